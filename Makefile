@@ -38,7 +38,7 @@ AB_CPPFLAGS := -D_GNU_SOURCE -DAB_VERSION='"$(VERSION)"' -Isrc -I.
 AB_CFLAGS   := -std=gnu17 -fPIE -fno-strict-aliasing -ffp-contract=off -fno-builtin-malloc \
                -fno-builtin-free $(WARN)
 AB_LDFLAGS  := -pie -Wl,-z,relro,-z,now,-z,noexecstack
-AB_LDLIBS   := -lcyaml -lyaml -lzstd -lz -lxxhash -ljansson -lmd -lm
+AB_LDLIBS   := -lcyaml -lyaml -lzstd -lz -lxxhash -ljansson -lmd -ldw -lm
 
 # The manual pages have the date of the release, not of the build.
 $(B)/obj/src/cli/help/manual.o: AB_CPPFLAGS += -DAB_RELEASED='"$(RELEASED)"'
@@ -61,7 +61,8 @@ sources = $(sort $(shell find $(1) -name '*.c' -not -path 'allocators/examples/*
 # liballocbench-slab.so: a malloc for programs; what exports its names is in nothing else.
 SLAB_MALLOC_SRC := $(call sources,allocators/preload)
 # What only programs use stays out as well: a measuring process waits for no end of a thread.
-WORKER_SRC := $(filter-out $(SLAB_MALLOC_SRC) allocators/arena/arena_scratch.c, \
+WORKER_SRC := $(filter-out $(SLAB_MALLOC_SRC) allocators/arena/arena_scratch.c \
+                allocators/common/thread_shard.c %_shared_own.c, \
               $(call sources,src/base src/worker allocators))
 RECORDER_SRC := $(call sources,src/record/preload)
 PRELOAD_SRC := $(filter src/record/preload/preload%,$(RECORDER_SRC))
@@ -187,9 +188,10 @@ $(B)/tests/%: tests/%.c $(SUPPORT_OBJ) $(B)/liballocbench.a
 # The allocators as a library of their own: strict C, nothing of ours around it.
 HEAPS_FOLDERS := common arena pool slab handle paged
 HEAPS_SRC := $(sort $(filter-out %_backend.c,$(wildcard $(HEAPS_FOLDERS:%=allocators/%/*.c))))
+SHARDS_INNER := $(addprefix allocators/common/,shards.h shard_queue.h thread_shard.h)
 HEAPS_HEADERS := $(sort $(wildcard allocators/ab_allocator*.h) \
-                 $(filter-out %_backend.h allocators/common/pages.h allocators/common/lock.h \
-                   allocators/common/blocks.h allocators/arena/arena_region.h \
+                 $(filter-out %_backend.h allocators/common/pages.h \
+                   allocators/common/blocks.h $(SHARDS_INNER) allocators/arena/arena_region.h \
                    allocators/paged/paged_page.h allocators/slab/size_class.h, \
                    $(wildcard $(HEAPS_FOLDERS:%=allocators/%/*.h))) allocators/cpp/heaps.hpp)
 HEAPS_OBJ := $(HEAPS_SRC:allocators/%.c=$(B)/heaps/%.o)
@@ -445,6 +447,7 @@ install-heaps: heaps
 	for header in $(HEAPS_HEADERS); do \
 	  sed -e 's|^#include ".*/\([a-z_]*\.h\)"|#include "\1"|' \
 	    -e 's|^#define AB_ALLOCATORS_MARKS_H|&\n\n#define AB_MARKS_OFF|' \
+	    -e 's|^#define AB_ALLOCATORS_LANGUAGE_H|&\n\n#ifdef AB_WITH_CHECKS\n#error "compile the sources: the library has no checked build"\n#endif|' \
 	    $$header >$(HEAPS_INCLUDE)/$${header##*/} || exit 1; \
 	done
 	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'Name: allocbench-heaps' \

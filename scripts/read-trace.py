@@ -18,7 +18,7 @@ THREADS, SLOTS, BYTES_MAX = 1 << 20, (1 << 28) - 1, (1 << 63) - 1
 ALLOC, ZEROED, ALIGNED, RESIZE, FREE, THREAD_END, RELEASED, FAILED = 0, 1, 2, 3, 4, 5, 6, 8
 SIZED = (0, 1, 2, 8, 9, 10)
 RESIZED = (3, 11)
-INHERITED = 0x80000001  # kind of chunk
+INHERITED, SITES, SITE_COLUMN = 0x80000001, 0x80000002, 0x80000003  # kinds of chunks
 NAMES = ("events", "threads", "live_peak_bytes", "live_peak_blocks", "alloc", "alloc_zeroed",
          "alloc_aligned", "resize", "free", "failed", "live_end_blocks", "live_end_bytes",
          "total_bytes", "thread_ends", "time_us")
@@ -107,6 +107,16 @@ class Stream:
         return room.raw[:n_raw]
 
 
+def unpack_frame(stored, n_raw):
+    """A chunk that is a zstd frame of its own."""
+    zstd = ctypes.CDLL("libzstd.so.1")
+    zstd.ZSTD_decompress.restype = ctypes.c_size_t
+    room = ctypes.create_string_buffer(n_raw or 1)
+    if zstd.ZSTD_decompress(room, ctypes.c_size_t(n_raw), stored, ctypes.c_size_t(len(stored))) != n_raw:
+        raise Refused("a chunk of call sites that is not zstd, or of other bytes")
+    return room.raw[:n_raw]
+
+
 class Columns:
     """A cursor over raw bytes."""
 
@@ -160,6 +170,7 @@ class Trace:
         self.n_events = self.n_chunks = self.n_optional = self.next_number = 0
         self.live, self.live_bytes, self.ended, self.inherited = {}, 0, set(), 0
         self.sha, self.stream = hashlib.sha256(), Stream()
+        self.modules, self.frames, self.stacks, self.column = [], [], [], None
 
     def refuse(self, why):
         raise Refused("byte %d: %s" % (self.at, why))
@@ -202,11 +213,15 @@ class Trace:
             self.refuse("the checksum of the block")
         if kind == 1:
             self.decode(Columns(self.stream.unpack(stored, n_raw)), n)
+        elif kind == SITES:
+            self.define_sites(Columns(unpack_frame(stored, n_raw)))
+        elif kind == SITE_COLUMN:
+            self.read_site_column(Columns(unpack_frame(stored, n_raw)))
         elif kind == INHERITED:
             if n_raw != 8 or n_stored != 8 or self.n_events > 0 or self.inherited > 0:
                 self.refuse("inherited blocks")
             self.inherited = struct.unpack("<Q", stored)[0]
-        self.n_optional += kind >> 31 and kind != INHERITED
+        self.n_optional += kind >> 31 and kind not in (INHERITED, SITES, SITE_COLUMN)
         self.n_chunks += 1
         self.at += 40 + n_stored
         if kind != 2:
@@ -214,6 +229,40 @@ class Trace:
         if struct.unpack("<15Q", stored) != tuple(self.totals.values()):
             self.refuse("the totals in the end mark")
         return None
+
+    def define_sites(self, columns):
+        for _ in range(columns.varint()):
+            n = columns.varint()
+            path = columns.bytes(n) if n <= 4095 else b"\0"
+            n = columns.bytes(1)[0]
+            if n > 64 or 0 in path:
+                self.refuse("a module of call sites")
+            self.modules.append((path, columns.bytes(n)))
+        address = 0
+        for _ in range(columns.varint()):
+            module = columns.varint()
+            address = (address + unzigzag(columns.varint())) & MASK
+            if module > len(self.modules):
+                self.refuse("a frame of an unknown module")
+            self.frames.append((module, address))
+        for _ in range(columns.varint()):
+            depth, end = columns.bytes(2)
+            frames = columns.varints(depth)
+            if not 1 <= depth <= 64 or end > 4 or max(frames) >= len(self.frames):
+                self.refuse("a stack of call sites")
+            self.stacks.append((end, frames))
+        if columns.at != len(columns.raw) or len(self.modules) > 65535 or \
+                max(len(self.frames), len(self.stacks)) > 1 << 24:
+            self.refuse("definitions of call sites")
+
+    def read_site_column(self, columns):
+        if self.column is not None:
+            self.refuse("a second column of call sites")
+        self.column = []
+        while columns.at < len(columns.raw):
+            self.column.append(columns.varint())
+        if max(self.column, default=0) > len(self.stacks):
+            self.refuse("a call site that is not defined")
 
     def decode(self, columns, n):
         thread_of = decode_runs(columns, n)
@@ -225,6 +274,10 @@ class Trace:
         if n % 2 and packed[-1] > 15:
             self.refuse("a last half byte")
         kinds = [packed[i // 2] >> i % 2 * 4 & 15 for i in range(n)]  # by place
+        n_sites = sum(kind & 7 <= RESIZE or kind == RELEASED for kind in kinds)
+        if self.column is not None and len(self.column) != n_sites:
+            self.refuse("a column of call sites that does not match its events")
+        self.column = None
         if not set(kinds) <= {0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11}:
             self.refuse("an event of unknown kind")
 

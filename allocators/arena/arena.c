@@ -13,9 +13,7 @@ static void arena_demand_dead(const struct ab_arena *a, char *from, char *to)
 {
     (void)a, (void)from, (void)to;
 #ifdef AB_WITH_CHECKS
-    char *end = to < a->dead_end ? to : a->dead_end;
-    if (!AB_MARKS && from < end) /* the tools saw the write */
-        ab_block_demand_dead(&a->blocks, from, end);
+    ab_block_demand_dead(&a->blocks, from, to < a->dead_end ? to : a->dead_end);
 #endif
 }
 

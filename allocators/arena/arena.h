@@ -10,7 +10,7 @@
  *
  * Beside it: arena_scratch.h (two arenas of each thread for temporary memory), arena_text.h
  * (strings, printf, a string builder), arena_array.h (growable arrays), arena_allocator.h (the
- * interface of ab_allocator.h), ../cpp/heaps.hpp (C++17).
+ * interface of ab_allocator.h), arena_shared.h (for several threads), ../cpp/heaps.hpp (C++17).
  *
  * To look for mistakes, compile every file that includes this with -fsanitize=address, or with
  * -DAB_WITH_VALGRIND for a run under Valgrind: a dead block is then reported at its next use. The
@@ -284,12 +284,13 @@ static inline void ab_arena_reset(struct ab_arena *a)
  * registers, which an arena accessed through a pointer does not allow. Nothing else may use the arena until
  * the cursor was given back. */
 struct ab_arena_cursor {
-    char *next, *limit;
+    char *next;
+    size_t room; /* bytes from there on */
 };
 
 static inline struct ab_arena_cursor ab_arena_cursor_of(const struct ab_arena *a)
 {
-    struct ab_arena_cursor cursor = {a->next, a->limit};
+    struct ab_arena_cursor cursor = {a->next, (size_t)(a->limit - a->next)};
     return cursor;
 }
 
@@ -302,13 +303,16 @@ static inline void ab_arena_cursor_end(struct ab_arena *a, const struct ab_arena
  * blocks are marked for the tools, do what a cursor does not). */
 static inline void *ab_arena_cursor_alloc(struct ab_arena_cursor *cursor, size_t size)
 {
-    size_t last = size - 1; /* of size 0: larger than any room */
+    /* Minus the size rounded up: adding it to the room carries where there is room, so that the test
+     * is the sum. Of size 0, and where rounding up is too much for a size_t, it is 0. */
+    size_t minus = (0 - size) & ~(size_t)(AB_ARENA_ALIGN - 1), left = cursor->room + minus;
     char *block = cursor->next;
-    if (AB_MARKS || AB_ARENA_CHECKS || __builtin_expect(last >= (size_t)(cursor->limit - block), 0))
+    if (AB_MARKS || AB_ARENA_CHECKS || __builtin_expect(left >= cursor->room, 0))
         return NULL;
     if (block == NULL)
         __builtin_unreachable(); /* there is room: callers need not look */
-    cursor->next = block + (last | (AB_ARENA_ALIGN - 1)) + 1;
+    cursor->next = block - minus;
+    cursor->room = left;
     return block;
 }
 

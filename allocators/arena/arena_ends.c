@@ -22,7 +22,8 @@ static void arena_bury(struct ab_arena *a, char *from)
     AB_MARK_UNUSED(from, bytes);
 }
 
-/* Blocks end at `to` now, which need not be a multiple of 16. */
+/* Blocks end at `to` now, which need not be a multiple of 16. Where any lay close that end stays
+ * known to the byte: else a block below it would be taken for the last one, padded to 16. */
 static void arena_move_down(struct ab_arena *a, char *to)
 {
     char *next = to + (-(uintptr_t)to & (AB_ARENA_ALIGN - 1));
@@ -30,11 +31,9 @@ static void arena_move_down(struct ab_arena *a, char *to)
         a->dirty = a->next;
     arena_bury(a, next);
     a->next = next;
-    a->packed = a->packed_end = NULL;
-    if (to != next) {
-        a->packed = to;
-        a->packed_end = next;
-    }
+    bool is_close = to != next || (a->packed != NULL && next != a->base);
+    a->packed = is_close ? to : NULL;
+    a->packed_end = is_close ? next : NULL;
 }
 
 /* The end of the last block, to the byte. */
@@ -215,7 +214,7 @@ void ab_arena_restore_position(struct ab_arena *a, size_t position)
 {
     arena_go_back(a, position);
 #ifdef AB_WITH_CHECKS
-    ab_block_forget_after(&a->blocks, a->blocks.top != NULL ? a->blocks.top->serial : 0);
+    ab_block_forget_dead(&a->blocks);
 #endif
 }
 
@@ -226,10 +225,10 @@ void ab_arena_restore(struct ab_arena *a, struct ab_arena_mark mark)
     ab_block_demand_mark(&a->blocks, mark.arena_id, mark.serial);
     if ((mark.position & (AB_ARENA_ALIGN - 1)) != 0)
         ab_guard_end("arena", &a->blocks, "a save point of another arena, or of none");
+#endif
     arena_go_back(a, mark.position);
+#ifdef AB_WITH_CHECKS
     ab_block_forget_after(&a->blocks, mark.serial);
-#else
-    arena_go_back(a, mark.position);
 #endif
 }
 
@@ -363,26 +362,12 @@ void ab_arena_release(struct ab_arena *a)
 #ifdef AB_WITH_CHECKS
 void *ab_arena_checked_born(struct ab_arena *a, void *block, size_t size)
 {
-    char *p = (char *)block;
-    size_t kept = size & ~(size_t)7;
-    if (p == NULL)
-        return NULL;
-    AB_MARK_DEFINED(p, size);
-    memset(p, AB_GUARD_NEW, size);
-    ab_block_begin(&a->blocks, p, size);
-    AB_MARK_UNUSED(p + kept, ab_arena_block_bytes(size) - kept);
-    AB_MARK_ALLOC(a->end, p, size);
-    (void)kept;
-    return p;
+    return ab_block_born(&a->blocks, a->end, block, size, ab_arena_block_bytes(size));
 }
 
 void ab_arena_visit(const struct ab_arena *a,
                     void (*visit)(void *block, size_t size, void *context), void *context)
 {
-    struct ab_block_head *next;
-    for (struct ab_block_head *head = a->blocks.top; head != NULL; head = next) {
-        next = head->below;
-        visit(head + 1, head->size, context);
-    }
+    ab_block_visit(&a->blocks, visit, context);
 }
 #endif

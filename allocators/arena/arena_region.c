@@ -148,6 +148,8 @@ static void arena_keep(const struct ab_arena *a, struct ab_arena_region *r)
     r->base = a->base;
     r->end = a->end;
     r->dirty = a->dirty;
+    r->packed = a->packed;
+    r->packed_end = a->packed_end;
     r->page_bytes = a->page_bytes;
     r->head_bytes = a->head_bytes;
     r->below = a->below;
@@ -244,7 +246,8 @@ void ab_arena_pop_region(struct ab_arena *a)
     a->page_bytes = below.page_bytes;
     a->head_bytes = below.head_bytes;
     a->below = below.below;
-    a->packed = a->packed_end = NULL;
+    a->packed = below.packed;
+    a->packed_end = below.packed_end;
 #ifdef AB_WITH_CHECKS
     a->dead_end = a->next;
 #endif
@@ -261,6 +264,8 @@ bool ab_arena_make_room(struct ab_arena *a, const char *block, size_t size)
     size_t last = ab_arena_last_byte(size), room = (size_t)(a->end - block);
     if (last >= room || room - last <= AB_ARENA_GAP)
         return false;
-    const char *end = block + ab_arena_block_bytes(size);
+    size_t bytes = ab_arena_block_bytes(
+        size); /* of a close block: it may pass the end by less than 16 */
+    const char *end = bytes < room ? block + bytes : a->end;
     return end <= a->limit || ab_arena_commit(a, (size_t)(end - a->limit));
 }

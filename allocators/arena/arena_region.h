@@ -17,7 +17,7 @@ extern "C" {
 
 /* At the begin of a further region: the one before it, as the arena left it, and its own size. */
 struct ab_arena_region {
-    char *next, *limit, *base, *end, *dirty;
+    char *next, *limit, *base, *end, *dirty, *packed, *packed_end;
     size_t page_bytes, head_bytes;
     struct ab_arena_region *below;
     size_t bytes;

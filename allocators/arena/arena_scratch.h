@@ -12,6 +12,8 @@
  *     char *path_of(struct ab_arena *out, const char *name)
  *     {
  *         AB_SCRATCH(scratch, &out, 1);
+ *         if (scratch.arena == NULL)
+ *             return NULL;
  *         … ab_arena_printf(scratch.arena, …) …
  *         return ab_arena_strdup(out, …);
  *     }

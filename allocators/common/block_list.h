@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the checked build of the arenas keeps of their blocks; blocks.h says how.
+ * What the checked build keeps of blocks; blocks.h says how.
  */
 #ifndef AB_ALLOCATORS_BLOCK_LIST_H
 #define AB_ALLOCATORS_BLOCK_LIST_H
@@ -12,8 +12,9 @@ struct ab_block_head { /* just before the block */
     struct ab_block_head *below, *above;
     size_t size;
     uint32_t serial, list_id;
-    uint32_t
-        covers; /* numbers serial … covers are this block's or of those that moved away above */
+    /* In an arena: numbers serial … covers are this block's or of those that moved away above. In
+     * what frees single blocks (checked.h): bytes before the block that are its own. */
+    uint32_t covers;
     uint32_t size_check;
     uint64_t canary;
 };

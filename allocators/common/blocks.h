@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The checked build of the arenas: what stands around each block, and which blocks are live.
+ * The checked build: what stands around each block, and which blocks are live. Arenas use this as
+ * it is, what frees single blocks through checked.h.
  *
  *   below, above, size, serial … | 0xDEADBEEFCAFEBABE | block | 0xFEEDFACEDEADC0DE
  *
@@ -72,6 +73,36 @@ static inline void ab_block_begin(struct ab_block_list *list, void *block, size_
     list->top = head;
 }
 
+/* The same where blocks are handed out: filled, and shown to the tools. `pool` names its arena to
+ * them; block_bytes reach to the end of its tail. NULL stays NULL. */
+static inline void *ab_block_born(struct ab_block_list *list, const void *pool, void *block,
+                                  size_t size, size_t block_bytes)
+{
+    char *p = (char *)block;
+    size_t kept = size & ~(size_t)7;
+    (void)pool, (void)kept, (void)block_bytes;
+    if (p == NULL)
+        return NULL;
+    AB_MARK_DEFINED(p, size);
+    memset(p, AB_GUARD_NEW, size);
+    ab_block_begin(list, p, size);
+    AB_MARK_UNUSED(p + kept, block_bytes - kept);
+    AB_MARK_ALLOC(pool, p, size);
+    return p;
+}
+
+/* Every live block, the youngest first. */
+static inline void ab_block_visit(const struct ab_block_list *list,
+                                  void (*visit)(void *block, size_t size, void *context),
+                                  void *context)
+{
+    struct ab_block_head *next;
+    for (struct ab_block_head *head = list->top; head != NULL; head = next) {
+        next = head->below;
+        visit(head + 1, head->size, context);
+    }
+}
+
 static inline void ab_block_look_at(const struct ab_block_list *list,
                                     const struct ab_block_head *head)
 {
@@ -103,6 +134,17 @@ __attribute__((no_sanitize_address)) static inline void ab_block_demand(
         ab_guard_end(list->name, block, "its size is another one");
 }
 
+/* The block leaves the list, wherever it is there. */
+static inline void ab_block_take_out(struct ab_block_list *list, const struct ab_block_head *head)
+{
+    if (head->below != NULL)
+        head->below->above = head->above;
+    if (head->above != NULL)
+        head->above->below = head->below;
+    else
+        list->top = head->below;
+}
+
 /* Of a block that moved away: nothing about it is known any more, its number stays known. */
 static inline void ab_block_moved(struct ab_block_list *list, void *block)
 {
@@ -110,12 +152,7 @@ static inline void ab_block_moved(struct ab_block_list *list, void *block)
     uint32_t *covers = head->below != NULL ? &head->below->covers : &list->covers;
     if (*covers < head->covers)
         *covers = head->covers;
-    if (head->below != NULL)
-        head->below->above = head->above;
-    if (head->above != NULL)
-        head->above->below = head->below;
-    else
-        list->top = head->below;
+    ab_block_take_out(list, head);
     memset(head, AB_GUARD_DEAD, sizeof *head);
 }
 
@@ -157,6 +194,12 @@ static inline void ab_block_forget_after(struct ab_block_list *list, uint32_t se
         *covers = serial;
 }
 
+/* All numbers after the youngest that lives. */
+static inline void ab_block_forget_dead(struct ab_block_list *list)
+{
+    ab_block_forget_after(list, list->top != NULL ? list->top->serial : 0);
+}
+
 /* The youngest block may have grown since the save point and then ends at `end` again. */
 static inline void ab_block_cut_short(struct ab_block_list *list, const char *begin,
                                       const char *end)
@@ -169,10 +212,17 @@ static inline void ab_block_cut_short(struct ab_block_list *list, const char *be
         ab_block_set_size(block, (size_t)(end - block) - AB_BLOCK_TAIL);
 }
 
-/* [from, to) was filled with AB_GUARD_DEAD when it died: who wrote to it since? */
+/* [from, to), which may be empty, was filled with AB_GUARD_DEAD when it died: who wrote to it since?
+ * The tools saw the write. */
 __attribute__((no_sanitize_address)) static inline void ab_block_demand_dead(
     const struct ab_block_list *list, const char *from, const char *to)
 {
+    if (AB_MARKS)
+        return;
+    const uint64_t dead = UINT64_C(0xDDDDDDDDDDDDDDDD);
+    uint64_t word = dead;
+    while (to - from >= (ptrdiff_t)sizeof word && memcpy(&word, from, sizeof word) && word == dead)
+        from += sizeof word;
     for (; from < to; from++)
         if ((unsigned char)*from != AB_GUARD_DEAD)
             ab_guard_end(list->name, from, "written to after it was dead");

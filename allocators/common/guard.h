@@ -113,7 +113,10 @@ AB_COMMON_API const char *ab_guard_fault_text(enum ab_guard_fault fault);
 /* "NAME: 0x00007f0123456780: WHAT" on the standard error, then SIGABRT. */
 AB_COMMON_API void ab_guard_end(const char *name, const void *block, const char *what)
     __attribute__((noreturn));
-/* The same with the text of the fault: "overflow past its end". */
+/* The same with a number of bytes, and the process goes on: "NAME: 0x…: WHAT, 24 bytes". */
+AB_COMMON_API void ab_guard_note(const char *name, const void *block, const char *what,
+                                 size_t bytes);
+/* As ab_guard_end, with the text of the fault: "overflow past its end". */
 AB_COMMON_API void ab_guard_die(const char *name, const void *block, enum ab_guard_fault fault)
     __attribute__((noreturn));
 

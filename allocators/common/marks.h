@@ -17,6 +17,7 @@
  *   AB_MARK_FREE(pool, p, n)       it is not any more; n may reach beyond what was allocated
  *   AB_MARK_RESIZE(pool, p, n)     the live block at p has n bytes now. The caller marks what it
  *                                  gained or lost
+ *   AB_MARK_FRESH(p, n)            accessible, not written yet, and no block of its own
  *   AB_MARK_DEFINED(p, n)          accessible and written: zeroed memory; the allocator's own words
  *                                  in a free block before it reads them; all of a mapping before
  *                                  it goes back to the system
@@ -49,6 +50,7 @@
 #define AB_MARK_EXPECT(p, is_block) ab_mark_expect((p), (is_block))
 #define AB_MARK_FREE(pool, p, n) ((void)(pool), __asan_poison_memory_region((p), (n)))
 #define AB_MARK_RESIZE(pool, p, n) ((void)(pool), (void)(p), (void)(n))
+#define AB_MARK_FRESH(p, n) __asan_unpoison_memory_region((p), (n))
 #define AB_MARK_DEFINED(p, n) __asan_unpoison_memory_region((p), (n))
 
 /* The first byte of a dead block is poisoned: to read it is the report. */
@@ -77,6 +79,7 @@ static inline void ab_mark_expect(const void *p, int is_block)
         (void)VALGRIND_MAKE_MEM_NOACCESS((p), (n)); \
     } while (0)
 #define AB_MARK_RESIZE(pool, p, n) VALGRIND_MEMPOOL_CHANGE((pool), (p), (p), (n))
+#define AB_MARK_FRESH(p, n) ((void)VALGRIND_MAKE_MEM_UNDEFINED((p), (n)))
 #define AB_MARK_DEFINED(p, n) ((void)VALGRIND_MAKE_MEM_DEFINED((p), (n)))
 
 #else
@@ -90,6 +93,7 @@ static inline void ab_mark_expect(const void *p, int is_block)
 #define AB_MARK_EXPECT(p, is_block) ((void)0)
 #define AB_MARK_FREE(pool, p, n) ((void)0)
 #define AB_MARK_RESIZE(pool, p, n) ((void)0)
+#define AB_MARK_FRESH(p, n) ((void)0)
 #define AB_MARK_DEFINED(p, n) ((void)0)
 
 #endif

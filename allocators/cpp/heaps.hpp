@@ -32,6 +32,7 @@
 #include <memory_resource>
 #include <new>
 #include <system_error>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -225,7 +226,7 @@ public:
         : pool_(pool), upstream_(upstream)
     {
     }
-    const void *key() const noexcept { return pool_; }
+    auto key() const noexcept { return std::make_pair(pool_, upstream_); }
 
 private:
     bool fits(std::size_t bytes, std::size_t align) const noexcept
@@ -241,7 +242,7 @@ private:
     void do_deallocate(void *block, std::size_t bytes, std::size_t align) override
     {
         if (fits(bytes, align))
-            ab_pool_free(pool_, block);
+            ab_pool_free_sized(pool_, block, bytes);
         else
             upstream_->deallocate(block, bytes, align);
     }
@@ -261,9 +262,9 @@ private:
     {
         return detail::or_throw(ab_slabs_alloc_aligned(slabs_, align, bytes));
     }
-    void do_deallocate(void *block, std::size_t, std::size_t) override
+    void do_deallocate(void *block, std::size_t bytes, std::size_t) override
     {
-        ab_slabs_free(slabs_, block);
+        ab_slabs_free_sized(slabs_, block, bytes);
     }
     ab_slabs *slabs_;
 };
@@ -274,7 +275,10 @@ private:
 class allocator_resource final : public resource<allocator_resource> {
 public:
     explicit allocator_resource(const ab_allocator &allocator) noexcept : allocator_(allocator) {}
-    const void *key() const noexcept { return allocator_.context; }
+    auto key() const noexcept
+    {
+        return std::make_tuple(allocator_.context, allocator_.alloc, allocator_.free);
+    }
 
 private:
     void *do_allocate(std::size_t bytes, std::size_t align) override

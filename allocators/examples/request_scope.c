@@ -25,11 +25,13 @@ static void close_file(void *context)
 static struct file *open_file(struct ab_arena *request, const char *name)
 {
     struct file *file = AB_ARENA_NEW(request, struct file);
-    if (file == NULL || !ab_arena_defer(request, close_file, file))
+    if (file == NULL)
         return NULL;
     file->name = ab_arena_strdup(request, name);
+    if (file->name == NULL || !ab_arena_defer(request, close_file, file))
+        return NULL;
     printf("  open %s\n", name);
-    return file->name != NULL ? file : NULL;
+    return file;
 }
 
 static const char *answer(struct ab_arena *request, const char *path)

@@ -18,6 +18,8 @@ static char *constant_name(struct ab_arena *out, const char *text)
 {
     AB_SCRATCH(scratch, &out, 1);
     AB_ARRAY(const char *) words = {NULL, 0, 0};
+    if (scratch.arena == NULL)
+        return NULL;
     while (*text != 0) {
         size_t n = strcspn(text, " ");
         char *word = ab_arena_strndup(scratch.arena, text, n);
@@ -34,6 +36,8 @@ static char *constant_name(struct ab_arena *out, const char *text)
 static char *enumeration(struct ab_arena *out, const char *const *names, size_t n)
 {
     AB_SCRATCH(scratch, &out, 1);
+    if (scratch.arena == NULL)
+        return NULL;
     struct ab_string text = ab_string_begin(out);
     ab_string_add(&text, "enum { ");
     for (size_t i = 0; i < n; i++) {

@@ -7,6 +7,7 @@
  */
 #include "handle.h"
 
+#include "../common/checked.h"
 #include "../common/pages.h"
 
 #include <string.h>
@@ -27,7 +28,7 @@ struct layout {
 static size_t align_of(const struct ab_handle_options *o)
 {
     size_t least = o->value_bytes & (0 - o->value_bytes); /* lowest bit */
-    if (!o->is_dense || AB_MARKS || least == 0 || least > AB_HANDLE_ALIGN)
+    if (!o->is_dense || AB_MARKS || AB_HANDLE_CHECKS || least == 0 || least > AB_HANDLE_ALIGN)
         least = AB_HANDLE_ALIGN;
     return o->align > least ? o->align : least;
 }
@@ -36,11 +37,12 @@ static size_t align_of(const struct ab_handle_options *o)
 static bool lay_out(const struct ab_handle_options *o, struct layout *out)
 {
     size_t align = align_of(o), bytes = o->value_bytes == 0 ? 1 : o->value_bytes;
-    if (bytes > PTRDIFF_MAX / 2 || align > PTRDIFF_MAX / 2)
+    size_t extra = AB_MARK_GAP + (AB_HANDLE_CHECKS ? ab_checked_bytes(align, 0) : 0);
+    if (bytes > PTRDIFF_MAX / 2 || align > PTRDIFF_MAX / 2 || extra > PTRDIFF_MAX / 2)
         return false;
     out->align = align;
     out->slot_bytes = ab_round_up(bytes, align);
-    out->stride = ab_round_up(out->slot_bytes + AB_MARK_GAP, align);
+    out->stride = ab_round_up(out->slot_bytes + extra, align);
     bool is_crowded = out->stride % ab_page_size() == 0 && align <= CACHE_LINE_BYTES;
     out->stride += is_crowded && !o->is_dense ? CACHE_LINE_BYTES : 0;
     return true;
@@ -129,11 +131,17 @@ int ab_handle_arena_init(struct ab_handle_arena *arena, const struct ab_handle_o
     arena->is_ordered = o->is_ordered;
     arena->map_bytes = bytes;
     arena->n_os_calls = 1;
+#ifdef AB_WITH_CHECKS
+    ab_checked_open(&arena->blocks, "handle");
+    arena->align = layout.align;
+    arena->lead = ab_checked_lead(layout.align);
+    arena->value_bytes = o->value_bytes == 0 ? 1 : o->value_bytes;
+#endif
     AB_MARK_POOL_CREATE(arena->values);
     return 0;
 }
 
-void ab_handle_arena_fini(struct ab_handle_arena *arena)
+void AB_HANDLE_PLAIN(arena_fini)(struct ab_handle_arena *arena)
 {
     if (arena->words != NULL) {
         AB_MARK_POOL_DESTROY(arena->values);
@@ -162,8 +170,8 @@ __attribute__((noinline)) uint32_t ab_handle_carve(struct ab_handle_arena *arena
 }
 
 /* The version is the arena's next one instead of the slot's. */
-__attribute__((noinline)) int ab_handle_insert_ordered(struct ab_handle_arena *arena,
-                                                       struct ab_handle *out)
+__attribute__((noinline)) int AB_HANDLE_PLAIN(insert_ordered)(struct ab_handle_arena *arena,
+                                                              struct ab_handle *out)
 {
     uint32_t index = arena->next_free;
     if (arena->newest == arena->version_max ||
@@ -186,14 +194,19 @@ int ab_handle_insert_zeroed(struct ab_handle_arena *arena, struct ab_handle *out
     if (error != 0)
         return error;
     void *value = ab_handle_get_mut(arena, made);
-    AB_MARK_DEFINED(value, arena->slot_bytes);
+    AB_MARK_DEFINED(value, AB_HANDLE_CHECKS ? 0 : arena->slot_bytes);
+#ifdef AB_WITH_CHECKS
+    (void)is_recycled;
+    memset(value, 0, arena->value_bytes);
+#else
     if (is_recycled || made.index < arena->n_dirty)
         memset(value, 0, arena->slot_bytes);
+#endif
     *out = made;
     return 0;
 }
 
-__attribute__((noinline)) void ab_handle_flush(struct ab_handle_arena *arena)
+__attribute__((noinline)) void AB_HANDLE_PLAIN(flush)(struct ab_handle_arena *arena)
 {
     arena->n_dirty = larger(arena->n_dirty, arena->n_carved);
     arena->n_named = larger(arena->n_named, arena->n_carved);
@@ -237,10 +250,65 @@ void ab_handle_purge(struct ab_handle_arena *arena)
     size_t begin = ab_round_up(arena->n_carved * stride, page);
     size_t end = ab_round_up(n_values * stride, page);
     arena->n_named = larger(arena->n_named, arena->n_carved);
-    if (begin >= end)
+    if (AB_HANDLE_CHECKS || begin >= end) /* values that died are poison */
         return;
     arena->n_os_calls++;
     if (ab_pages_discard(arena->values + begin, end - begin) != 0)
         return;
     arena->n_dirty = (uint32_t)((begin + stride - 1) / stride);
 }
+
+#ifdef AB_WITH_CHECKS
+
+/* ---- the checked build: what is called, over the plain arena ---- */
+
+int ab_handle_insert(struct ab_handle_arena *arena, struct ab_handle *out)
+{
+    int error = ab_handle_plain_insert(arena, out);
+    if (error != 0)
+        return error;
+    char *raw = arena->values + (size_t)out->index * arena->stride;
+    if (out->index < arena->n_dirty) /* all that died there raised it */
+        ab_checked_demand_dead(&arena->blocks, raw, 0, arena->stride);
+    ab_checked_begin(&arena->blocks, raw, arena->align, arena->value_bytes);
+    return 0;
+}
+
+int ab_handle_insert_ordered(struct ab_handle_arena *arena, struct ab_handle *out)
+{
+    return ab_handle_insert(arena, out);
+}
+
+static void end_value(struct ab_handle_arena *arena, void *value)
+{
+    ab_checked_demand(&arena->blocks, value, true);
+    const char *raw = ab_checked_end(&arena->blocks, value, arena->stride);
+    uint32_t index = (uint32_t)((size_t)(raw - arena->values) / arena->stride);
+    arena->n_dirty = larger(arena->n_dirty, index + 1);
+}
+
+bool ab_handle_remove(struct ab_handle_arena *arena, struct ab_handle handle)
+{
+    void *value = ab_handle_get_mut(arena, handle);
+    if (value == NULL)
+        return false;
+    end_value(arena, value);
+    (void)ab_handle_plain_remove(arena, handle);
+    AB_MARK_UNUSED(arena->values + (size_t)handle.index * arena->stride, arena->stride);
+    return true;
+}
+
+void ab_handle_flush(struct ab_handle_arena *arena)
+{
+    while (arena->blocks.top != NULL)
+        end_value(arena, arena->blocks.top + 1);
+    ab_handle_plain_flush(arena);
+}
+
+void ab_handle_arena_fini(struct ab_handle_arena *arena)
+{
+    ab_checked_leaks(&arena->blocks, "never removed");
+    ab_handle_plain_arena_fini(arena);
+}
+
+#endif

@@ -9,6 +9,10 @@
  * is retired, or which free slot comes next. The words are in an array of their own, so that
  * neither a stale handle nor the search for a free slot touches a value. A slot whose versions are
  * used up is retired and never used again, for a version that came back would revive old handles.
+ *
+ * The checked build, -DAB_WITH_CHECKS, looks after values as that of the other allocators does after
+ * blocks (../common/checked.h): who writes past one, or to one that was removed, ends the process.
+ * A stale handle is NULL and false there too: to ask is no mistake. Values are not dense then.
  */
 #ifndef AB_ALLOCATORS_HANDLE_H
 #define AB_ALLOCATORS_HANDLE_H
@@ -20,6 +24,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* What is called, or, in the checked build, what lies below that. */
+#ifdef AB_WITH_CHECKS
+#include "../common/block_list.h"
+#define AB_HANDLE_CHECKS true
+#define AB_HANDLE_PLAIN(name) ab_handle_plain_##name
+#define AB_HANDLE_LEAD(arena) ((arena)->lead)
+#else
+#define AB_HANDLE_CHECKS false
+#define AB_HANDLE_PLAIN(name) ab_handle_##name
+#define AB_HANDLE_LEAD(arena) ((size_t)0)
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -55,6 +71,10 @@ struct ab_handle_arena {
     bool is_ordered;
     size_t map_bytes; /* words, then values */
     uint64_t n_os_calls;
+#ifdef AB_WITH_CHECKS
+    struct ab_block_list blocks;
+    size_t align, lead, value_bytes; /* lead: from the slot to the value */
+#endif
 };
 
 struct ab_handle_options {
@@ -80,7 +100,8 @@ struct ab_handle_options {
  * failure. */
 AB_MUST_USE int ab_handle_arena_init(struct ab_handle_arena *arena,
                                      const struct ab_handle_options *options);
-/* Gives everything back to the system. */
+/* Gives everything back to the system. The checked build lists the values that were never removed,
+ * unless a flush came before. */
 void ab_handle_arena_fini(struct ab_handle_arena *arena);
 
 /* The next slot that was not in use since the last flush and has a version left, as a free one, or
@@ -97,6 +118,14 @@ void ab_handle_flush(struct ab_handle_arena *arena);
  * False after the last; *handle is untouched then. The current value may be removed meanwhile;
  * whether one that is inserted meanwhile will be met is open. */
 bool ab_handle_next(const struct ab_handle_arena *arena, struct ab_handle *handle);
+
+#ifdef AB_WITH_CHECKS
+AB_MUST_USE int ab_handle_insert(struct ab_handle_arena *arena, struct ab_handle *out);
+bool ab_handle_remove(struct ab_handle_arena *arena, struct ab_handle handle);
+int ab_handle_plain_insert_ordered(struct ab_handle_arena *arena, struct ab_handle *out);
+void ab_handle_plain_flush(struct ab_handle_arena *arena);
+void ab_handle_plain_arena_fini(struct ab_handle_arena *arena);
+#endif
 
 /* Of pages: that were in use since they were last given back; and those of them that hold words. */
 size_t ab_handle_used_bytes(const struct ab_handle_arena *arena);
@@ -135,7 +164,7 @@ static inline void *ab_handle_get_mut(struct ab_handle_arena *arena, struct ab_h
 {
     if (__builtin_expect(!ab_handle_is_live(arena, handle), 0))
         return NULL;
-    return arena->values + (size_t)handle.index * arena->stride;
+    return arena->values + (size_t)handle.index * arena->stride + AB_HANDLE_LEAD(arena);
 }
 
 static inline const void *ab_handle_get(const struct ab_handle_arena *arena,
@@ -162,10 +191,11 @@ static inline void ab_handle_mark_dead(struct ab_handle_arena *arena, uint32_t i
 
 /* A new value, whose bytes are what they are. 0, or ENOSPC: the arena is full, all its slots are
  * live or retired; *out is untouched then. */
-static inline AB_MUST_USE int ab_handle_insert(struct ab_handle_arena *arena, struct ab_handle *out)
+static inline AB_MUST_USE int AB_HANDLE_PLAIN(insert)(struct ab_handle_arena *arena,
+                                                      struct ab_handle *out)
 {
     if (__builtin_expect(arena->is_ordered, 0))
-        return ab_handle_insert_ordered(arena, out);
+        return AB_HANDLE_PLAIN(insert_ordered)(arena, out);
     uint32_t index = arena->next_free;
     if (index == AB_HANDLE_END && (index = ab_handle_carve(arena)) == AB_HANDLE_END)
         return ENOSPC;
@@ -181,7 +211,7 @@ static inline AB_MUST_USE int ab_handle_insert(struct ab_handle_arena *arena, st
 }
 
 /* False, and nothing happens, when the handle is stale. */
-static inline bool ab_handle_remove(struct ab_handle_arena *arena, struct ab_handle handle)
+static inline bool AB_HANDLE_PLAIN(remove)(struct ab_handle_arena *arena, struct ab_handle handle)
 {
     if (__builtin_expect(!ab_handle_is_live(arena, handle), 0))
         return false;
@@ -194,7 +224,7 @@ static inline bool ab_handle_remove(struct ab_handle_arena *arena, struct ab_han
         arena->next_free = handle.index;
     }
     if (__builtin_expect(--arena->n_live == 0, 0))
-        ab_handle_flush(arena);
+        AB_HANDLE_PLAIN(flush)(arena);
     return true;
 }
 

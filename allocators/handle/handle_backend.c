@@ -14,7 +14,7 @@
 _Static_assert(sizeof(ab_ref) == sizeof(struct ab_handle), "a ref holds a handle");
 
 struct ab_heap {
-    struct ab_lane_lock lock;
+    struct ab_lock lock;
     struct ab_handle_arena arena;
     size_t align; /* of every value */
 };
@@ -126,7 +126,7 @@ static ab_ref handle_alloc_zeroed(struct ab_heap *heap, size_t size)
     struct ab_handle made = {0, 0};
     if (size > heap->arena.slot_bytes)
         return 0;
-    AB_LANE_GUARD(heap);
+    AB_LOCK_GUARD(&heap->lock);
     int error = ab_handle_insert_zeroed(&heap->arena, &made);
     return error == 0 ? ref_of(made) : 0;
 }
@@ -163,13 +163,13 @@ static size_t handle_usable_size(struct ab_heap *heap, ab_ref ref)
 
 static void handle_reset(struct ab_heap *heap)
 {
-    AB_LANE_GUARD(heap);
+    AB_LOCK_GUARD(&heap->lock);
     ab_handle_flush(&heap->arena);
 }
 
 static void handle_purge(struct ab_heap *heap)
 {
-    AB_LANE_GUARD(heap);
+    AB_LOCK_GUARD(&heap->lock);
     ab_handle_purge(&heap->arena);
 }
 
@@ -182,7 +182,7 @@ static void *handle_resolve(struct ab_heap *heap, ab_ref ref)
 /* Live bytes are those of whole slots: what was asked for is not kept. */
 static int handle_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
-    AB_LANE_GUARD(heap);
+    AB_LOCK_GUARD(&heap->lock);
     const struct ab_handle_arena *arena = &heap->arena;
     *out = (struct ab_heap_stats){
         .reserved_bytes = arena->map_bytes,

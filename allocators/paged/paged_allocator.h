@@ -16,8 +16,7 @@ static inline void *ab_paged_pool_client_alloc(size_t size, void *context)
 
 static inline void ab_paged_pool_client_free(size_t size, void *ptr, void *context)
 {
-    (void)size;
-    ab_paged_pool_free((struct ab_paged_pool *)context, ptr);
+    ab_paged_pool_free_sized((struct ab_paged_pool *)context, ptr, size);
 }
 
 static inline struct ab_allocator ab_paged_pool_allocator(struct ab_paged_pool *pool)

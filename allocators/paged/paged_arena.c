@@ -52,9 +52,7 @@ static void demand_dead(const struct ab_paged_arena *a, char *from, char *to)
 {
     (void)a, (void)from, (void)to;
 #ifdef AB_WITH_CHECKS
-    char *end = to < a->top->dead_end ? to : a->top->dead_end;
-    if (!AB_MARKS && from < end) /* the tools saw the write */
-        ab_block_demand_dead(&a->blocks, from, end);
+    ab_block_demand_dead(&a->blocks, from, to < a->top->dead_end ? to : a->top->dead_end);
 #endif
 }
 
@@ -212,7 +210,7 @@ void ab_paged_arena_restore_place(struct ab_paged_arena *a, uint64_t place)
 {
     go_back(a, place);
 #ifdef AB_WITH_CHECKS
-    ab_block_forget_after(&a->blocks, a->blocks.top != NULL ? a->blocks.top->serial : 0);
+    ab_block_forget_dead(&a->blocks);
 #endif
 }
 
@@ -220,26 +218,16 @@ void ab_paged_arena_restore(struct ab_paged_arena *a, struct ab_paged_mark mark)
 {
 #ifdef AB_WITH_CHECKS
     ab_block_demand_mark(&a->blocks, mark.arena_id, mark.serial);
+#endif
     go_back(a, mark.place);
+#ifdef AB_WITH_CHECKS
     ab_block_forget_after(&a->blocks, mark.serial);
-#else
-    go_back(a, mark.place);
 #endif
 }
 
 #ifdef AB_WITH_CHECKS
 void *ab_paged_checked_born(struct ab_paged_arena *a, void *block, size_t size)
 {
-    char *p = (char *)block;
-    size_t kept = size & ~(size_t)7;
-    if (p == NULL)
-        return NULL;
-    AB_MARK_DEFINED(p, size);
-    memset(p, AB_GUARD_NEW, size);
-    ab_block_begin(&a->blocks, p, size);
-    AB_MARK_UNUSED(p + kept, ab_paged_bytes(size) - kept);
-    AB_MARK_ALLOC(a->top, p, size);
-    (void)kept;
-    return p;
+    return ab_block_born(&a->blocks, a->top, block, size, ab_paged_bytes(size));
 }
 #endif

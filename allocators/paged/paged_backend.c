@@ -8,14 +8,14 @@
 #include "allocators/common/pages.h"
 #include "allocators/lane_lock.h"
 #include "allocators/paged/paged_arena.h"
+#include "allocators/paged/paged_locked.h"
 #include "allocators/params.h"
 
 #include <errno.h>
 
 struct ab_heap {
     struct ab_paged_arena arena; /* unused by form=pool */
-    struct ab_paged_pool pool;
-    struct ab_lane_lock lock;
+    struct ab_paged_locked own;
 };
 
 enum { PARAM_FORM, PARAM_POOL, PARAM_BLOCK, PARAM_THREADS, PARAM_COUNT };
@@ -62,12 +62,12 @@ static int open_parts(struct ab_heap *heap, const struct ab_open_args *args)
     uint64_t bytes = values[PARAM_POOL];
     if (bytes == 0)
         bytes = pool_for(args->facts, is_arena, values[PARAM_BLOCK]);
-    int error = ab_paged_pool_init(&heap->pool, "heap", bytes);
+    int error = ab_paged_locked_init(&heap->own, "heap", bytes);
     if (error != 0 || !is_arena)
         return error;
-    error = ab_paged_arena_init(&heap->arena, &heap->pool, values[PARAM_BLOCK], 0);
+    error = ab_paged_arena_init(&heap->arena, &heap->own.pool, values[PARAM_BLOCK], 0);
     if (error != 0)
-        ab_paged_pool_fini(&heap->pool);
+        ab_paged_locked_fini(&heap->own);
     return error;
 }
 
@@ -82,7 +82,7 @@ static int paged_open(const struct ab_open_args *args, struct ab_heap **out)
         ab_pages_release(heap, bytes);
         return error;
     }
-    ab_lane_lock_init(&heap->lock, args->values[PARAM_THREADS], args->facts->lanes);
+    ab_lane_lock_init(&heap->own.lock, args->values[PARAM_THREADS], args->facts->lanes);
     *out = heap;
     return 0;
 }
@@ -91,86 +91,85 @@ static void paged_close(struct ab_heap *heap)
 {
     if (heap->arena.top != NULL)
         ab_paged_arena_fini(&heap->arena);
-    ab_paged_pool_fini(&heap->pool);
+    ab_paged_locked_fini(&heap->own);
     ab_pages_release(heap, ab_round_up(sizeof *heap, ab_page_size()));
 }
 
 static void paged_purge(struct ab_heap *heap)
 {
-    AB_LANE_GUARD(heap);
-    ab_paged_pool_purge(&heap->pool);
+    ab_paged_locked_purge(&heap->own);
 }
 
 /* ---- form=arena ---- */
 
 static __attribute__((noinline)) ab_ref arena_alloc_locked(struct ab_heap *heap, size_t size)
 {
-    pthread_mutex_lock(&heap->lock.mutex);
+    pthread_mutex_lock(&heap->own.lock.mutex);
     void *block = ab_paged_arena_alloc(&heap->arena, size);
-    pthread_mutex_unlock(&heap->lock.mutex);
+    pthread_mutex_unlock(&heap->own.lock.mutex);
     return (ab_ref)block;
 }
 
 static ab_ref arena_alloc(struct ab_heap *heap, size_t size)
 {
-    if (__builtin_expect(heap->lock.is_shared, 0))
+    if (__builtin_expect(heap->own.lock.is_shared, 0))
         return arena_alloc_locked(heap, size);
     return (ab_ref)ab_paged_arena_alloc(&heap->arena, size);
 }
 
 static ab_ref arena_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
 {
-    AB_LANE_GUARD(heap);
+    AB_LOCK_GUARD(&heap->own.lock);
     return (ab_ref)ab_paged_arena_alloc_aligned(&heap->arena, align, size);
 }
 
 static ab_ref arena_alloc_zeroed(struct ab_heap *heap, size_t size)
 {
-    AB_LANE_GUARD(heap);
+    AB_LOCK_GUARD(&heap->own.lock);
     return (ab_ref)ab_paged_arena_alloc_zeroed(&heap->arena, size);
 }
 
 static void arena_free(struct ab_heap *heap, ab_ref ref, size_t size)
 {
-    AB_LANE_GUARD(heap);
+    AB_LOCK_GUARD(&heap->own.lock);
     ab_paged_arena_pop(&heap->arena, (void *)ref, size, 0);
 }
 
 static ab_ref arena_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
 {
-    AB_LANE_GUARD(heap);
+    AB_LOCK_GUARD(&heap->own.lock);
     return (ab_ref)ab_paged_arena_resize(&heap->arena, (void *)ref, old_size, new_size, 0);
 }
 
 static void arena_reset(struct ab_heap *heap)
 {
-    AB_LANE_GUARD(heap);
+    AB_LOCK_GUARD(&heap->own.lock);
     ab_paged_arena_clear(&heap->arena);
 }
 
 static uint64_t arena_mark(struct ab_heap *heap)
 {
-    AB_LANE_GUARD(heap);
+    AB_LOCK_GUARD(&heap->own.lock);
     return ab_paged_arena_save(&heap->arena).place;
 }
 
 static void arena_release(struct ab_heap *heap, uint64_t mark)
 {
-    AB_LANE_GUARD(heap);
+    AB_LOCK_GUARD(&heap->own.lock);
     ab_paged_arena_restore_place(&heap->arena, mark);
 }
 
 /* What is live is unknown: most frees do nothing. */
 static int arena_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
-    AB_LANE_GUARD(heap);
+    AB_LOCK_GUARD(&heap->own.lock);
     *out = (struct ab_heap_stats){
-        .reserved_bytes = ab_paged_pool_size(&heap->pool),
-        .committed_bytes = heap->pool.live_bytes,
+        .reserved_bytes = ab_paged_pool_size(&heap->own.pool),
+        .committed_bytes = heap->own.pool.live_bytes,
         .live_bytes = AB_UNKNOWN,
         .metadata_bytes = sizeof *heap +
                           heap->arena.n_pages * (sizeof(struct ab_paged_page) + AB_PAGED_ALIGN),
-        .os_calls = heap->pool.n_os_calls,
+        .os_calls = heap->own.pool.n_os_calls,
     };
     return 0;
 }
@@ -179,55 +178,48 @@ static int arena_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 
 static ab_ref pool_alloc(struct ab_heap *heap, size_t size)
 {
-    AB_LANE_GUARD(heap);
-    return (ab_ref)ab_paged_pool_alloc(&heap->pool, size, 0);
+    return (ab_ref)ab_paged_locked_alloc(&heap->own, size, 0);
 }
 
 static ab_ref pool_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
 {
-    AB_LANE_GUARD(heap);
-    return (ab_ref)ab_paged_pool_alloc_aligned(&heap->pool, align, size, 0);
+    return (ab_ref)ab_paged_locked_alloc_aligned(&heap->own, align, size, 0);
 }
 
 static ab_ref pool_alloc_zeroed(struct ab_heap *heap, size_t size)
 {
-    AB_LANE_GUARD(heap);
-    return (ab_ref)ab_paged_pool_alloc_zeroed(&heap->pool, size, 0);
+    return (ab_ref)ab_paged_locked_alloc_zeroed(&heap->own, size, 0);
 }
 
 static void pool_free(struct ab_heap *heap, ab_ref ref, size_t size)
 {
     (void)size;
-    AB_LANE_GUARD(heap);
-    ab_paged_pool_free(&heap->pool, (void *)ref);
+    ab_paged_locked_free(&heap->own, (void *)ref);
 }
 
 static ab_ref pool_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
 {
     (void)old_size;
-    AB_LANE_GUARD(heap);
-    return (ab_ref)ab_paged_pool_resize(&heap->pool, (void *)ref, new_size);
+    return (ab_ref)ab_paged_locked_resize(&heap->own, (void *)ref, new_size);
 }
 
-/* No lock: the length of a live block changes by its own resize only. */
 static size_t pool_usable_size(struct ab_heap *heap, ab_ref ref)
 {
     (void)heap;
-    return ab_paged_pool_usable((const void *)ref);
+    return ab_paged_locked_usable((const void *)ref);
 }
 
 static void pool_reset(struct ab_heap *heap)
 {
-    AB_LANE_GUARD(heap);
-    ab_paged_pool_reset(&heap->pool);
+    ab_paged_locked_reset(&heap->own);
 }
 
 /* Live bytes are those of whole blocks: what was asked for is not kept. Committed is how far the
  * region was ever written; a purge makes holes in it. */
 static int pool_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
-    AB_LANE_GUARD(heap);
-    const struct ab_paged_pool *pool = &heap->pool;
+    AB_LOCK_GUARD(&heap->own.lock);
+    const struct ab_paged_pool *pool = &heap->own.pool;
     *out = (struct ab_heap_stats){
         .reserved_bytes = ab_paged_pool_size(pool),
         .committed_bytes = (uint64_t)(pool->dirty - pool->base),

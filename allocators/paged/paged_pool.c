@@ -7,6 +7,7 @@
  */
 #include "paged_pool.h"
 
+#include "../common/guard.h"
 #include "../common/pages.h"
 
 #include <errno.h>
@@ -65,6 +66,17 @@ static void set_units(const struct ab_paged_pool *pool, struct ab_paged_header *
         behind->units_before = units;
 }
 
+/* In the checked build: nothing of it is the pool's any more. */
+static void bury(void *from, size_t bytes)
+{
+    (void)from, (void)bytes;
+#ifdef AB_WITH_CHECKS
+    AB_MARK_DEFINED(from, bytes);
+    memset(from, AB_GUARD_DEAD, bytes);
+    AB_MARK_UNUSED(from, bytes);
+#endif
+}
+
 /* ---- the list ---- */
 
 static void link_between(struct ab_paged_pool *pool, struct ab_paged_header *h, struct links l)
@@ -89,18 +101,30 @@ static void unlink_block(struct ab_paged_pool *pool, struct ab_paged_header *h)
         pool->free = l.next;
 }
 
+/* [from, to) is written now. In the checked build all below `dirty` that is neither live nor a
+ * header nor a link is poison. */
+static void raise_dirty(struct ab_paged_pool *pool, const char *from, char *to)
+{
+    (void)from;
+    if (pool->dirty >= to)
+        return;
+#ifdef AB_WITH_CHECKS
+    if (pool->dirty < from)
+        bury(pool->dirty, (size_t)(from - pool->dirty));
+#endif
+    pool->dirty = to;
+}
+
 /* Makes `units` at h a free block, linked by `l`. Its neighbours are not free. */
 static void make_free(struct ab_paged_pool *pool, struct ab_paged_header *h, uint32_t units,
                       struct links l)
 {
+    raise_dirty(pool, (char *)h, (char *)h + LINKS_AT + sizeof l);
     AB_MARK_DEFINED(h, LINKS_AT + sizeof l);
     AB_MARK_UNUSED(payload_of(h), LINKS_AT - HEADER_BYTES);
     h->magic = magic_free;
     set_units(pool, h, units);
     link_between(pool, h, l);
-    char *written = (char *)h + LINKS_AT + sizeof l;
-    if (pool->dirty < written)
-        pool->dirty = written;
 }
 
 static struct links at_front(const struct ab_paged_pool *pool)
@@ -125,7 +149,7 @@ static void cut_tail(struct ab_paged_pool *pool, struct ab_paged_header *h, uint
 
 /* ---- the region ---- */
 
-int ab_paged_pool_init(struct ab_paged_pool *pool, const char *name, size_t bytes)
+int AB_PAGED_PLAIN(init)(struct ab_paged_pool *pool, const char *name, size_t bytes)
 {
     size_t page = ab_page_size();
     if (bytes == 0 || bytes > AB_PAGED_POOL_MAX - page)
@@ -140,11 +164,11 @@ int ab_paged_pool_init(struct ab_paged_pool *pool, const char *name, size_t byte
     pool->n_os_calls = 1;
     strncpy(pool->name, name, AB_PAGED_NAME_MAX);
     AB_MARK_POOL_CREATE(pool);
-    ab_paged_pool_reset(pool);
+    AB_PAGED_PLAIN(reset)(pool);
     return 0;
 }
 
-void ab_paged_pool_fini(struct ab_paged_pool *pool)
+void AB_PAGED_PLAIN(fini)(struct ab_paged_pool *pool)
 {
     AB_MARK_POOL_DESTROY(pool);
     AB_MARK_DEFINED(pool->base, (size_t)(pool->dirty - pool->base));
@@ -152,8 +176,25 @@ void ab_paged_pool_fini(struct ab_paged_pool *pool)
     memset(pool, 0, sizeof *pool);
 }
 
-void ab_paged_pool_reset(struct ab_paged_pool *pool)
+/* A free of what is dead then is refused as before: its header says that it does not live. In the
+ * checked build headers and links are poison again. */
+static void end_all_blocks(struct ab_paged_pool *pool)
 {
+    struct ab_paged_header *h = (struct ab_paged_header *)pool->base;
+    size_t left = pool->live_blocks;
+    while ((left > 0 || AB_PAGED_CHECKS) && (char *)h < pool->end && h->units != 0) {
+        struct ab_paged_header *behind = at(h, h->units);
+        size_t written = h->magic == magic_free ? LINKS_AT + sizeof(struct links) : HEADER_BYTES;
+        left -= h->magic == magic_live;
+        h->magic = 0;
+        bury(h, written);
+        h = behind;
+    }
+}
+
+void AB_PAGED_PLAIN(reset)(struct ab_paged_pool *pool)
+{
+    end_all_blocks(pool);
     size_t bytes = ab_paged_pool_size(pool);
     struct ab_paged_header *all = (struct ab_paged_header *)pool->base;
     AB_MARK_POOL_TRIM(pool, pool->base, 0);
@@ -172,8 +213,8 @@ void ab_paged_pool_purge(struct ab_paged_pool *pool)
     for (struct ab_paged_header *h = pool->free; h != NULL; h = links_of(h)->next) {
         uintptr_t from = ab_round_up((uintptr_t)(links_of(h) + 1), page);
         uintptr_t to = (uintptr_t)at(h, h->units) & ~(uintptr_t)(page - 1);
-        if (from >= to)
-            continue;
+        if (AB_PAGED_CHECKS || from >= to)
+            continue; /* poison stays */
         pool->n_os_calls++;
         ab_pages_discard((void *)from, to - from);
     }
@@ -209,12 +250,7 @@ static void *make_live(struct ab_paged_pool *pool, struct ab_paged_header *h, si
     h->magic = magic_live;
     h->tag = tag;
     count(pool, h, true);
-    if (pool->dirty < end)
-        pool->dirty = end;
-    if (AB_PAGED_CHECKS) {
-        AB_MARK_DEFINED(block, size);
-        memset(block, 0xCD, size);
-    }
+    raise_dirty(pool, block, end);
     AB_MARK_UNUSED(block, (size_t)(end - block));
     AB_MARK_ALLOC(pool, block, size);
     (void)size;
@@ -229,7 +265,7 @@ static void take(struct ab_paged_pool *pool, struct ab_paged_header *h, uint32_t
     cut_tail(pool, h, units, place);
 }
 
-void *ab_paged_pool_alloc(struct ab_paged_pool *pool, size_t size, unsigned tag)
+void *AB_PAGED_PLAIN(alloc)(struct ab_paged_pool *pool, size_t size, unsigned tag)
 {
     uint32_t units = units_for(pool, size);
     if (units == 0)
@@ -241,18 +277,6 @@ void *ab_paged_pool_alloc(struct ab_paged_pool *pool, size_t size, unsigned tag)
         return NULL;
     take(pool, h, units);
     return make_live(pool, h, size, tag);
-}
-
-void *ab_paged_pool_alloc_zeroed(struct ab_paged_pool *pool, size_t size, unsigned tag)
-{
-    char *dirty = pool->dirty, *block = (char *)ab_paged_pool_alloc(pool, size, tag);
-    if (block != NULL && (AB_PAGED_CHECKS || block < dirty)) {
-        size_t stale = AB_PAGED_CHECKS ? size : (size_t)(dirty - block);
-        memset(block, 0, size < stale ? size : stale);
-    }
-    if (block != NULL)
-        AB_MARK_DEFINED(block, size);
-    return block;
 }
 
 /* How far into h an aligned payload has its header: 0, or enough for a free block in front. */
@@ -269,6 +293,7 @@ static struct ab_paged_header *split_front(struct ab_paged_pool *pool, struct ab
                                            uint32_t front, uint32_t units)
 {
     struct ab_paged_header *block = at(h, front);
+    raise_dirty(pool, (char *)block, payload_of(block));
     AB_MARK_DEFINED(block, HEADER_BYTES);
     set_units(pool, block, h->units - front);
     set_units(pool, h, front);
@@ -276,14 +301,14 @@ static struct ab_paged_header *split_front(struct ab_paged_pool *pool, struct ab
     return block;
 }
 
-void *ab_paged_pool_alloc_aligned(struct ab_paged_pool *pool, size_t align, size_t size,
-                                  unsigned tag)
+void *AB_PAGED_PLAIN(alloc_aligned)(struct ab_paged_pool *pool, size_t align, size_t size,
+                                    unsigned tag)
 {
     uint32_t units = units_for(pool, size);
     if (align == 0 || (align & (align - 1)) != 0 || units == 0)
         return NULL;
     if (align <= AB_PAGED_ALIGN)
-        return ab_paged_pool_alloc(pool, size, tag);
+        return AB_PAGED_PLAIN(alloc)(pool, size, tag);
     for (struct ab_paged_header *h = pool->free; h != NULL; h = links_of(h)->next) {
         size_t skip = skip_for(h, align) / AB_PAGED_ALIGN;
         if (skip > h->units || h->units - skip < units)
@@ -325,17 +350,19 @@ static void give_back(struct ab_paged_pool *pool, struct ab_paged_header *h)
         unlink_block(pool, behind);
         behind->magic = 0;
         AB_MARK_UNUSED(behind, LINKS_AT + sizeof(struct links));
+        bury(behind, LINKS_AT + sizeof(struct links));
     }
     if (before != NULL && before->magic == magic_free) {
         h->magic = 0;
         AB_MARK_UNUSED(h, LINKS_AT + sizeof(struct links));
+        bury(h, LINKS_AT + sizeof(struct links));
         set_units(pool, before, before->units + units);
         return;
     }
     make_free(pool, h, units, at_front(pool));
 }
 
-bool ab_paged_pool_free(struct ab_paged_pool *pool, void *block)
+bool AB_PAGED_PLAIN(free)(struct ab_paged_pool *pool, void *block)
 {
     if (block == NULL)
         return true;
@@ -344,17 +371,13 @@ bool ab_paged_pool_free(struct ab_paged_pool *pool, void *block)
     struct ab_paged_header *h = header_of(block);
     size_t bytes = h->units * AB_PAGED_ALIGN - HEADER_BYTES;
     count(pool, h, false);
-    if (AB_PAGED_CHECKS) {
-        AB_MARK_DEFINED(block, bytes);
-        memset(block, 0xDD, bytes);
-    }
     AB_MARK_FREE(pool, block, bytes);
     (void)bytes;
     give_back(pool, h);
     return true;
 }
 
-size_t ab_paged_pool_usable(const void *block)
+size_t AB_PAGED_PLAIN(usable)(const void *block)
 {
     size_t bytes = payload_bytes(header_of(block));
     AB_MARK_DEFINED(block, bytes); /* who asks may use it */
@@ -373,6 +396,7 @@ static bool set_length(struct ab_paged_pool *pool, struct ab_paged_header *h, ui
     if (behind != NULL) {
         unlink_block(pool, behind);
         behind->magic = 0;
+        bury(behind, LINKS_AT + sizeof(struct links));
         set_units(pool, h, all);
     }
     cut_tail(pool, h, units, place);
@@ -380,15 +404,14 @@ static bool set_length(struct ab_paged_pool *pool, struct ab_paged_header *h, ui
     return true;
 }
 
-bool ab_paged_pool_resize_in_place(struct ab_paged_pool *pool, void *block, size_t new_size)
+bool AB_PAGED_PLAIN(resize_in_place)(struct ab_paged_pool *pool, void *block, size_t new_size)
 {
     uint32_t units = units_for(pool, new_size);
     if (units == 0 || !is_live(pool, block) || !set_length(pool, header_of(block), units))
         return false;
     struct ab_paged_header *h = header_of(block);
     char *kept = (char *)block + (new_size & ~(size_t)7), *end = (char *)at(h, h->units);
-    if (pool->dirty < end)
-        pool->dirty = end;
+    raise_dirty(pool, (char *)block, end);
     AB_MARK_RESIZE(pool, block, new_size);
     AB_MARK_UNUSED(kept, (size_t)(end - kept));
     AB_MARK_DEFINED(kept, new_size & 7);
@@ -396,22 +419,36 @@ bool ab_paged_pool_resize_in_place(struct ab_paged_pool *pool, void *block, size
     return true;
 }
 
+#ifndef AB_WITH_CHECKS /* else in paged_pool_checks.c */
+
+void *ab_paged_pool_alloc_zeroed(struct ab_paged_pool *pool, size_t size, unsigned tag)
+{
+    char *dirty = pool->dirty, *block = (char *)AB_PAGED_PLAIN(alloc)(pool, size, tag);
+    if (block != NULL && block < dirty) {
+        size_t stale = (size_t)(dirty - block);
+        memset(block, 0, size < stale ? size : stale);
+    }
+    if (block != NULL)
+        AB_MARK_DEFINED(block, size);
+    return block;
+}
+
 void *ab_paged_pool_resize(struct ab_paged_pool *pool, void *block, size_t new_size)
 {
-    if (ab_paged_pool_resize_in_place(pool, block, new_size)) {
+    if (AB_PAGED_PLAIN(resize_in_place)(pool, block, new_size)) {
         AB_MARK_DEFINED(block, new_size);
         return block;
     }
     if (!is_live(pool, block))
         return NULL;
     const struct ab_paged_header *h = header_of(block);
-    void *copy = ab_paged_pool_alloc(pool, new_size, h->tag);
+    void *copy = AB_PAGED_PLAIN(alloc)(pool, new_size, h->tag);
     if (copy == NULL)
         return NULL;
     size_t old_bytes = payload_bytes(h);
     AB_MARK_DEFINED(block, old_bytes);
     memcpy(copy, block, old_bytes < new_size ? old_bytes : new_size);
-    ab_paged_pool_free(pool, block);
+    AB_PAGED_PLAIN(free)(pool, block);
     return copy;
 }
 
@@ -425,36 +462,11 @@ void ab_paged_pool_visit(struct ab_paged_pool *pool,
             visit(payload_of(h), payload_bytes(h), h->tag, context);
 }
 
-/* ---- pools by name ---- */
+#else
 
-struct ab_paged_pool *ab_paged_pools_find(const struct ab_paged_pools *pools, const char *name)
+unsigned ab_paged_pool_plain_tag(const void *raw)
 {
-    struct ab_paged_pool *pool = pools->first;
-    while (pool != NULL && strcmp(pool->name, name) != 0)
-        pool = pool->next;
-    return pool;
+    return header_of(raw)->tag;
 }
 
-int ab_paged_pools_add(struct ab_paged_pools *pools, struct ab_paged_pool *pool, const char *name,
-                       size_t bytes)
-{
-    if (strlen(name) > AB_PAGED_NAME_MAX)
-        return ENAMETOOLONG;
-    if (ab_paged_pools_find(pools, name) != NULL)
-        return EEXIST;
-    int error = ab_paged_pool_init(pool, name, bytes);
-    if (error != 0)
-        return error;
-    pool->next = pools->first;
-    pools->first = pool;
-    return 0;
-}
-
-void ab_paged_pools_fini(struct ab_paged_pools *pools)
-{
-    while (pools->first != NULL) {
-        struct ab_paged_pool *pool = pools->first;
-        pools->first = pool->next;
-        ab_paged_pool_fini(pool);
-    }
-}
+#endif

@@ -3,20 +3,25 @@
  * A memory pool: one large region that serves blocks of any size from a free list, first fit.
  * Blocks are split when the rest is worth it and merged with free neighbours when they die. A
  * program has a few, each with a name and a budget that it cannot exceed. Usable on its own:
- * paged_pool.h, paged_pool.c and ../common. One thread at a time.
+ * paged_pool.h, paged_pool.c, paged_pool_set.c (pools by name) and ../common. One thread at a time.
  *
  * Meant to serve large blocks to arenas (paged_arena.h); it serves small ones too, but a search
  * through many small free blocks takes its time. Every block has a header of 16 bytes with a magic
  * number: a free of what is no live block is refused. The first word after a dead block's header
  * and its gap hold the links of the list.
  *
- * -fsanitize=address, -DAB_WITH_VALGRIND and -DAB_WITH_CHECKS as for the arena.
+ * -fsanitize=address, -DAB_WITH_VALGRIND and -DAB_WITH_CHECKS as for the arena; the checked build of
+ * the pool, which refuses no wrong free but ends the process, is paged_pool_checks.c.
  */
 #ifndef AB_ALLOCATORS_PAGED_POOL_H
 #define AB_ALLOCATORS_PAGED_POOL_H
 
 #include "../common/language.h"
 #include "../common/marks.h"
+
+#ifdef AB_WITH_CHECKS
+#include "../common/block_list.h"
+#endif
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,10 +31,13 @@
 extern "C" {
 #endif
 
+/* What is called, or, in the checked build, what lies below that. */
 #ifdef AB_WITH_CHECKS
 #define AB_PAGED_CHECKS true
+#define AB_PAGED_PLAIN(name) ab_paged_pool_plain_##name
 #else
 #define AB_PAGED_CHECKS false
+#define AB_PAGED_PLAIN(name) ab_paged_pool_##name
 #endif
 
 #define AB_PAGED_ALIGN ((size_t)16)
@@ -51,11 +59,15 @@ struct ab_paged_pool {
     struct ab_paged_tag tags[AB_PAGED_TAGS];
     struct ab_paged_pool *next; /* in a set of pools */
     char name[AB_PAGED_NAME_MAX + 1];
+#ifdef AB_WITH_CHECKS
+    struct ab_block_list blocks;
+#endif
 };
 
 /* Maps the region; pages come when they are first written. A longer name is cut. 0, or an errno;
  * *pool is untouched on failure. The pool must not be moved while it is in a set. */
 AB_MUST_USE int ab_paged_pool_init(struct ab_paged_pool *pool, const char *name, size_t bytes);
+/* The checked build lists what was never freed, unless a reset came before. */
 void ab_paged_pool_fini(struct ab_paged_pool *pool);
 
 /* Size 0 gives a block of its own. tag < AB_PAGED_TAGS. NULL when no free block is large enough. */
@@ -73,7 +85,7 @@ bool ab_paged_pool_resize_in_place(struct ab_paged_pool *pool, void *block, size
 bool ab_paged_pool_free(struct ab_paged_pool *pool, void *block);
 /* What may be used of the block. */
 size_t ab_paged_pool_usable(const void *block);
-/* All blocks die. */
+/* All blocks die. Takes time for each, so that their free is refused afterwards. */
 void ab_paged_pool_reset(struct ab_paged_pool *pool);
 /* Returns the pages inside free blocks to the system. */
 void ab_paged_pool_purge(struct ab_paged_pool *pool);
@@ -82,6 +94,27 @@ void ab_paged_pool_purge(struct ab_paged_pool *pool);
 void ab_paged_pool_visit(struct ab_paged_pool *pool,
                          void (*visit)(void *block, size_t bytes, unsigned tag, void *context),
                          void *context);
+
+#ifdef AB_WITH_CHECKS
+void ab_paged_pool_free_sized(struct ab_paged_pool *pool, void *block, size_t size);
+int ab_paged_pool_plain_init(struct ab_paged_pool *pool, const char *name, size_t bytes);
+void ab_paged_pool_plain_fini(struct ab_paged_pool *pool);
+void *ab_paged_pool_plain_alloc(struct ab_paged_pool *pool, size_t size, unsigned tag);
+void *ab_paged_pool_plain_alloc_aligned(struct ab_paged_pool *pool, size_t align, size_t size,
+                                        unsigned tag);
+bool ab_paged_pool_plain_resize_in_place(struct ab_paged_pool *pool, void *raw, size_t new_size);
+bool ab_paged_pool_plain_free(struct ab_paged_pool *pool, void *raw);
+size_t ab_paged_pool_plain_usable(const void *raw);
+unsigned ab_paged_pool_plain_tag(const void *raw);
+void ab_paged_pool_plain_reset(struct ab_paged_pool *pool);
+#else
+/* size is what the block was asked for with: the checked build looks whether it is. */
+static inline void ab_paged_pool_free_sized(struct ab_paged_pool *pool, void *block, size_t size)
+{
+    (void)size;
+    (void)ab_paged_pool_free(pool, block);
+}
+#endif
 
 static inline size_t ab_paged_pool_size(const struct ab_paged_pool *pool)
 {

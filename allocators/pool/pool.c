@@ -6,6 +6,7 @@
  */
 #include "pool.h"
 
+#include "../common/checked.h"
 #include "../common/lock.h"
 #include "../common/pages.h"
 
@@ -99,8 +100,8 @@ static size_t first_slots(const struct ab_pool_options *options, size_t stride)
 /* What the slots are like; 0, EINVAL or ENOMEM. A sanitizer's marks need whole granules. */
 static int measure(struct ab_pool *made, const struct ab_pool_options *options)
 {
-    size_t align = options->align == 0 || AB_MARKS ? AB_POOL_ALIGN : 1;
-    size_t slot = options->slot_bytes;
+    size_t align = options->align == 0 || AB_MARKS || AB_POOL_CHECKS ? AB_POOL_ALIGN : 1;
+    size_t slot = options->slot_bytes, extra = AB_MARK_GAP;
     if ((options->align & (options->align - 1)) != 0)
         return EINVAL;
     align = options->align > align ? options->align : align;
@@ -110,9 +111,14 @@ static int measure(struct ab_pool *made, const struct ab_pool_options *options)
     memset(made, 0, sizeof *made);
     made->slot_bytes = ab_round_up(slot, align);
     made->align = align;
-    if (made->slot_bytes > PTRDIFF_MAX - AB_MARK_GAP - align)
+    if (AB_POOL_CHECKS)
+        extra += ab_checked_bytes(align, 0);
+    if (made->slot_bytes > PTRDIFF_MAX / 2 - align || extra > PTRDIFF_MAX / 2)
         return ENOMEM;
-    made->stride = ab_round_up(made->slot_bytes + AB_MARK_GAP, align);
+    made->stride = ab_round_up(made->slot_bytes + extra, align);
+#ifdef AB_WITH_CHECKS
+    ab_checked_open(&made->blocks, "pool");
+#endif
     return 0;
 }
 
@@ -125,8 +131,10 @@ int ab_pool_init(struct ab_pool *pool, const struct ab_pool_options *options)
     made.grows = options->grows;
     made.huge = options->huge;
     if (options->range != NULL) {
-        made.range = (char *)ab_round_up((uintptr_t)options->range, chunk_unit(&made));
-        made.range_end = options->range + options->range_bytes;
+        size_t skipped = -(uintptr_t)options->range & (chunk_unit(&made) - 1);
+        size_t bytes = options->range_bytes;
+        made.range = options->range + (skipped < bytes ? skipped : bytes);
+        made.range_end = options->range + bytes;
     }
     error = add_chunk(&made, first_slots(options, made.stride));
     if (error != 0)
@@ -161,7 +169,7 @@ int ab_pool_init_buffer(struct ab_pool *pool, void *buffer, size_t bytes,
     if (slots == 0)
         return ENOMEM;
     char *base = (char *)buffer + head;
-    struct ab_pool_chunk chunk = {base, base + slots, base + slots, slots}; /* none of it is zero */
+    struct ab_pool_chunk chunk = {base, base + slots, base, slots};
     made.chunks[made.n_chunks++] = chunk;
     made.is_buffer = true;
     enter_chunk(&made, 0);
@@ -193,7 +201,7 @@ static void unmap_from(struct ab_pool *pool, uint32_t first)
         pool->n_chunks = first;
 }
 
-void ab_pool_fini(struct ab_pool *pool)
+void AB_POOL_PLAIN(fini)(struct ab_pool *pool)
 {
     AB_MARK_POOL_DESTROY(pool);
     for (uint32_t i = 0; i < pool->n_chunks; i++)
@@ -224,14 +232,14 @@ static void mark_dirty(struct ab_pool *pool)
 __attribute__((noinline)) void *ab_pool_alloc_slow(struct ab_pool *pool, size_t size)
 {
     if (pool->collect != NULL && pool->collect(pool))
-        return ab_pool_alloc(pool, size);
+        return ab_pool_take(pool, size);
     if (pool->current + 1 < pool->n_chunks) {
         mark_dirty(pool);
         enter_chunk(pool, pool->current + 1);
     } else if (!grow(pool)) {
         return NULL;
     }
-    return ab_pool_alloc(pool, size);
+    return ab_pool_take(pool, size);
 }
 
 void *ab_pool_alloc_zeroed(struct ab_pool *pool, size_t size)
@@ -242,12 +250,13 @@ void *ab_pool_alloc_zeroed(struct ab_pool *pool, size_t size)
         return NULL;
     AB_MARK_DEFINED(block, size);
     bool is_carved = before == NULL && pool->mutex == NULL && pool->collect == NULL;
-    if (!is_carved || block < pool->chunks[pool->current].dirty)
+    if (AB_POOL_CHECKS || !is_carved || pool->is_buffer ||
+        block < pool->chunks[pool->current].dirty)
         memset(block, 0, size);
     return block;
 }
 
-__attribute__((noinline)) void ab_pool_reset(struct ab_pool *pool)
+__attribute__((noinline)) void AB_POOL_PLAIN(reset)(struct ab_pool *pool)
 {
     AB_MARK_POOL_TRIM(pool, pool->chunks, 0);
     mark_dirty(pool);
@@ -281,8 +290,8 @@ void ab_pool_purge(struct ab_pool *pool)
     char *fresh = (char *)ab_round_up((uintptr_t)pool->next, ab_page_size());
     if (give_back(pool, pool->next, chunk->base + chunk->map_bytes) && chunk->dirty > fresh)
         chunk->dirty = fresh;
-    if (pool->slot_bytes <= ab_page_size())
-        return; /* no slot holds a whole page after its link, or hardly ever */
+    if (AB_POOL_CHECKS || pool->slot_bytes <= ab_page_size())
+        return; /* free slots are poison; no slot holds a whole page after its link, or hardly ever */
     for (struct ab_pool_slot *slot = pool->free; slot != NULL; slot = ab_pool_next(slot))
         give_back(pool, (char *)(slot + 1), (char *)slot + pool->slot_bytes);
 }
@@ -294,7 +303,7 @@ static const char *top_of(const struct ab_pool *pool, uint32_t index)
     return index == pool->current && pool->next > dirty ? pool->next : dirty;
 }
 
-bool ab_pool_owns(const struct ab_pool *pool, const void *p)
+bool AB_POOL_PLAIN(owns)(const struct ab_pool *pool, const void *p)
 {
     for (uint32_t i = 0; i < pool->n_chunks; i++) {
         const struct ab_pool_chunk *chunk = &pool->chunks[i];
@@ -327,3 +336,101 @@ size_t ab_pool_live(const struct ab_pool *pool)
 {
     return ((uintptr_t)pool->next - pool->origin - pool->free_bytes) / pool->stride;
 }
+
+#ifdef AB_WITH_CHECKS
+
+/* ---- the checked build: what is called, over the plain pool ---- */
+
+static size_t lead_of(const struct ab_pool *pool)
+{
+    return ab_checked_lead(pool->align);
+}
+
+/* Where the slot of the block is; NULL when none could be there. */
+static struct ab_pool_chunk *chunk_of(struct ab_pool *pool, const void *p)
+{
+    for (uint32_t i = 0; i < pool->n_chunks; i++)
+        if ((const char *)p >= pool->chunks[i].base + lead_of(pool) &&
+            (const char *)p < pool->chunks[i].end)
+            return &pool->chunks[i];
+    return NULL;
+}
+
+void *ab_pool_alloc(struct ab_pool *pool, size_t size)
+{
+    char *raw = size > pool->slot_bytes ? NULL : (char *)ab_pool_take(pool, 0);
+    if (raw == NULL)
+        return NULL;
+    const struct ab_pool_chunk *chunk = chunk_of(pool, raw + lead_of(pool));
+    if (raw < chunk->dirty) /* all that ever died there raised it */
+        ab_checked_demand_dead(&pool->blocks, raw, sizeof(struct ab_pool_slot), pool->stride);
+    return ab_checked_begin(&pool->blocks, raw, pool->align, size);
+}
+
+static void demand(struct ab_pool *pool, const void *block)
+{
+    ab_checked_demand(&pool->blocks, block, chunk_of(pool, block) != NULL);
+}
+
+/* The slot of a live block is poison now, and was looked at. */
+static char *end_block(struct ab_pool *pool, void *block)
+{
+    struct ab_pool_chunk *chunk = chunk_of(pool, block);
+    char *raw = ab_checked_end(&pool->blocks, block, pool->stride);
+    if (chunk->dirty < raw + pool->stride)
+        chunk->dirty = raw + pool->stride;
+    return raw;
+}
+
+void ab_pool_free(struct ab_pool *pool, void *block)
+{
+    if (block == NULL)
+        return;
+    demand(pool, block);
+    char *raw = end_block(pool, block);
+    ab_pool_plain_free(pool, raw);
+    AB_MARK_UNUSED(raw, pool->stride);
+}
+
+void ab_pool_free_sized(struct ab_pool *pool, void *block, size_t size)
+{
+    if (block == NULL)
+        return;
+    demand(pool, block);
+    ab_checked_demand_size(&pool->blocks, block, size);
+    ab_pool_free(pool, block);
+}
+
+void ab_pool_reset(struct ab_pool *pool)
+{
+    while (pool->blocks.top != NULL) {
+        demand(pool, pool->blocks.top + 1);
+        end_block(pool, pool->blocks.top + 1);
+    }
+    ab_pool_plain_reset(pool);
+}
+
+void ab_pool_fini(struct ab_pool *pool)
+{
+    ab_checked_leaks(&pool->blocks, "never freed");
+    ab_pool_plain_fini(pool);
+}
+
+bool ab_pool_owns(const struct ab_pool *pool, const void *p)
+{
+    return ab_pool_plain_owns(pool, (const char *)p - lead_of(pool));
+}
+
+size_t ab_pool_usable(const struct ab_pool *pool, const void *block)
+{
+    (void)pool;
+    return ab_checked_size(block); /* no more than was asked for */
+}
+
+void ab_pool_visit(const struct ab_pool *pool,
+                   void (*visit)(void *block, size_t size, void *context), void *context)
+{
+    ab_block_visit(&pool->blocks, visit, context);
+}
+
+#endif

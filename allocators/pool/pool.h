@@ -4,7 +4,7 @@
  * carved one after the other, so nothing is touched before it is needed, and a pool that runs
  * empty forgets its list and carves from the start again: chasing a list in the random order of
  * its frees costs 50–100 ns a slot, carving 3. Usable on its own: this folder and ../common. One
- * thread at a time; pool_lockfree.h and ../shards are for more. Example:
+ * thread at a time; pool_shared.h and pool_lockfree.h are for more. Example:
  * allocators/examples/particles.c.
  *
  * The struct may be moved, but not under Valgrind, which knows it by its address.
@@ -13,9 +13,9 @@
  *
  * A free is believed: nothing looks whether the block is a live one of this pool. One freed twice
  * is served twice, to two owners, and it counts as two free slots, so that a pool may take itself for
- * empty and hand out live blocks again. To find such a free compile with -fsanitize=address or
- * -DAB_WITH_VALGRIND, lay ../common/guard.h over the pool (as the back end does with debug=on), or
- * ask ab_pool_owns before: that refuses foreign and inner pointers, not a second free.
+ * empty and hand out live blocks again. To find such a free compile all files with -DAB_WITH_CHECKS,
+ * the checked build (../common/checked.h), -fsanitize=address or -DAB_WITH_VALGRIND, or ask
+ * ab_pool_owns before: that refuses foreign and inner pointers, not a second free.
  */
 #ifndef AB_ALLOCATORS_POOL_H
 #define AB_ALLOCATORS_POOL_H
@@ -28,6 +28,16 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+/* What is called, or, in the checked build, what lies below that. */
+#ifdef AB_WITH_CHECKS
+#include "../common/block_list.h"
+#define AB_POOL_CHECKS true
+#define AB_POOL_PLAIN(name) ab_pool_plain_##name
+#else
+#define AB_POOL_CHECKS false
+#define AB_POOL_PLAIN(name) ab_pool_##name
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,11 +71,14 @@ struct ab_pool {
     size_t align;   /* of every slot */
     uint64_t n_os_calls;
     char *range, *range_end; /* where chunks come from; NULL: the system */
-    /* For several threads, see ../shards: the lock that callers hold, let go while the pool grows;
+    /* For several threads, see pool_shared.h: the lock that callers hold, let go while the pool grows;
      * and where to look for slots before: true when there were any. NULL both for one thread. */
     pthread_mutex_t *mutex;
     bool (*collect)(struct ab_pool *pool);
     struct ab_pool_chunk chunks[AB_POOL_CHUNKS_MAX];
+#ifdef AB_WITH_CHECKS
+    struct ab_block_list blocks;
+#endif
 };
 
 struct ab_pool_options {
@@ -81,14 +94,16 @@ struct ab_pool_options {
 };
 
 /* Maps the first chunk and touches nothing. 0, EINVAL (an alignment that is no power of two), or
- * ENOMEM; *pool is untouched on failure. */
+ * ENOMEM; EINVAL also where `huge` is asked for and the kernel has no huge pages. *pool is untouched
+ * on failure. */
 AB_MUST_USE int ab_pool_init(struct ab_pool *pool, const struct ab_pool_options *options);
 /* Over `bytes` at `buffer`, which stay the caller's and need not be aligned or zero: as many slots as
  * fit. Never grows, makes no system call. Of the options slot_bytes and align count. 0, EINVAL as
  * above, or ENOMEM: there is no room for a slot; *pool is untouched then. */
 AB_MUST_USE int ab_pool_init_buffer(struct ab_pool *pool, void *buffer, size_t bytes,
                                     const struct ab_pool_options *options);
-/* Gives everything back to the system. */
+/* Gives everything back to the system. The checked build lists what was never freed, unless a reset
+ * came before. */
 void ab_pool_fini(struct ab_pool *pool);
 
 /* Slots are used up: the next chunk. NULL when the pool or the system's memory is exhausted. */
@@ -109,6 +124,19 @@ size_t ab_pool_mapped(const struct ab_pool *pool);
 size_t ab_pool_used(const struct ab_pool *pool);
 /* Slots that are handed out. */
 size_t ab_pool_live(const struct ab_pool *pool);
+
+#ifdef AB_WITH_CHECKS
+void *ab_pool_alloc(struct ab_pool *pool, size_t size);
+void ab_pool_free(struct ab_pool *pool, void *block);
+void ab_pool_free_sized(struct ab_pool *pool, void *block, size_t size);
+size_t ab_pool_usable(const struct ab_pool *pool, const void *block);
+/* Every live block, the youngest first. */
+void ab_pool_visit(const struct ab_pool *pool,
+                   void (*visit)(void *block, size_t size, void *context), void *context);
+void ab_pool_plain_reset(struct ab_pool *pool);
+void ab_pool_plain_fini(struct ab_pool *pool);
+bool ab_pool_plain_owns(const struct ab_pool *pool, const void *raw);
+#endif
 
 /* A pool for one type: init as above, n = slots of the first chunk (0 = 64 KiB of them). A slot of
  * it, or NULL; and back. */
@@ -159,7 +187,7 @@ static inline void *ab_pool_take(struct ab_pool *pool, size_t size)
 }
 
 /* NULL when size is larger than a slot, or the pool is exhausted. */
-static inline void *ab_pool_alloc(struct ab_pool *pool, size_t size)
+static inline void *AB_POOL_PLAIN(alloc)(struct ab_pool *pool, size_t size)
 {
     return __builtin_expect(size > pool->slot_bytes, 0) ? NULL : ab_pool_take(pool, size);
 }
@@ -174,7 +202,7 @@ struct ab_pool_cursor {
 
 static inline struct ab_pool_cursor ab_pool_cursor_of(const struct ab_pool *pool)
 {
-    char *limit = pool->free == NULL && !AB_MARKS ? pool->limit : pool->next;
+    char *limit = pool->free == NULL && !AB_MARKS && !AB_POOL_CHECKS ? pool->limit : pool->next;
     struct ab_pool_cursor cursor = {pool->next, limit, pool->stride, pool->slot_bytes};
     return cursor;
 }
@@ -202,27 +230,36 @@ static inline void *ab_pool_alloc_aligned(struct ab_pool *pool, size_t align, si
     return align <= pool->align ? ab_pool_alloc(pool, size) : NULL;
 }
 
-static inline void ab_pool_free(struct ab_pool *pool, void *block)
+static inline void AB_POOL_PLAIN(free)(struct ab_pool *pool, void *block)
 {
     struct ab_pool_slot *slot = (struct ab_pool_slot *)block;
     if (__builtin_expect(slot == NULL, 0))
         return;
-    AB_MARK_EXPECT(slot, ab_pool_owns(pool, slot));
+    AB_MARK_EXPECT(slot, AB_POOL_PLAIN(owns)(pool, slot));
     AB_MARK_FREE(pool, slot, pool->slot_bytes);
     ab_pool_link(slot, pool->free);
     pool->free = slot;
     pool->free_bytes += pool->stride;
     if (__builtin_expect((uintptr_t)pool->next - pool->origin == pool->free_bytes, 0))
-        ab_pool_reset(pool);
+        AB_POOL_PLAIN(reset)(pool);
 }
 
 /* Of every block. Who asks may use it. */
-static inline size_t ab_pool_usable(const struct ab_pool *pool, const void *block)
+static inline size_t AB_POOL_PLAIN(usable)(const struct ab_pool *pool, const void *block)
 {
     (void)block;
     AB_MARK_DEFINED(block, pool->slot_bytes);
     return pool->slot_bytes;
 }
+
+#ifndef AB_WITH_CHECKS
+/* size is what the block was asked for with: the checked build looks whether it is. */
+static inline void ab_pool_free_sized(struct ab_pool *pool, void *block, size_t size)
+{
+    (void)size;
+    ab_pool_free(pool, block);
+}
+#endif
 
 #ifdef __cplusplus
 }

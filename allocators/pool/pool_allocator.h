@@ -18,8 +18,7 @@ static inline void *ab_pool_client_alloc(size_t size, void *context)
 
 static inline void ab_pool_client_free(size_t size, void *ptr, void *context)
 {
-    (void)size;
-    ab_pool_free((struct ab_pool *)context, ptr);
+    ab_pool_free_sized((struct ab_pool *)context, ptr, size);
 }
 
 static inline struct ab_allocator ab_pool_allocator(struct ab_pool *pool)

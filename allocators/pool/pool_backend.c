@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pool as a back end: alone, as shards, or lock-free. Its slots hold the largest
+ * The pool as a back end: pool_shared.h in each of its modes, or lock-free. Its slots hold the largest
  * request to come, so it serves mixed sizes too: that is why it does not declare
  * AB_TRAIT_FIXED_SIZE. What that wastes, usable_size says. The hot path asks one question more than
- * the pool itself; whatever needs a lock, guards or another shard is out of line.
+ * the pool itself; whatever needs a lock, guards or another heap is out of line.
  */
 #include "allocators/pool/pool_backend.h"
 #include "allocators/ab_backend.h"
 #include "allocators/common/pages.h"
-#include "allocators/params.h"
-#include "allocators/pool/pool.h"
 #include "allocators/pool/pool_lockfree.h"
-#include "allocators/shards/shards.h"
+#include "allocators/pool/pool_shared.h"
+#include "allocators/shared_backend.h"
 
-#include <errno.h>
-
+/* Of two kinds: one heap of a group, or with threads=lockfree the one below, which begins as those
+ * do and is of no group. The tables differ. */
 struct ab_heap {
-    struct ab_shard shard;
-    bool is_lockfree;
-    struct ab_pool pool;
-    struct ab_pool_lockfree lockfree; /* of the first shard only */
+    struct ab_pool_shared own;
+};
+struct lockfree_heap {
+    struct ab_shard shard; /* zero but for is_guarded */
+    struct ab_pool_lockfree pool;
 };
 
 enum {
@@ -32,14 +32,14 @@ enum {
     PARAM_HUGE,
     PARAM_COUNT
 };
-enum { THREADS_LOCKFREE = AB_SHARDS_MODE_COUNT };
+enum { THREADS_LOCKFREE = AB_THREADS_COUNT };
 
 #define CACHE_LINE_BYTES ((uint64_t)64)
 #define CROWDED_BYTES ((uint64_t)256)
 #define SPAN_MIN ((uint64_t)1 << 30)
 #define SPAN_MAX ((uint64_t)1 << 40)
 
-static const char *const thread_modes[] = {AB_SHARDS_MODES, "lockfree", NULL};
+static const char *const thread_modes[] = {AB_THREADS_CHOICES, "lockfree", NULL};
 
 static const struct ab_param params[PARAM_COUNT] = {
     [PARAM_SLOT] = AB_BYTES_ROW("slot", 0, (uint64_t)1 << 40,
@@ -57,7 +57,7 @@ static const struct ab_param params[PARAM_COUNT] = {
                                     "= one pool, atomics"),
     [PARAM_SHARDS] = AB_COUNT_ROW("shards", 0, 1024,
                                   "number of pools with threads=sharded; 0 = one per lane"),
-    [PARAM_DEBUG] = AB_SHARDS_DEBUG_PARAM,
+    [PARAM_DEBUG] = AB_DEBUG_PARAM,
     [PARAM_HUGE] = AB_BOOL_ROW("huge", 0,
                                "request huge pages, in chunks of whole ones: fewer TLB misses, up "
                                "to 2 MiB more memory"),
@@ -72,33 +72,6 @@ static uint64_t slot_for(const struct ab_facts *f)
     if (slot == 0 || slot % CROWDED_BYTES != 0 || f->largest_align > AB_POOL_ALIGN)
         return slot;
     return slot + (more < CACHE_LINE_BYTES ? more : CACHE_LINE_BYTES);
-}
-
-static struct ab_heap *heap_at(const struct ab_shards *shards, uint32_t index)
-{
-    return (struct ab_heap *)ab_shards_at(shards, index);
-}
-
-static struct ab_heap *next_heap(const struct ab_heap *whole, const struct ab_heap *each)
-{
-    return (struct ab_heap *)ab_shards_next(&whole->shard, &each->shard);
-}
-
-/* What other threads freed of this pool's slots. */
-static bool collect(struct ab_pool *pool)
-{
-    struct ab_heap *heap = (struct ab_heap *)((char *)pool - offsetof(struct ab_heap, pool));
-    struct ab_shards_link *chain = ab_shards_take(&heap->shard);
-    if (chain == NULL)
-        return false;
-    while (chain != NULL)
-        ab_pool_free(pool, ab_shards_pop(&chain));
-    return true;
-}
-
-static void free_own(struct ab_shard *owner, void *block)
-{
-    ab_pool_free(&((struct ab_heap *)owner)->pool, block);
 }
 
 /* Lanes may run ahead of each other, and one of them may make all the blocks. */
@@ -122,89 +95,7 @@ static uint64_t span_for(const struct ab_pool_options *o, const struct ab_facts 
     return bytes < SPAN_MIN ? SPAN_MIN : bytes;
 }
 
-/* As many slots as fit the addresses, half as many each time that the system refuses. */
-static int init_lockfree(struct ab_heap *heap, const struct ab_pool_options *o, uint64_t span)
-{
-    struct ab_pool_lockfree_options options = {
-        .slot_bytes = o->slot_bytes, .align = o->align, .n_slots = o->n_slots, .huge = o->huge};
-    if (o->grows)
-        options.n_slots = span / (o->slot_bytes + o->align + 1);
-    int error = ENOMEM;
-    while (options.n_slots > 0 && error != 0) {
-        error = ab_pool_lockfree_init(&heap->lockfree, &options);
-        options.n_slots = o->grows ? options.n_slots / 2 : 0;
-    }
-    heap->is_lockfree = true;
-    return error;
-}
-
-static int init_heap(struct ab_shards *shards, struct ab_heap *heap, struct ab_pool_options options)
-{
-    if (shards->range != NULL) {
-        options.range = ab_shards_span(shards, &heap->shard);
-        options.range_bytes = (size_t)1 << shards->span_log2;
-    }
-    int error = ab_pool_init(&heap->pool, &options);
-    if (error != 0)
-        return error;
-    bool is_plain = heap->shard.is_plain;
-    heap->shard.fast_max = is_plain ? heap->pool.slot_bytes : 0;
-    heap->pool.mutex = is_plain ? NULL : &heap->shard.mutex;
-    heap->pool.collect = is_plain && shards->mode == AB_SHARDS_LOCAL ? collect : NULL;
-    return 0;
-}
-
-static void fini_heap(struct ab_heap *heap)
-{
-    heap->pool.mutex = NULL; /* no other thread is there any more */
-    if (heap->is_lockfree)
-        ab_pool_lockfree_fini(&heap->lockfree);
-    else
-        ab_pool_fini(&heap->pool);
-}
-
-static int init_shards(struct ab_shards *shards, const struct ab_pool_options *options,
-                       const uint64_t *values, uint64_t span)
-{
-    int error = 0;
-    uint32_t n = 0;
-    while (n < shards->n_shards && error == 0) {
-        struct ab_heap *heap = heap_at(shards, n);
-        ab_shard_set_guarded(&heap->shard, values[PARAM_DEBUG] != 0);
-        error = values[PARAM_THREADS] == THREADS_LOCKFREE ? init_lockfree(heap, options, span)
-                                                          : init_heap(shards, heap, *options);
-        n += error == 0;
-    }
-    while (error != 0 && n > 0)
-        fini_heap(heap_at(shards, --n));
-    return error;
-}
-
-static int open_shards(const struct ab_open_args *args, const struct ab_pool_options *options,
-                       struct ab_heap **out)
-{
-    const uint64_t *values = args->values;
-    bool is_lockfree = values[PARAM_THREADS] == THREADS_LOCKFREE;
-    uint64_t span = span_for(options, args->facts);
-    struct ab_shards *shards = ab_shards_open(&(struct ab_shards_options){
-        .mode = is_lockfree ? AB_SHARDS_MUTEX : (enum ab_shards_mode)values[PARAM_THREADS],
-        .lanes = args->facts->lanes,
-        .shards = (uint32_t)values[PARAM_SHARDS],
-        .shard_bytes = sizeof(struct ab_heap),
-        .span_bytes = span,
-        .free_own = free_own});
-    if (shards == NULL)
-        return errno;
-    int error = init_shards(shards, options, values, span);
-    if (error != 0) {
-        ab_shards_close(shards);
-        return error;
-    }
-    *out = heap_at(shards, 0);
-    return 0;
-}
-
-static int pool_open(const struct ab_open_args *args, struct ab_heap **out)
+static struct ab_pool_options options_for(const struct ab_open_args *args)
 {
     const struct ab_facts *facts = args->facts;
     const uint64_t *values = args->values;
@@ -219,63 +110,50 @@ static int pool_open(const struct ab_open_args *args, struct ab_heap **out)
         options.slot_bytes = AB_POOL_ALIGN;
     if (values[PARAM_DEBUG] != 0)
         options.slot_bytes = ab_guard_bytes(options.align, options.slot_bytes);
-    if (options.slot_bytes > SPAN_MAX || options.align > SPAN_MAX)
-        return ENOMEM;
     if (options.n_slots == 0 && !options.grows)
         options.n_slots = facts->live_peak_blocks;
-    return open_shards(args, &options, out);
+    return options;
+}
+
+static int pool_open(const struct ab_open_args *args, struct ab_heap **out)
+{
+    const uint64_t *values = args->values;
+    struct ab_pool_shared_options options = {.pool = options_for(args)};
+    if (options.pool.slot_bytes > SPAN_MAX || options.pool.align > SPAN_MAX)
+        return ENOMEM;
+    int error = ab_threads_options(values[PARAM_THREADS], values[PARAM_SHARDS], args->facts->lanes,
+                                   &options.threads);
+    if (error != 0)
+        return error;
+    options.threads.is_guarded = values[PARAM_DEBUG] != 0;
+    options.pool.range_bytes = span_for(&options.pool, args->facts);
+    struct ab_pool_shared *group = ab_pool_shared_open(&options);
+    if (group == NULL)
+        return errno;
+    *out = (struct ab_heap *)group;
+    return 0;
 }
 
 static void pool_close(struct ab_heap *heap)
 {
-    for (struct ab_heap *each = heap; each != NULL; each = next_heap(heap, each))
-        fini_heap(each);
-    ab_shards_close(heap->shard.shards);
+    ab_pool_shared_close(&heap->own);
 }
 
-/* ---- with a lock, with guards, or of another shard ---- */
-
-static void *lockfree_alloc(struct ab_heap *heap, size_t align, size_t size, bool is_zeroed)
-{
-    if (align > heap->lockfree.align)
-        return NULL;
-    return is_zeroed ? ab_pool_lockfree_alloc_zeroed(&heap->lockfree, size)
-                     : ab_pool_lockfree_alloc(&heap->lockfree, size);
-}
+/* ---- with a lock, with guards, or of another heap ---- */
 
 static void *raw_alloc(void *context, size_t align, size_t size, bool is_zeroed)
 {
-    struct ab_heap *heap = context;
-    if (heap->is_lockfree)
-        return lockfree_alloc(heap, align, size, is_zeroed);
-    ab_shard_lock(&heap->shard);
-    void *block = is_zeroed ? ab_pool_alloc_zeroed(&heap->pool, size)
-                            : ab_pool_alloc_aligned(&heap->pool, align, size);
-    ab_shard_unlock(&heap->shard);
-    return block;
+    return ab_pool_shared_alloc_slow(context, align, size, is_zeroed);
 }
 
 static void raw_free(void *context, void *block)
 {
-    struct ab_heap *heap = context;
-    if (heap->is_lockfree)
-        ab_pool_lockfree_free(&heap->lockfree, block);
-    else
-        ab_shards_free(&heap->shard, ab_shards_owner(heap->shard.shards, block), block, false);
+    ab_pool_shared_free_slow(context, block);
 }
 
 static bool owns(void *context, const void *block)
 {
-    struct ab_heap *heap = context;
-    if (heap->is_lockfree)
-        return ab_pool_lockfree_owns(&heap->lockfree, block);
-    struct ab_heap *owner = (struct ab_heap *)ab_shards_owner(heap->shard.shards, block);
-    if (owner == NULL)
-        return false;
-    ab_shard_lock(&owner->shard);
-    bool is_owned = ab_pool_owns(&owner->pool, block);
-    ab_shard_unlock(&owner->shard);
-    return is_owned;
+    return ab_pool_shared_owns(context, block);
 }
 
 static const struct ab_guard_below below = {
@@ -285,158 +163,251 @@ static const struct ab_guard_below below = {
 
 static ab_ref pool_alloc(struct ab_heap *heap, size_t size)
 {
-    if (__builtin_expect(size - 1 >= heap->shard.fast_max, 0))
-        return ab_shards_special_alloc(&below, heap, 0, size, false);
-    return (ab_ref)ab_pool_take(&heap->pool, size);
+    if (__builtin_expect(size - 1 >= heap->own.shard.fast_max, 0))
+        return ab_guarded_alloc(&below, heap, 0, size, false);
+    return (ab_ref)ab_pool_take(&heap->own.pool, size);
 }
 
 static void pool_free(struct ab_heap *heap, ab_ref ref, size_t size)
 {
     (void)size;
-    if (__builtin_expect(ref - heap->shard.own_base >= heap->shard.own_bytes, 0))
-        ab_shards_special_free(&below, heap, ref);
+    if (__builtin_expect(ref - heap->own.shard.own_base >= heap->own.shard.own_bytes, 0))
+        ab_guarded_free(&below, heap, ref);
     else
-        ab_pool_free(&heap->pool, (void *)ref);
+        ab_pool_free(&heap->own.pool, (void *)ref);
 }
 
 static ab_ref pool_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
 {
-    return ab_shards_special_alloc(&below, heap, align, size, false);
+    return ab_guarded_alloc(&below, heap, align, size, false);
 }
 
 static ab_ref pool_alloc_zeroed(struct ab_heap *heap, size_t size)
 {
-    return ab_shards_special_alloc(&below, heap, 0, size, true);
+    return ab_guarded_alloc(&below, heap, 0, size, true);
 }
 
-/* Of every block; no lock, it never changes. */
-static size_t slot_bytes(const struct ab_heap *heap)
+/* slot_bytes: of every block, and never changes. */
+static ab_ref resize(const struct ab_guard_below *guards, struct ab_heap *heap, ab_ref ref,
+                     size_t new_size, size_t slot_bytes)
 {
-    return heap->is_lockfree ? heap->lockfree.slot_bytes : heap->pool.slot_bytes;
-}
-
-static ab_ref pool_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
-{
-    (void)old_size;
-    if (heap->shard.is_guarded)
-        return (ab_ref)ab_guard_resize(&below, heap, (void *)ref, new_size);
-    if (new_size > slot_bytes(heap))
+    if (ab_heap_is_guarded(heap))
+        return (ab_ref)ab_guard_resize(guards, heap, (void *)ref, new_size);
+    if (new_size > slot_bytes)
         return 0;
     AB_MARK_DEFINED((void *)ref, new_size);
     return ref;
 }
 
+static size_t usable_size(const struct ab_heap *heap, ab_ref ref, size_t slot_bytes)
+{
+    if (ab_heap_is_guarded(heap))
+        return ab_guard_size((const void *)ref);
+    AB_MARK_DEFINED((void *)ref, slot_bytes);
+    return slot_bytes;
+}
+
+static ab_ref pool_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
+{
+    (void)old_size;
+    return resize(&below, heap, ref, new_size, heap->own.pool.slot_bytes);
+}
+
 static size_t pool_usable_size(struct ab_heap *heap, ab_ref ref)
 {
-    if (heap->shard.is_guarded)
-        return ab_guard_size((const void *)ref);
-    AB_MARK_DEFINED((void *)ref, slot_bytes(heap));
-    return slot_bytes(heap);
+    return usable_size(heap, ref, heap->own.pool.slot_bytes);
 }
 
 /* No other thread is at work. */
 static void pool_reset(struct ab_heap *heap)
 {
-    if (heap->is_lockfree) {
-        ab_pool_lockfree_reset(&heap->lockfree);
-        return;
-    }
-    for (struct ab_heap *each = heap; each != NULL; each = next_heap(heap, each)) {
-        ab_shard_lock(&each->shard);
-        ab_shards_forget(&each->shard);
-        ab_pool_reset(&each->pool);
-        ab_shard_unlock(&each->shard);
-    }
+    ab_pool_shared_reset(&heap->own);
 }
 
-/* With threads=local or lockfree no other thread is at work. */
+/* With threads=local no other thread is at work. */
 static void pool_purge(struct ab_heap *heap)
 {
-    if (heap->is_lockfree) {
-        ab_pool_lockfree_purge(&heap->lockfree);
-        return;
-    }
-    for (struct ab_heap *each = heap; each != NULL; each = next_heap(heap, each))
-        ab_shards_leave(&each->shard);
-    for (struct ab_heap *each = heap; each != NULL; each = next_heap(heap, each)) {
-        ab_shard_lock(&each->shard);
-        if (each->pool.collect != NULL)
-            each->pool.collect(&each->pool);
-        ab_pool_purge(&each->pool);
-        ab_shard_unlock(&each->shard);
-    }
+    ab_pool_shared_purge(&heap->own);
 }
 
-static void add_stats(struct ab_heap *heap, struct ab_heap_stats *sum)
-{
-    const struct ab_pool *pool = &heap->pool;
-    size_t n_flying = 0;
-    struct ab_shards_cursor cursor = {0};
-    while (ab_shards_in_flight(&heap->shard, &cursor) != NULL)
-        n_flying++;
-    sum->reserved_bytes += ab_pool_mapped(pool);
-    sum->committed_bytes += ab_pool_used(pool);
-    sum->live_bytes += (ab_pool_live(pool) - n_flying) * pool->slot_bytes;
-    sum->metadata_bytes += sizeof *heap;
-    sum->os_calls += pool->n_os_calls;
-}
-
-static struct ab_heap_stats lockfree_stats(const struct ab_heap *heap)
-{
-    const struct ab_pool_lockfree *pool = &heap->lockfree;
-    return (struct ab_heap_stats){
-        .reserved_bytes = pool->map_bytes,
-        .committed_bytes = ab_round_up(pool->carved, ab_page_size()),
-        .live_bytes = ab_pool_lockfree_live(pool) * pool->slot_bytes,
-        .metadata_bytes = sizeof *heap,
-        .os_calls = 1,
-    };
-}
-
-/* Live bytes are those of whole slots: what was asked for is not kept. With threads=local or
- * lockfree no other thread is at work. */
+/* Live bytes are those of whole slots: what was asked for is not kept. With threads=local no other
+ * thread is at work. */
 static int pool_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
-    struct ab_heap_stats sum = {0};
-    if (heap->is_lockfree)
-        sum = lockfree_stats(heap);
-    for (struct ab_heap *each = heap; each != NULL && !heap->is_lockfree;
-         each = next_heap(heap, each)) {
-        ab_shard_lock(&each->shard);
-        add_stats(each, &sum);
-        ab_shard_unlock(&each->shard);
-    }
-    *out = sum;
+    struct ab_pool_shared_sums sums = ab_pool_shared_sum(&heap->own);
+    *out = (struct ab_heap_stats){
+        .reserved_bytes = sums.mapped,
+        .committed_bytes = sums.used,
+        .live_bytes = sums.live * heap->own.pool.slot_bytes,
+        .metadata_bytes = sums.n_heaps * sizeof(struct ab_pool_shared),
+        .os_calls = sums.n_os_calls,
+    };
     return 0;
 }
 
+static int pool_thread_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out)
+{
+    struct ab_pool_shared *own = ab_pool_shared_enter(&heap->own, lane);
+    if (own == NULL)
+        return errno;
+    *out = (struct ab_heap *)own;
+    return 0;
+}
+
+static void pool_thread_leave(struct ab_heap *heap)
+{
+    ab_pool_shared_leave(&heap->own);
+}
+
+/* ---- lock-free ---- */
+
+static struct lockfree_heap *lockfree_of(void *heap)
+{
+    return heap;
+}
+
+/* As many slots as fit the addresses, half as many each time that the system refuses. */
+static int init_lockfree(struct lockfree_heap *heap, const struct ab_pool_options *o, uint64_t span)
+{
+    struct ab_pool_lockfree_options options = {
+        .slot_bytes = o->slot_bytes, .align = o->align, .n_slots = o->n_slots, .huge = o->huge};
+    if (o->grows)
+        options.n_slots = span / (o->slot_bytes + o->align + 1);
+    int error = ENOMEM;
+    while (options.n_slots > 0 && error != 0) {
+        error = ab_pool_lockfree_init(&heap->pool, &options);
+        options.n_slots = o->grows ? options.n_slots / 2 : 0;
+    }
+    return error;
+}
+
+static int lockfree_open(const struct ab_open_args *args, struct ab_heap **out)
+{
+    struct ab_pool_options options = options_for(args);
+    if (options.slot_bytes > SPAN_MAX || options.align > SPAN_MAX)
+        return ENOMEM;
+    size_t page = ab_page_size(), bytes = ab_round_up(sizeof(struct lockfree_heap), page);
+    struct lockfree_heap *heap = ab_pages_map(bytes, page);
+    if (heap == NULL)
+        return errno;
+    heap->shard.is_guarded = args->values[PARAM_DEBUG] != 0;
+    int error = init_lockfree(heap, &options, span_for(&options, args->facts));
+    if (error != 0)
+        ab_pages_release(heap, bytes);
+    else
+        *out = (struct ab_heap *)heap;
+    return error;
+}
+
+static void lockfree_close(struct ab_heap *heap)
+{
+    ab_pool_lockfree_fini(&lockfree_of(heap)->pool);
+    ab_pages_release(heap, ab_round_up(sizeof(struct lockfree_heap), ab_page_size()));
+}
+
+static void *lockfree_raw_alloc(void *context, size_t align, size_t size, bool is_zeroed)
+{
+    struct ab_pool_lockfree *pool = &lockfree_of(context)->pool;
+    if (align > pool->align)
+        return NULL;
+    return is_zeroed ? ab_pool_lockfree_alloc_zeroed(pool, size)
+                     : ab_pool_lockfree_alloc(pool, size);
+}
+
+static void lockfree_raw_free(void *context, void *block)
+{
+    ab_pool_lockfree_free(&lockfree_of(context)->pool, block);
+}
+
+static bool lockfree_owns(void *context, const void *block)
+{
+    return ab_pool_lockfree_owns(&lockfree_of(context)->pool, block);
+}
+
+static const struct ab_guard_below lockfree_below = {
+    .name = "pool", .alloc = lockfree_raw_alloc, .free = lockfree_raw_free, .owns = lockfree_owns};
+
+static ab_ref lockfree_alloc(struct ab_heap *heap, size_t size)
+{
+    return ab_guarded_alloc(&lockfree_below, heap, 0, size, false);
+}
+
+static ab_ref lockfree_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
+{
+    return ab_guarded_alloc(&lockfree_below, heap, align, size, false);
+}
+
+static ab_ref lockfree_alloc_zeroed(struct ab_heap *heap, size_t size)
+{
+    return ab_guarded_alloc(&lockfree_below, heap, 0, size, true);
+}
+
+static void lockfree_free(struct ab_heap *heap, ab_ref ref, size_t size)
+{
+    (void)size;
+    ab_guarded_free(&lockfree_below, heap, ref);
+}
+
+static ab_ref lockfree_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
+{
+    (void)old_size;
+    return resize(&lockfree_below, heap, ref, new_size, lockfree_of(heap)->pool.slot_bytes);
+}
+
+static size_t lockfree_usable_size(struct ab_heap *heap, ab_ref ref)
+{
+    return usable_size(heap, ref, lockfree_of(heap)->pool.slot_bytes);
+}
+
+/* No other thread is at work, in these three. */
+static void lockfree_reset(struct ab_heap *heap)
+{
+    ab_pool_lockfree_reset(&lockfree_of(heap)->pool);
+}
+
+static void lockfree_purge(struct ab_heap *heap)
+{
+    ab_pool_lockfree_purge(&lockfree_of(heap)->pool);
+}
+
+static int lockfree_stats(struct ab_heap *heap, struct ab_heap_stats *out)
+{
+    const struct ab_pool_lockfree *pool = &lockfree_of(heap)->pool;
+    *out = (struct ab_heap_stats){
+        .reserved_bytes = pool->map_bytes,
+        .committed_bytes = ab_round_up(pool->carved, ab_page_size()),
+        .live_bytes = ab_pool_lockfree_live(pool) * pool->slot_bytes,
+        .metadata_bytes = sizeof(struct lockfree_heap),
+        .os_calls = 1,
+    };
+    return 0;
+}
+
+/* ---- the tables ---- */
+
 struct ab_pool *ab_pool_of_heap(struct ab_heap *heap)
 {
-    return heap->shard.is_plain && !heap->is_lockfree && !heap->shard.is_guarded ? &heap->pool
-                                                                                 : NULL;
+    return heap->own.shard.is_plain ? &heap->own.pool : NULL;
 }
+
+static const struct ab_backend *pool_variant(const uint64_t *values);
+
+#define TABLE(kind) \
+    .abi = AB_BACKEND_ABI, .size = sizeof(struct ab_backend), .name = "pool", \
+    .summary = "equal slots of the largest request, free list inside the free slots", \
+    .traits = AB_TRAIT_THREAD_SAFE | AB_TRAIT_REMOTE_FREE, .params = params, \
+    .n_params = PARAM_COUNT, .open = kind##_open, .close = kind##_close, .alloc = kind##_alloc, \
+    .alloc_aligned = kind##_alloc_aligned, .alloc_zeroed = kind##_alloc_zeroed, \
+    .free = kind##_free, .resize = kind##_resize, .usable_size = kind##_usable_size, \
+    .reset = kind##_reset, .purge = kind##_purge, .stats = kind##_stats, .variant = pool_variant
 
 extern const struct ab_backend ab_pool_backend;
 
-const struct ab_backend ab_pool_backend = {
-    .abi = AB_BACKEND_ABI,
-    .size = sizeof(struct ab_backend),
-    .name = "pool",
-    .summary = "equal slots of the largest request, free list inside the free slots",
-    .traits = AB_TRAIT_THREAD_SAFE | AB_TRAIT_REMOTE_FREE,
-    .params = params,
-    .n_params = PARAM_COUNT,
-    .open = pool_open,
-    .close = pool_close,
-    .alloc = pool_alloc,
-    .alloc_aligned = pool_alloc_aligned,
-    .alloc_zeroed = pool_alloc_zeroed,
-    .free = pool_free,
-    .resize = pool_resize,
-    .usable_size = pool_usable_size,
-    .reset = pool_reset,
-    .purge = pool_purge,
-    .stats = pool_stats,
-    .thread_enter = ab_shards_thread_enter,
-    .thread_leave = ab_shards_thread_leave,
-};
+const struct ab_backend ab_pool_backend = {TABLE(pool), .thread_enter = pool_thread_enter,
+                                           .thread_leave = pool_thread_leave};
+static const struct ab_backend lockfree = {TABLE(lockfree)};
+
+static const struct ab_backend *pool_variant(const uint64_t *values)
+{
+    return values[PARAM_THREADS] == THREADS_LOCKFREE ? &lockfree : &ab_pool_backend;
+}

@@ -48,7 +48,8 @@ struct ab_pool_lockfree_options {
     bool huge;                /* ask for huge pages of 2 MiB */
 };
 
-/* 0, EINVAL (an alignment that is no power of two), or an errno; *pool is untouched on failure. */
+/* 0, EINVAL (an alignment that is no power of two, or `huge` where the kernel has no huge pages), or
+ * an errno; *pool is untouched on failure. */
 AB_MUST_USE int ab_pool_lockfree_init(struct ab_pool_lockfree *pool,
                                       const struct ab_pool_lockfree_options *options);
 void ab_pool_lockfree_fini(struct ab_pool_lockfree *pool);

@@ -6,6 +6,7 @@
  */
 #include "slab.h"
 
+#include "../common/checked.h"
 #include "../common/lock.h"
 #include "../common/pages.h"
 #include "size_class.h"
@@ -62,7 +63,7 @@ static struct ab_slab *map_records(size_t span_bytes, int *error)
     return records;
 }
 
-int ab_slabs_init(struct ab_slabs *slabs, const struct ab_slabs_options *options)
+int AB_SLABS_PLAIN(init)(struct ab_slabs *slabs, const struct ab_slabs_options *options)
 {
     size_t reserve = options->reserve_bytes;
     if (reserve == 0 || reserve > PTRDIFF_MAX)
@@ -93,7 +94,7 @@ int ab_slabs_init(struct ab_slabs *slabs, const struct ab_slabs_options *options
     return 0;
 }
 
-void ab_slabs_fini(struct ab_slabs *slabs)
+void AB_SLABS_PLAIN(fini)(struct ab_slabs *slabs)
 {
     AB_MARK_POOL_DESTROY(slabs);
     while (slabs->large != NULL)
@@ -198,9 +199,34 @@ void ab_slabs_let_go(struct ab_slabs *s)
     }
 }
 
+/* In the checked build all of a slab in use is poison, but for the links at the begin of its blocks
+ * and for what lives. */
+static void slab_demand_dead(const struct ab_slabs *s, const struct ab_slab *slab)
+{
+    (void)s, (void)slab;
+#ifdef AB_WITH_CHECKS
+    size_t bytes = s->classes[slab->class_index].bytes;
+    for (size_t at = 0; at + bytes <= AB_SLAB_BYTES; at += bytes)
+        ab_checked_demand_dead(&s->blocks, slab_base(s, slab) + at, sizeof(struct ab_slab_block),
+                               bytes);
+#endif
+}
+
+static void slab_bury(const struct ab_slabs *s, const struct ab_slab *slab)
+{
+    (void)s, (void)slab;
+#ifdef AB_WITH_CHECKS
+    if (!slab->is_zero) /* its pages are still those of its last class */
+        slab_demand_dead(s, slab);
+    AB_MARK_DEFINED(slab_base(s, slab), AB_SLAB_BYTES);
+    memset(slab_base(s, slab), AB_GUARD_DEAD, AB_SLAB_BYTES);
+#endif
+}
+
 /* The slab is in no list any more, and no block of it is anywhere. */
 static void retire(struct ab_slabs *s, struct ab_slab *slab)
 {
+    slab_demand_dead(s, slab);
     slab->free = NULL;
     slab->n_out = 0; /* as of those never used */
     slab->is_zero = false;
@@ -245,6 +271,7 @@ static void take_partial(struct ab_slab_class *c)
 
 static void take_fresh(struct ab_slabs *s, struct ab_slab_class *c, struct ab_slab *slab)
 {
+    slab_bury(s, slab);
     slab->class_index = (uint8_t)(c - s->classes);
     c->next = slab_base(s, slab);
     c->limit = c->next + take_all(c, slab) * c->bytes;
@@ -313,7 +340,7 @@ __attribute__((noinline)) void ab_slabs_settle(struct ab_slabs *s, struct ab_sla
 __attribute__((noinline)) void *ab_slabs_alloc_odd(struct ab_slabs *s, size_t size)
 {
     if (size == 0)
-        return ab_slabs_alloc(s, 1);
+        return AB_SLABS_PLAIN(alloc)(s, 1);
     if (s->collect != NULL)
         s->collect(s);
     return ab_slabs_large_alloc(s, 0, size, false);
@@ -321,7 +348,7 @@ __attribute__((noinline)) void *ab_slabs_alloc_odd(struct ab_slabs *s, size_t si
 
 /* A slab begins at a multiple of all alignments of classes, so a block of a class that is a
  * multiple of it is aligned. */
-void *ab_slabs_alloc_aligned(struct ab_slabs *s, size_t align, size_t size)
+void *AB_SLABS_PLAIN(alloc_aligned)(struct ab_slabs *s, size_t align, size_t size)
 {
     if (align == 0 || (align & (align - 1)) != 0)
         return NULL;
@@ -332,6 +359,8 @@ void *ab_slabs_alloc_aligned(struct ab_slabs *s, size_t align, size_t size)
         c++;
     return ab_slabs_alloc_from(s, c, size);
 }
+
+#ifndef AB_WITH_CHECKS /* else in slab_checks.c */
 
 void *ab_slabs_alloc_zeroed(struct ab_slabs *s, size_t size)
 {
@@ -351,23 +380,26 @@ void *ab_slabs_alloc_zeroed(struct ab_slabs *s, size_t size)
 void *ab_slabs_resize(struct ab_slabs *s, void *block, size_t old_size, size_t new_size)
 {
     bool is_small = ab_slabs_is_small(s, block);
-    size_t usable = ab_slabs_usable(s, block);
+    AB_MARK_EXPECT(block, AB_SLABS_PLAIN(owns)(s, block));
+    size_t usable = AB_SLABS_PLAIN(usable)(s, block);
     if (is_small && new_size <= usable &&
         (new_size == 0 || ab_slab_class_of(s, new_size)->bytes == usable))
         return block;
     if (!is_small && new_size > AB_SLAB_LARGEST)
         return ab_slabs_large_resize(s, block, new_size);
-    void *copy = ab_slabs_alloc(s, new_size);
+    void *copy = AB_SLABS_PLAIN(alloc)(s, new_size);
     if (copy == NULL)
         return new_size <= usable ? block : NULL;
     size_t bytes = old_size < new_size ? old_size : new_size;
     memcpy(copy, block, bytes < usable ? bytes : usable);
-    ab_slabs_free(s, block);
+    AB_SLABS_PLAIN(free)(s, block);
     return copy;
 }
 
+#endif
+
 /* Who asks may use it. */
-size_t ab_slabs_usable(const struct ab_slabs *s, const void *block)
+size_t AB_SLABS_PLAIN(usable)(const struct ab_slabs *s, const void *block)
 {
     size_t usable = ab_slabs_is_small(s, block)
                         ? s->classes[ab_slab_of(s, block)->class_index].bytes
@@ -376,7 +408,7 @@ size_t ab_slabs_usable(const struct ab_slabs *s, const void *block)
     return usable;
 }
 
-bool ab_slabs_owns(const struct ab_slabs *s, const void *p)
+bool AB_SLABS_PLAIN(owns)(const struct ab_slabs *s, const void *p)
 {
     if (!ab_slabs_is_small(s, p))
         return ab_slabs_large_owns(s, p);
@@ -389,7 +421,7 @@ bool ab_slabs_owns(const struct ab_slabs *s, const void *p)
 
 /* ---- all together ---- */
 
-void ab_slabs_reset(struct ab_slabs *s)
+void AB_SLABS_PLAIN(reset)(struct ab_slabs *s)
 {
     AB_MARK_POOL_TRIM(s, s->base, 0);
     for (unsigned i = 0; i < s->n_classes; i++)

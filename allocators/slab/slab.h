@@ -4,7 +4,8 @@
  * of their own, some of which are kept for reuse. All slabs are in one reserved range of addresses
  * and their records in a dense array beside it: a pointer finds its slab by a subtraction and a
  * shift, and no two records fight for a cache set, as headers at the same place of every slab would
- * (22 ns a free, not 4). Usable on its own: this folder and ../common. One thread at a time; ../shards makes more of it.
+ * (22 ns a free, not 4). Usable on its own: this folder and ../common. One thread at a time;
+ * slab_shared.h is for more.
  *
  * A free block is in one of three places:
  *   hot    freed lately, last in first out, of any slab of its class: what churn needs
@@ -12,7 +13,8 @@
  *   not carved yet: nothing is touched before it is needed
  * A class that runs empty forgets its lists, and its slabs are carved from the start again.
  *
- * A free is believed, as that of ../pool/pool.h: a block freed twice is served twice.
+ * A free is believed, as that of ../pool/pool.h: a block freed twice is served twice. With
+ * -DAB_WITH_CHECKS for all files it is not: the checked build, slab_checks.c.
  *
  * The struct must not be moved while it is open: large blocks know where it is.
  *
@@ -28,6 +30,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* What is called, or, in the checked build, what lies below that. */
+#ifdef AB_WITH_CHECKS
+#include "../common/block_list.h"
+#define AB_SLABS_CHECKS true
+#define AB_SLABS_PLAIN(name) ab_slabs_plain_##name
+#else
+#define AB_SLABS_CHECKS false
+#define AB_SLABS_PLAIN(name) ab_slabs_##name
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -93,12 +105,15 @@ struct ab_slabs {
     struct ab_slab_large *spare[AB_SLAB_SPARE_PAGES];
     size_t spare_bytes, spare_max_bytes;
     uint64_t n_os_calls;
-    /* For several threads, see ../shards: the lock that callers hold, let go around system calls;
+    /* For several threads, see slab_shared.h: the lock that callers hold, let go around system calls;
      * empty slabs that wait for such a call; and where to look for blocks before new memory is
      * taken: true when there were any. NULL all three for one thread. */
     pthread_mutex_t *mutex;
     struct ab_slab *leaving;
     bool (*collect)(struct ab_slabs *slabs);
+#ifdef AB_WITH_CHECKS
+    struct ab_block_list blocks;
+#endif
 };
 
 struct ab_slabs_options {
@@ -114,7 +129,8 @@ struct ab_slabs_options {
 
 /* Commits nothing. 0, or an errno; *slabs is untouched on failure. */
 AB_MUST_USE int ab_slabs_init(struct ab_slabs *slabs, const struct ab_slabs_options *options);
-/* Gives everything back to the system. */
+/* Gives everything back to the system. The checked build lists what was never freed, unless a reset
+ * came before. */
 void ab_slabs_fini(struct ab_slabs *slabs);
 
 /* After the inline fast paths. */
@@ -126,7 +142,7 @@ void ab_slabs_settle(struct ab_slabs *slabs, struct ab_slab *slab);
 void *ab_slabs_alloc_aligned(struct ab_slabs *slabs, size_t align, size_t size);
 /* Clears only what was handed out before: fresh pages are zero already. */
 void *ab_slabs_alloc_zeroed(struct ab_slabs *slabs, size_t size);
-/* In place within a class, and within the pages of a large block. NULL leaves the block as it was;
+/* In place within a class (never in the checked build), and within the pages of a large block. NULL leaves the block as it was;
  * shrinking never fails. block is not NULL. */
 void *ab_slabs_resize(struct ab_slabs *slabs, void *block, size_t old_size, size_t new_size);
 size_t ab_slabs_usable(const struct ab_slabs *slabs, const void *block);
@@ -142,6 +158,21 @@ void ab_slabs_purge(struct ab_slabs *slabs);
 void ab_slabs_let_go(struct ab_slabs *slabs);
 /* Usable bytes of all live blocks. */
 size_t ab_slabs_live(const struct ab_slabs *slabs);
+
+#ifdef AB_WITH_CHECKS
+void *ab_slabs_alloc(struct ab_slabs *slabs, size_t size);
+void ab_slabs_free(struct ab_slabs *slabs, void *block);
+void ab_slabs_free_sized(struct ab_slabs *slabs, void *block, size_t size);
+/* Every live block, the youngest first. */
+void ab_slabs_visit(const struct ab_slabs *slabs,
+                    void (*visit)(void *block, size_t size, void *context), void *context);
+int ab_slabs_plain_init(struct ab_slabs *slabs, const struct ab_slabs_options *options);
+void ab_slabs_plain_fini(struct ab_slabs *slabs);
+void *ab_slabs_plain_alloc_aligned(struct ab_slabs *slabs, size_t align, size_t size);
+size_t ab_slabs_plain_usable(const struct ab_slabs *slabs, const void *raw);
+bool ab_slabs_plain_owns(const struct ab_slabs *slabs, const void *raw);
+void ab_slabs_plain_reset(struct ab_slabs *slabs);
+#endif
 
 /* slab_large.c; align 0 = the natural one. */
 void *ab_slabs_large_alloc(struct ab_slabs *slabs, size_t align, size_t size, bool zeroed);
@@ -204,7 +235,7 @@ static inline void *ab_slabs_alloc_from(struct ab_slabs *s, struct ab_slab_class
 }
 
 /* Size 0 gives a block of its own. NULL when exhausted. */
-static inline void *ab_slabs_alloc(struct ab_slabs *s, size_t size)
+static inline void *AB_SLABS_PLAIN(alloc)(struct ab_slabs *s, size_t size)
 {
     if (__builtin_expect(size - 1 >= AB_SLAB_LARGEST, 0))
         return ab_slabs_alloc_odd(s, size);
@@ -216,7 +247,7 @@ static inline void ab_slabs_free_small(struct ab_slabs *s, struct ab_slab_block 
 {
     struct ab_slab *slab = ab_slab_of(s, block);
     struct ab_slab_class *c = &s->classes[slab->class_index];
-    AB_MARK_EXPECT(block, ab_slabs_owns(s, block));
+    AB_MARK_EXPECT(block, AB_SLABS_PLAIN(owns)(s, block));
     AB_MARK_FREE(s, block, c->bytes);
     if (c->room != 0) {
         c->room--;
@@ -235,13 +266,22 @@ static inline void ab_slabs_free_small(struct ab_slabs *s, struct ab_slab_block 
         ab_slabs_settle(s, slab);
 }
 
-static inline void ab_slabs_free(struct ab_slabs *s, void *block)
+static inline void AB_SLABS_PLAIN(free)(struct ab_slabs *s, void *block)
 {
     if (__builtin_expect(ab_slabs_is_small(s, block), 1))
         ab_slabs_free_small(s, (struct ab_slab_block *)block);
     else
         ab_slabs_large_free(s, block);
 }
+
+#ifndef AB_WITH_CHECKS
+/* size is what the block was asked for with: the checked build looks whether it is. */
+static inline void ab_slabs_free_sized(struct ab_slabs *s, void *block, size_t size)
+{
+    (void)size;
+    ab_slabs_free(s, block);
+}
+#endif
 
 #ifdef __cplusplus
 }

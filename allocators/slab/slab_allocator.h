@@ -17,8 +17,8 @@ static inline void *ab_slab_client_alloc(size_t size, void *context)
 
 static inline void ab_slab_client_free(size_t size, void *ptr, void *context)
 {
-    (void)size;
-    ab_slabs_free((struct ab_slabs *)context, ptr);
+    size_t bytes = size < AB_ALLOCATOR_ALIGN ? AB_ALLOCATOR_ALIGN : size;
+    ab_slabs_free_sized((struct ab_slabs *)context, ptr, bytes);
 }
 
 static inline struct ab_allocator ab_slab_allocator(struct ab_slabs *slabs)

@@ -55,7 +55,8 @@ const char *ab_selection_stem(const char *path, char *buf, size_t cap)
 
 enum ab_boundary ab_selection_boundary(const struct ab_selection *s)
 {
-    return s->is_inline                      ? AB_BOUNDARY_INLINE
+    return s->is_mapped                      ? AB_BOUNDARY_ROUTED
+           : s->is_inline                    ? AB_BOUNDARY_INLINE
            : s->is_checked || s->fault_n > 0 ? AB_BOUNDARY_HEAP
                                              : ab_source_boundary(s->source);
 }

@@ -29,6 +29,7 @@ enum ab_status ab_load_workload(const struct ab_options *o, const char *path,
         .has_seed = o->has_seed,
         .seed = o->seed,
         .has_window = o->has_window,
+        .wants_groups = o->n_maps > 0,
         .window = o->window,
     };
     char *messages = NULL;

@@ -15,12 +15,15 @@
 static void sum_up(struct ab_converter *c)
 {
     struct ab_convert_report *r = c->report;
+    uint64_t site_ticks = 0, n_timed_sites = 0;
     for (uint32_t i = 0; i < c->n_lanes; i++) {
         const struct ab_convert_lane *lane = &c->lanes[i];
         r->n_unfinished += lane->n_resizing + lane->stream.n_unwritten;
         if (lane->n_resizing > 0 && lane->stream.n_unwritten > 0)
             r->n_unfinished--; /* a resize whose end has a place but was not written is one call */
         r->turn_ticks += lane->stream.turn_ticks;
+        site_ticks += lane->stream.site_ticks;
+        n_timed_sites += lane->stream.n_timed_sites;
         if (lane->stream.is_cut && r->stop == AB_SPOOL_RUNNING && r->damage[0] == 0)
             snprintf(r->damage, sizeof r->damage, "part of the spool cannot be read");
     }
@@ -29,6 +32,11 @@ static void sum_up(struct ab_converter *c)
     r->noting_ticks = ((double)(c->n_done - c->n_bare) * c->image->image.trial_ticks +
                        (double)c->n_bare * c->image->image.bare_ticks) /
                       AB_SPOOL_TRIALS;
+    r->site_ticks = n_timed_sites == 0
+                        ? 0
+                        : (double)site_ticks / (double)n_timed_sites * (double)c->n_sites;
+    r->n_sites = c->n_sites;
+    r->n_stacks = c->sites != NULL ? c->sites->n_stacks : 0;
     r->span_ticks = c->last_stamp > c->first_stamp ? c->last_stamp - c->first_stamp : 0;
 }
 
@@ -87,11 +95,16 @@ enum ab_status ab_convert(struct ab_family *family, const struct ab_spool_entry 
                           void *user, struct ab_err *err)
 {
     struct ab_converter c;
+    struct ab_site_table sites = {0};
     struct ab_trace_writer_options options = {.program = image->image.program,
                                               .has_thread = wants_thread(image)};
     *report = (struct ab_convert_report){.stop = image->image.stop,
+                                         .lacks_sites = image->image.lacks_sites != 0,
                                          .n_usable_size = image->image.n_usable_size};
     enum ab_status status = ab_converter_open(&c, ab_family_folder(family), image, report, err);
+    if (image->image.has_sites)
+        c.sites = &sites;
+    options.sites = c.sites;
     if (status == AB_OK)
         status = ab_trace_writer_open_with(to, &options, &c.writer, err);
     if (status == AB_OK)
@@ -105,5 +118,6 @@ enum ab_status ab_convert(struct ab_family *family, const struct ab_spool_entry 
     }
     ab_trace_writer_abandon(c.writer);
     ab_converter_close(&c);
+    ab_site_table_fini(&sites);
     return status;
 }

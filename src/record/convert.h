@@ -40,10 +40,14 @@ struct ab_convert_report {
                                program has a second way to free */
     uint64_t n_repairs, repair_ticks_max;
     struct ab_bypass_report bypass; /* beside info.bypass */
-    uint64_t n_usable_size;         /* calls of malloc_usable_size: counted, not in the trace */
-    uint64_t span_ticks;            /* from the first event to the last */
-    double noting_ticks; /* estimate: what all events cost the program, without full halves */
-    uint64_t turn_ticks; /* spent on full halves, by all threads; measured */
+    uint64_t n_sites, n_cut_sites, n_stacks; /* calls with a call site; those whose stack was cut
+                               short; different stacks */
+    bool lacks_sites;                        /* they were asked for, and the C library is too old */
+    uint64_t n_usable_size; /* calls of malloc_usable_size: counted, not in the trace */
+    uint64_t span_ticks;    /* from the first event to the last */
+    double noting_ticks;    /* estimate: what all events cost the program, without full halves */
+    double site_ticks;      /* the same of finding call sites: of every 64th it is measured */
+    uint64_t turn_ticks;    /* spent on full halves, by all threads; measured */
 };
 
 /* Converts one image to `to`. *report is filled also on failure, as far as known; info.events is

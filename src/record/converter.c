@@ -124,12 +124,11 @@ static void take_from_parked(struct ab_converter *c, uint32_t lane)
 static inline void note_stamp(struct ab_converter *c, struct ab_convert_lane *lane, uint64_t stamp)
 {
     c->n_done++;
-    if (stamp == lane->stamp) { /* an old one again, or none: the event is no call */
+    if (stamp == lane->stamp || stamp == 0) { /* an old one again, or none: the event is no call */
         c->n_bare += stamp != 0;
         return;
     }
-    if (stamp != 0)
-        c->first_stamp = stamp < c->first_stamp ? stamp : c->first_stamp;
+    c->first_stamp = stamp < c->first_stamp ? stamp : c->first_stamp;
     c->last_stamp = stamp > c->last_stamp ? stamp : c->last_stamp;
     lane->stamp = stamp;
 }
@@ -272,6 +271,7 @@ void ab_converter_close(struct ab_converter *c)
     for (uint32_t i = 0; i < c->n_lanes; i++) {
         ab_stream_close(&c->lanes[i].stream);
         free(c->lanes[i].resizing);
+        ab_stream_sites_free(c->lanes[i].sites);
     }
     free(c->lanes);
     free(c->heap);

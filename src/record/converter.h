@@ -9,6 +9,7 @@
 
 #include "record/address_map.h"
 #include "record/convert.h"
+#include "record/converter_sites.h"
 #include "trace/writer.h"
 
 /* From its begin to its end a block that is resized has no owner: its address may be given
@@ -26,6 +27,7 @@ struct ab_convert_lane { /* one stream, and the thread that writes it */
     uint64_t stamp;               /* of the event before */
     struct ab_resizing *resizing; /* begun, not yet ended: signal handlers nest */
     size_t n_resizing, cap_resizing;
+    struct ab_stream_sites *sites; /* NULL = none */
 };
 
 struct ab_convert_turn { /* a lane and the stamp of its head */
@@ -37,6 +39,7 @@ struct ab_converter {
     const char *folder;
     const struct ab_spool_entry *image;
     struct ab_trace_writer *writer; /* NULL = nothing is written */
+    struct ab_site_table *sites;    /* NULL = call sites are passed over */
     struct ab_address_map live;
     uint64_t next_number; /* of allocations, where there is no writer */
     struct ab_convert_lane *lanes;
@@ -50,6 +53,7 @@ struct ab_converter {
     uint64_t until_fork;     /* stop after this fork; 0 = at the end */
     bool has_reached;        /* it did */
     uint64_t n_done, n_bare; /* events; those among them that the clock was not read for */
+    uint64_t n_sites;        /* calls whose stack was noted */
     uint64_t first_stamp, last_stamp;
     struct ab_convert_report *report;
 };

@@ -41,6 +41,13 @@ static inline enum ab_status put(struct ab_converter *c, struct ab_convert_lane 
     return ab_trace_write_known(c->writer, record, old_size, number, err);
 }
 
+static uint32_t site_of_call(struct ab_converter *c, struct ab_convert_lane *lane)
+{
+    uint32_t site = ab_stream_sites_of_call(lane->sites);
+    c->report->n_cut_sites += site != 0 && c->sites->stacks[site - 1].end >= AB_SITE_NO_TABLE;
+    return site;
+}
+
 static enum ab_status put_free(struct ab_converter *c, struct ab_convert_lane *lane,
                                struct ab_held *held, struct ab_err *err)
 {
@@ -93,7 +100,7 @@ static enum ab_status convert_failed_alloc(struct ab_converter *c, struct ab_con
                                            struct ab_trace_alloc alloc, uint64_t size,
                                            struct ab_err *err)
 {
-    struct ab_event record = {.kind = alloc.kind, .failed = true, .size = size};
+    struct ab_event record = {.kind = alloc.kind, .failed = true, .site = alloc.site, .size = size};
     if (alloc.kind == AB_EVENT_ALLOC_ALIGNED)
         record.align = UINT64_C(1) << alloc.log2;
     return put(c, lane, &record, 0, NULL, err);
@@ -112,6 +119,8 @@ static enum ab_status convert_alloc(struct ab_converter *c, struct ab_convert_la
     struct ab_held *place = NULL;
     if (AB_UNLIKELY(alloc.kind == AB_EVENT_ALLOC_ALIGNED))
         alloc.log2 = (uint8_t)AB_SPOOL_LOG2(e);
+    if (AB_UNLIKELY(lane->sites != NULL))
+        alloc.site = site_of_call(c, lane);
     if (AB_UNLIKELY(address == 0))
         return convert_failed_alloc(c, lane, alloc, size, err);
     enum ab_status status = find_place(c, lane, address, &place, err);
@@ -156,12 +165,14 @@ static enum ab_status end_resize(struct ab_converter *c, struct ab_convert_lane 
         return ab_fail(err, AB_INPUT, "the spool ends a resize that never began");
     struct ab_resizing r = lane->resizing[--lane->n_resizing];
     uint64_t moved = AB_SPOOL_ADDRESS(e);
+    uint32_t site = site_of_call(c, lane);
     if (!r.is_known) {
         c->report->n_foreign++;
         return AB_OK;
     }
     uint64_t number = ab_held_number(&r.held);
     struct ab_event record = {.kind = AB_EVENT_RESIZE,
+                              .site = site,
                               .block = number,
                               .size = e->size,
                               .failed = moved == 0 && e->size > 0,
@@ -188,6 +199,7 @@ static enum ab_status begin_thread(struct ab_converter *c, struct ab_convert_lan
     bool has_ended = lane->has_thread && lane->thread < AB_TRACE_THREADS_MAX - 1;
     c->report->n_unfinished += lane->n_resizing;
     lane->n_resizing = 0;
+    ab_stream_sites_end_thread(lane->sites);
     lane->has_thread = false; /* it gets its number with its first call */
     if (c->has_forker && lane->stream.at->address == c->image->image.pid) {
         c->has_forker = false;
@@ -196,6 +208,13 @@ static enum ab_status begin_thread(struct ab_converter *c, struct ab_convert_lan
     }
     return has_ended && c->writer != NULL ? ab_trace_write_known(c->writer, &end, 0, NULL, err)
                                           : AB_OK;
+}
+
+static enum ab_status take_site(struct ab_converter *c, struct ab_convert_lane *lane,
+                                const struct ab_spool_event *e, struct ab_err *err)
+{
+    c->n_sites += AB_SPOOL_KIND(e) == AB_SPOOL_SITE;
+    return c->sites != NULL ? ab_stream_sites_take(&lane->sites, e, c->sites, err) : AB_OK;
 }
 
 enum ab_status ab_converter_take(struct ab_converter *c, struct ab_convert_lane *lane,
@@ -221,6 +240,10 @@ enum ab_status ab_converter_take(struct ab_converter *c, struct ab_convert_lane 
     case AB_SPOOL_FORK:
         c->has_reached = c->until_fork != 0 && e->address == c->until_fork;
         return AB_OK;
+    case AB_SPOOL_SITE:
+    case AB_SPOOL_FRAME:
+    case AB_SPOOL_MODULE:
+        return take_site(c, lane, e, err);
     default:
         return ab_fail(err, AB_INPUT, "the spool holds an event of unknown kind %d", (int)kind);
     }

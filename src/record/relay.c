@@ -160,7 +160,7 @@ static void *serve(void *user)
 
 /* ---- life ---- */
 
-enum ab_status ab_relay_open(const char *folder, uint64_t most_events, struct ab_relay **out,
+enum ab_status ab_relay_open(const char *folder, struct ab_relay_wish wish, struct ab_relay **out,
                              struct ab_err *err)
 {
     struct ab_relay *r = calloc(1, sizeof *r);
@@ -185,7 +185,8 @@ enum ab_status ab_relay_open(const char *folder, uint64_t most_events, struct ab
         return status;
     }
     r->control->server = (uint32_t)getpid();
-    r->control->most_events = most_events;
+    r->control->most_events = wish.most_events;
+    r->control->site_depth = wish.site_depth;
     r->control->magic = AB_SPOOL_MAGIC;
     *out = r;
     return AB_OK;

@@ -14,8 +14,12 @@
 
 struct ab_relay;
 
-/* Before the command starts: makes the control file in `folder`. most_events: 0 = any number. */
-enum ab_status ab_relay_open(const char *folder, uint64_t most_events, struct ab_relay **out,
+struct ab_relay_wish {    /* what is to be recorded */
+    uint64_t most_events; /* 0 = any number */
+    uint32_t site_depth;  /* calls of each stack; 0 = no call sites */
+};
+/* Before the command starts: makes the control file in `folder`. */
+enum ab_status ab_relay_open(const char *folder, struct ab_relay_wish wish, struct ab_relay **out,
                              struct ab_err *err);
 /* Once it has started: a thread that serves requests until close. */
 enum ab_status ab_relay_serve(struct ab_relay *r, struct ab_err *err);

@@ -236,6 +236,8 @@ enum ab_status ab_stream_open(struct ab_stream *s, const char *folder,
     s->half_number[0] = tail.half_number[0];
     s->half_number[1] = tail.half_number[1];
     s->turn_ticks = tail.turn_ticks;
+    s->site_ticks = tail.site_ticks;
+    s->n_timed_sites = tail.n_timed_sites;
     s->pack_bytes = tail.pack_bytes < AB_SPOOL_PACK_BYTES ? tail.pack_bytes : AB_SPOOL_PACK_BYTES;
     s->data_bytes = tail.data_bytes < INT64_MAX / 2 ? tail.data_bytes : INT64_MAX / 2;
     s->n_events = bound_events(&tail);

@@ -39,7 +39,7 @@ struct ab_stream {
     uint8_t *window; /* what was read of the chunks: window_bytes from window_at on */
     uint64_t window_at, window_bytes;
     uint64_t n_unwritten; /* places that were taken and never filled */
-    uint64_t turn_ticks;
+    uint64_t turn_ticks, site_ticks, n_timed_sites;
 };
 
 /* At its first event, or is_done. */

@@ -39,8 +39,10 @@ const char *const ab_drain_names[AB_DRAIN_COUNT] = {"0s", "0.1s", "1s", "10s", "
 
 const char *const ab_memory_at_names[AB_AT_COUNT] = {"footprint_peak", "live_peak", "end"};
 
-const char *const ab_boundary_names[AB_BOUNDARY_COUNT] = {
-    [AB_BOUNDARY_MALLOC] = "malloc", [AB_BOUNDARY_HEAP] = "heap", [AB_BOUNDARY_INLINE] = "inline"};
+const char *const ab_boundary_names[AB_BOUNDARY_COUNT] = {[AB_BOUNDARY_MALLOC] = "malloc",
+                                                          [AB_BOUNDARY_HEAP] = "heap",
+                                                          [AB_BOUNDARY_INLINE] = "inline",
+                                                          [AB_BOUNDARY_ROUTED] = "routed"};
 
 const char *const ab_ended_names[AB_ENDED_COUNT] = {[AB_ENDED_NOT] = "",
                                                     [AB_ENDED_ROUNDS] = "rounds",

@@ -15,6 +15,7 @@
 #include "tape/overview.h"
 #include "wire/memory_at.h"
 #include "wire/pass.h"
+#include "wire/route.h"
 #include "wire/source.h"
 
 #include <stdbool.h>
@@ -41,6 +42,12 @@ bool ab_backend_status_has_numbers(enum ab_backend_status status);
 /* Has numbers, and is out of every comparison. */
 bool ab_backend_status_is_aside(enum ab_backend_status status);
 
+struct ab_mapped_heap { /* of a mapped row: what it serves */
+    char name[128];
+    uint64_t n_requests, requested_bytes; /* allocations and resizes */
+    uint64_t live_peak_blocks, live_peak_bytes;
+};
+
 struct ab_backend_info {
     char name[128];       /* as asked for: "glibc", "slab:threads=sharded", a file's stem */
     const char *boundary; /* of ab_boundary_names; NULL = unknown */
@@ -56,6 +63,9 @@ struct ab_backend_info {
     bool was_named;      /* asked for by name: its failure is exit 4; else a warning */
     bool never_frees;    /* AB_TRAIT_NO_FREE */
     bool has_reset;      /* a bulk reset; without it a reset is frees one by one */
+    char map[2048];      /* of several heaps: the rules, "frame=arena,*=glibc"; "" = one heap */
+    struct ab_mapped_heap heaps[AB_ROUTE_HEAPS_MAX];
+    uint32_t n_heaps; /* 0 = one heap */
 };
 
 extern const char *const ab_boundary_names[AB_BOUNDARY_COUNT];

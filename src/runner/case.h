@@ -5,6 +5,7 @@
 #ifndef AB_RUNNER_CASE_H
 #define AB_RUNNER_CASE_H
 
+#include "runner/route/route.h"
 #include "wire/run.h"
 
 struct ab_case {
@@ -16,8 +17,9 @@ struct ab_case {
     uint64_t values[AB_PARAMS_MAX];
     const char *prefix, *params; /* as in struct ab_run_request; NULL = "" */
     enum ab_decorator decorator;
-    uint64_t fault_n;   /* of AB_DECORATOR_FAULT */
-    const char *env[9]; /* "VARIABLE=VALUE" for the worker, ends with NULL */
+    const struct ab_route *route; /* of AB_BOUNDARY_ROUTED: which heaps; else NULL */
+    uint64_t fault_n;             /* of AB_DECORATOR_FAULT */
+    const char *env[9];           /* "VARIABLE=VALUE" for the worker, ends with NULL */
 };
 
 #endif

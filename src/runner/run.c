@@ -106,7 +106,8 @@ static void fill_request(const struct ab_run_context *context, const struct ab_c
     if (c->params != NULL)
         strncpy(r->params, c->params, sizeof r->params - 1);
     memcpy(r->values, c->values, sizeof r->values);
-    bool is_null = c->builtin != NULL && strcmp(c->builtin, "null") == 0;
+    bool is_null = c->route != NULL ? ab_route_has_null(c->route)
+                                    : c->builtin != NULL && strcmp(c->builtin, "null") == 0;
     r->verify_ops = is_null                    ? 0 /* one block for all: wrong by design */
                     : context->verify_ops != 0 ? context->verify_ops
                                                : AB_VERIFY_OPS;
@@ -237,11 +238,13 @@ static struct ab_spawn plan_spawn(const struct ab_run_context *context, const st
     return (struct ab_spawn){
         .worker_path = context->worker_path,
         .tape_fd = context->tape->fd,
-        .preload = c->source == AB_SOURCE_PRELOAD ? c->path : NULL,
+        .preload = c->source == AB_SOURCE_PRELOAD ? c->path : NULL, /* ROUTED: of the one heap */
         .is_thp_off = context->is_thp_off,
-        .is_plugin = c->source == AB_SOURCE_PLUGIN || c->source == AB_SOURCE_PREFIX,
+        .is_plugin = c->source == AB_SOURCE_PLUGIN || c->source == AB_SOURCE_PREFIX ||
+                     (c->route != NULL && ab_route_loads(c->route)),
         .env = c->env,
         .under = context->under,
+        .route_fd = c->route != NULL ? c->route->fd : 0,
         .is_layout_fixed = pass == AB_PASS_INSTRUCTIONS,
     };
 }
@@ -339,4 +342,13 @@ bool ab_run_missing(uint32_t used, uint32_t hooks, char *buf, size_t cap)
             n += (size_t)snprintf(buf + n, cap - n, "%s%s", n == 0 ? "cannot " : ", ",
                                   ab_op_kind_name((enum ab_op_kind)k));
     return missing != 0;
+}
+
+struct ab_case ab_run_null_case(const struct ab_run_context *context, enum ab_boundary boundary)
+{
+    return (struct ab_case){.source = boundary == AB_BOUNDARY_MALLOC ? AB_SOURCE_NULL
+                                                                     : AB_SOURCE_BUILTIN,
+                            .boundary = boundary,
+                            .builtin = "null",
+                            .route = boundary == AB_BOUNDARY_ROUTED ? context->null_route : NULL};
 }

@@ -18,7 +18,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { FD_LIBRARY = 5, FD_CALLS = AB_WORKER_FD_CALLS, FD_COUNT, FD_SAFE = 64 };
+enum {
+    FD_LIBRARY = 5,
+    FD_CALLS = AB_WORKER_FD_CALLS,
+    FD_ROUTE = AB_WORKER_FD_ROUTE,
+    FD_COUNT,
+    FD_SAFE = 64
+};
 enum { ARGUMENTS_MAX = 14 }; /* of what runs the worker */
 enum { DESCRIPTORS_LEAST = FD_SAFE + 2 * FD_COUNT, STACK_LEAST = 512 << 10 };
 
@@ -98,7 +104,9 @@ static int move_high(int fd)
 static bool place_descriptors(const struct ab_spawn *s)
 {
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    int from[FD_COUNT] = {null, s->stdout_fd, s->stderr_fd, s->tape_fd, s->run_fd, -1, -1};
+    int from[FD_COUNT] = {null, s->stdout_fd, s->stderr_fd, s->tape_fd, s->run_fd, -1, -1, -1};
+    if (s->route_fd > 0)
+        from[FD_ROUTE] = s->route_fd;
     if (s->calls_fd > 0)
         from[FD_CALLS] = s->calls_fd;
     if (s->preload != NULL && ab_spawn_needs_alias(s->preload))

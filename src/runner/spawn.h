@@ -23,6 +23,7 @@ struct ab_spawn {
     const char *const *env;   /* what the user adds, ends with NULL; NULL = nothing */
     const char *const *under; /* program that runs the worker, with its arguments; NULL = none */
     int calls_fd;             /* becomes AB_WORKER_FD_CALLS; 0 = none */
+    int route_fd;             /* becomes AB_WORKER_FD_ROUTE; 0 = none */
     bool is_layout_fixed;     /* no random addresses */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What pushing ops and laying them down share.
+ * What pushing ops and laying them down share, and what is said of a tape before that.
  */
 #include "tape/builder.h"
 
@@ -46,4 +46,37 @@ bool ab_tape_note_wait(struct ab_tape_builder *b, const struct ab_block_state *s
                                               .to = (uint32_t)b->to->n,
                                               .from = *awaited - 1};
     return true;
+}
+
+void ab_tape_set_window(struct ab_tape_builder *b, uint32_t window, bool always)
+{
+    b->window = window;
+    b->is_window_always = always;
+}
+
+void ab_tape_group(struct ab_tape_builder *b, uint32_t group)
+{
+    b->has_groups = b->has_groups || b->n_pushed == 0;
+    b->group = (uint8_t)group;
+}
+
+bool ab_tape_note_group(struct ab_tape_builder *b)
+{
+    struct ab_lane_ops *lane = b->to;
+    if (!AB_GROW(lane->groups, lane->cap_groups, lane->n_groups))
+        return false;
+    lane->groups[lane->n_groups++] = b->group;
+    return true;
+}
+
+bool ab_tape_keep_groups(struct ab_tape_builder *b)
+{
+    if (!b->has_groups)
+        return true;
+    b->tape.groups = calloc(b->n_lanes, sizeof b->tape.groups[0]);
+    for (uint32_t l = 0; b->tape.groups != NULL && l < b->n_lanes; l++) {
+        b->tape.groups[l] = b->lanes[l].groups;
+        b->lanes[l].groups = NULL;
+    }
+    return b->tape.groups != NULL;
 }

@@ -34,7 +34,9 @@ struct ab_lane_ops {
     struct ab_crest *crests;
     size_t n_crests, cap_crests;
     size_t crest_begin; /* the op that the next one begins with */
-    uint64_t n_cached;  /* calls before which the program's data was used */
+    uint8_t *groups;    /* of its allocations and resizes; ab_tape_group */
+    size_t n_groups, cap_groups;
+    uint64_t n_cached; /* calls before which the program's data was used */
 };
 
 /* Where a lane takes up a slot that another lane had last in the same phase. */
@@ -58,6 +60,8 @@ struct ab_tape_builder {
     struct ab_edge *edges;
     size_t n_edges, cap_edges;
     uint32_t *awaited; /* in this phase: lane `to` has waited for x[to·MAX + from] ops of from */
+    bool has_groups;
+    uint8_t group; /* of what is pushed next */
     uint32_t window;
     bool is_window_always;
     struct ab_block_state *slots;
@@ -76,6 +80,11 @@ bool ab_tape_end_crest(struct ab_lane_ops *lane);
 /* Notes an edge from the slot's last use to the op pushed next by the current lane, if that is
  * another lane's in this phase and no edge covers it yet. False when out of memory. */
 bool ab_tape_note_wait(struct ab_tape_builder *b, const struct ab_block_state *slot);
+
+/* Notes the group of an allocation or resize that is pushed. False when out of memory. */
+bool ab_tape_note_group(struct ab_tape_builder *b);
+/* Hands the lanes' groups over to the tape. False when out of memory. */
+bool ab_tape_keep_groups(struct ab_tape_builder *b);
 
 /* Notes that the op pushed next by the current lane uses the slot; an edge where another lane used
  * it last in this phase. False when out of memory. */

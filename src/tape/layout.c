@@ -313,6 +313,18 @@ static bool lay_lanes(struct ab_tape_builder *b)
     return ok;
 }
 
+/* Those of all lanes; phases of other work end the search at their first ops. */
+static void note_only_code(const struct ab_tape *tape, struct ab_phase *phase)
+{
+    unsigned code = phase->begin < phase->end ? AB_OP_CODE(tape->ops[phase->begin]) : 0;
+    if ((code & ~(unsigned)AB_CODE_TOUCHED) != AB_CODE_ALLOC)
+        code = 0;
+    for (uint32_t i = phase->begin; i < phase->end && code != 0; i++)
+        if (AB_OP_CODE(tape->ops[i]) != code)
+            code = 0;
+    phase->only_code = (uint8_t)code;
+}
+
 enum ab_status ab_tape_lay_down(struct ab_tape_builder *b, struct ab_err *err)
 {
     struct ab_tape *tape = &b->tape;
@@ -327,6 +339,8 @@ enum ab_status ab_tape_lay_down(struct ab_tape_builder *b, struct ab_err *err)
                    ? ab_fail(err, AB_SYSTEM, "more than %u ops in one tape", AB_TAPE_MAX_OPS)
                    : ab_fail(err, AB_SYSTEM, "out of memory while building the tape");
     tape->lane_begin[tape->n_phases * b->n_lanes] = tape->n_ops;
+    for (uint32_t p = 0; p < tape->n_phases; p++)
+        note_only_code(tape, &tape->phases[p]);
     for (unsigned i = 0; i < AB_TAPE_PAD; i++)
         tape->ops[tape->n_ops + i] = 0; /* there is room: pushing and putting kept it */
     return AB_OK;

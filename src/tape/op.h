@@ -86,6 +86,13 @@ enum ab_access { /* of the first byte of a block that is not empty: of one cache
 #define AB_SLOT_OF_LANE(lane) (AB_SLOT_MAX - 3 - (uint32_t)(lane))
 #define AB_LANE_OF_SLOT(slot) (AB_SLOT_MAX - 3 - (uint32_t)(slot))
 
+/* Is it one of the ops that keep lanes in order? The walk through the program's data was asked for. */
+static inline int ab_op_is_guard(uint64_t word)
+{
+    return (AB_OP_CODE(word) == AB_CODE_WAIT && AB_OP_SLOT(word) != AB_SLOT_CACHE) ||
+           AB_OP_CODE(word) == AB_CODE_PUBLISH;
+}
+
 /* Side table entry of an AB_CODE_WIDE op. */
 struct ab_wide {
     uint64_t size;

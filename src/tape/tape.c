@@ -39,6 +39,9 @@ void ab_tape_fini(struct ab_tape *tape)
     free(tape->phases);
     free(tape->lane_begin);
     free(tape->turns);
+    for (uint32_t l = 0; tape->groups != NULL && l < tape->facts.lanes; l++)
+        free(tape->groups[l]);
+    free(tape->groups);
     *tape = (struct ab_tape){0};
 }
 
@@ -50,6 +53,7 @@ void ab_tape_abandon(struct ab_tape_builder *b)
     for (uint32_t l = 0; l < AB_LANES_MAX; l++) {
         free(b->lanes[l].ops);
         free(b->lanes[l].crests);
+        free(b->lanes[l].groups);
     }
     free(b->lanes);
     free(b->starts);
@@ -117,12 +121,6 @@ enum ab_status ab_tape_lane(struct ab_tape_builder *b, uint32_t lane, struct ab_
     if (lane >= b->n_lanes)
         b->n_lanes = lane + 1;
     return AB_OK;
-}
-
-void ab_tape_set_window(struct ab_tape_builder *b, uint32_t window, bool always)
-{
-    b->window = window;
-    b->is_window_always = always;
 }
 
 EACH_OP bool note_turn(struct ab_tape_builder *b)
@@ -242,6 +240,8 @@ EACH_OP enum ab_status push_request(struct ab_tape_builder *b, unsigned code, ui
     unsigned full = is_fused(code, r) ? code | AB_CODE_TOUCHED : code;
     bool fits = r->size <= UINT32_MAX && !r->may_fail;
     uint32_t operand = (uint32_t)r->size;
+    if (b->has_groups && !ab_tape_note_group(b))
+        return no_memory(err);
     if (code == AB_CODE_ALLOC_ALIGNED) {
         fits = fits && r->size < 1u << 27;
         operand = AB_ALIGNED_MAKE(r->size, ab_log2(r->align));
@@ -486,6 +486,8 @@ enum ab_status ab_tape_cut(struct ab_tape_builder *b, const struct ab_tape **out
 enum ab_status ab_tape_end(struct ab_tape_builder *b, struct ab_tape *out, struct ab_err *err)
 {
     enum ab_status status = finish(b, err);
+    if (status == AB_OK && !ab_tape_keep_groups(b))
+        status = no_memory(err);
     if (status == AB_OK) {
         *out = b->tape;
         b->tape = (struct ab_tape){0};

@@ -27,6 +27,7 @@
 struct ab_phase {
     char name[AB_PHASE_NAME_MAX + 1];
     bool is_measured;
+    uint8_t only_code;                /* ALLOC, touched or not, where all ops are that; else 0 */
     uint32_t begin, end;              /* ops [begin, end) of the tape */
     uint32_t n_ops[AB_OP_KIND_COUNT]; /* how many of each kind, wide ones included */
     uint32_t n_touches;               /* touch ops, touched allocs, writing accesses */
@@ -65,7 +66,9 @@ struct ab_tape {
     uint64_t cache_bytes;                     /* of a lane's buffer, see ab_tape_cache; 0 = none */
     uint64_t stretch_bytes; /* most that is requested between two bulk resets, or the ends */
     uint64_t no_op_frees;   /* frees of empty slots that the workload asked for: counted, not run */
-    char sha256[65]; /* of ops, side table and phases, little-endian: same digest, same work */
+    uint8_t **groups; /* lane l: the group of each of its allocations and resizes, refused ones as
+                         well, in the order of its ops; NULL = one group. In no digest. */
+    char sha256[65];  /* of ops, side table and phases, little-endian: same digest, same work */
 };
 #define AB_TAPE_PAD 16
 #define AB_TAPE_MAX_OPS (UINT32_MAX - 64)
@@ -82,6 +85,10 @@ enum ab_status ab_tape_phase(struct ab_tape_builder *b, const char *name, bool i
 
 /* The lane of what is pushed next, < AB_LANES_MAX; a phase begins in lane 0. */
 enum ab_status ab_tape_lane(struct ab_tape_builder *b, uint32_t lane, struct ab_err *err);
+/* The group of what is allocated and resized next; 0 until it is called. A tape has groups only where
+ * it was called before the first op. Not for a tape in bursts. */
+#define AB_GROUPS_MAX 64
+void ab_tape_group(struct ab_tape_builder *b, uint32_t group);
 /* Before ab_tape_end; else AUTO. `always` keeps lanes together also in phases where they share no
  * block: recorded programs have an order of their own, made-up ones have not. */
 void ab_tape_set_window(struct ab_tape_builder *b, uint32_t window, bool always);

@@ -26,6 +26,8 @@ struct ab_event {
     bool released; /* resize to size 0 that freed the block and gave none */
     uint32_t slot; /* dense, recycled; given by the reader, 0 when an alloc failed */
     uint32_t thread;
+    uint32_t site;    /* the stack that an allocation or resize was called from: its number in the
+                         file's table (sites/site_table.h); 0 = not known */
     uint64_t size;    /* requested; of free: 0 */
     uint64_t align;   /* ALLOC_ALIGNED only */
     uint64_t block;   /* number of the allocation that gave the block, counted from 0 over the
@@ -64,6 +66,7 @@ struct ab_trace_info {
     bool has_time;
     uint64_t thread_ends, time_us; /* of the last event */
     uint64_t optional_chunks;      /* of kinds that this reader does not know, skipped */
+    bool has_sites;                /* there are chunks of call sites, read or not */
     uint64_t inherited; /* so many first events allocate what lived when the process was forked */
     struct ab_trace_bypass bypass;
 };

@@ -44,6 +44,8 @@ enum {
 /* Kinds of chunks with this bit are skipped by readers that do not know them. */
 #define AB_TRACE_CHUNK_OPTIONAL UINT32_C(0x80000000)
 #define AB_TRACE_CHUNK_INHERITED UINT32_C(0x80000001)
+#define AB_TRACE_CHUNK_SITES UINT32_C(0x80000002)       /* definitions */
+#define AB_TRACE_CHUNK_SITE_COLUMN UINT32_C(0x80000003) /* of the next chunk of events */
 #define AB_TRACE_CHUNK_BYPASS UINT32_C(0x80000004)
 
 #endif

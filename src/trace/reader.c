@@ -13,6 +13,7 @@
 #include "trace/digest.h"
 #include "trace/format.h"
 #include "trace/live_state.h"
+#include "trace/sites/site_reader.h"
 #include "trace/summary.h"
 
 #include <errno.h>
@@ -40,15 +41,14 @@ struct ab_trace_reader {
     size_t n, at; /* records decoded, handed out */
     uint8_t *stored, *raw;
     size_t cap_records, cap_stored, cap_raw; /* in bytes */
+    struct ab_site_reader sites;
     SHA2_CTX sha;
     bool is_over;
 };
 
-static enum ab_status bad(const struct ab_trace_reader *r, uint64_t offset, struct ab_err *err,
-                          const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-
-static enum ab_status bad(const struct ab_trace_reader *r, uint64_t offset, struct ab_err *err,
-                          const char *fmt, ...)
+static __attribute__((format(printf, 4, 5))) enum ab_status bad(const struct ab_trace_reader *r,
+                                                                uint64_t offset, struct ab_err *err,
+                                                                const char *fmt, ...)
 {
     char text[600];
     va_list args;
@@ -104,10 +104,9 @@ static enum ab_status truncated(struct ab_trace_reader *r, struct ab_err *err)
 
 static enum ab_status cut_header(const struct ab_trace_reader *r, struct ab_err *err)
 {
-    return bad(
-        r, r->offset, err,
-        "the file ends here without its end mark; 0 events before it are complete: the header "
-        "is truncated");
+    return bad(r, r->offset, err,
+               "the file ends here without its end mark; 0 events before it are "
+               "complete: the header is truncated");
 }
 
 static enum ab_status read_header(struct ab_trace_reader *r, struct ab_err *err)
@@ -169,9 +168,7 @@ static enum ab_status prepare(struct ab_trace_reader *r, struct ab_err *err)
         r->account.live_bytes_max = o->live_bytes_max;
     SHA256Init(&r->sha);
     r->unpacker = ab_unpacker_new();
-    if (r->unpacker == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
-    return AB_OK;
+    return r->unpacker != NULL ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory");
 }
 
 enum ab_status ab_trace_open_with(const char *path, const struct ab_trace_options *options,
@@ -211,6 +208,7 @@ void ab_trace_close(struct ab_trace_reader *r)
         close(r->fd);
     ab_account_fini(&r->account);
     ab_chunk_codec_fini(&r->codec);
+    ab_site_reader_fini(&r->sites);
     ZSTD_freeDCtx(r->unpacker);
     free(r->records);
     free(r->stored);
@@ -283,11 +281,6 @@ static enum ab_status check_inherited(const struct ab_trace_reader *r, struct ab
     return AB_OK;
 }
 
-static bool is_optional(uint32_t kind)
-{
-    return (kind & AB_TRACE_CHUNK_OPTIONAL) != 0;
-}
-
 static enum ab_status check_lengths(const struct ab_trace_reader *r, const struct chunk_head *h,
                                     struct ab_err *err)
 {
@@ -319,7 +312,8 @@ static enum ab_status check_head(const struct ab_trace_reader *r, const uint8_t 
     uint64_t first = ab_get_u64(head + 24), at = r->chunk_offset;
     if (ab_get_u32(head) != AB_TRACE_CHUNK_MAGIC)
         return bad(r, at, err, "no chunk begins here");
-    if (h.kind != AB_TRACE_CHUNK_EVENTS && h.kind != AB_TRACE_CHUNK_END && !is_optional(h.kind))
+    if (h.kind != AB_TRACE_CHUNK_EVENTS && h.kind != AB_TRACE_CHUNK_END &&
+        (h.kind & AB_TRACE_CHUNK_OPTIONAL) == 0)
         return bad(r, at + 4, err, "a chunk of unknown kind %u", h.kind);
     if (sequence != r->sequence)
         return bad(r, at + 8, err, "chunk %u where chunk %u is expected", sequence, r->sequence);
@@ -365,6 +359,8 @@ static enum ab_status decode_more(struct ab_trace_reader *r, struct ab_err *err)
     r->at = 0;
     r->n = ab_chunk_next(&r->codec);
     const char *wrong = ab_chunk_take(&r->codec, r->records);
+    if (wrong == NULL)
+        wrong = ab_site_reader_give(&r->sites, r->records, r->n, ab_chunk_next(&r->codec) == 0);
     if (wrong != NULL)
         return bad(r, r->chunk_offset, err, "%s", wrong);
     return r->n_events < r->account.info.inherited ? check_inherited(r, err) : AB_OK;
@@ -380,6 +376,19 @@ static enum ab_status open_events(struct ab_trace_reader *r, const struct chunk_
     r->raw[h->raw_bytes] = 0;
     wrong = ab_chunk_open(&r->codec, r->raw, h->raw_bytes, h->n_events);
     return wrong == NULL ? AB_OK : bad(r, r->chunk_offset, err, "%s", wrong);
+}
+
+/* What is known of call sites ahead of the events that have them. */
+static enum ab_status take_sites(struct ab_trace_reader *r, const struct chunk_head *h,
+                                 struct ab_err *err)
+{
+    r->account.info.has_sites = true;
+    if (r->options.sites == NULL)
+        return AB_OK;
+    const char *wrong = ab_site_reader_take(&r->sites, r->options.sites,
+                                            h->kind == AB_TRACE_CHUNK_SITE_COLUMN, r->stored,
+                                            h->stored_bytes, r->raw, h->raw_bytes);
+    return wrong != NULL ? blame(r, "", wrong, err) : AB_OK;
 }
 
 static enum ab_status read_chunk(struct ab_trace_reader *r, struct ab_err *err)
@@ -403,7 +412,9 @@ static enum ab_status read_chunk(struct ab_trace_reader *r, struct ab_err *err)
         return take_inherited(r, &h, err);
     if (h.kind == AB_TRACE_CHUNK_BYPASS)
         return take_bypass(r, &h, err);
-    if (is_optional(h.kind)) {
+    if (h.kind == AB_TRACE_CHUNK_SITES || h.kind == AB_TRACE_CHUNK_SITE_COLUMN)
+        return take_sites(r, &h, err);
+    if ((h.kind & AB_TRACE_CHUNK_OPTIONAL) != 0) {
         r->account.info.optional_chunks++;
         return AB_OK;
     }

@@ -8,6 +8,7 @@
 
 #include "core/status.h"
 #include "trace/event.h"
+#include "trace/sites/site_table.h"
 
 #include <stddef.h>
 
@@ -18,6 +19,8 @@ struct ab_trace_options {
                               one that is damaged, or cut within its header, is refused still */
     bool has_thread_ends; /* hand out AB_EVENT_THREAD_END too */
     bool has_digest;      /* keep the digest of the events */
+    struct ab_site_table *sites; /* of the caller, {0}: the call sites are read into it, ahead of
+                                    their events. NULL: they are passed over, and events have none */
     uint64_t live_blocks_max, live_bytes_max; /* refuse beyond; 0 = what the format allows */
 };
 

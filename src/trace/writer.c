@@ -12,6 +12,7 @@
 #include "trace/encoder.h"
 #include "trace/format.h"
 #include "trace/live_state.h"
+#include "trace/sites/site_writer.h"
 #include "trace/summary.h"
 
 #include <stdlib.h>
@@ -25,7 +26,8 @@ struct ab_trace_writer {
     struct ab_chunk_batch *batch; /* being filled: the encoder's */
     size_t cap;                   /* events in a chunk */
     uint32_t sequence;
-    uint64_t n_events; /* in chunks that are written */
+    struct ab_site_writer *sites; /* NULL = events have none */
+    uint64_t n_events;            /* in chunks that are written */
     uint64_t file_bytes;
 };
 
@@ -67,11 +69,14 @@ enum ab_status ab_trace_writer_open_with(FILE *to, const struct ab_trace_writer_
                  : AB_TRACE_CHUNK_EVENTS_MAX;
     ab_account_init(&w->account);
     w->account.info.has_time = options->has_time;
+    if (options->sites != NULL)
+        w->sites = ab_site_writer_new(options->sites, w->cap);
     w->encoder = ab_encoder_new(w->cap, options->has_time, options->has_thread);
     if (w->encoder != NULL)
         w->batch = ab_encoder_batch(w->encoder);
-    enum ab_status status = w->encoder != NULL ? put_header(w, options->program, err)
-                                               : ab_fail(err, AB_SYSTEM, "out of memory");
+    bool is_made = w->encoder != NULL && (options->sites == NULL || w->sites != NULL);
+    enum ab_status status = is_made ? put_header(w, options->program, err)
+                                    : ab_fail(err, AB_SYSTEM, "out of memory");
     if (status == AB_OK)
         *out = w;
     else
@@ -104,13 +109,30 @@ static enum ab_status put_chunk(struct ab_trace_writer *w, uint32_t kind,
     return put(w, chunk->bytes, chunk->n_bytes, err);
 }
 
+/* Ahead of their events. */
+static enum ab_status put_sites(struct ab_trace_writer *w, struct ab_err *err)
+{
+    struct ab_stored_chunk chunk = {0};
+    uint32_t kind = AB_TRACE_CHUNK_SITES;
+    if (w->sites == NULL || w->sites->table->n_stacks == 0)
+        return AB_OK;
+    w->account.info.has_sites = true;
+    while (kind != AB_TRACE_CHUNK_SITE_COLUMN) {
+        AB_TRY(ab_site_writer_next(w->sites, &kind, &chunk, err));
+        AB_TRY(put_chunk(w, kind, &chunk, err));
+    }
+    return AB_OK;
+}
+
 /* What the encoder was given last. */
 static enum ab_status put_encoded(struct ab_trace_writer *w, struct ab_err *err)
 {
     struct ab_stored_chunk chunk;
-    enum ab_status status = ab_encoder_end(w->encoder, &chunk, err);
-    return status == AB_OK && chunk.n_events > 0 ? put_chunk(w, AB_TRACE_CHUNK_EVENTS, &chunk, err)
-                                                 : status;
+    AB_TRY(ab_encoder_end(w->encoder, &chunk, err));
+    if (chunk.n_events == 0)
+        return AB_OK;
+    AB_TRY(put_sites(w, err));
+    return put_chunk(w, AB_TRACE_CHUNK_EVENTS, &chunk, err);
 }
 
 static enum ab_status flush_events(struct ab_trace_writer *w, struct ab_err *err)
@@ -118,6 +140,8 @@ static enum ab_status flush_events(struct ab_trace_writer *w, struct ab_err *err
     enum ab_status status = put_encoded(w, err);
     if (status == AB_OK && w->batch->n > 0) {
         ab_encoder_begin(w->encoder);
+        if (w->sites != NULL)
+            ab_site_writer_turn(w->sites);
         w->batch = ab_encoder_batch(w->encoder);
     }
     return status;
@@ -157,6 +181,8 @@ static inline enum ab_status put_taken(struct ab_trace_writer *w, const struct a
         *number = event->block;
     if (AB_UNLIKELY(w->batch->times != NULL))
         w->batch->times[w->batch->n] = event->time_us;
+    if (w->sites != NULL && ab_event_has_site(event))
+        ab_site_writer_add(w->sites, event->site);
     return put_event(w, ab_chunk_event_of(event), err);
 }
 
@@ -195,6 +221,8 @@ enum ab_status ab_trace_write_alloc(struct ab_trace_writer *w, struct ab_trace_a
         return refuse(w, wrong, err);
     *number = event.block;
     ab_account_count(&w->account, alloc.kind, alloc.thread);
+    if (w->sites != NULL)
+        ab_site_writer_add(w->sites, alloc.site);
     return put_event(w, event, err);
 }
 
@@ -254,5 +282,6 @@ void ab_trace_writer_abandon(struct ab_trace_writer *w)
         return;
     ab_account_fini(&w->account);
     ab_encoder_free(w->encoder);
+    ab_site_writer_free(w->sites);
     free(w);
 }

@@ -9,6 +9,7 @@
 
 #include "core/status.h"
 #include "trace/event.h"
+#include "trace/sites/site_table.h"
 
 #include <stdio.h>
 
@@ -20,9 +21,11 @@ enum ab_status ab_trace_writer_open(FILE *to, const char *program, struct ab_tra
 
 struct ab_trace_writer_options {
     const char *program;
-    bool has_time;         /* events carry time_us */
-    bool has_thread;       /* a thread of its own packs them (encoder.h) */
-    uint32_t chunk_events; /* in a chunk; 0 = AB_TRACE_CHUNK_EVENTS_MAX */
+    bool has_time;                     /* events carry time_us */
+    bool has_thread;                   /* a thread of its own packs them (encoder.h) */
+    const struct ab_site_table *sites; /* of events: may grow until the writer is closed; as long as
+                                          it is empty nothing is written of them. NULL = none */
+    uint32_t chunk_events;             /* in a chunk; 0 = AB_TRACE_CHUNK_EVENTS_MAX */
 };
 enum ab_status ab_trace_writer_open_with(FILE *to, const struct ab_trace_writer_options *options,
                                          struct ab_trace_writer **out, struct ab_err *err);
@@ -53,6 +56,7 @@ struct ab_trace_alloc {
     uint32_t thread;
     uint8_t kind; /* AB_EVENT_ALLOC … AB_EVENT_ALLOC_ALIGNED */
     uint8_t log2; /* of the alignment, when it has one, else 0 */
+    uint32_t site;
 };
 enum ab_status ab_trace_write_alloc(struct ab_trace_writer *w, struct ab_trace_alloc alloc,
                                     uint64_t size, uint64_t *number, struct ab_err *err);

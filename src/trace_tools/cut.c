@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 struct part {
+    struct ab_site_table sites; /* of the whole file; blocks that are kept have none */
     bool is_keeping_live;
     FILE *to;
     struct ab_trace_writer *writer;
@@ -95,8 +96,8 @@ static enum ab_status keep_live(struct part *p, const struct ab_trace_book *book
 
 static enum ab_status begin(struct part *p, const struct ab_walk_batch *batch, struct ab_err *err)
 {
-    struct ab_trace_writer_options options = {.program = batch->info->program,
-                                              .has_time = batch->info->has_time};
+    struct ab_trace_writer_options options = {
+        .program = batch->info->program, .sites = &p->sites, .has_time = batch->info->has_time};
     enum ab_status status = ab_trace_writer_open_with(p->to, &options, &p->writer, err);
     return status == AB_OK && p->is_keeping_live ? keep_live(p, batch->book, err) : status;
 }
@@ -162,6 +163,7 @@ enum ab_status ab_trace_cut(const struct ab_walk *walk, bool is_keeping_live, FI
     own.has_thread_ends = true;
     own.visit = visit;
     own.user = &p;
+    own.sites = &p.sites;
     enum ab_status status = ab_trace_walk(&own, NULL, err);
     if (status == AB_OK) {
         status = ab_trace_writer_close(p.writer, &p.report.info, err);
@@ -170,6 +172,7 @@ enum ab_status ab_trace_cut(const struct ab_walk *walk, bool is_keeping_live, FI
     if (status == AB_OK)
         *report = p.report;
     ab_trace_writer_abandon(p.writer);
+    ab_site_table_fini(&p.sites);
     free(p.numbers);
     free(p.threads);
     return status;

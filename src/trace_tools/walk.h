@@ -8,6 +8,7 @@
 #define AB_TRACE_TOOLS_WALK_H
 
 #include "core/status.h"
+#include "trace/sites/site_table.h"
 #include "trace_tools/slot_check.h"
 
 enum ab_walk_where {
@@ -30,9 +31,10 @@ struct ab_walk {
     const char *path;     /* "-" = standard input */
     bool is_partial;      /* accept a file without its end mark */
     bool has_thread_ends; /* hand AB_EVENT_THREAD_END on too; it has no number and no block */
-    char *digest;         /* NULL, or char[65]: set to the digest of the whole file */
-    uint64_t begin;       /* calls before it are taken into the book, but not handed on */
-    uint64_t end;         /* stop before this call, unread what follows; UINT64_MAX = to the end */
+    struct ab_site_table *sites; /* as in struct ab_trace_options */
+    char *digest;                /* NULL, or char[65]: set to the digest of the whole file */
+    uint64_t begin;              /* calls before it are taken into the book, but not handed on */
+    uint64_t end; /* stop before this call, unread what follows; UINT64_MAX = to the end */
     enum ab_status (*visit)(void *user, const struct ab_walk_batch *batch, struct ab_err *err);
     void *user;
     void (*progress)(void *user, uint64_t n_events); /* may be NULL */

@@ -232,6 +232,8 @@ static inline struct ab_tape_part ab_tape_part(const struct ab_tape_image *image
 /* SYSTEM_CALLS: a socket, to which the worker sends one byte and the descriptor that tells of each of
  * its system calls (seccomp_unotify(2)). What has this number as its sixth argument is not told. */
 #define AB_WORKER_FD_CALLS 6
+/* ROUTED: struct ab_route_image. */
+#define AB_WORKER_FD_ROUTE 7
 #define AB_CALL_OF_OURS 0x41423155u
 /* A sample is stored as its ticks + 1, because a coarse counter may well read 0; 0 = not timed,
  * UINT32_MAX = longer than can be stored: it counts as overflow. One less: the scheduler gave the CPU

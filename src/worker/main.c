@@ -15,6 +15,7 @@
 #include "worker/target/decorate.h"
 #include "worker/target/inline_backend.h"
 #include "worker/target/inline_target.h"
+#include "worker/target/routed.h"
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -112,6 +113,8 @@ static void drop_descriptors(void)
 {
     close(AB_WORKER_FD_TAPE);
     close(AB_WORKER_FD_RUN);
+    if (worker.route != NULL)
+        close(AB_WORKER_FD_ROUTE);
 }
 
 /* The NULL that fault+ was to give. */
@@ -243,11 +246,16 @@ static void run_heap(struct ab_run_request *request)
 {
     struct ab_heap_face face;
     choose_inlined(request);
+    if (request->boundary == AB_BOUNDARY_ROUTED)
+        ab_routed_map(&worker);
     map_slots();
     ab_memory_open(&worker);
     ab_counts_open(&worker);
     ab_lanes_open(&worker);
-    ab_worker_open_heap(&worker, &face);
+    if (worker.route != NULL)
+        ab_routed_open(&worker, &face);
+    else
+        ab_worker_open_heap(&worker, &face);
     set_state(AB_WORKER_OPENED);
     drop_descriptors();
     set_state(AB_WORKER_RUNNING);
@@ -259,7 +267,9 @@ static void run_heap(struct ab_run_request *request)
     }
     if (request->pass == AB_PASS_VERIFY && worker.inlined != NULL)
         ab_target_of_loop(&worker.lanes[0], &target);
-    ab_lane_pass *called = face.resolve != NULL ? ab_pass_handle : ab_pass_heap;
+    ab_lane_pass *called = worker.route != NULL   ? ab_pass_routed
+                           : face.resolve != NULL ? ab_pass_handle
+                                                  : ab_pass_heap;
     if (!run_proof(&target))
         ab_lanes_run(&worker, worker.inlined != NULL ? worker.inlined->pass : called, &face, true);
 }

@@ -13,6 +13,7 @@
 #include "worker/lanes.h"
 #include "worker/run_check.h"
 #include "worker/strict_order.h"
+#include "worker/target/routed.h"
 
 #include <string.h>
 
@@ -22,6 +23,7 @@ struct verify {
     struct ab_worker *w;
     struct ab_lane *lane; /* one for all: nothing is timed here */
     const struct ab_target *t;
+    struct ab_target routed; /* `t` of several heaps: each lane has its own stream of choices */
     struct ab_checker checker;
     bool is_behind; /* the ops are done */
 };
@@ -150,8 +152,11 @@ static void verify_ops(struct verify *v)
         struct ab_order order;
         uint32_t begin, end;
         ab_order_begin(&order, w, p);
-        while (goes_on && ab_order_next(&order, &begin, &end))
+        while (goes_on && ab_order_next(&order, &begin, &end)) {
+            if (w->route != NULL)
+                v->routed.heap = ab_routed_view(w, order.lane);
             goes_on = verify_range(v, begin, end, &left);
+        }
     }
     ab_checker_sweep(&v->checker);
     w->page->report.verify.work = w->page->request.verify_ops - left;
@@ -266,7 +271,9 @@ static void free_all(struct verify *v)
 
 void ab_pass_verify(struct ab_worker *w, const struct ab_target *target)
 {
-    preflight = (struct verify){.w = w, .lane = &w->lanes[0], .t = target};
+    preflight = (struct verify){.w = w, .lane = &w->lanes[0], .t = target, .routed = *target};
+    if (w->route != NULL)
+        preflight.t = &preflight.routed;
     if (!ab_checker_open(&preflight.checker, target))
         ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the record of live blocks", NULL);
     preflight.checker.fail = fail;
@@ -274,12 +281,15 @@ void ab_pass_verify(struct ab_worker *w, const struct ab_target *target)
     ab_fault_set_lookup(ab_worker_locate, &preflight.checker);
     preflight.checker.edge_bytes = EDGE_BYTES;
     preflight.checker.is_null_told = false;
+    if (w->route != NULL) /* its references are addresses, and not asked whether they are stale */
+        preflight.checker.proves &= ~(unsigned)AB_PROVE_STALE;
     verify_ops(&preflight);
 }
 
 void ab_pass_probe(struct ab_worker *w, const struct ab_target *target)
 {
-    if (w->page->request.verify_ops == 0 || !ab_target_can_free(target))
+    /* Of several heaps each op says which one serves it, and here there is no op. */
+    if (w->page->request.verify_ops == 0 || w->route != NULL || !ab_target_can_free(target))
         return;
     free_all(&preflight);
     preflight.is_behind = true;

@@ -16,17 +16,10 @@ void ab_order_begin(struct ab_order *order, const struct ab_worker *w, uint32_t 
         order->at[i] = w->lane_begin[phase * w->image->n_lanes + i];
 }
 
-/* The walk through the program's data was asked for. */
-static bool is_guard(uint64_t op)
-{
-    return (AB_OP_CODE(op) == AB_CODE_WAIT && AB_OP_SLOT(op) != AB_SLOT_CACHE) ||
-           AB_OP_CODE(op) == AB_CODE_PUBLISH;
-}
-
 static uint32_t stretch_end(const struct ab_worker *w, uint32_t i, uint32_t n)
 {
     while (n > 0)
-        n -= !is_guard(w->ops[i++]);
+        n -= !ab_op_is_guard(w->ops[i++]);
     while (i < ab_tape_burst(w->image, w->burst)->n_ops && AB_OP_CODE(w->ops[i]) == AB_CODE_PUBLISH)
         i++;
     return i;

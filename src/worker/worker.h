@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 struct ab_inline;
+struct ab_route_image;
 
 struct ab_worker { /* what all lanes share */
     const struct ab_tape_image *image;
@@ -27,10 +28,11 @@ struct ab_worker { /* what all lanes share */
     const uint32_t *positions;
     uint32_t *ticks;
     uint8_t *classes;
-    struct ab_lane *lanes;           /* image->n_lanes */
-    struct ab_memory_pass *memory;   /* memory pass, else NULL */
-    const struct ab_inline *inlined; /* AB_BOUNDARY_INLINE, else NULL */
-    uint32_t n_cpus;                 /* that the lanes have between them */
+    struct ab_lane *lanes;              /* image->n_lanes */
+    struct ab_memory_pass *memory;      /* memory pass, else NULL */
+    const struct ab_inline *inlined;    /* AB_BOUNDARY_INLINE, else NULL */
+    const struct ab_route_image *route; /* AB_BOUNDARY_ROUTED, else NULL */
+    uint32_t n_cpus;                    /* that the lanes have between them */
     uint32_t n_awake; /* atomic: lanes in a phase that do not sleep, or have been woken */
 };
 
@@ -63,6 +65,8 @@ struct ab_lane {
     uint32_t chunk_ops; /* the untimed loop notes where it is every so many */
     bool may_reset;     /* the back end has a bulk reset */
     bool is_in_rows;    /* this phase is made of rows of allocations: which loop to use */
+    uint8_t only_code;  /* in this phase: of struct ab_phase */
+    uint32_t n_steps;   /* pre-flight of what is compiled in: ops so far */
     uint32_t n_spared;  /* frees that the last one made needless */
     bool is_strict;
     bool is_crowded;  /* of the phase: more lanes than CPUs have a share of its ops worth one */
@@ -121,6 +125,22 @@ bool ab_worker_enter_burst(struct ab_worker *w, uint32_t i);
 
 /* What a heap is told of the work: of the tape, or of the check that runs instead of one. */
 const struct ab_facts *ab_worker_facts(const struct ab_worker *w);
+
+/* open_heap.c: the back end of a heap boundary, in steps. */
+struct ab_work_of_heap {
+    const char *name; /* in messages; NULL = of one heap, which needs none */
+    const struct ab_facts *facts;
+    uint32_t n_lanes;  /* that use it */
+    uint64_t n_remote; /* frees and resizes by another lane than the one that allocated */
+};
+/* The table that the request names, checked, with its settings read. */
+const struct ab_backend *ab_worker_find_backend(struct ab_worker *w);
+/* Fails the run when the back end cannot serve such work. */
+struct ab_heap *ab_worker_open_backend(struct ab_worker *w, const struct ab_backend *b,
+                                       const struct ab_work_of_heap *work);
+struct ab_heap_face ab_worker_face_of(const struct ab_backend *b, struct ab_heap *heap);
+/* Bit 1 << AB_OP_… for each kind that it has a hook for. */
+uint32_t ab_worker_hooks_of(const struct ab_backend *b);
 
 /* heap.c: finds, checks and opens the back end of a heap boundary. */
 void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face);

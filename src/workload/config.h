@@ -25,6 +25,8 @@ struct ab_set_def {
     char name[AB_NAME_MAX + 1];
     struct ab_place place; /* of count, or of the set */
     enum ab_set_kind kind;
+    char *via; /* back end that serves it in the row @map; NULL = none is named */
+    struct ab_place via_place;
     bool is_shared; /* per: all */
     bool is_broken; /* has errors of its own: no others are needed */
     bool is_moving; /* blocks change their position: it must say which slot is where */
@@ -106,7 +108,8 @@ struct ab_workload {
     char name[AB_NAME_MAX + 1];
     char *about; /* never NULL */
     uint64_t seed;
-    uint32_t window; /* of the tape's lanes */
+    uint32_t window;   /* of the tape's lanes */
+    bool wants_groups; /* the tape is to say which set each request is for */
     struct ab_params params;
     char **param_texts; /* "name=value", ends with NULL */
     struct ab_dists dists;

@@ -96,6 +96,14 @@ static void load_values(struct ab_reader *r, const struct ab_workload_options *o
     ab_schema_fini(&schema);
 }
 
+static bool wants_groups(const struct ab_workload *w, const struct ab_workload_options *options)
+{
+    bool is_wanted = options != NULL && options->wants_groups;
+    for (size_t i = 0; i < w->n_sets; i++)
+        is_wanted = is_wanted || w->sets[i].via != NULL;
+    return is_wanted;
+}
+
 enum ab_status ab_workload_load(const char *path, const struct ab_workload_options *options,
                                 struct ab_workload **out, char **messages, struct ab_err *err)
 {
@@ -117,6 +125,7 @@ enum ab_status ab_workload_load(const char *path, const struct ab_workload_optio
         goto out;
     }
     w->window = options != NULL && options->has_window ? options->window : AB_WINDOW_AUTO;
+    w->wants_groups = wants_groups(w, options);
     *out = w;
     w = NULL;
 out:
@@ -153,6 +162,8 @@ void ab_workload_free(struct ab_workload *w)
     free(w->params.items);
     free(w->phases);
     free(w->sizes);
+    for (size_t i = 0; i < w->n_sets; i++)
+        free(w->sets[i].via);
     free(w->sets);
     free(w->about);
     free(w->file);
@@ -201,4 +212,26 @@ const char *const *ab_workload_params(const struct ab_workload *w)
 {
     static const char *const none[] = {NULL};
     return w->param_texts != NULL ? (const char *const *)w->param_texts : none;
+}
+
+size_t ab_workload_count_sets(const struct ab_workload *w)
+{
+    return w->n_sets;
+}
+
+const char *ab_workload_set_name(const struct ab_workload *w, size_t set)
+{
+    return w->sets[set].name;
+}
+
+const char *ab_workload_set_via(const struct ab_workload *w, size_t set)
+{
+    return w->sets[set].via;
+}
+
+char *ab_workload_set_via_place(const struct ab_workload *w, size_t set)
+{
+    const struct ab_place *at = &w->sets[set].via_place;
+    char *text = NULL;
+    return asprintf(&text, "%s:%u:%u", w->file, at->line, at->col) < 0 ? NULL : text;
 }

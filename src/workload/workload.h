@@ -18,7 +18,9 @@ struct ab_workload_options {
     bool has_seed;
     uint64_t seed; /* --seed */
     bool has_window;
-    uint32_t window; /* --window; else AB_WINDOW_AUTO */
+    uint32_t window;   /* --window; else AB_WINDOW_AUTO */
+    bool wants_groups; /* the tape is to say which set each request is for: group i is set i. A file
+                          with `via` has it so in any case */
 };
 
 /* Reads and validates `path` ("-" = stdin). On failure err->text is empty and `*messages` holds
@@ -40,6 +42,13 @@ uint64_t ab_workload_seed(const struct ab_workload *w);
 const char *const *ab_workload_backends(const struct ab_workload *w, size_t *n);
 /* Params with their final values as "name=value", ends with NULL. */
 const char *const *ab_workload_params(const struct ab_workload *w);
+
+/* Sets by index, and the back end that `via` names for it, NULL = none. *at: "FILE:LINE:COL" of that,
+ * malloc'ed; NULL when out of memory. */
+size_t ab_workload_count_sets(const struct ab_workload *w);
+const char *ab_workload_set_name(const struct ab_workload *w, size_t set);
+const char *ab_workload_set_via(const struct ab_workload *w, size_t set);
+char *ab_workload_set_via_place(const struct ab_workload *w, size_t set);
 
 /* What `allocbench check` shows: seed, params, sets, phases with their ops by kind, totals, live
  * peak, size and digest of the tape. */

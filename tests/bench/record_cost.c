@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * What recording costs a program, and what its trace costs afterwards:
- *   record_cost ROUNDS RECORDER TRACE COMMAND…
+ *   record_cost [-sDEPTH] ROUNDS RECORDER TRACE COMMAND…
  * Each round runs COMMAND plain and under RECORDER, in turns which is first, because the machine's
  * speed drifts; the ratio is the median of the rounds' own. The last spool is converted to TRACE,
  * and TRACE is decoded. Prints one line:
  *   EVENTS BYTES WALL_RATIO CPU_RATIO NS_PLAIN NS_ADDED NS_CONVERT NS_DECODE REPAIRS SPOOL_BYTES
- * where ns are an event's. The command's input, output and errors are /dev/null.
+ * where ns are an event's; with -sDEPTH call sites are recorded too, to that depth.
+ *   record_cost -sDEPTH FOLDER
+ * only makes FOLDER a spool that asks a recorder for them. The command's input, output and errors are /dev/null.
  */
 #include "record/convert.h"
 #include "trace/reader.h"
@@ -29,6 +31,7 @@ struct timing {
 };
 
 static char folder[PATH_MAX];
+static uint32_t site_depth;
 
 static double now_ns(void)
 {
@@ -59,11 +62,26 @@ static _Noreturn void become(char **command, const char *recorder)
     _exit(127);
 }
 
+/* What `record` would leave in the folder. */
+static bool ask_for_sites(void)
+{
+    static struct ab_spool_control control;
+    char path[PATH_MAX + 32];
+    control.magic = AB_SPOOL_MAGIC;
+    control.site_depth = site_depth;
+    snprintf(path, sizeof path, "%s/%s", folder, AB_SPOOL_CONTROL);
+    FILE *f = fopen(path, "wb");
+    bool ok = f != NULL && fwrite(&control, sizeof control, 1, f) == 1;
+    return f != NULL && fclose(f) == 0 && ok;
+}
+
 /* False when the command cannot run or fails. */
 static bool time_run(char **command, const char *recorder, struct timing *out)
 {
     struct rusage usage;
     int status;
+    if (recorder != NULL && site_depth > 0 && !ask_for_sites())
+        return false;
     double begin = now_ns();
     pid_t child = fork();
     if (child == 0)
@@ -195,6 +213,14 @@ int main(int argc, char **argv)
     struct cost cost;
     double convert_ns = 0, decode_ns = 0;
     const char *place = getenv("TMPDIR");
+    if (argc > 2 && strncmp(argv[1], "-s", 2) == 0) {
+        site_depth = (uint32_t)atoi(argv[1] + 2);
+        argc--, argv++;
+    }
+    if (argc == 2 && site_depth > 0) {
+        snprintf(folder, sizeof folder, "%s", argv[1]);
+        return !ask_for_sites();
+    }
     unsigned n_rounds = argc > 4 ? (unsigned)atoi(argv[1]) : 0;
     if (n_rounds == 0 || n_rounds > ROUNDS_MAX)
         return 2;

@@ -6,7 +6,7 @@
 
 load helpers
 
-COMMON_C="allocators/common/pages.c allocators/common/guard.c"
+COMMON_C="$(cd "$BATS_TEST_DIRNAME/../.." && echo allocators/common/*.c)"
 ARENA_C="$(cd "$BATS_TEST_DIRNAME/../.." && echo allocators/arena/arena*.c | sed 's@[^ ]*_backend.c@@') $COMMON_C"
 PAGED_C="$(cd "$BATS_TEST_DIRNAME/../.." && echo allocators/paged/paged_*.c | sed 's@[^ ]*_backend.c@@') $COMMON_C"
 

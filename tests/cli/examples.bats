@@ -69,6 +69,13 @@ END
     expect_everywhere entity_table <"$ROOT/tests/golden/examples/entity_table.txt"
 }
 
+@test "workers that free what another thread made" {
+    need_compilers gcc clang
+    expect_everywhere worker_threads <"$ROOT/tests/golden/examples/worker_threads.txt"
+    build worker_threads "gcc -std=c11" -g -fsanitize=thread
+    diff "$ROOT/tests/golden/examples/worker_threads.txt" "$OUT/stdout"
+}
+
 @test "each example is named in the first lines of a header" {
     for example in "$ROOT"/allocators/examples/*.c; do
         name=allocators/examples/$(basename "$example")

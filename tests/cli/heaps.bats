@@ -29,6 +29,16 @@ static int arena_works(void)
     numbers[99] = 7;
     int is_wrong = ab_arena_used(&arena) != used || numbers[99] != 7;
     ab_arena_fini(&arena);
+    struct ab_arena_shared_options several;
+    memset(&several, 0, sizeof several);
+    several.arena = options;
+    several.threads.mode = AB_SHARDS_LOCAL;
+    struct ab_arena_shared *shared = ab_arena_shared_open(&several);
+    if (shared == NULL)
+        return 1;
+    is_wrong |= ab_arena_shared_alloc(ab_arena_shared_own(shared), 100) == NULL;
+    is_wrong |= ab_arena_shared_sum(shared).used != 112;
+    ab_arena_shared_close(shared);
     return is_wrong;
 }'
 USES[pool]='
@@ -56,6 +66,17 @@ static int pool_works(void)
         ab_pool_free(&pool, all[i]);
     is_wrong |= ab_pool_live(&pool) != 0;
     ab_pool_fini(&pool);
+    struct ab_pool_shared_options several;
+    memset(&several, 0, sizeof several);
+    several.pool = options;
+    several.threads.mode = AB_SHARDS_LOCAL;
+    struct ab_pool_shared *shared = ab_pool_shared_open(&several);
+    if (shared == NULL)
+        return 1;
+    void *own = ab_pool_shared_alloc(ab_pool_shared_own(shared), sizeof(struct particle));
+    ab_pool_shared_free(shared, own);
+    is_wrong |= own == NULL || ab_pool_shared_sum(shared).live != 0;
+    ab_pool_shared_close(shared);
     return is_wrong;
 }'
 USES[slab]='
@@ -76,6 +97,16 @@ static int slab_works(void)
     ab_slabs_free(&slabs, large);
     is_wrong |= ab_slabs_live(&slabs) != 0;
     ab_slabs_fini(&slabs);
+    struct ab_slab_shared_options several;
+    memset(&several, 0, sizeof several);
+    several.threads.mode = AB_SHARDS_LOCAL;
+    struct ab_slab_shared *shared = ab_slab_shared_open(&several);
+    if (shared == NULL)
+        return 1;
+    void *own = ab_slab_shared_alloc(ab_slab_shared_own(shared), 100000);
+    ab_slab_shared_free(shared, own);
+    is_wrong |= own == NULL || ab_slab_shared_sum(shared).live != 0;
+    ab_slab_shared_close(shared);
     return is_wrong;
 }'
 USES[paged]='
@@ -96,6 +127,11 @@ static int paged_works(void)
     is_wrong |= ab_paged_arena_used(&arena) != 0;
     ab_paged_arena_fini(&arena);
     ab_paged_pool_fini(&pool);
+    struct ab_paged_locked shared;
+    if (ab_paged_locked_init(&shared, "shared", 1 << 20) != 0)
+        return 1;
+    is_wrong |= !ab_paged_locked_free(&shared, ab_paged_locked_alloc(&shared, 100, 0));
+    ab_paged_locked_fini(&shared);
     return is_wrong;
 }'
 USES[handle]='
@@ -123,7 +159,12 @@ copied() {
     printf '#define AB_%s_IMPLEMENTATION\n#include "%s.h"\n' "${1^^}" "$1"
 }
 installed() {
-    printf '#include <allocbench/heaps/%s.h>\n' "${1/paged/paged_arena}"
+    local form=_shared
+    case $1 in
+        paged) form=_locked ;;
+        handle) form= ;;
+    esac
+    printf '#include <allocbench/heaps/%s.h>\n' "${1/paged/paged_arena}" "$1$form"
 }
 
 program() { # copied|installed NAME… >FILE
@@ -177,6 +218,8 @@ in_c_and_cxx() { # FILE FLAG…
         compile clang++ -std=c++17 $STRICT -x c++ "$OUT/$name/main.c"
         # shellcheck disable=SC2086 # words
         compile cc -std=c11 -O1 -g -fsanitize=address,undefined $STRICT "$OUT/$name/main.c"
+        # shellcheck disable=SC2086 # words
+        compile cc -std=c11 -O1 -g -DAB_WITH_CHECKS $STRICT "$OUT/$name/main.c"
     done
 }
 
@@ -213,6 +256,10 @@ library_files() { # h|c
             printf '#include "%s"\nint ab_test_unit;\n' "$file" |
                 $compiler -fsyntax-only $STRICT -I. - >"$OUT/stdout" 2>"$OUT/stderr" ||
                 fail "$compiler: $file"
+            ! grep -q AB_WITH_CHECKS "$file" && continue
+            printf '#include "%s"\nint ab_test_unit;\n' "$file" |
+                $compiler -fsyntax-only -DAB_WITH_CHECKS $STRICT -I. - >"$OUT/stdout" 2>"$OUT/stderr" ||
+                fail "$compiler -DAB_WITH_CHECKS: $file"
         done
     done
 }
@@ -268,6 +315,10 @@ install_library() {
     # shellcheck disable=SC2046 # words
     LD_LIBRARY_PATH=$OUT/prefix/lib compile cc -fsanitize=address "$OUT/main.c" \
         $(pkg-config --cflags --libs allocbench-heaps)
+    # shellcheck disable=SC2046 # words
+    ! cc -DAB_WITH_CHECKS -fsyntax-only "$OUT/main.c" $(pkg-config --cflags allocbench-heaps) \
+        2>"$OUT/stderr" || fail "it takes the library for a checked one"
+    expect_error "the library has no checked build"
     sed -i '/define AB_MARKS_OFF/d' "$OUT/prefix/include/allocbench/heaps/marks.h"
     # shellcheck disable=SC2046 # words
     cc -fsanitize=address -o "$OUT/prog" "$OUT/main.c" $(pkg-config --cflags --libs allocbench-heaps)

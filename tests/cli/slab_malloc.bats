@@ -131,8 +131,9 @@ SQL
     }
     serve() { # OUTPUT PRELOAD
         LD_PRELOAD=$2 redis-server --port 0 --unixsocket "$OUT/redis" --save '' --dir "$OUT" >/dev/null 3>&- &
-        local server=$! i
+        local server=$! i # mapped: lines of its memory map that are the library's
         for i in $(seq 100); do ask ping >/dev/null 2>&1 && break; sleep 0.05; done
+        mapped=$(grep -c "$library" "/proc/$server/maps" || true)
         { ask eval 'for i = 1, 20000 do redis.call("set", "k" .. i, string.rep("v", i % 300)) end
             for i = 1, 20000, 3 do redis.call("del", "k" .. i) end return redis.call("dbsize")' 0
           ask strlen k299; ask get k13; ask save; } >"$1"
@@ -140,7 +141,9 @@ SQL
         wait "$server"
     }
     serve "$OUT/plain" ""
+    [ "$mapped" -eq 0 ]
     serve "$OUT/ours" "$library"
+    [ "$mapped" -gt 0 ]
     cmp "$OUT/plain" "$OUT/ours"
     grep -q 13333 "$OUT/ours"
 }

@@ -143,7 +143,8 @@ void pools_and_slabs()
     ab::pool_resource slots(nodes.get(), &memory);
     fill(slots);
     DEMAND(ab_pool_live(nodes.get()) == 0 && ab_slabs_live(slabs.get()) == 0);
-    ab::pool_resource alone(nodes.get());
+    ab::pool_resource alone(nodes.get()), alike(nodes.get());
+    DEMAND(alone == alike && !(alone == slots)); // large blocks come from elsewhere
     is_thrown = false;
     try {
         (void)alone.allocate(1000, 16);
@@ -177,6 +178,9 @@ void interfaces()
         DEMAND(reinterpret_cast<std::uintptr_t>(block) % 256 == 0 && live > 0);
         memory.deallocate(block, 100, 256);
         DEMAND(live == 0);
+        ab_allocator forgetful = {count_alloc, [](std::size_t, void *, void *) {}, &live};
+        ab::allocator_resource same(counting), other(forgetful);
+        DEMAND(memory == same && !(memory == other));
         std::vector<wide, ab::allocator<wide>> wides{ab::allocator<wide>(counting)};
         std::list<int, ab::allocator<int>> numbers{ab::allocator<int>(counting)};
         for (int i = 0; i < 100; i++) {

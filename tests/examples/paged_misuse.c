@@ -13,13 +13,14 @@ static bool is(const char *mistake, const char *name)
 static int misuse_pool(struct ab_paged_pool *pool, const char *mistake)
 {
     volatile char *block = ab_paged_pool_alloc(pool, 100, 0);
-    ab_paged_pool_alloc(pool, 100, 0);
+    void *behind = ab_paged_pool_alloc(pool, 100, 0);
     block[99] = 1;
     if (is(mistake, "pool-overflow"))
         block[100] = 1;
     ab_paged_pool_free(pool, (void *)block);
     if (is(mistake, "pool-freed"))
         block[0] = 1;
+    ab_paged_pool_free(pool, behind);
     return 0;
 }
 

@@ -13,7 +13,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 /* Everything that a reader can be asked for; *n_events counts ends of threads too. */
 static enum ab_status read_all(const char *path, bool is_partial, uint64_t *n_events)
 {
+    struct ab_site_table sites = {0};
     struct ab_trace_options options = {.is_partial = is_partial,
+                                       .sites = &sites,
                                        .has_thread_ends = true,
                                        .has_digest = true,
                                        .live_blocks_max = 1 << 20};
@@ -28,6 +30,9 @@ static enum ab_status read_all(const char *path, bool is_partial, uint64_t *n_ev
         k = 0;
         status = ab_trace_next(r, events, 300, &k, &err);
         *n_events += k;
+        for (size_t i = 0; i < k; i++)
+            if (events[i].site > sites.n_stacks)
+                abort(); /* handed out a site that is not defined */
     }
     const struct ab_trace_info *info = ab_trace_reader_info(r);
     if (status == AB_OK && info->events + info->thread_ends != *n_events)
@@ -35,6 +40,7 @@ static enum ab_status read_all(const char *path, bool is_partial, uint64_t *n_ev
     if (status == AB_OK && info->is_partial && !is_partial)
         abort();
     ab_trace_close(r);
+    ab_site_table_fini(&sites);
     return status;
 }
 

@@ -30,6 +30,13 @@ struct model {
     struct slot slots[N_SLOTS];
 };
 
+const struct ab_backend *heap_model_variant(const struct ab_backend *backend, const char *params)
+{
+    uint64_t values[AB_PARAMS_MAX];
+    assert_int_equal(ab_params_parse(backend, params, values, NULL), AB_OK);
+    return ab_backend_variant(backend, values);
+}
+
 struct ab_heap *heap_model_open(const struct ab_backend *backend, const char *params,
                                 const struct ab_facts *facts)
 {
@@ -37,7 +44,7 @@ struct ab_heap *heap_model_open(const struct ab_backend *backend, const char *pa
     struct ab_heap *heap = NULL;
     assert_int_equal(ab_params_parse(backend, params, values, NULL), AB_OK);
     struct ab_open_args args = {.size = sizeof args, .facts = facts, .values = values};
-    assert_int_equal(backend->open(&args, &heap), 0);
+    assert_int_equal(ab_backend_variant(backend, values)->open(&args, &heap), 0);
     assert_non_null(heap);
     return heap;
 }

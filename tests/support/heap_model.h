@@ -18,7 +18,9 @@ struct heap_model_work {
     bool may_fail;                 /* the heap may run out: 0 is no error then */
 };
 
-/* Opens a heap of the back end with parameters as on the command line; asserts that it opens. */
+/* The table that serves these parameters, written as on the command line. */
+const struct ab_backend *heap_model_variant(const struct ab_backend *backend, const char *params);
+/* Opens a heap of that table; asserts that it opens. */
 struct ab_heap *heap_model_open(const struct ab_backend *backend, const char *params,
                                 const struct ab_facts *facts);
 /* Allocates, resizes, frees, resets and purges. The heap is empty afterwards. */

@@ -438,6 +438,55 @@ static void a_save_point_between_close_blocks_is_exact(void **state)
     ab_arena_fini(&a);
 }
 
+/* The second block stays as it was, whatever becomes of the first. */
+static void assert_grows_alone(struct ab_arena *a, void *first, uint64_t *second)
+{
+    *second = 0x1234567890ABCDEF;
+    char *grown = ab_arena_resize(a, first, 8, 64);
+    assert_non_null(grown);
+    memset(grown, 0xEE, 64);
+    assert_true(*second == 0x1234567890ABCDEF);
+}
+
+static void a_close_block_never_grows_over_a_live_one(void **state)
+{
+    (void)state;
+    struct ab_arena a = make(4 * KIB, MIB);
+    for (int way = 0; way < 3; way++) {
+        uint64_t *first = AB_ARENA_NEW(&a, uint64_t);
+        uint64_t *second = AB_ARENA_ARRAY(&a, uint64_t, way == 2 ? 3 : 1);
+        struct ab_arena_mark mark = ab_arena_save(&a);
+        if (way == 0)
+            ab_arena_alloc(&a, 100); /* dies at once */
+        else if (way == 1)
+            ab_arena_alloc(&a, 8 * KIB); /* in a further region */
+        if (way != 2)
+            ab_arena_restore(&a, mark);
+        else
+            assert_ptr_equal(ab_arena_resize(&a, second, 24, 8), second);
+        assert_grows_alone(&a, first, second);
+        ab_arena_reset(&a);
+    }
+    ab_arena_fini(&a);
+}
+
+static void a_close_block_grows_to_the_end_of_a_buffer(void **state)
+{
+    (void)state;
+    _Alignas(16) char buffer[64];
+    struct ab_arena a;
+    ab_arena_init_buffer(&a, buffer, sizeof buffer);
+    if (!AB_MARKS && !AB_ARENA_CHECKS) { /* else no block lies close to another */
+        AB_ARENA_NEW(&a, uint64_t);
+        uint64_t *second = AB_ARENA_NEW(&a, uint64_t);
+        assert_null(ab_arena_resize(&a, second, 8, 57));
+        assert_ptr_equal(ab_arena_resize(&a, second, 8, 56), second);
+        assert_int_equal(ab_arena_used(&a), 64);
+        assert_int_equal(a.n_os_calls, 0);
+    }
+    ab_arena_fini(&a);
+}
+
 static void zeroed_arrays_of_any_alignment_are_zero(void **state)
 {
     (void)state;
@@ -475,6 +524,8 @@ int main(void)
         cmocka_unit_test(blocks_of_small_alignment_lie_close),
         cmocka_unit_test(blocks_that_lie_close_never_overlap),
         cmocka_unit_test(a_save_point_between_close_blocks_is_exact),
+        cmocka_unit_test(a_close_block_never_grows_over_a_live_one),
+        cmocka_unit_test(a_close_block_grows_to_the_end_of_a_buffer),
         cmocka_unit_test(zeroed_arrays_of_any_alignment_are_zero),
     };
     test_with_small_pages();

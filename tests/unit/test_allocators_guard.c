@@ -31,7 +31,7 @@ struct made {
 
 static struct made make(const char *backend, const char *params)
 {
-    struct made m = {.b = ab_builtin_find(backend)};
+    struct made m = {.b = heap_model_variant(ab_builtin_find(backend), params)};
     m.heap = heap_model_open(m.b, params, &facts);
     m.first = (unsigned char *)m.b->alloc(m.heap, 100);
     m.second = (unsigned char *)m.b->alloc(m.heap, 41);

@@ -6,8 +6,6 @@
  * ends it. Some are real allocators, compiled here with a weaker order of their atomics; as they
  * are, the same work finds nothing in them. In a plain build there is only that to see.
  */
-#include "allocators/shards/shards.h"
-
 #include "allocators/builtin.h"
 #include "allocators/pool/pool_lockfree.h"
 #include "backend/params.h"
@@ -33,18 +31,20 @@
 
 static int weaker; /* which of the real ones is spoiled: an enum lane_mutant, or none */
 
-/* The strongest order of a push is release, of taking all acquire; other exchanges stay. */
-#define IS_WEAKER(order, strong, a, b) ((order) == (strong) && (weaker == (a) || weaker == (b)))
+/* A push of the lock-free pool is a release, one of the shards the only sequentially consistent
+ * exchange; taking all is an acquire; other exchanges stay. */
+#define IS_WEAKER(order, strong, mutant) ((order) == (strong) && weaker == (mutant))
 #define __atomic_compare_exchange_n(p, e, d, w, s, f) \
-    (IS_WEAKER(s, __ATOMIC_RELEASE, SHARDS_WITHOUT_RELEASE, LOCKFREE_WITHOUT_RELEASE) \
+    (IS_WEAKER(s, __ATOMIC_SEQ_CST, SHARDS_WITHOUT_RELEASE) || \
+             IS_WEAKER(s, __ATOMIC_RELEASE, LOCKFREE_WITHOUT_RELEASE) \
          ? __atomic_compare_exchange_n(p, e, d, w, __ATOMIC_RELAXED, __ATOMIC_RELAXED) \
          : __atomic_compare_exchange_n(p, e, d, w, s, f))
 #define __atomic_exchange_n(p, v, o) \
-    (IS_WEAKER(o, __ATOMIC_ACQUIRE, SHARDS_WITHOUT_ACQUIRE, SHARDS_WITHOUT_ACQUIRE) \
+    (IS_WEAKER(o, __ATOMIC_ACQUIRE, SHARDS_WITHOUT_ACQUIRE) \
          ? __atomic_exchange_n(p, v, __ATOMIC_RELAXED) \
          : __atomic_exchange_n(p, v, o))
+#include "allocators/common/shard_queue.c"
 #include "allocators/pool/pool_lockfree.c"
-#include "allocators/shards/shards.c"
 #undef __atomic_compare_exchange_n
 #undef __atomic_exchange_n
 

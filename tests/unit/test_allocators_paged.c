@@ -103,6 +103,23 @@ static void what_is_no_live_block_is_not_freed(void **state)
     ab_paged_pool_fini(&pool);
 }
 
+static void what_died_by_a_reset_is_not_freed(void **state)
+{
+    (void)state;
+    open_pool(&pool, MIB);
+    char *blocks[3];
+    for (int i = 0; i < 3; i++)
+        blocks[i] = ab_paged_pool_alloc(&pool, 100, 0);
+    assert_true(ab_paged_pool_free(&pool, blocks[1]));
+    ab_paged_pool_reset(&pool);
+    for (int i = 0; i < 3; i++) {
+        assert_false(ab_paged_pool_free(&pool, blocks[i]));
+        assert_null(ab_paged_pool_resize(&pool, blocks[i], 10));
+    }
+    expect_empty(&pool);
+    ab_paged_pool_fini(&pool);
+}
+
 static void a_block_grows_into_a_free_neighbour_and_shrinks_in_place(void **state)
 {
     (void)state;
@@ -251,6 +268,7 @@ int main(void)
         cmocka_unit_test(a_block_is_split_when_the_rest_holds_a_header_and_sixteen_bytes),
         cmocka_unit_test(neighbours_merge_in_whatever_order_they_die),
         cmocka_unit_test(what_is_no_live_block_is_not_freed),
+        cmocka_unit_test(what_died_by_a_reset_is_not_freed),
         cmocka_unit_test(a_block_grows_into_a_free_neighbour_and_shrinks_in_place),
         cmocka_unit_test(random_work_leaves_nothing_behind),
         cmocka_unit_test(a_fresh_region_is_not_written_for_zeroed_blocks),

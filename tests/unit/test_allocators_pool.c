@@ -347,6 +347,36 @@ static void a_pool_in_a_given_range_stays_there(void **state)
     assert_int_equal(munmap(range, MIB), 0); /* it is still the caller's */
 }
 
+/* Up to where chunks may begin the range is of no use, and there may be nothing behind that. */
+static void a_range_that_ends_before_a_chunk_may_begin_is_not_left(void **state)
+{
+    (void)state;
+    char *map = mmap(NULL, 6 * MIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *huge_page = map + (-(uintptr_t)map & (2 * MIB - 1));
+    struct ab_pool p = {.n_os_calls = 77};
+    struct ab_pool_options options = {.slot_bytes = 64, .grows = true, .huge = true};
+    options.range = huge_page + 64 * KIB;
+    options.range_bytes = MIB;
+    assert_int_equal(ab_pool_init(&p, &options), ENOMEM);
+    assert_int_equal(p.n_os_calls, 77);
+    assert_int_equal(munmap(map, 6 * MIB), 0);
+}
+
+static void a_fresh_buffer_holds_nothing_that_was_handed_out(void **state)
+{
+    (void)state;
+    _Alignas(16) static char memory[64 * KIB];
+    struct ab_pool p;
+    struct ab_pool_options options = {.slot_bytes = 64};
+    assert_int_equal(ab_pool_init_buffer(&p, memory, sizeof memory, &options), 0);
+    assert_false(ab_pool_owns(&p, memory));
+    assert_int_equal(ab_pool_used(&p), 0);
+    char *slot = ab_pool_alloc(&p, 64);
+    assert_true(ab_pool_owns(&p, slot) && !ab_pool_owns(&p, slot + p.stride));
+    assert_true(ab_pool_used(&p) > 0 && ab_pool_used(&p) < sizeof memory);
+    ab_pool_fini(&p);
+}
+
 static void reset_keeps_the_chunks_and_starts_over(void **state)
 {
     (void)state;
@@ -549,6 +579,8 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_a_slot_fails_and_changes_nothing),
         cmocka_unit_test(a_pool_that_ran_empty_carves_from_the_start_again),
         cmocka_unit_test(a_pool_in_a_given_range_stays_there),
+        cmocka_unit_test(a_range_that_ends_before_a_chunk_may_begin_is_not_left),
+        cmocka_unit_test(a_fresh_buffer_holds_nothing_that_was_handed_out),
         cmocka_unit_test(reset_keeps_the_chunks_and_starts_over),
         cmocka_unit_test(zeroed_slots_are_zero_whatever_lay_there_before),
         cmocka_unit_test(purge_of_an_empty_pool_returns_all_but_the_first_chunk),

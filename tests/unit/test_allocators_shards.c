@@ -3,7 +3,7 @@
  * Pool and slab for several threads, in every mode: with locks, sharded, local with queues, and
  * lock-free. Under ThreadSanitizer too (tests/tsan-tests).
  */
-#include "allocators/shards/shards.h"
+#include "allocators/common/shard_queue.h"
 
 #include "allocators/builtin.h"
 #include "allocators/pool/pool_lockfree.h"
@@ -70,6 +70,8 @@ static uint64_t committed_bytes(const struct ab_backend *b, struct ab_heap *heap
 static struct ab_heap *enter(const struct ab_backend *b, struct ab_heap *heap, uint32_t lane)
 {
     struct ab_heap *own = NULL;
+    if (b->thread_enter == NULL)
+        return heap;
     assert_int_equal(b->thread_enter(heap, lane, &own), 0);
     assert_non_null(own);
     return own;
@@ -79,7 +81,7 @@ static void threads_free_each_others_blocks_in_every_mode(void **state)
 {
     (void)state;
     for (size_t i = 0; i < N_SETTINGS; i++) {
-        const struct ab_backend *b = *settings[i].backend;
+        const struct ab_backend *b = heap_model_variant(*settings[i].backend, settings[i].params);
         struct ab_heap *heap = heap_model_open(b, settings[i].params, &facts);
         for (int round = 0; round < 3; round++) {
             heap_model_run_threads(b, heap, 4000, 6000);
@@ -97,7 +99,7 @@ static void one_lane_works_in_every_mode(void **state)
     struct ab_facts one = facts;
     one.lanes = 1;
     for (size_t i = 0; i < N_SETTINGS; i++) {
-        const struct ab_backend *b = *settings[i].backend;
+        const struct ab_backend *b = heap_model_variant(*settings[i].backend, settings[i].params);
         struct ab_heap *heap = heap_model_open(b, settings[i].params, &one);
         heap_model_run(b, heap, &(struct heap_model_work){6000, 5000, 64, false});
         heap_model_run(b, enter(b, heap, 0), &(struct heap_model_work){6000, 5000, 64, false});
@@ -138,8 +140,8 @@ static void blocks_freed_elsewhere_are_used_again(void **state)
     static ab_ref refs[N_BLOCKS];
     static const size_t sizes[] = {8, 100, 4096, 9000};
     for (size_t i = 0; i < N_SETTINGS; i++) {
-        const struct ab_backend *b = *settings[i].backend;
-        for (size_t k = 0; k < (b == pool ? 2 : 4); k++) {
+        const struct ab_backend *b = heap_model_variant(*settings[i].backend, settings[i].params);
+        for (size_t k = 0; k < (settings[i].backend == &pool ? 2 : 4); k++) {
             struct ab_heap *heap = heap_model_open(b, settings[i].params, &facts);
             struct ab_heap *maker = enter(b, heap, 0), *eater = enter(b, heap, 1);
             uint64_t first = 0;
@@ -164,15 +166,15 @@ static void few_blocks_wait_to_be_sent_and_leaving_sends_them(void **state)
     struct ab_heap *heap = heap_model_open(slab, "threads=local", &facts);
     struct ab_heap *maker = enter(slab, heap, 0), *eater = enter(slab, heap, 1);
     struct ab_shard *owner = (struct ab_shard *)maker;
-    ab_ref refs[AB_SHARDS_BATCH];
-    for (int i = 0; i < AB_SHARDS_BATCH; i++)
+    ab_ref refs[AB_SHARD_BATCH];
+    for (int i = 0; i < AB_SHARD_BATCH; i++)
         refs[i] = slab->alloc(maker, 64);
-    for (int i = 0; i < AB_SHARDS_BATCH - 1; i++)
+    for (int i = 0; i < AB_SHARD_BATCH - 1; i++)
         slab->free(eater, refs[i], 64);
     assert_null(owner->remote);
     slab->thread_leave(eater);
     assert_non_null(owner->remote);
-    slab->free(eater, refs[AB_SHARDS_BATCH - 1], 64);
+    slab->free(eater, refs[AB_SHARD_BATCH - 1], 64);
     assert_int_equal(live_bytes(slab, heap), 0);
     ab_ref large = slab->alloc(maker, 100000);
     struct ab_shards_link *before = owner->remote;
@@ -222,10 +224,10 @@ static void a_reset_of_all_forgets_what_is_under_way(void **state)
         const struct ab_backend *b = backends[i];
         struct ab_heap *heap = heap_model_open(b, "threads=local", &facts);
         struct ab_heap *one = enter(b, heap, 0), *two = enter(b, heap, 1);
-        ab_ref refs[AB_SHARDS_BATCH + 5];
-        for (int k = 0; k < AB_SHARDS_BATCH + 5; k++)
+        ab_ref refs[AB_SHARD_BATCH + 5];
+        for (int k = 0; k < AB_SHARD_BATCH + 5; k++)
             refs[k] = b->alloc(one, 64);
-        for (int k = 0; k < AB_SHARDS_BATCH + 5; k++)
+        for (int k = 0; k < AB_SHARD_BATCH + 5; k++)
             b->free(two, refs[k], 64);
         b->reset(heap);
         assert_int_equal(live_bytes(b, heap), 0);

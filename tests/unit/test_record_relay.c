@@ -47,7 +47,8 @@ static int open_relay(void **state)
     struct ab_err err;
     (void)state;
     strcpy(folder, "/tmp/ab-relay-XXXXXX");
-    if (mkdtemp(folder) == NULL || ab_relay_open(folder, 1000, &relay, &err) != AB_OK ||
+    if (mkdtemp(folder) == NULL ||
+        ab_relay_open(folder, (struct ab_relay_wish){1000, 8}, &relay, &err) != AB_OK ||
         ab_relay_serve(relay, &err) != AB_OK)
         return -1;
     control = map(AB_SPOOL_CONTROL, sizeof *control, 0);

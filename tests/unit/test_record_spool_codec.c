@@ -84,6 +84,21 @@ static void any_bits_come_back(void **state)
     }
 }
 
+/* They are no differences, and what is around them stays one. */
+static void call_sites_take_a_word_or_two(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < N; i += 4) {
+        events[i] = (struct ab_spool_event){AB_SPOOL_SITE, 0, i};
+        events[i + 1] = (struct ab_spool_event){stamped(500, AB_SPOOL_ALLOC),
+                                                0x7f0000000000 + i * 8, 24};
+        events[i + 2] = (struct ab_spool_event){AB_SPOOL_FRAME, 0x1234567 * i, i | i << 40};
+        events[i + 3] = (struct ab_spool_event){AB_SPOOL_MODULE, i | i << 16, ~i};
+    }
+    assert_int_equal(ab_half_pack(events, N, words, WORDS), N / 4 * (1 + 1 + 2 + 2) + 3);
+    expect_round_trip(N);
+}
+
 static void an_event_that_was_never_written_stays_one(void **state)
 {
     (void)state;
@@ -136,6 +151,7 @@ int main(void)
         cmocka_unit_test(blocks_of_two_regions_take_a_word_each),
         cmocka_unit_test(the_ends_of_every_field_come_back),
         cmocka_unit_test(any_bits_come_back),
+        cmocka_unit_test(call_sites_take_a_word_or_two),
         cmocka_unit_test(an_event_that_was_never_written_stays_one),
         cmocka_unit_test(what_does_not_fit_is_not_packed_at_all),
         cmocka_unit_test(a_full_half_fits_where_nothing_is_packed),

@@ -181,6 +181,34 @@ static void a_reset_among_busy_lanes_is_not_in_bulk(void **state)
     }
 }
 
+static void a_phase_of_one_kind_of_plain_allocation_says_so(void **state)
+{
+    (void)state;
+    const struct ab_request touched = {.size = 16, .touch = AB_TOUCH_PAGE},
+                            aligned = {.size = 16, .align = 64};
+    struct ab_tape tape;
+    struct ab_tape_builder *b = begin();
+    alloc(b, 0, 0);
+    alloc(b, 1, 1);
+    assert_int_equal(ab_tape_phase(b, "touched", true, &err), AB_OK);
+    assert_int_equal(ab_tape_alloc(b, 2, &touched, &err), AB_OK);
+    assert_int_equal(ab_tape_alloc(b, 3, &touched, &err), AB_OK);
+    assert_int_equal(ab_tape_phase(b, "both", true, &err), AB_OK);
+    assert_int_equal(ab_tape_alloc(b, 4, &touched, &err), AB_OK);
+    alloc(b, 0, 5);
+    assert_int_equal(ab_tape_phase(b, "aligned", true, &err), AB_OK);
+    assert_int_equal(ab_tape_alloc(b, 6, &aligned, &err), AB_OK);
+    assert_int_equal(ab_tape_phase(b, "nothing", true, &err), AB_OK);
+    assert_int_equal(ab_tape_phase(b, "free", true, &err), AB_OK);
+    release(b, 0, 0);
+    end(b, &tape);
+    assert_int_equal(tape.phases[0].only_code, AB_CODE_ALLOC);
+    assert_int_equal(tape.phases[1].only_code, AB_CODE_ALLOC | AB_CODE_TOUCHED);
+    for (uint32_t p = 2; p < tape.n_phases; p++)
+        assert_int_equal(tape.phases[p].only_code, 0);
+    ab_tape_fini(&tape);
+}
+
 static void lanes_and_their_order_are_part_of_the_digest(void **state)
 {
     (void)state;
@@ -227,6 +255,7 @@ int main(void)
         cmocka_unit_test(what_is_two_frames_apart_needs_no_guard),
         cmocka_unit_test(frames_are_entered_by_each_lane_that_has_ops_in_them),
         cmocka_unit_test(a_reset_among_busy_lanes_is_not_in_bulk),
+        cmocka_unit_test(a_phase_of_one_kind_of_plain_allocation_says_so),
         cmocka_unit_test(lanes_and_their_order_are_part_of_the_digest),
         cmocka_unit_test(too_many_lanes_are_refused),
     };

@@ -10,6 +10,7 @@
 #include "cli/benchmark/cases.h"
 #include "cli/benchmark/failures.h"
 #include "cli/benchmark/gate_set.h"
+#include "cli/benchmark/mapped_rows.h"
 #include "cli/benchmark/outputs.h"
 #include "cli/benchmark/result_store.h"
 #include "cli/benchmark/rounds/confirmation.h"
@@ -48,6 +49,7 @@ struct measurement {
     const struct ab_options *options;
     const struct ab_subject *subject;
     struct ab_selection_list selection;
+    struct ab_mapped_rows mapped;
     struct ab_case *cases;
     struct ab_outputs outputs;
     struct ab_store store;
@@ -85,7 +87,8 @@ static enum ab_status select_backends(struct measurement *m, struct ab_err *err)
     if (choice.s != NULL && !o->is_quiet)
         fprintf(stderr, "back ends: %s\n", choice.s);
     ab_text_fini(&choice);
-    return AB_OK;
+    AB_TRY(ab_mapped_rows_read(o, s, &m->selection, &m->mapped, err));
+    return ab_mapped_rows_make(&m->mapped, s, err);
 }
 
 static void copy(char *dst, size_t cap, const char *src)
@@ -105,6 +108,7 @@ static enum ab_status prepare_cases(struct measurement *m, struct ab_err *err)
     for (size_t i = 0; i < n; i++) {
         ab_case_describe(&m->selection.items[i], &session->backends[i]);
         ab_case_make(&m->selection.items[i], &m->cases[i]);
+        ab_mapped_rows_fill(&m->mapped, i, &m->cases[i], &session->backends[i]);
     }
     return AB_OK;
 }
@@ -216,6 +220,7 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     if (o->wants_instr || o->instr_ops > 0)
         plan.instr_ops = o->instr_ops > 0 ? o->instr_ops : AB_INSTR_OPS;
     plan.context.tape = m->subject->map;
+    plan.context.null_route = &m->mapped.null_route;
     plan.context.worker_path = m->worker_path;
     plan.context.timeout_ns = o->timeout_ns;
     plan.context.drain_ns = o->drain_ns;
@@ -330,6 +335,7 @@ static void release(struct measurement *m)
     ab_decision_close(&m->decision);
     release_run(m);
     ab_selection_list_fini(&m->selection);
+    ab_mapped_rows_fini(&m->mapped);
     ab_gate_set_fini(&m->gates);
 }
 

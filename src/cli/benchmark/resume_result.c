@@ -58,17 +58,43 @@ static enum ab_status take_backends(struct ab_resume *r, struct ab_err *err)
     const struct ab_session *s = &r->stored.session;
     const char *names[AB_STORED_BACKENDS_MAX];
     enum ab_status status = AB_OK;
+    size_t n = 0;
     if (r->options.n_backends > 0)
         return AB_OK;
     for (uint32_t i = 0; i < s->n_backends && status == AB_OK; i++) {
-        names[i] = s->backends[i].name;
+        if (s->backends[i].n_heaps > 0) /* take_maps */
+            continue;
+        names[n++] = s->backends[i].name;
         status = check_known(&s->backends[i], err);
     }
     if (status == AB_OK)
-        status = take_list(r, 1, names, s->n_backends, err);
+        status = take_list(r, 1, names, n, err);
     r->options.backends = r->lists[1];
-    r->options.n_backends = s->n_backends;
+    r->options.n_backends = n;
     return status;
+}
+
+static enum ab_status take_maps(struct ab_resume *r, struct ab_err *err)
+{
+    const struct ab_session *s = &r->stored.session;
+    const char *maps[AB_STORED_BACKENDS_MAX];
+    size_t n = 0;
+    for (uint32_t i = 0; i < s->n_backends && r->options.n_maps == 0; i++) {
+        if (s->backends[i].n_heaps == 0)
+            continue;
+        maps[n++] = s->backends[i].map;
+        if (strchr(s->backends[i].map, '/') != NULL || strstr(s->backends[i].map, ".so") != NULL)
+            return ab_fail(err, AB_USAGE,
+                           "its row %s has a library given by path: give its rules again with "
+                           "--map",
+                           AB_SHOWN(256, s->backends[i].name));
+    }
+    if (n == 0)
+        return AB_OK;
+    AB_TRY(take_list(r, 3, maps, n, err));
+    r->options.maps = r->lists[3];
+    r->options.n_maps = n;
+    return AB_OK;
 }
 
 static enum ab_status take_sets(struct ab_resume *r, struct ab_err *err)
@@ -206,6 +232,8 @@ static enum ab_status complete_options(struct ab_resume *r, const char *kind, st
     enum ab_status status = take_path(r, err);
     if (status == AB_OK)
         status = take_backends(r, err);
+    if (status == AB_OK)
+        status = take_maps(r, err);
     if (status == AB_OK)
         status = is_trace ? take_touch(r, err) : take_sets(r, err);
     if (status == AB_OK && is_trace)

@@ -15,7 +15,7 @@ struct ab_resume {
     bool is_on;                /* --resume was given */
     bool is_done;              /* … with a complete result: nothing to run */
     struct ab_stored stored;
-    const char **lists[3];
+    const char **lists[4];
 };
 
 /* Without --resume out->options is *o. `kind` is of the results that the command resumes, "workload"

@@ -112,7 +112,7 @@ static void offer_values(struct line *l, const struct ab_option_info *o)
         offer_checks(&l->offer);
     else if (strcmp(o->name, "baseline") == 0)
         offer_baselines(&l->offer);
-    if (o->is_value != NULL) /* a list of words */
+    if (o->is_value != NULL && o->words != NULL) /* a list of words */
         begin_element(&l->offer);
     for (size_t i = 0; o->words != NULL && o->words[i] != NULL; i++)
         ab_offer(&l->offer, o->words[i], "");

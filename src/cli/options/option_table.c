@@ -8,6 +8,7 @@
 
 #include "base/bits.h"
 #include "cli/commands.h"
+#include "cli/options/option_sites.h"
 #include "cli/options/option_topic.h"
 #include "cli/options/option_value.h"
 #include "result/result.h"
@@ -104,6 +105,18 @@ static const struct ab_option_info table[] = {
      "those of -b: glibc, jemalloc, tcmalloc, mimalloc, scudo, tbb\n"
      "(list backends -v says what each does); without -b these rows only",
      "What runs", 0, EXEC, LIST_OF(sweeps)},
+    {"map", "RULES",
+     "serve each request by one of several back ends, as a row @map beside those\n"
+     "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"
+     "first that fits decides. KEY: a set of the workload, size:64, size:1-64,\n"
+     "lane:0, * for the rest (default: glibc); replaces the workload's `via`",
+     "What runs", 0, RUN, LIST_OF(maps)},
+    {"map", "RULES",
+     "serve each request by one of several back ends, as a row @map beside those\n"
+     "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"
+     "first that fits decides. KEY: size:64, size:1-64, lane:0, * for the rest\n"
+     "(default: glibc)",
+     "What runs", 0, REPLAY, LIST_OF(maps)},
     {"stdin", "FILE", "standard input of the command (default: empty)", "What runs", 0, EXEC,
      TEXT(stdin_path)},
     {"trace", "TRACE.abt",
@@ -326,6 +339,12 @@ static const struct ab_option_info table[] = {
      "What is read", 0, REPLAY, FLAG(is_partial), RARE},
     {"digest", NULL, "info: print the digest of the events", "What is read", 0, TRACE,
      FLAG(wants_digest)},
+    {"sites", "[N]",
+     "info: the N call sites (default 20) that did most, of a trace recorded\n"
+     "with --sites",
+     "What is read", 0, TRACE, SPECIAL(ab_option_sites), .is_value = ab_option_is_count},
+    {"sort", "KEY", "info --sites: by calls (default), bytes, peak, never-freed or temporary",
+     "What is read", 0, TRACE, WORD(site_order, ab_option_site_orders)},
     {"follow", NULL, "also record child processes, one trace each: app.PID.abt", "What is recorded",
      0, RECORD, FLAG(is_following)},
     {"wait", NULL,
@@ -340,6 +359,10 @@ static const struct ab_option_info table[] = {
      "stop recording after this time and write the traces; the command\n"
      "continues, and record waits for its end",
      "What is recorded", 0, RECORD, TIME(duration_ns, 1, UINT64_MAX)},
+    {"sites", "[DEPTH]",
+     "also record where each allocation is called from: that call, and those\n"
+     "above it, DEPTH (1 to 64, default 8) in all; trace info --sites shows them",
+     "What is recorded", 0, RECORD, SPECIAL(ab_option_site_depth), .is_value = ab_option_is_count},
     {"output", "FILE", "trace to write, or a folder for it (default: COMMAND.abt)", "Output", 'o',
      RECORD, TEXT(output)},
     {"output", "FILE", "cut, recover: trace to write; recover: or a folder for it", "Output", 'o',

@@ -11,6 +11,7 @@ void ab_options_fini(struct ab_options *o)
     free(o->backends);
     free(o->sweeps);
     free(o->sets);
+    free(o->maps);
     free(o->gates);
     free(o->args);
 }

@@ -16,6 +16,13 @@
 #include <stdint.h>
 
 enum { AB_CPUS_MAX = 1024, AB_ROUNDS_MAX = 1000, AB_ROUNDS_DEFAULT = 10 };
+enum ab_site_order {
+    AB_SITES_BY_CALLS,
+    AB_SITES_BY_BYTES,
+    AB_SITES_BY_PEAK,
+    AB_SITES_BY_NEVER_FREED,
+    AB_SITES_BY_TEMPORARY
+};
 enum ab_color { AB_COLOR_AUTO, AB_COLOR_ALWAYS, AB_COLOR_NEVER };
 
 /* In `passes`: the pass was named without a number of rounds. */
@@ -39,6 +46,8 @@ struct ab_options {
     bool fails_inconclusive; /* --inconclusive=fail */
     const char **args;       /* what is no option; for `record` the command and its arguments */
     size_t n_args;
+    const char **maps; /* --map, n_maps */
+    size_t n_maps;
     bool has_seed;
     uint64_t seed;
     uint32_t rounds;
@@ -88,6 +97,10 @@ struct ab_options {
     bool is_unconverted;               /* record --no-convert */
     bool is_waiting;                   /* record --wait */
     uint64_t most_events, duration_ns; /* record; 0 = to the end */
+    uint32_t site_depth;               /* record --sites: calls of each stack; 0 = none */
+    bool wants_sites;                  /* trace info --sites */
+    uint32_t n_sites;                  /* of them that are shown */
+    enum ab_site_order site_order;     /* what comes first */
     enum ab_color color;
     const char *only_check;           /* verify: NULL = all */
     bool is_alone;                    /* verify --no-fork */

@@ -31,6 +31,7 @@ struct ab_launch {
     bool takes_children; /* of the command, too; this and the next three are set before it runs */
     bool is_waiting;     /* for those of them that outlive it */
     uint64_t most_events, duration_ns; /* that are recorded; 0 = no end */
+    uint32_t site_depth;               /* calls of each stack; 0 = no call sites */
     bool is_kept;                      /* the folder stays */
     int pid;                           /* of the command */
     struct ab_launch_end end;

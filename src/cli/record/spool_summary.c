@@ -122,6 +122,10 @@ static struct sum add_up(const struct ab_spool_traces *t)
             s.report.n_unfinished += r->n_unfinished;
         s.report.n_repairs += r->n_repairs;
         s.report.n_usable_size += r->n_usable_size;
+        s.report.n_sites += r->n_sites;
+        s.report.n_cut_sites += r->n_cut_sites;
+        s.report.n_stacks += r->n_stacks;
+        s.report.lacks_sites |= r->lacks_sites;
         if (r->repair_ticks_max > s.report.repair_ticks_max)
             s.report.repair_ticks_max = r->repair_ticks_max;
         s.end = ab_spool_end_text(r->stop) != NULL ? r->stop : s.end;
@@ -152,6 +156,21 @@ static void print_losses(const struct sum *s)
     if (r->n_unfinished > 0)
         fprintf(stderr, "allocbench: %llu call%s interrupted by the end of the program\n",
                 (unsigned long long)r->n_unfinished, r->n_unfinished == 1 ? " was" : "s were");
+}
+
+/* Of a stack that was cut short the calls from outside are not known. */
+static void print_call_sites(const struct sum *s)
+{
+    const struct ab_convert_report *r = &s->report;
+    if (r->lacks_sites)
+        fprintf(stderr, "allocbench: no call sites were recorded: the program's C library is older "
+                        "than glibc 2.35\n");
+    if (r->n_sites > 0)
+        fprintf(stderr,
+                "allocbench: call sites of %llu calls, %llu different; of %.1f %% of the calls the "
+                "stack could not be followed to its end\n",
+                (unsigned long long)r->n_sites, (unsigned long long)r->n_stacks,
+                100 * (double)r->n_cut_sites / (double)r->n_sites);
 }
 
 static void print_order(const struct sum *s, double ns_per_tick)
@@ -300,16 +319,18 @@ static void print_cost(const struct ab_convert_report *r, double wall_ns, double
 {
     double noting_ns = r->noting_ticks * ns_per_tick, turn_ns = (double)r->turn_ticks * ns_per_tick;
     double span_ns = (double)r->span_ticks * ns_per_tick, of_ns = wall_ns > 0 ? wall_ns : span_ns;
-    char sum[32], of[32];
+    double site_ns = r->site_ticks * ns_per_tick, sum_ns = noting_ns + site_ns + turn_ns;
+    char sum[32], of[32], sites[64] = "";
     if (noting_ns <= 0 || of_ns <= 0)
         return;
+    if (r->n_sites > 0)
+        snprintf(sites, sizeof sites, ", %s per call site", AB_TIME(site_ns / (double)r->n_sites));
     fprintf(stderr,
             "allocbench: recording overhead: about %s of %s (%.1f %%%s), estimated as %s "
-            "per event and %s for writing\n",
-            ab_units_time(sum, sizeof sum, noting_ns + turn_ns),
-            ab_units_time(of, sizeof of, of_ns), 100 * (noting_ns + turn_ns) / of_ns,
-            r->info.threads > 1 ? ", sum of all threads" : "",
-            AB_TIME(noting_ns / (double)r->info.events), AB_TIME(turn_ns));
+            "per event%s and %s for writing\n",
+            ab_units_time(sum, sizeof sum, sum_ns), ab_units_time(of, sizeof of, of_ns),
+            100 * sum_ns / of_ns, r->info.threads > 1 ? ", sum of all threads" : "",
+            AB_TIME(noting_ns / (double)r->info.events), sites, AB_TIME(turn_ns));
 }
 
 static void print_cost_of_command(const struct ab_spool_traces *t)
@@ -336,6 +357,7 @@ void ab_spool_summary_print(struct ab_spool_traces *t)
         return;
     print_bypasses(t);
     print_losses(&s);
+    print_call_sites(&s);
     print_order(&s, t->ns_per_tick);
     print_cost_of_command(t);
 }

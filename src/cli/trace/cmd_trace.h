@@ -10,6 +10,7 @@
 #include "cli/trace/trace_watch.h"
 #include "report/json.h"
 #include "report/table/style.h"
+#include "trace_tools/site_stats.h"
 #include "trace_tools/trace_stats.h"
 
 enum ab_status ab_trace_cmd_info(const struct ab_options *o, int *exit_code, struct ab_err *err);
@@ -26,10 +27,18 @@ struct ab_trace_facts { /* what `trace info` knows of one file */
     const char *path;
     struct ab_trace_info info;
     struct ab_survey survey;
+    bool wants_sites;
+    struct ab_site_table site_table; /* {0} = not asked for */
+    struct ab_site_stats sites;
     char digest[65]; /* "" = not asked for */
 };
 
 void ab_trace_print_facts(FILE *to, const struct ab_trace_facts *f, struct ab_table_style style);
 json_t *ab_trace_facts_json(struct ab_json *w, const struct ab_trace_facts *f);
+
+/* The first o->n_sites call sites, with names of functions where there are any. */
+void ab_trace_print_sites(FILE *to, const struct ab_trace_facts *f, const struct ab_options *o);
+json_t *ab_trace_sites_json(struct ab_json *w, const struct ab_trace_facts *f,
+                            const struct ab_options *o);
 
 #endif

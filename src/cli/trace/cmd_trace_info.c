@@ -10,15 +10,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
+{
+    struct ab_trace_facts *f = user;
+    AB_TRY(ab_survey_visit(&f->survey, batch, err));
+    return f->wants_sites ? ab_site_stats_visit(&f->sites, batch, err) : AB_OK;
+}
+
 static enum ab_status read_facts(const struct ab_options *o, struct ab_trace_facts *f,
                                  struct ab_err *err)
 {
     struct ab_trace_watch watch;
-    struct ab_walk walk = {
-        .visit = ab_survey_visit, .user = &f->survey, .digest = o->wants_digest ? f->digest : NULL};
+    struct ab_walk walk = {.visit = visit,
+                           .user = f,
+                           .sites = o->wants_sites ? &f->site_table : NULL,
+                           .digest = o->wants_digest ? f->digest : NULL};
+    f->wants_sites = o->wants_sites;
     ab_trace_watch_begin(&watch, o, f->path, &walk);
     enum ab_status status = ab_trace_walk(&walk, &f->info, err);
     ab_trace_watch_end(&watch);
+    if (status == AB_OK && o->wants_sites && !f->info.has_sites)
+        return ab_fail(err, AB_USAGE,
+                       "%s: has no call sites; record with --sites: allocbench record --sites -- "
+                       "./app …",
+                       AB_SHOWN(600, f->path));
     return status;
 }
 
@@ -34,9 +49,15 @@ static enum ab_status tell(const struct ab_options *o, size_t i, struct ab_trace
             printf("%s%s:\n", i > 1 ? "\n" : "", AB_SHOWN(600, f->path));
         }
         ab_trace_print_facts(stdout, f, ab_terminal_style(o));
+        if (o->wants_sites)
+            ab_trace_print_sites(stdout, f, o);
     }
-    if (o->json != NULL)
-        ab_json_append(w, list, ab_trace_facts_json(w, f));
+    if (o->json == NULL)
+        return AB_OK;
+    json_t *facts = ab_trace_facts_json(w, f);
+    if (o->wants_sites)
+        ab_json_put(w, facts, "sites", ab_trace_sites_json(w, f, o));
+    ab_json_append(w, list, facts);
     return AB_OK;
 }
 
@@ -59,6 +80,8 @@ static enum ab_status tell_all(const struct ab_options *o, struct ab_json *w, js
         *f = (struct ab_trace_facts){0};
         status = tell(o, i, f, w, list, err);
         ab_survey_fini(&f->survey);
+        ab_site_stats_fini(&f->sites);
+        ab_site_table_fini(&f->site_table);
     }
     free(f);
     return status;

@@ -135,6 +135,7 @@ static void put_totals(struct ab_json *w, json_t *o, const struct ab_trace_info 
     put(w, o, "file_bytes", i->file_bytes);
     put_ratio(w, o, "bytes_per_event", i->file_bytes, i->events);
     ab_json_put(w, o, "partial", json_boolean(i->is_partial));
+    ab_json_put(w, o, "has_sites", json_boolean(i->has_sites));
 }
 
 json_t *ab_trace_facts_json(struct ab_json *w, const struct ab_trace_facts *f)

@@ -66,6 +66,8 @@ static void print_totals(FILE *to, const struct ab_trace_info *i)
                 100.0 * (double)i->live_end_bytes / (double)i->live_peak_bytes);
     fputc('\n', to);
     fprintf(to, "requested  %s in total\n", ab_units_bytes(a, sizeof a, (double)i->total_bytes));
+    if (i->has_sites)
+        fputs("call sites recorded (--sites shows them)\n", to);
 }
 
 static void print_threads(FILE *to, const struct ab_survey *s)

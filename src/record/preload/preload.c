@@ -8,6 +8,7 @@
  * that is open, and signal handlers find a consistent recorder at every instruction (preload_spool.c).
  */
 #include "record/preload/preload_exec.h"
+#include "record/preload/preload_sites.h"
 #include "record/preload/preload_spool.h"
 
 #include <dlfcn.h>
@@ -20,6 +21,11 @@
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
+
+/* Where the function returns to that this stands in: of those below only. */
+#define HERE \
+    ((struct ab_here){(uintptr_t)__builtin_return_address(0), \
+                      (uintptr_t)__builtin_frame_address(0)})
 
 /* Tests build the two wrong orders from this very source, to see them found: 1 = a free is noted
  * after the real one, 2 = a realloc is, as if it were one event. */
@@ -98,6 +104,7 @@ static __attribute__((noinline)) void start(void)
     stage = RESOLVING;
     find_real_functions();
     ab_exec_find_real();
+    ab_sites_find_real();
     ab_spool_start();
     stage = READY;
     /* First to register: run last before a fork, so that no other handler's calls come between. */
@@ -128,13 +135,18 @@ static __attribute__((destructor)) void end(void)
 
 /* ---- the malloc family ---- */
 
-EXPORT void *malloc(size_t size)
+static inline void *allocate(size_t size, struct ab_here here)
 {
     if (!is_ready())
         return bootstrap_alloc(size);
     void *p = real.malloc(size);
-    ab_spool_note(AB_SPOOL_ALLOC, p, size);
+    ab_spool_note_given(AB_SPOOL_ALLOC, p, size, here);
     return p;
+}
+
+EXPORT void *malloc(size_t size)
+{
+    return allocate(size, HERE);
 }
 
 EXPORT void *calloc(size_t n, size_t size)
@@ -144,7 +156,7 @@ EXPORT void *calloc(size_t n, size_t size)
     if (!is_ready())
         return is_too_much ? NULL : bootstrap_alloc(bytes); /* never used before: zero */
     void *p = real.calloc(n, size);
-    ab_spool_note(AB_SPOOL_ZEROED, p, is_too_much ? SIZE_MAX : bytes);
+    ab_spool_note_given(AB_SPOOL_ZEROED, p, is_too_much ? SIZE_MAX : bytes, HERE);
     return p;
 }
 
@@ -154,38 +166,44 @@ EXPORT void free(void *p)
         return;
     if (AB_RECORD_WRONG != 1)
         ab_spool_note(AB_SPOOL_FREE, p, 0);
+    ab_sites_see_free(p);
     real.free(p);
     if (AB_RECORD_WRONG == 1)
         ab_spool_note(AB_SPOOL_FREE, p, 0);
 }
 
 /* A block of the bootstrap moves to the real allocator when it is resized. */
-static void *resize_bootstrap(void *p, size_t size)
+static void *resize_bootstrap(void *p, size_t size, struct ab_here here)
 {
     size_t old_size = bootstrap_size(p);
-    void *moved = malloc(size);
+    void *moved = allocate(size, here);
     if (moved != NULL)
         memcpy(moved, p, old_size < size ? old_size : size);
     return moved;
 }
 
-EXPORT void *realloc(void *p, size_t size)
+static inline void *resize(void *p, size_t size, struct ab_here here)
 {
     if (p == NULL)
-        return malloc(size);
+        return allocate(size, here);
     if (is_bootstrap(p) || !is_ready())
-        return resize_bootstrap(p, size);
+        return resize_bootstrap(p, size, here);
     if (AB_RECORD_WRONG != 2)
         ab_spool_note(AB_SPOOL_RESIZE_BEGIN, p, size);
     void *moved = real.realloc(p, size);
     if (AB_RECORD_WRONG == 2)
         ab_spool_note(AB_SPOOL_RESIZE_BEGIN, p, size);
-    ab_spool_note(AB_SPOOL_RESIZE_END, moved, size);
+    ab_spool_note_given(AB_SPOOL_RESIZE_END, moved, size, here);
     return moved;
 }
 
+EXPORT void *realloc(void *p, size_t size)
+{
+    return resize(p, size, HERE);
+}
+
 /* An array of more bytes than there are: the call fails in the real one's way and is on record. */
-static void *resize_too_much(void *p, size_t n, size_t size)
+static void *resize_too_much(void *p, size_t n, size_t size, struct ab_here here)
 {
     if (is_bootstrap(p) || !is_ready() || real.reallocarray == NULL) {
         errno = ENOMEM;
@@ -194,7 +212,7 @@ static void *resize_too_much(void *p, size_t n, size_t size)
     if (p != NULL)
         ab_spool_note(AB_SPOOL_RESIZE_BEGIN, p, SIZE_MAX);
     void *moved = real.reallocarray(p, n, size);
-    ab_spool_note(p != NULL ? AB_SPOOL_RESIZE_END : AB_SPOOL_ALLOC, moved, SIZE_MAX);
+    ab_spool_note_given(p != NULL ? AB_SPOOL_RESIZE_END : AB_SPOOL_ALLOC, moved, SIZE_MAX, here);
     return moved;
 }
 
@@ -203,8 +221,8 @@ EXPORT void *reallocarray(void *p, size_t n, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(n, size, &bytes))
-        return resize_too_much(p, n, size);
-    return realloc(p, bytes);
+        return resize_too_much(p, n, size, HERE);
+    return resize(p, bytes, HERE);
 }
 
 EXPORT void *memalign(size_t align, size_t size)
@@ -212,7 +230,7 @@ EXPORT void *memalign(size_t align, size_t size)
     if (!is_ready() || real.memalign == NULL)
         return NULL;
     void *p = real.memalign(align, size);
-    ab_spool_note_aligned(p, size, align);
+    ab_spool_note_aligned(p, size, align, HERE);
     return p;
 }
 
@@ -221,7 +239,7 @@ EXPORT void *aligned_alloc(size_t align, size_t size)
     if (!is_ready() || real.aligned_alloc == NULL)
         return NULL;
     void *p = real.aligned_alloc(align, size);
-    ab_spool_note_aligned(p, size, align);
+    ab_spool_note_aligned(p, size, align, HERE);
     return p;
 }
 
@@ -230,7 +248,7 @@ EXPORT int posix_memalign(void **out, size_t align, size_t size)
     if (!is_ready() || real.posix_memalign == NULL)
         return ENOMEM;
     int error = real.posix_memalign(out, align, size);
-    ab_spool_note_aligned(error == 0 ? *out : NULL, size, align);
+    ab_spool_note_aligned(error == 0 ? *out : NULL, size, align, HERE);
     return error;
 }
 
@@ -239,7 +257,7 @@ EXPORT void *valloc(size_t size)
     if (!is_ready() || real.valloc == NULL)
         return NULL;
     void *p = real.valloc(size);
-    ab_spool_note_aligned(p, size, (size_t)sysconf(_SC_PAGESIZE));
+    ab_spool_note_aligned(p, size, (size_t)sysconf(_SC_PAGESIZE), HERE);
     return p;
 }
 
@@ -249,7 +267,7 @@ EXPORT void *pvalloc(size_t size)
         return NULL;
     void *p = real.pvalloc(size);
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    ab_spool_note_aligned(p, (size + page - 1) & ~(page - 1), page);
+    ab_spool_note_aligned(p, (size + page - 1) & ~(page - 1), page, HERE);
     return p;
 }
 

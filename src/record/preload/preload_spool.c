@@ -17,10 +17,13 @@
  */
 #include "record/preload/preload_spool.h"
 
+#include "record/preload/preload_clock.h"
 #include "record/preload/preload_environment.h"
+#include "record/preload/preload_files.h"
+#include "record/preload/preload_halves.h"
 #include "record/preload/preload_program.h"
+#include "record/preload/preload_sites.h"
 #include "record/preload/preload_starts.h"
-#include "record/preload/spool_codec.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -34,6 +37,7 @@
 struct process {                  /* wiped in a forked child: image is NULL there */
     struct ab_spool_image *image; /* NULL = not recording */
     struct ab_spool_tail **tails; /* by slot; NULL = none yet */
+    struct ab_sites **sites;      /* by slot; NULL = no call sites are recorded */
     uint32_t next_recycled;       /* where the search for a dead thread's slot goes on */
     bool has_stopped;             /* there is no image, and there will be none */
     bool has_threads;             /* there was more than one stream */
@@ -78,85 +82,14 @@ static struct ab_file_id file_of(int32_t slot)
     return (struct ab_file_id){process->image->pid, process->generation, slot};
 }
 
-/* ---- stamps ---- */
-
-/* Waits for what came before: after an acquire for the call, ahead of a release for the load that
- * brought the block here. Without that wait (plain rdtsc) a free that is stalled on the cache line
- * where it finds its block is stamped before the call that put the block there. */
-static inline uint64_t stamp_now(void)
-{
-#if defined(__x86_64__)
-    uint64_t low, high; /* not the builtin: its third result would need a stack to be protected */
-    __asm__ volatile("rdtscp" : "=a"(low), "=d"(high) : : "rcx", "memory");
-    return high << 32 | low;
-#else
-    uint64_t t;
-    __asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(t) : : "memory");
-    return t;
-#endif
-}
-
 /* ---- halves ---- */
 
-static struct ab_spool_event *half_events(struct ab_spool_tail *tail, unsigned half)
+/* A half more is full: of what was called, not of what is known of it. */
+static void count_half(struct ab_spool_tail *tail, uint64_t number)
 {
-    return (struct ab_spool_event *)((char *)tail + AB_SPOOL_TAIL + half * AB_SPOOL_HALF);
-}
-
-/* Packs a half after those that are packed; false when there is no room. */
-static bool pack_half(struct ab_spool_tail *tail, unsigned half)
-{
-    uint64_t left = AB_SPOOL_PACK_BYTES - tail->pack_bytes;
-    struct ab_spool_chunk *chunk = (struct ab_spool_chunk *)((char *)tail + AB_SPOOL_PACK +
-                                                             tail->pack_bytes);
-    if (left < sizeof *chunk)
-        return false;
-    size_t words = ab_half_pack(half_events(tail, half), AB_SPOOL_HALF_EVENTS,
-                                (uint64_t *)(chunk + 1), (left - sizeof *chunk) / 8);
-    if (words == 0)
-        return false;
-    chunk->number = tail->half_number[half] - 1;
-    chunk->bytes = words * 8;
-    __atomic_store_n(&tail->pack_bytes, tail->pack_bytes + sizeof *chunk + words * 8,
-                     __ATOMIC_RELEASE);
-    return true;
-}
-
-static enum ab_spool_stop save_half(struct ab_spool_tail *tail, unsigned half)
-{
-    if (pack_half(tail, half))
-        return AB_SPOOL_RUNNING;
-    enum ab_spool_stop why = ab_files_save(file_of((int32_t)tail->slot), tail);
-    if (why == AB_SPOOL_RUNNING)
-        pack_half(tail, half); /* one always fits where there is nothing */
-    return why;
-}
-
-/* Makes room for half `number` of the stream. With all signals blocked. */
-static bool turn_half(struct ab_spool_tail *tail, uint64_t number)
-{
-    unsigned half = number % 2;
-    if (tail->half_number[half] == number + 1)
-        return true; /* a signal handler was quicker */
-    if (tail->half_number[half] != 0) {
-        enum ab_spool_stop why = save_half(tail, half);
-        if (why != AB_SPOOL_RUNNING) {
-            stop(why);
-            return false;
-        }
-    }
-    /* From here on what the file has counts: a thread can be killed in the middle of memset. */
-    __atomic_store_n(&tail->half_number[half], 0, __ATOMIC_SEQ_CST);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    memset(half_events(tail, half), 0, AB_SPOOL_HALF);
-    __atomic_store_n(&tail->half_number[half], number + 1, __ATOMIC_RELEASE);
-    return true;
-}
-
-/* A half more is full. */
-static void count_half(void)
-{
-    int64_t n = __atomic_add_fetch(&ab_control->n_events, AB_SPOOL_HALF_EVENTS, __ATOMIC_RELAXED);
+    int64_t n_calls = process->sites == NULL ? AB_SPOOL_HALF_EVENTS
+                                             : ab_halves_count_calls(tail, number % 2);
+    int64_t n = __atomic_add_fetch(&ab_control->n_events, n_calls, __ATOMIC_RELAXED);
     uint32_t running = AB_SPOOL_RUNNING;
     if (ab_control->most_events != 0 && n >= (int64_t)ab_control->most_events)
         __atomic_compare_exchange_n(&ab_control->stop, &running, AB_SPOOL_ENOUGH, false,
@@ -172,14 +105,20 @@ static __attribute__((noinline)) bool next_half(struct ab_spool_tail *tail, uint
 {
     int saved = errno;
     uint64_t all = ~UINT64_C(0), old; /* a kernel signal set */
-    uint64_t begin = stamp_now();
+    uint64_t begin = ab_stamp_now();
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof old);
     __atomic_store_n(&tail->is_turning, 1, __ATOMIC_SEQ_CST); /* before we look: see stop_all */
     if (number > 0)
-        count_half();
-    bool ok = is_recording() && turn_half(tail, number);
+        count_half(tail, number - 1);
+    enum ab_spool_stop why = AB_SPOOL_RUNNING;
+    bool ok = is_recording();
+    if (ok &&
+        (why = ab_halves_turn(tail, number, file_of((int32_t)tail->slot))) != AB_SPOOL_RUNNING) {
+        stop(why);
+        ok = false;
+    }
     __atomic_store_n(&tail->is_turning, 0, __ATOMIC_RELEASE);
-    uint64_t end = stamp_now();
+    uint64_t end = ab_stamp_now();
     tail->turn_ticks += end - begin;
     tail->last_stamp = end;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof old);
@@ -204,7 +143,7 @@ static inline uint64_t take_place(uint64_t *next)
 
 static inline void fill(struct ab_spool_tail *tail, uint64_t place, struct ab_spool_event event)
 {
-    struct ab_spool_event *e = &half_events(
+    struct ab_spool_event *e = &ab_half_events(
         tail, 0)[place % (2 * AB_SPOOL_HALF_EVENTS)]; /* one half follows the other */
     e->address = event.address;
     e->size = event.size;
@@ -229,6 +168,12 @@ static inline void put(struct ab_spool_tail *tail, uint64_t stamp, enum ab_spool
         fill(tail, place, event);
     else
         fill_next_half(tail, place, event);
+}
+
+static void put_unstamped(struct ab_spool_tail *tail, enum ab_spool_kind kind, uint64_t address,
+                          uint64_t size)
+{
+    put(tail, 0, kind, address, size);
 }
 
 /* ---- threads ---- */
@@ -288,13 +233,13 @@ static uint32_t try_events(struct ab_spool_tail *tail, bool has_stamp)
 {
     uint64_t best = UINT32_MAX;
     for (int round = 0; round < 4; round++) {
-        uint64_t begin = stamp_now();
+        uint64_t begin = ab_stamp_now();
         for (int i = 0; i < AB_SPOOL_TRIALS; i++) {
             if (has_stamp)
-                stamp_now();
+                ab_stamp_now();
             put(tail, 0, AB_SPOOL_TRIAL, 0, 0);
         }
-        uint64_t ticks = stamp_now() - begin;
+        uint64_t ticks = ab_stamp_now() - begin;
         best = ticks < best ? ticks : best;
     }
     return (uint32_t)best;
@@ -329,8 +274,10 @@ static struct ab_spool_tail *enter_thread(void)
     if (tail == NULL)
         return NULL;
     uint64_t n_before = tail->n_events;
+    if (process->sites != NULL)
+        ab_sites_begin(&process->sites[tail->slot], self, &own_tail, put_unstamped);
     put(tail, 0, AB_SPOOL_BIRTH, self, 0);
-    tail->last_stamp = stamp_now();
+    tail->last_stamp = ab_stamp_now();
     if (process->image->trial_ticks == 0) {
         process->image->bare_ticks = try_events(tail, false);
         process->image->trial_ticks = try_events(tail, true);
@@ -376,7 +323,7 @@ static inline uint64_t stamp_of_event(const struct ab_spool_tail *tail)
     struct process *p = process;
     if (__builtin_expect(*p->is_alone && !p->has_threads, 1))
         return tail->last_stamp;
-    return stamp_now();
+    return ab_stamp_now();
 }
 
 /* ---- the process ---- */
@@ -391,6 +338,9 @@ static bool start_image(const struct fork_point *from)
     p->is_alone = is_alone;
     if (p->tails == NULL)
         p->tails = ab_files_map_private(AB_SPOOL_SLOTS_MAX * sizeof p->tails[0]);
+    p->sites = ab_sites_can(ab_control->site_depth)
+                   ? ab_files_map_private(AB_SPOOL_SLOTS_MAX * sizeof p->sites[0])
+                   : NULL;
     if (is_over())
         return false;
     enum ab_spool_stop why = AB_SPOOL_NO_MEMORY;
@@ -406,6 +356,8 @@ static bool start_image(const struct fork_point *from)
     image->fork_number = from->number;
     image->command = command;
     image->takes_children = takes_children;
+    image->has_sites = p->sites != NULL;
+    image->lacks_sites = ab_control->site_depth != 0 && p->sites == NULL;
     ab_program_note(image);
     image->magic = AB_SPOOL_MAGIC;
     p->image = image;
@@ -477,19 +429,36 @@ AB_HIDDEN void ab_spool_note(enum ab_spool_kind kind, const void *address, size_
         put(tail, stamp_of_event(tail), kind, (uint64_t)(uintptr_t)address, size);
 }
 
+/* The stack that the call came from, ahead of the call. */
+static inline void note_site(struct ab_spool_tail *tail, struct ab_here here)
+{
+    struct ab_sites **sites = process->sites;
+    if (__builtin_expect(sites != NULL, 0) && sites[tail->slot] != NULL)
+        ab_sites_note(sites[tail->slot], tail, here);
+}
+
+AB_HIDDEN void ab_spool_note_given(enum ab_spool_kind kind, const void *address, size_t size,
+                                   struct ab_here here)
+{
+    struct ab_spool_tail *tail = tail_of_thread();
+    if (tail == NULL)
+        return;
+    note_site(tail, here);
+    put(tail, stamp_of_event(tail), kind, (uint64_t)(uintptr_t)address, size);
+}
+
 /* What is no power of two is rounded up, as the libraries that allow it do. */
 static unsigned log2_up(size_t align)
 {
     return align <= 1 ? 0 : 64 - (unsigned)__builtin_clzll((unsigned long long)align - 1);
 }
 
-AB_HIDDEN void ab_spool_note_aligned(const void *address, size_t size, size_t align)
+AB_HIDDEN void ab_spool_note_aligned(const void *address, size_t size, size_t align,
+                                     struct ab_here here)
 {
     unsigned log2 = log2_up(align);
-    struct ab_spool_tail *tail = tail_of_thread();
-    if (tail != NULL)
-        put(tail, stamp_of_event(tail), AB_SPOOL_ALIGNED,
-            (uint64_t)(uintptr_t)address | (uint64_t)(log2 < 63 ? log2 : 63) << 58, size);
+    uint64_t both = (uint64_t)(uintptr_t)address | (uint64_t)(log2 < 63 ? log2 : 63) << 58;
+    ab_spool_note_given(AB_SPOOL_ALIGNED, (const void *)(uintptr_t)both, size, here);
 }
 
 AB_HIDDEN void ab_spool_note_usable_size(void)

@@ -5,6 +5,7 @@
 #ifndef AB_RECORD_PRELOAD_PRELOAD_SPOOL_H
 #define AB_RECORD_PRELOAD_PRELOAD_SPOOL_H
 
+#include "record/preload/preload_sites.h"
 #include "record/preload/spool.h"
 
 #include <stddef.h>
@@ -20,8 +21,11 @@ void ab_spool_fork_end(void);
 
 /* Notes one event of the calling thread. Never fails and leaves errno alone. */
 void ab_spool_note(enum ab_spool_kind kind, const void *address, size_t size);
+/* The same for what gives a block: `here` called for it. */
+void ab_spool_note_given(enum ab_spool_kind kind, const void *address, size_t size,
+                         struct ab_here here);
 /* The same for an alignment, which need not be a power of two where the call failed. */
-void ab_spool_note_aligned(const void *address, size_t size, size_t align);
+void ab_spool_note_aligned(const void *address, size_t size, size_t align, struct ab_here here);
 /* malloc_usable_size was called. */
 void ab_spool_note_usable_size(void);
 

@@ -29,7 +29,7 @@
 #define AB_SPOOL_FOLDER "spool"
 #define AB_SPOOL_CONTROL "control"
 #define AB_SPOOL_ENV_PID "ALLOCBENCH_RECORD_PID"    /* of the command; "17+": its children too */
-#define AB_SPOOL_MAGIC UINT64_C(0x356c6f6f70536241) /* "AbSpool5" */
+#define AB_SPOOL_MAGIC UINT64_C(0x366c6f6f70536241) /* "AbSpool6" */
 
 enum {
     AB_SPOOL_PAGE = 4096,
@@ -68,6 +68,8 @@ struct ab_spool_image {
     uint64_t n_usable_size;  /* calls of malloc_usable_size: no event, they change nothing */
     uint32_t trial_ticks;    /* that AB_SPOOL_TRIALS events took, the best of a few; 0: unknown */
     uint32_t bare_ticks;     /* the same without the clock */
+    uint32_t has_sites;      /* call sites are recorded */
+    uint32_t lacks_sites;    /* call sites were asked for, and the C library is too old for them */
     uint32_t has_exited;     /* by exit() or from main; not by exec, _exit or a signal */
     char comm[16];           /* as the kernel calls it at its start */
     char program[256];       /* the name that it was called by; of a script its interpreter's */
@@ -81,9 +83,11 @@ struct ab_spool_tail {
     uint64_t last_stamp;     /* of a half ago at most: of events that need none of their own */
     uint64_t half_number[2]; /* which half of the stream each holds, + 1; 0 = none yet */
     uint64_t turn_ticks;     /* spent on halves that were full */
-    uint64_t pack_bytes;     /* of chunks from AB_SPOOL_PACK */
-    uint64_t data_bytes;     /* of chunks from AB_SPOOL_DATA */
-    uint32_t is_turning;     /* its thread is busy with a half that was full */
+    uint64_t site_ticks;     /* that n_timed_sites of the call sites took to find */
+    uint64_t n_timed_sites;
+    uint64_t pack_bytes; /* of chunks from AB_SPOOL_PACK */
+    uint64_t data_bytes; /* of chunks from AB_SPOOL_DATA */
+    uint32_t is_turning; /* its thread is busy with a half that was full */
 };
 
 /* What a process cannot do for itself any more, because of limits or rights, or not without locks,
@@ -127,6 +131,7 @@ struct ab_spool_control {
     uint64_t most_events;   /* 0 = any number */
     int64_t n_events;       /* counted when a half is full */
     uint32_t n_starts_lost; /* that there was no place for */
+    uint32_t site_depth;    /* calls of a stack that are recorded; 0 = none */
     struct ab_spool_request requests[AB_SPOOL_REQUESTS];
     struct ab_spool_start starts[AB_SPOOL_STARTS];
 };
@@ -147,6 +152,9 @@ enum ab_spool_kind {
     AB_SPOOL_BIRTH,        /* address = id of the thread that writes from here on; stamp 0 */
     AB_SPOOL_TRIAL,        /* no call: noted to be timed; stamp 0 */
     AB_SPOOL_FORK,         /* no call: address = number of the fork, from 1; ahead of it */
+    AB_SPOOL_SITE,         /* size = number of the stack of the call that comes next; stamp 0 */
+    AB_SPOOL_FRAME,        /* a stack is made known: see AB_SPOOL_FRAME_…; stamp 0 */
+    AB_SPOOL_MODULE,       /* a module is: see AB_SPOOL_MODULE_…; stamp 0 */
     AB_SPOOL_KIND_COUNT
 };
 
@@ -161,5 +169,26 @@ struct ab_spool_event {
 #define AB_SPOOL_STAMP(e) ((e)->stamp_kind >> 4)
 #define AB_SPOOL_ADDRESS(e) ((e)->address & ((UINT64_C(1) << 58) - 1))
 #define AB_SPOOL_LOG2(e) ((unsigned)((e)->address >> 58))
+
+/* Stacks and modules are numbered from 1 within a stream and made known before they are used. A
+ * signal handler may do so in the middle of another one: but wholly, so that sites nest.
+ *
+ * FRAME: address = the call's within its module, less what the module was moved by; size = number
+ *        of the stack | place in it << 32, from 0, the last call | module << 40, 0 = in none |
+ *        enum ab_stack_end + 1 << 56, of the last frame of the stack.
+ * MODULE: size = 8 bytes of the module's text; address = number | place in the text << 16. The
+ *        text: length of the build id (1 byte), of the path (2 bytes), build id, path. */
+#define AB_SPOOL_FRAME_STACK(e) ((uint32_t)(e)->size)
+#define AB_SPOOL_FRAME_PLACE(e) ((unsigned)((e)->size >> 32) & 0xff)
+#define AB_SPOOL_FRAME_MODULE(e) ((uint32_t)((e)->size >> 40) & 0xffff)
+#define AB_SPOOL_FRAME_END(e) ((unsigned)((e)->size >> 56) & 0xf)
+#define AB_SPOOL_MODULE_NUMBER(e) ((uint32_t)(e)->address & 0xffff)
+#define AB_SPOOL_MODULE_PLACE(e) ((uint32_t)((e)->address >> 16))
+enum {
+    AB_SPOOL_MODULES_MAX = 65535, /* of a stream */
+    AB_SPOOL_BUILD_ID_MAX = 64,
+    AB_SPOOL_PATH_MAX = 4095,
+    AB_SPOOL_MODULE_TEXT = 3 + AB_SPOOL_BUILD_ID_MAX + AB_SPOOL_PATH_MAX,
+};
 
 #endif

@@ -32,20 +32,61 @@ static inline void find_region(struct before *before, uint64_t address)
         change_region(before);
 }
 
+static inline bool is_of_sites(uint64_t kind)
+{
+    return kind >= AB_SPOOL_SITE && kind <= AB_SPOOL_MODULE;
+}
+
+/* What no recorder writes may not fit: it is written as it is. */
+static inline bool fits_of_sites(const struct ab_spool_event *e)
+{
+    if (e->stamp_kind >> 4 != 0 || !is_of_sites(e->stamp_kind))
+        return false;
+    if (e->stamp_kind == AB_SPOOL_MODULE)
+        return e->address >> 60 == 0;
+    return e->size >> 60 == 0 && (e->stamp_kind == AB_SPOOL_FRAME || e->address == 0);
+}
+
+static size_t pack_of_sites(const struct ab_spool_event *e, uint64_t *words)
+{
+    uint64_t kind = e->stamp_kind & 15;
+    words[0] = kind | (kind == AB_SPOOL_MODULE ? e->address : e->size) << 4;
+    words[1] = kind == AB_SPOOL_MODULE ? e->size : e->address;
+    return kind == AB_SPOOL_SITE ? 1 : 2;
+}
+
+/* How many words it was; 0 = there are not so many. */
+static size_t unpack_of_sites(const uint64_t *words, size_t n_words, struct ab_spool_event *e)
+{
+    uint64_t kind = words[0] & 15, first = words[0] >> 4;
+    *e = (struct ab_spool_event){kind, 0, first};
+    if (kind == AB_SPOOL_SITE)
+        return 1;
+    if (n_words < 2)
+        return 0;
+    *e = kind == AB_SPOOL_MODULE ? (struct ab_spool_event){kind, first, words[1]}
+                                 : (struct ab_spool_event){kind, words[1], first};
+    return 2;
+}
+
 size_t ab_half_pack(const struct ab_spool_event *events, size_t n, uint64_t *words, size_t cap)
 {
     struct before before = {0};
     size_t used = 0;
     for (const struct ab_spool_event *e = events; e < events + n; e++) {
+        if (cap - used < ESCAPED_WORDS)
+            return 0;
+        if (fits_of_sites(e)) {
+            used += pack_of_sites(e, words + used);
+            continue;
+        }
         uint64_t ticks = AB_SPOOL_STAMP(e) - before.stamp;
         find_region(&before, e->address);
         uint64_t moved = e->address - before.here;
         before.here = e->address;
         before.stamp = AB_SPOOL_STAMP(e);
-        if (cap - used < ESCAPED_WORDS)
-            return 0;
         bool is_wide = ((moved & 7) | (moved + REACH) >> 30 | (e->size | ticks) >> 16) != 0;
-        if (__builtin_expect(is_wide || (e->stamp_kind & 15) == ESCAPE, 0)) {
+        if (__builtin_expect(is_wide || (e->stamp_kind & 15) >= AB_SPOOL_SITE, 0)) {
             words[used++] = ESCAPE;
             words[used++] = e->stamp_kind;
             words[used++] = e->address;
@@ -76,6 +117,13 @@ bool ab_half_unpack(const uint64_t *words, size_t n_words, struct ab_spool_event
         if (used == n_words)
             return false;
         uint64_t word = words[used++];
+        if (is_of_sites(word & 15)) {
+            size_t n_of = unpack_of_sites(words + used - 1, n_words - used + 1, &events[i]);
+            if (n_of == 0)
+                return false;
+            used += n_of - 1;
+            continue;
+        }
         if ((word & 15) != ESCAPE) {
             if ((word >> REGION_AT & 1) != before.region)
                 change_region(&before);

@@ -9,7 +9,11 @@
  *   bits 21-47  address - the one before in its region, by 8, two's complement
  *   bits 48-63  stamp - that of the event before
  *
- * Before the first all are zero. Compiled into the recorder too: no libc, no state.
+ * Before the first all are zero. What belongs to call sites is no difference, and changes none: a
+ * site is one word, kind | size << 4; a frame the same and its address; a module kind | address << 4
+ * and its size.
+ *
+ * Compiled into the recorder too: no libc, no state.
  */
 #ifndef AB_RECORD_PRELOAD_SPOOL_CODEC_H
 #define AB_RECORD_PRELOAD_SPOOL_CODEC_H

@@ -23,7 +23,7 @@ static const struct {
     {"syscalls_brk", {"brk", 1}},       {"syscalls_madvise", {"madvise", 3}},
     {"syscalls_futex", {"futex", 3}},   {"syscalls_other", {"other calls", 4}},
 };
-enum { FIRST_COUNTED = 2 };
+enum { GROSS = 2, FIRST_COUNTED };
 
 static double value(const struct ab_session *s, uint32_t backend, const char *phase,
                     const char *field)
@@ -43,6 +43,19 @@ static void format(char cell[AB_CELL_BYTES], int decimals, double x)
         snprintf(cell, AB_CELL_BYTES, "-");
 }
 
+/* Of the loop itself at the boundary of the back end; NAN = not counted. */
+static double null_instructions(const struct ab_session *s, uint32_t backend, const char *phase)
+{
+    const char *boundary = s->backends[backend].boundary;
+    for (uint32_t i = 0; i < s->n_nulls && boundary != NULL; i++) {
+        const struct ab_null_cost *n = &s->nulls[i];
+        if (!isnan(n->instr_per_op) && strcmp(n->phase, phase) == 0 &&
+            strcmp(n->boundary, boundary) == 0)
+            return n->instr_per_op;
+    }
+    return NAN;
+}
+
 static void fill(const struct ab_session *s, uint32_t backend, const char *phase,
                  struct ab_table_row *row)
 {
@@ -51,6 +64,7 @@ static void fill(const struct ab_session *s, uint32_t backend, const char *phase
     double by = base != UINT32_MAX ? value(s, base, phase, "instr_per_op") : (double)NAN;
     format(row->cells[0], 2, n);
     ab_format_ratio(row->cells[1], by > 0 && n >= 0 ? n / by : (double)NAN);
+    format(row->cells[GROSS], 2, n + null_instructions(s, backend, phase));
     for (size_t i = 0; i < AB_ARRAY_LEN(counted); i++)
         format(row->cells[FIRST_COUNTED + i], 0, value(s, backend, phase, counted[i].field));
 }
@@ -62,8 +76,8 @@ static void print_phase(FILE *to, const struct ab_session *s, struct ab_table_st
     uint32_t base = ab_session_base(s);
     struct ab_table t;
     struct ab_text title = {0};
-    struct ab_table_column columns[FIRST_COUNTED + AB_ARRAY_LEN(counted)] = {{"instr/op", 0},
-                                                                             {by, 1}};
+    struct ab_table_column columns[FIRST_COUNTED + AB_ARRAY_LEN(counted)] = {
+        {"instr/op", 0}, {by, 1}, {"with loop", 1}};
     if (base != UINT32_MAX)
         snprintf(by, sizeof by, "x %s",
                  ab_format_label(name, sizeof name, s->backends[base].name, 10, style.utf8));
@@ -86,7 +100,8 @@ static void print_phase(FILE *to, const struct ab_session *s, struct ab_table_st
     ab_table_fini(&t);
 }
 
-/* "(malloc 24.51, heap 26.01)": what the loop itself took, in the first phase. */
+/* "(malloc 24.51, heap 26.01)": what the loop itself took, in the first phase; of each other, the
+ * difference of the two columns. */
 static void add_nulls(struct ab_text *t, const struct ab_session *s)
 {
     bool is_first = true;
@@ -113,7 +128,7 @@ static void print_method(FILE *to, const struct ab_session *s, struct ab_table_s
                      ab_format_count(ops, (double)c->n_ops),
                      ab_format_count(all, (double)s->n_tape_ops));
         add_nulls(&t, s);
-        ab_text_add(&t, " are subtracted. System calls: of the whole phase");
+        ab_text_add(&t, " are subtracted from instr/op. System calls: of the whole phase");
     }
     if (t.s != NULL)
         ab_table_prose(to, style, AB_FAINT, t.s);

@@ -150,6 +150,27 @@ static json_t *settings(struct ab_json *w, const char *s)
     return list;
 }
 
+/* null: one heap, so nothing is mapped. */
+static json_t *mapping(struct ab_json *w, const struct ab_backend_info *b)
+{
+    if (b->n_heaps == 0)
+        return json_null();
+    json_t *o = json_object(), *list = json_array();
+    ab_json_put(w, o, "rules", ab_json_string(b->map));
+    for (uint32_t h = 0; h < b->n_heaps; h++) {
+        const struct ab_mapped_heap *heap = &b->heaps[h];
+        json_t *item = json_object();
+        ab_json_put(w, item, "name", ab_json_string(heap->name));
+        ab_json_put(w, item, "n_requests", ab_json_integer(heap->n_requests));
+        ab_json_put(w, item, "requested_bytes", ab_json_integer(heap->requested_bytes));
+        ab_json_put(w, item, "live_peak_blocks", ab_json_integer(heap->live_peak_blocks));
+        ab_json_put(w, item, "live_peak_bytes", ab_json_integer(heap->live_peak_bytes));
+        ab_json_append(w, list, item);
+    }
+    ab_json_put(w, o, "heaps", list);
+    return o;
+}
+
 static json_t *backend(struct ab_json *w, const struct ab_backend_info *b)
 {
     json_t *o = json_object();
@@ -167,6 +188,7 @@ static json_t *backend(struct ab_json *w, const struct ab_backend_info *b)
     ab_json_put(w, o, "package", ab_json_string(b->package));
     ab_json_put(w, o, "caveat", ab_json_string(b->caveat));
     ab_json_put(w, o, "uncounted", ab_json_string(b->uncounted));
+    ab_json_put(w, o, "map", mapping(w, b));
     return o;
 }
 

@@ -82,6 +82,7 @@ static void compare_backends(struct ab_differences *d, const struct ab_session *
         ab_differences_add(d, "a back end", now->backends[i].name, was->backends[i].name);
         ab_differences_add(d, "a back end's boundary", now->backends[i].boundary,
                            was->backends[i].boundary);
+        ab_differences_add(d, "a placement (--map)", now->backends[i].map, was->backends[i].map);
     }
 }
 

@@ -98,10 +98,7 @@ static enum ab_status run_nulls(struct counter *c, char *reason, size_t cap, str
     reason[0] = 0;
     for (unsigned b = 0; b < AB_BOUNDARY_COUNT && status == AB_OK && reason[0] == 0; b++) {
         struct ab_outcome run;
-        struct ab_case null = {.source = b == AB_BOUNDARY_MALLOC ? AB_SOURCE_NULL
-                                                                 : AB_SOURCE_BUILTIN,
-                               .boundary = (enum ab_boundary)b,
-                               .builtin = "null"};
+        struct ab_case null = ab_run_null_case(plan->context, (enum ab_boundary)b);
         struct ab_fold fold = {plan->session, plan->context->tape, &plan->context->clock, 0,
                                plan->round};
         bool is_used = false;

@@ -160,19 +160,11 @@ static enum ab_status check_null(const struct ab_outcome *run, struct ab_err *er
                : ab_fail(err, AB_SYSTEM, "the null back end failed: %s", run->reason);
 }
 
-static struct ab_case null_case(enum ab_boundary boundary)
-{
-    return (struct ab_case){.source = boundary == AB_BOUNDARY_MALLOC ? AB_SOURCE_NULL
-                                                                     : AB_SOURCE_BUILTIN,
-                            .boundary = boundary,
-                            .builtin = "null"};
-}
-
 static enum ab_status run_null_throughput(struct ab_conductor *c, enum ab_boundary boundary,
                                           uint32_t round, struct ab_err *err)
 {
     struct ab_outcome run = {0};
-    struct ab_case null = null_case(boundary);
+    struct ab_case null = ab_run_null_case(&c->context, boundary);
     struct ab_fold fold = ab_conductor_fold(c, 0, round);
     ab_conductor_say(c, "null", AB_PASS_THROUGHPUT);
     enum ab_status status = ab_run(&c->context, &null, AB_PASS_THROUGHPUT, &c->rng, &run, err);
@@ -189,7 +181,7 @@ static enum ab_status run_null_throughput(struct ab_conductor *c, enum ab_bounda
 static enum ab_status run_null_latency(struct ab_conductor *c, enum ab_boundary boundary,
                                        uint32_t round, struct ab_outcome *run, struct ab_err *err)
 {
-    struct ab_case null = null_case(boundary);
+    struct ab_case null = ab_run_null_case(&c->context, boundary);
     if (!ab_pass_is_in(&c->session->passes, AB_PASS_LATENCY, round))
         return AB_OK;
     enum ab_status status = ab_run(&c->context, &null, AB_PASS_LATENCY, &c->rng, run, err);

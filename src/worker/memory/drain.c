@@ -21,12 +21,12 @@ static bool is_heap(const struct ab_worker *w)
 
 static void free_block(struct ab_worker *w, uint32_t slot, const struct ab_block_entry *e)
 {
-    void *face = w->lanes[e->lane].face; /* as the lane that made it would */
+    const struct ab_lane *lane = &w->lanes[e->lane]; /* as the lane that made it would */
     uintptr_t ref = w->slots[slot].ref;
     if (is_heap(w))
-        ((struct ab_heap_face *)face)->free(((struct ab_heap_face *)face)->heap, ref, e->size);
+        lane->own_face.free(lane->own_face.heap, ref, e->size);
     else
-        ((struct ab_malloc_calls *)face)->free((void *)ref);
+        ((struct ab_malloc_calls *)lane->face)->free((void *)ref);
 }
 
 static void free_all(struct ab_worker *w, struct ab_memory_pass *m)
@@ -47,9 +47,8 @@ static bool empty(struct ab_worker *w, struct ab_memory_pass *m)
         return false;
     free_all(w, m);
     for (uint32_t i = 0; keeps && i < w->image->n_lanes; i++) {
-        struct ab_heap_face *face = w->lanes[i].face;
         if (i == 0 || b->thread_enter != NULL) /* else they share one heap */
-            b->reset(face->heap);
+            b->reset(w->lanes[i].own_face.heap);
     }
     return true;
 }

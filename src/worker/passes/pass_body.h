@@ -6,6 +6,7 @@
  *   CALL_ZEROED(f, n) CALL_ALIGNED(f, align, n)                   the calls that are timed
  *   HAS_RESIZE(f) HAS_ZEROED(f) HAS_ALIGNED(f)                    false: skipped, run is partial
  *   HAS_RESET(f) CALL_RESET(f)                                    false: blocks are freed singly
+ *   MAY_RESET(f, lane, op)                                        optional: does this one, here?
  *   ADDRESS(f, ref) HAS_USABLE(f) CALL_USABLE(f, ref)             where its bytes are, how many
  * (handles are an instance of their own, so that addresses need not ask whether they are one)
  *   CURSOR, CURSOR_OF(f) CURSOR_ALLOC(c, n) CURSOR_END(f, c)      optional, of an allocator that is
@@ -85,6 +86,61 @@ INLINE ptrdiff_t FN(allocs)(struct ab_lane *lane, FACE *f, const uint64_t *end, 
     return i;
 }
 
+#ifdef OBJECT
+#ifdef CURSOR
+#define ROW_CURSOR CURSOR
+#else
+#define ROW_CURSOR char /* none */
+#endif
+
+INLINE void FN(alloc_at)(struct ab_lane *lane, FACE *f, char *slots, const uint64_t *op,
+                         ROW_CURSOR *cursor, const unsigned code)
+{
+    const uint32_t *halves = (const uint32_t *)op; /* as in allocs */
+    struct ab_slot *slot = FN(slot)(slots + halves[0], code);
+    size_t size = halves[1];
+    uintptr_t ref = ALLOC_NEXT(f, *cursor, size);
+    (void)cursor;
+    if (AB_LIKELY(FN(accept)(lane, slot, ref, size)) && (code & AB_CODE_TOUCHED) != 0)
+        ab_touch_first(ADDRESS(f, ref));
+}
+
+/* All ops are plain allocations of the one code: none has to be asked what it is, and four at a time
+ * share the counting, as in a loop that a compiler unrolls. */
+INLINE void FN(allocs_alike)(struct ab_lane *lane, FACE *f, const uint64_t *op, const uint64_t *end,
+                             const unsigned code)
+{
+    char *slots = (char *)lane->slots;
+#ifdef CURSOR
+    CURSOR cursor = CURSOR_OF(f);
+#else
+    char cursor = 0;
+#endif
+    const uint64_t *fours = end - (end - op) % 4;
+    for (; op < fours; op += 4) {
+        FN(alloc_at)(lane, f, slots, op, &cursor, code);
+        FN(alloc_at)(lane, f, slots, op + 1, &cursor, code);
+        FN(alloc_at)(lane, f, slots, op + 2, &cursor, code);
+        FN(alloc_at)(lane, f, slots, op + 3, &cursor, code);
+    }
+    for (; op < end; op++)
+        FN(alloc_at)(lane, f, slots, op, &cursor, code);
+#ifdef CURSOR
+    CURSOR_END(f, &cursor);
+#endif
+}
+
+static __attribute__((noinline)) void FN(untimed_alike)(struct ab_lane *lane, FACE *f,
+                                                        uint32_t begin, uint32_t stop)
+{
+    const uint64_t *op = lane->ops + begin, *end = lane->ops + stop;
+    if (lane->only_code == AB_CODE_ALLOC)
+        FN(allocs_alike)(lane, f, op, end, AB_CODE_ALLOC);
+    else
+        FN(allocs_alike)(lane, f, op, end, AB_CODE_ALLOC | AB_CODE_TOUCHED);
+}
+#endif
+
 /* The loop of phases that are full of rows of allocations; in others it costs more than it saves. */
 static __attribute__((noinline)) uint32_t FN(untimed_rows)(struct ab_lane *lane, FACE *f,
                                                            uint32_t begin, uint32_t stop)
@@ -126,6 +182,12 @@ static __attribute__((noinline)) uint32_t FN(untimed_mixed)(struct ab_lane *lane
 /* Where it stopped: `end`, or after it when a reset passed over what is there. */
 INLINE uint32_t FN(untimed)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
 {
+#ifdef OBJECT
+    if (lane->only_code != 0) {
+        FN(untimed_alike)(lane, f, begin, end);
+        return end;
+    }
+#endif
     return lane->is_in_rows ? FN(untimed_rows)(lane, f, begin, end)
                             : FN(untimed_mixed)(lane, f, begin, end);
 }
@@ -315,7 +377,9 @@ static void FN(phase)(struct ab_lane *lane, FACE *f, uint32_t phase)
     lane->is_in_rows = ab_lane_is_in_rows(lane, begin[0], begin[1]);
     ab_lane_begin_phase(lane, phase);
     ab_phase_meter_begin(&meter);
+    lane->only_code = 0;
     FN(rehearse)(lane, f, phase, begin[0]);
+    lane->only_code = lane->w->phases[phase].only_code;
     ab_phase_meter_start(&meter);
     if (ab_slices_are_on(lane->w, phase))
         ab_slices_begin(meter.ticks);
@@ -345,7 +409,11 @@ void FN(ab_pass)(struct ab_lane *lane)
 /* Compiled in: the pre-flight goes op by op through the very loops that are timed. */
 void FN(ab_step)(struct ab_lane *lane, uint32_t at)
 {
-    lane->is_in_rows = !lane->is_in_rows; /* both, in turn */
+    unsigned code = AB_OP_CODE(lane->ops[at]);
+    bool is_plain = code == AB_CODE_ALLOC || code == (AB_CODE_ALLOC | AB_CODE_TOUCHED);
+    lane->n_steps++; /* through all loops that take it, in turn */
+    lane->only_code = is_plain && lane->n_steps % 3 == 0 ? (uint8_t)code : 0;
+    lane->is_in_rows = lane->n_steps % 3 == 1;
     FN(untimed)(lane, lane->face, at, at + 1);
 }
 #endif

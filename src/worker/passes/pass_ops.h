@@ -4,6 +4,10 @@
  */
 #define INLINE static inline __attribute__((always_inline))
 
+#ifndef MAY_RESET /* slot 0: nothing else lives */
+#define MAY_RESET(f, lane, op) ((lane)->may_reset && AB_OP_SLOT(op) == 0)
+#endif
+
 enum timing { UNTIMED, FENCED, CHAINED };
 
 INLINE uint64_t FN(begin)(enum timing timing)
@@ -192,7 +196,7 @@ INLINE void FN(meet)(struct ab_lane *lane, uint64_t op)
 /* True when the bulk reset made lane->n_spared frees after it needless. */
 INLINE bool FN(reset)(struct ab_lane *lane, FACE *f, uint64_t op, enum timing timing)
 {
-    if (!HAS_RESET(f) || !lane->may_reset || AB_OP_SLOT(op) != 0)
+    if (!HAS_RESET(f) || !MAY_RESET(f, lane, op))
         return false;
     uint64_t begun = FN(begin)(timing);
     CALL_RESET(f);

@@ -42,18 +42,20 @@ static void check_table(struct ab_worker *w, const struct ab_backend *b)
                        " is required but NULL", NULL);
 }
 
-static void check_lanes(struct ab_worker *w, const struct ab_backend *b)
+static void check_lanes(struct ab_worker *w, const struct ab_backend *b,
+                        const struct ab_work_of_heap *work)
 {
     char buf[24];
-    if (w->image->n_lanes == 1)
+    const char *name = work->name != NULL ? work->name : "", *is = work->name != NULL ? ": " : "";
+    if (work->n_lanes <= 1)
         return;
     if ((b->traits & AB_TRAIT_THREAD_SAFE) == 0 && b->thread_enter == NULL)
-        ab_worker_fail(w, AB_FAILURE_OPEN, "is single-threaded, the workload has ",
-                       ab_worker_number(buf, w->image->n_lanes), " threads", NULL);
-    if ((b->traits & AB_TRAIT_REMOTE_FREE) == 0 && w->image->n_remote > 0)
-        ab_worker_fail(w, AB_FAILURE_OPEN,
+        ab_worker_fail(w, AB_FAILURE_OPEN, name, is, "is single-threaded, the workload has ",
+                       ab_worker_number(buf, work->n_lanes), " threads", NULL);
+    if ((b->traits & AB_TRAIT_REMOTE_FREE) == 0 && work->n_remote > 0)
+        ab_worker_fail(w, AB_FAILURE_OPEN, name, is,
                        "cannot free blocks across threads, the workload does so ",
-                       ab_worker_number(buf, w->image->n_remote), " times", NULL);
+                       ab_worker_number(buf, work->n_remote), " times", NULL);
 }
 
 static void keep(struct ab_heap *heap, ab_ref ref, size_t size)
@@ -63,7 +65,7 @@ static void keep(struct ab_heap *heap, ab_ref ref, size_t size)
     (void)size;
 }
 
-void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
+const struct ab_backend *ab_worker_find_backend(struct ab_worker *w)
 {
     struct ab_run_request *request = &w->page->request;
     const struct ab_backend *b = request->source == AB_SOURCE_PLUGIN
@@ -74,18 +76,27 @@ void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
     check_table(w, b);
     if (request->source == AB_SOURCE_PLUGIN)
         ab_worker_set_params(w, b);
-    b = ab_backend_variant(b, request->values);
-    w->page->report.traits = b->traits | (b->free == NULL ? AB_TRAIT_NO_FREE : 0u);
+    return ab_backend_variant(b, request->values);
+}
+
+struct ab_heap *ab_worker_open_backend(struct ab_worker *w, const struct ab_backend *b,
+                                       const struct ab_work_of_heap *work)
+{
     struct ab_open_args args = {
-        .size = sizeof args, .facts = ab_worker_facts(w), .values = request->values};
+        .size = sizeof args, .facts = work->facts, .values = w->page->request.values};
     struct ab_heap *heap = NULL;
-    check_lanes(w, b);
-    ab_memory_before_open(w);
+    check_lanes(w, b, work);
     int error = b->open(&args, &heap);
     if (error != 0)
-        ab_worker_fail(w, AB_FAILURE_OPEN, "open refused: ", strerrordesc_np(error), NULL);
-    ab_memory_after_open(w, b, heap);
-    *face = (struct ab_heap_face){
+        ab_worker_fail(w, AB_FAILURE_OPEN, work->name != NULL ? work->name : "",
+                       work->name != NULL ? ": " : "", "open refused: ", strerrordesc_np(error),
+                       NULL);
+    return heap;
+}
+
+struct ab_heap_face ab_worker_face_of(const struct ab_backend *b, struct ab_heap *heap)
+{
+    return (struct ab_heap_face){
         .heap = heap,
         .alloc = b->alloc,
         .free = b->free != NULL ? b->free : keep,
@@ -98,6 +109,10 @@ void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
         .thread_enter = b->thread_enter,
         .backend = b,
     };
+}
+
+uint32_t ab_worker_hooks_of(const struct ab_backend *b)
+{
     const void *const hooks[AB_OP_KIND_COUNT] = {
         [AB_OP_ALLOC] = b->alloc,
         [AB_OP_ALLOC_ZEROED] = b->alloc_zeroed,
@@ -107,8 +122,22 @@ void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
         [AB_OP_RESET] = b->reset,
         [AB_OP_ACCESS] = b->alloc, /* nothing but a block is needed */
     };
+    uint32_t bits = 0;
     for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
-        w->page->report.hooks |= (hooks[k] != NULL ? 1u : 0u) << k;
+        bits |= (hooks[k] != NULL ? 1u : 0u) << k;
+    return bits;
+}
+
+void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
+{
+    struct ab_work_of_heap work = {NULL, ab_worker_facts(w), w->image->n_lanes, w->image->n_remote};
+    const struct ab_backend *b = ab_worker_find_backend(w);
+    w->page->report.traits = b->traits | (b->free == NULL ? AB_TRAIT_NO_FREE : 0u);
+    ab_memory_before_open(w);
+    struct ab_heap *heap = ab_worker_open_backend(w, b, &work);
+    ab_memory_after_open(w, b, heap);
+    *face = ab_worker_face_of(b, heap);
+    w->page->report.hooks |= ab_worker_hooks_of(b);
 }
 
 void ab_worker_leave_heap(struct ab_lane *lane)
@@ -129,6 +158,8 @@ void ab_worker_enter_heap(struct ab_lane *lane, struct ab_heap_face *face)
             ab_worker_fail(lane->w, AB_FAILURE_OPEN,
                            "thread_enter refused: ", strerrordesc_np(error), NULL);
     }
+    if (lane->w->route != NULL)
+        lane->face = lane->own_face.heap; /* what pass_routed.c takes */
     if (lane->w->inlined != NULL) {
         lane->own_face.object = lane->w->inlined->object_of(lane->own_face.heap);
         if (lane->own_face.object == NULL)

@@ -208,6 +208,8 @@ static enum ab_status prepare(struct ab_generator *g)
     bool ok = (g->tape = ab_tape_begin()) != NULL;
     if (ok)
         ab_tape_set_window(g->tape, w->window, false);
+    if (ok && w->wants_groups)
+        ab_tape_group(g->tape, 0);
     g->instances = calloc(count_all_instances(w) + 1u, sizeof g->instances[0]);
     g->first_instance = calloc(w->n_sets + 1, sizeof g->first_instance[0]);
     for (size_t i = 0; i < w->n_phases; i++)

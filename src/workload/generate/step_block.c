@@ -35,6 +35,8 @@ static enum ab_status draw_request(struct ab_generator *g, struct ab_request *re
     uint64_t size = ab_dist_draw(&g->w->dists, v->dist, g->lane->turns, &g->lane->sizes);
     if (ab_tape_live_bytes(g->tape) + size > LIVE_BYTES_MAX)
         return ab_generate_fail(g, v->place, "more than 4 EiB live");
+    if (g->w->wants_groups)
+        ab_tape_group(g->tape, v->set);
     *request = (struct ab_request){
         .size = size, .align = v->align, .touch = v->touch, .touch_bytes = v->touch_bytes};
     return AB_OK;

@@ -57,6 +57,21 @@ static bool read_queue(const struct ab_reader *r, const struct ab_node *node,
     return true;
 }
 
+/* Whether there is such a back end is for those to say who open them. */
+static bool read_via(const struct ab_reader *r, const struct ab_node *node,
+                     const struct ab_raw_set *raw, struct ab_set_def *set)
+{
+    struct ab_yaml_field f = ab_field_of(r, node, "via", raw->via);
+    if (f.text == NULL)
+        return true;
+    if (f.text[0] == 0 || strchr(f.text, ',') != NULL)
+        return AB_REFUSE_FIELD(r, &f, "'via' must be one back end, as -b takes it; found '%s'",
+                               AB_QUOTED(f.text, strlen(f.text)));
+    set->via_place = ab_node_place(f.node, 0, strlen(f.text));
+    set->via = strdup(f.text);
+    return set->via != NULL || ab_field_fail(r, &f, 0, 1, "out of memory");
+}
+
 static void read_set(struct ab_reader *r, const struct ab_node *node, const struct ab_raw_set *raw)
 {
     struct ab_workload *w = r->w;
@@ -71,6 +86,7 @@ static void read_set(struct ab_reader *r, const struct ab_node *node, const stru
     r->has_nameless_set = r->has_nameless_set || !has_name;
     bool ok = ab_field_word(r, &kind, kinds, later_kinds, &kind_index);
     set->kind = (enum ab_set_kind)kind_index;
+    ok = read_via(r, node, raw, set) && ok;
     ok = ab_field_word(r, &per, pers, NULL, &per_index) && ok;
     set->is_shared = per_index == 1;
     if (ok || kind.text == NULL) /* of an unknown kind nothing more can be said */

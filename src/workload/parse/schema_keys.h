@@ -51,7 +51,7 @@
     TEXT(set, unit, "unit") \
     TEXT(set, order, "order") \
     TEXT(set, on_full, "on_full") \
-    LATER("via") \
+    TEXT(set, via, "via") \
     LATER("fixed") \
     LATER("survive") \
     LATER("below") \

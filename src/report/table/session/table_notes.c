@@ -122,6 +122,28 @@ static void print_conditions(const struct notes *r)
     print_note(r, &note);
 }
 
+/* Which back end served what, in rows of several. */
+static void print_placements(const struct notes *r)
+{
+    char count[AB_CELL_BYTES], bytes[AB_CELL_BYTES];
+    for (uint32_t i = 0; i < r->s->n_backends; i++) {
+        const struct ab_backend_info *b = &r->s->backends[i];
+        struct ab_text note = {0};
+        for (uint32_t h = 0; h < b->n_heaps; h++) {
+            const struct ab_mapped_heap *heap = &b->heaps[h];
+            ab_text_addf(&note, "%s%s%s %s %s of %s, ", h == 0 ? b->name : "", h == 0 ? ": " : "; ",
+                         heap->name, ab_units_count(count, sizeof count, (double)heap->n_requests),
+                         heap->n_requests == 1 ? "request" : "requests",
+                         ab_units_bytes(bytes, sizeof bytes, (double)heap->requested_bytes));
+            ab_text_addf(&note, "up to %s live",
+                         ab_units_bytes(bytes, sizeof bytes, (double)heap->live_peak_bytes));
+        }
+        if (note.s != NULL)
+            ab_text_addf(&note, ". Rules: %s.", b->map);
+        print_note(r, &note);
+    }
+}
+
 /* What was not in every round. */
 static void print_rounds(const struct notes *r)
 {
@@ -139,5 +161,6 @@ void ab_table_notes(FILE *to, const struct ab_session *session, struct ab_table_
         print_noise(&r);
     }
     print_conditions(&r);
+    print_placements(&r);
     print_rounds(&r);
 }

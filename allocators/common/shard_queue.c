@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Blocks on their way between the heaps of a group.
+ */
+#include "shard_queue.h"
+
+#include "marks.h"
+
+bool ab_shard_take(struct ab_shard *shard, enum ab_shard_state state)
+{
+    uint32_t idle = AB_SHARD_IDLE;
+    return __atomic_compare_exchange_n(&shard->state, &idle, (uint32_t)state, false,
+                                       __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+/* Either the one who gives up sees what is pushed at the same time, or who pushes it sees that the
+ * heap has no owner. */
+void ab_shard_give_up(struct ab_shard *shard)
+{
+    do {
+        if (shard->shards->calls.drain != NULL)
+            shard->shards->calls.drain(shard);
+        __atomic_store_n(&shard->state, (uint32_t)AB_SHARD_IDLE, __ATOMIC_SEQ_CST);
+    } while (__atomic_load_n(&shard->remote, __ATOMIC_SEQ_CST) != NULL &&
+             ab_shard_take(shard, AB_SHARD_BUSY));
+}
+
+static void push_chain(struct ab_shard *owner, struct ab_shards_link *first,
+                       struct ab_shards_link *last)
+{
+    struct ab_shards_link *head = __atomic_load_n(&owner->remote, __ATOMIC_RELAXED);
+    do {
+        AB_MARK_DEFINED(last, sizeof *last);
+        last->next = head;
+    } while (!__atomic_compare_exchange_n(&owner->remote, &head, first, true, __ATOMIC_SEQ_CST,
+                                          __ATOMIC_RELAXED));
+    if (__atomic_load_n(&owner->state, __ATOMIC_SEQ_CST) == AB_SHARD_IDLE &&
+        ab_shard_take(owner, AB_SHARD_BUSY))
+        ab_shard_give_up(owner);
+}
+
+void ab_shard_send(struct ab_shard *from)
+{
+    uint32_t n = from->n_waiting;
+    from->n_waiting = 0;
+    if (n > 0)
+        push_chain(from->to, from->first, from->last);
+}
+
+static void send_later(struct ab_shard *from, struct ab_shard *owner, struct ab_shards_link *link)
+{
+    if (from->n_waiting > 0 && from->to != owner)
+        ab_shard_send(from);
+    link->next = from->first;
+    if (from->n_waiting == 0)
+        from->last = link;
+    from->first = link;
+    from->to = owner;
+    if (++from->n_waiting == AB_SHARD_BATCH)
+        ab_shard_send(from);
+}
+
+__attribute__((noinline)) void ab_shard_free(struct ab_shard *from, struct ab_shard *owner,
+                                             void *block, bool is_urgent)
+{
+    struct ab_shards_link *link = (struct ab_shards_link *)block;
+    if (owner == from || !owner->is_plain) {
+        ab_shard_lock(owner);
+        owner->shards->calls.free_own(owner, block);
+        ab_shard_unlock(owner);
+        return;
+    }
+    AB_MARK_DEFINED(link, sizeof *link);
+    if (is_urgent || !from->is_plain) /* several threads would write to one batch */
+        push_chain(owner, link, link);
+    else
+        send_later(from, owner, link);
+}
+
+struct ab_shards_link *ab_shard_take_remote(struct ab_shard *shard)
+{
+    if (__atomic_load_n(&shard->remote, __ATOMIC_RELAXED) == NULL)
+        return NULL;
+    return __atomic_exchange_n(&shard->remote, (struct ab_shards_link *)NULL, __ATOMIC_ACQUIRE);
+}
+
+void *ab_shard_pop(struct ab_shards_link **chain)
+{
+    struct ab_shards_link *link = *chain;
+    *chain = link->next;
+    return link;
+}
+
+void ab_shard_forget(struct ab_shard *shard)
+{
+    shard->n_waiting = 0;
+    shard->first = NULL;
+    __atomic_store_n(&shard->remote, (struct ab_shards_link *)NULL, __ATOMIC_RELAXED);
+}
+
+const void *ab_shard_in_flight(const struct ab_shard *shard, struct ab_shard_cursor *cursor)
+{
+    if (cursor->stage == 0) {
+        cursor->next = __atomic_load_n(&shard->remote, __ATOMIC_ACQUIRE);
+        cursor->stage = 1;
+    }
+    if (cursor->stage == 1 && cursor->next == NULL) {
+        cursor->next = shard->first;
+        cursor->n_left = shard->n_waiting;
+        cursor->stage = 2;
+    }
+    if (cursor->stage == 2 && cursor->n_left-- == 0)
+        return NULL;
+    const struct ab_shards_link *link = cursor->next;
+    cursor->next = link->next;
+    return link;
+}

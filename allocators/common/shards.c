@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The heaps of a group: their spans, and which thread has which. None of it is a fast path.
+ */
+#include "shards.h"
+
+#include "pages.h"
+#include "shard_queue.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+
+enum { CACHE_LINES = 128 }; /* a pair of lines: the prefetcher takes two */
+enum { SPAN_LOG2_MAX = 42 };
+
+static uint32_t count_shards(const struct ab_shards_options *o)
+{
+    if (o->mode == AB_SHARDS_SHARDED)
+        return o->n > 0 ? o->n : (uint32_t)AB_SHARDS_SHARDED_USUAL;
+    if (o->mode != AB_SHARDS_LOCAL)
+        return 1;
+    if (o->n >= AB_SHARDS_MAX)
+        return UINT32_MAX;
+    return (o->n > 0 ? o->n : (uint32_t)AB_SHARDS_LOCAL_USUAL) + 1;
+}
+
+static unsigned log2_above(size_t bytes)
+{
+    return bytes <= 1 ? 0 : (unsigned)(64 - __builtin_clzll(bytes - 1));
+}
+
+/* Addresses for all, at a multiple of a span; half as many each time that the system refuses. */
+static int reserve_spans(struct ab_shards *shards, size_t span_bytes)
+{
+    unsigned least = log2_above(ab_page_size()) + 4, log2 = log2_above(span_bytes);
+    for (log2 = log2 > SPAN_LOG2_MAX ? (unsigned)SPAN_LOG2_MAX : log2; log2 >= least; log2--) {
+        size_t bytes = (size_t)shards->n_shards << log2;
+        if (bytes >> log2 != shards->n_shards)
+            continue;
+        shards->span_log2 = log2;
+        shards->range = (char *)ab_pages_reserve(bytes, (size_t)1 << log2);
+        if (shards->range != NULL)
+            return 0;
+    }
+    return ENOMEM;
+}
+
+static void init_shard(struct ab_shards *shards, uint32_t index, bool is_guarded)
+{
+    struct ab_shard *shard = ab_shards_at(shards, index);
+    bool is_single = shards->mode == AB_SHARDS_ONE ||
+                     (shards->mode == AB_SHARDS_LOCAL && index > 0);
+    shard->shards = shards;
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    shard->mutex = mutex;
+    shard->is_guarded = is_guarded;
+    shard->is_plain = is_single && !is_guarded;
+    if (!shard->is_plain)
+        return;
+    shard->own_base = shards->range != NULL ? (uintptr_t)ab_shards_span(shards, shard) : 1;
+    shard->own_bytes = shards->range != NULL ? (size_t)1 << shards->span_log2 : SIZE_MAX - 1;
+}
+
+struct ab_shards *ab_shards_open(const struct ab_shards_options *o,
+                                 const struct ab_shards_calls *calls, size_t span_bytes)
+{
+    size_t page = ab_page_size(), head = ab_round_up(sizeof(struct ab_shards), CACHE_LINES);
+    size_t each = ab_round_up(calls->heap_bytes, CACHE_LINES);
+    uint32_t n = count_shards(o);
+    if (n > AB_SHARDS_MAX) {
+        errno = EINVAL;
+        return NULL;
+    }
+    size_t map_bytes = ab_round_up(head + n * each, page);
+    struct ab_shards *shards = (struct ab_shards *)ab_pages_map(map_bytes, page);
+    if (shards == NULL)
+        return NULL;
+    shards->mode = o->mode;
+    shards->n_shards = n;
+    shards->shard_bytes = each;
+    shards->map_bytes = map_bytes;
+    shards->heaps = (char *)shards + head;
+    shards->calls = *calls;
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    shards->mutex = mutex;
+    int error = o->mode >= AB_SHARDS_LOCAL && span_bytes > 0 ? reserve_spans(shards, span_bytes)
+                                                             : 0;
+    if (error != 0) {
+        ab_pages_release(shards, map_bytes);
+        errno = error;
+        return NULL;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        init_shard(shards, i, o->is_guarded);
+    return shards;
+}
+
+void ab_shards_close(struct ab_shards *shards)
+{
+    if (shards->forget_key != NULL)
+        shards->forget_key(shards);
+    if (shards->range != NULL)
+        ab_pages_release(shards->range, (size_t)shards->n_shards << shards->span_log2);
+    ab_pages_release(shards, shards->map_bytes);
+}
+
+struct ab_shard *ab_shards_at(const struct ab_shards *shards, uint32_t index)
+{
+    return (struct ab_shard *)(void *)(shards->heaps + index * shards->shard_bytes);
+}
+
+static uint32_t index_of(const struct ab_shard *shard)
+{
+    const struct ab_shards *shards = shard->shards;
+    return (uint32_t)((size_t)((const char *)shard - shards->heaps) / shards->shard_bytes);
+}
+
+static bool is_ready(const struct ab_shard *shard)
+{
+    return __atomic_load_n(&shard->is_ready, __ATOMIC_ACQUIRE);
+}
+
+struct ab_shard *ab_shards_next(const struct ab_shard *whole, const struct ab_shard *each)
+{
+    const struct ab_shards *shards = whole->shards;
+    uint32_t n = index_of(whole) == 0 ? shards->n_shards : 0;
+    for (uint32_t next = index_of(each) + 1; next < n; next++)
+        if (is_ready(ab_shards_at(shards, next)))
+            return ab_shards_at(shards, next);
+    return NULL;
+}
+
+char *ab_shards_span(const struct ab_shards *shards, const struct ab_shard *shard)
+{
+    return shards->range + ((size_t)index_of(shard) << shards->span_log2);
+}
+
+struct ab_shard *ab_shards_owner(const struct ab_shards *shards, const void *block)
+{
+    if (shards->range == NULL)
+        return ab_shards_at(shards, 0);
+    size_t index = ((uintptr_t)block - (uintptr_t)shards->range) >> shards->span_log2;
+    return index < shards->n_shards ? ab_shards_at(shards, (uint32_t)index) : NULL;
+}
+
+/* ---- whose they are ---- */
+
+int ab_shards_ready(struct ab_shard *shard)
+{
+    int error = is_ready(shard) ? 0 : shard->shards->calls.open(shard);
+    if (error == 0)
+        __atomic_store_n(&shard->is_ready, true, __ATOMIC_RELEASE);
+    return error;
+}
+
+/* With the group's mutex held. False: another has it, or there is no memory. */
+static bool take_over(struct ab_shard *shard, int *error)
+{
+    if (!ab_shard_take(shard, AB_SHARD_OWNED))
+        return false;
+    *error = ab_shards_ready(shard);
+    if (*error != 0)
+        __atomic_store_n(&shard->state, (uint32_t)AB_SHARD_IDLE, __ATOMIC_RELEASE);
+    return *error == 0;
+}
+
+/* Whoever has this number already keeps it; a heap that is being put in order is free in a moment. */
+static struct ab_shard *enter_local(struct ab_shards *shards, uint32_t lane, int *error)
+{
+    struct ab_shard *shard = ab_shards_at(shards, lane + 1);
+    while (!take_over(shard, error) && *error == 0) {
+        uint32_t state = __atomic_load_n(&shard->state, __ATOMIC_ACQUIRE);
+        if (state == AB_SHARD_DEAD)
+            *error = EOWNERDEAD;
+        if (state == AB_SHARD_OWNED || state == AB_SHARD_DEAD)
+            break;
+        sched_yield();
+    }
+    return shard;
+}
+
+struct ab_shard *ab_shards_enter(struct ab_shards *shards, uint32_t lane)
+{
+    struct ab_shard *shard = ab_shards_at(shards, 0);
+    bool is_local = shards->mode == AB_SHARDS_LOCAL;
+    int error = is_local && lane >= shards->n_shards - 1 ? EINVAL : 0;
+    if (error == 0 && (is_local || shards->mode == AB_SHARDS_SHARDED)) {
+        pthread_mutex_lock(&shards->mutex);
+        if (is_local)
+            shard = enter_local(shards, lane, &error);
+        else
+            error = ab_shards_ready(shard = ab_shards_at(shards, lane % shards->n_shards));
+        pthread_mutex_unlock(&shards->mutex);
+    }
+    errno = error != 0 ? error : errno;
+    return error == 0 ? shard : NULL;
+}
+
+static struct ab_shard *deal_out(struct ab_shards *shards)
+{
+    struct ab_shard *shard = ab_shards_at(shards, shards->n_dealt++ % shards->n_shards);
+    return ab_shards_ready(shard) == 0 ? shard : ab_shards_at(shards, 0);
+}
+
+/* The lowest, so that as few are used as there are threads at the same time. */
+static struct ab_shard *find_idle(struct ab_shards *shards)
+{
+    int error = 0;
+    for (uint32_t i = 1; i < shards->n_shards && error == 0; i++)
+        if (take_over(ab_shards_at(shards, i), &error))
+            return ab_shards_at(shards, i);
+    return ab_shards_at(shards, 0);
+}
+
+struct ab_shard *ab_shards_adopt(struct ab_shards *shards)
+{
+    struct ab_shard *shard = ab_shards_at(shards, 0);
+    if (shards->mode != AB_SHARDS_LOCAL && shards->mode != AB_SHARDS_SHARDED)
+        return shard;
+    pthread_mutex_lock(&shards->mutex);
+    shard = shards->mode == AB_SHARDS_LOCAL ? find_idle(shards) : deal_out(shards);
+    pthread_mutex_unlock(&shards->mutex);
+    return shard;
+}
+
+void ab_shards_leave(struct ab_shard *shard)
+{
+    if (shard->is_plain)
+        ab_shard_send(shard);
+    if (shard->shards->mode == AB_SHARDS_LOCAL && shard != ab_shards_at(shard->shards, 0))
+        ab_shard_give_up(shard);
+}
+
+/* ---- fork ---- */
+
+void ab_shards_before_fork(struct ab_shards *shards)
+{
+    pthread_mutex_lock(&shards->mutex);
+    for (uint32_t i = 0; i < shards->n_shards; i++)
+        ab_shard_lock(ab_shards_at(shards, i));
+}
+
+void ab_shards_after_fork(struct ab_shards *shards, const struct ab_shard *own, bool is_child)
+{
+    for (uint32_t i = shards->n_shards; i-- > 0;) {
+        struct ab_shard *shard = ab_shards_at(shards, i);
+        if (is_child && i > 0 && shard != own && shard->state != AB_SHARD_IDLE)
+            shard->state = AB_SHARD_DEAD;
+        ab_shard_unlock(shard);
+    }
+    pthread_mutex_unlock(&shards->mutex);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which heap a thread has, and its end. A measuring process has no part in this: there threads say
+ * which they are.
+ */
+#include "thread_shard.h"
+
+/* The key is set once more: what the thread's other destructors ask for is served by the first heap,
+ * and they are called again as long as any is set, some times at most. */
+static void thread_ends(void *own)
+{
+    struct ab_shard *shard = (struct ab_shard *)own;
+    struct ab_shard *first = ab_shards_at(shard->shards, 0);
+    ab_shards_leave(shard);
+    pthread_setspecific(shard->shards->key, first);
+}
+
+static void forget_key(struct ab_shards *shards)
+{
+    if (shards->has_key)
+        pthread_key_delete(shards->key);
+}
+
+static bool make_key(struct ab_shards *shards)
+{
+    pthread_mutex_lock(&shards->mutex);
+    bool has_key = shards->has_key || pthread_key_create(&shards->key, thread_ends) == 0;
+    shards->forget_key = forget_key;
+    __atomic_store_n(&shards->has_key, has_key, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&shards->mutex);
+    return has_key;
+}
+
+struct ab_shard *ab_thread_shard_found(const struct ab_shards *shards)
+{
+    if (!__atomic_load_n(&shards->has_key, __ATOMIC_ACQUIRE))
+        return NULL;
+    return (struct ab_shard *)pthread_getspecific(shards->key);
+}
+
+__attribute__((noinline)) static struct ab_shard *thread_begins(struct ab_shards *shards)
+{
+    struct ab_shard *first = ab_shards_at(shards, 0);
+    if (!__atomic_load_n(&shards->has_key, __ATOMIC_ACQUIRE) && !make_key(shards))
+        return first;
+    struct ab_shard *own = ab_shards_adopt(shards);
+    if (pthread_setspecific(shards->key, own) == 0)
+        return own;
+    ab_shards_leave(own);
+    return first;
+}
+
+struct ab_shard *ab_thread_shard(struct ab_shards *shards)
+{
+    if (shards->n_shards == 1)
+        return ab_shards_at(shards, 0);
+    struct ab_shard *own = ab_thread_shard_found(shards);
+    return own != NULL ? own : thread_begins(shards);
+}

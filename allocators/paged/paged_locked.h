@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A paged pool for any number of threads: the one of paged_pool.h with a lock around every call. Any
+ * thread may free and resize any block; nothing is anybody's, so the end of a thread changes nothing.
+ * A fork while another thread is in a call leaves the pool locked in the child: hold `lock.mutex`
+ * around it, or call only exec there. init, fini and reset are for when no other thread calls.
+ *
+ * The allocator's context is the pool; blocks are counted under tag 0.
+ */
+#ifndef AB_ALLOCATORS_PAGED_LOCKED_H
+#define AB_ALLOCATORS_PAGED_LOCKED_H
+
+#include "../ab_allocator.h"
+#include "../common/lock.h"
+#include "paged_pool.h"
+
+struct ab_paged_locked { /* not to be moved */
+    struct ab_paged_pool pool;
+    struct ab_lock lock;
+};
+
+/* As ab_paged_pool_init. */
+static inline AB_MUST_USE int ab_paged_locked_init(struct ab_paged_locked *own, const char *name,
+                                                   size_t bytes)
+{
+    int error = ab_paged_pool_init(&own->pool, name, bytes);
+    if (error == 0)
+        ab_lock_init(&own->lock, true);
+    return error;
+}
+
+static inline void ab_paged_locked_fini(struct ab_paged_locked *own)
+{
+    ab_paged_pool_fini(&own->pool);
+}
+
+static inline void *ab_paged_locked_alloc(struct ab_paged_locked *own, size_t size, unsigned tag)
+{
+    AB_LOCK_GUARD(&own->lock);
+    return ab_paged_pool_alloc(&own->pool, size, tag);
+}
+
+static inline void *ab_paged_locked_alloc_zeroed(struct ab_paged_locked *own, size_t size,
+                                                 unsigned tag)
+{
+    AB_LOCK_GUARD(&own->lock);
+    return ab_paged_pool_alloc_zeroed(&own->pool, size, tag);
+}
+
+static inline void *ab_paged_locked_alloc_aligned(struct ab_paged_locked *own, size_t align,
+                                                  size_t size, unsigned tag)
+{
+    AB_LOCK_GUARD(&own->lock);
+    return ab_paged_pool_alloc_aligned(&own->pool, align, size, tag);
+}
+
+static inline void *ab_paged_locked_resize(struct ab_paged_locked *own, void *block,
+                                           size_t new_size)
+{
+    AB_LOCK_GUARD(&own->lock);
+    return ab_paged_pool_resize(&own->pool, block, new_size);
+}
+
+static inline bool ab_paged_locked_free(struct ab_paged_locked *own, void *block)
+{
+    AB_LOCK_GUARD(&own->lock);
+    return ab_paged_pool_free(&own->pool, block);
+}
+
+/* No lock: the length of a live block changes by its own resize only. */
+static inline size_t ab_paged_locked_usable(const void *block)
+{
+    return ab_paged_pool_usable(block);
+}
+
+static inline void ab_paged_locked_reset(struct ab_paged_locked *own)
+{
+    AB_LOCK_GUARD(&own->lock);
+    ab_paged_pool_reset(&own->pool);
+}
+
+static inline void ab_paged_locked_purge(struct ab_paged_locked *own)
+{
+    AB_LOCK_GUARD(&own->lock);
+    ab_paged_pool_purge(&own->pool);
+}
+
+/* ---- with the interface of ab_allocator.h ---- */
+
+static inline void *ab_paged_locked_client_alloc(size_t size, void *context)
+{
+    return size == 0 ? NULL : ab_paged_locked_alloc((struct ab_paged_locked *)context, size, 0);
+}
+
+static inline void ab_paged_locked_client_free(size_t size, void *ptr, void *context)
+{
+    (void)size;
+    ab_paged_locked_free((struct ab_paged_locked *)context, ptr);
+}
+
+static inline struct ab_allocator ab_paged_locked_allocator(struct ab_paged_locked *own)
+{
+    struct ab_allocator allocator = {ab_paged_locked_client_alloc, ab_paged_locked_client_free,
+                                     own};
+    return allocator;
+}
+
+#endif

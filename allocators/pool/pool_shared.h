@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A pool for any number of threads: one with a lock, several with a lock each, or one for each
+ * thread, whose fast paths are those of pool.h without a lock or an atomic operation. Who may free
+ * where, and what happens at the end of a thread and at fork: ../common/shard.h, for all modes.
+ * Example: allocators/examples/worker_threads.c. Usable on its own: this folder and ../common.
+ *
+ *     struct ab_pool_shared_options options = {0};
+ *     options.pool.slot_bytes = sizeof(struct message);
+ *     options.pool.grows = true;
+ *     options.threads.mode = AB_SHARDS_LOCAL;
+ *     struct ab_pool_shared *messages = ab_pool_shared_open(&options);
+ *     …
+ *     struct ab_pool_shared *own = ab_pool_shared_own(messages);     (in each thread)
+ *     struct message *m = ab_pool_shared_alloc(own, sizeof *m);      (its own)
+ *     ab_pool_shared_free(own, m);                                   (its own, or another's)
+ *
+ * Each call takes the thread's own heap, or the group itself, which any thread may use: with a lock
+ * then. Not for blocks larger than a slot: they fail. A free is believed, as that of pool.h,
+ * but in the checked build.
+ */
+#ifndef AB_ALLOCATORS_POOL_SHARED_H
+#define AB_ALLOCATORS_POOL_SHARED_H
+
+#include "../ab_allocator.h"
+#include "../common/shard.h"
+#include "pool.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ab_pool_shared { /* one heap of the group; the first one is the group */
+    struct ab_shard shard;
+    struct ab_pool pool;
+    struct ab_pool_options options; /* of the first: of all */
+};
+
+struct ab_pool_shared_options {
+    /* Of each pool. range is NULL; range_bytes: addresses of each of several (0 =
+     * AB_SHARDS_SPAN_BYTES). */
+    struct ab_pool_options pool;
+    struct ab_shards_options threads;
+};
+
+/* NULL and errno on failure: EINVAL (an alignment that is no power of two, too many heaps), ENOMEM. */
+AB_MUST_USE struct ab_pool_shared *ab_pool_shared_open(
+    const struct ab_pool_shared_options *options);
+/* Gives everything back to the system. No thread is at its end just then; those that live on may
+ * end later. NULL is fine. */
+void ab_pool_shared_close(struct ab_pool_shared *group);
+
+/* The heap of this thread, which leaves it at its end. Never NULL. To be kept in a variable of the
+ * thread: each call asks the C library (some ns). */
+struct ab_pool_shared *ab_pool_shared_own(struct ab_pool_shared *group);
+/* The same for threads with numbers from 0, which leave by themselves: no key of the C library, the
+ * same heap for the same number. NULL and errno: EINVAL (local, and n is not more), ENOMEM. */
+AB_MUST_USE struct ab_pool_shared *ab_pool_shared_enter(struct ab_pool_shared *group,
+                                                        uint32_t number);
+void ab_pool_shared_leave(struct ab_pool_shared *own);
+
+/* After the inline fast paths; align 0 = that of the slots. */
+void *ab_pool_shared_alloc_slow(struct ab_pool_shared *own, size_t align, size_t size, bool zeroed);
+void ab_pool_shared_free_slow(struct ab_pool_shared *own, void *block);
+
+/* NULL when size is larger than a slot, or the pool is exhausted. */
+static inline void *ab_pool_shared_alloc(struct ab_pool_shared *own, size_t size)
+{
+    if (__builtin_expect(size - 1 >= own->shard.fast_max, 0))
+        return ab_pool_shared_alloc_slow(own, 0, size, false);
+    return ab_pool_take(&own->pool, size);
+}
+
+static inline void *ab_pool_shared_alloc_zeroed(struct ab_pool_shared *own, size_t size)
+{
+    return ab_pool_shared_alloc_slow(own, 0, size, true);
+}
+
+/* As ab_pool_shared_alloc; also NULL when slots are not that much aligned. */
+static inline void *ab_pool_shared_alloc_aligned(struct ab_pool_shared *own, size_t align,
+                                                 size_t size)
+{
+    return ab_pool_shared_alloc_slow(own, align, size, false);
+}
+
+/* A block of any thread; NULL does nothing. */
+static inline void ab_pool_shared_free(struct ab_pool_shared *own, void *block)
+{
+    if (__builtin_expect((uintptr_t)block - own->shard.own_base >= own->shard.own_bytes, 0))
+        ab_pool_shared_free_slow(own, block);
+    else
+        ab_pool_free(&own->pool, block);
+}
+
+static inline size_t ab_pool_shared_usable(const struct ab_pool_shared *own, const void *block)
+{
+    return ab_pool_usable(&own->pool, block);
+}
+
+/* A pointer that a slot of this group has or had. */
+bool ab_pool_shared_owns(struct ab_pool_shared *own, const void *p);
+
+/* ---- about the whole group: no other call is in progress; of one's own heap: that one ---- */
+
+/* All slots are free, the pages stay. */
+void ab_pool_shared_reset(struct ab_pool_shared *group);
+/* As ab_pool_purge, after what is on its way has arrived. */
+void ab_pool_shared_purge(struct ab_pool_shared *group);
+
+struct ab_pool_shared_sums {
+    uint32_t n_heaps; /* that were ever used */
+    size_t mapped, used, live;
+    uint64_t n_os_calls;
+};
+/* As ab_pool_mapped, ab_pool_used and ab_pool_live, which counts slots. */
+struct ab_pool_shared_sums ab_pool_shared_sum(struct ab_pool_shared *group);
+
+/* Around fork, see ../common/shard.h; for pthread_atfork too. */
+void ab_pool_shared_before_fork(struct ab_pool_shared *group);
+void ab_pool_shared_after_fork(struct ab_pool_shared *group, bool is_child);
+
+/* ---- with the interface of ab_allocator.h, from any thread ---- */
+
+static inline void *ab_pool_shared_client_alloc(size_t size, void *context)
+{
+    struct ab_pool_shared *own = ab_pool_shared_own((struct ab_pool_shared *)context);
+    bool is_fit = size != 0 && own->pool.align >= AB_ALLOCATOR_ALIGN;
+    return is_fit ? ab_pool_shared_alloc(own, size) : NULL;
+}
+
+static inline void ab_pool_shared_client_free(size_t size, void *ptr, void *context)
+{
+    (void)size;
+    ab_pool_shared_free(ab_pool_shared_own((struct ab_pool_shared *)context), ptr);
+}
+
+/* NULL for what is larger than a slot, and for everything when the slots are aligned to less than
+ * two pointers. */
+static inline struct ab_allocator ab_pool_shared_allocator(struct ab_pool_shared *group)
+{
+    struct ab_allocator allocator = {ab_pool_shared_client_alloc, ab_pool_shared_client_free,
+                                     group};
+    return allocator;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

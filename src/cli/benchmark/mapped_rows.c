@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From the rules of a mapping to a row that can be run: each heap as the worker opens it, what is
+ * preloaded, what is told of it.
+ */
+#include "cli/benchmark/mapped_rows.h"
+
+#include "cli/benchmark/cases.h"
+#include "core/text.h"
+#include "workload/workload.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- reading ---- */
+
+struct sets { /* of the workload */
+    const char **names;
+    size_t n;
+    char *via; /* "set=BACKEND,…" of those that say it; NULL = none does */
+};
+
+static bool list_sets(const struct ab_workload *w, struct sets *out)
+{
+    struct ab_text via = {0};
+    *out = (struct sets){0};
+    if (w == NULL)
+        return true;
+    out->names = calloc(ab_workload_count_sets(w) + 1, sizeof out->names[0]);
+    for (size_t i = 0; out->names != NULL && i < ab_workload_count_sets(w); i++) {
+        out->names[out->n++] = ab_workload_set_name(w, i);
+        if (ab_workload_set_via(w, i) != NULL)
+            ab_text_addf(&via, "%s%s=%s", via.s != NULL ? "," : "", ab_workload_set_name(w, i),
+                         ab_workload_set_via(w, i));
+    }
+    out->via = via.s;
+    return out->names != NULL;
+}
+
+static bool is_taken(const struct ab_selection_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->items[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* A row of its own, that shows why when one of its heaps cannot be had. */
+static enum ab_status add_row(struct ab_selection_list *list, struct ab_placement *p,
+                              struct ab_err *err)
+{
+    char stem[sizeof p->name];
+    if (list->n >= AB_SELECTION_MAX)
+        return ab_fail(err, AB_USAGE, "more than %d back ends", AB_SELECTION_MAX);
+    memcpy(stem, p->name, sizeof stem);
+    for (unsigned n = 2; is_taken(list, p->name); n++)
+        snprintf(p->name, sizeof p->name, "%.60s%u", stem, n);
+    struct ab_selection *row = &list->items[list->n++];
+    *row = (struct ab_selection){.source = AB_SOURCE_BUILTIN, .was_named = true, .is_mapped = true};
+    snprintf(row->name, sizeof row->name, "%s", p->name);
+    for (size_t i = 0; i < p->heaps.n && row->state == AB_SELECTION_OK; i++) {
+        const struct ab_selection *heap = &p->heaps.items[i];
+        row->state = heap->state;
+        if (heap->state != AB_SELECTION_OK)
+            snprintf(row->reason, sizeof row->reason, "%s %.800s", heap->name, heap->reason);
+    }
+    return AB_OK;
+}
+
+/* The code of a library that the workload names by a path is run on its word alone. */
+static enum ab_status check_foreign(const struct ab_options *o, const struct ab_placement *p,
+                                    const char *at, struct ab_err *err)
+{
+    for (size_t i = 0; i < p->heaps.n && !o->allows_plugins; i++)
+        if (p->heaps.items[i].is_file)
+            return ab_fail(err, AB_USAGE,
+                           "%s: the workload names the library %s as a back end; to run its code "
+                           "use --allow-plugins, or name it with --map",
+                           at, AB_SHOWN(300, p->heaps.items[i].name));
+    return AB_OK;
+}
+
+/* `via` is one mapping; each is checked by itself before, so that an error has its place. */
+static enum ab_status check_via(const struct ab_options *o, const struct ab_workload *w,
+                                const struct ab_placement_terms *terms, struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    for (size_t i = 0; i < ab_workload_count_sets(w) && status == AB_OK; i++) {
+        const char *via = ab_workload_set_via(w, i);
+        char *at = via == NULL ? NULL : ab_workload_set_via_place(w, i);
+        struct ab_text rules = {0}, where = {0};
+        struct ab_placement p;
+        if (via == NULL)
+            continue;
+        ab_text_addf(&rules, "*=%s", via);
+        ab_text_addf(&where, "%s: via", at != NULL ? at : "");
+        status = ab_placement_parse(rules.s, terms, where.s, &p, err);
+        if (status == AB_OK)
+            status = check_foreign(o, &p, where.s, err);
+        ab_placement_fini(&p);
+        ab_text_fini(&rules);
+        ab_text_fini(&where);
+        free(at);
+    }
+    return status;
+}
+
+static enum ab_status read_one(const char *text, const char *where,
+                               const struct ab_placement_terms *terms,
+                               struct ab_selection_list *list, struct ab_mapped_rows *out,
+                               struct ab_err *err)
+{
+    struct ab_placement *p = &out->items[out->n++];
+    AB_TRY(ab_placement_parse(text, terms, where, p, err));
+    return add_row(list, p, err);
+}
+
+enum ab_status ab_mapped_rows_read(const struct ab_options *o, const struct ab_subject *subject,
+                                   struct ab_selection_list *list, struct ab_mapped_rows *out,
+                                   struct ab_err *err)
+{
+    struct sets sets;
+    bool ok = list_sets(subject->workload, &sets);
+    enum ab_status status = AB_OK;
+    *out = (struct ab_mapped_rows){.first = list->n};
+    out->items = calloc(o->n_maps + 1, sizeof out->items[0]);
+    out->routes = calloc(o->n_maps + 1, sizeof out->routes[0]);
+    if (!ok || out->items == NULL || out->routes == NULL)
+        status = ab_fail(err, AB_SYSTEM, "out of memory");
+    const struct ab_placement_terms terms = {subject->workload != NULL ? sets.names : NULL, sets.n,
+                                             subject->map->image->n_lanes, o->backend_path};
+    for (size_t i = 0; i < o->n_maps && status == AB_OK; i++)
+        status = read_one(o->maps[i], "--map", &terms, list, out, err);
+    if (o->n_maps == 0 && sets.via != NULL && status == AB_OK &&
+        (status = check_via(o, subject->workload, &terms, err)) == AB_OK)
+        status = read_one(sets.via, "via", &terms, list, out, err);
+    if (status == AB_OK && out->n > 0 && sets.n > AB_GROUPS_MAX)
+        status = ab_fail(err, AB_USAGE, "a workload of more than %d sets cannot be mapped",
+                         AB_GROUPS_MAX);
+    free(sets.names);
+    free(sets.via);
+    return status;
+}
+
+/* ---- making ---- */
+
+static void fill_heap(const struct ab_selection *s, struct ab_route_heap *heap)
+{
+    *heap = (struct ab_route_heap){.source = s->source, .want_dev = s->dev, .want_ino = s->ino};
+    snprintf(heap->name, sizeof heap->name, "%s", s->name);
+    snprintf(heap->builtin, sizeof heap->builtin, "%s", s->builtin != NULL ? s->builtin->name : "");
+    snprintf(heap->path, sizeof heap->path, "%s", s->path);
+    snprintf(heap->prefix, sizeof heap->prefix, "%s", s->prefix);
+    snprintf(heap->params, sizeof heap->params, "%s", s->params);
+    memcpy(heap->values, s->values, sizeof heap->values);
+}
+
+static enum ab_status make_one(const struct ab_placement *p, const struct ab_subject *subject,
+                               struct ab_route *out, struct ab_err *err)
+{
+    struct ab_route_heap *heaps = calloc(p->heaps.n, sizeof heaps[0]);
+    if (heaps == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    for (size_t i = 0; i < p->heaps.n; i++)
+        fill_heap(&p->heaps.items[i], &heaps[i]);
+    const struct ab_route_plan plan = {p->rules, p->n_rules, heaps, (uint32_t)p->heaps.n};
+    enum ab_status status = ab_route_make(&plan, subject->map, subject->tape->groups, out, err);
+    free(heaps);
+    return status;
+}
+
+enum ab_status ab_mapped_rows_make(struct ab_mapped_rows *rows, const struct ab_subject *subject,
+                                   struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    for (size_t i = 0; i < rows->n && status == AB_OK; i++)
+        status = make_one(&rows->items[i], subject, &rows->routes[i], err);
+    if (status == AB_OK && rows->n > 0)
+        status = ab_route_make_null(&rows->routes[0], &rows->null_route, err);
+    return status;
+}
+
+/* ---- cases ---- */
+
+/* What the heaps want of their process's environment. */
+static void fill_environment(const struct ab_placement *p, struct ab_case *c)
+{
+    size_t n = 0, most = sizeof c->env / sizeof c->env[0] - 1;
+    for (size_t i = 0; i < p->heaps.n; i++)
+        for (uint32_t k = 0; k < p->heaps.items[i].n_env && n < most; k++)
+            c->env[n++] = p->heaps.items[i].env[k];
+}
+
+static void describe_heap(const struct ab_route_heap *heap, struct ab_mapped_heap *out)
+{
+    snprintf(out->name, sizeof out->name, "%s", heap->name);
+    out->n_requests = heap->facts.total_blocks;
+    out->requested_bytes = heap->facts.total_bytes;
+    out->live_peak_blocks = heap->facts.live_peak_blocks;
+    out->live_peak_bytes = heap->facts.live_peak_bytes;
+}
+
+void ab_mapped_rows_fill(const struct ab_mapped_rows *rows, size_t row, struct ab_case *c,
+                         struct ab_backend_info *info)
+{
+    if (row < rows->first || row - rows->first >= rows->n)
+        return;
+    const struct ab_placement *p = &rows->items[row - rows->first];
+    const struct ab_route *route = &rows->routes[row - rows->first];
+    const struct ab_selection *preload = ab_placement_preload(p);
+    *c = (struct ab_case){
+        .source = preload != NULL ? AB_SOURCE_PRELOAD : AB_SOURCE_BUILTIN,
+        .boundary = AB_BOUNDARY_ROUTED,
+        .path = preload != NULL ? preload->path : NULL,
+        .prefix = "",
+        .params = "",
+        .route = route,
+    };
+    fill_environment(p, c);
+    snprintf(info->map, sizeof info->map, "%s", p->text);
+    info->n_heaps = route->image->n_heaps;
+    for (uint32_t h = 0; h < info->n_heaps; h++)
+        describe_heap(ab_route_heap_at(route->image, h), &info->heaps[h]);
+}
+
+void ab_mapped_rows_fini(struct ab_mapped_rows *rows)
+{
+    for (size_t i = 0; i < rows->n; i++) {
+        ab_placement_fini(&rows->items[i]);
+        ab_route_close(&rows->routes[i]);
+    }
+    ab_route_close(&rows->null_route);
+    free(rows->items);
+    free(rows->routes);
+    *rows = (struct ab_mapped_rows){0};
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `trace info --sites`: the call sites that did most, for people and as JSON. Frames of C++'s
+ * operator new are not shown, but said: the site is who wrote `new`.
+ */
+#include "cli/options/option_sites.h"
+#include "cli/trace/cmd_trace.h"
+#include "cli/trace/site_names.h"
+#include "core/text.h"
+#include "core/units_show.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FRAMES_SHOWN = 4 };
+
+struct row {
+    uint32_t site;
+    uint64_t key;
+};
+
+static uint64_t key_of(const struct ab_site_stat *s, enum ab_site_order order)
+{
+    switch (order) {
+    case AB_SITES_BY_BYTES:
+        return s->bytes;
+    case AB_SITES_BY_PEAK:
+        return s->peak_bytes;
+    case AB_SITES_BY_NEVER_FREED:
+        return s->live_bytes;
+    case AB_SITES_BY_TEMPORARY:
+        return s->temporary;
+    default:
+        return s->calls;
+    }
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    return x->key != y->key ? (x->key < y->key ? 1 : -1) : AB_COMPARE(x->site, y->site);
+}
+
+/* All sites that have what is asked for, the most first; free it. NULL = out of memory. */
+static struct row *sort_sites(const struct ab_trace_facts *f, enum ab_site_order order, size_t *n)
+{
+    struct row *rows = calloc(f->sites.n + 1, sizeof rows[0]);
+    *n = 0;
+    for (uint32_t i = 0; rows != NULL && i < f->sites.n; i++) {
+        uint64_t key = key_of(&f->sites.sites[i], order);
+        if (key > 0)
+            rows[(*n)++] = (struct row){i, key};
+    }
+    if (*n > 0)
+        qsort(rows, *n, sizeof rows[0], by_key);
+    return rows;
+}
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* ---- for people ---- */
+
+static void print_frame(FILE *to, const struct ab_site_module *m, const struct ab_site_frame *frame,
+                        const struct ab_symbol *symbol)
+{
+    if (m == NULL)
+        fputs("code made at run time", to);
+    else if (symbol->function[0] != 0)
+        fputs(AB_SHOWN(100, symbol->function), to);
+    else
+        fprintf(to, "%s+0x%llx", AB_SHOWN(100, base_of(m->path)),
+                (unsigned long long)frame->address);
+    if (symbol->file[0] != 0)
+        fprintf(to, "  %s:%d", AB_SHOWN(100, base_of(symbol->file)), symbol->line);
+    else if (m != NULL && symbol->function[0] != 0)
+        fprintf(to, "  %s", AB_SHOWN(100, base_of(m->path)));
+    fputc('\n', to);
+}
+
+static void print_stack(FILE *to, struct ab_site_names *names, uint32_t site)
+{
+    struct ab_symbol symbol;
+    const char *lead = "    ";
+    size_t n_shown = 0, depth = site == 0 ? 0 : names->table->stacks[site - 1].depth;
+    if (site == 0)
+        fputs("    not known: inherited, or allocated while the recorder started\n", to);
+    for (size_t i = 0; i < depth && n_shown < FRAMES_SHOWN; i++) {
+        const struct ab_site_frame *frame = ab_site_frame(names->table, site, i);
+        const struct ab_site_module *m = ab_site_names_find(names, frame, &symbol);
+        if (symbol.is_new && i + 1 < depth) {
+            lead = "    new in ";
+            continue;
+        }
+        fputs(lead, to);
+        print_frame(to, m, frame, &symbol);
+        lead = "      < ";
+        n_shown++;
+    }
+}
+
+static void print_row(FILE *to, const struct ab_site_stat *s)
+{
+    char life[32] = "n/a";
+    uint64_t median = ab_site_stat_median_life(s);
+    if (median != UINT64_MAX)
+        snprintf(life, sizeof life, "<= %llu", (unsigned long long)median);
+    fprintf(to, "\n%12llu %11s %12s %12s %7.1f %% %12s\n", (unsigned long long)s->calls,
+            AB_BYTES(s->bytes), AB_BYTES(s->peak_bytes), AB_BYTES(s->live_bytes),
+            s->calls > 0 ? 100 * (double)s->temporary / (double)s->calls : 0, life);
+}
+
+void ab_trace_print_sites(FILE *to, const struct ab_trace_facts *f, const struct ab_options *o)
+{
+    struct ab_site_names names;
+    size_t n = 0;
+    struct row *rows = sort_sites(f, o->site_order, &n);
+    if (rows == NULL || !ab_site_names_init(&names, &f->site_table)) {
+        free(rows);
+        return;
+    }
+    fprintf(to, "\ncall sites: %zu by %s%s\n", n < o->n_sites ? n : o->n_sites,
+            ab_option_site_orders[o->site_order], n > o->n_sites ? ", of more" : "");
+    fprintf(to, "%12s %11s %12s %12s %9s %12s\n", "calls", "bytes", "live at peak", "never freed",
+            "temporary", "median life");
+    for (size_t i = 0; i < n && i < o->n_sites; i++) {
+        print_row(to, &f->sites.sites[rows[i].site]);
+        print_stack(to, &names, rows[i].site);
+    }
+    ab_site_names_fini(&names);
+    free(rows);
+}
+
+/* ---- as JSON ---- */
+
+static json_t *text_or_null(const char *text)
+{
+    return text[0] != 0 ? ab_json_string(text) : json_null();
+}
+
+static json_t *frame_json(struct ab_json *w, struct ab_site_names *names,
+                          const struct ab_site_frame *frame, bool *is_new)
+{
+    struct ab_symbol symbol;
+    const struct ab_site_module *m = ab_site_names_find(names, frame, &symbol);
+    json_t *o = json_object();
+    *is_new = symbol.is_new;
+    ab_json_put(w, o, "function", text_or_null(symbol.function));
+    ab_json_put(w, o, "file", text_or_null(symbol.file));
+    ab_json_put(w, o, "line", symbol.line > 0 ? json_integer(symbol.line) : json_null());
+    ab_json_put(w, o, "module", m != NULL ? ab_json_string(m->path) : json_null());
+    ab_json_put(w, o, "address", m != NULL ? ab_json_integer(frame->address) : json_null());
+    return o;
+}
+
+static void put_stack(struct ab_json *w, json_t *o, struct ab_site_names *names, uint32_t site)
+{
+    static const char *const ends[] = {"whole", "depth", "no tables", "unknown rule",
+                                       "unreadable stack"};
+    json_t *frames = json_array();
+    bool is_cxx_new = false, is_new = false;
+    for (size_t i = 0; site != 0 && i < names->table->stacks[site - 1].depth; i++) {
+        ab_json_append(w, frames,
+                       frame_json(w, names, ab_site_frame(names->table, site, i), &is_new));
+        is_cxx_new = is_cxx_new || (i == 0 && is_new);
+    }
+    ab_json_put(w, o, "cxx_new", json_boolean(is_cxx_new));
+    ab_json_put(w, o, "stack", frames);
+    ab_json_put(w, o, "stack_end",
+                site != 0 ? ab_json_string(ends[names->table->stacks[site - 1].end]) : json_null());
+}
+
+static json_t *lives_json(struct ab_json *w, const struct ab_site_stat *s)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < AB_SITE_LIVES; i++) {
+        if (s->lives[i] == 0)
+            continue;
+        json_t *o = json_object();
+        ab_json_put(w, o, "to",
+                    i + 1 == AB_SITE_LIVES ? json_null() : ab_json_integer((UINT64_C(1) << i) - 1));
+        ab_json_put(w, o, "blocks", ab_json_integer(s->lives[i]));
+        ab_json_append(w, list, o);
+    }
+    return list;
+}
+
+static json_t *site_json(struct ab_json *w, const struct ab_site_stat *s)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+    } numbers[] = {
+        {"calls", s->calls},
+        {"resizes", s->resizes},
+        {"failed", s->failed},
+        {"bytes", s->bytes},
+        {"size_least", s->size_least},
+        {"size_most", s->size_most},
+        {"frees", s->frees},
+        {"temporary", s->temporary},
+        {"peak_bytes", s->peak_bytes},
+        {"peak_blocks", s->peak_blocks},
+        {"never_freed_bytes", s->live_bytes},
+        {"never_freed_blocks", s->live_blocks},
+    };
+    json_t *o = json_object();
+    for (size_t i = 0; i < AB_ARRAY_LEN(numbers); i++)
+        ab_json_put(w, o, numbers[i].name, ab_json_integer(numbers[i].value));
+    ab_json_put(w, o, "lifetimes", lives_json(w, s));
+    return o;
+}
+
+json_t *ab_trace_sites_json(struct ab_json *w, const struct ab_trace_facts *f,
+                            const struct ab_options *o)
+{
+    struct ab_site_names names;
+    size_t n = 0;
+    struct row *rows = sort_sites(f, o->site_order, &n);
+    json_t *list = json_array();
+    if (rows == NULL || !ab_site_names_init(&names, &f->site_table)) {
+        free(rows);
+        return list;
+    }
+    for (size_t i = 0; i < n && i < o->n_sites; i++) {
+        json_t *site = site_json(w, &f->sites.sites[rows[i].site]);
+        put_stack(w, site, &names, rows[i].site);
+        ab_json_append(w, list, site);
+    }
+    ab_site_names_fini(&names);
+    free(rows);
+    return list;
+}

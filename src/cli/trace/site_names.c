@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens each file when the first of its frames is asked for.
+ */
+#include "cli/trace/site_names.h"
+
+#include <stdlib.h>
+
+bool ab_site_names_init(struct ab_site_names *n, const struct ab_site_table *table)
+{
+    *n = (struct ab_site_names){.table = table};
+    n->modules = calloc(table->n_modules + 1, sizeof n->modules[0]);
+    return n->modules != NULL;
+}
+
+void ab_site_names_fini(struct ab_site_names *n)
+{
+    for (size_t i = 0; n->modules != NULL && i < n->table->n_modules; i++)
+        ab_symbols_close(n->modules[i].symbols);
+    free(n->modules);
+    n->modules = NULL;
+}
+
+const struct ab_site_module *ab_site_names_find(struct ab_site_names *n,
+                                                const struct ab_site_frame *frame,
+                                                struct ab_symbol *out)
+{
+    *out = (struct ab_symbol){.line = 0};
+    if (frame->module == 0)
+        return NULL;
+    size_t i = frame->module - 1;
+    const struct ab_site_module *m = &n->table->modules[i];
+    if (!n->modules[i].is_tried) {
+        n->modules[i].is_tried = true;
+        n->modules[i].state = ab_symbols_open(m->path, m->build_id, m->n_build_id,
+                                              &n->modules[i].symbols);
+    }
+    if (n->modules[i].symbols != NULL) /* the call is ahead of where it returns to */
+        ab_symbols_find(n->modules[i].symbols, frame->address - 1, out);
+    return m;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The two halves of a stream that are written in turn: packing one that was full, and making room.
+ */
+#include "record/preload/preload_halves.h"
+
+#include "record/preload/spool_codec.h"
+
+#include <string.h>
+
+/* Packs a half after those that are packed; false when there is no room. */
+static bool pack_half(struct ab_spool_tail *tail, unsigned half)
+{
+    uint64_t left = AB_SPOOL_PACK_BYTES - tail->pack_bytes;
+    struct ab_spool_chunk *chunk = (struct ab_spool_chunk *)((char *)tail + AB_SPOOL_PACK +
+                                                             tail->pack_bytes);
+    if (left < sizeof *chunk)
+        return false;
+    size_t words = ab_half_pack(ab_half_events(tail, half), AB_SPOOL_HALF_EVENTS,
+                                (uint64_t *)(chunk + 1), (left - sizeof *chunk) / 8);
+    if (words == 0)
+        return false;
+    chunk->number = tail->half_number[half] - 1;
+    chunk->bytes = words * 8;
+    __atomic_store_n(&tail->pack_bytes, tail->pack_bytes + sizeof *chunk + words * 8,
+                     __ATOMIC_RELEASE);
+    return true;
+}
+
+static enum ab_spool_stop save_half(struct ab_spool_tail *tail, unsigned half, struct ab_file_id id)
+{
+    if (pack_half(tail, half))
+        return AB_SPOOL_RUNNING;
+    enum ab_spool_stop why = ab_files_save(id, tail);
+    if (why == AB_SPOOL_RUNNING)
+        pack_half(tail, half); /* one always fits where there is nothing */
+    return why;
+}
+
+/* With all signals blocked. */
+enum ab_spool_stop ab_halves_turn(struct ab_spool_tail *tail, uint64_t number, struct ab_file_id id)
+{
+    unsigned half = number % 2;
+    if (tail->half_number[half] == number + 1)
+        return AB_SPOOL_RUNNING; /* a signal handler was quicker */
+    if (tail->half_number[half] != 0) {
+        enum ab_spool_stop why = save_half(tail, half, id);
+        if (why != AB_SPOOL_RUNNING)
+            return why;
+    }
+    /* From here on what the file has counts: a thread can be killed in the middle of memset. */
+    __atomic_store_n(&tail->half_number[half], 0, __ATOMIC_SEQ_CST);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    memset(ab_half_events(tail, half), 0, AB_SPOOL_HALF);
+    __atomic_store_n(&tail->half_number[half], number + 1, __ATOMIC_RELEASE);
+    return AB_SPOOL_RUNNING;
+}
+
+int64_t ab_halves_count_calls(struct ab_spool_tail *tail, unsigned half)
+{
+    const struct ab_spool_event *events = ab_half_events(tail, half);
+    int64_t n = 0;
+    for (size_t i = 0; i < AB_SPOOL_HALF_EVENTS; i++)
+        n += (events[i].stamp_kind & 15) < AB_SPOOL_SITE;
+    return n;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where the calls come from: which stack, and which modules its addresses lie in, as events of the
+ * thread's own stream (spool.h). Hidden from the recorded program.
+ */
+#ifndef AB_RECORD_PRELOAD_PRELOAD_SITES_H
+#define AB_RECORD_PRELOAD_PRELOAD_SITES_H
+
+#include "record/preload/preload_files.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ab_here { /* a function of ours: where it returns to, and its frame */
+    uintptr_t pc, frame;
+};
+
+struct ab_sites; /* of a thread slot */
+
+/* Once, before the first call. */
+void ab_sites_find_real(void) AB_HIDDEN;
+
+/* Are sites of so many calls to be recorded (0 = none), and can they be? */
+bool ab_sites_can(uint32_t depth) AB_HIDDEN;
+
+/* What writes an event without a stamp into a stream. */
+typedef void ab_sites_put(struct ab_spool_tail *tail, enum ab_spool_kind kind, uint64_t address,
+                          uint64_t size);
+
+/* A thread has taken a slot; `tls`: a thread-local variable. With all signals blocked. Without
+ * memory *s stays NULL. */
+void ab_sites_begin(struct ab_sites **s, uint32_t thread, const void *tls,
+                    ab_sites_put *put) AB_HIDDEN;
+
+/* Notes the stack of a call ahead of it. Leaves errno alone. */
+void ab_sites_note(struct ab_sites *s, struct ab_spool_tail *tail, struct ab_here here) AB_HIDDEN;
+
+/* ---- modules that go ----
+ * The dynamic linker frees the record of a module after it has unmapped it, and before it maps
+ * another: with the program's free, which is ours. That is how unloading is seen, also where libc
+ * itself does it. */
+enum { AB_SITES_WATCHED = 1024 };
+extern uintptr_t ab_sites_watched[AB_SITES_WATCHED] AB_HIDDEN; /* records by address; 0 = none */
+void ab_sites_forget(const void *map) AB_HIDDEN;
+
+static inline unsigned ab_sites_home(uintptr_t map)
+{
+    return (unsigned)(map * UINT64_C(0x9e3779b97f4a7c15) >> 54) % AB_SITES_WATCHED;
+}
+
+static inline void ab_sites_see_free(const void *p)
+{
+    if (__builtin_expect(ab_sites_watched[ab_sites_home((uintptr_t)p)] != 0, 0))
+        ab_sites_forget(p);
+}
+
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Walks a stack, a frame at a time. The stack of the thread itself is known from where the thread
+ * begins; of another one (a signal's, a coroutine's) each page is tried before it is read.
+ */
+#include "record/preload/unwind.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    PAGE = 4096,         /* at least: larger pages are tried in parts */
+    OWN_PAGES = 4096,    /* of the own stack that are tried at a time: 16 MiB */
+    FOREIGN_PAGES = 64,  /* of another one, for one walk */
+    NEAREST = 256 << 20, /* farther from the top is another stack */
+};
+
+/* ---- memory ---- */
+
+/* The kernel reads the set before it refuses the action. Not the C library's call: errno. */
+bool ab_unwind_can_read(uintptr_t address)
+{
+    enum { NO_ACTION = -1, SET_BYTES = 8, REFUSED = -EINVAL };
+    uintptr_t set = address & ~(uintptr_t)7;
+#if defined(__x86_64__)
+    register long result __asm__("rax") = SYS_rt_sigprocmask;
+    register long bytes __asm__("r10") = SET_BYTES;
+    __asm__ volatile("syscall"
+                     : "+r"(result)
+                     : "D"((long)NO_ACTION), "S"(set), "d"(0L), "r"(bytes)
+                     : "rcx", "r11", "memory");
+#else
+    register long number __asm__("x8") = SYS_rt_sigprocmask;
+    register long result __asm__("x0") = NO_ACTION;
+    register uintptr_t second __asm__("x1") = set;
+    register long third __asm__("x2") = 0, bytes __asm__("x3") = SET_BYTES;
+    __asm__ volatile("svc 0"
+                     : "+r"(result)
+                     : "r"(second), "r"(third), "r"(bytes), "r"(number)
+                     : "memory");
+#endif
+    return result == REFUSED;
+}
+
+static bool can_read_pages(uintptr_t low, uintptr_t high)
+{
+    for (uintptr_t at = low & ~(uintptr_t)(PAGE - 1); at < high; at += PAGE)
+        if (!ab_unwind_can_read(at))
+            return false;
+    return true;
+}
+
+struct window { /* of a stack: readable */
+    uintptr_t low, high;
+    unsigned n_pages; /* that may still be tried */
+};
+
+/* The stack that the thread began on, as far as it reaches down now. */
+static bool is_own(struct ab_unwinder *u, uintptr_t sp)
+{
+    uintptr_t low = sp & ~(uintptr_t)(PAGE - 1);
+    if (sp >= u->stack_low && sp < u->stack_high)
+        return true;
+    if (u->stack_high != 0 && sp < u->stack_low && u->stack_low - low <= OWN_PAGES * PAGE &&
+        can_read_pages(low, u->stack_low)) {
+        u->stack_low = low;
+        return true;
+    }
+    for (size_t i = 0; u->stack_high == 0 && i < 2; i++) {
+        uintptr_t top = u->stack_tops[i] & ~(uintptr_t)7;
+        if (sp >= top || top - sp > NEAREST || top - low > OWN_PAGES * PAGE ||
+            !can_read_pages(low, top))
+            continue;
+        u->stack_low = low;
+        u->stack_high = top;
+        return true;
+    }
+    return false;
+}
+
+static struct window window_at(struct ab_unwinder *u, bool is_nested, uintptr_t sp)
+{
+    if (sp >= u->stack_low && sp < u->stack_high)
+        return (struct window){sp, u->stack_high, 0};
+    if (!is_nested && is_own(u, sp))
+        return (struct window){sp, u->stack_high, 0};
+    return (struct window){sp, sp, FOREIGN_PAGES};
+}
+
+/* In a program under AddressSanitizer it is no access of its own. */
+static inline __attribute__((no_sanitize("address"))) uintptr_t load(uintptr_t at)
+{
+    return *(const volatile uintptr_t *)at;
+}
+
+static inline bool read_word(struct window *w, uintptr_t at, uintptr_t *out)
+{
+    if (at % sizeof *out != 0 || at < w->low)
+        return false;
+    while (at >= w->high) { /* aligned: a word does not cross a page */
+        uintptr_t page = w->high & ~(uintptr_t)(PAGE - 1);
+        if (w->n_pages == 0 || !ab_unwind_can_read(page))
+            return false;
+        w->n_pages--;
+        w->high = page + PAGE;
+    }
+    *out = load(at);
+    return true;
+}
+
+/* ---- modules ---- */
+
+struct found_object { /* struct dl_find_object of glibc from 2.35, where it may grow */
+    unsigned long long flags;
+    void *begin, *end;
+    struct link_map *map;
+    void *table;
+    unsigned long long reserved[16];
+};
+
+/* The readable segment that holds the tables. */
+static void find_segment(struct ab_unwind_module *m)
+{
+    const ElfW(Ehdr) *head = (const void *)m->begin;
+    if (!ab_unwind_can_read(m->begin) || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
+        head->e_phentsize != sizeof(ElfW(Phdr)) ||
+        head->e_phoff + head->e_phnum * sizeof(ElfW(Phdr)) > PAGE)
+        return;
+    const ElfW(Phdr) *segments = (const void *)(m->begin + head->e_phoff);
+    uintptr_t bias = (uintptr_t)((const struct link_map *)m->map)->l_addr;
+    for (unsigned i = 0; i < head->e_phnum; i++) {
+        const ElfW(Phdr) *s = &segments[i];
+        uintptr_t low = bias + s->p_vaddr;
+        if (s->p_type != PT_LOAD || (s->p_flags & PF_R) == 0 || m->table < low ||
+            m->table - low >= s->p_filesz)
+            continue;
+        m->low = low;
+        m->high = low + s->p_filesz;
+    }
+}
+
+struct ab_unwind_module ab_unwind_module(const struct ab_unwinder *u, uintptr_t pc)
+{
+    int (*find)(void *, struct found_object *);
+    struct found_object found = {0};
+    *(void **)&find = u->find_object;
+    if (find == NULL || find((void *)pc, &found) != 0)
+        return (struct ab_unwind_module){0};
+    struct ab_unwind_module m = {.table = (uintptr_t)found.table,
+                                 .map = (uintptr_t)found.map,
+                                 .begin = (uintptr_t)found.begin};
+    if (m.table != 0)
+        find_segment(&m);
+    return m;
+}
+
+/* ---- rules ---- */
+
+static __attribute__((noinline)) struct ab_frame_rule find_rule(const struct ab_unwinder *u,
+                                                                uintptr_t pc)
+{
+    struct ab_unwind_module m = ab_unwind_module(u, pc);
+    if (m.low == 0)
+        return (struct ab_frame_rule){.cfa = AB_CFA_UNKNOWN, .fp = AB_FP_LOST};
+    return ab_eh_frame_rule(m.table, m.low, m.high, pc);
+}
+
+static inline struct ab_unwind_entry *entry_of(const struct ab_unwinder *u, uintptr_t key)
+{
+    return &u->cache[(key * UINT64_C(0x9e3779b97f4a7c15) >> 40) % AB_UNWIND_RULES];
+}
+
+/* A call may be the last thing in a function: what it returns to is in the next one. After a
+ * signal the address is that of the instruction. */
+static inline struct ab_frame_rule rule_at(struct ab_unwinder *u, bool is_nested, uintptr_t pc,
+                                           bool is_exact)
+{
+    uintptr_t key = pc - !is_exact;
+    struct ab_unwind_entry *e = NULL;
+    if (u->cache != NULL && !is_nested) {
+        e = entry_of(u, key);
+        if (__builtin_expect(e->key == key, 1))
+            return e->rule;
+    }
+    struct ab_frame_rule rule = find_rule(u, key);
+    if (e != NULL)
+        *e = (struct ab_unwind_entry){key, rule};
+    return rule;
+}
+
+void ab_unwind_forget(struct ab_unwinder *u)
+{
+    if (u->cache != NULL)
+        memset(u->cache, 0, AB_UNWIND_RULES * sizeof u->cache[0]);
+}
+
+/* ---- frames ---- */
+
+struct walk {
+    struct ab_unwinder *u;
+    struct ab_code_place at;
+    struct window window;
+    bool is_nested, is_exact, has_fp;
+};
+
+enum { UC_FP = 120, UC_SP = 160, UC_PC = 168 }; /* in the kernel's ucontext of x86-64 */
+
+/* The stack of the interrupted code may be another one. */
+static bool leave_signal(struct walk *w)
+{
+    uintptr_t base = w->at.sp;
+    if (!read_word(&w->window, base + UC_PC, &w->at.pc) ||
+        !read_word(&w->window, base + UC_SP, &w->at.sp) ||
+        !read_word(&w->window, base + UC_FP, &w->at.fp))
+        return false;
+    w->has_fp = true;
+    w->is_exact = true;
+    w->window = window_at(w->u, w->is_nested, w->at.sp & ~(uintptr_t)7);
+    return true;
+}
+
+static bool find_cfa(struct walk *w, struct ab_frame_rule rule, uintptr_t *cfa)
+{
+    uintptr_t offset = (uintptr_t)(intptr_t)rule.cfa_offset;
+    switch (rule.cfa) {
+    case AB_CFA_SP:
+        *cfa = w->at.sp + offset;
+        return true;
+    case AB_CFA_FP:
+        *cfa = w->at.fp + offset;
+        return w->has_fp;
+    case AB_CFA_AT_FP:
+        return w->has_fp && read_word(&w->window, w->at.fp + offset, cfa);
+    default: /* AB_CFA_PLT */
+        *cfa = w->at.sp + 8 + ((w->at.pc & 15) >= 11 ? 8 : 0);
+        return true;
+    }
+}
+
+static bool restore_fp(struct walk *w, struct ab_frame_rule rule, uintptr_t cfa)
+{
+    uintptr_t base = rule.fp == AB_FP_AT_CFA ? cfa : w->at.fp;
+    if (rule.fp == AB_FP_LOST)
+        w->has_fp = false;
+    if (rule.fp == AB_FP_LOST || rule.fp == AB_FP_SAME)
+        return true;
+    return read_word(&w->window, base + (uintptr_t)(intptr_t)rule.fp_offset, &w->at.fp);
+}
+
+/* Each caller's frame is above the one before: so the walk has an end. */
+static bool leave_frame(struct walk *w, struct ab_frame_rule rule)
+{
+    uintptr_t cfa = 0, pc = 0;
+    if (!find_cfa(w, rule, &cfa) || cfa <= w->at.sp || !read_word(&w->window, cfa - 8, &pc) ||
+        !restore_fp(w, rule, cfa))
+        return false;
+    w->at.pc = pc;
+    w->at.sp = cfa;
+    w->is_exact = false;
+    return pc != 0;
+}
+
+/* A frame pointer points to the caller's, and above that lies the address to return to. */
+static bool follow_frame_pointer(struct walk *w)
+{
+    uintptr_t pc = 0, fp = 0, base = w->at.fp;
+    if (!w->has_fp || base < w->at.sp || base - w->at.sp > (1 << 20) ||
+        !read_word(&w->window, base, &fp) || !read_word(&w->window, base + 8, &pc))
+        return false;
+#if defined(__aarch64__)
+    pc &= UINT64_C(0xffffffffffff); /* signed by pointer authentication */
+#endif
+    if (pc < PAGE || ab_unwind_module(w->u, pc - 1).map == 0)
+        return false;
+    w->at = (struct ab_code_place){pc, base + 16, fp};
+    w->is_exact = false;
+    return true;
+}
+
+/* AB_STACK_DEPTH: there is one more. */
+static inline enum ab_stack_end step(struct walk *w)
+{
+    struct ab_frame_rule rule = rule_at(w->u, w->is_nested, w->at.pc, w->is_exact);
+    switch (rule.cfa) {
+    case AB_CFA_OUTERMOST:
+        return AB_STACK_WHOLE;
+    case AB_CFA_UNKNOWN:
+        if (follow_frame_pointer(w))
+            return AB_STACK_DEPTH;
+        return rule.fp == AB_FP_LOST ? AB_STACK_NO_TABLE : AB_STACK_NO_RULE;
+    case AB_CFA_SIGNAL:
+        return leave_signal(w) ? AB_STACK_DEPTH : AB_STACK_NO_MEMORY;
+    default:
+        return leave_frame(w, rule) ? AB_STACK_DEPTH : AB_STACK_NO_MEMORY;
+    }
+}
+
+/* As far as all is as usual: rules that are in the cache, frames of the two usual kinds on a stack
+ * whose end is known. The same as steps, in a third of their instructions. */
+static inline __attribute__((no_sanitize("address"))) size_t walk_usual(struct walk *w,
+                                                                        uintptr_t *addresses,
+                                                                        size_t n, size_t depth)
+{
+    uintptr_t pc = w->at.pc, sp = w->at.sp, fp = w->at.fp, high = w->window.high;
+    for (; n < depth; n++) {
+        const struct ab_unwind_entry *e = entry_of(w->u, pc - 1);
+        struct ab_frame_rule rule = e->rule;
+        if (e->key != pc - 1 || (rule.cfa != AB_CFA_SP && rule.cfa != AB_CFA_FP))
+            break;
+        uintptr_t cfa = (rule.cfa == AB_CFA_SP ? sp : fp) + (uintptr_t)(intptr_t)rule.cfa_offset;
+        uintptr_t saved = cfa + (uintptr_t)(intptr_t)rule.fp_offset;
+        if (cfa <= sp || cfa > high || cfa % 8 != 0)
+            break;
+        if (rule.fp == AB_FP_AT_CFA) {
+            if (saved < sp || saved > high - 8 || saved % 8 != 0)
+                break;
+        } else if (rule.fp != AB_FP_SAME) {
+            break;
+        }
+        uintptr_t next = *(const volatile uintptr_t *)(cfa - 8);
+        if (next == 0)
+            break;
+        fp = rule.fp == AB_FP_AT_CFA ? *(const volatile uintptr_t *)saved : fp;
+        addresses[n] = pc = next;
+        sp = cfa;
+    }
+    w->at = (struct ab_code_place){pc, sp, fp};
+    return n;
+}
+
+size_t ab_unwind(struct ab_unwinder *u, bool is_nested, struct ab_code_place place,
+                 uintptr_t *addresses, size_t depth, enum ab_stack_end *end)
+{
+    struct walk w = {.u = u, .at = place, .is_nested = is_nested, .has_fp = true};
+    size_t n = 0;
+    addresses[n++] = place.pc;
+    *end = AB_STACK_DEPTH;
+    if (n < depth)
+        w.window = window_at(u, is_nested, place.sp);
+    while (n < depth) {
+        if (u->cache != NULL && !is_nested && w.window.n_pages == 0 && w.has_fp && !w.is_exact &&
+            (n = walk_usual(&w, addresses, n, depth)) == depth)
+            break;
+        if ((*end = step(&w)) != AB_STACK_DEPTH)
+            break;
+        addresses[n++] = w.at.pc;
+    }
+    return n;
+}

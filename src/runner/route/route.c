@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writes a placement to a sealed memfd that workers map.
+ */
+#include "runner/route/route.h"
+
+#include "base/bits.h"
+#include "runner/route/route_walk.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Offsets of all that is in the file. */
+static struct ab_route_image plan_image(const struct ab_route_walk *walk, uint32_t n_heaps,
+                                        uint32_t n_lanes)
+{
+    struct ab_route_image image = {
+        .magic = AB_ROUTE_MAGIC, .size = sizeof image, .n_heaps = n_heaps, .n_lanes = n_lanes};
+    uint64_t at = image.heaps_offset = ab_align_up(sizeof image, 64);
+    at += n_heaps * sizeof walk->heaps[0];
+    for (uint32_t l = 0; l < n_lanes; l++) {
+        at = image.resets_offset[l] = ab_align_up(at, 64);
+        at += walk->lanes[l].n_resets * sizeof walk->lanes[l].resets[0];
+        at = image.choices_offset[l] = ab_align_up(at, 64);
+        at += walk->lanes[l].n_choices;
+    }
+    image.total_bytes = ab_align_up(at + 64, 4096);
+    return image;
+}
+
+static void copy(char *file, uint64_t offset, const void *from, size_t bytes)
+{
+    if (bytes > 0)
+        memcpy(file + offset, from, bytes);
+}
+
+static void fill(char *file, const struct ab_route_image *image, const struct ab_route_walk *walk)
+{
+    copy(file, 0, image, sizeof *image);
+    copy(file, image->heaps_offset, walk->heaps, image->n_heaps * sizeof walk->heaps[0]);
+    for (uint32_t l = 0; l < image->n_lanes; l++) {
+        const struct ab_route_lane *lane = &walk->lanes[l];
+        copy(file, image->resets_offset[l], lane->resets, lane->n_resets * sizeof lane->resets[0]);
+        copy(file, image->choices_offset[l], lane->choices, lane->n_choices);
+    }
+}
+
+/* `bytes` that can be written to, until seal. */
+static char *begin_file(size_t bytes, int *fd, struct ab_err *err)
+{
+    *fd = ab_memfd("allocbench-route", bytes);
+    void *p = *fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+    if (p != MAP_FAILED)
+        return p;
+    ab_fail_errno(err, AB_SYSTEM, "cannot map the placement");
+    if (*fd >= 0)
+        close(*fd);
+    return NULL;
+}
+
+static enum ab_status seal(int fd, char *file, size_t bytes, struct ab_route *out,
+                           struct ab_err *err)
+{
+    munmap(file, bytes);
+    const struct ab_route_image *image = MAP_FAILED;
+    if (fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) == 0)
+        image = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+    if (image == MAP_FAILED) {
+        enum ab_status status = ab_fail_errno(err, AB_SYSTEM, "cannot seal the placement");
+        close(fd);
+        return status;
+    }
+    *out = (struct ab_route){fd, image};
+    return AB_OK;
+}
+
+enum ab_status ab_route_make(const struct ab_route_plan *plan, const struct ab_tape_map *tape,
+                             uint8_t *const *groups, struct ab_route *out, struct ab_err *err)
+{
+    struct ab_route_walk walk;
+    int fd;
+    if (tape->image->n_bursts > 1)
+        return ab_fail(
+            err, AB_USAGE,
+            "a placement needs the whole tape in memory, and this trace is replayed in "
+            "bursts; give it more with --tape-mem, or a shorter one made by `trace cut`");
+    enum ab_status status = ab_route_walk(plan, tape, groups, &walk, err);
+    if (status == AB_OK) {
+        struct ab_route_image image = plan_image(&walk, plan->n_heaps, tape->image->n_lanes);
+        char *file = begin_file(image.total_bytes, &fd, err);
+        status = AB_SYSTEM;
+        if (file != NULL) {
+            fill(file, &image, &walk);
+            status = seal(fd, file, image.total_bytes, out, err);
+        }
+    }
+    ab_route_walk_fini(&walk, tape->image->n_lanes);
+    return status;
+}
+
+enum ab_status ab_route_make_null(const struct ab_route *of, struct ab_route *out,
+                                  struct ab_err *err)
+{
+    int fd;
+    size_t bytes = of->image->total_bytes;
+    char *file = begin_file(bytes, &fd, err);
+    if (file == NULL)
+        return AB_SYSTEM;
+    memcpy(file, of->image, bytes);
+    for (uint32_t h = 0; h < of->image->n_heaps; h++) {
+        struct ab_route_heap *heap =
+            (struct ab_route_heap *)(void *)(file + of->image->heaps_offset) + h;
+        struct ab_facts facts = heap->facts;
+        *heap = (struct ab_route_heap){.source = AB_SOURCE_BUILTIN,
+                                       .n_lanes = heap->n_lanes,
+                                       .n_remote = heap->n_remote,
+                                       .name = "null",
+                                       .builtin = "null",
+                                       .facts = facts};
+    }
+    return seal(fd, file, bytes, out, err);
+}
+
+void ab_route_close(struct ab_route *route)
+{
+    if (route->image == NULL)
+        return;
+    munmap((void *)route->image, route->image->total_bytes);
+    close(route->fd);
+    *route = (struct ab_route){0};
+}
+
+bool ab_route_has_null(const struct ab_route *route)
+{
+    for (uint32_t h = 0; h < route->image->n_heaps; h++)
+        if (strcmp(ab_route_heap_at(route->image, h)->builtin, "null") == 0)
+            return true;
+    return false;
+}
+
+bool ab_route_loads(const struct ab_route *route)
+{
+    for (uint32_t h = 0; h < route->image->n_heaps; h++) {
+        uint32_t source = ab_route_heap_at(route->image, h)->source;
+        if (source == AB_SOURCE_PLUGIN || source == AB_SOURCE_PREFIX)
+            return true;
+    }
+    return false;
+}

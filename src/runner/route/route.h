@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Makes a placement (wire/route.h): walks a tape in its common order, asks the rules which heap
+ * serves each request, and sums up what each heap has to serve.
+ */
+#ifndef AB_RUNNER_ROUTE_ROUTE_H
+#define AB_RUNNER_ROUTE_ROUTE_H
+
+#include "core/status.h"
+#include "runner/tape/tape_image.h"
+#include "wire/route.h"
+
+/* What a rule looks at. Call sites are to be one more, once recordings have them. */
+enum ab_route_by { AB_ROUTE_ALL, AB_ROUTE_GROUP, AB_ROUTE_SIZE, AB_ROUTE_LANE };
+
+struct ab_route_rule {
+    enum ab_route_by by;
+    uint64_t least, most; /* group, size in bytes or lane; both included */
+    uint32_t heap;
+};
+
+struct ab_route_plan {
+    const struct ab_route_rule *rules; /* the first that fits decides; the last one fits all */
+    size_t n_rules;
+    const struct ab_route_heap *heaps; /* without what the walk finds */
+    uint32_t n_heaps;                  /* 1 … AB_ROUTE_HEAPS_MAX */
+};
+
+struct ab_route { /* a sealed memfd, mapped */
+    int fd;
+    const struct ab_route_image *image; /* NULL = there is none */
+};
+
+/* `groups` is struct ab_tape's, NULL = all are of group 0. AB_USAGE for a tape in bursts, whose parts
+ * are not in memory together. */
+enum ab_status ab_route_make(const struct ab_route_plan *plan, const struct ab_tape_map *tape,
+                             uint8_t *const *groups, struct ab_route *out, struct ab_err *err);
+/* The same with all heaps null: the price of the harness. */
+enum ab_status ab_route_make_null(const struct ab_route *of, struct ab_route *out,
+                                  struct ab_err *err);
+void ab_route_close(struct ab_route *route);
+/* Is one of its heaps the null back end, of which nothing can be proven? */
+bool ab_route_has_null(const struct ab_route *route);
+/* Does the worker load a library for one of them? */
+bool ab_route_loads(const struct ab_route *route);
+
+#endif

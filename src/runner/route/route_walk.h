@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The walk over a tape that decides which heap serves each request, before it becomes a file.
+ */
+#ifndef AB_RUNNER_ROUTE_ROUTE_WALK_H
+#define AB_RUNNER_ROUTE_ROUTE_WALK_H
+
+#include "runner/route/route.h"
+
+struct ab_route_lane { /* what becomes of a lane's stretch of the file; owned */
+    uint8_t *choices;
+    size_t n_choices, cap_choices;
+    uint16_t *resets;
+    size_t n_resets, cap_resets;
+};
+
+struct ab_route_walk {
+    struct ab_route_lane *lanes; /* one a lane of the tape; owned */
+    struct ab_route_heap heaps[AB_ROUTE_HEAPS_MAX];
+};
+
+/* End it with ab_route_walk_fini in any case. */
+enum ab_status ab_route_walk(const struct ab_route_plan *plan, const struct ab_tape_map *tape,
+                             uint8_t *const *groups, struct ab_route_walk *out, struct ab_err *err);
+void ab_route_walk_fini(struct ab_route_walk *walk, uint32_t n_lanes);
+
+#endif

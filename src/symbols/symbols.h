@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From an address in a file to a function and a line, by the file's symbols and its debug
+ * information, where there are any: in the file, or where the system keeps it apart. C++ names are
+ * as people write them, where the C++ library is installed.
+ */
+#ifndef AB_SYMBOLS_SYMBOLS_H
+#define AB_SYMBOLS_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ab_symbols; /* of one file */
+
+enum ab_symbols_state {
+    AB_SYMBOLS_OPEN,
+    AB_SYMBOLS_MISSING, /* no such file, or it cannot be read */
+    AB_SYMBOLS_CHANGED, /* it is another one than was asked for */
+};
+
+struct ab_symbol { /* "", 0 = not known */
+    char function[512];
+    char file[512]; /* as the compiler wrote it */
+    int line;
+    bool is_new; /* a C++ operator new */
+};
+
+/* *out is NULL unless the state is AB_SYMBOLS_OPEN. build_id may be of 0 bytes: not known, then
+ * the file is taken as it is. */
+enum ab_symbols_state ab_symbols_open(const char *path, const uint8_t *build_id, size_t n_build_id,
+                                      struct ab_symbols **out);
+void ab_symbols_close(struct ab_symbols *s);
+
+/* `address`: in the addresses of the file, within the instruction. */
+void ab_symbols_find(struct ab_symbols *s, uint64_t address, struct ab_symbol *out);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The call sites of a trace: modules (loaded files), frames (an address in one of them) and stacks
+ * (frames, the last call first). Each is there once; modules and stacks are numbered from 1, in the
+ * order in which they were added, and 0 stands for none.
+ */
+#ifndef AB_TRACE_SITES_SITE_TABLE_H
+#define AB_TRACE_SITES_SITE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    AB_SITE_BUILD_ID_MAX = 64,
+    AB_SITE_PATH_MAX = 4095,
+    AB_SITE_DEPTH_MAX = 64,
+    AB_SITE_MODULES_MAX = 65535,
+    AB_SITE_FRAMES_MAX = 1 << 24,
+    AB_SITE_STACKS_MAX = 1 << 24,
+};
+
+enum ab_site_end { /* where the frames of a stack end, and why; those from NO_TABLE on are cut */
+                   AB_SITE_WHOLE,
+                   AB_SITE_DEPTH,
+                   AB_SITE_NO_TABLE,
+                   AB_SITE_NO_RULE,
+                   AB_SITE_NO_MEMORY,
+                   AB_SITE_END_COUNT
+};
+
+struct ab_site_module {
+    char *path; /* as the dynamic linker had it; any bytes but NUL */
+    uint8_t build_id[AB_SITE_BUILD_ID_MAX];
+    uint8_t n_build_id;
+};
+
+struct ab_site_frame {
+    uint64_t address; /* that the call returns to, in the addresses of the module's file */
+    uint32_t module;  /* 0 = in none: code made at run time; the address is 0 then */
+};
+
+struct ab_site_stack {
+    uint32_t first; /* of its frames, in `lists` */
+    uint8_t depth, end;
+};
+
+struct ab_site_index { /* by hash: number of what has it */
+    uint64_t *hashes;
+    uint32_t *numbers;
+    size_t mask, n;
+};
+
+struct ab_site_table { /* begins as {0} */
+    struct ab_site_module *modules;
+    struct ab_site_frame *frames;
+    uint32_t *lists; /* indexes of frames */
+    struct ab_site_stack *stacks;
+    size_t n_modules, n_frames, n_lists, n_stacks;
+    size_t cap_modules, cap_frames, cap_lists, cap_stacks;
+    struct ab_site_index known_modules, known_frames, known_stacks;
+};
+
+void ab_site_table_fini(struct ab_site_table *t);
+
+/* Append what is new to the file, whatever is there: for a reader. False = out of memory. */
+bool ab_site_append_module(struct ab_site_table *t, const char *path, size_t n_path,
+                           const uint8_t *build_id, size_t n_build_id);
+bool ab_site_append_frame(struct ab_site_table *t, struct ab_site_frame frame);
+bool ab_site_append_stack(struct ab_site_table *t, const uint32_t *frames, size_t depth,
+                          enum ab_site_end end);
+
+/* Find it, or append it: for a writer. False = out of memory, or there are too many. */
+bool ab_site_know_module(struct ab_site_table *t, const char *path, size_t n_path,
+                         const uint8_t *build_id, size_t n_build_id, uint32_t *number);
+bool ab_site_know_stack(struct ab_site_table *t, const struct ab_site_frame *frames, size_t depth,
+                        enum ab_site_end end, uint32_t *number);
+
+/* Frame `place` of a stack, 0 = the last call. */
+static inline const struct ab_site_frame *ab_site_frame(const struct ab_site_table *t,
+                                                        uint32_t stack, size_t place)
+{
+    return &t->frames[t->lists[t->stacks[stack - 1].first + place]];
+}
+
+#endif

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens the heaps of a placement, and shows them as one heap to what is not timed: the pre-flight and
+ * the memory pass. A malloc among them goes through functions of the heap's shape.
+ */
+#include "worker/target/routed.h"
+
+#include "worker/memory/memory.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static struct {
+    struct ab_worker *w;
+    struct ab_routed *views; /* one a lane */
+    struct ab_malloc_calls mallocs[AB_ROUTE_HEAPS_MAX];
+    struct ab_backend malloc_hooks[AB_ROUTE_HEAPS_MAX];
+    struct ab_backend whole; /* all of them, as one */
+    struct ab_routed first;  /* what each view begins as */
+} routed;
+
+void ab_routed_map(struct ab_worker *w)
+{
+    off_t bytes = lseek(AB_WORKER_FD_ROUTE, 0, SEEK_END);
+    const struct ab_route_image *image = mmap(NULL, (size_t)bytes, PROT_READ,
+                                              MAP_SHARED | MAP_POPULATE, AB_WORKER_FD_ROUTE, 0);
+    if (image == MAP_FAILED || image->magic != AB_ROUTE_MAGIC || image->size != sizeof *image ||
+        image->n_lanes != w->image->n_lanes)
+        ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the placement", NULL);
+    w->route = image;
+    memset(&routed, 0, sizeof routed); /* resident before anything is measured */
+}
+
+_Noreturn void ab_routed_refuse(const struct ab_routed *r, unsigned heap)
+{
+    ab_worker_fail(r->w, AB_FAILURE_CHECK, ab_route_heap_at(r->w->route, heap)->name,
+                   " returned an address above 2^57: it cannot be one of several heaps", NULL);
+}
+
+/* ---- calls ---- */
+
+ab_ref ab_routed_zeroed(struct ab_routed *r, size_t size)
+{
+    unsigned heap;
+    const struct ab_heap_face *f = ab_routed_next(r, &heap);
+    return ab_routed_tag(r, f->alloc_zeroed(f->heap, size), heap);
+}
+
+ab_ref ab_routed_aligned(struct ab_routed *r, size_t align, size_t size)
+{
+    unsigned heap;
+    const struct ab_heap_face *f = ab_routed_next(r, &heap);
+    return ab_routed_tag(r, f->alloc_aligned(f->heap, align, size), heap);
+}
+
+ab_ref ab_routed_resize(struct ab_routed *r, ab_ref ref, size_t old_size, size_t size)
+{
+    unsigned heap = r->choice[-1], from = (unsigned)(ref >> AB_ROUTED_SHIFT);
+    const struct ab_heap_face *f = &r->heaps[heap].face;
+    ab_ref address = ref & AB_ROUTED_ADDRESS;
+    if (heap == from)
+        return ab_routed_tag(r, f->resize(f->heap, address, old_size, size), heap);
+    ab_ref moved = ab_routed_tag(r, f->alloc(f->heap, size), heap);
+    if (moved == 0)
+        return 0;
+    memcpy((void *)(moved & AB_ROUTED_ADDRESS), (const void *)address,
+           old_size < size ? old_size : size);
+    ab_routed_free(r, ref, old_size);
+    return moved;
+}
+
+static ab_ref malloc_alloc(struct ab_heap *heap, size_t size)
+{
+    return (ab_ref)((struct ab_malloc_calls *)(void *)heap)->malloc(size);
+}
+
+static void malloc_free(struct ab_heap *heap, ab_ref ref, size_t size)
+{
+    (void)size;
+    ((struct ab_malloc_calls *)(void *)heap)->free((void *)ref);
+}
+
+static ab_ref malloc_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t size)
+{
+    (void)old_size;
+    return (ab_ref)((struct ab_malloc_calls *)(void *)heap)->realloc((void *)ref, size);
+}
+
+static ab_ref malloc_zeroed(struct ab_heap *heap, size_t size)
+{
+    return (ab_ref)((struct ab_malloc_calls *)(void *)heap)->calloc(1, size);
+}
+
+static ab_ref malloc_aligned(struct ab_heap *heap, size_t align, size_t size)
+{
+    return (ab_ref)((struct ab_malloc_calls *)(void *)heap)->memalign(align, size);
+}
+
+static size_t malloc_usable(struct ab_heap *heap, ab_ref ref)
+{
+    return ((struct ab_malloc_calls *)(void *)heap)->usable_size((void *)ref);
+}
+
+/* ---- as one heap ---- */
+
+static struct ab_routed *view_of(struct ab_heap *heap)
+{
+    return (struct ab_routed *)(void *)heap;
+}
+
+static ab_ref whole_alloc(struct ab_heap *heap, size_t size)
+{
+    return ab_routed_alloc(view_of(heap), size);
+}
+
+static ab_ref whole_zeroed(struct ab_heap *heap, size_t size)
+{
+    return ab_routed_zeroed(view_of(heap), size);
+}
+
+static ab_ref whole_aligned(struct ab_heap *heap, size_t align, size_t size)
+{
+    return ab_routed_aligned(view_of(heap), align, size);
+}
+
+static ab_ref whole_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t size)
+{
+    view_of(heap)->choice++;
+    return ab_routed_resize(view_of(heap), ref, old_size, size);
+}
+
+static void whole_free(struct ab_heap *heap, ab_ref ref, size_t size)
+{
+    ab_routed_free(view_of(heap), ref, size);
+}
+
+static void *whole_resolve(struct ab_heap *heap, ab_ref ref)
+{
+    (void)heap;
+    return (void *)(ref & AB_ROUTED_ADDRESS);
+}
+
+static size_t whole_usable(struct ab_heap *heap, ab_ref ref)
+{
+    const struct ab_heap_face *f = ab_routed_of(view_of(heap), ref);
+    return f->usable_size(f->heap, ref & AB_ROUTED_ADDRESS);
+}
+
+static void add(uint64_t *sum, uint64_t x)
+{
+    *sum = *sum == AB_UNKNOWN || x == AB_UNKNOWN ? AB_UNKNOWN : *sum + x;
+}
+
+/* What all of them know. */
+static int whole_stats(struct ab_heap *heap, struct ab_heap_stats *out)
+{
+    *out = (struct ab_heap_stats){0};
+    for (uint32_t h = 0; h < routed.w->route->n_heaps; h++) {
+        const struct ab_heap_face *f = &view_of(heap)->heaps[h].face;
+        struct ab_heap_stats stats = {AB_UNKNOWN, AB_UNKNOWN, AB_UNKNOWN, AB_UNKNOWN, AB_UNKNOWN};
+        if (f->backend->stats != NULL && f->backend->stats(f->heap, &stats) != 0)
+            return ENOTSUP;
+        add(&out->reserved_bytes, stats.reserved_bytes);
+        add(&out->committed_bytes, stats.committed_bytes);
+        add(&out->live_bytes, stats.live_bytes);
+        add(&out->metadata_bytes, stats.metadata_bytes);
+        add(&out->os_calls, stats.os_calls);
+    }
+    return 0;
+}
+
+/* All blocks of all of them; where each has a free or a reset. */
+static void whole_reset(struct ab_heap *heap)
+{
+    for (uint32_t h = 0; h < routed.w->route->n_heaps; h++) {
+        const struct ab_heap_face *f = &view_of(heap)->heaps[h].face;
+        if (f->reset != NULL)
+            f->reset(f->heap);
+    }
+}
+
+static void whole_purge(struct ab_heap *heap)
+{
+    for (uint32_t h = 0; h < routed.w->route->n_heaps; h++) {
+        const struct ab_heap_face *f = &view_of(heap)->heaps[h].face;
+        if (f->backend->purge != NULL)
+            f->backend->purge(f->heap);
+    }
+}
+
+/* ---- opening ---- */
+
+/* What opens one back end reads the request: it is made that of this heap. */
+static void request_heap(struct ab_worker *w, const struct ab_route_heap *heap)
+{
+    struct ab_run_request *r = &w->page->request;
+    r->source = heap->source;
+    r->want_dev = heap->want_dev;
+    r->want_ino = heap->want_ino;
+    memcpy(r->builtin, heap->builtin, sizeof r->builtin);
+    memcpy(r->path, heap->path, sizeof r->path);
+    memcpy(r->prefix, heap->prefix, sizeof r->prefix);
+    memcpy(r->params, heap->params, sizeof r->params);
+    memcpy(r->values, heap->values, sizeof r->values);
+}
+
+static struct ab_heap_face open_malloc(struct ab_worker *w, uint32_t h)
+{
+    struct ab_malloc_calls *calls = &routed.mallocs[h];
+    struct ab_backend *hooks = &routed.malloc_hooks[h];
+    if (w->page->request.source == AB_SOURCE_PREFIX)
+        ab_worker_open_prefix(w, calls);
+    else
+        ab_worker_identify_malloc(w, calls);
+    *hooks = (struct ab_backend){
+        .abi = AB_BACKEND_ABI,
+        .size = sizeof *hooks,
+        .name = "malloc",
+        .traits = AB_TRAIT_THREAD_SAFE | AB_TRAIT_REMOTE_FREE,
+        .alloc = malloc_alloc,
+        .free = malloc_free,
+        .resize = calls->realloc != NULL ? malloc_resize : NULL,
+        .alloc_zeroed = calls->calloc != NULL ? malloc_zeroed : NULL,
+        .alloc_aligned = calls->memalign != NULL ? malloc_aligned : NULL,
+        .usable_size = calls->usable_size != NULL ? malloc_usable : NULL,
+    };
+    return ab_worker_face_of(hooks, (struct ab_heap *)(void *)calls);
+}
+
+static struct ab_heap_face open_backend(struct ab_worker *w, const struct ab_route_heap *heap)
+{
+    struct ab_work_of_heap work = {heap->name, &heap->facts, heap->n_lanes, heap->n_remote};
+    const struct ab_backend *b = ab_worker_find_backend(w);
+    if (b->resolve != NULL)
+        ab_worker_fail(w, AB_FAILURE_OPEN, heap->name,
+                       " gives handles, and what several heaps share must be addresses", NULL);
+    return ab_worker_face_of(b, ab_worker_open_backend(w, b, &work));
+}
+
+/* What it is sent, it must serve: a mapping that leaves blocks out says nothing. */
+static void check_kinds(struct ab_worker *w, const struct ab_route_heap *heap,
+                        const struct ab_backend *b)
+{
+    static const char *const calls[AB_OP_KIND_COUNT] = {"alloc", "alloc_zeroed", "alloc_aligned",
+                                                        "resize"};
+    uint32_t missing = heap->facts.kinds & ~ab_worker_hooks_of(b);
+    for (unsigned k = AB_OP_ALLOC; k <= AB_OP_RESIZE; k++)
+        if ((missing >> k & 1) != 0)
+            ab_worker_fail(w, AB_FAILURE_OPEN, heap->name, " has no ", calls[k],
+                           ", and the map sends it such requests", NULL);
+}
+
+static struct ab_heap_face open_one(struct ab_worker *w, uint32_t h)
+{
+    const struct ab_route_heap *heap = ab_route_heap_at(w->route, h);
+    request_heap(w, heap);
+    bool is_malloc = ab_source_boundary((enum ab_source)heap->source) == AB_BOUNDARY_MALLOC;
+    struct ab_heap_face face = is_malloc ? open_malloc(w, h) : open_backend(w, heap);
+    check_kinds(w, heap, face.backend);
+    return face;
+}
+
+static int whole_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out)
+{
+    struct ab_routed *view = &routed.views[lane];
+    (void)heap;
+    for (uint32_t h = 0; h < routed.w->route->n_heaps; h++) {
+        struct ab_heap_face *f = &view->heaps[h].face;
+        struct ab_heap *shared = f->heap;
+        int error = f->thread_enter != NULL ? f->thread_enter(shared, lane, &f->heap) : 0;
+        if (error != 0)
+            return error;
+        bool is_whole = routed.w->image->n_lanes == 1 || f->heap == shared;
+        view->resettable |= (uint16_t)((f->reset != NULL && is_whole ? 1u : 0u) << h);
+    }
+    *out = (struct ab_heap *)(void *)view;
+    return 0;
+}
+
+static void whole_leave(struct ab_heap *heap)
+{
+    for (uint32_t h = 0; h < routed.w->route->n_heaps; h++) {
+        const struct ab_heap_face *f = &view_of(heap)->heaps[h].face;
+        if (f->thread_enter != NULL && f->backend->thread_leave != NULL)
+            f->backend->thread_leave(f->heap);
+    }
+}
+
+static void make_views(struct ab_worker *w, const struct ab_routed *first)
+{
+    const char *file = (const char *)w->route;
+    for (uint32_t l = 0; l < w->image->n_lanes; l++) {
+        struct ab_routed *view = &routed.views[l];
+        *view = *first;
+        view->choice = (const uint8_t *)file + w->route->choices_offset[l];
+        view->empties = (const uint16_t *)(const void *)(file + w->route->resets_offset[l]);
+    }
+}
+
+/* Traits that one of them has, and those that all have. */
+static uint64_t join_traits(const struct ab_routed *view, uint32_t n_heaps)
+{
+    const uint64_t any = AB_TRAIT_NO_FREE | AB_TRAIT_MOVES | AB_TRAIT_WEARS | AB_TRAIT_FIXED_SIZE;
+    uint64_t some = 0, all = ~UINT64_C(0);
+    for (uint32_t h = 0; h < n_heaps; h++) {
+        const struct ab_backend *b = view->heaps[h].face.backend;
+        some |= b->traits | (b->free == NULL ? AB_TRAIT_NO_FREE : 0u);
+        all &= b->traits;
+    }
+    return (some & any) | (all & ~any & ~(uint64_t)AB_TRAIT_DETECTS_MISUSE);
+}
+
+/* Can all that they hold be given up? */
+static bool can_reset(const struct ab_routed *view, uint32_t n_heaps)
+{
+    for (uint32_t h = 0; h < n_heaps; h++) {
+        const struct ab_backend *b = view->heaps[h].face.backend;
+        bool keeps = b->free == NULL || (b->traits & AB_TRAIT_NO_FREE) != 0;
+        if (keeps && b->reset == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* The table of all of them. What it has a hook for, each has that is asked. */
+static void make_whole(struct ab_worker *w, const struct ab_routed *view)
+{
+    routed.whole = (struct ab_backend){
+        .abi = AB_BACKEND_ABI,
+        .size = sizeof routed.whole,
+        .name = "routed",
+        .traits = join_traits(view, w->route->n_heaps),
+        .alloc = whole_alloc,
+        .alloc_aligned = whole_aligned,
+        .alloc_zeroed = whole_zeroed,
+        .free = whole_free,
+        .resize = whole_resize,
+        .usable_size = view->has_usable ? whole_usable : NULL,
+        .reset = can_reset(view, w->route->n_heaps) ? whole_reset : NULL,
+        .purge = whole_purge,
+        .resolve = whole_resolve,
+        .stats = whole_stats,
+        .thread_enter = whole_enter,
+        .thread_leave = whole_leave,
+    };
+}
+
+void ab_routed_open(struct ab_worker *w, struct ab_heap_face *face)
+{
+    struct ab_routed *first = &routed.first;
+    struct ab_run_report *report = &w->page->report;
+    uint32_t n_lanes = w->image->n_lanes;
+    bool has_reset = false;
+    routed.w = first->w = w;
+    routed.views = ab_worker_map(w, n_lanes * sizeof routed.views[0], "heaps of the lanes");
+    first->has_usable = true;
+    ab_memory_before_open(w);
+    for (uint32_t h = 0; h < w->route->n_heaps; h++) {
+        struct ab_heap_face *f = &first->heaps[h].face;
+        *f = open_one(w, h);
+        first->has_usable = first->has_usable && f->usable_size != NULL;
+        has_reset = has_reset || f->reset != NULL;
+    }
+    make_views(w, first);
+    make_whole(w, first);
+    memset(&report->identity, 0, sizeof report->identity); /* of several there is none */
+    memset(report->version, 0, sizeof report->version);
+    report->traits = routed.whole.traits;
+    report->hooks = ~(1u << AB_OP_RESET) | (has_reset ? 1u : 0u) << AB_OP_RESET;
+    struct ab_heap *heap = (struct ab_heap *)(void *)&routed.views[0];
+    ab_memory_after_open(w, &routed.whole, heap);
+    *face = ab_worker_face_of(&routed.whole, heap);
+}
+
+struct ab_heap *ab_routed_view(const struct ab_worker *w, uint32_t lane)
+{
+    struct ab_routed *view = &routed.views[lane];
+    for (uint32_t h = 0; lane > 0 && h < w->route->n_heaps; h++)
+        view->heaps[h].face.heap = routed.views[0].heaps[h].face.heap;
+    return (struct ab_heap *)(void *)view;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Several heaps behind one face: which of them serves a request is the next byte of the lane's stream
+ * (wire/route.h). A block's heap goes into the upper bits of its reference, above all addresses that a
+ * process has, so that a free or an access finds it there.
+ */
+#ifndef AB_WORKER_TARGET_ROUTED_H
+#define AB_WORKER_TARGET_ROUTED_H
+
+#include "base/bits.h"
+#include "wire/route.h"
+#include "worker/worker.h"
+
+#define AB_ROUTED_SHIFT 57
+#define AB_ROUTED_ADDRESS ((UINT64_C(1) << AB_ROUTED_SHIFT) - 1)
+
+struct ab_routed_heap {
+    _Alignas(128) struct ab_heap_face face;
+};
+
+struct ab_routed {           /* of one lane */
+    const uint8_t *choice;   /* of the next request */
+    const uint16_t *empties; /* of the next RESET */
+    uint16_t resettable;     /* heaps whose reset takes no block of another lane along */
+    bool has_usable;         /* all of them say how large a block is */
+    struct ab_worker *w;
+    struct ab_routed_heap heaps[AB_ROUTE_HEAPS_MAX];
+};
+
+/* Maps the placement. */
+void ab_routed_map(struct ab_worker *w);
+/* Opens all heaps of it; `face` looks like that of one heap, for whatever is not timed. */
+void ab_routed_open(struct ab_worker *w, struct ab_heap_face *face);
+/* For one thread that carries out the ops of all lanes: what it passes as heap for those of `lane`,
+ * once it has entered as lane 0. */
+struct ab_heap *ab_routed_view(const struct ab_worker *w, uint32_t lane);
+
+ab_lane_pass ab_pass_routed;
+
+/* An address that leaves no room for the heap: ends the run. */
+_Noreturn void ab_routed_refuse(const struct ab_routed *r, unsigned heap);
+
+static inline const struct ab_heap_face *ab_routed_next(struct ab_routed *r, unsigned *heap)
+{
+    *heap = *r->choice++;
+    return &r->heaps[*heap].face;
+}
+
+static inline const struct ab_heap_face *ab_routed_of(const struct ab_routed *r, ab_ref ref)
+{
+    return &r->heaps[ref >> AB_ROUTED_SHIFT].face;
+}
+
+static inline ab_ref ab_routed_tag(const struct ab_routed *r, ab_ref ref, unsigned heap)
+{
+    if (AB_UNLIKELY(ref - 1 >= AB_ROUTED_ADDRESS)) { /* 0 as well */
+        if (ref != 0)
+            ab_routed_refuse(r, heap);
+        return 0;
+    }
+    return ref | (ab_ref)heap << AB_ROUTED_SHIFT;
+}
+
+static inline ab_ref ab_routed_alloc(struct ab_routed *r, size_t size)
+{
+    unsigned heap;
+    const struct ab_heap_face *f = ab_routed_next(r, &heap);
+    return ab_routed_tag(r, f->alloc(f->heap, size), heap);
+}
+
+static inline void ab_routed_free(struct ab_routed *r, ab_ref ref, size_t size)
+{
+    const struct ab_heap_face *f = ab_routed_of(r, ref);
+    f->free(f->heap, ref & AB_ROUTED_ADDRESS, size);
+}
+
+ab_ref ab_routed_zeroed(struct ab_routed *r, size_t size);
+ab_ref ab_routed_aligned(struct ab_routed *r, size_t align, size_t size);
+/* By the choice before the next one. From heap to heap: an allocation, a copy of what both hold, a
+ * free; on failure the block is as it was. */
+ab_ref ab_routed_resize(struct ab_routed *r, ab_ref ref, size_t old_size, size_t size);
+
+#endif

@@ -1,0 +1,62 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# Mistakes with each allocator, and what notices them: the checked build here, every build in the table
+# of allocators/README.md.
+
+load helpers
+
+build_cells() { # FLAG…
+    local sources
+    sources=$(cd "$ROOT" && ls allocators/{common,arena,pool,slab,paged,handle}/*.c | grep -v _backend)
+    # shellcheck disable=SC2086 # words
+    (cd "$ROOT" && "${CC:-cc}" -std=c11 -g -O1 -Wall -Wextra -Wpedantic -Werror -I. "$@" \
+        -o "$OUT/cells" tests/examples/misuse_cells.c $sources -pthread)
+}
+
+# In the checked build: one line, and the end of the process.
+expect_end() { # MISTAKE ALLOCATOR WHAT
+    code=0
+    "$OUT/cells" "$1" "$2" >"$OUT/stdout" 2>"$OUT/stderr" || code=$?
+    [ "$code" -eq 134 ] || fail "$1, $2: exit code $code"
+    expect_error "^$2: 0x[0-9a-f]{16}: $3\$"
+    [ "$(wc -l <"$OUT/stderr")" -eq 1 ] || fail "$1, $2: more than one line"
+}
+
+@test "the checked build ends the process at what is done to blocks of pool, slab, paged pool, handle" {
+    build_cells -DAB_WITH_CHECKS
+    for name in pool slab "paged pool" handle; do
+        "$OUT/cells" none "$name" 2>"$OUT/stderr" || fail "$name: exit code $?"
+        [ ! -s "$OUT/stderr" ] || fail "$name: says something without a mistake"
+        expect_end overflow "$name" "overflow past its end"
+        expect_end "overflow into the next block" "$name" "overflow past its end"
+        expect_end underflow "$name" "corrupted before its start"
+        expect_end "write after free" "$name" "written to after it was dead"
+        expect_end "use after reset" "$name" "written to after it was dead"
+    done
+    for name in pool slab "paged pool"; do
+        expect_end "double free" "$name" "freed already"
+        expect_end "free in another heap" "$name" "not from this heap"
+        expect_end "free of a pointer into a block" "$name" "not the begin of a live block"
+        expect_end "wrong size" "$name" "its size is another one"
+        [ "$name" = pool ] || expect_end "resize after free" "$name" "freed already"
+    done
+}
+
+@test "the checked build lists what still lives at the close, and a stale handle is refused" {
+    build_cells -DAB_WITH_CHECKS
+    for name in pool slab "paged pool" handle; do
+        "$OUT/cells" leak "$name" 2>"$OUT/stderr" || fail "$name: exit code $?"
+        [ "$(grep -cE "^$name: 0x[0-9a-f]{16}: never (freed|removed), 64 bytes\$" "$OUT/stderr")" -eq 3 ]
+    done
+    for mistake in "stale handle" "double free" "free in another heap"; do
+        [ "$("$OUT/cells" "$mistake" handle)" = refused ]
+    done
+}
+
+# bats test_tags=full
+@test "the table of mistakes says what each build notices" {
+    command -v valgrind >/dev/null || skip "no valgrind"
+    [ -e /usr/include/valgrind/memcheck.h ] || skip "no headers of valgrind"
+    "$ROOT/scripts/misuse-table" --check 2>"$OUT/stderr" || fail "it is another"
+}

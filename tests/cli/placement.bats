@@ -1,0 +1,178 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# One stream of ops served by several heaps: `via` of sets and --map, as rows of their own that do the
+# same work, with a null of their own.
+
+load helpers
+
+# A region that dies at once while other blocks live, and what moves from size to size.
+write_workload() { # VIA of the region
+    cat >frames.yaml <<Y
+allocbench: 1
+name: frames
+seed: 3
+params:
+  - {name: rounds, value: 20}
+sizes:
+  - {name: small, dist: "uniform(16, 400)"}
+sets:
+  - {name: frame, kind: region$1}
+  - {name: parts, count: 300}
+  - {name: grown, count: 50}
+phases:
+  - name: load
+    measure: false
+    do:
+      - {alloc: parts, size: 48, count: all}
+      - {alloc: grown, size: 100, count: all}
+  - name: frames
+    until: iters(\$rounds)
+    do:
+      - {alloc: frame, size: small, count: 200, touch: all}
+      - {replace: parts, at: random, size: 48, count: 60}
+      - {resize: grown, at: random, size: small, count: 20}
+      - {reset: frame}
+Y
+}
+
+# What the two rows did and what lived, to the byte; *_2m and page faults depend on where the
+# system maps.
+expect_same_work() { # ROW ROW FILE
+    expect_json "def of(\$b): [.results[] | select(.backend == \$b) | [.phase, .op, .n_ops, .tail.n]];
+        of(\"$1\") == of(\"$2\") and (of(\"$1\") | length) > 3" "$3"
+    expect_json "def of(\$b): [.memory[] | select(.backend == \$b) | del(.backend, .faults_minor)
+            | with_entries(select(.key | contains(\"2m\") | not))];
+        of(\"$1\") == of(\"$2\") and (of(\"$1\") | length) > 0" "$3"
+}
+
+@test "all mapped to one back end gives the numbers of that back end" {
+    write_workload
+    bench run frames.yaml --rounds 1 -b pool,slab --map '*=pool' --map 'frame=slab,*=slab' --json "$OUT/r.json"
+    expect_code 0
+    expect_json '[.backends[] | [.name, .status, .boundary]] == [["pool", "ok", "heap"],
+        ["slab", "ok", "heap"], ["@map", "ok", "routed"], ["@map2", "ok", "routed"]]' "$OUT/r.json"
+    expect_same_work pool @map "$OUT/r.json"
+    expect_same_work slab @map2 "$OUT/r.json"
+    expect_json '[.timer.null[].boundary] | unique == ["heap", "routed"]' "$OUT/r.json"
+}
+
+@test "a region in an arena dies at once while other blocks live" {
+    write_workload ", via: arena"
+    bench run frames.yaml --rounds 1 -b glibc,arena --json "$OUT/r.json"
+    expect_code 0
+    expect_json '.backends[2] | .name == "@map" and .status == "ok" and .has_reset
+        and .map.rules == "frame=arena,*=glibc"
+        and [.map.heaps[] | [.name, .n_requests, .live_peak_blocks]]
+            == [["arena", 4000, 200], ["glibc", 1950, 350]]' "$OUT/r.json"
+    # Nothing is given back in the arena alone; beside a general allocator it holds one frame.
+    expect_json 'def peak($b): .memory[] | select(.backend == $b and .phase == "frames")
+            | .rss_peak_bytes;
+        peak("@map") * 3 < peak("arena")' "$OUT/r.json"
+    grep -q '@map' "$OUT/stdout" || fail "no row"
+    bench report "$OUT/r.json" -v
+    expect_code 0
+    tr -s '\n ' '  ' <"$OUT/stdout" >"$OUT/notes"
+    grep -q '@map: arena 4.00 k requests of [0-9.]* KiB, up to [0-9.]* KiB live; glibc 1.95 k requests' "$OUT/notes" ||
+        fail "no note of what each serves"
+    grep -q 'Rules: frame=arena,\*=glibc' "$OUT/notes" || fail "no rules"
+}
+
+@test "a region in two heaps empties both" {
+    write_workload
+    bench run frames.yaml --rounds 1 -b arena --set rounds=200 --map 'frame=arena' \
+        --map 'parts=glibc,grown=glibc,size:1-100=arena,frame=arena:reserve=64MiB' --json "$OUT/r.json"
+    expect_code 0
+    expect_json '.backends[2].map.heaps | map(.n_requests) | min > 5000' "$OUT/r.json"
+    # Both hold one frame, not all of them.
+    expect_json 'def peak($b): .memory[] | select(.backend == $b and .phase == "frames")
+            | .rss_peak_bytes;
+        peak("@map2") < 2 * peak("@map") and peak("@map2") * 10 < peak("arena")' "$OUT/r.json"
+}
+
+@test "the work is the same with and without a mapping" {
+    write_workload
+    bench check frames.yaml --json "$OUT/plain.json"
+    expect_code 0
+    bench run frames.yaml --rounds 1 -b slab --map 'frame=arena' --json "$OUT/r.json"
+    expect_code 0
+    bench run frames.yaml --rounds 1 -b slab --json "$OUT/s.json"
+    expect_code 0
+    [ "$(jq -r .config.tape_sha256 "$OUT/r.json")" = "$(jq -r .config.tape_sha256 "$OUT/s.json")" ] ||
+        fail "another digest"
+    [ "$(jq -r .config.tape_sha256 "$OUT/r.json")" != null ] || fail "no digest"
+}
+
+@test "--map takes the place of via, and rules come from a file" {
+    write_workload ", via: slab"
+    printf '# found\nframe=arena\nsize:1-64 = pool\n' >found.map
+    bench run frames.yaml --rounds 1 -b slab --map @found.map --json "$OUT/r.json" -q
+    expect_code 0
+    expect_json '[.backends[].name] == ["slab", "@found"]
+        and .backends[1].map.rules == "frame=arena,size:1-64=pool,*=glibc"' "$OUT/r.json"
+}
+
+@test "a result with a mapping is read again, and its rounds can go on" {
+    write_workload ", via: arena"
+    bench run frames.yaml --rounds 3 -b slab --shard 1/3 --json "$OUT/r.json" -q
+    expect_code 0
+    bench report "$OUT/r.json" --json "$OUT/again.json" -q
+    expect_code 0
+    expect_json '.backends[1].map.heaps | length == 2' "$OUT/again.json"
+    cmp <(jq .backends "$OUT/r.json") <(jq .backends "$OUT/again.json") || fail "not the same"
+}
+
+@test "one malloc a process; functions with a prefix are another" {
+    need_library mimalloc
+    write_workload
+    bench run frames.yaml --rounds 1 --map 'frame=mimalloc'
+    expect_code 2
+    expect_error "mimalloc and glibc are both the process's malloc"
+    bench run frames.yaml --rounds 1 -b slab --map 'frame=arena,*=mimalloc' \
+        --map "parts=$library:prefix=mi_,frame=arena" --json "$OUT/r.json" -q
+    expect_code 0
+    expect_json '[.backends[].status] == ["ok", "ok", "ok"]' "$OUT/r.json"
+    expect_json '.backends[2].map.heaps | length == 3' "$OUT/r.json"
+}
+
+@test "threads: a heap of one thread may be any, a heap of several must be safe" {
+    bench run "$ROOT/configs/exchange.yaml" --set rounds=500 --rounds 1 -b slab \
+        --map 'table=slab' --map 'lane:0-1=slab,lane:2=pool,*=slab' --json "$OUT/r.json" -q
+    expect_code 0
+    expect_json '[.backends[].status] == ["ok", "ok", "ok"]' "$OUT/r.json"
+    bench run "$ROOT/configs/exchange.yaml" --set rounds=500 --rounds 1 -b slab \
+        --map '*=pool:threads=none' --json "$OUT/r.json" -q
+    expect_code 4
+    expect_error '@map: .*pool:threads=none: open refused'
+}
+
+@test "a trace is mapped by size, and not in bursts" {
+    local trace=$ROOT/traces/perl-words.abt
+    bench replay "$trace" --rounds 1 -b slab --map '*=slab' --map 'size:1-64=pool' --json "$OUT/r.json" -q
+    expect_code 0
+    expect_json '[.backends[].status] == ["ok", "ok", "ok"]' "$OUT/r.json"
+    expect_same_work slab @map "$OUT/r.json"
+    expect_json '.backends[2].map.heaps | map(.n_requests) | min > 1000' "$OUT/r.json"
+    bench replay "$trace" --rounds 1 -b slab --map 'size:1-64=pool' --burst 10000
+    expect_code 2
+    expect_error 'in bursts'
+}
+
+@test "what cannot be mapped is refused where it stands" {
+    write_workload ", via: arenna"
+    bench run frames.yaml --rounds 1 -b slab
+    expect_code 2
+    expect_error 'frames.yaml:9:38: via: unknown back end "arenna"; did you mean "arena"'
+    write_workload ", via: ./lib.so"
+    : >lib.so
+    bench run frames.yaml --rounds 1 -b slab
+    expect_code 2
+    expect_error 'allow-plugins'
+    bench run frames.yaml --rounds 1 -b slab --map 'frme=arena'
+    expect_code 2
+    expect_error "did you mean 'frame'"
+    bench run frames.yaml --rounds 1 -b slab --map @nothing.map
+    expect_code 3
+    bench verify slab --map '*=slab'
+    expect_code 2
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One mistake with one allocator, both by name, for scripts/misuse-table: what notices it in which
+ * build. Exit code 77 where an allocator has no such mistake; "refused" where a call said no.
+ *   usage: misuse_cells MISTAKE ALLOCATOR      (the mistake `none`: much work and no mistake)
+ */
+#include "allocators/arena/arena.h"
+#include "allocators/handle/handle.h"
+#include "allocators/paged/paged_arena.h"
+#include "allocators/pool/pool.h"
+#include "allocators/slab/slab.h"
+
+#include <stdio.h>
+
+enum { HEAPS = 2, SIZE = 64, SHORT_SIZE = 40, WORK = 3000, HELD = 50, NO_SUCH_MISTAKE = 77 };
+
+/* Of an arena, which frees no block, `give` is a resize that moves it. `which` is 0 or 1: two heaps
+ * of a kind. */
+struct kind {
+    const char *name;
+    bool (*open)(int which, size_t size);
+    char *(*get)(int which, size_t size);
+    bool (*give)(int which, char *block, size_t size);
+    void (*reset)(int which);
+    void (*close)(int which);
+    bool (*restore_stale)(int which);
+    bool (*resize_dead)(char *block); /* of what frees and resizes */
+    bool frees, takes_sizes;
+    size_t largest;
+};
+
+/* ---- the allocators ---- */
+
+static struct ab_arena arenas[HEAPS];
+
+static bool arena_open(int which, size_t size)
+{
+    struct ab_arena_options options = {.reserve_bytes = (size_t)1 << 24};
+    (void)size;
+    return ab_arena_init(&arenas[which], &options) == 0;
+}
+
+static char *arena_get(int which, size_t size)
+{
+    return ab_arena_alloc(&arenas[which], size);
+}
+
+static bool arena_give(int which, char *block, size_t size)
+{
+    return ab_arena_resize(&arenas[which], block, size, 10 * size) != NULL;
+}
+
+static void arena_reset(int which)
+{
+    ab_arena_reset(&arenas[which]);
+}
+
+static void arena_close(int which)
+{
+    ab_arena_fini(&arenas[which]);
+}
+
+static bool arena_restore_stale(int which)
+{
+    struct ab_arena_mark mark = ab_arena_save(&arenas[which]);
+    ab_arena_reset(&arenas[which]);
+    ab_arena_alloc(&arenas[which], 1000);
+    ab_arena_restore(&arenas[which], mark);
+    return true;
+}
+
+static struct ab_pool pools[HEAPS];
+
+static bool pool_open(int which, size_t size)
+{
+    struct ab_pool_options options = {.slot_bytes = SIZE, .grows = true};
+    (void)size;
+    return ab_pool_init(&pools[which], &options) == 0;
+}
+
+static char *pool_get(int which, size_t size)
+{
+    return ab_pool_alloc(&pools[which], size);
+}
+
+static bool pool_give(int which, char *block, size_t size)
+{
+    ab_pool_free_sized(&pools[which], block, size);
+    return true;
+}
+
+static void pool_reset(int which)
+{
+    ab_pool_reset(&pools[which]);
+}
+
+static void pool_close(int which)
+{
+    ab_pool_fini(&pools[which]);
+}
+
+static struct ab_slabs slabs[HEAPS];
+
+static bool slab_open(int which, size_t size)
+{
+    struct ab_slabs_options options = {.reserve_bytes = (size_t)1 << 24, .keep_max = 4};
+    (void)size;
+    return ab_slabs_init(&slabs[which], &options) == 0;
+}
+
+static char *slab_get(int which, size_t size)
+{
+    return ab_slabs_alloc(&slabs[which], size);
+}
+
+static bool slab_give(int which, char *block, size_t size)
+{
+    ab_slabs_free_sized(&slabs[which], block, size);
+    return true;
+}
+
+static void slab_reset(int which)
+{
+    ab_slabs_reset(&slabs[which]);
+}
+
+static void slab_close(int which)
+{
+    ab_slabs_fini(&slabs[which]);
+}
+
+static bool slab_resize_dead(char *block)
+{
+    ab_slabs_free(&slabs[0], block);
+    return ab_slabs_resize(&slabs[0], block, SIZE, 10 * SIZE) != NULL;
+}
+
+static struct ab_paged_pool paged_pools[HEAPS];
+
+static bool paged_pool_open(int which, size_t size)
+{
+    (void)size;
+    return ab_paged_pool_init(&paged_pools[which], "level", (size_t)1 << 24) == 0;
+}
+
+static char *paged_pool_get(int which, size_t size)
+{
+    return ab_paged_pool_alloc(&paged_pools[which], size, 0);
+}
+
+/* The sized one says nothing, so it is asked where the size is in order. */
+static bool paged_pool_give(int which, char *block, size_t size)
+{
+    if (size == SIZE || size == SHORT_SIZE)
+        return ab_paged_pool_free(&paged_pools[which], block);
+    ab_paged_pool_free_sized(&paged_pools[which], block, size);
+    return true;
+}
+
+static void paged_pool_reset(int which)
+{
+    ab_paged_pool_reset(&paged_pools[which]);
+}
+
+static void paged_pool_close(int which)
+{
+    ab_paged_pool_fini(&paged_pools[which]);
+}
+
+static bool paged_pool_resize_dead(char *block)
+{
+    ab_paged_pool_free(&paged_pools[0], block);
+    return ab_paged_pool_resize(&paged_pools[0], block, 10 * SIZE) != NULL;
+}
+
+static struct ab_paged_arena paged_arenas[HEAPS];
+
+static bool paged_arena_open(int which, size_t size)
+{
+    return paged_pool_open(which, size) &&
+           ab_paged_arena_init(&paged_arenas[which], &paged_pools[which], 4096, 0) == 0;
+}
+
+static char *paged_arena_get(int which, size_t size)
+{
+    return ab_paged_arena_alloc(&paged_arenas[which], size);
+}
+
+static bool paged_arena_give(int which, char *block, size_t size)
+{
+    return ab_paged_arena_resize(&paged_arenas[which], block, size, 10 * size, 0) != NULL;
+}
+
+static void paged_arena_reset(int which)
+{
+    ab_paged_arena_clear(&paged_arenas[which]);
+}
+
+static void paged_arena_close(int which)
+{
+    ab_paged_arena_fini(&paged_arenas[which]);
+    paged_pool_close(which);
+}
+
+static bool paged_arena_restore_stale(int which)
+{
+    struct ab_paged_mark mark = ab_paged_arena_save(&paged_arenas[which]);
+    ab_paged_arena_clear(&paged_arenas[which]);
+    ab_paged_arena_alloc(&paged_arenas[which], 1000);
+    ab_paged_arena_restore(&paged_arenas[which], mark);
+    return true;
+}
+
+/* The handles of all values, by address: what was given last counts. */
+static struct ab_handle_arena tables[HEAPS];
+static struct ab_handle handles[2 * HELD];
+static const char *values[2 * HELD];
+static unsigned n_handles;
+
+static bool handle_open(int which, size_t size)
+{
+    struct ab_handle_options options = {.value_bytes = size, .capacity = 100};
+    return ab_handle_arena_init(&tables[which], &options) == 0;
+}
+
+static char *handle_get(int which, size_t size)
+{
+    struct ab_handle handle;
+    (void)size;
+    if (ab_handle_insert(&tables[which], &handle) != 0)
+        return NULL;
+    char *value = ab_handle_get_mut(&tables[which], handle);
+    unsigned at = 0;
+    while (at < n_handles && values[at] != value)
+        at++;
+    n_handles += at == n_handles;
+    handles[at] = handle;
+    values[at] = value;
+    return value;
+}
+
+static bool handle_give(int which, char *block, size_t size)
+{
+    unsigned at = 0;
+    (void)size;
+    while (at < n_handles && values[at] != block)
+        at++;
+    return ab_handle_remove(&tables[which], handles[at]);
+}
+
+static void handle_reset(int which)
+{
+    ab_handle_flush(&tables[which]);
+}
+
+static void handle_close(int which)
+{
+    ab_handle_arena_fini(&tables[which]);
+}
+
+static const struct kind kinds[] = {
+    {"arena", arena_open, arena_get, arena_give, arena_reset, arena_close, arena_restore_stale,
+     NULL, false, true, 3000},
+    {"paged arena", paged_arena_open, paged_arena_get, paged_arena_give, paged_arena_reset,
+     paged_arena_close, paged_arena_restore_stale, NULL, false, true, 3000},
+    {"pool", pool_open, pool_get, pool_give, pool_reset, pool_close, NULL, NULL, true, true, SIZE},
+    {"slab", slab_open, slab_get, slab_give, slab_reset, slab_close, NULL, slab_resize_dead, true,
+     true, 9000},
+    {"paged pool", paged_pool_open, paged_pool_get, paged_pool_give, paged_pool_reset,
+     paged_pool_close, NULL, paged_pool_resize_dead, true, true, 9000},
+    {"handle", handle_open, handle_get, handle_give, handle_reset, handle_close, NULL, NULL, true,
+     false, 0},
+};
+
+/* ---- the mistakes ---- */
+
+static const struct kind *kind;
+static const char *mistake;
+
+static bool is(const char *name)
+{
+    return strcmp(mistake, name) == 0;
+}
+
+static char *get(size_t size)
+{
+    char *block = kind->get(0, size);
+    if (block != NULL)
+        memset(block, 1, size);
+    return block;
+}
+
+static int refused_unless(bool is_done)
+{
+    if (!is_done)
+        puts("refused");
+    return 0;
+}
+
+/* Blocks of all sizes come and go, all of them at last. */
+static int work(void)
+{
+    static char *held[HELD];
+    static size_t sizes[HELD];
+    unsigned random = 1;
+    for (int i = 0; i < WORK; i++) {
+        random = random * 1103515245u + 12345u;
+        unsigned k = (random >> 16 & 0x7fff) % HELD;
+        if (i % 1000 == 999) {
+            kind->reset(0);
+            memset(held, 0, sizeof held);
+        }
+        if (held[k] != NULL && kind->frees && !kind->give(0, held[k], sizes[k]))
+            return 1;
+        sizes[k] = kind->largest == 0 ? SIZE : 1 + (random >> 8) % kind->largest;
+        held[k] = get(sizes[k]);
+        if (held[k] == NULL)
+            return 1;
+    }
+    kind->reset(0);
+    return 0;
+}
+
+static int hand_in_wrongly(char *block, char *other)
+{
+    bool is_handle = strcmp(kind->name, "handle") == 0;
+    if (is("double free"))
+        return refused_unless(kind->give(0, block, SIZE) && kind->give(0, block, SIZE));
+    if (is("free in another heap"))
+        return refused_unless(kind->give(0, other, SIZE));
+    if (is("free of a pointer into a block"))
+        return is_handle ? NO_SUCH_MISTAKE : refused_unless(kind->give(0, block + 16, SIZE));
+    if (is("wrong size"))
+        return kind->takes_sizes ? refused_unless(kind->give(0, block, SIZE - 1)) : NO_SUCH_MISTAKE;
+    if (is("resize after free"))
+        return kind->resize_dead == NULL ? NO_SUCH_MISTAKE
+                                         : refused_unless(kind->resize_dead(block));
+    if (is("stale handle")) {
+        if (!is_handle)
+            return NO_SUCH_MISTAKE;
+        struct ab_handle stale = handles[1];
+        ab_handle_remove(&tables[0], stale);
+        return refused_unless(ab_handle_get(&tables[0], stale) != NULL);
+    }
+    if (is("stale save point"))
+        return kind->restore_stale == NULL ? NO_SUCH_MISTAKE
+                                           : refused_unless(kind->restore_stale(0));
+    return 2; /* no such word */
+}
+
+/* `block` has a neighbour before and behind it. */
+static int blunder(volatile char *block, char *other)
+{
+    if (is("overflow"))
+        block[SHORT_SIZE] = 64;
+    else if (is("overflow into the next block"))
+        block[SIZE] = 64;
+    else if (is("underflow"))
+        block[-1] = 64;
+    else if (is("write after free")) {
+        if (!kind->frees)
+            return NO_SUCH_MISTAKE;
+        kind->give(0, (char *)block, SIZE);
+        block[SHORT_SIZE] = 3;
+        return get(SIZE) == NULL;
+    } else if (is("use after reset")) {
+        kind->reset(0);
+        block[SHORT_SIZE] = 3;
+        for (int i = 0; i < 4; i++)
+            get(SIZE);
+        return 0;
+    } else if (is("leak")) {
+        return kind->frees ? 0 : NO_SUCH_MISTAKE;
+    } else {
+        return hand_in_wrongly((char *)block, other);
+    }
+    return kind->frees && !kind->give(0, (char *)block, is("overflow") ? SHORT_SIZE : SIZE);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3)
+        return 2;
+    mistake = argv[1];
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strcmp(kinds[i].name, argv[2]) == 0)
+            kind = &kinds[i];
+    size_t size = is("overflow") ? SHORT_SIZE : SIZE;
+    if (kind == NULL || !kind->open(0, size) || !kind->open(1, size))
+        return 2;
+    char *first = get(size), *block = get(size), *third = get(size), *other = kind->get(1, SIZE);
+    if (first == NULL || block == NULL || third == NULL || other == NULL)
+        return 2;
+    int code = is("none") ? work() : blunder(block, other);
+    if (code != 0)
+        return code;
+    if (!is("leak"))
+        kind->reset(0);
+    kind->close(0);
+    kind->reset(1);
+    kind->close(1);
+    return 0;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The rules of a mapping: what they name, in which order they apply, what is refused and how.
+ */
+#include "cli/arguments/placement.h"
+#include "support/cmocka.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const sets[] = {"frame", "parts"};
+static const struct ab_placement_terms of_sets = {sets, 2, 4, NULL};
+static const struct ab_placement_terms of_trace = {NULL, 0, 2, NULL};
+static struct ab_err err;
+
+static void parse(const char *text, const struct ab_placement_terms *terms, struct ab_placement *p)
+{
+    err.text[0] = 0;
+    if (ab_placement_parse(text, terms, "--map", p, &err) != AB_OK)
+        fail_msg("%s: %s", text, err.text);
+}
+
+static void refuse(const char *text, const struct ab_placement_terms *terms, const char *why)
+{
+    struct ab_placement p;
+    err.text[0] = 0;
+    assert_int_equal(ab_placement_parse(text, terms, "--map", &p, &err), AB_USAGE);
+    if (strstr(err.text, why) == NULL)
+        fail_msg("%s: \"%s\" has no \"%s\"", text, err.text, why);
+    ab_placement_fini(&p);
+}
+
+static void rules_apply_in_order_and_the_rest_comes_last(void **state)
+{
+    (void)state;
+    struct ab_placement p;
+    parse("*=slab, parts=pool,size:1-64=arena,lane:3=pool:slot=64,frame=pool", &of_sets, &p);
+    assert_int_equal(p.n_rules, 5);
+    assert_int_equal(p.rules[0].by, AB_ROUTE_GROUP);
+    assert_int_equal(p.rules[0].least, 1);
+    assert_int_equal(p.rules[1].by, AB_ROUTE_SIZE);
+    assert_int_equal(p.rules[1].least, 1);
+    assert_int_equal(p.rules[1].most, 64);
+    assert_int_equal(p.rules[2].by, AB_ROUTE_LANE);
+    assert_int_equal(p.rules[2].least, 3);
+    assert_int_equal(p.rules[4].by, AB_ROUTE_ALL);
+    assert_int_equal(p.rules[3].heap, p.rules[0].heap); /* one pool for both */
+    assert_int_equal(p.heaps.n, 4);
+    assert_string_equal(p.heaps.items[p.rules[4].heap].name, "slab");
+    assert_string_equal(p.text, "parts=pool,size:1-64=arena,lane:3=pool:slot=64,frame=pool,*=slab");
+    assert_string_equal(p.name, "@map");
+    ab_placement_fini(&p);
+}
+
+static void what_no_rule_names_is_glibcs(void **state)
+{
+    (void)state;
+    struct ab_placement p;
+    parse("size:4KiB=slab", &of_trace, &p);
+    assert_int_equal(p.n_rules, 2);
+    assert_int_equal(p.rules[0].least, 4096);
+    assert_int_equal(p.heaps.items[p.rules[1].heap].source, AB_SOURCE_LIBC);
+    ab_placement_fini(&p);
+    parse("frame=arena,parts=general", &of_sets, &p);
+    assert_int_equal(p.heaps.n, 2); /* "general" is it, too */
+    assert_string_equal(p.text, "frame=arena,parts=general,*=glibc");
+    ab_placement_fini(&p);
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    refuse("frme=arena", &of_sets,
+           "unknown set 'frme'; did you mean 'frame'? Allowed: frame, parts");
+    refuse("frame=arena", &of_trace, "unknown key 'frame'; allowed: size:BYTES");
+    refuse("frame=arenna", &of_sets, "did you mean \"arena\"");
+    refuse("frame=arena,frame=pool", &of_sets, "'frame' is mapped twice");
+    refuse("*=arena,*=pool", &of_sets, "'*' is mapped twice");
+    refuse("frame", &of_sets, "'frame' must be KEY=BACKEND");
+    refuse("frame=", &of_sets, "must be KEY=BACKEND");
+    refuse("frame=arena,,parts=pool", &of_sets, "an empty rule");
+    refuse("", &of_sets, "an empty rule");
+    refuse("frame=handle", &of_sets, "gives handles");
+    refuse("frame=checked+arena", &of_sets, "is not measured");
+    refuse("frame=inline+arena", &of_sets, "compiled into a loop");
+    refuse("frame=all", &of_sets, "stands for several back ends");
+    refuse("lane:4=arena", &of_sets, "has 4 threads");
+    refuse("thread:2=arena", &of_trace, "has 2 threads");
+    refuse("size:64-1=arena", &of_sets, "must not be above");
+    refuse("size:x=arena", &of_sets, "'size:x': 'x': ");
+}
+
+static void a_file_has_a_rule_a_line_and_names_the_row(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/ab-test-XXXXXX.map", text[64];
+    struct ab_placement p;
+    int fd = mkstemps(path, 4);
+    assert_true(fd >= 0);
+    FILE *f = fdopen(fd, "w");
+    fputs("# advice\n\n  frame = arena # scratch\nparts=pool\n", f);
+    fclose(f);
+    snprintf(text, sizeof text, "@%s", path);
+    parse(text, &of_sets, &p);
+    assert_string_equal(p.text, "frame=arena,parts=pool,*=glibc");
+    assert_memory_equal(p.name, "@ab-test-", 9);
+    assert_null(strstr(p.name, ".map"));
+    ab_placement_fini(&p);
+    f = fopen(path, "a");
+    fputs("part=pool\n", f);
+    fclose(f);
+    refuse(text, &of_sets, ".map:5: unknown set 'part'; did you mean 'parts'?");
+    unlink(path);
+    assert_int_equal(ab_placement_parse(text, &of_sets, "--map", &p, &err), AB_INPUT);
+    ab_placement_fini(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rules_apply_in_order_and_the_rest_comes_last),
+        cmocka_unit_test(what_no_rule_names_is_glibcs),
+        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(a_file_has_a_rule_a_line_and_names_the_row),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A placement: which heap each request goes to, what each heap has to serve, which resets empty one;
+ * over one lane and over two, by group, size and lane.
+ */
+#include "runner/route/route.h"
+#include "support/cmocka.h"
+#include "support/tape.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { REGION = 0, OTHER = 1 }; /* groups, and the heaps that they go to */
+
+static struct ab_err err;
+static const struct ab_route_heap two[2] = {{.source = AB_SOURCE_BUILTIN, .builtin = "arena"},
+                                            {.source = AB_SOURCE_BUILTIN, .builtin = "pool"}};
+static const struct ab_route_rule by_group[] = {
+    {AB_ROUTE_GROUP, REGION, REGION, 0},
+    {AB_ROUTE_ALL, 0, 0, 1},
+};
+
+static void alloc(struct ab_tape_builder *b, uint32_t group, uint32_t slot, uint64_t size)
+{
+    struct ab_request r = {.size = size};
+    ab_tape_group(b, group);
+    assert_int_equal(ab_tape_alloc(b, slot, &r, &err), AB_OK);
+}
+
+static void resize(struct ab_tape_builder *b, uint32_t group, uint32_t slot, uint64_t size)
+{
+    struct ab_request r = {.size = size};
+    ab_tape_group(b, group);
+    assert_int_equal(ab_tape_resize(b, slot, &r, &err), AB_OK);
+}
+
+static struct ab_tape_builder *begin(void)
+{
+    struct ab_tape_builder *b = ab_tape_begin();
+    assert_int_equal(ab_tape_phase(b, "work", true, &err), AB_OK);
+    return b;
+}
+
+static void end(struct ab_tape_builder *b, struct ab_tape *tape, struct ab_tape_map *map)
+{
+    assert_int_equal(ab_tape_end(b, tape, &err), AB_OK);
+    assert_int_equal(ab_tape_map_open(tape, map, &err), AB_OK);
+}
+
+static void route(const struct ab_route_rule *rules, size_t n, const struct ab_tape *tape,
+                  const struct ab_tape_map *map, struct ab_route *out)
+{
+    const struct ab_route_plan plan = {rules, n, two, 2};
+    assert_int_equal(ab_route_make(&plan, map, tape->groups, out, &err), AB_OK);
+}
+
+static const uint8_t *choices(const struct ab_route *r, uint32_t lane)
+{
+    return (const uint8_t *)r->image + r->image->choices_offset[lane];
+}
+
+static uint16_t reset_mask(const struct ab_route *r, uint32_t i)
+{
+    uint16_t mask;
+    memcpy(&mask, (const char *)r->image + r->image->resets_offset[0] + i * sizeof mask,
+           sizeof mask);
+    return mask;
+}
+
+static void close_all(struct ab_route *r, struct ab_tape *tape, struct ab_tape_map *map)
+{
+    ab_route_close(r);
+    ab_tape_map_close(map);
+    ab_tape_fini(tape);
+}
+
+static void a_reset_empties_its_heap_while_others_live(void **state)
+{
+    (void)state;
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    struct ab_route r;
+    struct ab_tape_builder *b = begin();
+    alloc(b, REGION, 0, 100);
+    alloc(b, OTHER, 1, 48);
+    alloc(b, REGION, 2, 200);
+    assert_int_equal(ab_tape_reset(b, (const uint32_t[]){0, 2}, 2, &err), AB_OK);
+    alloc(b, REGION, 0, 8);
+    alloc(b, REGION, 3, 8);
+    assert_int_equal(ab_tape_reset(b, (const uint32_t[]){0}, 1, &err), AB_OK); /* 3 lives on */
+    assert_int_equal(ab_tape_reset(b, (const uint32_t[]){3, 1}, 2, &err), AB_OK);
+    end(b, &tape, &map);
+    route(by_group, 2, &tape, &map, &r);
+    assert_memory_equal(choices(&r, 0), "\0\1\0\0\0", 5);
+    assert_int_equal(reset_mask(&r, 0), 1);
+    assert_int_equal(reset_mask(&r, 1), 0);
+    assert_int_equal(reset_mask(&r, 2), 3);
+    const struct ab_route_heap *heap = ab_route_heap_at(r.image, 0);
+    assert_int_equal(heap->facts.live_peak_blocks, 2);
+    assert_int_equal(heap->facts.live_peak_bytes, 300);
+    assert_int_equal(heap->facts.total_blocks, 4);
+    assert_int_equal(heap->facts.total_bytes, 316);
+    assert_int_equal(heap->facts.largest_bytes, 200);
+    assert_int_equal(heap->facts.kinds, 1u << AB_OP_ALLOC | 1u << AB_OP_FREE);
+    heap = ab_route_heap_at(r.image, 1);
+    assert_int_equal(heap->facts.total_blocks, 1);
+    assert_int_equal(heap->facts.live_peak_bytes, 48);
+    close_all(&r, &tape, &map);
+}
+
+/* From heap to heap a resize is an allocation and a free, within one a resize. */
+static void a_resize_may_change_the_heap(void **state)
+{
+    (void)state;
+    static const struct ab_route_rule by_size[] = {
+        {AB_ROUTE_SIZE, 0, 64, 0},
+        {AB_ROUTE_ALL, 0, 0, 1},
+    };
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    struct ab_route r;
+    struct ab_tape_builder *b = begin();
+    alloc(b, 0, 0, 64);
+    resize(b, 0, 0, 65);
+    resize(b, 0, 0, 80);
+    assert_int_equal(ab_tape_free(b, 0, &err), AB_OK);
+    end(b, &tape, &map);
+    route(by_size, 2, &tape, &map, &r);
+    assert_memory_equal(choices(&r, 0), "\0\1\1", 3);
+    assert_int_equal(ab_route_heap_at(r.image, 0)->facts.kinds,
+                     1u << AB_OP_ALLOC | 1u << AB_OP_FREE);
+    assert_int_equal(ab_route_heap_at(r.image, 1)->facts.kinds,
+                     1u << AB_OP_ALLOC | 1u << AB_OP_RESIZE | 1u << AB_OP_FREE);
+    assert_int_equal(ab_route_heap_at(r.image, 1)->facts.live_peak_blocks, 1);
+    assert_int_equal(ab_route_heap_at(r.image, 1)->facts.live_peak_bytes, 80);
+    close_all(&r, &tape, &map);
+}
+
+static void lanes_have_streams_of_their_own(void **state)
+{
+    (void)state;
+    static const struct ab_route_rule by_lane[] = {
+        {AB_ROUTE_LANE, 1, 1, 0},
+        {AB_ROUTE_ALL, 0, 0, 1},
+    };
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    struct ab_route r;
+    struct ab_tape_builder *b = begin();
+    alloc(b, 0, 0, 16);
+    assert_int_equal(ab_tape_lane(b, 1, &err), AB_OK);
+    alloc(b, 0, 1, 32);
+    assert_int_equal(ab_tape_free(b, 0, &err), AB_OK); /* lane 0's */
+    assert_int_equal(ab_tape_phase(b, "more", true, &err), AB_OK);
+    alloc(b, 0, 2, 16);
+    assert_int_equal(ab_tape_reset(b, (const uint32_t[]){2, 1}, 2, &err), AB_OK);
+    end(b, &tape, &map);
+    route(by_lane, 2, &tape, &map, &r);
+    assert_memory_equal(choices(&r, 0), "\1\1", 2);
+    assert_memory_equal(choices(&r, 1), "\0", 1);
+    assert_int_equal(reset_mask(&r, 0), 3); /* a phase of one lane */
+    assert_int_equal(ab_route_heap_at(r.image, 1)->n_lanes, 2);
+    assert_int_equal(ab_route_heap_at(r.image, 1)->n_remote, 1);
+    assert_int_equal(ab_route_heap_at(r.image, 1)->facts.lanes, 2);
+    close_all(&r, &tape, &map);
+}
+
+static void a_reset_beside_other_lanes_is_not_in_bulk(void **state)
+{
+    (void)state;
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    struct ab_route r;
+    struct ab_tape_builder *b = begin();
+    alloc(b, REGION, 0, 16);
+    assert_int_equal(ab_tape_reset(b, (const uint32_t[]){0}, 1, &err), AB_OK);
+    assert_int_equal(ab_tape_lane(b, 1, &err), AB_OK);
+    alloc(b, OTHER, 1, 16);
+    end(b, &tape, &map);
+    route(by_group, 2, &tape, &map, &r);
+    assert_int_equal(reset_mask(&r, 0), 0);
+    close_all(&r, &tape, &map);
+}
+
+static void no_one_can_write_to_it_and_the_null_has_the_same_streams(void **state)
+{
+    (void)state;
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    struct ab_route r, null;
+    struct ab_tape_builder *b = begin();
+    alloc(b, REGION, 0, 16);
+    alloc(b, OTHER, 1, 24);
+    end(b, &tape, &map);
+    route(by_group, 2, &tape, &map, &r);
+    assert_true(pwrite(r.fd, "x", 1, 0) < 0);
+    assert_true(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, r.fd, 0) == MAP_FAILED);
+    assert_false(ab_route_has_null(&r));
+    assert_int_equal(ab_route_make_null(&r, &null, &err), AB_OK);
+    assert_true(ab_route_has_null(&null));
+    assert_memory_equal(choices(&null, 0), choices(&r, 0), 2);
+    assert_int_equal(ab_route_heap_at(null.image, 1)->facts.largest_bytes, 24);
+    ab_route_close(&null);
+    close_all(&r, &tape, &map);
+}
+
+/* The digest says what the work is, and a placement is no part of that. */
+static void groups_are_in_no_digest(void **state)
+{
+    (void)state;
+    struct ab_tape plain, grouped;
+    struct ab_request request = {.size = 16};
+    struct ab_tape_builder *b = begin();
+    assert_int_equal(ab_tape_alloc(b, 0, &request, &err), AB_OK);
+    assert_int_equal(ab_tape_end(b, &plain, &err), AB_OK);
+    assert_null(plain.groups);
+    b = begin();
+    alloc(b, 5, 0, 16);
+    assert_int_equal(ab_tape_end(b, &grouped, &err), AB_OK);
+    assert_int_equal(grouped.groups[0][0], 5);
+    assert_string_equal(plain.sha256, grouped.sha256);
+    ab_tape_fini(&plain);
+    ab_tape_fini(&grouped);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_reset_empties_its_heap_while_others_live),
+        cmocka_unit_test(a_resize_may_change_the_heap),
+        cmocka_unit_test(lanes_have_streams_of_their_own),
+        cmocka_unit_test(a_reset_beside_other_lanes_is_not_in_bulk),
+        cmocka_unit_test(no_one_can_write_to_it_and_the_null_has_the_same_streams),
+        cmocka_unit_test(groups_are_in_no_digest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
