@@ -118,7 +118,7 @@ static inline char *ab_checked_end(struct ab_block_list *list, void *block, size
     return raw;
 }
 
-/* [raw + links_bytes, raw + raw_bytes) was a dead block's: nobody may have written to it. */
+/* [raw + links_bytes, raw + raw_bytes) was a dead block's: no thread may have written to it. */
 static inline void ab_checked_demand_dead(const struct ab_block_list *list, const char *raw,
                                           size_t links_bytes, size_t raw_bytes)
 {

@@ -39,7 +39,7 @@ struct ab_convert_report {
     uint64_t n_reused; /* addresses given out while live: their free was not seen; 0 unless the
                                program has a second way to free */
     uint64_t n_repairs, repair_ticks_max;
-    struct ab_bypass_report bypass; /* beside info.bypass */
+    struct ab_bypass_report bypass;          /* beside info.bypass */
     uint64_t n_sites, n_cut_sites, n_stacks; /* calls with a call site; those whose stack was cut
                                short; different stacks */
     bool lacks_sites;                        /* they were asked for, and the C library is too old */

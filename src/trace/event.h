@@ -6,6 +6,7 @@
 #define AB_TRACE_EVENT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum ab_event_kind {
@@ -70,5 +71,16 @@ struct ab_trace_info {
     uint64_t inherited; /* so many first events allocate what lived when the process was forked */
     struct ab_trace_bypass bypass;
 };
+
+/* Closes the gaps that ends of threads leave; how many are left. */
+static inline size_t ab_events_without_thread_ends(struct ab_event *events, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        events[kept] = events[i];
+        kept += events[i].kind != AB_EVENT_THREAD_END;
+    }
+    return kept;
+}
 
 #endif

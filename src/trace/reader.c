@@ -261,11 +261,8 @@ static enum ab_status take_inherited(struct ab_trace_reader *r, const struct chu
 static enum ab_status take_bypass(struct ab_trace_reader *r, const struct chunk_head *h,
                                   struct ab_err *err)
 {
-    const char *wrong = r->account.info.bypass.is_there
-                            ? "a second chunk of calls past the recorder"
-                        : h->raw_bytes != h->stored_bytes
-                            ? "a chunk of calls past the recorder of two lengths"
-                            : ab_bypass_decode(r->stored, h->stored_bytes, &r->account.info.bypass);
+    const char *wrong = ab_bypass_take(r->stored, h->stored_bytes, h->raw_bytes,
+                                       &r->account.info.bypass);
     return wrong == NULL ? AB_OK : bad(r, r->chunk_offset, err, "%s", wrong);
 }
 
@@ -410,10 +407,10 @@ static enum ab_status read_chunk(struct ab_trace_reader *r, struct ab_err *err)
     r->sequence++;
     if (h.kind == AB_TRACE_CHUNK_INHERITED)
         return take_inherited(r, &h, err);
-    if (h.kind == AB_TRACE_CHUNK_BYPASS)
-        return take_bypass(r, &h, err);
     if (h.kind == AB_TRACE_CHUNK_SITES || h.kind == AB_TRACE_CHUNK_SITE_COLUMN)
         return take_sites(r, &h, err);
+    if (h.kind == AB_TRACE_CHUNK_BYPASS)
+        return take_bypass(r, &h, err);
     if ((h.kind & AB_TRACE_CHUNK_OPTIONAL) != 0) {
         r->account.info.optional_chunks++;
         return AB_OK;
@@ -430,16 +427,6 @@ static enum ab_status have_records(struct ab_trace_reader *r, struct ab_err *err
     return status;
 }
 
-static size_t leave_out_thread_ends(struct ab_event *events, size_t n)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        events[kept] = events[i];
-        kept += events[i].kind != AB_EVENT_THREAD_END;
-    }
-    return kept;
-}
-
 /* Takes the next n records; *kept: how many are to be handed out. */
 static enum ab_status take_records(struct ab_trace_reader *r, struct ab_event *events, size_t n,
                                    size_t *kept, struct ab_err *err)
@@ -449,18 +436,17 @@ static enum ab_status take_records(struct ab_trace_reader *r, struct ab_event *e
     size_t taken = ab_account_take_all(&r->account, &r->records[r->at], n, events, &wrong);
     r->at += taken;
     r->n_events += taken;
-    if (wrong != NULL) {
-        char event[40];
-        snprintf(event, sizeof event, "event %llu: ", (unsigned long long)r->n_events);
+    char event[40];
+    snprintf(event, sizeof event, "event %llu: ", (unsigned long long)r->n_events);
+    if (wrong != NULL)
         return blame(r, event, wrong, err);
-    }
     for (size_t i = 0; r->options.has_digest && i < n; i++) {
         uint8_t record[AB_DIGEST_RECORD_MAX];
         SHA256Update(&r->sha, record, ab_event_canonical(&events[i], r->codec.has_time, record));
     }
     *kept = r->options.has_thread_ends || r->account.info.thread_ends == thread_ends
                 ? n
-                : leave_out_thread_ends(events, n);
+                : ab_events_without_thread_ends(events, n);
     return AB_OK;
 }
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Kept allocations ask for what the block has now: its last size, and the alignment it was given
- * unless a resize has moved it since. They belong to the thread that made the block. Threads are
- * numbered anew, in the order of their first event in the part, as the format wants it.
+ * unless a resize has moved it since. They belong to the thread that made the block.
  */
 #include "trace_tools/cut.h"
 
 #include "base/bits.h"
-#include "core/grow.h"
-#include "trace/writer.h"
+#include "trace_tools/rewrite/rewrite.h"
 
 #include <stdlib.h>
 
@@ -16,39 +14,13 @@ struct part {
     struct ab_site_table sites; /* of the whole file; blocks that are kept have none */
     bool is_keeping_live;
     FILE *to;
-    struct ab_trace_writer *writer;
-    uint64_t *numbers; /* by slot of the original: number in the part + 1; 0 = not in it */
-    size_t cap_numbers;
-    uint32_t *threads; /* by thread of the original: thread in the part + 1 */
-    size_t cap_threads;
-    uint32_t n_threads;
+    struct ab_rewrite part;
+    struct ab_original whole;
     uint64_t n_events_most; /* in the range */
     bool has_first;         /* an event of the range has been written */
     uint64_t first_us;      /* time of the first one, which becomes 0 */
     struct ab_cut_report report;
 };
-
-static bool find_thread(struct part *p, uint32_t thread, uint32_t *out)
-{
-    if (!AB_GROW_ZEROED(p->threads, p->cap_threads, thread))
-        return false;
-    if (p->threads[thread] == 0)
-        p->threads[thread] = ++p->n_threads;
-    *out = p->threads[thread] - 1;
-    return true;
-}
-
-/* Writes one event with thread and slot of the original. */
-static enum ab_status put(struct part *p, struct ab_event e, struct ab_err *err)
-{
-    uint64_t number = AB_NO_BLOCK;
-    if (!find_thread(p, e.thread, &e.thread) || !AB_GROW_ZEROED(p->numbers, p->cap_numbers, e.slot))
-        return ab_fail(err, AB_SYSTEM, "out of memory");
-    enum ab_status status = ab_trace_write(p->writer, &e, &number, err);
-    if (status == AB_OK && number != AB_NO_BLOCK)
-        p->numbers[e.slot] = number + 1;
-    return status;
-}
 
 struct kept {
     uint64_t number;
@@ -72,7 +44,7 @@ static enum ab_status put_kept(struct part *p, const struct kept *kept, size_t n
                                  .thread = block->thread,
                                  .size = block->size,
                                  .align = block->align};
-        status = put(p, alloc, err);
+        status = ab_rewrite_put(&p->part, &p->whole, &alloc, err);
     }
     return status;
 }
@@ -98,27 +70,14 @@ static enum ab_status begin(struct part *p, const struct ab_walk_batch *batch, s
 {
     struct ab_trace_writer_options options = {
         .program = batch->info->program, .sites = &p->sites, .has_time = batch->info->has_time};
-    enum ab_status status = ab_trace_writer_open_with(p->to, &options, &p->writer, err);
+    enum ab_status status = ab_trace_writer_open_with(p->to, &options, &p->part.writer, err);
     return status == AB_OK && p->is_keeping_live ? keep_live(p, batch->book, err) : status;
-}
-
-static bool is_on_block(const struct ab_event *e)
-{
-    return e->kind == AB_EVENT_FREE || e->kind == AB_EVENT_RESIZE;
-}
-
-/* Is it of a block or thread that the part does not know? */
-static bool is_foreign(const struct part *p, const struct ab_event *e)
-{
-    if (e->kind == AB_EVENT_THREAD_END)
-        return e->thread >= p->cap_threads || p->threads[e->thread] == 0;
-    return is_on_block(e) && (e->slot >= p->cap_numbers || p->numbers[e->slot] == 0);
 }
 
 static enum ab_status put_event(struct part *p, const struct ab_event *e, struct ab_err *err)
 {
     struct ab_event own = *e;
-    if (is_foreign(p, e)) {
+    if (!ab_original_knows(&p->whole, e)) {
         p->report.n_dropped += e->kind != AB_EVENT_THREAD_END;
         return AB_OK;
     }
@@ -126,19 +85,15 @@ static enum ab_status put_event(struct part *p, const struct ab_event *e, struct
         p->first_us = e->time_us;
     p->has_first = true;
     own.time_us = e->time_us - p->first_us;
-    if (is_on_block(e)) {
-        own.block = p->numbers[e->slot] - 1;
-        if (e->kind == AB_EVENT_FREE || e->released)
-            p->numbers[e->slot] = 0;
-    }
-    return put(p, own, err);
+    return ab_rewrite_put(&p->part, &p->whole, &own, err);
 }
 
 /* A part from the first event on begins with the same inherited blocks. */
 static enum ab_status inherit(struct part *p, const struct ab_walk_batch *batch, struct ab_err *err)
 {
     uint64_t n = batch->info->inherited;
-    return ab_trace_writer_inherit(p->writer, n < p->n_events_most ? n : p->n_events_most, err);
+    return ab_trace_writer_inherit(p->part.writer, n < p->n_events_most ? n : p->n_events_most,
+                                   err);
 }
 
 static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
@@ -166,14 +121,13 @@ enum ab_status ab_trace_cut(const struct ab_walk *walk, bool is_keeping_live, FI
     own.sites = &p.sites;
     enum ab_status status = ab_trace_walk(&own, NULL, err);
     if (status == AB_OK) {
-        status = ab_trace_writer_close(p.writer, &p.report.info, err);
-        p.writer = NULL;
+        status = ab_trace_writer_close(p.part.writer, &p.report.info, err);
+        p.part.writer = NULL;
     }
     if (status == AB_OK)
         *report = p.report;
-    ab_trace_writer_abandon(p.writer);
+    ab_trace_writer_abandon(p.part.writer);
+    ab_original_fini(&p.whole);
     ab_site_table_fini(&p.sites);
-    free(p.numbers);
-    free(p.threads);
     return status;
 }

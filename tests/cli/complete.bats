@@ -18,6 +18,8 @@ offers() { # EXPECTED WORD…
 @test "commands, and commands of commands" {
     offers "replay report record" re
     offers "cut" trace cu
+    offers "mtrace" trace import mt
+    offers "memory-replay" trace -q export mem
     offers "save show" baseline s
     offers "backends" list b
     offers "p99 p99.9 p99.5 p99.99" explain p99

@@ -292,7 +292,7 @@ expect_golden() { # NAME
     bench trace
     expect_code 2
     for case in 'ifno:did you mean info' 'chekc:did you mean check' 'exprot:did you mean export' \
-        'x:allowed are info, check, dump, cut, export and recover'; do
+        'x:allowed are info, check, dump, cut, filter, merge, anonymize, import, export and recover'; do
         bench trace "${case%%:*}" "$TINY"
         expect_code 2
         expect_error "${case#*:}"

@@ -140,7 +140,8 @@ static void no_text_is_that_of_another_command(void **state)
             char label[40];
             snprintf(label, sizeof label, "%s:", ab_commands[command].name);
             bool is_its_own = ab_options_has(o, AB_COMMAND_TRACE) &&
-                              (command == AB_COMMAND_CHECK || command == AB_COMMAND_RECORD);
+                              (command == AB_COMMAND_CHECK || command == AB_COMMAND_RECORD ||
+                               command == AB_COMMAND_MERGE);
             if (!is_its_own && strncmp(o->help, label, strlen(label)) == 0)
                 fail_msg("--%s: %s", o->name, o->help);
         }

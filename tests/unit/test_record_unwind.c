@@ -3,7 +3,7 @@
  * Walks this very program's stacks, where the C library's own unwinder says what is right, and
  * stacks and tables that are damaged. What real programs do: tests/cli/sites.bats.
  */
-#include "record/preload/unwind.h"
+#include "record/preload/unwind/unwind.h"
 
 #include "base/rng.h"
 #include "support/cmocka.h"

@@ -16,6 +16,7 @@
 #include "cli/options/option_table.h"
 #include "cli/trace/cmd_trace.h"
 #include "cli/workload/scaffolds.h"
+#include "exchange/formats.h"
 #include "explain/explain.h"
 #include "runner/run_checks.h"
 
@@ -133,18 +134,28 @@ static const struct ab_option_info *option_of(const struct line *l, const char *
 
 /* ---- arguments ---- */
 
-/* How many words before the cursor are arguments of the command, neither options nor values. */
-static int count_arguments(const struct line *l)
+/* How many words before the cursor are arguments of the command, neither options nor values; *first is
+ * the first of them. */
+static int count_arguments(const struct line *l, const char **first)
 {
     int n = 0;
     for (int i = 1; i < l->n - 1; i++) {
         const struct ab_option_info *o = option_of(l, l->words[i], strlen(l->words[i]));
         if (o != NULL)
             i += o->is_value == NULL || o->is_value(l->words[i + 1]);
-        else
-            n += l->words[i][0] != '-';
+        else if (l->words[i][0] != '-' && n++ == 0)
+            *first = l->words[i];
     }
     return n;
+}
+
+static void offer_trace(struct ab_offer *o, int place, const char *first)
+{
+    for (size_t i = 0; place == 0 && ab_trace_command_name(i) != NULL; i++)
+        ab_offer(o, ab_trace_command_name(i), "");
+    bool has_format = place == 1 && (strcmp(first, "import") == 0 || strcmp(first, "export") == 0);
+    for (size_t i = 0; has_format && ab_format_at(i) != NULL; i++)
+        ab_offer(o, ab_format_at(i)->name, "");
 }
 
 static void offer_words(struct ab_offer *o)
@@ -169,19 +180,24 @@ static void offer_workloads(struct ab_offer *o)
     ab_workload_names_fini(&list);
 }
 
+static void offer_baseline(struct ab_offer *o, int place)
+{
+    for (size_t i = 0; place == 0 && ab_baseline_commands[i] != NULL; i++)
+        ab_offer(o, ab_baseline_commands[i], "");
+    if (place == 1)
+        offer_baselines(o);
+}
+
 static void offer_arguments(struct line *l)
 {
-    int place = count_arguments(l);
+    const char *first = "";
+    int place = count_arguments(l, &first);
     switch (l->command) {
     case AB_COMMAND_TRACE:
-        for (size_t i = 0; place == 0 && ab_trace_command_name(i) != NULL; i++)
-            ab_offer(&l->offer, ab_trace_command_name(i), "");
+        offer_trace(&l->offer, place, first);
         break;
     case AB_COMMAND_BASELINE:
-        for (size_t i = 0; place == 0 && ab_baseline_commands[i] != NULL; i++)
-            ab_offer(&l->offer, ab_baseline_commands[i], "");
-        if (place == 1)
-            offer_baselines(&l->offer);
+        offer_baseline(&l->offer, place);
         break;
     case AB_COMMAND_LIST:
         for (size_t i = 0; place == 0 && ab_list_topic(i) != NULL; i++)

@@ -143,27 +143,81 @@ enum ab_status ab_option_shard(const char *name, const char *value, struct ab_op
     return AB_OK;
 }
 
-/* A..B, A.. or ..B: at least one event. */
-enum ab_status ab_option_events(const char *name, const char *value, struct ab_options *o,
-                                struct ab_err *err)
+/* A..B, A.. or ..B: at least one. `wrong` says what is expected. */
+static enum ab_status read_span(const char *name, const char *value, enum ab_unit_kind unit,
+                                const char *wrong, struct ab_extent *out, struct ab_err *err)
 {
     struct ab_number first = {0}, end = {.whole = UINT64_MAX};
     const char *dots = strstr(value, ".."), *bad = NULL;
     if (dots == NULL || dots[dots == value ? 2 : 0] == 0)
-        return ab_option_bad_value(name, value,
-                                   "expected a range of events such as 0..1000, 5k.. or ..2M", err);
+        return ab_option_bad_value(name, value, wrong, err);
     if (dots > value)
-        bad = ab_units_parse(value, (size_t)(dots - value), AB_UNIT_COUNT, &first);
+        bad = ab_units_parse(value, (size_t)(dots - value), unit, &first);
     if (bad == NULL && dots[2] != 0)
-        bad = ab_units_parse(dots + 2, strlen(dots + 2), AB_UNIT_COUNT, &end);
+        bad = ab_units_parse(dots + 2, strlen(dots + 2), unit, &end);
     if (bad == NULL && first.whole >= end.whole)
         bad = "the second number must be greater than the first: A..B excludes B";
     if (bad != NULL)
         return ab_option_bad_value(name, value, bad, err);
-    o->has_events = true;
-    o->first_event = first.whole;
-    o->end_event = end.whole;
+    *out = (struct ab_extent){first.whole, end.whole};
     return AB_OK;
+}
+
+enum ab_status ab_option_events(const char *name, const char *value, struct ab_options *o,
+                                struct ab_err *err)
+{
+    struct ab_extent span;
+    AB_TRY(read_span(name, value, AB_UNIT_COUNT,
+                     "expected a range of events such as 0..1000, 5k.. or ..2M", &span, err));
+    o->has_events = true;
+    o->first_event = span.first;
+    o->end_event = span.end;
+    return AB_OK;
+}
+
+enum ab_status ab_option_size(const char *name, const char *value, struct ab_options *o,
+                              struct ab_err *err)
+{
+    AB_TRY(read_span(name, value, AB_UNIT_BYTES,
+                     "expected a range of sizes such as 16..65, 4KiB.. or ..1MiB", &o->sizes, err));
+    o->has_sizes = true;
+    return AB_OK;
+}
+
+enum ab_status ab_option_time(const char *name, const char *value, struct ab_options *o,
+                              struct ab_err *err)
+{
+    AB_TRY(read_span(name, value, AB_UNIT_TIME,
+                     "expected a range of times such as 0..10ms, 2s.. or ..500ms", &o->times, err));
+    o->has_times = true;
+    return AB_OK;
+}
+
+/* Numbers and ranges of them, A-B with both ends, separated by commas. */
+enum ab_status ab_option_thread(const char *name, const char *value, struct ab_options *o,
+                                struct ab_err *err)
+{
+    static const char wrong[] = "expected a list of at most 64 threads or ranges such as 0,2-5";
+    const char *at = value;
+    o->n_trace_threads = 0;
+    for (;; at++) {
+        struct ab_number first, last;
+        size_t n = strcspn(at, ",-");
+        if (o->n_trace_threads == AB_TRACE_THREADS_LISTED ||
+            ab_units_parse(at, n, AB_UNIT_COUNT, &first) != NULL)
+            return ab_option_bad_value(name, value, wrong, err);
+        last = first;
+        at += n;
+        if (*at == '-') {
+            n = strcspn(++at, ",");
+            if (ab_units_parse(at, n, AB_UNIT_COUNT, &last) != NULL || last.whole < first.whole)
+                return ab_option_bad_value(name, value, wrong, err);
+            at += n;
+        }
+        o->trace_threads[o->n_trace_threads++] = (struct ab_extent){first.whole, last.whole + 1};
+        if (*at == 0)
+            return AB_OK;
+    }
 }
 
 /* A share of the time of a run, always with its %. */

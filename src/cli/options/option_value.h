@@ -27,6 +27,12 @@ enum ab_status ab_option_shard(const char *name, const char *value, struct ab_op
                                struct ab_err *err);
 enum ab_status ab_option_events(const char *name, const char *value, struct ab_options *o,
                                 struct ab_err *err);
+enum ab_status ab_option_size(const char *name, const char *value, struct ab_options *o,
+                              struct ab_err *err);
+enum ab_status ab_option_time(const char *name, const char *value, struct ab_options *o,
+                              struct ab_err *err);
+enum ab_status ab_option_thread(const char *name, const char *value, struct ab_options *o,
+                                struct ab_err *err);
 enum ab_status ab_option_passes(const char *name, const char *value, struct ab_options *o,
                                 struct ab_err *err);
 enum ab_status ab_option_precision(const char *name, const char *value, struct ab_options *o,

@@ -10,11 +10,13 @@
 #include "report/sinks/sinks.h"
 #include "result/result.h"
 #include "tape/op.h"
+#include "trace_tools/rewrite/filter.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+enum { AB_TRACE_THREADS_LISTED = 64 };
 enum { AB_CPUS_MAX = 1024, AB_ROUNDS_MAX = 1000, AB_ROUNDS_DEFAULT = 10 };
 enum ab_site_order {
     AB_SITES_BY_CALLS,
@@ -80,11 +82,16 @@ struct ab_options {
     double tape_mem_share;     /* of the memory that is available */
     bool has_events, has_live; /* trace: the part from first_event to before end_event */
     uint64_t first_event, end_event;
-    bool is_dropping_live; /* trace cut --live drop */
-    bool is_partial;       /* trace, replay */
-    enum ab_embed embed;   /* of an HTML report */
-    bool wants_digest;     /* trace */
-    const char *live_csv;  /* trace export; NULL = not asked for */
+    bool is_dropping_live;         /* trace cut --live drop */
+    bool has_sizes, has_times;     /* trace filter */
+    struct ab_extent sizes, times; /* times in ns */
+    struct ab_extent trace_threads[AB_TRACE_THREADS_LISTED];
+    size_t n_trace_threads; /* 0 = all */
+    bool is_serial;         /* trace merge: one after the other */
+    bool is_partial;        /* trace, replay */
+    enum ab_embed embed;    /* of an HTML report */
+    bool wants_digest;      /* trace */
+    const char *live_csv;   /* trace export; NULL = not asked for */
     bool has_window;
     uint32_t window;     /* skew window of the lanes, in ops; 0 = none */
     enum ab_touch touch; /* replay */

@@ -8,7 +8,9 @@
 #include "base/nearest.h"
 #include "cli/commands.h"
 #include "core/text.h"
+#include "trace_tools/rewrite/merge.h"
 
+#include <limits.h>
 #include <string.h>
 
 enum {
@@ -19,21 +21,31 @@ enum {
     OUTPUT = 16,
     JSON = 32,
     CSV = 64,
-    LIVE_CSV = 128
+    LIVE_CSV = 128,
+    THREAD = 256,
+    SIZE = 512,
+    TIME = 1024,
+    SERIAL = 2048
 };
 
 static const struct word {
-    const char *name;
-    bool takes_many;
+    const char *name, *files; /* as messages name them */
+    unsigned least, most;
     unsigned options;
     enum ab_status (*run)(const struct ab_options *o, int *exit_code, struct ab_err *err);
 } words[] = {
-    {"info", true, PARTIAL | DIGEST | JSON, ab_trace_cmd_info},
-    {"check", true, PARTIAL, ab_trace_cmd_check},
-    {"dump", false, EVENTS | PARTIAL, ab_trace_cmd_dump},
-    {"cut", false, EVENTS | LIVE | PARTIAL | OUTPUT, ab_trace_cmd_cut},
-    {"export", false, EVENTS | PARTIAL | CSV | LIVE_CSV, ab_trace_cmd_export},
-    {"recover", false, PARTIAL | OUTPUT, ab_trace_cmd_recover},
+    {"info", "TRACE.abt", 1, UINT_MAX, PARTIAL | DIGEST | JSON, ab_trace_cmd_info},
+    {"check", "TRACE.abt", 1, UINT_MAX, PARTIAL, ab_trace_cmd_check},
+    {"dump", "TRACE.abt", 1, 1, EVENTS | PARTIAL, ab_trace_cmd_dump},
+    {"cut", "TRACE.abt", 1, 1, EVENTS | LIVE | PARTIAL | OUTPUT, ab_trace_cmd_cut},
+    {"filter", "TRACE.abt", 1, 1, EVENTS | PARTIAL | OUTPUT | THREAD | SIZE | TIME,
+     ab_trace_cmd_filter},
+    {"merge", "A.abt B.abt", 2, AB_MERGE_MOST, PARTIAL | OUTPUT | SERIAL, ab_trace_cmd_merge},
+    {"anonymize", "TRACE.abt", 1, 1, PARTIAL | OUTPUT, ab_trace_cmd_anonymize},
+    {"import", "FORMAT FILE", 2, 2, PARTIAL | OUTPUT, ab_trace_cmd_import},
+    {"export", "[FORMAT] TRACE.abt", 1, 2, EVENTS | PARTIAL | CSV | LIVE_CSV | OUTPUT,
+     ab_trace_cmd_export},
+    {"recover", "SPOOL", 1, 1, PARTIAL | OUTPUT, ab_trace_cmd_recover},
 };
 
 const char *ab_trace_command_name(size_t i)
@@ -51,13 +63,13 @@ static enum ab_status find_word(const char *given, const struct word **out, stru
             return AB_OK;
         }
     const char *near = ab_text_nearest(given, names, AB_ARRAY_LEN(words));
+    char list[256] = "";
     ab_text_printable(shown, sizeof shown, given);
-    return near != NULL
-               ? ab_fail(err, AB_USAGE, "trace %s: unknown command; did you mean %s?", shown, near)
-               : ab_fail(err, AB_USAGE,
-                         "trace %s: unknown command; allowed are info, "
-                         "check, dump, cut, export and recover",
-                         shown);
+    if (near != NULL)
+        return ab_fail(err, AB_USAGE, "trace %s: unknown command; did you mean %s?", shown, near);
+    for (size_t i = 0; i < AB_ARRAY_LEN(words); i++)
+        ab_text_join(list, sizeof list, i + 1 < AB_ARRAY_LEN(words) ? ", " : " and ", names[i]);
+    return ab_fail(err, AB_USAGE, "trace %s: unknown command; allowed are %s", shown, list);
 }
 
 static enum ab_status check_options(const struct word *word, const struct ab_options *o,
@@ -67,10 +79,18 @@ static enum ab_status check_options(const struct word *word, const struct ab_opt
         bool is_given;
         const char *name;
     } given[] = {
-        {o->has_events, "events"},     {o->has_live, "live"},
-        {o->is_partial, "partial"},    {o->wants_digest, "digest"},
-        {o->output != NULL, "output"}, {o->json != NULL, "json"},
-        {o->csv != NULL, "csv"},       {o->live_csv != NULL, "live-csv"},
+        {o->has_events, "events"},
+        {o->has_live, "live"},
+        {o->is_partial, "partial"},
+        {o->wants_digest, "digest"},
+        {o->output != NULL, "output"},
+        {o->json != NULL, "json"},
+        {o->csv != NULL, "csv"},
+        {o->live_csv != NULL, "live-csv"},
+        {o->n_trace_threads > 0, "thread"},
+        {o->has_sizes, "size"},
+        {o->has_times, "time"},
+        {o->is_serial, "serial"},
     };
     for (unsigned i = 0; i < AB_ARRAY_LEN(given); i++)
         if (given[i].is_given && (word->options >> i & 1) == 0)
@@ -83,13 +103,15 @@ static enum ab_status check_options(const struct word *word, const struct ab_opt
 static enum ab_status check_files(const struct word *word, const struct ab_options *o,
                                   struct ab_err *err)
 {
-    size_t n_standard_input = 0;
-    if (o->n_args < 2)
-        return ab_fail(err, AB_USAGE, "trace %s needs a file: allocbench trace %s %s", word->name,
-                       word->name, word->run == ab_trace_cmd_recover ? "SPOOL" : "TRACE.abt");
-    if (o->n_args > 2 && !word->takes_many)
-        return ab_fail(err, AB_USAGE, "trace %s takes one %s", word->name,
-                       word->run == ab_trace_cmd_recover ? "spool" : "trace");
+    size_t n_standard_input = 0, n = o->n_args - 1;
+    if (n < word->least)
+        return ab_fail(err, AB_USAGE, "trace %s needs %s: allocbench trace %s %s", word->name,
+                       word->least == 1 ? "a file" : word->files, word->name, word->files);
+    if (n > word->most)
+        return ab_fail(err, AB_USAGE, "trace %s takes %s", word->name,
+                       word->run == ab_trace_cmd_recover ? "one spool"
+                       : word->most == 1                 ? "one trace"
+                                                         : word->files);
     for (size_t i = 1; i < o->n_args; i++)
         n_standard_input += strcmp(o->args[i], "-") == 0;
     return n_standard_input < 2 ? AB_OK

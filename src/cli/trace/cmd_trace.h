@@ -9,6 +9,7 @@
 #include "cli/options/options.h"
 #include "cli/trace/trace_watch.h"
 #include "report/json.h"
+#include "report/output.h"
 #include "report/table/style.h"
 #include "trace_tools/site_stats.h"
 #include "trace_tools/trace_stats.h"
@@ -19,6 +20,17 @@ enum ab_status ab_trace_cmd_dump(const struct ab_options *o, int *exit_code, str
 enum ab_status ab_trace_cmd_cut(const struct ab_options *o, int *exit_code, struct ab_err *err);
 enum ab_status ab_trace_cmd_export(const struct ab_options *o, int *exit_code, struct ab_err *err);
 enum ab_status ab_trace_cmd_recover(const struct ab_options *o, int *exit_code, struct ab_err *err);
+enum ab_status ab_trace_cmd_filter(const struct ab_options *o, int *exit_code, struct ab_err *err);
+enum ab_status ab_trace_cmd_merge(const struct ab_options *o, int *exit_code, struct ab_err *err);
+enum ab_status ab_trace_cmd_anonymize(const struct ab_options *o, int *exit_code,
+                                      struct ab_err *err);
+enum ab_status ab_trace_cmd_import(const struct ab_options *o, int *exit_code, struct ab_err *err);
+
+/* `trace export FORMAT TRACE.abt -o OUT` */
+enum ab_status ab_trace_export_format(const struct ab_options *o, struct ab_err *err);
+/* Opens what -o names, for a trace; AB_USAGE without it, or when it would go to a terminal. */
+enum ab_status ab_trace_open_output(const struct ab_options *o, const char *word,
+                                    struct ab_output *out, struct ab_err *err);
 
 /* The commands of trace; NULL past the end. */
 const char *ab_trace_command_name(size_t i);

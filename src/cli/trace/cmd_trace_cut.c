@@ -4,7 +4,6 @@
  */
 #include "cli/trace/cmd_trace.h"
 #include "core/text.h"
-#include "report/output.h"
 #include "trace_tools/cut.h"
 
 #include <string.h>
@@ -23,6 +22,17 @@ static void print_summary(const char *path, const struct ab_cut_report *r)
     fputc('\n', stderr);
 }
 
+enum ab_status ab_trace_open_output(const struct ab_options *o, const char *word,
+                                    struct ab_output *out, struct ab_err *err)
+{
+    if (o->output == NULL)
+        return ab_fail(err, AB_USAGE, "trace %s needs -o: the trace to write", word);
+    if (strcmp(o->output, "-") == 0 && isatty(STDOUT_FILENO))
+        return ab_fail(err, AB_USAGE,
+                       "a trace is binary and not written to a terminal; give a file");
+    return ab_output_open(o->output, out, err);
+}
+
 enum ab_status ab_trace_cmd_cut(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
     struct ab_trace_watch watch;
@@ -30,14 +40,9 @@ enum ab_status ab_trace_cmd_cut(const struct ab_options *o, int *exit_code, stru
     struct ab_output out = {0};
     struct ab_cut_report report;
     (void)exit_code;
-    if (o->output == NULL)
-        return ab_fail(err, AB_USAGE, "trace cut needs -o: the trace to write");
-    if (!o->has_events)
+    if (o->output != NULL && !o->has_events)
         return ab_fail(err, AB_USAGE, "trace cut needs --events A..B: the range to keep");
-    if (strcmp(o->output, "-") == 0 && isatty(STDOUT_FILENO))
-        return ab_fail(err, AB_USAGE,
-                       "a trace is binary and not written to a terminal; give a file");
-    AB_TRY(ab_output_open(o->output, &out, err));
+    AB_TRY(ab_trace_open_output(o, "cut", &out, err));
     ab_trace_watch_begin(&watch, o, o->args[1], &walk);
     enum ab_status status = ab_trace_cut(&walk, !o->is_dropping_live, out.to, &report, err);
     ab_trace_watch_end(&watch);

@@ -103,8 +103,11 @@ enum ab_status ab_trace_cmd_export(const struct ab_options *o, int *exit_code, s
 {
     struct ab_output events = {0}, curve = {0};
     (void)exit_code;
+    if (o->n_args == 3 || o->output != NULL)
+        return ab_trace_export_format(o, err);
     if (o->csv == NULL && o->live_csv == NULL)
-        return ab_fail(err, AB_USAGE, "trace export needs --csv or --live-csv: where to write");
+        return ab_fail(err, AB_USAGE,
+                       "trace export needs --csv or --live-csv, or FORMAT and -o: where to write");
     struct printer *p = calloc(1, sizeof *p);
     struct ab_survey *survey = calloc(1, sizeof *survey);
     enum ab_status status = p == NULL || survey == NULL ? ab_fail(err, AB_SYSTEM, "out of memory")

@@ -10,7 +10,7 @@
 #include "record/preload/preload_sites.h"
 
 #include "record/preload/preload_clock.h"
-#include "record/preload/unwind.h"
+#include "record/preload/unwind/unwind.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -10,7 +10,7 @@
 #ifndef AB_RECORD_PRELOAD_UNWIND_H
 #define AB_RECORD_PRELOAD_UNWIND_H
 
-#include "record/preload/eh_frame.h"
+#include "record/preload/unwind/eh_frame.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
  * Walks a stack, a frame at a time. The stack of the thread itself is known from where the thread
  * begins; of another one (a signal's, a coroutine's) each page is tried before it is read.
  */
-#include "record/preload/unwind.h"
+#include "record/preload/unwind/unwind.h"
 
 #include <elf.h>
 #include <errno.h>

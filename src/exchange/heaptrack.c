@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What heaptrack writes: lines of a letter and numbers in hexadecimal. Raw (heaptrack --raw) a call
+ * says its block: "+ SIZE TRACE ADDRESS", "- ADDRESS". Interpreted, sizes are named by "a SIZE TRACE",
+ * numbered from 0, and a call says that number: which of the blocks of one size and place was freed
+ * is lost, the youngest is taken. Both give a resize as a free and an allocation, and know no threads.
+ * "c MILLISECONDS" is the time. Everything else says where, not what.
+ */
+#include "exchange/formats.h"
+
+#include "core/grow.h"
+#include "core/text.h"
+#include "exchange/scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char expected[] = "a line of heaptrack, such as \"+ 64 8 55a2dc7681d0\" or \"+ 1f\"";
+
+enum { INTERPRETED = 1, RAW = 2 }; /* once a line has shown it */
+enum { VERSION_LEAST = 1, VERSION_MOST = 3 };
+#define NONE UINT32_MAX
+
+struct node { /* a live block of an interpreted file, in a list of those of one size and place */
+    uint64_t address;
+    uint32_t next;
+};
+
+struct site {
+    uint64_t size;
+    uint32_t youngest; /* in nodes; NONE */
+};
+
+struct heap {
+    struct ab_feed *from;
+    struct ab_intake *to;
+    int kind; /* 0 = not known yet */
+    uint64_t time_ns, n_addresses;
+    struct site *sites;
+    size_t n_sites, cap_sites;
+    struct node *nodes;
+    size_t n_nodes, cap_nodes;
+    uint32_t unused; /* list of nodes; NONE */
+};
+
+static enum ab_status no_memory(struct ab_err *err)
+{
+    return ab_fail(err, AB_SYSTEM, "out of memory for the live blocks");
+}
+
+static bool scan_number(const char **at, uint64_t *out)
+{
+    return ab_scan_text(at, " ") && ab_scan_hex(at, out);
+}
+
+/* Is this the file that the lines before it began? */
+static enum ab_status settle(struct heap *h, int kind, const char *line, struct ab_err *err)
+{
+    if (h->kind != 0 && h->kind != kind)
+        return ab_feed_odd_line(
+            h->from, line, kind == RAW ? "interpreted lines, as before" : "raw lines, as before",
+            err);
+    h->kind = kind;
+    return AB_OK;
+}
+
+static enum ab_status take(struct heap *h, struct ab_foreign_call call, struct ab_err *err)
+{
+    call.time_ns = h->time_ns;
+    return ab_intake_take(h->to, &call, err);
+}
+
+/* ---- interpreted ---- */
+
+static enum ab_status add_site(struct heap *h, uint64_t size, struct ab_err *err)
+{
+    if (h->n_sites >= NONE || !AB_GROW(h->sites, h->cap_sites, h->n_sites))
+        return no_memory(err);
+    h->sites[h->n_sites++] = (struct site){size, NONE};
+    return AB_OK;
+}
+
+static enum ab_status alloc_at(struct heap *h, struct site *site, struct ab_err *err)
+{
+    uint32_t i = h->unused;
+    if (i != NONE) {
+        h->unused = h->nodes[i].next;
+    } else {
+        if (h->n_nodes >= NONE || !AB_GROW(h->nodes, h->cap_nodes, h->n_nodes))
+            return no_memory(err);
+        i = (uint32_t)h->n_nodes++;
+    }
+    h->nodes[i] = (struct node){++h->n_addresses, site->youngest};
+    site->youngest = i;
+    return take(h, (struct ab_foreign_call){.address = h->n_addresses, .size = site->size}, err);
+}
+
+static enum ab_status free_at(struct heap *h, struct site *site, struct ab_err *err)
+{
+    uint32_t i = site->youngest;
+    struct ab_foreign_call call = {.kind = AB_EVENT_FREE,
+                                   .old = ++h->n_addresses}; /* of no block */
+    if (i != NONE) {
+        h->to->report.n_guessed += h->nodes[i].next != NONE;
+        call.old = h->nodes[i].address;
+        site->youngest = h->nodes[i].next;
+        h->nodes[i].next = h->unused;
+        h->unused = i;
+    }
+    return take(h, call, err);
+}
+
+static enum ab_status take_named(struct heap *h, const char *line, uint64_t index,
+                                 struct ab_err *err)
+{
+    AB_TRY(settle(h, INTERPRETED, line, err));
+    if (index >= h->n_sites)
+        return ab_feed_bad(h->from, err,
+                           "allocation %llx, but only %zx were named by lines \"a SIZE TRACE\"",
+                           (unsigned long long)index, h->n_sites);
+    struct site *site = &h->sites[index];
+    return line[0] == '+' ? alloc_at(h, site, err) : free_at(h, site, err);
+}
+
+/* ---- both ---- */
+
+static enum ab_status take_alloc(struct heap *h, const char *line, struct ab_err *err)
+{
+    const char *at = line + 1;
+    uint64_t size, trace, address;
+    if (!scan_number(&at, &size))
+        return ab_feed_odd_line(h->from, line, expected, err);
+    if (ab_scan_end(at))
+        return take_named(h, line, size, err);
+    if (!scan_number(&at, &trace) || !scan_number(&at, &address) || !ab_scan_end(at) ||
+        address == 0)
+        return ab_feed_odd_line(h->from, line, expected, err);
+    AB_TRY(settle(h, RAW, line, err));
+    return take(h, (struct ab_foreign_call){.address = address, .size = size}, err);
+}
+
+static enum ab_status take_free(struct heap *h, const char *line, struct ab_err *err)
+{
+    const char *at = line + 1;
+    uint64_t name;
+    if (!scan_number(&at, &name) || !ab_scan_end(at))
+        return ab_feed_odd_line(h->from, line, expected, err);
+    if (h->kind == INTERPRETED)
+        return take_named(h, line, name, err);
+    AB_TRY(settle(h, RAW, line, err));
+    return take(h, (struct ab_foreign_call){.kind = AB_EVENT_FREE, .old = name}, err);
+}
+
+static enum ab_status take_site(struct heap *h, const char *line, struct ab_err *err)
+{
+    const char *at = line + 1;
+    uint64_t size, trace;
+    if (!scan_number(&at, &size) || !scan_number(&at, &trace) || !ab_scan_end(at))
+        return ab_feed_odd_line(h->from, line, expected, err);
+    AB_TRY(settle(h, INTERPRETED, line, err));
+    return add_site(h, size, err);
+}
+
+static enum ab_status take_version(const struct heap *h, const char *line, struct ab_err *err)
+{
+    const char *at = line + 1;
+    uint64_t heaptrack, version = 0;
+    bool ok = scan_number(&at, &heaptrack) && (ab_scan_end(at) || scan_number(&at, &version));
+    if (!ok || !ab_scan_end(at))
+        return ab_feed_odd_line(h->from, line, expected, err);
+    if (version < VERSION_LEAST || version > VERSION_MOST)
+        return ab_feed_bad(h->from, err, "version %llu of the format; %d to %d are read",
+                           (unsigned long long)version, VERSION_LEAST, VERSION_MOST);
+    return AB_OK;
+}
+
+/* The command, without its folder and arguments. */
+static void take_program(struct heap *h, const char *command)
+{
+    size_t n = strcspn(command, " ");
+    while (n > 0 && memchr(command, '/', n) != NULL) {
+        size_t folder = (size_t)((const char *)memchr(command, '/', n) - command) + 1;
+        command += folder;
+        n -= folder;
+    }
+    snprintf(h->to->program, sizeof h->to->program, "%.*s", (int)(n < 255 ? n : 255), command);
+}
+
+static enum ab_status take_line(struct heap *h, const char *line, struct ab_err *err)
+{
+    const char *at = line + 1;
+    uint64_t ms;
+    switch (line[0]) {
+    case '+':
+        return take_alloc(h, line, err);
+    case '-':
+        return take_free(h, line, err);
+    case 'a':
+        return take_site(h, line, err);
+    case 'v':
+        return take_version(h, line, err);
+    case 'c':
+        if (!scan_number(&at, &ms) || !ab_scan_end(at) || ms > UINT64_MAX / 1000000)
+            return ab_feed_odd_line(h->from, line, expected, err);
+        h->time_ns = ms * 1000000;
+        return AB_OK;
+    case 'X':
+        take_program(h, *at == ' ' ? at + 1 : at);
+        return AB_OK;
+    default: /* places, strings, modules, comments, memory of the process, suppressions */
+        return line[0] != 0 && strchr("#ARISimstx", line[0]) == NULL
+                   ? ab_feed_odd_line(h->from, line, expected, err)
+                   : AB_OK;
+    }
+}
+
+enum ab_status ab_import_heaptrack(struct ab_feed *from, struct ab_intake *to, struct ab_err *err)
+{
+    struct heap h = {.from = from, .to = to, .unused = NONE};
+    enum ab_status status;
+    char *line;
+    to->has_time = true;
+    while ((status = ab_feed_line(from, &line, err)) == AB_OK && line != NULL &&
+           (status = take_line(&h, line, err)) == AB_OK)
+        ;
+    free(h.sites);
+    free(h.nodes);
+    return status;
+}
+
+/* ---- the other way: raw, because that says which block is freed. heaptrack_interpret reads it ---- */
+
+static void begin(struct ab_outlet *x)
+{
+    fputs("v 10400 3\n", x->to);
+    if (x->program[0] != 0)
+        fprintf(x->to, "X %s\n", AB_SHOWN(1024, x->program));
+    fputs("I 1000 0\nm 1 -\nt 1 0\n", x->to); /* one place for all */
+}
+
+static void put(struct ab_outlet *x, const struct ab_event *e)
+{
+    unsigned long long at = ab_outlet_address(e), size = e->size;
+    if (e->time_us / 1000 != x->time_ms) {
+        x->time_ms = e->time_us / 1000;
+        fprintf(x->to, "c %llx\n", (unsigned long long)x->time_ms);
+    }
+    if (e->kind == AB_EVENT_FREE || e->released)
+        fprintf(x->to, "- %llx\n", at);
+    else
+        fprintf(x->to, "+ %llx 1 %llx\n", size, at);
+}
+
+const struct ab_outlet_format ab_export_heaptrack = {.begin = begin, .put = put};

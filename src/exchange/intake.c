@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a call of a foreign file becomes in the trace.
+ */
+#include "exchange/intake.h"
+
+#include "base/bits.h"
+
+enum { TELL_EVERY = 1 << 16 };
+
+static enum ab_status no_memory(struct ab_err *err)
+{
+    return ab_fail(err, AB_SYSTEM, "out of memory for the live blocks");
+}
+
+static enum ab_status open_writer(struct ab_intake *in, struct ab_err *err)
+{
+    struct ab_trace_writer_options options = {.program = in->program, .has_time = in->has_time};
+    return in->writer != NULL ? AB_OK
+                              : ab_trace_writer_open_with(in->to, &options, &in->writer, err);
+}
+
+/* Ticks of 1 us since the first event that is written, never less than those of the one before: a
+ * trace is in one order. */
+static uint64_t time_of(struct ab_intake *in, const struct ab_foreign_call *call)
+{
+    if (!in->has_time)
+        return 0;
+    if (!in->has_first)
+        in->first_ns = call->time_ns;
+    in->has_first = true;
+    bool is_before = call->time_ns < in->first_ns;
+    uint64_t us = is_before ? 0 : (call->time_ns - in->first_ns) / 1000;
+    in->is_late = us < in->last_us || is_before;
+    if (us > in->last_us)
+        in->last_us = us;
+    return in->last_us;
+}
+
+static enum ab_status find_thread(struct ab_intake *in, uint64_t named, uint32_t *out,
+                                  struct ab_err *err)
+{
+    struct ab_mapped *known = ab_block_map_find(&in->threads, named + 1);
+    *out = known != NULL ? (uint32_t)known->number : in->n_threads;
+    if (known == NULL && !ab_block_map_set(&in->threads, named + 1, in->n_threads++))
+        return no_memory(err);
+    return AB_OK;
+}
+
+static enum ab_status put(struct ab_intake *in, const struct ab_foreign_call *call,
+                          struct ab_event *event, uint64_t *number, struct ab_err *err)
+{
+    AB_TRY(find_thread(in, call->thread, &event->thread, err));
+    event->time_us = time_of(in, call);
+    enum ab_status status = ab_trace_write(in->writer, event, number, err);
+    return status == AB_INPUT ? ab_feed_blame(in->from, err) : status;
+}
+
+static enum ab_status put_free(struct ab_intake *in, const struct ab_foreign_call *call,
+                               struct ab_mapped *block, struct ab_err *err)
+{
+    struct ab_event event = {.kind = AB_EVENT_FREE, .block = block->number};
+    ab_block_map_remove(&in->live, block);
+    return put(in, call, &event, NULL, err);
+}
+
+/* The block at an address that is given out has been given back unseen. */
+static enum ab_status free_stale(struct ab_intake *in, const struct ab_foreign_call *call,
+                                 struct ab_err *err)
+{
+    struct ab_mapped *stale = ab_block_map_find(&in->live, call->address);
+    if (stale == NULL)
+        return AB_OK;
+    in->report.n_reused++;
+    return put_free(in, call, stale, err);
+}
+
+static enum ab_status take_alloc(struct ab_intake *in, const struct ab_foreign_call *call,
+                                 struct ab_err *err)
+{
+    uint64_t number = 0;
+    struct ab_event event = {
+        .kind = call->kind, .size = call->size, .align = call->align, .failed = call->address == 0};
+    if (call->kind == AB_EVENT_RESIZE) /* of NULL, or of a block that nobody has seen */
+        event.kind = AB_EVENT_ALLOC;
+    if (call->kind == AB_EVENT_ALLOC_ALIGNED && call->align == 0)
+        event.kind = AB_EVENT_ALLOC;
+    if (call->address != 0)
+        AB_TRY(free_stale(in, call, err));
+    AB_TRY(put(in, call, &event, &number, err));
+    if (call->address != 0 && !ab_block_map_set(&in->live, call->address, number))
+        return no_memory(err);
+    return AB_OK;
+}
+
+static enum ab_status take_free(struct ab_intake *in, const struct ab_foreign_call *call,
+                                struct ab_err *err)
+{
+    struct ab_mapped *block = call->old == 0 ? NULL : ab_block_map_find(&in->live, call->old);
+    if (block != NULL)
+        return put_free(in, call, block, err);
+    if (call->old == 0)
+        in->report.n_null_frees++;
+    else
+        in->report.n_unknown_frees++;
+    return AB_OK;
+}
+
+static enum ab_status take_resize(struct ab_intake *in, const struct ab_foreign_call *call,
+                                  struct ab_err *err)
+{
+    if (call->old == 0)
+        return take_alloc(in, call, err);
+    struct ab_mapped *block = ab_block_map_find(&in->live, call->old);
+    if (block == NULL) {
+        in->report.n_unknown_resizes++;
+        return call->address != 0 ? take_alloc(in, call, err) : AB_OK;
+    }
+    struct ab_event event = {.kind = AB_EVENT_RESIZE,
+                             .size = call->size,
+                             .block = block->number,
+                             .failed = call->address == 0 && call->size > 0,
+                             .released = call->address == 0 && call->size == 0};
+    if (event.released || (call->address != 0 && call->address != call->old))
+        ab_block_map_remove(&in->live, block);
+    if (call->address != 0 && call->address != call->old)
+        AB_TRY(free_stale(in, call, err));
+    AB_TRY(put(in, call, &event, &(uint64_t){0}, err));
+    if (call->address != 0 && !ab_block_map_set(&in->live, call->address, event.block))
+        return no_memory(err);
+    return AB_OK;
+}
+
+/* A thread that made no call is not in the trace, and neither is its end. */
+static enum ab_status take_thread_end(struct ab_intake *in, const struct ab_foreign_call *call,
+                                      struct ab_err *err)
+{
+    struct ab_mapped *known = ab_block_map_find(&in->threads, call->thread + 1);
+    struct ab_event event = {.kind = AB_EVENT_THREAD_END};
+    if (known == NULL)
+        return AB_OK;
+    AB_TRY(put(in, call, &event, NULL, err));
+    ab_block_map_remove(&in->threads, ab_block_map_find(&in->threads, call->thread + 1));
+    return AB_OK;
+}
+
+/* malloc libraries round an alignment that is no power of two up to one. */
+static enum ab_status check_align(const struct ab_intake *in, struct ab_foreign_call *call,
+                                  struct ab_err *err)
+{
+    uint64_t align = 1;
+    if (call->kind != AB_EVENT_ALLOC_ALIGNED || call->align == 0)
+        return AB_OK;
+    if (call->align > UINT64_C(1) << 63)
+        return ab_feed_bad(in->from, err, "an alignment of %llu bytes",
+                           (unsigned long long)call->align);
+    while (align < call->align)
+        align *= 2;
+    call->align = align;
+    return AB_OK;
+}
+
+static enum ab_status take(struct ab_intake *in, const struct ab_foreign_call *call,
+                           struct ab_err *err)
+{
+    switch (call->kind) {
+    case AB_EVENT_THREAD_END:
+        return take_thread_end(in, call, err);
+    case AB_EVENT_FREE:
+        return take_free(in, call, err);
+    case AB_EVENT_RESIZE:
+        return take_resize(in, call, err);
+    default:
+        return take_alloc(in, call, err);
+    }
+}
+
+enum ab_status ab_intake_take(struct ab_intake *in, const struct ab_foreign_call *call,
+                              struct ab_err *err)
+{
+    struct ab_foreign_call own = *call;
+    AB_TRY(check_align(in, &own, err));
+    AB_TRY(open_writer(in, err));
+    in->is_late = false;
+    in->report.n_calls += own.kind != AB_EVENT_THREAD_END;
+    if (in->report.n_calls % TELL_EVERY == 0 && in->progress != NULL)
+        in->progress(in->user, in->report.n_calls);
+    enum ab_status status = take(in, &own, err);
+    in->report.n_late += in->is_late;
+    return status;
+}
+
+enum ab_status ab_intake_end(struct ab_intake *in, struct ab_err *err)
+{
+    if (in->writer == NULL || in->n_threads == 0)
+        return ab_feed_bad(in->from, err, "no call that a trace can hold; no trace was written");
+    in->report.is_cut = ab_feed_is_cut(in->from);
+    enum ab_status status = ab_trace_writer_close(in->writer, &in->report.info, err);
+    in->writer = NULL;
+    return status;
+}
+
+void ab_intake_fini(struct ab_intake *in)
+{
+    ab_trace_writer_abandon(in->writer);
+    ab_block_map_fini(&in->live);
+    ab_block_map_fini(&in->threads);
+    *in = (struct ab_intake){0};
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where the calls of a foreign file become a trace: finds the block behind an address, numbers
+ * threads in the order of their first call, and counts what cannot be in a trace. Nothing is left
+ * out unsaid. Memory O(live blocks).
+ */
+#ifndef AB_EXCHANGE_INTAKE_H
+#define AB_EXCHANGE_INTAKE_H
+
+#include "exchange/block_map.h"
+#include "exchange/feed.h"
+#include "trace/writer.h"
+
+struct ab_foreign_call {
+    uint8_t kind;    /* enum ab_event_kind; AB_EVENT_THREAD_END too */
+    uint64_t thread; /* as the file names it, below 2^63 */
+    uint64_t
+        address;  /* that was given; 0 = NULL, the call failed. Any name of a block will do that no
+                         other block has while it lives */
+    uint64_t old; /* of resize and free: the block; 0 = NULL */
+    uint64_t size, align;
+    uint64_t time_ns; /* by any clock; with has_time only */
+};
+
+struct ab_intake_report {
+    struct ab_trace_info info;
+    uint64_t n_calls; /* of the file: those of the trace, and those left out */
+    uint64_t n_unknown_frees;
+    uint64_t n_null_frees;
+    uint64_t n_unknown_resizes; /* became allocations, where they gave a block */
+    uint64_t n_reused;          /* frees that were added: the address was given out again */
+    uint64_t n_late;            /* times before that of the event before: raised to it */
+    uint64_t n_other_process;   /* left out */
+    uint64_t n_guessed;         /* frees of which the file says the site, not the block */
+    bool is_cut;                /* the file's end is missing, as was accepted */
+};
+
+struct ab_intake {
+    struct ab_feed *from; /* for the place in errors */
+    FILE *to;
+    struct ab_trace_writer *writer; /* opened by the first call */
+    char program[256];              /* "" = unknown; set before the first call */
+    bool has_time;                  /* the same */
+    struct ab_block_map live, threads;
+    uint32_t n_threads;
+    bool has_first, is_late;
+    uint64_t first_ns, last_us;
+    struct ab_intake_report report;
+    void (*progress)(void *user, uint64_t n_calls); /* NULL = none */
+    void *user;
+};
+
+/* Errors carry the place in the file. */
+enum ab_status ab_intake_take(struct ab_intake *in, const struct ab_foreign_call *call,
+                              struct ab_err *err);
+/* Writes the end of the trace; AB_INPUT when there was no call. */
+enum ab_status ab_intake_end(struct ab_intake *in, struct ab_err *err);
+void ab_intake_fini(struct ab_intake *in);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the postprocess program of malloc-trace-replay makes of a recording by tcmalloc's malloc
+ * tracing: records of 24 bytes, little-endian: a type in the low byte of the first word, the
+ * register of the block in its other 56 bits, then two words. The recorder rounds sizes up to 8 and
+ * makes calloc an allocation. The file has no end mark: what is missing from it by whole records
+ * cannot be seen.
+ */
+#include "exchange/formats.h"
+
+#include "base/bytes.h"
+
+enum {
+    RECORD_BYTES = 24,
+    MALLOC = 0, /* size */
+    FREE = 1,
+    FREE_SIZED = 2,    /* size, which is known */
+    MEMALIGN = 3,      /* size, alignment */
+    REALLOC = 4,       /* register of the new block, size */
+    SWITCH_THREAD = 5, /* thread */
+    KILL_THREAD = 6,   /* the one that was switched to */
+    SET_TS_CPU = 7,    /* time and CPU: of some 1,000 calls, so no time of any */
+};
+#define NO_THREAD ((uint64_t)INT64_MAX)
+
+static enum ab_status take_thread(struct ab_feed *from, struct ab_intake *to, uint64_t *thread,
+                                  unsigned type, uint64_t named, struct ab_err *err)
+{
+    struct ab_foreign_call end = {.kind = AB_EVENT_THREAD_END, .thread = *thread};
+    if (type == SWITCH_THREAD && named >= NO_THREAD)
+        return ab_feed_bad(from, err, "a thread of number %llu", (unsigned long long)named);
+    *thread = type == SWITCH_THREAD ? named : NO_THREAD;
+    return type == KILL_THREAD ? ab_intake_take(to, &end, err) : AB_OK;
+}
+
+static struct ab_foreign_call call_of(unsigned type, uint64_t reg, uint64_t a, uint64_t b,
+                                      uint64_t thread)
+{
+    struct ab_foreign_call call = {.kind = AB_EVENT_ALLOC, .thread = thread};
+    if (type == FREE || type == FREE_SIZED) {
+        call.kind = AB_EVENT_FREE;
+        call.old = reg + 1;
+    } else if (type == REALLOC) {
+        call.kind = AB_EVENT_RESIZE;
+        call.old = reg + 1;
+        call.address = a + 1;
+        call.size = b;
+    } else {
+        call.kind = type == MEMALIGN ? AB_EVENT_ALLOC_ALIGNED : AB_EVENT_ALLOC;
+        call.address = reg + 1;
+        call.size = a;
+        call.align = b;
+    }
+    return call;
+}
+
+enum ab_status ab_import_malloc_trace_replay(struct ab_feed *from, struct ab_intake *to,
+                                             struct ab_err *err)
+{
+    uint64_t thread = NO_THREAD;
+    for (const uint8_t *record;;) {
+        AB_TRY(ab_feed_bytes(from, RECORD_BYTES, &record, err));
+        if (record == NULL)
+            return AB_OK;
+        unsigned type = record[0];
+        uint64_t reg = ab_get_u64(record) >> 8, a = ab_get_u64(record + 8);
+        uint64_t b = ab_get_u64(record + 16);
+        if (type == SWITCH_THREAD || type == KILL_THREAD) {
+            AB_TRY(take_thread(from, to, &thread, type, a, err));
+        } else if (type <= REALLOC) {
+            if (type == REALLOC && a >> 56 != 0)
+                return ab_feed_bad(from, err, "a register of more than 56 bits");
+            struct ab_foreign_call call = call_of(type, reg, a, b, thread);
+            AB_TRY(ab_intake_take(to, &call, err));
+        } else if (type != SET_TS_CPU) {
+            return ab_feed_bad(from, err, "a record of type %u; 0 to %d are known", type,
+                               SET_TS_CPU);
+        }
+    }
+}
+
+/* ---- the other way ---- */
+
+static void put_record(struct ab_outlet *x, unsigned type, uint64_t reg, uint64_t a, uint64_t b)
+{
+    uint8_t record[RECORD_BYTES];
+    ab_put_u64(record, reg << 8 | type);
+    ab_put_u64(record + 8, a);
+    ab_put_u64(record + 16, b);
+    fwrite(record, 1, sizeof record, x->to);
+}
+
+static void put(struct ab_outlet *x, const struct ab_event *e)
+{
+    if (x->thread != e->thread + 1)
+        put_record(x, SWITCH_THREAD, 0, e->thread, 0);
+    x->thread = e->thread + 1;
+    if (e->kind == AB_EVENT_THREAD_END) {
+        put_record(x, KILL_THREAD, 0, 0, 0);
+        x->thread = 0;
+    } else if (e->kind == AB_EVENT_FREE || e->released) {
+        put_record(x, FREE, e->slot, 0, 0);
+    } else if (e->kind == AB_EVENT_RESIZE) {
+        put_record(x, REALLOC, e->slot, e->slot, e->size);
+    } else if (e->kind == AB_EVENT_ALLOC_ALIGNED) {
+        put_record(x, MEMALIGN, e->slot, e->size, e->align);
+    } else {
+        put_record(x, MALLOC, e->slot, e->size, 0);
+    }
+}
+
+const struct ab_outlet_format ab_export_malloc_trace_replay = {.put = put};

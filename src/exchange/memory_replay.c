@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What Android's malloc_debug writes with record_allocs, and memory_replay reads:
+ * "THREAD: CALL POINTER …", sizes in decimal, then start and end of the call in ns where it has
+ * them. A call that failed has the pointer 0x0.
+ */
+#include "exchange/formats.h"
+#include "exchange/scan.h"
+
+static const char expected[] =
+    "THREAD: malloc, calloc, realloc, memalign, free or thread_done with "
+    "its pointer and numbers, such as 186: malloc 0xb6038060 20";
+
+static bool scan_size(const char **at, uint64_t *out)
+{
+    return ab_scan_text(at, " ") && ab_scan_decimal(at, out);
+}
+
+static bool scan_pointer(const char **at, uint64_t *out)
+{
+    return ab_scan_text(at, " ") && ab_scan_pointer(at, out);
+}
+
+/* Start and end, or nothing; of the end of a thread one number. */
+static bool scan_times(const char *at, struct ab_foreign_call *out, bool *has_time)
+{
+    uint64_t end;
+    *has_time = scan_size(&at, &out->time_ns);
+    if (*has_time && out->kind != AB_EVENT_THREAD_END && !scan_size(&at, &end))
+        return false;
+    return ab_scan_end(at);
+}
+
+static bool scan_calloc(const char **at, struct ab_foreign_call *c)
+{
+    uint64_t n;
+    c->kind = AB_EVENT_ALLOC_ZEROED;
+    if (!scan_pointer(at, &c->address) || !scan_size(at, &n) || !scan_size(at, &c->size))
+        return false;
+    if (__builtin_mul_overflow(n, c->size, &c->size)) {
+        c->size = UINT64_MAX; /* asked for more than there is: it has failed */
+        return c->address == 0;
+    }
+    return true;
+}
+
+static bool scan_call(const char **at, struct ab_foreign_call *c)
+{
+    uint64_t null;
+    if (ab_scan_text(at, "malloc")) {
+        c->kind = AB_EVENT_ALLOC;
+        return scan_pointer(at, &c->address) && scan_size(at, &c->size);
+    }
+    if (ab_scan_text(at, "calloc"))
+        return scan_calloc(at, c);
+    if (ab_scan_text(at, "realloc")) {
+        c->kind = AB_EVENT_RESIZE;
+        return scan_pointer(at, &c->address) && scan_pointer(at, &c->old) &&
+               scan_size(at, &c->size);
+    }
+    if (ab_scan_text(at, "memalign")) {
+        c->kind = AB_EVENT_ALLOC_ALIGNED;
+        return scan_pointer(at, &c->address) && scan_size(at, &c->align) && scan_size(at, &c->size);
+    }
+    if (ab_scan_text(at, "free")) {
+        c->kind = AB_EVENT_FREE;
+        return scan_pointer(at, &c->old);
+    }
+    c->kind = AB_EVENT_THREAD_END;
+    return ab_scan_text(at, "thread_done") && scan_pointer(at, &null);
+}
+
+static bool read_line(const char *at, struct ab_foreign_call *out, bool *has_time)
+{
+    *out = (struct ab_foreign_call){.kind = AB_EVENT_ALLOC};
+    return ab_scan_decimal(&at, &out->thread) && out->thread <= INT64_MAX &&
+           ab_scan_text(&at, ": ") && scan_call(&at, out) && scan_times(at, out, has_time);
+}
+
+enum ab_status ab_import_memory_replay(struct ab_feed *from, struct ab_intake *to,
+                                       struct ab_err *err)
+{
+    struct ab_foreign_call call;
+    uint64_t last_ns = 0;
+    bool has_time;
+    for (char *line;;) {
+        AB_TRY(ab_feed_line(from, &line, err));
+        if (line == NULL)
+            return AB_OK;
+        if (line[0] == 0)
+            continue;
+        if (!read_line(line, &call, &has_time))
+            return ab_feed_odd_line(from, line, expected, err);
+        if (to->writer == NULL)
+            to->has_time = has_time;
+        if (!has_time)
+            call.time_ns = last_ns;
+        last_ns = call.time_ns;
+        AB_TRY(ab_intake_take(to, &call, err));
+    }
+}
+
+/* ---- the other way ---- */
+
+typedef unsigned long long number;
+
+static void put_times(struct ab_outlet *x, const struct ab_event *e)
+{
+    uint64_t ns = (e->time_us + 1) * 1000; /* 0 would mean: none */
+    if (x->has_time && e->kind == AB_EVENT_THREAD_END)
+        fprintf(x->to, " %llu", (number)ns);
+    else if (x->has_time)
+        fprintf(x->to, " %llu %llu", (number)ns, (number)ns);
+    fputc('\n', x->to);
+}
+
+static void put(struct ab_outlet *x, const struct ab_event *e)
+{
+    number at = ab_outlet_address(e), size = e->size;
+    number moved = e->failed || e->released ? 0 : at;
+    fprintf(x->to, "%u: ", e->thread + 1);
+    switch (e->kind) {
+    case AB_EVENT_ALLOC:
+        fprintf(x->to, "malloc 0x%llx %llu", at, size);
+        break;
+    case AB_EVENT_ALLOC_ZEROED:
+        fprintf(x->to, "calloc 0x%llx 1 %llu", at, size);
+        break;
+    case AB_EVENT_ALLOC_ALIGNED:
+        fprintf(x->to, "memalign 0x%llx %llu %llu", at, (number)e->align, size);
+        break;
+    case AB_EVENT_RESIZE:
+        fprintf(x->to, "realloc 0x%llx 0x%llx %llu", moved, at, size);
+        break;
+    case AB_EVENT_FREE:
+        fprintf(x->to, "free 0x%llx", at);
+        break;
+    default:
+        fputs("thread_done 0x0", x->to);
+    }
+    put_times(x, e);
+}
+
+const struct ab_outlet_format ab_export_memory_replay = {.put = put};

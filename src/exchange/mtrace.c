@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What glibc's mtrace(3) writes, a line for a call: "@ CALLER + ADDRESS SIZE" of an allocation, "-" of
+ * a free, "<" and ">" of a resize that moved a block from one address to another, "!" of a resize
+ * that failed. CALLER may hold spaces, and lines may be without it, so lines are read from their
+ * end. mtrace says of calloc and memalign that they are allocations, and nothing of threads.
+ */
+#include "exchange/formats.h"
+#include "exchange/scan.h"
+
+static const char expected[] = "a line of mtrace, such as @ ./a.out:[0x1136] + 0x55d2a0 0x64";
+
+struct line {
+    char sign;
+    uint64_t address, size; /* of - and < no size */
+};
+
+static bool read_call(const char *at, struct line *out)
+{
+    out->sign = *at;
+    if (*at == 0 || strchr("+-<>!", *at) == NULL || at[1] != ' ')
+        return false;
+    at += 2;
+    out->size = 0;
+    if (!ab_scan_pointer(&at, &out->address))
+        return false;
+    if (out->sign != '-' && out->sign != '<')
+        return ab_scan_text(&at, " ") && ab_scan_pointer(&at, &out->size) && ab_scan_end(at);
+    return ab_scan_end(at);
+}
+
+/* The call is what follows the last " + ", " - " … that reads as one. */
+static bool read_line(const char *text, struct line *out)
+{
+    if (text[0] != '@')
+        return read_call(text, out);
+    for (const char *at = text + strlen(text); at > text + 1; at--)
+        if (at[-1] == ' ' && read_call(at, out))
+            return true;
+    return false;
+}
+
+static enum ab_status take(struct ab_intake *to, const struct line *l, struct ab_err *err)
+{
+    struct ab_foreign_call call = {.kind = AB_EVENT_ALLOC, .address = l->address, .size = l->size};
+    if (l->sign == '-')
+        call = (struct ab_foreign_call){.kind = AB_EVENT_FREE, .old = l->address};
+    else if (l->sign == '!')
+        call = (struct ab_foreign_call){
+            .kind = AB_EVENT_RESIZE, .old = l->address, .size = l->size};
+    return ab_intake_take(to, &call, err);
+}
+
+enum ab_status ab_import_mtrace(struct ab_feed *from, struct ab_intake *to, struct ab_err *err)
+{
+    struct line l, moved = {0}; /* the first half of a resize */
+    for (char *text;;) {
+        AB_TRY(ab_feed_line(from, &text, err));
+        if (text == NULL && moved.sign != 0)
+            return ab_feed_end_early(from, err,
+                                     "the file ends within a resize: > does not follow <");
+        if (text == NULL)
+            return AB_OK;
+        if (text[0] == '=' || text[0] == 0) /* "= Start", "= End" */
+            continue;
+        if (!read_line(text, &l))
+            return ab_feed_odd_line(from, text, expected, err);
+        if ((l.sign == '>') != (moved.sign != 0))
+            return ab_feed_odd_line(from, text,
+                                    moved.sign != 0 ? "the > that follows <" : "< before >", err);
+        if (l.sign == '>') {
+            struct ab_foreign_call call = {.kind = AB_EVENT_RESIZE,
+                                           .old = moved.address,
+                                           .address = l.address,
+                                           .size = l.size};
+            AB_TRY(ab_intake_take(to, &call, err));
+        } else if (l.sign != '<') {
+            AB_TRY(take(to, &l, err));
+        }
+        moved = l.sign == '<' ? l : (struct line){0};
+    }
+}
+
+static void begin(struct ab_outlet *x)
+{
+    fputs("= Start\n", x->to);
+}
+
+static void put_address(struct ab_outlet *x, char sign, uint64_t address)
+{
+    fprintf(x->to, "@ trace:[0x0] %c ", sign);
+    fprintf(x->to, address != 0 ? "%#llx" : "(nil)", (unsigned long long)address);
+}
+
+static void put_sized(struct ab_outlet *x, char sign, uint64_t address, uint64_t size)
+{
+    put_address(x, sign, address);
+    fprintf(x->to, " %#llx\n", (unsigned long long)size);
+}
+
+static void put(struct ab_outlet *x, const struct ab_event *e)
+{
+    uint64_t address = ab_outlet_address(e);
+    if (e->kind == AB_EVENT_FREE || e->released) {
+        put_address(x, '-', address);
+        fputc('\n', x->to);
+    } else if (e->kind == AB_EVENT_RESIZE && !e->failed) {
+        put_address(x, '<', address);
+        fputc('\n', x->to);
+        put_sized(x, '>', address, e->size);
+    } else {
+        put_sized(x, e->kind == AB_EVENT_RESIZE ? '!' : '+', address, e->size);
+    }
+}
+
+static void end(struct ab_outlet *x)
+{
+    fputs("= End\n", x->to);
+}
+
+const struct ab_outlet_format ab_export_mtrace = {.begin = begin, .put = put, .end = end};

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The traces of CS:APP's malloc lab: four numbers (size of the heap, ids, calls, weight), then
+ * "a ID SIZE", "r ID SIZE" and "f ID". One thread, and no call that fails. A resize of an id that is
+ * not allocated allocates it.
+ */
+#include "exchange/formats.h"
+#include "exchange/scan.h"
+
+static const char expected[] = "\"a ID SIZE\", \"r ID SIZE\" or \"f ID\"";
+
+enum { HEAD = 4, HEAD_CALLS = 2 };
+
+static bool scan_id(const char **at, uint64_t *out)
+{
+    return ab_scan_text(at, " ") && ab_scan_decimal(at, out);
+}
+
+/* An id is counted from 0; the name of a block is never 0. */
+static bool read_line(const char *at, struct ab_foreign_call *out)
+{
+    uint64_t id, size = 0;
+    char sign = *at++;
+    if (!scan_id(&at, &id) || id == UINT64_MAX)
+        return false;
+    if (sign == 'a' || sign == 'r') {
+        if (!scan_id(&at, &size))
+            return false;
+    } else if (sign != 'f') {
+        return false;
+    }
+    while (*at == ' ')
+        at++;
+    *out = (struct ab_foreign_call){.size = size};
+    out->kind = sign == 'a' ? AB_EVENT_ALLOC : sign == 'r' ? AB_EVENT_RESIZE : AB_EVENT_FREE;
+    out->old = sign == 'a' ? 0 : id + 1;
+    out->address = sign == 'f' ? 0 : id + 1;
+    return ab_scan_end(at);
+}
+
+static enum ab_status read_head(struct ab_feed *from, uint64_t *n_calls, struct ab_err *err)
+{
+    static const char *const names[HEAD] = {"the size of the heap", "the number of ids",
+                                            "the number of calls", "the weight"};
+    for (int i = 0; i < HEAD; i++) {
+        char *line;
+        uint64_t value;
+        AB_TRY(ab_feed_line(from, &line, err));
+        if (line == NULL)
+            return ab_feed_bad(from, err, "the file ends before %s", names[i]);
+        const char *at = line;
+        if (!ab_scan_decimal(&at, &value) || at[strspn(at, " ")] != 0)
+            return ab_feed_odd_line(from, line, names[i], err);
+        if (i == HEAD_CALLS)
+            *n_calls = value;
+    }
+    return AB_OK;
+}
+
+enum ab_status ab_import_rep(struct ab_feed *from, struct ab_intake *to, struct ab_err *err)
+{
+    uint64_t n_calls = 0;
+    struct ab_foreign_call call;
+    AB_TRY(read_head(from, &n_calls, err));
+    for (char *line;;) {
+        AB_TRY(ab_feed_line(from, &line, err));
+        if (line == NULL)
+            break;
+        if (line[0] == 0)
+            continue;
+        if (!read_line(line, &call))
+            return ab_feed_odd_line(from, line, expected, err);
+        AB_TRY(ab_intake_take(to, &call, err));
+    }
+    if (to->report.n_calls > n_calls)
+        return ab_feed_bad(from, err, "%llu calls; the head of the file says %llu",
+                           (unsigned long long)to->report.n_calls, (unsigned long long)n_calls);
+    if (to->report.n_calls < n_calls)
+        return ab_feed_end_early(from, err, "the file ends after %llu calls; its head says %llu",
+                                 (unsigned long long)to->report.n_calls,
+                                 (unsigned long long)n_calls);
+    return AB_OK;
+}
+
+/* ---- the other way: the number of its allocation is the id of a block ---- */
+
+typedef unsigned long long number;
+
+static void begin(struct ab_outlet *x)
+{
+    const struct ab_trace_info *t = x->totals;
+    number n_ids = 0; /* those of failed calls are counted too, and not used */
+    for (unsigned kind = 0; kind <= AB_EVENT_ALLOC_ALIGNED; kind++)
+        n_ids += t->ops[kind];
+    fprintf(x->to, "%llu\n%llu\n%llu\n1\n", (number)t->live_peak_bytes, n_ids,
+            (number)(t->events - t->failed));
+}
+
+static void put(struct ab_outlet *x, const struct ab_event *e)
+{
+    if (e->kind == AB_EVENT_FREE || e->released)
+        fprintf(x->to, "f %llu\n", (number)x->block);
+    else
+        fprintf(x->to, "%c %llu %llu\n", e->kind == AB_EVENT_RESIZE ? 'r' : 'a', (number)x->block,
+                (number)e->size);
+}
+
+const struct ab_outlet_format ab_export_rep = {.begin = begin, .put = put, .needs_totals = true};

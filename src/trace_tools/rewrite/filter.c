@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Keeps the events of the blocks that a filter lets through.
+ */
+#include "trace_tools/rewrite/filter.h"
+
+#include "core/text.h"
+#include "trace_tools/rewrite/rewrite.h"
+
+#include <string.h>
+
+struct state {
+    const struct ab_filter *filter;
+    FILE *to;
+    struct ab_rewrite out;
+    struct ab_original in;
+    bool has_first;
+    uint64_t first_us;
+};
+
+static bool is_within(struct ab_extent span, uint64_t x)
+{
+    return x >= span.first && (x < span.end || span.end == UINT64_MAX);
+}
+
+static bool has_thread(const struct ab_filter *f, uint32_t thread)
+{
+    for (size_t i = 0; i < f->n_threads; i++)
+        if (is_within(f->threads[i], thread))
+            return true;
+    return f->n_threads == 0;
+}
+
+static bool is_wanted(const struct ab_filter *f, const struct ab_event *e, uint64_t number)
+{
+    return has_thread(f, e->thread) && is_within(f->sizes, e->size) &&
+           is_within(f->events, number) && (!f->has_times || is_within(f->times_us, e->time_us));
+}
+
+static bool is_alloc(const struct ab_event *e)
+{
+    return e->kind <= AB_EVENT_ALLOC_ALIGNED;
+}
+
+static enum ab_status take(struct state *s, const struct ab_event *e, uint64_t number,
+                           struct ab_err *err)
+{
+    struct ab_event own = *e;
+    if (is_alloc(e) ? !is_wanted(s->filter, e, number) : !ab_original_knows(&s->in, e))
+        return AB_OK;
+    if (!s->has_first)
+        s->first_us = e->time_us;
+    s->has_first = true;
+    own.time_us = e->time_us - s->first_us;
+    return ab_rewrite_put(&s->out, &s->in, &own, err);
+}
+
+static bool is_all(const struct ab_filter *f)
+{
+    return f->n_threads == 0 && f->sizes.first == 0 && f->sizes.end == UINT64_MAX &&
+           f->events.first == 0 && f->events.end == UINT64_MAX && !f->has_times;
+}
+
+/* Inherited blocks are the first ones; of some of them a trace cannot say it. */
+static enum ab_status begin(struct state *s, const struct ab_trace_info *info, struct ab_err *err)
+{
+    struct ab_trace_writer_options options = {
+        .program = s->filter->is_anonymous ? "" : info->program, .has_time = info->has_time};
+    if (s->filter->has_times && !info->has_time)
+        return ab_fail(err, AB_USAGE, "--time: the trace has no times");
+    return ab_trace_writer_open_with(s->to, &options, &s->out.writer, err);
+}
+
+static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
+{
+    struct state *s = user;
+    enum ab_status status = AB_OK;
+    if (batch->where == AB_WALK_BEGIN)
+        return begin(s, batch->info, err);
+    if (batch->where == AB_WALK_EVENTS && batch->first == 0 && batch->info->inherited > 0 &&
+        !s->has_first && is_all(s->filter))
+        status = ab_trace_writer_inherit(s->out.writer, batch->info->inherited, err);
+    uint64_t number = batch->first;
+    for (size_t i = 0; i < batch->n && status == AB_OK; i++) {
+        status = take(s, &batch->events[i], number, err);
+        number += batch->events[i].kind != AB_EVENT_THREAD_END;
+    }
+    return status;
+}
+
+static enum ab_status check_threads(const struct ab_walk *walk, const struct ab_filter *f,
+                                    const struct ab_trace_info *info, struct ab_err *err)
+{
+    for (size_t i = 0; i < f->n_threads; i++)
+        if (f->threads[i].end > info->threads)
+            return ab_fail(err, AB_USAGE, "%s: no thread %llu: the trace has %llu, counted from 0",
+                           AB_SHOWN(600, walk->path), (unsigned long long)f->threads[i].end - 1,
+                           (unsigned long long)info->threads);
+    return AB_OK;
+}
+
+enum ab_status ab_trace_filter(const struct ab_walk *walk, const struct ab_filter *filter, FILE *to,
+                               struct ab_filter_report *report, struct ab_err *err)
+{
+    struct state s = {.filter = filter, .to = to};
+    struct ab_walk own = *walk;
+    struct ab_filter_report r = {.info.events = 0};
+    own.begin = 0;
+    own.end = UINT64_MAX;
+    own.has_thread_ends = true;
+    own.visit = visit;
+    own.user = &s;
+    enum ab_status status = ab_trace_walk(&own, &r.before, err);
+    if (status == AB_OK)
+        status = check_threads(walk, filter, &r.before, err);
+    if (status == AB_OK) {
+        status = ab_trace_writer_close(s.out.writer, &r.info, err);
+        s.out.writer = NULL;
+    }
+    if (status == AB_OK)
+        *report = r;
+    ab_trace_writer_abandon(s.out.writer);
+    ab_original_fini(&s.in);
+    return status;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Events of one or several traces put into another: threads are numbered anew, in the order of their
+ * first event there, as the format wants it, and blocks by their allocations. What `trace cut`,
+ * `merge`, `filter` and `anonymize` have in common.
+ */
+#ifndef AB_TRACE_TOOLS_REWRITE_H
+#define AB_TRACE_TOOLS_REWRITE_H
+
+#include "trace/writer.h"
+
+struct ab_rewrite { /* the trace that is written */
+    struct ab_trace_writer *writer;
+    uint32_t n_threads;
+};
+
+struct ab_original { /* one that is read; a zeroed one has put nothing yet */
+    uint64_t
+        *numbers; /* by slot: number of the block in the trace that is written + 1; 0 = not in it */
+    size_t cap_numbers;
+    uint32_t *threads; /* by thread: its number there + 1 */
+    size_t cap_threads;
+};
+
+void ab_original_fini(struct ab_original *from);
+/* Is the event of a block (or, of the end of a thread, of a thread) that has been put? Allocations
+ * always are. */
+bool ab_original_knows(const struct ab_original *from, const struct ab_event *e);
+/* Writes one event that the original knows, with slot and thread as they are there. */
+enum ab_status ab_rewrite_put(struct ab_rewrite *to, struct ab_original *from,
+                              const struct ab_event *e, struct ab_err *err);
+
+#endif

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: MIT
+#
+# Files of other tools: `trace import` against a count that knows nothing of allocbench, on the
+# golden files and on recordings of real programs, and back by `trace export`. Then `trace merge`,
+# `filter` and `anonymize`.
+
+load helpers
+
+GOOD=$ROOT/tests/golden/exchange/good
+BAD=$ROOT/tests/golden/exchange/bad
+TINY=$ROOT/tests/golden/traces/good/perl-tiny.abt
+WORDS=$ROOT/traces/perl-words.abt
+SQLITE=$ROOT/traces/sqlite-index.abt
+
+# What was imported is what the count says.
+expect_counted() { # FORMAT PLAIN-FILE TRACE
+    python3 "$BATS_TEST_DIRNAME/exchange_count.py" "$1" "$2" >"$OUT/count.json"
+    allocbench trace check "$3" 3>&-
+    allocbench trace info --json "$OUT/info.json" "$3" >/dev/null 3>&-
+    jq -e --slurpfile count "$OUT/count.json" \
+        '.ops == $count[0].ops and .events == $count[0].events and
+         .live_end_blocks == $count[0].live' "$OUT/info.json" >/dev/null ||
+        fail "$1: $(cat "$OUT/count.json"); $(jq -c '[.ops, .events, .live_end_blocks]' "$OUT/info.json")"
+}
+
+# Of standard error: the sum of the lines that end in a given way.
+said() { # REGEX
+    sed -nE "s/^allocbench: ([0-9]+) .*($1).*/\1/p" "$OUT/stderr" | awk '{ n += $1 } END { print n + 0 }'
+}
+
+digest() {
+    allocbench trace info --digest "$1" 3>&- | sed -n 's/^digest *//p'
+}
+
+@test "import: every golden file has the events that an independent count finds" {
+    local n=0 file name
+    for file in "$GOOD"/*; do
+        name=${file##*/}
+        case $name in *.expect | *.gz | *.zst) continue ;; esac
+        bench trace import "${name#*.}" "$file" -o "$OUT/x.abt"
+        expect_code 0
+        expect_counted "${name#*.}" "$file" "$OUT/x.abt"
+        [ "$(said 'left out: (its|their) block|of NULL left out')" \
+            -eq "$(jq .left_out "$OUT/count.json")" ] || fail "$name: left out"
+        [ "$(said 'frees? added')" -eq "$(jq .added "$OUT/count.json")" ] || fail "$name: added"
+        n=$((n + 1))
+    done
+    [ "$n" -ge 12 ]
+}
+
+@test "import: a packed file gives what the plain one does, from standard input too" {
+    allocbench trace import -q heaptrack "$GOOD/raw.heaptrack" -o "$OUT/a.abt" 3>&-
+    allocbench trace import -q heaptrack "$GOOD/raw.heaptrack.gz" -o "$OUT/b.abt" 3>&-
+    allocbench trace import -q heaptrack - -o "$OUT/c.abt" <"$GOOD/raw.heaptrack.gz" 3>&-
+    cmp "$OUT/a.abt" "$OUT/b.abt"
+    cmp "$OUT/a.abt" "$OUT/c.abt"
+}
+
+# bats test_tags=full
+@test "import: a bad file ends in one error with its place, exit 3, and leaves no file" {
+    local file name
+    for file in "$BAD"/*; do
+        name=${file##*/}
+        case $name in *.expect) continue ;; esac
+        bench trace import "$(sed -E 's/^[^.]*\.([^.]*).*/\1/' <<<"$name")" "$file" -o "$OUT/x.abt"
+        expect_code 3
+        [ "$(wc -l <"$OUT/stderr")" -eq 1 ] || fail "$name: more than one line"
+        diff <(sed "s,^allocbench: .*/bad/,," "$OUT/stderr") "$file.expect" || fail "$name"
+        [ ! -e "$OUT/x.abt" ] || fail "$name: a trace"
+    done
+    expect_nothing_left
+}
+
+@test "import: what is missing on the command line is said" {
+    bench trace import
+    expect_code 2
+    expect_error 'trace import needs FORMAT FILE'
+    bench trace import mtrac x -o "$OUT/x.abt"
+    expect_code 2
+    expect_error 'unknown format mtrac; did you mean mtrace\?'
+    bench trace import mtrace "$GOOD/calls.mtrace"
+    expect_code 2
+    expect_error 'trace import needs -o'
+    bench trace import mtrace /nowhere -o "$OUT/x.abt"
+    expect_code 3
+    expect_error 'cannot open /nowhere'
+    bench trace export mtrace "$TINY" --csv "$OUT/x"
+    expect_code 2
+    bench trace export rep "$TINY" --events 5.. -o "$OUT/x"
+    expect_code 2
+    expect_error 'trace cut makes a part'
+    bench trace export "$TINY" -o "$OUT/x"
+    expect_code 2
+    expect_error 'needs a format'
+}
+
+@test "mtrace: a real recording, and the tool reads what is exported" {
+    [ -e /usr/lib/*/libc_malloc_debug.so.0 ] || skip "no libc_malloc_debug.so.0"
+    MALLOC_TRACE=$OUT/perl.mtrace LD_PRELOAD="libc_malloc_debug.so.0 $GUESTS/libmtrace.so" \
+        perl -e 'my %h; $h{$_ x 3} = [1 .. $_] for 1 .. 60; print scalar keys %h' 3>&- >/dev/null
+    bench trace import mtrace "$OUT/perl.mtrace" -o "$OUT/perl.abt"
+    expect_code 0
+    expect_counted mtrace "$OUT/perl.mtrace" "$OUT/perl.abt"
+    [ "$(jq .events "$OUT/count.json")" -gt 1000 ]
+    command -v mtrace >/dev/null || skip "imported; no mtrace to read an export (libc-devtools)"
+    allocbench trace export -q mtrace "$OUT/perl.abt" -o "$OUT/back.mtrace" 3>&-
+    mtrace "$OUT/back.mtrace" 2>/dev/null >"$OUT/leaks" || true
+    [ "$(grep -c '^0x' "$OUT/leaks")" -eq "$(jq .live "$OUT/count.json")" ] || fail "$(head "$OUT/leaks")"
+}
+
+@test "heaptrack: real recordings, raw and interpreted, packed as they come" {
+    command -v heaptrack >/dev/null || skip "no heaptrack"
+    command -v zstd >/dev/null || skip "no zstd to count with"
+    for kind in raw interpreted; do
+        local raw=()
+        [ $kind != raw ] || raw=(--raw)
+        heaptrack "${raw[@]}" -o "$OUT/$kind" perl -e 'my %h; $h{$_ x 3} = [1 .. $_] for 1 .. 200' \
+            >"$OUT/log" 2>&1 3>&- || fail "$(cat "$OUT/log")"
+        file=$(echo "$OUT/$kind".*)
+        case $file in
+        *.zst) zstd -q -d -c "$file" >"$OUT/plain" ;;
+        *.gz) gzip -d -c "$file" >"$OUT/plain" ;;
+        esac
+        bench trace import heaptrack "$file" -o "$OUT/$kind.abt"
+        expect_code 0
+        expect_counted heaptrack "$OUT/plain" "$OUT/$kind.abt"
+        [ "$(jq .events "$OUT/count.json")" -gt 2000 ]
+        [ "$(jq -r .program "$OUT/info.json")" = perl ]
+    done
+}
+
+@test "heaptrack: it reads what is exported" {
+    local interpret=/usr/lib/heaptrack/libexec/heaptrack_interpret
+    [ -x $interpret ] || skip "no heaptrack_interpret"
+    command -v heaptrack_print >/dev/null || skip "no heaptrack_print"
+    bench trace export heaptrack "$WORDS" -o "$OUT/x.raw"
+    expect_code 0
+    expect_error '3572 resizes became a free and an allocation each'
+    $interpret <"$OUT/x.raw" 2>/dev/null | gzip >"$OUT/x.gz"
+    heaptrack_print -f "$OUT/x.gz" >"$OUT/printed" 3>&-
+    # alloc + alloc_zeroed + resize
+    grep -q "^calls to allocation functions: $((52764 + 2070 + 3572)) " "$OUT/printed" || fail "$(tail "$OUT/printed")"
+    bench trace import heaptrack "$OUT/x.raw" -o "$OUT/back.abt"
+    expect_code 0
+    expect_counted heaptrack "$OUT/x.raw" "$OUT/back.abt"
+}
+
+@test "export: there and back is the same trace, in each format that holds all of it" {
+    local format
+    for format in memory-replay logalloc; do
+        for trace in "$TINY" "$SQLITE" "$WORDS"; do
+            bench trace export "$format" "$trace" -o "$OUT/x"
+            expect_code 0
+            bench trace import "$format" "$OUT/x" -o "$OUT/back.abt"
+            expect_code 0
+            [ "$(digest "$OUT/back.abt")" = "$(digest "$trace")" ] || fail "$format: $trace"
+        done
+    done
+}
+
+# bats test_tags=full
+@test "export: the other formats hold every call, and say what they do not hold" {
+    local format
+    for format in mtrace rep malloc-trace-replay; do
+        bench trace export "$format" "$WORDS" -o "$OUT/x"
+        expect_code 0
+        expect_error '2070 zeroed or aligned allocations became plain ones'
+        bench trace import "$format" "$OUT/x" -o "$OUT/back.abt"
+        expect_code 0
+        expect_counted "$format" "$OUT/x" "$OUT/back.abt"
+        [ "$(jq .events "$OUT/count.json")" -eq 111724 ]
+    done
+}
+
+@test "import: an imported trace can be replayed" {
+    allocbench trace import -q memory-replay "$GOOD/calls.memory-replay" -o "$OUT/x.abt" 3>&-
+    bench replay -q "$OUT/x.abt" --rounds 1 -b glibc --json -
+    expect_code 0
+    expect_json '.results | length > 0'
+}
+
+@test "merge: all calls, all threads; side by side and one after the other" {
+    bench trace merge "$WORDS" "$SQLITE" -o "$OUT/m.abt"
+    expect_code 0
+    expect_error '235651 events of 2 threads, side by side in proportion to their lengths'
+    allocbench trace check "$OUT/m.abt" 3>&-
+    bench trace merge --serial "$WORDS" "$SQLITE" -o "$OUT/s.abt"
+    expect_code 0
+    allocbench trace check "$OUT/s.abt" 3>&-
+    bench trace info --json - "$OUT/m.abt" "$OUT/s.abt" "$WORDS" "$SQLITE"
+    expect_json '.[0].ops == .[1].ops and .[0].program == "perl+sqlite3" and .[0].threads == 2'
+    expect_json '[.[2].events, .[3].events] == ([.[1].by_thread[].events])'
+    expect_json '.[0].events == .[2].events + .[3].events and
+        .[0].total_bytes == .[2].total_bytes + .[3].total_bytes and
+        .[0].live_end_blocks == .[2].live_end_blocks + .[3].live_end_blocks'
+    expect_json '.[0].live_peak_bytes <= .[2].live_peak_bytes + .[3].live_peak_bytes'
+    # what was merged comes apart again
+    allocbench trace filter -q --thread 1 "$OUT/s.abt" -o "$OUT/second.abt" 3>&-
+    [ "$(digest "$OUT/second.abt")" = "$(digest "$SQLITE")" ]
+}
+
+@test "merge: mistakes" {
+    bench trace merge "$TINY" -o "$OUT/m.abt"
+    expect_code 2
+    bench trace merge - "$TINY" -o "$OUT/m.abt"
+    expect_code 2
+    expect_error 'give files, or --serial'
+    bench trace merge "$TINY" "$BAD/sign.mtrace" -o "$OUT/m.abt"
+    expect_code 3
+    expect_error 'not an allocbench trace'
+    [ ! -e "$OUT/m.abt" ]
+}
+
+@test "filter: what is left is what a count of the dump finds" {
+    bench trace filter --size 16..33 "$WORDS" -o "$OUT/f.abt"
+    expect_code 0
+    allocbench trace check "$OUT/f.abt" 3>&-
+    allocbench trace dump "$WORDS" 3>&- | awk '
+        $3 ~ /^alloc/ { if ($4 >= 16 && $4 < 33) { kept[$6] = 1; n++ } next }
+        $6 in kept { n++ }
+        END { print n }' >"$OUT/n"
+    bench trace info --json - "$OUT/f.abt"
+    expect_json ".events == $(cat "$OUT/n") and .events > 1000 and .program == \"perl\""
+    bench trace filter "$WORDS" -o "$OUT/f.abt"
+    expect_code 2
+    expect_error 'needs --thread, --size, --time or --events'
+    bench trace filter "$WORDS" --time ..1ms -o "$OUT/f.abt"
+    expect_code 2
+    expect_error 'the trace has no times'
+    bench trace filter "$WORDS" --thread 0,3 -o "$OUT/f.abt"
+    expect_code 2
+    expect_error 'no thread 3: the trace has 1, counted from 0'
+    bench trace filter "$WORDS" --size 200..100 -o "$OUT/f.abt"
+    expect_code 2
+    bench trace filter "$WORDS" --thread 2-1 -o "$OUT/f.abt"
+    expect_code 2
+    bench trace info --thread 1 "$WORDS"
+    expect_code 2
+    expect_error 'trace info does not take --thread'
+}
+
+@test "filter: by time, of a trace that has times" {
+    allocbench trace import -q memory-replay "$GOOD/timed.memory-replay" -o "$OUT/t.abt" 3>&-
+    bench trace filter --time 2us.. "$OUT/t.abt" -o "$OUT/f.abt"
+    expect_code 0
+    bench trace dump "$OUT/f.abt"
+    printf '%s\n' '0 0 alloc 30 - 0 ok 0' '1 0 free - - 0 ok 0' | diff - "$OUT/stdout"
+}
+
+@test "anonymize: nothing of the names is left, and every call is" {
+    allocbench record -q -o "$OUT/secret.abt" -- "$GUESTS/prog_calls" 3>&-
+    local n_chunks=0
+    for trace in "$OUT/secret.abt" "$ROOT"/tests/golden/traces/good/*.abt; do
+        bench trace anonymize "$trace" -o "$OUT/a.abt"
+        expect_code 0
+        expect_error 'kept: calls, sizes, alignments'
+        name=$(allocbench trace info --json - "$trace" 3>&- | jq -r '.program // ""')
+        [ -z "$name" ] || expect_error "removed: the name of the program"
+        [ -z "$name" ] || ! grep -aqF -- "$name" "$OUT/a.abt" || fail "$trace: $name"
+        [ "$(digest "$OUT/a.abt")" = "$(digest "$trace")" ] || fail "$trace: other events"
+        ! grep -q 'removed: .* of optional data' "$OUT/stderr" || n_chunks=$((n_chunks + 1))
+        allocbench trace info --json - "$OUT/a.abt" 3>&- |
+            jq -e --argjson before "$(allocbench trace info --json - "$trace" 3>&- | jq .inherited)" \
+                '(.program == "" or .program == null) and .inherited == $before' >/dev/null ||
+            fail "$trace: $(allocbench trace info "$OUT/a.abt" 3>&- | head -3)"
+    done
+    [ $n_chunks -gt 0 ] # among the golden traces are some with chunks that nobody knows
+}
