@@ -92,6 +92,41 @@ static void what_cannot_be_is_refused(void **state)
     refuse("size:x=arena", &of_sets, "'size:x': 'x': ");
 }
 
+/* Of each length up to the limit, behind the rule for the rest, which comes last again. */
+static void the_longest_rules_have_room_for_the_rest(void **state)
+{
+    (void)state;
+    static const char rest[] = "*=slab:threads=none";
+    for (int pad = 1; pad < 35; pad++) {
+        char text[2 * AB_PLACEMENT_TEXT_MAX], good[AB_PLACEMENT_TEXT_MAX] = "";
+        struct ab_placement p;
+        size_t n = (size_t)snprintf(text, sizeof text, "%s,size:%.*s-%.*s=pool", rest,
+                                    (pad + 1) / 2, "111111111111111111", pad / 2 + 1,
+                                    "222222222222222222");
+        for (unsigned i = 1000; n < AB_PLACEMENT_TEXT_MAX + 40; i++) {
+            if (ab_placement_parse(text, &of_sets, "--map", &p, &err) == AB_OK)
+                memcpy(good, p.text, sizeof good);
+            ab_placement_fini(&p);
+            n += (size_t)snprintf(text + n, sizeof text - n, ",size:%u=pool:threads=none:slot=4096",
+                                  i);
+        }
+        refuse(text, &of_sets, "the rules are longer than");
+        assert_in_range(strlen(good), AB_PLACEMENT_TEXT_MAX - 200, AB_PLACEMENT_TEXT_MAX - 1);
+        assert_string_equal(good + strlen(good) - strlen(rest), rest);
+    }
+}
+
+static void one_process_has_one_environment(void **state)
+{
+    (void)state;
+    struct ab_placement p;
+    refuse("frame=glibc{A=1},*=./a.so:prefix=x_{A=2}", &of_sets, "A=1 and A=2");
+    refuse("frame=glibc{A=1;B=1;C=1;D=1;E=1;F=1},*=./a.so:prefix=x_{G=1;H=1;I=1}", &of_sets,
+           "more than 8 variables");
+    parse("frame=glibc{A=1},*=./a.so:prefix=x_{A=1;B=2}", &of_sets, &p);
+    ab_placement_fini(&p);
+}
+
 static void a_file_has_a_rule_a_line_and_names_the_row(void **state)
 {
     (void)state;
@@ -112,6 +147,7 @@ static void a_file_has_a_rule_a_line_and_names_the_row(void **state)
     fputs("part=pool\n", f);
     fclose(f);
     refuse(text, &of_sets, ".map:5: unknown set 'part'; did you mean 'parts'?");
+    refuse("@/dev/zero", &of_sets, "/dev/zero:1: a line must be text");
     unlink(path);
     assert_int_equal(ab_placement_parse(text, &of_sets, "--map", &p, &err), AB_INPUT);
     ab_placement_fini(&p);
@@ -123,6 +159,8 @@ int main(void)
         cmocka_unit_test(rules_apply_in_order_and_the_rest_comes_last),
         cmocka_unit_test(what_no_rule_names_is_glibcs),
         cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(the_longest_rules_have_room_for_the_rest),
+        cmocka_unit_test(one_process_has_one_environment),
         cmocka_unit_test(a_file_has_a_rule_a_line_and_names_the_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,6 +127,8 @@ static enum ab_status find_heap(struct parser *p, const char *value, uint32_t *h
     for (*heap = 0; why == NULL && *heap < heaps->n; (*heap)++)
         if (strcmp(heaps->items[*heap].name, s->name) == 0)
             break;
+    if (why == NULL && *heap < heaps->n && strcmp(heaps->items[*heap].path, s->path) != 0)
+        why = "has the name of another library of this mapping; rename one: NAME=PATH";
     if (why == NULL && *heap == AB_ROUTE_HEAPS_MAX)
         why = "is one too many: a mapping has at most 16 back ends";
     if (why != NULL)
@@ -151,7 +153,8 @@ static enum ab_status check_mallocs(const struct parser *p)
     const struct ab_selection *first = NULL;
     for (size_t i = 0; i < p->out->heaps.n; i++) {
         const struct ab_selection *s = &p->out->heaps.items[i];
-        if (s->source != AB_SOURCE_PRELOAD && s->source != AB_SOURCE_LIBC)
+        if (s->state != AB_SELECTION_OK ||
+            (s->source != AB_SOURCE_PRELOAD && s->source != AB_SOURCE_LIBC))
             continue;
         if (first != NULL)
             return ab_fail(p->err, AB_USAGE,
@@ -162,6 +165,27 @@ static enum ab_status check_mallocs(const struct parser *p)
                            p->has_rest ? "" : ". What no rule names is glibc's: add '*=BACKEND'");
         first = s;
     }
+    return AB_OK;
+}
+
+/* A process has one environment. */
+static enum ab_status check_environment(const struct parser *p)
+{
+    const char *seen[AB_SELECTION_ENV_MAX];
+    size_t n = 0;
+    for (size_t i = 0; i < p->out->heaps.n; i++)
+        for (uint32_t k = 0; k < p->out->heaps.items[i].n_env; k++) {
+            const char *variable = p->out->heaps.items[i].env[k];
+            size_t name = strcspn(variable, "=") + 1;
+            for (size_t s = 0; s < n; s++)
+                if (strncmp(seen[s], variable, name) == 0 && strcmp(seen[s], variable) != 0)
+                    return ab_fail(p->err, AB_USAGE, "%s: %s and %s: a process has one environment",
+                                   p->where, seen[s], variable);
+            if (n == AB_SELECTION_ENV_MAX)
+                return ab_fail(p->err, AB_USAGE, "%s: more than %d variables of the environment",
+                               p->where, AB_SELECTION_ENV_MAX);
+            seen[n++] = variable;
+        }
     return AB_OK;
 }
 
@@ -179,6 +203,19 @@ static char *trim(char *s)
 static bool is_same_key(const struct ab_route_rule *a, const struct ab_route_rule *b)
 {
     return a->by == b->by && a->least == b->least && a->most == b->most;
+}
+
+/* There stays room for the last rule, ",*=NAME". */
+static enum ab_status add_text(struct parser *p, const char *key, const char *value)
+{
+    struct ab_placement *out = p->out;
+    size_t most = sizeof out->text - sizeof out->heaps.items[0].name - sizeof ",*=";
+    if (strlen(out->text) + strlen(key) + strlen(value) + 2 > most)
+        return ab_fail(p->err, AB_USAGE, "%s: the rules are longer than %zu characters", p->where,
+                       most);
+    ab_text_join(out->text, sizeof out->text, ",", key);
+    strcat(strcat(out->text, "="), value);
+    return AB_OK;
 }
 
 static enum ab_status add_rule(struct parser *p, char *entry)
@@ -203,17 +240,10 @@ static enum ab_status add_rule(struct parser *p, char *entry)
     if (rule.by == AB_ROUTE_ALL) {
         p->has_rest = true;
         p->rest = rule;
-    } else {
-        out->rules[out->n_rules++] = rule;
+        return AB_OK;
     }
-    if (strlen(out->text) + strlen(key) + strlen(value) + 16 > sizeof out->text)
-        return ab_fail(p->err, AB_USAGE, "%s: the rules are longer than %zu characters", p->where,
-                       sizeof out->text - 16);
-    if (rule.by != AB_ROUTE_ALL) {
-        ab_text_join(out->text, sizeof out->text, ",", key);
-        strcat(strcat(out->text, "="), value);
-    }
-    return AB_OK;
+    out->rules[out->n_rules++] = rule;
+    return add_text(p, key, value);
 }
 
 /* Commas within braces are the back end's. */
@@ -254,25 +284,27 @@ static void name_after(struct ab_placement *out, const char *path)
 /* One rule or several a line; empty lines and what is behind '#' are passed over. */
 static enum ab_status add_file(struct parser *p, const char *path)
 {
-    char where[400], *line = NULL;
-    size_t cap = 0, n = 0;
+    char where[400], line[AB_PLACEMENT_TEXT_MAX];
+    size_t n = 0;
     FILE *f = fopen(path, "re");
     const char *before = p->where;
     enum ab_status status = AB_OK;
     if (f == NULL)
         return ab_fail_errno(p->err, AB_INPUT, "cannot read %s", SHOWN(path));
-    while (status == AB_OK && getline(&line, &cap, f) >= 0) {
+    while (status == AB_OK && fgets(line, sizeof line, f) != NULL) {
         snprintf(where, sizeof where, "%s:%zu", SHOWN(path), ++n);
         p->where = where;
+        if (strchr(line, '\n') == NULL && !feof(f))
+            status = ab_fail(p->err, AB_USAGE, "%s: a line must be text of at most %zu characters",
+                             where, sizeof line - 2);
         line[strcspn(line, "#")] = 0;
-        if (*trim(line) != 0)
+        if (status == AB_OK && *trim(line) != 0)
             status = add_rules(p, trim(line));
     }
     if (status == AB_OK && ferror(f))
         status = ab_fail_errno(p->err, AB_INPUT, "cannot read %s", SHOWN(path));
     p->where = before;
     name_after(p->out, path);
-    free(line);
     fclose(f);
     return status;
 }
@@ -294,7 +326,11 @@ enum ab_status ab_placement_parse(const char *text, const struct ab_placement_te
         status = ab_fail(err, AB_USAGE, "%s: no rules; each must be KEY=BACKEND", where);
     if (status == AB_OK && !p.has_rest)
         status = find_heap(&p, "glibc", &p.rest.heap);
-    if (status != AB_OK || (status = check_mallocs(&p)) != AB_OK)
+    if (status == AB_OK)
+        status = check_mallocs(&p);
+    if (status == AB_OK)
+        status = check_environment(&p);
+    if (status != AB_OK)
         return status;
     out->rules[out->n_rules++] = p.rest;
     ab_text_join(out->text, sizeof out->text, ",", "*=");
