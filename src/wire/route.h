@@ -32,6 +32,8 @@ struct ab_route_image {
     uint32_t magic, size;
     uint64_t total_bytes;
     uint32_t n_heaps, n_lanes;
+    uint32_t is_null; /* the null back end behind it: a resize from heap to heap copies nothing */
+    uint32_t reserved;
     uint64_t heaps_offset;
     uint64_t choices_offset[AB_LANES_MAX]; /* bytes; of the lane's first request */
     uint64_t resets_offset[AB_LANES_MAX];  /* masks of 16 bits; of its first RESET */

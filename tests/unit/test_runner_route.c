@@ -198,6 +198,7 @@ static void no_one_can_write_to_it_and_the_null_has_the_same_streams(void **stat
     assert_true(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, r.fd, 0) == MAP_FAILED);
     assert_false(ab_route_has_null(&r));
     assert_int_equal(ab_route_make_null(&r, &null, &err), AB_OK);
+    assert_true(null.image->is_null && !r.image->is_null); /* it copies nothing */
     assert_true(ab_route_has_null(&null));
     assert_memory_equal(choices(&null, 0), choices(&r, 0), 2);
     assert_int_equal(ab_route_heap_at(null.image, 1)->facts.largest_bytes, 24);

@@ -110,6 +110,7 @@ enum ab_status ab_route_make_null(const struct ab_route *of, struct ab_route *ou
     if (file == NULL)
         return AB_SYSTEM;
     memcpy(file, of->image, bytes);
+    ((struct ab_route_image *)(void *)file)->is_null = 1;
     for (uint32_t h = 0; h < of->image->n_heaps; h++) {
         struct ab_route_heap *heap =
             (struct ab_route_heap *)(void *)(file + of->image->heaps_offset) + h;

@@ -42,7 +42,7 @@ static void free_all(struct ab_worker *w, struct ab_memory_pass *m)
 static bool empty(struct ab_worker *w, struct ab_memory_pass *m)
 {
     const struct ab_backend *b = m->introspect.backend;
-    bool keeps = is_heap(w) && (w->page->report.traits & AB_TRAIT_NO_FREE) != 0;
+    bool keeps = is_heap(w) && (b->free == NULL || (b->traits & AB_TRAIT_NO_FREE) != 0);
     if (keeps && b->reset == NULL)
         return false;
     free_all(w, m);

@@ -65,8 +65,9 @@ ab_ref ab_routed_resize(struct ab_routed *r, ab_ref ref, size_t old_size, size_t
     ab_ref moved = ab_routed_tag(r, f->alloc(f->heap, size), heap);
     if (moved == 0)
         return 0;
-    memcpy((void *)(moved & AB_ROUTED_ADDRESS), (const void *)address,
-           old_size < size ? old_size : size);
+    if (!r->w->route->is_null) /* the copy is work of the mapping, not a price of the harness */
+        memcpy((void *)(moved & AB_ROUTED_ADDRESS), (const void *)address,
+               old_size < size ? old_size : size);
     ab_routed_free(r, ref, old_size);
     return moved;
 }
@@ -153,12 +154,13 @@ static void add(uint64_t *sum, uint64_t x)
     *sum = *sum == AB_UNKNOWN || x == AB_UNKNOWN ? AB_UNKNOWN : *sum + x;
 }
 
-/* What all of them know. */
+/* What all of them know: of the heaps as they were opened, for a lane's own is a part of one. */
 static int whole_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
+    (void)heap;
     *out = (struct ab_heap_stats){0};
     for (uint32_t h = 0; h < routed.w->route->n_heaps; h++) {
-        const struct ab_heap_face *f = &view_of(heap)->heaps[h].face;
+        const struct ab_heap_face *f = &routed.first.heaps[h].face;
         struct ab_heap_stats stats = {AB_UNKNOWN, AB_UNKNOWN, AB_UNKNOWN, AB_UNKNOWN, AB_UNKNOWN};
         if (f->backend->stats != NULL && f->backend->stats(f->heap, &stats) != 0)
             return ENOTSUP;
@@ -183,10 +185,10 @@ static void whole_reset(struct ab_heap *heap)
 
 static void whole_purge(struct ab_heap *heap)
 {
+    (void)heap;
     for (uint32_t h = 0; h < routed.w->route->n_heaps; h++) {
-        const struct ab_heap_face *f = &view_of(heap)->heaps[h].face;
-        if (f->backend->purge != NULL)
-            f->backend->purge(f->heap);
+        const struct ab_heap_face *f = &routed.first.heaps[h].face;
+        f->backend->purge(f->heap);
     }
 }
 
@@ -299,6 +301,11 @@ static void make_views(struct ab_worker *w, const struct ab_routed *first)
     }
 }
 
+static bool keeps(const struct ab_backend *b)
+{
+    return b->free == NULL || (b->traits & AB_TRAIT_NO_FREE) != 0;
+}
+
 /* Traits that one of them has, and those that all have. */
 static uint64_t join_traits(const struct ab_routed *view, uint32_t n_heaps)
 {
@@ -306,10 +313,19 @@ static uint64_t join_traits(const struct ab_routed *view, uint32_t n_heaps)
     uint64_t some = 0, all = ~UINT64_C(0);
     for (uint32_t h = 0; h < n_heaps; h++) {
         const struct ab_backend *b = view->heaps[h].face.backend;
-        some |= b->traits | (b->free == NULL ? AB_TRAIT_NO_FREE : 0u);
+        some |= b->traits | (keeps(b) ? AB_TRAIT_NO_FREE : 0u);
         all &= b->traits;
     }
     return (some & any) | (all & ~any & ~(uint64_t)AB_TRAIT_DETECTS_MISUSE);
+}
+
+/* Does none of them free single blocks? */
+static bool all_keep(const struct ab_routed *view, uint32_t n_heaps)
+{
+    uint32_t h = 0;
+    while (h < n_heaps && keeps(view->heaps[h].face.backend))
+        h++;
+    return h == n_heaps;
 }
 
 /* Can all that they hold be given up? */
@@ -317,11 +333,19 @@ static bool can_reset(const struct ab_routed *view, uint32_t n_heaps)
 {
     for (uint32_t h = 0; h < n_heaps; h++) {
         const struct ab_backend *b = view->heaps[h].face.backend;
-        bool keeps = b->free == NULL || (b->traits & AB_TRAIT_NO_FREE) != 0;
-        if (keeps && b->reset == NULL)
+        if (keeps(b) && b->reset == NULL)
             return false;
     }
     return true;
+}
+
+/* Of one that cannot, what is left after a purge of the others says nothing. */
+static bool can_purge(const struct ab_routed *view, uint32_t n_heaps)
+{
+    uint32_t h = 0;
+    while (h < n_heaps && view->heaps[h].face.backend->purge != NULL)
+        h++;
+    return h == n_heaps;
 }
 
 /* The table of all of them. What it has a hook for, each has that is asked. */
@@ -339,7 +363,7 @@ static void make_whole(struct ab_worker *w, const struct ab_routed *view)
         .resize = whole_resize,
         .usable_size = view->has_usable ? whole_usable : NULL,
         .reset = can_reset(view, w->route->n_heaps) ? whole_reset : NULL,
-        .purge = whole_purge,
+        .purge = can_purge(view, w->route->n_heaps) ? whole_purge : NULL,
         .resolve = whole_resolve,
         .stats = whole_stats,
         .thread_enter = whole_enter,
@@ -367,7 +391,8 @@ void ab_routed_open(struct ab_worker *w, struct ab_heap_face *face)
     make_whole(w, first);
     memset(&report->identity, 0, sizeof report->identity); /* of several there is none */
     memset(report->version, 0, sizeof report->version);
-    report->traits = routed.whole.traits;
+    report->traits = routed.whole.traits &
+                     ~(uint64_t)(all_keep(first, w->route->n_heaps) ? 0 : AB_TRAIT_NO_FREE);
     report->hooks = ~(1u << AB_OP_RESET) | (has_reset ? 1u : 0u) << AB_OP_RESET;
     struct ab_heap *heap = (struct ab_heap *)(void *)&routed.views[0];
     ab_memory_after_open(w, &routed.whole, heap);
