@@ -425,6 +425,8 @@ static bool fill(struct ab_comparison *c, double limit, bool is_part)
             continue;
         if (!(p.base == UINT32_MAX
                   ? ab_comparison_note(c, "%.120s is not in the base: not compared", b->name)
+              : strcmp(c->base->backends[p.base].map, b->map) != 0
+                  ? ab_comparison_note_rules(c, &c->base->backends[p.base], b)
                   : add_back_end(&p)))
             return false;
     }

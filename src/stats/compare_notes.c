@@ -162,6 +162,13 @@ static bool note_settings(struct ab_comparison *c)
     return ok;
 }
 
+bool ab_comparison_note_rules(struct ab_comparison *c, const struct ab_backend_info *a,
+                              const struct ab_backend_info *b)
+{
+    return ab_comparison_note(c, "%.80s has other rules: %.90s, now %.90s: not compared", b->name,
+                              a->map[0] != 0 ? a->map : "none", b->map[0] != 0 ? b->map : "none");
+}
+
 bool ab_comparison_describe(struct ab_comparison *c)
 {
     const struct ab_session *a = c->base, *b = c->now;

@@ -146,6 +146,56 @@ expect_same_work() { # ROW ROW FILE
     expect_error '@map: .*pool:threads=none: open refused'
 }
 
+@test "threads with heaps of their own: what all of them hold, and all are purged" {
+    bench run "$ROOT/configs/threads.yaml" --rounds 1 -b slab:threads=local \
+        --map '*=slab:threads=local' --json "$OUT/r.json" -q
+    expect_code 0
+    expect_json 'def of($b): [.memory[] | select(.backend == $b)
+            | [.allocated_bytes, .mapped_bytes, .drained_bytes.purge]];
+        of("@map") == of("slab:threads=local") and (of("@map") | length) > 0
+        and (of("@map") | flatten | map(. != null) | any)' "$OUT/r.json"
+}
+
+@test "what frees in one heap does not never free, and what cannot purge has no number for it" {
+    write_workload
+    bench run frames.yaml --rounds 1 -b slab --map 'frame=arena' --map '*=arena' --json "$OUT/r.json" -q
+    expect_code 0
+    expect_json '[.backends[].never_frees] == [false, false, true]' "$OUT/r.json"
+    expect_json 'def of($b): [.memory[] | select(.backend == $b) | .drained_bytes.purge]
+            | map(. != null) | any;
+        [of("slab"), of("@map"), of("@map2")] == [true, false, true]' "$OUT/r.json"
+    bench report "$OUT/r.json"
+    ! grep -q '@map never frees' "$OUT/stdout" || fail "its glibc does"
+    bench deploy @map "$OUT/r.json"
+    expect_code 2
+    expect_error '@map is several back ends'
+}
+
+@test "two libraries of one file name are not one" {
+    write_workload
+    mkdir a b
+    cp "$GUESTS/libplug_good.so" a/libx.so
+    cp "$GUESTS/libplug_good.so" b/libx.so
+    bench run frames.yaml --rounds 1 -b slab --map 'frame=./a/libx.so,parts=./b/libx.so'
+    expect_code 2
+    expect_error 'rename one: NAME=PATH'
+    bench run frames.yaml --rounds 1 -b slab --map 'frame=./a/libx.so,parts=y=./b/libx.so' \
+        --json "$OUT/r.json" -q
+    expect_code 0
+    expect_json '[.backends[1].map.heaps[].name] == ["x", "y", "glibc"]' "$OUT/r.json"
+}
+
+@test "rows of other rules are not compared" {
+    write_workload
+    bench run frames.yaml --rounds 2 -b slab --map 'frame=arena' --json "$OUT/a.json" -q
+    bench run frames.yaml --rounds 2 -b slab --map 'parts=pool' --json "$OUT/b.json" -q
+    bench compare "$OUT/a.json" "$OUT/b.json" --json "$OUT/c.json"
+    tr -s '\n ' '  ' <"$OUT/stdout" >"$OUT/text"
+    grep -q '@map has other rules: frame=arena,\*=glibc, now parts=pool,\*=glibc: not compared' "$OUT/text" ||
+        fail "not said"
+    ! grep -q '^@map ' "$OUT/stdout" || fail "compared"
+}
+
 @test "a trace is mapped by size, and not in bursts" {
     local trace=$ROOT/traces/perl-words.abt
     bench replay "$trace" --rounds 1 -b slab --map '*=slab' --map 'size:1-64=pool' --json "$OUT/r.json" -q

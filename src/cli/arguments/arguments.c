@@ -191,7 +191,9 @@ static enum ab_status settle(enum ab_command_id command, const struct ab_options
 {
     char *path = NULL;
     enum ab_status status = AB_OK;
-    if (*text == NULL || role == NO_FILE)
+    bool is_row = command == AB_COMMAND_DEPLOY && *text != NULL && (*text)[0] == '@' &&
+                  strncmp(*text, "@last", 5) != 0; /* "@map": its other argument is a name */
+    if (*text == NULL || role == NO_FILE || is_row)
         return AB_OK;
     if ((*text)[0] != '@') {
         AB_TRY(check_there(command, role, *text, err));

@@ -86,6 +86,12 @@ static enum ab_status check_kind(struct snippet *s, struct ab_err *err)
     if (!ab_backend_status_has_numbers(b->status))
         return ab_fail(err, AB_BACKEND, "%s has no numbers in this result (%s)", name,
                        ab_backend_status_name(b->status));
+    if (b->n_heaps > 0)
+        return ab_fail(err, AB_USAGE,
+                       "%s is several back ends, chosen for each request by the rules of its "
+                       "mapping (configs/README.md): no preload can do that, a program calls "
+                       "each itself",
+                       name);
     if (!is_malloc(b))
         return ab_fail(err, AB_USAGE,
                        "%s cannot be preloaded: a program calls its functions itself "

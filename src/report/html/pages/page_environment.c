@@ -98,7 +98,8 @@ static void put_libraries(struct ab_html *h, const struct ab_report *report)
             h,
             "</th><td>%s%s%s</td><td>%s</td><td><code>%s</code></td><td><code>%s</code></td></tr>\n",
             ab_backend_status_name(b->status), b->reason[0] != 0 ? ": " : "", b->reason, b->version,
-            b->path[0] != 0                  ? b->path
+            b->n_heaps > 0                   ? b->map
+            : b->path[0] != 0                ? b->path
             : b->status == AB_BACKEND_ABSENT ? "n/a"
                                              : "built in",
             b->build_id);
