@@ -26,12 +26,6 @@ extern "C" {
 
 enum { AB_CHECKED_LEAKS_MAX = 16 }; /* that are listed */
 
-static inline void ab_checked_open(struct ab_block_list *list, const char *name)
-{
-    static uint32_t last_id;
-    ab_block_list_open(list, name, __atomic_add_fetch(&last_id, 2, __ATOMIC_RELAXED) | 1u);
-}
-
 /* Bytes before a block that is aligned so; 0, as 16 and less: as malloc does. */
 static inline size_t ab_checked_lead(size_t align)
 {
