@@ -19,8 +19,9 @@
  *     first heap, is for all.
  *   - reset, purge, the sums and close are about the whole group: no other call is in progress then.
  *     What other threads freed, they must have freed before, in the sense of the language (joined,
- *     or a lock). Of one's own heap alone: sums count as live what others freed and have not sent,
- *     and before its reset whoever freed any of its blocks must have left.
+ *     or a lock). The same of one's own heap alone, while others work, unless that is the group
+ *     (`own` gives it when all heaps have a thread): its sums count as live what others freed and
+ *     have not sent, and before its reset whoever freed any of its blocks must have left.
  *   - A thread that ends leaves its heap by itself when it was found by `own`; else it says `leave`.
  *     Who allocates or frees even later (in a destructor of thread-specific data) uses the first
  *     heap. Blocks that are freed in a heap without a thread are put in order by who frees them.
