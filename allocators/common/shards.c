@@ -34,7 +34,8 @@ static unsigned log2_above(size_t bytes)
 static int reserve_spans(struct ab_shards *shards, size_t span_bytes)
 {
     unsigned least = log2_above(ab_page_size()) + 4, log2 = log2_above(span_bytes);
-    for (log2 = log2 > SPAN_LOG2_MAX ? (unsigned)SPAN_LOG2_MAX : log2; log2 >= least; log2--) {
+    log2 = log2 < least ? least : log2 > SPAN_LOG2_MAX ? (unsigned)SPAN_LOG2_MAX : log2;
+    for (; log2 >= least; log2--) {
         size_t bytes = (size_t)shards->n_shards << log2;
         if (bytes >> log2 != shards->n_shards)
             continue;

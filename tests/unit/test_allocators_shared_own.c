@@ -93,6 +93,21 @@ static void a_block_of_another_that_shrinks_stays_where_there_is_no_room(void **
     ab_slab_shared_close(slab);
 }
 
+static void the_least_of_addresses_is_a_slab(void **state)
+{
+    (void)state;
+    static const struct ab_shards_options modes[] = {
+        {.mode = AB_SHARDS_MUTEX}, {.mode = AB_SHARDS_SHARDED}, {.mode = AB_SHARDS_LOCAL}};
+    for (int i = 0; i < 3; i++) {
+        struct ab_slab_shared_options options = {.slabs = {.reserve_bytes = 1},
+                                                 .threads = modes[i]};
+        struct ab_slab_shared *slab = ab_slab_shared_open(&options);
+        assert_non_null(slab);
+        assert_non_null(ab_slab_shared_alloc(ab_slab_shared_own(slab), 100));
+        ab_slab_shared_close(slab);
+    }
+}
+
 /* Slots as in an array of a type that is aligned to 4 bytes. */
 static void slots_aligned_to_less_than_a_pointer_come_home(void **state)
 {
@@ -213,6 +228,7 @@ int main(void)
         cmocka_unit_test(what_waits_for_others_is_not_taken_from_the_sum_of_one_heap),
         cmocka_unit_test(a_reset_of_one_heap_sends_what_is_of_others),
         cmocka_unit_test(a_block_of_another_that_shrinks_stays_where_there_is_no_room),
+        cmocka_unit_test(the_least_of_addresses_is_a_slab),
         cmocka_unit_test(slots_aligned_to_less_than_a_pointer_come_home),
         cmocka_unit_test(a_block_of_another_arena_does_not_grow_over_its_neighbour),
         cmocka_unit_test(a_heap_that_a_thread_found_has_no_number),
