@@ -8,16 +8,20 @@
 
 #include <string.h>
 
-/* A block may be aligned to less than a pointer. */
+/* A block may be aligned to less than a pointer. What waits is dead to the tools. */
 static void set_next(struct ab_shards_link *link, struct ab_shards_link *next)
 {
+    AB_MARK_DEFINED(link, sizeof *link);
     memcpy((void *)link, &next, sizeof next);
+    AB_MARK_UNUSED(link, sizeof *link);
 }
 
 static struct ab_shards_link *next_of(const struct ab_shards_link *link)
 {
     struct ab_shards_link *next;
+    AB_MARK_DEFINED(link, sizeof *link);
     memcpy(&next, (const void *)link, sizeof next);
+    AB_MARK_UNUSED(link, sizeof *link);
     return next;
 }
 
@@ -50,7 +54,6 @@ static void push_chain(struct ab_shard *owner, struct ab_shards_link *first,
 {
     struct ab_shards_link *head = __atomic_load_n(&owner->remote, __ATOMIC_RELAXED);
     do {
-        AB_MARK_DEFINED(last, sizeof *last);
         set_next(last, head);
     } while (!__atomic_compare_exchange_n(&owner->remote, &head, first, true, __ATOMIC_SEQ_CST,
                                           __ATOMIC_RELAXED));
@@ -90,7 +93,7 @@ __attribute__((noinline)) void ab_shard_free(struct ab_shard *from, struct ab_sh
         ab_shard_unlock(owner);
         return;
     }
-    AB_MARK_DEFINED(link, sizeof *link);
+    AB_MARK_EXPECT(link, true);
     if (is_urgent || !from->is_plain) /* several threads would write to one batch */
         push_chain(owner, link, link);
     else
@@ -108,6 +111,7 @@ void *ab_shard_pop(struct ab_shards_link **chain)
 {
     struct ab_shards_link *link = *chain;
     *chain = next_of(link);
+    AB_MARK_DEFINED(link, sizeof *link); /* not twice: its owner asks too */
     return link;
 }
 

@@ -12,6 +12,8 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { SLOT = 200, FEW = 5 };
 #define KIB ((size_t)1 << 10)
@@ -148,6 +150,35 @@ static void a_block_of_another_arena_does_not_grow_over_its_neighbour(void **sta
     ab_arena_shared_close(arena);
 }
 
+/* The second one too finds the block in a queue, or where it came from. */
+static void a_second_free_from_elsewhere_is_reported(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__)
+    for (int is_home = 0; is_home < 2; is_home++) {
+        int status = 0;
+        pid_t child = fork();
+        if (child == 0) {
+            struct ab_pool_shared *pool = open_pool(SLOT, 0);
+            struct ab_pool_shared *a = ab_pool_shared_enter(pool, 0);
+            struct ab_pool_shared *b = ab_pool_shared_enter(pool, 1);
+            void *block = ab_pool_shared_alloc(a, SLOT);
+            assert_non_null(ab_pool_shared_alloc(a, SLOT));
+            ab_pool_shared_free(b, block);
+            if (is_home)
+                ab_pool_shared_purge(pool);
+            close(STDERR_FILENO);
+            ab_pool_shared_free(b, block);
+            _exit(0);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_not_equal(status, 0);
+    }
+#else
+    skip(); /* it is believed */
+#endif
+}
+
 /* ---- whose ---- */
 
 static void *enter_and_work(void *pool)
@@ -231,6 +262,7 @@ int main(void)
         cmocka_unit_test(the_least_of_addresses_is_a_slab),
         cmocka_unit_test(slots_aligned_to_less_than_a_pointer_come_home),
         cmocka_unit_test(a_block_of_another_arena_does_not_grow_over_its_neighbour),
+        cmocka_unit_test(a_second_free_from_elsewhere_is_reported),
         cmocka_unit_test(a_heap_that_a_thread_found_has_no_number),
         cmocka_unit_test(the_child_leaves_the_heaps_of_others_alone),
         cmocka_unit_test(a_heap_entered_by_number_is_the_childs_as_any),
