@@ -230,6 +230,10 @@ digest() {
     bench trace filter "$WORDS" --thread 0,3 -o "$OUT/f.abt"
     expect_code 2
     expect_error 'no thread 3: the trace has 1, counted from 0'
+    bench trace filter "$WORDS" --events 1M.. -o "$OUT/none.abt"
+    expect_code 2
+    expect_error 'none of its 111724 events passes the filter'
+    [ ! -e "$OUT/none.abt" ]
     bench trace filter "$WORDS" --size 200..100 -o "$OUT/f.abt"
     expect_code 2
     bench trace filter "$WORDS" --thread 2-1 -o "$OUT/f.abt"
