@@ -245,7 +245,7 @@ static void put(struct ab_outlet *x, const struct ab_event *e)
         x->time_ms = e->time_us / 1000;
         fprintf(x->to, "c %llx\n", (unsigned long long)x->time_ms);
     }
-    if (e->kind == AB_EVENT_FREE || e->released)
+    if (e->kind == AB_EVENT_FREE)
         fprintf(x->to, "- %llx\n", at);
     else
         fprintf(x->to, "+ %llx 1 %llx\n", size, at);

@@ -34,8 +34,9 @@ static void print_import(const char *path, const struct ab_intake_report *r)
     say(r->n_unknown_frees, "free left out: its block is not live, it was freed or never seen",
         "frees left out: their blocks are not live, they were freed or never seen");
     say(r->n_null_frees, "free of NULL left out", "frees of NULL left out");
-    say(r->n_unknown_resizes, "resize of a block that is not live: taken as an allocation",
-        "resizes of blocks that are not live: taken as allocations");
+    say(r->n_unknown_resizes,
+        "resize of a block that is not live: taken as an allocation, unless it gave none",
+        "resizes of blocks that are not live: taken as allocations, unless they gave none");
     say(r->n_reused, "free added: its address was given out again without one",
         "frees added: their addresses were given out again without one");
     say(r->n_guessed,
@@ -78,6 +79,8 @@ static void print_export(const char *path, const struct ab_format *format,
             (unsigned long long)r->n_written);
     say(r->n_split, "resize became a free and an allocation: the format has none",
         "resizes became a free and an allocation each: the format has none");
+    say(r->n_released, "resize to 0 that freed its block became a free: the format has none",
+        "resizes to 0 that freed their blocks became frees: the format has none");
     say(r->n_failed, "failed call left out: the format has none",
         "failed calls left out: the format has none");
     say(r->n_plain, "zeroed or aligned allocation became a plain one: the format has none",
