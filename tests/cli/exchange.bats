@@ -71,6 +71,15 @@ digest() {
     expect_nothing_left
 }
 
+# bats test_tags=full
+@test "import: a thread more than a trace can have is said, and leaves no file" {
+    seq 16 $((16 + (1 << 20))) | awk '{ printf "%d: malloc 0x%x 1\n", $1, $1 }' >"$OUT/threads"
+    bench trace import memory-replay "$OUT/threads" -o "$OUT/x.abt"
+    expect_code 3
+    expect_error 'threads:1048577: event 1048576: more threads than a trace can have'
+    [ ! -e "$OUT/x.abt" ]
+}
+
 @test "import: what is missing on the command line is said" {
     bench trace import
     expect_code 2
