@@ -211,6 +211,11 @@ digest() {
 @test "merge: mistakes" {
     bench trace merge "$TINY" -o "$OUT/m.abt"
     expect_code 2
+    local many=()
+    for _ in {1..257}; do many+=("$TINY"); done
+    bench trace merge "${many[@]}" -o "$OUT/m.abt"
+    expect_code 2
+    expect_error 'trace merge takes at most 256 traces'
     bench trace merge - "$TINY" -o "$OUT/m.abt"
     expect_code 2
     expect_error 'give files, or --serial'

@@ -111,6 +111,8 @@ static enum ab_status check_files(const struct word *word, const struct ab_optio
     if (n < word->least)
         return ab_fail(err, AB_USAGE, "trace %s needs %s: allocbench trace %s %s", word->name,
                        word->least == 1 ? "a file" : word->files, word->name, word->files);
+    if (n > word->most && word->run == ab_trace_cmd_merge)
+        return ab_fail(err, AB_USAGE, "trace merge takes at most %u traces", word->most);
     if (n > word->most)
         return ab_fail(err, AB_USAGE, "trace %s takes %s", word->name,
                        word->run == ab_trace_cmd_recover ? "one spool"

@@ -7,17 +7,6 @@
 #include "core/text.h"
 #include "exchange/formats.h"
 
-struct import_watch {
-    struct ab_progress_line line;
-    const char *path;
-};
-
-static void show_progress(void *user, uint64_t n_calls)
-{
-    struct import_watch *w = user;
-    ab_progress_show_events(&w->line, w->path, n_calls, 0);
-}
-
 static void say(uint64_t n, const char *one, const char *many)
 {
     if (n > 0)
@@ -52,7 +41,7 @@ static void print_import(const char *path, const struct ab_intake_report *r)
 
 enum ab_status ab_trace_cmd_import(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    struct import_watch watch = {.path = o->args[2]};
+    struct ab_trace_watch watch = {.path = o->args[2]};
     struct ab_import import = {.path = o->args[2], .is_partial = o->is_partial, .user = &watch};
     struct ab_output out = {0};
     struct ab_intake_report report;
@@ -61,9 +50,9 @@ enum ab_status ab_trace_cmd_import(const struct ab_options *o, int *exit_code, s
     AB_TRY(ab_trace_open_output(o, "import", &out, err));
     ab_progress_begin(&watch.line, o->is_quiet);
     import.to = out.to;
-    import.progress = watch.line.is_on ? show_progress : NULL;
+    import.progress = watch.line.is_on ? ab_trace_watch_show : NULL;
     enum ab_status status = ab_import(&import, &report, err);
-    ab_progress_end(&watch.line);
+    ab_trace_watch_end(&watch);
     if (status == AB_OK)
         status = ab_output_commit(&out, err);
     if (status == AB_OK && !o->is_quiet)

@@ -73,7 +73,7 @@ enum ab_status ab_trace_cmd_anonymize(const struct ab_options *o, int *exit_code
     if (r.before.has_sites)
         fputs("allocbench: removed: the call sites\n", stderr);
     if (r.before.bypass.is_there)
-        fputs("allocbench: removed: the calls that were not seen, with the names of libraries\n",
+        fputs("allocbench: removed: the note of what was not seen, with the names of libraries\n",
               stderr);
     if (r.before.optional_chunks > 0)
         fprintf(stderr, "allocbench: removed: %llu chunk%s of optional data\n",
