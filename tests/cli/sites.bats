@@ -174,6 +174,11 @@ END
     run_ok allocbench trace info --sites t.abt
     [[ "$output" != *"site_innermost"* ]]
     [[ "$output" == *"own+0x"* ]]
+    # what is no file any more is not waited for
+    rm own
+    mkfifo own
+    run_ok timeout 20 "$BUILD/allocbench" trace info --sites t.abt
+    [[ "$output" == *"own+0x"* ]]
 }
 
 # What every site of a trace did, and where it is: lines that can be compared.
