@@ -93,6 +93,9 @@ digest() {
     bench trace import mtrace /nowhere -o "$OUT/x.abt"
     expect_code 3
     expect_error 'cannot open /nowhere'
+    bench trace import malloc-trace-replay /dev/zero -o "$OUT/x.abt"
+    expect_code 3
+    expect_error '/dev/zero is neither a file nor a pipe'
     bench trace export mtrace "$TINY" --csv "$OUT/x"
     expect_code 2
     bench trace export rep "$TINY" --events 5.. -o "$OUT/x"
