@@ -31,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is called, or, in the checked build, what lies below that. */
+/* What is called, or, in the checked build, what is below that. */
 #ifdef AB_WITH_CHECKS
 #include "../common/block_list.h"
 #define AB_SLABS_CHECKS true
