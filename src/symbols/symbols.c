@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct ab_symbols {
     Dwfl *session;
@@ -44,6 +45,9 @@ static enum ab_symbols_state report(struct ab_symbols *s, const char *path, cons
                                     size_t n_build_id)
 {
     GElf_Addr moved_by;
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) /* a pipe would be waited for */
+        return AB_SYMBOLS_MISSING;
     s->session = dwfl_begin(&callbacks);
     if (s->session == NULL)
         return AB_SYMBOLS_MISSING;
