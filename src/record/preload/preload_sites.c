@@ -210,13 +210,14 @@ static size_t find_path(const struct ab_unwind_module *m, char own[256], const c
     return n < AB_SPOOL_PATH_MAX ? n : AB_SPOOL_PATH_MAX;
 }
 
-static void note_module(const struct ab_sites *s, const struct ab_unwind_module *m,
+static void note_module(const struct ab_sites *s, struct ab_unwind_module *m,
                         struct ab_spool_tail *tail, uint32_t number)
 {
     char own[256];
     const char *path;
     const unsigned char *id = NULL;
     struct text t = {.sites = s, .tail = tail, .number = number};
+    ab_unwind_find_tables(m);
     size_t n_path = find_path(m, own, &path), n_id = find_build_id(m, &id);
     unsigned char head[3] = {(unsigned char)n_id, (unsigned char)n_path,
                              (unsigned char)(n_path >> 8)};
@@ -230,7 +231,7 @@ static void note_module(const struct ab_sites *s, const struct ab_unwind_module 
 /* The number of a module, made known if need be; 0 = it has none: one whose end would not be seen
  * could be taken for another. */
 static uint32_t number_module(struct ab_sites *s, struct ab_spool_tail *tail, bool is_nested,
-                              const struct ab_unwind_module *m)
+                              struct ab_unwind_module *m)
 {
     for (size_t i = 0; i < s->n_modules && !is_nested; i++)
         if (s->modules[i].map == m->map)
