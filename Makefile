@@ -191,7 +191,7 @@ HEAPS_SRC := $(sort $(filter-out %_backend.c,$(wildcard $(HEAPS_FOLDERS:%=alloca
 SHARDS_INNER := $(addprefix allocators/common/,shards.h shard_queue.h thread_shard.h)
 HEAPS_HEADERS := $(sort $(wildcard allocators/ab_allocator*.h) \
                  $(filter-out %_backend.h allocators/common/pages.h \
-                   allocators/common/blocks.h $(SHARDS_INNER) allocators/arena/arena_region.h \
+                   allocators/common/blocks.h allocators/common/checked.h $(SHARDS_INNER) allocators/arena/arena_region.h \
                    allocators/paged/paged_page.h allocators/slab/size_class.h, \
                    $(wildcard $(HEAPS_FOLDERS:%=allocators/%/*.h))) allocators/cpp/heaps.hpp)
 HEAPS_OBJ := $(HEAPS_SRC:allocators/%.c=$(B)/heaps/%.o)

@@ -65,12 +65,13 @@ static void arena_resize_top(struct ab_arena *a, char *block, size_t old_size, s
             a->packed = to;
             a->packed_end = next;
         }
-        a->next = next;
 #ifdef AB_WITH_CHECKS
+        ab_block_demand_dead(&a->blocks, a->next, next < a->dead_end ? next : a->dead_end);
         AB_MARK_DEFINED(block, new_size);
         if (new_size > old_size)
             memset(block + old_size, AB_GUARD_NEW, new_size - old_size);
 #endif
+        a->next = next;
     }
     AB_MARK_RESIZE(a->end, block, new_size);
     AB_MARK_UNUSED(block + kept, (size_t)(next - block) - kept);

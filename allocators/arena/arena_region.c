@@ -46,8 +46,7 @@ static void arena_start(struct ab_arena *a, size_t keep_bytes)
     a->keep_bytes = a->plain_bytes = keep_bytes == 0 ? SIZE_MAX : keep_bytes;
     a->magic = arena_magic;
 #ifdef AB_WITH_CHECKS
-    static uint32_t last_id;
-    ab_block_list_open(&a->blocks, "arena", __atomic_add_fetch(&last_id, 2, __ATOMIC_RELAXED) | 1u);
+    ab_block_list_open(&a->blocks, "arena");
 #endif
 }
 
@@ -264,8 +263,8 @@ bool ab_arena_make_room(struct ab_arena *a, const char *block, size_t size)
     size_t last = ab_arena_last_byte(size), room = (size_t)(a->end - block);
     if (last >= room || room - last <= AB_ARENA_GAP)
         return false;
-    size_t bytes = ab_arena_block_bytes(
-        size); /* of a close block: it may pass the end by less than 16 */
+    /* Of a close block: it may pass the end by less than 16. */
+    size_t bytes = ab_arena_block_bytes(size);
     const char *end = bytes < room ? block + bytes : a->end;
     return end <= a->limit || ab_arena_commit(a, (size_t)(end - a->limit));
 }

@@ -5,9 +5,13 @@
  */
 #include "arena_shared.h"
 
+#ifdef AB_WITH_CHECKS
+#include "../common/blocks.h"
+#endif
 #include "../common/shards.h"
 
 #include <errno.h>
+#include <string.h>
 
 static struct ab_arena_shared *heap_of(struct ab_shard *shard)
 {
@@ -88,11 +92,44 @@ void *ab_arena_shared_alloc_zeroed(struct ab_arena_shared *own, size_t size)
     return block;
 }
 
+/* What is behind a block only its own arena knows. Without checks an earlier region of one's own
+ * counts as another's: nothing of it grows in place. */
+static bool is_of_another(struct ab_arena_shared *own, const void *block, size_t old_size)
+{
+    const struct ab_arena *a = &own->arena;
+    (void)old_size;
+    if (block == NULL || (uintptr_t)block - (uintptr_t)a->base < (size_t)(a->next - a->base))
+        return false;
+#ifdef AB_WITH_CHECKS
+    struct ab_arena_shared *first = heap_of(ab_shards_at(own->shard.shards, 0)), *each = first;
+    while (each != NULL &&
+           (each == own || each->arena.blocks.id != ab_block_head_of(block)->list_id))
+        each = next_heap(first, each);
+    if (each != NULL)
+        ab_block_demand(&each->arena.blocks, block, old_size);
+    return each != NULL;
+#else
+    return own->shard.shards->n_shards > 1;
+#endif
+}
+
+static void *copy_here(struct ab_arena *a, void *block, size_t old_size, size_t new_size)
+{
+    if (new_size <= old_size && !AB_ARENA_CHECKS)
+        return block;
+    void *copy = ab_arena_alloc(a, new_size);
+    if (copy != NULL)
+        memcpy(copy, block, old_size < new_size ? old_size : new_size);
+    return copy;
+}
+
 void *ab_arena_shared_resize(struct ab_arena_shared *own, void *block, size_t old_size,
                              size_t new_size)
 {
     ab_shard_lock(&own->shard);
-    void *resized = ab_arena_resize(&own->arena, block, old_size, new_size);
+    void *resized = is_of_another(own, block, old_size)
+                        ? copy_here(&own->arena, block, old_size, new_size)
+                        : ab_arena_resize(&own->arena, block, old_size, new_size);
     ab_shard_unlock(&own->shard);
     return resized;
 }

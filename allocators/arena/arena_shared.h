@@ -52,7 +52,8 @@ void ab_arena_shared_close(struct ab_arena_shared *group);
  * thread: each call asks the C library (some ns). */
 struct ab_arena_shared *ab_arena_shared_own(struct ab_arena_shared *group);
 /* The same for threads with numbers from 0, which leave by themselves: no key of the C library, the
- * same arena for the same number. NULL and errno: EINVAL (local, and n is not more), ENOMEM. */
+ * same arena for the same number. NULL and errno: EINVAL (local, and n is not more), EBUSY (a thread
+ * that said `own` has it), EOWNERDEAD (after a fork: one that is not there), ENOMEM. */
 AB_MUST_USE struct ab_arena_shared *ab_arena_shared_enter(struct ab_arena_shared *group,
                                                           uint32_t number);
 void ab_arena_shared_leave(struct ab_arena_shared *own);
@@ -67,7 +68,8 @@ static inline void *ab_arena_shared_alloc(struct ab_arena_shared *own, size_t si
     return ab_arena_alloc(&own->arena, size);
 }
 
-/* As those of arena.h. resize: a block of another thread's arena is copied. */
+/* As those of arena.h. resize: a block of another thread's arena is copied when
+ * it grows. */
 void *ab_arena_shared_alloc_aligned(struct ab_arena_shared *own, size_t align, size_t size);
 void *ab_arena_shared_alloc_zeroed(struct ab_arena_shared *own, size_t size);
 void *ab_arena_shared_resize(struct ab_arena_shared *own, void *block, size_t old_size,

@@ -18,6 +18,5 @@ void ab_arena_shared_before_fork(struct ab_arena_shared *group)
 
 void ab_arena_shared_after_fork(struct ab_arena_shared *group, bool is_child)
 {
-    struct ab_shards *shards = group->shard.shards;
-    ab_shards_after_fork(shards, ab_thread_shard_found(shards), is_child);
+    ab_shards_after_fork(group->shard.shards, is_child);
 }

@@ -26,7 +26,7 @@ struct ab_block_head { /* just before the block */
 struct ab_block_list {
     const char *name; /* of the allocator, in messages; a literal */
     struct ab_block_head *top;
-    uint32_t id;     /* of the arena: no other has it */
+    uint32_t id;     /* of the allocator: no other has it */
     uint32_t serial; /* the last one given */
     uint32_t covers; /* as in a block, when there is none below */
 };

@@ -29,13 +29,19 @@
 extern "C" {
 #endif
 
-/* id: not 0, and no other arena's. */
-static inline void ab_block_list_open(struct ab_block_list *list, const char *name, uint32_t id)
+#ifdef AB_WITH_CHECKS
+/* One in the program, whichever of its files has an allocator. Atomic. */
+#pragma weak ab_block_last_id
+uint32_t ab_block_last_id;
+
+/* The id is no other list's of any allocator, and neither 0 nor that of dead memory, which is odd. */
+static inline void ab_block_list_open(struct ab_block_list *list, const char *name)
 {
     memset(list, 0, sizeof *list);
     list->name = name;
-    list->id = id;
+    list->id = __atomic_add_fetch(&ab_block_last_id, 2, __ATOMIC_RELAXED);
 }
+#endif
 
 static inline struct ab_block_head *ab_block_head_of(const void *block)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The checked build of what frees single blocks: pool, slab, paged pool, handle arena. It lies over
+ * The checked build of what frees single blocks: pool, slab, paged pool, handle arena. It is put over
  * the plain allocator, which is asked for more and knows nothing of it:
  *
  *   raw … | head of blocks.h, 48 bytes | block: 0xCD | 0xFEEDFACEDEADC0DE, 16 bytes
@@ -10,7 +10,7 @@
  * meanwhile ends the process. What is handed in is looked at before anything is done: a resize of a
  * dead block must not take its memory for the new one.
  *
- * With a sanitizer or Valgrind watching, dead bytes and those behind a block are theirs. Whoever
+ * With a sanitizer or Valgrind watching, dead bytes and those after a block are theirs. Whoever
  * locks the allocator locks this.
  */
 #ifndef AB_ALLOCATORS_CHECKED_H
@@ -25,12 +25,6 @@ extern "C" {
 #endif
 
 enum { AB_CHECKED_LEAKS_MAX = 16 }; /* that are listed */
-
-static inline void ab_checked_open(struct ab_block_list *list, const char *name)
-{
-    static uint32_t last_id;
-    ab_block_list_open(list, name, __atomic_add_fetch(&last_id, 2, __ATOMIC_RELAXED) | 1u);
-}
 
 /* Bytes before a block that is aligned so; 0, as 16 and less: as malloc does. */
 static inline size_t ab_checked_lead(size_t align)
@@ -62,7 +56,7 @@ static inline void *ab_checked_begin(struct ab_block_list *list, void *raw, size
     return block;
 }
 
-/* For the message alone: is a block there, whose head was overwritten? What lies beyond another head
+/* For the message alone: is a block there, whose head was overwritten? What is past another head
  * that was is not known. */
 static inline bool ab_checked_lists(const struct ab_block_list *list, const void *block)
 {
@@ -72,7 +66,7 @@ static inline bool ab_checked_lists(const struct ab_block_list *list, const void
     return head != NULL && head + 1 == block;
 }
 
-/* is_inside: it lies in memory of this heap, so that what is before it may be read. Returns only
+/* is_inside: it is in memory of this heap, so that what is before it may be read. Returns only
  * when it is a live block and nothing around it was overwritten. */
 __attribute__((no_sanitize_address)) static inline void ab_checked_demand(
     const struct ab_block_list *list, const void *block, bool is_inside)

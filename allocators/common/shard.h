@@ -19,15 +19,17 @@
  *     first heap, is for all.
  *   - reset, purge, the sums and close are about the whole group: no other call is in progress then.
  *     What other threads freed, they must have freed before, in the sense of the language (joined,
- *     or a lock).
+ *     or a lock). The same of one's own heap alone, while others work, unless that is the group
+ *     (`own` gives it when all heaps have a thread): its sums count as live what others freed and
+ *     have not sent, and before its reset whoever freed any of its blocks must have left.
  *   - A thread that ends leaves its heap by itself when it was found by `own`; else it says `leave`.
  *     Who allocates or frees even later (in a destructor of thread-specific data) uses the first
  *     heap. Blocks that are freed in a heap without a thread are put in order by who frees them.
  *   - fork: the child has the thread that forked and no other. A heap in which another thread is
  *     working at that moment cannot be used in the child. before_fork and after_fork, given to
- *     pthread_atfork or called around fork, make all others usable; what the thread that forks
- *     entered by number serves it on, but is not given to another thread of the child. A child that
- *     only calls exec, or _exit, needs neither.
+ *     pthread_atfork or called around fork, make all others usable. Of the heaps of the threads that
+ *     are not there blocks may be read and freed, and nothing else is done with them: reset, purge,
+ *     the sums and close leave them out. A child that only calls exec, or _exit, needs neither.
  */
 #ifndef AB_ALLOCATORS_SHARD_H
 #define AB_ALLOCATORS_SHARD_H
@@ -63,9 +65,15 @@ struct ab_shards_link { /* inside a freed block */
     struct ab_shards_link *next;
 };
 
-/* Who may touch a heap of mode local. BUSY: a thread puts one without an owner in order. DEAD: its
- * thread is not in this process (fork). */
-enum ab_shard_state { AB_SHARD_IDLE, AB_SHARD_BUSY, AB_SHARD_OWNED, AB_SHARD_DEAD };
+/* Who may touch a heap of mode local. BUSY: a thread puts one without an owner in order. OWNED: a
+ * thread found it by `own`. ENTERED: by number. DEAD: its thread is not in this process (fork). */
+enum ab_shard_state {
+    AB_SHARD_IDLE,
+    AB_SHARD_BUSY,
+    AB_SHARD_OWNED,
+    AB_SHARD_ENTERED,
+    AB_SHARD_DEAD
+};
 
 struct ab_shards;
 
@@ -80,6 +88,7 @@ struct ab_shard {
     struct ab_shard *to; /* whose blocks wait here to be sent */
     struct ab_shards_link *first, *last;
     uint32_t n_waiting;
+    pthread_t thread; /* OWNED or ENTERED: by whom */
     pthread_mutex_t mutex;
     AB_ALIGNAS(64) struct ab_shards_link *remote; /* other threads write here */
     uint32_t state;                               /* an ab_shard_state; atomic */

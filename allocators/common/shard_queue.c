@@ -6,6 +6,30 @@
 
 #include "marks.h"
 
+#include <string.h>
+
+/* A block may be aligned to less than a pointer. What waits is dead to the tools. */
+static void set_next(struct ab_shards_link *link, struct ab_shards_link *next)
+{
+    AB_MARK_DEFINED(link, sizeof *link);
+    memcpy((void *)link, &next, sizeof next);
+    AB_MARK_UNUSED(link, sizeof *link);
+}
+
+static struct ab_shards_link *next_of(const struct ab_shards_link *link)
+{
+    struct ab_shards_link *next;
+    AB_MARK_DEFINED(link, sizeof *link);
+    memcpy(&next, (const void *)link, sizeof next);
+    AB_MARK_UNUSED(link, sizeof *link);
+    return next;
+}
+
+static bool is_group(const struct ab_shard *shard)
+{
+    return (const char *)shard == shard->shards->heaps; /* its first one */
+}
+
 bool ab_shard_take(struct ab_shard *shard, enum ab_shard_state state)
 {
     uint32_t idle = AB_SHARD_IDLE;
@@ -30,8 +54,7 @@ static void push_chain(struct ab_shard *owner, struct ab_shards_link *first,
 {
     struct ab_shards_link *head = __atomic_load_n(&owner->remote, __ATOMIC_RELAXED);
     do {
-        AB_MARK_DEFINED(last, sizeof *last);
-        last->next = head;
+        set_next(last, head);
     } while (!__atomic_compare_exchange_n(&owner->remote, &head, first, true, __ATOMIC_SEQ_CST,
                                           __ATOMIC_RELAXED));
     if (__atomic_load_n(&owner->state, __ATOMIC_SEQ_CST) == AB_SHARD_IDLE &&
@@ -51,7 +74,7 @@ static void send_later(struct ab_shard *from, struct ab_shard *owner, struct ab_
 {
     if (from->n_waiting > 0 && from->to != owner)
         ab_shard_send(from);
-    link->next = from->first;
+    set_next(link, from->first);
     if (from->n_waiting == 0)
         from->last = link;
     from->first = link;
@@ -70,7 +93,7 @@ __attribute__((noinline)) void ab_shard_free(struct ab_shard *from, struct ab_sh
         ab_shard_unlock(owner);
         return;
     }
-    AB_MARK_DEFINED(link, sizeof *link);
+    AB_MARK_EXPECT(link, true);
     if (is_urgent || !from->is_plain) /* several threads would write to one batch */
         push_chain(owner, link, link);
     else
@@ -87,31 +110,36 @@ struct ab_shards_link *ab_shard_take_remote(struct ab_shard *shard)
 void *ab_shard_pop(struct ab_shards_link **chain)
 {
     struct ab_shards_link *link = *chain;
-    *chain = link->next;
+    *chain = next_of(link);
+    AB_MARK_DEFINED(link, sizeof *link); /* not twice: its owner asks too */
     return link;
 }
 
-void ab_shard_forget(struct ab_shard *shard)
+/* What a heap alone has not sent is of other heaps, whose blocks live on. */
+void ab_shard_forget(const struct ab_shard *whole, struct ab_shard *each)
 {
-    shard->n_waiting = 0;
-    shard->first = NULL;
-    __atomic_store_n(&shard->remote, (struct ab_shards_link *)NULL, __ATOMIC_RELAXED);
+    if (!is_group(whole))
+        ab_shard_send(each);
+    each->n_waiting = 0;
+    each->first = NULL;
+    __atomic_store_n(&each->remote, (struct ab_shards_link *)NULL, __ATOMIC_RELAXED);
 }
 
-const void *ab_shard_in_flight(const struct ab_shard *shard, struct ab_shard_cursor *cursor)
+const void *ab_shard_in_flight(const struct ab_shard *whole, const struct ab_shard *each,
+                               struct ab_shard_cursor *cursor)
 {
     if (cursor->stage == 0) {
-        cursor->next = __atomic_load_n(&shard->remote, __ATOMIC_ACQUIRE);
+        cursor->next = __atomic_load_n(&each->remote, __ATOMIC_ACQUIRE);
         cursor->stage = 1;
     }
     if (cursor->stage == 1 && cursor->next == NULL) {
-        cursor->next = shard->first;
-        cursor->n_left = shard->n_waiting;
+        cursor->next = each->first;
+        cursor->n_left = is_group(whole) ? each->n_waiting : 0;
         cursor->stage = 2;
     }
     if (cursor->stage == 2 && cursor->n_left-- == 0)
         return NULL;
     const struct ab_shards_link *link = cursor->next;
-    cursor->next = link->next;
+    cursor->next = next_of(link);
     return link;
 }

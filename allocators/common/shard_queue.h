@@ -24,16 +24,19 @@ AB_COMMON_API void ab_shard_send(struct ab_shard *from);
 AB_COMMON_API struct ab_shards_link *ab_shard_take_remote(struct ab_shard *shard);
 /* Unlinks the first; the block may be handed to the allocator. */
 AB_COMMON_API void *ab_shard_pop(struct ab_shards_link **chain);
-/* While all others are at rest: every block of all heaps is dead. */
-AB_COMMON_API void ab_shard_forget(struct ab_shard *shard);
+/* While all others are at rest, for each heap of `whole` (see ab_shards_next): its blocks are dead. */
+AB_COMMON_API void ab_shard_forget(const struct ab_shard *whole, struct ab_shard *each);
 
-/* While all others are at rest: block by block what was freed and is not with its owner yet; of
- * what came to this heap, and of what it has not sent. NULL at the end. */
+/* While all others are at rest: block by block what was freed of the blocks of `whole` and is not
+ * with its owner yet: of what came to `each`, and of what it has not sent. Of one heap alone what
+ * came to it: what others have not sent is not known, and what it has not sent is theirs. NULL at
+ * the end. */
 struct ab_shard_cursor {
     const struct ab_shards_link *next;
     uint32_t stage, n_left;
 };
-AB_COMMON_API const void *ab_shard_in_flight(const struct ab_shard *shard,
+AB_COMMON_API const void *ab_shard_in_flight(const struct ab_shard *whole,
+                                             const struct ab_shard *each,
                                              struct ab_shard_cursor *cursor);
 
 /* A heap without an owner becomes the caller's; false when it has one. */

@@ -34,7 +34,8 @@ static unsigned log2_above(size_t bytes)
 static int reserve_spans(struct ab_shards *shards, size_t span_bytes)
 {
     unsigned least = log2_above(ab_page_size()) + 4, log2 = log2_above(span_bytes);
-    for (log2 = log2 > SPAN_LOG2_MAX ? (unsigned)SPAN_LOG2_MAX : log2; log2 >= least; log2--) {
+    log2 = log2 < least ? least : log2 > SPAN_LOG2_MAX ? (unsigned)SPAN_LOG2_MAX : log2;
+    for (; log2 >= least; log2--) {
         size_t bytes = (size_t)shards->n_shards << log2;
         if (bytes >> log2 != shards->n_shards)
             continue;
@@ -121,12 +122,18 @@ static bool is_ready(const struct ab_shard *shard)
     return __atomic_load_n(&shard->is_ready, __ATOMIC_ACQUIRE);
 }
 
+static uint32_t state_of(const struct ab_shard *shard)
+{
+    return __atomic_load_n(&shard->state, __ATOMIC_ACQUIRE);
+}
+
 struct ab_shard *ab_shards_next(const struct ab_shard *whole, const struct ab_shard *each)
 {
     const struct ab_shards *shards = whole->shards;
     uint32_t n = index_of(whole) == 0 ? shards->n_shards : 0;
     for (uint32_t next = index_of(each) + 1; next < n; next++)
-        if (is_ready(ab_shards_at(shards, next)))
+        if (is_ready(ab_shards_at(shards, next)) &&
+            state_of(ab_shards_at(shards, next)) != AB_SHARD_DEAD)
             return ab_shards_at(shards, next);
     return NULL;
 }
@@ -155,10 +162,11 @@ int ab_shards_ready(struct ab_shard *shard)
 }
 
 /* With the group's mutex held. False: another has it, or there is no memory. */
-static bool take_over(struct ab_shard *shard, int *error)
+static bool take_over(struct ab_shard *shard, enum ab_shard_state state, int *error)
 {
-    if (!ab_shard_take(shard, AB_SHARD_OWNED))
+    if (!ab_shard_take(shard, state))
         return false;
+    shard->thread = pthread_self();
     *error = ab_shards_ready(shard);
     if (*error != 0)
         __atomic_store_n(&shard->state, (uint32_t)AB_SHARD_IDLE, __ATOMIC_RELEASE);
@@ -169,13 +177,15 @@ static bool take_over(struct ab_shard *shard, int *error)
 static struct ab_shard *enter_local(struct ab_shards *shards, uint32_t lane, int *error)
 {
     struct ab_shard *shard = ab_shards_at(shards, lane + 1);
-    while (!take_over(shard, error) && *error == 0) {
-        uint32_t state = __atomic_load_n(&shard->state, __ATOMIC_ACQUIRE);
-        if (state == AB_SHARD_DEAD)
-            *error = EOWNERDEAD;
-        if (state == AB_SHARD_OWNED || state == AB_SHARD_DEAD)
+    while (!take_over(shard, AB_SHARD_ENTERED, error) && *error == 0) {
+        uint32_t state = state_of(shard);
+        if (state == AB_SHARD_ENTERED) {
+            shard->thread = pthread_self();
             break;
-        sched_yield();
+        }
+        *error = state == AB_SHARD_OWNED ? EBUSY : state == AB_SHARD_DEAD ? EOWNERDEAD : 0;
+        if (*error == 0)
+            sched_yield();
     }
     return shard;
 }
@@ -208,7 +218,7 @@ static struct ab_shard *find_idle(struct ab_shards *shards)
 {
     int error = 0;
     for (uint32_t i = 1; i < shards->n_shards && error == 0; i++)
-        if (take_over(ab_shards_at(shards, i), &error))
+        if (take_over(ab_shards_at(shards, i), AB_SHARD_OWNED, &error))
             return ab_shards_at(shards, i);
     return ab_shards_at(shards, 0);
 }
@@ -241,11 +251,17 @@ void ab_shards_before_fork(struct ab_shards *shards)
         ab_shard_lock(ab_shards_at(shards, i));
 }
 
-void ab_shards_after_fork(struct ab_shards *shards, const struct ab_shard *own, bool is_child)
+static bool is_of_this_thread(const struct ab_shard *shard)
+{
+    return (shard->state == AB_SHARD_OWNED || shard->state == AB_SHARD_ENTERED) &&
+           pthread_equal(shard->thread, pthread_self());
+}
+
+void ab_shards_after_fork(struct ab_shards *shards, bool is_child)
 {
     for (uint32_t i = shards->n_shards; i-- > 0;) {
         struct ab_shard *shard = ab_shards_at(shards, i);
-        if (is_child && i > 0 && shard != own && shard->state != AB_SHARD_IDLE)
+        if (is_child && shard->state != AB_SHARD_IDLE && !is_of_this_thread(shard))
             shard->state = AB_SHARD_DEAD;
         ab_shard_unlock(shard);
     }

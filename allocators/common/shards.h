@@ -49,7 +49,8 @@ AB_COMMON_API int ab_shards_ready(struct ab_shard *shard);
 
 AB_COMMON_API struct ab_shard *ab_shards_at(const struct ab_shards *shards, uint32_t index);
 /* Whom a call on `whole` is about: all that are open when it is the first, which stands for the
- * group, else itself alone. The one after `each`, NULL at the end; begin with `whole`. */
+ * group, but for those whose thread is not in this process; else itself alone. The one after
+ * `each`, NULL at the end; begin with `whole`. */
 AB_COMMON_API struct ab_shard *ab_shards_next(const struct ab_shard *whole,
                                               const struct ab_shard *each);
 AB_COMMON_API char *ab_shards_span(const struct ab_shards *shards, const struct ab_shard *shard);
@@ -57,7 +58,8 @@ AB_COMMON_API char *ab_shards_span(const struct ab_shards *shards, const struct 
 AB_COMMON_API struct ab_shard *ab_shards_owner(const struct ab_shards *shards, const void *block);
 
 /* The heap of one of several threads with numbers: the same for the same number, one thread at a
- * time. NULL and errno; EINVAL: local, and there are not so many. */
+ * time. NULL and errno; of local EINVAL: there are not so many; EBUSY: a thread adopted it;
+ * EOWNERDEAD: its thread is not in this process. */
 AB_COMMON_API struct ab_shard *ab_shards_enter(struct ab_shards *shards, uint32_t lane);
 /* A heap that no thread has: the first one of the group when there is none, or no memory for one. */
 AB_COMMON_API struct ab_shard *ab_shards_adopt(struct ab_shards *shards);
@@ -65,10 +67,9 @@ AB_COMMON_API struct ab_shard *ab_shards_adopt(struct ab_shards *shards);
  * adopt takes it over. */
 AB_COMMON_API void ab_shards_leave(struct ab_shard *shard);
 
-/* Around fork, by the thread that forks: `own` is its heap, or NULL. */
+/* Around fork, by the thread that forks. */
 AB_COMMON_API void ab_shards_before_fork(struct ab_shards *shards);
-AB_COMMON_API void ab_shards_after_fork(struct ab_shards *shards, const struct ab_shard *own,
-                                        bool is_child);
+AB_COMMON_API void ab_shards_after_fork(struct ab_shards *shards, bool is_child);
 
 #ifdef __cplusplus
 }

@@ -31,13 +31,6 @@ static bool make_key(struct ab_shards *shards)
     return has_key;
 }
 
-struct ab_shard *ab_thread_shard_found(const struct ab_shards *shards)
-{
-    if (!__atomic_load_n(&shards->has_key, __ATOMIC_ACQUIRE))
-        return NULL;
-    return (struct ab_shard *)pthread_getspecific(shards->key);
-}
-
 __attribute__((noinline)) static struct ab_shard *thread_begins(struct ab_shards *shards)
 {
     struct ab_shard *first = ab_shards_at(shards, 0);
@@ -54,6 +47,8 @@ struct ab_shard *ab_thread_shard(struct ab_shards *shards)
 {
     if (shards->n_shards == 1)
         return ab_shards_at(shards, 0);
-    struct ab_shard *own = ab_thread_shard_found(shards);
+    struct ab_shard *own = NULL;
+    if (__atomic_load_n(&shards->has_key, __ATOMIC_ACQUIRE))
+        own = (struct ab_shard *)pthread_getspecific(shards->key);
     return own != NULL ? own : thread_begins(shards);
 }

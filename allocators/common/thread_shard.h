@@ -15,8 +15,6 @@ extern "C" {
 /* The first heap of the group for a thread that is about to end, and where the system has no key or
  * no memory left. Never NULL. */
 AB_COMMON_API struct ab_shard *ab_thread_shard(struct ab_shards *shards);
-/* The same without taking one: NULL when the thread has none. */
-AB_COMMON_API struct ab_shard *ab_thread_shard_found(const struct ab_shards *shards);
 
 #ifdef __cplusplus
 }

@@ -37,7 +37,7 @@ static size_t align_of(const struct ab_handle_options *o)
 static bool lay_out(const struct ab_handle_options *o, struct layout *out)
 {
     size_t align = align_of(o), bytes = o->value_bytes == 0 ? 1 : o->value_bytes;
-    size_t extra = AB_MARK_GAP + (AB_HANDLE_CHECKS ? ab_checked_bytes(align, 0) : 0);
+    size_t extra = AB_HANDLE_CHECKS ? ab_checked_bytes(align, AB_MARK_GAP) : AB_MARK_GAP;
     if (bytes > PTRDIFF_MAX / 2 || align > PTRDIFF_MAX / 2 || extra > PTRDIFF_MAX / 2)
         return false;
     out->align = align;
@@ -132,7 +132,7 @@ int ab_handle_arena_init(struct ab_handle_arena *arena, const struct ab_handle_o
     arena->map_bytes = bytes;
     arena->n_os_calls = 1;
 #ifdef AB_WITH_CHECKS
-    ab_checked_open(&arena->blocks, "handle");
+    ab_block_list_open(&arena->blocks, "handle");
     arena->align = layout.align;
     arena->lead = ab_checked_lead(layout.align);
     arena->value_bytes = o->value_bytes == 0 ? 1 : o->value_bytes;

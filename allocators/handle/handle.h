@@ -3,12 +3,14 @@
  * A handle arena: values of one size that are named by index and version, never by address. Each
  * value has a version that its slot never had before, so that a handle outlives its value safely:
  * it is found to be stale, however often its slot was used again. Capacity is fixed when the arena
- * is made. Example: allocators/examples/entity_table.c. Usable on its own: this folder and ../common. One thread at a time; only get may run beside insertions and removals of other values.
+ * is made. Example: allocators/examples/entity_table.c. Usable on its own: this folder and
+ * ../common. One thread at a time; only get may run beside insertions and removals of other values.
  *
- * One word per slot has its whole state: its version in the high half; in the low half that it is live, that it
- * is retired, or which free slot comes next. The words are in an array of their own, so that
- * neither a stale handle nor the search for a free slot touches a value. A slot whose versions are
- * used up is retired and never used again, for a version that came back would revive old handles.
+ * One word per slot has its whole state: its version in the high half; in the low half that it is
+ * live, that it is retired, or which free slot comes next. The words are in an array of their own,
+ * so that neither a stale handle nor the search for a free slot touches a value. A slot whose
+ * versions are used up is retired and never used again, for a version that came back would revive
+ * old handles.
  *
  * The checked build, -DAB_WITH_CHECKS, looks after values as that of the other allocators does after
  * blocks (../common/checked.h): who writes past one, or to one that was removed, ends the process.
@@ -25,7 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is called, or, in the checked build, what lies below that. */
+/* What is called, or, in the checked build, what is below that. */
 #ifdef AB_WITH_CHECKS
 #include "../common/block_list.h"
 #define AB_HANDLE_CHECKS true
@@ -86,8 +88,7 @@ struct ab_handle_options {
                               own, far from those of the arenas before it. Arenas with bases that
                               differ find each other's handles stale, until a slot has held as many
                               values as the bases are apart */
-    size_t
-        capacity_bytes; /* as many values as fit in so much memory, with the words of their slots */
+    size_t capacity_bytes; /* as many values as fit in so much memory, with their slots' words */
     bool is_dense;   /* values are placed as in an array: value_bytes apart, aligned to the largest
                               power of two, at most AB_HANDLE_ALIGN, that divides value_bytes */
     bool is_ordered; /* of any two handles the newer one has the higher version. Then
@@ -96,8 +97,7 @@ struct ab_handle_options {
 
 /* Reserves addresses for all values and touches none. 0, EINVAL (no capacity or two, more than
  * AB_HANDLE_CAPACITY_MAX, an alignment or a base that is none, dense values with an alignment),
- * ENOMEM; *arena is untouched on
- * failure. */
+ * ENOMEM; *arena is untouched on failure. */
 AB_MUST_USE int ab_handle_arena_init(struct ab_handle_arena *arena,
                                      const struct ab_handle_options *options);
 /* Gives everything back to the system. The checked build lists the values that were never removed,

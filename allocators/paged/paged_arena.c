@@ -23,9 +23,7 @@ int ab_paged_arena_init(struct ab_paged_arena *arena, struct ab_paged_pool *pool
                                                : page_bytes;
     fresh.pool_tag = pool_tag;
 #ifdef AB_WITH_CHECKS
-    static uint32_t last_id;
-    ab_block_list_open(&fresh.blocks, "paged arena",
-                       __atomic_add_fetch(&last_id, 2, __ATOMIC_RELAXED));
+    ab_block_list_open(&fresh.blocks, "paged arena");
 #endif
     if (!ab_paged_page_push(&fresh, fresh.page_bytes))
         return ENOMEM;

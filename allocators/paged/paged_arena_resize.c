@@ -60,8 +60,11 @@ static bool make_room(struct ab_paged_arena *a, struct ab_paged_page *page, cons
 static void resize_last(struct ab_paged_arena *a, struct ab_paged_page *page, char *block,
                         size_t old_size, size_t new_size)
 {
-    char *to = block + ab_paged_bytes(new_size);
-    if (to < ab_paged_page_end(a, page))
+    char *to = block + ab_paged_bytes(new_size), *end = ab_paged_page_end(a, page);
+#ifdef AB_WITH_CHECKS
+    ab_block_demand_dead(&a->blocks, end, to < page->dead_end ? to : page->dead_end);
+#endif
+    if (to < end)
         ab_paged_page_cut(a, page, to);
     else
         ab_paged_page_set_end(a, page, to);

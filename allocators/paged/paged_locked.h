@@ -94,8 +94,9 @@ static inline void *ab_paged_locked_client_alloc(size_t size, void *context)
 
 static inline void ab_paged_locked_client_free(size_t size, void *ptr, void *context)
 {
-    (void)size;
-    ab_paged_locked_free((struct ab_paged_locked *)context, ptr);
+    struct ab_paged_locked *own = (struct ab_paged_locked *)context;
+    AB_LOCK_GUARD(&own->lock);
+    ab_paged_pool_free_sized(&own->pool, ptr, size);
 }
 
 static inline struct ab_allocator ab_paged_locked_allocator(struct ab_paged_locked *own)

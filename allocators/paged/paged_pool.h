@@ -31,7 +31,7 @@
 extern "C" {
 #endif
 
-/* What is called, or, in the checked build, what lies below that. */
+/* What is called, or, in the checked build, what is below that. */
 #ifdef AB_WITH_CHECKS
 #define AB_PAGED_CHECKS true
 #define AB_PAGED_PLAIN(name) ab_paged_pool_plain_##name

@@ -18,7 +18,7 @@ int ab_paged_pool_init(struct ab_paged_pool *pool, const char *name, size_t byte
 {
     int error = ab_paged_pool_plain_init(pool, name, bytes);
     if (error == 0)
-        ab_checked_open(&pool->blocks, "paged pool");
+        ab_block_list_open(&pool->blocks, "paged pool");
     return error;
 }
 
@@ -94,6 +94,7 @@ bool ab_paged_pool_resize_in_place(struct ab_paged_pool *pool, void *block, size
 {
     demand(pool, block);
     char *raw = ab_checked_raw(block), *end = raw + ab_paged_pool_plain_usable(raw);
+    const char *dirty = pool->dirty; /* from here on there is no poison */
     size_t lead = (size_t)((char *)block - raw);
     if (new_size > PTRDIFF_MAX / 4)
         return false;
@@ -105,6 +106,8 @@ bool ab_paged_pool_resize_in_place(struct ab_paged_pool *pool, void *block, size
     }
     if (!ab_paged_pool_plain_resize_in_place(pool, raw, lead + new_size + AB_BLOCK_TAIL))
         return false;
+    const char *new_end = raw + ab_paged_pool_plain_usable(raw);
+    ab_block_demand_dead(&pool->blocks, end, new_end < dirty ? new_end : dirty);
     if (new_size >= ab_checked_size(block))
         ab_checked_set_size(block, new_size);
     else

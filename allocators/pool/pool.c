@@ -101,7 +101,7 @@ static size_t first_slots(const struct ab_pool_options *options, size_t stride)
 static int measure(struct ab_pool *made, const struct ab_pool_options *options)
 {
     size_t align = options->align == 0 || AB_MARKS || AB_POOL_CHECKS ? AB_POOL_ALIGN : 1;
-    size_t slot = options->slot_bytes, extra = AB_MARK_GAP;
+    size_t slot = options->slot_bytes, extra;
     if ((options->align & (options->align - 1)) != 0)
         return EINVAL;
     align = options->align > align ? options->align : align;
@@ -111,13 +111,12 @@ static int measure(struct ab_pool *made, const struct ab_pool_options *options)
     memset(made, 0, sizeof *made);
     made->slot_bytes = ab_round_up(slot, align);
     made->align = align;
-    if (AB_POOL_CHECKS)
-        extra += ab_checked_bytes(align, 0);
+    extra = AB_POOL_CHECKS ? ab_checked_bytes(align, AB_MARK_GAP) : AB_MARK_GAP;
     if (made->slot_bytes > PTRDIFF_MAX / 2 - align || extra > PTRDIFF_MAX / 2)
         return ENOMEM;
     made->stride = ab_round_up(made->slot_bytes + extra, align);
 #ifdef AB_WITH_CHECKS
-    ab_checked_open(&made->blocks, "pool");
+    ab_block_list_open(&made->blocks, "pool");
 #endif
     return 0;
 }
@@ -361,9 +360,10 @@ void *ab_pool_alloc(struct ab_pool *pool, size_t size)
     char *raw = size > pool->slot_bytes ? NULL : (char *)ab_pool_take(pool, 0);
     if (raw == NULL)
         return NULL;
-    const struct ab_pool_chunk *chunk = chunk_of(pool, raw + lead_of(pool));
-    if (raw < chunk->dirty) /* all that ever died there raised it */
-        ab_checked_demand_dead(&pool->blocks, raw, sizeof(struct ab_pool_slot), pool->stride);
+    const char *dirty = chunk_of(pool, raw + lead_of(pool))->dirty; /* what died there raised it */
+    const char *end = raw + pool->stride;
+    ab_block_demand_dead(&pool->blocks, raw + sizeof(struct ab_pool_slot),
+                         end < dirty ? end : dirty);
     return ab_checked_begin(&pool->blocks, raw, pool->align, size);
 }
 

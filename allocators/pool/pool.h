@@ -29,7 +29,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* What is called, or, in the checked build, what lies below that. */
+/* What is called, or, in the checked build, what is below that. */
 #ifdef AB_WITH_CHECKS
 #include "../common/block_list.h"
 #define AB_POOL_CHECKS true

@@ -149,7 +149,7 @@ void ab_pool_shared_reset(struct ab_pool_shared *group)
 {
     for (struct ab_pool_shared *each = group; each != NULL; each = next_heap(group, each)) {
         ab_shard_lock(&each->shard);
-        ab_shard_forget(&each->shard);
+        ab_shard_forget(&group->shard, &each->shard);
         ab_pool_reset(&each->pool);
         ab_shard_unlock(&each->shard);
     }
@@ -169,11 +169,11 @@ void ab_pool_shared_purge(struct ab_pool_shared *group)
     }
 }
 
-static size_t count_flying(const struct ab_shard *shard)
+static size_t count_flying(const struct ab_shard *whole, const struct ab_shard *each)
 {
     struct ab_shard_cursor cursor = {NULL, 0, 0};
     size_t n = 0;
-    while (ab_shard_in_flight(shard, &cursor) != NULL)
+    while (ab_shard_in_flight(whole, each, &cursor) != NULL)
         n++;
     return n;
 }
@@ -189,7 +189,7 @@ struct ab_pool_shared_sums ab_pool_shared_sum(struct ab_pool_shared *group)
         sums.used += ab_pool_used(&each->pool);
         sums.live += ab_pool_live(&each->pool);
         sums.n_os_calls += each->pool.n_os_calls;
-        n_flying += count_flying(&each->shard);
+        n_flying += count_flying(&group->shard, &each->shard);
         ab_shard_unlock(&each->shard);
     }
     sums.live -= n_flying;

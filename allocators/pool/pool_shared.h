@@ -54,7 +54,8 @@ void ab_pool_shared_close(struct ab_pool_shared *group);
  * thread: each call asks the C library (some ns). */
 struct ab_pool_shared *ab_pool_shared_own(struct ab_pool_shared *group);
 /* The same for threads with numbers from 0, which leave by themselves: no key of the C library, the
- * same heap for the same number. NULL and errno: EINVAL (local, and n is not more), ENOMEM. */
+ * same heap for the same number. NULL and errno: EINVAL (local, and n is not more), EBUSY (a thread
+ * that said `own` has it), EOWNERDEAD (after a fork: one that is not there), ENOMEM. */
 AB_MUST_USE struct ab_pool_shared *ab_pool_shared_enter(struct ab_pool_shared *group,
                                                         uint32_t number);
 void ab_pool_shared_leave(struct ab_pool_shared *own);
@@ -97,9 +98,6 @@ static inline size_t ab_pool_shared_usable(const struct ab_pool_shared *own, con
     return ab_pool_usable(&own->pool, block);
 }
 
-/* A pointer that a slot of this group has or had. */
-bool ab_pool_shared_owns(struct ab_pool_shared *own, const void *p);
-
 /* ---- about the whole group: no other call is in progress; of one's own heap: that one ---- */
 
 /* All slots are free, the pages stay. */
@@ -114,6 +112,10 @@ struct ab_pool_shared_sums {
 };
 /* As ab_pool_mapped, ab_pool_used and ab_pool_live, which counts slots. */
 struct ab_pool_shared_sums ab_pool_shared_sum(struct ab_pool_shared *group);
+
+/* A pointer that a slot of this group has or had, in whichever heap. Where all heaps have a lock
+ * other calls may be in progress. */
+bool ab_pool_shared_owns(struct ab_pool_shared *own, const void *p);
 
 /* Around fork, see ../common/shard.h; for pthread_atfork too. */
 void ab_pool_shared_before_fork(struct ab_pool_shared *group);

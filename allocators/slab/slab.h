@@ -31,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is called, or, in the checked build, what lies below that. */
+/* What is called, or, in the checked build, what is below that. */
 #ifdef AB_WITH_CHECKS
 #include "../common/block_list.h"
 #define AB_SLABS_CHECKS true
@@ -142,8 +142,8 @@ void ab_slabs_settle(struct ab_slabs *slabs, struct ab_slab *slab);
 void *ab_slabs_alloc_aligned(struct ab_slabs *slabs, size_t align, size_t size);
 /* Clears only what was handed out before: fresh pages are zero already. */
 void *ab_slabs_alloc_zeroed(struct ab_slabs *slabs, size_t size);
-/* In place within a class (never in the checked build), and within the pages of a large block. NULL leaves the block as it was;
- * shrinking never fails. block is not NULL. */
+/* In place within a class, and within the pages of a large block; in the checked build it always
+ * moves. NULL leaves the block as it was; shrinking never fails. block is not NULL. */
 void *ab_slabs_resize(struct ab_slabs *slabs, void *block, size_t old_size, size_t new_size);
 size_t ab_slabs_usable(const struct ab_slabs *slabs, const void *block);
 /* A pointer that a block of this heap may have, live or not: what free needs to be safe. Slow with

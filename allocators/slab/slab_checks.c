@@ -19,7 +19,7 @@ int ab_slabs_init(struct ab_slabs *slabs, const struct ab_slabs_options *options
     without_spare.spare_max_bytes = 0;
     int error = ab_slabs_plain_init(slabs, &without_spare);
     if (error == 0)
-        ab_checked_open(&slabs->blocks, "slab");
+        ab_block_list_open(&slabs->blocks, "slab");
     return error;
 }
 

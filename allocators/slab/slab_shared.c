@@ -183,7 +183,7 @@ static void *take_over(struct ab_slab_shared *own, struct ab_slab_shared *owner,
         return block;
     void *copy = ab_slab_shared_alloc_slow(own, 0, new_size, false);
     if (copy == NULL)
-        return NULL;
+        return new_size <= usable ? block : NULL;
     memcpy(copy, block, old_size < new_size ? old_size : new_size);
     ab_slab_shared_free_slow(own, block);
     return copy;
@@ -226,7 +226,7 @@ void ab_slab_shared_reset(struct ab_slab_shared *group)
 {
     for (struct ab_slab_shared *each = group; each != NULL; each = next_heap(group, each)) {
         ab_shard_lock(&each->shard);
-        ab_shard_forget(&each->shard);
+        ab_shard_forget(&group->shard, &each->shard);
         ab_slabs_reset(&each->slabs);
         unlock(each);
     }
@@ -245,12 +245,13 @@ void ab_slab_shared_purge(struct ab_slab_shared *group)
     }
 }
 
-static size_t bytes_in_flight(const struct ab_slab_shared *heap)
+static size_t bytes_in_flight(const struct ab_slab_shared *whole, const struct ab_slab_shared *each)
 {
     size_t bytes = 0;
     struct ab_shard_cursor cursor = {NULL, 0, 0};
-    for (const void *block; (block = ab_shard_in_flight(&heap->shard, &cursor)) != NULL;)
-        bytes += ab_slab_shared_usable(heap, block);
+    for (const void *block;
+         (block = ab_shard_in_flight(&whole->shard, &each->shard, &cursor)) != NULL;)
+        bytes += ab_slab_shared_usable(each, block);
     return bytes;
 }
 
@@ -275,7 +276,7 @@ struct ab_slab_shared_sums ab_slab_shared_sum(struct ab_slab_shared *group)
         ab_shard_lock(&each->shard);
         add_to(&sums, each);
         ab_shard_unlock(&each->shard);
-        flying += bytes_in_flight(each);
+        flying += bytes_in_flight(group, each);
     }
     sums.live -= flying;
     return sums;

@@ -51,7 +51,8 @@ void ab_slab_shared_close(struct ab_slab_shared *group);
  * thread: each call asks the C library (some ns). */
 struct ab_slab_shared *ab_slab_shared_own(struct ab_slab_shared *group);
 /* The same for threads with numbers from 0, which leave by themselves: no key of the C library, the
- * same heap for the same number. NULL and errno: EINVAL (local, and n is not more), ENOMEM. */
+ * same heap for the same number. NULL and errno: EINVAL (local, and n is not more), EBUSY (a thread
+ * that said `own` has it), EOWNERDEAD (after a fork: one that is not there), ENOMEM. */
 AB_MUST_USE struct ab_slab_shared *ab_slab_shared_enter(struct ab_slab_shared *group,
                                                         uint32_t number);
 void ab_slab_shared_leave(struct ab_slab_shared *own);
@@ -96,8 +97,6 @@ static inline void ab_slab_shared_free(struct ab_slab_shared *own, void *block)
 void *ab_slab_shared_resize(struct ab_slab_shared *own, void *block, size_t old_size,
                             size_t new_size);
 size_t ab_slab_shared_usable(const struct ab_slab_shared *own, const void *block);
-/* A pointer that a block of this group may have, live or not. Slow with many large blocks. */
-bool ab_slab_shared_owns(struct ab_slab_shared *own, const void *p);
 
 /* ---- about the whole group: no other call is in progress; of one's own heap: that one ---- */
 
@@ -113,6 +112,10 @@ struct ab_slab_shared_sums {
 };
 /* Bytes; committed: what may have pages; live: as ab_slabs_live. */
 struct ab_slab_shared_sums ab_slab_shared_sum(struct ab_slab_shared *group);
+
+/* A pointer that a block of this group may have, live or not, in whichever heap. Where all heaps
+ * have a lock other calls may be in progress. Slow with many large blocks. */
+bool ab_slab_shared_owns(struct ab_slab_shared *own, const void *p);
 
 /* Around fork, see ../common/shard.h; for pthread_atfork too. */
 void ab_slab_shared_before_fork(struct ab_slab_shared *group);

@@ -45,12 +45,13 @@ static void catch_file_limit(void)
         sigaction(SIGXFSZ, &action, NULL);
 }
 
-static char *join_command_line(int argc, char **argv)
+/* With "--" before `program`, the first word that is not ours. */
+static char *join_command_line(int argc, char **argv, int program)
 {
     struct ab_text t = {0};
     for (int i = 0; i < argc; i++) {
         if (i > 0)
-            ab_text_add(&t, " ");
+            ab_text_add(&t, i == program ? " -- " : " ");
         ab_text_add_shell(&t, i == 0 ? "allocbench" : argv[i]);
     }
     return t.s;
@@ -83,6 +84,9 @@ static enum ab_status run_command(int argc, char **argv, int *exit_code, struct 
                                              &options, err);
     if (status != AB_OK)
         return status;
+    int program = argc - (int)options.n_args;
+    bool has_program = command == AB_COMMAND_EXEC && strcmp(argv[program - 1], "--") != 0;
+    ab_command_line = join_command_line(argc, argv, has_program ? program : argc);
     if (options.wants_help || options.wants_help_all)
         ab_options_print_help(stdout, (enum ab_command_id)command, options.wants_help_all);
     else if ((status = ab_arguments_settle((enum ab_command_id)command, &options, &arguments,
@@ -134,7 +138,6 @@ int main(int argc, char **argv)
     if (status != AB_OK)
         return finish(status, 0, &err);
     ab_standard_output_begin();
-    ab_command_line = join_command_line(argc, argv);
     if (argc < 2) {
         ab_options_print_overview(stderr);
         return ab_status_exit_code(AB_USAGE);

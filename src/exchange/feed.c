@@ -37,12 +37,13 @@ static enum ab_status open_file(const char *path, int *out, struct ab_err *err)
         *out = STDIN_FILENO;
         return AB_OK;
     }
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
         return ab_fail_errno(err, AB_INPUT, "cannot open %s", AB_SHOWN(600, path));
-    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+    if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode)) {
         close(fd);
-        return ab_fail(err, AB_INPUT, "%s is a folder", AB_SHOWN(600, path));
+        return ab_fail(err, AB_INPUT, "%s is %s", AB_SHOWN(600, path),
+                       S_ISDIR(st.st_mode) ? "a folder" : "neither a file nor a pipe");
     }
     *out = fd;
     return AB_OK;

@@ -15,6 +15,7 @@ enum ab_format_keeps {
     AB_KEEPS_ALIGNMENTS = 8,
     AB_KEEPS_ZEROED = 16,
     AB_KEEPS_TIMES = 32,
+    AB_KEEPS_RELEASES = 64, /* resizes to 0 that free the block; without: a free */
 };
 
 struct ab_format {

@@ -19,6 +19,7 @@ static const char expected[] = "a line of heaptrack, such as \"+ 64 8 55a2dc7681
 
 enum { INTERPRETED = 1, RAW = 2 }; /* once a line has shown it */
 enum { VERSION_LEAST = 1, VERSION_MOST = 3 };
+enum { SITES_MOST = 1 << 26 }; /* a packed file can hold any number of lines */
 #define NONE UINT32_MAX
 
 struct node { /* a live block of an interpreted file, in a list of those of one size and place */
@@ -74,7 +75,9 @@ static enum ab_status take(struct heap *h, struct ab_foreign_call call, struct a
 
 static enum ab_status add_site(struct heap *h, uint64_t size, struct ab_err *err)
 {
-    if (h->n_sites >= NONE || !AB_GROW(h->sites, h->cap_sites, h->n_sites))
+    if (h->n_sites == SITES_MOST)
+        return ab_feed_bad(h->from, err, "more than %d lines \"a SIZE TRACE\"", SITES_MOST);
+    if (!AB_GROW(h->sites, h->cap_sites, h->n_sites))
         return no_memory(err);
     h->sites[h->n_sites++] = (struct site){size, NONE};
     return AB_OK;
@@ -245,7 +248,7 @@ static void put(struct ab_outlet *x, const struct ab_event *e)
         x->time_ms = e->time_us / 1000;
         fprintf(x->to, "c %llx\n", (unsigned long long)x->time_ms);
     }
-    if (e->kind == AB_EVENT_FREE || e->released)
+    if (e->kind == AB_EVENT_FREE)
         fprintf(x->to, "- %llx\n", at);
     else
         fprintf(x->to, "+ %llx 1 %llx\n", size, at);

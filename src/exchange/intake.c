@@ -140,7 +140,7 @@ static enum ab_status take_thread_end(struct ab_intake *in, const struct ab_fore
     if (known == NULL)
         return AB_OK;
     AB_TRY(put(in, call, &event, NULL, err));
-    ab_block_map_remove(&in->threads, ab_block_map_find(&in->threads, call->thread + 1));
+    ab_block_map_remove(&in->threads, known);
     return AB_OK;
 }
 

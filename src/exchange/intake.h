@@ -22,6 +22,16 @@ struct ab_foreign_call {
     uint64_t time_ns; /* by any clock; with has_time only */
 };
 
+/* n objects of c->size bytes. More than fit into 64 bits is more than there is: false, unless the
+ * call failed. */
+static inline bool ab_foreign_calloc(struct ab_foreign_call *c, uint64_t n)
+{
+    if (!__builtin_mul_overflow(n, c->size, &c->size))
+        return true;
+    c->size = UINT64_MAX;
+    return c->address == 0;
+}
+
 struct ab_intake_report {
     struct ab_trace_info info;
     uint64_t n_calls; /* of the file: those of the trace, and those left out */

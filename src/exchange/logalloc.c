@@ -38,14 +38,8 @@ static bool scan_calloc(const char **at, struct ab_foreign_call *c)
 {
     uint64_t n;
     c->kind = AB_EVENT_ALLOC_ZEROED;
-    if (!ab_scan_decimal(at, &n) || !ab_scan_text(at, ",") || !ab_scan_decimal(at, &c->size) ||
-        !scan_result(at, &c->address))
-        return false;
-    if (__builtin_mul_overflow(n, c->size, &c->size)) {
-        c->size = UINT64_MAX; /* asked for more than there is: it has failed */
-        return c->address == 0;
-    }
-    return true;
+    return ab_scan_decimal(at, &n) && ab_scan_text(at, ",") && ab_scan_decimal(at, &c->size) &&
+           scan_result(at, &c->address) && ab_foreign_calloc(c, n);
 }
 
 static bool scan_realloc(const char **at, struct ab_foreign_call *c)

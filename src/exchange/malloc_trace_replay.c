@@ -98,7 +98,7 @@ static void put(struct ab_outlet *x, const struct ab_event *e)
     if (e->kind == AB_EVENT_THREAD_END) {
         put_record(x, KILL_THREAD, 0, 0, 0);
         x->thread = 0;
-    } else if (e->kind == AB_EVENT_FREE || e->released) {
+    } else if (e->kind == AB_EVENT_FREE) {
         put_record(x, FREE, e->slot, 0, 0);
     } else if (e->kind == AB_EVENT_RESIZE) {
         put_record(x, REALLOC, e->slot, e->slot, e->size);

@@ -35,13 +35,8 @@ static bool scan_calloc(const char **at, struct ab_foreign_call *c)
 {
     uint64_t n;
     c->kind = AB_EVENT_ALLOC_ZEROED;
-    if (!scan_pointer(at, &c->address) || !scan_size(at, &n) || !scan_size(at, &c->size))
-        return false;
-    if (__builtin_mul_overflow(n, c->size, &c->size)) {
-        c->size = UINT64_MAX; /* asked for more than there is: it has failed */
-        return c->address == 0;
-    }
-    return true;
+    return scan_pointer(at, &c->address) && scan_size(at, &n) && scan_size(at, &c->size) &&
+           ab_foreign_calloc(c, n);
 }
 
 static bool scan_call(const char **at, struct ab_foreign_call *c)

@@ -101,7 +101,7 @@ static void put_sized(struct ab_outlet *x, char sign, uint64_t address, uint64_t
 static void put(struct ab_outlet *x, const struct ab_event *e)
 {
     uint64_t address = ab_outlet_address(e);
-    if (e->kind == AB_EVENT_FREE || e->released) {
+    if (e->kind == AB_EVENT_FREE) {
         put_address(x, '-', address);
         fputc('\n', x->to);
     } else if (e->kind == AB_EVENT_RESIZE && !e->failed) {

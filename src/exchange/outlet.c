@@ -45,9 +45,13 @@ static void put_event(struct state *s, const struct ab_event *e, const struct ab
         own.kind = AB_EVENT_ALLOC;
         s->report.n_plain++;
     }
+    if (own.released && !keeps(s, AB_KEEPS_RELEASES)) {
+        own.kind = AB_EVENT_FREE;
+        own.released = false;
+        s->report.n_released++;
+    }
     s->outlet.block = block->is_live ? block->number : AB_NO_BLOCK;
-    if (own.kind == AB_EVENT_RESIZE && !own.released && !own.failed &&
-        !keeps(s, AB_KEEPS_RESIZES)) {
+    if (own.kind == AB_EVENT_RESIZE && !own.failed && !keeps(s, AB_KEEPS_RESIZES)) {
         s->report.n_split++;
         own.kind = AB_EVENT_FREE;
         put(s, &own);

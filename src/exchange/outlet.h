@@ -32,11 +32,12 @@ struct ab_outlet_format {
 };
 
 struct ab_outlet_report {
-    uint64_t n_written; /* calls */
-    uint64_t n_split;   /* resizes that became a free and an allocation */
-    uint64_t n_failed;  /* left out: the format knows no failed calls */
-    uint64_t n_plain;   /* zeroed and aligned ones that became plain */
-    uint64_t n_threads; /* of the trace, where the format knows none; else 0 */
+    uint64_t n_written;  /* calls */
+    uint64_t n_split;    /* resizes that became a free and an allocation */
+    uint64_t n_released; /* resizes to 0 that freed their block and became a free */
+    uint64_t n_failed;   /* left out: the format knows no failed calls */
+    uint64_t n_plain;    /* zeroed and aligned ones that became plain */
+    uint64_t n_threads;  /* of the trace, where the format knows none; else 0 */
     bool has_lost_times;
 };
 

@@ -2,7 +2,7 @@
  *
  * The traces of CS:APP's malloc lab: four numbers (size of the heap, ids, calls, weight), then
  * "a ID SIZE", "r ID SIZE" and "f ID". One thread, and no call that fails. A resize of an id that is
- * not allocated allocates it.
+ * not allocated allocates it. Later versions of the driver take "f -1" for free(NULL).
  */
 #include "exchange/formats.h"
 #include "exchange/scan.h"
@@ -21,7 +21,9 @@ static bool read_line(const char *at, struct ab_foreign_call *out)
 {
     uint64_t id, size = 0;
     char sign = *at++;
-    if (!scan_id(&at, &id) || id == UINT64_MAX)
+    if (sign == 'f' && ab_scan_text(&at, " -1"))
+        id = UINT64_MAX;
+    else if (!scan_id(&at, &id) || id == UINT64_MAX)
         return false;
     if (sign == 'a' || sign == 'r') {
         if (!scan_id(&at, &size))
@@ -98,7 +100,7 @@ static void begin(struct ab_outlet *x)
 
 static void put(struct ab_outlet *x, const struct ab_event *e)
 {
-    if (e->kind == AB_EVENT_FREE || e->released)
+    if (e->kind == AB_EVENT_FREE)
         fprintf(x->to, "f %llu\n", (number)x->block);
     else
         fprintf(x->to, "%c %llu %llu\n", e->kind == AB_EVENT_RESIZE ? 'r' : 'a', (number)x->block,

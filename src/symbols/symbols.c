@@ -7,12 +7,10 @@
 
 #include <dlfcn.h>
 #include <elfutils/libdwfl.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 struct ab_symbols {
     Dwfl *session;
@@ -43,33 +41,18 @@ static bool is_same_build(Dwfl_Module *module, const uint8_t *build_id, size_t n
     return n == 0 || ((size_t)n_bits == n && memcmp(bits, build_id, n) == 0);
 }
 
-/* A trace may name anything: to open a device can do something, and a fifo waits for a writer. */
-static int open_regular(const char *path)
-{
-    struct stat st;
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
-        return -1;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
-        return fd;
-    close(fd);
-    return -1;
-}
-
 static enum ab_symbols_state report(struct ab_symbols *s, const char *path, const uint8_t *build_id,
                                     size_t n_build_id)
 {
     GElf_Addr moved_by;
-    int fd = open_regular(path);
-    s->session = fd < 0 ? NULL : dwfl_begin(&callbacks);
-    if (s->session != NULL) {
-        dwfl_report_begin(s->session);
-        s->module = dwfl_report_offline(s->session, path, path, fd);
-    }
-    if (s->module == NULL && fd >= 0)
-        close(fd);
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) /* a pipe would be waited for */
+        return AB_SYMBOLS_MISSING;
+    s->session = dwfl_begin(&callbacks);
     if (s->session == NULL)
         return AB_SYMBOLS_MISSING;
+    dwfl_report_begin(s->session);
+    s->module = dwfl_report_offline(s->session, path, path, -1);
     if (dwfl_report_end(s->session, NULL, NULL) != 0 || s->module == NULL ||
         dwfl_module_getelf(s->module, &moved_by) == NULL)
         return AB_SYMBOLS_MISSING;

@@ -119,7 +119,8 @@ static const char *take_thread_end(struct ab_account *a, struct ab_event *e)
 EACH_CALL const char *check_thread(const struct ab_account *a, uint32_t thread)
 {
     if (thread > a->info.threads || thread >= AB_TRACE_THREADS_MAX)
-        return "a thread number past the next new one";
+        return thread > a->info.threads ? "a thread number past the next new one"
+                                        : "more threads than a trace can have (2^20)";
     if (a->ended != NULL && (a->ended[thread / 8] >> thread % 8 & 1) != 0)
         return "an event of a thread that has ended";
     return NULL;

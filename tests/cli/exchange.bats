@@ -71,6 +71,15 @@ digest() {
     expect_nothing_left
 }
 
+# bats test_tags=full
+@test "import: a thread more than a trace can have is said, and leaves no file" {
+    seq 16 $((16 + (1 << 20))) | awk '{ printf "%d: malloc 0x%x 1\n", $1, $1 }' >"$OUT/threads"
+    bench trace import memory-replay "$OUT/threads" -o "$OUT/x.abt"
+    expect_code 3
+    expect_error 'threads:1048577: event 1048576: more threads than a trace can have'
+    [ ! -e "$OUT/x.abt" ]
+}
+
 @test "import: what is missing on the command line is said" {
     bench trace import
     expect_code 2
@@ -84,6 +93,9 @@ digest() {
     bench trace import mtrace /nowhere -o "$OUT/x.abt"
     expect_code 3
     expect_error 'cannot open /nowhere'
+    bench trace import malloc-trace-replay /dev/zero -o "$OUT/x.abt"
+    expect_code 3
+    expect_error '/dev/zero is neither a file nor a pipe'
     bench trace export mtrace "$TINY" --csv "$OUT/x"
     expect_code 2
     bench trace export rep "$TINY" --events 5.. -o "$OUT/x"
@@ -202,6 +214,11 @@ digest() {
 @test "merge: mistakes" {
     bench trace merge "$TINY" -o "$OUT/m.abt"
     expect_code 2
+    local many=()
+    for _ in {1..257}; do many+=("$TINY"); done
+    bench trace merge "${many[@]}" -o "$OUT/m.abt"
+    expect_code 2
+    expect_error 'trace merge takes at most 256 traces'
     bench trace merge - "$TINY" -o "$OUT/m.abt"
     expect_code 2
     expect_error 'give files, or --serial'
@@ -230,6 +247,10 @@ digest() {
     bench trace filter "$WORDS" --thread 0,3 -o "$OUT/f.abt"
     expect_code 2
     expect_error 'no thread 3: the trace has 1, counted from 0'
+    bench trace filter "$WORDS" --events 1M.. -o "$OUT/none.abt"
+    expect_code 2
+    expect_error 'none of its 111724 events passes the filter'
+    [ ! -e "$OUT/none.abt" ]
     bench trace filter "$WORDS" --size 200..100 -o "$OUT/f.abt"
     expect_code 2
     bench trace filter "$WORDS" --thread 2-1 -o "$OUT/f.abt"

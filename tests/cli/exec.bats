@@ -334,6 +334,11 @@ has_no_program() {
     expect_code 0
     grep -Eq '^next: allocbench exec --rounds [0-9]+ -b ' "$OUT/stdout" || fail "no command"
     ! grep -q 'both results' "$OUT/stdout" || fail "there is one result"
+    # Without "--" as well, the program's own options stay as they are.
+    bench exec --rounds 3 -b "glibc,toy=$TOY" --limit 0.1% /bin/sh -c true x --rounds 7
+    expect_code 0
+    sed -n '/^next:/,$p' "$OUT/stdout" | sed 's/\\$//' | tr -s '\n ' ' ' > "$OUT/next"
+    grep -q -- ' -- /bin/sh -c true x --rounds 7' "$OUT/next" || fail "$(cat "$OUT/next")"
 }
 
 # bats test_tags=full

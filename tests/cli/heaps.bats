@@ -37,7 +37,7 @@ static int arena_works(void)
     if (shared == NULL)
         return 1;
     is_wrong |= ab_arena_shared_alloc(ab_arena_shared_own(shared), 100) == NULL;
-    is_wrong |= ab_arena_shared_sum(shared).used != 112;
+    is_wrong |= ab_arena_shared_sum(shared).used != AB_ARENA_FRONT + ab_arena_block_bytes(100);
     ab_arena_shared_close(shared);
     return is_wrong;
 }'
@@ -230,6 +230,8 @@ in_c_and_cxx() { # FILE FLAG…
     { copied slab; echo '#include "pool.h"'; echo '#include "slab.h"'; } >"$OUT/b.c"
     # shellcheck disable=SC2086 # words
     compile cc -std=c11 $STRICT "$OUT/a.c" "$OUT/b.c"
+    # shellcheck disable=SC2086 # words
+    compile cc -std=c11 -O1 -g -DAB_WITH_CHECKS $STRICT "$OUT/a.c" "$OUT/b.c"
 }
 
 @test "single headers are as long as their sources: nothing of allocbench is in them, no include of ours" {
@@ -285,6 +287,10 @@ install_library() {
     # shellcheck disable=SC2046,SC2086 # words
     LD_LIBRARY_PATH=$OUT/prefix/lib compile g++ -std=c++17 $STRICT "$OUT/main.cpp" \
         $(pkg-config --cflags --libs allocbench-heaps)
+    for header in "$OUT"/prefix/include/allocbench/heaps/*.h; do
+        printf '#include "%s"\nint ab_test_unit;\n' "$header" |
+            cc -std=c11 -fsyntax-only -x c - || fail "$header"
+    done
     rm "$OUT/prefix/lib/liballocbench-heaps.so"*
     # shellcheck disable=SC2046 # words
     in_c_and_cxx "$OUT/main.c" $(pkg-config --cflags --static --libs allocbench-heaps)

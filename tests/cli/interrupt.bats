@@ -41,16 +41,26 @@ interrupt() { # SEED COUNT ARGUMENT…
     expect_nothing_left
 }
 
-@test "the command that an interruption gives completes the result" {
+# OPTION… of a run of libholds.so: the command continues it to the end.
+continues() {
     hold_after 11
-    start_bench run "$WORKLOADS/small.yaml" -b ./libholds.so --rounds 4 --drain 0 --results r
+    start_bench run "$WORKLOADS/small.yaml" "$@" --rounds 4 --drain 0 --results r
     interrupt_held
     hold_no_more
-    command=$(sed -n 's/^continue:  //p' "$OUT/stderr") 
+    command=$(sed -n 's/^continue:  //p' "$OUT/stderr")
     [ -n "$command" ] || fail "no command"
     sh -c "$command -q" 2>"$OUT/again" 3>&- || fail "$(cat "$OUT/again")"
     [ "$(ls r | wc -l)" -eq 2 ] || fail "$(ls r)"
     expect_json '.complete and (.rounds | length == 4)' "$(ls -t r/*.json | head -1)"
+}
+
+@test "the command that an interruption gives completes the result" {
+    continues -b ./libholds.so
+}
+
+@test "the command that an interruption gives has the mapping with its libraries" {
+    echo '*=./libholds.so' >rules.txt
+    continues -b arena --map @rules.txt
 }
 
 @test "an interruption before the first round says that nothing is kept" {

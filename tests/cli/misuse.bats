@@ -39,8 +39,14 @@ expect_end() { # MISTAKE ALLOCATOR WHAT
         expect_end "free in another heap" "$name" "not from this heap"
         expect_end "free of a pointer into a block" "$name" "not the begin of a live block"
         expect_end "wrong size" "$name" "its size is another one"
+        expect_end "free in another allocator" "$name" "not from this heap"
         [ "$name" = pool ] || expect_end "resize after free" "$name" "freed already"
     done
+    for name in arena "paged arena" "paged pool"; do
+        expect_end "growth over a write after free" "$name" "written to after it was dead"
+    done
+    expect_end "free in another allocator" arena "a block of another arena"
+    expect_end "free in another allocator" "paged arena" "a block of another arena"
 }
 
 @test "the checked build lists what still lives at the close, and a stale handle is refused" {

@@ -189,6 +189,45 @@ END
     run_ok allocbench trace info --sites t.abt
     [[ "$output" != *"site_innermost"* ]]
     [[ "$output" == *"own+0x"* ]]
+    # what is no file any more is not waited for
+    rm own
+    mkfifo own
+    run_ok timeout 20 "$BUILD/allocbench" trace info --sites t.abt
+    [[ "$output" == *"own+0x"* ]]
+}
+
+# What every site of a trace did, and where it is: lines that can be compared.
+all_sites() { # TRACE
+    run_ok allocbench trace info --sites=1000000 --json sites.json "$1"
+    jq -c '.sites[] | {calls, bytes, size_least, size_most, stack_end, stack}' sites.json | sort
+}
+
+@test "sites: filter and merge keep them, anonymize does not" {
+    record_sites depth
+    run_ok allocbench trace filter -q --size 1001..1003 t.abt -o f.abt
+    run_ok allocbench trace check f.abt
+    all_sites t.abt | jq -c 'select(.size_least == .size_most and
+        (.size_least == 1001 or .size_least == 1002))' >expected
+    [ -s expected ]
+    all_sites f.abt | diff expected -
+    mv t.abt first.abt
+    record_sites kinds
+    mv t.abt second.abt
+    for how in "" --serial; do
+        run_ok allocbench trace merge -q $how first.abt second.abt first.abt -o m.abt
+        run_ok allocbench trace check m.abt
+        # the same stack in two of them is one site, with the calls of both
+        { all_sites first.abt; all_sites first.abt; all_sites second.abt; } | jq -s -c 'group_by([.stack_end, .stack])[] |
+            {calls: (map(.calls) | add), bytes: (map(.bytes) | add),
+             size_least: (map(.size_least) | min), size_most: (map(.size_most) | max),
+             stack_end: .[0].stack_end, stack: .[0].stack}' | sort >expected
+        all_sites m.abt | diff expected -
+    done
+    run_ok allocbench trace anonymize first.abt -o a.abt
+    [[ "$output" == *"removed: the call sites"* ]]
+    run_ok allocbench trace info --json a.json a.abt
+    [ "$(jq .has_sites a.json)" = false ]
+    ! grep -aq prog_sites a.abt
 }
 
 @test "sites: mistakes" {
@@ -203,4 +242,13 @@ END
     [[ "$output" == *"has no call sites; record with --sites"* ]]
     run allocbench trace info --sites --sort size t.abt
     [ "$status" -eq 2 ]
+    run allocbench trace info --sort bytes t.abt
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"--sort needs --sites"* ]]
+    run allocbench trace dump --sites t.abt
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"trace dump does not take --sites"* ]]
+    run allocbench trace check --sort bytes t.abt
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"trace check does not take --sort"* ]]
 }

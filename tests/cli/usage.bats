@@ -138,9 +138,11 @@ YAML
 
 @test "the help of run names every option of the specification" {
     bench run --help
-    for option in -b --set --seed --rounds --json --csv --mem-limit --timeout --cpus -q; do
+    for option in -b --set --seed --rounds --json --csv --timeout --cpus -q; do
         grep -qE -- "(^|[ ,])$option" "$OUT/stdout" || fail "no $option"
     done
+    bench run --help-all
+    grep -q -- ' --mem-limit' "$OUT/stdout" || fail "no --mem-limit"
     bench replay --help
     grep -q -- --touch "$OUT/stdout"
 }

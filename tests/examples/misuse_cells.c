@@ -22,9 +22,11 @@ struct kind {
     char *(*get)(int which, size_t size);
     bool (*give)(int which, char *block, size_t size);
     void (*reset)(int which);
+    void (*purge)(int which);
     void (*close)(int which);
     bool (*restore_stale)(int which);
     bool (*resize_dead)(char *block); /* of what frees and resizes */
+    bool (*grow_over_dead)(void);     /* of what grows in place: the memory behind was written to */
     bool frees, takes_sizes;
     size_t largest;
 };
@@ -55,6 +57,11 @@ static void arena_reset(int which)
     ab_arena_reset(&arenas[which]);
 }
 
+static void arena_purge(int which)
+{
+    ab_arena_purge(&arenas[which]);
+}
+
 static void arena_close(int which)
 {
     ab_arena_fini(&arenas[which]);
@@ -69,11 +76,21 @@ static bool arena_restore_stale(int which)
     return true;
 }
 
+static bool arena_grow_over_dead(void)
+{
+    char *block = ab_arena_alloc(&arenas[0], SIZE);
+    struct ab_arena_mark mark = ab_arena_save(&arenas[0]);
+    volatile char *dead = ab_arena_alloc(&arenas[0], SIZE);
+    ab_arena_restore(&arenas[0], mark);
+    dead[SHORT_SIZE] = 3;
+    return ab_arena_resize(&arenas[0], block, SIZE, 10 * SIZE) == block;
+}
+
 static struct ab_pool pools[HEAPS];
 
 static bool pool_open(int which, size_t size)
 {
-    struct ab_pool_options options = {.slot_bytes = SIZE, .grows = true};
+    struct ab_pool_options options = {.slot_bytes = SIZE + 32, .grows = true};
     (void)size;
     return ab_pool_init(&pools[which], &options) == 0;
 }
@@ -92,6 +109,11 @@ static bool pool_give(int which, char *block, size_t size)
 static void pool_reset(int which)
 {
     ab_pool_reset(&pools[which]);
+}
+
+static void pool_purge(int which)
+{
+    ab_pool_purge(&pools[which]);
 }
 
 static void pool_close(int which)
@@ -122,6 +144,11 @@ static bool slab_give(int which, char *block, size_t size)
 static void slab_reset(int which)
 {
     ab_slabs_reset(&slabs[which]);
+}
+
+static void slab_purge(int which)
+{
+    ab_slabs_purge(&slabs[which]);
 }
 
 static void slab_close(int which)
@@ -162,6 +189,11 @@ static void paged_pool_reset(int which)
     ab_paged_pool_reset(&paged_pools[which]);
 }
 
+static void paged_pool_purge(int which)
+{
+    ab_paged_pool_purge(&paged_pools[which]);
+}
+
 static void paged_pool_close(int which)
 {
     ab_paged_pool_fini(&paged_pools[which]);
@@ -171,6 +203,15 @@ static bool paged_pool_resize_dead(char *block)
 {
     ab_paged_pool_free(&paged_pools[0], block);
     return ab_paged_pool_resize(&paged_pools[0], block, 10 * SIZE) != NULL;
+}
+
+static bool paged_pool_grow_over_dead(void)
+{
+    char *block = ab_paged_pool_alloc(&paged_pools[0], SIZE, 0);
+    volatile char *dead = ab_paged_pool_alloc(&paged_pools[0], SIZE, 0);
+    ab_paged_pool_free(&paged_pools[0], (char *)dead);
+    dead[SHORT_SIZE] = 3;
+    return ab_paged_pool_resize_in_place(&paged_pools[0], block, 10 * SIZE);
 }
 
 static struct ab_paged_arena paged_arenas[HEAPS];
@@ -209,6 +250,16 @@ static bool paged_arena_restore_stale(int which)
     ab_paged_arena_alloc(&paged_arenas[which], 1000);
     ab_paged_arena_restore(&paged_arenas[which], mark);
     return true;
+}
+
+static bool paged_arena_grow_over_dead(void)
+{
+    char *block = ab_paged_arena_alloc(&paged_arenas[0], SIZE);
+    struct ab_paged_mark mark = ab_paged_arena_save(&paged_arenas[0]);
+    volatile char *dead = ab_paged_arena_alloc(&paged_arenas[0], SIZE);
+    ab_paged_arena_restore(&paged_arenas[0], mark);
+    dead[SHORT_SIZE] = 3;
+    return ab_paged_arena_resize(&paged_arenas[0], block, SIZE, 10 * SIZE, 0) == block;
 }
 
 /* The handles of all values, by address: what was given last counts. */
@@ -253,23 +304,31 @@ static void handle_reset(int which)
     ab_handle_flush(&tables[which]);
 }
 
+static void handle_purge(int which)
+{
+    ab_handle_purge(&tables[which]);
+}
+
 static void handle_close(int which)
 {
     ab_handle_arena_fini(&tables[which]);
 }
 
 static const struct kind kinds[] = {
-    {"arena", arena_open, arena_get, arena_give, arena_reset, arena_close, arena_restore_stale,
-     NULL, false, true, 3000},
+    {"arena", arena_open, arena_get, arena_give, arena_reset, arena_purge, arena_close,
+     arena_restore_stale, NULL, arena_grow_over_dead, false, true, 3000},
     {"paged arena", paged_arena_open, paged_arena_get, paged_arena_give, paged_arena_reset,
-     paged_arena_close, paged_arena_restore_stale, NULL, false, true, 3000},
-    {"pool", pool_open, pool_get, pool_give, pool_reset, pool_close, NULL, NULL, true, true, SIZE},
-    {"slab", slab_open, slab_get, slab_give, slab_reset, slab_close, NULL, slab_resize_dead, true,
-     true, 9000},
+     paged_pool_purge, paged_arena_close, paged_arena_restore_stale, NULL,
+     paged_arena_grow_over_dead, false, true, 3000},
+    {"pool", pool_open, pool_get, pool_give, pool_reset, pool_purge, pool_close, NULL, NULL, NULL,
+     true, true, SIZE},
+    {"slab", slab_open, slab_get, slab_give, slab_reset, slab_purge, slab_close, NULL,
+     slab_resize_dead, NULL, true, true, 9000},
     {"paged pool", paged_pool_open, paged_pool_get, paged_pool_give, paged_pool_reset,
-     paged_pool_close, NULL, paged_pool_resize_dead, true, true, 9000},
-    {"handle", handle_open, handle_get, handle_give, handle_reset, handle_close, NULL, NULL, true,
-     false, 0},
+     paged_pool_purge, paged_pool_close, NULL, paged_pool_resize_dead, paged_pool_grow_over_dead,
+     true, true, 9000},
+    {"handle", handle_open, handle_get, handle_give, handle_reset, handle_purge, handle_close, NULL,
+     NULL, NULL, true, false, 0},
 };
 
 /* ---- the mistakes ---- */
@@ -297,7 +356,7 @@ static int refused_unless(bool is_done)
     return 0;
 }
 
-/* Blocks of all sizes come and go, all of them at last. */
+/* Blocks of all sizes come and go, all of them at last; pages go back while a few live. */
 static int work(void)
 {
     static char *held[HELD];
@@ -310,6 +369,8 @@ static int work(void)
             kind->reset(0);
             memset(held, 0, sizeof held);
         }
+        if (i % 1000 == 20)
+            kind->purge(0);
         if (held[k] != NULL && kind->frees && !kind->give(0, held[k], sizes[k]))
             return 1;
         sizes[k] = kind->largest == 0 ? SIZE : 1 + (random >> 8) % kind->largest;
@@ -321,6 +382,15 @@ static int work(void)
     return 0;
 }
 
+/* A block of an allocator of another kind. */
+static char *get_elsewhere(void)
+{
+    bool is_pool = strcmp(kind->name, "pool") == 0;
+    if (is_pool ? !slab_open(0, SIZE) : !pool_open(0, SIZE))
+        return NULL;
+    return is_pool ? slab_get(0, SIZE) : pool_get(0, SIZE);
+}
+
 static int hand_in_wrongly(char *block, char *other)
 {
     bool is_handle = strcmp(kind->name, "handle") == 0;
@@ -328,6 +398,8 @@ static int hand_in_wrongly(char *block, char *other)
         return refused_unless(kind->give(0, block, SIZE) && kind->give(0, block, SIZE));
     if (is("free in another heap"))
         return refused_unless(kind->give(0, other, SIZE));
+    if (is("free in another allocator"))
+        return is_handle ? NO_SUCH_MISTAKE : refused_unless(kind->give(0, get_elsewhere(), SIZE));
     if (is("free of a pointer into a block"))
         return is_handle ? NO_SUCH_MISTAKE : refused_unless(kind->give(0, block + 16, SIZE));
     if (is("wrong size"))
@@ -335,6 +407,8 @@ static int hand_in_wrongly(char *block, char *other)
     if (is("resize after free"))
         return kind->resize_dead == NULL ? NO_SUCH_MISTAKE
                                          : refused_unless(kind->resize_dead(block));
+    if (is("growth over a write after free"))
+        return kind->grow_over_dead == NULL ? NO_SUCH_MISTAKE : !kind->grow_over_dead();
     if (is("stale handle")) {
         if (!is_handle)
             return NO_SUCH_MISTAKE;

@@ -519,24 +519,6 @@ static void a_child_goes_on_whatever_the_others_were_doing(void **state)
     ab_slab_shared_close(forked_slab);
 }
 
-static void a_number_of_a_thread_that_the_child_has_not_is_refused_there(void **state)
-{
-    (void)state;
-    struct ab_pool_shared *pool = open_pool(AB_SHARDS_LOCAL, 2), *own = ab_pool_shared_own(pool);
-    struct ab_pool_shared *other = ab_pool_shared_enter(pool, 1);
-    void *theirs = ab_pool_shared_alloc(other, SLOT);
-    ab_pool_shared_before_fork(pool);
-    ab_pool_shared_after_fork(pool, true); /* as in the child */
-    errno = 0;
-    assert_null(ab_pool_shared_enter(pool, 1));
-    assert_int_equal(errno, EOWNERDEAD);
-    assert_ptr_equal(ab_pool_shared_own(pool), own);
-    ab_pool_shared_free(own, theirs);
-    assert_non_null(ab_pool_shared_alloc(own, SLOT));
-    assert_non_null(ab_pool_shared_alloc(pool, SLOT));
-    ab_pool_shared_close(pool);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -552,7 +534,6 @@ int main(void)
         cmocka_unit_test(special_requests_are_served_in_every_mode),
         cmocka_unit_test(a_save_point_is_of_the_threads_own_arena),
         cmocka_unit_test(a_child_goes_on_whatever_the_others_were_doing),
-        cmocka_unit_test(a_number_of_a_thread_that_the_child_has_not_is_refused_there),
     };
     return cmocka_run_group_tests_name("shared", tests, NULL, NULL);
 }

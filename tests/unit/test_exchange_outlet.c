@@ -33,7 +33,7 @@ static bool reduce(const struct ab_format *f, struct ab_event *e)
         return keeps(f, AB_KEEPS_THREADS) && strcmp(f->name, "logalloc") != 0;
     if (e->failed && (!keeps(f, AB_KEEPS_FAILURES) || (e->kind == AB_EVENT_RESIZE && e->size == 0)))
         return false;
-    if (e->released && strcmp(f->name, "memory-replay") != 0 && strcmp(f->name, "logalloc") != 0) {
+    if (e->released && !keeps(f, AB_KEEPS_RELEASES)) {
         e->kind = AB_EVENT_FREE;
         e->released = false;
     }
@@ -169,6 +169,7 @@ static void try_format(const struct ab_format *f, const char *trace, const struc
     assert_int_equal(read.n_unknown_frees + read.n_unknown_resizes + read.n_reused + read.n_late,
                      0);
     assert_true(written.has_lost_times == (has_time && !keeps(f, AB_KEEPS_TIMES)));
+    assert_true((written.n_released > 0) == !keeps(f, AB_KEEPS_RELEASES));
     assert_true((written.n_threads > 1) == !keeps(f, AB_KEEPS_THREADS));
     free(expected.at);
     free(got.at);

@@ -54,7 +54,7 @@ static void thread_numbers_are_used_up_after_a_million(void **state)
         assert_null(take(&a, r));
         assert_null(take(&a, by(thread, AB_EVENT_THREAD_END)));
     }
-    assert_non_null(strstr(take(&a, by(AB_TRACE_THREADS_MAX, AB_EVENT_ALLOC)), "thread number"));
+    assert_non_null(strstr(take(&a, by(AB_TRACE_THREADS_MAX, AB_EVENT_ALLOC)), "more threads"));
     ab_account_fini(&a);
 }
 

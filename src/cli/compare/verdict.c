@@ -98,10 +98,12 @@ static void add_command(struct ab_text *t, const struct ab_session *s, uint32_t 
         t->s[--t->n] = 0;
 }
 
+/* Of an exec it has to be known where the program's own words begin. */
 static bool can_repeat(const struct ab_session *s)
 {
     return s->command_line != NULL && s->command_line[0] != 0 &&
-           strstr(s->command_line, "--resume") == NULL;
+           strstr(s->command_line, "--resume") == NULL &&
+           (!ab_session_is_exec(s) || strstr(s->command_line, " -- ") != NULL);
 }
 
 static void print_repeat(FILE *to, const char *lead, const struct ab_session *s, uint32_t rounds,

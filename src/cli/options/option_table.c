@@ -338,7 +338,7 @@ static const struct ab_option_info table[] = {
     {"sites", "[N]", "info: the N call sites (default 20) that did most (record --sites)",
      "What is read", 0, TRACE, SPECIAL(ab_option_sites), .is_value = ab_option_is_count},
     {"sort", "KEY", "info --sites: by calls (default), bytes, peak, never-freed or temporary",
-     "What is read", 0, TRACE, WORD(site_order, ab_option_site_orders)},
+     "What is read", 0, TRACE, WORD(site_order, ab_option_site_orders), GIVEN(has_site_order)},
     {"follow", NULL, "also record child processes, one trace each: app.PID.abt", "What is recorded",
      0, RECORD, FLAG(is_following)},
     {"wait", NULL,

@@ -107,6 +107,7 @@ struct ab_options {
     uint32_t site_depth;               /* record --sites: calls of each stack; 0 = none */
     bool wants_sites;                  /* trace info --sites */
     uint32_t n_sites;                  /* of them that are shown */
+    bool has_site_order;               /* --sort */
     enum ab_site_order site_order;     /* what comes first */
     enum ab_color color;
     const char *only_check;           /* verify: NULL = all */

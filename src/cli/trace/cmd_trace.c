@@ -25,7 +25,9 @@ enum {
     THREAD = 256,
     SIZE = 512,
     TIME = 1024,
-    SERIAL = 2048
+    SERIAL = 2048,
+    SITES = 4096,
+    SORT = 8192
 };
 
 static const struct word {
@@ -34,7 +36,7 @@ static const struct word {
     unsigned options;
     enum ab_status (*run)(const struct ab_options *o, int *exit_code, struct ab_err *err);
 } words[] = {
-    {"info", "TRACE.abt", 1, UINT_MAX, PARTIAL | DIGEST | JSON, ab_trace_cmd_info},
+    {"info", "TRACE.abt", 1, UINT_MAX, PARTIAL | DIGEST | JSON | SITES | SORT, ab_trace_cmd_info},
     {"check", "TRACE.abt", 1, UINT_MAX, PARTIAL, ab_trace_cmd_check},
     {"dump", "TRACE.abt", 1, 1, EVENTS | PARTIAL, ab_trace_cmd_dump},
     {"cut", "TRACE.abt", 1, 1, EVENTS | LIVE | PARTIAL | OUTPUT, ab_trace_cmd_cut},
@@ -91,6 +93,8 @@ static enum ab_status check_options(const struct word *word, const struct ab_opt
         {o->has_sizes, "size"},
         {o->has_times, "time"},
         {o->is_serial, "serial"},
+        {o->wants_sites, "sites"},
+        {o->has_site_order, "sort"},
     };
     for (unsigned i = 0; i < AB_ARRAY_LEN(given); i++)
         if (given[i].is_given && (word->options >> i & 1) == 0)
@@ -107,6 +111,8 @@ static enum ab_status check_files(const struct word *word, const struct ab_optio
     if (n < word->least)
         return ab_fail(err, AB_USAGE, "trace %s needs %s: allocbench trace %s %s", word->name,
                        word->least == 1 ? "a file" : word->files, word->name, word->files);
+    if (n > word->most && word->run == ab_trace_cmd_merge)
+        return ab_fail(err, AB_USAGE, "trace merge takes at most %u traces", word->most);
     if (n > word->most)
         return ab_fail(err, AB_USAGE, "trace %s takes %s", word->name,
                        word->run == ab_trace_cmd_recover ? "one spool"

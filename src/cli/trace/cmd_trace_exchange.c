@@ -7,17 +7,6 @@
 #include "core/text.h"
 #include "exchange/formats.h"
 
-struct import_watch {
-    struct ab_progress_line line;
-    const char *path;
-};
-
-static void show_progress(void *user, uint64_t n_calls)
-{
-    struct import_watch *w = user;
-    ab_progress_show_events(&w->line, w->path, n_calls, 0);
-}
-
 static void say(uint64_t n, const char *one, const char *many)
 {
     if (n > 0)
@@ -34,8 +23,9 @@ static void print_import(const char *path, const struct ab_intake_report *r)
     say(r->n_unknown_frees, "free left out: its block is not live, it was freed or never seen",
         "frees left out: their blocks are not live, they were freed or never seen");
     say(r->n_null_frees, "free of NULL left out", "frees of NULL left out");
-    say(r->n_unknown_resizes, "resize of a block that is not live: taken as an allocation",
-        "resizes of blocks that are not live: taken as allocations");
+    say(r->n_unknown_resizes,
+        "resize of a block that is not live: taken as an allocation, unless it gave none",
+        "resizes of blocks that are not live: taken as allocations, unless they gave none");
     say(r->n_reused, "free added: its address was given out again without one",
         "frees added: their addresses were given out again without one");
     say(r->n_guessed,
@@ -51,7 +41,7 @@ static void print_import(const char *path, const struct ab_intake_report *r)
 
 enum ab_status ab_trace_cmd_import(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    struct import_watch watch = {.path = o->args[2]};
+    struct ab_trace_watch watch = {.path = o->args[2]};
     struct ab_import import = {.path = o->args[2], .is_partial = o->is_partial, .user = &watch};
     struct ab_output out = {0};
     struct ab_intake_report report;
@@ -60,9 +50,9 @@ enum ab_status ab_trace_cmd_import(const struct ab_options *o, int *exit_code, s
     AB_TRY(ab_trace_open_output(o, "import", &out, err));
     ab_progress_begin(&watch.line, o->is_quiet);
     import.to = out.to;
-    import.progress = watch.line.is_on ? show_progress : NULL;
+    import.progress = watch.line.is_on ? ab_trace_watch_show : NULL;
     enum ab_status status = ab_import(&import, &report, err);
-    ab_progress_end(&watch.line);
+    ab_trace_watch_end(&watch);
     if (status == AB_OK)
         status = ab_output_commit(&out, err);
     if (status == AB_OK && !o->is_quiet)
@@ -78,6 +68,8 @@ static void print_export(const char *path, const struct ab_format *format,
             (unsigned long long)r->n_written);
     say(r->n_split, "resize became a free and an allocation: the format has none",
         "resizes became a free and an allocation each: the format has none");
+    say(r->n_released, "resize to 0 that freed its block became a free: the format has none",
+        "resizes to 0 that freed their blocks became frees: the format has none");
     say(r->n_failed, "failed call left out: the format has none",
         "failed calls left out: the format has none");
     say(r->n_plain, "zeroed or aligned allocation became a plain one: the format has none",

@@ -70,6 +70,11 @@ enum ab_status ab_trace_cmd_anonymize(const struct ab_options *o, int *exit_code
     if (r.before.program[0] != 0)
         fprintf(stderr, "allocbench: removed: the name of the program (%s)\n",
                 AB_SHOWN(1024, r.before.program));
+    if (r.before.has_sites)
+        fputs("allocbench: removed: the call sites\n", stderr);
+    if (r.before.bypass.is_there)
+        fputs("allocbench: removed: the note of what was not seen, with the names of libraries\n",
+              stderr);
     if (r.before.optional_chunks > 0)
         fprintf(stderr, "allocbench: removed: %llu chunk%s of optional data\n",
                 (unsigned long long)r.before.optional_chunks,

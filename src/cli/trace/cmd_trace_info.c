@@ -93,6 +93,8 @@ enum ab_status ab_trace_cmd_info(const struct ab_options *o, int *exit_code, str
     struct ab_json w = {false};
     enum ab_status status = AB_OK;
     (void)exit_code;
+    if (o->has_site_order && !o->wants_sites)
+        return ab_fail(err, AB_USAGE, "trace info --sort needs --sites: what it sorts");
     if (o->json != NULL && (status = ab_output_open(o->json, &out, err)) != AB_OK)
         return status;
     json_t *list = o->json != NULL ? json_array() : NULL;

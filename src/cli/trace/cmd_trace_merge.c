@@ -6,17 +6,6 @@
 #include "core/text.h"
 #include "trace_tools/rewrite/merge.h"
 
-struct merge_watch {
-    struct ab_progress_line line;
-    const char *path;
-};
-
-static void show_progress(void *user, uint64_t n_events)
-{
-    struct merge_watch *w = user;
-    ab_progress_show_events(&w->line, w->path, n_events, 0);
-}
-
 static void print_summary(const struct ab_options *o, const struct ab_merge_report *r)
 {
     fprintf(stderr, "allocbench: %s: %llu events of %llu thread%s, %s\n", AB_SHOWN(600, o->output),
@@ -31,7 +20,7 @@ static void print_summary(const struct ab_options *o, const struct ab_merge_repo
 
 enum ab_status ab_trace_cmd_merge(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    struct merge_watch watch = {.path = o->output};
+    struct ab_trace_watch watch = {.path = o->output};
     struct ab_output out = {0};
     struct ab_merge_report report;
     (void)exit_code;
@@ -42,10 +31,10 @@ enum ab_status ab_trace_cmd_merge(const struct ab_options *o, int *exit_code, st
                                      .is_serial = o->is_serial,
                                      .is_partial = o->is_partial,
                                      .to = out.to,
-                                     .progress = watch.line.is_on ? show_progress : NULL,
+                                     .progress = watch.line.is_on ? ab_trace_watch_show : NULL,
                                      .user = &watch};
     enum ab_status status = ab_trace_merge(&merge, &report, err);
-    ab_progress_end(&watch.line);
+    ab_trace_watch_end(&watch);
     if (status == AB_OK)
         status = ab_output_commit(&out, err);
     if (status == AB_OK && !o->is_quiet)

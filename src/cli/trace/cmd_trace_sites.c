@@ -75,9 +75,11 @@ static void print_frame(FILE *to, const struct ab_site_module *m, const struct a
         fprintf(to, "%s+0x%llx", AB_SHOWN(100, base_of(m->path)),
                 (unsigned long long)frame->address);
     if (symbol->file[0] != 0)
-        fprintf(to, "  %s:%d", AB_SHOWN(100, base_of(symbol->file)), symbol->line);
+        fprintf(to, "  %s", AB_SHOWN(100, base_of(symbol->file)));
     else if (m != NULL && symbol->function[0] != 0)
         fprintf(to, "  %s", AB_SHOWN(100, base_of(m->path)));
+    if (symbol->file[0] != 0 && symbol->line > 0)
+        fprintf(to, ":%d", symbol->line);
     fputc('\n', to);
 }
 
@@ -87,7 +89,7 @@ static void print_stack(FILE *to, struct ab_site_names *names, uint32_t site)
     const char *lead = "    ";
     size_t n_shown = 0, depth = site == 0 ? 0 : names->table->stacks[site - 1].depth;
     if (site == 0)
-        fputs("    not known: inherited, or allocated while the recorder started\n", to);
+        fputs("    not known: the trace has no stack of these calls\n", to);
     for (size_t i = 0; i < depth && n_shown < FRAMES_SHOWN; i++) {
         const struct ab_site_frame *frame = ab_site_frame(names->table, site, i);
         const struct ab_site_module *m = ab_site_names_find(names, frame, &symbol);
@@ -119,6 +121,7 @@ void ab_trace_print_sites(FILE *to, const struct ab_trace_facts *f, const struct
     size_t n = 0;
     struct row *rows = sort_sites(f, o->site_order, &n);
     if (rows == NULL || !ab_site_names_init(&names, &f->site_table)) {
+        fputs("\ncall sites: out of memory\n", to);
         free(rows);
         return;
     }
@@ -222,6 +225,7 @@ json_t *ab_trace_sites_json(struct ab_json *w, const struct ab_trace_facts *f,
     struct row *rows = sort_sites(f, o->site_order, &n);
     json_t *list = json_array();
     if (rows == NULL || !ab_site_names_init(&names, &f->site_table)) {
+        w->is_short_of_memory = true;
         free(rows);
         return list;
     }

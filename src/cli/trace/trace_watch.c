@@ -4,7 +4,7 @@
  */
 #include "cli/trace/trace_watch.h"
 
-static void show_progress(void *user, uint64_t n_events)
+void ab_trace_watch_show(void *user, uint64_t n_events)
 {
     struct ab_trace_watch *w = user;
     ab_progress_show_events(&w->line, w->path, n_events, 0);
@@ -19,7 +19,7 @@ void ab_trace_watch_begin(struct ab_trace_watch *w, const struct ab_options *o, 
     walk->is_partial = o->is_partial;
     walk->begin = o->first_event;
     walk->end = o->end_event;
-    walk->progress = w->line.is_on ? show_progress : NULL;
+    walk->progress = w->line.is_on ? ab_trace_watch_show : NULL;
     walk->progress_user = w;
 }
 

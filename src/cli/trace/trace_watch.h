@@ -19,5 +19,7 @@ struct ab_trace_watch { /* a pass that is being watched on a terminal */
 void ab_trace_watch_begin(struct ab_trace_watch *w, const struct ab_options *o, const char *path,
                           struct ab_walk *walk);
 void ab_trace_watch_end(struct ab_trace_watch *w);
+/* Shows how far it is; user: the watch. */
+void ab_trace_watch_show(void *user, uint64_t n_events);
 
 #endif

@@ -204,3 +204,20 @@ bool ab_site_know_stack(struct ab_site_table *t, const struct ab_site_frame *fra
     *number = *place;
     return true;
 }
+
+bool ab_site_know_stack_of(struct ab_site_table *t, const struct ab_site_table *other,
+                           uint32_t stack, uint32_t *number)
+{
+    struct ab_site_frame frames[AB_SITE_DEPTH_MAX];
+    const struct ab_site_stack *s = &other->stacks[stack - 1];
+    for (size_t i = 0; i < s->depth; i++) {
+        frames[i] = *ab_site_frame(other, stack, i);
+        if (frames[i].module == 0)
+            continue;
+        const struct ab_site_module *m = &other->modules[frames[i].module - 1];
+        if (!ab_site_know_module(t, m->path, strlen(m->path), m->build_id, m->n_build_id,
+                                 &frames[i].module))
+            return false;
+    }
+    return ab_site_know_stack(t, frames, s->depth, s->end, number);
+}

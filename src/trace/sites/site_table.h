@@ -76,6 +76,9 @@ bool ab_site_know_module(struct ab_site_table *t, const char *path, size_t n_pat
                          const uint8_t *build_id, size_t n_build_id, uint32_t *number);
 bool ab_site_know_stack(struct ab_site_table *t, const struct ab_site_frame *frames, size_t depth,
                         enum ab_site_end end, uint32_t *number);
+/* The same for a stack of another table. */
+bool ab_site_know_stack_of(struct ab_site_table *t, const struct ab_site_table *other,
+                           uint32_t stack, uint32_t *number);
 
 /* Frame `place` of a stack, 0 = the last call. */
 static inline const struct ab_site_frame *ab_site_frame(const struct ab_site_table *t,

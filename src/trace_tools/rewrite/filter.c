@@ -14,6 +14,7 @@ struct state {
     FILE *to;
     struct ab_rewrite out;
     struct ab_original in;
+    struct ab_site_table sites; /* of the whole original */
     bool has_first;
     uint64_t first_us;
 };
@@ -64,8 +65,10 @@ static bool is_all(const struct ab_filter *f)
 /* Inherited blocks are the first ones; of some of them a trace cannot say it. */
 static enum ab_status begin(struct state *s, const struct ab_trace_info *info, struct ab_err *err)
 {
-    struct ab_trace_writer_options options = {
-        .program = s->filter->is_anonymous ? "" : info->program, .has_time = info->has_time};
+    struct ab_trace_writer_options options = {.program = s->filter->is_anonymous ? ""
+                                                                                 : info->program,
+                                              .sites = s->filter->is_anonymous ? NULL : &s->sites,
+                                              .has_time = info->has_time};
     if (s->filter->has_times && !info->has_time)
         return ab_fail(err, AB_USAGE, "--time: the trace has no times");
     return ab_trace_writer_open_with(s->to, &options, &s->out.writer, err);
@@ -86,6 +89,15 @@ static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struc
         number += batch->events[i].kind != AB_EVENT_THREAD_END;
     }
     return status;
+}
+
+static enum ab_status check_kept(const struct ab_walk *walk, const struct state *s,
+                                 const struct ab_trace_info *info, struct ab_err *err)
+{
+    if (s->has_first || info->events == 0)
+        return AB_OK;
+    return ab_fail(err, AB_USAGE, "%s: none of its %llu events passes the filter",
+                   AB_SHOWN(600, walk->path), (unsigned long long)info->events);
 }
 
 static enum ab_status check_threads(const struct ab_walk *walk, const struct ab_filter *f,
@@ -110,9 +122,12 @@ enum ab_status ab_trace_filter(const struct ab_walk *walk, const struct ab_filte
     own.has_thread_ends = true;
     own.visit = visit;
     own.user = &s;
+    own.sites = filter->is_anonymous ? NULL : &s.sites;
     enum ab_status status = ab_trace_walk(&own, &r.before, err);
     if (status == AB_OK)
         status = check_threads(walk, filter, &r.before, err);
+    if (status == AB_OK)
+        status = check_kept(walk, &s, &r.before, err);
     if (status == AB_OK) {
         status = ab_trace_writer_close(s.out.writer, &r.info, err);
         s.out.writer = NULL;
@@ -121,5 +136,6 @@ enum ab_status ab_trace_filter(const struct ab_walk *walk, const struct ab_filte
         *report = r;
     ab_trace_writer_abandon(s.out.writer);
     ab_original_fini(&s.in);
+    ab_site_table_fini(&s.sites);
     return status;
 }

@@ -21,7 +21,7 @@ struct ab_filter { /* of allocations; all of it has to hold */
     struct ab_extent sizes, events;
     bool has_times;
     struct ab_extent times_us;
-    bool is_anonymous; /* the program's name is left out as well */
+    bool is_anonymous; /* the name of the program and the call sites are left out as well */
 };
 
 struct ab_filter_report {
@@ -30,7 +30,8 @@ struct ab_filter_report {
 };
 
 /* walk: path, is_partial and progress; the rest is set here. Times begin anew with the first event that
- * is kept. AB_USAGE when the trace has no such thread, or no times. `to` stays the caller's. */
+ * is kept. AB_USAGE when the trace has no such thread, no times, or nothing that is kept. `to` stays
+ * the caller's. */
 enum ab_status ab_trace_filter(const struct ab_walk *walk, const struct ab_filter *filter, FILE *to,
                                struct ab_filter_report *report, struct ab_err *err);
 

@@ -4,6 +4,7 @@
  */
 #include "trace_tools/rewrite/merge.h"
 
+#include "core/grow.h"
 #include "core/text.h"
 #include "trace/reader.h"
 #include "trace_tools/rewrite/rewrite.h"
@@ -16,6 +17,9 @@ enum { BATCH = 256 };
 struct input {
     struct ab_trace_reader *reader;
     struct ab_original original;
+    struct ab_site_table sites;
+    uint32_t *stacks; /* by stack: its number in the merged trace; 0 = not met yet */
+    size_t cap_stacks;
     struct ab_event events[BATCH];
     size_t at, n;
     uint64_t n_done, n_all; /* events, ends of threads too */
@@ -28,14 +32,17 @@ struct state {
     bool has_time;
     uint64_t base_us, last_us; /* serial: where the one that is being read begins */
     struct ab_rewrite out;
+    struct ab_site_table sites; /* of the merged trace */
     uint64_t n_written;
     struct ab_merge_report report;
 };
 
-static enum ab_status open_one(const struct state *s, size_t i, struct ab_trace_reader **out,
-                               struct ab_err *err)
+/* sites: NULL = passed over. */
+static enum ab_status open_one(const struct state *s, size_t i, struct ab_site_table *sites,
+                               struct ab_trace_reader **out, struct ab_err *err)
 {
-    struct ab_trace_options options = {.is_partial = s->merge->is_partial, .has_thread_ends = true};
+    struct ab_trace_options options = {
+        .is_partial = s->merge->is_partial, .has_thread_ends = true, .sites = sites};
     return ab_trace_open_with(s->merge->paths[i], &options, out, err);
 }
 
@@ -48,7 +55,7 @@ static enum ab_status count(struct state *s, size_t i, struct ab_err *err)
     if (strcmp(s->merge->paths[i], "-") == 0)
         return ab_fail(err, AB_USAGE,
                        "side by side the traces are read twice: give files, or --serial");
-    AB_TRY(open_one(s, i, &r, err));
+    AB_TRY(open_one(s, i, NULL, &r, err));
     enum ab_status status = AB_OK;
     while (status == AB_OK && n > 0) {
         status = ab_trace_next(r, in->events, BATCH, &n, err);
@@ -90,6 +97,19 @@ static struct input *next_input(struct state *s)
     return best;
 }
 
+/* Programs that have files in common share the call sites in them. */
+static enum ab_status find_site(struct state *s, struct input *in, uint32_t *site,
+                                struct ab_err *err)
+{
+    if (!AB_GROW_ZEROED(in->stacks, in->cap_stacks, *site))
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    uint32_t *known = &in->stacks[*site];
+    if (*known == 0 && !ab_site_know_stack_of(&s->sites, &in->sites, *site, known))
+        return ab_fail(err, AB_SYSTEM, "out of memory, or more call sites than a trace can have");
+    *site = *known;
+    return AB_OK;
+}
+
 static enum ab_status put_next(struct state *s, struct input *in, struct ab_err *err)
 {
     enum { TELL_EVERY = 1 << 16 };
@@ -97,6 +117,8 @@ static enum ab_status put_next(struct state *s, struct input *in, struct ab_err 
     e.time_us = s->has_time ? s->base_us + e.time_us : 0;
     s->last_us = e.time_us;
     in->n_done++;
+    if (e.site != 0)
+        AB_TRY(find_site(s, in, &e.site, err));
     AB_TRY(ab_rewrite_put(&s->out, &in->original, &e, err));
     if (++s->n_written % TELL_EVERY == 0 && s->merge->progress != NULL)
         s->merge->progress(s->merge->user, s->n_written);
@@ -126,7 +148,7 @@ static enum ab_status open_all(struct state *s, struct ab_err *err)
     for (size_t i = 0; i < s->merge->n; i++) {
         if (!s->merge->is_serial)
             AB_TRY(count(s, i, err));
-        AB_TRY(open_one(s, i, &s->inputs[i].reader, err));
+        AB_TRY(open_one(s, i, &s->inputs[i].sites, &s->inputs[i].reader, err));
         bool has_time = ab_trace_reader_info(s->inputs[i].reader)->has_time;
         s->has_time = s->has_time && has_time;
         any_time = any_time || has_time;
@@ -135,7 +157,8 @@ static enum ab_status open_all(struct state *s, struct ab_err *err)
     s->report.is_by_time = s->has_time && !s->merge->is_serial;
     s->report.has_lost_times = any_time && !s->has_time;
     name_program(s, program, sizeof program);
-    struct ab_trace_writer_options options = {.program = program, .has_time = s->has_time};
+    struct ab_trace_writer_options options = {
+        .program = program, .sites = &s->sites, .has_time = s->has_time};
     return ab_trace_writer_open_with(s->merge->to, &options, &s->out.writer, err);
 }
 
@@ -162,8 +185,11 @@ enum ab_status ab_trace_merge(const struct ab_merge_request *merge, struct ab_me
     for (size_t i = 0; i < merge->n; i++) {
         ab_trace_close(s.inputs[i].reader);
         ab_original_fini(&s.inputs[i].original);
+        ab_site_table_fini(&s.inputs[i].sites);
+        free(s.inputs[i].stacks);
     }
     ab_trace_writer_abandon(s.out.writer);
+    ab_site_table_fini(&s.sites);
     free(s.inputs);
     return status;
 }

@@ -25,6 +25,17 @@ static void add_libraries(const struct ab_interruption *it, struct ab_text *t)
         add_option(t, "-b", it->options->backends[i]);
 }
 
+/* Nor about the rules of a mapping: those of --map, or of `via`. */
+static void add_maps(const struct ab_interruption *it, struct ab_text *t)
+{
+    const struct ab_session *s = it->session;
+    for (size_t i = 0; i < it->options->n_maps; i++)
+        add_option(t, "--map", it->options->maps[i]);
+    for (uint32_t i = 0; i < s->n_backends && it->options->n_maps == 0; i++)
+        if (s->backends[i].n_heaps > 0)
+            add_option(t, "--map", s->backends[i].map);
+}
+
 static void add_command(const struct ab_interruption *it, struct ab_text *t)
 {
     struct ab_text path = {0};
@@ -35,6 +46,7 @@ static void add_command(const struct ab_interruption *it, struct ab_text *t)
     if (it->options->results != NULL)
         add_option(t, "--results", it->options->results);
     add_libraries(it, t);
+    add_maps(it, t);
     ab_text_fini(&path);
 }
 

@@ -103,42 +103,67 @@ static void add_preemption(const struct ab_session *s, struct ab_view_texts *t,
         "--cpus N pins to one CPU");
 }
 
-/* A program waits for much, but not for the CPU where nothing else wants it: its wall time is beyond
- * its CPU time, and a good part of its switches are involuntary. Waits that are too long for those
- * are its own. Of programs that use several CPUs at once nothing is told. */
-static bool is_held_up(const struct ab_result *x)
+/* What the program waits for anyway, a disk or a timer: no more than in the run that waited least. */
+static double own_waits_ns(const struct ab_session *s, uint32_t backend)
 {
-    double involuntary = (double)x->switches_involuntary;
+    double least = INFINITY;
+    for (uint32_t i = 0; i < s->n_results; i++) {
+        const struct ab_result *x = &s->results[i];
+        if (x->op == AB_OP_ALL && x->backend == backend && x->cpu_ns > 0)
+            least = fmin(least, x->wall_ns - x->cpu_ns);
+    }
+    return fmax(least, 0);
+}
+
+/* Its wall time is beyond its CPU time and its own waits, a good part of its switches are
+ * involuntary, and the rest is not too long for these. Of programs that use several CPUs at once
+ * nothing is told. */
+static bool is_held_up(const struct ab_result *x, double own_ns)
+{
+    double involuntary = (double)x->switches_involuntary, alone_ns = x->cpu_ns + own_ns;
     bool is_known = x->switches_involuntary != UINT64_MAX && x->cpu_ns > 0;
-    return is_known && x->wall_ns > stretch_worth_saying * x->cpu_ns &&
+    return is_known && x->wall_ns > stretch_worth_saying * alone_ns &&
            involuntary > involuntary_share * (involuntary + x->switches_voluntary) &&
-           x->wall_ns - x->cpu_ns < slice_ns * involuntary;
+           x->wall_ns - alone_ns < slice_ns * involuntary;
+}
+
+struct held_up {
+    uint32_t n, n_hit;
+    double most;
+};
+
+static void count_held_up(const struct ab_session *s, uint32_t backend, struct held_up *h)
+{
+    double own_ns = own_waits_ns(s, backend);
+    for (uint32_t i = 0; i < s->n_results; i++) {
+        const struct ab_result *x = &s->results[i];
+        if (x->op != AB_OP_ALL || x->backend != backend)
+            continue;
+        h->n++;
+        if (is_held_up(x, own_ns)) {
+            h->n_hit++;
+            h->most = fmax(h->most, x->wall_ns / (x->cpu_ns + own_ns));
+        }
+    }
 }
 
 static void add_held_up(const struct ab_session *s, struct ab_view_texts *t,
                         struct ab_view_warnings *w)
 {
-    uint32_t n = 0, n_hit = 0;
-    double most = 0;
-    for (uint32_t i = 0; i < s->n_results && ab_session_is_exec(s); i++) {
-        const struct ab_result *x = &s->results[i];
-        if (x->op != AB_OP_ALL || !is_shown(s, x->backend))
-            continue;
-        n++;
-        if (is_held_up(x)) {
-            n_hit++;
-            most = fmax(most, x->wall_ns / x->cpu_ns);
-        }
-    }
-    if (!(n_hit > runs_worth_saying * n))
+    struct held_up h = {0, 0, 0};
+    for (uint32_t b = 0; b < s->n_backends && ab_session_is_exec(s); b++)
+        if (is_shown(s, b))
+            count_held_up(s, b, &h);
+    if (!(h.n_hit > runs_worth_saying * h.n))
         return;
     w->is_noisy = true;
     ab_warning_list_add(
         w, "preempted", AB_VIEW_WARNING,
         ab_view_texts_addf(t,
-                           "%u of %u runs were preempted (wall time up to %.1fx the CPU time, many "
-                           "involuntary context switches): their wall times are too long",
-                           n_hit, n, most),
+                           "%u of %u runs were preempted (wall time up to %.1fx the CPU time and "
+                           "the program's own waits, many involuntary context switches): their "
+                           "wall times are too long",
+                           h.n_hit, h.n, h.most),
         "allocbench doctor says what disturbs this machine; CPU time suffers less");
 }
 
