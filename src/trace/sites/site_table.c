@@ -218,6 +218,8 @@ bool ab_site_know_stack_of(struct ab_site_table *t, const struct ab_site_table *
         if (!ab_site_know_module(t, m->path, strlen(m->path), m->build_id, m->n_build_id,
                                  &frames[i].module))
             return false;
+        if (frames[i].module == 0)
+            frames[i].address = 0;
     }
     return ab_site_know_stack(t, frames, s->depth, s->end, number);
 }
