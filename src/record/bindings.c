@@ -23,7 +23,7 @@ static bool is_recorder(const struct ab_module *m)
 static bool is_c_library(const struct ab_module *m)
 {
     return strncmp(ab_module_name(m), "libc.so", 7) == 0 ||
-           strncmp(ab_module_name(m), "libc-", 5) == 0;
+           strncmp(ab_module_name(m), "libc-2.", 7) == 0;
 }
 
 static bool is_of_family(const char *name)
@@ -86,24 +86,27 @@ static const struct ab_module *find_bypass(struct ab_modules *all, struct ab_mod
     return s.target;
 }
 
-/* Memory that no file stands behind: blocks, and what of them was given back, stacks, variables. */
+/* Memory that was written to and that no file stands behind: blocks, and what of them was given
+ * back, stacks, variables. */
 static uint64_t read_anonymous(pid_t pid)
 {
     char path[64], line[256];
-    unsigned long long kib = 0;
+    unsigned long long kib, all = 0;
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
     FILE *f = fopen(path, "re");
     while (f != NULL && fgets(line, sizeof line, f) != NULL)
-        if (sscanf(line, "RssAnon: %llu", &kib) == 1)
-            break;
+        if (sscanf(line, "RssAnon: %llu", &kib) == 1 || sscanf(line, "VmSwap: %llu", &kib) == 1)
+            all += kib;
     if (f != NULL)
         fclose(f);
-    return kib * 1024;
+    return all * 1024;
 }
 
 static void write_found(pid_t pid, struct ab_modules *all, FILE *to)
 {
     const struct ab_module *c_library = find_c_library(all);
+    if (c_library == NULL) /* the recorder is not there: a process of the same number elsewhere */
+        return;
     fprintf(to, "anonymous %llu\n", (unsigned long long)read_anonymous(pid));
     for (size_t i = 0; i < all->n; i++) {
         const struct ab_module *target = find_bypass(all, &all->list[i]);

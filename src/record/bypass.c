@@ -12,9 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What malloc adds to a block, about: not to be taken for blocks that were not seen. */
-enum { BLOCK_OVERHEAD = 16 };
-
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -28,10 +25,8 @@ static void take_line(const char *line, struct ab_bypass_report *report,
     static const char *const kinds[] = {"library ", "namespace ", "own "};
     const char *path = strchr(line, ' ') + 1;
     size_t kind = 0;
-    if (sscanf(line, "anonymous %llu", &bytes) == 1) {
-        report->anonymous_bytes = bytes;
-        report->is_looked_into = true;
-    }
+    if (sscanf(line, "anonymous %llu", &bytes) == 1)
+        out->most_bytes = bytes;
     while (kind < AB_ARRAY_LEN(kinds) && strncmp(line, kinds[kind], strlen(kinds[kind])) != 0)
         kind++;
     if (kind == AB_ARRAY_LEN(kinds))
@@ -47,7 +42,7 @@ void ab_bypass_read(const char *folder, const struct ab_spool_entry *image,
                     struct ab_bypass_report *report, struct ab_trace_bypass *out)
 {
     char path[PATH_MAX], line[PATH_MAX + 16];
-    *report = (struct ab_bypass_report){.is_looked_into = false};
+    *report = (struct ab_bypass_report){.path = ""};
     *out = (struct ab_trace_bypass){.most_bytes = AB_BYPASS_UNKNOWN};
     snprintf(path, sizeof path, "%s/" AB_BYPASS_FILE ".%u.%u", folder, image->image.pid,
              image->generation);
@@ -59,14 +54,4 @@ void ab_bypass_read(const char *folder, const struct ab_spool_entry *image,
     }
     if (f != NULL)
         fclose(f);
-}
-
-void ab_bypass_estimate(const struct ab_bypass_report *report, uint64_t n_odd,
-                        const struct ab_trace_info *events, struct ab_trace_bypass *bypass)
-{
-    uint64_t seen = events->live_end_bytes + BLOCK_OVERHEAD * events->live_end_blocks;
-    bypass->least_calls = n_odd;
-    bypass->is_there = bypass->n_modules > 0 || n_odd > 0;
-    if (report->is_looked_into)
-        bypass->most_bytes = report->anonymous_bytes > seen ? report->anonymous_bytes - seen : 0;
 }

@@ -66,8 +66,8 @@ static void note_bypass(struct ab_converter *c)
 {
     struct ab_trace_bypass bypass;
     ab_bypass_read(c->folder, c->image, &c->report->bypass, &bypass);
-    ab_bypass_estimate(&c->report->bypass, c->report->n_foreign + c->report->n_reused,
-                       ab_trace_writer_info(c->writer), &bypass);
+    bypass.least_calls = c->report->n_foreign + c->report->n_reused; /* no recorded call explains */
+    bypass.is_there = bypass.n_modules > 0 || bypass.least_calls > 0;
     ab_trace_writer_bypass(c->writer, &bypass);
 }
 

@@ -48,8 +48,7 @@ void ab_stream_sites_free(struct ab_stream_sites *s)
 
 static enum ab_status no_memory(struct ab_err *err)
 {
-    return ab_fail(err, AB_SYSTEM, "out of memory for the call sites, or more than %d of them",
-                   AB_SITE_STACKS_MAX);
+    return ab_fail(err, AB_SYSTEM, "out of memory for the call sites");
 }
 
 static enum ab_status malformed(struct ab_err *err)
@@ -126,10 +125,11 @@ static enum ab_status end_stack(struct ab_stream_sites *s, struct half_known *h,
 static enum ab_status take_frame(struct ab_stream_sites *s, const struct ab_spool_event *e,
                                  struct ab_site_table *table, struct ab_err *err)
 {
+    enum { NUMBERS_MAX = 1 << 28 }; /* a GiB of them */
     uint32_t module = AB_SPOOL_FRAME_MODULE(e), number = AB_SPOOL_FRAME_STACK(e);
     unsigned place = AB_SPOOL_FRAME_PLACE(e), end = AB_SPOOL_FRAME_END(e);
-    if (number >= 1u << 28)
-        return malformed(err);
+    if (number >= NUMBERS_MAX)
+        return AB_OK; /* its calls have no known site */
     struct half_known *h = find_half_known(s, number, place);
     if (h == NULL)
         return AB_OK; /* its begin was pushed out */

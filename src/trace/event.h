@@ -47,11 +47,11 @@ static inline bool ab_event_gives_block(const struct ab_event *e)
 
 /* Calls that the program made past the recorder. */
 struct ab_trace_bypass {
-    bool is_there;                         /* there were some: the rest is of them */
-    uint64_t least_calls;                  /* their blocks came to light */
-    uint64_t most_bytes;                   /* of such blocks at the end; AB_BYPASS_UNKNOWN */
-    uint32_t n_modules;                    /* that called another malloc, as far as known */
-    uint32_t n_names;                      /* bytes of names */
+    bool is_there;        /* there were some: the rest is of them */
+    uint64_t least_calls; /* their blocks came to light */
+    uint64_t most_bytes;  /* that they can have had at the end; AB_BYPASS_UNKNOWN */
+    uint32_t n_modules;   /* that called another malloc, as far as known */
+    uint32_t n_names;     /* bytes of names */
     char names[AB_TRACE_BYPASS_NAMES_MAX]; /* of the modules, each with its NUL; not all, maybe */
 };
 #define AB_BYPASS_UNKNOWN UINT64_MAX

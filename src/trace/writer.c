@@ -238,11 +238,6 @@ void ab_trace_writer_bypass(struct ab_trace_writer *w, const struct ab_trace_byp
     w->account.info.bypass = *bypass;
 }
 
-const struct ab_trace_info *ab_trace_writer_info(const struct ab_trace_writer *w)
-{
-    return &w->account.info;
-}
-
 static enum ab_status put_bypass(struct ab_trace_writer *w, struct ab_err *err)
 {
     uint8_t bytes[AB_TRACE_BYPASS_MAX];

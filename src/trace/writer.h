@@ -36,8 +36,6 @@ enum ab_status ab_trace_writer_inherit(struct ab_trace_writer *w, uint64_t n, st
 
 /* Says what is not in the trace. At any time before close. */
 void ab_trace_writer_bypass(struct ab_trace_writer *w, const struct ab_trace_bypass *bypass);
-/* What the events so far add up to. */
-const struct ab_trace_info *ab_trace_writer_info(const struct ab_trace_writer *w);
 
 /* *number is the new block's number where the call made one (alloc kinds, and a resize keeps the
  * number of its block); untouched else. Fails with AB_INPUT when `block` is not live. */

@@ -168,7 +168,7 @@ expect_events() { # NUMBERS
     expect_error 'recording was ended at --max-events'
     record --max-events 1M -- "$CONFINED" self none 2000
     expect_code 5
-    ! grep -q 'was ended' "$OUT/stderr"
+    ! grep -q 'was ended' "$OUT/stderr" || fail "it says that it was ended"
     [ "$(events "$OUT/t.abt")" -eq 4002 ]
     bench record --max-events 0 -o "$OUT/t.abt" -- true
     expect_code 2

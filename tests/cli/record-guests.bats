@@ -182,7 +182,7 @@ NOT_SEEN='.not_seen.module_names == ["libdeep.so"]'
     expect_clean "$OUT/t.abt"
     [ "$(of_size 7001) $(of_size 8001) $(of_size 6001)" = "1000 1000 0" ] || fail "$(ops)"
     expect_error '^allocbench: warning: .*t.abt lacks calls of libdeep.so \(loaded with RTLD_DEEPBIND'
-    expect_error 'at least [0-9]+ calls?, probably more; at the end at most [0-9.]+ [KM]iB of blocks'
+    expect_error 'at least [0-9]+ calls?, probably more; at the end at most [0-9.]+ [KM]iB of memory'
     expect_error "load it first: LD_PRELOAD=$GUESTS/libdeep.so allocbench record$"
     ! grep -q 'no call was lost' "$OUT/stderr" || fail "it says that nothing is missing"
     bench trace info "$OUT/t.abt"
@@ -191,7 +191,8 @@ NOT_SEEN='.not_seen.module_names == ["libdeep.so"]'
     expect_json "$NOT_SEEN and .not_seen.least_calls >= 1 and .not_seen.modules == 1"
 }
 
-@test "memory that no recorded block explains is told, within what malloc adds to it" {
+# Beside 256 MiB that are on record and were never touched: no memory.
+@test "the memory of blocks that nobody saw is told, within what malloc and the program add to it" {
     record -- "$MODULES" hold "$GUESTS/libdeep.so" 4000 # 20,004,000 bytes that nobody saw
     expect_code 0
     bench trace info --json - "$OUT/t.abt"

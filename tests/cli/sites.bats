@@ -68,7 +68,7 @@ main="main < __libc_start_call_main < __libc_start_main@@GLIBC_2.34 < _start"
     record_sites async
     run stacks t.abt 1301
     [ -n "$output" ]
-    ! grep -v -E ': allocate < handle_often < ' <<<"$output"
+    [ -z "$(grep -v -E ': allocate < handle_often < ' <<<"$output")" ]
     [ "$(jq '[.sites[] | select(.size_least == 1301 and (.stack_end == "whole" or .stack_end == "depth")) | .calls] | add' sites.json)" -ge 90 ]
     # All of the program's own: the same stack, as far as 16 calls go.
     [ "$(jq '[.sites[] | select(.size_least >= 1302 and .size_most < 1400)] | length' sites.json)" = 1 ]
@@ -78,7 +78,7 @@ main="main < __libc_start_call_main < __libc_start_main@@GLIBC_2.34 < _start"
     record_sites broken
     [[ "$output" == *"ok,"* ]]
     run stacks t.abt 1401
-    ! grep -v ': allocate < site_of_corrupt' <<<"$output"
+    [ -z "$(grep -v ': allocate < site_of_corrupt' <<<"$output")" ]
     [ "$(awk '{ n += $1 } END { print n }' <<<"$output")" = 6 ]
     run stacks t.abt 1402
     [[ "$output" == *": allocate < site_of_coroutine"* ]]
@@ -104,13 +104,28 @@ main="main < __libc_start_call_main < __libc_start_main@@GLIBC_2.34 < _start"
     [ "$(cat all)" = "1 whole: allocate < recurse < recurse < recurse < recurse < forked < $main" ]
 }
 
-@test "sites: a module that is unloaded, and another at its place, are told apart" {
-    run_ok allocbench record --sites=16 -o t.abt -- "$GUESTS/prog_sites" modules "$GUESTS"
+told_apart() { # WHAT
+    run_ok allocbench record --sites=16 -o t.abt -- "$GUESTS/prog_sites" "$1" "$GUESTS"
     [[ "$output" == *"same place"* ]] || skip "the linker put them to different places"
     run stacks t.abt 1701
     [ "$output" = "3 whole: allocate_in_one < site_of_library < load < $main" ]
     run stacks t.abt 1702
     [ "$output" = "3 whole: allocate_in_two < site_of_library < load < $main" ]
+}
+
+@test "sites: a module that is unloaded, and another at its place, are told apart" {
+    told_apart modules
+}
+
+@test "sites: so they are after a thousand that came and went" {
+    told_apart unloads
+}
+
+@test "sites: a child that a signal handler forks at any instruction goes on" {
+    for option in --sites=16 -q; do
+        run_ok allocbench record $option -o t.abt -- "$GUESTS/prog_sites" forking
+        [[ "$output" =~ ^0\ of\ [0-9]+\ children\ died ]] || { echo "$option: $output"; return 1; }
+    done
 }
 
 @test "sites: the calls are the same with them and without; the digest is that of the calls" {

@@ -5,7 +5,8 @@
  *                   calls itself, with blocks of 7001 bytes, has the library make 4 N, then frees N
  *                   blocks that the library gave, and has it free N of 8001 bytes given to it
  *                   (not with own: the two have not the same malloc)
- *   hold            as deep, and keeps N more blocks of 5001 bytes that the library gave
+ *   hold            as deep, and keeps N more blocks of 5001 bytes that the library gave, and one of
+ *                   256 MiB of its own that it never touches
  *   tls             LIBRARY is a folder: opens the N libraries 1.so 2.so … of it, uses the
  *                   thread-local memory of each in four threads, and closes them
  */
@@ -59,6 +60,8 @@ static void work(const char *how, const char *path, long n)
     }
     for (long i = 0; i < n && strcmp(how, "hold") == 0; i++)
         memset(give(5001), 1, 5001);
+    if (strcmp(how, "hold") == 0)
+        expect(malloc(256 << 20) != NULL);
 }
 
 /* ---- thread-local memory ---- */

@@ -225,6 +225,47 @@ static void forked(void)
     wait(NULL);
 }
 
+static volatile sig_atomic_t n_forked, n_died;
+static void fork_and_go_on(int number)
+{
+    int state = 0;
+    pid_t pid = fork();
+    (void)number;
+    if (pid == 0)
+        return; /* the child goes on at the instruction that was interrupted */
+    n_died += waitpid(pid, &state, 0) != pid || state != 0;
+    n_forked++;
+}
+
+static APART void branch(int n, unsigned path)
+{
+    if (n == 0)
+        allocate(1603);
+    else if (path % 2 == 0)
+        branch(n - 1, path / 2);
+    else {
+        branch(n - 1, path / 2);
+        __asm__ volatile("nop" ::: "memory"); /* another place */
+    }
+    __asm__ volatile("" ::: "memory");
+}
+
+/* The recorder is interrupted too, and most stacks are new to it. */
+static void forking(void)
+{
+    struct itimerval often = {{0, 2000}, {0, 2000}}, never = {0};
+    pid_t own = getpid();
+    with_handler(fork_and_go_on, 0);
+    setitimer(ITIMER_REAL, &often, NULL);
+    for (unsigned i = 0; n_forked < 200; i++) {
+        branch(13, i);
+        if (i % 256 == 0 && getpid() != own)
+            _exit(0);
+    }
+    setitimer(ITIMER_REAL, &never, NULL);
+    printf("%d of %d children died\n", (int)n_died, (int)n_forked);
+}
+
 static void *load(const char *folder, const char *name, size_t size)
 {
     char path[4096];
@@ -238,6 +279,13 @@ static void *load(const char *folder, const char *name, size_t size)
     free(allocate_there(size));
     dlclose(library);
     return where;
+}
+
+/* As many that come and go as the recorder can watch at a time, and more. */
+static void unloads(const char *folder)
+{
+    for (int i = 0; i < 1100; i++)
+        load(folder, i % 2 == 0 ? "libsite_one.so" : "libsite_two.so", 1703);
 }
 
 static void modules(const char *folder)
@@ -254,15 +302,18 @@ int main(int argc, char **argv)
     const struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"depth", depth},   {"kinds", kinds},     {"signals", signals}, {"async", async},
-               {"broken", broken}, {"threads", threads}, {"forked", forked}};
+    } all[] = {{"depth", depth},   {"kinds", kinds},    {"signals", signals},
+               {"async", async},   {"broken", broken},  {"threads", threads},
+               {"forked", forked}, {"forking", forking}};
     for (size_t i = 0; argc == 2 && i < sizeof all / sizeof all[0]; i++)
         if (strcmp(argv[1], all[i].name) == 0) {
             all[i].run();
             return 0;
         }
-    if (argc != 3 || strcmp(argv[1], "modules") != 0)
+    if (argc != 3 || (strcmp(argv[1], "modules") != 0 && strcmp(argv[1], "unloads") != 0))
         return 2;
+    if (strcmp(argv[1], "unloads") == 0)
+        unloads(argv[2]);
     modules(argv[2]);
     return 0;
 }

@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -256,6 +257,7 @@ static void no_table_is_believed(void **state)
     struct ab_unwinder u = unwinder_here();
     uintptr_t pc = (uintptr_t)descend + 8;
     struct ab_unwind_module m = ab_unwind_module(&u, pc);
+    ab_unwind_find_tables(&m);
     assert_true(m.low != 0 && m.table >= m.low);
     size_t bytes = m.high - m.low, room = (bytes + 8191) & ~(size_t)4095, n_known = 0;
     char *copy = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -277,6 +279,26 @@ static void no_table_is_believed(void **state)
     }
     assert_true(n_known > 100);
     munmap(copy, room);
+}
+
+/* What the program has made of its headers: those beyond their page are not read. */
+static void no_header_is_believed(void **state)
+{
+    (void)state;
+    uintptr_t *page = make_last_page();
+    struct link_map map = {0};
+    ElfW(Ehdr) *head = (void *)page;
+    memcpy(head->e_ident, ELFMAG, SELFMAG);
+    head->e_phentsize = sizeof(ElfW(Phdr));
+    head->e_phnum = 100;
+    for (unsigned i = 0; i < 64; i++) {
+        struct ab_unwind_module m = {.table = 1, .map = (uintptr_t)&map, .begin = (uintptr_t)page};
+        head->e_phoff = i == 0 ? 4096 - 64 : -(UINT64_C(1) << i);
+        ab_unwind_find_tables(&m);
+        assert_int_equal(m.low, 0);
+        assert_int_equal(m.high, 0);
+    }
+    munmap(page, 8192);
 }
 
 static void pages_are_tried(void **state)
@@ -302,6 +324,7 @@ int main(void)
         cmocka_unit_test(a_signal_frame_leads_to_what_was_interrupted),
         cmocka_unit_test(no_stack_is_believed),
         cmocka_unit_test(no_table_is_believed),
+        cmocka_unit_test(no_header_is_believed),
         cmocka_unit_test(pages_are_tried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

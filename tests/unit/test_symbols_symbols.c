@@ -7,8 +7,10 @@
 #include "support/cmocka.h"
 
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 __attribute__((noinline)) int a_function_of_the_test(int n);
@@ -62,12 +64,30 @@ static void what_cannot_be_read_is_missing(void **state)
     assert_null(s);
 }
 
+/* Nobody writes into the fifo: to open it would be to wait. */
+static void what_is_no_regular_file_is_not_opened(void **state)
+{
+    char folder[] = "/tmp/ab-symbols-XXXXXX", fifo[64];
+    struct ab_symbols *s = (void *)1;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(fifo, sizeof fifo, "%s/fifo", folder);
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    alarm(20);
+    assert_int_equal(ab_symbols_open(fifo, NULL, 0, &s), AB_SYMBOLS_MISSING);
+    alarm(0);
+    assert_null(s);
+    unlink(fifo);
+    rmdir(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_function_has_a_name_and_a_line),
         cmocka_unit_test(another_build_is_told),
         cmocka_unit_test(what_cannot_be_read_is_missing),
+        cmocka_unit_test(what_is_no_regular_file_is_not_opened),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

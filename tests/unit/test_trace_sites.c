@@ -47,6 +47,33 @@ static void what_is_the_same_is_there_once(void **state)
     ab_site_table_fini(&t);
 }
 
+/* As many as a file may have: the calls of others have no known site. */
+static void what_has_no_room_has_no_number(void **state)
+{
+    (void)state;
+    struct ab_site_table t = {0};
+    struct ab_site_frame known = {100, 1}, other = {200, 1};
+    uint32_t number;
+    assert_true(ab_site_know_module(&t, "/bin/a", 6, NULL, 0, &number));
+    assert_true(ab_site_know_stack(&t, &known, 1, AB_SITE_WHOLE, &number));
+    size_t *counts[] = {&t.n_stacks, &t.n_frames, &t.n_modules};
+    const size_t most[] = {AB_SITE_STACKS_MAX, AB_SITE_FRAMES_MAX, AB_SITE_MODULES_MAX};
+    for (int i = 0; i < 3; i++) {
+        size_t n = *counts[i];
+        *counts[i] = most[i];
+        number = 4711;
+        assert_true(i == 2 ? ab_site_know_module(&t, "/bin/b", 6, NULL, 0, &number)
+                           : ab_site_know_stack(&t, &other, 1, AB_SITE_WHOLE, &number));
+        assert_int_equal(number, 0);
+        assert_true(ab_site_know_stack(&t, &known, 1, AB_SITE_WHOLE, &number));
+        assert_int_equal(number, 1);
+        *counts[i] = n;
+        if (i == 0)
+            other.address = 300; /* one whose frame is new as well */
+    }
+    ab_site_table_fini(&t);
+}
+
 static void fill(struct ab_site_table *t, size_t n, uint64_t seed)
 {
     struct ab_rng rng;
@@ -301,6 +328,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_the_same_is_there_once),
+        cmocka_unit_test(what_has_no_room_has_no_number),
         cmocka_unit_test(definitions_come_back),
         cmocka_unit_test(the_longest_definitions_fit),
         cmocka_unit_test(sites_come_back_with_their_events),

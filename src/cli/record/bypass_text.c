@@ -34,7 +34,7 @@ void ab_bypass_print_amount(FILE *to, const struct ab_trace_bypass *b)
     if (b->most_bytes == AB_BYPASS_UNKNOWN)
         fprintf(to, "; how much memory is not known");
     else
-        fprintf(to, "; at the end at most %s of blocks", AB_BYTES(b->most_bytes));
+        fprintf(to, "; at the end at most %s of memory", AB_BYTES(b->most_bytes));
 }
 
 static const char *const reasons[] = {

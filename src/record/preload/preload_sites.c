@@ -27,7 +27,8 @@ enum {
     STACKS_FIRST = 65536,
     MODULES = 256,   /* that are known at a time */
     TIME_EVERY = 64, /* calls */
-    GONE = 1,        /* in ab_sites_watched */
+    GONE = 1,        /* in ab_sites_watched: a place that is free again */
+    NEAR = 16,       /* places from its home on that a record may be in */
 };
 
 struct known_stack {
@@ -71,22 +72,23 @@ bool ab_sites_can(uint32_t depth)
 
 /* ---- threads ---- */
 
-static void *map_here(size_t bytes)
+/* A child has streams of its own, but may go on in the middle of a call of its parent's. */
+static void *map_cache(size_t bytes)
 {
     void *p = ab_files_map_private(bytes);
     if (p != NULL)
-        syscall(SYS_madvise, p, bytes, MADV_DONTFORK); /* a child has streams of its own */
+        syscall(SYS_madvise, p, bytes, MADV_WIPEONFORK);
     return p;
 }
 
 static struct ab_sites *make(bool is_first)
 {
-    struct ab_sites *s = map_here(sizeof *s);
+    struct ab_sites *s = ab_files_map_private(sizeof *s);
     if (s == NULL)
         return NULL;
     s->n_stacks = is_first ? STACKS_FIRST : STACKS;
-    s->stacks = map_here(s->n_stacks * sizeof s->stacks[0]);
-    s->unwinder.cache = map_here(AB_UNWIND_RULES * sizeof s->unwinder.cache[0]);
+    s->stacks = map_cache(s->n_stacks * sizeof s->stacks[0]);
+    s->unwinder.cache = map_cache(AB_UNWIND_RULES * sizeof s->unwinder.cache[0]);
     s->unwinder.find_object = find_object;
     s->depth = site_depth;
     s->generation = generation;
@@ -111,21 +113,25 @@ void ab_sites_begin(struct ab_sites **at, uint32_t thread, const void *tls, ab_s
 
 /* ---- modules ---- */
 
-static void watch(uintptr_t map)
+/* False = there is no place for it. */
+static bool watch(uintptr_t map)
 {
-    for (unsigned i = 0, at = ab_sites_home(map); i < AB_SITES_WATCHED; i++) {
-        uintptr_t *place = &ab_sites_watched[(at + i) % AB_SITES_WATCHED], empty = 0;
-        if (__atomic_load_n(place, __ATOMIC_RELAXED) == map ||
-            __atomic_compare_exchange_n(place, &empty, map, false, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED) ||
-            empty == map)
-            return;
+    for (unsigned i = 0, at = ab_sites_home(map); i < NEAR; i++) {
+        uintptr_t *place = &ab_sites_watched[(at + i) % AB_SITES_WATCHED];
+        uintptr_t is = __atomic_load_n(place, __ATOMIC_RELAXED);
+        if ((is == 0 || is == GONE) &&
+            __atomic_compare_exchange_n(place, &is, map, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            return true;
+        if (is == map)
+            return true;
     }
+    return false;
 }
 
+/* It may be there twice: a place ahead of its own was taken when that had become free. */
 void ab_sites_forget(const void *map)
 {
-    for (unsigned i = 0, at = ab_sites_home((uintptr_t)map); i < AB_SITES_WATCHED; i++) {
+    for (unsigned i = 0, at = ab_sites_home((uintptr_t)map); i < NEAR; i++) {
         uintptr_t *place = &ab_sites_watched[(at + i) % AB_SITES_WATCHED];
         uintptr_t is = __atomic_load_n(place, __ATOMIC_RELAXED);
         if (is == 0)
@@ -134,7 +140,6 @@ void ab_sites_forget(const void *map)
             continue;
         __atomic_store_n(place, GONE, __ATOMIC_RELAXED);
         __atomic_fetch_add(&generation, 1, __ATOMIC_SEQ_CST);
-        return;
     }
 }
 
@@ -205,13 +210,14 @@ static size_t find_path(const struct ab_unwind_module *m, char own[256], const c
     return n < AB_SPOOL_PATH_MAX ? n : AB_SPOOL_PATH_MAX;
 }
 
-static void note_module(const struct ab_sites *s, const struct ab_unwind_module *m,
+static void note_module(const struct ab_sites *s, struct ab_unwind_module *m,
                         struct ab_spool_tail *tail, uint32_t number)
 {
     char own[256];
     const char *path;
     const unsigned char *id = NULL;
     struct text t = {.sites = s, .tail = tail, .number = number};
+    ab_unwind_find_tables(m);
     size_t n_path = find_path(m, own, &path), n_id = find_build_id(m, &id);
     unsigned char head[3] = {(unsigned char)n_id, (unsigned char)n_path,
                              (unsigned char)(n_path >> 8)};
@@ -222,17 +228,19 @@ static void note_module(const struct ab_sites *s, const struct ab_unwind_module 
         put_word(&t, t.n_bytes / 8);
 }
 
-/* The number of a module, made known if need be; 0 = it has none. */
+/* The number of a module, made known if need be; 0 = it has none: one whose end would not be seen
+ * could be taken for another. */
 static uint32_t number_module(struct ab_sites *s, struct ab_spool_tail *tail, bool is_nested,
-                              const struct ab_unwind_module *m)
+                              struct ab_unwind_module *m)
 {
     for (size_t i = 0; i < s->n_modules && !is_nested; i++)
         if (s->modules[i].map == m->map)
             return s->modules[i].number;
+    if (!watch(m->map))
+        return 0;
     uint64_t number = __atomic_add_fetch(&s->next_module, 1, __ATOMIC_RELAXED);
     if (number > AB_SPOOL_MODULES_MAX)
         return 0;
-    watch(m->map);
     note_module(s, m, tail, (uint32_t)number);
     if (!is_nested) { /* when there is no room the list begins again */
         s->n_modules = s->n_modules < MODULES ? s->n_modules : 0;
@@ -338,10 +346,11 @@ void ab_sites_note(struct ab_sites *s, struct ab_spool_tail *tail, struct ab_her
         errno = saved;
         return;
     }
+    bool is_half_done = s->busy != 0; /* a handler has left by longjmp */
     s->busy = place.sp;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     uint64_t now = __atomic_load_n(&generation, __ATOMIC_RELAXED);
-    if (__builtin_expect(s->generation != now, 0))
+    if (__builtin_expect(s->generation != now || is_half_done, 0))
         forget_all(s, now);
     bool is_timed = s->n_calls++ % TIME_EVERY == 0;
     uint64_t begin = is_timed ? ab_stamp_now() : 0;

@@ -40,7 +40,8 @@ void ab_sites_note(struct ab_sites *s, struct ab_spool_tail *tail, struct ab_her
  * another: with the program's free, which is ours. That is how unloading is seen, also where libc
  * itself does it. */
 enum { AB_SITES_WATCHED = 1024 };
-extern uintptr_t ab_sites_watched[AB_SITES_WATCHED] AB_HIDDEN; /* records by address; 0 = none */
+extern uintptr_t ab_sites_watched[AB_SITES_WATCHED] AB_HIDDEN; /* records, at their home or soon
+                                                                  after it; 0 = never any */
 void ab_sites_forget(const void *map) AB_HIDDEN;
 
 static inline unsigned ab_sites_home(uintptr_t map)

@@ -43,12 +43,11 @@ struct process {                  /* wiped in a forked child: image is NULL ther
     bool has_threads;             /* there was more than one stream */
     uint32_t generation;          /* of the image: how many programs the process had been before */
     uint32_t n_forks;
-    const char *is_alone; /* the C library's word on it: 1 = one thread */
 };
 static struct process *process;
 static uint32_t command; /* the process that `record` started */
 static bool takes_children;
-static const char never, *is_alone = &never;
+static const char never, *is_alone = &never; /* the C library's word on it: 1 = one thread */
 
 static __thread struct ab_spool_tail *own_tail __attribute__((tls_model("initial-exec")));
 
@@ -98,7 +97,8 @@ static void count_half(struct ab_spool_tail *tail, uint64_t number)
 
 static bool is_recording(void)
 {
-    return !is_over() && __atomic_load_n(&process->image->stop, __ATOMIC_SEQ_CST) == 0;
+    return process->image != NULL && !is_over() &&
+           __atomic_load_n(&process->image->stop, __ATOMIC_SEQ_CST) == 0;
 }
 
 static __attribute__((noinline)) bool next_half(struct ab_spool_tail *tail, uint64_t number)
@@ -170,10 +170,12 @@ static inline void put(struct ab_spool_tail *tail, uint64_t stamp, enum ab_spool
         fill_next_half(tail, place, event);
 }
 
+/* A child that a signal handler has forked goes on in the middle of what its parent notes. */
 static void put_unstamped(struct ab_spool_tail *tail, enum ab_spool_kind kind, uint64_t address,
                           uint64_t size)
 {
-    put(tail, 0, kind, address, size);
+    if (process->image != NULL)
+        put(tail, 0, kind, address, size);
 }
 
 /* ---- threads ---- */
@@ -321,7 +323,7 @@ static inline struct ab_spool_tail *tail_of_thread(void)
 static inline uint64_t stamp_of_event(const struct ab_spool_tail *tail)
 {
     struct process *p = process;
-    if (__builtin_expect(*p->is_alone && !p->has_threads, 1))
+    if (__builtin_expect(*is_alone && !p->has_threads, 1))
         return tail->last_stamp;
     return ab_stamp_now();
 }
@@ -335,7 +337,6 @@ static bool start_image(const struct fork_point *from)
     p->next_recycled = 0;
     p->n_forks = 0;
     p->has_threads = false;
-    p->is_alone = is_alone;
     if (p->tails == NULL)
         p->tails = ab_files_map_private(AB_SPOOL_SLOTS_MAX * sizeof p->tails[0]);
     p->sites = ab_sites_can(ab_control->site_depth)
@@ -429,22 +430,25 @@ AB_HIDDEN void ab_spool_note(enum ab_spool_kind kind, const void *address, size_
         put(tail, stamp_of_event(tail), kind, (uint64_t)(uintptr_t)address, size);
 }
 
-/* The stack that the call came from, ahead of the call. */
-static inline void note_site(struct ab_spool_tail *tail, struct ab_here here)
+/* The stack that the call came from, ahead of the call. Returns the stream for the call: of a child
+ * that was forked meanwhile it is its own. */
+static inline struct ab_spool_tail *note_site(struct ab_spool_tail *tail, struct ab_here here)
 {
     struct ab_sites **sites = process->sites;
-    if (__builtin_expect(sites != NULL, 0) && sites[tail->slot] != NULL)
-        ab_sites_note(sites[tail->slot], tail, here);
+    if (__builtin_expect(sites == NULL, 1) || sites[tail->slot] == NULL)
+        return tail;
+    ab_sites_note(sites[tail->slot], tail, here);
+    return process->image != NULL ? tail : tail_of_thread();
 }
 
 AB_HIDDEN void ab_spool_note_given(enum ab_spool_kind kind, const void *address, size_t size,
                                    struct ab_here here)
 {
     struct ab_spool_tail *tail = tail_of_thread();
-    if (tail == NULL)
-        return;
-    note_site(tail, here);
-    put(tail, stamp_of_event(tail), kind, (uint64_t)(uintptr_t)address, size);
+    if (tail != NULL)
+        tail = note_site(tail, here);
+    if (tail != NULL)
+        put(tail, stamp_of_event(tail), kind, (uint64_t)(uintptr_t)address, size);
 }
 
 /* What is no power of two is rounded up, as the libraries that allow it do. */

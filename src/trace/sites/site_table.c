@@ -133,9 +133,8 @@ bool ab_site_know_module(struct ab_site_table *t, const char *path, size_t n_pat
     uint32_t *place = seek(&t->known_modules, hash, &key, is_module, t);
     if (place == NULL)
         return false;
-    if (*place == 0) {
-        if (t->n_modules == AB_SITE_MODULES_MAX ||
-            !ab_site_append_module(t, path, key.n_path, build_id, n_build_id))
+    if (*place == 0 && t->n_modules < AB_SITE_MODULES_MAX) {
+        if (!ab_site_append_module(t, path, key.n_path, build_id, n_build_id))
             return false;
         *place = (uint32_t)t->n_modules;
         t->known_modules.n++;
@@ -150,14 +149,15 @@ static bool is_frame(const struct ab_site_table *t, uint32_t number, const void 
     return a->address == b->address && a->module == b->module;
 }
 
+/* *index is UINT32_MAX when there are too many. */
 static bool know_frame(struct ab_site_table *t, struct ab_site_frame frame, uint32_t *index)
 {
     uint64_t hash = XXH64(&frame.address, sizeof frame.address, frame.module);
     uint32_t *place = seek(&t->known_frames, hash, &frame, is_frame, t);
     if (place == NULL)
         return false;
-    if (*place == 0) {
-        if (t->n_frames == AB_SITE_FRAMES_MAX || !ab_site_append_frame(t, frame))
+    if (*place == 0 && t->n_frames < AB_SITE_FRAMES_MAX) {
+        if (!ab_site_append_frame(t, frame))
             return false;
         *place = (uint32_t)t->n_frames;
         t->known_frames.n++;
@@ -185,15 +185,18 @@ bool ab_site_know_stack(struct ab_site_table *t, const struct ab_site_frame *fra
 {
     uint32_t indexes[AB_SITE_DEPTH_MAX];
     struct stack_key key = {indexes, depth, end};
-    for (size_t i = 0; i < depth; i++)
+    bool has_room = t->n_stacks < AB_SITE_STACKS_MAX;
+    for (size_t i = 0; i < depth; i++) {
         if (!know_frame(t, frames[i], &indexes[i]))
             return false;
+        has_room = has_room && indexes[i] != UINT32_MAX;
+    }
     uint64_t hash = XXH64(indexes, depth * sizeof indexes[0], (uint64_t)end);
     uint32_t *place = seek(&t->known_stacks, hash, &key, is_stack, t);
     if (place == NULL)
         return false;
-    if (*place == 0) {
-        if (t->n_stacks == AB_SITE_STACKS_MAX || !ab_site_append_stack(t, indexes, depth, end))
+    if (*place == 0 && has_room) {
+        if (!ab_site_append_stack(t, indexes, depth, end))
             return false;
         *place = (uint32_t)t->n_stacks;
         t->known_stacks.n++;
@@ -215,6 +218,8 @@ bool ab_site_know_stack_of(struct ab_site_table *t, const struct ab_site_table *
         if (!ab_site_know_module(t, m->path, strlen(m->path), m->build_id, m->n_build_id,
                                  &frames[i].module))
             return false;
+        if (frames[i].module == 0)
+            frames[i].address = 0;
     }
     return ab_site_know_stack(t, frames, s->depth, s->end, number);
 }

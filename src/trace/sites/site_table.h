@@ -70,7 +70,8 @@ bool ab_site_append_frame(struct ab_site_table *t, struct ab_site_frame frame);
 bool ab_site_append_stack(struct ab_site_table *t, const uint32_t *frames, size_t depth,
                           enum ab_site_end end);
 
-/* Find it, or append it: for a writer. False = out of memory, or there are too many. */
+/* Find it, or append it: for a writer. *number is 0 when there are too many. False = out of
+ * memory. */
 bool ab_site_know_module(struct ab_site_table *t, const char *path, size_t n_path,
                          const uint8_t *build_id, size_t n_build_id, uint32_t *number);
 bool ab_site_know_stack(struct ab_site_table *t, const struct ab_site_frame *frames, size_t depth,

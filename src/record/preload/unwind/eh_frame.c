@@ -145,7 +145,7 @@ static uintptr_t search(uintptr_t table, uintptr_t low, uintptr_t high, uintptr_
 
 struct common { /* a CIE */
     uint64_t code_factor;
-    int64_t data_factor;
+    uint64_t data_factor; /* of two's complement: what a table says may wrap */
     uint8_t encoding;
     bool is_signal, has_augmentation;
     struct bytes program;
@@ -204,7 +204,7 @@ static bool read_common(uintptr_t at, uintptr_t low, uintptr_t high, struct comm
     while (letters[n] != 0 && ++n < LETTERS);
     if (b.has_failed || id != 0 || (version != 1 && version != 3) || n == LETTERS)
         return false;
-    *c = (struct common){.code_factor = take_uleb(&b), .data_factor = take_sleb(&b)};
+    *c = (struct common){.code_factor = take_uleb(&b), .data_factor = (uint64_t)take_sleb(&b)};
     if (version == 1)
         take(&b, 1);
     else
@@ -338,10 +338,10 @@ static bool run_cfa(struct machine *m, struct bytes *b, uint8_t op)
         return true;
     case 0x12: /* def_cfa_sf */
         reg = take_uleb(b);
-        set_cfa(m, reg, take_sleb(b) * m->common->data_factor);
+        set_cfa(m, reg, (int64_t)((uint64_t)take_sleb(b) * m->common->data_factor));
         return true;
     case 0x13: /* def_cfa_offset_sf */
-        m->row.cfa_offset = take_sleb(b) * m->common->data_factor;
+        m->row.cfa_offset = (int64_t)((uint64_t)take_sleb(b) * m->common->data_factor);
         return true;
     default:
         return false;
@@ -355,11 +355,12 @@ static bool run_register(struct machine *m, struct bytes *b, uint8_t op)
     switch (op) {
     case 0x05: /* offset_extended */
         reg = take_uleb(b);
-        set_register(m, reg, AB_FP_AT_CFA, (int64_t)take_uleb(b) * m->common->data_factor);
+        set_register(m, reg, AB_FP_AT_CFA, (int64_t)(take_uleb(b) * m->common->data_factor));
         return true;
     case 0x11: /* offset_extended_sf */
         reg = take_uleb(b);
-        set_register(m, reg, AB_FP_AT_CFA, take_sleb(b) * m->common->data_factor);
+        set_register(m, reg, AB_FP_AT_CFA,
+                     (int64_t)((uint64_t)take_sleb(b) * m->common->data_factor));
         return true;
     case 0x06: /* restore_extended */
         restore(m, take_uleb(b));
@@ -432,7 +433,7 @@ static void run_one(struct machine *m, struct bytes *b)
     if (op >> 6 == 1)
         m->location += low * m->common->code_factor;
     else if (op >> 6 == 2)
-        set_register(m, low, AB_FP_AT_CFA, (int64_t)take_uleb(b) * m->common->data_factor);
+        set_register(m, low, AB_FP_AT_CFA, (int64_t)(take_uleb(b) * m->common->data_factor));
     else if (op >> 6 == 3)
         restore(m, low);
     else if (!run_cfa(m, b, op) && !run_register(m, b, op))

@@ -122,13 +122,12 @@ struct found_object { /* struct dl_find_object of glibc from 2.35, where it may 
     unsigned long long reserved[16];
 };
 
-/* The readable segment that holds the tables. */
-static void find_segment(struct ab_unwind_module *m)
+void ab_unwind_find_tables(struct ab_unwind_module *m)
 {
     const ElfW(Ehdr) *head = (const void *)m->begin;
-    if (!ab_unwind_can_read(m->begin) || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
-        head->e_phentsize != sizeof(ElfW(Phdr)) ||
-        head->e_phoff + head->e_phnum * sizeof(ElfW(Phdr)) > PAGE)
+    if (m->table == 0 || !ab_unwind_can_read(m->begin) ||
+        memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_phentsize != sizeof(ElfW(Phdr)) ||
+        head->e_phoff > PAGE || head->e_phoff + head->e_phnum * sizeof(ElfW(Phdr)) > PAGE)
         return;
     const ElfW(Phdr) *segments = (const void *)(m->begin + head->e_phoff);
     uintptr_t bias = (uintptr_t)((const struct link_map *)m->map)->l_addr;
@@ -150,12 +149,9 @@ struct ab_unwind_module ab_unwind_module(const struct ab_unwinder *u, uintptr_t 
     *(void **)&find = u->find_object;
     if (find == NULL || find((void *)pc, &found) != 0)
         return (struct ab_unwind_module){0};
-    struct ab_unwind_module m = {.table = (uintptr_t)found.table,
-                                 .map = (uintptr_t)found.map,
-                                 .begin = (uintptr_t)found.begin};
-    if (m.table != 0)
-        find_segment(&m);
-    return m;
+    return (struct ab_unwind_module){.table = (uintptr_t)found.table,
+                                     .map = (uintptr_t)found.map,
+                                     .begin = (uintptr_t)found.begin};
 }
 
 /* ---- rules ---- */
@@ -164,6 +160,7 @@ static __attribute__((noinline)) struct ab_frame_rule find_rule(const struct ab_
                                                                 uintptr_t pc)
 {
     struct ab_unwind_module m = ab_unwind_module(u, pc);
+    ab_unwind_find_tables(&m);
     if (m.low == 0)
         return (struct ab_frame_rule){.cfa = AB_CFA_UNKNOWN, .fp = AB_FP_LOST};
     return ab_eh_frame_rule(m.table, m.low, m.high, pc);

@@ -55,8 +55,11 @@ struct ab_unwinder {                 /* of a thread; begins as {0} */
 size_t ab_unwind(struct ab_unwinder *u, bool is_nested, struct ab_code_place place,
                  uintptr_t *addresses, size_t depth, enum ab_stack_end *end) AB_EH_HIDDEN;
 
-/* The module that an address lies in. */
+/* The module that an address lies in, without low and high. */
 struct ab_unwind_module ab_unwind_module(const struct ab_unwinder *u, uintptr_t pc) AB_EH_HIDDEN;
+
+/* Sets low and high: the readable segment that the tables are in. Its headers are read for it. */
+void ab_unwind_find_tables(struct ab_unwind_module *m) AB_EH_HIDDEN;
 
 /* After a module is gone another one may be at its place. */
 void ab_unwind_forget(struct ab_unwinder *u) AB_EH_HIDDEN;
