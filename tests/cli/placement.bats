@@ -122,6 +122,25 @@ expect_same_work() { # ROW ROW FILE
     cmp <(jq .backends "$OUT/r.json") <(jq .backends "$OUT/again.json") || fail "not the same"
 }
 
+@test "a result opens no file of rules: they are given again" {
+    write_workload
+    printf 'frame=arena\n*=slab\n' >frames.map
+    bench run frames.yaml --rounds 1 -b slab --map @frames.map --json whole.json -q
+    expect_code 0
+    jq 'del(.checksum) | .complete = false | .config.rounds_planned = 3' whole.json >half.json
+    bench run --resume half.json -q
+    expect_code 2
+    expect_error 'its row @frames has rules from a file or a library given by path'
+    jq '(.backends[] | select(.map != null)) |= (.name = "@map" | .map.rules = "@/etc/passwd")
+        | (.. | objects | select(.backend? == "@frames")).backend = "@map"
+        | (.rounds[].order) |= map(if . == "@frames" then "@map" else . end)' half.json >hostile.json
+    bench run --resume hostile.json -q
+    expect_code 2
+    expect_error 'its row @map has rules from a file'
+    bench run --resume half.json --map @frames.map -q
+    expect_code 0
+}
+
 @test "one malloc a process; functions with a prefix are another" {
     need_library mimalloc
     write_workload

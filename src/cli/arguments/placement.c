@@ -19,6 +19,7 @@ struct parser {
     struct ab_placement *out;
     bool has_rest;
     struct ab_route_rule rest;
+    char rest_text[AB_PLACEMENT_TEXT_MAX]; /* its back end */
     struct ab_err *err;
 };
 
@@ -205,14 +206,12 @@ static bool is_same_key(const struct ab_route_rule *a, const struct ab_route_rul
     return a->by == b->by && a->least == b->least && a->most == b->most;
 }
 
-/* There stays room for the last rule, ",*=NAME". */
 static enum ab_status add_text(struct parser *p, const char *key, const char *value)
 {
     struct ab_placement *out = p->out;
-    size_t most = sizeof out->text - sizeof out->heaps.items[0].name - sizeof ",*=";
-    if (strlen(out->text) + strlen(key) + strlen(value) + 2 > most)
+    if (strlen(out->text) + strlen(key) + strlen(value) + sizeof ",=" > sizeof out->text)
         return ab_fail(p->err, AB_USAGE, "%s: the rules are longer than %zu characters", p->where,
-                       most);
+                       sizeof out->text - 1);
     ab_text_join(out->text, sizeof out->text, ",", key);
     strcat(strcat(out->text, "="), value);
     return AB_OK;
@@ -240,6 +239,7 @@ static enum ab_status add_rule(struct parser *p, char *entry)
     if (rule.by == AB_ROUTE_ALL) {
         p->has_rest = true;
         p->rest = rule;
+        snprintf(p->rest_text, sizeof p->rest_text, "%s", value);
         return AB_OK;
     }
     out->rules[out->n_rules++] = rule;
@@ -312,7 +312,8 @@ static enum ab_status add_file(struct parser *p, const char *path)
 enum ab_status ab_placement_parse(const char *text, const struct ab_placement_terms *terms,
                                   const char *where, struct ab_placement *out, struct ab_err *err)
 {
-    struct parser p = {.terms = terms, .where = where, .out = out, .err = err};
+    struct parser p = {
+        .terms = terms, .where = where, .out = out, .err = err, .rest_text = "glibc"};
     *out = (struct ab_placement){
         .name = "@map", .heaps.items = calloc(AB_ROUTE_HEAPS_MAX, sizeof out->heaps.items[0])};
     char *copy = strdup(text);
@@ -333,9 +334,7 @@ enum ab_status ab_placement_parse(const char *text, const struct ab_placement_te
     if (status != AB_OK)
         return status;
     out->rules[out->n_rules++] = p.rest;
-    ab_text_join(out->text, sizeof out->text, ",", "*=");
-    strcat(out->text, out->heaps.items[p.rest.heap].name);
-    return AB_OK;
+    return add_text(&p, "*", p.rest_text); /* as it was typed: a name alone may hide a path */
 }
 
 void ab_placement_fini(struct ab_placement *p)

@@ -74,6 +74,14 @@ static enum ab_status take_backends(struct ab_resume *r, struct ab_err *err)
     return status;
 }
 
+/* Rules that name no file: whose row is @map or @map2, not named after a file. */
+static bool is_plain_map(const struct ab_backend_info *b)
+{
+    return strncmp(b->name, "@map", 4) == 0 &&
+           b->name[4 + strspn(b->name + 4, "0123456789")] == 0 && b->map[0] != '@' &&
+           strchr(b->map, '/') == NULL && strstr(b->map, ".so") == NULL;
+}
+
 static enum ab_status take_maps(struct ab_resume *r, struct ab_err *err)
 {
     const struct ab_session *s = &r->stored.session;
@@ -83,10 +91,10 @@ static enum ab_status take_maps(struct ab_resume *r, struct ab_err *err)
         if (s->backends[i].n_heaps == 0)
             continue;
         maps[n++] = s->backends[i].map;
-        if (strchr(s->backends[i].map, '/') != NULL || strstr(s->backends[i].map, ".so") != NULL)
+        if (!is_plain_map(&s->backends[i]))
             return ab_fail(err, AB_USAGE,
-                           "its row %s has a library given by path: give its rules again with "
-                           "--map",
+                           "its row %s has rules from a file or a library given by path: give its "
+                           "rules again with --map",
                            AB_SHOWN(256, s->backends[i].name));
     }
     if (n == 0)

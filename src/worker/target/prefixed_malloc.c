@@ -25,7 +25,8 @@ static void *find(struct ab_worker *w, const char *name)
     return found != NULL && ab_worker_is_of_file(w, found) ? found : NULL;
 }
 
-/* posix_memalign alone has another shape; errno is what memalign would leave. */
+/* posix_memalign alone has another shape; errno is what memalign would leave. One library of a process
+ * may have no other aligned function: which of two was called could not be told. */
 static int (*real_posix_memalign)(void **, size_t, size_t);
 
 static void *by_posix_memalign(size_t align, size_t size)
@@ -39,9 +40,14 @@ static void find_aligned(struct ab_worker *w, struct ab_malloc_calls *face)
     *(void **)&face->memalign = find(w, "memalign");
     if (face->memalign == NULL)
         *(void **)&face->memalign = find(w, "aligned_alloc");
-    *(void **)&real_posix_memalign = find(w, "posix_memalign");
-    if (face->memalign == NULL && real_posix_memalign != NULL)
-        face->memalign = by_posix_memalign;
+    void *posix_memalign = find(w, "posix_memalign");
+    if (face->memalign != NULL || posix_memalign == NULL)
+        return;
+    if (real_posix_memalign != NULL)
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, "is the second library of the mapping with ",
+                       "posix_memalign and no other aligned allocation", NULL);
+    *(void **)&real_posix_memalign = posix_memalign;
+    face->memalign = by_posix_memalign;
 }
 
 uint32_t ab_worker_open_prefix(struct ab_worker *w, struct ab_malloc_calls *face)
