@@ -232,6 +232,9 @@ expect_same_work() { # ROW ROW FILE
     bench run frames.yaml --rounds 1 -b slab
     expect_code 2
     expect_error 'frames.yaml:9:38: via: unknown back end "arenna"; did you mean "arena"'
+    bench check frames.yaml
+    expect_code 2
+    expect_error 'frames.yaml:9:38: via: unknown back end "arenna"; did you mean "arena"'
     write_workload ", via: ./lib.so"
     : >lib.so
     bench run frames.yaml --rounds 1 -b slab

@@ -6,6 +6,7 @@
 #include "cli/arguments/backend_choice.h"
 #include "cli/benchmark/cases.h"
 #include "cli/benchmark/gate_set.h"
+#include "cli/benchmark/mapped_rows.h"
 #include "cli/benchmark/rounds/pass_choice.h"
 #include "cli/commands.h"
 #include "cli/one_file.h"
@@ -38,12 +39,23 @@ struct check {
 
 /* ---- what is found ---- */
 
+/* That of `via`. */
+static enum ab_status add_mapped_row(struct check *c, struct ab_err *err)
+{
+    const struct ab_subject subject = {.workload = c->workload, .map = &c->map};
+    struct ab_mapped_rows mapped;
+    enum ab_status status = ab_mapped_rows_read(c->options, &subject, &c->selection, &mapped, err);
+    ab_mapped_rows_fini(&mapped);
+    return status;
+}
+
 static enum ab_status select_backends(struct check *c, struct ab_err *err)
 {
     struct ab_backend_wish wish = {.options = c->options, .tape = &c->map};
     wish.listed = ab_workload_backends(c->workload, &wish.n_listed);
     AB_TRY(ab_backend_choice_make(&wish, &c->selection, err));
     ab_backend_choice_say(&wish, &c->selection, &c->choice);
+    AB_TRY(add_mapped_row(c, err));
     for (size_t i = 0; i < c->selection.n; i++)
         if (c->selection.items[i].state == AB_SELECTION_OK && c->n_running < AB_SELECTION_MAX)
             c->running[c->n_running++] = c->selection.items[i].name;

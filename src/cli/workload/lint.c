@@ -48,11 +48,13 @@ static void lint_align(const struct ab_verb *v, struct ab_lints *out)
             v->align);
 }
 
+/* A region with a back end of its own (`via`) resets there, whatever lives elsewhere. */
 static void lint_reset(const struct ab_workload *w, const struct ab_verb *v, struct ab_lints *out)
 {
     const struct ab_reset_count *count = &w->resets[v->cursor];
     bool is_set = count->other != AB_NO_SET;
-    if (v->kind != AB_VERB_RESET || count->n == 0 || count->n_bulk > 0)
+    if (v->kind != AB_VERB_RESET || count->n == 0 || count->n_bulk > 0 ||
+        w->sets[v->set].via != NULL)
         return;
     add(out, "reset", v->place,
         "region '%s' never resets in bulk, because %s%s%s is live at each reset: the region's blocks "
