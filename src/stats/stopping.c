@@ -22,7 +22,8 @@ double ab_session_precision(const struct ab_session *s)
         if (i == base || !ab_backend_is_comparable(&s->backends[i]))
             continue;
         struct ab_effect e = ab_session_speed(s, i, base, NULL);
-        double half = fmax(e.high / e.ratio - 1, 1 - e.low / e.ratio);
+        /* Of a by b or of b by a: the same either way round. */
+        double half = fmax(e.high / e.ratio, e.ratio / e.low) - 1;
         widest = fmax(widest, isnan(half) ? (double)INFINITY : half);
     }
     return widest;

@@ -13,7 +13,7 @@
 enum { AB_STOPPING_LEAST_ROUNDS = 6, AB_STOPPING_MOST_ROUNDS = 100 };
 
 /* The wider half of the widest interval of the ratios of whole-run time, by its ratio: 0.02 = no
- * bound is further than 2 % from its ratio. NaN: there is no ratio; INFINITY: one has no interval. */
+ * bound is further than 2 % from its ratio, whichever back end is divided by the other. NaN: there is no ratio; INFINITY: one has no interval. */
 double ab_session_precision(const struct ab_session *s);
 
 /* After a round: may the session end, and why? `round_s`: what another one is expected to take.
