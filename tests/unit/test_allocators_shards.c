@@ -3,6 +3,7 @@
  * Pool and slab for several threads, in every mode: with locks, sharded, local with queues, and
  * lock-free. Under ThreadSanitizer too (tests/tsan-tests).
  */
+#include "allocators/common/marks.h"
 #include "allocators/common/shard_queue.h"
 
 #include "allocators/builtin.h"
@@ -180,7 +181,9 @@ static void few_blocks_wait_to_be_sent_and_leaving_sends_them(void **state)
     struct ab_shards_link *before = owner->remote;
     slab->free(eater, large, 100000); /* at once: it is large */
     assert_ptr_equal(owner->remote, large);
+    AB_MARK_DEFINED(owner->remote, sizeof *before); /* it is dead, and marked so */
     assert_ptr_equal(owner->remote->next, before);
+    AB_MARK_UNUSED(owner->remote, sizeof *before);
     slab->close(heap);
 }
 
