@@ -2,7 +2,7 @@
  *
  * Numbers by key: live blocks by address, threads by the number that a file gives them. Keys are
  * whole 64-bit words (Android's pointers carry a tag in the upper byte) and come from files that
- * nobody vouches for: their order in the table is drawn, so that no file can choose ones that
+ * may be hostile: their order in the table is drawn, so that no file can choose ones that
  * collide. Open addressing with backward-shift deletion; memory O(live).
  */
 #ifndef AB_EXCHANGE_BLOCK_MAP_H

@@ -81,7 +81,7 @@ static enum ab_status take_alloc(struct ab_intake *in, const struct ab_foreign_c
     uint64_t number = 0;
     struct ab_event event = {
         .kind = call->kind, .size = call->size, .align = call->align, .failed = call->address == 0};
-    if (call->kind == AB_EVENT_RESIZE) /* of NULL, or of a block that nobody has seen */
+    if (call->kind == AB_EVENT_RESIZE) /* of NULL, or of a block whose allocation was not seen */
         event.kind = AB_EVENT_ALLOC;
     if (call->kind == AB_EVENT_ALLOC_ALIGNED && call->align == 0)
         event.kind = AB_EVENT_ALLOC;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the file bypass.PID.K of a spool. How many calls were missed nobody has counted: what is
+ * Reads the file bypass.PID.K of a spool. How many calls were missed is not known: what is
  * known is a least number of calls and a most of memory.
  */
 #include "record/bypass.h"

@@ -212,7 +212,7 @@ void ab_relay_close(struct ab_relay *r)
         __atomic_fetch_add(&r->control->n_asked, 1, __ATOMIC_RELEASE);
         syscall(SYS_futex, &r->control->n_asked, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
         pthread_join(r->thread, NULL);
-        __atomic_store_n(&r->control->server, 0, __ATOMIC_RELEASE); /* nobody waits for us */
+        __atomic_store_n(&r->control->server, 0, __ATOMIC_RELEASE); /* no process waits for us */
     }
     if (r->control != NULL)
         munmap(r->control, sizeof *r->control);

@@ -5,7 +5,7 @@
  */
 #include "stats/compare.h"
 
-#include "support/report_session.h"
+#include "support/compare_sides.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -15,78 +15,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-struct fixture {
-    struct fake_session *a, *b;
-    struct ab_comparison c;
-};
-
-enum { ROUNDS = 8 };
-static const double limit = 0.05;
-
-static struct fake_session *new_side(uint32_t n_rounds)
-{
-    struct fake_session *f = fake_session_of(n_rounds);
-    f->s.n_backends = 2; /* glibc and jemalloc, which are ok */
-    strcpy(f->s.host.fingerprint, "f00d");
-    f->s.is_complete = true;
-    return f;
-}
-
-static int set_up(void **state)
-{
-    struct fixture *x = calloc(1, sizeof *x);
-    x->a = new_side(ROUNDS);
-    x->b = new_side(ROUNDS);
-    *state = x;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *x = *state;
-    ab_comparison_fini(&x->c);
-    fake_session_free(x->a);
-    fake_session_free(x->b);
-    free(x);
-    return 0;
-}
-
-static void compare(struct fixture *x, bool is_part)
-{
-    ab_comparison_fini(&x->c);
-    assert_true(ab_compare_results(&x->a->s, &x->b->s, limit, is_part, &x->c));
-}
-
-static void slow_down(struct fake_session *f, unsigned backend, double factor)
-{
-    for (uint32_t i = 0; i < f->s.n_results; i++)
-        if (f->results[i].backend == backend)
-            f->results[i].ns_per_op *= factor;
-}
-
-/* The cell of a metric; NULL as phase or op where it has none. */
-static const struct ab_cell *cell(const struct fixture *x, unsigned backend, const char *phase,
-                                  const char *op, const char *metric)
-{
-    for (uint32_t i = 0; i < x->c.n_cells; i++) {
-        const struct ab_cell *c = &x->c.cells[i];
-        bool is_phase = phase == NULL ? c->phase == NULL
-                                      : c->phase != NULL && strcmp(c->phase, phase) == 0;
-        bool is_op = op == NULL ? c->op == NULL : c->op != NULL && strcmp(c->op, op) == 0;
-        if (is_phase && is_op && strcmp(c->metric, metric) == 0 &&
-            strcmp(c->backend, x->a->backends[backend].name) == 0)
-            return c;
-    }
-    return NULL;
-}
-
-static const struct ab_cell *time_of(const struct fixture *x, unsigned backend)
-{
-    const struct ab_cell *c = cell(x, backend, NULL, NULL, "time");
-    assert_non_null(c);
-    return c;
-}
 
 static void expect_failed(struct fixture *x, unsigned backend, const char *why)
 {
@@ -269,116 +197,6 @@ static void a_new_build_is_told_and_has_no_effect(void **state)
     compare(x, false);
     expect_note(x, "jemalloc, build id: 11aa, now 22bb");
     assert_int_equal(ab_comparison_status(&x->c), AB_OK);
-}
-
-/* glibc is the same build in both; jemalloc as well, or not. */
-static void what_unchanged_libraries_do_as_well_is_the_machine(void **state)
-{
-    static const struct {
-        double glibc, jemalloc;
-        bool is_new_build;
-        enum ab_verdict verdict;
-    } cases[] = {
-        {1.08, 1.08, true, AB_VERDICT_INCONCLUSIVE},
-        {1.08, 1.08, false, AB_VERDICT_INCONCLUSIVE},
-        {1.00, 1.08, true, AB_VERDICT_REGRESSED},
-        {1.00, 1.08, false, AB_VERDICT_REGRESSED}, /* alone it is no witness for itself */
-        {1 / 1.08, 1.08, true, AB_VERDICT_REGRESSED},
-        {1.20, 1.40, true, AB_VERDICT_REGRESSED}, /* 17 % more than the machine explains */
-        {1.20, 1.40, false, AB_VERDICT_INCONCLUSIVE},
-        {1.20, 1.22, true, AB_VERDICT_INCONCLUSIVE},
-        {1.20, 2.00, false, AB_VERDICT_REGRESSED}, /* less than half of the way */
-        {1 / 1.08, 1 / 1.08, true, AB_VERDICT_INCONCLUSIVE},
-        {1.00, 1 / 1.08, true, AB_VERDICT_IMPROVED},
-    };
-    struct fixture *x = *state;
-    strcpy(x->a->backends[FAKE_GLIBC].build_id, "91bc");
-    strcpy(x->b->backends[FAKE_GLIBC].build_id, "91bc");
-    strcpy(x->a->backends[FAKE_JEMALLOC].build_id, "11aa");
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        strcpy(x->b->backends[FAKE_JEMALLOC].build_id, cases[i].is_new_build ? "22bb" : "11aa");
-        slow_down(x->b, FAKE_GLIBC, cases[i].glibc);
-        slow_down(x->b, FAKE_JEMALLOC, cases[i].jemalloc);
-        compare(x, false);
-        const struct ab_cell *c = time_of(x, FAKE_JEMALLOC);
-        if (c->verdict != cases[i].verdict)
-            fail_msg("case %zu: %s, %g", i, ab_verdict_name(c->verdict), c->effect.ratio);
-        bool is_excused = cases[i].verdict == AB_VERDICT_INCONCLUSIVE;
-        assert_int_equal(c->is_drift, is_excused);
-        assert_int_equal(strstr(c->reason, "glibc, the same build in both") != NULL, is_excused);
-        slow_down(x->b, FAKE_GLIBC, 1 / cases[i].glibc);
-        slow_down(x->b, FAKE_JEMALLOC, 1 / cases[i].jemalloc);
-    }
-}
-
-/* Without witnesses the loop between the slices says how fast the CPU was. */
-static void a_slower_cpu_is_no_slower_library(void **state)
-{
-    static const struct {
-        double canary, jemalloc;
-        enum ab_verdict verdict;
-    } cases[] = {
-        {1.00, 1.08, AB_VERDICT_REGRESSED},        {1.06, 1.08, AB_VERDICT_INCONCLUSIVE},
-        {1.20, 1.40, AB_VERDICT_REGRESSED},        {1.02, 1.08, AB_VERDICT_REGRESSED},
-        {0.94, 1.08, AB_VERDICT_REGRESSED},        {0.94, 1 / 1.08, AB_VERDICT_INCONCLUSIVE},
-        {(double)NAN, 1.08, AB_VERDICT_REGRESSED}, {0, 1.08, AB_VERDICT_REGRESSED},
-    };
-    struct fixture *x = *state;
-    strcpy(x->a->backends[FAKE_JEMALLOC].build_id, "11aa");
-    strcpy(x->b->backends[FAKE_JEMALLOC].build_id, "22bb");
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        x->a->s.noise.canary_quiet_ns = 1250;
-        x->b->s.noise.canary_quiet_ns = 1250 * cases[i].canary;
-        slow_down(x->b, FAKE_JEMALLOC, cases[i].jemalloc);
-        compare(x, false);
-        const struct ab_cell *c = time_of(x, FAKE_JEMALLOC);
-        if (c->verdict != cases[i].verdict)
-            fail_msg("case %zu: %s, %g", i, ab_verdict_name(c->verdict), c->effect.ratio);
-        assert_int_equal(strstr(c->reason, "test loop") != NULL, c->is_drift);
-        slow_down(x->b, FAKE_JEMALLOC, 1 / cases[i].jemalloc);
-    }
-}
-
-/* Where others had the CPU the whole interval must be beyond the limit. */
-static void of_a_busy_machine_more_is_asked(void **state)
-{
-    struct fixture *x = *state;
-    slow_down(x->b, FAKE_JEMALLOC, 1.06);
-    compare(x, false);
-    const struct ab_cell *c = time_of(x, FAKE_JEMALLOC);
-    assert_int_equal(c->verdict, AB_VERDICT_REGRESSED);
-    assert_true(c->effect.low < 1.05); /* or this test shows nothing */
-    x->b->s.noise = (struct ab_noise){.runs = 60, .wall_s = 10, .cpu_s = 8};
-    compare(x, false); /* several threads: they wait for each other */
-    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_REGRESSED);
-    x->b->s.noise.slices_s = 10;
-    compare(x, false);
-    c = time_of(x, FAKE_JEMALLOC);
-    assert_int_equal(c->verdict, AB_VERDICT_INCONCLUSIVE);
-    assert_non_null(strstr(c->reason, "other programs had the CPU for 20 % of the time"));
-    x->b->s.noise.cpu_s = 9;
-    compare(x, false);
-    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_REGRESSED);
-    x->b->s.noise.cpu_s = 5;
-    slow_down(x->b, FAKE_JEMALLOC, 2);
-    compare(x, false);
-    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_REGRESSED);
-}
-
-/* A changed companion says nothing about the machine, and neither does one without a build id. */
-static void what_changed_itself_is_no_witness(void **state)
-{
-    struct fixture *x = *state;
-    slow_down(x->b, FAKE_GLIBC, 1.08);
-    slow_down(x->b, FAKE_JEMALLOC, 1.08);
-    strcpy(x->a->backends[FAKE_GLIBC].build_id, "91bc");
-    strcpy(x->b->backends[FAKE_GLIBC].build_id, "92bc");
-    compare(x, false);
-    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_REGRESSED);
-    x->a->backends[FAKE_GLIBC].build_id[0] = x->b->backends[FAKE_GLIBC].build_id[0] = 0;
-    compare(x, false);
-    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_REGRESSED);
-    assert_int_equal(ab_comparison_status(&x->c), AB_GATE);
 }
 
 static void a_tail_alone_moves_its_percentiles_and_not_the_median(void **state)
@@ -616,10 +434,6 @@ int main(void)
         TEST(what_neither_side_could_do_is_a_note),
         TEST(another_machine_makes_it_advice),
         TEST(a_new_build_is_told_and_has_no_effect),
-        TEST(what_unchanged_libraries_do_as_well_is_the_machine),
-        TEST(a_slower_cpu_is_no_slower_library),
-        TEST(of_a_busy_machine_more_is_asked),
-        TEST(what_changed_itself_is_no_witness),
         TEST(a_tail_alone_moves_its_percentiles_and_not_the_median),
         TEST(less_than_two_steps_of_the_clock_is_nothing),
         TEST(the_ratio_is_that_of_the_numbers_beside_it),

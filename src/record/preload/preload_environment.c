@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads variables where the kernel left them, as long as nobody else does. The C library's environ is not there yet when a
- * program allocates before all constructors (.preinit_array), and everything that it calls until
- * its own end would go unrecorded.
+ * Reads variables where the kernel left them, until the C library does: its environ is not there yet
+ * when a program allocates before all constructors (.preinit_array), and everything that it calls
+ * until its own end would go unrecorded.
  */
 #include "record/preload/preload_environment.h"
 

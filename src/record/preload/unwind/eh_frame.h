@@ -14,7 +14,7 @@
 
 enum ab_frame_base { /* the canonical frame address (CFA): the stack pointer before the call */
                      AB_CFA_UNKNOWN,   /* no table, or a rule that is not known here */
-                     AB_CFA_OUTERMOST, /* nobody called: the begin of a thread */
+                     AB_CFA_OUTERMOST, /* no caller: the begin of a thread */
                      AB_CFA_SP,        /* stack pointer + offset */
                      AB_CFA_FP,        /* frame pointer (rbp) + offset */
                      AB_CFA_AT_FP,     /* what lies at frame pointer + offset */
