@@ -15,7 +15,7 @@
 
 /* The unchanged ones must have gone at least this part of the way, on logarithms. */
 static const double least_share = 0.5;
-/* More of the time than this lost to other programs makes a result one of a busy machine. */
+/* More of the time than this without the CPU makes a result one of a busy machine. */
 static const double most_lost = 0.13;
 
 static bool is_time(const struct ab_cell *cell)
@@ -97,15 +97,15 @@ static void excuse_by_canary(const struct ab_comparison *c, struct ab_cell *cell
              100 * fabs(ratio - 1), sign > 0 ? "more" : "less");
 }
 
-/* For which part of its time a session waited for a CPU that other programs had; 0 = not known: several
- * threads wait for each other, too. */
+/* For which part of its time a session had no CPU: other programs had it, as a rule. 0 = not known:
+ * several threads wait for each other, too. */
 static double lost_share(const struct ab_session *s)
 {
     const struct ab_noise *n = &s->noise;
     return n->slices_s > 0 && n->wall_s > 0 && n->cpu_s > 0 ? 1 - n->cpu_s / n->wall_s : 0;
 }
 
-/* Where others had the CPU, rounds of one result err together: the interval, which knows how they
+/* Where runs had to wait for the CPU, rounds of one result err together: the interval, which knows how they
  * differ from each other only, is too narrow, and must then be beyond the limit as a whole. */
 static void doubt(const struct ab_comparison *c, struct ab_cell *cell, double sign)
 {
@@ -115,7 +115,7 @@ static void doubt(const struct ab_comparison *c, struct ab_cell *cell, double si
         return;
     set_inconclusive(cell);
     snprintf(cell->reason, sizeof cell->reason,
-             "other programs had the CPU for %.0f %% of the time, and the interval is not wholly "
+             "the runs had no CPU for %.0f %% of the time, and the interval is not wholly "
              "beyond the limit; measure both in one run, or when the machine is idle",
              100 * lost);
 }
