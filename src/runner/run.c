@@ -50,10 +50,11 @@ static bool is_sliced(const struct ab_run_context *context, const struct ab_case
            context->tape->image->n_lanes == 1 && !context->is_strict;
 }
 
-static uint32_t slice_ops(const struct ab_tape_map *tape)
+static uint32_t slice_ops(const struct ab_run_context *context)
 {
-    uint32_t ops = tape->image->n_ops / AB_SLICES_MAX + 1;
-    return ops > AB_SLICE_OPS ? ops : AB_SLICE_OPS;
+    uint32_t least = context->tape->image->n_ops / AB_SLICES_MAX + 1;
+    uint32_t ops = context->slice_ops != 0 ? context->slice_ops : AB_SLICE_OPS;
+    return ops > least ? ops : least;
 }
 
 static struct layout plan_layout(const struct ab_run_context *context, const struct ab_case *c,
@@ -72,7 +73,7 @@ static struct layout plan_layout(const struct ab_run_context *context, const str
                   l.cap_memory_samples * sizeof(struct ab_memory_sample);
     }
     if (is_sliced(context, c, pass)) {
-        l.cap_slices = context->tape->image->n_ops / slice_ops(context->tape) +
+        l.cap_slices = context->tape->image->n_ops / slice_ops(context) +
                        (size_t)context->tape->image->n_bursts * context->tape->image->n_phases;
         l.slices = ab_align_up(l.total, 64);
         l.total = l.slices + l.cap_slices * sizeof(struct ab_slice);
@@ -134,7 +135,7 @@ static void fill_slices(const struct ab_run_context *context, const struct layou
     r->slices = (struct ab_slice_request){
         .offset = l->slices,
         .cap = (uint32_t)l->cap_slices,
-        .ops = slice_ops(context->tape),
+        .ops = slice_ops(context),
         .quiet = context->quiet->level,
         .wait_max_ticks = (uint64_t)(QUIET_WAIT_NS / context->clock.ns_per_tick),
         .wait_times = r->pass == AB_PASS_LATENCY ? QUIET_WAIT_TIMES_LATENCY : QUIET_WAIT_TIMES,

@@ -17,7 +17,8 @@ struct ab_slice {
     uint32_t n_preempted; /* LATENCY: how often the scheduler gave the CPU away in it */
 };
 
-enum { AB_SLICE_OPS = 4096, AB_SLICES_MAX = 1 << 16 }; /* more ops a slice where a tape is longer */
+/* Ops a slice: most, unless a tape is so long that there would be too many slices; and least. */
+enum { AB_SLICE_OPS = 4096, AB_SLICE_OPS_MIN = 64, AB_SLICES_MAX = 1 << 16 };
 
 struct ab_slice_request {
     uint64_t offset;   /* in the run memfd, of cap slices */

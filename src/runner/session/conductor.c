@@ -11,6 +11,7 @@
 #include "runner/fold/fold_depth.h"
 #include "runner/fold/fold_memory.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
  * whether. Rounds have 16 bits, cases those above; the nulls are cases too. */
 #define CASE_STREAM(round, number) (AB_ROUND_STREAM(round) | ((uint64_t)(number) + 1) << 16)
 #define NULL_NUMBER(boundary) (0xff00u + (unsigned)(boundary))
+#define SCOUT_ROUND 0xffffu
 
 bool ab_conductor_is_running(const struct ab_conductor *c, uint32_t backend)
 {
@@ -121,6 +123,38 @@ enum ab_status ab_conduct_preflight(struct ab_conductor *c, uint32_t i, struct a
         note_conduct(c, i, &run);
         fits_memory(c, i);
     }
+    ab_outcome_fini(&run);
+    return AB_OK;
+}
+
+static double measured_ns_per_op(const struct ab_fold *f, const struct ab_outcome *run)
+{
+    double ns = 0, n_ops = 0;
+    for (uint32_t i = 0; i < f->tape->image->n_phases; i++) {
+        if (!f->tape->phases[i].is_measured)
+            continue;
+        ns += ab_fold_busy_ns(f, &run->page->report.phases[i]);
+        n_ops += (double)(f->tape->phases[i].end - f->tape->phases[i].begin);
+    }
+    return n_ops > 0 && ns > 0 ? ns / n_ops : NAN;
+}
+
+enum ab_status ab_conduct_scout(struct ab_conductor *c, uint32_t backend, double *ns_per_op,
+                                struct ab_err *err)
+{
+    struct ab_outcome run;
+    struct ab_fold fold = ab_conductor_fold(c, backend, 0);
+    *ns_per_op = NAN;
+    ab_rng_init(&c->rng, c->session->seed, CASE_STREAM(SCOUT_ROUND, backend));
+    ab_conductor_say(c, c->session->backends[backend].name, AB_PASS_THROUGHPUT);
+    enum ab_status status = ab_run(&c->context, &c->plan->cases[backend], AB_PASS_THROUGHPUT,
+                                   &c->rng, &run, err);
+    if (status != AB_OK)
+        return status;
+    if (run.status == AB_BACKEND_OK)
+        *ns_per_op = measured_ns_per_op(&fold, &run);
+    else
+        fail_backend(c, backend, &run);
     ab_outcome_fini(&run);
     return AB_OK;
 }

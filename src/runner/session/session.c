@@ -13,6 +13,7 @@
 #include "runner/fold/fold_memory.h"
 #include "runner/session/conductor.h"
 #include "runner/session/resume.h"
+#include "runner/session/slice_grid.h"
 
 #include <stdlib.h>
 
@@ -202,6 +203,8 @@ static enum ab_status run_all(struct ab_conductor *c, struct ab_err *err)
         status = ab_resume_check_backends(c->session, plan->resumed, err);
     if (status == AB_OK)
         status = prepare_blocks(c, err);
+    if (status == AB_OK)
+        status = ab_slice_grid_settle(c, err);
     if (status == AB_OK)
         status = run_rounds(c, err);
     struct ab_fold fold = ab_conductor_fold(c, 0, 0);
