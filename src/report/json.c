@@ -5,6 +5,7 @@
 #include "report/json.h"
 
 #include "core/text.h"
+#include "result/hdr.h"
 #include "result/session.h"
 
 #include <math.h>
@@ -62,4 +63,15 @@ bool ab_json_write(struct ab_json *w, json_t *document, FILE *to, unsigned digit
     fputc('\n', to);
     json_decref(document);
     return !w->is_short_of_memory;
+}
+
+json_t *ab_json_histogram(const struct ab_hdr *hdr)
+{
+    char *encoded = NULL;
+    struct ab_err err;
+    if (ab_hdr_encode(hdr, &encoded, &err) != AB_OK)
+        return NULL;
+    json_t *value = json_string(encoded);
+    free(encoded);
+    return value;
 }

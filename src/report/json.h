@@ -29,6 +29,10 @@ json_t *ab_json_integer(uint64_t n);
 /* As results are rounded; null for NaN. */
 json_t *ab_json_real(double x);
 
+/* As HdrHistogram V2, base64. */
+struct ab_hdr;
+json_t *ab_json_histogram(const struct ab_hdr *hdr);
+
 /* Takes `document`; `digits` of reals, 0 = all. False: out of memory. What cannot be written, the
  * stream remembers. */
 bool ab_json_write(struct ab_json *w, json_t *document, FILE *to, unsigned digits);

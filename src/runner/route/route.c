@@ -73,7 +73,7 @@ static enum ab_status seal(int fd, char *file, size_t bytes, struct ab_route *ou
         close(fd);
         return status;
     }
-    *out = (struct ab_route){fd, image};
+    *out = (struct ab_route){.fd = fd, .image = image};
     return AB_OK;
 }
 
@@ -96,6 +96,12 @@ enum ab_status ab_route_make(const struct ab_route_plan *plan, const struct ab_t
             fill(file, &image, &walk);
             status = seal(fd, file, image.total_bytes, out, err);
         }
+    }
+    if (status == AB_OK) {
+        out->heap_of = walk.heap_of;
+        out->uses = walk.uses;
+        walk.heap_of = NULL;
+        walk.uses = NULL;
     }
     ab_route_walk_fini(&walk, tape->image->n_lanes);
     return status;
@@ -131,6 +137,8 @@ void ab_route_close(struct ab_route *route)
         return;
     munmap((void *)route->image, route->image->total_bytes);
     close(route->fd);
+    free(route->heap_of);
+    free(route->uses);
     *route = (struct ab_route){0};
 }
 

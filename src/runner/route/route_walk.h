@@ -17,11 +17,16 @@ struct ab_route_lane { /* what becomes of a lane's stretch of the file; owned */
 struct ab_route_walk {
     struct ab_route_lane *lanes; /* one a lane of the tape; owned */
     struct ab_route_heap heaps[AB_ROUTE_HEAPS_MAX];
+    uint8_t *heap_of; /* as in struct ab_route; owned */
+    struct ab_route_use (*uses)[AB_ROUTE_HEAPS_MAX];
 };
 
 /* End it with ab_route_walk_fini in any case. */
 enum ab_status ab_route_walk(const struct ab_route_plan *plan, const struct ab_tape_map *tape,
                              uint8_t *const *groups, struct ab_route_walk *out, struct ab_err *err);
 void ab_route_walk_fini(struct ab_route_walk *walk, uint32_t n_lanes);
+
+/* As which heap heaps[h] is shown: the how many-th name its own is, from 0. */
+uint32_t ab_route_shown(const struct ab_route_heap *heaps, uint32_t h);
 
 #endif
