@@ -4,9 +4,9 @@
  */
 #include "advise/advise.h"
 
-#include "advise/classify.h"
 #include "advise/group_stats.h"
 #include "advise/heaps.h"
+#include "advise/proposal.h"
 #include "base/bits.h"
 
 #include <stdio.h>
@@ -33,7 +33,7 @@ static enum ab_status find_heaps(const struct ab_advise_plan *plan, struct ab_si
     bool has_broken_stack = false;
     for (int turn = 0; turn < 2; turn++) {
         for (size_t i = 0; i < groups->n; i++)
-            ab_classify(out, &groups->items[i], turn == 0);
+            ab_proposal_find(out, &groups->items[i], turn == 0);
         AB_TRY(ab_heaps_make(plan, groups, out, &has_broken_stack, err));
         if (!has_broken_stack)
             break;

@@ -5,8 +5,8 @@
  */
 #include "advise/heaps.h"
 
-#include "advise/classify.h"
 #include "advise/lives.h"
+#include "advise/proposal.h"
 #include "base/bits.h"
 
 #include <stdio.h>
@@ -34,7 +34,7 @@ struct fitting {
 
 static bool is_of_heap(const struct ab_advice_heap *h, const struct ab_advice_group *g)
 {
-    return h->kind == g->kind && (g->kind != AB_ADVICE_POOL || h->size_most == ab_classify_slot(g));
+    return h->kind == g->kind && (g->kind != AB_ADVICE_POOL || h->size_most == ab_proposal_slot(g));
 }
 
 /* Groups come with the most calls first: where heaps run out, those with few stay where they are. */
@@ -62,7 +62,7 @@ static void place(struct fitting *f, struct ab_advice_group *g)
     h->n_groups++;
     h->calls += g->calls;
     h->bytes += g->bytes;
-    uint64_t size = g->kind == AB_ADVICE_POOL ? ab_classify_slot(g) : g->size_most;
+    uint64_t size = g->kind == AB_ADVICE_POOL ? ab_proposal_slot(g) : g->size_most;
     h->size_most = size > h->size_most ? size : h->size_most;
     h->align = g->align_most > h->align ? g->align_most : h->align;
     h->n_threads = g->n_threads > 1 || (h->n_threads > 0 && a->n_threads > 1) ? 2 : 1;

@@ -3,7 +3,7 @@
  * The rules, from the strictest promise to the weakest. Each is one that the trace has kept without
  * exception: what frees in bulk may not have one block that lives on.
  */
-#include "advise/classify.h"
+#include "advise/proposal.h"
 
 #include "base/bits.h"
 
@@ -18,7 +18,7 @@ enum {
     ALIGN_MOST = 16,       /* of pool and slab */
 };
 
-uint64_t ab_classify_slot(const struct ab_advice_group *g)
+uint64_t ab_proposal_slot(const struct ab_advice_group *g)
 {
     return g->size_most < 16 ? 16 : ab_align_up(g->size_most, 16);
 }
@@ -41,7 +41,7 @@ static bool is_stack(const struct ab_advice *a, const struct ab_advice_group *g)
 
 static bool is_of_one_size(const struct ab_advice_group *g)
 {
-    uint64_t slot = ab_classify_slot(g);
+    uint64_t slot = ab_proposal_slot(g);
     return (g->size_least + 16 > slot || g->n_sizes == 1) && slot <= POOL_SIZE_MOST &&
            g->align_most <= ALIGN_MOST;
 }
@@ -68,7 +68,7 @@ static enum ab_advice_kind kind_of(const struct ab_advice *a, const struct ab_ad
     return *why = "no pattern that a simpler allocator could use", AB_ADVICE_KEEP;
 }
 
-void ab_classify(const struct ab_advice *a, struct ab_advice_group *g, bool is_stack_allowed)
+void ab_proposal_find(const struct ab_advice *a, struct ab_advice_group *g, bool is_stack_allowed)
 {
     g->kind = kind_of(a, g, is_stack_allowed, &g->why);
     g->heap = AB_ADVICE_NO_HEAP;
