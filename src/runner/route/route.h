@@ -6,9 +6,9 @@
 #ifndef AB_RUNNER_ROUTE_ROUTE_H
 #define AB_RUNNER_ROUTE_ROUTE_H
 
+#include "base/origin.h"
 #include "core/status.h"
 #include "runner/tape/tape_image.h"
-#include "tape/origin.h"
 #include "wire/route.h"
 
 enum ab_route_range { AB_ROUTE_GROUP, AB_ROUTE_SIZE, AB_ROUTE_LANE, AB_ROUTE_RANGES };
@@ -33,7 +33,7 @@ struct ab_route_plan {
     size_t n_rules;
     const struct ab_route_heap *heaps; /* without what the walk finds */
     uint32_t n_heaps;                  /* 1 … AB_ROUTE_HEAPS_MAX */
-    const uint8_t *origins;            /* tape/origin.h; NULL = no rule asks for them */
+    const uint8_t *origins;            /* base/origin.h; NULL = no rule asks for them */
     size_t n_origins;
 };
 

@@ -4,8 +4,8 @@
  * each allocation of a tape, refused ones as well, in the common order. A resize is asked the same as
  * the allocation of its block. In no tape and in no digest.
  */
-#ifndef AB_TAPE_ORIGIN_H
-#define AB_TAPE_ORIGIN_H
+#ifndef AB_BASE_ORIGIN_H
+#define AB_BASE_ORIGIN_H
 
 #define AB_ORIGIN_CLASSES 64
 #define AB_ORIGIN_CLASS 0x3fu  /* call sites that the same patterns fit are of one class */
