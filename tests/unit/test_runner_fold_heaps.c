@@ -25,11 +25,19 @@ static uint32_t positions[MOST], ticks[MOST];
 static uint8_t classes[MOST], kinds[MOST];
 
 static const struct ab_route_heap heaps[3] = {
-    {.source = AB_SOURCE_BUILTIN, .name = "pool", .builtin = "pool"},
+    {.source = AB_SOURCE_BUILTIN, .name = "pool#1", .builtin = "pool"},
     {.source = AB_SOURCE_BUILTIN, .name = "slab", .builtin = "slab"},
-    {.source = AB_SOURCE_BUILTIN, .name = "pool", .builtin = "pool"}};
-static const struct ab_route_rule by_size[] = {{AB_ROUTE_SIZE, 0, SMALL, 0},
-                                               {AB_ROUTE_ALL, 0, 0, 1}};
+    {.source = AB_SOURCE_BUILTIN, .name = "pool#2", .builtin = "pool"}}; /* as of 2*pool */
+
+#define SMALL_ONES \
+    { \
+        .ranges = { [AB_ROUTE_SIZE] = {true, 0, SMALL} } \
+    }
+#define REST(to) \
+    { \
+        .heap = (to), .odd_heap = (to) \
+    }
+static const struct ab_route_rule by_size[] = {SMALL_ONES, REST(1)};
 
 /* Every op of the measured phases is timed; what it took says where it stands. */
 static struct ab_outcome outcome(void)
@@ -97,7 +105,8 @@ static const struct ab_heap_part *find(const struct ab_session *s, uint32_t heap
 static void make_route(const struct ab_route_rule *rules, size_t n_rules, uint32_t n_heaps,
                        struct ab_route *out)
 {
-    const struct ab_route_plan plan = {rules, n_rules, heaps, n_heaps};
+    const struct ab_route_plan plan = {
+        .rules = rules, .n_rules = n_rules, .heaps = heaps, .n_heaps = n_heaps};
     assert_int_equal(ab_route_make(&plan, &map, NULL, out, &err), AB_OK);
 }
 
@@ -224,9 +233,7 @@ static void expect_the_rows_numbers(const struct ab_route_rule *rules, size_t n_
 static void one_heap_has_the_rows_numbers(void **state)
 {
     (void)state;
-    static const struct ab_route_rule one[] = {{AB_ROUTE_ALL, 0, 0, 0}},
-                                      same_name[] = {{AB_ROUTE_SIZE, 0, SMALL, 0},
-                                                     {AB_ROUTE_ALL, 0, 0, 2}};
+    static const struct ab_route_rule one[] = {REST(0)}, same_name[] = {SMALL_ONES, REST(2)};
     expect_the_rows_numbers(one, 1, 1);
     expect_the_rows_numbers(same_name, 2, 3);
 }
