@@ -4,7 +4,9 @@
  * says its block: "+ SIZE TRACE ADDRESS", "- ADDRESS". Interpreted, sizes are named by "a SIZE TRACE",
  * numbered from 0, and a call says that number: which of the blocks of one size and place was freed
  * is lost, the youngest is taken. Both give a resize as a free and an allocation, and know no threads.
- * "c MILLISECONDS" is the time. Everything else says where, not what.
+ * "c MILLISECONDS" is the time, every 10 ms. Everything else says where, not what.
+ *
+ * Whether a trace has times is said at its begin, so the calls before the first "c" are held back.
  */
 #include "exchange/formats.h"
 
@@ -20,6 +22,7 @@ static const char expected[] = "a line of heaptrack, such as \"+ 64 8 55a2dc7681
 enum { INTERPRETED = 1, RAW = 2 }; /* once a line has shown it */
 enum { VERSION_LEAST = 1, VERSION_MOST = 3 };
 enum { SITES_MOST = 1 << 26 }; /* a packed file can hold any number of lines */
+enum { HELD_MOST = 1 << 20 };  /* more than 10 ms are enough for: the file has no times */
 #define NONE UINT32_MAX
 
 struct node { /* a live block of an interpreted file, in a list of those of one size and place */
@@ -37,6 +40,9 @@ struct heap {
     struct ab_intake *to;
     int kind; /* 0 = not known yet */
     uint64_t time_ns, n_addresses;
+    struct ab_foreign_call *held;
+    size_t n_held, cap_held;
+    bool is_settled; /* it is known whether there are times, and nothing is held */
     struct site *sites;
     size_t n_sites, cap_sites;
     struct node *nodes;
@@ -65,10 +71,31 @@ static enum ab_status settle(struct heap *h, int kind, const char *line, struct 
     return AB_OK;
 }
 
+static enum ab_status settle_times(struct heap *h, bool has_time, struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    if (h->is_settled)
+        return AB_OK;
+    h->is_settled = true;
+    h->to->has_time = has_time;
+    for (size_t i = 0; i < h->n_held && status == AB_OK; i++)
+        status = ab_intake_take(h->to, &h->held[i], err);
+    free(h->held);
+    h->held = NULL;
+    return status;
+}
+
 static enum ab_status take(struct heap *h, struct ab_foreign_call call, struct ab_err *err)
 {
     call.time_ns = h->time_ns;
-    return ab_intake_take(h->to, &call, err);
+    if (h->n_held == HELD_MOST)
+        AB_TRY(settle_times(h, false, err));
+    if (h->is_settled)
+        return ab_intake_take(h->to, &call, err);
+    if (!AB_GROW(h->held, h->cap_held, h->n_held))
+        return no_memory(err);
+    h->held[h->n_held++] = call;
+    return AB_OK;
 }
 
 /* ---- interpreted ---- */
@@ -189,10 +216,20 @@ static void take_program(struct heap *h, const char *command)
     snprintf(h->to->program, sizeof h->to->program, "%.*s", (int)(n < 255 ? n : 255), command);
 }
 
-static enum ab_status take_line(struct heap *h, const char *line, struct ab_err *err)
+static enum ab_status take_time(struct heap *h, const char *line, struct ab_err *err)
 {
     const char *at = line + 1;
     uint64_t ms;
+    if (!scan_number(&at, &ms) || !ab_scan_end(at) || ms > UINT64_MAX / 1000000)
+        return ab_feed_odd_line(h->from, line, expected, err);
+    AB_TRY(settle_times(h, true, err));
+    h->time_ns = ms * 1000000;
+    return AB_OK;
+}
+
+static enum ab_status take_line(struct heap *h, const char *line, struct ab_err *err)
+{
+    const char *at = line + 1;
     switch (line[0]) {
     case '+':
         return take_alloc(h, line, err);
@@ -203,10 +240,7 @@ static enum ab_status take_line(struct heap *h, const char *line, struct ab_err 
     case 'v':
         return take_version(h, line, err);
     case 'c':
-        if (!scan_number(&at, &ms) || !ab_scan_end(at) || ms > UINT64_MAX / 1000000)
-            return ab_feed_odd_line(h->from, line, expected, err);
-        h->time_ns = ms * 1000000;
-        return AB_OK;
+        return take_time(h, line, err);
     case 'X':
         take_program(h, *at == ' ' ? at + 1 : at);
         return AB_OK;
@@ -222,10 +256,12 @@ enum ab_status ab_import_heaptrack(struct ab_feed *from, struct ab_intake *to, s
     struct heap h = {.from = from, .to = to, .unused = NONE};
     enum ab_status status;
     char *line;
-    to->has_time = true;
     while ((status = ab_feed_line(from, &line, err)) == AB_OK && line != NULL &&
            (status = take_line(&h, line, err)) == AB_OK)
         ;
+    if (status == AB_OK)
+        status = settle_times(&h, false, err);
+    free(h.held);
     free(h.sites);
     free(h.nodes);
     return status;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Owns the packed bytes and the state of zlib and zstd. Several members of gzip and several frames of
- * zstd follow each other as in the tools of these names.
+ * zstd follow each other as in the tools of these names. The head of a frame: RFC 8878, 3.1.1.1.
  */
 #include "exchange/unpack.h"
+
+#include "core/units_show.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,8 +13,10 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 enum { PACKED_BYTES = 1 << 16, SNIFFED = 4, GZIP_WINDOW = 15 + 16 };
+enum { WINDOW_LOG2_MAX = 27, FRAME_HEAD_MAX = 18 }; /* the window is that of the tool */
 
 enum packing { UNKNOWN, PLAIN, GZIP, ZSTD };
 
@@ -76,7 +80,8 @@ static enum ab_status sniff(struct ab_unpack *u, struct ab_err *err)
         u->packing = GZIP;
     } else if (u->n >= sizeof zstd && memcmp(u->packed, zstd, sizeof zstd) == 0) {
         u->packing = ZSTD;
-        if ((u->zstd = ZSTD_createDStream()) == NULL)
+        if ((u->zstd = ZSTD_createDStream()) == NULL ||
+            ZSTD_isError(ZSTD_DCtx_setParameter(u->zstd, ZSTD_d_windowLogMax, WINDOW_LOG2_MAX)))
             return ab_fail(err, AB_SYSTEM, "out of memory");
     }
     return AB_OK;
@@ -115,16 +120,40 @@ static enum ab_status unpack_gzip(struct ab_unpack *u, void *to, size_t cap, siz
     return AB_OK;
 }
 
+/* Of the frame whose head is next: it is there as a whole. */
+static uint64_t frame_window(const struct ab_unpack *u)
+{
+    const uint8_t *head = u->packed + u->at;
+    uint64_t bytes = UINT64_C(1) << (10 + (head[5] >> 3));
+    bool is_one_segment = (head[4] & 0x20) != 0;
+    return is_one_segment ? ZSTD_getFrameContentSize(head, u->n - u->at)
+                          : bytes + bytes / 8 * (head[5] & 7);
+}
+
+/* An error has taken nothing of the input. */
+static enum ab_status refuse_zstd(const struct ab_unpack *u, size_t result, struct ab_err *err)
+{
+    if (ZSTD_getErrorCode(result) != ZSTD_error_frameParameter_windowTooLarge || u->is_within)
+        return refuse(u, "zstd", ZSTD_getErrorName(result), err);
+    return ab_fail(err, AB_INPUT,
+                   "byte %llu: zstd data with a window of %s, at most %s is read; unpack it first: "
+                   "zstd -d --long=31",
+                   (unsigned long long)ab_unpack_offset(u), AB_BYTES(frame_window(u)),
+                   AB_BYTES(UINT64_C(1) << WINDOW_LOG2_MAX));
+}
+
 static enum ab_status unpack_zstd(struct ab_unpack *u, void *to, size_t cap, size_t *n,
                                   struct ab_err *err)
 {
+    while (!u->is_within && u->n - u->at < FRAME_HEAD_MAX && !u->is_over)
+        AB_TRY(fill(u, err));
     ZSTD_inBuffer in = {u->packed, u->n, u->at};
     ZSTD_outBuffer out = {to, cap, 0};
     size_t result = ZSTD_decompressStream(u->zstd, &out, &in);
+    if (ZSTD_isError(result))
+        return refuse_zstd(u, result, err);
     u->at = in.pos;
     *n = out.pos;
-    if (ZSTD_isError(result))
-        return refuse(u, "zstd", ZSTD_getErrorName(result), err);
     u->is_within = result != 0;
     return AB_OK;
 }

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TRACES = 3, RECORDS_MOST = 6000, ALL = TRACES * RECORDS_MOST };
+enum { TRACES = 7, RECORDS_MOST = 3000, ALL = TRACES * RECORDS_MOST };
 
 struct input {
     struct test_mix mix;

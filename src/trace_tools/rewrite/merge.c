@@ -28,6 +28,8 @@ struct input {
 struct state {
     const struct ab_merge_request *merge;
     struct input *inputs;
+    struct input **heap; /* side by side: those that have events; the one that is next on top */
+    size_t n_heap;
     size_t first; /* of a serial merge: the one that is being read */
     bool has_time;
     uint64_t base_us, last_us; /* serial: where the one that is being read begins */
@@ -72,29 +74,65 @@ static enum ab_status fill(struct input *in, struct ab_err *err)
     return ab_trace_next(in->reader, in->events, BATCH, &in->n, err);
 }
 
-/* Is the next event of a before that of b? */
+/* Is the next event of a before that of b? Of equal ones that of the trace that was named first. */
 static bool is_before(const struct state *s, const struct input *a, const struct input *b)
 {
-    if (s->has_time)
-        return a->events[a->at].time_us < b->events[b->at].time_us;
-    return (__uint128_t)(a->n_done + 1) * b->n_all < (__uint128_t)(b->n_done + 1) * a->n_all;
+    __uint128_t at_a = a->events[a->at].time_us, at_b = b->events[b->at].time_us;
+    if (!s->has_time) {
+        at_a = (__uint128_t)(a->n_done + 1) * b->n_all;
+        at_b = (__uint128_t)(b->n_done + 1) * a->n_all;
+    }
+    return at_a < at_b || (at_a == at_b && a < b);
+}
+
+/* Below place i all is in order. */
+static void sift_down(struct state *s, size_t i)
+{
+    struct input *moved = s->heap[i];
+    for (size_t child; (child = 2 * i + 1) < s->n_heap; i = child) {
+        if (child + 1 < s->n_heap && is_before(s, s->heap[child + 1], s->heap[child]))
+            child++;
+        if (!is_before(s, s->heap[child], moved))
+            break;
+        s->heap[i] = s->heap[child];
+    }
+    s->heap[i] = moved;
+}
+
+static enum ab_status begin_heap(struct state *s, struct ab_err *err)
+{
+    s->heap = calloc(s->merge->n, sizeof(struct input *));
+    if (s->heap == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    for (size_t i = 0; i < s->merge->n; i++)
+        if (s->inputs[i].n > 0)
+            s->heap[s->n_heap++] = &s->inputs[i];
+    for (size_t i = s->n_heap / 2; i-- > 0;)
+        sift_down(s, i);
+    return AB_OK;
 }
 
 /* NULL when all is written. */
 static struct input *next_input(struct state *s)
 {
-    struct input *best = NULL;
-    if (s->merge->is_serial) {
-        while (s->first < s->merge->n && s->inputs[s->first].n == 0) {
-            s->first++;
-            s->base_us = s->last_us;
-        }
-        return s->first < s->merge->n ? &s->inputs[s->first] : NULL;
+    if (!s->merge->is_serial)
+        return s->n_heap > 0 ? s->heap[0] : NULL;
+    while (s->first < s->merge->n && s->inputs[s->first].n == 0) {
+        s->first++;
+        s->base_us = s->last_us;
     }
-    for (size_t i = 0; i < s->merge->n; i++)
-        if (s->inputs[i].n > 0 && (best == NULL || is_before(s, &s->inputs[i], best)))
-            best = &s->inputs[i];
-    return best;
+    return s->first < s->merge->n ? &s->inputs[s->first] : NULL;
+}
+
+/* The one on top has gone on. */
+static void settle_next(struct state *s)
+{
+    if (s->merge->is_serial)
+        return;
+    if (s->heap[0]->n == 0)
+        s->heap[0] = s->heap[--s->n_heap];
+    if (s->n_heap > 0)
+        sift_down(s, 0);
 }
 
 /* Programs that have files in common share the call sites in them. */
@@ -166,8 +204,12 @@ static enum ab_status merge_all(struct state *s, struct ab_err *err)
 {
     struct input *in;
     AB_TRY(open_all(s, err));
-    while ((in = next_input(s)) != NULL)
+    if (!s->merge->is_serial)
+        AB_TRY(begin_heap(s, err));
+    while ((in = next_input(s)) != NULL) {
         AB_TRY(put_next(s, in, err));
+        settle_next(s);
+    }
     enum ab_status status = ab_trace_writer_close(s->out.writer, &s->report.info, err);
     s->out.writer = NULL;
     return status;
@@ -190,6 +232,7 @@ enum ab_status ab_trace_merge(const struct ab_merge_request *merge, struct ab_me
     }
     ab_trace_writer_abandon(s.out.writer);
     ab_site_table_fini(&s.sites);
+    free((void *)s.heap);
     free(s.inputs);
     return status;
 }
