@@ -43,12 +43,6 @@ static APART void parse(size_t depth)
     free(value);
 }
 
-static void stack(void)
-{
-    for (int i = 0; i < SCOPES; i++)
-        parse(3 + draw(3));
-}
-
 /* ---- arena: what a request needs, freed at its end, the oldest first ---- */
 
 static void *blocks[4096];
@@ -75,6 +69,16 @@ static void end_scope(void)
     for (size_t i = 0; i < n_blocks; i++)
         free(blocks[i]);
     n_blocks = 0;
+}
+
+static void stack(void)
+{
+    for (int i = 0; i < SCOPES; i++) {
+        read_request();
+        for (size_t n = 2 + draw(2); n > 0; n--)
+            parse(2 + draw(2));
+        end_scope();
+    }
 }
 
 static void arena(void)
@@ -213,7 +217,7 @@ int main(int argc, char **argv)
         void (*run)(void);
         const char *expected;
     } all[] = {
-        {"stack", stack, "expected: stack parse\n"},
+        {"stack", stack, "expected: stack parse\nexpected: frame read_request\n"},
         {"arena", arena, "expected: frame read_request\nexpected: frame write_answer\n"},
         {"double", double_arena, "expected: double send_messages\nexpected: frame read_request\n"},
         {"pool", pool, "expected: pool spawn\n"},
