@@ -18,7 +18,7 @@ THREADS, SLOTS, BYTES_MAX = 1 << 20, (1 << 28) - 1, (1 << 63) - 1
 ALLOC, ZEROED, ALIGNED, RESIZE, FREE, THREAD_END, RELEASED, FAILED = 0, 1, 2, 3, 4, 5, 6, 8
 SIZED = (0, 1, 2, 8, 9, 10)
 RESIZED = (3, 11)
-INHERITED, SITES, SITE_COLUMN = 0x80000001, 0x80000002, 0x80000003  # kinds of chunks
+INHERITED, SITES, SITE_COLUMN, MARKS = 0x80000001, 0x80000002, 0x80000003, 0x80000005  # chunks
 NAMES = ("events", "threads", "live_peak_bytes", "live_peak_blocks", "alloc", "alloc_zeroed",
          "alloc_aligned", "resize", "free", "failed", "live_end_blocks", "live_end_bytes",
          "total_bytes", "thread_ends", "time_us")
@@ -113,7 +113,7 @@ def unpack_frame(stored, n_raw):
     zstd.ZSTD_decompress.restype = ctypes.c_size_t
     room = ctypes.create_string_buffer(n_raw or 1)
     if zstd.ZSTD_decompress(room, ctypes.c_size_t(n_raw), stored, ctypes.c_size_t(len(stored))) != n_raw:
-        raise Refused("a chunk of call sites that is not zstd, or of other bytes")
+        raise Refused("a frame that is not zstd, or of other bytes")
     return room.raw[:n_raw]
 
 
@@ -171,6 +171,7 @@ class Trace:
         self.live, self.live_bytes, self.ended, self.inherited = {}, 0, set(), 0
         self.sha, self.stream = hashlib.sha256(), Stream()
         self.modules, self.frames, self.stacks, self.column = [], [], [], None
+        self.mark_names, self.marks, self.mark_call, self.mark_time = [], [], 0, 0
 
     def refuse(self, why):
         raise Refused("byte %d: %s" % (self.at, why))
@@ -217,17 +218,22 @@ class Trace:
             self.define_sites(Columns(unpack_frame(stored, n_raw)))
         elif kind == SITE_COLUMN:
             self.read_site_column(Columns(unpack_frame(stored, n_raw)))
+        elif kind == MARKS:
+            self.read_marks(Columns(unpack_frame(stored, n_raw)))
         elif kind == INHERITED:
             if n_raw != 8 or n_stored != 8 or self.n_events > 0 or self.inherited > 0:
                 self.refuse("inherited blocks")
             self.inherited = struct.unpack("<Q", stored)[0]
-        self.n_optional += kind >> 31 and kind not in (INHERITED, SITES, SITE_COLUMN)
+        self.n_optional += kind >> 31 and kind not in (INHERITED, SITES, SITE_COLUMN, MARKS)
         self.n_chunks += 1
         self.at += 40 + n_stored
         if kind != 2:
             return True
         if struct.unpack("<15Q", stored) != tuple(self.totals.values()):
             self.refuse("the totals in the end mark")
+        if any(call > self.totals["events"] or thread > self.totals["threads"]
+               for call, _, thread, _ in self.marks):
+            self.refuse("a mark beyond the end")
         return None
 
     def define_sites(self, columns):
@@ -263,6 +269,26 @@ class Trace:
             self.column.append(columns.varint())
         if max(self.column, default=0) > len(self.stacks):
             self.refuse("a call site that is not defined")
+
+    def read_marks(self, columns):
+        for _ in range(columns.varint()):
+            n = columns.varint()
+            name = columns.bytes(n) if 1 <= n <= 255 else b"\0"
+            if 0 in name:
+                self.refuse("a name of marks")
+            self.mark_names.append(name)
+        for _ in range(columns.varint()):
+            calls, name, thread, ticks = columns.varints(4)
+            self.mark_call, self.mark_time = self.mark_call + calls, self.mark_time + ticks
+            if name >= len(self.mark_names) or thread > THREADS or \
+                    max(self.mark_call, self.mark_time) > BYTES_MAX:
+                self.refuse("a mark")
+            if self.mark_call < self.totals["events"]:
+                self.refuse("a mark of a call before its chunk")
+            self.marks.append((self.mark_call, name, thread, self.mark_time))
+        if columns.at != len(columns.raw) or len(self.mark_names) > 65535 or \
+                len(self.marks) > 1 << 24:
+            self.refuse("marks")
 
     def decode(self, columns, n):
         thread_of = decode_runs(columns, n)

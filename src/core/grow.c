@@ -32,3 +32,13 @@ bool ab_grow_zeroed(void *items, size_t *cap, size_t n, size_t item_bytes)
     memset(*array + old * item_bytes, 0, (*cap - old) * item_bytes);
     return true;
 }
+
+void *ab_grow_anew(void *buffer, size_t *cap, size_t n)
+{
+    if (n <= *cap)
+        return buffer;
+    free(buffer);
+    buffer = malloc(n);
+    *cap = buffer != NULL ? n : 0;
+    return buffer;
+}

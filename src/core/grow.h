@@ -18,4 +18,8 @@
 bool ab_grow(void *items, size_t *cap, size_t n, size_t item_bytes) __attribute__((cold));
 bool ab_grow_zeroed(void *items, size_t *cap, size_t n, size_t item_bytes) __attribute__((cold));
 
+/* Room for n bytes in a buffer of *cap, which are lost when it has not; NULL = out of memory, and
+ * *cap is 0 then. */
+void *ab_grow_anew(void *buffer, size_t *cap, size_t n);
+
 #endif

@@ -68,6 +68,7 @@ struct ab_trace_info {
     uint64_t thread_ends, time_us; /* of the last event */
     uint64_t optional_chunks;      /* of kinds that this reader does not know, skipped */
     bool has_sites;                /* there are chunks of call sites, read or not */
+    bool has_marks;                /* there are chunks of marks, read or not */
     uint64_t inherited; /* so many first events allocate what lived when the process was forked */
     struct ab_trace_bypass bypass;
 };

@@ -47,5 +47,6 @@ enum {
 #define AB_TRACE_CHUNK_SITES UINT32_C(0x80000002)       /* definitions */
 #define AB_TRACE_CHUNK_SITE_COLUMN UINT32_C(0x80000003) /* of the next chunk of events */
 #define AB_TRACE_CHUNK_BYPASS UINT32_C(0x80000004)
+#define AB_TRACE_CHUNK_MARKS UINT32_C(0x80000005)
 
 #endif

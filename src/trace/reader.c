@@ -5,14 +5,17 @@
 #include "trace/reader.h"
 
 #include "base/bytes.h"
+#include "core/grow.h"
 #include "core/text.h"
-#include "trace/bypass.h"
 #include "trace/checksum.h"
 #include "trace/chunk/chunk.h"
 #include "trace/chunk/compress.h"
 #include "trace/digest.h"
 #include "trace/format.h"
 #include "trace/live_state.h"
+#include "trace/optional/bypass.h"
+#include "trace/optional/inherited.h"
+#include "trace/optional/mark_chunk.h"
 #include "trace/sites/site_reader.h"
 #include "trace/summary.h"
 
@@ -99,6 +102,8 @@ static enum ab_status truncated(struct ab_trace_reader *r, struct ab_err *err)
     info->is_partial = true;
     info->file_bytes = r->chunk_offset;
     r->is_over = true;
+    if (r->options.marks != NULL)
+        ab_mark_table_cut(r->options.marks, info->events, info->threads);
     return AB_OK;
 }
 
@@ -220,50 +225,17 @@ struct chunk_head {
     uint32_t kind, n_events, raw_bytes, stored_bytes;
 };
 
-/* Room for n bytes, which the caps bound; what was in it is lost. NULL = out of memory. */
-static void *make_room(void *buffer, size_t *cap, size_t n)
-{
-    if (n <= *cap)
-        return buffer;
-    free(buffer);
-    buffer = malloc(n);
-    *cap = buffer != NULL ? n : 0;
-    return buffer;
-}
-
 static enum ab_status fit_chunk(struct ab_trace_reader *r, const struct chunk_head *h,
                                 struct ab_err *err)
 {
     size_t n_records = h->n_events * sizeof r->records[0];
-    r->stored = make_room(r->stored, &r->cap_stored, h->stored_bytes);
-    r->raw = make_room(r->raw, &r->cap_raw, (size_t)h->raw_bytes + 1);
-    r->records = make_room(r->records, &r->cap_records, n_records);
+    r->stored = ab_grow_anew(r->stored, &r->cap_stored, h->stored_bytes);
+    r->raw = ab_grow_anew(r->raw, &r->cap_raw, (size_t)h->raw_bytes + 1);
+    r->records = ab_grow_anew(r->records, &r->cap_records, n_records);
     if (r->cap_stored < h->stored_bytes || r->raw == NULL || r->cap_records < n_records ||
         !ab_chunk_codec_fit(&r->codec, h->n_events))
         return ab_fail(err, AB_SYSTEM, "out of memory");
     return AB_OK;
-}
-
-/* It comes before all events, once. */
-static enum ab_status take_inherited(struct ab_trace_reader *r, const struct chunk_head *h,
-                                     struct ab_err *err)
-{
-    if (h->stored_bytes != AB_TRACE_INHERITED_BYTES || h->raw_bytes != h->stored_bytes)
-        return bad(r, r->chunk_offset, err, "a chunk of inherited blocks of %u bytes",
-                   h->stored_bytes);
-    if (r->n_events > 0 || r->account.info.inherited > 0)
-        return bad(r, r->chunk_offset, err,
-                   "a chunk of inherited blocks after events, or a second one");
-    r->account.info.inherited = ab_get_u64(r->stored);
-    return AB_OK;
-}
-
-static enum ab_status take_bypass(struct ab_trace_reader *r, const struct chunk_head *h,
-                                  struct ab_err *err)
-{
-    const char *wrong = ab_bypass_take(r->stored, h->stored_bytes, h->raw_bytes,
-                                       &r->account.info.bypass);
-    return wrong == NULL ? AB_OK : bad(r, r->chunk_offset, err, "%s", wrong);
 }
 
 static enum ab_status check_inherited(const struct ab_trace_reader *r, struct ab_err *err)
@@ -334,6 +306,13 @@ static bool is_checksum_right(const struct ab_trace_reader *r, const uint8_t *he
 #endif
 }
 
+static enum ab_status check_marks(const struct ab_trace_reader *r, struct ab_err *err)
+{
+    const struct ab_trace_info *info = &r->account.info;
+    const char *wrong = ab_mark_table_check(r->options.marks, info->events, info->threads);
+    return wrong == NULL ? AB_OK : bad(r, r->chunk_offset, err, "%s", wrong);
+}
+
 static enum ab_status end_of_trace(struct ab_trace_reader *r, struct ab_err *err)
 {
     uint8_t expected[AB_TRACE_SUMMARY_BYTES], more;
@@ -341,6 +320,8 @@ static enum ab_status end_of_trace(struct ab_trace_reader *r, struct ab_err *err
     ab_trace_summary_encode(&r->account.info, expected);
     if (memcmp(expected, r->stored, sizeof expected) != 0)
         return bad(r, r->chunk_offset, err, "the totals in the end mark do not match the events");
+    if (r->options.marks != NULL)
+        AB_TRY(check_marks(r, err));
     uint64_t end = r->offset;
     AB_TRY(take(r, &more, 1, &got, err));
     if (got != 0)
@@ -376,16 +357,42 @@ static enum ab_status open_events(struct ab_trace_reader *r, const struct chunk_
 }
 
 /* What is known of call sites ahead of the events that have them. */
-static enum ab_status take_sites(struct ab_trace_reader *r, const struct chunk_head *h,
-                                 struct ab_err *err)
+static const char *take_sites(struct ab_trace_reader *r, const struct chunk_head *h)
 {
     r->account.info.has_sites = true;
     if (r->options.sites == NULL)
-        return AB_OK;
-    const char *wrong = ab_site_reader_take(&r->sites, r->options.sites,
-                                            h->kind == AB_TRACE_CHUNK_SITE_COLUMN, r->stored,
-                                            h->stored_bytes, r->raw, h->raw_bytes);
-    return wrong != NULL ? blame(r, "", wrong, err) : AB_OK;
+        return NULL;
+    return ab_site_reader_take(&r->sites, r->options.sites, h->kind == AB_TRACE_CHUNK_SITE_COLUMN,
+                               r->stored, h->stored_bytes, r->raw, h->raw_bytes);
+}
+
+static const char *take_marks(struct ab_trace_reader *r, const struct chunk_head *h)
+{
+    r->account.info.has_marks = true;
+    if (r->options.marks == NULL)
+        return NULL;
+    return ab_mark_chunk_take(r->options.marks, r->account.info.events, r->stored, h->stored_bytes,
+                              r->raw, h->raw_bytes);
+}
+
+static const char *take_optional(struct ab_trace_reader *r, const struct chunk_head *h)
+{
+    struct ab_trace_info *info = &r->account.info;
+    switch (h->kind) {
+    case AB_TRACE_CHUNK_INHERITED:
+        return ab_inherited_take(r->stored, h->stored_bytes, h->raw_bytes, r->n_events,
+                                 &info->inherited);
+    case AB_TRACE_CHUNK_SITES:
+    case AB_TRACE_CHUNK_SITE_COLUMN:
+        return take_sites(r, h);
+    case AB_TRACE_CHUNK_BYPASS:
+        return ab_bypass_take(r->stored, h->stored_bytes, h->raw_bytes, &info->bypass);
+    case AB_TRACE_CHUNK_MARKS:
+        return take_marks(r, h);
+    default:
+        info->optional_chunks++;
+        return NULL;
+    }
 }
 
 static enum ab_status read_chunk(struct ab_trace_reader *r, struct ab_err *err)
@@ -405,15 +412,9 @@ static enum ab_status read_chunk(struct ab_trace_reader *r, struct ab_err *err)
     if (!is_checksum_right(r, head, &h))
         return bad(r, r->chunk_offset, err, "chunk %u does not match its checksum", r->sequence);
     r->sequence++;
-    if (h.kind == AB_TRACE_CHUNK_INHERITED)
-        return take_inherited(r, &h, err);
-    if (h.kind == AB_TRACE_CHUNK_SITES || h.kind == AB_TRACE_CHUNK_SITE_COLUMN)
-        return take_sites(r, &h, err);
-    if (h.kind == AB_TRACE_CHUNK_BYPASS)
-        return take_bypass(r, &h, err);
     if ((h.kind & AB_TRACE_CHUNK_OPTIONAL) != 0) {
-        r->account.info.optional_chunks++;
-        return AB_OK;
+        const char *wrong = take_optional(r, &h);
+        return wrong != NULL ? blame(r, "", wrong, err) : AB_OK;
     }
     return h.kind == AB_TRACE_CHUNK_END ? end_of_trace(r, err) : open_events(r, &h, err);
 }

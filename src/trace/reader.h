@@ -8,6 +8,7 @@
 
 #include "core/status.h"
 #include "trace/event.h"
+#include "trace/optional/mark_table.h"
 #include "trace/sites/site_table.h"
 
 #include <stddef.h>
@@ -21,6 +22,8 @@ struct ab_trace_options {
     bool has_digest;      /* keep the digest of the events */
     struct ab_site_table *sites; /* of the caller, {0}: the call sites are read into it, ahead of
                                     their events. NULL: they are passed over, and events have none */
+    struct ab_mark_table *marks; /* of the caller, {0}: the marks are read into it, each ahead of
+                                    the call that it is before. NULL: they are passed over */
     uint64_t live_blocks_max, live_bytes_max; /* refuse beyond; 0 = what the format allows */
 };
 

@@ -6,12 +6,13 @@
 #include "trace/writer.h"
 
 #include "base/bytes.h"
-#include "trace/bypass.h"
 #include "trace/checksum.h"
 #include "trace/chunk/chunk_kinds.h"
 #include "trace/encoder.h"
 #include "trace/format.h"
 #include "trace/live_state.h"
+#include "trace/optional/bypass.h"
+#include "trace/optional/mark_chunk.h"
 #include "trace/sites/site_writer.h"
 #include "trace/summary.h"
 
@@ -27,6 +28,7 @@ struct ab_trace_writer {
     size_t cap;                   /* events in a chunk */
     uint32_t sequence;
     struct ab_site_writer *sites; /* NULL = events have none */
+    struct ab_mark_packer *marks; /* NULL = there are none */
     uint64_t n_events;            /* in chunks that are written */
     uint64_t file_bytes;
 };
@@ -71,10 +73,13 @@ enum ab_status ab_trace_writer_open_with(FILE *to, const struct ab_trace_writer_
     w->account.info.has_time = options->has_time;
     if (options->sites != NULL)
         w->sites = ab_site_writer_new(options->sites, w->cap);
+    if (options->marks != NULL)
+        w->marks = ab_mark_packer_new(options->marks);
     w->encoder = ab_encoder_new(w->cap, options->has_time, options->has_thread);
     if (w->encoder != NULL)
         w->batch = ab_encoder_batch(w->encoder);
-    bool is_made = w->encoder != NULL && (options->sites == NULL || w->sites != NULL);
+    bool is_made = w->encoder != NULL && (options->sites == NULL || w->sites != NULL) &&
+                   (options->marks == NULL || w->marks != NULL);
     enum ab_status status = is_made ? put_header(w, options->program, err)
                                     : ab_fail(err, AB_SYSTEM, "out of memory");
     if (status == AB_OK)
@@ -124,6 +129,21 @@ static enum ab_status put_sites(struct ab_trace_writer *w, struct ab_err *err)
     return AB_OK;
 }
 
+/* All that are known: none is of a call in a chunk that has been written. */
+static enum ab_status put_marks(struct ab_trace_writer *w, struct ab_err *err)
+{
+    struct ab_stored_chunk chunk;
+    if (w->marks == NULL)
+        return AB_OK;
+    for (;;) {
+        AB_TRY(ab_mark_packer_next(w->marks, &chunk, err));
+        if (chunk.n_raw == 0)
+            return AB_OK;
+        w->account.info.has_marks = true;
+        AB_TRY(put_chunk(w, AB_TRACE_CHUNK_MARKS, &chunk, err));
+    }
+}
+
 /* What the encoder was given last. */
 static enum ab_status put_encoded(struct ab_trace_writer *w, struct ab_err *err)
 {
@@ -132,6 +152,7 @@ static enum ab_status put_encoded(struct ab_trace_writer *w, struct ab_err *err)
     if (chunk.n_events == 0)
         return AB_OK;
     AB_TRY(put_sites(w, err));
+    AB_TRY(put_marks(w, err));
     return put_chunk(w, AB_TRACE_CHUNK_EVENTS, &chunk, err);
 }
 
@@ -259,6 +280,8 @@ enum ab_status ab_trace_writer_close(struct ab_trace_writer *w, struct ab_trace_
                                      struct ab_err *err)
 {
     enum ab_status status = put_rest(w, err);
+    if (status == AB_OK)
+        status = put_marks(w, err);
     ab_account_end_known(&w->account);
     if (status == AB_OK)
         status = put_bypass(w, err);
@@ -278,5 +301,6 @@ void ab_trace_writer_abandon(struct ab_trace_writer *w)
     ab_account_fini(&w->account);
     ab_encoder_free(w->encoder);
     ab_site_writer_free(w->sites);
+    ab_mark_packer_free(w->marks);
     free(w);
 }

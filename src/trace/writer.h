@@ -9,6 +9,7 @@
 
 #include "core/status.h"
 #include "trace/event.h"
+#include "trace/optional/mark_table.h"
 #include "trace/sites/site_table.h"
 
 #include <stdio.h>
@@ -25,6 +26,8 @@ struct ab_trace_writer_options {
     bool has_thread;                   /* a thread of its own packs them (encoder.h) */
     const struct ab_site_table *sites; /* of events: may grow until the writer is closed; as long as
                                           it is empty nothing is written of them. NULL = none */
+    const struct ab_mark_table *marks; /* the same: one of a call is in it when that call is
+                                          written. NULL = none */
     uint32_t chunk_events;             /* in a chunk; 0 = AB_TRACE_CHUNK_EVENTS_MAX */
 };
 enum ab_status ab_trace_writer_open_with(FILE *to, const struct ab_trace_writer_options *options,

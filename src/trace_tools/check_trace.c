@@ -54,12 +54,15 @@ enum ab_status ab_trace_check(const struct ab_walk *walk, struct ab_trace_info *
 {
     struct ab_walk own = *walk;
     struct ab_site_table sites = {0};
+    struct ab_mark_table marks = {0};
     own.begin = 0;
     own.end = UINT64_MAX;
     own.has_thread_ends = true;
     own.visit = visit;
     own.sites = &sites;
+    own.marks = &marks;
     enum ab_status status = ab_trace_walk(&own, info, err);
     ab_site_table_fini(&sites);
+    ab_mark_table_fini(&marks);
     return status;
 }

@@ -112,6 +112,7 @@ enum ab_status ab_trace_walk(const struct ab_walk *walk, struct ab_trace_info *i
     struct ab_trace_options options = {.is_partial = walk->is_partial,
                                        .has_thread_ends = walk->has_thread_ends,
                                        .sites = walk->sites,
+                                       .marks = walk->marks,
                                        .has_digest = walk->digest != NULL};
     if ((status = ab_trace_open_with(walk->path, &options, &s->reader, err)) != AB_OK ||
         (status = walk_events(s, err)) != AB_OK || (status = check_range(s, err)) != AB_OK ||

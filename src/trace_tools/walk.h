@@ -8,6 +8,7 @@
 #define AB_TRACE_TOOLS_WALK_H
 
 #include "core/status.h"
+#include "trace/optional/mark_table.h"
 #include "trace/sites/site_table.h"
 #include "trace_tools/slot_check.h"
 
@@ -32,6 +33,7 @@ struct ab_walk {
     bool is_partial;      /* accept a file without its end mark */
     bool has_thread_ends; /* hand AB_EVENT_THREAD_END on too; it has no number and no block */
     struct ab_site_table *sites; /* as in struct ab_trace_options */
+    struct ab_mark_table *marks; /* as there */
     char *digest;                /* NULL, or char[65]: set to the digest of the whole file */
     uint64_t begin;              /* calls before it are taken into the book, but not handed on */
     uint64_t end; /* stop before this call, unread what follows; UINT64_MAX = to the end */

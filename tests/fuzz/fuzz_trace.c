@@ -14,8 +14,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 static enum ab_status read_all(const char *path, bool is_partial, uint64_t *n_events)
 {
     struct ab_site_table sites = {0};
+    struct ab_mark_table marks = {0};
     struct ab_trace_options options = {.is_partial = is_partial,
                                        .sites = &sites,
+                                       .marks = &marks,
                                        .has_thread_ends = true,
                                        .has_digest = true,
                                        .live_blocks_max = 1 << 20};
@@ -39,7 +41,12 @@ static enum ab_status read_all(const char *path, bool is_partial, uint64_t *n_ev
         abort(); /* handed out others than it counted */
     if (status == AB_OK && info->is_partial && !is_partial)
         abort();
+    for (size_t i = 0; status == AB_OK && i < marks.n; i++)
+        if (marks.marks[i].name >= marks.n_names || marks.marks[i].call > info->events ||
+            (i > 0 && marks.marks[i].call < marks.marks[i - 1].call))
+            abort();
     ab_trace_close(r);
+    ab_mark_table_fini(&marks);
     ab_site_table_fini(&sites);
     return status;
 }

@@ -2,7 +2,7 @@
  *
  * u64 calls at least, u64 bytes at most, u32 modules, u32 bytes of names, names.
  */
-#include "trace/bypass.h"
+#include "trace/optional/bypass.h"
 
 #include "base/bytes.h"
 

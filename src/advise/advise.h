@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which allocations of a trace belong where: blocks are grouped by the place in the program that
+ * asked for them, each group gets a proposal by what its blocks did, and groups with the same
+ * proposal share a heap. Nothing is measured here: a proposal holds for the trace (a second reading
+ * of it proves that no block outlives its heap's promise), whether it pays is measured by replays.
+ *
+ * Sizes are in bytes, lifetimes in calls of the whole trace. A scope is a frame, a request: what
+ * trace_tools/scopes.h finds.
+ */
+#ifndef AB_ADVISE_ADVISE_H
+#define AB_ADVISE_ADVISE_H
+
+#include "core/status.h"
+#include "symbols/symbols.h"
+#include "trace/sites/site_table.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ab_advice_kind {
+    AB_ADVICE_KEEP,   /* the general malloc */
+    AB_ADVICE_STACK,  /* dies in its scope, the youngest first: mark and release */
+    AB_ADVICE_FRAME,  /* dies in its scope: an arena that is reset at its end */
+    AB_ADVICE_DOUBLE, /* dies by the end of the next one: two arenas in turn */
+    AB_ADVICE_POOL,   /* one size, many at a time */
+    AB_ADVICE_SLAB,   /* few small sizes */
+    AB_ADVICE_KIND_COUNT
+};
+/* "keep" "stack" "frame" "double" "pool" "slab", as in JSON. */
+const char *ab_advice_kind_name(enum ab_advice_kind kind);
+
+enum {
+    AB_ADVICE_SIZES = 16,     /* distinct sizes that are told apart */
+    AB_ADVICE_SURVIVORS = 8,  /* of a group that are kept */
+    AB_ADVICE_LIVES = 40,     /* lifetimes by log2, as AB_SITE_LIVES */
+    AB_ADVICE_HEAPS_MAX = 15, /* beside the one for the rest */
+};
+#define AB_ADVICE_NO_HEAP UINT32_MAX
+#define AB_ADVICE_NEVER UINT64_MAX /* a block that is not freed */
+
+struct ab_advice_size {
+    uint64_t bytes, calls;
+};
+
+struct ab_advice_survivor {    /* a block that outlived the scope of its birth */
+    uint64_t size, born, died; /* scopes, from 0; died may be AB_ADVICE_NEVER */
+};
+
+/* All blocks that one place in the program asks for, by allocation or resize. */
+struct ab_advice_group {
+    char key[560]; /* as a rule of --map says it: "site:game.c:88", "size:96"; "" = no rule can */
+    char function[128]; /* "" = not known, as in the next two */
+    char file[256];     /* its name without folders */
+    char module[256];   /* likewise */
+    uint64_t address;   /* in the module's file */
+    int line;           /* 0 = not known */
+    uint64_t calls, resizes, frees, never_freed;
+    uint64_t bytes;                               /* asked for, all calls together */
+    uint64_t size_least, size_most, align_most;   /* align_most: 16 when none was asked for */
+    struct ab_advice_size sizes[AB_ADVICE_SIZES]; /* n_sizes, the most frequent first */
+    uint32_t n_sizes;                             /* AB_ADVICE_SIZES + 1 = there are more */
+    uint64_t live_most_blocks, live_most_bytes;   /* at one time */
+    uint64_t scope_most_blocks, scope_most_bytes; /* asked for within one scope */
+    uint64_t in_scope, in_next,
+        later;                       /* of the ends of blocks: in which scope. later has those never
+                                          freed */
+    uint64_t lifo;                   /* frees of the youngest block of the group */
+    uint64_t remote;                 /* frees by another thread than the one that allocated */
+    uint32_t n_threads;              /* that allocate; 2 = two or more */
+    uint32_t thread;                 /* the first of them */
+    uint32_t lives[AB_ADVICE_LIVES]; /* of freed blocks, by log2 of the calls between */
+    struct ab_advice_survivor survivors[AB_ADVICE_SURVIVORS];
+    uint64_t n_survivors; /* in_next + later; more than are kept, maybe */
+    enum ab_advice_kind kind;
+    const char *why; /* of the kind: the end of a sentence */
+    uint32_t heap;   /* index in heaps, AB_ADVICE_NO_HEAP */
+};
+
+struct ab_advice_heap {
+    char name[8];      /* "A", "B", … in the order of calls */
+    char backend[160]; /* as a rule of --map says it: "arena:reserve=512KiB" */
+    enum ab_advice_kind kind;
+    uint32_t n_groups;
+    uint64_t calls, bytes;
+    uint64_t size_most; /* of a block; of a pool: the size of its slots */
+    uint64_t align;     /* of its blocks */
+    uint64_t most_blocks,
+        most_bytes;           /* measured: live at one time; of an arena what one scope takes */
+    uint64_t capacity_blocks; /* pool: most_blocks and a margin; else 0 */
+    uint64_t capacity_bytes;  /* most_bytes and a margin, of each of two if double; 0 = no limit */
+    uint32_t n_threads;       /* that allocate from it; 2 = two or more */
+    bool is_local;            /* every block is freed by the thread that allocated it */
+};
+
+struct ab_advice {
+    struct ab_advice_group *groups; /* the most calls first */
+    size_t n_groups;
+    struct ab_advice_heap heaps[AB_ADVICE_HEAPS_MAX];
+    size_t n_heaps;
+    uint64_t calls;    /* allocations and resizes that gave a block */
+    uint64_t n_events; /* all calls of the trace */
+    uint64_t n_scopes; /* 0 = the trace has none */
+    bool is_marked;    /* they are marks of the program; else they were found */
+    bool has_sites;    /* groups are call sites; else classes of sizes */
+    uint32_t n_threads;
+    char program[256]; /* "" = not known */
+};
+
+struct ab_advise_plan {
+    const char *path; /* of the trace */
+    bool is_partial;
+    /* The name of a frame; what is not known is "" and 0. NULL = no frame has one. */
+    void (*name)(void *user, const struct ab_site_table *table, const struct ab_site_frame *frame,
+                 struct ab_symbol *out);
+    void *user;
+};
+
+/* Reads the trace three times, memory O(live blocks + sites). AB_INPUT, AB_SYSTEM. End it with
+ * ab_advice_fini. */
+enum ab_status ab_advise(const struct ab_advise_plan *plan, struct ab_advice *out,
+                         struct ab_err *err);
+void ab_advice_fini(struct ab_advice *a);
+
+#endif

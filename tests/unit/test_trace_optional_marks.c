@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Marks in trace files: what is written comes back ahead of its call, over several chunks, with a
+ * thread that packs and without; of cut files those that are left; the golden file.
+ */
+#include "support/cmocka.h"
+#include "support/trace_mix.h"
+#include "trace/optional/mark_chunk.h"
+#include "trace/reader.h"
+#include "trace/writer.h"
+#include "trace_tools/walk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char path[] = "/tmp/test-trace-marks-XXXXXX";
+static struct ab_err err;
+
+/* ---- the table ---- */
+
+static void names_are_there_once(void **state)
+{
+    struct ab_mark_table t = {0};
+    char longer[300];
+    uint32_t a, b, c, d;
+    (void)state;
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = 0;
+    assert_true(ab_mark_know_name(&t, "frame", &a));
+    assert_true(ab_mark_know_name(&t, "", &b));
+    assert_true(ab_mark_know_name(&t, "frame", &c));
+    assert_true(ab_mark_know_name(&t, "fram", &d));
+    assert_int_equal(a, 0);
+    assert_int_equal(c, 0);
+    assert_int_equal(d, 2);
+    assert_string_equal(t.names[b], "mark");
+    assert_true(ab_mark_know_name(&t, longer, &d));
+    assert_int_equal(strlen(t.names[d]), AB_MARK_NAME_MAX);
+    assert_true(ab_mark_know_name(&t, longer, &c));
+    assert_int_equal(c, d);
+    ab_mark_table_fini(&t);
+}
+
+static void marks_ascend(void **state)
+{
+    struct ab_mark_table t = {0};
+    (void)state;
+    assert_true(ab_mark_add(&t, (struct ab_trace_mark){.call = 5, .time_us = 7}));
+    assert_true(ab_mark_add(&t, (struct ab_trace_mark){.call = 4, .time_us = 6}));
+    assert_true(ab_mark_add(&t, (struct ab_trace_mark){.call = 9, .time_us = 8, .thread = 3}));
+    assert_int_equal(t.marks[1].call, 5);
+    assert_int_equal(t.marks[1].time_us, 7);
+    assert_non_null(ab_mark_table_check(&t, 8, 4));
+    assert_non_null(ab_mark_table_check(&t, 9, 3));
+    assert_null(ab_mark_table_check(&t, 9, 4));
+    ab_mark_table_cut(&t, 9, 3);
+    assert_int_equal(t.n, 3);
+    assert_int_equal(t.marks[2].thread, AB_MARK_NO_THREAD);
+    ab_mark_table_cut(&t, 8, 3);
+    assert_int_equal(t.n, 2);
+    ab_mark_table_fini(&t);
+}
+
+/* ---- files ---- */
+
+enum { RECORDS = 5000, EVERY = 37 };
+static struct ab_event *records;
+static size_t n_calls;
+
+/* A mark ahead of every EVERY-th call, and two at the end. */
+static void write_file(uint32_t chunk_events, bool has_thread, struct ab_mark_table *t)
+{
+    struct ab_trace_writer *w;
+    struct ab_trace_info info;
+    uint32_t frame, other, n_threads = 0;
+    FILE *to = fopen(path, "wb");
+    struct ab_trace_writer_options options = {
+        .program = "marks", .marks = t, .has_thread = has_thread, .chunk_events = chunk_events};
+    assert_int_equal(ab_trace_writer_open_with(to, &options, &w, &err), AB_OK);
+    assert_true(ab_mark_know_name(t, "frame", &frame));
+    n_calls = 0;
+    for (size_t i = 0; i < RECORDS; i++) {
+        const struct ab_event *e = &records[i];
+        uint64_t number;
+        if (n_calls % EVERY == 0 && e->kind != AB_EVENT_THREAD_END) {
+            struct ab_trace_mark mark = {n_calls, frame, AB_MARK_NO_THREAD, n_calls * 10};
+            assert_true(i % 2 == 0 || ab_mark_know_name(t, "other", &mark.name));
+            if (n_threads > 0)
+                mark.thread = (uint32_t)(i % n_threads);
+            assert_true(ab_mark_add(t, mark));
+        }
+        assert_int_equal(ab_trace_write(w, e, &number, &err), AB_OK);
+        n_calls += e->kind != AB_EVENT_THREAD_END;
+        n_threads = e->thread >= n_threads ? e->thread + 1 : n_threads;
+    }
+    assert_true(ab_mark_know_name(t, "end", &other));
+    for (int i = 0; i < 2; i++)
+        assert_true(ab_mark_add(t, (struct ab_trace_mark){.call = n_calls, .name = other}));
+    assert_int_equal(ab_trace_writer_close(w, &info, &err), AB_OK);
+    assert_true(info.has_marks);
+    fclose(to);
+}
+
+static void assert_same(const struct ab_mark_table *a, const struct ab_mark_table *b, size_t n)
+{
+    assert_true(b->n >= n);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(a->marks[i].call, b->marks[i].call);
+        assert_int_equal(a->marks[i].thread, b->marks[i].thread);
+        assert_int_equal(a->marks[i].time_us, b->marks[i].time_us);
+        assert_string_equal(a->names[a->marks[i].name], b->names[b->marks[i].name]);
+    }
+}
+
+/* Each mark is there when its call is handed out. */
+static void read_back(const struct ab_mark_table *written, size_t batch)
+{
+    struct ab_mark_table t = {0};
+    struct ab_event events[300];
+    struct ab_trace_reader *r;
+    struct ab_trace_options options = {.marks = &t};
+    assert_int_equal(ab_trace_open_with(path, &options, &r, &err), AB_OK);
+    uint64_t done = 0;
+    for (size_t n = 1, seen = 0; n > 0;) {
+        if (ab_trace_next(r, events, batch, &n, &err) != AB_OK)
+            fail_msg("%s", err.text);
+        done += n;
+        while (n > 0 && seen < written->n && written->marks[seen].call < done)
+            seen++;
+        assert_true(t.n >= seen);
+    }
+    assert_int_equal(done, n_calls);
+    assert_int_equal(t.n, written->n);
+    assert_same(written, &t, t.n);
+    assert_true(ab_trace_reader_info(r)->has_marks);
+    assert_int_equal(ab_trace_reader_info(r)->optional_chunks, 0);
+    ab_trace_close(r);
+    ab_mark_table_fini(&t);
+}
+
+static void what_is_written_is_read(void **state)
+{
+    static const uint32_t chunks[] = {1, 100, 1000, 0};
+    (void)state;
+    for (int k = 0; k < 8; k++) {
+        struct ab_mark_table t = {0};
+        write_file(chunks[k / 2], k % 2, &t);
+        read_back(&t, 1);
+        read_back(&t, 300);
+        ab_mark_table_fini(&t);
+    }
+}
+
+static void a_table_without_marks_writes_nothing(void **state)
+{
+    struct ab_mark_table t = {0};
+    struct ab_trace_info info;
+    struct ab_trace_writer *w;
+    FILE *to = fopen(path, "wb");
+    struct ab_trace_writer_options options = {.program = "none", .marks = &t};
+    (void)state;
+    assert_int_equal(ab_trace_writer_open_with(to, &options, &w, &err), AB_OK);
+    assert_int_equal(ab_trace_writer_close(w, &info, &err), AB_OK);
+    assert_false(info.has_marks);
+    assert_int_equal(info.file_bytes, 44 + 40 + 120); /* header, end mark */
+    fclose(to);
+}
+
+static enum ab_status ignore(void *user, const struct ab_walk_batch *batch, struct ab_err *why)
+{
+    (void)user, (void)batch, (void)why;
+    return AB_OK;
+}
+
+static void a_cut_file_has_the_marks_of_its_calls(void **state)
+{
+    struct ab_mark_table written = {0};
+    struct ab_trace_info info;
+    (void)state;
+    write_file(500, false, &written);
+    FILE *f = fopen(path, "rb");
+    fseek(f, 0, SEEK_END);
+    long bytes = ftell(f);
+    fclose(f);
+    for (long cut = bytes - 1; cut > 60; cut -= 97) {
+        struct ab_mark_table t = {0};
+        struct ab_walk walk = {
+            .path = path, .is_partial = true, .end = UINT64_MAX, .marks = &t, .visit = ignore};
+        assert_int_equal(truncate(path, cut), 0);
+        if (ab_trace_walk(&walk, &info, &err) != AB_OK)
+            fail_msg("%s", err.text);
+        assert_same(&t, &written, t.n < 1 ? 0 : t.n - 1);
+        for (size_t i = 0; i < t.n; i++)
+            assert_true(t.marks[i].call <= info.events && (t.marks[i].thread < info.threads ||
+                                                           t.marks[i].thread == AB_MARK_NO_THREAD));
+        ab_mark_table_fini(&t);
+    }
+    ab_mark_table_fini(&written);
+}
+
+/* Written by another program, from the document. */
+static void the_golden_file_is_read(void **state)
+{
+    struct ab_mark_table t = {0};
+    struct ab_trace_info info;
+    struct ab_walk walk = {.path = "tests/golden/traces/good/marks.abt",
+                           .end = UINT64_MAX,
+                           .marks = &t,
+                           .visit = ignore};
+    (void)state;
+    if (ab_trace_walk(&walk, &info, &err) != AB_OK)
+        fail_msg("%s", err.text);
+    assert_true(info.has_marks);
+    assert_int_equal(t.n_names, 3);
+    assert_string_equal(t.names[1], "request");
+    assert_string_equal(t.names[2], "\xc3\xa9");
+    assert_int_equal(t.n, 5);
+    const struct ab_trace_mark want[] = {{0, 0, AB_MARK_NO_THREAD, 0},
+                                         {0, 1, 0, 5},
+                                         {7, 0, 0, 16672},
+                                         {1010, 2, 0, 17672},
+                                         {3000, 0, 0, 17672}};
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(t.marks[i].call, want[i].call);
+        assert_int_equal(t.marks[i].name, want[i].name);
+        assert_int_equal(t.marks[i].thread, want[i].thread);
+        assert_int_equal(t.marks[i].time_us, want[i].time_us);
+    }
+    ab_mark_table_fini(&t);
+}
+
+static int setup(void **state)
+{
+    static const struct test_mix mix = {
+        .seed = 5, .n = RECORDS, .threads = 4, .has_thread_ends = true};
+    (void)state;
+    records = test_mix_records(&mix);
+    int fd = mkstemp(path);
+    return fd >= 0 ? close(fd) : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    free(records);
+    return unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_there_once),
+        cmocka_unit_test(marks_ascend),
+        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(a_table_without_marks_writes_nothing),
+        cmocka_unit_test(a_cut_file_has_the_marks_of_its_calls),
+        cmocka_unit_test(the_golden_file_is_read),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
