@@ -55,16 +55,6 @@ json_t *ab_json_real(double x)
     return json_real(x);
 }
 
-bool ab_json_write(struct ab_json *w, json_t *document, FILE *to, unsigned digits)
-{
-    if (!w->is_short_of_memory &&
-        json_dumpf(document, to, JSON_INDENT(2) | JSON_REAL_PRECISION(digits)) != 0 && !ferror(to))
-        w->is_short_of_memory = true;
-    fputc('\n', to);
-    json_decref(document);
-    return !w->is_short_of_memory;
-}
-
 json_t *ab_json_histogram(const struct ab_hdr *hdr)
 {
     char *encoded = NULL;
@@ -74,4 +64,14 @@ json_t *ab_json_histogram(const struct ab_hdr *hdr)
     json_t *value = json_string(encoded);
     free(encoded);
     return value;
+}
+
+bool ab_json_write(struct ab_json *w, json_t *document, FILE *to, unsigned digits)
+{
+    if (!w->is_short_of_memory &&
+        json_dumpf(document, to, JSON_INDENT(2) | JSON_REAL_PRECISION(digits)) != 0 && !ferror(to))
+        w->is_short_of_memory = true;
+    fputc('\n', to);
+    json_decref(document);
+    return !w->is_short_of_memory;
 }

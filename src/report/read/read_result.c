@@ -9,6 +9,7 @@
 #include "report/heaps/heaps_read.h"
 #include "report/read/read_depth.h"
 #include "report/read/read_html.h"
+#include "report/read/read_iterations.h"
 #include "report/read/read_memory.h"
 #include "report/read/read_overview.h"
 #include "report/read/read_parts.h"
@@ -362,6 +363,7 @@ static void read_document(struct ab_stored_reader *r, struct ab_stored *out)
     ab_stored_results(r, &document);
     ab_stored_depth(r, &document);
     ab_stored_heaps(r, &document);
+    ab_stored_iterations(r, &document);
     ab_stored_memory(r, &document);
     s->overview = out->overview = ab_stored_overview(r, &document);
 }

@@ -15,6 +15,7 @@
 #include "report/files/checksum.h"
 #include "report/format.h"
 #include "report/heaps/heaps_json.h"
+#include "report/iterations/iterations_json.h"
 #include "report/json.h"
 #include "report/sinks/json_overview.h"
 #include "report/sinks/json_parts.h"
@@ -449,6 +450,7 @@ static json_t *document(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "results", results);
     put_depth(w, o, s);
     put_memory(w, o, s);
+    ab_iterations_json(w, o, s);
     ab_json_put(w, o, "trace_overview", ab_json_overview(w, s->overview));
     ab_json_put(w, o, "ratios", ab_json_ratios(w, s));
     put_verdicts(w, o, s);
