@@ -111,14 +111,18 @@ struct ab_advice {
 struct ab_advise_plan {
     const char *path; /* of the trace */
     bool is_partial;
+    const uint64_t *scope_ends; /* n_scope_ends, ascending: a scope ends before the call of that
+                                   number, the first one begins at call 0 */
+    size_t n_scope_ends;        /* 0 = the trace has none */
+    bool is_marked;             /* they are marks of the program; else they were found */
     /* The name of a frame; what is not known is "" and 0. NULL = no frame has one. */
     void (*name)(void *user, const struct ab_site_table *table, const struct ab_site_frame *frame,
                  struct ab_symbol *out);
     void *user;
 };
 
-/* Reads the trace three times, memory O(live blocks + sites). AB_INPUT, AB_SYSTEM. End it with
- * ab_advice_fini. */
+/* Reads the trace some times, memory O(live blocks + sites). AB_INPUT, AB_SYSTEM. End it with
+ * ab_advice_fini in any case. */
 enum ab_status ab_advise(const struct ab_advise_plan *plan, struct ab_advice *out,
                          struct ab_err *err);
 void ab_advice_fini(struct ab_advice *a);

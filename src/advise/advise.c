@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The steps from a trace to an advice: groups, what they did, kinds, heaps, and names for these.
+ */
+#include "advise/advise.h"
+
+#include "advise/group_stats.h"
+#include "advise/heaps.h"
+#include "advise/proposal.h"
+#include "base/bits.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const kinds[AB_ADVICE_KIND_COUNT] = {"keep",   "stack", "frame",
+                                                        "double", "pool",  "slab"};
+
+const char *ab_advice_kind_name(enum ab_advice_kind kind)
+{
+    return kinds[kind];
+}
+
+void ab_advice_fini(struct ab_advice *a)
+{
+    free(a->groups);
+    *a = (struct ab_advice){0};
+}
+
+/* Groups one by one may each be a stack and together be none: then they are not. */
+static enum ab_status find_heaps(const struct ab_advise_plan *plan, struct ab_site_groups *groups,
+                                 struct ab_advice *out, struct ab_err *err)
+{
+    bool has_broken_stack = false;
+    for (int turn = 0; turn < 2; turn++) {
+        for (size_t i = 0; i < groups->n; i++)
+            ab_proposal_find(out, &groups->items[i], turn == 0);
+        AB_TRY(ab_heaps_make(plan, groups, out, &has_broken_stack, err));
+        if (!has_broken_stack)
+            break;
+    }
+    return AB_OK;
+}
+
+static int by_calls(const void *a, const void *b)
+{
+    const struct ab_advice_group *x = a, *y = b;
+    return x->calls != y->calls ? (x->calls < y->calls ? 1 : -1)
+                                : AB_COMPARE(x->address, y->address);
+}
+
+/* Heaps were made in the order of their largest group. */
+static void sort_heaps(struct ab_advice *a)
+{
+    size_t order[AB_ADVICE_HEAPS_MAX];
+    struct ab_advice_heap sorted[AB_ADVICE_HEAPS_MAX];
+    uint32_t new_[AB_ADVICE_HEAPS_MAX];
+    for (size_t i = 0; i < a->n_heaps; i++) {
+        size_t at = i;
+        for (; at > 0 && a->heaps[order[at - 1]].calls < a->heaps[i].calls; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    for (uint32_t i = 0; i < a->n_heaps; i++) {
+        sorted[i] = a->heaps[order[i]];
+        new_[order[i]] = i;
+        snprintf(sorted[i].name, sizeof sorted[i].name, "%c", (char)('A' + (int)i));
+    }
+    for (size_t i = 0; i < a->n_heaps; i++)
+        a->heaps[i] = sorted[i];
+    for (size_t i = 0; i < a->n_groups; i++)
+        if (a->groups[i].heap != AB_ADVICE_NO_HEAP)
+            a->groups[i].heap = new_[a->groups[i].heap];
+}
+
+enum ab_status ab_advise(const struct ab_advise_plan *plan, struct ab_advice *out,
+                         struct ab_err *err)
+{
+    struct ab_site_groups groups = {0};
+    *out = (struct ab_advice){.n_scopes = plan->n_scope_ends, .is_marked = plan->is_marked};
+    enum ab_status status = ab_site_groups_make(plan, &groups, err);
+    if (status == AB_OK && (status = ab_group_stats(plan, &groups, out, err)) == AB_OK &&
+        (status = find_heaps(plan, &groups, out, err)) == AB_OK) {
+        out->has_sites = groups.of_site != NULL;
+        out->groups = groups.items;
+        out->n_groups = groups.n;
+        groups.items = NULL;
+        qsort(out->groups, out->n_groups, sizeof out->groups[0], by_calls);
+        while (out->n_groups > 0 && out->groups[out->n_groups - 1].calls == 0)
+            out->n_groups--; /* stacks of calls that gave no block */
+        sort_heaps(out);
+    }
+    ab_site_groups_fini(&groups);
+    return status;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Follows the blocks of a trace through their groups or heaps (*owners*): which of an owner's blocks
+ * are live, in which scope each was born, which is the youngest. A resize that changes the owner is
+ * the end of a block of one and the birth of one of the other, as in a replay.
+ */
+#ifndef AB_ADVISE_LIVES_H
+#define AB_ADVISE_LIVES_H
+
+#include "advise/advise.h"
+#include "trace_tools/walk.h"
+
+#define AB_LIVES_NO_OWNER UINT32_MAX
+
+struct ab_life {             /* of a block; all 0 when its slot is free */
+    uint64_t born, size;     /* call; size now */
+    uint64_t scope;          /* of its birth */
+    uint32_t owner, thread;  /* owner + 1; thread that made it */
+    uint32_t older, younger; /* of the same owner: slot + 1; 0 = none */
+};
+
+struct ab_life_owner { /* what is live of it */
+    uint32_t youngest; /* slot + 1 */
+    uint64_t blocks, bytes, most_blocks, most_bytes;
+    uint64_t scope, scope_blocks, scope_bytes; /* asked for in this scope so far */
+    uint64_t scope_most_blocks, scope_most_bytes;
+};
+
+struct ab_lives {               /* begins as {0}, but for what is said to be given */
+    const uint64_t *scope_ends; /* given */
+    size_t n_scope_ends;
+    bool rounds;    /* given: sizes count as multiples of 16, at least 16 */
+    uint64_t scope; /* of the call now */
+    struct ab_life *slots;
+    size_t cap_slots;
+    struct ab_life_owner *owners;
+    size_t n_owners, cap_owners;
+    /* Given. Of a request, AB_LIVES_NO_OWNER = it is not followed; false = out of memory. */
+    bool (*owner_of)(void *user, const struct ab_event *e, uint32_t *owner);
+    /* Given. A request was served by `owner`; is_new: it is a birth, else a resize in place. */
+    void (*given)(void *user, const struct ab_event *e, uint32_t owner, bool is_new);
+    /* Given. A block of its owner ends, by a free, by a resize to another or, e NULL, by the trace.
+     * It is still linked. */
+    void (*ended)(void *user, const struct ab_life *life, bool is_youngest,
+                  const struct ab_event *e, uint64_t call);
+    void *user;
+};
+
+/* For struct ab_walk: user is the lives. */
+enum ab_status ab_lives_visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err);
+void ab_lives_fini(struct ab_lives *l);
+
+#endif

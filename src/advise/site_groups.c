@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which frame of a stack is the place that asked, and how a rule of --map names it: by file and line
+ * where they are known and no other stack passes through that line, else by module and offset.
+ */
+#include "advise/site_groups.h"
+
+#include "base/bits.h"
+#include "core/grow.h"
+#include "trace_tools/walk.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- wrappers ---- */
+
+static const char *const wrappers[] = {
+    "*malloc*",    "*calloc*",      "*realloc*",        "*memalign*", "*strdup*",    "*strndup*",
+    "alloc",       "allocate",      "xalloc",           "*_alloc",    "*_allocate",  "*::alloc",
+    "*::allocate", "operator new*", "*::operator new*", "std::*",     "__gnu_cxx::*"};
+
+static const char *const foreign_modules[] = {"libc.so*", "libstdc++.so*", "libc++*", "ld-linux*",
+                                              "liballocbench*"};
+
+/* "void ns::box<int, std::allocator<int> >::add(int)" -> "ns::box::add" */
+static void bare_name(const char *function, char *out, size_t cap)
+{
+    size_t n = 0, depth = 0;
+    bool is_operator = strstr(function, "operator ") != NULL;
+    for (const char *s = function; *s != 0 && n + 1 < cap; s++) {
+        if (depth == 0 && *s == '(' && s != function && strncmp(s, "(anonymous", 10) != 0)
+            break;
+        if (depth == 0 && *s == ' ' && !is_operator) {
+            n = 0; /* what was before is the type */
+            continue;
+        }
+        depth += *s == '<';
+        if (depth == 0)
+            out[n++] = *s;
+        depth -= *s == '>' && depth > 0;
+    }
+    out[n] = 0;
+}
+
+bool ab_site_groups_is_wrapper(const char *function)
+{
+    char name[512];
+    bare_name(function, name, sizeof name);
+    for (size_t i = 0; i < AB_ARRAY_LEN(wrappers); i++)
+        if (fnmatch(wrappers[i], name, FNM_CASEFOLD) == 0)
+            return true;
+    return false;
+}
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* ---- frames ---- */
+
+struct place {       /* of a frame */
+    uint32_t symbol; /* index in `symbols` */
+    bool is_wrapper;
+};
+
+struct symbol { /* what frames of one line have in common */
+    char function[128], file[256];
+    int line;
+    uint32_t group; /* number + 1; 0 = none yet */
+    bool is_mixed;  /* a stack of another group passes through the line */
+};
+
+struct maker {
+    const struct ab_advise_plan *plan;
+    struct ab_site_table table;
+    struct place *places; /* by frame */
+    struct symbol *symbols;
+    size_t n_symbols, cap_symbols;
+    uint32_t *hashed; /* symbols by file and line: index + 1 */
+    size_t mask;
+    uint32_t *of_frame; /* group of a frame, number + 1 */
+    struct ab_site_groups *out;
+};
+
+static uint64_t hash_line(const struct ab_symbol *s)
+{
+    uint64_t h = UINT64_C(14695981039346656037);
+    for (const char *c = base_of(s->file); *c != 0; c++)
+        h = (h ^ (uint8_t)*c) * UINT64_C(1099511628211);
+    return (h ^ (uint64_t)s->line) * UINT64_C(1099511628211);
+}
+
+static bool is_line(const struct symbol *a, const struct ab_symbol *b)
+{
+    return a->line == b->line && b->line > 0 && strcmp(a->file, base_of(b->file)) == 0;
+}
+
+/* Frames whose line is not known have a symbol of their own each. */
+static bool know_symbol(struct maker *m, const struct ab_symbol *s, uint32_t *number)
+{
+    bool has_line = s->file[0] != 0 && s->line > 0;
+    size_t at = (size_t)hash_line(s) & m->mask;
+    for (; has_line && m->hashed[at] != 0; at = (at + 1) & m->mask)
+        if (is_line(&m->symbols[m->hashed[at] - 1], s)) {
+            *number = m->hashed[at] - 1;
+            return true;
+        }
+    if (!AB_GROW_ZEROED(m->symbols, m->cap_symbols, m->n_symbols))
+        return false;
+    struct symbol *new_ = &m->symbols[ *number = (uint32_t)m->n_symbols++];
+    snprintf(new_->function, sizeof new_->function, "%.127s", s->function);
+    snprintf(new_->file, sizeof new_->file, "%.255s", base_of(s->file));
+    new_->line = s->line;
+    if (has_line)
+        m->hashed[at] = *number + 1;
+    return true;
+}
+
+static bool is_foreign(const struct maker *m, const struct ab_site_frame *frame)
+{
+    if (frame->module == 0)
+        return false;
+    const char *name = base_of(m->table.modules[frame->module - 1].path);
+    for (size_t i = 0; i < AB_ARRAY_LEN(foreign_modules); i++)
+        if (fnmatch(foreign_modules[i], name, 0) == 0)
+            return true;
+    return false;
+}
+
+static bool name_frames(struct maker *m)
+{
+    size_t n = 16;
+    while (n < 2 * m->table.n_frames)
+        n *= 2;
+    m->mask = n - 1;
+    m->hashed = calloc(n, sizeof m->hashed[0]);
+    m->places = calloc(m->table.n_frames + 1, sizeof m->places[0]);
+    m->of_frame = calloc(m->table.n_frames + 1, sizeof m->of_frame[0]);
+    bool ok = m->hashed != NULL && m->places != NULL && m->of_frame != NULL;
+    for (size_t i = 0; ok && i < m->table.n_frames; i++) {
+        struct ab_symbol symbol = {.line = 0};
+        if (m->plan->name != NULL)
+            m->plan->name(m->plan->user, &m->table, &m->table.frames[i], &symbol);
+        m->places[i].is_wrapper = symbol.is_new || is_foreign(m, &m->table.frames[i]) ||
+                                  ab_site_groups_is_wrapper(symbol.function);
+        ok = know_symbol(m, &symbol, &m->places[i].symbol);
+    }
+    return ok;
+}
+
+/* ---- groups ---- */
+
+static uint32_t frame_at(const struct maker *m, uint32_t stack, size_t place)
+{
+    return m->table.lists[m->table.stacks[stack - 1].first + place];
+}
+
+/* The place of the frame that asked; the stack has one at least. */
+static size_t place_of(const struct maker *m, uint32_t stack)
+{
+    size_t depth = m->table.stacks[stack - 1].depth;
+    for (size_t i = 0; i < depth; i++)
+        if (!m->places[frame_at(m, stack, i)].is_wrapper)
+            return i;
+    return 0;
+}
+
+static struct ab_advice_group *add_group(struct ab_site_groups *g)
+{
+    if (!AB_GROW_ZEROED(g->items, g->cap, g->n))
+        return NULL;
+    g->items[g->n] = (struct ab_advice_group){.align_most = 16, .heap = AB_ADVICE_NO_HEAP};
+    return &g->items[g->n++];
+}
+
+static void describe(const struct maker *m, uint32_t frame, struct ab_advice_group *group)
+{
+    const struct symbol *s = &m->symbols[m->places[frame].symbol];
+    const struct ab_site_frame *f = &m->table.frames[frame];
+    memcpy(group->function, s->function, sizeof group->function);
+    memcpy(group->file, s->file, sizeof group->file);
+    group->line = s->line;
+    group->address = f->address;
+    if (f->module != 0)
+        snprintf(group->module, sizeof group->module, "%.255s",
+                 base_of(m->table.modules[f->module - 1].path));
+}
+
+/* One group a line; a frame whose line is not known, or mixed, is one by itself. */
+static uint32_t group_of_frame(struct maker *m, uint32_t frame)
+{
+    struct symbol *s = &m->symbols[m->places[frame].symbol];
+    uint32_t *known = s->line > 0 && !s->is_mixed ? &s->group : &m->of_frame[frame];
+    if (*known == 0) {
+        struct ab_advice_group *group = add_group(m->out);
+        if (group == NULL)
+            return UINT32_MAX;
+        describe(m, frame, group);
+        *known = (uint32_t)m->out->n;
+    }
+    return *known - 1;
+}
+
+/* A rule takes any frame of a stack: where a line is that of the place that asked in one stack and
+ * further out in another, its name does not tell them apart. */
+static void find_mixed(struct maker *m)
+{
+    for (uint32_t stack = 1; stack <= m->table.n_stacks; stack++) {
+        size_t own = m->table.stacks[stack - 1].depth > 0 ? place_of(m, stack) : 0;
+        for (size_t i = own + 1; i < m->table.stacks[stack - 1].depth; i++)
+            m->symbols[m->places[frame_at(m, stack, i)].symbol].is_mixed = true;
+    }
+}
+
+static bool is_text(const char *s)
+{
+    for (; *s != 0; s++)
+        if ((uint8_t)*s <= ' ' || strchr("=,&#*?[]\\{}", *s) != NULL)
+            return false;
+    return true;
+}
+
+static void name_group(struct ab_advice_group *g, bool is_mixed)
+{
+    if (g->file[0] != 0 && g->line > 0 && !is_mixed && is_text(g->file))
+        snprintf(g->key, sizeof g->key, "site:%s:%d", g->file, g->line);
+    else if (g->module[0] != 0 && is_text(g->module))
+        snprintf(g->key, sizeof g->key, "site:%s+0x%llx", g->module,
+                 (unsigned long long)g->address);
+}
+
+static bool make_groups(struct maker *m)
+{
+    struct ab_site_groups *out = m->out;
+    out->of_site = calloc(m->table.n_stacks + 1, sizeof out->of_site[0]);
+    if (out->of_site == NULL || add_group(out) == NULL || !name_frames(m))
+        return false; /* the first group: sites that are not known */
+    find_mixed(m);
+    for (uint32_t stack = 1; stack <= m->table.n_stacks; stack++) {
+        if (m->table.stacks[stack - 1].depth == 0)
+            continue;
+        uint32_t frame = frame_at(m, stack, place_of(m, stack));
+        uint32_t group = group_of_frame(m, frame);
+        if (group == UINT32_MAX)
+            return false;
+        out->of_site[stack] = group;
+        name_group(&out->items[group], m->symbols[m->places[frame].symbol].is_mixed);
+    }
+    return true;
+}
+
+static enum ab_status pass_over(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
+{
+    (void)user, (void)batch, (void)err;
+    return AB_OK;
+}
+
+enum ab_status ab_site_groups_make(const struct ab_advise_plan *plan, struct ab_site_groups *out,
+                                   struct ab_err *err)
+{
+    struct maker m = {.plan = plan, .out = out};
+    const struct ab_walk walk = {.path = plan->path,
+                                 .is_partial = plan->is_partial,
+                                 .end = UINT64_MAX,
+                                 .sites = &m.table,
+                                 .visit = pass_over};
+    enum ab_status status = ab_trace_walk(&walk, NULL, err);
+    if (status == AB_OK && m.table.n_stacks > 0 && !make_groups(&m))
+        status = ab_fail(err, AB_SYSTEM, "out of memory for the call sites");
+    free(m.places);
+    free(m.symbols);
+    free(m.hashed);
+    free(m.of_frame);
+    ab_site_table_fini(&m.table);
+    return status;
+}
+
+/* ---- classes of sizes ---- */
+
+static unsigned class_of(uint64_t size)
+{
+    if (size <= 1024)
+        return (unsigned)((size + 15) / 16);
+    unsigned octave = ab_log2(size - 1); /* 10: 1025 … 2048 */
+    unsigned quarter = (unsigned)((size - 1) >> (octave - 2)) & 3;
+    return 65 + 4 * (octave - 10) + quarter;
+}
+
+static void name_class(unsigned class, struct ab_advice_group *g)
+{
+    uint64_t low = class == 0 ? 0 : (uint64_t) class * 16 - 15, high = (uint64_t) class * 16;
+    if (class > 64) {
+        unsigned octave = 10 + (class - 65) / 4, quarter = (class - 65) % 4;
+        uint64_t step = UINT64_C(1) << (octave - 2);
+        low = (UINT64_C(1) << octave) + quarter * step + 1;
+        high = low + step - 1;
+    }
+    snprintf(g->key, sizeof g->key, "size:%llu-%llu", (unsigned long long)low,
+             (unsigned long long)high);
+}
+
+uint32_t ab_site_groups_of(struct ab_site_groups *g, const struct ab_event *e)
+{
+    if (g->of_site != NULL)
+        return g->of_site[e->site];
+    unsigned class = class_of(e->size);
+    if (g->of_size[class] == 0) {
+        struct ab_advice_group *group = add_group(g);
+        if (group == NULL)
+            return UINT32_MAX;
+        name_class(class, group);
+        g->of_size[class] = (uint32_t)g->n;
+    }
+    return g->of_size[class] - 1;
+}
+
+void ab_site_groups_fini(struct ab_site_groups *g)
+{
+    free(g->items);
+    free(g->of_site);
+    *g = (struct ab_site_groups){0};
+}

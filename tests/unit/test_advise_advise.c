@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Traces whose right answer is known, by ten seeds: each place in the program behaves as one kind,
+ * and each is found. Capacities are counted here a second time.
+ */
+#include "advise/advise.h"
+
+#include "advise/site_groups.h"
+#include "base/bits.h"
+#include "base/rng.h"
+#include "support/cmocka.h"
+#include "support/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FRAME = 1, DOUBLE, POOL, SLAB, STACK, KEEP, SURVIVOR, N_PLACES = SURVIVOR };
+enum { SCOPES = 60, SETTLED = 64, WRAPPER = 100, LATE_SCOPE = 11 };
+
+struct made { /* a trace in the making */
+    FILE *to;
+    struct ab_trace_writer *w;
+    struct ab_rng rng;
+    uint64_t calls, ends[SCOPES];
+    bool has_sites;
+    uint64_t pool[SETTLED], slab[SETTLED], keep[SETTLED]; /* live blocks */
+    uint64_t last[8], n_last;                             /* of DOUBLE, of the scope before */
+};
+
+static struct ab_err err;
+static struct ab_advice advice;
+
+static uint64_t give(struct made *m, uint32_t place, uint64_t size)
+{
+    uint64_t block;
+    struct ab_event e = {.kind = AB_EVENT_ALLOC, .size = size, .site = m->has_sites ? place : 0};
+    assert_int_equal(ab_trace_write(m->w, &e, &block, &err), AB_OK);
+    m->calls++;
+    return block;
+}
+
+static void take(struct made *m, uint64_t block)
+{
+    struct ab_event e = {.kind = AB_EVENT_FREE, .block = block};
+    if (ab_trace_write(m->w, &e, NULL, &err) != AB_OK)
+        fail_msg("%s", err.text);
+    m->calls++;
+}
+
+static uint64_t any_size(struct made *m)
+{
+    return 1 + ab_rng_below(&m->rng, 5000);
+}
+
+static uint64_t slab_size(struct made *m)
+{
+    static const uint64_t sizes[] = {24, 64, 200};
+    return sizes[ab_rng_below(&m->rng, 3)];
+}
+
+static void settle(struct made *m)
+{
+    for (int i = 0; i < SETTLED; i++) {
+        m->pool[i] = give(m, POOL, 96);
+        m->slab[i] = give(m, SLAB, slab_size(m));
+        m->keep[i] = give(m, KEEP, any_size(m));
+    }
+}
+
+static void nest(struct made *m, int depth)
+{
+    uint64_t block = give(m, STACK, 1 + ab_rng_below(&m->rng, 100));
+    if (depth > 0)
+        nest(m, depth - 1);
+    take(m, block);
+}
+
+static void churn(struct made *m)
+{
+    for (int i = 0; i < 20; i++) {
+        uint64_t at = ab_rng_below(&m->rng, SETTLED);
+        take(m, m->pool[at]);
+        m->pool[at] = give(m, POOL, 96);
+        at = ab_rng_below(&m->rng, SETTLED);
+        take(m, m->slab[at]);
+        m->slab[at] = give(m, SLAB, slab_size(m));
+        at = ab_rng_below(&m->rng, SETTLED);
+        take(m, m->keep[at]);
+        m->keep[at] = give(m, KEEP, any_size(m));
+        nest(m, (int)ab_rng_below(&m->rng, 4));
+    }
+}
+
+/* In FRAME each scope takes the same: 10 blocks of 500 bytes. */
+static void make_scope(struct made *m, int scope, uint64_t *late)
+{
+    uint64_t frame[10], survivors[4];
+    for (int i = 0; i < 10; i++)
+        frame[i] = give(m, FRAME, 500);
+    for (int i = 0; i < 4; i++)
+        survivors[i] = give(m, SURVIVOR, any_size(m));
+    churn(m);
+    for (int i = 0; i < 10; i++)
+        take(m, frame[i]); /* the oldest first: no stack */
+    for (uint64_t i = 0; i < m->n_last; i++)
+        take(m, m->last[i]);
+    for (m->n_last = 0; m->n_last < 8; m->n_last++)
+        m->last[m->n_last] = give(m, DOUBLE, 300 + ab_rng_below(&m->rng, 50));
+    for (int i = 0; i < 4; i++)
+        if (scope == LATE_SCOPE && i == 2)
+            *late = survivors[i];
+        else
+            take(m, survivors[i]);
+    if (scope == LATE_SCOPE + 3)
+        take(m, *late);
+    m->ends[scope] = m->calls;
+}
+
+static void release(struct made *m)
+{
+    for (uint64_t i = 0; i < m->n_last; i++)
+        take(m, m->last[i]);
+    for (int i = 0; i < SETTLED; i++) {
+        take(m, m->pool[i]);
+        take(m, m->slab[i]);
+        take(m, m->keep[i]);
+    }
+}
+
+/* Places are stacks "malloc < place < main", by their addresses. */
+static void know_places(struct ab_site_table *t)
+{
+    uint32_t module;
+    assert_true(ab_site_know_module(t, "/opt/game/bin/game", 18, NULL, 0, &module));
+    for (uint64_t i = 1; i <= N_PLACES; i++) {
+        uint32_t number;
+        struct ab_site_frame frames[] = {{WRAPPER, module}, {i, module}, {99, module}};
+        assert_true(ab_site_know_stack(t, frames, 3, AB_SITE_WHOLE, &number));
+        assert_int_equal(number, i);
+    }
+}
+
+static void name(void *user, const struct ab_site_table *t, const struct ab_site_frame *frame,
+                 struct ab_symbol *out)
+{
+    (void)user, (void)t;
+    snprintf(out->function, sizeof out->function,
+             frame->address == WRAPPER ? "xmalloc(unsigned long)" : "place_%d",
+             (int)frame->address);
+    snprintf(out->file, sizeof out->file, "/src/game.c");
+    out->line = (int)frame->address;
+}
+
+static void advise(uint64_t seed, bool has_sites, bool has_scopes)
+{
+    struct made m = {.has_sites = has_sites};
+    struct ab_site_table t = {0};
+    uint64_t late = 0;
+    char *path = test_trace_file(NULL, 0);
+    know_places(&t);
+    ab_rng_init(&m.rng, seed, 5);
+    m.to = fopen(path, "wb");
+    struct ab_trace_writer_options options = {.program = "game", .sites = has_sites ? &t : NULL};
+    assert_int_equal(ab_trace_writer_open_with(m.to, &options, &m.w, &err), AB_OK);
+    settle(&m);
+    for (int i = 0; i < SCOPES; i++)
+        make_scope(&m, i, &late);
+    release(&m);
+    assert_int_equal(ab_trace_writer_close(m.w, NULL, &err), AB_OK);
+    fclose(m.to);
+    const struct ab_advise_plan plan = {
+        .path = path, .scope_ends = m.ends, .n_scope_ends = has_scopes ? SCOPES : 0, .name = name};
+    ab_advice_fini(&advice);
+    if (ab_advise(&plan, &advice, &err) != AB_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(advice.n_events, m.calls);
+    ab_site_table_fini(&t);
+    unlink(path);
+    free(path);
+}
+
+static const struct ab_advice_group *group(int place)
+{
+    char key[64];
+    snprintf(key, sizeof key, "site:game.c:%d", place);
+    for (size_t i = 0; i < advice.n_groups; i++)
+        if (strcmp(advice.groups[i].key, key) == 0)
+            return &advice.groups[i];
+    fail_msg("no group %s", key);
+    return NULL;
+}
+
+static void expect(int place, enum ab_advice_kind kind)
+{
+    const struct ab_advice_group *g = group(place);
+    if (g->kind != kind)
+        fail_msg("%s: %s (%s), not %s", g->function, ab_advice_kind_name(g->kind), g->why,
+                 ab_advice_kind_name(kind));
+}
+
+static void each_kind_is_found_with_each_seed(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        advise(seed, true, true);
+        expect(FRAME, AB_ADVICE_FRAME);
+        expect(DOUBLE, AB_ADVICE_DOUBLE);
+        expect(POOL, AB_ADVICE_POOL);
+        expect(SLAB, AB_ADVICE_SLAB);
+        expect(STACK, AB_ADVICE_STACK);
+        expect(KEEP, AB_ADVICE_KEEP);
+        expect(SURVIVOR, AB_ADVICE_KEEP);
+        assert_int_equal(advice.n_heaps, 5);
+        assert_int_equal(advice.n_groups, N_PLACES);
+        assert_true(advice.has_sites);
+    }
+}
+
+static void survivors_are_named(void **state)
+{
+    (void)state;
+    advise(3, true, true);
+    const struct ab_advice_group *g = group(SURVIVOR);
+    assert_string_equal(g->function, "place_7");
+    assert_string_equal(g->file, "game.c");
+    assert_int_equal(g->line, SURVIVOR);
+    assert_int_equal(g->n_survivors, 1);
+    assert_int_equal(g->survivors[0].born, LATE_SCOPE);
+    assert_int_equal(g->survivors[0].died, LATE_SCOPE + 3);
+    assert_int_equal(g->in_scope, SCOPES * 4 - 1);
+    assert_int_equal(group(FRAME)->n_survivors, 0);
+}
+
+static void heaps_hold_what_the_trace_took_and_more(void **state)
+{
+    (void)state;
+    advise(4, true, true);
+    const struct ab_advice_heap *frame = &advice.heaps[group(FRAME)->heap];
+    assert_int_equal(frame->most_blocks, 10);
+    assert_int_equal(frame->most_bytes, 10 * 512);
+    assert_int_equal(frame->capacity_bytes, 131072); /* 64 KiB are the stack's: told apart */
+    assert_string_equal(frame->backend, "arena:keep=128KiB");
+    const struct ab_advice_heap *pool = &advice.heaps[group(POOL)->heap];
+    assert_int_equal(pool->size_most, 96);
+    assert_int_equal(pool->most_blocks, SETTLED);
+    assert_int_equal(pool->capacity_blocks, 96); /* 64 + 16 + 1, in steps of 16 */
+    assert_string_equal(pool->backend, "pool:slot=96");
+    const struct ab_advice_heap *twice = &advice.heaps[group(DOUBLE)->heap];
+    assert_int_equal(strncmp(twice->backend, "2*arena:keep=", 13), 0);
+    const struct ab_advice_heap *stack = &advice.heaps[group(STACK)->heap];
+    assert_string_not_equal(stack->backend, frame->backend);
+    assert_in_range(stack->most_blocks, 1, 4);
+    for (size_t i = 1; i < advice.n_heaps; i++)
+        assert_true(advice.heaps[i - 1].calls >= advice.heaps[i].calls);
+}
+
+static void without_scopes_nothing_is_reset(void **state)
+{
+    (void)state;
+    advise(5, true, false);
+    expect(FRAME, AB_ADVICE_POOL); /* they are of one size, many at a time */
+    expect(DOUBLE, AB_ADVICE_KEEP);
+    expect(STACK, AB_ADVICE_STACK);
+    expect(KEEP, AB_ADVICE_KEEP);
+    assert_int_equal(group(SURVIVOR)->n_survivors, 0);
+}
+
+static void without_sites_sizes_are_groups(void **state)
+{
+    (void)state;
+    bool has_pool = false;
+    advise(6, false, true);
+    assert_false(advice.has_sites);
+    for (size_t i = 0; i < advice.n_groups; i++) {
+        assert_int_equal(strncmp(advice.groups[i].key, "size:", 5), 0);
+        has_pool = has_pool ||
+                   (advice.groups[i].kind == AB_ADVICE_POOL && advice.groups[i].size_most <= 96);
+    }
+    assert_true(has_pool);
+}
+
+static void random_churn_stays_where_it_is(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct made m = {.has_sites = true};
+        struct ab_site_table t = {0};
+        char *path = test_trace_file(NULL, 0);
+        know_places(&t);
+        ab_rng_init(&m.rng, seed, 5);
+        m.to = fopen(path, "wb");
+        struct ab_trace_writer_options options = {.program = "churn", .sites = &t};
+        assert_int_equal(ab_trace_writer_open_with(m.to, &options, &m.w, &err), AB_OK);
+        for (int i = 0; i < SETTLED; i++)
+            m.keep[i] = give(&m, KEEP, any_size(&m));
+        for (int i = 0; i < 5000; i++) {
+            uint64_t at = ab_rng_below(&m.rng, SETTLED);
+            take(&m, m.keep[at]);
+            m.keep[at] = give(&m, KEEP, any_size(&m));
+        }
+        assert_int_equal(ab_trace_writer_close(m.w, NULL, &err), AB_OK);
+        fclose(m.to);
+        const struct ab_advise_plan plan = {.path = path, .name = name};
+        ab_advice_fini(&advice);
+        assert_int_equal(ab_advise(&plan, &advice, &err), AB_OK);
+        assert_int_equal(advice.n_heaps, 0);
+        assert_int_equal(advice.groups[0].kind, AB_ADVICE_KEEP);
+        ab_site_table_fini(&t);
+        unlink(path);
+        free(path);
+    }
+}
+
+static void who_hands_memory_on_is_passed_over(void **state)
+{
+    (void)state;
+    static const char *const yes[] = {"malloc",
+                                      "xmalloc",
+                                      "operator new(unsigned long)",
+                                      "void std::vector<int, std::allocator<int> >::push_back(int)",
+                                      "PyMem_RawMalloc",
+                                      "g_strdup",
+                                      "je_calloc",
+                                      "my::allocator<int>::allocate(unsigned long)"};
+    static const char *const no[] = {"main",
+                                     "spawn_trail",
+                                     "parse(std::string const&)",
+                                     "void Game::load<std::string>(int)",
+                                     "",
+                                     "deallocate_all",
+                                     "std_parse(int)"};
+    for (size_t i = 0; i < AB_ARRAY_LEN(yes); i++)
+        if (!ab_site_groups_is_wrapper(yes[i]))
+            fail_msg("%s", yes[i]);
+    for (size_t i = 0; i < AB_ARRAY_LEN(no); i++)
+        if (ab_site_groups_is_wrapper(no[i]))
+            fail_msg("%s", no[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_kind_is_found_with_each_seed),
+        cmocka_unit_test(survivors_are_named),
+        cmocka_unit_test(heaps_hold_what_the_trace_took_and_more),
+        cmocka_unit_test(without_scopes_nothing_is_reset),
+        cmocka_unit_test(without_sites_sizes_are_groups),
+        cmocka_unit_test(random_churn_stays_where_it_is),
+        cmocka_unit_test(who_hands_memory_on_is_passed_over),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    ab_advice_fini(&advice);
+    return failed;
+}
