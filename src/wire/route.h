@@ -4,7 +4,9 @@
  * own beside the tape's, read-only for the worker: struct ab_route_image, the heaps, then for each
  * lane one byte (the heap) for each of its allocations and resizes, refused ones as well, in the
  * order of its ops; and for each of its RESETs with blocks a mask of 16 bits: heaps that hold the
- * blocks that die and nothing else, so that a bulk reset of each does the same; 0 = one by one.
+ * blocks that die and nothing else, so that a bulk reset of each does the same; 0 = one by one. And
+ * for each heap that is renewed, 32 bits each: how many frees it takes until it is empty, again and
+ * again; in the end AB_ROUTE_NEVER.
  */
 #ifndef AB_WIRE_ROUTE_H
 #define AB_WIRE_ROUTE_H
@@ -25,7 +27,9 @@ struct ab_route_heap {
     char name[128]; /* as in messages */
     char builtin[65], prefix[32], params[256], path[4096]; /* as in struct ab_run_request */
     uint64_t values[AB_PARAMS_MAX];
-    struct ab_facts facts; /* of what it serves; lanes: of the tape */
+    struct ab_facts facts;          /* of what it serves; lanes: of the tape */
+    uint32_t renews, reserved;      /* its bulk reset comes when its last block is freed */
+    uint64_t lives_offset, n_lives; /* its frees from empty to empty, 32 bits each */
 };
 
 struct ab_route_image {
@@ -38,6 +42,7 @@ struct ab_route_image {
     uint64_t choices_offset[AB_LANES_MAX]; /* bytes; of the lane's first request */
     uint64_t resets_offset[AB_LANES_MAX];  /* masks of 16 bits; of its first RESET */
 };
+#define AB_ROUTE_NEVER UINT32_MAX  /* frees until it is empty */
 #define AB_ROUTE_MAGIC 0x31724241u /* "ABr1" */
 
 static inline const struct ab_route_heap *ab_route_heap_at(const struct ab_route_image *image,

@@ -16,9 +16,18 @@ enum { REGION = 0, OTHER = 1 }; /* groups, and the heaps that they go to */
 static struct ab_err err;
 static const struct ab_route_heap two[2] = {{.source = AB_SOURCE_BUILTIN, .builtin = "arena"},
                                             {.source = AB_SOURCE_BUILTIN, .builtin = "pool"}};
+
+#define BY(range, from, to, to_heap) \
+    { \
+        .ranges = {[range] = {true, from, to}}, .heap = (to_heap), .odd_heap = (to_heap) \
+    }
+#define REST(to_heap) \
+    { \
+        .heap = (to_heap), .odd_heap = (to_heap) \
+    }
 static const struct ab_route_rule by_group[] = {
-    {AB_ROUTE_GROUP, REGION, REGION, 0},
-    {AB_ROUTE_ALL, 0, 0, 1},
+    BY(AB_ROUTE_GROUP, REGION, REGION, 0),
+    REST(1),
 };
 
 static void alloc(struct ab_tape_builder *b, uint32_t group, uint32_t slot, uint64_t size)
@@ -51,7 +60,7 @@ static void end(struct ab_tape_builder *b, struct ab_tape *tape, struct ab_tape_
 static void route(const struct ab_route_rule *rules, size_t n, const struct ab_tape *tape,
                   const struct ab_tape_map *map, struct ab_route *out)
 {
-    const struct ab_route_plan plan = {rules, n, two, 2};
+    const struct ab_route_plan plan = {.rules = rules, .n_rules = n, .heaps = two, .n_heaps = 2};
     assert_int_equal(ab_route_make(&plan, map, tape->groups, out, &err), AB_OK);
 }
 
@@ -114,8 +123,8 @@ static void a_resize_may_change_the_heap(void **state)
 {
     (void)state;
     static const struct ab_route_rule by_size[] = {
-        {AB_ROUTE_SIZE, 0, 64, 0},
-        {AB_ROUTE_ALL, 0, 0, 1},
+        BY(AB_ROUTE_SIZE, 0, 64, 0),
+        REST(1),
     };
     struct ab_tape tape;
     struct ab_tape_map map;
@@ -141,8 +150,8 @@ static void lanes_have_streams_of_their_own(void **state)
 {
     (void)state;
     static const struct ab_route_rule by_lane[] = {
-        {AB_ROUTE_LANE, 1, 1, 0},
-        {AB_ROUTE_ALL, 0, 0, 1},
+        BY(AB_ROUTE_LANE, 1, 1, 0),
+        REST(1),
     };
     struct ab_tape tape;
     struct ab_tape_map map;
@@ -206,6 +215,110 @@ static void no_one_can_write_to_it_and_the_null_has_the_same_streams(void **stat
     close_all(&r, &tape, &map);
 }
 
+/* ---- renewal ---- */
+
+static const uint32_t *lives(const struct ab_route *r, uint32_t heap)
+{
+    const struct ab_route_heap *h = ab_route_heap_at(r->image, heap);
+    return (const uint32_t *)(const void *)((const char *)r->image + h->lives_offset);
+}
+
+static void route_renewed(const struct ab_tape *tape, const struct ab_tape_map *map,
+                          const uint8_t *origins, size_t n_origins, struct ab_route *out,
+                          enum ab_status expected)
+{
+    static const struct ab_route_rule rules[] = {
+        {.asks_site = true, .classes = 1u << 1, .heap = 0, .odd_heap = 2},
+        {.asks_scope = true, .heap = 0, .odd_heap = 2},
+        REST(1),
+    };
+    struct ab_route_heap three[3] = {two[0], two[1], two[0]};
+    three[0].renews = three[2].renews = true;
+    const struct ab_route_plan plan = {.rules = rules,
+                                       .n_rules = 3,
+                                       .heaps = three,
+                                       .n_heaps = 3,
+                                       .origins = origins,
+                                       .n_origins = n_origins};
+    assert_int_equal(ab_route_make(&plan, map, tape->groups, out, &err), expected);
+}
+
+/* By what the allocation comes from; a resize goes with its block. */
+static void origins_choose_and_an_empty_heap_is_renewed(void **state)
+{
+    (void)state;
+    static const uint8_t origins[] = {1, AB_ORIGIN_SCOPED, 2, AB_ORIGIN_SCOPED | AB_ORIGIN_ODD, 1};
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    struct ab_route r, null;
+    struct ab_tape_builder *b = begin();
+    for (uint32_t slot = 0; slot < 4; slot++)
+        alloc(b, 0, slot, 32);
+    resize(b, 0, 1, 64);
+    for (uint32_t slot = 0; slot < 4; slot++)
+        assert_int_equal(ab_tape_free(b, slot, &err), AB_OK);
+    alloc(b, 0, 0, 32);
+    assert_int_equal(ab_tape_free(b, 0, &err), AB_OK);
+    end(b, &tape, &map);
+    route_renewed(&tape, &map, origins, 5, &r, AB_OK);
+    assert_memory_equal(choices(&r, 0), "\0\0\1\2\0\0", 6);
+    const uint32_t first[] = {2, 1, AB_ROUTE_NEVER}, third[] = {1, AB_ROUTE_NEVER};
+    assert_int_equal(ab_route_heap_at(r.image, 0)->n_lives, 2);
+    assert_memory_equal(lives(&r, 0), first, sizeof first);
+    assert_memory_equal(lives(&r, 2), third, sizeof third);
+    assert_int_equal(ab_route_heap_at(r.image, 1)->renews, 0); /* it did not ask for it */
+    assert_int_equal(ab_route_make_null(&r, &null, &err), AB_OK);
+    assert_memory_equal(lives(&null, 0), first, sizeof first); /* the counting has its price */
+    assert_int_equal(r.n_requests[0], 2);
+    assert_int_equal(r.n_requests[1], 3);
+    assert_int_equal(r.n_requests[2], 1);
+    ab_route_close(&null);
+    ab_route_close(&r);
+    route_renewed(&tape, &map, origins, 4, &r, AB_INPUT);
+    assert_non_null(strstr(err.text, "has changed"));
+    ab_tape_map_close(&map);
+    ab_tape_fini(&tape);
+}
+
+/* What is refused in the program may be served here, and is freed then: frees tell nothing. */
+static void a_heap_that_refuses_is_not_renewed(void **state)
+{
+    (void)state;
+    static const uint8_t origins[] = {1, 1};
+    const struct ab_request refused = {.size = 32, .may_fail = true};
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    struct ab_route r;
+    struct ab_tape_builder *b = begin();
+    alloc(b, 0, 0, 32);
+    assert_int_equal(ab_tape_alloc(b, 1, &refused, &err), AB_OK);
+    assert_int_equal(ab_tape_free(b, 0, &err), AB_OK);
+    end(b, &tape, &map);
+    route_renewed(&tape, &map, origins, 2, &r, AB_OK);
+    assert_int_equal(ab_route_heap_at(r.image, 0)->renews, 0);
+    close_all(&r, &tape, &map);
+}
+
+static void a_heap_of_two_lanes_is_not_renewed(void **state)
+{
+    (void)state;
+    static const uint8_t origins[] = {1, 0, 1};
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    struct ab_route r;
+    struct ab_tape_builder *b = begin();
+    alloc(b, 0, 0, 32);
+    assert_int_equal(ab_tape_free(b, 0, &err), AB_OK);
+    alloc(b, 0, 0, 32);
+    assert_int_equal(ab_tape_lane(b, 1, &err), AB_OK);
+    alloc(b, 0, 1, 32);
+    assert_int_equal(ab_tape_free(b, 1, &err), AB_OK);
+    end(b, &tape, &map);
+    route_renewed(&tape, &map, origins, 3, &r, AB_OK);
+    assert_int_equal(ab_route_heap_at(r.image, 0)->renews, 0);
+    close_all(&r, &tape, &map);
+}
+
 /* The digest says what the work is, and a placement is no part of that. */
 static void groups_are_in_no_digest(void **state)
 {
@@ -233,6 +346,9 @@ int main(void)
         cmocka_unit_test(lanes_have_streams_of_their_own),
         cmocka_unit_test(a_reset_beside_other_lanes_is_not_in_bulk),
         cmocka_unit_test(no_one_can_write_to_it_and_the_null_has_the_same_streams),
+        cmocka_unit_test(origins_choose_and_an_empty_heap_is_renewed),
+        cmocka_unit_test(a_heap_that_refuses_is_not_renewed),
+        cmocka_unit_test(a_heap_of_two_lanes_is_not_renewed),
         cmocka_unit_test(groups_are_in_no_digest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

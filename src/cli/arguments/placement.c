@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the rules of a mapping, and refuses what one process cannot serve.
+ * Reads the rules of a mapping, and refuses what one process cannot serve. What a rule asks for:
+ * placement_key.c.
  */
-#include "cli/arguments/placement.h"
+#include "cli/arguments/placement_key.h"
 
-#include "base/nearest.h"
-#include "base/units.h"
-
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,84 +22,6 @@ struct parser {
 
 #define SHOWN(text) AB_SHOWN(256, text)
 
-/* ---- the key ---- */
-
-static enum ab_status fail_key(const struct parser *p, const char *key)
-{
-    struct ab_text known = {0};
-    const char *near = ab_text_nearest(key, p->terms->sets, p->terms->n_sets);
-    for (size_t i = 0; i < p->terms->n_sets; i++)
-        ab_text_addf(&known, "%s, ", p->terms->sets[i]);
-    ab_fail(p->err, AB_USAGE,
-            "%s: unknown %s '%s'%s%s%s: %ssize:BYTES, size:FROM-TO, lane:N, thread:N, *", p->where,
-            p->terms->sets != NULL ? "set" : "key", SHOWN(key),
-            near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
-            near != NULL ? "'? Allowed" : "; allowed", known.s != NULL ? known.s : "");
-    ab_text_fini(&known);
-    return AB_USAGE;
-}
-
-static enum ab_status read_number(const struct parser *p, const char *key, const char *text,
-                                  size_t n, enum ab_unit_kind unit, uint64_t *out)
-{
-    struct ab_number number;
-    const char *wrong = ab_units_parse(text, n, unit, &number);
-    if (wrong != NULL)
-        return ab_fail(p->err, AB_USAGE, "%s: '%s': '%.*s': %s", p->where, SHOWN(key), (int)n, text,
-                       wrong);
-    *out = number.whole;
-    return AB_OK;
-}
-
-/* "64", "1-64" */
-static enum ab_status read_range(const struct parser *p, const char *key, const char *text,
-                                 enum ab_unit_kind unit, struct ab_route_rule *rule)
-{
-    const char *dash = strchr(text, '-');
-    size_t n = dash != NULL ? (size_t)(dash - text) : strlen(text);
-    AB_TRY(read_number(p, key, text, n, unit, &rule->least));
-    rule->most = rule->least;
-    if (dash != NULL)
-        AB_TRY(read_number(p, key, dash + 1, strlen(dash + 1), unit, &rule->most));
-    if (rule->most < rule->least)
-        return ab_fail(p->err, AB_USAGE, "%s: '%s': the first number must not be above the second",
-                       p->where, SHOWN(key));
-    return AB_OK;
-}
-
-static enum ab_status read_lane(const struct parser *p, const char *key, const char *text,
-                                struct ab_route_rule *rule)
-{
-    rule->by = AB_ROUTE_LANE;
-    AB_TRY(read_range(p, key, text, AB_UNIT_COUNT, rule));
-    if (rule->most >= p->terms->n_lanes)
-        return ab_fail(p->err, AB_USAGE, "%s: '%s': this work has %u thread%s, counted from 0",
-                       p->where, SHOWN(key), p->terms->n_lanes, p->terms->n_lanes == 1 ? "" : "s");
-    return AB_OK;
-}
-
-static enum ab_status read_key(const struct parser *p, const char *key, struct ab_route_rule *rule)
-{
-    if (strcmp(key, "*") == 0) {
-        rule->by = AB_ROUTE_ALL;
-        return AB_OK;
-    }
-    if (strncmp(key, "lane:", 5) == 0)
-        return read_lane(p, key, key + 5, rule);
-    if (strncmp(key, "thread:", 7) == 0)
-        return read_lane(p, key, key + 7, rule);
-    if (strncmp(key, "size:", 5) == 0) {
-        rule->by = AB_ROUTE_SIZE;
-        return read_range(p, key, key + 5, AB_UNIT_BYTES, rule);
-    }
-    for (size_t i = 0; i < p->terms->n_sets; i++)
-        if (strcmp(p->terms->sets[i], key) == 0) {
-            *rule = (struct ab_route_rule){.by = AB_ROUTE_GROUP, .least = i, .most = i};
-            return AB_OK;
-        }
-    return fail_key(p, key);
-}
-
 /* ---- the back end ---- */
 
 static const char *refusal_of(const struct ab_selection *s)
@@ -115,27 +34,58 @@ static const char *refusal_of(const struct ab_selection *s)
                           : NULL;
 }
 
-/* The back end's place in the list, new or known. */
-static enum ab_status find_heap(struct parser *p, const char *value, uint32_t *heap)
+/* The back end's place in the list, new or known. NULL, or why it cannot have one. */
+static const char *place_heap(struct ab_selection_list *heaps, const struct ab_selection *s,
+                              uint32_t *heap)
 {
-    struct ab_selection_list found = {0}, *heaps = &p->out->heaps;
-    const char *name = strcmp(value, "general") == 0 ? "glibc" : value;
+    for (*heap = 0; *heap < heaps->n; (*heap)++)
+        if (strcmp(heaps->items[*heap].name, s->name) == 0)
+            break;
+    if (*heap < heaps->n)
+        return strcmp(heaps->items[*heap].path, s->path) == 0
+                   ? NULL
+                   : "has the name of another library of this mapping; rename one: NAME=PATH";
+    if (*heap == AB_ROUTE_HEAPS_MAX)
+        return "is one too many: a mapping has at most 16 heaps";
+    heaps->items[heaps->n++] = *s;
+    return NULL;
+}
+
+/* "arena" as "arena#1" and "arena#2". */
+static const char *place_twins(struct parser *p, struct ab_selection *s, struct ab_route_rule *rule)
+{
+    size_t n = strlen(s->name);
+    if (p->terms->sets != NULL)
+        return "takes turns by the scopes of a trace, which a workload has not";
+    if (ab_source_boundary(s->source) != AB_BOUNDARY_HEAP)
+        return "has one heap, not two";
+    if (n + sizeof "#1" > sizeof s->name)
+        return "has too long a name";
+    memcpy(s->name + n, "#1", sizeof "#1");
+    const char *why = place_heap(&p->out->heaps, s, &rule->heap);
+    s->name[n + 1] = '2';
+    return why != NULL ? why : place_heap(&p->out->heaps, s, &rule->odd_heap);
+}
+
+static enum ab_status find_heap(struct parser *p, const char *value, struct ab_route_rule *rule)
+{
+    struct ab_selection_list found = {0};
+    bool is_double = strncmp(value, "2*", 2) == 0;
+    const char *asked = is_double ? value + 2 : value;
+    const char *name = strcmp(asked, "general") == 0 ? "glibc" : asked;
     enum ab_status status = ab_selection_parse(&name, 1, p->terms->folders, &found, p->err);
     if (status != AB_OK)
         return ab_err_context(p->err, "%s: ", p->where);
-    const struct ab_selection *s = &found.items[0];
+    struct ab_selection *s = &found.items[0];
     const char *why = found.n != 1 ? "stands for several back ends; one is needed" : refusal_of(s);
-    for (*heap = 0; why == NULL && *heap < heaps->n; (*heap)++)
-        if (strcmp(heaps->items[*heap].name, s->name) == 0)
-            break;
-    if (why == NULL && *heap < heaps->n && strcmp(heaps->items[*heap].path, s->path) != 0)
-        why = "has the name of another library of this mapping; rename one: NAME=PATH";
-    if (why == NULL && *heap == AB_ROUTE_HEAPS_MAX)
-        why = "is one too many: a mapping has at most 16 back ends";
+    if (why == NULL && is_double) {
+        why = place_twins(p, s, rule);
+    } else if (why == NULL) {
+        why = place_heap(&p->out->heaps, s, &rule->heap);
+        rule->odd_heap = rule->heap;
+    }
     if (why != NULL)
-        status = ab_fail(p->err, AB_USAGE, "%s: '%s' %s", p->where, SHOWN(value), why);
-    else if (*heap == heaps->n)
-        heaps->items[heaps->n++] = *s;
+        status = ab_fail(p->err, AB_USAGE, "%s: '%s' %s", p->where, SHOWN(asked), why);
     ab_selection_list_fini(&found);
     return status;
 }
@@ -192,20 +142,6 @@ static enum ab_status check_environment(const struct parser *p)
 
 /* ---- rules ---- */
 
-static char *trim(char *s)
-{
-    while (isspace((unsigned char)*s))
-        s++;
-    for (size_t n = strlen(s); n > 0 && isspace((unsigned char)s[n - 1]); n--)
-        s[n - 1] = 0;
-    return s;
-}
-
-static bool is_same_key(const struct ab_route_rule *a, const struct ab_route_rule *b)
-{
-    return a->by == b->by && a->least == b->least && a->most == b->most;
-}
-
 static enum ab_status add_text(struct parser *p, const char *key, const char *value)
 {
     struct ab_placement *out = p->out;
@@ -220,29 +156,27 @@ static enum ab_status add_text(struct parser *p, const char *key, const char *va
 static enum ab_status add_rule(struct parser *p, char *entry)
 {
     struct ab_placement *out = p->out;
-    struct ab_route_rule rule = {0};
+    struct ab_route_rule *rule = &out->rules[out->n_rules];
     char *sign = strchr(entry, '=');
-    if (sign == NULL || sign == entry || trim(sign + 1)[0] == 0)
+    if (sign == NULL || sign == entry || ab_placement_trim(sign + 1)[0] == 0)
         return ab_fail(p->err, AB_USAGE, "%s: '%s' must be KEY=BACKEND", p->where, SHOWN(entry));
     *sign = 0;
-    char *key = trim(entry), *value = trim(sign + 1);
-    AB_TRY(read_key(p, key, &rule));
-    bool is_twice = rule.by == AB_ROUTE_ALL && p->has_rest;
-    for (size_t i = 0; i < out->n_rules; i++)
-        is_twice = is_twice || is_same_key(&out->rules[i], &rule);
-    if (is_twice)
+    char *key = ab_placement_trim(entry), *value = ab_placement_trim(sign + 1);
+    AB_TRY(ab_placement_read_key(key, p->terms, p->where, out, p->err));
+    bool is_rest = ab_placement_is_rest(out);
+    if ((is_rest && p->has_rest) || ab_placement_is_twice(out))
         return ab_fail(p->err, AB_USAGE, "%s: '%s' is mapped twice", p->where, SHOWN(key));
     if (out->n_rules + 2 > AB_PLACEMENT_RULES_MAX)
         return ab_fail(p->err, AB_USAGE, "%s: more than %d rules", p->where,
                        AB_PLACEMENT_RULES_MAX - 1);
-    AB_TRY(find_heap(p, value, &rule.heap));
-    if (rule.by == AB_ROUTE_ALL) {
+    AB_TRY(find_heap(p, value, rule));
+    if (is_rest) {
         p->has_rest = true;
-        p->rest = rule;
+        p->rest = *rule;
         snprintf(p->rest_text, sizeof p->rest_text, "%s", value);
         return AB_OK;
     }
-    out->rules[out->n_rules++] = rule;
+    out->n_rules++;
     return add_text(p, key, value);
 }
 
@@ -261,7 +195,7 @@ static enum ab_status add_rules(struct parser *p, char *text)
         next = next_comma(text);
         if (next != NULL)
             *next++ = 0;
-        text = trim(text);
+        text = ab_placement_trim(text);
         if (*text == 0)
             return ab_fail(p->err, AB_USAGE, "%s: an empty rule; each must be KEY=BACKEND",
                            p->where);
@@ -298,8 +232,8 @@ static enum ab_status add_file(struct parser *p, const char *path)
             status = ab_fail(p->err, AB_USAGE, "%s: a line must be text of at most %zu characters",
                              where, sizeof line - 2);
         line[strcspn(line, "#")] = 0;
-        if (status == AB_OK && *trim(line) != 0)
-            status = add_rules(p, trim(line));
+        if (status == AB_OK && *ab_placement_trim(line) != 0)
+            status = add_rules(p, ab_placement_trim(line));
     }
     if (status == AB_OK && ferror(f))
         status = ab_fail_errno(p->err, AB_INPUT, "cannot read %s", SHOWN(path));
@@ -326,7 +260,7 @@ enum ab_status ab_placement_parse(const char *text, const struct ab_placement_te
     if (status == AB_OK && out->n_rules == 0 && !p.has_rest)
         status = ab_fail(err, AB_USAGE, "%s: no rules; each must be KEY=BACKEND", where);
     if (status == AB_OK && !p.has_rest)
-        status = find_heap(&p, "glibc", &p.rest.heap);
+        status = find_heap(&p, "glibc", &p.rest);
     if (status == AB_OK)
         status = check_mallocs(&p);
     if (status == AB_OK)
@@ -340,4 +274,7 @@ enum ab_status ab_placement_parse(const char *text, const struct ab_placement_te
 void ab_placement_fini(struct ab_placement *p)
 {
     ab_selection_list_fini(&p->heaps);
+    for (size_t i = 0; i < p->n_patterns; i++)
+        free(p->patterns[i]);
+    p->n_patterns = 0;
 }

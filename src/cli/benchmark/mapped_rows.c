@@ -156,15 +156,28 @@ static void fill_heap(const struct ab_selection *s, struct ab_route_heap *heap)
     memcpy(heap->values, s->values, sizeof heap->values);
 }
 
+/* A program resets an arena when what is in it is dead, and its recording does not say so. What frees
+ * single blocks needs none; of a plug-in the worker knows. A workload says itself where it resets. */
+static bool may_renew(const struct ab_subject *subject, const struct ab_selection *s)
+{
+    if (subject->workload != NULL || ab_source_boundary(s->source) != AB_BOUNDARY_HEAP)
+        return false;
+    return s->builtin == NULL ||
+           (s->never_frees && ab_backend_variant(s->builtin, s->values)->reset != NULL);
+}
+
 static enum ab_status make_one(const struct ab_placement *p, const struct ab_subject *subject,
                                struct ab_route *out, struct ab_err *err)
 {
     struct ab_route_heap *heaps = calloc(p->heaps.n, sizeof heaps[0]);
     if (heaps == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
-    for (size_t i = 0; i < p->heaps.n; i++)
+    for (size_t i = 0; i < p->heaps.n; i++) {
         fill_heap(&p->heaps.items[i], &heaps[i]);
-    const struct ab_route_plan plan = {p->rules, p->n_rules, heaps, (uint32_t)p->heaps.n};
+        heaps[i].renews = may_renew(subject, &p->heaps.items[i]);
+    }
+    const struct ab_route_plan plan = {
+        .rules = p->rules, .n_rules = p->n_rules, .heaps = heaps, .n_heaps = (uint32_t)p->heaps.n};
     enum ab_status status = ab_route_make(&plan, subject->map, subject->tape->groups, out, err);
     free(heaps);
     return status;

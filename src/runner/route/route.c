@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* Offsets of all that is in the file. */
-static struct ab_route_image plan_image(const struct ab_route_walk *walk, uint32_t n_heaps,
+static struct ab_route_image plan_image(struct ab_route_walk *walk, uint32_t n_heaps,
                                         uint32_t n_lanes)
 {
     struct ab_route_image image = {
@@ -26,6 +26,12 @@ static struct ab_route_image plan_image(const struct ab_route_walk *walk, uint32
         at += walk->lanes[l].n_resets * sizeof walk->lanes[l].resets[0];
         at = image.choices_offset[l] = ab_align_up(at, 64);
         at += walk->lanes[l].n_choices;
+    }
+    for (uint32_t h = 0; h < n_heaps; h++) {
+        if (walk->heaps[h].renews == 0)
+            continue;
+        at = walk->heaps[h].lives_offset = ab_align_up(at, 64);
+        at += (walk->heaps[h].n_lives + 1) * sizeof walk->lives[h].frees[0];
     }
     image.total_bytes = ab_align_up(at + 64, 4096);
     return image;
@@ -46,6 +52,10 @@ static void fill(char *file, const struct ab_route_image *image, const struct ab
         copy(file, image->resets_offset[l], lane->resets, lane->n_resets * sizeof lane->resets[0]);
         copy(file, image->choices_offset[l], lane->choices, lane->n_choices);
     }
+    for (uint32_t h = 0; h < image->n_heaps; h++)
+        if (walk->heaps[h].renews != 0)
+            copy(file, walk->heaps[h].lives_offset, walk->lives[h].frees,
+                 (walk->heaps[h].n_lives + 1) * sizeof walk->lives[h].frees[0]);
 }
 
 /* `bytes` that can be written to, until seal. */
@@ -73,7 +83,7 @@ static enum ab_status seal(int fd, char *file, size_t bytes, struct ab_route *ou
         close(fd);
         return status;
     }
-    *out = (struct ab_route){fd, image};
+    *out = (struct ab_route){.fd = fd, .image = image};
     return AB_OK;
 }
 
@@ -95,6 +105,7 @@ enum ab_status ab_route_make(const struct ab_route_plan *plan, const struct ab_t
         if (file != NULL) {
             fill(file, &image, &walk);
             status = seal(fd, file, image.total_bytes, out, err);
+            memcpy(out->n_requests, walk.n_requests, sizeof out->n_requests);
         }
     }
     ab_route_walk_fini(&walk, tape->image->n_lanes);
@@ -114,13 +125,16 @@ enum ab_status ab_route_make_null(const struct ab_route *of, struct ab_route *ou
     for (uint32_t h = 0; h < of->image->n_heaps; h++) {
         struct ab_route_heap *heap =
             (struct ab_route_heap *)(void *)(file + of->image->heaps_offset) + h;
-        struct ab_facts facts = heap->facts;
-        *heap = (struct ab_route_heap){.source = AB_SOURCE_BUILTIN,
-                                       .n_lanes = heap->n_lanes,
-                                       .n_remote = heap->n_remote,
-                                       .name = "null",
-                                       .builtin = "null",
-                                       .facts = facts};
+        struct ab_route_heap null = {.source = AB_SOURCE_BUILTIN,
+                                     .n_lanes = heap->n_lanes,
+                                     .n_remote = heap->n_remote,
+                                     .name = "null",
+                                     .builtin = "null",
+                                     .facts = heap->facts,
+                                     .renews = heap->renews,
+                                     .lives_offset = heap->lives_offset,
+                                     .n_lives = heap->n_lives};
+        *heap = null;
     }
     return seal(fd, file, bytes, out, err);
 }

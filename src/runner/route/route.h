@@ -6,33 +6,46 @@
 #ifndef AB_RUNNER_ROUTE_ROUTE_H
 #define AB_RUNNER_ROUTE_ROUTE_H
 
+#include "base/origin.h"
 #include "core/status.h"
 #include "runner/tape/tape_image.h"
 #include "wire/route.h"
 
-/* What a rule looks at. Call sites are to be one more, once recordings have them. */
-enum ab_route_by { AB_ROUTE_ALL, AB_ROUTE_GROUP, AB_ROUTE_SIZE, AB_ROUTE_LANE };
+enum ab_route_range { AB_ROUTE_GROUP, AB_ROUTE_SIZE, AB_ROUTE_LANE, AB_ROUTE_RANGES };
 
-struct ab_route_rule {
-    enum ab_route_by by;
-    uint64_t least, most; /* group, size in bytes or lane; both included */
+struct ab_route_rule { /* fits where all that it asks for does; {0} fits all */
+    struct {
+        bool is_asked;
+        uint64_t least, most; /* group, size in bytes or lane; both included */
+    } ranges[AB_ROUTE_RANGES];
+    bool asks_site, asks_scope; /* of origins: one of `classes`; AB_ORIGIN_SCOPED */
+    uint64_t classes;           /* bit c: class c */
     uint32_t heap;
+    uint32_t odd_heap; /* of blocks born in odd scopes; as `heap` where there is one for all */
 };
 
+enum { AB_ROUTE_RULES_MAX = 64 };
+
+/* Of the heaps that say `renews`, those that one lane alone uses are renewed; not such whose frees
+ * depend on what they refuse. */
 struct ab_route_plan {
     const struct ab_route_rule *rules; /* the first that fits decides; the last one fits all */
     size_t n_rules;
     const struct ab_route_heap *heaps; /* without what the walk finds */
     uint32_t n_heaps;                  /* 1 … AB_ROUTE_HEAPS_MAX */
+    const uint8_t *origins;            /* base/origin.h; NULL = no rule asks for them */
+    size_t n_origins;
 };
 
 struct ab_route { /* a sealed memfd, mapped */
     int fd;
-    const struct ab_route_image *image; /* NULL = there is none */
+    const struct ab_route_image *image;      /* NULL = there is none */
+    uint64_t n_requests[AB_ROUTE_RULES_MAX]; /* that each rule decided on; refused ones not */
 };
 
 /* `groups` is struct ab_tape's, NULL = all are of group 0. AB_USAGE for a tape in bursts, whose parts
- * are not in memory together. */
+ * are not in memory together, AB_INPUT for origins of
+ * another work. */
 enum ab_status ab_route_make(const struct ab_route_plan *plan, const struct ab_tape_map *tape,
                              uint8_t *const *groups, struct ab_route *out, struct ab_err *err);
 /* The same with all heaps null: the price of the harness. */

@@ -11,7 +11,8 @@
 
 struct block { /* of a slot */
     uint64_t size;
-    uint32_t heap, lane;
+    uint32_t lane;
+    uint8_t heap, origin;
 };
 
 struct walk {
@@ -24,32 +25,34 @@ struct walk {
     uint64_t live_blocks[AB_ROUTE_HEAPS_MAX], live_bytes[AB_ROUTE_HEAPS_MAX];
     bool is_user[AB_ROUTE_HEAPS_MAX][AB_LANES_MAX];
     bool may_reset; /* of the phase: one lane at work */
+    size_t n_born;  /* allocations so far, refused ones as well */
 };
 
-static uint64_t looked_at(const struct walk *w, const struct ab_route_rule *rule, uint32_t lane,
-                          uint64_t size)
+/* Of the op's own request; a resize comes with what its block was born with. */
+static bool fits(const struct ab_route_rule *rule, const uint64_t x[AB_ROUTE_RANGES],
+                 uint8_t origin)
 {
-    switch (rule->by) {
-    case AB_ROUTE_GROUP:
-        return w->groups != NULL ? w->groups[lane][w->out->lanes[lane].n_choices] : 0;
-    case AB_ROUTE_SIZE:
-        return size;
-    case AB_ROUTE_LANE:
-        return lane;
-    default:
-        return rule->least;
-    }
+    for (unsigned r = 0; r < AB_ROUTE_RANGES; r++)
+        if (rule->ranges[r].is_asked &&
+            (x[r] < rule->ranges[r].least || x[r] > rule->ranges[r].most))
+            return false;
+    return (!rule->asks_scope || (origin & AB_ORIGIN_SCOPED) != 0) &&
+           (!rule->asks_site || (rule->classes >> (origin & AB_ORIGIN_CLASS) & 1) != 0);
 }
 
-static uint32_t choose(const struct walk *w, uint32_t lane, uint64_t size)
+static uint8_t choose(const struct walk *w, uint32_t lane, const struct ab_op_view *op,
+                      uint8_t origin)
 {
     const struct ab_route_rule *rule = w->plan->rules, *last = rule + w->plan->n_rules - 1;
-    for (; rule < last; rule++) {
-        uint64_t x = looked_at(w, rule, lane, size);
-        if (rule->least <= x && x <= rule->most)
-            break;
-    }
-    return rule->heap;
+    const uint64_t x[AB_ROUTE_RANGES] = {
+        [AB_ROUTE_GROUP] = w->groups != NULL ? w->groups[lane][w->out->lanes[lane].n_choices] : 0,
+        [AB_ROUTE_SIZE] = op->size,
+        [AB_ROUTE_LANE] = lane,
+    };
+    while (rule < last && !fits(rule, x, origin))
+        rule++;
+    w->out->n_requests[rule - w->plan->rules] += (op->flags & AB_WIDE_MAY_FAIL) == 0;
+    return (uint8_t)((origin & AB_ORIGIN_ODD) != 0 ? rule->odd_heap : rule->heap);
 }
 
 static void note_user(struct walk *w, uint32_t heap, uint32_t lane)
@@ -72,10 +75,11 @@ static void note_request(struct ab_facts *f, const struct ab_op_view *op)
         f->largest_align = op->align;
 }
 
-static void put_block(struct walk *w, const struct ab_op_view *op, uint32_t heap, uint32_t lane)
+static void put_block(struct walk *w, const struct ab_op_view *op, struct block block)
 {
+    uint8_t heap = block.heap;
     struct ab_facts *f = &w->out->heaps[heap].facts;
-    w->blocks[op->slot] = (struct block){op->size, heap, lane};
+    w->blocks[op->slot] = block;
     w->live_bytes[heap] += op->size;
     if (++w->live_blocks[heap] > f->live_peak_blocks)
         f->live_peak_blocks = w->live_blocks[heap];
@@ -83,51 +87,74 @@ static void put_block(struct walk *w, const struct ab_op_view *op, uint32_t heap
         f->live_peak_bytes = w->live_bytes[heap];
 }
 
-static void drop_block(struct walk *w, const struct block *block, uint32_t lane)
+/* Of a heap that is renewed when it is empty. */
+static bool note_free(struct ab_route_lives *lives, bool is_empty)
+{
+    if (++lives->since >= AB_ROUTE_NEVER)
+        lives->is_unsure = true;
+    if (!is_empty)
+        return true;
+    if (!AB_GROW(lives->frees, lives->cap, lives->n))
+        return false;
+    lives->frees[lives->n++] = (uint32_t)lives->since;
+    lives->since = 0;
+    return true;
+}
+
+static bool drop_block(struct walk *w, const struct block *block, uint32_t lane)
 {
     struct ab_route_heap *heap = &w->out->heaps[block->heap];
     heap->facts.kinds |= 1u << AB_OP_FREE;
     heap->n_remote += block->lane != lane;
     note_user(w, block->heap, lane);
-    w->live_blocks[block->heap]--;
     w->live_bytes[block->heap] -= block->size;
+    bool is_empty = --w->live_blocks[block->heap] == 0;
+    return heap->renews == 0 || note_free(&w->out->lives[block->heap], is_empty);
 }
 
 /* A resize is the new heap's op; where it comes from another one, an allocation there and a free. */
-static void resize(struct walk *w, const struct ab_op_view *op, uint32_t heap, uint32_t lane)
+static bool resize(struct walk *w, const struct ab_op_view *op, uint8_t heap, uint32_t lane)
 {
     struct block old = w->blocks[op->slot];
     struct ab_facts *f = &w->out->heaps[heap].facts;
     f->kinds |= 1u << (heap == old.heap ? AB_OP_RESIZE : AB_OP_ALLOC);
-    if ((op->flags & AB_WIDE_MAY_FAIL) != 0)
-        return;
+    if ((op->flags & AB_WIDE_MAY_FAIL) != 0) { /* a heap that serves it all the same has it then */
+        w->out->lives[heap].is_unsure = w->out->lives[old.heap].is_unsure = true;
+        return true;
+    }
     if (heap == old.heap) {
         w->out->heaps[heap].n_remote += old.lane != lane;
         w->live_blocks[heap]--;
         w->live_bytes[heap] -= old.size;
-        put_block(w, op, heap, old.lane);
-    } else {
-        put_block(w, op, heap, lane);
-        drop_block(w, &old, lane);
+        put_block(w, op, (struct block){op->size, old.lane, heap, old.origin});
+        return true;
     }
+    put_block(w, op, (struct block){op->size, lane, heap, old.origin});
+    return drop_block(w, &old, lane);
 }
 
 static bool request(struct walk *w, const struct ab_op_view *op, uint32_t lane)
 {
     struct ab_route_lane *to = &w->out->lanes[lane];
-    uint32_t heap = choose(w, lane, op->size);
+    bool is_resize = op->kind == AB_OP_RESIZE, is_refused = (op->flags & AB_WIDE_MAY_FAIL) != 0;
+    size_t born = w->n_born;
+    w->n_born += !is_resize;
+    uint8_t origin = is_resize                   ? w->blocks[op->slot].origin
+                     : born < w->plan->n_origins ? w->plan->origins[born]
+                                                 : 0;
+    uint8_t heap = choose(w, lane, op, origin);
     if (!AB_GROW(to->choices, to->cap_choices, to->n_choices))
         return false;
-    to->choices[to->n_choices++] = (uint8_t)heap;
+    to->choices[to->n_choices++] = heap;
     note_user(w, heap, lane);
     note_request(&w->out->heaps[heap].facts, op);
-    if (op->kind == AB_OP_RESIZE) {
-        resize(w, op, heap, lane);
-        return true;
-    }
+    if (is_resize)
+        return resize(w, op, heap, lane);
     w->out->heaps[heap].facts.kinds |= 1u << op->kind;
-    if ((op->flags & AB_WIDE_MAY_FAIL) == 0)
-        put_block(w, op, heap, lane);
+    if (is_refused) /* it is freed at once where it is served */
+        w->out->lives[heap].is_unsure = true;
+    else
+        put_block(w, op, (struct block){op->size, lane, heap, origin});
     return true;
 }
 
@@ -171,8 +198,7 @@ static bool walk_op(struct walk *w, const uint64_t *word, uint32_t lane)
     case AB_OP_RESIZE:
         return request(w, &op, lane);
     case AB_OP_FREE:
-        drop_block(w, &w->blocks[op.slot], lane);
-        return true;
+        return drop_block(w, &w->blocks[op.slot], lane);
     case AB_OP_ACCESS:
         w->out->heaps[w->blocks[op.slot].heap].facts.kinds |= 1u << AB_OP_ACCESS;
         return true;
@@ -205,6 +231,22 @@ static bool walk_phase(struct walk *w, const struct ab_phase *phase, const uint3
     return ok;
 }
 
+/* Can the worker tell by the frees alone when it is empty, and is nothing of another lane in it? */
+static bool end_lives(struct ab_route_walk *out, uint32_t heap)
+{
+    struct ab_route_heap *h = &out->heaps[heap];
+    struct ab_route_lives *lives = &out->lives[heap];
+    if (h->n_lanes > 1 || h->n_remote > 0 || lives->is_unsure || lives->n == 0)
+        h->renews = 0;
+    if (h->renews == 0)
+        return true;
+    if (!AB_GROW(lives->frees, lives->cap, lives->n))
+        return false;
+    lives->frees[lives->n] = AB_ROUTE_NEVER;
+    h->n_lives = lives->n;
+    return true;
+}
+
 enum ab_status ab_route_walk(const struct ab_route_plan *plan, const struct ab_tape_map *tape,
                              uint8_t *const *groups, struct ab_route_walk *out, struct ab_err *err)
 {
@@ -228,8 +270,13 @@ enum ab_status ab_route_walk(const struct ab_route_plan *plan, const struct ab_t
             ok = walk_phase(w, &w->tape.phases[p], &w->tape.lane_begin[(size_t)p * n_lanes]);
         free(w->blocks);
     }
+    bool is_same = ok && (plan->origins == NULL || w->n_born == plan->n_origins);
+    for (uint32_t h = 0; h < plan->n_heaps && ok; h++)
+        ok = end_lives(out, h);
     free(w);
-    return ok ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory for the placement");
+    return is_same ? AB_OK
+           : ok    ? ab_fail(err, AB_INPUT, "the file has changed since it was read")
+                   : ab_fail(err, AB_SYSTEM, "out of memory for the placement");
 }
 
 void ab_route_walk_fini(struct ab_route_walk *walk, uint32_t n_lanes)
@@ -239,5 +286,7 @@ void ab_route_walk_fini(struct ab_route_walk *walk, uint32_t n_lanes)
         free(walk->lanes[l].resets);
     }
     free(walk->lanes);
+    for (uint32_t h = 0; h < AB_ROUTE_HEAPS_MAX; h++)
+        free(walk->lives[h].frees);
     *walk = (struct ab_route_walk){0};
 }

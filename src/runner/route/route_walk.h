@@ -14,9 +14,18 @@ struct ab_route_lane { /* what becomes of a lane's stretch of the file; owned */
     size_t n_resets, cap_resets;
 };
 
+struct ab_route_lives { /* frees from one time that a heap is empty to the next; owned */
+    uint32_t *frees;
+    size_t n, cap;
+    uint64_t since; /* the last of them */
+    bool is_unsure; /* how many there are depends on what is refused */
+};
+
 struct ab_route_walk {
     struct ab_route_lane *lanes; /* one a lane of the tape; owned */
     struct ab_route_heap heaps[AB_ROUTE_HEAPS_MAX];
+    struct ab_route_lives lives[AB_ROUTE_HEAPS_MAX];
+    uint64_t n_requests[AB_ROUTE_RULES_MAX]; /* by rule */
 };
 
 /* End it with ab_route_walk_fini in any case. */

@@ -12,8 +12,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* A heap that keeps what is freed until its bulk reset: that comes with the free of its last block. */
+struct renewal {
+    const uint32_t *next; /* frees of its next life */
+    uint32_t left;        /* of this one */
+    struct ab_heap *heap;
+    void (*free)(struct ab_heap *, ab_ref, size_t);
+    void (*reset)(struct ab_heap *); /* NULL: of the null back end */
+};
+
 static struct {
     struct ab_worker *w;
+    struct renewal renewals[AB_ROUTE_HEAPS_MAX];
     struct ab_routed *views; /* one a lane */
     struct ab_malloc_calls mallocs[AB_ROUTE_HEAPS_MAX];
     struct ab_backend malloc_hooks[AB_ROUTE_HEAPS_MAX];
@@ -33,8 +43,11 @@ void ab_routed_map(struct ab_worker *w)
     memset(&routed, 0, sizeof routed); /* resident before anything is measured */
 }
 
-_Noreturn void ab_routed_refuse(const struct ab_routed *r, unsigned heap)
+ab_ref ab_routed_odd(const struct ab_routed *r, ab_ref ref, unsigned heap)
 {
+    routed.renewals[heap].left = AB_ROUTE_NEVER;
+    if (ref == 0)
+        return 0;
     ab_worker_fail(r->w, AB_FAILURE_CHECK, ab_route_heap_at(r->w->route, heap)->name,
                    " returned an address above 2^57: it cannot be one of several heaps", NULL);
 }
@@ -109,6 +122,11 @@ static size_t malloc_usable(struct ab_heap *heap, ab_ref ref)
 static struct ab_routed *view_of(struct ab_heap *heap)
 {
     return (struct ab_routed *)(void *)heap;
+}
+
+void ab_routed_skip(struct ab_heap *view)
+{
+    view_of(view)->choice++;
 }
 
 static ab_ref whole_alloc(struct ab_heap *heap, size_t size)
@@ -241,6 +259,57 @@ static struct ab_heap_face open_backend(struct ab_worker *w, const struct ab_rou
     return ab_worker_face_of(b, ab_worker_open_backend(w, b, &work));
 }
 
+/* ---- renewal ---- */
+
+static bool keeps(const struct ab_backend *b)
+{
+    return b->free == NULL || (b->traits & AB_TRAIT_NO_FREE) != 0;
+}
+
+static void count_free(struct ab_heap *counter, ab_ref ref, size_t size)
+{
+    struct renewal *r = (struct renewal *)(void *)counter;
+    r->free(r->heap, ref, size);
+    if (ref == 0) /* of a block that was refused: the run has failed, and the count is off */
+        r->left = AB_ROUTE_NEVER;
+    if (--r->left != 0)
+        return;
+    r->left = *r->next++;
+    if (r->reset != NULL)
+        r->reset(r->heap);
+}
+
+/* The parent has seen to it that one lane alone uses the heap. A heap that each lane has a part of, and
+ * one that frees single blocks, are as they are without. */
+static void prepare_renewal(const struct ab_worker *w, uint32_t h)
+{
+    const struct ab_route_heap *heap = ab_route_heap_at(w->route, h);
+    struct ab_heap_face *f = &routed.first.heaps[h].face;
+    bool has_parts = f->thread_enter != NULL && w->image->n_lanes > 1;
+    bool can = w->route->is_null || (keeps(f->backend) && f->reset != NULL && !has_parts);
+    struct renewal *r = &routed.renewals[h];
+    routed.first.heaps[h].freed_in = f->heap;
+    if (heap->renews == 0 || !can)
+        return;
+    const char *file = (const char *)w->route;
+    *r = (struct renewal){.next = (const uint32_t *)(const void *)(file + heap->lives_offset),
+                          .heap = f->heap,
+                          .free = f->free,
+                          .reset = f->reset};
+    r->left = *r->next++;
+    f->free = count_free;
+    routed.first.heaps[h].freed_in = (struct ab_heap *)(void *)r;
+}
+
+/* The lane's thread has entered: where its blocks are freed from now on. */
+static void enter_heap(struct ab_routed_heap *heap, uint32_t h)
+{
+    if (heap->face.free != count_free)
+        heap->freed_in = heap->face.heap;
+    else if (routed.w->image->n_lanes == 1)
+        routed.renewals[h].heap = heap->face.heap;
+}
+
 /* What it is sent, it must serve: a mapping that leaves blocks out says nothing. */
 static void check_kinds(struct ab_worker *w, const struct ab_route_heap *heap,
                         const struct ab_backend *b)
@@ -274,6 +343,7 @@ static int whole_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out
         int error = f->thread_enter != NULL ? f->thread_enter(shared, lane, &f->heap) : 0;
         if (error != 0)
             return error;
+        enter_heap(&view->heaps[h], h);
         bool is_whole = routed.w->image->n_lanes == 1 || f->heap == shared;
         view->resettable |= (uint16_t)((f->reset != NULL && is_whole ? 1u : 0u) << h);
     }
@@ -299,11 +369,6 @@ static void make_views(struct ab_worker *w, const struct ab_routed *first)
         view->choice = (const uint8_t *)file + w->route->choices_offset[l];
         view->empties = (const uint16_t *)(const void *)(file + w->route->resets_offset[l]);
     }
-}
-
-static bool keeps(const struct ab_backend *b)
-{
-    return b->free == NULL || (b->traits & AB_TRAIT_NO_FREE) != 0;
 }
 
 /* Traits that one of them has, and those that all have. */
@@ -384,6 +449,7 @@ void ab_routed_open(struct ab_worker *w, struct ab_heap_face *face)
     for (uint32_t h = 0; h < w->route->n_heaps; h++) {
         struct ab_heap_face *f = &first->heaps[h].face;
         *f = open_one(w, h);
+        prepare_renewal(w, h);
         first->has_usable = first->has_usable && f->usable_size != NULL;
         has_reset = has_reset || f->reset != NULL;
     }
@@ -402,7 +468,9 @@ void ab_routed_open(struct ab_worker *w, struct ab_heap_face *face)
 struct ab_heap *ab_routed_view(const struct ab_worker *w, uint32_t lane)
 {
     struct ab_routed *view = &routed.views[lane];
-    for (uint32_t h = 0; lane > 0 && h < w->route->n_heaps; h++)
+    for (uint32_t h = 0; lane > 0 && h < w->route->n_heaps; h++) {
         view->heaps[h].face.heap = routed.views[0].heaps[h].face.heap;
+        view->heaps[h].freed_in = routed.views[0].heaps[h].freed_in;
+    }
     return (struct ab_heap *)(void *)view;
 }

@@ -16,6 +16,7 @@
 
 struct ab_routed_heap {
     _Alignas(128) struct ab_heap_face face;
+    struct ab_heap *freed_in; /* what `free` takes: the heap, or what counts its frees */
 };
 
 struct ab_routed {           /* of one lane */
@@ -35,10 +36,14 @@ void ab_routed_open(struct ab_worker *w, struct ab_heap_face *face);
  * once it has entered as lane 0. */
 struct ab_heap *ab_routed_view(const struct ab_worker *w, uint32_t lane);
 
+/* Of such a view: the next request is not made, because its block is NULL. */
+void ab_routed_skip(struct ab_heap *view);
+
 ab_lane_pass ab_pass_routed;
 
-/* An address that leaves no room for the heap: ends the run. */
-_Noreturn void ab_routed_refuse(const struct ab_routed *r, unsigned heap);
+/* What is no address: 0, and from then on its heap is not renewed, for frees that it counts on do not
+ * come; or one that leaves no room for the heap, which ends the run. */
+ab_ref ab_routed_odd(const struct ab_routed *r, ab_ref ref, unsigned heap);
 
 static inline const struct ab_heap_face *ab_routed_next(struct ab_routed *r, unsigned *heap)
 {
@@ -53,11 +58,8 @@ static inline const struct ab_heap_face *ab_routed_of(const struct ab_routed *r,
 
 static inline ab_ref ab_routed_tag(const struct ab_routed *r, ab_ref ref, unsigned heap)
 {
-    if (AB_UNLIKELY(ref - 1 >= AB_ROUTED_ADDRESS)) { /* 0 as well */
-        if (ref != 0)
-            ab_routed_refuse(r, heap);
-        return 0;
-    }
+    if (AB_UNLIKELY(ref - 1 >= AB_ROUTED_ADDRESS)) /* 0 as well */
+        return ab_routed_odd(r, ref, heap);
     return ref | (ab_ref)heap << AB_ROUTED_SHIFT;
 }
 
@@ -71,7 +73,7 @@ static inline ab_ref ab_routed_alloc(struct ab_routed *r, size_t size)
 static inline void ab_routed_free(struct ab_routed *r, ab_ref ref, size_t size)
 {
     const struct ab_heap_face *f = ab_routed_of(r, ref);
-    f->free(f->heap, ref & AB_ROUTED_ADDRESS, size);
+    f->free(r->heaps[ref >> AB_ROUTED_SHIFT].freed_in, ref & AB_ROUTED_ADDRESS, size);
 }
 
 ab_ref ab_routed_zeroed(struct ab_routed *r, size_t size);

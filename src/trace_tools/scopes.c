@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One pass says whether there are scopes and of what kind, a last one where they end. With several
+ * threads, one between tries the thread that allocates most.
+ */
+#include "trace_tools/scopes.h"
+
+#include "core/grow.h"
+#include "core/text.h"
+#include "trace_tools/scope/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One thread's scopes are taken when so much more of their blocks are gone at their ends, or when
+ * there are so many times as many and it is not so much less: threads that have nothing to do with
+ * each other are at the end of their scopes together now and then. Where they work on the same, the
+ * scopes of all are as many and as good. */
+static const double BETTER = 0.05, MORE = 1.5;
+
+struct state {
+    const char *path;
+    bool is_partial;
+    uint64_t *allocs; /* by thread */
+    size_t n_threads, cap_threads;
+    struct ab_scope_search *search;
+    struct ab_scopes found;
+    size_t cap_ends;
+};
+
+void ab_scopes_fini(struct ab_scopes *s)
+{
+    free(s->ends);
+    *s = (struct ab_scopes){0};
+}
+
+static bool take_end(void *user, uint64_t end)
+{
+    struct state *s = user;
+    if (!AB_GROW(s->found.ends, s->cap_ends, s->found.n))
+        return false;
+    s->found.ends[s->found.n++] = end;
+    return true;
+}
+
+static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
+{
+    struct state *s = user;
+    for (size_t i = 0; i < batch->n; i++) {
+        const struct ab_event *e = &batch->events[i];
+        if (!AB_GROW_ZEROED(s->allocs, s->cap_threads, e->thread))
+            return ab_fail(err, AB_SYSTEM, "out of memory for the scopes");
+        s->n_threads = e->thread >= s->n_threads ? e->thread + 1 : s->n_threads;
+        s->allocs[e->thread] += ab_event_gives_block(e);
+    }
+    return ab_scope_search_visit(s->search, batch, err);
+}
+
+struct
+try { /* the blocks of one thread, or of all */
+    uint64_t thread;
+    struct ab_scope_choice choice;
+    bool has_scopes;
+};
+
+/* A pass: that makes the choice, or one by it. */
+static enum ab_status search(struct state *s, struct try *t, bool is_final, struct ab_err *err)
+{
+    struct ab_walk walk = {
+        .path = s->path, .is_partial = s->is_partial, .end = UINT64_MAX, .visit = visit, .user = s};
+    s->search = ab_scope_search_open(t->thread);
+    if (s->search == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory for the scopes");
+    if (is_final)
+        ab_scope_search_emit(s->search, &t->choice, take_end, s);
+    enum ab_status status = ab_trace_walk(&walk, NULL, err);
+    if (status == AB_OK && !is_final)
+        t->has_scopes = ab_scope_search_choose(s->search, &t->choice);
+    ab_scope_search_close(s->search);
+    s->search = NULL;
+    return status;
+}
+
+static uint32_t busiest_thread(const struct state *s)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < s->n_threads; i++)
+        best = s->allocs[i] > s->allocs[best] ? i : best;
+    return best;
+}
+
+static bool is_one_better(const struct try *one, const struct try *all)
+{
+    if (!one->has_scopes || !all->has_scopes)
+        return one->has_scopes;
+    double better = one->choice.purity - all->choice.purity;
+    return better > BETTER || (better > -BETTER && one->choice.count > MORE * all->choice.count);
+}
+
+static enum ab_status find(struct state *s, struct ab_err *err)
+{
+    struct try all = {.thread = AB_SCOPE_ALL_THREADS}, one = {0};
+    AB_TRY(search(s, &all, false, err));
+    if (s->n_threads > 1) {
+        one.thread = busiest_thread(s);
+        AB_TRY(search(s, &one, false, err));
+    }
+    bool is_one = is_one_better(&one, &all);
+    if (!is_one && !all.has_scopes)
+        return AB_OK;
+    AB_TRY(search(s, is_one ? &one : &all, true, err));
+    s->found.from = AB_SCOPES_FOUND;
+    s->found.is_of_thread = is_one;
+    s->found.thread = is_one ? (uint32_t)one.thread : 0;
+    return AB_OK;
+}
+
+enum ab_status ab_scopes_find(const char *trace_path, bool is_partial, struct ab_scopes *out,
+                              struct ab_err *err)
+{
+    struct state s = {.path = trace_path, .is_partial = is_partial};
+    if (strcmp(trace_path, "-") == 0)
+        return ab_fail(err, AB_USAGE,
+                       "scopes are searched in several passes: give a file, not standard input");
+    enum ab_status status = find(&s, err);
+    free(s.allocs);
+    if (status == AB_OK)
+        *out = s.found;
+    else
+        ab_scopes_fini(&s.found);
+    return status;
+}

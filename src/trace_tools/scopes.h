@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The scopes of a trace: stretches of calls (a frame, a request, a parsed document) whose blocks
+ * are gone when they end. They follow each other without gaps: what an iteration of the program is,
+ * as far as its allocations show it.
+ *
+ * They are found where the set of short-lived blocks is empty, or nearly: scope/search.h says how.
+ * Of a program with several threads, the blocks of all threads together are tried, and those of the
+ * thread that allocates most; blocks of other threads take no part in scopes of one thread.
+ */
+#ifndef AB_TRACE_TOOLS_SCOPES_H
+#define AB_TRACE_TOOLS_SCOPES_H
+
+#include "core/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ab_scopes_from {
+    AB_SCOPES_NONE,
+    AB_SCOPES_MARKS, /* the program said where they end */
+    AB_SCOPES_FOUND,
+};
+
+struct ab_scopes {
+    uint64_t *ends; /* a scope ends before the call of that number (struct ab_walk_batch.first + i),
+                       ascending; the first begins at call 0, what follows the last end is one more.
+                       An end can be the number of all calls: with the trace */
+    size_t n;
+    enum ab_scopes_from from;
+    bool is_of_thread; /* found in the blocks of one thread: `thread` */
+    uint32_t thread;
+};
+
+/* Reads the file two or three times: standard input is refused (AB_USAGE). *out is set in full on
+ * success; free it with ab_scopes_fini. */
+enum ab_status ab_scopes_find(const char *trace_path, bool is_partial, struct ab_scopes *out,
+                              struct ab_err *err);
+void ab_scopes_fini(struct ab_scopes *s);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Programs whose scopes are known because they are made up here: where each ends is written down
+ * while the calls are written. And programs that have none.
+ */
+#include "trace_tools/scopes.h"
+
+#include "base/rng.h"
+#include "support/cmocka.h"
+#include "support/trace.h"
+#include "trace_tools/scope/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_ENDS = 4000, MOST_LIVE = 20000 };
+
+static struct {
+    struct ab_trace_writer *writer;
+    FILE *to;
+    char *path;
+    struct ab_rng rng;
+    uint64_t n; /* calls */
+    uint64_t live[MOST_LIVE];
+    size_t n_live;
+    uint64_t ends[MOST_ENDS]; /* known */
+    size_t n_ends;
+} p;
+static struct ab_scopes scopes;
+static struct ab_err err;
+
+static void begin(uint64_t seed)
+{
+    ab_scopes_fini(&scopes);
+    memset(&p, 0, sizeof p);
+    ab_rng_init(&p.rng, seed, 1);
+    p.path = test_trace_file(NULL, 0);
+    p.to = fopen(p.path, "wb");
+    assert_int_equal(ab_trace_writer_open(p.to, "made-up", &p.writer, &err), AB_OK);
+}
+
+static uint64_t write_call(struct ab_event e)
+{
+    uint64_t number = AB_NO_BLOCK;
+    if (ab_trace_write(p.writer, &e, &number, &err) != AB_OK)
+        fail_msg("%s", err.text);
+    p.n++;
+    return number;
+}
+
+static uint64_t get(uint32_t thread)
+{
+    return write_call((struct ab_event){.size = 1 + ab_rng_below(&p.rng, 500), .thread = thread});
+}
+
+static void give_back(uint64_t block, uint32_t thread)
+{
+    write_call((struct ab_event){.kind = AB_EVENT_FREE, .block = block, .thread = thread});
+}
+
+static void end_scope(void)
+{
+    p.ends[p.n_ends++] = p.n;
+}
+
+static void keep(uint64_t block)
+{
+    p.live[p.n_live++] = block;
+}
+
+/* A block of those that are kept, for good or to be freed. */
+static uint64_t leave_any(void)
+{
+    size_t at = ab_rng_below(&p.rng, p.n_live);
+    uint64_t block = p.live[at];
+    p.live[at] = p.live[--p.n_live];
+    return block;
+}
+
+static void find(void)
+{
+    assert_int_equal(ab_trace_writer_close(p.writer, NULL, &err), AB_OK);
+    fclose(p.to);
+    if (ab_scopes_find(p.path, false, &scopes, &err) != AB_OK)
+        fail_msg("%s", err.text);
+    unlink(p.path);
+    free(p.path);
+}
+
+/* Of the known ends, which are found: within `slack` calls. */
+static size_t hits(uint64_t slack)
+{
+    size_t n = 0, at = 0;
+    for (size_t i = 0; i < p.n_ends; i++) {
+        while (at < scopes.n && scopes.ends[at] + slack < p.ends[i])
+            at++;
+        n += at < scopes.n && scopes.ends[at] <= p.ends[i] + slack;
+    }
+    return n;
+}
+
+static void assert_ascending(void)
+{
+    for (size_t i = 1; i < scopes.n; i++)
+        assert_true(scopes.ends[i - 1] < scopes.ends[i]);
+    if (scopes.n > 0)
+        assert_true(scopes.ends[0] > 0 && scopes.ends[scopes.n - 1] <= p.n);
+}
+
+/* Blocks of one scope, freed in any order, some at once. */
+static void scope_body(uint32_t n, uint32_t thread)
+{
+    size_t base = p.n_live;
+    for (uint32_t i = 0; i < n; i++) {
+        keep(get(thread));
+        if (ab_rng_below(&p.rng, 3) == 0)
+            give_back(p.live[--p.n_live], thread);
+    }
+    while (p.n_live > base)
+        give_back(p.live[--p.n_live], thread);
+}
+
+static uint32_t between(uint32_t least, uint32_t most)
+{
+    return least + (uint32_t)ab_rng_below(&p.rng, most - least + 1);
+}
+
+static void frames_of_varying_size(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        begin(seed);
+        for (unsigned i = 0; i < 5000; i++) /* start-up: assets that stay */
+            get(0);
+        end_scope();
+        for (unsigned frame = 0; frame < 200; frame++) {
+            get(0); /* a block that stays, or lives for long */
+            scope_body(between(50, 400), 0);
+            end_scope();
+        }
+        find();
+        assert_int_equal(scopes.from, AB_SCOPES_FOUND);
+        assert_false(scopes.is_of_thread);
+        assert_ascending();
+        assert_in_range(scopes.n, 199, 201);
+        assert_in_range(hits(0), 199, 201); /* all but start-up's, which nothing marks */
+    }
+}
+
+/* Each request parses some documents: the inner scopes hold most blocks, but not all. */
+static void nested_requests(void **state)
+{
+    (void)state;
+    begin(1);
+    for (unsigned request = 0; request < 300; request++) {
+        uint64_t own[40];
+        for (unsigned i = 0; i < 40; i++)
+            own[i] = get(0);
+        for (unsigned i = 0; i < 5; i++)
+            scope_body(between(10, 20), 0);
+        for (unsigned i = 0; i < 40; i++)
+            give_back(own[i], 0);
+        end_scope();
+    }
+    find();
+    assert_int_equal(scopes.from, AB_SCOPES_FOUND);
+    assert_int_equal(scopes.n, 300);
+    assert_int_equal(hits(0), 300);
+}
+
+/* A few blocks of each frame are freed in the middle of the next one. */
+static void survivors_into_the_next_frame(void **state)
+{
+    (void)state;
+    begin(2);
+    uint64_t from_before[6] = {0};
+    for (unsigned frame = 0; frame < 250; frame++) {
+        uint64_t passed_on[6];
+        for (unsigned i = 0; i < 6; i++)
+            passed_on[i] = get(0);
+        uint64_t own[100];
+        for (unsigned i = 0; i < 100; i++)
+            own[i] = get(0);
+        scope_body(between(40, 60), 0);
+        for (unsigned i = 0; i < 6 && frame > 0; i++)
+            give_back(from_before[i], 0);
+        for (unsigned i = 0; i < 100; i++)
+            give_back(own[i], 0);
+        memcpy(from_before, passed_on, sizeof passed_on);
+        end_scope();
+    }
+    find();
+    assert_int_equal(scopes.from, AB_SCOPES_FOUND);
+    assert_in_range(scopes.n, 248, 252);
+    assert_in_range(hits(0), 248, 250);
+}
+
+/* Two threads with frames of different lengths, call by call in turn: the busier one's are found. */
+static void two_threads(void **state)
+{
+    uint64_t blocks[2][90];
+    unsigned n[2] = {0, 0}, length[2] = {70, 90};
+    bool is_freeing[2] = {false, false};
+    (void)state;
+    begin(3);
+    for (unsigned i = 0; i < 60000; i++) {
+        uint32_t t = i % 3 == 2; /* thread 0 makes two calls of three */
+        if (!is_freeing[t])
+            blocks[t][n[t]++] = get(t);
+        else
+            give_back(blocks[t][--n[t]], t);
+        if (n[t] == length[t])
+            is_freeing[t] = true;
+        else if (n[t] == 0) {
+            is_freeing[t] = false;
+            if (t == 0)
+                end_scope();
+        }
+    }
+    find();
+    assert_int_equal(scopes.from, AB_SCOPES_FOUND);
+    assert_true(scopes.is_of_thread);
+    assert_int_equal(scopes.thread, 0);
+    assert_ascending();
+    assert_in_range(scopes.n, p.n_ends, p.n_ends + 1); /* the last may be nearly over */
+    assert_int_equal(hits(0), p.n_ends);
+}
+
+/* Threads that work on the same frame. */
+static void threads_together(void **state)
+{
+    (void)state;
+    begin(4);
+    for (unsigned frame = 0; frame < 100; frame++) {
+        uint64_t own[80];
+        for (unsigned i = 0; i < 80; i++)
+            own[i] = get(i % 4);
+        for (unsigned i = 0; i < 80; i++)
+            give_back(own[i], i % 3);
+        end_scope();
+    }
+    find();
+    assert_int_equal(scopes.from, AB_SCOPES_FOUND);
+    assert_false(scopes.is_of_thread);
+    assert_int_equal(hits(0), 100);
+}
+
+/* Blocks that come and go independently of each other, about `live` at once. */
+static void churn(uint64_t seed, double live, unsigned n)
+{
+    begin(seed);
+    for (unsigned i = 0; i < n; i++) {
+        double rate = (double)p.n_live / live; /* of frees, where one allocation comes */
+        if (ab_rng_unit(&p.rng) * (1 + rate) < 1)
+            keep(get(0));
+        else
+            give_back(leave_any(), 0);
+    }
+    find();
+}
+
+static void steady_churn_has_none(void **state)
+{
+    static const double live[] = {0.5, 1, 2, 3, 4, 5, 6, 8, 12, 20, 50, 300, 3000};
+    (void)state;
+    for (uint64_t seed = 0; seed < 4; seed++)
+        for (size_t i = 0; i < sizeof live / sizeof live[0]; i++) {
+            churn(seed, live[i], 60000);
+            if (scopes.from != AB_SCOPES_NONE || scopes.n != 0)
+                fail_msg("%zu scopes with %g live blocks, seed %llu", scopes.n, live[i],
+                         (unsigned long long)seed);
+        }
+}
+
+static void one_at_a_time_has_none(void **state)
+{
+    (void)state;
+    for (unsigned depth = 1; depth <= 4; depth++) {
+        begin(5);
+        for (unsigned i = 0; i < 20000; i++) {
+            uint64_t own[4];
+            for (unsigned k = 0; k < depth; k++)
+                own[k] = get(0);
+            for (unsigned k = 0; k < depth; k++)
+                give_back(own[k], 0);
+        }
+        find();
+        assert_int_equal(scopes.from, AB_SCOPES_NONE);
+    }
+}
+
+static void what_only_grows_or_ends_has_none(void **state)
+{
+    (void)state;
+    begin(6); /* nothing at all */
+    find();
+    assert_int_equal(scopes.from, AB_SCOPES_NONE);
+    begin(6); /* nothing is freed */
+    for (unsigned i = 0; i < 5000; i++)
+        get(0);
+    find();
+    assert_int_equal(scopes.from, AB_SCOPES_NONE);
+    begin(6); /* all is freed at the end: one scope is none */
+    scope_body(5000, 0);
+    find();
+    assert_int_equal(scopes.from, AB_SCOPES_NONE);
+}
+
+static void standard_input_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(ab_scopes_find("-", false, &scopes, &err), AB_USAGE);
+    assert_non_null(strstr(err.text, "standard input"));
+    assert_int_equal(ab_scopes_find("/nowhere/x.abt", false, &scopes, &err), AB_INPUT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frames_of_varying_size),
+        cmocka_unit_test(nested_requests),
+        cmocka_unit_test(survivors_into_the_next_frame),
+        cmocka_unit_test(two_threads),
+        cmocka_unit_test(threads_together),
+        cmocka_unit_test(steady_churn_has_none),
+        cmocka_unit_test(one_at_a_time_has_none),
+        cmocka_unit_test(what_only_grows_or_ends_has_none),
+        cmocka_unit_test(standard_input_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
