@@ -32,7 +32,7 @@ static int open_heap(struct ab_shard *shard)
 
 struct ab_arena_shared *ab_arena_shared_open(const struct ab_arena_shared_options *options)
 {
-    static const struct ab_shards_calls calls = {open_heap, NULL, NULL,
+    static const struct ab_shards_calls calls = {open_heap, NULL, NULL, NULL,
                                                  sizeof(struct ab_arena_shared)};
     struct ab_shards *shards = ab_shards_open(&options->threads, &calls, 0);
     if (shards == NULL)

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* A block may be aligned to less than a pointer. What waits is dead to the tools. */
+/* A block may be aligned to less than a pointer. What waits is dead to the tools, all of it. */
 static void set_next(struct ab_shards_link *link, struct ab_shards_link *next)
 {
     AB_MARK_DEFINED(link, sizeof *link);
@@ -94,6 +94,7 @@ __attribute__((noinline)) void ab_shard_free(struct ab_shard *from, struct ab_sh
         return;
     }
     AB_MARK_EXPECT(link, true);
+    AB_MARK_UNUSED(link, owner->shards->calls.bytes_of(owner, block));
     if (is_urgent || !from->is_plain) /* several threads would write to one batch */
         push_chain(owner, link, link);
     else

@@ -19,7 +19,9 @@ struct ab_shards_calls {                 /* of the allocator */
     /* Frees a block of the owner; its lock is held, if it has one. */
     void (*free_own)(struct ab_shard *owner, void *block);
     void (*drain)(struct ab_shard *owner); /* frees what other threads sent; NULL: nothing is */
-    size_t heap_bytes;                     /* of the struct that begins with an ab_shard */
+    /* All that is the block's, live or dead; for the marks. */
+    size_t (*bytes_of)(struct ab_shard *owner, const void *block);
+    size_t heap_bytes; /* of the struct that begins with an ab_shard */
 };
 
 struct ab_shards {

@@ -46,6 +46,12 @@ static void free_own(struct ab_shard *owner, void *block)
     ab_pool_free(&heap_of(owner)->pool, block);
 }
 
+static size_t bytes_of(struct ab_shard *owner, const void *block)
+{
+    (void)block;
+    return heap_of(owner)->pool.slot_bytes;
+}
+
 static int open_heap(struct ab_shard *shard)
 {
     const struct ab_shards *shards = shard->shards;
@@ -66,7 +72,7 @@ static int open_heap(struct ab_shard *shard)
 
 struct ab_pool_shared *ab_pool_shared_open(const struct ab_pool_shared_options *options)
 {
-    static const struct ab_shards_calls calls = {open_heap, free_own, drain,
+    static const struct ab_shards_calls calls = {open_heap, free_own, drain, bytes_of,
                                                  sizeof(struct ab_pool_shared)};
     size_t span = options->pool.range_bytes;
     struct ab_shards_options threads = options->threads;
@@ -131,6 +137,20 @@ void ab_pool_shared_free_slow(struct ab_pool_shared *own, void *block)
 #endif
     ab_shard_free(&own->shard, owner, block, false);
 }
+
+#ifdef AB_WITH_CHECKS
+void ab_pool_shared_free_sized(struct ab_pool_shared *own, void *block, size_t size)
+{
+    struct ab_pool_shared *owner = heap_of(ab_shards_owner(own->shard.shards, block));
+    if (block == NULL)
+        return;
+    if (owner == NULL)
+        ab_guard_end("pool", block, "not from this heap");
+    ab_shard_lock(&owner->shard);
+    ab_pool_free_sized(&owner->pool, block, size);
+    ab_shard_unlock(&owner->shard);
+}
+#endif
 
 bool ab_pool_shared_owns(struct ab_pool_shared *own, const void *p)
 {

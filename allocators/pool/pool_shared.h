@@ -93,6 +93,17 @@ static inline void ab_pool_shared_free(struct ab_pool_shared *own, void *block)
         ab_pool_free(&own->pool, block);
 }
 
+/* size is what the block was asked for with: the checked build looks whether it is. */
+#ifdef AB_WITH_CHECKS
+void ab_pool_shared_free_sized(struct ab_pool_shared *own, void *block, size_t size);
+#else
+static inline void ab_pool_shared_free_sized(struct ab_pool_shared *own, void *block, size_t size)
+{
+    (void)size;
+    ab_pool_shared_free(own, block);
+}
+#endif
+
 static inline size_t ab_pool_shared_usable(const struct ab_pool_shared *own, const void *block)
 {
     return ab_pool_usable(&own->pool, block);
@@ -132,8 +143,7 @@ static inline void *ab_pool_shared_client_alloc(size_t size, void *context)
 
 static inline void ab_pool_shared_client_free(size_t size, void *ptr, void *context)
 {
-    (void)size;
-    ab_pool_shared_free(ab_pool_shared_own((struct ab_pool_shared *)context), ptr);
+    ab_pool_shared_free_sized(ab_pool_shared_own((struct ab_pool_shared *)context), ptr, size);
 }
 
 /* NULL for what is larger than a slot, and for everything when the slots are aligned to less than

@@ -62,6 +62,13 @@ static void free_own(struct ab_shard *owner, void *block)
         ab_slabs_let_go(slabs);
 }
 
+static size_t bytes_of(struct ab_shard *owner, const void *block)
+{
+    const struct ab_slabs *s = &heap_of(owner)->slabs;
+    return ab_slabs_is_small(s, block) ? s->classes[ab_slab_of(s, block)->class_index].bytes
+                                       : ab_slabs_large_usable(block);
+}
+
 static int open_heap(struct ab_shard *shard)
 {
     const struct ab_shards *shards = shard->shards;
@@ -84,7 +91,7 @@ static int open_heap(struct ab_shard *shard)
 
 struct ab_slab_shared *ab_slab_shared_open(const struct ab_slab_shared_options *options)
 {
-    static const struct ab_shards_calls calls = {open_heap, free_own, drain,
+    static const struct ab_shards_calls calls = {open_heap, free_own, drain, bytes_of,
                                                  sizeof(struct ab_slab_shared)};
     struct ab_slabs_options slabs = options->slabs;
     if (slabs.reserve_bytes == 0)
@@ -174,6 +181,18 @@ void ab_slab_shared_free_slow(struct ab_slab_shared *own, void *block)
     ab_shard_free(&own->shard, &owner->shard, block, !ab_slabs_is_small(&owner->slabs, block));
 }
 
+#ifdef AB_WITH_CHECKS
+void ab_slab_shared_free_sized(struct ab_slab_shared *own, void *block, size_t size)
+{
+    if (block == NULL)
+        return;
+    struct ab_slab_shared *owner = owner_of(own, block);
+    ab_shard_lock(&owner->shard);
+    ab_slabs_free_sized(&owner->slabs, block, size);
+    unlock(owner);
+}
+#endif
+
 /* A block of another thread: a new one here, and the old one goes home. */
 static void *take_over(struct ab_slab_shared *own, struct ab_slab_shared *owner, void *block,
                        size_t old_size, size_t new_size)
@@ -251,7 +270,7 @@ static size_t bytes_in_flight(const struct ab_slab_shared *whole, const struct a
     struct ab_shard_cursor cursor = {NULL, 0, 0};
     for (const void *block;
          (block = ab_shard_in_flight(&whole->shard, &each->shard, &cursor)) != NULL;)
-        bytes += ab_slab_shared_usable(each, block);
+        bytes += bytes_of(&owner_of(each, block)->shard, block);
     return bytes;
 }
 

@@ -92,6 +92,17 @@ static inline void ab_slab_shared_free(struct ab_slab_shared *own, void *block)
         ab_slabs_free_small(&own->slabs, (struct ab_slab_block *)block);
 }
 
+/* size is what the block was asked for with: the checked build looks whether it is. */
+#ifdef AB_WITH_CHECKS
+void ab_slab_shared_free_sized(struct ab_slab_shared *own, void *block, size_t size);
+#else
+static inline void ab_slab_shared_free_sized(struct ab_slab_shared *own, void *block, size_t size)
+{
+    (void)size;
+    ab_slab_shared_free(own, block);
+}
+#endif
+
 /* As ab_slabs_resize. A block of another thread's heap moves into this one, unless it fits as it
  * is. */
 void *ab_slab_shared_resize(struct ab_slab_shared *own, void *block, size_t old_size,
@@ -133,8 +144,8 @@ static inline void *ab_slab_shared_client_alloc(size_t size, void *context)
 
 static inline void ab_slab_shared_client_free(size_t size, void *ptr, void *context)
 {
-    (void)size;
-    ab_slab_shared_free(ab_slab_shared_own((struct ab_slab_shared *)context), ptr);
+    size_t bytes = size < AB_ALLOCATOR_ALIGN ? AB_ALLOCATOR_ALIGN : size;
+    ab_slab_shared_free_sized(ab_slab_shared_own((struct ab_slab_shared *)context), ptr, bytes);
 }
 
 static inline struct ab_allocator ab_slab_shared_allocator(struct ab_slab_shared *group)

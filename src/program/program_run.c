@@ -12,6 +12,7 @@
 #include "program/exits.h"
 #include "program/proc.h"
 #include "program/processes.h"
+#include "program/run_delay.h"
 #include "program/start.h"
 #include "runner/supervise.h"
 
@@ -39,6 +40,8 @@ struct watched {
     struct ab_program_started started;
     uint64_t held_ns; /* that the program waited for us at its end */
     double own_peak_bytes;
+    double run_delay_ns; /* of the processes that have ended by themselves */
+    bool is_end_seen;    /* of the first one */
     struct ab_course course;
     bool is_root_proven;
     char doubt[1024]; /* about the first process that is not served as it should; "" = none */
@@ -73,6 +76,8 @@ static void look_at_end(struct watched *w, pid_t thread)
     ab_proc_read(path, text, sizeof text);
     pid_t pid = (pid_t)status_value(text, "\nTgid:");
     w->own_peak_bytes = fmax(w->own_peak_bytes, (double)status_value(text, "\nVmHWM:") * 1024);
+    w->run_delay_ns += ab_run_delay_ns(pid);
+    w->is_end_seen = w->is_end_seen || pid == w->started.pid;
     enum ab_proof_answer proof = ab_proof_look(w->cache, thread, &w->c->wanted, why, sizeof why);
     struct ab_process *p = ab_processes_find(&w->processes, pid);
     if (proof == AB_PROOF_NO)
@@ -226,6 +231,7 @@ static enum ab_status supervise(struct watched *w, const struct ab_program *prog
     o->n_left = e.n_left;
     o->wall_ns = (double)(e.gone_ns - w->started.begin_ns - w->held_ns);
     subtract_usage(before, &after, o);
+    o->run_delay_ns = w->is_end_seen ? w->run_delay_ns : (double)NAN;
     o->resident_mean_bytes = ab_processes_mean_bytes(&w->processes, w->processes.last_ns);
     o->resident_peak_bytes = peak_of(w, &e);
     if (!w->processes.is_blind)

@@ -33,6 +33,7 @@ struct ab_program_outcome {
     struct ab_output_digest output;
     double wall_ns, user_ns, system_ns;
     double resident_peak_bytes, resident_mean_bytes; /* NaN = not known */
+    double run_delay_ns; /* see run_delay.h: of all its processes at their ends; NaN = not known */
     uint64_t faults_minor, faults_major, switches_voluntary, switches_involuntary;
     struct ab_course course; /* resident memory over time; no points where it is not known */
     unsigned n_left;         /* processes that outlived it, ended by us */

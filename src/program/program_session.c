@@ -169,6 +169,7 @@ static enum ab_status add_result(struct conductor *c, uint32_t backend, uint32_t
     r->user_ns = run->user_ns;
     r->system_ns = run->system_ns;
     r->cpu_ns_per_op = r->cpu_ns = run->user_ns + run->system_ns;
+    r->run_delay_ns = run->run_delay_ns;
     r->resident_peak_bytes = run->resident_peak_bytes;
     r->resident_mean_bytes = run->resident_mean_bytes;
     r->faults_minor = run->faults_minor;

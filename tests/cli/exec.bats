@@ -57,6 +57,23 @@ has_no_program() {
     expect_no_program
 }
 
+@test "a program that shares its CPU with another one waited for it, and that is said" {
+    local cpu other
+    [ "$(cut -d' ' -f3 /proc/self/schedstat 2>/dev/null || echo 0)" -gt 0 ] || skip "no schedstat"
+    cpu=$(taskset -pc $$ | grep -oE '[0-9]+' | sed -n 2p)
+    taskset -c "$cpu" sh -c 'while :; do :; done' 3>&- &
+    other=$!
+    code=0
+    taskset -c "$cpu" allocbench exec --rounds 2 --no-store -b glibc --json "$OUT/r.json" -- \
+        python3 -c 'sum(range(3 * 10 ** 6))' >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || code=$?
+    kill "$other"
+    expect_code 0
+    expect_json '[.results[].program | .run_delay_ns > 0 and
+        .cpu_ns + .run_delay_ns < 1.1 * .wall_ns] | all' "$OUT/r.json"
+    tr -s '\n ' '  ' <"$OUT/stdout" | grep -qE '[12] of 2 runs waited for a CPU that something else used' ||
+        fail "$(cat "$OUT/stdout")"
+}
+
 @test "the output must be the same under all" {
     execute -b "glibc,toy=$TOY" -- "$PROG" differs
     expect_code 4

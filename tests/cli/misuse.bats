@@ -6,6 +6,14 @@
 
 load helpers
 
+build_shared() { # FLAG…
+    local sources
+    sources=$(cd "$ROOT" && ls allocators/{common,pool,slab}/*.c | grep -v _backend)
+    # shellcheck disable=SC2086 # words
+    (cd "$ROOT" && "${CC:-cc}" -std=c11 -g -O1 -Wall -Wextra -Wpedantic -Werror -I. "$@" \
+        -o "$OUT/cells" tests/examples/misuse_shared.c $sources -pthread)
+}
+
 build_cells() { # FLAG…
     local sources
     sources=$(cd "$ROOT" && ls allocators/{common,arena,pool,slab,paged,handle}/*.c | grep -v _backend)
@@ -47,6 +55,26 @@ expect_end() { # MISTAKE ALLOCATOR WHAT
     done
     expect_end "free in another allocator" arena "a block of another arena"
     expect_end "free in another allocator" "paged arena" "a block of another arena"
+}
+
+@test "the checked build looks at the size of a free in a heap of several threads" {
+    build_shared -DAB_WITH_CHECKS
+    for name in pool slab; do
+        "$OUT/cells" none "$name" 2>"$OUT/stderr" || fail "$name: exit code $?"
+        [ ! -s "$OUT/stderr" ] || fail "$name: says something without a mistake"
+        expect_end size "$name" "its size is another one"
+    done
+}
+
+@test "AddressSanitizer sees the use of a block that waits for the heap that it is of" {
+    build_shared -fsanitize=address
+    for name in pool slab; do
+        "$OUT/cells" none "$name" 2>"$OUT/stderr" || fail "$name: exit code $?; $(cat "$OUT/stderr")"
+        for mistake in waiting counted; do
+            ! "$OUT/cells" "$mistake" "$name" 2>"$OUT/stderr" || fail "$name: $mistake is not seen"
+            grep -q 'use-after-poison' "$OUT/stderr" || fail "$name: $(cat "$OUT/stderr")"
+        done
+    done
 }
 
 @test "the checked build lists what still lives at the close, and a stale handle is refused" {

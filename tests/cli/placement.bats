@@ -57,6 +57,30 @@ expect_same_work() { # ROW ROW FILE
     expect_json '[.timer.null[].boundary] | unique == ["heap", "routed"]' "$OUT/r.json"
 }
 
+@test "a resize of a block of 0 bytes that is NULL is a request of its heap" {
+    cat >empty.yaml <<Y
+allocbench: 1
+name: empty
+seed: 3
+sets:
+  - {name: empty, count: 8}
+  - {name: parts, count: 4}
+  - {name: large, count: 20}
+phases:
+  - name: all
+    do:
+      - {alloc: empty, size: 0, count: all}
+      - {resize: empty, size: 40, count: all}
+      - {alloc: parts, size: 48, count: all}
+      - {alloc: large, size: 400, count: all}
+Y
+    bench run empty.yaml --rounds 1 -b glibc --json "$OUT/r.json" \
+        --map "empty=$GUESTS/libprefix.so:prefix=none_,parts=pool,*=glibc"
+    expect_code 0
+    expect_json '.backends[1] | .name == "@map" and .status == "ok"
+        and ([.map.heaps[].n_requests] == [16, 4, 20])' "$OUT/r.json"
+}
+
 @test "a region in an arena dies at once while other blocks live" {
     write_workload ", via: arena"
     bench run frames.yaml --rounds 1 -b glibc,arena --json "$OUT/r.json"

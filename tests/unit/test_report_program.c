@@ -190,6 +190,7 @@ static void set_switches(struct screen *x, uint32_t n, double more_ns, double vo
         r->wall_ns = 100e6 + (i < n ? more_ns : 1e6);
         r->switches_voluntary = voluntary;
         r->switches_involuntary = involuntary;
+        r->run_delay_ns = NAN;
     }
 }
 
@@ -225,6 +226,41 @@ static void a_program_that_waited_for_the_cpu_is_warned_of(void **state)
     screen_free(x);
 }
 
+/* The first n runs of 100 ms of CPU time: waits for a CPU, and of their own. */
+static void set_waits(struct screen *x, uint32_t n, double delay_ns, double own_ns)
+{
+    set_switches(x, 0, 0, 3, 3);
+    for (uint32_t i = 0; i < x->s.n_results; i++) {
+        struct ab_result *r = &x->results[i];
+        r->run_delay_ns = i < n ? delay_ns : 0;
+        r->wall_ns = r->cpu_ns + r->run_delay_ns + own_ns;
+    }
+}
+
+static void what_the_kernel_counted_is_no_guess(void **state)
+{
+    (void)state;
+    struct screen *x = screen_new_exec();
+    uint32_t n = x->s.n_results;
+    char wanted[160];
+    snprintf(wanted, sizeof wanted,
+             "%u of %u runs waited for a CPU that something else used (up to 20 %% of the wall", n,
+             n);
+    set_waits(x, n, 25e6, 0);
+    assert_true(is_said_to_be_held_up(x, wanted));
+    set_waits(x, n, 25e6, 200e6); /* not much of what it takes */
+    assert_false(is_said_to_be_held_up(x, ""));
+    set_waits(x, n / 10, 25e6, 0);
+    assert_false(is_said_to_be_held_up(x, ""));
+    set_waits(x, n, 25e6, -20e6); /* several threads, which wait side by side */
+    assert_false(is_said_to_be_held_up(x, ""));
+    set_switches(x, n - SCREEN_BACKENDS, 50e6, 150, 100); /* what looks preempted, and was not */
+    for (uint32_t i = 0; i < n; i++)
+        x->results[i].run_delay_ns = 1e3;
+    assert_false(is_said_to_be_held_up(x, ""));
+    screen_free(x);
+}
+
 static void waits_of_its_own_are_no_noise(void **state)
 {
     (void)state;
@@ -252,6 +288,7 @@ int main(void)
         cmocka_unit_test(rounds_of_nothing_count_in_the_ratio),
         cmocka_unit_test(predictions_and_measurements_are_set_side_by_side),
         cmocka_unit_test(a_program_that_waited_for_the_cpu_is_warned_of),
+        cmocka_unit_test(what_the_kernel_counted_is_no_guess),
         cmocka_unit_test(waits_of_its_own_are_no_noise),
         cmocka_unit_test(the_page_has_memory_over_time_and_every_round),
     };

@@ -124,6 +124,11 @@ static struct ab_routed *view_of(struct ab_heap *heap)
     return (struct ab_routed *)(void *)heap;
 }
 
+void ab_routed_skip(struct ab_heap *view)
+{
+    view_of(view)->choice++;
+}
+
 static ab_ref whole_alloc(struct ab_heap *heap, size_t size)
 {
     return ab_routed_alloc(view_of(heap), size);

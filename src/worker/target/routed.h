@@ -36,6 +36,9 @@ void ab_routed_open(struct ab_worker *w, struct ab_heap_face *face);
  * once it has entered as lane 0. */
 struct ab_heap *ab_routed_view(const struct ab_worker *w, uint32_t lane);
 
+/* Of such a view: the next request is not made, because its block is NULL. */
+void ab_routed_skip(struct ab_heap *view);
+
 ab_lane_pass ab_pass_routed;
 
 /* What is no address: 0, and from then on its heap is not renewed, for frees that it counts on do not

@@ -26,6 +26,7 @@ static const struct {
     {"faults_major", "major page faults", true},
     {"switches_voluntary", "voluntary context switches", true},
     {"switches_involuntary", "involuntary context switches", true},
+    {"run_delay_ns", "waits for a CPU", true},
 };
 
 enum { MEDIAN, VERSUS };

@@ -26,6 +26,10 @@ static const double harness_worth_saying = 0.25, stretch_worth_saying = 1.1, bus
  * had the CPU for a time slice and not longer, in so many of its runs. */
 static const double involuntary_share = 0.25, slice_ns = 25e6, runs_worth_saying = 0.1;
 
+/* Its CPU time and its waits for a CPU are no more than so much of its wall time: one after the
+ * other, but for what the clocks differ by. */
+static const double side_by_side = 1.05;
+
 static bool is_shown(const struct ab_session *s, uint32_t backend)
 {
     return ab_session_has_numbers(s, backend);
@@ -115,7 +119,15 @@ static double own_waits_ns(const struct ab_session *s, uint32_t backend)
     return fmax(least, 0);
 }
 
-/* Its wall time is beyond its CPU time and its own waits, a good part of its switches are
+/* What it lost: told where its threads did not wait side by side. */
+static bool is_known_to_wait(const struct ab_result *x)
+{
+    return x->run_delay_ns > (1 - 1 / stretch_worth_saying) * x->wall_ns &&
+           x->cpu_ns + x->run_delay_ns < side_by_side * x->wall_ns;
+}
+
+/* Where the kernel does not count it: a guess. Its wall time is beyond its CPU time and its own waits,
+ * a good part of its switches are
  * involuntary, and the rest is not too long for these. Of programs that use several CPUs at once
  * nothing is told. */
 static bool is_held_up(const struct ab_result *x, double own_ns)
@@ -129,7 +141,8 @@ static bool is_held_up(const struct ab_result *x, double own_ns)
 
 struct held_up {
     uint32_t n, n_hit;
-    double most;
+    double most;       /* wall time by what it would have been; of a guess */
+    double most_share; /* of the wall time; NaN: all are guesses */
 };
 
 static void count_held_up(const struct ab_session *s, uint32_t backend, struct held_up *h)
@@ -140,7 +153,10 @@ static void count_held_up(const struct ab_session *s, uint32_t backend, struct h
         if (x->op != AB_OP_ALL || x->backend != backend)
             continue;
         h->n++;
-        if (is_held_up(x, own_ns)) {
+        if (isfinite(x->run_delay_ns) && is_known_to_wait(x)) {
+            h->n_hit++;
+            h->most_share = fmax(h->most_share, x->run_delay_ns / x->wall_ns);
+        } else if (!isfinite(x->run_delay_ns) && is_held_up(x, own_ns)) {
             h->n_hit++;
             h->most = fmax(h->most, x->wall_ns / (x->cpu_ns + own_ns));
         }
@@ -150,21 +166,26 @@ static void count_held_up(const struct ab_session *s, uint32_t backend, struct h
 static void add_held_up(const struct ab_session *s, struct ab_view_texts *t,
                         struct ab_view_warnings *w)
 {
-    struct held_up h = {0, 0, 0};
+    struct held_up h = {0, 0, 0, NAN};
     for (uint32_t b = 0; b < s->n_backends && ab_session_is_exec(s); b++)
         if (is_shown(s, b))
             count_held_up(s, b, &h);
     if (!(h.n_hit > runs_worth_saying * h.n))
         return;
+    const char *text =
+        isfinite(h.most_share)
+            ? ab_view_texts_addf(t,
+                                 "%u of %u runs waited for a CPU that something else used (up to "
+                                 "%.0f %% of the wall time): their wall times are too long",
+                                 h.n_hit, h.n, 100 * h.most_share)
+            : ab_view_texts_addf(t,
+                                 "%u of %u runs were preempted (wall time up to %.1fx the CPU time "
+                                 "and the program's own waits, many involuntary context switches): "
+                                 "their wall times are too long",
+                                 h.n_hit, h.n, h.most);
     w->is_noisy = true;
-    ab_warning_list_add(
-        w, "preempted", AB_VIEW_WARNING,
-        ab_view_texts_addf(t,
-                           "%u of %u runs were preempted (wall time up to %.1fx the CPU time and "
-                           "the program's own waits, many involuntary context switches): their "
-                           "wall times are too long",
-                           h.n_hit, h.n, h.most),
-        "allocbench doctor says what disturbs this machine; CPU time suffers less");
+    ab_warning_list_add(w, "preempted", AB_VIEW_WARNING, text,
+                        "allocbench doctor says what disturbs this machine; CPU time suffers less");
 }
 
 static void add_shared_core(const struct ab_session *s, struct ab_view_texts *t,

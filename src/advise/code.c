@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns the file of C that shows an advice: its head with what goes where, the order of its parts,
+ * and the names in it. The code of each heap: src/advise/code_heaps.c.
+ */
+#include "advise/code.h"
+
+#include "advise/code_heaps.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PLACES_MOST = 40 }; /* of one heap that are listed */
+
+static bool is_built(const struct ab_advice_heap *heap)
+{
+    return heap->kind != AB_ADVICE_KEEP;
+}
+
+static bool has_scopes(const struct ab_advice_heap *heap)
+{
+    return heap->kind == AB_ADVICE_STACK || heap->kind == AB_ADVICE_FRAME ||
+           heap->kind == AB_ADVICE_DOUBLE;
+}
+
+static void plain_name(const struct ab_advice_heap *heap, char *buf, size_t cap)
+{
+    static const char *const names[AB_ADVICE_KIND_COUNT] = {[AB_ADVICE_KEEP] = "malloc",
+                                                            [AB_ADVICE_STACK] = "stack",
+                                                            [AB_ADVICE_FRAME] = "frame",
+                                                            [AB_ADVICE_DOUBLE] = "frames",
+                                                            [AB_ADVICE_SLAB] = "slab"};
+    if (heap->kind == AB_ADVICE_POOL)
+        snprintf(buf, cap, "pool_%" PRIu64, heap->size_most);
+    else
+        snprintf(buf, cap, "%s", names[heap->kind]);
+}
+
+const char *ab_code_name(const struct ab_advice *a, size_t i, char *buf, size_t cap)
+{
+    char own[32], other[32];
+    unsigned n = 1;
+    plain_name(&a->heaps[i], own, sizeof own);
+    for (size_t k = 0; k < i; k++) {
+        plain_name(&a->heaps[k], other, sizeof other);
+        n += strcmp(own, other) == 0;
+    }
+    if (n == 1)
+        snprintf(buf, cap, "%s", own);
+    else
+        snprintf(buf, cap, "%s_%u", own, n);
+    return buf;
+}
+
+/* Text of the recorded program within a comment. */
+static void add_foreign(struct ab_text *out, const char *s)
+{
+    const char *shown = AB_SHOWN(600, s);
+    for (const char *p = shown; *p != '\0'; p++) {
+        bool is_mark = p > shown && (*p == '/' || *p == '*') && *p + p[-1] == '/' + '*';
+        ab_text_addf(out, is_mark ? " %c" : "%c", *p);
+    }
+}
+
+static void add_place(struct ab_text *out, const struct ab_advice_group *g)
+{
+    if (g->function[0] != '\0')
+        add_foreign(out, g->function);
+    else if (g->key[0] != '\0')
+        add_foreign(out, g->key);
+    else
+        ab_text_add(out, "a place without a name");
+    if (g->file[0] != '\0') {
+        ab_text_add(out, "  ");
+        add_foreign(out, g->file);
+        ab_text_addf(out, ":%d", g->line);
+    }
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? 0 : 100.0 * (double)part / (double)whole;
+}
+
+static const char *what(const struct ab_advice_heap *heap)
+{
+    static const char *const texts[AB_ADVICE_KIND_COUNT] = {
+        [AB_ADVICE_STACK] = "a stack: begin and end around what needs it, no free",
+        [AB_ADVICE_FRAME] = "an arena that is reset when the scope ends: no free",
+        [AB_ADVICE_DOUBLE] =
+            "two arenas in turn, for blocks that live into the next scope: no free",
+        [AB_ADVICE_POOL] = "a pool of equal slots",
+        [AB_ADVICE_SLAB] = "slabs of size classes",
+    };
+    return texts[heap->kind];
+}
+
+static void add_instruction(struct ab_text *out, const struct ab_advice_heap *heap,
+                            const char *name, const struct ab_advice_group *g)
+{
+    ab_text_addf(out, " *       malloc(size) -> %s_alloc(size)", name);
+    if (has_scopes(heap) && g->frees != 0)
+        ab_text_add(out, ", its free() goes");
+    if (!has_scopes(heap))
+        ab_text_addf(out, ", free(p) -> %s_free(p)", name);
+    if (g->resizes != 0 && heap->kind != AB_ADVICE_POOL)
+        ab_text_addf(out, "\n *       realloc(p, size) -> %s_resize(p, old_size, size)", name);
+    ab_text_add(out, "\n");
+}
+
+/* The groups of heap number `heap`, or AB_ADVICE_NO_HEAP. */
+static void add_places(struct ab_text *out, const struct ab_advice *a, uint32_t heap,
+                       const char *name)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < a->n_groups; i++) {
+        const struct ab_advice_group *g = &a->groups[i];
+        if (g->heap != heap || ++n > PLACES_MOST)
+            continue;
+        ab_text_add(out, " *   ");
+        add_place(out, g);
+        ab_text_addf(out, "  (%" PRIu64 " calls)\n", g->calls);
+        if (heap != AB_ADVICE_NO_HEAP)
+            add_instruction(out, &a->heaps[heap], name, g);
+        else if (g->why != NULL && *g->why != '\0') {
+            ab_text_add(out, " *       ");
+            add_foreign(out, g->why);
+            ab_text_add(out, "\n");
+        }
+    }
+    if (n > PLACES_MOST)
+        ab_text_addf(out, " *   and %zu more\n", n - PLACES_MOST);
+}
+
+static void add_placement(struct ab_text *out, const struct ab_advice *a)
+{
+    char name[48];
+    bool keeps = false;
+    for (size_t i = 0; i < a->n_heaps; i++) {
+        const struct ab_advice_heap *heap = &a->heaps[i];
+        if (!is_built(heap))
+            continue;
+        ab_code_name(a, i, name, sizeof name);
+        ab_text_addf(out, " *\n * %s: %s, %.1f %% of the calls\n", name, what(heap),
+                     share(heap->calls, a->calls));
+        add_places(out, a, (uint32_t)i, name);
+    }
+    for (size_t i = 0; i < a->n_groups; i++)
+        keeps |= a->groups[i].heap == AB_ADVICE_NO_HEAP;
+    if (keeps) {
+        ab_text_add(out, " *\n * What stays with malloc:\n");
+        add_places(out, a, AB_ADVICE_NO_HEAP, "");
+    }
+}
+
+static bool any(const struct ab_advice *a, bool (*holds)(const struct ab_advice_heap *))
+{
+    for (size_t i = 0; i < a->n_heaps; i++)
+        if (is_built(&a->heaps[i]) && holds(&a->heaps[i]))
+            return true;
+    return false;
+}
+
+static void add_head(struct ab_text *out, const struct ab_advice *a, const char *trace)
+{
+    ab_text_add(out, "/* SPDX-License-Identifier: MIT\n *\n * Heaps of ");
+    add_foreign(out, a->program[0] != '\0' ? a->program : "a program");
+    ab_text_add(out, ", as `allocbench advise` proposes them for ");
+    add_foreign(out, trace);
+    if (!any(a, is_built)) {
+        ab_text_add(out, ": none, malloc is as good.\n");
+        return;
+    }
+    ab_text_add(
+        out,
+        ".\n * This file is yours now: read it, change it.\n *\n"
+        " * Include it where memory is asked for, and in one file of the program after\n"
+        " *     #define ADVISED_IMPLEMENTATION\n"
+        " * It includes the single headers that `make single-headers` of allocbench writes, or with\n"
+        " * ADVISED_INSTALLED those of the installed library (pkg-config allocbench-heaps).\n *\n"
+        " * advised_init() comes before all else, advised_fini() after it");
+    if (any(a, has_scopes)) {
+        ab_text_add(out, ".\n * advised_scope_end() where a scope (frame, request) ends: ");
+        ab_text_addf(out, "%" PRIu64 " of them were %s in the trace", a->n_scopes,
+                     a->is_marked ? "marked" : "found");
+        ab_text_add(out, ".\n * No block of an arena may be used after it");
+    }
+    ab_text_add(out, ".\n");
+    if (any(a, ab_code_heaps_is_shared))
+        ab_text_add(
+            out, " * Threads have heaps of their own; the three calls above are for one thread,\n"
+                 " * while no other one is in a call of these heaps. With pthread.\n");
+    else
+        ab_text_add(out, " * For one thread, as in the trace.\n");
+}
+
+static void add_include(struct ab_text *out, const char *header, bool is_installed)
+{
+    ab_text_addf(out, is_installed ? "#include <allocbench/heaps/%s.h>\n" : "#include \"%s.h\"\n",
+                 header);
+}
+
+/* The same headers once more: those for threads are others where they are installed. */
+static void add_includes(struct ab_text *out, const struct ab_advice *a, bool is_installed)
+{
+    static const char *const headers[] = {"arena", "pool", "slab"};
+    for (size_t h = 0; h < sizeof headers / sizeof headers[0]; h++) {
+        bool is_used = false, is_shared = false;
+        for (size_t i = 0; i < a->n_heaps; i++) {
+            const struct ab_advice_heap *heap = &a->heaps[i];
+            bool is_it = is_built(heap) && strcmp(ab_code_heaps_header(heap), headers[h]) == 0;
+            is_used |= is_it;
+            is_shared |= is_it && ab_code_heaps_is_shared(heap);
+        }
+        if (!is_used)
+            continue;
+        if (!is_installed)
+            ab_text_addf(out,
+                         "#ifdef ADVISED_IMPLEMENTATION\n#define AB_%s_IMPLEMENTATION\n#endif\n",
+                         h == 0   ? "ARENA"
+                         : h == 1 ? "POOL"
+                                  : "SLAB");
+        add_include(out, headers[h], is_installed);
+        if (is_shared && is_installed)
+            ab_text_addf(out, "#include <allocbench/heaps/%s_shared.h>\n", headers[h]);
+    }
+}
+
+static void add_interface(struct ab_text *out, const struct ab_advice *a)
+{
+    char name[48];
+    ab_text_add(out, "#ifndef ADVISED_HEAPS\n#define ADVISED_HEAPS\n\n#ifdef ADVISED_INSTALLED\n");
+    add_includes(out, a, true);
+    ab_text_add(out, "#else\n");
+    add_includes(out, a, false);
+    ab_text_add(out, "#endif\n\n#include <stddef.h>\n#include <string.h>\n\n"
+                     "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
+                     "/* 0, or an errno: then nothing is open. */\nint advised_init(void);\n"
+                     "void advised_fini(void);\n");
+    if (any(a, has_scopes))
+        ab_text_add(out,
+                    "/* All blocks of the scope are dead. */\nvoid advised_scope_end(void);\n");
+    ab_text_add(
+        out,
+        "\n/* The contents go to `fresh`, unless that is NULL, and the old block dies. */\n"
+        "static inline void *advised_move(void *fresh, void *block, size_t old_size, size_t new_size,\n"
+        "                                 void (*release)(void *))\n{\n"
+        "    if (fresh == NULL || block == NULL)\n        return fresh;\n"
+        "    memcpy(fresh, block, old_size < new_size ? old_size : new_size);\n"
+        "    if (release != NULL)\n        release(block);\n    return fresh;\n}\n\n");
+    for (size_t i = 0; i < a->n_heaps; i++) {
+        if (!is_built(&a->heaps[i]))
+            continue;
+        ab_code_name(a, i, name, sizeof name);
+        ab_text_addf(out, "/* ---- %s: %s ---- */\n\n", name, what(&a->heaps[i]));
+        ab_code_heaps_interface(&a->heaps[i], name, out);
+    }
+    ab_text_add(out, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n\n");
+}
+
+static void add_init(struct ab_text *out, const struct ab_advice *a)
+{
+    char name[48];
+    ab_text_add(out, "static int advised_n_open; /* of the heaps, in this order */\n\n"
+                     "void advised_fini(void)\n{\n");
+    for (size_t i = a->n_heaps; i-- > 0;)
+        if (is_built(&a->heaps[i]))
+            ab_text_addf(out, "    if (advised_n_open > %zu)\n        %s_close();\n", i,
+                         ab_code_name(a, i, name, sizeof name));
+    ab_text_add(out,
+                "    advised_n_open = 0;\n}\n\nint advised_init(void)\n{\n    int error = 0;\n");
+    for (size_t i = 0; i < a->n_heaps; i++)
+        if (is_built(&a->heaps[i]))
+            ab_text_addf(out,
+                         "    if (error == 0 && (error = %s_open()) == 0)\n"
+                         "        advised_n_open = %zu;\n",
+                         ab_code_name(a, i, name, sizeof name), i + 1);
+    ab_text_add(out, "    if (error != 0)\n        advised_fini();\n    return error;\n}\n");
+}
+
+static void add_implementation(struct ab_text *out, const struct ab_advice *a)
+{
+    char name[48];
+    ab_text_add(out, "#if defined ADVISED_IMPLEMENTATION && !defined ADVISED_IS_IMPLEMENTED\n"
+                     "#define ADVISED_IS_IMPLEMENTED\n\n#include <errno.h>\n\n");
+    for (size_t i = 0; i < a->n_heaps; i++)
+        if (is_built(&a->heaps[i]))
+            ab_code_heaps_implementation(&a->heaps[i], ab_code_name(a, i, name, sizeof name), out);
+    add_init(out, a);
+    if (any(a, has_scopes)) {
+        ab_text_add(out, "\nvoid advised_scope_end(void)\n{\n");
+        for (size_t i = 0; i < a->n_heaps; i++)
+            if (is_built(&a->heaps[i]))
+                ab_code_heaps_scope_end(&a->heaps[i], ab_code_name(a, i, name, sizeof name), out);
+        ab_text_add(out, "}\n");
+    }
+    ab_text_add(out, "\n#endif\n");
+}
+
+void ab_code_write(const struct ab_advice *a, const char *trace, struct ab_text *out)
+{
+    add_head(out, a, trace);
+    add_placement(out, a);
+    ab_text_add(out, " */\n");
+    if (!any(a, is_built))
+        return;
+    add_interface(out, a);
+    add_implementation(out, a);
+}

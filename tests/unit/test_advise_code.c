@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Generated code, as tests/golden/advise/code-NAME.txt holds it; tests/cli/advise-code.bats compiles
+ * and runs these very files. AB_UPDATE_GOLDEN=1 rewrites them.
+ */
+#include "advise/code.h"
+
+#include "advise/code_heaps.h"
+#include "base/bits.h"
+#include "support/cmocka.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct ab_advice_heap kinds[] = {
+    {.kind = AB_ADVICE_FRAME, .align = 16, .most_bytes = 60000, .capacity_bytes = 131072},
+    {.kind = AB_ADVICE_POOL,
+     .size_most = 96,
+     .align = 16,
+     .most_blocks = 2048,
+     .capacity_blocks = 2560},
+    {.kind = AB_ADVICE_DOUBLE, .align = 64, .most_bytes = 9000, .capacity_bytes = 65536},
+    {.kind = AB_ADVICE_STACK, .align = 16, .most_bytes = 3000},
+    {.kind = AB_ADVICE_SLAB, .align = 16, .size_most = 200, .backend = "slab"},
+    {.kind = AB_ADVICE_POOL,
+     .size_most = 96,
+     .align = 64,
+     .most_blocks = 10,
+     .capacity_blocks = 16},
+    {.kind = AB_ADVICE_SLAB, .align = 64, .size_most = 600, .backend = "slab:classes=fine"},
+    {.kind = AB_ADVICE_KEEP},
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+static struct ab_advice_group groups[KINDS + 1];
+
+/* One group a heap, and one that stays. */
+static struct ab_advice advice(uint32_t n_threads, bool is_local)
+{
+    struct ab_advice a = {.groups = groups,
+                          .n_groups = KINDS + 1,
+                          .n_heaps = KINDS,
+                          .calls = KINDS * 1000,
+                          .n_scopes = 300,
+                          .program = "game"};
+    memset(groups, 0, sizeof groups);
+    for (uint32_t i = 0; i < KINDS; i++) {
+        struct ab_advice_group *g = &groups[i];
+        a.heaps[i] = kinds[i];
+        a.heaps[i].calls = 1000;
+        a.heaps[i].n_threads = n_threads;
+        a.heaps[i].is_local = is_local;
+        snprintf(g->function, sizeof g->function, "make_%u", i);
+        snprintf(g->file, sizeof g->file, "game.c");
+        g->line = (int)(10 * i + 7);
+        g->calls = 1000;
+        g->frees = i % 2 != 0 ? 900 : 0;
+        g->resizes = i % 3;
+        g->heap = i;
+    }
+    snprintf(groups[KINDS].key, sizeof groups[KINDS].key, "libx.so+0x1234");
+    groups[KINDS].calls = 12;
+    groups[KINDS].why = "few calls, large blocks";
+    groups[KINDS].heap = AB_ADVICE_NO_HEAP;
+    return a;
+}
+
+static void expect_golden(const char *name, const struct ab_advice *a)
+{
+    char path[128];
+    struct ab_text text = {0};
+    snprintf(path, sizeof path, "tests/golden/advise/code-%s.txt", name);
+    ab_code_write(a, "game.abt", &text);
+    if (getenv("AB_UPDATE_GOLDEN") != NULL) {
+        FILE *f = fopen(path, "w");
+        assert_non_null(f);
+        fputs(text.s, f);
+        fclose(f);
+    }
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    char *golden = calloc(1, text.n + 2);
+    assert_int_equal(fread(golden, 1, text.n + 1, f), text.n);
+    fclose(f);
+    assert_string_equal(text.s, golden);
+    free(golden);
+    ab_text_fini(&text);
+}
+
+static void each_kind_of_heap_for_one_thread(void **state)
+{
+    (void)state;
+    struct ab_advice a = advice(1, true);
+    expect_golden("one", &a);
+}
+
+static void each_kind_of_heap_for_several_threads(void **state)
+{
+    (void)state;
+    struct ab_advice a = advice(2, true);
+    a.is_marked = true;
+    expect_golden("threads", &a);
+}
+
+static void nothing_gains(void **state)
+{
+    (void)state;
+    struct ab_advice a = advice(1, true);
+    a.n_heaps = 0;
+    for (size_t i = 0; i < a.n_groups; i++)
+        a.groups[i].heap = AB_ADVICE_NO_HEAP;
+    expect_golden("keep", &a);
+}
+
+static bool has(const struct ab_advice *a, const char *what)
+{
+    struct ab_text text = {0};
+    ab_code_write(a, "game.abt", &text);
+    bool found = strstr(text.s, what) != NULL;
+    ab_text_fini(&text);
+    return found;
+}
+
+static void heaps_of_one_kind_have_names_of_their_own(void **state)
+{
+    char name[48];
+    (void)state;
+    struct ab_advice a = advice(1, true);
+    const char *const names[] = {"frame", "pool_96",   "frames", "stack",
+                                 "slab",  "pool_96_2", "slab_2"};
+    for (size_t i = 0; i < AB_ARRAY_LEN(names); i++)
+        assert_string_equal(ab_code_name(&a, i, name, sizeof name), names[i]);
+}
+
+static void blocks_that_another_thread_frees_make_a_shared_heap_but_not_a_shared_arena(void **state)
+{
+    (void)state;
+    struct ab_advice a = advice(1, false);
+    a.n_heaps = 1;
+    assert_false(ab_code_heaps_is_shared(&a.heaps[0]));
+    assert_false(has(&a, "_shared"));
+    a.heaps[0] = a.heaps[1];
+    assert_true(ab_code_heaps_is_shared(&a.heaps[0]));
+    assert_true(has(&a, "ab_pool_shared_free"));
+}
+
+static void names_of_the_program_end_no_comment(void **state)
+{
+    (void)state;
+    struct ab_advice a = advice(1, true);
+    a.n_heaps = 1;
+    strcpy(groups[0].function, "operator*/*/ (*)()\n#error x");
+    strcpy(groups[0].file, "a/*b.c");
+    strcpy(a.program, "*/");
+    assert_true(has(&a, "operator* / * / (*)()\\x0a#error x  a/ *b.c:7"));
+    assert_true(has(&a, "Heaps of * /,"));
+}
+
+static void no_more_than_some_places_of_a_heap_are_listed(void **state)
+{
+    static struct ab_advice_group many[50];
+    (void)state;
+    struct ab_advice a = advice(1, true);
+    for (size_t i = 0; i < AB_ARRAY_LEN(many); i++)
+        many[i] = groups[0];
+    a.groups = many;
+    a.n_groups = AB_ARRAY_LEN(many);
+    assert_true(has(&a, " *   and 10 more\n"));
+    a.n_groups = 40;
+    assert_false(has(&a, "more\n"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_kind_of_heap_for_one_thread),
+        cmocka_unit_test(each_kind_of_heap_for_several_threads),
+        cmocka_unit_test(nothing_gains),
+        cmocka_unit_test(heaps_of_one_kind_have_names_of_their_own),
+        cmocka_unit_test(
+            blocks_that_another_thread_frees_make_a_shared_heap_but_not_a_shared_arena),
+        cmocka_unit_test(names_of_the_program_end_no_comment),
+        cmocka_unit_test(no_more_than_some_places_of_a_heap_are_listed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

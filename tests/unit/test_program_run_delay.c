@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Waits for a CPU are counted where two want the same one, and are not known of what is not there.
+ */
+#include "program/run_delay.h"
+
+#include "support/cmocka.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A child that wants the CPU all the time; or that sleeps. */
+static pid_t start(int cpu, bool is_busy)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        CPU_SET((unsigned)cpu, &set);
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves no process */
+        sched_setaffinity(0, sizeof set, &set);
+        while (is_busy)
+            __asm__ volatile("");
+        pause();
+        _exit(0);
+    }
+    assert_true(pid > 0);
+    return pid;
+}
+
+static void stop(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static int first_cpu(void)
+{
+    cpu_set_t set;
+    int cpu = 0;
+    assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
+    while (!CPU_ISSET((unsigned)cpu, &set))
+        cpu++;
+    return cpu;
+}
+
+/* Each of the two runs only while the other waits. */
+static void what_shares_a_cpu_waits_for_it(void **state)
+{
+    (void)state;
+    int cpu = first_cpu();
+    pid_t one = start(cpu, true), other = start(cpu, true);
+    double begin = ab_run_delay_ns(one);
+    if (isnan(begin)) {
+        stop(one);
+        stop(other);
+        skip();
+    }
+    while (ab_run_delay_ns(one) < begin + 50e6) /* grows as long as they run */
+        usleep(1000);
+    assert_true(ab_run_delay_ns(other) > 0);
+    stop(one);
+    stop(other);
+}
+
+static void *sleep_on(void *unused)
+{
+    pause();
+    return unused;
+}
+
+static void of_every_thread_that_is_there(void **state)
+{
+    pthread_t thread;
+    (void)state;
+    double alone = ab_run_delay_ns(getpid());
+    if (isnan(alone))
+        skip();
+    assert_int_equal(pthread_create(&thread, NULL, sleep_on, NULL), 0);
+    double both = NAN;
+    while (!(both >= alone)) /* one that has not run yet has no numbers */
+        both = ab_run_delay_ns(getpid());
+    pthread_cancel(thread);
+    pthread_join(thread, NULL);
+}
+
+static void of_what_is_not_there_nothing_is_known(void **state)
+{
+    (void)state;
+    pid_t pid = start(first_cpu(), false);
+    stop(pid);
+    assert_true(isnan(ab_run_delay_ns(pid)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_shares_a_cpu_waits_for_it),
+        cmocka_unit_test(of_every_thread_that_is_there),
+        cmocka_unit_test(of_what_is_not_there_nothing_is_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
