@@ -91,19 +91,30 @@ static const struct ab_param *find_one_thread(const struct ab_backend *b, const 
     return NULL;
 }
 
+/* Behind the n characters of `to`; what does not fit is left out. How many there are then. */
+static size_t add_text(char *to, size_t cap, size_t n, const char *text)
+{
+    while (*text != 0 && n + 1 < cap)
+        to[n++] = *text++;
+    to[n] = 0;
+    return n;
+}
+
 static _Noreturn void fail_open(struct ab_worker *w, const struct ab_backend *b,
                                 const struct ab_work_of_heap *work, int error)
 {
     const char *name = work->name != NULL ? work->name : "", *is = work->name != NULL ? ": " : "";
     const struct ab_param *p = find_one_thread(b, w->page->request.values);
     char others[128] = "", lanes[24];
+    size_t n = 0;
     if (p == NULL || work->facts->lanes <= 1)
         ab_worker_fail(w, AB_FAILURE_OPEN, name, is, "open refused: ", strerrordesc_np(error),
                        NULL);
     for (const char *const *c = p->choices; *c != NULL; c++)
-        if (strcmp(*c, "none") != 0 &&
-            strlen(others) + strlen(*c) + sizeof ", threads=" < sizeof others)
-            strcat(strcat(others, others[0] != 0 ? ", threads=" : "threads="), *c);
+        if (strcmp(*c, "none") != 0) {
+            n = add_text(others, sizeof others, n, n > 0 ? ", threads=" : "threads=");
+            n = add_text(others, sizeof others, n, *c);
+        }
     ab_worker_fail(w, AB_FAILURE_OPEN, name, is, "threads=none is for one thread, this work has ",
                    ab_worker_number(lanes, work->facts->lanes),
                    ": leave the setting out, or use one of ", others, NULL);
