@@ -43,9 +43,24 @@ heaps_of() { # ROW
     expect_error "'glibc' has one heap, not two"
 }
 
+@test "by where it was called from: the function, one that called it, a line" {
+    local trace=$BATS_FILE_TMPDIR/places.abt line
+    line=$(grep -n 'get(72)' "$ROOT/tests/guests/prog_places.c" | cut -d: -f1)
+    printf '%s\n' '# found' "site:prog_places.c:$line = 2*arena" 'site:make_label&size:1-64=slab' >found.map
+    bench replay "$trace" --rounds 1 -b slab --map 'site:make_label=arena,site:make_part=2*arena' \
+        --map 'site:make_*&site:ge?&size:72=slab,site:main=pool' --map @found.map --json "$OUT/r.json" -q
+    expect_code 0
+    # A resize is of the site that allocated its block.
+    [ "$(heaps_of @map)" = '[["arena",6600,30],["arena#1",400,4],["arena#2",400,4],["glibc",100,100]]' ] ||
+        fail "$(heaps_of @map)"
+    [ "$(heaps_of @map2)" = '[["slab",800,4],["pool",6700,130],["glibc",0,0]]' ] || fail "$(heaps_of @map2)"
+    [ "$(heaps_of @found)" = '[["arena#1",400,4],["arena#2",400,4],["slab",4800,21],["glibc",1900,109]]' ] ||
+        fail "$(heaps_of @found)"
+}
+
 @test "all mapped to one back end is that back end, with rules of scopes too" {
     bench replay "$BATS_FILE_TMPDIR/places.abt" --rounds 1 -b slab,pool --map 'scope&size:1-64=slab,*=slab' \
-        --map 'scope=pool,*=pool' --json "$OUT/r.json" -q
+        --map 'site:make_label=pool,*=pool' --json "$OUT/r.json" -q
     expect_code 0
     local row
     for row in 'slab @map' 'pool @map2'; do
@@ -66,8 +81,15 @@ scpe=arena|unknown key 'scpe'; did you mean 'scope'
 scope&scope=arena|'scope': asked for twice in one rule
 size:1&size:2=arena|'size:2': asked for twice in one rule
 size:1&scope=arena,size:1 & scope=slab|is mapped twice
+site:=arena|is no call site
+site:a:b=arena|is no call site
+site:make_labl=arena|fits no allocation of the trace; did you mean 'make_label'?
+site:nowhere.c:1=arena|trace info --sites
 scope&=arena|unknown key ''
 Y
+    bench replay "$ROOT/traces/sqlite-index.abt" --rounds 1 -b slab --map 'site:main=arena' -q
+    expect_code 2
+    expect_error 'record --sites'
     bench replay "$ROOT/traces/sqlite-index.abt" --rounds 1 -b slab --map 'scope=arena' -q
     expect_code 2
     expect_error 'this trace has no scopes'
