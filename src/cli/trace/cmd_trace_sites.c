@@ -5,9 +5,9 @@
  */
 #include "cli/options/option_sites.h"
 #include "cli/trace/cmd_trace.h"
-#include "cli/trace/site_names.h"
 #include "core/text.h"
 #include "core/units_show.h"
+#include "symbols/site_names.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * Names for the frames of a trace's call sites, from the files that the recorded program had
  * loaded.
  */
-#ifndef AB_CLI_TRACE_SITE_NAMES_H
-#define AB_CLI_TRACE_SITE_NAMES_H
+#ifndef AB_SYMBOLS_SITE_NAMES_H
+#define AB_SYMBOLS_SITE_NAMES_H
 
 #include "symbols/symbols.h"
 #include "trace/sites/site_table.h"
@@ -16,6 +16,7 @@ struct ab_site_names {
         enum ab_symbols_state state;
         bool is_tried;
     } * modules;
+    size_t cap_modules; /* the table can grow */
 };
 
 /* False = out of memory. */

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * All patterns are tried on a frame at once, when it is met for the first time.
+ */
+#include "symbols/site_match.h"
+
+#include "core/grow.h"
+#include "core/text.h"
+#include "symbols/site_names.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { FUNCTION, LINE, ADDRESS };
+
+struct pattern {
+    enum kind kind;
+    char *name; /* FUNCTION, FILE or MODULE */
+    int line;   /* 0 = any */
+    uint64_t address;
+};
+
+struct known {
+    uint64_t mask;
+    bool is_known;
+};
+
+struct ab_site_matcher {
+    const struct ab_site_table *table;
+    struct ab_site_names names;
+    struct pattern patterns[AB_SITE_PATTERNS_MAX];
+    size_t n;
+    struct known *frames, *stacks; /* by index; by number */
+    size_t cap_frames, cap_stacks;
+};
+
+/* ---- patterns ---- */
+
+static bool is_address(const char *text, struct pattern *out)
+{
+    const char *plus = strstr(text, "+0x");
+    if (plus == NULL || plus == text || plus[3] == 0 ||
+        plus[3 + strspn(plus + 3, "0123456789abcdefABCDEF")] != 0)
+        return false;
+    errno = 0;
+    out->address = strtoull(plus + 3, NULL, 16);
+    if (errno != 0)
+        return false;
+    out->kind = ADDRESS;
+    out->name = strndup(text, (size_t)(plus - text));
+    return true;
+}
+
+/* Names of C++ have two colons. */
+static bool is_line(const char *text, struct pattern *out)
+{
+    const char *colon = strrchr(text, ':');
+    if (colon == NULL || colon == text || colon[-1] == ':' || colon[1] == 0)
+        return false;
+    bool is_any = strcmp(colon + 1, "*") == 0;
+    if (!is_any && (strspn(colon + 1, "0123456789") != strlen(colon + 1) || strlen(colon) > 9))
+        return false;
+    out->line = is_any ? 0 : atoi(colon + 1);
+    out->kind = LINE;
+    out->name = strndup(text, (size_t)(colon - text));
+    return true;
+}
+
+/* What has a colon, but no line after it, would never mean a function. */
+static bool is_function(const char *text, struct pattern *out)
+{
+    for (const char *c = strchr(text, ':'); c != NULL; c = strchr(c + 2, ':'))
+        if (c[1] != ':')
+            return false;
+    out->kind = FUNCTION;
+    out->name = strdup(text);
+    return text[0] != 0;
+}
+
+static enum ab_status read_pattern(const char *text, struct pattern *out, struct ab_err *err)
+{
+    *out = (struct pattern){0};
+    bool is_one = is_address(text, out) || is_line(text, out) || is_function(text, out);
+    if (is_one && out->name != NULL)
+        return AB_OK;
+    free(out->name);
+    out->name = NULL;
+    if (is_one)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    return ab_fail(err, AB_USAGE,
+                   "'%s' is no call site: FUNCTION (a pattern such as parse_*), FILE:LINE or "
+                   "MODULE+0xADDRESS",
+                   AB_SHOWN(300, text));
+}
+
+enum ab_status ab_site_pattern_check(const char *pattern, struct ab_err *err)
+{
+    struct pattern p;
+    AB_TRY(read_pattern(pattern, &p, err));
+    free(p.name);
+    return AB_OK;
+}
+
+/* ---- matching ---- */
+
+static bool is_path(const char *pattern, const char *path)
+{
+    size_t parts = 0;
+    const char *at = path + strlen(path);
+    for (const char *c = pattern; *c != 0; c++)
+        parts += *c == '/';
+    for (parts++; at > path; at--)
+        if (at[-1] == '/' && --parts == 0)
+            break;
+    return fnmatch(pattern, at, FNM_PATHNAME) == 0 || fnmatch(pattern, path, FNM_PATHNAME) == 0;
+}
+
+/* The name, and without what follows it in parentheses, after @ or a dot. */
+static bool is_function_name(const char *pattern, const char *function)
+{
+    char plain[sizeof((struct ab_symbol *)0)->function];
+    if (function[0] == 0)
+        return false;
+    if (fnmatch(pattern, function, 0) == 0)
+        return true;
+    size_t n = strcspn(function, "(@.");
+    memcpy(plain, function, n);
+    plain[n] = 0;
+    return n > 0 && fnmatch(pattern, plain, 0) == 0;
+}
+
+static bool is_meant(const struct pattern *p, const struct ab_site_frame *frame,
+                     const struct ab_site_module *module, const struct ab_symbol *symbol)
+{
+    switch (p->kind) {
+    case LINE:
+        return symbol->file[0] != 0 && (p->line == 0 || p->line == symbol->line) &&
+               is_path(p->name, symbol->file);
+    case ADDRESS:
+        return module != NULL && frame->address == p->address && is_path(p->name, module->path);
+    default:
+        return is_function_name(p->name, symbol->function);
+    }
+}
+
+static uint64_t match_frame(struct ab_site_matcher *m, uint32_t index)
+{
+    const struct ab_site_frame *frame = &m->table->frames[index];
+    struct ab_symbol symbol;
+    uint64_t mask = 0;
+    bool is_room = AB_GROW_ZEROED(m->frames, m->cap_frames, index);
+    if (is_room && m->frames[index].is_known)
+        return m->frames[index].mask;
+    const struct ab_site_module *module = ab_site_names_find(&m->names, frame, &symbol);
+    for (size_t i = 0; i < m->n; i++)
+        if (is_meant(&m->patterns[i], frame, module, &symbol))
+            mask |= UINT64_C(1) << i;
+    if (is_room)
+        m->frames[index] = (struct known){mask, true};
+    return mask;
+}
+
+uint64_t ab_site_matcher_mask(struct ab_site_matcher *m, uint32_t stack)
+{
+    uint64_t mask = 0;
+    if (stack == 0 || stack > m->table->n_stacks)
+        return 0;
+    bool is_room = AB_GROW_ZEROED(m->stacks, m->cap_stacks, stack);
+    if (is_room && m->stacks[stack].is_known)
+        return m->stacks[stack].mask;
+    const struct ab_site_stack *s = &m->table->stacks[stack - 1];
+    for (size_t i = 0; i < s->depth; i++)
+        mask |= match_frame(m, m->table->lists[s->first + i]);
+    if (is_room)
+        m->stacks[stack] = (struct known){mask, true};
+    return mask;
+}
+
+/* ---- the matcher ---- */
+
+struct ab_site_matcher *ab_site_matcher_open(const struct ab_site_table *table)
+{
+    struct ab_site_matcher *m = calloc(1, sizeof *m);
+    if (m == NULL)
+        return NULL;
+    m->table = table;
+    if (ab_site_names_init(&m->names, table))
+        return m;
+    free(m);
+    return NULL;
+}
+
+void ab_site_matcher_close(struct ab_site_matcher *m)
+{
+    if (m == NULL)
+        return;
+    for (size_t i = 0; i < m->n; i++)
+        free(m->patterns[i].name);
+    ab_site_names_fini(&m->names);
+    free(m->frames);
+    free(m->stacks);
+    free(m);
+}
+
+enum ab_status ab_site_matcher_add(struct ab_site_matcher *m, const char *pattern,
+                                   struct ab_err *err)
+{
+    if (m->n == AB_SITE_PATTERNS_MAX)
+        return ab_fail(err, AB_USAGE, "more than %d patterns of call sites", AB_SITE_PATTERNS_MAX);
+    AB_TRY(read_pattern(pattern, &m->patterns[m->n], err));
+    m->n++;
+    return AB_OK;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which stacks of a trace a pattern means. A pattern is one of
+ *   FUNCTION          a shell pattern (* ? [abc]) over the names of functions; parameters of C++,
+ *                     versions (@@GLIBC_2.34) and what compilers append (.constprop.0) may be left
+ *                     out
+ *   FILE:LINE         a line of a source file; LINE can be *
+ *   MODULE+0xADDRESS  a place in a program or library, as `trace info --sites` prints those
+ *                     without a name
+ * FILE and MODULE are shell patterns over as many last parts of the path as they have themselves. A
+ * stack is meant when one of its frames is.
+ */
+#ifndef AB_SYMBOLS_SITE_MATCH_H
+#define AB_SYMBOLS_SITE_MATCH_H
+
+#include "core/status.h"
+#include "trace/sites/site_table.h"
+
+enum { AB_SITE_PATTERNS_MAX = 64 };
+
+/* Fails with AB_USAGE when `pattern` is none: for options that are read before there is a trace. */
+enum ab_status ab_site_pattern_check(const char *pattern, struct ab_err *err);
+
+struct ab_site_matcher;
+
+/* The table is used until the matcher is closed, and can grow. NULL = out of memory. */
+struct ab_site_matcher *ab_site_matcher_open(const struct ab_site_table *table);
+void ab_site_matcher_close(struct ab_site_matcher *m);
+
+/* Its index is the number of those that were added before: add all before the first question.
+ * Copies the pattern. */
+enum ab_status ab_site_matcher_add(struct ab_site_matcher *m, const char *pattern,
+                                   struct ab_err *err);
+
+/* The patterns that mean this stack, bit `index` each; 0 for stack 0. Remembers each stack. When
+ * memory runs out it is slower, but right. */
+uint64_t ab_site_matcher_mask(struct ab_site_matcher *m, uint32_t stack);
+
+static inline bool ab_site_matches(struct ab_site_matcher *m, size_t pattern, uint32_t stack)
+{
+    return (ab_site_matcher_mask(m, stack) >> pattern & 1) != 0;
+}
+
+#endif
