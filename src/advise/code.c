@@ -20,8 +20,13 @@ static bool is_built(const struct ab_advice_heap *heap)
 
 static bool has_scopes(const struct ab_advice_heap *heap)
 {
-    return heap->kind == AB_ADVICE_STACK || heap->kind == AB_ADVICE_FRAME ||
-           heap->kind == AB_ADVICE_DOUBLE;
+    return heap->kind == AB_ADVICE_FRAME || heap->kind == AB_ADVICE_DOUBLE;
+}
+
+/* In which heap the group is; AB_ADVICE_NO_HEAP: in none, or in one that is not built. */
+static uint32_t heap_of(const struct ab_advice *a, const struct ab_advice_group *g)
+{
+    return g->heap < a->n_heaps && is_built(&a->heaps[g->heap]) ? g->heap : AB_ADVICE_NO_HEAP;
 }
 
 static void plain_name(const struct ab_advice_heap *heap, char *buf, size_t cap)
@@ -86,10 +91,9 @@ static double share(uint64_t part, uint64_t whole)
 static const char *what(const struct ab_advice_heap *heap)
 {
     static const char *const texts[AB_ADVICE_KIND_COUNT] = {
-        [AB_ADVICE_STACK] = "a stack: begin and end around what needs it, no free",
+        [AB_ADVICE_STACK] = "a stack, freed the youngest first",
         [AB_ADVICE_FRAME] = "an arena that is reset when the scope ends: no free",
-        [AB_ADVICE_DOUBLE] =
-            "two arenas in turn, for blocks that live into the next scope: no free",
+        [AB_ADVICE_DOUBLE] = "two arenas in turn, for blocks that live on in the next scope",
         [AB_ADVICE_POOL] = "a pool of equal slots",
         [AB_ADVICE_SLAB] = "slabs of size classes",
     };
@@ -100,9 +104,12 @@ static void add_instruction(struct ab_text *out, const struct ab_advice_heap *he
                             const char *name, const struct ab_advice_group *g)
 {
     ab_text_addf(out, " *       malloc(size) -> %s_alloc(size)", name);
-    if (has_scopes(heap) && g->frees != 0)
-        ab_text_add(out, ", its free() goes");
-    if (!has_scopes(heap))
+    if (heap->kind == AB_ADVICE_STACK)
+        ab_text_addf(out, "\n *       m = %s_begin() before it, %s_end(m) instead of free(p)", name,
+                     name);
+    else if (has_scopes(heap))
+        ab_text_add(out, g->frees != 0 ? ", its free() goes" : "");
+    else
         ab_text_addf(out, ", free(p) -> %s_free(p)", name);
     if (g->resizes != 0 && heap->kind != AB_ADVICE_POOL)
         ab_text_addf(out, "\n *       realloc(p, size) -> %s_resize(p, old_size, size)", name);
@@ -116,7 +123,7 @@ static void add_places(struct ab_text *out, const struct ab_advice *a, uint32_t 
     size_t n = 0;
     for (size_t i = 0; i < a->n_groups; i++) {
         const struct ab_advice_group *g = &a->groups[i];
-        if (g->heap != heap || ++n > PLACES_MOST)
+        if (heap_of(a, g) != heap || ++n > PLACES_MOST)
             continue;
         ab_text_add(out, " *   ");
         add_place(out, g);
@@ -147,7 +154,7 @@ static void add_placement(struct ab_text *out, const struct ab_advice *a)
         add_places(out, a, (uint32_t)i, name);
     }
     for (size_t i = 0; i < a->n_groups; i++)
-        keeps |= a->groups[i].heap == AB_ADVICE_NO_HEAP;
+        keeps |= heap_of(a, &a->groups[i]) == AB_ADVICE_NO_HEAP;
     if (keeps) {
         ab_text_add(out, " *\n * What stays with malloc:\n");
         add_places(out, a, AB_ADVICE_NO_HEAP, "");

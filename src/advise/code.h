@@ -5,7 +5,7 @@
  * C11 and C++17, silent under -Wall -Wextra -Wpedantic, and needs the single headers or the
  * installed library. What it defines:
  *     advised_init, advised_fini       all heaps; 0 or an errno
- *     advised_scope_end                where a frame, a request ends; only with arenas or stacks
+ *     advised_scope_end                where a frame, a request ends; only with arenas
  *     NAME_alloc, NAME_alloc_zeroed    as malloc; NAME is that of the heap, as ab_code_name gives it
  *     NAME_resize                      where a block can grow: arenas, stacks, slabs
  *     NAME_free                        of what is used again one by one: pools, slabs

@@ -218,7 +218,8 @@ static void add_numbers(struct ab_text *out, const struct ab_advice_heap *heap, 
     if (needs_align(heap))
         add_number(out, heap, name, "ALIGN", align_of(heap), "");
     if (is_arena(heap)) {
-        snprintf(why, sizeof why, "measured: %" PRIu64 " in one scope", heap->most_bytes);
+        snprintf(why, sizeof why, "measured: %" PRIu64 " %s", heap->most_bytes,
+                 heap->kind == AB_ADVICE_STACK ? "at a time" : "in one scope");
         add_number(out, heap, name, "BYTES", arena_bytes(heap), why);
     } else if (heap->kind == AB_ADVICE_POOL) {
         snprintf(why, sizeof why, "measured: %" PRIu64 " at a time", heap->most_blocks);
@@ -348,5 +349,6 @@ void ab_code_heaps_implementation(const struct ab_advice_heap *heap, const char 
 void ab_code_heaps_scope_end(const struct ab_advice_heap *heap, const char *name,
                              struct ab_text *out)
 {
-    add(out, heap, name, pieces_of(heap)->scope_end);
+    if (heap->kind != AB_ADVICE_STACK)
+        add(out, heap, name, pieces_of(heap)->scope_end);
 }

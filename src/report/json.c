@@ -54,6 +54,17 @@ json_t *ab_json_real(double x)
     return json_real(x);
 }
 
+json_t *ab_json_histogram(const struct ab_hdr *hdr)
+{
+    char *encoded = NULL;
+    struct ab_err err;
+    if (ab_hdr_encode(hdr, &encoded, &err) != AB_OK)
+        return NULL;
+    json_t *value = json_string(encoded);
+    free(encoded);
+    return value;
+}
+
 bool ab_json_write(struct ab_json *w, json_t *document, FILE *to, unsigned digits)
 {
     if (!w->is_short_of_memory &&

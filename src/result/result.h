@@ -149,6 +149,21 @@ struct ab_window {
     uint32_t counts[AB_WINDOW_BINS];
 };
 
+/* What the allocator's calls took in each iteration of a phase: one back end x phase x round. From the
+ * tail pass, less what the same calls took in the null back end. NaN: not known, `reason` says why. */
+struct ab_iterations {
+    uint32_t backend, round;
+    const char *phase;
+    char name[AB_PHASE_NAME_MAX + 1]; /* of one of them: "frame" */
+    double budget_ns, call_ns;        /* NaN = none; subtracted for each call */
+    uint64_t n, n_scheduler,
+        n_over_budget; /* timed; left out of all else: the scheduler's; missed */
+    uint64_t n_calls;  /* of the n: accesses and frees that a bulk reset spares are none */
+    double p50, p99, max;
+    struct ab_hdr *hdr; /* in ns; owned by the session; never NULL */
+    char reason[160];
+};
+
 /* Where in a phase a memory record was taken. */
 extern const char *const ab_memory_at_names[AB_AT_COUNT];
 
@@ -270,7 +285,8 @@ struct ab_null_cost {
     uint32_t round;
     uint64_t n_ops;
     double ns_per_op, wall_ns_per_op, latency_pass_ns_per_op, floor_ns;
-    double instr_per_op; /* of the first round, with --instr */
+    double instr_per_op;      /* of the first round, with --instr */
+    double iteration_call_ns; /* a call in iterations, tail pass; NaN = not known. In no file */
 };
 
 struct ab_host { /* what makes numbers comparable; "" = unknown */
@@ -416,11 +432,13 @@ struct ab_session {    /* everything about one command's measurements */
     struct ab_null_cost *nulls;
     uint32_t n_nulls;
     size_t cap_results, cap_nulls, cap_rounds, cap_size_classes, cap_windows, cap_memory,
-        cap_timelines, cap_dists;
+        cap_timelines, cap_dists, cap_iterations;
     struct ab_size_class *size_classes;
     uint32_t n_size_classes;
     struct ab_window *windows;
     uint32_t n_windows;
+    struct ab_iterations *iterations;
+    uint32_t n_iterations;
     struct ab_memory *memory;
     uint32_t n_memory;
     struct ab_memory_dist *dists;
@@ -451,7 +469,8 @@ struct ab_session {    /* everything about one command's measurements */
 /* The lists of records, each of which belongs to a round: LIST(member) for all that adopt or join
  * them. Those of the first kind have a phase as well. */
 #define AB_SESSION_PHASE_LISTS(LIST) \
-    LIST(results) LIST(nulls) LIST(size_classes) LIST(windows) LIST(memory) LIST(dists)
+    LIST(results) \
+    LIST(nulls) LIST(size_classes) LIST(windows) LIST(memory) LIST(dists) LIST(iterations)
 #define AB_SESSION_LISTS(LIST) AB_SESSION_PHASE_LISTS(LIST) LIST(timelines)
 
 /* How many machines measured it: 1 or more. */

@@ -145,6 +145,16 @@ static void blocks_that_another_thread_frees_make_a_shared_heap_but_not_a_shared
     assert_true(has(&a, "ab_pool_shared_free"));
 }
 
+static void a_heap_that_is_not_built_leaves_its_blocks_with_malloc(void **state)
+{
+    (void)state;
+    struct ab_advice a = advice(1, true);
+    assert_true(has(&a, "malloc:\n *   make_7  game.c:77"));
+    a.heaps[0].kind = AB_ADVICE_KEEP;
+    assert_true(has(&a, "malloc:\n *   make_0  game.c:7"));
+    assert_false(has(&a, "frame_alloc"));
+}
+
 static void names_of_the_program_end_no_comment(void **state)
 {
     (void)state;
@@ -180,6 +190,7 @@ int main(void)
         cmocka_unit_test(heaps_of_one_kind_have_names_of_their_own),
         cmocka_unit_test(
             blocks_that_another_thread_frees_make_a_shared_heap_but_not_a_shared_arena),
+        cmocka_unit_test(a_heap_that_is_not_built_leaves_its_blocks_with_malloc),
         cmocka_unit_test(names_of_the_program_end_no_comment),
         cmocka_unit_test(no_more_than_some_places_of_a_heap_are_listed),
     };

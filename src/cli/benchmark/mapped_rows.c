@@ -5,6 +5,7 @@
  */
 #include "cli/benchmark/mapped_rows.h"
 
+#include "cli/arguments/placement_trace.h"
 #include "cli/benchmark/cases.h"
 #include "core/text.h"
 #include "workload/workload.h"
@@ -167,7 +168,8 @@ static bool may_renew(const struct ab_subject *subject, const struct ab_selectio
 }
 
 static enum ab_status make_one(const struct ab_placement *p, const struct ab_subject *subject,
-                               struct ab_route *out, struct ab_err *err)
+                               const struct ab_origins *origins, struct ab_route *out,
+                               struct ab_err *err)
 {
     struct ab_route_heap *heaps = calloc(p->heaps.n, sizeof heaps[0]);
     if (heaps == NULL)
@@ -176,19 +178,31 @@ static enum ab_status make_one(const struct ab_placement *p, const struct ab_sub
         fill_heap(&p->heaps.items[i], &heaps[i]);
         heaps[i].renews = may_renew(subject, &p->heaps.items[i]);
     }
-    const struct ab_route_plan plan = {
-        .rules = p->rules, .n_rules = p->n_rules, .heaps = heaps, .n_heaps = (uint32_t)p->heaps.n};
+    const struct ab_route_plan plan = {.rules = p->rules,
+                                       .n_rules = p->n_rules,
+                                       .heaps = heaps,
+                                       .n_heaps = (uint32_t)p->heaps.n,
+                                       .origins = origins->bytes,
+                                       .n_origins = origins->n};
     enum ab_status status = ab_route_make(&plan, subject->map, subject->tape->groups, out, err);
     free(heaps);
     return status;
 }
 
-enum ab_status ab_mapped_rows_make(struct ab_mapped_rows *rows, const struct ab_subject *subject,
-                                   struct ab_err *err)
+enum ab_status ab_mapped_rows_make(const struct ab_options *o, struct ab_mapped_rows *rows,
+                                   const struct ab_subject *subject, struct ab_err *err)
 {
+    struct ab_placement_trace trace = {
+        .path = subject->file != NULL ? subject->file : subject->path, .is_partial = o->is_partial};
+    struct ab_origins origins;
     enum ab_status status = AB_OK;
-    for (size_t i = 0; i < rows->n && status == AB_OK; i++)
-        status = make_one(&rows->items[i], subject, &rows->routes[i], err);
+    for (size_t i = 0; i < rows->n && status == AB_OK; i++) {
+        status = ab_placement_ask_trace(&rows->items[i], &trace, "--map", &origins, err);
+        if (status == AB_OK)
+            status = make_one(&rows->items[i], subject, &origins, &rows->routes[i], err);
+        ab_origins_fini(&origins);
+    }
+    ab_placement_trace_fini(&trace);
     if (status == AB_OK && rows->n > 0)
         status = ab_route_make_null(&rows->routes[0], &rows->null_route, err);
     return status;

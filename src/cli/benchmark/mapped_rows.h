@@ -23,8 +23,8 @@ enum ab_status ab_mapped_rows_read(const struct ab_options *o, const struct ab_s
                                    struct ab_selection_list *list, struct ab_mapped_rows *out,
                                    struct ab_err *err);
 /* Decides for each request of the tape which heap serves it. */
-enum ab_status ab_mapped_rows_make(struct ab_mapped_rows *rows, const struct ab_subject *subject,
-                                   struct ab_err *err);
+enum ab_status ab_mapped_rows_make(const struct ab_options *o, struct ab_mapped_rows *rows,
+                                   const struct ab_subject *subject, struct ab_err *err);
 /* Of row `row` of the measurement; nothing where it is none of these. */
 void ab_mapped_rows_fill(const struct ab_mapped_rows *rows, size_t row, struct ab_case *c,
                          struct ab_backend_info *info);

@@ -8,6 +8,7 @@
 #include "core/text.h"
 #include "report/read/read_depth.h"
 #include "report/read/read_html.h"
+#include "report/read/read_iterations.h"
 #include "report/read/read_memory.h"
 #include "report/read/read_overview.h"
 #include "report/read/read_parts.h"
@@ -381,6 +382,7 @@ static void read_document(struct ab_stored_reader *r, struct ab_stored *out)
     read_histograms(&r->json, &document, s);
     ab_stored_results(r, &document);
     ab_stored_depth(r, &document);
+    ab_stored_iterations(r, &document);
     ab_stored_memory(r, &document);
     s->overview = out->overview = ab_stored_overview(r, &document);
 }

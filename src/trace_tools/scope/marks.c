@@ -117,7 +117,7 @@ enum ab_status ab_scopes_of_marks(const char *trace_path, bool is_partial,
     if (status == AB_OK)
         hand_over(&s, table, out);
     for (size_t i = 0; i < s.n; i++) {
-        ab_scopes_fini(&s.names[i].scopes);
+        free(s.names[i].scopes.ends);
         ab_scope_stats_fini(&s.names[i].stats);
     }
     return status;

@@ -140,6 +140,8 @@ static enum ab_status run_phase(struct ab_generator *g, const struct ab_phase_de
     enum ab_status status = ab_tape_phase(g->tape, p->name, p->is_measured, g->err);
     struct ab_loop repeat = {
         .limit = p->repeat, .begin = ab_tape_count(g->tape), .place = p->place};
+    if (status == AB_OK && p->each[0] != 0)
+        ab_tape_each(g->tape, p->each, p->budget_ns);
     g->phase = p;
     g->pool.barrier = repeat.begin;
     while (repeat.done < repeat.limit && status == AB_OK) {

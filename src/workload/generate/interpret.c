@@ -62,6 +62,8 @@ static enum ab_status end_iteration(struct ab_generator *g, struct ab_generator_
         return check_rise(g);
     loop->done++;
     enum ab_status status = ab_interpret_probe(g, loop, lane->n_ops);
+    if (status == AB_OK && lane->depth == 1 && g->phase->each[0] != 0)
+        status = ab_tape_iteration(g->tape, g->err);
     if (loop->done == loop->limit && --lane->depth == 0)
         lane->is_finished = true;
     return status;

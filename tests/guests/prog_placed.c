@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A program for each kind of placement, whose right answer is known: it prints `expected: KIND
+ * FUNCTION` for each function whose calls have one, and for a block that outlives its scope
+ * `survivor: FUNCTION FILE:LINE`.
+ *     usage: prog_placed KIND SEED     KIND as in the table at the end */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef __clang__
+#define APART __attribute__((noinline))
+#else
+#define APART __attribute__((noipa))
+#endif
+
+enum { SCOPES = 200 };
+
+static uint64_t draws;
+
+static size_t draw(size_t below)
+{
+    draws = draws * 6364136223846793005u + 1442695040888963407u;
+    return (size_t)((draws >> 33) % below);
+}
+
+static void *use(void *block, size_t size)
+{
+    if (block == NULL)
+        exit(4);
+    return memset(block, (int)size, size);
+}
+
+/* ---- stack: a parser's values, the youngest freed first; deep and shallow in turn ---- */
+
+static APART void parse(size_t depth)
+{
+    size_t size = 16 + draw(300);
+    void *value = use(malloc(size), size);
+    for (size_t n = depth == 0 ? 0 : 1 + draw(3); n > 0; n--)
+        parse(depth - 1);
+    free(value);
+}
+
+/* ---- arena: what a request needs, freed at its end, the oldest first ---- */
+
+static void *blocks[4096];
+static size_t n_blocks;
+
+static APART void read_request(void)
+{
+    for (size_t n = 40 + draw(80); n > 0; n--) {
+        size_t size = 16 + draw(500);
+        blocks[n_blocks++] = use(malloc(size), size);
+    }
+}
+
+static APART void write_answer(void)
+{
+    for (size_t n = 20 + draw(40); n > 0; n--) {
+        size_t size = 16 + draw(2000);
+        blocks[n_blocks++] = use(malloc(size), size);
+    }
+}
+
+static void end_scope(void)
+{
+    for (size_t i = 0; i < n_blocks; i++)
+        free(blocks[i]);
+    n_blocks = 0;
+}
+
+static void stack(void)
+{
+    for (int i = 0; i < SCOPES; i++) {
+        read_request();
+        for (size_t n = 2 + draw(2); n > 0; n--)
+            parse(2 + draw(2));
+        end_scope();
+    }
+}
+
+static void arena(void)
+{
+    for (int i = 0; i < SCOPES; i++) {
+        read_request();
+        write_answer();
+        end_scope();
+    }
+}
+
+/* ---- double: messages are read in the scope after the one that they were sent in ---- */
+
+static void *sent[2][256];
+static size_t n_sent[2];
+
+static APART void send_messages(int scope)
+{
+    size_t turn = (size_t)scope % 2, n = 50 + draw(100);
+    for (n_sent[turn] = 0; n_sent[turn] < n; n_sent[turn]++) {
+        size_t size = 24 + draw(200);
+        sent[turn][n_sent[turn]] = use(malloc(size), size);
+    }
+}
+
+static void receive(int scope)
+{
+    size_t turn = ((size_t)scope + 1) % 2;
+    for (size_t i = 0; i < n_sent[turn]; i++)
+        free(sent[turn][i]);
+    n_sent[turn] = 0;
+}
+
+static void double_arena(void)
+{
+    for (int i = 0; i < SCOPES; i++) {
+        read_request();
+        send_messages(i);
+        write_answer();
+        receive(i);
+        end_scope();
+    }
+    receive(SCOPES);
+}
+
+/* ---- pool, slab, keep: blocks that live on and die in any order ---- */
+
+enum { LIVE = 600, CHANGES = 30000 };
+static void *live[LIVE];
+
+static APART void *spawn(void)
+{
+    return use(malloc(80), 80);
+}
+
+static APART void *make_record(void)
+{
+    static const size_t sizes[] = {24, 40, 112, 208};
+    size_t size = sizes[draw(4)];
+    return use(malloc(size), size);
+}
+
+/* 200 bytes to 200 KiB, as many of each order of magnitude. */
+static APART void *load(void)
+{
+    size_t size = (size_t)200 << draw(10);
+    size += draw(size);
+    return use(malloc(size), size);
+}
+
+static void replace(void *(*make)(void), size_t n_live, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t at = draw(n_live);
+        free(live[at]);
+        live[at] = make();
+    }
+    for (size_t i = 0; i < n_live; i++) {
+        free(live[i]);
+        live[i] = NULL;
+    }
+}
+
+static void pool(void)
+{
+    replace(spawn, LIVE, CHANGES);
+}
+
+static void slab(void)
+{
+    replace(make_record, LIVE, CHANGES);
+}
+
+static void keep(void)
+{
+    replace(load, 100, 5000);
+}
+
+/* ---- survivor: one block in some scopes is used two scopes later ---- */
+
+enum { SURVIVOR_LINE = __LINE__ + 6 };
+static APART void spawn_trail(void)
+{
+    for (size_t n = 8 + draw(8); n > 0; n--) {
+        size_t size = 96;
+        void *block;
+        block = malloc(size); /* this line */
+        blocks[n_blocks++] = use(block, size);
+    }
+}
+
+static void survivor(void)
+{
+    void *kept = NULL;
+    int until = 0;
+    for (int i = 0; i < SCOPES; i++) {
+        read_request();
+        spawn_trail();
+        if (i % 60 == 41) {
+            kept = blocks[--n_blocks];
+            until = i + 2;
+        }
+        if (kept != NULL && i == until) {
+            free(use(kept, 96));
+            kept = NULL;
+        }
+        end_scope();
+    }
+    free(kept);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *kind;
+        void (*run)(void);
+        const char *expected;
+    } all[] = {
+        {"stack", stack, "expected: stack parse\nexpected: frame read_request\n"},
+        {"arena", arena, "expected: frame read_request\nexpected: frame write_answer\n"},
+        {"double", double_arena, "expected: double send_messages\nexpected: frame read_request\n"},
+        {"pool", pool, "expected: pool spawn\n"},
+        {"slab", slab, "expected: slab make_record\n"},
+        {"keep", keep, "expected: keep load\n"},
+        {"survivor", survivor, "expected: frame read_request\n"},
+    };
+    for (size_t i = 0; argc == 3 && i < sizeof all / sizeof all[0]; i++)
+        if (strcmp(argv[1], all[i].kind) == 0) {
+            draws = strtoull(argv[2], NULL, 10);
+            all[i].run();
+            fputs(all[i].expected, stdout);
+            if (all[i].run == survivor)
+                printf("survivor: spawn_trail prog_placed.c:%d\n", SURVIVOR_LINE);
+            return 0;
+        }
+    fputs("usage: prog_placed stack|arena|double|pool|slab|keep|survivor SEED\n", stderr);
+    return 2;
+}
