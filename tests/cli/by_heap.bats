@@ -61,6 +61,8 @@ Y
     bench run frames.yaml --rounds 2 -b pool --map 'frame=arena,*=pool' --json "$OUT/r.json" --html "$OUT/r.html" --embed=full
     expect_code 0
     expect_json '[.heaps[].backend] | unique == ["@map"]' "$OUT/r.json"
+    grep -q '<caption>@map: frames</caption>' "$OUT/r.html" || fail "no table in the report"
+    grep -q '<th scope="row">arena</th><td><code>frame</code></td><td class="n">75.5 %' "$OUT/r.html" || fail "no row of the arena"
     for from in "$OUT/r.json" "$OUT/r.html"; do
         bench report "$from" --json "$OUT/again.json"
         expect_code 0
