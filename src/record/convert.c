@@ -90,34 +90,66 @@ static bool wants_thread(const struct ab_spool_entry *image)
            sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1;
 }
 
+struct conversion {
+    struct ab_converter c;
+    struct ab_site_table sites;
+    struct ab_convert_marks marks;
+};
+
+/* To be ended also when it fails. */
+static enum ab_status begin(struct conversion *v, struct ab_family *family,
+                            const struct ab_spool_entry *image, FILE *to, struct ab_err *err)
+{
+    const char *folder = ab_family_folder(family);
+    struct ab_trace_writer_options options = {.program = image->image.program,
+                                              .marks = &v->marks.table,
+                                              .has_thread = wants_thread(image)};
+    AB_TRY(ab_convert_marks_open(&v->marks, folder, err));
+    v->c.marks = &v->marks;
+    v->c.has_time = options.has_time = v->marks.has_time;
+    if (image->image.has_sites)
+        options.sites = v->c.sites = &v->sites;
+    AB_TRY(ab_trace_writer_open_with(to, &options, &v->c.writer, err));
+    return inherit(&v->c, family, err);
+}
+
+static enum ab_status close_writer(struct conversion *v, struct ab_convert_report *report,
+                                   struct ab_err *err)
+{
+    note_bypass(&v->c);
+    report->n_marks = v->marks.table.n;
+    report->n_lost_marks = v->marks.table.n_lost;
+    struct ab_trace_writer *writer = v->c.writer;
+    v->c.writer = NULL;
+    return ab_trace_writer_close(writer, &report->info, err);
+}
+
+static void end(struct conversion *v)
+{
+    ab_trace_writer_abandon(v->c.writer);
+    ab_converter_close(&v->c);
+    ab_site_table_fini(&v->sites);
+    ab_convert_marks_close(&v->marks);
+}
+
 enum ab_status ab_convert(struct ab_family *family, const struct ab_spool_entry *image, FILE *to,
                           struct ab_convert_report *report, ab_convert_progress *progress,
                           void *user, struct ab_err *err)
 {
-    struct ab_converter c;
-    struct ab_site_table sites = {0};
-    struct ab_trace_writer_options options = {.program = image->image.program,
-                                              .has_thread = wants_thread(image)};
+    struct conversion *v = calloc(1, sizeof *v);
+    if (v == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
     *report = (struct ab_convert_report){.stop = image->image.stop,
                                          .lacks_sites = image->image.lacks_sites != 0,
                                          .n_usable_size = image->image.n_usable_size};
-    enum ab_status status = ab_converter_open(&c, ab_family_folder(family), image, report, err);
-    if (image->image.has_sites)
-        c.sites = &sites;
-    options.sites = c.sites;
+    enum ab_status status = ab_converter_open(&v->c, ab_family_folder(family), image, report, err);
     if (status == AB_OK)
-        status = ab_trace_writer_open_with(to, &options, &c.writer, err);
+        status = begin(v, family, image, to, err);
     if (status == AB_OK)
-        status = inherit(&c, family, err);
+        status = convert_all(&v->c, progress, user, err);
     if (status == AB_OK)
-        status = convert_all(&c, progress, user, err);
-    if (status == AB_OK) {
-        note_bypass(&c);
-        status = ab_trace_writer_close(c.writer, &report->info, err);
-        c.writer = NULL;
-    }
-    ab_trace_writer_abandon(c.writer);
-    ab_converter_close(&c);
-    ab_site_table_fini(&sites);
+        status = close_writer(v, report, err);
+    end(v);
+    free(v);
     return status;
 }

@@ -42,6 +42,7 @@ struct ab_convert_report {
     struct ab_bypass_report bypass;          /* beside info.bypass */
     uint64_t n_sites, n_cut_sites, n_stacks; /* calls with a call site; those whose stack was cut
                                short; different stacks */
+    uint64_t n_marks, n_lost_marks;          /* in the trace; beyond what it can have */
     bool lacks_sites;                        /* they were asked for, and the C library is too old */
     uint64_t n_usable_size; /* calls of malloc_usable_size: counted, not in the trace */
     uint64_t span_ticks;    /* from the first event to the last */

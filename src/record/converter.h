@@ -9,7 +9,8 @@
 
 #include "record/address_map.h"
 #include "record/convert.h"
-#include "record/converter_sites.h"
+#include "record/converter/converter_marks.h"
+#include "record/converter/converter_sites.h"
 #include "trace/writer.h"
 
 /* From its begin to its end a block that is resized has no owner: its address may be given
@@ -40,6 +41,8 @@ struct ab_converter {
     const struct ab_spool_entry *image;
     struct ab_trace_writer *writer; /* NULL = nothing is written */
     struct ab_site_table *sites;    /* NULL = call sites are passed over */
+    struct ab_convert_marks *marks; /* NULL = marks and times are passed over */
+    bool has_time;                  /* events are written with times: of `marks` */
     struct ab_address_map live;
     uint64_t next_number; /* of allocations, where there is no writer */
     struct ab_convert_lane *lanes;

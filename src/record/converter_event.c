@@ -26,6 +26,14 @@ static void number_thread(struct ab_converter *c, struct ab_convert_lane *lane)
     lane->thread = c->n_threads - 1;
 }
 
+/* Of the event that is at the head of the lane; of none that was inherited. */
+static uint64_t time_of(struct ab_converter *c, const struct ab_convert_lane *lane)
+{
+    if (!c->has_time || lane->stream.at == NULL)
+        return 0;
+    return ab_convert_marks_time(c->marks, AB_SPOOL_STAMP(lane->stream.at));
+}
+
 static inline enum ab_status put(struct ab_converter *c, struct ab_convert_lane *lane,
                                  struct ab_event *record, uint64_t old_size, uint64_t *number,
                                  struct ab_err *err)
@@ -38,6 +46,7 @@ static inline enum ab_status put(struct ab_converter *c, struct ab_convert_lane 
     if (AB_UNLIKELY(!lane->has_thread))
         number_thread(c, lane);
     record->thread = lane->thread;
+    record->time_us = time_of(c, lane);
     return ab_trace_write_known(c->writer, record, old_size, number, err);
 }
 
@@ -55,6 +64,9 @@ static enum ab_status put_free(struct ab_converter *c, struct ab_convert_lane *l
     ab_address_map_remove(&c->live, held);
     if (AB_UNLIKELY(c->writer == NULL))
         return AB_OK;
+    if (AB_UNLIKELY(c->has_time))
+        return put(c, lane, &(struct ab_event){.kind = AB_EVENT_FREE, .block = number}, size, NULL,
+                   err);
     if (AB_UNLIKELY(!lane->has_thread))
         number_thread(c, lane);
     return ab_trace_write_free(c->writer, lane->thread, number, size, err);
@@ -82,6 +94,16 @@ static inline enum ab_status find_place(struct ab_converter *c, struct ab_conver
     return status;
 }
 
+static enum ab_status put_timed_alloc(struct ab_converter *c, struct ab_convert_lane *lane,
+                                      struct ab_trace_alloc alloc, uint64_t size, uint64_t *number,
+                                      struct ab_err *err)
+{
+    struct ab_event record = {.kind = alloc.kind, .site = alloc.site, .size = size};
+    if (alloc.kind == AB_EVENT_ALLOC_ALIGNED)
+        record.align = UINT64_C(1) << alloc.log2;
+    return put(c, lane, &record, 0, number, err);
+}
+
 static inline enum ab_status put_alloc(struct ab_converter *c, struct ab_convert_lane *lane,
                                        struct ab_trace_alloc alloc, uint64_t size, uint64_t *number,
                                        struct ab_err *err)
@@ -92,6 +114,8 @@ static inline enum ab_status put_alloc(struct ab_converter *c, struct ab_convert
     }
     if (AB_UNLIKELY(!lane->has_thread))
         number_thread(c, lane);
+    if (AB_UNLIKELY(c->has_time))
+        return put_timed_alloc(c, lane, alloc, size, number, err);
     alloc.thread = lane->thread;
     return ab_trace_write_alloc(c->writer, alloc, size, number, err);
 }
@@ -195,7 +219,9 @@ static enum ab_status end_resize(struct ab_converter *c, struct ab_convert_lane 
 static enum ab_status begin_thread(struct ab_converter *c, struct ab_convert_lane *lane,
                                    struct ab_err *err)
 {
-    struct ab_event end = {.kind = AB_EVENT_THREAD_END, .thread = lane->thread};
+    struct ab_event end = {.kind = AB_EVENT_THREAD_END,
+                           .thread = lane->thread,
+                           .time_us = c->has_time ? c->marks->last_us : 0};
     bool has_ended = lane->has_thread && lane->thread < AB_TRACE_THREADS_MAX - 1;
     c->report->n_unfinished += lane->n_resizing;
     lane->n_resizing = 0;
@@ -215,6 +241,17 @@ static enum ab_status take_site(struct ab_converter *c, struct ab_convert_lane *
 {
     c->n_sites += AB_SPOOL_KIND(e) == AB_SPOOL_SITE;
     return c->sites != NULL ? ab_stream_sites_take(&lane->sites, e, c->sites, err) : AB_OK;
+}
+
+static enum ab_status take_mark(struct ab_converter *c, const struct ab_convert_lane *lane,
+                                const struct ab_spool_event *e, struct ab_err *err)
+{
+    if (c->marks == NULL || c->writer == NULL)
+        return AB_OK;
+    if (c->marks->base_stamp == 0 && c->first_stamp != UINT64_MAX && !c->has_time)
+        c->marks->base_stamp = c->first_stamp;
+    return ab_convert_marks_take(c->marks, e, ab_trace_writer_calls(c->writer),
+                                 lane->has_thread ? lane->thread : AB_MARK_NO_THREAD, err);
 }
 
 enum ab_status ab_converter_take(struct ab_converter *c, struct ab_convert_lane *lane,
@@ -244,6 +281,8 @@ enum ab_status ab_converter_take(struct ab_converter *c, struct ab_convert_lane 
     case AB_SPOOL_FRAME:
     case AB_SPOOL_MODULE:
         return take_site(c, lane, e, err);
+    case AB_SPOOL_MARK:
+        return take_mark(c, lane, e, err);
     default:
         return ab_fail(err, AB_INPUT, "the spool holds an event of unknown kind %d", (int)kind);
     }

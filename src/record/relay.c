@@ -5,6 +5,7 @@
  */
 #include "record/relay.h"
 
+#include "base/clock.h"
 #include "record/bindings.h"
 
 #include <dirent.h>
@@ -187,6 +188,9 @@ enum ab_status ab_relay_open(const char *folder, struct ab_relay_wish wish, stru
     r->control->server = (uint32_t)getpid();
     r->control->most_events = wish.most_events;
     r->control->site_depth = wish.site_depth;
+    r->control->has_time = wish.has_time;
+    r->control->begin_ns = ab_clock_now_ns();
+    r->control->begin_ticks = ab_tick_end();
     r->control->magic = AB_SPOOL_MAGIC;
     *out = r;
     return AB_OK;

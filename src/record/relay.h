@@ -17,6 +17,7 @@ struct ab_relay;
 struct ab_relay_wish {    /* what is to be recorded */
     uint64_t most_events; /* 0 = any number */
     uint32_t site_depth;  /* calls of each stack; 0 = no call sites */
+    bool has_time;        /* a time for each event */
 };
 /* Before the command starts: makes the control file in `folder`. */
 enum ab_status ab_relay_open(const char *folder, struct ab_relay_wish wish, struct ab_relay **out,

@@ -5,6 +5,7 @@
 #include "report/json.h"
 
 #include "core/text.h"
+#include "result/hdr.h"
 #include "result/session.h"
 
 #include <math.h>
@@ -52,6 +53,17 @@ json_t *ab_json_real(double x)
     if (fabs(x) < 0x1p53 && x == nearbyint(x))
         return json_integer((json_int_t)x);
     return json_real(x);
+}
+
+json_t *ab_json_histogram(const struct ab_hdr *hdr)
+{
+    char *encoded = NULL;
+    struct ab_err err;
+    if (ab_hdr_encode(hdr, &encoded, &err) != AB_OK)
+        return NULL;
+    json_t *value = json_string(encoded);
+    free(encoded);
+    return value;
 }
 
 bool ab_json_write(struct ab_json *w, json_t *document, FILE *to, unsigned digits)

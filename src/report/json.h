@@ -7,6 +7,8 @@
 #ifndef AB_REPORT_JSON_H
 #define AB_REPORT_JSON_H
 
+#include "result/hdr.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,6 +30,9 @@ json_t *ab_json_string(const char *s);
 json_t *ab_json_integer(uint64_t n);
 /* As results are rounded; null for NaN. */
 json_t *ab_json_real(double x);
+
+/* As base64, HDR V2 (result/hdr.h); NULL: out of memory. */
+json_t *ab_json_histogram(const struct ab_hdr *hdr);
 
 /* Takes `document`; `digits` of reals, 0 = all. False: out of memory. What cannot be written, the
  * stream remembers. */

@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "core/status.h"
 #include "result/hdr.h"
+#include "result/heap_part.h"
 #include "tape/overview.h"
 #include "wire/memory_at.h"
 #include "wire/pass.h"
@@ -41,12 +42,6 @@ const char *ab_backend_status_name(enum ab_backend_status status);
 bool ab_backend_status_has_numbers(enum ab_backend_status status);
 /* Has numbers, and is out of every comparison. */
 bool ab_backend_status_is_aside(enum ab_backend_status status);
-
-struct ab_mapped_heap { /* of a mapped row: what it serves */
-    char name[128];
-    uint64_t n_requests, requested_bytes; /* allocations and resizes */
-    uint64_t live_peak_blocks, live_peak_bytes;
-};
 
 struct ab_backend_info {
     char name[128];       /* as asked for: "glibc", "slab:threads=sharded", a file's stem */
@@ -149,6 +144,21 @@ struct ab_window {
     uint32_t counts[AB_WINDOW_BINS];
 };
 
+/* What the allocator's calls took in each iteration of a phase: one back end x phase x round. From the
+ * tail pass, less what the same calls took in the null back end. NaN: not known, `reason` says why. */
+struct ab_iterations {
+    uint32_t backend, round;
+    const char *phase;
+    char name[AB_PHASE_NAME_MAX + 1]; /* of one of them: "frame" */
+    double budget_ns, call_ns;        /* NaN = none; subtracted for each call */
+    uint64_t n, n_scheduler,
+        n_over_budget; /* timed; left out of all else: the scheduler's; missed */
+    uint64_t n_calls;  /* of the n: accesses and frees that a bulk reset spares are none */
+    double p50, p99, max;
+    struct ab_hdr *hdr; /* in ns; owned by the session; never NULL */
+    char reason[160];
+};
+
 /* Where in a phase a memory record was taken. */
 extern const char *const ab_memory_at_names[AB_AT_COUNT];
 
@@ -241,10 +251,12 @@ struct ab_gate_result {
     enum ab_status status; /* what the command must end with because of it: AB_OK; AB_GATE: failed
                               or not evaluated; AB_CONFIG: the bound is below the clock's floor;
                               AB_INCONCLUSIVE */
-    char reason[240];   /* of NOT_EVALUATED and SKIPPED, and of a PASS by the gate's floor; or "" */
-    double low, high;   /* 90 % interval of value, of a relative bound; NaN = none */
-    bool is_warning;    /* level: warn; whatever the verdict, status is AB_OK */
-    uint32_t n_confirm; /* rounds that were run to confirm a failure; 0 = none */
+    char reason
+        [240]; /* of NOT_EVALUATED and SKIPPED, of a PASS by the gate's floor, of an INCONCLUSIVE
+                              that the machine may explain or that was not confirmed; or "" */
+    double low, high;       /* 90 % interval of value, of a relative bound; NaN = none */
+    bool is_warning;        /* level: warn; whatever the verdict, status is AB_OK */
+    uint32_t n_confirm;     /* rounds that were run to confirm a failure; 0 = none */
     double confirm_value;   /* the value in these; NaN = none */
     uint32_t rounds_needed; /* of INCONCLUSIVE: 0 = not known, UINT32_MAX = never */
 };
@@ -270,7 +282,8 @@ struct ab_null_cost {
     uint32_t round;
     uint64_t n_ops;
     double ns_per_op, wall_ns_per_op, latency_pass_ns_per_op, floor_ns;
-    double instr_per_op; /* of the first round, with --instr */
+    double instr_per_op;      /* of the first round, with --instr */
+    double iteration_call_ns; /* a call in iterations, tail pass; NaN = not known. In no file */
 };
 
 struct ab_host { /* what makes numbers comparable; "" = unknown */
@@ -416,11 +429,15 @@ struct ab_session {    /* everything about one command's measurements */
     struct ab_null_cost *nulls;
     uint32_t n_nulls;
     size_t cap_results, cap_nulls, cap_rounds, cap_size_classes, cap_windows, cap_memory,
-        cap_timelines, cap_dists;
+        cap_timelines, cap_dists, cap_heap_parts, cap_iterations;
     struct ab_size_class *size_classes;
     uint32_t n_size_classes;
+    struct ab_heap_part *heap_parts;
+    uint32_t n_heap_parts;
     struct ab_window *windows;
     uint32_t n_windows;
+    struct ab_iterations *iterations;
+    uint32_t n_iterations;
     struct ab_memory *memory;
     uint32_t n_memory;
     struct ab_memory_dist *dists;
@@ -451,7 +468,9 @@ struct ab_session {    /* everything about one command's measurements */
 /* The lists of records, each of which belongs to a round: LIST(member) for all that adopt or join
  * them. Those of the first kind have a phase as well. */
 #define AB_SESSION_PHASE_LISTS(LIST) \
-    LIST(results) LIST(nulls) LIST(size_classes) LIST(windows) LIST(memory) LIST(dists)
+    LIST(results) \
+    LIST(nulls) \
+    LIST(size_classes) LIST(windows) LIST(memory) LIST(dists) LIST(heap_parts) LIST(iterations)
 #define AB_SESSION_LISTS(LIST) AB_SESSION_PHASE_LISTS(LIST) LIST(timelines)
 
 /* How many machines measured it: 1 or more. */

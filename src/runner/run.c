@@ -24,7 +24,7 @@ enum { CAPTURE_BYTES = 65536 };
 
 /* Where everything lies in the run memfd. */
 struct layout {
-    size_t positions, ticks, classes, memory, slices, total; /* memory: 0 = none */
+    size_t positions, ticks, classes, memory, slices, iterations, total; /* memory: 0 = none */
     size_t cap_samples, cap_slices;
     uint32_t cap_memory_samples;
 };
@@ -77,6 +77,10 @@ static struct layout plan_layout(const struct ab_run_context *context, const str
                        (size_t)context->tape->image->n_bursts * context->tape->image->n_phases;
         l.slices = ab_align_up(l.total, 64);
         l.total = l.slices + l.cap_slices * sizeof(struct ab_slice);
+    }
+    if (pass == AB_PASS_TAIL && context->tape->image->n_iterations > 0) {
+        l.iterations = ab_align_up(l.total, 64);
+        l.total = l.iterations + context->tape->image->n_iterations * sizeof(struct ab_iteration);
     }
     return l;
 }
@@ -178,6 +182,7 @@ static int prepare(const struct ab_run_context *context, const struct ab_case *c
     r->ticks_offset = l.ticks;
     r->classes_offset = l.classes;
     r->memory_offset = l.memory;
+    r->iterations_offset = l.iterations;
     r->run_bytes = l.total;
     if (l.cap_slices > 0)
         fill_slices(context, &l, r);
@@ -192,6 +197,8 @@ static int prepare(const struct ab_run_context *context, const struct ab_case *c
     out->cap_samples = (uint32_t)l.cap_samples;
     out->slices = (const struct ab_slice *)((char *)p + l.slices);
     out->cap_slices = (uint32_t)l.cap_slices;
+    if (l.iterations != 0)
+        out->iterations = (const struct ab_iteration *)(const void *)((char *)p + l.iterations);
     return fd;
 }
 

@@ -25,6 +25,10 @@ struct ab_crest {
 };
 enum { AB_BLOCK_WEIGHT = 16, AB_CREST_OPS = 64, AB_CREST_OPS_ALONE = 256, AB_CREST_GAP = 1024 };
 
+struct ab_iteration_end { /* before the lane's op of this index */
+    uint32_t phase, op;
+};
+
 struct ab_lane_ops {
     uint64_t *ops;
     size_t n, cap;
@@ -36,6 +40,8 @@ struct ab_lane_ops {
     size_t crest_begin; /* the op that the next one begins with */
     uint8_t *groups;    /* of its allocations and resizes; ab_tape_group */
     size_t n_groups, cap_groups;
+    struct ab_iteration_end *iterations;
+    size_t n_iterations, cap_iterations, next_iteration; /* next: to be laid down */
     uint64_t n_cached; /* calls before which the program's data was used */
 };
 
@@ -48,7 +54,8 @@ struct ab_edge {
 
 struct ab_tape_builder {
     struct ab_tape tape; /* ops and lane_begin come at the end */
-    size_t cap_wide, cap_phases, cap_turns, cap_ops, cap_lane_begin;
+    size_t cap_wide, cap_phases, cap_turns, cap_ops, cap_lane_begin, cap_iterations,
+        cap_iteration_begin;
     struct ab_lane_ops *lanes;
     uint32_t n_lanes, lane; /* used so far; of what is pushed next */
     struct ab_lane_ops *to; /* that lane */
@@ -60,7 +67,7 @@ struct ab_tape_builder {
     struct ab_edge *edges;
     size_t n_edges, cap_edges;
     uint32_t *awaited; /* in this phase: lane `to` has waited for x[to·MAX + from] ops of from */
-    bool has_groups;
+    bool has_groups, has_iterations;
     uint8_t group; /* of what is pushed next */
     uint32_t window;
     bool is_window_always;

@@ -10,6 +10,7 @@
 
 #include "base/search.h"
 #include "core/grow.h"
+#include "tape/iterations.h"
 #include "tape/window.h"
 
 #include <stdlib.h>
@@ -160,15 +161,16 @@ static bool put_op(struct layout *l, const struct ab_lane_ops *ops, struct lane_
     return ok;
 }
 
-static bool put_lane(struct layout *l, uint32_t index)
+static bool put_lane(struct layout *l, uint32_t phase, uint32_t index)
 {
     struct lane_plan *lane = &l->lanes[index];
     size_t next_frame = 0, next_publish = 0;
     bool ok = l->window.frame_ops == 0 || l->window.n_groups == 1 || lane->begin == lane->end ||
               put(l, AB_OP_MAKE(AB_CODE_WAIT, AB_SLOT_GROUP, l->window.group[index]));
     for (uint32_t i = lane->begin; i < lane->end && ok; i++)
-        ok = put_op(l, &l->b->lanes[index], lane, i, &next_frame, &next_publish);
-    return ok;
+        ok = ab_tape_place_iterations(l->b, index, phase, i, l->b->tape.n_ops) &&
+             put_op(l, &l->b->lanes[index], lane, i, &next_frame, &next_publish);
+    return ok && ab_tape_place_iterations(l->b, index, phase, lane->end, l->b->tape.n_ops);
 }
 
 /* With other lanes at work a bulk reset would take their blocks along. */
@@ -246,11 +248,27 @@ static bool lay_phase(struct layout *l, uint32_t p, size_t *edge)
     note_window(l);
     for (uint32_t i = 0; i < b->n_lanes; i++) {
         b->tape.lane_begin[p * b->n_lanes + i] = b->tape.n_ops;
-        if (!put_lane(l, i))
+        if (!ab_tape_begin_iterations(b, p, i) || !put_lane(l, p, i))
             return false;
     }
     phase->end = b->tape.n_ops;
     return true;
+}
+
+/* Of the only lane: its ops are where they were pushed. */
+static bool keep_iterations(struct ab_tape_builder *b)
+{
+    struct ab_lane_ops *lane = &b->lanes[0];
+    bool ok = true;
+    for (uint32_t p = 0; p < b->tape.n_phases && ok; p++) {
+        ok = ab_tape_begin_iterations(b, p, 0);
+        while (ok && lane->next_iteration < lane->n_iterations &&
+               lane->iterations[lane->next_iteration].phase == p) {
+            uint32_t op = lane->iterations[lane->next_iteration].op;
+            ok = ab_tape_place_iterations(b, 0, p, op, op);
+        }
+    }
+    return ok;
 }
 
 /* One lane: its stream is the tape as it stands. */
@@ -284,12 +302,14 @@ void ab_tape_take_back(struct ab_tape_builder *b)
     for (uint32_t l = 0; l < b->n_lanes; l++) {
         struct ab_lane_ops *lane = &b->lanes[l];
         lane->n = lane->n_crests = lane->crest_begin = 0;
+        lane->n_iterations = lane->next_iteration = 0;
         lane->begin_level = lane->most = lane->level;
         lane->pushed_at = 0;
     }
     b->phases_before += tape->n_phases;
     tape->n_ops = tape->n_wide = tape->n_phases = tape->n_turns = 0;
     tape->n_edges = tape->n_remote = 0;
+    tape->n_iterations = 0;
     b->n_edges = 0;
     b->n_pushed = 0;
     b->is_cut = false;
@@ -330,10 +350,13 @@ enum ab_status ab_tape_lay_down(struct ab_tape_builder *b, struct ab_err *err)
     struct ab_tape *tape = &b->tape;
     size_t n_begins = (size_t)tape->n_phases * b->n_lanes + 1;
     bool ok = AB_GROW(tape->lane_begin, b->cap_lane_begin, n_begins - 1);
-    if (ok && b->n_lanes == 1)
+    if (ok && b->n_lanes == 1) {
         adopt_only_lane(b);
-    else if (ok)
+        ok = keep_iterations(b);
+    } else if (ok) {
         ok = lay_lanes(b);
+    }
+    ok = ok && ab_tape_begin_iterations(b, tape->n_phases, 0);
     if (!ok)
         return tape->n_ops >= AB_TAPE_MAX_OPS
                    ? ab_fail(err, AB_SYSTEM, "more than %u ops in one tape", AB_TAPE_MAX_OPS)

@@ -39,6 +39,8 @@ void ab_tape_fini(struct ab_tape *tape)
     free(tape->phases);
     free(tape->lane_begin);
     free(tape->turns);
+    free(tape->iterations);
+    free(tape->iteration_begin);
     for (uint32_t l = 0; tape->groups != NULL && l < tape->facts.lanes; l++)
         free(tape->groups[l]);
     free(tape->groups);
@@ -54,6 +56,7 @@ void ab_tape_abandon(struct ab_tape_builder *b)
         free(b->lanes[l].ops);
         free(b->lanes[l].crests);
         free(b->lanes[l].groups);
+        free(b->lanes[l].iterations);
     }
     free(b->lanes);
     free(b->starts);

@@ -33,6 +33,10 @@ struct ab_phase {
     uint32_t n_touches;               /* touch ops, touched allocs, writing accesses */
     uint64_t touched_pages;           /* page writes that they do, for the cost estimate */
     uint32_t turns_begin, turns_end;  /* [begin, end) of the tape's turns; 0, 0 with one lane */
+    /* What one of its iterations is called, "" = it has none; what the allocator may take of each,
+     * 0 = no such bound. In no digest. */
+    char iteration[AB_PHASE_NAME_MAX + 1];
+    uint64_t budget_ns;
 };
 
 /* A stretch of the global order: `n` ops of one lane, WAITs and PUBLISHes not counted. */
@@ -68,7 +72,12 @@ struct ab_tape {
     uint64_t no_op_frees;   /* frees of empty slots that the workload asked for: counted, not run */
     uint8_t **groups; /* lane l: the group of each of its allocations and resizes, refused ones as
                          well, in the order of its ops; NULL = one group. In no digest. */
-    char sha256[65];  /* of ops, side table and phases, little-endian: same digest, same work */
+    /* Iterations: one ends before the op at each of these positions, those of a lane ascending.
+     * Phase p, lane l: [x[p·lanes + l], x[p·lanes + l + 1]) with x = iteration_begin, which is NULL
+     * where there are none. What follows a lane's last end is in none. In no digest. */
+    uint32_t *iterations, *iteration_begin;
+    uint32_t n_iterations;
+    char sha256[65]; /* of ops, side table and phases, little-endian: same digest, same work */
 };
 #define AB_TAPE_PAD 16
 #define AB_TAPE_MAX_OPS (UINT32_MAX - 64)
@@ -82,6 +91,12 @@ void ab_tape_abandon(struct ab_tape_builder *b);
 /* Names what follows. A tape has at least one phase; ops before the first call are an error. */
 enum ab_status ab_tape_phase(struct ab_tape_builder *b, const char *name, bool is_measured,
                              struct ab_err *err);
+
+/* The phase that has begun consists of iterations, each of which ends with ab_tape_iteration; the
+ * name is cut to AB_PHASE_NAME_MAX. */
+void ab_tape_each(struct ab_tape_builder *b, const char *name, uint64_t budget_ns);
+/* The current lane's iteration ends here, and the next one begins. */
+enum ab_status ab_tape_iteration(struct ab_tape_builder *b, struct ab_err *err);
 
 /* The lane of what is pushed next, < AB_LANES_MAX; a phase begins in lane 0. */
 enum ab_status ab_tape_lane(struct ab_tape_builder *b, uint32_t lane, struct ab_err *err);

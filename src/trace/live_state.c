@@ -186,7 +186,9 @@ size_t ab_account_take_all(struct ab_account *a, const struct ab_event *events, 
 
 const char *ab_account_take_known(struct ab_account *a, struct ab_event *e, uint64_t old_size)
 {
-    const char *wrong = NULL;
+    const char *wrong = AB_UNLIKELY(a->info.has_time) ? check_time(a, e->time_us) : NULL;
+    if (AB_UNLIKELY(wrong != NULL))
+        return wrong;
     if (e->kind == AB_EVENT_THREAD_END)
         return take_thread_end(a, e);
     if (e->kind == AB_EVENT_FREE || e->released)

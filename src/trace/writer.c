@@ -254,6 +254,11 @@ static enum ab_status put_rest(struct ab_trace_writer *w, struct ab_err *err)
     return put_encoded(w, err);
 }
 
+uint64_t ab_trace_writer_calls(const struct ab_trace_writer *w)
+{
+    return w->account.info.events;
+}
+
 void ab_trace_writer_bypass(struct ab_trace_writer *w, const struct ab_trace_bypass *bypass)
 {
     w->account.info.bypass = *bypass;

@@ -37,6 +37,9 @@ enum ab_status ab_trace_writer_open_with(FILE *to, const struct ab_trace_writer_
  * it. Before any chunk of events is full. */
 enum ab_status ab_trace_writer_inherit(struct ab_trace_writer *w, uint64_t n, struct ab_err *err);
 
+/* So many calls have been written. */
+uint64_t ab_trace_writer_calls(const struct ab_trace_writer *w);
+
 /* Says what is not in the trace. At any time before close. */
 void ab_trace_writer_bypass(struct ab_trace_writer *w, const struct ab_trace_bypass *bypass);
 

@@ -80,7 +80,8 @@ struct ab_run_request {
     uint64_t tail_1us_ticks, tail_10us_ticks, tail_100us_ticks;
     uint64_t look_ticks; /* LATENCY, TAIL: what takes so long may have been the scheduler's */
     uint64_t positions_offset, ticks_offset, classes_offset; /* in the run memfd */
-    uint64_t memory_offset;          /* MEMORY: struct ab_memory_report, else 0 */
+    uint64_t memory_offset;     /* MEMORY: struct ab_memory_report, else 0 */
+    uint64_t iterations_offset; /* TAIL of a tape with iterations: struct ab_iteration, else 0 */
     struct ab_verify_request verify; /* CHECK */
     uint32_t decorator;              /* enum ab_decorator */
     uint32_t counter;                /* INSTRUCTIONS: enum ab_counter */
@@ -112,6 +113,12 @@ struct ab_tail {
     /* Ops during which the scheduler gave the CPU away: in nothing of the above but n. LATENCY too. */
     uint64_t n_scheduler, scheduler_max_ticks;
     struct ab_worst worst[AB_WORST_MAX]; /* in no order */
+};
+
+struct ab_iteration {     /* of a lane; its calls of the allocator, accesses are none */
+    uint64_t ticks;       /* that they took, what timing them takes included */
+    uint32_t n_calls;     /* timed: frees that a bulk reset spares are none */
+    uint32_t n_scheduler; /* of further calls: the scheduler gave the CPU away */
 };
 
 struct ab_phase_report { /* over all lanes: sums, but for wall_ticks and process_cpu_ns */
@@ -170,7 +177,9 @@ struct ab_run_page {
 struct ab_burst {
     uint64_t offset; /* of the pages that hold it */
     uint64_t ops_offset, wide_offset, phases_offset, lane_begin_offset, turns_offset;
+    uint64_t iterations_offset, iteration_begin_offset;
     uint32_t first, n_ops;
+    uint32_t first_iteration, n_iterations; /* those of the bursts before; its own */
 };
 
 /* Head of the tape file. */
@@ -182,6 +191,7 @@ struct ab_tape_image {
     uint32_t n_ops, n_phases, n_slots, n_lanes; /* of all bursts */
     uint32_t window;
     uint32_t n_bursts;
+    uint32_t n_iterations; /* of all bursts */
     uint64_t n_turns, n_edges, n_remote;
     uint64_t cache_bytes;   /* a lane's buffer for AB_SLOT_CACHE; 0 = no such op */
     uint64_t stretch_bytes; /* most that is requested between two bulk resets, or the ends */
@@ -195,6 +205,8 @@ struct ab_tape_part { /* where a burst lies in a mapping of the tape file */
     const struct ab_phase *phases; /* its own; `begin` and `end` count from its begin */
     const uint32_t *lane_begin;
     const struct ab_turn *turns;
+    const uint32_t *iterations, *iteration_begin; /* as in a tape; no iterations: not to be read */
+    uint32_t first_iteration, n_iterations;
     uint32_t first, n_ops;
 };
 
@@ -221,6 +233,10 @@ static inline struct ab_tape_part ab_tape_part(const struct ab_tape_image *image
         .phases = (const void *)(file + b->phases_offset),
         .lane_begin = (const void *)(file + b->lane_begin_offset),
         .turns = (const void *)(file + b->turns_offset),
+        .iterations = (const void *)(file + b->iterations_offset),
+        .iteration_begin = (const void *)(file + b->iteration_begin_offset),
+        .first_iteration = b->first_iteration,
+        .n_iterations = b->n_iterations,
         .first = b->first,
         .n_ops = b->n_ops,
     };

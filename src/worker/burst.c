@@ -44,6 +44,8 @@ bool ab_worker_enter_burst(struct ab_worker *w, uint32_t i)
     w->phases = part.phases;
     w->lane_begin = part.lane_begin;
     w->turns = part.turns;
+    w->iterations = part.iterations;
+    w->iteration_begin = part.iteration_begin;
     for (uint32_t l = 0; w->lanes != NULL && l < w->image->n_lanes; l++) {
         w->lanes[l].ops = w->ops;
         w->lanes[l].wide = w->wide;

@@ -55,6 +55,8 @@ static void map_block(void)
     size_t cap_samples = (request->classes_offset - request->ticks_offset) / sizeof(uint32_t);
     memset(worker.ticks, 0, cap_samples * sizeof worker.ticks[0]);
     memset(worker.classes, 0, cap_samples);
+    if (request->iterations_offset != 0)
+        worker.iteration_reports = (void *)((char *)p + request->iterations_offset);
 }
 
 /* What ends the process is reported from here on; each call as well, where nothing is timed. */
@@ -92,6 +94,8 @@ static void map_tape(void)
     if (p == MAP_FAILED)
         ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "cannot map the tape", NULL);
     worker.image = p;
+    if (worker.iteration_reports != NULL) /* no first touch in a phase */
+        memset(worker.iteration_reports, 0, p->n_iterations * sizeof *worker.iteration_reports);
     if (p->magic != AB_TAPE_IMAGE_MAGIC || p->size != sizeof(struct ab_tape_image))
         ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "the tape was made by another build", NULL);
     for (uint64_t at = p->phases_offset; at < p->total_bytes;

@@ -28,11 +28,14 @@ struct ab_worker { /* what all lanes share */
     const uint32_t *positions;
     uint32_t *ticks;
     uint8_t *classes;
-    struct ab_lane *lanes;              /* image->n_lanes */
-    struct ab_memory_pass *memory;      /* memory pass, else NULL */
-    const struct ab_inline *inlined;    /* AB_BOUNDARY_INLINE, else NULL */
-    const struct ab_route_image *route; /* AB_BOUNDARY_ROUTED, else NULL */
-    uint32_t n_cpus;                    /* that the lanes have between them */
+    const uint32_t *iterations,
+        *iteration_begin;                   /* of the burst; not to be read where it has none */
+    struct ab_iteration *iteration_reports; /* TAIL of a tape with iterations, else NULL */
+    struct ab_lane *lanes;                  /* image->n_lanes */
+    struct ab_memory_pass *memory;          /* memory pass, else NULL */
+    const struct ab_inline *inlined;        /* AB_BOUNDARY_INLINE, else NULL */
+    const struct ab_route_image *route;     /* AB_BOUNDARY_ROUTED, else NULL */
+    uint32_t n_cpus;                        /* that the lanes have between them */
     uint32_t n_awake; /* atomic: lanes in a phase that do not sleep, or have been woken */
 };
 
@@ -77,10 +80,14 @@ struct ab_lane {
     uint64_t chain, delta; /* latency and tail pass: last reading, this op's ticks */
     uint64_t look_ticks;   /* what takes longer may have been the scheduler's (preemption.h) */
     struct ab_cpu_reading looked;
-    uint64_t looked_tick; /* when that was */
-    uint32_t n_preempted; /* stretches that were the scheduler's */
-    uint32_t sample;      /* latency pass: the next one */
-    uint64_t wait_ticks;  /* for other lanes */
+    uint64_t looked_tick;          /* when that was */
+    uint32_t n_preempted;          /* stretches that were the scheduler's */
+    uint32_t sample;               /* latency pass: the next one */
+    struct ab_iteration iteration; /* tail pass: so far of the one that runs */
+    uint32_t iteration_end;        /* it ends before this op; UINT32_MAX = in no phase of them */
+    uint32_t next_iteration,
+        last_iteration;  /* of the burst; [next, last) are to come in the phase */
+    uint64_t wait_ticks; /* for other lanes */
     uint64_t awake_ticks,
         asleep_cpu_ns;               /* of these, CPU time: as good as all that is spent awake */
     struct ab_phase_report *reports; /* one a phase */

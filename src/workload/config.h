@@ -70,7 +70,7 @@ struct ab_verb {
     uint32_t touch_bytes;
     enum ab_access mode;  /* access */
     uint32_t cursor;      /* index of the verb's own cursor */
-    struct ab_verb *body; /* of REPEAT; count says how often */
+    struct ab_verb *body; /* of REPEAT and SCOPE; count says how often */
     size_t n_body;
 };
 
@@ -92,7 +92,9 @@ struct ab_phase_def {
     enum ab_until until;
     uint64_t limit;
     uint32_t n_lanes;
-    bool is_run_by_main; /* lane 0 carries out the bodies of all lanes */
+    char each[AB_NAME_MAX + 1]; /* what an iteration is called; "" = none is timed by itself */
+    uint64_t budget_ns;         /* of the allocator in one; 0 = none */
+    bool is_run_by_main;        /* lane 0 carries out the bodies of all lanes */
     struct ab_role *roles;
     size_t n_roles;
 };

@@ -109,6 +109,22 @@ static void print_phases(FILE *f, const struct ab_workload *w, const struct ab_t
     }
 }
 
+static void print_iterations(FILE *f, const struct ab_tape *tape)
+{
+    for (uint32_t i = 0; i < tape->n_phases; i++) {
+        const struct ab_phase *p = &tape->phases[i];
+        const uint32_t *begin = &tape->iteration_begin[(size_t)i * tape->facts.lanes];
+        char budget[32];
+        if (p->iteration[0] == 0)
+            continue;
+        fprintf(f, "each     %s of %s: %" PRIu32, p->iteration, p->name,
+                begin[tape->facts.lanes] - begin[0]);
+        if (p->budget_ns != 0)
+            fprintf(f, ", budget %s", ab_units_time(budget, sizeof budget, (double)p->budget_ns));
+        fprintf(f, "\n");
+    }
+}
+
 static void print_lanes(FILE *f, const struct ab_tape *tape)
 {
     if (tape->facts.lanes < 2)
@@ -148,6 +164,8 @@ static void print_totals(FILE *f, const struct ab_workload *w, const struct ab_t
             facts->live_peak_blocks, AB_BYTES(facts->live_peak_bytes), tape->live_end_blocks,
             AB_BYTES(tape->live_end_bytes));
     print_lanes(f, tape);
+    if (tape->n_iterations > 0)
+        print_iterations(f, tape);
     if (tape->no_op_frees > 0)
         fprintf(f, "no-ops   %" PRIu64 " at empty positions%s: counted, not run\n",
                 tape->no_op_frees, has_queue(w) ? " or full queues" : "");

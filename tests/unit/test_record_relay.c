@@ -48,7 +48,8 @@ static int open_relay(void **state)
     (void)state;
     strcpy(folder, "/tmp/ab-relay-XXXXXX");
     if (mkdtemp(folder) == NULL ||
-        ab_relay_open(folder, (struct ab_relay_wish){1000, 8}, &relay, &err) != AB_OK ||
+        ab_relay_open(folder, (struct ab_relay_wish){.most_events = 1000, .site_depth = 8}, &relay,
+                      &err) != AB_OK ||
         ab_relay_serve(relay, &err) != AB_OK)
         return -1;
     control = map(AB_SPOOL_CONTROL, sizeof *control, 0);

@@ -3,6 +3,7 @@
  * Results read back: the same document and the same tables come out that went in.
  */
 #include "report/read/read_result.h"
+#include "result/merge/merge_iterations.h"
 #include "result/session.h"
 
 #include "base/bits.h"
@@ -254,6 +255,34 @@ static void size_classes_and_windows_come_back(void **state)
     fake_depth_free(d);
 }
 
+static void iterations_come_back(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    struct ab_iterations x[2] = {{.phase = f->s.phases[0], .name = "frame", .budget_ns = 16.67e6},
+                                 {.phase = f->s.phases[0], .backend = 1, .round = 1, .name = "i"}};
+    for (unsigned i = 0; i < 2; i++)
+        assert_non_null(x[i].hdr = ab_hdr_new());
+    for (uint64_t ns = 1; ns <= 2000; ns++)
+        ab_hdr_record(x[0].hdr, ns * 1001);
+    x[0].n = 2000;
+    x[0].n_over_budget = 7;
+    x[0].n_scheduler = 3;
+    x[0].n_calls = 2000 * 1200;
+    x[0].call_ns = 20.25;
+    x[1].budget_ns = x[1].call_ns = NAN;
+    strcpy(x[1].reason, "what timing a call takes is not known");
+    ab_iterations_summarise(&x[0]);
+    ab_iterations_summarise(&x[1]);
+    f->s.iterations = x;
+    f->s.n_iterations = 2;
+    assert_round_trip(&f->s);
+    f->s.n_iterations = 0;
+    free(x[0].hdr);
+    free(x[1].hdr);
+    fake_session_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +297,7 @@ int main(void)
         cmocka_unit_test(overflow_counts_behind_the_percentiles_after_reading_too),
         cmocka_unit_test(a_session_with_memory_comes_back),
         cmocka_unit_test(size_classes_and_windows_come_back),
+        cmocka_unit_test(iterations_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

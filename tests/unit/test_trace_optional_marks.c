@@ -6,10 +6,12 @@
 #include "support/cmocka.h"
 #include "support/trace_mix.h"
 #include "trace/optional/mark_chunk.h"
+#include "trace/optional/mark_stats.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
 #include "trace_tools/walk.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +62,36 @@ static void marks_ascend(void **state)
     assert_int_equal(t.marks[2].thread, AB_MARK_NO_THREAD);
     ab_mark_table_cut(&t, 8, 3);
     assert_int_equal(t.n, 2);
+    ab_mark_table_fini(&t);
+}
+
+static void what_lies_between_is_by_name(void **state)
+{
+    struct ab_mark_table t = {0};
+    struct ab_mark_stats stats[3];
+    static const uint64_t calls[] = {3, 10, 30, 31};
+    uint32_t other, frame, none;
+    (void)state;
+    assert_true(ab_mark_know_name(&t, "other", &other));
+    assert_true(ab_mark_know_name(&t, "frame", &frame));
+    assert_true(ab_mark_know_name(&t, "none", &none));
+    for (size_t i = 0; i < 4; i++)
+        assert_true(ab_mark_add(&t, (struct ab_trace_mark){.call = calls[i], .name = frame}));
+    assert_true(ab_mark_add(&t, (struct ab_trace_mark){.call = 32, .name = other}));
+    assert_true(ab_mark_stats(&t, stats));
+    assert_int_equal(stats[0].name, frame);
+    assert_int_equal(stats[0].n, 4);
+    assert_int_equal(stats[0].first, 3);
+    assert_int_equal(stats[0].last, 31);
+    assert_true(stats[0].calls.min == 1 && stats[0].calls.median == 7 && stats[0].calls.max == 20);
+    assert_true(isnan(stats[0].us.median)); /* no times */
+    assert_int_equal(stats[1].name, other);
+    assert_true(stats[1].n == 1 && isnan(stats[1].calls.median));
+    assert_true(stats[2].n == 0 && isnan(stats[2].calls.min));
+    for (size_t i = 0; i < t.n; i++)
+        t.marks[i].time_us = i * i * 5;
+    assert_true(ab_mark_stats(&t, stats));
+    assert_true(stats[0].us.min == 5 && stats[0].us.median == 15 && stats[0].us.max == 25);
     ab_mark_table_fini(&t);
 }
 
@@ -253,6 +285,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_there_once),
         cmocka_unit_test(marks_ascend),
+        cmocka_unit_test(what_lies_between_is_by_name),
         cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(a_table_without_marks_writes_nothing),
         cmocka_unit_test(a_cut_file_has_the_marks_of_its_calls),

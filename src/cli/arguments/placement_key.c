@@ -33,19 +33,19 @@ char *ab_placement_trim(char *s)
 
 static enum ab_status fail_key(const struct parser *p, const char *key)
 {
-    static const char *const of_traces[] = {"size", "lane", "thread"};
+    static const char *const of_traces[] = {"scope", "size", "lane", "thread"};
     struct ab_text known = {0};
     bool is_trace = p->terms->sets == NULL;
-    const char *near = is_trace ? ab_text_nearest(key, of_traces, 3)
+    const char *near = is_trace ? ab_text_nearest(key, of_traces, 4)
                                 : ab_text_nearest(key, p->terms->sets, p->terms->n_sets);
     for (size_t i = 0; i < p->terms->n_sets; i++)
         ab_text_addf(&known, "%s, ", p->terms->sets[i]);
     ab_fail(p->err, AB_USAGE,
-            "%s: unknown %s '%s'%s%s%s: %ssize:BYTES, size:FROM-TO, lane:N, "
+            "%s: unknown %s '%s'%s%s%s: %s%ssize:BYTES, size:FROM-TO, lane:N, "
             "thread:N, *",
             p->where, is_trace ? "key" : "set", SHOWN(key), near != NULL ? "; did you mean '" : "",
             near != NULL ? near : "", near != NULL ? "'? Allowed" : "; allowed",
-            known.s != NULL ? known.s : "");
+            known.s != NULL ? known.s : "", is_trace ? "scope, " : "");
     ab_text_fini(&known);
     return AB_USAGE;
 }
@@ -62,6 +62,11 @@ static enum ab_status read_number(const struct parser *p, const char *key, const
     return AB_OK;
 }
 
+static enum ab_status fail_twice(const struct parser *p, const char *key)
+{
+    return ab_fail(p->err, AB_USAGE, "%s: '%s': asked for twice in one rule", p->where, SHOWN(key));
+}
+
 static enum ab_status set_range(const struct parser *p, const char *key, enum ab_route_range range,
                                 uint64_t least, uint64_t most)
 {
@@ -69,8 +74,7 @@ static enum ab_status set_range(const struct parser *p, const char *key, enum ab
         return ab_fail(p->err, AB_USAGE, "%s: '%s': the first number must not be above the second",
                        p->where, SHOWN(key));
     if (p->rule->ranges[range].is_asked)
-        return ab_fail(p->err, AB_USAGE, "%s: '%s': asked for twice in one rule", p->where,
-                       SHOWN(key));
+        return fail_twice(p, key);
     p->rule->ranges[range].is_asked = true;
     p->rule->ranges[range].least = least;
     p->rule->ranges[range].most = most;
@@ -100,6 +104,17 @@ static enum ab_status read_lane(const struct parser *p, const char *key)
     return AB_OK;
 }
 
+/* Only a recording knows where it was called from, and when its blocks die. */
+static enum ab_status check_trace(const struct parser *p, const char *key)
+{
+    if (p->terms->sets == NULL)
+        return AB_OK;
+    return ab_fail(p->err, AB_USAGE,
+                   "%s: '%s': only traces have call sites and scopes; a rule of a workload names "
+                   "its sets",
+                   p->where, SHOWN(key));
+}
+
 static enum ab_status read_predicate(const struct parser *p, const char *key)
 {
     if (strncmp(key, "lane:", 5) == 0 || strncmp(key, "thread:", 7) == 0)
@@ -109,7 +124,12 @@ static enum ab_status read_predicate(const struct parser *p, const char *key)
     for (size_t i = 0; i < p->terms->n_sets; i++)
         if (strcmp(p->terms->sets[i], key) == 0)
             return set_range(p, key, AB_ROUTE_GROUP, i, i);
-    return fail_key(p, key);
+    if (strcmp(key, "scope") != 0)
+        return fail_key(p, key);
+    if (p->rule->asks_scope)
+        return fail_twice(p, key);
+    p->rule->asks_scope = true;
+    return check_trace(p, key);
 }
 
 static enum ab_status read_predicates(const struct parser *p, char *key)

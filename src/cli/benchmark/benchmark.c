@@ -88,7 +88,7 @@ static enum ab_status select_backends(struct measurement *m, struct ab_err *err)
         fprintf(stderr, "back ends: %s\n", choice.s);
     ab_text_fini(&choice);
     AB_TRY(ab_mapped_rows_read(o, s, &m->selection, &m->mapped, err));
-    return ab_mapped_rows_make(&m->mapped, s, err);
+    return ab_mapped_rows_make(o, &m->mapped, s, err);
 }
 
 static void copy(char *dst, size_t cap, const char *src)

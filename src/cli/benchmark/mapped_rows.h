@@ -14,7 +14,8 @@ struct ab_mapped_rows {
     struct ab_route *routes;    /* n: of each, once made */
     struct ab_route null_route; /* the harness's price */
     size_t n;
-    size_t first; /* which row of the measurement is the first of them */
+    uint32_t n_phases; /* of the tape */
+    size_t first;      /* which row of the measurement is the first of them */
 };
 
 /* Reads them, and adds a row for each to `list`, behind those that are there. End it with
@@ -23,8 +24,8 @@ enum ab_status ab_mapped_rows_read(const struct ab_options *o, const struct ab_s
                                    struct ab_selection_list *list, struct ab_mapped_rows *out,
                                    struct ab_err *err);
 /* Decides for each request of the tape which heap serves it. */
-enum ab_status ab_mapped_rows_make(struct ab_mapped_rows *rows, const struct ab_subject *subject,
-                                   struct ab_err *err);
+enum ab_status ab_mapped_rows_make(const struct ab_options *o, struct ab_mapped_rows *rows,
+                                   const struct ab_subject *subject, struct ab_err *err);
 /* Of row `row` of the measurement; nothing where it is none of these. */
 void ab_mapped_rows_fill(const struct ab_mapped_rows *rows, size_t row, struct ab_case *c,
                          struct ab_backend_info *info);

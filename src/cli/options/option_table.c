@@ -356,6 +356,10 @@ static const struct ab_option_info table[] = {
     {"sites", "[DEPTH]",
      "also where each allocation is called from: DEPTH calls (1 to 64, default 8)",
      "What is recorded", 0, RECORD, SPECIAL(ab_option_site_depth), .is_value = ab_option_is_count},
+    {"time", NULL,
+     "also when each call was made, in microseconds; costs a reading of the\n"
+     "clock for each, also where there is only one thread",
+     "What is recorded", 0, RECORD, FLAG(has_call_times)},
     {"output", "FILE", "trace to write, or a folder for it (default: COMMAND.abt)", "Output", 'o',
      RECORD, TEXT(output)},
     {"output", "FILE", "trace or file to write; recover: or a folder for it", "Output", 'o', TRACE,

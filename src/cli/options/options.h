@@ -105,6 +105,7 @@ struct ab_options {
     bool is_waiting;                   /* record --wait */
     uint64_t most_events, duration_ns; /* record; 0 = to the end */
     uint32_t site_depth;               /* record --sites: calls of each stack; 0 = none */
+    bool has_call_times;               /* record --time */
     bool wants_sites;                  /* trace info --sites */
     uint32_t n_sites;                  /* of them that are shown */
     bool has_site_order;               /* --sort */

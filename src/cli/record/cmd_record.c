@@ -142,6 +142,7 @@ static enum ab_status record(const struct ab_options *o, const struct ab_trace_p
     launch.most_events = o->most_events;
     launch.duration_ns = o->duration_ns;
     launch.site_depth = o->site_depth;
+    launch.has_time = o->has_call_times;
     if (status == AB_OK && !o->is_unconverted)
         status = ab_output_open(place->path, &out, err);
     if (status == AB_OK && (status = ab_launch_start(&launch, o->args, err)) == AB_USAGE)

@@ -125,6 +125,8 @@ static struct sum add_up(const struct ab_spool_traces *t)
         s.report.n_sites += r->n_sites;
         s.report.n_cut_sites += r->n_cut_sites;
         s.report.n_stacks += r->n_stacks;
+        s.report.n_marks += r->n_marks;
+        s.report.n_lost_marks += r->n_lost_marks;
         s.report.lacks_sites |= r->lacks_sites;
         if (r->repair_ticks_max > s.report.repair_ticks_max)
             s.report.repair_ticks_max = r->repair_ticks_max;
@@ -171,6 +173,17 @@ static void print_call_sites(const struct sum *s)
                 "stack could not be followed to its end\n",
                 (unsigned long long)r->n_sites, (unsigned long long)r->n_stacks,
                 100 * (double)r->n_cut_sites / (double)r->n_sites);
+}
+
+static void print_marks(const struct sum *s)
+{
+    const struct ab_convert_report *r = &s->report;
+    if (r->n_marks > 0)
+        fprintf(stderr, "allocbench: %llu mark%s\n", (unsigned long long)r->n_marks,
+                plural(r->n_marks));
+    if (r->n_lost_marks > 0)
+        fprintf(stderr, "allocbench: %llu marks omitted: more than a trace can have\n",
+                (unsigned long long)r->n_lost_marks);
 }
 
 static void print_order(const struct sum *s, double ns_per_tick)
@@ -358,6 +371,7 @@ void ab_spool_summary_print(struct ab_spool_traces *t)
     print_bypasses(t);
     print_losses(&s);
     print_call_sites(&s);
+    print_marks(&s);
     print_order(&s, t->ns_per_tick);
     print_cost_of_command(t);
 }

@@ -42,10 +42,12 @@ struct ab_trace_facts { /* what `trace info` knows of one file */
     bool wants_sites;
     struct ab_site_table site_table; /* {0} = not asked for */
     struct ab_site_stats sites;
+    struct ab_mark_table marks;
     char digest[65]; /* "" = not asked for */
 };
 
-void ab_trace_print_facts(FILE *to, const struct ab_trace_facts *f, struct ab_table_style style);
+enum ab_status ab_trace_print_facts(FILE *to, const struct ab_trace_facts *f,
+                                    struct ab_table_style style, struct ab_err *err);
 json_t *ab_trace_facts_json(struct ab_json *w, const struct ab_trace_facts *f);
 
 /* The first o->n_sites call sites, with names of functions where there are any. */

@@ -3,6 +3,7 @@
  * Events as text: `dump` for people and pipes, `export` for spreadsheets and data frames.
  */
 #include "cli/trace/cmd_trace.h"
+#include "cli/trace/trace_marks.h"
 #include "report/output.h"
 #include "trace_tools/event_text.h"
 
@@ -13,22 +14,55 @@ enum { BUFFER_BYTES = 1 << 16 };
 
 struct printer {
     FILE *to;
-    unsigned layout;          /* of enum ab_event_layout */
+    unsigned layout; /* of enum ab_event_layout */
+    struct ab_mark_table marks;
+    size_t next_mark;
     struct ab_survey *survey; /* gathers the curve; NULL = not asked for */
     char buffer[BUFFER_BYTES];
 };
+
+static enum ab_status flush(struct printer *p, const char *end, struct ab_err *err)
+{
+    size_t n = (size_t)(end - p->buffer);
+    if (fwrite(p->buffer, 1, n, p->to) != n)
+        return ab_fail_errno(err, AB_SYSTEM, "cannot write the events");
+    return AB_OK;
+}
+
+/* Lines have marks, rows have none: those are of calls. */
+static bool is_mark_due(const struct printer *p, uint64_t call)
+{
+    return p->next_mark < p->marks.n && p->marks.marks[p->next_mark].call <= call &&
+           (p->layout & AB_EVENT_CSV) == 0;
+}
+
+static void print_marks(struct printer *p, uint64_t call)
+{
+    for (; is_mark_due(p, call); p->next_mark++)
+        ab_trace_print_mark(p->to, &p->marks, p->next_mark, (p->layout & AB_EVENT_TIMED) != 0);
+}
+
+/* Those before the range are not of it. */
+static void skip_marks(struct printer *p, uint64_t first)
+{
+    while (p->next_mark < p->marks.n && p->marks.marks[p->next_mark].call < first)
+        p->next_mark++;
+}
 
 static enum ab_status print_batch(struct printer *p, const struct ab_walk_batch *batch,
                                   struct ab_err *err)
 {
     char *at = p->buffer, *full = p->buffer + BUFFER_BYTES - AB_EVENT_TEXT_MAX;
     for (size_t i = 0; i < batch->n; i++) {
+        if (is_mark_due(p, batch->first + i)) {
+            AB_TRY(flush(p, at, err));
+            at = p->buffer;
+            print_marks(p, batch->first + i);
+        }
         at = ab_event_text(at, p->layout, batch->first + i, &batch->events[i], &batch->blocks[i]);
         if (at < full && i + 1 < batch->n)
             continue;
-        size_t n = (size_t)(at - p->buffer);
-        if (fwrite(p->buffer, 1, n, p->to) != n)
-            return ab_fail_errno(err, AB_SYSTEM, "cannot write the events");
+        AB_TRY(flush(p, at, err));
         at = p->buffer;
     }
     return AB_OK;
@@ -39,6 +73,10 @@ static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struc
     struct printer *p = user;
     if (batch->where == AB_WALK_BEGIN && batch->info->has_time)
         p->layout |= AB_EVENT_TIMED;
+    if (batch->where == AB_WALK_BEGIN)
+        skip_marks(p, batch->first);
+    if (p->to != NULL && batch->where == AB_WALK_END)
+        print_marks(p, batch->first);
     if (p->to != NULL && batch->where == AB_WALK_BEGIN && (p->layout & AB_EVENT_CSV) != 0)
         fputs(ab_event_csv_head(p->layout), p->to);
     enum ab_status status = p->to != NULL ? print_batch(p, batch, err) : AB_OK;
@@ -49,10 +87,11 @@ static enum ab_status print_events(const struct ab_options *o, struct printer *p
                                    struct ab_err *err)
 {
     struct ab_trace_watch watch;
-    struct ab_walk walk = {.visit = visit, .user = p};
+    struct ab_walk walk = {.visit = visit, .user = p, .marks = &p->marks};
     ab_trace_watch_begin(&watch, o, o->args[1], &walk);
     enum ab_status status = ab_trace_walk(&walk, NULL, err);
     ab_trace_watch_end(&watch);
+    ab_mark_table_fini(&p->marks);
     return status;
 }
 

@@ -72,6 +72,8 @@ enum ab_status ab_trace_cmd_anonymize(const struct ab_options *o, int *exit_code
                 AB_SHOWN(1024, r.before.program));
     if (r.before.has_sites)
         fputs("allocbench: removed: the call sites\n", stderr);
+    if (r.before.has_marks)
+        fputs("allocbench: removed: the names of the marks\n", stderr);
     if (r.before.bypass.is_there)
         fputs("allocbench: removed: the note of what was not seen, with the names of libraries\n",
               stderr);

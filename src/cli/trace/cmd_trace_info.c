@@ -23,6 +23,7 @@ static enum ab_status read_facts(const struct ab_options *o, struct ab_trace_fac
     struct ab_trace_watch watch;
     struct ab_walk walk = {.visit = visit,
                            .user = f,
+                           .marks = &f->marks,
                            .sites = o->wants_sites ? &f->site_table : NULL,
                            .digest = o->wants_digest ? f->digest : NULL};
     f->wants_sites = o->wants_sites;
@@ -48,7 +49,7 @@ static enum ab_status tell(const struct ab_options *o, size_t i, struct ab_trace
         if (o->n_args > 2) {
             printf("%s%s:\n", i > 1 ? "\n" : "", AB_SHOWN(600, f->path));
         }
-        ab_trace_print_facts(stdout, f, ab_terminal_style(o));
+        AB_TRY(ab_trace_print_facts(stdout, f, ab_terminal_style(o), err));
         if (o->wants_sites)
             ab_trace_print_sites(stdout, f, o);
     }
@@ -82,6 +83,7 @@ static enum ab_status tell_all(const struct ab_options *o, struct ab_json *w, js
         ab_survey_fini(&f->survey);
         ab_site_stats_fini(&f->sites);
         ab_site_table_fini(&f->site_table);
+        ab_mark_table_fini(&f->marks);
     }
     free(f);
     return status;

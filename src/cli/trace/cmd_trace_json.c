@@ -4,6 +4,7 @@
  * (traces/README.md says what each means). Classes and steps without a count are left out.
  */
 #include "cli/trace/cmd_trace.h"
+#include "cli/trace/trace_marks.h"
 #include "report/json.h"
 #include "trace_tools/event_text.h"
 
@@ -146,6 +147,7 @@ json_t *ab_trace_facts_json(struct ab_json *w, const struct ab_trace_facts *f)
     put_totals(w, o, &f->info);
     if (f->digest[0] != 0)
         ab_json_put(w, o, "digest", ab_json_string(f->digest));
+    ab_json_put(w, o, "marks", ab_trace_marks_json(w, &f->marks));
     put(w, o, "freed_blocks", f->survey.n_frees);
     put(w, o, "remote_frees", f->survey.n_remote_frees);
     put_ratio(w, o, "remote_free_ratio", f->survey.n_remote_frees, f->survey.n_frees);

@@ -4,6 +4,7 @@
  */
 #include "cli/record/bypass_text.h"
 #include "cli/trace/cmd_trace.h"
+#include "cli/trace/trace_marks.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/table/style.h"
@@ -191,10 +192,12 @@ static void print_classes(FILE *to, const struct picture *p)
             print_class(to, p, k, most, all);
 }
 
-void ab_trace_print_facts(FILE *to, const struct ab_trace_facts *f, struct ab_table_style style)
+enum ab_status ab_trace_print_facts(FILE *to, const struct ab_trace_facts *f,
+                                    struct ab_table_style style, struct ab_err *err)
 {
     const struct ab_survey *s = &f->survey;
     print_totals(to, &f->info);
+    AB_TRY(ab_trace_print_marks(to, &f->marks, err));
     if (f->digest[0] != 0)
         fprintf(to, "digest     %s\n", f->digest);
     print_threads(to, s);
@@ -206,4 +209,5 @@ void ab_trace_print_facts(FILE *to, const struct ab_trace_facts *f, struct ab_ta
                                         &s->life_events, NULL, NULL, false, style.utf8});
     print_classes(to, &(struct picture){"lifetimes: bytes requested between allocation and free",
                                         &s->life_bytes, NULL, NULL, true, style.utf8});
+    return AB_OK;
 }

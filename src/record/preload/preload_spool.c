@@ -21,6 +21,7 @@
 #include "record/preload/preload_environment.h"
 #include "record/preload/preload_files.h"
 #include "record/preload/preload_halves.h"
+#include "record/preload/preload_marks/mark_names.h"
 #include "record/preload/preload_program.h"
 #include "record/preload/preload_sites.h"
 #include "record/preload/preload_starts.h"
@@ -41,6 +42,7 @@ struct process {                  /* wiped in a forked child: image is NULL ther
     uint32_t next_recycled;       /* where the search for a dead thread's slot goes on */
     bool has_stopped;             /* there is no image, and there will be none */
     bool has_threads;             /* there was more than one stream */
+    bool has_marks;               /* there was one */
     uint32_t generation;          /* of the image: how many programs the process had been before */
     uint32_t n_forks;
 };
@@ -86,8 +88,8 @@ static struct ab_file_id file_of(int32_t slot)
 /* A half more is full: of what was called, not of what is known of it. */
 static void count_half(struct ab_spool_tail *tail, uint64_t number)
 {
-    int64_t n_calls = process->sites == NULL ? AB_SPOOL_HALF_EVENTS
-                                             : ab_halves_count_calls(tail, number % 2);
+    bool is_plain = process->sites == NULL && !process->has_marks;
+    int64_t n_calls = is_plain ? AB_SPOOL_HALF_EVENTS : ab_halves_count_calls(tail, number % 2);
     int64_t n = __atomic_add_fetch(&ab_control->n_events, n_calls, __ATOMIC_RELAXED);
     uint32_t running = AB_SPOOL_RUNNING;
     if (ab_control->most_events != 0 && n >= (int64_t)ab_control->most_events)
@@ -380,7 +382,7 @@ AB_HIDDEN void ab_spool_start(void)
     if (p == NULL || !ab_files_start(where) || syscall(SYS_madvise, p, bytes, MADV_WIPEONFORK) != 0)
         return; /* Linux before 4.14: a forked child would write into its parent's streams */
     const char *alone = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
-    is_alone = alone != NULL ? alone : &never;
+    is_alone = alone != NULL && !ab_control->has_time ? alone : &never;
     process = p;
     ab_program_find();
     ab_exec_is_noted = takes_children;
@@ -463,6 +465,19 @@ AB_HIDDEN void ab_spool_note_aligned(const void *address, size_t size, size_t al
     unsigned log2 = log2_up(align);
     uint64_t both = (uint64_t)(uintptr_t)address | (uint64_t)(log2 < 63 ? log2 : 63) << 58;
     ab_spool_note_given(AB_SPOOL_ALIGNED, (const void *)(uintptr_t)both, size, here);
+}
+
+/* Always with a stamp: so its time is known, and later events may carry it again. */
+AB_HIDDEN void ab_spool_note_mark(const char *name)
+{
+    struct ab_spool_tail *tail = tail_of_thread();
+    if (tail == NULL)
+        return;
+    uint64_t number = ab_mark_name_number(name), stamp = ab_stamp_now();
+    process->has_marks = true;
+    put(tail, stamp, AB_SPOOL_MARK, 0, number);
+    if (process->image != NULL)
+        tail->last_stamp = stamp;
 }
 
 AB_HIDDEN void ab_spool_note_usable_size(void)

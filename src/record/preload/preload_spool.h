@@ -29,6 +29,9 @@ void ab_spool_note_aligned(const void *address, size_t size, size_t align, struc
 /* malloc_usable_size was called. */
 void ab_spool_note_usable_size(void);
 
+/* A mark of this name. */
+void ab_spool_note_mark(const char *name);
+
 /* Which image the next program of a process will have. */
 uint32_t ab_exec_next_generation(uint32_t pid);
 

@@ -29,7 +29,7 @@
 #define AB_SPOOL_FOLDER "spool"
 #define AB_SPOOL_CONTROL "control"
 #define AB_SPOOL_ENV_PID "ALLOCBENCH_RECORD_PID"    /* of the command; "17+": its children too */
-#define AB_SPOOL_MAGIC UINT64_C(0x366c6f6f70536241) /* "AbSpool6" */
+#define AB_SPOOL_MAGIC UINT64_C(0x376c6f6f70536241) /* "AbSpool7" */
 
 enum {
     AB_SPOOL_PAGE = 4096,
@@ -122,16 +122,26 @@ struct ab_spool_start { /* a program that a process became or started, not (yet)
     char path[240];      /* as it was called, maybe cut off */
 };
 
+enum ab_spool_name_state { AB_SPOOL_NO_NAME, AB_SPOOL_NAME_TAKEN, AB_SPOOL_NAME_THERE };
+enum { AB_SPOOL_MARK_NAME = 124, AB_SPOOL_MARK_NAMES = 1024 };
+struct ab_spool_mark_name {
+    uint32_t state;
+    char text[AB_SPOOL_MARK_NAME]; /* with its NUL */
+};
+
 enum { AB_SPOOL_REQUESTS = 64, AB_SPOOL_STARTS = 512 };
 struct ab_spool_control {
     uint64_t magic;
-    uint32_t n_asked;       /* a futex: changes with each request */
-    uint32_t server;        /* process id of `record` */
-    uint32_t stop;          /* enum ab_spool_stop: recording is over for all */
-    uint64_t most_events;   /* 0 = any number */
-    int64_t n_events;       /* counted when a half is full */
-    uint32_t n_starts_lost; /* that there was no place for */
-    uint32_t site_depth;    /* calls of a stack that are recorded; 0 = none */
+    uint32_t n_asked;               /* a futex: changes with each request */
+    uint32_t server;                /* process id of `record` */
+    uint32_t stop;                  /* enum ab_spool_stop: recording is over for all */
+    uint64_t most_events;           /* 0 = any number */
+    int64_t n_events;               /* counted when a half is full */
+    uint32_t n_starts_lost;         /* that there was no place for */
+    uint32_t site_depth;            /* calls of a stack that are recorded; 0 = none */
+    uint32_t has_time;              /* every event gets a stamp of its own */
+    uint64_t begin_ns, begin_ticks; /* CLOCK_MONOTONIC and the tick counter at one time */
+    struct ab_spool_mark_name mark_names[AB_SPOOL_MARK_NAMES];
     struct ab_spool_request requests[AB_SPOOL_REQUESTS];
     struct ab_spool_start starts[AB_SPOOL_STARTS];
 };
@@ -155,6 +165,7 @@ enum ab_spool_kind {
     AB_SPOOL_SITE,         /* size = number of the stack of the call that comes next; stamp 0 */
     AB_SPOOL_FRAME,        /* a stack is made known: see AB_SPOOL_FRAME_…; stamp 0 */
     AB_SPOOL_MODULE,       /* a module is: see AB_SPOOL_MODULE_…; stamp 0 */
+    AB_SPOOL_MARK,         /* no call: size = place of its name in the control file + 1, 0 = none */
     AB_SPOOL_KIND_COUNT
 };
 

@@ -14,6 +14,8 @@
 #include "report/counts/counting_json.h"
 #include "report/files/checksum.h"
 #include "report/format.h"
+#include "report/heaps/heaps_json.h"
+#include "report/iterations/iterations_json.h"
 #include "report/json.h"
 #include "report/sinks/json_overview.h"
 #include "report/sinks/json_parts.h"
@@ -150,27 +152,6 @@ static json_t *settings(struct ab_json *w, const char *s)
     return list;
 }
 
-/* null: one heap, so nothing is mapped. */
-static json_t *mapping(struct ab_json *w, const struct ab_backend_info *b)
-{
-    if (b->n_heaps == 0)
-        return json_null();
-    json_t *o = json_object(), *list = json_array();
-    ab_json_put(w, o, "rules", ab_json_string(b->map));
-    for (uint32_t h = 0; h < b->n_heaps; h++) {
-        const struct ab_mapped_heap *heap = &b->heaps[h];
-        json_t *item = json_object();
-        ab_json_put(w, item, "name", ab_json_string(heap->name));
-        ab_json_put(w, item, "n_requests", ab_json_integer(heap->n_requests));
-        ab_json_put(w, item, "requested_bytes", ab_json_integer(heap->requested_bytes));
-        ab_json_put(w, item, "live_peak_blocks", ab_json_integer(heap->live_peak_blocks));
-        ab_json_put(w, item, "live_peak_bytes", ab_json_integer(heap->live_peak_bytes));
-        ab_json_append(w, list, item);
-    }
-    ab_json_put(w, o, "heaps", list);
-    return o;
-}
-
 static json_t *backend(struct ab_json *w, const struct ab_backend_info *b)
 {
     json_t *o = json_object();
@@ -188,7 +169,7 @@ static json_t *backend(struct ab_json *w, const struct ab_backend_info *b)
     ab_json_put(w, o, "package", ab_json_string(b->package));
     ab_json_put(w, o, "caveat", ab_json_string(b->caveat));
     ab_json_put(w, o, "uncounted", ab_json_string(b->uncounted));
-    ab_json_put(w, o, "map", mapping(w, b));
+    ab_json_put(w, o, "map", ab_json_mapping(w, b));
     return o;
 }
 
@@ -235,17 +216,6 @@ static json_t *tail(struct ab_json *w, const struct ab_result *r)
     return o;
 }
 
-static json_t *histogram(const struct ab_hdr *h)
-{
-    char *encoded = NULL;
-    struct ab_err err;
-    if (ab_hdr_encode(h, &encoded, &err) != AB_OK)
-        return NULL;
-    json_t *value = json_string(encoded);
-    free(encoded);
-    return value;
-}
-
 static json_t *result(struct ab_json *w, const struct ab_session *s, const struct ab_result *r)
 {
     json_t *o = json_object(), *quantiles = json_object();
@@ -257,7 +227,7 @@ static json_t *result(struct ab_json *w, const struct ab_session *s, const struc
     put_fields(w, quantiles, r, AB_FIELD_QUANTILE);
     ab_json_put(w, o, "quantiles", quantiles);
     bool is_elsewhere = s->is_histogram_merged && ab_hdr_total(r->hdr) == 0;
-    ab_json_put(w, o, "hdr_v2", is_elsewhere ? json_null() : histogram(r->hdr));
+    ab_json_put(w, o, "hdr_v2", is_elsewhere ? json_null() : ab_json_histogram(r->hdr));
     if (r->op == AB_OP_ALL)
         put_fields(w, o, r, AB_FIELD_ALL);
     if (r->op == AB_OP_ALL && !isnan(r->wait_percent))
@@ -335,7 +305,7 @@ static json_t *distribution(struct ab_json *w, const struct ab_session *s,
     ab_json_put(w, o, "step", ab_json_real(kind->step));
     bool is_empty = d->hdr == NULL || ab_hdr_total(d->hdr) == 0;
     ab_json_put(w, o, "highest", is_empty ? json_null() : ab_json_integer(d->hdr->max));
-    ab_json_put(w, o, "hdr_v2", is_empty ? json_null() : histogram(d->hdr));
+    ab_json_put(w, o, "hdr_v2", is_empty ? json_null() : ab_json_histogram(d->hdr));
     ab_json_put(w, o, "reason", ab_json_string(d->reason));
     return o;
 }
@@ -408,7 +378,7 @@ static json_t *size_class(struct ab_json *w, const struct ab_session *s,
     ab_json_put(w, o, "p99", ab_json_real(ab_result_quantile(c->hdr, 0.99)));
     ab_json_put(w, o, "p99.9", ab_json_real(ab_result_quantile(c->hdr, 0.999)));
     ab_json_put(w, o, "max", n > 0 ? ab_json_integer(c->hdr->max) : json_null());
-    ab_json_put(w, o, "hdr_v2", histogram(c->hdr));
+    ab_json_put(w, o, "hdr_v2", ab_json_histogram(c->hdr));
     return o;
 }
 
@@ -428,7 +398,7 @@ static json_t *window(struct ab_json *w, const struct ab_session *s, const struc
     return o;
 }
 
-/* Latency in depth: by size, over time. */
+/* Latency in depth: by size, over time, by heap. */
 static void put_depth(struct ab_json *w, json_t *o, const struct ab_session *s)
 {
     json_t *classes = json_array(), *windows = json_array();
@@ -440,6 +410,7 @@ static void put_depth(struct ab_json *w, json_t *o, const struct ab_session *s)
             ab_json_append(w, windows, window(w, s, &s->windows[i]));
     ab_json_put(w, o, "size_classes", classes);
     ab_json_put(w, o, "windows", windows);
+    ab_json_put(w, o, "heaps", ab_json_heaps(w, s));
 }
 
 /* The last key: of all that stands before it. */
@@ -479,6 +450,7 @@ static json_t *document(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "results", results);
     put_depth(w, o, s);
     put_memory(w, o, s);
+    ab_iterations_json(w, o, s);
     ab_json_put(w, o, "trace_overview", ab_json_overview(w, s->overview));
     ab_json_put(w, o, "ratios", ab_json_ratios(w, s));
     put_verdicts(w, o, s);

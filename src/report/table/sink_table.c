@@ -12,6 +12,7 @@
 #include "core/text.h"
 #include "report/counts/table_counts.h"
 #include "report/format.h"
+#include "report/iterations/table_iterations.h"
 #include "report/table/answer/answer.h"
 #include "report/table/session/table_depth.h"
 #include "report/table/session/table_memory.h"
@@ -270,6 +271,8 @@ static void print_report(struct report *r)
     ab_answer_print(r->to, r->view, r->style);
     if (has_results && !is_exec)
         ab_table_counts(r->to, r->s, r->style);
+    if (has_results && !is_exec)
+        ab_table_iterations(r->to, r->s, r->style);
     if (has_results && !is_exec && r->style.topics != 0)
         print_topics(r);
     ab_rounds_print(r->to, r->s, r->style);

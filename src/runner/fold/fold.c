@@ -8,6 +8,8 @@
 #include "core/grow.h"
 #include "result/passes.h"
 #include "runner/fold/fold_depth.h"
+#include "runner/fold/fold_heaps.h"
+#include "runner/fold/fold_iterations.h"
 #include "runner/fold/fold_memory.h"
 #include "runner/fold/sample_iter.h"
 
@@ -361,6 +363,7 @@ static void add_null(const struct ab_fold *f, uint32_t phase, enum ab_boundary b
                                       : (double)NAN,
         .floor_ns = ab_result_quantile(all, 0.5),
         .instr_per_op = NAN,
+        .iteration_call_ns = NAN,
     };
 }
 
@@ -397,5 +400,7 @@ void ab_fold_forget(struct ab_session *session, uint32_t backend)
     }
     session->n_results = kept;
     ab_fold_depth_drop(session, backend, AB_FOLD_ANY);
+    ab_fold_heaps_drop(session, backend, AB_FOLD_ANY);
     ab_fold_drop_memory(session, backend, AB_FOLD_ANY);
+    ab_fold_drop_iterations(session, backend, AB_FOLD_ANY);
 }

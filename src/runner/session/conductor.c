@@ -9,6 +9,8 @@
 #include "result/passes.h"
 #include "runner/estimate.h"
 #include "runner/fold/fold_depth.h"
+#include "runner/fold/fold_heaps.h"
+#include "runner/fold/fold_iterations.h"
 #include "runner/fold/fold_memory.h"
 
 #include <math.h>
@@ -222,6 +224,25 @@ static enum ab_status run_null_latency(struct ab_conductor *c, enum ab_boundary 
     return status == AB_OK ? check_null(run, err) : status;
 }
 
+/* What timing each call of an iteration takes. */
+static enum ab_status run_null_iterations(struct ab_conductor *c, enum ab_boundary boundary,
+                                          uint32_t round, struct ab_err *err)
+{
+    struct ab_outcome run = {0};
+    struct ab_case null = ab_run_null_case(&c->context, boundary);
+    struct ab_fold fold = ab_conductor_fold(c, 0, round);
+    if (c->context.tape->image->n_iterations == 0 ||
+        !ab_pass_is_in(&c->session->passes, AB_PASS_TAIL, round))
+        return AB_OK;
+    enum ab_status status = ab_run(&c->context, &null, AB_PASS_TAIL, &c->rng, &run, err);
+    if (status == AB_OK)
+        status = check_null(&run, err);
+    if (status == AB_OK)
+        ab_fold_iteration_cost(&fold, boundary, &run);
+    ab_outcome_fini(&run);
+    return status;
+}
+
 enum ab_status ab_conduct_null(struct ab_conductor *c, enum ab_boundary boundary, uint32_t round,
                                struct ab_err *err)
 {
@@ -236,6 +257,8 @@ enum ab_status ab_conduct_null(struct ab_conductor *c, enum ab_boundary boundary
     if (status == AB_OK)
         status = ab_fold_null(&fold, boundary, &c->throughput, ab_conductor_quiet_limit(c),
                               latency.page != NULL ? &latency : NULL, err);
+    if (status == AB_OK)
+        status = run_null_iterations(c, boundary, round, err);
     ab_outcome_fini(&latency);
     return status;
 }
@@ -258,8 +281,12 @@ static enum ab_status run_case(struct ab_conductor *c, uint32_t backend, uint32_
     else if (pass == AB_PASS_LATENCY) {
         ab_fold_latency(&fold, &run);
         status = ab_fold_depth(&fold, &run, err);
-    } else
+        if (status == AB_OK)
+            status = ab_fold_heaps(&fold, c->plan->cases[backend].route, &run, err);
+    } else {
         ab_fold_tail(&fold, &run);
+        status = ab_fold_iterations(&fold, &run, err);
+    }
     ab_outcome_fini(&run);
     return status;
 }

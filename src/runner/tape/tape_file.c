@@ -86,6 +86,24 @@ static enum ab_status append(struct ab_tape_file *f, const void *from, size_t n,
     return status;
 }
 
+/* Both arrays, where there are iterations. */
+static enum ab_status append_iterations(struct ab_tape_file *f, const struct ab_tape *tape,
+                                        struct ab_burst *b, struct ab_err *err)
+{
+    size_t n_begins = (size_t)tape->n_phases * tape->facts.lanes + 1;
+    b->first_iteration = (uint32_t)f->n_iterations;
+    b->n_iterations = tape->n_iterations;
+    if (tape->n_iterations == 0)
+        return AB_OK;
+    enum ab_status status = append(f, tape->iterations,
+                                   tape->n_iterations * sizeof tape->iterations[0],
+                                   &b->iterations_offset, err);
+    if (status == AB_OK)
+        status = append(f, tape->iteration_begin, n_begins * sizeof tape->iteration_begin[0],
+                        &b->iteration_begin_offset, err);
+    return status;
+}
+
 enum ab_status ab_tape_file_add(struct ab_tape_file *f, const struct ab_tape *tape,
                                 struct ab_err *err)
 {
@@ -106,6 +124,7 @@ enum ab_status ab_tape_file_add(struct ab_tape_file *f, const struct ab_tape *ta
                          err)) != AB_OK ||
         (status = append(f, tape->wide, tape->n_wide * sizeof tape->wide[0], &b.wide_offset,
                          err)) != AB_OK ||
+        (status = append_iterations(f, tape, &b, err)) != AB_OK ||
         (status = append(f, tape->ops, ((size_t)tape->n_ops + AB_TAPE_PAD) * sizeof tape->ops[0],
                          &b.ops_offset, err)) != AB_OK)
         return status;
@@ -116,6 +135,7 @@ enum ab_status ab_tape_file_add(struct ab_tape_file *f, const struct ab_tape *ta
     f->bursts[f->n_bursts++] = b;
     f->n_ops += tape->n_ops;
     f->n_turns += tape->n_turns;
+    f->n_iterations += tape->n_iterations;
     return AB_OK;
 }
 
@@ -151,6 +171,7 @@ static struct ab_tape_image head(const struct ab_tape_file *f, const struct ab_t
         .n_lanes = total->facts.lanes,
         .window = total->window,
         .n_bursts = (uint32_t)f->n_bursts,
+        .n_iterations = (uint32_t)f->n_iterations,
         .n_turns = f->n_turns,
         .n_edges = total->n_edges,
         .n_remote = total->n_remote,

@@ -16,7 +16,7 @@ struct ab_tape_file {
     uint64_t end;       /* bytes so far */
     struct ab_burst *bursts;
     size_t n_bursts, cap_bursts;
-    uint64_t n_ops, n_turns, most_bytes;
+    uint64_t n_ops, n_turns, n_iterations, most_bytes;
 };
 
 enum ab_status ab_tape_file_begin(bool is_held, struct ab_tape_file *out, struct ab_err *err);

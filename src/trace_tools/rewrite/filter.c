@@ -5,7 +5,7 @@
 #include "trace_tools/rewrite/filter.h"
 
 #include "core/text.h"
-#include "trace_tools/rewrite/rewrite.h"
+#include "trace_tools/rewrite/rewrite_marks.h"
 
 #include <string.h>
 
@@ -15,6 +15,8 @@ struct state {
     struct ab_rewrite out;
     struct ab_original in;
     struct ab_site_table sites; /* of the whole original */
+    struct ab_rewrite_marks marks;
+    struct ab_mark_table kept_marks; /* all: they stand between other calls */
     bool has_first;
     uint64_t first_us;
 };
@@ -50,7 +52,7 @@ static enum ab_status take(struct state *s, const struct ab_event *e, uint64_t n
     if (is_alloc(e) ? !is_wanted(s->filter, e, number) : !ab_original_knows(&s->in, e))
         return AB_OK;
     if (!s->has_first)
-        s->first_us = e->time_us;
+        s->first_us = s->marks.from_us = e->time_us;
     s->has_first = true;
     own.time_us = e->time_us - s->first_us;
     return ab_rewrite_put(&s->out, &s->in, &own, err);
@@ -68,10 +70,18 @@ static enum ab_status begin(struct state *s, const struct ab_trace_info *info, s
     struct ab_trace_writer_options options = {.program = s->filter->is_anonymous ? ""
                                                                                  : info->program,
                                               .sites = s->filter->is_anonymous ? NULL : &s->sites,
+                                              .marks = &s->kept_marks,
                                               .has_time = info->has_time};
+    s->marks.is_anonymous = s->filter->is_anonymous;
+    s->marks.has_time = info->has_time || is_all(s->filter);
     if (s->filter->has_times && !info->has_time)
         return ab_fail(err, AB_USAGE, "--time: the trace has no times");
     return ab_trace_writer_open_with(s->to, &options, &s->out.writer, err);
+}
+
+static enum ab_status put_marks(struct state *s, uint64_t call, struct ab_err *err)
+{
+    return ab_rewrite_marks_put(&s->marks, &s->out, &s->in, call, &s->kept_marks, err);
 }
 
 static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
@@ -85,9 +95,15 @@ static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struc
         status = ab_trace_writer_inherit(s->out.writer, batch->info->inherited, err);
     uint64_t number = batch->first;
     for (size_t i = 0; i < batch->n && status == AB_OK; i++) {
-        status = take(s, &batch->events[i], number, err);
-        number += batch->events[i].kind != AB_EVENT_THREAD_END;
+        bool is_call = batch->events[i].kind != AB_EVENT_THREAD_END;
+        if (is_call)
+            status = put_marks(s, number, err);
+        if (status == AB_OK)
+            status = take(s, &batch->events[i], number, err);
+        number += is_call;
     }
+    if (status == AB_OK && batch->where == AB_WALK_END)
+        status = put_marks(s, UINT64_MAX, err);
     return status;
 }
 
@@ -122,6 +138,7 @@ enum ab_status ab_trace_filter(const struct ab_walk *walk, const struct ab_filte
     own.has_thread_ends = true;
     own.visit = visit;
     own.user = &s;
+    own.marks = &s.marks.from;
     own.sites = filter->is_anonymous ? NULL : &s.sites;
     enum ab_status status = ab_trace_walk(&own, &r.before, err);
     if (status == AB_OK)
@@ -137,5 +154,7 @@ enum ab_status ab_trace_filter(const struct ab_walk *walk, const struct ab_filte
     ab_trace_writer_abandon(s.out.writer);
     ab_original_fini(&s.in);
     ab_site_table_fini(&s.sites);
+    ab_rewrite_marks_fini(&s.marks);
+    ab_mark_table_fini(&s.kept_marks);
     return status;
 }

@@ -7,7 +7,7 @@
 #include "core/grow.h"
 #include "core/text.h"
 #include "trace/reader.h"
-#include "trace_tools/rewrite/rewrite.h"
+#include "trace_tools/rewrite/rewrite_marks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +18,13 @@ struct input {
     struct ab_trace_reader *reader;
     struct ab_original original;
     struct ab_site_table sites;
+    struct ab_rewrite_marks marks;
     uint32_t *stacks; /* by stack: its number in the merged trace; 0 = not met yet */
     size_t cap_stacks;
     struct ab_event events[BATCH];
     size_t at, n;
     uint64_t n_done, n_all; /* events, ends of threads too */
+    uint64_t n_calls;       /* done */
 };
 
 struct state {
@@ -35,16 +37,19 @@ struct state {
     uint64_t base_us, last_us; /* serial: where the one that is being read begins */
     struct ab_rewrite out;
     struct ab_site_table sites; /* of the merged trace */
+    struct ab_mark_table marks;
     uint64_t n_written;
     struct ab_merge_report report;
 };
 
-/* sites: NULL = passed over. */
-static enum ab_status open_one(const struct state *s, size_t i, struct ab_site_table *sites,
+/* wants_all: call sites and marks too. */
+static enum ab_status open_one(const struct state *s, size_t i, bool wants_all,
                                struct ab_trace_reader **out, struct ab_err *err)
 {
-    struct ab_trace_options options = {
-        .is_partial = s->merge->is_partial, .has_thread_ends = true, .sites = sites};
+    struct ab_trace_options options = {.is_partial = s->merge->is_partial,
+                                       .has_thread_ends = true,
+                                       .sites = wants_all ? &s->inputs[i].sites : NULL,
+                                       .marks = wants_all ? &s->inputs[i].marks.from : NULL};
     return ab_trace_open_with(s->merge->paths[i], &options, out, err);
 }
 
@@ -57,7 +62,7 @@ static enum ab_status count(struct state *s, size_t i, struct ab_err *err)
     if (strcmp(s->merge->paths[i], "-") == 0)
         return ab_fail(err, AB_USAGE,
                        "side by side the traces are read twice: give files, or --serial");
-    AB_TRY(open_one(s, i, NULL, &r, err));
+    AB_TRY(open_one(s, i, false, &r, err));
     enum ab_status status = AB_OK;
     while (status == AB_OK && n > 0) {
         status = ab_trace_next(r, in->events, BATCH, &n, err);
@@ -148,6 +153,15 @@ static enum ab_status find_site(struct state *s, struct input *in, uint32_t *sit
     return AB_OK;
 }
 
+/* Those ahead of the next call; call UINT64_MAX: all that are left. */
+static enum ab_status put_marks(struct state *s, struct input *in, uint64_t call,
+                                struct ab_err *err)
+{
+    in->marks.has_time = s->has_time;
+    in->marks.to_us = s->base_us;
+    return ab_rewrite_marks_put(&in->marks, &s->out, &in->original, call, &s->marks, err);
+}
+
 static enum ab_status put_next(struct state *s, struct input *in, struct ab_err *err)
 {
     enum { TELL_EVERY = 1 << 16 };
@@ -157,10 +171,14 @@ static enum ab_status put_next(struct state *s, struct input *in, struct ab_err 
     in->n_done++;
     if (e.site != 0)
         AB_TRY(find_site(s, in, &e.site, err));
+    if (e.kind != AB_EVENT_THREAD_END)
+        AB_TRY(put_marks(s, in, in->n_calls++, err));
     AB_TRY(ab_rewrite_put(&s->out, &in->original, &e, err));
     if (++s->n_written % TELL_EVERY == 0 && s->merge->progress != NULL)
         s->merge->progress(s->merge->user, s->n_written);
-    return in->at < in->n ? AB_OK : fill(in, err);
+    if (in->at == in->n)
+        AB_TRY(fill(in, err));
+    return in->n > 0 ? AB_OK : put_marks(s, in, UINT64_MAX, err);
 }
 
 /* "a+b", or one name where all have the same; "" where one is unknown. */
@@ -186,7 +204,7 @@ static enum ab_status open_all(struct state *s, struct ab_err *err)
     for (size_t i = 0; i < s->merge->n; i++) {
         if (!s->merge->is_serial)
             AB_TRY(count(s, i, err));
-        AB_TRY(open_one(s, i, &s->inputs[i].sites, &s->inputs[i].reader, err));
+        AB_TRY(open_one(s, i, true, &s->inputs[i].reader, err));
         bool has_time = ab_trace_reader_info(s->inputs[i].reader)->has_time;
         s->has_time = s->has_time && has_time;
         any_time = any_time || has_time;
@@ -196,7 +214,7 @@ static enum ab_status open_all(struct state *s, struct ab_err *err)
     s->report.has_lost_times = any_time && !s->has_time;
     name_program(s, program, sizeof program);
     struct ab_trace_writer_options options = {
-        .program = program, .sites = &s->sites, .has_time = s->has_time};
+        .program = program, .sites = &s->sites, .marks = &s->marks, .has_time = s->has_time};
     return ab_trace_writer_open_with(s->merge->to, &options, &s->out.writer, err);
 }
 
@@ -228,6 +246,7 @@ enum ab_status ab_trace_merge(const struct ab_merge_request *merge, struct ab_me
         ab_trace_close(s.inputs[i].reader);
         ab_original_fini(&s.inputs[i].original);
         ab_site_table_fini(&s.inputs[i].sites);
+        ab_rewrite_marks_fini(&s.inputs[i].marks);
         free(s.inputs[i].stacks);
     }
     ab_trace_writer_abandon(s.out.writer);

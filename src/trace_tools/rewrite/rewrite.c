@@ -52,6 +52,7 @@ enum ab_status ab_rewrite_put(struct ab_rewrite *to, struct ab_original *from,
             from->numbers[e->slot] = 0;
     }
     enum ab_status status = ab_trace_write(to->writer, &own, &number, err);
+    to->n_calls += e->kind != AB_EVENT_THREAD_END;
     if (status == AB_OK && number != AB_NO_BLOCK)
         from->numbers[e->slot] = number + 1;
     return status;

@@ -12,6 +12,7 @@
 struct ab_rewrite { /* the trace that is written */
     struct ab_trace_writer *writer;
     uint32_t n_threads;
+    uint64_t n_calls;
 };
 
 struct ab_original { /* one that is read; a zeroed one has put nothing yet */

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "worker/lanes.h"
 #include "worker/memory/memory.h"
+#include "worker/passes/iterations.h"
 #include "worker/passes/preemption.h"
 #include "worker/passes/slices.h"
 #include "worker/passes/touch.h"
@@ -283,6 +284,46 @@ static void FN(sliced_range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint
     }
 }
 
+/* A slow op, in the counters of its kind; true: it was the scheduler's. */
+INLINE bool FN(note_slow)(struct ab_lane *lane, struct ab_tail *tail)
+{
+    bool is_scheduler = ab_preemption_count(lane, tail);
+    if (!is_scheduler)
+        ab_worker_note_slow(lane, tail);
+    lane->chain = ab_tick_end(); /* the note is not the next op's latency */
+    return is_scheduler;
+}
+
+/* In iterations: what is between two calls is to be in none of them. */
+static void FN(iteration_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end,
+                                struct ab_tail *tails)
+{
+    uint64_t slow = lane->w->page->request.tail_ticks;
+    for (uint32_t i = begin; i < end;) {
+        uint64_t op = lane->ops[i];
+        *lane->progress = i;
+        lane->op = i;
+        ab_iterations_pass(lane, i);
+        lane->delta = UINT64_MAX; /* + 1 = 0: an op that was not carried out */
+        ab_preemption_pass(lane);
+        uint32_t n_spared = FN(run_op)(lane, f, op, lane->slots, FENCED) ? lane->n_spared : 0;
+        i += 1 + n_spared;
+        int kind = ab_worker_op_kind(lane->w, op);
+        bool is_timed = lane->delta + 1 != 0;
+        if (kind >= 0) {
+            tails[kind].n++;
+            bool is_scheduler = is_timed && AB_UNLIKELY(lane->delta >= slow) &&
+                                FN(note_slow)(lane, &tails[kind]);
+            if (is_timed && kind != AB_OP_ACCESS)
+                ab_iterations_add(lane, is_scheduler);
+        }
+        if (lane->is_counting)
+            ab_lane_count_live(ab_worker_is_refused(lane->w, op) ? -1 : kind, n_spared);
+    }
+    ab_iterations_pass(lane, end);
+    ab_preemption_pass(lane);
+}
+
 static void FN(tail_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end,
                            struct ab_tail *tails)
 {
@@ -297,11 +338,8 @@ static void FN(tail_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32
         int kind = ab_worker_op_kind(lane->w, op);
         if (kind >= 0) {
             tails[kind].n++;
-            if (AB_UNLIKELY(lane->delta >= slow)) {
-                if (!ab_preemption_count(lane, &tails[kind]))
-                    ab_worker_note_slow(lane, &tails[kind]);
-                lane->chain = ab_tick_end(); /* the note is not the next op's latency */
-            }
+            if (AB_UNLIKELY(lane->delta >= slow))
+                FN(note_slow)(lane, &tails[kind]);
         }
         if (lane->is_counting)
             ab_lane_count_live(ab_worker_is_refused(lane->w, op) ? -1 : kind, n_spared);
@@ -343,7 +381,9 @@ static void FN(range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t be
     unsigned pass = lane->w->page->request.pass;
     if (pass == AB_PASS_LATENCY || pass == AB_PASS_TAIL)
         ab_preemption_begin(lane, begin);
-    if (pass == AB_PASS_TAIL && (is_measured || lane->is_counting))
+    if (ab_iterations_are_on(lane->w, phase))
+        FN(iteration_range)(lane, f, begin, end, lane->reports[phase].tail);
+    else if (pass == AB_PASS_TAIL && (is_measured || lane->is_counting))
         FN(tail_range)(lane, f, begin, end, lane->reports[phase].tail);
     else if (ab_slices_are_on(lane->w, phase))
         FN(sliced_range)(lane, f, phase, begin, end);
@@ -376,6 +416,7 @@ static void FN(phase)(struct ab_lane *lane, FACE *f, uint32_t phase)
     struct ab_phase_meter meter;
     lane->is_in_rows = ab_lane_is_in_rows(lane, begin[0], begin[1]);
     ab_lane_begin_phase(lane, phase);
+    ab_iterations_begin(lane, phase);
     ab_phase_meter_begin(&meter);
     lane->only_code = 0;
     FN(rehearse)(lane, f, phase, begin[0]);

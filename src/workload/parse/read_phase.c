@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define LIMIT_COUNT ((UINT64_C(1) << 63) - 1)
+#define BUDGET_MOST_NS 60e9
 
 /* ---- until ---- */
 
@@ -45,6 +46,45 @@ static void read_until(struct ab_reader *r, const struct ab_yaml_field *f,
         return;
     read_until_value(r, f, &v, phase);
     ab_value_fini(&v);
+}
+
+/* ---- each ---- */
+
+static struct ab_yaml_field field_in(const struct ab_reader *r, const struct ab_node *map,
+                                     const char *key)
+{
+    const struct ab_node *node = ab_tree_get(r->tree, map, key);
+    return (struct ab_yaml_field){node, node != NULL ? node->text : NULL};
+}
+
+static void read_budget(struct ab_reader *r, const struct ab_node *map, struct ab_phase_def *phase)
+{
+    struct ab_yaml_field f = field_in(r, map, "budget");
+    struct ab_number number;
+    if (f.text == NULL)
+        return;
+    const char *bad = ab_units_parse(f.text, strlen(f.text), AB_UNIT_TIME_REAL, &number);
+    if (bad != NULL)
+        AB_REFUSE_FIELD(r, &f, "'budget': %s", bad);
+    else if (number.value < 1 || number.value > BUDGET_MOST_NS)
+        AB_REFUSE_FIELD(r, &f, "'budget' must be from 1ns to 60s");
+    else
+        phase->budget_ns = (uint64_t)(number.value + 0.5);
+}
+
+static void read_each(struct ab_reader *r, const struct ab_node *node, struct ab_phase_def *phase)
+{
+    const struct ab_node *map = ab_tree_get(r->tree, node, "each");
+    if (map == NULL)
+        return;
+    struct ab_yaml_field name = field_in(r, map, "name");
+    strcpy(phase->each, "iteration");
+    ab_field_name(r, &name, phase->each);
+    read_budget(r, map, phase);
+    if (phase->until != AB_UNTIL_ITERS)
+        ab_diag_add(r->diag, map->key_at, "'each' needs 'until: iters(n)'");
+    if (!phase->is_measured)
+        ab_diag_add(r->diag, map->key_at, "'each' in a phase that is not measured");
 }
 
 /* ---- lanes ---- */
@@ -160,6 +200,7 @@ static void read_phase(struct ab_reader *r, const struct ab_node *node,
     ab_field_number(r, &repeat, (struct ab_limits){AB_UNIT_COUNT, 1, LIMIT_COUNT}, &phase->repeat);
     ab_field_bool(r, &measure, &phase->is_measured);
     read_run_as(r, &run_as, phase);
+    read_each(r, node, phase);
     if (ab_tree_get(r->tree, node, "roles") != NULL)
         read_roles(r, node, raw, phase);
     else

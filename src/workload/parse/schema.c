@@ -18,6 +18,7 @@
     CYAML_FIELD_SEQUENCE(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct ab_raw_##owner, \
                          member, &child##_value, 0, CYAML_UNLIMITED),
 #define FIELD_MIXED(owner, key, child) CYAML_FIELD_IGNORE(key, CYAML_FLAG_OPTIONAL),
+#define FIELD_MAP(owner, key, child) CYAML_FIELD_IGNORE(key, CYAML_FLAG_OPTIONAL),
 #define FIELD_LATER(key)
 
 static const cyaml_schema_value_t text_value = {
@@ -26,7 +27,7 @@ static const cyaml_schema_value_t text_value = {
 static const cyaml_schema_value_t verb_value; /* `do` holds verbs again */
 #define FIELDS(owner, OWNER) \
     static const cyaml_schema_field_t owner##_fields[] = {AB_KEYS_##OWNER( \
-        FIELD_TEXT, FIELD_TEXTS, FIELD_LIST, FIELD_MIXED, FIELD_LATER) CYAML_FIELD_END}
+        FIELD_TEXT, FIELD_TEXTS, FIELD_LIST, FIELD_MIXED, FIELD_MAP, FIELD_LATER) CYAML_FIELD_END}
 #define SCHEMA(owner, OWNER) \
     FIELDS(owner, OWNER); \
     static const cyaml_schema_value_t owner##_value = { \

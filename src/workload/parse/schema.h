@@ -16,10 +16,12 @@
     struct ab_raw_##child *member; \
     unsigned member##_count;
 #define AB_RAW_MIXED(owner, key, child)
+#define AB_RAW_MAP(owner, key, child)
 #define AB_RAW_LATER(key)
 #define AB_RAW(owner, OWNER) \
     struct ab_raw_##owner { \
-        AB_KEYS_##OWNER(AB_RAW_TEXT, AB_RAW_TEXTS, AB_RAW_LIST, AB_RAW_MIXED, AB_RAW_LATER) \
+        AB_KEYS_##OWNER(AB_RAW_TEXT, AB_RAW_TEXTS, AB_RAW_LIST, AB_RAW_MIXED, AB_RAW_MAP, \
+                        AB_RAW_LATER) \
     }
 
 AB_RAW(verb, VERB);

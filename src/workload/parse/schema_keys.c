@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum shape { SHAPE_TEXT, SHAPE_TEXTS, SHAPE_LIST, SHAPE_MIXED, SHAPE_LATER };
+enum shape { SHAPE_TEXT, SHAPE_TEXTS, SHAPE_LIST, SHAPE_MIXED, SHAPE_MAP, SHAPE_LATER };
 
 struct key_row {
     const char *key;
@@ -28,12 +28,13 @@ struct key_table {
 #define ROW_TEXTS(owner, member, key) {key, SHAPE_TEXTS, NULL},
 #define ROW_LIST(owner, member, key, child) {key, SHAPE_LIST, &child##_table},
 #define ROW_MIXED(owner, key, child) {key, SHAPE_MIXED, &child##_table},
+#define ROW_MAP(owner, key, child) {key, SHAPE_MAP, &child##_table},
 #define ROW_LATER(key) {key, SHAPE_LATER, NULL},
 
 static const struct key_table verb_table;
 #define TABLE(owner, OWNER, text) \
     static const struct key_row owner##_rows[] = { \
-        AB_KEYS_##OWNER(ROW_TEXT, ROW_TEXTS, ROW_LIST, ROW_MIXED, ROW_LATER)}; \
+        AB_KEYS_##OWNER(ROW_TEXT, ROW_TEXTS, ROW_LIST, ROW_MIXED, ROW_MAP, ROW_LATER)}; \
     static const struct key_table owner##_table = {text, owner##_rows, AB_ARRAY_LEN(owner##_rows)};
 TABLE(verb, VERB, "a verb")
 TABLE(param, PARAM, "a param")
@@ -41,6 +42,7 @@ TABLE(part, PART, "a part of a mix")
 TABLE(size, SIZE, "a size")
 TABLE(set, SET, "a set")
 TABLE(role, ROLE, "a role")
+TABLE(each, EACH, "'each'")
 TABLE(phase, PHASE, "a phase")
 TABLE(backend, BACKEND, "a back end")
 TABLE(claim, CLAIM, "a claim")
@@ -147,6 +149,17 @@ static void check_texts(struct check *c, struct ab_node *list, const struct key_
         }
 }
 
+static void check_child(struct check *c, struct ab_node *node, const struct key_table *table)
+{
+    if (node->kind == AB_NODE_MAP) {
+        check_map(c, node, table);
+        return;
+    }
+    ab_diag_add(c->diag, node->at, "'%s' must be a map {key: value}, found %s", node->key,
+                shape_name(node));
+    c->is_misshapen = true;
+}
+
 static void check_map(struct check *c, struct ab_node *map, const struct key_table *table)
 {
     for (struct ab_node *n = ab_tree_first(c->tree, map); n != NULL; n = ab_tree_next(c->tree, n)) {
@@ -160,6 +173,8 @@ static void check_map(struct check *c, struct ab_node *map, const struct key_tab
             check_texts(c, n, NULL);
         else if (row != NULL && row->shape == SHAPE_MIXED)
             check_texts(c, n, row->child);
+        else if (row != NULL && row->shape == SHAPE_MAP)
+            check_child(c, n, row->child);
         else if (row != NULL && row->shape == SHAPE_LIST)
             check_list(c, n, row->child);
         else if (row != NULL)

@@ -8,6 +8,7 @@
  *     TEXTS(owner, member, key)         a list of scalars, each kept as text
  *     LIST(owner, member, key, child)   a list of maps, each a `child`
  *     MIXED(owner, key, child)          a list of texts or of maps, each a `child`; left to the tree
+ *     MAP(owner, key, child)            a map, a `child`; left to the tree
  *     LATER(key)                        in the language, not built yet: an error that says so
  */
 #ifndef AB_WORKLOAD_PARSE_SCHEMA_KEYS_H
@@ -16,7 +17,7 @@
 #include "workload/parse/yaml_index.h"
 #include "workload/verbs.h"
 
-#define AB_KEYS_TOP(TEXT, TEXTS, LIST, MIXED, LATER) \
+#define AB_KEYS_TOP(TEXT, TEXTS, LIST, MIXED, MAP, LATER) \
     TEXT(top, allocbench, "allocbench") \
     TEXT(top, name, "name") \
     TEXT(top, about, "about") \
@@ -29,21 +30,21 @@
     MIXED(top, "gates", gate) \
     LIST(top, claims, "claims", claim)
 
-#define AB_KEYS_PARAM(TEXT, TEXTS, LIST, MIXED, LATER) \
+#define AB_KEYS_PARAM(TEXT, TEXTS, LIST, MIXED, MAP, LATER) \
     TEXT(param, name, "name") \
     TEXT(param, value, "value")
 
-#define AB_KEYS_SIZE(TEXT, TEXTS, LIST, MIXED, LATER) \
+#define AB_KEYS_SIZE(TEXT, TEXTS, LIST, MIXED, MAP, LATER) \
     TEXT(size, name, "name") \
     TEXT(size, dist, "dist") \
     LIST(size, mix, "mix", part)
 
-#define AB_KEYS_PART(TEXT, TEXTS, LIST, MIXED, LATER) \
+#define AB_KEYS_PART(TEXT, TEXTS, LIST, MIXED, MAP, LATER) \
     TEXT(part, weight, "weight") \
     TEXT(part, dist, "dist") \
     TEXT(part, times, "times")
 
-#define AB_KEYS_SET(TEXT, TEXTS, LIST, MIXED, LATER) \
+#define AB_KEYS_SET(TEXT, TEXTS, LIST, MIXED, MAP, LATER) \
     TEXT(set, name, "name") \
     TEXT(set, kind, "kind") \
     TEXT(set, count, "count") \
@@ -57,7 +58,7 @@
     LATER("below") \
     LATER("above")
 
-#define AB_KEYS_PHASE(TEXT, TEXTS, LIST, MIXED, LATER) \
+#define AB_KEYS_PHASE(TEXT, TEXTS, LIST, MIXED, MAP, LATER) \
     TEXT(phase, name, "name") \
     TEXT(phase, until, "until") \
     TEXT(phase, repeat, "repeat") \
@@ -66,38 +67,42 @@
     TEXT(phase, run_as, "run_as") \
     LIST(phase, roles, "roles", role) \
     LIST(phase, body, "do", verb) \
+    MAP(phase, "each", each) \
     LATER("renew") \
     LATER("cap") \
     LATER("start") \
     LATER("pace") \
-    LATER("each") \
     LATER("check") \
     LATER("finally") \
     LATER("drain")
 
-#define AB_KEYS_ROLE(TEXT, TEXTS, LIST, MIXED, LATER) \
+#define AB_KEYS_ROLE(TEXT, TEXTS, LIST, MIXED, MAP, LATER) \
     TEXT(role, name, "name") \
     TEXT(role, lanes, "lanes") \
     LIST(role, body, "do", verb)
 
 #define AB_VERB_KEY(TEXT, NAME, key, options, kinds, pick, traits) TEXT(verb, key, #key)
 #define AB_OPTION_KEY(TEXT, NAME, key) TEXT(verb, key, #key)
-#define AB_KEYS_VERB(TEXT, TEXTS, LIST, MIXED, LATER) \
+#define AB_KEYS_VERB(TEXT, TEXTS, LIST, MIXED, MAP, LATER) \
     AB_VERBS(AB_VERB_KEY, TEXT) \
     LIST(verb, body, "do", verb) \
     AB_VERB_OPTIONS(AB_OPTION_KEY, TEXT) \
     AB_VERB_KEYS_LATER(LATER)
 
-#define AB_KEYS_BACKEND(TEXT, TEXTS, LIST, MIXED, LATER) \
+#define AB_KEYS_BACKEND(TEXT, TEXTS, LIST, MIXED, MAP, LATER) \
     TEXT(backend, name, "name") \
     TEXTS(backend, params, "params") \
     TEXTS(backend, env, "env")
 
-#define AB_KEYS_GATE(TEXT, TEXTS, LIST, MIXED, LATER) \
+#define AB_KEYS_GATE(TEXT, TEXTS, LIST, MIXED, MAP, LATER) \
     TEXT(gate, gate, "gate") \
     TEXT(gate, level, "level")
 
-#define AB_KEYS_CLAIM(TEXT, TEXTS, LIST, MIXED, LATER) \
+#define AB_KEYS_EACH(TEXT, TEXTS, LIST, MIXED, MAP, LATER) \
+    TEXT(each, name, "name") \
+    TEXT(each, budget, "budget")
+
+#define AB_KEYS_CLAIM(TEXT, TEXTS, LIST, MIXED, MAP, LATER) \
     TEXT(claim, claim, "claim") \
     TEXT(claim, says, "says") \
     TEXT(claim, source, "source")

@@ -2,8 +2,8 @@
  *
  * The call sites of a stream, as a spool has them, on their way into the table of a trace.
  */
-#ifndef AB_RECORD_CONVERTER_SITES_H
-#define AB_RECORD_CONVERTER_SITES_H
+#ifndef AB_RECORD_CONVERTER_CONVERTER_SITES_H
+#define AB_RECORD_CONVERTER_CONVERTER_SITES_H
 
 #include "core/status.h"
 #include "record/preload/spool.h"

@@ -4,7 +4,7 @@
  * the middle of what it interrupted, but wholly: stacks that are half known and sites whose call
  * has not come are kept last in, first out. One that a handler left by longjmp never comes.
  */
-#include "record/converter_sites.h"
+#include "record/converter/converter_sites.h"
 
 #include "core/grow.h"
 

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The control file is untrusted: any recorded process could write into it.
+ */
+#include "record/converter/converter_marks.h"
+
+#include "base/clock.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* From the clock at the start of the recording to that of now; where a restart lies between, or too
+ * little time, it is measured. */
+static double find_us_per_tick(const struct ab_spool_control *control)
+{
+    const double least_ns = 1e7, unlikely = 100;
+    double ns = (double)ab_clock_now_ns() - (double)control->begin_ns;
+    double ticks = (double)ab_tick_end() - (double)control->begin_ticks;
+    double rate = ns >= least_ns && ticks > 0 ? ns / ticks : 0;
+    if (rate <= 1 / unlikely || rate >= unlikely) {
+        struct ab_clock clock;
+        ab_clock_calibrate(&clock);
+        rate = clock.ns_per_tick;
+    }
+    return rate / 1e3;
+}
+
+static bool read_control(const char *folder, struct ab_spool_control *control)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/" AB_SPOOL_CONTROL, folder);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    bool is_read = fd >= 0 && pread(fd, control, sizeof *control, 0) == sizeof *control &&
+                   control->magic == AB_SPOOL_MAGIC;
+    if (fd >= 0)
+        close(fd);
+    return is_read;
+}
+
+static void take_control(struct ab_convert_marks *m, const struct ab_spool_control *control)
+{
+    memcpy(m->names, control->mark_names, sizeof control->mark_names);
+    for (size_t i = 0; i < AB_SPOOL_MARK_NAMES; i++)
+        m->names[i].text[AB_SPOOL_MARK_NAME - 1] = 0;
+    m->has_time = control->has_time != 0;
+    m->us_per_tick = find_us_per_tick(control);
+}
+
+enum ab_status ab_convert_marks_open(struct ab_convert_marks *m, const char *folder,
+                                     struct ab_err *err)
+{
+    struct ab_spool_control *control = malloc(sizeof *control);
+    *m = (struct ab_convert_marks){.names = calloc(AB_SPOOL_MARK_NAMES, sizeof m->names[0])};
+    bool is_made = control != NULL && m->names != NULL;
+    if (is_made && read_control(folder, control))
+        take_control(m, control);
+    free(control);
+    return is_made ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory for the marks");
+}
+
+void ab_convert_marks_close(struct ab_convert_marks *m)
+{
+    ab_mark_table_fini(&m->table);
+    free(m->names);
+    m->names = NULL;
+}
+
+uint64_t ab_convert_marks_time(struct ab_convert_marks *m, uint64_t stamp)
+{
+    if (m->base_stamp == 0)
+        m->base_stamp = stamp;
+    if (stamp > m->base_stamp) {
+        uint64_t us = (uint64_t)((double)(stamp - m->base_stamp) * m->us_per_tick);
+        m->last_us = us > m->last_us ? us : m->last_us;
+    }
+    return m->last_us;
+}
+
+/* A name in the control file may be there twice; one that was killed while it was written, or for
+ * which there was no room, is called "mark". */
+static bool find_name(struct ab_convert_marks *m, uint64_t place, uint32_t *number)
+{
+    uint32_t *known = &m->numbers[place <= AB_SPOOL_MARK_NAMES ? place : 0];
+    bool is_there = place > 0 && place <= AB_SPOOL_MARK_NAMES &&
+                    m->names[place - 1].state == AB_SPOOL_NAME_THERE;
+    if (*known == 0) {
+        if (!ab_mark_know_name(&m->table, is_there ? m->names[place - 1].text : "", number))
+            return false;
+        *known = *number + 1;
+    }
+    *number = *known - 1;
+    return true;
+}
+
+enum ab_status ab_convert_marks_take(struct ab_convert_marks *m, const struct ab_spool_event *e,
+                                     uint64_t call, uint32_t thread, struct ab_err *err)
+{
+    struct ab_trace_mark mark = {.call = call, .thread = thread};
+    if (m->base_stamp != 0) /* else it is ahead of the first event */
+        mark.time_us = ab_convert_marks_time(m, AB_SPOOL_STAMP(e));
+    if (!find_name(m, e->size, &mark.name) || !ab_mark_add(&m->table, mark))
+        return ab_fail(err, AB_SYSTEM, "out of memory for the marks");
+    return AB_OK;
+}

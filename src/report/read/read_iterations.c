@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Records of iterations; older results, and those of work without iterations, have none.
+ */
+#include "report/read/read_iterations.h"
+
+#include "result/merge/merge_iterations.h"
+
+#include <math.h>
+
+/* null where no iteration was timed; else it has to hold as many as the record says. */
+static void read_histogram(struct ab_stored_reader *r, const struct ab_json_node *o,
+                           struct ab_iterations *x)
+{
+    double max = ab_json_number(&r->json, o, "max");
+    x->hdr = x->n > 0 ? ab_stored_histogram(r, o, x->n) : ab_hdr_new();
+    if (x->hdr == NULL)
+        return;
+    if (x->n > 0 && max >= 0)
+        ab_stored_refine_max(x->hdr, (uint64_t)fmin(max, 1e18));
+    ab_iterations_summarise(x);
+}
+
+static void read_record(struct ab_stored_reader *r, const struct ab_json_node *o,
+                        struct ab_iterations *x)
+{
+    struct ab_json_node over = {.parent = o, .key = "n_over_budget"};
+    x->backend = ab_stored_backend(r, o, "backend");
+    x->phase = ab_stored_phase(r, o);
+    x->round = ab_stored_round(r, o);
+    ab_json_text_into(&r->json, o, "name", x->name, sizeof x->name);
+    x->budget_ns = ab_json_number(&r->json, o, "budget_ns");
+    x->n = ab_json_whole(&r->json, o, "n", UINT32_MAX, UINT64_MAX);
+    x->n_over_budget = ab_json_whole(&r->json, o, "n_over_budget", UINT32_MAX, UINT64_MAX);
+    x->n_scheduler = ab_json_whole(&r->json, o, "n_scheduler", UINT32_MAX, UINT64_MAX);
+    x->n_calls = ab_json_whole(&r->json, o, "n_calls", INT64_MAX, UINT64_MAX);
+    x->call_ns = ab_json_number(&r->json, o, "call_ns");
+    ab_json_text_into(&r->json, o, "reason", x->reason, sizeof x->reason);
+    if (r->json.status == AB_OK && x->n_over_budget > x->n)
+        ab_json_fail(&r->json, &over, "is more than n");
+    if (r->json.status == AB_OK)
+        read_histogram(r, o, x);
+}
+
+void ab_stored_iterations(struct ab_stored_reader *r, const struct ab_json_node *document)
+{
+    struct ab_session *s = r->session;
+    struct ab_json_node list = ab_json_array_if_any(&r->json, document, "iterations");
+    size_t n = ab_json_count(&r->json, &list, AB_STORED_RECORDS_MAX);
+    s->iterations = ab_stored_records(r, n, sizeof s->iterations[0]);
+    for (size_t i = 0; i < n && r->json.status == AB_OK; i++) {
+        struct ab_json_node o = ab_json_item_object(&r->json, &list, i);
+        read_record(r, &o, &s->iterations[s->n_iterations++]);
+    }
+    s->cap_iterations = s->n_iterations;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the allocator's calls took in each iteration: from the tail pass.
+ */
+#ifndef AB_RUNNER_FOLD_FOLD_ITERATIONS_H
+#define AB_RUNNER_FOLD_FOLD_ITERATIONS_H
+
+#include "runner/fold/fold_common.h"
+
+/* Of the null back end: what one call takes there, timing included, to session->nulls of this round;
+ * they have to be there. */
+void ab_fold_iteration_cost(const struct ab_fold *f, enum ab_boundary boundary,
+                            const struct ab_outcome *null);
+/* A record for each phase with iterations to session->iterations; what the calls took under null is
+ * subtracted. */
+enum ab_status ab_fold_iterations(const struct ab_fold *f, const struct ab_outcome *run,
+                                  struct ab_err *err);
+/* Frees the records of a back end and a round; AB_FOLD_ANY = of all. */
+void ab_fold_drop_iterations(struct ab_session *s, uint32_t backend, uint32_t round);
+
+#endif

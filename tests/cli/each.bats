@@ -1,0 +1,105 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# Iterations that are timed by themselves (`each`): how many, of how many calls, and what is missed.
+
+load helpers
+
+write_frames() { # BUDGET [LANES]
+    cat >frames.yaml <<Y
+allocbench: 1
+name: frames
+sets:
+  - {name: frame, kind: region, via: arena}
+  - {name: parts, count: 100, via: pool}
+phases:
+  - name: load
+    measure: false
+    lanes: ${2-1}
+    do: [{alloc: parts, size: 48, count: 50}]
+  - name: frames
+    until: iters(600)
+    lanes: ${2-1}
+    each: {name: frame${1:+, budget: $1}}
+    do:
+      - {alloc: frame, size: 64, count: 40, touch: all}
+      - {replace: parts, at: occupied, size: 48, count: 10}
+      - {access: parts, at: occupied, count: 5}
+      - {reset: frame}
+Y
+}
+
+@test "every iteration is in the result, with the calls that the back end served" {
+    write_frames 60s
+    bench run frames.yaml -b glibc,slab --rounds 2 --passes throughput,tail --json r.json
+    expect_code 0
+    # 40 allocations and frees, 10 replaced; an arena of its own is reset at once
+    expect_json '[.iterations[] | .n + .n_scheduler] == [600, 600, 600, 600, 600, 600]' r.json
+    expect_json 'all(.iterations[] | select(.backend != "@map"); .n_calls == .n * 100)' r.json
+    expect_json 'all(.iterations[] | select(.backend == "@map"); .n_calls == .n * 61)' r.json
+    expect_json 'all(.iterations[]; .call_ns > 0 and .n_over_budget == 0 and .budget_ns == 6e10)' r.json
+    expect_json 'all(.iterations[]; .p50 <= .max and .phase == "frames" and .name == "frame")' r.json
+    grep -q 'time in the allocator per frame' "$OUT/stdout" || fail "no table"
+    allocbench report r.json >again
+    diff <(grep -A8 'per frame' "$OUT/stdout") <(grep -A8 'per frame' again)
+}
+
+@test "a budget that no allocator keeps is missed, none is missed without a budget" {
+    write_frames 1ns
+    bench run frames.yaml -b glibc --map '*=glibc' --rounds 1 --passes throughput,tail --json r.json
+    expect_code 0
+    # a sum below that of the null back end counts as 0, which keeps every budget
+    expect_json 'all(.iterations[]; .n_over_budget > .n / 2)' r.json
+    write_frames ''
+    bench run frames.yaml -b glibc --rounds 1 --passes throughput,tail --json r.json
+    expect_json 'all(.iterations[]; .n_over_budget == 0 and .budget_ns == null)' r.json
+}
+
+@test "lanes have iterations of their own, and the work is the same without any" {
+    write_frames 1ms 3
+    bench run frames.yaml -b glibc --rounds 1 --passes throughput,tail --json r.json
+    expect_code 0
+    expect_json '.iterations | length == 2' r.json
+    expect_json 'all(.iterations[]; .n + .n_scheduler == 1800 and .n_calls == .n * 100)' r.json
+    digest=$(jq -r .config.tape_sha256 r.json)
+    sed -i /each/d frames.yaml
+    bench run frames.yaml -b glibc --rounds 1 --passes throughput,tail --json s.json
+    expect_json 'has("iterations") | not' s.json
+    [ "$digest" = "$(jq -r .config.tape_sha256 s.json)" ]
+}
+
+@test "without the tail pass nothing is known of iterations" {
+    write_frames 1ms
+    bench run frames.yaml -b glibc --rounds 1 --passes throughput --json r.json
+    expect_code 0
+    expect_json 'has("iterations") | not' r.json
+}
+
+@test "a scope dies in one op where its heap holds nothing else, else block by block" {
+    cat >scopes.yaml <<'Y'
+allocbench: 1
+name: scopes
+sets:
+  - {name: frame, kind: region, via: arena}
+  - {name: parts, count: 100, via: pool}
+phases:
+  - name: load
+    measure: false
+    do: [{alloc: parts, size: 48, count: 50}]
+  - name: frames
+    until: iters(200)
+    each: {}
+    do:
+      - scope: frame
+        do:
+          - {alloc: frame, size: 64, count: 10}
+          - {scope: frame, do: [{alloc: frame, size: 64, count: 5}]}
+          - {resize: frame, order: lifo, size: 128}
+Y
+    bench run scopes.yaml -b glibc --rounds 1 --passes throughput,tail --json r.json
+    expect_code 0
+    # 15 allocations, 1 resize, 15 frees; in the arena 5 frees of the inner scope and one reset
+    expect_json 'all(.iterations[] | select(.backend == "glibc"); .n_calls == .n * 31)' r.json
+    expect_json 'all(.iterations[] | select(.backend == "@map"); .n_calls == .n * 22)' r.json
+    expect_json 'all(.iterations[]; .name == "iteration")' r.json
+}

@@ -1,0 +1,86 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# A recorded program served by several heaps: by the scope that a block dies in and by where it was
+# called from; an arena begins anew when its last block is dead.
+
+load helpers
+
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return 1
+    "$AB_BUILD/allocbench" record --sites=8 -q -o places.abt -- "$AB_BUILD/guests/prog_places"
+}
+
+# [name, requests, blocks at the peak] of each heap of a row
+heaps_of() { # ROW
+    jq -c ".backends[] | select(.name == \"$1\") | [.map.heaps[] | [.name, .n_requests, .live_peak_blocks]]" \
+        "$OUT/r.json"
+}
+
+@test "what dies in its scope is in the arena, which begins anew with each" {
+    local trace=$BATS_FILE_TMPDIR/places.abt
+    bench replay "$trace" --rounds 1 -b slab,arena --map 'scope=arena' --map 'scope&size:300=arena' \
+        --json "$OUT/r.json" -q
+    expect_code 0
+    expect_json '[.backends[].status] == ["ok", "ok", "ok", "ok"]' "$OUT/r.json"
+    [ "$(heaps_of @map)" = '[["arena",6600,30],["glibc",900,104]]' ] || fail "$(heaps_of @map)"
+    # A resize goes by its own size, and from heap to heap.
+    [ "$(heaps_of @map2)" = '[["arena",600,3],["glibc",6900,131]]' ] || fail "$(heaps_of @map2)"
+    # 468,000 bytes of labels pass through it, and one frame's are there at a time.
+    expect_json 'def peak($b): .memory[] | select(.backend == $b) | .rss_peak_bytes;
+        peak("@map") + 300000 < peak("arena")' "$OUT/r.json"
+    expect_json '.backends[2].never_frees == false' "$OUT/r.json"
+}
+
+@test "two heaps in turn" {
+    local trace=$BATS_FILE_TMPDIR/places.abt
+    bench replay "$trace" --rounds 1 -b slab --map 'scope=slab,size:72=2*arena' --json "$OUT/r.json" -q
+    expect_code 0
+    expect_json '.backends[1].map.heaps | map(.name) == ["slab", "arena#1", "arena#2", "glibc"]
+        and ([.[1, 2].n_requests] | add) == 800 and .[1].n_requests == 400' "$OUT/r.json"
+    bench replay "$trace" --rounds 1 -b slab --map 'scope=2*glibc' -q
+    expect_code 2
+    expect_error "'glibc' has one heap, not two"
+}
+
+@test "all mapped to one back end is that back end, with rules of scopes too" {
+    bench replay "$BATS_FILE_TMPDIR/places.abt" --rounds 1 -b slab,pool --map 'scope&size:1-64=slab,*=slab' \
+        --map 'scope=pool,*=pool' --json "$OUT/r.json" -q
+    expect_code 0
+    local row
+    for row in 'slab @map' 'pool @map2'; do
+        expect_json "def of(\$b): [.memory[] | select(.backend == \$b) | del(.backend, .faults_minor)
+                | with_entries(select(.key | contains(\"2m\") | not))];
+            of(\"${row% *}\") == of(\"${row#* }\") and (of(\"${row% *}\") | length) > 0" "$OUT/r.json"
+    done
+}
+
+@test "rules that cannot be are refused where they stand" {
+    local trace=$BATS_FILE_TMPDIR/places.abt rule
+    while IFS='|' read -r rule message; do
+        bench replay "$trace" --rounds 1 -b slab --map "$rule" -q
+        expect_code 2
+        expect_error "$message"
+    done <<'Y'
+scpe=arena|unknown key 'scpe'; did you mean 'scope'
+scope&scope=arena|'scope': asked for twice in one rule
+size:1&size:2=arena|'size:2': asked for twice in one rule
+size:1&scope=arena,size:1 & scope=slab|is mapped twice
+scope&=arena|unknown key ''
+Y
+    bench replay "$ROOT/traces/sqlite-index.abt" --rounds 1 -b slab --map 'scope=arena' -q
+    expect_code 2
+    expect_error 'this trace has no scopes'
+    cat >w.yaml <<'Y'
+allocbench: 1
+name: w
+sets: [{name: a, count: 10}]
+phases: [{name: p, do: [{alloc: a, size: 16, count: all}]}]
+Y
+    bench run w.yaml --rounds 1 -b slab --map 'a&scope=arena' -q
+    expect_code 2
+    expect_error 'only traces have call sites and scopes'
+    bench run w.yaml --rounds 1 -b slab --map 'a&size:1-16=slab,*=pool' --json "$OUT/r.json" -q
+    expect_code 0
+    [ "$(heaps_of @map)" = '[["slab",10,10],["pool",0,0]]' ] || fail "$(heaps_of @map)"
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Iterations made by hand, folded: every number can be computed on paper.
+ */
+#include "runner/fold/fold_iterations.h"
+
+#include "result/merge/merge_iterations.h"
+#include "runner/fold/fold_memory.h"
+#include "support/cmocka.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct ab_err err;
+static const struct ab_clock clock_half = {.ns_per_tick = 0.5, .quantum_ns = 0.5};
+static struct ab_backend_info backends[1] = {{.name = "glibc", .boundary = "malloc"}};
+
+/* Two lanes with three iterations of two calls between them; the budget is 100 ns. */
+static struct ab_tape_map make_map(struct ab_tape *tape)
+{
+    struct ab_tape_map map;
+    struct ab_tape_builder *b = ab_tape_begin();
+    const struct ab_request r = {.size = 16};
+    assert_non_null(b);
+    assert_int_equal(ab_tape_phase(b, "load", false, &err), AB_OK);
+    assert_int_equal(ab_tape_alloc(b, 9, &r, &err), AB_OK);
+    assert_int_equal(ab_tape_phase(b, "frames", true, &err), AB_OK);
+    ab_tape_each(b, "frame", 100);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(ab_tape_lane(b, i % 2, &err), AB_OK);
+        assert_int_equal(ab_tape_alloc(b, i, &r, &err), AB_OK);
+        assert_int_equal(ab_tape_free(b, i, &err), AB_OK);
+        assert_int_equal(ab_tape_iteration(b, &err), AB_OK);
+    }
+    assert_int_equal(ab_tape_end(b, tape, &err), AB_OK);
+    assert_int_equal(ab_tape_map_open(tape, &map, &err), AB_OK);
+    assert_int_equal(map.image->n_iterations, 3);
+    return map;
+}
+
+struct run {
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    struct ab_null_cost null;
+    struct ab_session s;
+    struct ab_fold f;
+};
+
+/* With the null back end's run of the same round: 20 and 30 ns a call, and one that was disturbed. */
+static void begin(struct run *r, bool has_null)
+{
+    const struct ab_iteration null[3] = {{80, 2, 0}, {120, 2, 0}, {1000000, 1, 1}};
+    const struct ab_outcome outcome = {.iterations = null};
+    memset(r, 0, sizeof *r);
+    r->map = make_map(&r->tape);
+    r->null = (struct ab_null_cost){
+        .phase = "frames", .boundary = "malloc", .round = 3, .iteration_call_ns = NAN};
+    r->s = (struct ab_session){
+        .backends = backends, .n_backends = 1, .nulls = &r->null, .n_nulls = 1};
+    r->f = (struct ab_fold){&r->s, &r->map, &clock_half, 0, 3};
+    if (has_null)
+        ab_fold_iteration_cost(&r->f, AB_BOUNDARY_MALLOC, &outcome);
+}
+
+static void finish(struct run *r)
+{
+    ab_fold_drop_iterations(&r->s, AB_FOLD_ANY, AB_FOLD_ANY);
+    assert_int_equal(r->s.n_iterations, 0);
+    free(r->s.iterations);
+    ab_tape_map_close(&r->map);
+    ab_tape_fini(&r->tape);
+}
+
+static void what_null_takes_is_subtracted_for_each_call(void **state)
+{
+    (void)state;
+    struct run r;
+    begin(&r, true);
+    assert_true(r.null.iteration_call_ns == 25); /* median of 20 and 30 */
+    const struct ab_iteration made[3] = {{300, 2, 0}, {60, 2, 0}, {2000, 2, 0}};
+    const struct ab_outcome outcome = {.iterations = made};
+    assert_int_equal(ab_fold_iterations(&r.f, &outcome, &err), AB_OK);
+    assert_int_equal(r.s.n_iterations, 1); /* "load" has none */
+    const struct ab_iterations *x = &r.s.iterations[0];
+    assert_string_equal(x->phase, "frames");
+    assert_string_equal(x->name, "frame");
+    assert_int_equal(x->round, 3);
+    assert_int_equal(x->n, 3);
+    assert_int_equal(x->n_calls, 6);
+    assert_int_equal(x->n_scheduler, 0);
+    assert_true(x->budget_ns == 100);
+    assert_true(x->max == 950);            /* 1000 - 2 * 25 */
+    assert_int_equal(x->hdr->min, 0);      /* 30 - 50: nothing that the clock could tell */
+    assert_int_equal(x->n_over_budget, 1); /* 950; 150 - 50 = 100 is within */
+    assert_true(isnan(x->p50));            /* of three */
+    finish(&r);
+}
+
+static void what_the_scheduler_disturbed_is_counted_and_in_nothing_else(void **state)
+{
+    (void)state;
+    struct run r;
+    begin(&r, true);
+    const struct ab_iteration made[3] = {{9000, 1, 1}, {150, 2, 0}, {150, 2, 0}};
+    const struct ab_outcome outcome = {.iterations = made};
+    assert_int_equal(ab_fold_iterations(&r.f, &outcome, &err), AB_OK);
+    const struct ab_iterations *x = &r.s.iterations[0];
+    assert_int_equal(x->n, 2);
+    assert_int_equal(x->n_scheduler, 1);
+    assert_int_equal(x->n_calls, 4);
+    assert_int_equal(x->n_over_budget, 0);
+    assert_true(x->max == 25);
+    finish(&r);
+}
+
+static void without_the_null_nothing_is_known_and_it_says_why(void **state)
+{
+    (void)state;
+    struct run r;
+    begin(&r, false);
+    const struct ab_iteration made[3] = {{300, 2, 0}, {60, 2, 0}, {2000, 2, 0}};
+    const struct ab_outcome outcome = {.iterations = made};
+    assert_int_equal(ab_fold_iterations(&r.f, &outcome, &err), AB_OK);
+    const struct ab_iterations *x = &r.s.iterations[0];
+    assert_int_equal(x->n, 0);
+    assert_true(isnan(x->max) && isnan(x->p50) && isnan(x->call_ns));
+    assert_string_not_equal(x->reason, "");
+    finish(&r);
+}
+
+static void rounds_add_up(void **state)
+{
+    (void)state;
+    struct run r;
+    struct ab_iterations sum;
+    struct ab_hdr *hdr = ab_fold_new_hdr();
+    begin(&r, true);
+    const struct ab_iteration made[3] = {{300, 2, 0}, {600, 2, 0}, {2000, 2, 1}};
+    const struct ab_outcome outcome = {.iterations = made};
+    for (uint32_t round = 0; round < 20; round++) {
+        r.f.round = r.null.round = round;
+        assert_int_equal(ab_fold_iterations(&r.f, &outcome, &err), AB_OK);
+    }
+    assert_true(ab_session_merge_iterations(&r.s, 0, "frames", hdr, &sum));
+    assert_int_equal(sum.n, 40);
+    assert_int_equal(sum.n_scheduler, 20);
+    assert_int_equal(sum.n_over_budget, 20);
+    assert_true(sum.p50 == 100 && sum.max == 250 && isnan(sum.p99));
+    assert_true(sum.call_ns == 25);
+    assert_false(ab_session_merge_iterations(&r.s, 0, "load", hdr, &sum));
+    ab_fold_drop_iterations(&r.s, 0, 7);
+    assert_int_equal(r.s.n_iterations, 19);
+    free(hdr);
+    finish(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_null_takes_is_subtracted_for_each_call),
+        cmocka_unit_test(what_the_scheduler_disturbed_is_counted_and_in_nothing_else),
+        cmocka_unit_test(without_the_null_nothing_is_known_and_it_says_why),
+        cmocka_unit_test(rounds_add_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

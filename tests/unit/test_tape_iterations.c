@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where iterations end in the tape, of one lane and of several, and that they are no work.
+ */
+#include "support/cmocka.h"
+#include "tape/tape.h"
+
+#include <string.h>
+
+static struct ab_err err;
+
+static struct ab_tape_builder *begin(void)
+{
+    struct ab_tape_builder *b = ab_tape_begin();
+    assert_non_null(b);
+    return b;
+}
+
+static void phase(struct ab_tape_builder *b, const char *name, bool is_each)
+{
+    assert_int_equal(ab_tape_phase(b, name, true, &err), AB_OK);
+    if (is_each)
+        ab_tape_each(b, "frame", 16670000);
+}
+
+static void iterate(struct ab_tape_builder *b)
+{
+    assert_int_equal(ab_tape_iteration(b, &err), AB_OK);
+}
+
+/* Allocates the slots in the lane, or frees them. */
+static void ops(struct ab_tape_builder *b, uint32_t lane, uint32_t slot, uint32_t n, bool is_alloc)
+{
+    const struct ab_request r = {.size = 16};
+    assert_int_equal(ab_tape_lane(b, lane, &err), AB_OK);
+    for (uint32_t i = 0; i < n; i++)
+        assert_int_equal(is_alloc ? ab_tape_alloc(b, slot + i, &r, &err)
+                                  : ab_tape_free(b, slot + i, &err),
+                         AB_OK);
+}
+
+static void end(struct ab_tape_builder *b, struct ab_tape *tape)
+{
+    assert_int_equal(ab_tape_end(b, tape, &err), AB_OK);
+}
+
+static void one_lane_has_them_where_they_were_pushed(void **state)
+{
+    (void)state;
+    struct ab_tape tape;
+    struct ab_tape_builder *b = begin();
+    phase(b, "load", false);
+    ops(b, 0, 0, 3, true);
+    phase(b, "frames", true);
+    iterate(b); /* of no op */
+    ops(b, 0, 3, 2, true);
+    iterate(b);
+    ops(b, 0, 0, 5, false);
+    iterate(b);
+    ops(b, 0, 0, 1, true); /* in none */
+    phase(b, "unload", false);
+    ops(b, 0, 0, 1, false);
+    end(b, &tape);
+    const uint32_t ends[] = {3, 5, 10}, begins[] = {0, 0, 3, 3};
+    assert_int_equal(tape.n_iterations, 3);
+    assert_memory_equal(tape.iterations, ends, sizeof ends);
+    assert_memory_equal(tape.iteration_begin, begins, sizeof begins);
+    assert_string_equal(tape.phases[1].iteration, "frame");
+    assert_int_equal(tape.phases[1].budget_ns, 16670000);
+    assert_string_equal(tape.phases[0].iteration, "");
+    ab_tape_fini(&tape);
+}
+
+/* What guards an op is in the iteration of that op. */
+static void lanes_have_their_own_behind_what_guards_them(void **state)
+{
+    (void)state;
+    struct ab_tape tape;
+    struct ab_tape_builder *b = begin();
+    phase(b, "frames", true);
+    ops(b, 0, 0, 2, true);
+    iterate(b);
+    ops(b, 1, 8, 1, true);
+    iterate(b);
+    ops(b, 1, 0, 1, false); /* lane 0 had it: lane 0 publishes, lane 1 waits */
+    iterate(b);
+    ops(b, 0, 1, 1, false);
+    iterate(b);
+    end(b, &tape);
+    const uint32_t begins[] = {0, 2, 4};
+    assert_int_equal(tape.n_iterations, 4);
+    assert_memory_equal(tape.iteration_begin, begins, sizeof begins);
+    uint32_t second = tape.lane_begin[1];
+    assert_int_equal(tape.iterations[1], second); /* the last of lane 0 */
+    assert_int_equal(tape.iterations[3], tape.n_ops);
+    assert_int_equal(AB_OP_CODE(tape.ops[tape.iterations[2]]), AB_CODE_WAIT);
+    uint32_t n_allocs = 0;
+    for (uint32_t i = 0; i < tape.iterations[0]; i++)
+        n_allocs += AB_OP_CODE(tape.ops[i]) == AB_CODE_ALLOC;
+    assert_int_equal(n_allocs, 2);
+    ab_tape_fini(&tape);
+}
+
+static void they_are_no_work(void **state)
+{
+    (void)state;
+    char digest[2][65];
+    for (int is_each = 0; is_each < 2; is_each++) {
+        struct ab_tape tape;
+        struct ab_tape_builder *b = begin();
+        phase(b, "frames", is_each);
+        ops(b, 0, 0, 2, true);
+        if (is_each)
+            iterate(b);
+        ops(b, 0, 0, 2, false);
+        end(b, &tape);
+        assert_int_equal(tape.n_iterations, is_each);
+        assert_true(is_each || tape.iteration_begin == NULL);
+        memcpy(digest[is_each], tape.sha256, sizeof digest[0]);
+        ab_tape_fini(&tape);
+    }
+    assert_string_equal(digest[0], digest[1]);
+}
+
+static void each_burst_has_its_own(void **state)
+{
+    (void)state;
+    struct ab_tape_builder *b = begin();
+    const struct ab_tape *burst;
+    phase(b, "replay", true);
+    ops(b, 0, 0, 2, true);
+    iterate(b);
+    ops(b, 0, 2, 1, true);
+    assert_int_equal(ab_tape_cut(b, &burst, &err), AB_OK);
+    assert_int_equal(burst->n_iterations, 1);
+    assert_int_equal(burst->iterations[0], 2);
+    phase(b, "replay", true);
+    ops(b, 0, 0, 3, false);
+    iterate(b);
+    assert_int_equal(ab_tape_cut(b, &burst, &err), AB_OK);
+    assert_int_equal(burst->n_iterations, 1);
+    assert_int_equal(burst->iterations[0], 3);
+    assert_int_equal(burst->iteration_begin[0], 0);
+    assert_int_equal(burst->iteration_begin[1], 1);
+    ab_tape_abandon(b);
+}
+
+static void none_before_the_first_phase(void **state)
+{
+    (void)state;
+    struct ab_tape_builder *b = begin();
+    assert_int_equal(ab_tape_iteration(b, &err), AB_CONFIG);
+    ab_tape_abandon(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_lane_has_them_where_they_were_pushed),
+        cmocka_unit_test(lanes_have_their_own_behind_what_guards_them),
+        cmocka_unit_test(they_are_no_work),
+        cmocka_unit_test(each_burst_has_its_own),
+        cmocka_unit_test(none_before_the_first_phase),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
