@@ -6,41 +6,54 @@
 
 load helpers
 
+TRACE=$ROOT/traces/sqlite-index.abt
+
 @test "what cannot be advised on is refused" {
     bench advise
     expect_code 2
     bench advise - </dev/null
     expect_code 2
-    grep -q 'standard input comes once; name a file' "$OUT/stderr"
-    echo nonsense >broken.abt
-    bench advise broken.abt
+    expect_error 'standard input comes once; name a file'
+    echo nonsense >"$OUT/broken.abt"
+    bench advise "$OUT/broken.abt"
     expect_code 3
-    bench advise @sqlite-index -b nosuch
+    bench advise "$TRACE" -b nosuch
     expect_code 2
-    grep -q 'nosuch' "$OUT/stderr"
-    bench advise @sqlite-index -o "$OUT/a" --json "$OUT/a"
+    expect_error nosuch
+    bench advise "$TRACE" -o "$OUT/a" --json "$OUT/a"
     expect_code 2
-    grep -q 'same file' "$OUT/stderr"
-    bench advise @sqlite-index --budget 5
+    expect_error 'name the same file'
+    bench advise "$TRACE" --budget 5
     expect_code 2
-    expect_nothing_left
+    [ ! -e "$OUT/a" ]
 }
 
+# One round has no intervals: nothing is advised, whatever was found.
 @test "an advice by size: rules, JSON and the screen say the same" {
-    bench advise @sqlite-index --rounds 1 -b glibc --budget 1ms -o advice.map --json advice.json
+    bench trace cut "$TRACE" --events 0..20000 -o "$OUT/part.abt"
     expect_code 0
-    expect_one_document advice.json
-    expect_json '.schema == "allocbench-advice/1" and .by == "size" and .calls > 1000' advice.json
-    expect_json '([.groups[].calls] | add) == .calls' advice.json
-    expect_json '.heaps | all(.alone.speed_low == null)' advice.json # of one round
-    expect_json '.heaps | all(.advised | not)' advice.json
-    grep -q '^Advice: keep malloc: no ' "$OUT/stdout"
-    grep -q '^\*=glibc$' advice.map
-    expect_json '.map == "*=glibc"' advice.json
+    bench advise "$OUT/part.abt" --rounds 1 -b glibc,slab --budget 1ms -o "$OUT/a.map" \
+        --code "$OUT/a.h" --json "$OUT/a.json"
+    expect_code 0
+    expect_json '.schema == "allocbench-advice/1" and .by == "size" and .calls > 1000' "$OUT/a.json"
+    expect_json '([.groups[].calls] | add) == .calls' "$OUT/a.json"
+    expect_json '[.generals[].name] == ["slab"] and .base.name == "glibc" and .base.time_ns > 0' "$OUT/a.json"
+    expect_json '(.heaps | length > 0) and (.heaps | all((.advised | not) and .alone.speed_low == null
+        and .alone.time_ns > 0 and .alone.reason == null))' "$OUT/a.json"
+    expect_json '.map == "*=glibc" and .together == null' "$OUT/a.json"
+    grep -q '^Advice: keep malloc: no proposal is clearly faster' "$OUT/stdout"
+    grep -qx '\*=glibc' "$OUT/a.map"
+    for name in $(jq -r '.heaps[].name' "$OUT/a.json"); do
+        grep -q "^$name  " "$OUT/stdout" || fail "$name is not on the screen"
+    done
+    bench replay "$OUT/part.abt" --rounds 1 -b glibc --map "@$OUT/a.map" --passes throughput
+    expect_code 0
 }
 
-@test "a general malloc that is not there is an error with its reason" {
-    bench advise @sqlite-index --rounds 1 -b ./libnosuch.so
-    [ "$STATUS" -ne 0 ]
-    grep -q 'libnosuch' "$OUT/stderr"
+@test "with a single name in -b that one is compared with, and keeps the rest" {
+    bench trace cut "$TRACE" --events 0..2000 -o "$OUT/part.abt"
+    bench advise "$OUT/part.abt" --rounds 1 -b slab --json - -q
+    expect_code 0
+    expect_json '.base.name == "slab" and .map == "*=slab"'
+    expect_json '[.generals[].name] | contains(["glibc"])'
 }
