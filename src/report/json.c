@@ -5,6 +5,7 @@
 #include "report/json.h"
 
 #include "core/text.h"
+#include "result/hdr.h"
 #include "result/session.h"
 
 #include <math.h>

@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "core/status.h"
 #include "result/hdr.h"
+#include "result/heap_part.h"
 #include "tape/overview.h"
 #include "wire/memory_at.h"
 #include "wire/pass.h"
@@ -41,12 +42,6 @@ const char *ab_backend_status_name(enum ab_backend_status status);
 bool ab_backend_status_has_numbers(enum ab_backend_status status);
 /* Has numbers, and is out of every comparison. */
 bool ab_backend_status_is_aside(enum ab_backend_status status);
-
-struct ab_mapped_heap { /* of a mapped row: what it serves */
-    char name[128];
-    uint64_t n_requests, requested_bytes; /* allocations and resizes */
-    uint64_t live_peak_blocks, live_peak_bytes;
-};
 
 struct ab_backend_info {
     char name[128];       /* as asked for: "glibc", "slab:threads=sharded", a file's stem */
@@ -256,10 +251,12 @@ struct ab_gate_result {
     enum ab_status status; /* what the command must end with because of it: AB_OK; AB_GATE: failed
                               or not evaluated; AB_CONFIG: the bound is below the clock's floor;
                               AB_INCONCLUSIVE */
-    char reason[240];   /* of NOT_EVALUATED and SKIPPED, and of a PASS by the gate's floor; or "" */
-    double low, high;   /* 90 % interval of value, of a relative bound; NaN = none */
-    bool is_warning;    /* level: warn; whatever the verdict, status is AB_OK */
-    uint32_t n_confirm; /* rounds that were run to confirm a failure; 0 = none */
+    char reason
+        [240]; /* of NOT_EVALUATED and SKIPPED, of a PASS by the gate's floor, of an INCONCLUSIVE
+                              that the machine may explain or that was not confirmed; or "" */
+    double low, high;       /* 90 % interval of value, of a relative bound; NaN = none */
+    bool is_warning;        /* level: warn; whatever the verdict, status is AB_OK */
+    uint32_t n_confirm;     /* rounds that were run to confirm a failure; 0 = none */
     double confirm_value;   /* the value in these; NaN = none */
     uint32_t rounds_needed; /* of INCONCLUSIVE: 0 = not known, UINT32_MAX = never */
 };
@@ -432,9 +429,11 @@ struct ab_session {    /* everything about one command's measurements */
     struct ab_null_cost *nulls;
     uint32_t n_nulls;
     size_t cap_results, cap_nulls, cap_rounds, cap_size_classes, cap_windows, cap_memory,
-        cap_timelines, cap_dists, cap_iterations;
+        cap_timelines, cap_dists, cap_heap_parts, cap_iterations;
     struct ab_size_class *size_classes;
     uint32_t n_size_classes;
+    struct ab_heap_part *heap_parts;
+    uint32_t n_heap_parts;
     struct ab_window *windows;
     uint32_t n_windows;
     struct ab_iterations *iterations;
@@ -470,7 +469,8 @@ struct ab_session {    /* everything about one command's measurements */
  * them. Those of the first kind have a phase as well. */
 #define AB_SESSION_PHASE_LISTS(LIST) \
     LIST(results) \
-    LIST(nulls) LIST(size_classes) LIST(windows) LIST(memory) LIST(dists) LIST(iterations)
+    LIST(nulls) \
+    LIST(size_classes) LIST(windows) LIST(memory) LIST(dists) LIST(heap_parts) LIST(iterations)
 #define AB_SESSION_LISTS(LIST) AB_SESSION_PHASE_LISTS(LIST) LIST(timelines)
 
 /* How many machines measured it: 1 or more. */

@@ -87,6 +87,8 @@ void ab_session_settle(struct ab_session *s)
         settle(&s->windows[i].p99);
         settle(&s->windows[i].max);
     }
+    for (uint32_t i = 0; i < s->n_heap_parts; i++)
+        settle(&s->heap_parts[i].time_ns);
     for (uint32_t i = 0; i < s->n_iterations; i++)
         settle(&s->iterations[i].call_ns);
     for (uint32_t i = 0; i < s->n_memory; i++)
@@ -135,6 +137,8 @@ void ab_session_fini(struct ab_session *session)
         free(session->results[i].hdr);
     for (uint32_t i = 0; i < session->n_size_classes; i++)
         free(session->size_classes[i].hdr);
+    for (uint32_t i = 0; i < session->n_heap_parts; i++)
+        free(session->heap_parts[i].hdr);
     for (uint32_t i = 0; i < session->n_timelines; i++)
         free(session->timelines[i].points);
     for (uint32_t i = 0; i < session->n_dists; i++)
@@ -144,6 +148,7 @@ void ab_session_fini(struct ab_session *session)
     for (uint32_t i = 0; i < session->n_rounds; i++)
         free((void *)session->rounds[i].order);
     free(session->size_classes);
+    free(session->heap_parts);
     free(session->windows);
     free(session->memory);
     free(session->timelines);
@@ -158,6 +163,7 @@ void ab_session_fini(struct ab_session *session)
     session->nulls = NULL;
     session->rounds = NULL;
     session->size_classes = NULL;
+    session->heap_parts = NULL;
     session->windows = NULL;
     session->memory = NULL;
     session->timelines = NULL;
@@ -168,5 +174,5 @@ void ab_session_fini(struct ab_session *session)
     session->iterations = NULL;
     session->n_results = session->n_nulls = session->n_rounds = 0;
     session->n_size_classes = session->n_windows = session->n_memory = session->n_timelines = 0;
-    session->n_dists = session->n_iterations = 0;
+    session->n_dists = session->n_heap_parts = session->n_iterations = 0;
 }

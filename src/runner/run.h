@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "result/result.h"
-#include "result/verify.h"
+#include "result/verify/verify.h"
 #include "runner/case.h"
 #include "runner/counts/system_calls.h"
 #include "runner/fold/quiet.h"

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * One pass says whether there are scopes and of what kind, a last one where they end. With several
- * threads, one between tries the thread that allocates most.
+ * threads, one between tries the thread that allocates most. Marks, if there are any, are read in the
+ * first.
  */
 #include "trace_tools/scopes.h"
 
 #include "core/grow.h"
 #include "core/text.h"
+#include "trace_tools/scope/marks.h"
 #include "trace_tools/scope/search.h"
 
 #include <stdlib.h>
@@ -19,6 +21,7 @@
 static const double BETTER = 0.05, MORE = 1.5;
 
 struct state {
+    struct ab_mark_table marks;
     const char *path;
     bool is_partial;
     uint64_t *allocs; /* by thread */
@@ -56,21 +59,22 @@ static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struc
     return ab_scope_search_visit(s->search, batch, err);
 }
 
-struct
-try { /* the blocks of one thread, or of all */
+struct attempt { /* the blocks of one thread, or of all */
     uint64_t thread;
     struct ab_scope_choice choice;
     bool has_scopes;
 };
 
 /* A pass: that makes the choice, or one by it. */
-static enum ab_status search(struct state *s, struct try *t, bool is_final, struct ab_err *err)
+static enum ab_status search(struct state *s, struct attempt *t, bool is_final, struct ab_err *err)
 {
     struct ab_walk walk = {
         .path = s->path, .is_partial = s->is_partial, .end = UINT64_MAX, .visit = visit, .user = s};
     s->search = ab_scope_search_open(t->thread);
     if (s->search == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory for the scopes");
+    if (t->thread == AB_SCOPE_ALL_THREADS && !is_final)
+        walk.marks = &s->marks;
     if (is_final)
         ab_scope_search_emit(s->search, &t->choice, take_end, s);
     enum ab_status status = ab_trace_walk(&walk, NULL, err);
@@ -89,7 +93,7 @@ static uint32_t busiest_thread(const struct state *s)
     return best;
 }
 
-static bool is_one_better(const struct try *one, const struct try *all)
+static bool is_one_better(const struct attempt *one, const struct attempt *all)
 {
     if (!one->has_scopes || !all->has_scopes)
         return one->has_scopes;
@@ -99,8 +103,12 @@ static bool is_one_better(const struct try *one, const struct try *all)
 
 static enum ab_status find(struct state *s, struct ab_err *err)
 {
-    struct try all = {.thread = AB_SCOPE_ALL_THREADS}, one = {0};
+    struct attempt all = {.thread = AB_SCOPE_ALL_THREADS}, one = {0};
     AB_TRY(search(s, &all, false, err));
+    if (s->marks.n > 0)
+        AB_TRY(ab_scopes_of_marks(s->path, s->is_partial, &s->marks, &s->found, err));
+    if (s->found.from == AB_SCOPES_MARKS)
+        return AB_OK;
     if (s->n_threads > 1) {
         one.thread = busiest_thread(s);
         AB_TRY(search(s, &one, false, err));
@@ -124,6 +132,7 @@ enum ab_status ab_scopes_find(const char *trace_path, bool is_partial, struct ab
                        "scopes are searched in several passes: give a file, not standard input");
     enum ab_status status = find(&s, err);
     free(s.allocs);
+    ab_mark_table_fini(&s.marks);
     if (status == AB_OK)
         *out = s.found;
     else

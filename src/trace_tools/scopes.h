@@ -4,7 +4,8 @@
  * are gone when they end. They follow each other without gaps: what an iteration of the program is,
  * as far as its allocations show it.
  *
- * They are found where the set of short-lived blocks is empty, or nearly: scope/search.h says how.
+ * Marks in the trace say where they end (scope/marks.h: of several, the one whose scopes hold most
+ * blocks). Without any, they are found where the set of short-lived blocks is empty, or nearly: scope/search.h says how.
  * Of a program with several threads, the blocks of all threads together are tried, and those of the
  * thread that allocates most; blocks of other threads take no part in scopes of one thread.
  */
@@ -12,6 +13,7 @@
 #define AB_TRACE_TOOLS_SCOPES_H
 
 #include "core/status.h"
+#include "trace/optional/mark_table.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,6 +33,7 @@ struct ab_scopes {
     enum ab_scopes_from from;
     bool is_of_thread; /* found in the blocks of one thread: `thread` */
     uint32_t thread;
+    char mark[AB_MARK_NAME_MAX + 1]; /* AB_SCOPES_MARKS: its name */
 };
 
 /* Reads the file two or three times: standard input is refused (AB_USAGE). *out is set in full on

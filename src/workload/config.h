@@ -70,7 +70,7 @@ struct ab_verb {
     uint32_t touch_bytes;
     enum ab_access mode;  /* access */
     uint32_t cursor;      /* index of the verb's own cursor */
-    struct ab_verb *body; /* of REPEAT; count says how often */
+    struct ab_verb *body; /* of REPEAT and SCOPE; count says how often */
     size_t n_body;
 };
 

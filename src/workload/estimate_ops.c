@@ -39,7 +39,7 @@ static uint64_t body_ops(const struct ab_workload *w, const struct ab_verb *body
     for (size_t i = 0; i < n; i++) {
         const struct ab_verb *v = &body[i];
         uint64_t unit = v->kind == AB_VERB_SEND ? w->sets[v->set].unit : 1;
-        if (v->kind == AB_VERB_REPEAT)
+        if (v->n_body > 0)
             sum = add(sum, multiply(v->count, body_ops(w, v->body, v->n_body)));
         else if (v->amount == AB_AMOUNT_COUNT && is_sure(w, v))
             sum = add(sum, multiply(v->count, unit));

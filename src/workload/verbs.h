@@ -69,7 +69,8 @@ enum ab_verb_trait {
       AB_PICK_FREE, 0) \
     X(P, SHUFFLE, shuffle, 0, AB_IN_SLOTS, AB_PICK_NEXT, AB_VERB_WHOLE | AB_VERB_MOVES) \
     X(P, ACCESS, access, AB_OPTS_MANY | AB_OPT_MODE, AB_IN_SLOTS | AB_IN_LIST | AB_IN_REGION, \
-      AB_PICK_NEXT, AB_VERB_BY_AGE)
+      AB_PICK_NEXT, AB_VERB_BY_AGE) \
+    X(P, SCOPE, scope, AB_OPT_DO, AB_IN_REGION, AB_PICK_LIFO, 0)
 
 /* X(P, NAME, key); `do` is a list and among the lists. */
 #define AB_VERB_OPTIONS(X, P) \

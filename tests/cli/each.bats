@@ -74,3 +74,32 @@ Y
     expect_code 0
     expect_json 'has("iterations") | not' r.json
 }
+
+@test "a scope dies in one op where its heap holds nothing else, else block by block" {
+    cat >scopes.yaml <<'Y'
+allocbench: 1
+name: scopes
+sets:
+  - {name: frame, kind: region, via: arena}
+  - {name: parts, count: 100, via: pool}
+phases:
+  - name: load
+    measure: false
+    do: [{alloc: parts, size: 48, count: 50}]
+  - name: frames
+    until: iters(200)
+    each: {}
+    do:
+      - scope: frame
+        do:
+          - {alloc: frame, size: 64, count: 10}
+          - {scope: frame, do: [{alloc: frame, size: 64, count: 5}]}
+          - {resize: frame, order: lifo, size: 128}
+Y
+    bench run scopes.yaml -b glibc --rounds 1 --passes throughput,tail --json r.json
+    expect_code 0
+    # 15 allocations, 1 resize, 15 frees; in the arena 5 frees of the inner scope and one reset
+    expect_json 'all(.iterations[] | select(.backend == "glibc"); .n_calls == .n * 31)' r.json
+    expect_json 'all(.iterations[] | select(.backend == "@map"); .n_calls == .n * 22)' r.json
+    expect_json 'all(.iterations[]; .name == "iteration")' r.json
+}

@@ -42,7 +42,7 @@ static inline struct ab_workload *load_text(const char *text)
 
 /* Head of most test workloads: one set of 10 positions, one measured phase named run. */
 #define WORKLOAD_HEAD \
-    "allocbench: 1\nname: test\nsets: [{name: s, count: 10}]\n" \
+    "allocbench: 1\nname: test\nsets: [{name: s, count: 10}, {name: region, kind: region}]\n" \
     "phases:\n  - name: run\n"
 
 /* Compiles the phase behind WORKLOAD_HEAD. */

@@ -14,8 +14,9 @@
 enum { REGION = 0, OTHER = 1 }; /* groups, and the heaps that they go to */
 
 static struct ab_err err;
-static const struct ab_route_heap two[2] = {{.source = AB_SOURCE_BUILTIN, .builtin = "arena"},
-                                            {.source = AB_SOURCE_BUILTIN, .builtin = "pool"}};
+static const struct ab_route_heap two[2] = {
+    {.source = AB_SOURCE_BUILTIN, .name = "arena", .builtin = "arena"},
+    {.source = AB_SOURCE_BUILTIN, .name = "pool", .builtin = "pool"}};
 
 #define BY(range, from, to, to_heap) \
     { \

@@ -8,7 +8,7 @@
 #include "base/rng.h"
 #include "support/cmocka.h"
 #include "support/trace.h"
-#include "trace_tools/scope/search.h"
+#include "trace_tools/scope/stats.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +27,7 @@ static struct {
     uint64_t ends[MOST_ENDS]; /* known */
     size_t n_ends;
 } p;
+static struct ab_mark_table marks;
 static struct ab_scopes scopes;
 static struct ab_err err;
 
@@ -37,7 +38,9 @@ static void begin(uint64_t seed)
     ab_rng_init(&p.rng, seed, 1);
     p.path = test_trace_file(NULL, 0);
     p.to = fopen(p.path, "wb");
-    assert_int_equal(ab_trace_writer_open(p.to, "made-up", &p.writer, &err), AB_OK);
+    ab_mark_table_fini(&marks);
+    struct ab_trace_writer_options options = {.program = "made-up", .marks = &marks};
+    assert_int_equal(ab_trace_writer_open_with(p.to, &options, &p.writer, &err), AB_OK);
 }
 
 static uint64_t write_call(struct ab_event e)
@@ -307,6 +310,90 @@ static void what_only_grows_or_ends_has_none(void **state)
     assert_int_equal(scopes.from, AB_SCOPES_NONE);
 }
 
+static void mark(const char *name)
+{
+    struct ab_trace_mark m = {.call = p.n, .thread = AB_MARK_NO_THREAD};
+    assert_true(ab_mark_know_name(&marks, name, &m.name));
+    assert_true(ab_mark_add(&marks, m));
+}
+
+/* Those that the blocks know of; not the many that cut scopes in two, nor the few around many. */
+static void marks_say_where_scopes_end(void **state)
+{
+    (void)state;
+    for (int is_marked = 0; is_marked < 2; is_marked++) {
+        begin(7);
+        for (unsigned frame = 0; frame < 60; frame++) {
+            uint64_t own[50];
+            if (is_marked)
+                mark("begin"); /* before the first call: no end, but the same scopes after it */
+            for (unsigned i = 0; i < 50; i++) {
+                own[i] = get(0);
+                if (is_marked && i % 20 == 19)
+                    mark("half way");
+            }
+            for (unsigned i = 0; i < 50; i++)
+                give_back(own[i], 0);
+            end_scope();
+            if (is_marked)
+                mark("frame");
+            if (is_marked && frame % 10 == 5)
+                mark("level");
+        }
+        find();
+        assert_int_equal(scopes.from, is_marked ? AB_SCOPES_MARKS : AB_SCOPES_FOUND);
+        assert_string_equal(scopes.mark, is_marked ? "frame" : "");
+        assert_int_equal(scopes.n, 60);
+        assert_int_equal(hits(0), 60);
+    }
+    ab_mark_table_fini(&marks);
+}
+
+/* ---- what scopes hold ---- */
+
+static void known_calls_give_known_figures(void **state)
+{
+    static const struct ab_event calls[] = {
+        {.kind = AB_EVENT_ALLOC, .size = 100},               /* block 0 */
+        {.kind = AB_EVENT_ALLOC, .size = 50},                /* block 1: 150 bytes live */
+        {.kind = AB_EVENT_FREE, .block = 1},                 /* gone, 50 */
+        {.kind = AB_EVENT_ALLOC, .size = 30},                /* the second scope; block 2 */
+        {.kind = AB_EVENT_FREE, .block = 0},                 /* of the first: not gone in it */
+        {.kind = AB_EVENT_RESIZE, .size = 300, .block = 2},  /* 300 bytes live */
+        {.kind = AB_EVENT_ALLOC, .size = 7, .failed = true}, /* no allocation */
+        {.kind = AB_EVENT_ALLOC, .size = 9, .thread = 1},    /* block 3: 309 live */
+        {.kind = AB_EVENT_FREE, .block = 3},                 /* gone */
+        {.kind = AB_EVENT_FREE, .block = 2},                 /* gone: 309 */
+        {.kind = AB_EVENT_ALLOC, .size = 1000},              /* after the last end; block 4 */
+        {.kind = AB_EVENT_FREE, .block = 4},
+    };
+    uint64_t ends[] = {3, 10};
+    struct ab_scopes known = {.ends = ends, .n = 2, .from = AB_SCOPES_MARKS};
+    (void)state;
+    for (int thread = 0; thread < 2; thread++) { /* all of them; those of thread 0 */
+        struct ab_scope_stats stats = {.scopes = &known};
+        known.is_of_thread = thread == 1;
+        begin(8);
+        for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+            write_call(calls[i]);
+        assert_int_equal(ab_trace_writer_close(p.writer, NULL, &err), AB_OK);
+        fclose(p.to);
+        struct ab_walk walk = {
+            .path = p.path, .end = UINT64_MAX, .visit = ab_scope_stats_visit, .user = &stats};
+        assert_int_equal(ab_trace_walk(&walk, NULL, &err), AB_OK);
+        assert_int_equal(stats.allocs, thread == 1 ? 4 : 5);
+        assert_int_equal(stats.gone, thread == 1 ? 2 : 3);
+        assert_int_equal(stats.most_live, thread == 1 ? 300 : 309);
+        assert_int_equal(stats.most_gone, thread == 1 ? 300 : 309);
+        ab_scope_stats_fini(&stats);
+        unlink(p.path);
+        free(p.path);
+    }
+    assert_true(ab_scopes_median_calls(&known) == 5);
+    known.n = 0;
+    assert_true(ab_scopes_median_calls(&known) == 0);
+}
+
 static void standard_input_is_refused(void **state)
 {
     (void)state;
@@ -326,6 +413,8 @@ int main(void)
         cmocka_unit_test(steady_churn_has_none),
         cmocka_unit_test(one_at_a_time_has_none),
         cmocka_unit_test(what_only_grows_or_ends_has_none),
+        cmocka_unit_test(marks_say_where_scopes_end),
+        cmocka_unit_test(known_calls_give_known_figures),
         cmocka_unit_test(standard_input_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

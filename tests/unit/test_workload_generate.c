@@ -188,9 +188,28 @@ static void what_cannot_be_done_ends_in_an_error_with_its_place(void **state)
     expect_error("    do: [{free: s, count: all}]\n", "makes no ops");
 }
 
+static void a_scope_frees_what_came_since_it_began_the_youngest_first(void **state)
+{
+    (void)state;
+    expect("    do: [{scope: region, do: [{alloc: region, size: 8, count: 2}, "
+           "{scope: region, do: [{alloc: region, size: 9, count: 2}]}, "
+           "{alloc: region, size: 7}]}]\n",
+           "a10:8 a11:8 a12:9 a13:9 R2! f13 f12 a12:7 R3 f12 f11 f10");
+    /* not what was there before; and it ends where the phase does */
+    expect("    until: ops(4)\n"
+           "    do: [{alloc: region, size: 8}, {scope: region, do: [{alloc: region, size: 9}, "
+           "{alloc: s, size: 5, count: 3}]}]\n",
+           "a10:8 a11:9 a0:5 a1:5 R1! f11");
+    /* what a reset has freed is gone for the scopes around it */
+    expect("    do: [{alloc: region, size: 8}, {scope: region, do: [{reset: region}, "
+           "{alloc: region, size: 9}]}]\n",
+           "a10:8 R1 f10 a10:9 R1 f10");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_scope_frees_what_came_since_it_began_the_youngest_first),
         cmocka_unit_test(alloc_all_fills_the_empty_positions_and_fifo_frees_the_oldest_first),
         cmocka_unit_test(lifo_frees_the_youngest_first_and_every_leaves_the_others),
         cmocka_unit_test(replace_frees_first_and_makes_the_block_the_youngest),

@@ -55,6 +55,9 @@ static const char *const verbs[] = {
     "{access: all, at: random, count: 4, mode: write}",
     "{access: shared, order: shuffled, fraction: 50%}",
     "{access: pool, at: next, count: 3}",
+    "{scope: frame, do: [{alloc: frame, size: obj, count: 4}, {toggle: own, size: obj}]}",
+    "{scope: frame, do: [{alloc: frame, size: obj}, {repeat: 2, do: [{scope: frame, do: [{alloc: "
+    "frame, size: 8, count: 3}, {reset: frame}, {alloc: frame, size: 9}]}]}]}",
     "{repeat: 3, do: [{toggle: own, size: obj}, {replace: all, at: next, size: 8}]}",
 };
 

@@ -8,6 +8,7 @@
 #include "cli/arguments/placement_trace.h"
 #include "cli/benchmark/cases.h"
 #include "core/text.h"
+#include "runner/route/route_walk.h"
 #include "workload/workload.h"
 
 #include <stdio.h>
@@ -196,6 +197,7 @@ enum ab_status ab_mapped_rows_make(const struct ab_options *o, struct ab_mapped_
         .path = subject->file != NULL ? subject->file : subject->path, .is_partial = o->is_partial};
     struct ab_origins origins;
     enum ab_status status = AB_OK;
+    rows->n_phases = subject->map->image->n_phases;
     for (size_t i = 0; i < rows->n && status == AB_OK; i++) {
         status = ab_placement_ask_trace(&rows->items[i], &trace, "--map", &origins, err);
         if (status == AB_OK)
@@ -219,13 +221,32 @@ static void fill_environment(const struct ab_placement *p, struct ab_case *c)
             c->env[n++] = p->heaps.items[i].env[k];
 }
 
-static void describe_heap(const struct ab_route_heap *heap, struct ab_mapped_heap *out)
+static void raise(uint64_t *most, uint64_t x)
 {
-    snprintf(out->name, sizeof out->name, "%s", heap->name);
-    out->n_requests = heap->facts.total_blocks;
-    out->requested_bytes = heap->facts.total_bytes;
-    out->live_peak_blocks = heap->facts.live_peak_blocks;
-    out->live_peak_bytes = heap->facts.live_peak_bytes;
+    if (x > *most)
+        *most = x;
+}
+
+/* Heaps of one name are one. */
+static void describe_heaps(const struct ab_route *route, uint32_t n_phases,
+                           struct ab_backend_info *info)
+{
+    const struct ab_route_heap *heaps = ab_route_heap_at(route->image, 0);
+    for (uint32_t h = 0; h < route->image->n_heaps; h++) {
+        uint32_t shown = ab_route_shown(heaps, h);
+        struct ab_mapped_heap *out = &info->heaps[shown];
+        info->n_heaps = shown + 1 > info->n_heaps ? shown + 1 : info->n_heaps;
+        snprintf(out->name, sizeof out->name, "%.*s", ab_route_shown_name(heaps[h].name),
+                 heaps[h].name);
+        out->n_requests += heaps[h].facts.total_blocks;
+        if (__builtin_add_overflow(out->requested_bytes, heaps[h].facts.total_bytes,
+                                   &out->requested_bytes))
+            out->requested_bytes = UINT64_MAX;
+        for (uint32_t p = 0; p < n_phases; p++) {
+            raise(&out->live_peak_blocks, route->uses[p][shown].live_peak_blocks);
+            raise(&out->live_peak_bytes, route->uses[p][shown].live_peak_bytes);
+        }
+    }
 }
 
 void ab_mapped_rows_fill(const struct ab_mapped_rows *rows, size_t row, struct ab_case *c,
@@ -246,9 +267,7 @@ void ab_mapped_rows_fill(const struct ab_mapped_rows *rows, size_t row, struct a
     };
     fill_environment(p, c);
     snprintf(info->map, sizeof info->map, "%s", p->text);
-    info->n_heaps = route->image->n_heaps;
-    for (uint32_t h = 0; h < info->n_heaps; h++)
-        describe_heap(ab_route_heap_at(route->image, h), &info->heaps[h]);
+    describe_heaps(route, rows->n_phases, info);
 }
 
 void ab_mapped_rows_fini(struct ab_mapped_rows *rows)

@@ -14,7 +14,8 @@ struct ab_mapped_rows {
     struct ab_route *routes;    /* n: of each, once made */
     struct ab_route null_route; /* the harness's price */
     size_t n;
-    size_t first; /* which row of the measurement is the first of them */
+    uint32_t n_phases; /* of the tape */
+    size_t first;      /* which row of the measurement is the first of them */
 };
 
 /* Reads them, and adds a row for each to `list`, behind those that are there. End it with

@@ -6,6 +6,7 @@
 #include "report/read/read_result.h"
 
 #include "core/text.h"
+#include "report/heaps/heaps_read.h"
 #include "report/read/read_depth.h"
 #include "report/read/read_html.h"
 #include "report/read/read_iterations.h"
@@ -248,27 +249,6 @@ static void read_noise(struct ab_stored_reader *r, const struct ab_json_node *do
 #undef READ
 }
 
-/* Older ones do not have it, and null is one heap. */
-static void read_mapping(struct ab_json_reader *r, const struct ab_json_node *backend,
-                         struct ab_backend_info *b)
-{
-    if (!ab_json_has(r, backend, "map") || json_is_null(json_object_get(backend->json, "map")))
-        return;
-    struct ab_json_node o = ab_json_object(r, backend, "map");
-    struct ab_json_node list = ab_json_array(r, &o, "heaps");
-    size_t n = ab_json_count(r, &list, AB_ROUTE_HEAPS_MAX);
-    ab_json_text_into(r, &o, "rules", b->map, sizeof b->map);
-    for (size_t i = 0; i < n && r->status == AB_OK; i++) {
-        struct ab_mapped_heap *heap = &b->heaps[b->n_heaps++];
-        struct ab_json_node item = ab_json_item_object(r, &list, i);
-        ab_json_text_into(r, &item, "name", heap->name, sizeof heap->name);
-        heap->n_requests = ab_json_whole(r, &item, "n_requests", INT64_MAX, 0);
-        heap->requested_bytes = ab_json_whole(r, &item, "requested_bytes", INT64_MAX, 0);
-        heap->live_peak_blocks = ab_json_whole(r, &item, "live_peak_blocks", INT64_MAX, 0);
-        heap->live_peak_bytes = ab_json_whole(r, &item, "live_peak_bytes", INT64_MAX, 0);
-    }
-}
-
 static void read_backend(struct ab_json_reader *r, const struct ab_json_node *o,
                          struct ab_backend_info *b)
 {
@@ -289,7 +269,7 @@ static void read_backend(struct ab_json_reader *r, const struct ab_json_node *o,
         ab_json_text_into(r, o, "caveat", b->caveat, sizeof b->caveat);
     if (ab_json_has(r, o, "uncounted"))
         ab_json_text_into(r, o, "uncounted", b->uncounted, sizeof b->uncounted);
-    read_mapping(r, o, b);
+    ab_stored_mapping(r, o, b);
     if (b->name[0] == 0)
         ab_json_fail(r, o, "has no name");
 }
@@ -382,6 +362,7 @@ static void read_document(struct ab_stored_reader *r, struct ab_stored *out)
     read_histograms(&r->json, &document, s);
     ab_stored_results(r, &document);
     ab_stored_depth(r, &document);
+    ab_stored_heaps(r, &document);
     ab_stored_iterations(r, &document);
     ab_stored_memory(r, &document);
     s->overview = out->overview = ab_stored_overview(r, &document);

@@ -14,6 +14,7 @@
 #include "report/counts/counting_json.h"
 #include "report/files/checksum.h"
 #include "report/format.h"
+#include "report/heaps/heaps_json.h"
 #include "report/iterations/iterations_json.h"
 #include "report/json.h"
 #include "report/sinks/json_overview.h"
@@ -151,27 +152,6 @@ static json_t *settings(struct ab_json *w, const char *s)
     return list;
 }
 
-/* null: one heap, so nothing is mapped. */
-static json_t *mapping(struct ab_json *w, const struct ab_backend_info *b)
-{
-    if (b->n_heaps == 0)
-        return json_null();
-    json_t *o = json_object(), *list = json_array();
-    ab_json_put(w, o, "rules", ab_json_string(b->map));
-    for (uint32_t h = 0; h < b->n_heaps; h++) {
-        const struct ab_mapped_heap *heap = &b->heaps[h];
-        json_t *item = json_object();
-        ab_json_put(w, item, "name", ab_json_string(heap->name));
-        ab_json_put(w, item, "n_requests", ab_json_integer(heap->n_requests));
-        ab_json_put(w, item, "requested_bytes", ab_json_integer(heap->requested_bytes));
-        ab_json_put(w, item, "live_peak_blocks", ab_json_integer(heap->live_peak_blocks));
-        ab_json_put(w, item, "live_peak_bytes", ab_json_integer(heap->live_peak_bytes));
-        ab_json_append(w, list, item);
-    }
-    ab_json_put(w, o, "heaps", list);
-    return o;
-}
-
 static json_t *backend(struct ab_json *w, const struct ab_backend_info *b)
 {
     json_t *o = json_object();
@@ -189,7 +169,7 @@ static json_t *backend(struct ab_json *w, const struct ab_backend_info *b)
     ab_json_put(w, o, "package", ab_json_string(b->package));
     ab_json_put(w, o, "caveat", ab_json_string(b->caveat));
     ab_json_put(w, o, "uncounted", ab_json_string(b->uncounted));
-    ab_json_put(w, o, "map", mapping(w, b));
+    ab_json_put(w, o, "map", ab_json_mapping(w, b));
     return o;
 }
 
@@ -418,7 +398,7 @@ static json_t *window(struct ab_json *w, const struct ab_session *s, const struc
     return o;
 }
 
-/* Latency in depth: by size, over time. */
+/* Latency in depth: by size, over time, by heap. */
 static void put_depth(struct ab_json *w, json_t *o, const struct ab_session *s)
 {
     json_t *classes = json_array(), *windows = json_array();
@@ -430,6 +410,7 @@ static void put_depth(struct ab_json *w, json_t *o, const struct ab_session *s)
             ab_json_append(w, windows, window(w, s, &s->windows[i]));
     ab_json_put(w, o, "size_classes", classes);
     ab_json_put(w, o, "windows", windows);
+    ab_json_put(w, o, "heaps", ab_json_heaps(w, s));
 }
 
 /* The last key: of all that stands before it. */

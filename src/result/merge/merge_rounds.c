@@ -103,6 +103,35 @@ static bool merge_classes(struct ab_merged_rounds *m, struct record *records)
     return true;
 }
 
+static bool merge_heap_parts(struct ab_merged_rounds *m, struct record *records)
+{
+    struct ab_session *s = &m->session;
+    struct ab_heap_part *first = NULL;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->n_heap_parts; i++) {
+        const struct ab_heap_part *p = &s->heap_parts[i];
+        records[i] = (struct record){p->phase, (uint64_t)p->heap * (AB_OP_ALL + 1) + p->op,
+                                     p->backend, i};
+    }
+    qsort(records, s->n_heap_parts, sizeof records[0], by_kind_then_index);
+    for (uint32_t i = 0; i < s->n_heap_parts; i++) {
+        struct ab_heap_part *p = &s->heap_parts[records[i].index];
+        if (i == 0 || by_kind(&records[i - 1], &records[i]) != 0) {
+            first = p;
+            continue;
+        }
+        if (!add(m, &first->hdr, p->hdr))
+            return false;
+        p->hdr = NULL;
+        first->time_ns = ab_heap_time_sum(first->time_ns, p->time_ns);
+    }
+    for (uint32_t i = 0; i < s->n_heap_parts; i++)
+        if (s->heap_parts[i].hdr != NULL)
+            s->heap_parts[kept++] = s->heap_parts[i];
+    s->n_heap_parts = kept;
+    return true;
+}
+
 static void merge_windows(struct ab_merged_rounds *m, struct record *records)
 {
     struct ab_session *s = &m->session;
@@ -142,22 +171,25 @@ static bool copy_lists(const struct ab_session *s, struct ab_merged_rounds *m)
     out->results = copy(s->results, s->n_results, sizeof s->results[0]);
     out->size_classes = copy(s->size_classes, s->n_size_classes, sizeof s->size_classes[0]);
     out->windows = copy(s->windows, s->n_windows, sizeof s->windows[0]);
+    out->heap_parts = copy(s->heap_parts, s->n_heap_parts, sizeof s->heap_parts[0]);
     out->timelines = copy(s->timelines, s->n_timelines, sizeof s->timelines[0]);
-    m->hdrs = malloc(((size_t)s->n_results + s->n_size_classes + 1) * sizeof m->hdrs[0]);
+    m->hdrs = malloc(((size_t)s->n_results + s->n_size_classes + s->n_heap_parts + 1) *
+                     sizeof m->hdrs[0]);
     m->empty = calloc(1, sizeof *m->empty);
     if (m->empty != NULL)
         m->empty->min = UINT64_MAX;
     return out->results != NULL && out->size_classes != NULL && out->windows != NULL &&
-           out->timelines != NULL && m->hdrs != NULL && m->empty != NULL;
+           out->heap_parts != NULL && out->timelines != NULL && m->hdrs != NULL && m->empty != NULL;
 }
 
 bool ab_merge_rounds(const struct ab_session *session, struct ab_merged_rounds *out)
 {
     struct ab_merged_rounds m = {.session = *session};
-    size_t most = (size_t)session->n_results + session->n_size_classes + session->n_windows;
+    size_t most = (size_t)session->n_results + session->n_size_classes + session->n_windows +
+                  session->n_heap_parts;
     struct record *records = malloc((most + 1) * sizeof records[0]);
     bool ok = copy_lists(session, &m) && records != NULL && merge_results(&m, records) &&
-              merge_classes(&m, records);
+              merge_classes(&m, records) && merge_heap_parts(&m, records);
     if (ok) {
         merge_windows(&m, records);
         keep_first_timelines(&m.session);
@@ -177,6 +209,7 @@ void ab_merged_rounds_fini(struct ab_merged_rounds *m)
     free(m->empty);
     free(m->session.results);
     free(m->session.size_classes);
+    free(m->session.heap_parts);
     free(m->session.windows);
     free(m->session.timelines);
     *m = (struct ab_merged_rounds){0};

@@ -6,7 +6,7 @@
 #ifndef AB_RUNNER_CRASH_CRASH_TEXT_H
 #define AB_RUNNER_CRASH_CRASH_TEXT_H
 
-#include "result/verify.h"
+#include "result/verify/verify.h"
 #include "wire/run.h"
 
 #include <sys/types.h>

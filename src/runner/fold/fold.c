@@ -8,6 +8,7 @@
 #include "core/grow.h"
 #include "result/passes.h"
 #include "runner/fold/fold_depth.h"
+#include "runner/fold/fold_heaps.h"
 #include "runner/fold/fold_iterations.h"
 #include "runner/fold/fold_memory.h"
 #include "runner/fold/sample_iter.h"
@@ -399,6 +400,7 @@ void ab_fold_forget(struct ab_session *session, uint32_t backend)
     }
     session->n_results = kept;
     ab_fold_depth_drop(session, backend, AB_FOLD_ANY);
+    ab_fold_heaps_drop(session, backend, AB_FOLD_ANY);
     ab_fold_drop_memory(session, backend, AB_FOLD_ANY);
     ab_fold_drop_iterations(session, backend, AB_FOLD_ANY);
 }

@@ -108,6 +108,12 @@ enum ab_status ab_route_make(const struct ab_route_plan *plan, const struct ab_t
             memcpy(out->n_requests, walk.n_requests, sizeof out->n_requests);
         }
     }
+    if (status == AB_OK) {
+        out->heap_of = walk.heap_of;
+        out->uses = walk.uses;
+        walk.heap_of = NULL;
+        walk.uses = NULL;
+    }
     ab_route_walk_fini(&walk, tape->image->n_lanes);
     return status;
 }
@@ -145,6 +151,8 @@ void ab_route_close(struct ab_route *route)
         return;
     munmap((void *)route->image, route->image->total_bytes);
     close(route->fd);
+    free(route->heap_of);
+    free(route->uses);
     *route = (struct ab_route){0};
 }
 

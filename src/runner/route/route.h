@@ -37,11 +37,24 @@ struct ab_route_plan {
     size_t n_origins;
 };
 
+/* Of what a heap serves in a phase. */
+struct ab_route_use {
+    uint64_t n_calls[AB_OP_KIND_COUNT];         /* as in struct ab_phase.n_ops */
+    uint64_t live_peak_blocks, live_peak_bytes; /* most that lived in it within the phase */
+};
+
 struct ab_route { /* a sealed memfd, mapped */
     int fd;
     const struct ab_route_image *image;      /* NULL = there is none */
     uint64_t n_requests[AB_ROUTE_RULES_MAX]; /* that each rule decided on; refused ones not */
+    /* What the walk knows besides, for the parent alone; owned. NULL of a null. Heaps are those that
+     * are shown: heaps of one name count as one (ab_route_shown). */
+    uint8_t *heap_of;                                /* each op of the tape, or AB_ROUTE_NOBODY */
+    struct ab_route_use (*uses)[AB_ROUTE_HEAPS_MAX]; /* one a phase of the tape */
 };
+/* Touches and guards, and a RESET whose blocks are in several heaps. A resize from heap to heap is the
+ * new one's. */
+#define AB_ROUTE_NOBODY UINT8_MAX
 
 /* `groups` is struct ab_tape's, NULL = all are of group 0. AB_USAGE for a tape in bursts, whose parts
  * are not in memory together, AB_INPUT for origins of

@@ -8,6 +8,7 @@
 #include "core/grow.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct block { /* of a slot */
     uint64_t size;
@@ -23,10 +24,37 @@ struct walk {
     struct ab_route_walk *out;
     struct block *blocks; /* one a slot */
     uint64_t live_blocks[AB_ROUTE_HEAPS_MAX], live_bytes[AB_ROUTE_HEAPS_MAX];
+    uint8_t shown[AB_ROUTE_HEAPS_MAX]; /* as in struct ab_route */
+    struct ab_route_use *uses;         /* of the phase */
     bool is_user[AB_ROUTE_HEAPS_MAX][AB_LANES_MAX];
     bool may_reset; /* of the phase: one lane at work */
     size_t n_born;  /* allocations so far, refused ones as well */
 };
+
+int ab_route_shown_name(const char *name)
+{
+    size_t n = strlen(name);
+    bool is_twin = n > 2 && name[n - 2] == '#' && (name[n - 1] == '1' || name[n - 1] == '2');
+    return (int)(is_twin ? n - 2 : n);
+}
+
+static uint32_t first_of_name(const struct ab_route_heap *heaps, uint32_t h)
+{
+    int n = ab_route_shown_name(heaps[h].name);
+    uint32_t first = 0;
+    while (ab_route_shown_name(heaps[first].name) != n ||
+           strncmp(heaps[first].name, heaps[h].name, (size_t)n) != 0)
+        first++;
+    return first;
+}
+
+uint32_t ab_route_shown(const struct ab_route_heap *heaps, uint32_t h)
+{
+    uint32_t first = first_of_name(heaps, h), rank = 0;
+    for (uint32_t i = 0; i < first; i++)
+        rank += first_of_name(heaps, i) == i;
+    return rank;
+}
 
 /* Of the op's own request; a resize comes with what its block was born with. */
 static bool fits(const struct ab_route_rule *rule, const uint64_t x[AB_ROUTE_RANGES],
@@ -55,6 +83,13 @@ static uint8_t choose(const struct walk *w, uint32_t lane, const struct ab_op_vi
     return (uint8_t)((origin & AB_ORIGIN_ODD) != 0 ? rule->odd_heap : rule->heap);
 }
 
+static void note_call(struct walk *w, const uint64_t *word, int kind, uint8_t heap)
+{
+    w->out->heap_of[word - w->tape.ops] = heap;
+    if (heap != AB_ROUTE_NOBODY)
+        w->uses[heap].n_calls[kind]++;
+}
+
 static void note_user(struct walk *w, uint32_t heap, uint32_t lane)
 {
     w->out->heaps[heap].n_lanes += !w->is_user[heap][lane];
@@ -75,6 +110,22 @@ static void note_request(struct ab_facts *f, const struct ab_op_view *op)
         f->largest_align = op->align;
 }
 
+/* What lives in all heaps of one name. */
+static void note_peak(struct walk *w, uint32_t shown)
+{
+    struct ab_route_use *use = &w->uses[shown];
+    uint64_t blocks = 0, bytes = 0;
+    for (uint32_t h = 0; h < w->plan->n_heaps; h++)
+        if (w->shown[h] == shown) {
+            blocks += w->live_blocks[h];
+            bytes += w->live_bytes[h];
+        }
+    if (blocks > use->live_peak_blocks)
+        use->live_peak_blocks = blocks;
+    if (bytes > use->live_peak_bytes)
+        use->live_peak_bytes = bytes;
+}
+
 static void put_block(struct walk *w, const struct ab_op_view *op, struct block block)
 {
     uint8_t heap = block.heap;
@@ -85,6 +136,7 @@ static void put_block(struct walk *w, const struct ab_op_view *op, struct block 
         f->live_peak_blocks = w->live_blocks[heap];
     if (w->live_bytes[heap] > f->live_peak_bytes)
         f->live_peak_bytes = w->live_bytes[heap];
+    note_peak(w, w->shown[heap]);
 }
 
 /* Of a heap that is renewed when it is empty. */
@@ -133,7 +185,8 @@ static bool resize(struct walk *w, const struct ab_op_view *op, uint8_t heap, ui
     return drop_block(w, &old, lane);
 }
 
-static bool request(struct walk *w, const struct ab_op_view *op, uint32_t lane)
+static bool request(struct walk *w, const struct ab_op_view *op, const uint64_t *word,
+                    uint32_t lane)
 {
     struct ab_route_lane *to = &w->out->lanes[lane];
     bool is_resize = op->kind == AB_OP_RESIZE, is_refused = (op->flags & AB_WIDE_MAY_FAIL) != 0;
@@ -147,6 +200,7 @@ static bool request(struct walk *w, const struct ab_op_view *op, uint32_t lane)
         return false;
     to->choices[to->n_choices++] = heap;
     note_user(w, heap, lane);
+    note_call(w, word, op->kind, w->shown[heap]);
     note_request(&w->out->heaps[heap].facts, op);
     if (is_resize)
         return resize(w, op, heap, lane);
@@ -188,6 +242,19 @@ static bool note_reset(struct walk *w, const uint64_t *op, uint32_t lane)
     return true;
 }
 
+/* The one heap that the n blocks are in which die behind the op. */
+static uint8_t heap_of_reset(const struct walk *w, const uint64_t *op, uint32_t n)
+{
+    uint8_t heap = w->plan->n_heaps == 1 ? w->shown[0] : AB_ROUTE_NOBODY; /* also of none */
+    for (uint32_t i = 1; i <= n; i++) {
+        uint8_t h = w->shown[w->blocks[AB_OP_SLOT(op[i])].heap];
+        if (i > 1 && h != heap)
+            return AB_ROUTE_NOBODY;
+        heap = h;
+    }
+    return heap;
+}
+
 static bool walk_op(struct walk *w, const uint64_t *word, uint32_t lane)
 {
     struct ab_op_view op = ab_op_decode(*word, w->tape.wide);
@@ -196,23 +263,31 @@ static bool walk_op(struct walk *w, const uint64_t *word, uint32_t lane)
     case AB_OP_ALLOC_ZEROED:
     case AB_OP_ALLOC_ALIGNED:
     case AB_OP_RESIZE:
-        return request(w, &op, lane);
+        return request(w, &op, word, lane);
     case AB_OP_FREE:
+        note_call(w, word, op.kind, w->shown[w->blocks[op.slot].heap]);
         return drop_block(w, &w->blocks[op.slot], lane);
     case AB_OP_ACCESS:
+        note_call(w, word, op.kind, w->shown[w->blocks[op.slot].heap]);
         w->out->heaps[w->blocks[op.slot].heap].facts.kinds |= 1u << AB_OP_ACCESS;
         return true;
     case AB_OP_RESET:
+        note_call(w, word, op.kind, heap_of_reset(w, word, (uint32_t)op.size));
         return note_reset(w, word, lane);
     default:
         return true;
     }
 }
 
-static bool walk_phase(struct walk *w, const struct ab_phase *phase, const uint32_t *begin)
+static bool walk_phase(struct walk *w, uint32_t index)
 {
+    const struct ab_phase *phase = &w->tape.phases[index];
+    const uint32_t *begin = &w->tape.lane_begin[(size_t)index * w->n_lanes];
     uint32_t at[AB_LANES_MAX], n_busy = 0;
     bool ok = true;
+    w->uses = w->out->uses[index];
+    for (uint32_t h = 0; h < w->plan->n_heaps; h++)
+        note_peak(w, w->shown[h]); /* what was left by the phase before */
     for (uint32_t l = 0; l < w->n_lanes; l++) {
         at[l] = begin[l];
         n_busy += begin[l + 1] > begin[l];
@@ -229,6 +304,30 @@ static bool walk_phase(struct walk *w, const struct ab_phase *phase, const uint3
         }
     }
     return ok;
+}
+
+static void name_heaps(struct walk *w)
+{
+    for (uint32_t h = 0; h < w->plan->n_heaps; h++) {
+        w->out->heaps[h] = w->plan->heaps[h];
+        w->out->heaps[h].facts.lanes = w->n_lanes;
+        w->shown[h] = (uint8_t)ab_route_shown(w->plan->heaps, h);
+    }
+}
+
+static bool begin_walk(struct walk *w, const struct ab_tape_image *image)
+{
+    struct ab_route_walk *out = w->out;
+    w->tape = ab_tape_part(image, 0);
+    w->n_lanes = image->n_lanes;
+    w->blocks = calloc(image->n_slots + 1u, sizeof w->blocks[0]);
+    out->lanes = calloc(w->n_lanes, sizeof out->lanes[0]);
+    out->uses = calloc(image->n_phases + 1u, sizeof out->uses[0]);
+    out->heap_of = malloc(image->n_ops + 1u);
+    if (out->heap_of != NULL)
+        memset(out->heap_of, AB_ROUTE_NOBODY, image->n_ops + 1u);
+    name_heaps(w);
+    return w->blocks != NULL && out->lanes != NULL && out->uses != NULL && out->heap_of != NULL;
 }
 
 /* Can the worker tell by the frees alone when it is empty, and is nothing of another lane in it? */
@@ -251,23 +350,15 @@ enum ab_status ab_route_walk(const struct ab_route_plan *plan, const struct ab_t
                              uint8_t *const *groups, struct ab_route_walk *out, struct ab_err *err)
 {
     struct walk *w = calloc(1, sizeof *w);
-    uint32_t n_lanes = tape->image->n_lanes;
     bool ok = w != NULL;
-    *out = (struct ab_route_walk){.lanes = calloc(n_lanes, sizeof out->lanes[0])};
-    for (uint32_t h = 0; h < plan->n_heaps; h++) {
-        out->heaps[h] = plan->heaps[h];
-        out->heaps[h].facts.lanes = n_lanes;
-    }
+    *out = (struct ab_route_walk){0};
     if (ok) {
-        *w = (struct walk){.plan = plan,
-                           .tape = ab_tape_part(tape->image, 0),
-                           .n_lanes = n_lanes,
-                           .groups = groups,
-                           .out = out,
-                           .blocks = calloc(tape->image->n_slots + 1u, sizeof w->blocks[0])};
-        ok = out->lanes != NULL && w->blocks != NULL;
+        w->plan = plan;
+        w->groups = groups;
+        w->out = out;
+        ok = begin_walk(w, tape->image);
         for (uint32_t p = 0; p < tape->image->n_phases && ok; p++)
-            ok = walk_phase(w, &w->tape.phases[p], &w->tape.lane_begin[(size_t)p * n_lanes]);
+            ok = walk_phase(w, p);
         free(w->blocks);
     }
     bool is_same = ok && (plan->origins == NULL || w->n_born == plan->n_origins);
@@ -288,5 +379,7 @@ void ab_route_walk_fini(struct ab_route_walk *walk, uint32_t n_lanes)
     free(walk->lanes);
     for (uint32_t h = 0; h < AB_ROUTE_HEAPS_MAX; h++)
         free(walk->lives[h].frees);
+    free(walk->heap_of);
+    free(walk->uses);
     *walk = (struct ab_route_walk){0};
 }

@@ -26,11 +26,18 @@ struct ab_route_walk {
     struct ab_route_heap heaps[AB_ROUTE_HEAPS_MAX];
     struct ab_route_lives lives[AB_ROUTE_HEAPS_MAX];
     uint64_t n_requests[AB_ROUTE_RULES_MAX]; /* by rule */
+    uint8_t *heap_of;                        /* as in struct ab_route; owned */
+    struct ab_route_use (*uses)[AB_ROUTE_HEAPS_MAX];
 };
 
 /* End it with ab_route_walk_fini in any case. */
 enum ab_status ab_route_walk(const struct ab_route_plan *plan, const struct ab_tape_map *tape,
                              uint8_t *const *groups, struct ab_route_walk *out, struct ab_err *err);
 void ab_route_walk_fini(struct ab_route_walk *walk, uint32_t n_lanes);
+
+/* So much of a heap's name is shown: all but the number of one of two that are taken in turn. */
+int ab_route_shown_name(const char *name);
+/* As which heap heaps[h] is shown: the how many-th name its own is, from 0. */
+uint32_t ab_route_shown(const struct ab_route_heap *heaps, uint32_t h);
 
 #endif

@@ -9,6 +9,7 @@
 #include "result/passes.h"
 #include "runner/estimate.h"
 #include "runner/fold/fold_depth.h"
+#include "runner/fold/fold_heaps.h"
 #include "runner/fold/fold_iterations.h"
 #include "runner/fold/fold_memory.h"
 
@@ -280,6 +281,8 @@ static enum ab_status run_case(struct ab_conductor *c, uint32_t backend, uint32_
     else if (pass == AB_PASS_LATENCY) {
         ab_fold_latency(&fold, &run);
         status = ab_fold_depth(&fold, &run, err);
+        if (status == AB_OK)
+            status = ab_fold_heaps(&fold, c->plan->cases[backend].route, &run, err);
     } else {
         ab_fold_tail(&fold, &run);
         status = ab_fold_iterations(&fold, &run, err);

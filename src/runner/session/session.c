@@ -10,6 +10,7 @@
 #include "result/session.h"
 #include "runner/counts/count_round.h"
 #include "runner/fold/fold_depth.h"
+#include "runner/fold/fold_heaps.h"
 #include "runner/fold/fold_iterations.h"
 #include "runner/fold/fold_memory.h"
 #include "runner/session/conductor.h"
@@ -129,6 +130,7 @@ static void drop_round(struct ab_session *s, uint32_t round)
     s->n_results = kept;
     s->n_nulls = kept_nulls;
     ab_fold_depth_drop(s, AB_FOLD_ANY, round);
+    ab_fold_heaps_drop(s, AB_FOLD_ANY, round);
     ab_fold_drop_memory(s, AB_FOLD_ANY, round);
     ab_fold_drop_iterations(s, AB_FOLD_ANY, round);
     free((void *)s->rounds[--s->n_rounds].order);

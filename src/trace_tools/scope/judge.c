@@ -79,7 +79,7 @@ static struct sums sum_up(const struct ab_scope_tally *t, uint64_t allocs, doubl
         s.shorts += (double)b->sum.shorts;
         s.gone += (double)b->sum.shorts - (double)b->sum.survivors;
         s.calls += (double)b->sum.calls;
-        s.area += b->sum.area;
+        s.area += (double)b->sum.area;
         if (size_of(b) < typical / AB_SCOPE_FRAGMENT)
             continue;
         s.n += (double)b->n;

@@ -21,7 +21,7 @@ struct ab_scope_seen { /* one stretch */
     uint64_t survivors; /* short-lived blocks that live at its end */
     uint64_t most;      /* that lived at once */
     uint64_t calls;     /* of the threads that are looked at */
-    double area;        /* live short-lived blocks, summed over these */
+    uint64_t area;      /* live short-lived blocks, summed over these */
 };
 
 struct ab_scope_tally { /* begins as {0} */

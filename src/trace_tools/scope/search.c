@@ -13,7 +13,9 @@
 #include <stdlib.h>
 
 enum {
-    RING = 1 << (AB_SCOPE_HORIZONS - 1),
+    LEAST = 4, /* log2 of the least horizon; from one to the next by STEP */
+    STEP = 2,
+    RING = 1 << (LEAST + STEP * (AB_SCOPE_HORIZONS - 1)),
     LONG_LIVED = AB_SCOPE_HORIZONS, /* class of lifetimes above the largest horizon */
     CLASS = 31,                     /* bits of the class */
     BIRTH = 64,
@@ -23,16 +25,14 @@ enum {
 /* Of horizons: shares of this difference are as good as each other, sizes of this ratio the same. */
 static const double NEAR = 0.05, SMALLER = 0.9;
 
-struct level {             /* one horizon */
-    uint64_t live, shorts; /* now; allocated so far */
-    uint64_t most;         /* live at once since the last end */
-    double area;           /* live ones summed over calls, up to `area_to` */
-    uint64_t area_to;
-    bool is_low; /* an end is coming: at `low` */
+struct level {              /* one horizon */
+    uint64_t live, shorts;  /* now; allocated so far */
+    uint64_t most;          /* live at once since the last end */
+    uint64_t area, area_to; /* live ones summed over calls, up to call `area_to` */
+    bool is_low;            /* an end is coming: at `low` */
     struct moment {
         uint64_t live, end; /* `end`: as in struct ab_scopes */
-        uint64_t allocs, shorts, calls;
-        double area;
+        uint64_t allocs, shorts, calls, area;
     } low, last; /* lowest point so far; end of the last scope */
 };
 
@@ -120,7 +120,7 @@ static void end_scope(struct ab_scope_search *s, unsigned k)
 static void step(struct ab_scope_search *s, unsigned k, bool is_birth)
 {
     struct level *l = &s->levels[k];
-    l->area += (double)l->live * (double)(s->at - l->area_to);
+    l->area += l->live * (s->at - l->area_to);
     l->area_to = s->at;
     l->shorts += is_birth;
     l->live += is_birth ? 1 : UINT64_MAX;
@@ -161,6 +161,13 @@ static void enter_ring(struct ab_scope_search *s, uint8_t what, uint64_t number)
     s->taken++;
 }
 
+/* The first horizon that a life of so many calls is in. */
+static unsigned horizon_of(uint64_t life)
+{
+    unsigned log = ab_log2_up(life);
+    return log <= LEAST ? 0 : (log - LEAST + STEP - 1) / STEP;
+}
+
 static void die(struct ab_scope_search *s, const struct ab_event *e, uint64_t number)
 {
     uint64_t born = s->born[e->slot];
@@ -171,7 +178,7 @@ static void die(struct ab_scope_search *s, const struct ab_event *e, uint64_t nu
     uint64_t life = s->taken - born;
     if (born - 1 < s->at)
         return;
-    unsigned k = ab_log2_up(life);
+    unsigned k = horizon_of(life);
     s->ring[(born - 1) % RING] = (uint8_t)(BIRTH | k);
     s->ring[(s->taken - 1) % RING] = (uint8_t)(DEATH | k);
 }

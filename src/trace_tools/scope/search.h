@@ -2,7 +2,7 @@
  *
  * Finds scopes from the lifetimes of blocks alone.
  *
- * For each horizon 2^k, blocks that live at most so many calls are short-lived. A scope ends where
+ * For each horizon of 16, 64, 256 … calls, blocks that live at most so many calls are short-lived. A scope ends where
  * the number of live short-lived blocks falls to an eighth of the highest since the last end, or
  * below (of fewer than eight: to none), at the lowest point before it rises again. A horizon has
  * scopes when
@@ -26,7 +26,7 @@
 #include "trace_tools/walk.h"
 
 enum {
-    AB_SCOPE_HORIZONS = 23, /* calls 2^0 … 2^22 */
+    AB_SCOPE_HORIZONS = 10, /* 2^4, 2^6 … 2^22 calls */
     AB_SCOPE_COUNT_LEAST = 10,
     AB_SCOPE_ALLOCS_LEAST = 8,
 };
@@ -35,7 +35,7 @@ enum {
 struct ab_scope_search;
 
 struct ab_scope_choice { /* what a second pass needs */
-    unsigned horizon;    /* k */
+    unsigned horizon;    /* its number */
     double typical;      /* allocations */
     double count;        /* scopes */
     double purity;       /* the part of the allocations in scopes that are freed before their end */

@@ -113,6 +113,20 @@ static enum ab_status take_turns(struct ab_generator *g)
 
 /* ---- phases ---- */
 
+static enum ab_status end_scopes(struct ab_generator *g)
+{
+    enum ab_status status = AB_OK;
+    for (uint32_t i = 0; i < g->phase->n_lanes && status == AB_OK; i++) {
+        g->lane = &g->lanes[i];
+        g->tape_lane = g->phase->is_run_by_main ? 0 : i;
+        status = ab_tape_lane(g->tape, g->tape_lane, g->err);
+        if (status == AB_OK)
+            status = ab_interpret_end(g, g->lane);
+    }
+    g->lane = NULL;
+    return status;
+}
+
 static enum ab_status run_once(struct ab_generator *g, const struct ab_phase_def *p)
 {
     enum ab_status status = AB_OK;
@@ -130,6 +144,8 @@ static enum ab_status run_once(struct ab_generator *g, const struct ab_phase_def
         g->until = UINT64_MAX;
     g->is_done = p->until != AB_UNTIL_ITERS && g->highest >= g->until;
     status = take_turns(g);
+    if (status == AB_OK)
+        status = end_scopes(g);
     for (uint32_t i = 0; i < p->n_lanes && status == AB_OK; i++)
         status = ab_step_put_down(g, &g->lanes[i]);
     return status;

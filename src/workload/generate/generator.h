@@ -23,13 +23,15 @@ struct ab_instance {
     struct ab_queue queue;
 };
 
-/* A loop that a lane is in: the phase's own, then one for each repeat. */
+/* A loop that a lane is in: the phase's own, then one for each repeat and scope. */
 struct ab_loop {
     const struct ab_verb *body;
     size_t n_body, next;
     uint64_t done, limit;
     uint64_t begin; /* ops of this lane when it began */
     struct ab_place place;
+    const struct ab_verb *scope; /* whose body it is, or NULL; … */
+    uint32_t n_before;           /* … blocks of its set that lived when it began, and still do */
 };
 #define AB_LOOPS_MAX (AB_CONFIG_MAX_DEPTH / 2)
 

@@ -64,8 +64,11 @@ static enum ab_status end_iteration(struct ab_generator *g, struct ab_generator_
     enum ab_status status = ab_interpret_probe(g, loop, lane->n_ops);
     if (status == AB_OK && lane->depth == 1 && g->phase->each[0] != 0)
         status = ab_tape_iteration(g->tape, g->err);
-    if (loop->done == loop->limit && --lane->depth == 0)
-        lane->is_finished = true;
+    if (loop->done < loop->limit)
+        return status;
+    if (status == AB_OK && loop->scope != NULL)
+        status = ab_step_end_scope(g, loop);
+    lane->is_finished = --lane->depth == 0;
     return status;
 }
 
@@ -79,7 +82,7 @@ static enum ab_status advance(struct ab_generator *g, struct ab_generator_lane *
     if (loop->next == loop->n_body)
         return end_iteration(g, lane);
     const struct ab_verb *v = &loop->body[loop->next++];
-    if (v->kind != AB_VERB_REPEAT) {
+    if (v->n_body == 0) {
         lane->verb = v;
         return ab_pick_begin(g, v);
     }
@@ -88,7 +91,21 @@ static enum ab_status advance(struct ab_generator *g, struct ab_generator_lane *
                                                   .limit = v->count,
                                                   .begin = lane->n_ops,
                                                   .place = v->place};
+    if (v->kind == AB_VERB_SCOPE) {
+        loop = &lane->loops[lane->depth - 1];
+        loop->scope = v;
+        loop->n_before = ab_instance_of(g, v->set, lane->index)->live.n_live;
+    }
     return AB_OK;
+}
+
+enum ab_status ab_interpret_end(struct ab_generator *g, struct ab_generator_lane *lane)
+{
+    enum ab_status status = AB_OK;
+    for (; lane->depth > 0 && status == AB_OK; lane->depth--)
+        if (lane->loops[lane->depth - 1].scope != NULL)
+            status = ab_step_end_scope(g, &lane->loops[lane->depth - 1]);
+    return status;
 }
 
 enum ab_status ab_interpret_turn(struct ab_generator *g, struct ab_generator_lane *lane)

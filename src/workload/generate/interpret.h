@@ -14,5 +14,7 @@ enum ab_status ab_interpret_turn(struct ab_generator *g, struct ab_generator_lan
 /* After some turns of a loop of `all`, `done` of them: will there be too many ops? */
 enum ab_status ab_interpret_probe(struct ab_generator *g, const struct ab_loop *loop,
                                   uint64_t n_ops);
+/* The phase ends, perhaps in the middle of the body: scopes that it is in end, too. */
+enum ab_status ab_interpret_end(struct ab_generator *g, struct ab_generator_lane *lane);
 
 #endif

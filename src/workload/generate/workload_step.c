@@ -61,7 +61,6 @@ static enum ab_status step_at_position(struct ab_generator *g, const struct ab_v
 
 /* ---- whole sets ---- */
 
-/* Slots go back in such an order that the next round finds them where this one did. */
 /* A set other than the one that is reset, with a live block; the message under way is of none. */
 static uint32_t find_live_set(const struct ab_generator *g, const struct ab_instance *reset)
 {
@@ -91,12 +90,43 @@ static void count_reset(const struct ab_generator *g, const struct ab_verb *v,
         count->other = find_live_set(g, s);
 }
 
+/* Nothing lives in the set that did when the scopes around began. */
+static void empty_scopes(struct ab_generator_lane *lane, uint32_t set)
+{
+    for (uint32_t i = 0; i < lane->depth; i++)
+        if (lane->loops[i].scope != NULL && lane->loops[i].scope->set == set)
+            lane->loops[i].n_before = 0;
+}
+
+static enum ab_status end_scope(struct ab_generator *g, const struct ab_loop *scope)
+{
+    struct ab_generator_lane *lane = g->lane;
+    struct ab_instance *s = ab_instance_of(g, scope->scope->set, lane->index);
+    uint32_t n = s->live.n_live - scope->n_before;
+    if (n == 0)
+        return ab_generate_idle(g, scope->place, 1);
+    AB_TRY(ab_pick_reserve(g, scope->scope, n));
+    uint32_t *slots = lane->picked;
+    ab_live_set_youngest(&s->live, slots, n);
+    for (uint32_t i = 0; i < n; i++) {
+        ab_live_set_remove(&s->live, slots[i]);
+        slots[i] = s->slots[slots[i]];
+    }
+    if (ab_tape_reset(g->tape, slots, n, g->err) != AB_OK)
+        return ab_block_push_failed(g);
+    for (uint32_t i = 0; i < n; i++)
+        ab_slot_pool_give(&g->pool, g->tape_lane, ab_tape_count(g->tape), slots[i]);
+    return AB_OK;
+}
+
+/* Slots go back in such an order that the next round finds them where this one did. */
 static enum ab_status step_reset(struct ab_generator *g, const struct ab_verb *v)
 {
     struct ab_generator_lane *lane = g->lane;
     struct ab_instance *s = ab_instance_of(g, v->set, lane->index);
     uint32_t n = s->live.n_live;
     count_reset(g, v, s);
+    empty_scopes(lane, v->set);
     AB_TRY(ab_pick_reserve(g, v, 2 * (size_t)n));
     uint32_t *slots = lane->picked, *by_age = slots + n;
     ab_pick_live(lane, &s->live, v->pick, slots, n, 1);
@@ -140,6 +170,16 @@ static enum ab_status after_step(struct ab_generator *g, const struct ab_verb *v
     uint64_t n_ops = ab_tape_count(g->tape);
     uint64_t charge = n_ops + (uint64_t)g->pool.n * POOLED_OPS + g->n_grown * GROWN_OPS;
     return charge > g->max_ops ? ab_generate_too_many(g, v->place, (double)charge) : AB_OK;
+}
+
+enum ab_status ab_step_end_scope(struct ab_generator *g, const struct ab_loop *scope)
+{
+    struct ab_generator_lane *lane = g->lane;
+    const struct ab_verb *verb = lane->verb;
+    lane->verb = scope->scope; /* for errors */
+    enum ab_status status = end_scope(g, scope);
+    lane->verb = verb;
+    return status != AB_OK ? status : after_step(g, scope->scope);
 }
 
 enum ab_status ab_step(struct ab_generator *g)

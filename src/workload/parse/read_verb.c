@@ -310,19 +310,36 @@ static bool read_mode(const struct verb_reader *vr)
 
 /* ---- bodies ---- */
 
-static bool read_repeat(const struct verb_reader *vr)
+static bool read_do(const struct verb_reader *vr)
 {
-    struct ab_yaml_field f = AB_VERB_FIELD(vr, repeat);
     const struct ab_node *body = ab_tree_get(vr->r->tree, vr->node, "do");
-    bool ok = ab_field_number(vr->r, &f, ab_count_range, &vr->v->count);
     if (body == NULL)
-        return ab_field_missing(vr->r, vr->node, "do", "repeat");
+        return ab_field_missing(vr->r, vr->node, "do", vr->def->name);
     if (vr->raw->body_count == 0) {
-        ab_diag_add(vr->r->diag, body->at, "'do' is empty; a repeat needs at least one verb");
+        ab_diag_add(vr->r->diag, body->at, "'do' is empty; a %s needs at least one verb",
+                    vr->def->name);
         return false;
     }
     ab_read_body(vr->r, body, vr->raw->body, vr->raw->body_count, &vr->v->body, &vr->v->n_body);
-    return ok;
+    return true;
+}
+
+/* Where lanes share a set, one lane's scope would end the blocks of others. */
+static void read_scope(const struct verb_reader *vr)
+{
+    struct ab_yaml_field set = {vr->verb, vr->verb->text};
+    vr->v->count = 1;
+    if (find_set(vr, &set, vr->def->kinds, &vr->v->set) && vr->r->w->sets[vr->v->set].is_shared)
+        AB_REFUSE_FIELD(vr->r, &set, "'scope' needs a set of each lane's own; '%s' is 'per: all'",
+                        vr->r->w->sets[vr->v->set].name);
+    read_do(vr);
+}
+
+static bool read_repeat(const struct verb_reader *vr)
+{
+    struct ab_yaml_field f = AB_VERB_FIELD(vr, repeat);
+    bool ok = ab_field_number(vr->r, &f, ab_count_range, &vr->v->count);
+    return read_do(vr) && ok;
 }
 
 static void read_verb(struct verb_reader *vr)
@@ -334,6 +351,10 @@ static void read_verb(struct verb_reader *vr)
     vr->v->other = AB_NO_SET;
     if (vr->v->kind == AB_VERB_REPEAT) {
         read_repeat(vr);
+        return;
+    }
+    if (vr->v->kind == AB_VERB_SCOPE) {
+        read_scope(vr);
         return;
     }
     struct ab_yaml_field set = {vr->verb, vr->verb->text};

@@ -2,7 +2,7 @@
  *
  * The frozen names of verdicts, and of what they come to.
  */
-#include "result/verify.h"
+#include "result/verify/verify.h"
 
 #include "base/bits.h"
 

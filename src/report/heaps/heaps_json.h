@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Mapped rows in a result: which heaps they have, and what each served.
+ */
+#ifndef AB_REPORT_SINKS_JSON_HEAPS_H
+#define AB_REPORT_SINKS_JSON_HEAPS_H
+
+#include "report/json.h"
+#include "result/result.h"
+
+/* null: one heap, so nothing is mapped. */
+json_t *ab_json_mapping(struct ab_json *w, const struct ab_backend_info *b);
+json_t *ab_json_heaps(struct ab_json *w, const struct ab_session *s);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Mapped rows out of a stored result.
+ */
+#ifndef AB_REPORT_HEAPS_HEAPS_READ_H
+#define AB_REPORT_HEAPS_HEAPS_READ_H
+
+#include "report/read/read_records.h"
+
+/* backend.map; older results do not have it, and null is one heap. */
+void ab_stored_mapping(struct ab_json_reader *r, const struct ab_json_node *backend,
+                       struct ab_backend_info *b);
+/* document.heaps; older results do not have it. */
+void ab_stored_heaps(struct ab_stored_reader *r, const struct ab_json_node *document);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The heaps of a mapped row (--map, via): what each is, and what each served.
+ */
+#ifndef AB_RESULT_HEAP_PART_H
+#define AB_RESULT_HEAP_PART_H
+
+#include "result/hdr.h"
+
+#include <math.h>
+
+struct ab_mapped_heap { /* of a mapped row: what it serves; heaps of one name are one */
+    char name[128];
+    uint64_t n_requests, requested_bytes; /* allocations and resizes */
+    uint64_t live_peak_blocks, live_peak_bytes;
+};
+
+/* What one heap of a mapped row served: one op kind, or all. The counts are those of the tape, so they
+ * are the same in each round; times are of the latency pass. A resize is the heap's that it ends in; a
+ * reset whose blocks are in several heaps is nobody's. */
+struct ab_heap_part {
+    uint32_t backend;
+    uint32_t heap; /* index in its heaps */
+    const char *phase;
+    unsigned op; /* enum ab_op_kind, or AB_OP_ALL: all but resets, which stand for frees */
+    uint32_t round;
+    uint64_t n_calls; /* of the tape */
+    double time_ns;   /* that these calls take, from those that were timed, with the harness's own
+                         time; of several rounds the sum; NaN = none was timed */
+    uint64_t live_peak_blocks, live_peak_bytes; /* AB_OP_ALL: in the phase; else 0 */
+    struct ab_hdr *hdr; /* in ns; of AB_OP_ALL a fair sample, as in results; owned by the session;
+                           never NULL */
+};
+
+/* Of several rounds or kinds: what is not known of one (NaN) adds nothing. */
+static inline double ab_heap_time_sum(double a, double b)
+{
+    return isnan(a) ? b : isnan(b) ? a : a + b;
+}
+
+#endif

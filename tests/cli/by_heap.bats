@@ -1,0 +1,79 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# What each heap of a mapped row served: in the JSON, the tables and the report.
+
+load helpers
+
+write_workload() {
+    cat >frames.yaml <<Y
+allocbench: 1
+name: frames
+seed: 3
+sets:
+  - {name: frame, kind: region}
+  - {name: parts, count: 300}
+phases:
+  - name: load
+    measure: false
+    do:
+      - {alloc: parts, size: 48, count: all}
+  - name: frames
+    until: iters(40)
+    do:
+      - {alloc: frame, size: "uniform(16, 400)", count: 100}
+      - {replace: parts, at: random, size: 48, count: 30}
+      - {resize: parts, at: random, size: "uniform(16, 400)", count: 5}
+      - {reset: frame}
+Y
+}
+
+@test "all mapped to one heap: its numbers are the row's" {
+    write_workload
+    bench run frames.yaml --rounds 2 -b glibc --map '*=pool' --json "$OUT/r.json"
+    expect_code 0
+    expect_json '[.heaps[] | .heap] | unique == ["pool"]' "$OUT/r.json"
+    # Whatever the worker read: the samples are the same ones.
+    expect_json 'def key: [.phase, .op, .round];
+        ([.heaps[] | select(.op != "reset") | [key, .n, .hdr_v2, .mean, .p50, .p99]] | sort) ==
+        ([.results[] | select(.backend == "@map" and .op != "reset") | [key, .n, .hdr_v2, .mean, .quantiles.p50, .quantiles.p99]] | sort)
+        and (.heaps | length) > 6' "$OUT/r.json"
+    expect_json '[.heaps[] | select(.op == "all") | [.phase, .round, .n_calls]] ==
+        [.results[] | select(.backend == "@map" and .op == "all") | [.phase, .round, .n_ops]]' "$OUT/r.json"
+    expect_json '.backends[1].map.heaps[0].live_peak_bytes == .config.tape.live_peak_bytes' "$OUT/r.json"
+}
+
+@test "of several heaps each has what it served" {
+    write_workload
+    bench run frames.yaml --rounds 1 -b glibc --map 'frame=arena,parts=pool' --json "$OUT/r.json"
+    expect_code 0
+    # 40 frames of 100; 30 free and alloc, and 5 resizes, each of the pool's.
+    expect_json '[.heaps[] | select(.op != "reset") | [.heap, .op, .n_calls]] | sort == [
+        ["arena", "all", 8000], ["arena", "alloc", 4000], ["arena", "free", 4000],
+        ["pool", "all", 2600], ["pool", "alloc", 1200], ["pool", "free", 1200], ["pool", "resize", 200]]' "$OUT/r.json"
+    expect_json '.heaps[] | select(.heap == "arena" and .op == "free") | .n == 0 and .p50 == null and .time_ns == null' "$OUT/r.json"
+    expect_json '[.heaps[] | select(.op == "all") | [.heap, .live_peak_blocks]] | sort == [["arena", 100], ["pool", 300]]' "$OUT/r.json"
+    expect_json '[.heaps[] | select(.op == "reset") | [.heap, .n_calls]] | . == [["arena", 40]] or . == []' "$OUT/r.json"
+}
+
+@test "a row of one heap has none, and a stored result gives the same again" {
+    write_workload
+    bench run frames.yaml --rounds 2 -b pool --map 'frame=arena,*=pool' --json "$OUT/r.json" --html "$OUT/r.html" --embed=full
+    expect_code 0
+    expect_json '[.heaps[].backend] | unique == ["@map"]' "$OUT/r.json"
+    for from in "$OUT/r.json" "$OUT/r.html"; do
+        bench report "$from" --json "$OUT/again.json"
+        expect_code 0
+        [ "$(jq -cS .heaps "$OUT/r.json")" = "$(jq -cS .heaps "$OUT/again.json")" ]
+    done
+}
+
+@test "a heap that its row does not have is said with its place" {
+    write_workload
+    bench run frames.yaml --rounds 1 -b glibc --map 'frame=arena,*=pool' --json "$OUT/r.json"
+    expect_code 0
+    jq '.heaps[1].heap = "slab" | del(.checksum)' "$OUT/r.json" >"$OUT/bad.json"
+    bench report "$OUT/bad.json"
+    expect_code 3
+    expect_error 'heaps\[1\].heap: "slab" is not among the heaps of @map'
+}
