@@ -122,6 +122,8 @@ struct ab_options {
     const char *prepare, *stdin_path; /* exec; NULL = none */
     bool is_output_free;              /* exec --no-check-output */
     const char *trace;                /* exec; NULL = none */
+    const char *code;                 /* advise; NULL = none */
+    uint64_t budget_ns;               /* advise: of a scope; 0 = none */
     bool wants_instr;                 /* run, replay: count instructions and system calls */
     uint32_t instr_ops;               /* of how many ops; 0 = default */
 };

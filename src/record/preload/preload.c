@@ -109,7 +109,7 @@ static __attribute__((noinline)) void start(void)
     ab_spool_start();
     stage = READY;
     /* First to register: run last before a fork, so that no other handler's calls come between. */
-    pthread_atfork(ab_spool_fork_begin, ab_spool_fork_end, NULL);
+    pthread_atfork(ab_spool_fork_begin, ab_spool_fork_end, ab_spool_fork_child);
     errno = saved;
 }
 
