@@ -21,6 +21,7 @@
 #include "tape/tape.h"
 #include "wire/crash.h"
 #include "wire/pass.h"
+#include "wire/route.h"
 #include "wire/slice.h"
 #include "wire/source.h"
 #include "wire/verify_run.h"
@@ -139,6 +140,11 @@ struct ab_phase_report { /* over all lanes: sums, but for wall_ticks and process
     struct ab_tail tail[AB_OP_KIND_COUNT]; /* TAIL; LATENCY: what was the scheduler's */
 };
 
+struct ab_library_report { /* of one heap of several; "" = nothing is known */
+    char version[64];
+    char build_id[41];
+};
+
 struct ab_run_report {
     uint32_t state, failure;
     char reason[AB_TEXT_MAX];
@@ -155,7 +161,8 @@ struct ab_run_report {
     char version[64];                /* what the library says of itself, "" = nothing */
     uint32_t lane_ops[AB_LANES_MAX]; /* the same for the other lanes */
     struct ab_identity identity;
-    struct ab_verify_report verify; /* CHECK */
+    struct ab_library_report libraries[AB_ROUTE_HEAPS_MAX]; /* ROUTED: of each heap */
+    struct ab_verify_report verify;                         /* CHECK */
     struct ab_slice_report slices;
     char caveat[160]; /* VERIFY: what it does wrong, though not in this work; "" = nothing */
     struct ab_phase_report phases[AB_PHASES_MAX];

@@ -95,3 +95,14 @@ Y
     grep -q '^@map by heap, frames' "$OUT/stdout" && grep -q '^@map2 by heap, frames' "$OUT/stdout" || fail "no tables"
     expect_json '[.backends[].map | select(. != null).heaps[] | .keys] == ["frame", "*", "*"]' "$OUT/two.json"
 }
+
+@test "each heap says which library it was" {
+    write_workload
+    bench run frames.yaml --rounds 1 -b glibc --map 'frame=arena,*=glibc' --json "$OUT/r.json"
+    expect_code 0
+    expect_json '.backends[0].build_id as $id | .backends[0].version as $version |
+        [.backends[1].map.heaps[] | [.name, .version, .build_id]] ==
+        [["arena", null, null], ["glibc", $version, $id]] and $id != null' "$OUT/r.json"
+    bench report "$OUT/r.json" --json "$OUT/again.json"
+    [ "$(jq -cS '.backends[1].map' "$OUT/r.json")" = "$(jq -cS '.backends[1].map' "$OUT/again.json")" ]
+}

@@ -238,6 +238,18 @@ static void add_key(char *keys, size_t cap, const char *key, int n)
         snprintf(keys + at, cap - at, "%s", more);
 }
 
+/* What is known before the worker has opened them. */
+static void describe_libraries(const struct ab_placement *p, const struct ab_route *route,
+                               struct ab_backend_info *info)
+{
+    for (uint32_t h = 0; h < p->heaps.n; h++) {
+        uint32_t shown = ab_route_shown(ab_route_heap_at(route->image, 0), h);
+        struct ab_mapped_heap *heap = &info->heaps[shown];
+        snprintf(heap->version, sizeof heap->version, "%.63s", p->heaps.items[h].version);
+        snprintf(heap->build_id, sizeof heap->build_id, "%.40s", p->heaps.items[h].build_id);
+    }
+}
+
 /* The text of the rules has them in their order: KEY=BACKEND,… */
 static void describe_rules(const struct ab_placement *p, const struct ab_route *route,
                            struct ab_backend_info *info)
@@ -295,6 +307,7 @@ void ab_mapped_rows_fill(const struct ab_mapped_rows *rows, size_t row, struct a
     snprintf(info->map, sizeof info->map, "%s", p->text);
     describe_heaps(route, rows->n_phases, info);
     describe_rules(p, route, info);
+    describe_libraries(p, route, info);
 }
 
 void ab_mapped_rows_fini(struct ab_mapped_rows *rows)

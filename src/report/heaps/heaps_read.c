@@ -24,6 +24,10 @@ void ab_stored_mapping(struct ab_json_reader *r, const struct ab_json_node *back
         ab_json_text_into(r, &item, "name", heap->name, sizeof heap->name);
         if (ab_json_has(r, &item, "keys"))
             ab_json_text_into(r, &item, "keys", heap->keys, sizeof heap->keys);
+        if (ab_json_has(r, &item, "version"))
+            ab_json_text_into(r, &item, "version", heap->version, sizeof heap->version);
+        if (ab_json_has(r, &item, "build_id"))
+            ab_json_text_into(r, &item, "build_id", heap->build_id, sizeof heap->build_id);
         heap->n_requests = ab_json_whole(r, &item, "n_requests", INT64_MAX, 0);
         heap->requested_bytes = ab_json_whole(r, &item, "requested_bytes", INT64_MAX, 0);
         heap->live_peak_blocks = ab_json_whole(r, &item, "live_peak_blocks", INT64_MAX, 0);

@@ -12,6 +12,7 @@
 #include "runner/fold/fold_heaps.h"
 #include "runner/fold/fold_iterations.h"
 #include "runner/fold/fold_memory.h"
+#include "runner/route/route_walk.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -56,6 +57,20 @@ static void fail_backend(struct ab_conductor *c, uint32_t backend, const struct 
     ab_throughput_drop(&c->throughput, backend, AB_FOLD_ANY);
 }
 
+static void note_libraries(const struct ab_route *route, const struct ab_run_report *r,
+                           struct ab_backend_info *b)
+{
+    for (uint32_t h = 0; route != NULL && h < route->image->n_heaps; h++) {
+        uint32_t shown = ab_route_shown(ab_route_heap_at(route->image, 0), h);
+        struct ab_mapped_heap *heap = &b->heaps[shown];
+        const struct ab_library_report *said = &r->libraries[h];
+        if (said->version[0] != 0)
+            snprintf(heap->version, sizeof heap->version, "%.63s", said->version);
+        if (said->build_id[0] != 0)
+            snprintf(heap->build_id, sizeof heap->build_id, "%.40s", said->build_id);
+    }
+}
+
 /* What the first successful run says of the back end. */
 static void note_identity(struct ab_conductor *c, uint32_t backend, const struct ab_outcome *run)
 {
@@ -68,6 +83,7 @@ static void note_identity(struct ab_conductor *c, uint32_t backend, const struct
     if (b->path[0] == 0 && r->identity.path[0] == '/')
         snprintf(b->path, sizeof b->path, "%.*s", (int)sizeof r->identity.path - 1,
                  r->identity.path);
+    note_libraries(c->plan->cases[backend].route, r, b);
     b->never_frees = (r->traits & AB_TRAIT_NO_FREE) != 0;
     b->has_reset = (r->hooks >> AB_OP_RESET & 1) != 0;
     if (ab_run_missing(c->session->facts.kinds, r->hooks, b->reason, sizeof b->reason))

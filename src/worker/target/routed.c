@@ -323,13 +323,24 @@ static void check_kinds(struct ab_worker *w, const struct ab_route_heap *heap,
                            ", and the map sends it such requests", NULL);
 }
 
+/* What opening a back end leaves in the report is that heap's alone. */
+static void forget_library(struct ab_worker *w)
+{
+    memset(&w->page->report.identity, 0, sizeof w->page->report.identity);
+    memset(w->page->report.version, 0, sizeof w->page->report.version);
+}
+
 static struct ab_heap_face open_one(struct ab_worker *w, uint32_t h)
 {
     const struct ab_route_heap *heap = ab_route_heap_at(w->route, h);
     request_heap(w, heap);
+    forget_library(w);
     bool is_malloc = ab_source_boundary((enum ab_source)heap->source) == AB_BOUNDARY_MALLOC;
     struct ab_heap_face face = is_malloc ? open_malloc(w, h) : open_backend(w, heap);
     check_kinds(w, heap, face.backend);
+    struct ab_library_report *library = &w->page->report.libraries[h];
+    memcpy(library->version, w->page->report.version, sizeof library->version);
+    memcpy(library->build_id, w->page->report.identity.build_id, sizeof library->build_id);
     return face;
 }
 
@@ -455,8 +466,7 @@ void ab_routed_open(struct ab_worker *w, struct ab_heap_face *face)
     }
     make_views(w, first);
     make_whole(w, first);
-    memset(&report->identity, 0, sizeof report->identity); /* of several there is none */
-    memset(report->version, 0, sizeof report->version);
+    forget_library(w); /* of several there is none */
     report->traits = routed.whole.traits &
                      ~(uint64_t)(all_keep(first, w->route->n_heaps) ? 0 : AB_TRAIT_NO_FREE);
     report->hooks = ~(1u << AB_OP_RESET) | (has_reset ? 1u : 0u) << AB_OP_RESET;
