@@ -340,27 +340,7 @@ static const struct ab_option_info table[] = {
      "What is read", 0, TRACE, SPECIAL(ab_option_sites), .is_value = ab_option_is_count},
     {"sort", "KEY", "info --sites: by calls (default), bytes, peak, never-freed or temporary",
      "What is read", 0, TRACE, WORD(site_order, ab_option_site_orders), GIVEN(has_site_order)},
-    {"follow", NULL, "also record child processes, one trace each: app.PID.abt", "What is recorded",
-     0, RECORD, FLAG(is_following)},
-    {"wait", NULL,
-     "like --follow, and wait for processes that outlive the command, such as\n"
-     "daemons; SIGINT or SIGTERM ends the wait, not the processes",
-     "What is recorded", 0, RECORD, FLAG(is_waiting)},
-    {"max-events", "N",
-     "stop recording after this many events of all threads (up to 1024 more\n"
-     "per thread may be recorded); the command continues",
-     "What is recorded", 0, RECORD, COUNT(most_events, 1, UINT64_MAX)},
-    {"duration", "TIME",
-     "stop recording after this time and write the traces; the command\n"
-     "continues, and record waits for its end",
-     "What is recorded", 0, RECORD, TIME(duration_ns, 1, UINT64_MAX)},
-    {"sites", "[DEPTH]",
-     "also where each allocation is called from: DEPTH calls (1 to 64, default 8)",
-     "What is recorded", 0, RECORD, SPECIAL(ab_option_site_depth), .is_value = ab_option_is_count},
-    {"time", NULL,
-     "also when each call was made, in microseconds; costs a reading of the\n"
-     "clock for each, also where there is only one thread",
-     "What is recorded", 0, RECORD, FLAG(has_call_times)},
+#include "cli/options/record_options.def"
     {"output", "FILE", "trace to write, or a folder for it (default: COMMAND.abt)", "Output", 'o',
      RECORD, TEXT(output)},
     {"output", "FILE", "trace or file to write; recover: or a folder for it", "Output", 'o', TRACE,

@@ -106,10 +106,13 @@ struct ab_options {
     uint64_t most_events, duration_ns; /* record; 0 = to the end */
     uint32_t site_depth;               /* record --sites: calls of each stack; 0 = none */
     bool has_call_times;               /* record --time */
-    bool wants_sites;                  /* trace info --sites */
-    uint32_t n_sites;                  /* of them that are shown */
-    bool has_site_order;               /* --sort */
-    enum ab_site_order site_order;     /* what comes first */
+    bool marks_frames;                 /* record --marks */
+    const char **mark_functions;       /* record --mark-function */
+    size_t n_mark_functions;
+    bool wants_sites;              /* trace info --sites */
+    uint32_t n_sites;              /* of them that are shown */
+    bool has_site_order;           /* --sort */
+    enum ab_site_order site_order; /* what comes first */
     enum ab_color color;
     const char *only_check;           /* verify: NULL = all */
     bool is_alone;                    /* verify --no-fork */
