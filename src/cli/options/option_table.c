@@ -148,7 +148,7 @@ static const struct ab_option_info table[] = {
     {"touch", "HOW",
      "which bytes of a new block are written: none, first(N), ends, page\n"
      "(one per page), line (one per cache line), all (default: page)",
-     "What runs", 0, REPLAY | ADVISE, SPECIAL(ab_option_touch), GIVEN(has_touch),
+     "What runs", 0, REPLAY, SPECIAL(ab_option_touch), GIVEN(has_touch),
      .words = ab_option_touches},
     {"cache", "SIZE",
      "between the calls, read a buffer of this size as the program uses data\n"
