@@ -46,6 +46,7 @@ enum {
 #define TIMEOUT TIME(timeout_ns, TIMEOUT_LEAST_NS, UINT64_MAX), .range = "must be at least 10ms"
 
 static const char *const thps[] = {"default", "never", NULL};
+static const char *const flame_keys[] = {"calls", "bytes", "live", NULL}; /* enum ab_flame_by */
 static const char *const lives[] = {"keep", "drop", NULL};
 static const char *const embeds[] = {"merged", "full", "none", NULL}; /* enum ab_embed */
 static const char *const inconclusives[] = {"report", "fail", NULL};
