@@ -23,6 +23,7 @@ const char *ab_advice_kind_name(enum ab_advice_kind kind)
 void ab_advice_fini(struct ab_advice *a)
 {
     free(a->groups);
+    ab_site_table_fini(&a->sites);
     *a = (struct ab_advice){0};
 }
 
@@ -77,7 +78,7 @@ enum ab_status ab_advise(const struct ab_advise_plan *plan, struct ab_advice *ou
 {
     struct ab_site_groups groups = {0};
     *out = (struct ab_advice){.n_scopes = plan->n_scope_ends, .is_marked = plan->is_marked};
-    enum ab_status status = ab_site_groups_make(plan, &groups, err);
+    enum ab_status status = ab_site_groups_make(plan, &out->sites, &groups, err);
     if (status == AB_OK && (status = ab_group_stats(plan, &groups, out, err)) == AB_OK &&
         (status = find_heaps(plan, &groups, out, err)) == AB_OK) {
         out->has_sites = groups.of_site != NULL;

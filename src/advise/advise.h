@@ -105,7 +105,8 @@ struct ab_advice {
     bool is_marked;    /* they are marks of the program; else they were found */
     bool has_sites;    /* groups are call sites; else classes of sizes */
     uint32_t n_threads;
-    char program[256]; /* "" = not known */
+    char program[256];          /* "" = not known */
+    struct ab_site_table sites; /* of the trace; what `name` was asked with */
 };
 
 struct ab_advise_plan {

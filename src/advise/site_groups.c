@@ -76,7 +76,7 @@ struct symbol { /* what frames of one line have in common */
 
 struct maker {
     const struct ab_advise_plan *plan;
-    struct ab_site_table table;
+    struct ab_site_table *table;
     struct place *places; /* by frame */
     struct symbol *symbols;
     size_t n_symbols, cap_symbols;
@@ -124,7 +124,7 @@ static bool is_foreign(const struct maker *m, const struct ab_site_frame *frame)
 {
     if (frame->module == 0)
         return false;
-    const char *name = base_of(m->table.modules[frame->module - 1].path);
+    const char *name = base_of(m->table->modules[frame->module - 1].path);
     for (size_t i = 0; i < AB_ARRAY_LEN(foreign_modules); i++)
         if (fnmatch(foreign_modules[i], name, 0) == 0)
             return true;
@@ -134,18 +134,18 @@ static bool is_foreign(const struct maker *m, const struct ab_site_frame *frame)
 static bool name_frames(struct maker *m)
 {
     size_t n = 16;
-    while (n < 2 * m->table.n_frames)
+    while (n < 2 * m->table->n_frames)
         n *= 2;
     m->mask = n - 1;
     m->hashed = calloc(n, sizeof m->hashed[0]);
-    m->places = calloc(m->table.n_frames + 1, sizeof m->places[0]);
-    m->of_frame = calloc(m->table.n_frames + 1, sizeof m->of_frame[0]);
+    m->places = calloc(m->table->n_frames + 1, sizeof m->places[0]);
+    m->of_frame = calloc(m->table->n_frames + 1, sizeof m->of_frame[0]);
     bool ok = m->hashed != NULL && m->places != NULL && m->of_frame != NULL;
-    for (size_t i = 0; ok && i < m->table.n_frames; i++) {
+    for (size_t i = 0; ok && i < m->table->n_frames; i++) {
         struct ab_symbol symbol = {.line = 0};
         if (m->plan->name != NULL)
-            m->plan->name(m->plan->user, &m->table, &m->table.frames[i], &symbol);
-        m->places[i].is_wrapper = symbol.is_new || is_foreign(m, &m->table.frames[i]) ||
+            m->plan->name(m->plan->user, m->table, &m->table->frames[i], &symbol);
+        m->places[i].is_wrapper = symbol.is_new || is_foreign(m, &m->table->frames[i]) ||
                                   ab_site_groups_is_wrapper(symbol.function);
         ok = know_symbol(m, &symbol, &m->places[i].symbol);
     }
@@ -156,13 +156,13 @@ static bool name_frames(struct maker *m)
 
 static uint32_t frame_at(const struct maker *m, uint32_t stack, size_t place)
 {
-    return m->table.lists[m->table.stacks[stack - 1].first + place];
+    return m->table->lists[m->table->stacks[stack - 1].first + place];
 }
 
 /* The place of the frame that asked; the stack has one at least. */
 static size_t place_of(const struct maker *m, uint32_t stack)
 {
-    size_t depth = m->table.stacks[stack - 1].depth;
+    size_t depth = m->table->stacks[stack - 1].depth;
     for (size_t i = 0; i < depth; i++)
         if (!m->places[frame_at(m, stack, i)].is_wrapper)
             return i;
@@ -180,14 +180,14 @@ static struct ab_advice_group *add_group(struct ab_site_groups *g)
 static void describe(const struct maker *m, uint32_t frame, struct ab_advice_group *group)
 {
     const struct symbol *s = &m->symbols[m->places[frame].symbol];
-    const struct ab_site_frame *f = &m->table.frames[frame];
+    const struct ab_site_frame *f = &m->table->frames[frame];
     memcpy(group->function, s->function, sizeof group->function);
     memcpy(group->file, s->file, sizeof group->file);
     group->line = s->line;
     group->address = f->address;
     if (f->module != 0)
         snprintf(group->module, sizeof group->module, "%.255s",
-                 base_of(m->table.modules[f->module - 1].path));
+                 base_of(m->table->modules[f->module - 1].path));
 }
 
 /* One group a line; a frame whose line is not known, or mixed, is one by itself. */
@@ -209,9 +209,9 @@ static uint32_t group_of_frame(struct maker *m, uint32_t frame)
  * further out in another, its name does not tell them apart. */
 static void find_mixed(struct maker *m)
 {
-    for (uint32_t stack = 1; stack <= m->table.n_stacks; stack++) {
-        size_t own = m->table.stacks[stack - 1].depth > 0 ? place_of(m, stack) : 0;
-        for (size_t i = own + 1; i < m->table.stacks[stack - 1].depth; i++)
+    for (uint32_t stack = 1; stack <= m->table->n_stacks; stack++) {
+        size_t own = m->table->stacks[stack - 1].depth > 0 ? place_of(m, stack) : 0;
+        for (size_t i = own + 1; i < m->table->stacks[stack - 1].depth; i++)
             m->symbols[m->places[frame_at(m, stack, i)].symbol].is_mixed = true;
     }
 }
@@ -236,12 +236,12 @@ static void name_group(struct ab_advice_group *g, bool is_mixed)
 static bool make_groups(struct maker *m)
 {
     struct ab_site_groups *out = m->out;
-    out->of_site = calloc(m->table.n_stacks + 1, sizeof out->of_site[0]);
+    out->of_site = calloc(m->table->n_stacks + 1, sizeof out->of_site[0]);
     if (out->of_site == NULL || add_group(out) == NULL || !name_frames(m))
         return false; /* the first group: sites that are not known */
     find_mixed(m);
-    for (uint32_t stack = 1; stack <= m->table.n_stacks; stack++) {
-        if (m->table.stacks[stack - 1].depth == 0)
+    for (uint32_t stack = 1; stack <= m->table->n_stacks; stack++) {
+        if (m->table->stacks[stack - 1].depth == 0)
             continue;
         uint32_t frame = frame_at(m, stack, place_of(m, stack));
         uint32_t group = group_of_frame(m, frame);
@@ -259,23 +259,22 @@ static enum ab_status pass_over(void *user, const struct ab_walk_batch *batch, s
     return AB_OK;
 }
 
-enum ab_status ab_site_groups_make(const struct ab_advise_plan *plan, struct ab_site_groups *out,
-                                   struct ab_err *err)
+enum ab_status ab_site_groups_make(const struct ab_advise_plan *plan, struct ab_site_table *table,
+                                   struct ab_site_groups *out, struct ab_err *err)
 {
-    struct maker m = {.plan = plan, .out = out};
+    struct maker m = {.plan = plan, .table = table, .out = out};
     const struct ab_walk walk = {.path = plan->path,
                                  .is_partial = plan->is_partial,
                                  .end = UINT64_MAX,
-                                 .sites = &m.table,
+                                 .sites = table,
                                  .visit = pass_over};
     enum ab_status status = ab_trace_walk(&walk, NULL, err);
-    if (status == AB_OK && m.table.n_stacks > 0 && !make_groups(&m))
+    if (status == AB_OK && table->n_stacks > 0 && !make_groups(&m))
         status = ab_fail(err, AB_SYSTEM, "out of memory for the call sites");
     free(m.places);
     free(m.symbols);
     free(m.hashed);
     free(m.of_frame);
-    ab_site_table_fini(&m.table);
     return status;
 }
 

@@ -22,9 +22,10 @@ struct ab_site_groups { /* begins as {0} */
     uint32_t of_size[AB_SITE_GROUPS_SIZES]; /* number + 1; 0 = none yet */
 };
 
-/* Makes the groups of all stacks of the trace. Where it has none, groups are made as requests come. */
-enum ab_status ab_site_groups_make(const struct ab_advise_plan *plan, struct ab_site_groups *out,
-                                   struct ab_err *err);
+/* Makes the groups of all stacks of the trace, which go into *table. Where it has none, groups are
+ * made as requests come. */
+enum ab_status ab_site_groups_make(const struct ab_advise_plan *plan, struct ab_site_table *table,
+                                   struct ab_site_groups *out, struct ab_err *err);
 /* Of a call that gives a block. UINT32_MAX = out of memory. */
 uint32_t ab_site_groups_of(struct ab_site_groups *g, const struct ab_event *e);
 void ab_site_groups_fini(struct ab_site_groups *g);

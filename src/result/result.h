@@ -251,10 +251,12 @@ struct ab_gate_result {
     enum ab_status status; /* what the command must end with because of it: AB_OK; AB_GATE: failed
                               or not evaluated; AB_CONFIG: the bound is below the clock's floor;
                               AB_INCONCLUSIVE */
-    char reason[240];   /* of NOT_EVALUATED and SKIPPED, and of a PASS by the gate's floor; or "" */
-    double low, high;   /* 90 % interval of value, of a relative bound; NaN = none */
-    bool is_warning;    /* level: warn; whatever the verdict, status is AB_OK */
-    uint32_t n_confirm; /* rounds that were run to confirm a failure; 0 = none */
+    char reason
+        [240]; /* of NOT_EVALUATED and SKIPPED, of a PASS by the gate's floor, of an INCONCLUSIVE
+                              that the machine may explain or that was not confirmed; or "" */
+    double low, high;       /* 90 % interval of value, of a relative bound; NaN = none */
+    bool is_warning;        /* level: warn; whatever the verdict, status is AB_OK */
+    uint32_t n_confirm;     /* rounds that were run to confirm a failure; 0 = none */
     double confirm_value;   /* the value in these; NaN = none */
     uint32_t rounds_needed; /* of INCONCLUSIVE: 0 = not known, UINT32_MAX = never */
 };

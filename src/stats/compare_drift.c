@@ -18,83 +18,63 @@ static const double least_share = 0.5;
 /* More of the time than this without the CPU makes a result one of a busy machine. */
 static const double most_lost = 0.13;
 
-static bool is_time(const struct ab_cell *cell)
-{
-    return strcmp(cell->metric, "time") == 0 && isfinite(cell->effect.ratio);
-}
-
 /* The same file, as far as it can be told: without a build id it cannot. */
-static bool is_same_build(const struct ab_comparison *c, const struct ab_cell *cell)
+static bool is_same_build(const struct ab_drift *d, const char *backend)
 {
-    uint32_t a = ab_compare_find(c->base, cell->backend);
-    uint32_t b = ab_compare_find(c->now, cell->backend);
+    uint32_t a = ab_compare_find(d->base, backend);
+    uint32_t b = ab_compare_find(d->now, backend);
     if (a == UINT32_MAX || b == UINT32_MAX)
         return false;
-    const char *id = c->base->backends[a].build_id;
-    return id[0] != 0 && strcmp(id, c->now->backends[b].build_id) == 0;
+    const char *id = d->base->backends[a].build_id;
+    return id[0] != 0 && strcmp(id, d->now->backends[b].build_id) == 0;
 }
 
-/* Of the unchanged ones beside `cell` that which moved least, in the direction of `sign`; NULL =
- * there is none (*has_others: false), or one of them moved less than its share. */
-static const struct ab_cell *find_witness(const struct ab_comparison *c, const struct ab_cell *cell,
-                                          double sign, bool *has_others)
+void ab_drift_hear(struct ab_drift *d, const char *backend, double ratio)
 {
-    const struct ab_cell *least = NULL;
-    double wanted = least_share * sign * log(cell->effect.ratio);
-    for (uint32_t i = 0; i < c->n_cells; i++) {
-        const struct ab_cell *other = &c->cells[i];
-        if (!is_time(other) || strcmp(other->backend, cell->backend) == 0 ||
-            !is_same_build(c, other))
-            continue;
-        *has_others = true;
-        double moved = sign * log(other->effect.ratio);
-        if (!(moved >= wanted))
-            return NULL;
-        if (least == NULL || moved < sign * log(least->effect.ratio))
-            least = other;
+    if (!isfinite(ratio) || strcmp(backend, d->backend) == 0 || !is_same_build(d, backend))
+        return;
+    double moved = d->sign * log(ratio);
+    if (!d->has_others || moved < d->sign * log(d->witness_ratio)) {
+        d->witness = backend;
+        d->witness_ratio = ratio;
     }
-    return least;
-}
-
-static void set_inconclusive(struct ab_cell *cell)
-{
-    cell->verdict = AB_VERDICT_INCONCLUSIVE;
-    cell->is_drift = true;
+    d->has_others = true;
 }
 
 /* Is what remains of the effect, that of the machine divided out, more than the machine explains? */
-static bool is_beyond(const struct ab_comparison *c, const struct ab_cell *cell, double sign,
-                      double of_machine)
+static bool is_beyond(const struct ab_drift *d, double of_machine)
 {
-    double rest = sign * (log(cell->effect.ratio) - log(of_machine));
-    return !is_same_build(c, cell) && rest > log(1 + cell->limit);
+    double rest = d->sign * (log(d->effect.ratio) - log(of_machine));
+    return !is_same_build(d, d->backend) && rest > log(1 + d->limit);
 }
 
-static void excuse_by(const struct ab_comparison *c, struct ab_cell *cell, double sign,
-                      const struct ab_cell *witness)
+static bool has_gone_along(const struct ab_drift *d, double ratio)
 {
-    if (is_beyond(c, cell, sign, witness->effect.ratio))
-        return;
-    set_inconclusive(cell);
-    snprintf(cell->reason, sizeof cell->reason,
+    return d->sign * log(ratio) >= least_share * d->sign * log(d->effect.ratio);
+}
+
+static bool is_of_others(const struct ab_drift *d, char *reason, size_t cap)
+{
+    if (!has_gone_along(d, d->witness_ratio) || is_beyond(d, d->witness_ratio))
+        return false;
+    snprintf(reason, cap,
              "the machine changed: %.60s, the same build in both, takes %.1f %% %s time as well; "
              "measure both in one run",
-             witness->backend, 100 * fabs(witness->effect.ratio - 1), sign > 0 ? "more" : "less");
+             d->witness, 100 * fabs(d->witness_ratio - 1), d->sign > 0 ? "more" : "less");
+    return true;
 }
 
 /* The loop between the slices, which uses registers alone and is in every result. */
-static void excuse_by_canary(const struct ab_comparison *c, struct ab_cell *cell, double sign)
+static bool is_of_cpu(const struct ab_drift *d, char *reason, size_t cap)
 {
-    double ratio = c->now->noise.canary_quiet_ns / c->base->noise.canary_quiet_ns;
-    if (!(ratio > 0 && isfinite(ratio)) ||
-        sign * log(ratio) < least_share * sign * log(cell->effect.ratio) ||
-        is_beyond(c, cell, sign, ratio))
-        return;
-    set_inconclusive(cell);
-    snprintf(cell->reason, sizeof cell->reason,
+    double ratio = d->now->noise.canary_quiet_ns / d->base->noise.canary_quiet_ns;
+    if (!(ratio > 0 && isfinite(ratio)) || !has_gone_along(d, ratio) || is_beyond(d, ratio))
+        return false;
+    snprintf(reason, cap,
              "the CPU changed: allocbench's own test loop takes %.1f %% %s time as well; "
              "measure both in one run",
-             100 * fabs(ratio - 1), sign > 0 ? "more" : "less");
+             100 * fabs(ratio - 1), d->sign > 0 ? "more" : "less");
+    return true;
 }
 
 /* For which part of its time a session had no CPU: other programs had it, as a rule. 0 = not known:
@@ -107,30 +87,47 @@ static double lost_share(const struct ab_session *s)
 
 /* Where runs had to wait for the CPU, rounds of one result err together: the interval, which knows how they
  * differ from each other only, is too narrow, and must then be beyond the limit as a whole. */
-static void doubt(const struct ab_comparison *c, struct ab_cell *cell, double sign)
+static bool is_doubtful(const struct ab_drift *d, char *reason, size_t cap)
 {
-    double lost = fmax(lost_share(c->base), lost_share(c->now));
-    double end = sign > 0 ? cell->effect.low : 1 / cell->effect.high;
-    if (lost <= most_lost || end > 1 + cell->limit)
-        return;
-    set_inconclusive(cell);
-    snprintf(cell->reason, sizeof cell->reason,
+    double lost = fmax(lost_share(d->base), lost_share(d->now));
+    double end = d->sign > 0 ? d->effect.low : 1 / d->effect.high;
+    if (lost <= most_lost || end > 1 + d->limit)
+        return false;
+    snprintf(reason, cap,
              "the runs had no CPU for %.0f %% of the time, and the interval is not wholly "
              "beyond the limit; measure both in one run, or when the machine is idle",
              100 * lost);
+    return true;
+}
+
+bool ab_drift_explains(const struct ab_drift *d, char *reason, size_t cap)
+{
+    bool is_machine = d->has_others ? is_of_others(d, reason, cap) : is_of_cpu(d, reason, cap);
+    return is_machine || is_doubtful(d, reason, cap);
+}
+
+/* ---- the time of a comparison ---- */
+
+static bool is_time(const struct ab_cell *cell)
+{
+    return strcmp(cell->metric, "time") == 0 && isfinite(cell->effect.ratio);
 }
 
 static void excuse(const struct ab_comparison *c, struct ab_cell *cell)
 {
-    double sign = cell->verdict == AB_VERDICT_REGRESSED ? 1 : -1;
-    bool has_others = false;
-    const struct ab_cell *witness = find_witness(c, cell, sign, &has_others);
-    if (witness != NULL)
-        excuse_by(c, cell, sign, witness);
-    else if (!has_others)
-        excuse_by_canary(c, cell, sign);
-    if (cell->verdict != AB_VERDICT_INCONCLUSIVE)
-        doubt(c, cell, sign);
+    struct ab_drift d = {.base = c->base,
+                         .now = c->now,
+                         .backend = cell->backend,
+                         .effect = cell->effect,
+                         .limit = cell->limit,
+                         .sign = cell->verdict == AB_VERDICT_REGRESSED ? 1 : -1};
+    for (uint32_t i = 0; i < c->n_cells; i++)
+        if (is_time(&c->cells[i]))
+            ab_drift_hear(&d, c->cells[i].backend, c->cells[i].effect.ratio);
+    if (!ab_drift_explains(&d, cell->reason, sizeof cell->reason))
+        return;
+    cell->verdict = AB_VERDICT_INCONCLUSIVE;
+    cell->is_drift = true;
 }
 
 void ab_comparison_excuse_drift(struct ab_comparison *c)

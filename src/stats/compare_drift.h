@@ -7,6 +7,26 @@
 
 #include "stats/compare.h"
 
+/* One change of a time between two results, and what the others say about it. */
+struct ab_drift {
+    const struct ab_session *base, *now;
+    const char *backend;
+    struct ab_effect effect; /* new by base, of a time */
+    double limit;            /* 0.05 = 5 % */
+    double sign;             /* 1: more than the limit allows; −1: less */
+    /* by ab_drift_hear, from zero: of the unchanged ones that which moved least in the direction */
+    bool has_others;
+    const char *witness; /* borrowed */
+    double witness_ratio;
+};
+
+/* The change of the same time of any back end; it counts where it is another one with the same build
+ * id in both. */
+void ab_drift_hear(struct ab_drift *d, const char *backend, double ratio);
+/* Was it the machine, or may it have been? By the rule of ab_comparison_excuse_drift; `reason` says
+ * why, and is untouched otherwise. */
+bool ab_drift_explains(const struct ab_drift *d, char *reason, size_t cap);
+
 /* Of two results: "regressed" and "improved" become inconclusive where every other back end with the
  * same build id in both moved the same way, at least half as much (on logarithms), and what remains
  * without the least of their changes is within the limit, or the library itself is the same build.

@@ -94,6 +94,16 @@ many_forks() { # N
     expect_clean "$OUT"/t*.abt
 }
 
+@test "a fork after any instruction of a call: the child writes nothing into its parent's stream" {
+    [ "$(uname -m)" = x86_64 ] || skip "steps are taken on x86-64 only"
+    for sites in "" --sites=4; do
+        # shellcheck disable=SC2086 # one word or none
+        record $sites -- "$HARD" steps 2
+        expect_code 0
+        expect_ops 3 0 0 0 3
+    done
+}
+
 @test "a program that waits for signals gets them all, and has no thread more than without" {
     record -- "$HARD" sigwait 200
     expect_code 0

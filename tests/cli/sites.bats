@@ -227,7 +227,7 @@ all_sites() { # TRACE
     [[ "$output" == *"removed: the call sites"* ]]
     run_ok allocbench trace info --json a.json a.abt
     [ "$(jq .has_sites a.json)" = false ]
-    ! grep -aq prog_sites a.abt
+    ! grep -aq prog_sites a.abt || fail "a name is left"
 }
 
 @test "sites: mistakes" {

@@ -4,6 +4,9 @@
  *   forks       four threads allocate while N children are forked one after another; each child
  *               makes 20 calls, with blocks of 7001 bytes
  *   handler     N signals, each of whose handlers forks a child that ends at once; 2 N calls
+ *   steps       N + 1 times 2 calls, with blocks of 7001 bytes; after each instruction of the last 2 N
+ *               a signal handler forks a child, which goes on from there to the end of the 2 and no
+ *               further (x86-64 only)
  *   clone       2 calls, then N children that share this memory (CLONE_VM | CLONE_VFORK), 2 each
  *   sigwait     N signals are waited for by sigwait; exits with 9 when there is a second thread
  *   execs       becomes itself N times, with an exec that fails before each: 4 calls each time
@@ -115,6 +118,64 @@ static void handler(long n)
     }
     expect(n_handled == n);
 }
+
+#if defined(__x86_64__)
+#include <ucontext.h>
+
+enum { TRAP = 0x100 }; /* of the flags: a signal after each instruction */
+static volatile sig_atomic_t is_child;
+
+static void fork_at_step(int signal, siginfo_t *info, void *context)
+{
+    int saved = errno;
+    pid_t pid = fork();
+    (void)signal;
+    (void)info;
+    if (pid == 0) {
+        is_child = 1;
+        ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~TRAP;
+    } else {
+        reap(pid);
+        n_handled++;
+    }
+    errno = saved;
+}
+
+static inline void set_trap(bool is_on)
+{
+    long flags;
+    __asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; popq %0; lea 128(%%rsp), %%rsp"
+                     : "=r"(flags)
+                     :
+                     : "memory");
+    flags = is_on ? flags | TRAP : flags & ~TRAP;
+    __asm__ volatile("lea -128(%%rsp), %%rsp; pushq %0; popfq; lea 128(%%rsp), %%rsp"
+                     :
+                     : "r"(flags)
+                     : "memory", "cc");
+}
+
+static void steps(long n)
+{
+    struct sigaction action = {.sa_sigaction = fork_at_step, .sa_flags = SA_SIGINFO};
+    expect(sigaction(SIGTRAP, &action, NULL) == 0);
+    pairs(1, SIZE); /* the recorder is ready, and the heap */
+    for (long i = 0; i < n; i++) {
+        set_trap(true);
+        pairs(1, SIZE);
+        set_trap(false);
+        if (is_child)
+            _exit(0);
+    }
+    expect(n_handled > 100 * n);
+}
+#else
+static void steps(long n)
+{
+    (void)n;
+    expect(false);
+}
+#endif
 
 static int count_threads(void)
 {
@@ -273,10 +334,15 @@ int main(int argc, char **argv)
     static const struct {
         const char *how;
         void (*run)(long);
-    } ways[] = {{"forks", forks},   {"handler", handler},
-                {"clone", clones},  {"sigwait", wait_for_signals},
-                {"cancel", cancel}, {"altstack", altstack},
-                {"keys", keys},     {"threads", threads}};
+    } ways[] = {{"forks", forks},
+                {"handler", handler},
+                {"steps", steps},
+                {"clone", clones},
+                {"sigwait", wait_for_signals},
+                {"cancel", cancel},
+                {"altstack", altstack},
+                {"keys", keys},
+                {"threads", threads}};
     if (argc != 3)
         return 2;
     if (strcmp(argv[1], "execs") == 0) {

@@ -38,6 +38,7 @@ static const struct {
     {AB_COMMAND_REPORT, RESULT, 0},      {AB_COMMAND_COMPARE, BASE, 0},
     {AB_COMMAND_MERGE, RESULT, 0},       {AB_COMMAND_DEPLOY, BASE, 0},
     {AB_COMMAND_BASELINE, RESULT, 2},    {AB_COMMAND_VERIFY, WORK, 0},
+    {AB_COMMAND_ADVISE, TRACE, 0},
 };
 
 static enum role role_of(enum ab_command_id command, size_t i)

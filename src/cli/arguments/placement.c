@@ -51,7 +51,7 @@ static const char *place_heap(struct ab_selection_list *heaps, const struct ab_s
     return NULL;
 }
 
-/* "arena" as "arena#1" and "arena#2". */
+/* "arena" as "2*arena#1" and "2*arena#2"; shown together, as "2*arena". */
 static const char *place_twins(struct parser *p, struct ab_selection *s, struct ab_route_rule *rule)
 {
     size_t n = strlen(s->name);
@@ -59,11 +59,13 @@ static const char *place_twins(struct parser *p, struct ab_selection *s, struct 
         return "takes turns by the scopes of a trace, which a workload has not";
     if (ab_source_boundary(s->source) != AB_BOUNDARY_HEAP)
         return "has one heap, not two";
-    if (n + sizeof "#1" > sizeof s->name)
+    if (n + sizeof "2*#1" > sizeof s->name)
         return "has too long a name";
-    memcpy(s->name + n, "#1", sizeof "#1");
+    memmove(s->name + 2, s->name, n);
+    memcpy(s->name, "2*", 2);
+    memcpy(s->name + 2 + n, "#1", sizeof "#1");
     const char *why = place_heap(&p->out->heaps, s, &rule->heap);
-    s->name[n + 1] = '2';
+    s->name[n + 3] = '2';
     return why != NULL ? why : place_heap(&p->out->heaps, s, &rule->odd_heap);
 }
 

@@ -9,20 +9,17 @@
 #include "backend/selection.h"
 #include "core/text.h"
 #include "runner/route/route.h"
+#include "symbols/site_match.h"
 
-enum {
-    AB_PLACEMENT_RULES_MAX = AB_ROUTE_RULES_MAX,
-    AB_PLACEMENT_PATTERNS_MAX = 64,
-    AB_PLACEMENT_TEXT_MAX = 2048
-};
+enum { AB_PLACEMENT_RULES_MAX = AB_ROUTE_RULES_MAX, AB_PLACEMENT_TEXT_MAX = 2048 };
 
 struct ab_placement {
     char name[80];                    /* of the row: "@map", "@map2", "@STEM" of a file */
     char text[AB_PLACEMENT_TEXT_MAX]; /* the rules as they apply: "frame=arena,*=glibc" */
     struct ab_route_rule rules[AB_PLACEMENT_RULES_MAX];
     size_t n_rules;
-    struct ab_selection_list heaps;            /* each once, in the order of the rules */
-    char *patterns[AB_PLACEMENT_PATTERNS_MAX]; /* of call sites, as they were typed; owned */
+    struct ab_selection_list heaps;       /* each once, in the order of the rules */
+    char *patterns[AB_SITE_PATTERNS_MAX]; /* of call sites, as they were typed; owned */
     size_t n_patterns;
     uint64_t sites[AB_PLACEMENT_RULES_MAX]; /* bit i: the rule asks for pattern i. What that makes
                                                its `classes` is for the caller to find */

@@ -33,10 +33,10 @@ char *ab_placement_trim(char *s)
 
 static enum ab_status fail_key(const struct parser *p, const char *key)
 {
-    static const char *const of_traces[] = {"scope", "size", "lane", "thread"};
+    static const char *const of_traces[] = {"scope", "site", "size", "lane", "thread"};
     struct ab_text known = {0};
     bool is_trace = p->terms->sets == NULL;
-    const char *near = is_trace ? ab_text_nearest(key, of_traces, 4)
+    const char *near = is_trace ? ab_text_nearest(key, of_traces, 5)
                                 : ab_text_nearest(key, p->terms->sets, p->terms->n_sets);
     for (size_t i = 0; i < p->terms->n_sets; i++)
         ab_text_addf(&known, "%s, ", p->terms->sets[i]);
@@ -45,7 +45,7 @@ static enum ab_status fail_key(const struct parser *p, const char *key)
             "thread:N, *",
             p->where, is_trace ? "key" : "set", SHOWN(key), near != NULL ? "; did you mean '" : "",
             near != NULL ? near : "", near != NULL ? "'? Allowed" : "; allowed",
-            known.s != NULL ? known.s : "", is_trace ? "scope, " : "");
+            known.s != NULL ? known.s : "", is_trace ? "site:PATTERN, scope, " : "");
     ab_text_fini(&known);
     return AB_USAGE;
 }
@@ -115,6 +115,28 @@ static enum ab_status check_trace(const struct parser *p, const char *key)
                    p->where, SHOWN(key));
 }
 
+/* Each pattern is in the list once. */
+static enum ab_status read_site(const struct parser *p, const char *key)
+{
+    struct ab_placement *out = p->out;
+    const char *pattern = key + strlen("site:");
+    size_t i = 0;
+    AB_TRY(check_trace(p, key));
+    if (ab_site_pattern_check(pattern, p->err) != AB_OK)
+        return ab_err_context(p->err, "%s: ", p->where);
+    while (i < out->n_patterns && strcmp(out->patterns[i], pattern) != 0)
+        i++;
+    if (i == AB_SITE_PATTERNS_MAX)
+        return ab_fail(p->err, AB_USAGE, "%s: more than %d patterns of call sites", p->where,
+                       AB_SITE_PATTERNS_MAX);
+    if (i == out->n_patterns && (out->patterns[i] = strdup(pattern)) == NULL)
+        return ab_fail(p->err, AB_SYSTEM, "out of memory");
+    out->n_patterns += i == out->n_patterns;
+    out->sites[out->n_rules] |= UINT64_C(1) << i;
+    p->rule->asks_site = true;
+    return AB_OK;
+}
+
 static enum ab_status read_predicate(const struct parser *p, const char *key)
 {
     if (strncmp(key, "lane:", 5) == 0 || strncmp(key, "thread:", 7) == 0)
@@ -124,6 +146,8 @@ static enum ab_status read_predicate(const struct parser *p, const char *key)
     for (size_t i = 0; i < p->terms->n_sets; i++)
         if (strcmp(p->terms->sets[i], key) == 0)
             return set_range(p, key, AB_ROUTE_GROUP, i, i);
+    if (strncmp(key, "site:", 5) == 0)
+        return read_site(p, key);
     if (strcmp(key, "scope") != 0)
         return fail_key(p, key);
     if (p->rule->asks_scope)

@@ -129,7 +129,7 @@ static const struct ab_option_info table[] = {
     {"backend-path", "DIR:DIR",
      "directories searched for libNAME.so or NAME.so when a name is\n"
      "neither built in nor known",
-     "What runs", 0, RUN | REPLAY | EXEC | CHECK | VERIFY, TEXT(backend_path), RARE},
+     "What runs", 0, RUN | REPLAY | ADVISE | EXEC | CHECK | VERIFY, TEXT(backend_path), RARE},
     {"set", "NAME=VALUE", "override a param of the workload", "What runs", 0,
      RUN | CHECK | VERIFY | CALIBRATE, LIST_OF(sets)},
     {"allow-plugins", NULL,
@@ -148,7 +148,7 @@ static const struct ab_option_info table[] = {
     {"touch", "HOW",
      "which bytes of a new block are written: none, first(N), ends, page\n"
      "(one per page), line (one per cache line), all (default: page)",
-     "What runs", 0, REPLAY, SPECIAL(ab_option_touch), GIVEN(has_touch),
+     "What runs", 0, REPLAY | ADVISE, SPECIAL(ab_option_touch), GIVEN(has_touch),
      .words = ab_option_touches},
     {"cache", "SIZE",
      "between the calls, read a buffer of this size as the program uses data\n"
@@ -175,8 +175,8 @@ static const struct ab_option_info table[] = {
     {"rounds", "N",
      "number of rounds; each runs every back end once, in random order;\n"
      "fewer than 6 distinguish nothing from noise (default: 10)",
-     "How long", 0, RUN | REPLAY | CHECK, COUNT(rounds, 1, AB_ROUNDS_MAX), .range = "at most 1000",
-     GIVEN(has_rounds), .alias = "reps"},
+     "How long", 0, RUN | REPLAY | CHECK | ADVISE, COUNT(rounds, 1, AB_ROUNDS_MAX),
+     .range = "at most 1000", GIVEN(has_rounds), .alias = "reps"},
     {"rounds", "N", "number of rounds to measure (default: 20)", "How long", 0, CALIBRATE,
      COUNT(rounds, 2, AB_ROUNDS_MAX), .range = "2 to 1000", GIVEN(has_rounds)},
     {"instr", NULL,
@@ -235,11 +235,11 @@ static const struct ab_option_info table[] = {
      "Gates are judged by merge (see docs/cluster.md)",
      "Measurement", 0, RUN | REPLAY, SPECIAL(ab_option_shard), RARE},
     {"seed", "N", "seed of all random choices: sizes, positions, samples, orders", "Measurement", 0,
-     RUN | REPLAY | CHECK | VERIFY, COUNT(seed, 0, UINT64_MAX), GIVEN(has_seed)},
+     RUN | REPLAY | CHECK | VERIFY | ADVISE, COUNT(seed, 0, UINT64_MAX), GIVEN(has_seed)},
     {"cpus", "LIST",
      "CPU affinity: pin the worker threads, one CPU after the other, to a\n"
      "list such as 1 or 0,2-3 (default: none)",
-     "Measurement", 0, RUN | REPLAY | CALIBRATE, SPECIAL(ab_option_cpus)},
+     "Measurement", 0, RUN | REPLAY | CALIBRATE | ADVISE, SPECIAL(ab_option_cpus)},
     {"order", "HOW",
      "of several threads: free (in parallel, within --window) or strict (one\n"
      "at a time in the exact order: for memory and debugging, no latencies)",
@@ -257,7 +257,7 @@ static const struct ab_option_info table[] = {
     {"mem-limit", "SIZE",
      "stop a back end that uses more; do not start one that would (default:\n"
      "70 % of available memory)",
-     "Measurement", 0, RUN | REPLAY | VERIFY, BYTES(mem_limit_bytes, 1, UINT64_MAX), RARE},
+     "Measurement", 0, RUN | REPLAY | VERIFY | ADVISE, BYTES(mem_limit_bytes, 1, UINT64_MAX), RARE},
     {"timeout", "TIME",
      "time limit of each run, at least 10ms, and of reading and preparing the\n"
      "workload or trace (default: from the estimated cost; none for reading)",
@@ -326,6 +326,7 @@ static const struct ab_option_info table[] = {
      "hold: 'jemalloc:program/all/wall_ns < 1.05x glibc' or\n"
      "'program/all/resident_peak_bytes < 200MiB'; may be repeated",
      "Gates and CI", 0, EXEC, LIST_OF(gates)},
+#include "cli/options/advise_options.def"
 #include "cli/options/trace_options.def"
     {"partial", NULL, "merge what there is; the result is marked as incomplete", "What is merged",
      0, MERGE, FLAG(is_partial)},
@@ -333,34 +334,14 @@ static const struct ab_option_info table[] = {
      "accept a file whose end is missing; read up to its last complete chunk or line",
      "What is read", 0, TRACE, FLAG(is_partial)},
     {"partial", NULL, "accept a trace whose end is missing; read up to its last complete chunk",
-     "What is read", 0, REPLAY, FLAG(is_partial), RARE},
+     "What is read", 0, REPLAY | ADVISE, FLAG(is_partial), RARE},
     {"digest", NULL, "info: print the digest of the events", "What is read", 0, TRACE,
      FLAG(wants_digest)},
     {"sites", "[N]", "info: the N call sites (default 20) that did most (record --sites)",
      "What is read", 0, TRACE, SPECIAL(ab_option_sites), .is_value = ab_option_is_count},
     {"sort", "KEY", "info --sites: by calls (default), bytes, peak, never-freed or temporary",
      "What is read", 0, TRACE, WORD(site_order, ab_option_site_orders), GIVEN(has_site_order)},
-    {"follow", NULL, "also record child processes, one trace each: app.PID.abt", "What is recorded",
-     0, RECORD, FLAG(is_following)},
-    {"wait", NULL,
-     "like --follow, and wait for processes that outlive the command, such as\n"
-     "daemons; SIGINT or SIGTERM ends the wait, not the processes",
-     "What is recorded", 0, RECORD, FLAG(is_waiting)},
-    {"max-events", "N",
-     "stop recording after this many events of all threads (up to 1024 more\n"
-     "per thread may be recorded); the command continues",
-     "What is recorded", 0, RECORD, COUNT(most_events, 1, UINT64_MAX)},
-    {"duration", "TIME",
-     "stop recording after this time and write the traces; the command\n"
-     "continues, and record waits for its end",
-     "What is recorded", 0, RECORD, TIME(duration_ns, 1, UINT64_MAX)},
-    {"sites", "[DEPTH]",
-     "also where each allocation is called from: DEPTH calls (1 to 64, default 8)",
-     "What is recorded", 0, RECORD, SPECIAL(ab_option_site_depth), .is_value = ab_option_is_count},
-    {"time", NULL,
-     "also when each call was made, in microseconds; costs a reading of the\n"
-     "clock for each, also where there is only one thread",
-     "What is recorded", 0, RECORD, FLAG(has_call_times)},
+#include "cli/options/record_options.def"
     {"output", "FILE", "trace to write, or a folder for it (default: COMMAND.abt)", "Output", 'o',
      RECORD, TEXT(output)},
     {"output", "FILE", "trace or file to write; recover: or a folder for it", "Output", 'o', TRACE,

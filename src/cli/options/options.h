@@ -107,9 +107,12 @@ struct ab_options {
     uint64_t most_events, duration_ns; /* record; 0 = to the end */
     uint32_t site_depth;               /* record --sites: calls of each stack; 0 = none */
     bool has_call_times;               /* record --time */
-    bool wants_sites;                  /* trace info --sites */
-    uint32_t n_sites;                  /* of them that are shown */
-    const char **site_patterns;        /* trace filter --site */
+    bool marks_frames;                 /* record --marks */
+    const char **mark_functions;       /* record --mark-function */
+    size_t n_mark_functions;
+    bool wants_sites;           /* trace info --sites */
+    uint32_t n_sites;           /* of them that are shown */
+    const char **site_patterns; /* trace filter --site */
     size_t n_site_patterns;
     bool has_site_order;           /* --sort */
     enum ab_site_order site_order; /* what comes first */
@@ -125,6 +128,8 @@ struct ab_options {
     const char *prepare, *stdin_path; /* exec; NULL = none */
     bool is_output_free;              /* exec --no-check-output */
     const char *trace;                /* exec; NULL = none */
+    const char *code;                 /* advise; NULL = none */
+    uint64_t budget_ns;               /* advise: of a scope; 0 = none */
     bool wants_instr;                 /* run, replay: count instructions and system calls */
     uint32_t instr_ops;               /* of how many ops; 0 = default */
 };

@@ -6,6 +6,7 @@
  */
 #include "cli/commands.h"
 #include "cli/record/launch.h"
+#include "cli/record/mark_functions.h"
 #include "cli/record/spool_texts.h"
 #include "cli/record/spool_traces.h"
 #include "core/text.h"
@@ -124,8 +125,10 @@ static enum ab_status keep(struct ab_launch *l, struct ab_output *out, const str
         status = keep_spool(l, &t, err);
     else if (status == AB_OK)
         status = write_traces(l, &t, out, err);
-    if (status == AB_OK && !o->is_quiet)
+    if (status == AB_OK && !o->is_quiet) {
         print_hints(l, &t);
+        ab_mark_functions_print_unseen(&l->end, o);
+    }
     ab_spool_traces_close(&t);
     return status;
 }
@@ -134,6 +137,7 @@ static enum ab_status record(const struct ab_options *o, const struct ab_trace_p
                              int *exit_code, struct ab_err *err)
 {
     struct ab_launch launch = {.folder = ""};
+    const char *functions[AB_SPOOL_HOOKS];
     struct ab_output out = {0};
     enum ab_status status = ab_launch_prepare(o->args[0], o->is_unconverted ? place->path : NULL,
                                               &launch, exit_code, err);
@@ -143,6 +147,9 @@ static enum ab_status record(const struct ab_options *o, const struct ab_trace_p
     launch.duration_ns = o->duration_ns;
     launch.site_depth = o->site_depth;
     launch.has_time = o->has_call_times;
+    launch.functions = functions;
+    if (status == AB_OK)
+        status = ab_mark_functions_list(o, functions, &launch.n_functions, err);
     if (status == AB_OK && !o->is_unconverted)
         status = ab_output_open(place->path, &out, err);
     if (status == AB_OK && (status = ab_launch_start(&launch, o->args, err)) == AB_USAGE)

@@ -6,6 +6,7 @@
 #define AB_CLI_RECORD_LAUNCH_H
 
 #include "core/status.h"
+#include "record/relay.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -18,9 +19,10 @@ struct ab_launch_end { /* what the system knows of the command when it has ended
     char comm[16];     /* the last program that it was */
     uint64_t own_faults, children_faults; /* of it and of the children that it waited for */
     uint64_t wall_ns, wall_ticks;
-    bool has_left; /* with takes_children: processes of it run on */
-    bool is_known; /* it has ended, with this code: its status, or */
-    int code;      /* 128 + signal */
+    bool has_left;                           /* with takes_children: processes of it run on */
+    uint64_t function_calls[AB_SPOOL_HOOKS]; /* that were marked, of each of `functions` */
+    bool is_known;                           /* it has ended, with this code: its status, or */
+    int code;                                /* 128 + signal */
 };
 
 struct ab_launch {
@@ -28,13 +30,15 @@ struct ab_launch {
     char recorder[4096]; /* liballocbench-record.so */
     char folder[1024];   /* private, the spool is in it; "" until it is made */
     char spool[1040];
-    bool takes_children; /* of the command, too; this and the next five are set before it runs */
+    bool takes_children; /* of the command, too; this and the next seven are set before it runs */
     bool is_waiting;     /* for those of them that outlive it */
     uint64_t most_events, duration_ns; /* that are recorded; 0 = no end */
     uint32_t site_depth;               /* calls of each stack; 0 = no call sites */
     bool has_time;                     /* of each call */
-    bool is_kept;                      /* the folder stays */
-    int pid;                           /* of the command */
+    const char *const *functions;      /* whose calls are marked */
+    size_t n_functions;
+    bool is_kept; /* the folder stays */
+    int pid;      /* of the command */
     struct ab_launch_end end;
     uint64_t begin_ns, begin_ticks;
     struct ab_relay *relay;

@@ -8,6 +8,7 @@
  * that is open, and signal handlers find a consistent recorder at every instruction (preload_spool.c).
  */
 #include "record/preload/preload_exec.h"
+#include "record/preload/preload_marks/hooks.h"
 #include "record/preload/preload_sites.h"
 #include "record/preload/preload_spool.h"
 
@@ -108,7 +109,7 @@ static __attribute__((noinline)) void start(void)
     ab_spool_start();
     stage = READY;
     /* First to register: run last before a fork, so that no other handler's calls come between. */
-    pthread_atfork(ab_spool_fork_begin, ab_spool_fork_end, NULL);
+    pthread_atfork(ab_spool_fork_begin, ab_spool_fork_end, ab_spool_fork_child);
     errno = saved;
 }
 
@@ -125,7 +126,8 @@ static inline bool is_ready(void)
 /* Before any thread can exist, even when nothing was allocated until then. */
 static __attribute__((constructor)) void start_early(void)
 {
-    is_ready();
+    if (is_ready())
+        ab_hooks_start(); /* modules are all there and bound */
 }
 
 static __attribute__((destructor)) void end(void)

@@ -124,6 +124,12 @@ void *ab_files_map_private(uint64_t bytes)
     return map(-1, bytes);
 }
 
+void ab_files_part_with(void *p, uint64_t bytes)
+{
+    syscall(SYS_mmap, p, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+            0L);
+}
+
 static struct ab_spool_control *map_control(int fd)
 {
     int flags = fd >= 0 ? MAP_SHARED : MAP_SHARED | MAP_ANONYMOUS;

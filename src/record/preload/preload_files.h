@@ -30,6 +30,8 @@ struct ab_file_id { /* PID.K, or PID.K.T */
     int32_t slot; /* < 0: the image */
 };
 
+/* The memory stays, as zeroes of this process alone: what is written there goes nowhere. */
+void ab_files_part_with(void *p, uint64_t bytes) AB_HIDDEN;
 /* What all processes share; NULL = nothing. Stays the same over a fork. */
 extern struct ab_spool_control *ab_control AB_HIDDEN;
 

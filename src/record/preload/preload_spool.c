@@ -110,7 +110,7 @@ static __attribute__((noinline)) bool next_half(struct ab_spool_tail *tail, uint
     uint64_t begin = ab_stamp_now();
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof old);
     __atomic_store_n(&tail->is_turning, 1, __ATOMIC_SEQ_CST); /* before we look: see stop_all */
-    if (number > 0)
+    if (number > 0 && tail->half_number[(number - 1) % 2] == number) /* else it is a parent's */
         count_half(tail, number - 1);
     enum ab_spool_stop why = AB_SPOOL_RUNNING;
     bool ok = is_recording();
@@ -421,6 +421,16 @@ AB_HIDDEN void ab_spool_fork_begin(void)
 AB_HIDDEN void ab_spool_fork_end(void)
 {
     fork_point.number = 0;
+}
+
+/* A signal handler that forks in the middle of an event: where the child goes on with it, it has the
+ * parent's stream in its hands already. */
+AB_HIDDEN void ab_spool_fork_child(void)
+{
+    int saved = errno;
+    if (own_tail != NULL && process != NULL && process->image == NULL)
+        ab_files_part_with(own_tail, AB_SPOOL_DATA);
+    errno = saved;
 }
 
 /* ---- events ---- */

@@ -18,6 +18,8 @@ void ab_spool_end(void);
 /* In the parent: around a fork. A child of a fork that was not announced begins without blocks. */
 void ab_spool_fork_begin(void);
 void ab_spool_fork_end(void);
+/* In the child of one. */
+void ab_spool_fork_child(void);
 
 /* Notes one event of the calling thread. Never fails and leaves errno alone. */
 void ab_spool_note(enum ab_spool_kind kind, const void *address, size_t size);

@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "stats/compare.h"
+#include "stats/gates/gate_drift.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -211,6 +212,7 @@ static void judge_change(const struct ab_session *s, const struct ab_session *ba
         decide_effect(g, &e, r);
     forgive(fmax(g->floor, step), ab_metric_interval(s, m, is), ab_metric_interval(base, m, was),
             r);
+    ab_gate_excuse_drift(g, base, s, backend, &e, r);
 }
 
 static void judge_by_live(const struct ab_session *s, const struct ab_gate *g, uint32_t backend,

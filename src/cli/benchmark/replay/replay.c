@@ -182,6 +182,7 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
         .overview = &r->overview,
         .map = &r->map,
         .resumed = resume->is_on ? &resume->stored.session : NULL,
+        .take = watch->take,
         .seen = watch->seen,
         .user = watch->user,
     };

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The document of `advise --json`. What is not known is null.
+ */
+#include "cli/advise/advise_json.h"
+
+#include "cli/advise/advise_rules.h"
+#include "report/json.h"
+
+#include <math.h>
+
+static json_t *scope_or_null(uint64_t scope)
+{
+    return scope == AB_ADVICE_NEVER ? json_null() : ab_json_integer(scope);
+}
+
+static json_t *survivors(struct ab_json *w, const struct ab_advice_group *g)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < g->n_survivors && i < AB_ADVICE_SURVIVORS; i++) {
+        json_t *o = json_object();
+        ab_json_put(w, o, "bytes", ab_json_integer(g->survivors[i].size));
+        ab_json_put(w, o, "born", ab_json_integer(g->survivors[i].born));
+        ab_json_put(w, o, "died", scope_or_null(g->survivors[i].died));
+        ab_json_append(w, list, o);
+    }
+    return list;
+}
+
+static json_t *sizes(struct ab_json *w, const struct ab_advice_group *g)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < g->n_sizes && i < AB_ADVICE_SIZES; i++) {
+        json_t *o = json_object();
+        ab_json_put(w, o, "bytes", ab_json_integer(g->sizes[i].bytes));
+        ab_json_put(w, o, "calls", ab_json_integer(g->sizes[i].calls));
+        ab_json_append(w, list, o);
+    }
+    return list;
+}
+
+static void put_numbers(struct ab_json *w, json_t *o, const struct ab_advice *a,
+                        const struct ab_advice_group *g)
+{
+    bool has_scopes = a->n_scopes > 0;
+    const struct {
+        const char *name;
+        uint64_t value;
+        bool is_known;
+    } numbers[] = {
+        {"calls", g->calls, true},
+        {"resizes", g->resizes, true},
+        {"frees", g->frees, true},
+        {"never_freed", g->never_freed, true},
+        {"bytes", g->bytes, true},
+        {"size_least", g->size_least, true},
+        {"size_most", g->size_most, true},
+        {"align_most", g->align_most, true},
+        {"live_most_blocks", g->live_most_blocks, true},
+        {"live_most_bytes", g->live_most_bytes, true},
+        {"scope_most_blocks", g->scope_most_blocks, has_scopes},
+        {"scope_most_bytes", g->scope_most_bytes, has_scopes},
+        {"in_scope", g->in_scope, has_scopes},
+        {"in_next", g->in_next, has_scopes},
+        {"later", g->later, has_scopes},
+        {"n_survivors", g->n_survivors, has_scopes},
+        {"youngest_first", g->lifo, true},
+        {"freed_by_another_thread", g->remote, true},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        ab_json_put(w, o, numbers[i].name,
+                    numbers[i].is_known ? ab_json_integer(numbers[i].value) : json_null());
+}
+
+static json_t *lives(struct ab_json *w, const struct ab_advice_group *g)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < AB_ADVICE_LIVES; i++) {
+        if (g->lives[i] == 0)
+            continue;
+        json_t *o = json_object();
+        ab_json_put(w, o, "to",
+                    i + 1 == AB_ADVICE_LIVES ? json_null()
+                                             : ab_json_integer((UINT64_C(1) << i) - 1));
+        ab_json_put(w, o, "blocks", ab_json_integer(g->lives[i]));
+        ab_json_append(w, list, o);
+    }
+    return list;
+}
+
+static json_t *group(struct ab_json *w, const struct ab_advice *a, const struct ab_advice_group *g)
+{
+    json_t *o = json_object();
+    ab_json_put(w, o, "rule", ab_json_string(g->key));
+    ab_json_put(w, o, "function", ab_json_string(g->function));
+    ab_json_put(w, o, "file", ab_json_string(g->file));
+    ab_json_put(w, o, "line", g->line > 0 ? json_integer(g->line) : json_null());
+    ab_json_put(w, o, "module", ab_json_string(g->module));
+    ab_json_put(w, o, "kind", ab_json_string(ab_advice_kind_name(g->kind)));
+    ab_json_put(w, o, "why", ab_json_string(g->why));
+    ab_json_put(w, o, "heap",
+                g->heap != AB_ADVICE_NO_HEAP ? ab_json_string(a->heaps[g->heap].name)
+                                             : json_null());
+    put_numbers(w, o, a, g);
+    ab_json_put(w, o, "sizes", sizes(w, g));
+    ab_json_put(w, o, "has_more_sizes", json_boolean(g->n_sizes > AB_ADVICE_SIZES));
+    ab_json_put(w, o, "lifetimes", lives(w, g));
+    ab_json_put(w, o, "survivors", survivors(w, g));
+    return o;
+}
+
+static json_t *row(struct ab_json *w, const struct ab_advised_row *r)
+{
+    json_t *o = json_object();
+    ab_json_put(w, o, "name", ab_json_string(r->name));
+    ab_json_put(w, o, "reason", ab_json_string(r->reason));
+    ab_json_put(w, o, "time_ns", ab_json_real(r->is_measured ? r->time_ns : (double)NAN));
+    ab_json_put(w, o, "memory_bytes", ab_json_real(r->is_measured ? r->memory_bytes : (double)NAN));
+    ab_json_put(w, o, "speed", ab_json_real(r->is_measured ? r->speed.ratio : (double)NAN));
+    ab_json_put(w, o, "speed_low", ab_json_real(r->is_measured ? r->speed.low : (double)NAN));
+    ab_json_put(w, o, "speed_high", ab_json_real(r->is_measured ? r->speed.high : (double)NAN));
+    return o;
+}
+
+static json_t *heap(struct ab_json *w, const struct ab_advise_view *v, size_t i)
+{
+    const struct ab_advice_heap *h = &v->advice->heaps[i];
+    json_t *o = json_object();
+    ab_json_put(w, o, "name", ab_json_string(h->name));
+    ab_json_put(w, o, "kind", ab_json_string(ab_advice_kind_name(h->kind)));
+    ab_json_put(w, o, "backend", ab_json_string(h->backend));
+    ab_json_put(w, o, "advised", json_boolean((v->measured->used >> i & 1) != 0));
+    ab_json_put(w, o, "calls", ab_json_integer(h->calls));
+    ab_json_put(w, o, "size_most", ab_json_integer(h->size_most));
+    ab_json_put(w, o, "align", ab_json_integer(h->align));
+    ab_json_put(w, o, "most_blocks", ab_json_integer(h->most_blocks));
+    ab_json_put(w, o, "most_bytes", ab_json_integer(h->most_bytes));
+    ab_json_put(w, o, "capacity_blocks",
+                h->capacity_blocks > 0 ? ab_json_integer(h->capacity_blocks) : json_null());
+    ab_json_put(w, o, "capacity_bytes",
+                h->capacity_bytes > 0 ? ab_json_integer(h->capacity_bytes) : json_null());
+    ab_json_put(w, o, "alone", row(w, &v->measured->heaps[i]));
+    return o;
+}
+
+static json_t *scopes(struct ab_json *w, const struct ab_advice *a)
+{
+    json_t *o = json_object();
+    ab_json_put(w, o, "n", ab_json_integer(a->n_scopes));
+    ab_json_put(w, o, "from",
+                a->n_scopes == 0 ? json_null() : ab_json_string(a->is_marked ? "marks" : "found"));
+    return o;
+}
+
+static void put_measured(struct ab_json *w, json_t *o, const struct ab_advise_view *v)
+{
+    json_t *heaps = json_array(), *generals = json_array();
+    for (size_t i = 0; i < v->advice->n_heaps; i++)
+        ab_json_append(w, heaps, heap(w, v, i));
+    for (size_t i = 0; i < v->measured->n_generals; i++)
+        ab_json_append(w, generals, row(w, &v->measured->generals[i]));
+    ab_json_put(w, o, "base", row(w, &v->measured->base));
+    ab_json_put(w, o, "heaps", heaps);
+    ab_json_put(w, o, "together",
+                v->measured->used != 0 ? row(w, &v->measured->together) : json_null());
+    ab_json_put(w, o, "generals", generals);
+}
+
+bool ab_advise_write_json(FILE *to, const struct ab_advise_view *v)
+{
+    struct ab_json w = {0};
+    const struct ab_advice *a = v->advice;
+    json_t *o = json_object(), *groups = json_array();
+    struct ab_text rules = ab_advise_rules(a, v->measured->used, v->base);
+    for (size_t i = 0; i < a->n_groups; i++)
+        ab_json_append(&w, groups, group(&w, a, &a->groups[i]));
+    ab_json_put(&w, o, "schema", ab_json_string("allocbench-advice/1"));
+    ab_json_put(&w, o, "trace", ab_json_string(v->trace));
+    ab_json_put(&w, o, "program", ab_json_string(a->program));
+    ab_json_put(&w, o, "calls", ab_json_integer(a->calls));
+    ab_json_put(&w, o, "events", ab_json_integer(a->n_events));
+    ab_json_put(&w, o, "threads", ab_json_integer(a->n_threads));
+    ab_json_put(&w, o, "scopes", scopes(&w, a));
+    ab_json_put(&w, o, "by", ab_json_string(a->has_sites ? "site" : "size"));
+    ab_json_put(&w, o, "rounds", ab_json_integer(v->measured->n_rounds));
+    ab_json_put(&w, o, "map", ab_json_string(rules.s));
+    put_measured(&w, o, v);
+    ab_json_put(&w, o, "groups", groups);
+    ab_text_fini(&rules);
+    return ab_json_write(&w, o, to, 12);
+}

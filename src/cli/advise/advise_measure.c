@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One session has all rows, so that they are compared within its rounds. Where some of the
+ * proposals gain nothing, those that are left are measured together in one more.
+ */
+#include "cli/advise/advise_measure.h"
+
+#include "backend/selection.h"
+#include "cli/advise/advise_rules.h"
+#include "cli/benchmark/replay/replay.h"
+#include "stats/aggregate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAPS_MAX = AB_ADVICE_HEAPS_MAX + 1, LISTS_MAX = 64 };
+
+struct asked { /* of one session */
+    const char *base;
+    struct ab_text maps[MAPS_MAX];
+    struct ab_advised_row *rows[MAPS_MAX]; /* where each goes */
+    size_t n;
+    bool wants_generals, is_list; /* -b names several */
+    struct ab_advised *out;
+};
+
+/* ---- what was measured ---- */
+
+static void read_row(const struct ab_session *s, uint32_t i, uint32_t base,
+                     struct ab_advised_row *row)
+{
+    const struct ab_backend_info *b = &s->backends[i];
+    row->is_measured = b->status == AB_BACKEND_OK;
+    snprintf(row->name, sizeof row->name, "%s", b->name);
+    snprintf(row->reason, sizeof row->reason, "%.511s",
+             b->reason[0] != 0 ? b->reason : ab_backend_status_name(b->status));
+    row->time_ns = row->memory_bytes = NAN;
+    row->speed = (struct ab_effect){.ratio = NAN, .low = NAN, .high = NAN};
+    if (!row->is_measured)
+        return;
+    row->reason[0] = 0;
+    row->time_ns = ab_session_run_time(s, i).median;
+    row->memory_bytes = ab_session_rss_peak(s, i).median;
+    if (i != base)
+        row->speed = ab_session_speed(s, i, base, NULL);
+}
+
+static uint32_t find_base(const struct ab_session *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        if (strcmp(s->backends[i].name, name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+/* Rows of mappings come last, in their order. */
+static enum ab_status take(void *user, const struct ab_session *s, struct ab_err *err)
+{
+    struct asked *asked = user;
+    struct ab_advised *out = asked->out;
+    uint32_t base = find_base(s, asked->base), first = s->n_backends - (uint32_t)asked->n;
+    if (base == UINT32_MAX || !ab_session_has_numbers(s, base))
+        return ab_fail(err, AB_BACKEND, "%s has no numbers to compare with: %.400s", asked->base,
+                       base != UINT32_MAX ? s->backends[base].reason : "it was not measured");
+    if (asked->wants_generals)
+        read_row(s, base, base, &out->base);
+    for (uint32_t i = 0; i < first && asked->wants_generals; i++)
+        if (i != base && s->backends[i].status != AB_BACKEND_ABSENT &&
+            out->n_generals < AB_ADVISED_GENERALS_MAX)
+            read_row(s, i, base, &out->generals[out->n_generals++]);
+    for (uint32_t i = 0; i < asked->n; i++)
+        read_row(s, first + i, base, asked->rows[i]);
+    out->n_rounds = s->n_rounds;
+    return AB_OK;
+}
+
+/* ---- sessions ---- */
+
+/* A single name is what to compare with; several are all that is wanted. */
+static size_t list_backends(const struct ab_options *o, const struct asked *asked,
+                            const char **backends)
+{
+    size_t n = 0;
+    backends[n++] = asked->base;
+    if (asked->wants_generals && !asked->is_list)
+        backends[n++] = "libraries";
+    if (!asked->wants_generals || !asked->is_list)
+        return n;
+    for (n = 0; n < o->n_backends && n < LISTS_MAX; n++)
+        backends[n] = o->backends[n];
+    return n;
+}
+
+static struct ab_options options_of_replay(const struct ab_options *o, const struct asked *asked,
+                                           const char **maps, const char **backends)
+{
+    struct ab_options r = *o;
+    for (size_t i = 0; i < asked->n; i++)
+        maps[i] = asked->maps[i].s;
+    r.maps = maps;
+    r.n_maps = asked->n;
+    r.backends = backends;
+    r.n_backends = list_backends(o, asked, backends);
+    r.base = asked->base;
+    r.has_passes = true;
+    memset(&r.passes, 0, sizeof r.passes);
+    r.passes.rounds[AB_PASS_MEMORY] = 1;
+    r.is_store_off = r.hides_failures = true;
+    r.output = r.json = NULL;
+    return r;
+}
+
+static enum ab_status run(const struct ab_options *o, struct asked *asked, struct ab_err *err)
+{
+    const char *maps[MAPS_MAX], *backends[LISTS_MAX];
+    const struct ab_replay_watch watch = {.take = take, .user = asked};
+    int exit_code = 0;
+    for (size_t i = 0; i < asked->n; i++)
+        if (asked->maps[i].s == NULL)
+            return ab_fail(err, AB_SYSTEM, "out of memory");
+    const struct ab_options r = options_of_replay(o, asked, maps, backends);
+    return ab_replay(&r, &watch, &exit_code, err);
+}
+
+static void ask(struct asked *asked, const struct ab_advice *a, uint32_t heaps,
+                struct ab_advised_row *row)
+{
+    asked->maps[asked->n] = ab_advise_rules(a, heaps, asked->base);
+    asked->rows[asked->n++] = row;
+}
+
+static void forget(struct asked *asked)
+{
+    for (size_t i = 0; i < asked->n; i++)
+        ab_text_fini(&asked->maps[i]);
+    asked->n = 0;
+}
+
+/* ---- what is advised ---- */
+
+static bool is_gain(const struct ab_advised_row *row)
+{
+    return row->is_measured && row->speed.ratio > 1 && ab_effect_is_clear(&row->speed);
+}
+
+static uint32_t choose(const struct ab_advice *a, const struct ab_advised *m)
+{
+    uint32_t used = 0;
+    for (size_t i = 0; i < a->n_heaps; i++)
+        used |= is_gain(&m->heaps[i]) ? UINT32_C(1) << i : 0;
+    return used;
+}
+
+static bool is_one(uint32_t heaps)
+{
+    return heaps != 0 && (heaps & (heaps - 1)) == 0;
+}
+
+/* Of one proposal it is known already, and of all of them. */
+static enum ab_status measure_rest(const struct ab_options *o, const struct ab_advice *a,
+                                   struct asked *asked, struct ab_err *err)
+{
+    struct ab_advised *out = asked->out;
+    if (is_one(out->used))
+        out->together = out->heaps[__builtin_ctz(out->used)];
+    if (out->used == 0 || is_one(out->used) || out->is_whole)
+        return AB_OK;
+    asked->wants_generals = false;
+    ask(asked, a, out->used, &out->together);
+    return run(o, asked, err);
+}
+
+enum ab_status ab_advise_base(const struct ab_options *o, char *name, size_t cap, bool *is_list,
+                              struct ab_err *err)
+{
+    struct ab_selection_list list = {0};
+    snprintf(name, cap, "glibc");
+    *is_list = false;
+    if (o->n_backends == 0)
+        return AB_OK;
+    if (o->n_backends > LISTS_MAX)
+        return ab_fail(err, AB_USAGE, "-b: more than %d lists", LISTS_MAX);
+    AB_TRY(ab_selection_parse(o->backends, o->n_backends, o->backend_path, &list, err));
+    snprintf(name, cap, "%s", list.items[0].name);
+    *is_list = list.n > 1;
+    ab_selection_list_fini(&list);
+    return AB_OK;
+}
+
+enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_advice *a,
+                                 struct ab_advised *out, struct ab_err *err)
+{
+    char base[128];
+    struct asked asked = {.base = base, .wants_generals = true, .out = out};
+    AB_TRY(ab_advise_base(o, base, sizeof base, &asked.is_list, err));
+    uint32_t all = (UINT32_C(1) << a->n_heaps) - 1;
+    *out = (struct ab_advised){.together.time_ns = NAN, .together.memory_bytes = NAN};
+    for (size_t i = 0; i < a->n_heaps; i++)
+        ask(&asked, a, UINT32_C(1) << i, &out->heaps[i]);
+    if (a->n_heaps > 1)
+        ask(&asked, a, all, &out->together);
+    enum ab_status status = run(o, &asked, err);
+    forget(&asked);
+    if (status != AB_OK)
+        return status;
+    out->used = choose(a, out);
+    out->is_whole = out->used == all;
+    status = measure_rest(o, a, &asked, err);
+    forget(&asked);
+    if (!is_gain(&out->together))
+        out->used = 0;
+    return status;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the proposals of an advice gain: replays of the trace with each of them alone, with all of them
+ * together, and with each general malloc for everything, through the code of `replay --map`.
+ */
+#ifndef AB_CLI_ADVISE_ADVISE_MEASURE_H
+#define AB_CLI_ADVISE_ADVISE_MEASURE_H
+
+#include "advise/advise.h"
+#include "cli/options/options.h"
+#include "stats/effect.h"
+
+enum { AB_ADVISED_GENERALS_MAX = 32 };
+
+struct ab_advised_row {
+    char name[128];
+    bool is_measured;       /* it ran, and did what was asked for; else the rest is n/a */
+    char reason[512];       /* why it was not */
+    double time_ns;         /* of a whole replay: the median of the rounds; NaN = n/a */
+    double memory_bytes;    /* most that was resident; NaN = n/a */
+    struct ab_effect speed; /* time of the base by that of this row */
+};
+
+struct ab_advised {
+    struct ab_advised_row base;                       /* the general malloc, for everything */
+    struct ab_advised_row heaps[AB_ADVICE_HEAPS_MAX]; /* each proposal alone, the rest the base's */
+    struct ab_advised_row together;                   /* those that are advised */
+    struct ab_advised_row generals[AB_ADVISED_GENERALS_MAX]; /* others, for everything */
+    size_t n_generals;
+    uint32_t used; /* bit i: heap i is advised: alone it is faster for certain, and together */
+    uint32_t n_rounds;
+    bool is_whole; /* used are all that were proposed */
+};
+
+/* What the proposals are compared with, and what is not proposed for a heap stays in: the first of
+ * -b, else glibc. AB_USAGE as for -b. *is_list: -b names more than that one. */
+enum ab_status ab_advise_base(const struct ab_options *o, char *name, size_t cap, bool *is_list,
+                              struct ab_err *err);
+
+/* What a replay fails with; AB_BACKEND when the base has no numbers. */
+enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_advice *a,
+                                 struct ab_advised *out, struct ab_err *err);
+
+#endif

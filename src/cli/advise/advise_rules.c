@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One rule a group; what no rule names is the base's.
+ */
+#include "cli/advise/advise_rules.h"
+
+static bool is_of(const struct ab_advice_group *g, uint32_t heaps)
+{
+    return g->heap != AB_ADVICE_NO_HEAP && (heaps >> g->heap & 1) != 0;
+}
+
+struct ab_text ab_advise_rules(const struct ab_advice *a, uint32_t heaps, const char *base)
+{
+    struct ab_text text = {0};
+    for (size_t i = 0; i < a->n_groups; i++)
+        if (is_of(&a->groups[i], heaps))
+            ab_text_addf(&text, "%s=%s,", a->groups[i].key, a->heaps[a->groups[i].heap].backend);
+    ab_text_addf(&text, "*=%s", base);
+    return text;
+}
+
+void ab_advise_write_rules(FILE *to, const struct ab_advice *a, uint32_t heaps, const char *base,
+                           const char *trace)
+{
+    fprintf(to, "# allocbench advise %s\n# to try it: allocbench replay %s --map @FILE\n",
+            AB_SHOWN(512, trace), AB_SHOWN(512, trace));
+    for (size_t h = 0; h < a->n_heaps; h++) {
+        const struct ab_advice_heap *heap = &a->heaps[h];
+        if ((heaps >> h & 1) == 0)
+            continue;
+        fprintf(to, "\n# %s: %s\n", heap->name, ab_advice_kind_name(heap->kind));
+        for (size_t i = 0; i < a->n_groups; i++) {
+            const struct ab_advice_group *g = &a->groups[i];
+            if (g->heap == h)
+                fprintf(to, "%s=%s%s%s\n", g->key, heap->backend, g->function[0] != 0 ? "  # " : "",
+                        AB_SHOWN(256, g->function));
+        }
+    }
+    fprintf(to, "\n*=%s\n", base);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A row for each proposal, what was measured of it below, then where the allocations are.
+ */
+#include "cli/advise/advise_text.h"
+
+#include "core/text.h"
+#include "core/units_show.h"
+#include "report/format.h"
+#include "report/table/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { PLACES_SHOWN = 4 };
+
+double ab_advise_unit_time(const struct ab_advice *a, double ns)
+{
+    if (a->n_scopes > 0)
+        return ns / (double)a->n_scopes;
+    return a->n_events > 0 ? ns / (double)a->n_events * 1e6 : (double)NAN;
+}
+
+const char *ab_advise_unit(const struct ab_advice *a)
+{
+    return a->n_scopes > 0 ? "scope" : "M calls";
+}
+
+const char *ab_advise_proposal(const struct ab_advice_heap *h, char *buf, size_t cap)
+{
+    const char *local = h->is_local && h->n_threads > 1 ? " a thread" : "";
+    switch (h->kind) {
+    case AB_ADVICE_STACK:
+        snprintf(buf, cap, "stack, %s%s", AB_BYTES(h->capacity_bytes), local);
+        break;
+    case AB_ADVICE_FRAME:
+        snprintf(buf, cap, "arena, %s%s", AB_BYTES(h->capacity_bytes), local);
+        break;
+    case AB_ADVICE_DOUBLE:
+        snprintf(buf, cap, "arena, %s x 2%s", AB_BYTES(h->capacity_bytes), local);
+        break;
+    case AB_ADVICE_POOL:
+        snprintf(buf, cap, "pool, %s x %llu%s", AB_BYTES(h->size_most),
+                 (unsigned long long)h->capacity_blocks, local);
+        break;
+    default:
+        snprintf(buf, cap, "slab%s", local);
+    }
+    return buf;
+}
+
+static const char *what_of(const struct ab_advice_heap *h, char *buf, size_t cap)
+{
+    static const char *const words[AB_ADVICE_KIND_COUNT] = {
+        [AB_ADVICE_STACK] = "freed youngest first",
+        [AB_ADVICE_FRAME] = "dies in its scope",
+        [AB_ADVICE_DOUBLE] = "dies in the next scope",
+        [AB_ADVICE_SLAB] = "few small sizes",
+    };
+    if (h->kind == AB_ADVICE_POOL)
+        snprintf(buf, cap, "%s, %llu at a time", AB_BYTES(h->size_most),
+                 (unsigned long long)h->most_blocks);
+    else
+        snprintf(buf, cap, "%s", words[h->kind]);
+    return buf;
+}
+
+/* ---- rows ---- */
+
+static const char *change(const struct ab_advise_view *v, const struct ab_advised_row *row,
+                          char *buf, size_t cap)
+{
+    const struct ab_advice *a = v->advice;
+    double before = v->measured->base.time_ns;
+    if (!row->is_measured || isnan(row->time_ns))
+        snprintf(buf, cap, "n/a");
+    else
+        snprintf(buf, cap, "%s -> %s", AB_TIME(ab_advise_unit_time(a, before)),
+                 AB_TIME(ab_advise_unit_time(a, row->time_ns)));
+    return buf;
+}
+
+static void print_line(FILE *to, const char *name, const char *what, double share,
+                       const char *proposal, const char *change)
+{
+    char percent[32] = "";
+    if (!isnan(share))
+        snprintf(percent, sizeof percent, "%.1f %%", 100 * share);
+    if (change[0] != 0)
+        fprintf(to, "%-2s %-23s %8s  %-20s %s\n", name, what, percent, proposal, change);
+    else
+        fprintf(to, "%-2s %-23s %8s  %s\n", name, what, percent, proposal);
+}
+
+static const char *memory(double bytes, char *buf, size_t cap)
+{
+    snprintf(buf, cap, "%s", isnan(bytes) ? "n/a" : AB_BYTES(bytes));
+    return buf;
+}
+
+/* How sure it is, and what it costs. */
+static void print_measured(FILE *to, const struct ab_advise_view *v,
+                           const struct ab_advised_row *row, struct ab_table_style style)
+{
+    char speed[AB_CELL_BYTES], before[32], after[32];
+    struct ab_text line = {0};
+    const struct ab_effect *e = &row->speed;
+    if (!row->is_measured) {
+        ab_text_addf(&line, "   not measured: %s", AB_SHOWN(512, row->reason));
+    } else {
+        ab_format_effect(speed, e->ratio, e->low, e->high);
+        ab_text_addf(&line, "   %s as fast%s; memory %s -> %s", speed,
+                     isnan(e->low) ? " (too few rounds for an interval)" : "",
+                     memory(v->measured->base.memory_bytes, before, sizeof before),
+                     memory(row->memory_bytes, after, sizeof after));
+    }
+    if (line.s != NULL)
+        ab_table_prose(to, style, AB_PLAIN, line.s);
+    ab_text_fini(&line);
+}
+
+static void place_of(const struct ab_advice_group *g, char *buf, size_t cap)
+{
+    if (g->file[0] != 0 && g->line > 0)
+        snprintf(buf, cap, "%s:%d %s", AB_SHOWN(128, g->file), g->line, AB_SHOWN(128, g->function));
+    else if (g->function[0] != 0)
+        snprintf(buf, cap, "%s", AB_SHOWN(128, g->function));
+    else
+        snprintf(buf, cap, "%s", AB_SHOWN(300, g->key[0] != 0 ? g->key : "not known"));
+}
+
+static void print_places(FILE *to, const struct ab_advise_view *v, size_t heap,
+                         struct ab_table_style style)
+{
+    struct ab_text line = {0};
+    size_t n = 0;
+    char place[400];
+    for (size_t i = 0; i < v->advice->n_groups; i++) {
+        if (v->advice->groups[i].heap != heap)
+            continue;
+        place_of(&v->advice->groups[i], place, sizeof place);
+        if (n++ < PLACES_SHOWN)
+            ab_text_addf(&line, "%s%s", line.s == NULL ? "   " : ", ", place);
+    }
+    if (n > PLACES_SHOWN)
+        ab_text_addf(&line, " and %zu more", n - PLACES_SHOWN);
+    if (line.s != NULL)
+        ab_table_prose(to, style, AB_FAINT, line.s);
+    ab_text_fini(&line);
+}
+
+static void print_heap(FILE *to, const struct ab_advise_view *v, size_t i,
+                       struct ab_table_style style)
+{
+    const struct ab_advice_heap *h = &v->advice->heaps[i];
+    const struct ab_advised_row *row = &v->measured->heaps[i];
+    char proposal[80], what[80], times[80], refused[160];
+    bool is_used = (v->measured->used >> i & 1) != 0;
+    double share = v->advice->calls > 0 ? (double)h->calls / (double)v->advice->calls : (double)NAN;
+    ab_advise_proposal(h, proposal, sizeof proposal);
+    print_line(to, h->name, what_of(h, what, sizeof what), share,
+               is_used ? proposal : "malloc (keep)", change(v, row, times, sizeof times));
+    if (!is_used) {
+        snprintf(refused, sizeof refused, "   %s: %s", proposal,
+                 row->is_measured ? "no clear gain" : "does not run");
+        ab_table_prose(to, style, AB_PLAIN, refused);
+    }
+    print_measured(to, v, row, style);
+    print_places(to, v, i, style);
+}
+
+/* What no proposal is for. */
+static void print_rest(FILE *to, const struct ab_advise_view *v)
+{
+    const struct ab_advice *a = v->advice;
+    uint64_t calls = a->calls;
+    for (size_t i = 0; i < a->n_heaps; i++)
+        calls -= a->heaps[i].calls;
+    if (calls > 0)
+        print_line(to, "", "the rest", (double)calls / (double)a->calls, "malloc (keep)", "");
+}
+
+/* ---- what else is told ---- */
+
+static void print_head(FILE *to, const struct ab_advise_view *v)
+{
+    const struct ab_advice *a = v->advice;
+    fprintf(to, "%s: ", AB_SHOWN(300, v->trace));
+    if (a->n_scopes > 0)
+        fprintf(to, "%llu scopes (%s), %.0f allocations a scope", (unsigned long long)a->n_scopes,
+                a->is_marked ? "marked" : "found", (double)a->calls / (double)a->n_scopes);
+    else
+        fprintf(to, "no scopes, %llu allocations", (unsigned long long)a->calls);
+    fprintf(to, "; %s\n",
+            a->has_sites ? "by call site" : "no call sites (record --sites): by size");
+    if (v->measured->base.is_measured)
+        fprintf(to, "time in allocator calls today (%s): %s a %s\n", v->base,
+                AB_TIME(ab_advise_unit_time(a, v->measured->base.time_ns)), ab_advise_unit(a));
+}
+
+/* A place that nearly always frees in its scope, and not always: who reads the code wants to know. */
+static bool is_nearly_scoped(const struct ab_advice_group *g)
+{
+    uint64_t ends = g->in_scope + g->in_next + g->later;
+    return g->n_survivors > 0 && g->in_scope >= ends - ends / 10 && g->calls >= 10;
+}
+
+static void print_survivor(FILE *to, const struct ab_advise_view *v,
+                           const struct ab_advice_group *g)
+{
+    char place[400];
+    place_of(g, place, sizeof place);
+    fprintf(to, "  %s  %s  scope%s", place, AB_BYTES(g->survivors[0].size),
+            g->n_survivors > 1 ? "s" : "");
+    for (size_t i = 0; i < g->n_survivors && i < AB_ADVICE_SURVIVORS; i++)
+        fprintf(to, "%s %llu", i > 0 ? "," : "", (unsigned long long)g->survivors[i].born);
+    fprintf(to, "%s -> %s\n", g->n_survivors > AB_ADVICE_SURVIVORS ? ", ..." : "",
+            g->heap == AB_ADVICE_NO_HEAP ? "malloc" : v->advice->heaps[g->heap].name);
+}
+
+static void print_survivors(FILE *to, const struct ab_advise_view *v)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < v->advice->n_groups; i++)
+        if (is_nearly_scoped(&v->advice->groups[i])) {
+            if (n++ == 0)
+                fprintf(to, "\nnot in an arena of a scope: some of their blocks outlive it\n");
+            print_survivor(to, v, &v->advice->groups[i]);
+        }
+}
+
+static void print_together(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
+{
+    char times[80];
+    const struct ab_advised *m = v->measured;
+    if (m->used == 0)
+        return;
+    print_line(to, "", "together", NAN, "", change(v, &m->together, times, sizeof times));
+    print_measured(to, v, &m->together, style);
+}
+
+static void print_generals(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
+{
+    char times[80], name[160];
+    for (size_t i = 0; i < v->measured->n_generals; i++) {
+        const struct ab_advised_row *row = &v->measured->generals[i];
+        snprintf(name, sizeof name, "%s", AB_SHOWN(128, row->name));
+        print_line(to, "", i == 0 ? "everything in" : "", NAN, name,
+                   change(v, row, times, sizeof times));
+        print_measured(to, v, row, style);
+    }
+}
+
+static void print_budget(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
+{
+    double before = ab_advise_unit_time(v->advice, v->measured->base.time_ns);
+    double after = ab_advise_unit_time(v->advice, v->measured->together.time_ns);
+    struct ab_text line = {0};
+    if (v->budget_ns <= 0)
+        return;
+    if (v->advice->n_scopes == 0)
+        ab_text_addf(&line, "budget: n/a: the trace has no scopes");
+    else
+        ab_text_addf(&line, "budget: allocation takes %s of %s a scope (%.2g %%)", AB_TIME(before),
+                     AB_TIME(v->budget_ns), 100 * before / v->budget_ns);
+    if (v->advice->n_scopes > 0 && v->measured->used != 0)
+        ab_text_addf(&line, ", with the advice %s (%.2g %%)", AB_TIME(after),
+                     100 * after / v->budget_ns);
+    fputc('\n', to);
+    if (line.s != NULL)
+        ab_table_prose(to, style, AB_PLAIN, line.s);
+    ab_text_fini(&line);
+}
+
+/* The fastest of those that are clearly faster than today's; NULL = none is. */
+static const struct ab_advised_row *best_general(const struct ab_advised *m)
+{
+    const struct ab_advised_row *best = NULL;
+    for (size_t i = 0; i < m->n_generals; i++) {
+        const struct ab_advised_row *row = &m->generals[i];
+        if (row->is_measured && row->speed.ratio > 1 && ab_effect_is_clear(&row->speed) &&
+            (best == NULL || row->speed.ratio > best->speed.ratio))
+            best = row;
+    }
+    return best;
+}
+
+static void print_answer(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
+{
+    const struct ab_advised *m = v->measured;
+    const struct ab_advised_row *best = best_general(m);
+    struct ab_text line = {0};
+    if (v->advice->n_heaps == 0)
+        ab_text_addf(&line, "Advice: keep malloc: no allocations of this trace have a pattern that "
+                            "a simpler allocator could use.");
+    else if (m->used == 0)
+        ab_text_addf(&line,
+                     "Advice: keep malloc: no proposal is clearly faster (replays of %u "
+                     "rounds).",
+                     m->n_rounds);
+    else
+        ab_text_addf(&line, "Advice: %.2fx as fast by %d heap%s (replays of %u rounds).",
+                     m->together.speed.ratio, __builtin_popcount(m->used),
+                     (m->used & (m->used - 1)) != 0 ? "s" : "", m->n_rounds);
+    if (best != NULL)
+        ab_text_addf(&line, " With %s for everything instead, and no change of the code: %.2fx.",
+                     AB_SHOWN(128, best->name), best->speed.ratio);
+    fputc('\n', to);
+    if (line.s != NULL)
+        ab_table_prose(to, style, AB_STRONG, line.s);
+    ab_text_fini(&line);
+}
+
+void ab_advise_print(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
+{
+    char title[80];
+    print_head(to, v);
+    snprintf(title, sizeof title, "measured, a %s", ab_advise_unit(v->advice));
+    fputc('\n', to);
+    fprintf(to, "%-2s %-23s %8s  %-20s %s\n", "", "what", "calls", "proposal", title);
+    for (size_t i = 0; i < v->advice->n_heaps; i++)
+        print_heap(to, v, i, style);
+    print_rest(to, v);
+    print_together(to, v, style);
+    print_generals(to, v, style);
+    print_survivors(to, v);
+    print_budget(to, v, style);
+    print_answer(to, v, style);
+}

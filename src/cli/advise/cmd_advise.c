@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `advise`: reads a trace, measures what could be placed elsewhere, and says what pays.
+ */
+#include "advise/code.h"
+#include "base/bits.h"
+#include "cli/advise/advise_json.h"
+#include "cli/advise/advise_rules.h"
+#include "cli/advise/advise_text.h"
+#include "cli/commands.h"
+#include "cli/one_file.h"
+#include "cli/terminal.h"
+#include "report/format.h"
+#include "report/output.h"
+#include "symbols/site_names.h"
+#include "trace_tools/scopes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct work {
+    const struct ab_options *options;
+    const char *path;
+    struct ab_output rules, code, json; /* open before anything is measured */
+    struct ab_advice advice;
+    struct ab_advised measured;
+    char base[128];
+};
+
+struct naming { /* files are opened once the table of the trace is whole */
+    struct ab_site_names names;
+    bool is_open, is_short_of_memory;
+};
+
+static void name_frame(void *user, const struct ab_site_table *table,
+                       const struct ab_site_frame *frame, struct ab_symbol *out)
+{
+    struct naming *n = user;
+    if (!n->is_open && !n->is_short_of_memory) {
+        n->is_open = ab_site_names_init(&n->names, table);
+        n->is_short_of_memory = !n->is_open;
+    }
+    if (n->is_open)
+        ab_site_names_find(&n->names, frame, out);
+}
+
+static enum ab_status analyse(struct work *w, struct ab_err *err)
+{
+    struct naming naming = {.is_open = false};
+    struct ab_scopes scopes = {0};
+    AB_TRY(ab_scopes_find(w->path, w->options->is_partial, &scopes, err));
+    const struct ab_advise_plan plan = {.path = w->path,
+                                        .is_partial = w->options->is_partial,
+                                        .scope_ends = scopes.ends,
+                                        .n_scope_ends = scopes.n,
+                                        .is_marked = scopes.from == AB_SCOPES_MARKS,
+                                        .name = name_frame,
+                                        .user = &naming};
+    enum ab_status status = ab_advise(&plan, &w->advice, err);
+    if (naming.is_short_of_memory && status == AB_OK)
+        status = ab_fail(err, AB_SYSTEM, "out of memory for the names of call sites");
+    if (naming.is_open)
+        ab_site_names_fini(&naming.names);
+    ab_scopes_fini(&scopes);
+    return status;
+}
+
+static bool is_stdout(const char *path)
+{
+    return path != NULL && strcmp(path, "-") == 0;
+}
+
+static enum ab_status open_outputs(struct work *w, struct ab_err *err)
+{
+    const struct {
+        const char *path;
+        struct ab_output *file;
+    } all[] = {{w->options->output, &w->rules},
+               {w->options->code, &w->code},
+               {w->options->json, &w->json}};
+    for (size_t i = 0; i < AB_ARRAY_LEN(all); i++) {
+        if (all[i].path == NULL)
+            continue;
+        AB_TRY(ab_output_open(all[i].path, all[i].file, err));
+        for (size_t k = 0; k < i; k++)
+            if (all[k].path != NULL && ab_output_is_same(all[i].file, all[k].file))
+                return ab_fail(err, AB_USAGE, "two of -o, --code and --json name the same file");
+    }
+    return AB_OK;
+}
+
+/* C for the heaps that are advised alone. */
+static enum ab_status write_code(struct work *w, const char *trace, struct ab_err *err)
+{
+    struct ab_text text = {0};
+    ab_code_write(&w->advice, w->measured.used, trace, &text);
+    fputs(text.s, w->code.to);
+    ab_text_fini(&text);
+    return ab_output_commit(&w->code, err);
+}
+
+static enum ab_status write_outputs(struct work *w, const struct ab_advise_view *view,
+                                    struct ab_err *err)
+{
+    const struct ab_options *o = w->options;
+    if (o->output != NULL) {
+        ab_advise_write_rules(w->rules.to, &w->advice, w->measured.used, w->base, w->path);
+        AB_TRY(ab_output_commit(&w->rules, err));
+    }
+    if (o->code != NULL)
+        AB_TRY(write_code(w, view->trace, err));
+    if (o->json != NULL) {
+        if (!ab_advise_write_json(w->json.to, view))
+            return ab_fail(err, AB_SYSTEM, "out of memory for the JSON document");
+        AB_TRY(ab_output_commit(&w->json, err));
+    }
+    if (!is_stdout(o->output) && !is_stdout(o->code) && !is_stdout(o->json) && !o->is_quiet)
+        ab_advise_print(stdout, view, ab_terminal_style(o));
+    return AB_OK;
+}
+
+static enum ab_status advise(struct work *w, struct ab_err *err)
+{
+    const struct ab_options *o = w->options;
+    struct ab_format_guard guard;
+    bool is_list;
+    AB_TRY(ab_one_file(o, "a trace", "advise", &w->path, err));
+    if (strcmp(w->path, "-") == 0)
+        return ab_fail(
+            err, AB_USAGE,
+            "advise reads a trace several times, standard input comes once; name a file");
+    AB_TRY(ab_advise_base(o, w->base, sizeof w->base, &is_list, err));
+    AB_TRY(open_outputs(w, err));
+    AB_TRY(analyse(w, err));
+    AB_TRY(ab_advise_measure(o, &w->advice, &w->measured, err));
+    const char *slash = strrchr(w->path, '/');
+    const struct ab_advise_view view = {.advice = &w->advice,
+                                        .measured = &w->measured,
+                                        .trace = slash != NULL ? slash + 1 : w->path,
+                                        .base = w->base,
+                                        .budget_ns = (double)o->budget_ns};
+    ab_format_begin(&guard);
+    enum ab_status status = write_outputs(w, &view, err);
+    ab_format_end(&guard);
+    return status;
+}
+
+enum ab_status ab_cmd_advise(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct work *w = calloc(1, sizeof *w);
+    if (w == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    w->options = o;
+    enum ab_status status = advise(w, err);
+    ab_output_abandon(&w->rules);
+    ab_output_abandon(&w->code);
+    ab_output_abandon(&w->json);
+    ab_advice_fini(&w->advice);
+    free(w);
+    *exit_code = 0;
+    return status;
+}

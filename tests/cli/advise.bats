@@ -1,0 +1,59 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# `advise`: what is found in a recorded program, what is measured of it, and that the rules it writes
+# are those that replay reads. Whether a proposal pays depends on the machine: no test asks that.
+
+load helpers
+
+TRACE=$ROOT/traces/sqlite-index.abt
+
+@test "what cannot be advised on is refused" {
+    bench advise
+    expect_code 2
+    bench advise - </dev/null
+    expect_code 2
+    expect_error 'standard input comes once; name a file'
+    echo nonsense >"$OUT/broken.abt"
+    bench advise "$OUT/broken.abt"
+    expect_code 3
+    bench advise "$TRACE" -b nosuch
+    expect_code 2
+    expect_error nosuch
+    bench advise "$TRACE" -o "$OUT/a" --json "$OUT/a"
+    expect_code 2
+    expect_error 'name the same file'
+    bench advise "$TRACE" --budget 5
+    expect_code 2
+    [ ! -e "$OUT/a" ]
+}
+
+# One round has no intervals: nothing is advised, whatever was found.
+@test "an advice by size: rules, JSON and the screen say the same" {
+    bench trace cut "$TRACE" --events 0..20000 -o "$OUT/part.abt"
+    expect_code 0
+    bench advise "$OUT/part.abt" --rounds 1 -b glibc,slab --budget 1ms -o "$OUT/a.map" \
+        --code "$OUT/a.h" --json "$OUT/a.json"
+    expect_code 0
+    expect_json '.schema == "allocbench-advice/1" and .by == "size" and .calls > 1000' "$OUT/a.json"
+    expect_json '([.groups[].calls] | add) == .calls' "$OUT/a.json"
+    expect_json '[.generals[].name] == ["slab"] and .base.name == "glibc" and .base.time_ns > 0' "$OUT/a.json"
+    expect_json '(.heaps | length > 0) and (.heaps | all((.advised | not) and .alone.speed_low == null
+        and .alone.time_ns > 0 and .alone.reason == null))' "$OUT/a.json"
+    expect_json '.map == "*=glibc" and .together == null' "$OUT/a.json"
+    grep -q '^Advice: keep malloc: no proposal is clearly faster' "$OUT/stdout"
+    grep -qx '\*=glibc' "$OUT/a.map"
+    for name in $(jq -r '.heaps[].name' "$OUT/a.json"); do
+        grep -q "^$name  " "$OUT/stdout" || fail "$name is not on the screen"
+    done
+    bench replay "$OUT/part.abt" --rounds 1 -b glibc --map "@$OUT/a.map" --passes throughput
+    expect_code 0
+}
+
+@test "with a single name in -b that one is compared with, and keeps the rest" {
+    bench trace cut "$TRACE" --events 0..2000 -o "$OUT/part.abt"
+    bench advise "$OUT/part.abt" --rounds 1 -b slab --json - -q
+    expect_code 0
+    expect_json '.base.name == "slab" and .map == "*=slab"'
+    expect_json '[.generals[].name] | contains(["glibc"])'
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * An advice on the screen, as JSON and as rules: golden, by numbers that are made up; and where
+ * nothing is to be changed.
+ */
+#include "cli/advise/advise_json.h"
+#include "cli/advise/advise_rules.h"
+#include "cli/advise/advise_text.h"
+#include "support/cmocka.h"
+#include "support/report_session.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct ab_advice_group groups[4];
+static struct ab_advice advice;
+static struct ab_advised measured;
+static struct ab_advise_view view;
+
+static void set_group(size_t i, const char *key, const char *function, int line, uint64_t calls)
+{
+    groups[i] = (struct ab_advice_group){.line = line,
+                                         .calls = calls,
+                                         .frees = calls,
+                                         .in_scope = calls,
+                                         .why = "dies in its scope"};
+    groups[i].heap = AB_ADVICE_NO_HEAP;
+    snprintf(groups[i].key, sizeof groups[i].key, "%s", key);
+    snprintf(groups[i].function, sizeof groups[i].function, "%s", function);
+    snprintf(groups[i].file, sizeof groups[i].file, "%s", line > 0 ? "game.c" : "");
+    snprintf(groups[i].module, sizeof groups[i].module, "game");
+}
+
+static void set_heap(size_t i, enum ab_advice_kind kind, const char *backend, uint64_t calls)
+{
+    advice.heaps[i] = (struct ab_advice_heap){.kind = kind,
+                                              .calls = calls,
+                                              .align = 16,
+                                              .n_groups = 1,
+                                              .size_most = 96,
+                                              .most_blocks = 2000,
+                                              .most_bytes = 400000,
+                                              .capacity_bytes = 524288,
+                                              .n_threads = 1,
+                                              .is_local = true};
+    if (kind == AB_ADVICE_POOL)
+        advice.heaps[i].capacity_blocks = 2512;
+    snprintf(advice.heaps[i].name, sizeof advice.heaps[i].name, "%c", (char)('A' + (int)i));
+    snprintf(advice.heaps[i].backend, sizeof advice.heaps[i].backend, "%s", backend);
+}
+
+static struct ab_advised_row row_of(const char *name, double time_ns, double ratio)
+{
+    struct ab_advised_row row = {.is_measured = true, .time_ns = time_ns, .memory_bytes = 13.1e6};
+    snprintf(row.name, sizeof row.name, "%s", name);
+    row.speed = (struct ab_effect){
+        .ratio = ratio, .low = ratio * 0.98, .high = ratio * 1.02, .method = AB_EFFECT_PAIRED};
+    return row;
+}
+
+/* 300 frames: an arena that pays, a pool that does not, a place with survivors. */
+static int set_up(void **state)
+{
+    (void)state;
+    advice = (struct ab_advice){.groups = groups,
+                                .n_groups = 4,
+                                .n_heaps = 2,
+                                .calls = 131400,
+                                .n_events = 260700,
+                                .n_scopes = 300,
+                                .has_sites = true,
+                                .n_threads = 1};
+    snprintf(advice.program, sizeof advice.program, "game");
+    set_group(0, "site:game.c:88", "draw_label", 88, 120000);
+    set_group(1, "site:game.c:120", "spawn(int)", 120, 11000);
+    set_group(2, "site:game.c:140", "spawn_trail", 140, 300);
+    set_group(3, "site:game+0x1a2b", "", 0, 100);
+    groups[0].heap = 0;
+    groups[0].kind = AB_ADVICE_FRAME;
+    groups[1].heap = 1;
+    groups[1].kind = AB_ADVICE_POOL;
+    groups[2].in_scope = 298;
+    groups[2].later = groups[2].n_survivors = 2;
+    groups[2].survivors[0] = (struct ab_advice_survivor){96, 41, 43};
+    groups[2].survivors[1] = (struct ab_advice_survivor){96, 204, AB_ADVICE_NEVER};
+    set_heap(0, AB_ADVICE_FRAME, "arena:keep=512KiB", 120000);
+    set_heap(1, AB_ADVICE_POOL, "pool:slot=96", 11000);
+    measured = (struct ab_advised){.base = row_of("glibc", 18e6, NAN), .n_rounds = 10, .used = 1};
+    measured.heaps[0] = row_of("@map", 9e6, 2);
+    measured.heaps[1] = row_of("@map2", 17.9e6, 1.01);
+    measured.together = measured.heaps[0];
+    measured.generals[measured.n_generals++] = row_of("mimalloc", 12e6, 1.5);
+    measured.generals[measured.n_generals] = (struct ab_advised_row){.time_ns = NAN};
+    snprintf(measured.generals[measured.n_generals].name, 128, "scudo");
+    snprintf(measured.generals[measured.n_generals++].reason, 512, "it crashed");
+    view = (struct ab_advise_view){&advice, &measured, "game.abt", "glibc", 16.67e6};
+    return 0;
+}
+
+static char *print(void)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *to = open_memstream(&text, &n);
+    ab_advise_print(to, &view, (struct ab_table_style){.width = 80});
+    fclose(to);
+    return text;
+}
+
+static void screen_is_golden(void **state)
+{
+    (void)state;
+    char *text = print();
+    fake_assert_golden("advise.txt", text);
+    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n"))
+        if (strlen(line) > 80)
+            fail_msg("%zu columns: %s", strlen(line), line);
+    free(text);
+}
+
+static void expect(const char *part)
+{
+    char *text = print();
+    if (strstr(text, part) == NULL)
+        fail_msg("no \"%s\" in\n%s", part, text);
+    free(text);
+}
+
+static void refuse(const char *part)
+{
+    char *text = print();
+    if (strstr(text, part) != NULL)
+        fail_msg("\"%s\" in\n%s", part, text);
+    free(text);
+}
+
+static void nothing_to_change_is_an_answer(void **state)
+{
+    (void)state;
+    measured.used = 0;
+    expect("Advice: keep malloc: no proposal is clearly faster (replays of 10 rounds).");
+    refuse("together");
+    advice.n_heaps = 0;
+    expect("Advice: keep malloc: no allocations of this trace have a pattern");
+}
+
+static void what_did_not_run_is_not_advised_and_says_why(void **state)
+{
+    (void)state;
+    measured.used = 0;
+    measured.heaps[0].is_measured = false;
+    snprintf(measured.heaps[0].reason, sizeof measured.heaps[0].reason, "a block was written over");
+    expect("arena, 512 KiB: does not run");
+    expect("not measured: a block was written over");
+}
+
+static void without_scopes_the_unit_is_a_million_calls(void **state)
+{
+    (void)state;
+    advice.n_scopes = 0;
+    expect("game.abt: no scopes, 131400 allocations; by call site");
+    expect("budget: n/a: the trace has no scopes");
+    expect("measured, a M calls");
+    expect("69.0 ms -> 34.5 ms"); /* 18 ms of 260,700 calls */
+}
+
+static void few_rounds_have_no_interval(void **state)
+{
+    (void)state;
+    measured.heaps[0].speed.low = measured.heaps[0].speed.high = NAN;
+    expect("(too few rounds for an interval)");
+}
+
+static void rules_are_those_of_the_heaps_that_pay(void **state)
+{
+    (void)state;
+    char *file = NULL;
+    size_t n;
+    struct ab_text both = ab_advise_rules(&advice, 3, "jemalloc");
+    assert_string_equal(both.s, "site:game.c:88=arena:keep=512KiB,site:game.c:120=pool:slot=96,"
+                                "*=jemalloc");
+    ab_text_fini(&both);
+    FILE *to = open_memstream(&file, &n);
+    ab_advise_write_rules(to, &advice, 2, "glibc", "game.abt");
+    fclose(to);
+    assert_string_equal(file, "# allocbench advise game.abt\n"
+                              "# to try it: allocbench replay game.abt --map @FILE\n"
+                              "\n# B: pool\n"
+                              "site:game.c:120=pool:slot=96  # spawn(int)\n"
+                              "\n*=glibc\n");
+    free(file);
+}
+
+static void json_has_what_the_screen_has(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t n;
+    FILE *to = open_memstream(&text, &n);
+    assert_true(ab_advise_write_json(to, &view));
+    fclose(to);
+    fake_assert_golden("advise.json", text);
+    json_t *o = json_loads(text, 0, NULL);
+    assert_non_null(o);
+    assert_string_equal(json_string_value(json_object_get(o, "schema")), "allocbench-advice/1");
+    json_t *scudo = json_array_get(json_object_get(o, "generals"), 1);
+    assert_true(json_is_null(json_object_get(scudo, "time_ns"))); /* not 0 */
+    assert_string_equal(json_string_value(json_object_get(o, "map")),
+                        "site:game.c:88=arena:keep=512KiB,*=glibc");
+    json_decref(o);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(screen_is_golden, set_up),
+        cmocka_unit_test_setup(nothing_to_change_is_an_answer, set_up),
+        cmocka_unit_test_setup(what_did_not_run_is_not_advised_and_says_why, set_up),
+        cmocka_unit_test_setup(without_scopes_the_unit_is_a_million_calls, set_up),
+        cmocka_unit_test_setup(few_rounds_have_no_interval, set_up),
+        cmocka_unit_test_setup(rules_are_those_of_the_heaps_that_pay, set_up),
+        cmocka_unit_test_setup(json_has_what_the_screen_has, set_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Gates on changes of a time: what unchanged libraries, the speed of the CPU and other programs say
+ * about a failure.
+ */
+#include "stats/gates/gate_drift.h"
+
+#include "base/bits.h"
+#include "support/compare_sides.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define TIME "jemalloc:steady/all/ns_per_op < +5%"
+#define RATE "jemalloc:steady/all/ops_per_s > -5%"
+
+/* Both in their times and in what they do in a second. */
+static void slow(struct fake_session *f, unsigned backend, double factor)
+{
+    slow_down(f, backend, factor);
+    for (uint32_t i = 0; i < f->s.n_results; i++)
+        if (f->results[i].backend == backend)
+            f->results[i].ops_per_s /= factor;
+}
+
+static const struct ab_gate_result *judge(struct fixture *x, const char *text)
+{
+    static const struct ab_gate_phase phases[] = {{"steady", 1u << AB_OP_ALLOC}};
+    const char *names[] = {x->a->backends[0].name, x->a->backends[1].name};
+    struct ab_gate_scope scope = {phases, 1, names, 2, NULL, 0, false};
+    static struct ab_gate g;
+    struct ab_gate_error error;
+    if (!ab_gate_parse(text, false, &scope, &g, &error))
+        fail_msg("%s: %s", text, error.text);
+    free(x->b->s.gates);
+    assert_true(ab_gates_judge(&g, 1, &x->b->s, &x->a->s));
+    return x->b->s.gates;
+}
+
+static int end(void **state)
+{
+    struct fixture *x = *state;
+    free(x->b->s.gates);
+    x->b->s.gates = NULL;
+    return tear_down(state);
+}
+
+static void set_builds(struct fixture *x, const char *jemalloc)
+{
+    strcpy(x->a->backends[FAKE_GLIBC].build_id, "91bc");
+    strcpy(x->b->backends[FAKE_GLIBC].build_id, "91bc");
+    strcpy(x->a->backends[FAKE_JEMALLOC].build_id, "11aa");
+    strcpy(x->b->backends[FAKE_JEMALLOC].build_id, jemalloc);
+}
+
+static void what_unchanged_libraries_do_as_well_is_the_machine(void **state)
+{
+    static const struct {
+        const char *gate;
+        double glibc, jemalloc;
+        bool is_new_build;
+        enum ab_gate_verdict verdict;
+    } cases[] = {
+        {TIME, 1.08, 1.08, true, AB_GATE_INCONCLUSIVE},
+        {TIME, 1.08, 1.08, false, AB_GATE_INCONCLUSIVE},
+        {TIME, 1.00, 1.08, true, AB_GATE_FAIL},
+        {TIME, 1 / 1.08, 1.08, true, AB_GATE_FAIL},
+        {TIME, 1.20, 1.40, true, AB_GATE_FAIL}, /* 17 % more than the machine explains */
+        {TIME, 1.20, 1.40, false, AB_GATE_INCONCLUSIVE},
+        {TIME, 1.08, 1.00, true, AB_GATE_PASS},
+        {RATE, 1.08, 1.08, true, AB_GATE_INCONCLUSIVE},
+        {RATE, 1.00, 1.08, true, AB_GATE_FAIL},
+        {RATE, 1 / 1.08, 1.08, true, AB_GATE_FAIL},
+        {"jemalloc:steady/all/ns_per_op > -5%", 1 / 1.08, 1 / 1.08, true, AB_GATE_INCONCLUSIVE},
+        {"jemalloc:steady/all/ns_per_op > -5%", 1.08, 1 / 1.08, true, AB_GATE_FAIL},
+        {"jemalloc:steady/all/ns_per_op < -5%", 1.20, 1.08, true, AB_GATE_FAIL}, /* no gain */
+    };
+    struct fixture *x = *state;
+    for (size_t i = 0; i < AB_ARRAY_LEN(cases); i++) {
+        set_builds(x, cases[i].is_new_build ? "22bb" : "11aa");
+        slow(x->b, FAKE_GLIBC, cases[i].glibc);
+        slow(x->b, FAKE_JEMALLOC, cases[i].jemalloc);
+        const struct ab_gate_result *r = judge(x, cases[i].gate);
+        if (r->verdict != cases[i].verdict)
+            fail_msg("case %zu: %s, %g", i, ab_gate_verdict_name(r->verdict), r->value);
+        bool is_excused = r->verdict == AB_GATE_INCONCLUSIVE;
+        assert_int_equal(strstr(r->reason, "glibc, the same build in both") != NULL, is_excused);
+        assert_int_equal(r->status, is_excused                   ? AB_INCONCLUSIVE
+                                    : r->verdict == AB_GATE_PASS ? AB_OK
+                                                                 : AB_GATE);
+        slow(x->b, FAKE_GLIBC, 1 / cases[i].glibc);
+        slow(x->b, FAKE_JEMALLOC, 1 / cases[i].jemalloc);
+    }
+}
+
+static void a_slower_cpu_is_no_slower_library(void **state)
+{
+    struct fixture *x = *state;
+    x->a->s.noise.canary_quiet_ns = 1250;
+    x->b->s.noise.canary_quiet_ns = 1250 * 1.06;
+    slow(x->b, FAKE_JEMALLOC, 1.08);
+    const struct ab_gate_result *r = judge(x, TIME);
+    assert_int_equal(r->verdict, AB_GATE_INCONCLUSIVE);
+    assert_non_null(strstr(r->reason, "the CPU changed"));
+    x->b->s.noise.canary_quiet_ns = 1250;
+    assert_int_equal(judge(x, TIME)->verdict, AB_GATE_FAIL);
+}
+
+static void of_a_busy_machine_more_is_asked(void **state)
+{
+    struct fixture *x = *state;
+    slow(x->b, FAKE_JEMALLOC, 1.06);
+    assert_int_equal(judge(x, TIME)->verdict, AB_GATE_FAIL);
+    x->b->s.noise = (struct ab_noise){.runs = 60, .wall_s = 10, .cpu_s = 8, .slices_s = 10};
+    const struct ab_gate_result *r = judge(x, TIME);
+    assert_int_equal(r->verdict, AB_GATE_INCONCLUSIVE);
+    assert_non_null(strstr(r->reason, "the runs had no CPU for 20 % of the time"));
+    slow(x->b, FAKE_JEMALLOC, 2);
+    assert_int_equal(judge(x, TIME)->verdict, AB_GATE_FAIL);
+}
+
+/* What is no time is not the machine's. */
+static void counts_are_not_excused(void **state)
+{
+    struct fixture *x = *state;
+    set_builds(x, "22bb");
+    for (uint32_t i = 0; i < x->b->s.n_results; i++)
+        x->b->results[i].faults_minor = 2 * x->b->results[i].faults_minor + 100;
+    assert_int_equal(judge(x, "jemalloc:steady/all/faults_minor < +5%")->verdict, AB_GATE_FAIL);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_unchanged_libraries_do_as_well_is_the_machine),
+        TEST(a_slower_cpu_is_no_slower_library),
+        TEST(of_a_busy_machine_more_is_asked),
+        TEST(counts_are_not_excused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
