@@ -46,7 +46,7 @@ void ab_trace_print_scopes(FILE *to, const struct ab_trace_scopes *s)
         return;
     }
     if (s->scopes.from == AB_SCOPES_NONE) {
-        fputs("scopes     none found: no stretches that short-lived blocks end with\n", to);
+        fputs("scopes     none found\n", to);
         return;
     }
     fprintf(to, "scopes     %zu, ", s->scopes.n);
