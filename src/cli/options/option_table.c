@@ -45,6 +45,7 @@ enum {
 #define GIVEN(member) .also = offsetof(struct ab_options, member)
 #define TIMEOUT TIME(timeout_ns, TIMEOUT_LEAST_NS, UINT64_MAX), .range = "must be at least 10ms"
 
+static const char *const eaches[] = {"nothing", "scope", NULL};
 static const char *const thps[] = {"default", "never", NULL};
 static const char *const lives[] = {"keep", "drop", NULL};
 static const char *const embeds[] = {"merged", "full", "none", NULL}; /* enum ab_embed */
@@ -109,13 +110,16 @@ static const struct ab_option_info table[] = {
      "serve each request by one of several back ends, as a row @map beside those\n"
      "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"
      "first that fits decides. KEY: a set of the workload, size:64, size:1-64,\n"
-     "lane:0, * for the rest (default: glibc); replaces the workload's `via`",
+     "lane:0, several joined by &, * for the rest (default: glibc); replaces the\n"
+     "workload's `via`",
      "What runs", 0, RUN, LIST_OF(maps)},
     {"map", "RULES",
      "serve each request by one of several back ends, as a row @map beside those\n"
      "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"
-     "first that fits decides. KEY: size:64, size:1-64, lane:0, * for the rest\n"
-     "(default: glibc)",
+     "first that fits decides. KEY: site:FUNCTION, site:FILE:LINE,\n"
+     "site:MODULE+0xADDRESS, scope (dies before its scope ends), size:64,\n"
+     "size:1-64, lane:0, several joined by &; * for the rest (default: glibc).\n"
+     "2*BACKEND: two heaps, taken in turn by scopes",
      "What runs", 0, REPLAY, LIST_OF(maps)},
     {"stdin", "FILE", "standard input of the command (default: empty)", "What runs", 0, EXEC,
      TEXT(stdin_path)},
@@ -155,6 +159,16 @@ static const struct ab_option_info table[] = {
      "(default: none; the calls follow each other). Other work than without",
      "What runs", 0, REPLAY, BYTES(cache_bytes, AB_CACHE_LEAST, AB_CACHE_MOST),
      .range = "1KiB to 64MiB", RARE},
+    {"each", "WHAT",
+     "scope: also time the allocator's calls in each scope of the trace, a\n"
+     "frame or a request, as its marks say or else as it is found (default:\n"
+     "nothing)",
+     "What runs", 0, REPLAY, WORD(has_each_scope, eaches)},
+    {"budget", "TIME",
+     "with --each: count the scopes in which the allocator's calls took more\n"
+     "than this, 1ns to 60s",
+     "What runs", 0, REPLAY, TIME(each_budget_ns, 1, UINT64_C(60000000000)), .range = "1ns to 60s",
+     RARE},
     {"threads", "N",
      "worker threads (\"lanes\") that replay the recorded threads: recorded\n"
      "(default: the most that were alive at the same time) or 1 to 256; with 1\n"
