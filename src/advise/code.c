@@ -130,6 +130,8 @@ static void add_places(struct ab_text *out, const struct ab_advice *a, uint32_t 
         ab_text_addf(out, "  (%" PRIu64 " calls)\n", g->calls);
         if (heap != AB_ADVICE_NO_HEAP)
             add_instruction(out, &a->heaps[heap], name, g);
+        else if (g->heap != AB_ADVICE_NO_HEAP)
+            ab_text_add(out, " *       measured: no clear gain elsewhere\n");
         else if (g->why != NULL && *g->why != '\0') {
             ab_text_add(out, " *       ");
             add_foreign(out, g->why);
@@ -305,13 +307,18 @@ static void add_implementation(struct ab_text *out, const struct ab_advice *a)
     ab_text_add(out, "\n#endif\n");
 }
 
-void ab_code_write(const struct ab_advice *a, const char *trace, struct ab_text *out)
+void ab_code_write(const struct ab_advice *advice, uint32_t heaps, const char *trace,
+                   struct ab_text *out)
 {
-    add_head(out, a, trace);
-    add_placement(out, a);
+    struct ab_advice a = *advice;
+    for (size_t i = 0; i < a.n_heaps; i++)
+        if ((heaps >> i & 1) == 0)
+            a.heaps[i].kind = AB_ADVICE_KEEP;
+    add_head(out, &a, trace);
+    add_placement(out, &a);
     ab_text_add(out, " */\n");
-    if (!any(a, is_built))
+    if (!any(&a, is_built))
         return;
-    add_interface(out, a);
-    add_implementation(out, a);
+    add_interface(out, &a);
+    add_implementation(out, &a);
 }

@@ -21,8 +21,10 @@
  * that name "frame_2". Returns buf. */
 const char *ab_code_name(const struct ab_advice *a, size_t i, char *buf, size_t cap);
 
-/* Appends the whole file. `trace`: how it is called there. Names of functions and files come from
- * the recorded program: nothing in them can end a comment. */
-void ab_code_write(const struct ab_advice *a, const char *trace, struct ab_text *out);
+/* Appends the whole file. `heaps`: bit i = heap number i is built, others stay with malloc. `trace`:
+ * how it is called there. Names of functions and files come from the recorded program: nothing in
+ * them can end a comment. */
+void ab_code_write(const struct ab_advice *a, uint32_t heaps, const char *trace,
+                   struct ab_text *out);
 
 #endif

@@ -11,6 +11,8 @@
 
 struct ab_mapped_heap { /* of a mapped row: what it serves; heaps of one name are one */
     char name[128];
+    char keys[256]; /* of the rules that send it requests: "frame, size:1-64"; the end of what is
+                       longer is "…". "" = not known */
     uint64_t n_requests, requested_bytes; /* allocations and resizes */
     uint64_t live_peak_blocks, live_peak_bytes;
 };

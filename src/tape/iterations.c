@@ -30,6 +30,30 @@ enum ab_status ab_tape_iteration(struct ab_tape_builder *b, struct ab_err *err)
     return AB_OK;
 }
 
+/* Since its last iteration ended, or the phase began. */
+static bool has_ops(const struct ab_tape_builder *b, uint32_t lane)
+{
+    const struct ab_lane_ops *l = &b->lanes[lane];
+    uint32_t phase = b->tape.n_phases - 1;
+    size_t n = l->n_iterations;
+    bool is_later = n > 0 && l->iterations[n - 1].phase == phase;
+    return l->n >
+           (is_later ? l->iterations[n - 1].op : b->starts[(size_t)phase * AB_LANES_MAX + lane]);
+}
+
+enum ab_status ab_tape_iteration_of_all(struct ab_tape_builder *b, struct ab_err *err)
+{
+    struct ab_lane_ops *current = b->to;
+    enum ab_status status = AB_OK;
+    for (uint32_t l = 0; l < b->n_lanes && status == AB_OK; l++) {
+        b->to = &b->lanes[l];
+        if (b->n_lanes == 1 || b->phase == NULL || has_ops(b, l))
+            status = ab_tape_iteration(b, err);
+    }
+    b->to = current;
+    return status;
+}
+
 bool ab_tape_begin_iterations(struct ab_tape_builder *b, uint32_t phase, uint32_t lane)
 {
     struct ab_tape *tape = &b->tape;

@@ -97,6 +97,8 @@ enum ab_status ab_tape_phase(struct ab_tape_builder *b, const char *name, bool i
 void ab_tape_each(struct ab_tape_builder *b, const char *name, uint64_t budget_ns);
 /* The current lane's iteration ends here, and the next one begins. */
 enum ab_status ab_tape_iteration(struct ab_tape_builder *b, struct ab_err *err);
+/* That of every lane with ops in it, or of the only lane. The current lane stays. */
+enum ab_status ab_tape_iteration_of_all(struct ab_tape_builder *b, struct ab_err *err);
 
 /* The lane of what is pushed next, < AB_LANES_MAX; a phase begins in lane 0. */
 enum ab_status ab_tape_lane(struct ab_tape_builder *b, uint32_t lane, struct ab_err *err);

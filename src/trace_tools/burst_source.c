@@ -8,6 +8,7 @@
 #include "trace/end_mark.h"
 
 #include <sha2.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +87,10 @@ enum ab_status ab_trace_feed_open(const char *path, const struct ab_trace_feed_o
     f->burst_events = options->burst_events;
     strcpy(f->phase.name, AB_TRACE_PHASE);
     f->phase.is_measured = true;
+    if (options->tape.scopes != NULL)
+        snprintf(f->phase.iteration, sizeof f->phase.iteration, "%s",
+                 ab_trace_iteration_name(options->tape.scopes));
+    f->phase.budget_ns = options->tape.budget_ns;
     f->total.phases = &f->phase;
     f->total.n_phases = 1;
     if ((status = ab_trace_open_with(path, &reading, &f->reader, err)) == AB_OK &&
@@ -113,6 +118,9 @@ static enum ab_status push_burst(struct ab_trace_feed *f, struct ab_err *err)
 {
     uint64_t begin = f->pusher.n_events;
     enum ab_status status = ab_tape_phase(f->pusher.b, AB_TRACE_PHASE, true, err);
+    if (status == AB_OK && f->options.tape.scopes != NULL)
+        ab_tape_each(f->pusher.b, ab_trace_iteration_name(f->options.tape.scopes),
+                     f->options.tape.budget_ns);
     while (status == AB_OK && !f->is_over) {
         uint64_t n = f->pusher.n_events - begin, left = f->burst_events - n;
         size_t n_read = 1;
@@ -192,6 +200,8 @@ enum ab_status ab_trace_feed_next(struct ab_trace_feed *f, const struct ab_tape 
     if (f->is_over && f->n_bursts > 0)
         return AB_OK;
     if ((status = push_burst(f, err)) != AB_OK || (status = look_ahead(f, err)) != AB_OK)
+        return status;
+    if (f->is_over && (status = ab_trace_pusher_end_scopes(&f->pusher, err)) != AB_OK)
         return status;
     if (f->is_over)
         f->info = *ab_trace_reader_info(f->reader);

@@ -123,6 +123,40 @@ static bool look(struct ab_overview_maker *m, const struct ab_event *e)
     return true;
 }
 
+const char *ab_trace_iteration_name(const struct ab_scopes *scopes)
+{
+    return scopes->from == AB_SCOPES_MARKS && scopes->mark[0] != 0 ? scopes->mark : "scope";
+}
+
+static void find_scope_end(struct ab_trace_pusher *p)
+{
+    const struct ab_scopes *s = p->options->scopes;
+    p->scope_end = s != NULL && p->next_scope < s->n ? s->ends[p->next_scope] : UINT64_MAX;
+}
+
+/* Of a scope of one thread only its lane has an iteration. */
+static enum ab_status end_scope(struct ab_trace_pusher *p, struct ab_err *err)
+{
+    const struct ab_scopes *s = p->options->scopes;
+    if (!s->is_of_thread)
+        return ab_tape_iteration_of_all(p->b, err);
+    if (s->thread >= p->lanes.cap || p->lanes.of_thread[s->thread] == AB_NO_LANE)
+        return AB_OK; /* it has not begun, or is over */
+    enum ab_status status = ab_tape_lane(p->b, p->lanes.of_thread[s->thread], err);
+    return status == AB_OK ? ab_tape_iteration(p->b, err) : status;
+}
+
+enum ab_status ab_trace_pusher_end_scopes(struct ab_trace_pusher *p, struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    while (p->scope_end <= p->n_events && status == AB_OK) {
+        status = end_scope(p, err);
+        p->next_scope++;
+        find_scope_end(p);
+    }
+    return status;
+}
+
 static enum ab_status push(struct ab_trace_pusher *p, const struct ab_event *e, struct ab_err *err)
 {
     uint32_t lane;
@@ -141,6 +175,8 @@ static enum ab_status push(struct ab_trace_pusher *p, const struct ab_event *e, 
         .touch = p->options->touch,
         .touch_bytes = p->options->touch_bytes,
     };
+    if (p->scope_end <= p->n_events && (status = ab_trace_pusher_end_scopes(p, err)) != AB_OK)
+        return status;
     p->n_events++;
     if (p->overview != NULL && !look(p->overview, e))
         return ab_fail(err, AB_SYSTEM, "out of memory for the overview");
@@ -164,6 +200,7 @@ enum ab_status ab_trace_pusher_open(struct ab_trace_pusher *p,
 {
     *p = (struct ab_trace_pusher){.options = options};
     ab_slot_pool_init(&p->pool, 0);
+    find_scope_end(p);
     ab_trace_lanes_init(&p->lanes, options->n_lanes);
     p->events = malloc(AB_TRACE_BATCH * sizeof p->events[0]);
     if (p->events == NULL || (p->b = ab_tape_begin()) == NULL ||

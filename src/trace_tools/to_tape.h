@@ -10,8 +10,12 @@
 #include "tape/slot_pool.h"
 #include "tape/tape.h"
 #include "trace/reader.h"
+#include "trace_tools/scopes.h"
 
 #define AB_TRACE_PHASE "replay" /* the one phase of a trace */
+
+/* What a scope of the trace is called in its tape: as the program marks it, or "scope". */
+const char *ab_trace_iteration_name(const struct ab_scopes *scopes);
 
 #define AB_NO_LANE UINT16_MAX
 
@@ -47,6 +51,8 @@ struct ab_trace_pusher {
     uint32_t *slots; /* by the reader's slot: the tape's */
     size_t cap_slots;
     uint64_t n_events;
+    size_t next_scope;                  /* of options->scopes: the first that has not ended … */
+    uint64_t scope_end;                 /* … and where it does; UINT64_MAX = there is none */
     struct ab_overview_maker *overview; /* NULL = not asked for */
     struct ab_event *events;            /* AB_TRACE_BATCH */
 };
@@ -61,6 +67,9 @@ void ab_trace_pusher_close(struct ab_trace_pusher *p);
 enum ab_status ab_trace_pusher_take(struct ab_trace_pusher *p, struct ab_trace_reader *r,
                                     size_t most, size_t *n, struct ab_err *err);
 
+/* After the last event: the scope that ends with it. */
+enum ab_status ab_trace_pusher_end_scopes(struct ab_trace_pusher *p, struct ab_err *err);
+
 /* The whole file as one tape with the one measured phase "replay". */
 struct ab_trace_tape_options {
     enum ab_touch touch; /* default AB_TOUCH_PAGE */
@@ -70,8 +79,10 @@ struct ab_trace_tape_options {
     bool is_partial;  /* as of struct ab_trace_options */
     bool has_window;  /* else AB_WINDOW_AUTO */
     uint32_t window;
-    uint64_t cache_bytes; /* of ab_tape_cache before each call; 0 = none */
-    bool wants_overview;  /* the pusher makes one */
+    uint64_t cache_bytes;           /* of ab_tape_cache before each call; 0 = none */
+    bool wants_overview;            /* the pusher makes one */
+    const struct ab_scopes *scopes; /* the iterations of the tape; borrowed, NULL = it has none */
+    uint64_t budget_ns;             /* of the allocator in one; 0 = none */
     /* Now and then while the trace is read ahead of all runs, NULL = not asked for; total 0 = not
      * known. */
     void (*progress)(void *user, uint64_t done, uint64_t total);

@@ -244,3 +244,26 @@ expect_refused() { # LIST REGEX
     (cd "$OUT" && allocbench run configs/quickstart.yaml --allow-plugins --rounds 1 --json -) >"$OUT/stdout"
     expect_json '.backends[0] | .name == "mine:fill=on" and .status == "ok" and .boundary == "heap"'
 }
+
+@test "threads=none with several threads says what to do" {
+    cat >two.yaml <<Y
+allocbench: 1
+name: two
+seed: 3
+sets:
+  - {name: parts, count: 30}
+phases:
+  - name: w
+    lanes: 2
+    until: iters(4)
+    do:
+      - {replace: parts, at: random, size: 48, count: 3}
+Y
+    for b in pool slab; do
+        bench run two.yaml --rounds 1 -b "$b:threads=none"
+        expect_code 4
+        expect_error "threads=none is for one thread, this work has 2: leave the setting out, or use one of threads=auto, threads=mutex, threads=local, threads=sharded"
+        bench run two.yaml --rounds 1 -b "$b"
+        expect_code 0
+    done
+}

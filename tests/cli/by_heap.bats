@@ -61,6 +61,8 @@ Y
     bench run frames.yaml --rounds 2 -b pool --map 'frame=arena,*=pool' --json "$OUT/r.json" --html "$OUT/r.html" --embed=full
     expect_code 0
     expect_json '[.heaps[].backend] | unique == ["@map"]' "$OUT/r.json"
+    grep -q '<caption>@map: frames</caption>' "$OUT/r.html" || fail "no table in the report"
+    grep -q '<th scope="row">arena</th><td><code>frame</code></td><td class="n">75.5 %' "$OUT/r.html" || fail "no row of the arena"
     for from in "$OUT/r.json" "$OUT/r.html"; do
         bench report "$from" --json "$OUT/again.json"
         expect_code 0
@@ -76,4 +78,20 @@ Y
     bench report "$OUT/bad.json"
     expect_code 3
     expect_error 'heaps\[1\].heap: "slab" is not among the heaps of @map'
+}
+
+@test "a table by heap: with one mapped row in the answer, with several under -v" {
+    write_workload
+    bench run frames.yaml --rounds 1 -b glibc --map 'frame=arena,size:1-48=pool,*=slab' --json "$OUT/r.json"
+    expect_code 0
+    grep -Eq '^@map by heap, frames +calls +time' "$OUT/stdout" || fail "no table"
+    # 8,000 of 10,600 calls are the arena's, of which 100 blocks live at once.
+    grep -Eq '^  arena +75\.5% .* 100 +frame$' "$OUT/stdout" || fail "no row of the arena"
+    grep -Eq '^  pool .* size:1-48$' "$OUT/stdout" || fail "no row of the pool"
+    bench run frames.yaml --rounds 1 -b glibc --map 'frame=arena,*=slab' --map '*=slab' --json "$OUT/two.json"
+    expect_code 0
+    ! grep -q 'by heap' "$OUT/stdout" || fail "two rows are too long for the answer"
+    bench report "$OUT/two.json" -v
+    grep -q '^@map by heap, frames' "$OUT/stdout" && grep -q '^@map2 by heap, frames' "$OUT/stdout" || fail "no tables"
+    expect_json '[.backends[].map | select(. != null).heaps[] | .keys] == ["frame", "*", "*"]' "$OUT/two.json"
 }

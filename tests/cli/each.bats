@@ -103,3 +103,47 @@ Y
     expect_json 'all(.iterations[] | select(.backend == "@map"); .n_calls == .n * 22)' r.json
     expect_json 'all(.iterations[]; .name == "iteration")' r.json
 }
+
+# 300 scopes of 20 blocks, last in, first out, beside a block that lives on.
+write_trace() {
+    awk 'BEGIN {
+        print 20000000; print 6001; print 12001; print 1; print "a 0 100000"; id = 1
+        for (s = 0; s < 300; s++) {
+            f = id
+            for (i = 0; i < 20; i++) print "a " id++ " " 16 + i * 8
+            for (i = 19; i >= 0; i--) print "f " f + i
+        }
+    }' >scopes.rep
+    allocbench trace import rep scopes.rep -o scopes.abt
+}
+
+@test "scopes of a trace are iterations of its replay, whole and in bursts" {
+    write_trace
+    for how in "" "--burst 1000"; do
+        # shellcheck disable=SC2086
+        bench replay scopes.abt -b glibc --each scope --budget 60s --rounds 1 $how --json r.json
+        expect_code 0
+        expect_json '.iterations | length == 1' r.json
+        expect_json '.iterations[0] | .n + .n_scheduler >= 299 and .n + .n_scheduler <= 301' r.json
+        expect_json '.iterations[0] | .name == "scope" and .phase == "replay" and .budget_ns == 6e10' r.json
+        expect_json '.iterations[0] | .n_calls >= .n * 40 and .n_calls <= .n * 40 + 1' r.json
+    done
+    digest=$(jq -r .config.tape_sha256 r.json)
+    bench replay scopes.abt -b glibc --rounds 1 --burst 1000 --json s.json
+    expect_json 'has("iterations") | not' s.json
+    [ "$digest" = "$(jq -r .config.tape_sha256 s.json)" ]
+}
+
+@test "--each wants scopes, --budget wants --each" {
+    printf '1000\n2\n4\n1\na 0 16\na 1 16\nf 0\nf 1\n' >none.rep
+    allocbench trace import rep none.rep -o none.abt
+    bench replay none.abt -b glibc --each scope
+    expect_code 2
+    expect_error 'none.abt.*no marks.*no scopes'
+    bench replay none.abt -b glibc --budget 1ms
+    expect_code 2
+    expect_error '--budget needs --each scope'
+    bench replay none.abt -b glibc --each frame
+    expect_code 2
+    expect_error 'nothing, scope'
+}

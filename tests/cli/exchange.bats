@@ -157,6 +157,18 @@ digest() {
     expect_counted heaptrack "$OUT/x.raw" "$OUT/back.abt"
 }
 
+@test "gperftools: a real recording of its debug library" {
+    local library
+    library=$(ls /usr/lib/*/libtcmalloc_minimal_debug.so.4 2>/dev/null) || skip "no debug library"
+    TCMALLOC_TRACE=1 TCMALLOC_TRACE_FILE=$OUT/perl.text LD_PRELOAD=$library \
+        perl -e 'my %h; $h{$_ x 3} = [1 .. $_] for 1 .. 60; print scalar keys %h' 3>&- >/dev/null
+    bench trace import gperftools "$OUT/perl.text" -o "$OUT/perl.abt"
+    expect_code 0
+    expect_counted gperftools "$OUT/perl.text" "$OUT/perl.abt"
+    [ "$(jq .events "$OUT/count.json")" -gt 1000 ]
+    [ "$(jq .ops.resize "$OUT/count.json")" -gt 50 ]
+}
+
 @test "export: there and back is the same trace, in each format that holds all of it" {
     local format
     for format in memory-replay logalloc; do
@@ -173,7 +185,7 @@ digest() {
 # bats test_tags=full
 @test "export: the other formats hold every call, and say what they do not hold" {
     local format
-    for format in mtrace rep malloc-trace-replay; do
+    for format in mtrace rep malloc-trace-replay gperftools; do
         bench trace export "$format" "$WORDS" -o "$OUT/x"
         expect_code 0
         expect_error '2070 zeroed or aligned allocations became plain ones'

@@ -52,6 +52,21 @@ def heaptrack(text):
             yield ("free", 0, int(words[1], 16), 0)
 
 
+def gperftools(text):
+    lines = [line.split("\t") for line in text.splitlines()[2:]]
+    for i, (call, size, at, thread) in enumerate(w[:4] for w in lines):
+        is_resize = call == "free" and i + 1 < len(lines) and \
+            lines[i + 1][0] == "realloc" and lines[i + 1][3] == thread
+        was_resize = call == "realloc" and i > 0 and \
+            lines[i - 1][0] == "free" and lines[i - 1][3] == thread
+        if was_resize:
+            yield ("resize", pointer(at), pointer(lines[i - 1][2]), int(size))
+        elif call == "free" and not is_resize:
+            yield ("free", 0, pointer(at), 0)
+        elif call != "free":
+            yield ("alloc", pointer(at), 0, int(size))
+
+
 def memory_replay(text):
     for line in text.splitlines():
         w = line.split()

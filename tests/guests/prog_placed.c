@@ -97,7 +97,7 @@ static size_t n_sent[2];
 
 static APART void send_messages(int scope)
 {
-    size_t turn = (size_t)scope % 2, n = 50 + draw(100);
+    size_t turn = (size_t)scope % 2, n = 10 + draw(30);
     for (n_sent[turn] = 0; n_sent[turn] < n; n_sent[turn]++) {
         size_t size = 24 + draw(200);
         sent[turn][n_sent[turn]] = use(malloc(size), size);

@@ -173,15 +173,11 @@ static void bad_files_end_in_one_error_at_its_place(void **state)
 static void a_cut_file_is_read_up_to_the_cut_on_request(void **state)
 {
     static const char *const paths[] = {
-        FOLDER "bad/cut.mtrace",
-        FOLDER "bad/cut-in-resize.mtrace",
-        FOLDER "bad/cut.heaptrack",
-        FOLDER "bad/cut.heaptrack.zst",
-        FOLDER "bad/cut.heaptrack.gz",
-        FOLDER "bad/cut.memory-replay",
-        FOLDER "bad/cut.logalloc",
-        FOLDER "bad/cut.rep",
-        FOLDER "bad/cut.malloc-trace-replay",
+        FOLDER "bad/cut.mtrace",        FOLDER "bad/cut-in-resize.mtrace",
+        FOLDER "bad/cut.heaptrack",     FOLDER "bad/cut.heaptrack.zst",
+        FOLDER "bad/cut.heaptrack.gz",  FOLDER "bad/cut.gperftools",
+        FOLDER "bad/cut.memory-replay", FOLDER "bad/cut.logalloc",
+        FOLDER "bad/cut.rep",           FOLDER "bad/cut.malloc-trace-replay",
     };
     (void)state;
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {

@@ -145,6 +145,28 @@ static void each_burst_has_its_own(void **state)
     ab_tape_abandon(b);
 }
 
+/* All lanes that did something, and the current one stays. */
+static void one_of_all_lanes_is_none_of_idle_ones(void **state)
+{
+    (void)state;
+    struct ab_tape tape;
+    struct ab_tape_builder *b = begin();
+    phase(b, "load", false);
+    ops(b, 2, 8, 1, true);
+    phase(b, "replay", true);
+    ops(b, 0, 0, 2, true);
+    ops(b, 1, 2, 1, true);
+    assert_int_equal(ab_tape_iteration_of_all(b, &err), AB_OK);
+    assert_int_equal(ab_tape_free(b, 2, &err), AB_OK); /* of lane 1 */
+    assert_int_equal(ab_tape_iteration_of_all(b, &err), AB_OK);
+    assert_int_equal(ab_tape_iteration_of_all(b, &err), AB_OK);
+    end(b, &tape);
+    const uint32_t begins[] = {0, 0, 0, 0, 1, 3, 3};
+    assert_int_equal(tape.n_iterations, 3);
+    assert_memory_equal(tape.iteration_begin, begins, sizeof begins);
+    ab_tape_fini(&tape);
+}
+
 static void none_before_the_first_phase(void **state)
 {
     (void)state;
@@ -160,6 +182,7 @@ int main(void)
         cmocka_unit_test(lanes_have_their_own_behind_what_guards_them),
         cmocka_unit_test(they_are_no_work),
         cmocka_unit_test(each_burst_has_its_own),
+        cmocka_unit_test(one_of_all_lanes_is_none_of_idle_ones),
         cmocka_unit_test(none_before_the_first_phase),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One session has all rows, so that they are compared within its rounds. Where some of the
- * proposals gain nothing, those that are left are measured together in one more.
+ * One session has the times of all rows, so that they are compared within its rounds, and one their
+ * memory. Where some of the proposals gain nothing, those that are left are measured together in two
+ * more.
  */
 #include "cli/advise/advise_measure.h"
 
@@ -9,6 +10,7 @@
 #include "cli/advise/advise_rules.h"
 #include "cli/benchmark/replay/replay.h"
 #include "stats/aggregate.h"
+#include "trace_tools/to_tape.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,28 +25,75 @@ struct asked { /* of one session */
     struct ab_advised_row *rows[MAPS_MAX]; /* where each goes */
     size_t n;
     bool wants_generals, is_list; /* -b names several */
+    bool is_memory;               /* this session is for the memory, else for the time */
     struct ab_advised *out;
 };
 
 /* ---- what was measured ---- */
 
-static void read_row(const struct ab_session *s, uint32_t i, uint32_t base,
-                     struct ab_advised_row *row)
+/* The price of the harness in a round: of the null at the same boundary. NaN = not known. */
+static double null_of(const struct ab_session *s, const char *boundary, uint32_t round)
+{
+    for (uint32_t i = 0; i < s->n_nulls && boundary != NULL; i++)
+        if (s->nulls[i].round == round && strcmp(s->nulls[i].boundary, boundary) == 0)
+            return s->nulls[i].ns_per_op;
+    return NAN;
+}
+
+/* Time in the allocator's calls of a whole replay, in one round: without the loop, and without the
+ * choice of a heap, which a program does not make. NaN = not known, or less than the harness's. */
+static double net_time(const struct ab_session *s, uint32_t backend, uint32_t round)
+{
+    const struct ab_result *r = ab_session_find(s, backend, AB_TRACE_PHASE, AB_OP_ALL, round);
+    if (r == NULL)
+        return NAN;
+    double net = r->ns_per_op - null_of(s, s->backends[backend].boundary, round);
+    return net > 0 ? net * (double)r->n_ops : (double)NAN;
+}
+
+static enum ab_status compare(const struct ab_session *s, uint32_t i, uint32_t base,
+                              struct ab_advised_row *row, struct ab_err *err)
+{
+    struct ab_pairs pairs;
+    double *x = calloc((size_t)s->n_rounds + 1, sizeof x[0]);
+    if (x == NULL || !ab_pairs_init(&pairs, s->n_rounds)) {
+        free(x);
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    }
+    uint32_t n = 0;
+    for (uint32_t round = 0; round < s->n_rounds; round++) {
+        double time = net_time(s, i, round);
+        if (isnan(time))
+            continue;
+        x[n++] = time;
+        ab_pairs_add(&pairs, net_time(s, base, round), time);
+    }
+    row->time_ns = ab_round_range_of(x, n).median;
+    if (i != base)
+        row->speed = ab_pairs_effect(&pairs);
+    ab_pairs_fini(&pairs);
+    free(x);
+    return AB_OK;
+}
+
+static enum ab_status read_row(const struct asked *asked, const struct ab_session *s, uint32_t i,
+                               uint32_t base, struct ab_advised_row *row, struct ab_err *err)
 {
     const struct ab_backend_info *b = &s->backends[i];
-    row->is_measured = b->status == AB_BACKEND_OK;
-    snprintf(row->name, sizeof row->name, "%s", b->name);
-    snprintf(row->reason, sizeof row->reason, "%.511s",
-             b->reason[0] != 0 ? b->reason : ab_backend_status_name(b->status));
+    bool is_ok = b->status == AB_BACKEND_OK;
+    if (asked->is_memory) {
+        row->memory_bytes = is_ok ? ab_session_rss_peak(s, i).median : (double)NAN;
+        return AB_OK;
+    }
+    row->is_measured = is_ok;
     row->time_ns = row->memory_bytes = NAN;
     row->speed = (struct ab_effect){.ratio = NAN, .low = NAN, .high = NAN};
-    if (!row->is_measured)
-        return;
-    row->reason[0] = 0;
-    row->time_ns = ab_session_run_time(s, i).median;
-    row->memory_bytes = ab_session_rss_peak(s, i).median;
-    if (i != base)
-        row->speed = ab_session_speed(s, i, base, NULL);
+    snprintf(row->name, sizeof row->name, "%s", b->name);
+    snprintf(row->reason, sizeof row->reason, "%.511s",
+             is_ok               ? ""
+             : b->reason[0] != 0 ? b->reason
+                                 : ab_backend_status_name(b->status));
+    return is_ok ? compare(s, i, base, row, err) : AB_OK;
 }
 
 static uint32_t find_base(const struct ab_session *s, const char *name)
@@ -55,24 +104,34 @@ static uint32_t find_base(const struct ab_session *s, const char *name)
     return UINT32_MAX;
 }
 
+static enum ab_status read_generals(struct asked *asked, const struct ab_session *s, uint32_t base,
+                                    struct ab_err *err)
+{
+    struct ab_advised *out = asked->out;
+    uint32_t first = s->n_backends - (uint32_t)asked->n;
+    size_t n = 0;
+    AB_TRY(read_row(asked, s, base, base, &out->base, err));
+    for (uint32_t i = 0; i < first && n < AB_ADVISED_GENERALS_MAX; i++)
+        if (i != base && s->backends[i].status != AB_BACKEND_ABSENT)
+            AB_TRY(read_row(asked, s, i, base, &out->generals[n++], err));
+    out->n_generals = n;
+    return AB_OK;
+}
+
 /* Rows of mappings come last, in their order. */
 static enum ab_status take(void *user, const struct ab_session *s, struct ab_err *err)
 {
     struct asked *asked = user;
-    struct ab_advised *out = asked->out;
     uint32_t base = find_base(s, asked->base), first = s->n_backends - (uint32_t)asked->n;
     if (base == UINT32_MAX || !ab_session_has_numbers(s, base))
         return ab_fail(err, AB_BACKEND, "%s has no numbers to compare with: %.400s", asked->base,
                        base != UINT32_MAX ? s->backends[base].reason : "it was not measured");
     if (asked->wants_generals)
-        read_row(s, base, base, &out->base);
-    for (uint32_t i = 0; i < first && asked->wants_generals; i++)
-        if (i != base && s->backends[i].status != AB_BACKEND_ABSENT &&
-            out->n_generals < AB_ADVISED_GENERALS_MAX)
-            read_row(s, i, base, &out->generals[out->n_generals++]);
+        AB_TRY(read_generals(asked, s, base, err));
     for (uint32_t i = 0; i < asked->n; i++)
-        read_row(s, first + i, base, asked->rows[i]);
-    out->n_rounds = s->n_rounds;
+        AB_TRY(read_row(asked, s, first + i, base, asked->rows[i], err));
+    if (!asked->is_memory)
+        asked->out->n_rounds = s->n_rounds;
     return AB_OK;
 }
 
@@ -106,13 +165,18 @@ static struct ab_options options_of_replay(const struct ab_options *o, const str
     r.base = asked->base;
     r.has_passes = true;
     memset(&r.passes, 0, sizeof r.passes);
-    r.passes.rounds[AB_PASS_MEMORY] = 1;
+    r.touch = AB_TOUCH_NONE;
+    if (asked->is_memory) {
+        r.touch = AB_TOUCH_PAGE;
+        r.rounds = r.processes = 1;
+        r.passes.rounds[AB_PASS_MEMORY] = 1;
+    }
     r.is_store_off = r.hides_failures = true;
     r.output = r.json = NULL;
     return r;
 }
 
-static enum ab_status run(const struct ab_options *o, struct asked *asked, struct ab_err *err)
+static enum ab_status run_one(const struct ab_options *o, struct asked *asked, struct ab_err *err)
 {
     const char *maps[MAPS_MAX], *backends[LISTS_MAX];
     const struct ab_replay_watch watch = {.take = take, .user = asked};
@@ -122,6 +186,16 @@ static enum ab_status run(const struct ab_options *o, struct asked *asked, struc
             return ab_fail(err, AB_SYSTEM, "out of memory");
     const struct ab_options r = options_of_replay(o, asked, maps, backends);
     return ab_replay(&r, &watch, &exit_code, err);
+}
+
+/* The program itself writes to its blocks, and outside of the calls: that is no time of an allocator's,
+ * but it is what makes memory resident. */
+static enum ab_status run(const struct ab_options *o, struct asked *asked, struct ab_err *err)
+{
+    asked->is_memory = false;
+    AB_TRY(run_one(o, asked, err));
+    asked->is_memory = true;
+    return run_one(o, asked, err);
 }
 
 static void ask(struct asked *asked, const struct ab_advice *a, uint32_t heaps,

@@ -93,30 +93,9 @@ static enum ab_status open_outputs(struct work *w, struct ab_err *err)
 /* C for the heaps that are advised alone. */
 static enum ab_status write_code(struct work *w, const char *trace, struct ab_err *err)
 {
-    struct ab_advice used = w->advice;
     struct ab_text text = {0};
-    uint32_t new_[AB_ADVICE_HEAPS_MAX];
-    used.n_heaps = 0;
-    for (size_t i = 0; i < w->advice.n_heaps; i++) {
-        bool is_used = (w->measured.used >> i & 1) != 0;
-        new_[i] = is_used ? (uint32_t)used.n_heaps : AB_ADVICE_NO_HEAP;
-        if (is_used)
-            used.heaps[used.n_heaps++] = w->advice.heaps[i];
-    }
-    used.groups = calloc(used.n_groups + 1, sizeof used.groups[0]);
-    if (used.groups == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory for the code");
-    for (size_t i = 0; i < used.n_groups; i++) {
-        used.groups[i] = w->advice.groups[i];
-        if (used.groups[i].heap != AB_ADVICE_NO_HEAP)
-            used.groups[i].heap = new_[used.groups[i].heap];
-        if (used.groups[i].heap == AB_ADVICE_NO_HEAP)
-            used.groups[i].kind = AB_ADVICE_KEEP;
-    }
-    ab_code_write(&used, trace, &text);
-    if (text.s != NULL)
-        fputs(text.s, w->code.to);
-    free(used.groups);
+    ab_code_write(&w->advice, w->measured.used, trace, &text);
+    fputs(text.s, w->code.to);
     ab_text_fini(&text);
     return ab_output_commit(&w->code, err);
 }

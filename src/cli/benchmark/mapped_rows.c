@@ -227,6 +227,32 @@ static void raise(uint64_t *most, uint64_t x)
         *most = x;
 }
 
+static void add_key(char *keys, size_t cap, const char *key, int n)
+{
+    static const char more[] = ", \u2026";
+    size_t at = strlen(keys), room = cap - at - sizeof more;
+    bool is_full = at >= sizeof more && strcmp(keys + at - (sizeof more - 1), more) == 0;
+    if (!is_full && at + sizeof more < cap && (size_t)n + 2 < room)
+        snprintf(keys + at, cap - at, "%s%.*s", at > 0 ? ", " : "", n, key);
+    else if (!is_full)
+        snprintf(keys + at, cap - at, "%s", more);
+}
+
+/* The text of the rules has them in their order: KEY=BACKEND,… */
+static void describe_rules(const struct ab_placement *p, const struct ab_route *route,
+                           struct ab_backend_info *info)
+{
+    const struct ab_route_heap *heaps = ab_route_heap_at(route->image, 0);
+    const char *at = p->text;
+    for (size_t i = 0; i < p->n_rules && *at != 0; i++) {
+        struct ab_mapped_heap *heap = &info->heaps[ab_route_shown(heaps, p->rules[i].heap)];
+        add_key(heap->keys, sizeof heap->keys, at, (int)strcspn(at, "="));
+        for (int depth = 0; *at != 0 && (*at != ',' || depth > 0); at++)
+            depth += (*at == '{') - (*at == '}');
+        at += *at == ',';
+    }
+}
+
 /* Heaps of one name are one. */
 static void describe_heaps(const struct ab_route *route, uint32_t n_phases,
                            struct ab_backend_info *info)
@@ -268,6 +294,7 @@ void ab_mapped_rows_fill(const struct ab_mapped_rows *rows, size_t row, struct a
     fill_environment(p, c);
     snprintf(info->map, sizeof info->map, "%s", p->text);
     describe_heaps(route, rows->n_phases, info);
+    describe_rules(p, route, info);
 }
 
 void ab_mapped_rows_fini(struct ab_mapped_rows *rows)

@@ -9,6 +9,7 @@
 #include "backend/presets.h"
 #include "cli/options/options_parse.h"
 #include "core/text.h"
+#include "result/session.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -119,13 +120,22 @@ static enum ab_status take_sets(struct ab_resume *r, struct ab_err *err)
     return status;
 }
 
-static enum ab_status take_cache(struct ab_resume *r, struct ab_err *err)
+/* What a replay was told as --NAME VALUE, unless it is told anew. */
+static enum ab_status take_setting(struct ab_resume *r, const char *name, bool is_given,
+                                   struct ab_err *err)
 {
-    const char *const *settings = r->stored.session.settings;
-    for (; *settings != NULL && r->options.cache_bytes == 0; settings++)
-        if (strncmp(*settings, "cache=", 6) == 0)
-            return ab_options_set(AB_COMMAND_REPLAY, "cache", *settings + 6, &r->options, err);
-    return AB_OK;
+    const char *value = ab_session_setting(&r->stored.session, name);
+    return is_given || value == NULL
+               ? AB_OK
+               : ab_options_set(AB_COMMAND_REPLAY, name, value, &r->options, err);
+}
+
+static enum ab_status take_replay(struct ab_resume *r, struct ab_err *err)
+{
+    struct ab_options *o = &r->options;
+    AB_TRY(take_setting(r, "cache", o->cache_bytes != 0, err));
+    AB_TRY(take_setting(r, "each", o->has_each_scope, err));
+    return take_setting(r, "budget", o->each_budget_ns != 0, err);
 }
 
 static enum ab_status take_touch(struct ab_resume *r, struct ab_err *err)
@@ -245,7 +255,7 @@ static enum ab_status complete_options(struct ab_resume *r, const char *kind, st
     if (status == AB_OK)
         status = is_trace ? take_touch(r, err) : take_sets(r, err);
     if (status == AB_OK && is_trace)
-        status = take_cache(r, err);
+        status = take_replay(r, err);
     if (is_trace)
         take_tape(r);
     return status;

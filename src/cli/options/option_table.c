@@ -45,6 +45,7 @@ enum {
 #define GIVEN(member) .also = offsetof(struct ab_options, member)
 #define TIMEOUT TIME(timeout_ns, TIMEOUT_LEAST_NS, UINT64_MAX), .range = "must be at least 10ms"
 
+static const char *const eaches[] = {"nothing", "scope", NULL};
 static const char *const thps[] = {"default", "never", NULL};
 static const char *const lives[] = {"keep", "drop", NULL};
 static const char *const embeds[] = {"merged", "full", "none", NULL}; /* enum ab_embed */
@@ -147,7 +148,7 @@ static const struct ab_option_info table[] = {
     {"touch", "HOW",
      "which bytes of a new block are written: none, first(N), ends, page\n"
      "(one per page), line (one per cache line), all (default: page)",
-     "What runs", 0, REPLAY | ADVISE, SPECIAL(ab_option_touch), GIVEN(has_touch),
+     "What runs", 0, REPLAY, SPECIAL(ab_option_touch), GIVEN(has_touch),
      .words = ab_option_touches},
     {"cache", "SIZE",
      "between the calls, read a buffer of this size as the program uses data\n"
@@ -155,6 +156,16 @@ static const struct ab_option_info table[] = {
      "(default: none; the calls follow each other). Other work than without",
      "What runs", 0, REPLAY, BYTES(cache_bytes, AB_CACHE_LEAST, AB_CACHE_MOST),
      .range = "1KiB to 64MiB", RARE},
+    {"each", "WHAT",
+     "scope: also time the allocator's calls in each scope of the trace, a\n"
+     "frame or a request, as its marks say or else as it is found (default:\n"
+     "nothing)",
+     "What runs", 0, REPLAY, WORD(has_each_scope, eaches)},
+    {"budget", "TIME",
+     "with --each: count the scopes in which the allocator's calls took more\n"
+     "than this, 1ns to 60s",
+     "What runs", 0, REPLAY, TIME(each_budget_ns, 1, UINT64_C(60000000000)), .range = "1ns to 60s",
+     RARE},
     {"threads", "N",
      "worker threads (\"lanes\") that replay the recorded threads: recorded\n"
      "(default: the most that were alive at the same time) or 1 to 256; with 1\n"

@@ -14,6 +14,7 @@ json_t *ab_json_mapping(struct ab_json *w, const struct ab_backend_info *b)
         const struct ab_mapped_heap *heap = &b->heaps[h];
         json_t *item = json_object();
         ab_json_put(w, item, "name", ab_json_string(heap->name));
+        ab_json_put(w, item, "keys", ab_json_string(heap->keys));
         ab_json_put(w, item, "n_requests", ab_json_integer(heap->n_requests));
         ab_json_put(w, item, "requested_bytes", ab_json_integer(heap->requested_bytes));
         ab_json_put(w, item, "live_peak_blocks", ab_json_integer(heap->live_peak_blocks));

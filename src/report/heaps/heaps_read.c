@@ -22,6 +22,8 @@ void ab_stored_mapping(struct ab_json_reader *r, const struct ab_json_node *back
         struct ab_mapped_heap *heap = &b->heaps[b->n_heaps++];
         struct ab_json_node item = ab_json_item_object(r, &list, i);
         ab_json_text_into(r, &item, "name", heap->name, sizeof heap->name);
+        if (ab_json_has(r, &item, "keys"))
+            ab_json_text_into(r, &item, "keys", heap->keys, sizeof heap->keys);
         heap->n_requests = ab_json_whole(r, &item, "n_requests", INT64_MAX, 0);
         heap->requested_bytes = ab_json_whole(r, &item, "requested_bytes", INT64_MAX, 0);
         heap->live_peak_blocks = ab_json_whole(r, &item, "live_peak_blocks", INT64_MAX, 0);

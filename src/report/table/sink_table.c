@@ -12,6 +12,7 @@
 #include "core/text.h"
 #include "report/counts/table_counts.h"
 #include "report/format.h"
+#include "report/heaps/table_heaps.h"
 #include "report/iterations/table_iterations.h"
 #include "report/table/answer/answer.h"
 #include "report/table/session/table_depth.h"
@@ -271,8 +272,10 @@ static void print_report(struct report *r)
     ab_answer_print(r->to, r->view, r->style);
     if (has_results && !is_exec)
         ab_table_counts(r->to, r->s, r->style);
-    if (has_results && !is_exec)
+    if (has_results && !is_exec) {
         ab_table_iterations(r->to, r->s, r->style);
+        ab_table_heaps(r->to, r->s, r->style);
+    }
     if (has_results && !is_exec && r->style.topics != 0)
         print_topics(r);
     ab_rounds_print(r->to, r->s, r->style);

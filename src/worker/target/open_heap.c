@@ -79,6 +79,47 @@ const struct ab_backend *ab_worker_find_backend(struct ab_worker *w)
     return ab_backend_variant(b, request->values);
 }
 
+/* Its setting threads=none; NULL = it has none, or another value. */
+static const struct ab_param *find_one_thread(const struct ab_backend *b, const uint64_t *values)
+{
+    for (size_t i = 0; i < b->n_params; i++) {
+        const struct ab_param *p = &b->params[i];
+        if (strcmp(p->name, "threads") == 0 && p->type == AB_PARAM_CHOICE &&
+            strcmp(p->choices[values[i]], "none") == 0)
+            return p;
+    }
+    return NULL;
+}
+
+/* Behind the n characters of `to`; what does not fit is left out. How many there are then. */
+static size_t add_text(char *to, size_t cap, size_t n, const char *text)
+{
+    while (*text != 0 && n + 1 < cap)
+        to[n++] = *text++;
+    to[n] = 0;
+    return n;
+}
+
+static _Noreturn void fail_open(struct ab_worker *w, const struct ab_backend *b,
+                                const struct ab_work_of_heap *work, int error)
+{
+    const char *name = work->name != NULL ? work->name : "", *is = work->name != NULL ? ": " : "";
+    const struct ab_param *p = find_one_thread(b, w->page->request.values);
+    char others[128] = "", lanes[24];
+    size_t n = 0;
+    if (p == NULL || work->facts->lanes <= 1)
+        ab_worker_fail(w, AB_FAILURE_OPEN, name, is, "open refused: ", strerrordesc_np(error),
+                       NULL);
+    for (const char *const *c = p->choices; *c != NULL; c++)
+        if (strcmp(*c, "none") != 0) {
+            n = add_text(others, sizeof others, n, n > 0 ? ", threads=" : "threads=");
+            n = add_text(others, sizeof others, n, *c);
+        }
+    ab_worker_fail(w, AB_FAILURE_OPEN, name, is, "threads=none is for one thread, this work has ",
+                   ab_worker_number(lanes, work->facts->lanes),
+                   ": leave the setting out, or use one of ", others, NULL);
+}
+
 struct ab_heap *ab_worker_open_backend(struct ab_worker *w, const struct ab_backend *b,
                                        const struct ab_work_of_heap *work)
 {
@@ -88,9 +129,7 @@ struct ab_heap *ab_worker_open_backend(struct ab_worker *w, const struct ab_back
     check_lanes(w, b, work);
     int error = b->open(&args, &heap);
     if (error != 0)
-        ab_worker_fail(w, AB_FAILURE_OPEN, work->name != NULL ? work->name : "",
-                       work->name != NULL ? ": " : "", "open refused: ", strerrordesc_np(error),
-                       NULL);
+        fail_open(w, b, work, error);
     return heap;
 }
 

@@ -31,6 +31,7 @@ struct replay {
     int spool;     /* copy of standard input, without a name; -1 = none */
     struct ab_trace_feed_options options;
     struct ab_trace_feed *feed;
+    struct ab_scopes scopes;
     struct ab_tape_map map;
     struct ab_overview overview;
 };
@@ -122,6 +123,22 @@ static enum ab_status lay_down(struct replay *r, struct ab_err *err)
     return status;
 }
 
+static enum ab_status find_scopes(const struct ab_options *o, const char *file, struct replay *r,
+                                  struct ab_err *err)
+{
+    if (o->each_budget_ns != 0 && !o->has_each_scope)
+        return ab_fail(err, AB_USAGE, "--budget needs --each scope");
+    if (!o->has_each_scope)
+        return AB_OK;
+    enum ab_status status = ab_scopes_find(file, o->is_partial, &r->scopes, err);
+    if (status == AB_OK && r->scopes.from == AB_SCOPES_NONE)
+        return ab_fail(err, AB_CONFIG,
+                       "%s: --each scope: it has no marks, and no scopes are found in it", file);
+    r->options.tape.scopes = &r->scopes;
+    r->options.tape.budget_ns = o->each_budget_ns;
+    return status;
+}
+
 static enum ab_status read_trace(const struct ab_options *o, struct replay *r, struct ab_err *err)
 {
     const char *file = r->file[0] != 0 ? r->file : r->path;
@@ -130,7 +147,9 @@ static enum ab_status read_trace(const struct ab_options *o, struct replay *r, s
     r->options.tape.progress = show_reading;
     r->options.tape.user = &reading;
     set_burst(o, &r->options);
-    enum ab_status status = ab_trace_feed_open(file, &r->options, &r->feed, err);
+    enum ab_status status = find_scopes(o, file, r, err);
+    if (status == AB_OK)
+        status = ab_trace_feed_open(file, &r->options, &r->feed, err);
     if (status == AB_OK && (status = lay_down(r, err)) == AB_OK)
         ab_overview_end(r->feed->pusher.overview, &r->overview);
     ab_progress_end(&reading.line);
@@ -143,10 +162,10 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
                               struct ab_resume *resume, const struct ab_replay_watch *watch,
                               int *exit_code, struct ab_err *err)
 {
-    char touch[64], program[300], threads[64], burst[64], cache[64];
+    char touch[64], program[300], threads[64], burst[64], cache[64], budget[64];
     const struct ab_trace_info *info = &r->feed->info;
     const struct ab_tape *tape = &r->feed->total;
-    const char *settings[8], *slash = strrchr(r->path, '/');
+    const char *settings[10], *slash = strrchr(r->path, '/');
     unsigned n = 0;
     snprintf(program, sizeof program, "program=%s", info->program);
     snprintf(threads, sizeof threads, "threads=%llu in %u lanes", (unsigned long long)info->threads,
@@ -156,6 +175,12 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
     if (o->cache_bytes != 0) {
         snprintf(cache, sizeof cache, "cache=%llu", (unsigned long long)o->cache_bytes);
         settings[n++] = cache;
+    }
+    if (o->has_each_scope)
+        settings[n++] = "each=scope";
+    if (o->each_budget_ns != 0) {
+        snprintf(budget, sizeof budget, "budget=%lluns", (unsigned long long)o->each_budget_ns);
+        settings[n++] = budget;
     }
     if (info->threads > 1)
         settings[n++] = threads;
@@ -212,6 +237,7 @@ static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume 
         status = measure(o, &r, resume, watch, exit_code, err);
     ab_trace_feed_close(r.feed);
     ab_tape_map_close(&r.map);
+    ab_scopes_fini(&r.scopes);
     if (r.spool >= 0)
         close(r.spool);
     return status;

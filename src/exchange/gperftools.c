@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the debug libraries of gperftools write with TCMALLOC_TRACE=1, a line for a call, its words
+ * apart by tabs: what was called, bytes, address, thread, then its stack. A resize is a free of the
+ * old block, then "realloc" with the new one: it is taken for one where no other line is between.
+ * calloc is a malloc, and so is memalign, with the larger block that the address is in: its free
+ * names another address. The size beside a free is that of its block, which nobody needs: 0 in what
+ * is written here.
+ */
+#include "exchange/formats.h"
+#include "exchange/scan.h"
+
+static const char expected[] =
+    "a line of gperftools, a call, bytes, address and thread, apart by tabs";
+
+struct line {
+    char call; /* 'm' 'f' 'r'; 0 = none */
+    uint64_t size, address, thread;
+};
+
+static bool read_line(const char *at, struct line *out)
+{
+    out->call = at[0];
+    return (ab_scan_text(&at, "malloc\t") || ab_scan_text(&at, "free\t") ||
+            ab_scan_text(&at, "realloc\t")) &&
+           ab_scan_decimal(&at, &out->size) && ab_scan_text(&at, "\t") &&
+           ab_scan_pointer(&at, &out->address) && ab_scan_text(&at, "\t") &&
+           ab_scan_decimal(&at, &out->thread) && out->thread >> 63 == 0 &&
+           (ab_scan_end(at) || *at == '\t');
+}
+
+static enum ab_status take_free(struct ab_intake *to, struct line *freed, struct ab_err *err)
+{
+    struct ab_foreign_call call = {
+        .kind = AB_EVENT_FREE, .old = freed->address, .thread = freed->thread};
+    bool is_there = freed->call == 'f';
+    freed->call = 0;
+    return is_there ? ab_intake_take(to, &call, err) : AB_OK;
+}
+
+/* `freed` is the line before, where that is a free: it may have been the first half of a resize. */
+static enum ab_status take(struct ab_intake *to, const struct line *l, struct line *freed,
+                           struct ab_err *err)
+{
+    struct ab_foreign_call call = {
+        .kind = AB_EVENT_ALLOC, .address = l->address, .size = l->size, .thread = l->thread};
+    if (l->call == 'r' && freed->call == 'f' && freed->thread == l->thread) {
+        call.kind = AB_EVENT_RESIZE;
+        call.old = freed->address;
+        freed->call = 0;
+    }
+    AB_TRY(take_free(to, freed, err));
+    if (l->call != 'f')
+        return ab_intake_take(to, &call, err);
+    *freed = *l;
+    return AB_OK;
+}
+
+enum ab_status ab_import_gperftools(struct ab_feed *from, struct ab_intake *to, struct ab_err *err)
+{
+    struct line l, freed = {0};
+    for (char *text;;) {
+        const char *at;
+        AB_TRY(ab_feed_line(from, &text, err));
+        if (text == NULL)
+            return take_free(to, &freed, err);
+        at = text;
+        if (ab_scan_text(&at, "Trace started: ") || ab_scan_text(&at, "func\t"))
+            continue;
+        if (!read_line(text, &l))
+            return ab_feed_odd_line(from, text, expected, err);
+        AB_TRY(take(to, &l, &freed, err));
+    }
+}
+
+static void begin(struct ab_outlet *x)
+{
+    fputs("Trace started: 0\nfunc\tsize\tptr\tthread_id\tstack pcs for tools/symbolize\n", x->to);
+}
+
+static void put_line(struct ab_outlet *x, const char *call, const struct ab_event *e, uint64_t size)
+{
+    fprintf(x->to, "%s\t%llu\t%#llx\t%u\n", call, (unsigned long long)size,
+            (unsigned long long)ab_outlet_address(e), e->thread + 1);
+}
+
+static void put(struct ab_outlet *x, const struct ab_event *e)
+{
+    if (e->kind == AB_EVENT_THREAD_END)
+        return;
+    if (e->kind == AB_EVENT_FREE || e->kind == AB_EVENT_RESIZE)
+        put_line(x, "free", e, 0);
+    if (e->kind != AB_EVENT_FREE)
+        put_line(x, e->kind == AB_EVENT_RESIZE ? "realloc" : "malloc", e, e->size);
+}
+
+const struct ab_outlet_format ab_export_gperftools = {.begin = begin, .put = put};

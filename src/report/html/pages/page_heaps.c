@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Mapped rows: what each of their heaps served, how long that took and what lived in it, with bars for
+ * the shares.
+ */
+#include "report/html/pages/pages.h"
+
+#include "core/units_show.h"
+#include "report/heaps/heaps_view.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { BAR_PX = 90 };
+
+/* In the colour of the heap's back end where the report has it as a row of its own. */
+static void put_bar(struct ab_html *h, struct ab_paint paint, double share, const char *text)
+{
+    const struct ab_colour_info *c = &ab_colours[paint.colour];
+    ab_html_f(h, "<td class=\"n\">%s", text);
+    if (share > 0)
+        ab_html_f(h,
+                  "<br><svg width=\"%d\" height=\"6\" aria-hidden=\"true\"><rect class=\"%s\" "
+                  "fill=\"currentColor\" color=\"%s\" x=\"%.1f\" width=\"%.1f\" height=\"6\"/>"
+                  "</svg>",
+                  BAR_PX, c->class_name, c->light, BAR_PX * (1 - share), BAR_PX * share);
+    ab_html_f(h, "</td>");
+}
+
+static void put_share(struct ab_html *h, struct ab_paint paint, double share)
+{
+    char text[32] = "n/a";
+    if (isfinite(share))
+        snprintf(text, sizeof text, share > 0 && share < 0.0005 ? "<0.1 %%" : "%.1f %%",
+                 100 * share);
+    put_bar(h, paint, share, text);
+}
+
+static void put_row(struct ab_html *h, const struct ab_report *report,
+                    const struct ab_mapped_heap *heap, const struct ab_heap_row *row,
+                    double all_bytes)
+{
+    double floor_ns = report->session->timer.floor_ns;
+    struct ab_paint paint = ab_report_paint(report, heap->name);
+    char p50[48], p99[48], bytes[48];
+    ab_html_f(h, "<tr><th scope=\"row\">%s</th><td><code>%s</code></td>", heap->name, heap->keys);
+    put_share(h, paint, row->call_share);
+    put_share(h, paint, row->time_share);
+    ab_html_f(h, "<td class=\"n\">%s</td><td class=\"n\">%s</td>",
+              ab_axis_time_text(p50, sizeof p50, row->p50, floor_ns),
+              ab_axis_time_text(p99, sizeof p99, row->p99, floor_ns));
+    put_bar(h, paint, all_bytes > 0 ? (double)row->live_peak_bytes / all_bytes : 0,
+            ab_units_bytes(bytes, sizeof bytes, (double)row->live_peak_bytes));
+    ab_html_f(h, "<td class=\"n\">%llu</td></tr>\n", (unsigned long long)row->live_peak_blocks);
+}
+
+/* Bars of live bytes are shares of their sum: the peaks need not be at one moment. */
+static void put_table(struct ab_html *h, const struct ab_report *report, uint32_t backend,
+                      const char *phase, const struct ab_heap_row *rows, uint32_t n)
+{
+    static const char *const columns[] = {"heap", "serves",     "#calls",  "#time", "#p50",
+                                          "#p99", "#live peak", "#blocks", NULL};
+    const struct ab_backend_info *b = &report->session->backends[backend];
+    char title[sizeof b->name + 80];
+    double all_bytes = 0;
+    for (uint32_t i = 0; i < n; i++)
+        all_bytes += (double)rows[i].live_peak_bytes;
+    snprintf(title, sizeof title, "%s: %.64s", b->name, phase);
+    ab_page_table_begin(h, title, columns);
+    for (uint32_t i = 0; i < n; i++)
+        put_row(h, report, &b->heaps[rows[i].heap], &rows[i], all_bytes);
+    ab_page_table_end(h);
+}
+
+void ab_page_heaps(struct ab_html *h, const struct ab_report *report)
+{
+    const struct ab_session *s = report->session;
+    struct ab_heap_row rows[AB_ROUTE_HEAPS_MAX];
+    struct ab_hdr *scratch = malloc(sizeof *scratch);
+    bool is_begun = false;
+    h->is_short_of_memory = h->is_short_of_memory || scratch == NULL;
+    for (uint32_t b = 0; b < s->n_backends && scratch != NULL; b++)
+        for (uint32_t p = 0; p < s->n_phases && ab_session_has_numbers(s, b); p++) {
+            uint32_t n = ab_heaps_view(s, b, s->phases[p], scratch, rows);
+            if (n == 0)
+                continue;
+            if (!is_begun)
+                ab_html_f(h, "<p>Rows of several heaps, heap by heap: the share of all calls, of "
+                             "the time that they take without the clock's own, percentiles of "
+                             "one call, and the most that lived in the heap at once. Calls and "
+                             "live bytes are those of the work, exact.</p>\n");
+            is_begun = true;
+            put_table(h, report, b, s->phases[p], rows, n);
+        }
+    free(scratch);
+}

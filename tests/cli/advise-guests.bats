@@ -1,0 +1,81 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# Advice for programs whose right answer is known, from their call sites alone: tests/guests/
+# prog_placed.c says itself what is expected, allocators/examples/frame-game in its first comment.
+# What is looked at is what was found; whether it pays is a matter of times.
+
+load helpers
+
+PLACED=$GUESTS/prog_placed
+
+# Records and advises; the document is in $OUT/advice.json, what the program printed in $OUT/says.
+advise() { # COMMAND…
+    allocbench record --sites=8 -q -o "$OUT/t.abt" -- "$@" >"$OUT/says" 2>"$OUT/stderr" 3>&- ||
+        fail "$*: recording ended with $?"
+    bench advise -q -b glibc,slab --rounds 1 --json "$OUT/advice.json" -o "$OUT/advice.map" "$OUT/t.abt"
+    expect_code 0
+}
+
+kind_of() { # FUNCTION
+    jq -r --arg name "$1" '[.groups[] | select(.function == $name) | .kind] | unique | join(" ")' \
+        "$OUT/advice.json"
+}
+
+expect_kind() { # KIND FUNCTION
+    [ "$(kind_of "$2")" = "$1" ] || fail "$2: $(kind_of "$2"), not $1"
+}
+
+expect_answers() { # KIND SEED
+    local what kind name
+    advise "$PLACED" "$1" "$2"
+    while read -r what kind name; do
+        [ "$what" != expected: ] || expect_kind "$kind" "$name"
+    done <"$OUT/says"
+}
+
+# bats test_tags=full
+@test "a guest for each kind of placement: found with ten seeds" {
+    for kind in stack arena double pool slab keep; do
+        for seed in 1 2 3 4 5 6 7 8 9 10; do
+            expect_answers "$kind" "$seed"
+        done
+    done
+}
+
+@test "stack, arena, pool and malloc are told apart" {
+    for kind in stack arena pool keep; do
+        expect_answers "$kind" 11
+    done
+}
+
+# bats test_tags=full
+@test "a planted survivor is named with its file and line, and leaves the arena: ten seeds" {
+    for seed in 1 2 3 4 5 6 7 8 9 10; do
+        expect_answers survivor "$seed"
+        read -r _ name place < <(grep '^survivor:' "$OUT/says")
+        jq -r '.groups[] | select(.survivors | length > 0) | select(.calls > 1000)
+            | "\(.function) \(.file):\(.line)"' "$OUT/advice.json" >"$OUT/survivors"
+        grep -qx "$name $place" "$OUT/survivors" || fail "$seed: $name $place is not named"
+        [ "$(wc -l <"$OUT/survivors")" -eq 1 ] || fail "$seed: others are named: $(cat "$OUT/survivors")"
+        [ "$(kind_of "$name")" != frame ] || fail "$seed: $name is in the arena"
+    done
+}
+
+@test "the frame game: what its author would choose, without marks" {
+    need_compilers gcc
+    local game=$ROOT/allocators/examples/frame-game/frame_game.c
+    gcc -std=c11 -O2 -g -o "$OUT/frame_game" "$game"
+    advise "$OUT/frame_game" 100
+    for name in build_labels build_draw_list find_visible; do expect_kind frame "$name"; done
+    expect_kind pool spawn_particles
+    for name in load_asset load_level; do expect_kind keep "$name"; done
+    jq -e '.scopes.n == 100 and .scopes.from == "found"' "$OUT/advice.json"
+    advise "$OUT/frame_game" --leaky-trail
+    expect_kind frame build_labels
+    [ "$(kind_of spawn_trail)" != frame ] || fail "a trail is in the arena"
+    local line
+    line=$(grep -n 'survivor: three of them' "$game" | cut -d: -f1)
+    jq -e --argjson line "$line" '.groups[] | select(.function == "spawn_trail") | .line == $line
+        and .n_survivors == 3 and [.survivors[].born] == [41, 112, 204]' "$OUT/advice.json"
+}
