@@ -6,6 +6,7 @@
 #define AB_RESULT_HEAP_PART_H
 
 #include "result/hdr.h"
+#include "wire/route.h"
 
 #include <math.h>
 
@@ -15,6 +16,12 @@ struct ab_mapped_heap { /* of a mapped row: what it serves; heaps of one name ar
                        longer is "…". "" = not known */
     uint64_t n_requests, requested_bytes; /* allocations and resizes */
     uint64_t live_peak_blocks, live_peak_bytes;
+};
+
+/* Requests that each rule of a mapped row decided on, in the order of the rules. */
+struct ab_mapped_rules {
+    uint64_t n_requests[AB_ROUTE_RULES_MAX];
+    uint32_t n; /* 0 = not known: of an older result */
 };
 
 /* What one heap of a mapped row served: one op kind, or all. The counts are those of the tape, so they

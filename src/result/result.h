@@ -61,6 +61,7 @@ struct ab_backend_info {
     char map[2048];      /* of several heaps: the rules, "frame=arena,*=glibc"; "" = one heap */
     struct ab_mapped_heap heaps[AB_ROUTE_HEAPS_MAX];
     uint32_t n_heaps; /* 0 = one heap */
+    struct ab_mapped_rules rules;
 };
 
 extern const char *const ab_boundary_names[AB_BOUNDARY_COUNT];

@@ -17,6 +17,7 @@
 #include "wire/source.h"
 
 #define AB_ROUTE_HEAPS_MAX 16
+#define AB_ROUTE_RULES_MAX 64
 
 struct ab_route_heap {
     uint32_t source;  /* enum ab_source */

@@ -56,6 +56,11 @@ heaps_of() { # ROW
     bench replay "$trace" --rounds 1 -b slab --map 'site:make_label=arena,site:make_part=2*arena' \
         --map 'site:make_*&site:ge?&size:72=slab,site:main=pool' --map @found.map --json "$OUT/r.json" -q
     expect_code 0
+    expect_json '.backends[1].map.rule_requests == [6600, 800, 100]
+        and .backends[2].map.rule_requests == [800, 6700, 0]' "$OUT/r.json"
+    bench report "$OUT/r.json" -v
+    tr -s '\n ' '  ' <"$OUT/stdout" >"$OUT/notes"
+    grep -qF '2*arena,*=glibc (88.0 %, 10.7 %, 1.3 % of the requests)' "$OUT/notes" || fail "no shares"
     # A resize is of the site that allocated its block.
     [ "$(heaps_of @map)" = '[["arena",6600,30],["2*arena",800,4],["glibc",100,100]]' ] ||
         fail "$(heaps_of @map)"

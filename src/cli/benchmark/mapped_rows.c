@@ -294,6 +294,8 @@ void ab_mapped_rows_fill(const struct ab_mapped_rows *rows, size_t row, struct a
     fill_environment(p, c);
     snprintf(info->map, sizeof info->map, "%s", p->text);
     describe_heaps(route, rows->n_phases, info);
+    info->rules.n = (uint32_t)p->n_rules;
+    memcpy(info->rules.n_requests, route->n_requests, sizeof info->rules.n_requests);
     describe_rules(p, route, info);
 }
 

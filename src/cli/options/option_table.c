@@ -111,13 +111,16 @@ static const struct ab_option_info table[] = {
      "serve each request by one of several back ends, as a row @map beside those\n"
      "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"
      "first that fits decides. KEY: a set of the workload, size:64, size:1-64,\n"
-     "lane:0, * for the rest (default: glibc); replaces the workload's `via`",
+     "lane:0, several joined by &, * for the rest (default: glibc); replaces the\n"
+     "workload's `via`",
      "What runs", 0, RUN, LIST_OF(maps)},
     {"map", "RULES",
      "serve each request by one of several back ends, as a row @map beside those\n"
      "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"
-     "first that fits decides. KEY: size:64, size:1-64, lane:0, * for the rest\n"
-     "(default: glibc)",
+     "first that fits decides. KEY: site:FUNCTION, site:FILE:LINE,\n"
+     "site:MODULE+0xADDRESS, scope (dies before its scope ends), size:64,\n"
+     "size:1-64, lane:0, several joined by &; * for the rest (default: glibc).\n"
+     "2*BACKEND: two heaps, taken in turn by scopes",
      "What runs", 0, REPLAY, LIST_OF(maps)},
     {"stdin", "FILE", "standard input of the command (default: empty)", "What runs", 0, EXEC,
      TEXT(stdin_path)},

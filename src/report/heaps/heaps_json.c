@@ -8,7 +8,7 @@ json_t *ab_json_mapping(struct ab_json *w, const struct ab_backend_info *b)
 {
     if (b->n_heaps == 0)
         return json_null();
-    json_t *o = json_object(), *list = json_array();
+    json_t *o = json_object(), *list = json_array(), *requests = json_array();
     ab_json_put(w, o, "rules", ab_json_string(b->map));
     for (uint32_t h = 0; h < b->n_heaps; h++) {
         const struct ab_mapped_heap *heap = &b->heaps[h];
@@ -22,6 +22,9 @@ json_t *ab_json_mapping(struct ab_json *w, const struct ab_backend_info *b)
         ab_json_append(w, list, item);
     }
     ab_json_put(w, o, "heaps", list);
+    for (uint32_t i = 0; i < b->rules.n; i++)
+        ab_json_append(w, requests, ab_json_integer(b->rules.n_requests[i]));
+    ab_json_put(w, o, "rule_requests", requests);
     return o;
 }
 

@@ -29,6 +29,15 @@ void ab_stored_mapping(struct ab_json_reader *r, const struct ab_json_node *back
         heap->live_peak_blocks = ab_json_whole(r, &item, "live_peak_blocks", INT64_MAX, 0);
         heap->live_peak_bytes = ab_json_whole(r, &item, "live_peak_bytes", INT64_MAX, 0);
     }
+    struct ab_json_node requests = ab_json_array_if_any(r, &o, "rule_requests");
+    n = ab_json_count(r, &requests, AB_ROUTE_RULES_MAX);
+    for (size_t i = 0; i < n && r->status == AB_OK; i++) {
+        struct ab_json_node item = ab_json_item(&requests, i);
+        json_int_t n_requests = json_is_integer(item.json) ? json_integer_value(item.json) : -1;
+        if (n_requests < 0)
+            ab_json_fail(r, &item, "must be a whole number, 0 or more");
+        b->rules.n_requests[b->rules.n++] = (uint64_t)n_requests;
+    }
 }
 
 static uint32_t find_heap(struct ab_stored_reader *r, const struct ab_json_node *o,

@@ -24,8 +24,6 @@ struct ab_route_rule { /* fits where all that it asks for does; {0} fits all */
     uint32_t odd_heap; /* of blocks born in odd scopes; as `heap` where there is one for all */
 };
 
-enum { AB_ROUTE_RULES_MAX = 64 };
-
 /* Of the heaps that say `renews`, those that one lane alone uses are renewed; not such whose frees
  * depend on what they refuse. */
 struct ab_route_plan {

@@ -122,6 +122,19 @@ static void print_conditions(const struct notes *r)
     print_note(r, &note);
 }
 
+/* " (94.9 %, 5.1 % of the requests)": what each rule decided on. */
+static void add_shares(const struct ab_mapped_rules *rules, struct ab_text *note)
+{
+    double all = 0;
+    for (uint32_t i = 0; i < rules->n; i++)
+        all += (double)rules->n_requests[i];
+    for (uint32_t i = 0; i < rules->n && all > 0; i++)
+        ab_text_addf(note, "%s%.1f %%", i == 0 ? " (" : ", ",
+                     (double)rules->n_requests[i] / all * 100);
+    if (rules->n > 0 && all > 0)
+        ab_text_add(note, " of the requests)");
+}
+
 /* Which back end served what, in rows of several. */
 static void print_placements(const struct notes *r)
 {
@@ -139,7 +152,10 @@ static void print_placements(const struct notes *r)
                          ab_units_bytes(bytes, sizeof bytes, (double)heap->live_peak_bytes));
         }
         if (note.s != NULL)
-            ab_text_addf(&note, ". Rules: %s.", b->map);
+            ab_text_addf(&note, ". Rules: %s", b->map);
+        add_shares(&b->rules, &note);
+        if (note.s != NULL)
+            ab_text_add(&note, ".");
         print_note(r, &note);
     }
 }
