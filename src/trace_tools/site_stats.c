@@ -40,6 +40,7 @@ static void give(struct ab_site_stats *s, const struct ab_event *e)
     site->size_least = is_first || e->size < site->size_least ? e->size : site->size_least;
     site->size_most = e->size > site->size_most ? e->size : site->size_most;
     s->live_bytes += e->size;
+    s->live_by_size[ab_class_of(e->size)]++;
     s->site_of_slot[e->slot] = e->site;
     s->last_block[e->thread] = e->block + 1;
 }
@@ -52,6 +53,7 @@ static struct ab_site_stat *take_back(struct ab_site_stats *s, const struct ab_e
     site->live_bytes -= block->size;
     site->live_blocks--;
     s->live_bytes -= block->size;
+    s->live_by_size[ab_class_of(block->size)]--;
     return site;
 }
 
@@ -63,6 +65,7 @@ static void end_life(struct ab_site_stats *s, const struct ab_event *e,
     unsigned class = life == 0 ? 0 : ab_log2(life) + 1;
     class = class < AB_SITE_LIVES ? class : AB_SITE_LIVES - 1;
     site->frees++;
+    s->lives[ab_class_of(block->size)][class]++;
     site->lives[class] += site->lives[class] < UINT32_MAX;
     if (s->last_block[e->thread] == e->block + 1) {
         site->temporary++;

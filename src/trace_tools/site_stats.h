@@ -8,6 +8,7 @@
 #ifndef AB_TRACE_TOOLS_SITE_STATS_H
 #define AB_TRACE_TOOLS_SITE_STATS_H
 
+#include "trace_tools/size_classes.h"
 #include "trace_tools/walk.h"
 
 enum { AB_SITE_LIVES = 40 }; /* by log2 of the calls between: up to 2^39, and the rest */
@@ -33,6 +34,8 @@ struct ab_site_stats {          /* begins as {0} */
     uint64_t *last_block; /* by thread: number of the one that it allocated last + 1 */
     size_t cap_threads;
     uint64_t live_bytes, peak_bytes, peak_number, n_events;
+    uint64_t lives[AB_CLASS_COUNT][AB_SITE_LIVES]; /* of all freed blocks, by their last size too */
+    uint64_t live_by_size[AB_CLASS_COUNT];         /* blocks that live */
 };
 
 /* For struct ab_walk: user is the stats. */

@@ -79,3 +79,15 @@ expect_answers() { # KIND SEED
     jq -e --argjson line "$line" '.groups[] | select(.function == "spawn_trail") | .line == $line
         and .n_survivors == 3 and [.survivors[].born] == [41, 112, 204]' "$OUT/advice.json"
 }
+
+# bats test_tags=full
+@test "the guide's block runs as it stands: recorded, advised, built again" {
+    need_compilers cc
+    sed -n '/^```sh$/,/^```$/{/^```/!p;}' "$ROOT/docs/advice.md" |
+        sed 's/advise game.abt/& --rounds 8 -b glibc,slab/; s/replay game.abt/& --rounds 6 --processes 1/' >"$OUT/block"
+    [ "$(grep -c '^allocbench ' "$OUT/block")" -ge 4 ] || fail "no block to copy"
+    SRC=$ROOT bash -eu "$OUT/block" >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || fail "exit code $?"
+    [ "$(grep -c '^300 frames, .* checksum ' "$OUT/stdout")" -eq 2 ]
+    [ "$(grep '^300 frames, .* checksum ' "$OUT/stdout" | uniq | wc -l)" -eq 1 ] || fail "another game"
+    grep -q 'build_labels' frame_advice.c && grep -q '^site:frame_game.c' advice.map
+}

@@ -57,3 +57,21 @@ TRACE=$ROOT/traces/sqlite-index.abt
     expect_json '.base.name == "slab" and .map == "*=slab"'
     expect_json '[.generals[].name] | contains(["glibc"])'
 }
+
+# bats test_tags=full
+@test "of a game nobody marked: what its author would use, and the trails that outlive their frames" {
+    need_compilers gcc
+    gcc -O2 -g -o "$OUT/game" "$ROOT/allocators/examples/frame-game/frame_game.c"
+    bench record --sites -q -o "$OUT/game.abt" -- "$OUT/game" --leaky-trail
+    expect_code 0
+    bench advise "$OUT/game.abt" --rounds 1 -b glibc,slab --json "$OUT/a.json"
+    expect_code 0
+    expect_json '.by == "site" and .scopes == {"n": 300, "from": "found"}' "$OUT/a.json"
+    expect_json '[.groups[] | select(.kind != "keep") | [.function, .kind]] | sort ==
+        [["build_draw_list", "frame"], ["build_labels", "frame"], ["find_visible", "frame"],
+         ["spawn_particles", "pool"]]' "$OUT/a.json"
+    expect_json '.groups[] | select(.function == "spawn_trail") | .file == "frame_game.c" and .line > 0
+        and [.survivors[].born] == [41, 112, 204]' "$OUT/a.json"
+    expect_json '.heaps | all(.alone.reason == null and .alone.time_ns > 0)' "$OUT/a.json"
+    grep -q 'spawn_trail  96 B  scopes 41, 112, 204 -> malloc' "$OUT/stdout"
+}

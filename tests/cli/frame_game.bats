@@ -53,3 +53,24 @@ play() { # ARGUMENTS
     build_game "clang -std=c11" -fsanitize=address,undefined
     [ "$(play 220 --leaky-trail)" = "$(cat "$OUT/first")" ]
 }
+
+@test "with the heaps of generated code the game does the same, and asks malloc for what stays alone" {
+    need_compilers gcc clang g++
+    "$ROOT/scripts/single-headers" "$OUT/single"
+    cp "$ROOT/tests/golden/advise/code-one.txt" "$OUT/advice.c"
+    cp "$ROOT/tests/golden/advise/code-keep.txt" "$OUT/keep.c"
+    build_game "gcc -std=c11"
+    play 220 --leaky-trail >"$OUT/first"
+    for file in advice keep; do
+        for compiler in "gcc -std=c11" "clang -std=c11 -fsanitize=address,undefined" "g++ -std=c++17 -x c++"; do
+            build_game "$compiler" -isystem "$OUT/single" "-DWITH_ADVICE=\"$OUT/$file.c\""
+            [ "$(play 220 --leaky-trail)" = "$(cat "$OUT/first")" ] || fail "$file, $compiler: another game"
+        done
+    done
+    build_game "gcc -std=c11" -isystem "$OUT/single" "-DWITH_ADVICE=\"$OUT/advice.c\""
+    bench record -q --sites -o "$OUT/after.abt" -- "$OUT/frame_game" 50
+    expect_code 0
+    bench trace info --sites "$OUT/after.abt"
+    grep -q '^ *load_asset  frame_game.c:' "$OUT/stdout" || fail "no assets"
+    ! grep -E '^ *(build_labels|spawn_particles) ' "$OUT/stdout" || fail "malloc is still asked"
+}

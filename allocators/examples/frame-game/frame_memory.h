@@ -2,7 +2,7 @@
  *
  * Where the frame game's memory comes from, said once: from malloc, or, with
  * -DWITH_ADVICE='"FILE"', from the heaps of the file that `allocbench advise --code FILE` has
- * written. They are macros so that the place of a call is the line that uses one.
+ * written; what nothing is advised for stays with malloc. They are macros so that the place of a call is the line that uses one.
  */
 #ifndef FRAME_GAME_FRAME_MEMORY_H
 #define FRAME_GAME_FRAME_MEMORY_H
@@ -13,26 +13,37 @@
 #ifdef WITH_ADVICE
 #define ADVISED_IMPLEMENTATION
 #include WITH_ADVICE
+#endif
+
+#ifdef ADVISED_HEAPS
 #define MEMORY_INIT() (advised_init() == 0)
 #define MEMORY_FINI() advised_fini()
-#define SCRATCH_ALLOC(size) frame_alloc(size)
-#define SCRATCH_FREE_ALL(blocks, n) ((void)(blocks), (void)(n), advised_scope_end())
-#define PARTICLE_ALLOC(size) pool_96_alloc(size)
-#define PARTICLE_FREE(block) pool_96_free(block)
 #else
 #define MEMORY_INIT() true
 #define MEMORY_FINI() ((void)0)
+#endif
+
+#ifdef ADVISED_FRAME_BYTES /* there is an arena of the frame */
+#define SCRATCH_ALLOC(size) frame_alloc(size)
+#define SCRATCH_FREE_ALL(blocks, n) ((void)(blocks), (void)(n), advised_scope_end())
+#else
 #define SCRATCH_ALLOC(size) malloc(size)
 /* One by one, as they were allocated. */
 #define SCRATCH_FREE_ALL(blocks, n) free_all((blocks), (n))
-#define PARTICLE_ALLOC(size) malloc(size)
-#define PARTICLE_FREE(block) free(block)
 
 static inline void free_all(void **blocks, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         free(blocks[i]);
 }
+#endif
+
+#ifdef ADVISED_POOL_96_SLOT /* and a pool for particles */
+#define PARTICLE_ALLOC(size) pool_96_alloc(size)
+#define PARTICLE_FREE(block) pool_96_free(block)
+#else
+#define PARTICLE_ALLOC(size) malloc(size)
+#define PARTICLE_FREE(block) free(block)
 #endif
 
 #endif

@@ -161,8 +161,11 @@ static void print_heap(FILE *to, const struct ab_advise_view *v, size_t i,
     print_line(to, h->name, what_of(h, what, sizeof what), share,
                is_used ? proposal : "malloc (keep)", change(v, row, times, sizeof times));
     if (!is_used) {
+        bool is_clear = row->speed.ratio > 1 && ab_effect_is_clear(&row->speed);
         snprintf(refused, sizeof refused, "   %s: %s", proposal,
-                 row->is_measured ? "no clear gain" : "does not run");
+                 !row->is_measured ? "does not run"
+                 : is_clear        ? "gains alone, not with the others"
+                                   : "no clear gain");
         ab_table_prose(to, style, AB_PLAIN, refused);
     }
     print_measured(to, v, row, style);

@@ -47,6 +47,7 @@ enum {
 
 static const char *const eaches[] = {"nothing", "scope", NULL};
 static const char *const thps[] = {"default", "never", NULL};
+static const char *const flame_keys[] = {"calls", "bytes", "live", NULL}; /* enum ab_flame_by */
 static const char *const lives[] = {"keep", "drop", NULL};
 static const char *const embeds[] = {"merged", "full", "none", NULL}; /* enum ab_embed */
 static const char *const inconclusives[] = {"report", "fail", NULL};

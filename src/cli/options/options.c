@@ -13,5 +13,6 @@ void ab_options_fini(struct ab_options *o)
     free(o->sets);
     free(o->maps);
     free(o->gates);
+    free(o->site_patterns);
     free(o->args);
 }

@@ -18,6 +18,7 @@
 
 enum { AB_TRACE_THREADS_LISTED = 64 };
 enum { AB_CPUS_MAX = 1024, AB_ROUNDS_MAX = 1000, AB_ROUNDS_DEFAULT = 10 };
+enum ab_flame_by { AB_FLAME_CALLS, AB_FLAME_BYTES, AB_FLAME_LIVE };
 enum ab_site_order {
     AB_SITES_BY_CALLS,
     AB_SITES_BY_BYTES,
@@ -111,10 +112,15 @@ struct ab_options {
     bool marks_frames;                 /* record --marks */
     const char **mark_functions;       /* record --mark-function */
     size_t n_mark_functions;
-    bool wants_sites;              /* trace info --sites */
-    uint32_t n_sites;              /* of them that are shown */
+    bool wants_sites;           /* trace info --sites */
+    uint32_t n_sites;           /* of them that are shown */
+    const char **site_patterns; /* trace filter --site */
+    size_t n_site_patterns;
     bool has_site_order;           /* --sort */
     enum ab_site_order site_order; /* what comes first */
+    const char *folded, *flame;    /* trace info: files to write; NULL = none */
+    enum ab_flame_by flame_by;
+    bool has_flame_by;
     enum ab_color color;
     const char *only_check;           /* verify: NULL = all */
     bool is_alone;                    /* verify --no-fork */

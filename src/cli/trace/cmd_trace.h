@@ -7,6 +7,7 @@
 #define AB_CLI_TRACE_CMD_TRACE_H
 
 #include "cli/options/options.h"
+#include "cli/trace/trace_scopes.h"
 #include "cli/trace/trace_watch.h"
 #include "report/json.h"
 #include "report/output.h"
@@ -43,6 +44,7 @@ struct ab_trace_facts { /* what `trace info` knows of one file */
     struct ab_site_table site_table; /* {0} = not asked for */
     struct ab_site_stats sites;
     struct ab_mark_table marks;
+    struct ab_trace_scopes scopes;
     char digest[65]; /* "" = not asked for */
 };
 

@@ -4,6 +4,7 @@
  */
 #include "cli/trace/cmd_trace.h"
 #include "core/text.h"
+#include "symbols/site_match.h"
 #include "trace_tools/rewrite/filter.h"
 
 static enum ab_status write_filtered(const struct ab_options *o, const char *word,
@@ -23,13 +24,54 @@ static enum ab_status write_filtered(const struct ab_options *o, const char *wor
     return status;
 }
 
+struct sites { /* that are kept */
+    const struct ab_options *o;
+    struct ab_site_matcher
+        *matcher; /* made when the first stack comes, by which there is a table */
+    bool is_short_of_memory;
+};
+
+static void open_matcher(struct sites *s, const struct ab_site_table *table)
+{
+    struct ab_err err;
+    s->matcher = ab_site_matcher_open(table);
+    for (size_t i = 0; s->matcher != NULL && i < s->o->n_site_patterns; i++)
+        if (ab_site_matcher_add(s->matcher, s->o->site_patterns[i], &err) != AB_OK)
+            s->is_short_of_memory = true; /* they have been checked */
+    s->is_short_of_memory = s->is_short_of_memory || s->matcher == NULL;
+}
+
+static bool has_site(void *user, const struct ab_site_table *table, uint32_t stack)
+{
+    struct sites *s = user;
+    if (s->matcher == NULL && !s->is_short_of_memory)
+        open_matcher(s, table);
+    return s->matcher != NULL && ab_site_matcher_mask(s->matcher, stack) != 0;
+}
+
+static enum ab_status check_patterns(const struct ab_options *o, struct ab_err *err)
+{
+    if (o->n_site_patterns > AB_SITE_PATTERNS_MAX)
+        return ab_fail(err, AB_USAGE, "--site: more than %d patterns", AB_SITE_PATTERNS_MAX);
+    for (size_t i = 0; i < o->n_site_patterns; i++) {
+        enum ab_status status = ab_site_pattern_check(o->site_patterns[i], err);
+        if (status != AB_OK)
+            return ab_err_context(err, "--site: ");
+    }
+    return AB_OK;
+}
+
 /* Before the filter, so that it is said of the command and not of the trace. */
 static enum ab_status check_filter(const struct ab_options *o, struct ab_err *err)
 {
-    if (o->n_trace_threads > 0 || o->has_sizes || o->has_times || o->has_events)
+    AB_TRY(check_patterns(o, err));
+    if (o->n_site_patterns > 0 || o->n_trace_threads > 0 || o->has_sizes || o->has_times ||
+        o->has_events)
         return AB_OK;
-    return ab_fail(err, AB_USAGE,
-                   "trace filter needs --thread, --size, --time or --events: which blocks to keep");
+    return ab_fail(
+        err, AB_USAGE,
+        "trace filter needs --thread, --site, --size, --time or --events: which blocks to "
+        "keep");
 }
 
 enum ab_status ab_trace_cmd_filter(const struct ab_options *o, int *exit_code, struct ab_err *err)
@@ -40,15 +82,24 @@ enum ab_status ab_trace_cmd_filter(const struct ab_options *o, int *exit_code, s
                                .events = AB_EXTENT_ALL,
                                .has_times = o->has_times};
     struct ab_filter_report r;
+    struct sites sites = {.o = o};
     (void)exit_code;
     AB_TRY(check_filter(o, err));
+    if (o->n_site_patterns > 0) {
+        filter.has_site = has_site;
+        filter.site_user = &sites;
+    }
     if (o->has_events)
         filter.events = (struct ab_extent){o->first_event, o->end_event};
     if (o->has_times) /* the clock of a trace has ticks of 1 us: of B the tick that begins before it */
         filter.times_us = (struct ab_extent){
             (o->times.first + 999) / 1000,
             o->times.end == UINT64_MAX ? UINT64_MAX : (o->times.end + 999) / 1000};
-    AB_TRY(write_filtered(o, "filter", &filter, &r, err));
+    enum ab_status status = write_filtered(o, "filter", &filter, &r, err);
+    ab_site_matcher_close(sites.matcher);
+    if (sites.is_short_of_memory)
+        status = ab_fail(err, AB_SYSTEM, "out of memory for the call sites");
+    AB_TRY(status);
     if (!o->is_quiet)
         fprintf(stderr, "allocbench: %s: %llu of %llu events\n", AB_SHOWN(600, o->output),
                 (unsigned long long)r.info.events, (unsigned long long)r.before.events);

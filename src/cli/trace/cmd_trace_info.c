@@ -4,6 +4,8 @@
  */
 #include "cli/terminal.h"
 #include "cli/trace/cmd_trace.h"
+#include "cli/trace/trace_flame.h"
+#include "cli/trace/trace_lives.h"
 #include "core/text.h"
 #include "report/output.h"
 
@@ -35,7 +37,14 @@ static enum ab_status read_facts(const struct ab_options *o, struct ab_trace_fac
                        "%s: has no call sites; record with --sites: allocbench record --sites -- "
                        "./app …",
                        AB_SHOWN(600, f->path));
-    return status;
+    return status == AB_OK ? ab_trace_scopes_gather(&f->scopes, f->path, o->is_partial, err)
+                           : status;
+}
+
+static void tell_sites(const struct ab_options *o, const struct ab_trace_facts *f)
+{
+    ab_trace_print_lives(stdout, &f->sites);
+    ab_trace_print_sites(stdout, f, o);
 }
 
 /* Reports one file: text immediately, JSON into `list`. */
@@ -51,13 +60,16 @@ static enum ab_status tell(const struct ab_options *o, size_t i, struct ab_trace
         }
         AB_TRY(ab_trace_print_facts(stdout, f, ab_terminal_style(o), err));
         if (o->wants_sites)
-            ab_trace_print_sites(stdout, f, o);
+            tell_sites(o, f);
     }
+    AB_TRY(ab_trace_flame_write(o, f, err));
     if (o->json == NULL)
         return AB_OK;
     json_t *facts = ab_trace_facts_json(w, f);
     if (o->wants_sites)
         ab_json_put(w, facts, "sites", ab_trace_sites_json(w, f, o));
+    if (o->wants_sites)
+        ab_json_put(w, facts, "size_lifetimes", ab_trace_lives_json(w, &f->sites));
     ab_json_append(w, list, facts);
     return AB_OK;
 }
@@ -82,6 +94,7 @@ static enum ab_status tell_all(const struct ab_options *o, struct ab_json *w, js
         status = tell(o, i, f, w, list, err);
         ab_survey_fini(&f->survey);
         ab_site_stats_fini(&f->sites);
+        ab_trace_scopes_fini(&f->scopes);
         ab_site_table_fini(&f->site_table);
         ab_mark_table_fini(&f->marks);
     }
@@ -97,6 +110,7 @@ enum ab_status ab_trace_cmd_info(const struct ab_options *o, int *exit_code, str
     (void)exit_code;
     if (o->has_site_order && !o->wants_sites)
         return ab_fail(err, AB_USAGE, "trace info --sort needs --sites: what it sorts");
+    AB_TRY(ab_trace_flame_check(o, err));
     if (o->json != NULL && (status = ab_output_open(o->json, &out, err)) != AB_OK)
         return status;
     json_t *list = o->json != NULL ? json_array() : NULL;

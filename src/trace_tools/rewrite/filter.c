@@ -34,9 +34,11 @@ static bool has_thread(const struct ab_filter *f, uint32_t thread)
     return f->n_threads == 0;
 }
 
-static bool is_wanted(const struct ab_filter *f, const struct ab_event *e, uint64_t number)
+static bool is_wanted(const struct state *s, const struct ab_event *e, uint64_t number)
 {
-    return has_thread(f, e->thread) && is_within(f->sizes, e->size) &&
+    const struct ab_filter *f = s->filter;
+    return (f->has_site == NULL || f->has_site(f->site_user, &s->sites, e->site)) &&
+           has_thread(f, e->thread) && is_within(f->sizes, e->size) &&
            is_within(f->events, number) && (!f->has_times || is_within(f->times_us, e->time_us));
 }
 
@@ -49,7 +51,7 @@ static enum ab_status take(struct state *s, const struct ab_event *e, uint64_t n
                            struct ab_err *err)
 {
     struct ab_event own = *e;
-    if (is_alloc(e) ? !is_wanted(s->filter, e, number) : !ab_original_knows(&s->in, e))
+    if (is_alloc(e) ? !is_wanted(s, e, number) : !ab_original_knows(&s->in, e))
         return AB_OK;
     if (!s->has_first)
         s->first_us = s->marks.from_us = e->time_us;
@@ -60,8 +62,9 @@ static enum ab_status take(struct state *s, const struct ab_event *e, uint64_t n
 
 static bool is_all(const struct ab_filter *f)
 {
-    return f->n_threads == 0 && f->sizes.first == 0 && f->sizes.end == UINT64_MAX &&
-           f->events.first == 0 && f->events.end == UINT64_MAX && !f->has_times;
+    return f->has_site == NULL && f->n_threads == 0 && f->sizes.first == 0 &&
+           f->sizes.end == UINT64_MAX && f->events.first == 0 && f->events.end == UINT64_MAX &&
+           !f->has_times;
 }
 
 /* Inherited blocks are the first ones; of some of them a trace cannot say it. */
@@ -127,6 +130,15 @@ static enum ab_status check_threads(const struct ab_walk *walk, const struct ab_
     return AB_OK;
 }
 
+static enum ab_status check_sites(const struct ab_walk *walk, const struct ab_filter *f,
+                                  const struct ab_trace_info *info, struct ab_err *err)
+{
+    if (f->has_site == NULL || info->has_sites)
+        return AB_OK;
+    return ab_fail(err, AB_USAGE, "%s: --site: the trace has no call sites; record with --sites",
+                   AB_SHOWN(600, walk->path));
+}
+
 enum ab_status ab_trace_filter(const struct ab_walk *walk, const struct ab_filter *filter, FILE *to,
                                struct ab_filter_report *report, struct ab_err *err)
 {
@@ -143,6 +155,8 @@ enum ab_status ab_trace_filter(const struct ab_walk *walk, const struct ab_filte
     enum ab_status status = ab_trace_walk(&own, &r.before, err);
     if (status == AB_OK)
         status = check_threads(walk, filter, &r.before, err);
+    if (status == AB_OK)
+        status = check_sites(walk, filter, &r.before, err);
     if (status == AB_OK)
         status = check_kept(walk, &s, &r.before, err);
     if (status == AB_OK) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The blocks of a trace that were allocated by some threads, with some sizes, in some stretch of it,
- * with every call on them, whoever makes it and whenever: a trace of its own, that can be replayed.
+ * The blocks of a trace that were allocated by some threads, from some call sites, with some sizes, in
+ * some stretch of it, with every call on them, whoever makes it and whenever: a trace of its own, that can be replayed.
  */
 #ifndef AB_TRACE_TOOLS_FILTER_H
 #define AB_TRACE_TOOLS_FILTER_H
@@ -21,6 +21,10 @@ struct ab_filter { /* of allocations; all of it has to hold */
     struct ab_extent sizes, events;
     bool has_times;
     struct ab_extent times_us;
+    /* Is this stack of the table one to keep? The table is the same each time, and grows. NULL =
+     * all are. */
+    bool (*has_site)(void *user, const struct ab_site_table *table, uint32_t stack);
+    void *site_user;
     bool is_anonymous; /* the name of the program and the call sites are left out as well */
 };
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `trace info --sites --flame FILE.svg --folded FILE`: the stacks of a trace as files.
+ */
+#ifndef AB_CLI_TRACE_TRACE_FLAME_H
+#define AB_CLI_TRACE_TRACE_FLAME_H
+
+#include "cli/trace/cmd_trace.h"
+
+/* Before a trace is read: AB_USAGE for what does not go together. */
+enum ab_status ab_trace_flame_check(const struct ab_options *o, struct ab_err *err);
+/* Writes the files that were asked for, if any. */
+enum ab_status ab_trace_flame_write(const struct ab_options *o, const struct ab_trace_facts *f,
+                                    struct ab_err *err);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Names of marks are of whoever made the trace: escaped before they are printed.
+ */
+#include "cli/trace/trace_scopes.h"
+
+#include "core/text.h"
+#include "core/units_show.h"
+
+#include <string.h>
+
+void ab_trace_scopes_fini(struct ab_trace_scopes *s)
+{
+    ab_scopes_fini(&s->scopes);
+    ab_scope_stats_fini(&s->stats);
+}
+
+enum ab_status ab_trace_scopes_gather(struct ab_trace_scopes *s, const char *path, bool is_partial,
+                                      struct ab_err *err)
+{
+    if (strcmp(path, "-") == 0)
+        return AB_OK;
+    AB_TRY(ab_scopes_find(path, is_partial, &s->scopes, err));
+    s->is_searched = true;
+    if (s->scopes.from == AB_SCOPES_NONE)
+        return AB_OK;
+    s->stats.scopes = &s->scopes;
+    s->median_calls = ab_scopes_median_calls(&s->scopes);
+    struct ab_walk walk = {.path = path,
+                           .is_partial = is_partial,
+                           .end = UINT64_MAX,
+                           .visit = ab_scope_stats_visit,
+                           .user = &s->stats};
+    return ab_trace_walk(&walk, NULL, err);
+}
+
+static double share(const struct ab_trace_scopes *s)
+{
+    return s->stats.allocs > 0 ? (double)s->stats.gone / (double)s->stats.allocs : 0;
+}
+
+void ab_trace_print_scopes(FILE *to, const struct ab_trace_scopes *s)
+{
+    if (!s->is_searched) {
+        fputs("scopes     n/a: standard input is read only once\n", to);
+        return;
+    }
+    if (s->scopes.from == AB_SCOPES_NONE) {
+        fputs("scopes     none found\n", to);
+        return;
+    }
+    fprintf(to, "scopes     %zu, ", s->scopes.n);
+    if (s->scopes.from == AB_SCOPES_MARKS)
+        fprintf(to, "each ends with the mark %s", AB_SHOWN(1024, s->scopes.mark));
+    else
+        fputs("found where short-lived blocks are gone", to);
+    if (s->scopes.is_of_thread)
+        fprintf(to, ", of thread %lu", (unsigned long)s->scopes.thread);
+    fprintf(to, "; median %.10g calls\n", s->median_calls);
+    fprintf(to, "           %.1f %% of allocations are freed in their scope, at most %s in one\n",
+            100 * share(s), AB_BYTES(s->stats.most_gone));
+    fprintf(to, "           live bytes of a scope's own blocks: at most %s\n",
+            AB_BYTES(s->stats.most_live));
+}
+
+json_t *ab_trace_scopes_json(struct ab_json *w, const struct ab_trace_scopes *s)
+{
+    if (!s->is_searched || s->scopes.from == AB_SCOPES_NONE)
+        return json_null();
+    json_t *o = json_object();
+    bool is_marked = s->scopes.from == AB_SCOPES_MARKS;
+    ab_json_put(w, o, "from", ab_json_string(is_marked ? "marks" : "found"));
+    ab_json_put(w, o, "mark", is_marked ? ab_json_string(s->scopes.mark) : json_null());
+    ab_json_put(w, o, "thread",
+                s->scopes.is_of_thread ? ab_json_integer(s->scopes.thread) : json_null());
+    ab_json_put(w, o, "count", ab_json_integer(s->scopes.n));
+    ab_json_put(w, o, "median_calls", json_real(s->median_calls));
+    ab_json_put(w, o, "allocs", ab_json_integer(s->stats.allocs));
+    ab_json_put(w, o, "freed_in_scope", ab_json_integer(s->stats.gone));
+    ab_json_put(w, o, "freed_in_scope_ratio", json_real(share(s)));
+    ab_json_put(w, o, "most_freed_bytes", ab_json_integer(s->stats.most_gone));
+    ab_json_put(w, o, "most_live_bytes", ab_json_integer(s->stats.most_live));
+    return o;
+}

@@ -1,0 +1,103 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Scopes and call sites of a program whose frames are known (tests/guests/prog_frames.c): 40 frames
+# of 31 blocks, after 20 assets that stay.
+
+load helpers
+
+run_ok() {
+    run "$@"
+    [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+}
+
+record_frames() {
+    run_ok allocbench record --sites -o t.abt -- "$GUESTS/prog_frames"
+}
+
+@test "scopes: the frames of a program are found, with what they hold" {
+    record_frames
+    run_ok allocbench trace info t.abt
+    [[ "$output" == *"scopes     40, found where short-lived blocks are gone; median 62 calls"* ]]
+    [[ "$output" == *"% of allocations are freed in their scope, at most 900 B in one"* ]]
+    run_ok allocbench trace info --json s.json t.abt
+    [ "$(jq -c '.scopes | [.from, .mark, .thread, .count, .median_calls, .freed_in_scope]' s.json)" = '["found",null,null,40,62,1240]' ]
+    [ "$(jq '.scopes | .freed_in_scope_ratio == .freed_in_scope / .allocs' s.json)" = true ]
+    [ "$(jq '.scopes.most_freed_bytes' s.json)" = 900 ] # 30 * 8 + 6 * (20 + 21 + 22 + 23 + 24)
+}
+
+@test "scopes: a program without any has none, and standard input is n/a" {
+    record_frames
+    run_ok allocbench trace filter --site load_assets -q t.abt -o a.abt
+    run_ok allocbench trace info a.abt
+    [[ "$output" == *"scopes     none found"* ]]
+    run_ok bash -c 'allocbench trace info --json j.json - < t.abt'
+    [[ "$output" == *"scopes     n/a: standard input"* ]]
+    [ "$(jq -c .scopes j.json)" = null ]
+}
+
+@test "scopes: sizes against lifetimes have each block once" {
+    record_frames
+    run_ok allocbench trace info --sites --json s.json t.abt
+    [[ "$output" == *"sizes (rows) against lifetimes"* ]]
+    [ "$(jq '([.size_lifetimes[].blocks] | add) == (.ops | .alloc + .alloc_zeroed + .alloc_aligned)' s.json)" = true ]
+    # The assets, which are never freed; items, with 29 calls between.
+    [ "$(jq '[.size_lifetimes[] | select(.size_to == 4096 and .life_to == null).blocks] | add' s.json)" -ge 20 ]
+    [ "$(jq '[.size_lifetimes[] | select(.size_to == 32 and .life_to == 31).blocks] | add' s.json)" -ge 1200 ]
+}
+
+@test "filter --site: by function, pattern, line and address" {
+    record_frames
+    run_ok allocbench trace filter --site 'parse_*' t.abt -o f.abt
+    [[ "$output" == *"f.abt: 2400 of"* ]]
+    run_ok allocbench trace filter --site run_frame -q t.abt -o f.abt # a frame further out
+    [ "$(allocbench trace info --json - f.abt | jq .ops.alloc)" = 1240 ]
+    run_ok allocbench trace filter --site build_list --site load_assets -q t.abt -o f.abt
+    [ "$(allocbench trace info --json - f.abt | jq .ops.alloc)" = 60 ]
+    run_ok allocbench trace info --sites --json s.json t.abt
+    place=$(jq -r '[.sites[].stack[0] | select(.function == "parse_item")][0] | "prog_frames+0x" +
+        (.address | [recurse(if . < 16 then empty else . / 16 | floor end) % 16] | reverse
+         | map("0123456789abcdef"[.:. + 1]) | add)' s.json)
+    run_ok allocbench trace filter --site "$place" -q t.abt -o f.abt
+    [ "$(allocbench trace info --json - f.abt | jq .ops.alloc)" = 1200 ]
+    allocbench trace check f.abt
+}
+
+@test "filter --site: what is none, a trace without sites, and what nothing has" {
+    record_frames
+    run allocbench trace filter --site 'a.c:' t.abt -o f.abt
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"--site: 'a.c:' is no call site: FUNCTION"* ]]
+    run allocbench trace filter --site no_such_function t.abt -o f.abt
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"none of its"* ]]
+    run_ok allocbench record -o p.abt -- "$GUESTS/prog_frames"
+    run allocbench trace filter --site parse_item p.abt -o f.abt
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"--site: the trace has no call sites"* ]]
+    [ ! -e f.abt ]
+}
+
+@test "info --flame, --folded: every call is in the stacks" {
+    record_frames
+    run_ok allocbench trace info --sites --folded s.txt --flame s.svg --json s.json t.abt
+    grep -q '^_start;.*;main;run_frame;parse_item 1200$' s.txt
+    [ "$(awk '{ n += $NF } END { print n }' s.txt)" = "$(jq '[.sites[].calls] | add' s.json)" ]
+    xmllint --noout s.svg 2>/dev/null || python3 -c 'import xml.dom.minidom as m; m.parse("s.svg")'
+    grep -q '<title>parse_item: 1200 calls' s.svg
+    run_ok allocbench trace info --sites --folded l.txt --flame-by live t.abt
+    [ "$(awk '{ n += $NF } END { print n }' l.txt)" = "$(jq .live_peak_bytes s.json)" ]
+    run_ok allocbench trace info --sites --folded b.txt --flame-by bytes t.abt
+    grep -q ';load_assets 80000$' b.txt
+}
+
+@test "info --flame: needs the stacks, and --flame-by a file" {
+    record_frames
+    run allocbench trace info --flame s.svg t.abt
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"need --sites"* ]]
+    run allocbench trace info --sites --flame-by bytes t.abt
+    [ "$status" -eq 2 ]
+    run allocbench trace info --sites --flame s.svg t.abt t.abt
+    [ "$status" -eq 2 ]
+    [ ! -e s.svg ]
+}
