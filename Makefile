@@ -429,7 +429,7 @@ install-share:
 # For a back end of one's own: the header, the template, where both are found.
 install-develop:
 	install -d $(INCLUDE) $(SHARE)/skeleton $(PKGCONFIG)
-	install -m 644 allocators/ab_backend.h include/allocbench/mark.h $(INCLUDE)
+	install -m 644 allocators/ab_backend.h src/record/mark.h $(INCLUDE)
 	sed 's|"allocators/ab_backend.h"|<allocbench/ab_backend.h>|' \
 	  allocators/skeleton/skeleton.c >$(SHARE)/skeleton/skeleton.c
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: allocbench' 'Version: $(VERSION)' \

@@ -5,7 +5,7 @@
  * then, counted from the mark "begin". Nothing else in it allocates between the first mark and the
  * last.
  */
-#include "include/allocbench/mark.h"
+#include "src/record/mark.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -32,20 +32,33 @@ static void refuse(const char *text, const struct ab_placement_terms *terms, con
     ab_placement_fini(&p);
 }
 
+static bool asks_anything(const struct ab_route_rule *rule)
+{
+    bool asks = rule->asks_site || rule->asks_scope;
+    for (unsigned i = 0; i < AB_ROUTE_RANGES; i++)
+        asks = asks || rule->ranges[i].is_asked;
+    return asks;
+}
+
+static bool asks_only(const struct ab_route_rule *rule, enum ab_route_range range, uint64_t least,
+                      uint64_t most)
+{
+    struct ab_route_rule rest = *rule;
+    rest.ranges[range].is_asked = false;
+    return rule->ranges[range].is_asked && rule->ranges[range].least == least &&
+           rule->ranges[range].most == most && !asks_anything(&rest);
+}
+
 static void rules_apply_in_order_and_the_rest_comes_last(void **state)
 {
     (void)state;
     struct ab_placement p;
     parse("*=slab, parts=pool,size:1-64=arena,lane:3=pool:slot=64,frame=pool", &of_sets, &p);
     assert_int_equal(p.n_rules, 5);
-    assert_int_equal(p.rules[0].by, AB_ROUTE_GROUP);
-    assert_int_equal(p.rules[0].least, 1);
-    assert_int_equal(p.rules[1].by, AB_ROUTE_SIZE);
-    assert_int_equal(p.rules[1].least, 1);
-    assert_int_equal(p.rules[1].most, 64);
-    assert_int_equal(p.rules[2].by, AB_ROUTE_LANE);
-    assert_int_equal(p.rules[2].least, 3);
-    assert_int_equal(p.rules[4].by, AB_ROUTE_ALL);
+    assert_true(asks_only(&p.rules[0], AB_ROUTE_GROUP, 1, 1));
+    assert_true(asks_only(&p.rules[1], AB_ROUTE_SIZE, 1, 64));
+    assert_true(asks_only(&p.rules[2], AB_ROUTE_LANE, 3, 3));
+    assert_false(asks_anything(&p.rules[4]));
     assert_int_equal(p.rules[3].heap, p.rules[0].heap); /* one pool for both */
     assert_int_equal(p.heaps.n, 4);
     assert_string_equal(p.heaps.items[p.rules[4].heap].name, "slab");
@@ -60,7 +73,8 @@ static void what_no_rule_names_is_glibcs(void **state)
     struct ab_placement p;
     parse("size:4KiB=slab", &of_trace, &p);
     assert_int_equal(p.n_rules, 2);
-    assert_int_equal(p.rules[0].least, 4096);
+    assert_true(asks_only(&p.rules[0], AB_ROUTE_SIZE, 4096, 4096));
+    assert_false(asks_anything(&p.rules[1]));
     assert_int_equal(p.heaps.items[p.rules[1].heap].source, AB_SOURCE_LIBC);
     ab_placement_fini(&p);
     parse("frame=arena,parts=general", &of_sets, &p);

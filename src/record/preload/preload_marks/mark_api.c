@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What include/allocbench/mark.h calls when the recorder is there.
+ * What src/record/mark.h calls when the recorder is there.
  */
 #include "record/preload/preload_spool.h"
 
