@@ -8,6 +8,12 @@ load recording
 
 MARKS=$GUESTS/prog_marks
 
+# The header where a program finds it that was installed.
+put_header() {
+    mkdir -p "$OUT/include/allocbench"
+    cp "$ROOT/src/record/mark.h" "$OUT/include/allocbench/"
+}
+
 # The marks of a trace in order: the name, and how many calls come after the first mark.
 marks_of() { # TRACE
     allocbench trace dump "$1" | awk '$3 == "mark" { if (n++ == 0) first = $1; print $7, $1 - first }'
@@ -61,6 +67,7 @@ expect_marks_as_printed() {
 }
 
 @test "marks: a program runs without the recorder, and as any kind of executable" {
+    put_header
     cat >m.c <<'END'
 #include <allocbench/mark.h>
 #include <stdlib.h>
@@ -76,7 +83,7 @@ END
         "g++ -std=c++98 -pedantic m.cc" "g++ -std=c++20 -O3 m.cc" "gcc -static"; do
         source=m.c
         [[ "$how" != *m.cc ]] || source=
-        $how -Wall -Wextra -Werror -I"$ROOT/include" $source -o m
+        $how -Wall -Wextra -Werror -I"$OUT/include" $source -o m
         ./m
         [ "$how" != "gcc -static" ] || continue
         record -- ./m
@@ -85,6 +92,7 @@ END
 }
 
 @test "marks: of a child that was forked, and of a program after exec" {
+    put_header
     cat >f.c <<'END'
 #include <allocbench/mark.h>
 #include <stdlib.h>
@@ -109,7 +117,7 @@ int main(int argc, char **argv)
     return 0;
 }
 END
-    gcc -I"$ROOT/include" f.c -o f
+    gcc -I"$OUT/include" f.c -o f
     record --follow -- ./f
     expect_code 0
     marks_of "$OUT/t.abt" >"$OUT/marks"
@@ -121,6 +129,7 @@ END
 }
 
 @test "marks: what a killed program had set is there" {
+    put_header
     cat >k.c <<'END'
 #include <allocbench/mark.h>
 #include <signal.h>
@@ -134,7 +143,7 @@ int main(void)
     raise(SIGKILL);
 }
 END
-    gcc -I"$ROOT/include" k.c -o k
+    gcc -I"$OUT/include" k.c -o k
     record -- ./k
     expect_code 137
     [ "$(marks_of "$OUT/t.abt" | tail -1)" = "frame 5998" ]

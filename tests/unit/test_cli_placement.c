@@ -88,7 +88,7 @@ static void what_cannot_be_is_refused(void **state)
     (void)state;
     refuse("frme=arena", &of_sets,
            "unknown set 'frme'; did you mean 'frame'? Allowed: frame, parts");
-    refuse("frame=arena", &of_trace, "unknown key 'frame'; allowed: size:BYTES");
+    refuse("frame=arena", &of_trace, "unknown key 'frame'; allowed: site:PATTERN");
     refuse("frame=arenna", &of_sets, "did you mean \"arena\"");
     refuse("frame=arena,frame=pool", &of_sets, "'frame' is mapped twice");
     refuse("*=arena,*=pool", &of_sets, "'*' is mapped twice");

@@ -164,7 +164,7 @@ static const struct ab_option_info table[] = {
      "scope: also time the allocator's calls in each scope of the trace, a\n"
      "frame or a request, as its marks say or else as it is found (default:\n"
      "nothing)",
-     "What runs", 0, REPLAY, WORD(has_each_scope, eaches)},
+     "What runs", 0, REPLAY, WORD(has_each_scope, eaches), RARE},
     {"budget", "TIME",
      "with --each: count the scopes in which the allocator's calls took more\n"
      "than this, 1ns to 60s",
