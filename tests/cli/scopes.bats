@@ -46,7 +46,8 @@ record_frames() {
 @test "scopes: sizes against lifetimes have each block once" {
     record_frames
     run_ok allocbench trace info --sites --json s.json t.abt
-    [[ "$output" == *"sizes (rows) against lifetimes"* ]]
+    [[ "$output" == *"sizes (rows) against lifetimes"*"% of 1260 blocks"* ]]
+    [[ "$output" == *"      32 B       .       .    95.2       ."* ]] # 1200 of 1260
     [ "$(jq '([.size_lifetimes[].blocks] | add) == (.ops | .alloc + .alloc_zeroed + .alloc_aligned)' s.json)" = true ]
     # The assets, which are never freed; items, with 29 calls between.
     [ "$(jq '[.size_lifetimes[] | select(.size_to == 4096 and .life_to == null).blocks] | add' s.json)" -ge 20 ]
@@ -78,6 +79,9 @@ record_frames() {
     run allocbench trace filter --site no_such_function t.abt -o f.abt
     [ "$status" -eq 2 ]
     [[ "$output" == *"none of its"* ]]
+    run allocbench trace filter --site parse_item --site prase_item t.abt -o f.abt
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"--site: 'prase_item' fits no allocation of the trace"* ]]
     run_ok allocbench record -o p.abt -- "$GUESTS/prog_frames"
     run allocbench trace filter --site parse_item p.abt -o f.abt
     [ "$status" -eq 2 ]
