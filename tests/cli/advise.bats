@@ -75,3 +75,10 @@ TRACE=$ROOT/traces/sqlite-index.abt
     expect_json '.heaps | all(.alone.reason == null and .alone.time_ns > 0)' "$OUT/a.json"
     grep -q 'spawn_trail  96 B  scopes 41, 112, 204 -> malloc' "$OUT/stdout"
 }
+
+# Whether advice holds depends on the machine; that the script measures it again does not.
+@test "scripts/check-advice replays what was advised" {
+    run "$ROOT/scripts/check-advice" --rounds 6 jq 3>&-
+    echo "$output" | grep -E '^jq +[0-9]+ .* (confirmed|not confirmed|keep)$' || fail "$output"
+    run -2 "$ROOT/scripts/check-advice" --rounds 3 jq
+}
