@@ -235,8 +235,8 @@ work_of() { # FILE
         cp "$OUT/latest.json" "$OUT/partial.json"
         expect_json ".complete == false and (.rounds | length) == $2" "$OUT/partial.json"
     }
-    interrupt_after 8 1 run "$ROOT/$config" --set ops=3000 --rounds 4
-    interrupt_after 10 3 run --resume "$OUT/partial.json"
+    interrupt_after 9 1 run "$ROOT/$config" --set ops=3000 --rounds 4
+    interrupt_after 11 3 run --resume "$OUT/partial.json"
     expect_json '.config.rounds_resumed == 1' "$OUT/partial.json"
     hold_no_more
     bench run --resume "$OUT/partial.json" -b $list --results "$OUT/r" --json "$OUT/resumed.json"
