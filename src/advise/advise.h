@@ -48,7 +48,7 @@ struct ab_advice_survivor {    /* a block that outlived the scope of its birth *
     uint64_t size, born, died; /* scopes, from 0; died may be AB_ADVICE_NEVER */
 };
 
-/* All blocks that one place in the program asks for, by allocation or resize. */
+/* All blocks that one place in the program allocates, with their resizes wherever these are. */
 struct ab_advice_group {
     char key[560]; /* as a rule of --map says it: "site:game.c:88", "size:96"; "" = no rule can */
     char function[128]; /* "" = not known, as in the next two */

@@ -111,7 +111,9 @@ static void add_instruction(struct ab_text *out, const struct ab_advice_heap *he
         ab_text_add(out, g->frees != 0 ? ", its free() goes" : "");
     else
         ab_text_addf(out, ", free(p) -> %s_free(p)", name);
-    if (g->resizes != 0 && heap->kind != AB_ADVICE_POOL)
+    if (g->resizes != 0 && heap->kind == AB_ADVICE_POOL)
+        ab_text_add(out, "\n *       realloc(p, size) -> p: a slot has room for it");
+    else if (g->resizes != 0)
         ab_text_addf(out, "\n *       realloc(p, size) -> %s_resize(p, old_size, size)", name);
     ab_text_add(out, "\n");
 }

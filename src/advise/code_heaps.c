@@ -226,9 +226,7 @@ static void add_numbers(struct ab_text *out, const struct ab_advice_heap *heap, 
         add_number(out, heap, name, "SLOT", heap->size_most, "");
         add_number(out, heap, name, "SLOTS", heap->capacity_blocks, why);
     } else {
-        bool is_fine = strstr(heap->backend, "classes=fine") != NULL;
-        add(out, heap, name, "#define $_SPACING ");
-        ab_text_add(out, is_fine ? "AB_SLAB_FINE\n" : "AB_SLAB_POW2\n");
+        add(out, heap, name, "#define $_SPACING AB_SLAB_POW2\n");
     }
     ab_text_add(out, "\n");
 }

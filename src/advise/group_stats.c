@@ -35,7 +35,7 @@ static void count_size(struct ab_advice_group *g, uint64_t size)
     g->n_sizes = n + 1;
 }
 
-static void given(void *user, const struct ab_event *e, uint32_t owner, bool is_new)
+static void given(void *user, const struct ab_event *e, uint32_t owner)
 {
     struct survey *s = user;
     struct ab_advice_group *g = &s->groups->items[owner];
@@ -46,7 +46,7 @@ static void given(void *user, const struct ab_event *e, uint32_t owner, bool is_
     if (g->n_threads == 0)
         g->thread = e->thread;
     g->n_threads = g->n_threads == 0 || (g->n_threads == 1 && g->thread == e->thread) ? 1 : 2;
-    g->resizes += !is_new;
+    g->resizes += e->kind == AB_EVENT_RESIZE;
     g->calls++;
     g->bytes += e->size;
     count_size(g, e->size);
@@ -130,6 +130,7 @@ enum ab_status ab_group_stats(const struct ab_advise_plan *plan, struct ab_site_
     struct survey s = {.groups = groups,
                        .lives = {.scope_ends = plan->scope_ends,
                                  .n_scope_ends = plan->n_scope_ends,
+                                 .is_by_birth = groups->of_site != NULL,
                                  .owner_of = owner_of,
                                  .given = given,
                                  .ended = ended}};

@@ -103,11 +103,6 @@ static bool owner_of(void *user, const struct ab_event *e, uint32_t *owner)
     return true;
 }
 
-static void given(void *user, const struct ab_event *e, uint32_t owner, bool is_new)
-{
-    (void)user, (void)e, (void)owner, (void)is_new;
-}
-
 static void ended(void *user, const struct ab_life *life, bool is_youngest,
                   const struct ab_event *e, uint64_t call)
 {
@@ -127,9 +122,9 @@ static enum ab_status follow(const struct ab_advise_plan *plan, struct fitting *
     struct ab_site_table table = {0};
     f->lives = (struct ab_lives){.scope_ends = plan->scope_ends,
                                  .n_scope_ends = plan->n_scope_ends,
+                                 .is_by_birth = f->groups->of_site != NULL,
                                  .rounds = true,
                                  .owner_of = owner_of,
-                                 .given = given,
                                  .ended = ended,
                                  .user = f};
     const struct ab_walk walk = {.path = plan->path,
@@ -165,12 +160,11 @@ static void size_heap(const struct ab_life_owner *o, struct ab_advice_heap *h)
     }
 }
 
-/* Without a limit where several threads allocate: their order is another in each run. Two heaps of
- * one name would be one: their settings tell them apart. */
+/* As --code builds it: in a program of several threads each has a heap of its own. A stack keeps what
+ * it has: a replay resets it where it is empty, a program goes back to a mark long before. */
 static void name_backend(const struct ab_advice *a, struct ab_advice_heap *h)
 {
-    bool is_local = a->n_threads > 1 && h->is_local;
-    const char *threads = is_local ? ":threads=local" : "";
+    const char *threads = a->n_threads > 1 ? ":threads=local" : "";
     switch (h->kind) {
     case AB_ADVICE_POOL:
         snprintf(h->backend, sizeof h->backend, "pool:slot=%llu%s",
@@ -179,22 +173,14 @@ static void name_backend(const struct ab_advice *a, struct ab_advice_heap *h)
     case AB_ADVICE_SLAB:
         snprintf(h->backend, sizeof h->backend, "slab%s", threads);
         break;
+    case AB_ADVICE_STACK:
+        snprintf(h->backend, sizeof h->backend, "arena%s", threads);
+        break;
     default:
         snprintf(h->backend, sizeof h->backend, "%sarena:keep=%lluKiB%s",
                  h->kind == AB_ADVICE_DOUBLE ? "2*" : "",
                  (unsigned long long)(h->capacity_bytes >> 10), threads);
     }
-}
-
-static void tell_apart(struct ab_advice *a)
-{
-    for (size_t i = 0; i < a->n_heaps; i++)
-        for (size_t k = 0; k < i; k++)
-            if (strcmp(a->heaps[i].backend, a->heaps[k].backend) == 0) {
-                a->heaps[i].capacity_bytes += ARENA_STEP;
-                name_backend(a, &a->heaps[i]);
-                k = SIZE_MAX; /* once more with all */
-            }
 }
 
 enum ab_status ab_heaps_make(const struct ab_advise_plan *plan, struct ab_site_groups *groups,
@@ -211,7 +197,6 @@ enum ab_status ab_heaps_make(const struct ab_advise_plan *plan, struct ab_site_g
         name_backend(out, h);
     }
     if (status == AB_OK) {
-        tell_apart(out);
         *has_broken_stack = f.has_broken_stack;
     }
     ab_lives_fini(&f.lives);

@@ -46,12 +46,14 @@ static void count(const struct ab_lives *l, struct ab_life_owner *o, uint64_t by
                                                                : o->scope_most_bytes;
 }
 
-static void begin(struct ab_lives *l, const struct ab_event *e, uint32_t owner, uint64_t call)
+/* `scope`: in which the block was allocated first. */
+static void begin(struct ab_lives *l, const struct ab_event *e, uint32_t owner, uint64_t scope,
+                  uint64_t call)
 {
     struct ab_life_owner *o = &l->owners[owner];
     l->slots[e->slot] = (struct ab_life){.born = call,
                                          .size = bytes_of(l, e),
-                                         .scope = l->scope,
+                                         .scope = scope,
                                          .owner = owner + 1,
                                          .thread = e->thread,
                                          .older = o->youngest};
@@ -60,7 +62,8 @@ static void begin(struct ab_lives *l, const struct ab_event *e, uint32_t owner, 
     o->youngest = e->slot + 1;
     o->blocks++;
     count(l, o, l->slots[e->slot].size);
-    l->given(l->user, e, owner, true);
+    if (l->given != NULL)
+        l->given(l->user, e, owner);
 }
 
 /* `e` NULL: the trace ends. */
@@ -87,12 +90,21 @@ static void resize_in_place(struct ab_lives *l, const struct ab_event *e, uint32
     o->bytes -= life->size;
     life->size = bytes_of(l, e);
     count(l, o, life->size);
-    l->given(l->user, e, owner, false);
+    if (l->given != NULL)
+        l->given(l->user, e, owner);
 }
 
 static bool give(struct ab_lives *l, const struct ab_event *e, uint64_t call)
 {
+    struct ab_life *old = &l->slots[e->slot];
+    bool is_resize = e->kind == AB_EVENT_RESIZE;
+    uint64_t scope = is_resize && old->owner != 0 ? old->scope : l->scope;
     uint32_t owner;
+    if (is_resize && l->is_by_birth) {
+        if (old->owner != 0)
+            resize_in_place(l, e, old->owner - 1);
+        return true;
+    }
     if (!l->owner_of(l->user, e, &owner))
         return false;
     if (owner != AB_LIVES_NO_OWNER) {
@@ -100,15 +112,14 @@ static bool give(struct ab_lives *l, const struct ab_event *e, uint64_t call)
             return false;
         l->n_owners = owner >= l->n_owners ? owner + 1 : l->n_owners;
     }
-    bool is_own = l->slots[e->slot].owner == owner + 1 && owner != AB_LIVES_NO_OWNER;
-    if (is_own && e->kind == AB_EVENT_RESIZE) {
+    if (is_resize && owner != AB_LIVES_NO_OWNER && old->owner == owner + 1) {
         resize_in_place(l, e, owner);
         return true;
     }
-    if (l->slots[e->slot].owner != 0)
+    if (old->owner != 0)
         end(l, e->slot, e, call);
     if (owner != AB_LIVES_NO_OWNER)
-        begin(l, e, owner, call);
+        begin(l, e, owner, scope, call);
     return true;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Follows the blocks of a trace through their groups or heaps (*owners*): which of an owner's blocks
- * are live, in which scope each was born, which is the youngest. A resize that changes the owner is
- * the end of a block of one and the birth of one of the other, as in a replay.
+ * are live, in which scope each was born, which is the youngest. As in a replay, a resize stays with
+ * the call site of its allocation; where sizes decide it can go from one owner to another: then it ends
+ * a block of one and begins one of the other, in the scope of the allocation.
  */
 #ifndef AB_ADVISE_LIVES_H
 #define AB_ADVISE_LIVES_H
@@ -14,7 +15,7 @@
 
 struct ab_life {             /* of a block; all 0 when its slot is free */
     uint64_t born, size;     /* call; size now */
-    uint64_t scope;          /* of its birth */
+    uint64_t scope;          /* of its allocation */
     uint32_t owner, thread;  /* owner + 1; thread that made it */
     uint32_t older, younger; /* of the same owner: slot + 1; 0 = none */
 };
@@ -29,16 +30,17 @@ struct ab_life_owner { /* what is live of it */
 struct ab_lives {               /* begins as {0}, but for what is said to be given */
     const uint64_t *scope_ends; /* given */
     size_t n_scope_ends;
-    bool rounds;    /* given: sizes count as multiples of 16, at least 16 */
-    uint64_t scope; /* of the call now */
+    bool is_by_birth; /* given: owners are call sites', which a resize does not change */
+    bool rounds;      /* given: sizes count as multiples of 16, at least 16 */
+    uint64_t scope;   /* of the call now */
     struct ab_life *slots;
     size_t cap_slots;
     struct ab_life_owner *owners;
     size_t n_owners, cap_owners;
     /* Given. Of a request, AB_LIVES_NO_OWNER = it is not followed; false = out of memory. */
     bool (*owner_of)(void *user, const struct ab_event *e, uint32_t *owner);
-    /* Given. A request was served by `owner`; is_new: it is a birth, else a resize in place. */
-    void (*given)(void *user, const struct ab_event *e, uint32_t owner, bool is_new);
+    /* Given; NULL = nobody asks. A request was served by `owner`. */
+    void (*given)(void *user, const struct ab_event *e, uint32_t owner);
     /* Given. A block of its owner ends, by a free, by a resize to another or, e NULL, by the trace.
      * It is still linked. */
     void (*ended)(void *user, const struct ab_life *life, bool is_youngest,

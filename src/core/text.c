@@ -97,6 +97,8 @@ static size_t utf8_length(const unsigned char *s)
             return 0;
     if ((n == 2 && s[0] == 0xc2 && s[1] < 0xa0) || (n >= 2 && is_turning(s)))
         return 0;
+    if (n == 3 && s[0] == 0xef && s[1] == 0xbf && s[2] >= 0xbe) /* no characters: not in XML */
+        return 0;
     if (n == 3 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0)))
         return 0;
     if (n == 4 && ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90)))

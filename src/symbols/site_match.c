@@ -59,8 +59,9 @@ static bool is_line(const char *text, struct pattern *out)
     const char *colon = strrchr(text, ':');
     if (colon == NULL || colon == text || colon[-1] == ':' || colon[1] == 0)
         return false;
-    bool is_any = strcmp(colon + 1, "*") == 0;
-    if (!is_any && (strspn(colon + 1, "0123456789") != strlen(colon + 1) || strlen(colon) > 9))
+    bool is_any = strcmp(colon + 1, "*") == 0; /* lines are counted from 1 */
+    if (!is_any && (strspn(colon + 1, "0123456789") != strlen(colon + 1) || strlen(colon) > 9 ||
+                    atoi(colon + 1) == 0))
         return false;
     out->line = is_any ? 0 : atoi(colon + 1);
     out->kind = LINE;

@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* One thread's scopes are taken when so much more of their blocks are gone at their ends, or when
  * there are so many times as many and it is not so much less: threads that have nothing to do with
@@ -127,9 +128,11 @@ enum ab_status ab_scopes_find(const char *trace_path, bool is_partial, struct ab
                               struct ab_err *err)
 {
     struct state s = {.path = trace_path, .is_partial = is_partial};
-    if (strcmp(trace_path, "-") == 0)
+    struct stat st;
+    if (strcmp(trace_path, "-") == 0 || (stat(trace_path, &st) == 0 && S_ISFIFO(st.st_mode)))
         return ab_fail(err, AB_USAGE,
-                       "scopes are searched in several passes: give a file, not standard input");
+                       "scopes are searched in several passes: give a file, not standard input "
+                       "or a pipe");
     enum ab_status status = find(&s, err);
     free(s.allocs);
     ab_mark_table_fini(&s.marks);

@@ -99,9 +99,13 @@ struct ab_phase_def {
     size_t n_roles;
 };
 
-struct ab_reset_count { /* of one `reset`, found when the tape was made; empty ones not counted */
+/* Of one `reset`, or of the ends of one `scope`, found when the tape was made; empty ones are not
+ * counted. */
+struct ab_reset_count {
     uint64_t n, n_bulk; /* bulk: all that was live */
-    uint32_t other; /* a set with live blocks, the first time that it was not; AB_NO_SET = none */
+    /* A set with other live blocks, the first time that it was not, perhaps the same set; AB_NO_SET
+     * = none. */
+    uint32_t other;
 };
 
 struct ab_workload {

@@ -96,6 +96,21 @@ Y
     expect_json '[.backends[].map | select(. != null).heaps[] | .keys] == ["frame", "*", "*"]' "$OUT/two.json"
 }
 
+@test "what takes less than a step of the clock has no share of the time" {
+    write_workload
+    bench run frames.yaml --rounds 1 -b glibc --map 'frame=arena,*=slab' --json "$OUT/r.json"
+    expect_code 0
+    jq '.timer.floor_ns = 0 | .timer.quantum_ns = 0.1 | del(.checksum)' "$OUT/r.json" >"$OUT/fine.json"
+    bench report "$OUT/fine.json"
+    grep -Eq '^  arena +75\.5% +[0-9.]+% ' "$OUT/stdout" || fail "no share"
+    ! grep -q 'time is not known' "$OUT/stdout" || fail "a note"
+    jq '.timer.quantum_ns = 1e6 | del(.checksum)' "$OUT/r.json" >"$OUT/coarse.json"
+    bench report "$OUT/coarse.json" --html "$OUT/r.html"
+    grep -Eq '^  arena +75\.5% +- ' "$OUT/stdout" || fail "a share"
+    grep -q '^time is not known: too many of the calls' "$OUT/stdout" || fail "no note"
+    grep -q '<th scope="row">arena</th><td><code>frame</code></td>.*75.5 %.*<td class="n">n/a</td>' "$OUT/r.html"
+}
+
 @test "each heap says which library it was" {
     write_workload
     bench run frames.yaml --rounds 1 -b glibc --map 'frame=arena,*=glibc' --json "$OUT/r.json"

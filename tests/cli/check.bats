@@ -96,6 +96,13 @@ expect_notes() {
     odd '{alloc: r, size: 2000, count: 3}' '{alloc: parts, size: 8}' '{reset: r}'
     bench check odd.yaml
     grep -Eq "^note +odd.yaml:8:8: region 'r' never resets in bulk, because 'parts' is live at each reset: the region's blocks" "$OUT/stdout"
+    odd '{alloc: parts, size: 8}' '{scope: r, do: [{alloc: r, size: 2000, count: 3}]}'
+    bench check odd.yaml
+    grep -q "^note  *odd.yaml:7:8: .* because 'parts' is live at the end of each scope: " "$OUT/stdout"
+    odd '{scope: r, do: [{alloc: r, size: 2000}, {scope: r, do: [{alloc: r, size: 2000, count: 3}]}]}'
+    bench check odd.yaml
+    [ "$(grep -c ' never resets in bulk' "$OUT/stdout")" -eq 1 ]
+    grep -q ' because an older block of it is live at the end of each scope: ' "$OUT/stdout"
 }
 
 @test "an alignment of malloc's own, too few ops, less than a page" {

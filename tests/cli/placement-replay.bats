@@ -44,6 +44,9 @@ heaps_of() { # ROW
         --map 'scope=slab,size:72=2*arena:commit=4KiB' --json "$OUT/r.json" -q
     expect_json 'def peak($b): .memory[] | select(.backend == $b) | .rss_peak_bytes;
         peak("@map") - peak("@map2") > 30000' "$OUT/r.json"
+    bench replay "$trace" --rounds 1 -b slab --map 'scope=3*arena' -q
+    expect_code 2
+    expect_error "'3\*arena': two heaps take turns, as 2\*BACKEND"
     bench replay "$trace" --rounds 1 -b slab --map 'scope=2*glibc' -q
     expect_code 2
     expect_error "'glibc' has one heap, not two"

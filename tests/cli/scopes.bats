@@ -16,29 +16,38 @@ record_frames() {
 
 @test "scopes: the frames of a program are found, with what they hold" {
     record_frames
-    run_ok allocbench trace info t.abt
+    run_ok allocbench trace info --scopes t.abt
     [[ "$output" == *"scopes     40, found where short-lived blocks are gone; median 62 calls"* ]]
     [[ "$output" == *"% of allocations are freed in their scope, at most 900 B in one"* ]]
-    run_ok allocbench trace info --json s.json t.abt
+    run_ok allocbench trace info --scopes --json s.json t.abt
     [ "$(jq -c '.scopes | [.from, .mark, .thread, .count, .median_calls, .freed_in_scope]' s.json)" = '["found",null,null,40,62,1240]' ]
     [ "$(jq '.scopes | .freed_in_scope_ratio == .freed_in_scope / .allocs' s.json)" = true ]
     [ "$(jq '.scopes.most_freed_bytes' s.json)" = 900 ] # 30 * 8 + 6 * (20 + 21 + 22 + 23 + 24)
+    run_ok allocbench trace info --json s.json t.abt # passes of their own are asked for
+    [[ "$output" != *"scopes "* ]]
+    [ "$(jq 'has("scopes")' s.json)" = false ]
 }
 
-@test "scopes: a program without any has none, and standard input is n/a" {
+@test "scopes: a program without any has none; what can be read only once is refused" {
     record_frames
     run_ok allocbench trace filter --site load_assets -q t.abt -o a.abt
-    run_ok allocbench trace info a.abt
+    run_ok allocbench trace info --scopes --json j.json a.abt
     [[ "$output" == *"scopes     none found"* ]]
-    run_ok bash -c 'allocbench trace info --json j.json - < t.abt'
-    [[ "$output" == *"scopes     n/a: standard input"* ]]
-    [ "$(jq -c .scopes j.json)" = null ]
+    [ "$(jq -c '[has("scopes"), .scopes]' j.json)" = '[true,null]' ]
+    run bash -c 'allocbench trace info --scopes - < t.abt'
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"standard input or a pipe"* ]]
+    run bash -c 'allocbench trace info --scopes <(cat t.abt)'
+    [ "$status" -eq 2 ]
+    run_ok bash -c 'allocbench trace info <(cat t.abt)'
+    [[ "$output" == *"events "* ]]
 }
 
 @test "scopes: sizes against lifetimes have each block once" {
     record_frames
     run_ok allocbench trace info --sites --json s.json t.abt
-    [[ "$output" == *"sizes (rows) against lifetimes"* ]]
+    [[ "$output" == *"sizes (rows) against lifetimes"*"% of 1260 blocks"* ]]
+    [[ "$output" == *"      32 B       .       .    95.2       ."* ]] # 1200 of 1260
     [ "$(jq '([.size_lifetimes[].blocks] | add) == (.ops | .alloc + .alloc_zeroed + .alloc_aligned)' s.json)" = true ]
     # The assets, which are never freed; items, with 29 calls between.
     [ "$(jq '[.size_lifetimes[] | select(.size_to == 4096 and .life_to == null).blocks] | add' s.json)" -ge 20 ]
@@ -70,6 +79,9 @@ record_frames() {
     run allocbench trace filter --site no_such_function t.abt -o f.abt
     [ "$status" -eq 2 ]
     [[ "$output" == *"none of its"* ]]
+    run allocbench trace filter --site parse_item --site prase_item t.abt -o f.abt
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"--site: 'prase_item' fits no allocation of the trace"* ]]
     run_ok allocbench record -o p.abt -- "$GUESTS/prog_frames"
     run allocbench trace filter --site parse_item p.abt -o f.abt
     [ "$status" -eq 2 ]
@@ -99,5 +111,29 @@ record_frames() {
     [ "$status" -eq 2 ]
     run allocbench trace info --sites --flame s.svg t.abt t.abt
     [ "$status" -eq 2 ]
+    run allocbench trace info --sites --flame s.svg --folded ./s.svg t.abt
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"two of --json, --flame and --folded name the same file"* ]]
+    run allocbench trace info --sites --flame no-such-folder/s.svg no-such-trace.abt
+    [[ "$output" == *"no-such-folder"* ]] # before the trace is read
     [ ! -e s.svg ]
+    run_ok allocbench trace info --sites --folded - t.abt
+    [ "$(grep -cv ' [1-9][0-9]*$' <<<"$output")" -eq 0 ] # lines of stacks alone
+}
+
+@test "options of info and filter are refused by other words" {
+    record_frames
+    for option in --flame=x.svg --folded=x.txt --flame-by=bytes --scopes; do
+        for word in check dump "filter --size 0.. -o o.abt"; do
+            run allocbench trace $word "$option" t.abt
+            [ "$status" -eq 2 ]
+            [[ "$output" == *"does not take ${option%%=*};"* ]]
+        done
+    done
+    for word in info check dump "cut --events 1.. -o o.abt"; do
+        run allocbench trace $word --site main t.abt
+        [ "$status" -eq 2 ]
+        [[ "$output" == *"does not take --site;"* ]]
+    done
+    [ ! -e o.abt ]
 }

@@ -48,6 +48,14 @@ static void take(struct made *m, uint64_t block)
     m->calls++;
 }
 
+static void resize(struct made *m, uint32_t place, uint64_t block, uint64_t size)
+{
+    struct ab_event e = {
+        .kind = AB_EVENT_RESIZE, .block = block, .size = size, .site = m->has_sites ? place : 0};
+    assert_int_equal(ab_trace_write(m->w, &e, NULL, &err), AB_OK);
+    m->calls++;
+}
+
 static uint64_t any_size(struct made *m)
 {
     return 1 + ab_rng_below(&m->rng, 5000);
@@ -152,32 +160,43 @@ static void name(void *user, const struct ab_site_table *t, const struct ab_site
     out->line = (int)frame->address;
 }
 
-static void advise(uint64_t seed, bool has_sites, bool has_scopes)
+/* Of the trace that `make` writes. */
+static void advise_on(struct made *m, void (*make)(struct made *), size_t n_scopes)
 {
-    struct made m = {.has_sites = has_sites};
     struct ab_site_table t = {0};
-    uint64_t late = 0;
     char *path = test_trace_file(NULL, 0);
     know_places(&t);
-    ab_rng_init(&m.rng, seed, 5);
-    m.to = fopen(path, "wb");
-    struct ab_trace_writer_options options = {.program = "game", .sites = has_sites ? &t : NULL};
-    assert_int_equal(ab_trace_writer_open_with(m.to, &options, &m.w, &err), AB_OK);
-    settle(&m);
-    for (int i = 0; i < SCOPES; i++)
-        make_scope(&m, i, &late);
-    release(&m);
-    assert_int_equal(ab_trace_writer_close(m.w, NULL, &err), AB_OK);
-    fclose(m.to);
+    m->to = fopen(path, "wb");
+    struct ab_trace_writer_options options = {.program = "game", .sites = m->has_sites ? &t : NULL};
+    assert_int_equal(ab_trace_writer_open_with(m->to, &options, &m->w, &err), AB_OK);
+    make(m);
+    assert_int_equal(ab_trace_writer_close(m->w, NULL, &err), AB_OK);
+    fclose(m->to);
     const struct ab_advise_plan plan = {
-        .path = path, .scope_ends = m.ends, .n_scope_ends = has_scopes ? SCOPES : 0, .name = name};
+        .path = path, .scope_ends = m->ends, .n_scope_ends = n_scopes, .name = name};
     ab_advice_fini(&advice);
     if (ab_advise(&plan, &advice, &err) != AB_OK)
         fail_msg("%s", err.text);
-    assert_int_equal(advice.n_events, m.calls);
+    assert_int_equal(advice.n_events, m->calls);
     ab_site_table_fini(&t);
     unlink(path);
     free(path);
+}
+
+static void make_game(struct made *m)
+{
+    uint64_t late = 0;
+    settle(m);
+    for (int i = 0; i < SCOPES; i++)
+        make_scope(m, i, &late);
+    release(m);
+}
+
+static void advise(uint64_t seed, bool has_sites, bool has_scopes)
+{
+    struct made m = {.has_sites = has_sites};
+    ab_rng_init(&m.rng, seed, 5);
+    advise_on(&m, make_game, has_scopes ? SCOPES : 0);
 }
 
 static const struct ab_advice_group *group(int place)
@@ -239,8 +258,8 @@ static void heaps_hold_what_the_trace_took_and_more(void **state)
     const struct ab_advice_heap *frame = &advice.heaps[group(FRAME)->heap];
     assert_int_equal(frame->most_blocks, 10);
     assert_int_equal(frame->most_bytes, 10 * 512);
-    assert_int_equal(frame->capacity_bytes, 131072); /* 64 KiB are the stack's: told apart */
-    assert_string_equal(frame->backend, "arena:keep=128KiB");
+    assert_int_equal(frame->capacity_bytes, 65536);
+    assert_string_equal(frame->backend, "arena:keep=64KiB");
     const struct ab_advice_heap *pool = &advice.heaps[group(POOL)->heap];
     assert_int_equal(pool->size_most, 96);
     assert_int_equal(pool->most_blocks, SETTLED);
@@ -249,7 +268,7 @@ static void heaps_hold_what_the_trace_took_and_more(void **state)
     const struct ab_advice_heap *twice = &advice.heaps[group(DOUBLE)->heap];
     assert_int_equal(strncmp(twice->backend, "2*arena:keep=", 13), 0);
     const struct ab_advice_heap *stack = &advice.heaps[group(STACK)->heap];
-    assert_string_not_equal(stack->backend, frame->backend);
+    assert_string_equal(stack->backend, "arena");
     assert_in_range(stack->most_blocks, 1, 4);
     for (size_t i = 1; i < advice.n_heaps; i++)
         assert_true(advice.heaps[i - 1].calls >= advice.heaps[i].calls);
@@ -280,35 +299,62 @@ static void without_sites_sizes_are_groups(void **state)
     assert_true(has_pool);
 }
 
+static void make_churn(struct made *m)
+{
+    for (int i = 0; i < SETTLED; i++)
+        m->keep[i] = give(m, KEEP, any_size(m));
+    for (int i = 0; i < 5000; i++) {
+        uint64_t at = ab_rng_below(&m->rng, SETTLED);
+        take(m, m->keep[at]);
+        m->keep[at] = give(m, KEEP, any_size(m));
+    }
+}
+
 static void random_churn_stays_where_it_is(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 10; seed++) {
         struct made m = {.has_sites = true};
-        struct ab_site_table t = {0};
-        char *path = test_trace_file(NULL, 0);
-        know_places(&t);
         ab_rng_init(&m.rng, seed, 5);
-        m.to = fopen(path, "wb");
-        struct ab_trace_writer_options options = {.program = "churn", .sites = &t};
-        assert_int_equal(ab_trace_writer_open_with(m.to, &options, &m.w, &err), AB_OK);
-        for (int i = 0; i < SETTLED; i++)
-            m.keep[i] = give(&m, KEEP, any_size(&m));
-        for (int i = 0; i < 5000; i++) {
-            uint64_t at = ab_rng_below(&m.rng, SETTLED);
-            take(&m, m.keep[at]);
-            m.keep[at] = give(&m, KEEP, any_size(&m));
-        }
-        assert_int_equal(ab_trace_writer_close(m.w, NULL, &err), AB_OK);
-        fclose(m.to);
-        const struct ab_advise_plan plan = {.path = path, .name = name};
-        ab_advice_fini(&advice);
-        assert_int_equal(ab_advise(&plan, &advice, &err), AB_OK);
+        advise_on(&m, make_churn, 0);
         assert_int_equal(advice.n_heaps, 0);
         assert_int_equal(advice.groups[0].kind, AB_ADVICE_KEEP);
-        ab_site_table_fini(&t);
-        unlink(path);
-        free(path);
+    }
+}
+
+/* Each block is allocated at FRAME, 10 bytes, resized at KEEP in the next scope, freed in the one after
+ * it. */
+static void make_growing(struct made *m)
+{
+    uint64_t blocks[3][8];
+    for (int scope = 0; scope < SCOPES; scope++) {
+        for (int i = 0; i < 8 && scope >= 2; i++)
+            take(m, blocks[(scope + 1) % 3][i]);
+        for (int i = 0; i < 8 && scope >= 1; i++)
+            resize(m, KEEP, blocks[(scope + 2) % 3][i], 500);
+        for (int i = 0; i < 8; i++)
+            blocks[scope % 3][i] = give(m, FRAME, 10);
+        m->ends[scope] = m->calls;
+    }
+    for (int i = 0; i < 16; i++)
+        take(m, blocks[(SCOPES - 1 - i / 8) % 3][i % 8]);
+}
+
+static void a_resize_stays_with_its_allocation_as_in_a_replay(void **state)
+{
+    (void)state;
+    struct made by_site = {.has_sites = true}, by_size = {.has_sites = false};
+    advise_on(&by_site, make_growing, SCOPES);
+    assert_int_equal(advice.n_groups, 1);
+    expect(FRAME, AB_ADVICE_SLAB);
+    assert_int_equal(group(FRAME)->resizes, 8 * (SCOPES - 1));
+    assert_int_equal(group(FRAME)->size_most, 500);
+    assert_int_equal(group(FRAME)->in_next, 8); /* the last ones */
+    advise_on(&by_size, make_growing, SCOPES);  /* by size they go from group to group */
+    assert_int_equal(advice.n_groups, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct ab_advice_group *g = &advice.groups[i];
+        assert_int_equal(g->kind, g->size_most == 10 ? AB_ADVICE_DOUBLE : AB_ADVICE_POOL);
     }
 }
 
@@ -347,6 +393,7 @@ int main(void)
         cmocka_unit_test(without_scopes_nothing_is_reset),
         cmocka_unit_test(without_sites_sizes_are_groups),
         cmocka_unit_test(random_churn_stays_where_it_is),
+        cmocka_unit_test(a_resize_stays_with_its_allocation_as_in_a_replay),
         cmocka_unit_test(who_hands_memory_on_is_passed_over),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

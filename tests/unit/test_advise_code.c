@@ -28,7 +28,7 @@ static const struct ab_advice_heap kinds[] = {
      .align = 64,
      .most_blocks = 10,
      .capacity_blocks = 16},
-    {.kind = AB_ADVICE_SLAB, .align = 64, .size_most = 600, .backend = "slab:classes=fine"},
+    {.kind = AB_ADVICE_SLAB, .align = 64, .size_most = 600, .backend = "slab"},
     {.kind = AB_ADVICE_KEEP},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };

@@ -54,7 +54,11 @@ static void set_heap(size_t i, enum ab_advice_kind kind, const char *backend, ui
 
 static struct ab_advised_row row_of(const char *name, double time_ns, double ratio)
 {
-    struct ab_advised_row row = {.is_measured = true, .time_ns = time_ns, .memory_bytes = 13.1e6};
+    struct ab_advised_row row = {.is_measured = true,
+                                 .time_ns = time_ns,
+                                 .memory_bytes = 13.1e6,
+                                 .base_time_ns = 18e6,
+                                 .base_memory_bytes = 13.1e6};
     snprintf(row.name, sizeof row.name, "%s", name);
     row.speed = (struct ab_effect){
         .ratio = ratio, .low = ratio * 0.98, .high = ratio * 1.02, .method = AB_EFFECT_PAIRED};
@@ -141,8 +145,16 @@ static void nothing_to_change_is_an_answer(void **state)
 {
     (void)state;
     measured.used = 0;
+    measured.together.speed.low = 0.9;
+    expect("arena, 512 KiB: gains alone, not with the others");
+    expect("together"); /* which is why */
+    measured.heaps[0].speed.low = 0.9;
     expect("Advice: keep malloc: no proposal is clearly faster (replays of 10 rounds).");
     refuse("together");
+    measured.n_rounds = 1;
+    expect("Advice: none: 1 round cannot tell what is faster, it takes 6 (--rounds).");
+    measured.heaps[0].is_measured = measured.heaps[1].is_measured = false;
+    expect("Advice: keep malloc: no proposal could be measured.");
     advice.n_heaps = 0;
     expect("Advice: keep malloc: no allocations of this trace have a pattern");
 }
@@ -155,6 +167,18 @@ static void what_did_not_run_is_not_advised_and_says_why(void **state)
     snprintf(measured.heaps[0].reason, sizeof measured.heaps[0].reason, "a block was written over");
     expect("arena, 512 KiB: does not run");
     expect("not measured: a block was written over");
+}
+
+/* Those that are left were measured in a session of their own. */
+static void before_and_after_are_of_one_session(void **state)
+{
+    (void)state;
+    measured.together.base_time_ns = 24e6;
+    measured.together.time_ns = 12e6;
+    measured.together.base_memory_bytes = 26.2e6;
+    expect("80.0 us -> 40.0 us");
+    expect("memory 25.0 MiB -> 12.5 MiB");
+    expect("budget: allocation takes 80.0 us of 16.7 ms");
 }
 
 static void without_scopes_the_unit_is_a_million_calls(void **state)
@@ -220,6 +244,7 @@ int main(void)
         cmocka_unit_test_setup(screen_is_golden, set_up),
         cmocka_unit_test_setup(nothing_to_change_is_an_answer, set_up),
         cmocka_unit_test_setup(what_did_not_run_is_not_advised_and_says_why, set_up),
+        cmocka_unit_test_setup(before_and_after_are_of_one_session, set_up),
         cmocka_unit_test_setup(without_scopes_the_unit_is_a_million_calls, set_up),
         cmocka_unit_test_setup(few_rounds_have_no_interval, set_up),
         cmocka_unit_test_setup(rules_are_those_of_the_heaps_that_pay, set_up),

@@ -71,6 +71,8 @@ static void hostile_text_becomes_printable(void **state)
     assert_string_equal(ab_text_printable(buf, sizeof buf, "\xc2\x9b"), "\\xc2\\x9b"); /* CSI */
     assert_string_equal(ab_text_printable(buf, sizeof buf, "\xc3"), "\\xc3");
     assert_string_equal(ab_text_printable(buf, sizeof buf, "\xed\xa0\x80"), "\\xed\\xa0\\x80");
+    assert_string_equal(ab_text_printable(buf, sizeof buf, "\xef\xbf\xbe"), "\\xef\\xbf\\xbe");
+    assert_string_equal(ab_text_printable(buf, sizeof buf, "\xef\xbf\xbd"), "\xef\xbf\xbd");
     assert_string_equal(ab_text_printable(small, sizeof small, "abc\x01"), "abc");
     static const char *const turning[] = {"\u061c", "\u200e", "\u200f", "\u202a", "\u202e",
                                           "\u2066", "\u2069", "\u2028", "\u2029"};

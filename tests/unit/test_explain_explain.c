@@ -105,7 +105,13 @@ static void a_word_is_found_however_it_is_spelled(void **state)
                  {"harness alone", "harness"},
                  {"growth at constant live bytes", "growth"},
                  {"minor page faults", "faults_minor"},
-                 {"tail_n", "tail_n"}};
+                 {"tail_n", "tail_n"},
+                 {"by heap", "by heap"},
+                 {"--each", "iteration"},
+                 {"missed", "iteration"},
+                 {"scopes", "scope"},
+                 {"marks", "mark"},
+                 {"call sites", "call site"}};
     struct ab_explanation e;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_true(ab_explain_find(cases[i].given, &e));

@@ -37,6 +37,31 @@ static void folded_lines(void **state)
     ab_flame_close(f);
 }
 
+/* Functions with many callees: no search through all of them for each. */
+static void many_children(void **state)
+{
+    enum { MANY = 300000 };
+    struct ab_flame *f = ab_flame_open();
+    char name[16];
+    const char *const stack[] = {name};
+    (void)state;
+    for (unsigned turn = 0; turn < 2; turn++)
+        for (unsigned i = 0; i < MANY; i++) {
+            snprintf(name, sizeof name, "f%u", i);
+            assert_true(ab_flame_add(f, stack, 1, 1));
+        }
+    FILE *to = open_memstream(&text, &n_text);
+    ab_flame_write_folded(f, to);
+    fclose(to);
+    unsigned lines = 0;
+    for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++)
+        lines++;
+    assert_int_equal(lines, MANY);
+    assert_non_null(strstr(text, "f0 2\nf1 2\n"));
+    free(text);
+    ab_flame_close(f);
+}
+
 static void a_box_for_each_function(void **state)
 {
     struct ab_flame *f = make();
@@ -79,6 +104,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(folded_lines),
+        cmocka_unit_test(many_children),
         cmocka_unit_test(a_box_for_each_function),
         cmocka_unit_test(nothing_is_a_picture_too),
     };

@@ -140,7 +140,8 @@ static void addresses_in_modules(void **state)
 
 static void what_is_no_pattern(void **state)
 {
-    static const char *const bad[] = {"", "a.c:", ":12", "a.c:1x", "a.c:12345678901", "x:y"};
+    static const char *const bad[] = {"",    "a.c:", ":12", "a.c:1x", "a.c:12345678901",
+                                      "x:y", "a.c:0"};
     (void)state;
     for (size_t i = 0; i < AB_ARRAY_LEN(bad); i++) {
         err.text[0] = 0;

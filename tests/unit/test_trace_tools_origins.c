@@ -109,6 +109,29 @@ static void scopes_and_sites_of_each_allocation(void **state)
     ab_origins_fini(&o);
 }
 
+/* Blocks of other threads take no part, whoever frees them. */
+static void scopes_of_one_thread(void **state)
+{
+    (void)state;
+    static const struct ab_event calls[] = {
+        {.kind = AB_EVENT_ALLOC, .size = 8},                           /* 0: another's */
+        {.kind = AB_EVENT_ALLOC, .size = 8, .thread = 1},              /* 1: scoped */
+        {.kind = AB_EVENT_RESIZE, .size = 9, .block = 0, .thread = 1}, /* still another's */
+        {.kind = AB_EVENT_RESIZE, .size = 9, .block = 1, .thread = 0}, /* still its own */
+        {.kind = AB_EVENT_FREE, .block = 0, .thread = 1},
+        {.kind = AB_EVENT_FREE, .block = 1},
+    };
+    static uint64_t ends[] = {6};
+    const struct ab_scopes scopes = {
+        .ends = ends, .n = 1, .from = AB_SCOPES_FOUND, .is_of_thread = true, .thread = 1};
+    struct ab_origins o;
+    assert_int_equal(find(write_trace(calls, 6, 1), &scopes, NULL, &o), AB_OK);
+    assert_int_equal(o.n, 2);
+    assert_int_equal(o.bytes[0], 0);
+    assert_int_equal(o.bytes[1], AB_ORIGIN_SCOPED);
+    ab_origins_fini(&o);
+}
+
 static void more_classes_than_a_byte_has_are_refused(void **state)
 {
     (void)state;
@@ -131,6 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scopes_and_sites_of_each_allocation),
+        cmocka_unit_test(scopes_of_one_thread),
         cmocka_unit_test(more_classes_than_a_byte_has_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,8 @@
  *
  * Where the frame game's memory comes from, said once: from malloc, or, with
  * -DWITH_ADVICE='"FILE"', from the heaps of the file that `allocbench advise --code FILE` has
- * written; what nothing is advised for stays with malloc. They are macros so that the place of a call is the line that uses one.
+ * written; what nothing is advised for stays with malloc. They are macros so that the place of a
+ * call is the line that uses one.
  */
 #ifndef FRAME_GAME_FRAME_MEMORY_H
 #define FRAME_GAME_FRAME_MEMORY_H

@@ -116,6 +116,9 @@ static json_t *row(struct ab_json *w, const struct ab_advised_row *r)
     ab_json_put(w, o, "reason", ab_json_string(r->reason));
     ab_json_put(w, o, "time_ns", ab_json_real(r->is_measured ? r->time_ns : (double)NAN));
     ab_json_put(w, o, "memory_bytes", ab_json_real(r->is_measured ? r->memory_bytes : (double)NAN));
+    ab_json_put(w, o, "base_time_ns", ab_json_real(r->is_measured ? r->base_time_ns : (double)NAN));
+    ab_json_put(w, o, "base_memory_bytes",
+                ab_json_real(r->is_measured ? r->base_memory_bytes : (double)NAN));
     ab_json_put(w, o, "speed", ab_json_real(r->is_measured ? r->speed.ratio : (double)NAN));
     ab_json_put(w, o, "speed_low", ab_json_real(r->is_measured ? r->speed.low : (double)NAN));
     ab_json_put(w, o, "speed_high", ab_json_real(r->is_measured ? r->speed.high : (double)NAN));
@@ -182,6 +185,7 @@ bool ab_advise_write_json(FILE *to, const struct ab_advise_view *v)
     ab_json_put(&w, o, "threads", ab_json_integer(a->n_threads));
     ab_json_put(&w, o, "scopes", scopes(&w, a));
     ab_json_put(&w, o, "by", ab_json_string(a->has_sites ? "site" : "size"));
+    ab_json_put(&w, o, "budget_ns", v->budget_ns > 0 ? ab_json_real(v->budget_ns) : json_null());
     ab_json_put(&w, o, "rounds", ab_json_integer(v->measured->n_rounds));
     ab_json_put(&w, o, "map", ab_json_string(rules.s));
     put_measured(&w, o, v);

@@ -51,29 +51,31 @@ static double net_time(const struct ab_session *s, uint32_t backend, uint32_t ro
     return net > 0 ? net * (double)r->n_ops : (double)NAN;
 }
 
+/* Both times are medians of the rounds that have both, so that they are those of the speed. */
 static enum ab_status compare(const struct ab_session *s, uint32_t i, uint32_t base,
                               struct ab_advised_row *row, struct ab_err *err)
 {
     struct ab_pairs pairs;
-    double *x = calloc((size_t)s->n_rounds + 1, sizeof x[0]);
-    if (x == NULL || !ab_pairs_init(&pairs, s->n_rounds)) {
-        free(x);
+    if (!ab_pairs_init(&pairs, s->n_rounds))
         return ab_fail(err, AB_SYSTEM, "out of memory");
+    for (uint32_t k = 0; k < s->n_rounds; k++) {
+        uint32_t round = s->rounds[k].index;
+        ab_pairs_add(&pairs, net_time(s, base, round), net_time(s, i, round));
     }
-    uint32_t n = 0;
-    for (uint32_t round = 0; round < s->n_rounds; round++) {
-        double time = net_time(s, i, round);
-        if (isnan(time))
-            continue;
-        x[n++] = time;
-        ab_pairs_add(&pairs, net_time(s, base, round), time);
-    }
-    row->time_ns = ab_round_range_of(x, n).median;
     if (i != base)
         row->speed = ab_pairs_effect(&pairs);
+    row->base_time_ns = ab_round_range_of(pairs.x, pairs.n).median;
+    row->time_ns = ab_round_range_of(pairs.x + pairs.cap, pairs.n).median;
     ab_pairs_fini(&pairs);
-    free(x);
     return AB_OK;
+}
+
+/* The first reason stays. */
+static void refuse(struct ab_advised_row *row, const char *reason)
+{
+    if (row->is_measured)
+        snprintf(row->reason, sizeof row->reason, "%.511s", reason);
+    row->is_measured = false;
 }
 
 static enum ab_status read_row(const struct asked *asked, const struct ab_session *s, uint32_t i,
@@ -81,19 +83,28 @@ static enum ab_status read_row(const struct asked *asked, const struct ab_sessio
 {
     const struct ab_backend_info *b = &s->backends[i];
     bool is_ok = b->status == AB_BACKEND_OK;
-    if (asked->is_memory) {
-        row->memory_bytes = is_ok ? ab_session_rss_peak(s, i).median : (double)NAN;
-        return AB_OK;
-    }
-    row->is_measured = is_ok;
-    row->time_ns = row->memory_bytes = NAN;
-    row->speed = (struct ab_effect){.ratio = NAN, .low = NAN, .high = NAN};
+    if (!asked->is_memory)
+        *row = (struct ab_advised_row){
+            .is_measured = true,
+            .time_ns = NAN,
+            .memory_bytes = NAN,
+            .base_time_ns = NAN,
+            .base_memory_bytes = NAN,
+            .speed = {.ratio = NAN, .low = NAN, .high = NAN},
+        };
     snprintf(row->name, sizeof row->name, "%s", b->name);
-    snprintf(row->reason, sizeof row->reason, "%.511s",
-             is_ok               ? ""
-             : b->reason[0] != 0 ? b->reason
-                                 : ab_backend_status_name(b->status));
-    return is_ok ? compare(s, i, base, row, err) : AB_OK;
+    if (!is_ok) {
+        refuse(row, b->reason[0] != 0 ? b->reason : ab_backend_status_name(b->status));
+    } else if (asked->is_memory) {
+        row->memory_bytes = ab_session_rss_peak(s, i).median;
+        row->base_memory_bytes = ab_session_rss_peak(s, base).median;
+    } else {
+        AB_TRY(compare(s, i, base, row, err));
+        if (isnan(row->time_ns))
+            refuse(row,
+                   "its calls, or those that it is compared with, take no more than the harness");
+    }
+    return AB_OK;
 }
 
 static uint32_t find_base(const struct ab_session *s, const char *name)
@@ -214,7 +225,7 @@ static void forget(struct asked *asked)
 
 /* ---- what is advised ---- */
 
-static bool is_gain(const struct ab_advised_row *row)
+bool ab_advised_is_gain(const struct ab_advised_row *row)
 {
     return row->is_measured && row->speed.ratio > 1 && ab_effect_is_clear(&row->speed);
 }
@@ -223,7 +234,7 @@ static uint32_t choose(const struct ab_advice *a, const struct ab_advised *m)
 {
     uint32_t used = 0;
     for (size_t i = 0; i < a->n_heaps; i++)
-        used |= is_gain(&m->heaps[i]) ? UINT32_C(1) << i : 0;
+        used |= ab_advised_is_gain(&m->heaps[i]) ? UINT32_C(1) << i : 0;
     return used;
 }
 
@@ -283,7 +294,7 @@ enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_adv
     out->is_whole = out->used == all;
     status = measure_rest(o, a, &asked, err);
     forget(&asked);
-    if (!is_gain(&out->together))
+    if (!ab_advised_is_gain(&out->together))
         out->used = 0;
     return status;
 }

@@ -14,11 +14,12 @@ enum { AB_ADVISED_GENERALS_MAX = 32 };
 
 struct ab_advised_row {
     char name[128];
-    bool is_measured;       /* it ran, and did what was asked for; else the rest is n/a */
-    char reason[512];       /* why it was not */
-    double time_ns;         /* of a whole replay: the median of the rounds; NaN = n/a */
-    double memory_bytes;    /* most that was resident; NaN = n/a */
-    struct ab_effect speed; /* time of the base by that of this row */
+    bool is_measured;    /* it ran, and did what was asked for; else the rest is n/a */
+    char reason[512];    /* why it was not */
+    double time_ns;      /* of a whole replay: the median of the rounds; NaN = n/a */
+    double memory_bytes; /* most that was resident; NaN = n/a */
+    double base_time_ns, base_memory_bytes; /* of the base in the same session */
+    struct ab_effect speed;                 /* time of the base by that of this row */
 };
 
 struct ab_advised {
@@ -31,6 +32,9 @@ struct ab_advised {
     uint32_t n_rounds;
     bool is_whole; /* used are all that were proposed */
 };
+
+/* It ran, and is faster than the base for certain. */
+bool ab_advised_is_gain(const struct ab_advised_row *row);
 
 /* What the proposals are compared with, and what is not proposed for a heap stays in: the first of
  * -b, else glibc. AB_USAGE as for -b. *is_list: -b names more than that one. */

@@ -28,7 +28,7 @@ const char *ab_advise_unit(const struct ab_advice *a)
 
 const char *ab_advise_proposal(const struct ab_advice_heap *h, char *buf, size_t cap)
 {
-    const char *local = h->is_local && h->n_threads > 1 ? " a thread" : "";
+    const char *local = h->n_threads > 1 ? " a thread" : "";
     switch (h->kind) {
     case AB_ADVICE_STACK:
         snprintf(buf, cap, "stack, %s%s", AB_BYTES(h->capacity_bytes), local);
@@ -71,11 +71,10 @@ static const char *change(const struct ab_advise_view *v, const struct ab_advise
                           char *buf, size_t cap)
 {
     const struct ab_advice *a = v->advice;
-    double before = v->measured->base.time_ns;
-    if (!row->is_measured || isnan(row->time_ns))
+    if (!row->is_measured)
         snprintf(buf, cap, "n/a");
     else
-        snprintf(buf, cap, "%s -> %s", AB_TIME(ab_advise_unit_time(a, before)),
+        snprintf(buf, cap, "%s -> %s", AB_TIME(ab_advise_unit_time(a, row->base_time_ns)),
                  AB_TIME(ab_advise_unit_time(a, row->time_ns)));
     return buf;
 }
@@ -99,8 +98,7 @@ static const char *memory(double bytes, char *buf, size_t cap)
 }
 
 /* How sure it is, and what it costs. */
-static void print_measured(FILE *to, const struct ab_advise_view *v,
-                           const struct ab_advised_row *row, struct ab_table_style style)
+static void print_measured(FILE *to, const struct ab_advised_row *row, struct ab_table_style style)
 {
     char speed[AB_CELL_BYTES], before[32], after[32];
     struct ab_text line = {0};
@@ -111,7 +109,7 @@ static void print_measured(FILE *to, const struct ab_advise_view *v,
         ab_format_effect(speed, e->ratio, e->low, e->high);
         ab_text_addf(&line, "   %s as fast%s; memory %s -> %s", speed,
                      isnan(e->low) ? " (too few rounds for an interval)" : "",
-                     memory(v->measured->base.memory_bytes, before, sizeof before),
+                     memory(row->base_memory_bytes, before, sizeof before),
                      memory(row->memory_bytes, after, sizeof after));
     }
     if (line.s != NULL)
@@ -161,14 +159,13 @@ static void print_heap(FILE *to, const struct ab_advise_view *v, size_t i,
     print_line(to, h->name, what_of(h, what, sizeof what), share,
                is_used ? proposal : "malloc (keep)", change(v, row, times, sizeof times));
     if (!is_used) {
-        bool is_clear = row->speed.ratio > 1 && ab_effect_is_clear(&row->speed);
         snprintf(refused, sizeof refused, "   %s: %s", proposal,
-                 !row->is_measured ? "does not run"
-                 : is_clear        ? "gains alone, not with the others"
-                                   : "no clear gain");
+                 !row->is_measured         ? "does not run"
+                 : ab_advised_is_gain(row) ? "gains alone, not with the others"
+                                           : "no clear gain");
         ab_table_prose(to, style, AB_PLAIN, refused);
     }
-    print_measured(to, v, row, style);
+    print_measured(to, row, style);
     print_places(to, v, i, style);
 }
 
@@ -236,10 +233,13 @@ static void print_together(FILE *to, const struct ab_advise_view *v, struct ab_t
 {
     char times[80];
     const struct ab_advised *m = v->measured;
-    if (m->used == 0)
+    bool gains = m->used != 0; /* else only where it says why nothing is advised */
+    for (size_t i = 0; i < v->advice->n_heaps; i++)
+        gains |= ab_advised_is_gain(&m->heaps[i]);
+    if (!gains)
         return;
     print_line(to, "", "together", NAN, "", change(v, &m->together, times, sizeof times));
-    print_measured(to, v, &m->together, style);
+    print_measured(to, &m->together, style);
 }
 
 static void print_generals(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
@@ -250,23 +250,25 @@ static void print_generals(FILE *to, const struct ab_advise_view *v, struct ab_t
         snprintf(name, sizeof name, "%s", AB_SHOWN(128, row->name));
         print_line(to, "", i == 0 ? "everything in" : "", NAN, name,
                    change(v, row, times, sizeof times));
-        print_measured(to, v, row, style);
+        print_measured(to, row, style);
     }
 }
 
 static void print_budget(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
 {
-    double before = ab_advise_unit_time(v->advice, v->measured->base.time_ns);
-    double after = ab_advise_unit_time(v->advice, v->measured->together.time_ns);
+    const struct ab_advised *m = v->measured;
+    double before = m->used != 0 ? m->together.base_time_ns : m->base.time_ns;
+    double after = ab_advise_unit_time(v->advice, m->together.time_ns);
     struct ab_text line = {0};
     if (v->budget_ns <= 0)
         return;
+    before = ab_advise_unit_time(v->advice, before);
     if (v->advice->n_scopes == 0)
         ab_text_addf(&line, "budget: n/a: the trace has no scopes");
     else
-        ab_text_addf(&line, "budget: allocation takes %s of %s a scope (%.2g %%)", AB_TIME(before),
-                     AB_TIME(v->budget_ns), 100 * before / v->budget_ns);
-    if (v->advice->n_scopes > 0 && v->measured->used != 0)
+        ab_text_addf(&line, "budget: allocation takes %s of %s a scope on average (%.2g %%)",
+                     AB_TIME(before), AB_TIME(v->budget_ns), 100 * before / v->budget_ns);
+    if (v->advice->n_scopes > 0 && m->used != 0)
         ab_text_addf(&line, ", with the advice %s (%.2g %%)", AB_TIME(after),
                      100 * after / v->budget_ns);
     fputc('\n', to);
@@ -281,11 +283,33 @@ static const struct ab_advised_row *best_general(const struct ab_advised *m)
     const struct ab_advised_row *best = NULL;
     for (size_t i = 0; i < m->n_generals; i++) {
         const struct ab_advised_row *row = &m->generals[i];
-        if (row->is_measured && row->speed.ratio > 1 && ab_effect_is_clear(&row->speed) &&
-            (best == NULL || row->speed.ratio > best->speed.ratio))
+        if (ab_advised_is_gain(row) && (best == NULL || row->speed.ratio > best->speed.ratio))
             best = row;
     }
     return best;
+}
+
+/* Why nothing is advised: what was not found out is not called an answer. */
+static void add_nothing(struct ab_text *line, const struct ab_advise_view *v)
+{
+    const struct ab_advised *m = v->measured;
+    bool has_run = false;
+    for (size_t i = 0; i < v->advice->n_heaps; i++)
+        has_run |= m->heaps[i].is_measured;
+    if (v->advice->n_heaps == 0)
+        ab_text_add(line, "Advice: keep malloc: no allocations of this trace have a pattern that "
+                          "a simpler allocator could use.");
+    else if (!has_run)
+        ab_text_add(line, "Advice: keep malloc: no proposal could be measured.");
+    else if (m->n_rounds < AB_EFFECT_MIN_ROUNDS)
+        ab_text_addf(line,
+                     "Advice: none: %u round%s cannot tell what is faster, it takes %d (--rounds).",
+                     m->n_rounds, m->n_rounds == 1 ? "" : "s", AB_EFFECT_MIN_ROUNDS);
+    else
+        ab_text_addf(line,
+                     "Advice: keep malloc: no proposal is clearly faster (replays of %u "
+                     "rounds).",
+                     m->n_rounds);
 }
 
 static void print_answer(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
@@ -293,14 +317,8 @@ static void print_answer(FILE *to, const struct ab_advise_view *v, struct ab_tab
     const struct ab_advised *m = v->measured;
     const struct ab_advised_row *best = best_general(m);
     struct ab_text line = {0};
-    if (v->advice->n_heaps == 0)
-        ab_text_addf(&line, "Advice: keep malloc: no allocations of this trace have a pattern that "
-                            "a simpler allocator could use.");
-    else if (m->used == 0)
-        ab_text_addf(&line,
-                     "Advice: keep malloc: no proposal is clearly faster (replays of %u "
-                     "rounds).",
-                     m->n_rounds);
+    if (m->used == 0)
+        add_nothing(&line, v);
     else
         ab_text_addf(&line, "Advice: %.2fx as fast by %d heap%s (replays of %u rounds).",
                      m->together.speed.ratio, __builtin_popcount(m->used),

@@ -74,6 +74,10 @@ static enum ab_status find_heap(struct parser *p, const char *value, struct ab_r
     struct ab_selection_list found = {0};
     bool is_double = strncmp(value, "2*", 2) == 0;
     const char *asked = is_double ? value + 2 : value;
+    size_t n_digits = strspn(value, "0123456789");
+    if (n_digits > 0 && value[n_digits] == '*' && !is_double)
+        return ab_fail(p->err, AB_USAGE, "%s: '%s': two heaps take turns, as 2*BACKEND", p->where,
+                       SHOWN(value));
     const char *name = strcmp(asked, "general") == 0 ? "glibc" : asked;
     enum ab_status status = ab_selection_parse(&name, 1, p->terms->folders, &found, p->err);
     if (status != AB_OK)

@@ -37,12 +37,12 @@ static bool asks_scope(const struct ab_placement *p)
 static enum ab_status find_scopes(struct asking *a)
 {
     struct ab_placement_trace *trace = a->trace;
-    enum ab_status status = AB_OK;
-    if (!trace->has_scopes)
-        status = ab_scopes_find(trace->path, trace->is_partial, &trace->scopes, a->err);
-    trace->has_scopes = status == AB_OK;
-    if (status != AB_OK || trace->scopes.from != AB_SCOPES_NONE)
-        return status;
+    if (trace->scopes == NULL) {
+        AB_TRY(ab_scopes_find(trace->path, trace->is_partial, &trace->found, a->err));
+        trace->scopes = &trace->found;
+    }
+    if (trace->scopes->from != AB_SCOPES_NONE)
+        return AB_OK;
     return ab_fail(
         a->err, AB_USAGE,
         "%s: this trace has no scopes: no marks, and no moments, again and again, at which "
@@ -165,7 +165,7 @@ static enum ab_status ask(struct asking *a, struct ab_origins *out)
         return AB_OK;
     const struct ab_origins_wish wish = {.path = a->trace->path,
                                          .is_partial = a->trace->is_partial,
-                                         .scopes = wants_scopes ? &a->trace->scopes : NULL,
+                                         .scopes = wants_scopes ? a->trace->scopes : NULL,
                                          .match = a->matcher != NULL ? match : NULL,
                                          .user = a};
     AB_TRY(ab_origins_find(&wish, &a->sites, out, a->err));
@@ -187,6 +187,6 @@ enum ab_status ab_placement_ask_trace(struct ab_placement *p, struct ab_placemen
 
 void ab_placement_trace_fini(struct ab_placement_trace *trace)
 {
-    ab_scopes_fini(&trace->scopes);
+    ab_scopes_fini(&trace->found);
     *trace = (struct ab_placement_trace){0};
 }

@@ -8,11 +8,11 @@
 #include "cli/arguments/placement.h"
 #include "trace_tools/scope/origins.h"
 
-struct ab_placement_trace { /* begins as {path, is_partial} */
-    const char *path;       /* that can be opened; "" = the work is no trace */
-    bool is_partial;        /* as in struct ab_walk */
-    bool has_scopes;        /* they have been looked for */
-    struct ab_scopes scopes;
+struct ab_placement_trace {         /* begins as {path, is_partial, scopes} */
+    const char *path;               /* that can be opened; "" = the work is no trace */
+    bool is_partial;                /* as in struct ab_walk */
+    const struct ab_scopes *scopes; /* that are known; NULL: looked for when a rule asks */
+    struct ab_scopes found;
 };
 
 /* Sets the `classes` of the rules and *out, which has no bytes where no rule asks for any. `where`

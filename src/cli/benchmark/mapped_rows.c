@@ -193,8 +193,10 @@ static enum ab_status make_one(const struct ab_placement *p, const struct ab_sub
 enum ab_status ab_mapped_rows_make(const struct ab_options *o, struct ab_mapped_rows *rows,
                                    const struct ab_subject *subject, struct ab_err *err)
 {
-    struct ab_placement_trace trace = {
-        .path = subject->file != NULL ? subject->file : subject->path, .is_partial = o->is_partial};
+    struct ab_placement_trace trace = {.path = subject->file != NULL ? subject->file
+                                                                     : subject->path,
+                                       .is_partial = o->is_partial,
+                                       .scopes = subject->scopes};
     struct ab_origins origins;
     enum ab_status status = AB_OK;
     rows->n_phases = subject->map->image->n_phases;

@@ -116,6 +116,7 @@ struct ab_options {
     uint32_t n_sites;           /* of them that are shown */
     const char **site_patterns; /* trace filter --site */
     size_t n_site_patterns;
+    bool wants_scopes;             /* trace info --scopes */
     bool has_site_order;           /* --sort */
     enum ab_site_order site_order; /* what comes first */
     const char *folded, *flame;    /* trace info: files to write; NULL = none */

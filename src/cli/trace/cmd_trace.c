@@ -27,7 +27,12 @@ enum {
     TIME = 1024,
     SERIAL = 2048,
     SITES = 4096,
-    SORT = 8192
+    SORT = 8192,
+    SITE = 16384,
+    SCOPES = 32768,
+    FLAME = 65536,
+    FOLDED = 131072,
+    FLAME_BY = 262144
 };
 
 static const struct word {
@@ -36,11 +41,13 @@ static const struct word {
     unsigned options;
     enum ab_status (*run)(const struct ab_options *o, int *exit_code, struct ab_err *err);
 } words[] = {
-    {"info", "TRACE.abt", 1, UINT_MAX, PARTIAL | DIGEST | JSON | SITES | SORT, ab_trace_cmd_info},
+    {"info", "TRACE.abt", 1, UINT_MAX,
+     PARTIAL | DIGEST | JSON | SITES | SORT | SCOPES | FLAME | FOLDED | FLAME_BY,
+     ab_trace_cmd_info},
     {"check", "TRACE.abt", 1, UINT_MAX, PARTIAL, ab_trace_cmd_check},
     {"dump", "TRACE.abt", 1, 1, EVENTS | PARTIAL, ab_trace_cmd_dump},
     {"cut", "TRACE.abt", 1, 1, EVENTS | LIVE | PARTIAL | OUTPUT, ab_trace_cmd_cut},
-    {"filter", "TRACE.abt", 1, 1, EVENTS | PARTIAL | OUTPUT | THREAD | SIZE | TIME,
+    {"filter", "TRACE.abt", 1, 1, EVENTS | PARTIAL | OUTPUT | THREAD | SIZE | TIME | SITE,
      ab_trace_cmd_filter},
     {"merge", "A.abt B.abt", 2, AB_MERGE_MOST, PARTIAL | OUTPUT | SERIAL, ab_trace_cmd_merge},
     {"anonymize", "TRACE.abt", 1, 1, PARTIAL | OUTPUT, ab_trace_cmd_anonymize},
@@ -95,6 +102,11 @@ static enum ab_status check_options(const struct word *word, const struct ab_opt
         {o->is_serial, "serial"},
         {o->wants_sites, "sites"},
         {o->has_site_order, "sort"},
+        {o->n_site_patterns > 0, "site"},
+        {o->wants_scopes, "scopes"},
+        {o->flame != NULL, "flame"},
+        {o->folded != NULL, "folded"},
+        {o->has_flame_by, "flame-by"},
     };
     for (unsigned i = 0; i < AB_ARRAY_LEN(given); i++)
         if (given[i].is_given && (word->options >> i & 1) == 0)

@@ -40,7 +40,7 @@ struct ab_trace_facts { /* what `trace info` knows of one file */
     const char *path;
     struct ab_trace_info info;
     struct ab_survey survey;
-    bool wants_sites;
+    bool wants_sites, wants_scopes;
     struct ab_site_table site_table; /* {0} = not asked for */
     struct ab_site_stats sites;
     struct ab_mark_table marks;

@@ -7,27 +7,11 @@
 #include "symbols/site_match.h"
 #include "trace_tools/rewrite/filter.h"
 
-static enum ab_status write_filtered(const struct ab_options *o, const char *word,
-                                     const struct ab_filter *filter,
-                                     struct ab_filter_report *report, struct ab_err *err)
-{
-    struct ab_trace_watch watch;
-    struct ab_walk walk = {0};
-    struct ab_output out = {0};
-    AB_TRY(ab_trace_open_output(o, word, &out, err));
-    ab_trace_watch_begin(&watch, o, o->args[1], &walk);
-    enum ab_status status = ab_trace_filter(&walk, filter, out.to, report, err);
-    ab_trace_watch_end(&watch);
-    if (status == AB_OK)
-        status = ab_output_commit(&out, err);
-    ab_output_abandon(&out);
-    return status;
-}
-
 struct sites { /* that are kept */
     const struct ab_options *o;
     struct ab_site_matcher
         *matcher; /* made when the first stack comes, by which there is a table */
+    uint64_t met; /* bit i: an allocation comes from pattern i */
     bool is_short_of_memory;
 };
 
@@ -46,7 +30,43 @@ static bool has_site(void *user, const struct ab_site_table *table, uint32_t sta
     struct sites *s = user;
     if (s->matcher == NULL && !s->is_short_of_memory)
         open_matcher(s, table);
-    return s->matcher != NULL && ab_site_matcher_mask(s->matcher, stack) != 0;
+    uint64_t mask = s->matcher != NULL ? ab_site_matcher_mask(s->matcher, stack) : 0;
+    s->met |= mask;
+    return mask != 0;
+}
+
+/* A pattern that nothing fits is a misspelling. */
+static enum ab_status check_sites(const struct sites *s, struct ab_err *err)
+{
+    if (s->is_short_of_memory)
+        return ab_fail(err, AB_SYSTEM, "out of memory for the call sites");
+    for (size_t i = 0; i < s->o->n_site_patterns; i++)
+        if ((s->met >> i & 1) == 0)
+            return ab_fail(err, AB_USAGE,
+                           "--site: '%s' fits no allocation of the trace; `allocbench trace info "
+                           "--sites` shows them",
+                           AB_SHOWN(300, s->o->site_patterns[i]));
+    return AB_OK;
+}
+
+/* sites: NULL = none are asked for. */
+static enum ab_status write_filtered(const struct ab_options *o, const char *word,
+                                     const struct ab_filter *filter, const struct sites *sites,
+                                     struct ab_filter_report *report, struct ab_err *err)
+{
+    struct ab_trace_watch watch;
+    struct ab_walk walk = {0};
+    struct ab_output out = {0};
+    AB_TRY(ab_trace_open_output(o, word, &out, err));
+    ab_trace_watch_begin(&watch, o, o->args[1], &walk);
+    enum ab_status status = ab_trace_filter(&walk, filter, out.to, report, err);
+    ab_trace_watch_end(&watch);
+    if (status == AB_OK && sites != NULL)
+        status = check_sites(sites, err);
+    if (status == AB_OK)
+        status = ab_output_commit(&out, err);
+    ab_output_abandon(&out);
+    return status;
 }
 
 static enum ab_status check_patterns(const struct ab_options *o, struct ab_err *err)
@@ -95,10 +115,8 @@ enum ab_status ab_trace_cmd_filter(const struct ab_options *o, int *exit_code, s
         filter.times_us = (struct ab_extent){
             (o->times.first + 999) / 1000,
             o->times.end == UINT64_MAX ? UINT64_MAX : (o->times.end + 999) / 1000};
-    enum ab_status status = write_filtered(o, "filter", &filter, &r, err);
+    enum ab_status status = write_filtered(o, "filter", &filter, &sites, &r, err);
     ab_site_matcher_close(sites.matcher);
-    if (sites.is_short_of_memory)
-        status = ab_fail(err, AB_SYSTEM, "out of memory for the call sites");
     AB_TRY(status);
     if (!o->is_quiet)
         fprintf(stderr, "allocbench: %s: %llu of %llu events\n", AB_SHOWN(600, o->output),
@@ -113,7 +131,7 @@ enum ab_status ab_trace_cmd_anonymize(const struct ab_options *o, int *exit_code
         .sizes = AB_EXTENT_ALL, .events = AB_EXTENT_ALL, .is_anonymous = true};
     struct ab_filter_report r;
     (void)exit_code;
-    AB_TRY(write_filtered(o, "anonymize", &filter, &r, err));
+    AB_TRY(write_filtered(o, "anonymize", &filter, NULL, &r, err));
     if (o->is_quiet)
         return AB_OK;
     fprintf(stderr, "allocbench: %s: %llu events\n", AB_SHOWN(600, o->output),

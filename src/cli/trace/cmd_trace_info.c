@@ -29,6 +29,7 @@ static enum ab_status read_facts(const struct ab_options *o, struct ab_trace_fac
                            .sites = o->wants_sites ? &f->site_table : NULL,
                            .digest = o->wants_digest ? f->digest : NULL};
     f->wants_sites = o->wants_sites;
+    f->wants_scopes = o->wants_scopes;
     ab_trace_watch_begin(&watch, o, f->path, &walk);
     enum ab_status status = ab_trace_walk(&walk, &f->info, err);
     ab_trace_watch_end(&watch);
@@ -37,9 +38,20 @@ static enum ab_status read_facts(const struct ab_options *o, struct ab_trace_fac
                        "%s: has no call sites; record with --sites: allocbench record --sites -- "
                        "./app …",
                        AB_SHOWN(600, f->path));
-    return status == AB_OK ? ab_trace_scopes_gather(&f->scopes, f->path, o->is_partial, err)
-                           : status;
+    return status == AB_OK && o->wants_scopes
+               ? ab_trace_scopes_gather(&f->scopes, f->path, o->is_partial, err)
+               : status;
 }
+
+enum { JSON, FLAME, FOLDED, OUTPUTS };
+
+struct telling {
+    const struct ab_options *o;
+    struct ab_output out[OUTPUTS];
+    bool is_text; /* on stdout, which no output is */
+    struct ab_json w;
+    json_t *list; /* facts of each file; NULL = not asked for */
+};
 
 static void tell_sites(const struct ab_options *o, const struct ab_trace_facts *f)
 {
@@ -47,14 +59,24 @@ static void tell_sites(const struct ab_options *o, const struct ab_trace_facts *
     ab_trace_print_sites(stdout, f, o);
 }
 
-/* Reports one file: text immediately, JSON into `list`. */
-static enum ab_status tell(const struct ab_options *o, size_t i, struct ab_trace_facts *f,
-                           struct ab_json *w, json_t *list, struct ab_err *err)
+static void add_json(struct telling *t, const struct ab_trace_facts *f)
 {
-    bool is_text = o->json == NULL || strcmp(o->json, "-") != 0;
+    json_t *facts = ab_trace_facts_json(&t->w, f);
+    if (f->wants_sites)
+        ab_json_put(&t->w, facts, "sites", ab_trace_sites_json(&t->w, f, t->o));
+    if (f->wants_sites)
+        ab_json_put(&t->w, facts, "size_lifetimes", ab_trace_lives_json(&t->w, &f->sites));
+    ab_json_append(&t->w, t->list, facts);
+}
+
+/* Reports one file: text immediately, JSON into the list. */
+static enum ab_status tell(struct telling *t, size_t i, struct ab_trace_facts *f,
+                           struct ab_err *err)
+{
+    const struct ab_options *o = t->o;
     f->path = o->args[i];
     AB_TRY(read_facts(o, f, err));
-    if (is_text) {
+    if (t->is_text) {
         if (o->n_args > 2) {
             printf("%s%s:\n", i > 1 ? "\n" : "", AB_SHOWN(600, f->path));
         }
@@ -62,36 +84,31 @@ static enum ab_status tell(const struct ab_options *o, size_t i, struct ab_trace
         if (o->wants_sites)
             tell_sites(o, f);
     }
-    AB_TRY(ab_trace_flame_write(o, f, err));
-    if (o->json == NULL)
-        return AB_OK;
-    json_t *facts = ab_trace_facts_json(w, f);
-    if (o->wants_sites)
-        ab_json_put(w, facts, "sites", ab_trace_sites_json(w, f, o));
-    if (o->wants_sites)
-        ab_json_put(w, facts, "size_lifetimes", ab_trace_lives_json(w, &f->sites));
-    ab_json_append(w, list, facts);
+    if (o->flame != NULL || o->folded != NULL)
+        AB_TRY(ab_trace_flame_write(f, o->flame_by, &t->out[FLAME], &t->out[FOLDED], err));
+    if (t->list != NULL)
+        add_json(t, f);
     return AB_OK;
 }
 
 /* One file: an object; several: an array of them. */
-static enum ab_status write_list(struct ab_output *out, struct ab_json *w, json_t *list,
-                                 struct ab_err *err)
+static enum ab_status write_list(struct telling *t, struct ab_err *err)
 {
-    json_t *root = json_array_size(list) == 1 ? json_array_get(list, 0) : list;
-    if (!ab_json_write(w, json_incref(root), out->to, 0))
+    if (t->list == NULL)
+        return AB_OK;
+    json_t *root = json_array_size(t->list) == 1 ? json_array_get(t->list, 0) : t->list;
+    if (!ab_json_write(&t->w, json_incref(root), t->out[JSON].to, 0))
         return ab_fail(err, AB_SYSTEM, "out of memory for the JSON");
-    return ab_output_commit(out, err);
+    return ab_output_commit(&t->out[JSON], err);
 }
 
-static enum ab_status tell_all(const struct ab_options *o, struct ab_json *w, json_t *list,
-                               struct ab_err *err)
+static enum ab_status tell_all(struct telling *t, struct ab_err *err)
 {
     struct ab_trace_facts *f = calloc(1, sizeof *f);
     enum ab_status status = f != NULL ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory");
-    for (size_t i = 1; i < o->n_args && status == AB_OK; i++) {
+    for (size_t i = 1; i < t->o->n_args && status == AB_OK; i++) {
         *f = (struct ab_trace_facts){0};
-        status = tell(o, i, f, w, list, err);
+        status = tell(t, i, f, err);
         ab_survey_fini(&f->survey);
         ab_site_stats_fini(&f->sites);
         ab_trace_scopes_fini(&f->scopes);
@@ -99,25 +116,39 @@ static enum ab_status tell_all(const struct ab_options *o, struct ab_json *w, js
         ab_mark_table_fini(&f->marks);
     }
     free(f);
-    return status;
+    return status == AB_OK ? write_list(t, err) : status;
+}
+
+static enum ab_status open_outputs(struct telling *t, struct ab_err *err)
+{
+    const char *const paths[OUTPUTS] = {t->o->json, t->o->flame, t->o->folded};
+    t->is_text = true;
+    for (size_t i = 0; i < OUTPUTS; i++) {
+        if (paths[i] == NULL)
+            continue;
+        AB_TRY(ab_output_open(paths[i], &t->out[i], err));
+        t->is_text = t->is_text && t->out[i].to != stdout;
+        for (size_t k = 0; k < i; k++)
+            if (paths[k] != NULL && ab_output_is_same(&t->out[i], &t->out[k]))
+                return ab_fail(err, AB_USAGE,
+                               "two of --json, --flame and --folded name the same file");
+    }
+    return AB_OK;
 }
 
 enum ab_status ab_trace_cmd_info(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    struct ab_output out = {0};
-    struct ab_json w = {false};
-    enum ab_status status = AB_OK;
+    struct telling t = {.o = o};
     (void)exit_code;
     if (o->has_site_order && !o->wants_sites)
         return ab_fail(err, AB_USAGE, "trace info --sort needs --sites: what it sorts");
     AB_TRY(ab_trace_flame_check(o, err));
-    if (o->json != NULL && (status = ab_output_open(o->json, &out, err)) != AB_OK)
-        return status;
-    json_t *list = o->json != NULL ? json_array() : NULL;
-    status = tell_all(o, &w, list, err);
-    if (status == AB_OK && o->json != NULL)
-        status = write_list(&out, &w, list, err);
-    ab_output_abandon(&out);
-    json_decref(list);
+    enum ab_status status = open_outputs(&t, err);
+    t.list = o->json != NULL ? json_array() : NULL;
+    if (status == AB_OK)
+        status = tell_all(&t, err);
+    for (size_t i = 0; i < OUTPUTS; i++)
+        ab_output_abandon(&t.out[i]);
+    json_decref(t.list);
     return status;
 }

@@ -152,7 +152,8 @@ json_t *ab_trace_facts_json(struct ab_json *w, const struct ab_trace_facts *f)
     put(w, o, "remote_frees", f->survey.n_remote_frees);
     put_ratio(w, o, "remote_free_ratio", f->survey.n_remote_frees, f->survey.n_frees);
     put(w, o, "remote_resizes", f->survey.n_remote_resizes);
-    ab_json_put(w, o, "scopes", ab_trace_scopes_json(w, &f->scopes));
+    if (f->wants_scopes)
+        ab_json_put(w, o, "scopes", ab_trace_scopes_json(w, &f->scopes));
     ab_json_put(w, o, "sizes", sizes(w, &f->survey));
     ab_json_put(w, o, "lifetimes", lifetimes(w, &f->survey));
     ab_json_put(w, o, "aligns", aligns(w, &f->survey));

@@ -198,7 +198,8 @@ enum ab_status ab_trace_print_facts(FILE *to, const struct ab_trace_facts *f,
     const struct ab_survey *s = &f->survey;
     print_totals(to, &f->info);
     AB_TRY(ab_trace_print_marks(to, &f->marks, err));
-    ab_trace_print_scopes(to, &f->scopes);
+    if (f->wants_scopes)
+        ab_trace_print_scopes(to, &f->scopes);
     if (f->digest[0] != 0)
         fprintf(to, "digest     %s\n", f->digest);
     print_threads(to, s);

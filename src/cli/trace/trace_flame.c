@@ -85,32 +85,18 @@ static void write_svg(const struct ab_flame *flame, FILE *to, const struct ab_tr
     ab_flame_write_svg(flame, to, title, by == AB_FLAME_CALLS ? "calls" : "bytes");
 }
 
-static enum ab_status write_one(const char *path, bool is_svg, const struct ab_flame *flame,
-                                const struct ab_trace_facts *f, enum ab_flame_by by,
-                                struct ab_err *err)
-{
-    struct ab_output out = {0};
-    if (path == NULL)
-        return AB_OK;
-    AB_TRY(ab_output_open(path, &out, err));
-    if (is_svg)
-        write_svg(flame, out.to, f, by);
-    else
-        ab_flame_write_folded(flame, out.to);
-    return ab_output_commit(&out, err);
-}
-
-enum ab_status ab_trace_flame_write(const struct ab_options *o, const struct ab_trace_facts *f,
+enum ab_status ab_trace_flame_write(const struct ab_trace_facts *f, enum ab_flame_by by,
+                                    struct ab_output *svg, struct ab_output *folded,
                                     struct ab_err *err)
 {
-    if (o->flame == NULL && o->folded == NULL)
-        return AB_OK;
-    struct ab_flame *flame = make_flame(f, o->flame_by);
+    struct ab_flame *flame = make_flame(f, by);
     if (flame == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory for the flame graph");
-    enum ab_status status = write_one(o->flame, true, flame, f, o->flame_by, err);
-    if (status == AB_OK)
-        status = write_one(o->folded, false, flame, f, o->flame_by, err);
+    if (svg->to != NULL)
+        write_svg(flame, svg->to, f, by);
+    if (folded->to != NULL)
+        ab_flame_write_folded(flame, folded->to);
     ab_flame_close(flame);
-    return status;
+    AB_TRY(ab_output_commit(svg, err));
+    return ab_output_commit(folded, err);
 }

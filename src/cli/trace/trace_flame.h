@@ -9,8 +9,9 @@
 
 /* Before a trace is read: AB_USAGE for what does not go together. */
 enum ab_status ab_trace_flame_check(const struct ab_options *o, struct ab_err *err);
-/* Writes the files that were asked for, if any. */
-enum ab_status ab_trace_flame_write(const struct ab_options *o, const struct ab_trace_facts *f,
+/* Writes those that are open, and commits them. */
+enum ab_status ab_trace_flame_write(const struct ab_trace_facts *f, enum ab_flame_by by,
+                                    struct ab_output *svg, struct ab_output *folded,
                                     struct ab_err *err);
 
 #endif

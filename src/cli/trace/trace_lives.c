@@ -53,15 +53,15 @@ static void print_percent(FILE *to, uint64_t n, uint64_t all)
         fprintf(to, " %7.1f", percent);
 }
 
-static void print_head(FILE *to, unsigned last)
+static void print_head(FILE *to, unsigned last, uint64_t all)
 {
     fprintf(to,
-            "\nsizes (rows) against lifetimes (calls between allocation and free), %% of blocks\n"
-            "%10s %7s",
-            "up to", "0");
+            "\nsizes (rows) against lifetimes (calls between allocation and free), %% of %llu "
+            "blocks\n%10s %7s",
+            (unsigned long long)all, "up to", "0");
     for (unsigned c = 1; c <= last; c++) {
         char bound[32];
-        snprintf(bound, sizeof bound, "16^%u", c);
+        snprintf(bound, sizeof bound, "<16^%u", c);
         fprintf(to, " %7s", bound);
     }
     fprintf(to, " %7s\n", "never");
@@ -75,7 +75,7 @@ void ab_trace_print_lives(FILE *to, const struct ab_site_stats *s)
         all += row_total(s, size);
     if (all == 0)
         return;
-    print_head(to, last);
+    print_head(to, last, all);
     for (unsigned size = 0; size < AB_CLASS_COUNT; size++) {
         if (row_total(s, size) == 0)
             continue;

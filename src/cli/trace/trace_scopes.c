@@ -7,8 +7,6 @@
 #include "core/text.h"
 #include "core/units_show.h"
 
-#include <string.h>
-
 void ab_trace_scopes_fini(struct ab_trace_scopes *s)
 {
     ab_scopes_fini(&s->scopes);
@@ -18,14 +16,12 @@ void ab_trace_scopes_fini(struct ab_trace_scopes *s)
 enum ab_status ab_trace_scopes_gather(struct ab_trace_scopes *s, const char *path, bool is_partial,
                                       struct ab_err *err)
 {
-    if (strcmp(path, "-") == 0)
-        return AB_OK;
     AB_TRY(ab_scopes_find(path, is_partial, &s->scopes, err));
-    s->is_searched = true;
     if (s->scopes.from == AB_SCOPES_NONE)
         return AB_OK;
     s->stats.scopes = &s->scopes;
-    s->median_calls = ab_scopes_median_calls(&s->scopes);
+    if (!ab_scopes_median_calls(&s->scopes, &s->median_calls))
+        return ab_fail(err, AB_SYSTEM, "out of memory for the scopes");
     struct ab_walk walk = {.path = path,
                            .is_partial = is_partial,
                            .end = UINT64_MAX,
@@ -36,15 +32,11 @@ enum ab_status ab_trace_scopes_gather(struct ab_trace_scopes *s, const char *pat
 
 static double share(const struct ab_trace_scopes *s)
 {
-    return s->stats.allocs > 0 ? (double)s->stats.gone / (double)s->stats.allocs : 0;
+    return (double)s->stats.gone / (double)s->stats.allocs;
 }
 
 void ab_trace_print_scopes(FILE *to, const struct ab_trace_scopes *s)
 {
-    if (!s->is_searched) {
-        fputs("scopes     n/a: standard input is read only once\n", to);
-        return;
-    }
     if (s->scopes.from == AB_SCOPES_NONE) {
         fputs("scopes     none found\n", to);
         return;
@@ -57,6 +49,10 @@ void ab_trace_print_scopes(FILE *to, const struct ab_trace_scopes *s)
     if (s->scopes.is_of_thread)
         fprintf(to, ", of thread %lu", (unsigned long)s->scopes.thread);
     fprintf(to, "; median %.10g calls\n", s->median_calls);
+    if (s->stats.allocs == 0) {
+        fputs("           n/a: no allocations\n", to);
+        return;
+    }
     fprintf(to, "           %.1f %% of allocations are freed in their scope, at most %s in one\n",
             100 * share(s), AB_BYTES(s->stats.most_gone));
     fprintf(to, "           live bytes of a scope's own blocks: at most %s\n",
@@ -65,7 +61,7 @@ void ab_trace_print_scopes(FILE *to, const struct ab_trace_scopes *s)
 
 json_t *ab_trace_scopes_json(struct ab_json *w, const struct ab_trace_scopes *s)
 {
-    if (!s->is_searched || s->scopes.from == AB_SCOPES_NONE)
+    if (s->scopes.from == AB_SCOPES_NONE)
         return json_null();
     json_t *o = json_object();
     bool is_marked = s->scopes.from == AB_SCOPES_MARKS;
@@ -77,7 +73,8 @@ json_t *ab_trace_scopes_json(struct ab_json *w, const struct ab_trace_scopes *s)
     ab_json_put(w, o, "median_calls", json_real(s->median_calls));
     ab_json_put(w, o, "allocs", ab_json_integer(s->stats.allocs));
     ab_json_put(w, o, "freed_in_scope", ab_json_integer(s->stats.gone));
-    ab_json_put(w, o, "freed_in_scope_ratio", json_real(share(s)));
+    ab_json_put(w, o, "freed_in_scope_ratio",
+                s->stats.allocs > 0 ? json_real(share(s)) : json_null());
     ab_json_put(w, o, "most_freed_bytes", ab_json_integer(s->stats.most_gone));
     ab_json_put(w, o, "most_live_bytes", ab_json_integer(s->stats.most_live));
     return o;

@@ -11,19 +11,18 @@
 #include <stdio.h>
 
 struct ab_trace_scopes { /* begins as {0} */
-    bool is_searched;    /* false: standard input, which is read once */
     struct ab_scopes scopes;
     struct ab_scope_stats stats;
     double median_calls;
 };
 
-/* Reads the file again, up to four times. */
+/* Reads the file again, up to four times: AB_USAGE for what can be read only once. */
 enum ab_status ab_trace_scopes_gather(struct ab_trace_scopes *s, const char *path, bool is_partial,
                                       struct ab_err *err);
 void ab_trace_scopes_fini(struct ab_trace_scopes *s);
 
 void ab_trace_print_scopes(FILE *to, const struct ab_trace_scopes *s);
-/* null when there are none, or it is not known. */
+/* null: there are none. */
 json_t *ab_trace_scopes_json(struct ab_json *w, const struct ab_trace_scopes *s);
 
 #endif

@@ -51,16 +51,20 @@ static void lint_align(const struct ab_verb *v, struct ab_lints *out)
 /* A region with a back end of its own (`via`) resets there, whatever lives elsewhere. */
 static void lint_reset(const struct ab_workload *w, const struct ab_verb *v, struct ab_lints *out)
 {
+    bool is_scope = v->kind == AB_VERB_SCOPE;
     const struct ab_reset_count *count = &w->resets[v->cursor];
-    bool is_set = count->other != AB_NO_SET;
-    if (v->kind != AB_VERB_RESET || count->n == 0 || count->n_bulk > 0 ||
+    if ((v->kind != AB_VERB_RESET && !is_scope) || count->n == 0 || count->n_bulk > 0 ||
         w->sets[v->set].via != NULL)
         return;
+    bool is_set = count->other != AB_NO_SET && count->other != v->set;
+    const char *other = is_set                   ? w->sets[count->other].name
+                        : count->other == v->set ? "an older block of it"
+                                                 : "a message";
     add(out, "reset", v->place,
-        "region '%s' never resets in bulk, because %s%s%s is live at each reset: the region's blocks "
+        "region '%s' never resets in bulk, because %s%s%s is live at %s: the region's blocks "
         "are freed one by one",
-        w->sets[v->set].name, is_set ? "'" : "", is_set ? w->sets[count->other].name : "a message",
-        is_set ? "'" : "");
+        w->sets[v->set].name, is_set ? "'" : "", other, is_set ? "'" : "",
+        is_scope ? "the end of each scope" : "each reset");
 }
 
 static void lint_verbs(const struct ab_workload *w, const struct ab_verb *verbs, size_t n,

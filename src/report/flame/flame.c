@@ -6,6 +6,7 @@
 
 #include "core/text.h"
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ struct node {
     char *name;
     uint64_t value, own; /* with what it called; of stacks that end with it */
     struct node *parent, *first, *last, *next;
+    void *by_name; /* its children, of tsearch: there can be millions */
 };
 
 struct ab_flame {
@@ -33,6 +35,17 @@ struct ab_flame *ab_flame_open(void)
     return calloc(1, sizeof(struct ab_flame));
 }
 
+/* The list frees them. */
+static void keep(void *n)
+{
+    (void)n;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const struct node *)a)->name, ((const struct node *)b)->name);
+}
+
 static void free_children(struct node *n)
 {
     for (struct node *c = n->first, *next; c != NULL; c = next) {
@@ -41,6 +54,7 @@ static void free_children(struct node *n)
         free(c->name);
         free(c);
     }
+    tdestroy(n->by_name, keep);
 }
 
 void ab_flame_close(struct ab_flame *f)
@@ -53,11 +67,15 @@ void ab_flame_close(struct ab_flame *f)
 
 static struct node *child(struct node *parent, const char *name)
 {
-    for (struct node *c = parent->first; c != NULL; c = c->next)
-        if (strcmp(c->name, name) == 0)
-            return c;
+    const struct node wanted = {.name = (char *)name};
+    struct node *const *known = tfind(&wanted, &parent->by_name, compare_names);
+    if (known != NULL)
+        return *known;
     struct node *c = calloc(1, sizeof *c);
-    if (c == NULL || (c->name = strdup(name)) == NULL) {
+    if (c == NULL || (c->name = strdup(name)) == NULL ||
+        tsearch(c, &parent->by_name, compare_names) == NULL) {
+        if (c != NULL)
+            free(c->name);
         free(c);
         return NULL;
     }

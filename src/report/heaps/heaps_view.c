@@ -8,18 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Shares of a time of which more than this is unclear are not known. */
+static const double most_unclear = 0.1;
+
 struct sums {
     struct ab_heap_row row;
     bool is_there;
     double net_ns; /* NaN = nothing was timed */
 };
 
-/* To time nothing takes as long as the floor: what is left is the call's. */
-static double net_time(const struct ab_session *s, const struct ab_heap_part *p)
+/* To time nothing takes as long as the floor: what is left is the call's. Where that is less than the
+ * clock's step it may be as much as the step: *unclear_ns grows by that. */
+static double net_time(const struct ab_session *s, const struct ab_heap_part *p, double *unclear_ns)
 {
     double mean = ab_hdr_total(p->hdr) > 0 ? ab_hdr_mean(p->hdr) : (double)NAN;
     double floor_ns = isnan(s->timer.floor_ns) ? 0 : s->timer.floor_ns;
-    return mean > 0 ? p->time_ns * fmax(1 - floor_ns / mean, 0) : p->time_ns;
+    double step_ns = isnan(s->timer.quantum_ns) ? floor_ns : s->timer.quantum_ns;
+    if (!(mean > 0) || isnan(p->time_ns))
+        return p->time_ns;
+    double net_ns = fmax(mean - floor_ns, 0), n_calls = p->time_ns / mean;
+    *unclear_ns += net_ns < step_ns ? n_calls * step_ns : 0;
+    return n_calls * net_ns;
 }
 
 static bool is_of(const struct ab_heap_part *p, uint32_t backend, const char *phase)
@@ -28,7 +37,7 @@ static bool is_of(const struct ab_heap_part *p, uint32_t backend, const char *ph
 }
 
 static void add_parts(const struct ab_session *s, uint32_t backend, const char *phase,
-                      struct sums *sums)
+                      struct sums *sums, double *unclear_ns)
 {
     for (uint32_t i = 0; i < s->n_heap_parts; i++) {
         const struct ab_heap_part *p = &s->heap_parts[i];
@@ -36,7 +45,7 @@ static void add_parts(const struct ab_session *s, uint32_t backend, const char *
         if (!is_of(p, backend, phase))
             continue;
         if (p->op != AB_OP_ALL) {
-            to->net_ns = ab_heap_time_sum(to->net_ns, net_time(s, p));
+            to->net_ns = ab_heap_time_sum(to->net_ns, net_time(s, p, unclear_ns));
             continue;
         }
         to->is_there = true;
@@ -70,21 +79,22 @@ uint32_t ab_heaps_view(const struct ab_session *s, uint32_t backend, const char 
                        struct ab_hdr *scratch, struct ab_heap_row rows[AB_ROUTE_HEAPS_MAX])
 {
     struct sums sums[AB_ROUTE_HEAPS_MAX];
-    double calls = 0, time = 0;
+    double calls = 0, time = 0, unclear_ns = 0;
     uint32_t n = 0;
     for (uint32_t h = 0; h < AB_ROUTE_HEAPS_MAX; h++)
         sums[h] = (struct sums){.row.heap = h, .net_ns = NAN};
-    add_parts(s, backend, phase, sums);
+    add_parts(s, backend, phase, sums, &unclear_ns);
     for (uint32_t h = 0; h < AB_ROUTE_HEAPS_MAX; h++) {
         calls += (double)sums[h].row.n_calls;
         time = ab_heap_time_sum(time, sums[h].net_ns);
     }
+    bool is_clear = time > 0 && unclear_ns <= most_unclear * time;
     for (uint32_t h = 0; h < AB_ROUTE_HEAPS_MAX; h++) {
         if (!sums[h].is_there)
             continue;
         rows[n] = sums[h].row;
         rows[n].call_share = calls > 0 ? (double)rows[n].n_calls / calls : (double)NAN;
-        rows[n].time_share = time > 0 ? sums[h].net_ns / time : (double)NAN;
+        rows[n].time_share = is_clear ? sums[h].net_ns / time : (double)NAN;
         add_quantiles(s, backend, phase, scratch, &rows[n++]);
     }
     qsort(rows, n, sizeof rows[0], by_calls);

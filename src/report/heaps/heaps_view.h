@@ -11,7 +11,8 @@ struct ab_heap_row {
     uint32_t heap;                 /* of the back end's */
     uint64_t n_calls;              /* of a round, exact */
     double call_share, time_share; /* of all heaps, in [0, 1]; NaN = not known. Time is that of the
-                                      calls in the latency pass, without the clock's own */
+                                      calls in the latency pass, without the clock's own; not known
+                                      where much of it is of calls shorter than a step of the clock */
     double p50, p99;               /* ns, of all calls; NaN = too few were timed */
     uint64_t live_peak_blocks, live_peak_bytes; /* exact */
 };

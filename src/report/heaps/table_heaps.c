@@ -50,6 +50,7 @@ static bool print_phase(FILE *to, const struct ab_session *s, uint32_t backend, 
     uint32_t n = ab_heaps_view(s, backend, phase, scratch, rows);
     char title[AB_TABLE_LABEL_BYTES], name[AB_TABLE_LABEL_BYTES / 2];
     struct ab_table t;
+    bool is_timed = false;
     if (n == 0)
         return false;
     fputc('\n', to);
@@ -62,9 +63,14 @@ static bool print_phase(FILE *to, const struct ab_session *s, uint32_t backend, 
         struct ab_table_row *row = ab_table_add(&t, heap->name, false);
         if (row != NULL)
             fill(s, heap, &rows[i], row, style.utf8);
+        is_timed = is_timed || !isnan(rows[i].time_share);
     }
     ab_table_print(to, &t, style);
     ab_table_fini(&t);
+    if (!is_timed)
+        ab_table_prose(to, style, AB_FAINT,
+                       "time is not known: too many of the calls take less than a step of the "
+                       "clock.");
     return true;
 }
 

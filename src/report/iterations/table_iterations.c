@@ -73,14 +73,15 @@ static void print_title(FILE *to, const struct ab_session *s, const struct ab_it
                         struct ab_table_style style)
 {
     struct ab_text t = {0};
+    fputc('\n', to);
     ab_text_addf(&t, "%s / %s: time in the allocator per %s", s->name, x->phase, x->name);
     if (t.s != NULL)
         ab_table_line(to, style, AB_STRONG, t.s);
     ab_text_fini(&t);
 }
 
-/* False: no back end has iterations in this phase. */
-static bool print_phase(FILE *to, const struct ab_session *s, const char *phase, struct ab_hdr *hdr,
+/* Nothing where no back end has iterations in this phase. */
+static void print_phase(FILE *to, const struct ab_session *s, const char *phase, struct ab_hdr *hdr,
                         struct ab_table_style style)
 {
     static const struct ab_table_column columns[COLUMNS] = {
@@ -111,14 +112,12 @@ static bool print_phase(FILE *to, const struct ab_session *s, const char *phase,
         ab_footnotes_print(to, &notes, style);
     }
     ab_table_fini(&t);
-    return is_any;
 }
 
 void ab_table_iterations(FILE *to, const struct ab_session *s, struct ab_table_style style)
 {
     struct ab_hdr *hdr = s->n_iterations > 0 ? malloc(sizeof *hdr) : NULL;
     for (uint32_t i = 0; i < s->n_phases && hdr != NULL; i++)
-        if (print_phase(to, s, s->phases[i], hdr, style))
-            fputc('\n', to);
+        print_phase(to, s, s->phases[i], hdr, style);
     free(hdr);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 enum { UNKNOWN_CLASS = 0xff };
+#define NO_BIRTH UINT64_MAX
 
 struct state {
     const struct ab_origins_wish *wish;
@@ -17,7 +18,7 @@ struct state {
     const struct ab_site_table *sites;
     uint8_t *classes; /* by stack; UNKNOWN_CLASS until it is asked for */
     size_t cap_classes;
-    uint32_t *births; /* by slot: which allocation its block is of */
+    uint64_t *births; /* by slot: which allocation its block is of; NO_BIRTH = it has no scope */
     size_t cap_births;
     size_t scope; /* that the next event is in */
 };
@@ -62,6 +63,12 @@ static enum ab_status class_of(struct state *s, uint32_t stack, uint8_t *class, 
     return AB_OK;
 }
 
+/* Blocks of other threads take no part in scopes of one thread. */
+static bool is_seen(const struct ab_scopes *scopes, uint32_t thread)
+{
+    return scopes != NULL && (!scopes->is_of_thread || scopes->thread == thread);
+}
+
 static enum ab_status take_birth(struct state *s, const struct ab_event *e, struct ab_err *err)
 {
     struct ab_origins *out = s->out;
@@ -71,7 +78,7 @@ static enum ab_status take_birth(struct state *s, const struct ab_event *e, stru
         return ab_fail(err, AB_SYSTEM, "out of memory for the allocations' origins");
     out->n_without_site += e->site == 0;
     if (!e->failed)
-        s->births[e->slot] = (uint32_t)out->n;
+        s->births[e->slot] = is_seen(s->wish->scopes, e->thread) ? out->n : NO_BIRTH;
     out->bytes[out->n++] = (uint8_t)(class | (s->scope % 2 != 0 ? AB_ORIGIN_ODD : 0));
     return AB_OK;
 }
@@ -97,7 +104,7 @@ static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struc
         const struct ab_event *e = &batch->events[i];
         enter_scope(s, batch->first + i, &begin);
         if (e->kind == AB_EVENT_FREE || e->released) {
-            if (s->wish->scopes != NULL && batch->blocks[i].born_event >= begin)
+            if (s->births[e->slot] != NO_BIRTH && batch->blocks[i].born_event >= begin)
                 s->out->bytes[s->births[e->slot]] |= AB_ORIGIN_SCOPED;
         } else if (e->kind != AB_EVENT_RESIZE) {
             AB_TRY(take_birth(s, e, err));

@@ -9,7 +9,7 @@
  *  - there are at least AB_SCOPE_COUNT_LEAST of them, besides stretches of an eighth of the trace
  *    and more (start-up, shut-down), and they hold a quarter of all allocations;
  *  - the typical one (half of the allocations lie in such or smaller ones) has at least
- *    AB_SCOPE_ALLOCS_LEAST allocations; stretches of less than a quarter of that are no scopes, but
+ *    AB_SCOPE_ALLOCS_LEAST allocations; stretches of less than an eighth of that are no scopes, but
  *    the beginning of the next one;
  *  - half of the allocations in them are freed before their end;
  *  - this is no accident: the standard deviation of their sizes is at most 0.4 of the mean (of

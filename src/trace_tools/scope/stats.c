@@ -74,14 +74,14 @@ enum ab_status ab_scope_stats_visit(void *user, const struct ab_walk_batch *batc
     return AB_OK;
 }
 
-double ab_scopes_median_calls(const struct ab_scopes *scopes)
+bool ab_scopes_median_calls(const struct ab_scopes *scopes, double *median)
 {
-    double *calls = scopes->n > 0 ? malloc(scopes->n * sizeof calls[0]) : NULL;
+    double *calls = malloc(scopes->n * sizeof calls[0]);
     if (calls == NULL)
-        return 0;
+        return false;
     for (size_t i = 0; i < scopes->n; i++)
         calls[i] = (double)(scopes->ends[i] - (i > 0 ? scopes->ends[i - 1] : 0));
-    double median = ab_median(calls, scopes->n);
+    *median = ab_median(calls, scopes->n);
     free(calls);
-    return median;
+    return true;
 }

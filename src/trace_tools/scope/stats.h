@@ -28,7 +28,7 @@ enum ab_status ab_scope_stats_visit(void *user, const struct ab_walk_batch *batc
                                     struct ab_err *err);
 void ab_scope_stats_fini(struct ab_scope_stats *s);
 
-/* Calls of a scope; 0 = there are none, or out of memory. */
-double ab_scopes_median_calls(const struct ab_scopes *scopes);
+/* Calls of a scope; there is one at least. False = out of memory. */
+bool ab_scopes_median_calls(const struct ab_scopes *scopes, double *median);
 
 #endif

@@ -76,18 +76,18 @@ static uint32_t find_live_set(const struct ab_generator *g, const struct ab_inst
     return AB_NO_SET;
 }
 
-/* For `check`: whether it is ever a reset of everything. */
+/* For `check`: whether it, or the end of a scope, with n blocks, is ever a reset of everything. */
 static void count_reset(const struct ab_generator *g, const struct ab_verb *v,
-                        const struct ab_instance *s)
+                        const struct ab_instance *s, uint32_t n)
 {
     struct ab_reset_count *count = &g->w->resets[v->cursor];
-    bool is_bulk = s->live.n_live == ab_tape_live_blocks(g->tape);
-    if (s->live.n_live == 0)
+    bool is_bulk = n == ab_tape_live_blocks(g->tape);
+    if (n == 0)
         return;
     count->n++;
     count->n_bulk += is_bulk;
     if (!is_bulk && count->other == AB_NO_SET)
-        count->other = find_live_set(g, s);
+        count->other = n < s->live.n_live ? v->set : find_live_set(g, s);
 }
 
 /* Nothing lives in the set that did when the scopes around began. */
@@ -103,6 +103,7 @@ static enum ab_status end_scope(struct ab_generator *g, const struct ab_loop *sc
     struct ab_generator_lane *lane = g->lane;
     struct ab_instance *s = ab_instance_of(g, scope->scope->set, lane->index);
     uint32_t n = s->live.n_live - scope->n_before;
+    count_reset(g, scope->scope, s, n);
     if (n == 0)
         return ab_generate_idle(g, scope->place, 1);
     AB_TRY(ab_pick_reserve(g, scope->scope, n));
@@ -125,7 +126,7 @@ static enum ab_status step_reset(struct ab_generator *g, const struct ab_verb *v
     struct ab_generator_lane *lane = g->lane;
     struct ab_instance *s = ab_instance_of(g, v->set, lane->index);
     uint32_t n = s->live.n_live;
-    count_reset(g, v, s);
+    count_reset(g, v, s, n);
     empty_scopes(lane, v->set);
     AB_TRY(ab_pick_reserve(g, v, 2 * (size_t)n));
     uint32_t *slots = lane->picked, *by_age = slots + n;

@@ -158,42 +158,53 @@ static enum ab_status read_trace(const struct ab_options *o, struct replay *r, s
     return name_input(r, status, err);
 }
 
+struct settings { /* of the subject, as texts; ends with NULL */
+    const char *list[10];
+    char touch[64], program[300], threads[64], burst[64], cache[64], budget[64];
+};
+
+static void list_settings(const struct ab_options *o, const struct replay *r, struct settings *s)
+{
+    const struct ab_trace_info *info = &r->feed->info;
+    unsigned n = 0;
+    snprintf(s->program, sizeof s->program, "program=%s", info->program);
+    snprintf(s->threads, sizeof s->threads, "threads=%llu in %u lanes",
+             (unsigned long long)info->threads, r->feed->total.facts.lanes);
+    s->list[n++] = touch_text(o, s->touch, sizeof s->touch);
+    s->list[n++] = s->program;
+    if (o->cache_bytes != 0) {
+        snprintf(s->cache, sizeof s->cache, "cache=%llu", (unsigned long long)o->cache_bytes);
+        s->list[n++] = s->cache;
+    }
+    if (o->has_each_scope)
+        s->list[n++] = "each=scope";
+    if (o->each_budget_ns != 0) {
+        snprintf(s->budget, sizeof s->budget, "budget=%lluns",
+                 (unsigned long long)o->each_budget_ns);
+        s->list[n++] = s->budget;
+    }
+    if (info->threads > 1)
+        s->list[n++] = s->threads;
+    if (r->feed->burst_events != 0) {
+        snprintf(s->burst, sizeof s->burst, "burst=%u calls, %u of them", r->feed->burst_events,
+                 r->feed->n_bursts);
+        s->list[n++] = s->burst;
+    }
+    if (info->is_partial)
+        s->list[n++] = "partial: the end of the trace is missing";
+    s->list[n] = NULL;
+}
+
 static enum ab_status measure(const struct ab_options *o, struct replay *r,
                               struct ab_resume *resume, const struct ab_replay_watch *watch,
                               int *exit_code, struct ab_err *err)
 {
-    char touch[64], program[300], threads[64], burst[64], cache[64], budget[64];
-    const struct ab_trace_info *info = &r->feed->info;
-    const struct ab_tape *tape = &r->feed->total;
-    const char *settings[10], *slash = strrchr(r->path, '/');
-    unsigned n = 0;
-    snprintf(program, sizeof program, "program=%s", info->program);
-    snprintf(threads, sizeof threads, "threads=%llu in %u lanes", (unsigned long long)info->threads,
-             tape->facts.lanes);
-    settings[n++] = touch_text(o, touch, sizeof touch);
-    settings[n++] = program;
-    if (o->cache_bytes != 0) {
-        snprintf(cache, sizeof cache, "cache=%llu", (unsigned long long)o->cache_bytes);
-        settings[n++] = cache;
-    }
-    if (o->has_each_scope)
-        settings[n++] = "each=scope";
-    if (o->each_budget_ns != 0) {
-        snprintf(budget, sizeof budget, "budget=%lluns", (unsigned long long)o->each_budget_ns);
-        settings[n++] = budget;
-    }
-    if (info->threads > 1)
-        settings[n++] = threads;
-    if (r->feed->burst_events != 0) {
-        snprintf(burst, sizeof burst, "burst=%u calls, %u of them", r->feed->burst_events,
-                 r->feed->n_bursts);
-        settings[n++] = burst;
-    }
-    if (info->is_partial)
-        settings[n++] = "partial: the end of the trace is missing";
-    settings[n] = NULL;
+    struct settings settings;
+    const char *slash = strrchr(r->path, '/');
+    list_settings(o, r, &settings);
     struct ab_subject subject = {
         .kind = "trace",
+        .scopes = r->options.tape.scopes,
         .name = r->spool >= 0   ? "standard input"
                 : slash != NULL ? slash + 1
                                 : r->path,
@@ -201,9 +212,9 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
         .path = r->path,
         .file = r->file[0] != 0 ? r->file : NULL,
         .text = "",
-        .settings = settings,
+        .settings = settings.list,
         .seed = o->has_seed ? o->seed : 1,
-        .tape = tape,
+        .tape = &r->feed->total,
         .overview = &r->overview,
         .map = &r->map,
         .resumed = resume->is_on ? &resume->stored.session : NULL,
