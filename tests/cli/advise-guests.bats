@@ -83,7 +83,7 @@ expect_answers() { # KIND SEED
 # bats test_tags=full
 @test "the guide's block runs as it stands: recorded, advised, built again" {
     need_compilers cc
-    sed -n '/^```sh$/,/^```$/{/^```/!p;}' "$ROOT/docs/advice.md" |
+    sed -n '/^```sh$/,/^```$/{/^```/!p;}' "$ROOT/docs/advise.md" |
         sed 's/advise game.abt/& --rounds 8 -b glibc,slab/; s/replay game.abt/& --rounds 6 --processes 1/' >"$OUT/block"
     [ "$(grep -c '^allocbench ' "$OUT/block")" -ge 4 ] || fail "no block to copy"
     SRC=$ROOT bash -eu "$OUT/block" >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || fail "exit code $?"

@@ -241,3 +241,117 @@ END
     allocbench trace info --json - "$OUT/t.abt" >"$OUT/info"
     expect_json '.marks | map([.name, .count]) == [["vkQueuePresentKHR", 30], ["eglSwapBuffers", 10]]' "$OUT/info"
 }
+
+@test "marks at calls: of a program at a fixed address that takes the function's" {
+    cat >frame.c <<'END'
+static int n;
+void frame(void) { n++; }
+int n_frames(void) { return n; }
+END
+    cat >taker.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+void frame(void);
+int n_frames(void);
+int main(void)
+{
+    alarm(20);
+    void (*volatile taken)(void) = frame;
+    void *volatile block = malloc(1);
+    taken();
+    frame();
+    ((void (*)(void))dlsym(RTLD_DEFAULT, "frame"))();
+    free(block);
+    return n_frames() != 3;
+}
+END
+    gcc -shared -fPIC frame.c -o libframe.so
+    for how in -Wl,-z,lazy -Wl,-z,now; do
+        gcc -no-pie -fno-pie $how taker.c ./libframe.so -Wl,-rpath,. -o taker
+        record --mark-function frame -- ./taker
+        expect_code 0
+        [ "$(allocbench trace dump "$OUT/t.abt" | awk '$7 == "frame"' | wc -l)" = 3 ]
+    done
+}
+
+@test "marks at calls: looking for functions makes no call of its own, and breaks none" {
+    make_game
+    cat >asks.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+int asks_for_own(void) { return 1; }
+int ask(void) { return dlsym(RTLD_DEFAULT, "asks_for_own") == (void *)asks_for_own; }
+END
+    cat >opener.c <<'END'
+#include <dlfcn.h>
+#include <stdlib.h>
+int main(void)
+{
+    void *volatile block = malloc(1);
+    free(block);
+    void *asks = dlopen("./asks.so", RTLD_NOW | RTLD_LOCAL);
+    return !((int (*)(void))dlsym(asks, "ask"))() || dlsym(asks, "no_such_function");
+}
+END
+    gcc -shared -fPIC asks.c -o asks.so
+    gcc opener.c -o opener
+    record -- ./opener
+    expect_code 0
+    allocbench trace dump "$OUT/t.abt" >"$OUT/plain"
+    record --marks --mark-function no_such_function -- ./opener
+    expect_code 0
+    allocbench trace dump "$OUT/t.abt" | cut -d' ' -f1-3 >"$OUT/marked"
+    cut -d' ' -f1-3 "$OUT/plain" | cmp - "$OUT/marked"
+    [ -s "$OUT/plain" ]
+}
+
+@test "marks at calls: of a driver's function, which only a loader's function gives out" {
+    cat >loader.c <<'END'
+#include <string.h>
+static int n;
+int n_shown(void) { return n; }
+static int driver_present(void *a, void *b) { (void)a, (void)b; n++; return 5; }
+int vkQueuePresentKHR(void *a, void *b) { return driver_present(a, b); }
+void *vkGetDeviceProcAddr(void *device, const char *name)
+{
+    return device && strcmp(name, "vkQueuePresentKHR") == 0 ? (void *)driver_present : 0;
+}
+void *vkGetInstanceProcAddr(void *instance, const char *name)
+{
+    return instance && strcmp(name, "vkGetDeviceProcAddr") == 0 ? (void *)vkGetDeviceProcAddr : 0;
+}
+END
+    cat >engine.c <<'END'
+#include <dlfcn.h>
+#include <stdlib.h>
+typedef void *get(void *, const char *);
+typedef int present(void *, void *);
+int main(void)
+{
+    void *volatile block = malloc(1);
+    free(block);
+    for (int k = 0; k < 3; k++) {
+        void *loader = dlopen("./libloader.so", RTLD_NOW | RTLD_LOCAL);
+        get *instance = (get *)dlsym(loader, "vkGetInstanceProcAddr");
+        get *device = (get *)instance(loader, "vkGetDeviceProcAddr");
+        present *show = (present *)device(loader, "vkQueuePresentKHR");
+        for (int i = 0; i < 10; i++)
+            if (show(loader, loader) != 5)
+                return 7;
+        if (((int (*)(void))dlsym(loader, "n_shown"))() != 10)
+            return 8;
+        dlclose(loader);
+    }
+    return 0;
+}
+END
+    gcc -shared -fPIC loader.c -o libloader.so
+    gcc engine.c -o engine
+    record --marks -- ./engine
+    expect_code 0
+    allocbench trace info --json - "$OUT/t.abt" >"$OUT/info"
+    expect_json '.marks | map([.name, .count]) == [["vkQueuePresentKHR", 30]]' "$OUT/info"
+}

@@ -14,19 +14,26 @@
  * in them is looked up. */
 void ab_hooks_start(void) AB_HIDDEN;
 
-/* For the trampolines: function `i` is being called. Returns where it is. */
+/* For the trampolines: that of number `i` was called. Returns where its function is. */
 uintptr_t ab_hooks_enter(uint32_t i) AB_HIDDEN;
 
-/* Puts `to` into each entry of a module's tables by which it reaches the function `name`. *real is
- * where that is, 0 = not known yet; an entry that leads elsewhere stays as it is. */
+/* Puts `to` into each entry of a module's tables by which it reaches the function `name` at `real`;
+ * an entry that leads elsewhere stays as it is. */
+struct ab_entries_wish {
+    const char *name;
+    uintptr_t real, to;
+    bool takes_unbound; /* entries that are bound at their first call, too */
+};
 struct dl_phdr_info;
-void ab_entries_change(const struct dl_phdr_info *module, const char *name, uintptr_t *real,
-                       uintptr_t to) AB_HIDDEN;
+void ab_entries_change(const struct dl_phdr_info *module,
+                       const struct ab_entries_wish *wish) AB_HIDDEN;
 
-/* Where a module has a function of this name; 0 = it has none. */
+/* Where a module has a function of this name, in the version that programs are linked with; 0 = it
+ * has none. */
 uintptr_t ab_entries_find(const struct dl_phdr_info *module, const char *name) AB_HIDDEN;
 
-/* Code that calls ab_hooks_enter(i), and goes on where it says with all arguments as they were; 0
+enum { AB_HOOKS_PLACES = 8 }; /* addresses of a function; a trampoline each */
+/* Code that calls ab_hooks_enter(i), i < AB_SPOOL_HOOKS × AB_HOOKS_PLACES, and goes on where it says with all arguments as they were; 0
  * where there is none for this CPU. */
 uintptr_t ab_hooks_trampoline(uint32_t i) AB_HIDDEN;
 

@@ -9,7 +9,7 @@
 #if defined(__x86_64__)
 
 enum { ENTRY_BYTES = 16 };
-_Static_assert(AB_SPOOL_HOOKS == 20, "as many entries as below");
+_Static_assert(AB_SPOOL_HOOKS *AB_HOOKS_PLACES == 160, "as many entries as below");
 
 extern const char ab_hooks_entries[] AB_HIDDEN;
 
@@ -19,7 +19,7 @@ __asm__(".text\n"
         ".globl ab_hooks_entries\n"
         "ab_hooks_entries:\n"
         ".set hook, 0\n"
-        ".rept 20\n"
+        ".rept 160\n"
         "    .balign 16\n"
         "    endbr64\n"
         "    pushq $hook\n"
