@@ -87,7 +87,7 @@ expect_answers() { # KIND SEED
         sed 's/advise game.abt/& --rounds 8 -b glibc,slab/; s/replay game.abt/& --rounds 6 --processes 1/' >"$OUT/block"
     [ "$(grep -c '^allocbench ' "$OUT/block")" -ge 4 ] || fail "no block to copy"
     SRC=$ROOT bash -eu "$OUT/block" >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || fail "exit code $?"
-    [ "$(grep -c '^300 frames, .* checksum ' "$OUT/stdout")" -eq 2 ]
+    [ "$(grep -c '^300 frames, .* checksum ' "$OUT/stdout")" -eq 3 ] || fail "$(cat "$OUT/stdout")"
     [ "$(grep '^300 frames, .* checksum ' "$OUT/stdout" | uniq | wc -l)" -eq 1 ] || fail "another game"
     grep -q 'build_labels' frame_advice.c && grep -q '^site:frame_game.c' advice.map
 }

@@ -252,7 +252,7 @@ digest() {
     expect_json ".events == $(cat "$OUT/n") and .events > 1000 and .program == \"perl\""
     bench trace filter "$WORDS" -o "$OUT/f.abt"
     expect_code 2
-    expect_error 'needs --thread, --size, --time or --events'
+    expect_error 'needs --thread, --site, --size, --time or --events'
     bench trace filter "$WORDS" --time ..1ms -o "$OUT/f.abt"
     expect_code 2
     expect_error 'the trace has no times'

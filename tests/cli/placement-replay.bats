@@ -120,3 +120,17 @@ Y
     expect_code 0
     [ "$(heaps_of @map)" = '[["slab",10,10],["pool",0,0]]' ] || fail "$(heaps_of @map)"
 }
+
+@test "a resize of a block of 0 bytes puts no block of an arena at risk" {
+    awk 'BEGIN {
+        print 20000000; print 300; print 700; print 1
+        for (id = 0; id < 300; id += 3) {
+            print "a " id " 0"; print "a " id + 1 " 64"; print "r " id " 100"; print "f " id
+            print "a " id + 2 " 64"; print "f " id + 1; print "f " id + 2
+        }
+    }' >empty.rep
+    bench trace import rep empty.rep -o empty.abt
+    bench replay empty.abt --rounds 1 -b glibc --map '*=arena' --passes throughput --json "$OUT/r.json"
+    expect_code 0
+    expect_json '.backends[1] | .name == "@map" and .status == "ok"' "$OUT/r.json"
+}

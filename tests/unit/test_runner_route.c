@@ -193,6 +193,28 @@ static void a_reset_beside_other_lanes_is_not_in_bulk(void **state)
     close_all(&r, &tape, &map);
 }
 
+/* Among its frees then stands what waits for the other lane. */
+static void a_reset_may_wait_for_other_lanes(void **state)
+{
+    (void)state;
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    struct ab_route r;
+    struct ab_tape_builder *b = begin();
+    alloc(b, REGION, 0, 16);
+    assert_int_equal(ab_tape_lane(b, 1, &err), AB_OK);
+    alloc(b, REGION, 1, 16);
+    assert_int_equal(ab_tape_lane(b, 0, &err), AB_OK);
+    assert_int_equal(ab_tape_reset(b, (const uint32_t[]){0, 1}, 2, &err), AB_OK);
+    end(b, &tape, &map);
+    assert_true(tape.n_edges > 0);
+    route(by_group, 2, &tape, &map, &r);
+    assert_int_equal(reset_mask(&r, 0), 0);
+    assert_int_equal(r.uses[0][0].n_calls[AB_OP_FREE], 2);
+    assert_int_equal(r.uses[0][0].n_calls[AB_OP_RESET], 0);
+    close_all(&r, &tape, &map);
+}
+
 static void no_one_can_write_to_it_and_the_null_has_the_same_streams(void **state)
 {
     (void)state;
@@ -300,6 +322,28 @@ static void a_heap_that_refuses_is_not_renewed(void **state)
     close_all(&r, &tape, &map);
 }
 
+/* Whether such a block is there at all, and is freed or resized then, is up to the heap. */
+static void a_heap_that_resizes_blocks_of_0_bytes_is_not_renewed(void **state)
+{
+    (void)state;
+    static const uint8_t origins[] = {1, 1};
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    struct ab_route r;
+    for (uint64_t size = 0; size < 2; size++) {
+        struct ab_tape_builder *b = begin();
+        alloc(b, 0, 0, size);
+        alloc(b, 0, 1, 64);
+        resize(b, 0, 0, 100);
+        assert_int_equal(ab_tape_free(b, 0, &err), AB_OK);
+        assert_int_equal(ab_tape_free(b, 1, &err), AB_OK);
+        end(b, &tape, &map);
+        route_renewed(&tape, &map, origins, 2, &r, AB_OK);
+        assert_int_equal(ab_route_heap_at(r.image, 0)->renews, size);
+        close_all(&r, &tape, &map);
+    }
+}
+
 static void a_heap_of_two_lanes_is_not_renewed(void **state)
 {
     (void)state;
@@ -346,9 +390,11 @@ int main(void)
         cmocka_unit_test(a_resize_may_change_the_heap),
         cmocka_unit_test(lanes_have_streams_of_their_own),
         cmocka_unit_test(a_reset_beside_other_lanes_is_not_in_bulk),
+        cmocka_unit_test(a_reset_may_wait_for_other_lanes),
         cmocka_unit_test(no_one_can_write_to_it_and_the_null_has_the_same_streams),
         cmocka_unit_test(origins_choose_and_an_empty_heap_is_renewed),
         cmocka_unit_test(a_heap_that_refuses_is_not_renewed),
+        cmocka_unit_test(a_heap_that_resizes_blocks_of_0_bytes_is_not_renewed),
         cmocka_unit_test(a_heap_of_two_lanes_is_not_renewed),
         cmocka_unit_test(groups_are_in_no_digest),
     };

@@ -170,6 +170,8 @@ static bool resize(struct walk *w, const struct ab_op_view *op, uint8_t heap, ui
     struct block old = w->blocks[op->slot];
     struct ab_facts *f = &w->out->heaps[heap].facts;
     f->kinds |= 1u << (heap == old.heap ? AB_OP_RESIZE : AB_OP_ALLOC);
+    if (old.size == 0) /* it may be NULL: then nothing of it is resized or freed */
+        w->out->lives[heap].is_unsure = true;
     if ((op->flags & AB_WIDE_MAY_FAIL) != 0) { /* a heap that serves it all the same has it then */
         w->out->lives[heap].is_unsure = w->out->lives[old.heap].is_unsure = true;
         return true;
@@ -247,6 +249,8 @@ static uint8_t heap_of_reset(const struct walk *w, const uint64_t *op, uint32_t 
 {
     uint8_t heap = w->plan->n_heaps == 1 ? w->shown[0] : AB_ROUTE_NOBODY; /* also of none */
     for (uint32_t i = 1; i <= n; i++) {
+        if (AB_OP_CODE(op[i]) != AB_CODE_FREE) /* it waits for another lane: not in bulk */
+            return AB_ROUTE_NOBODY;
         uint8_t h = w->shown[w->blocks[AB_OP_SLOT(op[i])].heap];
         if (i > 1 && h != heap)
             return AB_ROUTE_NOBODY;
