@@ -42,7 +42,7 @@ TRACE=$ROOT/traces/sqlite-index.abt
         and .alone.time_ns > 0 and .alone.reason == null))' "$OUT/a.json"
     expect_json '.map == "*=glibc" and .together == null' "$OUT/a.json"
     expect_json '.budget_ns == 1000000' "$OUT/a.json"
-    grep -q '^Advice: none: 1 round cannot tell what is faster' "$OUT/stdout"
+    grep -q '^Advice: none: 1 round cannot show what is faster' "$OUT/stdout"
     grep -qx '\*=glibc' "$OUT/a.map"
     for name in $(jq -r '.heaps[].name' "$OUT/a.json"); do
         grep -q "^$name  " "$OUT/stdout" || fail "$name is not on the screen"

@@ -31,7 +31,7 @@ take_quickstart() {
     expect_code 0
     expect_one_document
     expect_json 'keys_unsorted == ["schema", "tool", "complete", "config", "seed", "host", "timer",
-        "counting", "noise", "backends", "rounds", "results", "size_classes", "windows", "memory",
+        "counting", "noise", "backends", "rounds", "results", "size_classes", "windows", "heaps", "memory",
         "memory_distributions", "timelines", "trace_overview", "ratios", "gates", "claims", "comparison",
         "checksum"]'
     expect_json '.schema == "allocbench/2" and .complete and .seed == 42'

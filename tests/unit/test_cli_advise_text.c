@@ -152,7 +152,7 @@ static void nothing_to_change_is_an_answer(void **state)
     expect("Advice: keep malloc: no proposal is clearly faster (replays of 10 rounds).");
     refuse("together");
     measured.n_rounds = 1;
-    expect("Advice: none: 1 round cannot tell what is faster, it takes 6 (--rounds).");
+    expect("Advice: none: 1 round cannot show what is faster, it takes 6 (--rounds).");
     measured.heaps[0].is_measured = measured.heaps[1].is_measured = false;
     expect("Advice: keep malloc: no proposal could be measured.");
     advice.n_heaps = 0;

@@ -303,7 +303,7 @@ static void add_nothing(struct ab_text *line, const struct ab_advise_view *v)
         ab_text_add(line, "Advice: keep malloc: no proposal could be measured.");
     else if (m->n_rounds < AB_EFFECT_MIN_ROUNDS)
         ab_text_addf(line,
-                     "Advice: none: %u round%s cannot tell what is faster, it takes %d (--rounds).",
+                     "Advice: none: %u round%s cannot show what is faster, it takes %d (--rounds).",
                      m->n_rounds, m->n_rounds == 1 ? "" : "s", AB_EFFECT_MIN_ROUNDS);
     else
         ab_text_addf(line,

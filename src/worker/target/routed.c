@@ -15,7 +15,7 @@
 /* A heap that keeps what is freed until its bulk reset: that comes with the free of its last block. */
 struct renewal {
     _Alignas(128) const uint32_t *next; /* frees of its next life; a lane's own cache lines */
-    uint32_t left;        /* of this one */
+    uint32_t left;                      /* of this one */
     struct ab_heap *heap;
     void (*free)(struct ab_heap *, ab_ref, size_t);
     void (*reset)(struct ab_heap *); /* NULL: of the null back end */

@@ -85,11 +85,12 @@ void ab_page_heaps(struct ab_html *h, const struct ab_report *report)
             if (n == 0)
                 continue;
             if (!is_begun)
-                ab_html_f(h, "<p>Rows of several heaps, heap by heap: the share of all calls, of "
-                             "the time that they take without the clock's own (n/a where too "
-                             "many take less than a step of the clock), percentiles of one call, "
-                             "and the most that lived in the heap at once. Calls and live bytes "
-                             "are those of the work, exact.</p>\n");
+                ab_html_f(
+                    h, "<p>Rows of several heaps, heap by heap: the share of all calls, of "
+                       "the time that they take without the clock's own (n/a where too "
+                       "many take less than a step of the clock), percentiles of one call, "
+                       "and the most that lived in the heap at the same time. Calls and live bytes "
+                       "are those of the work, exact.</p>\n");
             is_begun = true;
             put_table(h, report, b, s->phases[p], rows, n);
         }
