@@ -186,7 +186,7 @@ Y
     bench run "$ROOT/configs/exchange.yaml" --set rounds=500 --rounds 1 -b slab \
         --map '*=pool:threads=none' --json "$OUT/r.json" -q
     expect_code 4
-    expect_error '@map: .*pool:threads=none: open refused'
+    expect_error '@map: .*pool:threads=none: threads=none is for one thread'
 }
 
 @test "threads with heaps of their own: what all of them hold, and all are purged" {

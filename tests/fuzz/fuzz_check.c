@@ -6,6 +6,7 @@
  * AB_TRACE_UNCHECKED the block checksums are not compared.
  */
 #include "fuzz/input_file.h"
+#include "trace/optional/mark_table.h"
 #include "trace/reader.h"
 #include "trace/sites/site_table.h"
 #include "trace_tools/check_trace.h"
@@ -25,7 +26,8 @@ static void require(bool condition, const char *what)
 static enum ab_status read_all(const char *path, bool is_partial, struct ab_trace_info *info)
 {
     struct ab_site_table sites = {0}; /* which the proof reads, too */
-    struct ab_trace_options options = {.is_partial = is_partial, .sites = &sites};
+    struct ab_mark_table marks = {0};
+    struct ab_trace_options options = {.is_partial = is_partial, .sites = &sites, .marks = &marks};
     struct ab_err err = {.text = ""};
     struct ab_trace_reader *r = NULL;
     struct ab_event events[300];
@@ -37,6 +39,7 @@ static enum ab_status read_all(const char *path, bool is_partial, struct ab_trac
         ab_trace_close(r);
     }
     ab_site_table_fini(&sites);
+    ab_mark_table_fini(&marks);
     return status;
 }
 

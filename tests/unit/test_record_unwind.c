@@ -259,6 +259,10 @@ static void no_table_is_believed(void **state)
     struct ab_unwind_module m = ab_unwind_module(&u, pc);
     ab_unwind_find_tables(&m);
     assert_true(m.low != 0 && m.table >= m.low);
+    /* A sanitizer's build may have some instructions without a rule where a function begins. */
+    while (pc < (uintptr_t)descend + 64 &&
+           ab_eh_frame_rule(m.table, m.low, m.high, pc).cfa == AB_CFA_UNKNOWN)
+        pc++;
     int known = (int)ab_eh_frame_rule(m.table, m.low, m.high, pc).cfa;
     assert_int_not_equal(known, AB_CFA_UNKNOWN);
     size_t bytes = m.high - m.low, room = (bytes + 8191) & ~(size_t)4095;

@@ -251,6 +251,7 @@ enum ab_status ab_trace_merge(const struct ab_merge_request *merge, struct ab_me
     }
     ab_trace_writer_abandon(s.out.writer);
     ab_site_table_fini(&s.sites);
+    ab_mark_table_fini(&s.marks);
     free((void *)s.heap);
     free(s.inputs);
     return status;
