@@ -115,7 +115,9 @@ struct ab_advise_plan {
     const uint64_t *scope_ends; /* n_scope_ends, ascending: a scope ends before the call of that
                                    number, the first one begins at call 0 */
     size_t n_scope_ends;        /* 0 = the trace has none */
-    bool is_marked;             /* they are marks of the program; else they were found */
+    bool is_of_thread;          /* they are those of `thread`: blocks of others are in no scope */
+    uint32_t thread;
+    bool is_marked; /* they are marks of the program; else they were found */
     /* The name of a frame; what is not known is "" and 0. NULL = no frame has one. */
     void (*name)(void *user, const struct ab_site_table *table, const struct ab_site_frame *frame,
                  struct ab_symbol *out);

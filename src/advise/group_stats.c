@@ -66,7 +66,7 @@ static void note_survivor(const struct survey *s, struct ab_advice_group *g,
 static void count_scope(const struct survey *s, struct ab_advice_group *g,
                         const struct ab_life *life, bool is_freed)
 {
-    uint64_t scopes = s->lives.scope - life->scope;
+    uint64_t scopes = ab_lives_outlived(&s->lives, life);
     if (is_freed && scopes == 0) {
         g->in_scope++;
         return;
@@ -75,7 +75,7 @@ static void count_scope(const struct survey *s, struct ab_advice_group *g,
         g->in_next++;
     else
         g->later++;
-    if (s->lives.n_scope_ends > 0)
+    if (s->lives.n_scope_ends > 0 && scopes != UINT64_MAX)
         note_survivor(s, g, life, is_freed);
 }
 
@@ -130,6 +130,8 @@ enum ab_status ab_group_stats(const struct ab_advise_plan *plan, struct ab_site_
     struct survey s = {.groups = groups,
                        .lives = {.scope_ends = plan->scope_ends,
                                  .n_scope_ends = plan->n_scope_ends,
+                                 .is_of_thread = plan->is_of_thread,
+                                 .thread = plan->thread,
                                  .is_by_birth = groups->of_site != NULL,
                                  .owner_of = owner_of,
                                  .given = given,

@@ -108,7 +108,7 @@ static void ended(void *user, const struct ab_life *life, bool is_youngest,
 {
     struct fitting *f = user;
     enum ab_advice_kind kind = f->advice->heaps[life->owner - 1].kind;
-    uint64_t scopes = e == NULL ? UINT64_MAX : f->lives.scope - life->scope;
+    uint64_t scopes = e == NULL ? UINT64_MAX : ab_lives_outlived(&f->lives, life);
     (void)call;
     if (kind == AB_ADVICE_STACK && !is_youngest)
         f->has_broken_stack = true;
@@ -122,6 +122,8 @@ static enum ab_status follow(const struct ab_advise_plan *plan, struct fitting *
     struct ab_site_table table = {0};
     f->lives = (struct ab_lives){.scope_ends = plan->scope_ends,
                                  .n_scope_ends = plan->n_scope_ends,
+                                 .is_of_thread = plan->is_of_thread,
+                                 .thread = plan->thread,
                                  .is_by_birth = f->groups->of_site != NULL,
                                  .rounds = true,
                                  .owner_of = owner_of,

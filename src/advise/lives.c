@@ -19,6 +19,12 @@ void ab_lives_fini(struct ab_lives *l)
     l->cap_slots = l->cap_owners = l->n_owners = 0;
 }
 
+uint64_t ab_lives_outlived(const struct ab_lives *l, const struct ab_life *life)
+{
+    bool has_scope = !l->is_of_thread || life->thread == l->thread;
+    return has_scope ? l->scope - life->scope : UINT64_MAX;
+}
+
 static uint64_t bytes_of(const struct ab_lives *l, const struct ab_event *e)
 {
     if (!l->rounds)

@@ -30,6 +30,8 @@ struct ab_life_owner { /* what is live of it */
 struct ab_lives {               /* begins as {0}, but for what is said to be given */
     const uint64_t *scope_ends; /* given */
     size_t n_scope_ends;
+    bool is_of_thread; /* given: they are those of `thread`; blocks of others are in none */
+    uint32_t thread;
     bool is_by_birth; /* given: owners are call sites', which a resize does not change */
     bool rounds;      /* given: sizes count as multiples of 16, at least 16 */
     uint64_t scope;   /* of the call now */
@@ -48,6 +50,8 @@ struct ab_lives {               /* begins as {0}, but for what is said to be giv
     void *user;
 };
 
+/* Ends of scopes that a block which is freed now has outlived; UINT64_MAX = it has no scope. */
+uint64_t ab_lives_outlived(const struct ab_lives *l, const struct ab_life *life);
 /* For struct ab_walk: user is the lives. */
 enum ab_status ab_lives_visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err);
 void ab_lives_fini(struct ab_lives *l);

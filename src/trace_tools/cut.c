@@ -75,6 +75,7 @@ static enum ab_status begin(struct part *p, const struct ab_walk_batch *batch, s
                                               .marks = &p->kept_marks,
                                               .has_time = batch->info->has_time};
     p->marks.has_time = batch->info->has_time || p->begin == 0;
+    p->marks.from_us = batch->info->has_time ? UINT64_MAX : 0; /* until an event is put */
     if (p->begin > 0) /* they end what is before the range */
         ab_rewrite_marks_skip(&p->marks, p->begin);
     enum ab_status status = ab_trace_writer_open_with(p->to, &options, &p->part.writer, err);

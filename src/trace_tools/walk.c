@@ -70,6 +70,17 @@ static enum ab_status take_batch(struct state *s, size_t n, struct ab_err *err)
     return AB_OK;
 }
 
+/* A mark before the call that comes next may be in the chunk ahead of that call's. */
+static enum ab_status read_marks_of_end(struct state *s, struct ab_err *err)
+{
+    enum ab_status status;
+    size_t n;
+    do
+        status = ab_trace_next(s->reader, s->events, 1, &n, err);
+    while (status == AB_OK && n == 1 && s->events[0].kind == AB_EVENT_THREAD_END);
+    return status;
+}
+
 static enum ab_status walk_events(struct state *s, struct ab_err *err)
 {
     enum ab_status status = AB_OK;
@@ -83,7 +94,7 @@ static enum ab_status walk_events(struct state *s, struct ab_err *err)
         }
         size_t n = room(s);
         if (n == 0)
-            return AB_OK;
+            return s->walk->marks != NULL ? read_marks_of_end(s, err) : AB_OK;
         if ((status = ab_trace_next(s->reader, s->events, n, &n, err)) != AB_OK || n == 0 ||
             (status = take_batch(s, n, err)) != AB_OK)
             return status;

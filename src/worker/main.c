@@ -94,10 +94,10 @@ static void map_tape(void)
     if (p == MAP_FAILED)
         ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "cannot map the tape", NULL);
     worker.image = p;
-    if (worker.iteration_reports != NULL) /* no first touch in a phase */
-        memset(worker.iteration_reports, 0, p->n_iterations * sizeof *worker.iteration_reports);
     if (p->magic != AB_TAPE_IMAGE_MAGIC || p->size != sizeof(struct ab_tape_image))
         ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "the tape was made by another build", NULL);
+    if (worker.iteration_reports != NULL) /* no first touch in a phase */
+        memset(worker.iteration_reports, 0, p->n_iterations * sizeof *worker.iteration_reports);
     for (uint64_t at = p->phases_offset; at < p->total_bytes;
          at += 4096) /* what bursts begin with */
         (void)((const volatile char *)p)[at];

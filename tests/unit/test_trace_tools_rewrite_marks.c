@@ -22,6 +22,7 @@ enum { RECORDS = 4000, EVERY = 50 };
 static struct ab_event *records;
 static uint64_t n_calls;
 static char *trace, *out;
+static uint32_t chunk_events = 300;
 static struct ab_err err;
 static struct ab_mark_table original; /* of the file `trace` */
 
@@ -33,7 +34,7 @@ static char *write_trace(bool has_time, struct ab_mark_table *t)
     FILE *to = fopen(path, "wb");
     uint32_t last = AB_MARK_NO_THREAD; /* whose call it was */
     struct ab_trace_writer_options options = {
-        .program = "app", .marks = t, .has_time = has_time, .chunk_events = 300};
+        .program = "app", .marks = t, .has_time = has_time, .chunk_events = chunk_events};
     assert_int_equal(ab_trace_writer_open_with(to, &options, &w, &err), AB_OK);
     n_calls = 0;
     for (size_t i = 0; i < RECORDS; i++) {
@@ -109,6 +110,31 @@ static void a_part_has_the_marks_within_it(void **state)
     }
 }
 
+/* The mark is in the chunk behind the end of the part; ends of threads may come between. */
+static void a_part_that_ends_with_a_chunk_has_its_last_mark(void **state)
+{
+    struct ab_mark_table all = {0};
+    (void)state;
+    chunk_events = EVERY;
+    char *short_chunks = write_trace(false, &all);
+    chunk_events = 300;
+    for (size_t i = 1; i < all.n; i++) {
+        struct ab_walk walk = {.path = short_chunks, .end = all.marks[i].call};
+        struct ab_mark_table t = {0};
+        struct ab_cut_report report;
+        FILE *to = fopen(out, "wb");
+        assert_int_equal(ab_trace_cut(&walk, false, to, &report, &err), AB_OK);
+        fclose(to);
+        read_marks(out, &t);
+        assert_true(t.n > 0);
+        assert_int_equal(t.marks[t.n - 1].call, all.marks[i].call);
+        ab_mark_table_fini(&t);
+    }
+    ab_mark_table_fini(&all);
+    unlink(short_chunks);
+    free(short_chunks);
+}
+
 /* How many calls of blocks whose allocation asks for `sizes` come before call `until`. */
 static uint64_t count_kept(struct ab_extent sizes, uint64_t until)
 {
@@ -153,6 +179,37 @@ static void marks_stay_when_calls_go(void **state)
     }
     assert_int_equal(t.marks[t.n - 1].call, count_kept(filter.sizes, UINT64_MAX));
     ab_mark_table_fini(&t);
+}
+
+/* Counted from the first event that is kept; marks ahead of it are at 0. */
+static void times_begin_with_the_first_event(void **state)
+{
+    enum { BEGIN = 1000 };
+    struct ab_filter filter = {.sizes = AB_EXTENT_ALL, .events = {BEGIN, UINT64_MAX}};
+    struct ab_mark_table timed = {0}, t = {0};
+    (void)state;
+    char *with_time = write_trace(true, &timed);
+    struct ab_walk walk = {.path = with_time, .end = UINT64_MAX};
+    struct ab_filter_report filtered;
+    FILE *to = fopen(out, "wb");
+    assert_int_equal(ab_trace_filter(&walk, &filter, to, &filtered, &err), AB_OK);
+    fclose(to);
+    read_marks(out, &t);
+    assert_int_equal(t.n, timed.n);
+    size_t first = 0;
+    while (t.marks[first].call == 0 && timed.marks[first].call < BEGIN)
+        first++;
+    assert_true(first > 5 && first + 5 < t.n);
+    uint64_t base = timed.marks[first].time_us - t.marks[first].time_us;
+    assert_true(base > 0 && base <= timed.marks[first].time_us);
+    for (size_t i = 0; i < first; i++)
+        assert_int_equal(t.marks[i].time_us, 0);
+    for (size_t i = first; i + 1 < t.n; i++) /* the last one has no time of its own */
+        assert_int_equal(t.marks[i].time_us, timed.marks[i].time_us - base);
+    ab_mark_table_fini(&t);
+    ab_mark_table_fini(&timed);
+    unlink(with_time);
+    free(with_time);
 }
 
 static void names_can_tell_secrets(void **state)
@@ -261,6 +318,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_part_has_the_marks_within_it),
         cmocka_unit_test(marks_stay_when_calls_go),
+        cmocka_unit_test(times_begin_with_the_first_event),
+        cmocka_unit_test(a_part_that_ends_with_a_chunk_has_its_last_mark),
         cmocka_unit_test(names_can_tell_secrets),
         cmocka_unit_test(one_after_the_other_the_marks_follow),
         cmocka_unit_test(side_by_side_each_keeps_its_calls),

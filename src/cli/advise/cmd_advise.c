@@ -54,6 +54,8 @@ static enum ab_status analyse(struct work *w, struct ab_err *err)
                                         .is_partial = w->options->is_partial,
                                         .scope_ends = scopes.ends,
                                         .n_scope_ends = scopes.n,
+                                        .is_of_thread = scopes.is_of_thread,
+                                        .thread = scopes.thread,
                                         .is_marked = scopes.from == AB_SCOPES_MARKS,
                                         .name = name_frame,
                                         .user = &naming};
@@ -95,6 +97,8 @@ static enum ab_status write_code(struct work *w, const char *trace, struct ab_er
 {
     struct ab_text text = {0};
     ab_code_write(&w->advice, w->measured.used, trace, &text);
+    if (text.s == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory for the code");
     fputs(text.s, w->code.to);
     ab_text_fini(&text);
     return ab_output_commit(&w->code, err);

@@ -41,7 +41,9 @@ static void format_time(char cell[AB_CELL_BYTES], double ns, const char *why,
 static void fill(const struct ab_iterations *x, struct ab_table_row *row,
                  struct ab_footnotes *notes, bool utf8)
 {
-    const char *few = x->reason[0] != 0 ? x->reason : "too few iterations";
+    const char *few = x->reason[0] != 0
+                          ? x->reason
+                          : "too few iterations, or no more than the null back end takes";
     format_time(row->cells[P50], x->p50, few, notes, utf8);
     format_time(row->cells[P99], x->p99,
                 x->reason[0] != 0 ? x->reason : "a p99 needs 1,000 iterations over all rounds",

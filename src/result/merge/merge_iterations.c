@@ -7,11 +7,17 @@
 #include <math.h>
 #include <string.h>
 
+/* Net of the null back end: 0 is what could not be told from it. */
+static double seen(double net)
+{
+    return net > 0 ? net : (double)NAN;
+}
+
 void ab_iterations_summarise(struct ab_iterations *x)
 {
-    x->p50 = ab_result_quantile(x->hdr, 0.5);
-    x->p99 = ab_result_quantile(x->hdr, 0.99);
-    x->max = ab_hdr_total(x->hdr) > 0 ? (double)x->hdr->max : (double)NAN;
+    x->p50 = seen(ab_result_quantile(x->hdr, 0.5));
+    x->p99 = seen(ab_result_quantile(x->hdr, 0.99));
+    x->max = ab_hdr_total(x->hdr) > 0 ? seen((double)x->hdr->max) : (double)NAN;
 }
 
 bool ab_session_merge_iterations(const struct ab_session *s, uint32_t backend, const char *phase,

@@ -53,7 +53,7 @@ static void share_out(const struct ab_fold *f, const struct ab_route *route,
     ab_samples_begin(&walk, f, phase, run);
     while (ab_samples_next(&walk, &sample)) {
         uint8_t heap = route->heap_of[sample.position];
-        if (heap == AB_ROUTE_NOBODY)
+        if (heap == AB_ROUTE_NO_HEAP)
             continue;
         take(&piles->of[heap][sample.kind], &sample);
         if (sample.is_fair)

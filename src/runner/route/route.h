@@ -47,12 +47,12 @@ struct ab_route { /* a sealed memfd, mapped */
     uint64_t n_requests[AB_ROUTE_RULES_MAX]; /* that each rule decided on; refused ones not */
     /* What the walk knows besides, for the parent alone; owned. NULL of a null. Heaps are those that
      * are shown: heaps of one name count as one (ab_route_shown). */
-    uint8_t *heap_of;                                /* each op of the tape, or AB_ROUTE_NOBODY */
+    uint8_t *heap_of;                                /* each op of the tape, or AB_ROUTE_NO_HEAP */
     struct ab_route_use (*uses)[AB_ROUTE_HEAPS_MAX]; /* one a phase of the tape */
 };
 /* Touches and guards, and a RESET whose blocks are in several heaps. A resize from heap to heap is the
  * new one's. */
-#define AB_ROUTE_NOBODY UINT8_MAX
+#define AB_ROUTE_NO_HEAP UINT8_MAX
 
 /* `groups` is struct ab_tape's, NULL = all are of group 0. AB_USAGE for a tape in bursts, whose parts
  * are not in memory together, AB_INPUT for origins of

@@ -86,7 +86,7 @@ static uint8_t choose(const struct walk *w, uint32_t lane, const struct ab_op_vi
 static void note_call(struct walk *w, const uint64_t *word, int kind, uint8_t heap)
 {
     w->out->heap_of[word - w->tape.ops] = heap;
-    if (heap != AB_ROUTE_NOBODY)
+    if (heap != AB_ROUTE_NO_HEAP)
         w->uses[heap].n_calls[kind]++;
 }
 
@@ -247,13 +247,13 @@ static bool note_reset(struct walk *w, const uint64_t *op, uint32_t lane)
 /* The one heap that the n blocks are in which die behind the op. */
 static uint8_t heap_of_reset(const struct walk *w, const uint64_t *op, uint32_t n)
 {
-    uint8_t heap = w->plan->n_heaps == 1 ? w->shown[0] : AB_ROUTE_NOBODY; /* also of none */
+    uint8_t heap = w->plan->n_heaps == 1 ? w->shown[0] : AB_ROUTE_NO_HEAP; /* also of none */
     for (uint32_t i = 1; i <= n; i++) {
         if (AB_OP_CODE(op[i]) != AB_CODE_FREE) /* it waits for another lane: not in bulk */
-            return AB_ROUTE_NOBODY;
+            return AB_ROUTE_NO_HEAP;
         uint8_t h = w->shown[w->blocks[AB_OP_SLOT(op[i])].heap];
         if (i > 1 && h != heap)
-            return AB_ROUTE_NOBODY;
+            return AB_ROUTE_NO_HEAP;
         heap = h;
     }
     return heap;
@@ -329,7 +329,7 @@ static bool begin_walk(struct walk *w, const struct ab_tape_image *image)
     out->uses = calloc(image->n_phases + 1u, sizeof out->uses[0]);
     out->heap_of = malloc(image->n_ops + 1u);
     if (out->heap_of != NULL)
-        memset(out->heap_of, AB_ROUTE_NOBODY, image->n_ops + 1u);
+        memset(out->heap_of, AB_ROUTE_NO_HEAP, image->n_ops + 1u);
     name_heaps(w);
     return w->blocks != NULL && out->lanes != NULL && out->uses != NULL && out->heap_of != NULL;
 }

@@ -77,6 +77,7 @@ static enum ab_status begin(struct state *s, const struct ab_trace_info *info, s
                                               .has_time = info->has_time};
     s->marks.is_anonymous = s->filter->is_anonymous;
     s->marks.has_time = info->has_time || is_all(s->filter);
+    s->marks.from_us = info->has_time ? UINT64_MAX : 0; /* until an event is kept */
     if (s->filter->has_times && !info->has_time)
         return ab_fail(err, AB_USAGE, "--time: the trace has no times");
     return ab_trace_writer_open_with(s->to, &options, &s->out.writer, err);

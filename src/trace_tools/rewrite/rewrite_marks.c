@@ -4,12 +4,17 @@
  */
 #include "trace_tools/rewrite/rewrite_marks.h"
 
+#include "core/grow.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 
 void ab_rewrite_marks_fini(struct ab_rewrite_marks *m)
 {
     ab_mark_table_fini(&m->from);
-    m->next = 0;
+    free(m->numbers);
+    m->numbers = NULL;
+    m->next = m->cap_numbers = 0;
 }
 
 void ab_rewrite_marks_skip(struct ab_rewrite_marks *m, uint64_t call)
@@ -18,15 +23,24 @@ void ab_rewrite_marks_skip(struct ab_rewrite_marks *m, uint64_t call)
         m->next++;
 }
 
-static bool know_name(const struct ab_rewrite_marks *m, uint32_t name, struct ab_mark_table *out,
+/* A search in the table for each name, not for each mark: there may be many of both. */
+static bool know_name(struct ab_rewrite_marks *m, uint32_t name, struct ab_mark_table *out,
                       uint32_t *number)
 {
     char anonymous[32];
-    snprintf(anonymous, sizeof anonymous, "mark-%u", name + 1);
-    return ab_mark_know_name(out, m->is_anonymous ? anonymous : m->from.names[name], number);
+    if (!AB_GROW_ZEROED(m->numbers, m->cap_numbers, name))
+        return false;
+    if (m->numbers[name] == 0) {
+        snprintf(anonymous, sizeof anonymous, "mark-%u", name + 1);
+        if (!ab_mark_know_name(out, m->is_anonymous ? anonymous : m->from.names[name], number))
+            return false;
+        m->numbers[name] = *number + 1;
+    }
+    *number = m->numbers[name] - 1;
+    return true;
 }
 
-static enum ab_status put_one(const struct ab_rewrite_marks *m, const struct ab_trace_mark *mark,
+static enum ab_status put_one(struct ab_rewrite_marks *m, const struct ab_trace_mark *mark,
                               const struct ab_rewrite *to, const struct ab_original *original,
                               struct ab_mark_table *out)
 {

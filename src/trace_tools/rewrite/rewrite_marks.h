@@ -13,8 +13,11 @@ struct ab_rewrite_marks {      /* begins as {0}, with what is said of it */
     struct ab_mark_table from; /* of the original: the reader's option */
     size_t next;               /* of it that has not been passed */
     bool is_anonymous;         /* names become "mark-1", "mark-2" … */
-    bool has_time;             /* those of the original mean something in the trace written */
-    uint64_t from_us, to_us;   /* this time of the original is that one there */
+    uint32_t *numbers;         /* by name: in the trace written + 1; 0 = not yet */
+    size_t cap_numbers;
+    bool has_time;           /* those of the original mean something in the trace written */
+    uint64_t from_us, to_us; /* this time of the original is that one there; what is earlier has
+                                  none */
 };
 
 void ab_rewrite_marks_fini(struct ab_rewrite_marks *m);
