@@ -32,7 +32,8 @@ compile_and_run() { # COMPILER FLAGS…
 
 everywhere() { # FLAGS…
     compile_and_run "gcc -std=c11" "$@"
-    compile_and_run "clang -std=c11" -fsanitize=address,undefined "$@"
+    compile_and_run "gcc -std=c11" -fsanitize=address,undefined "$@"
+    compile_and_run "clang -std=c11" "$@"
     compile_and_run "g++ -std=c++17 -x c++" "$@"
 }
 
