@@ -127,7 +127,7 @@ static enum ab_status keep(struct ab_launch *l, struct ab_output *out, const str
         status = write_traces(l, &t, out, err);
     if (status == AB_OK && !o->is_quiet) {
         print_hints(l, &t);
-        ab_mark_functions_print_unseen(&l->end, o);
+        ab_mark_functions_print_unseen(l, o);
     }
     ab_spool_traces_close(&t);
     return status;
