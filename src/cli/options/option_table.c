@@ -462,6 +462,11 @@ static const struct ab_option_info table[] = {
      RUN | REPLAY | EXEC | MERGE | VERIFY | COMPARE | REPORT, FLAG(is_quiet)},
     {"quiet", NULL, "print only errors; the calibration is still stored", "Output", 'q', CALIBRATE,
      FLAG(is_quiet)},
+    {"progress", NULL,
+     "show how far the recording is on the terminal of standard error even when\n"
+     "the command writes to it too (shown by itself when its output goes\n"
+     "elsewhere)",
+     "Output", 0, RECORD, FLAG(shows_progress)},
     {"quiet", NULL, "print only errors", "Output", 'q', RECORD, FLAG(is_quiet)},
     {"quiet", NULL, "no progress and no summary on standard error", "Output", 'q', TRACE,
      FLAG(is_quiet)},
