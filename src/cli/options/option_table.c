@@ -156,7 +156,9 @@ static const struct ab_option_info table[] = {
      "What runs", 0, VERIFY, FLAG(is_alone)},
     {"touch", "HOW",
      "which bytes of a new block are written: none, first(N), ends, page\n"
-     "(one per page), line (one per cache line), all (default: page)",
+     "(one per page), line (one per cache line), all, apart (as page, while\n"
+     "the clock stands still: no page fault of a touch is in a time)\n"
+     "(default: page)",
      "What runs", 0, REPLAY, SPECIAL(ab_option_touch), GIVEN(has_touch),
      .words = ab_option_touches},
     {"cache", "SIZE",
