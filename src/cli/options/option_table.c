@@ -366,16 +366,10 @@ static const struct ab_option_info table[] = {
     {"sort", "KEY", "info --sites: by calls (default), bytes, peak, never-freed or temporary",
      "What is read", 0, TRACE, WORD(site_order, ab_option_site_orders), GIVEN(has_site_order)},
 #include "cli/options/record_options.def"
-    {"output", "FILE", "trace to write, or a folder for it (default: COMMAND.abt)", "Output", 'o',
-     RECORD, TEXT(output)},
     {"output", "FILE", "trace or file to write; recover: or a folder for it", "Output", 'o', TRACE,
      TEXT(output)},
     {"output", "FILE", "result to write, or a folder (DIR/) in which it gets a name", "Output", 'o',
      MERGE, TEXT(output)},
-    {"no-convert", NULL,
-     "keep the raw recording (the spool) in the new folder given by -o\n"
-     "(default: COMMAND.spool); allocbench trace recover converts it later",
-     "Output", 0, RECORD, FLAG(is_unconverted)},
     {"results", "DIR",
      "store the result in this folder (default: $ALLOCBENCH_RESULTS, else\n"
      "results/)",
@@ -467,11 +461,6 @@ static const struct ab_option_info table[] = {
      RUN | REPLAY | EXEC | MERGE | VERIFY | COMPARE | REPORT, FLAG(is_quiet)},
     {"quiet", NULL, "print only errors; the calibration is still stored", "Output", 'q', CALIBRATE,
      FLAG(is_quiet)},
-    {"progress", NULL,
-     "show how far the recording is on the terminal of standard error even when\n"
-     "the command writes to it too (shown by itself when its output goes\n"
-     "elsewhere)",
-     "Output", 0, RECORD, FLAG(shows_progress)},
     {"quiet", NULL, "print only errors", "Output", 'q', RECORD, FLAG(is_quiet)},
     {"quiet", NULL, "no progress and no summary on standard error", "Output", 'q', TRACE,
      FLAG(is_quiet)},
