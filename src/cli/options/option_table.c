@@ -156,7 +156,9 @@ static const struct ab_option_info table[] = {
      "What runs", 0, VERIFY, FLAG(is_alone)},
     {"touch", "HOW",
      "which bytes of a new block are written: none, first(N), ends, page\n"
-     "(one per page), line (one per cache line), all (default: page)",
+     "(one per page), line (one per cache line), all, apart (as page, while\n"
+     "the clock stands still: no page fault of a touch is in a time)\n"
+     "(default: page)",
      "What runs", 0, REPLAY, SPECIAL(ab_option_touch), GIVEN(has_touch),
      .words = ab_option_touches},
     {"cache", "SIZE",
@@ -462,6 +464,11 @@ static const struct ab_option_info table[] = {
      RUN | REPLAY | EXEC | MERGE | VERIFY | COMPARE | REPORT, FLAG(is_quiet)},
     {"quiet", NULL, "print only errors; the calibration is still stored", "Output", 'q', CALIBRATE,
      FLAG(is_quiet)},
+    {"progress", NULL,
+     "show how far the recording is on the terminal of standard error even when\n"
+     "the command writes to it too (shown by itself when its output goes\n"
+     "elsewhere)",
+     "Output", 0, RECORD, FLAG(shows_progress)},
     {"quiet", NULL, "print only errors", "Output", 'q', RECORD, FLAG(is_quiet)},
     {"quiet", NULL, "no progress and no summary on standard error", "Output", 'q', TRACE,
      FLAG(is_quiet)},

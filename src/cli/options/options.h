@@ -18,7 +18,7 @@
 
 enum { AB_TRACE_THREADS_LISTED = 64 };
 enum { AB_CPUS_MAX = 1024, AB_ROUNDS_MAX = 1000, AB_ROUNDS_DEFAULT = 10 };
-enum ab_flame_by { AB_FLAME_CALLS, AB_FLAME_BYTES, AB_FLAME_LIVE };
+enum ab_flame_by { AB_FLAME_CALLS, AB_FLAME_BYTES, AB_FLAME_LIVE, AB_FLAME_KEYS };
 enum ab_site_order {
     AB_SITES_BY_CALLS,
     AB_SITES_BY_BYTES,
@@ -105,6 +105,7 @@ struct ab_options {
     unsigned topics;                   /* -v: of enum ab_topic; 0 = the answer alone */
     const char *topic_phase;           /* -v phase=NAME; NULL = all phases */
     bool is_unconverted;               /* record --no-convert */
+    bool shows_progress;               /* record --progress */
     bool is_waiting;                   /* record --wait */
     uint64_t most_events, duration_ns; /* record; 0 = to the end */
     uint32_t site_depth;               /* record --sites: calls of each stack; 0 = none */

@@ -155,6 +155,7 @@ static enum ab_status record(const struct ab_options *o, const struct ab_trace_p
     if (status == AB_OK && (status = ab_launch_start(&launch, o->args, err)) == AB_USAGE)
         *exit_code = AB_LAUNCH_CANNOT_RUN;
     if (status == AB_OK) {
+        ab_live_line_begin(&launch.live, o->is_quiet, o->shows_progress);
         ab_launch_await(&launch);
         status = keep(&launch, &out, o, place, err);
         int code = ab_launch_finish(&launch);
