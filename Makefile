@@ -472,7 +472,7 @@ clean:
 	rm -rf build compile_commands.json
 
 help:
-	@echo 'make [VARIANT=release|debug|asan|tsan] [WERROR=1] [V=1] TARGET'
+	@echo 'make [VARIANT=release|debug|asan|tsan|fuzz] [WERROR=1] [V=1] TARGET'
 	@echo 'CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS are added to ours'
 	@echo '  all          allocbench, allocbench-worker, their two libraries (default)'
 	@echo '  quickstart   build, measure configs/quickstart.yaml'
