@@ -25,6 +25,9 @@ TRACE=$ROOT/traces/sqlite-index.abt
     expect_error 'name the same file'
     bench advise "$TRACE" --budget 5
     expect_code 2
+    bench advise "$TRACE" --limit 5
+    expect_code 2
+    expect_error 'expected a percentage such as 5%'
     [ ! -e "$OUT/a" ]
 }
 
@@ -42,6 +45,7 @@ TRACE=$ROOT/traces/sqlite-index.abt
         and .alone.time_ns > 0 and .alone.reason == null))' "$OUT/a.json"
     expect_json '.map == "*=glibc" and .together == null' "$OUT/a.json"
     expect_json '.budget_ns == 1000000' "$OUT/a.json"
+    expect_json '.answer == "open" and .limit == 0.05' "$OUT/a.json"
     grep -q '^Advice: none: 1 round cannot show what is faster' "$OUT/stdout"
     grep -qx '\*=glibc' "$OUT/a.map"
     for name in $(jq -r '.heaps[].name' "$OUT/a.json"); do
@@ -57,6 +61,17 @@ TRACE=$ROOT/traces/sqlite-index.abt
     expect_code 0
     expect_json '.base.name == "slab" and .map == "*=slab"'
     expect_json '[.generals[].name] | contains(["glibc"])'
+}
+
+# Ten times as fast is more than any replay of these calls: whatever was measured, malloc is kept.
+# bats test_tags=full
+@test "what gains less than --limit is not advised, and said" {
+    bench trace cut "$TRACE" --events 0..20000 -o "$OUT/part.abt"
+    bench advise "$OUT/part.abt" --rounds 6 -b glibc,slab --limit 1000% --json "$OUT/a.json"
+    expect_code 0
+    expect_json '.limit == 10 and .map == "*=glibc" and (.heaps | all(.advised | not))' "$OUT/a.json"
+    expect_json 'if .answer == "small_gain" then .together.speed_low > 1 else .answer == "keep" and .together == null end' "$OUT/a.json"
+    grep -q '^Advice: keep malloc: ' "$OUT/stdout"
 }
 
 # bats test_tags=full

@@ -165,7 +165,8 @@ static void put_measured(struct ab_json *w, json_t *o, const struct ab_advise_vi
     ab_json_put(w, o, "base", row(w, &v->measured->base));
     ab_json_put(w, o, "heaps", heaps);
     ab_json_put(w, o, "together",
-                v->measured->used != 0 ? row(w, &v->measured->together) : json_null());
+                (v->measured->used | v->measured->small) != 0 ? row(w, &v->measured->together)
+                                                              : json_null());
     ab_json_put(w, o, "generals", generals);
 }
 
@@ -187,6 +188,8 @@ bool ab_advise_write_json(FILE *to, const struct ab_advise_view *v)
     ab_json_put(&w, o, "by", ab_json_string(a->has_sites ? "site" : "size"));
     ab_json_put(&w, o, "budget_ns", v->budget_ns > 0 ? ab_json_real(v->budget_ns) : json_null());
     ab_json_put(&w, o, "rounds", ab_json_integer(v->measured->n_rounds));
+    ab_json_put(&w, o, "limit", ab_json_real(v->measured->limit));
+    ab_json_put(&w, o, "answer", ab_json_string(ab_advised_answer(v->measured)));
     ab_json_put(&w, o, "map", ab_json_string(rules.s));
     put_measured(&w, o, v);
     ab_json_put(&w, o, "groups", groups);

@@ -160,9 +160,10 @@ static void print_heap(FILE *to, const struct ab_advise_view *v, size_t i,
                is_used ? proposal : "malloc (keep)", change(v, row, times, sizeof times));
     if (!is_used) {
         snprintf(refused, sizeof refused, "   %s: %s", proposal,
-                 !row->is_measured         ? "does not run"
-                 : ab_advised_is_gain(row) ? "gains alone, not with the others"
-                                           : "no clear gain");
+                 !row->is_measured                    ? "does not run"
+                 : (v->measured->small >> i & 1) != 0 ? "gains too little"
+                 : ab_advised_is_gain(row)            ? "gains alone, not with the others"
+                                                      : "no clear gain");
         ab_table_prose(to, style, AB_PLAIN, refused);
     }
     print_measured(to, row, style);
@@ -289,6 +290,17 @@ static const struct ab_advised_row *best_general(const struct ab_advised *m)
     return best;
 }
 
+static void add_small(struct ab_text *line, const struct ab_advised *m)
+{
+    const struct ab_effect *e = &m->together.speed;
+    int n = __builtin_popcount(m->small);
+    ab_text_addf(line,
+                 "Advice: keep malloc: %d heap%s would gain %.1f %% [%.1f, %.1f], not %g %% for "
+                 "certain (--limit; replays of %u rounds).",
+                 n, n > 1 ? "s" : "", 100 * (e->ratio - 1), 100 * (e->low - 1), 100 * (e->high - 1),
+                 100 * m->limit, m->n_rounds);
+}
+
 /* Why nothing is advised: what was not found out is not called an answer. */
 static void add_nothing(struct ab_text *line, const struct ab_advise_view *v)
 {
@@ -301,6 +313,8 @@ static void add_nothing(struct ab_text *line, const struct ab_advise_view *v)
                           "a simpler allocator could use.");
     else if (!has_run)
         ab_text_add(line, "Advice: keep malloc: no proposal could be measured.");
+    else if (m->small != 0)
+        add_small(line, m);
     else if (m->n_rounds < AB_EFFECT_MIN_ROUNDS)
         ab_text_addf(line,
                      "Advice: none: %u round%s cannot show what is faster, it takes %d (--rounds).",
@@ -336,6 +350,7 @@ void ab_advise_print(FILE *to, const struct ab_advise_view *v, struct ab_table_s
 {
     char title[80];
     print_head(to, v);
+    print_answer(to, v, style);
     snprintf(title, sizeof title, "measured, a %s", ab_advise_unit(v->advice));
     fputc('\n', to);
     fprintf(to, "%-2s %-23s %8s  %-20s %s\n", "", "what", "calls", "proposal", title);
@@ -346,5 +361,4 @@ void ab_advise_print(FILE *to, const struct ab_advise_view *v, struct ab_table_s
     print_generals(to, v, style);
     print_survivors(to, v);
     print_budget(to, v, style);
-    print_answer(to, v, style);
 }
