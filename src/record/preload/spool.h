@@ -29,7 +29,7 @@
 #define AB_SPOOL_FOLDER "spool"
 #define AB_SPOOL_CONTROL "control"
 #define AB_SPOOL_ENV_PID "ALLOCBENCH_RECORD_PID"    /* of the command; "17+": its children too */
-#define AB_SPOOL_MAGIC UINT64_C(0x376c6f6f70536241) /* "AbSpool7" */
+#define AB_SPOOL_MAGIC UINT64_C(0x386c6f6f70536241) /* "AbSpool8" */
 
 enum {
     AB_SPOOL_PAGE = 4096,
@@ -79,11 +79,13 @@ struct ab_spool_tail {
     uint64_t magic;
     uint32_t owner; /* thread id of who writes here; atomic */
     uint32_t slot;
-    uint64_t n_events;       /* places taken so far; the last may be unwritten (kind 0) */
-    uint64_t last_stamp;     /* of a half ago at most: of events that need none of their own */
-    uint64_t half_number[2]; /* which half of the stream each holds, + 1; 0 = none yet */
-    uint64_t turn_ticks;     /* spent on halves that were full */
-    uint64_t site_ticks;     /* that n_timed_sites of the call sites took to find */
+    uint64_t n_events;         /* places taken so far; the last may be unwritten (kind 0) */
+    uint64_t last_stamp;       /* of a half ago at most: of events that need none of their own */
+    uint64_t half_number[2];   /* which half of the stream each holds, + 1; 0 = none yet */
+    uint64_t n_asides;         /* of them no calls: call sites and marks */
+    uint64_t n_asides_counted; /* of halves that are counted */
+    uint64_t turn_ticks;       /* spent on halves that were full */
+    uint64_t site_ticks;       /* that n_timed_sites of the call sites took to find */
     uint64_t n_timed_sites;
     uint64_t pack_bytes; /* of chunks from AB_SPOOL_PACK */
     uint64_t data_bytes; /* of chunks from AB_SPOOL_DATA */
@@ -153,7 +155,7 @@ struct ab_spool_control {
     struct ab_spool_start starts[AB_SPOOL_STARTS];
 };
 
-struct ab_spool_chunk { /* ahead of the words of a half (half_pack.h) */
+struct ab_spool_chunk { /* ahead of the words of a half (spool_codec.h) */
     uint64_t number;    /* of the half; they come in order */
     uint64_t bytes;     /* of the words */
 };
