@@ -45,6 +45,9 @@ TRACE=$ROOT/traces/sqlite-index.abt
         and .alone.time_ns > 0 and .alone.reason == null))' "$OUT/a.json"
     expect_json '.map == "*=glibc" and .together == null' "$OUT/a.json"
     expect_json '.budget_ns == 1000000' "$OUT/a.json"
+    expect_json '.budget | .after == null and .before.worst_ns == null and .before.n == null
+        and .before.reason == "the trace has no scopes"' "$OUT/a.json"
+    grep -q '^budget of 1.00 ms a scope: n/a: the trace has no scopes' "$OUT/stdout"
     expect_json '.answer == "open" and .limit == 0.05' "$OUT/a.json"
     grep -q '^Advice: none: 1 round cannot show what is faster' "$OUT/stdout"
     grep -qx '\*=glibc' "$OUT/a.map"
@@ -80,8 +83,13 @@ TRACE=$ROOT/traces/sqlite-index.abt
     gcc -O2 -g -o "$OUT/game" "$ROOT/allocators/examples/frame-game/frame_game.c"
     bench record --sites -q -o "$OUT/game.abt" -- "$OUT/game" --leaky-trail
     expect_code 0
-    bench advise "$OUT/game.abt" --rounds 1 -b glibc,slab --json "$OUT/a.json"
+    bench advise "$OUT/game.abt" --rounds 1 -b glibc,slab --budget 1ns --json "$OUT/a.json"
     expect_code 0
+    # No scope of some hundred calls takes no more than a nanosecond.
+    expect_json '.budget | .after == null and .before.n > 0 and .before.n_over_budget == .before.n
+        and .before.n + .before.n_scheduler == 6 * 300 and .before.worst_ns > 1' "$OUT/a.json"
+    tr -s '\n ' ' ' <"$OUT/stdout" |
+        grep -Eq 'budget of 1 ns a scope: allocation takes .* in the worst; ([0-9]+) of \1 scopes missed it'
     expect_json '.by == "site" and .scopes == {"n": 300, "from": "found"}' "$OUT/a.json"
     expect_json '[.groups[] | select(.kind != "keep") | [.function, .kind]] | sort ==
         [["build_draw_list", "frame"], ["build_labels", "frame"], ["find_visible", "frame"],

@@ -255,23 +255,41 @@ static void print_generals(FILE *to, const struct ab_advise_view *v, struct ab_t
     }
 }
 
+static void add_scopes(struct ab_text *line, const struct ab_advise_view *v, double whole_ns,
+                       const struct ab_advised_scopes *x)
+{
+    double mean = ab_advise_unit_time(v->advice, whole_ns), percent = 100 * mean / v->budget_ns;
+    ab_text_addf(line, percent < 10 ? "%s on average (%.2g %%)" : "%s on average (%.0f %%)",
+                 AB_TIME(mean), percent);
+    if (!x->is_known)
+        ab_text_addf(line, ", n/a in the worst: %s", AB_SHOWN(192, x->reason));
+    else
+        ab_text_addf(line, ", %s in the worst; %llu of %llu scopes missed it", AB_TIME(x->worst_ns),
+                     (unsigned long long)x->n_missed, (unsigned long long)x->n);
+}
+
 static void print_budget(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
 {
     const struct ab_advised *m = v->measured;
-    double before = m->used != 0 ? m->together.base_time_ns : m->base.time_ns;
-    double after = ab_advise_unit_time(v->advice, m->together.time_ns);
     struct ab_text line = {0};
-    if (v->budget_ns <= 0)
+    if (v->budget == NULL)
         return;
-    before = ab_advise_unit_time(v->advice, before);
-    if (v->advice->n_scopes == 0)
-        ab_text_addf(&line, "budget: n/a: the trace has no scopes");
-    else
-        ab_text_addf(&line, "budget: allocation takes %s of %s a scope on average (%.2g %%)",
-                     AB_TIME(before), AB_TIME(v->budget_ns), 100 * before / v->budget_ns);
-    if (v->advice->n_scopes > 0 && m->used != 0)
-        ab_text_addf(&line, ", with the advice %s (%.2g %%)", AB_TIME(after),
-                     100 * after / v->budget_ns);
+    uint64_t n_scheduler = v->budget->before.n_scheduler + v->budget->after.n_scheduler;
+    ab_text_addf(&line, "budget of %s a scope: ", AB_TIME(v->budget_ns));
+    if (v->advice->n_scopes == 0) {
+        ab_text_addf(&line, "n/a: %s", v->budget->before.reason);
+    } else {
+        ab_text_add(&line, "allocation takes ");
+        add_scopes(&line, v, m->used != 0 ? m->together.base_time_ns : m->base.time_ns,
+                   &v->budget->before);
+    }
+    if (v->advice->n_scopes > 0 && m->used != 0) {
+        ab_text_add(&line, ". With the advice ");
+        add_scopes(&line, v, m->together.time_ns, &v->budget->after);
+    }
+    if (n_scheduler > 0)
+        ab_text_addf(&line, ". Left out: %llu in which the scheduler took the CPU",
+                     (unsigned long long)n_scheduler);
     fputc('\n', to);
     if (line.s != NULL)
         ab_table_prose(to, style, AB_PLAIN, line.s);

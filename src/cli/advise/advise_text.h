@@ -5,6 +5,7 @@
 #ifndef AB_CLI_ADVISE_ADVISE_TEXT_H
 #define AB_CLI_ADVISE_ADVISE_TEXT_H
 
+#include "cli/advise/advise_budget.h"
 #include "cli/advise/advise_measure.h"
 #include "report/table/style.h"
 
@@ -14,7 +15,8 @@ struct ab_advise_view {
     const struct ab_advice *advice;
     const struct ab_advised *measured;
     const char *trace, *base;
-    double budget_ns; /* of a scope; 0 = none */
+    double budget_ns;                       /* of a scope; 0 = none */
+    const struct ab_advised_budget *budget; /* NULL = none */
 };
 
 void ab_advise_print(FILE *to, const struct ab_advise_view *view, struct ab_table_style style);

@@ -25,6 +25,7 @@ struct work {
     struct ab_output rules, code, json; /* open before anything is measured */
     struct ab_advice advice;
     struct ab_advised measured;
+    struct ab_advised_budget budget;
     char base[128];
 };
 
@@ -138,12 +139,15 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
     AB_TRY(open_outputs(w, err));
     AB_TRY(analyse(w, err));
     AB_TRY(ab_advise_measure(o, &w->advice, &w->measured, err));
+    if (o->budget_ns != 0)
+        AB_TRY(ab_advise_budget(o, &w->advice, w->base, w->measured.used, &w->budget, err));
     const char *slash = strrchr(w->path, '/');
     const struct ab_advise_view view = {.advice = &w->advice,
                                         .measured = &w->measured,
                                         .trace = slash != NULL ? slash + 1 : w->path,
                                         .base = w->base,
-                                        .budget_ns = (double)o->budget_ns};
+                                        .budget_ns = (double)o->budget_ns,
+                                        .budget = o->budget_ns != 0 ? &w->budget : NULL};
     ab_format_begin(&guard);
     enum ab_status status = write_outputs(w, &view, err);
     ab_format_end(&guard);
