@@ -49,6 +49,8 @@ struct ab_route { /* a sealed memfd, mapped */
      * are shown: heaps of one name count as one (ab_route_shown). */
     uint8_t *heap_of;                                /* each op of the tape, or AB_ROUTE_NO_HEAP */
     struct ab_route_use (*uses)[AB_ROUTE_HEAPS_MAX]; /* one a phase of the tape */
+    char sha256
+        [65]; /* of a null: of the image, so that two of one digest are the same work; else "" */
 };
 /* Touches and guards, and a RESET whose blocks are in several heaps. A resize from heap to heap is the
  * new one's. */
