@@ -85,19 +85,24 @@ static const struct pieces slab_pieces = {"struct ab_slabs advised_@;\n", slab_i
 
 static const char shared_objects[] =
     "struct ab_%_shared *advised_@;\n"
-    "extern __thread struct ab_%_shared *advised_@_own; /* that of this thread */\n";
+    "extern unsigned advised_@_opened; /* how often */\n"
+    "extern __thread struct ab_%_shared *advised_@_own; /* that of this thread */\n"
+    "extern __thread unsigned advised_@_known; /* it is of this opening */\n";
 static const char shared_interface[] = "/* From any thread. */\n"
                                        "static inline void @_free(void *block)\n{\n"
                                        "    ab_%_shared_free(@_own(), block);\n}\n\n";
 static const char shared_own[] = "static inline struct ab_%_shared *@_own(void)\n{\n"
-                                 "    if (advised_@_own == NULL)\n"
+                                 "    if (advised_@_known != advised_@_opened) {\n"
                                  "        advised_@_own = ab_%_shared_own(advised_@);\n"
+                                 "        advised_@_known = advised_@_opened;\n"
+                                 "    }\n"
                                  "    return advised_@_own;\n}\n\n";
 static const char shared_open_begin[] =
     "    struct ab_%_shared_options options;\n"
     "    memset(&options, 0, sizeof options);\n"
     "    options.threads.mode = AB_SHARDS_LOCAL; /* a heap for each thread, no lock */\n";
-static const char shared_open_end[] = "    advised_@ = ab_%_shared_open(&options);\n"
+static const char shared_open_end[] = "    advised_@_opened++;\n"
+                                      "    advised_@ = ab_%_shared_open(&options);\n"
                                       "    return advised_@ == NULL ? errno : 0;\n";
 static const char shared_stack[] =
     "/* A save point of this thread: all that it allocates after it dies with its end. They nest. */\n"
@@ -108,15 +113,21 @@ static const char shared_stack[] =
 
 static const char shared_double_objects[] =
     "struct ab_arena_shared *advised_@[2]; /* of this scope and of the one before, in turn */\n"
-    "extern unsigned advised_@_turn;\n"
-    "extern __thread struct ab_arena_shared *advised_@_own[2]; /* those of this thread */\n";
+    "extern unsigned advised_@_turn, advised_@_opened; /* how often */\n"
+    "extern __thread struct ab_arena_shared *advised_@_own[2]; /* those of this thread */\n"
+    "extern __thread unsigned advised_@_known; /* they are of this opening */\n";
 static const char shared_double_own[] =
     "static inline struct ab_arena_shared *@_own(void)\n{\n"
     "    struct ab_arena_shared **own = &advised_@_own[advised_@_turn];\n"
+    "    if (advised_@_known != advised_@_opened) {\n"
+    "        advised_@_own[0] = advised_@_own[1] = NULL;\n"
+    "        advised_@_known = advised_@_opened;\n"
+    "    }\n"
     "    if (*own == NULL)\n"
     "        *own = ab_arena_shared_own(advised_@[advised_@_turn]);\n"
     "    return *own;\n}\n\n";
 static const char shared_double_open_end[] =
+    "    advised_@_opened++;\n"
     "    advised_@[0] = ab_arena_shared_open(&options);\n"
     "    advised_@[1] = advised_@[0] == NULL ? NULL : ab_arena_shared_open(&options);\n"
     "    if (advised_@[1] != NULL)\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The thread that serves recorded processes: makes and saves files for those that no longer can,
- * clears up after those that died, and can stop the recording.
+ * clears up after those that died, and can stop the recording. How far it is, is seen from outside.
  */
 #include "record/relay.h"
 
@@ -235,7 +235,7 @@ void ab_relay_close(struct ab_relay *r)
     free(r);
 }
 
-/* ---- the end of a recording while its processes go on ---- */
+/* ---- all files of the spool ---- */
 
 /* Files of the folder with so many dots in their names, which begin with a digit. */
 static void for_each(const struct ab_relay *r, int n_dots, size_t bytes,
@@ -260,6 +260,50 @@ static void for_each(const struct ab_relay *r, int n_dots, size_t bytes,
     else if (fd >= 0)
         close(fd);
 }
+
+/* ---- how far it is ---- */
+
+static void see_image(void *file, void *user)
+{
+    struct ab_relay_view *view = user;
+    (void)file;
+    view->spool_bytes += AB_SPOOL_PAGE;
+}
+
+static void see_slot(void *file, void *user)
+{
+    const struct ab_spool_tail *tail = file;
+    struct ab_relay_view *view = user;
+    view->spool_bytes += AB_SPOOL_DATA + __atomic_load_n(&tail->data_bytes, __ATOMIC_RELAXED);
+}
+
+/* What lies in the half that is being filled; full ones are counted by their threads. */
+static void see_begun_half(void *file, void *user)
+{
+    const struct ab_spool_tail *tail = file;
+    struct ab_relay_view *view = user;
+    uint64_t a = __atomic_load_n(&tail->half_number[0], __ATOMIC_ACQUIRE);
+    uint64_t b = __atomic_load_n(&tail->half_number[1], __ATOMIC_ACQUIRE);
+    uint64_t half = a > b ? a : b, n = __atomic_load_n(&tail->n_events, __ATOMIC_RELAXED);
+    uint64_t begin = half > 0 ? (half - 1) * AB_SPOOL_HALF_EVENTS : n;
+    if (n > begin)
+        view->n_calls += n - begin < AB_SPOOL_HALF_EVENTS ? n - begin : AB_SPOOL_HALF_EVENTS;
+}
+
+struct ab_relay_view ab_relay_look(const struct ab_relay *r)
+{
+    struct ab_relay_view view = {0, sizeof *r->control};
+    struct ab_relay_view begun = {0};
+    for_each(r, 1, AB_SPOOL_PAGE, see_image, &view);
+    for_each(r, 2, AB_SPOOL_TAIL, see_slot, &view);
+    if (r->control->site_depth == 0)
+        for_each(r, 2, AB_SPOOL_TAIL, see_begun_half, &begun);
+    int64_t n = __atomic_load_n(&r->control->n_events, __ATOMIC_RELAXED) + (int64_t)begun.n_calls;
+    view.n_calls = n > 0 ? (uint64_t)n : 0;
+    return view;
+}
+
+/* ---- the end of a recording while its processes go on ---- */
 
 static void stop_image(void *file, void *user)
 {

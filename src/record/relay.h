@@ -32,6 +32,15 @@ enum ab_status ab_relay_serve(struct ab_relay *r, struct ab_err *err);
 void ab_relay_stop(struct ab_relay *r, enum ab_spool_stop why);
 /* How many calls of function i of the wish were seen. */
 uint64_t ab_relay_calls(const struct ab_relay *r, size_t i);
+
+struct ab_relay_view {
+    uint64_t n_calls;     /* of all processes; with call sites without the last ones of each
+                             thread, at most 1024; marks of those are counted too */
+    uint64_t spool_bytes; /* of all files */
+};
+/* What has been recorded so far. The recorded processes do nothing for it and do not notice. */
+struct ab_relay_view ab_relay_look(const struct ab_relay *r);
+
 /* The processes that go on are on their own from here on. r may be NULL. */
 void ab_relay_close(struct ab_relay *r);
 

@@ -49,11 +49,13 @@ enum ab_touch { /* which bytes of a block are written after it was handed out */
                 AB_TOUCH_PAGE,  /* the first byte, then one every 4096 */
                 AB_TOUCH_LINE,  /* the first byte, then one every 64 */
                 AB_TOUCH_ALL,
+                AB_TOUCH_APART, /* as page, never in a time, and of small blocks one for each
+                                   AB_APART_BYTES of them (touch_op.h): they share their pages */
 };
 /* As they are written, in this order; `first` is how the one with a number is. */
 #define AB_TOUCH_WORDS(first) \
     { \
-        "none", first, "ends", "page", "line", "all", NULL \
+        "none", first, "ends", "page", "line", "all", "apart", NULL \
     }
 
 enum ab_access { /* of the first byte of a block that is not empty: of one cache line */
@@ -77,6 +79,7 @@ enum ab_access { /* of the first byte of a block that is not empty: of one cache
 
 /* Largest allocation whose page-wise touch is its first byte. */
 #define AB_FUSED_TOUCH_MAX 4096
+#define AB_APART_BYTES 4096
 
 #define AB_SLOT_MAX ((1u << 28) - 1)
 /* What a WAIT has for a slot: no block's, so that a lane that prefetches it takes no line away. */

@@ -10,6 +10,7 @@
 #include "tape/builder.h"
 #include "tape/layout.h"
 #include "tape/tape_digest.h"
+#include "tape/touch_op.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -220,27 +221,11 @@ EACH_OP void note_used(struct ab_tape_builder *b, struct ab_block_state *slot)
     slot->last_op = (uint32_t)b->to->n - 1;
 }
 
-EACH_OP uint64_t touched_pages(const struct ab_request *r)
-{
-    if (r->size == 0 || r->touch == AB_TOUCH_NONE)
-        return 0;
-    if (r->touch == AB_TOUCH_FIRST || r->touch == AB_TOUCH_ENDS)
-        return 1;
-    return (r->size - 1) / 4096 + 1;
-}
-
-/* Is the touch part of the op's own code? */
-EACH_OP bool is_fused(unsigned code, const struct ab_request *r)
-{
-    return r->touch == AB_TOUCH_PAGE && r->size > 0 && !r->may_fail &&
-           (code == AB_CODE_RESIZE || r->size <= AB_FUSED_TOUCH_MAX);
-}
-
 /* Pushes the op in its short form where it fits, else through the side table. */
 EACH_OP enum ab_status push_request(struct ab_tape_builder *b, unsigned code, uint32_t slot,
                                     const struct ab_request *r, struct ab_err *err)
 {
-    unsigned full = is_fused(code, r) ? code | AB_CODE_TOUCHED : code;
+    unsigned full = ab_touch_is_fused(code, r) ? code | AB_CODE_TOUCHED : code;
     bool fits = r->size <= UINT32_MAX && !r->may_fail;
     uint32_t operand = (uint32_t)r->size;
     if (b->has_groups && !ab_tape_note_group(b))
@@ -271,12 +256,12 @@ static __attribute__((noinline)) enum ab_status push_touch_op(struct ab_tape_bui
 EACH_OP enum ab_status push_touch(struct ab_tape_builder *b, unsigned code, uint32_t slot,
                                   const struct ab_request *r, struct ab_err *err)
 {
-    if (r->size == 0 || r->may_fail || r->touch == AB_TOUCH_NONE)
+    if (r->size == 0 || r->may_fail || r->touch == AB_TOUCH_NONE || ab_touch_is_passed_over(b, r))
         return AB_OK;
     struct ab_phase *phase = b->phase;
     phase->n_touches++;
-    phase->touched_pages += touched_pages(r);
-    return is_fused(code, r) ? AB_OK : push_touch_op(b, slot, r, err);
+    phase->touched_pages += ab_touch_count_pages(r);
+    return ab_touch_is_fused(code, r) ? AB_OK : push_touch_op(b, slot, r, err);
 }
 
 EACH_OP void note_kind(struct ab_tape_builder *b, enum ab_op_kind kind)

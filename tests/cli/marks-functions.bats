@@ -355,3 +355,63 @@ END
     allocbench trace info --json - "$OUT/t.abt" >"$OUT/info"
     expect_json '.marks | map([.name, .count]) == [["vkQueuePresentKHR", 30]]' "$OUT/info"
 }
+
+@test "marks at calls: a function that is named twice is one function" {
+    make_game
+    gcc game.c ./libsdl.so -Wl,-rpath,. -o game
+    record --marks --mark-function SDL_GL_SwapWindow --mark-function many --mark-function many -- ./game
+    expect_code 0
+    expect_frames twice
+    ! grep -q 'no call of' "$OUT/stderr" || fail "a call was seen"
+    record --mark-function no_such --mark-function no_such -- ./game
+    expect_code 0
+    [ "$(grep -c 'no call of no_such' "$OUT/stderr")" = 1 ]
+    record --marks --mark-function SDL_GL_SwapWindow -- sh -c :
+    expect_code 0
+    expect_error 'no call of SDL_GL_SwapWindow was seen: it is'
+    expect_error '--marks: no call of SDL_GL_SwapWindow,'
+}
+
+@test "marks at calls: threads that load plug-ins at the same time" {
+    cat >frame.c <<'END'
+void frame(void) {}
+END
+    cat >plugin.c <<'END'
+void frame(void);
+void play(void) { frame(); }
+END
+    cat >loads.c <<'END'
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+enum { THREADS = 8, LIBRARIES = 40 };
+static void *load(void *user)
+{
+    char path[64];
+    for (long i = 0; i < LIBRARIES; i++) {
+        snprintf(path, sizeof path, "./p/%ld.%ld.so", (long)user, i);
+        void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        if (!library) abort();
+        ((void (*)(void))dlsym(library, "play"))();
+    }
+    return NULL;
+}
+int main(void)
+{
+    pthread_t threads[THREADS];
+    for (long i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, load, (void *)i);
+    for (long i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    return 0;
+}
+END
+    gcc -shared -fPIC frame.c -o libframe.so
+    gcc -shared -fPIC plugin.c ./libframe.so -Wl,-rpath,. -o plugin.so
+    gcc loads.c -o loads -pthread
+    mkdir p
+    for i in {0..7}.{0..39}; do cp plugin.so "p/$i.so"; done
+    record --mark-function frame -- ./loads
+    expect_code 0
+    n=$(allocbench trace info --json - "$OUT/t.abt" | jq '.marks[0].count')
+    [ "$n" = 320 ] || fail "$n calls of 320 are marked"
+}

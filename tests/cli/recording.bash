@@ -3,6 +3,8 @@
 # What the tests of the recorder share: traces against the counts of a witness that is preloaded
 # behind the recorder (tests/guests/libcount.c).
 
+# Further options for every recording: --sites=8 in tests/cli/sites-guests.bats.
+AB_RECORD_WITH=${AB_RECORD_WITH-}
 LIFE=$GUESTS/prog_life
 ENDS=$GUESTS/prog_ends
 
@@ -11,14 +13,14 @@ need() {
 }
 
 record() {
-    bench record -o "$OUT/t.abt" "$@"
+    bench record $AB_RECORD_WITH -o "$OUT/t.abt" "$@"
 }
 
 # Records a command with the witness behind the recorder: stdout and exit code as with `bench`.
 record_counted() { # COMMAND…, --follow before it
     code=0
     COUNT_FILE=$OUT/count LD_PRELOAD=$GUESTS/libcount.so \
-        allocbench record -o "$OUT/t.abt" "$@" >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || code=$?
+        allocbench record $AB_RECORD_WITH -o "$OUT/t.abt" "$@" >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || code=$?
 }
 
 # alloc zeroed aligned resize free

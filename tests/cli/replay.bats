@@ -41,7 +41,7 @@ trace() {
 }
 
 @test "--touch is heeded and told" {
-    for touch in none page all; do
+    for touch in none page all apart; do
         bench replay "$(trace)" --rounds 1 -b glibc --touch $touch --json -
         expect_code 0
         expect_json ".config.settings | index(\"touch=$touch\") != null"

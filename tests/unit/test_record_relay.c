@@ -158,6 +158,32 @@ static void the_control_file_says_who_serves_and_how_much_is_wanted(void **state
     assert_int_equal(control->most_events, 1000);
 }
 
+/* Two threads: one in its third half, one in its first. */
+static void what_is_recorded_so_far_is_seen_from_outside(void **state)
+{
+    (void)state;
+    struct ab_spool_image *image = map("17.0", AB_SPOOL_PAGE, O_CREAT);
+    struct ab_spool_tail *tail = map("17.0.3", AB_SPOOL_DATA, O_CREAT);
+    struct ab_relay_view before = ab_relay_look(relay);
+    assert_int_equal(before.n_calls, 0);
+    *tail = (struct ab_spool_tail){
+        .n_events = 2 * AB_SPOOL_HALF_EVENTS + 5, .half_number = {3, 2}, .data_bytes = 1000};
+    control->n_events = 2 * AB_SPOOL_HALF_EVENTS - 10; /* of which 10 are no calls */
+    control->site_depth = 0;
+    struct ab_relay_view view = ab_relay_look(relay);
+    assert_int_equal(view.n_calls, 2 * AB_SPOOL_HALF_EVENTS - 5);
+    assert_int_equal(view.spool_bytes,
+                     sizeof *control + AB_SPOOL_PAGE + AB_SPOOL_DATA + tail->data_bytes);
+    tail->n_events += UINT64_C(1) << 40; /* taken when recording had stopped */
+    assert_int_equal(ab_relay_look(relay).n_calls, 3 * AB_SPOOL_HALF_EVENTS - 10);
+    control->site_depth = 8; /* not all of those are calls */
+    assert_int_equal(ab_relay_look(relay).n_calls, 2 * AB_SPOOL_HALF_EVENTS - 10);
+    control->n_events = -10; /* in its first half */
+    assert_int_equal(ab_relay_look(relay).n_calls, 0);
+    munmap(image, AB_SPOOL_PAGE);
+    munmap(tail, AB_SPOOL_DATA);
+}
+
 #define RELAY_TEST(f) cmocka_unit_test_setup_teardown(f, open_relay, close_relay)
 
 int main(void)
@@ -167,6 +193,7 @@ int main(void)
         RELAY_TEST(what_cannot_be_a_slot_is_not_saved),
         RELAY_TEST(a_file_is_made_for_any_user_and_once),
         RELAY_TEST(a_stop_reaches_every_image_that_still_records),
+        RELAY_TEST(what_is_recorded_so_far_is_seen_from_outside),
         RELAY_TEST(the_control_file_says_who_serves_and_how_much_is_wanted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,6 +101,32 @@ static void waits_of_lanes_are_in_no_ns_per_op(void **state)
     }
 }
 
+/* Of two lanes, each 1 ms, 0.2 ms of it outside of the work, by the wall and by the CPU. */
+static void what_is_outside_is_in_no_time_of_lanes(void **state)
+{
+    (void)state;
+    struct ab_tape_image image = *map.image;
+    struct ab_tape_map of_lanes = map;
+    of_lanes.image = &image;
+    image.n_lanes = 2;
+    for (uint32_t is_crowded = 0; is_crowded < 2; is_crowded++) {
+        struct ab_session s = {.seed = 1};
+        struct ab_fold f = {&s, &of_lanes, &clock_half, 0, 3};
+        struct ab_outcome run = outcome();
+        struct ab_phase_report *report = &page.report.phases[1];
+        report->is_crowded = is_crowded;
+        report->lane_ticks = 2 * 2000000;
+        report->outside_ticks = report->canary_ticks = 2 * 400000;
+        report->thread_cpu_ns = 2 * 900000;
+        assert_int_equal(fold_throughput(&f, &run), AB_OK);
+        const struct ab_result *all = find(&s, "churn", AB_OP_ALL);
+        double n = (double)all->n_ops, busy = is_crowded ? 900e3 - 200e3 : 1e6 - 200e3;
+        assert_true(fabs(all->ns_per_op - 2 * busy / n) < 1e-9);
+        assert_true(fabs(all->wall_ns_per_op - 0.8e6 / n) < 1e-9);
+        forget_all(&s);
+    }
+}
+
 /* Above a fifth of the time of all lanes, and said in percent of it. One lane waits for nobody. */
 static void a_phase_of_long_waits_is_waiting(void **state)
 {
@@ -232,6 +258,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(throughput_is_wall_time_by_ops),
         cmocka_unit_test(waits_of_lanes_are_in_no_ns_per_op),
+        cmocka_unit_test(what_is_outside_is_in_no_time_of_lanes),
         cmocka_unit_test(a_phase_of_long_waits_is_waiting),
         cmocka_unit_test(ops_without_a_hook_have_no_entry_and_are_counted),
         cmocka_unit_test(ticks_become_nanoseconds_by_kind),

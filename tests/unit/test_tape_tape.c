@@ -140,6 +140,10 @@ static void small_touched_blocks_need_one_op_large_ones_two(void **state)
         {{.size = 100, .touch = AB_TOUCH_ALL}, 2, AB_CODE_ALLOC, 1},
         {{.size = 100, .touch = AB_TOUCH_NONE}, 1, AB_CODE_ALLOC, 0},
         {{.size = 0, .touch = AB_TOUCH_PAGE}, 1, AB_CODE_ALLOC, 0},
+        {{.size = 4095, .touch = AB_TOUCH_APART}, 1, AB_CODE_ALLOC, 0},
+        {{.size = 4096, .touch = AB_TOUCH_APART}, 2, AB_CODE_ALLOC, 1},
+        {{.size = 4097, .touch = AB_TOUCH_APART}, 2, AB_CODE_ALLOC, 2},
+        {{.size = 4097, .may_fail = true, .touch = AB_TOUCH_APART}, 1, AB_CODE_WIDE, 0},
         {{.size = 100, .is_zeroed = true, .touch = AB_TOUCH_PAGE},
          1,
          AB_CODE_ALLOC_ZEROED | AB_CODE_TOUCHED,
@@ -165,6 +169,32 @@ static void small_touched_blocks_need_one_op_large_ones_two(void **state)
         }
         ab_tape_fini(&t);
     }
+}
+
+/* One for each 4096 bytes of them, in a lane; and never within the op of a resize. */
+static void of_small_blocks_few_are_touched_apart(void **state)
+{
+    (void)state;
+    const struct ab_request small = {.size = 1024, .touch = AB_TOUCH_APART},
+                            large = {.size = 9000, .touch = AB_TOUCH_APART};
+    struct ab_tape_builder *b = begin();
+    struct ab_tape t;
+    for (uint32_t i = 0; i < 11; i++)
+        assert_int_equal(ab_tape_alloc(b, i, &small, &err), AB_OK);
+    assert_int_equal(ab_tape_resize(b, 0, &small, &err), AB_OK);
+    assert_int_equal(ab_tape_resize(b, 1, &large, &err), AB_OK);
+    assert_int_equal(ab_tape_end(b, &t, &err), AB_OK);
+    assert_int_equal(t.n_ops, 11 + 2 + 2 + 1 + 1);
+    for (uint32_t i = 0; i < t.n_ops; i++) {
+        bool is_touch = i == 4 || i == 9 || i == 14 || i == 16;
+        assert_int_equal(AB_OP_CODE(t.ops[i]) == AB_CODE_TOUCH, is_touch);
+        assert_int_equal(AB_OP_CODE(t.ops[i]) & AB_CODE_TOUCHED && !is_touch, 0);
+    }
+    assert_int_equal(AB_OP_CODE(t.ops[13]), AB_CODE_RESIZE);
+    assert_int_equal(AB_OP_SLOT(t.ops[9]), 7);
+    assert_int_equal(t.phases[0].n_touches, 4);
+    assert_int_equal(t.phases[0].touched_pages, 3 + 3);
+    ab_tape_fini(&t);
 }
 
 static void a_request_that_failed_leaves_no_block(void **state)
@@ -251,6 +281,7 @@ int main(void)
         cmocka_unit_test(an_access_is_an_op_of_a_live_block_that_has_a_byte),
         cmocka_unit_test(an_access_by_another_lane_is_guarded_and_no_remote_free),
         cmocka_unit_test(small_touched_blocks_need_one_op_large_ones_two),
+        cmocka_unit_test(of_small_blocks_few_are_touched_apart),
         cmocka_unit_test(a_request_that_failed_leaves_no_block),
         cmocka_unit_test(the_digest_names_the_work),
         cmocka_unit_test(data_of_the_program_is_read_as_a_whole_in_64_calls_and_is_work),

@@ -401,6 +401,48 @@ static void wide_zeroed_and_aligned_ops_reach_their_functions(void **state)
     close_fixture(f);
 }
 
+/* Blocks of a mapping of their own each, so that there is much to write to. */
+static void push_large_blocks(struct fixture *f, enum ab_touch touch)
+{
+    struct ab_tape_builder *b = ab_tape_begin();
+    struct ab_err err;
+    const struct ab_request r = {.size = 1 << 20, .touch = touch};
+    ab_tape_phase(b, "p", true, &err);
+    for (uint32_t i = 0; i < 20; i++) {
+        assert_int_equal(ab_tape_alloc(b, 0, &r, &err), AB_OK);
+        assert_int_equal(ab_tape_free(b, 0, &err), AB_OK);
+    }
+    change_tape(f, b);
+}
+
+static void what_is_written_apart_is_in_no_time(void **state)
+{
+    (void)state;
+    for (int is_sliced = 0; is_sliced < 2; is_sliced++)
+        for (int is_apart = 0; is_apart < 2; is_apart++) {
+            struct fixture *f = open_fixture(AB_PASS_THROUGHPUT);
+            const struct ab_slice *slices = (const struct ab_slice *)(f->w.page + 1);
+            const struct ab_run_report *report = &f->w.page->report;
+            uint64_t ticks = 0;
+            push_large_blocks(f, is_apart ? AB_TOUCH_APART : AB_TOUCH_PAGE);
+            if (is_sliced)
+                f->w.page->request.slices = (struct ab_slice_request){
+                    .offset = sizeof(struct ab_run_page), .cap = 500, .ops = 16, .quiet = 1};
+            ab_lanes_run(&f->w, ab_pass_malloc, &malloc_face, false);
+            const struct ab_phase_report *r = &report->phases[0];
+            uint64_t apart = f->w.lanes[0].apart_ticks;
+            for (uint32_t i = 0; i < report->slices.n; i++)
+                ticks += slices[i].ticks;
+            assert_int_equal(apart > 0, is_apart);
+            assert_int_equal(report->slices.n > 0, is_sliced);
+            assert_true(is_sliced ? r->outside_ticks > apart : r->outside_ticks == apart);
+            assert_true(is_sliced ? r->canary_ticks > apart : r->canary_ticks == apart);
+            uint64_t rest = r->wall_ticks - r->outside_ticks;
+            assert_true(!is_sliced || rest == ticks);
+            close_fixture(f);
+        }
+}
+
 /* A handle is the address of a pointer to the block. */
 static ab_ref handle_alloc(struct ab_heap *heap, size_t n)
 {
@@ -508,6 +550,7 @@ int main(void)
         cmocka_unit_test(the_preflight_passes_a_sound_allocator),
         cmocka_unit_test(missing_hooks_are_skipped_not_called),
         cmocka_unit_test(wide_zeroed_and_aligned_ops_reach_their_functions),
+        cmocka_unit_test(what_is_written_apart_is_in_no_time),
         cmocka_unit_test(an_access_resolves_reads_or_writes_and_is_timed_in_every_pass),
         cmocka_unit_test(an_access_to_a_block_that_was_never_served_is_passed_over),
     };

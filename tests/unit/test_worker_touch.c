@@ -28,12 +28,12 @@ static void each_mode_writes_just_its_bytes(void **state)
         uint32_t n;
         size_t size, expected;
     } cases[] = {
-        {AB_TOUCH_NONE, 0, 100, 0},    {AB_TOUCH_FIRST, 8, 100, 8}, {AB_TOUCH_FIRST, 8, 3, 3},
-        {AB_TOUCH_ENDS, 0, 1, 1},      {AB_TOUCH_ENDS, 0, 100, 2},  {AB_TOUCH_PAGE, 0, 1, 1},
-        {AB_TOUCH_PAGE, 0, 4096, 1},   {AB_TOUCH_PAGE, 0, 4097, 2}, {AB_TOUCH_PAGE, 0, 12288, 3},
-        {AB_TOUCH_LINE, 0, 64, 1},     {AB_TOUCH_LINE, 0, 65, 2},   {AB_TOUCH_LINE, 0, 640, 10},
-        {AB_TOUCH_ALL, 0, 300, 300},   {AB_TOUCH_ALL, 0, 7, 7},     {AB_TOUCH_ALL, 0, 8, 8},
-        {AB_TOUCH_FIRST, 13, 100, 13},
+        {AB_TOUCH_NONE, 0, 100, 0},    {AB_TOUCH_FIRST, 8, 100, 8},  {AB_TOUCH_FIRST, 8, 3, 3},
+        {AB_TOUCH_ENDS, 0, 1, 1},      {AB_TOUCH_ENDS, 0, 100, 2},   {AB_TOUCH_PAGE, 0, 1, 1},
+        {AB_TOUCH_PAGE, 0, 4096, 1},   {AB_TOUCH_PAGE, 0, 4097, 2},  {AB_TOUCH_PAGE, 0, 12288, 3},
+        {AB_TOUCH_LINE, 0, 64, 1},     {AB_TOUCH_LINE, 0, 65, 2},    {AB_TOUCH_LINE, 0, 640, 10},
+        {AB_TOUCH_ALL, 0, 300, 300},   {AB_TOUCH_ALL, 0, 7, 7},      {AB_TOUCH_ALL, 0, 8, 8},
+        {AB_TOUCH_FIRST, 13, 100, 13}, {AB_TOUCH_APART, 0, 9000, 3},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         touch(cases[i].mode, cases[i].n, cases[i].size);

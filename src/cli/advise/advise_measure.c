@@ -175,7 +175,7 @@ static struct ab_options options_of_replay(const struct ab_options *o, const str
     r.base = asked->base;
     r.has_passes = true;
     memset(&r.passes, 0, sizeof r.passes);
-    r.touch = AB_TOUCH_NONE;
+    r.touch = AB_TOUCH_APART;
     if (asked->is_memory) {
         r.touch = AB_TOUCH_PAGE;
         r.rounds = r.processes = 1;

@@ -214,7 +214,7 @@ static enum ab_status settle(enum ab_command_id command, const struct ab_options
 enum ab_status ab_arguments_settle(enum ab_command_id command, struct ab_options *o,
                                    struct ab_arguments *out, struct ab_err *err)
 {
-    AB_TRY(ab_sweep_rows_expand(o, err));
+    AB_TRY(ab_sweep_rows_expand(o, command == AB_COMMAND_ADVISE, err));
     for (size_t i = 0; i < o->n_args; i++)
         AB_TRY(settle(command, o, role_of(command, i), &o->args[i], out, err));
     AB_TRY(settle(command, o, RESULT, &o->resume, out, err));

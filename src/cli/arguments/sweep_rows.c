@@ -56,9 +56,25 @@ static enum ab_status add_rows_of(struct ab_options *o, const char *name, struct
     return AB_OK;
 }
 
-enum ab_status ab_sweep_rows_expand(struct ab_options *o, struct ab_err *err)
+/* What advise measures where -b names one, or none. */
+static enum ab_status add_defaults(struct ab_options *o, struct ab_err *err)
+{
+    char *copy = o->n_backends == 1 ? strdup(o->backends[0]) : NULL;
+    bool is_list = o->n_backends > 1 || (copy != NULL && ab_settings_comma(copy) != NULL);
+    free(copy);
+    if (is_list)
+        return AB_OK;
+    if (o->n_backends == 0)
+        AB_TRY(add_row(o, "glibc", err));
+    return add_row(o, "libraries", err);
+}
+
+enum ab_status ab_sweep_rows_expand(struct ab_options *o, bool is_beside_defaults,
+                                    struct ab_err *err)
 {
     char name[128];
+    if (is_beside_defaults && o->n_sweeps > 0)
+        AB_TRY(add_defaults(o, err));
     for (size_t i = 0; i < o->n_sweeps; i++)
         for (const char *p = o->sweeps[i]; p != NULL; p = strchr(p, ',')) {
             p += p > o->sweeps[i];

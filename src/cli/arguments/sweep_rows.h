@@ -7,8 +7,10 @@
 
 #include "cli/options/options.h"
 
-/* Puts the rows of o->sweeps behind those of -b, but for those that are there already. AB_USAGE for a
- * name that has none. */
-enum ab_status ab_sweep_rows_expand(struct ab_options *o, struct ab_err *err);
+/* Puts the rows of o->sweeps behind those of -b, but for those that are there already. Where -b is no
+ * list, and `is_beside_defaults`, glibc (unless another is named) and the libraries come first.
+ * AB_USAGE for a name that has none. */
+enum ab_status ab_sweep_rows_expand(struct ab_options *o, bool is_beside_defaults,
+                                    struct ab_err *err);
 
 #endif

@@ -127,7 +127,7 @@ static enum ab_status keep(struct ab_launch *l, struct ab_output *out, const str
         status = write_traces(l, &t, out, err);
     if (status == AB_OK && !o->is_quiet) {
         print_hints(l, &t);
-        ab_mark_functions_print_unseen(&l->end, o);
+        ab_mark_functions_print_unseen(l, o);
     }
     ab_spool_traces_close(&t);
     return status;
@@ -155,6 +155,7 @@ static enum ab_status record(const struct ab_options *o, const struct ab_trace_p
     if (status == AB_OK && (status = ab_launch_start(&launch, o->args, err)) == AB_USAGE)
         *exit_code = AB_LAUNCH_CANNOT_RUN;
     if (status == AB_OK) {
+        ab_live_line_begin(&launch.live, o->is_quiet, o->shows_progress);
         ab_launch_await(&launch);
         status = keep(&launch, &out, o, place, err);
         int code = ab_launch_finish(&launch);

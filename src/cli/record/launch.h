@@ -5,6 +5,7 @@
 #ifndef AB_CLI_RECORD_LAUNCH_H
 #define AB_CLI_RECORD_LAUNCH_H
 
+#include "cli/record/live_line.h"
 #include "core/status.h"
 #include "record/relay.h"
 
@@ -38,7 +39,8 @@ struct ab_launch {
     const char *const *functions;      /* whose calls are marked */
     size_t n_functions;
     bool is_kept; /* the folder stays */
-    int pid;      /* of the command */
+    struct ab_live_line live;
+    int pid; /* of the command */
     struct ab_launch_end end;
     uint64_t begin_ns, begin_ticks;
     struct ab_relay *relay;

@@ -167,13 +167,15 @@ enum { AT_DEADLINE = -1, LOOK_NS = 200000000 };
 #define UNSEEN_NS UINT64_C(3000000000)
 
 /* The next signal within `most_ns`, or 0; AT_DEADLINE once it is past. */
-static int next_signal(uint64_t deadline, uint64_t most_ns, siginfo_t *got)
+static int next_signal(struct ab_launch *l, uint64_t deadline, uint64_t most_ns, siginfo_t *got)
 {
     sigset_t held;
     held_signals(&held);
-    uint64_t now = ab_clock_now_ns();
+    ab_live_line_show(&l->live, l->relay);
+    uint64_t now = ab_clock_now_ns(), rest_ns = ab_live_line_rest_ns(&l->live);
     if (now >= deadline)
         return AT_DEADLINE;
+    most_ns = rest_ns < most_ns ? rest_ns : most_ns;
     uint64_t ns = deadline - now < most_ns ? deadline - now : most_ns;
     struct timespec most = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
     int signal = sigtimedwait(&held, got, &most);
@@ -194,7 +196,7 @@ static enum ab_spool_stop await_command(struct ab_launch *l, uint64_t deadline)
     enum { HOUR_NS_E9 = 3600 };
     siginfo_t got;
     while (!has_ended(l)) {
-        int signal = next_signal(deadline, HOUR_NS_E9 * UINT64_C(1000000000), &got);
+        int signal = next_signal(l, deadline, HOUR_NS_E9 * UINT64_C(1000000000), &got);
         if (signal == AT_DEADLINE)
             return AB_SPOOL_TIME_UP;
         if (signal == 0 || signal == SIGCHLD)
@@ -236,7 +238,7 @@ static enum ab_spool_stop await_others(struct ab_launch *l, uint64_t deadline)
     while (has_left()) {
         if (!l->is_waiting)
             return AB_SPOOL_ENDED;
-        int signal = next_signal(deadline, LOOK_NS, &got);
+        int signal = next_signal(l, deadline, LOOK_NS, &got);
         if (signal == AT_DEADLINE)
             return AB_SPOOL_TIME_UP;
         if (signal > 0 && signal != SIGCHLD)
@@ -270,6 +272,7 @@ void ab_launch_await(struct ab_launch *l)
             why = await_others(l, deadline);
         l->end.has_left = why != AB_SPOOL_RUNNING;
     }
+    ab_live_line_end(&l->live);
     if (why != AB_SPOOL_RUNNING)
         ab_relay_stop(l->relay, why);
     for (size_t i = 0; i < l->n_functions; i++)

@@ -8,25 +8,34 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* From the clock at the start of the recording to that of now; where a restart lies between, or too
- * little time, it is measured. */
-static double find_us_per_tick(const struct ab_spool_control *control)
+/* Measured once, and not before a time is asked for: it takes a twentieth of a second. */
+static double measured_ns_per_tick(void)
 {
-    const double least_ns = 1e7, unlikely = 100;
-    double ns = (double)ab_clock_now_ns() - (double)control->begin_ns;
-    double ticks = (double)ab_tick_end() - (double)control->begin_ticks;
-    double rate = ns >= least_ns && ticks > 0 ? ns / ticks : 0;
-    if (rate <= 1 / unlikely || rate >= unlikely) {
-        struct ab_clock clock;
+    static double ns_per_tick;
+    struct ab_clock clock;
+    if (ns_per_tick == 0) {
         ab_clock_calibrate(&clock);
-        rate = clock.ns_per_tick;
+        ns_per_tick = clock.ns_per_tick;
     }
-    return rate / 1e3;
+    return ns_per_tick;
+}
+
+/* From the clocks at the start of the recording to those of now, which is long and so exact, where
+ * it agrees with what is measured now. It does not where the machine has slept between, when one of
+ * the two may have gone on without the other, or was started again. */
+static double find_us_per_tick(const struct ab_convert_marks *m)
+{
+    const double most_difference = 1e-3; /* a clock that is being set right differs by half of it */
+    double ns = (double)ab_clock_now_ns() - (double)m->begin_ns;
+    double ticks = (double)ab_tick_end() - (double)m->begin_ticks;
+    double measured = measured_ns_per_tick(), rate = ticks > 0 ? ns / ticks : 0;
+    return (fabs(rate / measured - 1) < most_difference ? rate : measured) / 1e3;
 }
 
 static bool read_control(const char *folder, struct ab_spool_control *control)
@@ -47,7 +56,8 @@ static void take_control(struct ab_convert_marks *m, const struct ab_spool_contr
     for (size_t i = 0; i < AB_SPOOL_MARK_NAMES; i++)
         m->names[i].text[AB_SPOOL_MARK_NAME - 1] = 0;
     m->has_time = control->has_time != 0;
-    m->us_per_tick = find_us_per_tick(control);
+    m->begin_ns = control->begin_ns;
+    m->begin_ticks = control->begin_ticks;
 }
 
 enum ab_status ab_convert_marks_open(struct ab_convert_marks *m, const char *folder,
@@ -74,6 +84,8 @@ uint64_t ab_convert_marks_time(struct ab_convert_marks *m, uint64_t stamp)
     if (m->base_stamp == 0)
         m->base_stamp = stamp;
     if (stamp > m->base_stamp) {
+        if (m->us_per_tick == 0)
+            m->us_per_tick = find_us_per_tick(m);
         uint64_t us = (uint64_t)((double)(stamp - m->base_stamp) * m->us_per_tick);
         m->last_us = us > m->last_us ? us : m->last_us;
     }

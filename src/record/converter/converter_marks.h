@@ -15,7 +15,8 @@ struct ab_convert_marks {
     struct ab_spool_mark_name *names; /* AB_SPOOL_MARK_NAMES of the spool; NULL = they are lost */
     uint32_t numbers[AB_SPOOL_MARK_NAMES + 1]; /* by place + 1: in the table + 1 */
     bool has_time;                             /* events have times, too */
-    double us_per_tick;                        /* 0 = not known */
+    uint64_t begin_ns, begin_ticks;            /* clocks at the start of the recording */
+    double us_per_tick;                        /* 0 = not yet looked for */
     uint64_t base_stamp;                       /* whose time is 0; 0 = not yet */
     uint64_t last_us;
 };

@@ -15,7 +15,7 @@ double ab_fold_busy_ns(const struct ab_fold *f, const struct ab_phase_report *r)
 {
     double ns_per_tick = f->clock->ns_per_tick;
     double spent = r->is_crowded
-                       ? (double)r->thread_cpu_ns
+                       ? fmax((double)r->thread_cpu_ns - (double)r->canary_ticks * ns_per_tick, 0)
                        : fmax((double)r->lane_ticks - (double)r->outside_ticks, 0) * ns_per_tick;
     double waits = r->is_crowded ? (double)r->awake_ticks * ns_per_tick + (double)r->asleep_cpu_ns
                                  : (double)r->wait_ticks * ns_per_tick;

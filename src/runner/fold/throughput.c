@@ -57,9 +57,11 @@ static struct ab_throughput_phase sum_phase(const struct ab_fold *f,
     double background = (double)r->process_cpu_ns - (double)r->thread_cpu_ns;
     bool is_noise = background < 0.002 * (double)r->process_cpu_ns + 100000;
     bool has_lanes = f->tape->image->n_lanes > 1 && r->lane_ticks > 0;
+    double outside = (double)r->outside_ticks /
+                     f->tape->image->n_lanes; /* of several, their mean */
     return (struct ab_throughput_phase){
         .busy = ab_fold_busy_ns(f, r),
-        .wall = fmax((double)r->wall_ticks - (double)r->outside_ticks, 0) * ns_per_tick,
+        .wall = fmax((double)r->wall_ticks - outside, 0) * ns_per_tick,
         .cpu = fmax((double)r->process_cpu_ns - canary, 0),
         .background = is_noise ? 0 : background,
         .wait_percent = has_lanes ? 100.0 * (double)r->wait_ticks / (double)r->lane_ticks : NAN,

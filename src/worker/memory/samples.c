@@ -129,6 +129,7 @@ static bool find_touched(uint64_t op, uint64_t old_size, uint64_t size, uint64_t
     case AB_TOUCH_ENDS: /* the last byte: not told */
         return true;
     case AB_TOUCH_PAGE:
+    case AB_TOUCH_APART:
         *last = (size - 1) & ~UINT64_C(4095);
         return true;
     case AB_TOUCH_LINE:

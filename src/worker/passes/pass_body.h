@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "worker/lanes.h"
 #include "worker/memory/memory.h"
+#include "worker/passes/apart.h"
 #include "worker/passes/iterations.h"
 #include "worker/passes/preemption.h"
 #include "worker/passes/slices.h"
@@ -417,6 +418,7 @@ static void FN(phase)(struct ab_lane *lane, FACE *f, uint32_t phase)
     lane->is_in_rows = ab_lane_is_in_rows(lane, begin[0], begin[1]);
     ab_lane_begin_phase(lane, phase);
     ab_iterations_begin(lane, phase);
+    ab_apart_begin(lane);
     ab_phase_meter_begin(&meter);
     lane->only_code = 0;
     FN(rehearse)(lane, f, phase, begin[0]);
@@ -429,6 +431,7 @@ static void FN(phase)(struct ab_lane *lane, FACE *f, uint32_t phase)
     else
         FN(range)(lane, f, phase, begin[0], begin[1]);
     ab_phase_meter_end(&meter, &lane->reports[phase]);
+    ab_apart_end(lane, &lane->reports[phase]);
     if (ab_slices_are_on(lane->w, phase))
         ab_slices_end(&lane->reports[phase]);
     ab_lane_end_phase(lane, phase);

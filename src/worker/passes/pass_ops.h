@@ -239,7 +239,11 @@ INLINE bool FN(run_op)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_slo
         FN(resize)(lane, f, slot, AB_OP_SIZE(op), code & AB_CODE_TOUCHED, timing);
         break;
     case AB_CODE_TOUCH:
-        if (slot->ref != 0 && slot->size_seq > 0)
+        if (slot->ref == 0 || slot->size_seq == 0)
+            break;
+        if (AB_UNLIKELY(AB_TOUCH_MODE(AB_OP_SIZE(op)) == AB_TOUCH_APART))
+            ab_touch_apart(lane, ADDRESS(f, slot->ref), slot->size_seq);
+        else
             ab_touch_block(ADDRESS(f, slot->ref), slot->size_seq, AB_OP_SIZE(op));
         break;
     case AB_CODE_ACCESS:

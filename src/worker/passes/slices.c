@@ -15,6 +15,7 @@ static struct {
     uint64_t outside;     /* ticks of the phase that belong to no slice */
     uint64_t canary;      /* of these, what the canary needed: CPU time */
     uint64_t in_slices;   /* of the run */
+    uint64_t apart;       /* lane->apart_ticks, when the slice began */
     uint16_t quiet;       /* as requested, else the least reading */
     uint16_t last;        /* reading since the last slice; 0 = none */
     uint64_t n_gaps;      /* of all readings, when the CPU time was looked at */
@@ -86,6 +87,7 @@ uint64_t ab_slice_begin(struct ab_lane *lane)
     look_anew(lane, ab_tick_end());
     uint64_t begin = ab_tick_begin();
     lane->chain = begin;
+    state.apart = lane->apart_ticks;
     state.outside += begin - state.left;
     return begin;
 }
@@ -97,12 +99,13 @@ void ab_slice_end(struct ab_lane *lane, uint32_t phase, bool is_empty, uint64_t 
     const struct ab_slice_request *request = &w->page->request.slices;
     struct ab_slice *slices = (struct ab_slice *)(void *)((char *)w->page + request->offset);
     state.left = ab_tick_end();
-    struct ab_slice slice = {.ticks = is_empty ? 0 : state.left - begin,
+    uint64_t took = state.left - begin - (lane->apart_ticks - state.apart);
+    struct ab_slice slice = {.ticks = is_empty ? 0 : took,
                              .before = state.last,
                              .phase = phase,
                              .samples_end = lane->sample,
                              .n_preempted = lane->n_preempted - state.n_preempted};
-    state.in_slices += state.left - begin;
+    state.in_slices += took;
     slice.after = state.last = read_canary(w);
     if (report->n < request->cap)
         slices[report->n++] = slice;

@@ -71,6 +71,7 @@ static inline void ab_touch_block(void *block, size_t size, uint32_t operand)
         p[size - 1] = 1;
         break;
     case AB_TOUCH_PAGE:
+    case AB_TOUCH_APART:
         ab_touch_pages(block, 0, size);
         break;
     case AB_TOUCH_LINE:

@@ -113,16 +113,29 @@ void ab_progress_round(struct ab_progress_line *line, const struct ab_session *s
     ab_format_end(&guard);
 }
 
+void ab_progress_show_text(struct ab_progress_line *line, const char *text)
+{
+    char cut[AB_PROGRESS_BYTES];
+    struct ab_format_guard guard;
+    if (!line->is_on)
+        return;
+    line->drawn_ns = ab_clock_now_ns();
+    ab_format_begin(&guard);
+    fprintf(stderr, "\r\033[K%s",
+            ab_format_label(cut, sizeof cut, text, ab_terminal_width(STDERR_FILENO) - 1,
+                            ab_terminal_has_utf8()));
+    ab_format_end(&guard);
+    fflush(stderr);
+}
+
 /* Not before it has taken a while: most files are done by then. */
 void ab_progress_show_events(struct ab_progress_line *line, const char *path, uint64_t done,
                              uint64_t total)
 {
     uint64_t now = ab_clock_now_ns(), spent = now - line->started_ns;
-    char events[32], rate[32], shown[128], text[AB_PROGRESS_BYTES], cut[AB_PROGRESS_BYTES];
-    struct ab_format_guard guard;
+    char events[32], rate[32], shown[128], text[AB_PROGRESS_BYTES];
     if (!line->is_on || spent < 4 * REDRAW_NS || now - line->drawn_ns < 2 * REDRAW_NS)
         return;
-    line->drawn_ns = now;
     int n = snprintf(text, sizeof text, "%.60s: %s events, %s/s",
                      ab_text_printable(shown, sizeof shown, path),
                      ab_units_count(events, sizeof events, (double)done),
@@ -130,12 +143,7 @@ void ab_progress_show_events(struct ab_progress_line *line, const char *path, ui
     if (total > 0)
         snprintf(text + n, sizeof text - (size_t)n, ", %.0f %%",
                  100.0 * (double)done / (double)total);
-    ab_format_begin(&guard);
-    fprintf(stderr, "\r\033[K%s",
-            ab_format_label(cut, sizeof cut, text, ab_terminal_width(STDERR_FILENO) - 1,
-                            ab_terminal_has_utf8()));
-    ab_format_end(&guard);
-    fflush(stderr);
+    ab_progress_show_text(line, text);
 }
 
 void ab_progress_end(struct ab_progress_line *line)

@@ -33,6 +33,8 @@ void ab_progress_round(struct ab_progress_line *line, const struct ab_session *s
 /* Of a pass over the events of a file; total 0 = not known. */
 void ab_progress_show_events(struct ab_progress_line *line, const char *path, uint64_t done,
                              uint64_t total);
+/* Any one line, cut to the width of the terminal. */
+void ab_progress_show_text(struct ab_progress_line *line, const char *text);
 void ab_progress_end(struct ab_progress_line *line);
 
 #endif

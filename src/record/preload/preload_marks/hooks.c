@@ -14,13 +14,15 @@
 #include <link.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <time.h>
 
 /* Where functions of a name are: several libraries may have one, and some are only handed out. */
 static uintptr_t reals[AB_SPOOL_HOOKS][AB_HOOKS_PLACES]; /* 0 = none yet */
 static uint32_t n_hooks;
 static unsigned long long n_loaded; /* modules that were ever loaded, when last looked at */
 static uint32_t n_first;            /* modules of the start */
-static uint32_t busy;               /* the process that looks at them; 0 = none */
+static uint64_t busy;               /* the process and thread that looks at them; 0 = none */
+static uint32_t n_wanted;           /* how often that was asked for */
 static uintptr_t fixed_end;         /* of the program, where it is at a fixed address */
 
 uintptr_t ab_hooks_enter(uint32_t i)
@@ -231,13 +233,9 @@ static int count(struct dl_phdr_info *m, size_t size, void *user)
 }
 
 /* A module is in the list while another thread is loading it. dlsym waits for that thread. */
-static void look_again(void)
+static void look_at_modules(void)
 {
     unsigned long long n = 0;
-    int saved = errno;
-    uint32_t self = ab_process_id();
-    if (__atomic_exchange_n(&busy, self, __ATOMIC_ACQUIRE) == self)
-        return; /* of a forked child's parent it is no more than a number */
     dl_iterate_phdr(count, &n);
     bool is_done = n != n_loaded && dlsym(RTLD_DEFAULT, "dlsym") != NULL;
     for (uint32_t i = 0; is_done && i < n_hooks; i++)
@@ -246,7 +244,44 @@ static void look_again(void)
         is_done = change_all(n, all_finders[i].name, n_hooks + i);
     if (is_done)
         n_loaded = n;
-    __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+}
+
+/* One thread at a time. The others wait, so that what they are about to call is marked; but not for
+ * ever: the one that looks may wait for a constructor, which is where we are. Nor beneath a signal
+ * handler for what it has interrupted. */
+static bool enter(void)
+{
+    enum { WAITS = 100 };
+    struct timespec pause = {0, 1000000};
+    uint64_t pid = ab_process_id(), self = pid << 32 | ab_thread_id();
+    for (int i = 0; i < WAITS; i++) {
+        uint64_t is = 0;
+        if (__atomic_compare_exchange_n(&busy, &is, self, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST))
+            return true;
+        if (is >> 32 != pid && /* a forked child has only the number of its parent's thread */
+            __atomic_compare_exchange_n(&busy, &is, self, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST))
+            return true;
+        if (is == self)
+            return false;
+        syscall(SYS_nanosleep, &pause, NULL);
+    }
+    return false;
+}
+
+/* Whoever has looked looks once more for those that came meanwhile and may not have waited. */
+static void look_again(void)
+{
+    int saved = errno;
+    __atomic_add_fetch(&n_wanted, 1, __ATOMIC_SEQ_CST);
+    while (enter()) {
+        uint32_t seen = __atomic_load_n(&n_wanted, __ATOMIC_SEQ_CST);
+        look_at_modules();
+        __atomic_store_n(&busy, 0, __ATOMIC_SEQ_CST);
+        if (__atomic_load_n(&n_wanted, __ATOMIC_SEQ_CST) == seen)
+            break;
+    }
     errno = saved;
 }
 

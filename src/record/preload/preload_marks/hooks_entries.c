@@ -102,8 +102,8 @@ static void change_entry(const struct dl_phdr_info *m, const struct ab_entries_w
         write_entry(m, entry, w->to);
 }
 
-static void change_all(const struct dl_phdr_info *m, const struct tables *t, const Elf64_Rela *rela,
-                       size_t n, const struct ab_entries_wish *w)
+static void change_entries(const struct dl_phdr_info *m, const struct tables *t,
+                           const Elf64_Rela *rela, size_t n, const struct ab_entries_wish *w)
 {
     for (size_t i = 0; rela != NULL && i < n; i++) {
         unsigned type = ELF64_R_TYPE(rela[i].r_info);
@@ -193,6 +193,6 @@ void ab_entries_change(const struct dl_phdr_info *module, const struct ab_entrie
     struct tables t = tables_of(module);
     if (t.symbols == NULL || t.names == NULL)
         return;
-    change_all(module, &t, t.rela, t.n_rela, wish);
-    change_all(module, &t, t.plt, t.n_plt, wish);
+    change_entries(module, &t, t.rela, t.n_rela, wish);
+    change_entries(module, &t, t.plt, t.n_plt, wish);
 }

@@ -10,6 +10,7 @@
 #include "report/format.h"
 #include "report/view/phases.h"
 #include "report/view/warnings/warning_list.h"
+#include "result/session.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -100,6 +101,9 @@ static void add_faults(const struct ab_session *s, struct ab_view_texts *t,
     const char *between = "page faults of first touches count in the time per op, not in "
                           "latencies; faults per op: ";
     struct ab_text text = {0};
+    const char *touch = ab_session_setting(s, "touch");
+    if (touch != NULL && strcmp(touch, "apart") == 0)
+        return; /* then they count in no time */
     for (uint32_t p = 0; p < s->n_phases && !ab_session_is_exec(s); p++) {
         struct fault_range range = find_faults(s, s->phases[p]);
         char low[AB_CELL_BYTES], high[AB_CELL_BYTES];

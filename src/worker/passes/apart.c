@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The clock of what is written to apart from the calls. Out of line, so that the loops of all other
+ * work stay as they are.
+ */
+#include "worker/passes/apart.h"
+
+#include "base/clock.h"
+#include "worker/passes/touch.h"
+
+void ab_touch_apart(struct ab_lane *lane, void *block, size_t size)
+{
+    uint64_t begin = ab_tick_begin();
+    ab_touch_pages(block, 0, size);
+    lane->apart_ticks += ab_tick_end() - begin;
+}
+
+void ab_apart_begin(struct ab_lane *lane)
+{
+    lane->apart_ticks = 0;
+}
+
+void ab_apart_end(const struct ab_lane *lane, struct ab_phase_report *report)
+{
+    report->outside_ticks += lane->apart_ticks;
+    report->canary_ticks += lane->apart_ticks;
+}
