@@ -134,7 +134,7 @@ $(B)/obj/%.o: %.c $(B)/flags
 	$(Q)$(CC) $(CPP_FLAGS) $(ALL_FLAGS) $(DEPS) -c -o $@ $<
 
 # What the assembler includes, -MMD does not see.
-$(B)/obj/src/report/html/assets.o: src/report/html/report.css src/report/html/report.js
+$(B)/obj/src/report/html/frame/assets.o: src/report/html/report.css src/report/html/report.js
 
 $(B)/obj/tests/%.o: AB_CPPFLAGS += -Itests
 

@@ -6,6 +6,7 @@
 #include "trace_tools/to_tape.h"
 
 #include "core/grow.h"
+#include "trace_tools/trace_stats.h"
 
 #include <stdlib.h>
 
@@ -109,20 +110,6 @@ static enum ab_status check_possible(const struct ab_trace_pusher *p, const stru
                    (unsigned long long)(e->align == 0 ? 1 : e->align));
 }
 
-/* The overview goes by the reader's slots, and by threads, which lanes may share. */
-static bool look(struct ab_overview_maker *m, const struct ab_event *e)
-{
-    if (e->kind == AB_EVENT_FREE || e->released)
-        ab_overview_free(m, e->slot, e->thread);
-    else if (e->failed)
-        ab_overview_idle(m);
-    else if (e->kind == AB_EVENT_RESIZE)
-        ab_overview_resize(m, e->slot, e->size);
-    else
-        return ab_overview_alloc(m, e->slot, e->thread, e->size);
-    return true;
-}
-
 const char *ab_trace_iteration_name(const struct ab_scopes *scopes)
 {
     return scopes->from == AB_SCOPES_MARKS && scopes->mark[0] != 0 ? scopes->mark : "scope";
@@ -178,7 +165,7 @@ static enum ab_status push(struct ab_trace_pusher *p, const struct ab_event *e, 
     if (p->scope_end <= p->n_events && (status = ab_trace_pusher_end_scopes(p, err)) != AB_OK)
         return status;
     p->n_events++;
-    if (p->overview != NULL && !look(p->overview, e))
+    if (p->overview != NULL && !ab_survey_look(p->overview, e))
         return ab_fail(err, AB_SYSTEM, "out of memory for the overview");
     if ((status = ab_tape_lane(p->b, lane, err)) != AB_OK)
         return status;

@@ -6,6 +6,7 @@
 #ifndef AB_TRACE_TOOLS_TRACE_STATS_H
 #define AB_TRACE_TOOLS_TRACE_STATS_H
 
+#include "tape/overview.h"
 #include "trace_tools/size_classes.h"
 #include "trace_tools/walk.h"
 
@@ -31,5 +32,20 @@ struct ab_survey {
 /* For struct ab_walk: user is the survey, zero-initialised. */
 enum ab_status ab_survey_visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err);
 void ab_survey_fini(struct ab_survey *s);
+
+/* The next call of a trace, for what it looks like at a glance; by the reader's slots. False = out of
+ * memory. */
+static inline bool ab_survey_look(struct ab_overview_maker *m, const struct ab_event *e)
+{
+    if (e->kind == AB_EVENT_FREE || e->released)
+        ab_overview_free(m, e->slot, e->thread);
+    else if (e->failed)
+        ab_overview_idle(m);
+    else if (e->kind == AB_EVENT_RESIZE)
+        ab_overview_resize(m, e->slot, e->size);
+    else
+        return ab_overview_alloc(m, e->slot, e->thread, e->size);
+    return true;
+}
 
 #endif

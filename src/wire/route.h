@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
  * A placement, as parent and worker see it: which heap serves which request of a tape. A file of its
- * own beside the tape's, read-only for the worker: struct ab_route_image, the heaps, then for each
- * lane one byte (the heap) for each of its allocations and resizes, refused ones as well, in the
- * order of its ops; and for each of its RESETs with blocks a mask of 16 bits: heaps that hold the
- * blocks that die and nothing else, so that a bulk reset of each does the same; 0 = one by one. And
- * for each heap that is renewed, 32 bits each: how many frees it takes until it is empty, again and
- * again; in the end AB_ROUTE_NEVER.
+ * own beside the tape's, read-only for the worker: struct ab_route_image, the heaps, where each burst's
+ * part lies, then the parts. Each is brought into memory with its burst, and is, on pages of its own:
+ *
+ *   where its stretches lie, 64 bits each: of the choices of each lane, of its resets, of each heap's
+ *   lives
+ *   choices  one byte (the heap) for each allocation and resize of the lane, refused ones as well, in
+ *            the order of its ops
+ *   resets   for each of its RESETs with blocks a mask of 16 bits: heaps that hold the blocks that die
+ *            and nothing else, so that a bulk reset of each does the same; 0 = one by one
+ *   lives    of a heap that is renewed, 32 bits each: how many frees it takes from the begin of the
+ *            burst until it is empty, and from there again and again; in the end AB_ROUTE_NEVER
  */
 #ifndef AB_WIRE_ROUTE_H
 #define AB_WIRE_ROUTE_H
@@ -28,9 +33,9 @@ struct ab_route_heap {
     char name[128]; /* as in messages */
     char builtin[65], prefix[32], params[256], path[4096]; /* as in struct ab_run_request */
     uint64_t values[AB_PARAMS_MAX];
-    struct ab_facts facts;          /* of what it serves; lanes: of the tape */
-    uint32_t renews, reserved;      /* its bulk reset comes when its last block is freed */
-    uint64_t lives_offset, n_lives; /* its frees from empty to empty, 32 bits each */
+    struct ab_facts facts;     /* of what it serves; lanes: of the tape */
+    uint32_t renews, reserved; /* its bulk reset comes when its last block is freed */
+    uint64_t n_lives;          /* how often it is */
 };
 
 struct ab_route_image {
@@ -38,10 +43,10 @@ struct ab_route_image {
     uint64_t total_bytes;
     uint32_t n_heaps, n_lanes;
     uint32_t is_null; /* the null back end behind it: a resize from heap to heap copies nothing */
-    uint32_t reserved;
+    uint32_t n_bursts;
     uint64_t heaps_offset;
-    uint64_t choices_offset[AB_LANES_MAX]; /* bytes; of the lane's first request */
-    uint64_t resets_offset[AB_LANES_MAX];  /* masks of 16 bits; of its first RESET */
+    uint64_t parts_offset; /* 64 bits for each burst: where its part lies */
+    uint64_t most_bytes;   /* of a part; so much of the file is there from any part's offset on */
 };
 #define AB_ROUTE_NEVER UINT32_MAX  /* frees until it is empty */
 #define AB_ROUTE_MAGIC 0x31724241u /* "ABr1" */
@@ -51,6 +56,45 @@ static inline const struct ab_route_heap *ab_route_heap_at(const struct ab_route
 {
     const char *file = (const char *)image;
     return (const struct ab_route_heap *)(const void *)(file + image->heaps_offset) + i;
+}
+
+/* ---- a burst's part ---- */
+
+static inline uint64_t ab_route_part(const struct ab_route_image *image, uint32_t burst)
+{
+    const char *file = (const char *)image;
+    return ((const uint64_t *)(const void *)(file + image->parts_offset))[burst];
+}
+
+/* 2 offsets a lane, one a heap. */
+static inline uint32_t ab_route_part_offsets(const struct ab_route_image *image)
+{
+    return 2 * image->n_lanes + image->n_heaps;
+}
+
+static inline const void *ab_route_stretch(const struct ab_route_image *image, uint32_t burst,
+                                           uint32_t i)
+{
+    const char *file = (const char *)image;
+    return file + ((const uint64_t *)(const void *)(file + ab_route_part(image, burst)))[i];
+}
+
+static inline const uint8_t *ab_route_choices(const struct ab_route_image *image, uint32_t burst,
+                                              uint32_t lane)
+{
+    return (const uint8_t *)ab_route_stretch(image, burst, lane);
+}
+
+static inline const uint16_t *ab_route_resets(const struct ab_route_image *image, uint32_t burst,
+                                              uint32_t lane)
+{
+    return (const uint16_t *)ab_route_stretch(image, burst, image->n_lanes + lane);
+}
+
+static inline const uint32_t *ab_route_lives(const struct ab_route_image *image, uint32_t burst,
+                                             uint32_t heap)
+{
+    return (const uint32_t *)ab_route_stretch(image, burst, 2 * image->n_lanes + heap);
 }
 
 #endif

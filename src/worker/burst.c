@@ -18,24 +18,25 @@ static void read_pages(const char *at, size_t bytes)
         (void)((const volatile char *)at)[i];
 }
 
-static bool bring_in(const struct ab_worker *w, uint32_t i)
+bool ab_worker_bring_in(const void *file, uint64_t last, uint64_t next, uint64_t bytes)
 {
-    char *file = (char *)w->image, *at = file + ab_tape_burst(w->image, i)->offset;
-    madvise(file + ab_tape_burst(w->image, w->burst)->offset, w->image->most_bytes, MADV_DONTNEED);
+    char *at = (char *)file + next;
+    madvise((char *)file + last, bytes, MADV_DONTNEED);
 #ifdef MADV_POPULATE_READ
-    if (madvise(at, w->image->most_bytes, MADV_POPULATE_READ) == 0)
+    if (madvise(at, bytes, MADV_POPULATE_READ) == 0)
         return true;
     if (errno != EINVAL)
         return false;
 #endif
-    read_pages(at, w->image->most_bytes);
+    read_pages(at, bytes);
     return true;
 }
 
 bool ab_worker_enter_burst(struct ab_worker *w, uint32_t i)
 {
     struct ab_tape_part part = ab_tape_part(w->image, i);
-    if (!bring_in(w, i))
+    if (!ab_worker_bring_in(w->image, ab_tape_burst(w->image, w->burst)->offset,
+                            ab_tape_burst(w->image, i)->offset, w->image->most_bytes))
         return false;
     w->burst = i;
     w->first = part.first;

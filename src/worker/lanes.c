@@ -10,6 +10,7 @@
 #include "base/search.h"
 #include "worker/memory/memory.h"
 #include "worker/passes/cache_walk.h"
+#include "worker/target/routed.h"
 #include "worker/wait.h"
 
 #include <linux/futex.h>
@@ -235,6 +236,8 @@ bool ab_lanes_next_burst(struct ab_lane *lane)
         add_reports(w);
         if (!ab_worker_enter_burst(w, next))
             ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot read the tape", NULL);
+        if (w->route != NULL)
+            ab_routed_enter_burst(w, next - 1, next);
         *(volatile uint32_t *)&w->page->report.burst = next;
     }
     if (goes_on)

@@ -130,6 +130,9 @@ void ab_worker_set_params(struct ab_worker *w, const struct ab_backend *b);
 /* burst.c: the tape as far as its burst i goes. A file's other bursts are not in memory. False: it
  * cannot be read. */
 bool ab_worker_enter_burst(struct ab_worker *w, uint32_t i);
+/* Of a mapped file: the `bytes` from `next` on in place of those from `last` on, which begin pages.
+ * False: they cannot be read. */
+bool ab_worker_bring_in(const void *file, uint64_t last, uint64_t next, uint64_t bytes);
 
 /* What a heap is told of the work: of the tape, or of the check that runs instead of one. */
 const struct ab_facts *ab_worker_facts(const struct ab_worker *w);

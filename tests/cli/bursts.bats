@@ -30,6 +30,42 @@ work_of() { # FILE
     expect_nothing_left
 }
 
+# What the heaps of a row served, but for times.
+heaps_of() { # FILE
+    jq -c '[.backends[].map? | select(. != null) | [.heaps, .rules]],
+           [.heaps[] | [.backend, .heap, .op, .n_calls, .live_peak_blocks, .live_peak_bytes]],
+           [.memory[] | [.backend, .rss_peak_bytes]]' "$1"
+}
+
+@test "several heaps live through bursts as in the whole, and are renewed in any" {
+    for n in 0 256 4096; do # 437 bursts, 28
+        bench replay "$trace" -b slab --map '*=slab' --map 'size:1-64=pool' \
+            --map 'scope=2*arena,*=slab' --rounds 1 --burst $n --json "$OUT/$n.json" -q
+        expect_code 0
+        expect_json '[.backends[].status] == ["ok", "ok", "ok", "ok"]' "$OUT/$n.json"
+        expect_json '[.heaps[] | select(.n_calls > 0)] | length > 12' "$OUT/$n.json"
+        work_of "$OUT/$n.json" >"$OUT/$n.work"
+        heaps_of "$OUT/$n.json" >"$OUT/$n.heaps"
+        diff "$OUT/0.work" "$OUT/$n.work" || fail "other work"
+        diff "$OUT/0.heaps" "$OUT/$n.heaps" || fail "other heaps"
+    done
+    expect_json '[.memory[] | select(.backend == "@map" or .backend == "slab") | .rss_peak_bytes]
+        | unique | length == 1' "$OUT/256.json"
+    expect_nothing_left
+}
+
+@test "lanes have heaps of their own through bursts" {
+    trace=$(threads_trace)
+    for n in 0 1000; do
+        bench replay "$trace" -b slab --map 'thread:0=slab,*=glibc' --map 'size:1-64=slab' \
+            --rounds 1 --burst $n --json "$OUT/$n.json" -q
+        expect_code 0
+        heaps_of "$OUT/$n.json" | head -1 >"$OUT/$n.heaps"
+        expect_json '[.backends[].status] | all(. == "ok")' "$OUT/$n.json"
+    done
+    diff "$OUT/0.heaps" "$OUT/1000.heaps" || fail "other heaps"
+}
+
 @test "positions and windows go on over all bursts" {
     bench replay "$trace" -b glibc --rounds 2 --burst 10000 --json "$OUT/bursts.json" -q
     expect_code 0

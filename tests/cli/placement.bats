@@ -259,16 +259,13 @@ Y
     ! grep -q '^@map ' "$OUT/stdout" || fail "compared"
 }
 
-@test "a trace is mapped by size, and not in bursts" {
+@test "a trace is mapped by size" {
     local trace=$ROOT/traces/perl-words.abt
     bench replay "$trace" --rounds 1 -b slab --map '*=slab' --map 'size:1-64=pool' --json "$OUT/r.json" -q
     expect_code 0
     expect_json '[.backends[].status] == ["ok", "ok", "ok"]' "$OUT/r.json"
     expect_same_work slab @map "$OUT/r.json"
     expect_json '.backends[2].map.heaps | map(.n_requests) | min > 1000' "$OUT/r.json"
-    bench replay "$trace" --rounds 1 -b slab --map 'size:1-64=pool' --burst 10000
-    expect_code 2
-    expect_error 'in bursts'
 }
 
 @test "what cannot be mapped is refused where it stands" {

@@ -113,7 +113,7 @@ record_frames() {
     [ "$status" -eq 2 ]
     run allocbench trace info --sites --flame s.svg --folded ./s.svg t.abt
     [ "$status" -eq 2 ]
-    [[ "$output" == *"two of --json, --flame and --folded name the same file"* ]]
+    [[ "$output" == *"two of --json, --flame, --folded and --html name the same file"* ]]
     run allocbench trace info --sites --flame no-such-folder/s.svg no-such-trace.abt
     [[ "$output" == *"no-such-folder"* ]] # before the trace is read
     [ ! -e s.svg ]

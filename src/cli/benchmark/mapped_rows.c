@@ -191,26 +191,13 @@ static enum ab_status make_one(const struct ab_placement *p, const struct ab_sub
     return status;
 }
 
-/* The null with the same placement, among those up to `row`. */
-static const struct ab_route *null_of(const struct ab_mapped_rows *rows, size_t row)
+/* The first row whose null is that of `row` as well: it sends the same requests to as many heaps. */
+static size_t null_of(const struct ab_mapped_rows *rows, size_t row)
 {
     size_t i = 0;
-    while (strcmp(rows->nulls[i].sha256, rows->nulls[row].sha256) != 0)
+    while (strcmp(rows->routes[i].sha256, rows->routes[row].sha256) != 0)
         i++;
-    return &rows->nulls[i];
-}
-
-/* Mappings that send the same requests to as many heaps share one. */
-static enum ab_status make_null(struct ab_mapped_rows *rows, size_t row, struct ab_err *err)
-{
-    char sha256[sizeof rows->nulls[0].sha256];
-    AB_TRY(ab_route_make_null(&rows->routes[row], &rows->nulls[row], err));
-    if (null_of(rows, row) == &rows->nulls[row])
-        return AB_OK;
-    memcpy(sha256, rows->nulls[row].sha256, sizeof sha256);
-    ab_route_close(&rows->nulls[row]);
-    memcpy(rows->nulls[row].sha256, sha256, sizeof sha256);
-    return AB_OK;
+    return i;
 }
 
 enum ab_status ab_mapped_rows_make(const struct ab_options *o, struct ab_mapped_rows *rows,
@@ -227,8 +214,8 @@ enum ab_status ab_mapped_rows_make(const struct ab_options *o, struct ab_mapped_
         status = ab_placement_ask_trace(&rows->items[i], &trace, "--map", &origins, err);
         if (status == AB_OK)
             status = make_one(&rows->items[i], subject, &origins, &rows->routes[i], err);
-        if (status == AB_OK)
-            status = make_null(rows, i, err);
+        if (status == AB_OK && null_of(rows, i) == i)
+            status = ab_route_make_null(&rows->routes[i], &rows->nulls[i], err);
         ab_origins_fini(&origins);
     }
     ab_placement_trace_fini(&trace);
@@ -342,11 +329,11 @@ void ab_mapped_rows_fill(const struct ab_mapped_rows *rows, size_t row, struct a
         .prefix = "",
         .params = "",
         .route = route,
-        .null_route = null_of(rows, row - rows->first),
+        .null_route = &rows->nulls[null_of(rows, row - rows->first)],
     };
     fill_environment(p, c);
     snprintf(info->map, sizeof info->map, "%s", p->text);
-    memcpy(info->rules.placement, c->null_route->sha256, sizeof info->rules.placement);
+    memcpy(info->rules.placement, route->sha256, sizeof info->rules.placement);
     describe_heaps(route, rows->n_phases, info);
     info->rules.n = (uint32_t)p->n_rules;
     memcpy(info->rules.n_requests, route->n_requests, sizeof info->rules.n_requests);

@@ -32,7 +32,8 @@ enum {
     SCOPES = 32768,
     FLAME = 65536,
     FOLDED = 131072,
-    FLAME_BY = 262144
+    FLAME_BY = 262144,
+    HTML = 524288
 };
 
 static const struct word {
@@ -42,7 +43,7 @@ static const struct word {
     enum ab_status (*run)(const struct ab_options *o, int *exit_code, struct ab_err *err);
 } words[] = {
     {"info", "TRACE.abt", 1, UINT_MAX,
-     PARTIAL | DIGEST | JSON | SITES | SORT | SCOPES | FLAME | FOLDED | FLAME_BY,
+     PARTIAL | DIGEST | JSON | SITES | SORT | SCOPES | FLAME | FOLDED | FLAME_BY | HTML,
      ab_trace_cmd_info},
     {"check", "TRACE.abt", 1, UINT_MAX, PARTIAL, ab_trace_cmd_check},
     {"dump", "TRACE.abt", 1, 1, EVENTS | PARTIAL, ab_trace_cmd_dump},
@@ -107,6 +108,7 @@ static enum ab_status check_options(const struct word *word, const struct ab_opt
         {o->flame != NULL, "flame"},
         {o->folded != NULL, "folded"},
         {o->has_flame_by, "flame-by"},
+        {o->sinks[AB_SINK_HTML] != NULL, "html"},
     };
     for (unsigned i = 0; i < AB_ARRAY_LEN(given); i++)
         if (given[i].is_given && (word->options >> i & 1) == 0)

@@ -12,6 +12,7 @@
 #include "report/json.h"
 #include "report/output.h"
 #include "report/table/style.h"
+#include "symbols/site_names.h"
 #include "trace_tools/site_stats.h"
 #include "trace_tools/trace_stats.h"
 
@@ -45,7 +46,9 @@ struct ab_trace_facts { /* what `trace info` knows of one file */
     struct ab_site_stats sites;
     struct ab_mark_table marks;
     struct ab_trace_scopes scopes;
-    char digest[65]; /* "" = not asked for */
+    char digest[65];                /* "" = not asked for */
+    struct ab_overview_maker *look; /* NULL = no page is asked for */
+    char why_no_scopes[300];        /* for the page; "" = they were looked for */
 };
 
 enum ab_status ab_trace_print_facts(FILE *to, const struct ab_trace_facts *f,
@@ -56,5 +59,17 @@ json_t *ab_trace_facts_json(struct ab_json *w, const struct ab_trace_facts *f);
 void ab_trace_print_sites(FILE *to, const struct ab_trace_facts *f, const struct ab_options *o);
 json_t *ab_trace_sites_json(struct ab_json *w, const struct ab_trace_facts *f,
                             const struct ab_options *o);
+
+struct ab_trace_site_row {
+    uint32_t site;
+    uint64_t key;
+};
+/* All sites that have what is asked for, the most first; free it. NULL = out of memory. */
+struct ab_trace_site_row *ab_trace_sort_sites(const struct ab_trace_facts *f,
+                                              enum ab_site_order order, size_t *n);
+/* The innermost frames of a site as printable texts, "new in parse  parse.cc:12"; how many. */
+enum { AB_TRACE_SITE_FRAMES = 4, AB_TRACE_FRAME_BYTES = 256 };
+size_t ab_trace_site_frames(struct ab_site_names *names, uint32_t site,
+                            char out[AB_TRACE_SITE_FRAMES][AB_TRACE_FRAME_BYTES]);
 
 #endif

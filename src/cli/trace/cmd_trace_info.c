@@ -4,6 +4,7 @@
  */
 #include "cli/terminal.h"
 #include "cli/trace/cmd_trace.h"
+#include "cli/trace/page/trace_page.h"
 #include "cli/trace/trace_flame.h"
 #include "cli/trace/trace_lives.h"
 #include "core/text.h"
@@ -16,7 +17,24 @@ static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struc
 {
     struct ab_trace_facts *f = user;
     AB_TRY(ab_survey_visit(&f->survey, batch, err));
-    return f->wants_sites ? ab_site_stats_visit(&f->sites, batch, err) : AB_OK;
+    for (size_t i = 0; f->look != NULL && i < batch->n; i++)
+        if (!ab_survey_look(f->look, &batch->events[i]))
+            return ab_fail(err, AB_SYSTEM, "out of memory for the page");
+    return f->wants_sites || f->look != NULL ? ab_site_stats_visit(&f->sites, batch, err) : AB_OK;
+}
+
+/* The page does without scopes where the file can be read only once. */
+static enum ab_status read_scopes(const struct ab_options *o, struct ab_trace_facts *f,
+                                  struct ab_err *err)
+{
+    if (!o->wants_scopes && f->look == NULL)
+        return AB_OK;
+    f->scopes.wants_each = f->look != NULL;
+    enum ab_status status = ab_trace_scopes_gather(&f->scopes, f->path, o->is_partial, err);
+    if (status != AB_USAGE || o->wants_scopes)
+        return status;
+    snprintf(f->why_no_scopes, sizeof f->why_no_scopes, "n/a: %.290s", err->text);
+    return AB_OK;
 }
 
 static enum ab_status read_facts(const struct ab_options *o, struct ab_trace_facts *f,
@@ -26,7 +44,7 @@ static enum ab_status read_facts(const struct ab_options *o, struct ab_trace_fac
     struct ab_walk walk = {.visit = visit,
                            .user = f,
                            .marks = &f->marks,
-                           .sites = o->wants_sites ? &f->site_table : NULL,
+                           .sites = o->wants_sites || f->look != NULL ? &f->site_table : NULL,
                            .digest = o->wants_digest ? f->digest : NULL};
     f->wants_sites = o->wants_sites;
     f->wants_scopes = o->wants_scopes;
@@ -38,12 +56,10 @@ static enum ab_status read_facts(const struct ab_options *o, struct ab_trace_fac
                        "%s: has no call sites; record with --sites: allocbench record --sites -- "
                        "./app …",
                        AB_SHOWN(600, f->path));
-    return status == AB_OK && o->wants_scopes
-               ? ab_trace_scopes_gather(&f->scopes, f->path, o->is_partial, err)
-               : status;
+    return status == AB_OK ? read_scopes(o, f, err) : status;
 }
 
-enum { JSON, FLAME, FOLDED, OUTPUTS };
+enum { JSON, FLAME, FOLDED, HTML, OUTPUTS };
 
 struct telling {
     const struct ab_options *o;
@@ -75,6 +91,8 @@ static enum ab_status tell(struct telling *t, size_t i, struct ab_trace_facts *f
 {
     const struct ab_options *o = t->o;
     f->path = o->args[i];
+    if (t->out[HTML].to != NULL && (f->look = ab_overview_begin()) == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory for the page");
     AB_TRY(read_facts(o, f, err));
     if (t->is_text) {
         if (o->n_args > 2) {
@@ -86,6 +104,8 @@ static enum ab_status tell(struct telling *t, size_t i, struct ab_trace_facts *f
     }
     if (o->flame != NULL || o->folded != NULL)
         AB_TRY(ab_trace_flame_write(f, o->flame_by, &t->out[FLAME], &t->out[FOLDED], err));
+    if (f->look != NULL)
+        AB_TRY(ab_trace_page_write(f, o, &t->out[HTML], err));
     if (t->list != NULL)
         add_json(t, f);
     return AB_OK;
@@ -114,6 +134,7 @@ static enum ab_status tell_all(struct telling *t, struct ab_err *err)
         ab_trace_scopes_fini(&f->scopes);
         ab_site_table_fini(&f->site_table);
         ab_mark_table_fini(&f->marks);
+        ab_overview_abandon(f->look);
     }
     free(f);
     return status == AB_OK ? write_list(t, err) : status;
@@ -121,7 +142,8 @@ static enum ab_status tell_all(struct telling *t, struct ab_err *err)
 
 static enum ab_status open_outputs(struct telling *t, struct ab_err *err)
 {
-    const char *const paths[OUTPUTS] = {t->o->json, t->o->flame, t->o->folded};
+    const char *const paths[OUTPUTS] = {t->o->json, t->o->flame, t->o->folded,
+                                        t->o->sinks[AB_SINK_HTML]};
     t->is_text = true;
     for (size_t i = 0; i < OUTPUTS; i++) {
         if (paths[i] == NULL)
@@ -131,7 +153,7 @@ static enum ab_status open_outputs(struct telling *t, struct ab_err *err)
         for (size_t k = 0; k < i; k++)
             if (paths[k] != NULL && ab_output_is_same(&t->out[i], &t->out[k]))
                 return ab_fail(err, AB_USAGE,
-                               "two of --json, --flame and --folded name the same file");
+                               "two of --json, --flame, --folded and --html name the same file");
     }
     return AB_OK;
 }
@@ -142,6 +164,8 @@ enum ab_status ab_trace_cmd_info(const struct ab_options *o, int *exit_code, str
     (void)exit_code;
     if (o->has_site_order && !o->wants_sites)
         return ab_fail(err, AB_USAGE, "trace info --sort needs --sites: what it sorts");
+    if (o->sinks[AB_SINK_HTML] != NULL && o->n_args > 2)
+        return ab_fail(err, AB_USAGE, "trace info --html takes one trace, not %zu", o->n_args - 1);
     AB_TRY(ab_trace_flame_check(o, err));
     enum ab_status status = open_outputs(&t, err);
     t.list = o->json != NULL ? json_array() : NULL;

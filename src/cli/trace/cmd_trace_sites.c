@@ -12,13 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAMES_SHOWN = 4 };
-
-struct row {
-    uint32_t site;
-    uint64_t key;
-};
-
 static uint64_t key_of(const struct ab_site_stat *s, enum ab_site_order order)
 {
     switch (order) {
@@ -37,19 +30,19 @@ static uint64_t key_of(const struct ab_site_stat *s, enum ab_site_order order)
 
 static int by_key(const void *a, const void *b)
 {
-    const struct row *x = a, *y = b;
+    const struct ab_trace_site_row *x = a, *y = b;
     return x->key != y->key ? (x->key < y->key ? 1 : -1) : AB_COMPARE(x->site, y->site);
 }
 
-/* All sites that have what is asked for, the most first; free it. NULL = out of memory. */
-static struct row *sort_sites(const struct ab_trace_facts *f, enum ab_site_order order, size_t *n)
+struct ab_trace_site_row *ab_trace_sort_sites(const struct ab_trace_facts *f,
+                                              enum ab_site_order order, size_t *n)
 {
-    struct row *rows = calloc(f->sites.n + 1, sizeof rows[0]);
+    struct ab_trace_site_row *rows = calloc(f->sites.n + 1, sizeof rows[0]);
     *n = 0;
     for (uint32_t i = 0; rows != NULL && i < f->sites.n; i++) {
         uint64_t key = key_of(&f->sites.sites[i], order);
         if (key > 0)
-            rows[(*n)++] = (struct row){i, key};
+            rows[(*n)++] = (struct ab_trace_site_row){i, key};
     }
     if (*n > 0)
         qsort(rows, *n, sizeof rows[0], by_key);
@@ -64,44 +57,56 @@ static const char *base_of(const char *path)
 
 /* ---- for people ---- */
 
-static void print_frame(FILE *to, const struct ab_site_module *m, const struct ab_site_frame *frame,
-                        const struct ab_symbol *symbol)
+static void name_frame(char *out, size_t cap, const struct ab_site_module *m,
+                       const struct ab_site_frame *frame, const struct ab_symbol *symbol)
 {
+    const char *file = symbol->file[0] != 0                    ? base_of(symbol->file)
+                       : m != NULL && symbol->function[0] != 0 ? base_of(m->path)
+                                                               : "";
+    char function[128];
     if (m == NULL)
-        fputs("code made at run time", to);
+        snprintf(function, sizeof function, "code made at run time");
     else if (symbol->function[0] != 0)
-        fputs(AB_SHOWN(100, symbol->function), to);
+        snprintf(function, sizeof function, "%s", AB_SHOWN(100, symbol->function));
     else
-        fprintf(to, "%s+0x%llx", AB_SHOWN(100, base_of(m->path)),
-                (unsigned long long)frame->address);
-    if (symbol->file[0] != 0)
-        fprintf(to, "  %s", AB_SHOWN(100, base_of(symbol->file)));
-    else if (m != NULL && symbol->function[0] != 0)
-        fprintf(to, "  %s", AB_SHOWN(100, base_of(m->path)));
-    if (symbol->file[0] != 0 && symbol->line > 0)
-        fprintf(to, ":%d", symbol->line);
-    fputc('\n', to);
+        snprintf(function, sizeof function, "%s+0x%llx", AB_SHOWN(100, base_of(m->path)),
+                 (unsigned long long)frame->address);
+    size_t n = (size_t)snprintf(out, cap, "%s%s%s", function, file[0] != 0 ? "  " : "",
+                                AB_SHOWN(100, file));
+    if (symbol->file[0] != 0 && symbol->line > 0 && n < cap)
+        snprintf(out + n, cap - n, ":%d", symbol->line);
+}
+
+size_t ab_trace_site_frames(struct ab_site_names *names, uint32_t site,
+                            char out[AB_TRACE_SITE_FRAMES][AB_TRACE_FRAME_BYTES])
+{
+    struct ab_symbol symbol;
+    const char *lead = "";
+    size_t n = 0, depth = site == 0 ? 0 : names->table->stacks[site - 1].depth;
+    if (site == 0)
+        snprintf(out[n++], AB_TRACE_FRAME_BYTES,
+                 "not known: the trace has no stack of these calls");
+    for (size_t i = 0; i < depth && n < AB_TRACE_SITE_FRAMES; i++) {
+        const struct ab_site_frame *frame = ab_site_frame(names->table, site, i);
+        const struct ab_site_module *m = ab_site_names_find(names, frame, &symbol);
+        char name[AB_TRACE_FRAME_BYTES - 8];
+        if (symbol.is_new && i + 1 < depth) {
+            lead = "new in ";
+            continue;
+        }
+        name_frame(name, sizeof name, m, frame, &symbol);
+        snprintf(out[n++], AB_TRACE_FRAME_BYTES, "%s%s", lead, name);
+        lead = "";
+    }
+    return n;
 }
 
 static void print_stack(FILE *to, struct ab_site_names *names, uint32_t site)
 {
-    struct ab_symbol symbol;
-    const char *lead = "    ";
-    size_t n_shown = 0, depth = site == 0 ? 0 : names->table->stacks[site - 1].depth;
-    if (site == 0)
-        fputs("    not known: the trace has no stack of these calls\n", to);
-    for (size_t i = 0; i < depth && n_shown < FRAMES_SHOWN; i++) {
-        const struct ab_site_frame *frame = ab_site_frame(names->table, site, i);
-        const struct ab_site_module *m = ab_site_names_find(names, frame, &symbol);
-        if (symbol.is_new && i + 1 < depth) {
-            lead = "    new in ";
-            continue;
-        }
-        fputs(lead, to);
-        print_frame(to, m, frame, &symbol);
-        lead = "      < ";
-        n_shown++;
-    }
+    char frames[AB_TRACE_SITE_FRAMES][AB_TRACE_FRAME_BYTES];
+    size_t n = ab_trace_site_frames(names, site, frames);
+    for (size_t i = 0; i < n; i++)
+        fprintf(to, "%s%s\n", i == 0 ? "    " : "      < ", frames[i]);
 }
 
 static void print_row(FILE *to, const struct ab_site_stat *s)
@@ -119,7 +124,7 @@ void ab_trace_print_sites(FILE *to, const struct ab_trace_facts *f, const struct
 {
     struct ab_site_names names;
     size_t n = 0;
-    struct row *rows = sort_sites(f, o->site_order, &n);
+    struct ab_trace_site_row *rows = ab_trace_sort_sites(f, o->site_order, &n);
     if (rows == NULL || !ab_site_names_init(&names, &f->site_table)) {
         fputs("\ncall sites: out of memory\n", to);
         free(rows);
@@ -222,7 +227,7 @@ json_t *ab_trace_sites_json(struct ab_json *w, const struct ab_trace_facts *f,
 {
     struct ab_site_names names;
     size_t n = 0;
-    struct row *rows = sort_sites(f, o->site_order, &n);
+    struct ab_trace_site_row *rows = ab_trace_sort_sites(f, o->site_order, &n);
     json_t *list = json_array();
     if (rows == NULL || !ab_site_names_init(&names, &f->site_table)) {
         w->is_short_of_memory = true;

@@ -43,36 +43,63 @@ static void name_frame(struct ab_site_names *names, const struct ab_site_frame *
                  (unsigned long long)frame->address);
 }
 
-static bool add_site(struct ab_flame *flame, struct ab_site_names *names, uint32_t site,
-                     uint64_t value)
+/* Into each flame graph that is there; order: enum ab_flame_by. */
+static bool add_site(struct ab_flame *const flames[AB_FLAME_KEYS], struct ab_site_names *names,
+                     uint32_t site, const struct ab_site_stat *s)
 {
     static char texts[AB_SITE_DEPTH_MAX][sizeof((struct ab_symbol *)0)->function];
     const char *stack[AB_SITE_DEPTH_MAX] = {"not known"};
     size_t depth = site == 0 ? 0 : names->table->stacks[site - 1].depth;
+    if (s->calls == 0)
+        return true;
     for (size_t i = 0; i < depth; i++) { /* the table has the innermost first */
         name_frame(names, ab_site_frame(names->table, site, depth - 1 - i), texts[i],
                    sizeof texts[i]);
         stack[i] = texts[i];
     }
-    return value == 0 || ab_flame_add(flame, stack, depth > 0 ? depth : 1, value);
+    for (unsigned by = 0; by < AB_FLAME_KEYS; by++)
+        if (flames[by] != NULL && value_of(s, by) > 0 &&
+            !ab_flame_add(flames[by], stack, depth > 0 ? depth : 1, value_of(s, by)))
+            return false;
+    return true;
+}
+
+static bool add_sites(struct ab_flame *const flames[AB_FLAME_KEYS],
+                      const struct ab_site_table *table, const struct ab_site_stats *stats)
+{
+    struct ab_site_names names;
+    bool is_whole = ab_site_names_init(&names, table);
+    if (!is_whole)
+        return false;
+    for (uint32_t i = 0; i < stats->n && is_whole; i++)
+        is_whole = add_site(flames, &names, i, &stats->sites[i]);
+    ab_site_names_fini(&names);
+    return is_whole;
 }
 
 static struct ab_flame *make_flame(const struct ab_trace_facts *f, enum ab_flame_by by)
 {
-    struct ab_site_names names;
-    struct ab_flame *flame = ab_flame_open();
-    if (flame == NULL || !ab_site_names_init(&names, &f->site_table)) {
-        ab_flame_close(flame);
-        return NULL;
-    }
-    bool is_whole = true;
-    for (uint32_t i = 0; i < f->sites.n && is_whole; i++)
-        is_whole = add_site(flame, &names, i, value_of(&f->sites.sites[i], by));
-    ab_site_names_fini(&names);
-    if (is_whole)
-        return flame;
-    ab_flame_close(flame);
+    struct ab_flame *flames[AB_FLAME_KEYS] = {NULL};
+    flames[by] = ab_flame_open();
+    if (flames[by] != NULL && add_sites(flames, &f->site_table, &f->sites))
+        return flames[by];
+    ab_flame_close(flames[by]);
     return NULL;
+}
+
+enum ab_status ab_trace_stacks(const struct ab_site_table *table, const struct ab_site_stats *stats,
+                               struct ab_stacks *out, struct ab_err *err)
+{
+    struct ab_stacks s = {ab_flame_open(), ab_flame_open(), ab_flame_open()};
+    struct ab_flame *const flames[AB_FLAME_KEYS] = {
+        [AB_FLAME_CALLS] = s.by_calls, [AB_FLAME_BYTES] = s.by_bytes, [AB_FLAME_LIVE] = s.by_peak};
+    if (s.by_calls == NULL || s.by_bytes == NULL || s.by_peak == NULL ||
+        !add_sites(flames, table, stats)) {
+        ab_stacks_fini(&s);
+        return ab_fail(err, AB_SYSTEM, "out of memory for the flame graphs");
+    }
+    *out = s;
+    return AB_OK;
 }
 
 static void write_svg(const struct ab_flame *flame, FILE *to, const struct ab_trace_facts *f,

@@ -7,10 +7,33 @@
 #include "core/text.h"
 #include "core/units_show.h"
 
+#include <stdlib.h>
+
 void ab_trace_scopes_fini(struct ab_trace_scopes *s)
 {
     ab_scopes_fini(&s->scopes);
     ab_scope_stats_fini(&s->stats);
+    free(s->each);
+    s->each = NULL;
+}
+
+/* The stats know in which scope the last call was: `at` of each call is found again from there. */
+static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
+{
+    struct ab_trace_scopes *s = user;
+    size_t at = (size_t)s->stats.at;
+    AB_TRY(ab_scope_stats_visit(&s->stats, batch, err));
+    for (size_t i = 0; s->each != NULL && i < batch->n; i++) {
+        const struct ab_event *e = &batch->events[i];
+        while (at < s->scopes.n && s->scopes.ends[at] <= batch->first + i)
+            at++;
+        bool is_seen = !s->scopes.is_of_thread || s->scopes.thread == e->thread;
+        if (at == s->scopes.n || !is_seen || e->failed || e->released || e->kind == AB_EVENT_FREE)
+            continue;
+        s->each[at].allocs += ab_event_gives_block(e);
+        s->each[at].bytes += e->size;
+    }
+    return AB_OK;
 }
 
 enum ab_status ab_trace_scopes_gather(struct ab_trace_scopes *s, const char *path, bool is_partial,
@@ -22,11 +45,10 @@ enum ab_status ab_trace_scopes_gather(struct ab_trace_scopes *s, const char *pat
     s->stats.scopes = &s->scopes;
     if (!ab_scopes_median_calls(&s->scopes, &s->median_calls))
         return ab_fail(err, AB_SYSTEM, "out of memory for the scopes");
-    struct ab_walk walk = {.path = path,
-                           .is_partial = is_partial,
-                           .end = UINT64_MAX,
-                           .visit = ab_scope_stats_visit,
-                           .user = &s->stats};
+    if (s->wants_each && (s->each = calloc(s->scopes.n + 1, sizeof s->each[0])) == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory for the scopes");
+    struct ab_walk walk = {
+        .path = path, .is_partial = is_partial, .end = UINT64_MAX, .visit = visit, .user = s};
     return ab_trace_walk(&walk, NULL, err);
 }
 

@@ -14,6 +14,12 @@ struct ab_trace_scopes { /* begins as {0} */
     struct ab_scopes scopes;
     struct ab_scope_stats stats;
     double median_calls;
+    bool wants_each; /* set before they are gathered */
+    struct ab_trace_scope {
+        uint64_t allocs, bytes;
+    } * each; /* scopes.n of them, if so:
+                                                                allocations, and what these and
+                                                                resizes ask for */
 };
 
 /* Reads the file again, up to four times: AB_USAGE for what can be read only once. */

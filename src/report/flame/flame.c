@@ -19,20 +19,18 @@ enum {
 };
 static const double NARROWEST = 0.33, LETTER = 6.7; /* pixels */
 
-struct node {
-    char *name;
-    uint64_t value, own; /* with what it called; of stacks that end with it */
-    struct node *parent, *first, *last, *next;
-    void *by_name; /* its children, of tsearch: there can be millions */
-};
-
 struct ab_flame {
-    struct node root;
+    struct ab_flame_node root;
 };
 
 struct ab_flame *ab_flame_open(void)
 {
     return calloc(1, sizeof(struct ab_flame));
+}
+
+const struct ab_flame_node *ab_flame_root(const struct ab_flame *f)
+{
+    return &f->root;
 }
 
 /* The list frees them. */
@@ -43,12 +41,12 @@ static void keep(void *n)
 
 static int compare_names(const void *a, const void *b)
 {
-    return strcmp(((const struct node *)a)->name, ((const struct node *)b)->name);
+    return strcmp(((const struct ab_flame_node *)a)->name, ((const struct ab_flame_node *)b)->name);
 }
 
-static void free_children(struct node *n)
+static void free_children(struct ab_flame_node *n)
 {
-    for (struct node *c = n->first, *next; c != NULL; c = next) {
+    for (struct ab_flame_node *c = n->first, *next; c != NULL; c = next) {
         next = c->next;
         free_children(c);
         free(c->name);
@@ -65,13 +63,21 @@ void ab_flame_close(struct ab_flame *f)
     free(f);
 }
 
-static struct node *child(struct node *parent, const char *name)
+void ab_stacks_fini(struct ab_stacks *s)
 {
-    const struct node wanted = {.name = (char *)name};
-    struct node *const *known = tfind(&wanted, &parent->by_name, compare_names);
+    ab_flame_close(s->by_calls);
+    ab_flame_close(s->by_bytes);
+    ab_flame_close(s->by_peak);
+    *s = (struct ab_stacks){0};
+}
+
+static struct ab_flame_node *child(struct ab_flame_node *parent, const char *name)
+{
+    const struct ab_flame_node wanted = {.name = (char *)name};
+    struct ab_flame_node *const *known = tfind(&wanted, &parent->by_name, compare_names);
     if (known != NULL)
         return *known;
-    struct node *c = calloc(1, sizeof *c);
+    struct ab_flame_node *c = calloc(1, sizeof *c);
     if (c == NULL || (c->name = strdup(name)) == NULL ||
         tsearch(c, &parent->by_name, compare_names) == NULL) {
         if (c != NULL)
@@ -90,7 +96,7 @@ static struct node *child(struct node *parent, const char *name)
 
 bool ab_flame_add(struct ab_flame *f, const char *const *names, size_t depth, uint64_t value)
 {
-    struct node *n = &f->root;
+    struct ab_flame_node *n = &f->root;
     for (size_t i = 0; i < depth; i++)
         if ((n = child(n, names[i])) == NULL)
             return false;
@@ -113,7 +119,7 @@ static void add_folded(struct ab_text *line, const char *name)
     ab_text_add(line, shown);
 }
 
-static void fold(const struct node *n, const struct ab_text *above, FILE *to)
+static void fold(const struct ab_flame_node *n, const struct ab_text *above, FILE *to)
 {
     struct ab_text line = {0};
     if (above->n > 0)
@@ -122,7 +128,7 @@ static void fold(const struct node *n, const struct ab_text *above, FILE *to)
         add_folded(&line, n->name);
     if (n->own > 0 && line.n > 0)
         fprintf(to, "%s %llu\n", line.s, (unsigned long long)n->own);
-    for (const struct node *c = n->first; c != NULL; c = c->next)
+    for (const struct ab_flame_node *c = n->first; c != NULL; c = c->next)
         fold(c, &line, to);
     ab_text_fini(&line);
 }
@@ -155,23 +161,24 @@ static void put_escaped(FILE *to, const char *text, size_t most)
         }
 }
 
-static unsigned depth_of(const struct node *n)
+static unsigned depth_of(const struct ab_flame_node *n)
 {
     unsigned most = 0;
-    for (const struct node *c = n->first; c != NULL; c = c->next) {
+    for (const struct ab_flame_node *c = n->first; c != NULL; c = c->next) {
         unsigned depth = depth_of(c) + 1;
         most = depth > most ? depth : most;
     }
     return most;
 }
 
-/* The same function has the same colour everywhere: between yellow and red. */
-static void put_color(FILE *to, const char *name)
+const char *ab_flame_colour(char buf[AB_FLAME_COLOUR_BYTES], const char *name)
 {
     uint32_t hash = 2166136261u;
     for (; *name != 0; name++)
         hash = (hash ^ (uint8_t)*name) * 16777619u;
-    fprintf(to, "rgb(%u,%u,%u)", 225 + hash % 30, 110 + hash / 64 % 110, 60 + hash / 65536 % 40);
+    snprintf(buf, AB_FLAME_COLOUR_BYTES, "rgb(%u,%u,%u)", 225 + hash % 30, 110 + hash / 64 % 110,
+             60 + hash / 65536 % 40);
+    return buf;
 }
 
 /* Letters that fit, not in the middle of a character. */
@@ -192,9 +199,9 @@ struct picture {
     unsigned rows;
 };
 
-static void put_box(const struct picture *p, const struct node *n, double x, unsigned row)
+static void put_box(const struct picture *p, const struct ab_flame_node *n, double x, unsigned row)
 {
-    char name[NAME_SHOWN];
+    char name[NAME_SHOWN], colour[AB_FLAME_COLOUR_BYTES];
     double width = (double)n->value / (double)p->all * (WIDTH - 2 * MARGIN);
     unsigned y = HEAD + (p->rows - row) * ROW;
     ab_text_printable(name, sizeof name, n->name != NULL ? n->name : "all");
@@ -202,11 +209,9 @@ static void put_box(const struct picture *p, const struct node *n, double x, uns
     put_escaped(p->to, name, SIZE_MAX);
     fprintf(p->to,
             ": %llu %s, %.2f %%</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" "
-            "height=\"%d\" fill=\"",
+            "height=\"%d\" fill=\"%s\"/>",
             (unsigned long long)n->value, p->unit, 100 * (double)n->value / (double)p->all, x, y,
-            width, ROW - 1);
-    put_color(p->to, name);
-    fputs("\"/>", p->to);
+            width, ROW - 1, ab_flame_colour(colour, name));
     size_t shown = letters(name, width);
     if (shown > 0) {
         fprintf(p->to, "<text x=\"%.2f\" y=\"%u\">", x + 3, y + ROW - 5);
@@ -216,13 +221,13 @@ static void put_box(const struct picture *p, const struct node *n, double x, uns
     fputs("</g>\n", p->to);
 }
 
-static void draw(const struct picture *p, const struct node *n, double x, unsigned row)
+static void draw(const struct picture *p, const struct ab_flame_node *n, double x, unsigned row)
 {
     double width = (double)n->value / (double)p->all * (WIDTH - 2 * MARGIN);
     if (width < NARROWEST)
         return;
     put_box(p, n, x, row);
-    for (const struct node *c = n->first; c != NULL; c = c->next) {
+    for (const struct ab_flame_node *c = n->first; c != NULL; c = c->next) {
         draw(p, c, x, row + 1);
         x += (double)c->value / (double)p->all * (WIDTH - 2 * MARGIN);
     }

@@ -18,6 +18,11 @@ struct ab_html { /* begins as {.to = stream} */
     bool is_alone; /* pictures are taken out of their pages: each has its legend with it */
 };
 
+struct ab_html_text { /* a piece of a document */
+    char *text;
+    size_t n;
+};
+
 /* The format is markup and written as it is. Of printf's conversions it takes %% %s %c %d %u %x %f
  * %g with flags, width, precision and the lengths z, l, ll; %s is escaped (NULL: nothing), trailing
  * zeros of %f are left out. */

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The frame around the pages: head, policy, navigation. Pages are written first, into memory, so
- * that the navigation lists those that have something to show.
+ * Which back ends are drawn how, and the pages in their frame.
  */
 #include "report/html/report.h"
 
-#include "core/text.h"
 #include "report/format.h"
-#include "report/html/assets.h"
 #include "report/html/embed.h"
+#include "report/html/frame/frame.h"
 #include "report/html/pages/latency_curve.h"
 #include "report/html/pages/pages.h"
 #include "report/sinks/sinks.h"
@@ -66,109 +64,17 @@ static struct ab_report_series *make_series(const struct ab_session *s,
     return series;
 }
 
-/* ---- head ---- */
-
-static void add_colours(struct ab_text *t)
-{
-    ab_text_add(t, ":root{color-scheme:light dark");
-    for (unsigned i = 0; i < AB_COLOUR_COUNT; i++)
-        ab_text_addf(t, ";--%s:light-dark(%s,%s)", ab_colours[i].class_name, ab_colours[i].light,
-                     ab_colours[i].dark);
-    ab_text_add(t, "}\n");
-    for (unsigned i = 0; i < AB_COLOUR_COUNT; i++)
-        ab_text_addf(t, ".%s{color:var(--%s)}\n", ab_colours[i].class_name,
-                     ab_colours[i].class_name);
-}
-
-static void put_head(struct ab_html *h, const struct ab_session *s)
-{
-    struct ab_text colours = {0};
-    char style_digest[AB_ASSET_DIGEST_BYTES], script_digest[AB_ASSET_DIGEST_BYTES];
-    struct ab_asset style = ab_asset_style(), script = ab_asset_script();
-    add_colours(&colours);
-    if (colours.s == NULL) {
-        h->is_short_of_memory = true;
-        return;
-    }
-    ab_asset_digest((const struct ab_asset[]){{colours.s, colours.n}, style}, 2, style_digest);
-    ab_asset_digest(&script, 1, script_digest);
-    ab_html_f(h,
-              "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-              "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-              "style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'\">\n"
-              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-              "<meta name=\"referrer\" content=\"no-referrer\">\n"
-              "<meta name=\"generator\" content=\"allocbench\">\n"
-              "<title>%s - allocbench</title>\n<style>",
-              style_digest, script_digest, s->name);
-    fwrite(colours.s, 1, colours.n, h->to);
-    fwrite(style.text, 1, style.n, h->to);
-    ab_html_f(h, "</style>\n</head>\n");
-    ab_text_fini(&colours);
-}
-
-static void put_navigation(struct ab_html *h, const struct ab_html_text *pages)
-{
-    ab_html_f(h, "<nav aria-label=\"Pages\">\n<ul>");
-    for (size_t i = 0; i < ab_n_pages; i++)
-        if (pages[i].n > 0)
-            ab_html_f(h, "<li><a href=\"#%s\">%s</a></li>", ab_pages[i].id, ab_pages[i].title);
-    ab_html_f(h, "</ul>\n</nav>\n");
-}
-
-static void put_pages(struct ab_html *h, const struct ab_html_text *pages)
-{
-    ab_html_f(h, "<main>\n");
-    for (size_t i = 0; i < ab_n_pages; i++) {
-        if (pages[i].n == 0)
-            continue;
-        ab_html_f(h, "<section id=\"%s\">\n<h2>%s</h2>\n", ab_pages[i].id, ab_pages[i].title);
-        fwrite(pages[i].text, 1, pages[i].n, h->to);
-        ab_html_f(h, "</section>\n");
-    }
-    ab_html_f(h, "</main>\n");
-}
-
-static void put_script(struct ab_html *h)
-{
-    struct ab_asset script = ab_asset_script();
-    ab_html_f(h, "<script>");
-    fwrite(script.text, 1, script.n, h->to);
-    ab_html_f(h, "</script>\n");
-}
-
-static void put_document(struct ab_html *h, const struct ab_session *s,
-                         const struct ab_html_text *pages)
-{
-    put_head(h, s);
-    ab_html_f(h, "<body>\n<header>\n<h1>%s</h1>\n", s->name);
-    if (s->about != NULL && s->about[0] != 0)
-        ab_html_f(h, "<p class=\"soft\">%s</p>\n", s->about);
-    ab_html_f(h, "</header>\n");
-    put_navigation(h, pages);
-    put_pages(h, pages);
-    ab_html_f(h, "<footer class=\"soft\">allocbench %s</footer>\n",
-              s->tool.version != NULL ? s->tool.version : AB_VERSION);
-    if (!ab_html_embed(h->to, s, s->embed))
-        h->is_short_of_memory = true;
-    put_script(h);
-    ab_html_f(h, "</body>\n</html>\n");
-}
-
 /* ---- pages ---- */
 
-/* Goes on where *like is. */
-static bool write_page(const struct ab_page *page, const struct ab_report *report,
-                       struct ab_html *like, struct ab_html_text *out)
+struct page_of { /* a report */
+    const struct ab_page *page;
+    const struct ab_report *report;
+};
+
+static void write_page(struct ab_html *h, const void *user)
 {
-    struct ab_html h = *like;
-    h.to = open_memstream(&out->text, &out->n);
-    if (h.to == NULL)
-        return false;
-    page->write(&h, report);
-    like->n_ids = h.n_ids;
-    bool ok = ferror(h.to) == 0 && !h.is_short_of_memory;
-    return fclose(h.to) == 0 && ok;
+    const struct page_of *p = user;
+    p->page->write(h, p->report);
 }
 
 static void free_pages(struct ab_html_text *pages)
@@ -184,21 +90,42 @@ static struct ab_html_text *make_pages(const struct ab_report *report, struct ab
     struct ab_html_text *pages = calloc(ab_n_pages, sizeof pages[0]);
     bool ok = pages != NULL;
     for (size_t i = 0; i < ab_n_pages && ok; i++)
-        ok = write_page(&ab_pages[i], report, like, &pages[i]);
+        ok = ab_frame_write(like, write_page, &(struct page_of){&ab_pages[i], report}, &pages[i]);
     if (ok)
         return pages;
     free_pages(pages);
     return NULL;
 }
 
+static bool put_sections(struct ab_html *h, const struct ab_html_text *pages)
+{
+    struct ab_frame_section *sections = calloc(ab_n_pages, sizeof sections[0]);
+    for (size_t i = 0; i < ab_n_pages && sections != NULL; i++)
+        sections[i] = (struct ab_frame_section){ab_pages[i].id, ab_pages[i].title, pages[i]};
+    if (sections != NULL)
+        ab_frame_sections(h, sections, ab_n_pages);
+    free(sections);
+    return sections != NULL;
+}
+
+static bool put_document(struct ab_html *h, const struct ab_session *s,
+                         const struct ab_html_text *pages)
+{
+    ab_frame_begin(h, s->name, s->about);
+    bool ok = put_sections(h, pages);
+    ab_frame_footer(h, s->tool.version);
+    ok = ok && ab_html_embed(h->to, s, s->embed);
+    ab_frame_end(h);
+    return ok;
+}
+
 static bool write_document(FILE *to, const struct ab_report *report)
 {
     struct ab_html h = {.to = to};
     struct ab_html_text *pages = make_pages(report, &h);
-    if (pages != NULL)
-        put_document(&h, report->session, pages);
+    bool ok = pages != NULL && put_document(&h, report->session, pages);
     free_pages(pages);
-    return pages != NULL && !h.is_short_of_memory;
+    return ok && !h.is_short_of_memory;
 }
 
 /* Hands the report to `use`, with all that it needs. False: out of memory. */

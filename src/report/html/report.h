@@ -7,23 +7,17 @@
 #ifndef AB_REPORT_HTML_REPORT_H
 #define AB_REPORT_HTML_REPORT_H
 
+#include "report/html/html.h"
 #include "result/result.h"
 #include "stats/compare.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-
-/* The session, and comparisons of a base with it and with what was measured before it; false: out of
- * memory. */
-struct ab_html_text {
-    char *text;
-    size_t n;
-};
 /* Each page of a report of the session by itself, ab_n_pages of them (pages/pages.h), for those who
  * take the pictures out of them: each says who is who. Free every text, and the list. NULL: out of
  * memory. */
 struct ab_html_text *ab_report_pages(const struct ab_session *session);
 
+/* The session, and comparisons of a base with it and with what was measured before it; false: out of
+ * memory. */
 bool ab_report_write(FILE *to, const struct ab_session *session,
                      const struct ab_comparison *const *comparisons, size_t n_comparisons);
 

@@ -1,5 +1,6 @@
 /* Adds to a report that is complete without it: values under the pointer, switches for back ends,
- * copies of pictures and of their data, a switch for the theme. */
+ * copies of pictures and of their data, tables that sort, a search in flame graphs, a switch for the
+ * theme. */
 'use strict';
 (() => {
   const all = (selector, from) => [...(from || document).querySelectorAll(selector)];
@@ -153,11 +154,91 @@
         tools.append(button('data', 'Copy the values of the curves', b => copy(b, dataText(svg))));
         addHover(figure, svg);
       }
+      if (svg.dataset.flame) addFlame(svg, tools);
       figure.querySelector('figcaption').append(tools);
     }
+  }
+
+  /* ---- tables ---- */
+  function addSorting() {
+    for (const table of all('table').filter(t => t.querySelector('td[data-v]'))) {
+      const body = table.tBodies[0];
+      all('th.n', table.tHead).forEach(head => {
+        const b = button('', 'Sort by this column', () => {
+          const value = row => +row.cells[head.cellIndex].dataset.v;
+          const sign = head.getAttribute('aria-sort') === 'descending' ? -1 : 1;
+          for (const other of all('th', table.tHead)) other.removeAttribute('aria-sort');
+          head.setAttribute('aria-sort', sign > 0 ? 'descending' : 'ascending');
+          body.append(...[...body.rows].sort((x, y) => sign * (value(y) - value(x))));
+        });
+        b.append(...head.childNodes);
+        head.append(b);
+      });
+    }
+  }
+
+  /* ---- flame graphs ---- */
+  const CHARACTER = 7.3;
+
+  function boxOf(g) {
+    const [title, rect, text] = ['title', 'rect', 'text'].map(n => g.querySelector(n));
+    const name = title.textContent.replace(/: [^:]*$/, '');
+    return {g, rect, text, name, x: +rect.getAttribute('x'), width: +rect.getAttribute('width')};
+  }
+
+  /* Text as long as the box has room for. */
+  function label(svg, box, x, width) {
+    const n = Math.floor((width - 8) / CHARACTER);
+    if (n >= 3 && !box.text) {
+      box.text = document.createElementNS(svg.namespaceURI, 'text');
+      box.text.setAttribute('y', +box.rect.getAttribute('y') + 13);
+      box.g.append(box.text);
+    }
+    if (!box.text) return;
+    box.text.setAttribute('x', x + 4);
+    box.text.textContent = n < 3 ? '' : box.name.length <= n ? box.name : box.name.slice(0, n - 1) + '…';
+  }
+
+  /* What is above or below the box, with the box as wide as the picture. */
+  function zoom(svg, boxes, to) {
+    const root = boxes[0], scale = root.width / to.width;
+    for (const box of boxes) {
+      const from = Math.max(box.x, to.x), end = Math.min(box.x + box.width, to.x + to.width);
+      const x = root.x + (from - to.x) * scale, width = Math.max(0, end - from) * scale;
+      box.g.classList.toggle('off', width < 0.3);
+      box.rect.setAttribute('x', x);
+      box.rect.setAttribute('width', width);
+      label(svg, box, x, width);
+    }
+  }
+
+  /* The share of the picture that lies under what was found. */
+  function found(boxes, words) {
+    let end = -1, sum = 0;
+    for (const box of boxes.filter(b => b.name.toLowerCase().includes(words)).sort((a, b) => a.x - b.x)) {
+      sum += Math.max(0, box.x + box.width - Math.max(end, box.x));
+      end = Math.max(end, box.x + box.width);
+    }
+    return sum / boxes[0].width;
+  }
+
+  function addFlame(svg, tools) {
+    const boxes = all('g', svg).map(boxOf), input = make('input', ''), share = make('span', '');
+    input.type = 'search';
+    input.placeholder = 'find a function';
+    input.setAttribute('aria-label', 'Find a function in the picture');
+    input.addEventListener('input', () => {
+      const words = input.value.toLowerCase();
+      for (const box of boxes)
+        box.g.classList.toggle('miss', words !== '' && !box.name.toLowerCase().includes(words));
+      share.textContent = words === '' ? '' : `${(100 * found(boxes, words)).toFixed(1)} %`;
+    });
+    for (const box of boxes) box.g.addEventListener('click', () => zoom(svg, boxes, box));
+    tools.prepend(input, share, button('whole', 'Show the whole picture', () => zoom(svg, boxes, boxes[0])));
   }
 
   addThemeSwitch();
   addSwitches();
   addTools();
+  addSorting();
 })();

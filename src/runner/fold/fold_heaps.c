@@ -151,6 +151,7 @@ enum ab_status ab_fold_heaps(const struct ab_fold *f, const struct ab_route *rou
         if (f->tape->phases[i].is_measured)
             ok = fold_phase(f, route, i, run, piles);
     free(piles);
+    ab_route_forget(route);
     return ok ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory for results");
 }
 

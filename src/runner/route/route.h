@@ -41,30 +41,32 @@ struct ab_route_use {
     uint64_t live_peak_blocks, live_peak_bytes; /* most that lived in it within the phase */
 };
 
-struct ab_route { /* a sealed memfd, mapped */
+struct ab_route { /* a mapped file that nobody can write to, kept as that of its tape is */
     int fd;
     const struct ab_route_image *image;      /* NULL = there is none */
     uint64_t n_requests[AB_ROUTE_RULES_MAX]; /* that each rule decided on; refused ones not */
     /* What the walk knows besides, for the parent alone; owned. NULL of a null. Heaps are those that
      * are shown: heaps of one name count as one (ab_route_shown). */
-    uint8_t *heap_of;                                /* each op of the tape, or AB_ROUTE_NO_HEAP */
+    const uint8_t *heap_of; /* each op of the tape, or AB_ROUTE_NO_HEAP; a mapping of n_bytes */
+    uint64_t n_bytes;
     struct ab_route_use (*uses)[AB_ROUTE_HEAPS_MAX]; /* one a phase of the tape */
-    char sha256
-        [65]; /* of a null: of the image, so that two of one digest are the same work; else "" */
+    char sha256[65]; /* of all that the null has of it: routes of one digest have the same null; ""
+                        of a null itself */
 };
 /* Touches and guards, and a RESET whose blocks are in several heaps. A resize from heap to heap is the
  * new one's. */
 #define AB_ROUTE_NO_HEAP UINT8_MAX
 
-/* `groups` is struct ab_tape's, NULL = all are of group 0. AB_USAGE for a tape in bursts, whose parts
- * are not in memory together, AB_INPUT for origins of
- * another work. */
+/* `groups` is struct ab_tape's, NULL = all are of group 0, as those of a tape in bursts are. AB_INPUT
+ * for origins of another work. Memory: a matter of the slots and of one burst. */
 enum ab_status ab_route_make(const struct ab_route_plan *plan, const struct ab_tape_map *tape,
                              uint8_t *const *groups, struct ab_route *out, struct ab_err *err);
 /* The same with all heaps null: the price of the harness. */
 enum ab_status ab_route_make_null(const struct ab_route *of, struct ab_route *out,
                                   struct ab_err *err);
 void ab_route_close(struct ab_route *route);
+/* Gives memory back that reading heap_of has brought in, where it can be read again. */
+void ab_route_forget(const struct ab_route *route);
 /* Is one of its heaps the null back end, of which nothing can be proven? */
 bool ab_route_has_null(const struct ab_route *route);
 /* Does the worker load a library for one of them? */

@@ -10,27 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct block { /* of a slot */
-    uint64_t size;
-    uint32_t lane;
-    uint8_t heap, origin;
-};
-
-struct walk {
-    const struct ab_route_plan *plan;
-    struct ab_tape_part tape;
-    uint32_t n_lanes;
-    uint8_t *const *groups;
-    struct ab_route_walk *out;
-    struct block *blocks; /* one a slot */
-    uint64_t live_blocks[AB_ROUTE_HEAPS_MAX], live_bytes[AB_ROUTE_HEAPS_MAX];
-    uint8_t shown[AB_ROUTE_HEAPS_MAX]; /* as in struct ab_route */
-    struct ab_route_use *uses;         /* of the phase */
-    bool is_user[AB_ROUTE_HEAPS_MAX][AB_LANES_MAX];
-    bool may_reset; /* of the phase: one lane at work */
-    size_t n_born;  /* allocations so far, refused ones as well */
-};
-
 int ab_route_shown_name(const char *name)
 {
     size_t n = strlen(name);
@@ -68,31 +47,31 @@ static bool fits(const struct ab_route_rule *rule, const uint64_t x[AB_ROUTE_RAN
            (!rule->asks_site || (rule->classes >> (origin & AB_ORIGIN_CLASS) & 1) != 0);
 }
 
-static uint8_t choose(const struct walk *w, uint32_t lane, const struct ab_op_view *op,
+static uint8_t choose(struct ab_route_walk *w, uint32_t lane, const struct ab_op_view *op,
                       uint8_t origin)
 {
     const struct ab_route_rule *rule = w->plan->rules, *last = rule + w->plan->n_rules - 1;
     const uint64_t x[AB_ROUTE_RANGES] = {
-        [AB_ROUTE_GROUP] = w->groups != NULL ? w->groups[lane][w->out->lanes[lane].n_choices] : 0,
+        [AB_ROUTE_GROUP] = w->groups != NULL ? w->groups[lane][w->lanes[lane].n_choices] : 0,
         [AB_ROUTE_SIZE] = op->size,
         [AB_ROUTE_LANE] = lane,
     };
     while (rule < last && !fits(rule, x, origin))
         rule++;
-    w->out->n_requests[rule - w->plan->rules] += (op->flags & AB_WIDE_MAY_FAIL) == 0;
+    w->n_requests[rule - w->plan->rules] += (op->flags & AB_WIDE_MAY_FAIL) == 0;
     return (uint8_t)((origin & AB_ORIGIN_ODD) != 0 ? rule->odd_heap : rule->heap);
 }
 
-static void note_call(struct walk *w, const uint64_t *word, int kind, uint8_t heap)
+static void note_call(struct ab_route_walk *w, const uint64_t *word, int kind, uint8_t heap)
 {
-    w->out->heap_of[word - w->tape.ops] = heap;
+    w->heap_of[word - w->tape.ops] = heap;
     if (heap != AB_ROUTE_NO_HEAP)
-        w->uses[heap].n_calls[kind]++;
+        w->use[heap].n_calls[kind]++;
 }
 
-static void note_user(struct walk *w, uint32_t heap, uint32_t lane)
+static void note_user(struct ab_route_walk *w, uint32_t heap, uint32_t lane)
 {
-    w->out->heaps[heap].n_lanes += !w->is_user[heap][lane];
+    w->heaps[heap].n_lanes += !w->is_user[heap][lane];
     w->is_user[heap][lane] = true;
 }
 
@@ -111,9 +90,9 @@ static void note_request(struct ab_facts *f, const struct ab_op_view *op)
 }
 
 /* What lives in all heaps of one name. */
-static void note_peak(struct walk *w, uint32_t shown)
+static void note_peak(struct ab_route_walk *w, uint32_t shown)
 {
-    struct ab_route_use *use = &w->uses[shown];
+    struct ab_route_use *use = &w->use[shown];
     uint64_t blocks = 0, bytes = 0;
     for (uint32_t h = 0; h < w->plan->n_heaps; h++)
         if (w->shown[h] == shown) {
@@ -126,10 +105,11 @@ static void note_peak(struct walk *w, uint32_t shown)
         use->live_peak_bytes = bytes;
 }
 
-static void put_block(struct walk *w, const struct ab_op_view *op, struct block block)
+static void put_block(struct ab_route_walk *w, const struct ab_op_view *op,
+                      struct ab_route_block block)
 {
     uint8_t heap = block.heap;
-    struct ab_facts *f = &w->out->heaps[heap].facts;
+    struct ab_facts *f = &w->heaps[heap].facts;
     w->blocks[op->slot] = block;
     w->live_bytes[heap] += op->size;
     if (++w->live_blocks[heap] > f->live_peak_blocks)
@@ -137,6 +117,14 @@ static void put_block(struct walk *w, const struct ab_op_view *op, struct block 
     if (w->live_bytes[heap] > f->live_peak_bytes)
         f->live_peak_bytes = w->live_bytes[heap];
     note_peak(w, w->shown[heap]);
+}
+
+/* Can the worker tell by the frees alone when it is empty, and is nothing of another lane in it? As far
+ * as is known. */
+static bool may_renew(const struct ab_route_walk *w, uint32_t heap)
+{
+    const struct ab_route_heap *h = &w->heaps[heap];
+    return h->renews != 0 && h->n_lanes <= 1 && h->n_remote == 0 && !w->lives[heap].is_unsure;
 }
 
 /* Of a heap that is renewed when it is empty. */
@@ -153,44 +141,46 @@ static bool note_free(struct ab_route_lives *lives, bool is_empty)
     return true;
 }
 
-static bool drop_block(struct walk *w, const struct block *block, uint32_t lane)
+static bool drop_block(struct ab_route_walk *w, const struct ab_route_block *block, uint32_t lane)
 {
-    struct ab_route_heap *heap = &w->out->heaps[block->heap];
+    struct ab_route_heap *heap = &w->heaps[block->heap];
     heap->facts.kinds |= 1u << AB_OP_FREE;
     heap->n_remote += block->lane != lane;
     note_user(w, block->heap, lane);
     w->live_bytes[block->heap] -= block->size;
     bool is_empty = --w->live_blocks[block->heap] == 0;
-    return heap->renews == 0 || note_free(&w->out->lives[block->heap], is_empty);
+    heap->n_lives += is_empty;
+    return !may_renew(w, block->heap) || note_free(&w->lives[block->heap], is_empty);
 }
 
 /* A resize is the new heap's op; where it comes from another one, an allocation there and a free. */
-static bool resize(struct walk *w, const struct ab_op_view *op, uint8_t heap, uint32_t lane)
+static bool resize(struct ab_route_walk *w, const struct ab_op_view *op, uint8_t heap,
+                   uint32_t lane)
 {
-    struct block old = w->blocks[op->slot];
-    struct ab_facts *f = &w->out->heaps[heap].facts;
+    struct ab_route_block old = w->blocks[op->slot];
+    struct ab_facts *f = &w->heaps[heap].facts;
     f->kinds |= 1u << (heap == old.heap ? AB_OP_RESIZE : AB_OP_ALLOC);
     if (old.size == 0) /* it may be NULL: then nothing of it is resized or freed */
-        w->out->lives[heap].is_unsure = true;
+        w->lives[heap].is_unsure = true;
     if ((op->flags & AB_WIDE_MAY_FAIL) != 0) { /* a heap that serves it all the same has it then */
-        w->out->lives[heap].is_unsure = w->out->lives[old.heap].is_unsure = true;
+        w->lives[heap].is_unsure = w->lives[old.heap].is_unsure = true;
         return true;
     }
     if (heap == old.heap) {
-        w->out->heaps[heap].n_remote += old.lane != lane;
+        w->heaps[heap].n_remote += old.lane != lane;
         w->live_blocks[heap]--;
         w->live_bytes[heap] -= old.size;
-        put_block(w, op, (struct block){op->size, old.lane, heap, old.origin});
+        put_block(w, op, (struct ab_route_block){op->size, old.lane, heap, old.origin});
         return true;
     }
-    put_block(w, op, (struct block){op->size, lane, heap, old.origin});
+    put_block(w, op, (struct ab_route_block){op->size, lane, heap, old.origin});
     return drop_block(w, &old, lane);
 }
 
-static bool request(struct walk *w, const struct ab_op_view *op, const uint64_t *word,
+static bool request(struct ab_route_walk *w, const struct ab_op_view *op, const uint64_t *word,
                     uint32_t lane)
 {
-    struct ab_route_lane *to = &w->out->lanes[lane];
+    struct ab_route_lane *to = &w->lanes[lane];
     bool is_resize = op->kind == AB_OP_RESIZE, is_refused = (op->flags & AB_WIDE_MAY_FAIL) != 0;
     size_t born = w->n_born;
     w->n_born += !is_resize;
@@ -203,19 +193,19 @@ static bool request(struct walk *w, const struct ab_op_view *op, const uint64_t 
     to->choices[to->n_choices++] = heap;
     note_user(w, heap, lane);
     note_call(w, word, op->kind, w->shown[heap]);
-    note_request(&w->out->heaps[heap].facts, op);
+    note_request(&w->heaps[heap].facts, op);
     if (is_resize)
         return resize(w, op, heap, lane);
-    w->out->heaps[heap].facts.kinds |= 1u << op->kind;
+    w->heaps[heap].facts.kinds |= 1u << op->kind;
     if (is_refused) /* it is freed at once where it is served */
-        w->out->lives[heap].is_unsure = true;
+        w->lives[heap].is_unsure = true;
     else
-        put_block(w, op, (struct block){op->size, lane, heap, origin});
+        put_block(w, op, (struct ab_route_block){op->size, lane, heap, origin});
     return true;
 }
 
 /* The heaps that the n frees behind the op empty, when all heaps that they reach are such. */
-static uint16_t emptied(const struct walk *w, const uint64_t *op, uint32_t n)
+static uint16_t emptied(const struct ab_route_walk *w, const uint64_t *op, uint32_t n)
 {
     uint64_t dying[AB_ROUTE_HEAPS_MAX] = {0};
     uint16_t mask = 0;
@@ -232,9 +222,9 @@ static uint16_t emptied(const struct walk *w, const uint64_t *op, uint32_t n)
     return mask;
 }
 
-static bool note_reset(struct walk *w, const uint64_t *op, uint32_t lane)
+static bool note_reset(struct ab_route_walk *w, const uint64_t *op, uint32_t lane)
 {
-    struct ab_route_lane *to = &w->out->lanes[lane];
+    struct ab_route_lane *to = &w->lanes[lane];
     uint32_t n = AB_OP_SIZE(*op);
     if (n == 0)
         return true;
@@ -245,7 +235,7 @@ static bool note_reset(struct walk *w, const uint64_t *op, uint32_t lane)
 }
 
 /* The one heap that the n blocks are in which die behind the op. */
-static uint8_t heap_of_reset(const struct walk *w, const uint64_t *op, uint32_t n)
+static uint8_t heap_of_reset(const struct ab_route_walk *w, const uint64_t *op, uint32_t n)
 {
     uint8_t heap = w->plan->n_heaps == 1 ? w->shown[0] : AB_ROUTE_NO_HEAP; /* also of none */
     for (uint32_t i = 1; i <= n; i++) {
@@ -259,7 +249,7 @@ static uint8_t heap_of_reset(const struct walk *w, const uint64_t *op, uint32_t 
     return heap;
 }
 
-static bool walk_op(struct walk *w, const uint64_t *word, uint32_t lane)
+static bool walk_op(struct ab_route_walk *w, const uint64_t *word, uint32_t lane)
 {
     struct ab_op_view op = ab_op_decode(*word, w->tape.wide);
     switch (op.kind) {
@@ -273,7 +263,7 @@ static bool walk_op(struct walk *w, const uint64_t *word, uint32_t lane)
         return drop_block(w, &w->blocks[op.slot], lane);
     case AB_OP_ACCESS:
         note_call(w, word, op.kind, w->shown[w->blocks[op.slot].heap]);
-        w->out->heaps[w->blocks[op.slot].heap].facts.kinds |= 1u << AB_OP_ACCESS;
+        w->heaps[w->blocks[op.slot].heap].facts.kinds |= 1u << AB_OP_ACCESS;
         return true;
     case AB_OP_RESET:
         note_call(w, word, op.kind, heap_of_reset(w, word, (uint32_t)op.size));
@@ -283,21 +273,21 @@ static bool walk_op(struct walk *w, const uint64_t *word, uint32_t lane)
     }
 }
 
-static bool walk_phase(struct walk *w, uint32_t index)
+static bool walk_phase(struct ab_route_walk *w, uint32_t index)
 {
     const struct ab_phase *phase = &w->tape.phases[index];
-    const uint32_t *begin = &w->tape.lane_begin[(size_t)index * w->n_lanes];
+    const uint32_t *begin = &w->tape.lane_begin[(size_t)index * w->image->n_lanes];
     uint32_t at[AB_LANES_MAX], n_busy = 0;
     bool ok = true;
-    w->uses = w->out->uses[index];
+    w->use = w->uses[index];
     for (uint32_t h = 0; h < w->plan->n_heaps; h++)
         note_peak(w, w->shown[h]); /* what was left by the phase before */
-    for (uint32_t l = 0; l < w->n_lanes; l++) {
+    for (uint32_t l = 0; l < w->image->n_lanes; l++) {
         at[l] = begin[l];
         n_busy += begin[l + 1] > begin[l];
     }
     w->may_reset = n_busy < 2;
-    if (w->n_lanes == 1)
+    if (w->image->n_lanes == 1)
         while (at[0] < begin[1] && ok)
             ok = walk_op(w, &w->tape.ops[at[0]++], 0);
     for (uint32_t t = phase->turns_begin; t < phase->turns_end && ok; t++) {
@@ -310,80 +300,90 @@ static bool walk_phase(struct walk *w, uint32_t index)
     return ok;
 }
 
-static void name_heaps(struct walk *w)
+static void name_heaps(struct ab_route_walk *w)
 {
     for (uint32_t h = 0; h < w->plan->n_heaps; h++) {
-        w->out->heaps[h] = w->plan->heaps[h];
-        w->out->heaps[h].facts.lanes = w->n_lanes;
+        w->heaps[h] = w->plan->heaps[h];
+        w->heaps[h].facts.lanes = w->image->n_lanes;
         w->shown[h] = (uint8_t)ab_route_shown(w->plan->heaps, h);
     }
 }
 
-static bool begin_walk(struct walk *w, const struct ab_tape_image *image)
+static enum ab_status no_memory(struct ab_err *err)
 {
-    struct ab_route_walk *out = w->out;
-    w->tape = ab_tape_part(image, 0);
-    w->n_lanes = image->n_lanes;
-    w->blocks = calloc(image->n_slots + 1u, sizeof w->blocks[0]);
-    out->lanes = calloc(w->n_lanes, sizeof out->lanes[0]);
-    out->uses = calloc(image->n_phases + 1u, sizeof out->uses[0]);
-    out->heap_of = malloc(image->n_ops + 1u);
-    if (out->heap_of != NULL)
-        memset(out->heap_of, AB_ROUTE_NO_HEAP, image->n_ops + 1u);
-    name_heaps(w);
-    return w->blocks != NULL && out->lanes != NULL && out->uses != NULL && out->heap_of != NULL;
+    return ab_fail(err, AB_SYSTEM, "out of memory for the placement");
 }
 
-/* Can the worker tell by the frees alone when it is empty, and is nothing of another lane in it? */
-static bool end_lives(struct ab_route_walk *out, uint32_t heap)
+static uint32_t most_ops(const struct ab_tape_image *image)
 {
-    struct ab_route_heap *h = &out->heaps[heap];
-    struct ab_route_lives *lives = &out->lives[heap];
-    if (h->n_lanes > 1 || h->n_remote > 0 || lives->is_unsure || lives->n == 0)
-        h->renews = 0;
-    if (h->renews == 0)
-        return true;
+    uint32_t most = 0;
+    for (uint32_t b = 0; b < image->n_bursts; b++)
+        if (ab_tape_burst(image, b)->n_ops > most)
+            most = ab_tape_burst(image, b)->n_ops;
+    return most;
+}
+
+enum ab_status ab_route_walk_begin(struct ab_route_walk *w, const struct ab_route_plan *plan,
+                                   const struct ab_tape_image *tape, uint8_t *const *groups,
+                                   struct ab_err *err)
+{
+    w->plan = plan;
+    w->image = tape;
+    w->groups = groups;
+    w->blocks = calloc(tape->n_slots + 1u, sizeof w->blocks[0]);
+    w->lanes = calloc(tape->n_lanes, sizeof w->lanes[0]);
+    w->uses = calloc(tape->n_phases + 1u, sizeof w->uses[0]);
+    w->heap_of = malloc(most_ops(tape) + 1u);
+    name_heaps(w);
+    bool ok = w->blocks != NULL && w->lanes != NULL && w->uses != NULL && w->heap_of != NULL;
+    return ok ? AB_OK : no_memory(err);
+}
+
+static bool end_lives(struct ab_route_lives *lives)
+{
     if (!AB_GROW(lives->frees, lives->cap, lives->n))
         return false;
     lives->frees[lives->n] = AB_ROUTE_NEVER;
-    h->n_lives = lives->n;
     return true;
 }
 
-enum ab_status ab_route_walk(const struct ab_route_plan *plan, const struct ab_tape_map *tape,
-                             uint8_t *const *groups, struct ab_route_walk *out, struct ab_err *err)
+enum ab_status ab_route_walk_burst(struct ab_route_walk *w, uint32_t burst, struct ab_err *err)
 {
-    struct walk *w = calloc(1, sizeof *w);
-    bool ok = w != NULL;
-    *out = (struct ab_route_walk){0};
-    if (ok) {
-        w->plan = plan;
-        w->groups = groups;
-        w->out = out;
-        ok = begin_walk(w, tape->image);
-        for (uint32_t p = 0; p < tape->image->n_phases && ok; p++)
-            ok = walk_phase(w, p);
-        free(w->blocks);
-    }
-    bool is_same = ok && (plan->origins == NULL || w->n_born == plan->n_origins);
-    for (uint32_t h = 0; h < plan->n_heaps && ok; h++)
-        ok = end_lives(out, h);
-    free(w);
-    return is_same ? AB_OK
-           : ok    ? ab_fail(err, AB_INPUT, "the file has changed since it was read")
-                   : ab_fail(err, AB_SYSTEM, "out of memory for the placement");
+    bool ok = true;
+    w->tape = ab_tape_part(w->image, burst);
+    memset(w->heap_of, AB_ROUTE_NO_HEAP, w->tape.n_ops);
+    for (uint32_t l = 0; l < w->image->n_lanes; l++)
+        w->lanes[l].n_choices = w->lanes[l].n_resets = 0;
+    for (uint32_t h = 0; h < w->plan->n_heaps; h++)
+        w->lives[h].n = w->lives[h].since = 0;
+    for (uint32_t p = 0; p < w->image->n_phases && ok; p++)
+        ok = walk_phase(w, p);
+    for (uint32_t h = 0; h < w->plan->n_heaps && ok; h++)
+        ok = w->heaps[h].renews == 0 || end_lives(&w->lives[h]);
+    return ok ? AB_OK : no_memory(err);
 }
 
-void ab_route_walk_fini(struct ab_route_walk *walk, uint32_t n_lanes)
+enum ab_status ab_route_walk_end(struct ab_route_walk *w, struct ab_err *err)
 {
-    for (uint32_t l = 0; walk->lanes != NULL && l < n_lanes; l++) {
-        free(walk->lanes[l].choices);
-        free(walk->lanes[l].resets);
+    for (uint32_t h = 0; h < w->plan->n_heaps; h++)
+        if (w->heaps[h].n_lives == 0 || !may_renew(w, h))
+            w->heaps[h].renews = 0;
+    if (w->plan->origins != NULL && w->n_born != w->plan->n_origins)
+        return ab_fail(err, AB_INPUT, "the file has changed since it was read");
+    return AB_OK;
+}
+
+void ab_route_walk_fini(struct ab_route_walk *w)
+{
+    for (uint32_t l = 0; w->lanes != NULL && l < w->image->n_lanes; l++) {
+        free(w->lanes[l].choices);
+        free(w->lanes[l].resets);
     }
-    free(walk->lanes);
+    free(w->lanes);
     for (uint32_t h = 0; h < AB_ROUTE_HEAPS_MAX; h++)
-        free(walk->lives[h].frees);
-    free(walk->heap_of);
-    free(walk->uses);
-    *walk = (struct ab_route_walk){0};
+        free(w->lives[h].frees);
+    free(w->heap_of);
+    free(w->uses);
+    free(w->blocks);
+    *w = (struct ab_route_walk){0};
 }

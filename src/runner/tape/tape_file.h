@@ -7,13 +7,11 @@
 #ifndef AB_RUNNER_TAPE_TAPE_FILE_H
 #define AB_RUNNER_TAPE_TAPE_FILE_H
 
+#include "runner/tape/shared_file.h"
 #include "runner/tape/tape_image.h"
 
 struct ab_tape_file {
-    int fd;
-    bool is_held;       /* a memfd */
-    const char *folder; /* of a file; borrowed */
-    uint64_t end;       /* bytes so far */
+    struct ab_shared_file file;
     struct ab_burst *bursts;
     size_t n_bursts, cap_bursts;
     uint64_t n_ops, n_turns, n_iterations, most_bytes;
@@ -28,9 +26,5 @@ enum ab_status ab_tape_file_end(struct ab_tape_file *f, const struct ab_tape *to
                                 struct ab_tape_map *out, struct ab_err *err);
 /* Nothing to do where the map has it. */
 void ab_tape_file_abandon(struct ab_tape_file *f);
-
-/* A new file in $TMPDIR, /var/tmp or /tmp that no folder lists, CLOEXEC; *folder: which of them, NULL
- * where none would have it. */
-int ab_unnamed_file(const char **folder);
 
 #endif

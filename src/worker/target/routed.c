@@ -9,13 +9,12 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 /* A heap that keeps what is freed until its bulk reset: that comes with the free of its last block. */
 struct renewal {
     _Alignas(128) const uint32_t *next; /* frees of its next life; a lane's own cache lines */
     uint32_t left;                      /* of this one */
+    bool is_on, is_off;                 /* it is counted; its count is off, for good */
     struct ab_heap *heap;
     void (*free)(struct ab_heap *, ab_ref, size_t);
     void (*reset)(struct ab_heap *); /* NULL: of the null back end */
@@ -33,19 +32,14 @@ static struct {
 
 void ab_routed_map(struct ab_worker *w)
 {
-    off_t bytes = lseek(AB_WORKER_FD_ROUTE, 0, SEEK_END);
-    const struct ab_route_image *image = mmap(NULL, (size_t)bytes, PROT_READ,
-                                              MAP_SHARED | MAP_POPULATE, AB_WORKER_FD_ROUTE, 0);
-    if (image == MAP_FAILED || image->magic != AB_ROUTE_MAGIC || image->size != sizeof *image ||
-        image->n_lanes != w->image->n_lanes)
-        ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the placement", NULL);
-    w->route = image;
+    ab_routed_map_file(w);
     memset(&routed, 0, sizeof routed); /* resident before anything is measured */
 }
 
 ab_ref ab_routed_odd(const struct ab_routed *r, ab_ref ref, unsigned heap)
 {
     routed.renewals[heap].left = AB_ROUTE_NEVER;
+    routed.renewals[heap].is_off = true;
     if (ref == 0)
         return 0;
     ab_worker_fail(r->w, AB_FAILURE_CHECK, ab_route_heap_at(r->w->route, heap)->name,
@@ -270,8 +264,10 @@ static void count_free(struct ab_heap *counter, ab_ref ref, size_t size)
 {
     struct renewal *r = (struct renewal *)(void *)counter;
     r->free(r->heap, ref, size);
-    if (ref == 0) /* of a block that was refused: the run has failed, and the count is off */
+    if (ref == 0) { /* of a block that was refused: the run has failed, and the count is off */
         r->left = AB_ROUTE_NEVER;
+        r->is_off = true;
+    }
     if (--r->left != 0)
         return;
     r->left = *r->next++;
@@ -291,12 +287,7 @@ static void prepare_renewal(const struct ab_worker *w, uint32_t h)
     routed.first.heaps[h].freed_in = f->heap;
     if (heap->renews == 0 || !can)
         return;
-    const char *file = (const char *)w->route;
-    *r = (struct renewal){.next = (const uint32_t *)(const void *)(file + heap->lives_offset),
-                          .heap = f->heap,
-                          .free = f->free,
-                          .reset = f->reset};
-    r->left = *r->next++;
+    *r = (struct renewal){.is_on = true, .heap = f->heap, .free = f->free, .reset = f->reset};
     f->free = count_free;
     routed.first.heaps[h].freed_in = (struct ab_heap *)(void *)r;
 }
@@ -371,15 +362,32 @@ static void whole_leave(struct ab_heap *heap)
     }
 }
 
+static void follow_burst(const struct ab_worker *w, uint32_t burst)
+{
+    for (uint32_t l = 0; l < w->image->n_lanes; l++) {
+        routed.views[l].choice = ab_route_choices(w->route, burst, l);
+        routed.views[l].empties = ab_route_resets(w->route, burst, l);
+    }
+    for (uint32_t h = 0; h < w->route->n_heaps; h++) {
+        struct renewal *r = &routed.renewals[h];
+        if (!r->is_on || r->is_off)
+            continue;
+        r->next = ab_route_lives(w->route, burst, h);
+        r->left = *r->next++;
+    }
+}
+
+void ab_routed_enter_burst(struct ab_worker *w, uint32_t last, uint32_t next)
+{
+    ab_routed_bring_in(w, last, next);
+    follow_burst(w, next);
+}
+
 static void make_views(struct ab_worker *w, const struct ab_routed *first)
 {
-    const char *file = (const char *)w->route;
-    for (uint32_t l = 0; l < w->image->n_lanes; l++) {
-        struct ab_routed *view = &routed.views[l];
-        *view = *first;
-        view->choice = (const uint8_t *)file + w->route->choices_offset[l];
-        view->empties = (const uint16_t *)(const void *)(file + w->route->resets_offset[l]);
-    }
+    for (uint32_t l = 0; l < w->image->n_lanes; l++)
+        routed.views[l] = *first;
+    follow_burst(w, 0);
 }
 
 /* Traits that one of them has, and those that all have. */

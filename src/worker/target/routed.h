@@ -30,6 +30,11 @@ struct ab_routed {           /* of one lane */
 
 /* Maps the placement. */
 void ab_routed_map(struct ab_worker *w);
+/* routed_map.c: its file alone, and the part of a burst in place of the last one's. */
+void ab_routed_map_file(struct ab_worker *w);
+void ab_routed_bring_in(struct ab_worker *w, uint32_t last, uint32_t next);
+/* Between two bursts, while no lane is in one: all views go on with the next. */
+void ab_routed_enter_burst(struct ab_worker *w, uint32_t last, uint32_t next);
 /* Opens all heaps of it; `face` looks like that of one heap, for whatever is not timed. */
 void ab_routed_open(struct ab_worker *w, struct ab_heap_face *face);
 /* For one thread that carries out the ops of all lanes: what it passes as heap for those of `lane`,

@@ -185,14 +185,19 @@ static void put_threads(struct ab_html *h, const struct ab_overview *o)
     ab_plot_end(&plot);
 }
 
-void ab_page_trace(struct ab_html *h, const struct ab_report *report)
+void ab_page_overview(struct ab_html *h, const struct ab_overview *o)
 {
-    const struct ab_overview *o = report->session->overview;
-    if (o == NULL || o->n_calls == 0)
+    if (o->n_calls == 0)
         return;
     ab_page_figures_begin(h);
     put_lifetimes(h, o);
     put_live(h, o);
     put_threads(h, o);
     ab_page_figures_end(h);
+}
+
+void ab_page_trace(struct ab_html *h, const struct ab_report *report)
+{
+    if (report->session->overview != NULL)
+        ab_page_overview(h, report->session->overview);
 }

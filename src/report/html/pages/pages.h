@@ -74,6 +74,9 @@ const char *ab_page_cut(char *buf, size_t cap, const char *name, unsigned most);
 void ab_page_table_begin(struct ab_html *h, const char *caption, const char *const *columns);
 void ab_page_table_end(struct ab_html *h);
 
+/* Pictures of a trace: sizes and lifetimes, live memory, threads (page_trace.c). */
+void ab_page_overview(struct ab_html *h, const struct ab_overview *overview);
+
 #define AB_PAGE(id, title, function) \
     void function(struct ab_html *h, const struct ab_report *report);
 #include "report/html/pages/pages.def"

@@ -2,7 +2,7 @@
  *
  * Holds the two files inside the program, and their digests.
  */
-#include "report/html/assets.h"
+#include "report/html/frame/assets.h"
 
 #include "result/hdr_encode.h"
 
