@@ -289,7 +289,8 @@ static bool start_image(const struct fork_point *from)
     struct ab_spool_image *image = p->tails != NULL ? ab_program_make_image(&p->generation, &why)
                                                     : NULL;
     if (image == NULL) {
-        ab_exec_note_failure(ab_program_name(), why);
+        if (why != AB_SPOOL_FULL) /* else it began when recording was over */
+            ab_exec_note_failure(ab_program_name(), why);
         return false;
     }
     image->pid = ab_process_id();

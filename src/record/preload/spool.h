@@ -51,6 +51,7 @@ enum ab_spool_stop { /* why recording stopped before the program did */
                      AB_SPOOL_NO_FILE, /* it cannot be opened again: chroot, other user, no descriptor left */
                      AB_SPOOL_NO_SLOT, /* more threads at the same time than slots */
                      AB_SPOOL_ENOUGH,  /* as was asked for: so many events, */
+                     AB_SPOOL_FULL,    /* so many bytes of spool, */
                      AB_SPOOL_TIME_UP, /* so much time, */
                      AB_SPOOL_SIGNAL,  /* until a signal came, */
                      AB_SPOOL_ENDED,   /* until the command had ended */
@@ -144,6 +145,8 @@ struct ab_spool_control {
     uint32_t stop;                  /* enum ab_spool_stop: recording is over for all */
     uint64_t most_events;           /* 0 = any number */
     int64_t n_events;               /* counted when a half is full */
+    uint64_t most_bytes;            /* of all files of the spool; 0 = any number */
+    uint64_t n_bytes;               /* of them, counted ahead of their being written */
     uint32_t n_starts_lost;         /* that there was no place for */
     uint32_t site_depth;            /* calls of a stack that are recorded; 0 = none */
     uint32_t has_time;              /* every event gets a stamp of its own */
