@@ -189,13 +189,13 @@ static const struct ab_option_info table[] = {
     {"burst", "N",
      "replay in bursts of N calls, 256 to 2^30; each is loaded while nothing is\n"
      "measured; 0: load the whole trace (default: see --tape-mem)",
-     "What runs", 0, REPLAY, COUNT(burst_events, AB_BURST_LEAST, AB_BURST_MAX), .zero = "0",
-     GIVEN(has_burst), .range = "0, or 256 to 2^30", RARE},
+     "What runs", 0, REPLAY | ADVISE, COUNT(burst_events, AB_BURST_LEAST, AB_BURST_MAX),
+     .zero = "0", GIVEN(has_burst), .range = "0, or 256 to 2^30", RARE},
     {"tape-mem", "SIZE|N%",
      "memory for the prepared trace, about 8 bytes per call; a longer trace is\n"
      "replayed in bursts of this size, from a file in $TMPDIR or /var/tmp\n"
      "(default: 25% of available memory)",
-     "What runs", 0, REPLAY, SPECIAL(ab_option_tape_mem), RARE},
+     "What runs", 0, REPLAY | ADVISE, SPECIAL(ab_option_tape_mem), RARE},
     {"rounds", "N",
      "number of rounds; each runs every back end once, in random order;\n"
      "fewer than 6 distinguish nothing from noise (default: 10)",
