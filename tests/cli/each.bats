@@ -245,16 +245,18 @@ write_trace() {
     expect_code 0
     bench compare a.json a.json --json c.json
     expect_code 0
-    expect_json '[.cells[] | select(.iteration == "frame" and .backend == "glibc") | .metric] == ["p50", "p99", "missed_percent"]' c.json
-    expect_json '.cells[] | select(.backend == "glibc" and .iteration != null and .metric == "p50") | .op == null and .ratio == 1 and .low <= 1 and .high >= 1 and .n_base == 6' c.json
-    expect_json '.cells[] | select(.backend == "glibc" and .metric == "missed_percent") | .ratio == 1 and .base == 0 and .direction == "~"' c.json
+    expect_json '[.comparisons[0].cells[] | select(.iteration == "frame" and .backend == "glibc") | .metric] == ["p50", "p99", "missed_percent"]' c.json
+    expect_json '.comparisons[0].cells[] | select(.backend == "glibc" and .iteration != null and .metric == "p50") | .op == null and .ratio == 1 and .low <= 1 and .high >= 1 and .n_base == 6' c.json
+    expect_json '.comparisons[0].cells[] | select(.backend == "glibc" and .metric == "missed_percent") | .ratio == 1 and .base == 0 and .direction == "~"' c.json
     grep -q 'frames frame p50' "$OUT/stdout"
-    jq '(.iterations[] | select(.backend == "glibc")) |= (.budget_ns = 1e9)' a.json >b.json
+    write_frames 1s
+    allocbench run frames.yaml -b glibc --rounds 1 --passes throughput,tail --json b.json >out 2>&1
     allocbench compare a.json b.json --json d.json >out 2>&1 || cat out
-    expect_json 'any(.notes[]; test("budget of an iteration: 60 s, now 1 s"))' d.json
-    expect_json '[.cells[] | select(.metric == "missed_percent")] == []' d.json
-    jq 'del(.iterations)' a.json >b.json
+    expect_json 'any(.comparisons[0].notes[]; test("budget of an iteration: 60 s, now 1 s"))' d.json
+    expect_json '[.comparisons[0].cells[] | select(.metric == "missed_percent")] == []' d.json
+    sed -i /each/d frames.yaml
+    allocbench run frames.yaml -b glibc --rounds 1 --passes throughput,tail --json b.json >out 2>&1
     allocbench compare a.json b.json --json d.json >out 2>&1 || cat out
-    expect_json 'any(.notes[]; test("iterations were timed in the base alone"))' d.json
-    expect_json '[.cells[] | select(.iteration != null)] == []' d.json
+    expect_json 'any(.comparisons[0].notes[]; test("iterations were timed in the base alone"))' d.json
+    expect_json '[.comparisons[0].cells[] | select(.iteration != null)] == []' d.json
 }
