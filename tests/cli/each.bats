@@ -44,6 +44,15 @@ Y
     diff <(grep -A8 'per frame' "$OUT/stdout") <(grep -A8 'per frame' again)
 }
 
+@test "what timing a call takes is that of the mapping" {
+    write_frames 60s
+    bench run frames.yaml -b slab --rounds 1 --passes throughput,tail --map 'frame=arena,*=glibc' \
+        --map 'parts=pool,frame=arena,*=glibc' --map 'frame=arena,*=slab' --json r.json
+    expect_code 0
+    expect_json '[.iterations[] | {key: .backend, value: .call_ns}] | from_entries
+        | .["@map"] > 0 and .["@map2"] > 0 and .["@map3"] == .["@map"] and .["@map2"] != .["@map"]' r.json
+}
+
 @test "a budget that no allocator keeps is missed, none is missed without a budget" {
     write_frames 1ns
     bench run frames.yaml -b glibc --map '*=glibc' --rounds 1 --passes throughput,tail --json r.json
