@@ -261,7 +261,7 @@ write_trace() {
     write_frames 1s
     allocbench run frames.yaml -b glibc --rounds 1 --passes throughput,tail --json b.json >out 2>&1
     allocbench compare a.json b.json --json d.json >out 2>&1 || cat out
-    expect_json 'any(.comparisons[0].notes[]; test("budget of an iteration: 60 s, now 1 s"))' d.json
+    expect_json 'any(.comparisons[0].notes[]; test("budget of an iteration: 60.0 s, now 1.00 s"))' d.json
     expect_json '[.comparisons[0].cells[] | select(.metric == "missed_percent")] == []' d.json
     sed -i /each/d frames.yaml
     allocbench run frames.yaml -b glibc --rounds 1 --passes throughput,tail --json b.json >out 2>&1
