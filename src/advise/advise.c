@@ -6,13 +6,14 @@
 
 #include "advise/group_stats.h"
 #include "advise/heaps.h"
+#include "advise/nests.h"
 #include "advise/proposal.h"
 #include "base/bits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const kinds[AB_ADVICE_KIND_COUNT] = {"keep",   "stack", "frame",
+static const char *const kinds[AB_ADVICE_KIND_COUNT] = {"keep",   "stack", "frame", "nested",
                                                         "double", "pool",  "slab"};
 
 const char *ab_advice_kind_name(enum ab_advice_kind kind)
@@ -35,6 +36,8 @@ static enum ab_status find_heaps(const struct ab_advise_plan *plan, struct ab_si
     for (int turn = 0; turn < 2; turn++) {
         for (size_t i = 0; i < groups->n; i++)
             ab_proposal_find(out, &groups->items[i], turn == 0);
+        if (!plan->is_flat)
+            AB_TRY(ab_nests_find(plan, groups, out, err));
         AB_TRY(ab_heaps_make(plan, groups, out, &has_broken_stack, err));
         if (!has_broken_stack)
             break;

@@ -23,12 +23,13 @@ enum ab_advice_kind {
     AB_ADVICE_KEEP,   /* the general malloc */
     AB_ADVICE_STACK,  /* dies in its scope, the youngest first: mark and release */
     AB_ADVICE_FRAME,  /* dies in its scope: an arena that is reset at its end */
+    AB_ADVICE_NESTED, /* dies in a shorter scope within it: an arena of its own, mark and release */
     AB_ADVICE_DOUBLE, /* dies by the end of the next one: two arenas in turn */
     AB_ADVICE_POOL,   /* one size, many at a time */
     AB_ADVICE_SLAB,   /* few small sizes */
     AB_ADVICE_KIND_COUNT
 };
-/* "keep" "stack" "frame" "double" "pool" "slab", as in JSON. */
+/* "keep" "stack" "frame" "nested" "double" "pool" "slab", as in JSON. */
 const char *ab_advice_kind_name(enum ab_advice_kind kind);
 
 enum {
@@ -72,8 +73,11 @@ struct ab_advice_group {
     uint32_t thread;                 /* the first of them */
     uint32_t lives[AB_ADVICE_LIVES]; /* of freed blocks, by log2 of the calls between */
     struct ab_advice_survivor survivors[AB_ADVICE_SURVIVORS];
-    uint64_t n_survivors; /* in_next + later; more than are kept, maybe */
+    uint64_t n_survivors;    /* in_next + later; more than are kept, maybe */
+    uint64_t n_stragglers;   /* blocks that outlived the nested scopes that the others show */
+    uint64_t straggler_size; /* of the first of them */
     enum ab_advice_kind kind;
+    uint32_t nest;   /* AB_ADVICE_NESTED: groups of one number share their scopes */
     const char *why; /* of the kind: the end of a sentence */
     uint32_t heap;   /* index in heaps, AB_ADVICE_NO_HEAP */
 };
@@ -82,12 +86,15 @@ struct ab_advice_heap {
     char name[8];      /* "A", "B", … in the order of calls */
     char backend[160]; /* as a rule of --map says it: "arena:reserve=512KiB" */
     enum ab_advice_kind kind;
+    uint32_t nest; /* as of its groups */
     uint32_t n_groups;
     uint64_t calls, bytes;
     uint64_t size_most; /* of a block; of a pool: the size of its slots */
     uint64_t align;     /* of its blocks */
     uint64_t most_blocks,
-        most_bytes;           /* measured: live at one time; of an arena what one scope takes */
+        most_bytes;           /* measured: live at one time; of an arena what one scope takes, of
+                                 a nested one what one of its own does */
+    uint64_t n_nested;        /* AB_ADVICE_NESTED: times that it was filled and empty again */
     uint64_t capacity_blocks; /* pool: most_blocks and a margin; else 0 */
     uint64_t capacity_bytes;  /* most_bytes and a margin, of each of two if double; 0 = no limit */
     uint32_t n_threads;       /* that allocate from it; 2 = two or more */
@@ -118,6 +125,7 @@ struct ab_advise_plan {
     bool is_of_thread;          /* they are those of `thread`: blocks of others are in no scope */
     uint32_t thread;
     bool is_marked; /* they are marks of the program; else they were found */
+    bool is_flat;   /* scopes within scopes are not looked for */
     /* The name of a frame; what is not known is "" and 0. NULL = no frame has one. */
     void (*name)(void *user, const struct ab_site_table *table, const struct ab_site_frame *frame,
                  struct ab_symbol *out);

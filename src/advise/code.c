@@ -31,11 +31,9 @@ static uint32_t heap_of(const struct ab_advice *a, const struct ab_advice_group 
 
 static void plain_name(const struct ab_advice_heap *heap, char *buf, size_t cap)
 {
-    static const char *const names[AB_ADVICE_KIND_COUNT] = {[AB_ADVICE_KEEP] = "malloc",
-                                                            [AB_ADVICE_STACK] = "stack",
-                                                            [AB_ADVICE_FRAME] = "frame",
-                                                            [AB_ADVICE_DOUBLE] = "frames",
-                                                            [AB_ADVICE_SLAB] = "slab"};
+    static const char *const names[AB_ADVICE_KIND_COUNT] = {
+        [AB_ADVICE_KEEP] = "malloc",   [AB_ADVICE_STACK] = "stack",   [AB_ADVICE_FRAME] = "frame",
+        [AB_ADVICE_NESTED] = "nested", [AB_ADVICE_DOUBLE] = "frames", [AB_ADVICE_SLAB] = "slab"};
     if (heap->kind == AB_ADVICE_POOL)
         snprintf(buf, cap, "pool_%" PRIu64, heap->size_most);
     else
@@ -92,6 +90,8 @@ static const char *what(const struct ab_advice_heap *heap)
 {
     static const char *const texts[AB_ADVICE_KIND_COUNT] = {
         [AB_ADVICE_STACK] = "a stack, freed the youngest first",
+        [AB_ADVICE_NESTED] =
+            "an arena of a scope within the scope, at whose end all is dead: no free",
         [AB_ADVICE_FRAME] = "an arena that is reset when the scope ends: no free",
         [AB_ADVICE_DOUBLE] = "two arenas in turn, for blocks that live on in the next scope",
         [AB_ADVICE_POOL] = "a pool of equal slots",
@@ -107,6 +107,9 @@ static void add_instruction(struct ab_text *out, const struct ab_advice_heap *he
     if (heap->kind == AB_ADVICE_STACK)
         ab_text_addf(out, "\n *       m = %s_begin() before it, %s_end(m) instead of free(p)", name,
                      name);
+    else if (heap->kind == AB_ADVICE_NESTED)
+        ab_text_addf(out, "%s\n *       m = %s_begin() and %s_end(m) around the nested scope",
+                     g->frees != 0 ? ", its free() goes" : "", name, name);
     else if (has_scopes(heap))
         ab_text_add(out, g->frees != 0 ? ", its free() goes" : "");
     else
@@ -155,6 +158,8 @@ static void add_placement(struct ab_text *out, const struct ab_advice *a)
         ab_code_name(a, i, name, sizeof name);
         ab_text_addf(out, " *\n * %s: %s, %.1f %% of the calls\n", name, what(heap),
                      share(heap->calls, a->calls));
+        if (heap->kind == AB_ADVICE_NESTED)
+            ab_text_addf(out, " *   %" PRIu64 " nested scopes in the trace\n", heap->n_nested);
         add_places(out, a, (uint32_t)i, name);
     }
     for (size_t i = 0; i < a->n_groups; i++)

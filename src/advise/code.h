@@ -9,7 +9,7 @@
  *     NAME_alloc, NAME_alloc_zeroed    as malloc; NAME is that of the heap, as ab_code_name gives it
  *     NAME_resize                      where a block can grow: arenas, stacks, slabs
  *     NAME_free                        of what is used again one by one: pools, slabs
- *     NAME_begin, NAME_end             of stacks: a save point, and back to it
+ *     NAME_begin, NAME_end             of stacks and nested scopes: a save point, and back to it
  */
 #ifndef AB_ADVISE_CODE_H
 #define AB_ADVISE_CODE_H

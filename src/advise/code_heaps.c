@@ -149,10 +149,15 @@ static const struct pieces shared_arena_pieces = {shared_objects, "", shared_ope
 static const struct pieces shared_pieces = {shared_objects, shared_interface, shared_open_end,
                                             "    ab_%_shared_close(advised_@);\n", ""};
 
+/* It goes back to save points, not to its beginning at the end of a scope. */
+static bool has_marks(const struct ab_advice_heap *heap)
+{
+    return heap->kind == AB_ADVICE_STACK || heap->kind == AB_ADVICE_NESTED;
+}
+
 static bool is_arena(const struct ab_advice_heap *heap)
 {
-    return heap->kind == AB_ADVICE_STACK || heap->kind == AB_ADVICE_FRAME ||
-           heap->kind == AB_ADVICE_DOUBLE;
+    return has_marks(heap) || heap->kind == AB_ADVICE_FRAME || heap->kind == AB_ADVICE_DOUBLE;
 }
 
 const char *ab_code_heaps_header(const struct ab_advice_heap *heap)
@@ -218,7 +223,7 @@ static uint64_t align_of(const struct ab_advice_heap *heap)
 /* Whose code names the alignment. */
 static bool needs_align(const struct ab_advice_heap *heap)
 {
-    bool resizes_aligned = (heap->kind == AB_ADVICE_FRAME || heap->kind == AB_ADVICE_STACK) &&
+    bool resizes_aligned = is_arena(heap) && heap->kind != AB_ADVICE_DOUBLE &&
                            !ab_code_heaps_is_shared(heap);
     return heap->kind == AB_ADVICE_POOL || resizes_aligned || align_of(heap) > 16;
 }
@@ -230,7 +235,9 @@ static void add_numbers(struct ab_text *out, const struct ab_advice_heap *heap, 
         add_number(out, heap, name, "ALIGN", align_of(heap), "");
     if (is_arena(heap)) {
         snprintf(why, sizeof why, "measured: %" PRIu64 " %s", heap->most_bytes,
-                 heap->kind == AB_ADVICE_STACK ? "at a time" : "in one scope");
+                 heap->kind == AB_ADVICE_STACK    ? "at a time"
+                 : heap->kind == AB_ADVICE_NESTED ? "in one nested scope"
+                                                  : "in one scope");
         add_number(out, heap, name, "BYTES", arena_bytes(heap), why);
     } else if (heap->kind == AB_ADVICE_POOL) {
         snprintf(why, sizeof why, "measured: %" PRIu64 " at a time", heap->most_blocks);
@@ -303,7 +310,7 @@ void ab_code_heaps_interface(const struct ab_advice_heap *heap, const char *name
     add_alloc(out, heap, name);
     add_zeroed(out, heap, name);
     add(out, heap, name, pieces_of(heap)->interface);
-    if (heap->kind == AB_ADVICE_STACK)
+    if (has_marks(heap))
         add(out, heap, name, is_shared ? shared_stack : stack_interface);
     add_resize(out, heap, name);
 }
@@ -358,6 +365,6 @@ void ab_code_heaps_implementation(const struct ab_advice_heap *heap, const char 
 void ab_code_heaps_scope_end(const struct ab_advice_heap *heap, const char *name,
                              struct ab_text *out)
 {
-    if (heap->kind != AB_ADVICE_STACK)
+    if (!has_marks(heap))
         add(out, heap, name, pieces_of(heap)->scope_end);
 }

@@ -19,6 +19,7 @@ enum {
     BACKEND_MOST = 40, /* characters of a back end */
     MARGIN = 4,        /* a quarter more */
     ARENA_STEP = 1 << 16,
+    NESTED_STEP = 1 << 12,
     POOL_STEP = 16
 };
 
@@ -34,7 +35,8 @@ struct fitting {
 
 static bool is_of_heap(const struct ab_advice_heap *h, const struct ab_advice_group *g)
 {
-    return h->kind == g->kind && (g->kind != AB_ADVICE_POOL || h->size_most == ab_proposal_slot(g));
+    return h->kind == g->kind && h->nest == g->nest &&
+           (g->kind != AB_ADVICE_POOL || h->size_most == ab_proposal_slot(g));
 }
 
 /* Groups come with the most calls first: where heaps run out, those with few stay where they are. */
@@ -55,7 +57,7 @@ static void place(struct fitting *f, struct ab_advice_group *g)
     f->n_text += text;
     struct ab_advice_heap *h = &a->heaps[i];
     if (i == a->n_heaps) {
-        *h = (struct ab_advice_heap){.kind = g->kind, .is_local = true};
+        *h = (struct ab_advice_heap){.kind = g->kind, .nest = g->nest, .is_local = true};
         a->n_heaps++;
     }
     g->heap = (uint32_t)i;
@@ -112,7 +114,8 @@ static void ended(void *user, const struct ab_life *life, bool is_youngest,
     (void)call;
     if (kind == AB_ADVICE_STACK && !is_youngest)
         f->has_broken_stack = true;
-    if ((kind == AB_ADVICE_FRAME && scopes > 0) || (kind == AB_ADVICE_DOUBLE && scopes > 1))
+    bool is_of_one = kind == AB_ADVICE_FRAME || kind == AB_ADVICE_NESTED;
+    if ((is_of_one && scopes > 0) || (kind == AB_ADVICE_DOUBLE && scopes > 1))
         f->has_survivor = true;
 }
 
@@ -157,6 +160,11 @@ static void size_heap(const struct ab_life_owner *o, struct ab_advice_heap *h)
     if (h->kind == AB_ADVICE_POOL) {
         h->capacity_blocks = with_margin(h->most_blocks, POOL_STEP);
         h->capacity_bytes = h->capacity_blocks * h->size_most;
+    } else if (h->kind == AB_ADVICE_NESTED) {
+        h->most_blocks = o->fill_most_blocks;
+        h->most_bytes = o->fill_most_bytes;
+        h->n_nested = o->n_fills;
+        h->capacity_bytes = with_margin(h->most_bytes, NESTED_STEP);
     } else if (h->kind != AB_ADVICE_SLAB) {
         h->capacity_bytes = with_margin(h->most_bytes, ARENA_STEP);
     }
@@ -185,6 +193,21 @@ static void name_backend(const struct ab_advice *a, struct ab_advice_heap *h)
     }
 }
 
+/* Heaps of one name would be one in a mapping. */
+static void part_nested(struct ab_advice *a)
+{
+    for (size_t i = 0; i < a->n_heaps; i++) {
+        struct ab_advice_heap *h = &a->heaps[i];
+        for (size_t k = 0; h->kind == AB_ADVICE_NESTED && k < a->n_heaps; k++) {
+            if (k == i || strcmp(a->heaps[k].backend, h->backend) != 0)
+                continue;
+            h->capacity_bytes += NESTED_STEP;
+            name_backend(a, h);
+            k = SIZE_MAX; /* from the first one again */
+        }
+    }
+}
+
 enum ab_status ab_heaps_make(const struct ab_advise_plan *plan, struct ab_site_groups *groups,
                              struct ab_advice *out, bool *has_broken_stack, struct ab_err *err)
 {
@@ -199,6 +222,7 @@ enum ab_status ab_heaps_make(const struct ab_advise_plan *plan, struct ab_site_g
         name_backend(out, h);
     }
     if (status == AB_OK) {
+        part_nested(out);
         *has_broken_stack = f.has_broken_stack;
     }
     ab_lives_fini(&f.lives);

@@ -43,6 +43,8 @@ static void count(const struct ab_lives *l, struct ab_life_owner *o, uint64_t by
     }
     o->scope_blocks++;
     o->scope_bytes += bytes;
+    o->fill_blocks++;
+    o->fill_bytes += bytes;
     o->bytes += bytes;
     o->most_blocks = o->blocks > o->most_blocks ? o->blocks : o->most_blocks;
     o->most_bytes = o->bytes > o->most_bytes ? o->bytes : o->most_bytes;
@@ -50,6 +52,9 @@ static void count(const struct ab_lives *l, struct ab_life_owner *o, uint64_t by
                                                                   : o->scope_most_blocks;
     o->scope_most_bytes = o->scope_bytes > o->scope_most_bytes ? o->scope_bytes
                                                                : o->scope_most_bytes;
+    o->fill_most_blocks = o->fill_blocks > o->fill_most_blocks ? o->fill_blocks
+                                                               : o->fill_most_blocks;
+    o->fill_most_bytes = o->fill_bytes > o->fill_most_bytes ? o->fill_bytes : o->fill_most_bytes;
 }
 
 /* `scope`: in which the block was allocated first. */
@@ -66,7 +71,10 @@ static void begin(struct ab_lives *l, const struct ab_event *e, uint32_t owner, 
     if (o->youngest != 0)
         l->slots[o->youngest - 1].younger = e->slot + 1;
     o->youngest = e->slot + 1;
-    o->blocks++;
+    if (o->blocks++ == 0) {
+        o->n_fills++;
+        o->fill_blocks = o->fill_bytes = 0;
+    }
     count(l, o, l->slots[e->slot].size);
     if (l->given != NULL)
         l->given(l->user, e, owner);

@@ -25,6 +25,9 @@ struct ab_life_owner { /* what is live of it */
     uint64_t blocks, bytes, most_blocks, most_bytes;
     uint64_t scope, scope_blocks, scope_bytes; /* asked for in this scope so far */
     uint64_t scope_most_blocks, scope_most_bytes;
+    uint64_t n_fills;                 /* times that it was empty and got a block */
+    uint64_t fill_blocks, fill_bytes; /* asked for since the last of these */
+    uint64_t fill_most_blocks, fill_most_bytes;
 };
 
 struct ab_lives {               /* begins as {0}, but for what is said to be given */

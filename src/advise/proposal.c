@@ -72,4 +72,6 @@ void ab_proposal_find(const struct ab_advice *a, struct ab_advice_group *g, bool
 {
     g->kind = kind_of(a, g, is_stack_allowed, &g->why);
     g->heap = AB_ADVICE_NO_HEAP;
+    g->nest = 0;
+    g->n_stragglers = g->straggler_size = 0;
 }

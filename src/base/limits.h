@@ -8,4 +8,8 @@
 #define AB_PARAMS_MAX 16 /* settings of a back end */
 #define AB_WORST_MAX 16  /* slowest ops that are kept of a phase and kind */
 
+/* What the allocator may take of an iteration: of workloads, replays and advice. */
+#define AB_ITERATION_BUDGET_MOST_NS 60000000000
+#define AB_ITERATION_BUDGET_RANGE "must be from 1ns to 60s"
+
 #endif

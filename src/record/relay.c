@@ -187,6 +187,8 @@ enum ab_status ab_relay_open(const char *folder, struct ab_relay_wish wish, stru
     }
     r->control->server = (uint32_t)getpid();
     r->control->most_events = wish.most_events;
+    r->control->most_bytes = wish.most_bytes;
+    r->control->n_bytes = sizeof *r->control;
     r->control->site_depth = wish.site_depth;
     r->control->has_time = wish.has_time;
     for (size_t i = 0; i < wish.n_functions && i < AB_SPOOL_HOOKS; i++) {

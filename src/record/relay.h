@@ -17,6 +17,7 @@ struct ab_relay;
 
 struct ab_relay_wish {            /* what is to be recorded */
     uint64_t most_events;         /* 0 = any number */
+    uint64_t most_bytes;          /* of the spool; 0 = any number */
     uint32_t site_depth;          /* calls of each stack; 0 = no call sites */
     bool has_time;                /* a time for each event */
     const char *const *functions; /* whose calls are marked; at most AB_SPOOL_HOOKS are */

@@ -8,11 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *op_name(const struct ab_metric *m)
-{
-    return m->memory != NULL ? ab_memory_at_names[m->at] : ab_result_op_name(m->op);
-}
-
 /* Can it take part? Else says why not. */
 static bool has_numbers(const struct ab_session *s, uint32_t backend, const char *name,
                         struct ab_claim_result *r)
@@ -54,18 +49,17 @@ bool ab_claims_measure(const struct ab_claim *claims, size_t n, struct ab_sessio
     for (size_t i = 0; i < n; i++) {
         const struct ab_gate *g = &claims[i].figure;
         const struct ab_metric *m = &g->metric;
-        enum ab_field_better better = m->field != NULL ? m->field->better : m->memory->better;
         r[i] = (struct ab_claim_result){
             .text = g->text,
             .place = g->place,
             .says = claims[i].says,
             .source = claims[i].source,
             .phase = m->phase,
-            .op = op_name(m),
+            .op = ab_metric_of(m),
             .stat = ab_metric_name(m),
             .backend = g->name,
             .base = g->other_name,
-            .is_higher_better = better == AB_FIELD_HIGHER,
+            .is_higher_better = ab_metric_better(m) == AB_FIELD_HIGHER,
             .claimed = g->bound,
             .measured = NAN,
             .low = NAN,

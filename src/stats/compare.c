@@ -10,6 +10,7 @@
 #include "core/grow.h"
 #include "stats/compare_drift.h"
 #include "stats/compare_notes.h"
+#include "stats/metric/metric_iterations.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -148,6 +149,9 @@ bool ab_compare_is_alike(const struct ab_session *base, const struct ab_session 
                          const struct ab_metric *m)
 {
     const struct ab_counting *a = &base->counting, *b = &now->counting;
+    double was, is;
+    if (!ab_metric_iterations_are_alike(base, now, m, &was, &is))
+        return false;
     return strcmp(ab_metric_name(m), "instr_per_op") != 0 ||
            (strcmp(a->method, b->method) == 0 && a->n_ops == b->n_ops);
 }
@@ -162,7 +166,7 @@ static bool add_metric(const struct pair *p, const struct ab_metric *m)
     if (cell == NULL || !measure(p, m, ab_metric_of_round, &cell->effect))
         return false;
     cell->phase = m->phase;
-    cell->op = ab_metric_is_latency(m) ? ab_result_op_name(m->op) : NULL;
+    cell->op = ab_metric_is_latency(m) || m->iteration != NULL ? ab_metric_of(m) : NULL;
     cell->metric = ab_metric_name(m);
     cell->unit = ab_metric_unit(m);
     cell->base = base;

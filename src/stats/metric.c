@@ -5,7 +5,8 @@
  */
 #include "stats/metric.h"
 
-#include "stats/metric_dist.h"
+#include "stats/metric/metric_dist.h"
+#include "stats/metric/metric_iterations.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,12 +26,35 @@ const struct ab_memory_field ab_drain_fields[AB_DRAIN_COUNT] = {
 
 const char *ab_metric_unit(const struct ab_metric *m)
 {
-    return m->field != NULL ? m->field->unit : m->memory->unit;
+    return m->iteration != NULL ? m->iteration->unit
+           : m->field != NULL   ? m->field->unit
+                                : m->memory->unit;
 }
 
 const char *ab_metric_name(const struct ab_metric *m)
 {
-    return m->field != NULL ? m->field->name : m->memory->name;
+    return m->iteration != NULL ? m->iteration->name
+           : m->field != NULL   ? m->field->name
+                                : m->memory->name;
+}
+
+const char *ab_metric_of(const struct ab_metric *m)
+{
+    return m->iteration != NULL ? m->each
+           : m->memory != NULL  ? ab_memory_at_names[m->at]
+                                : ab_result_op_name(m->op);
+}
+
+enum ab_field_better ab_metric_better(const struct ab_metric *m)
+{
+    return m->field != NULL    ? m->field->better
+           : m->memory != NULL ? m->memory->better
+                               : AB_FIELD_LOWER;
+}
+
+bool ab_metric_is_count(const struct ab_metric *m)
+{
+    return m->iteration == &ab_iteration_fields[AB_ITERATION_MISSED];
 }
 
 bool ab_metric_is_latency(const struct ab_metric *m)
@@ -54,6 +78,8 @@ static const struct ab_memory *find_memory(const struct ab_session *s, uint32_t 
 double ab_metric_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                           uint32_t round)
 {
+    if (m->iteration != NULL)
+        return ab_metric_iterations_value(s, backend, m, round);
     if (ab_metric_is_dist(m))
         return ab_metric_dist_value(s, backend, m, round);
     if (m->memory != NULL) {
@@ -143,6 +169,8 @@ static double folded(const struct ab_session *s, uint32_t backend, const struct 
 
 double ab_metric_value(const struct ab_session *s, uint32_t backend, const struct ab_metric *m)
 {
+    if (m->iteration != NULL)
+        return ab_metric_iterations_value(s, backend, m, AB_ITERATIONS_ALL_ROUNDS);
     if (ab_metric_is_dist(m))
         return ab_metric_dist_value(s, backend, m, AB_DIST_ALL_ROUNDS);
     if (m->field != NULL && m->field->group == AB_FIELD_QUANTILE)
@@ -227,7 +255,9 @@ static uint64_t timed_ops(const struct ab_session *s, uint32_t backend, const st
 
 enum ab_pass ab_metric_pass(const struct ab_metric *m)
 {
-    return m->field != NULL ? ab_field_pass(m->field) : AB_PASS_MEMORY;
+    return m->iteration != NULL ? AB_PASS_TAIL
+           : m->field != NULL   ? ab_field_pass(m->field)
+                                : AB_PASS_MEMORY;
 }
 
 /* Of --instr. */
@@ -250,7 +280,9 @@ void ab_metric_why_missing(const struct ab_session *s, uint32_t backend, const s
     ab_pass_why_missing(s, ab_metric_pass(m), buf, cap);
     if (buf[0] != 0)
         return;
-    if (ab_metric_is_dist(m)) {
+    if (m->iteration != NULL) {
+        ab_metric_iterations_why(s, backend, m, buf, cap);
+    } else if (ab_metric_is_dist(m)) {
         ab_metric_dist_why(s, backend, m, buf, cap);
     } else if (m->memory != NULL) {
         const struct ab_memory *r = NULL;

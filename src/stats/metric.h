@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One number of one phase, wherever in a session it stands: a field of the results of an op, or
- * of the memory records of a place. What gates bound and claims are about.
+ * One number of one phase, wherever in a session it stands: a field of the results of an op, of the
+ * memory records of a place, or of its iterations. What gates bound and claims are about.
  */
 #ifndef AB_STATS_METRIC_H
 #define AB_STATS_METRIC_H
@@ -9,10 +9,14 @@
 #include "result/passes.h"
 #include "stats/aggregate.h"
 
+struct ab_iteration_field; /* stats/metric/metric_iterations.h */
+
 struct ab_metric {
     const char *phase;
-    const struct ab_field *field;         /* of the results of `op`; NULL = */
-    const struct ab_memory_field *memory; /* of the memory records `at` */
+    const struct ab_field *field;               /* of the results of `op`; NULL = */
+    const struct ab_memory_field *memory;       /* of the memory records `at`; NULL = */
+    const struct ab_iteration_field *iteration; /* of its iterations, which are called `each` */
+    const char *each;
     unsigned op;
     enum ab_memory_at at;
 };
@@ -27,6 +31,11 @@ extern const struct ab_memory_field ab_drain_fields[AB_DRAIN_COUNT];
 
 const char *ab_metric_unit(const struct ab_metric *m);
 const char *ab_metric_name(const struct ab_metric *m); /* of the field */
+/* "alloc", "footprint_peak", "frame": what is between the phase and the name. */
+const char *ab_metric_of(const struct ab_metric *m);
+enum ab_field_better ab_metric_better(const struct ab_metric *m);
+/* A whole number that `=` may bound? */
+bool ab_metric_is_count(const struct ab_metric *m);
 /* Service time of single ops, so bounded below by the clock's floor? */
 bool ab_metric_is_latency(const struct ab_metric *m);
 

@@ -36,11 +36,27 @@ expect_answers() { # KIND SEED
 
 # bats test_tags=full
 @test "a guest for each kind of placement: found with ten seeds" {
-    for kind in stack arena double pool slab keep; do
+    for kind in stack arena nested double pool slab keep; do
         for seed in 1 2 3 4 5 6 7 8 9 10; do
             expect_answers "$kind" "$seed"
         done
     done
+}
+
+@test "a scope within the scope has an arena of its own; what outlives it is named and stays out" {
+    expect_answers nested 11
+    read -r _ name place < <(grep '^straggler:' "$OUT/says")
+    jq -r '.groups[] | select(.outlived_nested > 0) | "\(.function) \(.file):\(.line)"' \
+        "$OUT/advice.json" >"$OUT/stragglers"
+    [ "$(cat "$OUT/stragglers")" = "$name $place" ] || fail "named: $(cat "$OUT/stragglers"), not $name $place"
+    jq -e '.nesting.taken and .nesting.nested.memory_bytes < .nesting.flat.memory_bytes
+        and (.heaps | map({(.kind): .nested_scopes}) | add) == {nested: 2400, frame: null}
+        and ([.heaps[].backend] | unique | length == 2)' "$OUT/advice.json"
+    printf '*=glibc\n' >>"$OUT/rules"
+    jq -r '. as $a | .groups[] | select(.heap) | "\(.rule)=\(.heap as $h
+        | $a.heaps[] | select(.name == $h) | .backend)"' "$OUT/advice.json" >>"$OUT/rules"
+    bench replay "$OUT/t.abt" -q -b glibc --map "@$OUT/rules" --passes throughput --rounds 1
+    expect_code 0
 }
 
 @test "stack, arena, pool and malloc are told apart" {

@@ -51,6 +51,18 @@ TRACE=$ROOT/traces/sqlite-index.abt
     expect_code 0
 }
 
+@test "a trace in bursts has the advice of the whole" {
+    for n in 0 1000; do
+        bench advise "$TRACE" --rounds 1 -b slab --burst $n --json "$OUT/$n.json" -q
+        expect_code 0
+        expect_json '.heaps | length > 0 and all(.alone.reason == null and .alone.memory_bytes > 0)' "$OUT/$n.json"
+        jq 'del(.. | .time_ns?, .memory_bytes?, .speed?, .alone?, .together?, .base?, .generals?)' \
+            "$OUT/$n.json" >"$OUT/$n.advice"
+    done
+    diff "$OUT/0.advice" "$OUT/1000.advice" || fail "another advice"
+    [ "$(wc -l <"$OUT/0.advice")" -gt 50 ] || fail "nothing was compared"
+}
+
 @test "with a single name in -b that one is compared with, and keeps the rest" {
     bench trace cut "$TRACE" --events 0..2000 -o "$OUT/part.abt"
     bench advise "$OUT/part.abt" --rounds 1 -b slab --json - -q

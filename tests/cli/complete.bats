@@ -83,6 +83,13 @@ YAML
     offers "" run "$OUT/w.yaml" --gate serve/alloc/ns # not of one kind of op
     offers "serve/memory/rss_peak_bytes" run "$OUT/w.yaml" --gate serve/memory/rss
     offers "replay/" replay x.abt --gate r
+    sed -i '/name: serve/a\    until: iters(9)\n    each: {name: frame}' "$OUT/w.yaml"
+    offers "serve/free/ serve/frame/" run "$OUT/w.yaml" --gate serve/f
+    offers "arena:serve/frame/" run "$OUT/w.yaml" --gate arena:serve/fra
+    offers "*/frame/" run "$OUT/w.yaml" --gate '*/fra'
+    offers "serve/frame/p50 serve/frame/p99" run "$OUT/w.yaml" --gate serve/frame/p
+    offers "replay/iteration/" replay x.abt --each scope --gate replay/i
+    offers "" replay x.abt --gate replay/i
     echo 'not: [yaml' >"$OUT/bad.yaml"
     offers "" run "$OUT/bad.yaml" --set s
 }

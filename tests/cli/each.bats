@@ -145,5 +145,69 @@ write_trace() {
     expect_error '--budget needs --each scope'
     bench replay none.abt -b glibc --each frame
     expect_code 2
-    expect_error 'nothing, scope'
+    expect_error '--each frame: must be scope, whatever its marks are called'
+    for budget in 0 61s; do
+        bench replay none.abt --each scope --budget $budget
+        expect_error 'must be from 1ns to 60s'
+        bench advise none.abt --budget $budget
+        expect_error 'must be from 1ns to 60s'
+    done
+}
+
+@test "gates bound time per iteration and missed budgets" {
+    write_frames 60s
+    printf 'gates:\n  - "frames/frame/missed = 0"\n  - {gate: "*/frame/p50 < 1ns", level: warn}\n' >>frames.yaml
+    bench run frames.yaml -b glibc --rounds 2 --passes throughput,tail --json r.json \
+        --gate 'glibc:frames/frame/max < 60s' --gate 'frames/iteration/missed_percent < 0.1%'
+    expect_code 0
+    expect_json '[.gates[] | select(.level == "warn")] | length == 2 and all(.verdict != "pass")' r.json
+    expect_json '[.gates[] | select(.level != "warn")] | length == 5 and all(.verdict == "pass")' r.json
+    expect_json '.gates[] | select(.gate == "frames/frame/missed = 0") | .value == 0 and .unit == "iterations"' r.json
+    grep -q 'frames/frame/missed .* = 0 .*passed' "$OUT/stdout" || fail "not in the list"
+    write_frames 1ns
+    bench run frames.yaml -b glibc --map '*=glibc' --rounds 1 --passes throughput,tail \
+        --gate 'glibc:frames/frame/missed = 0'
+    expect_code 1
+    grep -q 'frames/frame/missed .*FAILED' "$OUT/stdout"
+}
+
+@test "a gate on iterations that are not timed is refused, with the nearest name" {
+    write_frames ''
+    for command in check "run -b glibc"; do
+        # shellcheck disable=SC2086
+        bench $command frames.yaml --gate 'frames/fram/p99 < 1us'
+        expect_code 2
+        expect_error "did you mean 'frame'"
+        # shellcheck disable=SC2086
+        bench $command frames.yaml --gate 'frames/frame/p98 < 1us'
+        expect_error "did you mean 'p99'"
+        # shellcheck disable=SC2086
+        bench $command frames.yaml --gate 'frames/frame/missed = 0'
+        expect_code 2
+        expect_error "needs a budget"
+    done
+    bench run frames.yaml -b glibc --passes throughput --gate 'frames/frame/p99 < 1us'
+    expect_code 2
+    expect_error 'p99 comes from the tail pass, which --passes leaves out'
+}
+
+@test "gates on the scopes of a replay, and against a stored result" {
+    write_trace
+    bench replay scopes.abt -b glibc --each scope --budget 60s --rounds 6 --json r.json \
+        --gate 'replay/scope/missed = 0' --gate 'replay/scope/p50 < 1s'
+    expect_code 0
+    # a gate asks for all rounds, where the tail pass runs in six of them else
+    expect_json '.iterations | length == 6' r.json
+    bench compare r.json r.json --gate 'replay/scope/p50 < +1%' --gate 'replay/iteration/missed_percent <= +1%'
+    expect_code 0
+    bench compare r.json r.json --gate 'replay/scop/p50 < +1%'
+    expect_code 2
+    expect_error "did you mean 'scope'"
+    bench replay scopes.abt -b glibc --each scope --budget 30s --rounds 6 --baseline r.json \
+        --gate 'replay/scope/missed_percent < +1%'
+    expect_code 1
+    grep -q 'another budget' "$OUT/stdout"
+    bench replay scopes.abt -b glibc --gate 'replay/scope/p50 < 1s'
+    expect_code 2
+    expect_error "unknown op 'scope'"
 }

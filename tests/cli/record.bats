@@ -357,7 +357,7 @@ cost_of() { # ROUNDS; in microseconds
 }
 
 # bats test_tags=full
-@test "progress is for a terminal, and only once the program has ended" {
+@test "progress of the conversion is for a terminal, and comes once the program has ended" {
     need script
     need perl
     local program='my @k; push @k, "x" x (20 + $_ % 50) for 1 .. 2500000; print "ended\n"'

@@ -95,6 +95,25 @@ static void stacks_nest(void)
     expect(stack_resize(stack_alloc(10), 10, 20) != NULL, "a block of a stack can grow");
 }
 
+static void nested_scopes_use_memory_again(void)
+{
+    unsigned char *outer = filled(frame_alloc(100), 100, 1, 16), *first = NULL;
+    for (int scope = 0; scope < 50; scope++) {
+        struct ab_arena_mark mark = nested_begin();
+        unsigned char *blocks[200];
+        for (size_t i = 0; i < 200; i++) /* more than was measured */
+            blocks[i] = filled(nested_alloc(100), 100, (int)i, 16);
+        for (size_t i = 0; i < 200; i++)
+            expect(holds(blocks[i], 100, (int)i), "a block lives to the end of its nested scope");
+        first = scope == 0 ? blocks[0] : first;
+        expect(blocks[0] == first, "a nested scope begins where the last one did");
+        nested_end(mark);
+    }
+    expect(holds(outer, 100, 1), "what is in the arena of the scope stays");
+    expect(nested_resize(nested_alloc_zeroed(10), 10, 20) != NULL, "a block can grow");
+    advised_scope_end();
+}
+
 static void pools_give_slots_back(void)
 {
     static unsigned char *all[6000];
@@ -185,6 +204,7 @@ int main(void)
         arena_is_used_again();
         double_arena_lives_twice();
         stacks_nest();
+        nested_scopes_use_memory_again();
         pools_give_slots_back();
         slabs_resize();
         advised_fini();

@@ -13,7 +13,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-static const struct ab_gate_phase phases[] = {{"run", ~0u}, {"drain", 1u << AB_OP_FREE}};
+static const struct ab_gate_phase phases[] = {{.name = "run", .kinds = ~0u, .iteration = "frame"},
+                                              {.name = "drain", .kinds = 1u << AB_OP_FREE}};
 static const char *const backends[] = {"glibc", "slab:threads=sharded", "jemalloc{A=B:C,x/y<z}"};
 static const char *const known[] = {"glibc", "arena"};
 

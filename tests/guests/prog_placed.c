@@ -2,8 +2,9 @@
  *
  * A program for each kind of placement, whose right answer is known: it prints `expected: KIND
  * FUNCTION` for each function whose calls have one, and for a block that outlives its scope
- * `survivor: FUNCTION FILE:LINE`.
+ * `survivor: FUNCTION FILE:LINE`, its nested scope `straggler: …`.
  *     usage: prog_placed KIND SEED     KIND as in the table at the end */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,6 +87,58 @@ static void arena(void)
     for (int i = 0; i < SCOPES; i++) {
         read_request();
         write_answer();
+        end_scope();
+    }
+}
+
+/* ---- nested: a request holds documents, whose nodes and names die with theirs, the oldest first. A
+ * word lives on to the end of the request once in a while ---- */
+
+enum { DOCUMENTS = 12, STRAGGLER_LINE = __LINE__ + 21 };
+static void *nodes[64];
+static size_t n_nodes;
+
+static APART void make_node(void)
+{
+    size_t size = 32 + draw(900);
+    nodes[n_nodes++] = use(malloc(size), size);
+}
+
+static APART void make_name(void)
+{
+    size_t size = 8 + draw(60);
+    nodes[n_nodes++] = use(malloc(size), size);
+}
+
+static APART void keep_word(bool is_kept)
+{
+    size_t size = 16 + draw(30);
+    void **to = is_kept ? &blocks[n_blocks++] : &nodes[n_nodes++];
+    void *block;
+    block = malloc(size); /* this line */
+    *to = use(block, size);
+}
+
+static void read_document(bool is_odd)
+{
+    for (size_t n = 10 + draw(10); n > 0; n--) {
+        make_node();
+        if (draw(2) == 0)
+            make_name();
+    }
+    for (int i = 0; i < 3; i++)
+        keep_word(is_odd && i == 1);
+    for (size_t i = 0; i < n_nodes; i++)
+        free(nodes[i]);
+    n_nodes = 0;
+}
+
+static void nested(void)
+{
+    for (int i = 0; i < SCOPES; i++) {
+        read_request();
+        for (int k = 0; k < DOCUMENTS; k++)
+            read_document(i % 50 == 17 && k == 5);
         end_scope();
     }
 }
@@ -219,6 +272,9 @@ int main(int argc, char **argv)
     } all[] = {
         {"stack", stack, "expected: stack parse\nexpected: frame read_request\n"},
         {"arena", arena, "expected: frame read_request\nexpected: frame write_answer\n"},
+        {"nested", nested,
+         "expected: nested make_node\nexpected: nested make_name\nexpected: frame keep_word\n"
+         "expected: frame read_request\n"},
         {"double", double_arena, "expected: double send_messages\nexpected: frame read_request\n"},
         {"pool", pool, "expected: pool spawn\n"},
         {"slab", slab, "expected: slab make_record\n"},
@@ -230,10 +286,12 @@ int main(int argc, char **argv)
             draws = strtoull(argv[2], NULL, 10);
             all[i].run();
             fputs(all[i].expected, stdout);
+            if (all[i].run == nested)
+                printf("straggler: keep_word prog_placed.c:%d\n", STRAGGLER_LINE);
             if (all[i].run == survivor)
                 printf("survivor: spawn_trail prog_placed.c:%d\n", SURVIVOR_LINE);
             return 0;
         }
-    fputs("usage: prog_placed stack|arena|double|pool|slab|keep|survivor SEED\n", stderr);
+    fputs("usage: prog_placed stack|arena|nested|double|pool|slab|keep|survivor SEED\n", stderr);
     return 2;
 }

@@ -30,6 +30,7 @@ struct made { /* a trace in the making */
 
 static struct ab_err err;
 static struct ab_advice advice;
+static bool is_flat;
 
 static uint64_t give(struct made *m, uint32_t place, uint64_t size)
 {
@@ -172,8 +173,11 @@ static void advise_on(struct made *m, void (*make)(struct made *), size_t n_scop
     make(m);
     assert_int_equal(ab_trace_writer_close(m->w, NULL, &err), AB_OK);
     fclose(m->to);
-    const struct ab_advise_plan plan = {
-        .path = path, .scope_ends = m->ends, .n_scope_ends = n_scopes, .name = name};
+    const struct ab_advise_plan plan = {.path = path,
+                                        .scope_ends = m->ends,
+                                        .n_scope_ends = n_scopes,
+                                        .is_flat = is_flat,
+                                        .name = name};
     ab_advice_fini(&advice);
     if (ab_advise(&plan, &advice, &err) != AB_OK)
         fail_msg("%s", err.text);
@@ -358,6 +362,128 @@ static void a_resize_stays_with_its_allocation_as_in_a_replay(void **state)
     }
 }
 
+/* A scope holds ten blocks of FRAME and eight nested scopes of 10 to 20 blocks of POOL and some of SLAB,
+ * the oldest freed first. KEEP comes and goes at random in it; SURVIVOR is in the nested scopes, but
+ * for one block in some scopes. */
+static void make_nested_scope(struct made *m, uint64_t *late)
+{
+    uint64_t inner[64], churn_[8] = {0};
+    for (int n = 0; n < 8; n++) {
+        size_t k = 0;
+        for (uint64_t i = 10 + ab_rng_below(&m->rng, 10); i > 0; i--) {
+            inner[k++] = give(m, POOL, 1 + ab_rng_below(&m->rng, 200));
+            if (ab_rng_below(&m->rng, 2) == 0)
+                inner[k++] = give(m, SLAB, 24);
+            uint64_t at = ab_rng_below(&m->rng, 8);
+            if (churn_[at] != 0)
+                take(m, churn_[at]);
+            churn_[at] = churn_[at] != 0 ? 0 : give(m, KEEP, any_size(m));
+        }
+        for (int i = 0; i < 2; i++)
+            inner[k++] = give(m, SURVIVOR, 40);
+        if (n == 3 && late != NULL)
+            *late = inner[--k];
+        for (size_t i = 0; i < k; i++)
+            take(m, inner[i]);
+    }
+    for (int i = 0; i < 8; i++)
+        if (churn_[i] != 0)
+            take(m, churn_[i]);
+}
+
+static void make_nested(struct made *m)
+{
+    for (int scope = 0; scope < SCOPES; scope++) {
+        uint64_t frame[10], late = 0;
+        bool is_late = scope % 20 == LATE_SCOPE;
+        for (int i = 0; i < 10; i++)
+            frame[i] = give(m, FRAME, 500);
+        make_nested_scope(m, is_late ? &late : NULL);
+        if (is_late)
+            take(m, late);
+        for (int i = 0; i < 10; i++)
+            take(m, frame[i]);
+        m->ends[scope] = m->calls;
+    }
+}
+
+static void nested_scopes_are_found_with_each_seed(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct made m = {.has_sites = true};
+        ab_rng_init(&m.rng, seed, 5);
+        advise_on(&m, make_nested, SCOPES);
+        expect(FRAME, AB_ADVICE_FRAME);
+        expect(POOL, AB_ADVICE_NESTED);
+        expect(SLAB, AB_ADVICE_NESTED);
+        expect(KEEP, AB_ADVICE_FRAME); /* it is empty at times, by accident */
+        expect(SURVIVOR, AB_ADVICE_FRAME);
+        assert_int_equal(group(SURVIVOR)->n_stragglers, 3);
+        assert_int_equal(group(SURVIVOR)->straggler_size, 48);
+        assert_int_equal(group(POOL)->n_stragglers, 0);
+        const struct ab_advice_heap *h = &advice.heaps[group(POOL)->heap];
+        assert_int_equal(group(SLAB)->heap, group(POOL)->heap);
+        assert_int_equal(h->n_nested, SCOPES * 8);
+        assert_in_range(h->most_blocks, 20, 38);
+        assert_in_range(h->capacity_bytes, h->most_bytes + h->most_bytes / 4, 65535);
+        assert_int_equal(strncmp(h->backend, "arena:keep=", 11), 0);
+        assert_string_not_equal(h->backend, advice.heaps[group(FRAME)->heap].backend);
+    }
+}
+
+static void nested_scopes_are_looked_for_only_when_asked(void **state)
+{
+    (void)state;
+    struct made m = {.has_sites = true};
+    ab_rng_init(&m.rng, 1, 5);
+    is_flat = true;
+    advise_on(&m, make_nested, SCOPES);
+    is_flat = false;
+    expect(POOL, AB_ADVICE_FRAME);
+    assert_int_equal(group(POOL)->heap, group(FRAME)->heap);
+    assert_int_equal(group(SURVIVOR)->n_stragglers, 0);
+}
+
+/* Two kinds of nested scopes, one within the other: each has an arena of its own. */
+static void make_deep(struct made *m)
+{
+    for (int scope = 0; scope < SCOPES; scope++) {
+        uint64_t frame[100], outer[12], inner[6];
+        for (int i = 0; i < 100; i++)
+            frame[i] = give(m, FRAME, 500);
+        for (int n = 0; n < 6; n++) {
+            for (int i = 0; i < 12; i++) {
+                outer[i] = give(m, POOL, 100);
+                for (int k = 0; k < 6; k++)
+                    inner[k] = give(m, SLAB, 100);
+                for (int k = 0; k < 6; k++)
+                    take(m, inner[k]);
+            }
+            for (int i = 0; i < 12; i++)
+                take(m, outer[i]);
+        }
+        for (int i = 0; i < 100; i++)
+            take(m, frame[i]);
+        m->ends[scope] = m->calls;
+    }
+}
+
+static void nested_scopes_of_two_depths_have_an_arena_each(void **state)
+{
+    (void)state;
+    struct made m = {.has_sites = true};
+    advise_on(&m, make_deep, SCOPES);
+    expect(POOL, AB_ADVICE_NESTED);
+    expect(SLAB, AB_ADVICE_NESTED);
+    const struct ab_advice_heap *outer = &advice.heaps[group(POOL)->heap],
+                                *inner = &advice.heaps[group(SLAB)->heap];
+    assert_int_equal(outer->n_nested, SCOPES * 6);
+    assert_int_equal(inner->n_nested, SCOPES * 6 * 12);
+    assert_int_equal(inner->most_bytes, 6 * 112);
+    assert_string_not_equal(inner->backend, outer->backend);
+}
+
 static void who_hands_memory_on_is_passed_over(void **state)
 {
     (void)state;
@@ -394,6 +520,9 @@ int main(void)
         cmocka_unit_test(without_sites_sizes_are_groups),
         cmocka_unit_test(random_churn_stays_where_it_is),
         cmocka_unit_test(a_resize_stays_with_its_allocation_as_in_a_replay),
+        cmocka_unit_test(nested_scopes_are_found_with_each_seed),
+        cmocka_unit_test(nested_scopes_are_looked_for_only_when_asked),
+        cmocka_unit_test(nested_scopes_of_two_depths_have_an_arena_each),
         cmocka_unit_test(who_hands_memory_on_is_passed_over),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,6 +30,11 @@ static const struct ab_advice_heap kinds[] = {
      .capacity_blocks = 16},
     {.kind = AB_ADVICE_SLAB, .align = 64, .size_most = 600, .backend = "slab"},
     {.kind = AB_ADVICE_KEEP},
+    {.kind = AB_ADVICE_NESTED,
+     .align = 16,
+     .most_bytes = 5000,
+     .capacity_bytes = 8192,
+     .n_nested = 3600},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 

@@ -18,6 +18,7 @@
 static struct ab_advice_group groups[4];
 static struct ab_advice advice;
 static struct ab_advised measured;
+static struct ab_advised_nested nested;
 static struct ab_advise_view view;
 
 static void set_group(size_t i, const char *key, const char *function, int line, uint64_t calls)
@@ -100,7 +101,9 @@ static int set_up(void **state)
     measured.generals[measured.n_generals] = (struct ab_advised_row){.time_ns = NAN};
     snprintf(measured.generals[measured.n_generals].name, 128, "scudo");
     snprintf(measured.generals[measured.n_generals++].reason, 512, "it crashed");
-    view = (struct ab_advise_view){&advice, &measured, "game.abt", "glibc", 16.67e6};
+    nested = (struct ab_advised_nested){.is_asked = false};
+    view = (struct ab_advise_view){&advice, &measured, "game.abt", "glibc",
+                                   16.67e6, &nested,   &advice};
     return 0;
 }
 
@@ -198,6 +201,64 @@ static void few_rounds_have_no_interval(void **state)
     expect("(too few rounds for an interval)");
 }
 
+/* As measured: so much faster than the arena of the scope, and so many bytes less. */
+static void nest(double ratio, double less)
+{
+    nested = (struct ab_advised_nested){.is_asked = true,
+                                        .n_rounds = 10,
+                                        .flat = row_of("@map", 1e6, NAN),
+                                        .nested = row_of("@map2", 1e6 / ratio, ratio)};
+    nested.nested.base_memory_bytes = nested.flat.memory_bytes = 1048576;
+    nested.nested.memory_bytes = 1048576 - less;
+    ab_advise_decide_nested(&nested);
+}
+
+static void nested_scopes_are_taken_where_they_gain_on_the_arena_of_the_scope(void **state)
+{
+    (void)state;
+    nest(1.3, 0);
+    assert_true(nested.is_taken && !nested.by_memory);
+    nest(1, 262144);
+    assert_true(nested.is_taken && nested.by_memory);
+    nest(1, 40000); /* that may be anything */
+    assert_false(nested.is_taken);
+    nest(0.5, 262144); /* slower */
+    assert_false(nested.is_taken);
+    nested.n_rounds = 1;
+    nested.nested.speed.low = nested.nested.speed.high = NAN;
+    ab_advise_decide_nested(&nested); /* nothing is known, and nothing will be advised */
+    assert_true(nested.is_taken);
+    nest(1.3, 0);
+    nested.nested.is_measured = false;
+    ab_advise_decide_nested(&nested);
+    assert_false(nested.is_taken);
+}
+
+static void nested_scopes_say_what_they_gain_or_why_not(void **state)
+{
+    (void)state;
+    groups[0].kind = advice.heaps[0].kind = AB_ADVICE_NESTED;
+    advice.heaps[0].n_nested = 3600;
+    refuse("as in the arena of the scope"); /* no other arena: nothing to compare with */
+    expect("3600 nested scopes, 12 a scope");
+    nest(1, 262144);
+    expect("dies in a nested scope");
+    expect("nested, 512 KiB");
+    expect("3600 nested scopes, 12 a scope; 1.00x [0.98, 1.02] as fast as in the arena of");
+    expect("memory 1.00 MiB -> 768 KiB: a gain in memory");
+    refuse("no nested scopes for");
+    nest(0.5, 0);
+    expect("no nested scopes for game.c:88 draw_label: 0.50x [0.49, 0.51] as fast as in the");
+    nested.nested.is_measured = false;
+    snprintf(nested.nested.reason, sizeof nested.nested.reason, "it ran out of memory");
+    expect("not measured: it ran out of memory");
+    refuse("not in a nested scope");
+    groups[1].n_stragglers = 3;
+    groups[1].straggler_size = 48;
+    expect("not in a nested scope: some of their blocks outlive it\n"
+           "  game.c:120 spawn(int)  48 B  3 of 11000 -> B\n");
+}
+
 static void rules_are_those_of_the_heaps_that_pay(void **state)
 {
     (void)state;
@@ -232,6 +293,7 @@ static void json_has_what_the_screen_has(void **state)
     assert_string_equal(json_string_value(json_object_get(o, "schema")), "allocbench-advice/1");
     json_t *scudo = json_array_get(json_object_get(o, "generals"), 1);
     assert_true(json_is_null(json_object_get(scudo, "time_ns"))); /* not 0 */
+    assert_true(json_is_null(json_object_get(o, "nesting")));
     assert_string_equal(json_string_value(json_object_get(o, "map")),
                         "site:game.c:88=arena:keep=512KiB,*=glibc");
     json_decref(o);
@@ -247,6 +309,9 @@ int main(void)
         cmocka_unit_test_setup(before_and_after_are_of_one_session, set_up),
         cmocka_unit_test_setup(without_scopes_the_unit_is_a_million_calls, set_up),
         cmocka_unit_test_setup(few_rounds_have_no_interval, set_up),
+        cmocka_unit_test_setup(nested_scopes_are_taken_where_they_gain_on_the_arena_of_the_scope,
+                               set_up),
+        cmocka_unit_test_setup(nested_scopes_say_what_they_gain_or_why_not, set_up),
         cmocka_unit_test_setup(rules_are_those_of_the_heaps_that_pay, set_up),
         cmocka_unit_test_setup(json_has_what_the_screen_has, set_up),
     };

@@ -142,15 +142,46 @@ static void rounds_add_up(void **state)
         r.f.round = r.null.round = round;
         assert_int_equal(ab_fold_iterations(&r.f, &outcome, &err), AB_OK);
     }
-    assert_true(ab_session_merge_iterations(&r.s, 0, "frames", hdr, &sum));
+    assert_true(
+        ab_session_merge_iterations(&r.s, 0, "frames", AB_ITERATIONS_ALL_ROUNDS, hdr, &sum));
     assert_int_equal(sum.n, 40);
     assert_int_equal(sum.n_scheduler, 20);
     assert_int_equal(sum.n_over_budget, 20);
     assert_true(sum.p50 == 100 && sum.max == 250 && isnan(sum.p99));
     assert_true(sum.call_ns == 25);
-    assert_false(ab_session_merge_iterations(&r.s, 0, "load", hdr, &sum));
+    assert_false(ab_session_merge_iterations(&r.s, 0, "load", AB_ITERATIONS_ALL_ROUNDS, hdr, &sum));
+    assert_true(ab_session_merge_iterations(&r.s, 0, "frames", 7, hdr, &sum));
+    assert_true(sum.n == 2 && sum.n_over_budget == 1 && sum.n_scheduler == 1);
     ab_fold_drop_iterations(&r.s, 0, 7);
     assert_int_equal(r.s.n_iterations, 19);
+    free(hdr);
+    finish(&r);
+}
+
+/* Such a histogram holds up to 60 s: what is longer is counted, missed, and not taken for the rest. */
+static void what_is_too_long_for_the_histogram_is_said(void **state)
+{
+    (void)state;
+    struct run r;
+    begin(&r, true);
+    const struct ab_iteration made[3] = {
+        {300, 2, 0}, {UINT64_C(130000000000), 2, 0}, {UINT64_C(130000000000), 2, 0}};
+    const struct ab_outcome outcome = {.iterations = made};
+    for (uint32_t round = 0; round < 10; round++) {
+        r.f.round = r.null.round = round;
+        assert_int_equal(ab_fold_iterations(&r.f, &outcome, &err), AB_OK);
+    }
+    const struct ab_iterations *x = &r.s.iterations[0];
+    assert_int_equal(x->n, 3);
+    assert_int_equal(x->hdr->overflow, 2);
+    assert_int_equal(x->n_over_budget, 2);
+    assert_true(isnan(x->max)); /* not the 100 ns of the one that is stored */
+    struct ab_hdr *hdr = ab_fold_new_hdr();
+    struct ab_iterations sum;
+    assert_true(
+        ab_session_merge_iterations(&r.s, 0, "frames", AB_ITERATIONS_ALL_ROUNDS, hdr, &sum));
+    assert_int_equal(sum.n, 30);
+    assert_true(isnan(sum.p50)); /* two of three are longer */
     free(hdr);
     finish(&r);
 }
@@ -162,6 +193,7 @@ int main(void)
         cmocka_unit_test(what_the_scheduler_disturbed_is_counted_and_in_nothing_else),
         cmocka_unit_test(without_the_null_nothing_is_known_and_it_says_why),
         cmocka_unit_test(rounds_add_up),
+        cmocka_unit_test(what_is_too_long_for_the_histogram_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,8 @@ struct fixture {
     struct ab_memory memory[FAKE_COUNT * 3];
 };
 
-static const struct ab_gate_phase phases[] = {{"steady", ALLOC_FREE}, {"drain", 1u << AB_OP_FREE}};
+static const struct ab_gate_phase phases[] = {{.name = "steady", .kinds = ALLOC_FREE},
+                                              {.name = "drain", .kinds = 1u << AB_OP_FREE}};
 static const char *const known[] = {"mimalloc"};
 
 /* At the footprint peak of steady: live 4 MiB, footprint 6 MiB of glibc, 5 MiB of jemalloc. */

@@ -25,7 +25,7 @@ static void slow(struct fake_session *f, unsigned backend, double factor)
 
 static const struct ab_gate_result *judge(struct fixture *x, const char *text)
 {
-    static const struct ab_gate_phase phases[] = {{"steady", 1u << AB_OP_ALLOC}};
+    static const struct ab_gate_phase phases[] = {{.name = "steady", .kinds = 1u << AB_OP_ALLOC}};
     const char *names[] = {x->a->backends[0].name, x->a->backends[1].name};
     struct ab_gate_scope scope = {phases, 1, names, 2, NULL, 0, false};
     static struct ab_gate g;

@@ -16,7 +16,9 @@
 #define ALLOC (1u << AB_OP_ALLOC)
 #define FREE (1u << AB_OP_FREE)
 
-static const struct ab_gate_phase phases[] = {{"run", ALLOC | FREE}, {"drain", FREE}};
+static const struct ab_gate_phase phases[] = {
+    {.name = "run", .kinds = ALLOC | FREE, .iteration = "frame", .has_budget = true},
+    {.name = "drain", .kinds = FREE, .iteration = "request"}};
 static const char *const backends[] = {"glibc", "slab:threads=sharded", "jemalloc{A=B:C,x/y<z}",
                                        "null"};
 static const char *const known[] = {"glibc", "slab", "jemalloc", "mimalloc"};
@@ -97,6 +99,17 @@ static const struct good goods[] = {
      0},
     {"run/all/ops_per_s > -5%", "run", "all", "ops_per_s", AB_GATE_MORE, AB_GATE_BASELINE, 0.95,
      EACH, 0, 0},
+    {"run/frame/p99 < 100us", "run", "frame", "p99", AB_GATE_LESS, AB_GATE_ABSOLUTE, 1e5, EACH, 0,
+     0},
+    {"run/frame/missed = 0", "run", "frame", "missed", AB_GATE_IS, AB_GATE_ABSOLUTE, 0, EACH, 0, 0},
+    {"glibc:run/frame/missed<=3", "run", "frame", "missed", AB_GATE_AT_MOST, AB_GATE_ABSOLUTE, 3, 0,
+     0, 0},
+    {"run/iteration/missed_percent < 1%", "run", "frame", "missed_percent", AB_GATE_LESS,
+     AB_GATE_ABSOLUTE, 1, EACH, 0, 0},
+    {"drain/request/mean < 2x glibc floor 1us", "drain", "request", "mean", AB_GATE_LESS,
+     AB_GATE_BACKEND, 2, EACH, 0, 1000},
+    {"drain/request/max < +10%", "drain", "request", "max", AB_GATE_LESS, AB_GATE_BASELINE, 1.1,
+     EACH, 0, 0},
     {"run/alloc/p50 <= +0.5% floor 2ns", "run", "alloc", "p50", AB_GATE_AT_MOST, AB_GATE_BASELINE,
      1.005, EACH, 0, 2},
 };
@@ -112,8 +125,7 @@ static void every_form_of_a_gate_is_read_as_what_it_says(void **state)
             fail_msg("%s: %s", want->text, error.text);
         const struct ab_metric *m = &g.metric;
         assert_string_equal(m->phase, want->phase);
-        assert_string_equal(
-            m->memory != NULL ? ab_memory_at_names[m->at] : ab_result_op_name(m->op), want->op);
+        assert_string_equal(ab_metric_of(m), want->op);
         assert_string_equal(ab_metric_name(m), want->stat);
         assert_int_equal(g.compare, want->compare);
         assert_int_equal(g.against, want->against);
@@ -143,6 +155,21 @@ static const struct bad bads[] = {
     {"run/aloc/p99 < 2us", "aloc", "did you mean 'alloc'?"},
     {"run/resize/p99 < 2us", "resize", "phase 'run' has no resize; it has: alloc, free, all"},
     {"drain/alloc/p99 < 2us", "alloc", "phase 'drain' has no alloc"},
+    {"run/framme/p99 < 2us", "framme", "did you mean 'frame'?"},
+    {"run/request/p99 < 2us", "request", "phase 'run' has no request; it has: alloc, free, all"},
+    {"run/frame/p9 < 2us", "p9", "did you mean 'p99'?"},
+    {"run/frame/p99.9 < 2us", "p99.9", "allowed are p50, p99, max, mean, missed"},
+    {"run/frame/misssed = 0", "misssed", "did you mean 'missed'?"},
+    {"drain/request/missed = 0", "missed", "needs a budget, and the iterations of phase 'drain'"},
+    {"run/frame/p99 = 2us", "=", "only of counts such as missed = 0"},
+    {"run/frame/missed = 1x glibc", "=", "only of counts"},
+    {"run/frame/missed = 2us", "2us", "expected a count"},
+    {"run/frame/missed < +10%", "+10%", "gate missed_percent instead"},
+    {"run/frame/p99 < 100", "100", "a time needs a unit"},
+    {"frame/p99 < 2us", "frame/p99", "write run/frame/p99"},
+    {"request/p99 < 2us", "request/p99", "write drain/request/p99"},
+    {"*/frrame/p99 < 2us", "frrame", "did you mean 'frame'"},
+    {"*/request/missed = 0", "missed", "needs a budget"},
     {"run/alloc/p999 < 2us", "p999", "did you mean 'p99'?"},
     {"run/alloc/ns_per_op < 2us", "alloc", "write run/all/ns_per_op"},
     {"run/alloc/rss_peak < 2MiB", "alloc", "write run/memory/rss_peak"},

@@ -4,7 +4,7 @@
  */
 #include "base/bits.h"
 #include "stats/gates/gate.h"
-#include "stats/metric_dist.h"
+#include "stats/metric/metric_dist.h"
 #include "support/cmocka.h"
 #include "support/report_session.h"
 
@@ -96,7 +96,7 @@ static void each_field_is_found_by_its_names_and_no_other(void **state)
 
 static enum ab_gate_verdict judge(struct fake_session *f, const char *text, char reason[240])
 {
-    const struct ab_gate_phase phase = {f->s.phases[0], 0};
+    const struct ab_gate_phase phase = {.name = f->s.phases[0]};
     const char *const names[] = {"glibc", "jemalloc"};
     const struct ab_gate_scope scope = {&phase, 1, names, 2, NULL, 0, false};
     struct ab_gate_error error;

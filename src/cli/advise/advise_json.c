@@ -64,6 +64,7 @@ static void put_numbers(struct ab_json *w, json_t *o, const struct ab_advice *a,
         {"in_next", g->in_next, has_scopes},
         {"later", g->later, has_scopes},
         {"n_survivors", g->n_survivors, has_scopes},
+        {"outlived_nested", g->n_stragglers, has_scopes},
         {"youngest_first", g->lifo, true},
         {"freed_by_another_thread", g->remote, true},
     };
@@ -142,6 +143,8 @@ static json_t *heap(struct ab_json *w, const struct ab_advise_view *v, size_t i)
                 h->capacity_blocks > 0 ? ab_json_integer(h->capacity_blocks) : json_null());
     ab_json_put(w, o, "capacity_bytes",
                 h->capacity_bytes > 0 ? ab_json_integer(h->capacity_bytes) : json_null());
+    ab_json_put(w, o, "nested_scopes",
+                h->kind == AB_ADVICE_NESTED ? ab_json_integer(h->n_nested) : json_null());
     ab_json_put(w, o, "alone", row(w, &v->measured->heaps[i]));
     return o;
 }
@@ -152,6 +155,19 @@ static json_t *scopes(struct ab_json *w, const struct ab_advice *a)
     ab_json_put(w, o, "n", ab_json_integer(a->n_scopes));
     ab_json_put(w, o, "from",
                 a->n_scopes == 0 ? json_null() : ab_json_string(a->is_marked ? "marks" : "found"));
+    return o;
+}
+
+/* null: there were no nested scopes to decide on. */
+static json_t *nesting(struct ab_json *w, const struct ab_advised_nested *n)
+{
+    if (n == NULL || !n->is_asked)
+        return json_null();
+    json_t *o = json_object();
+    ab_json_put(w, o, "taken", json_boolean(n->is_taken));
+    ab_json_put(w, o, "by_memory", json_boolean(n->by_memory));
+    ab_json_put(w, o, "flat", row(w, &n->flat));
+    ab_json_put(w, o, "nested", row(w, &n->nested));
     return o;
 }
 
@@ -167,6 +183,7 @@ static void put_measured(struct ab_json *w, json_t *o, const struct ab_advise_vi
     ab_json_put(w, o, "together",
                 v->measured->used != 0 ? row(w, &v->measured->together) : json_null());
     ab_json_put(w, o, "generals", generals);
+    ab_json_put(w, o, "nesting", nesting(w, v->nested));
 }
 
 bool ab_advise_write_json(FILE *to, const struct ab_advise_view *v)

@@ -27,6 +27,7 @@ struct asked { /* of one session */
     bool wants_generals, is_list; /* -b names several */
     bool is_memory;               /* this session is for the memory, else for the time */
     struct ab_advised *out;
+    struct ab_advised_nested *nested; /* instead of `out`: two rows, compared with each other */
 };
 
 /* ---- what was measured ---- */
@@ -181,16 +182,32 @@ static struct ab_options options_of_replay(const struct ab_options *o, const str
         r.touch = AB_TOUCH_PAGE;
         r.rounds = r.processes = 1;
         r.passes.rounds[AB_PASS_MEMORY] = 1;
+    } else if (asked->nested != NULL) {
+        r.touch =
+            AB_TOUCH_LINE; /* that blocks are written to where the last ones were is the gain */
     }
     r.is_store_off = r.hides_failures = true;
     r.output = r.json = NULL;
     return r;
 }
 
+/* The first of the two is the base. */
+static enum ab_status take_nested(void *user, const struct ab_session *s, struct ab_err *err)
+{
+    struct asked *asked = user;
+    uint32_t base = s->n_backends - (uint32_t)asked->n;
+    for (uint32_t i = 0; i < asked->n; i++)
+        AB_TRY(read_row(asked, s, base + i, base, asked->rows[i], err));
+    if (!asked->is_memory)
+        asked->nested->n_rounds = s->n_rounds;
+    return AB_OK;
+}
+
 static enum ab_status run_one(const struct ab_options *o, struct asked *asked, struct ab_err *err)
 {
     const char *maps[MAPS_MAX], *backends[LISTS_MAX];
-    const struct ab_replay_watch watch = {.take = take, .user = asked};
+    const struct ab_replay_watch watch = {.take = asked->nested != NULL ? take_nested : take,
+                                          .user = asked};
     int exit_code = 0;
     for (size_t i = 0; i < asked->n; i++)
         if (asked->maps[i].s == NULL)
@@ -296,5 +313,59 @@ enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_adv
     forget(&asked);
     if (!ab_advised_is_gain(&out->together))
         out->used = 0;
+    return status;
+}
+
+/* ---- nested scopes ---- */
+
+enum { LESS_BYTES = 1 << 16, LESS_PART = 64 }; /* so much less memory is a gain: both */
+
+static uint32_t arenas_of(const struct ab_advice *a)
+{
+    uint32_t heaps = 0;
+    for (size_t i = 0; i < a->n_heaps; i++)
+        if (a->heaps[i].kind == AB_ADVICE_FRAME || a->heaps[i].kind == AB_ADVICE_NESTED)
+            heaps |= UINT32_C(1) << i;
+    return heaps;
+}
+
+bool ab_advise_has_nested(const struct ab_advice *a)
+{
+    bool has_frame = false, has_nested = false;
+    for (size_t i = 0; i < a->n_heaps; i++) {
+        has_frame |= a->heaps[i].kind == AB_ADVICE_FRAME;
+        has_nested |= a->heaps[i].kind == AB_ADVICE_NESTED;
+    }
+    return has_frame && has_nested;
+}
+
+/* With too few rounds nothing is advised in the end: then it is shown as it was found. */
+void ab_advise_decide_nested(struct ab_advised_nested *n)
+{
+    double less = n->flat.memory_bytes - n->nested.memory_bytes;
+    bool takes_less = less >= LESS_BYTES && less * LESS_PART >= n->flat.memory_bytes;
+    n->is_taken = n->by_memory = false;
+    bool is_slower = n->nested.speed.ratio < 1 && ab_effect_is_clear(&n->nested.speed);
+    if (!n->nested.is_measured || is_slower)
+        return;
+    n->by_memory = takes_less && !ab_advised_is_gain(&n->nested);
+    n->is_taken = !n->flat.is_measured || n->n_rounds < AB_EFFECT_MIN_ROUNDS || takes_less ||
+                  ab_advised_is_gain(&n->nested);
+}
+
+enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct ab_advice *nested,
+                                        const struct ab_advice *flat, struct ab_advised_nested *out,
+                                        struct ab_err *err)
+{
+    char base[128];
+    struct asked asked = {.base = base, .nested = out};
+    *out = (struct ab_advised_nested){.is_asked = true};
+    AB_TRY(ab_advise_base(o, base, sizeof base, &asked.is_list, err));
+    ask(&asked, flat, arenas_of(flat), &out->flat);
+    ask(&asked, nested, arenas_of(nested), &out->nested);
+    enum ab_status status = run(o, &asked, err);
+    forget(&asked);
+    if (status == AB_OK)
+        ab_advise_decide_nested(out);
     return status;
 }

@@ -33,6 +33,16 @@ struct ab_advised {
     bool is_whole; /* used are all that were proposed */
 };
 
+/* Nested scopes against the same groups in the arena of the whole scope: both are the `frame` and
+ * `nested` proposals of an advice together, the rest in the general malloc. */
+struct ab_advised_nested {
+    bool is_asked;                      /* the advice has both kinds; else the rest says nothing */
+    struct ab_advised_row flat, nested; /* base of both: flat */
+    uint32_t n_rounds;
+    bool is_taken;  /* nested is clearly faster, or not clearly slower and takes less memory */
+    bool by_memory; /* the latter */
+};
+
 /* It ran, and is faster than the base for certain. */
 bool ab_advised_is_gain(const struct ab_advised_row *row);
 
@@ -40,6 +50,16 @@ bool ab_advised_is_gain(const struct ab_advised_row *row);
  * -b, else glibc. AB_USAGE as for -b. *is_list: -b names more than that one. */
 enum ab_status ab_advise_base(const struct ab_options *o, char *name, size_t cap, bool *is_list,
                               struct ab_err *err);
+
+/* `nested` is an advice with nested scopes, `flat` one on the same trace without. Fails as
+ * ab_advise_measure. */
+enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct ab_advice *nested,
+                                        const struct ab_advice *flat, struct ab_advised_nested *out,
+                                        struct ab_err *err);
+/* Sets is_taken and by_memory by the rows and n_rounds, which are given. */
+void ab_advise_decide_nested(struct ab_advised_nested *n);
+/* Are there nested scopes, and an arena that could take their blocks? */
+bool ab_advise_has_nested(const struct ab_advice *a);
 
 /* What a replay fails with; AB_BACKEND when the base has no numbers. */
 enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_advice *a,

@@ -36,6 +36,9 @@ const char *ab_advise_proposal(const struct ab_advice_heap *h, char *buf, size_t
     case AB_ADVICE_FRAME:
         snprintf(buf, cap, "arena, %s%s", AB_BYTES(h->capacity_bytes), local);
         break;
+    case AB_ADVICE_NESTED:
+        snprintf(buf, cap, "nested, %s", AB_BYTES(h->capacity_bytes));
+        break;
     case AB_ADVICE_DOUBLE:
         snprintf(buf, cap, "arena, %s x 2%s", AB_BYTES(h->capacity_bytes), local);
         break;
@@ -54,6 +57,7 @@ static const char *what_of(const struct ab_advice_heap *h, char *buf, size_t cap
     static const char *const words[AB_ADVICE_KIND_COUNT] = {
         [AB_ADVICE_STACK] = "freed youngest first",
         [AB_ADVICE_FRAME] = "dies in its scope",
+        [AB_ADVICE_NESTED] = "dies in a nested scope",
         [AB_ADVICE_DOUBLE] = "dies in the next scope",
         [AB_ADVICE_SLAB] = "few small sizes",
     };
@@ -147,6 +151,42 @@ static void print_places(FILE *to, const struct ab_advise_view *v, size_t heap,
     ab_text_fini(&line);
 }
 
+/* What nested scopes are better or worse by than the arena of the whole scope. */
+static void add_nested(struct ab_text *line, const struct ab_advised_nested *n)
+{
+    char speed[AB_CELL_BYTES], before[32], after[32];
+    const struct ab_effect *e = &n->nested.speed;
+    if (!n->nested.is_measured || !n->flat.is_measured) {
+        ab_text_addf(line, "not measured: %s",
+                     AB_SHOWN(400, n->nested.is_measured ? n->flat.reason : n->nested.reason));
+        return;
+    }
+    ab_format_effect(speed, e->ratio, e->low, e->high);
+    ab_text_addf(line, "%s as fast as in the arena of the scope, memory %s -> %s", speed,
+                 memory(n->nested.base_memory_bytes, before, sizeof before),
+                 memory(n->nested.memory_bytes, after, sizeof after));
+    if (n->by_memory)
+        ab_text_add(line, ": a gain in memory");
+}
+
+static void print_nested(FILE *to, const struct ab_advise_view *v, const struct ab_advice_heap *h,
+                         struct ab_table_style style)
+{
+    struct ab_text line = {0};
+    if (h->kind != AB_ADVICE_NESTED)
+        return;
+    ab_text_addf(&line, "   %llu nested scopes", (unsigned long long)h->n_nested);
+    if (v->advice->n_scopes > 0)
+        ab_text_addf(&line, ", %.3g a scope", (double)h->n_nested / (double)v->advice->n_scopes);
+    if (v->nested != NULL && v->nested->is_asked) {
+        ab_text_add(&line, "; ");
+        add_nested(&line, v->nested);
+    }
+    if (line.s != NULL)
+        ab_table_prose(to, style, AB_PLAIN, line.s);
+    ab_text_fini(&line);
+}
+
 static void print_heap(FILE *to, const struct ab_advise_view *v, size_t i,
                        struct ab_table_style style)
 {
@@ -166,6 +206,7 @@ static void print_heap(FILE *to, const struct ab_advise_view *v, size_t i,
         ab_table_prose(to, style, AB_PLAIN, refused);
     }
     print_measured(to, row, style);
+    print_nested(to, v, h, style);
     print_places(to, v, i, style);
 }
 
@@ -227,6 +268,47 @@ static void print_survivors(FILE *to, const struct ab_advise_view *v)
                 fprintf(to, "\nnot in an arena of a scope: some of their blocks outlive it\n");
             print_survivor(to, v, &v->advice->groups[i]);
         }
+}
+
+/* Blocks that keep their place out of a nested scope; it is in the arena of the whole one. */
+static void print_stragglers(FILE *to, const struct ab_advise_view *v)
+{
+    char place[400];
+    size_t n = 0;
+    for (size_t i = 0; i < v->advice->n_groups; i++) {
+        const struct ab_advice_group *g = &v->advice->groups[i];
+        if (g->n_stragglers == 0)
+            continue;
+        if (n++ == 0)
+            fprintf(to, "\nnot in a nested scope: some of their blocks outlive it\n");
+        place_of(g, place, sizeof place);
+        fprintf(to, "  %s  %s  %llu of %llu -> %s\n", place, AB_BYTES(g->straggler_size),
+                (unsigned long long)g->n_stragglers, (unsigned long long)g->calls,
+                g->heap == AB_ADVICE_NO_HEAP ? "malloc" : v->advice->heaps[g->heap].name);
+    }
+}
+
+/* Nested scopes that were found and gain nothing: their places are in the arena of the scope. */
+static void print_not_nested(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
+{
+    struct ab_text line = {0};
+    char place[400];
+    bool is_first = true;
+    if (v->nested == NULL || !v->nested->is_asked || v->nested->is_taken)
+        return;
+    ab_text_add(&line, "no nested scopes for ");
+    for (size_t i = 0; i < v->other->n_groups; i++)
+        if (v->other->groups[i].kind == AB_ADVICE_NESTED) {
+            place_of(&v->other->groups[i], place, sizeof place);
+            ab_text_addf(&line, "%s%s", is_first ? "" : ", ", place);
+            is_first = false;
+        }
+    ab_text_add(&line, ": ");
+    add_nested(&line, v->nested);
+    fputc('\n', to);
+    if (line.s != NULL)
+        ab_table_prose(to, style, AB_PLAIN, line.s);
+    ab_text_fini(&line);
 }
 
 static void print_together(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
@@ -345,6 +427,8 @@ void ab_advise_print(FILE *to, const struct ab_advise_view *v, struct ab_table_s
     print_together(to, v, style);
     print_generals(to, v, style);
     print_survivors(to, v);
+    print_stragglers(to, v);
+    print_not_nested(to, v, style);
     print_budget(to, v, style);
     print_answer(to, v, style);
 }

@@ -14,7 +14,9 @@ struct ab_advise_view {
     const struct ab_advice *advice;
     const struct ab_advised *measured;
     const char *trace, *base;
-    double budget_ns; /* of a scope; 0 = none */
+    double budget_ns;                       /* of a scope; 0 = none */
+    const struct ab_advised_nested *nested; /* NULL, or not asked: there are no nested scopes */
+    const struct ab_advice *other;          /* with them, where they are not in `advice` */
 };
 
 void ab_advise_print(FILE *to, const struct ab_advise_view *view, struct ab_table_style style);

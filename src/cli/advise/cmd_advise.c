@@ -24,8 +24,9 @@ struct work {
     const struct ab_options *options;
     const char *path;
     struct ab_output rules, code, json; /* open before anything is measured */
-    struct ab_advice advice;
+    struct ab_advice advice, other; /* the other: with nested scopes, or without, as not advised */
     struct ab_advised measured;
+    struct ab_advised_nested nested;
     char base[128];
 };
 
@@ -57,7 +58,8 @@ static enum ab_status find_scopes(const struct work *w, struct ab_scopes *out, s
     return status;
 }
 
-static enum ab_status analyse(struct work *w, struct ab_err *err)
+static enum ab_status analyse(const struct work *w, bool is_flat, struct ab_advice *out,
+                              struct ab_err *err)
 {
     struct naming naming = {.is_open = false};
     struct ab_scopes scopes = {0};
@@ -69,14 +71,31 @@ static enum ab_status analyse(struct work *w, struct ab_err *err)
                                         .is_of_thread = scopes.is_of_thread,
                                         .thread = scopes.thread,
                                         .is_marked = scopes.from == AB_SCOPES_MARKS,
+                                        .is_flat = is_flat,
                                         .name = name_frame,
                                         .user = &naming};
-    enum ab_status status = ab_advise(&plan, &w->advice, err);
+    enum ab_status status = ab_advise(&plan, out, err);
     if (naming.is_short_of_memory && status == AB_OK)
         status = ab_fail(err, AB_SYSTEM, "out of memory for the names of call sites");
     if (naming.is_open)
         ab_site_names_fini(&naming.names);
     ab_scopes_fini(&scopes);
+    return status;
+}
+
+/* Nested scopes stay in the advice where they gain against the arena of the whole scope. */
+static enum ab_status choose_nesting(struct work *w, struct ab_err *err)
+{
+    if (!ab_advise_has_nested(&w->advice))
+        return AB_OK;
+    enum ab_status status = analyse(w, true, &w->other, err);
+    if (status == AB_OK)
+        status = ab_advise_measure_nested(w->options, &w->advice, &w->other, &w->nested, err);
+    if (status == AB_OK && !w->nested.is_taken) {
+        struct ab_advice chosen = w->other;
+        w->other = w->advice;
+        w->advice = chosen;
+    }
     return status;
 }
 
@@ -148,14 +167,17 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
             "advise reads a trace several times, standard input comes once; name a file");
     AB_TRY(ab_advise_base(o, w->base, sizeof w->base, &is_list, err));
     AB_TRY(open_outputs(w, err));
-    AB_TRY(analyse(w, err));
+    AB_TRY(analyse(w, false, &w->advice, err));
+    AB_TRY(choose_nesting(w, err));
     AB_TRY(ab_advise_measure(o, &w->advice, &w->measured, err));
     const char *slash = strrchr(w->path, '/');
     const struct ab_advise_view view = {.advice = &w->advice,
                                         .measured = &w->measured,
                                         .trace = slash != NULL ? slash + 1 : w->path,
                                         .base = w->base,
-                                        .budget_ns = (double)o->budget_ns};
+                                        .budget_ns = (double)o->budget_ns,
+                                        .nested = &w->nested,
+                                        .other = &w->other};
     ab_format_begin(&guard);
     enum ab_status status = write_outputs(w, &view, err);
     ab_format_end(&guard);
@@ -173,6 +195,7 @@ enum ab_status ab_cmd_advise(const struct ab_options *o, int *exit_code, struct 
     ab_output_abandon(&w->code);
     ab_output_abandon(&w->json);
     ab_advice_fini(&w->advice);
+    ab_advice_fini(&w->other);
     free(w);
     *exit_code = 0;
     return status;

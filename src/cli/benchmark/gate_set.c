@@ -44,6 +44,8 @@ static enum ab_status make_scope(const struct ab_gate_source *from, struct scope
         p->name = phase->name;
         for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
             p->kinds |= phase->n_ops[k] > 0 ? 1u << k : 0;
+        p->iteration = phase->iteration[0] != 0 ? phase->iteration : NULL;
+        p->has_budget = phase->budget_ns != 0;
     }
     for (size_t i = 0; i < n_backends; i++)
         a->known[n_known++] = of_workload[i];

@@ -5,7 +5,9 @@
 #include "cli/compare/compare_gates.h"
 
 #include "core/text.h"
+#include "stats/metric/metric_iterations.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 struct names {
@@ -23,6 +25,9 @@ static bool list_names(const struct ab_session *s, struct names *n)
         n->phases[i].name = s->phases[i];
         for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
             n->phases[i].kinds |= ab_session_has_op(s, s->phases[i], k) ? 1u << k : 0;
+        const struct ab_iterations *each = ab_session_iterations(s, s->phases[i]);
+        n->phases[i].iteration = each != NULL ? each->name : NULL;
+        n->phases[i].has_budget = each != NULL && isfinite(each->budget_ns);
     }
     for (uint32_t i = 0; i < s->n_backends; i++)
         n->backends[i] = s->backends[i].name;

@@ -7,6 +7,8 @@
 
 #include "cli/arguments/named_workload.h"
 #include "result/result_fields.h"
+#include "stats/gates/gate.h"
+#include "stats/metric/metric_iterations.h"
 #include "trace_tools/to_tape.h"
 #include "workload/config.h"
 
@@ -72,6 +74,41 @@ static void offer_phases(struct ab_offer *o, enum ab_command_id command, int n, 
     ab_workload_free(w);
 }
 
+/* Is `phase` the end of [begin, begin + n), alone or after a back end's name? '*' is any. */
+static bool is_phase(const char *begin, size_t n, const char *phase)
+{
+    size_t own = strlen(phase);
+    if (n > 0 && begin[n - 1] == '*' && (n == 1 || begin[n - 2] == ':'))
+        return true;
+    return n >= own && strncmp(begin + n - own, phase, own) == 0 &&
+           (n == own || begin[n - own - 1] == ':');
+}
+
+/* The iterations of the phase that is before the word. */
+static void offer_iterations(struct ab_offer *o, const char *phase, size_t n_phase, int n,
+                             char **words)
+{
+    struct ab_workload *w = find_workload(n, words);
+    for (size_t i = 0; w != NULL && i < w->n_phases; i++)
+        if (w->phases[i].is_measured && w->phases[i].each[0] != 0 &&
+            is_phase(phase, n_phase, w->phases[i].name))
+            ab_offer(o, w->phases[i].each, "/");
+    for (int i = 1; i < n - 1 && is_phase(phase, n_phase, AB_TRACE_PHASE); i++)
+        if (strcmp(words[i], "--each") == 0 || strcmp(words[i], "--each=scope") == 0) {
+            ab_offer(o, AB_GATE_ITERATION, "/");
+            break;
+        }
+    ab_workload_free(w);
+}
+
+static bool is_op(const char *op, size_t n)
+{
+    for (unsigned k = 0; k <= AB_OP_ALL; k++)
+        if (strlen(ab_result_op_name(k)) == n && strncmp(op, ab_result_op_name(k), n) == 0)
+            return true;
+    return false;
+}
+
 static void offer_ops(struct ab_offer *o)
 {
     for (unsigned op = 0; op <= AB_OP_ALL; op++)
@@ -97,6 +134,12 @@ static void offer_numbers(struct ab_offer *o, bool is_memory, bool is_all)
             ab_offer(o, ab_fields[i].name, "");
 }
 
+static void offer_iteration_numbers(struct ab_offer *o)
+{
+    for (size_t i = 0; i < AB_ITERATION_FIELDS; i++)
+        ab_offer(o, ab_iteration_fields[i].name, "");
+}
+
 void ab_complete_gate(struct ab_offer *o, enum ab_command_id command, int n, char **words)
 {
     const char *begin = o->begin, *op = strchr(begin, '/');
@@ -111,9 +154,14 @@ void ab_complete_gate(struct ab_offer *o, enum ab_command_id command, int n, cha
     } else if (number == NULL) {
         ab_offer_lead(o, op + 1);
         offer_ops(o);
+        offer_iterations(o, begin, (size_t)(op - begin), n, words);
     } else {
         size_t n_op = (size_t)(number - op - 1);
         ab_offer_lead(o, number + 1);
-        offer_numbers(o, is_memory_op(op + 1, n_op), n_op == 3 && strncmp(op + 1, "all", 3) == 0);
+        if (!is_op(op + 1, n_op) && !is_memory_op(op + 1, n_op))
+            offer_iteration_numbers(o);
+        else
+            offer_numbers(o, is_memory_op(op + 1, n_op),
+                          n_op == 3 && strncmp(op + 1, "all", 3) == 0);
     }
 }

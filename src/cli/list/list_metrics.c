@@ -10,7 +10,8 @@
 #include "result/memory_dist.h"
 #include "result/result_fields.h"
 #include "stats/metric.h"
-#include "stats/metric_dist.h"
+#include "stats/metric/metric_dist.h"
+#include "stats/metric/metric_iterations.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -64,9 +65,25 @@ static void visit_memory(visit *f, void *user, const struct ab_memory_field *fie
     f(user, &m);
 }
 
+static void walk_iterations(visit *f, void *user)
+{
+    for (size_t i = 0; i < AB_ITERATION_FIELDS; i++) {
+        const struct ab_iteration_field *field = &ab_iteration_fields[i];
+        struct metric m = {"time in the allocator per iteration",
+                           field->name,
+                           field->unit,
+                           field->doc,
+                           AB_FIELD_LOWER,
+                           ""};
+        snprintf(m.gate, sizeof m.gate, "PHASE/ITERATION/%s", field->name);
+        f(user, &m);
+    }
+}
+
 static void walk(visit *f, void *user)
 {
     walk_fields(f, user);
+    walk_iterations(f, user);
     for (size_t i = 0; i < ab_memory_field_count; i++)
         visit_memory(f, user, &ab_memory_fields[i], "memory", "_bytes", "memory");
     for (size_t i = 0; i < AB_DRAIN_COUNT; i++)
@@ -118,7 +135,8 @@ enum ab_status ab_list_metrics(const struct ab_options *o, struct ab_err *err)
         printf("  %-41s %-14s %s\n", "as a gate names it", "unit", "better is");
         walk(print_metric, &printing);
         puts("\nPHASE: a measured phase, or *. OP: alloc, alloc_zeroed, alloc_aligned, resize,\n"
-             "free, reset, access, all. allocbench run my.yaml --gate 'serve/alloc/p99 < 2us'");
+             "free, reset, access, all. ITERATION: the name in 'each', or scope of a replay\n"
+             "with --each. allocbench run my.yaml --gate 'serve/alloc/p99 < 2us'");
     }
     if (o->json == NULL) {
         json_decref(d.items);

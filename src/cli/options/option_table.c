@@ -7,6 +7,7 @@
 #include "cli/options/option_table.h"
 
 #include "base/bits.h"
+#include "base/limits.h"
 #include "cli/commands.h"
 #include "cli/options/option_sites.h"
 #include "cli/options/option_topic.h"
@@ -41,6 +42,8 @@ enum {
 #define COUNT(member, least, most) NUMBER(AB_UNIT_COUNT, member, least, most)
 #define BYTES(member, least, most) NUMBER(AB_UNIT_BYTES, member, least, most)
 #define TIME(member, least, most) NUMBER(AB_UNIT_TIME, member, least, most)
+#define BUDGET(member) \
+    TIME(member, 1, AB_ITERATION_BUDGET_MOST_NS), .range = AB_ITERATION_BUDGET_RANGE
 #define SPECIAL(reader) .type = AB_OPTION_SPECIAL, .read = reader
 #define GIVEN(member) .also = offsetof(struct ab_options, member)
 #define TIMEOUT TIME(timeout_ns, TIMEOUT_LEAST_NS, UINT64_MAX), .range = "must be at least 10ms"
@@ -171,12 +174,12 @@ static const struct ab_option_info table[] = {
      "scope: also time the allocator's calls in each scope of the trace, a\n"
      "frame or a request, as its marks say or else as it is found (default:\n"
      "nothing)",
-     "What runs", 0, REPLAY, WORD(has_each_scope, eaches), RARE},
+     "What runs", 0, REPLAY, WORD(has_each_scope, eaches),
+     .range = "must be scope, whatever its marks are called (default: nothing)", RARE},
     {"budget", "TIME",
      "with --each: count the scopes in which the allocator's calls took more\n"
      "than this, 1ns to 60s",
-     "What runs", 0, REPLAY, TIME(each_budget_ns, 1, UINT64_C(60000000000)), .range = "1ns to 60s",
-     RARE},
+     "What runs", 0, REPLAY, BUDGET(each_budget_ns), RARE},
     {"threads", "N",
      "worker threads (\"lanes\") that replay the recorded threads: recorded\n"
      "(default: the most that were alive at the same time) or 1 to 256; with 1\n"
@@ -186,13 +189,13 @@ static const struct ab_option_info table[] = {
     {"burst", "N",
      "replay in bursts of N calls, 256 to 2^30; each is loaded while nothing is\n"
      "measured; 0: load the whole trace (default: see --tape-mem)",
-     "What runs", 0, REPLAY, COUNT(burst_events, AB_BURST_LEAST, AB_BURST_MAX), .zero = "0",
-     GIVEN(has_burst), .range = "0, or 256 to 2^30", RARE},
+     "What runs", 0, REPLAY | ADVISE, COUNT(burst_events, AB_BURST_LEAST, AB_BURST_MAX),
+     .zero = "0", GIVEN(has_burst), .range = "0, or 256 to 2^30", RARE},
     {"tape-mem", "SIZE|N%",
      "memory for the prepared trace, about 8 bytes per call; a longer trace is\n"
      "replayed in bursts of this size, from a file in $TMPDIR or /var/tmp\n"
      "(default: 25% of available memory)",
-     "What runs", 0, REPLAY, SPECIAL(ab_option_tape_mem), RARE},
+     "What runs", 0, REPLAY | ADVISE, SPECIAL(ab_option_tape_mem), RARE},
     {"rounds", "N",
      "number of rounds; each runs every back end once, in random order;\n"
      "fewer than 6 distinguish nothing from noise (default: 10)",
@@ -363,16 +366,10 @@ static const struct ab_option_info table[] = {
     {"sort", "KEY", "info --sites: by calls (default), bytes, peak, never-freed or temporary",
      "What is read", 0, TRACE, WORD(site_order, ab_option_site_orders), GIVEN(has_site_order)},
 #include "cli/options/record_options.def"
-    {"output", "FILE", "trace to write, or a folder for it (default: COMMAND.abt)", "Output", 'o',
-     RECORD, TEXT(output)},
     {"output", "FILE", "trace or file to write; recover: or a folder for it", "Output", 'o', TRACE,
      TEXT(output)},
     {"output", "FILE", "result to write, or a folder (DIR/) in which it gets a name", "Output", 'o',
      MERGE, TEXT(output)},
-    {"no-convert", NULL,
-     "keep the raw recording (the spool) in the new folder given by -o\n"
-     "(default: COMMAND.spool); allocbench trace recover converts it later",
-     "Output", 0, RECORD, FLAG(is_unconverted)},
     {"results", "DIR",
      "store the result in this folder (default: $ALLOCBENCH_RESULTS, else\n"
      "results/)",
@@ -464,11 +461,6 @@ static const struct ab_option_info table[] = {
      RUN | REPLAY | EXEC | MERGE | VERIFY | COMPARE | REPORT, FLAG(is_quiet)},
     {"quiet", NULL, "print only errors; the calibration is still stored", "Output", 'q', CALIBRATE,
      FLAG(is_quiet)},
-    {"progress", NULL,
-     "show how far the recording is on the terminal of standard error even when\n"
-     "the command writes to it too (shown by itself when its output goes\n"
-     "elsewhere)",
-     "Output", 0, RECORD, FLAG(shows_progress)},
     {"quiet", NULL, "print only errors", "Output", 'q', RECORD, FLAG(is_quiet)},
     {"quiet", NULL, "no progress and no summary on standard error", "Output", 'q', TRACE,
      FLAG(is_quiet)},

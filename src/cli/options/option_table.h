@@ -34,8 +34,8 @@ struct ab_option_info {
                         given; 0 = none */
     enum ab_unit_kind unit;
     uint64_t min, max;
-    const char *range;        /* what is allowed, for the error about a number that is not */
-    const char *zero;         /* means 0, which need not be in the range; NULL = nothing does */
+    const char *range; /* what is allowed, for the error about a number or word that is not */
+    const char *zero;  /* means 0, which need not be in the range; NULL = nothing does */
     const char *const *words; /* all it may be; ends with NULL */
     bool is_rare;             /* only --help-all and the manual page have it */
     const char *more;         /* what these two say of it besides; NULL = nothing */

@@ -106,6 +106,7 @@ struct ab_options {
     const char *topic_phase;           /* -v phase=NAME; NULL = all phases */
     bool is_unconverted;               /* record --no-convert */
     bool shows_progress;               /* record --progress */
+    uint64_t most_spool_bytes;         /* record --max-spool; 0 = any number */
     bool is_waiting;                   /* record --wait */
     uint64_t most_events, duration_ns; /* record; 0 = to the end */
     uint32_t site_depth;               /* record --sites: calls of each stack; 0 = none */

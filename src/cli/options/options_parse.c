@@ -35,7 +35,7 @@ static enum ab_status read_number(const struct ab_option_info *info, const char 
         return AB_OK;
     }
     const char *bad = ab_units_parse(value, strlen(value), info->unit, &n);
-    if (bad == NULL && n.whole < info->min && info->min == 1)
+    if (bad == NULL && n.whole < info->min && info->min == 1 && info->unit != AB_UNIT_TIME)
         bad = "must be at least 1";
     else if (bad == NULL && (n.whole < info->min || n.whole > info->max))
         bad = info->range;
@@ -72,7 +72,8 @@ static enum ab_status apply(const struct ab_option_info *info, const char *value
         break;
     case AB_OPTION_WORD:
         if ((status = ab_option_word(info->name, value, info->words, &word, err)) != AB_OK)
-            return status;
+            return info->range == NULL ? status
+                                       : ab_option_bad_value(info->name, value, info->range, err);
         store(member, info->size, word);
         break;
     case AB_OPTION_NUMBER:

@@ -144,6 +144,7 @@ static enum ab_status record(const struct ab_options *o, const struct ab_trace_p
     launch.takes_children = o->is_following || o->is_waiting;
     launch.is_waiting = o->is_waiting;
     launch.most_events = o->most_events;
+    launch.most_bytes = o->most_spool_bytes;
     launch.duration_ns = o->duration_ns;
     launch.site_depth = o->site_depth;
     launch.has_time = o->has_call_times;

@@ -31,9 +31,10 @@ struct ab_launch {
     char recorder[4096]; /* liballocbench-record.so */
     char folder[1024];   /* private, the spool is in it; "" until it is made */
     char spool[1040];
-    bool takes_children; /* of the command, too; this and the next seven are set before it runs */
+    bool takes_children; /* of the command, too; this and the next eight are set before it runs */
     bool is_waiting;     /* for those of them that outlive it */
     uint64_t most_events, duration_ns; /* that are recorded; 0 = no end */
+    uint64_t most_bytes;               /* of the spool; 0 = any number */
     uint32_t site_depth;               /* calls of each stack; 0 = no call sites */
     bool has_time;                     /* of each call */
     const char *const *functions;      /* whose calls are marked */

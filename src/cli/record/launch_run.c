@@ -145,8 +145,8 @@ static void read_end(pid_t pid, struct ab_launch_end *end)
 
 enum ab_status ab_launch_start(struct ab_launch *l, const char *const *argv, struct ab_err *err)
 {
-    struct ab_relay_wish wish = {l->most_events, l->site_depth, l->has_time, l->functions,
-                                 l->n_functions};
+    struct ab_relay_wish wish = {l->most_events, l->most_bytes, l->site_depth,
+                                 l->has_time,    l->functions,  l->n_functions};
     AB_TRY(ab_relay_open(l->spool, wish, &l->relay, err));
     if (l->takes_children)
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);

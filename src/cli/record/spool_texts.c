@@ -17,9 +17,8 @@ static const char *const stops[] = {
 };
 
 static const char *const ends[] = {
-    [AB_SPOOL_ENOUGH] = "at --max-events",
-    [AB_SPOOL_TIME_UP] = "at --duration",
-    [AB_SPOOL_SIGNAL] = "at a signal",
+    [AB_SPOOL_ENOUGH] = "at --max-events", [AB_SPOOL_FULL] = "at --max-spool",
+    [AB_SPOOL_TIME_UP] = "at --duration",  [AB_SPOOL_SIGNAL] = "at a signal",
     [AB_SPOOL_ENDED] = "with the command",
 };
 

@@ -23,10 +23,20 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Where the function returns to that this stands in: of those below only. */
+/* Where the function returns to that this stands in, or that what it stands in is compiled into: of
+ * those below only. */
 #define HERE \
     ((struct ab_here){(uintptr_t)__builtin_return_address(0), \
                       (uintptr_t)__builtin_frame_address(0)})
+
+/* What gives a block: where it returns to is looked up only when call sites are recorded. */
+#define NOTE_GIVEN(kind, p, size) \
+    do { \
+        if (ab_spool_may_have_sites()) \
+            ab_spool_note_given(kind, p, size, HERE); \
+        else \
+            ab_spool_note(kind, p, size); \
+    } while (0)
 
 /* Tests build the two wrong orders from this very source, to see them found: 1 = a free is noted
  * after the real one, 2 = a realloc is, as if it were one event. */
@@ -67,7 +77,7 @@ static void *bootstrap_alloc(size_t size)
 
 static bool is_bootstrap(const void *p)
 {
-    return (const char *)p >= bootstrap && (const char *)p < bootstrap + sizeof bootstrap;
+    return (uintptr_t)p - (uintptr_t)bootstrap < sizeof bootstrap;
 }
 
 static size_t bootstrap_size(const void *p)
@@ -137,18 +147,13 @@ static __attribute__((destructor)) void end(void)
 
 /* ---- the malloc family ---- */
 
-static inline void *allocate(size_t size, struct ab_here here)
+EXPORT void *malloc(size_t size)
 {
     if (!is_ready())
         return bootstrap_alloc(size);
     void *p = real.malloc(size);
-    ab_spool_note_given(AB_SPOOL_ALLOC, p, size, here);
+    NOTE_GIVEN(AB_SPOOL_ALLOC, p, size);
     return p;
-}
-
-EXPORT void *malloc(size_t size)
-{
-    return allocate(size, HERE);
 }
 
 EXPORT void *calloc(size_t n, size_t size)
@@ -158,7 +163,7 @@ EXPORT void *calloc(size_t n, size_t size)
     if (!is_ready())
         return is_too_much ? NULL : bootstrap_alloc(bytes); /* never used before: zero */
     void *p = real.calloc(n, size);
-    ab_spool_note_given(AB_SPOOL_ZEROED, p, is_too_much ? SIZE_MAX : bytes, HERE);
+    NOTE_GIVEN(AB_SPOOL_ZEROED, p, is_too_much ? SIZE_MAX : bytes);
     return p;
 }
 
@@ -168,10 +173,20 @@ EXPORT void free(void *p)
         return;
     if (AB_RECORD_WRONG != 1)
         ab_spool_note(AB_SPOOL_FREE, p, 0);
-    ab_sites_see_free(p);
+    if (__builtin_expect(ab_process->sites != NULL, 0))
+        ab_sites_see_free(p);
     real.free(p);
     if (AB_RECORD_WRONG == 1)
         ab_spool_note(AB_SPOOL_FREE, p, 0);
+}
+
+static __attribute__((noinline)) void *allocate(size_t size, struct ab_here here)
+{
+    if (!is_ready())
+        return bootstrap_alloc(size);
+    void *p = real.malloc(size);
+    ab_spool_note_given(AB_SPOOL_ALLOC, p, size, here);
+    return p;
 }
 
 /* A block of the bootstrap moves to the real allocator when it is resized. */
@@ -184,24 +199,24 @@ static void *resize_bootstrap(void *p, size_t size, struct ab_here here)
     return moved;
 }
 
-static inline void *resize(void *p, size_t size, struct ab_here here)
+static inline __attribute__((always_inline)) void *resize(void *p, size_t size)
 {
     if (p == NULL)
-        return allocate(size, here);
+        return allocate(size, HERE);
     if (is_bootstrap(p) || !is_ready())
-        return resize_bootstrap(p, size, here);
+        return resize_bootstrap(p, size, HERE);
     if (AB_RECORD_WRONG != 2)
         ab_spool_note(AB_SPOOL_RESIZE_BEGIN, p, size);
     void *moved = real.realloc(p, size);
     if (AB_RECORD_WRONG == 2)
         ab_spool_note(AB_SPOOL_RESIZE_BEGIN, p, size);
-    ab_spool_note_given(AB_SPOOL_RESIZE_END, moved, size, here);
+    NOTE_GIVEN(AB_SPOOL_RESIZE_END, moved, size);
     return moved;
 }
 
 EXPORT void *realloc(void *p, size_t size)
 {
-    return resize(p, size, HERE);
+    return resize(p, size);
 }
 
 /* An array of more bytes than there are: the call fails in the real one's way and is on record. */
@@ -224,7 +239,7 @@ EXPORT void *reallocarray(void *p, size_t n, size_t size)
     size_t bytes;
     if (__builtin_mul_overflow(n, size, &bytes))
         return resize_too_much(p, n, size, HERE);
-    return resize(p, bytes, HERE);
+    return resize(p, bytes);
 }
 
 EXPORT void *memalign(size_t align, size_t size)

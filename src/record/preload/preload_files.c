@@ -264,13 +264,38 @@ static int make_elsewhere(const char *name, struct ab_file_id id, uint64_t bytes
     return *why == AB_SPOOL_RUNNING ? open_file(name, O_RDWR) : -1;
 }
 
+/* Space within the bound on the spool, ahead of using it. Once there is none recording is over for
+ * all: that each of them ends where its next bytes do not fit would tear holes. */
+static bool take_bytes(uint64_t bytes)
+{
+    uint64_t n = __atomic_add_fetch(&ab_control->n_bytes, bytes, __ATOMIC_RELAXED);
+    uint32_t running = AB_SPOOL_RUNNING;
+    if (ab_control->most_bytes == 0 || n <= ab_control->most_bytes)
+        return true;
+    __atomic_fetch_sub(&ab_control->n_bytes, bytes, __ATOMIC_RELAXED);
+    __atomic_compare_exchange_n(&ab_control->stop, &running, AB_SPOOL_FULL, false, __ATOMIC_SEQ_CST,
+                                __ATOMIC_RELAXED);
+    errno = 0;
+    return false;
+}
+
+static void give_back_bytes(uint64_t bytes)
+{
+    __atomic_fetch_sub(&ab_control->n_bytes, bytes, __ATOMIC_RELAXED);
+}
+
 void *ab_files_make(struct ab_file_id id, uint64_t bytes, enum ab_spool_stop *why)
 {
     char name[NAME_BYTES];
     name_file(name, id);
+    if (!take_bytes(bytes)) {
+        *why = AB_SPOOL_FULL;
+        return NULL;
+    }
     int fd = is_within_limit(bytes) ? make_here(name, bytes, why)
                                     : make_elsewhere(name, id, bytes, why);
     if (fd < 0) {
+        give_back_bytes(bytes);
         if (*why == AB_SPOOL_RUNNING)
             *why = AB_SPOOL_NO_FILE;
         return NULL;
@@ -305,6 +330,8 @@ static enum ab_spool_stop save_here(struct ab_file_id id, struct ab_spool_tail *
 
 enum ab_spool_stop ab_files_save(struct ab_file_id id, struct ab_spool_tail *tail)
 {
+    if (!take_bytes(tail->pack_bytes))
+        return AB_SPOOL_FULL;
     enum ab_spool_stop why = save_here(id, tail);
     if (why == AB_SPOOL_FILE_LIMIT || why == AB_SPOOL_NO_FILE)
         why = ask(AB_SPOOL_SAVE, id, 0, why);

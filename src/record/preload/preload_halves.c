@@ -6,8 +6,6 @@
 
 #include "record/preload/spool_codec.h"
 
-#include <string.h>
-
 /* Packs a half after those that are packed; false when there is no room. */
 static bool pack_half(struct ab_spool_tail *tail, unsigned half)
 {
@@ -37,6 +35,13 @@ static enum ab_spool_stop save_half(struct ab_spool_tail *tail, unsigned half, s
     return why;
 }
 
+/* Of an event that was never written the kind says so. */
+static void empty(struct ab_spool_event *events)
+{
+    for (struct ab_spool_event *e = events; e < events + AB_SPOOL_HALF_EVENTS; e += 4)
+        e[0].stamp_kind = e[1].stamp_kind = e[2].stamp_kind = e[3].stamp_kind = 0;
+}
+
 /* With all signals blocked. */
 enum ab_spool_stop ab_halves_turn(struct ab_spool_tail *tail, uint64_t number, struct ab_file_id id)
 {
@@ -48,19 +53,10 @@ enum ab_spool_stop ab_halves_turn(struct ab_spool_tail *tail, uint64_t number, s
         if (why != AB_SPOOL_RUNNING)
             return why;
     }
-    /* From here on what the file has counts: a thread can be killed in the middle of memset. */
+    /* From here on what the file has counts: a thread can be killed in the middle of it. */
     __atomic_store_n(&tail->half_number[half], 0, __ATOMIC_SEQ_CST);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    memset(ab_half_events(tail, half), 0, AB_SPOOL_HALF);
+    empty(ab_half_events(tail, half));
     __atomic_store_n(&tail->half_number[half], number + 1, __ATOMIC_RELEASE);
     return AB_SPOOL_RUNNING;
-}
-
-int64_t ab_halves_count_calls(struct ab_spool_tail *tail, unsigned half)
-{
-    const struct ab_spool_event *events = ab_half_events(tail, half);
-    int64_t n = 0;
-    for (size_t i = 0; i < AB_SPOOL_HALF_EVENTS; i++)
-        n += (events[i].stamp_kind & 15) < AB_SPOOL_SITE;
-    return n;
 }

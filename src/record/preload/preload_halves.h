@@ -16,7 +16,4 @@ static inline struct ab_spool_event *ab_half_events(struct ab_spool_tail *tail, 
 enum ab_spool_stop ab_halves_turn(struct ab_spool_tail *tail, uint64_t number,
                                   struct ab_file_id id) AB_HIDDEN;
 
-/* How many of the events of a half are no call sites. */
-int64_t ab_halves_count_calls(struct ab_spool_tail *tail, unsigned half) AB_HIDDEN;
-
 #endif

@@ -264,14 +264,15 @@ static uint64_t hash_of(const struct stack *stack)
     uint64_t h = stack->end + 1;
     for (size_t i = 0; i < stack->n; i++) {
         h = (h ^ stack->addresses[i]) * UINT64_C(0x9e3779b97f4a7c15);
-        h ^= h >> 32;
     }
+    h ^= h >> 32;
     return h | 1; /* 0 is no stack */
 }
 
 static __attribute__((noinline)) uint64_t note_stack(struct ab_sites *s, struct ab_spool_tail *tail,
                                                      bool is_nested, const struct stack *stack)
 {
+    int saved = errno;
     uint64_t number = __atomic_add_fetch(&s->next_stack, 1, __ATOMIC_RELAXED) & UINT32_MAX;
     for (size_t i = 0; i < stack->n; i++) {
         uintptr_t pc = stack->addresses[i];
@@ -282,6 +283,7 @@ static __attribute__((noinline)) uint64_t note_stack(struct ab_sites *s, struct 
         s->put(tail, AB_SPOOL_FRAME, pc - moved,
                number | (uint64_t)i << 32 | module << 40 | end << 56);
     }
+    errno = saved;
     return number;
 }
 
@@ -338,12 +340,10 @@ static struct ab_code_place place_of(struct ab_here here)
 
 void ab_sites_note(struct ab_sites *s, struct ab_spool_tail *tail, struct ab_here here)
 {
-    int saved = errno;
     struct ab_code_place place = place_of(here);
     bool is_nested = is_nested_in(s, place.sp);
     if (is_nested) {
         note(s, tail, place, true);
-        errno = saved;
         return;
     }
     bool is_half_done = s->busy != 0; /* a handler has left by longjmp */
@@ -361,5 +361,4 @@ void ab_sites_note(struct ab_sites *s, struct ab_spool_tail *tail, struct ab_her
     }
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     s->busy = 0;
-    errno = saved;
 }

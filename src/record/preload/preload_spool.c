@@ -35,23 +35,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-struct process {                  /* wiped in a forked child: image is NULL there */
-    struct ab_spool_image *image; /* NULL = not recording */
-    struct ab_spool_tail **tails; /* by slot; NULL = none yet */
-    struct ab_sites **sites;      /* by slot; NULL = no call sites are recorded */
-    uint32_t next_recycled;       /* where the search for a dead thread's slot goes on */
-    bool has_stopped;             /* there is no image, and there will be none */
-    bool has_threads;             /* there was more than one stream */
-    bool has_marks;               /* there was one */
-    uint32_t generation;          /* of the image: how many programs the process had been before */
-    uint32_t n_forks;
-};
-static struct process *process;
-static uint32_t command; /* the process that `record` started */
+static struct ab_spool_process not_recorded = {.has_stopped = true};
+static const char never, *alone = &never; /* the C library's word on it: 1 = one thread */
+static uint32_t command;                  /* the process that `record` started */
 static bool takes_children;
-static const char never, *is_alone = &never; /* the C library's word on it: 1 = one thread */
 
-static __thread struct ab_spool_tail *own_tail __attribute__((tls_model("initial-exec")));
+struct ab_spool_process *ab_process = &not_recorded;
+const char *ab_is_alone = &never;
+__thread struct ab_spool_tail *ab_own_tail;
 
 /* The fork that is under way in this thread, which is the only one that its child has. */
 static __thread struct fork_point {
@@ -61,7 +52,7 @@ static __thread struct fork_point {
 /* The first reason counts; `record` may have set one. */
 static void stop(enum ab_spool_stop why)
 {
-    struct ab_spool_image *image = process->image;
+    struct ab_spool_image *image = ab_process->image;
     uint32_t running = AB_SPOOL_RUNNING;
     uint32_t error = (uint32_t)errno;
     if (__atomic_compare_exchange_n(&image->stop, &running, (uint32_t)why, false, __ATOMIC_SEQ_CST,
@@ -73,23 +64,24 @@ static void stop(enum ab_spool_stop why)
 static bool is_over(void)
 {
     uint32_t why = __atomic_load_n(&ab_control->stop, __ATOMIC_SEQ_CST);
-    if (why != AB_SPOOL_RUNNING && process->image != NULL)
+    if (why != AB_SPOOL_RUNNING && ab_process->image != NULL)
         stop((enum ab_spool_stop)why);
     return why != AB_SPOOL_RUNNING;
 }
 
 static struct ab_file_id file_of(int32_t slot)
 {
-    return (struct ab_file_id){process->image->pid, process->generation, slot};
+    return (struct ab_file_id){ab_process->image->pid, ab_process->generation, slot};
 }
 
 /* ---- halves ---- */
 
 /* A half more is full: of what was called, not of what is known of it. */
-static void count_half(struct ab_spool_tail *tail, uint64_t number)
+static void count_half(struct ab_spool_tail *tail)
 {
-    bool is_plain = process->sites == NULL && !process->has_marks;
-    int64_t n_calls = is_plain ? AB_SPOOL_HALF_EVENTS : ab_halves_count_calls(tail, number % 2);
+    uint64_t n_asides = tail->n_asides;
+    int64_t n_calls = AB_SPOOL_HALF_EVENTS - (int64_t)(n_asides - tail->n_asides_counted);
+    tail->n_asides_counted = n_asides;
     int64_t n = __atomic_add_fetch(&ab_control->n_events, n_calls, __ATOMIC_RELAXED);
     uint32_t running = AB_SPOOL_RUNNING;
     if (ab_control->most_events != 0 && n >= (int64_t)ab_control->most_events)
@@ -99,8 +91,8 @@ static void count_half(struct ab_spool_tail *tail, uint64_t number)
 
 static bool is_recording(void)
 {
-    return process->image != NULL && !is_over() &&
-           __atomic_load_n(&process->image->stop, __ATOMIC_SEQ_CST) == 0;
+    return ab_process->image != NULL && !is_over() &&
+           __atomic_load_n(&ab_process->image->stop, __ATOMIC_SEQ_CST) == 0;
 }
 
 static __attribute__((noinline)) bool next_half(struct ab_spool_tail *tail, uint64_t number)
@@ -111,7 +103,7 @@ static __attribute__((noinline)) bool next_half(struct ab_spool_tail *tail, uint
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof old);
     __atomic_store_n(&tail->is_turning, 1, __ATOMIC_SEQ_CST); /* before we look: see stop_all */
     if (number > 0 && tail->half_number[(number - 1) % 2] == number) /* else it is a parent's */
-        count_half(tail, number - 1);
+        count_half(tail);
     enum ab_spool_stop why = AB_SPOOL_RUNNING;
     bool ok = is_recording();
     if (ok &&
@@ -128,63 +120,28 @@ static __attribute__((noinline)) bool next_half(struct ab_spool_tail *tail, uint
     return ok;
 }
 
-/* ---- places ---- */
-
-/* One instruction, so that a signal handler on this thread gets a place of its own; not locked,
- * because no other thread takes places here. */
-static inline uint64_t take_place(uint64_t *next)
-{
-#if defined(__x86_64__)
-    uint64_t place = 1;
-    __asm__ volatile("xaddq %0, %1" : "+r"(place), "+m"(*next) : : "memory", "cc");
-    return place;
-#else
-    return __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
-#endif
-}
-
-static inline void fill(struct ab_spool_tail *tail, uint64_t place, struct ab_spool_event event)
-{
-    struct ab_spool_event *e = &ab_half_events(
-        tail, 0)[place % (2 * AB_SPOOL_HALF_EVENTS)]; /* one half follows the other */
-    e->address = event.address;
-    e->size = event.size;
-    __atomic_store_n(&e->stamp_kind, event.stamp_kind, __ATOMIC_RELEASE);
-}
-
-/* Apart, so that the usual way needs no stack. */
-static __attribute__((noinline)) void fill_next_half(struct ab_spool_tail *tail, uint64_t place,
-                                                     struct ab_spool_event event)
+AB_HIDDEN void ab_spool_put_in_next_half(struct ab_spool_tail *tail, uint64_t place,
+                                         uint64_t stamp_kind, uint64_t address, uint64_t size)
 {
     if (next_half(tail, place / AB_SPOOL_HALF_EVENTS))
-        fill(tail, place, event);
-}
-
-static inline void put(struct ab_spool_tail *tail, uint64_t stamp, enum ab_spool_kind kind,
-                       uint64_t address, size_t size)
-{
-    struct ab_spool_event event = {stamp << 4 | kind, address, size};
-    uint64_t place = take_place(&tail->n_events);
-    uint64_t number = place / AB_SPOOL_HALF_EVENTS;
-    if (__builtin_expect(tail->half_number[number % 2] == number + 1, 1))
-        fill(tail, place, event);
-    else
-        fill_next_half(tail, place, event);
+        ab_spool_fill(tail, place, stamp_kind, address, size);
 }
 
 /* A child that a signal handler has forked goes on in the middle of what its parent notes. */
 static void put_unstamped(struct ab_spool_tail *tail, enum ab_spool_kind kind, uint64_t address,
                           uint64_t size)
 {
-    if (process->image != NULL)
-        put(tail, 0, kind, address, size);
+    if (ab_process->image == NULL)
+        return;
+    ab_spool_take_place(&tail->n_asides);
+    ab_spool_put(tail, 0, kind, address, size);
 }
 
 /* ---- threads ---- */
 
 static bool is_dead(uint32_t thread)
 {
-    return syscall(SYS_tgkill, process->image->pid, thread, 0) != 0 && errno == ESRCH;
+    return syscall(SYS_tgkill, ab_process->image->pid, thread, 0) != 0 && errno == ESRCH;
 }
 
 /* The slot of a thread that is gone. A few are looked at each time: with many threads alive a
@@ -192,7 +149,7 @@ static bool is_dead(uint32_t thread)
 static struct ab_spool_tail *recycle(uint32_t self)
 {
     enum { LOOKED_AT = 16 };
-    struct process *p = process;
+    struct ab_spool_process *p = ab_process;
     uint32_t n = __atomic_load_n(&p->image->n_slots, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < LOOKED_AT && i < n; i++) {
         uint32_t at = __atomic_fetch_add(&p->next_recycled, 1, __ATOMIC_RELAXED) % n;
@@ -211,7 +168,7 @@ static struct ab_spool_tail *recycle(uint32_t self)
 
 static struct ab_spool_tail *make_tail(uint32_t self)
 {
-    struct process *p = process;
+    struct ab_spool_process *p = ab_process;
     uint32_t slot = __atomic_fetch_add(&p->image->n_slots, 1, __ATOMIC_ACQ_REL);
     enum ab_spool_stop why = AB_SPOOL_NO_SLOT;
     struct ab_spool_tail *tail = NULL;
@@ -221,7 +178,8 @@ static struct ab_spool_tail *make_tail(uint32_t self)
         stop(why);
         return NULL;
     }
-    p->has_threads = p->has_threads || slot > 0;
+    if (slot > 0)
+        __atomic_store_n(&ab_is_alone, &never, __ATOMIC_RELAXED);
     tail->slot = slot;
     tail->owner = self;
     tail->magic = AB_SPOOL_MAGIC;
@@ -241,7 +199,7 @@ static uint32_t try_events(struct ab_spool_tail *tail, bool has_stamp)
         for (int i = 0; i < AB_SPOOL_TRIALS; i++) {
             if (has_stamp)
                 ab_stamp_now();
-            put(tail, 0, AB_SPOOL_TRIAL, 0, 0);
+            ab_spool_put(tail, 0, AB_SPOOL_TRIAL, 0, 0);
         }
         uint64_t ticks = ab_stamp_now() - begin;
         best = ticks < best ? ticks : best;
@@ -252,23 +210,21 @@ static uint32_t try_events(struct ab_spool_tail *tail, bool has_stamp)
 /* The calling thread's stream, made or taken over; NULL = nothing is recorded. */
 static struct ab_spool_tail *enter_thread(void)
 {
-    if (process == NULL)
-        return NULL;
-    if (process->image == NULL) { /* a forked child: the parent's stream is not ours */
-        own_tail = NULL;
-        process->has_stopped = !takes_children;
+    if (ab_process->image == NULL) { /* a forked child: the parent's stream is not ours */
+        ab_own_tail = NULL;
+        ab_process->has_stopped = !takes_children;
         struct fork_point from = fork_point;
         fork_point.number = 0;
         if (from.number == 0)
             from = (struct fork_point){.pid = (uint32_t)syscall(SYS_getppid)};
-        if (process->has_stopped || !start_image(&from))
+        if (ab_process->has_stopped || !start_image(&from))
             return NULL;
     }
-    if (process->has_stopped || process->image->stop != AB_SPOOL_RUNNING)
+    if (ab_process->has_stopped || ab_process->image->stop != AB_SPOOL_RUNNING)
         return NULL;
-    if (own_tail != NULL)
-        return own_tail;
-    if (process->image->pid != ab_process_id())
+    if (ab_own_tail != NULL)
+        return ab_own_tail;
+    if (ab_process->image->pid != ab_process_id())
         return NULL; /* a vfork child of a thread that never allocated: its stream would be its
                         parent's, under an id that is soon another's */
     uint32_t self = ab_thread_id();
@@ -278,18 +234,18 @@ static struct ab_spool_tail *enter_thread(void)
     if (tail == NULL)
         return NULL;
     uint64_t n_before = tail->n_events;
-    if (process->sites != NULL)
-        ab_sites_begin(&process->sites[tail->slot], self, &own_tail, put_unstamped);
-    put(tail, 0, AB_SPOOL_BIRTH, self, 0);
+    if (ab_process->sites != NULL)
+        ab_sites_begin(&ab_process->sites[tail->slot], self, &ab_own_tail, put_unstamped);
+    ab_spool_put(tail, 0, AB_SPOOL_BIRTH, self, 0);
     tail->last_stamp = ab_stamp_now();
-    if (process->image->trial_ticks == 0) {
-        process->image->bare_ticks = try_events(tail, false);
-        process->image->trial_ticks = try_events(tail, true);
+    if (ab_process->image->trial_ticks == 0) {
+        ab_process->image->bare_ticks = try_events(tail, false);
+        ab_process->image->trial_ticks = try_events(tail, true);
     }
     /* They are no events, but in a half that is counted when it is full. */
     __atomic_fetch_sub(&ab_control->n_events, (int64_t)(tail->n_events - n_before),
                        __ATOMIC_RELAXED);
-    own_tail = tail;
+    ab_own_tail = tail;
     return tail;
 }
 
@@ -304,41 +260,24 @@ static __attribute__((noinline)) struct ab_spool_tail *find_tail(void)
     return tail;
 }
 
-/* A few loads where all is as usual: the page of the process, which fork empties, our stream, and
- * the image, where `record` may have said that it is enough. */
-static inline struct ab_spool_tail *tail_of_thread(void)
+AB_HIDDEN struct ab_spool_tail *ab_spool_find_tail(void)
 {
-    struct process *p = process;
-    struct ab_spool_tail *tail = own_tail;
-    if (p == NULL)
-        return NULL;
-    const struct ab_spool_image *image = p->image;
+    const struct ab_spool_image *image = ab_process->image;
     uint32_t why = image != NULL ? __atomic_load_n(&image->stop, __ATOMIC_RELAXED) : 0;
-    if (__builtin_expect(tail != NULL && image != NULL && why == AB_SPOOL_RUNNING, 1))
-        return tail;
-    if (p->has_stopped || why != AB_SPOOL_RUNNING)
+    if (ab_process->has_stopped || why != AB_SPOOL_RUNNING)
         return NULL;
     return find_tail();
-}
-
-/* The clock, unless there is but one thread. The C library says so before a second one begins. */
-static inline uint64_t stamp_of_event(const struct ab_spool_tail *tail)
-{
-    struct process *p = process;
-    if (__builtin_expect(*is_alone && !p->has_threads, 1))
-        return tail->last_stamp;
-    return ab_stamp_now();
 }
 
 /* ---- the process ---- */
 
 static bool start_image(const struct fork_point *from)
 {
-    struct process *p = process;
+    struct ab_spool_process *p = ab_process;
     p->has_stopped = true; /* until all is there */
     p->next_recycled = 0;
     p->n_forks = 0;
-    p->has_threads = false;
+    __atomic_store_n(&ab_is_alone, alone, __ATOMIC_RELAXED);
     if (p->tails == NULL)
         p->tails = ab_files_map_private(AB_SPOOL_SLOTS_MAX * sizeof p->tails[0]);
     p->sites = ab_sites_can(ab_control->site_depth)
@@ -350,7 +289,8 @@ static bool start_image(const struct fork_point *from)
     struct ab_spool_image *image = p->tails != NULL ? ab_program_make_image(&p->generation, &why)
                                                     : NULL;
     if (image == NULL) {
-        ab_exec_note_failure(ab_program_name(), why);
+        if (why != AB_SPOOL_FULL) /* else it began when recording was over */
+            ab_exec_note_failure(ab_program_name(), why);
         return false;
     }
     image->pid = ab_process_id();
@@ -372,18 +312,19 @@ AB_HIDDEN void ab_spool_start(void)
 {
     const char *where = ab_environment(AB_SPOOL_ENV_FOLDER);
     const char *pid = ab_environment(AB_SPOOL_ENV_PID);
-    size_t bytes = (sizeof(struct process) + AB_SPOOL_PAGE - 1) & ~(size_t)(AB_SPOOL_PAGE - 1);
+    size_t bytes = (sizeof(struct ab_spool_process) + AB_SPOOL_PAGE - 1) &
+                   ~(size_t)(AB_SPOOL_PAGE - 1);
     if (where == NULL || pid == NULL)
         return;
     command = ab_program_read_command(pid, &takes_children);
     if (command == 0 || (!takes_children && command != ab_process_id()))
         return; /* a child of the program: not recorded */
-    struct process *p = ab_files_map_private(bytes);
+    struct ab_spool_process *p = ab_files_map_private(bytes);
     if (p == NULL || !ab_files_start(where) || syscall(SYS_madvise, p, bytes, MADV_WIPEONFORK) != 0)
         return; /* Linux before 4.14: a forked child would write into its parent's streams */
-    const char *alone = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
-    is_alone = alone != NULL && !ab_control->has_time ? alone : &never;
-    process = p;
+    const char *word = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
+    alone = word != NULL && !ab_control->has_time ? word : &never;
+    ab_process = p;
     ab_program_find();
     ab_exec_is_noted = takes_children;
     ab_exec_forget_start();
@@ -393,14 +334,14 @@ AB_HIDDEN void ab_spool_start(void)
 /* A child of vfork has none of its own. */
 AB_HIDDEN uint32_t ab_exec_next_generation(uint32_t pid)
 {
-    const struct process *p = process;
-    return p != NULL && p->image != NULL && p->image->pid == pid ? p->generation + 1 : 0;
+    const struct ab_spool_process *p = ab_process;
+    return p->image != NULL && p->image->pid == pid ? p->generation + 1 : 0;
 }
 
 AB_HIDDEN void ab_spool_end(void)
 {
-    struct process *p = process;
-    if (p != NULL && p->image != NULL && p->image->pid == ab_process_id())
+    struct ab_spool_process *p = ab_process;
+    if (p->image != NULL && p->image->pid == ab_process_id())
         ab_files_end(p->image, file_of(-1));
 }
 
@@ -408,14 +349,14 @@ AB_HIDDEN void ab_spool_end(void)
 
 AB_HIDDEN void ab_spool_fork_begin(void)
 {
-    struct ab_spool_tail *tail = takes_children ? tail_of_thread() : NULL;
-    struct process *p = process;
+    struct ab_spool_tail *tail = takes_children ? ab_spool_tail_of_thread() : NULL;
+    struct ab_spool_process *p = ab_process;
     fork_point.number = 0;
     if (tail == NULL)
         return;
     fork_point = (struct fork_point){p->image->pid, p->generation,
                                      __atomic_add_fetch(&p->n_forks, 1, __ATOMIC_RELAXED)};
-    put(tail, stamp_of_event(tail), AB_SPOOL_FORK, fork_point.number, 0);
+    ab_spool_put(tail, ab_spool_stamp(tail), AB_SPOOL_FORK, fork_point.number, 0);
 }
 
 AB_HIDDEN void ab_spool_fork_end(void)
@@ -428,39 +369,26 @@ AB_HIDDEN void ab_spool_fork_end(void)
 AB_HIDDEN void ab_spool_fork_child(void)
 {
     int saved = errno;
-    if (own_tail != NULL && process != NULL && process->image == NULL)
-        ab_files_part_with(own_tail, AB_SPOOL_DATA);
+    if (ab_own_tail != NULL && ab_process->image == NULL)
+        ab_files_part_with(ab_own_tail, AB_SPOOL_DATA);
     errno = saved;
 }
 
 /* ---- events ---- */
 
-AB_HIDDEN void ab_spool_note(enum ab_spool_kind kind, const void *address, size_t size)
-{
-    struct ab_spool_tail *tail = tail_of_thread();
-    if (tail != NULL)
-        put(tail, stamp_of_event(tail), kind, (uint64_t)(uintptr_t)address, size);
-}
-
-/* The stack that the call came from, ahead of the call. Returns the stream for the call: of a child
- * that was forked meanwhile it is its own. */
-static inline struct ab_spool_tail *note_site(struct ab_spool_tail *tail, struct ab_here here)
-{
-    struct ab_sites **sites = process->sites;
-    if (__builtin_expect(sites == NULL, 1) || sites[tail->slot] == NULL)
-        return tail;
-    ab_sites_note(sites[tail->slot], tail, here);
-    return process->image != NULL ? tail : tail_of_thread();
-}
-
+/* The stack that the call came from goes ahead of the call. A child that is forked meanwhile has a
+ * stream of its own for the call. */
 AB_HIDDEN void ab_spool_note_given(enum ab_spool_kind kind, const void *address, size_t size,
                                    struct ab_here here)
 {
-    struct ab_spool_tail *tail = tail_of_thread();
+    struct ab_spool_tail *tail = ab_spool_tail_of_thread();
+    struct ab_sites **sites = ab_process->sites;
+    if (tail != NULL && sites != NULL && sites[tail->slot] != NULL) {
+        ab_sites_note(sites[tail->slot], tail, here);
+        tail = ab_process->image != NULL ? tail : ab_spool_tail_of_thread();
+    }
     if (tail != NULL)
-        tail = note_site(tail, here);
-    if (tail != NULL)
-        put(tail, stamp_of_event(tail), kind, (uint64_t)(uintptr_t)address, size);
+        ab_spool_put(tail, ab_spool_stamp(tail), kind, (uint64_t)(uintptr_t)address, size);
 }
 
 /* What is no power of two is rounded up, as the libraries that allow it do. */
@@ -480,19 +408,19 @@ AB_HIDDEN void ab_spool_note_aligned(const void *address, size_t size, size_t al
 /* Always with a stamp: so its time is known, and later events may carry it again. */
 AB_HIDDEN void ab_spool_note_mark(const char *name)
 {
-    struct ab_spool_tail *tail = tail_of_thread();
+    struct ab_spool_tail *tail = ab_spool_tail_of_thread();
     if (tail == NULL)
         return;
     uint64_t number = ab_mark_name_number(name), stamp = ab_stamp_now();
-    process->has_marks = true;
-    put(tail, stamp, AB_SPOOL_MARK, 0, number);
-    if (process->image != NULL)
+    ab_spool_take_place(&tail->n_asides);
+    ab_spool_put(tail, stamp, AB_SPOOL_MARK, 0, number);
+    if (ab_process->image != NULL)
         tail->last_stamp = stamp;
 }
 
 AB_HIDDEN void ab_spool_note_usable_size(void)
 {
-    struct process *p = process;
-    if (p != NULL && p->image != NULL)
+    struct ab_spool_process *p = ab_process;
+    if (p->image != NULL)
         __atomic_fetch_add(&p->image->n_usable_size, 1, __ATOMIC_RELAXED);
 }

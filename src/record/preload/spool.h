@@ -29,7 +29,7 @@
 #define AB_SPOOL_FOLDER "spool"
 #define AB_SPOOL_CONTROL "control"
 #define AB_SPOOL_ENV_PID "ALLOCBENCH_RECORD_PID"    /* of the command; "17+": its children too */
-#define AB_SPOOL_MAGIC UINT64_C(0x376c6f6f70536241) /* "AbSpool7" */
+#define AB_SPOOL_MAGIC UINT64_C(0x386c6f6f70536241) /* "AbSpool8" */
 
 enum {
     AB_SPOOL_PAGE = 4096,
@@ -51,6 +51,7 @@ enum ab_spool_stop { /* why recording stopped before the program did */
                      AB_SPOOL_NO_FILE, /* it cannot be opened again: chroot, other user, no descriptor left */
                      AB_SPOOL_NO_SLOT, /* more threads at the same time than slots */
                      AB_SPOOL_ENOUGH,  /* as was asked for: so many events, */
+                     AB_SPOOL_FULL,    /* so many bytes of spool, */
                      AB_SPOOL_TIME_UP, /* so much time, */
                      AB_SPOOL_SIGNAL,  /* until a signal came, */
                      AB_SPOOL_ENDED,   /* until the command had ended */
@@ -79,11 +80,13 @@ struct ab_spool_tail {
     uint64_t magic;
     uint32_t owner; /* thread id of who writes here; atomic */
     uint32_t slot;
-    uint64_t n_events;       /* places taken so far; the last may be unwritten (kind 0) */
-    uint64_t last_stamp;     /* of a half ago at most: of events that need none of their own */
-    uint64_t half_number[2]; /* which half of the stream each holds, + 1; 0 = none yet */
-    uint64_t turn_ticks;     /* spent on halves that were full */
-    uint64_t site_ticks;     /* that n_timed_sites of the call sites took to find */
+    uint64_t n_events;         /* places taken so far; the last may be unwritten (kind 0) */
+    uint64_t last_stamp;       /* of a half ago at most: of events that need none of their own */
+    uint64_t half_number[2];   /* which half of the stream each holds, + 1; 0 = none yet */
+    uint64_t n_asides;         /* of them no calls: call sites and marks */
+    uint64_t n_asides_counted; /* of halves that are counted */
+    uint64_t turn_ticks;       /* spent on halves that were full */
+    uint64_t site_ticks;       /* that n_timed_sites of the call sites took to find */
     uint64_t n_timed_sites;
     uint64_t pack_bytes; /* of chunks from AB_SPOOL_PACK */
     uint64_t data_bytes; /* of chunks from AB_SPOOL_DATA */
@@ -142,6 +145,8 @@ struct ab_spool_control {
     uint32_t stop;                  /* enum ab_spool_stop: recording is over for all */
     uint64_t most_events;           /* 0 = any number */
     int64_t n_events;               /* counted when a half is full */
+    uint64_t most_bytes;            /* of all files of the spool; 0 = any number */
+    uint64_t n_bytes;               /* of them, counted ahead of their being written */
     uint32_t n_starts_lost;         /* that there was no place for */
     uint32_t site_depth;            /* calls of a stack that are recorded; 0 = none */
     uint32_t has_time;              /* every event gets a stamp of its own */
@@ -153,7 +158,7 @@ struct ab_spool_control {
     struct ab_spool_start starts[AB_SPOOL_STARTS];
 };
 
-struct ab_spool_chunk { /* ahead of the words of a half (half_pack.h) */
+struct ab_spool_chunk { /* ahead of the words of a half (spool_codec.h) */
     uint64_t number;    /* of the half; they come in order */
     uint64_t bytes;     /* of the words */
 };

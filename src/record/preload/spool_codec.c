@@ -4,17 +4,19 @@
  */
 #include "record/preload/spool_codec.h"
 
-enum { SIZE_AT = 4, REGION_AT = 20, ADDRESS_AT = 21, STAMP_AT = 48 };
+enum { TICKS_AT = 4, SIZE_AT = 20, REGION_AT = 36, ADDRESS_AT = 37 };
 enum { ESCAPE = 15, ESCAPED_WORDS = 4 };
+enum { AT_A_TIME = 32 }; /* events between two looks at how many words are left */
 
-#define ADDRESS_MASK UINT64_C(0x7ffffff)
-#define REACH (UINT64_C(1) << 29) /* what its 27 bits hold, by 8 */
+#define CHANGED_MASK UINT64_C(0xfffff) /* kind and ticks: what a stamp's word differs by */
+#define REGION (UINT64_C(1) << REGION_AT)
+#define REACH (UINT64_C(1) << 29) /* what 27 bits hold, by 8 */
 
 /* What the next event is written as a difference from. Both sides keep it the same way. */
 struct before {
     uint64_t here, there; /* the addresses before, of this region and of the other */
-    uint64_t region;      /* this one: 0 or 1 */
-    uint64_t stamp;
+    uint64_t region;      /* this one: 0 or REGION */
+    uint64_t stamp;       /* as in stamp_kind, of kind 0 */
 };
 
 static inline void change_region(struct before *before)
@@ -22,13 +24,18 @@ static inline void change_region(struct before *before)
     uint64_t there = before->there;
     before->there = before->here;
     before->here = there;
-    before->region ^= 1;
+    before->region ^= REGION;
+}
+
+static inline bool is_far(uint64_t moved)
+{
+    return moved + REACH >= 2 * REACH;
 }
 
 /* An address that is far from here belongs to the other region, or makes it its own. */
 static inline void find_region(struct before *before, uint64_t address)
 {
-    if (__builtin_expect(address - before->here + REACH >= 2 * REACH, 0))
+    if (__builtin_expect(is_far(address - before->here), 0))
         change_region(before);
 }
 
@@ -47,12 +54,13 @@ static inline bool fits_of_sites(const struct ab_spool_event *e)
     return e->size >> 60 == 0 && (e->stamp_kind == AB_SPOOL_FRAME || e->address == 0);
 }
 
-static size_t pack_of_sites(const struct ab_spool_event *e, uint64_t *words)
+static uint64_t *pack_of_sites(const struct ab_spool_event *e, uint64_t *words)
 {
     uint64_t kind = e->stamp_kind & 15;
-    words[0] = kind | (kind == AB_SPOOL_MODULE ? e->address : e->size) << 4;
-    words[1] = kind == AB_SPOOL_MODULE ? e->size : e->address;
-    return kind == AB_SPOOL_SITE ? 1 : 2;
+    *words++ = kind | (kind == AB_SPOOL_MODULE ? e->address : e->size) << 4;
+    if (kind != AB_SPOOL_SITE)
+        *words++ = kind == AB_SPOOL_MODULE ? e->size : e->address;
+    return words;
 }
 
 /* How many words it was; 0 = there are not so many. */
@@ -69,41 +77,75 @@ static size_t unpack_of_sites(const uint64_t *words, size_t n_words, struct ab_s
     return 2;
 }
 
+/* Any event; returns the end of its words. */
+static __attribute__((noinline)) uint64_t *pack_any(const struct ab_spool_event *e,
+                                                    struct before *before, uint64_t *words)
+{
+    if (fits_of_sites(e))
+        return pack_of_sites(e, words);
+    uint64_t changed = e->stamp_kind - before->stamp;
+    find_region(before, e->address);
+    uint64_t moved = e->address - before->here;
+    before->here = e->address;
+    before->stamp = e->stamp_kind & ~UINT64_C(15);
+    bool is_wide = (moved & 7) != 0 || is_far(moved) || e->size >> 16 != 0 || changed >> 20 != 0;
+    if (!is_wide && (e->stamp_kind & 15) < AB_SPOOL_SITE) {
+        *words++ = changed | e->size << SIZE_AT | before->region | moved << (ADDRESS_AT - 3);
+        return words;
+    }
+    *words++ = ESCAPE;
+    *words++ = e->stamp_kind;
+    *words++ = e->address;
+    *words++ = e->size;
+    return words;
+}
+
+/* The same as pack_any, for what most events are; that for the others. */
+static inline uint64_t *pack_some(const struct ab_spool_event *e, size_t n, struct before *state,
+                                  uint64_t *words)
+{
+    struct before before = *state; /* its address stays here: in registers */
+    for (const struct ab_spool_event *end = e + n; e < end; e++) {
+        uint64_t stamp_kind = e->stamp_kind, address = e->address, size = e->size;
+        uint64_t changed = stamp_kind - before.stamp, moved = address - before.here;
+        bool is_usual = (stamp_kind & 8) == 0 && !is_far(moved) &&
+                        ((changed >> TICKS_AT | size) >> 16 | (moved & 7)) == 0;
+        if (__builtin_expect(is_usual, 1)) {
+            *words++ = changed | size << SIZE_AT | before.region | moved << (ADDRESS_AT - 3);
+            before.here = address;
+            before.stamp = stamp_kind & ~UINT64_C(15);
+        } else if (stamp_kind == AB_SPOOL_SITE && (size >> 60 | address) == 0) {
+            *words++ = AB_SPOOL_SITE | size << 4;
+        } else {
+            *state = before;
+            words = pack_any(e, state, words);
+            before = *state;
+        }
+    }
+    *state = before;
+    return words;
+}
+
 size_t ab_half_pack(const struct ab_spool_event *events, size_t n, uint64_t *words, size_t cap)
 {
     struct before before = {0};
-    size_t used = 0;
-    for (const struct ab_spool_event *e = events; e < events + n; e++) {
-        if (cap - used < ESCAPED_WORDS)
+    uint64_t *end = words;
+    while (n > 0) {
+        size_t n_now = n < AT_A_TIME ? n : AT_A_TIME;
+        if (cap - (size_t)(end - words) < n_now * ESCAPED_WORDS)
             return 0;
-        if (fits_of_sites(e)) {
-            used += pack_of_sites(e, words + used);
-            continue;
-        }
-        uint64_t ticks = AB_SPOOL_STAMP(e) - before.stamp;
-        find_region(&before, e->address);
-        uint64_t moved = e->address - before.here;
-        before.here = e->address;
-        before.stamp = AB_SPOOL_STAMP(e);
-        bool is_wide = ((moved & 7) | (moved + REACH) >> 30 | (e->size | ticks) >> 16) != 0;
-        if (__builtin_expect(is_wide || (e->stamp_kind & 15) >= AB_SPOOL_SITE, 0)) {
-            words[used++] = ESCAPE;
-            words[used++] = e->stamp_kind;
-            words[used++] = e->address;
-            words[used++] = e->size;
-        } else {
-            words[used++] = (e->stamp_kind & 15) | e->size << SIZE_AT | before.region << REGION_AT |
-                            (moved >> 3 & ADDRESS_MASK) << ADDRESS_AT | ticks << STAMP_AT;
-        }
+        end = pack_some(events, n_now, &before, end);
+        events += n_now;
+        n -= n_now;
     }
-    return used;
+    return (size_t)(end - words);
 }
 
 static struct ab_spool_event unpack_word(uint64_t word, const struct before *before)
 {
-    uint64_t moved = (uint64_t)((int64_t)(word << (64 - STAMP_AT)) >> (64 - 27)) << 3;
+    uint64_t moved = (uint64_t)((int64_t)word >> ADDRESS_AT) << 3;
     return (struct ab_spool_event){
-        .stamp_kind = (before->stamp + (word >> STAMP_AT)) << 4 | (word & 15),
+        .stamp_kind = before->stamp + (word & CHANGED_MASK),
         .address = before->here + moved,
         .size = word >> SIZE_AT & 0xffff,
     };
@@ -125,7 +167,7 @@ bool ab_half_unpack(const uint64_t *words, size_t n_words, struct ab_spool_event
             continue;
         }
         if ((word & 15) != ESCAPE) {
-            if ((word >> REGION_AT & 1) != before.region)
+            if ((word & REGION) != before.region)
                 change_region(&before);
             events[i] = unpack_word(word, &before);
         } else {
@@ -136,7 +178,7 @@ bool ab_half_unpack(const uint64_t *words, size_t n_words, struct ab_spool_event
             used += ESCAPED_WORDS - 1;
         }
         before.here = events[i].address;
-        before.stamp = AB_SPOOL_STAMP(&events[i]);
+        before.stamp = events[i].stamp_kind & ~UINT64_C(15);
     }
     return used == n_words;
 }

@@ -4,10 +4,10 @@
  * that eight bytes hold them, and what is written is what recording costs. A word is
  *
  *   bits  0-3   kind                    15 = it did not fit: three words follow, the event as it is
- *   bits  4-19  size
- *   bit  20     region: of two, because threads free where others allocate
- *   bits 21-47  address - the one before in its region, by 8, two's complement
- *   bits 48-63  stamp - that of the event before
+ *   bits  4-19  stamp - that of the event before: with the kind one difference of two stamp_kind
+ *   bits 20-35  size
+ *   bit  36     region: of two, because threads free where others allocate
+ *   bits 37-63  address - the one before in its region, by 8, two's complement
  *
  * Before the first all are zero. What belongs to call sites is no difference, and changes none: a
  * site is one word, kind | size << 4; a frame the same and its address; a module kind | address << 4
@@ -25,8 +25,8 @@
 
 #define AB_HALF_HIDDEN __attribute__((visibility("hidden")))
 
-/* Packs n events into at most `cap` words; returns how many, or 0 when they are too few. 4n are
- * always enough. */
+/* Packs n events into at most `cap` words; returns how many, or 0 when they are too few, or could
+ * be: 4n are always enough. */
 size_t ab_half_pack(const struct ab_spool_event *events, size_t n, uint64_t *words,
                     size_t cap) AB_HALF_HIDDEN;
 

@@ -15,6 +15,7 @@ static json_t *iterations(struct ab_json *w, const struct ab_session *s,
     ab_json_put(w, o, "name", ab_json_string(x->name));
     ab_json_put(w, o, "budget_ns", ab_json_real(x->budget_ns));
     ab_json_put(w, o, "n", ab_json_integer(x->n));
+    ab_json_put(w, o, "overflow", ab_json_integer(x->hdr->overflow));
     ab_json_put(w, o, "n_over_budget", ab_json_integer(x->n_over_budget));
     ab_json_put(w, o, "n_scheduler", ab_json_integer(x->n_scheduler));
     ab_json_put(w, o, "n_calls", ab_json_integer(x->n_calls));

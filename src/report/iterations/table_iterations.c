@@ -48,7 +48,8 @@ static void fill(const struct ab_iterations *x, struct ab_table_row *row,
     format_time(row->cells[P99], x->p99,
                 x->reason[0] != 0 ? x->reason : "a p99 needs 1,000 iterations over all rounds",
                 notes, utf8);
-    format_time(row->cells[WORST], x->max, few, notes, utf8);
+    format_time(row->cells[WORST], x->max,
+                x->hdr->overflow > 0 ? "longer than 60 s, which is not stored" : few, notes, utf8);
     format_missed(row->cells[MISSED], x);
     ab_format_count(row->cells[CALLS], x->n > 0 ? (double)x->n_calls / (double)x->n : (double)NAN);
     ab_format_count(row->cells[COUNT], (double)x->n);
@@ -96,7 +97,8 @@ static void print_phase(FILE *to, const struct ab_session *s, const char *phase,
     bool is_any = false;
     ab_table_init(&t, columns, COLUMNS);
     for (uint32_t b = 0; b < s->n_backends; b++) {
-        if (!ab_session_has_numbers(s, b) || !ab_session_merge_iterations(s, b, phase, hdr, &x))
+        if (!ab_session_has_numbers(s, b) ||
+            !ab_session_merge_iterations(s, b, phase, AB_ITERATIONS_ALL_ROUNDS, hdr, &x))
             continue;
         if (!is_any)
             ab_table_add(&t, x.name, true);

@@ -8,15 +8,23 @@
 
 #include <math.h>
 
-/* null where no iteration was timed; else it has to hold as many as the record says. */
+/* null where no iteration was timed that it could hold; else it has to hold as many as the record says. */
 static void read_histogram(struct ab_stored_reader *r, const struct ab_json_node *o,
                            struct ab_iterations *x)
 {
     double max = ab_json_number(&r->json, o, "max");
-    x->hdr = x->n > 0 ? ab_stored_histogram(r, o, x->n) : ab_hdr_new();
+    uint64_t overflow = ab_json_whole(&r->json, o, "overflow", UINT32_MAX, 0);
+    struct ab_json_node at = {.parent = o, .key = "overflow"};
+    if (r->json.status == AB_OK && overflow > x->n)
+        ab_json_fail(&r->json, &at, "is more than n");
+    if (r->json.status != AB_OK)
+        return;
+    uint64_t n = x->n - overflow;
+    x->hdr = n > 0 ? ab_stored_histogram(r, o, n) : ab_hdr_new();
     if (x->hdr == NULL)
         return;
-    if (x->n > 0 && max >= 0)
+    x->hdr->overflow = overflow;
+    if (n > 0 && max >= 0)
         ab_stored_refine_max(x->hdr, (uint64_t)fmin(max, 1e18));
     ab_iterations_summarise(x);
 }

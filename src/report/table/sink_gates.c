@@ -50,6 +50,12 @@ static enum gravity gravity_of(const struct ab_gate_result *g)
 
 /* ---- order ---- */
 
+/* "=" of "missed = 0", not of "slab:threads=sharded". */
+static bool is_comparison(const char *s)
+{
+    return s[0] == '<' || s[0] == '>' || (s[0] == '=' && s[-1] == ' ');
+}
+
 /* "arena:steady/alloc/p99 < 2us" is "steady/alloc/p99" of arena, and "< 2us". */
 static void split(const struct ab_session *s, struct line *x)
 {
@@ -64,7 +70,7 @@ static void split(const struct ab_session *s, struct line *x)
             n = text[i] == ':' ? i + 1 : n;
         snprintf(x->name, sizeof x->name, "%.*s", (int)(n > 0 ? n - 1 : 0), text);
     }
-    for (x->limit = end; x->limit > text + n && x->limit[0] != '<' && x->limit[0] != '>';)
+    for (x->limit = end; x->limit > text + n && !is_comparison(x->limit);)
         x->limit--;
     x->limit = x->limit > text + n ? x->limit : end;
     x->what = text + n;

@@ -17,18 +17,20 @@ void ab_iterations_summarise(struct ab_iterations *x)
 {
     x->p50 = seen(ab_result_quantile(x->hdr, 0.5));
     x->p99 = seen(ab_result_quantile(x->hdr, 0.99));
-    x->max = ab_hdr_total(x->hdr) > 0 ? seen((double)x->hdr->max) : (double)NAN;
+    bool has_all = ab_hdr_total(x->hdr) > 0 && x->hdr->overflow == 0;
+    x->max = has_all ? seen((double)x->hdr->max) : (double)NAN;
 }
 
 bool ab_session_merge_iterations(const struct ab_session *s, uint32_t backend, const char *phase,
-                                 struct ab_hdr *hdr, struct ab_iterations *out)
+                                 uint32_t round, struct ab_hdr *hdr, struct ab_iterations *out)
 {
     uint32_t n_rounds = 0;
     double call_ns = 0;
     ab_hdr_init(hdr);
     for (uint32_t i = 0; i < s->n_iterations; i++) {
         const struct ab_iterations *x = &s->iterations[i];
-        if (x->backend != backend || strcmp(x->phase, phase) != 0)
+        if (x->backend != backend || strcmp(x->phase, phase) != 0 ||
+            (round != AB_ITERATIONS_ALL_ROUNDS && x->round != round))
             continue;
         if (n_rounds++ == 0) {
             *out = *x;

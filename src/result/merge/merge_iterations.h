@@ -7,12 +7,13 @@
 
 #include "result/result.h"
 
-/* p50, p99 and max from the histogram; NaN where it has too few. */
+/* p50, p99 and max from the histogram; NaN where it has too few, or does not hold the longest. */
 void ab_iterations_summarise(struct ab_iterations *x);
 
-/* All rounds of a back end and a phase into *out, whose hdr is the caller's and is emptied first;
- * call_ns: the mean of the rounds. False: there is no record. */
+/* A round of a back end and a phase, or all of them, into *out, whose hdr is the caller's and is emptied
+ * first; call_ns: the mean of the rounds. False: there is no record. */
+#define AB_ITERATIONS_ALL_ROUNDS UINT32_MAX
 bool ab_session_merge_iterations(const struct ab_session *s, uint32_t backend, const char *phase,
-                                 struct ab_hdr *hdr, struct ab_iterations *out);
+                                 uint32_t round, struct ab_hdr *hdr, struct ab_iterations *out);
 
 #endif

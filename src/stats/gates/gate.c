@@ -8,6 +8,7 @@
 #include "base/bits.h"
 #include "stats/compare.h"
 #include "stats/gates/gate_drift.h"
+#include "stats/metric/metric_iterations.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ static bool passes(const struct ab_gate *g, double value)
     case AB_GATE_AT_LEAST:
         return value >= g->bound;
     case AB_GATE_IS:
-        break;
+        return value == g->bound;
     }
     return false;
 }
@@ -74,11 +75,30 @@ static bool is_judgeable(const struct ab_session *s, uint32_t backend, const cha
     return false;
 }
 
+/* A time of iterations that cannot be told from that of the null back end is no more than timing the
+ * calls takes: shown as that. */
+static void judge_untold(const struct ab_session *s, const struct ab_gate *g, uint32_t backend,
+                         struct ab_gate_result *r)
+{
+    double most = ab_metric_iterations_most(s, backend, &g->metric);
+    if (isnan(most))
+        return;
+    decide(g, (struct ab_interval){0, most}, r);
+    r->value = most;
+    snprintf(
+        r->reason, sizeof r->reason,
+        "%sno more than the same calls take in the null back end: at most what timing them takes",
+        r->verdict == AB_GATE_NOT_EVALUATED ? "inconclusive: " : "");
+}
+
 static void judge_absolute(const struct ab_session *s, const struct ab_gate *g, uint32_t backend,
                            struct ab_gate_result *r)
 {
     r->value = ab_metric_value(s, backend, &g->metric);
-    decide(g, ab_metric_interval(s, &g->metric, r->value), r);
+    if (isnan(r->value) && g->metric.iteration != NULL)
+        judge_untold(s, g, backend, r);
+    else
+        decide(g, ab_metric_interval(s, &g->metric, r->value), r);
 }
 
 /* The floor of a ratio: numbers that lie closer together than this are as good as equal. */
@@ -195,8 +215,10 @@ static void judge_change(const struct ab_session *s, const struct ab_session *ba
     struct ab_effect e;
     uint32_t other = find_in_baseline(base, s->backends[backend].name, r);
     if (other != UINT32_MAX && !ab_compare_is_alike(base, s, m)) {
-        snprintf(r->reason, sizeof r->reason,
-                 "instructions were not counted alike: another counter, or of other ops");
+        snprintf(r->reason, sizeof r->reason, "%s",
+                 m->iteration != NULL
+                     ? "the baseline counts iterations that miss another budget"
+                     : "instructions were not counted alike: another counter, or of other ops");
         return;
     }
     if (other == UINT32_MAX || !ab_compare_metric(base, other, s, backend, m, &e))

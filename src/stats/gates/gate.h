@@ -2,7 +2,7 @@
  *
  * Gates: bounds on numbers that make a run fail. A gate is one line of text,
  *
- *     [BACKEND:]PHASE/OP/STAT  < | <= | > | >=  BOUND
+ *     [BACKEND:]PHASE/OP|ITERATION/STAT  < | <= | > | >=  BOUND     (= too, of a count)
  *     BOUND := 2us | 64MiB | 5% | 1000 | 0.5x BACKEND [floor SIZE] | 1.5x live [floor SIZE]
  *            | +10% [floor SIZE] | -5% [floor SIZE]       (a change against the baseline)
  *
@@ -22,7 +22,7 @@ enum ab_gate_compare {
     AB_GATE_AT_MOST,
     AB_GATE_MORE,
     AB_GATE_AT_LEAST,
-    AB_GATE_IS, /* of claims */
+    AB_GATE_IS, /* of claims, and of counts */
 };
 enum ab_gate_against { AB_GATE_ABSOLUTE, AB_GATE_BACKEND, AB_GATE_LIVE, AB_GATE_BASELINE };
 
@@ -44,9 +44,14 @@ struct ab_gate {
     bool is_warning;                 /* the caller's to set: it fails nothing */
 };
 
+/* Iterations of any phase, whatever theirs are called: a mark's name may be that of an op. */
+#define AB_GATE_ITERATION "iteration"
+
 struct ab_gate_phase {
     const char *name;
-    uint32_t kinds; /* bit 1 << enum ab_op_kind: the phase has such ops */
+    uint32_t kinds;        /* bit 1 << enum ab_op_kind: the phase has such ops */
+    const char *iteration; /* what one of its iterations is called; NULL = it has none */
+    bool has_budget;       /* that they may miss */
 };
 
 /* What a gate may speak of. */

@@ -9,8 +9,9 @@
 #include "base/bits.h"
 #include "core/text.h"
 #include "stats/gates/gate_bound.h"
+#include "stats/gates/gate_iteration.h"
 #include "stats/gates/gate_text.h"
-#include "stats/metric_dist.h"
+#include "stats/metric/metric_dist.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -167,6 +168,17 @@ static bool read_stat(struct ab_gate_parser *p, struct ab_gate_span op, struct a
     return true;
 }
 
+static bool fail_op(struct ab_gate_parser *p, struct ab_gate_span op, bool is_iteration,
+                    const struct ab_gate_names *names)
+{
+    char word[AB_GATE_WORD_BYTES], phase[160], list[AB_GATE_LIST_BYTES];
+    if (is_iteration || is_op_name(op))
+        return ab_gate_fail(p, op, "phase '%s' has no %s; it has: %s",
+                            ab_text_printable(phase, sizeof phase, p->gate.metric.phase),
+                            ab_gate_shown(word, op), ab_gate_list_names(list, names));
+    return ab_gate_fail_unknown(p, op, "op", names);
+}
+
 static bool read_op(struct ab_gate_parser *p, struct ab_gate_span op, struct ab_gate_span stat)
 {
     struct ab_gate_names names = {.n = 0};
@@ -188,14 +200,16 @@ static bool read_op(struct ab_gate_parser *p, struct ab_gate_span op, struct ab_
             return read_stat(p, op, stat);
         }
     }
+    const struct ab_gate_phase *own = ab_gate_phase_named(p, p->gate.metric.phase);
+    bool is_iteration = ab_gate_phase_with(p, op) != NULL;
+    if (ab_gate_has_iteration(own, op) || (is_iteration && p->star.n > 0))
+        return ab_gate_read_iteration(p, op, stat);
     for (size_t i = 0; i < n_places; i++)
         ab_gate_add_name(&names, places[i].name);
-    char word[AB_GATE_WORD_BYTES], phase[160], list[AB_GATE_LIST_BYTES];
-    if (is_op_name(op))
-        return ab_gate_fail(p, op, "phase '%s' has no %s; it has: %s",
-                            ab_text_printable(phase, sizeof phase, p->gate.metric.phase),
-                            ab_gate_shown(word, op), ab_gate_list_names(list, &names));
-    return ab_gate_fail_unknown(p, op, "op", &names);
+    for (size_t i = 0; i < p->scope->n_phases; i++)
+        if (p->star.n > 0 || &p->scope->phases[i] == own)
+            ab_gate_add_iteration(&p->scope->phases[i], &names);
+    return fail_op(p, op, is_iteration, &names);
 }
 
 /* PHASE/STAT or OP/STAT: what was meant, spelt out. */
@@ -210,7 +224,10 @@ static bool fail_short(struct ab_gate_parser *p, struct ab_gate_span metric,
     ab_gate_shown(b, stat);
     if (first.n == 0)
         return ab_gate_fail(p, metric, "a metric is " FORM ": write %s/%s/%s", phase, op, b);
-    if (find_phase(p, first) == NULL && is_op_name(first))
+    const struct ab_gate_phase *with = ab_gate_phase_with(p, first);
+    if (find_phase(p, first) == NULL && with != NULL)
+        ab_text_printable(phase, sizeof phase, with->name);
+    if (find_phase(p, first) == NULL && (with != NULL || is_op_name(first)))
         return ab_gate_fail(p, metric, "a metric is " FORM ": write %s/%s/%s", phase,
                             ab_gate_shown(a, first), b);
     return ab_gate_fail(p, metric, "a metric is " FORM ": write %s/%s/%s", ab_gate_shown(a, first),
@@ -284,7 +301,7 @@ static bool read_compare(struct ab_gate_parser *p, struct ab_gate_span at)
     };
     char word[AB_GATE_WORD_BYTES];
     for (unsigned i = 0; i < AB_ARRAY_LEN(words); i++)
-        if (ab_gate_is_word(at, words[i]) && (i == AB_GATE_IS) == p->is_claim) {
+        if (ab_gate_is_word(at, words[i]) && (i == AB_GATE_IS || !p->is_claim)) {
             p->gate.compare = (enum ab_gate_compare)i;
             return true;
         }
@@ -304,10 +321,11 @@ static bool parse(struct ab_gate_parser *p)
     const char *text = p->text;
     struct ab_gate_span compare = find_compare(text);
     const char *behind = compare.s + compare.n;
+    struct ab_gate_span bound = ab_gate_trim((struct ab_gate_span){behind, strlen(behind)});
     p->gate.text = text;
     if (!read_compare(p, compare) ||
         !read_metric(p, ab_gate_trim((struct ab_gate_span){text, (size_t)(compare.s - text)})) ||
-        !ab_gate_read_bound(p, ab_gate_trim((struct ab_gate_span){behind, strlen(behind)})))
+        !ab_gate_read_bound(p, bound) || !ab_gate_check_count(p, compare, bound))
         return false;
     if (p->is_claim && p->gate.backend == AB_GATE_EACH) {
         struct ab_gate_span whole = ab_gate_trim(

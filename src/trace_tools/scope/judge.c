@@ -98,6 +98,11 @@ static double by_accident(const struct sums *s)
     return mean > 0 ? s->shorts * exp(low * log(mean) - mean - lgamma(low + 1)) : s->shorts;
 }
 
+bool ab_scope_is_regular(double count, double variation, double expected)
+{
+    return variation <= VARIATION || count >= ACCIDENTS * expected;
+}
+
 struct ab_scope_verdict ab_scope_judge(const struct ab_scope_tally *t, uint64_t allocs)
 {
     struct ab_scope_verdict v = {.typical = find_typical(t, allocs)};
@@ -111,6 +116,6 @@ struct ab_scope_verdict ab_scope_judge(const struct ab_scope_tally *t, uint64_t 
     v.variation = variance > 0 ? sqrt(variance) / mean : 0;
     v.expected = by_accident(&s);
     v.has_scopes = s.part * PART >= (double)allocs && s.gone * GONE >= s.part &&
-                   (v.variation <= VARIATION || v.count >= ACCIDENTS * v.expected);
+                   ab_scope_is_regular(v.count, v.variation, v.expected);
     return v;
 }

@@ -43,6 +43,10 @@ struct ab_scope_verdict {
 
 void ab_scope_tally_add(struct ab_scope_tally *t, const struct ab_scope_seen *seen);
 
+/* So many stretches, whose sizes vary so much, are no accident: the standard deviation is at most 0.4
+ * of the mean, or there are four times as many as accident would make. */
+bool ab_scope_is_regular(double count, double variation, double expected);
+
 /* allocs: of the whole trace. */
 struct ab_scope_verdict ab_scope_judge(const struct ab_scope_tally *t, uint64_t allocs);
 

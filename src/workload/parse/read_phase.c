@@ -5,12 +5,12 @@
  */
 #include "workload/parse/read.h"
 
+#include "base/limits.h"
 #include "tape/tape.h"
 
 #include <string.h>
 
 #define LIMIT_COUNT ((UINT64_C(1) << 63) - 1)
-#define BUDGET_MOST_NS 60e9
 
 /* ---- until ---- */
 
@@ -66,8 +66,8 @@ static void read_budget(struct ab_reader *r, const struct ab_node *map, struct a
     const char *bad = ab_units_parse(f.text, strlen(f.text), AB_UNIT_TIME_REAL, &number);
     if (bad != NULL)
         AB_REFUSE_FIELD(r, &f, "'budget': %s", bad);
-    else if (number.value < 1 || number.value > BUDGET_MOST_NS)
-        AB_REFUSE_FIELD(r, &f, "'budget' must be from 1ns to 60s");
+    else if (number.value < 1 || number.value > (double)AB_ITERATION_BUDGET_MOST_NS)
+        AB_REFUSE_FIELD(r, &f, "'budget' " AB_ITERATION_BUDGET_RANGE);
     else
         phase->budget_ns = (uint64_t)(number.value + 0.5);
 }

@@ -17,6 +17,7 @@ enum {
     OWN_PAGES = 4096,    /* of the own stack that are tried at a time: 16 MiB */
     FOREIGN_PAGES = 64,  /* of another one, for one walk */
     NEAREST = 256 << 20, /* farther from the top is another stack */
+    USUAL = 128,         /* in a rule's cfa, in the cache: see is_usual */
 };
 
 /* ---- memory ---- */
@@ -166,6 +167,17 @@ static __attribute__((noinline)) struct ab_frame_rule find_rule(const struct ab_
     return ab_eh_frame_rule(m.table, m.low, m.high, pc);
 }
 
+/* What walk_usual follows without a second look: frames of the two usual kinds whose words are
+ * aligned and lie within them. */
+static bool is_usual(struct ab_frame_rule r)
+{
+    bool has_fp = r.fp == AB_FP_AT_CFA;
+    return (r.cfa == AB_CFA_SP || r.cfa == AB_CFA_FP) && (has_fp || r.fp == AB_FP_SAME) &&
+           r.cfa_offset >= 8 && r.cfa_offset % 8 == 0 &&
+           (!has_fp ||
+            (r.fp_offset <= -16 && r.fp_offset % 8 == 0 && -r.fp_offset <= r.cfa_offset));
+}
+
 static inline struct ab_unwind_entry *entry_of(const struct ab_unwinder *u, uintptr_t key)
 {
     return &u->cache[(key * UINT64_C(0x9e3779b97f4a7c15) >> 40) % AB_UNWIND_RULES];
@@ -180,12 +192,17 @@ static inline struct ab_frame_rule rule_at(struct ab_unwinder *u, bool is_nested
     struct ab_unwind_entry *e = NULL;
     if (u->cache != NULL && !is_nested) {
         e = entry_of(u, key);
-        if (__builtin_expect(e->key == key, 1))
-            return e->rule;
+        if (__builtin_expect(e->key == key, 1)) {
+            struct ab_frame_rule known = e->rule;
+            known.cfa &= (uint8_t)~USUAL;
+            return known;
+        }
     }
     struct ab_frame_rule rule = find_rule(u, key);
-    if (e != NULL)
+    if (e != NULL) {
         *e = (struct ab_unwind_entry){key, rule};
+        e->rule.cfa |= is_usual(rule) ? USUAL : 0;
+    }
     return rule;
 }
 
@@ -296,33 +313,32 @@ static inline enum ab_stack_end step(struct walk *w)
     }
 }
 
-/* As far as all is as usual: rules that are in the cache, frames of the two usual kinds on a stack
- * whose end is known. The same as steps, in a third of their instructions. */
+/* As far as all is as usual: rules that are in the cache, on a stack whose end is known. The same as
+ * steps, in a fifth of their instructions. */
 static inline __attribute__((no_sanitize("address"))) size_t walk_usual(struct walk *w,
                                                                         uintptr_t *addresses,
                                                                         size_t n, size_t depth)
 {
     uintptr_t pc = w->at.pc, sp = w->at.sp, fp = w->at.fp, high = w->window.high;
-    for (; n < depth; n++) {
+    while (n < depth) {
         const struct ab_unwind_entry *e = entry_of(w->u, pc - 1);
-        struct ab_frame_rule rule = e->rule;
-        if (e->key != pc - 1 || (rule.cfa != AB_CFA_SP && rule.cfa != AB_CFA_FP))
+        uintptr_t cfa = sp;
+        if (e->key != pc - 1)
             break;
-        uintptr_t cfa = (rule.cfa == AB_CFA_SP ? sp : fp) + (uintptr_t)(intptr_t)rule.cfa_offset;
-        uintptr_t saved = cfa + (uintptr_t)(intptr_t)rule.fp_offset;
-        if (cfa <= sp || cfa > high || cfa % 8 != 0)
-            break;
-        if (rule.fp == AB_FP_AT_CFA) {
-            if (saved < sp || saved > high - 8 || saved % 8 != 0)
+        if (e->rule.cfa != (AB_CFA_SP | USUAL)) {
+            if (e->rule.cfa != (AB_CFA_FP | USUAL) || fp % 8 != 0 || fp < sp || fp >= high)
                 break;
-        } else if (rule.fp != AB_FP_SAME) {
-            break;
+            cfa = fp;
         }
+        cfa += (uintptr_t)(intptr_t)e->rule.cfa_offset;
+        if (cfa > high)
+            break;
         uintptr_t next = *(const volatile uintptr_t *)(cfa - 8);
         if (next == 0)
             break;
-        fp = rule.fp == AB_FP_AT_CFA ? *(const volatile uintptr_t *)saved : fp;
-        addresses[n] = pc = next;
+        if (e->rule.fp == AB_FP_AT_CFA)
+            fp = *(const volatile uintptr_t *)(cfa + (uintptr_t)(intptr_t)e->rule.fp_offset);
+        addresses[n++] = pc = next;
         sp = cfa;
     }
     w->at = (struct ab_code_place){pc, sp, fp};

@@ -6,7 +6,7 @@
 #include "report/table/session/table_dists.h"
 
 #include "base/bits.h"
-#include "stats/metric_dist.h"
+#include "stats/metric/metric_dist.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  *
  * The fields, and their values from the merged histograms of all rounds.
  */
-#include "stats/metric_dist.h"
+#include "stats/metric/metric_dist.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Two readings of the trace. In the first one each group is by itself: how often it is empty, and how
+ * often it is together with each other one. Groups that are empty together share a nest. In the second
+ * one nests are looked at: are they regular, and which blocks hold two of their scopes together; as
+ * long as there are such, once more without their groups.
+ */
+#include "advise/nests.h"
+
+#include "advise/lives.h"
+#include "base/bits.h"
+#include "core/grow.h"
+#include "trace_tools/scope/judge.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    GROUPS_MOST = 64,  /* that are looked at, those with the most calls */
+    A_SCOPE_LEAST = 3, /* nested scopes */
+    COUNT_LEAST = 10,  /* in the whole trace */
+    BLOCKS_LEAST = 4,  /* of a nested scope, on average */
+    PART = 2,          /* of what a scope takes: more is no gain */
+    LOW = 8,           /* this part of its blocks is left: the nested scope is over but for these */
+    NOTED_MOST = 16,
+    EXCEPTIONS = 4, /* less than one in so many scopes: no rule, but a block that lives on */
+    TURNS = 4
+};
+
+struct noted { /* a block that lived when the next nested scope began */
+    uint32_t slot;
+    uint64_t born;
+};
+
+struct nest {                     /* or, in the first reading, a group */
+    double n, sum, squares, seen; /* fills, their blocks; blocks that were live at each request */
+    uint64_t n_active, active;    /* scopes in which it allocates; the last of them */
+    uint64_t most, n_held;        /* blocks since it was low; scopes held together */
+    struct noted noted[NOTED_MOST];
+    uint32_t n_noted;
+};
+
+struct slot { /* of the block in it */
+    uint32_t group;
+    uint64_t counted; /* its call + 1: it is known as a straggler */
+};
+
+struct search {
+    struct ab_site_groups *groups;
+    struct ab_lives lives;
+    uint32_t *owner_of;            /* of each group; AB_LIVES_NO_OWNER */
+    uint32_t members[GROUPS_MOST]; /* groups */
+    uint32_t nest_of[GROUPS_MOST]; /* of each member */
+    uint32_t n, n_nests;
+    uint64_t joint[GROUPS_MOST][GROUPS_MOST]; /* [i][j]: i was filled while j was empty */
+    uint64_t filled;                          /* bit i: member i has blocks */
+    struct nest nests[GROUPS_MOST];
+    struct slot *slots;
+    size_t cap_slots;
+    bool is_second;
+};
+
+/* ---- what the trace says ---- */
+
+static bool owner_of(void *user, const struct ab_event *e, uint32_t *owner)
+{
+    struct search *s = user;
+    uint32_t group = ab_site_groups_of(s->groups, e);
+    *owner = s->owner_of[group];
+    if (!AB_GROW_ZEROED(s->slots, s->cap_slots, e->slot))
+        return false;
+    s->slots[e->slot].group = group;
+    return true;
+}
+
+static void fill_member(struct search *s, uint32_t i)
+{
+    s->filled |= UINT64_C(1) << i;
+    for (uint32_t j = 0; j < s->n; j++)
+        s->joint[i][j] += (s->filled >> j & 1) == 0 || j == i;
+}
+
+/* Blocks that live on while a new scope begins, if it is one. */
+static void note_rest(const struct search *s, const struct ab_life_owner *o, struct nest *nest)
+{
+    uint32_t slot = s->lives.slots[o->youngest - 1].older; /* the youngest is the new one */
+    for (nest->n_noted = 0; slot != 0 && nest->n_noted < NOTED_MOST; nest->n_noted++) {
+        const struct ab_life *life = &s->lives.slots[slot - 1];
+        nest->noted[nest->n_noted] = (struct noted){slot - 1, life->born};
+        slot = life->older;
+    }
+}
+
+static void count_stragglers(struct search *s, struct nest *nest)
+{
+    nest->n_held++;
+    for (uint32_t i = 0; i < nest->n_noted; i++) {
+        const struct ab_life *life = &s->lives.slots[nest->noted[i].slot];
+        struct slot *slot = &s->slots[nest->noted[i].slot];
+        struct ab_advice_group *g = &s->groups->items[slot->group];
+        bool lives_on = life->owner != 0 && life->born == nest->noted[i].born;
+        if (!lives_on || slot->counted == life->born + 1)
+            continue;
+        slot->counted = life->born + 1;
+        if (g->n_stragglers++ == 0)
+            g->straggler_size = life->size;
+    }
+}
+
+static bool is_alive(const struct search *s, const struct nest *nest)
+{
+    for (uint32_t i = 0; i < nest->n_noted; i++) {
+        const struct ab_life *life = &s->lives.slots[nest->noted[i].slot];
+        if (life->owner != 0 && life->born == nest->noted[i].born)
+            return true;
+    }
+    return false;
+}
+
+static void look_for_stragglers(struct search *s, const struct ab_life_owner *o, struct nest *nest)
+{
+    uint64_t before = o->blocks - 1;
+    if (nest->n_noted > 0 && !is_alive(s, nest))
+        nest->n_noted = 0;
+    if (nest->n_noted > 0 && o->blocks * 2 >= nest->most) {
+        count_stragglers(s, nest);
+        nest->n_noted = 0;
+        nest->most = o->blocks;
+    }
+    if (nest->n_noted == 0 && before > 0 && before * LOW <= nest->most)
+        note_rest(s, o, nest);
+    nest->most = o->blocks > nest->most ? o->blocks : nest->most;
+}
+
+static void given(void *user, const struct ab_event *e, uint32_t owner)
+{
+    struct search *s = user;
+    const struct ab_life_owner *o = &s->lives.owners[owner];
+    struct nest *nest = &s->nests[owner];
+    if (e->kind == AB_EVENT_RESIZE)
+        return;
+    if (o->blocks == 1 && !s->is_second)
+        fill_member(s, owner);
+    if (nest->n_active == 0 || nest->active != s->lives.scope) {
+        nest->active = s->lives.scope;
+        nest->n_active++;
+    }
+    nest->seen += (double)(o->blocks - 1);
+    if (s->is_second)
+        look_for_stragglers(s, o, nest);
+}
+
+static void ended(void *user, const struct ab_life *life, bool is_youngest,
+                  const struct ab_event *e, uint64_t call)
+{
+    struct search *s = user;
+    const struct ab_life_owner *o = &s->lives.owners[life->owner - 1];
+    struct nest *nest = &s->nests[life->owner - 1];
+    (void)is_youngest, (void)e, (void)call;
+    if (o->blocks > 1)
+        return;
+    s->filled &= ~(UINT64_C(1) << (life->owner - 1));
+    nest->n++;
+    nest->sum += (double)o->fill_blocks;
+    nest->squares += (double)o->fill_blocks * (double)o->fill_blocks;
+    nest->most = nest->n_noted = 0;
+}
+
+static enum ab_status read_trace(const struct ab_advise_plan *plan, struct search *s,
+                                 struct ab_err *err)
+{
+    struct ab_site_table table = {0};
+    ab_lives_fini(&s->lives);
+    memset(s->nests, 0, sizeof s->nests);
+    if (s->slots != NULL)
+        memset(s->slots, 0, s->cap_slots * sizeof s->slots[0]);
+    s->filled = 0;
+    s->lives = (struct ab_lives){.scope_ends = plan->scope_ends,
+                                 .n_scope_ends = plan->n_scope_ends,
+                                 .is_by_birth = true,
+                                 .rounds = true,
+                                 .owner_of = owner_of,
+                                 .given = given,
+                                 .ended = ended,
+                                 .user = s};
+    const struct ab_walk walk = {.path = plan->path,
+                                 .is_partial = plan->is_partial,
+                                 .end = UINT64_MAX,
+                                 .sites = &table,
+                                 .visit = ab_lives_visit,
+                                 .user = &s->lives};
+    enum ab_status status = ab_trace_walk(&walk, NULL, err);
+    ab_site_table_fini(&table);
+    return status;
+}
+
+/* ---- which share a nest ---- */
+
+/* As a group alone: is it empty often enough within its scopes? */
+static bool is_filled_often(const struct search *s, uint32_t owner)
+{
+    const struct nest *nest = &s->nests[owner];
+    return nest->n >= COUNT_LEAST && nest->n >= (double)nest->n_active * A_SCOPE_LEAST;
+}
+
+/* Together they are empty at least half as often as the one that is empty more often. */
+static bool are_together(const struct search *s, uint32_t i, uint32_t j)
+{
+    uint64_t both = s->joint[i][j] + s->joint[j][i];
+    uint64_t most = s->joint[i][i] > s->joint[j][j] ? s->joint[i][i] : s->joint[j][j];
+    return both * 2 >= most;
+}
+
+static bool fits(const struct search *s, uint32_t nest, uint32_t member)
+{
+    for (uint32_t j = 0; j < member; j++)
+        if (s->nest_of[j] == nest && !are_together(s, member, j))
+            return false;
+    return true;
+}
+
+/* Members come with the most calls first. */
+static void make_nests(struct search *s)
+{
+    s->n_nests = 0;
+    for (uint32_t i = 0; i < s->n; i++) {
+        uint32_t nest = 0;
+        s->nest_of[i] = AB_LIVES_NO_OWNER;
+        if (!is_filled_often(s, i))
+            continue;
+        while (nest < s->n_nests && !fits(s, nest, i))
+            nest++;
+        s->nest_of[i] = nest;
+        s->n_nests = nest == s->n_nests ? nest + 1 : s->n_nests;
+    }
+}
+
+static bool is_nest(const struct search *s, uint32_t number)
+{
+    const struct nest *nest = &s->nests[number];
+    const struct ab_life_owner *o = &s->lives.owners[number];
+    if (number >= s->lives.n_owners || !is_filled_often(s, number))
+        return false;
+    double mean = nest->sum / nest->n, variance = nest->squares / nest->n - mean * mean;
+    double variation = variance > 0 ? sqrt(variance) / mean : 0;
+    double by_accident = nest->sum * exp(-nest->seen / nest->sum);
+    return mean >= BLOCKS_LEAST && o->fill_most_bytes <= o->scope_most_bytes / PART &&
+           ab_scope_is_regular(nest->n, variation, by_accident);
+}
+
+/* Groups whose blocks live on once in a while leave. True: some have left. */
+static bool part_stragglers(struct search *s)
+{
+    bool has_left = false;
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct nest *nest = &s->nests[s->nest_of[i] % GROUPS_MOST];
+        struct ab_advice_group *g = &s->groups->items[s->members[i]];
+        if (s->nest_of[i] == AB_LIVES_NO_OWNER || g->n_stragglers == 0)
+            continue;
+        if ((double)nest->n_held * EXCEPTIONS < nest->n) {
+            g->why = "dies in its scope; some of its blocks outlive the nested one";
+            s->nest_of[i] = AB_LIVES_NO_OWNER;
+            has_left = true;
+        } else {
+            g->n_stragglers = g->straggler_size = 0;
+        }
+    }
+    return has_left;
+}
+
+/* ---- the whole ---- */
+
+static int by_calls(const void *a, const void *b)
+{
+    const struct ab_advice_group *x = *(struct ab_advice_group *const *)a,
+                                 *y = *(struct ab_advice_group *const *)b;
+    return x->calls != y->calls ? (x->calls < y->calls ? 1 : -1) : AB_COMPARE(x, y);
+}
+
+static bool begin(struct search *s)
+{
+    const struct ab_site_groups *groups = s->groups;
+    struct ab_advice_group **order = calloc(groups->n + 1, sizeof order[0]);
+    s->owner_of = malloc((groups->n + 1) * sizeof s->owner_of[0]);
+    size_t n = 0;
+    for (size_t i = 0; i < groups->n && order != NULL && s->owner_of != NULL; i++) {
+        s->owner_of[i] = AB_LIVES_NO_OWNER;
+        if (groups->items[i].kind == AB_ADVICE_FRAME)
+            order[n++] = &groups->items[i];
+    }
+    if (n > 1)
+        qsort(order, n, sizeof order[0], by_calls);
+    for (s->n = 0; s->n < n && s->n < GROUPS_MOST; s->n++) {
+        s->members[s->n] = (uint32_t)(order[s->n] - groups->items);
+        s->owner_of[s->members[s->n]] = s->n;
+    }
+    bool ok = order != NULL && s->owner_of != NULL;
+    free(order);
+    return ok;
+}
+
+static enum ab_status find(const struct ab_advise_plan *plan, struct search *s, struct ab_err *err)
+{
+    bool has_left = true;
+    AB_TRY(read_trace(plan, s, err));
+    make_nests(s);
+    s->is_second = true;
+    for (int turn = 0; turn < TURNS && has_left && s->n_nests > 0; turn++) {
+        for (uint32_t i = 0; i < s->n; i++)
+            s->owner_of[s->members[i]] = s->nest_of[i];
+        AB_TRY(read_trace(plan, s, err));
+        has_left = part_stragglers(s);
+    }
+    for (uint32_t i = 0; i < s->n; i++) {
+        struct ab_advice_group *g = &s->groups->items[s->members[i]];
+        if (s->nest_of[i] == AB_LIVES_NO_OWNER || has_left || !is_nest(s, s->nest_of[i]))
+            continue;
+        g->kind = AB_ADVICE_NESTED;
+        g->nest = s->nest_of[i];
+        g->why = "dies in a scope within its scope";
+    }
+    return AB_OK;
+}
+
+enum ab_status ab_nests_find(const struct ab_advise_plan *plan, struct ab_site_groups *groups,
+                             const struct ab_advice *a, struct ab_err *err)
+{
+    if (a->n_threads > 1 || groups->of_site == NULL || a->n_scopes == 0)
+        return AB_OK;
+    struct search *s = calloc(1, sizeof *s);
+    enum ab_status status = AB_SYSTEM;
+    if (s != NULL)
+        s->groups = groups;
+    if (s == NULL || !begin(s))
+        ab_fail(err, AB_SYSTEM, "out of memory for the nested scopes");
+    else
+        status = s->n > 0 ? find(plan, s, err) : AB_OK;
+    if (s != NULL) {
+        ab_lives_fini(&s->lives);
+        free(s->owner_of);
+        free(s->slots);
+    }
+    free(s);
+    return status;
+}

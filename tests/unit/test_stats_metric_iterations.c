@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Iterations as metrics: rounds by themselves and merged, and what gates make of them.
+ */
+#include "base/bits.h"
+#include "stats/gates/gate.h"
+#include "stats/metric/metric_iterations.h"
+#include "support/cmocka.h"
+#include "support/report_session.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 6, PER_ROUND = 200 };
+static struct ab_iterations records[2 * ROUNDS];
+
+static void fill(struct ab_iterations *x, uint32_t backend, uint32_t round, uint64_t ns)
+{
+    *x = (struct ab_iterations){.backend = backend,
+                                .phase = NULL,
+                                .round = round,
+                                .name = "frame",
+                                .budget_ns = 1000,
+                                .call_ns = 25,
+                                .n = PER_ROUND,
+                                .n_calls = 10 * PER_ROUND,
+                                .hdr = ab_hdr_new()};
+    for (unsigned k = 0; k < PER_ROUND; k++)
+        ab_hdr_record(x->hdr, ns);
+}
+
+/* Frames of glibc take 100 ns to 105 ns by the round, in the last one three take 2,000; those of jemalloc
+ * no more than in the null back end. */
+static struct fake_session *session(void)
+{
+    struct fake_session *f = fake_session_of(ROUNDS);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        fill(&records[2 * i], FAKE_GLIBC, i, 100 + i);
+        fill(&records[2 * i + 1], FAKE_JEMALLOC, i, 0);
+        records[2 * i].phase = records[2 * i + 1].phase = f->s.phases[0];
+    }
+    struct ab_iterations *last = &records[2 * ROUNDS - 2];
+    for (unsigned k = 0; k < 3; k++)
+        ab_hdr_record(last->hdr, 2000);
+    last->n += 3;
+    last->n_over_budget = 3;
+    f->s.iterations = records;
+    f->s.n_iterations = AB_ARRAY_LEN(records);
+    return f;
+}
+
+static void finish(struct fake_session *f)
+{
+    for (unsigned i = 0; i < AB_ARRAY_LEN(records); i++)
+        free(records[i].hdr);
+    f->s.iterations = NULL;
+    f->s.n_iterations = 0;
+    fake_session_free(f);
+}
+
+static double value(const struct fake_session *f, unsigned backend, unsigned field, uint32_t round)
+{
+    struct ab_metric m = {
+        .phase = f->s.phases[0], .iteration = &ab_iteration_fields[field], .each = "frame"};
+    return round == AB_ITERATIONS_ALL_ROUNDS ? ab_metric_value(&f->s, backend, &m)
+                                             : ab_metric_of_round(&f->s, backend, &m, round);
+}
+
+static void rounds_and_all_of_them(void **state)
+{
+    (void)state;
+    const uint32_t all = AB_ITERATIONS_ALL_ROUNDS;
+    struct fake_session *f = session();
+    assert_true(value(f, FAKE_GLIBC, AB_ITERATION_P50, all) == 103); /* the 602nd of 1,203 */
+    assert_true(value(f, FAKE_GLIBC, AB_ITERATION_P50, 3) == 103);
+    assert_true(value(f, FAKE_GLIBC, AB_ITERATION_P99, all) == 105);
+    assert_true(isnan(value(f, FAKE_GLIBC, AB_ITERATION_P99, 3)));
+    assert_true(value(f, FAKE_GLIBC, AB_ITERATION_MAX, all) == 2000);
+    assert_true(value(f, FAKE_GLIBC, AB_ITERATION_MAX, 0) == 100);
+    assert_true(fabs(value(f, FAKE_GLIBC, AB_ITERATION_MEAN, all) - 107.23) < 0.5);
+    assert_true(value(f, FAKE_GLIBC, AB_ITERATION_MISSED, all) == 3);
+    assert_true(value(f, FAKE_GLIBC, AB_ITERATION_MISSED, 0) == 0);
+    assert_true(fabs(value(f, FAKE_GLIBC, AB_ITERATION_MISSED_PERCENT, all) - 300. / 1203) < 1e-9);
+    assert_true(isnan(value(f, FAKE_JEMALLOC, AB_ITERATION_P50, all))); /* not told from null */
+    assert_true(value(f, FAKE_JEMALLOC, AB_ITERATION_MISSED, all) == 0);
+    assert_true(isnan(value(f, FAKE_ARENA, AB_ITERATION_MISSED, all))); /* no record */
+    records[0].hdr->overflow = 1;
+    assert_true(isnan(value(f, FAKE_GLIBC, AB_ITERATION_MAX, all)));
+    assert_true(isnan(value(f, FAKE_GLIBC, AB_ITERATION_MEAN, all)));
+    finish(f);
+}
+
+static void each_field_is_found_by_its_name(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < AB_ITERATION_FIELDS; i++) {
+        const char *name = ab_iteration_fields[i].name;
+        assert_ptr_equal(ab_iteration_field_find(name, strlen(name)), &ab_iteration_fields[i]);
+    }
+    assert_null(ab_iteration_field_find("p999", 4));
+    assert_null(ab_iteration_field_find("p", 1));
+}
+
+static const struct ab_gate_result *judge(struct fake_session *f, const struct ab_session *base,
+                                          unsigned backend, const char *text)
+{
+    static struct ab_gate gate;
+    const struct ab_gate_phase phase = {
+        .name = f->s.phases[0], .iteration = "frame", .has_budget = true};
+    const char *const names[] = {"glibc", "jemalloc"};
+    const struct ab_gate_scope scope = {&phase, 1, names, 2, NULL, 0, false};
+    struct ab_gate_error error;
+    char whole[200];
+    snprintf(whole, sizeof whole, "%s:%s/%s", names[backend], phase.name, text);
+    if (!ab_gate_parse(whole, false, &scope, &gate, &error))
+        fail_msg("%s", error.text);
+    free(f->s.gates);
+    f->s.gates = NULL;
+    assert_true(ab_gates_judge(&gate, 1, &f->s, base));
+    return f->s.gates;
+}
+
+static void expect(struct fake_session *f, unsigned backend, const char *text,
+                   enum ab_gate_verdict verdict)
+{
+    const struct ab_gate_result *r = judge(f, &f->s, backend, text);
+    if (r->verdict != verdict)
+        fail_msg("%s: %s, value %g: %s", text, ab_gate_verdict_name(r->verdict), r->value,
+                 r->reason);
+    assert_true((r->verdict == AB_GATE_NOT_EVALUATED) <= (r->reason[0] != 0));
+}
+
+static void gates_bound_what_the_table_shows(void **state)
+{
+    (void)state;
+    struct fake_session *f = session();
+    expect(f, FAKE_GLIBC, "frame/p50 < 104ns", AB_GATE_PASS);
+    expect(f, FAKE_GLIBC, "frame/p50 < 103ns", AB_GATE_FAIL);
+    expect(f, FAKE_GLIBC, "iteration/max <= 2us", AB_GATE_PASS);
+    expect(f, FAKE_GLIBC, "frame/missed = 3", AB_GATE_PASS);
+    expect(f, FAKE_GLIBC, "frame/missed = 2", AB_GATE_FAIL);
+    expect(f, FAKE_GLIBC, "frame/missed_percent < 0.2%", AB_GATE_FAIL);
+    expect(f, FAKE_GLIBC, "frame/p50 < +1%", AB_GATE_PASS); /* against itself */
+    free(f->s.gates);
+    f->s.gates = NULL;
+    finish(f);
+}
+
+/* 10 calls of 25 ns: what cannot be told from the null back end takes at most that. */
+static void what_cannot_be_told_passes_only_above_what_timing_takes(void **state)
+{
+    (void)state;
+    struct fake_session *f = session();
+    const struct ab_gate_result *r = judge(f, NULL, FAKE_JEMALLOC, "frame/p50 < 251ns");
+    assert_int_equal(r->verdict, AB_GATE_PASS);
+    assert_true(r->value == 250);
+    assert_non_null(strstr(r->reason, "no more than the same calls take in the null back end"));
+    expect(f, FAKE_JEMALLOC, "frame/p50 < 249ns", AB_GATE_NOT_EVALUATED);
+    assert_int_equal(f->s.gates[0].status, AB_GATE);
+    expect(f, FAKE_JEMALLOC, "frame/missed = 0", AB_GATE_PASS);
+    expect(f, FAKE_JEMALLOC, "frame/p50 < 1x glibc", AB_GATE_NOT_EVALUATED);
+    free(f->s.gates);
+    f->s.gates = NULL;
+    finish(f);
+}
+
+static void what_is_not_known_is_not_evaluated(void **state)
+{
+    (void)state;
+    struct fake_session *f = session(), *base = NULL;
+    for (unsigned i = 0; i < AB_ARRAY_LEN(records); i++)
+        if (records[i].backend == FAKE_GLIBC) {
+            records[i].n = records[i].n_over_budget = 0;
+            ab_hdr_init(records[i].hdr);
+        }
+    expect(f, FAKE_GLIBC, "frame/missed = 0", AB_GATE_NOT_EVALUATED);
+    assert_non_null(strstr(f->s.gates[0].reason, "no iteration"));
+    expect(f, FAKE_GLIBC, "frame/p99 < 1s", AB_GATE_NOT_EVALUATED);
+    f->s.n_iterations = 0;
+    expect(f, FAKE_GLIBC, "frame/missed = 0", AB_GATE_NOT_EVALUATED);
+    f->s.n_iterations = AB_ARRAY_LEN(records);
+    base = fake_session_of(ROUNDS);
+    struct ab_iterations other = records[0];
+    other.budget_ns = 2000;
+    base->s.iterations = &other;
+    base->s.n_iterations = 1;
+    const struct ab_gate_result *r = judge(f, &base->s, FAKE_GLIBC, "frame/missed_percent < +1%");
+    assert_int_equal(r->verdict, AB_GATE_NOT_EVALUATED);
+    assert_non_null(strstr(r->reason, "another budget"));
+    base->s.iterations = NULL;
+    base->s.n_iterations = 0;
+    fake_session_free(base);
+    free(f->s.gates);
+    f->s.gates = NULL;
+    finish(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rounds_and_all_of_them),
+        cmocka_unit_test(each_field_is_found_by_its_name),
+        cmocka_unit_test(gates_bound_what_the_table_shows),
+        cmocka_unit_test(what_cannot_be_told_passes_only_above_what_timing_takes),
+        cmocka_unit_test(what_is_not_known_is_not_evaluated),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
