@@ -9,6 +9,7 @@
 #include "backend/selection.h"
 #include "cli/advise/advise_rules.h"
 #include "cli/benchmark/replay/replay.h"
+#include "result/session.h"
 #include "stats/aggregate.h"
 #include "trace_tools/to_tape.h"
 
@@ -32,13 +33,11 @@ struct asked { /* of one session */
 
 /* ---- what was measured ---- */
 
-/* The price of the harness in a round: of the null at the same boundary. NaN = not known. */
-static double null_of(const struct ab_session *s, const char *boundary, uint32_t round)
+/* The price of the harness in a round: of the null with the same one. NaN = not known. */
+static double null_of(const struct ab_session *s, uint32_t backend, uint32_t round)
 {
-    for (uint32_t i = 0; i < s->n_nulls && boundary != NULL; i++)
-        if (s->nulls[i].round == round && strcmp(s->nulls[i].boundary, boundary) == 0)
-            return s->nulls[i].ns_per_op;
-    return NAN;
+    const struct ab_null_cost *null = ab_session_null(s, backend, AB_TRACE_PHASE, round);
+    return null != NULL ? null->ns_per_op : (double)NAN;
 }
 
 /* Time in the allocator's calls of a whole replay, in one round: without the loop, and without the
@@ -48,7 +47,7 @@ static double net_time(const struct ab_session *s, uint32_t backend, uint32_t ro
     const struct ab_result *r = ab_session_find(s, backend, AB_TRACE_PHASE, AB_OP_ALL, round);
     if (r == NULL)
         return NAN;
-    double net = r->ns_per_op - null_of(s, s->backends[backend].boundary, round);
+    double net = r->ns_per_op - null_of(s, backend, round);
     return net > 0 ? net * (double)r->n_ops : (double)NAN;
 }
 
