@@ -77,6 +77,18 @@ expect_same_work() { # ROW ROW FILE
     grep -q 'harness (routed) ' "$OUT/stdout" || fail "of an older result"
 }
 
+@test "instructions of a mapping are without its own harness, not that of the first" {
+    command -v valgrind >/dev/null || skip "no valgrind here"
+    write_workload
+    bench run frames.yaml --rounds 1 --drain 0 -b slab --instr --map 'frame=arena,*=slab' --map '*=slab' \
+        --json "$OUT/r.json"
+    expect_code 0
+    expect_json '[.timer.null[] | select(.boundary == "routed").instr_per_op] | length == 2
+        and (.[0] - .[1] | fabs) > 1' "$OUT/r.json"
+    expect_json '[.results[] | select(.op == "all") | {key: .backend, value: .instr_per_op}] | from_entries
+        | (.["@map2"] - .slab | fabs) < 0.01' "$OUT/r.json"
+}
+
 @test "a resize of a block of 0 bytes that is NULL is a request of its heap" {
     cat >empty.yaml <<Y
 allocbench: 1
