@@ -246,6 +246,25 @@ bool ab_advised_is_gain(const struct ab_advised_row *row)
     return row->is_measured && row->speed.ratio > 1 && ab_effect_is_clear(&row->speed);
 }
 
+void ab_advised_decide(struct ab_advised *m)
+{
+    bool is_gain = ab_advised_is_gain(&m->together);
+    m->small = 0;
+    if (is_gain && m->together.speed.low >= 1 + m->limit)
+        return;
+    m->small = is_gain ? m->used : 0;
+    m->used = 0;
+}
+
+const char *ab_advised_answer(const struct ab_advised *m)
+{
+    if (m->used != 0)
+        return "heaps";
+    if (m->small != 0)
+        return "small_gain";
+    return m->n_rounds < AB_EFFECT_MIN_ROUNDS ? "open" : "keep";
+}
+
 static uint32_t choose(const struct ab_advice *a, const struct ab_advised *m)
 {
     uint32_t used = 0;
@@ -297,7 +316,8 @@ enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_adv
     struct asked asked = {.base = base, .wants_generals = true, .out = out};
     AB_TRY(ab_advise_base(o, base, sizeof base, &asked.is_list, err));
     uint32_t all = (UINT32_C(1) << a->n_heaps) - 1;
-    *out = (struct ab_advised){.together.time_ns = NAN, .together.memory_bytes = NAN};
+    *out = (struct ab_advised){
+        .together.time_ns = NAN, .together.memory_bytes = NAN, .limit = o->limit};
     for (size_t i = 0; i < a->n_heaps; i++)
         ask(&asked, a, UINT32_C(1) << i, &out->heaps[i]);
     if (a->n_heaps > 1)
@@ -310,8 +330,7 @@ enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_adv
     out->is_whole = out->used == all;
     status = measure_rest(o, a, &asked, err);
     forget(&asked);
-    if (!ab_advised_is_gain(&out->together))
-        out->used = 0;
+    ab_advised_decide(out);
     return status;
 }
 
