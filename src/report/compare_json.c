@@ -19,6 +19,8 @@ static json_t *cell(struct ab_json *w, const struct ab_cell *c)
     ab_json_put(w, o, "base_backend", ab_json_string(c->base_backend));
     ab_json_put(w, o, "phase", ab_json_string(c->phase));
     ab_json_put(w, o, "op", ab_json_string(c->op));
+    if (c->iteration != NULL)
+        ab_json_put(w, o, "iteration", ab_json_string(c->iteration));
     ab_json_put(w, o, "metric", ab_json_string(c->metric));
     ab_json_put(w, o, "unit", ab_json_string(c->unit));
     ab_json_put(w, o, "base", ab_json_real(c->base));

@@ -20,10 +20,12 @@ struct ab_mapped_heap { /* of a mapped row: what it serves; heaps of one name ar
     uint64_t live_peak_blocks, live_peak_bytes;
 };
 
-/* Requests that each rule of a mapped row decided on, in the order of the rules. */
+/* What became of the rules of a mapped row. */
 struct ab_mapped_rules {
-    uint64_t n_requests[AB_ROUTE_RULES_MAX];
-    uint32_t n; /* 0 = not known: of an older result */
+    uint64_t n_requests[AB_ROUTE_RULES_MAX]; /* that each decided on, in the order of the rules */
+    uint32_t n;                              /* 0 = not known: of an older result */
+    char placement[65]; /* digest of all that the harness does because of them (sha256 of struct
+                           ab_route of the null); "" = not known: of an older result */
 };
 
 /* What one heap of a mapped row served: one op kind, or all. The counts are those of the tape, so they

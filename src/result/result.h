@@ -276,10 +276,10 @@ struct ab_claim_result {
     char reason[240];                   /* why nothing was measured, else "" */
 };
 
-/* The price of the harness on this tape: the null back end, per phase and boundary. */
+/* The price of the harness on this tape: the null back end, per phase, boundary and placement. */
 struct ab_null_cost {
-    const char *phase;
-    const char *boundary;
+    const char *phase, *boundary;
+    char placement[65]; /* as in struct ab_mapped_rules */
     uint32_t round;
     uint64_t n_ops;
     double ns_per_op, wall_ns_per_op, latency_pass_ns_per_op, floor_ns;

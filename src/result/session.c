@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What can be done with a session as a whole: rounding its numbers to what files tell, and freeing
- * it.
+ * What can be done with a session as a whole: rounding its numbers to what files tell, freeing it,
+ * and finding the null of a back end.
  */
 #include "result/session.h"
 
@@ -175,4 +175,43 @@ void ab_session_fini(struct ab_session *session)
     session->n_results = session->n_nulls = session->n_rounds = 0;
     session->n_size_classes = session->n_windows = session->n_memory = session->n_timelines = 0;
     session->n_dists = session->n_heap_parts = session->n_iterations = 0;
+}
+
+/* ---- harness ---- */
+
+static bool is_same(const char *boundary_a, const char *placement_a, const char *boundary_b,
+                    const char *placement_b)
+{
+    return boundary_a != NULL && boundary_b != NULL && strcmp(boundary_a, boundary_b) == 0 &&
+           (placement_a[0] == 0 || placement_b[0] == 0 || strcmp(placement_a, placement_b) == 0);
+}
+
+uint32_t ab_session_harness(const struct ab_session *s, uint32_t backend)
+{
+    const struct ab_backend_info *b = &s->backends[backend];
+    uint32_t i = 0;
+    while (i < backend && !is_same(s->backends[i].boundary, s->backends[i].rules.placement,
+                                   b->boundary, b->rules.placement))
+        i++;
+    return i;
+}
+
+bool ab_null_is_of(const struct ab_null_cost *null, const struct ab_backend_info *b)
+{
+    return is_same(null->boundary, null->placement, b->boundary, b->rules.placement);
+}
+
+bool ab_null_is_like(const struct ab_null_cost *a, const struct ab_null_cost *b)
+{
+    return is_same(a->boundary, a->placement, b->boundary, b->placement);
+}
+
+struct ab_null_cost *ab_session_null(const struct ab_session *s, uint32_t backend,
+                                     const char *phase, uint32_t round)
+{
+    for (uint32_t i = 0; i < s->n_nulls; i++)
+        if (s->nulls[i].round == round && strcmp(s->nulls[i].phase, phase) == 0 &&
+            ab_null_is_of(&s->nulls[i], &s->backends[backend]))
+            return &s->nulls[i];
+    return NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end of a session, and its numbers as files hold them.
+ * The end of a session, and its numbers as files hold them; which null has the harness of a back end.
  */
 #ifndef AB_RESULT_SESSION_H
 #define AB_RESULT_SESSION_H
@@ -22,5 +22,21 @@ double ab_session_floor(const struct ab_session *session);
 /* What of the workload's settings or the replay's was given as NAME=VALUE: "touch", "cache". NULL =
  * not given. The session owns it. */
 const char *ab_session_setting(const struct ab_session *session, const char *name);
+
+/* The harness of a back end: what is done around its calls. It is that of the boundary and, where
+ * requests are spread over several heaps, of the placement. This is the one definition of that key. */
+
+/* The first back end with the same harness: it stands for all of them. */
+uint32_t ab_session_harness(const struct ab_session *session, uint32_t backend);
+
+/* Is it the price of this back end's harness? Of results that do not name the placement: of the
+ * boundary's. */
+bool ab_null_is_of(const struct ab_null_cost *null, const struct ab_backend_info *backend);
+/* Are both of one harness? */
+bool ab_null_is_like(const struct ab_null_cost *a, const struct ab_null_cost *b);
+
+/* What the harness of a back end took in a phase of a round; NULL = not known. The session's. */
+struct ab_null_cost *ab_session_null(const struct ab_session *session, uint32_t backend,
+                                     const char *phase, uint32_t round);
 
 #endif

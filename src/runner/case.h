@@ -17,9 +17,10 @@ struct ab_case {
     uint64_t values[AB_PARAMS_MAX];
     const char *prefix, *params; /* as in struct ab_run_request; NULL = "" */
     enum ab_decorator decorator;
-    const struct ab_route *route; /* of AB_BOUNDARY_ROUTED: which heaps; else NULL */
-    uint64_t fault_n;             /* of AB_DECORATOR_FAULT */
-    const char *env[9];           /* "VARIABLE=VALUE" for the worker, ends with NULL */
+    const struct ab_route *route;      /* of AB_BOUNDARY_ROUTED: which heaps; else NULL */
+    const struct ab_route *null_route; /* the same with heaps that do nothing */
+    uint64_t fault_n;                  /* of AB_DECORATOR_FAULT */
+    const char *env[9];                /* "VARIABLE=VALUE" for the worker, ends with NULL */
 };
 
 #endif

@@ -352,11 +352,11 @@ bool ab_run_missing(uint32_t used, uint32_t hooks, char *buf, size_t cap)
     return missing != 0;
 }
 
-struct ab_case ab_run_null_case(const struct ab_run_context *context, enum ab_boundary boundary)
+struct ab_case ab_run_null_case(const struct ab_case *of)
 {
-    return (struct ab_case){.source = boundary == AB_BOUNDARY_MALLOC ? AB_SOURCE_NULL
-                                                                     : AB_SOURCE_BUILTIN,
-                            .boundary = boundary,
+    return (struct ab_case){.source = of->boundary == AB_BOUNDARY_MALLOC ? AB_SOURCE_NULL
+                                                                         : AB_SOURCE_BUILTIN,
+                            .boundary = of->boundary,
                             .builtin = "null",
-                            .route = boundary == AB_BOUNDARY_ROUTED ? context->null_route : NULL};
+                            .route = of->null_route};
 }

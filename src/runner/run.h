@@ -35,7 +35,6 @@ struct ab_run_context { /* the same for all runs of a session */
     const struct ab_memory_marks *marks; /* memory pass: where the peaks are; NULL = find them */
     const char *const *under;            /* INSTRUCTIONS: as in struct ab_spawn; NULL = none */
     enum ab_counter counter;             /* INSTRUCTIONS */
-    const struct ab_route *null_route;   /* of the null back end behind ROUTED; NULL = none */
     struct ab_call_counts *calls;        /* SYSTEM_CALLS: where they are counted, else NULL */
 };
 
@@ -72,8 +71,8 @@ enum ab_status ab_run_alone(const struct ab_run_context *context, const struct a
  * buf, which is untouched where there are none. A reset needs none: blocks are freed one by one. */
 bool ab_run_missing(uint32_t used, uint32_t hooks, char *buf, size_t cap);
 
-/* The null back end behind a boundary. */
-struct ab_case ab_run_null_case(const struct ab_run_context *context, enum ab_boundary boundary);
+/* The null back end with the harness of a case. */
+struct ab_case ab_run_null_case(const struct ab_case *of);
 
 void ab_outcome_fini(struct ab_outcome *out);
 

@@ -145,15 +145,12 @@ bool ab_compare_metric(const struct ab_session *base, uint32_t base_backend,
     return measure(&p, m, ab_metric_of_round, effect);
 }
 
-bool ab_compare_is_alike(const struct ab_session *base, const struct ab_session *now,
-                         const struct ab_metric *m)
+/* Two zeros have no ratio: none is missed, then as now. */
+static void set_equal(struct ab_cell *cell)
 {
-    const struct ab_counting *a = &base->counting, *b = &now->counting;
-    double was, is;
-    if (!ab_metric_iterations_are_alike(base, now, m, &was, &is))
-        return false;
-    return strcmp(ab_metric_name(m), "instr_per_op") != 0 ||
-           (strcmp(a->method, b->method) == 0 && a->n_ops == b->n_ops);
+    cell->effect.ratio = cell->effect.low = cell->effect.high = 1;
+    cell->effect.method = AB_EFFECT_EXACT;
+    snprintf(cell->reason, sizeof cell->reason, "0 on both sides");
 }
 
 static bool add_metric(const struct pair *p, const struct ab_metric *m)
@@ -166,7 +163,8 @@ static bool add_metric(const struct pair *p, const struct ab_metric *m)
     if (cell == NULL || !measure(p, m, ab_metric_of_round, &cell->effect))
         return false;
     cell->phase = m->phase;
-    cell->op = ab_metric_is_latency(m) || m->iteration != NULL ? ab_metric_of(m) : NULL;
+    cell->op = ab_metric_is_latency(m) ? ab_result_op_name(m->op) : NULL;
+    cell->iteration = m->iteration != NULL ? m->each : NULL;
     cell->metric = ab_metric_name(m);
     cell->unit = ab_metric_unit(m);
     cell->base = base;
@@ -174,6 +172,8 @@ static bool add_metric(const struct pair *p, const struct ab_metric *m)
     show(cell, floor_of(p->c->base, p->c->now, m));
     if (ab_metric_is_latency(m))
         forgive(p, cell);
+    else if (m->iteration != NULL && base == 0 && now == 0)
+        set_equal(cell);
     else if (is_counted(m) && fabs(cell->effect.ratio - 1) < least_count_change)
         snprintf(cell->reason, sizeof cell->reason, "the difference is below 0.1 %%");
     return true;
@@ -307,6 +307,21 @@ static bool add_op(const struct pair *p, const char *phase, unsigned op)
     return true;
 }
 
+/* Of results that both have timed them. */
+static bool add_iterations(const struct pair *p, const char *phase)
+{
+    static const unsigned shown[] = {AB_ITERATION_P50, AB_ITERATION_P99,
+                                     AB_ITERATION_MISSED_PERCENT};
+    const struct ab_iterations *now = ab_session_iterations(p->c->now, phase);
+    for (size_t i = 0; i < AB_ARRAY_LEN(shown) && now != NULL; i++) {
+        struct ab_metric m = {
+            .phase = phase, .iteration = &ab_iteration_fields[shown[i]], .each = now->name};
+        if (ab_session_iterations(p->c->base, phase) != NULL && !add_metric(p, &m))
+            return false;
+    }
+    return true;
+}
+
 static bool is_repeated(const struct ab_session *s, uint32_t phase)
 {
     for (uint32_t i = 0; i < phase; i++)
@@ -328,7 +343,7 @@ static bool add_phase(const struct pair *p, const char *phase)
     for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++)
         if (ab_session_has_op(s, phase, op) && !add_op(p, phase, op))
             return false;
-    return true;
+    return add_iterations(p, phase);
 }
 
 /* CPU time, memory and faults of a real program. */
@@ -473,28 +488,4 @@ bool ab_compare_backends(const struct ab_session *session, uint32_t base, double
     if (!ok)
         ab_comparison_fini(out);
     return ok;
-}
-
-void ab_comparison_fini(struct ab_comparison *c)
-{
-    free(c->cells);
-    free(c->notes);
-    *c = (struct ab_comparison){0};
-}
-
-uint32_t ab_comparison_count(const struct ab_comparison *c, enum ab_verdict verdict)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < c->n_cells; i++)
-        n += ab_cell_is_judged(&c->cells[i]) && c->cells[i].verdict == verdict;
-    return n;
-}
-
-enum ab_status ab_comparison_status(const struct ab_comparison *c)
-{
-    if (ab_comparison_count(c, AB_VERDICT_FAILED) > 0)
-        return AB_BACKEND;
-    if (ab_comparison_count(c, AB_VERDICT_REGRESSED) > 0 && !c->is_advisory)
-        return AB_GATE;
-    return ab_comparison_count(c, AB_VERDICT_INCONCLUSIVE) > 0 ? AB_INCONCLUSIVE : AB_OK;
 }

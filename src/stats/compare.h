@@ -39,8 +39,9 @@ struct ab_cell {
     uint32_t rounds_needed; /* of an inconclusive cell; 0 = not known; UINT32_MAX = never */
     char reason[200];       /* of failed and inconclusive; "" = none */
     bool is_drift; /* inconclusive because of the machine, see `reason` (stats/compare_drift.h) */
-    uint32_t n_confirm;   /* rounds that were run to confirm a regression; 0 = none */
-    double confirm_ratio; /* the effect in these; NaN = none */
+    uint32_t n_confirm;    /* rounds that were run to confirm a regression; 0 = none */
+    double confirm_ratio;  /* the effect in these; NaN = none */
+    const char *iteration; /* of the time per iteration: what one is called; NULL = it is not */
 };
 /* Is there a limit, and so a verdict that counts? */
 bool ab_cell_is_judged(const struct ab_cell *cell);

@@ -8,7 +8,10 @@
 #include "base/bits.h"
 #include "core/grow.h"
 #include "core/text.h"
+#include "core/units_show.h"
+#include "stats/metric/metric_iterations.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -169,6 +172,31 @@ bool ab_comparison_note_rules(struct ab_comparison *c, const struct ab_backend_i
                               a->map[0] != 0 ? a->map : "none", b->map[0] != 0 ? b->map : "none");
 }
 
+/* Missed iterations are those of one budget; a result without iterations has no row. */
+static bool note_iterations(struct ab_comparison *c)
+{
+    char phase[100], was[32], is[32];
+    for (uint32_t i = 0; i < c->now->n_phases; i++) {
+        const struct ab_iterations *a = ab_session_iterations(c->base, c->now->phases[i]);
+        const struct ab_iterations *b = ab_session_iterations(c->now, c->now->phases[i]);
+        double budget[2] = {a != NULL ? a->budget_ns : (double)NAN,
+                            b != NULL ? b->budget_ns : (double)NAN};
+        bool is_same = budget[0] == budget[1] || (isnan(budget[0]) && isnan(budget[1]));
+        ab_text_printable(phase, sizeof phase, c->now->phases[i]);
+        if ((a == NULL) != (b == NULL) &&
+            !ab_comparison_note(c, "%s: iterations were timed in %s alone: not compared", phase,
+                                a != NULL ? "the base" : "the new result"))
+            return false;
+        if (a != NULL && b != NULL && !is_same &&
+            !ab_comparison_note(
+                c, "%s: budget of an iteration: %s, now %s: missed ones are not compared", phase,
+                isnan(budget[0]) ? "none" : ab_units_time(was, sizeof was, budget[0]),
+                isnan(budget[1]) ? "none" : ab_units_time(is, sizeof is, budget[1])))
+            return false;
+    }
+    return true;
+}
+
 bool ab_comparison_describe(struct ab_comparison *c)
 {
     const struct ab_session *a = c->base, *b = c->now;
@@ -182,5 +210,6 @@ bool ab_comparison_describe(struct ab_comparison *c)
                               b->tool.version != NULL ? b->tool.version : AB_VERSION};
     return note_text(c, "allocbench", version[0], version[1]) &&
            note_text(c, "transparent huge pages", a->host.thp, b->host.thp) &&
-           note_text(c, "CPU governor", a->host.governor, b->host.governor) && note_settings(c);
+           note_text(c, "CPU governor", a->host.governor, b->host.governor) && note_settings(c) &&
+           note_iterations(c);
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rule of all verdicts, and their words.
+ * The rule of all verdicts, their words, and what a whole comparison comes to.
  */
 #include "stats/compare.h"
 
+#include "stats/metric/metric_iterations.h"
+
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *ab_verdict_name(enum ab_verdict verdict)
@@ -44,4 +47,39 @@ const char *ab_cell_word(const struct ab_cell *cell)
     if (cell->reason[0] != 0)
         return "~";
     return cell->effect.low > 1 ? "worse" : cell->effect.high < 1 ? "better" : "~";
+}
+
+void ab_comparison_fini(struct ab_comparison *c)
+{
+    free(c->cells);
+    free(c->notes);
+    *c = (struct ab_comparison){0};
+}
+
+uint32_t ab_comparison_count(const struct ab_comparison *c, enum ab_verdict verdict)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->n_cells; i++)
+        n += ab_cell_is_judged(&c->cells[i]) && c->cells[i].verdict == verdict;
+    return n;
+}
+
+enum ab_status ab_comparison_status(const struct ab_comparison *c)
+{
+    if (ab_comparison_count(c, AB_VERDICT_FAILED) > 0)
+        return AB_BACKEND;
+    if (ab_comparison_count(c, AB_VERDICT_REGRESSED) > 0 && !c->is_advisory)
+        return AB_GATE;
+    return ab_comparison_count(c, AB_VERDICT_INCONCLUSIVE) > 0 ? AB_INCONCLUSIVE : AB_OK;
+}
+
+bool ab_compare_is_alike(const struct ab_session *base, const struct ab_session *now,
+                         const struct ab_metric *m)
+{
+    const struct ab_counting *a = &base->counting, *b = &now->counting;
+    double was, is;
+    if (!ab_metric_iterations_are_alike(base, now, m, &was, &is))
+        return false;
+    return strcmp(ab_metric_name(m), "instr_per_op") != 0 ||
+           (strcmp(a->method, b->method) == 0 && a->n_ops == b->n_ops);
 }

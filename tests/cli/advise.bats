@@ -25,6 +25,9 @@ TRACE=$ROOT/traces/sqlite-index.abt
     expect_error 'name the same file'
     bench advise "$TRACE" --budget 5
     expect_code 2
+    bench advise "$TRACE" --limit 5
+    expect_code 2
+    expect_error 'expected a percentage such as 5%'
     [ ! -e "$OUT/a" ]
 }
 
@@ -42,6 +45,10 @@ TRACE=$ROOT/traces/sqlite-index.abt
         and .alone.time_ns > 0 and .alone.reason == null))' "$OUT/a.json"
     expect_json '.map == "*=glibc" and .together == null' "$OUT/a.json"
     expect_json '.budget_ns == 1000000' "$OUT/a.json"
+    expect_json '.budget | .after == null and .before.worst_ns == null and .before.n == null
+        and .before.reason == "the trace has no scopes"' "$OUT/a.json"
+    grep -q '^budget of 1.00 ms a scope: n/a: the trace has no scopes' "$OUT/stdout"
+    expect_json '.answer == "open" and .limit == 0.05' "$OUT/a.json"
     grep -q '^Advice: none: 1 round cannot show what is faster' "$OUT/stdout"
     grep -qx '\*=glibc' "$OUT/a.map"
     for name in $(jq -r '.heaps[].name' "$OUT/a.json"); do
@@ -49,6 +56,18 @@ TRACE=$ROOT/traces/sqlite-index.abt
     done
     bench replay "$OUT/part.abt" --rounds 1 -b glibc --map "@$OUT/a.map" --passes throughput
     expect_code 0
+}
+
+@test "a trace in bursts has the advice of the whole" {
+    for n in 0 1000; do
+        bench advise "$TRACE" --rounds 1 -b slab --burst $n --json "$OUT/$n.json" -q
+        expect_code 0
+        expect_json '.heaps | length > 0 and all(.alone.reason == null and .alone.memory_bytes > 0)' "$OUT/$n.json"
+        jq 'del(.. | .time_ns?, .memory_bytes?, .speed?, .alone?, .together?, .base?, .generals?)' \
+            "$OUT/$n.json" >"$OUT/$n.advice"
+    done
+    diff "$OUT/0.advice" "$OUT/1000.advice" || fail "another advice"
+    [ "$(wc -l <"$OUT/0.advice")" -gt 50 ] || fail "nothing was compared"
 }
 
 @test "with a single name in -b that one is compared with, and keeps the rest" {
@@ -59,14 +78,30 @@ TRACE=$ROOT/traces/sqlite-index.abt
     expect_json '[.generals[].name] | contains(["glibc"])'
 }
 
+# Ten times as fast is more than any replay of these calls: whatever was measured, malloc is kept.
+# bats test_tags=full
+@test "what gains less than --limit is not advised, and said" {
+    bench trace cut "$TRACE" --events 0..20000 -o "$OUT/part.abt"
+    bench advise "$OUT/part.abt" --rounds 6 -b glibc,slab --limit 1000% --json "$OUT/a.json"
+    expect_code 0
+    expect_json '.limit == 10 and .map == "*=glibc" and (.heaps | all(.advised | not))' "$OUT/a.json"
+    expect_json 'if .answer == "small_gain" then .together.speed_low > 1 else .answer == "keep" and .together == null end' "$OUT/a.json"
+    grep -q '^Advice: keep malloc: ' "$OUT/stdout"
+}
+
 # bats test_tags=full
 @test "of a game nobody marked: what its author would use, and the trails that outlive their frames" {
     need_compilers gcc
     gcc -O2 -g -o "$OUT/game" "$ROOT/allocators/examples/frame-game/frame_game.c"
     bench record --sites -q -o "$OUT/game.abt" -- "$OUT/game" --leaky-trail
     expect_code 0
-    bench advise "$OUT/game.abt" --rounds 1 -b glibc,slab --json "$OUT/a.json"
+    bench advise "$OUT/game.abt" --rounds 1 -b glibc,slab --budget 1ns --json "$OUT/a.json"
     expect_code 0
+    # No scope of some hundred calls takes no more than a nanosecond.
+    expect_json '.budget | .after == null and .before.n > 0 and .before.n_over_budget == .before.n
+        and .before.n + .before.n_scheduler == 6 * 300 and .before.worst_ns > 1' "$OUT/a.json"
+    tr -s '\n ' ' ' <"$OUT/stdout" |
+        grep -Eq 'budget of 1 ns a scope: allocation takes .* in the worst; ([0-9]+) of \1 scopes missed it'
     expect_json '.by == "site" and .scopes == {"n": 300, "from": "found"}' "$OUT/a.json"
     expect_json '[.groups[] | select(.kind != "keep") | [.function, .kind]] | sort ==
         [["build_draw_list", "frame"], ["build_labels", "frame"], ["find_visible", "frame"],

@@ -44,6 +44,15 @@ Y
     diff <(grep -A8 'per frame' "$OUT/stdout") <(grep -A8 'per frame' again)
 }
 
+@test "what timing a call takes is that of the mapping" {
+    write_frames 60s
+    bench run frames.yaml -b slab --rounds 1 --passes throughput,tail --map 'frame=arena,*=glibc' \
+        --map 'parts=pool,frame=arena,*=glibc' --map 'frame=arena,*=slab' --json r.json
+    expect_code 0
+    expect_json '[.iterations[] | {key: .backend, value: .call_ns}] | from_entries
+        | .["@map"] > 0 and .["@map2"] > 0 and .["@map3"] == .["@map"] and .["@map2"] != .["@map"]' r.json
+}
+
 @test "a budget that no allocator keeps is missed, none is missed without a budget" {
     write_frames 1ns
     bench run frames.yaml -b glibc --map '*=glibc' --rounds 1 --passes throughput,tail --json r.json
@@ -210,4 +219,53 @@ write_trace() {
     bench replay scopes.abt -b glibc --gate 'replay/scope/p50 < 1s'
     expect_code 2
     expect_error "unknown op 'scope'"
+}
+
+@test "every form of a result has the iterations" {
+    write_frames 60s
+    bench run frames.yaml -b glibc,slab --rounds 2 --passes throughput,tail --json r.json --html r.html \
+        --csv r.csv --csv-hist h.csv --hlog r.hlog
+    expect_code 0
+    [ "$(grep -c ',frames,iteration,missed,0,iterations' r.csv)" -eq 6 ] || fail "missed is not in the CSV"
+    n=$(jq '[.iterations[] | select(.backend == "slab") | .n] | add' r.json)
+    awk -F, -v want="$n" '$4 == "slab" && $6 == "iteration" && $7 == "n" {n += $8} END {exit n != want}' r.csv ||
+        fail "other iterations in the CSV"
+    awk -F, -v want="$n" '$3 == "slab" && $5 == "iteration" {n += $9} END {exit n != want}' h.csv ||
+        fail "other iterations in the histograms"
+    [ "$(grep -c '^Tag=slab.frames.iteration,' r.hlog)" -eq 2 ]
+    hdr=$(jq -r 'first(.iterations[] | select(.backend == "slab")).hdr_v2' r.json)
+    grep -q "^Tag=slab.frames.iteration,0.000,1.000,.*,$hdr\$" r.hlog || fail "another histogram in the log"
+    grep -q '<section id="iterations"' r.html
+    grep -q 'per frame, budget: 60' r.html
+    grep -q '>budget 60' r.html || fail "no line of the budget"
+    allocbench report r.json --csv again.csv --html again.html >/dev/null
+    diff <(grep ,iteration, r.csv | cut -d, -f2-) <(grep ,iteration, again.csv | cut -d, -f2-)
+    write_frames ''
+    sed -i /each/d frames.yaml
+    bench run frames.yaml -b glibc --rounds 1 --passes throughput,tail --html s.html --csv s.csv --hlog s.hlog
+    if grep -q '<section id="iterations"' s.html || grep -q 'iteration' s.csv s.hlog; then
+        fail "iterations of work that has none"
+    fi
+}
+
+@test "compare shows the iterations of both, and says which budgets differ" {
+    write_frames 60s
+    bench run frames.yaml -b glibc --rounds 6 --passes throughput,tail --json a.json
+    expect_code 0
+    bench compare a.json a.json --json c.json
+    expect_code 0
+    expect_json '[.comparisons[0].cells[] | select(.iteration == "frame" and .backend == "glibc") | .metric] == ["p50", "p99", "missed_percent"]' c.json
+    expect_json '.comparisons[0].cells[] | select(.backend == "glibc" and .iteration != null and .metric == "p50") | .op == null and .ratio == 1 and .low <= 1 and .high >= 1 and .n_base == 6' c.json
+    expect_json '.comparisons[0].cells[] | select(.backend == "glibc" and .metric == "missed_percent") | .ratio == 1 and .base == 0 and .direction == "~"' c.json
+    grep -q 'frames frame p50' "$OUT/stdout"
+    write_frames 1s
+    allocbench run frames.yaml -b glibc --rounds 1 --passes throughput,tail --json b.json >out 2>&1
+    allocbench compare a.json b.json --json d.json >out 2>&1 || cat out
+    expect_json 'any(.comparisons[0].notes[]; test("budget of an iteration: 60.0 s, now 1.00 s"))' d.json
+    expect_json '[.comparisons[0].cells[] | select(.metric == "missed_percent")] == []' d.json
+    sed -i /each/d frames.yaml
+    allocbench run frames.yaml -b glibc --rounds 1 --passes throughput,tail --json b.json >out 2>&1
+    allocbench compare a.json b.json --json d.json >out 2>&1 || cat out
+    expect_json 'any(.comparisons[0].notes[]; test("iterations were timed in the base alone"))' d.json
+    expect_json '[.comparisons[0].cells[] | select(.iteration != null)] == []' d.json
 }

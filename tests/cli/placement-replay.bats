@@ -52,6 +52,17 @@ heaps_of() { # ROW
     expect_error "'glibc' has one heap, not two"
 }
 
+@test "the rules of a heap are told as far as there is room" {
+    local trace=$BATS_FILE_TMPDIR/places.abt long stars
+    stars=$(printf '%0230d' 0 | tr 0 '*')
+    long="site:make_label$stars&size:1-64"
+    bench replay "$trace" --rounds 1 -b slab --map "$long=arena,site:main=arena,size:72=slab,${long/64/65}=slab,size:1=slab" \
+        --json "$OUT/r.json" -q
+    expect_code 0
+    expect_json '[.backends[1].map.heaps[].keys] | .[0] == "site:make_label'"$stars"'&size…"
+        and .[1] == "size:72, …"' "$OUT/r.json"
+}
+
 @test "by where it was called from: the function, one that called it, a line" {
     local trace=$BATS_FILE_TMPDIR/places.abt line
     line=$(grep -n 'get(72)' "$ROOT/tests/guests/prog_places.c" | cut -d: -f1)

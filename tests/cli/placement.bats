@@ -57,6 +57,38 @@ expect_same_work() { # ROW ROW FILE
     expect_json '[.timer.null[].boundary] | unique == ["heap", "routed"]' "$OUT/r.json"
 }
 
+@test "each mapping has the null of its own harness, and those that do the same share one" {
+    write_workload
+    bench run frames.yaml --rounds 2 -b pool --map 'frame=arena,*=glibc' --map 'frame=slab,*=pool' \
+        --map 'frame=slab,parts=pool,*=glibc' --json "$OUT/r.json"
+    expect_code 0
+    expect_json '[.backends[].map | .placement?] | .[0] == null and .[1] == .[2] and .[3] != .[2]
+        and (.[1] | length) == 64' "$OUT/r.json"
+    expect_json '(.timer.null | length) == 2 * 3
+        and ([.timer.null[] | [.boundary, .placement, .round]] | unique | length) == 2 * 3
+        and ([.timer.null[].placement] | unique) == ([.backends[].map.placement?] | unique)
+        and all(.timer.null[]; .ns_per_op > 0)' "$OUT/r.json"
+    grep -q 'harness (@map, @map2) ' "$OUT/stdout" && grep -q 'harness (@map3) ' "$OUT/stdout" || fail "no rows"
+    bench report "$OUT/r.json" -v time
+    grep -q 'ns/op (@map3)' "$OUT/stdout" || fail "no null of it"
+    jq 'del(.checksum, .timer.null[].placement, .backends[].map.placement?)' "$OUT/r.json" >old.json
+    bench report old.json
+    expect_code 0
+    grep -q 'harness (routed) ' "$OUT/stdout" || fail "of an older result"
+}
+
+@test "instructions of a mapping are without its own harness, not that of the first" {
+    command -v valgrind >/dev/null || skip "no valgrind here"
+    write_workload
+    bench run frames.yaml --rounds 1 --drain 0 -b slab --instr --map 'frame=arena,*=slab' --map '*=slab' \
+        --json "$OUT/r.json"
+    expect_code 0
+    expect_json '[.timer.null[] | select(.boundary == "routed").instr_per_op] | length == 2
+        and (.[0] - .[1] | fabs) > 1' "$OUT/r.json"
+    expect_json '[.results[] | select(.op == "all") | {key: .backend, value: .instr_per_op}] | from_entries
+        | (.["@map2"] - .slab | fabs) < 0.01' "$OUT/r.json"
+}
+
 @test "a resize of a block of 0 bytes that is NULL is a request of its heap" {
     cat >empty.yaml <<Y
 allocbench: 1

@@ -106,6 +106,44 @@ static void phases_have_their_harness(void **state)
     fake_session_free(f);
 }
 
+/* Rows of several heaps at one boundary; those of one placement have one harness. */
+static void harnesses_of_one_boundary_are_named_by_their_rows(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    for (unsigned b = FAKE_JEMALLOC; b <= FAKE_POOL; b++)
+        f->backends[b].boundary = "routed";
+    strcpy(f->backends[FAKE_JEMALLOC].rules.placement, "aa");
+    strcpy(f->backends[FAKE_ARENA].rules.placement, "aa");
+    strcpy(f->backends[FAKE_POOL].rules.placement, "aa");
+    for (uint32_t i = 0; i < f->s.n_nulls; i++)
+        if (strcmp(f->nulls[i].boundary, "heap") == 0) {
+            f->nulls[i].boundary = "routed";
+            strcpy(f->nulls[i].placement, "aa");
+        }
+    struct ab_view v = view_of(f);
+    assert_int_equal(v.phases.n_harness, 2);
+    assert_string_equal(v.phases.harness[1].name, "routed");
+    assert_true(ab_view_phases_harness(&v.phases, FAKE_POOL, 0) == 1);
+    ab_view_fini(&v);
+    strcpy(f->backends[FAKE_ARENA].rules.placement, "bb");
+    for (uint32_t i = 2; i < f->s.n_nulls; i += 4) { /* one phase of one of them is its own */
+        strcpy(f->nulls[i].placement, "bb");
+        f->nulls[i].ns_per_op = 7;
+    }
+    v = view_of(f);
+    assert_int_equal(v.phases.n_harness, 3);
+    assert_string_equal(v.phases.harness[0].name, "malloc");
+    assert_string_equal(v.phases.harness[1].name, "jemalloc, pool");
+    assert_string_equal(v.phases.harness[2].name, f->backends[FAKE_ARENA].name);
+    assert_true(ab_view_phases_harness(&v.phases, FAKE_ARENA, 0) == 7);
+    assert_true(isnan(ab_view_phases_harness(&v.phases, FAKE_ARENA, 1)));
+    assert_true(isnan(ab_view_phases_harness(&v.phases, FAKE_POOL, 0)));
+    assert_true(ab_view_phases_harness(&v.phases, FAKE_POOL, 1) == 1);
+    ab_view_fini(&v);
+    fake_session_free(f);
+}
+
 /* 1,000 allocs of 10 ns in one phase, of which 100 were timed, and 1 million of 99 ns in the other,
  * of which 100,000 were: the quantiles are those of the work, not of the samples. */
 static void allocation_latency_is_weighted_by_the_work(void **state)
@@ -304,6 +342,7 @@ int main(void)
         cmocka_unit_test(what_is_not_known_has_its_reason),
         cmocka_unit_test(the_ranking_is_by_time_and_keeps_all),
         cmocka_unit_test(phases_have_their_harness),
+        cmocka_unit_test(harnesses_of_one_boundary_are_named_by_their_rows),
         cmocka_unit_test(allocation_latency_is_weighted_by_the_work),
         cmocka_unit_test(calls_of_unknown_place_or_time_are_left_out),
         cmocka_unit_test(rounds_without_a_tail_pass_are_not_counted),

@@ -67,9 +67,43 @@ static void every_number_of_a_session_settles(void **state)
     assert_true(null.ns_per_op == 0.333333333333 && null.floor_ns == 0.333333333333);
 }
 
+/* One boundary, but two placements; the last row shares the first one's. */
+static void a_null_is_that_of_boundary_and_placement(void **state)
+{
+    (void)state;
+    struct ab_backend_info backends[] = {{.boundary = "malloc"},
+                                         {.boundary = "routed", .rules.placement = "aa"},
+                                         {.boundary = "routed", .rules.placement = "bb"},
+                                         {.boundary = "routed", .rules.placement = "aa"},
+                                         {.boundary = NULL}};
+    struct ab_null_cost nulls[] = {{.phase = "p", .boundary = "malloc", .round = 1},
+                                   {.phase = "p", .boundary = "routed", .round = 1},
+                                   {.phase = "p", .boundary = "routed", .round = 1}};
+    strcpy(nulls[1].placement, "bb");
+    strcpy(nulls[2].placement, "aa");
+    const struct ab_session s = {
+        .backends = backends, .n_backends = 5, .nulls = nulls, .n_nulls = 3};
+    assert_ptr_equal(ab_session_null(&s, 0, "p", 1), &nulls[0]);
+    assert_ptr_equal(ab_session_null(&s, 1, "p", 1), &nulls[2]);
+    assert_ptr_equal(ab_session_null(&s, 2, "p", 1), &nulls[1]);
+    assert_ptr_equal(ab_session_null(&s, 3, "p", 1), &nulls[2]);
+    assert_null(ab_session_null(&s, 4, "p", 1));
+    assert_null(ab_session_null(&s, 1, "p", 0));
+    assert_null(ab_session_null(&s, 1, "q", 1));
+    const uint32_t stands[] = {0, 1, 2, 1, 4};
+    for (uint32_t i = 0; i < 5; i++)
+        assert_int_equal(ab_session_harness(&s, i), stands[i]);
+    assert_false(ab_null_is_like(&nulls[1], &nulls[2]));
+    assert_false(ab_null_is_like(&nulls[0], &nulls[1]));
+    nulls[1].placement[0] = 0; /* an older result: of the boundary */
+    assert_ptr_equal(ab_session_null(&s, 1, "p", 1), &nulls[1]);
+    assert_ptr_equal(ab_session_null(&s, 2, "p", 1), &nulls[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_null_is_that_of_boundary_and_placement),
         cmocka_unit_test(numbers_settle_at_what_files_tell),
         cmocka_unit_test(every_number_of_a_session_settles),
     };

@@ -65,16 +65,21 @@ static void the_nulls_instructions_are_subtracted(void **state)
     null.n[2] = 1;
     struct ab_null_cost cost = {.phase = "churn", .boundary = "heap", .round = 3};
     cost.instr_per_op = NAN;
+    struct ab_backend_info backends[2] = {{.boundary = "malloc"}, {.boundary = "heap"}};
     s.nulls = &cost;
     s.n_nulls = 1;
+    s.backends = backends;
+    s.n_backends = 2;
     assert_false(ab_fold_instructions(&f, &map, &run, &counts, &null)); /* of drain there is none */
     assert_true(find(&s, "churn")->instr_per_op == 50);
     assert_true(find(&s, "churn")->instr_n_ops == (double)ops_of(1));
     assert_true(isnan(find(&s, "drain")->instr_per_op));
-    ab_fold_null_instructions(&f, &map, "malloc", &null);
+    ab_fold_null_instructions(&f, &map, &null);
     assert_true(isnan(cost.instr_per_op));
-    ab_fold_null_instructions(&f, &map, "heap", &null);
+    f.backend = 1;
+    ab_fold_null_instructions(&f, &map, &null);
     assert_true(cost.instr_per_op == 25);
+    f.backend = 0;
     counts.n[2] = 1;
     assert_true(ab_fold_instructions(&f, &map, &run, &counts, &null));
     assert_true(find(&s, "drain")->instr_per_op == 0);

@@ -60,7 +60,7 @@ static void begin(struct run *r, bool has_null)
         .backends = backends, .n_backends = 1, .nulls = &r->null, .n_nulls = 1};
     r->f = (struct ab_fold){&r->s, &r->map, &clock_half, 0, 3};
     if (has_null)
-        ab_fold_iteration_cost(&r->f, AB_BOUNDARY_MALLOC, &outcome);
+        ab_fold_iteration_cost(&r->f, &outcome);
 }
 
 static void finish(struct run *r)

@@ -232,8 +232,52 @@ static void no_one_can_write_to_it_and_the_null_has_the_same_streams(void **stat
     assert_true(ab_route_has_null(&null));
     assert_memory_equal(choices(&null, 0), choices(&r, 0), 2);
     assert_int_equal(ab_route_heap_at(null.image, 1)->facts.largest_bytes, 24);
+    assert_int_equal(strlen(r.sha256), 64);
     ab_route_close(&null);
     close_all(&r, &tape, &map);
+}
+
+static void take_digest(const struct ab_tape *tape, const struct ab_tape_map *map,
+                        const struct ab_route_rule *rules, const struct ab_route_heap *heaps,
+                        uint32_t n_heaps, char sha256[65])
+{
+    struct ab_route r;
+    const struct ab_route_plan plan = {
+        .rules = rules, .n_rules = 2, .heaps = heaps, .n_heaps = n_heaps};
+    assert_int_equal(ab_route_make(&plan, map, tape->groups, &r, &err), AB_OK);
+    memcpy(sha256, r.sha256, 65);
+    ab_route_close(&r);
+}
+
+/* What serves does not matter; which heap is chosen, how many there are and what is renewed does. */
+static void nulls_are_the_same_by_what_the_harness_does(void **state)
+{
+    (void)state;
+    static const struct ab_route_rule swapped[] = {
+        {.ranges[AB_ROUTE_GROUP] = {true, REGION, REGION}, .heap = 1}, REST(0)};
+    struct ab_route_heap heaps[3];
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    char a[65], b[65];
+    struct ab_tape_builder *builder = begin();
+    alloc(builder, REGION, 0, 16);
+    alloc(builder, OTHER, 1, 24);
+    assert_int_equal(ab_tape_free(builder, 0, &err), AB_OK);
+    end(builder, &tape, &map);
+    memset(heaps, 0xa5, sizeof heaps); /* what is between the members of another heap stays out */
+    heaps[0] = two[1], heaps[1] = two[0], heaps[2] = two[0];
+    take_digest(&tape, &map, by_group, two, 2, a);
+    take_digest(&tape, &map, by_group, heaps, 2, b);
+    assert_string_equal(a, b);
+    take_digest(&tape, &map, by_group, heaps, 3, b);
+    assert_string_not_equal(a, b);
+    take_digest(&tape, &map, swapped, two, 2, b);
+    assert_string_not_equal(a, b);
+    heaps[0].renews = true;
+    take_digest(&tape, &map, by_group, heaps, 2, b);
+    assert_string_not_equal(a, b);
+    ab_tape_map_close(&map);
+    ab_tape_fini(&tape);
 }
 
 /* ---- renewal ---- */
@@ -461,6 +505,7 @@ int main(void)
         cmocka_unit_test(a_reset_beside_other_lanes_is_not_in_bulk),
         cmocka_unit_test(a_reset_may_wait_for_other_lanes),
         cmocka_unit_test(no_one_can_write_to_it_and_the_null_has_the_same_streams),
+        cmocka_unit_test(nulls_are_the_same_by_what_the_harness_does),
         cmocka_unit_test(origins_choose_and_an_empty_heap_is_renewed),
         cmocka_unit_test(a_tape_in_bursts_has_a_part_for_each),
         cmocka_unit_test(a_heap_that_refuses_is_not_renewed),

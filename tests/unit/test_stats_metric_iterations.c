@@ -3,6 +3,7 @@
  * Iterations as metrics: rounds by themselves and merged, and what gates make of them.
  */
 #include "base/bits.h"
+#include "stats/compare.h"
 #include "stats/gates/gate.h"
 #include "stats/metric/metric_iterations.h"
 #include "support/cmocka.h"
@@ -196,6 +197,56 @@ static void what_is_not_known_is_not_evaluated(void **state)
     finish(f);
 }
 
+static const struct ab_cell *cell_of(const struct ab_comparison *c, const char *metric)
+{
+    for (uint32_t i = 0; i < c->n_cells; i++)
+        if (c->cells[i].iteration != NULL && strcmp(c->cells[i].metric, metric) == 0 &&
+            strcmp(c->cells[i].backend, "glibc") == 0)
+            return &c->cells[i];
+    return NULL;
+}
+
+/* The base: 50 ns to 52.5 ns a frame, and none over the budget. */
+static void comparisons_judge_the_rounds_of_both(void **state)
+{
+    (void)state;
+    struct fake_session *f = session(), *base = fake_session_of(ROUNDS);
+    struct ab_iterations was[ROUNDS];
+    struct ab_comparison c;
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        fill(&was[i], FAKE_GLIBC, i, 50 + i / 2);
+        was[i].phase = base->s.phases[0];
+    }
+    base->s.iterations = was;
+    base->s.n_iterations = ROUNDS;
+    assert_true(ab_compare_results(&base->s, &f->s, 0.05, false, &c));
+    const struct ab_cell *p50 = cell_of(&c, "p50"), *missed = cell_of(&c, "missed_percent");
+    assert_non_null(p50);
+    assert_string_equal(p50->iteration, "frame");
+    assert_string_equal(ab_cell_word(p50), "worse");
+    assert_true(p50->effect.low > 1.8 && p50->effect.high < 2.2 && p50->effect.n_new == ROUNDS);
+    assert_true(p50->base == 51 && p50->now == 103);
+    assert_string_equal(ab_cell_word(missed), "n/a"); /* no ratio to none */
+    assert_true(missed->base == 0 && missed->now > 0);
+    ab_comparison_fini(&c);
+    for (uint32_t i = 0; i < ROUNDS; i++)
+        was[i].budget_ns = 500;
+    assert_true(ab_compare_results(&base->s, &f->s, 0.05, false, &c));
+    assert_null(cell_of(&c, "missed_percent"));
+    assert_non_null(cell_of(&c, "p50"));
+    bool is_said = false;
+    for (uint32_t i = 0; i < c.n_notes; i++)
+        is_said = is_said || strstr(c.notes[i], "budget of an iteration: 500 ns, now 1") != NULL;
+    assert_true(is_said);
+    ab_comparison_fini(&c);
+    for (uint32_t i = 0; i < ROUNDS; i++)
+        free(was[i].hdr);
+    base->s.iterations = NULL;
+    base->s.n_iterations = 0;
+    fake_session_free(base);
+    finish(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +255,7 @@ int main(void)
         cmocka_unit_test(gates_bound_what_the_table_shows),
         cmocka_unit_test(what_cannot_be_told_passes_only_above_what_timing_takes),
         cmocka_unit_test(what_is_not_known_is_not_evaluated),
+        cmocka_unit_test(comparisons_judge_the_rounds_of_both),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

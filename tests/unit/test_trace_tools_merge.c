@@ -9,6 +9,7 @@
 #include "support/trace.h"
 #include "support/trace_mix.h"
 #include "trace/reader.h"
+#include "trace/writer.h"
 #include "trace_tools/check_trace.h"
 
 #include <stdlib.h>
@@ -206,6 +207,73 @@ static void standard_input_side_by_side_is_refused(void **state)
     assert_non_null(strstr(err.text, "--serial"));
 }
 
+/* ---- marks ---- */
+
+enum { MARKS = 3 }; /* of each trace */
+
+static char *trace_with_marks(void)
+{
+    struct ab_mark_table marks = {0};
+    const struct ab_trace_writer_options options = {.program = "marked", .marks = &marks};
+    struct ab_trace_writer *w;
+    struct ab_err err = {0};
+    uint32_t name;
+    char *path = test_trace_file(NULL, 0);
+    FILE *to = fopen(path, "wb");
+    assert_int_equal(ab_trace_writer_open_with(to, &options, &w, &err), AB_OK);
+    assert_true(ab_mark_know_name(&marks, "frame", &name));
+    for (uint64_t i = 0; i < MARKS; i++) {
+        struct ab_event e = {.kind = AB_EVENT_ALLOC, .size = 16};
+        uint64_t number = 0;
+        assert_int_equal(ab_trace_write(w, &e, &number, &err), AB_OK);
+        assert_true(ab_mark_add(&marks, (struct ab_trace_mark){.call = i + 1, .name = name}));
+    }
+    assert_int_equal(ab_trace_writer_close(w, NULL, &err), AB_OK);
+    fclose(to);
+    ab_mark_table_fini(&marks);
+    return path;
+}
+
+static size_t count_marks(const char *path)
+{
+    struct ab_mark_table marks = {0};
+    const struct ab_trace_options options = {.marks = &marks};
+    struct ab_trace_reader *r;
+    struct ab_err err = {0};
+    size_t n = 1, n_marks;
+    assert_int_equal(ab_trace_open_with(path, &options, &r, &err), AB_OK);
+    while (n > 0)
+        assert_int_equal(ab_trace_next(r, merged, ALL, &n, &err), AB_OK);
+    ab_trace_close(r);
+    n_marks = marks.n;
+    ab_mark_table_fini(&marks);
+    return n_marks;
+}
+
+static void marks_beyond_what_a_trace_can_have_are_counted(void **state)
+{
+    (void)state;
+    char *paths[] = {trace_with_marks(), trace_with_marks()}, *path = test_trace_file(NULL, 0);
+    struct ab_merge_request m = {.paths = (const char *const *)paths, .n = 2, .is_serial = true};
+    for (size_t most = 0; most <= 2 * MARKS; most++) {
+        struct ab_merge_report report;
+        struct ab_err err = {0};
+        size_t kept = most != 0 ? most : 2 * MARKS;
+        m.most_marks = most;
+        m.to = fopen(path, "wb");
+        assert_int_equal(ab_trace_merge(&m, &report, &err), AB_OK);
+        fclose(m.to);
+        assert_int_equal(report.n_lost_marks, 2 * MARKS - kept);
+        assert_int_equal(count_marks(path), kept);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        unlink(paths[i]);
+        free(paths[i]);
+    }
+    unlink(path);
+    free(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +281,7 @@ int main(void)
         cmocka_unit_test(with_times_side_by_side_goes_by_them),
         cmocka_unit_test(serially_one_comes_after_the_other),
         cmocka_unit_test(standard_input_side_by_side_is_refused),
+        cmocka_unit_test(marks_beyond_what_a_trace_can_have_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

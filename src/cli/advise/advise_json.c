@@ -158,6 +158,28 @@ static json_t *scopes(struct ab_json *w, const struct ab_advice *a)
     return o;
 }
 
+static json_t *of_scopes(struct ab_json *w, const struct ab_advised_scopes *x)
+{
+    json_t *o = json_object();
+    ab_json_put(w, o, "worst_ns", ab_json_real(x->is_known ? x->worst_ns : (double)NAN));
+    ab_json_put(w, o, "n", x->is_known ? ab_json_integer(x->n) : json_null());
+    ab_json_put(w, o, "n_over_budget", x->is_known ? ab_json_integer(x->n_missed) : json_null());
+    ab_json_put(w, o, "n_scheduler", x->is_known ? ab_json_integer(x->n_scheduler) : json_null());
+    ab_json_put(w, o, "reason", ab_json_string(x->reason));
+    return o;
+}
+
+static json_t *budget(struct ab_json *w, const struct ab_advise_view *v)
+{
+    if (v->budget == NULL)
+        return json_null();
+    json_t *o = json_object();
+    ab_json_put(w, o, "before", of_scopes(w, &v->budget->before));
+    ab_json_put(w, o, "after",
+                v->measured->used != 0 ? of_scopes(w, &v->budget->after) : json_null());
+    return o;
+}
+
 /* null: there were no nested scopes to decide on. */
 static json_t *nesting(struct ab_json *w, const struct ab_advised_nested *n)
 {
@@ -181,7 +203,8 @@ static void put_measured(struct ab_json *w, json_t *o, const struct ab_advise_vi
     ab_json_put(w, o, "base", row(w, &v->measured->base));
     ab_json_put(w, o, "heaps", heaps);
     ab_json_put(w, o, "together",
-                v->measured->used != 0 ? row(w, &v->measured->together) : json_null());
+                (v->measured->used | v->measured->small) != 0 ? row(w, &v->measured->together)
+                                                              : json_null());
     ab_json_put(w, o, "generals", generals);
     ab_json_put(w, o, "nesting", nesting(w, v->nested));
 }
@@ -203,7 +226,10 @@ bool ab_advise_write_json(FILE *to, const struct ab_advise_view *v)
     ab_json_put(&w, o, "scopes", scopes(&w, a));
     ab_json_put(&w, o, "by", ab_json_string(a->has_sites ? "site" : "size"));
     ab_json_put(&w, o, "budget_ns", v->budget_ns > 0 ? ab_json_real(v->budget_ns) : json_null());
+    ab_json_put(&w, o, "budget", budget(&w, v));
     ab_json_put(&w, o, "rounds", ab_json_integer(v->measured->n_rounds));
+    ab_json_put(&w, o, "limit", ab_json_real(v->measured->limit));
+    ab_json_put(&w, o, "answer", ab_json_string(ab_advised_answer(v->measured)));
     ab_json_put(&w, o, "map", ab_json_string(rules.s));
     put_measured(&w, o, v);
     ab_json_put(&w, o, "groups", groups);

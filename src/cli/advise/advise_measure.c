@@ -9,6 +9,7 @@
 #include "backend/selection.h"
 #include "cli/advise/advise_rules.h"
 #include "cli/benchmark/replay/replay.h"
+#include "result/session.h"
 #include "stats/aggregate.h"
 #include "trace_tools/to_tape.h"
 
@@ -32,13 +33,11 @@ struct asked { /* of one session */
 
 /* ---- what was measured ---- */
 
-/* The price of the harness in a round: of the null at the same boundary. NaN = not known. */
-static double null_of(const struct ab_session *s, const char *boundary, uint32_t round)
+/* The price of the harness in a round: of the null with the same one. NaN = not known. */
+static double null_of(const struct ab_session *s, uint32_t backend, uint32_t round)
 {
-    for (uint32_t i = 0; i < s->n_nulls && boundary != NULL; i++)
-        if (s->nulls[i].round == round && strcmp(s->nulls[i].boundary, boundary) == 0)
-            return s->nulls[i].ns_per_op;
-    return NAN;
+    const struct ab_null_cost *null = ab_session_null(s, backend, AB_TRACE_PHASE, round);
+    return null != NULL ? null->ns_per_op : (double)NAN;
 }
 
 /* Time in the allocator's calls of a whole replay, in one round: without the loop, and without the
@@ -48,7 +47,7 @@ static double net_time(const struct ab_session *s, uint32_t backend, uint32_t ro
     const struct ab_result *r = ab_session_find(s, backend, AB_TRACE_PHASE, AB_OP_ALL, round);
     if (r == NULL)
         return NAN;
-    double net = r->ns_per_op - null_of(s, s->backends[backend].boundary, round);
+    double net = r->ns_per_op - null_of(s, backend, round);
     return net > 0 ? net * (double)r->n_ops : (double)NAN;
 }
 
@@ -256,6 +255,25 @@ bool ab_advised_is_gain(const struct ab_advised_row *row)
     return row->is_measured && row->speed.ratio > 1 && ab_effect_is_clear(&row->speed);
 }
 
+void ab_advised_decide(struct ab_advised *m)
+{
+    bool is_gain = ab_advised_is_gain(&m->together);
+    m->small = 0;
+    if (is_gain && m->together.speed.low >= 1 + m->limit)
+        return;
+    m->small = is_gain ? m->used : 0;
+    m->used = 0;
+}
+
+const char *ab_advised_answer(const struct ab_advised *m)
+{
+    if (m->used != 0)
+        return "heaps";
+    if (m->small != 0)
+        return "small_gain";
+    return m->n_rounds < AB_EFFECT_MIN_ROUNDS ? "open" : "keep";
+}
+
 static uint32_t choose(const struct ab_advice *a, const struct ab_advised *m)
 {
     uint32_t used = 0;
@@ -307,7 +325,8 @@ enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_adv
     struct asked asked = {.base = base, .wants_generals = true, .out = out};
     AB_TRY(ab_advise_base(o, base, sizeof base, &asked.is_list, err));
     uint32_t all = (UINT32_C(1) << a->n_heaps) - 1;
-    *out = (struct ab_advised){.together.time_ns = NAN, .together.memory_bytes = NAN};
+    *out = (struct ab_advised){
+        .together.time_ns = NAN, .together.memory_bytes = NAN, .limit = o->limit};
     for (size_t i = 0; i < a->n_heaps; i++)
         ask(&asked, a, UINT32_C(1) << i, &out->heaps[i]);
     if (a->n_heaps > 1)
@@ -320,8 +339,7 @@ enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_adv
     out->is_whole = out->used == all;
     status = measure_rest(o, a, &asked, err);
     forget(&asked);
-    if (!ab_advised_is_gain(&out->together))
-        out->used = 0;
+    ab_advised_decide(out);
     return status;
 }
 

@@ -28,10 +28,21 @@ struct ab_advised {
     struct ab_advised_row together;                   /* those that are advised */
     struct ab_advised_row generals[AB_ADVISED_GENERALS_MAX]; /* others, for everything */
     size_t n_generals;
-    uint32_t used; /* bit i: heap i is advised: alone it is faster for certain, and together */
+    uint32_t used;  /* bit i: heap i is advised: alone it is faster for certain, and together they
+                      gain what is asked for */
+    uint32_t small; /* those that would be, but gain less than that together; else 0 */
+    double limit;   /* the least gain of all together that is advised, 0.05 = 5 % */
     uint32_t n_rounds;
     bool is_whole; /* used are all that were proposed */
 };
+
+/* "heaps", "keep", "small_gain" (malloc is kept although heaps would gain a little) or "open" (too few
+ * rounds to say). */
+const char *ab_advised_answer(const struct ab_advised *m);
+
+/* Of `used`, those that are faster alone, and `together`: what is advised in the end. A change of the
+ * code has to gain `limit` for certain, by the lower bound of the interval. */
+void ab_advised_decide(struct ab_advised *m);
 
 /* Nested scopes against the same groups in the arena of the whole scope: both are the `frame` and
  * `nested` proposals of an advice together, the rest in the general malloc. Times are with the harness and with

@@ -200,9 +200,10 @@ static void print_heap(FILE *to, const struct ab_advise_view *v, size_t i,
                is_used ? proposal : "malloc (keep)", change(v, row, times, sizeof times));
     if (!is_used) {
         snprintf(refused, sizeof refused, "   %s: %s", proposal,
-                 !row->is_measured         ? "does not run"
-                 : ab_advised_is_gain(row) ? "gains alone, not with the others"
-                                           : "no clear gain");
+                 !row->is_measured                    ? "does not run"
+                 : (v->measured->small >> i & 1) != 0 ? "gains too little"
+                 : ab_advised_is_gain(row)            ? "gains alone, not with the others"
+                                                      : "no clear gain");
         ab_table_prose(to, style, AB_PLAIN, refused);
     }
     print_measured(to, row, style);
@@ -336,23 +337,41 @@ static void print_generals(FILE *to, const struct ab_advise_view *v, struct ab_t
     }
 }
 
+static void add_scopes(struct ab_text *line, const struct ab_advise_view *v, double whole_ns,
+                       const struct ab_advised_scopes *x)
+{
+    double mean = ab_advise_unit_time(v->advice, whole_ns), percent = 100 * mean / v->budget_ns;
+    ab_text_addf(line, percent < 10 ? "%s on average (%.2g %%)" : "%s on average (%.0f %%)",
+                 AB_TIME(mean), percent);
+    if (!x->is_known)
+        ab_text_addf(line, ", n/a in the worst: %s", AB_SHOWN(192, x->reason));
+    else
+        ab_text_addf(line, ", %s in the worst; %llu of %llu scopes missed it", AB_TIME(x->worst_ns),
+                     (unsigned long long)x->n_missed, (unsigned long long)x->n);
+}
+
 static void print_budget(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
 {
     const struct ab_advised *m = v->measured;
-    double before = m->used != 0 ? m->together.base_time_ns : m->base.time_ns;
-    double after = ab_advise_unit_time(v->advice, m->together.time_ns);
     struct ab_text line = {0};
-    if (v->budget_ns <= 0)
+    if (v->budget == NULL)
         return;
-    before = ab_advise_unit_time(v->advice, before);
-    if (v->advice->n_scopes == 0)
-        ab_text_addf(&line, "budget: n/a: the trace has no scopes");
-    else
-        ab_text_addf(&line, "budget: allocation takes %s of %s a scope on average (%.2g %%)",
-                     AB_TIME(before), AB_TIME(v->budget_ns), 100 * before / v->budget_ns);
-    if (v->advice->n_scopes > 0 && m->used != 0)
-        ab_text_addf(&line, ", with the advice %s (%.2g %%)", AB_TIME(after),
-                     100 * after / v->budget_ns);
+    uint64_t n_scheduler = v->budget->before.n_scheduler + v->budget->after.n_scheduler;
+    ab_text_addf(&line, "budget of %s a scope: ", AB_TIME(v->budget_ns));
+    if (v->advice->n_scopes == 0) {
+        ab_text_addf(&line, "n/a: %s", v->budget->before.reason);
+    } else {
+        ab_text_add(&line, "allocation takes ");
+        add_scopes(&line, v, m->used != 0 ? m->together.base_time_ns : m->base.time_ns,
+                   &v->budget->before);
+    }
+    if (v->advice->n_scopes > 0 && m->used != 0) {
+        ab_text_add(&line, ". With the advice ");
+        add_scopes(&line, v, m->together.time_ns, &v->budget->after);
+    }
+    if (n_scheduler > 0)
+        ab_text_addf(&line, ". Left out: %llu in which the scheduler took the CPU",
+                     (unsigned long long)n_scheduler);
     fputc('\n', to);
     if (line.s != NULL)
         ab_table_prose(to, style, AB_PLAIN, line.s);
@@ -371,6 +390,17 @@ static const struct ab_advised_row *best_general(const struct ab_advised *m)
     return best;
 }
 
+static void add_small(struct ab_text *line, const struct ab_advised *m)
+{
+    const struct ab_effect *e = &m->together.speed;
+    int n = __builtin_popcount(m->small);
+    ab_text_addf(line,
+                 "Advice: keep malloc: %d heap%s would gain %.1f %% [%.1f, %.1f], not %g %% for "
+                 "certain (--limit; replays of %u rounds).",
+                 n, n > 1 ? "s" : "", 100 * (e->ratio - 1), 100 * (e->low - 1), 100 * (e->high - 1),
+                 100 * m->limit, m->n_rounds);
+}
+
 /* Why nothing is advised: what was not found out is not called an answer. */
 static void add_nothing(struct ab_text *line, const struct ab_advise_view *v)
 {
@@ -383,6 +413,8 @@ static void add_nothing(struct ab_text *line, const struct ab_advise_view *v)
                           "a simpler allocator could use.");
     else if (!has_run)
         ab_text_add(line, "Advice: keep malloc: no proposal could be measured.");
+    else if (m->small != 0)
+        add_small(line, m);
     else if (m->n_rounds < AB_EFFECT_MIN_ROUNDS)
         ab_text_addf(line,
                      "Advice: none: %u round%s cannot show what is faster, it takes %d (--rounds).",
@@ -418,6 +450,7 @@ void ab_advise_print(FILE *to, const struct ab_advise_view *v, struct ab_table_s
 {
     char title[80];
     print_head(to, v);
+    print_answer(to, v, style);
     snprintf(title, sizeof title, "measured, a %s", ab_advise_unit(v->advice));
     fputc('\n', to);
     fprintf(to, "%-2s %-23s %8s  %-20s %s\n", "", "what", "calls", "proposal", title);
@@ -430,5 +463,4 @@ void ab_advise_print(FILE *to, const struct ab_advise_view *v, struct ab_table_s
     print_stragglers(to, v);
     print_not_nested(to, v, style);
     print_budget(to, v, style);
-    print_answer(to, v, style);
 }

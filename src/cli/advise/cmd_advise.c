@@ -25,6 +25,7 @@ struct work {
     struct ab_output rules, code, json; /* open before anything is measured */
     struct ab_advice advice, other; /* the other: with nested scopes, or without, as not advised */
     struct ab_advised measured;
+    struct ab_advised_budget budget;
     struct ab_advised_nested nested;
     char base[128];
 };
@@ -158,12 +159,15 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
     AB_TRY(analyse(w, false, &w->advice, err));
     AB_TRY(choose_nesting(w, err));
     AB_TRY(ab_advise_measure(o, &w->advice, &w->measured, err));
+    if (o->budget_ns != 0)
+        AB_TRY(ab_advise_budget(o, &w->advice, w->base, w->measured.used, &w->budget, err));
     const char *slash = strrchr(w->path, '/');
     const struct ab_advise_view view = {.advice = &w->advice,
                                         .measured = &w->measured,
                                         .trace = slash != NULL ? slash + 1 : w->path,
                                         .base = w->base,
                                         .budget_ns = (double)o->budget_ns,
+                                        .budget = o->budget_ns != 0 ? &w->budget : NULL,
                                         .nested = &w->nested,
                                         .other = &w->other};
     ab_format_begin(&guard);

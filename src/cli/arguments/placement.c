@@ -187,20 +187,21 @@ static enum ab_status add_rule(struct parser *p, char *entry)
 }
 
 /* Commas within braces are the back end's. */
-static char *next_comma(char *s)
+size_t ab_placement_rule_bytes(const char *rules)
 {
     int depth = 0;
-    for (; *s != 0 && (*s != ',' || depth > 0); s++)
-        depth += (*s == '{') - (*s == '}');
-    return *s == ',' ? s : NULL;
+    size_t n = 0;
+    for (; rules[n] != 0 && (rules[n] != ',' || depth > 0); n++)
+        depth += (rules[n] == '{') - (rules[n] == '}');
+    return n;
 }
 
 static enum ab_status add_rules(struct parser *p, char *text)
 {
     for (char *next; text != NULL; text = next) {
-        next = next_comma(text);
-        if (next != NULL)
-            *next++ = 0;
+        char *end = text + ab_placement_rule_bytes(text);
+        next = *end == ',' ? end + 1 : NULL;
+        *end = 0;
         text = ab_placement_trim(text);
         if (*text == 0)
             return ab_fail(p->err, AB_USAGE, "%s: an empty rule; each must be KEY=BACKEND",

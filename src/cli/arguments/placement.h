@@ -42,6 +42,9 @@ enum ab_status ab_placement_parse(const char *text, const struct ab_placement_te
                                   const char *where, struct ab_placement *out, struct ab_err *err);
 void ab_placement_fini(struct ab_placement *p);
 
+/* Where the first of the rules KEY=BACKEND,… ends: at its comma, or the end of the text. */
+size_t ab_placement_rule_bytes(const char *rules);
+
 /* The heap that a malloc library is preloaded for; NULL = none is. */
 const struct ab_selection *ab_placement_preload(const struct ab_placement *p);
 

@@ -220,7 +220,6 @@ static enum ab_status run_session(struct measurement *m, struct ab_err *err)
     if (o->wants_instr || o->instr_ops > 0)
         plan.instr_ops = o->instr_ops > 0 ? o->instr_ops : AB_INSTR_OPS;
     plan.context.tape = m->subject->map;
-    plan.context.null_route = &m->mapped.null_route;
     plan.context.worker_path = m->worker_path;
     plan.context.timeout_ns = o->timeout_ns;
     plan.context.drain_ns = o->drain_ns;

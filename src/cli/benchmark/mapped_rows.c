@@ -128,7 +128,8 @@ enum ab_status ab_mapped_rows_read(const struct ab_options *o, const struct ab_s
     *out = (struct ab_mapped_rows){.first = list->n};
     out->items = calloc(o->n_maps + 1, sizeof out->items[0]);
     out->routes = calloc(o->n_maps + 1, sizeof out->routes[0]);
-    if (!ok || out->items == NULL || out->routes == NULL)
+    out->nulls = calloc(o->n_maps + 1, sizeof out->nulls[0]);
+    if (!ok || out->items == NULL || out->routes == NULL || out->nulls == NULL)
         status = ab_fail(err, AB_SYSTEM, "out of memory");
     const struct ab_placement_terms terms = {subject->workload != NULL ? sets.names : NULL, sets.n,
                                              subject->map->image->n_lanes, o->backend_path};
@@ -190,6 +191,15 @@ static enum ab_status make_one(const struct ab_placement *p, const struct ab_sub
     return status;
 }
 
+/* The first row whose null is that of `row` as well: it sends the same requests to as many heaps. */
+static size_t null_of(const struct ab_mapped_rows *rows, size_t row)
+{
+    size_t i = 0;
+    while (strcmp(rows->routes[i].sha256, rows->routes[row].sha256) != 0)
+        i++;
+    return i;
+}
+
 enum ab_status ab_mapped_rows_make(const struct ab_options *o, struct ab_mapped_rows *rows,
                                    const struct ab_subject *subject, struct ab_err *err)
 {
@@ -204,11 +214,11 @@ enum ab_status ab_mapped_rows_make(const struct ab_options *o, struct ab_mapped_
         status = ab_placement_ask_trace(&rows->items[i], &trace, "--map", &origins, err);
         if (status == AB_OK)
             status = make_one(&rows->items[i], subject, &origins, &rows->routes[i], err);
+        if (status == AB_OK && null_of(rows, i) == i)
+            status = ab_route_make_null(&rows->routes[i], &rows->nulls[i], err);
         ab_origins_fini(&origins);
     }
     ab_placement_trace_fini(&trace);
-    if (status == AB_OK && rows->n > 0)
-        status = ab_route_make_null(&rows->routes[0], &rows->null_route, err);
     return status;
 }
 
@@ -229,15 +239,31 @@ static void raise(uint64_t *most, uint64_t x)
         *most = x;
 }
 
-static void add_key(char *keys, size_t cap, const char *key, int n)
+/* Bytes of the whole characters (UTF-8) among the first `most` of s. */
+static size_t whole_characters(const char *s, size_t n, size_t most)
 {
-    static const char more[] = ", \u2026";
-    size_t at = strlen(keys), room = cap - at - sizeof more;
-    bool is_full = at >= sizeof more && strcmp(keys + at - (sizeof more - 1), more) == 0;
-    if (!is_full && at + sizeof more < cap && (size_t)n + 2 < room)
-        snprintf(keys + at, cap - at, "%s%.*s", at > 0 ? ", " : "", n, key);
-    else if (!is_full)
+    if (n <= most)
+        return n;
+    while (most > 0 && ((unsigned char)s[most] & 0xc0) == 0x80)
+        most--;
+    return most;
+}
+
+/* "frame, size:1-64"; where there is no room for all, "…" stands for the others, or for the end of
+ * the first. */
+static void add_key(char *keys, size_t cap, const char *key, size_t n)
+{
+    static const char more[] = ", \u2026", cut[] = "\u2026";
+    size_t at = strlen(keys), room = cap - sizeof more, end = sizeof cut - 1;
+    bool is_full = at >= end && strcmp(keys + at - end, cut) == 0;
+    if (is_full)
+        return;
+    if (at == 0 && n > room)
+        snprintf(keys, cap, "%.*s%s", (int)whole_characters(key, n, room), key, cut);
+    else if (at + (at > 0 ? 2 : 0) + n > room)
         snprintf(keys + at, cap - at, "%s", more);
+    else
+        snprintf(keys + at, cap - at, "%s%.*s", at > 0 ? ", " : "", (int)n, key);
 }
 
 /* What is known before the worker has opened them. */
@@ -260,9 +286,8 @@ static void describe_rules(const struct ab_placement *p, const struct ab_route *
     const char *at = p->text;
     for (size_t i = 0; i < p->n_rules && *at != 0; i++) {
         struct ab_mapped_heap *heap = &info->heaps[ab_route_shown(heaps, p->rules[i].heap)];
-        add_key(heap->keys, sizeof heap->keys, at, (int)strcspn(at, "="));
-        for (int depth = 0; *at != 0 && (*at != ',' || depth > 0); at++)
-            depth += (*at == '{') - (*at == '}');
+        add_key(heap->keys, sizeof heap->keys, at, strcspn(at, "="));
+        at += ab_placement_rule_bytes(at);
         at += *at == ',';
     }
 }
@@ -304,9 +329,11 @@ void ab_mapped_rows_fill(const struct ab_mapped_rows *rows, size_t row, struct a
         .prefix = "",
         .params = "",
         .route = route,
+        .null_route = &rows->nulls[null_of(rows, row - rows->first)],
     };
     fill_environment(p, c);
     snprintf(info->map, sizeof info->map, "%s", p->text);
+    memcpy(info->rules.placement, route->sha256, sizeof info->rules.placement);
     describe_heaps(route, rows->n_phases, info);
     info->rules.n = (uint32_t)p->n_rules;
     memcpy(info->rules.n_requests, route->n_requests, sizeof info->rules.n_requests);
@@ -319,9 +346,10 @@ void ab_mapped_rows_fini(struct ab_mapped_rows *rows)
     for (size_t i = 0; i < rows->n; i++) {
         ab_placement_fini(&rows->items[i]);
         ab_route_close(&rows->routes[i]);
+        ab_route_close(&rows->nulls[i]);
     }
-    ab_route_close(&rows->null_route);
     free(rows->items);
+    free(rows->nulls);
     free(rows->routes);
     *rows = (struct ab_mapped_rows){0};
 }

@@ -12,7 +12,8 @@
 struct ab_mapped_rows {
     struct ab_placement *items; /* n */
     struct ab_route *routes;    /* n: of each, once made */
-    struct ab_route null_route; /* the harness's price */
+    struct ab_route *nulls;     /* n: the harness's price; empty where that of an earlier one is the
+                                   same */
     size_t n;
     uint32_t n_phases; /* of the tape */
     size_t first;      /* which row of the measurement is the first of them */

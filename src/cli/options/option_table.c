@@ -110,11 +110,6 @@ static const struct ab_option_info table[] = {
      "those of -b: glibc, jemalloc, tcmalloc, mimalloc, scudo, tbb\n"
      "(list backends -v says what each does); without -b these rows only",
      "What runs", 0, EXEC, LIST_OF(sweeps)},
-    {"sweep", "LIST",
-     "measure the usual settings of these allocators for everything too: glibc,\n"
-     "jemalloc, tcmalloc, mimalloc, scudo, tbb (list backends -v says what each\n"
-     "does)",
-     "What runs", 0, ADVISE, LIST_OF(sweeps)},
     {"map", "RULES",
      "serve each request by one of several back ends, as a row @map beside those\n"
      "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"
@@ -158,10 +153,9 @@ static const struct ab_option_info table[] = {
      "failure aborts it",
      "What runs", 0, VERIFY, FLAG(is_alone)},
     {"touch", "HOW",
-     "which bytes of a new block are written: none, first(N), ends, page\n"
-     "(one per page), line (one per cache line), all, apart (as page, while\n"
-     "the clock stands still: no page fault of a touch is in a time)\n"
-     "(default: page)",
+     "which bytes of a new block are written: none, first(N), ends, page (one\n"
+     "per page), line (one per cache line), all, apart (as page, while the clock\n"
+     "stands still) (default: page)",
      "What runs", 0, REPLAY, SPECIAL(ab_option_touch), GIVEN(has_touch),
      .words = ab_option_touches},
     {"cache", "SIZE",
@@ -189,13 +183,13 @@ static const struct ab_option_info table[] = {
     {"burst", "N",
      "replay in bursts of N calls, 256 to 2^30; each is loaded while nothing is\n"
      "measured; 0: load the whole trace (default: see --tape-mem)",
-     "What runs", 0, REPLAY, COUNT(burst_events, AB_BURST_LEAST, AB_BURST_MAX), .zero = "0",
-     GIVEN(has_burst), .range = "0, or 256 to 2^30", RARE},
+     "What runs", 0, REPLAY | ADVISE, COUNT(burst_events, AB_BURST_LEAST, AB_BURST_MAX),
+     .zero = "0", GIVEN(has_burst), .range = "0, or 256 to 2^30", RARE},
     {"tape-mem", "SIZE|N%",
      "memory for the prepared trace, about 8 bytes per call; a longer trace is\n"
      "replayed in bursts of this size, from a file in $TMPDIR or /var/tmp\n"
      "(default: 25% of available memory)",
-     "What runs", 0, REPLAY, SPECIAL(ab_option_tape_mem), RARE},
+     "What runs", 0, REPLAY | ADVISE, SPECIAL(ab_option_tape_mem), RARE},
     {"rounds", "N",
      "number of rounds; each runs every back end once, in random order;\n"
      "fewer than 6 distinguish nothing from noise (default: 10)",

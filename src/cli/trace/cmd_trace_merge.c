@@ -16,6 +16,9 @@ static void print_summary(const struct ab_options *o, const struct ab_merge_repo
                             : "side by side in proportion to their lengths");
     if (r->has_lost_times)
         fputs("allocbench: the times are left out: not every trace has them\n", stderr);
+    if (r->n_lost_marks > 0)
+        fprintf(stderr, "allocbench: %llu marks omitted: more than a trace can have\n",
+                (unsigned long long)r->n_lost_marks);
 }
 
 enum ab_status ab_trace_cmd_merge(const struct ab_options *o, int *exit_code, struct ab_err *err)

@@ -28,8 +28,8 @@ static enum ab_finding_outcome outcome_of(const struct ab_cell *c, bool is_advis
 /* What gates write where the op stands. */
 static const char *place_of(const struct ab_cell *c)
 {
-    if (c->op != NULL)
-        return c->op;
+    if (c->iteration != NULL || c->op != NULL)
+        return c->iteration != NULL ? c->iteration : c->op;
     return strcmp(c->unit, "ns") == 0 ? ab_result_op_name(AB_OP_ALL) : "memory";
 }
 

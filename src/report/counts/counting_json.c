@@ -20,6 +20,7 @@ json_t *ab_null_cost_json(struct ab_json *w, const struct ab_null_cost *n)
     json_t *o = json_object();
     ab_json_put(w, o, "phase", ab_json_string(n->phase));
     ab_json_put(w, o, "boundary", ab_json_string(n->boundary));
+    ab_json_put(w, o, "placement", ab_json_string(n->placement));
     ab_json_put(w, o, "round", ab_json_integer(n->round));
     ab_json_put(w, o, "n_ops", ab_json_integer(n->n_ops));
     ab_json_put(w, o, "ns_per_op", ab_json_real(n->ns_per_op));

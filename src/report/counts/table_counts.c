@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "core/text.h"
 #include "report/table/table.h"
+#include "report/view/words/harness_name.h"
 #include "result/result_fields.h"
 #include "stats/metric.h"
 
@@ -43,14 +44,13 @@ static void format(char cell[AB_CELL_BYTES], int decimals, double x)
         snprintf(cell, AB_CELL_BYTES, "-");
 }
 
-/* Of the loop itself at the boundary of the back end; NAN = not counted. */
+/* Of the loop itself with the harness of the back end; NAN = not counted. */
 static double null_instructions(const struct ab_session *s, uint32_t backend, const char *phase)
 {
-    const char *boundary = s->backends[backend].boundary;
-    for (uint32_t i = 0; i < s->n_nulls && boundary != NULL; i++) {
+    for (uint32_t i = 0; i < s->n_nulls; i++) {
         const struct ab_null_cost *n = &s->nulls[i];
         if (!isnan(n->instr_per_op) && strcmp(n->phase, phase) == 0 &&
-            strcmp(n->boundary, boundary) == 0)
+            ab_null_is_of(n, &s->backends[backend]))
             return n->instr_per_op;
     }
     return NAN;
@@ -104,12 +104,15 @@ static void print_phase(FILE *to, const struct ab_session *s, struct ab_table_st
  * difference of the two columns. */
 static void add_nulls(struct ab_text *t, const struct ab_session *s)
 {
+    char name[AB_HARNESS_NAME_BYTES], shown[AB_HARNESS_NAME_BYTES * 4];
     bool is_first = true;
-    for (uint32_t i = 0; i < s->n_nulls; i++) {
-        const struct ab_null_cost *n = &s->nulls[i];
-        if (isnan(n->instr_per_op) || strcmp(n->phase, s->phases[0]) != 0)
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        double n = ab_harness_is_used(s, i) ? null_instructions(s, i, s->phases[0]) : (double)NAN;
+        if (isnan(n))
             continue;
-        ab_text_addf(t, "%s%s %.2f", is_first ? " (" : ", ", n->boundary, n->instr_per_op);
+        ab_harness_name(s, i, name);
+        ab_text_addf(t, "%s%s %.2f", is_first ? " (" : ", ",
+                     ab_text_printable(shown, sizeof shown, name), n);
         is_first = false;
     }
     ab_text_add(t, is_first ? "" : ")");

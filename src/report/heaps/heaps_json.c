@@ -10,6 +10,7 @@ json_t *ab_json_mapping(struct ab_json *w, const struct ab_backend_info *b)
         return json_null();
     json_t *o = json_object(), *list = json_array(), *requests = json_array();
     ab_json_put(w, o, "rules", ab_json_string(b->map));
+    ab_json_put(w, o, "placement", ab_json_string(b->rules.placement));
     for (uint32_t h = 0; h < b->n_heaps; h++) {
         const struct ab_mapped_heap *heap = &b->heaps[h];
         json_t *item = json_object();

@@ -18,6 +18,8 @@ void ab_stored_mapping(struct ab_json_reader *r, const struct ab_json_node *back
     struct ab_json_node list = ab_json_array(r, &o, "heaps");
     size_t n = ab_json_count(r, &list, AB_ROUTE_HEAPS_MAX);
     ab_json_text_into(r, &o, "rules", b->map, sizeof b->map);
+    if (ab_json_has(r, &o, "placement"))
+        ab_json_text_into(r, &o, "placement", b->rules.placement, sizeof b->rules.placement);
     for (size_t i = 0; i < n && r->status == AB_OK; i++) {
         struct ab_mapped_heap *heap = &b->heaps[b->n_heaps++];
         struct ab_json_node item = ab_json_item_object(r, &list, i);

@@ -59,6 +59,7 @@ static void read_cell(struct ab_json_reader *r, const struct ab_json_node *o, st
     c->base_backend = ab_json_text(r, o, "base_backend");
     c->phase = text_or_null(r, o, "phase");
     c->op = text_or_null(r, o, "op");
+    c->iteration = ab_json_has(r, o, "iteration") ? text_or_null(r, o, "iteration") : NULL;
     c->metric = ab_json_text(r, o, "metric");
     c->unit = ab_json_text(r, o, "unit");
     c->base = ab_json_number(r, o, "base");

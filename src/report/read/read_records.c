@@ -146,6 +146,8 @@ void ab_stored_nulls(struct ab_stored_reader *r, const struct ab_json_node *time
         struct ab_null_cost *cost = &s->nulls[s->n_nulls++];
         cost->phase = ab_stored_phase(r, &o);
         cost->boundary = ab_stored_boundary(j, &o);
+        if (ab_json_has(j, &o, "placement"))
+            ab_json_text_into(j, &o, "placement", cost->placement, sizeof cost->placement);
         cost->round = ab_stored_round(r, &o);
         cost->n_ops = ab_json_whole(j, &o, "n_ops", INT64_MAX, UINT64_MAX);
         cost->ns_per_op = ab_json_number(j, &o, "ns_per_op");
@@ -157,6 +159,7 @@ void ab_stored_nulls(struct ab_stored_reader *r, const struct ab_json_node *time
         cost->instr_per_op = ab_json_has(j, &o, "instr_per_op")
                                  ? ab_json_number(j, &o, "instr_per_op")
                                  : (double)NAN;
+        cost->iteration_call_ns = NAN;
     }
     s->cap_nulls = s->n_nulls;
 }

@@ -5,10 +5,13 @@
  */
 #include "report/sinks/sinks.h"
 
+#include "base/bits.h"
 #include "report/csv.h"
 #include "report/format.h"
+#include "report/sinks/sink_tag.h"
 #include "result/memory_dist.h"
 #include "result/result_fields.h"
+#include "stats/metric/metric_iterations.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -104,6 +107,32 @@ static void put_dist(FILE *to, const struct ab_session *s, const struct ab_memor
     }
 }
 
+/* In the column `op`, whatever one is called: a mark's name may be that of an op. */
+static void put_iterations(FILE *to, const struct ab_session *s, const struct ab_iterations *x)
+{
+    struct row row = row_of(s, x->backend, x->round, x->phase, AB_TAG_ITERATION);
+    const struct {
+        const char *name, *unit;
+        double value;
+    } more[] = {{"n", "iterations", (double)x->n},
+                {"overflow", "iterations", (double)x->hdr->overflow},
+                {"n_scheduler", "iterations", (double)x->n_scheduler},
+                {"n_calls", "calls", (double)x->n_calls},
+                {"call_ns", "ns", x->call_ns},
+                {"budget_ns", "ns", x->budget_ns}};
+    for (size_t i = 0; i < AB_ITERATION_FIELDS + AB_ARRAY_LEN(more); i++) {
+        size_t k = i - AB_ITERATION_FIELDS;
+        const struct ab_metric m = {.phase = x->phase, .iteration = &ab_iteration_fields[i]};
+        bool is_field = i < AB_ITERATION_FIELDS;
+        double value = is_field ? ab_metric_of_round(s, x->backend, &m, x->round) : more[k].value;
+        if (!isfinite(value))
+            continue;
+        begin_row(to, &row, "", is_field ? ab_iteration_fields[i].name : more[k].name);
+        ab_csv_number(to, value);
+        fprintf(to, ",%s\r\n", is_field ? ab_iteration_fields[i].unit : more[k].unit);
+    }
+}
+
 bool ab_sink_csv(FILE *to, const struct ab_session *session)
 {
     struct ab_format_guard guard;
@@ -118,6 +147,9 @@ bool ab_sink_csv(FILE *to, const struct ab_session *session)
     for (uint32_t i = 0; i < session->n_dists; i++)
         if (ab_session_has_numbers(session, session->dists[i].backend))
             put_dist(to, session, &session->dists[i]);
+    for (uint32_t i = 0; i < session->n_iterations; i++)
+        if (ab_session_has_numbers(session, session->iterations[i].backend))
+            put_iterations(to, session, &session->iterations[i]);
     ab_format_end(&guard);
     return true;
 }

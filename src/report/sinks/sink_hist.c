@@ -3,6 +3,7 @@
  * Every histogram as CSV, one row a counter that is not empty: what a plot of percentiles or a
  * merge in another tool needs, without a decoder of V2.
  */
+#include "report/sinks/sink_tag.h"
 #include "report/sinks/sinks.h"
 
 #include "report/csv.h"
@@ -15,20 +16,21 @@ struct rows {
     const struct ab_session *session;
     uint32_t backend, round;
     const char *phase;
-    unsigned op;
-    int log2; /* of the size class; -1 = all sizes */
+    const char *op;
+    bool is_of_round; /* also where those of results are of all rounds */
+    int log2;         /* of the size class; -1 = all sizes */
 };
 
 static void begin_row(FILE *to, const struct rows *rows)
 {
     ab_csv_run(to, rows->session);
-    if (!rows->session->is_histogram_merged) /* empty: of all rounds */
+    if (rows->is_of_round || !rows->session->is_histogram_merged) /* empty: of all rounds */
         fprintf(to, "%" PRIu32, rows->round);
     fputc(',', to);
     ab_csv_text(to, rows->session->backends[rows->backend].name);
     fputc(',', to);
     ab_csv_text(to, rows->phase);
-    fprintf(to, ",%s,", ab_result_op_name(rows->op));
+    fprintf(to, ",%s,", rows->op);
     if (rows->log2 >= 0)
         fprintf(to, "%.0f", ldexp(1, rows->log2)); /* exact, also 2^64 */
 }
@@ -54,13 +56,25 @@ bool ab_sink_hist(FILE *to, const struct ab_session *s)
     for (uint32_t i = 0; i < s->n_results; i++) {
         const struct ab_result *r = &s->results[i];
         if (ab_session_has_numbers(s, r->backend))
-            put_rows(to, &(struct rows){s, r->backend, r->round, r->phase, r->op, -1}, r->hdr);
+            put_rows(to,
+                     &(struct rows){s, r->backend, r->round, r->phase, ab_result_op_name(r->op),
+                                    false, -1},
+                     r->hdr);
     }
     for (uint32_t i = 0; i < s->n_size_classes; i++) {
         const struct ab_size_class *c = &s->size_classes[i];
         if (ab_session_has_numbers(s, c->backend))
-            put_rows(to, &(struct rows){s, c->backend, c->round, c->phase, c->op, (int)c->log2},
+            put_rows(to,
+                     &(struct rows){s, c->backend, c->round, c->phase, ab_result_op_name(c->op),
+                                    false, (int)c->log2},
                      c->hdr);
+    }
+    for (uint32_t i = 0; i < s->n_iterations; i++) {
+        const struct ab_iterations *x = &s->iterations[i];
+        if (ab_session_has_numbers(s, x->backend))
+            put_rows(to,
+                     &(struct rows){s, x->backend, x->round, x->phase, AB_TAG_ITERATION, true, -1},
+                     x->hdr);
     }
     ab_format_end(&guard);
     return true;

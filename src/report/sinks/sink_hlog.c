@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * HdrHistogram's interval log, format 1.3, as its Java library writes it: a line a histogram, of
- * the tag BACKEND.PHASE.OP, or BACKEND.PHASE.METRIC for memory over the ops. An interval is a round; since the passes of a round are not one
+ * the tag BACKEND.PHASE.OP, BACKEND.PHASE.iteration, or BACKEND.PHASE.METRIC for memory over the ops. An interval is a round; since the passes of a round are not one
  * stretch of time, it is told by its index: round 3 begins at second 3 and lasts one second.
  */
 #include "report/sinks/sink_tag.h"
@@ -76,6 +76,15 @@ static bool put_dist(FILE *to, const struct ab_session *s, const struct ab_memor
     return put_interval(to, tag, d->round, 1, d->hdr);
 }
 
+static bool put_iterations(FILE *to, const struct ab_session *s, const struct ab_iterations *x)
+{
+    char tag[AB_TAG_BYTES];
+    if (!ab_session_has_numbers(s, x->backend) || ab_hdr_total(x->hdr) == 0)
+        return true;
+    ab_sink_tag(tag, s->backends[x->backend].name, x->phase, AB_TAG_ITERATION);
+    return put_interval(to, tag, x->round, 1, x->hdr);
+}
+
 /* Readers want intervals to ascend. */
 bool ab_sink_hlog(FILE *to, const struct ab_session *s)
 {
@@ -90,6 +99,9 @@ bool ab_sink_hlog(FILE *to, const struct ab_session *s)
         for (uint32_t i = 0; i < s->n_dists && is_whole; i++)
             if (s->dists[i].round == s->rounds[b].index)
                 is_whole = put_dist(to, s, &s->dists[i]);
+        for (uint32_t i = 0; i < s->n_iterations && is_whole; i++)
+            if (s->iterations[i].round == s->rounds[b].index)
+                is_whole = put_iterations(to, s, &s->iterations[i]);
     }
     ab_format_end(&guard);
     return is_whole;

@@ -11,4 +11,7 @@ enum { AB_TAG_BYTES = 1024 };
 const char *ab_sink_tag(char buf[AB_TAG_BYTES], const char *backend, const char *phase,
                         const char *op);
 
+/* What stands for the op where numbers are of iterations. */
+#define AB_TAG_ITERATION "iteration"
+
 #endif

@@ -61,6 +61,8 @@ static void format_number(char out[AB_CELL_BYTES], const struct ab_cell *cell, d
         ab_units_time(at, cap, x);
     else if (strcmp(cell->unit, "bytes") == 0)
         ab_units_bytes(at, cap, x);
+    else if (strcmp(cell->unit, "percent") == 0)
+        snprintf(at, cap, "%.3g %%", x);
     else
         ab_units_count(at, cap, x);
 }
@@ -78,15 +80,17 @@ static enum ab_emphasis emphasis_of(const struct ab_cell *cell)
 /* "churn alloc p99", "whole run peak memory". */
 static void label_case(const struct ab_cell *cell, char *buf, size_t cap)
 {
-    char phase[160];
+    char phase[160], of[160];
+    const char *op = cell->iteration != NULL ? cell->iteration : cell->op;
     size_t n = strlen(cell->metric), tail = strlen("_bytes");
     bool has_tail = n > tail && strcmp(cell->metric + n - tail, "_bytes") == 0;
     ab_text_printable(phase, sizeof phase, cell->phase != NULL ? cell->phase : "whole run");
     if (cell->phase == NULL && strcmp(cell->metric, "rss_peak_bytes") == 0)
         snprintf(buf, cap, "peak memory");
     else
-        snprintf(buf, cap, "%s%s%s %.*s", phase, cell->op != NULL ? " " : "",
-                 cell->op != NULL ? cell->op : "", (int)(has_tail ? n - tail : n), cell->metric);
+        snprintf(buf, cap, "%s%s%s %.*s", phase, op != NULL ? " " : "",
+                 op != NULL ? ab_text_printable(of, sizeof of, op) : "",
+                 (int)(has_tail ? n - tail : n), cell->metric);
 }
 
 /* Why a cell has no verdict, what would give it one, and whether it was seen twice. */

@@ -38,36 +38,27 @@ static struct ab_view_time time_of(const struct ab_session *s, uint32_t backend,
     return t;
 }
 
-static double harness_ns(const struct ab_session *s, const char *boundary, const char *phase,
-                         double *x)
+static double harness_ns(const struct ab_session *s, uint32_t backend, const char *phase, double *x)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < s->n_nulls; i++)
-        if (strcmp(s->nulls[i].boundary, boundary) == 0 && strcmp(s->nulls[i].phase, phase) == 0 &&
-            isfinite(s->nulls[i].ns_per_op))
+        if (ab_null_is_of(&s->nulls[i], &s->backends[backend]) &&
+            strcmp(s->nulls[i].phase, phase) == 0 && isfinite(s->nulls[i].ns_per_op))
             x[n++] = s->nulls[i].ns_per_op;
     return ab_median(x, n);
 }
 
-static bool is_used(const struct ab_session *s, const char *boundary)
-{
-    for (uint32_t i = 0; i < s->n_backends; i++)
-        if (ab_session_has_numbers(s, i) && s->backends[i].boundary != NULL &&
-            strcmp(s->backends[i].boundary, boundary) == 0)
-            return true;
-    return false;
-}
-
-static bool add_harness(const struct ab_session *s, const char *boundary, double *x,
+static bool add_harness(const struct ab_session *s, uint32_t backend, double *x,
                         struct ab_view_phases *out)
 {
     struct ab_view_harness *h = &out->harness[out->n_harness];
     bool is_known = false;
-    if (!is_used(s, boundary))
-        return true;
-    *h = (struct ab_view_harness){boundary, calloc(s->n_phases + 1u, sizeof(double))};
+    *h = (struct ab_view_harness){.backend = backend,
+                                  .boundary = s->backends[backend].boundary,
+                                  .ns_per_op = calloc(s->n_phases + 1u, sizeof(double))};
+    ab_harness_name(s, backend, h->name);
     for (uint32_t p = 0; p < s->n_phases && h->ns_per_op != NULL; p++) {
-        h->ns_per_op[p] = harness_ns(s, boundary, s->phases[p], x);
+        h->ns_per_op[p] = harness_ns(s, backend, s->phases[p], x);
         is_known = is_known || isfinite(h->ns_per_op[p]);
     }
     if (h->ns_per_op == NULL)
@@ -79,6 +70,20 @@ static bool add_harness(const struct ab_session *s, const char *boundary, double
     return true;
 }
 
+/* In the order of the boundaries. */
+static bool add_harnesses(const struct ab_session *s, double *x, struct ab_view_phases *out)
+{
+    for (uint32_t b = 0; b < s->n_backends; b++)
+        out->harness_of[b] = ab_session_harness(s, b);
+    for (unsigned i = 0; i < AB_BOUNDARY_COUNT; i++)
+        for (uint32_t b = 0; b < s->n_backends; b++)
+            if (ab_harness_is_used(s, b) &&
+                strcmp(s->backends[b].boundary, ab_boundary_names[i]) == 0 &&
+                !add_harness(s, b, x, out))
+                return false;
+    return true;
+}
+
 static bool fill(const struct ab_session *s, uint32_t base, double *x, struct ab_view_phases *out)
 {
     for (uint32_t p = 0; p < s->n_phases; p++) {
@@ -86,10 +91,7 @@ static bool fill(const struct ab_session *s, uint32_t base, double *x, struct ab
         for (uint32_t b = 0; b < s->n_backends; b++)
             out->times[(size_t)b * s->n_phases + p] = time_of(s, b, s->phases[p], base);
     }
-    for (unsigned i = 0; i < AB_BOUNDARY_COUNT; i++)
-        if (!add_harness(s, ab_boundary_names[i], x, out))
-            return false;
-    return true;
+    return add_harnesses(s, x, out);
 }
 
 bool ab_view_phases_make(const struct ab_session *s, uint32_t base, struct ab_view_phases *out)
@@ -99,7 +101,10 @@ bool ab_view_phases_make(const struct ab_session *s, uint32_t base, struct ab_vi
     *out = (struct ab_view_phases){.n_phases = s->n_phases, .n_backends = s->n_backends};
     out->phases = calloc((size_t)s->n_phases + 1, sizeof *out->phases);
     out->times = calloc((size_t)s->n_phases * s->n_backends + 1, sizeof *out->times);
-    bool is_ok = x != NULL && out->phases != NULL && out->times != NULL && fill(s, base, x, out);
+    out->harness = calloc(s->n_backends + 1u, sizeof *out->harness);
+    out->harness_of = calloc(s->n_backends + 1u, sizeof *out->harness_of);
+    bool is_ok = x != NULL && out->phases != NULL && out->times != NULL && out->harness != NULL &&
+                 out->harness_of != NULL && fill(s, base, x, out);
     free(x);
     if (!is_ok)
         ab_view_phases_fini(out);
@@ -110,6 +115,8 @@ void ab_view_phases_fini(struct ab_view_phases *p)
 {
     for (unsigned i = 0; i < p->n_harness; i++)
         free(p->harness[i].ns_per_op);
+    free(p->harness);
+    free(p->harness_of);
     free(p->phases);
     free(p->times);
     *p = (struct ab_view_phases){0};
@@ -121,10 +128,10 @@ const struct ab_view_time *ab_view_phases_at(const struct ab_view_phases *p, uin
     return &p->times[(size_t)backend * p->n_phases + phase];
 }
 
-double ab_view_phases_harness(const struct ab_view_phases *p, const char *boundary, uint32_t phase)
+double ab_view_phases_harness(const struct ab_view_phases *p, uint32_t backend, uint32_t phase)
 {
-    for (unsigned i = 0; i < p->n_harness && boundary != NULL; i++)
-        if (strcmp(p->harness[i].boundary, boundary) == 0)
+    for (unsigned i = 0; i < p->n_harness; i++)
+        if (p->harness[i].backend == p->harness_of[backend])
             return p->harness[i].ns_per_op[phase];
     return NAN;
 }

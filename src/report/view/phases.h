@@ -7,6 +7,7 @@
 #define AB_REPORT_VIEW_PHASES_H
 
 #include "report/view/words/factor.h"
+#include "report/view/words/harness_name.h"
 #include "result/result.h"
 #include "stats/aggregate.h"
 
@@ -21,18 +22,20 @@ struct ab_view_time {
     struct ab_view_factor vs;        /* "~" where not is_clear, of what is no base */
 };
 
-struct ab_view_harness { /* the null back end behind one boundary */
+struct ab_view_harness { /* the null back end with one of the harnesses */
+    uint32_t backend;    /* the first that has it */
     const char *boundary;
-    double *ns_per_op; /* by phase, median over the rounds; NaN = n/a */
+    char name[AB_HARNESS_NAME_BYTES]; /* ab_harness_name */
+    double *ns_per_op;                /* by phase, median over the rounds; NaN = n/a */
 };
 
 struct ab_view_phases {
     struct ab_view_phase *phases;
     uint32_t n_phases, n_backends;
-    struct ab_view_time *times;                        /* [backend · n_phases + phase] */
-    struct ab_view_harness harness[AB_BOUNDARY_COUNT]; /* n_harness: the boundaries that back ends
-                                                          with numbers are behind */
+    struct ab_view_time *times;      /* [backend · n_phases + phase] */
+    struct ab_view_harness *harness; /* n_harness: those of back ends with numbers, by boundary */
     unsigned n_harness;
+    uint32_t *harness_of; /* a back end: the one that stands for its harness */
 };
 
 /* Ops of a phase in one round, of a back end that does all of them; 0 = not known. */
@@ -43,7 +46,7 @@ bool ab_view_phases_make(const struct ab_session *s, uint32_t base, struct ab_vi
 void ab_view_phases_fini(struct ab_view_phases *p);
 const struct ab_view_time *ab_view_phases_at(const struct ab_view_phases *p, uint32_t backend,
                                              uint32_t phase);
-/* ns per op of the harness behind a boundary (NULL: none); NaN = not measured. */
-double ab_view_phases_harness(const struct ab_view_phases *p, const char *boundary, uint32_t phase);
+/* ns per op of a back end's harness; NaN = not measured. */
+double ab_view_phases_harness(const struct ab_view_phases *p, uint32_t backend, uint32_t phase);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "runner/counts/count_round.h"
 
+#include "result/session.h"
 #include "runner/counts/callgrind.h"
 #include "runner/counts/sample_tape.h"
 #include "runner/estimate.h"
@@ -21,8 +22,8 @@ struct counter {
     struct ab_run_context context; /* of the sample */
     struct ab_tape_map sample;
     struct ab_callgrind callgrind;
-    struct ab_phase_counts nulls[AB_BOUNDARY_COUNT], counts;
-    bool has_null[AB_BOUNDARY_COUNT];
+    struct ab_phase_counts *nulls,
+        counts; /* nulls: one a back end, of those that stand for others */
     struct ab_rng rng;
 };
 
@@ -96,14 +97,14 @@ static enum ab_status run_nulls(struct counter *c, char *reason, size_t cap, str
     const struct ab_count_plan *plan = c->plan;
     enum ab_status status = AB_OK;
     reason[0] = 0;
-    for (unsigned b = 0; b < AB_BOUNDARY_COUNT && status == AB_OK && reason[0] == 0; b++) {
+    for (uint32_t b = 0; b < plan->session->n_backends && status == AB_OK && reason[0] == 0; b++) {
         struct ab_outcome run;
-        struct ab_case null = ab_run_null_case(plan->context, (enum ab_boundary)b);
-        struct ab_fold fold = {plan->session, plan->context->tape, &plan->context->clock, 0,
+        struct ab_case null = ab_run_null_case(&plan->cases[b]);
+        struct ab_fold fold = {plan->session, plan->context->tape, &plan->context->clock, b,
                                plan->round};
         bool is_used = false;
-        for (uint32_t i = 0; i < plan->session->n_backends; i++)
-            is_used = is_used || (is_counted(plan, i) && plan->cases[i].boundary == b);
+        for (uint32_t i = b; i < plan->session->n_backends; i++)
+            is_used = is_used || (is_counted(plan, i) && ab_session_harness(plan->session, i) == b);
         if (!is_used)
             continue;
         say(plan, "null", AB_PASS_INSTRUCTIONS);
@@ -111,7 +112,7 @@ static enum ab_status run_nulls(struct counter *c, char *reason, size_t cap, str
         ab_outcome_fini(&run);
         c->nulls[b] = c->counts;
         if (status == AB_OK && reason[0] == 0)
-            ab_fold_null_instructions(&fold, &c->sample, ab_boundary_names[b], &c->nulls[b]);
+            ab_fold_null_instructions(&fold, &c->sample, &c->nulls[b]);
     }
     return status;
 }
@@ -128,7 +129,7 @@ static enum ab_status run_backend(struct counter *c, uint32_t backend, struct ab
                                      &run, err);
     if (status == AB_OK && b->uncounted[0] == 0 &&
         !ab_fold_instructions(&fold, &c->sample, &run, &c->counts,
-                              &c->nulls[plan->cases[backend].boundary]))
+                              &c->nulls[ab_session_harness(plan->session, backend)]))
         snprintf(b->uncounted, sizeof b->uncounted,
                  "the first %u ops do not reach every phase (--instr-ops)", c->sample.image->n_ops);
     ab_outcome_fini(&run);
@@ -237,7 +238,9 @@ enum ab_status ab_count_round(const struct ab_count_plan *plan, struct ab_err *e
     struct ab_call_counts *calls = calloc(1, sizeof *calls);
     enum ab_status status = AB_OK;
     plan->session->counting = (struct ab_counting){.is_asked = true};
-    if (c == NULL || calls == NULL) {
+    if (c != NULL)
+        c->nulls = calloc(plan->session->n_backends + 1u, sizeof c->nulls[0]);
+    if (c == NULL || c->nulls == NULL || calls == NULL) {
         status = ab_fail(err, AB_SYSTEM, "out of memory");
     } else {
         c->plan = plan;
@@ -247,6 +250,8 @@ enum ab_status ab_count_round(const struct ab_count_plan *plan, struct ab_err *e
     for (uint32_t i = 0; i < plan->session->n_backends && status == AB_OK; i++)
         if (is_counted(plan, i))
             status = count_calls(plan, i, calls, err);
+    if (c != NULL)
+        free(c->nulls);
     free(c);
     free(calls);
     return status;

@@ -135,6 +135,15 @@ static uint32_t phase_index(const struct ab_fold *f, const char *name)
     return i;
 }
 
+/* A back end that was measured by this harness; n_backends = none. */
+static uint32_t backend_of(const struct ab_session *s, const struct ab_null_cost *null)
+{
+    uint32_t i = 0;
+    while (i < s->n_backends && !ab_null_is_of(null, &s->backends[i]))
+        i++;
+    return i;
+}
+
 static enum ab_status fold_null_again(const struct ab_fold *f, const struct ab_throughput *runs,
                                       uint16_t quiet, struct ab_err *err)
 {
@@ -142,10 +151,8 @@ static enum ab_status fold_null_again(const struct ab_fold *f, const struct ab_t
     for (uint32_t i = 0; i < f->session->n_nulls; i++) {
         struct ab_null_cost *null = &f->session->nulls[i];
         uint32_t phase = phase_index(f, null->phase);
-        enum ab_boundary b = AB_BOUNDARY_MALLOC;
-        while (strcmp(null->boundary, ab_boundary_names[b]) != 0)
-            b++;
-        if (phase == f->tape->image->n_phases)
+        uint32_t b = backend_of(f->session, null);
+        if (phase == f->tape->image->n_phases || b == f->session->n_backends)
             continue;
         if (!ab_throughput_estimate(runs, ab_fold_null_case(f->session, b), null->round, phase,
                                     quiet, &e))
@@ -340,20 +347,22 @@ void ab_fold_tail(const struct ab_fold *f, const struct ab_outcome *run)
     }
 }
 
-static void add_null(const struct ab_fold *f, uint32_t phase, enum ab_boundary boundary,
+static void add_null(const struct ab_fold *f, uint32_t phase,
                      const struct ab_throughput_estimate *e, const struct ab_outcome *latency,
                      struct ab_hdr *all)
 {
     struct ab_session *s = f->session;
+    const struct ab_backend_info *b = &s->backends[f->backend];
     const struct ab_phase *p = &f->tape->phases[phase];
     double n = (double)all_ops(p);
     struct piles piles = {.hdr[AB_OP_ALL] = all};
     ab_hdr_init(all);
     if (latency != NULL)
         fold_samples(f, p, latency, &piles);
-    s->nulls[s->n_nulls++] = (struct ab_null_cost){
+    struct ab_null_cost *null = &s->nulls[s->n_nulls++];
+    *null = (struct ab_null_cost){
         .phase = p->name,
-        .boundary = ab_boundary_names[boundary],
+        .boundary = b->boundary,
         .round = f->round,
         .n_ops = all_ops(p),
         .ns_per_op = e->busy / n,
@@ -365,11 +374,11 @@ static void add_null(const struct ab_fold *f, uint32_t phase, enum ab_boundary b
         .instr_per_op = NAN,
         .iteration_call_ns = NAN,
     };
+    memcpy(null->placement, b->rules.placement, sizeof null->placement);
 }
 
-enum ab_status ab_fold_null(const struct ab_fold *f, enum ab_boundary boundary,
-                            const struct ab_throughput *runs, uint16_t quiet,
-                            const struct ab_outcome *latency, struct ab_err *err)
+enum ab_status ab_fold_null(const struct ab_fold *f, const struct ab_throughput *runs,
+                            uint16_t quiet, const struct ab_outcome *latency, struct ab_err *err)
 {
     struct ab_session *s = f->session;
     struct ab_hdr *all = malloc(sizeof *all);
@@ -380,10 +389,10 @@ enum ab_status ab_fold_null(const struct ab_fold *f, enum ab_boundary boundary,
         if (!phase->is_measured || all_ops(phase) == 0)
             continue;
         is_ok = AB_GROW(s->nulls, s->cap_nulls, s->n_nulls) &&
-                ab_throughput_estimate(runs, ab_fold_null_case(s, boundary), f->round, i, quiet,
+                ab_throughput_estimate(runs, ab_fold_null_case(s, f->backend), f->round, i, quiet,
                                        &e);
         if (is_ok)
-            add_null(f, i, boundary, &e, latency, all);
+            add_null(f, i, &e, latency, all);
     }
     free(all);
     return is_ok ? AB_OK : no_memory(err);

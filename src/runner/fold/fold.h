@@ -5,6 +5,7 @@
 #ifndef AB_RUNNER_FOLD_FOLD_H
 #define AB_RUNNER_FOLD_FOLD_H
 
+#include "result/session.h"
 #include "runner/fold/fold_common.h"
 #include "runner/fold/throughput.h"
 
@@ -19,16 +20,15 @@ enum ab_status ab_fold_throughput_again(const struct ab_fold *f, const struct ab
 void ab_fold_latency(const struct ab_fold *f, const struct ab_outcome *run);
 void ab_fold_tail(const struct ab_fold *f, const struct ab_outcome *run);
 
-/* Of the null back end at a boundary, in `runs`: the case. */
-static inline uint32_t ab_fold_null_case(const struct ab_session *s, enum ab_boundary boundary)
+/* Of the null back end with the harness of a back end, in `runs`: the case. */
+static inline uint32_t ab_fold_null_case(const struct ab_session *s, uint32_t backend)
 {
-    return s->n_backends + (uint32_t)boundary;
+    return s->n_backends + ab_session_harness(s, backend);
 }
-/* Both passes of the null back end at one boundary, to session->nulls; latency NULL = it did not
- * run. */
-enum ab_status ab_fold_null(const struct ab_fold *f, enum ab_boundary boundary,
-                            const struct ab_throughput *runs, uint16_t quiet,
-                            const struct ab_outcome *latency, struct ab_err *err);
+/* Both passes of the null back end with the harness of f->backend, to session->nulls; latency NULL =
+ * it did not run. */
+enum ab_status ab_fold_null(const struct ab_fold *f, const struct ab_throughput *runs,
+                            uint16_t quiet, const struct ab_outcome *latency, struct ab_err *err);
 
 /* Drops what a back end measured before it failed. */
 void ab_fold_forget(struct ab_session *session, uint32_t backend);

@@ -5,6 +5,8 @@
  */
 #include "runner/fold/fold_counts.h"
 
+#include "result/session.h"
+
 #include <string.h>
 
 /* As many as the throughput pass counts: a reset stands for the frees that it spares. */
@@ -29,17 +31,14 @@ static struct ab_result *find_all(const struct ab_fold *f, const char *phase)
 }
 
 void ab_fold_null_instructions(const struct ab_fold *f, const struct ab_tape_map *sample,
-                               const char *boundary, const struct ab_phase_counts *null)
+                               const struct ab_phase_counts *null)
 {
     for (uint32_t i = 0; i < sample->image->n_phases; i++) {
         uint64_t n = count_ops(&sample->phases[i], NULL);
-        for (uint32_t k = 0; k < f->session->n_nulls; k++) {
-            struct ab_null_cost *cost = &f->session->nulls[k];
-            if (n > 0 && null->n[i] != AB_NOT_COUNTED && cost->round == f->round &&
-                strcmp(cost->phase, sample->phases[i].name) == 0 &&
-                strcmp(cost->boundary, boundary) == 0)
-                cost->instr_per_op = (double)null->n[i] / (double)n;
-        }
+        struct ab_null_cost *cost = ab_session_null(f->session, f->backend, sample->phases[i].name,
+                                                    f->round);
+        if (n > 0 && null->n[i] != AB_NOT_COUNTED && cost != NULL)
+            cost->instr_per_op = (double)null->n[i] / (double)n;
     }
 }
 

@@ -14,7 +14,7 @@ struct ab_phase_counts {
 
 /* Of the null back end: into session->nulls of this boundary and round, where they exist. */
 void ab_fold_null_instructions(const struct ab_fold *f, const struct ab_tape_map *sample,
-                               const char *boundary, const struct ab_phase_counts *null);
+                               const struct ab_phase_counts *null);
 /* Less those of the null back end. False: of some measured phase there is no number. */
 bool ab_fold_instructions(const struct ab_fold *f, const struct ab_tape_map *sample,
                           const struct ab_outcome *run, const struct ab_phase_counts *counts,

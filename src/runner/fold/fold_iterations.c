@@ -9,6 +9,7 @@
 #include "core/grow.h"
 #include "core/median.h"
 #include "result/merge/merge_iterations.h"
+#include "result/session.h"
 #include "runner/fold/fold_memory.h"
 
 #include <math.h>
@@ -66,24 +67,11 @@ static double call_ns(const struct ab_fold *f, const struct ab_outcome *null, ui
     return median;
 }
 
-static struct ab_null_cost *find_null(const struct ab_fold *f, const char *phase,
-                                      const char *boundary)
-{
-    for (uint32_t i = 0; i < f->session->n_nulls; i++) {
-        struct ab_null_cost *x = &f->session->nulls[i];
-        if (x->round == f->round && strcmp(x->phase, phase) == 0 &&
-            strcmp(x->boundary, boundary) == 0)
-            return x;
-    }
-    return NULL;
-}
-
-void ab_fold_iteration_cost(const struct ab_fold *f, enum ab_boundary boundary,
-                            const struct ab_outcome *null)
+void ab_fold_iteration_cost(const struct ab_fold *f, const struct ab_outcome *null)
 {
     for (uint32_t p = 0; p < f->tape->image->n_phases; p++) {
         const struct ab_phase *phase = &f->tape->phases[p];
-        struct ab_null_cost *cost = find_null(f, phase->name, ab_boundary_names[boundary]);
+        struct ab_null_cost *cost = ab_session_null(f->session, f->backend, phase->name, f->round);
         if (cost != NULL && has_iterations(phase))
             cost->iteration_call_ns = call_ns(f, null, p);
     }
@@ -109,8 +97,8 @@ static void fold_phase(const struct ab_fold *f, const struct ab_outcome *run, ui
                        struct ab_iterations *out)
 {
     const struct ab_phase *phase = &f->tape->phases[p];
-    const struct ab_null_cost *null = find_null(f, phase->name,
-                                                f->session->backends[f->backend].boundary);
+    const struct ab_null_cost *null = ab_session_null(f->session, f->backend, phase->name,
+                                                      f->round);
     struct walk walk = begin(f, run, p);
     out->call_ns = null != NULL ? null->iteration_call_ns : (double)NAN;
     if (isnan(out->call_ns)) {

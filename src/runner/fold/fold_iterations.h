@@ -9,8 +9,7 @@
 
 /* Of the null back end: what one call takes there, timing included, to session->nulls of this round;
  * they have to be there. */
-void ab_fold_iteration_cost(const struct ab_fold *f, enum ab_boundary boundary,
-                            const struct ab_outcome *null);
+void ab_fold_iteration_cost(const struct ab_fold *f, const struct ab_outcome *null);
 /* A record for each phase with iterations to session->iterations; what the calls took under null is
  * subtracted. */
 enum ab_status ab_fold_iterations(const struct ab_fold *f, const struct ab_outcome *run,

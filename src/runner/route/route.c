@@ -9,12 +9,13 @@
 #include "runner/route/route_walk.h"
 #include "runner/tape/shared_file.h"
 
+#include <sha2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, ROW = 64 };
+enum { PAGE = 4096, ROW = 64, DIGESTED = 16 << 20 };
 
 struct making {
     struct ab_route_walk walk;
@@ -128,6 +129,44 @@ static enum ab_status map_heap_of(struct making *m, struct ab_route *out, struct
     return AB_OK;
 }
 
+/* What is the same for a null; no byte is left over from the heap that was there. */
+static void fill_null(const struct ab_route_heap *heap, struct ab_route_heap *null)
+{
+    memset(null, 0, sizeof *null);
+    null->source = AB_SOURCE_BUILTIN;
+    null->n_lanes = heap->n_lanes;
+    null->n_remote = heap->n_remote;
+    strcpy(null->name, "null");
+    strcpy(null->builtin, "null");
+    null->facts = heap->facts;
+    null->renews = heap->renews;
+    null->n_lives = heap->n_lives;
+}
+
+/* What a null of it is: the parts are read a stretch at a time. */
+static void digest(const struct ab_route_image *of, char sha256[65])
+{
+    struct ab_route_image image = *of;
+    const uint8_t *file = (const uint8_t *)of;
+    SHA2_CTX sha;
+    SHA256Init(&sha);
+    image.is_null = 1;
+    SHA256Update(&sha, (const uint8_t *)&image, sizeof image);
+    for (uint32_t h = 0; h < of->n_heaps; h++) {
+        struct ab_route_heap heap;
+        fill_null(ab_route_heap_at(of, h), &heap);
+        SHA256Update(&sha, (const uint8_t *)&heap, sizeof heap);
+    }
+    for (uint64_t at = of->parts_offset, next; at < of->total_bytes; at = next) {
+        next = ab_align_up(at + 1, DIGESTED);
+        next = next < of->total_bytes ? next : of->total_bytes;
+        SHA256Update(&sha, file + at, next - at);
+        if (of->n_bursts > 1)
+            madvise((void *)(file + (at & ~(uint64_t)(PAGE - 1))), next - at, MADV_DONTNEED);
+    }
+    SHA256End(&sha, sha256);
+}
+
 static enum ab_status end(struct making *m, struct ab_route *out, struct ab_err *err)
 {
     struct ab_route_image *image = &m->image;
@@ -139,6 +178,7 @@ static enum ab_status end(struct making *m, struct ab_route *out, struct ab_err 
     image->total_bytes = m->parts[image->n_bursts - 1] + image->most_bytes;
     AB_TRY(protect(&m->file, image, out, err));
     AB_TRY(map_heap_of(m, out, err));
+    digest(out->image, out->sha256);
     memcpy(out->n_requests, m->walk.n_requests, sizeof out->n_requests);
     out->uses = m->walk.uses;
     m->walk.uses = NULL;
@@ -168,19 +208,6 @@ enum ab_status ab_route_make(const struct ab_route_plan *plan, const struct ab_t
     return status;
 }
 
-/* Of what is the same for a null. */
-static struct ab_route_heap null_of(const struct ab_route_heap *heap)
-{
-    return (struct ab_route_heap){.source = AB_SOURCE_BUILTIN,
-                                  .n_lanes = heap->n_lanes,
-                                  .n_remote = heap->n_remote,
-                                  .name = "null",
-                                  .builtin = "null",
-                                  .facts = heap->facts,
-                                  .renews = heap->renews,
-                                  .n_lives = heap->n_lives};
-}
-
 static enum ab_status copy_as_null(const struct ab_route *of, struct ab_shared_file *file,
                                    struct ab_route *out, struct ab_err *err)
 {
@@ -190,7 +217,8 @@ static enum ab_status copy_as_null(const struct ab_route *of, struct ab_shared_f
                                 (const char *)of->image + image.parts_offset,
                                 image.total_bytes - image.parts_offset, err));
     for (uint32_t h = 0; h < image.n_heaps; h++) {
-        struct ab_route_heap heap = null_of(ab_route_heap_at(of->image, h));
+        struct ab_route_heap heap;
+        fill_null(ab_route_heap_at(of->image, h), &heap);
         AB_TRY(ab_shared_file_write(file, image.heaps_offset + h * sizeof heap, &heap, sizeof heap,
                                     err));
     }

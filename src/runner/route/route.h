@@ -50,6 +50,8 @@ struct ab_route { /* a mapped file that nobody can write to, kept as that of its
     const uint8_t *heap_of; /* each op of the tape, or AB_ROUTE_NO_HEAP; a mapping of n_bytes */
     uint64_t n_bytes;
     struct ab_route_use (*uses)[AB_ROUTE_HEAPS_MAX]; /* one a phase of the tape */
+    char sha256[65]; /* of all that the null has of it: routes of one digest have the same null; ""
+                        of a null itself */
 };
 /* Touches and guards, and a RESET whose blocks are in several heaps. A resize from heap to heap is the
  * new one's. */

@@ -22,8 +22,16 @@
 /* … and one a case in a round, so that what it draws does not depend on who ran before it, nor on
  * whether. Rounds have 16 bits, cases those above; the nulls are cases too. */
 #define CASE_STREAM(round, number) (AB_ROUND_STREAM(round) | ((uint64_t)(number) + 1) << 16)
-#define NULL_NUMBER(boundary) (0xff00u + (unsigned)(boundary))
+#define FIRST_NULL 0xff00u
 #define SCOUT_ROUND 0xffffu
+
+/* Of a placement that of the row which stands for it, of others that of the boundary. */
+static unsigned null_number(const struct ab_conductor *c, uint32_t backend)
+{
+    enum ab_boundary boundary = c->plan->cases[backend].boundary;
+    return FIRST_NULL +
+           (boundary == AB_BOUNDARY_ROUTED ? AB_BOUNDARY_COUNT + backend : (unsigned)boundary);
+}
 
 bool ab_conductor_is_running(const struct ab_conductor *c, uint32_t backend)
 {
@@ -212,69 +220,73 @@ static enum ab_status check_null(const struct ab_outcome *run, struct ab_err *er
                : ab_fail(err, AB_SYSTEM, "the null back end failed: %s", run->reason);
 }
 
-static enum ab_status run_null_throughput(struct ab_conductor *c, enum ab_boundary boundary,
-                                          uint32_t round, struct ab_err *err)
+static enum ab_status run_null(struct ab_conductor *c, uint32_t backend, enum ab_pass pass,
+                               struct ab_outcome *run, struct ab_err *err)
+{
+    struct ab_case null = ab_run_null_case(&c->plan->cases[backend]);
+    ab_conductor_say(c, "null", pass);
+    enum ab_status status = ab_run(&c->context, &null, pass, &c->rng, run, err);
+    c->done++;
+    return status == AB_OK ? check_null(run, err) : status;
+}
+
+static enum ab_status run_null_throughput(struct ab_conductor *c, const struct ab_fold *fold,
+                                          struct ab_err *err)
 {
     struct ab_outcome run = {0};
-    struct ab_case null = ab_run_null_case(&c->context, boundary);
-    struct ab_fold fold = ab_conductor_fold(c, 0, round);
-    ab_conductor_say(c, "null", AB_PASS_THROUGHPUT);
-    enum ab_status status = ab_run(&c->context, &null, AB_PASS_THROUGHPUT, &c->rng, &run, err);
+    enum ab_status status = run_null(c, fold->backend, AB_PASS_THROUGHPUT, &run, err);
     if (status == AB_OK)
-        status = check_null(&run, err);
-    if (status == AB_OK)
-        status = keep_throughput(c, &fold, ab_fold_null_case(c->session, boundary), &run, err);
+        status = keep_throughput(c, fold, ab_fold_null_case(c->session, fold->backend), &run, err);
     ab_outcome_fini(&run);
     return status;
 }
 
 /* What timing an empty op reads. In strict order no op is timed, and without the latency pass none
  * needs it. */
-static enum ab_status run_null_latency(struct ab_conductor *c, enum ab_boundary boundary,
-                                       uint32_t round, struct ab_outcome *run, struct ab_err *err)
+static bool has_null_latency(const struct ab_conductor *c, uint32_t round)
 {
-    struct ab_case null = ab_run_null_case(&c->context, boundary);
-    if (!ab_pass_is_in(&c->session->passes, AB_PASS_LATENCY, round))
-        return AB_OK;
-    enum ab_status status = ab_run(&c->context, &null, AB_PASS_LATENCY, &c->rng, run, err);
-    return status == AB_OK ? check_null(run, err) : status;
+    return ab_pass_is_in(&c->session->passes, AB_PASS_LATENCY, round);
 }
 
 /* What timing each call of an iteration takes. */
-static enum ab_status run_null_iterations(struct ab_conductor *c, enum ab_boundary boundary,
-                                          uint32_t round, struct ab_err *err)
+static bool has_null_iterations(const struct ab_conductor *c, uint32_t round)
+{
+    return c->context.tape->image->n_iterations > 0 &&
+           ab_pass_is_in(&c->session->passes, AB_PASS_TAIL, round);
+}
+
+uint32_t ab_conduct_null_runs(const struct ab_conductor *c, uint32_t round)
+{
+    return c->plan->processes + has_null_latency(c, round) + has_null_iterations(c, round);
+}
+
+static enum ab_status run_null_iterations(struct ab_conductor *c, const struct ab_fold *fold,
+                                          struct ab_err *err)
 {
     struct ab_outcome run = {0};
-    struct ab_case null = ab_run_null_case(&c->context, boundary);
-    struct ab_fold fold = ab_conductor_fold(c, 0, round);
-    if (c->context.tape->image->n_iterations == 0 ||
-        !ab_pass_is_in(&c->session->passes, AB_PASS_TAIL, round))
-        return AB_OK;
-    enum ab_status status = ab_run(&c->context, &null, AB_PASS_TAIL, &c->rng, &run, err);
+    enum ab_status status = run_null(c, fold->backend, AB_PASS_TAIL, &run, err);
     if (status == AB_OK)
-        status = check_null(&run, err);
-    if (status == AB_OK)
-        ab_fold_iteration_cost(&fold, boundary, &run);
+        ab_fold_iteration_cost(fold, &run);
     ab_outcome_fini(&run);
     return status;
 }
 
-enum ab_status ab_conduct_null(struct ab_conductor *c, enum ab_boundary boundary, uint32_t round,
+enum ab_status ab_conduct_null(struct ab_conductor *c, uint32_t backend, uint32_t round,
                                struct ab_err *err)
 {
     struct ab_outcome latency = {0};
-    struct ab_fold fold = ab_conductor_fold(c, 0, round);
+    struct ab_fold fold = ab_conductor_fold(c, backend, round);
     enum ab_status status = AB_OK;
-    ab_rng_init(&c->rng, c->session->seed, CASE_STREAM(round, NULL_NUMBER(boundary)));
+    ab_rng_init(&c->rng, c->session->seed, CASE_STREAM(round, null_number(c, backend)));
     for (uint32_t i = 0; i < c->plan->processes && status == AB_OK; i++)
-        status = run_null_throughput(c, boundary, round, err);
+        status = run_null_throughput(c, &fold, err);
+    if (status == AB_OK && has_null_latency(c, round))
+        status = run_null(c, backend, AB_PASS_LATENCY, &latency, err);
     if (status == AB_OK)
-        status = run_null_latency(c, boundary, round, &latency, err);
-    if (status == AB_OK)
-        status = ab_fold_null(&fold, boundary, &c->throughput, ab_conductor_quiet_limit(c),
+        status = ab_fold_null(&fold, &c->throughput, ab_conductor_quiet_limit(c),
                               latency.page != NULL ? &latency : NULL, err);
-    if (status == AB_OK)
-        status = run_null_iterations(c, boundary, round, err);
+    if (status == AB_OK && has_null_iterations(c, round))
+        status = run_null_iterations(c, &fold, err);
     ab_outcome_fini(&latency);
     return status;
 }

@@ -38,9 +38,12 @@ enum ab_status ab_conduct_preflight(struct ab_conductor *c, uint32_t backend, st
  * phases, NaN where it is not known. */
 enum ab_status ab_conduct_scout(struct ab_conductor *c, uint32_t backend, double *ns_per_op,
                                 struct ab_err *err);
-/* All of the null back end in a round. A null that fails ends the session. */
-enum ab_status ab_conduct_null(struct ab_conductor *c, enum ab_boundary boundary, uint32_t round,
+/* All of the null back end with the harness of a back end in a round. A null that fails ends the
+ * session. */
+enum ab_status ab_conduct_null(struct ab_conductor *c, uint32_t backend, uint32_t round,
                                struct ab_err *err);
+/* Runs that this takes. */
+uint32_t ab_conduct_null_runs(const struct ab_conductor *c, uint32_t round);
 enum ab_status ab_conduct_pass(struct ab_conductor *c, uint32_t backend, uint32_t round,
                                enum ab_pass pass, struct ab_err *err);
 

@@ -26,16 +26,21 @@ static bool is_ours(const struct ab_conductor *c, uint32_t backend)
            ab_shard_has_backend(c->session->shard, c->plan->rounds, backend);
 }
 
+/* Does a null run for it, because one of ours has its harness and none before it has? */
+static bool is_null_of_ours(const struct ab_conductor *c, uint32_t backend)
+{
+    for (uint32_t i = backend; i < c->session->n_backends; i++)
+        if (is_ours(c, i) && ab_session_harness(c->session, i) == backend)
+            return true;
+    return false;
+}
+
 static enum ab_status run_nulls(struct ab_conductor *c, uint32_t round, struct ab_err *err)
 {
-    bool is_used[AB_BOUNDARY_COUNT] = {false};
     enum ab_status status = AB_OK;
-    for (uint32_t i = 0; i < c->session->n_backends; i++)
-        if (is_ours(c, i))
-            is_used[c->plan->cases[i].boundary] = true;
-    for (unsigned b = 0; b < AB_BOUNDARY_COUNT && status == AB_OK; b++)
-        if (is_used[b])
-            status = ab_conduct_null(c, (enum ab_boundary)b, round, err);
+    for (uint32_t i = 0; i < c->session->n_backends && status == AB_OK; i++)
+        if (is_null_of_ours(c, i))
+            status = ab_conduct_null(c, i, round, err);
     return status;
 }
 
@@ -159,10 +164,12 @@ static enum ab_status prepare_blocks(struct ab_conductor *c, struct ab_err *err)
     return AB_OK;
 }
 
-/* Runs of one back end in all rounds from `first` on. The first memory pass has one more. */
-static uint32_t count_runs(const struct ab_conductor *c, uint32_t first)
+/* Runs of n_alive back ends and n_nulls nulls in all rounds from `first` on. The first memory pass of
+ * a back end has one more. */
+static uint32_t count_runs(const struct ab_conductor *c, uint32_t first, uint32_t n_alive,
+                           uint32_t n_nulls)
 {
-    uint32_t n = 0;
+    uint32_t n = 0, n_of_null = 0;
     bool has_memory = false;
     for (uint32_t b = first; b < c->n_rounds; b++) {
         uint32_t round = ab_shard_round(c->session->shard, c->plan->rounds, b);
@@ -170,8 +177,9 @@ static uint32_t count_runs(const struct ab_conductor *c, uint32_t first)
         for (int pass = AB_PASS_LATENCY; pass <= AB_PASS_MEMORY; pass++)
             n += ab_pass_is_in(&c->session->passes, (enum ab_pass)pass, round);
         has_memory = has_memory || ab_pass_is_in(&c->session->passes, AB_PASS_MEMORY, round);
+        n_of_null += ab_conduct_null_runs(c, round);
     }
-    return n + has_memory;
+    return n_alive * (n + has_memory) + n_nulls * n_of_null;
 }
 
 /* All rounds that are missing, until the plan has had enough. */
@@ -180,10 +188,12 @@ static enum ab_status run_rounds(struct ab_conductor *c, struct ab_err *err)
     struct ab_session *s = c->session;
     enum ab_status status = AB_OK;
     bool goes_on = true;
-    uint32_t n_alive = 0;
-    for (uint32_t i = 0; i < s->n_backends; i++)
+    uint32_t n_alive = 0, n_nulls = 0;
+    for (uint32_t i = 0; i < s->n_backends; i++) {
         n_alive += is_ours(c, i);
-    c->total = n_alive * count_runs(c, s->n_rounds);
+        n_nulls += is_null_of_ours(c, i);
+    }
+    c->total = count_runs(c, s->n_rounds, n_alive, n_nulls);
     for (uint32_t b = s->n_rounds; b < c->n_rounds && status == AB_OK && n_alive > 0 && goes_on;
          b++) {
         uint32_t round = ab_shard_round(s->shard, c->plan->rounds, b);

@@ -44,7 +44,7 @@ bool ab_mark_know_name(struct ab_mark_table *t, const char *name, uint32_t *numb
 
 bool ab_mark_add(struct ab_mark_table *t, struct ab_trace_mark mark)
 {
-    if (t->n == AB_MARKS_MAX) {
+    if (t->n == (t->most != 0 ? t->most : AB_MARKS_MAX)) {
         t->n_lost++;
         return true;
     }

@@ -29,7 +29,8 @@ struct ab_mark_table { /* begins as {0}; the marks ascend by call */
     size_t n_names, cap_names;
     struct ab_trace_mark *marks;
     size_t n, cap;
-    uint64_t n_lost; /* beyond what a trace can have */
+    size_t most;     /* that it takes; 0 = as many as a trace can have */
+    uint64_t n_lost; /* beyond that */
 };
 
 void ab_mark_table_fini(struct ab_mark_table *t);

@@ -230,13 +230,16 @@ static enum ab_status merge_all(struct state *s, struct ab_err *err)
     }
     enum ab_status status = ab_trace_writer_close(s->out.writer, &s->report.info, err);
     s->out.writer = NULL;
+    s->report.n_lost_marks = s->marks.n_lost;
     return status;
 }
 
 enum ab_status ab_trace_merge(const struct ab_merge_request *merge, struct ab_merge_report *report,
                               struct ab_err *err)
 {
-    struct state s = {.merge = merge, .inputs = calloc(merge->n, sizeof s.inputs[0])};
+    struct state s = {.merge = merge,
+                      .inputs = calloc(merge->n, sizeof s.inputs[0]),
+                      .marks.most = merge->most_marks};
     if (s.inputs == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     enum ab_status status = merge_all(&s, err);

@@ -20,6 +20,7 @@ struct ab_merge_request {
     const char *const *paths;
     size_t n; /* at most AB_MERGE_MOST */
     bool is_serial, is_partial;
+    size_t most_marks;                               /* kept; 0 = as many as a trace can have */
     FILE *to;                                        /* stays the caller's */
     void (*progress)(void *user, uint64_t n_events); /* may be NULL */
     void *user;
@@ -28,7 +29,8 @@ struct ab_merge_request {
 struct ab_merge_report {
     struct ab_trace_info info;
     bool is_by_time;
-    bool has_lost_times; /* of the traces that have them: another one has none */
+    bool has_lost_times;   /* of the traces that have them: another one has none */
+    uint64_t n_lost_marks; /* beyond those that are kept: the last ones */
 };
 
 /* Side by side, files are read twice: standard input is refused then (AB_USAGE). */

@@ -142,8 +142,8 @@ static void set_axes(const struct panel *panel, double floor_ns, struct ab_plot 
     p->is_x_exact = true;
 }
 
-static void draw_curve(struct ab_plot *p, struct ab_paint paint,
-                       const struct ab_latency_curve *curve)
+void ab_latency_curve_draw(struct ab_plot *p, struct ab_paint paint,
+                           const struct ab_latency_curve *curve)
 {
     if (curve->n_sure > 0)
         ab_plot_line(p, paint, curve->points, curve->n_sure);
@@ -181,7 +181,7 @@ static void draw_panel(struct ab_html *h, const struct panel *panel, double floo
         ab_plot_band_y(&p, AB_COLOUR_FLOOR, p.y.low, floor_ns, band);
     }
     for (size_t i = 0; i < panel->n; i++)
-        draw_curve(&p, panel->paints[i], &panel->curves[i].curve);
+        ab_latency_curve_draw(&p, panel->paints[i], &panel->curves[i].curve);
     ab_plot_end(&p);
 }
 

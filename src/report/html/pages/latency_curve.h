@@ -21,6 +21,10 @@ struct ab_latency_curve {
  * ab_hdr_quantile. */
 void ab_latency_curve_make(const struct ab_hdr *hdr, size_t n_points, struct ab_latency_curve *out);
 
+/* What is not sure is dotted. */
+void ab_latency_curve_draw(struct ab_plot *p, struct ab_paint paint,
+                           const struct ab_latency_curve *curve);
+
 struct ab_latency_side { /* whose back ends are drawn */
     const struct ab_session *session;
     const char *dash; /* of all curves; NULL = each has its own */

@@ -22,8 +22,9 @@ enum { CHART_ROWS = 40, ROW_PX = 24, CHART_LEFT = 300, NAME_CHARS = 38, TABLE_RO
 /* "churn alloc p99"; "whole run time" */
 static const char *name_cell(char *buf, size_t cap, const struct ab_cell *c)
 {
+    const char *op = c->iteration != NULL ? c->iteration : c->op;
     snprintf(buf, cap, "%s%s%s %s", c->phase != NULL ? c->phase : "whole run",
-             c->op != NULL ? " " : "", c->op != NULL ? c->op : "", c->metric);
+             op != NULL ? " " : "", op != NULL ? op : "", c->metric);
     return buf;
 }
 

@@ -90,8 +90,7 @@ static void draw_rows(struct ab_plot *p, const struct ab_report *report, uint32_
     for (uint32_t b = 0; b < s->n_backends; b++) {
         if (!has_row(report, b, phase))
             continue;
-        double of_row = ab_view_phases_harness(&report->view->phases, s->backends[b].boundary,
-                                               phase);
+        double of_row = ab_view_phases_harness(&report->view->phases, b, phase);
         if (row == n || of_row != harness) {
             draw_harness(p, harness, row, from);
             from = row;
@@ -168,7 +167,7 @@ static void put_table(struct ab_html *h, const struct ab_report *report)
                       ab_format_backend(label, sizeof label, &s->backends[b]));
     for (unsigned i = 0; i < n_harness; i++)
         ab_html_f(h, "<th scope=\"col\" class=\"n\">harness%s%s%s</th>", n_harness > 1 ? " (" : "",
-                  n_harness > 1 ? report->view->phases.harness[i].boundary : "",
+                  n_harness > 1 ? report->view->phases.harness[i].name : "",
                   n_harness > 1 ? ")" : "");
     ab_html_f(h, "</tr></thead>\n<tbody>\n");
     for (uint32_t p = 0; p < report->view->phases.n_phases; p++)

@@ -102,15 +102,15 @@ static void add_times(const struct ab_view *v, const struct column *list, unsign
     }
 }
 
-/* Of each boundary that has back ends: what of their times is not theirs. */
+/* Of each harness that back ends have: what of their times is not theirs. */
 static void add_harness(const struct ab_view *v, const struct column *list, unsigned n,
                         struct ab_table *t)
 {
     for (unsigned i = 0; i < v->phases.n_harness; i++) {
         const struct ab_view_harness *h = &v->phases.harness[i];
-        char label[80];
+        char label[AB_HARNESS_NAME_BYTES + 16];
         snprintf(label, sizeof label, v->phases.n_harness > 1 ? "harness (%s)" : "harness alone",
-                 h->boundary);
+                 h->name);
         struct ab_table_row *row = ab_table_add(t, label, false);
         for (unsigned c = 0; row != NULL && c < n; c++)
             format_per_op(row->cells[c], h->ns_per_op[list[c].index], false);
@@ -131,8 +131,7 @@ static void add_at_harness(const struct ab_view *v, const struct column *phase, 
         const struct ab_view_rank *rank = &v->ranking.rows[i];
         double ns = ab_view_phases_at(&v->phases, rank->backend, phase->index)->ns_per_op.median;
         char name[AB_CELL_BYTES * 4];
-        double harness = ab_view_phases_harness(
-            &v->phases, v->session->backends[rank->backend].boundary, phase->index);
+        double harness = ab_view_phases_harness(&v->phases, rank->backend, phase->index);
         if (is_row(v, rank) && ns <= beyond_harness * harness)
             ab_text_addf(to, "%s%s",
                          to->n == before && before > 0 ? "; "

@@ -12,6 +12,7 @@
 #include "report/table/session/table_noise.h"
 #include "report/table/session/table_rounds.h"
 #include "report/table/table.h"
+#include "report/view/words/harness_name.h"
 #include "result/session.h"
 #include "stats/aggregate.h"
 
@@ -27,16 +28,31 @@ struct notes {
 };
 
 /* Median over rounds and phases of what an op costs with nobody serving it. */
-static double null_ns(const struct ab_session *s, const char *boundary)
+static double null_ns(const struct ab_session *s, uint32_t backend)
 {
     double *x = calloc((size_t)s->n_nulls + 1, sizeof x[0]);
     size_t n = 0;
     for (uint32_t i = 0; i < s->n_nulls && x != NULL; i++)
-        if (strcmp(s->nulls[i].boundary, boundary) == 0 && isfinite(s->nulls[i].ns_per_op))
+        if (ab_null_is_of(&s->nulls[i], &s->backends[backend]) && isfinite(s->nulls[i].ns_per_op))
             x[n++] = s->nulls[i].ns_per_op;
     double median = ab_median(x, n);
     free(x);
     return median;
+}
+
+static void add_nulls(const struct ab_session *s, struct ab_text *note)
+{
+    char cell[AB_CELL_BYTES], name[AB_HARNESS_NAME_BYTES], shown[AB_HARNESS_NAME_BYTES * 4];
+    const char *before = " Null (the harness alone, not subtracted): ";
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        double ns = ab_harness_is_used(s, i) ? null_ns(s, i) : (double)NAN;
+        if (!isfinite(ns))
+            continue;
+        ab_harness_name(s, i, name);
+        ab_text_addf(note, "%s%s ns/op (%s)", before, ab_format_ratio(cell, ns),
+                     ab_text_printable(shown, sizeof shown, name));
+        before = ", ";
+    }
 }
 
 static void print_note(const struct notes *r, struct ab_text *note)
@@ -60,13 +76,7 @@ static void print_clock(const struct notes *r)
                  isfinite(r->s->timer.quantum_ns)
                      ? ab_units_time(cell, sizeof cell, r->s->timer.quantum_ns)
                      : "unknown");
-    for (size_t i = 0, n = 0; i < AB_BOUNDARY_COUNT; i++) {
-        double ns = null_ns(r->s, ab_boundary_names[i]);
-        if (isfinite(ns))
-            ab_text_addf(&note, "%s%s ns/op (%s)",
-                         n++ == 0 ? " Null (the harness alone, not subtracted): " : ", ",
-                         ab_format_ratio(cell, ns), ab_boundary_names[i]);
-    }
+    add_nulls(r->s, &note);
     print_note(r, &note);
 }
 

@@ -11,6 +11,7 @@
 #include "report/view/warnings/warnings_backends.h"
 #include "report/view/warnings/warnings_work.h"
 #include "result/merge/shard.h"
+#include "result/session.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -41,14 +42,13 @@ struct unrest {
     double worst, from, to; /* worst: highest by lowest, less 1 */
 };
 
-/* Of one phase and boundary on one machine. */
+/* Of one phase and harness on one machine. */
 static void add_unrest(const struct ab_session *s, uint32_t i, struct unrest *u)
 {
     double low = s->nulls[i].ns_per_op, high = low;
     for (uint32_t k = 0; k < s->n_nulls; k++) {
         const struct ab_null_cost *x = &s->nulls[k];
-        if (strcmp(x->phase, s->nulls[i].phase) != 0 ||
-            strcmp(x->boundary, s->nulls[i].boundary) != 0 ||
+        if (strcmp(x->phase, s->nulls[i].phase) != 0 || !ab_null_is_like(x, &s->nulls[i]) ||
             ab_session_round_host(s, x->round) != ab_session_round_host(s, s->nulls[i].round))
             continue;
         low = fmin(low, x->ns_per_op);

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One session for --budget: general malloc and the advised mapping, each call timed.
+ */
+#include "cli/advise/advise_budget.h"
+
+#include "cli/advise/advise_rules.h"
+#include "cli/benchmark/replay/replay.h"
+#include "core/median.h"
+#include "core/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 6 };
+
+struct asked {
+    const char *base;
+    bool is_advised;
+    struct ab_advised_budget *out;
+};
+
+void ab_advise_read_scopes(const struct ab_session *s, uint32_t backend,
+                           struct ab_advised_scopes *out)
+{
+    double worst[ROUNDS];
+    size_t n = 0;
+    const char *reason = s->backends[backend].reason;
+    *out = (struct ab_advised_scopes){.worst_ns = NAN};
+    for (uint32_t i = 0; i < s->n_iterations; i++) {
+        const struct ab_iterations *x = &s->iterations[i];
+        if (x->backend != backend)
+            continue;
+        out->n += x->n;
+        out->n_missed += x->n_over_budget;
+        out->n_scheduler += x->n_scheduler;
+        if (x->n == 0)
+            reason = x->reason;
+        else if (isfinite(x->max) && n < ROUNDS)
+            worst[n++] = x->max;
+    }
+    out->is_known = s->backends[backend].status == AB_BACKEND_OK && n > 0;
+    if (out->is_known)
+        out->worst_ns = ab_median(worst, n);
+    else
+        snprintf(out->reason, sizeof out->reason, "%.190s",
+                 reason[0] != 0 ? reason : "no more than the null back end takes");
+}
+
+/* The mapping comes last. */
+static enum ab_status take(void *user, const struct ab_session *s, struct ab_err *err)
+{
+    const struct asked *asked = user;
+    (void)err;
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        if (strcmp(s->backends[i].name, asked->base) == 0)
+            ab_advise_read_scopes(s, i, &asked->out->before);
+    if (asked->is_advised)
+        ab_advise_read_scopes(s, s->n_backends - 1, &asked->out->after);
+    return AB_OK;
+}
+
+static void set_passes(struct ab_options *r)
+{
+    r->has_passes = true;
+    memset(&r->passes, 0, sizeof r->passes);
+    r->passes.rounds[AB_PASS_TAIL] = r->rounds = ROUNDS;
+    r->processes = 1;
+    r->touch = AB_TOUCH_PAGE; /* of no call's time */
+}
+
+enum ab_status ab_advise_budget(const struct ab_options *o, const struct ab_advice *a,
+                                const char *base, uint32_t used, struct ab_advised_budget *out,
+                                struct ab_err *err)
+{
+    static const struct ab_advised_scopes none = {.worst_ns = NAN,
+                                                  .reason = "the trace has no scopes"};
+    struct asked asked = {.base = base, .is_advised = used != 0, .out = out};
+    const struct ab_replay_watch watch = {.take = take, .user = &asked};
+    struct ab_options r = *o;
+    int exit_code = 0;
+    *out = (struct ab_advised_budget){.before = none, .after = none};
+    if (a->n_scopes == 0)
+        return AB_OK;
+    struct ab_text rules = ab_advise_rules(a, used, base);
+    if (rules.s == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    const char *map = rules.s;
+    set_passes(&r);
+    r.maps = &map;
+    r.n_maps = used != 0;
+    r.backends = &base;
+    r.n_backends = 1;
+    r.base = base;
+    r.n_sweeps = 0;
+    r.has_each_scope = true;
+    r.each_budget_ns = o->budget_ns;
+    r.is_store_off = r.hides_failures = true;
+    r.output = r.json = NULL;
+    enum ab_status status = ab_replay(&r, &watch, &exit_code, err);
+    ab_text_fini(&rules);
+    return status;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Time in the allocator per iteration: of each phase that has iterations a curve for each back end over
+ * all rounds, with the budget as a line, and a table.
+ */
+#include "report/html/pages/latency_curve.h"
+#include "report/html/pages/pages.h"
+
+#include "result/merge/merge_iterations.h"
+#include "stats/metric/metric_iterations.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is drawn of one phase; arrays have room for all back ends. */
+struct phase {
+    const struct ab_iterations *any;
+    struct ab_iterations *rows; /* their hdr is not to be used */
+    struct ab_latency_curve *curves;
+    struct ab_paint *paints;
+    double *missed_percent;
+    uint32_t *backends;
+    size_t n;
+};
+
+/* The lower end of the axis: a sum of 0 is no more than the null back end takes. */
+static void raise_to(struct ab_latency_curve *c, double least)
+{
+    for (size_t i = 0; i < c->n; i++)
+        c->points[i].y = fmax(c->points[i].y, least);
+}
+
+static void collect(const struct ab_report *report, const char *phase, struct ab_hdr *hdr,
+                    struct phase *out)
+{
+    const struct ab_session *s = report->session;
+    for (uint32_t b = 0; b < s->n_backends; b++) {
+        struct ab_iterations *x = &out->rows[out->n];
+        if (!ab_page_shows(s, b) ||
+            !ab_session_merge_iterations(s, b, phase, AB_ITERATIONS_ALL_ROUNDS, hdr, x))
+            continue;
+        struct ab_metric missed = {.phase = phase,
+                                   .iteration = &ab_iteration_fields[AB_ITERATION_MISSED_PERCENT]};
+        ab_latency_curve_make(hdr, report->n_curve_points, &out->curves[out->n]);
+        raise_to(&out->curves[out->n], 1);
+        out->missed_percent[out->n] = ab_metric_value(s, b, &missed);
+        out->paints[out->n] = ab_report_paint(report, s->backends[b].name);
+        out->backends[out->n++] = b;
+    }
+}
+
+static void set_axes(const struct phase *x, struct ab_plot *p)
+{
+    p->x = (struct ab_axis){.scale = AB_SCALE_PERCENTILE,
+                            .unit = AB_AXIS_QUANTILE,
+                            .title = "share of iterations that take no more"};
+    p->y = (struct ab_axis){.scale = AB_SCALE_LOG,
+                            .unit = AB_AXIS_TIME,
+                            .low = INFINITY,
+                            .title = "time in the allocator"};
+    for (size_t i = 0; i < x->n; i++) {
+        const struct ab_latency_curve *c = &x->curves[i];
+        if (c->n == 0)
+            continue;
+        p->y.low = fmin(p->y.low, c->points[0].y);
+        p->y.high = fmax(p->y.high, c->points[c->n - 1].y);
+        p->x.high = fmax(p->x.high, c->points[c->n - 1].x);
+    }
+    if (isfinite(x->any->budget_ns)) {
+        p->y.low = fmin(p->y.low, x->any->budget_ns / 1.5);
+        p->y.high = fmax(p->y.high, x->any->budget_ns * 1.5);
+    }
+    p->is_x_exact = true;
+}
+
+static void draw_budget(struct ab_plot *p, double budget_ns)
+{
+    char text[64], label[120];
+    if (!isfinite(budget_ns))
+        return;
+    struct ab_paint paint = {.colour = AB_COLOUR_BAD, .width = 1.2};
+    const struct ab_point line[] = {{p->x.low, budget_ns}, {p->x.high, budget_ns}};
+    snprintf(label, sizeof label, "budget %s",
+             ab_axis_text(text, sizeof text, AB_AXIS_TIME, budget_ns));
+    paint.title = label;
+    ab_plot_line(p, paint, line, 2);
+    ab_plot_label(p, paint, line[0], label);
+}
+
+static void draw(struct ab_html *h, const struct phase *x, const char *phase)
+{
+    static const char *const words[] = {"iteration", "percentile", NULL};
+    static const char *const why =
+        "Each curve runs from the iteration in which the allocator took least on the left to the "
+        "worst on the right; the scale gives each further nine the same room. Lower is better, and "
+        "what is above the red line has missed the budget. What the same calls take in the null "
+        "back end is subtracted. Dotted: fewer than 10 iterations took more, so that the value is "
+        "chance.";
+    struct ab_plot p = {0};
+    char title[200], description[300];
+    set_axes(x, &p);
+    if (!(p.y.high > 0) || !isfinite(p.y.low))
+        return;
+    snprintf(title, sizeof title, "%.100s: per %.60s", phase, x->any->name);
+    snprintf(description, sizeof description,
+             "Time in the allocator per %.60s in %.100s by percentile", x->any->name, phase);
+    ab_page_figures_begin(h);
+    ab_plot_begin(&p, h,
+                  &(struct ab_figure){.title = title,
+                                      .description = description,
+                                      .why = why,
+                                      .words = words,
+                                      .legend = x->paints,
+                                      .n_legend = x->n});
+    for (size_t i = 0; i < x->n; i++)
+        ab_latency_curve_draw(&p, x->paints[i], &x->curves[i]);
+    draw_budget(&p, x->any->budget_ns);
+    ab_plot_end(&p);
+    ab_page_figures_end(h);
+}
+
+static const char *time_text(char buf[64], double ns)
+{
+    return isfinite(ns) ? ab_axis_text(buf, 64, AB_AXIS_TIME, ns) : "n/a";
+}
+
+static void put_table(struct ab_html *h, const struct ab_report *report, const struct phase *x)
+{
+    static const char *const columns[] = {"back end", "#p50",   "#p99",       "#worst", "#missed",
+                                          "#calls",   "#count", "#disturbed", NULL};
+    char p50[64], p99[64], worst[64], missed[80], calls[32], title[120], budget[64];
+    snprintf(title, sizeof title, "per %.60s, budget: %s", x->any->name,
+             isfinite(x->any->budget_ns) ? time_text(budget, x->any->budget_ns) : "none");
+    ab_page_table_begin(h, title, columns);
+    for (size_t i = 0; i < x->n; i++) {
+        const struct ab_iterations *r = &x->rows[i];
+        snprintf(missed, sizeof missed, "n/a");
+        snprintf(calls, sizeof calls, "n/a");
+        if (r->n > 0)
+            snprintf(calls, sizeof calls, "%.4g", (double)r->n_calls / (double)r->n);
+        if (isfinite(x->missed_percent[i]))
+            snprintf(missed, sizeof missed, "%llu (%.2g %%)", (unsigned long long)r->n_over_budget,
+                     x->missed_percent[i]);
+        ab_html_f(h, "<tr><th scope=\"row\">");
+        ab_page_backend(h, report, x->backends[i]);
+        ab_html_f(h,
+                  "</th><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td>"
+                  "<td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%llu</td>"
+                  "<td class=\"n\">%llu</td></tr>\n",
+                  time_text(p50, r->p50), time_text(p99, r->p99), time_text(worst, r->max), missed,
+                  calls, (unsigned long long)r->n, (unsigned long long)r->n_scheduler);
+    }
+    ab_page_table_end(h);
+}
+
+static void put_phase(struct ab_html *h, const struct ab_report *report, const char *phase,
+                      struct ab_hdr *hdr)
+{
+    const struct ab_iterations *any = ab_session_iterations(report->session, phase);
+    size_t most = report->session->n_backends + 1u;
+    if (any == NULL)
+        return;
+    struct phase x = {.any = any,
+                      .rows = calloc(most, sizeof x.rows[0]),
+                      .curves = calloc(most, sizeof x.curves[0]),
+                      .paints = calloc(most, sizeof x.paints[0]),
+                      .missed_percent = calloc(most, sizeof x.missed_percent[0]),
+                      .backends = calloc(most, sizeof x.backends[0])};
+    if (x.rows == NULL || x.curves == NULL || x.paints == NULL || x.missed_percent == NULL ||
+        x.backends == NULL)
+        h->is_short_of_memory = true;
+    else
+        collect(report, phase, hdr, &x);
+    if (x.n > 0) {
+        draw(h, &x, phase);
+        put_table(h, report, &x);
+    }
+    free(x.rows);
+    free(x.curves);
+    free(x.paints);
+    free(x.missed_percent);
+    free(x.backends);
+}
+
+static bool is_repeated(const struct ab_session *s, uint32_t phase)
+{
+    for (uint32_t i = 0; i < phase; i++)
+        if (strcmp(s->phases[i], s->phases[phase]) == 0)
+            return true;
+    return false;
+}
+
+void ab_page_iterations(struct ab_html *h, const struct ab_report *report)
+{
+    const struct ab_session *s = report->session;
+    struct ab_hdr *hdr = s->n_iterations > 0 ? malloc(sizeof *hdr) : NULL;
+    h->is_short_of_memory = h->is_short_of_memory || (s->n_iterations > 0 && hdr == NULL);
+    for (uint32_t p = 0; p < s->n_phases && hdr != NULL; p++)
+        if (!is_repeated(s, p))
+            put_phase(h, report, s->phases[p], hdr);
+    free(hdr);
+}

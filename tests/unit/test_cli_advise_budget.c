@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What --budget says of a session that was replayed with iterations.
+ */
+#include "cli/advise/advise_budget.h"
+
+#include "support/cmocka.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct ab_backend_info backends[2];
+static struct ab_iterations records[8];
+static struct ab_session session;
+
+/* Three rounds of either back end. */
+static void begin(void)
+{
+    memset(backends, 0, sizeof backends);
+    session = (struct ab_session){.backends = backends, .n_backends = 2, .iterations = records};
+    for (uint32_t i = 0; i < 6; i++)
+        records[session.n_iterations++] = (struct ab_iterations){.backend = i % 2,
+                                                                 .round = i / 2,
+                                                                 .n = 100 - i,
+                                                                 .n_scheduler = i,
+                                                                 .n_over_budget = 10 + i,
+                                                                 .max = 1000.0 * (1 + i * i)};
+}
+
+static void rounds_are_added_and_the_worst_is_their_median(void **state)
+{
+    (void)state;
+    struct ab_advised_scopes x;
+    begin();
+    ab_advise_read_scopes(&session, 1, &x);
+    assert_true(x.is_known);
+    assert_true(x.worst_ns == 10000); /* of 2000, 10000, 26000 */
+    assert_int_equal(x.n, 99 + 97 + 95);
+    assert_int_equal(x.n_missed, 11 + 13 + 15);
+    assert_int_equal(x.n_scheduler, 1 + 3 + 5);
+    assert_string_equal(x.reason, "");
+}
+
+static void what_is_not_known_has_a_reason_and_no_number(void **state)
+{
+    (void)state;
+    struct ab_advised_scopes x;
+    begin();
+    for (uint32_t i = 1; i < 6; i += 2) {
+        records[i].n = 0;
+        records[i].max = NAN;
+        strcpy(records[i].reason, "no iteration that the scheduler left alone");
+    }
+    ab_advise_read_scopes(&session, 1, &x);
+    assert_true(!x.is_known && isnan(x.worst_ns));
+    assert_string_equal(x.reason, "no iteration that the scheduler left alone");
+    begin();
+    backends[1].status = AB_BACKEND_CRASHED;
+    strcpy(backends[1].reason, "SIGSEGV");
+    ab_advise_read_scopes(&session, 1, &x);
+    assert_true(!x.is_known && strcmp(x.reason, "SIGSEGV") == 0);
+    session.n_iterations = 0;
+    ab_advise_read_scopes(&session, 0, &x);
+    assert_true(!x.is_known && x.reason[0] != 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rounds_are_added_and_the_worst_is_their_median),
+        cmocka_unit_test(what_is_not_known_has_a_reason_and_no_number),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

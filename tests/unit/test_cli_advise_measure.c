@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is advised in the end: by the speeds that were measured, not by measuring.
+ */
+#include "cli/advise/advise_measure.h"
+
+#include "support/cmocka.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct ab_advised measured(double low, double ratio, double high)
+{
+    return (struct ab_advised){
+        .together = {.is_measured = true, .speed = {.ratio = ratio, .low = low, .high = high}},
+        .used = 5,
+        .n_rounds = 10,
+        .limit = 0.05};
+}
+
+static void a_change_of_the_code_must_gain_the_limit_for_certain(void **state)
+{
+    (void)state;
+    static const struct {
+        double low, ratio, high, limit;
+        uint32_t used, small;
+        const char *answer;
+    } cases[] = {
+        {1.10, 1.20, 1.30, 0.05, 5, 0, "heaps"},      {1.05, 1.20, 1.30, 0.05, 5, 0, "heaps"},
+        {1.04, 1.20, 1.30, 0.05, 0, 5, "small_gain"}, {1.02, 1.03, 1.04, 0.05, 0, 5, "small_gain"},
+        {1.02, 1.03, 1.04, 0.02, 5, 0, "heaps"},      {0.99, 1.03, 1.08, 0.01, 0, 0, "keep"},
+        {0.80, 0.90, 0.95, 0.05, 0, 0, "keep"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ab_advised m = measured(cases[i].low, cases[i].ratio, cases[i].high);
+        m.limit = cases[i].limit;
+        ab_advised_decide(&m);
+        assert_int_equal(m.used, cases[i].used);
+        assert_int_equal(m.small, cases[i].small);
+        assert_string_equal(ab_advised_answer(&m), cases[i].answer);
+    }
+}
+
+static void what_did_not_run_or_has_no_interval_is_not_advised(void **state)
+{
+    (void)state;
+    struct ab_advised few = measured(NAN, 1.5, NAN), failed = measured(1.4, 1.5, 1.6);
+    few.n_rounds = 3;
+    failed.together.is_measured = false;
+    ab_advised_decide(&few);
+    ab_advised_decide(&failed);
+    assert_true(few.used == 0 && few.small == 0 && failed.used == 0 && failed.small == 0);
+    assert_string_equal(ab_advised_answer(&few), "open");
+    assert_string_equal(ab_advised_answer(&failed), "keep");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_change_of_the_code_must_gain_the_limit_for_certain),
+        cmocka_unit_test(what_did_not_run_or_has_no_interval_is_not_advised),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
