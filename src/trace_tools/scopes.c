@@ -25,6 +25,8 @@ struct state {
     struct ab_mark_table marks;
     const char *path;
     bool is_partial;
+    void (*progress)(void *user, uint64_t n_events);
+    void *progress_user;
     uint64_t *allocs; /* by thread */
     size_t n_threads, cap_threads;
     struct ab_scope_search *search;
@@ -71,6 +73,8 @@ static enum ab_status search(struct state *s, struct attempt *t, bool is_final, 
 {
     struct ab_walk walk = {
         .path = s->path, .is_partial = s->is_partial, .end = UINT64_MAX, .visit = visit, .user = s};
+    walk.progress = s->progress;
+    walk.progress_user = s->progress_user;
     s->search = ab_scope_search_open(t->thread);
     if (s->search == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory for the scopes");
@@ -124,10 +128,12 @@ static enum ab_status find(struct state *s, struct ab_err *err)
     return AB_OK;
 }
 
-enum ab_status ab_scopes_find(const char *trace_path, bool is_partial, struct ab_scopes *out,
-                              struct ab_err *err)
+enum ab_status ab_scopes_find_watched(const char *trace_path, bool is_partial,
+                                      void (*progress)(void *user, uint64_t n_events), void *user,
+                                      struct ab_scopes *out, struct ab_err *err)
 {
-    struct state s = {.path = trace_path, .is_partial = is_partial};
+    struct state s = {
+        .path = trace_path, .is_partial = is_partial, .progress = progress, .progress_user = user};
     struct stat st;
     if (strcmp(trace_path, "-") == 0 || (stat(trace_path, &st) == 0 && S_ISFIFO(st.st_mode)))
         return ab_fail(err, AB_USAGE,
@@ -141,4 +147,10 @@ enum ab_status ab_scopes_find(const char *trace_path, bool is_partial, struct ab
     else
         ab_scopes_fini(&s.found);
     return status;
+}
+
+enum ab_status ab_scopes_find(const char *trace_path, bool is_partial, struct ab_scopes *out,
+                              struct ab_err *err)
+{
+    return ab_scopes_find_watched(trace_path, is_partial, NULL, NULL, out, err);
 }

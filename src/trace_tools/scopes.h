@@ -40,6 +40,10 @@ struct ab_scopes {
  * success; free it with ab_scopes_fini. */
 enum ab_status ab_scopes_find(const char *trace_path, bool is_partial, struct ab_scopes *out,
                               struct ab_err *err);
+/* The same, and says how far each search is: progress as in struct ab_walk; NULL = not asked for. */
+enum ab_status ab_scopes_find_watched(const char *trace_path, bool is_partial,
+                                      void (*progress)(void *user, uint64_t n_events), void *user,
+                                      struct ab_scopes *out, struct ab_err *err);
 void ab_scopes_fini(struct ab_scopes *s);
 
 #endif

@@ -182,3 +182,23 @@ PY
     run_ok allocbench trace info --html w.html "$ROOT/traces/perl-words.abt"
     check_report --pictures "$OUT" p.html w.html
 }
+
+@test "the report of a replay has the flame graphs of its trace, one of a stored result says where they are" {
+    record_frames
+    bench replay t.abt -b glibc --rounds 2 --no-store -q --json r.json --html r.html --svg pictures
+    expect_code 0
+    check_report --static r.html
+    run_ok allocbench trace info --html p.html t.abt
+    [ "$(grep -c 'data-flame=' r.html)" -eq 3 ]
+    diff <(grep '^<g><title>' r.html | sort) <(grep '^<g><title>' p.html | sort)
+    [ "$(ls pictures/trace-flame-graph-*.svg | wc -l)" -eq 3 ]
+    ! grep -q 'allocbench trace info --html' r.html
+    bench report r.json --html s.html
+    expect_code 0
+    check_report --static s.html
+    ! grep -q 'data-flame=' s.html
+    grep -q 'allocbench trace info --html FILE TRACE' s.html
+    bench replay "$ROOT/traces/perl-words.abt" -b glibc --rounds 2 --no-store -q --html w.html
+    expect_code 0
+    ! grep -q 'data-flame=' w.html
+}

@@ -277,6 +277,12 @@ static void iterations_come_back(void **state)
     f->s.iterations = x;
     f->s.n_iterations = 2;
     assert_round_trip(&f->s);
+    x[0].hdr->overflow = x[1].hdr->overflow = 30; /* more than 60 s, in no counter */
+    x[0].n += 30;
+    x[1].n = 30;
+    ab_iterations_summarise(&x[0]);
+    assert_true(isnan(x[0].max) && isnan(x[0].p99) && x[0].p50 > 1e6);
+    assert_round_trip(&f->s);
     f->s.n_iterations = 0;
     free(x[0].hdr);
     free(x[1].hdr);

@@ -81,12 +81,26 @@ static uint64_t leave_any(void)
     return block;
 }
 
+static struct {
+    uint64_t begun, most;
+} passes;
+
+static void watch(void *user, uint64_t n_events)
+{
+    assert_ptr_equal(user, &passes);
+    passes.begun += n_events == 0;
+    passes.most = n_events > passes.most ? n_events : passes.most;
+}
+
 static void find(void)
 {
+    passes.begun = passes.most = 0;
     assert_int_equal(ab_trace_writer_close(p.writer, NULL, &err), AB_OK);
     fclose(p.to);
-    if (ab_scopes_find(p.path, false, &scopes, &err) != AB_OK)
+    if (ab_scopes_find_watched(p.path, false, watch, &passes, &scopes, &err) != AB_OK)
         fail_msg("%s", err.text);
+    assert_int_equal(passes.most, p.n);
+    assert_in_range(passes.begun, scopes.from == AB_SCOPES_FOUND ? 2 : 1, 3);
     unlink(p.path);
     free(p.path);
 }

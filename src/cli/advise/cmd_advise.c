@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/one_file.h"
 #include "cli/terminal.h"
+#include "cli/trace/trace_watch.h"
 #include "report/format.h"
 #include "report/output.h"
 #include "symbols/site_names.h"
@@ -47,12 +48,23 @@ static void name_frame(void *user, const struct ab_site_table *table,
         ab_site_names_find(&n->names, frame, out);
 }
 
+static enum ab_status find_scopes(const struct work *w, struct ab_scopes *out, struct ab_err *err)
+{
+    struct ab_trace_watch watch;
+    struct ab_walk walk = {0};
+    ab_trace_watch_begin(&watch, w->options, w->path, &walk);
+    enum ab_status status = ab_scopes_find_watched(w->path, w->options->is_partial, walk.progress,
+                                                   walk.progress_user, out, err);
+    ab_trace_watch_end(&watch);
+    return status;
+}
+
 static enum ab_status analyse(const struct work *w, bool is_flat, struct ab_advice *out,
                               struct ab_err *err)
 {
     struct naming naming = {.is_open = false};
     struct ab_scopes scopes = {0};
-    AB_TRY(ab_scopes_find(w->path, w->options->is_partial, &scopes, err));
+    AB_TRY(find_scopes(w, &scopes, err));
     const struct ab_advise_plan plan = {.path = w->path,
                                         .is_partial = w->options->is_partial,
                                         .scope_ends = scopes.ends,

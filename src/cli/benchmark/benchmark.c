@@ -164,6 +164,7 @@ static void describe_session(struct measurement *m)
     session->shard = m->options->shard;
     session->facts = s->tape->facts;
     session->overview = s->overview;
+    session->stacks = s->stacks;
     session->n_slots = s->tape->n_slots;
     session->n_tape_ops = s->tape->n_ops;
     session->window = s->tape->window;

@@ -13,6 +13,7 @@
 struct ab_workload;
 struct ab_tape_map;
 struct ab_scopes;
+struct ab_stacks;
 
 struct ab_subject {   /* what is to be measured; strings are borrowed */
     const char *kind; /* "workload" or "trace" */
@@ -26,6 +27,7 @@ struct ab_subject {   /* what is to be measured; strings are borrowed */
     const struct ab_tape_map *map;
     const struct ab_workload *workload; /* for its gates and claims; NULL for a trace */
     const struct ab_overview *overview; /* of a trace; NULL = none */
+    const struct ab_stacks *stacks;     /* of a trace, for a report; NULL = none */
     const struct ab_scopes *scopes;     /* of a trace; NULL = not looked for yet */
     struct ab_session *resumed;         /* a partial session to go on with, --resume; NULL = none */
     /* Takes the session when all rounds are through, in place of all outputs and gates; NULL = it is

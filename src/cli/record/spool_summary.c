@@ -239,25 +239,29 @@ static void print_short(const struct ab_spool_traces *t)
 /* Programs that took the recorder in, and of which there is no call. */
 static void print_empty(const struct ab_spool_traces *t)
 {
-    struct ab_name_counts none = {.n = 0}, stopped = {.n = 0};
+    static const struct {
+        const char *begin, *end;
+    } texts[] = {
+        {"processes without a call of malloc", "; a program may include its own malloc"},
+        {"processes that could not be recorded", ""},
+        {"processes without a call of malloc until recording was ended", ""},
+    };
+    struct ab_name_counts counts[AB_ARRAY_LEN(texts)] = {{.n = 0}};
     for (size_t i = 0; i < t->n_results; i++) {
         const struct ab_spool_result *r = &t->results[i];
+        uint32_t stop = r->entry->image.stop;
+        size_t why = ab_spool_stop_text(stop) != NULL ? 1 : ab_spool_end_text(stop) != NULL ? 2 : 0;
         if (r->outcome == AB_SPOOL_EMPTY && r->entry->n_events == 0)
-            ab_name_counts_add(ab_spool_stop_text(r->entry->image.stop) != NULL ? &stopped : &none,
-                               r->entry->image.program);
+            ab_name_counts_add(&counts[why], r->entry->image.program);
     }
-    if (none.total > 0) {
-        fprintf(stderr, "allocbench: processes without a call of malloc: ");
-        ab_name_counts_print(stderr, &none);
-        fputs("; a program may include its own malloc\n", stderr);
+    for (size_t i = 0; i < AB_ARRAY_LEN(texts); i++) {
+        if (counts[i].total > 0) {
+            fprintf(stderr, "allocbench: %s: ", texts[i].begin);
+            ab_name_counts_print(stderr, &counts[i]);
+            fprintf(stderr, "%s\n", texts[i].end);
+        }
+        ab_name_counts_fini(&counts[i]);
     }
-    if (stopped.total > 0) {
-        fprintf(stderr, "allocbench: processes that could not be recorded: ");
-        ab_name_counts_print(stderr, &stopped);
-        fputs("\n", stderr);
-    }
-    ab_name_counts_fini(&none);
-    ab_name_counts_fini(&stopped);
 }
 
 /* Why a program did not take the recorder in, by what can be seen of it now. */

@@ -30,7 +30,11 @@ static enum ab_status read_scopes(const struct ab_options *o, struct ab_trace_fa
     if (!o->wants_scopes && f->look == NULL)
         return AB_OK;
     f->scopes.wants_each = f->look != NULL;
-    enum ab_status status = ab_trace_scopes_gather(&f->scopes, f->path, o->is_partial, err);
+    struct ab_trace_watch watch;
+    struct ab_walk walk = {0};
+    ab_trace_watch_begin(&watch, o, f->path, &walk);
+    enum ab_status status = ab_trace_scopes_gather(&f->scopes, &walk, err);
+    ab_trace_watch_end(&watch);
     if (status != AB_USAGE || o->wants_scopes)
         return status;
     snprintf(f->why_no_scopes, sizeof f->why_no_scopes, "n/a: %.290s", err->text);

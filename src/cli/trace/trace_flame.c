@@ -102,6 +102,24 @@ enum ab_status ab_trace_stacks(const struct ab_site_table *table, const struct a
     return AB_OK;
 }
 
+enum ab_status ab_trace_stacks_read(const struct ab_walk *walk, struct ab_stacks *out,
+                                    struct ab_err *err)
+{
+    struct ab_site_table table = {0};
+    struct ab_site_stats stats = {0};
+    struct ab_walk pass = *walk;
+    pass.end = UINT64_MAX;
+    pass.sites = &table;
+    pass.visit = ab_site_stats_visit;
+    pass.user = &stats;
+    enum ab_status status = ab_trace_walk(&pass, NULL, err);
+    if (status == AB_OK)
+        status = ab_trace_stacks(&table, &stats, out, err);
+    ab_site_stats_fini(&stats);
+    ab_site_table_fini(&table);
+    return status;
+}
+
 static void write_svg(const struct ab_flame *flame, FILE *to, const struct ab_trace_facts *f,
                       enum ab_flame_by by)
 {

@@ -20,4 +20,8 @@ enum ab_status ab_trace_flame_write(const struct ab_trace_facts *f, enum ab_flam
 enum ab_status ab_trace_stacks(const struct ab_site_table *table, const struct ab_site_stats *stats,
                                struct ab_stacks *out, struct ab_err *err);
 
+/* The same in a pass of its own over a whole file: walk has path, is_partial and progress. */
+enum ab_status ab_trace_stacks_read(const struct ab_walk *walk, struct ab_stacks *out,
+                                    struct ab_err *err);
+
 #endif

@@ -36,10 +36,11 @@ static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struc
     return AB_OK;
 }
 
-enum ab_status ab_trace_scopes_gather(struct ab_trace_scopes *s, const char *path, bool is_partial,
+enum ab_status ab_trace_scopes_gather(struct ab_trace_scopes *s, const struct ab_walk *walk,
                                       struct ab_err *err)
 {
-    AB_TRY(ab_scopes_find(path, is_partial, &s->scopes, err));
+    AB_TRY(ab_scopes_find_watched(walk->path, walk->is_partial, walk->progress, walk->progress_user,
+                                  &s->scopes, err));
     if (s->scopes.from == AB_SCOPES_NONE)
         return AB_OK;
     s->stats.scopes = &s->scopes;
@@ -47,9 +48,14 @@ enum ab_status ab_trace_scopes_gather(struct ab_trace_scopes *s, const char *pat
         return ab_fail(err, AB_SYSTEM, "out of memory for the scopes");
     if (s->wants_each && (s->each = calloc(s->scopes.n + 1, sizeof s->each[0])) == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory for the scopes");
-    struct ab_walk walk = {
-        .path = path, .is_partial = is_partial, .end = UINT64_MAX, .visit = visit, .user = s};
-    return ab_trace_walk(&walk, NULL, err);
+    struct ab_walk last = {.path = walk->path,
+                           .is_partial = walk->is_partial,
+                           .end = UINT64_MAX,
+                           .visit = visit,
+                           .user = s,
+                           .progress = walk->progress,
+                           .progress_user = walk->progress_user};
+    return ab_trace_walk(&last, NULL, err);
 }
 
 static double share(const struct ab_trace_scopes *s)

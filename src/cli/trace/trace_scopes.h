@@ -22,8 +22,9 @@ struct ab_trace_scopes { /* begins as {0} */
                                                                 resizes ask for */
 };
 
-/* Reads the file again, up to four times: AB_USAGE for what can be read only once. */
-enum ab_status ab_trace_scopes_gather(struct ab_trace_scopes *s, const char *path, bool is_partial,
+/* Reads the file of `walk` again, up to four times, with its progress: AB_USAGE for what can be read
+ * only once. */
+enum ab_status ab_trace_scopes_gather(struct ab_trace_scopes *s, const struct ab_walk *walk,
                                       struct ab_err *err);
 void ab_trace_scopes_fini(struct ab_trace_scopes *s);
 

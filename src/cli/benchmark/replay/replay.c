@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/one_file.h"
 #include "cli/options/option_value.h"
+#include "cli/trace/trace_flame.h"
 #include "runner/available.h"
 #include "runner/estimate.h"
 #include "runner/tape/tape_file.h"
@@ -34,6 +35,7 @@ struct replay {
     struct ab_scopes scopes;
     struct ab_tape_map map;
     struct ab_overview overview;
+    struct ab_stacks stacks; /* of call sites; all NULL = not read */
 };
 
 static const char *touch_text(const struct ab_options *o, char *buf, size_t cap)
@@ -96,6 +98,11 @@ static void show_reading(void *user, uint64_t done, uint64_t total)
     ab_progress_show_events(&reading->line, reading->path, done, total);
 }
 
+static void show_stacks(void *user, uint64_t n_events)
+{
+    show_reading(user, n_events, 0);
+}
+
 /* How much of the trace may be in memory as a tape. */
 static void set_burst(const struct ab_options *o, struct ab_trace_feed_options *options)
 {
@@ -139,6 +146,20 @@ static enum ab_status find_scopes(const struct ab_options *o, const char *file, 
     return status;
 }
 
+/* Only reports draw them. */
+static enum ab_status read_stacks(const struct ab_options *o, const char *file, struct replay *r,
+                                  struct reading *reading, struct ab_err *err)
+{
+    struct ab_walk walk = {.path = file,
+                           .is_partial = o->is_partial,
+                           .progress = show_stacks,
+                           .progress_user = reading};
+    if ((o->sinks[AB_SINK_HTML] == NULL && o->sinks[AB_SINK_SVG] == NULL) ||
+        !r->feed->info.has_sites)
+        return AB_OK;
+    return ab_trace_stacks_read(&walk, &r->stacks, err);
+}
+
 static enum ab_status read_trace(const struct ab_options *o, struct replay *r, struct ab_err *err)
 {
     const char *file = r->file[0] != 0 ? r->file : r->path;
@@ -152,6 +173,8 @@ static enum ab_status read_trace(const struct ab_options *o, struct replay *r, s
         status = ab_trace_feed_open(file, &r->options, &r->feed, err);
     if (status == AB_OK && (status = lay_down(r, err)) == AB_OK)
         ab_overview_end(r->feed->pusher.overview, &r->overview);
+    if (status == AB_OK)
+        status = read_stacks(o, file, r, &reading, err);
     ab_progress_end(&reading.line);
     if (status == AB_OK)
         status = ab_estimate_check_cache(&r->map, ab_available_memory(), err);
@@ -216,6 +239,7 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
         .seed = o->has_seed ? o->seed : 1,
         .tape = &r->feed->total,
         .overview = &r->overview,
+        .stacks = r->stacks.by_calls != NULL ? &r->stacks : NULL,
         .map = &r->map,
         .resumed = resume->is_on ? &resume->stored.session : NULL,
         .take = watch->take,
@@ -249,6 +273,7 @@ static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume 
     ab_trace_feed_close(r.feed);
     ab_tape_map_close(&r.map);
     ab_scopes_fini(&r.scopes);
+    ab_stacks_fini(&r.stacks);
     if (r.spool >= 0)
         close(r.spool);
     return status;

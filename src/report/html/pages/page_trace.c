@@ -5,6 +5,7 @@
  */
 #include "report/html/pages/heat_cells.h"
 #include "report/html/pages/pages.h"
+#include "report/html/trace/flame_figure.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -196,8 +197,23 @@ void ab_page_overview(struct ab_html *h, const struct ab_overview *o)
     ab_page_figures_end(h);
 }
 
+/* A stored result has no stacks: they are in the trace. */
+static void put_stacks(struct ab_html *h, const struct ab_stacks *stacks)
+{
+    if (stacks != NULL)
+        ab_flame_figures(h, stacks);
+    else
+        ab_html_f(
+            h, "<p class=\"few\">Flame graphs of a trace with call sites (<code>allocbench "
+               "record --sites</code>) are in the report that <code>replay --html</code> writes, "
+               "and in <code>allocbench trace info --html FILE TRACE</code>.</p>\n");
+}
+
 void ab_page_trace(struct ab_html *h, const struct ab_report *report)
 {
-    if (report->session->overview != NULL)
-        ab_page_overview(h, report->session->overview);
+    const struct ab_overview *o = report->session->overview;
+    if (o == NULL || o->n_calls == 0)
+        return;
+    ab_page_overview(h, o);
+    put_stacks(h, report->session->stacks);
 }
