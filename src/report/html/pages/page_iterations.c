@@ -85,7 +85,8 @@ static void draw_budget(struct ab_plot *p, double budget_ns)
              ab_axis_text(text, sizeof text, AB_AXIS_TIME, budget_ns));
     paint.title = label;
     ab_plot_line(p, paint, line, 2);
-    ab_plot_label(p, paint, line[0], label);
+    struct ab_point below = {p->x.low, budget_ns * pow(p->y.low / p->y.high, 0.05)};
+    ab_plot_label(p, paint, below, label);
 }
 
 static void draw(struct ab_html *h, const struct phase *x, const char *phase)
