@@ -214,23 +214,35 @@ static bool are_together(const struct search *s, uint32_t i, uint32_t j)
 
 static bool fits(const struct search *s, uint32_t nest, uint32_t member)
 {
-    for (uint32_t j = 0; j < member; j++)
+    for (uint32_t j = 0; j < s->n; j++)
         if (s->nest_of[j] == nest && !are_together(s, member, j))
             return false;
     return true;
 }
 
-/* Members come with the most calls first. */
+/* Is it no accident that it is empty as often? */
+static bool is_regular(const struct nest *nest)
+{
+    double mean = nest->sum / nest->n, variance = nest->squares / nest->n - mean * mean;
+    double variation = variance > 0 ? sqrt(variance) / mean : 0;
+    return ab_scope_is_regular(nest->n, variation, nest->sum * exp(-nest->seen / nest->sum));
+}
+
+/* Members come with the most calls first. What is empty by accident joins a nest, but makes none. */
 static void make_nests(struct search *s)
 {
     s->n_nests = 0;
-    for (uint32_t i = 0; i < s->n; i++) {
-        uint32_t nest = 0;
+    for (uint32_t i = 0; i < s->n; i++)
         s->nest_of[i] = AB_LIVES_NO_OWNER;
-        if (!is_filled_often(s, i))
+    for (uint32_t at = 0; at < 2 * s->n; at++) {
+        uint32_t i = at % s->n, nest = 0;
+        bool founds = at < s->n;
+        if (!is_filled_often(s, i) || is_regular(&s->nests[i]) != founds)
             continue;
         while (nest < s->n_nests && !fits(s, nest, i))
             nest++;
+        if (nest == s->n_nests && !founds)
+            continue;
         s->nest_of[i] = nest;
         s->n_nests = nest == s->n_nests ? nest + 1 : s->n_nests;
     }
@@ -240,13 +252,9 @@ static bool is_nest(const struct search *s, uint32_t number)
 {
     const struct nest *nest = &s->nests[number];
     const struct ab_life_owner *o = &s->lives.owners[number];
-    if (number >= s->lives.n_owners || !is_filled_often(s, number))
-        return false;
-    double mean = nest->sum / nest->n, variance = nest->squares / nest->n - mean * mean;
-    double variation = variance > 0 ? sqrt(variance) / mean : 0;
-    double by_accident = nest->sum * exp(-nest->seen / nest->sum);
-    return mean >= BLOCKS_LEAST && o->fill_most_bytes <= o->scope_most_bytes / PART &&
-           ab_scope_is_regular(nest->n, variation, by_accident);
+    return number < s->lives.n_owners && is_filled_often(s, number) &&
+           nest->sum >= nest->n * BLOCKS_LEAST &&
+           o->fill_most_bytes <= o->scope_most_bytes / PART && is_regular(nest);
 }
 
 /* Groups whose blocks live on once in a while leave. True: some have left. */

@@ -367,17 +367,19 @@ static void a_resize_stays_with_its_allocation_as_in_a_replay(void **state)
  * for one block in some scopes. */
 static void make_nested_scope(struct made *m, uint64_t *late)
 {
-    uint64_t inner[64], churn_[8] = {0};
+    uint64_t inner[64], churn_[3] = {0};
     for (int n = 0; n < 8; n++) {
         size_t k = 0;
         for (uint64_t i = 10 + ab_rng_below(&m->rng, 10); i > 0; i--) {
             inner[k++] = give(m, POOL, 1 + ab_rng_below(&m->rng, 200));
             if (ab_rng_below(&m->rng, 2) == 0)
                 inner[k++] = give(m, SLAB, 24);
-            uint64_t at = ab_rng_below(&m->rng, 8);
-            if (churn_[at] != 0)
-                take(m, churn_[at]);
-            churn_[at] = churn_[at] != 0 ? 0 : give(m, KEEP, any_size(m));
+            for (int turn = 0; turn < 6; turn++) {
+                uint64_t at = ab_rng_below(&m->rng, 3);
+                if (churn_[at] != 0)
+                    take(m, churn_[at]);
+                churn_[at] = churn_[at] != 0 ? 0 : give(m, KEEP, any_size(m));
+            }
         }
         for (int i = 0; i < 2; i++)
             inner[k++] = give(m, SURVIVOR, 40);
@@ -386,7 +388,7 @@ static void make_nested_scope(struct made *m, uint64_t *late)
         for (size_t i = 0; i < k; i++)
             take(m, inner[i]);
     }
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 3; i++)
         if (churn_[i] != 0)
             take(m, churn_[i]);
 }

@@ -19,6 +19,7 @@ static struct ab_advice_group groups[4];
 static struct ab_advice advice;
 static struct ab_advised measured;
 static struct ab_advised_nested nested;
+static struct ab_advised_budget budget;
 static struct ab_advise_view view;
 
 static void set_group(size_t i, const char *key, const char *function, int line, uint64_t calls)
@@ -102,8 +103,17 @@ static int set_up(void **state)
     snprintf(measured.generals[measured.n_generals].name, 128, "scudo");
     snprintf(measured.generals[measured.n_generals++].reason, 512, "it crashed");
     nested = (struct ab_advised_nested){.is_asked = false};
-    view = (struct ab_advise_view){&advice, &measured, "game.abt", "glibc",
-                                   16.67e6, &nested,   &advice};
+    budget.before = (struct ab_advised_scopes){
+        .is_known = true, .worst_ns = 212e3, .n = 1800, .n_missed = 6};
+    budget.after = (struct ab_advised_scopes){.is_known = true, .worst_ns = 71e3, .n = 1800};
+    view = (struct ab_advise_view){.advice = &advice,
+                                   .measured = &measured,
+                                   .trace = "game.abt",
+                                   .base = "glibc",
+                                   .budget_ns = 16.67e6,
+                                   .budget = &budget,
+                                   .nested = &nested,
+                                   .other = &advice};
     return 0;
 }
 
@@ -181,7 +191,7 @@ static void before_and_after_are_of_one_session(void **state)
     measured.together.base_memory_bytes = 26.2e6;
     expect("80.0 us -> 40.0 us");
     expect("memory 25.0 MiB -> 12.5 MiB");
-    expect("budget: allocation takes 80.0 us of 16.7 ms");
+    expect("80.0 us on average (0.48 %)");
 }
 
 static void without_scopes_the_unit_is_a_million_calls(void **state)
@@ -189,7 +199,8 @@ static void without_scopes_the_unit_is_a_million_calls(void **state)
     (void)state;
     advice.n_scopes = 0;
     expect("game.abt: no scopes, 131400 allocations; by call site");
-    expect("budget: n/a: the trace has no scopes");
+    snprintf(budget.before.reason, sizeof budget.before.reason, "the trace has no scopes");
+    expect("budget of 16.7 ms a scope: n/a: the trace has no scopes");
     expect("measured, a M calls");
     expect("69.0 ms -> 34.5 ms"); /* 18 ms of 260,700 calls */
 }

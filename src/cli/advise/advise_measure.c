@@ -51,8 +51,16 @@ static double net_time(const struct ab_session *s, uint32_t backend, uint32_t ro
     return net > 0 ? net * (double)r->n_ops : (double)NAN;
 }
 
+/* What two mappings of one work are compared by: their harness is the same, and may be more than the
+ * rest is. */
+static double whole_time(const struct ab_session *s, uint32_t backend, uint32_t round)
+{
+    const struct ab_result *r = ab_session_find(s, backend, AB_TRACE_PHASE, AB_OP_ALL, round);
+    return r != NULL ? r->ns_per_op * (double)r->n_ops : (double)NAN;
+}
+
 /* Both times are medians of the rounds that have both, so that they are those of the speed. */
-static enum ab_status compare(const struct ab_session *s, uint32_t i, uint32_t base,
+static enum ab_status compare(const struct ab_session *s, uint32_t i, uint32_t base, bool is_whole,
                               struct ab_advised_row *row, struct ab_err *err)
 {
     struct ab_pairs pairs;
@@ -60,7 +68,8 @@ static enum ab_status compare(const struct ab_session *s, uint32_t i, uint32_t b
         return ab_fail(err, AB_SYSTEM, "out of memory");
     for (uint32_t k = 0; k < s->n_rounds; k++) {
         uint32_t round = s->rounds[k].index;
-        ab_pairs_add(&pairs, net_time(s, base, round), net_time(s, i, round));
+        ab_pairs_add(&pairs, is_whole ? whole_time(s, base, round) : net_time(s, base, round),
+                     is_whole ? whole_time(s, i, round) : net_time(s, i, round));
     }
     if (i != base)
         row->speed = ab_pairs_effect(&pairs);
@@ -99,7 +108,7 @@ static enum ab_status read_row(const struct asked *asked, const struct ab_sessio
         row->memory_bytes = ab_session_rss_peak(s, i).median;
         row->base_memory_bytes = ab_session_rss_peak(s, base).median;
     } else {
-        AB_TRY(compare(s, i, base, row, err));
+        AB_TRY(compare(s, i, base, asked->nested != NULL, row, err));
         if (isnan(row->time_ns))
             refuse(row,
                    "its calls, or those that it is compared with, take no more than the harness");

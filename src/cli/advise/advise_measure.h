@@ -45,7 +45,8 @@ const char *ab_advised_answer(const struct ab_advised *m);
 void ab_advised_decide(struct ab_advised *m);
 
 /* Nested scopes against the same groups in the arena of the whole scope: both are the `frame` and
- * `nested` proposals of an advice together, the rest in the general malloc. */
+ * `nested` proposals of an advice together, the rest in the general malloc. Times are with the harness and with
+ * a write to each cache line. */
 struct ab_advised_nested {
     bool is_asked;                      /* the advice has both kinds; else the rest says nothing */
     struct ab_advised_row flat, nested; /* base of both: flat */
