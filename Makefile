@@ -3,8 +3,8 @@
 # CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS are the user's: they follow ours and never replace them.
 
 VARIANT ?= release
-ifeq ($(filter $(VARIANT),release debug asan tsan),)
-$(error VARIANT=$(VARIANT): one of release, debug, asan, tsan)
+ifeq ($(filter $(VARIANT),release debug asan tsan fuzz),)
+$(error VARIANT=$(VARIANT): one of release, debug, asan, tsan, fuzz)
 endif
 
 B       := build/$(VARIANT)
@@ -29,8 +29,10 @@ PLAIN_debug   := -O0 -g3
 # Sanitizer variants drive the plain worker and recorder: a preloaded malloc and ASan do not mix.
 PLAIN_asan    := -O1 -g
 PLAIN_tsan    := -O1 -g
+PLAIN_fuzz    := -O1 -g
 SAN_asan      := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SAN_tsan      := -fsanitize=thread
+SAN_fuzz      := -fsanitize=fuzzer-no-link $(SAN_asan)
 PLAIN := $(PLAIN_$(VARIANT))
 SAN   := $(SAN_$(VARIANT))
 
@@ -242,16 +244,18 @@ $(B)/guests/%: tests/guests/%.c $(B)/flags
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-# ---- fuzz targets: replayed over golden inputs in the tests, run by libFuzzer in `make fuzz` ----
+# ---- fuzz targets: replayed over golden inputs in the tests, run by libFuzzer (VARIANT=fuzz, which
+# needs clang) in `make fuzz` ----
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN := $(FUZZ_SRC:tests/%.c=$(B)/%) \
             $(B)/fuzz/fuzz_trace_unchecked $(B)/fuzz/fuzz_check_unchecked
-FUZZ_REPLAY := $(B)/obj/tests/fuzz/replay.o
+FUZZ_REPLAY := $(if $(filter fuzz,$(VARIANT)),,$(B)/obj/tests/fuzz/replay.o)
+LIBFUZZER := $(if $(filter fuzz,$(VARIANT)),-fsanitize=fuzzer)
 
 $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_REPLAY) $(B)/liballocbench.a
 	$(call say,FUZZ,$@)
 	@mkdir -p $(@D)
-	$(Q)$(LINK) -o $@ $^ $(LIBS)
+	$(Q)$(LINK) $(LIBFUZZER) -o $@ $^ $(LIBS)
 
 $(B)/fuzz/fuzz_tape: $(B)/obj/tests/fuzz/tape_model.o
 
@@ -260,7 +264,7 @@ $(B)/fuzz/%_unchecked: $(B)/unchecked/tests/fuzz/%.o $(B)/unchecked/src/trace/re
                        $(FUZZ_REPLAY) $(B)/liballocbench.a
 	$(call say,FUZZ,$@)
 	@mkdir -p $(@D)
-	$(Q)$(LINK) -o $@ $^ $(LIBS)
+	$(Q)$(LINK) $(LIBFUZZER) -o $@ $^ $(LIBS)
 
 $(B)/unchecked/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
@@ -468,7 +472,7 @@ clean:
 	rm -rf build compile_commands.json
 
 help:
-	@echo 'make [VARIANT=release|debug|asan|tsan] [WERROR=1] [V=1] TARGET'
+	@echo 'make [VARIANT=release|debug|asan|tsan|fuzz] [WERROR=1] [V=1] TARGET'
 	@echo 'CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS are added to ours'
 	@echo '  all          allocbench, allocbench-worker, their two libraries (default)'
 	@echo '  quickstart   build, measure configs/quickstart.yaml'

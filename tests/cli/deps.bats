@@ -131,3 +131,23 @@ deps() {
     deps everything
     expect_code 2
 }
+
+@test "scripts/fuzz without clang, or with one that has no libFuzzer, says what to install" {
+    for tool in dirname mkdir printf cut; do
+        ln -s "$(command -v $tool)" "$BIN/$tool"
+    done
+    cp -r "$ROOT/scripts" "$OUT/scripts"
+    code=0
+    PATH="$BIN" sh "$OUT/scripts/fuzz" 1 >"$OUT/stdout" 2>"$OUT/stderr" || code=$?
+    expect_code 77
+    grep -q 'no clang: skipped' "$OUT/stderr" || fail "not said"
+    stub clang 'case "$*" in
+        -dumpversion) echo 14.0.6 ;;
+        *-fsanitize=fuzzer*) echo "ld: cannot find libclang_rt.fuzzer.a" >&2; exit 1 ;;
+        esac'
+    code=0
+    PATH="$BIN" sh "$OUT/scripts/fuzz" 1 >"$OUT/stdout" 2>"$OUT/stderr" || code=$?
+    expect_code 77
+    grep -q 'apt-get install libclang-rt-14-dev): skipped' "$OUT/stderr" || fail "not said"
+    grep -q 'cannot find libclang_rt.fuzzer.a' "$OUT/stderr" || fail "clang is not quoted"
+}

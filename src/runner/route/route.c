@@ -208,21 +208,36 @@ enum ab_status ab_route_make(const struct ab_route_plan *plan, const struct ab_t
     return status;
 }
 
+/* Part by part: no more than one is kept in our memory. */
+static enum ab_status copy_parts(const struct ab_route *of, struct ab_shared_file *file,
+                                 struct ab_err *err)
+{
+    const struct ab_route_image *image = of->image;
+    const char *from = (const char *)image;
+    uint64_t at = image->parts_offset, end = at + image->n_bursts * sizeof(uint64_t);
+    AB_TRY(ab_shared_file_write(file, at, from + at, end - at, err));
+    for (uint32_t b = 0; b < image->n_bursts; b++) {
+        at = ab_route_part(image, b);
+        end = b + 1 < image->n_bursts ? ab_route_part(image, b + 1) : image->total_bytes;
+        AB_TRY(ab_shared_file_write(file, at, from + at, end - at, err));
+        if (image->n_bursts > 1)
+            madvise((char *)image + at, end - at, MADV_DONTNEED);
+    }
+    return AB_OK;
+}
+
 static enum ab_status copy_as_null(const struct ab_route *of, struct ab_shared_file *file,
                                    struct ab_route *out, struct ab_err *err)
 {
     struct ab_route_image image = *of->image;
     image.is_null = 1;
-    AB_TRY(ab_shared_file_write(file, image.parts_offset,
-                                (const char *)of->image + image.parts_offset,
-                                image.total_bytes - image.parts_offset, err));
+    AB_TRY(copy_parts(of, file, err));
     for (uint32_t h = 0; h < image.n_heaps; h++) {
         struct ab_route_heap heap;
         fill_null(ab_route_heap_at(of->image, h), &heap);
         AB_TRY(ab_shared_file_write(file, image.heaps_offset + h * sizeof heap, &heap, sizeof heap,
                                     err));
     }
-    ab_route_forget(of);
     return protect(file, &image, out, err);
 }
 
@@ -240,10 +255,7 @@ enum ab_status ab_route_make_null(const struct ab_route *of, struct ab_route *ou
 
 void ab_route_forget(const struct ab_route *route)
 {
-    if (route->image->n_bursts == 1)
-        return;
-    madvise((void *)route->image, route->image->total_bytes, MADV_DONTNEED);
-    if (route->heap_of != NULL)
+    if (route->image->n_bursts > 1 && route->heap_of != NULL)
         madvise((void *)route->heap_of, route->n_bytes, MADV_DONTNEED);
 }
 
