@@ -66,8 +66,10 @@ static bool read_image(const char *folder, const char *name, struct ab_spool_ent
         out->image.n_slots = AB_SPOOL_SLOTS_MAX;
     for (uint32_t slot = 0; slot < out->image.n_slots; slot++) {
         struct ab_spool_tail tail;
-        if (read_tail(folder, out, slot, &tail))
-            out->n_events += tail.n_events;
+        if (!read_tail(folder, out, slot, &tail))
+            continue;
+        out->n_events += tail.n_events;
+        out->n_calls += tail.n_asides < tail.n_events ? tail.n_events - tail.n_asides : 0;
     }
     return true;
 }

@@ -18,6 +18,7 @@ struct ab_spool_entry { /* an image in the folder */
     struct ab_spool_image image;
     uint32_t generation; /* K: how many programs the process had been before */
     uint64_t n_events;
+    uint64_t n_calls; /* of them */
 };
 
 /* All images of a folder, a process's in the order of its programs. Free *out. */

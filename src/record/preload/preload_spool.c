@@ -244,9 +244,7 @@ static struct ab_spool_tail *enter_thread(void)
         ab_process->image->bare_ticks = try_events(tail, false);
         ab_process->image->trial_ticks = try_events(tail, true);
     }
-    /* They are no events, but in a half that is counted when it is full. */
-    __atomic_fetch_sub(&ab_control->n_events, (int64_t)(tail->n_events - n_before),
-                       __ATOMIC_RELAXED);
+    tail->n_asides += tail->n_events - n_before;
     ab_own_tail = tail;
     return tail;
 }

@@ -83,7 +83,8 @@ struct ab_spool_tail {
     uint64_t n_events;         /* places taken so far; the last may be unwritten (kind 0) */
     uint64_t last_stamp;       /* of a half ago at most: of events that need none of their own */
     uint64_t half_number[2];   /* which half of the stream each holds, + 1; 0 = none yet */
-    uint64_t n_asides;         /* of them no calls: call sites, marks, forks, begins of resizes */
+    uint64_t n_asides;         /* of them no calls: call sites, marks, forks, begins of resizes,
+                                  births and trials */
     uint64_t n_asides_counted; /* of halves that are counted */
     uint64_t turn_ticks;       /* spent on halves that were full */
     uint64_t site_ticks;       /* that n_timed_sites of the call sites took to find */
