@@ -162,7 +162,7 @@ static void nothing_to_change_is_an_answer(void **state)
     expect("arena, 512 KiB: gains alone, not with the others");
     expect("together"); /* which is why */
     measured.heaps[0].speed.low = 0.9;
-    expect("Advice: keep malloc: no proposal is clearly faster (replays of 10 rounds).");
+    expect("Advice: keep malloc: no proposal is clearly faster or takes less memory (replays");
     refuse("together");
     measured.n_rounds = 1;
     expect("Advice: none: 1 round cannot show what is faster, it takes 6 (--rounds).");
@@ -170,6 +170,21 @@ static void nothing_to_change_is_an_answer(void **state)
     expect("Advice: keep malloc: no proposal could be measured.");
     advice.n_heaps = 0;
     expect("Advice: keep malloc: no allocations of this trace have a pattern");
+}
+
+static void a_gain_in_memory_is_said(void **state)
+{
+    (void)state;
+    refuse("a gain in memory");
+    measured.heaps[1].memory_bytes = 12.0e6;
+    expect("1.01x [0.99, 1.03] as fast; memory 12.5 MiB -> 11.4 MiB: a gain in memory");
+    expect("pool, 96 B x 2512: gains alone, not with the others");
+    measured.used = 2;
+    measured.by_memory = true;
+    measured.together = measured.heaps[1];
+    expect("Advice: memory 12.5 MiB -> 11.4 MiB, 1.01x as fast by 1 heap (replays of 10");
+    measured.heaps[0].memory_bytes = 12.0e6;
+    expect("2.00x [1.96, 2.04] as fast; memory 12.5 MiB -> 11.4 MiB\n"); /* faster anyway */
 }
 
 static void what_did_not_run_is_not_advised_and_says_why(void **state)
@@ -316,6 +331,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(screen_is_golden, set_up),
         cmocka_unit_test_setup(nothing_to_change_is_an_answer, set_up),
+        cmocka_unit_test_setup(a_gain_in_memory_is_said, set_up),
         cmocka_unit_test_setup(what_did_not_run_is_not_advised_and_says_why, set_up),
         cmocka_unit_test_setup(before_and_after_are_of_one_session, set_up),
         cmocka_unit_test_setup(without_scopes_the_unit_is_a_million_calls, set_up),

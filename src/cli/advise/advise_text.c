@@ -115,6 +115,8 @@ static void print_measured(FILE *to, const struct ab_advised_row *row, struct ab
                      isnan(e->low) ? " (too few rounds for an interval)" : "",
                      memory(row->base_memory_bytes, before, sizeof before),
                      memory(row->memory_bytes, after, sizeof after));
+        if (!ab_advised_is_gain(row) && ab_advised_is_memory_gain(row))
+            ab_text_add(&line, ": a gain in memory");
     }
     if (line.s != NULL)
         ab_table_prose(to, style, AB_PLAIN, line.s);
@@ -202,7 +204,7 @@ static void print_heap(FILE *to, const struct ab_advise_view *v, size_t i,
         snprintf(refused, sizeof refused, "   %s: %s", proposal,
                  !row->is_measured                    ? "does not run"
                  : (v->measured->small >> i & 1) != 0 ? "gains too little"
-                 : ab_advised_is_gain(row)            ? "gains alone, not with the others"
+                 : ab_advised_pays(row)               ? "gains alone, not with the others"
                                                       : "no clear gain");
         ab_table_prose(to, style, AB_PLAIN, refused);
     }
@@ -318,7 +320,7 @@ static void print_together(FILE *to, const struct ab_advise_view *v, struct ab_t
     const struct ab_advised *m = v->measured;
     bool gains = m->used != 0; /* else only where it says why nothing is advised */
     for (size_t i = 0; i < v->advice->n_heaps; i++)
-        gains |= ab_advised_is_gain(&m->heaps[i]);
+        gains |= ab_advised_pays(&m->heaps[i]);
     if (!gains)
         return;
     print_line(to, "", "together", NAN, "", change(v, &m->together, times, sizeof times));
@@ -421,9 +423,23 @@ static void add_nothing(struct ab_text *line, const struct ab_advise_view *v)
                      m->n_rounds, m->n_rounds == 1 ? "" : "s", AB_EFFECT_MIN_ROUNDS);
     else
         ab_text_addf(line,
-                     "Advice: keep malloc: no proposal is clearly faster (replays of %u "
-                     "rounds).",
+                     "Advice: keep malloc: no proposal is clearly faster or takes less memory "
+                     "(replays of %u rounds).",
                      m->n_rounds);
+}
+
+static void add_heaps(struct ab_text *line, const struct ab_advised *m)
+{
+    char before[32], after[32];
+    const struct ab_advised_row *row = &m->together;
+    int n = __builtin_popcount(m->used);
+    ab_text_add(line, "Advice: ");
+    if (m->by_memory)
+        ab_text_addf(line, "memory %s -> %s, ",
+                     memory(row->base_memory_bytes, before, sizeof before),
+                     memory(row->memory_bytes, after, sizeof after));
+    ab_text_addf(line, "%.2fx as fast by %d heap%s (replays of %u rounds).", row->speed.ratio, n,
+                 n > 1 ? "s" : "", m->n_rounds);
 }
 
 static void print_answer(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
@@ -434,9 +450,7 @@ static void print_answer(FILE *to, const struct ab_advise_view *v, struct ab_tab
     if (m->used == 0)
         add_nothing(&line, v);
     else
-        ab_text_addf(&line, "Advice: %.2fx as fast by %d heap%s (replays of %u rounds).",
-                     m->together.speed.ratio, __builtin_popcount(m->used),
-                     (m->used & (m->used - 1)) != 0 ? "s" : "", m->n_rounds);
+        add_heaps(&line, m);
     if (best != NULL)
         ab_text_addf(&line, " With %s for everything instead, and no change of the code: %.2fx.",
                      AB_SHOWN(128, best->name), best->speed.ratio);
