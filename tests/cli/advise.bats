@@ -23,6 +23,11 @@ TRACE=$ROOT/traces/sqlite-index.abt
     bench advise "$TRACE" -o "$OUT/a" --json "$OUT/a"
     expect_code 2
     expect_error 'name the same file'
+    cp "$TRACE" "$OUT/t.abt"
+    bench advise "$OUT/t.abt" -o "$OUT/./t.abt"
+    expect_code 2
+    expect_error 'would replace the trace that is read'
+    cmp "$TRACE" "$OUT/t.abt"
     bench advise "$TRACE" --budget 5
     expect_code 2
     bench advise "$TRACE" --limit 5

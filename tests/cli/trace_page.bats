@@ -100,6 +100,14 @@ PY
     [[ "$output" == *"trace check does not take --html"* ]]
     run allocbench trace info --html p.html --json ./p.html t.abt
     [ "$status" -eq 2 ]
+    cp t.abt kept.abt
+    ln kept.abt link.abt
+    for option in --html --flame --folded --json; do
+        run allocbench trace info --sites $option kept.abt ./link.abt
+        [ "$status" -eq 2 ]
+        [[ "$output" == *"'kept.abt' would replace the trace that is read"* ]]
+    done
+    cmp t.abt kept.abt
     head -c 300 t.abt >short.abt
     run allocbench trace info --html p.html short.abt
     [ "$status" -eq 3 ]
