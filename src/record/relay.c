@@ -296,11 +296,12 @@ static void see_slot(void *file, void *user)
 
 struct ab_relay_view ab_relay_look(const struct ab_relay *r)
 {
-    struct ab_relay_view view = {0, sizeof *r->control};
+    struct ab_relay_view view = {.spool_bytes = sizeof *r->control};
     for_each(r, 1, AB_SPOOL_PAGE, see_image, &view);
     for_each(r, 2, AB_SPOOL_TAIL, see_slot, &view);
     int64_t n = __atomic_load_n(&r->control->n_events, __ATOMIC_RELAXED) + (int64_t)view.n_calls;
     view.n_calls = n > 0 ? (uint64_t)n : 0;
+    view.is_ended = __atomic_load_n(&r->control->stop, __ATOMIC_RELAXED) != AB_SPOOL_RUNNING;
     return view;
 }
 
