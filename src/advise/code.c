@@ -185,7 +185,7 @@ static void add_head(struct ab_text *out, const struct ab_advice *a, const char 
     ab_text_add(out, ", as `allocbench advise` proposes them for ");
     add_foreign(out, trace);
     if (!any(a, is_built)) {
-        ab_text_add(out, ": none, malloc is as good.\n");
+        ab_text_add(out, ": none are advised.\n");
         return;
     }
     ab_text_add(

@@ -209,6 +209,16 @@ static void before_and_after_are_of_one_session(void **state)
     expect("80.0 us on average (0.48 %)");
 }
 
+static void a_mean_that_is_not_known_is_no_share_of_the_budget(void **state)
+{
+    (void)state;
+    measured.used = 0;
+    measured.base.is_measured = false;
+    measured.base.time_ns = NAN;
+    refuse("nan");
+    expect("allocation takes n/a on average, 212 us");
+}
+
 static void without_scopes_the_unit_is_a_million_calls(void **state)
 {
     (void)state;
@@ -334,6 +344,7 @@ int main(void)
         cmocka_unit_test_setup(a_gain_in_memory_is_said, set_up),
         cmocka_unit_test_setup(what_did_not_run_is_not_advised_and_says_why, set_up),
         cmocka_unit_test_setup(before_and_after_are_of_one_session, set_up),
+        cmocka_unit_test_setup(a_mean_that_is_not_known_is_no_share_of_the_budget, set_up),
         cmocka_unit_test_setup(without_scopes_the_unit_is_a_million_calls, set_up),
         cmocka_unit_test_setup(few_rounds_have_no_interval, set_up),
         cmocka_unit_test_setup(nested_scopes_are_taken_where_they_gain_on_the_arena_of_the_scope,

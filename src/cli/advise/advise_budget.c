@@ -94,7 +94,6 @@ enum ab_status ab_advise_budget(const struct ab_options *o, const struct ab_advi
     r.backends = &base;
     r.n_backends = 1;
     r.base = base;
-    r.n_sweeps = 0;
     r.has_each_scope = true;
     r.each_budget_ns = o->budget_ns;
     r.is_store_off = r.hides_failures = true;

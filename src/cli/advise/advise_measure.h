@@ -76,7 +76,8 @@ enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct
                                         struct ab_err *err);
 /* Sets is_taken and by_memory by the rows and n_rounds, which are given. */
 void ab_advise_decide_nested(struct ab_advised_nested *n);
-/* Are there nested scopes, and an arena that could take their blocks? */
+/* Are there nested scopes, and an arena that other blocks hold through them? Without such blocks a
+ * replay empties the arena of the whole scope as often. */
 bool ab_advise_has_nested(const struct ab_advice *a);
 
 /* What a replay fails with; AB_BACKEND when the base has no numbers. */

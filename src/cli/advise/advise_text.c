@@ -343,8 +343,11 @@ static void add_scopes(struct ab_text *line, const struct ab_advise_view *v, dou
                        const struct ab_advised_scopes *x)
 {
     double mean = ab_advise_unit_time(v->advice, whole_ns), percent = 100 * mean / v->budget_ns;
-    ab_text_addf(line, percent < 10 ? "%s on average (%.2g %%)" : "%s on average (%.0f %%)",
-                 AB_TIME(mean), percent);
+    if (isnan(mean))
+        ab_text_add(line, "n/a on average");
+    else
+        ab_text_addf(line, percent < 10 ? "%s on average (%.2g %%)" : "%s on average (%.0f %%)",
+                     AB_TIME(mean), percent);
     if (!x->is_known)
         ab_text_addf(line, ", n/a in the worst: %s", AB_SHOWN(192, x->reason));
     else
