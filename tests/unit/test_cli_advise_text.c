@@ -104,8 +104,9 @@ static int set_up(void **state)
     snprintf(measured.generals[measured.n_generals++].reason, 512, "it crashed");
     nested = (struct ab_advised_nested){.is_asked = false};
     budget.before = (struct ab_advised_scopes){
-        .is_known = true, .worst_ns = 212e3, .n = 1800, .n_missed = 6};
-    budget.after = (struct ab_advised_scopes){.is_known = true, .worst_ns = 71e3, .n = 1800};
+        .is_known = true, .worst_ns = 212e3, .n_rounds = 6, .n = 1800, .n_missed = 6};
+    budget.after = (struct ab_advised_scopes){
+        .is_known = true, .worst_ns = 71e3, .n_rounds = 6, .n = 1800};
     view = (struct ab_advise_view){.advice = &advice,
                                    .measured = &measured,
                                    .trace = "game.abt",

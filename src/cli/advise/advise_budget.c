@@ -42,6 +42,7 @@ void ab_advise_read_scopes(const struct ab_session *s, uint32_t backend,
             worst[n++] = x->max;
     }
     out->is_known = s->backends[backend].status == AB_BACKEND_OK && n > 0;
+    out->n_rounds = (uint32_t)n;
     if (out->is_known)
         out->worst_ns = ab_median(worst, n);
     else

@@ -351,7 +351,8 @@ static void add_scopes(struct ab_text *line, const struct ab_advise_view *v, dou
     if (!x->is_known)
         ab_text_addf(line, ", n/a in the worst: %s", AB_SHOWN(192, x->reason));
     else
-        ab_text_addf(line, ", %s in the worst; %llu of %llu scopes missed it", AB_TIME(x->worst_ns),
+        ab_text_addf(line, ", %s in the worst (%u round%s); %llu of %llu scopes missed it",
+                     AB_TIME(x->worst_ns), x->n_rounds, x->n_rounds == 1 ? "" : "s",
                      (unsigned long long)x->n_missed, (unsigned long long)x->n);
 }
 
