@@ -50,7 +50,10 @@ Y
         --map 'parts=pool,frame=arena,*=glibc' --map 'frame=arena,*=slab' --json r.json
     expect_code 0
     expect_json '[.iterations[] | {key: .backend, value: .call_ns}] | from_entries
-        | .["@map"] > 0 and .["@map2"] > 0 and .["@map3"] == .["@map"] and .["@map2"] != .["@map"]' r.json
+        | .["@map"] > 0 and .["@map2"] > 0 and .["@map3"] == .["@map"]' r.json
+    expect_json '[.backends[] | select(.map != null) | .map.placement]
+        | length == 3 and .[0] == .[2] and .[0] != .[1]' r.json
+    expect_json '[.timer.null[].placement | select(. != null)] | unique | length == 2' r.json
 }
 
 @test "a budget that no allocator keeps is missed, none is missed without a budget" {
@@ -154,7 +157,7 @@ write_trace() {
     expect_error '--budget needs --each scope'
     bench replay none.abt -b glibc --each frame
     expect_code 2
-    expect_error '--each frame: must be scope, whatever its marks are called'
+    expect_error '--each frame: must be scope, whatever the marks of the trace are called'
     for budget in 0 61s; do
         bench replay none.abt --each scope --budget $budget
         expect_error 'must be from 1ns to 60s'

@@ -8,7 +8,7 @@ load helpers
 
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return 1
-    "$AB_BUILD/allocbench" record --sites=8 -q -o places.abt -- "$AB_BUILD/guests/prog_places"
+    "$BUILD/allocbench" record --sites=8 -q -o places.abt -- "$GUESTS/prog_places"
 }
 
 # [name, requests, blocks at the peak] of each heap of a row

@@ -113,6 +113,24 @@ static void what_did_not_run_or_has_no_interval_is_not_advised(void **state)
     assert_string_equal(ab_advised_answer(&failed), "keep");
 }
 
+/* A round in which calls take no more than the harness has no time: what is left may be too few. */
+static void what_may_be_faster_is_not_called_malloc(void **state)
+{
+    (void)state;
+    struct ab_advised alone = measured(NAN, 8.71, NAN), all = alone,
+                      slower = measured(NAN, 0.5, NAN);
+    alone.heaps[1] = alone.together;
+    alone.together.is_measured = false;
+    alone.used = 0;
+    ab_advised_decide(&alone);
+    ab_advised_decide(&all);
+    ab_advised_decide(&slower);
+    assert_true(alone.used == 0 && all.used == 0 && slower.used == 0);
+    assert_string_equal(ab_advised_answer(&alone), "open");
+    assert_string_equal(ab_advised_answer(&all), "open");
+    assert_string_equal(ab_advised_answer(&slower), "keep");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,6 +138,7 @@ int main(void)
         cmocka_unit_test(less_memory_is_a_gain_where_nothing_is_slower_for_certain),
         cmocka_unit_test(what_gains_memory_is_advised_below_the_limit),
         cmocka_unit_test(what_did_not_run_or_has_no_interval_is_not_advised),
+        cmocka_unit_test(what_may_be_faster_is_not_called_malloc),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

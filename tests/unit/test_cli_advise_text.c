@@ -98,7 +98,8 @@ static int set_up(void **state)
     measured.heaps[0] = row_of("@map", 9e6, 2);
     measured.heaps[1] = row_of("@map2", 17.9e6, 1.01);
     measured.together = measured.heaps[0];
-    measured.generals[measured.n_generals++] = row_of("mimalloc", 12e6, 1.5);
+    measured.generals[measured.n_generals] = row_of("mimalloc", 12e6, 1.5);
+    measured.generals[measured.n_generals++].is_malloc = true;
     measured.generals[measured.n_generals] = (struct ab_advised_row){.time_ns = NAN};
     snprintf(measured.generals[measured.n_generals].name, 128, "scudo");
     snprintf(measured.generals[measured.n_generals++].reason, 512, "it crashed");
@@ -194,8 +195,47 @@ static void what_did_not_run_is_not_advised_and_says_why(void **state)
     measured.used = 0;
     measured.heaps[0].is_measured = false;
     snprintf(measured.heaps[0].reason, sizeof measured.heaps[0].reason, "a block was written over");
-    expect("arena, 512 KiB: does not run");
+    expect("arena, 512 KiB: n/a");
     expect("not measured: a block was written over");
+}
+
+static void what_is_not_known_is_not_called_slower(void **state)
+{
+    (void)state;
+    measured.used = 0;
+    measured.together = row_of("@map3", 4e6, 4);
+    measured.together.speed.low = measured.together.speed.high = NAN;
+    expect("Advice: none: fewer than 6 of the 10 rounds show what is faster");
+    expect("arena, 512 KiB: gains alone, together not known");
+    measured.heaps[0].speed.low = NAN;
+    expect("arena, 512 KiB: not known");
+    expect("pool, 96 B x 2512: no clear gain");
+}
+
+/* A slab may be faster, but no program calls it without a change. */
+static void another_malloc_is_one_that_takes_no_change(void **state)
+{
+    (void)state;
+    measured.generals[1] = row_of("slab:threads=sharded:classes=fine", 6e6, 3);
+    expect("With mimalloc for\n  everything instead, and no change of the code: 1.50x.");
+    expect("\n   slab:threads=sharded:classes=fine\n"); /* too long for its column */
+    measured.generals[1].is_malloc = true;
+    expect("With\n  slab:threads=sharded:classes=fine for everything instead");
+}
+
+static void the_worst_of_several_threads_is_of_one(void **state)
+{
+    (void)state;
+    refuse("of one");
+    advice.n_threads = 2;
+    expect("6 of 1800 scopes of one");
+}
+
+static void scopes_of_survivors_are_named_once(void **state)
+{
+    (void)state;
+    groups[2].survivors[1].born = 41;
+    expect("scopes 41 -> malloc");
 }
 
 /* Those that are left were measured in a session of their own. */
@@ -346,6 +386,10 @@ int main(void)
         cmocka_unit_test_setup(what_did_not_run_is_not_advised_and_says_why, set_up),
         cmocka_unit_test_setup(before_and_after_are_of_one_session, set_up),
         cmocka_unit_test_setup(a_mean_that_is_not_known_is_no_share_of_the_budget, set_up),
+        cmocka_unit_test_setup(what_is_not_known_is_not_called_slower, set_up),
+        cmocka_unit_test_setup(another_malloc_is_one_that_takes_no_change, set_up),
+        cmocka_unit_test_setup(the_worst_of_several_threads_is_of_one, set_up),
+        cmocka_unit_test_setup(scopes_of_survivors_are_named_once, set_up),
         cmocka_unit_test_setup(without_scopes_the_unit_is_a_million_calls, set_up),
         cmocka_unit_test_setup(few_rounds_have_no_interval, set_up),
         cmocka_unit_test_setup(nested_scopes_are_taken_where_they_gain_on_the_arena_of_the_scope,

@@ -102,6 +102,7 @@ static enum ab_status read_row(const struct asked *asked, const struct ab_sessio
             .speed = {.ratio = NAN, .low = NAN, .high = NAN},
         };
     snprintf(row->name, sizeof row->name, "%s", b->name);
+    row->is_malloc = b->boundary == ab_boundary_names[AB_BOUNDARY_MALLOC];
     if (!is_ok) {
         refuse(row, b->reason[0] != 0 ? b->reason : ab_backend_status_name(b->status));
     } else if (asked->is_memory) {
@@ -252,6 +253,11 @@ static void forget(struct asked *asked)
 
 enum { LESS_BYTES = 1 << 16, LESS_PART = 64 }; /* so much less memory is a gain: both */
 
+bool ab_advised_is_open(const struct ab_advised_row *row)
+{
+    return row->is_measured && row->speed.ratio > 1 && isnan(row->speed.low);
+}
+
 bool ab_advised_is_gain(const struct ab_advised_row *row)
 {
     return row->is_measured && row->speed.ratio > 1 && ab_effect_is_clear(&row->speed);
@@ -290,7 +296,10 @@ const char *ab_advised_answer(const struct ab_advised *m)
         return "heaps";
     if (m->small != 0)
         return "small_gain";
-    return m->n_rounds < AB_EFFECT_MIN_ROUNDS ? "open" : "keep";
+    bool is_open = m->n_rounds < AB_EFFECT_MIN_ROUNDS || ab_advised_is_open(&m->together);
+    for (size_t i = 0; i < AB_ADVICE_HEAPS_MAX; i++)
+        is_open |= ab_advised_is_open(&m->heaps[i]);
+    return is_open ? "open" : "keep";
 }
 
 static uint32_t choose(const struct ab_advice *a, const struct ab_advised *m)

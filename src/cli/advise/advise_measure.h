@@ -10,11 +10,12 @@
 #include "cli/options/options.h"
 #include "stats/effect.h"
 
-enum { AB_ADVISED_GENERALS_MAX = 32 };
+enum { AB_ADVISED_GENERALS_MAX = 64 };
 
 struct ab_advised_row {
     char name[128];
     bool is_measured;    /* it ran, and did what was asked for; else the rest is n/a */
+    bool is_malloc;      /* called as malloc is: a program can take it without a change */
     char reason[512];    /* why it was not */
     double time_ns;      /* of a whole replay: the median of the rounds; NaN = n/a */
     double memory_bytes; /* most that was resident; NaN = n/a */
@@ -56,6 +57,9 @@ struct ab_advised_nested {
     bool by_memory; /* the latter */
 };
 
+/* It ran and is faster, in too few rounds to say whether for certain: fewer than 6 were run, or in
+ * the others its calls, or those of the base, took no more than the harness. */
+bool ab_advised_is_open(const struct ab_advised_row *row);
 /* It ran, and is faster than the base for certain. */
 bool ab_advised_is_gain(const struct ab_advised_row *row);
 /* It ran, has an interval, is not slower than the base for certain, and takes less memory: by 64 KiB
