@@ -57,8 +57,8 @@ struct ab_advised_nested {
     bool by_memory; /* the latter */
 };
 
-/* It ran and is faster, in too few rounds to say whether for certain: fewer than 6 were run, or in
- * the others its calls, or those of the base, took no more than the harness. */
+/* It ran and is faster or takes less memory, in too few rounds to say whether it is a gain: fewer
+ * than 6 were run, or in the others its calls, or those of the base, took no more than the harness. */
 bool ab_advised_is_open(const struct ab_advised_row *row);
 /* It ran, and is faster than the base for certain. */
 bool ab_advised_is_gain(const struct ab_advised_row *row);
