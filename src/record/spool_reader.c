@@ -105,6 +105,22 @@ enum ab_status ab_spool_list(const char *folder, struct ab_spool_entry **out, si
     return AB_OK;
 }
 
+bool ab_spool_read_control(const char *folder, struct ab_spool_control *out)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/" AB_SPOOL_CONTROL, folder);
+    return read_at(path, out, sizeof *out, 0) && out->magic == AB_SPOOL_MAGIC;
+}
+
+uint32_t ab_spool_read_end(const char *folder)
+{
+    struct ab_spool_control *control = malloc(sizeof *control);
+    bool is_read = control != NULL && ab_spool_read_control(folder, control);
+    uint32_t end = is_read ? control->stop : AB_SPOOL_RUNNING;
+    free(control);
+    return end;
+}
+
 /* ---- one stream ---- */
 
 enum { WINDOW = AB_SPOOL_PACK_BYTES + sizeof(struct ab_spool_chunk) };
