@@ -61,7 +61,7 @@ static void less_memory_is_a_gain_where_nothing_is_slower_for_certain(void **sta
         {0.99, 1.01, 1.02, 4.0 * MIB, 5.0 * MIB, false},
         {0.99, 1.01, 1.02, NAN, MIB, false}, /* not known */
         {0.99, 1.01, 1.02, MIB, NAN, false},
-        {NAN, 1.01, NAN, 2.0 * MIB, MIB, false}, /* too few rounds */
+        {NAN, 0.99, NAN, 2.0 * MIB, MIB, false}, /* too few rounds */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct ab_advised m = measured(cases[i].low, cases[i].ratio, cases[i].high);
@@ -71,6 +71,7 @@ static void less_memory_is_a_gain_where_nothing_is_slower_for_certain(void **sta
         assert_int_equal(ab_advised_pays(&m.together), cases[i].is_gain);
         ab_advised_decide(&m);
         assert_int_equal(m.by_memory, cases[i].is_gain);
+        assert_int_equal(ab_advised_is_open(&m.together), isnan(cases[i].low));
         assert_int_equal(m.used, cases[i].is_gain ? 5 : 0);
     }
 }

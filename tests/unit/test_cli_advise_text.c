@@ -105,8 +105,9 @@ static int set_up(void **state)
     snprintf(measured.generals[measured.n_generals++].reason, 512, "it crashed");
     nested = (struct ab_advised_nested){.is_asked = false};
     budget.before = (struct ab_advised_scopes){
-        .is_known = true, .worst_ns = 212e3, .n = 1800, .n_missed = 6};
-    budget.after = (struct ab_advised_scopes){.is_known = true, .worst_ns = 71e3, .n = 1800};
+        .is_known = true, .worst_ns = 212e3, .n_rounds = 6, .n = 1800, .n_missed = 6};
+    budget.after = (struct ab_advised_scopes){
+        .is_known = true, .worst_ns = 71e3, .n_rounds = 6, .n = 1800};
     view = (struct ab_advise_view){.advice = &advice,
                                    .measured = &measured,
                                    .trace = "game.abt",
@@ -249,6 +250,16 @@ static void before_and_after_are_of_one_session(void **state)
     expect("80.0 us on average (0.48 %)");
 }
 
+static void a_mean_that_is_not_known_is_no_share_of_the_budget(void **state)
+{
+    (void)state;
+    measured.used = 0;
+    measured.base.is_measured = false;
+    measured.base.time_ns = NAN;
+    refuse("nan");
+    expect("allocation takes n/a on average, 212 us");
+}
+
 static void without_scopes_the_unit_is_a_million_calls(void **state)
 {
     (void)state;
@@ -374,6 +385,7 @@ int main(void)
         cmocka_unit_test_setup(a_gain_in_memory_is_said, set_up),
         cmocka_unit_test_setup(what_did_not_run_is_not_advised_and_says_why, set_up),
         cmocka_unit_test_setup(before_and_after_are_of_one_session, set_up),
+        cmocka_unit_test_setup(a_mean_that_is_not_known_is_no_share_of_the_budget, set_up),
         cmocka_unit_test_setup(what_is_not_known_is_not_called_slower, set_up),
         cmocka_unit_test_setup(another_malloc_is_one_that_takes_no_change, set_up),
         cmocka_unit_test_setup(the_worst_of_several_threads_is_of_one, set_up),

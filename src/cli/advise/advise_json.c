@@ -165,6 +165,7 @@ static json_t *of_scopes(struct ab_json *w, const struct ab_advised_scopes *x)
 {
     json_t *o = json_object();
     ab_json_put(w, o, "worst_ns", ab_json_real(x->is_known ? x->worst_ns : (double)NAN));
+    ab_json_put(w, o, "rounds", x->is_known ? ab_json_integer(x->n_rounds) : json_null());
     ab_json_put(w, o, "n", x->is_known ? ab_json_integer(x->n) : json_null());
     ab_json_put(w, o, "n_over_budget", x->is_known ? ab_json_integer(x->n_missed) : json_null());
     ab_json_put(w, o, "n_scheduler", x->is_known ? ab_json_integer(x->n_scheduler) : json_null());

@@ -110,7 +110,7 @@ static enum ab_status read_row(const struct asked *asked, const struct ab_sessio
         row->base_memory_bytes = ab_session_rss_peak(s, base).median;
     } else {
         AB_TRY(compare(s, i, base, asked->nested != NULL, row, err));
-        if (isnan(row->time_ns))
+        if (isnan(row->time_ns) && ab_session_has_numbers(s, base))
             refuse(row,
                    "its calls, or those that it is compared with, take no more than the harness");
     }
@@ -253,9 +253,16 @@ static void forget(struct asked *asked)
 
 enum { LESS_BYTES = 1 << 16, LESS_PART = 64 }; /* so much less memory is a gain: both */
 
+static bool takes_less(const struct ab_advised_row *row)
+{
+    double less = row->base_memory_bytes - row->memory_bytes;
+    return less >= LESS_BYTES && less * LESS_PART >= row->base_memory_bytes;
+}
+
 bool ab_advised_is_open(const struct ab_advised_row *row)
 {
-    return row->is_measured && row->speed.ratio > 1 && isnan(row->speed.low);
+    bool may_gain = row->speed.ratio > 1 || takes_less(row);
+    return row->is_measured && may_gain && isnan(row->speed.low);
 }
 
 bool ab_advised_is_gain(const struct ab_advised_row *row)
@@ -265,10 +272,8 @@ bool ab_advised_is_gain(const struct ab_advised_row *row)
 
 bool ab_advised_is_memory_gain(const struct ab_advised_row *row)
 {
-    double less = row->base_memory_bytes - row->memory_bytes;
     bool is_slower = row->speed.ratio < 1 && ab_effect_is_clear(&row->speed);
-    return row->is_measured && !isnan(row->speed.low) && !is_slower && less >= LESS_BYTES &&
-           less * LESS_PART >= row->base_memory_bytes;
+    return row->is_measured && !isnan(row->speed.low) && !is_slower && takes_less(row);
 }
 
 bool ab_advised_pays(const struct ab_advised_row *row)

@@ -57,8 +57,8 @@ struct ab_advised_nested {
     bool by_memory; /* the latter */
 };
 
-/* It ran and is faster, in too few rounds to say whether for certain: fewer than 6 were run, or in
- * the others its calls, or those of the base, took no more than the harness. */
+/* It ran and is faster or takes less memory, in too few rounds to say whether it is a gain: fewer
+ * than 6 were run, or in the others its calls, or those of the base, took no more than the harness. */
 bool ab_advised_is_open(const struct ab_advised_row *row);
 /* It ran, and is faster than the base for certain. */
 bool ab_advised_is_gain(const struct ab_advised_row *row);
@@ -80,7 +80,8 @@ enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct
                                         struct ab_err *err);
 /* Sets is_taken and by_memory by the rows and n_rounds, which are given. */
 void ab_advise_decide_nested(struct ab_advised_nested *n);
-/* Are there nested scopes, and an arena that could take their blocks? */
+/* Are there nested scopes, and an arena that other blocks hold through them? Without such blocks a
+ * replay empties the arena of the whole scope as often. */
 bool ab_advise_has_nested(const struct ab_advice *a);
 
 /* What a replay fails with; AB_BACKEND when the base has no numbers. */

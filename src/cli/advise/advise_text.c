@@ -103,6 +103,14 @@ static const char *memory(double bytes, char *buf, size_t cap)
     return buf;
 }
 
+static void put_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
+                      struct ab_text *line)
+{
+    if (line->s != NULL)
+        ab_table_prose(to, style, emphasis, line->s);
+    ab_text_fini(line);
+}
+
 /* How sure it is, and what it costs. */
 static void print_measured(FILE *to, const struct ab_advised_row *row, struct ab_table_style style)
 {
@@ -120,9 +128,7 @@ static void print_measured(FILE *to, const struct ab_advised_row *row, struct ab
         if (!ab_advised_is_gain(row) && ab_advised_is_memory_gain(row))
             ab_text_add(&line, ": a gain in memory");
     }
-    if (line.s != NULL)
-        ab_table_prose(to, style, AB_PLAIN, line.s);
-    ab_text_fini(&line);
+    put_prose(to, style, AB_PLAIN, &line);
 }
 
 static void place_of(const struct ab_advice_group *g, char *buf, size_t cap)
@@ -150,9 +156,7 @@ static void print_places(FILE *to, const struct ab_advise_view *v, size_t heap,
     }
     if (n > PLACES_SHOWN)
         ab_text_addf(&line, " and %zu more", n - PLACES_SHOWN);
-    if (line.s != NULL)
-        ab_table_prose(to, style, AB_FAINT, line.s);
-    ab_text_fini(&line);
+    put_prose(to, style, AB_FAINT, &line);
 }
 
 /* What nested scopes are better or worse by than the arena of the whole scope. */
@@ -186,9 +190,7 @@ static void print_nested(FILE *to, const struct ab_advise_view *v, const struct 
         ab_text_add(&line, "; ");
         add_nested(&line, v->nested);
     }
-    if (line.s != NULL)
-        ab_table_prose(to, style, AB_PLAIN, line.s);
-    ab_text_fini(&line);
+    put_prose(to, style, AB_PLAIN, &line);
 }
 
 static void print_heap(FILE *to, const struct ab_advise_view *v, size_t i,
@@ -315,9 +317,7 @@ static void print_not_nested(FILE *to, const struct ab_advise_view *v, struct ab
     ab_text_add(&line, ": ");
     add_nested(&line, v->nested);
     fputc('\n', to);
-    if (line.s != NULL)
-        ab_table_prose(to, style, AB_PLAIN, line.s);
-    ab_text_fini(&line);
+    put_prose(to, style, AB_PLAIN, &line);
 }
 
 static void print_together(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
@@ -355,14 +355,17 @@ static void add_scopes(struct ab_text *line, const struct ab_advise_view *v, dou
 {
     double mean = ab_advise_unit_time(v->advice, whole_ns), percent = 100 * mean / v->budget_ns;
     const char *whose = v->advice->n_threads > 1 ? " of one thread" : ""; /* timed lane by lane */
-    ab_text_addf(line, percent < 10 ? "%s on average (%.2g %%)" : "%s on average (%.0f %%)",
-                 AB_TIME(mean), percent);
+    if (isnan(mean))
+        ab_text_add(line, "n/a on average");
+    else
+        ab_text_addf(line, percent < 10 ? "%s on average (%.2g %%)" : "%s on average (%.0f %%)",
+                     AB_TIME(mean), percent);
     if (!x->is_known)
         ab_text_addf(line, ", n/a in the worst: %s", AB_SHOWN(192, x->reason));
     else
-        ab_text_addf(line, ", %s in the worst%s; %llu of %llu scopes%s missed it",
-                     AB_TIME(x->worst_ns), whose, (unsigned long long)x->n_missed,
-                     (unsigned long long)x->n, whose);
+        ab_text_addf(line, ", %s in the worst%s (%u round%s); %llu of %llu scopes%s missed it",
+                     AB_TIME(x->worst_ns), whose, x->n_rounds, x->n_rounds == 1 ? "" : "s",
+                     (unsigned long long)x->n_missed, (unsigned long long)x->n, whose);
 }
 
 static void print_budget(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
@@ -388,9 +391,7 @@ static void print_budget(FILE *to, const struct ab_advise_view *v, struct ab_tab
         ab_text_addf(&line, ". Left out: %llu in which the scheduler took the CPU",
                      (unsigned long long)n_scheduler);
     fputc('\n', to);
-    if (line.s != NULL)
-        ab_table_prose(to, style, AB_PLAIN, line.s);
-    ab_text_fini(&line);
+    put_prose(to, style, AB_PLAIN, &line);
 }
 
 /* The fastest of those that are clearly faster than today's; NULL = none is. */
@@ -474,9 +475,7 @@ static void print_answer(FILE *to, const struct ab_advise_view *v, struct ab_tab
         ab_text_addf(&line, " With %s for everything instead, and no change of the code: %.2fx.",
                      AB_SHOWN(128, best->name), best->speed.ratio);
     fputc('\n', to);
-    if (line.s != NULL)
-        ab_table_prose(to, style, AB_STRONG, line.s);
-    ab_text_fini(&line);
+    put_prose(to, style, AB_STRONG, &line);
 }
 
 void ab_advise_print(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
