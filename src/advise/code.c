@@ -136,7 +136,7 @@ static void add_places(struct ab_text *out, const struct ab_advice *a, uint32_t 
         if (heap != AB_ADVICE_NO_HEAP)
             add_instruction(out, &a->heaps[heap], name, g);
         else if (g->heap != AB_ADVICE_NO_HEAP)
-            ab_text_add(out, " *       measured: no clear gain elsewhere\n");
+            ab_text_add(out, " *       a heap was proposed, and is not advised\n");
         else if (g->why != NULL && *g->why != '\0') {
             ab_text_add(out, " *       ");
             add_foreign(out, g->why);
@@ -185,7 +185,7 @@ static void add_head(struct ab_text *out, const struct ab_advice *a, const char 
     ab_text_add(out, ", as `allocbench advise` proposes them for ");
     add_foreign(out, trace);
     if (!any(a, is_built)) {
-        ab_text_add(out, ": none, malloc is as good.\n");
+        ab_text_add(out, ": none are advised.\n");
         return;
     }
     ab_text_add(

@@ -52,6 +52,7 @@ struct search {
     uint32_t *owner_of;            /* of each group; AB_LIVES_NO_OWNER */
     uint32_t members[GROUPS_MOST]; /* groups */
     uint32_t nest_of[GROUPS_MOST]; /* of each member */
+    uint32_t left[GROUPS_MOST];    /* which it has left; AB_LIVES_NO_OWNER */
     uint32_t n, n_nests;
     uint64_t joint[GROUPS_MOST][GROUPS_MOST]; /* [i][j]: i was filled while j was empty */
     uint64_t filled;                          /* bit i: member i has blocks */
@@ -233,7 +234,7 @@ static void make_nests(struct search *s)
 {
     s->n_nests = 0;
     for (uint32_t i = 0; i < s->n; i++)
-        s->nest_of[i] = AB_LIVES_NO_OWNER;
+        s->nest_of[i] = s->left[i] = AB_LIVES_NO_OWNER;
     for (uint32_t at = 0; at < 2 * s->n; at++) {
         uint32_t i = at % s->n, nest = 0;
         bool founds = at < s->n;
@@ -250,10 +251,11 @@ static void make_nests(struct search *s)
 
 static bool is_nest(const struct search *s, uint32_t number)
 {
+    if (number >= s->lives.n_owners)
+        return false;
     const struct nest *nest = &s->nests[number];
     const struct ab_life_owner *o = &s->lives.owners[number];
-    return number < s->lives.n_owners && is_filled_often(s, number) &&
-           nest->sum >= nest->n * BLOCKS_LEAST &&
+    return is_filled_often(s, number) && nest->sum >= nest->n * BLOCKS_LEAST &&
            o->fill_most_bytes <= o->scope_most_bytes / PART && is_regular(nest);
 }
 
@@ -267,7 +269,7 @@ static bool part_stragglers(struct search *s)
         if (s->nest_of[i] == AB_LIVES_NO_OWNER || g->n_stragglers == 0)
             continue;
         if ((double)nest->n_held * EXCEPTIONS < nest->n) {
-            g->why = "dies in its scope; some of its blocks outlive the nested one";
+            s->left[i] = s->nest_of[i];
             s->nest_of[i] = AB_LIVES_NO_OWNER;
             has_left = true;
         } else {
@@ -308,6 +310,21 @@ static bool begin(struct search *s)
     return ok;
 }
 
+/* Who has left a nest that is none in the end has outlived nothing. */
+static void settle(struct search *s, uint32_t i, bool has_left)
+{
+    struct ab_advice_group *g = &s->groups->items[s->members[i]];
+    if (!has_left && is_nest(s, s->nest_of[i])) {
+        g->kind = AB_ADVICE_NESTED;
+        g->nest = s->nest_of[i];
+        g->why = "dies in a scope within its scope";
+    } else if (!has_left && is_nest(s, s->left[i])) {
+        g->why = "dies in its scope; some of its blocks outlive the nested one";
+    } else {
+        g->n_stragglers = g->straggler_size = 0;
+    }
+}
+
 static enum ab_status find(const struct ab_advise_plan *plan, struct search *s, struct ab_err *err)
 {
     bool has_left = true;
@@ -320,14 +337,8 @@ static enum ab_status find(const struct ab_advise_plan *plan, struct search *s, 
         AB_TRY(read_trace(plan, s, err));
         has_left = part_stragglers(s);
     }
-    for (uint32_t i = 0; i < s->n; i++) {
-        struct ab_advice_group *g = &s->groups->items[s->members[i]];
-        if (s->nest_of[i] == AB_LIVES_NO_OWNER || has_left || !is_nest(s, s->nest_of[i]))
-            continue;
-        g->kind = AB_ADVICE_NESTED;
-        g->nest = s->nest_of[i];
-        g->why = "dies in a scope within its scope";
-    }
+    for (uint32_t i = 0; i < s->n; i++)
+        settle(s, i, has_left);
     return AB_OK;
 }
 

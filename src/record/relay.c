@@ -272,36 +272,36 @@ static void see_image(void *file, void *user)
     view->spool_bytes += AB_SPOOL_PAGE;
 }
 
+/* What lies in the half that is being filled; full ones are counted by their threads. */
+static uint64_t calls_begun(const struct ab_spool_tail *tail)
+{
+    uint64_t a = __atomic_load_n(&tail->half_number[0], __ATOMIC_ACQUIRE);
+    uint64_t b = __atomic_load_n(&tail->half_number[1], __ATOMIC_ACQUIRE);
+    uint64_t half = a > b ? a : b, n = __atomic_load_n(&tail->n_events, __ATOMIC_RELAXED);
+    uint64_t begin = half > 0 ? (half - 1) * AB_SPOOL_HALF_EVENTS : n;
+    uint64_t n_new = n > begin ? n - begin : 0;
+    uint64_t n_asides = __atomic_load_n(&tail->n_asides, __ATOMIC_RELAXED) -
+                        __atomic_load_n(&tail->n_asides_counted, __ATOMIC_RELAXED);
+    n_new = n_new < AB_SPOOL_HALF_EVENTS ? n_new : AB_SPOOL_HALF_EVENTS;
+    return n_asides < n_new ? n_new - n_asides : 0;
+}
+
 static void see_slot(void *file, void *user)
 {
     const struct ab_spool_tail *tail = file;
     struct ab_relay_view *view = user;
     view->spool_bytes += AB_SPOOL_DATA + __atomic_load_n(&tail->data_bytes, __ATOMIC_RELAXED);
-}
-
-/* What lies in the half that is being filled; full ones are counted by their threads. */
-static void see_begun_half(void *file, void *user)
-{
-    const struct ab_spool_tail *tail = file;
-    struct ab_relay_view *view = user;
-    uint64_t a = __atomic_load_n(&tail->half_number[0], __ATOMIC_ACQUIRE);
-    uint64_t b = __atomic_load_n(&tail->half_number[1], __ATOMIC_ACQUIRE);
-    uint64_t half = a > b ? a : b, n = __atomic_load_n(&tail->n_events, __ATOMIC_RELAXED);
-    uint64_t begin = half > 0 ? (half - 1) * AB_SPOOL_HALF_EVENTS : n;
-    if (n > begin)
-        view->n_calls += n - begin < AB_SPOOL_HALF_EVENTS ? n - begin : AB_SPOOL_HALF_EVENTS;
+    view->n_calls += calls_begun(tail);
 }
 
 struct ab_relay_view ab_relay_look(const struct ab_relay *r)
 {
-    struct ab_relay_view view = {0, sizeof *r->control};
-    struct ab_relay_view begun = {0};
+    struct ab_relay_view view = {.spool_bytes = sizeof *r->control};
     for_each(r, 1, AB_SPOOL_PAGE, see_image, &view);
     for_each(r, 2, AB_SPOOL_TAIL, see_slot, &view);
-    if (r->control->site_depth == 0)
-        for_each(r, 2, AB_SPOOL_TAIL, see_begun_half, &begun);
-    int64_t n = __atomic_load_n(&r->control->n_events, __ATOMIC_RELAXED) + (int64_t)begun.n_calls;
+    int64_t n = __atomic_load_n(&r->control->n_events, __ATOMIC_RELAXED) + (int64_t)view.n_calls;
     view.n_calls = n > 0 ? (uint64_t)n : 0;
+    view.is_ended = __atomic_load_n(&r->control->stop, __ATOMIC_RELAXED) != AB_SPOOL_RUNNING;
     return view;
 }
 

@@ -35,9 +35,9 @@ void ab_relay_stop(struct ab_relay *r, enum ab_spool_stop why);
 uint64_t ab_relay_calls(const struct ab_relay *r, size_t i);
 
 struct ab_relay_view {
-    uint64_t n_calls;     /* of all processes; with call sites without the last ones of each
-                             thread, at most 1024; marks of those are counted too */
+    uint64_t n_calls;     /* of all processes */
     uint64_t spool_bytes; /* of all files */
+    bool is_ended;        /* at --max-events, --max-spool …: nothing is recorded any more */
 };
 /* What has been recorded so far. The recorded processes do nothing for it and do not notice. */
 struct ab_relay_view ab_relay_look(const struct ab_relay *r);

@@ -66,8 +66,10 @@ static bool read_image(const char *folder, const char *name, struct ab_spool_ent
         out->image.n_slots = AB_SPOOL_SLOTS_MAX;
     for (uint32_t slot = 0; slot < out->image.n_slots; slot++) {
         struct ab_spool_tail tail;
-        if (read_tail(folder, out, slot, &tail))
-            out->n_events += tail.n_events;
+        if (!read_tail(folder, out, slot, &tail))
+            continue;
+        out->n_events += tail.n_events;
+        out->n_calls += tail.n_asides < tail.n_events ? tail.n_events - tail.n_asides : 0;
     }
     return true;
 }
@@ -103,6 +105,22 @@ enum ab_status ab_spool_list(const char *folder, struct ab_spool_entry **out, si
     *out = entries;
     *n = used;
     return AB_OK;
+}
+
+bool ab_spool_read_control(const char *folder, struct ab_spool_control *out)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/" AB_SPOOL_CONTROL, folder);
+    return read_at(path, out, sizeof *out, 0) && out->magic == AB_SPOOL_MAGIC;
+}
+
+uint32_t ab_spool_read_end(const char *folder)
+{
+    struct ab_spool_control *control = malloc(sizeof *control);
+    bool is_read = control != NULL && ab_spool_read_control(folder, control);
+    uint32_t end = is_read ? control->stop : AB_SPOOL_RUNNING;
+    free(control);
+    return end;
 }
 
 /* ---- one stream ---- */

@@ -18,11 +18,18 @@ struct ab_spool_entry { /* an image in the folder */
     struct ab_spool_image image;
     uint32_t generation; /* K: how many programs the process had been before */
     uint64_t n_events;
+    uint64_t n_calls; /* of them */
 };
 
 /* All images of a folder, a process's in the order of its programs. Free *out. */
 enum ab_status ab_spool_list(const char *folder, struct ab_spool_entry **out, size_t *n,
                              struct ab_err *err);
+
+/* What all of its processes shared. False where that is not there or not whole. */
+bool ab_spool_read_control(const char *folder, struct ab_spool_control *out);
+/* Why the recording of all was ended (enum ab_spool_stop); AB_SPOOL_RUNNING: it was not, or nothing
+ * says so. */
+uint32_t ab_spool_read_end(const char *folder);
 
 struct ab_stream {
     const struct ab_spool_event *at,

@@ -4,24 +4,9 @@
  */
 #include "record/starts.h"
 
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-static bool read_control(const char *folder, struct ab_spool_control *out)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", folder, AB_SPOOL_CONTROL);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
-        return false;
-    ssize_t n = pread(fd, out, sizeof *out, 0);
-    close(fd);
-    return n == (ssize_t)sizeof *out && out->magic == AB_SPOOL_MAGIC;
-}
 
 static bool has_image(const struct ab_spool_start *start, const struct ab_spool_entry *images,
                       size_t n)
@@ -57,7 +42,7 @@ enum ab_status ab_starts_read(const char *folder, const struct ab_spool_entry *i
         free(all);
         return ab_fail(err, AB_SYSTEM, "out of memory for the list of programs");
     }
-    bool is_read = read_control(folder, control);
+    bool is_read = ab_spool_read_control(folder, control);
     for (size_t i = 0; is_read && i < AB_SPOOL_STARTS; i++) {
         struct ab_spool_start *start = &control->starts[i];
         start->path[sizeof start->path - 1] = 0;

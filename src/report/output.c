@@ -292,3 +292,11 @@ bool ab_output_is_same(const struct ab_output *a, const struct ab_output *b)
         return true;
     return is_same_target(a, b);
 }
+
+bool ab_output_replaces(const struct ab_output *out, const char *path)
+{
+    struct stat x, y;
+    return out->to != NULL && out->path != NULL && strcmp(path, "-") != 0 && stat(path, &x) == 0 &&
+           fstatat(out->directory, base_name(out->path), &y, AT_SYMLINK_NOFOLLOW) == 0 &&
+           x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}

@@ -29,6 +29,8 @@ enum ab_status ab_output_commit(struct ab_output *out, struct ab_err *err);
 /* Both are open, and one would replace the other: one name in one folder, however it is spelled, or
  * two names of one file; or both are stdout. */
 bool ab_output_is_same(const struct ab_output *a, const struct ab_output *b);
+/* It is open and would replace the file at `path`, which is read: false for stdout and "-". */
+bool ab_output_replaces(const struct ab_output *out, const char *path);
 void ab_output_abandon(struct ab_output *out);
 
 /* A file that replaces nothing: it has no name (or a temporary one, where the file system knows no

@@ -177,6 +177,14 @@ void ab_session_fini(struct ab_session *session)
     session->n_dists = session->n_heap_parts = session->n_iterations = 0;
 }
 
+bool ab_session_phase_is_repeated(const struct ab_session *s, uint32_t phase)
+{
+    for (uint32_t i = 0; i < phase; i++)
+        if (strcmp(s->phases[i], s->phases[phase]) == 0)
+            return true;
+    return false;
+}
+
 /* ---- harness ---- */
 
 static bool is_same(const char *boundary_a, const char *placement_a, const char *boundary_b,

@@ -23,6 +23,9 @@ double ab_session_floor(const struct ab_session *session);
  * not given. The session owns it. */
 const char *ab_session_setting(const struct ab_session *session, const char *name);
 
+/* Is there a phase of the same name before it? Numbers by name are those of all of them. */
+bool ab_session_phase_is_repeated(const struct ab_session *session, uint32_t phase);
+
 /* The harness of a back end: what is done around its calls. It is that of the boundary and, where
  * requests are spread over several heaps, of the placement. This is the one definition of that key. */
 

@@ -352,11 +352,14 @@ bool ab_run_missing(uint32_t used, uint32_t hooks, char *buf, size_t cap)
     return missing != 0;
 }
 
+/* What decorates a library is a heap around it, however the library itself is opened. */
 struct ab_case ab_run_null_case(const struct ab_case *of)
 {
-    return (struct ab_case){.source = of->boundary == AB_BOUNDARY_MALLOC ? AB_SOURCE_NULL
-                                                                         : AB_SOURCE_BUILTIN,
-                            .boundary = of->boundary,
+    enum ab_boundary boundary = of->decorator != AB_DECORATOR_NONE ? AB_BOUNDARY_HEAP
+                                                                   : of->boundary;
+    return (struct ab_case){.source = boundary == AB_BOUNDARY_MALLOC ? AB_SOURCE_NULL
+                                                                     : AB_SOURCE_BUILTIN,
+                            .boundary = boundary,
                             .builtin = "null",
                             .route = of->null_route};
 }

@@ -8,6 +8,7 @@
 
 #include "base/bits.h"
 #include "core/grow.h"
+#include "result/session.h"
 #include "stats/compare_drift.h"
 #include "stats/compare_notes.h"
 #include "stats/metric/metric_iterations.h"
@@ -104,6 +105,16 @@ static bool is_counted(const struct ab_metric *m)
     return false;
 }
 
+/* Rounds in which no iteration is missed count: by their differences. */
+static struct ab_effect effect_of(const struct pair *p, const struct ab_metric *m,
+                                  const double *base, const double *now)
+{
+    uint32_t n_base = p->c->base->n_rounds, n = p->c->now->n_rounds;
+    if (m != NULL && m->iteration != NULL && ab_iteration_field_needs_budget(m->iteration))
+        return ab_effect_by_mean(base, n_base, now, n, p->is_paired);
+    return p->is_paired ? ab_effect_paired(base, now, n) : ab_effect_unpaired(base, n_base, now, n);
+}
+
 static bool measure(const struct pair *p, const struct ab_metric *m, round_number *number,
                     struct ab_effect *effect)
 {
@@ -114,10 +125,10 @@ static bool measure(const struct pair *p, const struct ab_metric *m, round_numbe
     bool ok = base != NULL && now != NULL;
     if (ok && is_counted(m))
         *effect = ab_effect_counted(base, s[0]->n_rounds, now, s[1]->n_rounds);
-    else if (ok && p->is_paired)
-        *effect = ab_effect_paired(base, now, s[0]->n_rounds);
+    else if (ok && m != NULL && !ab_metric_iterations_have_ratio(s[0], p->base, m, s[1], p->now))
+        *effect = ab_effect_paired(NULL, NULL, 0);
     else if (ok)
-        *effect = ab_effect_unpaired(base, s[0]->n_rounds, now, s[1]->n_rounds);
+        *effect = effect_of(p, m, base, now);
     free(base);
     free(now);
     return ok;
@@ -322,14 +333,6 @@ static bool add_iterations(const struct pair *p, const char *phase)
     return true;
 }
 
-static bool is_repeated(const struct ab_session *s, uint32_t phase)
-{
-    for (uint32_t i = 0; i < phase; i++)
-        if (strcmp(s->phases[i], s->phases[phase]) == 0)
-            return true;
-    return false;
-}
-
 static bool add_phase(const struct pair *p, const char *phase)
 {
     const struct ab_session *s = p->c->now;
@@ -369,7 +372,7 @@ static bool add_numbers(const struct pair *p)
     if (is_program(s))
         return add_program(p);
     for (uint32_t i = 0; i < s->n_phases; i++)
-        if (!is_repeated(s, i) && !add_phase(p, s->phases[i]))
+        if (!ab_session_phase_is_repeated(s, i) && !add_phase(p, s->phases[i]))
             return false;
     return add_memory(p);
 }

@@ -9,6 +9,7 @@
 #include "core/grow.h"
 #include "core/text.h"
 #include "core/units_show.h"
+#include "result/session.h"
 #include "stats/metric/metric_iterations.h"
 
 #include <math.h>
@@ -177,6 +178,8 @@ static bool note_iterations(struct ab_comparison *c)
 {
     char phase[100], was[32], is[32];
     for (uint32_t i = 0; i < c->now->n_phases; i++) {
+        if (ab_session_phase_is_repeated(c->now, i))
+            continue;
         const struct ab_iterations *a = ab_session_iterations(c->base, c->now->phases[i]);
         const struct ab_iterations *b = ab_session_iterations(c->now, c->now->phases[i]);
         double budget[2] = {a != NULL ? a->budget_ns : (double)NAN,

@@ -77,8 +77,7 @@ bool ab_compare_is_alike(const struct ab_session *base, const struct ab_session 
                          const struct ab_metric *m)
 {
     const struct ab_counting *a = &base->counting, *b = &now->counting;
-    double was, is;
-    if (!ab_metric_iterations_are_alike(base, now, m, &was, &is))
+    if (!ab_metric_iterations_are_alike(base, now, m))
         return false;
     return strcmp(ab_metric_name(m), "instr_per_op") != 0 ||
            (strcmp(a->method, b->method) == 0 && a->n_ops == b->n_ops);

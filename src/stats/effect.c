@@ -223,6 +223,27 @@ struct ab_effect ab_effect_difference_unpaired(const double *base, uint32_t n_ba
     return of_samples(differences, base, n_base, new_, n_new);
 }
 
+struct ab_effect ab_effect_by_mean(const double *base, uint32_t n_base, const double *new_,
+                                   uint32_t n_new, bool is_paired)
+{
+    struct ab_effect e = is_paired ? ab_effect_difference(base, new_, n_new)
+                                   : ab_effect_difference_unpaired(base, n_base, new_, n_new);
+    double sum = 0;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < n_base; i++)
+        if (isfinite(base[i])) {
+            sum += base[i];
+            n++;
+        }
+    if (!(sum > 0))
+        return nothing();
+    e.ratio = 1 + e.ratio * n / sum;
+    e.low = isnan(e.low) ? NAN : fmax(0, 1 + e.low * n / sum);
+    e.high = 1 + e.high * n / sum;
+    e.sd *= n / sum;
+    return e;
+}
+
 struct ab_effect ab_effect_shown(const struct ab_effect *effect, double shown)
 {
     struct ab_effect e = *effect;

@@ -60,6 +60,11 @@ struct ab_effect ab_effect_difference(const double *base, const double *new_, ui
 struct ab_effect ab_effect_difference_unpaired(const double *base, uint32_t n_base,
                                                const double *new_, uint32_t n_new);
 
+/* Of what is 0 in some rounds: the ratio is 1 + the difference by the mean of the base's rounds, which
+ * has none to 0; sd is in that unit. Paired: n_base is n_new. */
+struct ab_effect ab_effect_by_mean(const double *base, uint32_t n_base, const double *new_,
+                                   uint32_t n_new, bool is_paired);
+
 /* The effect as it is shown beside two numbers whose ratio (or difference) is `shown`, which a
  * reader can work out: that one, with an interval that holds it. */
 struct ab_effect ab_effect_shown(const struct ab_effect *effect, double shown);

@@ -281,7 +281,7 @@ void ab_metric_why_missing(const struct ab_session *s, uint32_t backend, const s
     if (buf[0] != 0)
         return;
     if (m->iteration != NULL) {
-        ab_metric_iterations_why(s, backend, m, buf, cap);
+        ab_metric_iterations_why(s, backend, m, in_each_round, buf, cap);
     } else if (ab_metric_is_dist(m)) {
         ab_metric_dist_why(s, backend, m, buf, cap);
     } else if (m->memory != NULL) {

@@ -132,7 +132,8 @@ struct ab_phase_report { /* over all lanes: sums, but for wall_ticks and process
     uint64_t thread_cpu_ns;  /* of the lanes */
     uint64_t process_cpu_ns; /* of these and of threads that the allocator started */
     uint64_t outside_ticks;  /* of lane_ticks, between slices and for AB_TOUCH_APART */
-    uint64_t canary_ticks;   /* of these, CPU time */
+    uint64_t canary_ticks;   /* of these, CPU time; but for is_crowded, where ticks pass without: */
+    uint64_t outside_cpu_ns; /* CPU time for AB_TOUCH_APART; 0 but for is_crowded */
     uint64_t faults_minor, faults_major, switches_involuntary;
     uint64_t is_crowded;       /* more lanes were busy than there are CPUs */
     uint64_t live_peak_blocks; /* TAIL with several lanes: most blocks live at once; else 0 */

@@ -178,6 +178,7 @@ static void add_report(struct ab_phase_report *sum, const struct ab_phase_report
     sum->thread_cpu_ns += lane->thread_cpu_ns;
     sum->outside_ticks += lane->outside_ticks;
     sum->canary_ticks += lane->canary_ticks;
+    sum->outside_cpu_ns += lane->outside_cpu_ns;
     sum->faults_minor += lane->faults_minor;
     sum->faults_major += lane->faults_major;
     sum->switches_involuntary += lane->switches_involuntary;

@@ -86,9 +86,10 @@ struct ab_lane {
     struct ab_iteration iteration; /* tail pass: so far of the one that runs */
     uint32_t iteration_end;        /* it ends before this op; UINT32_MAX = in no phase of them */
     uint32_t next_iteration,
-        last_iteration;   /* of the burst; [next, last) are to come in the phase */
-    uint64_t apart_ticks; /* of the phase: writing to blocks while the clock stands still */
-    uint64_t wait_ticks;  /* for other lanes */
+        last_iteration;    /* of the burst; [next, last) are to come in the phase */
+    uint64_t apart_ticks;  /* of the phase: writing to blocks while the clock stands still */
+    uint64_t apart_cpu_ns; /* the same, where is_crowded; else 0 */
+    uint64_t wait_ticks;   /* for other lanes */
     uint64_t awake_ticks,
         asleep_cpu_ns;               /* of these, CPU time: as good as all that is spent awake */
     struct ab_phase_report *reports; /* one a phase */

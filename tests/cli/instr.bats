@@ -34,6 +34,18 @@ counts() { # OPTIONS OF RUN
     expect_nothing_left
 }
 
+@test "what is subtracted for the harness does not depend on a decorated row before" {
+    need_valgrind
+    for rows in slab checked+glibc,slab; do
+        bench run "$ROOT/configs/churn.yaml" --rounds 1 --drain 0 --instr --json "$OUT/result.json" \
+            -b "$rows"
+        expect_code 0
+        alone=${alone:-$(counted slab instr_per_op)}
+    done
+    behind=$(counted slab instr_per_op)
+    jq -en "($alone / $behind - 1 | fabs) < 0.001" >/dev/null || fail "$alone alone, $behind behind it"
+}
+
 @test "a hundredth more is found in one round by a gate, and the same again passes it" {
     need_valgrind
     lib=$GUESTS/libextra.so

@@ -96,6 +96,29 @@ record_bound() { # SIZE COMMAND…
     ! grep -Eq 'LD_PRELOAD|its own malloc' "$OUT/stderr" || fail "wrong reason"
 }
 
+# Each of them is done before it fills a buffer, and so ends by itself.
+@test "max-spool: processes that came too late are not passed over in silence" {
+    cat >kids.c <<'END'
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+    for (int i = 0; i < 20; i++, wait(NULL))
+        if (fork() == 0) {
+            for (int k = 0; k < 100; k++) { void *volatile block = malloc(k); free(block); }
+            _exit(0);
+        }
+    return 0;
+}
+END
+    gcc -O1 kids.c -o kids
+    record --follow --max-spool 1MiB -- ./kids
+    [ "$(ls "$OUT" | grep -c 'abt$')" -lt 20 ]
+    expect_error 'recording was ended at --max-spool'
+    ! grep -q 'no call was lost' "$OUT/stderr" || fail "$(cat "$OUT/stderr")"
+}
+
 @test "max-spool: what is enough is no bound, and what is too little is refused" {
     make_works
     record --max-spool 1GiB -- ./works 1 1000

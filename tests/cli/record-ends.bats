@@ -102,7 +102,9 @@ ends() { # HOW CODE
     bench record --no-convert -o "$OUT/s" -- "$GUESTS/prog_threads" 30000 1 3
     expect_code 0
     expect_error 'not converted; use allocbench trace recover'
+    cp "$OUT/stderr" "$OUT/kept"
     record -- "$GUESTS/prog_threads" 30000 1 3
+    grep -q "about $(events "$OUT/t.abt") events, not converted" "$OUT/kept" || fail "$(cat "$OUT/kept")"
     for time in first second; do # it is read only
         bench trace recover "$OUT/s" -o "$OUT/r.abt"
         expect_code 0

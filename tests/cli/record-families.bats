@@ -175,6 +175,63 @@ expect_events() { # NUMBERS
     expect_nothing_left
 }
 
+# The recorder notes a resize in two parts.
+@test "--max-events counts a resize as one" {
+    cat >resizes.c <<'END'
+#include <stdlib.h>
+int main(void)
+{
+    void *block = NULL;
+    for (int i = 0; i < 300000; i++) block = realloc(block, 1 + i % 100);
+    free(block);
+    return 0;
+}
+END
+    gcc -O1 resizes.c -o resizes
+    for option in '' --sites; do
+        record $option --max-events 100k -- ./resizes
+        expect_code 0
+        n=$(events "$OUT/t.abt")
+        [ "$n" -ge 100000 ] && [ "$n" -le 101024 ] || fail "$option: $n events"
+    done
+}
+
+# They come while a buffer is full, too, and begin the next one.
+@test "--max-events counts right where signal handlers set marks" {
+    cat >marks.c <<'END'
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+static void (*set_mark)(const char *);
+static void on_timer(int signal)
+{
+    (void)signal;
+    set_mark("timer");
+}
+int main(void)
+{
+    struct itimerspec often = {{0, 12000}, {0, 12000}};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+    timer_t timer;
+    *(void **)&set_mark = dlsym(RTLD_DEFAULT, "allocbench_mark_record");
+    signal(SIGALRM, on_timer);
+    if (set_mark == NULL || timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 ||
+        timer_settime(timer, 0, &often, NULL) != 0) return 1;
+    for (int i = 0; i < 4000000; i++) {
+        void *volatile block = malloc(10);
+        free(block);
+    }
+    return 0;
+}
+END
+    gcc -D_GNU_SOURCE -O1 marks.c -o marks
+    record --max-events 6M -- ./marks
+    expect_code 0
+    n=$(events "$OUT/t.abt")
+    [ "$n" -ge 6000000 ] && [ "$n" -le 6001024 ] || fail "$n events"
+}
+
 UNTIL_TOLD='$| = 1; until (-e $ARGV[0]) { push @k, "x" x 50; pop @k; } print "whole\n"; exit 9'
 
 @test "after --duration the trace is there, and the command goes on to its end" {

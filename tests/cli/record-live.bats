@@ -82,3 +82,13 @@ lines_of() { # NAME
     [ -s "$OUT/short.abt" ]
     ! grep -aq 'recording 0:' "$OUT/short"
 }
+
+@test "progress: a recording that is ended while the command goes on says so" {
+    need script
+    make_works
+    on_terminal ended "allocbench record --max-events 20000 -o '$OUT/ended.abt' -- ./works >/dev/null"
+    wait
+    lines_of ended >"$OUT/lines"
+    grep -Eqx 'recording ended, [0-9.]+ k calls, spool [0-9.]+ [KM]iB' "$OUT/lines" || fail "$(cat -v "$OUT/ended")"
+    ! grep -q '/s' "$OUT/lines" # it was over within the first second
+}

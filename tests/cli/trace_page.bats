@@ -60,7 +60,7 @@ PY
     run_ok compare_page p.html t.json t.txt
     [ "$output" = "3 9" ] # 3 sites; all, 3 of start-up, main, run_frame and the three of the sites
     [[ "$(cat p.html)" == *"98.4 % of allocations, at most 900 B in one scope"* ]]
-    [[ "$(cat p.html)" == *"n/a: the trace has no times (record --time)"* ]]
+    [[ "$(cat p.html)" == *"n/a: the trace has no times of calls (record --time)"* ]]
     # 20 assets and the first frame, 31 blocks in each later one.
     [[ "$(cat p.html)" == *'data-x="linear count 0 40 '* ]]
     jq '.sites[0].calls += 1' t.json >other.json # what is not so is found
@@ -100,6 +100,14 @@ PY
     [[ "$output" == *"trace check does not take --html"* ]]
     run allocbench trace info --html p.html --json ./p.html t.abt
     [ "$status" -eq 2 ]
+    cp t.abt kept.abt
+    ln kept.abt link.abt
+    for option in --html --flame --folded --json; do
+        run allocbench trace info --sites $option kept.abt ./link.abt
+        [ "$status" -eq 2 ]
+        [[ "$output" == *"'kept.abt' would replace the trace that is read"* ]]
+    done
+    cmp t.abt kept.abt
     head -c 300 t.abt >short.abt
     run allocbench trace info --html p.html short.abt
     [ "$status" -eq 3 ]

@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     char path[64];
     int fd = input_file_open(data, n, path);
     for (int is_partial = 0; is_partial < 2; is_partial++) {
-        struct ab_trace_info read, checked;
+        struct ab_trace_info read = {0}, checked;
         enum ab_status status = read_all(path, is_partial, &read);
         require(check(path, is_partial, &checked) == status, "check and reader agree");
         if (status != AB_OK || is_partial == 0)

@@ -62,12 +62,26 @@ static void note_use(struct tape_model *m, struct model_request *r)
     *last = (uint32_t)(r - m->requests);
 }
 
+/* Of small blocks that are written to apart, one for each 4 KiB of the lane's. */
+static enum ab_touch touch_of(struct tape_model *m, const struct ab_request *a)
+{
+    uint64_t *unwritten = &m->unwritten[m->lane];
+    if (a->touch != AB_TOUCH_APART || a->size == 0)
+        return a->touch;
+    *unwritten += a->size < 4096 ? a->size : 4096;
+    if (*unwritten < 4096)
+        return AB_TOUCH_NONE;
+    *unwritten = 0;
+    return AB_TOUCH_APART;
+}
+
 static void note_asked(struct tape_model *m, struct model_request *r, const struct ab_request *a)
 {
     r->request = *a;
     if (a->may_fail)
         return;
-    m->phases[m->n_phases - 1].n_touches += a->size > 0 && a->touch != AB_TOUCH_NONE;
+    r->request.touch = touch_of(m, a);
+    m->phases[m->n_phases - 1].n_touches += a->size > 0 && r->request.touch != AB_TOUCH_NONE;
     m->total_blocks++;
     m->total_bytes += a->size;
     m->largest_bytes = a->size > m->largest_bytes ? a->size : m->largest_bytes;
@@ -143,7 +157,7 @@ static struct ab_request read_request(struct program *p)
     static const uint64_t sizes[] = {0, 1, 24, 4096, 4097, 100000, 1 << 27, UINT64_C(1) << 33};
     uint8_t how = next_byte(p);
     struct ab_request r = {.size = sizes[how & 7] + (how >> 3 & 1),
-                           .touch = (enum ab_touch)((how >> 4) % (AB_TOUCH_ALL + 1))};
+                           .touch = (enum ab_touch)((how >> 4) % (AB_TOUCH_APART + 1))};
     r.touch_bytes = r.touch == AB_TOUCH_FIRST ? 1u + how : 0;
     return r;
 }

@@ -53,8 +53,9 @@ struct tape_model {
     uint32_t n_slots, kinds;
     uint64_t live_blocks, live_bytes, peak_blocks, peak_bytes, total_blocks, total_bytes;
     uint64_t largest_bytes, largest_align, n_no_op_frees;
-    uint64_t n_remote;             /* since the last cut */
-    uint32_t pending[MODEL_LANES]; /* awaits of the lane's next request; or NONE */
+    uint64_t n_remote;               /* since the last cut */
+    uint32_t pending[MODEL_LANES];   /* awaits of the lane's next request; or NONE */
+    uint64_t unwritten[MODEL_LANES]; /* AB_TOUCH_APART: bytes since the last such touch */
     /* since the last cut; large, and never cleared */
     struct model_request requests[MODEL_REQUESTS];
     struct model_phase phases[MODEL_PHASES];

@@ -23,7 +23,7 @@ struct made { /* a trace in the making */
     struct ab_trace_writer *w;
     struct ab_rng rng;
     uint64_t calls, ends[SCOPES];
-    bool has_sites;
+    bool has_sites, is_lopsided;
     uint64_t pool[SETTLED], slab[SETTLED], keep[SETTLED]; /* live blocks */
     uint64_t last[8], n_last;                             /* of DOUBLE, of the scope before */
 };
@@ -364,14 +364,15 @@ static void a_resize_stays_with_its_allocation_as_in_a_replay(void **state)
 
 /* A scope holds ten blocks of FRAME and eight nested scopes of 10 to 20 blocks of POOL and some of SLAB,
  * the oldest freed first. KEEP comes and goes at random in it; SURVIVOR is in the nested scopes, but
- * for one block in some scopes. */
+ * for one block in some scopes. Lopsided: the first one takes nearly all of the memory. */
 static void make_nested_scope(struct made *m, uint64_t *late)
 {
     uint64_t inner[64], churn_[3] = {0};
     for (int n = 0; n < 8; n++) {
         size_t k = 0;
         for (uint64_t i = 10 + ab_rng_below(&m->rng, 10); i > 0; i--) {
-            inner[k++] = give(m, POOL, 1 + ab_rng_below(&m->rng, 200));
+            inner[k++] = give(m, POOL,
+                              1 + ab_rng_below(&m->rng, m->is_lopsided && n == 0 ? 20000 : 200));
             if (ab_rng_below(&m->rng, 2) == 0)
                 inner[k++] = give(m, SLAB, 24);
             for (int turn = 0; turn < 6; turn++) {
@@ -432,6 +433,18 @@ static void nested_scopes_are_found_with_each_seed(void **state)
         assert_int_equal(strncmp(h->backend, "arena:keep=", 11), 0);
         assert_string_not_equal(h->backend, advice.heaps[group(FRAME)->heap].backend);
     }
+}
+
+static void of_nested_scopes_that_are_none_in_the_end_no_block_is_said_to_outlive_them(void **state)
+{
+    (void)state;
+    struct made m = {.has_sites = true, .is_lopsided = true};
+    ab_rng_init(&m.rng, 1, 5);
+    advise_on(&m, make_nested, SCOPES);
+    expect(POOL, AB_ADVICE_FRAME); /* one of its scopes takes more than half of a whole one */
+    expect(SURVIVOR, AB_ADVICE_FRAME);
+    assert_int_equal(group(SURVIVOR)->n_stragglers, 0);
+    assert_string_equal(group(SURVIVOR)->why, "dies in its scope");
 }
 
 static void nested_scopes_are_looked_for_only_when_asked(void **state)
@@ -523,6 +536,8 @@ int main(void)
         cmocka_unit_test(random_churn_stays_where_it_is),
         cmocka_unit_test(a_resize_stays_with_its_allocation_as_in_a_replay),
         cmocka_unit_test(nested_scopes_are_found_with_each_seed),
+        cmocka_unit_test(
+            of_nested_scopes_that_are_none_in_the_end_no_block_is_said_to_outlive_them),
         cmocka_unit_test(nested_scopes_are_looked_for_only_when_asked),
         cmocka_unit_test(nested_scopes_of_two_depths_have_an_arena_each),
         cmocka_unit_test(who_hands_memory_on_is_passed_over),

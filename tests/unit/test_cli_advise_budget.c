@@ -35,6 +35,7 @@ static void rounds_are_added_and_the_worst_is_their_median(void **state)
     ab_advise_read_scopes(&session, 1, &x);
     assert_true(x.is_known);
     assert_true(x.worst_ns == 10000); /* of 2000, 10000, 26000 */
+    assert_int_equal(x.n_rounds, 3);
     assert_int_equal(x.n, 99 + 97 + 95);
     assert_int_equal(x.n_missed, 11 + 13 + 15);
     assert_int_equal(x.n_scheduler, 1 + 3 + 5);

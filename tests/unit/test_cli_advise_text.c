@@ -98,14 +98,16 @@ static int set_up(void **state)
     measured.heaps[0] = row_of("@map", 9e6, 2);
     measured.heaps[1] = row_of("@map2", 17.9e6, 1.01);
     measured.together = measured.heaps[0];
-    measured.generals[measured.n_generals++] = row_of("mimalloc", 12e6, 1.5);
+    measured.generals[measured.n_generals] = row_of("mimalloc", 12e6, 1.5);
+    measured.generals[measured.n_generals++].is_malloc = true;
     measured.generals[measured.n_generals] = (struct ab_advised_row){.time_ns = NAN};
     snprintf(measured.generals[measured.n_generals].name, 128, "scudo");
     snprintf(measured.generals[measured.n_generals++].reason, 512, "it crashed");
     nested = (struct ab_advised_nested){.is_asked = false};
     budget.before = (struct ab_advised_scopes){
-        .is_known = true, .worst_ns = 212e3, .n = 1800, .n_missed = 6};
-    budget.after = (struct ab_advised_scopes){.is_known = true, .worst_ns = 71e3, .n = 1800};
+        .is_known = true, .worst_ns = 212e3, .n_rounds = 6, .n = 1800, .n_missed = 6};
+    budget.after = (struct ab_advised_scopes){
+        .is_known = true, .worst_ns = 71e3, .n_rounds = 6, .n = 1800};
     view = (struct ab_advise_view){.advice = &advice,
                                    .measured = &measured,
                                    .trace = "game.abt",
@@ -162,7 +164,7 @@ static void nothing_to_change_is_an_answer(void **state)
     expect("arena, 512 KiB: gains alone, not with the others");
     expect("together"); /* which is why */
     measured.heaps[0].speed.low = 0.9;
-    expect("Advice: keep malloc: no proposal is clearly faster (replays of 10 rounds).");
+    expect("Advice: keep malloc: no proposal is clearly faster or takes less memory (replays");
     refuse("together");
     measured.n_rounds = 1;
     expect("Advice: none: 1 round cannot show what is faster, it takes 6 (--rounds).");
@@ -172,14 +174,68 @@ static void nothing_to_change_is_an_answer(void **state)
     expect("Advice: keep malloc: no allocations of this trace have a pattern");
 }
 
+static void a_gain_in_memory_is_said(void **state)
+{
+    (void)state;
+    refuse("a gain in memory");
+    measured.heaps[1].memory_bytes = 12.0e6;
+    expect("1.01x [0.99, 1.03] as fast; memory 12.5 MiB -> 11.4 MiB: a gain in memory");
+    expect("pool, 96 B x 2512: gains alone, not with the others");
+    measured.used = 2;
+    measured.by_memory = true;
+    measured.together = measured.heaps[1];
+    expect("Advice: memory 12.5 MiB -> 11.4 MiB, 1.01x as fast by 1 heap (replays of 10");
+    measured.heaps[0].memory_bytes = 12.0e6;
+    expect("2.00x [1.96, 2.04] as fast; memory 12.5 MiB -> 11.4 MiB\n"); /* faster anyway */
+}
+
 static void what_did_not_run_is_not_advised_and_says_why(void **state)
 {
     (void)state;
     measured.used = 0;
     measured.heaps[0].is_measured = false;
     snprintf(measured.heaps[0].reason, sizeof measured.heaps[0].reason, "a block was written over");
-    expect("arena, 512 KiB: does not run");
+    expect("arena, 512 KiB: n/a");
     expect("not measured: a block was written over");
+}
+
+static void what_is_not_known_is_not_called_slower(void **state)
+{
+    (void)state;
+    measured.used = 0;
+    measured.together = row_of("@map3", 4e6, 4);
+    measured.together.speed.low = measured.together.speed.high = NAN;
+    expect("Advice: none: fewer than 6 of the 10 rounds show what is faster");
+    expect("arena, 512 KiB: gains alone, together not known");
+    measured.heaps[0].speed.low = NAN;
+    expect("arena, 512 KiB: not known");
+    expect("pool, 96 B x 2512: no clear gain");
+}
+
+/* A slab may be faster, but no program calls it without a change. */
+static void another_malloc_is_one_that_takes_no_change(void **state)
+{
+    (void)state;
+    measured.generals[1] = row_of("slab:threads=sharded:classes=fine", 6e6, 3);
+    expect("With mimalloc for\n  everything instead, and no change of the code: 1.50x.");
+    expect("\n   slab:threads=sharded:classes=fine\n"); /* too long for its column */
+    measured.generals[1].is_malloc = true;
+    expect("With\n  slab:threads=sharded:classes=fine for everything instead");
+}
+
+static void the_worst_of_several_threads_is_of_one(void **state)
+{
+    (void)state;
+    refuse("of one");
+    advice.n_threads = 2;
+    expect("6 of 1800 scopes of one");
+}
+
+static void scopes_of_survivors_are_named_once(void **state)
+{
+    (void)state;
+    groups[2].survivors[1].born = 41;
+    expect("scopes 41 -> malloc");
 }
 
 /* Those that are left were measured in a session of their own. */
@@ -192,6 +248,16 @@ static void before_and_after_are_of_one_session(void **state)
     expect("80.0 us -> 40.0 us");
     expect("memory 25.0 MiB -> 12.5 MiB");
     expect("80.0 us on average (0.48 %)");
+}
+
+static void a_mean_that_is_not_known_is_no_share_of_the_budget(void **state)
+{
+    (void)state;
+    measured.used = 0;
+    measured.base.is_measured = false;
+    measured.base.time_ns = NAN;
+    refuse("nan");
+    expect("allocation takes n/a on average, 212 us");
 }
 
 static void without_scopes_the_unit_is_a_million_calls(void **state)
@@ -316,8 +382,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(screen_is_golden, set_up),
         cmocka_unit_test_setup(nothing_to_change_is_an_answer, set_up),
+        cmocka_unit_test_setup(a_gain_in_memory_is_said, set_up),
         cmocka_unit_test_setup(what_did_not_run_is_not_advised_and_says_why, set_up),
         cmocka_unit_test_setup(before_and_after_are_of_one_session, set_up),
+        cmocka_unit_test_setup(a_mean_that_is_not_known_is_no_share_of_the_budget, set_up),
+        cmocka_unit_test_setup(what_is_not_known_is_not_called_slower, set_up),
+        cmocka_unit_test_setup(another_malloc_is_one_that_takes_no_change, set_up),
+        cmocka_unit_test_setup(the_worst_of_several_threads_is_of_one, set_up),
+        cmocka_unit_test_setup(scopes_of_survivors_are_named_once, set_up),
         cmocka_unit_test_setup(without_scopes_the_unit_is_a_million_calls, set_up),
         cmocka_unit_test_setup(few_rounds_have_no_interval, set_up),
         cmocka_unit_test_setup(nested_scopes_are_taken_where_they_gain_on_the_arena_of_the_scope,

@@ -169,14 +169,15 @@ static void what_is_recorded_so_far_is_seen_from_outside(void **state)
     *tail = (struct ab_spool_tail){
         .n_events = 2 * AB_SPOOL_HALF_EVENTS + 5, .half_number = {3, 2}, .data_bytes = 1000};
     control->n_events = 2 * AB_SPOOL_HALF_EVENTS - 10; /* of which 10 are no calls */
-    control->site_depth = 0;
     struct ab_relay_view view = ab_relay_look(relay);
     assert_int_equal(view.n_calls, 2 * AB_SPOOL_HALF_EVENTS - 5);
     assert_int_equal(view.spool_bytes,
                      sizeof *control + AB_SPOOL_PAGE + AB_SPOOL_DATA + tail->data_bytes);
     tail->n_events += UINT64_C(1) << 40; /* taken when recording had stopped */
     assert_int_equal(ab_relay_look(relay).n_calls, 3 * AB_SPOOL_HALF_EVENTS - 10);
-    control->site_depth = 8; /* not all of those are calls */
+    tail->n_asides = 1010, tail->n_asides_counted = 10; /* so many more in its third half */
+    assert_int_equal(ab_relay_look(relay).n_calls, 3 * AB_SPOOL_HALF_EVENTS - 1010);
+    tail->n_asides = 0; /* damage */
     assert_int_equal(ab_relay_look(relay).n_calls, 2 * AB_SPOOL_HALF_EVENTS - 10);
     control->n_events = -10; /* in its first half */
     assert_int_equal(ab_relay_look(relay).n_calls, 0);

@@ -250,6 +250,8 @@ static void add_hostility(struct fake_session *f)
     gates[1].text = hostile;
     gates[1].place = "a\n]]><|%b:c.yaml:7:9";
     cells[1].backend = hostile;
+    cells[1].phase = "steady";
+    cells[1].iteration = hostile;
     f->s.command_line = hostile;
     f->s.name = hostile;
 }

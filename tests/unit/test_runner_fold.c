@@ -101,7 +101,8 @@ static void waits_of_lanes_are_in_no_ns_per_op(void **state)
     }
 }
 
-/* Of two lanes, each 1 ms, 0.2 ms of it outside of the work, by the wall and by the CPU. */
+/* Of two lanes, each 1 ms, 0.2 ms of it outside of the work; of 0.9 ms of CPU time as much. Half of the
+ * rest is waits. In strict order the two times outside come one after the other. */
 static void what_is_outside_is_in_no_time_of_lanes(void **state)
 {
     (void)state;
@@ -109,20 +110,27 @@ static void what_is_outside_is_in_no_time_of_lanes(void **state)
     struct ab_tape_map of_lanes = map;
     of_lanes.image = &image;
     image.n_lanes = 2;
-    for (uint32_t is_crowded = 0; is_crowded < 2; is_crowded++) {
-        struct ab_session s = {.seed = 1};
+    for (uint32_t i = 0; i < 4; i++) {
+        bool is_crowded = i % 2 != 0, is_strict = i / 2 != 0;
+        struct ab_session s = {.seed = 1, .is_strict = is_strict};
         struct ab_fold f = {&s, &of_lanes, &clock_half, 0, 3};
         struct ab_outcome run = outcome();
         struct ab_phase_report *report = &page.report.phases[1];
         report->is_crowded = is_crowded;
         report->lane_ticks = 2 * 2000000;
-        report->outside_ticks = report->canary_ticks = 2 * 400000;
-        report->thread_cpu_ns = 2 * 900000;
+        report->outside_ticks = 2 * 400000;
+        report->canary_ticks = is_crowded ? 0 : 2 * 400000;
+        report->outside_cpu_ns = is_crowded ? 2 * 200000 : 0;
+        report->wait_ticks = 1600000;
+        report->asleep_cpu_ns = is_crowded ? 2 * 350000 : 0;
+        report->thread_cpu_ns = report->process_cpu_ns = 2 * 900000;
         assert_int_equal(fold_throughput(&f, &run), AB_OK);
         const struct ab_result *all = find(&s, "churn", AB_OP_ALL);
-        double n = (double)all->n_ops, busy = is_crowded ? 900e3 - 200e3 : 1e6 - 200e3;
-        assert_true(fabs(all->ns_per_op - 2 * busy / n) < 1e-9);
-        assert_true(fabs(all->wall_ns_per_op - 0.8e6 / n) < 1e-9);
+        double n = (double)all->n_ops, busy = is_crowded ? 700e3 : 800e3;
+        assert_true(fabs(all->ns_per_op - busy / n) < 1e-9);
+        assert_true(fabs(all->wall_ns_per_op - (is_strict ? 0.6e6 : 0.8e6) / n) < 1e-9);
+        assert_true(fabs(all->cpu_ns_per_op - 2 * 0.7e6 / n) < 1e-9);
+        assert_true(fabs(all->wait_percent - 50) < 1e-9);
         forget_all(&s);
     }
 }

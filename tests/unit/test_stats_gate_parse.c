@@ -165,6 +165,7 @@ static const struct bad bads[] = {
     {"run/frame/missed = 1x glibc", "=", "only of counts"},
     {"run/frame/missed = 2us", "2us", "expected a count"},
     {"run/frame/missed < +10%", "+10%", "gate missed_percent instead"},
+    {"run/frame/missed <= 20%", "20%", "gate missed_percent instead"},
     {"run/frame/p99 < 100", "100", "a time needs a unit"},
     {"frame/p99 < 2us", "frame/p99", "write run/frame/p99"},
     {"request/p99 < 2us", "request/p99", "write drain/request/p99"},

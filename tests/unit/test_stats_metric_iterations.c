@@ -132,6 +132,18 @@ static void expect(struct fake_session *f, unsigned backend, const char *text,
     assert_true((r->verdict == AB_GATE_NOT_EVALUATED) <= (r->reason[0] != 0));
 }
 
+/* The same for a change of glibc. */
+static const struct ab_gate_result *expect_change(struct fake_session *f,
+                                                  const struct fake_session *base, const char *text,
+                                                  enum ab_gate_verdict verdict)
+{
+    const struct ab_gate_result *r = judge(f, &base->s, FAKE_GLIBC, text);
+    if (r->verdict != verdict)
+        fail_msg("%s: %s, value %g: %s", text, ab_gate_verdict_name(r->verdict), r->value,
+                 r->reason);
+    return r;
+}
+
 static void gates_bound_what_the_table_shows(void **state)
 {
     (void)state;
@@ -247,6 +259,91 @@ static void comparisons_judge_the_rounds_of_both(void **state)
     finish(f);
 }
 
+/* Rounds in which none is missed count as what they are: to leave them out makes all rounds alike. */
+static void rounds_without_missed_ones_count(void **state)
+{
+    (void)state;
+    struct fake_session *f = session(), *base = fake_session_of(ROUNDS);
+    struct ab_iterations was[ROUNDS];
+    struct ab_comparison c;
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        fill(&was[i], FAKE_GLIBC, i, 100);
+        was[i].phase = base->s.phases[0];
+        was[i].n_over_budget = i % 2 == 0 ? 10 : 0;
+        records[2 * i].n_over_budget = 10;
+    }
+    base->s.iterations = was;
+    base->s.n_iterations = ROUNDS;
+    expect_change(f, base, "frame/missed_percent < +10%", AB_GATE_INCONCLUSIVE);
+    assert_true(ab_compare_results(&base->s, &f->s, 0.05, false, &c));
+    const struct ab_cell *cell = cell_of(&c, "missed_percent");
+    assert_true(cell->effect.n_base == ROUNDS && cell->effect.low < cell->effect.high);
+    ab_comparison_fini(&c);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        was[i].n_over_budget = 10 + i;
+        records[2 * i].n_over_budget = 0;
+    }
+    expect_change(f, base, "frame/missed_percent < +10%", AB_GATE_PASS); /* none is, then as now */
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        was[i].n_over_budget = 0;
+        records[2 * i].n_over_budget = 10;
+    }
+    const struct ab_gate_result *r = expect_change(f, base, "frame/missed_percent < +10%",
+                                                   AB_GATE_NOT_EVALUATED);
+    assert_string_equal(r->reason, "no ratio: a value is 0 or missing on one side");
+    free(f->s.gates);
+    f->s.gates = NULL;
+    for (uint32_t i = 0; i < ROUNDS; i++)
+        free(was[i].hdr);
+    base->s.iterations = NULL;
+    base->s.n_iterations = 0;
+    fake_session_free(base);
+    finish(f);
+}
+
+/* Counts of a round against counts of a round: 10 and 20 are twice as many, of which noise is a part. */
+static void counts_have_ratios_by_their_rounds(void **state)
+{
+    (void)state;
+    struct fake_session *f = session();
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        records[2 * i].n_over_budget = 20 + i % 2;
+        records[2 * i + 1].n_over_budget = 10;
+    }
+    expect(f, FAKE_GLIBC, "frame/missed < 1.8x jemalloc", AB_GATE_FAIL);
+    assert_true(f->s.gates[0].low >= 2 && f->s.gates[0].high < 2.2);
+    expect(f, FAKE_JEMALLOC, "frame/missed < 0.6x glibc", AB_GATE_PASS);
+    for (uint32_t i = 0; i < ROUNDS; i++)
+        records[2 * i + 1].n_over_budget = 0;
+    expect(f, FAKE_JEMALLOC, "frame/missed < 0.6x glibc", AB_GATE_PASS);
+    expect(f, FAKE_GLIBC, "frame/missed < 100x jemalloc", AB_GATE_FAIL);
+    free(f->s.gates);
+    f->s.gates = NULL;
+    finish(f);
+}
+
+/* A round below the null back end is no round less, and a number of all rounds may be in none. */
+static void ratios_need_every_round(void **state)
+{
+    (void)state;
+    struct fake_session *f = session();
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        ab_hdr_init(records[2 * i + 1].hdr);
+        for (unsigned k = 0; k < PER_ROUND; k++)
+            ab_hdr_record(records[2 * i + 1].hdr, i == 0 ? 0 : 200 + i);
+    }
+    expect(f, FAKE_GLIBC, "frame/p50 < 1x jemalloc", AB_GATE_NOT_EVALUATED);
+    assert_non_null(strstr(f->s.gates[0].reason, "no ratio: in some rounds"));
+    ab_hdr_init(records[1].hdr);
+    ab_hdr_record(records[1].hdr, 200);
+    expect(f, FAKE_GLIBC, "frame/p99 < 1x jemalloc", AB_GATE_NOT_EVALUATED);
+    assert_string_equal(f->s.gates[0].reason,
+                        "p99 needs 1000 iterations in a round, there are 200");
+    free(f->s.gates);
+    f->s.gates = NULL;
+    finish(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -256,6 +353,9 @@ int main(void)
         cmocka_unit_test(what_cannot_be_told_passes_only_above_what_timing_takes),
         cmocka_unit_test(what_is_not_known_is_not_evaluated),
         cmocka_unit_test(comparisons_judge_the_rounds_of_both),
+        cmocka_unit_test(rounds_without_missed_ones_count),
+        cmocka_unit_test(counts_have_ratios_by_their_rounds),
+        cmocka_unit_test(ratios_need_every_round),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -443,6 +443,25 @@ static void what_is_written_apart_is_in_no_time(void **state)
         }
 }
 
+/* Ticks of a lane that has no CPU of its own may be another one's. */
+static void a_crowded_lane_writes_apart_by_its_cpu_time(void **state)
+{
+    (void)state;
+    for (unsigned n_cpus = 0; n_cpus < 2; n_cpus++) {
+        struct fixture *f = open_fixture(AB_PASS_THROUGHPUT);
+        push_large_blocks(f, AB_TOUCH_APART);
+        f->w.n_cpus = n_cpus;
+        ab_lanes_run(&f->w, ab_pass_malloc, &malloc_face, false);
+        const struct ab_phase_report *r = &f->w.page->report.phases[0];
+        assert_int_equal(r->is_crowded, n_cpus == 0);
+        assert_true(r->outside_ticks > 0);
+        assert_int_equal(r->canary_ticks, n_cpus == 0 ? 0 : r->outside_ticks);
+        assert_int_equal(r->outside_cpu_ns > 0, n_cpus == 0);
+        assert_true(r->outside_cpu_ns < r->thread_cpu_ns);
+        close_fixture(f);
+    }
+}
+
 /* A handle is the address of a pointer to the block. */
 static ab_ref handle_alloc(struct ab_heap *heap, size_t n)
 {
@@ -551,6 +570,7 @@ int main(void)
         cmocka_unit_test(missing_hooks_are_skipped_not_called),
         cmocka_unit_test(wide_zeroed_and_aligned_ops_reach_their_functions),
         cmocka_unit_test(what_is_written_apart_is_in_no_time),
+        cmocka_unit_test(a_crowded_lane_writes_apart_by_its_cpu_time),
         cmocka_unit_test(an_access_resolves_reads_or_writes_and_is_timed_in_every_pass),
         cmocka_unit_test(an_access_to_a_block_that_was_never_served_is_passed_over),
     };

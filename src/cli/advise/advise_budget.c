@@ -42,6 +42,7 @@ void ab_advise_read_scopes(const struct ab_session *s, uint32_t backend,
             worst[n++] = x->max;
     }
     out->is_known = s->backends[backend].status == AB_BACKEND_OK && n > 0;
+    out->n_rounds = (uint32_t)n;
     if (out->is_known)
         out->worst_ns = ab_median(worst, n);
     else
@@ -94,7 +95,6 @@ enum ab_status ab_advise_budget(const struct ab_options *o, const struct ab_advi
     r.backends = &base;
     r.n_backends = 1;
     r.base = base;
-    r.n_sweeps = 0;
     r.has_each_scope = true;
     r.each_budget_ns = o->budget_ns;
     r.is_store_off = r.hides_failures = true;

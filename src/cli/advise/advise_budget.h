@@ -13,6 +13,7 @@
 struct ab_advised_scopes { /* of all rounds */
     bool is_known;         /* else `reason`, and the rest is nothing */
     double worst_ns;       /* of a round; their median */
+    uint32_t n_rounds;     /* that have one */
     uint64_t n, n_missed;  /* scopes that were timed; of these, longer than the budget */
     uint64_t n_scheduler;  /* left out: the scheduler gave the CPU away in them */
     char reason[192];

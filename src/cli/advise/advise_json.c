@@ -134,6 +134,9 @@ static json_t *heap(struct ab_json *w, const struct ab_advise_view *v, size_t i)
     ab_json_put(w, o, "kind", ab_json_string(ab_advice_kind_name(h->kind)));
     ab_json_put(w, o, "backend", ab_json_string(h->backend));
     ab_json_put(w, o, "advised", json_boolean((v->measured->used >> i & 1) != 0));
+    ab_json_put(w, o, "by_memory",
+                json_boolean((v->measured->used >> i & 1) != 0 &&
+                             !ab_advised_is_gain(&v->measured->heaps[i])));
     ab_json_put(w, o, "calls", ab_json_integer(h->calls));
     ab_json_put(w, o, "size_most", ab_json_integer(h->size_most));
     ab_json_put(w, o, "align", ab_json_integer(h->align));
@@ -162,6 +165,7 @@ static json_t *of_scopes(struct ab_json *w, const struct ab_advised_scopes *x)
 {
     json_t *o = json_object();
     ab_json_put(w, o, "worst_ns", ab_json_real(x->is_known ? x->worst_ns : (double)NAN));
+    ab_json_put(w, o, "rounds", x->is_known ? ab_json_integer(x->n_rounds) : json_null());
     ab_json_put(w, o, "n", x->is_known ? ab_json_integer(x->n) : json_null());
     ab_json_put(w, o, "n_over_budget", x->is_known ? ab_json_integer(x->n_missed) : json_null());
     ab_json_put(w, o, "n_scheduler", x->is_known ? ab_json_integer(x->n_scheduler) : json_null());
@@ -230,6 +234,7 @@ bool ab_advise_write_json(FILE *to, const struct ab_advise_view *v)
     ab_json_put(&w, o, "rounds", ab_json_integer(v->measured->n_rounds));
     ab_json_put(&w, o, "limit", ab_json_real(v->measured->limit));
     ab_json_put(&w, o, "answer", ab_json_string(ab_advised_answer(v->measured)));
+    ab_json_put(&w, o, "by_memory", json_boolean(v->measured->by_memory));
     ab_json_put(&w, o, "map", ab_json_string(rules.s));
     put_measured(&w, o, v);
     ab_json_put(&w, o, "groups", groups);

@@ -102,6 +102,7 @@ static enum ab_status read_row(const struct asked *asked, const struct ab_sessio
             .speed = {.ratio = NAN, .low = NAN, .high = NAN},
         };
     snprintf(row->name, sizeof row->name, "%s", b->name);
+    row->is_malloc = b->boundary == ab_boundary_names[AB_BOUNDARY_MALLOC];
     if (!is_ok) {
         refuse(row, b->reason[0] != 0 ? b->reason : ab_backend_status_name(b->status));
     } else if (asked->is_memory) {
@@ -109,7 +110,7 @@ static enum ab_status read_row(const struct asked *asked, const struct ab_sessio
         row->base_memory_bytes = ab_session_rss_peak(s, base).median;
     } else {
         AB_TRY(compare(s, i, base, asked->nested != NULL, row, err));
-        if (isnan(row->time_ns))
+        if (isnan(row->time_ns) && ab_session_has_numbers(s, base))
             refuse(row,
                    "its calls, or those that it is compared with, take no more than the harness");
     }
@@ -250,16 +251,45 @@ static void forget(struct asked *asked)
 
 /* ---- what is advised ---- */
 
+enum { LESS_BYTES = 1 << 16, LESS_PART = 64 }; /* so much less memory is a gain: both */
+
+static bool takes_less(const struct ab_advised_row *row)
+{
+    double less = row->base_memory_bytes - row->memory_bytes;
+    return less >= LESS_BYTES && less * LESS_PART >= row->base_memory_bytes;
+}
+
+bool ab_advised_is_open(const struct ab_advised_row *row)
+{
+    bool may_gain = row->speed.ratio > 1 || takes_less(row);
+    return row->is_measured && may_gain && isnan(row->speed.low);
+}
+
 bool ab_advised_is_gain(const struct ab_advised_row *row)
 {
     return row->is_measured && row->speed.ratio > 1 && ab_effect_is_clear(&row->speed);
+}
+
+bool ab_advised_is_memory_gain(const struct ab_advised_row *row)
+{
+    bool is_slower = row->speed.ratio < 1 && ab_effect_is_clear(&row->speed);
+    return row->is_measured && !isnan(row->speed.low) && !is_slower && takes_less(row);
+}
+
+bool ab_advised_pays(const struct ab_advised_row *row)
+{
+    return ab_advised_is_gain(row) || ab_advised_is_memory_gain(row);
 }
 
 void ab_advised_decide(struct ab_advised *m)
 {
     bool is_gain = ab_advised_is_gain(&m->together);
     m->small = 0;
+    m->by_memory = false;
     if (is_gain && m->together.speed.low >= 1 + m->limit)
+        return;
+    m->by_memory = m->used != 0 && ab_advised_is_memory_gain(&m->together);
+    if (m->by_memory)
         return;
     m->small = is_gain ? m->used : 0;
     m->used = 0;
@@ -271,14 +301,17 @@ const char *ab_advised_answer(const struct ab_advised *m)
         return "heaps";
     if (m->small != 0)
         return "small_gain";
-    return m->n_rounds < AB_EFFECT_MIN_ROUNDS ? "open" : "keep";
+    bool is_open = m->n_rounds < AB_EFFECT_MIN_ROUNDS || ab_advised_is_open(&m->together);
+    for (size_t i = 0; i < AB_ADVICE_HEAPS_MAX; i++)
+        is_open |= ab_advised_is_open(&m->heaps[i]);
+    return is_open ? "open" : "keep";
 }
 
 static uint32_t choose(const struct ab_advice *a, const struct ab_advised *m)
 {
     uint32_t used = 0;
     for (size_t i = 0; i < a->n_heaps; i++)
-        used |= ab_advised_is_gain(&m->heaps[i]) ? UINT32_C(1) << i : 0;
+        used |= ab_advised_pays(&m->heaps[i]) ? UINT32_C(1) << i : 0;
     return used;
 }
 
@@ -345,8 +378,6 @@ enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_adv
 
 /* ---- nested scopes ---- */
 
-enum { LESS_BYTES = 1 << 16, LESS_PART = 64 }; /* so much less memory is a gain: both */
-
 static uint32_t arenas_of(const struct ab_advice *a)
 {
     uint32_t heaps = 0;
@@ -369,15 +400,9 @@ bool ab_advise_has_nested(const struct ab_advice *a)
 /* With too few rounds nothing is advised in the end: then it is shown as it was found. */
 void ab_advise_decide_nested(struct ab_advised_nested *n)
 {
-    double less = n->flat.memory_bytes - n->nested.memory_bytes;
-    bool takes_less = less >= LESS_BYTES && less * LESS_PART >= n->flat.memory_bytes;
-    n->is_taken = n->by_memory = false;
-    bool is_slower = n->nested.speed.ratio < 1 && ab_effect_is_clear(&n->nested.speed);
-    if (!n->nested.is_measured || is_slower)
-        return;
-    n->by_memory = takes_less && !ab_advised_is_gain(&n->nested);
-    n->is_taken = !n->flat.is_measured || n->n_rounds < AB_EFFECT_MIN_ROUNDS || takes_less ||
-                  ab_advised_is_gain(&n->nested);
+    bool is_open = !n->flat.is_measured || n->n_rounds < AB_EFFECT_MIN_ROUNDS;
+    n->is_taken = n->nested.is_measured && (is_open || ab_advised_pays(&n->nested));
+    n->by_memory = ab_advised_is_memory_gain(&n->nested) && !ab_advised_is_gain(&n->nested);
 }
 
 enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct ab_advice *nested,

@@ -10,11 +10,12 @@
 #include "cli/options/options.h"
 #include "stats/effect.h"
 
-enum { AB_ADVISED_GENERALS_MAX = 32 };
+enum { AB_ADVISED_GENERALS_MAX = 64 };
 
 struct ab_advised_row {
     char name[128];
     bool is_measured;    /* it ran, and did what was asked for; else the rest is n/a */
+    bool is_malloc;      /* called as malloc is: a program can take it without a change */
     char reason[512];    /* why it was not */
     double time_ns;      /* of a whole replay: the median of the rounds; NaN = n/a */
     double memory_bytes; /* most that was resident; NaN = n/a */
@@ -28,10 +29,11 @@ struct ab_advised {
     struct ab_advised_row together;                   /* those that are advised */
     struct ab_advised_row generals[AB_ADVISED_GENERALS_MAX]; /* others, for everything */
     size_t n_generals;
-    uint32_t used;  /* bit i: heap i is advised: alone it is faster for certain, and together they
-                      gain what is asked for */
+    uint32_t used;  /* bit i: heap i is advised: alone it is a gain, in time or memory, and together
+                      they gain what is asked for */
     uint32_t small; /* those that would be, but gain less than that together; else 0 */
-    double limit;   /* the least gain of all together that is advised, 0.05 = 5 % */
+    bool by_memory; /* used together gain memory, and less time than is asked for */
+    double limit;   /* the least gain in time of all together that is advised, 0.05 = 5 % */
     uint32_t n_rounds;
     bool is_whole; /* used are all that were proposed */
 };
@@ -40,8 +42,8 @@ struct ab_advised {
  * rounds to say). */
 const char *ab_advised_answer(const struct ab_advised *m);
 
-/* Of `used`, those that are faster alone, and `together`: what is advised in the end. A change of the
- * code has to gain `limit` for certain, by the lower bound of the interval. */
+/* Of `used`, those that are a gain alone, and `together`: what is advised in the end. A change of the
+ * code has to gain memory, or `limit` of the time for certain, by the lower bound of the interval. */
 void ab_advised_decide(struct ab_advised *m);
 
 /* Nested scopes against the same groups in the arena of the whole scope: both are the `frame` and
@@ -55,8 +57,16 @@ struct ab_advised_nested {
     bool by_memory; /* the latter */
 };
 
+/* It ran and is faster or takes less memory, in too few rounds to say whether it is a gain: fewer
+ * than 6 were run, or in the others its calls, or those of the base, took no more than the harness. */
+bool ab_advised_is_open(const struct ab_advised_row *row);
 /* It ran, and is faster than the base for certain. */
 bool ab_advised_is_gain(const struct ab_advised_row *row);
+/* It ran, has an interval, is not slower than the base for certain, and takes less memory: by 64 KiB
+ * and by a 64th. */
+bool ab_advised_is_memory_gain(const struct ab_advised_row *row);
+/* Either of them. */
+bool ab_advised_pays(const struct ab_advised_row *row);
 
 /* What the proposals are compared with, and what is not proposed for a heap stays in: the first of
  * -b, else glibc. AB_USAGE as for -b. *is_list: -b names more than that one. */
@@ -70,7 +80,8 @@ enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct
                                         struct ab_err *err);
 /* Sets is_taken and by_memory by the rows and n_rounds, which are given. */
 void ab_advise_decide_nested(struct ab_advised_nested *n);
-/* Are there nested scopes, and an arena that could take their blocks? */
+/* Are there nested scopes, and an arena that other blocks hold through them? Without such blocks a
+ * replay empties the arena of the whole scope as often. */
 bool ab_advise_has_nested(const struct ab_advice *a);
 
 /* What a replay fails with; AB_BACKEND when the base has no numbers. */

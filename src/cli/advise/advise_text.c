@@ -11,8 +11,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { PLACES_SHOWN = 4 };
+enum { PLACES_SHOWN = 4, PROPOSAL_WIDTH = 20 };
 
 double ab_advise_unit_time(const struct ab_advice *a, double ns)
 {
@@ -90,7 +91,8 @@ static void print_line(FILE *to, const char *name, const char *what, double shar
     if (!isnan(share))
         snprintf(percent, sizeof percent, "%.1f %%", 100 * share);
     if (change[0] != 0)
-        fprintf(to, "%-2s %-23s %8s  %-20s %s\n", name, what, percent, proposal, change);
+        fprintf(to, "%-2s %-23s %8s  %-*s %s\n", name, what, percent, PROPOSAL_WIDTH, proposal,
+                change);
     else
         fprintf(to, "%-2s %-23s %8s  %s\n", name, what, percent, proposal);
 }
@@ -99,6 +101,14 @@ static const char *memory(double bytes, char *buf, size_t cap)
 {
     snprintf(buf, cap, "%s", isnan(bytes) ? "n/a" : AB_BYTES(bytes));
     return buf;
+}
+
+static void put_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
+                      struct ab_text *line)
+{
+    if (line->s != NULL)
+        ab_table_prose(to, style, emphasis, line->s);
+    ab_text_fini(line);
 }
 
 /* How sure it is, and what it costs. */
@@ -115,10 +125,10 @@ static void print_measured(FILE *to, const struct ab_advised_row *row, struct ab
                      isnan(e->low) ? " (too few rounds for an interval)" : "",
                      memory(row->base_memory_bytes, before, sizeof before),
                      memory(row->memory_bytes, after, sizeof after));
+        if (!ab_advised_is_gain(row) && ab_advised_is_memory_gain(row))
+            ab_text_add(&line, ": a gain in memory");
     }
-    if (line.s != NULL)
-        ab_table_prose(to, style, AB_PLAIN, line.s);
-    ab_text_fini(&line);
+    put_prose(to, style, AB_PLAIN, &line);
 }
 
 static void place_of(const struct ab_advice_group *g, char *buf, size_t cap)
@@ -146,9 +156,7 @@ static void print_places(FILE *to, const struct ab_advise_view *v, size_t heap,
     }
     if (n > PLACES_SHOWN)
         ab_text_addf(&line, " and %zu more", n - PLACES_SHOWN);
-    if (line.s != NULL)
-        ab_table_prose(to, style, AB_FAINT, line.s);
-    ab_text_fini(&line);
+    put_prose(to, style, AB_FAINT, &line);
 }
 
 /* What nested scopes are better or worse by than the arena of the whole scope. */
@@ -182,9 +190,7 @@ static void print_nested(FILE *to, const struct ab_advise_view *v, const struct 
         ab_text_add(&line, "; ");
         add_nested(&line, v->nested);
     }
-    if (line.s != NULL)
-        ab_table_prose(to, style, AB_PLAIN, line.s);
-    ab_text_fini(&line);
+    put_prose(to, style, AB_PLAIN, &line);
 }
 
 static void print_heap(FILE *to, const struct ab_advise_view *v, size_t i,
@@ -199,10 +205,13 @@ static void print_heap(FILE *to, const struct ab_advise_view *v, size_t i,
     print_line(to, h->name, what_of(h, what, sizeof what), share,
                is_used ? proposal : "malloc (keep)", change(v, row, times, sizeof times));
     if (!is_used) {
+        bool is_open = ab_advised_is_open(&v->measured->together);
         snprintf(refused, sizeof refused, "   %s: %s", proposal,
-                 !row->is_measured                    ? "does not run"
+                 !row->is_measured                    ? "n/a"
                  : (v->measured->small >> i & 1) != 0 ? "gains too little"
-                 : ab_advised_is_gain(row)            ? "gains alone, not with the others"
+                 : ab_advised_pays(row) && is_open    ? "gains alone, together not known"
+                 : ab_advised_pays(row)               ? "gains alone, not with the others"
+                 : ab_advised_is_open(row)            ? "not known"
                                                       : "no clear gain");
         ab_table_prose(to, style, AB_PLAIN, refused);
     }
@@ -255,7 +264,8 @@ static void print_survivor(FILE *to, const struct ab_advise_view *v,
     fprintf(to, "  %s  %s  scope%s", place, AB_BYTES(g->survivors[0].size),
             g->n_survivors > 1 ? "s" : "");
     for (size_t i = 0; i < g->n_survivors && i < AB_ADVICE_SURVIVORS; i++)
-        fprintf(to, "%s %llu", i > 0 ? "," : "", (unsigned long long)g->survivors[i].born);
+        if (i == 0 || g->survivors[i].born != g->survivors[i - 1].born)
+            fprintf(to, "%s %llu", i > 0 ? "," : "", (unsigned long long)g->survivors[i].born);
     fprintf(to, "%s -> %s\n", g->n_survivors > AB_ADVICE_SURVIVORS ? ", ..." : "",
             g->heap == AB_ADVICE_NO_HEAP ? "malloc" : v->advice->heaps[g->heap].name);
 }
@@ -307,9 +317,7 @@ static void print_not_nested(FILE *to, const struct ab_advise_view *v, struct ab
     ab_text_add(&line, ": ");
     add_nested(&line, v->nested);
     fputc('\n', to);
-    if (line.s != NULL)
-        ab_table_prose(to, style, AB_PLAIN, line.s);
-    ab_text_fini(&line);
+    put_prose(to, style, AB_PLAIN, &line);
 }
 
 static void print_together(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
@@ -318,7 +326,7 @@ static void print_together(FILE *to, const struct ab_advise_view *v, struct ab_t
     const struct ab_advised *m = v->measured;
     bool gains = m->used != 0; /* else only where it says why nothing is advised */
     for (size_t i = 0; i < v->advice->n_heaps; i++)
-        gains |= ab_advised_is_gain(&m->heaps[i]);
+        gains |= ab_advised_pays(&m->heaps[i]);
     if (!gains)
         return;
     print_line(to, "", "together", NAN, "", change(v, &m->together, times, sizeof times));
@@ -330,9 +338,14 @@ static void print_generals(FILE *to, const struct ab_advise_view *v, struct ab_t
     char times[80], name[160];
     for (size_t i = 0; i < v->measured->n_generals; i++) {
         const struct ab_advised_row *row = &v->measured->generals[i];
+        const char *what = i == 0 ? "everything in" : "";
         snprintf(name, sizeof name, "%s", AB_SHOWN(128, row->name));
-        print_line(to, "", i == 0 ? "everything in" : "", NAN, name,
-                   change(v, row, times, sizeof times));
+        if (strlen(name) > PROPOSAL_WIDTH) { /* as a setting of --sweep */
+            fprintf(to, "   %s%s%s\n", what, i == 0 ? " " : "", name);
+            what = "";
+            name[0] = 0;
+        }
+        print_line(to, "", what, NAN, name, change(v, row, times, sizeof times));
         print_measured(to, row, style);
     }
 }
@@ -341,13 +354,18 @@ static void add_scopes(struct ab_text *line, const struct ab_advise_view *v, dou
                        const struct ab_advised_scopes *x)
 {
     double mean = ab_advise_unit_time(v->advice, whole_ns), percent = 100 * mean / v->budget_ns;
-    ab_text_addf(line, percent < 10 ? "%s on average (%.2g %%)" : "%s on average (%.0f %%)",
-                 AB_TIME(mean), percent);
+    const char *whose = v->advice->n_threads > 1 ? " of one thread" : ""; /* timed lane by lane */
+    if (isnan(mean))
+        ab_text_add(line, "n/a on average");
+    else
+        ab_text_addf(line, percent < 10 ? "%s on average (%.2g %%)" : "%s on average (%.0f %%)",
+                     AB_TIME(mean), percent);
     if (!x->is_known)
         ab_text_addf(line, ", n/a in the worst: %s", AB_SHOWN(192, x->reason));
     else
-        ab_text_addf(line, ", %s in the worst; %llu of %llu scopes missed it", AB_TIME(x->worst_ns),
-                     (unsigned long long)x->n_missed, (unsigned long long)x->n);
+        ab_text_addf(line, ", %s in the worst%s (%u round%s); %llu of %llu scopes%s missed it",
+                     AB_TIME(x->worst_ns), whose, x->n_rounds, x->n_rounds == 1 ? "" : "s",
+                     (unsigned long long)x->n_missed, (unsigned long long)x->n, whose);
 }
 
 static void print_budget(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
@@ -373,9 +391,7 @@ static void print_budget(FILE *to, const struct ab_advise_view *v, struct ab_tab
         ab_text_addf(&line, ". Left out: %llu in which the scheduler took the CPU",
                      (unsigned long long)n_scheduler);
     fputc('\n', to);
-    if (line.s != NULL)
-        ab_table_prose(to, style, AB_PLAIN, line.s);
-    ab_text_fini(&line);
+    put_prose(to, style, AB_PLAIN, &line);
 }
 
 /* The fastest of those that are clearly faster than today's; NULL = none is. */
@@ -384,7 +400,8 @@ static const struct ab_advised_row *best_general(const struct ab_advised *m)
     const struct ab_advised_row *best = NULL;
     for (size_t i = 0; i < m->n_generals; i++) {
         const struct ab_advised_row *row = &m->generals[i];
-        if (ab_advised_is_gain(row) && (best == NULL || row->speed.ratio > best->speed.ratio))
+        if (row->is_malloc && ab_advised_is_gain(row) &&
+            (best == NULL || row->speed.ratio > best->speed.ratio))
             best = row;
     }
     return best;
@@ -419,11 +436,30 @@ static void add_nothing(struct ab_text *line, const struct ab_advise_view *v)
         ab_text_addf(line,
                      "Advice: none: %u round%s cannot show what is faster, it takes %d (--rounds).",
                      m->n_rounds, m->n_rounds == 1 ? "" : "s", AB_EFFECT_MIN_ROUNDS);
+    else if (strcmp(ab_advised_answer(m), "open") == 0)
+        ab_text_addf(line,
+                     "Advice: none: fewer than %d of the %u rounds show what is faster, in the "
+                     "others calls took no more than the harness (--rounds).",
+                     AB_EFFECT_MIN_ROUNDS, m->n_rounds);
     else
         ab_text_addf(line,
-                     "Advice: keep malloc: no proposal is clearly faster (replays of %u "
-                     "rounds).",
+                     "Advice: keep malloc: no proposal is clearly faster or takes less memory "
+                     "(replays of %u rounds).",
                      m->n_rounds);
+}
+
+static void add_heaps(struct ab_text *line, const struct ab_advised *m)
+{
+    char before[32], after[32];
+    const struct ab_advised_row *row = &m->together;
+    int n = __builtin_popcount(m->used);
+    ab_text_add(line, "Advice: ");
+    if (m->by_memory)
+        ab_text_addf(line, "memory %s -> %s, ",
+                     memory(row->base_memory_bytes, before, sizeof before),
+                     memory(row->memory_bytes, after, sizeof after));
+    ab_text_addf(line, "%.2fx as fast by %d heap%s (replays of %u rounds).", row->speed.ratio, n,
+                 n > 1 ? "s" : "", m->n_rounds);
 }
 
 static void print_answer(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
@@ -434,16 +470,12 @@ static void print_answer(FILE *to, const struct ab_advise_view *v, struct ab_tab
     if (m->used == 0)
         add_nothing(&line, v);
     else
-        ab_text_addf(&line, "Advice: %.2fx as fast by %d heap%s (replays of %u rounds).",
-                     m->together.speed.ratio, __builtin_popcount(m->used),
-                     (m->used & (m->used - 1)) != 0 ? "s" : "", m->n_rounds);
+        add_heaps(&line, m);
     if (best != NULL)
         ab_text_addf(&line, " With %s for everything instead, and no change of the code: %.2fx.",
                      AB_SHOWN(128, best->name), best->speed.ratio);
     fputc('\n', to);
-    if (line.s != NULL)
-        ab_table_prose(to, style, AB_STRONG, line.s);
-    ab_text_fini(&line);
+    put_prose(to, style, AB_STRONG, &line);
 }
 
 void ab_advise_print(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
@@ -453,7 +485,8 @@ void ab_advise_print(FILE *to, const struct ab_advise_view *v, struct ab_table_s
     print_answer(to, v, style);
     snprintf(title, sizeof title, "measured, a %s", ab_advise_unit(v->advice));
     fputc('\n', to);
-    fprintf(to, "%-2s %-23s %8s  %-20s %s\n", "", "what", "calls", "proposal", title);
+    fprintf(to, "%-2s %-23s %8s  %-*s %s\n", "", "what", "calls", PROPOSAL_WIDTH, "proposal",
+            title);
     for (size_t i = 0; i < v->advice->n_heaps; i++)
         print_heap(to, v, i, style);
     print_rest(to, v);

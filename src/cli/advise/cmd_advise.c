@@ -24,6 +24,7 @@ struct work {
     const struct ab_options *options;
     const char *path;
     struct ab_output rules, code, json; /* open before anything is measured */
+    struct ab_scopes scopes;
     struct ab_advice advice, other; /* the other: with nested scopes, or without, as not advised */
     struct ab_advised measured;
     struct ab_advised_budget budget;
@@ -48,13 +49,13 @@ static void name_frame(void *user, const struct ab_site_table *table,
         ab_site_names_find(&n->names, frame, out);
 }
 
-static enum ab_status find_scopes(const struct work *w, struct ab_scopes *out, struct ab_err *err)
+static enum ab_status find_scopes(struct work *w, struct ab_err *err)
 {
     struct ab_trace_watch watch;
     struct ab_walk walk = {0};
     ab_trace_watch_begin(&watch, w->options, w->path, &walk);
     enum ab_status status = ab_scopes_find_watched(w->path, w->options->is_partial, walk.progress,
-                                                   walk.progress_user, out, err);
+                                                   walk.progress_user, &w->scopes, err);
     ab_trace_watch_end(&watch);
     return status;
 }
@@ -63,15 +64,13 @@ static enum ab_status analyse(const struct work *w, bool is_flat, struct ab_advi
                               struct ab_err *err)
 {
     struct naming naming = {.is_open = false};
-    struct ab_scopes scopes = {0};
-    AB_TRY(find_scopes(w, &scopes, err));
     const struct ab_advise_plan plan = {.path = w->path,
                                         .is_partial = w->options->is_partial,
-                                        .scope_ends = scopes.ends,
-                                        .n_scope_ends = scopes.n,
-                                        .is_of_thread = scopes.is_of_thread,
-                                        .thread = scopes.thread,
-                                        .is_marked = scopes.from == AB_SCOPES_MARKS,
+                                        .scope_ends = w->scopes.ends,
+                                        .n_scope_ends = w->scopes.n,
+                                        .is_of_thread = w->scopes.is_of_thread,
+                                        .thread = w->scopes.thread,
+                                        .is_marked = w->scopes.from == AB_SCOPES_MARKS,
                                         .is_flat = is_flat,
                                         .name = name_frame,
                                         .user = &naming};
@@ -80,7 +79,6 @@ static enum ab_status analyse(const struct work *w, bool is_flat, struct ab_advi
         status = ab_fail(err, AB_SYSTEM, "out of memory for the names of call sites");
     if (naming.is_open)
         ab_site_names_fini(&naming.names);
-    ab_scopes_fini(&scopes);
     return status;
 }
 
@@ -117,6 +115,8 @@ static enum ab_status open_outputs(struct work *w, struct ab_err *err)
         if (all[i].path == NULL)
             continue;
         AB_TRY(ab_output_open(all[i].path, all[i].file, err));
+        if (ab_output_replaces(all[i].file, w->path))
+            return ab_fail(err, AB_USAGE, "'%s' would replace the trace that is read", all[i].path);
         for (size_t k = 0; k < i; k++)
             if (all[k].path != NULL && ab_output_is_same(all[i].file, all[k].file))
                 return ab_fail(err, AB_USAGE, "two of -o, --code and --json name the same file");
@@ -168,6 +168,7 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
             "advise reads a trace several times, standard input comes once; name a file");
     AB_TRY(ab_advise_base(o, w->base, sizeof w->base, &is_list, err));
     AB_TRY(open_outputs(w, err));
+    AB_TRY(find_scopes(w, err));
     AB_TRY(analyse(w, false, &w->advice, err));
     AB_TRY(choose_nesting(w, err));
     AB_TRY(ab_advise_measure(o, &w->advice, &w->measured, err));
@@ -200,6 +201,7 @@ enum ab_status ab_cmd_advise(const struct ab_options *o, int *exit_code, struct 
     ab_output_abandon(&w->json);
     ab_advice_fini(&w->advice);
     ab_advice_fini(&w->other);
+    ab_scopes_fini(&w->scopes);
     free(w);
     *exit_code = 0;
     return status;

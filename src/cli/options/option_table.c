@@ -169,7 +169,7 @@ static const struct ab_option_info table[] = {
      "frame or a request, as its marks say or else as it is found (default:\n"
      "nothing)",
      "What runs", 0, REPLAY, WORD(has_each_scope, eaches),
-     .range = "must be scope, whatever its marks are called (default: nothing)", RARE},
+     .range = "must be scope, whatever the marks of the trace are called", RARE},
     {"budget", "TIME",
      "with --each: count the scopes in which the allocator's calls took more\n"
      "than this, 1ns to 60s",

@@ -68,10 +68,10 @@ static enum ab_status keep_spool(struct ab_launch *l, const struct ab_spool_trac
                                  struct ab_err *err)
 {
     char shown[512];
-    uint64_t n_events = 0;
+    uint64_t n_calls = 0;
     const char *stop = NULL;
     for (size_t i = 0; i < t->n_images; i++) {
-        n_events += t->images[i].n_events;
+        n_calls += t->images[i].n_calls;
         stop = stop != NULL ? stop : ab_spool_stop_text(t->images[i].image.stop);
     }
     ab_text_printable(shown, sizeof shown, t->path);
@@ -85,7 +85,7 @@ static enum ab_status keep_spool(struct ab_launch *l, const struct ab_spool_trac
         fprintf(stderr,
                 "allocbench: %s: about %llu events, not converted; use allocbench trace "
                 "recover %s -o TRACE.abt\n",
-                shown, (unsigned long long)n_events, shown);
+                shown, (unsigned long long)n_calls, shown);
     return AB_OK;
 }
 

@@ -44,6 +44,16 @@ uint64_t ab_live_line_rest_ns(const struct ab_live_line *l)
     return now < l->next_ns ? l->next_ns - now : 0;
 }
 
+/* "recording ended, 12.4 M calls, spool 88.1 MiB": the command goes on without. */
+static void draw_end(struct ab_live_line *l, const struct ab_relay_view *view)
+{
+    char text[AB_PROGRESS_BYTES], calls[32];
+    snprintf(text, sizeof text, "recording ended, %s calls, spool %s",
+             ab_units_count(calls, sizeof calls, (double)view->n_calls),
+             AB_BYTES(view->spool_bytes));
+    ab_progress_show_text(&l->line, text);
+}
+
 /* "recording 1:05, 12.4 M calls, 310 k/s, spool 88.1 MiB" */
 static void draw(struct ab_live_line *l, const struct ab_relay_view *view, uint64_t now)
 {
@@ -72,7 +82,10 @@ void ab_live_line_show(struct ab_live_line *l, const struct ab_relay *relay)
         return;
     if (!is_in_background()) {
         struct ab_relay_view view = ab_relay_look(relay);
-        draw(l, &view, begin);
+        if (view.is_ended)
+            draw_end(l, &view);
+        else
+            draw(l, &view, begin);
         l->looked_ns = begin;
         l->n_calls = view.n_calls;
     }

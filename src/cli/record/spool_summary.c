@@ -105,12 +105,13 @@ static void print_sizes(const struct ab_spool_traces *t)
 struct sum { /* over all traces */
     struct ab_convert_report report;
     uint64_t n_running, n_short, n_bypassed;
-    uint32_t end; /* enum ab_spool_stop: recording was ended while they went on */
+    uint32_t end; /* enum ab_spool_stop: recording was ended while the processes went on */
 };
 
+/* Where the reason is in no trace, processes that came after the end were not recorded. */
 static struct sum add_up(const struct ab_spool_traces *t)
 {
-    struct sum s = {.n_short = 0};
+    struct sum s = {.end = ab_spool_read_end(t->folder)};
     for (size_t i = 0; i < t->n_results; i++) {
         const struct ab_convert_report *r = &t->results[i].report;
         if (!is_written(&t->results[i]))
@@ -141,8 +142,9 @@ static struct sum add_up(const struct ab_spool_traces *t)
 static void print_losses(const struct sum *s)
 {
     const struct ab_convert_report *r = &s->report;
-    if (s->end != AB_SPOOL_RUNNING && s->end != AB_SPOOL_ENDED)
-        fprintf(stderr, "allocbench: recording was ended %s\n", ab_spool_end_text(s->end));
+    const char *end = ab_spool_end_text(s->end);
+    if (end != NULL && s->end != AB_SPOOL_ENDED)
+        fprintf(stderr, "allocbench: recording was ended %s\n", end);
     if (r->n_shared_threads > 0)
         fprintf(stderr, "allocbench: %llu threads past 1,048,576 share one number\n",
                 (unsigned long long)r->n_shared_threads);

@@ -14,12 +14,10 @@ struct ab_trace_scopes { /* begins as {0} */
     struct ab_scopes scopes;
     struct ab_scope_stats stats;
     double median_calls;
-    bool wants_each; /* set before they are gathered */
-    struct ab_trace_scope {
+    bool wants_each;        /* set before they are gathered */
+    struct ab_trace_scope { /* what its allocations and resizes ask for */
         uint64_t allocs, bytes;
-    } * each; /* scopes.n of them, if so:
-                                                                allocations, and what these and
-                                                                resizes ask for */
+    } * each; /* scopes.n of them, if so */
 };
 
 /* Reads the file of `walk` again, up to four times, with its progress: AB_USAGE for what can be read

@@ -5,14 +5,11 @@
 #include "record/converter/converter_marks.h"
 
 #include "base/clock.h"
+#include "record/spool_reader.h"
 
-#include <fcntl.h>
-#include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Measured once, and not before a time is asked for: it takes a twentieth of a second. */
 static double measured_ns_per_tick(void)
@@ -38,18 +35,6 @@ static double find_us_per_tick(const struct ab_convert_marks *m)
     return (fabs(rate / measured - 1) < most_difference ? rate : measured) / 1e3;
 }
 
-static bool read_control(const char *folder, struct ab_spool_control *control)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/" AB_SPOOL_CONTROL, folder);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    bool is_read = fd >= 0 && pread(fd, control, sizeof *control, 0) == sizeof *control &&
-                   control->magic == AB_SPOOL_MAGIC;
-    if (fd >= 0)
-        close(fd);
-    return is_read;
-}
-
 static void take_control(struct ab_convert_marks *m, const struct ab_spool_control *control)
 {
     memcpy(m->names, control->mark_names, sizeof control->mark_names);
@@ -66,7 +51,7 @@ enum ab_status ab_convert_marks_open(struct ab_convert_marks *m, const char *fol
     struct ab_spool_control *control = malloc(sizeof *control);
     *m = (struct ab_convert_marks){.names = calloc(AB_SPOOL_MARK_NAMES, sizeof m->names[0])};
     bool is_made = control != NULL && m->names != NULL;
-    if (is_made && read_control(folder, control))
+    if (is_made && ab_spool_read_control(folder, control))
         take_control(m, control);
     free(control);
     return is_made ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory for the marks");

@@ -76,7 +76,7 @@ static struct ab_file_id file_of(int32_t slot)
 
 /* ---- halves ---- */
 
-/* A half more is full: of what was called, not of what is known of it. */
+/* A half more is full: of calls, not of what else lies in it. */
 static void count_half(struct ab_spool_tail *tail)
 {
     uint64_t n_asides = tail->n_asides;
@@ -102,7 +102,9 @@ static __attribute__((noinline)) bool next_half(struct ab_spool_tail *tail, uint
     uint64_t begin = ab_stamp_now();
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof old);
     __atomic_store_n(&tail->is_turning, 1, __ATOMIC_SEQ_CST); /* before we look: see stop_all */
-    if (number > 0 && tail->half_number[(number - 1) % 2] == number) /* else it is a parent's */
+    /* Else the one before is a parent's, or a signal handler was quicker. */
+    if (number > 0 && tail->half_number[(number - 1) % 2] == number &&
+        tail->half_number[number % 2] < number)
         count_half(tail);
     enum ab_spool_stop why = AB_SPOOL_RUNNING;
     bool ok = is_recording();
@@ -242,9 +244,7 @@ static struct ab_spool_tail *enter_thread(void)
         ab_process->image->bare_ticks = try_events(tail, false);
         ab_process->image->trial_ticks = try_events(tail, true);
     }
-    /* They are no events, but in a half that is counted when it is full. */
-    __atomic_fetch_sub(&ab_control->n_events, (int64_t)(tail->n_events - n_before),
-                       __ATOMIC_RELAXED);
+    tail->n_asides += tail->n_events - n_before;
     ab_own_tail = tail;
     return tail;
 }
@@ -356,6 +356,7 @@ AB_HIDDEN void ab_spool_fork_begin(void)
         return;
     fork_point = (struct fork_point){p->image->pid, p->generation,
                                      __atomic_add_fetch(&p->n_forks, 1, __ATOMIC_RELAXED)};
+    ab_spool_take_place(&tail->n_asides);
     ab_spool_put(tail, ab_spool_stamp(tail), AB_SPOOL_FORK, fork_point.number, 0);
 }
 

@@ -111,12 +111,16 @@ static inline void ab_spool_put(struct ab_spool_tail *tail, uint64_t stamp, enum
         ab_spool_put_in_next_half(tail, place, stamp << 4 | kind, address, size);
 }
 
-/* Notes one event of the calling thread. Never fails and leaves errno alone. */
+/* Notes one event of the calling thread. Never fails and leaves errno alone. Of the two of a resize
+ * the second one is the call. */
 static inline void ab_spool_note(enum ab_spool_kind kind, const void *address, size_t size)
 {
     struct ab_spool_tail *tail = ab_spool_tail_of_thread();
-    if (__builtin_expect(tail != NULL, 1))
-        ab_spool_put(tail, ab_spool_stamp(tail), kind, (uint64_t)(uintptr_t)address, size);
+    if (__builtin_expect(tail == NULL, 0))
+        return;
+    if (kind == AB_SPOOL_RESIZE_BEGIN)
+        ab_spool_take_place(&tail->n_asides);
+    ab_spool_put(tail, ab_spool_stamp(tail), kind, (uint64_t)(uintptr_t)address, size);
 }
 
 /* May call sites be recorded? Then what gives a block is noted together with where it was called

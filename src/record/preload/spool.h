@@ -83,7 +83,8 @@ struct ab_spool_tail {
     uint64_t n_events;         /* places taken so far; the last may be unwritten (kind 0) */
     uint64_t last_stamp;       /* of a half ago at most: of events that need none of their own */
     uint64_t half_number[2];   /* which half of the stream each holds, + 1; 0 = none yet */
-    uint64_t n_asides;         /* of them no calls: call sites and marks */
+    uint64_t n_asides;         /* of them no calls: call sites, marks, forks, begins of resizes,
+                                  births and trials */
     uint64_t n_asides_counted; /* of halves that are counted */
     uint64_t turn_ticks;       /* spent on halves that were full */
     uint64_t site_ticks;       /* that n_timed_sites of the call sites took to find */
@@ -144,7 +145,7 @@ struct ab_spool_control {
     uint32_t server;                /* process id of `record` */
     uint32_t stop;                  /* enum ab_spool_stop: recording is over for all */
     uint64_t most_events;           /* 0 = any number */
-    int64_t n_events;               /* counted when a half is full */
+    int64_t n_events;               /* calls, counted when a half is full */
     uint64_t most_bytes;            /* of all files of the spool; 0 = any number */
     uint64_t n_bytes;               /* of them, counted ahead of their being written */
     uint32_t n_starts_lost;         /* that there was no place for */

@@ -42,7 +42,9 @@ static void add_name(struct ab_text *t, const struct ab_cell *c)
         return;
     }
     ab_finding_list_text(t, c->phase);
-    ab_text_addf(t, "/%s/", place_of(c));
+    ab_text_add(t, "/");
+    ab_finding_list_text(t, place_of(c)); /* a mark's name is of the recorded program */
+    ab_text_add(t, "/");
     ab_finding_list_text(t, c->metric);
 }
 

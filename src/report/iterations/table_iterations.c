@@ -8,7 +8,7 @@
 #include "base/bits.h"
 #include "core/units_show.h"
 #include "report/table/table.h"
-#include "result/merge/merge_iterations.h"
+#include "stats/metric/metric_iterations.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,31 +25,38 @@ static void format_missed(char cell[AB_CELL_BYTES], const struct ab_iterations *
     else if (x->n_over_budget == 0)
         snprintf(cell, AB_CELL_BYTES, "0");
     else
-        snprintf(cell, AB_CELL_BYTES, "%llu (%.2g%%)", (unsigned long long)x->n_over_budget,
+        snprintf(cell, AB_CELL_BYTES, "%llu (%.3g%%)", (unsigned long long)x->n_over_budget,
                  percent);
 }
 
-static void format_time(char cell[AB_CELL_BYTES], double ns, const char *why,
-                        struct ab_footnotes *notes, bool utf8)
+/* One number of all rounds of a back end. */
+struct source {
+    const struct ab_session *s;
+    uint32_t backend;
+    const struct ab_iterations *x;
+    struct ab_footnotes *notes;
+    bool utf8;
+};
+
+static void format_time(char cell[AB_CELL_BYTES], const struct source *of, unsigned field,
+                        double ns)
 {
-    if (isfinite(ns))
+    const struct ab_metric m = {.phase = of->x->phase, .iteration = &ab_iteration_fields[field]};
+    char why[AB_FOOTNOTE_BYTES];
+    if (isfinite(ns)) {
         ab_units_time(cell, AB_CELL_BYTES, ns);
-    else
-        ab_footnotes_dash(notes, cell, why, utf8);
+        return;
+    }
+    ab_metric_why_missing(of->s, of->backend, &m, false, why, sizeof why);
+    ab_footnotes_dash(of->notes, cell, why, of->utf8);
 }
 
-static void fill(const struct ab_iterations *x, struct ab_table_row *row,
-                 struct ab_footnotes *notes, bool utf8)
+static void fill(const struct source *of, struct ab_table_row *row)
 {
-    const char *few = x->reason[0] != 0
-                          ? x->reason
-                          : "too few iterations, or no more than the null back end takes";
-    format_time(row->cells[P50], x->p50, few, notes, utf8);
-    format_time(row->cells[P99], x->p99,
-                x->reason[0] != 0 ? x->reason : "a p99 needs 1,000 iterations over all rounds",
-                notes, utf8);
-    format_time(row->cells[WORST], x->max,
-                x->hdr->overflow > 0 ? "longer than 60 s, which is not stored" : few, notes, utf8);
+    const struct ab_iterations *x = of->x;
+    format_time(row->cells[P50], of, AB_ITERATION_P50, x->p50);
+    format_time(row->cells[P99], of, AB_ITERATION_P99, x->p99);
+    format_time(row->cells[WORST], of, AB_ITERATION_MAX, x->max);
     format_missed(row->cells[MISSED], x);
     ab_format_count(row->cells[CALLS], x->n > 0 ? (double)x->n_calls / (double)x->n : (double)NAN);
     ab_format_count(row->cells[COUNT], (double)x->n);
@@ -104,7 +111,7 @@ static void print_phase(FILE *to, const struct ab_session *s, const char *phase,
             ab_table_add(&t, x.name, true);
         struct ab_table_row *row = ab_table_add_backend(&t, &s->backends[b]);
         if (row != NULL)
-            fill(&x, row, &notes, style.utf8);
+            fill(&(struct source){s, b, &x, &notes, style.utf8}, row);
         n_scheduler += x.n_scheduler;
         any = x;
         is_any = true;

@@ -4,11 +4,13 @@
  */
 #include "report/read/read_iterations.h"
 
+#include "base/limits.h"
 #include "result/merge/merge_iterations.h"
 
 #include <math.h>
 
-/* null where no iteration was timed that it could hold; else it has to hold as many as the record says. */
+/* null where no iteration was timed that it could hold; else it has to hold as many as the record
+ * says. */
 static void read_histogram(struct ab_stored_reader *r, const struct ab_json_node *o,
                            struct ab_iterations *x)
 {
@@ -32,12 +34,15 @@ static void read_histogram(struct ab_stored_reader *r, const struct ab_json_node
 static void read_record(struct ab_stored_reader *r, const struct ab_json_node *o,
                         struct ab_iterations *x)
 {
-    struct ab_json_node over = {.parent = o, .key = "n_over_budget"};
+    struct ab_json_node over = {.parent = o, .key = "n_over_budget"},
+                        budget = {.parent = o, .key = "budget_ns"};
     x->backend = ab_stored_backend(r, o, "backend");
     x->phase = ab_stored_phase(r, o);
     x->round = ab_stored_round(r, o);
     ab_json_text_into(&r->json, o, "name", x->name, sizeof x->name);
     x->budget_ns = ab_json_number(&r->json, o, "budget_ns");
+    if (r->json.status == AB_OK && (x->budget_ns < 1 || x->budget_ns > AB_ITERATION_BUDGET_MOST_NS))
+        ab_json_fail(&r->json, &budget, AB_ITERATION_BUDGET_RANGE);
     x->n = ab_json_whole(&r->json, o, "n", UINT32_MAX, UINT64_MAX);
     x->n_over_budget = ab_json_whole(&r->json, o, "n_over_budget", UINT32_MAX, UINT64_MAX);
     x->n_scheduler = ab_json_whole(&r->json, o, "n_scheduler", UINT32_MAX, UINT64_MAX);

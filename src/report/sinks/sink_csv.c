@@ -122,9 +122,9 @@ static void put_iterations(FILE *to, const struct ab_session *s, const struct ab
                 {"budget_ns", "ns", x->budget_ns}};
     for (size_t i = 0; i < AB_ITERATION_FIELDS + AB_ARRAY_LEN(more); i++) {
         size_t k = i - AB_ITERATION_FIELDS;
-        const struct ab_metric m = {.phase = x->phase, .iteration = &ab_iteration_fields[i]};
         bool is_field = i < AB_ITERATION_FIELDS;
-        double value = is_field ? ab_metric_of_round(s, x->backend, &m, x->round) : more[k].value;
+        double value = is_field ? ab_iteration_field_value(x, &ab_iteration_fields[i])
+                                : more[k].value;
         if (!isfinite(value))
             continue;
         begin_row(to, &row, "", is_field ? ab_iteration_fields[i].name : more[k].name);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * HdrHistogram's interval log, format 1.3, as its Java library writes it: a line a histogram, of
- * the tag BACKEND.PHASE.OP, BACKEND.PHASE.iteration, or BACKEND.PHASE.METRIC for memory over the ops. An interval is a round; since the passes of a round are not one
- * stretch of time, it is told by its index: round 3 begins at second 3 and lasts one second.
+ * the tag BACKEND.PHASE.OP, BACKEND.PHASE.iteration, or BACKEND.PHASE.METRIC for memory over the ops.
+ * An interval is a round; since the passes of a round are not one stretch of time, it is told by its
+ * index: round 3 begins at second 3 and lasts one second.
  */
 #include "report/sinks/sink_tag.h"
 #include "report/sinks/sinks.h"

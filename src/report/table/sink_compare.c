@@ -5,6 +5,7 @@
  */
 #include "report/table/sink_compare.h"
 
+#include "base/bits.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/format.h"
@@ -77,20 +78,24 @@ static enum ab_emphasis emphasis_of(const struct ab_cell *cell)
     return strcmp(word, "worse") == 0 || strcmp(word, "better") == 0 ? AB_PLAIN : AB_FAINT;
 }
 
-/* "churn alloc p99", "whole run peak memory". */
+/* "churn alloc p99", "whole run peak memory"; what stands in the unit is no part of the name. */
 static void label_case(const struct ab_cell *cell, char *buf, size_t cap)
 {
     char phase[160], of[160];
     const char *op = cell->iteration != NULL ? cell->iteration : cell->op;
-    size_t n = strlen(cell->metric), tail = strlen("_bytes");
-    bool has_tail = n > tail && strcmp(cell->metric + n - tail, "_bytes") == 0;
+    static const char *const tails[] = {"_bytes", "_percent"};
+    size_t n = strlen(cell->metric);
+    for (size_t i = 0; i < AB_ARRAY_LEN(tails); i++) {
+        size_t tail = strlen(tails[i]);
+        if (n > tail && strcmp(cell->metric + n - tail, tails[i]) == 0)
+            n -= tail;
+    }
     ab_text_printable(phase, sizeof phase, cell->phase != NULL ? cell->phase : "whole run");
     if (cell->phase == NULL && strcmp(cell->metric, "rss_peak_bytes") == 0)
         snprintf(buf, cap, "peak memory");
     else
         snprintf(buf, cap, "%s%s%s %.*s", phase, op != NULL ? " " : "",
-                 op != NULL ? ab_text_printable(of, sizeof of, op) : "",
-                 (int)(has_tail ? n - tail : n), cell->metric);
+                 op != NULL ? ab_text_printable(of, sizeof of, op) : "", (int)n, cell->metric);
 }
 
 /* Why a cell has no verdict, what would give it one, and whether it was seen twice. */

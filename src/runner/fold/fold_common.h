@@ -24,6 +24,8 @@ static inline uint64_t ab_fold_ns(const struct ab_fold *f, uint64_t ticks)
 {
     return (uint64_t)((double)ticks * f->clock->ns_per_tick + 0.5);
 }
+/* CPU time of the phase that is not of its work. */
+double ab_fold_outside_cpu_ns(const struct ab_fold *f, const struct ab_phase_report *report);
 /* What the lanes spent on their ops: not waiting for each other and, where they outnumber the CPUs,
  * not waiting for one of these either. There a lane's CPU time is what it had, else all the time
  * there was, in which it may also have been asleep over a lock of the allocator's. */

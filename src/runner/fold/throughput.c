@@ -52,19 +52,20 @@ void ab_throughput_drop(struct ab_throughput *t, uint32_t case_index, uint32_t r
 static struct ab_throughput_phase sum_phase(const struct ab_fold *f,
                                             const struct ab_phase_report *r)
 {
-    double ns_per_tick = f->clock->ns_per_tick, canary = (double)r->canary_ticks * ns_per_tick;
+    double ns_per_tick = f->clock->ns_per_tick;
     /* Read one after the other: without a background thread the difference is noise. */
     double background = (double)r->process_cpu_ns - (double)r->thread_cpu_ns;
     bool is_noise = background < 0.002 * (double)r->process_cpu_ns + 100000;
-    bool has_lanes = f->tape->image->n_lanes > 1 && r->lane_ticks > 0;
-    double outside = (double)r->outside_ticks /
-                     f->tape->image->n_lanes; /* of several, their mean */
+    bool has_lanes = f->tape->image->n_lanes > 1 && r->lane_ticks > r->outside_ticks;
+    /* Lanes in strict order take turns; of others, the mean. */
+    double outside = (double)r->outside_ticks, lane_ticks = (double)r->lane_ticks - outside;
+    double side_by_side = f->session->is_strict ? 1 : f->tape->image->n_lanes;
     return (struct ab_throughput_phase){
         .busy = ab_fold_busy_ns(f, r),
-        .wall = fmax((double)r->wall_ticks - outside, 0) * ns_per_tick,
-        .cpu = fmax((double)r->process_cpu_ns - canary, 0),
+        .wall = fmax((double)r->wall_ticks - outside / side_by_side, 0) * ns_per_tick,
+        .cpu = fmax((double)r->process_cpu_ns - ab_fold_outside_cpu_ns(f, r), 0),
         .background = is_noise ? 0 : background,
-        .wait_percent = has_lanes ? 100.0 * (double)r->wait_ticks / (double)r->lane_ticks : NAN,
+        .wait_percent = has_lanes ? 100.0 * (double)r->wait_ticks / lane_ticks : NAN,
         .faults_minor = r->faults_minor,
         .switches = r->switches_involuntary,
     };
@@ -124,7 +125,7 @@ void ab_throughput_add_noise(const struct ab_fold *f, const struct ab_throughput
         if (!f->tape->phases[i].is_measured)
             continue;
         noise->wall_s += fmax((double)r->lane_ticks - (double)r->outside_ticks, 0) * tick_s;
-        noise->cpu_s += fmax((double)r->thread_cpu_ns * 1e-9 - (double)r->canary_ticks * tick_s, 0);
+        noise->cpu_s += fmax((double)r->thread_cpu_ns - ab_fold_outside_cpu_ns(f, r), 0) * 1e-9;
         noise->switches_involuntary += (double)r->switches_involuntary;
     }
 }

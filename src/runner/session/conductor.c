@@ -28,7 +28,7 @@
 /* Of a placement that of the row which stands for it, of others that of the boundary. */
 static unsigned null_number(const struct ab_conductor *c, uint32_t backend)
 {
-    enum ab_boundary boundary = c->plan->cases[backend].boundary;
+    enum ab_boundary boundary = ab_run_null_case(&c->plan->cases[backend]).boundary;
     return FIRST_NULL +
            (boundary == AB_BOUNDARY_ROUTED ? AB_BOUNDARY_COUNT + backend : (unsigned)boundary);
 }

@@ -87,7 +87,8 @@ static void judge_untold(const struct ab_session *s, const struct ab_gate *g, ui
     r->value = most;
     snprintf(
         r->reason, sizeof r->reason,
-        "%sno more than the same calls take in the null back end: at most what timing them takes",
+        "%sno more than the same calls take in the null back end; shown: what timing them takes "
+        "on average",
         r->verdict == AB_GATE_NOT_EVALUATED ? "inconclusive: " : "");
 }
 
@@ -153,12 +154,19 @@ static void decide_ratio(const struct ab_session *s, const struct ab_gate *g, ui
     decide_effect(g, &e, r);
 }
 
+static const char untold_rounds[] =
+    "no ratio: in some rounds it is no more than the same calls take in the null back end";
+
 static void judge_beside(const struct ab_session *s, const struct ab_gate *g, uint32_t backend,
                          struct ab_gate_result *r)
 {
     const struct ab_metric *m = &g->metric;
     if (!is_judgeable(s, g->other, g->other_name, r))
         return;
+    if (!ab_metric_iterations_have_ratio(s, g->other, m, s, backend)) {
+        snprintf(r->reason, sizeof r->reason, "%s", untold_rounds);
+        return;
+    }
     struct ab_ratio ratio = ab_metric_ratio(s, backend, g->other, m);
     r->value = ratio.range.median;
     decide_ratio(s, g, backend, ratio.median, r);

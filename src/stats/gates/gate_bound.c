@@ -157,6 +157,9 @@ bool ab_gate_read_bound(struct ab_gate_parser *p, struct ab_gate_span bound)
     size_t n_factor = factor_length(bound);
     if (is_change(bound) && !p->is_claim)
         return read_change(p, bound) && (floor.n == 0 || read_size(p, floor, &p->gate.floor));
+    if (is_bare_percent(p, bound) && ab_metric_is_count(&p->gate.metric))
+        return ab_gate_fail(p, bound, "'%s' is no bound of a count: gate missed_percent instead",
+                            ab_gate_shown(word, bound));
     if (is_bare_percent(p, bound))
         return ab_gate_fail(p, bound,
                             "'%s': write +%s for a change against the baseline, or a number in %s",

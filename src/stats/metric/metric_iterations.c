@@ -74,15 +74,44 @@ static bool is_time(const struct ab_metric *m)
     return !ab_iteration_field_needs_budget(m->iteration);
 }
 
+double ab_iteration_field_value(const struct ab_iterations *x,
+                                const struct ab_iteration_field *field)
+{
+    double value = value_of(x, field);
+    return value > 0 || ab_iteration_field_needs_budget(field) ? value : (double)NAN;
+}
+
 double ab_metric_iterations_value(const struct ab_session *s, uint32_t backend,
                                   const struct ab_metric *m, uint32_t round)
 {
     struct ab_iterations x;
     if (!find(s, backend, m, round, &x))
         return NAN;
-    double value = value_of(&x, m->iteration);
+    double value = ab_iteration_field_value(&x, m->iteration);
     free(x.hdr);
-    return value > 0 || !is_time(m) ? value : (double)NAN;
+    return value;
+}
+
+/* Every round that has a time? */
+static bool are_told(const struct ab_session *s, uint32_t backend, const struct ab_metric *m)
+{
+    struct ab_iterations x;
+    bool is_told = true;
+    for (uint32_t i = 0; i < s->n_rounds && is_told; i++) {
+        if (!find(s, backend, m, s->rounds[i].index, &x))
+            continue;
+        is_told = value_of(&x, m->iteration) != 0;
+        free(x.hdr);
+    }
+    return is_told;
+}
+
+bool ab_metric_iterations_have_ratio(const struct ab_session *base, uint32_t base_backend,
+                                     const struct ab_metric *m, const struct ab_session *now,
+                                     uint32_t backend)
+{
+    return m->iteration == NULL || !is_time(m) ||
+           (are_told(base, base_backend, m) && are_told(now, backend, m));
 }
 
 double ab_metric_iterations_most(const struct ab_session *s, uint32_t backend,
@@ -98,10 +127,15 @@ double ab_metric_iterations_most(const struct ab_session *s, uint32_t backend,
     return most;
 }
 
-static void explain(const struct ab_iterations *x, const struct ab_metric *m, char *buf, size_t cap)
+/* "" where it is known. */
+static void explain(const struct ab_iterations *x, const struct ab_metric *m,
+                    const char *in_each_round, char *buf, size_t cap)
 {
     double value = value_of(x, m->iteration),
-           tail = m->iteration == &ab_iteration_fields[0] ? 0.5 : 0.01;
+           tail = m->iteration == &ab_iteration_fields[AB_ITERATION_P50] ? 0.5 : 0.01;
+    buf[0] = 0;
+    if (!isnan(ab_iteration_field_value(x, m->iteration)))
+        return;
     if (x->n == 0)
         snprintf(buf, cap, "%s",
                  x->reason[0] != 0 ? x->reason : "no iteration that the scheduler left alone");
@@ -109,24 +143,29 @@ static void explain(const struct ab_iterations *x, const struct ab_metric *m, ch
         snprintf(buf, cap, "'each' has no budget");
     else if (value == 0)
         snprintf(buf, cap, "no more than the same calls take in the null back end");
-    else if (isnan(value) && x->hdr->overflow > 0)
+    else if (x->hdr->overflow > 0)
         snprintf(buf, cap, "longer than 60 s, which is not stored: %llu iterations",
                  (unsigned long long)x->hdr->overflow);
-    else if (isnan(value))
-        snprintf(buf, cap, "%s needs %.0f iterations, there are %llu", m->iteration->name,
-                 AB_QUANTILE_MIN_SAMPLES_BEHIND / tail, (unsigned long long)x->n);
+    else
+        snprintf(buf, cap, "%s needs %.0f iterations%s, there are %llu", m->iteration->name,
+                 AB_QUANTILE_MIN_SAMPLES_BEHIND / tail, in_each_round, (unsigned long long)x->n);
 }
 
 void ab_metric_iterations_why(const struct ab_session *s, uint32_t backend,
-                              const struct ab_metric *m, char *buf, size_t cap)
+                              const struct ab_metric *m, bool in_each_round, char *buf, size_t cap)
 {
     struct ab_iterations x;
     if (!find(s, backend, m, AB_ITERATIONS_ALL_ROUNDS, &x)) {
         snprintf(buf, cap, "iterations were not timed: the result has none of this phase");
         return;
     }
-    explain(&x, m, buf, cap);
+    explain(&x, m, "", buf, cap);
     free(x.hdr);
+    for (uint32_t i = 0; i < s->n_rounds && in_each_round && buf[0] == 0; i++)
+        if (find(s, backend, m, s->rounds[i].index, &x)) {
+            explain(&x, m, " in a round", buf, cap);
+            free(x.hdr);
+        }
 }
 
 const struct ab_iterations *ab_session_iterations(const struct ab_session *s, const char *phase)
@@ -138,7 +177,7 @@ const struct ab_iterations *ab_session_iterations(const struct ab_session *s, co
 }
 
 bool ab_metric_iterations_are_alike(const struct ab_session *base, const struct ab_session *now,
-                                    const struct ab_metric *m, double *was, double *is)
+                                    const struct ab_metric *m)
 {
     if (m->iteration == NULL || is_time(m))
         return true;
@@ -146,7 +185,5 @@ bool ab_metric_iterations_are_alike(const struct ab_session *base, const struct 
     const struct ab_iterations *b = ab_session_iterations(now, m->phase);
     if (a == NULL || b == NULL)
         return true;
-    *was = a->budget_ns;
-    *is = b->budget_ns;
-    return a->budget_ns == b->budget_ns || (isnan(*was) && isnan(*is));
+    return a->budget_ns == b->budget_ns || (isnan(a->budget_ns) && isnan(b->budget_ns));
 }

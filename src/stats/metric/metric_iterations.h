@@ -28,21 +28,28 @@ const struct ab_iteration_field *ab_iteration_field_find(const char *name, size_
 /* Only with a budget. */
 bool ab_iteration_field_needs_budget(const struct ab_iteration_field *field);
 
-/* Of one round or AB_ITERATIONS_ALL_ROUNDS; NaN = n/a, such as a time that cannot be told from that of the null back end. */
+/* NaN = n/a, such as a time that cannot be told from that of the null back end. */
+double ab_iteration_field_value(const struct ab_iterations *x,
+                                const struct ab_iteration_field *field);
+/* The same of one round or AB_ITERATIONS_ALL_ROUNDS. */
 double ab_metric_iterations_value(const struct ab_session *s, uint32_t backend,
                                   const struct ab_metric *m, uint32_t round);
+/* False: of iterations, and in a round of either the time cannot be told from that of the null back
+ * end. The others alone would be a choice. */
+bool ab_metric_iterations_have_ratio(const struct ab_session *base, uint32_t base_backend,
+                                     const struct ab_metric *m, const struct ab_session *now,
+                                     uint32_t backend);
 /* Of all rounds, of a time that cannot be told from that of the null back end: the most that it can be
  * on average, what timing the calls takes; NaN = it can, or nothing is known. */
 double ab_metric_iterations_most(const struct ab_session *s, uint32_t backend,
                                  const struct ab_metric *m);
 void ab_metric_iterations_why(const struct ab_session *s, uint32_t backend,
-                              const struct ab_metric *m, char *buf, size_t cap);
+                              const struct ab_metric *m, bool in_each_round, char *buf, size_t cap);
 
 /* The iterations of a phase, of any back end; NULL = it has none. */
 const struct ab_iterations *ab_session_iterations(const struct ab_session *s, const char *phase);
-/* Are missed iterations of the two counted against the same budget, or is the metric none of these?
- * Else *was and *is are the budgets, NaN = none. */
+/* Are missed iterations of the two counted against the same budget, or is the metric none of these? */
 bool ab_metric_iterations_are_alike(const struct ab_session *base, const struct ab_session *now,
-                                    const struct ab_metric *m, double *was, double *is);
+                                    const struct ab_metric *m);
 
 #endif

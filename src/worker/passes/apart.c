@@ -10,18 +10,22 @@
 
 void ab_touch_apart(struct ab_lane *lane, void *block, size_t size)
 {
+    uint64_t cpu_ns = lane->is_crowded ? ab_clock_thread_cpu_ns() : 0;
     uint64_t begin = ab_tick_begin();
     ab_touch_pages(block, 0, size);
     lane->apart_ticks += ab_tick_end() - begin;
+    lane->apart_cpu_ns += lane->is_crowded ? ab_clock_thread_cpu_ns() - cpu_ns : 0;
 }
 
 void ab_apart_begin(struct ab_lane *lane)
 {
-    lane->apart_ticks = 0;
+    lane->apart_ticks = lane->apart_cpu_ns = 0;
 }
 
+/* Among more lanes than CPUs, many of the ticks are those of other lanes. */
 void ab_apart_end(const struct ab_lane *lane, struct ab_phase_report *report)
 {
     report->outside_ticks += lane->apart_ticks;
-    report->canary_ticks += lane->apart_ticks;
+    report->canary_ticks += lane->is_crowded ? 0 : lane->apart_ticks;
+    report->outside_cpu_ns += lane->apart_cpu_ns;
 }

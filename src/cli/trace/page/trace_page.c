@@ -80,7 +80,7 @@ static void list_facts(struct page *p, const struct ab_trace_facts *f)
         (unsigned long long)i->thread_ends);
     say(p->facts, &p->r.n_facts, "time", "%s",
         i->has_time ? ab_units_time(time, sizeof time, (double)i->time_us * 1e3)
-                    : "n/a: the trace has no times (record --time)");
+                    : "n/a: the trace has no times of calls (record --time)");
     list_memory(p, i);
     say(p->facts, &p->r.n_facts, "freed by another thread", "%llu of %llu blocks",
         (unsigned long long)f->survey.n_remote_frees, (unsigned long long)f->survey.n_frees);

@@ -22,7 +22,6 @@ static uint32_t n_hooks;
 static unsigned long long n_loaded; /* modules that were ever loaded, when last looked at */
 static uint32_t n_first;            /* modules of the start */
 static uint64_t busy;               /* the process and thread that looks at them; 0 = none */
-static uint32_t n_wanted;           /* how often that was asked for */
 static uintptr_t fixed_end;         /* of the program, where it is at a fixed address */
 
 uintptr_t ab_hooks_enter(uint32_t i)
@@ -243,7 +242,14 @@ static void look_at_modules(void)
     for (uint32_t i = 0; is_done && i < FINDERS; i++)
         is_done = change_all(n, all_finders[i].name, n_hooks + i);
     if (is_done)
-        n_loaded = n;
+        __atomic_store_n(&n_loaded, n, __ATOMIC_RELEASE);
+}
+
+static bool has_seen_all(void)
+{
+    unsigned long long n = 0;
+    dl_iterate_phdr(count, &n);
+    return n == __atomic_load_n(&n_loaded, __ATOMIC_ACQUIRE);
 }
 
 /* One thread at a time. The others wait, so that what they are about to call is marked; but not for
@@ -270,17 +276,14 @@ static bool enter(void)
     return false;
 }
 
-/* Whoever has looked looks once more for those that came meanwhile and may not have waited. */
+/* Whoever has looked looks once more where modules came meanwhile: those who loaded them may not
+ * have waited. */
 static void look_again(void)
 {
     int saved = errno;
-    __atomic_add_fetch(&n_wanted, 1, __ATOMIC_SEQ_CST);
-    while (enter()) {
-        uint32_t seen = __atomic_load_n(&n_wanted, __ATOMIC_SEQ_CST);
+    while (!has_seen_all() && enter()) {
         look_at_modules();
         __atomic_store_n(&busy, 0, __ATOMIC_SEQ_CST);
-        if (__atomic_load_n(&n_wanted, __ATOMIC_SEQ_CST) == seen)
-            break;
     }
     errno = saved;
 }

@@ -6,7 +6,7 @@
 #include "report/html/pages/latency_curve.h"
 #include "report/html/pages/pages.h"
 
-#include "result/merge/merge_iterations.h"
+#include "result/session.h"
 #include "stats/metric/metric_iterations.h"
 
 #include <math.h>
@@ -96,8 +96,8 @@ static void draw(struct ab_html *h, const struct phase *x, const char *phase)
         "Each curve runs from the iteration in which the allocator took least on the left to the "
         "worst on the right; the scale gives each further nine the same room. Lower is better, and "
         "what is above the red line has missed the budget. What the same calls take in the null "
-        "back end is subtracted. Dotted: fewer than 10 iterations took more, so that the value is "
-        "chance.";
+        "back end is subtracted: at 1 ns is what cannot be told from it. Dotted: fewer than 10 "
+        "iterations took more, so that the value is chance.";
     struct ab_plot p = {0};
     char title[200], description[300];
     set_axes(x, &p);
@@ -121,18 +121,36 @@ static void draw(struct ab_html *h, const struct phase *x, const char *phase)
     ab_page_figures_end(h);
 }
 
-static const char *time_text(char buf[64], double ns)
+/* Where it is n/a, the reason under the pointer. */
+static void put_time(struct ab_html *h, const struct ab_session *s, uint32_t backend,
+                     const char *phase, unsigned field, double ns)
 {
-    return isfinite(ns) ? ab_axis_text(buf, 64, AB_AXIS_TIME, ns) : "n/a";
+    const struct ab_metric m = {.phase = phase, .iteration = &ab_iteration_fields[field]};
+    char text[200];
+    if (isfinite(ns)) {
+        ab_html_f(h, "<td class=\"n\">%s</td>", ab_axis_text(text, sizeof text, AB_AXIS_TIME, ns));
+        return;
+    }
+    ab_metric_why_missing(s, backend, &m, false, text, sizeof text);
+    ab_html_f(h, "<td class=\"n\" title=\"%s\">n/a</td>", text);
+}
+
+static void put_times(struct ab_html *h, const struct ab_session *s, uint32_t backend,
+                      const struct ab_iterations *x)
+{
+    put_time(h, s, backend, x->phase, AB_ITERATION_P50, x->p50);
+    put_time(h, s, backend, x->phase, AB_ITERATION_P99, x->p99);
+    put_time(h, s, backend, x->phase, AB_ITERATION_MAX, x->max);
 }
 
 static void put_table(struct ab_html *h, const struct ab_report *report, const struct phase *x)
 {
     static const char *const columns[] = {"back end", "#p50",   "#p99",       "#worst", "#missed",
                                           "#calls",   "#count", "#disturbed", NULL};
-    char p50[64], p99[64], worst[64], missed[80], calls[32], title[120], budget[64];
-    snprintf(title, sizeof title, "per %.60s, budget: %s", x->any->name,
-             isfinite(x->any->budget_ns) ? time_text(budget, x->any->budget_ns) : "none");
+    char missed[80], calls[32], title[160], budget[64] = "none";
+    if (isfinite(x->any->budget_ns))
+        ab_axis_text(budget, sizeof budget, AB_AXIS_TIME, x->any->budget_ns);
+    snprintf(title, sizeof title, "per %.60s, budget: %s", x->any->name, budget);
     ab_page_table_begin(h, title, columns);
     for (size_t i = 0; i < x->n; i++) {
         const struct ab_iterations *r = &x->rows[i];
@@ -141,16 +159,16 @@ static void put_table(struct ab_html *h, const struct ab_report *report, const s
         if (r->n > 0)
             snprintf(calls, sizeof calls, "%.4g", (double)r->n_calls / (double)r->n);
         if (isfinite(x->missed_percent[i]))
-            snprintf(missed, sizeof missed, "%llu (%.2g %%)", (unsigned long long)r->n_over_budget,
+            snprintf(missed, sizeof missed, "%llu (%.3g %%)", (unsigned long long)r->n_over_budget,
                      x->missed_percent[i]);
         ab_html_f(h, "<tr><th scope=\"row\">");
         ab_page_backend(h, report, x->backends[i]);
+        ab_html_f(h, "</th>");
+        put_times(h, report->session, x->backends[i], r);
         ab_html_f(h,
-                  "</th><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td>"
                   "<td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%llu</td>"
                   "<td class=\"n\">%llu</td></tr>\n",
-                  time_text(p50, r->p50), time_text(p99, r->p99), time_text(worst, r->max), missed,
-                  calls, (unsigned long long)r->n, (unsigned long long)r->n_scheduler);
+                  missed, calls, (unsigned long long)r->n, (unsigned long long)r->n_scheduler);
     }
     ab_page_table_end(h);
 }
@@ -184,21 +202,13 @@ static void put_phase(struct ab_html *h, const struct ab_report *report, const c
     free(x.backends);
 }
 
-static bool is_repeated(const struct ab_session *s, uint32_t phase)
-{
-    for (uint32_t i = 0; i < phase; i++)
-        if (strcmp(s->phases[i], s->phases[phase]) == 0)
-            return true;
-    return false;
-}
-
 void ab_page_iterations(struct ab_html *h, const struct ab_report *report)
 {
     const struct ab_session *s = report->session;
     struct ab_hdr *hdr = s->n_iterations > 0 ? malloc(sizeof *hdr) : NULL;
     h->is_short_of_memory = h->is_short_of_memory || (s->n_iterations > 0 && hdr == NULL);
     for (uint32_t p = 0; p < s->n_phases && hdr != NULL; p++)
-        if (!is_repeated(s, p))
+        if (!ab_session_phase_is_repeated(s, p))
             put_phase(h, report, s->phases[p], hdr);
     free(hdr);
 }

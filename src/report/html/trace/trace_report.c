@@ -151,8 +151,8 @@ static void put_scopes(struct ab_html *h, const void *user)
 {
     const struct ab_trace_report *r = user;
     ab_html_f(h,
-              "<p>A scope is a stretch of calls (a frame, a request) whose blocks are gone when it "
-              "ends.</p>\n");
+              "<p>A scope is a stretch of calls, a frame or a request: it ends where the program "
+              "set a mark, or is found where its short-lived blocks are gone.</p>\n");
     put_facts(h, "Scopes of the program", r->scope_facts, r->n_scope_facts);
     if (r->n_steps == 0)
         return;

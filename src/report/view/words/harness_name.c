@@ -34,10 +34,11 @@ static bool is_alone(const struct ab_session *s, uint32_t backend)
 void ab_harness_name(const struct ab_session *s, uint32_t backend, char buf[AB_HARNESS_NAME_BYTES])
 {
     static const char more[] = ", \u2026";
+    _Static_assert(sizeof s->backends->name + sizeof more <= AB_HARNESS_NAME_BYTES, "the first");
     size_t n = 0, cap = AB_HARNESS_NAME_BYTES - sizeof more;
-    snprintf(buf, AB_HARNESS_NAME_BYTES, "%s",
-             is_alone(s, backend) ? s->backends[backend].boundary : "");
-    for (uint32_t i = backend; i < s->n_backends && !is_alone(s, backend); i++) {
+    bool is_boundary = is_alone(s, backend);
+    snprintf(buf, AB_HARNESS_NAME_BYTES, "%s", is_boundary ? s->backends[backend].boundary : "");
+    for (uint32_t i = backend; i < s->n_backends && !is_boundary; i++) {
         const char *name = s->backends[i].name;
         if (!has(s, i, backend))
             continue;

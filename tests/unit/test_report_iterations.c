@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Time per iteration as it is shown: what is n/a has the reason of that number, and budgets of stored
+ * results are those that a command takes.
+ */
+#include "base/bits.h"
+#include "report/html/pages/pages.h"
+#include "report/html/report.h"
+#include "report/iterations/table_iterations.h"
+#include "report/read/read_result.h"
+#include "report/sinks/sinks.h"
+#include "result/merge/merge_iterations.h"
+#include "support/cmocka.h"
+#include "support/report_session.h"
+#include "support/stored_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 1200 };
+static struct fake_session *f;
+static struct ab_iterations records[2];
+
+/* Of glibc all miss the budget; those of jemalloc take no more than in the null back end. */
+static int set_up(void **state)
+{
+    (void)state;
+    f = fake_session_new();
+    for (uint32_t b = 0; b < AB_ARRAY_LEN(records); b++) {
+        struct ab_iterations *x = &records[b];
+        *x = (struct ab_iterations){.backend = b,
+                                    .phase = f->s.phases[0],
+                                    .name = "frame",
+                                    .budget_ns = 1000,
+                                    .call_ns = 25,
+                                    .n = N,
+                                    .n_over_budget = b == FAKE_GLIBC ? N : 0,
+                                    .n_calls = 10 * N,
+                                    .hdr = ab_hdr_new()};
+        for (unsigned k = 0; k < N; k++)
+            ab_hdr_record(x->hdr, b == FAKE_GLIBC ? 2000 + k : 0);
+        ab_iterations_summarise(x);
+    }
+    f->s.iterations = records;
+    f->s.n_iterations = AB_ARRAY_LEN(records);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < AB_ARRAY_LEN(records); i++)
+        free(records[i].hdr);
+    f->s.iterations = NULL;
+    f->s.n_iterations = 0;
+    fake_session_free(f);
+    return 0;
+}
+
+static void write_table(FILE *to, const struct ab_session *s, void *user)
+{
+    (void)user;
+    ab_table_iterations(to, s, (struct ab_table_style){.width = 200});
+}
+
+static void the_table_says_why_a_number_is_not_there(void **state)
+{
+    (void)state;
+    char *table = fake_capture(write_table, &f->s, NULL);
+    assert_non_null(strstr(table, " 1200 (100%) "));
+    assert_non_null(strstr(table, "no more than the same calls take in the null back end"));
+    assert_null(strstr(table, "1,000 iterations"));
+    assert_null(strstr(table, "needs"));
+    free(table);
+    records[FAKE_JEMALLOC].n = 20;
+    ab_hdr_init(records[FAKE_JEMALLOC].hdr);
+    for (unsigned k = 0; k < 20; k++)
+        ab_hdr_record(records[FAKE_JEMALLOC].hdr, 100);
+    table = fake_capture(write_table, &f->s, NULL);
+    assert_non_null(strstr(table, "p99 needs 1000 iterations, there are 20"));
+    free(table);
+}
+
+static void so_does_the_page(void **state)
+{
+    (void)state;
+    struct ab_html_text *pages = ab_report_pages(&f->s);
+    assert_non_null(pages);
+    for (size_t i = 0; i < ab_n_pages; i++) {
+        if (strcmp(ab_pages[i].id, "iterations") == 0) {
+            assert_non_null(strstr(pages[i].text, ">1200 (100 %)<"));
+            assert_non_null(strstr(pages[i].text, "title=\"no more than the same calls take in the "
+                                                  "null back end\">n/a<"));
+        }
+        free(pages[i].text);
+    }
+    free(pages);
+}
+
+static void write_json(FILE *to, const struct ab_session *s, void *user)
+{
+    (void)user;
+    assert_true(ab_sink_json(to, s));
+}
+
+static void budgets_that_no_command_takes_are_refused(void **state)
+{
+    (void)state;
+    static const double budgets[] = {1, 6e10, 0, -5, 1e300};
+    for (unsigned i = 0; i < AB_ARRAY_LEN(budgets); i++) {
+        struct ab_err err = {.text = ""};
+        struct ab_stored stored;
+        records[0].budget_ns = budgets[i];
+        char *json = fake_capture(write_json, &f->s, NULL);
+        enum ab_status status = read_text(json, strlen(json), &stored, &err);
+        assert_int_equal(status, i < 2 ? AB_OK : AB_INPUT);
+        if (status == AB_OK)
+            ab_stored_fini(&stored);
+        else
+            assert_non_null(strstr(err.text, "iterations[0].budget_ns: must be from 1ns to 60s"));
+        free(json);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_table_says_why_a_number_is_not_there, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(so_does_the_page, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(budgets_that_no_command_takes_are_refused, set_up,
+                                        tear_down),
+    };
+    return cmocka_run_group_tests_name("iterations", tests, NULL, NULL);
+}
