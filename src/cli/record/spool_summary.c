@@ -184,7 +184,7 @@ static void print_marks(const struct sum *s)
         fprintf(stderr, "allocbench: %llu mark%s\n", (unsigned long long)r->n_marks,
                 plural(r->n_marks));
     if (r->n_lost_marks > 0)
-        fprintf(stderr, "allocbench: %llu marks omitted: more than a trace can have\n",
+        fprintf(stderr, "allocbench: marks omitted, more than a trace can have: %llu\n",
                 (unsigned long long)r->n_lost_marks);
 }
 

@@ -17,7 +17,7 @@ static void print_summary(const struct ab_options *o, const struct ab_merge_repo
     if (r->has_lost_times)
         fputs("allocbench: the times are left out: not every trace has them\n", stderr);
     if (r->n_lost_marks > 0)
-        fprintf(stderr, "allocbench: %llu marks omitted: more than a trace can have\n",
+        fprintf(stderr, "allocbench: marks omitted, more than a trace can have: %llu\n",
                 (unsigned long long)r->n_lost_marks);
 }
 
