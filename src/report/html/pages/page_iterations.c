@@ -96,7 +96,7 @@ static void draw(struct ab_html *h, const struct phase *x, const char *phase)
         "Each curve runs from the iteration in which the allocator took least on the left to the "
         "worst on the right; the scale gives each further nine the same room. Lower is better, and "
         "what is above the red line has missed the budget. What the same calls take in the null "
-        "back end is subtracted: at 1 ns is what cannot be told from it. Dotted: fewer than 10 "
+        "back end is subtracted: at 1 ns is what takes no longer than there. Dotted: fewer than 10 "
         "iterations took more, so that the value is chance.";
     struct ab_plot p = {0};
     char title[200], description[300];
