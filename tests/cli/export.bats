@@ -176,3 +176,15 @@ EOF
     [ "$(head -c 4 "$OUT/stdout")" = "run," ]
     [ "$(awk -F, '{ print NF }' "$OUT/stdout" | sort -u)" = 7 ]
 }
+
+@test "a file that is read is not replaced by what is written" {
+    cp "$ROOT/traces/perl-words.abt" t.abt
+    cp "$WORKLOADS/small.yaml" s.yaml
+    bench replay t.abt -b glibc --rounds 1 --html ./t.abt
+    expect_code 2
+    expect_error "'./t.abt' would replace the file that is read"
+    bench run s.yaml -b glibc --rounds 1 --json s.yaml
+    expect_code 2
+    cmp t.abt "$ROOT/traces/perl-words.abt"
+    cmp s.yaml "$WORKLOADS/small.yaml"
+}

@@ -65,7 +65,9 @@ struct measurement {
 static enum ab_status open_outputs(struct measurement *m, struct ab_err *err)
 {
     enum ab_status status = ab_store_open(m->options, &m->store, err);
-    return status != AB_OK ? status : ab_outputs_open(m->options, &m->outputs, err);
+    if (status == AB_OK)
+        status = ab_outputs_open(m->options, &m->outputs, err);
+    return status != AB_OK ? status : ab_outputs_spare_inputs(&m->outputs, m->options, err);
 }
 
 static enum ab_status select_backends(struct measurement *m, struct ab_err *err)

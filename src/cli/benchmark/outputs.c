@@ -224,6 +224,17 @@ enum ab_status ab_outputs_open(const struct ab_options *o, struct ab_outputs *ou
     return status;
 }
 
+enum ab_status ab_outputs_spare_inputs(const struct ab_outputs *outputs, const struct ab_options *o,
+                                       struct ab_err *err)
+{
+    for (unsigned i = 0; i < AB_SINK_COUNT; i++)
+        for (size_t k = 0; k < o->n_args; k++)
+            if (ab_output_replaces(&outputs->files[i], o->args[k]))
+                return ab_fail(err, AB_USAGE, "--%s: '%s' would replace the file that is read",
+                               ab_sinks[i].option, o->sinks[i]);
+    return AB_OK;
+}
+
 static enum ab_status write_sink(struct ab_outputs *outputs, unsigned i,
                                  const struct ab_session *session, struct ab_err *err)
 {

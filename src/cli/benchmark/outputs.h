@@ -29,6 +29,9 @@ bool ab_outputs_use_stdout(const struct ab_options *o);
 /* Abandon also after an error. */
 enum ab_status ab_outputs_open(const struct ab_options *o, struct ab_outputs *out,
                                struct ab_err *err);
+/* AB_USAGE where one of them would replace a workload or a trace among the arguments. */
+enum ab_status ab_outputs_spare_inputs(const struct ab_outputs *outputs, const struct ab_options *o,
+                                       struct ab_err *err);
 /* Once it is known what will be measured: none of the names that histograms may need is taken. */
 enum ab_status ab_outputs_check(const struct ab_outputs *outputs, const struct ab_session *session,
                                 struct ab_err *err);
