@@ -132,9 +132,14 @@ static enum ab_status read_generals(struct asked *asked, const struct ab_session
     uint32_t first = s->n_backends - (uint32_t)asked->n;
     size_t n = 0;
     AB_TRY(read_row(asked, s, base, base, &out->base, err));
-    for (uint32_t i = 0; i < first && n < AB_ADVISED_GENERALS_MAX; i++)
-        if (i != base && s->backends[i].status != AB_BACKEND_ABSENT)
-            AB_TRY(read_row(asked, s, i, base, &out->generals[n++], err));
+    for (uint32_t i = 0; i < first; i++) {
+        if (i == base || s->backends[i].status == AB_BACKEND_ABSENT)
+            continue;
+        if (n == AB_ADVISED_GENERALS_MAX)
+            return ab_fail(err, AB_USAGE, "-b, --sweep: more than %d back ends",
+                           AB_ADVISED_GENERALS_MAX);
+        AB_TRY(read_row(asked, s, i, base, &out->generals[n++], err));
+    }
     out->n_generals = n;
     return AB_OK;
 }

@@ -339,16 +339,19 @@ static void print_cost(const struct ab_convert_report *r, double wall_ns, double
     double noting_ns = r->noting_ticks * ns_per_tick, turn_ns = (double)r->turn_ticks * ns_per_tick;
     double span_ns = (double)r->span_ticks * ns_per_tick, of_ns = wall_ns > 0 ? wall_ns : span_ns;
     double site_ns = r->site_ticks * ns_per_tick, sum_ns = noting_ns + site_ns + turn_ns;
-    char sum[32], of[32], sites[64] = "";
+    bool is_share = r->info.threads > 1 || sum_ns <= of_ns;
+    char sum[32], of[32], sites[64] = "", share[64];
     if (noting_ns <= 0 || of_ns <= 0)
         return;
     if (r->n_sites > 0)
         snprintf(sites, sizeof sites, ", %s per call site", AB_TIME(site_ns / (double)r->n_sites));
+    snprintf(share, sizeof share, "%.1f %%%s", 100 * sum_ns / of_ns,
+             r->info.threads > 1 ? ", sum of all threads" : "");
     fprintf(stderr,
-            "allocbench: recording overhead: about %s of %s (%.1f %%%s), estimated as %s "
+            "allocbench: recording overhead: about %s of %s (%s), estimated as %s "
             "per event%s and %s for writing\n",
             ab_units_time(sum, sizeof sum, sum_ns), ab_units_time(of, sizeof of, of_ns),
-            100 * sum_ns / of_ns, r->info.threads > 1 ? ", sum of all threads" : "",
+            is_share ? share : "share n/a: the estimate is more than the whole",
             AB_TIME(noting_ns / (double)r->info.events), sites, AB_TIME(turn_ns));
 }
 
