@@ -368,7 +368,9 @@ enum ab_status ab_route_walk_end(struct ab_route_walk *w, struct ab_err *err)
     for (uint32_t h = 0; h < w->plan->n_heaps; h++)
         if (w->heaps[h].n_lives == 0 || !may_renew(w, h))
             w->heaps[h].renews = 0;
-    if (w->plan->origins != NULL && w->n_born != w->plan->n_origins)
+    bool is_all = w->n_born == w->plan->n_origins;
+    if (w->plan->origins != NULL && !is_all &&
+        (!w->plan->is_part || w->n_born > w->plan->n_origins))
         return ab_fail(err, AB_INPUT, "the file has changed since it was read");
     return AB_OK;
 }
