@@ -114,6 +114,7 @@ struct ab_advice {
     uint32_t n_threads;
     char program[256];          /* "" = not known */
     struct ab_site_table sites; /* of the trace; what `name` was asked with */
+    uint32_t *heap_of_site; /* of each stack of it, from site 1 on; [0]: no stack. NULL = by size */
 };
 
 struct ab_advise_plan {

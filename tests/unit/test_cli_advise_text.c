@@ -362,7 +362,9 @@ static void json_has_what_the_screen_has(void **state)
     char *text = NULL;
     size_t n;
     FILE *to = open_memstream(&text, &n);
-    assert_true(ab_advise_write_json(to, &view));
+    json_t *document = ab_advise_document(&view);
+    assert_true(ab_advise_write_json(to, document));
+    json_decref(document);
     fclose(to);
     fake_assert_golden("advise.json", text);
     json_t *o = json_loads(text, 0, NULL);
