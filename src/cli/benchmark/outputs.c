@@ -5,6 +5,7 @@
  */
 #include "cli/benchmark/outputs.h"
 
+#include "cli/one_file.h"
 #include "report/html/figures.h"
 #include "report/sinks/sink_tag.h"
 #include "result/merge/merge_iterations.h"
@@ -246,12 +247,13 @@ enum ab_status ab_outputs_open(const struct ab_options *o, struct ab_outputs *ou
 enum ab_status ab_outputs_spare_inputs(const struct ab_outputs *outputs, const struct ab_options *o,
                                        struct ab_err *err)
 {
-    for (unsigned i = 0; i < AB_SINK_COUNT; i++)
-        for (size_t k = 0; k < o->n_args; k++)
-            if (ab_output_replaces(&outputs->files[i], o->args[k]))
-                return ab_fail(err, AB_USAGE, "--%s: '%s' would replace the file that is read",
-                               ab_sinks[i].option, o->sinks[i]);
-    return AB_OK;
+    enum ab_status status = AB_OK;
+    for (unsigned i = 0; i < AB_SINK_COUNT && status == AB_OK; i++) {
+        status = ab_spare_inputs(o, 0, &outputs->files[i], o->sinks[i], err);
+        if (status != AB_OK)
+            ab_err_context(err, "--%s: ", ab_sinks[i].option);
+    }
+    return status;
 }
 
 static enum ab_status write_sink(struct ab_outputs *outputs, unsigned i,
