@@ -57,6 +57,7 @@ struct ab_advice_group {
     char module[256];   /* likewise */
     uint64_t address;   /* in the module's file */
     int line;           /* 0 = not known */
+    bool is_shadowed;   /* its key is "", for a rule would take blocks of other groups as well */
     uint64_t calls, resizes, frees, never_freed;
     uint64_t bytes;                               /* asked for, all calls together */
     uint64_t size_least, size_most, align_most;   /* align_most: 16 when none was asked for */
@@ -98,6 +99,7 @@ struct ab_advice_heap {
     uint64_t capacity_blocks; /* pool: most_blocks and a margin; else 0 */
     uint64_t capacity_bytes;  /* most_bytes and a margin, of each of two if double; 0 = no limit */
     uint32_t n_threads;       /* that allocate from it; 2 = two or more */
+    uint32_t thread;          /* one of them */
     bool is_local;            /* every block is freed by the thread that allocated it */
 };
 

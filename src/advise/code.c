@@ -158,6 +158,9 @@ static void add_placement(struct ab_text *out, const struct ab_advice *a)
         ab_code_name(a, i, name, sizeof name);
         ab_text_addf(out, " *\n * %s: %s, %.1f %% of the calls\n", name, what(heap),
                      share(heap->calls, a->calls));
+        if (a->n_threads > 1 && !ab_code_heaps_is_shared(heap))
+            ab_text_addf(out, " *   of thread %" PRIu32 " alone, as the trace numbers them\n",
+                         heap->thread);
         if (heap->kind == AB_ADVICE_NESTED)
             ab_text_addf(out, " *   %" PRIu64 " nested scopes in the trace\n", heap->n_nested);
         add_places(out, a, (uint32_t)i, name);
@@ -207,6 +210,8 @@ static void add_head(struct ab_text *out, const struct ab_advice *a, const char 
         ab_text_add(
             out, " * Threads have heaps of their own; the three calls above are for one thread,\n"
                  " * while no other one is in a call of these heaps. With pthread.\n");
+    else if (a->n_threads > 1)
+        ab_text_add(out, " * Each heap is for the one thread that it is named with below.\n");
     else
         ab_text_add(out, " * For one thread, as in the trace.\n");
 }

@@ -67,7 +67,9 @@ static void place(struct fitting *f, struct ab_advice_group *g)
     uint64_t size = g->kind == AB_ADVICE_POOL ? ab_proposal_slot(g) : g->size_most;
     h->size_most = size > h->size_most ? size : h->size_most;
     h->align = g->align_most > h->align ? g->align_most : h->align;
-    h->n_threads = g->n_threads > 1 || (h->n_threads > 0 && a->n_threads > 1) ? 2 : 1;
+    bool is_other = h->n_threads > 0 && g->thread != h->thread;
+    h->n_threads = g->n_threads > 1 || h->n_threads > 1 || is_other ? 2 : 1;
+    h->thread = g->thread;
     h->is_local = h->is_local && g->remote == 0;
 }
 
@@ -170,11 +172,12 @@ static void size_heap(const struct ab_life_owner *o, struct ab_advice_heap *h)
     }
 }
 
-/* As --code builds it: in a program of several threads each has a heap of its own. A stack keeps what
+/* As --code builds it: what several threads use they have one each of. A stack keeps what
  * it has: a replay resets it where it is empty, a program goes back to a mark long before. */
-static void name_backend(const struct ab_advice *a, struct ab_advice_heap *h)
+static void name_backend(struct ab_advice_heap *h)
 {
-    const char *threads = a->n_threads > 1 ? ":threads=local" : "";
+    bool is_private = h->n_threads <= 1 && h->is_local;
+    const char *threads = is_private ? "" : ":threads=local";
     switch (h->kind) {
     case AB_ADVICE_POOL:
         snprintf(h->backend, sizeof h->backend, "pool:slot=%llu%s",
@@ -202,7 +205,7 @@ static void part_nested(struct ab_advice *a)
             if (k == i || strcmp(a->heaps[k].backend, h->backend) != 0)
                 continue;
             h->capacity_bytes += NESTED_STEP;
-            name_backend(a, h);
+            name_backend(h);
             k = SIZE_MAX; /* from the first one again */
         }
     }
@@ -219,7 +222,7 @@ enum ab_status ab_heaps_make(const struct ab_advise_plan *plan, struct ab_site_g
         struct ab_advice_heap *h = &out->heaps[i];
         if (i < f.lives.n_owners)
             size_heap(&f.lives.owners[i], h);
-        name_backend(out, h);
+        name_backend(h);
     }
     if (status == AB_OK) {
         part_nested(out);

@@ -406,8 +406,10 @@ bool ab_advise_has_nested(const struct ab_advice *a)
 void ab_advise_decide_nested(struct ab_advised_nested *n)
 {
     bool is_open = !n->flat.is_measured || n->n_rounds < AB_EFFECT_MIN_ROUNDS;
-    n->is_taken = n->nested.is_measured && (is_open || ab_advised_pays(&n->nested));
-    n->by_memory = ab_advised_is_memory_gain(&n->nested) && !ab_advised_is_gain(&n->nested);
+    bool is_gain = ab_advised_is_gain(&n->nested) && n->nested.speed.low >= 1 + n->limit;
+    bool is_less = ab_advised_is_memory_gain(&n->nested);
+    n->is_taken = n->nested.is_measured && (is_open || is_gain || is_less);
+    n->by_memory = is_less && !is_gain;
 }
 
 enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct ab_advice *nested,
@@ -416,7 +418,7 @@ enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct
 {
     char base[128];
     struct asked asked = {.base = base, .nested = out};
-    *out = (struct ab_advised_nested){.is_asked = true};
+    *out = (struct ab_advised_nested){.is_asked = true, .limit = o->limit};
     AB_TRY(ab_advise_base(o, base, sizeof base, &asked.is_list, err));
     ask(&asked, flat, arenas_of(flat), &out->flat);
     ask(&asked, nested, arenas_of(nested), &out->nested);
