@@ -82,7 +82,7 @@ PY
     cp "$ROOT/traces/perl-words.abt" "$OUT/t.abt"
     bench advise "$OUT/t.abt" --html "$OUT/./t.abt"
     expect_code 2
-    expect_error 'would replace the trace that is read'
+    expect_error 'would replace the file that is read'
     bench advise "$OUT/t.abt" --html "$OUT/a" --json "$OUT/a"
     expect_code 2
     expect_error 'name the same file'

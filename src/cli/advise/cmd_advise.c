@@ -117,8 +117,7 @@ static enum ab_status open_outputs(struct work *w, struct ab_err *err)
         if (all[i].path == NULL)
             continue;
         AB_TRY(ab_output_open(all[i].path, all[i].file, err));
-        if (ab_output_replaces(all[i].file, w->path))
-            return ab_fail(err, AB_USAGE, "'%s' would replace the trace that is read", all[i].path);
+        AB_TRY(ab_spare_inputs(w->options, 0, all[i].file, all[i].path, err));
         for (size_t k = 0; k < i; k++)
             if (all[k].path != NULL && ab_output_is_same(all[i].file, all[k].file))
                 return ab_fail(err, AB_USAGE,
