@@ -4,6 +4,8 @@
  * FUNCTION` for each function whose calls have one, and for a block that outlives its scope
  * `survivor: FUNCTION FILE:LINE`, its nested scope `straggler: …`.
  *     usage: prog_placed KIND SEED     KIND as in the table at the end */
+#include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,7 +20,7 @@
 
 enum { SCOPES = 200 };
 
-static uint64_t draws;
+static _Thread_local uint64_t draws;
 
 static size_t draw(size_t below)
 {
@@ -46,8 +48,8 @@ static APART void parse(size_t depth)
 
 /* ---- arena: what a request needs, freed at its end, the oldest first ---- */
 
-static void *blocks[4096];
-static size_t n_blocks;
+static _Thread_local void *blocks[4096];
+static _Thread_local size_t n_blocks;
 
 static APART void read_request(void)
 {
@@ -230,6 +232,69 @@ static void keep(void)
     replace(load, 100, 5000);
 }
 
+/* ---- workers: threads with requests of their own, which have nothing to do with each other ---- */
+
+enum { WORKERS = 4 };
+
+static APART void read_header(void)
+{
+    for (size_t n = 20 + draw(20); n > 0; n--) {
+        size_t size = 16 + draw(300);
+        blocks[n_blocks++] = use(malloc(size), size);
+        if (n % 8 == 0)
+            sched_yield(); /* the requests of the others go on meanwhile, on one CPU too */
+    }
+}
+
+static void *work(void *seed)
+{
+    draws = (uintptr_t)seed;
+    for (int i = 0; i < SCOPES; i++) {
+        read_header();
+        write_answer();
+        end_scope();
+    }
+    return NULL;
+}
+
+static void in_threads(void *(*run)(void *))
+{
+    pthread_t threads[WORKERS];
+    uintptr_t seed = (uintptr_t)draws;
+    for (uintptr_t i = 0; i < WORKERS; i++)
+        if (pthread_create(&threads[i], NULL, run, (void *)(seed * WORKERS + i)) != 0)
+            exit(4);
+    for (size_t i = 0; i < WORKERS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void workers(void)
+{
+    in_threads(work);
+}
+
+/* ---- handed: blocks of one size go from any thread to any other, which frees them ---- */
+
+static void *handed[LIVE]; /* atomic: who takes a block out owns it */
+
+static void *hand_on(void *seed)
+{
+    draws = (uintptr_t)seed;
+    for (size_t i = 0; i < CHANGES / WORKERS; i++) {
+        free(__atomic_exchange_n(&handed[draw(LIVE)], spawn(), __ATOMIC_ACQ_REL));
+        if (i % 64 == 0)
+            sched_yield();
+    }
+    return NULL;
+}
+
+static void hand(void)
+{
+    in_threads(hand_on);
+    for (size_t i = 0; i < LIVE; i++)
+        free(handed[i]);
+}
+
 /* ---- survivor: one block in some scopes is used two scopes later ---- */
 
 enum { SURVIVOR_LINE = __LINE__ + 6 };
@@ -279,6 +344,8 @@ int main(int argc, char **argv)
         {"pool", pool, "expected: pool spawn\n"},
         {"slab", slab, "expected: slab make_record\n"},
         {"keep", keep, "expected: keep load\n"},
+        {"workers", workers, "expected: frame read_header\nexpected: frame write_answer\n"},
+        {"handed", hand, "expected: pool spawn\n"},
         {"survivor", survivor, "expected: frame read_request\n"},
     };
     for (size_t i = 0; argc == 3 && i < sizeof all / sizeof all[0]; i++)
@@ -292,6 +359,8 @@ int main(int argc, char **argv)
                 printf("survivor: spawn_trail prog_placed.c:%d\n", SURVIVOR_LINE);
             return 0;
         }
-    fputs("usage: prog_placed stack|arena|nested|double|pool|slab|keep|survivor SEED\n", stderr);
+    fputs("usage: prog_placed stack|arena|nested|double|pool|slab|keep|workers|handed|survivor "
+          "SEED\n",
+          stderr);
     return 2;
 }

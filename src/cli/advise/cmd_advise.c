@@ -29,6 +29,7 @@ struct work {
     struct ab_advised measured;
     struct ab_advised_budget budget;
     struct ab_advised_nested nested;
+    struct ab_advised_forms forms;
     char base[128];
 };
 
@@ -171,6 +172,7 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
     AB_TRY(find_scopes(w, err));
     AB_TRY(analyse(w, false, &w->advice, err));
     AB_TRY(choose_nesting(w, err));
+    AB_TRY(ab_advise_measure_forms(o, &w->advice, &w->forms, err));
     AB_TRY(ab_advise_measure(o, &w->advice, &w->measured, err));
     if (o->budget_ns != 0)
         AB_TRY(ab_advise_budget(o, &w->advice, w->base, w->measured.used, &w->budget, err));
@@ -182,6 +184,7 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
                                         .budget_ns = (double)o->budget_ns,
                                         .budget = o->budget_ns != 0 ? &w->budget : NULL,
                                         .nested = &w->nested,
+                                        .forms = &w->forms,
                                         .other = &w->other};
     ab_format_begin(&guard);
     enum ab_status status = write_outputs(w, &view, err);
