@@ -124,12 +124,20 @@ struct ab_advice {
     size_t n_heaps;
     uint64_t calls;    /* allocations and resizes that gave a block */
     uint64_t n_events; /* all calls of the trace */
-    uint64_t n_scopes; /* 0 = the trace has none */
-    bool is_marked;    /* they are marks of the program; else they were found */
-    bool has_sites;    /* groups are call sites; else classes of sizes */
+    uint64_t n_scopes; /* 0 = the trace has none; of all threads that have some of their own */
+    uint32_t n_scope_threads; /* that have; 0 = scopes are those of all threads together */
+    bool is_marked;           /* they are marks of the program; else they were found */
+    bool has_sites;           /* groups are call sites; else classes of sizes */
     uint32_t n_threads;
     char program[256];          /* "" = not known */
     struct ab_site_table sites; /* of the trace; what `name` was asked with */
+};
+
+enum { AB_ADVISE_THREADS_MAX = 15 }; /* beside the first one */
+struct ab_advise_scopes {            /* of one thread */
+    uint32_t thread;
+    const uint64_t *ends; /* as those of the plan */
+    size_t n;
 };
 
 struct ab_advise_plan {
@@ -140,6 +148,9 @@ struct ab_advise_plan {
     size_t n_scope_ends;        /* 0 = the trace has none */
     bool is_of_thread;          /* they are those of `thread`: blocks of others are in no scope */
     uint32_t thread;
+    const struct ab_advise_scopes *others; /* n_others <= AB_ADVISE_THREADS_MAX, with is_of_thread:
+                                              further threads that have scopes of their own */
+    size_t n_others;
     bool is_marked; /* they are marks of the program; else they were found */
     bool is_flat;   /* scopes within scopes are not looked for */
     /* The name of a frame; what is not known is "" and 0. NULL = no frame has one. */

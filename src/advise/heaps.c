@@ -71,6 +71,10 @@ static void place(struct fitting *f, struct ab_advice_group *g)
     if (h->n_groups == 1)
         h->thread = g->thread;
     h->n_threads = g->n_threads > 1 || h->n_threads > 1 || g->thread != h->thread ? 2 : 1;
+    h->is_of_thread_scopes = a->n_scope_threads > 1 &&
+                             (g->kind == AB_ADVICE_FRAME || g->kind == AB_ADVICE_DOUBLE);
+    if (h->is_of_thread_scopes) /* any of them may end its scope */
+        h->n_threads = 2;
     h->frees += g->frees;
     h->n_remote += g->remote;
     h->is_local = h->n_remote == 0;
@@ -128,15 +132,12 @@ static enum ab_status follow(const struct ab_advise_plan *plan, struct fitting *
                              struct ab_err *err)
 {
     struct ab_site_table table = {0};
-    f->lives = (struct ab_lives){.scope_ends = plan->scope_ends,
-                                 .n_scope_ends = plan->n_scope_ends,
-                                 .is_of_thread = plan->is_of_thread,
-                                 .thread = plan->thread,
-                                 .is_by_birth = f->groups->of_site != NULL,
+    f->lives = (struct ab_lives){.is_by_birth = f->groups->of_site != NULL,
                                  .rounds = true,
                                  .owner_of = owner_of,
                                  .ended = ended,
                                  .user = f};
+    ab_lives_follow(&f->lives, plan);
     const struct ab_walk walk = {.path = plan->path,
                                  .is_partial = plan->is_partial,
                                  .end = UINT64_MAX,

@@ -156,6 +156,15 @@ void ab_advise_print_forms(FILE *to, const struct ab_advice *a, const struct ab_
     ab_text_fini(&line);
 }
 
+void ab_advise_print_scopes(FILE *to, const struct ab_advice *a)
+{
+    fprintf(to, "%llu scopes", (unsigned long long)a->n_scopes);
+    if (a->n_scope_threads > 1)
+        fprintf(to, " of %u threads", a->n_scope_threads);
+    fprintf(to, " (%s), %.0f allocations a scope", a->is_marked ? "marked" : "found",
+            (double)a->calls / (double)a->n_scopes);
+}
+
 json_t *ab_advise_json_forms(struct ab_json *w, const struct ab_advised_forms *f, size_t i,
                              json_t *(*row)(struct ab_json *w, const struct ab_advised_row *r))
 {

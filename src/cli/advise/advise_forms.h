@@ -34,6 +34,8 @@ enum ab_status ab_advise_measure_forms(const struct ab_options *o, struct ab_adv
  * first that ran, where it did not. */
 size_t ab_advise_decide_form(const struct ab_advised_form *forms, size_t n);
 
+/* "300 scopes of 4 threads (found), 120 allocations a scope", of a trace that has some. */
+void ab_advise_print_scopes(FILE *to, const struct ab_advice *a);
 /* How threads use heap `i`, and what its forms are worth. Nothing where it is one thread's. */
 void ab_advise_print_forms(FILE *to, const struct ab_advice *a, const struct ab_advised_forms *f,
                            size_t i, struct ab_table_style style);

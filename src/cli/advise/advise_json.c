@@ -161,6 +161,8 @@ static json_t *scopes(struct ab_json *w, const struct ab_advice *a)
     ab_json_put(w, o, "n", ab_json_integer(a->n_scopes));
     ab_json_put(w, o, "from",
                 a->n_scopes == 0 ? json_null() : ab_json_string(a->is_marked ? "marks" : "found"));
+    ab_json_put(w, o, "threads",
+                a->n_scope_threads > 0 ? ab_json_integer(a->n_scope_threads) : json_null());
     return o;
 }
 

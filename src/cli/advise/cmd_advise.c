@@ -14,6 +14,7 @@
 #include "report/format.h"
 #include "report/output.h"
 #include "symbols/site_names.h"
+#include "trace_tools/scope/of_threads.h"
 #include "trace_tools/scopes.h"
 
 #include <math.h>
@@ -25,6 +26,7 @@ struct work {
     const char *path;
     struct ab_output rules, code, json; /* open before anything is measured */
     struct ab_scopes scopes;
+    struct ab_scopes_of_threads threads; /* that have scopes of their own beside scopes.thread */
     struct ab_advice advice, other; /* the other: with nested scopes, or without, as not advised */
     struct ab_advised measured;
     struct ab_advised_budget budget;
@@ -32,6 +34,9 @@ struct work {
     struct ab_advised_forms forms;
     char base[128];
 };
+
+_Static_assert((int)AB_SCOPES_OF_THREADS_MAX <= (int)AB_ADVISE_THREADS_MAX,
+               "all that are found are asked for");
 
 struct naming { /* files are opened once the table of the trace is whole */
     struct ab_site_names names;
@@ -58,6 +63,9 @@ static enum ab_status find_scopes(struct work *w, struct ab_err *err)
     enum ab_status status = ab_scopes_find_watched(w->path, w->options->is_partial, walk.progress,
                                                    walk.progress_user, &w->scopes, err);
     ab_trace_watch_end(&watch);
+    if (status == AB_OK && w->scopes.is_of_thread)
+        status = ab_scopes_of_threads_find(w->path, w->options->is_partial, w->scopes.thread,
+                                           &w->threads, err);
     return status;
 }
 
@@ -65,12 +73,18 @@ static enum ab_status analyse(const struct work *w, bool is_flat, struct ab_advi
                               struct ab_err *err)
 {
     struct naming naming = {.is_open = false};
+    struct ab_advise_scopes others[AB_ADVISE_THREADS_MAX];
+    for (size_t i = 0; i < w->threads.n; i++)
+        others[i] = (struct ab_advise_scopes){w->threads.items[i].thread, w->threads.items[i].ends,
+                                              w->threads.items[i].n};
     const struct ab_advise_plan plan = {.path = w->path,
                                         .is_partial = w->options->is_partial,
                                         .scope_ends = w->scopes.ends,
                                         .n_scope_ends = w->scopes.n,
                                         .is_of_thread = w->scopes.is_of_thread,
                                         .thread = w->scopes.thread,
+                                        .others = others,
+                                        .n_others = w->threads.n,
                                         .is_marked = w->scopes.from == AB_SCOPES_MARKS,
                                         .is_flat = is_flat,
                                         .name = name_frame,
@@ -205,6 +219,7 @@ enum ab_status ab_cmd_advise(const struct ab_options *o, int *exit_code, struct 
     ab_advice_fini(&w->advice);
     ab_advice_fini(&w->other);
     ab_scopes_fini(&w->scopes);
+    ab_scopes_of_threads_fini(&w->threads);
     free(w);
     *exit_code = 0;
     return status;
