@@ -202,8 +202,8 @@ static void add_threads(struct ab_text *out, const struct ab_advice *a)
         ab_text_add(out,
                     "first two calls above are for one thread,\n"
                     " * while no other one is in a call of these heaps. advised_scope_end() is "
-                    "about the\n * thread that calls it, and for each at any time. With "
-                    "pthread.\n");
+                    "about the\n * thread that calls it: each calls it for itself, and before it "
+                    "ends, for the next new\n * thread goes on with its arena. With pthread.\n");
     else
         ab_text_add(out, "three calls above are for one thread,\n"
                          " * while no other one is in a call of these heaps. With pthread.\n");

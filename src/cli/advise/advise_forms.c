@@ -101,13 +101,13 @@ static void add_form(struct ab_text *line, const struct ab_advised_form *form)
 {
     char speed[AB_CELL_BYTES];
     const struct ab_effect *e = &form->row.speed;
-    ab_text_addf(line, "threads=%s ", ab_advice_threads_name(form->threads));
+    ab_text_addf(line, "%s ", ab_advice_threads_name(form->threads));
     if (!form->row.is_measured) {
         ab_text_addf(line, "n/a (%s)", AB_SHOWN(200, form->row.reason));
         return;
     }
     ab_format_effect(speed, e->ratio, e->low, e->high);
-    ab_text_addf(line, "%s as fast", speed);
+    ab_text_add(line, speed);
     if (!isnan(form->row.memory_bytes))
         ab_text_addf(line, " with %s", AB_BYTES(form->row.memory_bytes));
 }
@@ -115,20 +115,20 @@ static void add_form(struct ab_text *line, const struct ab_advised_form *form)
 static void add_choice(struct ab_text *line, const struct ab_advised_forms *f, size_t i)
 {
     const struct ab_advised_form *first = &f->all[i][0];
-    size_t taken = f->taken[i];
+    ab_text_addf(line, "; as fast as threads=%s", ab_advice_threads_name(first->threads));
+    if (!first->row.is_measured)
+        ab_text_addf(line, ", n/a (%s)", AB_SHOWN(200, first->row.reason));
+    else if (!isnan(first->row.memory_bytes))
+        ab_text_addf(line, " with %s", AB_BYTES(first->row.memory_bytes));
     for (size_t k = 1; k < f->n[i]; k++) {
-        ab_text_add(line, k == 1 ? "; beside it " : ", ");
+        ab_text_add(line, k == 1 ? ": " : ", ");
         add_form(line, &f->all[i][k]);
     }
-    if (taken == 0)
-        ab_text_add(line, f->n_rounds < AB_EFFECT_MIN_ROUNDS
-                              ? ": too few rounds to choose"
-                              : ": none of them is faster for certain");
-    else
-        ab_text_addf(line,
-                     first->row.is_measured ? ": clearly faster than threads=%s"
-                                            : ": threads=%s was not measured",
-                     ab_advice_threads_name(first->threads));
+    if (!first->row.is_measured)
+        return;
+    ab_text_add(line, f->n_rounds < AB_EFFECT_MIN_ROUNDS ? "; too few rounds to choose"
+                      : f->taken[i] == 0                 ? "; none is faster for certain"
+                                                         : "");
 }
 
 void ab_advise_print_forms(FILE *to, const struct ab_advice *a, const struct ab_advised_forms *f,

@@ -63,9 +63,9 @@ static enum ab_status find_scopes(struct work *w, struct ab_err *err)
     enum ab_status status = ab_scopes_find_watched(w->path, w->options->is_partial, walk.progress,
                                                    walk.progress_user, &w->scopes, err);
     ab_trace_watch_end(&watch);
-    if (status == AB_OK && w->scopes.is_of_thread)
-        status = ab_scopes_of_threads_find(w->path, w->options->is_partial, w->scopes.thread,
-                                           &w->threads, err);
+    if (status == AB_OK)
+        status = ab_scopes_part_threads(w->path, w->options->is_partial, &w->scopes, &w->threads,
+                                        err);
     return status;
 }
 
