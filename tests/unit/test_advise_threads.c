@@ -8,8 +8,7 @@
 #include "base/rng.h"
 #include "support/cmocka.h"
 #include "support/trace.h"
-#include "trace_tools/scope/of_threads.h"
-#include "trace_tools/scopes.h"
+#include "trace_tools/scope/part_threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -149,7 +148,7 @@ static void find(const char *path)
         fail_msg("%s", err.text);
 }
 
-static void advise_on(uint64_t seed, bool is_in_turn)
+static char *write_trace(uint64_t seed, bool is_in_turn)
 {
     struct ab_site_table t = {0};
     char *path = test_trace_file(NULL, 0);
@@ -163,8 +162,14 @@ static void advise_on(uint64_t seed, bool is_in_turn)
     make();
     assert_int_equal(ab_trace_writer_close(p.w, NULL, &err), AB_OK);
     fclose(p.to);
-    find(path);
     ab_site_table_fini(&t);
+    return path;
+}
+
+static void advise_on(uint64_t seed, bool is_in_turn)
+{
+    char *path = write_trace(seed, is_in_turn);
+    find(path);
     unlink(path);
     free(path);
 }
@@ -261,6 +266,51 @@ static void threads_that_take_turns_have_requests_of_their_own(void **state)
     }
 }
 
+/* As often as a thread's own end, but then blocks of the others outlive them. */
+static void scopes_of_all_that_blocks_outlive_are_parted(void **state)
+{
+    (void)state;
+    char *path = write_trace(5, false);
+    scopes = (struct ab_scopes){.n = REQUESTS, .from = AB_SCOPES_FOUND};
+    scopes.ends = malloc(sizeof p.threads[1].ends);
+    memcpy(scopes.ends, p.threads[1].ends, sizeof p.threads[1].ends);
+    assert_int_equal(ab_scopes_part_threads(path, false, &scopes, &others, &err), AB_OK);
+    assert_true(scopes.is_of_thread && scopes.from == AB_SCOPES_FOUND);
+    assert_int_equal(others.n, THREADS - 2);
+    unlink(path);
+    free(path);
+    forget();
+}
+
+/* Threads that work on the same frame: each has its scopes, and they are those of all. */
+static void scopes_of_all_that_hold_for_each_thread_stay(void **state)
+{
+    (void)state;
+    char *path = test_trace_file(NULL, 0);
+    memset(&p, 0, sizeof p);
+    ab_rng_init(&p.rng, 1, 9);
+    p.to = fopen(path, "wb");
+    const struct ab_trace_writer_options options = {.program = "game"};
+    assert_int_equal(ab_trace_writer_open_with(p.to, &options, &p.w, &err), AB_OK);
+    for (int frame = 0; frame < REQUESTS; frame++) {
+        uint64_t blocks[MOST];
+        for (uint32_t i = 0; i < MOST; i++)
+            blocks[i] = give(0, 1 + ab_rng_below(&p.rng, 500), i % THREADS);
+        for (uint32_t i = 0; i < MOST; i++)
+            take(blocks[i], i % THREADS);
+    }
+    assert_int_equal(ab_trace_writer_close(p.w, NULL, &err), AB_OK);
+    fclose(p.to);
+    assert_int_equal(ab_scopes_find(path, false, &scopes, &err), AB_OK);
+    assert_true(scopes.from == AB_SCOPES_FOUND && !scopes.is_of_thread);
+    assert_int_equal(ab_scopes_part_threads(path, false, &scopes, &others, &err), AB_OK);
+    assert_true(!scopes.is_of_thread && others.n == 0);
+    assert_in_range(scopes.n, REQUESTS - 1, REQUESTS);
+    unlink(path);
+    free(path);
+    forget();
+}
+
 static void a_block_that_outlives_the_scope_of_its_thread_is_named(void **state)
 {
     (void)state;
@@ -295,6 +345,8 @@ int main(void)
         cmocka_unit_test(requests_of_each_thread_are_found_with_each_seed),
         cmocka_unit_test(they_have_arenas_of_the_threads),
         cmocka_unit_test(threads_that_take_turns_have_requests_of_their_own),
+        cmocka_unit_test(scopes_of_all_that_blocks_outlive_are_parted),
+        cmocka_unit_test(scopes_of_all_that_hold_for_each_thread_stay),
         cmocka_unit_test(a_block_that_outlives_the_scope_of_its_thread_is_named),
         cmocka_unit_test(what_is_freed_by_others_is_counted_and_goes_to_a_heap_for_several),
     };

@@ -14,8 +14,7 @@
 #include "report/format.h"
 #include "report/output.h"
 #include "symbols/site_names.h"
-#include "trace_tools/scope/of_threads.h"
-#include "trace_tools/scopes.h"
+#include "trace_tools/scope/part_threads.h"
 
 #include <math.h>
 #include <stdlib.h>

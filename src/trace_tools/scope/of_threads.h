@@ -8,7 +8,6 @@
 #define AB_TRACE_TOOLS_SCOPE_OF_THREADS_H
 
 #include "core/status.h"
-#include "trace_tools/scopes.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,13 +34,6 @@ struct ab_scopes_of_threads {                                /* begins as {0} */
  * with ab_scopes_of_threads_fini in any case. */
 enum ab_status ab_scopes_of_threads_find(const char *trace_path, bool is_partial, uint32_t first,
                                          struct ab_scopes_of_threads *out, struct ab_err *err);
-/* What is right for a heap: where scopes of all threads together were found although they are those of
- * each by itself (more than any thread has, and not more than all of them have, for they take turns; or
- * blocks outlive them that no scope of their thread ends before), *scopes becomes that of the thread which allocates most. *out: the others, where scopes are
- * of a thread. Nothing is done to marks. */
-enum ab_status ab_scopes_part_threads(const char *trace_path, bool is_partial,
-                                      struct ab_scopes *scopes, struct ab_scopes_of_threads *out,
-                                      struct ab_err *err);
 void ab_scopes_of_threads_fini(struct ab_scopes_of_threads *s);
 
 #endif
