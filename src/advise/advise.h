@@ -69,6 +69,7 @@ struct ab_advice_group {
     char module[256];   /* likewise */
     uint64_t address;   /* in the module's file */
     int line;           /* 0 = not known */
+    bool is_shadowed;   /* its key is "", for a rule would take blocks of other groups as well */
     uint64_t calls, resizes, frees, never_freed;
     uint64_t bytes;                               /* asked for, all calls together */
     uint64_t size_least, size_most, align_most;   /* align_most: 16 when none was asked for */
@@ -131,6 +132,7 @@ struct ab_advice {
     uint32_t n_threads;
     char program[256];          /* "" = not known */
     struct ab_site_table sites; /* of the trace; what `name` was asked with */
+    uint32_t *heap_of_site; /* of each stack of it, from site 1 on; [0]: no stack. NULL = by size */
 };
 
 enum { AB_ADVISE_THREADS_MAX = 15 }; /* beside the first one */

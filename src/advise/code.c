@@ -159,6 +159,9 @@ static void add_placement(struct ab_text *out, const struct ab_advice *a)
         ab_code_name(a, i, name, sizeof name);
         ab_text_addf(out, " *\n * %s: %s, %.1f %% of the calls\n", name, what(heap),
                      share(heap->calls, a->calls));
+        if (a->n_threads > 1 && !ab_heap_form_is_shared(heap))
+            ab_text_addf(out, " *   of thread %" PRIu32 " alone, as the trace numbers them\n",
+                         heap->thread);
         if (heap->kind == AB_ADVICE_NESTED)
             ab_text_addf(out, " *   %" PRIu64 " nested scopes in the trace\n", heap->n_nested);
         add_places(out, a, (uint32_t)i, name);
@@ -193,7 +196,9 @@ static bool ends_by_thread(const struct ab_advice_heap *heap)
 static void add_threads(struct ab_text *out, const struct ab_advice *a)
 {
     if (!any(a, ab_heap_form_is_shared)) {
-        ab_text_add(out, " * For one thread, as in the trace.\n");
+        ab_text_add(out, a->n_threads > 1
+                             ? " * Each heap is for the one thread that it is named with below.\n"
+                             : " * For one thread, as in the trace.\n");
         return;
     }
     ab_text_add(out, any(a, is_own) ? " * Threads have heaps of their own; the "

@@ -48,12 +48,12 @@ size_t ab_advice_forms(const struct ab_advice *a, size_t i, enum ab_advice_threa
 }
 
 /* A stack keeps what it has: a replay resets it where it is empty, a program goes back to a mark long
- * before. In a replay of several threads a heap of one is that thread's own. */
-void ab_heap_form_name(const struct ab_advice *a, struct ab_advice_heap *h)
+ * before. What one thread has for itself takes no lock in a replay either. */
+void ab_heap_form_name(struct ab_advice_heap *h)
 {
     char threads[32] = "";
     enum ab_advice_threads form = h->threads == AB_ADVICE_ONE_THREAD ? AB_ADVICE_LOCAL : h->threads;
-    if (a->n_threads > 1)
+    if (h->threads != AB_ADVICE_ONE_THREAD || !h->is_local)
         snprintf(threads, sizeof threads, ":threads=%s", names[form]);
     switch (h->kind) {
     case AB_ADVICE_POOL:
@@ -76,5 +76,5 @@ void ab_heap_form_name(const struct ab_advice *a, struct ab_advice_heap *h)
 void ab_advice_take_form(struct ab_advice *a, size_t i, enum ab_advice_threads threads)
 {
     a->heaps[i].threads = threads;
-    ab_heap_form_name(a, &a->heaps[i]);
+    ab_heap_form_name(&a->heaps[i]);
 }

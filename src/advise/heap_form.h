@@ -12,6 +12,6 @@ bool ab_heap_form_is_shared(const struct ab_advice_heap *h);
 /* Without measuring: a heap for each thread where several use it. */
 enum ab_advice_threads ab_heap_form_usual(const struct ab_advice_heap *h);
 /* Fills h->backend by its kind, capacity and form. */
-void ab_heap_form_name(const struct ab_advice *a, struct ab_advice_heap *h);
+void ab_heap_form_name(struct ab_advice_heap *h);
 
 #endif

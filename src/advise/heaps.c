@@ -185,7 +185,7 @@ static void part_nested(struct ab_advice *a)
             if (k == i || strcmp(a->heaps[k].backend, h->backend) != 0)
                 continue;
             h->capacity_bytes += NESTED_STEP;
-            ab_heap_form_name(a, h);
+            ab_heap_form_name(h);
             k = SIZE_MAX; /* from the first one again */
         }
     }
@@ -203,7 +203,7 @@ enum ab_status ab_heaps_make(const struct ab_advise_plan *plan, struct ab_site_g
         if (i < f.lives.n_owners)
             size_heap(&f.lives.owners[i], h);
         h->threads = ab_heap_form_usual(h);
-        ab_heap_form_name(out, h);
+        ab_heap_form_name(h);
     }
     if (status == AB_OK) {
         part_nested(out);

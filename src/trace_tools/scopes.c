@@ -19,8 +19,9 @@
 /* One thread's scopes are taken when so much more of their blocks are gone at their ends, or when
  * there are so many times as many and it is not so much less: threads that have nothing to do with
  * each other are at the end of their scopes together now and then. Where they work on the same, the
- * scopes of all are as many and as good. */
-static const double BETTER = 0.05, MORE = 1.5;
+ * scopes of all are as many and as good. They are taken as well of a thread that has nearly all
+ * allocations, where half of what outlives the scopes of all, or less, outlives these. */
+static const double BETTER = 0.05, MORE = 1.5, NEARLY_ALL = 0.9, LESS = 0.5;
 
 struct state {
     struct ab_mark_table marks;
@@ -99,12 +100,24 @@ static uint32_t busiest_thread(const struct state *s)
     return best;
 }
 
-static bool is_one_better(const struct attempt *one, const struct attempt *all)
+/* Of all allocations, by one thread. */
+static double share_of(const struct state *s, uint64_t thread)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < s->n_threads; i++)
+        all += s->allocs[i];
+    return all > 0 && thread < s->n_threads ? (double)s->allocs[thread] / (double)all : 0;
+}
+
+static bool is_one_better(const struct state *s, const struct attempt *one,
+                          const struct attempt *all)
 {
     if (!one->has_scopes || !all->has_scopes)
         return one->has_scopes;
     double better = one->choice.purity - all->choice.purity;
-    return better > BETTER || (better > -BETTER && one->choice.count > MORE * all->choice.count);
+    bool has_less_left = 1 - one->choice.purity <= LESS * (1 - all->choice.purity);
+    return better > BETTER || (better > -BETTER && one->choice.count > MORE * all->choice.count) ||
+           (better > 0 && has_less_left && share_of(s, one->thread) >= NEARLY_ALL);
 }
 
 /* The thread that allocates most may be one that serves the others: of these, the first that has
@@ -138,7 +151,7 @@ static enum ab_status find(struct state *s, struct ab_err *err)
         one.thread = busiest_thread(s);
         AB_TRY(search(s, &one, false, err));
     }
-    bool is_one = is_one_better(&one, &all);
+    bool is_one = is_one_better(s, &one, &all);
     if (!is_one && !all.has_scopes)
         return s->n_threads > 2 ? find_of_others(s, (uint32_t)one.thread, err) : AB_OK;
     AB_TRY(search(s, is_one ? &one : &all, true, err));

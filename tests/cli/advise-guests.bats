@@ -34,6 +34,60 @@ expect_answers() { # KIND SEED
     done <"$OUT/says"
 }
 
+# The block that outlives its nested scope, and no other one, is named with its file and line.
+expect_straggler() {
+    local name place
+    read -r _ name place < <(grep '^straggler:' "$OUT/says")
+    jq -r '.groups[] | select(.outlived_nested > 0) | "\(.function) \(.file):\(.line)"' \
+        "$OUT/advice.json" >"$OUT/stragglers"
+    [ "$(cat "$OUT/stragglers")" = "$name $place" ] || fail "named: $(cat "$OUT/stragglers"), not $name $place"
+}
+
+# All that was proposed, whether it pays or not, serves the recorded blocks to the end.
+replay_proposals() {
+    jq -r '. as $a | .groups[] | select(.heap) | "\(.rule)=\(.heap as $h
+        | $a.heaps[] | select(.name == $h) | .backend)"' "$OUT/advice.json" >"$OUT/rules"
+    printf '*=glibc\n' >>"$OUT/rules"
+    bench replay "$OUT/t.abt" -q -b glibc --map "@$OUT/rules" --passes throughput --rounds 1 \
+        --seed "${1-1}" --json "$OUT/replayed.json"
+    expect_code 0
+    jq -e 'all(.backends[]; .status == "ok")' "$OUT/replayed.json"
+}
+
+@test "one of several threads has nested scopes of its own, and the arena is its alone" {
+    expect_answers threads 11
+    expect_straggler
+    jq -e '.scopes.n == 200 and .threads == 2
+        and (.heaps[] | select(.kind == "nested") | .nested_scopes == 2400)
+        and all(.heaps[].backend; contains("threads=") | not)' "$OUT/advice.json"
+    replay_proposals 4711
+}
+
+@test "without call sites nested scopes are those of sizes" {
+    local what kind bytes
+    allocbench record -q -o "$OUT/t.abt" -- "$PLACED" sized 11 >"$OUT/says" 2>"$OUT/stderr" 3>&-
+    bench advise -q -b glibc,slab --rounds 1 --json "$OUT/advice.json" -o "$OUT/advice.map" "$OUT/t.abt"
+    expect_code 0
+    while read -r what kind bytes; do
+        [ "$what" = expected-size: ] || fail "$what"
+        jq -e --arg rule "size:$bytes" --arg kind "$kind" \
+            '.groups[] | select(.rule == $rule) | .kind == $kind' "$OUT/advice.json"
+    done <"$OUT/says"
+    jq -e '.nesting.taken and (.heaps[] | select(.kind == "nested") | .nested_scopes == 2400)' \
+        "$OUT/advice.json"
+    replay_proposals 4711
+}
+
+# bats test_tags=full
+@test "a block that outlives its nested scope is named with its file and line: ten seeds" {
+    for kind in nested threads; do
+        for seed in 1 2 3 4 5 6 7 8 9 10; do
+            expect_answers "$kind" "$seed"
+            expect_straggler
+        done
+    done
+}
+
 # bats test_tags=full
 @test "a guest for each kind of placement: found with ten seeds" {
     for kind in stack arena nested double pool slab keep workers handed; do
@@ -45,18 +99,11 @@ expect_answers() { # KIND SEED
 
 @test "a scope within the scope has an arena of its own; what outlives it is named and stays out" {
     expect_answers nested 11
-    read -r _ name place < <(grep '^straggler:' "$OUT/says")
-    jq -r '.groups[] | select(.outlived_nested > 0) | "\(.function) \(.file):\(.line)"' \
-        "$OUT/advice.json" >"$OUT/stragglers"
-    [ "$(cat "$OUT/stragglers")" = "$name $place" ] || fail "named: $(cat "$OUT/stragglers"), not $name $place"
+    expect_straggler
     jq -e '.nesting.taken and .nesting.nested.memory_bytes < .nesting.flat.memory_bytes
         and (.heaps | map({(.kind): .nested_scopes}) | add) == {nested: 2400, frame: null}
         and ([.heaps[].backend] | unique | length == 2)' "$OUT/advice.json"
-    printf '*=glibc\n' >>"$OUT/rules"
-    jq -r '. as $a | .groups[] | select(.heap) | "\(.rule)=\(.heap as $h
-        | $a.heaps[] | select(.name == $h) | .backend)"' "$OUT/advice.json" >>"$OUT/rules"
-    bench replay "$OUT/t.abt" -q -b glibc --map "@$OUT/rules" --passes throughput --rounds 1
-    expect_code 0
+    replay_proposals 4711
 }
 
 @test "stack, arena, pool and malloc are told apart" {

@@ -2,15 +2,18 @@
  *
  * A program for each kind of placement, whose right answer is known: it prints `expected: KIND
  * FUNCTION` for each function whose calls have one, and for a block that outlives its scope
- * `survivor: FUNCTION FILE:LINE`, its nested scope `straggler: …`.
+ * `survivor: FUNCTION FILE:LINE`, its nested scope `straggler: …`; without call sites, `expected-size: KIND
+ * BYTES`.
  *     usage: prog_placed KIND SEED     KIND as in the table at the end */
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifdef __clang__
 #define APART __attribute__((noinline))
@@ -141,6 +144,34 @@ static void nested(void)
         read_request();
         for (int k = 0; k < DOCUMENTS; k++)
             read_document(i % 50 == 17 && k == 5);
+        end_scope();
+    }
+}
+
+/* ---- sized: the same by sizes alone; one of a node is resized ---- */
+
+static APART void read_sized_document(void)
+{
+    for (size_t n = 10 + draw(10); n > 0; n--) {
+        nodes[n_nodes++] = use(malloc(480), 480);
+        if (draw(2) == 0)
+            nodes[n_nodes++] = use(malloc(40), 40);
+    }
+    nodes[0] = use(realloc(nodes[0], 40), 40);
+    for (size_t i = 0; i < n_nodes; i++)
+        free(nodes[i]);
+    n_nodes = 0;
+}
+
+static void sized(void)
+{
+    for (int i = 0; i < SCOPES; i++) {
+        for (size_t n = 40 + draw(80); n > 0; n--) {
+            size_t size = 200 + 16 * draw(4);
+            blocks[n_blocks++] = use(malloc(size), size);
+        }
+        for (int k = 0; k < DOCUMENTS; k++)
+            read_sized_document();
         end_scope();
     }
 }
@@ -295,6 +326,40 @@ static void hand(void)
         free(handed[i]);
 }
 
+/* ---- threads: nested scopes of the first one, beside another one whose blocks live on ---- */
+
+static atomic_bool is_filled, is_done;
+
+static void *keep_in_thread(void *seed)
+{
+    void *kept[100] = {NULL};
+    draws = *(const uint64_t *)seed;
+    for (size_t i = 0; !is_done; i++) {
+        size_t at = i < 100 ? i : draw(100);
+        free(kept[at]);
+        kept[at] = load();
+        is_filled = i >= 99;
+        if (is_filled)
+            usleep(50);
+    }
+    for (size_t i = 0; i < 100; i++)
+        free(kept[i]);
+    return NULL;
+}
+
+static void threads(void)
+{
+    pthread_t other;
+    uint64_t seed = draws;
+    if (pthread_create(&other, NULL, keep_in_thread, &seed) != 0)
+        exit(4);
+    while (!is_filled)
+        usleep(50);
+    nested();
+    is_done = true;
+    pthread_join(other, NULL);
+}
+
 /* ---- survivor: one block in some scopes is used two scopes later ---- */
 
 enum { SURVIVOR_LINE = __LINE__ + 6 };
@@ -340,6 +405,12 @@ int main(int argc, char **argv)
         {"nested", nested,
          "expected: nested make_node\nexpected: nested make_name\nexpected: frame keep_word\n"
          "expected: frame read_request\n"},
+        {"threads", threads,
+         "expected: nested make_node\nexpected: nested make_name\nexpected: frame keep_word\n"
+         "expected: frame read_request\nexpected: keep load\n"},
+        {"sized", sized,
+         "expected-size: nested 480\nexpected-size: nested 40\nexpected-size: frame 200\n"
+         "expected-size: frame 248\n"},
         {"double", double_arena, "expected: double send_messages\nexpected: frame read_request\n"},
         {"pool", pool, "expected: pool spawn\n"},
         {"slab", slab, "expected: slab make_record\n"},
@@ -353,14 +424,15 @@ int main(int argc, char **argv)
             draws = strtoull(argv[2], NULL, 10);
             all[i].run();
             fputs(all[i].expected, stdout);
-            if (all[i].run == nested)
+            if (all[i].run == nested || all[i].run == threads)
                 printf("straggler: keep_word prog_placed.c:%d\n", STRAGGLER_LINE);
             if (all[i].run == survivor)
                 printf("survivor: spawn_trail prog_placed.c:%d\n", SURVIVOR_LINE);
             return 0;
         }
-    fputs("usage: prog_placed stack|arena|nested|double|pool|slab|keep|workers|handed|survivor "
-          "SEED\n",
-          stderr);
+    fputs(
+        "usage: prog_placed KIND SEED; KIND: stack arena nested threads sized double pool slab keep "
+        "workers handed survivor\n",
+        stderr);
     return 2;
 }

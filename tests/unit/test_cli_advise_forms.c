@@ -106,9 +106,6 @@ static void each_kind_has_the_forms_that_its_back_end_has(void **state)
     expect_forms("one");
     h = heap_of(AB_ADVICE_POOL, 1, 0);
     expect_forms("one");
-    assert_string_equal(h->backend, "pool:slot=96:threads=local"); /* in a replay of several */
-    advice.n_threads = 1;
-    ab_advice_take_form(&advice, 0, AB_ADVICE_ONE_THREAD);
     assert_string_equal(h->backend, "pool:slot=96");
 }
 

@@ -202,7 +202,7 @@ static struct ab_options options_of_replay(const struct ab_options *o, const str
             AB_TOUCH_LINE; /* that blocks are written to where the last ones were is the gain */
     }
     r.is_store_off = r.hides_failures = true;
-    r.output = r.json = NULL;
+    r.output = r.json = r.sinks[AB_SINK_HTML] = NULL;
     return r;
 }
 
@@ -407,8 +407,10 @@ bool ab_advise_has_nested(const struct ab_advice *a)
 void ab_advise_decide_nested(struct ab_advised_nested *n)
 {
     bool is_open = !n->flat.is_measured || n->n_rounds < AB_EFFECT_MIN_ROUNDS;
-    n->is_taken = n->nested.is_measured && (is_open || ab_advised_pays(&n->nested));
-    n->by_memory = ab_advised_is_memory_gain(&n->nested) && !ab_advised_is_gain(&n->nested);
+    bool is_gain = ab_advised_is_gain(&n->nested) && n->nested.speed.low >= 1 + n->limit;
+    bool is_less = ab_advised_is_memory_gain(&n->nested);
+    n->is_taken = n->nested.is_measured && (is_open || is_gain || is_less);
+    n->by_memory = is_less && !is_gain;
 }
 
 enum ab_status ab_advise_measure_beside(const struct ab_options *o,
@@ -428,7 +430,7 @@ enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct
                                         const struct ab_advice *flat, struct ab_advised_nested *out,
                                         struct ab_err *err)
 {
-    *out = (struct ab_advised_nested){.is_asked = true};
+    *out = (struct ab_advised_nested){.is_asked = true, .limit = o->limit};
     const struct ab_advise_beside both = {.advices = {flat, nested},
                                           .heaps = {arenas_of(flat), arenas_of(nested)},
                                           .rows = {&out->flat, &out->nested},

@@ -53,7 +53,9 @@ struct ab_advised_nested {
     bool is_asked;                      /* the advice has both kinds; else the rest says nothing */
     struct ab_advised_row flat, nested; /* base of both: flat */
     uint32_t n_rounds;
-    bool is_taken;  /* nested is clearly faster, or not clearly slower and takes less memory */
+    double limit; /* as in struct ab_advised */
+    bool
+        is_taken; /* nested gains `limit` for certain, or is not clearly slower and takes less memory */
     bool by_memory; /* the latter */
 };
 
@@ -93,7 +95,7 @@ enum ab_status ab_advise_base(const struct ab_options *o, char *name, size_t cap
 enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct ab_advice *nested,
                                         const struct ab_advice *flat, struct ab_advised_nested *out,
                                         struct ab_err *err);
-/* Sets is_taken and by_memory by the rows and n_rounds, which are given. */
+/* Sets is_taken and by_memory by the rows, n_rounds and limit, which are given. */
 void ab_advise_decide_nested(struct ab_advised_nested *n);
 /* Are there nested scopes, and an arena that other blocks hold through them? Without such blocks a
  * replay empties the arena of the whole scope as often. */
