@@ -90,7 +90,7 @@ replay_proposals() {
 
 # bats test_tags=full
 @test "a guest for each kind of placement: found with ten seeds" {
-    for kind in stack arena nested double pool slab keep; do
+    for kind in stack arena nested double pool slab keep workers handed; do
         for seed in 1 2 3 4 5 6 7 8 9 10; do
             expect_answers "$kind" "$seed"
         done
@@ -110,6 +110,25 @@ replay_proposals() {
     for kind in stack arena pool keep; do
         expect_answers "$kind" 11
     done
+}
+
+# With one round nothing is for certain: a heap for each thread is what is proposed without measuring.
+@test "threads with requests of their own get an arena each, and heaps that take back what others free" {
+    expect_answers workers 11
+    jq -e '.scopes.from == "found" and .scopes.threads == 4 and (.scopes.n | . > 760 and . <= 800)
+        and (.heaps | length == 1 and all(.threads == "local" and .forms == null
+        and .freed_by_another_thread == 0 and (.backend | endswith(":threads=local"))
+        and .alone.reason == null and .alone.time_ns > 0))' "$OUT/advice.json"
+    expect_answers handed 11
+    jq -e '[.heaps[] | select(.kind == "pool")] | length == 1 and all(.threads == "local"
+        and .freed_by_another_thread > 1000
+        and [.forms[].threads] == ["local", "lockfree", "sharded", "mutex"]
+        and [.forms[] | select(.taken) | .threads] == ["local"]
+        and (.forms | all(.alone.reason == null and .alone.time_ns > 0
+            and .backend == "pool:slot=80:threads=\(.threads)")))' "$OUT/advice.json"
+    bench advise -b glibc,slab --rounds 1 "$OUT/t.abt"
+    expect_code 0
+    tr -s '\n ' ' ' <"$OUT/stdout" | grep -Eq 'threads=local: one for each thread; [0-9]+ of [0-9]+ frees by another thread than the one that allocated, through the queue of its heap; as fast as threads=local with .*: lockfree .*, sharded .*, mutex .*; too few rounds to choose'
 }
 
 # bats test_tags=full
@@ -141,6 +160,42 @@ replay_proposals() {
     line=$(grep -n 'survivor: three of them' "$game" | cut -d: -f1)
     jq -e --argjson line "$line" '.groups[] | select(.function == "spawn_trail") | .line == $line
         and .n_survivors == 3 and [.survivors[].born] == [41, 112, 204]' "$OUT/advice.json"
+}
+
+# FUNCTION KIND HEAP, a line each; where a line is depends on the marks.
+placement() {
+    jq -r '. as $a | .groups[] | select(.calls > 50) | "\(.function) \(.kind) \(.heap as $h
+        | [$a.heaps[] | select(.name == $h) | .backend, .nested_scopes])"' "$OUT/advice.json" | sort
+}
+
+# Puts marks with the name of the function at its end.
+mark() { # FILE FUNCTION…
+    local name edits=(-e '1i #include "mark.h"')
+    for name in "${@:2}"; do
+        edits+=(-e "/^static.* $name(/,/^}/s/^}/    allocbench_mark(\"$name\");\n}/")
+    done
+    sed "${edits[@]}" "$1"
+}
+
+@test "with marks and without them the placement is the same: the frame game, nested scopes" {
+    need_compilers gcc
+    local game=$ROOT/allocators/examples/frame-game
+    gcc -std=c11 -O2 -g -o "$OUT/plain" "$game/frame_game.c"
+    mark "$game/frame_game.c" end_frame build_labels >"$OUT/marked_game.c"
+    gcc -std=c11 -O2 -g -I "$ROOT/src/record" -I "$game" -o "$OUT/marked" "$OUT/marked_game.c"
+    advise "$OUT/plain" 100
+    placement >"$OUT/expected"
+    advise "$OUT/marked" 100
+    jq -e '.scopes.n == 100 and .scopes.from == "marks"' "$OUT/advice.json"
+    diff "$OUT/expected" <(placement)
+    mark "$ROOT/tests/guests/prog_placed.c" end_scope read_document >"$OUT/marked_guest.c"
+    gcc -std=gnu17 -O1 -g -pthread -I "$ROOT/src/record" -o "$OUT/nested" "$OUT/marked_guest.c"
+    advise "$PLACED" nested 5
+    placement >"$OUT/expected"
+    grep -q '^make_node nested' "$OUT/expected" || fail "no nested scopes"
+    advise "$OUT/nested" nested 5
+    jq -e '.scopes.n == 200 and .scopes.from == "marks"' "$OUT/advice.json"
+    diff "$OUT/expected" <(placement)
 }
 
 # bats test_tags=full
