@@ -182,6 +182,18 @@ static void print_head(FILE *to, const struct ab_advise_view *v)
                 AB_TIME(ab_advise_unit_time(a, v->measured->base.time_ns)), ab_advise_unit(a));
 }
 
+/* What columns do not say of themselves. */
+static void print_legend(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
+{
+    struct ab_text line = {0};
+    ab_text_addf(
+        &line,
+        "time: in calls of the allocator, all in %s -> with the proposal, as median of the "
+        "rounds; [low, high]: 90 %% interval; memory: the most that was resident.",
+        AB_SHOWN(128, v->base));
+    put_prose(to, style, AB_FAINT, &line);
+}
+
 static void print_survivor(FILE *to, const struct ab_advise_view *v,
                            const struct ab_advice_group *g)
 {
@@ -202,7 +214,8 @@ static void print_survivors(FILE *to, const struct ab_advise_view *v)
     for (size_t i = 0; i < v->advice->n_groups; i++)
         if (ab_advise_is_nearly_scoped(&v->advice->groups[i])) {
             if (n++ == 0)
-                fprintf(to, "\nnot in an arena of a scope: some of their blocks outlive it\n");
+                fprintf(to, "\nnot in an arena of a scope: some of their blocks outlive it\n"
+                            "(place, size, scopes in which these were born -> where all go)\n");
             print_survivor(to, v, &v->advice->groups[i]);
         }
 }
@@ -217,7 +230,8 @@ static void print_stragglers(FILE *to, const struct ab_advise_view *v)
         if (g->n_stragglers == 0)
             continue;
         if (n++ == 0)
-            fprintf(to, "\nnot in a nested scope: some of their blocks outlive it\n");
+            fprintf(to, "\nnot in a nested scope: some of their blocks outlive it\n"
+                        "(place, size, how many of its blocks -> where all go)\n");
         place_of(g, place, sizeof place);
         fprintf(to, "  %s  %s  %llu of %llu -> %s\n", place, AB_BYTES(g->straggler_size),
                 (unsigned long long)g->n_stragglers, (unsigned long long)g->calls,
@@ -334,7 +348,7 @@ void ab_advise_print(FILE *to, const struct ab_advise_view *v, struct ab_table_s
     char title[80];
     print_head(to, v);
     print_answer(to, v, style);
-    snprintf(title, sizeof title, "measured, a %s", ab_advise_unit(v->advice));
+    snprintf(title, sizeof title, "time per %s", ab_advise_unit(v->advice));
     fputc('\n', to);
     fprintf(to, "%-2s %-23s %8s  %-*s %s\n", "", "what", "calls", PROPOSAL_WIDTH, "proposal",
             title);
@@ -343,6 +357,7 @@ void ab_advise_print(FILE *to, const struct ab_advise_view *v, struct ab_table_s
     print_rest(to, v);
     print_together(to, v, style);
     print_generals(to, v, style);
+    print_legend(to, v, style);
     print_survivors(to, v);
     print_stragglers(to, v);
     print_not_nested(to, v, style);

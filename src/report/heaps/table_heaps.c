@@ -42,8 +42,9 @@ static bool print_phase(FILE *to, const struct ab_session *s, uint32_t backend, 
                         struct ab_table_style style, struct ab_hdr *scratch)
 {
     static const struct ab_table_column columns[COLUMNS] = {
-        [CALLS] = {"calls", 0},    [TIME] = {"time", 1},     [P50] = {"p50", 0}, [P99] = {"p99", 0},
-        [LIVE] = {"live peak", 2}, [BLOCKS] = {"blocks", 4}, [KEYS] = {"of", 3},
+        [CALLS] = {"calls", 0}, [TIME] = {"time", 1},      [P50] = {"p50", 0},
+        [P99] = {"p99", 0},     [LIVE] = {"live peak", 2}, [BLOCKS] = {"blocks", 4},
+        [KEYS] = {"serves", 3},
     };
     const struct ab_backend_info *b = &s->backends[backend];
     struct ab_heap_row rows[AB_ROUTE_HEAPS_MAX];
@@ -95,7 +96,8 @@ void ab_table_heaps(FILE *to, const struct ab_session *s, struct ab_table_style 
                 is_any = print_phase(to, s, b, s->phases[p], style, scratch) || is_any;
     if (is_any && !is_short)
         ab_table_prose(to, style, AB_FAINT,
-                       "calls, live peak: of the work, exact; time: of the timed calls, without "
+                       "calls, time: shares of the row; serves: the rules of the heap; calls, live "
+                       "peak: of the work, exact; time: of the timed calls, without "
                        "the clock's own; p50, p99: of all calls; a resize from heap to heap is "
                        "the new one's.");
     if (is_any && !is_short)
