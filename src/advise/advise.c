@@ -99,6 +99,9 @@ enum ab_status ab_advise(const struct ab_advise_plan *plan, struct ab_advice *ou
 {
     struct ab_site_groups groups = {0};
     *out = (struct ab_advice){.n_scopes = plan->n_scope_ends, .is_marked = plan->is_marked};
+    out->n_scope_threads = plan->is_of_thread ? (uint32_t)plan->n_others + 1 : 0;
+    for (size_t i = 0; i < plan->n_others; i++)
+        out->n_scopes += plan->others[i].n;
     enum ab_status status = ab_site_groups_make(plan, &out->sites, &groups, err);
     if (status == AB_OK && (status = ab_group_stats(plan, &groups, out, err)) == AB_OK &&
         (status = find_heaps(plan, &groups, out, err)) == AB_OK &&

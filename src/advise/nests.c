@@ -146,8 +146,9 @@ static void given(void *user, const struct ab_event *e, uint32_t owner)
     nest->blocks = o->blocks;
     if (o->blocks == 1 && !s->is_second)
         fill_member(s, owner);
-    if (nest->n_active == 0 || nest->active != s->lives.scope) {
-        nest->active = s->lives.scope;
+    uint64_t scope = ab_lives_scope(&s->lives, e->thread);
+    if (nest->n_active == 0 || nest->active != scope) {
+        nest->active = scope;
         nest->n_active++;
     }
     nest->seen += (double)(o->blocks - 1);
@@ -182,14 +183,13 @@ static enum ab_status read_trace(const struct ab_advise_plan *plan, struct searc
     if (s->slots != NULL)
         memset(s->slots, 0, s->cap_slots * sizeof s->slots[0]);
     s->filled = 0;
-    s->lives = (struct ab_lives){.scope_ends = plan->scope_ends,
-                                 .n_scope_ends = plan->n_scope_ends,
-                                 .is_by_birth = has_sites,
+    s->lives = (struct ab_lives){.is_by_birth = has_sites,
                                  .rounds = true,
                                  .owner_of = owner_of,
                                  .given = given,
                                  .ended = ended,
                                  .user = s};
+    ab_lives_follow(&s->lives, plan);
     const struct ab_walk walk = {.path = plan->path,
                                  .is_partial = plan->is_partial,
                                  .end = UINT64_MAX,

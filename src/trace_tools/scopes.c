@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * One pass says whether there are scopes and of what kind, a last one where they end. With several
- * threads, one between tries the thread that allocates most. Marks, if there are any, are read in the
- * first.
+ * threads, one between tries the thread that allocates most, and where there are none some more the
+ * others. Marks, if there are any, are read in the first.
  */
 #include "trace_tools/scopes.h"
 
 #include "core/grow.h"
 #include "core/text.h"
 #include "trace_tools/scope/marks.h"
+#include "trace_tools/scope/of_threads.h"
 #include "trace_tools/scope/search.h"
 
 #include <stdlib.h>
@@ -119,6 +120,25 @@ static bool is_one_better(const struct state *s, const struct attempt *one,
            (better > 0 && has_less_left && share_of(s, one->thread) >= NEARLY_ALL);
 }
 
+/* The thread that allocates most may be one that serves the others: of these, the first that has
+ * scopes. */
+static enum ab_status find_of_others(struct state *s, uint32_t busiest, struct ab_err *err)
+{
+    struct ab_scopes_of_threads others = {.n = 0};
+    enum ab_status status = ab_scopes_of_threads_find(s->path, s->is_partial, busiest, &others,
+                                                      err);
+    if (status == AB_OK && others.n > 0) {
+        s->found = (struct ab_scopes){.ends = others.items[0].ends,
+                                      .n = others.items[0].n,
+                                      .from = AB_SCOPES_FOUND,
+                                      .is_of_thread = true,
+                                      .thread = others.items[0].thread};
+        others.items[0].ends = NULL;
+    }
+    ab_scopes_of_threads_fini(&others);
+    return status;
+}
+
 static enum ab_status find(struct state *s, struct ab_err *err)
 {
     struct attempt all = {.thread = AB_SCOPE_ALL_THREADS}, one = {0};
@@ -133,7 +153,7 @@ static enum ab_status find(struct state *s, struct ab_err *err)
     }
     bool is_one = is_one_better(s, &one, &all);
     if (!is_one && !all.has_scopes)
-        return AB_OK;
+        return s->n_threads > 2 ? find_of_others(s, (uint32_t)one.thread, err) : AB_OK;
     AB_TRY(search(s, is_one ? &one : &all, true, err));
     s->found.from = AB_SCOPES_FOUND;
     s->found.is_of_thread = is_one;

@@ -90,7 +90,7 @@ replay_proposals() {
 
 # bats test_tags=full
 @test "a guest for each kind of placement: found with ten seeds" {
-    for kind in stack arena nested double pool slab keep; do
+    for kind in stack arena nested double pool slab keep workers handed; do
         for seed in 1 2 3 4 5 6 7 8 9 10; do
             expect_answers "$kind" "$seed"
         done
@@ -110,6 +110,25 @@ replay_proposals() {
     for kind in stack arena pool keep; do
         expect_answers "$kind" 11
     done
+}
+
+# With one round nothing is for certain: a heap for each thread is what is proposed without measuring.
+@test "threads with requests of their own get an arena each, and heaps that take back what others free" {
+    expect_answers workers 11
+    jq -e '.scopes.from == "found" and .scopes.threads == 4 and (.scopes.n | . > 760 and . <= 800)
+        and (.heaps | length == 1 and all(.threads == "local" and .forms == null
+        and .freed_by_another_thread == 0 and (.backend | endswith(":threads=local"))
+        and .alone.reason == null and .alone.time_ns > 0))' "$OUT/advice.json"
+    expect_answers handed 11
+    jq -e '[.heaps[] | select(.kind == "pool")] | length == 1 and all(.threads == "local"
+        and .freed_by_another_thread > 1000
+        and [.forms[].threads] == ["local", "lockfree", "sharded", "mutex"]
+        and [.forms[] | select(.taken) | .threads] == ["local"]
+        and (.forms | all(.alone.reason == null and .alone.time_ns > 0
+            and .backend == "pool:slot=80:threads=\(.threads)")))' "$OUT/advice.json"
+    bench advise -b glibc,slab --rounds 1 "$OUT/t.abt"
+    expect_code 0
+    tr -s '\n ' ' ' <"$OUT/stdout" | grep -Eq 'threads=local: one for each thread; [0-9]+ of [0-9]+ frees by another thread than the one that allocated, through the queue of its heap; as fast as threads=local with .*: lockfree .*, sharded .*, mutex .*; too few rounds to choose'
 }
 
 # bats test_tags=full

@@ -6,6 +6,7 @@
  * BYTES`.
  *     usage: prog_placed KIND SEED     KIND as in the table at the end */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,8 +51,8 @@ static APART void parse(size_t depth)
 
 /* ---- arena: what a request needs, freed at its end, the oldest first ---- */
 
-static void *blocks[4096];
-static size_t n_blocks;
+static _Thread_local void *blocks[4096];
+static _Thread_local size_t n_blocks;
 
 static APART void read_request(void)
 {
@@ -262,6 +263,69 @@ static void keep(void)
     replace(load, 100, 5000);
 }
 
+/* ---- workers: threads with requests of their own, which have nothing to do with each other ---- */
+
+enum { WORKERS = 4 };
+
+static APART void read_header(void)
+{
+    for (size_t n = 20 + draw(20); n > 0; n--) {
+        size_t size = 16 + draw(300);
+        blocks[n_blocks++] = use(malloc(size), size);
+        if (n % 8 == 0)
+            sched_yield(); /* the requests of the others go on meanwhile, on one CPU too */
+    }
+}
+
+static void *work(void *seed)
+{
+    draws = (uintptr_t)seed;
+    for (int i = 0; i < SCOPES; i++) {
+        read_header();
+        write_answer();
+        end_scope();
+    }
+    return NULL;
+}
+
+static void in_threads(void *(*run)(void *))
+{
+    pthread_t threads[WORKERS];
+    uintptr_t seed = (uintptr_t)draws;
+    for (uintptr_t i = 0; i < WORKERS; i++)
+        if (pthread_create(&threads[i], NULL, run, (void *)(seed * WORKERS + i)) != 0)
+            exit(4);
+    for (size_t i = 0; i < WORKERS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void workers(void)
+{
+    in_threads(work);
+}
+
+/* ---- handed: blocks of one size go from any thread to any other, which frees them ---- */
+
+static void *handed[LIVE]; /* atomic: who takes a block out owns it */
+
+static void *hand_on(void *seed)
+{
+    draws = (uintptr_t)seed;
+    for (size_t i = 0; i < CHANGES / WORKERS; i++) {
+        free(__atomic_exchange_n(&handed[draw(LIVE)], spawn(), __ATOMIC_ACQ_REL));
+        if (i % 64 == 0)
+            sched_yield();
+    }
+    return NULL;
+}
+
+static void hand(void)
+{
+    in_threads(hand_on);
+    for (size_t i = 0; i < LIVE; i++)
+        free(handed[i]);
+}
+
 /* ---- threads: nested scopes of the first one, beside another one whose blocks live on ---- */
 
 static atomic_bool is_filled, is_done;
@@ -351,6 +415,8 @@ int main(int argc, char **argv)
         {"pool", pool, "expected: pool spawn\n"},
         {"slab", slab, "expected: slab make_record\n"},
         {"keep", keep, "expected: keep load\n"},
+        {"workers", workers, "expected: frame read_header\nexpected: frame write_answer\n"},
+        {"handed", hand, "expected: pool spawn\n"},
         {"survivor", survivor, "expected: frame read_request\n"},
     };
     for (size_t i = 0; argc == 3 && i < sizeof all / sizeof all[0]; i++)
@@ -366,7 +432,7 @@ int main(int argc, char **argv)
         }
     fputs(
         "usage: prog_placed KIND SEED; KIND: stack arena nested threads sized double pool slab keep "
-        "survivor\n",
+        "workers handed survivor\n",
         stderr);
     return 2;
 }

@@ -155,6 +155,9 @@ static json_t *heap(struct ab_json *w, const struct ab_advise_view *v, size_t i)
                 h->capacity_bytes > 0 ? ab_json_integer(h->capacity_bytes) : json_null());
     ab_json_put(w, o, "nested_scopes",
                 h->kind == AB_ADVICE_NESTED ? ab_json_integer(h->n_nested) : json_null());
+    ab_json_put(w, o, "threads", ab_json_string(ab_advice_threads_name(h->threads)));
+    ab_json_put(w, o, "freed_by_another_thread", ab_json_integer(h->n_remote));
+    ab_json_put(w, o, "forms", ab_advise_json_forms(w, v->forms, i, row));
     ab_json_put(w, o, "alone", row(w, &v->measured->heaps[i]));
     return o;
 }
@@ -165,6 +168,8 @@ static json_t *scopes(struct ab_json *w, const struct ab_advice *a)
     ab_json_put(w, o, "n", ab_json_integer(a->n_scopes));
     ab_json_put(w, o, "from",
                 a->n_scopes == 0 ? json_null() : ab_json_string(a->is_marked ? "marks" : "found"));
+    ab_json_put(w, o, "threads",
+                a->n_scope_threads > 0 ? ab_json_integer(a->n_scope_threads) : json_null());
     return o;
 }
 

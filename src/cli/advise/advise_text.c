@@ -150,6 +150,7 @@ static void print_heap(FILE *to, const struct ab_advise_view *v, size_t i,
     }
     print_measured(to, row, style);
     print_nested(to, v, h, style);
+    ab_advise_print_forms(to, v->advice, v->forms, i, style);
     print_places(to, v, i, style);
 }
 
@@ -171,8 +172,7 @@ static void print_head(FILE *to, const struct ab_advise_view *v)
     const struct ab_advice *a = v->advice;
     fprintf(to, "%s: ", AB_SHOWN(300, v->trace));
     if (a->n_scopes > 0)
-        fprintf(to, "%llu scopes (%s), %.0f allocations a scope", (unsigned long long)a->n_scopes,
-                a->is_marked ? "marked" : "found", (double)a->calls / (double)a->n_scopes);
+        ab_advise_print_scopes(to, a);
     else
         fprintf(to, "no scopes, %llu allocations", (unsigned long long)a->calls);
     fprintf(to, "; %s\n",

@@ -24,7 +24,7 @@ const char *ab_advise_unit(const struct ab_advice *a)
 
 const char *ab_advise_proposal(const struct ab_advice_heap *h, char *buf, size_t cap)
 {
-    const char *local = h->n_threads > 1 ? " a thread" : "";
+    const char *local = h->threads == AB_ADVICE_LOCAL ? " a thread" : "";
     switch (h->kind) {
     case AB_ADVICE_STACK:
         snprintf(buf, cap, "stack, %s%s", AB_BYTES(h->capacity_bytes), local);
@@ -33,7 +33,7 @@ const char *ab_advise_proposal(const struct ab_advice_heap *h, char *buf, size_t
         snprintf(buf, cap, "arena, %s%s", AB_BYTES(h->capacity_bytes), local);
         break;
     case AB_ADVICE_NESTED:
-        snprintf(buf, cap, "nested, %s", AB_BYTES(h->capacity_bytes));
+        snprintf(buf, cap, "nested, %s%s", AB_BYTES(h->capacity_bytes), local);
         break;
     case AB_ADVICE_DOUBLE:
         snprintf(buf, cap, "arena, %s x 2%s", AB_BYTES(h->capacity_bytes), local);

@@ -15,7 +15,7 @@
 #include "report/format.h"
 #include "report/output.h"
 #include "symbols/site_names.h"
-#include "trace_tools/scopes.h"
+#include "trace_tools/scope/part_threads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,12 +26,17 @@ struct work {
     const char *path;
     struct ab_output rules, code, json, page; /* open before anything is measured */
     struct ab_scopes scopes;
+    struct ab_scopes_of_threads threads; /* that have scopes of their own beside scopes.thread */
     struct ab_advice advice, other; /* the other: with nested scopes, or without, as not advised */
     struct ab_advised measured;
     struct ab_advised_budget budget;
     struct ab_advised_nested nested;
+    struct ab_advised_forms forms;
     char base[128];
 };
+
+_Static_assert((int)AB_SCOPES_OF_THREADS_MAX <= (int)AB_ADVISE_THREADS_MAX,
+               "all that are found are asked for");
 
 struct naming { /* files are opened once the table of the trace is whole */
     struct ab_site_names names;
@@ -58,6 +63,9 @@ static enum ab_status find_scopes(struct work *w, struct ab_err *err)
     enum ab_status status = ab_scopes_find_watched(w->path, w->options->is_partial, walk.progress,
                                                    walk.progress_user, &w->scopes, err);
     ab_trace_watch_end(&watch);
+    if (status == AB_OK)
+        status = ab_scopes_part_threads(w->path, w->options->is_partial, &w->scopes, &w->threads,
+                                        err);
     return status;
 }
 
@@ -65,12 +73,18 @@ static enum ab_status analyse(const struct work *w, bool is_flat, struct ab_advi
                               struct ab_err *err)
 {
     struct naming naming = {.is_open = false};
+    struct ab_advise_scopes others[AB_ADVISE_THREADS_MAX];
+    for (size_t i = 0; i < w->threads.n; i++)
+        others[i] = (struct ab_advise_scopes){w->threads.items[i].thread, w->threads.items[i].ends,
+                                              w->threads.items[i].n};
     const struct ab_advise_plan plan = {.path = w->path,
                                         .is_partial = w->options->is_partial,
                                         .scope_ends = w->scopes.ends,
                                         .n_scope_ends = w->scopes.n,
                                         .is_of_thread = w->scopes.is_of_thread,
                                         .thread = w->scopes.thread,
+                                        .others = others,
+                                        .n_others = w->threads.n,
                                         .is_marked = w->scopes.from == AB_SCOPES_MARKS,
                                         .is_flat = is_flat,
                                         .name = name_frame,
@@ -198,6 +212,7 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
     AB_TRY(find_scopes(w, err));
     AB_TRY(analyse(w, false, &w->advice, err));
     AB_TRY(choose_nesting(w, err));
+    AB_TRY(ab_advise_measure_forms(o, &w->advice, &w->forms, err));
     AB_TRY(ab_advise_measure(o, &w->advice, &w->measured, err));
     if (o->budget_ns != 0)
         AB_TRY(ab_advise_budget(o, &w->advice, w->base, w->measured.used, &w->budget, err));
@@ -209,6 +224,7 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
                                         .budget_ns = (double)o->budget_ns,
                                         .budget = o->budget_ns != 0 ? &w->budget : NULL,
                                         .nested = &w->nested,
+                                        .forms = &w->forms,
                                         .other = &w->other};
     ab_format_begin(&guard);
     enum ab_status status = write_outputs(w, &view, err);
@@ -232,6 +248,7 @@ enum ab_status ab_cmd_advise(const struct ab_options *o, int *exit_code, struct 
     ab_advice_fini(&w->advice);
     ab_advice_fini(&w->other);
     ab_scopes_fini(&w->scopes);
+    ab_scopes_of_threads_fini(&w->threads);
     free(w);
     *exit_code = 0;
     return status;
