@@ -24,13 +24,20 @@ static const char *const wrappers[] = {
 static const char *const foreign_modules[] = {"libc.so*", "libstdc++.so*", "libc++*", "ld-linux*",
                                               "liballocbench*"};
 
-/* "void ns::box<int, std::allocator<int> >::add(int)" -> "ns::box::add" */
-static void bare_name(const char *function, char *out, size_t cap)
+void ab_site_groups_bare_name(const char *function, char *out, size_t cap)
 {
+    static const char nameless[] = "(anonymous namespace)"; /* it is part of a name */
     size_t n = 0, depth = 0;
     bool is_operator = strstr(function, "operator ") != NULL;
     for (const char *s = function; *s != 0 && n + 1 < cap; s++) {
-        if (depth == 0 && *s == '(' && s != function && strncmp(s, "(anonymous", 10) != 0)
+        bool is_nameless = strncmp(s, nameless, sizeof nameless - 1) == 0;
+        if (depth == 0 && is_nameless && n + sizeof nameless <= cap) {
+            memcpy(out + n, nameless, sizeof nameless - 1);
+            n += sizeof nameless - 1;
+            s += sizeof nameless - 2;
+            continue;
+        }
+        if (depth == 0 && *s == '(' && s != function)
             break;
         if (depth == 0 && *s == ' ' && !is_operator) {
             n = 0; /* what was before is the type */
@@ -47,7 +54,7 @@ static void bare_name(const char *function, char *out, size_t cap)
 bool ab_site_groups_is_wrapper(const char *function)
 {
     char name[512];
-    bare_name(function, name, sizeof name);
+    ab_site_groups_bare_name(function, name, sizeof name);
     for (size_t i = 0; i < AB_ARRAY_LEN(wrappers); i++)
         if (fnmatch(wrappers[i], name, FNM_CASEFOLD) == 0)
             return true;

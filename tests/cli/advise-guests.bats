@@ -162,6 +162,42 @@ replay_proposals() {
         and .n_survivors == 3 and [.survivors[].born] == [41, 112, 204]' "$OUT/advice.json"
 }
 
+# FUNCTION KIND HEAP, a line each; where a line is depends on the marks.
+placement() {
+    jq -r '. as $a | .groups[] | select(.calls > 50) | "\(.function) \(.kind) \(.heap as $h
+        | [$a.heaps[] | select(.name == $h) | .backend, .nested_scopes])"' "$OUT/advice.json" | sort
+}
+
+# Puts marks with the name of the function at its end.
+mark() { # FILE FUNCTION…
+    local name edits=(-e '1i #include "mark.h"')
+    for name in "${@:2}"; do
+        edits+=(-e "/^static.* $name(/,/^}/s/^}/    allocbench_mark(\"$name\");\n}/")
+    done
+    sed "${edits[@]}" "$1"
+}
+
+@test "with marks and without them the placement is the same: the frame game, nested scopes" {
+    need_compilers gcc
+    local game=$ROOT/allocators/examples/frame-game
+    gcc -std=c11 -O2 -g -o "$OUT/plain" "$game/frame_game.c"
+    mark "$game/frame_game.c" end_frame build_labels >"$OUT/marked_game.c"
+    gcc -std=c11 -O2 -g -I "$ROOT/src/record" -I "$game" -o "$OUT/marked" "$OUT/marked_game.c"
+    advise "$OUT/plain" 100
+    placement >"$OUT/expected"
+    advise "$OUT/marked" 100
+    jq -e '.scopes.n == 100 and .scopes.from == "marks"' "$OUT/advice.json"
+    diff "$OUT/expected" <(placement)
+    mark "$ROOT/tests/guests/prog_placed.c" end_scope read_document >"$OUT/marked_guest.c"
+    gcc -std=gnu17 -O1 -g -pthread -I "$ROOT/src/record" -o "$OUT/nested" "$OUT/marked_guest.c"
+    advise "$PLACED" nested 5
+    placement >"$OUT/expected"
+    grep -q '^make_node nested' "$OUT/expected" || fail "no nested scopes"
+    advise "$OUT/nested" nested 5
+    jq -e '.scopes.n == 200 and .scopes.from == "marks"' "$OUT/advice.json"
+    diff "$OUT/expected" <(placement)
+}
+
 # bats test_tags=full
 @test "the guide's block runs as it stands: recorded, advised, built again" {
     need_compilers cc

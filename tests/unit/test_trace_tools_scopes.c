@@ -244,6 +244,34 @@ static void two_threads(void **state)
     assert_int_equal(hits(0), p.n_ends);
 }
 
+/* Another one keeps a few blocks, some of them through the end of a frame: they are none of its. */
+static void beside_a_thread_that_allocates_little(void **state)
+{
+    (void)state;
+    begin(6);
+    give_back(get(0), 0);
+    uint64_t other[4] = {get(1), get(1), get(1), get(1)};
+    for (unsigned frame = 0; frame < 100; frame++) {
+        uint64_t own[100];
+        for (unsigned i = 0; i < 100; i++) {
+            own[i] = get(0);
+            if (ab_rng_below(&p.rng, 30) > 0)
+                continue;
+            uint64_t *at = &other[ab_rng_below(&p.rng, 4)];
+            give_back(*at, 1);
+            *at = get(1);
+        }
+        for (unsigned i = 0; i < 100; i++)
+            give_back(own[i], 0);
+        end_scope();
+    }
+    find();
+    assert_int_equal(scopes.from, AB_SCOPES_FOUND);
+    assert_true(scopes.is_of_thread);
+    assert_int_equal(scopes.thread, 0);
+    assert_int_equal(hits(0), 100);
+}
+
 /* Threads that work on the same frame. */
 static void threads_together(void **state)
 {
@@ -430,6 +458,7 @@ int main(void)
         cmocka_unit_test(nested_requests),
         cmocka_unit_test(survivors_into_the_next_frame),
         cmocka_unit_test(two_threads),
+        cmocka_unit_test(beside_a_thread_that_allocates_little),
         cmocka_unit_test(threads_together),
         cmocka_unit_test(steady_churn_has_none),
         cmocka_unit_test(one_at_a_time_has_none),

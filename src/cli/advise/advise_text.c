@@ -4,6 +4,8 @@
  */
 #include "cli/advise/advise_text.h"
 
+#include "advise/site_groups.h"
+#include "base/bits.h"
 #include "cli/advise/advise_view.h"
 #include "core/text.h"
 #include "core/units_show.h"
@@ -14,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACES_SHOWN = 4, PROPOSAL_WIDTH = 20 };
+enum { PLACES_SHOWN = 4, SURVIVORS_SHOWN = 12, PROPOSAL_WIDTH = 20 };
 
 /* ---- rows ---- */
 
@@ -71,28 +73,51 @@ static void print_measured(FILE *to, const struct ab_advised_row *row, struct ab
     put_prose(to, style, AB_PLAIN, &line);
 }
 
-static void place_of(const struct ab_advice_group *g, char *buf, size_t cap)
+static const char *place_of(const struct ab_advice_group *g, char *buf, size_t cap)
 {
+    char function[sizeof g->function];
+    ab_site_groups_bare_name(g->function, function, sizeof function);
     if (g->file[0] != 0 && g->line > 0)
-        snprintf(buf, cap, "%s:%d %s", AB_SHOWN(128, g->file), g->line, AB_SHOWN(128, g->function));
-    else if (g->function[0] != 0)
-        snprintf(buf, cap, "%s", AB_SHOWN(128, g->function));
+        snprintf(buf, cap, "%s:%d %s", AB_SHOWN(128, g->file), g->line, AB_SHOWN(128, function));
+    else if (function[0] != 0 && strstr(g->module, ".so") != NULL) /* whose it is */
+        snprintf(buf, cap, "%s %s", AB_SHOWN(128, g->module), AB_SHOWN(128, function));
+    else if (function[0] != 0)
+        snprintf(buf, cap, "%s", AB_SHOWN(128, function));
     else
         snprintf(buf, cap, "%s", AB_SHOWN(300, g->key[0] != 0 ? g->key : "not known"));
+    return buf;
+}
+
+/* Of the heap; by what is shown: how many calls of one function are no more than that where lines are
+ * not known. */
+static size_t count_same(const struct ab_advice *a, size_t heap, const char *place, size_t begin,
+                         size_t end)
+{
+    char other[400];
+    size_t n = 0;
+    for (size_t i = begin; i < end; i++)
+        n += a->groups[i].heap == heap &&
+             strcmp(place_of(&a->groups[i], other, sizeof other), place) == 0;
+    return n;
 }
 
 static void print_places(FILE *to, const struct ab_advise_view *v, size_t heap,
                          struct ab_table_style style)
 {
+    const struct ab_advice *a = v->advice;
     struct ab_text line = {0};
     size_t n = 0;
     char place[400];
-    for (size_t i = 0; i < v->advice->n_groups; i++) {
-        if (v->advice->groups[i].heap != heap)
+    for (size_t i = 0; i < a->n_groups; i++) {
+        if (a->groups[i].heap != heap)
             continue;
-        place_of(&v->advice->groups[i], place, sizeof place);
-        if (n++ < PLACES_SHOWN)
-            ab_text_addf(&line, "%s%s", line.s == NULL ? "   " : ", ", place);
+        place_of(&a->groups[i], place, sizeof place);
+        if (count_same(a, heap, place, 0, i) > 0 || n++ >= PLACES_SHOWN)
+            continue;
+        size_t same = count_same(a, heap, place, i, a->n_groups);
+        ab_text_addf(&line, "%s%s", line.s == NULL ? "   " : ", ", place);
+        if (same > 1)
+            ab_text_addf(&line, " (%zu calls in it)", same);
     }
     if (n > PLACES_SHOWN)
         ab_text_addf(&line, " and %zu more", n - PLACES_SHOWN);
@@ -194,30 +219,56 @@ static void print_legend(FILE *to, const struct ab_advise_view *v, struct ab_tab
     put_prose(to, style, AB_FAINT, &line);
 }
 
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return AB_COMPARE(*x, *y);
+}
+
+/* Those that are known, each once; returns how many. */
+static size_t scopes_of(const struct ab_advice_group *g, uint64_t scopes[AB_ADVICE_SURVIVORS])
+{
+    size_t n = 0, kept = 0;
+    for (; n < g->n_survivors && n < AB_ADVICE_SURVIVORS; n++)
+        scopes[n] = g->survivors[n].born;
+    qsort(scopes, n, sizeof scopes[0], by_number);
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || scopes[kept - 1] != scopes[i])
+            scopes[kept++] = scopes[i];
+    return kept;
+}
+
 static void print_survivor(FILE *to, const struct ab_advise_view *v,
                            const struct ab_advice_group *g)
 {
     char place[400];
-    place_of(g, place, sizeof place);
-    fprintf(to, "  %s  %s  scope%s", place, AB_BYTES(g->survivors[0].size),
-            g->n_survivors > 1 ? "s" : "");
-    for (size_t i = 0; i < g->n_survivors && i < AB_ADVICE_SURVIVORS; i++)
-        if (i == 0 || g->survivors[i].born != g->survivors[i - 1].born)
-            fprintf(to, "%s %llu", i > 0 ? "," : "", (unsigned long long)g->survivors[i].born);
-    fprintf(to, "%s -> %s\n", g->n_survivors > AB_ADVICE_SURVIVORS ? ", ..." : "",
+    uint64_t scopes[AB_ADVICE_SURVIVORS];
+    size_t n = scopes_of(g, scopes);
+    bool has_more = g->n_survivors > AB_ADVICE_SURVIVORS;
+    fprintf(to, "  %s  %s  scope%s", place_of(g, place, sizeof place),
+            AB_BYTES(g->survivors[0].size), n > 1 || has_more ? "s" : "");
+    for (size_t i = 0; i < n; i++)
+        if (scopes[i] >= v->advice->n_scopes)
+            fprintf(to, "%s after the last", i > 0 ? "," : "");
+        else
+            fprintf(to, "%s %llu", i > 0 ? "," : "", (unsigned long long)scopes[i]);
+    fprintf(to, "%s -> %s\n", has_more ? ", ..." : "",
             g->heap == AB_ADVICE_NO_HEAP ? "malloc" : v->advice->heaps[g->heap].name);
 }
 
 static void print_survivors(FILE *to, const struct ab_advise_view *v)
 {
     size_t n = 0;
-    for (size_t i = 0; i < v->advice->n_groups; i++)
-        if (ab_advise_is_nearly_scoped(&v->advice->groups[i])) {
-            if (n++ == 0)
-                fprintf(to, "\nnot in an arena of a scope: some of their blocks outlive it\n"
-                            "(place, size, scopes in which these were born -> where all go)\n");
-            print_survivor(to, v, &v->advice->groups[i]);
-        }
+    for (size_t i = 0; i < v->advice->n_groups; i++) {
+        if (!ab_advise_is_nearly_scoped(&v->advice->groups[i]) || n++ >= SURVIVORS_SHOWN)
+            continue;
+        if (n == 1)
+            fprintf(to, "\nnot in an arena of a scope: some of their blocks outlive it\n"
+                        "(place, size, scopes in which these were born -> where all go)\n");
+        print_survivor(to, v, &v->advice->groups[i]);
+    }
+    if (n > SURVIVORS_SHOWN)
+        fprintf(to, "  and %zu more (--json names all)\n", n - SURVIVORS_SHOWN);
 }
 
 /* Blocks that keep their place out of a nested scope; it is in the arena of the whole one. */
@@ -232,9 +283,9 @@ static void print_stragglers(FILE *to, const struct ab_advise_view *v)
         if (n++ == 0)
             fprintf(to, "\nnot in a nested scope: some of their blocks outlive it\n"
                         "(place, size, how many of its blocks -> where all go)\n");
-        place_of(g, place, sizeof place);
-        fprintf(to, "  %s  %s  %llu of %llu -> %s\n", place, AB_BYTES(g->straggler_size),
-                (unsigned long long)g->n_stragglers, (unsigned long long)g->calls,
+        fprintf(to, "  %s  %s  %llu of %llu -> %s\n", place_of(g, place, sizeof place),
+                AB_BYTES(g->straggler_size), (unsigned long long)g->n_stragglers,
+                (unsigned long long)g->calls,
                 g->heap == AB_ADVICE_NO_HEAP ? "malloc" : v->advice->heaps[g->heap].name);
     }
 }
@@ -244,16 +295,16 @@ static void print_not_nested(FILE *to, const struct ab_advise_view *v, struct ab
 {
     struct ab_text line = {0};
     char place[400];
-    bool is_first = true;
+    size_t n = 0;
     if (v->nested == NULL || !v->nested->is_asked || v->nested->is_taken)
         return;
     ab_text_add(&line, "no nested scopes for ");
     for (size_t i = 0; i < v->other->n_groups; i++)
-        if (v->other->groups[i].kind == AB_ADVICE_NESTED) {
-            place_of(&v->other->groups[i], place, sizeof place);
-            ab_text_addf(&line, "%s%s", is_first ? "" : ", ", place);
-            is_first = false;
-        }
+        if (v->other->groups[i].kind == AB_ADVICE_NESTED && n++ < PLACES_SHOWN)
+            ab_text_addf(&line, "%s%s", n > 1 ? ", " : "",
+                         place_of(&v->other->groups[i], place, sizeof place));
+    if (n > PLACES_SHOWN)
+        ab_text_addf(&line, " and %zu more", n - PLACES_SHOWN);
     ab_text_add(&line, ": ");
     add_nested(&line, v->nested);
     fputc('\n', to);
