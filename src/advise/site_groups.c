@@ -216,6 +216,22 @@ static void find_mixed(struct maker *m)
     }
 }
 
+/* A frame can be the place in one stack, whose callee left none, and further out in another: a rule
+ * for it would take that one's blocks too. */
+static void part_shadowed(struct maker *m)
+{
+    for (uint32_t stack = 1; stack <= m->table->n_stacks; stack++) {
+        size_t own = m->table->stacks[stack - 1].depth > 0 ? place_of(m, stack) : 0;
+        for (size_t i = own + 1; i < m->table->stacks[stack - 1].depth; i++) {
+            uint32_t group = m->of_frame[frame_at(m, stack, i)];
+            if (group == 0 || group - 1 == m->out->of_site[stack])
+                continue;
+            m->out->items[group - 1].key[0] = 0;
+            m->out->items[group - 1].is_shadowed = true;
+        }
+    }
+}
+
 static bool is_text(const char *s)
 {
     for (; *s != 0; s++)
@@ -250,6 +266,7 @@ static bool make_groups(struct maker *m)
         out->of_site[stack] = group;
         name_group(&out->items[group], m->symbols[m->places[frame].symbol].is_mixed);
     }
+    part_shadowed(m);
     return true;
 }
 

@@ -2,13 +2,14 @@
  *
  * One pass says whether there are scopes, of what kind, and where they end; where those are too many
  * to be kept, a last one does. With several threads, a second pass tries the thread that allocates
- * most. Marks, if there are any, are read in the first.
+ * most, and where there are none some more the others. Marks, if there are any, are read in the first.
  */
 #include "trace_tools/scopes.h"
 
 #include "core/grow.h"
 #include "core/text.h"
 #include "trace_tools/scope/marks.h"
+#include "trace_tools/scope/of_threads.h"
 #include "trace_tools/scope/search.h"
 
 #include <stdlib.h>
@@ -18,8 +19,9 @@
 /* One thread's scopes are taken when so much more of their blocks are gone at their ends, or when
  * there are so many times as many and it is not so much less: threads that have nothing to do with
  * each other are at the end of their scopes together now and then. Where they work on the same, the
- * scopes of all are as many and as good. */
-static const double BETTER = 0.05, MORE = 1.5;
+ * scopes of all are as many and as good. They are taken as well of a thread that has nearly all
+ * allocations, where half of what outlives the scopes of all, or less, outlives these. */
+static const double BETTER = 0.05, MORE = 1.5, NEARLY_ALL = 0.9, LESS = 0.5;
 
 struct state {
     struct ab_mark_table marks;
@@ -92,6 +94,8 @@ static enum ab_status search(struct state *s, struct attempt *t, bool is_final, 
         walk.marks = &s->marks;
     if (is_final)
         ab_scope_search_emit(s->search, &t->choice, take_end, t);
+    else if (t->thread != AB_SCOPE_ALL_THREADS)
+        ab_scope_search_number(s->search);
     enum ab_status status = ab_trace_walk(&walk, NULL, err);
     if (status == AB_OK && !is_final)
         status = choose(s, t, err);
@@ -108,12 +112,43 @@ static uint32_t busiest_thread(const struct state *s)
     return best;
 }
 
-static bool is_one_better(const struct attempt *one, const struct attempt *all)
+/* Of all allocations, by one thread. */
+static double share_of(const struct state *s, uint64_t thread)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < s->n_threads; i++)
+        all += s->allocs[i];
+    return all > 0 && thread < s->n_threads ? (double)s->allocs[thread] / (double)all : 0;
+}
+
+static bool is_one_better(const struct state *s, const struct attempt *one,
+                          const struct attempt *all)
 {
     if (!one->has_scopes || !all->has_scopes)
         return one->has_scopes;
     double better = one->choice.purity - all->choice.purity;
-    return better > BETTER || (better > -BETTER && one->choice.count > MORE * all->choice.count);
+    bool has_less_left = 1 - one->choice.purity <= LESS * (1 - all->choice.purity);
+    return better > BETTER || (better > -BETTER && one->choice.count > MORE * all->choice.count) ||
+           (better > 0 && has_less_left && share_of(s, one->thread) >= NEARLY_ALL);
+}
+
+/* The thread that allocates most may be one that serves the others: of these, the first that has
+ * scopes. */
+static enum ab_status find_of_others(struct state *s, uint32_t busiest, struct ab_err *err)
+{
+    struct ab_scopes_of_threads others = {.n = 0};
+    enum ab_status status = ab_scopes_of_threads_find(s->path, s->is_partial, busiest, &others,
+                                                      err);
+    if (status == AB_OK && others.n > 0) {
+        s->found = (struct ab_scopes){.ends = others.items[0].ends,
+                                      .n = others.items[0].n,
+                                      .from = AB_SCOPES_FOUND,
+                                      .is_of_thread = true,
+                                      .thread = others.items[0].thread};
+        others.items[0].ends = NULL;
+    }
+    ab_scopes_of_threads_fini(&others);
+    return status;
 }
 
 static enum ab_status find(struct state *s, struct attempt *all, struct attempt *one,
@@ -128,10 +163,10 @@ static enum ab_status find(struct state *s, struct attempt *all, struct attempt 
         one->thread = busiest_thread(s);
         AB_TRY(search(s, one, false, err));
     }
-    bool is_one = is_one_better(one, all);
+    bool is_one = is_one_better(s, one, all);
     struct attempt *better = is_one ? one : all;
     if (!better->has_scopes)
-        return AB_OK;
+        return s->n_threads > 2 ? find_of_others(s, (uint32_t)one->thread, err) : AB_OK;
     if (!better->has_ends)
         AB_TRY(search(s, better, true, err));
     s->found = (struct ab_scopes){.ends = better->ends,

@@ -7,7 +7,8 @@
  * Marks in the trace say where they end (scope/marks.h: of several, the one whose scopes hold most
  * blocks). Without any, they are found where the set of short-lived blocks is empty, or nearly: scope/search.h says how.
  * Of a program with several threads, the blocks of all threads together are tried, and those of the
- * thread that allocates most; blocks of other threads take no part in scopes of one thread.
+ * thread that allocates most, or where these have none the next one that has; blocks of other threads
+ * take no part in scopes of one thread (scope/of_threads.h: those of more threads).
  */
 #ifndef AB_TRACE_TOOLS_SCOPES_H
 #define AB_TRACE_TOOLS_SCOPES_H

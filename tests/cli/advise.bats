@@ -26,7 +26,7 @@ TRACE=$ROOT/traces/sqlite-index.abt
     cp "$TRACE" "$OUT/t.abt"
     bench advise "$OUT/t.abt" -o "$OUT/./t.abt"
     expect_code 2
-    expect_error 'would replace the trace that is read'
+    expect_error 'would replace the file that is read'
     cmp "$TRACE" "$OUT/t.abt"
     bench advise "$TRACE" --budget 5
     expect_code 2

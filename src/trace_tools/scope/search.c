@@ -75,11 +75,9 @@ struct ab_scope_search *ab_scope_search_open(uint64_t thread)
     s->thread = thread;
     s->end = AB_SCOPE_HORIZONS;
     s->ring = malloc(RING);
-    if (thread != AB_SCOPE_ALL_THREADS)
-        s->numbers = malloc(RING * sizeof s->numbers[0]);
-    if (s->ring != NULL && (thread == AB_SCOPE_ALL_THREADS || s->numbers != NULL))
+    if (s->ring != NULL)
         return s;
-    ab_scope_search_close(s);
+    free(s);
     return NULL;
 }
 
@@ -95,6 +93,12 @@ void ab_scope_search_close(struct ab_scope_search *s)
     free(s);
 }
 
+void ab_scope_search_number(struct ab_scope_search *s)
+{
+    s->numbers = malloc(RING * sizeof s->numbers[0]);
+    s->is_short_of_memory = s->numbers == NULL;
+}
+
 void ab_scope_search_emit(struct ab_scope_search *s, const struct ab_scope_choice *choice,
                           bool (*take)(void *user, uint64_t end), void *user)
 {
@@ -103,9 +107,7 @@ void ab_scope_search_emit(struct ab_scope_search *s, const struct ab_scope_choic
     s->typical = choice->typical;
     s->take = take;
     s->take_user = user;
-    if (s->numbers == NULL)
-        s->numbers = malloc(RING * sizeof s->numbers[0]);
-    s->is_short_of_memory = s->numbers == NULL;
+    ab_scope_search_number(s);
 }
 
 static void hand_on(struct ab_scope_search *s, uint64_t end, uint64_t allocs_so_far)
@@ -119,7 +121,7 @@ static void hand_on(struct ab_scope_search *s, uint64_t end, uint64_t allocs_so_
 
 static void keep(struct ab_scope_search *s, struct kept *kept, const struct moment *end)
 {
-    if (kept->is_over)
+    if (kept->is_over || s->has_gaps)
         return;
     kept->is_over = kept->n == KEPT;
     if (kept->is_over) {

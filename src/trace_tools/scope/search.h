@@ -51,6 +51,10 @@ enum ab_status ab_scope_search_visit(void *user, const struct ab_walk_batch *bat
 /* After the walk; false = there are no scopes. */
 bool ab_scope_search_choose(const struct ab_scope_search *s, struct ab_scope_choice *out);
 
+/* Before the walk: the calls keep their numbers, without which the ends of a thread's scopes are not
+ * kept. 32 MiB. */
+void ab_scope_search_number(struct ab_scope_search *s);
+
 /* After it: the ends by `choice` go to `take`, if they were kept: *is_whole; else none does. False =
  * out of memory. */
 bool ab_scope_search_hand_over(struct ab_scope_search *s, const struct ab_scope_choice *choice,

@@ -154,6 +154,11 @@ static void end_pass(struct ab_page_walk *w)
     w->n_used = 0;
 }
 
+static bool is_meant(const struct ab_page_walk *w, const struct ab_block_entry *e)
+{
+    return e->is_live && (w->only == 0 || w->only == e->heap + 1u);
+}
+
 /* False when there are more stretches in a pass than the table holds. */
 static bool walk_in_passes(struct ab_page_walk *w, const struct ab_block_book *book)
 {
@@ -161,7 +166,7 @@ static bool walk_in_passes(struct ab_page_walk *w, const struct ab_block_book *b
     w->is_full = false;
     for (w->pass = 0; w->pass < w->n_passes && !w->is_full; w->pass++) {
         for (uint32_t slot = 0; slot < book->n_slots && !w->is_full; slot++)
-            if (book->entries[slot].is_live)
+            if (is_meant(w, &book->entries[slot]))
                 add_block(w, &book->entries[slot]);
         end_pass(w);
     }
