@@ -124,6 +124,7 @@ TRACE=$ROOT/traces/sqlite-index.abt
 }
 
 # Whether advice holds depends on the machine; that the script measures it again does not.
+# bats test_tags=full
 @test "scripts/check-advice replays what was advised" {
     run "$ROOT/scripts/check-advice" --rounds 6 jq 3>&-
     echo "$output" | grep -E '^jq +[0-9]+ .* (confirmed|not confirmed|keep)$' || fail "$output"

@@ -302,7 +302,7 @@ static void without_scopes_the_unit_is_a_million_calls(void **state)
     expect("game.abt: no scopes, 131400 allocations; by call site");
     snprintf(budget.before.reason, sizeof budget.before.reason, "the trace has no scopes");
     expect("budget of 16.7 ms a scope: n/a: the trace has no scopes");
-    expect("measured, a M calls");
+    expect("time per M calls");
     expect("69.0 ms -> 34.5 ms"); /* 18 ms of 260,700 calls */
 }
 
@@ -373,6 +373,7 @@ static void nested_scopes_say_what_they_gain_or_why_not(void **state)
     groups[1].n_stragglers = 3;
     groups[1].straggler_size = 48;
     expect("not in a nested scope: some of their blocks outlive it\n"
+           "(place, size, how many of its blocks -> where all go)\n"
            "  game.c:120 spawn  48 B  3 of 11000 -> B\n");
 }
 

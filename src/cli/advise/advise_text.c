@@ -210,6 +210,18 @@ static void print_head(FILE *to, const struct ab_advise_view *v)
                 (unsigned long long)(a->n_events - a->n_before_end));
 }
 
+/* What columns do not say of themselves. */
+static void print_legend(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
+{
+    struct ab_text line = {0};
+    ab_text_addf(
+        &line,
+        "time: in calls of the allocator, all in %s -> with the proposal, as median of the "
+        "rounds; [low, high]: 90 %% interval; memory: the most that was resident.",
+        AB_SHOWN(128, v->base));
+    put_prose(to, style, AB_FAINT, &line);
+}
+
 static int by_number(const void *a, const void *b)
 {
     const uint64_t *x = a, *y = b;
@@ -254,7 +266,8 @@ static void print_survivors(FILE *to, const struct ab_advise_view *v)
         if (!ab_advise_is_nearly_scoped(&v->advice->groups[i]) || n++ >= SURVIVORS_SHOWN)
             continue;
         if (n == 1)
-            fprintf(to, "\nnot in an arena of a scope: some of their blocks outlive it\n");
+            fprintf(to, "\nnot in an arena of a scope: some of their blocks outlive it\n"
+                        "(place, size, scopes in which these were born -> where all go)\n");
         print_survivor(to, v, &v->advice->groups[i]);
     }
     if (n > SURVIVORS_SHOWN)
@@ -271,7 +284,8 @@ static void print_stragglers(FILE *to, const struct ab_advise_view *v)
         if (g->n_stragglers == 0)
             continue;
         if (n++ == 0)
-            fprintf(to, "\nnot in a nested scope: some of their blocks outlive it\n");
+            fprintf(to, "\nnot in a nested scope: some of their blocks outlive it\n"
+                        "(place, size, how many of its blocks -> where all go)\n");
         fprintf(to, "  %s  %s  %llu of %llu -> %s\n", place_of(g, place, sizeof place),
                 AB_BYTES(g->straggler_size), (unsigned long long)g->n_stragglers,
                 (unsigned long long)g->calls,
@@ -405,7 +419,7 @@ void ab_advise_print(FILE *to, const struct ab_advise_view *v, struct ab_table_s
     char title[80];
     print_head(to, v);
     print_answer(to, v, style);
-    snprintf(title, sizeof title, "measured, a %s", ab_advise_unit(v->advice));
+    snprintf(title, sizeof title, "time per %s", ab_advise_unit(v->advice));
     fputc('\n', to);
     fprintf(to, "%-2s %-23s %8s  %-*s %s\n", "", "what", "calls", PROPOSAL_WIDTH, "proposal",
             title);
@@ -414,6 +428,7 @@ void ab_advise_print(FILE *to, const struct ab_advise_view *v, struct ab_table_s
     print_rest(to, v);
     print_together(to, v, style);
     print_generals(to, v, style);
+    print_legend(to, v, style);
     print_survivors(to, v);
     print_stragglers(to, v);
     print_not_nested(to, v, style);

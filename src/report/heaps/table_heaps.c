@@ -53,7 +53,7 @@ static bool print_phase(FILE *to, const struct ab_session *s, uint32_t backend, 
     static const struct ab_table_column columns[COLUMNS] = {
         [CALLS] = {"calls", 0},   [TIME] = {"time", 1},      [P50] = {"p50", 0},
         [P99] = {"p99", 0},       [LIVE] = {"live peak", 2}, [HELD] = {"held", 3},
-        [BLOCKS] = {"blocks", 5}, [KEYS] = {"of", 4},
+        [BLOCKS] = {"blocks", 5}, [KEYS] = {"serves", 4},
     };
     const struct ab_backend_info *b = &s->backends[backend];
     struct ab_heap_row rows[AB_ROUTE_HEAPS_MAX];
@@ -108,11 +108,11 @@ void ab_table_heaps(FILE *to, const struct ab_session *s, struct ab_table_style 
                     ab_table_heap_latency(to, s, b, s->phases[p], style, scratch);
             }
     if (is_any && !is_short)
-        ab_table_prose(
-            to, style, AB_FAINT,
-            "calls, live peak: of the work, exact; time: of the timed calls, without "
-            "the clock's own; p50, p99: of all calls; held: resident, at the peak of the row; a resize from heap to heap is "
-            "the new one's.");
+        ab_table_prose(to, style, AB_FAINT,
+                       "calls, time: shares of the row; serves: the rules of the heap; calls, live "
+                       "peak: of the work, exact; time: of the timed calls, without the clock's "
+                       "own; p50, p99: of all calls; held: resident, at the peak of the row; a "
+                       "resize from heap to heap is the new one's.");
     if (is_any && !is_short)
         fputc('\n', to);
     free(scratch);

@@ -153,7 +153,7 @@ static void put_table(struct ab_html *h, const json_t *d)
     char title[300];
     const json_t *row, *together = json_object_get(d, "together");
     size_t i;
-    snprintf(title, sizeof title, "Time in the allocator, a %s; before: %.128s",
+    snprintf(title, sizeof title, "Time in the allocator per %s; before: %.128s",
              ab_advice_text(d, "unit"), ab_advice_text(json_object_get(d, "base"), "name"));
     ab_page_table_begin(h, title, columns);
     json_array_foreach(json_object_get(d, "heaps"), i, row) put_heap(h, d, row);
@@ -243,7 +243,7 @@ static void draw(struct ab_html *h, const json_t *d, const struct bars *bars, bo
         most = fmax(most, longest_of(&bars->items[i]));
     if (bars->n == 0 || !(most > 0))
         return;
-    snprintf(title, sizeof title, is_memory ? "Memory at the peak" : "Time in the allocator, a %s",
+    snprintf(title, sizeof title, is_memory ? "Memory at the peak" : "Time in the allocator per %s",
              ab_advice_text(d, "unit"));
     struct ab_plot p = {.x = {.high = most, .unit = unit, .title = is_memory ? "resident" : "time"},
                         .y = {.low = 0, .high = n},
