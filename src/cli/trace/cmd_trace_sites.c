@@ -130,8 +130,10 @@ void ab_trace_print_sites(FILE *to, const struct ab_trace_facts *f, const struct
         free(rows);
         return;
     }
-    fprintf(to, "\ncall sites: %zu by %s%s\n", n < o->n_sites ? n : o->n_sites,
-            ab_option_site_orders[o->site_order], n > o->n_sites ? ", of more" : "");
+    fprintf(to, "\ncall sites: ");
+    if (n > o->n_sites)
+        fprintf(to, "%zu of ", (size_t)o->n_sites);
+    fprintf(to, "%zu by %s\n", n, ab_option_site_orders[o->site_order]);
     fprintf(to, "%12s %11s %12s %12s %9s %12s\n", "calls", "bytes", "live at peak", "never freed",
             "temporary", "median life");
     for (size_t i = 0; i < n && i < o->n_sites; i++) {
