@@ -160,6 +160,25 @@ static void a_budget_has_a_curve_and_its_line(void **state)
     json_decref(d);
 }
 
+/* Its memory is that of the heaps that are called. */
+static void heaps_that_are_compiled_in_have_a_row(void **state)
+{
+    (void)state;
+    json_t *d = document_of(), *row = row_of("@map", 500, 5.5, 6.5);
+    json_object_set_new(row, "memory_bytes", json_null());
+    json_object_set_new(row, "base_memory_bytes", json_null());
+    json_object_set_new(d, "compiled", row);
+    const struct ab_advice_report r = {d, "", NULL, NULL};
+    char *text = page_of(&r);
+    expect(text, "<td>the same, compiled in as --code does</td>");
+    expect(text, "<td class=\"n\">300 ns</td><td class=\"n\">50 ns</td>"
+                 "<td class=\"n\">6.00x [5.50, 6.50]</td>"
+                 "<td class=\"n\">n/a</td><td class=\"n\">n/a</td>");
+    assert_int_equal(count(text, ">compiled in<"), 1); /* in the picture of times alone */
+    free(text);
+    json_decref(d);
+}
+
 static void what_is_not_known_is_said(void **state)
 {
     (void)state;
@@ -211,6 +230,7 @@ int main(void)
         cmocka_unit_test(numbers_are_those_of_the_document),
         cmocka_unit_test(survivors_are_named_with_file_and_line),
         cmocka_unit_test(a_budget_has_a_curve_and_its_line),
+        cmocka_unit_test(heaps_that_are_compiled_in_have_a_row),
         cmocka_unit_test(what_is_not_known_is_said),
         cmocka_unit_test(hostile_names_stay_text),
     };

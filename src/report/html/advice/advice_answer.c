@@ -152,6 +152,7 @@ static void put_table(struct ab_html *h, const json_t *d)
         "#after", "#as fast", "#memory before", "#memory after", NULL};
     char title[300];
     const json_t *row, *together = json_object_get(d, "together");
+    const json_t *compiled = json_object_get(d, "compiled");
     size_t i;
     snprintf(title, sizeof title, "Time in the allocator per %s; before: %.128s",
              ab_advice_text(d, "unit"), ab_advice_text(json_object_get(d, "base"), "name"));
@@ -160,6 +161,8 @@ static void put_table(struct ab_html *h, const json_t *d)
     put_rest(h, d);
     if (json_is_object(together))
         put_other(h, d, "all that is advised, together", "", together);
+    if (json_is_object(compiled))
+        put_other(h, d, "the same, compiled in as --code does", "", compiled);
     json_array_foreach(json_object_get(d, "generals"), i, row)
         put_other(h, d, "everything in", ab_advice_text(row, "name"), row);
     ab_page_table_end(h);
@@ -208,6 +211,9 @@ static void collect(struct bars *to, const json_t *d, bool is_memory)
     row = json_object_get(d, "together");
     if (json_is_object(row))
         add_bar(to, d, row, is_memory, "together", AB_COLOUR_S5);
+    row = json_object_get(d, "compiled");
+    if (json_is_object(row))
+        add_bar(to, d, row, is_memory, "compiled in", AB_COLOUR_S5);
     json_array_foreach(json_object_get(d, "generals"), i, row)
         add_bar(to, d, row, is_memory, ab_advice_text(row, "name"), AB_COLOUR_LIVE);
 }
@@ -272,7 +278,7 @@ static void draw(struct ab_html *h, const json_t *d, const struct bars *bars, bo
 
 static void put_pictures(struct ab_html *h, const json_t *d)
 {
-    size_t most = 2 + json_array_size(json_object_get(d, "heaps")) +
+    size_t most = 3 + json_array_size(json_object_get(d, "heaps")) +
                   json_array_size(json_object_get(d, "generals"));
     struct bars bars = {.items = calloc(most, sizeof bars.items[0])};
     h->is_short_of_memory = h->is_short_of_memory || bars.items == NULL;
