@@ -53,6 +53,16 @@ static int by_calls(const void *a, const void *b)
                                 : AB_COMPARE(x->address, y->address);
 }
 
+/* One in so many calls may come after the last scope and not be measured with it. */
+enum { FEW_AFTER = 10 };
+
+static void find_end(const struct ab_advise_plan *plan, struct ab_advice *a)
+{
+    uint64_t last = plan->n_scope_ends > 0 ? plan->scope_ends[plan->n_scope_ends - 1] : 0;
+    bool are_few = last < a->n_events && a->n_events - last <= a->n_events / FEW_AFTER;
+    a->n_before_end = are_few ? last : a->n_events;
+}
+
 /* Heaps were made in the order of their largest group. */
 static void sort_heaps(struct ab_advice *a)
 {
@@ -114,6 +124,7 @@ enum ab_status ab_advise(const struct ab_advise_plan *plan, struct ab_advice *ou
         while (out->n_groups > 0 && out->groups[out->n_groups - 1].calls == 0)
             out->n_groups--; /* stacks of calls that gave no block */
         sort_heaps(out);
+        find_end(plan, out);
     }
     ab_site_groups_fini(&groups);
     return status;

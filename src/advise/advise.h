@@ -96,8 +96,10 @@ struct ab_advice_group {
 };
 
 struct ab_advice_heap {
-    char name[8];      /* "A", "B", … in the order of calls */
-    char backend[160]; /* as a rule of --map says it: "arena:reserve=512KiB" */
+    char name[8];       /* "A", "B", … in the order of calls */
+    char backend[160];  /* as a rule of --map says it: "arena:keep=512KiB" */
+    char compiled[160]; /* the same compiled into the loop, with the capacity that --code gives it:
+                           "inline+pool:slot=96:slots=64"; "" = it cannot be, for several threads use it */
     enum ab_advice_kind kind;
     uint32_t nest; /* as of its groups */
     uint32_t n_groups;
@@ -123,9 +125,11 @@ struct ab_advice {
     size_t n_groups;
     struct ab_advice_heap heaps[AB_ADVICE_HEAPS_MAX];
     size_t n_heaps;
-    uint64_t calls;    /* allocations and resizes that gave a block */
-    uint64_t n_events; /* all calls of the trace */
-    uint64_t n_scopes; /* 0 = the trace has none; of all threads that have some of their own */
+    uint64_t calls;        /* allocations and resizes that gave a block */
+    uint64_t n_events;     /* all calls of the trace */
+    uint64_t n_before_end; /* of these, those up to the end of the last scope, where few come after
+                              it: what a program frees when it ends is no part of a scope; else all */
+    uint64_t n_scopes;     /* 0 = the trace has none; of all threads that have some of their own */
     uint32_t n_scope_threads; /* that have; 0 = scopes are those of all threads together */
     bool is_marked;           /* they are marks of the program; else they were found */
     bool has_sites;           /* groups are call sites; else classes of sizes */

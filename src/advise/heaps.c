@@ -176,6 +176,19 @@ static void size_heap(const struct ab_life_owner *o, struct ab_advice_heap *h)
     }
 }
 
+/* What a program gets that includes its header. */
+static void name_compiled(const struct ab_advice *a, struct ab_advice_heap *h)
+{
+    const char *turns = h->kind == AB_ADVICE_DOUBLE ? "2*" : "";
+    if (a->n_threads > 1)
+        return;
+    int n = snprintf(h->compiled, sizeof h->compiled, "%sinline+%s", turns,
+                     h->backend + strlen(turns));
+    if (h->kind == AB_ADVICE_POOL)
+        snprintf(h->compiled + n, sizeof h->compiled - (size_t)n, ":slots=%llu",
+                 (unsigned long long)h->capacity_blocks);
+}
+
 /* Heaps of one name would be one in a mapping. */
 static void part_nested(struct ab_advice *a)
 {
@@ -207,6 +220,8 @@ enum ab_status ab_heaps_make(const struct ab_advise_plan *plan, struct ab_site_g
     }
     if (status == AB_OK) {
         part_nested(out);
+        for (size_t i = 0; i < out->n_heaps; i++)
+            name_compiled(out, &out->heaps[i]);
         *has_broken_stack = f.has_broken_stack;
     }
     ab_lives_fini(&f.lives);

@@ -140,7 +140,6 @@ static void given(void *user, const struct ab_event *e, uint32_t owner)
     struct search *s = user;
     const struct ab_life_owner *o = &s->lives.owners[owner];
     struct nest *nest = &s->nests[owner];
-    (void)e;
     if (o->blocks == nest->blocks) /* a resize; of sizes it can bring a block from another group */
         return;
     nest->blocks = o->blocks;

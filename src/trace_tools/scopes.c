@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One pass says whether there are scopes and of what kind, a last one where they end. With several
- * threads, one between tries the thread that allocates most, and where there are none some more the
- * others. Marks, if there are any, are read in the first.
+ * One pass says whether there are scopes, of what kind, and where they end; where those are too many
+ * to be kept, a last one does. With several threads, a second pass tries the thread that allocates
+ * most, and where there are none some more the others. Marks, if there are any, are read in the first.
  */
 #include "trace_tools/scopes.h"
 
@@ -33,7 +33,6 @@ struct state {
     size_t n_threads, cap_threads;
     struct ab_scope_search *search;
     struct ab_scopes found;
-    size_t cap_ends;
 };
 
 void ab_scopes_fini(struct ab_scopes *s)
@@ -42,12 +41,20 @@ void ab_scopes_fini(struct ab_scopes *s)
     *s = (struct ab_scopes){0};
 }
 
+struct attempt { /* the blocks of one thread, or of all */
+    uint64_t thread;
+    struct ab_scope_choice choice;
+    bool has_scopes, has_ends;
+    uint64_t *ends;
+    size_t n, cap;
+};
+
 static bool take_end(void *user, uint64_t end)
 {
-    struct state *s = user;
-    if (!AB_GROW(s->found.ends, s->cap_ends, s->found.n))
+    struct attempt *t = user;
+    if (!AB_GROW(t->ends, t->cap, t->n))
         return false;
-    s->found.ends[s->found.n++] = end;
+    t->ends[t->n++] = end;
     return true;
 }
 
@@ -64,11 +71,14 @@ static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struc
     return ab_scope_search_visit(s->search, batch, err);
 }
 
-struct attempt { /* the blocks of one thread, or of all */
-    uint64_t thread;
-    struct ab_scope_choice choice;
-    bool has_scopes;
-};
+static enum ab_status choose(struct state *s, struct attempt *t, struct ab_err *err)
+{
+    t->has_scopes = ab_scope_search_choose(s->search, &t->choice);
+    if (t->has_scopes &&
+        !ab_scope_search_hand_over(s->search, &t->choice, take_end, t, &t->has_ends))
+        return ab_fail(err, AB_SYSTEM, "out of memory for the scopes");
+    return AB_OK;
+}
 
 /* A pass: that makes the choice, or one by it. */
 static enum ab_status search(struct state *s, struct attempt *t, bool is_final, struct ab_err *err)
@@ -83,10 +93,12 @@ static enum ab_status search(struct state *s, struct attempt *t, bool is_final, 
     if (t->thread == AB_SCOPE_ALL_THREADS && !is_final)
         walk.marks = &s->marks;
     if (is_final)
-        ab_scope_search_emit(s->search, &t->choice, take_end, s);
+        ab_scope_search_emit(s->search, &t->choice, take_end, t);
+    else if (t->thread != AB_SCOPE_ALL_THREADS)
+        ab_scope_search_number(s->search);
     enum ab_status status = ab_trace_walk(&walk, NULL, err);
     if (status == AB_OK && !is_final)
-        t->has_scopes = ab_scope_search_choose(s->search, &t->choice);
+        status = choose(s, t, err);
     ab_scope_search_close(s->search);
     s->search = NULL;
     return status;
@@ -139,25 +151,30 @@ static enum ab_status find_of_others(struct state *s, uint32_t busiest, struct a
     return status;
 }
 
-static enum ab_status find(struct state *s, struct ab_err *err)
+static enum ab_status find(struct state *s, struct attempt *all, struct attempt *one,
+                           struct ab_err *err)
 {
-    struct attempt all = {.thread = AB_SCOPE_ALL_THREADS}, one = {0};
-    AB_TRY(search(s, &all, false, err));
+    AB_TRY(search(s, all, false, err));
     if (s->marks.n > 0)
         AB_TRY(ab_scopes_of_marks(s->path, s->is_partial, &s->marks, &s->found, err));
     if (s->found.from == AB_SCOPES_MARKS)
         return AB_OK;
     if (s->n_threads > 1) {
-        one.thread = busiest_thread(s);
-        AB_TRY(search(s, &one, false, err));
+        one->thread = busiest_thread(s);
+        AB_TRY(search(s, one, false, err));
     }
-    bool is_one = is_one_better(s, &one, &all);
-    if (!is_one && !all.has_scopes)
-        return s->n_threads > 2 ? find_of_others(s, (uint32_t)one.thread, err) : AB_OK;
-    AB_TRY(search(s, is_one ? &one : &all, true, err));
-    s->found.from = AB_SCOPES_FOUND;
-    s->found.is_of_thread = is_one;
-    s->found.thread = is_one ? (uint32_t)one.thread : 0;
+    bool is_one = is_one_better(s, one, all);
+    struct attempt *better = is_one ? one : all;
+    if (!better->has_scopes)
+        return s->n_threads > 2 ? find_of_others(s, (uint32_t)one->thread, err) : AB_OK;
+    if (!better->has_ends)
+        AB_TRY(search(s, better, true, err));
+    s->found = (struct ab_scopes){.ends = better->ends,
+                                  .n = better->n,
+                                  .from = AB_SCOPES_FOUND,
+                                  .is_of_thread = is_one,
+                                  .thread = is_one ? (uint32_t)one->thread : 0};
+    better->ends = NULL;
     return AB_OK;
 }
 
@@ -172,7 +189,10 @@ enum ab_status ab_scopes_find_watched(const char *trace_path, bool is_partial,
         return ab_fail(err, AB_USAGE,
                        "scopes are searched in several passes: give a file, not standard input "
                        "or a pipe");
-    enum ab_status status = find(&s, err);
+    struct attempt all = {.thread = AB_SCOPE_ALL_THREADS}, one = {0};
+    enum ab_status status = find(&s, &all, &one, err);
+    free(all.ends);
+    free(one.ends);
     free(s.allocs);
     ab_mark_table_fini(&s.marks);
     if (status == AB_OK)

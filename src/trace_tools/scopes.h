@@ -37,7 +37,7 @@ struct ab_scopes {
     char mark[AB_MARK_NAME_MAX + 1]; /* AB_SCOPES_MARKS: its name */
 };
 
-/* Reads the file two or three times: standard input and pipes are refused (AB_USAGE). *out is set in full on
+/* Reads the file once, or up to three times: standard input and pipes are refused (AB_USAGE). *out is set in full on
  * success; free it with ab_scopes_fini. */
 enum ab_status ab_scopes_find(const char *trace_path, bool is_partial, struct ab_scopes *out,
                               struct ab_err *err);

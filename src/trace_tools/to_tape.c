@@ -224,7 +224,12 @@ static inline __attribute__((always_inline)) void prefetch(const struct ab_trace
 enum ab_status ab_trace_pusher_take(struct ab_trace_pusher *p, struct ab_trace_reader *r,
                                     size_t most, size_t *n, struct ab_err *err)
 {
-    enum ab_status status = ab_trace_next(r, p->events, most, n, err);
+    uint64_t wanted = p->options->most_events, left = wanted != 0 ? wanted - p->n_events : most;
+    if (left == 0) {
+        *n = 0;
+        return AB_OK;
+    }
+    enum ab_status status = ab_trace_next(r, p->events, most < left ? most : left, n, err);
     for (size_t i = 0; status == AB_OK && i < *n; i++) {
         prefetch(p, i, *n);
         if ((status = push(p, &p->events[i], err)) == AB_INPUT)

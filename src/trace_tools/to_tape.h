@@ -63,7 +63,8 @@ enum ab_status ab_trace_pusher_open(struct ab_trace_pusher *p,
                                     const struct ab_trace_tape_options *options,
                                     struct ab_err *err);
 void ab_trace_pusher_close(struct ab_trace_pusher *p);
-/* Reads up to `most` ≤ AB_TRACE_BATCH events and pushes them; *n = 0 at the end. */
+/* Reads up to `most` ≤ AB_TRACE_BATCH events and pushes them; *n = 0 at the end of the trace, or of what
+ * is wanted of it. */
 enum ab_status ab_trace_pusher_take(struct ab_trace_pusher *p, struct ab_trace_reader *r,
                                     size_t most, size_t *n, struct ab_err *err);
 
@@ -83,6 +84,7 @@ struct ab_trace_tape_options {
     bool wants_overview;            /* the pusher makes one */
     const struct ab_scopes *scopes; /* the iterations of the tape; borrowed, NULL = it has none */
     uint64_t budget_ns;             /* of the allocator in one; 0 = none */
+    uint64_t most_events;           /* of the trace, from its first; 0 = all */
     /* Now and then while the trace is read ahead of all runs, NULL = not asked for; total 0 = not
      * known. */
     void (*progress)(void *user, uint64_t done, uint64_t total);

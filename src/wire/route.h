@@ -24,6 +24,10 @@
 #define AB_ROUTE_HEAPS_MAX 16
 #define AB_ROUTE_RULES_MAX 64
 
+/* Whose functions the loop has compiled in for a heap; of such a placement one lane alone makes all
+ * requests. */
+enum ab_route_inlined { AB_ROUTE_CALLED, AB_ROUTE_ARENA, AB_ROUTE_POOL, AB_ROUTE_SLAB };
+
 struct ab_route_heap {
     uint32_t source;  /* enum ab_source */
     uint32_t n_lanes; /* that use it */
@@ -36,7 +40,9 @@ struct ab_route_heap {
     struct ab_facts facts; /* of what it serves; lanes: of the tape, or 1 as `narrows` says */
     uint32_t renews;       /* its bulk reset comes when its last block is freed */
     uint32_t narrows;      /* one lane alone uses it: it is opened as for a tape of one */
-    uint64_t n_lives;      /* how often it is empty */
+    uint32_t inlined;      /* enum ab_route_inlined; of a null: that of the heap it stands for */
+    uint32_t reserved;
+    uint64_t n_lives; /* how often it is empty */
 };
 
 struct ab_route_image {

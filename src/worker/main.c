@@ -239,11 +239,7 @@ static void choose_inlined(const struct ab_run_request *request)
     worker.inlined = ab_inline_find(request->builtin);
     if (worker.inlined == NULL)
         ab_worker_fail(&worker, AB_FAILURE_LIBRARY, "not compiled into the worker", NULL);
-    if (worker.image->n_lanes > 1)
-        ab_worker_fail(&worker, AB_FAILURE_OPEN,
-                       "an inlined back end is single-threaded, the "
-                       "workload has several threads",
-                       NULL);
+    ab_inline_need_one_lane(&worker);
 }
 
 static void run_heap(struct ab_run_request *request)
@@ -271,7 +267,7 @@ static void run_heap(struct ab_run_request *request)
     }
     if (request->pass == AB_PASS_VERIFY && worker.inlined != NULL)
         ab_target_of_loop(&worker.lanes[0], &target);
-    ab_lane_pass *called = worker.route != NULL   ? ab_pass_routed
+    ab_lane_pass *called = worker.route != NULL   ? ab_routed_pass(&worker)
                            : face.resolve != NULL ? ab_pass_handle
                                                   : ab_pass_heap;
     if (!run_proof(&target))

@@ -95,6 +95,38 @@ heaps_of() { # ROW
     done
 }
 
+@test "heaps that are compiled into the loop do the same as those that are called" {
+    local trace=$BATS_FILE_TMPDIR/places.abt row
+    bench replay "$trace" --rounds 2 -b slab --map '*=pool' --map '*=inline+pool' --map '*=slab' --map '*=inline+slab' \
+        --map 'scope=arena,size:1-64=pool' --map 'scope=inline+arena,size:1-64=inline+pool' --json "$OUT/r.json" -q
+    expect_code 0
+    expect_json '[.backends[].status] | unique == ["ok"]' "$OUT/r.json"
+    for row in '@map @map2' '@map3 @map4' '@map5 @map6'; do
+        expect_json "def of(\$b): [.memory[] | select(.backend == \$b and .round == 1) | del(.backend, .faults_minor)
+                | with_entries(select(.key | contains(\"2m\") | not))];
+            of(\"${row% *}\") == of(\"${row#* }\") and (of(\"${row% *}\") | length) > 0" "$OUT/r.json"
+        expect_json "def of(\$b): [.results[] | select(.backend == \$b and .round == 1) | [.phase, .op, .n_ops, .tail.n]];
+            of(\"${row% *}\") == of(\"${row#* }\") and (of(\"${row% *}\") | length) > 3" "$OUT/r.json"
+    done
+    [ "$(heaps_of @map6)" = "$(heaps_of @map5 | sed 's/"arena"/"inline+arena"/; s/"pool"/"inline+pool"/')" ] ||
+        fail "$(heaps_of @map6)"
+    # What is compiled in has a harness of its own; that of the two called for all is one.
+    expect_json '[.timer.null[] | select(.boundary == "routed" and .round == 1) | .placement] | length == 5' "$OUT/r.json"
+}
+
+@test "a heap that is compiled in refuses what its inline functions do not do" {
+    local trace=$BATS_FILE_TMPDIR/places.abt
+    bench replay "$trace" --rounds 1 -b slab --map 'scope=inline+null' -q
+    expect_code 2
+    expect_error "'inline\+null' is the price of the loop; arena, pool and slab can be mapped to"
+    bench replay "$trace" --rounds 1 -b slab --map 'scope=inline+arena:threads=mutex' -q --json "$OUT/r.json"
+    expect_json '.backends[1].status != "ok" and (.backends[1].reason | contains("inline+arena"))
+        and (.backends[1].reason | contains("cannot be inlined"))' "$OUT/r.json"
+    bench record -q -o threads.abt -- "$GUESTS/prog_threads"
+    bench replay threads.abt --rounds 1 -b slab --map '*=inline+slab' -q --json "$OUT/r.json"
+    expect_json '.backends[1].status != "ok" and (.backends[1].reason | contains("single-threaded"))' "$OUT/r.json"
+}
+
 @test "rules that cannot be are refused where they stand" {
     local trace=$BATS_FILE_TMPDIR/places.abt rule
     while IFS='|' read -r rule message; do

@@ -240,6 +240,36 @@ static void each_kind_is_found_with_each_seed(void **state)
     }
 }
 
+/* What comes after the last scope is in no time where it is a little. */
+static void the_end_of_the_program_is_not_measured(void **state)
+{
+    (void)state;
+    advise(3, true, true);
+    assert_true(advice.n_before_end < advice.n_events);
+    assert_true(advice.n_before_end >= advice.n_events - advice.n_events / 10);
+    advise(3, true, false);
+    assert_int_equal(advice.n_before_end, advice.n_events);
+}
+
+/* As --code has them, with what a scope took and with its slots. */
+static void heaps_of_one_thread_can_be_compiled_in(void **state)
+{
+    (void)state;
+    advise(3, true, true);
+    for (size_t i = 0; i < advice.n_heaps; i++) {
+        const struct ab_advice_heap *h = &advice.heaps[i];
+        char expected[200];
+        if (h->kind == AB_ADVICE_DOUBLE)
+            snprintf(expected, sizeof expected, "2*inline+%s", h->backend + 2);
+        else if (h->kind == AB_ADVICE_POOL)
+            snprintf(expected, sizeof expected, "inline+%s:slots=%llu", h->backend,
+                     (unsigned long long)h->capacity_blocks);
+        else
+            snprintf(expected, sizeof expected, "inline+%s", h->backend);
+        assert_string_equal(h->compiled, expected);
+    }
+}
+
 static void survivors_are_named(void **state)
 {
     (void)state;
@@ -529,6 +559,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kind_is_found_with_each_seed),
+        cmocka_unit_test(the_end_of_the_program_is_not_measured),
+        cmocka_unit_test(heaps_of_one_thread_can_be_compiled_in),
         cmocka_unit_test(survivors_are_named),
         cmocka_unit_test(heaps_hold_what_the_trace_took_and_more),
         cmocka_unit_test(without_scopes_nothing_is_reset),

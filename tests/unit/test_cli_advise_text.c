@@ -76,6 +76,7 @@ static int set_up(void **state)
                                 .n_heaps = 2,
                                 .calls = 131400,
                                 .n_events = 260700,
+                                .n_before_end = 260600,
                                 .n_scopes = 300,
                                 .has_sites = true,
                                 .n_threads = 1};
@@ -98,6 +99,9 @@ static int set_up(void **state)
     measured.heaps[0] = row_of("@map", 9e6, 2);
     measured.heaps[1] = row_of("@map2", 17.9e6, 1.01);
     measured.together = measured.heaps[0];
+    measured.compiled = row_of("@map", 6e6, 3);
+    measured.compiled.memory_bytes = measured.compiled.base_memory_bytes = NAN;
+    measured.has_compiled = true;
     measured.generals[measured.n_generals] = row_of("mimalloc", 12e6, 1.5);
     measured.generals[measured.n_generals++].is_malloc = true;
     measured.generals[measured.n_generals] = (struct ab_advised_row){.time_ns = NAN};
@@ -184,6 +188,7 @@ static void a_gain_in_memory_is_said(void **state)
     measured.used = 2;
     measured.by_memory = true;
     measured.together = measured.heaps[1];
+    measured.has_compiled = false;
     expect("Advice: memory 12.5 MiB -> 11.4 MiB, 1.01x as fast by 1 heap (replays of 10");
     measured.heaps[0].memory_bytes = 12.0e6;
     expect("2.00x [1.96, 2.04] as fast; memory 12.5 MiB -> 11.4 MiB\n"); /* faster anyway */
@@ -217,10 +222,22 @@ static void another_malloc_is_one_that_takes_no_change(void **state)
 {
     (void)state;
     measured.generals[1] = row_of("slab:threads=sharded:classes=fine", 6e6, 3);
+    measured.has_compiled = false;
     expect("With mimalloc for\n  everything instead, and no change of the code: 1.50x.");
     expect("\n   slab:threads=sharded:classes=fine\n"); /* too long for its column */
     measured.generals[1].is_malloc = true;
     expect("With\n  slab:threads=sharded:classes=fine for everything instead");
+}
+
+static void heaps_that_cannot_be_compiled_in_say_why(void **state)
+{
+    (void)state;
+    expect("by 1 heap, 3.00x with it compiled in as --code does\n  (replays");
+    measured.compiled = (struct ab_advised_row){.time_ns = NAN};
+    snprintf(measured.compiled.reason, 512, "it crashed");
+    refuse("with it compiled in");
+    expect(
+        "compiled in (--code)                                   n/a\n   not measured: it crashed\n");
 }
 
 static void the_worst_of_several_threads_is_of_one(void **state)
@@ -414,6 +431,7 @@ int main(void)
         cmocka_unit_test_setup(a_mean_that_is_not_known_is_no_share_of_the_budget, set_up),
         cmocka_unit_test_setup(what_is_not_known_is_not_called_slower, set_up),
         cmocka_unit_test_setup(another_malloc_is_one_that_takes_no_change, set_up),
+        cmocka_unit_test_setup(heaps_that_cannot_be_compiled_in_say_why, set_up),
         cmocka_unit_test_setup(the_worst_of_several_threads_is_of_one, set_up),
         cmocka_unit_test_setup(scopes_of_survivors_are_named_once, set_up),
         cmocka_unit_test_setup(names_are_short_and_shown_once, set_up),

@@ -98,7 +98,8 @@ static void what_cannot_be_is_refused(void **state)
     refuse("", &of_sets, "an empty rule");
     refuse("frame=handle", &of_sets, "gives handles");
     refuse("frame=checked+arena", &of_sets, "is not measured");
-    refuse("frame=inline+arena", &of_sets, "compiled into a loop");
+    refuse("frame=inline+null", &of_sets, "price of the loop; arena, pool and slab can be");
+    refuse("frame=inline+glibc", &of_sets, "only arena, pool, slab and null can be inlined");
     refuse("frame=all", &of_sets, "stands for several back ends");
     refuse("lane:4=arena", &of_sets, "has 4 threads");
     refuse("thread:2=arena", &of_trace, "has 2 threads");

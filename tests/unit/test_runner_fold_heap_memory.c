@@ -170,6 +170,9 @@ static void drains_are_those_of_the_heaps(void **state)
     assert_true(last[0].drained_bytes[0] == 2 * MIB && last[1].drained_bytes[0] == MIB);
     assert_true(isnan(last[0].drained_bytes[1]) && isnan(last[1].drained_bytes[4]));
     assert_true(isnan(s.memory[AB_AT_END].heaps[0].drained_bytes[0])); /* not its last phase */
+    report.drained_bytes[0] = 3 * MIB - 1; /* less than its heaps have */
+    fold_end();
+    assert_true(isnan(last[0].drained_bytes[0]) && isnan(last[1].drained_bytes[0]));
 }
 
 static void a_row_of_one_heap_is_left_alone(void **state)

@@ -308,6 +308,10 @@ static void nulls_are_the_same_by_what_the_harness_does(void **state)
     assert_string_not_equal(a, b);
     take_digest(&tape, &map, swapped, two, 2, b);
     assert_string_not_equal(a, b);
+    heaps[0].inlined = AB_ROUTE_POOL;
+    take_digest(&tape, &map, by_group, heaps, 2, b);
+    assert_string_not_equal(a, b);
+    heaps[0].inlined = AB_ROUTE_CALLED;
     heaps[0].renews = true;
     take_digest(&tape, &map, by_group, heaps, 2, b);
     assert_string_not_equal(a, b);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 static struct ab_err err;
+static uint64_t most_events; /* 0 = all */
 
 static enum ab_status try_tape(const struct ab_event *records, size_t n, enum ab_touch touch,
                                struct ab_tape *tape)
@@ -19,7 +20,8 @@ static enum ab_status try_tape(const struct ab_event *records, size_t n, enum ab
     char path[] = "/tmp/test-trace-to-tape-XXXXXX";
     struct ab_trace_writer *w;
     struct ab_trace_info info;
-    struct ab_trace_tape_options options = {.touch = touch, .touch_bytes = 8};
+    struct ab_trace_tape_options options = {
+        .touch = touch, .touch_bytes = 8, .most_events = most_events};
     uint64_t number;
     FILE *f = fdopen(mkstemp(path), "w");
     assert_non_null(f);
@@ -31,7 +33,7 @@ static enum ab_status try_tape(const struct ab_event *records, size_t n, enum ab
     enum ab_status status = ab_trace_to_tape(path, &options, tape, &info, &err);
     unlink(path);
     if (status == AB_OK)
-        assert_int_equal(info.events, n);
+        assert_int_equal(info.events, most_events != 0 ? most_events : n);
     return status;
 }
 
@@ -153,6 +155,30 @@ static void touches_are_what_was_asked_for(void **state)
     }
 }
 
+/* As many calls as are wanted, though the trace goes on; what lives then is not freed. */
+static void a_part_of_a_trace_is_its_beginning(void **state)
+{
+    (void)state;
+    static const struct ab_event records[] = {
+        {.kind = AB_EVENT_ALLOC, .size = 10},
+        {.kind = AB_EVENT_ALLOC, .size = 20},
+        {.kind = AB_EVENT_FREE, .block = 0},
+        {.kind = AB_EVENT_FREE, .block = 1},
+    };
+    struct ab_tape tape;
+    most_events = 3;
+    to_tape(records, 4, AB_TOUCH_NONE, &tape);
+    assert_int_equal(tape.n_ops, 3);
+    assert_int_equal(tape.live_end_blocks, 1);
+    assert_int_equal(tape.live_end_bytes, 20);
+    ab_tape_fini(&tape);
+    most_events = 4;
+    to_tape(records, 4, AB_TOUCH_NONE, &tape);
+    assert_int_equal(tape.n_ops, 4);
+    ab_tape_fini(&tape);
+    most_events = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +187,7 @@ int main(void)
         cmocka_unit_test(what_failed_may_fail_again),
         cmocka_unit_test(a_resize_that_released_is_a_free),
         cmocka_unit_test(touches_are_what_was_asked_for),
+        cmocka_unit_test(a_part_of_a_trace_is_its_beginning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

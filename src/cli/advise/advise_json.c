@@ -223,6 +223,8 @@ static void put_measured(struct ab_json *w, json_t *o, const struct ab_advise_vi
     ab_json_put(w, o, "together",
                 (v->measured->used | v->measured->small) != 0 ? row(w, &v->measured->together)
                                                               : json_null());
+    ab_json_put(w, o, "compiled",
+                v->measured->has_compiled ? row(w, &v->measured->compiled) : json_null());
     ab_json_put(w, o, "generals", generals);
     ab_json_put(w, o, "nesting", nesting(w, v->nested));
 }
@@ -253,6 +255,7 @@ json_t *ab_advise_document(const struct ab_advise_view *v)
     ab_json_put(&w, o, "program", ab_json_string(a->program));
     ab_json_put(&w, o, "calls", ab_json_integer(a->calls));
     ab_json_put(&w, o, "events", ab_json_integer(a->n_events));
+    ab_json_put(&w, o, "measured_events", ab_json_integer(a->n_before_end));
     ab_json_put(&w, o, "threads", ab_json_integer(a->n_threads));
     ab_json_put(&w, o, "scopes", scopes(&w, a));
     ab_json_put(&w, o, "by", ab_json_string(a->has_sites ? "site" : "size"));

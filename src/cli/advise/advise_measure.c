@@ -28,6 +28,7 @@ struct asked { /* of one session */
     size_t n;
     bool wants_generals, is_list; /* -b names several */
     bool is_memory;               /* this session is for the memory, else for the time */
+    uint64_t most_events;         /* of the trace that the time is of; 0 = all */
     struct ab_advised *out;
     const struct ab_advise_beside *beside; /* instead of `out` */
 };
@@ -222,7 +223,8 @@ static enum ab_status run_one(const struct ab_options *o, struct asked *asked, s
 {
     const char *maps[MAPS_MAX], *backends[LISTS_MAX];
     const struct ab_replay_watch watch = {.take = asked->beside != NULL ? take_beside : take,
-                                          .user = asked};
+                                          .user = asked,
+                                          .most_events = asked->is_memory ? 0 : asked->most_events};
     int exit_code = 0;
     for (size_t i = 0; i < asked->n; i++)
         if (asked->maps[i].s == NULL)
@@ -357,11 +359,41 @@ enum ab_status ab_advise_base(const struct ab_options *o, char *name, size_t cap
     return AB_OK;
 }
 
+static uint64_t events_of(const struct ab_advice *a)
+{
+    return a->n_before_end < a->n_events ? a->n_before_end : 0;
+}
+
+static bool has_compiled(const struct ab_advice *a, uint32_t heaps)
+{
+    for (size_t i = 0; i < a->n_heaps; i++)
+        if ((heaps >> i & 1) != 0 && a->heaps[i].compiled[0] != 0)
+            return true;
+    return false;
+}
+
+/* What is advised was decided by the same heaps called: that they are called costs more, so it decides
+ * with care. */
+static enum ab_status measure_compiled(const struct ab_options *o, const struct ab_advice *a,
+                                       struct asked *asked, struct ab_err *err)
+{
+    struct ab_advised *out = asked->out;
+    asked->wants_generals = asked->is_memory = false;
+    asked->maps[0] = ab_advise_compiled_rules(a, out->used, asked->base);
+    asked->rows[0] = &out->compiled;
+    asked->n = 1;
+    enum ab_status status = run_one(o, asked, err);
+    out->has_compiled = status == AB_OK;
+    forget(asked);
+    return status;
+}
+
 enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_advice *a,
                                  struct ab_advised *out, struct ab_err *err)
 {
     char base[128];
-    struct asked asked = {.base = base, .wants_generals = true, .out = out};
+    struct asked asked = {
+        .base = base, .wants_generals = true, .out = out, .most_events = events_of(a)};
     AB_TRY(ab_advise_base(o, base, sizeof base, &asked.is_list, err));
     uint32_t all = (UINT32_C(1) << a->n_heaps) - 1;
     *out = (struct ab_advised){
@@ -379,6 +411,8 @@ enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_adv
     status = measure_rest(o, a, &asked, err);
     forget(&asked);
     ab_advised_decide(out);
+    if (status == AB_OK && has_compiled(a, out->used))
+        status = measure_compiled(o, a, &asked, err);
     return status;
 }
 

@@ -17,7 +17,7 @@ struct ab_advised_row {
     bool is_measured;    /* it ran, and did what was asked for; else the rest is n/a */
     bool is_malloc;      /* called as malloc is: a program can take it without a change */
     char reason[512];    /* why it was not */
-    double time_ns;      /* of a whole replay: the median of the rounds; NaN = n/a */
+    double time_ns;      /* of a replay: the median of the rounds; NaN = n/a */
     double memory_bytes; /* most that was resident; NaN = n/a */
     double base_time_ns, base_memory_bytes; /* of the base in the same session */
     struct ab_effect speed;                 /* time of the base by that of this row */
@@ -27,6 +27,9 @@ struct ab_advised {
     struct ab_advised_row base;                       /* the general malloc, for everything */
     struct ab_advised_row heaps[AB_ADVICE_HEAPS_MAX]; /* each proposal alone, the rest the base's */
     struct ab_advised_row together;                   /* those that are advised */
+    struct ab_advised_row
+        compiled;      /* the same compiled in, as --code writes them: its time alone */
+    bool has_compiled; /* else nothing is advised that can be */
     struct ab_advised_row generals[AB_ADVISED_GENERALS_MAX]; /* others, for everything */
     size_t n_generals;
     uint32_t used;  /* bit i: heap i is advised: alone it is a gain, in time or memory, and together

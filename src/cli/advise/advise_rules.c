@@ -9,14 +9,29 @@ static bool is_of(const struct ab_advice_group *g, uint32_t heaps)
     return g->heap != AB_ADVICE_NO_HEAP && (heaps >> g->heap & 1) != 0;
 }
 
-struct ab_text ab_advise_rules(const struct ab_advice *a, uint32_t heaps, const char *base)
+static struct ab_text rules(const struct ab_advice *a, uint32_t heaps, bool is_compiled,
+                            const char *base)
 {
     struct ab_text text = {0};
-    for (size_t i = 0; i < a->n_groups; i++)
-        if (is_of(&a->groups[i], heaps))
-            ab_text_addf(&text, "%s=%s,", a->groups[i].key, a->heaps[a->groups[i].heap].backend);
+    for (size_t i = 0; i < a->n_groups; i++) {
+        if (!is_of(&a->groups[i], heaps))
+            continue;
+        const struct ab_advice_heap *h = &a->heaps[a->groups[i].heap];
+        ab_text_addf(&text, "%s=%s,", a->groups[i].key,
+                     is_compiled && h->compiled[0] != 0 ? h->compiled : h->backend);
+    }
     ab_text_addf(&text, "*=%s", base);
     return text;
+}
+
+struct ab_text ab_advise_rules(const struct ab_advice *a, uint32_t heaps, const char *base)
+{
+    return rules(a, heaps, false, base);
+}
+
+struct ab_text ab_advise_compiled_rules(const struct ab_advice *a, uint32_t heaps, const char *base)
+{
+    return rules(a, heaps, true, base);
 }
 
 void ab_advise_write_rules(FILE *to, const struct ab_advice *a, uint32_t heaps, const char *base,

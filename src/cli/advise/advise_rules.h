@@ -14,6 +14,10 @@
  * The caller frees it (ab_text_fini). */
 struct ab_text ab_advise_rules(const struct ab_advice *a, uint32_t heaps, const char *base);
 
+/* The same, of heaps that are compiled in where they can be. */
+struct ab_text ab_advise_compiled_rules(const struct ab_advice *a, uint32_t heaps,
+                                        const char *base);
+
 /* The same, a rule a line, with the function of each. */
 void ab_advise_write_rules(FILE *to, const struct ab_advice *a, uint32_t heaps, const char *base,
                            const char *trace);

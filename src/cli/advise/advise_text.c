@@ -205,6 +205,9 @@ static void print_head(FILE *to, const struct ab_advise_view *v)
     if (v->measured->base.is_measured)
         fprintf(to, "time in allocator calls today (%s): %s a %s\n", v->base,
                 AB_TIME(ab_advise_unit_time(a, v->measured->base.time_ns)), ab_advise_unit(a));
+    if (a->n_before_end < a->n_events)
+        fprintf(to, "not in these times: %llu calls after the last scope\n",
+                (unsigned long long)(a->n_events - a->n_before_end));
 }
 
 /* What columns do not say of themselves. */
@@ -311,6 +314,21 @@ static void print_not_nested(FILE *to, const struct ab_advise_view *v, struct ab
     put_prose(to, style, AB_PLAIN, &line);
 }
 
+/* As --code builds them: no call, and no free of what an arena holds. */
+static void print_compiled(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
+{
+    char times[80], speed[AB_CELL_BYTES];
+    const struct ab_advised_row *row = &v->measured->compiled;
+    struct ab_text line = {0};
+    print_line(to, "", "compiled in (--code)", NAN, "", change(v, row, times, sizeof times));
+    if (row->is_measured)
+        ab_text_addf(&line, "   %s as fast",
+                     ab_format_effect(speed, row->speed.ratio, row->speed.low, row->speed.high));
+    else
+        ab_text_addf(&line, "   not measured: %s", AB_SHOWN(512, row->reason));
+    put_prose(to, style, AB_PLAIN, &line);
+}
+
 static void print_together(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
 {
     char times[80];
@@ -322,6 +340,8 @@ static void print_together(FILE *to, const struct ab_advise_view *v, struct ab_t
         return;
     print_line(to, "", "together", NAN, "", change(v, &m->together, times, sizeof times));
     print_measured(to, &m->together, style);
+    if (m->has_compiled)
+        print_compiled(to, v, style);
 }
 
 static void print_generals(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)

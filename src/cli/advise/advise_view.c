@@ -153,8 +153,11 @@ static void add_heaps(struct ab_text *line, const struct ab_advised *m)
         ab_text_addf(line, "memory %s -> %s, ",
                      ab_advise_memory(row->base_memory_bytes, before, sizeof before),
                      ab_advise_memory(row->memory_bytes, after, sizeof after));
-    ab_text_addf(line, "%.2fx as fast by %d heap%s (replays of %u rounds).", row->speed.ratio, n,
-                 n > 1 ? "s" : "", m->n_rounds);
+    ab_text_addf(line, "%.2fx as fast by %d heap%s", row->speed.ratio, n, n > 1 ? "s" : "");
+    if (m->has_compiled && m->compiled.is_measured)
+        ab_text_addf(line, ", %.2fx with %s compiled in as --code does", m->compiled.speed.ratio,
+                     n > 1 ? "them" : "it");
+    ab_text_addf(line, " (replays of %u rounds).", m->n_rounds);
 }
 
 void ab_advise_answer(const struct ab_advise_view *v, struct ab_text *line)

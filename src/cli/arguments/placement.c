@@ -28,10 +28,12 @@ static const char *refusal_of(const struct ab_selection *s)
 {
     bool has_handles = s->builtin != NULL &&
                        ab_backend_variant(s->builtin, s->values)->resolve != NULL;
+    bool is_null = s->builtin != NULL && strcmp(s->builtin->name, "null") == 0;
     return s->is_checked || s->fault_n > 0 ? "is not measured, so it cannot be mapped to"
-           : s->is_inline ? "is compiled into a loop of its own, so it cannot be mapped to"
-           : has_handles  ? "gives handles; only what gives addresses can be mapped to"
-                          : NULL;
+           : s->is_inline && is_null
+               ? "is the price of the loop; arena, pool and slab can be mapped to"
+           : has_handles ? "gives handles; only what gives addresses can be mapped to"
+                         : NULL;
 }
 
 /* The back end's place in the list, new or known. NULL, or why it cannot have one. */

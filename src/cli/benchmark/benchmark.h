@@ -29,6 +29,7 @@ struct ab_subject {   /* what is to be measured; strings are borrowed */
     const struct ab_overview *overview; /* of a trace; NULL = none */
     const struct ab_stacks *stacks;     /* of a trace, for a report; NULL = none */
     const struct ab_scopes *scopes;     /* of a trace; NULL = not looked for yet */
+    bool is_part;                       /* the beginning of the trace, not all of it */
     struct ab_session *resumed;         /* a partial session to go on with, --resume; NULL = none */
     /* Takes the session when all rounds are through, in place of all outputs and gates; NULL = it is
      * shown and stored. */

@@ -148,6 +148,15 @@ enum ab_status ab_mapped_rows_read(const struct ab_options *o, const struct ab_s
 
 /* ---- making ---- */
 
+static enum ab_route_inlined inlined_of(const struct ab_selection *s)
+{
+    const char *name = s->is_inline ? s->builtin->name : "";
+    return strcmp(name, "arena") == 0  ? AB_ROUTE_ARENA
+           : strcmp(name, "pool") == 0 ? AB_ROUTE_POOL
+           : strcmp(name, "slab") == 0 ? AB_ROUTE_SLAB
+                                       : AB_ROUTE_CALLED;
+}
+
 static void fill_heap(const struct ab_selection *s, struct ab_route_heap *heap)
 {
     *heap = (struct ab_route_heap){.source = s->source, .want_dev = s->dev, .want_ino = s->ino};
@@ -157,6 +166,7 @@ static void fill_heap(const struct ab_selection *s, struct ab_route_heap *heap)
     snprintf(heap->prefix, sizeof heap->prefix, "%s", s->prefix);
     snprintf(heap->params, sizeof heap->params, "%s", s->params);
     memcpy(heap->values, s->values, sizeof heap->values);
+    heap->inlined = inlined_of(s);
 }
 
 /* A program resets an arena when what is in it is dead, and its recording does not say so. What frees
@@ -192,7 +202,8 @@ static enum ab_status make_one(const struct ab_placement *p, const struct ab_sub
                                        .heaps = heaps,
                                        .n_heaps = (uint32_t)p->heaps.n,
                                        .origins = origins->bytes,
-                                       .n_origins = origins->n};
+                                       .n_origins = origins->n,
+                                       .is_part = subject->is_part};
     enum ab_status status = ab_route_make(&plan, subject->map, subject->tape->groups, out, err);
     free(heaps);
     return status;

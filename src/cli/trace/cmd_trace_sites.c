@@ -130,8 +130,10 @@ void ab_trace_print_sites(FILE *to, const struct ab_trace_facts *f, const struct
         free(rows);
         return;
     }
-    fprintf(to, "\ncall sites: %zu by %s%s\n", n < o->n_sites ? n : o->n_sites,
-            ab_option_site_orders[o->site_order], n > o->n_sites ? ", of more" : "");
+    fprintf(to, "\ncall sites: ");
+    if (n > o->n_sites)
+        fprintf(to, "%zu of ", (size_t)o->n_sites);
+    fprintf(to, "%zu by %s\n", n, ab_option_site_orders[o->site_order]);
     fputs("live at peak: when most bytes of the whole trace were live; temporary: freed\n"
           "before the next allocation of the thread; median life: in calls\n",
           to);

@@ -140,6 +140,7 @@ static void fill_null(const struct ab_route_heap *heap, struct ab_route_heap *nu
     strcpy(null->builtin, "null");
     null->facts = heap->facts;
     null->renews = heap->renews;
+    null->inlined = heap->inlined;
     null->n_lives = heap->n_lives;
 }
 

@@ -33,6 +33,7 @@ struct ab_route_plan {
     uint32_t n_heaps;                  /* 1 … AB_ROUTE_HEAPS_MAX */
     const uint8_t *origins;            /* base/origin.h; NULL = no rule asks for them */
     size_t n_origins;
+    bool is_part; /* the tape ends before the work that they are of */
 };
 
 /* Of what a heap serves in a phase. */

@@ -378,7 +378,9 @@ enum ab_status ab_route_walk_end(struct ab_route_walk *w, struct ab_err *err)
             w->heaps[h].renews = 0;
         narrow(&w->heaps[h]);
     }
-    if (w->plan->origins != NULL && w->n_born != w->plan->n_origins)
+    bool is_all = w->n_born == w->plan->n_origins;
+    if (w->plan->origins != NULL && !is_all &&
+        (!w->plan->is_part || w->n_born > w->plan->n_origins))
         return ab_fail(err, AB_INPUT, "the file has changed since it was read");
     return AB_OK;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loops over several heaps, one chosen for each request. Each allocation and resize takes one byte
- * of the lane's stream, each RESET with blocks one mask, whatever becomes of it. All heaps serve what
- * they are sent: that is checked when they are opened.
+ * The loops over several heaps, one chosen for each request, all of them called.
  */
 #include "worker/target/routed.h"
 
@@ -10,42 +8,6 @@
 #define FN(name) name##_routed
 #define CALL_ALLOC(f, n) ab_routed_alloc((f), (n))
 #define CALL_FREE(f, ref, n) ab_routed_free((f), (ref), (n))
-#define CALL_ZEROED(f, n) ab_routed_zeroed((f), (n))
-#define CALL_ALIGNED(f, align, n) ab_routed_aligned((f), (align), (n))
-#define CALL_RESIZE(f, ref, old, n) ab_routed_resize((f), (ref), (old), (n))
-#define HAS_RESIZE(f) \
-    ((f)->choice++, true) /* asked once a resize, also of a block that is not there */
-#define HAS_ZEROED(f) true
-#define HAS_ALIGNED(f) true
-#define HAS_USABLE(f) ((f)->has_usable)
-#define CALL_USABLE(f, ref) (usable((f), (ref)))
-#define ADDRESS(f, ref) ((void)(f), (void *)((ref)&AB_ROUTED_ADDRESS))
-
-static inline size_t usable(const struct ab_routed *r, ab_ref ref)
-{
-    const struct ab_heap_face *f = ab_routed_of(r, ref);
-    return f->usable_size(f->heap, ref & AB_ROUTED_ADDRESS);
-}
-
-/* May the blocks of this RESET, which are all that their heaps hold, die in bulk? */
-static inline bool may_reset(struct ab_routed *r, uint64_t op)
-{
-    if (AB_OP_SIZE(op) == 0)
-        return false;
-    uint16_t heaps = *r->empties++;
-    return heaps != 0 && (heaps & ~r->resettable) == 0;
-}
-
-static inline void reset(struct ab_routed *r)
-{
-    for (unsigned heaps = r->empties[-1]; heaps != 0; heaps &= heaps - 1) {
-        const struct ab_heap_face *f = &r->heaps[__builtin_ctz(heaps)].face;
-        f->reset(f->heap);
-    }
-}
-
-#define MAY_RESET(f, lane, op) may_reset((f), (op))
-#define HAS_RESET(f) true
-#define CALL_RESET(f) reset(f)
+#include "worker/passes/routed_calls.h"
 
 #include "worker/passes/pass_body.h"

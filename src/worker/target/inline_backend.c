@@ -31,6 +31,14 @@ static void *null_of(struct ab_heap *heap)
     return heap; /* which is its block */
 }
 
+void ab_inline_need_one_lane(struct ab_worker *w)
+{
+    if (w->image->n_lanes > 1)
+        ab_worker_fail(w, AB_FAILURE_OPEN,
+                       "an inlined back end is single-threaded, the workload has several threads",
+                       NULL);
+}
+
 const struct ab_inline *ab_inline_find(const char *name)
 {
     static const struct ab_inline instances[] = {

@@ -23,6 +23,9 @@ struct ab_inline {
 ab_lane_pass ab_pass_inline_arena, ab_pass_inline_pool, ab_pass_inline_slab, ab_pass_inline_null;
 ab_lane_step ab_step_inline_arena, ab_step_inline_pool, ab_step_inline_slab, ab_step_inline_null;
 
+/* What is compiled in takes no lock: the run fails where several lanes make its requests. */
+void ab_inline_need_one_lane(struct ab_worker *w);
+
 /* NULL = there is none for this back end. */
 const struct ab_inline *ab_inline_find(const char *name);
 

@@ -7,28 +7,21 @@
 
 #include "worker/memory/heap_memory.h"
 #include "worker/memory/memory.h"
+#include "worker/target/inline_backend.h"
+#include "worker/target/routed_inline.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* A heap that keeps what is freed until its bulk reset: that comes with the free of its last block. */
-struct renewal {
-    _Alignas(128) const uint32_t *next; /* frees of its next life; a lane's own cache lines */
-    uint32_t left;                      /* of this one */
-    bool is_on, is_off;                 /* it is counted; its count is off, for good */
-    struct ab_heap *heap;
-    void (*free)(struct ab_heap *, ab_ref, size_t);
-    void (*reset)(struct ab_heap *); /* NULL: of the null back end */
-};
-
 static struct {
     struct ab_worker *w;
-    struct renewal renewals[AB_ROUTE_HEAPS_MAX];
+    struct ab_routed_renewal renewals[AB_ROUTE_HEAPS_MAX];
     struct ab_routed *views; /* one a lane */
     struct ab_malloc_calls mallocs[AB_ROUTE_HEAPS_MAX];
     struct ab_backend malloc_hooks[AB_ROUTE_HEAPS_MAX];
     struct ab_backend whole; /* all of them, as one */
     struct ab_routed first;  /* what each view begins as */
+    bool is_inlined;         /* one of them is compiled into the loop */
 } routed;
 
 void ab_routed_map(struct ab_worker *w)
@@ -80,38 +73,6 @@ ab_ref ab_routed_resize(struct ab_routed *r, ab_ref ref, size_t old_size, size_t
     return moved;
 }
 
-static ab_ref malloc_alloc(struct ab_heap *heap, size_t size)
-{
-    return (ab_ref)((struct ab_malloc_calls *)(void *)heap)->malloc(size);
-}
-
-static void malloc_free(struct ab_heap *heap, ab_ref ref, size_t size)
-{
-    (void)size;
-    ((struct ab_malloc_calls *)(void *)heap)->free((void *)ref);
-}
-
-static ab_ref malloc_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t size)
-{
-    (void)old_size;
-    return (ab_ref)((struct ab_malloc_calls *)(void *)heap)->realloc((void *)ref, size);
-}
-
-static ab_ref malloc_zeroed(struct ab_heap *heap, size_t size)
-{
-    return (ab_ref)((struct ab_malloc_calls *)(void *)heap)->calloc(1, size);
-}
-
-static ab_ref malloc_aligned(struct ab_heap *heap, size_t align, size_t size)
-{
-    return (ab_ref)((struct ab_malloc_calls *)(void *)heap)->memalign(align, size);
-}
-
-static size_t malloc_usable(struct ab_heap *heap, ab_ref ref)
-{
-    return ((struct ab_malloc_calls *)(void *)heap)->usable_size((void *)ref);
-}
-
 /* ---- as one heap ---- */
 
 static struct ab_routed *view_of(struct ab_heap *heap)
@@ -124,9 +85,11 @@ void ab_routed_skip(struct ab_heap *view)
     view_of(view)->choice++;
 }
 
+/* Where the loop has allocators compiled in, their code is what is proven. */
 static ab_ref whole_alloc(struct ab_heap *heap, size_t size)
 {
-    return ab_routed_alloc(view_of(heap), size);
+    return routed.is_inlined ? ab_routed_inline_alloc(view_of(heap), size)
+                             : ab_routed_alloc(view_of(heap), size);
 }
 
 static ab_ref whole_zeroed(struct ab_heap *heap, size_t size)
@@ -147,7 +110,10 @@ static ab_ref whole_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, si
 
 static void whole_free(struct ab_heap *heap, ab_ref ref, size_t size)
 {
-    ab_routed_free(view_of(heap), ref, size);
+    if (routed.is_inlined)
+        ab_routed_inline_free(view_of(heap), ref, size);
+    else
+        ab_routed_free(view_of(heap), ref, size);
 }
 
 static void *whole_resolve(struct ab_heap *heap, ab_ref ref)
@@ -229,18 +195,7 @@ static struct ab_heap_face open_malloc(struct ab_worker *w, uint32_t h)
         ab_worker_open_prefix(w, calls);
     else
         ab_worker_identify_malloc(w, calls);
-    *hooks = (struct ab_backend){
-        .abi = AB_BACKEND_ABI,
-        .size = sizeof *hooks,
-        .name = "malloc",
-        .traits = AB_TRAIT_THREAD_SAFE | AB_TRAIT_REMOTE_FREE,
-        .alloc = malloc_alloc,
-        .free = malloc_free,
-        .resize = calls->realloc != NULL ? malloc_resize : NULL,
-        .alloc_zeroed = calls->calloc != NULL ? malloc_zeroed : NULL,
-        .alloc_aligned = calls->memalign != NULL ? malloc_aligned : NULL,
-        .usable_size = calls->usable_size != NULL ? malloc_usable : NULL,
-    };
+    ab_routed_malloc_hooks(calls, hooks);
     return ab_worker_face_of(hooks, (struct ab_heap *)(void *)calls);
 }
 
@@ -261,19 +216,27 @@ static bool keeps(const struct ab_backend *b)
     return b->free == NULL || (b->traits & AB_TRAIT_NO_FREE) != 0;
 }
 
+void ab_routed_renew(struct ab_routed_renewal *r)
+{
+    if (!r->is_on) {
+        r->left = AB_ROUTE_NEVER;
+        return;
+    }
+    r->left = *r->next++;
+    if (r->reset != NULL)
+        r->reset(r->heap);
+}
+
 static void count_free(struct ab_heap *counter, ab_ref ref, size_t size)
 {
-    struct renewal *r = (struct renewal *)(void *)counter;
+    struct ab_routed_renewal *r = (struct ab_routed_renewal *)(void *)counter;
     r->free(r->heap, ref, size);
     if (ref == 0) { /* of a block that was refused: the run has failed, and the count is off */
         r->left = AB_ROUTE_NEVER;
         r->is_off = true;
     }
-    if (--r->left != 0)
-        return;
-    r->left = *r->next++;
-    if (r->reset != NULL)
-        r->reset(r->heap);
+    if (--r->left == 0)
+        ab_routed_renew(r);
 }
 
 /* The parent has seen to it that one lane alone uses the heap. A heap that each lane has a part of, and
@@ -284,11 +247,13 @@ static void prepare_renewal(const struct ab_worker *w, uint32_t h)
     struct ab_heap_face *f = &routed.first.heaps[h].face;
     bool has_parts = f->thread_enter != NULL && w->image->n_lanes > 1;
     bool can = w->route->is_null || (keeps(f->backend) && f->reset != NULL && !has_parts);
-    struct renewal *r = &routed.renewals[h];
+    struct ab_routed_renewal *r = &routed.renewals[h];
     routed.first.heaps[h].freed_in = f->heap;
+    r->left = AB_ROUTE_NEVER;
     if (heap->renews == 0 || !can)
         return;
-    *r = (struct renewal){.is_on = true, .heap = f->heap, .free = f->free, .reset = f->reset};
+    *r = (struct ab_routed_renewal){
+        .is_on = true, .heap = f->heap, .free = f->free, .reset = f->reset};
     f->free = count_free;
     routed.first.heaps[h].freed_in = (struct ab_heap *)(void *)r;
 }
@@ -300,6 +265,23 @@ static void enter_heap(struct ab_routed_heap *heap, uint32_t h)
         heap->freed_in = heap->face.heap;
     else if (routed.w->image->n_lanes == 1)
         routed.renewals[h].heap = heap->face.heap;
+}
+
+/* The same heap as what the loop calls nothing for. Of an arena frees are counted, also where it is
+ * never renewed. */
+static void compile_in(struct ab_routed *view, uint32_t h)
+{
+    const struct ab_route_heap *heap = ab_route_heap_at(routed.w->route, h);
+    struct ab_routed_heap *out = &view->heaps[h];
+    if (heap->inlined == AB_ROUTE_CALLED)
+        return;
+    out->face.object = ab_inline_find(heap->builtin)->object_of(out->face.heap);
+    if (out->face.object == NULL)
+        ab_worker_fail(routed.w, AB_FAILURE_OPEN, heap->name,
+                       ": these settings (threads, debug) cannot be inlined", NULL);
+    out->kind = (routed.w->route->is_null ? AB_ROUTED_NULLS : AB_ROUTED_CALLED) + heap->inlined;
+    if (heap->inlined == AB_ROUTE_ARENA)
+        out->freed_in = (struct ab_heap *)(void *)&routed.renewals[h];
 }
 
 /* What it is sent, it must serve: a mapping that leaves blocks out says nothing. */
@@ -347,6 +329,7 @@ static int whole_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out
         if (error != 0)
             return error;
         enter_heap(&view->heaps[h], h);
+        compile_in(view, h);
         bool is_whole = routed.w->image->n_lanes == 1 || f->heap == shared;
         view->resettable |= (uint16_t)((f->reset != NULL && is_whole ? 1u : 0u) << h);
     }
@@ -370,7 +353,7 @@ static void follow_burst(const struct ab_worker *w, uint32_t burst)
         routed.views[l].empties = ab_route_resets(w->route, burst, l);
     }
     for (uint32_t h = 0; h < w->route->n_heaps; h++) {
-        struct renewal *r = &routed.renewals[h];
+        struct ab_routed_renewal *r = &routed.renewals[h];
         if (!r->is_on || r->is_off)
             continue;
         r->next = ab_route_lives(w->route, burst, h);
@@ -382,6 +365,19 @@ void ab_routed_enter_burst(struct ab_worker *w, uint32_t last, uint32_t next)
 {
     ab_routed_bring_in(w, last, next);
     follow_burst(w, next);
+}
+
+static bool has_inlined(const struct ab_worker *w)
+{
+    uint32_t h = 0;
+    while (h < w->route->n_heaps && ab_route_heap_at(w->route, h)->inlined == AB_ROUTE_CALLED)
+        h++;
+    return h < w->route->n_heaps;
+}
+
+ab_lane_pass *ab_routed_pass(const struct ab_worker *w)
+{
+    return has_inlined(w) ? ab_pass_routed_inline : ab_pass_routed;
 }
 
 static void make_views(struct ab_worker *w, const struct ab_routed *first)
@@ -463,6 +459,9 @@ void ab_routed_open(struct ab_worker *w, struct ab_heap_face *face)
     uint32_t n_lanes = w->image->n_lanes;
     bool has_reset = false;
     routed.w = first->w = w;
+    routed.is_inlined = has_inlined(w);
+    if (routed.is_inlined)
+        ab_inline_need_one_lane(w);
     routed.views = ab_worker_map(w, n_lanes * sizeof routed.views[0], "heaps of the lanes");
     first->has_usable = true;
     ab_memory_before_open(w);

@@ -11,13 +11,41 @@
 #include "wire/route.h"
 #include "worker/worker.h"
 
+struct ab_malloc_calls;
+
 #define AB_ROUTED_SHIFT 57
 #define AB_ROUTED_ADDRESS ((UINT64_C(1) << AB_ROUTED_SHIFT) - 1)
+
+/* What a request or a free of a heap is in the loop that has allocators compiled in: enum
+ * ab_route_inlined, and for each of them the null. */
+enum ab_routed_kind {
+    AB_ROUTED_CALLED,
+    AB_ROUTED_ARENA,
+    AB_ROUTED_POOL,
+    AB_ROUTED_SLAB,
+    AB_ROUTED_NULLS, /* AB_ROUTED_NULLS + enum ab_route_inlined */
+    AB_ROUTED_NULL_ARENA,
+    AB_ROUTED_NULL_POOL,
+    AB_ROUTED_NULL_SLAB,
+};
 
 struct ab_routed_heap {
     _Alignas(128) struct ab_heap_face face;
     struct ab_heap *freed_in; /* what `free` takes: the heap, or what counts its frees */
+    enum ab_routed_kind kind;
 };
+
+/* A heap that keeps what is freed until its bulk reset: that comes with the free of its last block. */
+struct ab_routed_renewal {
+    _Alignas(128) const uint32_t *next; /* frees of its next life; a lane's own cache lines */
+    uint32_t left;                      /* of this one */
+    bool is_on, is_off;                 /* it is counted; its count is off, for good */
+    struct ab_heap *heap;
+    void (*free)(struct ab_heap *, ab_ref, size_t);
+    void (*reset)(struct ab_heap *); /* NULL: of the null back end */
+};
+/* Its count is used up: the next life, after a bulk reset. */
+void ab_routed_renew(struct ab_routed_renewal *r);
 
 struct ab_routed {           /* of one lane */
     const uint8_t *choice;   /* of the next request */
@@ -44,7 +72,12 @@ struct ab_heap *ab_routed_view(const struct ab_worker *w, uint32_t lane);
 /* Of such a view: the next request is not made, because its block is NULL. */
 void ab_routed_skip(struct ab_heap *view);
 
-ab_lane_pass ab_pass_routed;
+/* The second one has the arena, the pool and the slab compiled in. */
+ab_lane_pass ab_pass_routed, ab_pass_routed_inline;
+ab_lane_pass *ab_routed_pass(const struct ab_worker *w);
+
+/* routed_malloc.c: `calls`, which the caller keeps, as the hooks of a heap that is `calls` itself. */
+void ab_routed_malloc_hooks(const struct ab_malloc_calls *calls, struct ab_backend *hooks);
 
 /* What is no address: 0, and from then on its heap is not renewed, for frees that it counts on do not
  * come; or one that leaves no room for the heap, which ends the run. */

@@ -228,6 +228,7 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
     struct ab_subject subject = {
         .kind = "trace",
         .scopes = r->options.tape.scopes,
+        .is_part = watch->most_events != 0,
         .name = r->spool >= 0   ? "standard input"
                 : slash != NULL ? slash + 1
                                 : r->path,
@@ -261,7 +262,8 @@ static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume 
                                         .wants_overview = true,
                                         .has_window = o->has_window,
                                         .window = o->window,
-                                        .cache_bytes = o->cache_bytes}};
+                                        .cache_bytes = o->cache_bytes,
+                                        .most_events = watch->most_events}};
     enum ab_status status = ab_one_file(o, "a trace", "replay", &r.path, err);
     if (status == AB_OK && (status = spool_input(&r, err)) == AB_OK) {
         ab_build_limit_begin(o, r.spool >= 0 ? "standard input" : r.path);

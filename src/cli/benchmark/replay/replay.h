@@ -14,6 +14,7 @@ struct ab_replay_watch {
     /* Takes it, in place of all outputs and gates; NULL = they are made. */
     enum ab_status (*take)(void *user, const struct ab_session *session, struct ab_err *err);
     void *user;
+    uint64_t most_events; /* replays the trace up to there; 0 = all of it */
 };
 
 /* `o` has one argument at most: none where --resume says which trace. */

@@ -109,9 +109,14 @@ static void judge_drain(const struct judge *j, struct ab_memory *m)
         for (unsigned i = 0; i < AB_DRAIN_COUNT; i++) {
             double *to = &m->heaps[j->shown[h]].drained_bytes[i];
             add(to, is_first, j->r->heaps_drained_bytes[h][i]);
-            if (isnan(m->drained_bytes[i]))
-                *to = NAN;
         }
+    }
+    for (unsigned i = 0; i < AB_DRAIN_COUNT; i++) {
+        double sum = 0;
+        for (uint32_t h = 0; h < j->n; h++)
+            sum += bytes(j->r->heaps_drained_bytes[h][i]);
+        for (uint32_t h = 0; h < j->n && !(sum <= m->drained_bytes[i]); h++)
+            m->heaps[j->shown[h]].drained_bytes[i] = NAN;
     }
 }
 
