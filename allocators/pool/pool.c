@@ -203,7 +203,8 @@ static void unmap_from(struct ab_pool *pool, uint32_t first)
 void AB_POOL_PLAIN(fini)(struct ab_pool *pool)
 {
     AB_MARK_POOL_DESTROY(pool);
-    for (uint32_t i = 0; i < pool->n_chunks; i++)
+    const bool stays_mapped = pool->is_buffer || pool->range_end != NULL;
+    for (uint32_t i = 0; i < pool->n_chunks && stays_mapped; i++)
         AB_MARK_DEFINED(pool->chunks[i].base, pool->chunks[i].map_bytes);
     if (!pool->is_buffer)
         unmap_from(pool, 0);

@@ -24,6 +24,7 @@ const char *ab_advice_kind_name(enum ab_advice_kind kind)
 void ab_advice_fini(struct ab_advice *a)
 {
     free(a->groups);
+    free(a->heap_of_site);
     ab_site_table_fini(&a->sites);
     *a = (struct ab_advice){0};
 }
@@ -74,6 +75,23 @@ static void sort_heaps(struct ab_advice *a)
     for (size_t i = 0; i < a->n_groups; i++)
         if (a->groups[i].heap != AB_ADVICE_NO_HEAP)
             a->groups[i].heap = new_[a->groups[i].heap];
+    for (size_t i = 0; a->heap_of_site != NULL && i <= a->sites.n_stacks; i++)
+        if (a->heap_of_site[i] != AB_ADVICE_NO_HEAP)
+            a->heap_of_site[i] = new_[a->heap_of_site[i]];
+}
+
+/* Before groups are sorted: sites have their numbers. */
+static enum ab_status note_sites(const struct ab_site_groups *groups, struct ab_advice *out,
+                                 struct ab_err *err)
+{
+    if (groups->of_site == NULL)
+        return AB_OK;
+    out->heap_of_site = calloc(out->sites.n_stacks + 1, sizeof out->heap_of_site[0]);
+    if (out->heap_of_site == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory for the call sites");
+    for (size_t i = 0; i <= out->sites.n_stacks; i++)
+        out->heap_of_site[i] = groups->items[groups->of_site[i]].heap;
+    return AB_OK;
 }
 
 enum ab_status ab_advise(const struct ab_advise_plan *plan, struct ab_advice *out,
@@ -81,9 +99,13 @@ enum ab_status ab_advise(const struct ab_advise_plan *plan, struct ab_advice *ou
 {
     struct ab_site_groups groups = {0};
     *out = (struct ab_advice){.n_scopes = plan->n_scope_ends, .is_marked = plan->is_marked};
+    out->n_scope_threads = plan->is_of_thread ? (uint32_t)plan->n_others + 1 : 0;
+    for (size_t i = 0; i < plan->n_others; i++)
+        out->n_scopes += plan->others[i].n;
     enum ab_status status = ab_site_groups_make(plan, &out->sites, &groups, err);
     if (status == AB_OK && (status = ab_group_stats(plan, &groups, out, err)) == AB_OK &&
-        (status = find_heaps(plan, &groups, out, err)) == AB_OK) {
+        (status = find_heaps(plan, &groups, out, err)) == AB_OK &&
+        (status = note_sites(&groups, out, err)) == AB_OK) {
         out->has_sites = groups.of_site != NULL;
         out->groups = groups.items;
         out->n_groups = groups.n;

@@ -32,6 +32,18 @@ enum ab_advice_kind {
 /* "keep" "stack" "frame" "nested" "double" "pool" "slab", as in JSON. */
 const char *ab_advice_kind_name(enum ab_advice_kind kind);
 
+/* How a heap serves several threads, as back ends and the library spell it (allocators/README.md). */
+enum ab_advice_threads {
+    AB_ADVICE_ONE_THREAD, /* it serves one: no form of it is needed */
+    AB_ADVICE_LOCAL,      /* a heap for each thread; what another one frees goes to its queue */
+    AB_ADVICE_LOCKFREE,   /* one heap, changed by compare-and-swap: pools */
+    AB_ADVICE_SHARDED,    /* several heaps with a lock each */
+    AB_ADVICE_MUTEX,      /* one heap with a lock */
+    AB_ADVICE_THREADS_COUNT
+};
+/* "one" "local" "lockfree" "sharded" "mutex", as in JSON. */
+const char *ab_advice_threads_name(enum ab_advice_threads threads);
+
 enum {
     AB_ADVICE_SIZES = 16,     /* distinct sizes that are told apart */
     AB_ADVICE_SURVIVORS = 8,  /* of a group that are kept */
@@ -57,6 +69,7 @@ struct ab_advice_group {
     char module[256];   /* likewise */
     uint64_t address;   /* in the module's file */
     int line;           /* 0 = not known */
+    bool is_shadowed;   /* its key is "", for a rule would take blocks of other groups as well */
     uint64_t calls, resizes, frees, never_freed;
     uint64_t bytes;                               /* asked for, all calls together */
     uint64_t size_least, size_most, align_most;   /* align_most: 16 when none was asked for */
@@ -98,7 +111,11 @@ struct ab_advice_heap {
     uint64_t capacity_blocks; /* pool: most_blocks and a margin; else 0 */
     uint64_t capacity_bytes;  /* most_bytes and a margin, of each of two if double; 0 = no limit */
     uint32_t n_threads;       /* that allocate from it; 2 = two or more */
-    bool is_local;            /* every block is freed by the thread that allocated it */
+    uint32_t thread;          /* the first of them */
+    uint64_t frees, n_remote; /* of its blocks; by another thread than the one that allocated */
+    bool is_local;            /* there are none of these */
+    bool is_of_thread_scopes; /* its scopes are those of each thread by itself */
+    enum ab_advice_threads threads;
 };
 
 struct ab_advice {
@@ -108,12 +125,21 @@ struct ab_advice {
     size_t n_heaps;
     uint64_t calls;    /* allocations and resizes that gave a block */
     uint64_t n_events; /* all calls of the trace */
-    uint64_t n_scopes; /* 0 = the trace has none */
-    bool is_marked;    /* they are marks of the program; else they were found */
-    bool has_sites;    /* groups are call sites; else classes of sizes */
+    uint64_t n_scopes; /* 0 = the trace has none; of all threads that have some of their own */
+    uint32_t n_scope_threads; /* that have; 0 = scopes are those of all threads together */
+    bool is_marked;           /* they are marks of the program; else they were found */
+    bool has_sites;           /* groups are call sites; else classes of sizes */
     uint32_t n_threads;
     char program[256];          /* "" = not known */
     struct ab_site_table sites; /* of the trace; what `name` was asked with */
+    uint32_t *heap_of_site; /* of each stack of it, from site 1 on; [0]: no stack. NULL = by size */
+};
+
+enum { AB_ADVISE_THREADS_MAX = 15 }; /* beside the first one */
+struct ab_advise_scopes {            /* of one thread */
+    uint32_t thread;
+    const uint64_t *ends; /* as those of the plan */
+    size_t n;
 };
 
 struct ab_advise_plan {
@@ -124,6 +150,9 @@ struct ab_advise_plan {
     size_t n_scope_ends;        /* 0 = the trace has none */
     bool is_of_thread;          /* they are those of `thread`: blocks of others are in no scope */
     uint32_t thread;
+    const struct ab_advise_scopes *others; /* n_others <= AB_ADVISE_THREADS_MAX, with is_of_thread:
+                                              further threads that have scopes of their own */
+    size_t n_others;
     bool is_marked; /* they are marks of the program; else they were found */
     bool is_flat;   /* scopes within scopes are not looked for */
     /* The name of a frame; what is not known is "" and 0. NULL = no frame has one. */
@@ -137,5 +166,11 @@ struct ab_advise_plan {
 enum ab_status ab_advise(const struct ab_advise_plan *plan, struct ab_advice *out,
                          struct ab_err *err);
 void ab_advice_fini(struct ab_advice *a);
+
+/* The forms that heap number `i` can have, the one that is proposed without measuring first; n, at
+ * most AB_ADVICE_THREADS_COUNT. One: there is no choice. */
+size_t ab_advice_forms(const struct ab_advice *a, size_t i, enum ab_advice_threads *out);
+/* Gives the heap a form of these, in its back end's settings too. */
+void ab_advice_take_form(struct ab_advice *a, size_t i, enum ab_advice_threads threads);
 
 #endif

@@ -6,6 +6,7 @@
 #include "advise/code.h"
 
 #include "advise/code_heaps.h"
+#include "advise/heap_form.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -158,6 +159,9 @@ static void add_placement(struct ab_text *out, const struct ab_advice *a)
         ab_code_name(a, i, name, sizeof name);
         ab_text_addf(out, " *\n * %s: %s, %.1f %% of the calls\n", name, what(heap),
                      share(heap->calls, a->calls));
+        if (a->n_threads > 1 && !ab_heap_form_is_shared(heap))
+            ab_text_addf(out, " *   of thread %" PRIu32 " alone, as the trace numbers them\n",
+                         heap->thread);
         if (heap->kind == AB_ADVICE_NESTED)
             ab_text_addf(out, " *   %" PRIu64 " nested scopes in the trace\n", heap->n_nested);
         add_places(out, a, (uint32_t)i, name);
@@ -176,6 +180,38 @@ static bool any(const struct ab_advice *a, bool (*holds)(const struct ab_advice_
         if (is_built(&a->heaps[i]) && holds(&a->heaps[i]))
             return true;
     return false;
+}
+
+static bool is_own(const struct ab_advice_heap *heap)
+{
+    return ab_code_heaps_is_shared(heap) &&
+           (heap->threads == AB_ADVICE_LOCAL || heap->threads == AB_ADVICE_ONE_THREAD);
+}
+
+static bool ends_by_thread(const struct ab_advice_heap *heap)
+{
+    return has_scopes(heap) && heap->is_of_thread_scopes;
+}
+
+static void add_threads(struct ab_text *out, const struct ab_advice *a)
+{
+    if (!any(a, ab_heap_form_is_shared)) {
+        ab_text_add(out, a->n_threads > 1
+                             ? " * Each heap is for the one thread that it is named with below.\n"
+                             : " * For one thread, as in the trace.\n");
+        return;
+    }
+    ab_text_add(out, any(a, is_own) ? " * Threads have heaps of their own; the "
+                                    : " * Any thread may use the heaps; the ");
+    if (any(a, ends_by_thread))
+        ab_text_add(out,
+                    "first two calls above are for one thread,\n"
+                    " * while no other one is in a call of these heaps. advised_scope_end() is "
+                    "about the\n * thread that calls it: each calls it for itself, and before it "
+                    "ends, for the next new\n * thread goes on with its arena. With pthread.\n");
+    else
+        ab_text_add(out, "three calls above are for one thread,\n"
+                         " * while no other one is in a call of these heaps. With pthread.\n");
 }
 
 static void add_head(struct ab_text *out, const struct ab_advice *a, const char *trace)
@@ -203,12 +239,7 @@ static void add_head(struct ab_text *out, const struct ab_advice *a, const char 
         ab_text_add(out, ".\n * No block of an arena may be used after it");
     }
     ab_text_add(out, ".\n");
-    if (any(a, ab_code_heaps_is_shared))
-        ab_text_add(
-            out, " * Threads have heaps of their own; the three calls above are for one thread,\n"
-                 " * while no other one is in a call of these heaps. With pthread.\n");
-    else
-        ab_text_add(out, " * For one thread, as in the trace.\n");
+    add_threads(out, a);
 }
 
 static void add_include(struct ab_text *out, const char *header, bool is_installed)
@@ -222,12 +253,13 @@ static void add_includes(struct ab_text *out, const struct ab_advice *a, bool is
 {
     static const char *const headers[] = {"arena", "pool", "slab"};
     for (size_t h = 0; h < sizeof headers / sizeof headers[0]; h++) {
-        bool is_used = false, is_shared = false;
+        bool is_used = false, is_shared = false, is_lockfree = false;
         for (size_t i = 0; i < a->n_heaps; i++) {
             const struct ab_advice_heap *heap = &a->heaps[i];
             bool is_it = is_built(heap) && strcmp(ab_code_heaps_header(heap), headers[h]) == 0;
             is_used |= is_it;
             is_shared |= is_it && ab_code_heaps_is_shared(heap);
+            is_lockfree |= is_it && ab_code_heaps_is_lockfree(heap);
         }
         if (!is_used)
             continue;
@@ -240,6 +272,8 @@ static void add_includes(struct ab_text *out, const struct ab_advice *a, bool is
         add_include(out, headers[h], is_installed);
         if (is_shared && is_installed)
             ab_text_addf(out, "#include <allocbench/heaps/%s_shared.h>\n", headers[h]);
+        if (is_lockfree && is_installed)
+            ab_text_addf(out, "#include <allocbench/heaps/%s_lockfree.h>\n", headers[h]);
     }
 }
 
@@ -255,8 +289,11 @@ static void add_interface(struct ab_text *out, const struct ab_advice *a)
                      "/* 0, or an errno: then nothing is open. */\nint advised_init(void);\n"
                      "void advised_fini(void);\n");
     if (any(a, has_scopes))
-        ab_text_add(out,
-                    "/* All blocks of the scope are dead. */\nvoid advised_scope_end(void);\n");
+        ab_text_add(out, any(a, ends_by_thread)
+                             ? "/* All blocks of the scope of this thread are dead. */\n"
+                               "void advised_scope_end(void);\n"
+                             : "/* All blocks of the scope are dead. */\n"
+                               "void advised_scope_end(void);\n");
     ab_text_add(
         out,
         "\n/* The contents go to `fresh`, unless that is NULL, and the old block dies. */\n"

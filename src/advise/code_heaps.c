@@ -6,6 +6,8 @@
  */
 #include "advise/code_heaps.h"
 
+#include "advise/heap_form.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -97,10 +99,13 @@ static const char shared_own[] = "static inline struct ab_%_shared *@_own(void)\
                                  "        advised_@_known = advised_@_opened;\n"
                                  "    }\n"
                                  "    return advised_@_own;\n}\n\n";
-static const char shared_open_begin[] =
-    "    struct ab_%_shared_options options;\n"
-    "    memset(&options, 0, sizeof options);\n"
-    "    options.threads.mode = AB_SHARDS_LOCAL; /* a heap for each thread, no lock */\n";
+static const char shared_open_begin[] = "    struct ab_%_shared_options options;\n"
+                                        "    memset(&options, 0, sizeof options);\n"
+                                        "    options.threads.mode = ";
+static const char *const shared_modes[AB_ADVICE_THREADS_COUNT] = {
+    [AB_ADVICE_LOCAL] = "AB_SHARDS_LOCAL; /* a heap for each thread, no lock */\n",
+    [AB_ADVICE_SHARDED] = "AB_SHARDS_SHARDED; /* several heaps with a lock each */\n",
+    [AB_ADVICE_MUTEX] = "AB_SHARDS_MUTEX; /* one heap with a lock */\n"};
 static const char shared_open_end[] = "    advised_@_opened++;\n"
                                       "    advised_@ = ab_%_shared_open(&options);\n"
                                       "    return advised_@ == NULL ? errno : 0;\n";
@@ -149,6 +154,44 @@ static const struct pieces shared_arena_pieces = {shared_objects, "", shared_ope
 static const struct pieces shared_pieces = {shared_objects, shared_interface, shared_open_end,
                                             "    ab_%_shared_close(advised_@);\n", ""};
 
+/* Scopes of each thread by itself. Threads beyond those that have an arena of their own share the first
+ * one, in which nothing dies at the end of a scope. */
+static const char own_arena_scope_end[] =
+    "    struct ab_arena_shared *@ = @_own();\n"
+    "    if (@ != advised_@) /* that one is of the threads which have none of their own */\n"
+    "        ab_arena_shared_reset(@);\n";
+static const char own_double_objects[] =
+    "struct ab_arena_shared *advised_@[2]; /* of this scope and of the one before, in turn */\n"
+    "extern unsigned advised_@_opened; /* how often */\n"
+    "extern __thread unsigned advised_@_turn; /* of this thread, as are the next ones */\n"
+    "extern __thread struct ab_arena_shared *advised_@_own[2];\n"
+    "extern __thread unsigned advised_@_known; /* they are of this opening */\n";
+static const char own_double_scope_end[] =
+    "    advised_@_turn ^= 1; /* what the scope before this one left is dead now */\n"
+    "    struct ab_arena_shared *@ = @_own();\n"
+    "    if (@ != advised_@[advised_@_turn]) /* that one is of the threads without their own */\n"
+    "        ab_arena_shared_reset(@);\n";
+static const struct pieces own_arena_pieces = {shared_objects, "", shared_open_end,
+                                               "    ab_arena_shared_close(advised_@);\n",
+                                               own_arena_scope_end};
+static const struct pieces own_double_pieces = {own_double_objects, "", shared_double_open_end,
+                                                shared_double_close, own_double_scope_end};
+
+/* One pool for all threads. It does not grow. */
+static const char lockfree_open[] =
+    "    struct ab_pool_lockfree_options options;\n"
+    "    memset(&options, 0, sizeof options);\n"
+    "    options.slot_bytes = $_SLOT;\n"
+    "    options.align = $_ALIGN;\n"
+    "    options.n_slots = 16 * $_SLOTS; /* at most: addresses; touched as they are used */\n"
+    "    return ab_pool_lockfree_init(&advised_@, &options);\n";
+static const char lockfree_interface[] = "/* From any thread. */\n"
+                                         "static inline void @_free(void *block)\n{\n"
+                                         "    ab_pool_lockfree_free(&advised_@, block);\n}\n\n";
+static const struct pieces lockfree_pieces = {"struct ab_pool_lockfree advised_@;\n",
+                                              lockfree_interface, lockfree_open,
+                                              "    ab_pool_lockfree_fini(&advised_@);\n", ""};
+
 /* It goes back to save points, not to its beginning at the end of a scope. */
 static bool has_marks(const struct ab_advice_heap *heap)
 {
@@ -165,19 +208,39 @@ const char *ab_code_heaps_header(const struct ab_advice_heap *heap)
     return is_arena(heap) ? "arena" : heap->kind == AB_ADVICE_POOL ? "pool" : "slab";
 }
 
+bool ab_code_heaps_is_lockfree(const struct ab_advice_heap *heap)
+{
+    return heap->kind == AB_ADVICE_POOL && heap->threads == AB_ADVICE_LOCKFREE;
+}
+
 bool ab_code_heaps_is_shared(const struct ab_advice_heap *heap)
 {
-    return heap->n_threads > 1 || (!is_arena(heap) && !heap->is_local);
+    return ab_heap_form_is_shared(heap) && !ab_code_heaps_is_lockfree(heap);
+}
+
+static const char *mode_of(const struct ab_advice_heap *heap)
+{
+    const char *mode = shared_modes[heap->threads];
+    return mode != NULL ? mode : shared_modes[AB_ADVICE_LOCAL];
+}
+
+static const struct pieces *arena_pieces_of(const struct ab_advice_heap *heap)
+{
+    bool is_double = heap->kind == AB_ADVICE_DOUBLE;
+    if (!ab_code_heaps_is_shared(heap))
+        return is_double ? &double_pieces : &arena_pieces;
+    if (heap->is_of_thread_scopes && !has_marks(heap))
+        return is_double ? &own_double_pieces : &own_arena_pieces;
+    return is_double ? &shared_double_pieces : &shared_arena_pieces;
 }
 
 static const struct pieces *pieces_of(const struct ab_advice_heap *heap)
 {
-    bool is_shared = ab_code_heaps_is_shared(heap);
-    if (heap->kind == AB_ADVICE_DOUBLE)
-        return is_shared ? &shared_double_pieces : &double_pieces;
     if (is_arena(heap))
-        return is_shared ? &shared_arena_pieces : &arena_pieces;
-    if (is_shared)
+        return arena_pieces_of(heap);
+    if (ab_code_heaps_is_lockfree(heap))
+        return &lockfree_pieces;
+    if (ab_code_heaps_is_shared(heap))
         return &shared_pieces;
     return heap->kind == AB_ADVICE_POOL ? &pool_pieces : &slab_pieces;
 }
@@ -258,11 +321,16 @@ static void add_alloc(struct ab_text *out, const struct ab_advice_heap *heap, co
                       : heap->kind == AB_ADVICE_DOUBLE ? "&advised_@[advised_@_turn]"
                                                        : "&advised_@";
     add(out, heap, name,
-        is_pool          ? "/* NULL for more than $_SLOT bytes, or when memory is exhausted. */\n"
+        ab_code_heaps_is_lockfree(heap)
+            ? "/* NULL for more than $_SLOT bytes, or when all are used. */\n"
+        : is_pool        ? "/* NULL for more than $_SLOT bytes, or when memory is exhausted. */\n"
         : is_arena(heap) ? "/* NULL when memory is exhausted; grows beyond $_BYTES. */\n"
                          : "/* NULL when memory is exhausted. */\n");
     add(out, heap, name, "static inline void *@_alloc(size_t size)\n{\n    return ab_%");
-    ab_text_add(out, ab_code_heaps_is_shared(heap) ? "_shared" : is_slab ? "s" : "");
+    ab_text_add(out, ab_code_heaps_is_lockfree(heap) ? "_lockfree"
+                     : ab_code_heaps_is_shared(heap) ? "_shared"
+                     : is_slab                       ? "s"
+                                                     : "");
     ab_text_add(out, is_aligned ? "_alloc_aligned(" : "_alloc(");
     add(out, heap, name, own);
     add(out, heap, name, is_aligned ? ", $_ALIGN" : "");
@@ -315,19 +383,30 @@ void ab_code_heaps_interface(const struct ab_advice_heap *heap, const char *name
     add_resize(out, heap, name);
 }
 
+static void add_shared_pool(struct ab_text *out, const struct ab_advice_heap *heap,
+                            const char *name)
+{
+    const char *whose = heap->threads == AB_ADVICE_MUTEX     ? ""
+                        : heap->threads == AB_ADVICE_SHARDED ? " /* of each; "
+                                                             : " /* of each thread; ";
+    add(out, heap, name,
+        "    options.pool.slot_bytes = $_SLOT;\n"
+        "    options.pool.align = $_ALIGN;\n"
+        "    options.pool.n_slots = $_SLOTS;");
+    ab_text_addf(out, "%s%s\n    options.pool.grows = true;\n", whose,
+                 whose[0] != '\0' ? "touched as they are used */" : "");
+}
+
 static void add_shared_options(struct ab_text *out, const struct ab_advice_heap *heap,
                                const char *name)
 {
     add(out, heap, name, shared_open_begin);
+    ab_text_add(out, mode_of(heap));
     if (is_arena(heap))
         add(out, heap, name,
             "    options.arena.reserve_bytes = options.arena.chain_bytes = $_BYTES;\n");
     else if (heap->kind == AB_ADVICE_POOL)
-        add(out, heap, name,
-            "    options.pool.slot_bytes = $_SLOT;\n"
-            "    options.pool.align = $_ALIGN;\n"
-            "    options.pool.n_slots = $_SLOTS; /* of each thread; touched as they are used */\n"
-            "    options.pool.grows = true;\n");
+        add_shared_pool(out, heap, name);
     else
         add(out, heap, name,
             "    options.slabs.keep_max = 1024; /* empty slabs of 64 KiB that are kept */\n"

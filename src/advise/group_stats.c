@@ -52,19 +52,20 @@ static void given(void *user, const struct ab_event *e, uint32_t owner)
     count_size(g, e->size);
 }
 
-static void note_survivor(const struct survey *s, struct ab_advice_group *g,
-                          const struct ab_life *life, bool is_freed)
+static void note_survivor(struct survey *s, struct ab_advice_group *g, const struct ab_life *life,
+                          bool is_freed)
 {
     if (g->n_survivors < AB_ADVICE_SURVIVORS)
         g->survivors[g->n_survivors] = (struct ab_advice_survivor){
-            life->size, life->scope, is_freed ? s->lives.scope : AB_ADVICE_NEVER};
+            life->size, life->scope,
+            is_freed ? ab_lives_scope(&s->lives, life->thread) : AB_ADVICE_NEVER};
     g->n_survivors++;
 }
 
 /* Ends of scopes are where the program said so or where nothing short-lived is left: what still lives
  * when the trace ends has outlived all that. */
-static void count_scope(const struct survey *s, struct ab_advice_group *g,
-                        const struct ab_life *life, bool is_freed)
+static void count_scope(struct survey *s, struct ab_advice_group *g, const struct ab_life *life,
+                        bool is_freed)
 {
     uint64_t scopes = ab_lives_outlived(&s->lives, life);
     if (is_freed && scopes == 0) {
@@ -128,15 +129,12 @@ enum ab_status ab_group_stats(const struct ab_advise_plan *plan, struct ab_site_
     struct ab_trace_info info;
     struct ab_site_table table = {0};
     struct survey s = {.groups = groups,
-                       .lives = {.scope_ends = plan->scope_ends,
-                                 .n_scope_ends = plan->n_scope_ends,
-                                 .is_of_thread = plan->is_of_thread,
-                                 .thread = plan->thread,
-                                 .is_by_birth = groups->of_site != NULL,
+                       .lives = {.is_by_birth = groups->of_site != NULL,
                                  .owner_of = owner_of,
                                  .given = given,
                                  .ended = ended}};
     s.lives.user = &s;
+    ab_lives_follow(&s.lives, plan);
     /* sites[] of the events only come with a table */
     const struct ab_walk walk = {.path = plan->path,
                                  .is_partial = plan->is_partial,

@@ -5,6 +5,7 @@
  */
 #include "advise/heaps.h"
 
+#include "advise/heap_form.h"
 #include "advise/lives.h"
 #include "advise/proposal.h"
 #include "base/bits.h"
@@ -57,7 +58,7 @@ static void place(struct fitting *f, struct ab_advice_group *g)
     f->n_text += text;
     struct ab_advice_heap *h = &a->heaps[i];
     if (i == a->n_heaps) {
-        *h = (struct ab_advice_heap){.kind = g->kind, .nest = g->nest, .is_local = true};
+        *h = (struct ab_advice_heap){.kind = g->kind, .nest = g->nest};
         a->n_heaps++;
     }
     g->heap = (uint32_t)i;
@@ -67,8 +68,16 @@ static void place(struct fitting *f, struct ab_advice_group *g)
     uint64_t size = g->kind == AB_ADVICE_POOL ? ab_proposal_slot(g) : g->size_most;
     h->size_most = size > h->size_most ? size : h->size_most;
     h->align = g->align_most > h->align ? g->align_most : h->align;
-    h->n_threads = g->n_threads > 1 || (h->n_threads > 0 && a->n_threads > 1) ? 2 : 1;
-    h->is_local = h->is_local && g->remote == 0;
+    if (h->n_groups == 1)
+        h->thread = g->thread;
+    h->n_threads = g->n_threads > 1 || h->n_threads > 1 || g->thread != h->thread ? 2 : 1;
+    h->is_of_thread_scopes = a->n_scope_threads > 1 &&
+                             (g->kind == AB_ADVICE_FRAME || g->kind == AB_ADVICE_DOUBLE);
+    if (h->is_of_thread_scopes) /* any of them may end its scope */
+        h->n_threads = 2;
+    h->frees += g->frees;
+    h->n_remote += g->remote;
+    h->is_local = h->n_remote == 0;
 }
 
 static int by_calls(const void *a, const void *b)
@@ -123,15 +132,12 @@ static enum ab_status follow(const struct ab_advise_plan *plan, struct fitting *
                              struct ab_err *err)
 {
     struct ab_site_table table = {0};
-    f->lives = (struct ab_lives){.scope_ends = plan->scope_ends,
-                                 .n_scope_ends = plan->n_scope_ends,
-                                 .is_of_thread = plan->is_of_thread,
-                                 .thread = plan->thread,
-                                 .is_by_birth = f->groups->of_site != NULL,
+    f->lives = (struct ab_lives){.is_by_birth = f->groups->of_site != NULL,
                                  .rounds = true,
                                  .owner_of = owner_of,
                                  .ended = ended,
                                  .user = f};
+    ab_lives_follow(&f->lives, plan);
     const struct ab_walk walk = {.path = plan->path,
                                  .is_partial = plan->is_partial,
                                  .end = UINT64_MAX,
@@ -170,29 +176,6 @@ static void size_heap(const struct ab_life_owner *o, struct ab_advice_heap *h)
     }
 }
 
-/* As --code builds it: in a program of several threads each has a heap of its own. A stack keeps what
- * it has: a replay resets it where it is empty, a program goes back to a mark long before. */
-static void name_backend(const struct ab_advice *a, struct ab_advice_heap *h)
-{
-    const char *threads = a->n_threads > 1 ? ":threads=local" : "";
-    switch (h->kind) {
-    case AB_ADVICE_POOL:
-        snprintf(h->backend, sizeof h->backend, "pool:slot=%llu%s",
-                 (unsigned long long)h->size_most, threads);
-        break;
-    case AB_ADVICE_SLAB:
-        snprintf(h->backend, sizeof h->backend, "slab%s", threads);
-        break;
-    case AB_ADVICE_STACK:
-        snprintf(h->backend, sizeof h->backend, "arena%s", threads);
-        break;
-    default:
-        snprintf(h->backend, sizeof h->backend, "%sarena:keep=%lluKiB%s",
-                 h->kind == AB_ADVICE_DOUBLE ? "2*" : "",
-                 (unsigned long long)(h->capacity_bytes >> 10), threads);
-    }
-}
-
 /* Heaps of one name would be one in a mapping. */
 static void part_nested(struct ab_advice *a)
 {
@@ -202,7 +185,7 @@ static void part_nested(struct ab_advice *a)
             if (k == i || strcmp(a->heaps[k].backend, h->backend) != 0)
                 continue;
             h->capacity_bytes += NESTED_STEP;
-            name_backend(a, h);
+            ab_heap_form_name(h);
             k = SIZE_MAX; /* from the first one again */
         }
     }
@@ -219,7 +202,8 @@ enum ab_status ab_heaps_make(const struct ab_advise_plan *plan, struct ab_site_g
         struct ab_advice_heap *h = &out->heaps[i];
         if (i < f.lives.n_owners)
             size_heap(&f.lives.owners[i], h);
-        name_backend(out, h);
+        h->threads = ab_heap_form_usual(h);
+        ab_heap_form_name(h);
     }
     if (status == AB_OK) {
         part_nested(out);

@@ -15,14 +15,50 @@ void ab_lives_fini(struct ab_lives *l)
     free(l->slots);
     free(l->owners);
     l->slots = NULL;
+    free(l->asked);
     l->owners = NULL;
+    l->asked = NULL;
+    l->cap_asked = 0;
     l->cap_slots = l->cap_owners = l->n_owners = 0;
 }
 
-uint64_t ab_lives_outlived(const struct ab_lives *l, const struct ab_life *life)
+void ab_lives_follow(struct ab_lives *l, const struct ab_advise_plan *plan)
 {
-    bool has_scope = !l->is_of_thread || life->thread == l->thread;
-    return has_scope ? l->scope - life->scope : UINT64_MAX;
+    l->scope_ends = plan->scope_ends;
+    l->n_scope_ends = plan->n_scope_ends;
+    l->is_of_thread = plan->is_of_thread;
+    l->thread = plan->thread;
+    l->others = plan->others;
+    l->n_others = plan->n_others;
+}
+
+/* 0: the first scopes, those of `thread` or of all; SIZE_MAX: it has none. */
+static size_t place_of(const struct ab_lives *l, uint32_t thread)
+{
+    if (!l->is_of_thread || thread == l->thread)
+        return 0;
+    for (size_t i = 0; i < l->n_others; i++)
+        if (l->others[i].thread == thread)
+            return i + 1;
+    return SIZE_MAX;
+}
+
+uint64_t ab_lives_scope(struct ab_lives *l, uint32_t thread)
+{
+    size_t place = place_of(l, thread);
+    if (place == 0 || place == SIZE_MAX)
+        return l->scope;
+    const struct ab_advise_scopes *other = &l->others[place - 1];
+    uint64_t *scope = &l->other_scope[place - 1];
+    while (*scope < other->n && other->ends[*scope] <= l->call)
+        (*scope)++;
+    return *scope;
+}
+
+uint64_t ab_lives_outlived(struct ab_lives *l, const struct ab_life *life)
+{
+    return place_of(l, life->thread) != SIZE_MAX ? ab_lives_scope(l, life->thread) - life->scope
+                                                 : UINT64_MAX;
 }
 
 static uint64_t bytes_of(const struct ab_lives *l, const struct ab_event *e)
@@ -34,24 +70,27 @@ static uint64_t bytes_of(const struct ab_lives *l, const struct ab_event *e)
     return size > UINT64_MAX / 2 ? size : ab_align_up(size, 16) + slack;
 }
 
-/* Of the owner; asked for in its scope as well, for what takes memory with every call. */
-static void count(const struct ab_lives *l, struct ab_life_owner *o, uint64_t bytes)
+/* Of the owner; asked for in its scope as well, for what takes memory with every call: in a heap of
+ * the thread's own, where scopes are those of each thread. */
+static void count(struct ab_lives *l, uint32_t owner, uint32_t thread, uint64_t bytes)
 {
-    if (o->scope != l->scope || (o->scope_blocks == 0 && o->scope_bytes == 0)) {
-        o->scope = l->scope;
-        o->scope_blocks = o->scope_bytes = 0;
-    }
-    o->scope_blocks++;
-    o->scope_bytes += bytes;
+    size_t place = place_of(l, thread);
+    struct ab_life_owner *o = &l->owners[owner];
+    struct ab_life_scope *asked =
+        &l->asked[owner * (l->n_others + 1) + (place != SIZE_MAX ? place : 0)];
+    uint64_t scope = ab_lives_scope(l, thread);
+    if (asked->scope != scope)
+        *asked = (struct ab_life_scope){.scope = scope};
+    asked->blocks++;
+    asked->bytes += bytes;
     o->fill_blocks++;
     o->fill_bytes += bytes;
     o->bytes += bytes;
     o->most_blocks = o->blocks > o->most_blocks ? o->blocks : o->most_blocks;
     o->most_bytes = o->bytes > o->most_bytes ? o->bytes : o->most_bytes;
-    o->scope_most_blocks = o->scope_blocks > o->scope_most_blocks ? o->scope_blocks
-                                                                  : o->scope_most_blocks;
-    o->scope_most_bytes = o->scope_bytes > o->scope_most_bytes ? o->scope_bytes
-                                                               : o->scope_most_bytes;
+    o->scope_most_blocks = asked->blocks > o->scope_most_blocks ? asked->blocks
+                                                                : o->scope_most_blocks;
+    o->scope_most_bytes = asked->bytes > o->scope_most_bytes ? asked->bytes : o->scope_most_bytes;
     o->fill_most_blocks = o->fill_blocks > o->fill_most_blocks ? o->fill_blocks
                                                                : o->fill_most_blocks;
     o->fill_most_bytes = o->fill_bytes > o->fill_most_bytes ? o->fill_bytes : o->fill_most_bytes;
@@ -75,7 +114,7 @@ static void begin(struct ab_lives *l, const struct ab_event *e, uint32_t owner, 
         o->n_fills++;
         o->fill_blocks = o->fill_bytes = 0;
     }
-    count(l, o, l->slots[e->slot].size);
+    count(l, owner, e->thread, l->slots[e->slot].size);
     if (l->given != NULL)
         l->given(l->user, e, owner);
 }
@@ -103,7 +142,7 @@ static void resize_in_place(struct ab_lives *l, const struct ab_event *e, uint32
     struct ab_life_owner *o = &l->owners[owner];
     o->bytes -= life->size;
     life->size = bytes_of(l, e);
-    count(l, o, life->size);
+    count(l, owner, life->thread, life->size);
     if (l->given != NULL)
         l->given(l->user, e, owner);
 }
@@ -112,7 +151,7 @@ static bool give(struct ab_lives *l, const struct ab_event *e, uint64_t call)
 {
     struct ab_life *old = &l->slots[e->slot];
     bool is_resize = e->kind == AB_EVENT_RESIZE;
-    uint64_t scope = is_resize && old->owner != 0 ? old->scope : l->scope;
+    uint64_t scope = is_resize && old->owner != 0 ? old->scope : ab_lives_scope(l, e->thread);
     uint32_t owner;
     if (is_resize && l->is_by_birth) {
         if (old->owner != 0)
@@ -122,7 +161,9 @@ static bool give(struct ab_lives *l, const struct ab_event *e, uint64_t call)
     if (!l->owner_of(l->user, e, &owner))
         return false;
     if (owner != AB_LIVES_NO_OWNER) {
-        if (!AB_GROW_ZEROED(l->owners, l->cap_owners, owner))
+        size_t last = (owner + (size_t)1) * (l->n_others + 1) - 1;
+        if (!AB_GROW_ZEROED(l->owners, l->cap_owners, owner) ||
+            !AB_GROW_ZEROED(l->asked, l->cap_asked, last))
             return false;
         l->n_owners = owner >= l->n_owners ? owner + 1 : l->n_owners;
     }
@@ -139,6 +180,7 @@ static bool give(struct ab_lives *l, const struct ab_event *e, uint64_t call)
 
 static bool take(struct ab_lives *l, const struct ab_event *e, uint64_t call)
 {
+    l->call = call;
     while (l->scope < l->n_scope_ends && l->scope_ends[l->scope] <= call)
         l->scope++;
     if (!AB_GROW_ZEROED(l->slots, l->cap_slots, e->slot))

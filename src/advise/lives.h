@@ -23,11 +23,14 @@ struct ab_life {             /* of a block; all 0 when its slot is free */
 struct ab_life_owner { /* what is live of it */
     uint32_t youngest; /* slot + 1 */
     uint64_t blocks, bytes, most_blocks, most_bytes;
-    uint64_t scope, scope_blocks, scope_bytes; /* asked for in this scope so far */
     uint64_t scope_most_blocks, scope_most_bytes;
     uint64_t n_fills;                 /* times that it was empty and got a block */
     uint64_t fill_blocks, fill_bytes; /* asked for since the last of these */
     uint64_t fill_most_blocks, fill_most_bytes;
+};
+
+struct ab_life_scope { /* asked for by an owner in this scope so far */
+    uint64_t scope, blocks, bytes;
 };
 
 struct ab_lives {               /* begins as {0}, but for what is said to be given */
@@ -35,13 +38,19 @@ struct ab_lives {               /* begins as {0}, but for what is said to be giv
     size_t n_scope_ends;
     bool is_of_thread; /* given: they are those of `thread`; blocks of others are in none */
     uint32_t thread;
+    const struct ab_advise_scopes *others; /* given, n_others: as of a plan */
+    size_t n_others;
+    uint64_t other_scope[AB_ADVISE_THREADS_MAX]; /* of the last call that asked */
     bool is_by_birth; /* given: owners are call sites', which a resize does not change */
     bool rounds;      /* given: sizes count as multiples of 16, at least 16 */
-    uint64_t scope;   /* of the call now */
+    uint64_t scope;   /* of the call now: of `thread`, or of all */
+    uint64_t call;    /* now */
     struct ab_life *slots;
     size_t cap_slots;
     struct ab_life_owner *owners;
     size_t n_owners, cap_owners;
+    struct ab_life_scope *asked; /* of each owner, for each thread that has scopes */
+    size_t cap_asked;
     /* Given. Of a request, AB_LIVES_NO_OWNER = it is not followed; false = out of memory. */
     bool (*owner_of)(void *user, const struct ab_event *e, uint32_t *owner);
     /* Given; NULL = nobody asks. A request was served by `owner`. */
@@ -53,8 +62,12 @@ struct ab_lives {               /* begins as {0}, but for what is said to be giv
     void *user;
 };
 
+/* What the plan says of scopes. */
+void ab_lives_follow(struct ab_lives *l, const struct ab_advise_plan *plan);
+/* The scope of that thread, now. */
+uint64_t ab_lives_scope(struct ab_lives *l, uint32_t thread);
 /* Ends of scopes that a block which is freed now has outlived; UINT64_MAX = it has no scope. */
-uint64_t ab_lives_outlived(const struct ab_lives *l, const struct ab_life *life);
+uint64_t ab_lives_outlived(struct ab_lives *l, const struct ab_life *life);
 /* For struct ab_walk: user is the lives. */
 enum ab_status ab_lives_visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err);
 void ab_lives_fini(struct ab_lives *l);

@@ -36,6 +36,7 @@ struct noted { /* a block that lived when the next nested scope began */
 struct nest {                     /* or, in the first reading, a group */
     double n, sum, squares, seen; /* fills, their blocks; blocks that were live at each request */
     uint64_t n_active, active;    /* scopes in which it allocates; the last of them */
+    uint64_t blocks;              /* that it has now */
     uint64_t most, n_held;        /* blocks since it was low; scopes held together */
     struct noted noted[NOTED_MOST];
     uint32_t n_noted;
@@ -139,12 +140,15 @@ static void given(void *user, const struct ab_event *e, uint32_t owner)
     struct search *s = user;
     const struct ab_life_owner *o = &s->lives.owners[owner];
     struct nest *nest = &s->nests[owner];
-    if (e->kind == AB_EVENT_RESIZE)
+    (void)e;
+    if (o->blocks == nest->blocks) /* a resize; of sizes it can bring a block from another group */
         return;
+    nest->blocks = o->blocks;
     if (o->blocks == 1 && !s->is_second)
         fill_member(s, owner);
-    if (nest->n_active == 0 || nest->active != s->lives.scope) {
-        nest->active = s->lives.scope;
+    uint64_t scope = ab_lives_scope(&s->lives, e->thread);
+    if (nest->n_active == 0 || nest->active != scope) {
+        nest->active = scope;
         nest->n_active++;
     }
     nest->seen += (double)(o->blocks - 1);
@@ -159,7 +163,8 @@ static void ended(void *user, const struct ab_life *life, bool is_youngest,
     const struct ab_life_owner *o = &s->lives.owners[life->owner - 1];
     struct nest *nest = &s->nests[life->owner - 1];
     (void)is_youngest, (void)e, (void)call;
-    if (o->blocks > 1)
+    nest->blocks = o->blocks - 1;
+    if (nest->blocks > 0)
         return;
     s->filled &= ~(UINT64_C(1) << (life->owner - 1));
     nest->n++;
@@ -172,23 +177,23 @@ static enum ab_status read_trace(const struct ab_advise_plan *plan, struct searc
                                  struct ab_err *err)
 {
     struct ab_site_table table = {0};
+    bool has_sites = s->groups->of_site != NULL;
     ab_lives_fini(&s->lives);
     memset(s->nests, 0, sizeof s->nests);
     if (s->slots != NULL)
         memset(s->slots, 0, s->cap_slots * sizeof s->slots[0]);
     s->filled = 0;
-    s->lives = (struct ab_lives){.scope_ends = plan->scope_ends,
-                                 .n_scope_ends = plan->n_scope_ends,
-                                 .is_by_birth = true,
+    s->lives = (struct ab_lives){.is_by_birth = has_sites,
                                  .rounds = true,
                                  .owner_of = owner_of,
                                  .given = given,
                                  .ended = ended,
                                  .user = s};
+    ab_lives_follow(&s->lives, plan);
     const struct ab_walk walk = {.path = plan->path,
                                  .is_partial = plan->is_partial,
                                  .end = UINT64_MAX,
-                                 .sites = &table,
+                                 .sites = has_sites ? &table : NULL,
                                  .visit = ab_lives_visit,
                                  .user = &s->lives};
     enum ab_status status = ab_trace_walk(&walk, NULL, err);
@@ -213,10 +218,16 @@ static bool are_together(const struct search *s, uint32_t i, uint32_t j)
     return both * 2 >= most;
 }
 
+static uint32_t thread_of(const struct search *s, uint32_t member)
+{
+    return s->groups->items[s->members[member]].thread;
+}
+
 static bool fits(const struct search *s, uint32_t nest, uint32_t member)
 {
     for (uint32_t j = 0; j < s->n; j++)
-        if (s->nest_of[j] == nest && !are_together(s, member, j))
+        if (s->nest_of[j] == nest &&
+            (thread_of(s, j) != thread_of(s, member) || !are_together(s, member, j)))
             return false;
     return true;
 }
@@ -288,6 +299,12 @@ static int by_calls(const void *a, const void *b)
     return x->calls != y->calls ? (x->calls < y->calls ? 1 : -1) : AB_COMPARE(x, y);
 }
 
+/* One thread alone allocates and frees its blocks: so it can have an arena that no other one enters. */
+static bool is_private(const struct ab_advice_group *g)
+{
+    return g->n_threads <= 1 && g->remote == 0;
+}
+
 static bool begin(struct search *s)
 {
     const struct ab_site_groups *groups = s->groups;
@@ -296,7 +313,7 @@ static bool begin(struct search *s)
     size_t n = 0;
     for (size_t i = 0; i < groups->n && order != NULL && s->owner_of != NULL; i++) {
         s->owner_of[i] = AB_LIVES_NO_OWNER;
-        if (groups->items[i].kind == AB_ADVICE_FRAME)
+        if (groups->items[i].kind == AB_ADVICE_FRAME && is_private(&groups->items[i]))
             order[n++] = &groups->items[i];
     }
     if (n > 1)
@@ -345,7 +362,7 @@ static enum ab_status find(const struct ab_advise_plan *plan, struct search *s, 
 enum ab_status ab_nests_find(const struct ab_advise_plan *plan, struct ab_site_groups *groups,
                              const struct ab_advice *a, struct ab_err *err)
 {
-    if (a->n_threads > 1 || groups->of_site == NULL || a->n_scopes == 0)
+    if (a->n_scopes == 0)
         return AB_OK;
     struct search *s = calloc(1, sizeof *s);
     enum ab_status status = AB_SYSTEM;

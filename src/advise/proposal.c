@@ -50,6 +50,9 @@ static enum ab_advice_kind kind_of(const struct ab_advice *a, const struct ab_ad
                                    bool is_stack_allowed, const char **why)
 {
     bool has_scopes = a->n_scopes >= SCOPES_LEAST;
+    if (g->is_shadowed)
+        return *why = "other places ask through the same call: a rule would take their blocks too",
+               AB_ADVICE_KEEP;
     if (g->key[0] == 0)
         return *why = "the trace does not say who asked", AB_ADVICE_KEEP;
     if (is_rare(a, g))

@@ -24,13 +24,20 @@ static const char *const wrappers[] = {
 static const char *const foreign_modules[] = {"libc.so*", "libstdc++.so*", "libc++*", "ld-linux*",
                                               "liballocbench*"};
 
-/* "void ns::box<int, std::allocator<int> >::add(int)" -> "ns::box::add" */
-static void bare_name(const char *function, char *out, size_t cap)
+void ab_site_groups_bare_name(const char *function, char *out, size_t cap)
 {
+    static const char nameless[] = "(anonymous namespace)"; /* it is part of a name */
     size_t n = 0, depth = 0;
     bool is_operator = strstr(function, "operator ") != NULL;
     for (const char *s = function; *s != 0 && n + 1 < cap; s++) {
-        if (depth == 0 && *s == '(' && s != function && strncmp(s, "(anonymous", 10) != 0)
+        bool is_nameless = strncmp(s, nameless, sizeof nameless - 1) == 0;
+        if (depth == 0 && is_nameless && n + sizeof nameless <= cap) {
+            memcpy(out + n, nameless, sizeof nameless - 1);
+            n += sizeof nameless - 1;
+            s += sizeof nameless - 2;
+            continue;
+        }
+        if (depth == 0 && *s == '(' && s != function)
             break;
         if (depth == 0 && *s == ' ' && !is_operator) {
             n = 0; /* what was before is the type */
@@ -47,7 +54,7 @@ static void bare_name(const char *function, char *out, size_t cap)
 bool ab_site_groups_is_wrapper(const char *function)
 {
     char name[512];
-    bare_name(function, name, sizeof name);
+    ab_site_groups_bare_name(function, name, sizeof name);
     for (size_t i = 0; i < AB_ARRAY_LEN(wrappers); i++)
         if (fnmatch(wrappers[i], name, FNM_CASEFOLD) == 0)
             return true;
@@ -216,6 +223,22 @@ static void find_mixed(struct maker *m)
     }
 }
 
+/* A frame can be the place in one stack, whose callee left none, and further out in another: a rule
+ * for it would take that one's blocks too. */
+static void part_shadowed(struct maker *m)
+{
+    for (uint32_t stack = 1; stack <= m->table->n_stacks; stack++) {
+        size_t own = m->table->stacks[stack - 1].depth > 0 ? place_of(m, stack) : 0;
+        for (size_t i = own + 1; i < m->table->stacks[stack - 1].depth; i++) {
+            uint32_t group = m->of_frame[frame_at(m, stack, i)];
+            if (group == 0 || group - 1 == m->out->of_site[stack])
+                continue;
+            m->out->items[group - 1].key[0] = 0;
+            m->out->items[group - 1].is_shadowed = true;
+        }
+    }
+}
+
 static bool is_text(const char *s)
 {
     for (; *s != 0; s++)
@@ -250,6 +273,7 @@ static bool make_groups(struct maker *m)
         out->of_site[stack] = group;
         name_group(&out->items[group], m->symbols[m->places[frame].symbol].is_mixed);
     }
+    part_shadowed(m);
     return true;
 }
 

@@ -39,3 +39,13 @@ enum ab_status ab_load_workload(const struct ab_options *o, const char *path,
     free(messages);
     return status;
 }
+
+enum ab_status ab_spare_inputs(const struct ab_options *o, size_t first,
+                               const struct ab_output *out, const char *path, struct ab_err *err)
+{
+    for (size_t i = first; i < o->n_args; i++)
+        if (ab_output_replaces(out, o->args[i]))
+            return ab_fail(err, AB_USAGE, "'%s' would replace the file that is read",
+                           AB_SHOWN(600, path));
+    return AB_OK;
+}

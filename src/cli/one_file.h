@@ -6,6 +6,7 @@
 #define AB_CLI_ONE_FILE_H
 
 #include "cli/options/options.h"
+#include "report/output.h"
 #include "workload/workload.h"
 
 /* The command's one argument; else AB_USAGE that says what is missing or too much. */
@@ -15,5 +16,10 @@ enum ab_status ab_one_file(const struct ab_options *o, const char *what, const c
 /* Loads a workload with --set and --seed; prints its errors to stderr. */
 enum ab_status ab_load_workload(const struct ab_options *o, const char *path,
                                 struct ab_workload **out, struct ab_err *err);
+
+/* AB_USAGE when `out`, to be written to `path`, would replace one of o->args from `first` on: these
+ * are read. */
+enum ab_status ab_spare_inputs(const struct ab_options *o, size_t first,
+                               const struct ab_output *out, const char *path, struct ab_err *err);
 
 #endif

@@ -40,8 +40,8 @@ struct watched {
     struct ab_program_started started;
     uint64_t held_ns; /* that the program waited for us at its end */
     double own_peak_bytes;
-    double run_delay_ns; /* of the processes that have ended by themselves */
-    bool is_end_seen;    /* of the first one */
+    struct ab_run_delays run_delays; /* of the processes that have ended by themselves */
+    bool is_end_seen;                /* of the first one */
     struct ab_course course;
     bool is_root_proven;
     char doubt[1024]; /* about the first process that is not served as it should; "" = none */
@@ -76,7 +76,8 @@ static void look_at_end(struct watched *w, pid_t thread)
     ab_proc_read(path, text, sizeof text);
     pid_t pid = (pid_t)status_value(text, "\nTgid:");
     w->own_peak_bytes = fmax(w->own_peak_bytes, (double)status_value(text, "\nVmHWM:") * 1024);
-    w->run_delay_ns += ab_run_delay_ns(pid);
+    if (!ab_run_delays_add(&w->run_delays, pid))
+        w->run_delays.ns = NAN;
     w->is_end_seen = w->is_end_seen || pid == w->started.pid;
     enum ab_proof_answer proof = ab_proof_look(w->cache, thread, &w->c->wanted, why, sizeof why);
     struct ab_process *p = ab_processes_find(&w->processes, pid);
@@ -231,7 +232,7 @@ static enum ab_status supervise(struct watched *w, const struct ab_program *prog
     o->n_left = e.n_left;
     o->wall_ns = (double)(e.gone_ns - w->started.begin_ns - w->held_ns);
     subtract_usage(before, &after, o);
-    o->run_delay_ns = w->is_end_seen ? w->run_delay_ns : (double)NAN;
+    o->run_delay_ns = w->is_end_seen ? w->run_delays.ns : (double)NAN;
     o->resident_mean_bytes = ab_processes_mean_bytes(&w->processes, w->processes.last_ns);
     o->resident_peak_bytes = peak_of(w, &e);
     if (!w->processes.is_blind)
@@ -294,6 +295,7 @@ enum ab_status ab_program_run(const struct ab_program *program, const struct ab_
     ab_program_output_fini(&w.out);
     ab_program_output_fini(&w.errors);
     ab_processes_fini(&w.processes);
+    ab_run_delays_fini(&w.run_delays);
     if (status == AB_OK)
         *out = o;
     return status;

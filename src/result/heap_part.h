@@ -6,6 +6,7 @@
 #define AB_RESULT_HEAP_PART_H
 
 #include "result/hdr.h"
+#include "wire/memory_at.h"
 #include "wire/route.h"
 
 #include <math.h>
@@ -43,6 +44,28 @@ struct ab_heap_part {
     uint64_t live_peak_blocks, live_peak_bytes; /* AB_OP_ALL: in the phase; else 0 */
     struct ab_hdr *hdr; /* in ns; of AB_OP_ALL a fair sample, as in results; owned by the session;
                            never NULL */
+};
+
+/* What one heap of a mapped row holds, in bytes: JSON keys and CSV metrics; NaN = n/a. By page as of the
+ * whole row (live + internal + external + retained = footprint), where a page is the heap's that has,
+ * or last had, a block on it; from allocated on what the heap reports of itself. FIELD(member) */
+#define AB_HEAP_MEMORY_FIELDS(FIELD) \
+    FIELD(requested_bytes) /* of its live blocks */ \
+    FIELD(footprint_bytes) \
+    FIELD(live_bytes) \
+    FIELD(internal_bytes) \
+    FIELD(external_bytes) \
+    FIELD(retained_bytes) \
+    FIELD(allocated_bytes) \
+    FIELD(mapped_bytes)   /* committed */ \
+    FIELD(reserved_bytes) /* addresses */ \
+    FIELD(metadata_bytes)
+#define AB_WHY_HEAPS "heaps" /* in a reason: what is not known of single heaps */
+struct ab_heap_memory {
+#define AB_HEAP_MEMORY_MEMBER(member) double member;
+    AB_HEAP_MEMORY_FIELDS(AB_HEAP_MEMORY_MEMBER)
+#undef AB_HEAP_MEMORY_MEMBER
+    double drained_bytes[AB_DRAIN_COUNT]; /* as of the whole row */
 };
 
 /* Of several rounds or kinds: what is not known of one (NaN) adds nothing. */

@@ -181,9 +181,9 @@ struct ab_memory {
 #define AB_MEMORY_FIELD(name, member, unit, better, doc) double member;
 #include "result/memory_fields.def"
 #undef AB_MEMORY_FIELD
-    double drained_bytes[AB_DRAIN_COUNT]; /* footprint after all blocks are freed; AB_AT_END of the
-                                             last measured phase only, else n/a */
-    char reason[AB_MEMORY_REASON_BYTES];  /* why something is n/a; "" = nothing is */
+    double drained_bytes[AB_DRAIN_COUNT]; /* once all is freed: AB_AT_END of the last phase */
+    struct ab_heap_memory heaps[AB_ROUTE_HEAPS_MAX]; /* of a mapped row, else of no meaning */
+    char reason[AB_MEMORY_REASON_BYTES];             /* why something is n/a; "" = nothing is */
 };
 
 /* A reason is "WHAT: why; WHAT: why …". WHAT is one of these: what the footprint is not known for,

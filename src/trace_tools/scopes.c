@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * One pass says whether there are scopes and of what kind, a last one where they end. With several
- * threads, one between tries the thread that allocates most. Marks, if there are any, are read in the
- * first.
+ * One pass says whether there are scopes, of what kind, and where they end; where those are too many
+ * to be kept, a last one does. With several threads, a second pass tries the thread that allocates
+ * most, and where there are none some more the others. Marks, if there are any, are read in the first.
  */
 #include "trace_tools/scopes.h"
 
 #include "core/grow.h"
 #include "core/text.h"
 #include "trace_tools/scope/marks.h"
+#include "trace_tools/scope/of_threads.h"
 #include "trace_tools/scope/search.h"
 
 #include <stdlib.h>
@@ -18,8 +19,9 @@
 /* One thread's scopes are taken when so much more of their blocks are gone at their ends, or when
  * there are so many times as many and it is not so much less: threads that have nothing to do with
  * each other are at the end of their scopes together now and then. Where they work on the same, the
- * scopes of all are as many and as good. */
-static const double BETTER = 0.05, MORE = 1.5;
+ * scopes of all are as many and as good. They are taken as well of a thread that has nearly all
+ * allocations, where half of what outlives the scopes of all, or less, outlives these. */
+static const double BETTER = 0.05, MORE = 1.5, NEARLY_ALL = 0.9, LESS = 0.5;
 
 struct state {
     struct ab_mark_table marks;
@@ -31,7 +33,6 @@ struct state {
     size_t n_threads, cap_threads;
     struct ab_scope_search *search;
     struct ab_scopes found;
-    size_t cap_ends;
 };
 
 void ab_scopes_fini(struct ab_scopes *s)
@@ -40,12 +41,20 @@ void ab_scopes_fini(struct ab_scopes *s)
     *s = (struct ab_scopes){0};
 }
 
+struct attempt { /* the blocks of one thread, or of all */
+    uint64_t thread;
+    struct ab_scope_choice choice;
+    bool has_scopes, has_ends;
+    uint64_t *ends;
+    size_t n, cap;
+};
+
 static bool take_end(void *user, uint64_t end)
 {
-    struct state *s = user;
-    if (!AB_GROW(s->found.ends, s->cap_ends, s->found.n))
+    struct attempt *t = user;
+    if (!AB_GROW(t->ends, t->cap, t->n))
         return false;
-    s->found.ends[s->found.n++] = end;
+    t->ends[t->n++] = end;
     return true;
 }
 
@@ -62,11 +71,14 @@ static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struc
     return ab_scope_search_visit(s->search, batch, err);
 }
 
-struct attempt { /* the blocks of one thread, or of all */
-    uint64_t thread;
-    struct ab_scope_choice choice;
-    bool has_scopes;
-};
+static enum ab_status choose(struct state *s, struct attempt *t, struct ab_err *err)
+{
+    t->has_scopes = ab_scope_search_choose(s->search, &t->choice);
+    if (t->has_scopes &&
+        !ab_scope_search_hand_over(s->search, &t->choice, take_end, t, &t->has_ends))
+        return ab_fail(err, AB_SYSTEM, "out of memory for the scopes");
+    return AB_OK;
+}
 
 /* A pass: that makes the choice, or one by it. */
 static enum ab_status search(struct state *s, struct attempt *t, bool is_final, struct ab_err *err)
@@ -81,10 +93,12 @@ static enum ab_status search(struct state *s, struct attempt *t, bool is_final, 
     if (t->thread == AB_SCOPE_ALL_THREADS && !is_final)
         walk.marks = &s->marks;
     if (is_final)
-        ab_scope_search_emit(s->search, &t->choice, take_end, s);
+        ab_scope_search_emit(s->search, &t->choice, take_end, t);
+    else if (t->thread != AB_SCOPE_ALL_THREADS)
+        ab_scope_search_number(s->search);
     enum ab_status status = ab_trace_walk(&walk, NULL, err);
     if (status == AB_OK && !is_final)
-        t->has_scopes = ab_scope_search_choose(s->search, &t->choice);
+        status = choose(s, t, err);
     ab_scope_search_close(s->search);
     s->search = NULL;
     return status;
@@ -98,33 +112,69 @@ static uint32_t busiest_thread(const struct state *s)
     return best;
 }
 
-static bool is_one_better(const struct attempt *one, const struct attempt *all)
+/* Of all allocations, by one thread. */
+static double share_of(const struct state *s, uint64_t thread)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < s->n_threads; i++)
+        all += s->allocs[i];
+    return all > 0 && thread < s->n_threads ? (double)s->allocs[thread] / (double)all : 0;
+}
+
+static bool is_one_better(const struct state *s, const struct attempt *one,
+                          const struct attempt *all)
 {
     if (!one->has_scopes || !all->has_scopes)
         return one->has_scopes;
     double better = one->choice.purity - all->choice.purity;
-    return better > BETTER || (better > -BETTER && one->choice.count > MORE * all->choice.count);
+    bool has_less_left = 1 - one->choice.purity <= LESS * (1 - all->choice.purity);
+    return better > BETTER || (better > -BETTER && one->choice.count > MORE * all->choice.count) ||
+           (better > 0 && has_less_left && share_of(s, one->thread) >= NEARLY_ALL);
 }
 
-static enum ab_status find(struct state *s, struct ab_err *err)
+/* The thread that allocates most may be one that serves the others: of these, the first that has
+ * scopes. */
+static enum ab_status find_of_others(struct state *s, uint32_t busiest, struct ab_err *err)
 {
-    struct attempt all = {.thread = AB_SCOPE_ALL_THREADS}, one = {0};
-    AB_TRY(search(s, &all, false, err));
+    struct ab_scopes_of_threads others = {.n = 0};
+    enum ab_status status = ab_scopes_of_threads_find(s->path, s->is_partial, busiest, &others,
+                                                      err);
+    if (status == AB_OK && others.n > 0) {
+        s->found = (struct ab_scopes){.ends = others.items[0].ends,
+                                      .n = others.items[0].n,
+                                      .from = AB_SCOPES_FOUND,
+                                      .is_of_thread = true,
+                                      .thread = others.items[0].thread};
+        others.items[0].ends = NULL;
+    }
+    ab_scopes_of_threads_fini(&others);
+    return status;
+}
+
+static enum ab_status find(struct state *s, struct attempt *all, struct attempt *one,
+                           struct ab_err *err)
+{
+    AB_TRY(search(s, all, false, err));
     if (s->marks.n > 0)
         AB_TRY(ab_scopes_of_marks(s->path, s->is_partial, &s->marks, &s->found, err));
     if (s->found.from == AB_SCOPES_MARKS)
         return AB_OK;
     if (s->n_threads > 1) {
-        one.thread = busiest_thread(s);
-        AB_TRY(search(s, &one, false, err));
+        one->thread = busiest_thread(s);
+        AB_TRY(search(s, one, false, err));
     }
-    bool is_one = is_one_better(&one, &all);
-    if (!is_one && !all.has_scopes)
-        return AB_OK;
-    AB_TRY(search(s, is_one ? &one : &all, true, err));
-    s->found.from = AB_SCOPES_FOUND;
-    s->found.is_of_thread = is_one;
-    s->found.thread = is_one ? (uint32_t)one.thread : 0;
+    bool is_one = is_one_better(s, one, all);
+    struct attempt *better = is_one ? one : all;
+    if (!better->has_scopes)
+        return s->n_threads > 2 ? find_of_others(s, (uint32_t)one->thread, err) : AB_OK;
+    if (!better->has_ends)
+        AB_TRY(search(s, better, true, err));
+    s->found = (struct ab_scopes){.ends = better->ends,
+                                  .n = better->n,
+                                  .from = AB_SCOPES_FOUND,
+                                  .is_of_thread = is_one,
+                                  .thread = is_one ? (uint32_t)one->thread : 0};
+    better->ends = NULL;
     return AB_OK;
 }
 
@@ -139,7 +189,10 @@ enum ab_status ab_scopes_find_watched(const char *trace_path, bool is_partial,
         return ab_fail(err, AB_USAGE,
                        "scopes are searched in several passes: give a file, not standard input "
                        "or a pipe");
-    enum ab_status status = find(&s, err);
+    struct attempt all = {.thread = AB_SCOPE_ALL_THREADS}, one = {0};
+    enum ab_status status = find(&s, &all, &one, err);
+    free(all.ends);
+    free(one.ends);
     free(s.allocs);
     ab_mark_table_fini(&s.marks);
     if (status == AB_OK)

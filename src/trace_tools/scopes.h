@@ -7,7 +7,8 @@
  * Marks in the trace say where they end (scope/marks.h: of several, the one whose scopes hold most
  * blocks). Without any, they are found where the set of short-lived blocks is empty, or nearly: scope/search.h says how.
  * Of a program with several threads, the blocks of all threads together are tried, and those of the
- * thread that allocates most; blocks of other threads take no part in scopes of one thread.
+ * thread that allocates most, or where these have none the next one that has; blocks of other threads
+ * take no part in scopes of one thread (scope/of_threads.h: those of more threads).
  */
 #ifndef AB_TRACE_TOOLS_SCOPES_H
 #define AB_TRACE_TOOLS_SCOPES_H
@@ -36,7 +37,7 @@ struct ab_scopes {
     char mark[AB_MARK_NAME_MAX + 1]; /* AB_SCOPES_MARKS: its name */
 };
 
-/* Reads the file two or three times: standard input and pipes are refused (AB_USAGE). *out is set in full on
+/* Reads the file once, or up to three times: standard input and pipes are refused (AB_USAGE). *out is set in full on
  * success; free it with ab_scopes_fini. */
 enum ab_status ab_scopes_find(const char *trace_path, bool is_partial, struct ab_scopes *out,
                               struct ab_err *err);

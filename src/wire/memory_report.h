@@ -10,10 +10,19 @@
 #define AB_WIRE_MEMORY_REPORT_H
 
 #include "wire/memory_at.h"
+#include "wire/route.h"
 #include "wire/run.h"
 
 #define AB_MEMORY_UNKNOWN UINT64_MAX
 #define AB_MEMORY_NEVER UINT32_MAX /* no position */
+
+/* Of one heap of a placement, at a checkpoint. */
+struct ab_heap_reading {
+    uint64_t requested_bytes; /* of its live blocks */
+    uint64_t footprint_bytes; /* by page (worker/memory/heap_pages.h) */
+    uint64_t live_bytes, internal_bytes, external_bytes;
+    uint64_t allocated_bytes, mapped_bytes, reserved_bytes, metadata_bytes; /* what it says */
+};
 
 /* What is known at each reading, and what was looked up besides at a checkpoint. */
 struct ab_memory_state {
@@ -26,6 +35,7 @@ struct ab_memory_state {
     uint64_t live_bytes, internal_bytes, external_bytes;
     uint64_t untouched_bytes, baseline_bytes, n_stretches;
     uint64_t allocated_bytes, mapped_bytes; /* what the allocator says */
+    struct ab_heap_reading heaps[AB_ROUTE_HEAPS_MAX];
 };
 
 /* The peaks of a phase, for a run that comes later with the same tape. */
@@ -88,6 +98,7 @@ struct ab_memory_report {
     uint64_t baseline_bytes; /* private memory before the heap opened, not in any footprint */
     uint64_t shared_bytes, hugetlb_bytes, swapped_bytes; /* most seen since, of the allocator's */
     uint64_t drained_bytes[AB_DRAIN_COUNT];
+    uint64_t heaps_drained_bytes[AB_ROUTE_HEAPS_MAX][AB_DRAIN_COUNT];
     struct ab_memory_phase phases[AB_PHASES_MAX];
     uint32_t n_points, reserved;
     struct ab_memory_point points[AB_MEMORY_POINTS_MAX];

@@ -33,9 +33,10 @@ struct ab_route_heap {
     char name[128]; /* as in messages */
     char builtin[65], prefix[32], params[256], path[4096]; /* as in struct ab_run_request */
     uint64_t values[AB_PARAMS_MAX];
-    struct ab_facts facts;     /* of what it serves; lanes: of the tape */
-    uint32_t renews, reserved; /* its bulk reset comes when its last block is freed */
-    uint64_t n_lives;          /* how often it is */
+    struct ab_facts facts; /* of what it serves; lanes: of the tape, or 1 as `narrows` says */
+    uint32_t renews;       /* its bulk reset comes when its last block is freed */
+    uint32_t narrows;      /* one lane alone uses it: it is opened as for a tape of one */
+    uint64_t n_lives;      /* how often it is empty */
 };
 
 struct ab_route_image {

@@ -134,6 +134,7 @@ struct ab_phase_report { /* over all lanes: sums, but for wall_ticks and process
     uint64_t outside_ticks;  /* of lane_ticks, between slices and for AB_TOUCH_APART */
     uint64_t canary_ticks;   /* of these, CPU time; but for is_crowded, where ticks pass without: */
     uint64_t outside_cpu_ns; /* CPU time for AB_TOUCH_APART; 0 but for is_crowded */
+    uint64_t path_ticks;     /* of wall_ticks, as outside_ticks: on the path that ends last */
     uint64_t faults_minor, faults_major, switches_involuntary;
     uint64_t is_crowded;       /* more lanes were busy than there are CPUs */
     uint64_t live_peak_blocks; /* TAIL with several lanes: most blocks live at once; else 0 */
@@ -156,9 +157,9 @@ struct ab_run_report {
         op; /* of lane 0, in the burst. VERIFY, TAIL: running; else the last chunk's first op */
     uint32_t op_granularity; /* 1, or the chunk size: how exact `op` is */
     uint32_t reserved0;
-    uint64_t traits; /* of a heap back end */
-    uint32_t hooks;  /* bit 1 << AB_OP_… for each kind it can serve */
-    uint32_t reserved;
+    uint64_t traits;                 /* of a heap back end */
+    uint32_t hooks;                  /* bit 1 << AB_OP_… for each kind it can serve */
+    uint32_t n_cpus;                 /* that the lanes have between them */
     char version[64];                /* what the library says of itself, "" = nothing */
     uint32_t lane_ops[AB_LANES_MAX]; /* the same for the other lanes */
     struct ab_identity identity;

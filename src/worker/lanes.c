@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/search.h"
 #include "worker/memory/memory.h"
+#include "worker/passes/apart.h"
 #include "worker/passes/cache_walk.h"
 #include "worker/target/routed.h"
 #include "worker/wait.h"
@@ -137,7 +138,7 @@ void ab_lanes_open(struct ab_worker *w)
     if (n_reports > 0)
         reports = ab_worker_map(w, n_reports * sizeof reports[0], "lanes");
     meeting.live = meeting.live_peak = 0;
-    w->n_cpus = count_cpus(&w->page->request);
+    w->page->report.n_cpus = w->n_cpus = count_cpus(&w->page->request);
     for (uint32_t i = 0; i < n; i++)
         init_lane(w, i, reports);
     ab_cache_open(w);
@@ -186,20 +187,24 @@ static void add_report(struct ab_phase_report *sum, const struct ab_phase_report
         add_tail(&sum->tail[k], &lane->tail[k]);
 }
 
-/* From the first lane's begin to the last lane's end; what lies between two bursts is not in it. */
+/* From the first lane's begin to the last lane's end; what lies between two bursts is not in it.
+ * Which lane is last may be another one without what is outside. */
 static void add_wall(struct ab_worker *w, uint32_t p, struct ab_phase_report *sum)
 {
-    uint64_t begin = UINT64_MAX, end = 0;
+    uint64_t begin = UINT64_MAX, end = 0, own_end = 0;
     for (uint32_t i = 0; i < w->image->n_lanes; i++) {
         const struct ab_phase_report *lane = &w->lanes[i].reports[p];
         if (lane->end_tick == 0)
             continue;
         begin = lane->begin_tick < begin ? lane->begin_tick : begin;
         end = lane->end_tick > end ? lane->end_tick : end;
+        uint64_t own = lane->end_tick - lane->path_ticks;
+        own_end = own > own_end ? own : own_end;
     }
     if (end == 0)
         return;
     sum->wall_ticks += end - begin;
+    sum->path_ticks += end - own_end;
     sum->begin_tick = sum->begin_tick == 0 ? begin : sum->begin_tick;
     sum->end_tick = end;
 }
@@ -338,18 +343,25 @@ void ab_lane_end_phase(struct ab_lane *lane, uint32_t phase)
         lane->reports[phase].live_peak_blocks = (uint64_t)meeting.live_peak;
 }
 
-static void await(struct ab_lane *lane, struct ab_gauge *gauge, uint32_t count)
+/* `gauge` is the other's. */
+static void await(struct ab_lane *lane, const struct ab_lane *other, struct ab_gauge *gauge,
+                  uint32_t count)
 {
-    if (ab_gauge_read(gauge) < count)
-        ab_wait_for(lane, gauge, count);
+    if (ab_gauge_read(gauge) >= count)
+        return;
+    uint64_t waited = lane->wait_ticks;
+    ab_wait_for(lane, gauge, count);
+    ab_apart_waited(lane, other, lane->wait_ticks - waited);
 }
 
 /* The others may wait for the frame being entered, so that comes first. */
 static void enter_frame(struct ab_lane *lane, uint32_t frame)
 {
     ab_gauge_set(lane, &lane->frame, frame);
-    for (uint32_t i = 0; i < lane->n_bound; i++)
-        await(lane, &lane->w->lanes[lane->bound[i]].frame, frame - 1);
+    for (uint32_t i = 0; i < lane->n_bound; i++) {
+        struct ab_lane *other = &lane->w->lanes[lane->bound[i]];
+        await(lane, other, &other->frame, frame - 1);
+    }
 }
 
 void ab_lane_await(struct ab_lane *lane, uint32_t slot, uint32_t operand)
@@ -360,8 +372,10 @@ void ab_lane_await(struct ab_lane *lane, uint32_t slot, uint32_t operand)
         return;
     else if (slot == AB_SLOT_FRAME)
         enter_frame(lane, operand);
-    else if (slot != AB_SLOT_GROUP) /* known since the phase began */
-        await(lane, &lane->w->lanes[AB_LANE_OF_SLOT(slot)].published, operand);
+    else if (slot != AB_SLOT_GROUP) { /* known since the phase began */
+        struct ab_lane *other = &lane->w->lanes[AB_LANE_OF_SLOT(slot)];
+        await(lane, other, &other->published, operand);
+    }
 }
 
 void ab_lane_count_live(int kind, uint32_t n_spared)
@@ -380,15 +394,18 @@ void ab_lane_count_live(int kind, uint32_t n_spared)
 /* Gauges of turns count from 1, so that 0 is none. */
 void ab_lane_take_turn(struct ab_lane *lane, uint32_t turn)
 {
-    if (lane->w->image->n_lanes > 1)
-        await(lane, &lane->turn, turn + 1);
+    if (lane->w->image->n_lanes > 1 && ab_gauge_read(&lane->turn) < turn + 1)
+        ab_wait_for(lane, &lane->turn, turn + 1);
 }
 
 void ab_lane_end_turn(struct ab_lane *lane, uint32_t phase, uint32_t turn)
 {
     struct ab_worker *w = lane->w;
-    if (w->image->n_lanes > 1 && turn + 1 < w->phases[phase].turns_end)
-        ab_gauge_set_last(lane, &w->lanes[w->turns[turn + 1].lane].turn, turn + 2);
+    if (w->image->n_lanes == 1 || turn + 1 >= w->phases[phase].turns_end)
+        return;
+    struct ab_lane *next = &w->lanes[w->turns[turn + 1].lane];
+    ab_apart_hand_over(lane, next);
+    ab_gauge_set_last(lane, &next->turn, turn + 2);
 }
 
 bool ab_lanes_have_failed(const struct ab_worker *w)

@@ -89,6 +89,7 @@ struct ab_lane {
         last_iteration;    /* of the burst; [next, last) are to come in the phase */
     uint64_t apart_ticks;  /* of the phase: writing to blocks while the clock stands still */
     uint64_t apart_cpu_ns; /* the same, where is_crowded; else 0 */
+    uint64_t path_ticks;   /* atomic: of the phase, so long the clock stood still on its path */
     uint64_t wait_ticks;   /* for other lanes */
     uint64_t awake_ticks,
         asleep_cpu_ns;               /* of these, CPU time: as good as all that is spent awake */

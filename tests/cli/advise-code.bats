@@ -49,6 +49,13 @@ everywhere() { # FLAGS…
     everywhere -DTHREADS
 }
 
+@test "each form of heaps for several threads, and scopes of each: the same, and under ThreadSanitizer" {
+    need_compilers gcc clang g++
+    prepare forms
+    everywhere -DTHREADS -DTHREAD_SCOPES
+    compile_and_run "gcc -std=c11" -DTHREADS -DTHREAD_SCOPES -fsanitize=thread
+}
+
 # bats test_tags=full
 @test "the same with clang in C++, in the checked build, and under ThreadSanitizer" {
     need_compilers gcc clang clang++

@@ -26,7 +26,7 @@ TRACE=$ROOT/traces/sqlite-index.abt
     cp "$TRACE" "$OUT/t.abt"
     bench advise "$OUT/t.abt" -o "$OUT/./t.abt"
     expect_code 2
-    expect_error 'would replace the trace that is read'
+    expect_error 'would replace the file that is read'
     cmp "$TRACE" "$OUT/t.abt"
     bench advise "$TRACE" --budget 5
     expect_code 2
@@ -68,7 +68,7 @@ TRACE=$ROOT/traces/sqlite-index.abt
         bench advise "$TRACE" --rounds 1 -b slab --burst $n --json "$OUT/$n.json" -q
         expect_code 0
         expect_json '.heaps | length > 0 and all(.alone.reason == null and .alone.memory_bytes > 0)' "$OUT/$n.json"
-        jq 'del(.. | .time_ns?, .memory_bytes?, .speed?, .alone?, .together?, .base?, .generals?)' \
+        jq 'del(.. | .time_ns?, .memory_bytes?, .speed?, .alone?, .refusal?, .together?, .base?, .generals?)' \
             "$OUT/$n.json" >"$OUT/$n.advice"
     done
     diff "$OUT/0.advice" "$OUT/1000.advice" || fail "another advice"
@@ -124,6 +124,7 @@ TRACE=$ROOT/traces/sqlite-index.abt
 }
 
 # Whether advice holds depends on the machine; that the script measures it again does not.
+# bats test_tags=full
 @test "scripts/check-advice replays what was advised" {
     run "$ROOT/scripts/check-advice" --rounds 6 jq 3>&-
     echo "$output" | grep -E '^jq +[0-9]+ .* (confirmed|not confirmed|keep)$' || fail "$output"

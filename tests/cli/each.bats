@@ -44,6 +44,21 @@ Y
     diff <(grep -A8 'per frame' "$OUT/stdout") <(grep -A8 'per frame' again)
 }
 
+@test "iterations of all rounds are a distribution of --hgrm, of the run and of its result" {
+    write_frames 60s
+    bench run frames.yaml -b glibc --rounds 2 --passes throughput,tail --json r.json --hgrm h
+    expect_code 0
+    local n=$(jq '[.iterations[] | select(.backend == "glibc") | .n] | add' r.json)
+    grep -Eq "Total count    = +$n\]" h.glibc.frames.iteration.hgrm || fail "not $n: $(tail -3 h.glibc.frames.iteration.hgrm)"
+    [ ! -e h.glibc.load.iteration.hgrm ]
+    bench report r.json --hgrm again
+    cmp h.glibc.frames.iteration.hgrm again.glibc.frames.iteration.hgrm
+    touch taken.glibc.frames.iteration.hgrm
+    bench report r.json --hgrm taken
+    expect_code 2
+    expect_error "already exists and will not be overwritten"
+}
+
 @test "what timing a call takes is that of the mapping" {
     write_frames 60s
     bench run frames.yaml -b slab --rounds 1 --passes throughput,tail --map 'frame=arena,*=glibc' \

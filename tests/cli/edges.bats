@@ -151,7 +151,7 @@ EOF
 # A cut that has its output open and waits for the rest of its input, with every file named or none.
 start_cut() { # PRELOAD
     mkfifo "$OUT/fifo"
-    LD_PRELOAD=$1 env --default-signal=INT,QUIT allocbench trace cut - --events 0..60000 -o part.abt \
+    LD_PRELOAD=$1 env --default-signal=INT,QUIT,TERM,HUP allocbench trace cut - --events 0..60000 -o part.abt \
         <"$OUT/fifo" >"$OUT/stdout" 2>"$OUT/stderr" 3>&- &
     pid=$!
     exec 8>"$OUT/fifo"

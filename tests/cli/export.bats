@@ -188,3 +188,26 @@ EOF
     cmp t.abt "$ROOT/traces/perl-words.abt"
     cmp s.yaml "$WORKLOADS/small.yaml"
 }
+
+@test "report, compare, merge and check replace nothing that they read" {
+    bench run "$WORKLOADS/tiny.yaml" -b glibc --no-store -q --rounds 2 --json "$OUT/r.json"
+    cp "$OUT/r.json" "$OUT/a.json"
+    cp "$OUT/r.json" "$OUT/b.json"
+    cp "$WORKLOADS/tiny.yaml" "$OUT/w.yaml"
+    ln "$OUT/b.json" "$OUT/link.json"
+    while read -r words; do
+        # shellcheck disable=SC2086
+        (cd "$OUT" && run -2 allocbench $words && [[ "$output" == *"would replace the file that is read"* ]]) || fail "$words"
+    done <<'E'
+report b.json --json ./b.json
+report b.json --html link.json
+report a.json b.json --html b.json
+compare a.json b.json --json b.json
+compare a.json b.json --html a.json
+merge b.json -o link.json
+check w.yaml --json w.yaml
+E
+    cmp "$OUT/r.json" "$OUT/a.json"
+    cmp "$OUT/r.json" "$OUT/b.json"
+    cmp "$WORKLOADS/tiny.yaml" "$OUT/w.yaml"
+}

@@ -153,6 +153,15 @@ hold_no_more() {
     rm libholds.so.most
 }
 
+# Compiles in the root's folder, once for all tests of the file that want the same.
+compile_once() { # PROGRAM COMMAND…
+    local key made
+    key=$(printf '%s\n' "${@:2}" | sha256sum)
+    made=$BATS_FILE_TMPDIR/${key:0:16}
+    [ -e "$made" ] || (cd "$ROOT" && "${@:2}" -o "$made")
+    ln -f "$made" "$1"
+}
+
 # Skips the test where there is no C compiler, or none of these.
 need_compilers() { # COMPILER…
     local tool

@@ -218,7 +218,7 @@ expect_dist() { # PHASE METRIC CONDITION
     expect_at thin end '.drained_bytes["1s"] > 0 and .drained_bytes["10s"] == null'
     bench run "$WORKLOADS/memory.yaml" -b glibc --drain 11s
     expect_code 2
-    expect_error '--drain 11s: at most 10s'
+    expect_error '--drain 11s: must be at most 10s'
 }
 
 # bats test_tags=full

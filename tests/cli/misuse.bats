@@ -10,16 +10,16 @@ build_shared() { # FLAG…
     local sources
     sources=$(cd "$ROOT" && ls allocators/{common,pool,slab}/*.c | grep -v _backend)
     # shellcheck disable=SC2086 # words
-    (cd "$ROOT" && "${CC:-cc}" -std=c11 -g -O1 -Wall -Wextra -Wpedantic -Werror -I. "$@" \
-        -o "$OUT/cells" tests/examples/misuse_shared.c $sources -pthread)
+    compile_once "$OUT/cells" "${CC:-cc}" -std=c11 -g -O1 -Wall -Wextra -Wpedantic -Werror -I. "$@" \
+        tests/examples/misuse_shared.c $sources -pthread
 }
 
 build_cells() { # FLAG…
     local sources
     sources=$(cd "$ROOT" && ls allocators/{common,arena,pool,slab,paged,handle}/*.c | grep -v _backend)
     # shellcheck disable=SC2086 # words
-    (cd "$ROOT" && "${CC:-cc}" -std=c11 -g -O1 -Wall -Wextra -Wpedantic -Werror -I. "$@" \
-        -o "$OUT/cells" tests/examples/misuse_cells.c $sources -pthread)
+    compile_once "$OUT/cells" "${CC:-cc}" -std=c11 -g -O1 -Wall -Wextra -Wpedantic -Werror -I. "$@" \
+        tests/examples/misuse_cells.c $sources -pthread
 }
 
 # In the checked build: one line, and the end of the process.

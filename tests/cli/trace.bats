@@ -142,10 +142,6 @@ expect_golden() { # NAME
     expect_code 2
     expect_error 'no event 999999: the trace has [0-9]+'
     [ "$(cat "$OUT/part.abt")" = old ]
-    cp "$TINY" "$OUT/same.abt"
-    bench trace cut "$OUT/same.abt" --events 0..10 -o "$OUT/same.abt" # onto itself
-    expect_code 0
-    [ "$(allocbench trace info --json - "$OUT/same.abt" | jq .events)" -eq 10 ]
     [ "$(ls -A "$OUT" | grep -c tmp)" -eq 0 ] || fail "left: $(ls -A "$OUT")"
     bench trace cut "$TINY" --events 0..10 -o "$OUT/none/part.abt"
     expect_code 2
@@ -341,4 +337,31 @@ expect_golden() { # NAME
     bench trace check "$OUT"/a*.abt
     expect_code 3
     ! grep -q $'\033' "$OUT/stderr" || fail 'an escape'
+}
+
+@test "no command of trace replaces what it reads" {
+    cp "$ROOT/traces/perl-words.abt" "$OUT/t.abt"
+    ln "$OUT/t.abt" "$OUT/link.abt"
+    cp "$ROOT/traces/perl-words.abt" "$OUT/u.abt"
+    while read -r options; do
+        # shellcheck disable=SC2086
+        (cd "$OUT" && run -2 allocbench trace $options -o ./t.abt && [[ "$output" == *"'./t.abt' would replace the file that is read"* ]]) || fail "$options"
+    done <<'E'
+cut --events 0..9 t.abt
+cut --events 0..9 link.abt
+merge u.abt t.abt
+filter --size 1..9 t.abt
+anonymize t.abt
+import mtrace t.abt
+export mtrace t.abt
+E
+    for option in --csv --live-csv; do
+        bench trace export $option "$OUT/t.abt" "$OUT/link.abt"
+        expect_code 2
+        expect_error 'would replace the file that is read'
+    done
+    cmp "$OUT/t.abt" "$OUT/u.abt"
+    # The word of the command and the name of a format are no files that are read.
+    (cd "$OUT" && echo >cut && allocbench trace cut --events 0..9 t.abt -o cut && [ -s cut ])
+    (cd "$OUT" && echo >mtrace && allocbench trace export mtrace t.abt -o mtrace && [ -s mtrace ])
 }

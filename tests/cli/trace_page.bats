@@ -105,7 +105,7 @@ PY
     for option in --html --flame --folded --json; do
         run allocbench trace info --sites $option kept.abt ./link.abt
         [ "$status" -eq 2 ]
-        [[ "$output" == *"'kept.abt' would replace the trace that is read"* ]]
+        [[ "$output" == *"'kept.abt' would replace the file that is read"* ]]
     done
     cmp t.abt kept.abt
     head -c 300 t.abt >short.abt

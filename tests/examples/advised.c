@@ -2,7 +2,7 @@
  *
  * Uses what `allocbench advise --code` writes, one heap of each kind: a block is where it should be
  * until its heap says that it is dead, and memory is used again then. -DADVISED_FILE='"FILE"';
- * -DTHREADS for heaps of several threads; -DOTHER for a second file of the program.
+ * -DTHREADS for heaps of several threads, -DTHREAD_SCOPES too where each has scopes of its own; -DOTHER for a second file of the program.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -192,6 +192,44 @@ static void threads_free_what_others_made(void)
         }
     advised_scope_end();
 }
+
+#ifdef THREAD_SCOPES /* advised_scope_end() is about the thread that calls it */
+static void *with_scopes_of_its_own(void *context)
+{
+    int number = *(int *)context;
+    unsigned char *first = NULL, *last = NULL;
+    for (int scope = 0; scope < 200; scope++) {
+        unsigned char *blocks[100];
+        for (size_t i = 0; i < 100; i++)
+            blocks[i] = filled(frame_alloc(100), 100, number, 16);
+        unsigned char *next = filled(frames_alloc(100), 100, number + 10, 64);
+        for (size_t i = 0; i < 100; i++)
+            expect(holds(blocks[i], 100, number), "no other thread ends this scope");
+        expect(last == NULL || holds(last, 100, number + 10), "nor the one before");
+        first = scope == 1 ? blocks[0] : first; /* the first goes on where a thread ended */
+        expect(scope < 1 || blocks[0] == first, "its scopes begin in the same place");
+        last = next;
+        advised_scope_end();
+    }
+    return NULL;
+}
+
+static void each_thread_ends_its_scopes(void)
+{
+    pthread_t threads[4];
+    int numbers[4];
+    unsigned char *own = filled(frame_alloc(100), 100, 77, 16);
+    for (int i = 0; i < 4; i++) {
+        numbers[i] = i + 1;
+        expect(pthread_create(&threads[i], NULL, with_scopes_of_its_own, &numbers[i]) == 0,
+               "a thread starts");
+    }
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    expect(holds(own, 100, 77), "the scope of this thread goes on");
+    advised_scope_end();
+}
+#endif
 #endif
 
 int main(void)
@@ -200,6 +238,9 @@ int main(void)
         expect(advised_init() == 0, "heaps are opened");
 #ifdef THREADS
         threads_free_what_others_made();
+#endif
+#ifdef THREAD_SCOPES
+        each_thread_ends_its_scopes();
 #endif
         arena_is_used_again();
         double_arena_lives_twice();

@@ -2,13 +2,18 @@
  *
  * A program for each kind of placement, whose right answer is known: it prints `expected: KIND
  * FUNCTION` for each function whose calls have one, and for a block that outlives its scope
- * `survivor: FUNCTION FILE:LINE`, its nested scope `straggler: …`.
+ * `survivor: FUNCTION FILE:LINE`, its nested scope `straggler: …`; without call sites, `expected-size: KIND
+ * BYTES`.
  *     usage: prog_placed KIND SEED     KIND as in the table at the end */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifdef __clang__
 #define APART __attribute__((noinline))
@@ -18,7 +23,7 @@
 
 enum { SCOPES = 200 };
 
-static uint64_t draws;
+static _Thread_local uint64_t draws;
 
 static size_t draw(size_t below)
 {
@@ -46,8 +51,8 @@ static APART void parse(size_t depth)
 
 /* ---- arena: what a request needs, freed at its end, the oldest first ---- */
 
-static void *blocks[4096];
-static size_t n_blocks;
+static _Thread_local void *blocks[4096];
+static _Thread_local size_t n_blocks;
 
 static APART void read_request(void)
 {
@@ -143,6 +148,34 @@ static void nested(void)
     }
 }
 
+/* ---- sized: the same by sizes alone; one of a node is resized ---- */
+
+static APART void read_sized_document(void)
+{
+    for (size_t n = 10 + draw(10); n > 0; n--) {
+        nodes[n_nodes++] = use(malloc(480), 480);
+        if (draw(2) == 0)
+            nodes[n_nodes++] = use(malloc(40), 40);
+    }
+    nodes[0] = use(realloc(nodes[0], 40), 40);
+    for (size_t i = 0; i < n_nodes; i++)
+        free(nodes[i]);
+    n_nodes = 0;
+}
+
+static void sized(void)
+{
+    for (int i = 0; i < SCOPES; i++) {
+        for (size_t n = 40 + draw(80); n > 0; n--) {
+            size_t size = 200 + 16 * draw(4);
+            blocks[n_blocks++] = use(malloc(size), size);
+        }
+        for (int k = 0; k < DOCUMENTS; k++)
+            read_sized_document();
+        end_scope();
+    }
+}
+
 /* ---- double: messages are read in the scope after the one that they were sent in ---- */
 
 static void *sent[2][256];
@@ -230,6 +263,103 @@ static void keep(void)
     replace(load, 100, 5000);
 }
 
+/* ---- workers: threads with requests of their own, which have nothing to do with each other ---- */
+
+enum { WORKERS = 4 };
+
+static APART void read_header(void)
+{
+    for (size_t n = 20 + draw(20); n > 0; n--) {
+        size_t size = 16 + draw(300);
+        blocks[n_blocks++] = use(malloc(size), size);
+        if (n % 8 == 0)
+            sched_yield(); /* the requests of the others go on meanwhile, on one CPU too */
+    }
+}
+
+static void *work(void *seed)
+{
+    draws = (uintptr_t)seed;
+    for (int i = 0; i < SCOPES; i++) {
+        read_header();
+        write_answer();
+        end_scope();
+    }
+    return NULL;
+}
+
+static void in_threads(void *(*run)(void *))
+{
+    pthread_t threads[WORKERS];
+    uintptr_t seed = (uintptr_t)draws;
+    for (uintptr_t i = 0; i < WORKERS; i++)
+        if (pthread_create(&threads[i], NULL, run, (void *)(seed * WORKERS + i)) != 0)
+            exit(4);
+    for (size_t i = 0; i < WORKERS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void workers(void)
+{
+    in_threads(work);
+}
+
+/* ---- handed: blocks of one size go from any thread to any other, which frees them ---- */
+
+static void *handed[LIVE]; /* atomic: who takes a block out owns it */
+
+static void *hand_on(void *seed)
+{
+    draws = (uintptr_t)seed;
+    for (size_t i = 0; i < CHANGES / WORKERS; i++) {
+        free(__atomic_exchange_n(&handed[draw(LIVE)], spawn(), __ATOMIC_ACQ_REL));
+        if (i % 64 == 0)
+            sched_yield();
+    }
+    return NULL;
+}
+
+static void hand(void)
+{
+    in_threads(hand_on);
+    for (size_t i = 0; i < LIVE; i++)
+        free(handed[i]);
+}
+
+/* ---- threads: nested scopes of the first one, beside another one whose blocks live on ---- */
+
+static atomic_bool is_filled, is_done;
+
+static void *keep_in_thread(void *seed)
+{
+    void *kept[100] = {NULL};
+    draws = *(const uint64_t *)seed;
+    for (size_t i = 0; !is_done; i++) {
+        size_t at = i < 100 ? i : draw(100);
+        free(kept[at]);
+        kept[at] = load();
+        is_filled = i >= 99;
+        if (is_filled)
+            usleep(50);
+    }
+    for (size_t i = 0; i < 100; i++)
+        free(kept[i]);
+    return NULL;
+}
+
+static void threads(void)
+{
+    pthread_t other;
+    uint64_t seed = draws;
+    if (pthread_create(&other, NULL, keep_in_thread, &seed) != 0)
+        exit(4);
+    while (!is_filled)
+        usleep(50);
+    nested();
+    is_done = true;
+    pthread_join(other, NULL);
+}
+
 /* ---- survivor: one block in some scopes is used two scopes later ---- */
 
 enum { SURVIVOR_LINE = __LINE__ + 6 };
@@ -275,10 +405,18 @@ int main(int argc, char **argv)
         {"nested", nested,
          "expected: nested make_node\nexpected: nested make_name\nexpected: frame keep_word\n"
          "expected: frame read_request\n"},
+        {"threads", threads,
+         "expected: nested make_node\nexpected: nested make_name\nexpected: frame keep_word\n"
+         "expected: frame read_request\nexpected: keep load\n"},
+        {"sized", sized,
+         "expected-size: nested 480\nexpected-size: nested 40\nexpected-size: frame 200\n"
+         "expected-size: frame 248\n"},
         {"double", double_arena, "expected: double send_messages\nexpected: frame read_request\n"},
         {"pool", pool, "expected: pool spawn\n"},
         {"slab", slab, "expected: slab make_record\n"},
         {"keep", keep, "expected: keep load\n"},
+        {"workers", workers, "expected: frame read_header\nexpected: frame write_answer\n"},
+        {"handed", hand, "expected: pool spawn\n"},
         {"survivor", survivor, "expected: frame read_request\n"},
     };
     for (size_t i = 0; argc == 3 && i < sizeof all / sizeof all[0]; i++)
@@ -286,12 +424,15 @@ int main(int argc, char **argv)
             draws = strtoull(argv[2], NULL, 10);
             all[i].run();
             fputs(all[i].expected, stdout);
-            if (all[i].run == nested)
+            if (all[i].run == nested || all[i].run == threads)
                 printf("straggler: keep_word prog_placed.c:%d\n", STRAGGLER_LINE);
             if (all[i].run == survivor)
                 printf("survivor: spawn_trail prog_placed.c:%d\n", SURVIVOR_LINE);
             return 0;
         }
-    fputs("usage: prog_placed stack|arena|nested|double|pool|slab|keep|survivor SEED\n", stderr);
+    fputs(
+        "usage: prog_placed KIND SEED; KIND: stack arena nested threads sized double pool slab keep "
+        "workers handed survivor\n",
+        stderr);
     return 2;
 }

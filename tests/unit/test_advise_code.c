@@ -109,6 +109,23 @@ static void each_kind_of_heap_for_several_threads(void **state)
     expect_golden("threads", &a);
 }
 
+/* Each form once: one for all or several with a lock, and arenas that end with a thread's scope. */
+static void each_form_of_heaps_of_several_threads(void **state)
+{
+    static const enum ab_advice_threads forms[KINDS] = {
+        AB_ADVICE_LOCAL, AB_ADVICE_LOCKFREE, AB_ADVICE_LOCAL, AB_ADVICE_LOCAL, AB_ADVICE_SHARDED,
+        AB_ADVICE_MUTEX, AB_ADVICE_SHARDED,  AB_ADVICE_MUTEX, AB_ADVICE_LOCAL,
+    };
+    (void)state;
+    struct ab_advice a = advice(2, false);
+    for (size_t i = 0; i < KINDS; i++) {
+        a.heaps[i].threads = forms[i];
+        a.heaps[i].is_of_thread_scopes = kinds[i].kind == AB_ADVICE_FRAME ||
+                                         kinds[i].kind == AB_ADVICE_DOUBLE;
+    }
+    expect_golden("forms", &a);
+}
+
 static void nothing_gains(void **state)
 {
     (void)state;
@@ -198,6 +215,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kind_of_heap_for_one_thread),
         cmocka_unit_test(each_kind_of_heap_for_several_threads),
+        cmocka_unit_test(each_form_of_heaps_of_several_threads),
         cmocka_unit_test(nothing_gains),
         cmocka_unit_test(heaps_of_one_kind_have_names_of_their_own),
         cmocka_unit_test(

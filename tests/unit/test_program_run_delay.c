@@ -99,12 +99,55 @@ static void of_what_is_not_there_nothing_is_known(void **state)
     assert_true(isnan(ab_run_delay_ns(pid)));
 }
 
+/* As many threads as want to end it: it is looked at each time, and counts once. */
+static void a_process_counts_once(void **state)
+{
+    (void)state;
+    struct ab_run_delays d = {0};
+    int cpu = first_cpu();
+    pid_t one = start(cpu, true), other = start(cpu, true);
+    double begin = ab_run_delay_ns(one);
+    while (!isnan(begin) && ab_run_delay_ns(one) < begin + 10e6)
+        usleep(1000);
+    kill(one, SIGSTOP);
+    assert_true(ab_run_delays_add(&d, one));
+    double first = d.ns;
+    assert_true(ab_run_delays_add(&d, one));
+    assert_int_equal(d.n, 1);
+    assert_true(isnan(begin) || d.ns == first);
+    assert_true(ab_run_delays_add(&d, other));
+    assert_int_equal(d.n, 2);
+    assert_true(isnan(begin) || d.ns > first);
+    stop(one);
+    stop(other);
+    assert_true(ab_run_delays_add(&d, getpid())); /* those that are gone are forgotten */
+    assert_int_equal(d.n, 1);
+    assert_int_equal(d.ends[0].pid, getpid());
+    ab_run_delays_fini(&d);
+}
+
+/* A later process with the id of one that was looked at. */
+static void another_process_with_the_same_id_counts(void **state)
+{
+    (void)state;
+    struct ab_run_delays d = {0};
+    assert_true(ab_run_delays_add(&d, getpid()));
+    d.ends[0].start--;
+    d.ns = -1;
+    assert_true(ab_run_delays_add(&d, getpid()));
+    assert_int_equal(d.n, 1);
+    assert_true(d.ns != -1);
+    ab_run_delays_fini(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_shares_a_cpu_waits_for_it),
         cmocka_unit_test(of_every_thread_that_is_there),
         cmocka_unit_test(of_what_is_not_there_nothing_is_known),
+        cmocka_unit_test(a_process_counts_once),
+        cmocka_unit_test(another_process_with_the_same_id_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

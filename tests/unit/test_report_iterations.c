@@ -4,6 +4,7 @@
  * results are those that a command takes.
  */
 #include "base/bits.h"
+#include "report/html/pages/latency_curve.h"
 #include "report/html/pages/pages.h"
 #include "report/html/report.h"
 #include "report/iterations/table_iterations.h"
@@ -122,12 +123,44 @@ static void budgets_that_no_command_takes_are_refused(void **state)
     }
 }
 
+/* 20 phases with iterations of 50 back ends: their curves share the points of a report. */
+static void many_curves_have_few_points_each(void **state)
+{
+    (void)state;
+    static char names[20][8];
+    static const char *phases[AB_ARRAY_LEN(names)];
+    static struct ab_iterations x[AB_ARRAY_LEN(names)];
+    struct ab_session s = {.n_backends = 50, .n_phases = AB_ARRAY_LEN(names), .phases = phases};
+    for (unsigned i = 0; i < AB_ARRAY_LEN(names); i++) {
+        snprintf(names[i], sizeof names[i], "p%u", i);
+        phases[i] = x[i].phase = names[i];
+    }
+    assert_int_equal(ab_latency_points(&s), AB_CURVE_POINTS);
+    s.iterations = x;
+    s.n_iterations = AB_ARRAY_LEN(x);
+    size_t points = ab_latency_points(&s);
+    assert_in_range(points, AB_CURVE_POINTS_LEAST, 60000 / (20 * 50));
+}
+
+/* What a page writes of a curve is bounded by the points of the report. */
+static void points_bound_the_page(void **state)
+{
+    (void)state;
+    static struct ab_latency_curve curve;
+    ab_latency_curve_make(records[FAKE_GLIBC].hdr, 30, &curve);
+    assert_in_range(curve.n, 2, 31);
+    ab_latency_curve_make(records[FAKE_GLIBC].hdr, AB_CURVE_POINTS, &curve);
+    assert_true(curve.n > 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_table_says_why_a_number_is_not_there, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(so_does_the_page, set_up, tear_down),
+        cmocka_unit_test(many_curves_have_few_points_each),
+        cmocka_unit_test_setup_teardown(points_bound_the_page, set_up, tear_down),
         cmocka_unit_test_setup_teardown(budgets_that_no_command_takes_are_refused, set_up,
                                         tear_down),
     };

@@ -174,6 +174,41 @@ static void lanes_have_streams_of_their_own(void **state)
     close_all(&r, &tape, &map);
 }
 
+/* As a program has it that keeps a heap to one thread: without a lock. */
+static void what_one_lane_alone_uses_is_told_of_one(void **state)
+{
+    (void)state;
+    static const struct ab_route_rule by_size[] = {
+        BY(AB_ROUTE_SIZE, 16, 16, 0),
+        BY(AB_ROUTE_SIZE, 32, 32, 1),
+        REST(2),
+    };
+    struct ab_route_heap three[3] = {two[0], two[1], two[0]};
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    struct ab_route r;
+    struct ab_tape_builder *b = begin();
+    alloc(b, 0, 0, 16);
+    alloc(b, 0, 1, 64);
+    alloc(b, 0, 2, 32);
+    assert_int_equal(ab_tape_lane(b, 1, &err), AB_OK);
+    alloc(b, 0, 3, 64);
+    assert_int_equal(ab_tape_free(b, 2, &err), AB_OK); /* lane 0's */
+    end(b, &tape, &map);
+    three[0].narrows = three[1].narrows = three[2].narrows = true;
+    const struct ab_route_plan plan = {
+        .rules = by_size, .n_rules = 3, .heaps = three, .n_heaps = 3};
+    assert_int_equal(ab_route_make(&plan, &map, tape.groups, &r, &err), AB_OK);
+    assert_int_equal(ab_route_heap_at(r.image, 0)->facts.lanes, 1);
+    assert_int_equal(ab_route_heap_at(r.image, 1)->facts.lanes, 2);
+    assert_int_equal(ab_route_heap_at(r.image, 2)->facts.lanes, 2);
+    ab_route_close(&r);
+    three[0].narrows = false; /* its parts have the numbers of all lanes */
+    assert_int_equal(ab_route_make(&plan, &map, tape.groups, &r, &err), AB_OK);
+    assert_int_equal(ab_route_heap_at(r.image, 0)->facts.lanes, 2);
+    close_all(&r, &tape, &map);
+}
+
 static void a_reset_beside_other_lanes_is_not_in_bulk(void **state)
 {
     (void)state;
@@ -502,6 +537,7 @@ int main(void)
         cmocka_unit_test(a_reset_empties_its_heap_while_others_live),
         cmocka_unit_test(a_resize_may_change_the_heap),
         cmocka_unit_test(lanes_have_streams_of_their_own),
+        cmocka_unit_test(what_one_lane_alone_uses_is_told_of_one),
         cmocka_unit_test(a_reset_beside_other_lanes_is_not_in_bulk),
         cmocka_unit_test(a_reset_may_wait_for_other_lanes),
         cmocka_unit_test(no_one_can_write_to_it_and_the_null_has_the_same_streams),

@@ -93,6 +93,33 @@ static void undisturbed_it_is_the_sum(void **state)
     ab_throughput_fini(&t);
 }
 
+/* The wall time is less by what the path that ends last stood still for; where lanes share CPUs, by
+ * what each CPU spent on it. */
+static void the_wall_time_is_that_of_the_path_that_ends_last(void **state)
+{
+    (void)state;
+    for (unsigned is_crowded = 0; is_crowded < 2; is_crowded++)
+        for (unsigned is_strict = 0; is_strict < 2; is_strict++) {
+            struct ab_throughput t = {0};
+            struct ab_outcome run = outcome();
+            struct ab_phase_report *r = &page.report.phases[1];
+            bool are_shared = is_crowded && !is_strict;
+            page.report.n_cpus = 2;
+            page.report.slices.n = 0;
+            r->is_crowded = is_crowded;
+            r->outside_ticks = 9000;
+            r->path_ticks = 4000;
+            r->outside_cpu_ns = is_crowded ? 3000 : 0;
+            session.is_strict = is_strict;
+            add(&t, 0, 0, &run);
+            double whole = (double)r->wall_ticks * 0.5;
+            double wall = estimate(&t, 0, 1).median.wall;
+            assert_true(fabs(whole - wall - (are_shared ? 1500 : 2000)) < 1e-6);
+            session.is_strict = false;
+            ab_throughput_fini(&t);
+        }
+}
+
 /* Half of the time another tenant makes everything take 1.7 times as long. */
 static void disturb(struct ab_rng *rng, double share)
 {
@@ -205,7 +232,7 @@ static void a_worker_that_lies_does_no_harm(void **state)
     assert_int_equal(t.runs[0].n_slices, 5);
     slices[3].phase = 77777;
     slices[4].ticks = UINT64_MAX;
-    page.report.phases[1].outside_ticks = UINT64_MAX;
+    page.report.phases[1].outside_ticks = page.report.phases[1].path_ticks = UINT64_MAX;
     f.round = 1;
     run.cap_slices = N_SLICES;
     page.report.slices.n = N_SLICES;
@@ -244,6 +271,7 @@ int main(void)
     test_tape_churn_map(100, 1000, &tape, &map);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(undisturbed_it_is_the_sum),
+        cmocka_unit_test(the_wall_time_is_that_of_the_path_that_ends_last),
         cmocka_unit_test(a_neighbour_is_left_out),
         cmocka_unit_test(a_slower_library_is_as_much_slower),
         cmocka_unit_test(what_happens_to_a_few_slices_is_no_difference),

@@ -280,6 +280,31 @@ static int teardown(void **state)
     return unlink(path);
 }
 
+/* What has no room is not called by the name of another. */
+static void names_beyond_the_most_are_further_names(void **state)
+{
+    (void)state;
+    struct ab_mark_table t = {0};
+    uint32_t number = 0, again = 0;
+    char name[16];
+    for (unsigned i = 0; i < AB_MARK_NAMES_MAX - 2; i++) {
+        snprintf(name, sizeof name, "n%u", i);
+        assert_true(ab_mark_append_name(&t, name, strlen(name)));
+    }
+    assert_true(ab_mark_know_name(&t, "last", &number));
+    assert_int_equal(number, AB_MARK_NAMES_MAX - 2);
+    assert_true(ab_mark_know_name(&t, "one more", &number));
+    assert_true(ab_mark_know_name(&t, "two more", &again));
+    assert_int_equal(number, AB_MARK_NAMES_MAX - 1);
+    assert_int_equal(again, number);
+    assert_int_equal(t.n_names, AB_MARK_NAMES_MAX);
+    assert_string_equal(t.names[number], AB_MARK_FURTHER);
+    assert_string_equal(t.names[number - 1], "last");
+    assert_true(ab_mark_know_name(&t, "last", &again));
+    assert_int_equal(again, number - 1);
+    ab_mark_table_fini(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +315,7 @@ int main(void)
         cmocka_unit_test(a_table_without_marks_writes_nothing),
         cmocka_unit_test(a_cut_file_has_the_marks_of_its_calls),
         cmocka_unit_test(the_golden_file_is_read),
+        cmocka_unit_test(names_beyond_the_most_are_further_names),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

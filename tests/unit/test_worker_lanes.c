@@ -278,6 +278,40 @@ static void the_window_changes_the_guards_and_not_the_digest(void **state)
     assert_int_not_equal(n_ops[0], n_ops[1]);
 }
 
+/* What lane 0 writes to while the clock stands still, block after block; the free is lane 1's, which
+ * has to wait for it. */
+static void push_written_apart(struct fixture *f, uint32_t n)
+{
+    const struct ab_request r = {.size = 1 << 20, .touch = AB_TOUCH_APART};
+    assert_int_equal(ab_tape_phase(f->b, "run", true, &f->err), AB_OK);
+    for (uint32_t i = 0; i < n; i++) {
+        assert_int_equal(ab_tape_lane(f->b, 0, &f->err), AB_OK);
+        assert_int_equal(ab_tape_alloc(f->b, 0, &r, &f->err), AB_OK);
+        push(f, 1, 0, 0);
+    }
+}
+
+static void what_one_writes_apart_is_on_the_path_of_who_waits_for_it(void **state)
+{
+    (void)state;
+    for (uint32_t is_strict = 0; is_strict < 2; is_strict++) {
+        struct fixture *f = begin();
+        const struct ab_phase_report *r = &f->w.page->report.phases[0];
+        f->w.page->request.is_strict = is_strict;
+        push_written_apart(f, 200);
+        open_tape(f);
+        assert_int_equal(f->map.image->n_lanes, 2);
+        f->w.n_cpus = 2;
+        ab_lanes_run(&f->w, ab_pass_heap, &face, true);
+        assert_true(f->w.lanes[0].apart_ticks > 0 && f->w.lanes[1].apart_ticks == 0);
+        assert_int_equal(r->outside_ticks, f->w.lanes[0].apart_ticks);
+        assert_in_range(f->w.lanes[1].path_ticks, 1, r->outside_ticks);
+        assert_in_range(r->path_ticks, 1, r->outside_ticks);
+        assert_true(!is_strict || r->path_ticks == r->outside_ticks); /* turns: one path */
+        end(f);
+    }
+}
+
 /* A region of n blocks, freed at once; `other` keeps a block of its own alive meanwhile. */
 static void push_region(struct fixture *f, uint32_t n, bool other)
 {
@@ -348,6 +382,7 @@ int main(void)
         cmocka_unit_test(a_strict_order_is_the_order_of_the_pushes),
         cmocka_unit_test(the_window_changes_the_guards_and_not_the_digest),
         cmocka_unit_test(a_reset_spares_the_frees_where_nothing_else_lives),
+        cmocka_unit_test(what_one_writes_apart_is_on_the_path_of_who_waits_for_it),
         cmocka_unit_test(an_access_makes_no_block_live),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

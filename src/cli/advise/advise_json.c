@@ -65,6 +65,7 @@ static void put_numbers(struct ab_json *w, json_t *o, const struct ab_advice *a,
         {"later", g->later, has_scopes},
         {"n_survivors", g->n_survivors, has_scopes},
         {"outlived_nested", g->n_stragglers, has_scopes},
+        {"outlived_nested_size", g->straggler_size, g->n_stragglers > 0},
         {"youngest_first", g->lifo, true},
         {"freed_by_another_thread", g->remote, true},
     };
@@ -107,6 +108,7 @@ static json_t *group(struct ab_json *w, const struct ab_advice *a, const struct 
     ab_json_put(w, o, "has_more_sizes", json_boolean(g->n_sizes > AB_ADVICE_SIZES));
     ab_json_put(w, o, "lifetimes", lives(w, g));
     ab_json_put(w, o, "survivors", survivors(w, g));
+    ab_json_put(w, o, "nearly_scoped", json_boolean(ab_advise_is_nearly_scoped(g)));
     return o;
 }
 
@@ -129,14 +131,19 @@ static json_t *row(struct ab_json *w, const struct ab_advised_row *r)
 static json_t *heap(struct ab_json *w, const struct ab_advise_view *v, size_t i)
 {
     const struct ab_advice_heap *h = &v->advice->heaps[i];
+    char what[80], proposal[80];
+    bool is_used = (v->measured->used >> i & 1) != 0;
     json_t *o = json_object();
     ab_json_put(w, o, "name", ab_json_string(h->name));
+    ab_json_put(w, o, "what", ab_json_string(ab_advise_what(h, what, sizeof what)));
+    ab_json_put(w, o, "proposal", ab_json_string(ab_advise_proposal(h, proposal, sizeof proposal)));
     ab_json_put(w, o, "kind", ab_json_string(ab_advice_kind_name(h->kind)));
     ab_json_put(w, o, "backend", ab_json_string(h->backend));
-    ab_json_put(w, o, "advised", json_boolean((v->measured->used >> i & 1) != 0));
+    ab_json_put(w, o, "advised", json_boolean(is_used));
+    ab_json_put(w, o, "refusal",
+                is_used ? json_null() : ab_json_string(ab_advise_refusal(v->measured, i)));
     ab_json_put(w, o, "by_memory",
-                json_boolean((v->measured->used >> i & 1) != 0 &&
-                             !ab_advised_is_gain(&v->measured->heaps[i])));
+                json_boolean(is_used && !ab_advised_is_gain(&v->measured->heaps[i])));
     ab_json_put(w, o, "calls", ab_json_integer(h->calls));
     ab_json_put(w, o, "size_most", ab_json_integer(h->size_most));
     ab_json_put(w, o, "align", ab_json_integer(h->align));
@@ -148,6 +155,9 @@ static json_t *heap(struct ab_json *w, const struct ab_advise_view *v, size_t i)
                 h->capacity_bytes > 0 ? ab_json_integer(h->capacity_bytes) : json_null());
     ab_json_put(w, o, "nested_scopes",
                 h->kind == AB_ADVICE_NESTED ? ab_json_integer(h->n_nested) : json_null());
+    ab_json_put(w, o, "threads", ab_json_string(ab_advice_threads_name(h->threads)));
+    ab_json_put(w, o, "freed_by_another_thread", ab_json_integer(h->n_remote));
+    ab_json_put(w, o, "forms", ab_advise_json_forms(w, v->forms, i, row));
     ab_json_put(w, o, "alone", row(w, &v->measured->heaps[i]));
     return o;
 }
@@ -158,6 +168,8 @@ static json_t *scopes(struct ab_json *w, const struct ab_advice *a)
     ab_json_put(w, o, "n", ab_json_integer(a->n_scopes));
     ab_json_put(w, o, "from",
                 a->n_scopes == 0 ? json_null() : ab_json_string(a->is_marked ? "marks" : "found"));
+    ab_json_put(w, o, "threads",
+                a->n_scope_threads > 0 ? ab_json_integer(a->n_scope_threads) : json_null());
     return o;
 }
 
@@ -169,6 +181,8 @@ static json_t *of_scopes(struct ab_json *w, const struct ab_advised_scopes *x)
     ab_json_put(w, o, "n", x->is_known ? ab_json_integer(x->n) : json_null());
     ab_json_put(w, o, "n_over_budget", x->is_known ? ab_json_integer(x->n_missed) : json_null());
     ab_json_put(w, o, "n_scheduler", x->is_known ? ab_json_integer(x->n_scheduler) : json_null());
+    ab_json_put(w, o, "hdr_v2", x->hdr != NULL ? ab_json_histogram(x->hdr) : json_null());
+    ab_json_put(w, o, "overflow", x->hdr != NULL ? ab_json_integer(x->hdr->overflow) : json_null());
     ab_json_put(w, o, "reason", ab_json_string(x->reason));
     return o;
 }
@@ -213,7 +227,20 @@ static void put_measured(struct ab_json *w, json_t *o, const struct ab_advise_vi
     ab_json_put(w, o, "nesting", nesting(w, v->nested));
 }
 
-bool ab_advise_write_json(FILE *to, const struct ab_advise_view *v)
+/* A time of a whole replay divided by `units` is that of a scope, or of a million calls. */
+static void put_answer(struct ab_json *w, json_t *o, const struct ab_advise_view *v)
+{
+    struct ab_text line = {0};
+    ab_advise_answer(v, &line);
+    ab_json_put(w, o, "answer", ab_json_string(ab_advised_answer(v->measured)));
+    ab_json_put(w, o, "answer_text", ab_json_string(line.s));
+    ab_json_put(w, o, "by_memory", json_boolean(v->measured->by_memory));
+    ab_json_put(w, o, "unit", ab_json_string(ab_advise_unit(v->advice)));
+    ab_json_put(w, o, "units", ab_json_real(1 / ab_advise_unit_time(v->advice, 1)));
+    ab_text_fini(&line);
+}
+
+json_t *ab_advise_document(const struct ab_advise_view *v)
 {
     struct ab_json w = {0};
     const struct ab_advice *a = v->advice;
@@ -233,11 +260,20 @@ bool ab_advise_write_json(FILE *to, const struct ab_advise_view *v)
     ab_json_put(&w, o, "budget", budget(&w, v));
     ab_json_put(&w, o, "rounds", ab_json_integer(v->measured->n_rounds));
     ab_json_put(&w, o, "limit", ab_json_real(v->measured->limit));
-    ab_json_put(&w, o, "answer", ab_json_string(ab_advised_answer(v->measured)));
-    ab_json_put(&w, o, "by_memory", json_boolean(v->measured->by_memory));
+    put_answer(&w, o, v);
     ab_json_put(&w, o, "map", ab_json_string(rules.s));
     put_measured(&w, o, v);
     ab_json_put(&w, o, "groups", groups);
     ab_text_fini(&rules);
-    return ab_json_write(&w, o, to, 12);
+    if (w.is_short_of_memory || o == NULL) {
+        json_decref(o);
+        return NULL;
+    }
+    return o;
+}
+
+bool ab_advise_write_json(FILE *to, json_t *document)
+{
+    struct ab_json w = {0};
+    return ab_json_write(&w, json_incref(document), to, 12);
 }

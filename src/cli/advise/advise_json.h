@@ -5,9 +5,14 @@
 #ifndef AB_CLI_ADVISE_ADVISE_JSON_H
 #define AB_CLI_ADVISE_ADVISE_JSON_H
 
-#include "cli/advise/advise_text.h"
+#include "cli/advise/advise_view.h"
 
+#include <jansson.h>
+#include <stdio.h>
+
+/* To be ended with json_decref; NULL: out of memory. */
+json_t *ab_advise_document(const struct ab_advise_view *view);
 /* False: out of memory. */
-bool ab_advise_write_json(FILE *to, const struct ab_advise_view *view);
+bool ab_advise_write_json(FILE *to, json_t *document);
 
 #endif

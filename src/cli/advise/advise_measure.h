@@ -53,9 +53,26 @@ struct ab_advised_nested {
     bool is_asked;                      /* the advice has both kinds; else the rest says nothing */
     struct ab_advised_row flat, nested; /* base of both: flat */
     uint32_t n_rounds;
-    bool is_taken;  /* nested is clearly faster, or not clearly slower and takes less memory */
+    double limit; /* as in struct ab_advised */
+    bool
+        is_taken; /* nested gains `limit` for certain, or is not clearly slower and takes less memory */
     bool by_memory; /* the latter */
 };
+
+/* Mappings measured beside each other, and none of a general malloc alone. */
+enum { AB_ADVISE_BESIDE_MAX = 24 };
+struct ab_advise_beside {
+    const struct ab_advice *advices[AB_ADVISE_BESIDE_MAX];
+    uint32_t heaps[AB_ADVISE_BESIDE_MAX];   /* of that advice, the rest in the general malloc */
+    uint32_t against[AB_ADVISE_BESIDE_MAX]; /* number of the row that each is compared with */
+    struct ab_advised_row *rows[AB_ADVISE_BESIDE_MAX];
+    size_t n;
+    bool is_whole; /* times with the harness, and with a write to each cache line */
+    uint32_t *n_rounds;
+};
+/* Fails as ab_advise_measure. */
+enum ab_status ab_advise_measure_beside(const struct ab_options *o,
+                                        const struct ab_advise_beside *beside, struct ab_err *err);
 
 /* It ran and is faster or takes less memory, in too few rounds to say whether it is a gain: fewer
  * than 6 were run, or in the others its calls, or those of the base, took no more than the harness. */
@@ -78,7 +95,7 @@ enum ab_status ab_advise_base(const struct ab_options *o, char *name, size_t cap
 enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct ab_advice *nested,
                                         const struct ab_advice *flat, struct ab_advised_nested *out,
                                         struct ab_err *err);
-/* Sets is_taken and by_memory by the rows and n_rounds, which are given. */
+/* Sets is_taken and by_memory by the rows, n_rounds and limit, which are given. */
 void ab_advise_decide_nested(struct ab_advised_nested *n);
 /* Are there nested scopes, and an arena that other blocks hold through them? Without such blocks a
  * replay empties the arena of the whole scope as often. */

@@ -28,7 +28,9 @@ void ab_advise_write_rules(FILE *to, const struct ab_advice *a, uint32_t heaps, 
         const struct ab_advice_heap *heap = &a->heaps[h];
         if ((heaps >> h & 1) == 0)
             continue;
-        fprintf(to, "\n# %s: %s\n", heap->name, ab_advice_kind_name(heap->kind));
+        fprintf(to, "\n# %s: %s%s%s\n", heap->name, ab_advice_kind_name(heap->kind),
+                heap->threads != AB_ADVICE_ONE_THREAD ? ", threads=" : "",
+                heap->threads != AB_ADVICE_ONE_THREAD ? ab_advice_threads_name(heap->threads) : "");
         for (size_t i = 0; i < a->n_groups; i++) {
             const struct ab_advice_group *g = &a->groups[i];
             if (g->heap == h)

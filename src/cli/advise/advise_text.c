@@ -4,6 +4,9 @@
  */
 #include "cli/advise/advise_text.h"
 
+#include "advise/site_groups.h"
+#include "base/bits.h"
+#include "cli/advise/advise_view.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/format.h"
@@ -13,62 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACES_SHOWN = 4, PROPOSAL_WIDTH = 20 };
-
-double ab_advise_unit_time(const struct ab_advice *a, double ns)
-{
-    if (a->n_scopes > 0)
-        return ns / (double)a->n_scopes;
-    return a->n_events > 0 ? ns / (double)a->n_events * 1e6 : (double)NAN;
-}
-
-const char *ab_advise_unit(const struct ab_advice *a)
-{
-    return a->n_scopes > 0 ? "scope" : "M calls";
-}
-
-const char *ab_advise_proposal(const struct ab_advice_heap *h, char *buf, size_t cap)
-{
-    const char *local = h->n_threads > 1 ? " a thread" : "";
-    switch (h->kind) {
-    case AB_ADVICE_STACK:
-        snprintf(buf, cap, "stack, %s%s", AB_BYTES(h->capacity_bytes), local);
-        break;
-    case AB_ADVICE_FRAME:
-        snprintf(buf, cap, "arena, %s%s", AB_BYTES(h->capacity_bytes), local);
-        break;
-    case AB_ADVICE_NESTED:
-        snprintf(buf, cap, "nested, %s", AB_BYTES(h->capacity_bytes));
-        break;
-    case AB_ADVICE_DOUBLE:
-        snprintf(buf, cap, "arena, %s x 2%s", AB_BYTES(h->capacity_bytes), local);
-        break;
-    case AB_ADVICE_POOL:
-        snprintf(buf, cap, "pool, %s x %llu%s", AB_BYTES(h->size_most),
-                 (unsigned long long)h->capacity_blocks, local);
-        break;
-    default:
-        snprintf(buf, cap, "slab%s", local);
-    }
-    return buf;
-}
-
-static const char *what_of(const struct ab_advice_heap *h, char *buf, size_t cap)
-{
-    static const char *const words[AB_ADVICE_KIND_COUNT] = {
-        [AB_ADVICE_STACK] = "freed youngest first",
-        [AB_ADVICE_FRAME] = "dies in its scope",
-        [AB_ADVICE_NESTED] = "dies in a nested scope",
-        [AB_ADVICE_DOUBLE] = "dies in the next scope",
-        [AB_ADVICE_SLAB] = "few small sizes",
-    };
-    if (h->kind == AB_ADVICE_POOL)
-        snprintf(buf, cap, "%s, %llu at a time", AB_BYTES(h->size_most),
-                 (unsigned long long)h->most_blocks);
-    else
-        snprintf(buf, cap, "%s", words[h->kind]);
-    return buf;
-}
+enum { PLACES_SHOWN = 4, SURVIVORS_SHOWN = 12, PROPOSAL_WIDTH = 20 };
 
 /* ---- rows ---- */
 
@@ -97,12 +45,6 @@ static void print_line(FILE *to, const char *name, const char *what, double shar
         fprintf(to, "%-2s %-23s %8s  %s\n", name, what, percent, proposal);
 }
 
-static const char *memory(double bytes, char *buf, size_t cap)
-{
-    snprintf(buf, cap, "%s", isnan(bytes) ? "n/a" : AB_BYTES(bytes));
-    return buf;
-}
-
 static void put_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
                       struct ab_text *line)
 {
@@ -123,36 +65,59 @@ static void print_measured(FILE *to, const struct ab_advised_row *row, struct ab
         ab_format_effect(speed, e->ratio, e->low, e->high);
         ab_text_addf(&line, "   %s as fast%s; memory %s -> %s", speed,
                      isnan(e->low) ? " (too few rounds for an interval)" : "",
-                     memory(row->base_memory_bytes, before, sizeof before),
-                     memory(row->memory_bytes, after, sizeof after));
+                     ab_advise_memory(row->base_memory_bytes, before, sizeof before),
+                     ab_advise_memory(row->memory_bytes, after, sizeof after));
         if (!ab_advised_is_gain(row) && ab_advised_is_memory_gain(row))
             ab_text_add(&line, ": a gain in memory");
     }
     put_prose(to, style, AB_PLAIN, &line);
 }
 
-static void place_of(const struct ab_advice_group *g, char *buf, size_t cap)
+static const char *place_of(const struct ab_advice_group *g, char *buf, size_t cap)
 {
+    char function[sizeof g->function];
+    ab_site_groups_bare_name(g->function, function, sizeof function);
     if (g->file[0] != 0 && g->line > 0)
-        snprintf(buf, cap, "%s:%d %s", AB_SHOWN(128, g->file), g->line, AB_SHOWN(128, g->function));
-    else if (g->function[0] != 0)
-        snprintf(buf, cap, "%s", AB_SHOWN(128, g->function));
+        snprintf(buf, cap, "%s:%d %s", AB_SHOWN(128, g->file), g->line, AB_SHOWN(128, function));
+    else if (function[0] != 0 && strstr(g->module, ".so") != NULL) /* whose it is */
+        snprintf(buf, cap, "%s %s", AB_SHOWN(128, g->module), AB_SHOWN(128, function));
+    else if (function[0] != 0)
+        snprintf(buf, cap, "%s", AB_SHOWN(128, function));
     else
         snprintf(buf, cap, "%s", AB_SHOWN(300, g->key[0] != 0 ? g->key : "not known"));
+    return buf;
+}
+
+/* Of the heap; by what is shown: how many calls of one function are no more than that where lines are
+ * not known. */
+static size_t count_same(const struct ab_advice *a, size_t heap, const char *place, size_t begin,
+                         size_t end)
+{
+    char other[400];
+    size_t n = 0;
+    for (size_t i = begin; i < end; i++)
+        n += a->groups[i].heap == heap &&
+             strcmp(place_of(&a->groups[i], other, sizeof other), place) == 0;
+    return n;
 }
 
 static void print_places(FILE *to, const struct ab_advise_view *v, size_t heap,
                          struct ab_table_style style)
 {
+    const struct ab_advice *a = v->advice;
     struct ab_text line = {0};
     size_t n = 0;
     char place[400];
-    for (size_t i = 0; i < v->advice->n_groups; i++) {
-        if (v->advice->groups[i].heap != heap)
+    for (size_t i = 0; i < a->n_groups; i++) {
+        if (a->groups[i].heap != heap)
             continue;
-        place_of(&v->advice->groups[i], place, sizeof place);
-        if (n++ < PLACES_SHOWN)
-            ab_text_addf(&line, "%s%s", line.s == NULL ? "   " : ", ", place);
+        place_of(&a->groups[i], place, sizeof place);
+        if (count_same(a, heap, place, 0, i) > 0 || n++ >= PLACES_SHOWN)
+            continue;
+        size_t same = count_same(a, heap, place, i, a->n_groups);
+        ab_text_addf(&line, "%s%s", line.s == NULL ? "   " : ", ", place);
+        if (same > 1)
+            ab_text_addf(&line, " (%zu calls in it)", same);
     }
     if (n > PLACES_SHOWN)
         ab_text_addf(&line, " and %zu more", n - PLACES_SHOWN);
@@ -171,8 +136,8 @@ static void add_nested(struct ab_text *line, const struct ab_advised_nested *n)
     }
     ab_format_effect(speed, e->ratio, e->low, e->high);
     ab_text_addf(line, "%s as fast as in the arena of the scope, memory %s -> %s", speed,
-                 memory(n->nested.base_memory_bytes, before, sizeof before),
-                 memory(n->nested.memory_bytes, after, sizeof after));
+                 ab_advise_memory(n->nested.base_memory_bytes, before, sizeof before),
+                 ab_advise_memory(n->nested.memory_bytes, after, sizeof after));
     if (n->by_memory)
         ab_text_add(line, ": a gain in memory");
 }
@@ -202,21 +167,15 @@ static void print_heap(FILE *to, const struct ab_advise_view *v, size_t i,
     bool is_used = (v->measured->used >> i & 1) != 0;
     double share = v->advice->calls > 0 ? (double)h->calls / (double)v->advice->calls : (double)NAN;
     ab_advise_proposal(h, proposal, sizeof proposal);
-    print_line(to, h->name, what_of(h, what, sizeof what), share,
+    print_line(to, h->name, ab_advise_what(h, what, sizeof what), share,
                is_used ? proposal : "malloc (keep)", change(v, row, times, sizeof times));
     if (!is_used) {
-        bool is_open = ab_advised_is_open(&v->measured->together);
-        snprintf(refused, sizeof refused, "   %s: %s", proposal,
-                 !row->is_measured                    ? "n/a"
-                 : (v->measured->small >> i & 1) != 0 ? "gains too little"
-                 : ab_advised_pays(row) && is_open    ? "gains alone, together not known"
-                 : ab_advised_pays(row)               ? "gains alone, not with the others"
-                 : ab_advised_is_open(row)            ? "not known"
-                                                      : "no clear gain");
+        snprintf(refused, sizeof refused, "   %s: %s", proposal, ab_advise_refusal(v->measured, i));
         ab_table_prose(to, style, AB_PLAIN, refused);
     }
     print_measured(to, row, style);
     print_nested(to, v, h, style);
+    ab_advise_print_forms(to, v->advice, v->forms, i, style);
     print_places(to, v, i, style);
 }
 
@@ -238,8 +197,7 @@ static void print_head(FILE *to, const struct ab_advise_view *v)
     const struct ab_advice *a = v->advice;
     fprintf(to, "%s: ", AB_SHOWN(300, v->trace));
     if (a->n_scopes > 0)
-        fprintf(to, "%llu scopes (%s), %.0f allocations a scope", (unsigned long long)a->n_scopes,
-                a->is_marked ? "marked" : "found", (double)a->calls / (double)a->n_scopes);
+        ab_advise_print_scopes(to, a);
     else
         fprintf(to, "no scopes, %llu allocations", (unsigned long long)a->calls);
     fprintf(to, "; %s\n",
@@ -249,36 +207,68 @@ static void print_head(FILE *to, const struct ab_advise_view *v)
                 AB_TIME(ab_advise_unit_time(a, v->measured->base.time_ns)), ab_advise_unit(a));
 }
 
-/* A place that nearly always frees in its scope, and not always: who reads the code wants to know. */
-static bool is_nearly_scoped(const struct ab_advice_group *g)
+/* What columns do not say of themselves. */
+static void print_legend(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
 {
-    uint64_t ends = g->in_scope + g->in_next + g->later;
-    return g->n_survivors > 0 && g->in_scope >= ends - ends / 10 && g->calls >= 10;
+    struct ab_text line = {0};
+    ab_text_addf(
+        &line,
+        "time: in calls of the allocator, all in %s -> with the proposal, as median of the "
+        "rounds; [low, high]: 90 %% interval; memory: the most that was resident.",
+        AB_SHOWN(128, v->base));
+    put_prose(to, style, AB_FAINT, &line);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return AB_COMPARE(*x, *y);
+}
+
+/* Those that are known, each once; returns how many. */
+static size_t scopes_of(const struct ab_advice_group *g, uint64_t scopes[AB_ADVICE_SURVIVORS])
+{
+    size_t n = 0, kept = 0;
+    for (; n < g->n_survivors && n < AB_ADVICE_SURVIVORS; n++)
+        scopes[n] = g->survivors[n].born;
+    qsort(scopes, n, sizeof scopes[0], by_number);
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || scopes[kept - 1] != scopes[i])
+            scopes[kept++] = scopes[i];
+    return kept;
 }
 
 static void print_survivor(FILE *to, const struct ab_advise_view *v,
                            const struct ab_advice_group *g)
 {
     char place[400];
-    place_of(g, place, sizeof place);
-    fprintf(to, "  %s  %s  scope%s", place, AB_BYTES(g->survivors[0].size),
-            g->n_survivors > 1 ? "s" : "");
-    for (size_t i = 0; i < g->n_survivors && i < AB_ADVICE_SURVIVORS; i++)
-        if (i == 0 || g->survivors[i].born != g->survivors[i - 1].born)
-            fprintf(to, "%s %llu", i > 0 ? "," : "", (unsigned long long)g->survivors[i].born);
-    fprintf(to, "%s -> %s\n", g->n_survivors > AB_ADVICE_SURVIVORS ? ", ..." : "",
+    uint64_t scopes[AB_ADVICE_SURVIVORS];
+    size_t n = scopes_of(g, scopes);
+    bool has_more = g->n_survivors > AB_ADVICE_SURVIVORS;
+    fprintf(to, "  %s  %s  scope%s", place_of(g, place, sizeof place),
+            AB_BYTES(g->survivors[0].size), n > 1 || has_more ? "s" : "");
+    for (size_t i = 0; i < n; i++)
+        if (scopes[i] >= v->advice->n_scopes)
+            fprintf(to, "%s after the last", i > 0 ? "," : "");
+        else
+            fprintf(to, "%s %llu", i > 0 ? "," : "", (unsigned long long)scopes[i]);
+    fprintf(to, "%s -> %s\n", has_more ? ", ..." : "",
             g->heap == AB_ADVICE_NO_HEAP ? "malloc" : v->advice->heaps[g->heap].name);
 }
 
 static void print_survivors(FILE *to, const struct ab_advise_view *v)
 {
     size_t n = 0;
-    for (size_t i = 0; i < v->advice->n_groups; i++)
-        if (is_nearly_scoped(&v->advice->groups[i])) {
-            if (n++ == 0)
-                fprintf(to, "\nnot in an arena of a scope: some of their blocks outlive it\n");
-            print_survivor(to, v, &v->advice->groups[i]);
-        }
+    for (size_t i = 0; i < v->advice->n_groups; i++) {
+        if (!ab_advise_is_nearly_scoped(&v->advice->groups[i]) || n++ >= SURVIVORS_SHOWN)
+            continue;
+        if (n == 1)
+            fprintf(to, "\nnot in an arena of a scope: some of their blocks outlive it\n"
+                        "(place, size, scopes in which these were born -> where all go)\n");
+        print_survivor(to, v, &v->advice->groups[i]);
+    }
+    if (n > SURVIVORS_SHOWN)
+        fprintf(to, "  and %zu more (--json names all)\n", n - SURVIVORS_SHOWN);
 }
 
 /* Blocks that keep their place out of a nested scope; it is in the arena of the whole one. */
@@ -291,10 +281,11 @@ static void print_stragglers(FILE *to, const struct ab_advise_view *v)
         if (g->n_stragglers == 0)
             continue;
         if (n++ == 0)
-            fprintf(to, "\nnot in a nested scope: some of their blocks outlive it\n");
-        place_of(g, place, sizeof place);
-        fprintf(to, "  %s  %s  %llu of %llu -> %s\n", place, AB_BYTES(g->straggler_size),
-                (unsigned long long)g->n_stragglers, (unsigned long long)g->calls,
+            fprintf(to, "\nnot in a nested scope: some of their blocks outlive it\n"
+                        "(place, size, how many of its blocks -> where all go)\n");
+        fprintf(to, "  %s  %s  %llu of %llu -> %s\n", place_of(g, place, sizeof place),
+                AB_BYTES(g->straggler_size), (unsigned long long)g->n_stragglers,
+                (unsigned long long)g->calls,
                 g->heap == AB_ADVICE_NO_HEAP ? "malloc" : v->advice->heaps[g->heap].name);
     }
 }
@@ -304,16 +295,16 @@ static void print_not_nested(FILE *to, const struct ab_advise_view *v, struct ab
 {
     struct ab_text line = {0};
     char place[400];
-    bool is_first = true;
+    size_t n = 0;
     if (v->nested == NULL || !v->nested->is_asked || v->nested->is_taken)
         return;
     ab_text_add(&line, "no nested scopes for ");
     for (size_t i = 0; i < v->other->n_groups; i++)
-        if (v->other->groups[i].kind == AB_ADVICE_NESTED) {
-            place_of(&v->other->groups[i], place, sizeof place);
-            ab_text_addf(&line, "%s%s", is_first ? "" : ", ", place);
-            is_first = false;
-        }
+        if (v->other->groups[i].kind == AB_ADVICE_NESTED && n++ < PLACES_SHOWN)
+            ab_text_addf(&line, "%s%s", n > 1 ? ", " : "",
+                         place_of(&v->other->groups[i], place, sizeof place));
+    if (n > PLACES_SHOWN)
+        ab_text_addf(&line, " and %zu more", n - PLACES_SHOWN);
     ab_text_add(&line, ": ");
     add_nested(&line, v->nested);
     fputc('\n', to);
@@ -394,86 +385,11 @@ static void print_budget(FILE *to, const struct ab_advise_view *v, struct ab_tab
     put_prose(to, style, AB_PLAIN, &line);
 }
 
-/* The fastest of those that are clearly faster than today's; NULL = none is. */
-static const struct ab_advised_row *best_general(const struct ab_advised *m)
-{
-    const struct ab_advised_row *best = NULL;
-    for (size_t i = 0; i < m->n_generals; i++) {
-        const struct ab_advised_row *row = &m->generals[i];
-        if (row->is_malloc && ab_advised_is_gain(row) &&
-            (best == NULL || row->speed.ratio > best->speed.ratio))
-            best = row;
-    }
-    return best;
-}
-
-static void add_small(struct ab_text *line, const struct ab_advised *m)
-{
-    const struct ab_effect *e = &m->together.speed;
-    int n = __builtin_popcount(m->small);
-    ab_text_addf(line,
-                 "Advice: keep malloc: %d heap%s would gain %.1f %% [%.1f, %.1f], not %g %% for "
-                 "certain (--limit; replays of %u rounds).",
-                 n, n > 1 ? "s" : "", 100 * (e->ratio - 1), 100 * (e->low - 1), 100 * (e->high - 1),
-                 100 * m->limit, m->n_rounds);
-}
-
-/* Why nothing is advised: what was not found out is not called an answer. */
-static void add_nothing(struct ab_text *line, const struct ab_advise_view *v)
-{
-    const struct ab_advised *m = v->measured;
-    bool has_run = false;
-    for (size_t i = 0; i < v->advice->n_heaps; i++)
-        has_run |= m->heaps[i].is_measured;
-    if (v->advice->n_heaps == 0)
-        ab_text_add(line, "Advice: keep malloc: no allocations of this trace have a pattern that "
-                          "a simpler allocator could use.");
-    else if (!has_run)
-        ab_text_add(line, "Advice: keep malloc: no proposal could be measured.");
-    else if (m->small != 0)
-        add_small(line, m);
-    else if (m->n_rounds < AB_EFFECT_MIN_ROUNDS)
-        ab_text_addf(line,
-                     "Advice: none: %u round%s cannot show what is faster, it takes %d (--rounds).",
-                     m->n_rounds, m->n_rounds == 1 ? "" : "s", AB_EFFECT_MIN_ROUNDS);
-    else if (strcmp(ab_advised_answer(m), "open") == 0)
-        ab_text_addf(line,
-                     "Advice: none: fewer than %d of the %u rounds show what is faster, in the "
-                     "others calls took no more than the harness (--rounds).",
-                     AB_EFFECT_MIN_ROUNDS, m->n_rounds);
-    else
-        ab_text_addf(line,
-                     "Advice: keep malloc: no proposal is clearly faster or takes less memory "
-                     "(replays of %u rounds).",
-                     m->n_rounds);
-}
-
-static void add_heaps(struct ab_text *line, const struct ab_advised *m)
-{
-    char before[32], after[32];
-    const struct ab_advised_row *row = &m->together;
-    int n = __builtin_popcount(m->used);
-    ab_text_add(line, "Advice: ");
-    if (m->by_memory)
-        ab_text_addf(line, "memory %s -> %s, ",
-                     memory(row->base_memory_bytes, before, sizeof before),
-                     memory(row->memory_bytes, after, sizeof after));
-    ab_text_addf(line, "%.2fx as fast by %d heap%s (replays of %u rounds).", row->speed.ratio, n,
-                 n > 1 ? "s" : "", m->n_rounds);
-}
-
 static void print_answer(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
 {
-    const struct ab_advised *m = v->measured;
-    const struct ab_advised_row *best = best_general(m);
     struct ab_text line = {0};
-    if (m->used == 0)
-        add_nothing(&line, v);
-    else
-        add_heaps(&line, m);
-    if (best != NULL)
-        ab_text_addf(&line, " With %s for everything instead, and no change of the code: %.2fx.",
-                     AB_SHOWN(128, best->name), best->speed.ratio);
+    ab_text_add(&line, "Advice: ");
+    ab_advise_answer(v, &line);
     fputc('\n', to);
     put_prose(to, style, AB_STRONG, &line);
 }
@@ -483,7 +399,7 @@ void ab_advise_print(FILE *to, const struct ab_advise_view *v, struct ab_table_s
     char title[80];
     print_head(to, v);
     print_answer(to, v, style);
-    snprintf(title, sizeof title, "measured, a %s", ab_advise_unit(v->advice));
+    snprintf(title, sizeof title, "time per %s", ab_advise_unit(v->advice));
     fputc('\n', to);
     fprintf(to, "%-2s %-23s %8s  %-*s %s\n", "", "what", "calls", PROPOSAL_WIDTH, "proposal",
             title);
@@ -492,6 +408,7 @@ void ab_advise_print(FILE *to, const struct ab_advise_view *v, struct ab_table_s
     print_rest(to, v);
     print_together(to, v, style);
     print_generals(to, v, style);
+    print_legend(to, v, style);
     print_survivors(to, v);
     print_stragglers(to, v);
     print_not_nested(to, v, style);

@@ -5,6 +5,7 @@
 #include "advise/code.h"
 #include "base/bits.h"
 #include "cli/advise/advise_json.h"
+#include "cli/advise/advise_page.h"
 #include "cli/advise/advise_rules.h"
 #include "cli/advise/advise_text.h"
 #include "cli/commands.h"
@@ -14,7 +15,7 @@
 #include "report/format.h"
 #include "report/output.h"
 #include "symbols/site_names.h"
-#include "trace_tools/scopes.h"
+#include "trace_tools/scope/part_threads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,14 +24,19 @@
 struct work {
     const struct ab_options *options;
     const char *path;
-    struct ab_output rules, code, json; /* open before anything is measured */
+    struct ab_output rules, code, json, page; /* open before anything is measured */
     struct ab_scopes scopes;
+    struct ab_scopes_of_threads threads; /* that have scopes of their own beside scopes.thread */
     struct ab_advice advice, other; /* the other: with nested scopes, or without, as not advised */
     struct ab_advised measured;
     struct ab_advised_budget budget;
     struct ab_advised_nested nested;
+    struct ab_advised_forms forms;
     char base[128];
 };
+
+_Static_assert((int)AB_SCOPES_OF_THREADS_MAX <= (int)AB_ADVISE_THREADS_MAX,
+               "all that are found are asked for");
 
 struct naming { /* files are opened once the table of the trace is whole */
     struct ab_site_names names;
@@ -57,6 +63,9 @@ static enum ab_status find_scopes(struct work *w, struct ab_err *err)
     enum ab_status status = ab_scopes_find_watched(w->path, w->options->is_partial, walk.progress,
                                                    walk.progress_user, &w->scopes, err);
     ab_trace_watch_end(&watch);
+    if (status == AB_OK)
+        status = ab_scopes_part_threads(w->path, w->options->is_partial, &w->scopes, &w->threads,
+                                        err);
     return status;
 }
 
@@ -64,12 +73,18 @@ static enum ab_status analyse(const struct work *w, bool is_flat, struct ab_advi
                               struct ab_err *err)
 {
     struct naming naming = {.is_open = false};
+    struct ab_advise_scopes others[AB_ADVISE_THREADS_MAX];
+    for (size_t i = 0; i < w->threads.n; i++)
+        others[i] = (struct ab_advise_scopes){w->threads.items[i].thread, w->threads.items[i].ends,
+                                              w->threads.items[i].n};
     const struct ab_advise_plan plan = {.path = w->path,
                                         .is_partial = w->options->is_partial,
                                         .scope_ends = w->scopes.ends,
                                         .n_scope_ends = w->scopes.n,
                                         .is_of_thread = w->scopes.is_of_thread,
                                         .thread = w->scopes.thread,
+                                        .others = others,
+                                        .n_others = w->threads.n,
                                         .is_marked = w->scopes.from == AB_SCOPES_MARKS,
                                         .is_flat = is_flat,
                                         .name = name_frame,
@@ -110,16 +125,17 @@ static enum ab_status open_outputs(struct work *w, struct ab_err *err)
         struct ab_output *file;
     } all[] = {{w->options->output, &w->rules},
                {w->options->code, &w->code},
-               {w->options->json, &w->json}};
+               {w->options->json, &w->json},
+               {w->options->sinks[AB_SINK_HTML], &w->page}};
     for (size_t i = 0; i < AB_ARRAY_LEN(all); i++) {
         if (all[i].path == NULL)
             continue;
         AB_TRY(ab_output_open(all[i].path, all[i].file, err));
-        if (ab_output_replaces(all[i].file, w->path))
-            return ab_fail(err, AB_USAGE, "'%s' would replace the trace that is read", all[i].path);
+        AB_TRY(ab_spare_inputs(w->options, 0, all[i].file, all[i].path, err));
         for (size_t k = 0; k < i; k++)
             if (all[k].path != NULL && ab_output_is_same(all[i].file, all[k].file))
-                return ab_fail(err, AB_USAGE, "two of -o, --code and --json name the same file");
+                return ab_fail(err, AB_USAGE,
+                               "two of -o, --code, --json and --html name the same file");
     }
     return AB_OK;
 }
@@ -136,6 +152,35 @@ static enum ab_status write_code(struct work *w, const char *trace, struct ab_er
     return ab_output_commit(&w->code, err);
 }
 
+/* Both from one document: the page has no number of its own. */
+static enum ab_status write_document(struct work *w, const struct ab_advise_view *view,
+                                     struct ab_err *err)
+{
+    const struct ab_options *o = w->options;
+    if (o->json == NULL && o->sinks[AB_SINK_HTML] == NULL)
+        return AB_OK;
+    json_t *document = ab_advise_document(view);
+    enum ab_status status = AB_OK;
+    if (document == NULL || (o->json != NULL && !ab_advise_write_json(w->json.to, document)))
+        status = ab_fail(err, AB_SYSTEM, "out of memory for the JSON document");
+    if (status == AB_OK && o->json != NULL)
+        status = ab_output_commit(&w->json, err);
+    if (status == AB_OK && o->sinks[AB_SINK_HTML] != NULL) {
+        const struct ab_advise_page page = {document, &w->advice, w->measured.used,
+                                            w->base,  w->path,    view->trace};
+        status = ab_advise_page_write(&page, o, &w->page, err);
+    }
+    json_decref(document);
+    return status;
+}
+
+static bool is_on_stdout(const struct work *w)
+{
+    const struct ab_options *o = w->options;
+    return is_stdout(o->output) || is_stdout(o->code) || is_stdout(o->json) ||
+           is_stdout(o->sinks[AB_SINK_HTML]);
+}
+
 static enum ab_status write_outputs(struct work *w, const struct ab_advise_view *view,
                                     struct ab_err *err)
 {
@@ -146,12 +191,8 @@ static enum ab_status write_outputs(struct work *w, const struct ab_advise_view 
     }
     if (o->code != NULL)
         AB_TRY(write_code(w, view->trace, err));
-    if (o->json != NULL) {
-        if (!ab_advise_write_json(w->json.to, view))
-            return ab_fail(err, AB_SYSTEM, "out of memory for the JSON document");
-        AB_TRY(ab_output_commit(&w->json, err));
-    }
-    if (!is_stdout(o->output) && !is_stdout(o->code) && !is_stdout(o->json) && !o->is_quiet)
+    AB_TRY(write_document(w, view, err));
+    if (!is_on_stdout(w) && !o->is_quiet)
         ab_advise_print(stdout, view, ab_terminal_style(o));
     return AB_OK;
 }
@@ -171,6 +212,7 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
     AB_TRY(find_scopes(w, err));
     AB_TRY(analyse(w, false, &w->advice, err));
     AB_TRY(choose_nesting(w, err));
+    AB_TRY(ab_advise_measure_forms(o, &w->advice, &w->forms, err));
     AB_TRY(ab_advise_measure(o, &w->advice, &w->measured, err));
     if (o->budget_ns != 0)
         AB_TRY(ab_advise_budget(o, &w->advice, w->base, w->measured.used, &w->budget, err));
@@ -182,6 +224,7 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
                                         .budget_ns = (double)o->budget_ns,
                                         .budget = o->budget_ns != 0 ? &w->budget : NULL,
                                         .nested = &w->nested,
+                                        .forms = &w->forms,
                                         .other = &w->other};
     ab_format_begin(&guard);
     enum ab_status status = write_outputs(w, &view, err);
@@ -199,9 +242,13 @@ enum ab_status ab_cmd_advise(const struct ab_options *o, int *exit_code, struct 
     ab_output_abandon(&w->rules);
     ab_output_abandon(&w->code);
     ab_output_abandon(&w->json);
+    ab_output_abandon(&w->page);
+    ab_advised_scopes_fini(&w->budget.before);
+    ab_advised_scopes_fini(&w->budget.after);
     ab_advice_fini(&w->advice);
     ab_advice_fini(&w->other);
     ab_scopes_fini(&w->scopes);
+    ab_scopes_of_threads_fini(&w->threads);
     free(w);
     *exit_code = 0;
     return status;

@@ -55,6 +55,8 @@ static enum ab_status report_one(const struct ab_options *o, const char *path, s
     if (status == AB_OK)
         status = ab_outputs_open(o, &outputs, err);
     if (status == AB_OK)
+        status = ab_outputs_spare_inputs(&outputs, o, err);
+    if (status == AB_OK)
         status = ab_outputs_check(&outputs, &stored.session, err);
     if (status == AB_OK && !ab_outputs_use_stdout(o) && !o->is_quiet)
         print_tables(o, &stored.session);

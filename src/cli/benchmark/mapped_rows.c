@@ -169,6 +169,12 @@ static bool may_renew(const struct ab_subject *subject, const struct ab_selectio
            (s->never_frees && ab_backend_variant(s->builtin, s->values)->reset != NULL);
 }
 
+/* One of ours that gives each lane a part numbers them by the lanes of the whole. */
+static bool may_narrow(const struct ab_selection *s)
+{
+    return s->builtin != NULL && ab_backend_variant(s->builtin, s->values)->thread_enter == NULL;
+}
+
 static enum ab_status make_one(const struct ab_placement *p, const struct ab_subject *subject,
                                const struct ab_origins *origins, struct ab_route *out,
                                struct ab_err *err)
@@ -179,6 +185,7 @@ static enum ab_status make_one(const struct ab_placement *p, const struct ab_sub
     for (size_t i = 0; i < p->heaps.n; i++) {
         fill_heap(&p->heaps.items[i], &heaps[i]);
         heaps[i].renews = may_renew(subject, &p->heaps.items[i]);
+        heaps[i].narrows = may_narrow(&p->heaps.items[i]);
     }
     const struct ab_route_plan plan = {.rules = p->rules,
                                        .n_rules = p->n_rules,

@@ -5,8 +5,10 @@
  */
 #include "cli/benchmark/outputs.h"
 
+#include "cli/one_file.h"
 #include "report/html/figures.h"
 #include "report/sinks/sink_tag.h"
+#include "result/merge/merge_iterations.h"
 #include "stats/aggregate.h"
 
 #include <stdlib.h>
@@ -74,10 +76,12 @@ static enum ab_status open_histograms(const struct ab_sink *sink, const char *pa
     return status;
 }
 
+enum { OF_ITERATIONS = AB_OP_ALL + 1 };
+
 struct histogram { /* one of a session, and the file that it goes to */
     uint32_t backend;
     const char *phase;
-    unsigned op;
+    unsigned op; /* or OF_ITERATIONS */
     char name[AB_TAG_BYTES + 4096];
 };
 
@@ -85,9 +89,9 @@ static void name_histogram(const struct ab_sink *sink, const struct ab_histogram
                            const struct ab_session *s, struct histogram *h)
 {
     char tag[AB_TAG_BYTES];
+    const char *op = h->op == OF_ITERATIONS ? AB_TAG_ITERATION : ab_result_op_name(h->op);
     snprintf(h->name, sizeof h->name, "%.4000s%s.%s", files->prefix,
-             ab_sink_tag(tag, s->backends[h->backend].name, h->phase, ab_result_op_name(h->op)),
-             sink->option);
+             ab_sink_tag(tag, s->backends[h->backend].name, h->phase, op), sink->option);
 }
 
 static enum ab_status check_name(const struct ab_sink *sink, const char *folder, const char *name,
@@ -112,6 +116,12 @@ static enum ab_status check_name(const struct ab_sink *sink, const char *folder,
     return status;
 }
 
+/* Which phases have iterations shows when they run: their names have to be free in any case. */
+static bool may_have(const struct ab_session *s, unsigned op)
+{
+    return op >= AB_OP_ALL || (s->facts.kinds >> op & 1) != 0;
+}
+
 static enum ab_status check_histograms(const struct ab_sink *sink,
                                        const struct ab_histogram_files *files,
                                        const struct ab_session *s, struct ab_err *err)
@@ -120,10 +130,10 @@ static enum ab_status check_histograms(const struct ab_sink *sink,
     enum ab_status status = AB_OK;
     for (h.backend = 0; h.backend < s->n_backends; h.backend++)
         for (uint32_t p = 0; p < s->n_phases; p++)
-            for (h.op = 0; h.op <= AB_OP_ALL && status == AB_OK; h.op++) {
+            for (h.op = 0; h.op <= OF_ITERATIONS && status == AB_OK; h.op++) {
                 h.phase = s->phases[p];
                 name_histogram(sink, files, s, &h);
-                if (h.op == AB_OP_ALL || (s->facts.kinds >> h.op & 1) != 0)
+                if (may_have(s, h.op))
                     status = check_name(sink, files->folder, h.name, err);
             }
     return status;
@@ -151,6 +161,16 @@ static enum ab_status write_histogram(const struct ab_sink *sink, const char *fo
     return ab_output_commit_as(&file, name, err);
 }
 
+/* Of all rounds; empty where there is none. */
+static void merge(const struct ab_session *s, const struct histogram *h, struct ab_hdr *hdr)
+{
+    struct ab_iterations x;
+    if (h->op == OF_ITERATIONS)
+        ab_session_merge_iterations(s, h->backend, h->phase, AB_ITERATIONS_ALL_ROUNDS, hdr, &x);
+    else
+        ab_session_merge(s, h->backend, h->phase, h->op, hdr);
+}
+
 static enum ab_status write_histograms(const struct ab_sink *sink,
                                        const struct ab_histogram_files *files,
                                        const struct ab_session *s, struct ab_err *err)
@@ -162,10 +182,10 @@ static enum ab_status write_histograms(const struct ab_sink *sink,
         return ab_fail(err, AB_SYSTEM, "out of memory");
     for (h.backend = 0; h.backend < s->n_backends; h.backend++)
         for (uint32_t p = 0; ab_session_has_numbers(s, h.backend) && p < s->n_phases; p++)
-            for (h.op = 0; h.op <= AB_OP_ALL && status == AB_OK; h.op++) {
+            for (h.op = 0; h.op <= OF_ITERATIONS && status == AB_OK; h.op++) {
                 h.phase = s->phases[p];
                 name_histogram(sink, files, s, &h);
-                ab_session_merge(s, h.backend, h.phase, h.op, hdr);
+                merge(s, &h, hdr);
                 if (ab_hdr_total(hdr) > 0)
                     status = write_histogram(sink, files->folder, hdr, h.name, err);
             }
@@ -227,12 +247,13 @@ enum ab_status ab_outputs_open(const struct ab_options *o, struct ab_outputs *ou
 enum ab_status ab_outputs_spare_inputs(const struct ab_outputs *outputs, const struct ab_options *o,
                                        struct ab_err *err)
 {
-    for (unsigned i = 0; i < AB_SINK_COUNT; i++)
-        for (size_t k = 0; k < o->n_args; k++)
-            if (ab_output_replaces(&outputs->files[i], o->args[k]))
-                return ab_fail(err, AB_USAGE, "--%s: '%s' would replace the file that is read",
-                               ab_sinks[i].option, o->sinks[i]);
-    return AB_OK;
+    enum ab_status status = AB_OK;
+    for (unsigned i = 0; i < AB_SINK_COUNT && status == AB_OK; i++) {
+        status = ab_spare_inputs(o, 0, &outputs->files[i], o->sinks[i], err);
+        if (status != AB_OK)
+            ab_err_context(err, "--%s: ", ab_sinks[i].option);
+    }
+    return status;
 }
 
 static enum ab_status write_sink(struct ab_outputs *outputs, unsigned i,

@@ -9,6 +9,7 @@
 #include "cli/compare/baselines.h"
 #include "cli/compare/compare_gates.h"
 #include "cli/compare/verdict.h"
+#include "cli/one_file.h"
 #include "cli/terminal.h"
 #include "core/text.h"
 #include "report/compare_json.h"
@@ -72,6 +73,10 @@ static enum ab_status open_outputs(struct compare_run *r, struct ab_err *err)
     enum ab_status status = ab_outputs_open(o, &r->outputs, err);
     if (status == AB_OK && o->json != NULL)
         status = ab_output_open(o->json, &r->json, err);
+    if (status == AB_OK)
+        status = ab_outputs_spare_inputs(&r->outputs, o, err);
+    if (status == AB_OK)
+        status = ab_spare_inputs(o, 0, &r->json, o->json, err);
     return status;
 }
 

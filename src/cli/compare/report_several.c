@@ -71,6 +71,8 @@ static enum ab_status write_report(const struct ab_options *o, const struct seve
 {
     struct ab_outputs outputs;
     enum ab_status status = ab_outputs_open(o, &outputs, err);
+    if (status == AB_OK)
+        status = ab_outputs_spare_inputs(&outputs, o, err);
     struct ab_session *last = &x->results[x->n - 1].stored.session;
     if (status == AB_OK) {
         last->embed = o->embed;

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/compare/verdict.h"
 #include "cli/merge/merged_gates.h"
+#include "cli/one_file.h"
 #include "cli/terminal.h"
 #include "core/file_digest.h"
 #include "core/text.h"
@@ -31,12 +32,16 @@ static bool is_folder(const char *path)
 }
 
 /* Into one named file, which may be standard output. */
-static enum ab_status write_file(const char *path, const struct ab_session *s, struct ab_err *err)
+static enum ab_status write_file(const struct ab_options *o, const struct ab_session *s,
+                                 struct ab_err *err)
 {
     struct ab_output file;
-    enum ab_status status = ab_output_open(path, &file, err);
-    if (status != AB_OK)
+    AB_TRY(ab_output_open(o->output, &file, err));
+    enum ab_status status = ab_spare_inputs(o, 0, &file, o->output, err);
+    if (status != AB_OK) {
+        ab_output_abandon(&file);
         return status;
+    }
     if (!ab_sink_json(file.to, s)) {
         ab_output_abandon(&file);
         return ab_fail(err, AB_SYSTEM, "out of memory for the result");
@@ -97,7 +102,7 @@ static enum ab_status write_merged(const struct ab_options *o, const struct ab_s
     enum ab_status status;
     if (o->output != NULL && !is_folder(o->output)) {
         snprintf(place, sizeof place, "%s", o->output);
-        status = write_file(o->output, s, err);
+        status = write_file(o, s, err);
     } else {
         status = store(o, s, place, sizeof place, err);
     }

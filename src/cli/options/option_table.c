@@ -163,7 +163,7 @@ static const struct ab_option_info table[] = {
      "of its own: all of it once in 64 calls, 1/64 before each; 1KiB to 64MiB\n"
      "(default: none; the calls follow each other). Other work than without",
      "What runs", 0, REPLAY, BYTES(cache_bytes, AB_CACHE_LEAST, AB_CACHE_MOST),
-     .range = "1KiB to 64MiB", RARE},
+     .range = "must be from 1KiB to 64MiB", RARE},
     {"each", "WHAT",
      "scope: also time the allocator's calls in each scope of the trace, a\n"
      "frame or a request, as its marks say or else as it is found (default:\n"
@@ -179,12 +179,12 @@ static const struct ab_option_info table[] = {
      "(default: the most that were alive at the same time) or 1 to 256; with 1\n"
      "all calls run in the recorded order",
      "What runs", 0, REPLAY, COUNT(n_lanes, 1, AB_LANES_MAX), .zero = "recorded",
-     .range = "at most 256, or 'recorded'"},
+     .range = "must be from 1 to 256, or 'recorded'"},
     {"burst", "N",
      "replay in bursts of N calls, 256 to 2^30; each is loaded while nothing is\n"
      "measured; 0: load the whole trace (default: see --tape-mem)",
      "What runs", 0, REPLAY | ADVISE, COUNT(burst_events, AB_BURST_LEAST, AB_BURST_MAX),
-     .zero = "0", GIVEN(has_burst), .range = "0, or 256 to 2^30", RARE},
+     .zero = "0", GIVEN(has_burst), .range = "must be 0, or from 256 to 2^30", RARE},
     {"tape-mem", "SIZE|N%",
      "memory for the prepared trace, about 8 bytes per call; a longer trace is\n"
      "replayed in bursts of this size, from a file in $TMPDIR or /var/tmp\n"
@@ -194,21 +194,22 @@ static const struct ab_option_info table[] = {
      "number of rounds; each runs every back end once, in random order;\n"
      "fewer than 6 distinguish nothing from noise (default: 10)",
      "How long", 0, RUN | REPLAY | CHECK | ADVISE, COUNT(rounds, 1, AB_ROUNDS_MAX),
-     .range = "at most 1000", GIVEN(has_rounds), .alias = "reps"},
+     .range = "must be from 1 to 1000", GIVEN(has_rounds), .alias = "reps"},
     {"rounds", "N", "number of rounds to measure (default: 20)", "How long", 0, CALIBRATE,
-     COUNT(rounds, 2, AB_ROUNDS_MAX), .range = "2 to 1000", GIVEN(has_rounds)},
+     COUNT(rounds, 2, AB_ROUNDS_MAX), .range = "must be from 2 to 1000", GIVEN(has_rounds)},
     {"instr", NULL,
      "also count instructions and system calls of each back end, in runs of\n"
      "their own, once: by the processor's counter, or under callgrind (package\n"
      "valgrind) on the first ops (--instr-ops)",
      "Measurement", 0, RUN | REPLAY, FLAG(wants_instr), RARE},
     {"instr-ops", "N", "how many ops of the work callgrind runs, at least 1000 (default: 500k)",
-     "Measurement", 0, RUN | REPLAY, COUNT(instr_ops, 1000, UINT32_MAX), .range = "at least 1000",
-     RARE},
+     "Measurement", 0, RUN | REPLAY, COUNT(instr_ops, 1000, UINT32_MAX),
+     .range = "must be at least 1000", RARE},
     {"processes", "N",
      "measure the throughput of each back end in N processes a round\n"
      "(default: 3 to 12, more the shorter the work)",
-     "How long", 0, RUN | REPLAY | CHECK, COUNT(processes, 1, 100), .range = "at most 100", RARE},
+     "How long", 0, RUN | REPLAY | CHECK, COUNT(processes, 1, 100),
+     .range = "must be from 1 to 100", RARE},
     {"passes", "LIST",
      "what is measured besides throughput, which always is: latency, tail,\n"
      "memory; NAME:N in the first N rounds, NAME:all in every round (default:\n"
@@ -232,7 +233,7 @@ static const struct ab_option_info table[] = {
     {"rounds", "N",
      "number of rounds; each runs the program once under every back end, in\n"
      "random order; below 6 there are no intervals (default: 10)",
-     "How long", 0, EXEC, COUNT(rounds, 1, AB_ROUNDS_MAX), .range = "at most 1000",
+     "How long", 0, EXEC, COUNT(rounds, 1, AB_ROUNDS_MAX), .range = "must be from 1 to 1000",
      GIVEN(has_rounds), .alias = "reps"},
     {"no-check-output", NULL,
      "the program may print something else in each run (default: its standard\n"
@@ -267,7 +268,7 @@ static const struct ab_option_info table[] = {
      "1048576; 0: no limit (default: the most that keeps the live bytes within\n"
      "10 % of their peak)",
      "Measurement", 0, RUN | REPLAY | CHECK, COUNT(window, 0, WINDOW_MOST), GIVEN(has_window),
-     .range = "at most 1048576 (2^20); 0 for any number", RARE},
+     .range = "must be at most 1048576 (2^20); 0 for any number", RARE},
     {"thp", "HOW",
      "transparent huge pages of the measured process: default (the system's\n"
      "setting) or never",
@@ -287,7 +288,8 @@ static const struct ab_option_info table[] = {
     {"drain", "TIME",
      "memory pass: after everything is freed, wait this long for memory to be\n"
      "returned to the system, at most 10s (default: 0.1s)",
-     "How long", 0, RUN | REPLAY, TIME(drain_ns, 0, DRAIN_MOST_NS), .range = "at most 10s", RARE},
+     "How long", 0, RUN | REPLAY, TIME(drain_ns, 0, DRAIN_MOST_NS), .range = "must be at most 10s",
+     RARE},
     {"gate", "TEXT",
      "a bound on a measured value; the run fails (exit 1) if it does not hold:\n"
      "'PHASE/alloc/p99 < 2us', 'PHASE/memory/rss_peak < 1.5x live' or\n"

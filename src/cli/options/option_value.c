@@ -79,9 +79,9 @@ enum ab_status ab_option_tape_mem(const char *name, const char *value, struct ab
     struct ab_number x;
     const char *bad = ab_units_parse(value, n, is_share ? AB_UNIT_FRACTION : AB_UNIT_BYTES, &x);
     if (bad == NULL && is_share && (x.value < 0.01 || x.value > 0.9))
-        bad = "1% to 90% of available memory";
+        bad = "must be from 1% to 90% of available memory";
     if (bad == NULL && !is_share && x.whole < AB_TAPE_MEM_LEAST)
-        bad = "at least 64KiB";
+        bad = "must be at least 64KiB";
     if (bad != NULL)
         return ab_option_bad_value(name, value, bad, err);
     o->tape_mem_bytes = is_share ? 0 : x.whole;

@@ -30,8 +30,12 @@ enum ab_status ab_trace_cmd_import(const struct ab_options *o, int *exit_code, s
 
 /* `trace export FORMAT TRACE.abt -o OUT` */
 enum ab_status ab_trace_export_format(const struct ab_options *o, struct ab_err *err);
-/* Opens what -o names, for a trace; AB_USAGE without it, or when it would go to a terminal. */
-enum ab_status ab_trace_open_output(const struct ab_options *o, const char *word,
+/* Opens a file that replaces none of those that are read: o->args from `first` on. On failure there is
+ * nothing to end. */
+enum ab_status ab_trace_open_file(const struct ab_options *o, size_t first, const char *path,
+                                  struct ab_output *out, struct ab_err *err);
+/* The same for what -o names, for a trace; AB_USAGE without it, or when it would go to a terminal. */
+enum ab_status ab_trace_open_output(const struct ab_options *o, const char *word, size_t first,
                                     struct ab_output *out, struct ab_err *err);
 
 /* The commands of trace; NULL past the end. */

@@ -2,6 +2,7 @@
  *
  * `trace cut`: writes a part of a trace as a trace, and says what is in it.
  */
+#include "cli/one_file.h"
 #include "cli/trace/cmd_trace.h"
 #include "core/text.h"
 #include "trace_tools/cut.h"
@@ -22,7 +23,17 @@ static void print_summary(const char *path, const struct ab_cut_report *r)
     fputc('\n', stderr);
 }
 
-enum ab_status ab_trace_open_output(const struct ab_options *o, const char *word,
+enum ab_status ab_trace_open_file(const struct ab_options *o, size_t first, const char *path,
+                                  struct ab_output *out, struct ab_err *err)
+{
+    AB_TRY(ab_output_open(path, out, err));
+    enum ab_status status = ab_spare_inputs(o, first, out, path, err);
+    if (status != AB_OK)
+        ab_output_abandon(out);
+    return status;
+}
+
+enum ab_status ab_trace_open_output(const struct ab_options *o, const char *word, size_t first,
                                     struct ab_output *out, struct ab_err *err)
 {
     if (o->output == NULL)
@@ -30,7 +41,7 @@ enum ab_status ab_trace_open_output(const struct ab_options *o, const char *word
     if (strcmp(o->output, "-") == 0 && isatty(STDOUT_FILENO))
         return ab_fail(err, AB_USAGE,
                        "a trace is binary and not written to a terminal; give a file");
-    return ab_output_open(o->output, out, err);
+    return ab_trace_open_file(o, first, o->output, out, err);
 }
 
 enum ab_status ab_trace_cmd_cut(const struct ab_options *o, int *exit_code, struct ab_err *err)
@@ -42,7 +53,7 @@ enum ab_status ab_trace_cmd_cut(const struct ab_options *o, int *exit_code, stru
     (void)exit_code;
     if (o->output != NULL && !o->has_events)
         return ab_fail(err, AB_USAGE, "trace cut needs --events A..B: the range to keep");
-    AB_TRY(ab_trace_open_output(o, "cut", &out, err));
+    AB_TRY(ab_trace_open_output(o, "cut", 1, &out, err));
     ab_trace_watch_begin(&watch, o, o->args[1], &walk);
     enum ab_status status = ab_trace_cut(&walk, !o->is_dropping_live, out.to, &report, err);
     ab_trace_watch_end(&watch);

@@ -125,9 +125,9 @@ static enum ab_status export_to(const struct ab_options *o, struct printer *p,
                                 struct ab_err *err)
 {
     if (o->csv != NULL)
-        AB_TRY(ab_output_open(o->csv, events, err));
+        AB_TRY(ab_trace_open_file(o, 1, o->csv, events, err));
     if (o->live_csv != NULL)
-        AB_TRY(ab_output_open(o->live_csv, curve, err));
+        AB_TRY(ab_trace_open_file(o, 1, o->live_csv, curve, err));
     if (ab_output_is_same(events, curve))
         return ab_fail(err, AB_USAGE, "--csv and --live-csv name the same file");
     p->to = events->to;

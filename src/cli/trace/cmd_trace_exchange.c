@@ -47,7 +47,7 @@ enum ab_status ab_trace_cmd_import(const struct ab_options *o, int *exit_code, s
     struct ab_intake_report report;
     (void)exit_code;
     AB_TRY(ab_format_find(o->args[1], &import.format, err));
-    AB_TRY(ab_trace_open_output(o, "import", &out, err));
+    AB_TRY(ab_trace_open_output(o, "import", 2, &out, err));
     ab_progress_begin(&watch.line, o->is_quiet);
     import.to = out.to;
     import.progress = watch.line.is_on ? ab_trace_watch_show : NULL;
@@ -109,7 +109,7 @@ enum ab_status ab_trace_export_format(const struct ab_options *o, struct ab_err 
     struct ab_output out = {0};
     struct ab_outlet_report report;
     AB_TRY(check_export(o, &format, err));
-    AB_TRY(ab_output_open(o->output, &out, err));
+    AB_TRY(ab_trace_open_file(o, 2, o->output, &out, err));
     ab_trace_watch_begin(&watch, o, o->args[2], &walk);
     enum ab_status status = ab_export(&walk, format, out.to, &report, err);
     ab_trace_watch_end(&watch);

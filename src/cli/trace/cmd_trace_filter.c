@@ -57,7 +57,7 @@ static enum ab_status write_filtered(const struct ab_options *o, const char *wor
     struct ab_trace_watch watch;
     struct ab_walk walk = {0};
     struct ab_output out = {0};
-    AB_TRY(ab_trace_open_output(o, word, &out, err));
+    AB_TRY(ab_trace_open_output(o, word, 1, &out, err));
     ab_trace_watch_begin(&watch, o, o->args[1], &walk);
     enum ab_status status = ab_trace_filter(&walk, filter, out.to, report, err);
     ab_trace_watch_end(&watch);

@@ -152,12 +152,8 @@ static enum ab_status open_outputs(struct telling *t, struct ab_err *err)
     for (size_t i = 0; i < OUTPUTS; i++) {
         if (paths[i] == NULL)
             continue;
-        AB_TRY(ab_output_open(paths[i], &t->out[i], err));
+        AB_TRY(ab_trace_open_file(t->o, 1, paths[i], &t->out[i], err));
         t->is_text = t->is_text && t->out[i].to != stdout;
-        for (size_t k = 1; k < t->o->n_args; k++)
-            if (ab_output_replaces(&t->out[i], t->o->args[k]))
-                return ab_fail(err, AB_USAGE, "'%s' would replace the trace that is read",
-                               paths[i]);
         for (size_t k = 0; k < i; k++)
             if (paths[k] != NULL && ab_output_is_same(&t->out[i], &t->out[k]))
                 return ab_fail(err, AB_USAGE,

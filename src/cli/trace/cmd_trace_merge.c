@@ -27,7 +27,7 @@ enum ab_status ab_trace_cmd_merge(const struct ab_options *o, int *exit_code, st
     struct ab_output out = {0};
     struct ab_merge_report report;
     (void)exit_code;
-    AB_TRY(ab_trace_open_output(o, "merge", &out, err));
+    AB_TRY(ab_trace_open_output(o, "merge", 1, &out, err));
     ab_progress_begin(&watch.line, o->is_quiet);
     struct ab_merge_request merge = {.paths = o->args + 1,
                                      .n = o->n_args - 1,

@@ -132,6 +132,9 @@ void ab_trace_print_sites(FILE *to, const struct ab_trace_facts *f, const struct
     }
     fprintf(to, "\ncall sites: %zu by %s%s\n", n < o->n_sites ? n : o->n_sites,
             ab_option_site_orders[o->site_order], n > o->n_sites ? ", of more" : "");
+    fputs("live at peak: when most bytes of the whole trace were live; temporary: freed\n"
+          "before the next allocation of the thread; median life: in calls\n",
+          to);
     fprintf(to, "%12s %11s %12s %12s %9s %12s\n", "calls", "bytes", "live at peak", "never freed",
             "temporary", "median life");
     for (size_t i = 0; i < n && i < o->n_sites; i++) {

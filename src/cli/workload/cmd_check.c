@@ -196,6 +196,11 @@ static enum ab_status write_json(const struct check *c, struct ab_err *err)
                                  .n_gates = c->gates.n_gates,
                                  .n_claims = c->gates.n_claims};
     AB_TRY(ab_output_open(c->options->json, &out, err));
+    enum ab_status status = ab_spare_inputs(c->options, 0, &out, c->options->json, err);
+    if (status != AB_OK) {
+        ab_output_abandon(&out);
+        return status;
+    }
     if (ab_check_plan_write(out.to, &plan))
         return ab_output_commit(&out, err);
     ab_output_abandon(&out);

@@ -60,6 +60,29 @@ static json_t *heap_part(struct ab_json *w, const struct ab_session *s,
     return o;
 }
 
+static json_t *memory_of(struct ab_json *w, const char *name, const struct ab_heap_memory *m)
+{
+    json_t *o = json_object(), *drained = json_object();
+    ab_json_put(w, o, "heap", ab_json_string(name));
+#define PUT(member) ab_json_put(w, o, #member, ab_json_real(m->member));
+    AB_HEAP_MEMORY_FIELDS(PUT)
+#undef PUT
+    for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
+        ab_json_put(w, drained, ab_drain_names[i], ab_json_real(m->drained_bytes[i]));
+    ab_json_put(w, o, "drained_bytes", drained);
+    return o;
+}
+
+json_t *ab_json_heap_memory(struct ab_json *w, const struct ab_session *s,
+                            const struct ab_memory *m)
+{
+    const struct ab_backend_info *b = &s->backends[m->backend];
+    json_t *list = json_array();
+    for (uint32_t h = 0; h < b->n_heaps; h++)
+        ab_json_append(w, list, memory_of(w, b->heaps[h].name, &m->heaps[h]));
+    return list;
+}
+
 json_t *ab_json_heaps(struct ab_json *w, const struct ab_session *s)
 {
     json_t *list = json_array();

@@ -63,6 +63,41 @@ static uint32_t find_heap(struct ab_stored_reader *r, const struct ab_json_node 
     return 0;
 }
 
+static void read_memory(struct ab_json_reader *r, const struct ab_json_node *o,
+                        struct ab_heap_memory *m)
+{
+#define READ(member) m->member = ab_json_number(r, o, #member);
+    AB_HEAP_MEMORY_FIELDS(READ)
+#undef READ
+    struct ab_json_node drained = ab_json_object(r, o, "drained_bytes");
+    for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
+        m->drained_bytes[i] = ab_json_number(r, &drained, ab_drain_names[i]);
+}
+
+static void forget_memory(struct ab_heap_memory *m)
+{
+#define FORGET(member) m->member = NAN;
+    AB_HEAP_MEMORY_FIELDS(FORGET)
+#undef FORGET
+    for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
+        m->drained_bytes[i] = NAN;
+}
+
+void ab_stored_heap_memory(struct ab_stored_reader *r, const struct ab_json_node *record,
+                           struct ab_memory *m)
+{
+    for (uint32_t h = 0; h < AB_ROUTE_HEAPS_MAX; h++)
+        forget_memory(&m->heaps[h]);
+    struct ab_json_node list = ab_json_array_if_any(&r->json, record, "heaps");
+    size_t n = ab_json_count(&r->json, &list, AB_ROUTE_HEAPS_MAX);
+    for (size_t i = 0; i < n && r->json.status == AB_OK; i++) {
+        struct ab_json_node o = ab_json_item_object(&r->json, &list, i);
+        uint32_t heap = find_heap(r, &o, m->backend);
+        if (r->json.status == AB_OK)
+            read_memory(&r->json, &o, &m->heaps[heap]);
+    }
+}
+
 static void read_part(struct ab_stored_reader *r, const struct ab_json_node *o,
                       struct ab_heap_part *p)
 {

@@ -4,6 +4,8 @@
  */
 #include "report/heaps/heaps_view.h"
 
+#include "report/view/memory.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,15 +57,29 @@ static void add_parts(const struct ab_session *s, uint32_t backend, const char *
     }
 }
 
-static void add_quantiles(const struct ab_session *s, uint32_t backend, const char *phase,
-                          struct ab_hdr *hdr, struct ab_heap_row *row)
+void ab_heaps_latency(const struct ab_session *s, uint32_t backend, const char *phase,
+                      uint32_t heap, unsigned op, struct ab_hdr *hdr)
 {
     ab_hdr_init(hdr);
     for (uint32_t i = 0; i < s->n_heap_parts; i++) {
         const struct ab_heap_part *p = &s->heap_parts[i];
-        if (p->heap == row->heap && p->op == AB_OP_ALL && is_of(p, backend, phase))
+        if (p->heap == heap && p->op == op && is_of(p, backend, phase))
             ab_hdr_merge(hdr, p->hdr);
     }
+}
+
+double ab_heaps_rest(const struct ab_session *s, const struct ab_memory *m)
+{
+    double rest = m->footprint_bytes;
+    for (uint32_t h = 0; h < s->backends[m->backend].n_heaps; h++)
+        rest -= m->heaps[h].footprint_bytes;
+    return rest;
+}
+
+static void add_quantiles(const struct ab_session *s, uint32_t backend, const char *phase,
+                          struct ab_hdr *hdr, struct ab_heap_row *row)
+{
+    ab_heaps_latency(s, backend, phase, row->heap, AB_OP_ALL, hdr);
     row->p50 = ab_result_quantile(hdr, 0.5);
     row->p99 = ab_result_quantile(hdr, 0.99);
 }
@@ -88,12 +104,14 @@ uint32_t ab_heaps_view(const struct ab_session *s, uint32_t backend, const char 
         calls += (double)sums[h].row.n_calls;
         time = ab_heap_time_sum(time, sums[h].net_ns);
     }
+    const struct ab_memory *m = ab_view_memory_typical(s, backend, phase, AB_AT_FOOTPRINT_PEAK);
     bool is_clear = time > 0 && unclear_ns <= most_unclear * time;
     for (uint32_t h = 0; h < AB_ROUTE_HEAPS_MAX; h++) {
         if (!sums[h].is_there)
             continue;
         rows[n] = sums[h].row;
         rows[n].call_share = calls > 0 ? (double)rows[n].n_calls / calls : (double)NAN;
+        rows[n].memory = m != NULL ? &m->heaps[h] : NULL;
         rows[n].time_share = is_clear ? sums[h].net_ns / time : (double)NAN;
         add_quantiles(s, backend, phase, scratch, &rows[n++]);
     }

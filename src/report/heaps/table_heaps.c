@@ -7,13 +7,14 @@
 #include "base/bits.h"
 #include "core/units_show.h"
 #include "report/heaps/heaps_view.h"
+#include "report/heaps/table_heap_latency.h"
 #include "report/table/table.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS, TIME, P50, P99, LIVE, BLOCKS, KEYS, COLUMNS };
+enum { CALLS, TIME, P50, P99, LIVE, HELD, BLOCKS, KEYS, COLUMNS };
 enum { FEW_PHASES = 3, KEYS_WIDTH = 24 };
 
 static void format_share(char cell[AB_CELL_BYTES], double share)
@@ -26,6 +27,13 @@ static void format_share(char cell[AB_CELL_BYTES], double share)
         snprintf(cell, AB_CELL_BYTES, "%.1f%%", 100 * share);
 }
 
+static void format_bytes(char cell[AB_CELL_BYTES], double bytes)
+{
+    snprintf(cell, AB_CELL_BYTES, "-");
+    if (isfinite(bytes))
+        ab_units_bytes(cell, AB_CELL_BYTES, bytes);
+}
+
 static void fill(const struct ab_session *s, const struct ab_mapped_heap *heap,
                  const struct ab_heap_row *from, struct ab_table_row *row, bool utf8)
 {
@@ -34,6 +42,7 @@ static void fill(const struct ab_session *s, const struct ab_mapped_heap *heap,
     ab_format_ns(row->cells[P50], from->p50, s->timer.floor_ns);
     ab_format_ns(row->cells[P99], from->p99, s->timer.floor_ns);
     ab_units_bytes(row->cells[LIVE], AB_CELL_BYTES, (double)from->live_peak_bytes);
+    format_bytes(row->cells[HELD], from->memory != NULL ? from->memory->footprint_bytes : NAN);
     ab_format_count(row->cells[BLOCKS], (double)from->live_peak_blocks);
     ab_format_name(row->cells[KEYS], AB_CELL_BYTES, heap->keys, KEYS_WIDTH, utf8);
 }
@@ -42,8 +51,9 @@ static bool print_phase(FILE *to, const struct ab_session *s, uint32_t backend, 
                         struct ab_table_style style, struct ab_hdr *scratch)
 {
     static const struct ab_table_column columns[COLUMNS] = {
-        [CALLS] = {"calls", 0},    [TIME] = {"time", 1},     [P50] = {"p50", 0}, [P99] = {"p99", 0},
-        [LIVE] = {"live peak", 2}, [BLOCKS] = {"blocks", 4}, [KEYS] = {"of", 3},
+        [CALLS] = {"calls", 0},   [TIME] = {"time", 1},      [P50] = {"p50", 0},
+        [P99] = {"p99", 0},       [LIVE] = {"live peak", 2}, [HELD] = {"held", 3},
+        [BLOCKS] = {"blocks", 5}, [KEYS] = {"serves", 4},
     };
     const struct ab_backend_info *b = &s->backends[backend];
     struct ab_heap_row rows[AB_ROUTE_HEAPS_MAX];
@@ -91,13 +101,18 @@ void ab_table_heaps(FILE *to, const struct ab_session *s, struct ab_table_style 
     struct ab_hdr *scratch = malloc(sizeof *scratch);
     for (uint32_t b = 0; b < s->n_backends && scratch != NULL; b++)
         for (uint32_t p = 0; p < s->n_phases && ab_session_has_numbers(s, b); p++)
-            if (style.phase == NULL || strcmp(style.phase, s->phases[p]) == 0)
-                is_any = print_phase(to, s, b, s->phases[p], style, scratch) || is_any;
+            if ((style.phase == NULL || strcmp(style.phase, s->phases[p]) == 0) &&
+                print_phase(to, s, b, s->phases[p], style, scratch)) {
+                is_any = true;
+                if (!is_short)
+                    ab_table_heap_latency(to, s, b, s->phases[p], style, scratch);
+            }
     if (is_any && !is_short)
         ab_table_prose(to, style, AB_FAINT,
-                       "calls, live peak: of the work, exact; time: of the timed calls, without "
-                       "the clock's own; p50, p99: of all calls; a resize from heap to heap is "
-                       "the new one's.");
+                       "calls, time: shares of the row; serves: the rules of the heap; calls, live "
+                       "peak: of the work, exact; time: of the timed calls, without the clock's "
+                       "own; p50, p99: of all calls; held: resident, at the peak of the row; a "
+                       "resize from heap to heap is the new one's.");
     if (is_any && !is_short)
         fputc('\n', to);
     free(scratch);

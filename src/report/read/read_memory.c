@@ -5,6 +5,7 @@
 #include "report/read/read_memory.h"
 
 #include "base/bits.h"
+#include "report/heaps/heaps_read.h"
 #include "result/memory_dist.h"
 #include "result/result_fields.h"
 
@@ -32,6 +33,7 @@ static void read_record(struct ab_stored_reader *r, const struct ab_json_node *o
         *(double *)((char *)m + ab_memory_fields[i].offset) = ab_json_number(
             &r->json, o, ab_memory_fields[i].name);
     read_drained(&r->json, o, m);
+    ab_stored_heap_memory(r, o, m);
     ab_json_text_into(&r->json, o, "reason", m->reason, sizeof m->reason);
 }
 

@@ -8,6 +8,7 @@
 #include "base/bits.h"
 #include "report/csv.h"
 #include "report/format.h"
+#include "report/heaps/heaps_csv.h"
 #include "report/sinks/sink_tag.h"
 #include "result/memory_dist.h"
 #include "result/result_fields.h"
@@ -36,6 +37,11 @@ struct row {
     const char *phase, *op;
 };
 
+struct heap_row {
+    FILE *to;
+    struct row row;
+};
+
 static struct row row_of(const struct ab_session *s, uint32_t backend, uint32_t round,
                          const char *phase, const char *op)
 {
@@ -52,7 +58,9 @@ static void begin_row(FILE *to, const struct row *row, const char *prefix, const
     ab_csv_text(to, row->session->backends[row->backend].name);
     fputc(',', to);
     ab_csv_text(to, row->phase);
-    fprintf(to, ",%s,%s%s,", row->op, prefix, metric);
+    fprintf(to, ",%s,%s", row->op, prefix);
+    ab_csv_text(to, metric);
+    fputc(',', to);
 }
 
 static void put_result(FILE *to, const struct ab_session *s, const struct ab_result *r)
@@ -69,6 +77,20 @@ static void put_result(FILE *to, const struct ab_session *s, const struct ab_res
             ab_csv_number(to, ab_field_f64(f, r));
         fprintf(to, ",%s\r\n", f->unit);
     }
+}
+
+static void put_heap_number(void *context, const char *metric, double value, const char *unit)
+{
+    const struct heap_row *to = context;
+    begin_row(to->to, &to->row, "", metric);
+    ab_csv_number(to->to, value);
+    fprintf(to->to, ",%s\r\n", unit);
+}
+
+static void put_heap_part(FILE *to, const struct ab_session *s, const struct ab_heap_part *p)
+{
+    struct heap_row at = {to, row_of(s, p->backend, p->round, p->phase, ab_result_op_name(p->op))};
+    ab_heap_part_numbers(s, p, put_heap_number, &at);
 }
 
 static void put_memory(FILE *to, const struct ab_session *s, const struct ab_memory *m)
@@ -88,6 +110,8 @@ static void put_memory(FILE *to, const struct ab_session *s, const struct ab_mem
             ab_csv_number(to, m->drained_bytes[i]);
             fputs(",bytes\r\n", to);
         }
+    struct heap_row at = {to, row};
+    ab_heap_memory_numbers(s, m, put_heap_number, &at);
 }
 
 /* "external_ratio.p99", of the place "ops". */
@@ -141,6 +165,9 @@ bool ab_sink_csv(FILE *to, const struct ab_session *session)
     for (uint32_t i = 0; i < session->n_results; i++)
         if (ab_session_has_numbers(session, session->results[i].backend))
             put_result(to, session, &session->results[i]);
+    for (uint32_t i = 0; i < session->n_heap_parts; i++)
+        if (ab_session_has_numbers(session, session->heap_parts[i].backend))
+            put_heap_part(to, session, &session->heap_parts[i]);
     for (uint32_t i = 0; i < session->n_memory; i++)
         if (ab_session_has_numbers(session, session->memory[i].backend))
             put_memory(to, session, &session->memory[i]);

@@ -256,6 +256,8 @@ static json_t *memory(struct ab_json *w, const struct ab_session *s, const struc
     for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
         ab_json_put(w, drained, ab_drain_names[i], ab_json_real(m->drained_bytes[i]));
     ab_json_put(w, o, "drained_bytes", drained);
+    if (s->backends[m->backend].n_heaps > 0)
+        ab_json_put(w, o, "heaps", ab_json_heap_memory(w, s, m));
     ab_json_put(w, o, "reason", ab_json_string(m->reason));
     return o;
 }

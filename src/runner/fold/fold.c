@@ -8,9 +8,9 @@
 #include "core/grow.h"
 #include "result/passes.h"
 #include "runner/fold/fold_depth.h"
-#include "runner/fold/fold_heaps.h"
 #include "runner/fold/fold_iterations.h"
 #include "runner/fold/fold_memory.h"
+#include "runner/fold/heaps/fold_heaps.h"
 #include "runner/fold/sample_iter.h"
 
 #include <math.h>

@@ -37,8 +37,7 @@ static double ratio(double a, double b)
     return b > 0 ? a / b : NAN;
 }
 
-/* "WHAT: why", whole or not at all. */
-static void add_reason(struct ab_memory *m, const char *what, const char *why)
+void ab_fold_memory_reason(struct ab_memory *m, const char *what, const char *why)
 {
     char text[AB_MEMORY_REASON_BYTES];
     size_t n = strlen(m->reason);
@@ -87,19 +86,19 @@ static void judge_footprint(const struct judge *j, const struct ab_memory_state 
     m->footprint_bytes = statm;
     if (j->trouble != NULL) {
         m->footprint_bytes = NAN;
-        add_reason(m, AB_WHY_FOOTPRINT, j->trouble);
+        ab_fold_memory_reason(m, AB_WHY_FOOTPRINT, j->trouble);
     } else if (j->r->granularity_pages > 0) {
         m->footprint_bytes = exact;
         if (isnan(exact))
-            add_reason(m, AB_WHY_FOOTPRINT,
-                       "the kernel counts pages in batches: exact at checkpoints only");
+            ab_fold_memory_reason(m, AB_WHY_FOOTPRINT,
+                                  "the kernel counts pages in batches: exact at checkpoints only");
     } else if (fabs(statm - exact) > tolerance) {
         m->footprint_bytes = NAN;
         snprintf(text, sizeof text, "statm reports %s, smaps_rollup %s",
                  ab_units_bytes(a, sizeof a, statm), ab_units_bytes(b, sizeof b, exact));
-        add_reason(m, AB_WHY_FOOTPRINT, text);
+        ab_fold_memory_reason(m, AB_WHY_FOOTPRINT, text);
     } else if (isnan(statm)) {
-        add_reason(m, AB_WHY_FOOTPRINT, "not measured");
+        ab_fold_memory_reason(m, AB_WHY_FOOTPRINT, "not measured");
     }
 }
 
@@ -134,7 +133,7 @@ static void judge_usable(const struct judge *j, const struct ab_memory_state *s,
     m->external_bytes += m->internal_bytes;
     m->external_2m_bytes += m->internal_bytes;
     m->usable_bytes = m->internal_bytes = NAN;
-    add_reason(m, AB_WHY_INTERNAL, why);
+    ab_fold_memory_reason(m, AB_WHY_INTERNAL, why);
 }
 
 static void judge_pages(const struct judge *j, const struct ab_memory_state *s, struct ab_memory *m)
@@ -142,7 +141,7 @@ static void judge_pages(const struct judge *j, const struct ab_memory_state *s, 
     const char *doubt = j->trouble != NULL ? j->trouble : doubt_pages(j, s);
     if (doubt != NULL) {
         if (j->trouble == NULL)
-            add_reason(m, AB_WHY_PAGES, doubt);
+            ab_fold_memory_reason(m, AB_WHY_PAGES, doubt);
         return;
     }
     m->live_bytes = bytes(s->live_bytes);
@@ -157,7 +156,8 @@ static void judge_pages(const struct judge *j, const struct ab_memory_state *s, 
     if (m->retained_bytes < 0) {
         m->discrepancy_bytes = -m->retained_bytes;
         m->retained_bytes = NAN;
-        add_reason(m, AB_WHY_RETAINED, "live blocks occupy more pages than the footprint has");
+        ab_fold_memory_reason(m, AB_WHY_RETAINED,
+                              "live blocks occupy more pages than the footprint has");
     }
 }
 
@@ -165,13 +165,13 @@ static void derive(const struct judge *j, struct ab_memory *m)
 {
     double least = LEAST_PAGES * (double)j->r->page_bytes;
     if (m->footprint_bytes < least) {
-        add_reason(m, AB_WHY_RATIOS, "fewer than 16 pages");
+        ab_fold_memory_reason(m, AB_WHY_RATIOS, "fewer than 16 pages");
         return;
     }
     if (m->requested_bytes == 0)
-        add_reason(m, AB_WHY_RATIOS, "no live blocks");
+        ab_fold_memory_reason(m, AB_WHY_RATIOS, "no live blocks");
     else if (m->live_bytes == 0)
-        add_reason(m, AB_WHY_RATIOS, "no live block was written to");
+        ab_fold_memory_reason(m, AB_WHY_RATIOS, "no live block was written to");
     m->overhead = ratio(m->footprint_bytes, m->live_bytes);
     m->internal_ratio = ratio(m->internal_bytes, m->live_bytes);
     m->external_ratio = ratio(m->external_bytes, m->live_bytes);
@@ -182,8 +182,8 @@ static void derive(const struct judge *j, struct ab_memory *m)
 static void judge_state(const struct judge *j, const struct ab_memory_state *s, struct ab_memory *m)
 {
     if (s->position > j->f->tape->image->n_ops) { /* AB_MEMORY_NEVER is one */
-        add_reason(m, AB_WHY_FOOTPRINT,
-                   j->trouble != NULL ? j->trouble : "run ended before this point");
+        ab_fold_memory_reason(m, AB_WHY_FOOTPRINT,
+                              j->trouble != NULL ? j->trouble : "run ended before this point");
         return;
     }
     m->position = s->position;
@@ -195,9 +195,9 @@ static void judge_state(const struct judge *j, const struct ab_memory_state *s, 
     m->allocated_bytes = bytes(s->allocated_bytes);
     m->mapped_bytes = bytes(s->mapped_bytes);
     if (!s->is_checked)
-        add_reason(m, AB_WHY_OWN, "not measured: the peak moved between two runs");
+        ab_fold_memory_reason(m, AB_WHY_OWN, "not measured: the peak moved between two runs");
     else if (isnan(m->allocated_bytes) || isnan(m->mapped_bytes))
-        add_reason(m, AB_WHY_OWN, "allocator exposes no statistics");
+        ab_fold_memory_reason(m, AB_WHY_OWN, "allocator exposes no statistics");
 }
 
 /* ---- one phase ---- */
@@ -230,11 +230,11 @@ static void judge_drain(const struct judge *j, struct ab_memory *m)
             *(i + 1 == AB_DRAIN_COUNT ? &is_purged : &is_waited) = false;
     }
     if ((j->r->flags & AB_MEMORY_KEEPS) != 0)
-        add_reason(m, AB_WHY_DRAINED, "the back end can neither free nor reset");
+        ab_fold_memory_reason(m, AB_WHY_DRAINED, "the back end can neither free nor reset");
     else if (j->trouble == NULL && !is_waited)
-        add_reason(m, AB_WHY_DRAINED, "not measured (use --drain=10s)");
+        ab_fold_memory_reason(m, AB_WHY_DRAINED, "not measured (use --drain=10s)");
     if (j->trouble == NULL && !is_purged)
-        add_reason(m, AB_WHY_PURGED, "the back end has no purge");
+        ab_fold_memory_reason(m, AB_WHY_PURGED, "the back end has no purge");
 }
 
 static void clear(const struct judge *j, uint32_t phase, unsigned at, struct ab_memory *m)

@@ -13,6 +13,9 @@
 enum ab_status ab_fold_memory(const struct ab_fold *f, const struct ab_outcome *run,
                               struct ab_err *err);
 
+/* Adds "WHAT: why", whole or not at all. */
+void ab_fold_memory_reason(struct ab_memory *m, const char *what, const char *why);
+
 /* Where this run saw the peaks, for the checkpoints of the next. */
 void ab_fold_memory_marks(const struct ab_tape_map *tape, const struct ab_outcome *run,
                           struct ab_memory_marks *out);

@@ -49,20 +49,26 @@ void ab_throughput_drop(struct ab_throughput *t, uint32_t case_index, uint32_t r
     t->n_runs = kept;
 }
 
-static struct ab_throughput_phase sum_phase(const struct ab_fold *f,
-                                            const struct ab_phase_report *r)
+/* Where lanes share CPUs, what is outside would have left each CPU to the others. */
+static double wall_ns(const struct ab_fold *f, const struct ab_phase_report *r, uint32_t n_cpus)
 {
-    double ns_per_tick = f->clock->ns_per_tick;
+    bool are_shared = r->is_crowded && !f->session->is_strict && n_cpus > 0;
+    double outside_ns = are_shared ? (double)r->outside_cpu_ns / n_cpus
+                                   : (double)r->path_ticks * f->clock->ns_per_tick;
+    return fmax((double)r->wall_ticks * f->clock->ns_per_tick - outside_ns, 0);
+}
+
+static struct ab_throughput_phase sum_phase(const struct ab_fold *f,
+                                            const struct ab_phase_report *r, uint32_t n_cpus)
+{
     /* Read one after the other: without a background thread the difference is noise. */
     double background = (double)r->process_cpu_ns - (double)r->thread_cpu_ns;
     bool is_noise = background < 0.002 * (double)r->process_cpu_ns + 100000;
     bool has_lanes = f->tape->image->n_lanes > 1 && r->lane_ticks > r->outside_ticks;
-    /* Lanes in strict order take turns; of others, the mean. */
-    double outside = (double)r->outside_ticks, lane_ticks = (double)r->lane_ticks - outside;
-    double side_by_side = f->session->is_strict ? 1 : f->tape->image->n_lanes;
+    double lane_ticks = (double)r->lane_ticks - (double)r->outside_ticks;
     return (struct ab_throughput_phase){
         .busy = ab_fold_busy_ns(f, r),
-        .wall = fmax((double)r->wall_ticks - outside / side_by_side, 0) * ns_per_tick,
+        .wall = wall_ns(f, r, n_cpus),
         .cpu = fmax((double)r->process_cpu_ns - ab_fold_outside_cpu_ns(f, r), 0),
         .background = is_noise ? 0 : background,
         .wait_percent = has_lanes ? 100.0 * (double)r->wait_ticks / lane_ticks : NAN,
@@ -104,7 +110,7 @@ enum ab_status ab_throughput_add(struct ab_throughput *t, const struct ab_fold *
         return ab_fail(err, AB_SYSTEM, "out of memory for results");
     }
     for (uint32_t i = 0; i < t->n_phases; i++)
-        run.sums[i] = sum_phase(f, &from->page->report.phases[i]);
+        run.sums[i] = sum_phase(f, &from->page->report.phases[i], from->page->report.n_cpus);
     t->runs[t->n_runs++] = run;
     return AB_OK;
 }

@@ -363,11 +363,21 @@ enum ab_status ab_route_walk_burst(struct ab_route_walk *w, uint32_t burst, stru
     return ok ? AB_OK : no_memory(err);
 }
 
+/* A program that has it for one thread takes no lock either. */
+static void narrow(struct ab_route_heap *h)
+{
+    h->narrows = h->narrows != 0 && h->n_lanes <= 1 && h->n_remote == 0;
+    if (h->narrows != 0)
+        h->facts.lanes = 1;
+}
+
 enum ab_status ab_route_walk_end(struct ab_route_walk *w, struct ab_err *err)
 {
-    for (uint32_t h = 0; h < w->plan->n_heaps; h++)
+    for (uint32_t h = 0; h < w->plan->n_heaps; h++) {
         if (w->heaps[h].n_lives == 0 || !may_renew(w, h))
             w->heaps[h].renews = 0;
+        narrow(&w->heaps[h]);
+    }
     if (w->plan->origins != NULL && w->n_born != w->plan->n_origins)
         return ab_fail(err, AB_INPUT, "the file has changed since it was read");
     return AB_OK;

@@ -9,9 +9,10 @@
 #include "result/passes.h"
 #include "runner/estimate.h"
 #include "runner/fold/fold_depth.h"
-#include "runner/fold/fold_heaps.h"
 #include "runner/fold/fold_iterations.h"
 #include "runner/fold/fold_memory.h"
+#include "runner/fold/heaps/fold_heap_memory.h"
+#include "runner/fold/heaps/fold_heaps.h"
 #include "runner/route/route_walk.h"
 
 #include <math.h>
@@ -340,6 +341,8 @@ static enum ab_status run_memory_once(struct ab_conductor *c, uint32_t backend, 
         fail_backend(c, backend, &run);
     else if (!is_scout)
         status = ab_fold_memory(&fold, &run, err);
+    if (run.status == AB_BACKEND_OK && !is_scout && status == AB_OK)
+        ab_fold_heap_memory(&fold, c->plan->cases[backend].route, &run);
     if (run.status == AB_BACKEND_OK)
         ab_fold_memory_marks(context.tape, &run, c->marks[backend]);
     ab_outcome_fini(&run);

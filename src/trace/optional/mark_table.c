@@ -36,10 +36,11 @@ bool ab_mark_know_name(struct ab_mark_table *t, const char *name, uint32_t *numb
             return true;
     }
     *number = (uint32_t)t->n_names;
-    if (t->n_names < AB_MARK_NAMES_MAX)
+    if (t->n_names < AB_MARK_NAMES_MAX - 1)
         return ab_mark_append_name(t, wanted, n);
     *number = AB_MARK_NAMES_MAX - 1;
-    return true;
+    return t->n_names == AB_MARK_NAMES_MAX ||
+           ab_mark_append_name(t, AB_MARK_FURTHER, strlen(AB_MARK_FURTHER));
 }
 
 bool ab_mark_add(struct ab_mark_table *t, struct ab_trace_mark mark)

@@ -37,8 +37,10 @@ void ab_mark_table_fini(struct ab_mark_table *t);
 
 /* Appends a name, whatever is there: for a reader. False = out of memory. */
 bool ab_mark_append_name(struct ab_mark_table *t, const char *name, size_t n);
-/* Finds a name, or appends it. `name` is cut at AB_MARK_NAME_MAX bytes, and "" is "mark"; where
- * there are too many names it is the last one. False = out of memory. */
+/* Finds a name, or appends it. `name` is cut at AB_MARK_NAME_MAX bytes, and "" is "mark"; the last of
+ * the numbers is for all that there is no other for: it is called AB_MARK_FURTHER. False = out of
+ * memory. */
+#define AB_MARK_FURTHER "further names"
 bool ab_mark_know_name(struct ab_mark_table *t, const char *name, uint32_t *number);
 /* Appends a mark; one whose call or time is less than that of the one before gets that one's.
  * Counted only, where there are too many. False = out of memory. */

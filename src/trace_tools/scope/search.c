@@ -19,21 +19,31 @@ enum {
     LONG_LIVED = AB_SCOPE_HORIZONS, /* class of lifetimes above the largest horizon */
     CLASS = 31,                     /* bits of the class */
     BIRTH = 64,
-    DEATH = 128
+    DEATH = 128,
+    KEPT = 1 << 18 /* ends of a horizon: 4 MiB */
 };
 
 /* Of horizons: shares of this difference are as good as each other, sizes of this ratio the same. */
 static const double NEAR = 0.05, SMALLER = 0.9;
 
-struct level {              /* one horizon */
-    uint64_t live, shorts;  /* now; allocated so far */
-    uint64_t most;          /* live at once since the last end */
-    uint64_t area, area_to; /* live ones summed over calls, up to call `area_to` */
-    bool is_low;            /* an end is coming: at `low` */
+struct level {               /* one horizon */
+    uint64_t live, shorts;   /* now; allocated so far */
+    uint64_t most;           /* live at once since the last end */
+    uint64_t came_less_gone; /* numbers of the calls, modulo 2^64 */
+    bool is_low;             /* an end is coming: at `low` */
     struct moment {
         uint64_t live, end; /* `end`: as in struct ab_scopes */
         uint64_t allocs, shorts, calls, area;
     } low, last; /* lowest point so far; end of the last scope */
+};
+
+struct kept_end {
+    uint64_t end, allocs;
+};
+struct kept { /* the ends of one horizon: which of them are handed on is known after the walk */
+    struct kept_end *items;
+    size_t n, cap;
+    bool is_over; /* more than KEPT: none */
 };
 
 struct ab_scope_search {
@@ -47,6 +57,9 @@ struct ab_scope_search {
     unsigned least, end; /* horizons that are looked at */
     struct level levels[AB_SCOPE_HORIZONS];
     struct ab_scope_tally tallies[AB_SCOPE_HORIZONS];
+    struct kept kept[AB_SCOPE_HORIZONS];
+    bool
+        has_gaps; /* calls in the ring are not numbered by their places, and `numbers` is not kept */
     bool (*take)(void *user, uint64_t end);
     void *take_user;
     double typical;
@@ -75,7 +88,15 @@ void ab_scope_search_close(struct ab_scope_search *s)
     free(s->ring);
     free(s->numbers);
     free(s->born);
+    for (unsigned k = 0; k < AB_SCOPE_HORIZONS; k++)
+        free(s->kept[k].items);
     free(s);
+}
+
+void ab_scope_search_number(struct ab_scope_search *s)
+{
+    s->numbers = malloc(RING * sizeof s->numbers[0]);
+    s->is_short_of_memory = s->numbers == NULL;
 }
 
 void ab_scope_search_emit(struct ab_scope_search *s, const struct ab_scope_choice *choice,
@@ -86,17 +107,46 @@ void ab_scope_search_emit(struct ab_scope_search *s, const struct ab_scope_choic
     s->typical = choice->typical;
     s->take = take;
     s->take_user = user;
-    s->numbers = malloc(RING * sizeof s->numbers[0]);
-    s->is_short_of_memory = s->numbers == NULL;
+    ab_scope_search_number(s);
 }
 
-static void hand_on(struct ab_scope_search *s, const struct moment *end)
+static void hand_on(struct ab_scope_search *s, uint64_t end, uint64_t allocs_so_far)
 {
-    double allocs = (double)(end->allocs - s->kept_allocs);
+    double allocs = (double)(allocs_so_far - s->kept_allocs);
     if (allocs < s->typical / AB_SCOPE_FRAGMENT)
         return;
-    s->kept_allocs = end->allocs;
-    s->is_short_of_memory = s->is_short_of_memory || !s->take(s->take_user, end->end);
+    s->kept_allocs = allocs_so_far;
+    s->is_short_of_memory = s->is_short_of_memory || !s->take(s->take_user, end);
+}
+
+static void keep(struct ab_scope_search *s, struct kept *kept, const struct moment *end)
+{
+    if (kept->is_over || s->has_gaps)
+        return;
+    kept->is_over = kept->n == KEPT;
+    if (kept->is_over) {
+        free(kept->items);
+        kept->items = NULL;
+        return;
+    }
+    if (!AB_GROW(kept->items, kept->cap, kept->n)) {
+        s->is_short_of_memory = true;
+        return;
+    }
+    kept->items[kept->n++] = (struct kept_end){end->end, end->allocs};
+}
+
+bool ab_scope_search_hand_over(struct ab_scope_search *s, const struct ab_scope_choice *choice,
+                               bool (*take)(void *user, uint64_t end), void *user, bool *is_whole)
+{
+    const struct kept *kept = &s->kept[choice->horizon];
+    s->typical = choice->typical;
+    s->take = take;
+    s->take_user = user;
+    *is_whole = !kept->is_over && !s->has_gaps;
+    for (size_t i = 0; *is_whole && i < kept->n; i++)
+        hand_on(s, kept->items[i].end, kept->items[i].allocs);
+    return !s->is_short_of_memory;
 }
 
 static void end_scope(struct ab_scope_search *s, unsigned k)
@@ -110,44 +160,58 @@ static void end_scope(struct ab_scope_search *s, unsigned k)
                                                .area = l->low.area - l->last.area,
                                                .most = l->most});
     if (s->take != NULL)
-        hand_on(s, &l->low);
+        hand_on(s, l->low.end, l->low.allocs);
+    else
+        keep(s, &s->kept[k], &l->low);
     l->last = l->low;
     l->is_low = false;
     l->most = l->live;
 }
 
-/* A call by which the number of live short-lived blocks changes. */
-static void step(struct ab_scope_search *s, unsigned k, bool is_birth)
+/* Calls by which the number of live short-lived blocks changes. Summed over calls up to now, it is
+ * live * now less when blocks came, more when they went. */
+static inline void step_birth(struct ab_scope_search *s, unsigned k)
 {
     struct level *l = &s->levels[k];
-    l->area += l->live * (s->at - l->area_to);
-    l->area_to = s->at;
-    l->shorts += is_birth;
-    l->live += is_birth ? 1 : UINT64_MAX;
+    l->came_less_gone += s->at;
+    l->shorts++;
+    l->live++;
     if (l->is_low && l->live > l->most / AB_SCOPE_LOW)
         end_scope(s, k);
     else if (l->live > l->most)
         l->most = l->live;
+}
+
+static inline void step_death(struct ab_scope_search *s, unsigned k)
+{
+    struct level *l = &s->levels[k];
+    l->came_less_gone -= s->at;
+    l->live--;
     bool is_lower = l->is_low ? l->live < l->low.live : l->live <= l->most / AB_SCOPE_LOW;
-    if (is_lower && !is_birth)
-        l->low = (struct moment){.live = l->live,
-                                 .end = s->numbers != NULL ? s->numbers[s->at % RING] + 1
-                                                           : s->at + 1,
-                                 .allocs = s->allocs,
-                                 .shorts = l->shorts,
-                                 .calls = s->at + 1,
-                                 .area = l->area};
-    l->is_low = l->is_low || (is_lower && !is_birth);
+    if (!is_lower)
+        return;
+    l->is_low = true;
+    l->low = (struct moment){.live = l->live,
+                             .end = s->numbers != NULL ? s->numbers[s->at % RING] + 1 : s->at + 1,
+                             .allocs = s->allocs,
+                             .shorts = l->shorts,
+                             .calls = s->at + 1,
+                             .area = l->live * s->at - l->came_less_gone};
 }
 
 static void leave_ring(struct ab_scope_search *s)
 {
     uint8_t what = s->ring[s->at % RING];
-    unsigned k = what & CLASS;
-    bool is_birth = (what & BIRTH) != 0;
-    s->allocs += is_birth;
-    for (k = k < s->least ? s->least : k; k < s->end; k++)
-        step(s, k, is_birth);
+    unsigned k = what & CLASS, end = s->end;
+    k = k < s->least ? s->least : k;
+    if ((what & BIRTH) != 0) {
+        s->allocs++;
+        for (; k < end; k++)
+            step_birth(s, k);
+    } else {
+        for (; k < end; k++)
+            step_death(s, k);
+    }
     s->at++;
 }
 
@@ -158,6 +222,8 @@ static void enter_ring(struct ab_scope_search *s, uint8_t what, uint64_t number)
     s->ring[s->taken % RING] = what;
     if (s->numbers != NULL)
         s->numbers[s->taken % RING] = number;
+    else
+        s->has_gaps |= s->taken != number;
     s->taken++;
 }
 

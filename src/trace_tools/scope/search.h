@@ -18,7 +18,8 @@
  * Of several horizons, the one where most allocations are freed in their scope; within 5 % of
  * these, the one with the smallest scopes.
  *
- * One pass, a fixed amount of memory beside that of the live blocks.
+ * One pass, a fixed amount of memory beside that of the live blocks. The ends of each horizon are
+ * kept meanwhile, up to 262,144 of them: beyond that it takes a second pass to say where they are.
  */
 #ifndef AB_TRACE_TOOLS_SCOPE_SEARCH_H
 #define AB_TRACE_TOOLS_SCOPE_SEARCH_H
@@ -49,6 +50,15 @@ enum ab_status ab_scope_search_visit(void *user, const struct ab_walk_batch *bat
                                      struct ab_err *err);
 /* After the walk; false = there are no scopes. */
 bool ab_scope_search_choose(const struct ab_scope_search *s, struct ab_scope_choice *out);
+
+/* Before the walk: the calls keep their numbers, without which the ends of a thread's scopes are not
+ * kept. 32 MiB. */
+void ab_scope_search_number(struct ab_scope_search *s);
+
+/* After it: the ends by `choice` go to `take`, if they were kept: *is_whole; else none does. False =
+ * out of memory. */
+bool ab_scope_search_hand_over(struct ab_scope_search *s, const struct ab_scope_choice *choice,
+                               bool (*take)(void *user, uint64_t end), void *user, bool *is_whole);
 
 /* Before the walk: the ends by `choice` go to `take` as they are found; false of it = out of
  * memory. */

@@ -3,6 +3,7 @@
  * What is given back: every block dies, then the footprint is read at once, after a while, and
  * once the allocator was told to let go. Nothing of ours runs in between.
  */
+#include "worker/memory/heap_memory.h"
 #include "worker/memory/memory.h"
 #include "worker/memory/memory_pass.h"
 
@@ -76,7 +77,10 @@ void ab_memory_drain(struct ab_worker *w)
         if (waits_ns[i] > 0)
             sleep_until(begun + waits_ns[i]);
         r->drained_bytes[i] = ab_memory_footprint_exact(m);
+        ab_heap_memory_drained(m, i);
     }
-    if (ab_introspect_purge(&m->introspect))
-        r->drained_bytes[PURGE] = ab_memory_footprint_exact(m);
+    if (!ab_introspect_purge(&m->introspect))
+        return;
+    r->drained_bytes[PURGE] = ab_memory_footprint_exact(m);
+    ab_heap_memory_drained(m, PURGE);
 }

@@ -13,6 +13,7 @@ struct ab_block_entry { /* one a slot */
     uintptr_t at;
     uint64_t size, usable;
     uint32_t lane;
+    uint8_t heap; /* of a placement (heap_memory.h) */
     bool is_live;
 };
 

@@ -8,6 +8,7 @@
 #include "base/bits.h"
 #include "wire/memory_report.h"
 #include "worker/memory/footprint.h"
+#include "worker/memory/heap_memory.h"
 #include "worker/memory/memory_pass.h"
 #include "worker/memory/samples.h"
 
@@ -52,6 +53,7 @@ static void open_report(struct ab_worker *w, struct ab_memory_pass *m)
     memset(r->samples, 0, r->cap_samples * sizeof r->samples[0]);
     for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
         r->drained_bytes[i] = AB_MEMORY_UNKNOWN;
+    memset(r->heaps_drained_bytes, 0xff, sizeof r->heaps_drained_bytes); /* UNKNOWN */
     r->page_bytes = m->footprint.page_bytes;
     r->n_points = 0;
 }
@@ -66,6 +68,7 @@ void ab_memory_open(struct ab_worker *w)
     ab_residency_open(&m->residency);
     open_report(w, m);
     open_book(w, m);
+    ab_heap_memory_open(w, m);
     m->point_interval = w->image->n_ops / (AB_MEMORY_POINTS_SPACED - 2) + 1;
     uint32_t granularity = ab_footprint_granularity(&m->footprint);
     if (granularity == UINT32_MAX)
@@ -227,6 +230,7 @@ static void look_closer(struct ab_memory_pass *m, struct ab_memory_state *s)
     if ((r->flags & (AB_MEMORY_MOVES | AB_MEMORY_NO_PAGES)) == 0)
         walk_pages(m, s);
     ab_introspect_ask(&m->introspect, &s->allocated_bytes, &s->mapped_bytes);
+    ab_heap_memory_look(m, s);
 }
 
 static void read_state(struct ab_memory_pass *m, struct ab_memory_state *s)
@@ -248,6 +252,7 @@ static void read_state(struct ab_memory_pass *m, struct ab_memory_state *s)
         .allocated_bytes = unknown,
         .mapped_bytes = unknown,
     };
+    memset(s->heaps, 0xff, sizeof s->heaps); /* UNKNOWN */
     m->report->flags |= m->has_usable && b->is_usable_less ? AB_MEMORY_USABLE_LESS : 0;
 }
 
@@ -441,8 +446,10 @@ void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_gi
     for (uint32_t i = 0; i <= n_skipped; i++)
         if (AB_OP_CODE(op[i]) == AB_CODE_FREE)
             ab_book_drop(&m->book, AB_OP_SLOT(op[i]));
-    if (given->at != 0)
+    if (given->at != 0) {
         ab_book_put(&m->book, AB_OP_SLOT(*op), given);
+        ab_heap_memory_note(w, m, AB_OP_SLOT(*op));
+    }
     if ((TOUCHING >> AB_OP_CODE(*op) & 1) != 0)
         ab_memory_note_touch(m, *op, old_size);
     m->clock += 1 + n_skipped;

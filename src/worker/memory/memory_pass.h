@@ -8,6 +8,7 @@
 
 #include "wire/memory_report.h"
 #include "worker/memory/footprint.h"
+#include "worker/memory/heap_pages.h"
 #include "worker/memory/memory.h"
 #include "worker/memory/page_ledger.h"
 #include "worker/memory/page_walk.h"
@@ -25,6 +26,12 @@ struct ab_memory_pass {
     struct ab_page_runs baseline; /* pages that were resident before the heap was */
     struct ab_page_walk walk;
     struct ab_page_ledger ledger; /* book.pages, where it is kept */
+    struct ab_heap_pages heap_pages;
+    struct ab_opened_heap {
+        const struct ab_backend *backend;
+        struct ab_heap *heap;
+    } heaps[AB_ROUTE_HEAPS_MAX];
+    uint32_t n_heaps; /* whose pages are followed: of a placement, else 0 */
     uint64_t lost_before,
         lost_bytes; /* pages of the baseline that went: before the first op, since */
     uint64_t before_open_bytes, opened_bytes;

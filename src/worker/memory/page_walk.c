@@ -51,22 +51,27 @@ static void tally_page(struct ab_page_walk *w, uint64_t page, bool is_resident,
     }
 }
 
-/* Loads of all its pages, or one that all have. */
+/* Loads of all its pages, or one that all have. Few blocks lie on few of its pages: only those between
+ * the first and the last with a load are asked for. */
 static void tally_stretch(struct ab_page_walk *w, uint64_t number, const struct page_load *loads,
                           bool is_same)
 {
     bool is_there[AB_RESIDENCY_PAGES_MAX];
     unsigned log2 = AB_STRETCH_LOG2 - w->residency->page_log2;
-    uint32_t n = UINT32_C(1) << log2;
+    uint32_t first = 0, end = UINT32_C(1) << log2;
     uint64_t before = w->tally->n_pages;
-    if (!ab_residency_read(w->residency, number << log2, n, is_there)) {
+    while (!is_same && first < end && loads[first].usable == 0)
+        first++;
+    while (!is_same && first < end && loads[end - 1].usable == 0)
+        end--;
+    if (!ab_residency_read(w->residency, (number << log2) + first, end - first, is_there)) {
         w->tally->is_unreadable = true;
         return;
     }
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = first; i < end; i++) {
         const struct page_load *load = is_same ? loads : &loads[i];
         if (load->usable > 0)
-            tally_page(w, (number << log2) + i, is_there[i], load);
+            tally_page(w, (number << log2) + i, is_there[i - first], load);
     }
     w->tally->n_stretches += w->tally->n_pages > before;
 }
@@ -154,6 +159,11 @@ static void end_pass(struct ab_page_walk *w)
     w->n_used = 0;
 }
 
+static bool is_meant(const struct ab_page_walk *w, const struct ab_block_entry *e)
+{
+    return e->is_live && (w->only == 0 || w->only == e->heap + 1u);
+}
+
 /* False when there are more stretches in a pass than the table holds. */
 static bool walk_in_passes(struct ab_page_walk *w, const struct ab_block_book *book)
 {
@@ -161,7 +171,7 @@ static bool walk_in_passes(struct ab_page_walk *w, const struct ab_block_book *b
     w->is_full = false;
     for (w->pass = 0; w->pass < w->n_passes && !w->is_full; w->pass++) {
         for (uint32_t slot = 0; slot < book->n_slots && !w->is_full; slot++)
-            if (book->entries[slot].is_live)
+            if (is_meant(w, &book->entries[slot]))
                 add_block(w, &book->entries[slot]);
         end_pass(w);
     }

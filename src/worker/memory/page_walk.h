@@ -35,6 +35,7 @@ struct ab_page_walk {
     uint32_t n_used;
     uint32_t pass, n_passes; /* the stretches of a pass are those whose hash ends so */
     bool is_full;
+    uint32_t only; /* blocks of this heap of a placement, + 1; 0 = all */
     struct ab_page_tally *tally;
 };
 

@@ -416,9 +416,9 @@ static void FN(phase)(struct ab_lane *lane, FACE *f, uint32_t phase)
     const uint32_t *begin = &lane->w->lane_begin[phase * lane->w->image->n_lanes + lane->index];
     struct ab_phase_meter meter;
     lane->is_in_rows = ab_lane_is_in_rows(lane, begin[0], begin[1]);
+    ab_apart_begin(lane); /* another one may hand over to it as soon as the phase has begun */
     ab_lane_begin_phase(lane, phase);
     ab_iterations_begin(lane, phase);
-    ab_apart_begin(lane);
     ab_phase_meter_begin(&meter);
     lane->only_code = 0;
     FN(rehearse)(lane, f, phase, begin[0]);

@@ -113,6 +113,8 @@ void ab_slice_end(struct ab_lane *lane, uint32_t phase, bool is_empty, uint64_t 
 
 void ab_slices_end(struct ab_phase_report *report)
 {
-    report->outside_ticks += state.outside + (report->end_tick - state.left);
+    uint64_t outside = state.outside + (report->end_tick - state.left);
+    report->outside_ticks += outside;
+    report->path_ticks += outside;
     report->canary_ticks += state.canary;
 }

@@ -5,6 +5,7 @@
  */
 #include "worker/target/routed.h"
 
+#include "worker/memory/heap_memory.h"
 #include "worker/memory/memory.h"
 
 #include <errno.h>
@@ -468,6 +469,7 @@ void ab_routed_open(struct ab_worker *w, struct ab_heap_face *face)
     for (uint32_t h = 0; h < w->route->n_heaps; h++) {
         struct ab_heap_face *f = &first->heaps[h].face;
         *f = open_one(w, h);
+        ab_heap_memory_opened(w, h, f->backend, f->heap);
         prepare_renewal(w, h);
         first->has_usable = first->has_usable && f->usable_size != NULL;
         has_reset = has_reset || f->reset != NULL;

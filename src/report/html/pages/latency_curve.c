@@ -6,6 +6,7 @@
 
 #include "report/format.h"
 #include "stats/aggregate.h"
+#include "stats/metric/metric_iterations.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -70,12 +71,44 @@ void ab_latency_curve_make(const struct ab_hdr *hdr, size_t n_points, struct ab_
     }
 }
 
+void ab_latency_curve_raise(struct ab_latency_curve *c, double least)
+{
+    for (size_t i = 0; i < c->n; i++)
+        c->points[i].y = fmax(c->points[i].y, least);
+}
+
+void ab_latency_curve_widen(struct ab_plot *p, const struct ab_latency_curve *c)
+{
+    if (c->n == 0)
+        return;
+    p->y.low = fmin(p->y.low, c->points[0].y);
+    p->y.high = fmax(p->y.high, c->points[c->n - 1].y);
+    p->x.high = fmax(p->x.high, c->points[c->n - 1].x);
+}
+
+void ab_latency_draw_budget(struct ab_plot *p, double budget_ns)
+{
+    char text[64], label[120];
+    if (!isfinite(budget_ns))
+        return;
+    struct ab_paint paint = {.colour = AB_COLOUR_BAD, .width = 1.2};
+    const struct ab_point line[] = {{p->x.low, budget_ns}, {p->x.high, budget_ns}};
+    snprintf(label, sizeof label, "budget %s",
+             ab_axis_text(text, sizeof text, AB_AXIS_TIME, budget_ns));
+    paint.title = label;
+    ab_plot_line(p, paint, line, 2);
+    struct ab_point below = {p->x.low, budget_ns * pow(p->y.low / p->y.high, 0.05)};
+    ab_plot_label(p, paint, below, label);
+}
+
 size_t ab_latency_points(const struct ab_session *s)
 {
     size_t n_curves = 0;
-    for (uint32_t p = 0; p < s->n_phases; p++)
+    for (uint32_t p = 0; p < s->n_phases; p++) {
         for (unsigned op = 0; op < AB_OP_ALL; op++)
             n_curves += ab_session_has_op(s, s->phases[p], op) ? s->n_backends : 0;
+        n_curves += ab_session_iterations(s, s->phases[p]) != NULL ? s->n_backends : 0;
+    }
     size_t each = PAGE_POINTS / (n_curves > 0 ? n_curves : 1);
     return each > AB_CURVE_POINTS         ? AB_CURVE_POINTS
            : each < AB_CURVE_POINTS_LEAST ? AB_CURVE_POINTS_LEAST

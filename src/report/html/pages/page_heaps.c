@@ -7,6 +7,7 @@
 
 #include "core/units_show.h"
 #include "report/heaps/heaps_view.h"
+#include "report/html/pages/heap_tables.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -86,13 +87,17 @@ void ab_page_heaps(struct ab_html *h, const struct ab_report *report)
                 continue;
             if (!is_begun)
                 ab_html_f(
-                    h, "<p>Rows of several heaps, heap by heap: the share of all calls, of "
-                       "the time that they take without the clock's own (n/a where too "
-                       "many take less than a step of the clock), percentiles of one call, "
-                       "and the most that lived in the heap at the same time. Calls and live bytes "
-                       "are those of the work, exact.</p>\n");
+                    h,
+                    "<p>Rows of several heaps, heap by heap: the share of all calls, of "
+                    "the time that they take without the clock's own (n/a where too "
+                    "many take less than a step of the clock), percentiles of one call, "
+                    "and the most that lived in the heap at the same time. Calls and live bytes "
+                    "are those of the work, exact. Held: resident pages that hold a block of the "
+                    "heap or held one last, at the peak of the row; committed: as the heap "
+                    "reports it, written to or not.</p>\n");
             is_begun = true;
             put_table(h, report, b, s->phases[p], rows, n);
+            ab_heap_tables(h, s, b, s->phases[p], scratch);
         }
     free(scratch);
 }

@@ -24,13 +24,6 @@ struct phase {
     size_t n;
 };
 
-/* The lower end of the axis: a sum of 0 is no more than the null back end takes. */
-static void raise_to(struct ab_latency_curve *c, double least)
-{
-    for (size_t i = 0; i < c->n; i++)
-        c->points[i].y = fmax(c->points[i].y, least);
-}
-
 static void collect(const struct ab_report *report, const char *phase, struct ab_hdr *hdr,
                     struct phase *out)
 {
@@ -43,7 +36,7 @@ static void collect(const struct ab_report *report, const char *phase, struct ab
         struct ab_metric missed = {.phase = phase,
                                    .iteration = &ab_iteration_fields[AB_ITERATION_MISSED_PERCENT]};
         ab_latency_curve_make(hdr, report->n_curve_points, &out->curves[out->n]);
-        raise_to(&out->curves[out->n], 1);
+        ab_latency_curve_raise(&out->curves[out->n], 1);
         out->missed_percent[out->n] = ab_metric_value(s, b, &missed);
         out->paints[out->n] = ab_report_paint(report, s->backends[b].name);
         out->backends[out->n++] = b;
@@ -59,34 +52,13 @@ static void set_axes(const struct phase *x, struct ab_plot *p)
                             .unit = AB_AXIS_TIME,
                             .low = INFINITY,
                             .title = "time in the allocator"};
-    for (size_t i = 0; i < x->n; i++) {
-        const struct ab_latency_curve *c = &x->curves[i];
-        if (c->n == 0)
-            continue;
-        p->y.low = fmin(p->y.low, c->points[0].y);
-        p->y.high = fmax(p->y.high, c->points[c->n - 1].y);
-        p->x.high = fmax(p->x.high, c->points[c->n - 1].x);
-    }
+    for (size_t i = 0; i < x->n; i++)
+        ab_latency_curve_widen(p, &x->curves[i]);
     if (isfinite(x->any->budget_ns)) {
         p->y.low = fmin(p->y.low, x->any->budget_ns / 1.5);
         p->y.high = fmax(p->y.high, x->any->budget_ns * 1.5);
     }
     p->is_x_exact = true;
-}
-
-static void draw_budget(struct ab_plot *p, double budget_ns)
-{
-    char text[64], label[120];
-    if (!isfinite(budget_ns))
-        return;
-    struct ab_paint paint = {.colour = AB_COLOUR_BAD, .width = 1.2};
-    const struct ab_point line[] = {{p->x.low, budget_ns}, {p->x.high, budget_ns}};
-    snprintf(label, sizeof label, "budget %s",
-             ab_axis_text(text, sizeof text, AB_AXIS_TIME, budget_ns));
-    paint.title = label;
-    ab_plot_line(p, paint, line, 2);
-    struct ab_point below = {p->x.low, budget_ns * pow(p->y.low / p->y.high, 0.05)};
-    ab_plot_label(p, paint, below, label);
 }
 
 static void draw(struct ab_html *h, const struct phase *x, const char *phase)
@@ -116,7 +88,7 @@ static void draw(struct ab_html *h, const struct phase *x, const char *phase)
                                       .n_legend = x->n});
     for (size_t i = 0; i < x->n; i++)
         ab_latency_curve_draw(&p, x->paints[i], &x->curves[i]);
-    draw_budget(&p, x->any->budget_ns);
+    ab_latency_draw_budget(&p, x->any->budget_ns);
     ab_plot_end(&p);
     ab_page_figures_end(h);
 }

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "core/text.h"
 #include "core/units_show.h"
+#include "report/heaps/table_heap_memory.h"
 #include "report/table/answer/table_peak.h"
 #include "report/table/session/table_dists.h"
 #include "report/table/sparkline.h"
@@ -338,7 +339,7 @@ void ab_table_memory(FILE *to, const struct ab_session *s, struct ab_table_style
 {
     struct view v = {
         .to = to, .s = s, .style = style, .x = calloc((size_t)s->n_memory + 1, sizeof *v.x)};
-    bool has_dists = false;
+    bool has_dists = false, has_heaps = false;
     if (s->n_memory == 0 || v.x == NULL) {
         free(v.x);
         return;
@@ -347,6 +348,7 @@ void ab_table_memory(FILE *to, const struct ab_session *s, struct ab_table_style
         if (style.phase != NULL && strcmp(style.phase, s->phases[i]) != 0)
             continue;
         print_phase(&v, s->phases[i]);
+        has_heaps |= ab_table_heap_memory(to, s, s->phases[i], style, &v.notes);
         has_dists |= ab_table_dists(to, s, s->phases[i], style, &v.notes);
     }
     print_drain(&v);
@@ -355,6 +357,11 @@ void ab_table_memory(FILE *to, const struct ab_session *s, struct ab_table_style
         ab_table_prose(to, style, AB_FAINT,
                        "Over the ops: for half, 90 % and 99 % of the ops of the phase it was at "
                        "most this; max: of 1,000 samples or more; 25.0x: that many times live.");
+    if (has_heaps)
+        ab_table_prose(to, style, AB_FAINT,
+                       "By heap: held: resident pages that hold a block of the heap or held one "
+                       "last; of none alone: pages that never held a block. committed: as the heap "
+                       "reports it, written to or not.");
     ab_footnotes_print(to, &v.notes, style);
     fputc('\n', to);
     free(v.x);

@@ -33,7 +33,7 @@ static bool is_alone(const struct ab_session *s, uint32_t backend)
 
 void ab_harness_name(const struct ab_session *s, uint32_t backend, char buf[AB_HARNESS_NAME_BYTES])
 {
-    static const char more[] = ", \u2026";
+    static const char more[] = ", ..."; /* in every locale, and in HTML */
     _Static_assert(sizeof s->backends->name + sizeof more <= AB_HARNESS_NAME_BYTES, "the first");
     size_t n = 0, cap = AB_HARNESS_NAME_BYTES - sizeof more;
     bool is_boundary = is_alone(s, backend);

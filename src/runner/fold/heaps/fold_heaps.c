@@ -4,7 +4,7 @@
  * (runner/route) sent its op. What the calls of a heap took is estimated from its samples, each of
  * which stands for as many calls as it was drawn from: 1 / rate.
  */
-#include "runner/fold/fold_heaps.h"
+#include "runner/fold/heaps/fold_heaps.h"
 
 #include "core/grow.h"
 #include "runner/fold/sample_iter.h"

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Proposals, reasons and the answer in words.
+ */
+#include "cli/advise/advise_view.h"
+
+#include "core/units_show.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+double ab_advise_unit_time(const struct ab_advice *a, double ns)
+{
+    if (a->n_scopes > 0)
+        return ns / (double)a->n_scopes;
+    return a->n_events > 0 ? ns / (double)a->n_events * 1e6 : (double)NAN;
+}
+
+const char *ab_advise_unit(const struct ab_advice *a)
+{
+    return a->n_scopes > 0 ? "scope" : "M calls";
+}
+
+const char *ab_advise_proposal(const struct ab_advice_heap *h, char *buf, size_t cap)
+{
+    const char *local = h->threads == AB_ADVICE_LOCAL ? " a thread" : "";
+    switch (h->kind) {
+    case AB_ADVICE_STACK:
+        snprintf(buf, cap, "stack, %s%s", AB_BYTES(h->capacity_bytes), local);
+        break;
+    case AB_ADVICE_FRAME:
+        snprintf(buf, cap, "arena, %s%s", AB_BYTES(h->capacity_bytes), local);
+        break;
+    case AB_ADVICE_NESTED:
+        snprintf(buf, cap, "nested, %s%s", AB_BYTES(h->capacity_bytes), local);
+        break;
+    case AB_ADVICE_DOUBLE:
+        snprintf(buf, cap, "arena, %s x 2%s", AB_BYTES(h->capacity_bytes), local);
+        break;
+    case AB_ADVICE_POOL:
+        snprintf(buf, cap, "pool, %s x %llu%s", AB_BYTES(h->size_most),
+                 (unsigned long long)h->capacity_blocks, local);
+        break;
+    default:
+        snprintf(buf, cap, "slab%s", local);
+    }
+    return buf;
+}
+
+const char *ab_advise_what(const struct ab_advice_heap *h, char *buf, size_t cap)
+{
+    static const char *const words[AB_ADVICE_KIND_COUNT] = {
+        [AB_ADVICE_STACK] = "freed youngest first",
+        [AB_ADVICE_FRAME] = "dies in its scope",
+        [AB_ADVICE_NESTED] = "dies in a nested scope",
+        [AB_ADVICE_DOUBLE] = "dies in the next scope",
+        [AB_ADVICE_SLAB] = "few small sizes",
+    };
+    if (h->kind == AB_ADVICE_POOL)
+        snprintf(buf, cap, "%s, %llu at a time", AB_BYTES(h->size_most),
+                 (unsigned long long)h->most_blocks);
+    else
+        snprintf(buf, cap, "%s", words[h->kind]);
+    return buf;
+}
+
+const char *ab_advise_refusal(const struct ab_advised *m, size_t heap)
+{
+    const struct ab_advised_row *row = &m->heaps[heap];
+    bool is_open = ab_advised_is_open(&m->together);
+    return !row->is_measured                 ? "n/a"
+           : (m->small >> heap & 1) != 0     ? "gains too little"
+           : ab_advised_pays(row) && is_open ? "gains alone, together not known"
+           : ab_advised_pays(row)            ? "gains alone, not with the others"
+           : ab_advised_is_open(row)         ? "not known"
+                                             : "no clear gain";
+}
+
+bool ab_advise_is_nearly_scoped(const struct ab_advice_group *g)
+{
+    uint64_t ends = g->in_scope + g->in_next + g->later;
+    return g->n_survivors > 0 && g->in_scope >= ends - ends / 10 && g->calls >= 10;
+}
+
+const char *ab_advise_memory(double bytes, char *buf, size_t cap)
+{
+    snprintf(buf, cap, "%s", isnan(bytes) ? "n/a" : AB_BYTES(bytes));
+    return buf;
+}
+
+/* ---- the answer ---- */
+
+/* The fastest of those that are clearly faster than today's; NULL = none is. */
+static const struct ab_advised_row *best_general(const struct ab_advised *m)
+{
+    const struct ab_advised_row *best = NULL;
+    for (size_t i = 0; i < m->n_generals; i++) {
+        const struct ab_advised_row *row = &m->generals[i];
+        if (row->is_malloc && ab_advised_is_gain(row) &&
+            (best == NULL || row->speed.ratio > best->speed.ratio))
+            best = row;
+    }
+    return best;
+}
+
+static void add_small(struct ab_text *line, const struct ab_advised *m)
+{
+    const struct ab_effect *e = &m->together.speed;
+    int n = __builtin_popcount(m->small);
+    ab_text_addf(line,
+                 "keep malloc: %d heap%s would gain %.1f %% [%.1f, %.1f], not %g %% for "
+                 "certain (--limit; replays of %u rounds).",
+                 n, n > 1 ? "s" : "", 100 * (e->ratio - 1), 100 * (e->low - 1), 100 * (e->high - 1),
+                 100 * m->limit, m->n_rounds);
+}
+
+/* Why nothing is advised: what was not found out is not called an answer. */
+static void add_nothing(struct ab_text *line, const struct ab_advise_view *v)
+{
+    const struct ab_advised *m = v->measured;
+    bool has_run = false;
+    for (size_t i = 0; i < v->advice->n_heaps; i++)
+        has_run |= m->heaps[i].is_measured;
+    if (v->advice->n_heaps == 0)
+        ab_text_add(line, "keep malloc: no allocations of this trace have a pattern that "
+                          "a simpler allocator could use.");
+    else if (!has_run)
+        ab_text_add(line, "keep malloc: no proposal could be measured.");
+    else if (m->small != 0)
+        add_small(line, m);
+    else if (m->n_rounds < AB_EFFECT_MIN_ROUNDS)
+        ab_text_addf(line, "none: %u round%s cannot show what is faster, it takes %d (--rounds).",
+                     m->n_rounds, m->n_rounds == 1 ? "" : "s", AB_EFFECT_MIN_ROUNDS);
+    else if (strcmp(ab_advised_answer(m), "open") == 0)
+        ab_text_addf(line,
+                     "none: fewer than %d of the %u rounds show what is faster, in the "
+                     "others calls took no more than the harness (--rounds).",
+                     AB_EFFECT_MIN_ROUNDS, m->n_rounds);
+    else
+        ab_text_addf(line,
+                     "keep malloc: no proposal is clearly faster or takes less memory "
+                     "(replays of %u rounds).",
+                     m->n_rounds);
+}
+
+static void add_heaps(struct ab_text *line, const struct ab_advised *m)
+{
+    char before[32], after[32];
+    const struct ab_advised_row *row = &m->together;
+    int n = __builtin_popcount(m->used);
+    if (m->by_memory)
+        ab_text_addf(line, "memory %s -> %s, ",
+                     ab_advise_memory(row->base_memory_bytes, before, sizeof before),
+                     ab_advise_memory(row->memory_bytes, after, sizeof after));
+    ab_text_addf(line, "%.2fx as fast by %d heap%s (replays of %u rounds).", row->speed.ratio, n,
+                 n > 1 ? "s" : "", m->n_rounds);
+}
+
+void ab_advise_answer(const struct ab_advise_view *v, struct ab_text *line)
+{
+    const struct ab_advised *m = v->measured;
+    const struct ab_advised_row *best = best_general(m);
+    if (m->used == 0)
+        add_nothing(line, v);
+    else
+        add_heaps(line, m);
+    if (best != NULL)
+        ab_text_addf(line, " With %s for everything instead, and no change of the code: %.2fx.",
+                     AB_SHOWN(128, best->name), best->speed.ratio);
+}

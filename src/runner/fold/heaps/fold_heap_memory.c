@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Judges the parts by the whole: pages of live blocks have to add up to its, and all pages have to be
+ * of its footprint. Where they do not, two heaps have blocks on one page, and it is n/a whose it is.
+ */
+#include "runner/fold/heaps/fold_heap_memory.h"
+
+#include "runner/fold/fold_memory.h"
+#include "runner/route/route_walk.h"
+
+#include <math.h>
+#include <string.h>
+
+struct judge {
+    const struct ab_fold *f;
+    const struct ab_memory_report *r;
+    uint32_t n; /* heaps of the route, and of each the one that is shown */
+    uint32_t shown[AB_ROUTE_HEAPS_MAX];
+};
+
+static double bytes(uint64_t n)
+{
+    return n < UINT64_C(1) << 56 ? (double)n : NAN; /* AB_MEMORY_UNKNOWN is one that is not */
+}
+
+static void clear(struct ab_memory *m)
+{
+    for (uint32_t h = 0; h < AB_ROUTE_HEAPS_MAX; h++) {
+#define CLEAR(member) m->heaps[h].member = NAN;
+        AB_HEAP_MEMORY_FIELDS(CLEAR)
+#undef CLEAR
+        for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
+            m->heaps[h].drained_bytes[i] = NAN;
+    }
+}
+
+/* What heaps of one name hold adds up. */
+static void add(double *sum, bool is_first, uint64_t x)
+{
+    *sum = is_first ? bytes(x) : *sum + bytes(x);
+}
+
+static void sum_up(const struct judge *j, const struct ab_memory_state *s, struct ab_memory *m)
+{
+    uint32_t seen = 0;
+    for (uint32_t h = 0; h < j->n; h++) {
+        const struct ab_heap_reading *from = &s->heaps[h];
+        struct ab_heap_memory *to = &m->heaps[j->shown[h]];
+        bool is_first = (seen >> j->shown[h] & 1) == 0;
+        seen |= 1u << j->shown[h];
+        add(&to->requested_bytes, is_first, from->requested_bytes);
+        add(&to->footprint_bytes, is_first, from->footprint_bytes);
+        add(&to->live_bytes, is_first, from->live_bytes);
+        add(&to->internal_bytes, is_first, from->internal_bytes);
+        add(&to->external_bytes, is_first, from->external_bytes);
+        add(&to->allocated_bytes, is_first, from->allocated_bytes);
+        add(&to->mapped_bytes, is_first, from->mapped_bytes);
+        add(&to->reserved_bytes, is_first, from->reserved_bytes);
+        add(&to->metadata_bytes, is_first, from->metadata_bytes);
+    }
+}
+
+/* Why it is not known which pages are whose; NULL = it is. */
+static const char *doubt(const struct judge *j, const struct ab_memory_state *s,
+                         const struct ab_memory *m)
+{
+    double footprint = 0, on_pages = 0;
+    for (uint32_t h = 0; h < j->n; h++) {
+        const struct ab_heap_reading *x = &s->heaps[h];
+        footprint += bytes(x->footprint_bytes);
+        on_pages += bytes(x->live_bytes) + bytes(x->internal_bytes) + bytes(x->external_bytes);
+    }
+    if (isnan(footprint) || isnan(on_pages))
+        return "their blocks are too far apart to follow their pages";
+    if (on_pages != bytes(s->live_bytes) + bytes(s->internal_bytes) + bytes(s->external_bytes) ||
+        footprint > m->footprint_bytes)
+        return "two have blocks on one page";
+    return NULL;
+}
+
+static void forget_pages(struct ab_memory *m)
+{
+    for (uint32_t h = 0; h < AB_ROUTE_HEAPS_MAX; h++) {
+        struct ab_heap_memory *x = &m->heaps[h];
+        x->footprint_bytes = x->live_bytes = x->internal_bytes = x->external_bytes = NAN;
+    }
+}
+
+/* As in the whole: where internal is not known its bytes are external, and what contradicts itself is
+ * not known. */
+static void settle_parts(const struct ab_memory *m, struct ab_heap_memory *x)
+{
+    if (isnan(m->internal_bytes)) {
+        x->external_bytes += x->internal_bytes;
+        x->internal_bytes = NAN;
+    }
+    double used = x->live_bytes + (isnan(x->internal_bytes) ? 0 : x->internal_bytes);
+    x->retained_bytes = x->footprint_bytes - used - x->external_bytes;
+    if (isnan(m->retained_bytes) || x->retained_bytes < 0)
+        x->retained_bytes = NAN;
+}
+
+static void judge_drain(const struct judge *j, struct ab_memory *m)
+{
+    uint32_t seen = 0;
+    for (uint32_t h = 0; h < j->n; h++) {
+        bool is_first = (seen >> j->shown[h] & 1) == 0;
+        seen |= 1u << j->shown[h];
+        for (unsigned i = 0; i < AB_DRAIN_COUNT; i++) {
+            double *to = &m->heaps[j->shown[h]].drained_bytes[i];
+            add(to, is_first, j->r->heaps_drained_bytes[h][i]);
+            if (isnan(m->drained_bytes[i]))
+                *to = NAN;
+        }
+    }
+}
+
+static void judge_record(const struct judge *j, uint32_t phase, struct ab_memory *m)
+{
+    const struct ab_memory_state *s = &j->r->phases[phase].at[m->at];
+    clear(m);
+    judge_drain(j, m);
+    if (s->position > j->f->tape->image->n_ops)
+        return;
+    sum_up(j, s, m);
+    bool has_pages = !isnan(m->footprint_bytes) && !isnan(m->live_bytes);
+    const char *why = has_pages ? doubt(j, s, m) : NULL;
+    if (!has_pages || why != NULL)
+        forget_pages(m);
+    if (why != NULL)
+        ab_fold_memory_reason(m, AB_WHY_HEAPS, why);
+    for (uint32_t h = 0; h < AB_ROUTE_HEAPS_MAX; h++)
+        settle_parts(m, &m->heaps[h]);
+}
+
+void ab_fold_heap_memory(const struct ab_fold *f, const struct ab_route *route,
+                         const struct ab_outcome *run)
+{
+    struct judge j = {.f = f, .r = run->memory};
+    if (route == NULL)
+        return;
+    j.n = route->image->n_heaps;
+    for (uint32_t h = 0; h < j.n; h++)
+        j.shown[h] = ab_route_shown(ab_route_heap_at(route->image, 0), h);
+    for (uint32_t i = 0; i < f->session->n_memory; i++) {
+        struct ab_memory *m = &f->session->memory[i];
+        for (uint32_t p = 0; p < f->tape->image->n_phases; p++)
+            if (m->backend == f->backend && m->round == f->round &&
+                m->phase == f->tape->phases[p].name)
+                judge_record(&j, p, m);
+    }
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which place a stack's blocks belong to, and whether a rule can name it.
+ */
+#include "advise/site_groups.h"
+
+#include "support/cmocka.h"
+#include "support/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct ab_err err;
+static struct ab_site_groups groups;
+
+/* Stacks of addresses in one module, outwards, each up to a 0; one call of each. */
+static void make(uint64_t stacks[][4], size_t n)
+{
+    struct ab_site_table t = {0}, read = {0};
+    struct ab_trace_writer *w;
+    uint32_t module, number;
+    uint64_t block;
+    char *path = test_trace_file(NULL, 0);
+    FILE *to = fopen(path, "wb");
+    assert_true(ab_site_know_module(&t, "/opt/game/bin/game", 18, NULL, 0, &module));
+    for (size_t i = 0; i < n; i++) {
+        struct ab_site_frame frames[4];
+        uint32_t depth = 0;
+        for (; stacks[i][depth] != 0; depth++)
+            frames[depth] = (struct ab_site_frame){stacks[i][depth], module};
+        assert_true(ab_site_know_stack(&t, frames, depth, AB_SITE_WHOLE, &number));
+        assert_int_equal(number, i + 1);
+    }
+    struct ab_trace_writer_options options = {.program = "game", .sites = &t};
+    assert_int_equal(ab_trace_writer_open_with(to, &options, &w, &err), AB_OK);
+    for (uint32_t i = 1; i <= n; i++) {
+        struct ab_event e = {.kind = AB_EVENT_ALLOC, .size = 8, .site = i};
+        assert_int_equal(ab_trace_write(w, &e, &block, &err), AB_OK);
+    }
+    assert_int_equal(ab_trace_writer_close(w, NULL, &err), AB_OK);
+    fclose(to);
+    const struct ab_advise_plan plan = {.path = path};
+    ab_site_groups_fini(&groups);
+    if (ab_site_groups_make(&plan, &read, &groups, &err) != AB_OK)
+        fail_msg("%s", err.text);
+    ab_site_table_fini(&read);
+    ab_site_table_fini(&t);
+    unlink(path);
+    free(path);
+}
+
+static const struct ab_advice_group *of_stack(uint32_t stack)
+{
+    return &groups.items[groups.of_site[stack]];
+}
+
+static void a_place_is_named_by_its_module_and_address(void **state)
+{
+    (void)state;
+    make((uint64_t[][4]){{16, 32, 0}, {17, 32, 0}, {16, 48, 0}}, 3);
+    assert_string_equal(of_stack(1)->key, "site:game+0x10");
+    assert_string_equal(of_stack(2)->key, "site:game+0x11");
+    assert_ptr_equal(of_stack(3), of_stack(1));
+}
+
+/* A rule takes any frame of a stack. */
+static void a_place_that_other_places_are_called_from_has_no_rule(void **state)
+{
+    (void)state;
+    make((uint64_t[][4]){{32, 48, 0}, {16, 32, 48, 0}}, 2);
+    assert_string_equal(of_stack(1)->key, "");
+    assert_true(of_stack(1)->is_shadowed);
+    assert_string_equal(of_stack(2)->key, "site:game+0x10");
+    assert_false(of_stack(2)->is_shadowed);
+    make((uint64_t[][4]){{32, 48, 0}, {32, 32, 48, 0}}, 2); /* it calls itself */
+    assert_string_equal(of_stack(1)->key, "site:game+0x20");
+    assert_ptr_equal(of_stack(2), of_stack(1));
+}
+
+static void names_are_bare(void **state)
+{
+    static const char *const names[][2] = {
+        {"void ns::box<int, std::allocator<int> >::add(int)", "ns::box::add"},
+        {"operator new(unsigned long)", "operator new"},
+        {"ns::(anonymous namespace)::draw(int)", "ns::(anonymous namespace)::draw"},
+        {"draw(std::vector<int, std::allo", "draw"},
+        {"main", "main"},
+        {"", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char bare[64];
+        ab_site_groups_bare_name(names[i][0], bare, sizeof bare);
+        assert_string_equal(bare, names[i][1]);
+    }
+}
+
+static int release(void **state)
+{
+    (void)state;
+    ab_site_groups_fini(&groups);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_place_is_named_by_its_module_and_address),
+        cmocka_unit_test(a_place_that_other_places_are_called_from_has_no_rule),
+        cmocka_unit_test(names_are_bare),
+    };
+    return cmocka_run_group_tests(tests, NULL, release);
+}
