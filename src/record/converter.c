@@ -40,7 +40,7 @@ static void sift_down(struct ab_converter *c, uint32_t i)
     c->heap[i] = turn;
 }
 
-static void push_lane(struct ab_converter *c, uint32_t lane)
+void ab_converter_push_lane(struct ab_converter *c, uint32_t lane)
 {
     struct ab_convert_turn turn = {stamp_of(c, lane), lane};
     uint32_t i = c->n_heap++;
@@ -92,7 +92,7 @@ static void unpark(struct ab_converter *c, uint64_t stamp)
             c->report->repair_ticks_max = distance;
         c->lanes[lane].is_parked = false;
         c->parked[i] = c->parked[--c->n_parked];
-        push_lane(c, lane);
+        ab_converter_push_lane(c, lane);
     }
 }
 
@@ -103,8 +103,8 @@ static uint32_t overdue(const struct ab_converter *c)
     for (uint32_t i = 0; i < c->n_parked; i++)
         if (found == c->n_lanes || stamp_of(c, c->parked[i]) < stamp_of(c, found))
             found = c->parked[i];
-    if (found != c->n_lanes && c->n_heap > 0 &&
-        c->heap[0].stamp <= stamp_of(c, found) + AB_REPAIR_TICKS)
+    uint64_t next = c->n_heap > 0 && c->heap[0].stamp < c->limit ? c->heap[0].stamp : c->limit;
+    if (found != c->n_lanes && next <= stamp_of(c, found) + AB_REPAIR_TICKS)
         return c->n_lanes;
     return found;
 }
@@ -149,24 +149,37 @@ static inline enum ab_status advance(struct ab_converter *c, struct ab_convert_l
     return status;
 }
 
+/* Of a lane that has no more events for now nothing is known behind those that are about to be
+ * there. */
+static inline void note_end(struct ab_converter *c, const struct ab_convert_lane *lane)
+{
+    if (lane->stream.has_gap && lane->stamp < c->limit)
+        c->limit = lane->stamp;
+}
+
 static enum ab_status advance_parked(struct ab_converter *c, uint32_t index, struct ab_err *err)
 {
     uint64_t stamp = stamp_of(c, index);
     take_from_parked(c, index);
     AB_TRY(advance(c, &c->lanes[index], err));
     if (!c->lanes[index].stream.is_done)
-        push_lane(c, index);
+        ab_converter_push_lane(c, index);
+    else
+        note_end(c, &c->lanes[index]);
     if (c->n_parked > 0 && stamp != 0)
         unpark(c, stamp);
     return AB_OK;
 }
 
-/* Whose turn it is after the first one's. */
+/* Whose turn it is after the first one's: at the limit it is that of lanes that are not there yet. */
 static struct ab_convert_turn second(const struct ab_converter *c)
 {
+    struct ab_convert_turn limit = {c->limit, UINT32_MAX};
     if (c->n_heap == 1)
-        return (struct ab_convert_turn){UINT64_MAX, UINT32_MAX};
-    return c->heap[1 + (c->n_heap > 2 && is_before(&c->heap[2], &c->heap[1]))];
+        return limit;
+    const struct ab_convert_turn *next =
+        &c->heap[1 + (c->n_heap > 2 && is_before(&c->heap[2], &c->heap[1]))];
+    return is_before(next, &limit) ? *next : limit;
 }
 
 static void park_first(struct ab_converter *c)
@@ -198,10 +211,12 @@ static enum ab_status advance_first(struct ab_converter *c, struct ab_err *err)
         turn.stamp = AB_SPOOL_STAMP(lane->stream.at);
     } while (c->n_parked == 0 && !c->has_reached && is_before(&turn, &other) && --left > 0);
     c->heap[0] = turn;
-    if (lane->stream.is_done)
+    if (lane->stream.is_done) {
         pop_lane(c);
-    else
+        note_end(c, lane);
+    } else {
         sift_down(c, 0);
+    }
     if (AB_UNLIKELY(c->n_parked > 0) && stamp != 0)
         unpark(c, stamp);
     return AB_OK;
@@ -215,6 +230,12 @@ static enum ab_status step(struct ab_converter *c, struct ab_err *err)
             return advance_parked(c, lane, err);
     }
     return advance_first(c, err);
+}
+
+static bool has_turn(const struct ab_converter *c)
+{
+    return (c->n_heap > 0 && c->heap[0].stamp <= c->limit) ||
+           (c->n_parked > 0 && overdue(c) != c->n_lanes);
 }
 
 /* The only thread there ever was: its order is the order. */
@@ -233,12 +254,11 @@ enum ab_status ab_converter_run(struct ab_converter *c, uint64_t n_events, bool 
 {
     enum ab_status status = AB_OK;
     uint64_t before = c->n_done;
-    if (c->n_lanes == 1 && c->n_heap == 1)
+    if (c->n_lanes == 1 && c->n_heap == 1 && !c->is_live)
         status = run_alone(c, n_events, err);
-    while (status == AB_OK && c->n_heap + c->n_parked > 0 && !c->has_reached &&
-           c->n_done - before < n_events)
+    while (status == AB_OK && has_turn(c) && !c->has_reached && c->n_done - before < n_events)
         status = step(c, err);
-    *is_over = c->n_heap + c->n_parked == 0 || c->has_reached;
+    *is_over = !has_turn(c) || c->has_reached;
     return status;
 }
 
@@ -249,8 +269,11 @@ enum ab_status ab_converter_open(struct ab_converter *c, const char *folder,
                                  struct ab_convert_report *report, struct ab_err *err)
 {
     uint32_t n = image->image.n_slots;
-    *c = (struct ab_converter){
-        .folder = folder, .image = image, .first_stamp = UINT64_MAX, .report = report};
+    *c = (struct ab_converter){.folder = folder,
+                               .image = image,
+                               .first_stamp = UINT64_MAX,
+                               .limit = UINT64_MAX,
+                               .report = report};
     c->lanes = calloc(n + 1u, sizeof c->lanes[0]);
     c->heap = calloc(n + 1u, sizeof c->heap[0]);
     c->parked = calloc(n + 1u, sizeof c->parked[0]);
@@ -261,7 +284,7 @@ enum ab_status ab_converter_open(struct ab_converter *c, const char *folder,
         c->n_lanes++;
         status = ab_stream_open(&c->lanes[i].stream, folder, image, i, err);
         if (status == AB_OK && !c->lanes[i].stream.is_done)
-            push_lane(c, i);
+            ab_converter_push_lane(c, i);
     }
     return status;
 }

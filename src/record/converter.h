@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * One image on its way through its events: into a trace, or only to know what lives at a fork.
- * Shared by convert.c (the whole), convert_event.c (what an event means), converter.c (which is next)
- * and family.c (what a child has from its parent).
+ * Shared by converter/conversion.c (the whole), converter_event.c (what an event means), converter.c (which is
+ * next), converter/live.c (while the program runs) and family.c (what a child has from its parent).
  */
 #ifndef AB_RECORD_CONVERTER_H
 #define AB_RECORD_CONVERTER_H
@@ -12,6 +12,11 @@
 #include "record/converter/converter_marks.h"
 #include "record/converter/converter_sites.h"
 #include "trace/writer.h"
+
+/* By how much a program that runs is ahead of what is put in order: no thread needs as long from
+ * the stamp of an event to its being there, unless it waits for a CPU meanwhile. Where one does, its
+ * event comes later in the order than its stamp says, and still before all that depend on it. */
+#define AB_LIVE_LAG_TICKS (100 * AB_REPAIR_TICKS)
 
 /* From its begin to its end a block that is resized has no owner: its address may be given
  * to another thread or a signal handler meanwhile. */
@@ -51,6 +56,8 @@ struct ab_converter {
     uint32_t n_heap;
     uint32_t *parked;
     uint32_t n_parked;
+    bool is_live;   /* the program runs: lanes may go on, and more may come */
+    uint64_t limit; /* of stamps: up to it all events are there; UINT64_MAX when it is not live */
     uint32_t n_threads;
     bool has_forker;         /* thread 0 is still kept for the thread that forked */
     uint64_t until_fork;     /* stop after this fork; 0 = at the end */
@@ -71,11 +78,14 @@ void ab_converter_close(struct ab_converter *c);
 enum ab_status ab_converter_inherit(struct ab_converter *c, const struct ab_held *blocks, size_t n,
                                     struct ab_err *err);
 
+/* A lane with events: its turn comes. */
+void ab_converter_push_lane(struct ab_converter *c, uint32_t lane);
 /* Does what the head of the lane says. */
 enum ab_status ab_converter_take(struct ab_converter *c, struct ab_convert_lane *lane,
                                  struct ab_err *err);
 
-/* Goes through about n_events more events: *is_over at the last one, or after the fork. */
+/* Goes through about n_events more events: *is_over at the last one (of those that are known to be
+ * in order, while it is live), or after the fork. */
 enum ab_status ab_converter_run(struct ab_converter *c, uint64_t n_events, bool *is_over,
                                 struct ab_err *err);
 

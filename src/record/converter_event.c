@@ -213,9 +213,10 @@ static enum ab_status end_resize(struct ab_converter *c, struct ab_convert_lane 
     return status;
 }
 
-/* A thread that takes over a dead one's stream leaves what that one had begun unfinished. That one
- * has ended after its last call: the birth comes next in its stream, and is due immediately. The
- * thread that forked goes on as the one thread of the child, whose number is its process's. */
+/* A thread that takes over a dead one's stream leaves what that one had begun unfinished: that one
+ * ends here, which can be known also while the program runs. The birth is no call, and its stamp
+ * not that of a first event. The thread that forked goes on as the one thread of the child, whose
+ * number is its process's. */
 static enum ab_status begin_thread(struct ab_converter *c, struct ab_convert_lane *lane,
                                    struct ab_err *err)
 {
@@ -225,6 +226,7 @@ static enum ab_status begin_thread(struct ab_converter *c, struct ab_convert_lan
     bool has_ended = lane->has_thread && lane->thread < AB_TRACE_THREADS_MAX - 1;
     c->report->n_unfinished += lane->n_resizing;
     lane->n_resizing = 0;
+    lane->stamp = AB_SPOOL_STAMP(lane->stream.at);
     ab_stream_sites_end_thread(lane->sites);
     lane->has_thread = false; /* it gets its number with its first call */
     if (c->has_forker && lane->stream.at->address == c->image->image.pid) {

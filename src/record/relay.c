@@ -188,6 +188,7 @@ enum ab_status ab_relay_open(const char *folder, struct ab_relay_wish wish, stru
     r->control->server = (uint32_t)getpid();
     r->control->most_events = wish.most_events;
     r->control->most_bytes = wish.most_bytes;
+    r->control->why_full = wish.why_full;
     r->control->n_bytes = sizeof *r->control;
     r->control->site_depth = wish.site_depth;
     r->control->has_time = wish.has_time;
@@ -292,6 +293,7 @@ static void see_slot(void *file, void *user)
     struct ab_relay_view *view = user;
     view->spool_bytes += AB_SPOOL_DATA + __atomic_load_n(&tail->data_bytes, __ATOMIC_RELAXED);
     view->n_calls += calls_begun(tail);
+    view->n_events += __atomic_load_n(&tail->n_events, __ATOMIC_RELAXED);
 }
 
 struct ab_relay_view ab_relay_look(const struct ab_relay *r)
@@ -301,8 +303,21 @@ struct ab_relay_view ab_relay_look(const struct ab_relay *r)
     for_each(r, 2, AB_SPOOL_TAIL, see_slot, &view);
     int64_t n = __atomic_load_n(&r->control->n_events, __ATOMIC_RELAXED) + (int64_t)view.n_calls;
     view.n_calls = n > 0 ? (uint64_t)n : 0;
+    uint64_t n_freed = __atomic_load_n(&r->control->n_freed, __ATOMIC_RELAXED);
+    view.spool_bytes -= n_freed < view.spool_bytes ? n_freed : view.spool_bytes;
     view.is_ended = __atomic_load_n(&r->control->stop, __ATOMIC_RELAXED) != AB_SPOOL_RUNNING;
     return view;
+}
+
+uint64_t ab_relay_bytes(const struct ab_relay *r)
+{
+    return __atomic_load_n(&r->control->n_bytes, __ATOMIC_RELAXED);
+}
+
+void ab_relay_give_back(struct ab_relay *r, uint64_t bytes)
+{
+    __atomic_fetch_add(&r->control->n_freed, bytes, __ATOMIC_RELAXED);
+    __atomic_fetch_sub(&r->control->n_bytes, bytes, __ATOMIC_RELAXED);
 }
 
 /* ---- the end of a recording while its processes go on ---- */

@@ -18,6 +18,7 @@ struct ab_relay;
 struct ab_relay_wish {            /* what is to be recorded */
     uint64_t most_events;         /* 0 = any number */
     uint64_t most_bytes;          /* of the spool; 0 = any number */
+    enum ab_spool_stop why_full;  /* the reason where it would be larger */
     uint32_t site_depth;          /* calls of each stack; 0 = no call sites */
     bool has_time;                /* a time for each event */
     const char *const *functions; /* whose calls are marked; at most AB_SPOOL_HOOKS are */
@@ -36,11 +37,17 @@ uint64_t ab_relay_calls(const struct ab_relay *r, size_t i);
 
 struct ab_relay_view {
     uint64_t n_calls;     /* of all processes */
-    uint64_t spool_bytes; /* of all files */
+    uint64_t n_events;    /* the same, as the converter counts them */
+    uint64_t spool_bytes; /* of all files, without what was given back */
     bool is_ended;        /* at --max-events, --max-spool …: nothing is recorded any more */
 };
 /* What has been recorded so far. The recorded processes do nothing for it and do not notice. */
 struct ab_relay_view ab_relay_look(const struct ab_relay *r);
+
+/* How large the spool is, as it is held against the bound. */
+uint64_t ab_relay_bytes(const struct ab_relay *r);
+/* So much of it was given back. */
+void ab_relay_give_back(struct ab_relay *r, uint64_t bytes);
 
 /* The processes that go on are on their own from here on. r may be NULL. */
 void ab_relay_close(struct ab_relay *r);

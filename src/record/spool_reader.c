@@ -15,10 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-static void slot_path(char *out, size_t cap, const char *folder, const struct ab_spool_entry *image,
-                      uint32_t slot)
+void ab_spool_slot_path(char *out, size_t cap, const char *folder,
+                        const struct ab_spool_entry *image, uint32_t slot)
 {
     snprintf(out, cap, "%s/%u.%u.%u", folder, image->image.pid, image->generation, slot);
 }
@@ -44,26 +46,39 @@ static bool read_tail(const char *folder, const struct ab_spool_entry *image, ui
                       struct ab_spool_tail *out)
 {
     char path[PATH_MAX];
-    slot_path(path, sizeof path, folder, image, slot);
+    ab_spool_slot_path(path, sizeof path, folder, image, slot);
     return read_at(path, out, sizeof *out, 0) && out->magic == AB_SPOOL_MAGIC;
 }
 
-static bool read_image(const char *folder, const char *name, struct ab_spool_entry *out)
+static bool read_head(const char *folder, uint32_t pid, uint32_t generation,
+                      struct ab_spool_image *out)
 {
     char path[PATH_MAX];
-    unsigned pid, generation;
-    int n = 0;
-    if (sscanf(name, "%u.%u%n", &pid, &generation, &n) != 2 || name[n] != 0)
+    snprintf(path, sizeof path, "%s/%u.%u", folder, pid, generation);
+    if (!read_at(path, out, sizeof *out, 0) || out->magic != AB_SPOOL_MAGIC || out->pid != pid)
         return false;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    out->program[sizeof out->program - 1] = 0;
+    out->comm[sizeof out->comm - 1] = 0;
+    if (out->n_slots > AB_SPOOL_SLOTS_MAX)
+        out->n_slots = AB_SPOOL_SLOTS_MAX;
+    return true;
+}
+
+bool ab_spool_look_again(const char *folder, struct ab_spool_entry *image)
+{
+    struct ab_spool_image head;
+    bool is_read = read_head(folder, image->image.pid, image->generation, &head);
+    if (is_read)
+        image->image = head;
+    return is_read;
+}
+
+bool ab_spool_find(const char *folder, uint32_t pid, uint32_t generation,
+                   struct ab_spool_entry *out)
+{
     *out = (struct ab_spool_entry){.generation = generation};
-    if (!read_at(path, &out->image, sizeof out->image, 0) || out->image.magic != AB_SPOOL_MAGIC ||
-        out->image.pid != pid)
+    if (!read_head(folder, pid, generation, &out->image))
         return false;
-    out->image.program[sizeof out->image.program - 1] = 0;
-    out->image.comm[sizeof out->image.comm - 1] = 0;
-    if (out->image.n_slots > AB_SPOOL_SLOTS_MAX)
-        out->image.n_slots = AB_SPOOL_SLOTS_MAX;
     for (uint32_t slot = 0; slot < out->image.n_slots; slot++) {
         struct ab_spool_tail tail;
         if (!read_tail(folder, out, slot, &tail))
@@ -72,6 +87,14 @@ static bool read_image(const char *folder, const char *name, struct ab_spool_ent
         out->n_calls += tail.n_asides < tail.n_events ? tail.n_events - tail.n_asides : 0;
     }
     return true;
+}
+
+static bool read_image(const char *folder, const char *name, struct ab_spool_entry *out)
+{
+    unsigned pid, generation;
+    int n = 0;
+    return sscanf(name, "%u.%u%n", &pid, &generation, &n) == 2 && name[n] == 0 &&
+           ab_spool_find(folder, pid, generation, out);
 }
 
 static int by_process(const void *a, const void *b)
@@ -202,7 +225,7 @@ static enum ab_status load(struct ab_stream *s, const char *folder,
     uint64_t left = s->n_events - number * AB_SPOOL_HALF_EVENTS;
     if (!make_room(s))
         return ab_fail(err, AB_SYSTEM, "out of memory for the streams");
-    slot_path(path, sizeof path, folder, image, s->slot);
+    ab_spool_slot_path(path, sizeof path, folder, image, s->slot);
     s->n_loaded = number + 1;
     s->at = s->end = s->half;
     if (read_packed(s, path, number) || read_mapped(s, path, number)) {
@@ -215,18 +238,178 @@ static enum ab_status load(struct ab_stream *s, const char *folder,
     return AB_OK;
 }
 
+/* ---- a stream that is being written ---- */
+
+struct live_view { /* of its head: two that are equal saw no half turn between them */
+    uint64_t half_number[2], data_bytes, pack_bytes;
+    uint32_t is_turning;
+};
+
+static struct live_view look(const struct ab_spool_tail *tail)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    struct live_view v = {.is_turning = __atomic_load_n(&tail->is_turning, __ATOMIC_ACQUIRE)};
+    for (unsigned half = 0; half < 2; half++)
+        v.half_number[half] = __atomic_load_n(&tail->half_number[half], __ATOMIC_ACQUIRE);
+    v.data_bytes = __atomic_load_n(&tail->data_bytes, __ATOMIC_ACQUIRE);
+    v.pack_bytes = __atomic_load_n(&tail->pack_bytes, __ATOMIC_ACQUIRE);
+    return v;
+}
+
+static bool is_same_view(const struct live_view *a, const struct live_view *b)
+{
+    return a->half_number[0] == b->half_number[0] && a->half_number[1] == b->half_number[1] &&
+           a->data_bytes == b->data_bytes && a->pack_bytes == b->pack_bytes &&
+           a->is_turning == b->is_turning;
+}
+
+/* NULL: the thread is still making it. */
+static const struct ab_spool_tail *map_slot(const char *path)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    bool is_whole = fd >= 0 && fstat(fd, &st) == 0 && st.st_size >= AB_SPOOL_DATA;
+    void *p = is_whole ? mmap(NULL, AB_SPOOL_DATA, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
+    if (fd >= 0)
+        close(fd);
+    return p != MAP_FAILED ? p : NULL;
+}
+
+/* Copies from event `index` on what is written without a gap: up to which is returned. */
+static size_t copy_written(struct ab_stream *s, const struct ab_spool_tail *tail, uint64_t number,
+                           size_t index)
+{
+    const struct ab_spool_event *from = (const void *)((const char *)tail + AB_SPOOL_TAIL +
+                                                       number % 2 * AB_SPOOL_HALF);
+    if (s->half_number[number % 2] != number + 1)
+        return index;
+    for (; index < AB_SPOOL_HALF_EVENTS; index++) {
+        uint64_t stamp_kind = __atomic_load_n(&from[index].stamp_kind, __ATOMIC_ACQUIRE);
+        if (stamp_kind == 0)
+            break;
+        s->half[index] = (struct ab_spool_event){stamp_kind, from[index].address, from[index].size};
+    }
+    return index;
+}
+
+/* The same from wherever the half is now; `index` where it cannot be read just now. */
+static size_t read_written(struct ab_stream *s, const char *path, const struct ab_spool_tail *tail,
+                           uint64_t number, size_t index)
+{
+    uint64_t chunks_read = s->chunks_read;
+    struct live_view before = look(tail), after;
+    if (before.is_turning != 0 || before.pack_bytes > AB_SPOOL_PACK_BYTES ||
+        before.data_bytes > INT64_MAX / 2)
+        return index;
+    s->half_number[0] = before.half_number[0];
+    s->half_number[1] = before.half_number[1];
+    s->data_bytes = before.data_bytes;
+    s->pack_bytes = before.pack_bytes;
+    size_t end = read_packed(s, path, number) ? AB_SPOOL_HALF_EVENTS
+                                              : copy_written(s, tail, number, index);
+    after = look(tail);
+    if (is_same_view(&before, &after))
+        return end;
+    s->chunks_read = chunks_read;
+    s->window_bytes = 0;
+    return index;
+}
+
+/* A half that is in the file is no thread's any more. */
+static bool read_saved(struct ab_stream *s, const char *path, uint64_t number)
+{
+    s->pack_bytes = 0;
+    return s->chunks_read < s->data_bytes && read_packed(s, path, number);
+}
+
+static size_t read_live(struct ab_stream *s, const char *path, uint64_t number, size_t index)
+{
+    enum { TRIES = 3 };
+    size_t end = index;
+    if (read_saved(s, path, number))
+        return AB_SPOOL_HALF_EVENTS;
+    const struct ab_spool_tail *tail = map_slot(path);
+    if (tail == NULL)
+        return index;
+    if (__atomic_load_n(&tail->magic, __ATOMIC_ACQUIRE) == AB_SPOOL_MAGIC) {
+        uint64_t n_events = __atomic_load_n(&tail->n_events, __ATOMIC_ACQUIRE);
+        s->has_gap = n_events > number * AB_SPOOL_HALF_EVENTS + index;
+        for (int i = 0; i < TRIES && s->has_gap && end == index; i++)
+            end = read_written(s, path, tail, number, index);
+    }
+    munmap((void *)tail, AB_SPOOL_DATA);
+    return end;
+}
+
+/* What is there of the half that comes next, or more of the last one. */
+static enum ab_status load_live(struct ab_stream *s, const char *folder,
+                                const struct ab_spool_entry *image, bool *is_there,
+                                struct ab_err *err)
+{
+    char path[PATH_MAX];
+    uint64_t number = s->is_partial ? s->n_loaded - 1 : s->n_loaded;
+    size_t index = s->is_partial ? s->n_taken : 0;
+    if (!make_room(s))
+        return ab_fail(err, AB_SYSTEM, "out of memory for the streams");
+    ab_spool_slot_path(path, sizeof path, folder, image, s->slot);
+    s->has_gap = false;
+    size_t end = read_live(s, path, number, index);
+    *is_there = end > index;
+    if (!*is_there)
+        return AB_OK;
+    s->n_loaded = number + 1;
+    s->n_taken = (uint32_t)end;
+    s->is_partial = end < AB_SPOOL_HALF_EVENTS;
+    s->at = s->half + index;
+    s->end = s->half + end;
+    return AB_OK;
+}
+
+void ab_stream_open_live(struct ab_stream *s, uint32_t slot)
+{
+    *s = (struct ab_stream){.slot = slot, .is_live = true, .is_done = true};
+}
+
+/* ---- from one event to the next ---- */
+
+/* Goes on in a half whose first events were read while the others were not there yet. */
+static enum ab_status load_rest(struct ab_stream *s, const char *folder,
+                                const struct ab_spool_entry *image, struct ab_err *err)
+{
+    uint64_t number = s->n_loaded - 1;
+    s->is_partial = false;
+    if (s->n_events <= number * AB_SPOOL_HALF_EVENTS + s->n_taken)
+        return AB_OK;
+    AB_TRY(load(s, folder, image, number, err));
+    if (s->end > s->at)
+        s->at += s->n_taken;
+    else
+        s->n_unwritten -= s->n_taken;
+    return AB_OK;
+}
+
+/* *is_there: there may be events from `at` on. */
+static enum ab_status load_next(struct ab_stream *s, const char *folder,
+                                const struct ab_spool_entry *image, bool *is_there,
+                                struct ab_err *err)
+{
+    if (s->is_live)
+        return load_live(s, folder, image, is_there, err);
+    *is_there = s->is_partial || s->n_loaded * AB_SPOOL_HALF_EVENTS < s->n_events;
+    if (s->is_partial)
+        return load_rest(s, folder, image, err);
+    return *is_there ? load(s, folder, image, s->n_loaded, err) : AB_OK;
+}
+
 enum ab_status ab_stream_seek(struct ab_stream *s, const char *folder,
                               const struct ab_spool_entry *image, struct ab_err *err)
 {
-    for (;;) {
+    bool is_there = true;
+    while (is_there) {
         for (; s->at < s->end; s->at++, s->n_unwritten++)
             if (AB_SPOOL_KIND(s->at) != AB_SPOOL_NOTHING)
                 return AB_OK;
-        if (s->n_loaded * AB_SPOOL_HALF_EVENTS >= s->n_events)
-            break;
-        enum ab_status status = load(s, folder, image, s->n_loaded, err);
-        if (status != AB_OK)
-            return status;
+        AB_TRY(load_next(s, folder, image, &is_there, err));
     }
     ab_stream_close(s); /* there may be many */
     s->is_done = true;
@@ -245,12 +428,17 @@ static uint64_t bound_events(const struct ab_spool_tail *tail)
 enum ab_status ab_stream_open(struct ab_stream *s, const char *folder,
                               const struct ab_spool_entry *image, uint32_t slot, struct ab_err *err)
 {
+    *s = (struct ab_stream){.slot = slot, .is_done = true};
+    return ab_stream_settle(s, folder, image, err);
+}
+
+enum ab_status ab_stream_settle(struct ab_stream *s, const char *folder,
+                                const struct ab_spool_entry *image, struct ab_err *err)
+{
     struct ab_spool_tail tail;
-    *s = (struct ab_stream){.slot = slot};
-    if (!read_tail(folder, image, slot, &tail)) {
-        s->is_done = true; /* the thread died while it was made */
-        return AB_OK;
-    }
+    s->is_live = s->has_gap = false;
+    if (!read_tail(folder, image, s->slot, &tail))
+        return AB_OK; /* the thread died while it was made */
     s->half_number[0] = tail.half_number[0];
     s->half_number[1] = tail.half_number[1];
     s->turn_ticks = tail.turn_ticks;
@@ -259,7 +447,10 @@ enum ab_status ab_stream_open(struct ab_stream *s, const char *folder,
     s->pack_bytes = tail.pack_bytes < AB_SPOOL_PACK_BYTES ? tail.pack_bytes : AB_SPOOL_PACK_BYTES;
     s->data_bytes = tail.data_bytes < INT64_MAX / 2 ? tail.data_bytes : INT64_MAX / 2;
     s->n_events = bound_events(&tail);
-    s->n_unwritten = tail.n_events - s->n_events;
+    s->n_unwritten += tail.n_events - s->n_events;
+    if (!s->is_done)
+        return AB_OK;
+    s->is_done = false;
     return ab_stream_seek(s, folder, image, err);
 }
 
@@ -270,4 +461,5 @@ void ab_stream_close(struct ab_stream *s)
     s->half = NULL;
     s->window = NULL;
     s->at = s->end = NULL;
+    s->window_bytes = 0;
 }

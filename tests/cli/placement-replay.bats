@@ -89,7 +89,7 @@ heaps_of() { # ROW
     expect_code 0
     local row
     for row in 'slab @map' 'pool @map2'; do
-        expect_json "def of(\$b): [.memory[] | select(.backend == \$b) | del(.backend, .faults_minor)
+        expect_json "def of(\$b): [.memory[] | select(.backend == \$b) | del(.backend, .faults_minor, .heaps)
                 | with_entries(select(.key | contains(\"2m\") | not))];
             of(\"${row% *}\") == of(\"${row#* }\") and (of(\"${row% *}\") | length) > 0" "$OUT/r.json"
     done

@@ -6,6 +6,9 @@
 load helpers
 load recording
 
+# All is converted at the end here: tests/cli/record-along.bats has what is converted before.
+export ALLOCBENCH_TEST_CONVERT_FROM=0
+
 # works THREADS PAIRS: so many pairs of calls a thread, of sizes that make the spool grow.
 make_works() {
     cat >works.c <<'END'

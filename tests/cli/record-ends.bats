@@ -246,6 +246,7 @@ is_converting() { # the command has ended; so has record, where it was quick
 # Of a recording that is so long that it is still being converted when the signal comes.
 interrupt_conversion() {
     local n
+    export ALLOCBENCH_TEST_CONVERT_FROM=0
     for n in 1000000 4000000 12000000; do
         rm -f "$OUT/stdout"
         start_bench record -o "$OUT/t.abt" -- \

@@ -46,7 +46,7 @@ expect_events() { # NUMBERS
     mkdir "$OUT/small"
     code=0
     CONFINED=$CONFINED unshare -m sh -c 'mount -t tmpfs -o size=700k none "$1/small" &&
-        TMPDIR=$1/small exec allocbench record --follow -o "$1/t.abt" -- \
+        TMPDIR=$1/small exec allocbench record --max-spool 1TiB --follow -o "$1/t.abt" -- \
         "$CONFINED" children none 200000' - "$OUT" >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || code=$?
     expect_code 5
     expect_clean "$OUT"/t*.abt

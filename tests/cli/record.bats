@@ -199,7 +199,7 @@ MANY='my @k; push @k, "x" x (20 + $_ % 50) for 1 .. 200000; print "whole\n"'
     mkdir "$OUT/small"
     code=0
     MANY=$MANY unshare -m sh -c 'mount -t tmpfs -o size=3m none "$1/small" &&
-        TMPDIR=$1/small exec allocbench record -o "$1/t.abt" -- perl -e "$MANY"' - "$OUT" \
+        TMPDIR=$1/small exec allocbench record --max-spool 1TiB -o "$1/t.abt" -- perl -e "$MANY"' - "$OUT" \
         >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || code=$?
     expect_prefix 'disk is full'
     [ "$(cat "$OUT/stdout")" = whole ]

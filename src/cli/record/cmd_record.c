@@ -12,6 +12,7 @@
 #include "core/text.h"
 #include "report/output.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A launcher: few calls of its own, and then another program in its place. A program that only
@@ -116,6 +117,7 @@ static enum ab_status keep(struct ab_launch *l, struct ab_output *out, const str
         .has_folder = place->is_in_folder,
         .ns_per_tick = (double)l->end.wall_ns / (double)(l->end.wall_ticks | 1),
         .wall_ns = (double)l->end.wall_ns,
+        .along = l->along,
         .is_quiet = o->is_quiet,
     };
     enum ab_status status = ab_spool_traces_open(&t, err);
@@ -133,6 +135,20 @@ static enum ab_status keep(struct ab_launch *l, struct ab_output *out, const str
     return status;
 }
 
+/* Short recordings are converted when they are over: it costs nothing while the command runs. A test
+ * has another size, in bytes (0: only at the end), and does not wait for a CPU that is free. */
+static void choose_along(struct ab_launch *l, const struct ab_options *o)
+{
+    uint64_t usual = UINT64_C(64) << 20, half = o->most_spool_bytes / 2;
+    const char *of_test = getenv("ALLOCBENCH_TEST_CONVERT_FROM");
+    l->is_eager = of_test != NULL;
+    l->along_bytes = half > 0 && half < usual ? half : usual;
+    if (of_test != NULL)
+        l->along_bytes = strtoull(of_test, NULL, 10);
+    if (o->is_unconverted)
+        l->along_bytes = 0;
+}
+
 static enum ab_status record(const struct ab_options *o, const struct ab_trace_place *place,
                              int *exit_code, struct ab_err *err)
 {
@@ -145,6 +161,7 @@ static enum ab_status record(const struct ab_options *o, const struct ab_trace_p
     launch.is_waiting = o->is_waiting;
     launch.most_events = o->most_events;
     launch.most_bytes = o->most_spool_bytes;
+    choose_along(&launch, o);
     launch.duration_ns = o->duration_ns;
     launch.site_depth = o->site_depth;
     launch.has_time = o->has_call_times;

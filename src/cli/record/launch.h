@@ -7,6 +7,7 @@
 
 #include "cli/record/live_line.h"
 #include "core/status.h"
+#include "record/converter/along.h"
 #include "record/relay.h"
 
 #include <signal.h>
@@ -31,22 +32,26 @@ struct ab_launch {
     char recorder[4096]; /* liballocbench-record.so */
     char folder[1024];   /* private, the spool is in it; "" until it is made */
     char spool[1040];
-    bool takes_children; /* of the command, too; this and the next eight are set before it runs */
+    char part[1040];     /* the trace that is made meanwhile */
+    bool takes_children; /* of the command, too; this and the next ten are set before it runs */
     bool is_waiting;     /* for those of them that outlive it */
     uint64_t most_events, duration_ns; /* that are recorded; 0 = no end */
-    uint64_t most_bytes;               /* of the spool; 0 = any number */
+    uint64_t most_bytes;               /* of the spool; 0 = half of what is free on its disk */
     uint32_t site_depth;               /* calls of each stack; 0 = no call sites */
     bool has_time;                     /* of each call */
     const char *const *functions;      /* whose calls are marked */
     size_t n_functions;
-    bool is_kept; /* the folder stays */
+    uint64_t along_bytes; /* of spool: then it is converted meanwhile; 0 = only at the end */
+    bool is_eager;        /* for tests: it does not wait for a CPU that is free */
+    bool is_kept;         /* the folder stays */
     struct ab_live_line live;
     int pid; /* of the command */
     struct ab_launch_end end;
     uint64_t begin_ns, begin_ticks;
     struct ab_relay *relay;
-    int n_signals, signal; /* that came for the command; the one that ended the recording */
-    bool is_holding;       /* the signals that would leave the folder behind are blocked */
+    struct ab_along *along; /* NULL = all is converted at the end */
+    int n_signals, signal;  /* that came for the command; the one that ended the recording */
+    bool is_holding;        /* the signals that would leave the folder behind are blocked */
     sigset_t old_mask;
     struct sigaction old_child;
 };

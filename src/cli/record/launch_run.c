@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -143,17 +144,49 @@ static void read_end(pid_t pid, struct ab_launch_end *end)
     end->children_faults = children;
 }
 
+/* Children need what their parents did from its begin: where they are recorded too, all is converted
+ * at the end. */
+static enum ab_status serve(struct ab_launch *l, struct ab_err *err)
+{
+    struct ab_along_wish along = {.folder = l->spool,
+                                  .part = l->part,
+                                  .command = (uint32_t)l->pid,
+                                  .from_bytes = l->along_bytes,
+                                  .is_eager = l->is_eager,
+                                  .relay = l->relay};
+    AB_TRY(ab_relay_serve(l->relay, err));
+    if (l->along_bytes == 0 || l->takes_children)
+        return AB_OK;
+    return ab_along_start(&along, &l->along, err);
+}
+
+/* Half of what is free: the command, and others, need space too. 0 = it cannot be known. */
+static uint64_t share_of_disk(const struct ab_launch *l)
+{
+    struct statvfs st;
+    return statvfs(l->spool, &st) == 0 ? (uint64_t)st.f_bavail * st.f_frsize / 2 : 0;
+}
+
 enum ab_status ab_launch_start(struct ab_launch *l, const char *const *argv, struct ab_err *err)
 {
-    struct ab_relay_wish wish = {l->most_events, l->most_bytes, l->site_depth,
-                                 l->has_time,    l->functions,  l->n_functions};
+    struct ab_relay_wish wish = {.most_events = l->most_events,
+                                 .most_bytes = l->most_bytes,
+                                 .why_full = AB_SPOOL_FULL,
+                                 .site_depth = l->site_depth,
+                                 .has_time = l->has_time,
+                                 .functions = l->functions,
+                                 .n_functions = l->n_functions};
+    if (wish.most_bytes == 0) {
+        wish.most_bytes = share_of_disk(l);
+        wish.why_full = AB_SPOOL_SHARE;
+    }
     AB_TRY(ab_relay_open(l->spool, wish, &l->relay, err));
     if (l->takes_children)
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     l->begin_ns = ab_clock_now_ns();
     l->begin_ticks = ab_tick_end();
     enum ab_status status = start(l, argv, err);
-    if (status == AB_OK && ab_relay_serve(l->relay, err) != AB_OK) {
+    if (status == AB_OK && serve(l, err) != AB_OK) {
         kill(l->pid, SIGKILL);
         waitpid(l->pid, NULL, 0);
         status = AB_SYSTEM;
@@ -171,7 +204,7 @@ static int next_signal(struct ab_launch *l, uint64_t deadline, uint64_t most_ns,
 {
     sigset_t held;
     held_signals(&held);
-    ab_live_line_show(&l->live, l->relay);
+    ab_live_line_show(&l->live, l->relay, ab_along_events(l->along));
     uint64_t now = ab_clock_now_ns(), rest_ns = ab_live_line_rest_ns(&l->live);
     if (now >= deadline)
         return AT_DEADLINE;
@@ -277,6 +310,7 @@ void ab_launch_await(struct ab_launch *l)
         ab_relay_stop(l->relay, why);
     for (size_t i = 0; i < l->n_functions; i++)
         l->end.function_calls[i] = ab_relay_calls(l->relay, i);
+    ab_along_stop(l->along);
     ab_relay_close(l->relay);
     l->relay = NULL;
     drop_signals();

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "core/units_show.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -54,8 +55,18 @@ static void draw_end(struct ab_live_line *l, const struct ab_relay_view *view)
     ab_progress_show_text(&l->line, text);
 }
 
-/* "recording 1:05, 12.4 M calls, 310 k/s, spool 88.1 MiB" */
-static void draw(struct ab_live_line *l, const struct ab_relay_view *view, uint64_t now)
+/* ", 93 % converted" */
+static void add_converted(char *to, size_t cap, const struct ab_relay_view *view,
+                          uint64_t n_converted)
+{
+    uint64_t n = n_converted < view->n_events ? n_converted : view->n_events;
+    if (n > 0)
+        snprintf(to, cap, ", %.0f %% converted", floor(100 * (double)n / (double)view->n_events));
+}
+
+/* "recording 1:05, 12.4 M calls, 310 k/s, spool 88.1 MiB, 93 % converted" */
+static void draw(struct ab_live_line *l, const struct ab_relay_view *view, uint64_t n_converted,
+                 uint64_t now)
 {
     char text[AB_PROGRESS_BYTES], calls[32], rate[32];
     uint64_t s = (now - l->begin_ns) / SECOND_NS;
@@ -69,13 +80,14 @@ static void draw(struct ab_live_line *l, const struct ab_relay_view *view, uint6
     else
         n += snprintf(text + n, sizeof text - (size_t)n, "%llu:%02llu", (unsigned long long)s / 60,
                       (unsigned long long)s % 60);
-    snprintf(text + n, sizeof text - (size_t)n, ", %s calls, %s/s, spool %s",
-             ab_units_count(calls, sizeof calls, (double)view->n_calls),
-             ab_units_count(rate, sizeof rate, per_s), AB_BYTES(view->spool_bytes));
+    n += snprintf(text + n, sizeof text - (size_t)n, ", %s calls, %s/s, spool %s",
+                  ab_units_count(calls, sizeof calls, (double)view->n_calls),
+                  ab_units_count(rate, sizeof rate, per_s), AB_BYTES(view->spool_bytes));
+    add_converted(text + n, sizeof text - (size_t)n, view, n_converted);
     ab_progress_show_text(&l->line, text);
 }
 
-void ab_live_line_show(struct ab_live_line *l, const struct ab_relay *relay)
+void ab_live_line_show(struct ab_live_line *l, const struct ab_relay *relay, uint64_t n_converted)
 {
     uint64_t begin = ab_clock_now_ns();
     if (!l->line.is_on || begin < l->next_ns)
@@ -85,7 +97,7 @@ void ab_live_line_show(struct ab_live_line *l, const struct ab_relay *relay)
         if (view.is_ended)
             draw_end(l, &view);
         else
-            draw(l, &view, begin);
+            draw(l, &view, n_converted, begin);
         l->looked_ns = begin;
         l->n_calls = view.n_calls;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * One line on a terminal while a command is recorded: for how long, how many calls, how fast, how
- * large the spool is. Redrawn once a second.
+ * large the spool is, how much is converted. Redrawn once a second.
  */
 #ifndef AB_CLI_RECORD_LIVE_LINE_H
 #define AB_CLI_RECORD_LIVE_LINE_H
@@ -21,8 +21,8 @@ struct ab_live_line { /* {0}: nothing is drawn */
 void ab_live_line_begin(struct ab_live_line *l, bool is_quiet, bool is_asked_for);
 /* How long until it is drawn again; UINT64_MAX = it is not drawn. */
 uint64_t ab_live_line_rest_ns(const struct ab_live_line *l);
-/* Draws it, if it is time. */
-void ab_live_line_show(struct ab_live_line *l, const struct ab_relay *relay);
+/* Draws it, if it is time. n_converted: events that are already; 0 = none are before the end. */
+void ab_live_line_show(struct ab_live_line *l, const struct ab_relay *relay, uint64_t n_converted);
 void ab_live_line_end(struct ab_live_line *l);
 
 #endif

@@ -14,6 +14,8 @@ static const char *const stops[] = {
     [AB_SPOOL_NO_FILE] = "the program can no longer open the spool (chroot, another user, no "
                          "descriptors)",
     [AB_SPOOL_NO_SLOT] = "more than 65,536 concurrent threads",
+    [AB_SPOOL_SHARE] = "the spool had taken half of the space that was free on its disk "
+                       "(--max-spool sets another bound)",
 };
 
 static const char *const ends[] = {

@@ -8,9 +8,11 @@
 #include "base/bits.h"
 #include "cli/benchmark/progress/progress.h"
 #include "cli/record/descendants.h"
+#include "cli/record/spool_part.h"
 #include "cli/record/spool_summary.h"
 #include "cli/record/spool_texts.h"
 #include "core/text.h"
+#include "record/converter/spool_space.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -24,6 +26,12 @@ const char *ab_spool_folder(const char *given, char *buf, size_t cap)
     struct stat st;
     int n = snprintf(buf, cap, "%s/%s", given, AB_SPOOL_FOLDER);
     return n > 0 && (size_t)n < cap && stat(buf, &st) == 0 && S_ISDIR(st.st_mode) ? buf : given;
+}
+
+const char *ab_spool_part(const char *spool_folder, char *buf, size_t cap)
+{
+    snprintf(buf, cap, "%s/../" AB_ALONG_PART, spool_folder);
+    return buf;
 }
 
 bool ab_spool_is_written(const char *folder, const struct ab_spool_entry *e)
@@ -70,14 +78,23 @@ static enum ab_spool_outcome outcome_of(const struct ab_convert_report *r)
     return ab_spool_short_text(r) != NULL ? AB_SPOOL_SHORT : AB_SPOOL_WHOLE;
 }
 
+static enum ab_status convert_image(struct ab_spool_traces *t, struct ab_spool_result *r, FILE *to,
+                                    struct watch *watch, struct ab_err *err)
+{
+    if (ab_along_has(t->along, r->entry))
+        return ab_along_finish(t->along, r->entry, to, &r->report, show_progress, watch, err);
+    if (t->part != NULL && ab_spool_is_freed(t->folder, r->entry))
+        return ab_spool_part_write(t->part, to, &r->report, err);
+    return ab_convert(t->family, r->entry, to, &r->report, show_progress, watch, err);
+}
+
 /* One image into an output that is open; committed unless there is nothing in it. */
 static enum ab_status convert_one(struct ab_spool_traces *t, struct ab_spool_result *r,
                                   struct ab_output *out, struct ab_err *err)
 {
     struct watch watch = {.path = r->path};
     ab_progress_begin(&watch.line, t->is_quiet);
-    enum ab_status status = ab_convert(t->family, r->entry, out->to, &r->report, show_progress,
-                                       &watch, err);
+    enum ab_status status = convert_image(t, r, out->to, &watch, err);
     ab_progress_end(&watch.line);
     if (status != AB_OK)
         return status;

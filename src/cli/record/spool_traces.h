@@ -9,6 +9,7 @@
 
 #include "cli/options/options.h"
 #include "record/convert.h"
+#include "record/converter/along.h"
 #include "record/family.h"
 #include "report/output.h"
 
@@ -33,8 +34,10 @@ struct ab_spool_traces {
     double ns_per_tick;        /* 0 = not known: it is measured when it is needed */
     double wall_ns;            /* that the command took; 0 = not known */
     bool is_quiet;
-    bool is_partial; /* that a trace is short is no failure */
-    bool has_folder; /* path was given as a folder: other traces get their program's name */
+    bool is_partial;        /* that a trace is short is no failure */
+    const char *part;       /* the trace that was being made beside it; NULL = none */
+    struct ab_along *along; /* what was converted while it was recorded; NULL = nothing was */
+    bool has_folder;        /* path was given as a folder: other traces get their program's name */
     struct ab_spool_entry *images;
     size_t n_images;
     struct ab_family *family;          /* of the images */
@@ -68,6 +71,9 @@ enum ab_status ab_trace_place_find(const char *output, const char *name, const c
 
 /* Where the files are of a spool as its user names it; buf or `given`. */
 const char *ab_spool_folder(const char *given, char *buf, size_t cap);
+
+/* Where the trace is that was being made beside it; buf. */
+const char *ab_spool_part(const char *spool_folder, char *buf, size_t cap);
 
 /* Does its process still have the file mapped? Then it goes on writing while we read. */
 bool ab_spool_is_written(const char *folder, const struct ab_spool_entry *image);

@@ -41,13 +41,14 @@ static enum ab_status recover(struct ab_spool_traces *t, const char *output, str
 
 enum ab_status ab_trace_cmd_recover(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    char folder[4096];
+    char folder[4096], part[4096 + 16];
     struct ab_spool_traces t = {
         .folder = ab_spool_folder(o->args[1], folder, sizeof folder),
         .is_quiet = o->is_quiet,
         .is_partial = o->is_partial,
     };
     (void)exit_code;
+    t.part = ab_spool_part(t.folder, part, sizeof part);
     if (o->output == NULL || strcmp(o->output, "-") == 0)
         return ab_fail(err, AB_USAGE, "trace recover needs -o: the file to write the trace to");
     enum ab_status status = ab_spool_traces_open(&t, err);

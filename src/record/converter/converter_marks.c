@@ -45,16 +45,22 @@ static void take_control(struct ab_convert_marks *m, const struct ab_spool_contr
     m->begin_ticks = control->begin_ticks;
 }
 
-enum ab_status ab_convert_marks_open(struct ab_convert_marks *m, const char *folder,
-                                     struct ab_err *err)
+enum ab_status ab_convert_marks_refresh(struct ab_convert_marks *m, const char *folder,
+                                        struct ab_err *err)
 {
     struct ab_spool_control *control = malloc(sizeof *control);
-    *m = (struct ab_convert_marks){.names = calloc(AB_SPOOL_MARK_NAMES, sizeof m->names[0])};
     bool is_made = control != NULL && m->names != NULL;
     if (is_made && ab_spool_read_control(folder, control))
         take_control(m, control);
     free(control);
     return is_made ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory for the marks");
+}
+
+enum ab_status ab_convert_marks_open(struct ab_convert_marks *m, const char *folder,
+                                     struct ab_err *err)
+{
+    *m = (struct ab_convert_marks){.names = calloc(AB_SPOOL_MARK_NAMES, sizeof m->names[0])};
+    return ab_convert_marks_refresh(m, folder, err);
 }
 
 void ab_convert_marks_close(struct ab_convert_marks *m)

@@ -24,6 +24,9 @@ struct ab_convert_marks {
 /* Reads what the spool says of all its processes. A spool without it has no names. */
 enum ab_status ab_convert_marks_open(struct ab_convert_marks *m, const char *folder,
                                      struct ab_err *err);
+/* Names that have come since. */
+enum ab_status ab_convert_marks_refresh(struct ab_convert_marks *m, const char *folder,
+                                        struct ab_err *err);
 void ab_convert_marks_close(struct ab_convert_marks *m);
 
 /* A mark ahead of call `call`, set by `thread` of the trace or AB_MARK_NO_THREAD. */

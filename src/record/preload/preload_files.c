@@ -266,17 +266,17 @@ static int make_elsewhere(const char *name, struct ab_file_id id, uint64_t bytes
 
 /* Space within the bound on the spool, ahead of using it. Once there is none recording is over for
  * all: that each of them ends where its next bytes do not fit would tear holes. */
-static bool take_bytes(uint64_t bytes)
+static enum ab_spool_stop take_bytes(uint64_t bytes)
 {
     uint64_t n = __atomic_add_fetch(&ab_control->n_bytes, bytes, __ATOMIC_RELAXED);
-    uint32_t running = AB_SPOOL_RUNNING;
+    uint32_t running = AB_SPOOL_RUNNING, why = ab_control->why_full;
     if (ab_control->most_bytes == 0 || n <= ab_control->most_bytes)
-        return true;
+        return AB_SPOOL_RUNNING;
     __atomic_fetch_sub(&ab_control->n_bytes, bytes, __ATOMIC_RELAXED);
-    __atomic_compare_exchange_n(&ab_control->stop, &running, AB_SPOOL_FULL, false, __ATOMIC_SEQ_CST,
+    __atomic_compare_exchange_n(&ab_control->stop, &running, why, false, __ATOMIC_SEQ_CST,
                                 __ATOMIC_RELAXED);
     errno = 0;
-    return false;
+    return (enum ab_spool_stop)why;
 }
 
 static void give_back_bytes(uint64_t bytes)
@@ -288,10 +288,9 @@ void *ab_files_make(struct ab_file_id id, uint64_t bytes, enum ab_spool_stop *wh
 {
     char name[NAME_BYTES];
     name_file(name, id);
-    if (!take_bytes(bytes)) {
-        *why = AB_SPOOL_FULL;
+    *why = take_bytes(bytes);
+    if (*why != AB_SPOOL_RUNNING)
         return NULL;
-    }
     int fd = is_within_limit(bytes) ? make_here(name, bytes, why)
                                     : make_elsewhere(name, id, bytes, why);
     if (fd < 0) {
@@ -330,9 +329,10 @@ static enum ab_spool_stop save_here(struct ab_file_id id, struct ab_spool_tail *
 
 enum ab_spool_stop ab_files_save(struct ab_file_id id, struct ab_spool_tail *tail)
 {
-    if (!take_bytes(tail->pack_bytes))
-        return AB_SPOOL_FULL;
-    enum ab_spool_stop why = save_here(id, tail);
+    enum ab_spool_stop why = take_bytes(tail->pack_bytes);
+    if (why != AB_SPOOL_RUNNING)
+        return why;
+    why = save_here(id, tail);
     if (why == AB_SPOOL_FILE_LIMIT || why == AB_SPOOL_NO_FILE)
         why = ask(AB_SPOOL_SAVE, id, 0, why);
     return why;

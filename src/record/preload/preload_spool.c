@@ -238,7 +238,7 @@ static struct ab_spool_tail *enter_thread(void)
     uint64_t n_before = tail->n_events;
     if (ab_process->sites != NULL)
         ab_sites_begin(&ab_process->sites[tail->slot], self, &ab_own_tail, put_unstamped);
-    ab_spool_put(tail, 0, AB_SPOOL_BIRTH, self, 0);
+    ab_spool_put(tail, ab_stamp_now(), AB_SPOOL_BIRTH, self, 0);
     tail->last_stamp = ab_stamp_now();
     if (ab_process->image->trial_ticks == 0) {
         ab_process->image->bare_ticks = try_events(tail, false);
@@ -289,7 +289,8 @@ static bool start_image(const struct fork_point *from)
     struct ab_spool_image *image = p->tails != NULL ? ab_program_make_image(&p->generation, &why)
                                                     : NULL;
     if (image == NULL) {
-        if (why != AB_SPOOL_FULL) /* else it began when recording was over */
+        if (why != AB_SPOOL_FULL &&
+            why != AB_SPOOL_SHARE) /* else it began when recording was over */
             ab_exec_note_failure(ab_program_name(), why);
         return false;
     }

@@ -10,7 +10,8 @@
  *                page 0             struct ab_spool_tail
  *                from AB_SPOOL_TAIL two halves of AB_SPOOL_HALF bytes, mapped and written in turn
  *                from AB_SPOOL_PACK halves that were full, each packed into a chunk; mapped
- *                from AB_SPOOL_DATA the chunks before those, written when no more fit there
+ *                from AB_SPOOL_DATA the chunks before those, written when no more fit there; of
+ *                                   those that `record` has converted meanwhile there is only a hole
  *
  * They lie in the folder AB_SPOOL_FOLDER, which everybody may use, within one that is private: a
  * process that has changed its user, or its root, reaches it by a descriptor that it holds.
@@ -29,7 +30,7 @@
 #define AB_SPOOL_FOLDER "spool"
 #define AB_SPOOL_CONTROL "control"
 #define AB_SPOOL_ENV_PID "ALLOCBENCH_RECORD_PID"    /* of the command; "17+": its children too */
-#define AB_SPOOL_MAGIC UINT64_C(0x386c6f6f70536241) /* "AbSpool8" */
+#define AB_SPOOL_MAGIC UINT64_C(0x396c6f6f70536241) /* "AbSpool9" */
 
 enum {
     AB_SPOOL_PAGE = 4096,
@@ -55,6 +56,7 @@ enum ab_spool_stop { /* why recording stopped before the program did */
                      AB_SPOOL_TIME_UP, /* so much time, */
                      AB_SPOOL_SIGNAL,  /* until a signal came, */
                      AB_SPOOL_ENDED,   /* until the command had ended */
+                     AB_SPOOL_SHARE, /* it had the share of the disk that is its without being asked */
 };
 
 struct ab_spool_image {
@@ -141,16 +143,18 @@ struct ab_spool_hook {             /* a function whose calls are marked */
 enum { AB_SPOOL_REQUESTS = 64, AB_SPOOL_STARTS = 512, AB_SPOOL_HOOKS = 20 };
 struct ab_spool_control {
     uint64_t magic;
-    uint32_t n_asked;               /* a futex: changes with each request */
-    uint32_t server;                /* process id of `record` */
-    uint32_t stop;                  /* enum ab_spool_stop: recording is over for all */
-    uint64_t most_events;           /* 0 = any number */
-    int64_t n_events;               /* calls, counted when a half is full */
-    uint64_t most_bytes;            /* of all files of the spool; 0 = any number */
-    uint64_t n_bytes;               /* of them, counted ahead of their being written */
-    uint32_t n_starts_lost;         /* that there was no place for */
-    uint32_t site_depth;            /* calls of a stack that are recorded; 0 = none */
-    uint32_t has_time;              /* every event gets a stamp of its own */
+    uint32_t n_asked;       /* a futex: changes with each request */
+    uint32_t server;        /* process id of `record` */
+    uint32_t stop;          /* enum ab_spool_stop: recording is over for all */
+    uint64_t most_events;   /* 0 = any number */
+    int64_t n_events;       /* calls, counted when a half is full */
+    uint64_t most_bytes;    /* of all files of the spool; 0 = any number */
+    uint32_t why_full;      /* enum ab_spool_stop: the reason when they would be more */
+    uint64_t n_bytes;       /* of them, counted ahead of their being written; less n_freed */
+    uint64_t n_freed;       /* bytes that were given back, because they are converted */
+    uint32_t n_starts_lost; /* that there was no place for */
+    uint32_t site_depth;    /* calls of a stack that are recorded; 0 = none */
+    uint32_t has_time;      /* every event gets a stamp of its own */
     uint64_t begin_ns, begin_ticks; /* CLOCK_MONOTONIC and the tick counter at one time */
     uint32_t n_hooks;
     struct ab_spool_hook hooks[AB_SPOOL_HOOKS];
@@ -172,7 +176,7 @@ enum ab_spool_kind {
     AB_SPOOL_FREE,         /* stamped before the real free */
     AB_SPOOL_RESIZE_BEGIN, /* stamped before the real realloc: address = the old block */
     AB_SPOOL_RESIZE_END,   /* stamped after it: address = the new one, 0 = failed or freed */
-    AB_SPOOL_BIRTH,        /* address = id of the thread that writes from here on; stamp 0 */
+    AB_SPOOL_BIRTH,        /* address = id of the thread that writes from here on */
     AB_SPOOL_TRIAL,        /* no call: noted to be timed; stamp 0 */
     AB_SPOOL_FORK,         /* no call: address = number of the fork, from 1; ahead of it */
     AB_SPOOL_SITE,         /* size = number of the stack of the call that comes next; stamp 0 */
