@@ -402,6 +402,7 @@ static void print_budget(FILE *to, const struct ab_advise_view *v, struct ab_tab
     if (n_scheduler > 0)
         ab_text_addf(&line, ". Left out: %llu in which the scheduler took the CPU",
                      (unsigned long long)n_scheduler);
+    ab_text_add(&line, ".");
     fputc('\n', to);
     put_prose(to, style, AB_PLAIN, &line);
 }
