@@ -236,7 +236,7 @@ start_half_converted() {
     need script
     make_steady
     mkfifo "$OUT/in"
-    TERM=xterm COLUMNS=100 ALLOCBENCH_TEST_CONVERT_FROM=1 script -qec \
+    TERM=xterm COLUMNS=100 ALLOCBENCH_TEST_CONVERT_FROM=1 script -qefc \
         "stty cols 100; allocbench record -o '$OUT/t.abt' -- ./steady 2000 wait <'$OUT/in' >/dev/null" \
         "$OUT/shown" </dev/null >/dev/null 3>&- &
     exec 9>"$OUT/in"
