@@ -122,9 +122,10 @@ static uint64_t place_of_late(struct ab_spool_tail *tail, uint64_t place)
     return ab_spool_take_place(&tail->n_events);
 }
 
-AB_HIDDEN __attribute__((noinline)) void
-ab_spool_put_in_next_half(struct ab_spool_tail *tail, uint64_t place, uint64_t stamp_kind,
-                          uint64_t address, uint64_t size)
+AB_HIDDEN __attribute__((noinline)) void ab_spool_put_in_next_half(struct ab_spool_tail *tail,
+                                                                   uint64_t place,
+                                                                   uint64_t stamp_kind,
+                                                                   uint64_t address, uint64_t size)
 {
     int saved = errno;
     uint64_t all = ~UINT64_C(0), old; /* a kernel signal set */
