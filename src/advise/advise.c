@@ -59,6 +59,10 @@ enum { FEW_AFTER = 10 };
 static void find_end(const struct ab_advise_plan *plan, struct ab_advice *a)
 {
     uint64_t last = plan->n_scope_ends > 0 ? plan->scope_ends[plan->n_scope_ends - 1] : 0;
+    for (size_t i = 0; i < plan->n_others; i++) {
+        const struct ab_advise_scopes *s = &plan->others[i];
+        last = s->n > 0 && s->ends[s->n - 1] > last ? s->ends[s->n - 1] : last;
+    }
     bool are_few = last < a->n_events && a->n_events - last <= a->n_events / FEW_AFTER;
     a->n_before_end = are_few ? last : a->n_events;
 }

@@ -57,8 +57,9 @@ uint64_t ab_lives_scope(struct ab_lives *l, uint32_t thread)
 
 uint64_t ab_lives_outlived(struct ab_lives *l, const struct ab_life *life)
 {
-    return place_of(l, life->thread) != SIZE_MAX ? ab_lives_scope(l, life->thread) - life->scope
-                                                 : UINT64_MAX;
+    return place_of(l, life->thread) != SIZE_MAX && !life->is_handed_over
+               ? ab_lives_scope(l, life->thread) - life->scope
+               : UINT64_MAX;
 }
 
 static uint64_t bytes_of(const struct ab_lives *l, const struct ab_event *e)
@@ -140,6 +141,7 @@ static void resize_in_place(struct ab_lives *l, const struct ab_event *e, uint32
 {
     struct ab_life *life = &l->slots[e->slot];
     struct ab_life_owner *o = &l->owners[owner];
+    life->is_handed_over |= place_of(l, e->thread) != place_of(l, life->thread);
     o->bytes -= life->size;
     life->size = bytes_of(l, e);
     count(l, owner, life->thread, life->size);
@@ -152,6 +154,9 @@ static bool give(struct ab_lives *l, const struct ab_event *e, uint64_t call)
     struct ab_life *old = &l->slots[e->slot];
     bool is_resize = e->kind == AB_EVENT_RESIZE;
     uint64_t scope = is_resize && old->owner != 0 ? old->scope : ab_lives_scope(l, e->thread);
+    bool is_handed_over = is_resize && old->owner != 0 &&
+                          (old->is_handed_over ||
+                           place_of(l, old->thread) != place_of(l, e->thread));
     uint32_t owner;
     if (is_resize && l->is_by_birth) {
         if (old->owner != 0)
@@ -173,9 +178,22 @@ static bool give(struct ab_lives *l, const struct ab_event *e, uint64_t call)
     }
     if (old->owner != 0)
         end(l, e->slot, e, call);
-    if (owner != AB_LIVES_NO_OWNER)
+    if (owner != AB_LIVES_NO_OWNER) {
         begin(l, e, owner, scope, call);
+        l->slots[e->slot].is_handed_over = is_handed_over;
+    }
     return true;
+}
+
+/* Freed by a thread with other scopes while no end of its own came any more: it may have outlived its
+ * thread, which ends a scope before it ends. */
+static bool may_outlive_thread(struct ab_lives *l, const struct ab_life *life,
+                               const struct ab_event *e)
+{
+    size_t place = place_of(l, life->thread);
+    if (place == SIZE_MAX || place == place_of(l, e->thread))
+        return false;
+    return life->scope == (place == 0 ? l->n_scope_ends : l->others[place - 1].n);
 }
 
 static bool take(struct ab_lives *l, const struct ab_event *e, uint64_t call)
@@ -187,8 +205,11 @@ static bool take(struct ab_lives *l, const struct ab_event *e, uint64_t call)
         return false;
     if (e->kind != AB_EVENT_FREE && !e->released)
         return e->failed || give(l, e, call);
-    if (l->slots[e->slot].owner != 0)
-        end(l, e->slot, e, call);
+    struct ab_life *life = &l->slots[e->slot];
+    if (life->owner == 0)
+        return true;
+    life->is_handed_over |= may_outlive_thread(l, life, e);
+    end(l, e->slot, e, call);
     return true;
 }
 

@@ -3,7 +3,8 @@
  * Follows the blocks of a trace through their groups or heaps (*owners*): which of an owner's blocks
  * are live, in which scope each was born, which is the youngest. As in a replay, a resize stays with
  * the call site of its allocation; where sizes decide it can go from one owner to another: then it ends
- * a block of one and begins one of the other, in the scope of the allocation.
+ * a block of one and begins one of the other, in the scope of the allocation. A heap of each thread
+ * resizes in that of the thread which calls: where that one has other scopes, the block is in none.
  */
 #ifndef AB_ADVISE_LIVES_H
 #define AB_ADVISE_LIVES_H
@@ -17,6 +18,8 @@ struct ab_life {             /* of a block; all 0 when its slot is free */
     uint64_t born, size;     /* call; size now */
     uint64_t scope;          /* of its allocation */
     uint32_t owner, thread;  /* owner + 1; thread that made it */
+    bool is_handed_over;     /* a thread with other scopes resized it, or freed it after the last
+                                scope of its own: it is in none */
     uint32_t older, younger; /* of the same owner: slot + 1; 0 = none */
 };
 

@@ -153,8 +153,8 @@ struct ab_iterations {
     char name[AB_PHASE_NAME_MAX + 1]; /* of one of them: "frame" */
     double budget_ns, call_ns;        /* NaN = none; subtracted for each call */
     uint64_t n, n_scheduler,
-        n_over_budget; /* timed; left out of all else: the scheduler's; missed */
-    uint64_t n_calls;  /* of the n: accesses and frees that a bulk reset spares are none */
+        n_over_budget;              /* timed; left out of all else: the scheduler's; missed */
+    uint64_t n_calls, n_calls_most; /* of the n, of one of them: no accesses, no spared frees */
     double p50, p99, max;
     struct ab_hdr *hdr; /* in ns; owned by the session; never NULL */
     char reason[160];

@@ -80,6 +80,17 @@ prepare() {
     ! grep -q '^next:' "$OUT/stdout" || fail "a baseline as a file"
 }
 
+@test "next: the command that measured, with more rounds; of a merged result only how many" {
+    prepare
+    edited '.results |= map(if .op == "all" then .ns_per_op = 100 + 10 * .round else . end)' base.json open.json
+    edited '.config.command_line = "allocbench merge open.json -o merged.json"' open.json merged.json
+    bench compare open.json open.json
+    grep -q '^next: allocbench run --rounds [0-9]' "$OUT/stdout" || fail "no command"
+    bench compare open.json merged.json
+    grep -q '^next: measure both with --rounds [0-9]' "$OUT/stdout" || fail "no number"
+    ! grep -q 'allocbench merge' "$OUT/stdout" || fail "a merge is no measurement"
+}
+
 @test "several new results: the worst of them is the exit code" {
     prepare
     make_works new 60000

@@ -102,8 +102,10 @@ heaps_of() { # ROW
     expect_code 0
     expect_json '[.backends[].status] | unique == ["ok"]' "$OUT/r.json"
     for row in '@map @map2' '@map3 @map4' '@map5 @map6'; do
+        # Which heap a page is of that has none of the blocks depends on where the kernel mapped it.
         expect_json "def of(\$b): [.memory[] | select(.backend == \$b and .round == 1) | del(.backend, .faults_minor)
-                | with_entries(select(.key | contains(\"2m\") | not))];
+                | with_entries(select(.key | contains(\"2m\") | not))
+                | .heaps |= map((.heap |= ltrimstr(\"inline+\")) | del(.footprint_bytes, .retained_bytes, .drained_bytes))];
             of(\"${row% *}\") == of(\"${row#* }\") and (of(\"${row% *}\") | length) > 0" "$OUT/r.json"
         expect_json "def of(\$b): [.results[] | select(.backend == \$b and .round == 1) | [.phase, .op, .n_ops, .tail.n]];
             of(\"${row% *}\") == of(\"${row#* }\") and (of(\"${row% *}\") | length) > 3" "$OUT/r.json"

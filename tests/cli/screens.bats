@@ -54,7 +54,7 @@ expect_rule() { # RULE …
     for topic in time size worst memory phase=churn all; do
         for columns in 60 80 140; do
             COLUMNS=$columns bench report -v $topic a.json
-            awk -v most=$columns '{gsub(/[\200-\277]/, "")} length($0) > most {exit 1}' "$OUT/stdout" ||
+            LC_ALL=C awk -v most=$columns '{gsub(/[\200-\277]/, "")} length($0) > most {exit 1}' "$OUT/stdout" ||
                 fail "$topic is wider than $columns"
             cp "$OUT/stdout" topic.txt
             reckon topic.txt

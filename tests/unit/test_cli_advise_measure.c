@@ -111,6 +111,10 @@ static void what_did_not_run_or_has_no_interval_is_not_advised(void **state)
     ab_advised_decide(&failed);
     assert_true(few.used == 0 && few.small == 0 && failed.used == 0 && failed.small == 0);
     assert_string_equal(ab_advised_answer(&few), "open");
+    const struct ab_advised none = {.n_rounds = 1}; /* nothing was proposed */
+    assert_string_equal(ab_advised_answer(&none), "keep");
+    struct ab_advised slower = {.n_rounds = 1, .heaps[0] = measured(NAN, 0.5, NAN).together};
+    assert_string_equal(ab_advised_answer(&slower), "open");
     assert_string_equal(ab_advised_answer(&failed), "keep");
 }
 

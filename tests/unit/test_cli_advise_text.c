@@ -306,6 +306,18 @@ static void without_scopes_the_unit_is_a_million_calls(void **state)
     expect("69.0 ms -> 34.5 ms"); /* 18 ms of 260,700 calls */
 }
 
+static void of_a_short_trace_the_unit_is_a_call(void **state)
+{
+    (void)state;
+    advice.n_scopes = 0;
+    advice.n_events = advice.n_before_end = 1000;
+    expect("time per M calls");
+    advice.n_events = advice.n_before_end = 20;
+    expect("time per call");
+    expect("us a call");
+    assert_true(ab_advise_unit_time(&advice, 40) == 2);
+}
+
 static void few_rounds_have_no_interval(void **state)
 {
     (void)state;
@@ -436,6 +448,7 @@ int main(void)
         cmocka_unit_test_setup(scopes_of_survivors_are_named_once, set_up),
         cmocka_unit_test_setup(names_are_short_and_shown_once, set_up),
         cmocka_unit_test_setup(without_scopes_the_unit_is_a_million_calls, set_up),
+        cmocka_unit_test_setup(of_a_short_trace_the_unit_is_a_call, set_up),
         cmocka_unit_test_setup(few_rounds_have_no_interval, set_up),
         cmocka_unit_test_setup(nested_scopes_are_taken_where_they_gain_on_the_arena_of_the_scope,
                                set_up),

@@ -88,6 +88,7 @@ static void what_null_takes_is_subtracted_for_each_call(void **state)
     assert_int_equal(x->round, 3);
     assert_int_equal(x->n, 3);
     assert_int_equal(x->n_calls, 6);
+    assert_int_equal(x->n_calls_most, 2);
     assert_int_equal(x->n_scheduler, 0);
     assert_true(x->budget_ns == 100);
     assert_true(x->max == 950);            /* 1000 - 2 * 25 */

@@ -301,12 +301,12 @@ static void what_one_writes_apart_is_on_the_path_of_who_waits_for_it(void **stat
         push_written_apart(f, 200);
         open_tape(f);
         assert_int_equal(f->map.image->n_lanes, 2);
-        f->w.n_cpus = 2;
+        bool is_known = is_strict || f->w.n_cpus > 1; /* not of lanes that share a CPU */
         ab_lanes_run(&f->w, ab_pass_heap, &face, true);
         assert_true(f->w.lanes[0].apart_ticks > 0 && f->w.lanes[1].apart_ticks == 0);
         assert_int_equal(r->outside_ticks, f->w.lanes[0].apart_ticks);
         assert_in_range(f->w.lanes[1].path_ticks, 1, r->outside_ticks);
-        assert_in_range(r->path_ticks, 1, r->outside_ticks);
+        assert_in_range(r->path_ticks, is_known, is_known ? r->outside_ticks : 0);
         assert_true(!is_strict || r->path_ticks == r->outside_ticks); /* turns: one path */
         end(f);
     }

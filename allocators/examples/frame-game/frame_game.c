@@ -257,11 +257,14 @@ static APART void load_asset(struct game *g)
 
 static APART void load_level(struct game *g)
 {
+    uint64_t begin = now_ns();
     g->level = (unsigned char *)calloc(1, LEVEL_BYTES);
+    for (size_t i = 0; i < NAMES; i++)
+        g->names[i] = (char *)malloc(24 + i);
+    part_end(g, begin);
     if (g->level == NULL)
         out_of_memory();
     for (size_t i = 0; i < NAMES; i++) {
-        g->names[i] = (char *)malloc(24 + i);
         if (g->names[i] == NULL)
             out_of_memory();
         memset(g->names[i], 'a', 24 + i);
@@ -284,6 +287,8 @@ static APART void unload(struct game *g)
 static uint64_t run_frame(struct game *g, int frame, bool has_trails)
 {
     g->spent_ns = 0;
+    if (frame == 0)
+        load_level(g);
     spawn_particles(g);
     if (draw(g, 8) == 0)
         load_asset(g);
@@ -356,21 +361,18 @@ static bool read_arguments(int argc, char **argv, struct game *g, size_t *n_fram
 
 int main(int argc, char **argv)
 {
-    struct game *g = (struct game *)calloc(1, sizeof *g);
+    static struct game game;
+    struct game *g = &game;
     static uint64_t ns[FRAMES_MOST];
     size_t n_frames;
     bool has_trails = false;
-    if (g == NULL)
-        out_of_memory();
     if (!read_arguments(argc, argv, g, &n_frames, &has_trails)) {
         fputs("usage: frame_game [FRAMES] [--seed N] [--leaky-trail]\n", stderr);
-        free(g);
         return 2;
     }
     if (!MEMORY_INIT())
         out_of_memory();
     g->empty_part_ns = measure_empty_part();
-    load_level(g);
     for (size_t i = 0; i < n_frames; i++)
         ns[i] = run_frame(g, (int)i, has_trails);
     unload(g);
@@ -378,6 +380,5 @@ int main(int argc, char **argv)
     printf("%zu frames, %llu allocations, checksum %016llx\n", n_frames,
            (unsigned long long)g->n_allocations, (unsigned long long)g->checksum);
     print_times(ns, n_frames);
-    free(g);
     return 0;
 }

@@ -309,9 +309,10 @@ const char *ab_advised_answer(const struct ab_advised *m)
         return "heaps";
     if (m->small != 0)
         return "small_gain";
-    bool is_open = m->n_rounds < AB_EFFECT_MIN_ROUNDS || ab_advised_is_open(&m->together);
-    for (size_t i = 0; i < AB_ADVICE_HEAPS_MAX; i++)
-        is_open |= ab_advised_is_open(&m->heaps[i]);
+    bool is_open = ab_advised_is_open(&m->together);
+    for (size_t i = 0; i < AB_ADVICE_HEAPS_MAX; i++) /* of none, no number of rounds says more */
+        is_open |= ab_advised_is_open(&m->heaps[i]) ||
+                   (m->heaps[i].is_measured && m->n_rounds < AB_EFFECT_MIN_ROUNDS);
     return is_open ? "open" : "keep";
 }
 

@@ -10,16 +10,22 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A million calls says nothing of a trace that has some dozens. */
+static bool is_short(const struct ab_advice *a)
+{
+    return a->n_scopes == 0 && a->n_events < 1000;
+}
+
 double ab_advise_unit_time(const struct ab_advice *a, double ns)
 {
     if (a->n_scopes > 0)
         return ns / (double)a->n_scopes;
-    return a->n_events > 0 ? ns / (double)a->n_events * 1e6 : (double)NAN;
+    return a->n_events > 0 ? ns / (double)a->n_events * (is_short(a) ? 1 : 1e6) : (double)NAN;
 }
 
 const char *ab_advise_unit(const struct ab_advice *a)
 {
-    return a->n_scopes > 0 ? "scope" : "M calls";
+    return a->n_scopes > 0 ? "scope" : is_short(a) ? "call" : "M calls";
 }
 
 const char *ab_advise_proposal(const struct ab_advice_heap *h, char *buf, size_t cap)

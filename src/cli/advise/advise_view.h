@@ -23,7 +23,7 @@ struct ab_advise_view {
 
 /* Time of a whole replay in the unit of the advice: of a scope, or of a million calls. */
 double ab_advise_unit_time(const struct ab_advice *a, double ns);
-const char *ab_advise_unit(const struct ab_advice *a); /* "scope", "M calls" */
+const char *ab_advise_unit(const struct ab_advice *a); /* "scope", "call", "M calls" */
 /* "arena, 512 KiB x 2": what to build. Returns buf. */
 const char *ab_advise_proposal(const struct ab_advice_heap *h, char *buf, size_t cap);
 

@@ -98,10 +98,23 @@ static void add_command(struct ab_text *t, const struct ab_session *s, uint32_t 
         t->s[--t->n] = 0;
 }
 
+/* Is the second word one of a command that measures? That of a merge would only join its parts again. */
+static bool is_measurement(const char *command_line)
+{
+    static const char *const names[] = {"run", "replay", "exec"};
+    const char *word = skip_word(command_line);
+    for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+        size_t n = strlen(names[i]);
+        if (strncmp(word, names[i], n) == 0 && (word[n] == ' ' || word[n] == 0))
+            return true;
+    }
+    return false;
+}
+
 /* Of an exec it has to be known where the program's own words begin. */
 static bool can_repeat(const struct ab_session *s)
 {
-    return s->command_line != NULL && s->command_line[0] != 0 &&
+    return s->command_line != NULL && is_measurement(s->command_line) &&
            strstr(s->command_line, "--resume") == NULL &&
            (!ab_session_is_exec(s) || strstr(s->command_line, " -- ") != NULL);
 }
@@ -114,6 +127,15 @@ static void print_repeat(FILE *to, const char *lead, const struct ab_session *s,
     add_command(&t, s, rounds);
     if (t.s != NULL)
         ab_table_command(to, style, lead, ab_text_printable(shown, sizeof shown, t.s));
+    ab_text_fini(&t);
+}
+
+static void print_number(FILE *to, uint32_t rounds, struct ab_table_style style)
+{
+    struct ab_text t = {0};
+    ab_text_addf(&t, "next: measure both with --rounds %u", rounds);
+    if (t.s != NULL)
+        ab_table_prose(to, style, AB_PLAIN, t.s);
     ab_text_fini(&t);
 }
 
@@ -184,6 +206,8 @@ void ab_verdict_print_next(FILE *to, const struct ab_options *o, const struct ab
     uint32_t rounds = most_needed(c, s);
     if (rounds > 0 && can_repeat(s))
         print_rounds(to, c, s, rounds, style);
+    else if (rounds > 0 && c != NULL && c->base != s)
+        print_number(to, rounds, style);
     else if (c != NULL && ab_comparison_count(c, AB_VERDICT_REGRESSED) > 0)
         print_look(to, c, style);
     else if (c != NULL && is_renewal(c, file))

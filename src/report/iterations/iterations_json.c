@@ -19,6 +19,7 @@ static json_t *iterations(struct ab_json *w, const struct ab_session *s,
     ab_json_put(w, o, "n_over_budget", ab_json_integer(x->n_over_budget));
     ab_json_put(w, o, "n_scheduler", ab_json_integer(x->n_scheduler));
     ab_json_put(w, o, "n_calls", ab_json_integer(x->n_calls));
+    ab_json_put(w, o, "n_calls_most", ab_json_integer(x->n_calls_most));
     ab_json_put(w, o, "call_ns", ab_json_real(x->call_ns));
     ab_json_put(w, o, "p50", ab_json_real(x->p50));
     ab_json_put(w, o, "p99", ab_json_real(x->p99));

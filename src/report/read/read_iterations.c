@@ -47,6 +47,7 @@ static void read_record(struct ab_stored_reader *r, const struct ab_json_node *o
     x->n_over_budget = ab_json_whole(&r->json, o, "n_over_budget", UINT32_MAX, UINT64_MAX);
     x->n_scheduler = ab_json_whole(&r->json, o, "n_scheduler", UINT32_MAX, UINT64_MAX);
     x->n_calls = ab_json_whole(&r->json, o, "n_calls", INT64_MAX, UINT64_MAX);
+    x->n_calls_most = ab_json_whole(&r->json, o, "n_calls_most", INT64_MAX, x->n_calls);
     x->call_ns = ab_json_number(&r->json, o, "call_ns");
     ab_json_text_into(&r->json, o, "reason", x->reason, sizeof x->reason);
     if (r->json.status == AB_OK && x->n_over_budget > x->n)

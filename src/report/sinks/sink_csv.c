@@ -142,6 +142,7 @@ static void put_iterations(FILE *to, const struct ab_session *s, const struct ab
                 {"overflow", "iterations", (double)x->hdr->overflow},
                 {"n_scheduler", "iterations", (double)x->n_scheduler},
                 {"n_calls", "calls", (double)x->n_calls},
+                {"n_calls_most", "calls", (double)x->n_calls_most},
                 {"call_ns", "ns", x->call_ns},
                 {"budget_ns", "ns", x->budget_ns}};
     for (size_t i = 0; i < AB_ITERATION_FIELDS + AB_ARRAY_LEN(more); i++) {

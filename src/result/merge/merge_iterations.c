@@ -40,6 +40,8 @@ bool ab_session_merge_iterations(const struct ab_session *s, uint32_t backend, c
         out->n_over_budget += x->n_over_budget;
         out->n_scheduler += x->n_scheduler;
         out->n_calls += x->n_calls;
+        if (x->n_calls_most > out->n_calls_most)
+            out->n_calls_most = x->n_calls_most;
         call_ns += x->call_ns;
         ab_hdr_merge(hdr, x->hdr);
     }

@@ -89,6 +89,7 @@ static void add(struct ab_iterations *to, const struct ab_iteration *i, double n
     net = fmin(fmax(net, 0), 1e18);
     to->n++;
     to->n_calls += i->n_calls;
+    to->n_calls_most = i->n_calls > to->n_calls_most ? i->n_calls : to->n_calls_most;
     to->n_over_budget += net > to->budget_ns; /* NaN: no budget, never */
     ab_hdr_record(to->hdr, (uint64_t)(net + 0.5));
 }

@@ -85,11 +85,10 @@ static void judge_untold(const struct ab_session *s, const struct ab_gate *g, ui
         return;
     decide(g, (struct ab_interval){0, most}, r);
     r->value = most;
-    snprintf(
-        r->reason, sizeof r->reason,
-        "%sno more than the same calls take in the null back end; shown: what timing them takes "
-        "on average",
-        r->verdict == AB_GATE_NOT_EVALUATED ? "inconclusive: " : "");
+    snprintf(r->reason, sizeof r->reason,
+             "%sno more than the same calls take in the null back end; shown: the most that timing "
+             "them takes",
+             r->verdict == AB_GATE_NOT_EVALUATED ? "inconclusive: " : "");
 }
 
 static void judge_absolute(const struct ab_session *s, const struct ab_gate *g, uint32_t backend,

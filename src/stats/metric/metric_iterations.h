@@ -39,8 +39,8 @@ double ab_metric_iterations_value(const struct ab_session *s, uint32_t backend,
 bool ab_metric_iterations_have_ratio(const struct ab_session *base, uint32_t base_backend,
                                      const struct ab_metric *m, const struct ab_session *now,
                                      uint32_t backend);
-/* Of all rounds, of a time that cannot be told from that of the null back end: the most that it can be
- * on average, what timing the calls takes; NaN = it can, or nothing is known. */
+/* Of all rounds, of a time that cannot be told from that of the null back end: the most that it can be,
+ * what timing the calls takes; NaN = it can, or nothing is known. */
 double ab_metric_iterations_most(const struct ab_session *s, uint32_t backend,
                                  const struct ab_metric *m);
 void ab_metric_iterations_why(const struct ab_session *s, uint32_t backend,
