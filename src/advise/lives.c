@@ -185,6 +185,17 @@ static bool give(struct ab_lives *l, const struct ab_event *e, uint64_t call)
     return true;
 }
 
+/* Freed by a thread with other scopes while no end of its own came any more: it may have outlived its
+ * thread, which ends a scope before it ends. */
+static bool may_outlive_thread(struct ab_lives *l, const struct ab_life *life,
+                               const struct ab_event *e)
+{
+    size_t place = place_of(l, life->thread);
+    if (place == SIZE_MAX || place == place_of(l, e->thread))
+        return false;
+    return life->scope == (place == 0 ? l->n_scope_ends : l->others[place - 1].n);
+}
+
 static bool take(struct ab_lives *l, const struct ab_event *e, uint64_t call)
 {
     l->call = call;
@@ -194,8 +205,11 @@ static bool take(struct ab_lives *l, const struct ab_event *e, uint64_t call)
         return false;
     if (e->kind != AB_EVENT_FREE && !e->released)
         return e->failed || give(l, e, call);
-    if (l->slots[e->slot].owner != 0)
-        end(l, e->slot, e, call);
+    struct ab_life *life = &l->slots[e->slot];
+    if (life->owner == 0)
+        return true;
+    life->is_handed_over |= may_outlive_thread(l, life, e);
+    end(l, e->slot, e, call);
     return true;
 }
 

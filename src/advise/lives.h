@@ -18,7 +18,8 @@ struct ab_life {             /* of a block; all 0 when its slot is free */
     uint64_t born, size;     /* call; size now */
     uint64_t scope;          /* of its allocation */
     uint32_t owner, thread;  /* owner + 1; thread that made it */
-    bool is_handed_over;     /* a thread with other scopes resized it: it is in none */
+    bool is_handed_over;     /* a thread with other scopes resized it, or freed it after the last
+                                scope of its own: it is in none */
     uint32_t older, younger; /* of the same owner: slot + 1; 0 = none */
 };
 

@@ -22,7 +22,7 @@ static struct { /* a trace in the making */
     bool has_sites;
     uint64_t calls, ends[SCOPES];
     uint32_t freed_by;        /* the thread that frees names */
-    uint32_t second;          /* of odd scopes' names: who asks for them */
+    uint32_t second;          /* of odd scopes' names: who asks for them, and frees them */
     uint64_t kept[KEPT];      /* of thread 1 */
     uint64_t nodes[NODES];    /* of a document */
     uint32_t of_place[NODES]; /* likewise */
@@ -80,7 +80,9 @@ static void make_document(uint32_t names_by)
             disturb();
     }
     for (size_t i = 0; i < made.n_nodes; i++)
-        take(made.nodes[i], made.of_place[i] == NAME ? made.freed_by : 0);
+        take(made.nodes[i], made.of_place[i] != NAME ? 0
+                            : names_by != 0          ? names_by
+                                                     : made.freed_by);
 }
 
 static void make_trace(void)

@@ -340,8 +340,9 @@ static void what_is_freed_by_others_is_counted_and_goes_to_a_heap_for_several(vo
 }
 
 /* Two threads, each with requests of MOST / 4 blocks in turn; the second one has 20 more in the end. Of
- * the first one's blocks the second resizes one where `is_handed`. */
-static char *write_turns(bool is_handed, uint64_t *ends, uint64_t *others_ends)
+ * the first one's blocks the second resizes one, or frees one after all that. */
+enum handed { NOT_HANDED, RESIZED, OUTLIVES };
+static char *write_turns(enum handed handed, uint64_t *ends, uint64_t *others_ends)
 {
     struct ab_site_table t = {0};
     char *path = test_trace_file(NULL, 0);
@@ -357,7 +358,7 @@ static char *write_turns(bool is_handed, uint64_t *ends, uint64_t *others_ends)
             blocks[k] = give(FRAME, 500, number);
         struct ab_event resize = {
             .kind = AB_EVENT_RESIZE, .block = blocks[3], .size = 600, .thread = 1};
-        if (is_handed && i == REQUESTS) {
+        if (handed == RESIZED && i == REQUESTS) {
             assert_int_equal(number, 0);
             assert_int_equal(ab_trace_write(p.w, &resize, &blocks[3], &err), AB_OK);
             p.calls++;
@@ -367,17 +368,17 @@ static char *write_turns(bool is_handed, uint64_t *ends, uint64_t *others_ends)
         *(number == 0 ? ends++ : others_ends++) = p.calls;
     }
     for (int i = 0; i < 10; i++)
-        take(give(POOL, 40, 0), 0);
+        take(give(handed == OUTLIVES ? FRAME : POOL, 40, 0), handed == OUTLIVES ? 1 : 0);
     assert_int_equal(ab_trace_writer_close(p.w, NULL, &err), AB_OK);
     fclose(p.to);
     ab_site_table_fini(&t);
     return path;
 }
 
-static void advise_turns(bool is_handed)
+static void advise_turns(enum handed handed)
 {
     uint64_t ends[REQUESTS], others_ends[REQUESTS + 20];
-    char *path = write_turns(is_handed, ends, others_ends);
+    char *path = write_turns(handed, ends, others_ends);
     const struct ab_advise_scopes other = {1, others_ends, REQUESTS + 20};
     const struct ab_advise_plan plan = {.path = path,
                                         .scope_ends = ends,
@@ -395,7 +396,7 @@ static void advise_turns(bool is_handed)
 static void what_is_measured_ends_with_the_last_scope_of_all_threads(void **state)
 {
     (void)state;
-    advise_turns(false);
+    advise_turns(NOT_HANDED);
     assert_int_equal(advice.n_events - advice.n_before_end, 20);
     assert_true(heap(FRAME, AB_ADVICE_FRAME)->is_of_thread_scopes);
     forget();
@@ -405,8 +406,18 @@ static void what_is_measured_ends_with_the_last_scope_of_all_threads(void **stat
 static void a_block_that_another_thread_resizes_dies_in_no_scope(void **state)
 {
     (void)state;
-    advise_turns(true);
+    advise_turns(RESIZED);
     assert_int_equal(group(FRAME)->later, 1);
+    assert_true(group(FRAME)->kind != AB_ADVICE_FRAME && group(FRAME)->kind != AB_ADVICE_DOUBLE);
+    forget();
+}
+
+/* Its thread ends a scope before it ends, so that another one gets the arena. */
+static void a_block_that_may_outlive_its_thread_dies_in_no_scope(void **state)
+{
+    (void)state;
+    advise_turns(OUTLIVES);
+    assert_int_equal(group(FRAME)->later, 10);
     assert_true(group(FRAME)->kind != AB_ADVICE_FRAME && group(FRAME)->kind != AB_ADVICE_DOUBLE);
     forget();
 }
@@ -422,6 +433,7 @@ int main(void)
         cmocka_unit_test(a_block_that_outlives_the_scope_of_its_thread_is_named),
         cmocka_unit_test(what_is_measured_ends_with_the_last_scope_of_all_threads),
         cmocka_unit_test(a_block_that_another_thread_resizes_dies_in_no_scope),
+        cmocka_unit_test(a_block_that_may_outlive_its_thread_dies_in_no_scope),
         cmocka_unit_test(what_is_freed_by_others_is_counted_and_goes_to_a_heap_for_several),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -169,8 +169,9 @@ static void the_screen_says_which_and_what_the_others_are_worth(void **state)
     forms.left_out = 1;
     heap_of(AB_ADVICE_FRAME, 2, 7);
     expect_text("   threads=local: one for each thread; 7 of 1000 frees by another thread than the "
-                "one that allocated, which go from the code; other forms were not measured: others "
-                "have more calls\n");
+                "one that allocated, which go from the code; replays do not reset it: a program "
+                "needs less memory than is said; other forms were not measured: others have more "
+                "calls\n");
 }
 
 int main(void)

@@ -361,15 +361,13 @@ static bool read_arguments(int argc, char **argv, struct game *g, size_t *n_fram
 
 int main(int argc, char **argv)
 {
-    struct game *g = (struct game *)calloc(1, sizeof *g);
+    static struct game game;
+    struct game *g = &game;
     static uint64_t ns[FRAMES_MOST];
     size_t n_frames;
     bool has_trails = false;
-    if (g == NULL)
-        out_of_memory();
     if (!read_arguments(argc, argv, g, &n_frames, &has_trails)) {
         fputs("usage: frame_game [FRAMES] [--seed N] [--leaky-trail]\n", stderr);
-        free(g);
         return 2;
     }
     if (!MEMORY_INIT())
@@ -382,6 +380,5 @@ int main(int argc, char **argv)
     printf("%zu frames, %llu allocations, checksum %016llx\n", n_frames,
            (unsigned long long)g->n_allocations, (unsigned long long)g->checksum);
     print_times(ns, n_frames);
-    free(g);
     return 0;
 }

@@ -147,6 +147,8 @@ void ab_advise_print_forms(FILE *to, const struct ab_advice *a, const struct ab_
                      !is_freed                       ? ", which go from the code"
                      : h->threads == AB_ADVICE_LOCAL ? ", through the queue of its heap"
                                                      : "");
+    if (!is_freed)
+        ab_text_add(&line, "; replays do not reset it: a program needs less memory than is said");
     if (f != NULL && f->n[i] > 0)
         add_choice(&line, f, i);
     else if (f != NULL && (f->left_out >> i & 1) != 0)

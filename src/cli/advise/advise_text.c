@@ -205,9 +205,10 @@ static void print_head(FILE *to, const struct ab_advise_view *v)
     if (v->measured->base.is_measured)
         fprintf(to, "time in allocator calls today (%s): %s a %s\n", v->base,
                 AB_TIME(ab_advise_unit_time(a, v->measured->base.time_ns)), ab_advise_unit(a));
-    if (a->n_before_end < a->n_events)
-        fprintf(to, "not in these times: %llu calls after the last scope\n",
-                (unsigned long long)(a->n_events - a->n_before_end));
+    uint64_t n_after = a->n_events - a->n_before_end;
+    if (n_after > 0)
+        fprintf(to, "not in these times: %llu call%s after the last scope\n",
+                (unsigned long long)n_after, n_after == 1 ? "" : "s");
 }
 
 /* What columns do not say of themselves. */
