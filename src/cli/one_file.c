@@ -4,6 +4,7 @@
  */
 #include "cli/one_file.h"
 
+#include "base/bits.h"
 #include "core/text.h"
 
 #include <stdlib.h>
@@ -43,9 +44,16 @@ enum ab_status ab_load_workload(const struct ab_options *o, const char *path,
 enum ab_status ab_spare_inputs(const struct ab_options *o, size_t first,
                                const struct ab_output *out, const char *path, struct ab_err *err)
 {
+    const char *const named[] = {o->baseline, o->trace, o->stdin_path};
+    bool replaces = false;
+    for (size_t i = 0; i < AB_ARRAY_LEN(named); i++)
+        replaces |= named[i] != NULL && ab_output_replaces(out, named[i]);
     for (size_t i = first; i < o->n_args; i++)
-        if (ab_output_replaces(out, o->args[i]))
-            return ab_fail(err, AB_USAGE, "'%s' would replace the file that is read",
-                           AB_SHOWN(600, path));
+        replaces |= ab_output_replaces(out, o->args[i]);
+    for (size_t i = 0; i < o->n_maps; i++)
+        replaces |= o->maps[i][0] == '@' && ab_output_replaces(out, o->maps[i] + 1);
+    if (replaces)
+        return ab_fail(err, AB_USAGE, "'%s' would replace the file that is read",
+                       AB_SHOWN(600, path));
     return AB_OK;
 }

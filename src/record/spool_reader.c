@@ -442,6 +442,7 @@ enum ab_status ab_stream_settle(struct ab_stream *s, const char *folder,
     s->half_number[0] = tail.half_number[0];
     s->half_number[1] = tail.half_number[1];
     s->turn_ticks = tail.turn_ticks;
+    s->n_moved = tail.n_moved;
     s->site_ticks = tail.site_ticks;
     s->n_timed_sites = tail.n_timed_sites;
     s->pack_bytes = tail.pack_bytes < AB_SPOOL_PACK_BYTES ? tail.pack_bytes : AB_SPOOL_PACK_BYTES;

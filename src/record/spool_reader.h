@@ -64,7 +64,8 @@ struct ab_stream {
     uint64_t freed_bytes; /* of chunks in the file, that were given back */
     uint8_t *window;      /* what was read of the chunks: window_bytes from window_at on */
     uint64_t window_at, window_bytes;
-    uint64_t n_unwritten; /* places that were taken and never filled */
+    uint64_t n_unwritten; /* places that were taken and never filled, */
+    uint64_t n_moved;     /* and how many of their events are at another one */
     uint64_t turn_ticks, site_ticks, n_timed_sites;
 };
 

@@ -143,8 +143,10 @@ static enum ab_status push_burst(struct ab_trace_feed *f, struct ab_err *err)
 /* The burst that was just full may have been the last: then there is none after it. */
 static enum ab_status look_ahead(struct ab_trace_feed *f, struct ab_err *err)
 {
+    const uint64_t wanted = f->options.tape.most_events;
     bool has_more = false;
     enum ab_status status = AB_OK;
+    f->is_over = f->is_over || (wanted != 0 && f->pusher.n_events == wanted);
     if (!f->is_over && (status = ab_trace_has_more(f->reader, &has_more, err)) == AB_OK)
         f->is_over = !has_more;
     return status;

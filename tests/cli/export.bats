@@ -189,12 +189,13 @@ EOF
     cmp s.yaml "$WORKLOADS/small.yaml"
 }
 
-@test "report, compare, merge and check replace nothing that they read" {
-    bench run "$WORKLOADS/tiny.yaml" -b glibc --no-store -q --rounds 2 --json "$OUT/r.json"
+@test "commands replace nothing that they read, rules and baselines included" {
+    bench run "$WORKLOADS/tiny.yaml" -b glibc --no-store -q --rounds 6 --json "$OUT/r.json"
     cp "$OUT/r.json" "$OUT/a.json"
     cp "$OUT/r.json" "$OUT/b.json"
     cp "$WORKLOADS/tiny.yaml" "$OUT/w.yaml"
     ln "$OUT/b.json" "$OUT/link.json"
+    echo '*=glibc' >"$OUT/rules.map"
     while read -r words; do
         # shellcheck disable=SC2086
         (cd "$OUT" && run -2 allocbench $words && [[ "$output" == *"would replace the file that is read"* ]]) || fail "$words"
@@ -206,7 +207,11 @@ compare a.json b.json --json b.json
 compare a.json b.json --html a.json
 merge b.json -o link.json
 check w.yaml --json w.yaml
+run w.yaml -b glibc --no-store --map @rules.map --json rules.map
+run w.yaml -b glibc --no-store --baseline b.json --csv link.json
+exec -b glibc --no-store --stdin a.json --json a.json -- true
 E
+    [ "$(cat "$OUT/rules.map")" = '*=glibc' ]
     cmp "$OUT/r.json" "$OUT/a.json"
     cmp "$OUT/r.json" "$OUT/b.json"
     cmp "$WORKLOADS/tiny.yaml" "$OUT/w.yaml"

@@ -116,6 +116,30 @@ heaps_of() { # ROW
     expect_json '[.timer.null[] | select(.boundary == "routed" and .round == 1) | .placement] | length == 5' "$OUT/r.json"
 }
 
+@test "NULL that another heap gives for 0 bytes is no block of the arena" {
+    local i f n=0 row
+    for f in {1..200}; do # 20 blocks; among them one of 0 bytes comes and goes
+        for i in {0..19}; do echo "a $i 100"; done
+        echo "a 20 0"
+        echo "f 20"
+        echo "a 20 110"
+        for i in {0..20}; do echo "f $i"; done
+    done >ops
+    n=$(wc -l <ops)
+    { printf '%s\n' 0 21 "$n" 1 && cat ops; } >t.rep
+    bench trace import rep t.rep -o t.abt
+    expect_code 0
+    bench replay t.abt --rounds 1 -b slab --json "$OUT/r.json" -q \
+        --map "size:100-110=arena,*=$GUESTS/libprefix.so:prefix=none_" \
+        --map "size:100-110=inline+arena,*=$GUESTS/libprefix.so:prefix=none_"
+    expect_code 0
+    expect_json '[.backends[].status] | unique == ["ok"]' "$OUT/r.json"
+    # 442,400 bytes pass through it, 2,350 at a time.
+    for row in @map @map2; do
+        expect_json ".memory[] | select(.backend == \"$row\") | .heaps[0].footprint_bytes < 50000" "$OUT/r.json"
+    done
+}
+
 @test "a heap that is compiled in refuses what its inline functions do not do" {
     local trace=$BATS_FILE_TMPDIR/places.abt
     bench replay "$trace" --rounds 1 -b slab --map 'scope=inline+null' -q

@@ -164,6 +164,29 @@ start_half_converted() {
     expect_clean "$OUT/t.abt"
 }
 
+@test "along: it begins early enough where the bound is half of what is free on the disk" {
+    make_steady
+    cat >full.c <<'END'
+#include <dlfcn.h>
+#include <sys/statvfs.h>
+int statvfs(const char *path, struct statvfs *st)
+{
+    int (*real)(const char *, struct statvfs *) =
+        (int (*)(const char *, struct statvfs *))dlsym(RTLD_NEXT, "statvfs");
+    int result = real(path, st);
+    st->f_bavail = (4 << 20) / st->f_frsize;
+    return result;
+}
+END
+    gcc -D_GNU_SOURCE -shared -fPIC full.c -o full.so -ldl
+    LD_PRELOAD=$PWD/full.so ALLOCBENCH_TEST_CONVERT_FROM=0 record -- ./steady 0
+    expect_error 'half of the space that was free on its disk'
+    LD_PRELOAD=$PWD/full.so ALLOCBENCH_TEST_CONVERT_FROM=$((64 << 20)) record -- ./steady 1200
+    expect_code 5
+    expect_error 'no call was lost'
+    [ "$(events "$OUT/t.abt")" -gt 799000 ]
+}
+
 @test "along: a program that is killed, or ahead of the conversion, has its whole trace" {
     make_steady
     ALLOCBENCH_TEST_CONVERT_FROM=0 record -- ./steady 0

@@ -341,3 +341,59 @@ C
     expect_code 0
     expect_error 'processes that it started are still running; their further calls are not recorded'
 }
+
+@test "record: a signal handler that makes thousands of calls in the middle of one costs at most one" {
+    [ "$(uname -m)" = x86_64 ] || skip "steps through instructions of x86-64"
+    cat >steps.c <<'END'
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+enum { TRAP = 0x100 }; /* of the flags: a signal after each instruction */
+static unsigned long low, high; /* the recorder is between them */
+static volatile long steps, at, hits;
+static void trap(int signal, siginfo_t *info, void *user)
+{
+    greg_t *g = ((ucontext_t *)user)->uc_mcontext.gregs;
+    unsigned long ip = (unsigned long)g[REG_RIP];
+    (void)signal, (void)info;
+    if (ip < low || ip >= high || ++steps != at) return;
+    hits++;
+    g[REG_EFL] &= ~(greg_t)TRAP;
+    for (int i = 0; i < 1500; i++) {
+        void *volatile p = malloc(8);
+        free(p);
+    }
+}
+int main(void)
+{
+    struct sigaction action = {.sa_sigaction = trap, .sa_flags = SA_SIGINFO};
+    char line[4096];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (fgets(line, sizeof line, maps) != NULL) {
+        unsigned long from, to;
+        if (strstr(line, "liballocbench-record") == NULL || sscanf(line, "%lx-%lx", &from, &to) != 2) continue;
+        if (low == 0) low = from;
+        high = to;
+    }
+    fclose(maps);
+    sigaction(SIGTRAP, &action, NULL);
+    for (at = 1; at <= 40; at++) {
+        steps = 0;
+        __asm__ volatile("sub $128, %%rsp; pushfq; orq %0, (%%rsp); popfq; add $128, %%rsp" ::"i"(TRAP) : "memory", "cc");
+        void *p = malloc(100000 + at);
+        __asm__ volatile("sub $128, %%rsp; pushfq; andq %0, (%%rsp); popfq; add $128, %%rsp" ::"i"(~TRAP) : "memory", "cc");
+        free(p);
+    }
+    printf("%ld\n", hits);
+    return 5;
+}
+END
+    gcc -D_GNU_SOURCE -O1 steps.c -o steps
+    record -- ./steps
+    expect_code 5
+    [ "$(cat "$OUT/stdout")" -gt 30 ]
+    expect_clean "$OUT/t.abt"
+    [ "$(events "$OUT/t.abt")" -gt $(($(cat "$OUT/stdout") * 2999)) ]
+}

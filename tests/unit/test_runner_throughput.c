@@ -93,8 +93,8 @@ static void undisturbed_it_is_the_sum(void **state)
     ab_throughput_fini(&t);
 }
 
-/* The wall time is less by what the path that ends last stood still for; where lanes share CPUs, by
- * what each CPU spent on it. */
+/* The wall time is less by what the path that ends last stood still for; where lanes share CPUs, as
+ * they may in some bursts only, by what each CPU spent on it. */
 static void the_wall_time_is_that_of_the_path_that_ends_last(void **state)
 {
     (void)state;
@@ -114,7 +114,7 @@ static void the_wall_time_is_that_of_the_path_that_ends_last(void **state)
             add(&t, 0, 0, &run);
             double whole = (double)r->wall_ticks * 0.5;
             double wall = estimate(&t, 0, 1).median.wall;
-            assert_true(fabs(whole - wall - (are_shared ? 1500 : 2000)) < 1e-6);
+            assert_true(fabs(whole - wall - (are_shared ? 3500 : 2000)) < 1e-6);
             session.is_strict = false;
             ab_throughput_fini(&t);
         }

@@ -211,6 +211,33 @@ static void bursts_that_the_calls_fill_exactly_leave_none_over(void **state)
     remove_file(path);
 }
 
+/* Nor where a part of the trace is wanted and ends with a burst; the iteration that ends with it does. */
+static void a_part_that_ends_with_a_burst_has_its_last_iteration(void **state)
+{
+    (void)state;
+    char *path = mix_file(1, 3000, 3);
+    uint64_t ends[] = {100, 2 * BURST};
+    struct ab_scopes scopes = {.ends = ends, .n = 2, .from = AB_SCOPES_FOUND};
+    const struct ab_tape *burst;
+    uint32_t n_iterations = 0;
+    options.tape.scopes = &scopes;
+    options.tape.most_events = 2 * BURST;
+    struct ab_trace_feed *feed = open_feed(path, BURST);
+    for (uint32_t b = 0; b < 2; b++) {
+        assert_int_equal(ab_trace_feed_next(feed, &burst, &err), AB_OK);
+        assert_non_null(burst);
+        n_iterations += burst->n_iterations;
+    }
+    assert_int_equal(n_iterations, 2);
+    assert_int_equal(feed->info.events, 2 * BURST);
+    assert_int_equal(ab_trace_feed_next(feed, &burst, &err), AB_OK);
+    assert_null(burst);
+    ab_trace_feed_close(feed);
+    options.tape.scopes = NULL;
+    options.tape.most_events = 0;
+    remove_file(path);
+}
+
 /* Bursts agree on their lanes, and the worker relies on it. A file that was cut may well end with what
  * looks like an end mark, here that of a trace of one thread. */
 static void an_end_mark_that_belongs_to_another_trace_is_found_out(void **state)
@@ -284,6 +311,7 @@ int main(void)
         cmocka_unit_test(same_digest_same_bursts),
         cmocka_unit_test(an_end_mark_that_belongs_to_another_trace_is_found_out),
         cmocka_unit_test(bursts_that_the_calls_fill_exactly_leave_none_over),
+        cmocka_unit_test(a_part_that_ends_with_a_burst_has_its_last_iteration),
         cmocka_unit_test(a_lane_of_a_thread_that_ended_is_free_for_the_next),
         cmocka_unit_test(threads_beyond_the_lanes_share_them),
     };

@@ -303,7 +303,9 @@ static enum ab_status conclude(struct exec *x, enum ab_status status, int *exit_
 static enum ab_status open_outputs(struct exec *x, struct ab_err *err)
 {
     enum ab_status status = ab_store_open(x->options, &x->store, err);
-    return status != AB_OK ? status : ab_outputs_open(x->options, &x->outputs, err);
+    if (status == AB_OK)
+        status = ab_outputs_open(x->options, &x->outputs, err);
+    return status != AB_OK ? status : ab_outputs_spare_inputs(&x->outputs, x->options, err);
 }
 
 static void release(struct exec *x)

@@ -72,8 +72,8 @@ static enum ab_status store(const struct ab_options *o, const struct ab_session 
 static void tell(const struct ab_session *s, const char *place)
 {
     char shown[512];
-    fprintf(stderr, "Merged: %u results, %u of %u rounds, %u machine%s%s\n", s->n_parts,
-            s->n_rounds, s->n_rounds_planned, ab_session_host_count(s),
+    fprintf(stderr, "Merged: %u result%s, %u of %u rounds, %u machine%s%s\n", s->n_parts,
+            s->n_parts == 1 ? "" : "s", s->n_rounds, s->n_rounds_planned, ab_session_host_count(s),
             ab_session_host_count(s) == 1 ? "" : "s", s->is_complete ? "" : "; incomplete");
     if (strcmp(place, "-") != 0)
         fprintf(stderr, "Stored: %s\n", ab_text_printable(shown, sizeof shown, place));

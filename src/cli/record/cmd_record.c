@@ -139,10 +139,9 @@ static enum ab_status keep(struct ab_launch *l, struct ab_output *out, const str
  * has another size, in bytes (0: only at the end), and does not wait for a CPU that is free. */
 static void choose_along(struct ab_launch *l, const struct ab_options *o)
 {
-    uint64_t usual = UINT64_C(64) << 20, half = o->most_spool_bytes / 2;
     const char *of_test = getenv("ALLOCBENCH_TEST_CONVERT_FROM");
     l->is_eager = of_test != NULL;
-    l->along_bytes = half > 0 && half < usual ? half : usual;
+    l->along_bytes = UINT64_C(64) << 20;
     if (of_test != NULL)
         l->along_bytes = strtoull(of_test, NULL, 10);
     if (o->is_unconverted)

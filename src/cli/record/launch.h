@@ -41,7 +41,8 @@ struct ab_launch {
     bool has_time;                     /* of each call */
     const char *const *functions;      /* whose calls are marked */
     size_t n_functions;
-    uint64_t along_bytes; /* of spool: then it is converted meanwhile; 0 = only at the end */
+    uint64_t along_bytes; /* of spool, or half of its bound where that is less: then it is converted
+                             meanwhile; 0 = only at the end */
     bool is_eager;        /* for tests: it does not wait for a CPU that is free */
     bool is_kept;         /* the folder stays */
     struct ab_live_line live;

@@ -180,6 +180,8 @@ enum ab_status ab_launch_start(struct ab_launch *l, const char *const *argv, str
         wish.most_bytes = share_of_disk(l);
         wish.why_full = AB_SPOOL_SHARE;
     }
+    if (wish.most_bytes > 0 && l->along_bytes > wish.most_bytes / 2)
+        l->along_bytes = wish.most_bytes / 2; /* early enough to stay within the bound */
     AB_TRY(ab_relay_open(l->spool, wish, &l->relay, err));
     if (l->takes_children)
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);

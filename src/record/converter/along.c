@@ -144,7 +144,7 @@ static bool sleep_until_ending(struct ab_along *a)
 {
     enum { POLL_NS = 100000000, SECOND_NS = 1000000000 };
     struct timespec at;
-    clock_gettime(CLOCK_REALTIME, &at);
+    clock_gettime(CLOCK_MONOTONIC, &at);
     at.tv_nsec += POLL_NS;
     at.tv_sec += at.tv_nsec / SECOND_NS;
     at.tv_nsec %= SECOND_NS;
@@ -166,6 +166,17 @@ static void *run(void *user)
     return NULL;
 }
 
+/* The clock may be set while we sleep. */
+static void open_wait(struct ab_along *a)
+{
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_mutex_init(&a->mutex, NULL);
+    pthread_cond_init(&a->ended, &clock);
+    pthread_condattr_destroy(&clock);
+}
+
 enum ab_status ab_along_start(const struct ab_along_wish *wish, struct ab_along **out,
                               struct ab_err *err)
 {
@@ -174,8 +185,7 @@ enum ab_status ab_along_start(const struct ab_along_wish *wish, struct ab_along 
     if (a == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     a->wish = *wish;
-    pthread_mutex_init(&a->mutex, NULL);
-    pthread_cond_init(&a->ended, NULL);
+    open_wait(a);
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &old);
     a->has_thread = pthread_create(&a->thread, NULL, run, a) == 0;

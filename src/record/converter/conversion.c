@@ -6,14 +6,21 @@
 
 #include <stdio.h>
 
+/* What the spool says is not believed blindly. */
+static uint64_t n_missing(const struct ab_stream *s)
+{
+    return s->n_unwritten > s->n_moved ? s->n_unwritten - s->n_moved : 0;
+}
+
 static void sum_up(struct ab_converter *c)
 {
     struct ab_convert_report *r = c->report;
     uint64_t site_ticks = 0, n_timed_sites = 0;
     for (uint32_t i = 0; i < c->n_lanes; i++) {
         const struct ab_convert_lane *lane = &c->lanes[i];
-        r->n_unfinished += lane->n_resizing + lane->stream.n_unwritten;
-        if (lane->n_resizing > 0 && lane->stream.n_unwritten > 0)
+        uint64_t missing = n_missing(&lane->stream);
+        r->n_unfinished += lane->n_resizing + missing;
+        if (lane->n_resizing > 0 && missing > 0)
             r->n_unfinished--; /* a resize whose end has a place but was not written is one call */
         r->turn_ticks += lane->stream.turn_ticks;
         site_ticks += lane->stream.site_ticks;

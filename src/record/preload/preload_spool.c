@@ -95,38 +95,52 @@ static bool is_recording(void)
            __atomic_load_n(&ab_process->image->stop, __ATOMIC_SEQ_CST) == 0;
 }
 
-static __attribute__((noinline)) bool next_half(struct ab_spool_tail *tail, uint64_t number)
+static bool turn_halves(struct ab_spool_tail *tail, uint64_t number)
+{
+    /* Else the one before is a parent's, or a signal handler was quicker. */
+    if (number > 0 && tail->half_number[(number - 1) % 2] == number &&
+        tail->half_number[number % 2] < number)
+        count_half(tail);
+    if (!is_recording())
+        return false;
+    enum ab_spool_stop why = ab_halves_turn(tail, number, file_of((int32_t)tail->slot));
+    if (why != AB_SPOOL_RUNNING)
+        stop(why);
+    return why == AB_SPOOL_RUNNING;
+}
+
+/* A signal handler may have come once the place was taken, and have noted so many events that the
+ * place has become another's: halves are never turned back. What the handler did cannot depend on
+ * the event, so it may stand behind. */
+static uint64_t place_of_late(struct ab_spool_tail *tail, uint64_t place)
+{
+    uint64_t number = place / AB_SPOOL_HALF_EVENTS;
+    if (tail->half_number[number % 2] <= number + 1)
+        return place;
+    tail->n_moved++;
+    ab_spool_take_place(&tail->n_asides);
+    return ab_spool_take_place(&tail->n_events);
+}
+
+AB_HIDDEN __attribute__((noinline)) void ab_spool_put_in_next_half(struct ab_spool_tail *tail,
+                                                                   uint64_t place,
+                                                                   uint64_t stamp_kind,
+                                                                   uint64_t address, uint64_t size)
 {
     int saved = errno;
     uint64_t all = ~UINT64_C(0), old; /* a kernel signal set */
     uint64_t begin = ab_stamp_now();
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof old);
     __atomic_store_n(&tail->is_turning, 1, __ATOMIC_SEQ_CST); /* before we look: see stop_all */
-    /* Else the one before is a parent's, or a signal handler was quicker. */
-    if (number > 0 && tail->half_number[(number - 1) % 2] == number &&
-        tail->half_number[number % 2] < number)
-        count_half(tail);
-    enum ab_spool_stop why = AB_SPOOL_RUNNING;
-    bool ok = is_recording();
-    if (ok &&
-        (why = ab_halves_turn(tail, number, file_of((int32_t)tail->slot))) != AB_SPOOL_RUNNING) {
-        stop(why);
-        ok = false;
-    }
+    place = place_of_late(tail, place);
+    if (turn_halves(tail, place / AB_SPOOL_HALF_EVENTS))
+        ab_spool_fill(tail, place, stamp_kind, address, size);
     __atomic_store_n(&tail->is_turning, 0, __ATOMIC_RELEASE);
     uint64_t end = ab_stamp_now();
     tail->turn_ticks += end - begin;
     tail->last_stamp = end;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof old);
     errno = saved;
-    return ok;
-}
-
-AB_HIDDEN void ab_spool_put_in_next_half(struct ab_spool_tail *tail, uint64_t place,
-                                         uint64_t stamp_kind, uint64_t address, uint64_t size)
-{
-    if (next_half(tail, place / AB_SPOOL_HALF_EVENTS))
-        ab_spool_fill(tail, place, stamp_kind, address, size);
 }
 
 /* A child that a signal handler has forked goes on in the middle of what its parent notes. */

@@ -93,6 +93,7 @@ struct ab_spool_tail {
     uint64_t n_timed_sites;
     uint64_t pack_bytes; /* of chunks from AB_SPOOL_PACK */
     uint64_t data_bytes; /* of chunks from AB_SPOOL_DATA */
+    uint64_t n_moved;    /* events that got another place: theirs stayed unwritten */
     uint32_t is_turning; /* its thread is busy with a half that was full */
 };
 

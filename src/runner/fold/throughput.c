@@ -49,12 +49,13 @@ void ab_throughput_drop(struct ab_throughput *t, uint32_t case_index, uint32_t r
     t->n_runs = kept;
 }
 
-/* Where lanes share CPUs, what is outside would have left each CPU to the others. */
+/* Where lanes share CPUs, what is outside would have left each CPU to the others. A worker counts each
+ * burst by the one or the other; of lanes that take turns, all by their path. */
 static double wall_ns(const struct ab_fold *f, const struct ab_phase_report *r, uint32_t n_cpus)
 {
-    bool are_shared = r->is_crowded && !f->session->is_strict && n_cpus > 0;
-    double outside_ns = are_shared ? (double)r->outside_cpu_ns / n_cpus
-                                   : (double)r->path_ticks * f->clock->ns_per_tick;
+    double outside_ns = (double)r->path_ticks * f->clock->ns_per_tick;
+    if (!f->session->is_strict && n_cpus > 0)
+        outside_ns += (double)r->outside_cpu_ns / n_cpus;
     return fmax((double)r->wall_ticks * f->clock->ns_per_tick - outside_ns, 0);
 }
 

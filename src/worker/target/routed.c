@@ -218,7 +218,7 @@ static bool keeps(const struct ab_backend *b)
 
 void ab_routed_renew(struct ab_routed_renewal *r)
 {
-    if (!r->is_on) {
+    if (!r->is_on || r->is_off) { /* so many frees without a reset */
         r->left = AB_ROUTE_NEVER;
         return;
     }
@@ -231,11 +231,7 @@ static void count_free(struct ab_heap *counter, ab_ref ref, size_t size)
 {
     struct ab_routed_renewal *r = (struct ab_routed_renewal *)(void *)counter;
     r->free(r->heap, ref, size);
-    if (ref == 0) { /* of a block that was refused: the run has failed, and the count is off */
-        r->left = AB_ROUTE_NEVER;
-        r->is_off = true;
-    }
-    if (--r->left == 0)
+    if (ref != 0 && --r->left == 0) /* NULL: see ab_routed_count */
         ab_routed_renew(r);
 }
 

@@ -49,11 +49,12 @@ static inline __attribute__((always_inline)) ab_ref ab_routed_inline_alloc(struc
     return ab_routed_tag(r, ref, heap);
 }
 
-/* A program does not free what is in an arena: what is left is the count, for the null as well. */
-static inline void ab_routed_count(const struct ab_routed_heap *h)
+/* A program does not free what is in an arena: what is left is the count, for the null as well. NULL is
+ * of no heap: it may be what another one gives for 0 bytes. */
+static inline void ab_routed_count(const struct ab_routed_heap *h, ab_ref ref)
 {
     struct ab_routed_renewal *r = (struct ab_routed_renewal *)(void *)h->freed_in;
-    if (AB_UNLIKELY(--r->left == 0))
+    if (AB_LIKELY(ref != 0) && AB_UNLIKELY(--r->left == 0))
         ab_routed_renew(r);
 }
 
@@ -65,7 +66,7 @@ static inline __attribute__((always_inline)) void ab_routed_inline_free(struct a
     switch (h->kind) {
     case AB_ROUTED_ARENA:
     case AB_ROUTED_NULL_ARENA:
-        ab_routed_count(h);
+        ab_routed_count(h, ref);
         break;
     case AB_ROUTED_POOL:
         ab_pool_free(h->face.object, (void *)address);
