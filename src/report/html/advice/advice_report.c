@@ -82,43 +82,25 @@ void ab_advice_put_texts(struct ab_html *h, const void *user)
 
 /* ---- all ---- */
 
-static bool put_document(struct ab_html *h, const struct ab_advice_report *r)
-{
-    static const struct {
-        const char *id, *title;
-        void (*write)(struct ab_html *h, const void *user);
-    } parts[] = {{"advice", "Advice", ab_advice_put_answer},
-                 {"budget", "Budget", ab_advice_put_budget},
-                 {"heaps", "Into heaps", ab_advice_put_sites},
-                 {"malloc", "Stays in malloc", ab_advice_put_malloc},
-                 {"survivors", "Survivors", ab_advice_put_survivors},
-                 {"flame", "Flame graphs", ab_advice_put_flames},
-                 {"code", "Rules and code", ab_advice_put_texts}};
-    struct ab_frame_section sections[AB_ARRAY_LEN(parts)] = {0};
-    bool ok = true;
-    for (size_t i = 0; i < AB_ARRAY_LEN(parts); i++) {
-        sections[i] = (struct ab_frame_section){.id = parts[i].id, .title = parts[i].title};
-        ok = ok && ab_frame_write(h, parts[i].write, r, &sections[i].text);
-    }
-    if (ok) {
-        ab_frame_begin(
-            h, ab_advice_text(r->document, "trace"),
-            "Which allocations belong in an arena, a pool or a slab, and what it gains.");
-        ab_frame_sections(h, sections, AB_ARRAY_LEN(parts));
-        ab_frame_footer(h, NULL);
-        ab_frame_end(h);
-    }
-    for (size_t i = 0; i < AB_ARRAY_LEN(parts); i++)
-        free(sections[i].text.text);
-    return ok && !h->is_short_of_memory;
-}
+static const struct ab_frame_part parts[] = {
+    {"advice", "Advice", ab_advice_put_answer},
+    {"budget", "Budget", ab_advice_put_budget},
+    {"heaps", "Into heaps", ab_advice_put_sites},
+    {"malloc", "Stays in malloc", ab_advice_put_malloc},
+    {"survivors", "Survivors", ab_advice_put_survivors},
+    {"flame", "Flame graphs", ab_advice_put_flames},
+    {"code", "Rules and code", ab_advice_put_texts},
+};
 
 bool ab_advice_report_write(FILE *to, const struct ab_advice_report *report)
 {
     struct ab_html h = {.to = to};
     struct ab_format_guard guard;
     ab_format_begin(&guard);
-    bool ok = put_document(&h, report);
+    bool ok = ab_frame_document(
+        &h, ab_advice_text(report->document, "trace"),
+        "Which allocations belong in an arena, a pool or a slab, and what it gains.", parts,
+        AB_ARRAY_LEN(parts), report);
     ab_format_end(&guard);
     return ok;
 }

@@ -107,3 +107,24 @@ void ab_frame_end(struct ab_html *h)
     fwrite(script.text, 1, script.n, h->to);
     ab_html_f(h, "</script>\n</body>\n</html>\n");
 }
+
+bool ab_frame_document(struct ab_html *h, const char *title, const char *about,
+                       const struct ab_frame_part *parts, size_t n, const void *user)
+{
+    struct ab_frame_section *sections = calloc(n, sizeof sections[0]);
+    bool ok = sections != NULL;
+    for (size_t i = 0; i < n && ok; i++) {
+        sections[i] = (struct ab_frame_section){.id = parts[i].id, .title = parts[i].title};
+        ok = ab_frame_write(h, parts[i].write, user, &sections[i].text);
+    }
+    if (ok) {
+        ab_frame_begin(h, title, about);
+        ab_frame_sections(h, sections, n);
+        ab_frame_footer(h, NULL);
+        ab_frame_end(h);
+    }
+    for (size_t i = 0; i < n && sections != NULL; i++)
+        free(sections[i].text.text);
+    free(sections);
+    return ok && !h->is_short_of_memory;
+}

@@ -26,4 +26,13 @@ void ab_frame_sections(struct ab_html *h, const struct ab_frame_section *section
 void ab_frame_footer(struct ab_html *h, const char *version);
 void ab_frame_end(struct ab_html *h);
 
+/* What one of them writes with `user` is a section. */
+struct ab_frame_part {
+    const char *id, *title;
+    void (*write)(struct ab_html *h, const void *user);
+};
+/* All of the above, of so many parts. False: out of memory, and *h has no page. */
+bool ab_frame_document(struct ab_html *h, const char *title, const char *about,
+                       const struct ab_frame_part *parts, size_t n, const void *user);
+
 #endif

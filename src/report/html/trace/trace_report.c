@@ -164,38 +164,20 @@ static void put_scopes(struct ab_html *h, const void *user)
 
 /* ---- all ---- */
 
-static bool put_document(struct ab_html *h, const struct ab_trace_report *r)
-{
-    static const struct {
-        const char *id, *title;
-        void (*write)(struct ab_html *h, const void *user);
-    } parts[] = {{"overview", "Overview", put_overview},
-                 {"sites", "Call sites", put_sites},
-                 {"flame", "Flame graphs", put_flames},
-                 {"scopes", "Scopes", put_scopes}};
-    struct ab_frame_section sections[AB_ARRAY_LEN(parts)] = {0};
-    bool ok = true;
-    for (size_t i = 0; i < AB_ARRAY_LEN(parts); i++) {
-        sections[i] = (struct ab_frame_section){.id = parts[i].id, .title = parts[i].title};
-        ok = ok && ab_frame_write(h, parts[i].write, r, &sections[i].text);
-    }
-    if (ok) {
-        ab_frame_begin(h, r->title, r->about);
-        ab_frame_sections(h, sections, AB_ARRAY_LEN(parts));
-        ab_frame_footer(h, NULL);
-        ab_frame_end(h);
-    }
-    for (size_t i = 0; i < AB_ARRAY_LEN(parts); i++)
-        free(sections[i].text.text);
-    return ok && !h->is_short_of_memory;
-}
+static const struct ab_frame_part parts[] = {
+    {"overview", "Overview", put_overview},
+    {"sites", "Call sites", put_sites},
+    {"flame", "Flame graphs", put_flames},
+    {"scopes", "Scopes", put_scopes},
+};
 
 bool ab_trace_report_write(FILE *to, const struct ab_trace_report *report)
 {
     struct ab_html h = {.to = to};
     struct ab_format_guard guard;
     ab_format_begin(&guard);
-    bool ok = put_document(&h, report);
+    bool ok = ab_frame_document(&h, report->title, report->about, parts, AB_ARRAY_LEN(parts),
+                                report);
     ab_format_end(&guard);
     return ok;
 }
