@@ -133,7 +133,7 @@ static void add_places(struct ab_text *out, const struct ab_advice *a, uint32_t 
             continue;
         ab_text_add(out, " *   ");
         add_place(out, g);
-        ab_text_addf(out, "  (%" PRIu64 " calls)\n", g->calls);
+        ab_text_addf(out, "  (%" PRIu64 " call%s)\n", g->calls, g->calls == 1 ? "" : "s");
         if (heap != AB_ADVICE_NO_HEAP)
             add_instruction(out, &a->heaps[heap], name, g);
         else if (g->heap != AB_ADVICE_NO_HEAP)

@@ -39,12 +39,12 @@ static void print_one(const struct ab_spool_result *r)
     const struct ab_trace_info *info = &r->report.info;
     char bytes[32], peak[32];
     fprintf(stderr,
-            "allocbench: %s: %llu events of %llu thread%s, live peak %s in %llu blocks, %s "
+            "allocbench: %s: %llu events of %llu thread%s, live peak %s in %llu block%s, %s "
             "(%.3f bytes per event)\n",
             AB_SHOWN(512, r->path), (unsigned long long)info->events,
             (unsigned long long)info->threads, plural(info->threads),
             ab_units_bytes(peak, sizeof peak, (double)info->live_peak_bytes),
-            (unsigned long long)info->live_peak_blocks,
+            (unsigned long long)info->live_peak_blocks, plural(info->live_peak_blocks),
             ab_units_bytes(bytes, sizeof bytes, (double)info->file_bytes),
             (double)info->file_bytes / (double)info->events);
 }

@@ -57,11 +57,11 @@ static void print_totals(FILE *to, const struct ab_trace_info *i)
     if (i->failed > 0)
         fprintf(to, "failed     %llu of these\n", (unsigned long long)i->failed);
     fprintf(to, "live peak  %s", ab_units_bytes(a, sizeof a, (double)i->live_peak_bytes));
-    fprintf(to, " (%llu bytes), at most %llu blocks\n", (unsigned long long)i->live_peak_bytes,
-            (unsigned long long)i->live_peak_blocks);
-    fprintf(to, "never freed  %s in %llu blocks",
+    fprintf(to, " (%llu bytes), at most %llu block%s\n", (unsigned long long)i->live_peak_bytes,
+            (unsigned long long)i->live_peak_blocks, i->live_peak_blocks == 1 ? "" : "s");
+    fprintf(to, "never freed  %s in %llu block%s",
             ab_units_bytes(a, sizeof a, (double)i->live_end_bytes),
-            (unsigned long long)i->live_end_blocks);
+            (unsigned long long)i->live_end_blocks, i->live_end_blocks == 1 ? "" : "s");
     if (i->live_end_bytes > 0)
         fprintf(to, ", %.3g %% of the live peak",
                 100.0 * (double)i->live_end_bytes / (double)i->live_peak_bytes);

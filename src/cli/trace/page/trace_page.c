@@ -61,10 +61,11 @@ static void list_calls(struct page *p, const struct ab_trace_info *i)
 
 static void list_memory(struct page *p, const struct ab_trace_info *i)
 {
-    say(p->facts, &p->r.n_facts, "live peak", "%s, at most %llu blocks",
-        AB_BYTES(i->live_peak_bytes), (unsigned long long)i->live_peak_blocks);
-    say(p->facts, &p->r.n_facts, "never freed", "%s in %llu blocks", AB_BYTES(i->live_end_bytes),
-        (unsigned long long)i->live_end_blocks);
+    say(p->facts, &p->r.n_facts, "live peak", "%s, at most %llu block%s",
+        AB_BYTES(i->live_peak_bytes), (unsigned long long)i->live_peak_blocks,
+        i->live_peak_blocks == 1 ? "" : "s");
+    say(p->facts, &p->r.n_facts, "never freed", "%s in %llu block%s", AB_BYTES(i->live_end_bytes),
+        (unsigned long long)i->live_end_blocks, i->live_end_blocks == 1 ? "" : "s");
     say(p->facts, &p->r.n_facts, "requested", "%s in total", AB_BYTES(i->total_bytes));
 }
 
