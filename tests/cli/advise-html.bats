@@ -27,7 +27,7 @@ if seen != wanted:
     sys.exit("groups: %s, not %s" % (seen, wanted))
 shown = [text(c) for c in re.findall(r"<tr>(.*?)</tr>", page, re.S)]
 speeds = [w for row in shown for w in row if re.fullmatch(r"\d+\.\d\dx", w)]
-measured = [h["alone"] for h in d["heaps"]] + ([d["together"]] if d["together"] else []) + d["generals"]
+measured = [h["alone"] for h in d["heaps"]] + ([d["together"]] if d["together"] else []) + ([d["compiled"]] if d["compiled"] else []) + d["generals"]
 near = [abs(float(a[:-1]) - r["speed"]) < 0.006 for a, r in zip(speeds, measured)]
 if len(speeds) != len(measured) or not all(near):
     sys.exit("speeds: %s, not %s" % (speeds, [r["speed"] for r in measured]))

@@ -129,6 +129,26 @@ static void pages_that_two_heaps_share_are_not_known(void **state)
     assert_non_null(strstr(m->reason, "heaps: two have blocks on one page"));
 }
 
+/* What is beyond it is of none; but what a heap says cannot be less than its blocks are on. */
+static void a_heap_has_no_more_than_it_mapped(void **state)
+{
+    (void)state;
+    report.drained_bytes[0] = 6 * MIB;
+    for (uint32_t h = 0; h < 3; h++)
+        report.heaps_drained_bytes[h][0] = 2 * MIB;
+    for (uint32_t p = 0; p < 3; p++) {
+        report.phases[p].at[AB_AT_END].heaps[0].mapped_bytes = MIB;
+        report.phases[p].at[AB_AT_END].heaps[1].mapped_bytes = 3 * MIB / 2;
+        report.phases[p].at[AB_AT_END].heaps[2].mapped_bytes = MIB;
+    }
+    fold_end();
+    const struct ab_heap_memory *last = s.memory[2 * AB_AT_COUNT - 1].heaps;
+    assert_true(last[0].footprint_bytes == 5 * MIB / 2 && last[0].retained_bytes == MIB / 2);
+    assert_true(last[0].drained_bytes[0] == 5 * MIB / 2);
+    assert_true(last[1].footprint_bytes == 2 * MIB && last[1].retained_bytes == 0);
+    assert_true(last[1].drained_bytes[0] == 2 * MIB);
+}
+
 static void what_the_worker_could_not_follow_has_a_reason(void **state)
 {
     (void)state;
@@ -208,6 +228,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(heaps_of_one_name_are_one_and_the_bytes_add_up, reset),
         cmocka_unit_test_setup(pages_that_two_heaps_share_are_not_known, reset),
+        cmocka_unit_test_setup(a_heap_has_no_more_than_it_mapped, reset),
         cmocka_unit_test_setup(what_the_worker_could_not_follow_has_a_reason, reset),
         cmocka_unit_test_setup(what_is_not_known_of_the_whole_is_not_of_its_heaps, reset),
         cmocka_unit_test_setup(drains_are_those_of_the_heaps, reset),

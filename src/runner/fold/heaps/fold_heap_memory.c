@@ -86,6 +86,19 @@ static void forget_pages(struct ab_memory *m)
     }
 }
 
+/* Pages without a block can be another's that has none in their stretch: a heap has no more than it says
+ * that it mapped, unless that is less than its blocks are on. */
+static void bound_pages(struct ab_heap_memory *x, double on_pages)
+{
+    if (!(x->mapped_bytes >= on_pages))
+        return;
+    x->footprint_bytes = x->footprint_bytes > x->mapped_bytes ? x->mapped_bytes
+                                                              : x->footprint_bytes;
+    for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
+        if (x->drained_bytes[i] > x->mapped_bytes)
+            x->drained_bytes[i] = x->mapped_bytes;
+}
+
 /* As in the whole: where internal is not known its bytes are external, and what contradicts itself is
  * not known. */
 static void settle_parts(const struct ab_memory *m, struct ab_heap_memory *x)
@@ -95,6 +108,7 @@ static void settle_parts(const struct ab_memory *m, struct ab_heap_memory *x)
         x->internal_bytes = NAN;
     }
     double used = x->live_bytes + (isnan(x->internal_bytes) ? 0 : x->internal_bytes);
+    bound_pages(x, used + x->external_bytes);
     x->retained_bytes = x->footprint_bytes - used - x->external_bytes;
     if (isnan(m->retained_bytes) || x->retained_bytes < 0)
         x->retained_bytes = NAN;
