@@ -4,7 +4,7 @@
  * of it is resident, but each block that it gives says where it is: a page is the heap's that last had
  * a block on it, whether that block is still there or not. Other pages of a stretch of 2 MiB where one
  * heap alone has had blocks are that heap's too: huge pages, headers. Pages of stretches that never
- * had a block are nobody's.
+ * had a block are no heap's.
  */
 #ifndef AB_WORKER_MEMORY_HEAP_PAGES_H
 #define AB_WORKER_MEMORY_HEAP_PAGES_H
