@@ -119,17 +119,6 @@ check_again() {
     expect_line 'src/report/d.h:1: struct ab_lane is another in src/core/c.h'
 }
 
-@test "a file that is too long and a folder that is too full are found" {
-    tree src/core/c.c 'int x;'
-    for ((i = 0; i < 500; i++)); do echo '/* */'; done >>src/core/c.c
-    check_again
-    expect_line 'src/core/c.c:501: 501 lines; at most 500'
-    tree src/core/c.c 'int x;'
-    for ((i = 0; i < 24; i++)); do echo 'int x;' >src/core/n$i.c; done
-    check_again
-    expect_line 'src/core:1: 25 entries; at most 24'
-}
-
 @test "printing, standard streams and exits below cli are found" {
     violates 'report/c.c:1: prints' src/report/c.c 'int f(void) { return printf("x"); }'
     violates 'standard stream' src/report/c.c 'void f(void) { fputs("x", stdout); }'
