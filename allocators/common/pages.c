@@ -45,6 +45,31 @@ extern void *mremap(void *, size_t, size_t, int, ...);
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14; older headers do not name it */
 #endif
 
+/* LeakSanitizer, where the program has it. Weak: nothing tells a compiler that -fsanitize=leak is on,
+ * and a library is compiled before anyone knows. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+__attribute__((weak)) void __lsan_register_root_region(const void *p, size_t bytes);
+__attribute__((weak)) void __lsan_unregister_root_region(const void *p, size_t bytes);
+#ifdef __cplusplus
+}
+#endif
+
+/* What only a block in these pages points to is no leak. */
+static void begin_root(const void *p, size_t bytes)
+{
+    if (__lsan_register_root_region != NULL)
+        __lsan_register_root_region(p, bytes);
+}
+
+/* It must have begun with the very same bytes. */
+static void end_root(const void *p, size_t bytes)
+{
+    if (__lsan_unregister_root_region != NULL)
+        __lsan_unregister_root_region(p, bytes);
+}
+
 AB_COMMON_API size_t ab_page_size(void)
 {
     static size_t page_bytes; /* atomic; whoever comes first asks, all get the same answer */
@@ -57,7 +82,7 @@ AB_COMMON_API size_t ab_page_size(void)
 }
 
 /* What the system aligns to pages only is mapped larger and trimmed at both ends. */
-static void *map_pages(size_t bytes, size_t align, int protection)
+static void *map_pages(size_t bytes, size_t align, size_t lead, int protection)
 {
     size_t page = ab_page_size(), extra = align > page ? align - page : 0;
     if (bytes == 0 || bytes > PTRDIFF_MAX || extra > PTRDIFF_MAX - bytes) {
@@ -69,22 +94,28 @@ static void *map_pages(size_t bytes, size_t align, int protection)
     if (all == MAP_FAILED)
         return NULL;
     char *p = (char *)all;
-    size_t head = extra > 0 ? -(uintptr_t)p & (align - 1) : 0, tail = extra - head;
+    size_t head = extra > 0 ? -((uintptr_t)p + lead) & (align - 1) : 0, tail = extra - head;
     if (head > 0)
         munmap(p, head);
     if (tail > 0)
         munmap(p + head + bytes, tail);
+    begin_root(p + head, bytes);
     return p + head;
 }
 
 AB_COMMON_API void *ab_pages_reserve(size_t bytes, size_t align)
 {
-    return map_pages(bytes, align, PROT_NONE);
+    return map_pages(bytes, align, 0, PROT_NONE);
 }
 
 AB_COMMON_API void *ab_pages_map(size_t bytes, size_t align)
 {
-    return map_pages(bytes, align, PROT_READ | PROT_WRITE);
+    return map_pages(bytes, align, 0, PROT_READ | PROT_WRITE);
+}
+
+AB_COMMON_API void *ab_pages_map_after(size_t lead, size_t bytes, size_t align)
+{
+    return map_pages(bytes, align, lead, PROT_READ | PROT_WRITE);
 }
 
 AB_COMMON_API int ab_pages_commit(void *p, size_t bytes)
@@ -105,13 +136,17 @@ AB_COMMON_API int ab_pages_discard(void *p, size_t bytes)
 
 AB_COMMON_API void ab_pages_release(void *p, size_t bytes)
 {
+    end_root(p, bytes);
     munmap(p, bytes);
 }
 
 AB_COMMON_API void *ab_pages_remap(void *p, size_t old_bytes, size_t new_bytes)
 {
+    end_root(p, old_bytes);
     void *moved = mremap(p, old_bytes, new_bytes, MREMAP_MAYMOVE);
-    return moved == MAP_FAILED ? NULL : moved;
+    bool is_moved = moved != MAP_FAILED;
+    begin_root(is_moved ? moved : p, is_moved ? new_bytes : old_bytes);
+    return is_moved ? moved : NULL;
 }
 
 AB_COMMON_API int ab_pages_want_huge(void *p, size_t bytes)

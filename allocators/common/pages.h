@@ -29,6 +29,8 @@ AB_COMMON_API size_t ab_page_size(void);
 AB_COMMON_API void *ab_pages_reserve(size_t bytes, size_t align);
 /* The same with access: zero, and no memory is used before it is touched. */
 AB_COMMON_API void *ab_pages_map(size_t bytes, size_t align);
+/* The same where the address `lead` bytes into it, whole pages, is the multiple of align. */
+AB_COMMON_API void *ab_pages_map_after(size_t lead, size_t bytes, size_t align);
 /* Access to reserved addresses. What is committed already stays as it is. */
 AB_COMMON_API int ab_pages_commit(void *p, size_t bytes);
 /* Contents and access are gone, the addresses stay. On failure there may still be access. */
@@ -36,7 +38,7 @@ AB_COMMON_API int ab_pages_decommit(void *p, size_t bytes);
 /* Contents are gone, access stays: the memory is zero when it is touched next. The last page may be
  * a part of one. */
 AB_COMMON_API int ab_pages_discard(void *p, size_t bytes);
-/* The addresses are gone too. Any whole pages of what was reserved or mapped. */
+/* The addresses are gone too: exactly what was reserved or mapped. */
 AB_COMMON_API void ab_pages_release(void *p, size_t bytes);
 /* What was mapped becomes larger or smaller and may move, without a copy of its bytes. NULL leaves
  * it as it was; so does a system that has no such call. */

@@ -109,28 +109,19 @@ void ab_slabs_large_purge(struct ab_slabs *s)
 
 /* ---- blocks ---- */
 
-/* One page before the block is enough. */
-static void trim_lead(char **map, size_t *map_bytes, size_t lead)
-{
-    size_t page = ab_page_size();
-    if (lead <= page)
-        return;
-    ab_pages_release(*map, lead - page);
-    *map += lead - page;
-    *map_bytes -= lead - page;
-}
-
+/* One page before the block is enough, however it is aligned. */
 static void *map_block(struct ab_slabs *s, size_t align, size_t lead, size_t map_bytes)
 {
+    size_t page = ab_page_size(), spared = lead > page ? lead - page : 0;
+    lead -= spared;
+    map_bytes -= spared;
     ab_lock_let_go(s->mutex);
-    char *map = (char *)ab_pages_map(map_bytes, align), *block = map + lead;
-    if (map != NULL)
-        trim_lead(&map, &map_bytes, lead);
+    char *map = (char *)ab_pages_map_after(spared > 0 ? lead : 0, map_bytes, align);
     ab_lock_take_back(s->mutex);
     if (map == NULL)
         return NULL;
-    s->n_os_calls += lead > ab_page_size() ? 4 : 1;
-    return enter(s, record_of(block), map, map_bytes);
+    s->n_os_calls += spared > 0 ? 3 : 1;
+    return enter(s, record_of(map + lead), map, map_bytes);
 }
 
 void *ab_slabs_large_alloc(struct ab_slabs *s, size_t align, size_t size, bool zeroed)

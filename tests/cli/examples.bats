@@ -83,12 +83,55 @@ END
     done
 }
 
+# Every source of the library, in $OUT/lib.a.
+archive() { # COMPILER FLAGS…
+    # shellcheck disable=SC2046 # words
+    (cd "$OUT" && "$@" -std=c11 -O1 -g -c $(ls "$ROOT"/allocators/{common,arena,paged,pool,slab,handle}/*.c |
+        grep -v _backend) && ar rcs lib.a ./*.o && rm ./*.o)
+}
+
+expect_leaks() { # NUMBER HOW TESTED
+    code=0
+    "$OUT/roots" "$2" >"$OUT/stdout" 2>"$OUT/stderr" || code=$?
+    local found
+    found=$(sed -n 's/^SUMMARY: .* leaked in \([0-9]*\) allocation.*/\1/p' "$OUT/stderr")
+    [ "${found:-0}" -eq "$1" ] || fail "$2: ${found:-0} leaks of $(cat "$OUT/stdout") objects, $3"
+}
+
+# N_RESET: objects that are found after a reset of the heaps. $OUT/lib.a is there.
+expect_roots() { # N_RESET COMPILER FLAGS…
+    local n_reset=$1
+    shift
+    # shellcheck disable=SC2086 # words
+    (cd "$ROOT" && "$@" -std=c11 -O1 -g $STRICT -I. -o "$OUT/roots" tests/examples/roots.c "$OUT/lib.a" \
+        -pthread)
+    expect_leaks 0 live "$*"
+    expect_leaks "$(cat "$OUT/stdout")" closed "$*"
+    [ "$n_reset" = any ] || expect_leaks "$n_reset" reset "$*"
+}
+
+@test "what only a block points to is no leak, and is one when the block is dead" {
+    need_compilers gcc
+    archive gcc -fsanitize=address
+    expect_roots 11 gcc -fsanitize=address
+}
+
+# bats test_tags=full
+@test "the same with clang, LeakSanitizer alone, and a library that was compiled without" {
+    need_compilers gcc clang
+    archive clang -fsanitize=address
+    expect_roots 11 clang -fsanitize=address
+    archive gcc
+    expect_roots any gcc -fsanitize=address -DAB_MARKS_OFF
+    expect_roots any gcc -fsanitize=leak
+    expect_roots any clang -fsanitize=leak
+    archive gcc -DAB_WITH_CHECKS # dead blocks are filled; a lock-free pool has no checks
+    expect_roots 10 clang -fsanitize=leak -DAB_WITH_CHECKS
+}
+
 # The allocators are C; the C++ header is over them.
-library() { # FLAGS…: the objects, in $OUT/lib.a
-    (cd "$OUT" && for source in $(cd "$ROOT" && ls allocators/{common,arena,paged,pool,slab}/*.c |
-        grep -v _backend); do
-        gcc -std=c11 -O1 -g "$@" -c "$ROOT/$source" || exit 1
-    done && ar rcs lib.a ./*.o && rm ./*.o)
+library() { # FLAGS…
+    archive gcc "$@"
 }
 
 @test "the C++ header: memory resources, allocators, owners and scopes" {
