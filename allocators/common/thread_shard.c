@@ -5,14 +5,15 @@
  */
 #include "thread_shard.h"
 
-/* The key is set once more: what the thread's other destructors ask for is served by the first heap,
- * and they are called again as long as any is set, some times at most. */
+/* This thread has left a heap: what its other destructors ask for is served by the first heap of a
+ * group. A key that is set in its own destructor would say so too, but the destructor is then
+ * called again after clang's ThreadSanitizer has ended the thread. */
+static __thread bool ab_thread_is_ending;
+
 static void thread_ends(void *own)
 {
-    struct ab_shard *shard = (struct ab_shard *)own;
-    struct ab_shard *first = ab_shards_at(shard->shards, 0);
-    ab_shards_leave(shard);
-    pthread_setspecific(shard->shards->key, first);
+    ab_thread_is_ending = true;
+    ab_shards_leave((struct ab_shard *)own);
 }
 
 static void forget_key(struct ab_shards *shards)
@@ -34,7 +35,8 @@ static bool make_key(struct ab_shards *shards)
 __attribute__((noinline)) static struct ab_shard *thread_begins(struct ab_shards *shards)
 {
     struct ab_shard *first = ab_shards_at(shards, 0);
-    if (!__atomic_load_n(&shards->has_key, __ATOMIC_ACQUIRE) && !make_key(shards))
+    bool has_key = __atomic_load_n(&shards->has_key, __ATOMIC_ACQUIRE);
+    if (ab_thread_is_ending || (!has_key && !make_key(shards)))
         return first;
     struct ab_shard *own = ab_shards_adopt(shards);
     if (pthread_setspecific(shards->key, own) == 0)

@@ -8,6 +8,12 @@ load helpers
 
 STRICT="-Wall -Wextra -Wpedantic -Werror"
 
+# Skips the test where the compiler comes without the library of a sanitizer.
+need_sanitizer() { # COMPILER SANITIZER
+    echo 'int main(void) { return 0; }' >"$OUT/empty.c"
+    "$1" "-fsanitize=$2" -o "$OUT/empty" "$OUT/empty.c" 2>"$OUT/stderr" || skip "no $2 sanitizer for $1"
+}
+
 # Sources that the comment at the top of the example names.
 sources_of() { # EXAMPLE
     sed -n '/\*\//q; s/\\$//; s@^ \*  *@@p' "$ROOT/allocators/examples/$1.c" |
@@ -72,8 +78,11 @@ END
 @test "workers that free what another thread made" {
     need_compilers gcc clang
     expect_everywhere worker_threads <"$ROOT/tests/golden/examples/worker_threads.txt"
-    build worker_threads "gcc -std=c11" -g -fsanitize=thread
-    diff "$ROOT/tests/golden/examples/worker_threads.txt" "$OUT/stdout"
+    for compiler in gcc clang; do
+        need_sanitizer $compiler thread
+        build worker_threads "$compiler -std=c11" -g -fsanitize=thread
+        diff "$ROOT/tests/golden/examples/worker_threads.txt" "$OUT/stdout"
+    done
 }
 
 @test "each example is named in the first lines of a header" {
@@ -112,6 +121,7 @@ expect_roots() { # N_RESET COMPILER FLAGS…
 
 @test "what only a block points to is no leak, and is one when the block is dead" {
     need_compilers gcc
+    need_sanitizer gcc address
     archive gcc -fsanitize=address
     expect_roots 11 gcc -fsanitize=address
 }
@@ -119,6 +129,8 @@ expect_roots() { # N_RESET COMPILER FLAGS…
 # bats test_tags=full
 @test "the same with clang, LeakSanitizer alone, and a library that was compiled without" {
     need_compilers gcc clang
+    need_sanitizer gcc leak
+    need_sanitizer clang leak
     archive clang -fsanitize=address
     expect_roots 11 clang -fsanitize=address
     archive gcc
