@@ -30,7 +30,8 @@ static void scratch_make_key(void)
     scratch_key_error = pthread_key_create(&scratch_key, scratch_thread_ends);
 }
 
-/* A thread whose end would not be seen gets none. */
+/* A thread whose end would not be seen gets none. Half as many addresses each time that the system
+ * refuses. */
 static struct ab_arena *scratch_open(void)
 {
     struct ab_arena_options options;
@@ -38,10 +39,15 @@ static struct ab_arena *scratch_open(void)
         pthread_setspecific(scratch_key, (void *)scratch_arenas) != 0)
         return NULL;
     memset(&options, 0, sizeof options);
-    options.reserve_bytes = AB_SCRATCH_RESERVE_BYTES;
     options.keep_bytes = AB_SCRATCH_KEEP_BYTES;
     options.chain_bytes = AB_SCRATCH_KEEP_BYTES;
-    return ab_arena_open(&options);
+    struct ab_arena *arena = NULL;
+    size_t bytes = AB_SCRATCH_RESERVE_BYTES;
+    for (; arena == NULL && bytes >= AB_SCRATCH_KEEP_BYTES; bytes /= 2) {
+        options.reserve_bytes = bytes;
+        arena = ab_arena_open(&options);
+    }
+    return arena;
 }
 
 static bool scratch_is_conflict(const struct ab_arena *arena, struct ab_arena *const *conflicts,

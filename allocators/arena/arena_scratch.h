@@ -28,7 +28,7 @@ extern "C" {
 #endif
 
 enum { AB_SCRATCHES = 2 };
-#define AB_SCRATCH_RESERVE_BYTES ((size_t)1 << 32) /* addresses of each; further regions follow */
+#define AB_SCRATCH_RESERVE_BYTES ((size_t)1 << 32) /* of addresses, at most; chained */
 #define AB_SCRATCH_KEEP_BYTES ((size_t)4 << 20)    /* stay committed when it is empty */
 
 struct ab_scratch {

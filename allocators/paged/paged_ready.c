@@ -4,7 +4,7 @@
  */
 #include "paged_ready.h"
 
-static const char *const ready_names[AB_READY_COUNT] = {"frame", "engine", "scratch"};
+static const char *const ready_names[AB_READY_COUNT] = {"engine", "game", "scratch"};
 static const size_t ready_bytes[AB_READY_COUNT] = {(size_t)256 << 20, (size_t)512 << 20,
                                                    (size_t)64 << 20};
 

@@ -2,9 +2,9 @@
  *
  * The arenas of a game, ready under their names, each over a pool with a budget of its own:
  *
- *     frame    256 MiB   what one frame or one level needs
- *     engine   512 MiB   what lives as long as the program
- *     scratch   64 MiB   what is not needed for long; reset often
+ *     engine   256 MiB   what lives as long as the program
+ *     game     512 MiB   what a level needs; reset with it
+ *     scratch   64 MiB   what a frame needs; reset with it
  *
  * Addresses only, until they are used. One thread at a time.
  *
@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-enum ab_ready_name { AB_READY_FRAME, AB_READY_ENGINE, AB_READY_SCRATCH, AB_READY_COUNT };
+enum ab_ready_name { AB_READY_ENGINE, AB_READY_GAME, AB_READY_SCRATCH, AB_READY_COUNT };
 
 struct ab_ready { /* in its place as long as it is open */
     struct ab_paged_pools pools;
@@ -34,7 +34,7 @@ struct ab_ready { /* in its place as long as it is open */
  * open then. */
 AB_MUST_USE int ab_ready_open(struct ab_ready *ready, const size_t bytes[AB_READY_COUNT]);
 void ab_ready_close(struct ab_ready *ready);
-/* By name; NULL when there is none of that name. ready->arena[AB_READY_FRAME] is the same. */
+/* By name; NULL when there is none of that name. ready->arena[AB_READY_GAME] is the same. */
 struct ab_paged_arena *ab_ready_arena(struct ab_ready *ready, const char *name);
 /* All blocks of that arena die; false when there is none of that name. */
 bool ab_ready_reset(struct ab_ready *ready, const char *name);

@@ -11,6 +11,9 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -105,6 +108,33 @@ static void closed_ones_are_opened_again(void **state)
     assert_non_null(ab_arena_alloc(scratch.arena, 10));
 }
 
+/* In a child, whose addresses are bounded. */
+static int use_within(size_t bytes)
+{
+    struct rlimit addresses = {bytes, bytes};
+    if (setrlimit(RLIMIT_AS, &addresses) != 0)
+        return 1;
+    AB_SCRATCH(one, NULL, 0);
+    AB_SCRATCH(other, &one.arena, 1);
+    return one.arena == NULL || other.arena == NULL || ab_arena_alloc(one.arena, 1 << 20) == NULL ||
+           ab_arena_alloc(other.arena, 1 << 20) == NULL;
+}
+
+static void where_addresses_are_bounded_fewer_are_reserved(void **state)
+{
+    (void)state;
+#if AB_MARKS || defined(__SANITIZE_THREAD__)
+    skip(); /* a sanitizer has reserved more already */
+#endif
+    ab_scratch_close();
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(use_within((size_t)1 << 30));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +143,7 @@ int main(void)
         cmocka_unit_test(functions_that_call_each_other_keep_their_results_apart),
         cmocka_unit_test(each_thread_has_its_own_and_takes_them_along),
         cmocka_unit_test(closed_ones_are_opened_again),
+        cmocka_unit_test(where_addresses_are_bounded_fewer_are_reserved),
     };
     test_with_small_pages();
     return cmocka_run_group_tests_name("arena scratch", tests, NULL, NULL);

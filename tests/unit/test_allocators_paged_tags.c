@@ -246,8 +246,8 @@ static void arenas_are_ready_by_name(void **state)
     (void)state;
     struct ab_ready ready;
     assert_int_equal(ab_ready_open(&ready, NULL), 0);
-    assert_int_equal(ab_paged_pool_size(&ready.pool[AB_READY_FRAME]), 256 * (size_t)MIB);
-    assert_int_equal(ab_paged_pool_size(&ready.pool[AB_READY_ENGINE]), 512 * (size_t)MIB);
+    assert_int_equal(ab_paged_pool_size(&ready.pool[AB_READY_ENGINE]), 256 * (size_t)MIB);
+    assert_int_equal(ab_paged_pool_size(&ready.pool[AB_READY_GAME]), 512 * (size_t)MIB);
     assert_int_equal(ab_paged_pool_size(&ready.pool[AB_READY_SCRATCH]), 64 * (size_t)MIB);
     struct ab_paged_arena *scratch = ab_ready_arena(&ready, "scratch");
     assert_ptr_equal(scratch, &ready.arena[AB_READY_SCRATCH]);
