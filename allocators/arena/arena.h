@@ -19,7 +19,8 @@
  * dead ones with 0xDD, keeps canaries around each block, and ends the process with one line on the
  * standard error at: a write past the ends of a block (seen when it is resized or dies), a write to
  * dead memory (seen when that is used again), a wrong size or a foreign block at resize, a save
- * point that is stale, of another arena or made up, an arena that was never opened or is closed.
+ * point that is stale, of another arena or made up, an arena that is NULL, was never opened or is
+ * closed.
  * It takes 64 bytes more a block.
  */
 #ifndef AB_ALLOCATORS_ARENA_H
@@ -241,9 +242,11 @@ static inline void *ab_arena_born(struct ab_arena *a, void *block, size_t size)
 /* Size 0 gives a block of its own. NULL when exhausted. */
 static inline void *ab_arena_alloc(struct ab_arena *a, size_t size)
 {
+    if (AB_ARENA_CHECKS)
+        return ab_arena_born(a, ab_arena_take_slow(a, AB_ARENA_ALIGN, size), size);
     size_t last = ab_arena_last_byte(size), room = (size_t)(a->limit - a->next);
     char *block = a->next;
-    if (AB_ARENA_CHECKS || __builtin_expect(last >= room, 0))
+    if (__builtin_expect(last >= room, 0))
         return ab_arena_born(a, ab_arena_take_slow(a, AB_ARENA_ALIGN, size), size);
     a->next = block + ab_arena_block_bytes(size);
     return ab_arena_born(a, block, size);

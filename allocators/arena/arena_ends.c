@@ -154,6 +154,8 @@ void *ab_arena_resize(struct ab_arena *a, void *block, size_t old_size, size_t n
 
 struct ab_arena_mark ab_arena_save(const struct ab_arena *a)
 {
+    if (AB_ARENA_CHECKS)
+        ab_arena_demand_open(a);
     struct ab_arena_mark mark = {a->used_below + (size_t)(arena_end_of_blocks(a) - a->base), 0, 0};
 #ifdef AB_WITH_CHECKS
     mark.arena_id = a->blocks.id;
@@ -215,7 +217,10 @@ void ab_arena_restore_position(struct ab_arena *a, size_t position)
 {
     arena_go_back(a, position);
 #ifdef AB_WITH_CHECKS
-    ab_block_forget_dead(&a->blocks);
+    if (position == 0)
+        ab_block_forget_all(&a->blocks);
+    else
+        ab_block_forget_dead(&a->blocks);
 #endif
 }
 
@@ -326,6 +331,7 @@ static void arena_forget_contents(struct ab_arena *a, char *from)
 
 void ab_arena_purge(struct ab_arena *a)
 {
+    ab_arena_demand_open(a);
     char *from = arena_spare_pages(a, 0);
     ab_arena_drop_spare(a);
     if (from >= a->limit)

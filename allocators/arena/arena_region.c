@@ -16,7 +16,7 @@ void ab_arena_demand_open(const struct ab_arena *a)
 {
     (void)a;
 #ifdef AB_WITH_CHECKS
-    if (a->magic != arena_magic)
+    if (a == NULL || a->magic != arena_magic)
         ab_guard_end("arena", a, "an arena that is not open");
 #endif
 }

@@ -29,6 +29,7 @@ struct ab_block_list {
     uint32_t id;     /* of the allocator: no other has it */
     uint32_t serial; /* the last one given */
     uint32_t covers; /* as in a block, when there is none below */
+    uint32_t reset;  /* save points with a smaller number are older than the last reset */
 };
 
 #endif

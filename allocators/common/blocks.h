@@ -177,7 +177,7 @@ static inline void ab_block_demand_mark(const struct ab_block_list *list, uint32
         ab_guard_end(list->name, list, "a save point of another arena, or of none");
     while (head != NULL && head->serial > serial)
         head = head->below;
-    if ((head != NULL ? head->covers : list->covers) < serial)
+    if (serial < list->reset || (head != NULL ? head->covers : list->covers) < serial)
         ab_guard_end(list->name, list, "a stale save point: what it was after is dead");
 }
 
@@ -203,7 +203,14 @@ static inline void ab_block_forget_after(struct ab_block_list *list, uint32_t se
 /* All numbers after the youngest that lives. */
 static inline void ab_block_forget_dead(struct ab_block_list *list)
 {
-    ab_block_forget_after(list, list->top != NULL ? list->top->serial : 0);
+    ab_block_forget_after(list, list->top != NULL ? list->top->serial : list->reset);
+}
+
+/* All blocks are dead. A save point of when there was none is as stale as any: the reset has a number
+ * too. */
+static inline void ab_block_forget_all(struct ab_block_list *list)
+{
+    list->covers = list->reset = ++list->serial;
 }
 
 /* The youngest block may have grown since the save point and then ends at `end` again. */

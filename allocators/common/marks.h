@@ -13,7 +13,7 @@
  *   AB_MARK_UNUSED(p, n)           no access: reserved, free, between blocks
  *   AB_MARK_ALLOC(pool, p, n)      a live block from here: accessible, not written yet
  *   AB_MARK_EXPECT(p, is_block)    p is to be freed: a report unless is_block holds and it lives.
- *                                  Valgrind looks at that in AB_MARK_FREE
+ *                                  Valgrind looks at that in AB_MARK_FREE and AB_MARK_RESIZE
  *   AB_MARK_FREE(pool, p, n)       it is not any more; n may reach beyond what was allocated
  *   AB_MARK_RESIZE(pool, p, n)     the live block at p has n bytes now. The caller marks what it
  *                                  gained or lost

@@ -57,6 +57,7 @@ static void demand_dead(const struct ab_paged_arena *a, char *from, char *to)
 /* `front` bytes before it are the block's as well. */
 static char *take(struct ab_paged_arena *a, size_t front, size_t align, size_t size)
 {
+    ab_paged_demand_open(a);
     ab_paged_page_check(a->top);
     size_t pad = pad_for(a, front, align), room = (size_t)(a->limit - a->next);
     if (pad > room || !ab_paged_fits(a, a->next + pad, size)) {
@@ -155,6 +156,7 @@ void *ab_paged_arena_push_array_zeroed(struct ab_paged_arena *a, size_t align, s
 
 void ab_paged_arena_clear(struct ab_paged_arena *a)
 {
+    ab_paged_demand_open(a);
     uint32_t serial = a->top->serial + 1; /* what was saved before is older than the first page */
     while (a->top->below != NULL)
         ab_paged_page_pop(a);
@@ -163,13 +165,14 @@ void ab_paged_arena_clear(struct ab_paged_arena *a)
     ab_paged_page_cut(a, a->top, ab_paged_page_begin(a->top));
     a->top->serial = a->first_serial = serial;
 #ifdef AB_WITH_CHECKS
-    ab_block_forget_after(&a->blocks, 0);
+    ab_block_forget_all(&a->blocks);
 #endif
 }
 
 /* The top page's serial, and in units of 16 bytes where in it. */
 struct ab_paged_mark ab_paged_arena_save(const struct ab_paged_arena *a)
 {
+    ab_paged_demand_open(a);
     struct ab_paged_mark mark = {0, 0, 0};
     mark.place = (uint64_t)a->top->serial << 32 |
                  (size_t)(a->next - (char *)a->top) / AB_PAGED_ALIGN;
@@ -214,6 +217,7 @@ void ab_paged_arena_restore_place(struct ab_paged_arena *a, uint64_t place)
 
 void ab_paged_arena_restore(struct ab_paged_arena *a, struct ab_paged_mark mark)
 {
+    ab_paged_demand_open(a);
 #ifdef AB_WITH_CHECKS
     ab_block_demand_mark(&a->blocks, mark.arena_id, mark.serial);
 #endif

@@ -172,9 +172,11 @@ static inline void *ab_paged_born(struct ab_paged_arena *a, void *block, size_t 
 /* Size 0 gives a block of its own. NULL when the pool is exhausted. */
 static inline void *ab_paged_arena_alloc(struct ab_paged_arena *a, size_t size)
 {
+    if (AB_PAGED_CHECKS)
+        return ab_paged_born(a, ab_paged_arena_take_slow(a, AB_PAGED_ALIGN, size), size);
     size_t last = size - (size != 0), room = (size_t)(a->limit - a->next);
     char *block = a->next;
-    if (AB_PAGED_CHECKS || __builtin_expect(last >= room, 0))
+    if (__builtin_expect(last >= room, 0))
         return ab_paged_born(a, ab_paged_arena_take_slow(a, AB_PAGED_ALIGN, size), size);
     a->next = block + ab_paged_bytes(size);
     return ab_paged_born(a, block, size);

@@ -175,6 +175,7 @@ static bool grow_plain(struct ab_paged_arena *a, char *block, size_t old_size, s
 void *ab_paged_arena_resize(struct ab_paged_arena *a, void *block, size_t old_size, size_t new_size,
                             unsigned tag)
 {
+    ab_paged_demand_open(a);
     if (grow_plain(a, (char *)block, old_size, new_size, tag))
         return block;
 #ifdef AB_WITH_CHECKS
@@ -196,6 +197,7 @@ void *ab_paged_arena_resize(struct ab_paged_arena *a, void *block, size_t old_si
 bool ab_paged_arena_pop(struct ab_paged_arena *a, void *block, size_t size, unsigned tag)
 {
     char *p = (char *)block;
+    ab_paged_demand_open(a);
     if (p == NULL || !is_last(a, a->top, p, size) || !has_tag(a, block, tag))
         return false;
     AB_MARK_FREE(a->top, p, size);

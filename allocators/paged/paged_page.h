@@ -55,6 +55,16 @@ static inline bool ab_paged_fits(const struct ab_paged_arena *a, const char *fro
     return last < room && room - last > AB_PAGED_GAP;
 }
 
+/* The checked build ends there when it is NULL or closed. */
+static inline void ab_paged_demand_open(const struct ab_paged_arena *a)
+{
+    (void)a;
+#ifdef AB_WITH_CHECKS
+    if (a == NULL || a->top == NULL)
+        ab_guard_end("paged arena", a, "an arena that is not open");
+#endif
+}
+
 /* Ends the checked build when it is no page's header. */
 void ab_paged_page_check(const struct ab_paged_page *page);
 /* To what is counted under a tag; (size_t)-1 and 0 − bytes take away. Tag 0: nothing. */

@@ -383,8 +383,10 @@ void *ab_slabs_resize(struct ab_slabs *s, void *block, size_t old_size, size_t n
     AB_MARK_EXPECT(block, AB_SLABS_PLAIN(owns)(s, block));
     size_t usable = AB_SLABS_PLAIN(usable)(s, block);
     if (is_small && new_size <= usable &&
-        (new_size == 0 || ab_slab_class_of(s, new_size)->bytes == usable))
+        (new_size == 0 || ab_slab_class_of(s, new_size)->bytes == usable)) {
+        AB_MARK_RESIZE(s, block, usable);
         return block;
+    }
     if (!is_small && new_size > AB_SLAB_LARGEST)
         return ab_slabs_large_resize(s, block, new_size);
     void *copy = AB_SLABS_PLAIN(alloc)(s, new_size);

@@ -134,17 +134,20 @@ expect_checked() { # PROGRAM MISTAKE "WHAT"
     expect_checked arena_misuse inner "not a block of this arena"
     expect_checked arena_misuse twice-moved "dead already"
     expect_checked arena_misuse closed "an arena that is not open"
+    expect_checked arena_misuse null "an arena that is not open"
 }
 
 @test "the checked build reports save points that are stale, of another arena, or made up" {
     compile arena_misuse "$ARENA_C" -DAB_WITH_CHECKS
     expect_checked arena_misuse stale-mark "a stale save point: what it was after is dead"
+    expect_checked arena_misuse stale-empty-mark "a stale save point: what it was after is dead"
     expect_checked arena_misuse stale-mark-ahead "a stale save point: what it was after is dead"
     for mistake in foreign-mark made-up-mark odd-mark; do
         expect_checked arena_misuse $mistake "a save point of another arena, or of none"
     done
     compile paged_misuse "$PAGED_C" -DAB_WITH_CHECKS
     expect_checked paged_misuse stale-mark "a stale save point: what it was after is dead"
+    expect_checked paged_misuse stale-empty-mark "a stale save point: what it was after is dead"
     expect_checked paged_misuse foreign-mark "a save point of another arena, or of none"
     expect_checked paged_misuse made-up-mark "a save point of another arena, or of none"
 }
@@ -160,6 +163,7 @@ expect_checked() { # PROGRAM MISTAKE "WHAT"
     expect_checked paged_misuse wrong-size "its size is another one"
     expect_checked paged_misuse foreign "a block of another arena"
     expect_checked paged_misuse twice-moved "dead already"
+    expect_checked paged_misuse null "an arena that is not open"
     expect_checked paged_misuse header "the header of a page was overwritten"
 }
 

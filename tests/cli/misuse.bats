@@ -49,6 +49,7 @@ expect_end() { # MISTAKE ALLOCATOR WHAT
         expect_end "wrong size" "$name" "its size is another one"
         expect_end "free in another allocator" "$name" "not from this heap"
         [ "$name" = pool ] || expect_end "resize after free" "$name" "freed already"
+        [ "$name" = pool ] || expect_end "resize in place after free" "$name" "freed already"
     done
     for name in arena "paged arena" "paged pool"; do
         expect_end "growth over a write after free" "$name" "written to after it was dead"

@@ -75,6 +75,16 @@ static void misuse_marks(void)
         ab_arena_restore(&a, mark);
     }
     ab_arena_reset(&a);
+    mark = ab_arena_save(&a); /* of an empty arena */
+    ab_arena_alloc(&a, 100);
+    ab_arena_restore(&a, mark);
+    ab_arena_alloc(&a, 100);
+    if (is("stale-empty-mark")) {
+        ab_arena_reset(&a);
+        ab_arena_alloc(&a, 100);
+        ab_arena_alloc(&a, 100);
+    }
+    ab_arena_restore(&a, mark);
 }
 
 int main(int argc, char **argv)
@@ -89,6 +99,9 @@ int main(int argc, char **argv)
         return 1;
     misuse_blocks();
     misuse_marks();
+    struct ab_arena *none = NULL;
+    if (is("null"))
+        ab_arena_alloc(none, 100);
     volatile char *old = ab_arena_alloc(&a, 100), *young = NULL;
     old[99] = 1;
     {

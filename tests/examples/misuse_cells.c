@@ -25,8 +25,8 @@ struct kind {
     void (*purge)(int which);
     void (*close)(int which);
     bool (*restore_stale)(int which);
-    bool (*resize_dead)(char *block); /* of what frees and resizes */
-    bool (*grow_over_dead)(void);     /* of what grows in place: the memory behind was written to */
+    bool (*resize_dead)(char *block, size_t new_size); /* of what frees and resizes */
+    bool (*grow_over_dead)(void); /* of what grows in place: the memory behind was written to */
     bool frees, takes_sizes;
     size_t largest;
 };
@@ -156,10 +156,10 @@ static void slab_close(int which)
     ab_slabs_fini(&slabs[which]);
 }
 
-static bool slab_resize_dead(char *block)
+static bool slab_resize_dead(char *block, size_t new_size)
 {
     ab_slabs_free(&slabs[0], block);
-    return ab_slabs_resize(&slabs[0], block, SIZE, 10 * SIZE) != NULL;
+    return ab_slabs_resize(&slabs[0], block, SIZE, new_size) != NULL;
 }
 
 static struct ab_paged_pool paged_pools[HEAPS];
@@ -199,10 +199,10 @@ static void paged_pool_close(int which)
     ab_paged_pool_fini(&paged_pools[which]);
 }
 
-static bool paged_pool_resize_dead(char *block)
+static bool paged_pool_resize_dead(char *block, size_t new_size)
 {
     ab_paged_pool_free(&paged_pools[0], block);
-    return ab_paged_pool_resize(&paged_pools[0], block, 10 * SIZE) != NULL;
+    return ab_paged_pool_resize(&paged_pools[0], block, new_size) != NULL;
 }
 
 static bool paged_pool_grow_over_dead(void)
@@ -404,9 +404,11 @@ static int hand_in_wrongly(char *block, char *other)
         return is_handle ? NO_SUCH_MISTAKE : refused_unless(kind->give(0, block + 16, SIZE));
     if (is("wrong size"))
         return kind->takes_sizes ? refused_unless(kind->give(0, block, SIZE - 1)) : NO_SUCH_MISTAKE;
-    if (is("resize after free"))
+    if (is("resize after free") || is("resize in place after free")) {
+        size_t new_size = is("resize after free") ? 10 * SIZE : SIZE - 8;
         return kind->resize_dead == NULL ? NO_SUCH_MISTAKE
-                                         : refused_unless(kind->resize_dead(block));
+                                         : refused_unless(kind->resize_dead(block, new_size));
+    }
     if (is("growth over a write after free"))
         return kind->grow_over_dead == NULL ? NO_SUCH_MISTAKE : !kind->grow_over_dead();
     if (is("stale handle")) {

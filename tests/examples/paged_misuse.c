@@ -78,6 +78,17 @@ static int misuse_checked(struct ab_paged_pool *pool, const char *mistake)
         ab_paged_arena_alloc(&a, 3000);
         ab_paged_arena_restore(&a, mark);
     }
+    mark = ab_paged_arena_save(&a); /* of an empty arena */
+    ab_paged_arena_alloc(&a, 100);
+    ab_paged_arena_restore(&a, mark);
+    if (is(mistake, "stale-empty-mark")) {
+        ab_paged_arena_clear(&a);
+        ab_paged_arena_alloc(&a, 100);
+        ab_paged_arena_restore(&a, mark);
+    }
+    struct ab_paged_arena *none = NULL;
+    if (is(mistake, "null"))
+        ab_paged_arena_alloc(none, 100);
     if (is(mistake, "write-dead")) {
         low[50] = 1;
         ab_paged_arena_alloc(&a, 300);
