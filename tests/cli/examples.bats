@@ -8,10 +8,11 @@ load helpers
 
 STRICT="-Wall -Wextra -Wpedantic -Werror"
 
-# Skips the test where the compiler comes without the library of a sanitizer.
+# Skips the test where the compiler comes without a sanitizer, or its programs do not run here.
 need_sanitizer() { # COMPILER SANITIZER
     echo 'int main(void) { return 0; }' >"$OUT/empty.c"
-    "$1" "-fsanitize=$2" -o "$OUT/empty" "$OUT/empty.c" 2>"$OUT/stderr" || skip "no $2 sanitizer for $1"
+    "$1" "-fsanitize=$2" -o "$OUT/empty" "$OUT/empty.c" 2>"$OUT/stderr" &&
+        "$OUT/empty" 2>"$OUT/stderr" || skip "no $2 sanitizer for $1"
 }
 
 # Sources that the comment at the top of the example names.
@@ -92,6 +93,23 @@ END
     done
 }
 
+# The command in the first comment of a file.
+command_of() { # SOURCE
+    sed -n '/\*\//q; s/^ \*  *//p' "$1" | awk '/^cc / {is_command = 1} is_command && !/\\$/ {print; exit} is_command'
+}
+
+@test "the command at the top of each example builds it" {
+    cd "$ROOT"
+    for source in allocators/examples/*.c allocators/examples/*/*.c \
+        tests/examples/{arena,handle,paged,pool,slab}.c; do
+        command_of "$source" | sed "s@ -o \([a-z_]*\)@ -o '$OUT'/program@" >"$OUT/command"
+        [ -s "$OUT/command" ] || fail "$source has none"
+        sh -e "$OUT/command" 2>"$OUT/stderr" || fail "$source: it does not build"
+        "$OUT/program" >"$OUT/stdout" 2>"$OUT/stderr" || fail "$source: it does not run"
+        rm "$OUT/program"
+    done
+}
+
 # Every source of the library, in $OUT/lib.a.
 archive() { # COMPILER FLAGS…
     # shellcheck disable=SC2046 # words
@@ -139,6 +157,44 @@ expect_roots() { # N_RESET COMPILER FLAGS…
     expect_roots any clang -fsanitize=leak
     archive gcc -DAB_WITH_CHECKS # dead blocks are filled; a lock-free pool has no checks
     expect_roots 10 clang -fsanitize=leak -DAB_WITH_CHECKS
+}
+
+# With the library of `archive` and the same flags.
+expect_clean() { # "COMMAND THAT RUNS IT" COMPILER FLAGS…
+    local runner=$1
+    shift
+    archive "$@"
+    for source in "$ROOT"/allocators/examples/*.c "$ROOT"/tests/examples/{arena,handle,paged,pool,slab}.c; do
+        (cd "$ROOT" && "$@" -std=c11 -O1 -g -I. -o "$OUT/program" "$source" "$OUT/lib.a" -pthread)
+        # shellcheck disable=SC2086 # words
+        $runner "$OUT/program" >"$OUT/stdout" 2>"$OUT/stderr" || fail "${source##*/}, $*: exit code $?"
+        [ ! -s "$OUT/stderr" ] || fail "${source##*/}, $*: it wrote to the standard error"
+    done
+}
+
+# bats test_tags=full
+@test "every example is clean under AddressSanitizer and LeakSanitizer, gcc's and clang's" {
+    need_compilers gcc clang
+    for compiler in gcc clang; do
+        need_sanitizer $compiler address
+        expect_clean "" $compiler -fsanitize=address,undefined
+    done
+}
+
+# bats test_tags=full
+@test "every example is clean under ThreadSanitizer, gcc's and clang's" {
+    need_compilers gcc clang
+    for compiler in gcc clang; do
+        need_sanitizer $compiler thread
+        expect_clean "" $compiler -fsanitize=thread
+    done
+}
+
+# bats test_tags=full
+@test "every example is clean under Valgrind" {
+    need_compilers gcc valgrind
+    [ -e /usr/include/valgrind/memcheck.h ] || skip "no headers of valgrind"
+    expect_clean "valgrind -q --leak-check=full --error-exitcode=9" gcc -DAB_WITH_VALGRIND -gdwarf-4
 }
 
 # The allocators are C; the C++ header is over them.

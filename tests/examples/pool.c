@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Particles from a pool: built from pool.h and pool.c alone (tests/cli/pool_slab.bats does it).
+ * The pool by its public header alone: particles that come and go.
+ *     cc -I. -o pool tests/examples/pool.c allocators/pool/pool.c allocators/common/pages.c
  */
 #include "allocators/pool/pool.h"
 

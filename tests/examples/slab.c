@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Texts of any length from slabs: built from slab.h and its two sources alone.
+ * The slabs by their public header alone: texts of any length.
+ *     cc -I. -o slab tests/examples/slab.c allocators/slab/slab.c allocators/slab/slab_large.c \
+ *        allocators/common/pages.c
  */
 #include "allocators/slab/slab.h"
 
