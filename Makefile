@@ -357,10 +357,11 @@ deps:
 
 LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/allocbench
 LIB_DIR := $(DESTDIR)$(PREFIX)/lib/allocbench
-# Written from the tables of commands, options and words, and from the documents of the two formats.
+# Written from the tables of commands, options and words, and from the documents of the allocators and
+# of the two formats.
 COMMANDS := $(shell sed -n 's/^AB_COMMAND.[A-Z_]*, \([a-z_]*\),.*/\1/p' src/cli/commands.def)
 MAN_PAGES := allocbench.1 $(COMMANDS:%=allocbench-%.1) allocbench-workload.5 allocbench-trace.5 \
-             allocbench-glossary.7
+             allocbench-allocators.7 allocbench-glossary.7
 COMPLETION_FILES := allocbench.bash _allocbench allocbench.fish
 MAN := $(MAN_PAGES:%=$(B)/man/%) $(COMPLETION_FILES:%=$(B)/completions/%)
 
@@ -385,6 +386,10 @@ $(B)/man/allocbench-trace.5: traces/FORMAT.md scripts/md-to-man
 	$(call say,MAN,$@)
 	@mkdir -p $(@D)
 	$(Q)$(MD_TO_MAN) allocbench-trace 5 'the trace file of allocbench' $< >$@
+$(B)/man/allocbench-allocators.7: allocators/README.md scripts/md-to-man
+	$(call say,MAN,$@)
+	@mkdir -p $(@D)
+	$(Q)$(MD_TO_MAN) allocbench-allocators 7 'allocators as back ends and as a library' $< >$@
 
 $(B)/completions/allocbench.bash: $(B)/allocbench
 	$(call say,SH,$@)

@@ -150,7 +150,7 @@ stub_make() {
         [ -s "$OUT/prefix/share/man/man1/allocbench-$command.1" ] || fail "no page of $command"
     done
     for file in man/man1/allocbench.1 man/man5/allocbench-workload.5 man/man5/allocbench-trace.5 \
-        man/man7/allocbench-glossary.7 bash-completion/completions/allocbench \
+        man/man7/allocbench-allocators.7 man/man7/allocbench-glossary.7 bash-completion/completions/allocbench \
         zsh/site-functions/_allocbench fish/vendor_completions.d/allocbench.fish; do
         [ -s "$OUT/prefix/share/$file" ] || fail "no $file"
     done
@@ -176,6 +176,24 @@ stub_make() {
     while read -r page; do
         [ -s "$page" ] || fail "there is no $page"
     done <"$OUT/named"
+}
+
+@test "each installed example is built against the installed library by its own command" {
+    command -v pkg-config >/dev/null || skip "no pkg-config"
+    make -C "$ROOT" --no-print-directory B="$BUILD" PREFIX="$OUT/prefix" install-share install-heaps \
+        >"$OUT/made" 2>&1
+    cd "$OUT/prefix/share/doc/allocbench"
+    export PKG_CONFIG_PATH=$OUT/prefix/lib/pkgconfig LD_LIBRARY_PATH=$OUT/prefix/lib
+    grep -l pkg-config {allocators,tests}/examples/*.c >"$OUT/examples"
+    [ "$(wc -l <"$OUT/examples")" -eq "$(ls {allocators,tests}/examples/*.c | wc -l)" ] || fail "$(cat "$OUT/examples")"
+    while read -r source; do
+        grep -o ' cc .*pkg-config.*' "$source" | sed "s@ -o [a-z_]* @ -o '$OUT'/program @" >"$OUT/command"
+        sh -e "$OUT/command" 2>"$OUT/stderr" || fail "$source: it does not build"
+        "$OUT/program" >"$OUT/stdout" 2>"$OUT/stderr" || fail "$source: it does not run"
+    done <"$OUT/examples"
+    grep -rhoE '(allocators|tests)/examples/[a-z_-]+\.c' --include='*.md' --include='*.h' . "$OUT/prefix/include" |
+        sort -u | while read -r source; do [ -e "$source" ] || echo "$source"; done >"$OUT/dead"
+    [ ! -s "$OUT/dead" ] || fail "named and not installed: $(cat "$OUT/dead")"
 }
 
 @test "the template of a back end compiles against what is installed, and is measured by it" {

@@ -24,6 +24,8 @@ make_pages() {
         "$ROOT/configs/README.md" >"$OUT/man/allocbench-workload.5"
     "$ROOT/scripts/md-to-man" 2026-01-01 allocbench allocbench-trace 5 'the file' \
         "$ROOT/traces/FORMAT.md" >"$OUT/man/allocbench-trace.5"
+    "$ROOT/scripts/md-to-man" 2026-01-01 allocbench allocbench-allocators 7 'the allocators' \
+        "$ROOT/allocators/README.md" >"$OUT/man/allocbench-allocators.7"
 }
 
 @test "there is a page for each command, with each of its options" {
@@ -91,6 +93,10 @@ make_pages() {
     done
     mandoc -T ascii "$OUT/man/allocbench-trace.5" 2>/dev/null | sed 's/.\x08//g' >"$OUT/page"
     grep -q 'END MARK' "$OUT/page" || fail "no end mark"
+    mandoc -T ascii "$OUT/man/allocbench-allocators.7" 2>/dev/null | sed 's/.\x08//g' >"$OUT/page"
+    for word in 'As a library' 'ab_backend.h:' 'ab_arena_defer' 'Miscellaneous'; do
+        grep -qF "$word" "$OUT/page" || fail "no $word"
+    done
 }
 
 @test "a document's text is never a request of troff" {

@@ -182,7 +182,8 @@ static void put_command(FILE *to, enum ab_command_id id)
     put_options(to, id);
     put_exit_status(to);
     fputs(".SH SEE ALSO\n.BR allocbench (1),\n.BR allocbench\\-workload (5),\n"
-          ".BR allocbench\\-trace (5),\n.BR allocbench\\-glossary (7)\n",
+          ".BR allocbench\\-trace (5),\n.BR allocbench\\-allocators (7),\n"
+          ".BR allocbench\\-glossary (7)\n",
           to);
 }
 
@@ -192,7 +193,7 @@ static void put_see_also(FILE *to)
     for (unsigned i = 0; i < AB_COMMAND_COUNT; i++)
         fprintf(to, ".BR allocbench\\-%s (1),\n", ab_commands[i].name);
     fputs(".BR allocbench\\-workload (5),\n.BR allocbench\\-trace (5),\n"
-          ".BR allocbench\\-glossary (7)\n",
+          ".BR allocbench\\-allocators (7),\n.BR allocbench\\-glossary (7)\n",
           to);
 }
 
