@@ -46,6 +46,11 @@ bool ab_builtin_has_inline(const char *name)
     return false;
 }
 
+bool ab_builtin_has_cursor(const char *name)
+{
+    return strcmp(name, "slab") != 0 && ab_builtin_has_inline(name);
+}
+
 size_t ab_builtin_count(void)
 {
     return N_BUILTINS;

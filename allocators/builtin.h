@@ -14,6 +14,8 @@
 const struct ab_backend *ab_builtin_find(const char *name);
 /* Is there a loop that has it compiled in (`inline+NAME`)? */
 bool ab_builtin_has_inline(const char *name);
+/* … and one that allocates through its cursor (`cursor+NAME`)? */
+bool ab_builtin_has_cursor(const char *name);
 size_t ab_builtin_count(void);
 const struct ab_backend *ab_builtin_at(size_t index);
 

@@ -56,6 +56,7 @@ const char *ab_selection_stem(const char *path, char *buf, size_t cap)
 enum ab_boundary ab_selection_boundary(const struct ab_selection *s)
 {
     return s->is_mapped                      ? AB_BOUNDARY_ROUTED
+           : s->has_cursor                   ? AB_BOUNDARY_CURSOR
            : s->is_inline                    ? AB_BOUNDARY_INLINE
            : s->is_checked || s->fault_n > 0 ? AB_BOUNDARY_HEAP
                                              : ab_source_boundary(s->source);
@@ -178,10 +179,10 @@ static enum ab_status select_name(const struct ab_spelling *spelling, const char
     return fail_unknown(spelling->name, folders, err);
 }
 
-/* "checked+NAME", "fault+NAME", "inline+NAME": what comes in front is taken off the name. "" = nothing does. */
+/* "checked+NAME", "inline+NAME" and the like: what comes in front is taken off the name. "" = nothing does. */
 static const char *take_decorator(char **name)
 {
-    static const char *const decorators[] = {"checked+", "fault+", "inline+"};
+    static const char *const decorators[] = {"checked+", "fault+", "inline+", "cursor+"};
     for (size_t i = 0; i < AB_ARRAY_LEN(decorators); i++) {
         size_t n = strlen(decorators[i]);
         if (strncmp(*name, decorators[i], n) == 0) {
@@ -233,10 +234,14 @@ static enum ab_status read_decorator(struct ab_spelling *spelling, const char *d
     struct ab_number number;
     if (*decorator != 0 && *take_decorator(&(char *){spelling->name}) != 0)
         return ab_fail(err, AB_USAGE,
-                       "%s: only one of checked+, fault+ and inline+ may precede a name",
+                       "%s: only one of checked+, fault+, inline+ and cursor+ may precede a name",
                        AB_SHOWN(128, s->name));
     s->is_checked = strcmp(decorator, "checked+") == 0;
-    s->is_inline = strcmp(decorator, "inline+") == 0;
+    s->has_cursor = strcmp(decorator, "cursor+") == 0;
+    s->is_inline = s->has_cursor || strcmp(decorator, "inline+") == 0;
+    if (s->has_cursor && !ab_builtin_has_cursor(spelling->name))
+        return ab_fail(err, AB_USAGE, "%s: only arena, pool and null have a cursor",
+                       AB_SHOWN(128, s->name));
     if (s->is_inline && !ab_builtin_has_inline(spelling->name))
         return ab_fail(err, AB_USAGE, "%s: only arena, pool, slab and null can be inlined",
                        AB_SHOWN(128, s->name));
@@ -311,7 +316,7 @@ static bool have_same_variables(const struct ab_selection *a, const struct ab_se
 static bool is_twin(const struct ab_selection *a, const struct ab_selection *b)
 {
     return a->is_checked == b->is_checked && a->is_inline == b->is_inline &&
-           a->fault_n == b->fault_n && a->state == AB_SELECTION_OK && b->state == AB_SELECTION_OK &&
+           a->has_cursor == b->has_cursor && a->fault_n == b->fault_n && a->state == AB_SELECTION_OK && b->state == AB_SELECTION_OK &&
            a->source == b->source && a->builtin == b->builtin && a->dev == b->dev &&
            a->ino == b->ino && memcmp(a->values, b->values, sizeof a->values) == 0 &&
            strcmp(a->params, b->params) == 0 && strcmp(a->prefix, b->prefix) == 0 &&

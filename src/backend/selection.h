@@ -41,7 +41,8 @@ struct ab_selection {
     char package[64];               /* Debian package of a preset; "" = none */
     const struct ab_backend *builtin;
     bool is_mapped; /* a row of several back ends, "@map": not one that can be opened */
-    bool is_inline; /* "inline+NAME": a built-in, compiled into the loop */
+    bool is_inline;  /* "inline+NAME", "cursor+NAME": a built-in, compiled into the loop */
+    bool has_cursor; /* "cursor+NAME" */
     uint64_t values[AB_PARAMS_MAX];
     char params[256]; /* plug-ins: "PARAM=VALUE:…", which only the worker can check */
     char prefix[32];  /* of AB_SOURCE_PREFIX, "mi_" */

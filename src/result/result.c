@@ -42,6 +42,7 @@ const char *const ab_memory_at_names[AB_AT_COUNT] = {"footprint_peak", "live_pea
 const char *const ab_boundary_names[AB_BOUNDARY_COUNT] = {[AB_BOUNDARY_MALLOC] = "malloc",
                                                           [AB_BOUNDARY_HEAP] = "heap",
                                                           [AB_BOUNDARY_INLINE] = "inline",
+                                                          [AB_BOUNDARY_CURSOR] = "cursor",
                                                           [AB_BOUNDARY_ROUTED] = "routed"};
 
 const char *const ab_ended_names[AB_ENDED_COUNT] = {[AB_ENDED_NOT] = "",

@@ -272,6 +272,9 @@ struct ab_claim_result {
     double measured;                    /* the same, median over the rounds; NaN = not known */
     double low, high;                   /* extremes of the rounds */
     double interval_low, interval_high; /* 90 % interval of `measured`; NaN = none */
+    /* Of ns_per_op: the same with the harness subtracted from both, as ns_per_op of the null back
+     * end at the boundary of each; NaN = not known, or one of them is no more than its harness. */
+    double net, net_interval_low, net_interval_high;
     uint32_t n_rounds;                  /* that have both numbers */
     char reason[240];                   /* why nothing was measured, else "" */
 };

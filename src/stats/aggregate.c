@@ -17,6 +17,13 @@ double ab_round_range_half(const struct ab_round_range *s)
     return s->n < 2 ? NAN : (s->high - s->low) / 2 / s->median;
 }
 
+bool ab_backend_is_inlined(const struct ab_backend_info *b)
+{
+    return b->boundary != NULL &&
+           (strcmp(b->boundary, ab_boundary_names[AB_BOUNDARY_INLINE]) == 0 ||
+            strcmp(b->boundary, ab_boundary_names[AB_BOUNDARY_CURSOR]) == 0);
+}
+
 bool ab_backend_is_null(const struct ab_backend_info *b)
 {
     return strncmp(b->name, "null", 4) == 0 && strchr(":{", b->name[4]) != NULL;

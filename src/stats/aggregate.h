@@ -39,6 +39,8 @@ struct ab_effect ab_pairs_effect(const struct ab_pairs *p);
 
 /* The null back end runs for the price of the harness; it is no allocator and wins nothing. */
 bool ab_backend_is_null(const struct ab_backend_info *b);
+/* Compiled into the loop: beside rows that are called it is no like for like. */
+bool ab_backend_is_inlined(const struct ab_backend_info *b);
 /* Status ok and not null. */
 bool ab_backend_is_comparable(const struct ab_backend_info *b);
 /* What others are compared with: the one that the session names, else glibc, else the first

@@ -11,6 +11,7 @@ enum ab_boundary {
     AB_BOUNDARY_MALLOC, /* malloc(n)-shaped function pointers */
     AB_BOUNDARY_HEAP,   /* alloc(heap, n)-shaped: struct ab_backend */
     AB_BOUNDARY_INLINE, /* the back end compiled into the loop: no call; one lane */
+    AB_BOUNDARY_CURSOR, /* the same, allocating through a cursor in registers */
     AB_BOUNDARY_ROUTED, /* several heaps, one chosen for each request (wire/route.h) */
     AB_BOUNDARY_COUNT
 };

@@ -234,9 +234,9 @@ static void run_malloc(struct ab_run_request *request)
 
 static void choose_inlined(const struct ab_run_request *request)
 {
-    if (request->boundary != AB_BOUNDARY_INLINE)
+    if (request->boundary != AB_BOUNDARY_INLINE && request->boundary != AB_BOUNDARY_CURSOR)
         return;
-    worker.inlined = ab_inline_find(request->builtin);
+    worker.inlined = ab_inline_find(request->builtin, request->boundary);
     if (worker.inlined == NULL)
         ab_worker_fail(&worker, AB_FAILURE_LIBRARY, "not compiled into the worker", NULL);
     ab_inline_need_one_lane(&worker);

@@ -209,6 +209,25 @@ EOF
         and .reason == "slab not in this run")' "$OUT/result.json"
 }
 
+@test "a claim has its ratio without the harness beside it, of times only" {
+    bench run "$ROOT/configs/seeds/random-free.yaml" --set blocks=20000 --rounds 6 --no-store \
+        --passes throughput -b glibc,inline+pool --json "$OUT/result.json"
+    expect_code 0
+    # what the harness takes is in both, so the larger one gains by its subtraction
+    expect_json '[.claims[] | select(.measured != null and .net != null)]
+        | length >= 1 and all((.net - .measured) * (1 - .measured) <= 0
+            and .net_interval_low <= .net and .net <= .net_interval_high)' "$OUT/result.json"
+    expect_line 'net of harness'
+}
+
+@test "settings of a back end that a claim names do not end the run" {
+    bench run "$ROOT/configs/seeds/random-free.yaml" --set blocks=2000 --rounds 1 --no-store \
+        -b glibc,arena:commit=4KiB --json "$OUT/result.json"
+    expect_code 0
+    expect_json '[.claims[] | select(.backend == "arena")] | length == 3 and all(.measured == null
+        and .reason == "arena not in this run")' "$OUT/result.json"
+}
+
 @test "the workloads of the published claims are valid" {
     for file in "$ROOT"/configs/seeds/*.yaml; do
         bench check "$file"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# inline+NAME: a built-in compiled into the measuring loop, as a row of its own with a null of its own, that
-# does the same work as the called one.
+# inline+NAME and cursor+NAME: a built-in compiled into the measuring loop, as a row of its own with a null of
+# its own, that does the same work as the called one.
 
 load helpers
 
@@ -50,6 +50,32 @@ Y
     bench report "$OUT/result.json" --csv -
     expect_code 0
     grep -q 'inline+slab' "$OUT/stdout"
+}
+
+@test "a cursor is a row of its own, with a null of its own, beside the plain inline call" {
+    bench run "$config" --set ops=3000 --rounds 2 -b pool,inline+pool,cursor+pool,arena,cursor+arena \
+        --json "$OUT/result.json"
+    expect_code 0
+    expect_json '[.backends[] | select(.name | startswith("cursor+"))]
+        | length == 2 and all(.boundary == "cursor" and .status == "ok")' "$OUT/result.json"
+    expect_json '[.timer.null[].boundary] | unique == ["cursor", "heap", "inline"]' "$OUT/result.json"
+    for name in arena pool; do
+        expect_json "def work(\$b): [.results[] | select(.backend == \$b) | [.phase, .op, .n_ops, .tail.n]];
+            work(\"$name\") == work(\"cursor+$name\")" "$OUT/result.json"
+    done
+    ! tail -4 "$OUT/stdout" | grep -q 'cursor+.*fast' || fail "ranked"
+    grep -q 'harness (cursor)' "$OUT/stdout" || fail "its harness is not shown"
+}
+
+@test "only what has a cursor is measured with one, and no mapping has one" {
+    for name in slab glibc; do
+        bench run "$config" -b cursor+$name
+        expect_code 2
+        expect_error "cursor\\+$name: only arena, pool and null have a cursor"
+    done
+    bench run "$config" -b slab --map '*=cursor+pool'
+    expect_code 2
+    expect_error 'inline\+arena and inline\+pool can be mapped to'
 }
 
 @test "verify proves what is called" {

@@ -37,6 +37,30 @@ readonly ADDS_UP='.live_bytes + (.internal_bytes // 0) + .external_bytes + .reta
     expect_at fill end '.usable_bytes == 4 * 1024 * 20000 and .untouched_bytes == 0'
 }
 
+@test "of equal footprints the peak is the one with the most live bytes" {
+    cat >again.yaml <<'Y'
+allocbench: 1
+name: again
+seed: 1
+sets:
+  - {name: all, count: 5000}
+phases:
+  - name: warm_up
+    do:
+      - {alloc: all, size: 200, count: all, touch: all}
+      - {free: all, count: all}
+  - name: again
+    do:
+      - {alloc: all, size: 200, count: all, touch: all}
+      - {free: all, count: all}
+Y
+    bench run again.yaml -b "$GUESTS/libtoy.so,pool" --rounds 1 --no-store --json "$OUT/result.json"
+    expect_code 0
+    expect_json '[.memory[] | select(.phase == "again" and .at == "footprint_peak")]
+        | length == 2 and all(.live_bytes > 0.98 * 5000 * 200 and .retained_bytes < 0.05 * .footprint_bytes)' \
+        "$OUT/result.json"
+}
+
 @test "freed pages that are kept show as retained where the survivors lie together" {
     memory memory "$GUESTS/libtoy.so" --set size=48 --set n=60000
     # cells of 64 bytes: header 16, block 48, no rounding

@@ -258,6 +258,10 @@ static void a_claim_is_a_ratio_of_one_back_end_to_another(void **state)
     assert_int_equal(g.backend, 1);
     assert_int_equal(g.other, 0);
     assert_true(g.bound == 0.0958);
+    /* a run that has it with settings only does not have what was published */
+    assert_true(ab_gate_parse("slab:run/all/ns_per_op = 0.1x glibc", true, &scope, &g, &error));
+    assert_int_equal(g.backend, AB_GATE_ELSEWHERE);
+    assert_false(ab_gate_parse("slab:run/all/ns_per_op < 0.1x glibc", false, &scope, &g, &error));
     static const char *const wrong[] = {
         "glibc:run/all/ns_per_op < 0.5x mimalloc",
         "glibc:run/all/ns_per_op = 5ns",

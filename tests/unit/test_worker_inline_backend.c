@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the command line takes as inline+NAME is what the worker has a loop for, and nothing is
+ * What the command line takes as inline+NAME and cursor+NAME is what the worker has a loop for, and nothing is
  * compiled in for settings that ask for more.
  */
 #include "allocators/builtin.h"
@@ -16,12 +16,15 @@ static void the_names_are_those_of_the_loops(void **state)
     unsigned n = 0;
     for (size_t i = 0; i < ab_builtin_count(); i++) {
         const struct ab_backend *b = ab_builtin_at(i);
-        assert_int_equal(ab_builtin_has_inline(b->name), ab_inline_find(b->name) != NULL);
-        n += ab_builtin_has_inline(b->name);
+        assert_int_equal(ab_builtin_has_inline(b->name),
+                         ab_inline_find(b->name, AB_BOUNDARY_INLINE) != NULL);
+        assert_int_equal(ab_builtin_has_cursor(b->name),
+                         ab_inline_find(b->name, AB_BOUNDARY_CURSOR) != NULL);
+        n += ab_builtin_has_inline(b->name) + ab_builtin_has_cursor(b->name);
     }
-    assert_int_equal(n, 4);
+    assert_int_equal(n, 4 + 3);
     assert_false(ab_builtin_has_inline("glibc"));
-    assert_null(ab_inline_find("glibc"));
+    assert_null(ab_inline_find("glibc", AB_BOUNDARY_INLINE));
 }
 
 /* The object behind a heap of the back end with this setting, its default for all others. */
@@ -43,7 +46,7 @@ static bool has_object(const char *name, const char *param, uint64_t value, uint
     own = heap;
     if (b->thread_enter != NULL)
         assert_int_equal(b->thread_enter(heap, 0, &own), 0);
-    bool has = ab_inline_find(name)->object_of(own) != NULL;
+    bool has = ab_inline_find(name, AB_BOUNDARY_INLINE)->object_of(own) != NULL;
     b->close(heap);
     return has;
 }

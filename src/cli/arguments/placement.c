@@ -30,6 +30,7 @@ static const char *refusal_of(const struct ab_selection *s)
                        ab_backend_variant(s->builtin, s->values)->resolve != NULL;
     bool is_null = s->builtin != NULL && strcmp(s->builtin->name, "null") == 0;
     return s->is_checked || s->fault_n > 0 ? "is not measured, so it cannot be mapped to"
+           : s->has_cursor ? "allocates in rows; inline+arena and inline+pool can be mapped to"
            : s->is_inline && is_null
                ? "is the price of the loop; arena, pool and slab can be mapped to"
            : has_handles ? "gives handles; only what gives addresses can be mapped to"

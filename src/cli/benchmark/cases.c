@@ -46,7 +46,7 @@ const struct ab_selection *ab_case_foreign(const struct ab_options *o,
 void ab_case_make(const struct ab_selection *s, struct ab_case *c)
 {
     c->source = s->source;
-    c->boundary = s->is_inline ? AB_BOUNDARY_INLINE : ab_source_boundary(s->source);
+    c->boundary = s->is_inline ? ab_selection_boundary(s) : ab_source_boundary(s->source);
     c->path = s->path[0] != 0 ? s->path : NULL;
     c->dev = s->dev;
     c->ino = s->ino;

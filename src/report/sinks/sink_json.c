@@ -348,6 +348,9 @@ static json_t *claim(struct ab_json *w, const struct ab_claim_result *c)
     ab_json_put(w, o, "high", ab_json_real(c->high));
     ab_json_put(w, o, "interval_low", ab_json_real(c->interval_low));
     ab_json_put(w, o, "interval_high", ab_json_real(c->interval_high));
+    ab_json_put(w, o, "net", ab_json_real(c->net));
+    ab_json_put(w, o, "net_interval_low", ab_json_real(c->net_interval_low));
+    ab_json_put(w, o, "net_interval_high", ab_json_real(c->net_interval_high));
     ab_json_put(w, o, "n_rounds", ab_json_integer(c->n_rounds));
     ab_json_put(w, o, "reason", ab_json_string(c->reason));
     return o;

@@ -22,22 +22,29 @@ static void format_times(char cell[AB_CELL_BYTES], const struct ab_claim_result 
         ab_format_effect(cell, 1 / ratio, 1 / high, 1 / low);
 }
 
-static void add_claim(struct ab_table *t, const struct ab_claim_result *c, bool utf8)
+static bool is_throughput(const struct ab_claim_result *c)
+{
+    return strcmp(c->op, "all") == 0 && strcmp(c->stat, "ns_per_op") == 0;
+}
+
+static void add_claim(struct ab_table *t, const struct ab_claim_result *c, bool has_net, bool utf8)
 {
     char label[AB_TABLE_LABEL_BYTES];
-    bool is_throughput = strcmp(c->op, "all") == 0 && strcmp(c->stat, "ns_per_op") == 0;
-    snprintf(label, sizeof label, is_throughput ? "%.120s %.64s" : "%.120s %.64s %s %s", c->backend,
+    snprintf(label, sizeof label, is_throughput(c) ? "%.120s %.64s" : "%.120s %.64s %s %s", c->backend,
              c->phase, c->op, c->stat);
     struct ab_table_row *row = ab_table_add(t, label, false);
     if (row == NULL)
         return;
+    unsigned of = has_net ? 4 : 3;
     ab_format_label(row->cells[0], AB_CELL_BYTES, c->base, 12, utf8);
     format_times(row->cells[1], c, c->claimed, NAN, NAN);
     format_times(row->cells[2], c, c->measured, c->interval_low, c->interval_high);
+    if (is_throughput(c) && c->n_rounds > 0)
+        format_times(row->cells[3], c, c->net, c->net_interval_low, c->net_interval_high);
     if (c->reason[0] != 0)
-        ab_format_label(row->cells[3], AB_CELL_BYTES, c->reason, AB_CELL_BYTES - 4, utf8);
+        ab_format_label(row->cells[of], AB_CELL_BYTES, c->reason, AB_CELL_BYTES - 4, utf8);
     else
-        snprintf(row->cells[3], AB_CELL_BYTES, "%u round%s", c->n_rounds,
+        snprintf(row->cells[of], AB_CELL_BYTES, "%u round%s", c->n_rounds,
                  c->n_rounds == 1 ? "" : "s");
 }
 
@@ -45,18 +52,19 @@ static void add_claim(struct ab_table *t, const struct ab_claim_result *c, bool 
 static void print_source(FILE *to, const struct ab_session *s, uint32_t first, uint32_t end,
                          struct ab_table_style style)
 {
-    static const struct ab_table_column columns[] = {
-        {"than", 2},
-        {"claimed", 0},
-        {"measured", 0},
-        {"of", 3},
+    bool has_net = false;
+    for (uint32_t i = first; i < end; i++)
+        has_net = has_net || is_throughput(&s->claims[i]);
+    const struct ab_table_column net = {"net of harness", 0}, of = {"of", 3};
+    const struct ab_table_column columns[] = {
+        {"than", 2}, {"claimed", 0}, {"measured", 0}, has_net ? net : of, of,
     };
     struct ab_table t;
     struct ab_text note = {0};
-    ab_table_init(&t, columns, AB_ARRAY_LEN(columns));
+    ab_table_init(&t, columns, has_net ? 5 : 4);
     ab_table_add(&t, "times better", true);
     for (uint32_t i = first; i < end; i++)
-        add_claim(&t, &s->claims[i], style.utf8);
+        add_claim(&t, &s->claims[i], has_net, style.utf8);
     ab_table_print(to, &t, style);
     ab_table_fini(&t);
     const char *between = "says: ";

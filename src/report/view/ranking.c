@@ -20,11 +20,6 @@ static enum ab_view_standing standing_of(const struct ab_session *s, uint32_t ba
     return ab_backend_is_comparable(b) ? AB_VIEW_RANKED : AB_VIEW_ASIDE;
 }
 
-static bool is_inlined(const struct ab_backend_info *b)
-{
-    return b->boundary != NULL && strcmp(b->boundary, ab_boundary_names[AB_BOUNDARY_INLINE]) == 0;
-}
-
 /* Median over the rounds of what is resident once all is freed. */
 static double drained(const struct ab_session *s, uint32_t backend, unsigned when, double *x)
 {
@@ -135,7 +130,7 @@ static bool fill_all(const struct ab_session *s, const struct ab_view_memory *me
         *row = (struct ab_view_rank){.backend = i,
                                      .name = s->backends[i].name,
                                      .standing = standing_of(s, i),
-                                     .is_inlined = is_inlined(&s->backends[i])};
+                                     .is_inlined = ab_backend_is_inlined(&s->backends[i])};
         clear(row);
         if (row->standing != AB_VIEW_FAILED && !fill(s, memory, x, out, row))
             return false;

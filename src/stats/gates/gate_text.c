@@ -137,7 +137,8 @@ bool ab_gate_read_backend(struct ab_gate_parser *p, struct ab_gate_span name, ui
     for (size_t i = 0; i < scope->n_backends; i++) {
         const char *here = scope->backends[i];
         struct ab_gate_span other = base_of((struct ab_gate_span){here, strlen(here)});
-        if (other.n == base.n && memcmp(other.s, base.s, base.n) == 0)
+        /* A claim is about the one that it names, and settings of a run are no mistake in it. */
+        if (other.n == base.n && memcmp(other.s, base.s, base.n) == 0 && !p->is_claim)
             return fail_backend(p, name);
     }
     for (size_t i = 0; i < scope->n_known; i++)

@@ -270,6 +270,14 @@ static void add_point(struct ab_memory_pass *m, const struct ab_memory_state *s,
                                                         .external_bytes = split->external};
 }
 
+/* Of equal footprints, as in a phase that uses warm pages again, the one with the most live bytes. */
+static bool is_higher(const struct ab_memory_state *s, const struct ab_memory_state *than)
+{
+    return than->position == AB_MEMORY_NEVER || s->footprint_bytes > than->footprint_bytes ||
+           (s->footprint_bytes == than->footprint_bytes &&
+            s->requested_bytes > than->requested_bytes);
+}
+
 static void note_peaks(struct ab_memory_pass *m, const struct ab_memory_state *s, bool is_live_peak)
 {
     struct ab_memory_phase *phase = &m->report->phases[m->phase];
@@ -280,10 +288,9 @@ static void note_peaks(struct ab_memory_pass *m, const struct ab_memory_state *s
         return;
     if (s->footprint_bytes > phase->rss_peak_bytes)
         phase->rss_peak_bytes = s->footprint_bytes;
-    if (peak->position == AB_MEMORY_NEVER || s->footprint_bytes > peak->footprint_bytes)
+    if (is_higher(s, peak))
         *peak = *s;
-    if (s->is_checked &&
-        (checked->position == AB_MEMORY_NEVER || s->footprint_bytes > checked->footprint_bytes))
+    if (s->is_checked && is_higher(s, checked))
         *checked = *s;
 }
 

@@ -10,11 +10,6 @@
 #define OBJECT(f) ((void *)(f)->object)
 #define CALL_ALLOC(f, n) ((void)(n), (uintptr_t)OBJECT(f))
 #define CALL_FREE(f, ref, n) ((void)(f), (void)(ref), (void)(n))
-#define CURSOR \
-    uintptr_t /* in a register as those of the others are, or it would not be their null */
-#define CURSOR_OF(f) ((uintptr_t)OBJECT(f))
-#define CURSOR_ALLOC(c, n) ((void)(n), *(c))
-#define CURSOR_END(f, c) ((void)(f), (void)(c))
 #include "worker/passes/heap_calls.h"
 #define ADDRESS(f, ref) ((void)(f), (void *)(ref))
 

@@ -39,16 +39,19 @@ void ab_inline_need_one_lane(struct ab_worker *w)
                        NULL);
 }
 
-const struct ab_inline *ab_inline_find(const char *name)
+const struct ab_inline *ab_inline_find(const char *name, enum ab_boundary boundary)
 {
     static const struct ab_inline instances[] = {
-        {"arena", ab_pass_inline_arena, ab_step_inline_arena, arena_of},
-        {"pool", ab_pass_inline_pool, ab_step_inline_pool, pool_of},
-        {"slab", ab_pass_inline_slab, ab_step_inline_slab, slabs_of},
-        {"null", ab_pass_inline_null, ab_step_inline_null, null_of},
+        {"arena", AB_BOUNDARY_INLINE, ab_pass_inline_arena, ab_step_inline_arena, arena_of},
+        {"pool", AB_BOUNDARY_INLINE, ab_pass_inline_pool, ab_step_inline_pool, pool_of},
+        {"slab", AB_BOUNDARY_INLINE, ab_pass_inline_slab, ab_step_inline_slab, slabs_of},
+        {"null", AB_BOUNDARY_INLINE, ab_pass_inline_null, ab_step_inline_null, null_of},
+        {"arena", AB_BOUNDARY_CURSOR, ab_pass_cursor_arena, ab_step_cursor_arena, arena_of},
+        {"pool", AB_BOUNDARY_CURSOR, ab_pass_cursor_pool, ab_step_cursor_pool, pool_of},
+        {"null", AB_BOUNDARY_CURSOR, ab_pass_cursor_null, ab_step_cursor_null, null_of},
     };
     for (size_t i = 0; i < AB_ARRAY_LEN(instances); i++)
-        if (strcmp(instances[i].name, name) == 0)
+        if (instances[i].boundary == boundary && strcmp(instances[i].name, name) == 0)
             return &instances[i];
     return NULL;
 }

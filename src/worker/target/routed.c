@@ -271,7 +271,7 @@ static void compile_in(struct ab_routed *view, uint32_t h)
     struct ab_routed_heap *out = &view->heaps[h];
     if (heap->inlined == AB_ROUTE_CALLED)
         return;
-    out->face.object = ab_inline_find(heap->builtin)->object_of(out->face.heap);
+    out->face.object = ab_inline_find(heap->builtin, AB_BOUNDARY_INLINE)->object_of(out->face.heap);
     if (out->face.object == NULL)
         ab_worker_fail(routed.w, AB_FAILURE_OPEN, heap->name,
                        ": these settings (threads, debug) cannot be inlined", NULL);

@@ -127,11 +127,11 @@ static void add_inlined(const struct ab_session *s, struct ab_view_texts *t,
 {
     struct ab_text text = {0};
     for (uint32_t i = 0; i < s->n_backends && text.s == NULL; i++)
-        if (s->backends[i].boundary != NULL &&
-            strcmp(s->backends[i].boundary, ab_boundary_names[AB_BOUNDARY_INLINE]) == 0)
-            ab_text_add(&text, "inline+NAME is compiled into the measuring loop, without a call; "
-                               "the others are called: a ratio between the two applies only to "
-                               "programs that inline the allocator");
+        if (ab_backend_is_inlined(&s->backends[i]))
+            ab_text_add(&text, "inline+NAME is compiled into the measuring loop, without a call "
+                               "(cursor+NAME allocates through its cursor); the others are called: "
+                               "a ratio between the two applies only to programs that inline the "
+                               "allocator so");
     add_note(w, "inline", t, &text);
 }
 
