@@ -80,6 +80,7 @@ struct ab_merged ab_session_merge(const struct ab_session *s, uint32_t backend, 
                                   unsigned op, struct ab_hdr *hdr)
 {
     struct ab_merged m = {.max = NAN};
+    double sampled = NAN; /* the slowest sample of the rounds that did not time every op */
     ab_hdr_init(hdr);
     for (uint32_t i = 0; i < s->n_results; i++) {
         const struct ab_result *r = &s->results[i];
@@ -88,8 +89,12 @@ struct ab_merged ab_session_merge(const struct ab_session *s, uint32_t backend, 
             continue;
         ab_hdr_merge(hdr, r->hdr);
         m.max = fmax(m.max, r->max); /* fmax passes over NaN */
+        if (isnan(r->max) && ab_hdr_total(r->hdr) > 0)
+            sampled = fmax(sampled, (double)ab_hdr_high(ab_hdr_end(r->hdr) - 1));
         m.n_rounds++;
     }
+    if (isfinite(m.max))
+        m.max = fmax(m.max, sampled);
     m.n = ab_hdr_total(hdr) + hdr->overflow;
     return m;
 }

@@ -124,20 +124,22 @@ static double median_of_rounds(const struct ab_session *s, uint32_t backend,
     return median;
 }
 
-static double merged_quantile(const struct ab_session *s, uint32_t backend,
-                              const struct ab_metric *m)
+/* A quantile, or the slowest op. */
+static double merged_value(const struct ab_session *s, uint32_t backend, const struct ab_metric *m)
 {
     struct ab_hdr *hdr = malloc(sizeof *hdr);
     if (hdr == NULL)
         return no_number;
-    ab_session_merge(s, backend, m->phase, m->op, hdr);
+    struct ab_merged merged = ab_session_merge(s, backend, m->phase, m->op, hdr);
     size_t which = (m->field->offset - offsetof(struct ab_result, quantiles)) / sizeof(double);
-    double value = ab_result_quantile(hdr, ab_quantile_values[which]);
+    double value = m->field->group == AB_FIELD_QUANTILE
+                       ? ab_result_quantile(hdr, ab_quantile_values[which])
+                       : merged.max;
     free(hdr);
     return value;
 }
 
-enum fold { FOLD_MEDIAN, FOLD_LEAST, FOLD_MOST, FOLD_SUM };
+enum fold { FOLD_MEDIAN, FOLD_LEAST, FOLD_MERGED, FOLD_SUM };
 
 static enum fold fold_of(const struct ab_field *field)
 {
@@ -145,7 +147,7 @@ static enum fold fold_of(const struct ab_field *field)
     case offsetof(struct ab_result, min):
         return FOLD_LEAST;
     case offsetof(struct ab_result, max):
-        return FOLD_MOST;
+        return FOLD_MERGED;
     case offsetof(struct ab_result, n):
     case offsetof(struct ab_result, overflow):
         return FOLD_SUM;
@@ -160,9 +162,7 @@ static double folded(const struct ab_session *s, uint32_t backend, const struct 
     uint32_t n;
     double *x = collect(s, backend, m, ab_metric_of_round, &n), value = n > 0 ? x[0] : no_number;
     for (uint32_t i = 1; i < n; i++)
-        value = how == FOLD_SUM    ? value + x[i]
-                : how == FOLD_MOST ? fmax(value, x[i])
-                                   : fmin(value, x[i]);
+        value = how == FOLD_SUM ? value + x[i] : fmin(value, x[i]);
     free(x);
     return value;
 }
@@ -173,8 +173,9 @@ double ab_metric_value(const struct ab_session *s, uint32_t backend, const struc
         return ab_metric_iterations_value(s, backend, m, AB_ITERATIONS_ALL_ROUNDS);
     if (ab_metric_is_dist(m))
         return ab_metric_dist_value(s, backend, m, AB_DIST_ALL_ROUNDS);
-    if (m->field != NULL && m->field->group == AB_FIELD_QUANTILE)
-        return merged_quantile(s, backend, m);
+    if (m->field != NULL &&
+        (m->field->group == AB_FIELD_QUANTILE || fold_of(m->field) == FOLD_MERGED))
+        return merged_value(s, backend, m);
     if (m->field != NULL && fold_of(m->field) != FOLD_MEDIAN)
         return folded(s, backend, m, fold_of(m->field));
     return median_of_rounds(s, backend, m, ab_metric_of_round);

@@ -134,6 +134,33 @@ static void a_bound_is_judged_by_the_number_that_the_table_shows(void **state)
     assert_true(fabs(ratio * speed.ratio - 1) < 1e-12);
 }
 
+/* Of alloc in steady under glibc. */
+static struct ab_result *result_of_round(struct fixture *x, uint32_t round)
+{
+    struct ab_result *r = x->s->results;
+    while (r->backend != FAKE_GLIBC || r->round != round || r->op != AB_OP_ALLOC ||
+           strcmp(r->phase, "steady") != 0)
+        r++;
+    return r;
+}
+
+static void the_slowest_op_is_no_faster_than_a_sample_of_any_round(void **state)
+{
+    struct fixture *x = *state;
+    struct ab_hdr *hdr = malloc(sizeof *hdr);
+    struct ab_result *r = result_of_round(x, 1);
+    double of_all = ab_session_merge(x->s, FAKE_GLIBC, "steady", AB_OP_ALLOC, hdr).max;
+    r->max = NAN; /* a round without a tail pass: samples only, one of them slower than all others */
+    ab_hdr_record(r->hdr, 2 * (uint64_t)of_all);
+    double slower = ab_session_merge(x->s, FAKE_GLIBC, "steady", AB_OP_ALLOC, hdr).max;
+    assert_true(slower >= 2 * of_all - 2 && slower < 2.002 * of_all);
+    assert_true(judge(x, "glibc:steady/alloc/max > 1us")->value == slower);
+    for (uint32_t round = 0; round < 3; round++)
+        result_of_round(x, round)->max = NAN;
+    assert_true(isnan(ab_session_merge(x->s, FAKE_GLIBC, "steady", AB_OP_ALLOC, hdr).max));
+    free(hdr);
+}
+
 static void bounds_pass_and_fail(void **state)
 {
     struct fixture *x = *state;
@@ -540,6 +567,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_bound_is_judged_by_the_number_that_the_table_shows),
+        TEST(the_slowest_op_is_no_faster_than_a_sample_of_any_round),
         TEST(bounds_pass_and_fail),
         TEST(ratios_are_those_of_the_medians),
         TEST(differences_below_the_floor_of_a_ratio_pass),

@@ -69,6 +69,24 @@ static void fill(const struct ab_session *s, uint32_t backend, const char *phase
         format(row->cells[FIRST_COUNTED + i], 0, value(s, backend, phase, counted[i].field));
 }
 
+/* What the loop itself takes in this phase, for each harness that is used. */
+static void add_harnesses(struct ab_table *t, const struct ab_session *s, const char *phase)
+{
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        double n = ab_harness_is_used(s, i) ? null_instructions(s, i, phase) : (double)NAN;
+        char name[AB_HARNESS_NAME_BYTES], label[AB_HARNESS_NAME_BYTES + 16];
+        if (isnan(n))
+            continue;
+        ab_harness_name(s, i, name);
+        snprintf(label, sizeof label, "harness (%s)", name);
+        struct ab_table_row *row = ab_table_add(t, label, false);
+        if (row == NULL)
+            continue;
+        format(row->cells[GROSS], 2, n);
+        row->emphasis = AB_FAINT;
+    }
+}
+
 static void print_phase(FILE *to, const struct ab_session *s, struct ab_table_style style,
                         const char *phase)
 {
@@ -96,26 +114,9 @@ static void print_phase(FILE *to, const struct ab_session *s, struct ab_table_st
         if (row != NULL)
             fill(s, i, phase, row);
     }
+    add_harnesses(&t, s, phase);
     ab_table_print(to, &t, style);
     ab_table_fini(&t);
-}
-
-/* "(malloc 24.51, heap 26.01)": what the loop itself took, in the first phase; of each other, the
- * difference of the two columns. */
-static void add_nulls(struct ab_text *t, const struct ab_session *s)
-{
-    char name[AB_HARNESS_NAME_BYTES], shown[AB_HARNESS_NAME_BYTES * 4];
-    bool is_first = true;
-    for (uint32_t i = 0; i < s->n_backends; i++) {
-        double n = ab_harness_is_used(s, i) ? null_instructions(s, i, s->phases[0]) : (double)NAN;
-        if (isnan(n))
-            continue;
-        ab_harness_name(s, i, name);
-        ab_text_addf(t, "%s%s %.2f", is_first ? " (" : ", ",
-                     ab_text_printable(shown, sizeof shown, name), n);
-        is_first = false;
-    }
-    ab_text_add(t, is_first ? "" : ")");
 }
 
 static void print_method(FILE *to, const struct ab_session *s, struct ab_table_style style)
@@ -130,8 +131,7 @@ static void print_method(FILE *to, const struct ab_session *s, struct ab_table_s
                      ab_text_printable(shown, sizeof shown, c->method),
                      ab_format_count(ops, (double)c->n_ops),
                      ab_format_count(all, (double)s->n_tape_ops));
-        add_nulls(&t, s);
-        ab_text_add(&t, " are subtracted from instr/op. System calls: of the whole phase");
+        ab_text_add(&t, " (the harness) are subtracted from instr/op. System calls: of the whole phase");
     }
     if (t.s != NULL)
         ab_table_prose(to, style, AB_FAINT, t.s);
