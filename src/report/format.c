@@ -80,14 +80,30 @@ const char *ab_format_ratio(char buf[AB_CELL_BYTES], double ratio)
 const char *ab_format_effect(char buf[AB_CELL_BYTES], double ratio, double low, double high)
 {
     char middle[AB_CELL_BYTES], from[AB_CELL_BYTES], to[AB_CELL_BYTES];
+    bool is_beside_one = (low > 1 && low < 1.005) || (high < 1 && high >= 0.995);
     ab_format_ratio(middle, ratio);
-    if (!isfinite(ratio))
+    if (is_beside_one && ratio < 9.995 && high < 9.995) /* "1.00" would read as if 1 were inside */
+        snprintf(buf, AB_CELL_BYTES, "%.3fx [%.3f, %.3f]", ratio, low, high);
+    else if (!isfinite(ratio))
         snprintf(buf, AB_CELL_BYTES, "-");
     else if (!isfinite(low) || !isfinite(high))
         snprintf(buf, AB_CELL_BYTES, "%.16sx", middle);
     else
         snprintf(buf, AB_CELL_BYTES, "%.16sx [%.16s, %.16s]", middle, ab_format_ratio(from, low),
                  ab_format_ratio(to, high));
+    return buf;
+}
+
+const char *ab_format_size_class(char buf[AB_CELL_BYTES], unsigned log2)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    unsigned high = log2 / 10, low = log2 > 0 ? (log2 - 1) / 10 : 0;
+    unsigned from = log2 > 0 ? 1U << (log2 - 1) % 10 : 0, to = 1U << log2 % 10;
+    if (high == 0)
+        snprintf(buf, AB_CELL_BYTES, "%u - %u B", log2 > 0 ? from + 1 : 0, to);
+    else
+        snprintf(buf, AB_CELL_BYTES, ">%u%s%s - %u %s", from, low != high ? " " : "",
+                 low != high ? units[low] : "", to, units[high]);
     return buf;
 }
 

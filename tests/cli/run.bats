@@ -95,11 +95,11 @@ take_quickstart() {
     grep -Eq '^timer floor [0-9.]+ ns' "$OUT/stdout"
 }
 
-@test "CSV on standard output is nothing but rows of nine fields" {
+@test "CSV on standard output is nothing but rows of ten fields" {
     small --rounds 2 -b glibc,arena --csv -
     expect_code 0
-    [ "$(head -1 "$OUT/stdout" | tr -d '\r')" = run,round,order,backend,phase,op,metric,value,unit ]
-    awk -F, 'NF != 9 { exit 1 }' "$OUT/stdout" || fail "rows of other lengths"
+    [ "$(head -1 "$OUT/stdout" | tr -d '\r')" = run,round,order,backend,phase,op,metric,value,unit,workload ]
+    awk -F, 'NF != 10 { exit 1 }' "$OUT/stdout" || fail "rows of other lengths"
     [ "$(cut -d, -f4 "$OUT/stdout" | tail -n +2 | sort -u | paste -sd,)" = arena,glibc ]
 }
 

@@ -56,11 +56,34 @@ static void hostile_names_are_cut_by_columns(void **state)
         }
 }
 
+static void an_interval_beside_one_does_not_read_as_if_it_held_one(void **state)
+{
+    (void)state;
+    char buf[AB_CELL_BYTES];
+    assert_string_equal(ab_format_effect(buf, 1.012, 1.004, 1.018), "1.012x [1.004, 1.018]");
+    assert_string_equal(ab_format_effect(buf, 0.99, 0.981, 0.9961), "0.990x [0.981, 0.996]");
+    assert_string_equal(ab_format_effect(buf, 1.012, 0.998, 1.018), "1.01x [1.00, 1.02]");
+    assert_string_equal(ab_format_effect(buf, 1.55, 1.52, 1.58), "1.55x [1.52, 1.58]");
+}
+
+static void a_size_is_in_one_class_only(void **state)
+{
+    (void)state;
+    char buf[AB_CELL_BYTES];
+    assert_string_equal(ab_format_size_class(buf, 0), "0 - 1 B");
+    assert_string_equal(ab_format_size_class(buf, 9), "257 - 512 B");
+    assert_string_equal(ab_format_size_class(buf, 10), ">512 B - 1 KiB");
+    assert_string_equal(ab_format_size_class(buf, 11), ">1 - 2 KiB");
+    assert_string_equal(ab_format_size_class(buf, 63), ">4 - 8 EiB");
+}
+
 int main(void)
 {
     if (setlocale(LC_CTYPE, "C.UTF-8") == NULL)
         return 0;
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_interval_beside_one_does_not_read_as_if_it_held_one),
+        cmocka_unit_test(a_size_is_in_one_class_only),
         cmocka_unit_test(names_that_fit_stay_as_they_are),
         cmocka_unit_test(long_names_keep_both_ends),
         cmocka_unit_test(hostile_names_are_cut_by_columns),

@@ -233,7 +233,7 @@ static void only_what_was_waited_for_has_a_column(void **state)
 {
     (void)state;
     char *text = draw(NULL, (struct ab_table_style){.width = 120, .topics = AB_TOPICS_ALL});
-    expect(text, "resident after free-all  immediately  0.1 s later");
+    expect(text, "after free  immediately  0.1 s later");
     expect(text, "glibc                     4.00 KiB     8.00 KiB");
     assert_null(strstr(text, "10 s later"));
     assert_null(strstr(text, "after purge"));

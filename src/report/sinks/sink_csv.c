@@ -10,6 +10,7 @@
 #include "report/format.h"
 #include "report/heaps/heaps_csv.h"
 #include "report/sinks/sink_tag.h"
+#include "report/view/growth.h"
 #include "result/memory_dist.h"
 #include "result/result_fields.h"
 #include "stats/metric/metric_iterations.h"
@@ -48,6 +49,13 @@ static struct row row_of(const struct ab_session *s, uint32_t backend, uint32_t 
     return (struct row){s, backend, round, order_of(s, backend, round), phase, op};
 }
 
+static void end_row(FILE *to, const struct row *row, const char *unit)
+{
+    fprintf(to, ",%s,", unit);
+    ab_csv_text(to, row->session->name);
+    fputs("\r\n", to);
+}
+
 static void begin_row(FILE *to, const struct row *row, const char *prefix, const char *metric)
 {
     ab_csv_run(to, row->session);
@@ -63,6 +71,25 @@ static void begin_row(FILE *to, const struct row *row, const char *prefix, const
     fputc(',', to);
 }
 
+static void put_number(FILE *to, const struct row *row, const char *metric, double value,
+                       const char *unit)
+{
+    if (!isfinite(value))
+        return;
+    begin_row(to, row, "", metric);
+    ab_csv_number(to, value);
+    end_row(to, row, unit);
+}
+
+/* What belongs to no phase: the time of all measured phases together, and the growth. */
+static void put_whole(FILE *to, const struct ab_session *s, uint32_t backend, uint32_t round)
+{
+    struct row time = row_of(s, backend, round, "", "all"), ops = row_of(s, backend, round, "", "ops");
+    put_number(to, &time, "time", ab_session_run_time_of_round(s, backend, round), "ns");
+    put_number(to, &ops, "growth", ab_view_growth_of(s, backend, round).bytes,
+               "bytes_per_million_ops");
+}
+
 static void put_result(FILE *to, const struct ab_session *s, const struct ab_result *r)
 {
     struct row row = row_of(s, r->backend, r->round, r->phase, ab_result_op_name(r->op));
@@ -75,16 +102,14 @@ static void put_result(FILE *to, const struct ab_session *s, const struct ab_res
             fprintf(to, "%" PRIu64, ab_field_u64(f, r));
         else
             ab_csv_number(to, ab_field_f64(f, r));
-        fprintf(to, ",%s\r\n", f->unit);
+        end_row(to, &row, f->unit);
     }
 }
 
 static void put_heap_number(void *context, const char *metric, double value, const char *unit)
 {
     const struct heap_row *to = context;
-    begin_row(to->to, &to->row, "", metric);
-    ab_csv_number(to->to, value);
-    fprintf(to->to, ",%s\r\n", unit);
+    put_number(to->to, &to->row, metric, value, unit);
 }
 
 static void put_heap_part(FILE *to, const struct ab_session *s, const struct ab_heap_part *p)
@@ -97,18 +122,14 @@ static void put_memory(FILE *to, const struct ab_session *s, const struct ab_mem
 {
     struct row row = row_of(s, m->backend, m->round, m->phase, ab_memory_at_names[m->at]);
     for (size_t i = 0; i < ab_memory_field_count; i++) {
-        double value = ab_memory_value(&ab_memory_fields[i], m);
-        if (!isfinite(value))
-            continue;
-        begin_row(to, &row, "", ab_memory_fields[i].name);
-        ab_csv_number(to, value);
-        fprintf(to, ",%s\r\n", ab_memory_fields[i].unit);
+        put_number(to, &row, ab_memory_fields[i].name, ab_memory_value(&ab_memory_fields[i], m),
+                   ab_memory_fields[i].unit);
     }
     for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
         if (isfinite(m->drained_bytes[i])) {
             begin_row(to, &row, "drained_", ab_drain_names[i]);
             ab_csv_number(to, m->drained_bytes[i]);
-            fputs(",bytes\r\n", to);
+            end_row(to, &row, "bytes");
         }
     struct heap_row at = {to, row};
     ab_heap_memory_numbers(s, m, put_heap_number, &at);
@@ -119,15 +140,10 @@ static void put_dist(FILE *to, const struct ab_session *s, const struct ab_memor
 {
     struct row row = row_of(s, d->backend, d->round, d->phase, "ops");
     for (unsigned i = 0; i < AB_DIST_STATS; i++) {
-        double value = ab_memory_dist_value(d, i);
-        if (!isfinite(value))
-            continue;
         char metric[48];
         snprintf(metric, sizeof metric, "%s.%s", ab_memory_dists[d->kind].name,
                  ab_dist_stat_names[i]);
-        begin_row(to, &row, "", metric);
-        ab_csv_number(to, value);
-        fprintf(to, ",%s\r\n", ab_memory_dists[d->kind].unit);
+        put_number(to, &row, metric, ab_memory_dist_value(d, i), ab_memory_dists[d->kind].unit);
     }
 }
 
@@ -148,13 +164,9 @@ static void put_iterations(FILE *to, const struct ab_session *s, const struct ab
     for (size_t i = 0; i < AB_ITERATION_FIELDS + AB_ARRAY_LEN(more); i++) {
         size_t k = i - AB_ITERATION_FIELDS;
         bool is_field = i < AB_ITERATION_FIELDS;
-        double value = is_field ? ab_iteration_field_value(x, &ab_iteration_fields[i])
-                                : more[k].value;
-        if (!isfinite(value))
-            continue;
-        begin_row(to, &row, "", is_field ? ab_iteration_fields[i].name : more[k].name);
-        ab_csv_number(to, value);
-        fprintf(to, ",%s\r\n", is_field ? ab_iteration_fields[i].unit : more[k].unit);
+        put_number(to, &row, is_field ? ab_iteration_fields[i].name : more[k].name,
+                   is_field ? ab_iteration_field_value(x, &ab_iteration_fields[i]) : more[k].value,
+                   is_field ? ab_iteration_fields[i].unit : more[k].unit);
     }
 }
 
@@ -162,7 +174,10 @@ bool ab_sink_csv(FILE *to, const struct ab_session *session)
 {
     struct ab_format_guard guard;
     ab_format_begin(&guard);
-    fputs("run,round,order,backend,phase,op,metric,value,unit\r\n", to);
+    fputs("run,round,order,backend,phase,op,metric,value,unit,workload\r\n", to);
+    for (uint32_t b = 0; b < session->n_backends; b++)
+        for (uint32_t i = 0; i < session->n_rounds && ab_session_has_numbers(session, b); i++)
+            put_whole(to, session, b, session->rounds[i].index);
     for (uint32_t i = 0; i < session->n_results; i++)
         if (ab_session_has_numbers(session, session->results[i].backend))
             put_result(to, session, &session->results[i]);

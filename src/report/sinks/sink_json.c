@@ -19,6 +19,7 @@
 #include "report/json.h"
 #include "report/sinks/json_overview.h"
 #include "report/sinks/json_parts.h"
+#include "report/view/growth.h"
 #include "result/memory_dist.h"
 #include "result/result_fields.h"
 
@@ -152,8 +153,19 @@ static json_t *settings(struct ab_json *w, const char *s)
     return list;
 }
 
-static json_t *backend(struct ab_json *w, const struct ab_backend_info *b)
+static json_t *growth(struct ab_json *w, const struct ab_view_growth *g)
 {
+    json_t *o = json_object();
+    ab_json_put(w, o, "bytes_per_million_ops", ab_json_real(g->bytes));
+    ab_json_put(w, o, "over_ops", ab_json_real(g->over_ops));
+    ab_json_put(w, o, "reason", ab_json_string(g->why));
+    return o;
+}
+
+static json_t *backend(struct ab_json *w, const struct ab_session *s, uint32_t i)
+{
+    const struct ab_backend_info *b = &s->backends[i];
+    const struct ab_view_growth rises = ab_view_growth_of(s, i, AB_VIEW_ALL_ROUNDS);
     json_t *o = json_object();
     ab_json_put(w, o, "name", ab_json_string(b->name));
     ab_json_put(w, o, "version", ab_json_string(b->version));
@@ -170,6 +182,8 @@ static json_t *backend(struct ab_json *w, const struct ab_backend_info *b)
     ab_json_put(w, o, "caveat", ab_json_string(b->caveat));
     ab_json_put(w, o, "uncounted", ab_json_string(b->uncounted));
     ab_json_put(w, o, "map", ab_json_mapping(w, b));
+    if (s->n_timelines > 0)
+        ab_json_put(w, o, "growth", growth(w, &rises));
     return o;
 }
 
@@ -444,7 +458,7 @@ static json_t *document(struct ab_json *w, const struct ab_session *s)
     if (s->is_histogram_merged)
         ab_json_put(w, o, AB_HISTOGRAMS_KEY, ab_json_string(AB_HISTOGRAMS_MERGED));
     for (uint32_t i = 0; i < s->n_backends; i++)
-        ab_json_append(w, backends, backend(w, &s->backends[i]));
+        ab_json_append(w, backends, backend(w, s, i));
     ab_json_put(w, o, "backends", backends);
     for (uint32_t i = 0; i < s->n_rounds; i++)
         ab_json_append(w, rounds, round_entry(w, s, &s->rounds[i]));

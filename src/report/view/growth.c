@@ -92,7 +92,8 @@ static double growth_of_line(const struct ab_timeline *line, double *over_ops)
     return slope_of(line, first, s.end);
 }
 
-struct ab_view_growth ab_view_growth_of(const struct ab_session *s, uint32_t backend)
+struct ab_view_growth ab_view_growth_of(const struct ab_session *s, uint32_t backend,
+                                        uint32_t round)
 {
     struct ab_view_growth g = {NAN, INFINITY, ""};
     double *x = calloc((size_t)s->n_timelines + 1, sizeof *x);
@@ -100,7 +101,8 @@ struct ab_view_growth ab_view_growth_of(const struct ab_session *s, uint32_t bac
     bool is_any = false;
     for (uint32_t i = 0; i < s->n_timelines && x != NULL; i++) {
         const struct ab_timeline *line = &s->timelines[i];
-        if (line->backend != backend || !ab_session_has_numbers(s, backend))
+        if (line->backend != backend || !ab_session_has_numbers(s, backend) ||
+            (round != AB_VIEW_ALL_ROUNDS && line->round != round))
             continue;
         double slope = growth_of_line(line, &g.over_ops);
         is_any = true;

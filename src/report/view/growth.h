@@ -11,11 +11,14 @@
 #include "result/result.h"
 
 struct ab_view_growth {
-    double bytes;    /* in 1,000,000 ops; median over the rounds; negative: it shrinks. NaN = n/a */
+    double bytes;    /* in 1,000,000 ops; negative: it shrinks. NaN = n/a */
     double over_ops; /* how many ops it was seen in (the shortest of the rounds) */
     const char *why; /* static text: why it is n/a; "" = it is not */
 };
 
-struct ab_view_growth ab_view_growth_of(const struct ab_session *s, uint32_t backend);
+#define AB_VIEW_ALL_ROUNDS UINT32_MAX /* the median over them */
+
+struct ab_view_growth ab_view_growth_of(const struct ab_session *s, uint32_t backend,
+                                        uint32_t round);
 
 #endif

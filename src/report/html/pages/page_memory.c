@@ -7,6 +7,7 @@
 #include "core/median.h"
 #include "core/units_show.h"
 #include "report/format.h"
+#include "report/table/answer/table_peak.h"
 #include "report/view/view.h"
 #include "stats/aggregate.h"
 
@@ -172,13 +173,6 @@ static void put_timelines(struct ab_html *h, const struct ab_session *s, double 
 
 /* ---- the peak ---- */
 
-static void put_cell(struct ab_html *h, double bytes)
-{
-    char text[32];
-    ab_html_f(h, "<td class=\"n\">%s</td>",
-              isfinite(bytes) ? ab_units_bytes(text, sizeof text, bytes) : "n/a");
-}
-
 static void put_whys(struct ab_html *h, const struct ab_view_memory_row *row)
 {
     ab_html_f(h, "<td>");
@@ -194,17 +188,26 @@ static void put_peaks(struct ab_html *h, const struct ab_report *report,
     static const char *const columns[] = {
         "allocator", "#live", "#+ internal", "#+ external", "#+ retained", "#= peak", "", NULL};
     const struct ab_session *s = report->session;
+    double most = NAN;
+    for (uint32_t b = 0; b < view->n_rows; b++)
+        most = fmax(most, view->rows[b].peak_bytes); /* fmax passes over NaN */
+    const struct ab_peak_scale scale = ab_peak_scale_of(most);
     ab_page_table_begin(h, "Memory at the peak of the run", columns);
     for (uint32_t b = 0; b < view->n_rows; b++) {
         const struct ab_view_memory_row *row = &view->rows[b];
+        char cells[PARTS + 1][AB_CELL_BYTES];
+        struct ab_footnotes notes = {0}; /* put_whys has the reasons */
         if (!ab_page_shows(s, b) || !isfinite(row->peak_bytes))
             continue;
+        ab_peak_fill(row, &scale, cells, &notes, true);
         ab_html_f(h, "<tr><th scope=\"row\">");
         ab_page_backend(h, report, b);
         ab_html_f(h, "</th>");
-        for (unsigned k = 0; k < PARTS; k++)
-            put_cell(h, row->parts[k]);
-        put_cell(h, row->peak_bytes);
+        for (unsigned k = 0; k <= PARTS; k++)
+            if (k == PARTS || isfinite(row->parts[k]))
+                ab_html_f(h, "<td class=\"n\">%s %s</td>", cells[k], scale.name);
+            else
+                ab_html_f(h, "<td class=\"n\">n/a</td>");
         put_whys(h, row);
         ab_html_f(h, "</tr>\n");
     }

@@ -75,12 +75,11 @@ static uint64_t count(const struct sizes *t, unsigned log2)
 
 static void put_size(struct ab_html *h, unsigned log2, uint64_t n, uint64_t all)
 {
-    char from[32], to[32];
-    double most = ldexp(1, (int)log2), least = log2 == 0 ? 0 : most / 2 + 1;
+    char label[AB_CELL_BYTES];
     double percent = 100 * (double)n / (double)all;
     bool is_tiny = n > 0 && percent < 0.005;
-    ab_html_f(h, "<tr><th scope=\"row\">%s to %s</th><td class=\"n\">%s%.2f %%</td>",
-              ab_units_bytes(from, sizeof from, least), ab_units_bytes(to, sizeof to, most),
+    ab_html_f(h, "<tr><th scope=\"row\">%s</th><td class=\"n\">%s%.2f %%</td>",
+              ab_format_size_class(label, log2),
               is_tiny ? "<" : "", is_tiny ? 0.01 : percent);
 }
 

@@ -301,7 +301,7 @@ static void print_drain(struct view *v)
     struct ab_table t;
     const unsigned first_line = n - 1 - has_external(v->s);
     ab_table_init(&t, columns, n);
-    ab_table_add(&t, "resident after free-all", true);
+    ab_table_add(&t, "after free", true);
     for (uint32_t b = 0; b < v->s->n_backends; b++) {
         struct ab_table_row *row = has_memory(v->s, b, NULL)
                                        ? ab_table_add_backend(&t, &v->s->backends[b])

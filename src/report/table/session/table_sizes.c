@@ -50,19 +50,6 @@ static bool merge(const struct sizes *x, uint32_t backend, unsigned log2)
     return found && n_calls(x->hdr) > 0;
 }
 
-/* "9 - 16 B", "1 - 2 KiB", "512 KiB - 1 MiB" */
-static void format_class(char *buf, size_t cap, unsigned log2)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    unsigned high = log2 / 10, low = log2 > 0 ? (log2 - 1) / 10 : 0;
-    uint64_t from = log2 > 0 ? UINT64_C(1) << (log2 - 1) % 10 : 0, to = UINT64_C(1) << log2 % 10;
-    if (high == 0)
-        snprintf(buf, cap, "%" PRIu64 " - %" PRIu64 " B", log2 > 0 ? from + 1 : 0, to);
-    else
-        snprintf(buf, cap, "%" PRIu64 "%s%s - %" PRIu64 " %s", from, low != high ? " " : "",
-                 low != high ? units[low] : "", to, units[high]);
-}
-
 static void fill_cell(struct sizes *x, uint32_t backend, unsigned log2, bool is_tail,
                       char cell[AB_CELL_BYTES])
 {
@@ -101,7 +88,7 @@ static unsigned choose(const struct sizes *x, uint32_t *next, uint32_t list[MOST
 static void print_part(struct sizes *x, const uint32_t *list, unsigned n, bool is_tail)
 {
     struct ab_table_column columns[MOST + 1];
-    char titles[MOST][NAME * 4 + 4], heading[64], label[64];
+    char titles[MOST][NAME * 4 + 4], heading[64], label[AB_CELL_BYTES];
     struct ab_table t;
     columns[0] = (struct ab_table_column){"calls", 0};
     for (unsigned i = 0; i < n; i++) {
@@ -116,7 +103,7 @@ static void print_part(struct sizes *x, const uint32_t *list, unsigned n, bool i
     for (unsigned log2 = 0; log2 < AB_SIZE_CLASS_COUNT; log2++) {
         if (x->n[log2] == 0)
             continue;
-        format_class(label, sizeof label, log2);
+        ab_format_size_class(label, log2);
         struct ab_table_row *row = ab_table_add(&t, label, false);
         if (row != NULL)
             snprintf(row->cells[0], AB_CELL_BYTES, "%.1f %%",
