@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * One interface for every allocator, so that a data structure need not know where its memory comes
- * from: two functions and what they are called with. Self-contained. `free` gets the size,
+ * from: functions and what they are called with. Self-contained. `free` gets the size,
  * which spares allocators a header per block; one that frees everything together ignores it.
+ *
+ * Beside it: ab_allocator_libc.h (malloc as one), ab_allocator_text.h (strings, whole files),
+ * ab_allocator_hooks.h (hooks for libraries whose free has no size).
  *
  * The macros give typed memory, aligned as the type asks: NULL when there is none, or when n is too
  * large. What AB_NEW gave goes back by AB_DELETE with the same type, an array with the same n.
@@ -14,11 +17,16 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct ab_allocator {
     void *(*alloc)(size_t size, void *context); /* aligned to two pointers; size 0 gives NULL */
     void (*free)(size_t size, void *ptr, void *context); /* ptr NULL does nothing */
     void *context;
+    /* Of a block and to a size that are not 0: in place, or moved in a way of the heap's own. NULL
+     * leaves the block as it was: ab_allocator_resize, which is what to call, then copies it. The
+     * last member, and it may be left out: NULL is a heap that always copies. */
+    AB_OPTIONAL_MEMBER(void *(*resize)(size_t old_size, size_t new_size, void *ptr, void *context));
 };
 
 #define AB_ALLOCATOR_ALIGN (2 * sizeof(void *))
@@ -58,6 +66,28 @@ static inline void ab_allocator_delete(const struct ab_allocator *allocator, voi
     size_t lead = ab_allocator_lead(align);
     void *begin = block == NULL || lead == 0 ? block : ((void **)block)[-1];
     allocator->free(bytes + lead, begin, allocator->context);
+}
+
+/* The block with its first bytes, in place where the heap can, else a copy. NULL when there is no
+ * memory; the block stays as it was then. No block is an allocation, no new bytes free it: NULL. */
+static inline void *ab_allocator_resize(const struct ab_allocator *allocator, void *block,
+                                        size_t old_bytes, size_t new_bytes, size_t align)
+{
+    void *moved = NULL;
+    if (block != NULL && old_bytes == new_bytes)
+        return block;
+    if (block != NULL && new_bytes != 0 && allocator->resize != NULL &&
+        ab_allocator_lead(align) == 0)
+        moved = allocator->resize(old_bytes, new_bytes, block, allocator->context);
+    if (moved != NULL)
+        return moved;
+    moved = ab_allocator_array(allocator, new_bytes, 1, align);
+    if (block == NULL || (moved == NULL && new_bytes != 0))
+        return moved;
+    if (moved != NULL)
+        memcpy(moved, block, old_bytes < new_bytes ? old_bytes : new_bytes);
+    ab_allocator_delete(allocator, block, old_bytes, align);
+    return moved;
 }
 
 #endif

@@ -23,9 +23,18 @@ static inline void ab_libc_client_free(size_t size, void *ptr, void *context)
     free(ptr);
 }
 
+static inline void *ab_libc_client_resize(size_t old_size, size_t new_size, void *ptr,
+                                          void *context)
+{
+    (void)old_size;
+    (void)context;
+    return realloc(ptr, new_size);
+}
+
 static inline struct ab_allocator ab_libc_allocator(void)
 {
-    struct ab_allocator allocator = {ab_libc_client_alloc, ab_libc_client_free, NULL};
+    struct ab_allocator allocator = {ab_libc_client_alloc, ab_libc_client_free, NULL,
+                                     ab_libc_client_resize};
     return allocator;
 }
 

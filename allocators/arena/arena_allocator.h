@@ -31,6 +31,15 @@ static inline void ab_arena_client_free(size_t size, void *ptr, void *context)
     (void)context;
 }
 
+static inline void *ab_arena_client_resize(size_t old_size, size_t new_size, void *ptr,
+                                           void *context)
+{
+    struct ab_arena_client *client = (struct ab_arena_client *)context;
+    void *block = ab_arena_resize(client->arena, ptr, old_size, new_size);
+    client->requested_bytes += block == NULL ? 0 : new_size - old_size;
+    return block;
+}
+
 static inline void ab_arena_client_free_all(struct ab_arena_client *client)
 {
     ab_arena_reset(client->arena);
@@ -39,7 +48,8 @@ static inline void ab_arena_client_free_all(struct ab_arena_client *client)
 
 static inline struct ab_allocator ab_arena_allocator(struct ab_arena_client *client)
 {
-    struct ab_allocator allocator = {ab_arena_client_alloc, ab_arena_client_free, client};
+    struct ab_allocator allocator = {ab_arena_client_alloc, ab_arena_client_free, client,
+                                     ab_arena_client_resize};
     return allocator;
 }
 

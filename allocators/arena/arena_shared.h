@@ -112,10 +112,17 @@ static inline void ab_arena_shared_client_free(size_t size, void *ptr, void *con
     (void)context;
 }
 
+static inline void *ab_arena_shared_client_resize(size_t old_size, size_t new_size, void *ptr,
+                                                  void *context)
+{
+    struct ab_arena_shared *own = ab_arena_shared_own((struct ab_arena_shared *)context);
+    return ab_arena_shared_resize(own, ptr, old_size, new_size);
+}
+
 static inline struct ab_allocator ab_arena_shared_allocator(struct ab_arena_shared *group)
 {
     struct ab_allocator allocator = {ab_arena_shared_client_alloc, ab_arena_shared_client_free,
-                                     group};
+                                     group, ab_arena_shared_client_resize};
     return allocator;
 }
 

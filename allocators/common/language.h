@@ -9,10 +9,12 @@
 #define AB_ALIGNOF(type) alignof(type)
 #define AB_ALIGNAS(bytes) alignas(bytes)
 #define AB_STATIC_ASSERT(what, why) static_assert(what, why)
+#define AB_OPTIONAL_MEMBER(...) __VA_ARGS__ = nullptr /* initialisers may leave it out */
 #else
 #define AB_ALIGNOF(type) _Alignof(type)
 #define AB_ALIGNAS(bytes) _Alignas(bytes)
 #define AB_STATIC_ASSERT(what, why) _Static_assert(what, why)
+#define AB_OPTIONAL_MEMBER(...) __VA_ARGS__
 #endif
 
 /* What the allocators share is declared and defined with it: nothing in a library, `static` where

@@ -19,9 +19,17 @@ static inline void ab_paged_pool_client_free(size_t size, void *ptr, void *conte
     ab_paged_pool_free_sized((struct ab_paged_pool *)context, ptr, size);
 }
 
+static inline void *ab_paged_pool_client_resize(size_t old_size, size_t new_size, void *ptr,
+                                                void *context)
+{
+    (void)old_size;
+    return ab_paged_pool_resize((struct ab_paged_pool *)context, ptr, new_size);
+}
+
 static inline struct ab_allocator ab_paged_pool_allocator(struct ab_paged_pool *pool)
 {
-    struct ab_allocator allocator = {ab_paged_pool_client_alloc, ab_paged_pool_client_free, pool};
+    struct ab_allocator allocator = {ab_paged_pool_client_alloc, ab_paged_pool_client_free, pool,
+                                     ab_paged_pool_client_resize};
     return allocator;
 }
 

@@ -194,9 +194,16 @@ static inline void ab_paged_client_free(size_t size, void *ptr, void *context)
     ab_paged_arena_pop((struct ab_paged_arena *)context, ptr, size, 0);
 }
 
+static inline void *ab_paged_client_resize(size_t old_size, size_t new_size, void *ptr,
+                                           void *context)
+{
+    return ab_paged_arena_resize((struct ab_paged_arena *)context, ptr, old_size, new_size, 0);
+}
+
 static inline struct ab_allocator ab_paged_allocator(struct ab_paged_arena *arena)
 {
-    struct ab_allocator allocator = {ab_paged_client_alloc, ab_paged_client_free, arena};
+    struct ab_allocator allocator = {ab_paged_client_alloc, ab_paged_client_free, arena,
+                                     ab_paged_client_resize};
     return allocator;
 }
 

@@ -99,10 +99,17 @@ static inline void ab_paged_locked_client_free(size_t size, void *ptr, void *con
     ab_paged_pool_free_sized(&own->pool, ptr, size);
 }
 
+static inline void *ab_paged_locked_client_resize(size_t old_size, size_t new_size, void *ptr,
+                                                  void *context)
+{
+    (void)old_size;
+    return ab_paged_locked_resize((struct ab_paged_locked *)context, ptr, new_size);
+}
+
 static inline struct ab_allocator ab_paged_locked_allocator(struct ab_paged_locked *own)
 {
-    struct ab_allocator allocator = {ab_paged_locked_client_alloc, ab_paged_locked_client_free,
-                                     own};
+    struct ab_allocator allocator = {ab_paged_locked_client_alloc, ab_paged_locked_client_free, own,
+                                     ab_paged_locked_client_resize};
     return allocator;
 }
 

@@ -21,9 +21,19 @@ static inline void ab_pool_client_free(size_t size, void *ptr, void *context)
     ab_pool_free_sized((struct ab_pool *)context, ptr, size);
 }
 
+/* Within the slot. */
+static inline void *ab_pool_client_resize(size_t old_size, size_t new_size, void *ptr,
+                                          void *context)
+{
+    (void)old_size;
+    bool is_fit = new_size <= ab_pool_usable((const struct ab_pool *)context, ptr);
+    return is_fit && !AB_POOL_CHECKS ? ptr : NULL;
+}
+
 static inline struct ab_allocator ab_pool_allocator(struct ab_pool *pool)
 {
-    struct ab_allocator allocator = {ab_pool_client_alloc, ab_pool_client_free, pool};
+    struct ab_allocator allocator = {ab_pool_client_alloc, ab_pool_client_free, pool,
+                                     ab_pool_client_resize};
     return allocator;
 }
 
@@ -44,7 +54,7 @@ static inline void ab_pool_lockfree_client_free(size_t size, void *ptr, void *co
 static inline struct ab_allocator ab_pool_lockfree_allocator(struct ab_pool_lockfree *pool)
 {
     struct ab_allocator allocator = {ab_pool_lockfree_client_alloc, ab_pool_lockfree_client_free,
-                                     pool};
+                                     pool, NULL};
     return allocator;
 }
 

@@ -146,12 +146,21 @@ static inline void ab_pool_shared_client_free(size_t size, void *ptr, void *cont
     ab_pool_shared_free_sized(ab_pool_shared_own((struct ab_pool_shared *)context), ptr, size);
 }
 
+/* Within the slot. */
+static inline void *ab_pool_shared_client_resize(size_t old_size, size_t new_size, void *ptr,
+                                                 void *context)
+{
+    (void)old_size;
+    bool is_fit = new_size <= ab_pool_shared_usable((const struct ab_pool_shared *)context, ptr);
+    return is_fit && !AB_POOL_CHECKS ? ptr : NULL;
+}
+
 /* NULL for what is larger than a slot, and for everything when the slots are aligned to less than
  * two pointers. */
 static inline struct ab_allocator ab_pool_shared_allocator(struct ab_pool_shared *group)
 {
-    struct ab_allocator allocator = {ab_pool_shared_client_alloc, ab_pool_shared_client_free,
-                                     group};
+    struct ab_allocator allocator = {ab_pool_shared_client_alloc, ab_pool_shared_client_free, group,
+                                     ab_pool_shared_client_resize};
     return allocator;
 }
 

@@ -148,10 +148,19 @@ static inline void ab_slab_shared_client_free(size_t size, void *ptr, void *cont
     ab_slab_shared_free_sized(ab_slab_shared_own((struct ab_slab_shared *)context), ptr, bytes);
 }
 
+static inline void *ab_slab_shared_client_resize(size_t old_size, size_t new_size, void *ptr,
+                                                 void *context)
+{
+    size_t from = old_size < AB_ALLOCATOR_ALIGN ? AB_ALLOCATOR_ALIGN : old_size;
+    size_t to = new_size < AB_ALLOCATOR_ALIGN ? AB_ALLOCATOR_ALIGN : new_size;
+    return ab_slab_shared_resize(ab_slab_shared_own((struct ab_slab_shared *)context), ptr, from,
+                                 to);
+}
+
 static inline struct ab_allocator ab_slab_shared_allocator(struct ab_slab_shared *group)
 {
-    struct ab_allocator allocator = {ab_slab_shared_client_alloc, ab_slab_shared_client_free,
-                                     group};
+    struct ab_allocator allocator = {ab_slab_shared_client_alloc, ab_slab_shared_client_free, group,
+                                     ab_slab_shared_client_resize};
     return allocator;
 }
 

@@ -76,6 +76,11 @@ END
     expect_everywhere entity_table <"$ROOT/tests/golden/examples/entity_table.txt"
 }
 
+@test "the hooks of libraries" {
+    need_compilers gcc clang
+    expect_everywhere library_hooks <"$ROOT/tests/golden/examples/library_hooks.txt"
+}
+
 @test "workers that free what another thread made" {
     need_compilers gcc clang
     expect_everywhere worker_threads <"$ROOT/tests/golden/examples/worker_threads.txt"
@@ -89,7 +94,7 @@ END
 @test "each example is named in the first lines of a header" {
     for example in "$ROOT"/allocators/examples/*.c; do
         name=allocators/examples/$(basename "$example")
-        head -30 "$ROOT"/allocators/*/*.h | grep -q "$name" || fail "$name is named nowhere"
+        head -30 "$ROOT"/allocators/*.h "$ROOT"/allocators/*/*.h | grep -q "$name" || fail "$name is named nowhere"
     done
 }
 

@@ -242,7 +242,7 @@ static void the_interface_gives_back_the_very_block_that_it_got(void **state)
 {
     (void)state;
     struct ledger ledger = {0};
-    struct ab_allocator allocator = {ledger_alloc, ledger_free, &ledger};
+    struct ab_allocator allocator = {ledger_alloc, ledger_free, &ledger, NULL};
     AB_DELETE(struct page, NULL, &allocator);
     AB_DELETE(struct page, AB_NEW(struct page, &allocator), &allocator);
     AB_DELETE_ARRAY(struct line, 7, AB_NEW_ARRAY(struct line, 7, &allocator), &allocator);

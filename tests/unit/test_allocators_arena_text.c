@@ -58,8 +58,8 @@ static void printf_takes_what_it_prints(void **state)
         snprintf(expected, sizeof expected, "%*d|%s", width, 42, "end");
         assert_string_equal(ab_arena_printf(&a, "%*d|%s", width, 42, "end"), expected);
     }
-    char exact[AB_ARENA_PRINT_BYTES + 1];
-    for (int n = AB_ARENA_PRINT_BYTES - 1; n <= AB_ARENA_PRINT_BYTES; n++) {
+    char exact[AB_PRINT_BYTES + 1];
+    for (int n = AB_PRINT_BYTES - 1; n <= AB_PRINT_BYTES; n++) {
         memset(exact, 'x', sizeof exact);
         exact[n] = 0;
         assert_string_equal(ab_arena_printf(&a, "%s", exact), exact);
