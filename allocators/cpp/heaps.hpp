@@ -8,27 +8,42 @@
 //     std::pmr::vector<hit> hits(&memory);
 //     { ab::arena_scope scope(frame.get()); … }     what is allocated in it dies at its end
 //
-// What a resource or an allocator refers to is not owned by it and must outlive it. Exhausted memory
-// throws std::bad_alloc; so does an alignment that the allocator cannot give. One thread at a time,
-// as the allocators themselves. Only the headers of the allocators that are linked need be there: a
-// part is left out with -DAB_HEAPS_WITHOUT_POOL, -DAB_HEAPS_WITHOUT_SLAB, -DAB_HEAPS_WITHOUT_PAGED.
+// What a resource or an allocator refers to is not owned by it and must outlive it. One thread at a
+// time, as the allocators; ab::shared_slabs, shared_pool and shared_arena are for several.
+// Only the headers of the allocators that are linked need be there: a part is left out with
+// -DAB_HEAPS_WITHOUT_POOL, _SLAB, _PAGED, _HANDLE. 64-bit Linux, as the allocators.
+//
+// Exhausted memory throws std::bad_alloc; so does an alignment that the allocator cannot give. The
+// functions try_… return null instead. With -fno-exceptions all that make an object do; an owner
+// that cannot be opened, a memory resource and a container cannot return it, and end the process by
+// std::abort. With -fno-rtti a resource is equal to itself only.
 #ifndef AB_ALLOCATORS_HEAPS_HPP
 #define AB_ALLOCATORS_HEAPS_HPP
 
 #include "../ab_allocator.h"
 #include "../arena/arena.h"
+#include "../arena/arena_shared.h"
+#ifndef AB_HEAPS_WITHOUT_HANDLE
+#include "../handle/handle.h"
+#endif
 #ifndef AB_HEAPS_WITHOUT_PAGED
 #include "../paged/paged_arena.h"
 #endif
 #ifndef AB_HEAPS_WITHOUT_POOL
 #include "../pool/pool.h"
+#include "../pool/pool_shared.h"
 #endif
 #ifndef AB_HEAPS_WITHOUT_SLAB
 #include "../slab/slab.h"
+#include "../slab/slab_shared.h"
 #endif
 
+#include <cerrno>
 #include <cstddef>
-#include <limits>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <memory_resource>
 #include <new>
 #include <system_error>
@@ -40,17 +55,61 @@ namespace ab {
 
 namespace detail {
 
-inline void *or_throw(void *block)
+[[noreturn]] inline void fail(int error, const char *what)
 {
-    if (block == nullptr)
+#ifdef __cpp_exceptions
+    if (what == nullptr)
         throw std::bad_alloc();
-    return block;
+    throw std::system_error(error, std::generic_category(), what);
+#else
+    std::fprintf(stderr, "%s: %s\n", what == nullptr ? "ab" : what, std::strerror(error));
+    std::abort();
+#endif
 }
 
 inline void demand(int error, const char *what)
 {
     if (error != 0)
-        throw std::system_error(error, std::generic_category(), what);
+        fail(error, what);
+}
+
+// Of a memory resource or a container: they cannot go on without it.
+inline void *demand(void *block)
+{
+    if (block == nullptr)
+        fail(ENOMEM, nullptr);
+    return block;
+}
+
+// Of what the caller can look at: with exceptions never null.
+template <typename T> T or_throw(T result)
+{
+#ifdef __cpp_exceptions
+    if (!result)
+        fail(ENOMEM, nullptr);
+#endif
+    return result;
+}
+
+// Takes memory back when the constructor of an object throws.
+template <typename Back> struct until_made {
+    Back back;
+    bool is_made = false;
+    explicit until_made(Back b) : back(b) {}
+    ~until_made()
+    {
+        if (!is_made)
+            back();
+    }
+};
+
+template <typename T, typename Back, typename... Arguments>
+T *construct(void *block, Back back, Arguments &&...arguments)
+{
+    until_made<Back> guard(back);
+    T *object = ::new (block) T(std::forward<Arguments>(arguments)...);
+    guard.is_made = true;
+    return object;
 }
 
 } // namespace detail
@@ -80,19 +139,25 @@ public:
     void reset() noexcept { ab_arena_reset(&arena_); }
     std::size_t used() const noexcept { return ab_arena_used(&arena_); }
 
-    // An object in the arena. Its destructor runs when it dies there, if it has one that does
-    // anything: at reset, restore, or the end of a scope or of the arena, the last one made first.
-    template <typename T, typename... Arguments> T *make(Arguments &&...arguments)
+    // An object in the arena, or null. Its destructor, where it is not trivial, runs when it dies
+    // there: at reset, restore, or the end of a scope or of the arena, the last one made first.
+    template <typename T, typename... Arguments> T *try_make(Arguments &&...arguments)
     {
-        void *block = detail::or_throw(ab_arena_alloc_aligned(&arena_, alignof(T), sizeof(T)));
+        void *block = ab_arena_alloc_aligned(&arena_, alignof(T), sizeof(T));
+        if (block == nullptr)
+            return nullptr;
         T *object = ::new (block) T(std::forward<Arguments>(arguments)...);
         if constexpr (!std::is_trivially_destructible_v<T>) {
             if (!ab_arena_defer(&arena_, [](void *p) { static_cast<T *>(p)->~T(); }, object)) {
                 object->~T();
-                throw std::bad_alloc();
+                return nullptr;
             }
         }
         return object;
+    }
+    template <typename T, typename... Arguments> T *make(Arguments &&...arguments)
+    {
+        return detail::or_throw(try_make<T>(std::forward<Arguments>(arguments)...));
     }
 
 private:
@@ -131,15 +196,18 @@ public:
 
     ab_pool *get() noexcept { return &pool_; }
 
+    // Null when all slots are used.
+    template <typename... Arguments> T *try_create(Arguments &&...arguments)
+    {
+        void *slot = ab_pool_alloc(&pool_, sizeof(T));
+        if (slot == nullptr)
+            return nullptr;
+        auto back = [this, slot] { ab_pool_free(&pool_, slot); };
+        return detail::construct<T>(slot, back, std::forward<Arguments>(arguments)...);
+    }
     template <typename... Arguments> T *create(Arguments &&...arguments)
     {
-        void *slot = detail::or_throw(ab_pool_alloc(&pool_, sizeof(T)));
-        try {
-            return ::new (slot) T(std::forward<Arguments>(arguments)...);
-        } catch (...) {
-            ab_pool_free(&pool_, slot);
-            throw;
-        }
+        return detail::or_throw(try_create(std::forward<Arguments>(arguments)...));
     }
     void destroy(T *object) noexcept
     {
@@ -172,6 +240,83 @@ private:
 };
 #endif
 
+#ifndef AB_HEAPS_WITHOUT_HANDLE
+// Names an object of type T; all zero is the name of none.
+template <typename T> struct handle {
+    ab_handle any;
+    explicit operator bool() const noexcept { return any.version != 0; }
+    friend bool operator==(handle a, handle b) noexcept { return ab_handle_equal(a.any, b.any); }
+    friend bool operator!=(handle a, handle b) noexcept { return !(a == b); }
+};
+
+// Objects that are named by handles. The destructor of each runs when it is removed, at a flush, or
+// at the end of the arena.
+template <typename T> class handle_arena {
+public:
+    explicit handle_arena(std::uint64_t capacity)
+    {
+        detail::demand(ab_handle_arena_init_type(&arena_, sizeof(T), alignof(T), capacity),
+                       "ab_handle_arena_init");
+    }
+    ~handle_arena()
+    {
+        flush();
+        ab_handle_arena_fini(&arena_);
+    }
+    handle_arena(const handle_arena &) = delete;
+    handle_arena &operator=(const handle_arena &) = delete;
+
+    ab_handle_arena *get() noexcept { return &arena_; }
+    std::uint32_t live() const noexcept { return arena_.n_live; }
+
+    // The handle of none when the arena is full.
+    template <typename... Arguments> handle<T> try_insert(Arguments &&...arguments)
+    {
+        handle<T> made{};
+        if (ab_handle_insert(&arena_, &made.any) != 0)
+            return handle<T>{};
+        auto back = [this, made] { (void)ab_handle_remove(&arena_, made.any); };
+        detail::construct<T>(ab_handle_get_mut(&arena_, made.any), back,
+                             std::forward<Arguments>(arguments)...);
+        return made;
+    }
+    template <typename... Arguments> handle<T> insert(Arguments &&...arguments)
+    {
+        return detail::or_throw(try_insert(std::forward<Arguments>(arguments)...));
+    }
+    // Null for a stale handle.
+    T *get(handle<T> h) noexcept { return static_cast<T *>(ab_handle_get_mut(&arena_, h.any)); }
+    const T *get(handle<T> h) const noexcept
+    {
+        return static_cast<const T *>(ab_handle_get(&arena_, h.any));
+    }
+    // False for a stale handle.
+    bool remove(handle<T> h) noexcept
+    {
+        T *object = get(h);
+        if (object == nullptr)
+            return false;
+        object->~T();
+        return ab_handle_remove(&arena_, h.any);
+    }
+    // Calls visit(handle, object) for each; it may remove that one.
+    template <typename Visit> void each(Visit visit)
+    {
+        for (handle<T> h{}; ab_handle_next(&arena_, &h.any);)
+            visit(h, *get(h));
+    }
+    void flush() noexcept
+    {
+        if constexpr (!std::is_trivially_destructible_v<T>)
+            each([](handle<T>, T &object) { object.~T(); });
+        ab_handle_flush(&arena_);
+    }
+
+private:
+    ab_handle_arena arena_;
+};
+#endif
+
 // ---- std::pmr::memory_resource ----
 
 // Equal are those that refer to the same allocator.
@@ -179,8 +324,12 @@ template <typename Self> class resource : public std::pmr::memory_resource {
 private:
     bool do_is_equal(const std::pmr::memory_resource &other) const noexcept override
     {
+#ifdef __cpp_rtti
         const auto *same = dynamic_cast<const Self *>(&other);
         return same != nullptr && same->key() == static_cast<const Self *>(this)->key();
+#else
+        return this == &other;
+#endif
     }
 };
 
@@ -192,7 +341,7 @@ public:
 private:
     void *do_allocate(std::size_t bytes, std::size_t align) override
     {
-        return detail::or_throw(ab_arena_alloc_aligned(arena_, align, bytes));
+        return detail::demand(ab_arena_alloc_aligned(arena_, align, bytes));
     }
     void do_deallocate(void *, std::size_t, std::size_t) override {} // dies with the others
     ab_arena *arena_;
@@ -208,7 +357,7 @@ public:
 private:
     void *do_allocate(std::size_t bytes, std::size_t align) override
     {
-        return detail::or_throw(ab_paged_arena_alloc_aligned(arena_, align, bytes));
+        return detail::demand(ab_paged_arena_alloc_aligned(arena_, align, bytes));
     }
     void do_deallocate(void *block, std::size_t bytes, std::size_t) override
     {
@@ -236,8 +385,8 @@ private:
     void *do_allocate(std::size_t bytes, std::size_t align) override
     {
         if (fits(bytes, align))
-            return detail::or_throw(ab_pool_alloc(pool_, bytes));
-        return upstream_ != nullptr ? upstream_->allocate(bytes, align) : detail::or_throw(nullptr);
+            return detail::demand(ab_pool_alloc(pool_, bytes));
+        return upstream_ != nullptr ? upstream_->allocate(bytes, align) : detail::demand(nullptr);
     }
     void do_deallocate(void *block, std::size_t bytes, std::size_t align) override
     {
@@ -260,7 +409,7 @@ public:
 private:
     void *do_allocate(std::size_t bytes, std::size_t align) override
     {
-        return detail::or_throw(ab_slabs_alloc_aligned(slabs_, align, bytes));
+        return detail::demand(ab_slabs_alloc_aligned(slabs_, align, bytes));
     }
     void do_deallocate(void *block, std::size_t bytes, std::size_t) override
     {
@@ -283,7 +432,7 @@ public:
 private:
     void *do_allocate(std::size_t bytes, std::size_t align) override
     {
-        return detail::or_throw(ab_allocator_array(&allocator_, bytes == 0 ? 1 : bytes, 1, align));
+        return detail::demand(ab_allocator_array(&allocator_, bytes == 0 ? 1 : bytes, 1, align));
     }
     void do_deallocate(void *block, std::size_t bytes, std::size_t align) override
     {
@@ -291,6 +440,51 @@ private:
     }
     ab_allocator allocator_;
 };
+
+// ---- for several threads ----
+
+namespace detail {
+
+inline ab_allocator interface_of(ab_arena_shared *g) { return ab_arena_shared_allocator(g); }
+#ifndef AB_HEAPS_WITHOUT_POOL
+inline ab_allocator interface_of(ab_pool_shared *g) { return ab_pool_shared_allocator(g); }
+#endif
+#ifndef AB_HEAPS_WITHOUT_SLAB
+inline ab_allocator interface_of(ab_slab_shared *g) { return ab_slab_shared_allocator(g); }
+#endif
+
+} // namespace detail
+
+// The group of arena_shared.h, pool_shared.h or slab_shared.h. Its resource may be used from any
+// thread, and by each serves that thread's own heap.
+template <typename Group, typename Options, Group *(*open)(const Options *), void (*close)(Group *)>
+class shared {
+public:
+    explicit shared(const Options &options) : group_(open(&options))
+    {
+        detail::demand(group_ == nullptr ? errno : 0, "ab::shared");
+    }
+    ~shared() { close(group_); }
+    shared(const shared &) = delete;
+    shared &operator=(const shared &) = delete;
+
+    Group *get() noexcept { return group_; }
+    allocator_resource resource() { return allocator_resource(detail::interface_of(group_)); }
+
+private:
+    Group *group_;
+};
+
+using shared_arena = shared<ab_arena_shared, ab_arena_shared_options, ab_arena_shared_open,
+                            ab_arena_shared_close>;
+#ifndef AB_HEAPS_WITHOUT_POOL
+using shared_pool =
+    shared<ab_pool_shared, ab_pool_shared_options, ab_pool_shared_open, ab_pool_shared_close>;
+#endif
+#ifndef AB_HEAPS_WITHOUT_SLAB
+using shared_slabs =
+    shared<ab_slab_shared, ab_slab_shared_options, ab_slab_shared_open, ab_slab_shared_close>;
+#endif
 
 // ---- an allocator for containers ----
 
@@ -310,7 +504,7 @@ public:
 
     T *allocate(std::size_t n)
     {
-        return static_cast<T *>(detail::or_throw(
+        return static_cast<T *>(detail::demand(
             ab_allocator_array(&interface_, n == 0 ? 1 : n, sizeof(T), alignof(T))));
     }
     void deallocate(T *block, std::size_t n) noexcept

@@ -26,6 +26,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* What is called, or, in the checked build, what is below that. */
 #ifdef AB_WITH_CHECKS
@@ -226,6 +227,64 @@ static inline bool AB_HANDLE_PLAIN(remove)(struct ab_handle_arena *arena, struct
     if (__builtin_expect(--arena->n_live == 0, 0))
         AB_HANDLE_PLAIN(flush)(arena);
     return true;
+}
+
+/* Handles of a type of their own, so that the compiler refuses that of a ship where one of a shot is
+ * meant. AB_HANDLE_DEFINE(ship, struct ship), outside of functions, defines struct ship_handle and
+ * struct ship_arena (`any` in each is the plain one), and as the functions above
+ *     int ship_arena_init(arena, capacity)         void ship_arena_fini(arena)
+ *     struct ship *ship_insert(arena, &handle)     its bytes are zero; NULL: the arena is full
+ *     struct ship *ship_get_mut(arena, handle)     NULL: the handle is stale; also ship_get
+ *     bool ship_remove(arena, handle)              bool ship_next(arena, &handle) */
+#define AB_HANDLE_DEFINE(name, type) \
+    struct name##_handle { \
+        struct ab_handle any; \
+    }; \
+    struct name##_arena { \
+        struct ab_handle_arena any; \
+    }; \
+    AB_HANDLE_INLINE int name##_arena_init(struct name##_arena *arena, uint64_t capacity) \
+    { \
+        return ab_handle_arena_init_type(&arena->any, sizeof(type), AB_ALIGNOF(type), capacity); \
+    } \
+    AB_HANDLE_INLINE void name##_arena_fini(struct name##_arena *arena) \
+    { \
+        ab_handle_arena_fini(&arena->any); \
+    } \
+    AB_HANDLE_INLINE type *name##_get_mut(struct name##_arena *arena, struct name##_handle handle) \
+    { \
+        return (type *)ab_handle_get_mut(&arena->any, handle.any); \
+    } \
+    AB_HANDLE_INLINE const type *name##_get(const struct name##_arena *arena, \
+                                            struct name##_handle handle) \
+    { \
+        return (const type *)ab_handle_get(&arena->any, handle.any); \
+    } \
+    AB_HANDLE_INLINE type *name##_insert(struct name##_arena *arena, struct name##_handle *out) \
+    { \
+        return ab_handle_insert_zeroed(&arena->any, &out->any) == 0 ? name##_get_mut(arena, *out) \
+                                                                    : NULL; \
+    } \
+    AB_HANDLE_INLINE bool name##_remove(struct name##_arena *arena, struct name##_handle handle) \
+    { \
+        return ab_handle_remove(&arena->any, handle.any); \
+    } \
+    AB_HANDLE_INLINE bool name##_next(const struct name##_arena *arena, \
+                                      struct name##_handle *handle) \
+    { \
+        return ab_handle_next(&arena->any, &handle->any); \
+    }
+#define AB_HANDLE_INLINE static inline __attribute__((unused))
+
+static inline int ab_handle_arena_init_type(struct ab_handle_arena *arena, size_t value_bytes,
+                                            size_t align, uint64_t capacity)
+{
+    struct ab_handle_options options;
+    memset(&options, 0, sizeof options);
+    options.value_bytes = value_bytes;
+    options.align = align > AB_HANDLE_ALIGN ? align : 0;
+    options.capacity = capacity;
+    return ab_handle_arena_init(arena, &options);
 }
 
 #ifdef __cplusplus

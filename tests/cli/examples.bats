@@ -218,6 +218,21 @@ library() { # FLAGS…
     done
 }
 
+@test "the C++ header without exceptions and without RTTI: null where an object is made, else abort" {
+    need_compilers gcc g++ clang++
+    library
+    for compiler in "g++ -std=c++17" "clang++ -std=c++20"; do
+        for flags in -fno-exceptions -fno-rtti "-fno-exceptions -fno-rtti"; do
+            (cd "$ROOT" && $compiler -O1 $STRICT $flags -I. -o "$OUT/heaps" \
+                tests/examples/heaps.cpp "$OUT/lib.a" -pthread)
+            "$OUT/heaps" >"$OUT/stdout" || fail "$compiler $flags: exit code $?"
+            grep -qx "all right" "$OUT/stdout"
+        done
+        run -134 "$OUT/heaps" without
+        [[ $output == *"ab_arena_init: Cannot allocate memory"* ]]
+    done
+}
+
 # bats test_tags=full
 @test "the C++ header under AddressSanitizer, and in the checked build" {
     need_compilers gcc g++

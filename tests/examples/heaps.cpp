@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Every part of heaps.hpp once, with what must be so; "all right" at the end.
+// Every part of heaps.hpp once, with what must be so; "all right" at the end. Also with
+// -fno-exceptions and -fno-rtti; with an argument what cannot be said without exceptions.
 #include "allocators/cpp/heaps.hpp"
 
 #include "allocators/arena/arena_allocator.h"
@@ -14,6 +15,7 @@
 #include <list>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #define DEMAND(what) \
@@ -24,7 +26,30 @@
         } \
     } while (0)
 
+#ifdef __cpp_exceptions
+#define DEMAND_THROWS(what, type) \
+    do { \
+        bool is_thrown = false; \
+        try { \
+            what; \
+        } catch (const type &) { \
+            is_thrown = true; \
+        } \
+        DEMAND(is_thrown); \
+    } while (0)
+#define DEMAND_NONE(what) DEMAND_THROWS((void)(what), std::bad_alloc)
+#else
+#define DEMAND_THROWS(what, type) (void)0
+#define DEMAND_NONE(what) DEMAND(!(what))
+#endif
+
 namespace {
+
+#ifdef __cpp_rtti
+constexpr bool HAS_RTTI = true;
+#else
+constexpr bool HAS_RTTI = false;
+#endif
 
 int n_alive;
 
@@ -40,9 +65,11 @@ struct alignas(64) wide {
     double values[8];
 };
 
+#ifdef __cpp_exceptions
 struct thrower {
     thrower() { throw 7; }
 };
+#endif
 
 template <typename Resource> void fill(Resource &memory)
 {
@@ -62,7 +89,7 @@ void arenas()
 {
     ab::arena frame(std::size_t(64) << 20);
     ab::arena_resource memory(frame.get()), same(frame.get());
-    DEMAND(memory == same);
+    DEMAND(memory == memory && (memory == same) == HAS_RTTI);
     fill(memory);
     frame.reset();
     DEMAND(frame.used() == 0);
@@ -86,20 +113,13 @@ void arenas()
     ab::arena small(buffer, sizeof buffer);
     ab::arena_resource little(small.get());
     DEMAND(!(little == memory));
-    bool is_thrown = false;
-    try {
-        std::pmr::vector<int> numbers(1000, &little);
-    } catch (const std::bad_alloc &) {
-        is_thrown = true;
-    }
-    DEMAND(is_thrown);
-    is_thrown = false;
-    try {
-        ab::arena none(std::size_t(0));
-    } catch (const std::system_error &error) {
-        is_thrown = error.code().value() == ENOMEM;
-    }
-    DEMAND(is_thrown);
+    DEMAND_THROWS(std::pmr::vector<int>(1000, &little), std::bad_alloc);
+    DEMAND_THROWS(ab::arena{std::size_t(0)}, std::system_error);
+    while (small.try_make<counted>(1) != nullptr)
+        ;
+    DEMAND_NONE(small.make<counted>(1));
+    small.reset();
+    DEMAND(n_alive == 1);
 }
 
 void pools_and_slabs()
@@ -109,25 +129,17 @@ void pools_and_slabs()
     for (int i = 0; i < 10; i++)
         all.push_back(objects.create(i));
     DEMAND(all[9]->number == 9 && n_alive == 10);
-    bool is_thrown = false;
-    try {
-        objects.create(10);
-    } catch (const std::bad_alloc &) {
-        is_thrown = true;
-    }
-    DEMAND(is_thrown);
+    DEMAND(objects.try_create(10) == nullptr && n_alive == 10);
+    DEMAND_NONE(objects.create(10));
     for (counted *object : all)
         objects.destroy(object);
     DEMAND(n_alive == 0 && ab_pool_live(objects.get()) == 0);
 
+#ifdef __cpp_exceptions
     ab::pool<thrower> throwers;
-    is_thrown = false;
-    try {
-        throwers.create();
-    } catch (int) {
-        is_thrown = true;
-    }
-    DEMAND(is_thrown && ab_pool_live(throwers.get()) == 0);
+    DEMAND_THROWS(throwers.create(), int);
+    DEMAND(ab_pool_live(throwers.get()) == 0);
+#endif
 
     ab_slabs_options options{};
     options.reserve_bytes = std::size_t(64) << 20;
@@ -144,14 +156,74 @@ void pools_and_slabs()
     fill(slots);
     DEMAND(ab_pool_live(nodes.get()) == 0 && ab_slabs_live(slabs.get()) == 0);
     ab::pool_resource alone(nodes.get()), alike(nodes.get());
-    DEMAND(alone == alike && !(alone == slots)); // large blocks come from elsewhere
-    is_thrown = false;
-    try {
-        (void)alone.allocate(1000, 16);
-    } catch (const std::bad_alloc &) {
-        is_thrown = true;
+    DEMAND((alone == alike) == HAS_RTTI && !(alone == slots)); // large blocks come from elsewhere
+    DEMAND_THROWS((void)alone.allocate(1000, 16), std::bad_alloc);
+}
+
+void handles()
+{
+    ab::handle_arena<counted> ships(3);
+    ab::handle_arena<wide> shots(10);
+    ab::handle<counted> first = ships.insert(1), second = ships.insert(2), none{};
+    static_assert(!std::is_convertible_v<ab::handle<wide>, ab::handle<counted>>);
+    DEMAND(first && !none && first != second && n_alive == 2);
+    DEMAND(ships.get(second)->number == 2 && ships.get(none) == nullptr);
+    DEMAND(reinterpret_cast<std::uintptr_t>(shots.get(shots.insert())) % alignof(wide) == 0);
+    DEMAND(ships.remove(first) && !ships.remove(first) && n_alive == 1);
+    DEMAND(ships.insert(3) != first && ships.get(first) == nullptr && ships.insert(4));
+    DEMAND(!ships.try_insert(5) && n_alive == 3);
+    DEMAND_NONE(ships.insert(5));
+    ships.each([&](ab::handle<counted> h, counted &ship) {
+        if (ship.number == 3)
+            ships.remove(h);
+    });
+    DEMAND(ships.live() == 2 && n_alive == 2);
+    ships.flush();
+    DEMAND(ships.live() == 0 && n_alive == 0 && ships.get(second) == nullptr);
+    {
+        ab::handle_arena<counted> short_lived(10);
+        DEMAND(short_lived.insert(1) && n_alive == 1);
     }
-    DEMAND(is_thrown);
+    DEMAND(n_alive == 0);
+#ifdef __cpp_exceptions
+    ab::handle_arena<thrower> throwers(1);
+    for (int i = 0; i < 2; i++)
+        DEMAND_THROWS(throwers.insert(), int);
+    DEMAND(throwers.live() == 0);
+#endif
+}
+
+void several_threads()
+{
+    ab_slab_shared_options slab_options{};
+    slab_options.threads.mode = AB_SHARDS_LOCAL;
+    ab::shared_slabs slabs(slab_options);
+    ab_pool_shared_options pool_options{};
+    pool_options.pool.slot_bytes = 256;
+    pool_options.pool.grows = true;
+    ab::shared_pool pool(pool_options);
+    ab_arena_shared_options arena_options{};
+    arena_options.arena.reserve_bytes = std::size_t(1) << 24;
+    arena_options.threads.mode = AB_SHARDS_LOCAL;
+    ab::shared_arena arena(arena_options);
+    auto in_slabs = slabs.resource(), in_pool = pool.resource(), in_arena = arena.resource();
+    std::pmr::vector<std::pmr::string> texts(&in_slabs);
+    texts.resize(4);
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < texts.size(); i++)
+        threads.emplace_back([&, i] {
+            fill(in_slabs);
+            fill(in_arena);
+            std::pmr::list<int> numbers(1000, int(i), &in_pool);
+            texts[i].assign(1000 + i, 'x');
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    DEMAND(texts[3].size() == 1003);
+    texts = std::pmr::vector<std::pmr::string>(&in_slabs); // what other threads allocated
+    DEMAND(ab_pool_shared_sum(pool.get()).live == 0);
+    pool_options.pool.align = 12;
+    DEMAND_THROWS(ab::shared_pool{pool_options}, std::system_error);
 }
 
 void *count_alloc(std::size_t size, void *context)
@@ -180,7 +252,7 @@ void interfaces()
         DEMAND(live == 0);
         ab_allocator forgetful = {count_alloc, [](std::size_t, void *, void *) {}, &live};
         ab::allocator_resource same(counting), other(forgetful);
-        DEMAND(memory == same && !(memory == other));
+        DEMAND((memory == same) == HAS_RTTI && !(memory == other));
         std::vector<wide, ab::allocator<wide>> wides{ab::allocator<wide>(counting)};
         std::list<int, ab::allocator<int>> numbers{ab::allocator<int>(counting)};
         for (int i = 0; i < 100; i++) {
@@ -227,10 +299,14 @@ void c_headers()
 
 } // namespace
 
-int main()
+int main(int argc, char **)
 {
+    if (argc > 1)
+        ab::arena none(std::size_t(0));
     arenas();
     pools_and_slabs();
+    handles();
+    several_threads();
     interfaces();
     paged();
     c_headers();
