@@ -16,27 +16,29 @@ struct ship {
     int number, hull;
 };
 
+AB_HANDLE_DEFINE(ship, struct ship)
+
 struct missile {
-    struct ab_handle target;
-    int seconds; /* until it is there */
+    struct ship_handle target; /* the compiler refuses a handle of anything else */
+    int seconds;               /* until it is there */
 };
 
 static int n_launched;
 
-static struct ab_handle launch(struct ab_handle_arena *ships)
+static struct ship_handle launch(struct ship_arena *ships)
 {
-    struct ab_handle ship = {0, 0}; /* a handle of zeroes is stale in every arena */
-    if (ab_handle_insert(ships, &ship) != 0)
-        return ship;
-    struct ship *s = (struct ship *)ab_handle_get_mut(ships, ship);
-    s->number = n_launched++;
-    s->hull = 100;
-    return ship;
+    struct ship_handle handle = {{0, 0}}; /* a handle of zeroes is stale in every arena */
+    struct ship *ship = ship_insert(ships, &handle);
+    if (ship == NULL)
+        return handle;
+    ship->number = n_launched++;
+    ship->hull = 100;
+    return handle;
 }
 
-static void hit(struct ab_handle_arena *ships, const struct missile *m, int number)
+static void hit(struct ship_arena *ships, const struct missile *m, int number)
 {
-    struct ship *target = (struct ship *)ab_handle_get_mut(ships, m->target);
+    struct ship *target = ship_get_mut(ships, m->target);
     if (target == NULL) {
         printf("missile %d: its target is gone\n", number);
         return;
@@ -44,20 +46,17 @@ static void hit(struct ab_handle_arena *ships, const struct missile *m, int numb
     target->hull -= 60;
     printf("missile %d: ship %d has hull %d\n", number, target->number, target->hull);
     if (target->hull <= 0)
-        ab_handle_remove(ships, m->target);
+        ship_remove(ships, m->target);
 }
 
 int main(void)
 {
-    struct ab_handle_arena ships;
-    struct ab_handle_options options = {0};
+    struct ship_arena ships;
     struct missile missiles[MISSILES];
-    struct ab_handle at = {0, 0};
-    options.value_bytes = sizeof(struct ship);
-    options.capacity = SHIPS;
-    if (ab_handle_arena_init(&ships, &options) != 0)
+    struct ship_handle at = {{0, 0}};
+    if (ship_arena_init(&ships, SHIPS) != 0)
         return 1;
-    struct ab_handle first = launch(&ships), second = launch(&ships);
+    struct ship_handle first = launch(&ships), second = launch(&ships);
     for (int i = 0; i < MISSILES; i++) {
         missiles[i].target = i == 1 ? second : first;
         missiles[i].seconds = i;
@@ -69,11 +68,11 @@ int main(void)
         if (second_now == 2) /* takes the slot of the one that was shot */
             launch(&ships);
     }
-    while (ab_handle_next(&ships, &at)) {
-        const struct ship *s = (const struct ship *)ab_handle_get(&ships, at);
+    while (ship_next(&ships, &at)) {
+        const struct ship *s = ship_get(&ships, at);
         printf("ship %d lives, hull %d\n", s->number, s->hull);
     }
-    ab_handle_flush(&ships); /* on purpose: else the checked build lists what still lives */
-    ab_handle_arena_fini(&ships);
+    ab_handle_flush(&ships.any); /* on purpose: else the checked build lists what still lives */
+    ship_arena_fini(&ships);
     return 0;
 }

@@ -82,6 +82,24 @@ load helpers
     printf '%s\n' "target is gone" "hull 70" "both berths taken" "all gone" | cmp - "$OUT/stdout"
 }
 
+@test "a handle of one type is refused where one of another is meant, in C and in C++" {
+    need_compilers g++
+    for language in "cc -std=c11" "g++ -std=c++17 -x c++"; do
+        for wrong in "shot_get_mut(&shots, ship)" "ship_remove(&shots, ship)" "ship_get(&ships, ship)"; do
+            printf '%s\n' '#include "allocators/handle/handle.h"' 'AB_HANDLE_DEFINE(ship, float)' \
+                'AB_HANDLE_DEFINE(shot, char)' \
+                'static struct ship_arena ships;' 'static struct shot_arena shots;' \
+                "int main(void) { struct ship_handle ship = {{0, 0}}; return $wrong ? 1 : 0; }" >"$OUT/wrong.c"
+            code=0
+            $language -Werror -fsyntax-only -I"$ROOT" "$OUT/wrong.c" 2>"$OUT/stderr" || code=$?
+            case $wrong in
+                ship_get*) [ "$code" -eq 0 ] || fail "$language: $wrong" ;;
+                *) [ "$code" -ne 0 ] || fail "$language takes it: $wrong" ;;
+            esac
+        done
+    done
+}
+
 build_misuse() { # FLAG…
     (cd "$ROOT" && "${CC:-cc}" -std=c11 -g -O1 -Wall -Wextra -Wpedantic -Werror -I. "$@" -o "$OUT/misuse" \
         tests/examples/handle_misuse.c allocators/handle/handle.c allocators/common/pages.c)
