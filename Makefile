@@ -500,7 +500,7 @@ help:
 	@echo '  stress-record  ten million contended calls: is the order that is recorded a possible one?'
 	@echo '  aarch64      compiles every source for aarch64; needs its gcc'
 	@echo '  heaps        the allocators as a library: liballocbench-heaps.a and .so.0'
-	@echo '  single-headers  build/single/arena.h, pool.h, slab.h, paged.h, handle.h'
+	@echo '  single-headers  build/single/arena.h, pool.h, slab.h, paged.h, handle.h, heaps.hpp'
 	@echo '  man          manual pages and completions for bash, zsh and fish'
 	@echo '  install      to PREFIX (default /usr/local), honours DESTDIR'
 	@echo '  uninstall    removes what install puts there'

@@ -5,6 +5,10 @@
 #ifndef AB_ALLOCATORS_LANGUAGE_H
 #define AB_ALLOCATORS_LANGUAGE_H
 
+#if __SIZEOF_POINTER__ < 8
+#error "these allocators need a 64-bit system: they reserve addresses for all that may come"
+#endif
+
 #ifdef __cplusplus
 #define AB_ALIGNOF(type) alignof(type)
 #define AB_ALIGNAS(bytes) alignas(bytes)

@@ -27,6 +27,10 @@
 
 #include "pages.h"
 
+#ifndef __linux__
+#error "these allocators are for Linux: write a pages.c for this system, as the table above says"
+#endif
+
 #include <errno.h>
 #include <stdbool.h>
 #include <sys/mman.h>

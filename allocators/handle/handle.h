@@ -5,6 +5,7 @@
  * it is found to be stale, however often its slot was used again. Capacity is fixed when the arena
  * is made. Example: allocators/examples/entity_table.c. Usable on its own: this folder and
  * ../common. One thread at a time; only get may run beside insertions and removals of other values.
+ * 64-bit Linux with mmap.
  *
  * One word per slot has its whole state: its version in the high half; in the low half that it is
  * live, that it is retired, or which free slot comes next. The words are in an array of their own,

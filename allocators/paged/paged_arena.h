@@ -14,6 +14,7 @@
  * ab_paged_arena_report (paged_report.h). paged_ready.h opens the arenas of a game by name.
  *
  * Usable on its own: paged_*.[ch], ../common and ../ab_allocator.h. One thread at a time.
+ * 64-bit Linux with mmap.
  *
  * It differs from arena.h in that several share one budget, and none needs to know how large it
  * will become. The fast path is inline: one comparison, one addition.

@@ -4,6 +4,7 @@
  * Blocks are split when the rest is worth it and merged with free neighbours when they die. A
  * program has a few, each with a name and a budget that it cannot exceed. Usable on its own:
  * paged_pool.h, paged_pool.c, paged_pool_set.c (pools by name) and ../common. One thread at a time.
+ * 64-bit Linux with mmap.
  *
  * Meant to serve large blocks to arenas (paged_arena.h); it serves small ones too, but a search
  * through many small free blocks takes its time. Every block has a header of 16 bytes with a magic

@@ -6,6 +6,7 @@
  * its frees costs 50–100 ns a slot, carving 3. Usable on its own: this folder and ../common. One
  * thread at a time; pool_shared.h and pool_lockfree.h are for more. Example:
  * allocators/examples/particles.c.
+ * 64-bit Linux with mmap and pthread, also over a buffer of the caller's.
  *
  * The struct may be moved, but not under Valgrind, which knows it by its address.
  *

@@ -6,6 +6,7 @@
  * shift, and no two records fight for a cache set, as headers at the same place of every slab would
  * (22 ns a free, not 4). Usable on its own: this folder and ../common. One thread at a time;
  * slab_shared.h is for more.
+ * 64-bit Linux with mmap and pthread.
  *
  * A free block is in one of three places:
  *   hot    freed lately, last in first out, of any slab of its class: what churn needs

@@ -154,6 +154,17 @@ static int handle_works(void)
     return is_wrong;
 }'
 
+USES[libc]='
+static int libc_works(void)
+{
+    struct ab_allocator from = ab_libc_allocator();
+    char *text = ab_asprintf(&from, "%d", 42);
+    int is_wrong = text == NULL || strcmp(text, "42") != 0;
+    ab_strfree(&from, text);
+    ab_hook_free(ab_hook_realloc(ab_hook_malloc(10, &from), 100, &from), &from);
+    return is_wrong;
+}'
+
 # How a program names an allocator: one header that it copied, or one that is installed.
 copied() {
     printf '#define AB_%s_IMPLEMENTATION\n#include "%s.h"\n' "${1^^}" "$1"
@@ -172,6 +183,7 @@ program() { # copied|installed NAME… >FILE
     shift
     for name; do "$form" "$name"; done
     printf '#include <string.h>\n'
+    [ "$form" = installed ] || set -- "$@" libc
     for name; do printf '%s\n' "${USES[$name]}"; done
     printf '\nint main(void)\n{\n    return 0'
     for name; do printf ' | %s_works()' "$name"; done
@@ -220,6 +232,54 @@ in_c_and_cxx() { # FILE FLAG…
         compile cc -std=c11 -O1 -g -fsanitize=address,undefined $STRICT "$OUT/$name/main.c"
         # shellcheck disable=SC2086 # words
         compile cc -std=c11 -O1 -g -DAB_WITH_CHECKS $STRICT "$OUT/$name/main.c"
+    done
+}
+
+# In C++ alone, for it has the allocators of the others in it.
+cxx_program() {
+    printf '%s\n' '#include "heaps.hpp"' '#include <vector>' 'int main()' '{' \
+        '    ab_slabs_options options{};' '    options.reserve_bytes = 64 << 20;' \
+        '    ab::slabs slabs(options);' '    ab::slab_resource memory(slabs.get());' \
+        '    std::pmr::vector<int> numbers(10000, 7, &memory);' '    ab::handle_arena<int> ships(10);' \
+        '    ab::pool<int> shots(1, false);' '    shots.destroy(shots.create(1));' \
+        '    return *ships.get(ships.insert(7)) == numbers[9999] ? 0 : 1;' '}'
+}
+
+@test "heaps.hpp in one file is complete in itself, without exceptions too, and goes with the others" {
+    need_compilers g++
+    "$ROOT/scripts/single-headers" "$OUT"
+    mkdir "$OUT/alone"
+    cp "$OUT/heaps.hpp" "$OUT/alone"
+    { echo '#define AB_HEAPS_IMPLEMENTATION'; cxx_program; } >"$OUT/alone/main.cpp"
+    # shellcheck disable=SC2086 # words
+    for flags in -std=c++17 "-std=c++20 -fno-exceptions -fno-rtti" "-std=c++17 -DAB_WITH_CHECKS" \
+        "-std=c++17 -fsanitize=address,undefined"; do
+        compile g++ $flags $STRICT "$OUT/alone/main.cpp"
+    done
+    # shellcheck disable=SC2086 # words
+    { for name in $NAMES; do copied "$name"; done; cat "$OUT/alone/main.cpp"; } >"$OUT/one.cpp"
+    # shellcheck disable=SC2086 # words
+    compile g++ -std=c++17 $STRICT "$OUT/one.cpp"
+    # C has the implementations, C++ uses them.
+    # shellcheck disable=SC2086 # words
+    program copied $NAMES >"$OUT/all.c"
+    # shellcheck disable=SC2086 # words
+    cc -std=c11 $STRICT -Dmain=c_main -c -o "$OUT/all.o" "$OUT/all.c"
+    cxx_program | sed 's/    return \*ships/    if (c_main() != 0)\n        return 1;\n&/
+        s/^int main/extern "C" int c_main(void);\n&/' >"$OUT/beside.cpp"
+    # shellcheck disable=SC2086 # words
+    compile g++ -std=c++17 $STRICT "$OUT/beside.cpp" "$OUT/all.o"
+}
+
+@test "for a target of 32 bits each header says first that it needs 64" {
+    need_compilers
+    [ "$(uname -m)" = x86_64 ] || skip "no -m32"
+    "$ROOT/scripts/single-headers" "$OUT"
+    # Not those that only the sources include.
+    for header in "$OUT"/*.h $(library_files h | grep -vE '/common/|arena_region|paged_page|size_class'); do
+        ! (cd "$ROOT" && ${CC:-cc} -m32 -std=c11 -fsyntax-only -x c "$header" 2>"$OUT/stderr") ||
+            fail "$header is accepted"
+        grep -m1 'error:' "$OUT/stderr" | grep -q '64-bit system' || fail "$header: $(cat "$OUT/stderr")"
     done
 }
 
