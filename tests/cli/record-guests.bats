@@ -142,6 +142,29 @@ many_forks() { # N
     expect_ops 3000 0 0 0 3000
 }
 
+@test "100 coroutines with stacks of 4 KiB are recorded whole, and nothing is written below them" {
+    record -- "$GUESTS/prog_coroutines" run 400 # so many events that the buffer goes into the file
+    expect_code 0
+    expect_ops 40000 100 0 40000 40000
+}
+
+# first, all, usual, child: bytes of stack, with a malloc behind the recorder that needs next to none.
+stack_taken() { # OPTIONS of record
+    LD_PRELOAD=$GUESTS/libbump.so "$GUESTS/prog_coroutines" depth 100000 >"$OUT/alone"
+    LD_PRELOAD=$GUESTS/libbump.so allocbench record -q --follow "$@" -o "$OUT/depth" -- \
+        "$GUESTS/prog_coroutines" depth 100000 3>&- >"$OUT/recorded"
+    paste -d ' ' "$OUT/alone" "$OUT/recorded" | awk '{ print $1, $4 - $2 }'
+}
+
+# The bounds of traces/README.md.
+@test "the recorder takes no more of a thread's stack than is documented" {
+    stack_taken >"$OUT/taken"
+    awk '{ n++ } $2 > ($1 == "usual" ? 128 : 1024) { exit 1 } END { exit n != 4 }' "$OUT/taken" ||
+        fail "$(cat "$OUT/taken")"
+    stack_taken --sites=64 >"$OUT/taken"
+    awk '{ n++ } $2 > 1536 { exit 1 } END { exit n != 4 }' "$OUT/taken" || fail "$(cat "$OUT/taken")"
+}
+
 short_threads() { # N
     record --no-convert -- "$HARD" threads "$1"
     expect_code 0

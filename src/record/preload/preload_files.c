@@ -69,13 +69,16 @@ static int high_number(void)
     return limit.rlim_cur > 1024 ? 1000 : (int)limit.rlim_cur - 4;
 }
 
+static int open_folder(void)
+{
+    return (int)syscall(SYS_openat, AT_FDCWD, folder.path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+}
+
 static void hold_folder(void)
 {
     struct stat st;
     int number = high_number();
-    int fd = number < 0 ? -1
-                        : (int)syscall(SYS_openat, AT_FDCWD, folder.path,
-                                       O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    int fd = number < 0 ? -1 : open_folder();
     if (fd < 0)
         return;
     int high = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, number);
@@ -94,20 +97,22 @@ static bool is_held(void)
            st.st_dev == folder.device && st.st_ino == folder.inode;
 }
 
+/* In two steps where the folder is not held: a path of both would be too much for a small stack. */
 static int open_file(const char *name, int flags)
 {
-    char path[PATH_MAX + NAME_BYTES];
-    size_t n = strlen(folder.path);
     flags |= O_CLOEXEC | O_NOFOLLOW;
     if (is_held()) {
         int fd = (int)syscall(SYS_openat, folder.descriptor, name, flags, 0600);
         if (fd >= 0 || errno == EEXIST)
             return fd;
     }
-    memcpy(path, folder.path, n);
-    path[n] = '/';
-    memcpy(path + n + 1, name, strlen(name) + 1);
-    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0600);
+    int in = open_folder();
+    if (in < 0)
+        return -1;
+    int fd = (int)syscall(SYS_openat, in, name, flags, 0600), saved = errno;
+    syscall(SYS_close, in);
+    errno = saved;
+    return fd;
 }
 
 /* ---- memory ---- */

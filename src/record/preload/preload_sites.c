@@ -41,13 +41,20 @@ struct known_module {
     uint32_t number;
 };
 
+struct stack {
+    uintptr_t addresses[AB_STACK_DEPTH_MAX];
+    size_t n;
+    enum ab_stack_end end;
+};
+
 struct ab_sites {
     struct ab_unwinder unwinder;
     struct known_stack *stacks;
     size_t n_stacks; /* places: a power of two */
     uint64_t next_stack, next_module, n_calls;
     uint64_t generation;
-    uintptr_t busy; /* the stack pointer of the call that is worked on; 0 = none */
+    struct stack stack; /* of the call: too much for a small stack of the program's */
+    uintptr_t busy;     /* the stack pointer of the call that is worked on; 0 = none */
     struct known_module modules[MODULES];
     size_t n_modules;
     uint32_t depth;
@@ -58,10 +65,12 @@ uintptr_t ab_sites_watched[AB_SITES_WATCHED];
 static uint64_t generation = 1; /* of modules: changes when one is gone */
 static void *find_object;
 static uint32_t site_depth;
+static char own_path[256 + 1]; /* of the program; "" = not known */
 
 void ab_sites_find_real(void)
 {
     find_object = dlsym(RTLD_DEFAULT, "_dl_find_object");
+    syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", own_path, sizeof own_path - 1);
 }
 
 bool ab_sites_can(uint32_t depth)
@@ -198,14 +207,11 @@ static size_t find_build_id(const struct ab_unwind_module *m, const unsigned cha
 }
 
 /* The program itself has no name in the dynamic linker's list. */
-static size_t find_path(const struct ab_unwind_module *m, char own[256], const char **path)
+static size_t find_path(const struct ab_unwind_module *m, const char **path)
 {
     *path = ((const struct link_map *)m->map)->l_name;
-    if (*path == NULL || (*path)[0] == 0) {
-        long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", own, 256);
-        *path = own;
-        return n > 0 ? (size_t)n : 0;
-    }
+    if (*path == NULL || (*path)[0] == 0)
+        *path = own_path;
     size_t n = strlen(*path);
     return n < AB_SPOOL_PATH_MAX ? n : AB_SPOOL_PATH_MAX;
 }
@@ -213,12 +219,11 @@ static size_t find_path(const struct ab_unwind_module *m, char own[256], const c
 static void note_module(const struct ab_sites *s, struct ab_unwind_module *m,
                         struct ab_spool_tail *tail, uint32_t number)
 {
-    char own[256];
     const char *path;
     const unsigned char *id = NULL;
     struct text t = {.sites = s, .tail = tail, .number = number};
     ab_unwind_find_tables(m);
-    size_t n_path = find_path(m, own, &path), n_id = find_build_id(m, &id);
+    size_t n_path = find_path(m, &path), n_id = find_build_id(m, &id);
     unsigned char head[3] = {(unsigned char)n_id, (unsigned char)n_path,
                              (unsigned char)(n_path >> 8)};
     put_bytes(&t, head, sizeof head);
@@ -252,12 +257,6 @@ static uint32_t number_module(struct ab_sites *s, struct ab_spool_tail *tail, bo
 }
 
 /* ---- stacks ---- */
-
-struct stack {
-    uintptr_t addresses[AB_STACK_DEPTH_MAX];
-    size_t n;
-    enum ab_stack_end end;
-};
 
 static uint64_t hash_of(const struct stack *stack)
 {
@@ -324,12 +323,18 @@ static bool is_nested_in(const struct ab_sites *s, uintptr_t sp)
     return s->busy != 0 && !(is_own && sp >= s->busy);
 }
 
-static void note(struct ab_sites *s, struct ab_spool_tail *tail, struct ab_code_place place,
-                 bool is_nested)
+static inline void note(struct ab_sites *s, struct ab_spool_tail *tail, struct ab_code_place place,
+                        bool is_nested, struct stack *stack)
+{
+    stack->n = ab_unwind(&s->unwinder, is_nested, place, stack->addresses, s->depth, &stack->end);
+    s->put(tail, AB_SPOOL_SITE, 0, number_stack(s, tail, is_nested, stack));
+}
+
+static __attribute__((noinline)) void note_nested(struct ab_sites *s, struct ab_spool_tail *tail,
+                                                  struct ab_code_place place)
 {
     struct stack stack;
-    stack.n = ab_unwind(&s->unwinder, is_nested, place, stack.addresses, s->depth, &stack.end);
-    s->put(tail, AB_SPOOL_SITE, 0, number_stack(s, tail, is_nested, &stack));
+    note(s, tail, place, true, &stack);
 }
 
 static struct ab_code_place place_of(struct ab_here here)
@@ -343,7 +348,7 @@ void ab_sites_note(struct ab_sites *s, struct ab_spool_tail *tail, struct ab_her
     struct ab_code_place place = place_of(here);
     bool is_nested = is_nested_in(s, place.sp);
     if (is_nested) {
-        note(s, tail, place, true);
+        note_nested(s, tail, place);
         return;
     }
     bool is_half_done = s->busy != 0; /* a handler has left by longjmp */
@@ -354,7 +359,7 @@ void ab_sites_note(struct ab_sites *s, struct ab_spool_tail *tail, struct ab_her
         forget_all(s, now);
     bool is_timed = s->n_calls++ % TIME_EVERY == 0;
     uint64_t begin = is_timed ? ab_stamp_now() : 0;
-    note(s, tail, place, false);
+    note(s, tail, place, false, &s->stack);
     if (is_timed) {
         tail->site_ticks += ab_stamp_now() - begin;
         tail->n_timed_sites++;

@@ -238,10 +238,9 @@ static bool read_function(uintptr_t at, uintptr_t low, uintptr_t high, uintptr_t
 
 struct row {
     uint64_t cfa_register;
-    int64_t cfa_offset;
+    int64_t cfa_offset, fp_offset;
     uint8_t cfa; /* enum ab_frame_base; AB_CFA_SP: by the register */
     uint8_t fp;
-    int64_t fp_offset;
     bool is_outermost, is_ra_known; /* the return address lies at CFA - 8 */
 };
 
