@@ -132,6 +132,13 @@ static struct sum add_up(const struct ab_spool_traces *t)
         if (r->repair_ticks_max > s.report.repair_ticks_max)
             s.report.repair_ticks_max = r->repair_ticks_max;
         s.end = ab_spool_end_text(r->stop) != NULL ? r->stop : s.end;
+        s.report.info.events += r->info.events - r->n_inherited;
+        s.report.info.threads += r->info.threads;
+        s.report.noting_ticks += r->noting_ticks;
+        s.report.site_ticks += r->site_ticks;
+        s.report.turn_ticks += r->turn_ticks;
+        if (r->span_ticks > s.report.span_ticks)
+            s.report.span_ticks = r->span_ticks;
         s.n_running += t->results[i].is_running;
         s.n_short += t->results[i].outcome == AB_SPOOL_SHORT;
         s.n_bypassed += r->info.bypass.is_there;
@@ -332,35 +339,35 @@ void ab_spool_summary_print_failures(const struct ab_spool_traces *t)
 
 /* ---- what it cost ---- */
 
-/* Threads record side by side: of the time on the wall the sum of their times may be more than
- * all. Without the command's own time (trace recover) that between its first and last call. */
-static void print_cost(const struct ab_convert_report *r, double wall_ns, double ns_per_tick)
+/* Threads and processes record side by side: of the time on the wall the sum of their times may be
+ * more than all, but not more than all of each. Without the command's own time (trace recover) that
+ * between the first and the last call. */
+static void print_cost(const struct ab_convert_report *r, const struct ab_spool_traces *t)
 {
-    double noting_ns = r->noting_ticks * ns_per_tick, turn_ns = (double)r->turn_ticks * ns_per_tick;
-    double span_ns = (double)r->span_ticks * ns_per_tick, of_ns = wall_ns > 0 ? wall_ns : span_ns;
-    double site_ns = r->site_ticks * ns_per_tick, sum_ns = noting_ns + site_ns + turn_ns;
-    bool is_share = r->info.threads > 1 || sum_ns <= of_ns;
-    char sum[32], of[32], sites[64] = "", share[64];
+    double noting_ns = r->noting_ticks * t->ns_per_tick, site_ns = r->site_ticks * t->ns_per_tick;
+    double turn_ns = (double)r->turn_ticks * t->ns_per_tick, sum_ns = noting_ns + site_ns + turn_ns;
+    double of_ns = t->wall_ns > 0 ? t->wall_ns : (double)r->span_ticks * t->ns_per_tick;
+    const char *what = t->n_written > 1      ? ", sum of all processes"
+                       : r->info.threads > 1 ? ", sum of all threads"
+                                             : "";
+    char sites[64] = "";
     if (noting_ns <= 0 || of_ns <= 0)
         return;
+    if (sum_ns > of_ns * (double)r->info.threads) {
+        fprintf(
+            stderr,
+            "allocbench: recording overhead: n/a: its estimate is more than the whole time, %s; "
+            "the run was too short, or the machine too busy, to estimate it\n",
+            AB_TIME(of_ns));
+        return;
+    }
     if (r->n_sites > 0)
         snprintf(sites, sizeof sites, ", %s per call site", AB_TIME(site_ns / (double)r->n_sites));
-    snprintf(share, sizeof share, "%.1f %%%s", 100 * sum_ns / of_ns,
-             r->info.threads > 1 ? ", sum of all threads" : "");
     fprintf(stderr,
-            "allocbench: recording overhead: about %s of %s (%s), estimated as %s "
+            "allocbench: recording overhead: about %s of %s (%.1f %%%s), estimated as %s "
             "per event%s and %s for writing\n",
-            ab_units_time(sum, sizeof sum, sum_ns), ab_units_time(of, sizeof of, of_ns),
-            is_share ? share : "share n/a: the estimate is more than the whole",
+            AB_TIME(sum_ns), AB_TIME(of_ns), 100 * sum_ns / of_ns, what,
             AB_TIME(noting_ns / (double)r->info.events), sites, AB_TIME(turn_ns));
-}
-
-static void print_cost_of_command(const struct ab_spool_traces *t)
-{
-    for (size_t i = 0; i < t->n_results; i++)
-        if (is_written(&t->results[i]) && (t->n_written == 1 || t->results[i].entry == t->main))
-            print_cost(&t->results[i].report, t->results[i].entry == t->main ? t->wall_ns : 0,
-                       t->ns_per_tick);
 }
 
 void ab_spool_summary_print(struct ab_spool_traces *t)
@@ -382,5 +389,5 @@ void ab_spool_summary_print(struct ab_spool_traces *t)
     print_call_sites(&s);
     print_marks(&s);
     print_order(&s, t->ns_per_tick);
-    print_cost_of_command(t);
+    print_cost(&s.report, t);
 }
