@@ -238,6 +238,24 @@ has_no_program() {
     expect_nothing_left
 }
 
+@test "the replay of a long trace names its progress and ends when its part of the time is up" {
+    command -v script >/dev/null || skip "no script here"
+    allocbench record -q -o "$OUT/t.abt" -- "$PROG" works 400000 3>&-
+    cp "$TOY" "$OUT/libagain.so"
+    bench exec --time-budget 1s -b "glibc,toy=$TOY,again=$OUT/libagain.so" --trace "$OUT/t.abt" \
+        --json "$OUT/r.json" -- "$PROG" works 2000
+    expect_code 0
+    expect_error '^replay 1 of 4 \[ 1/'
+    expect_error '^program \[ 1/'
+    expect_error 'no replays with data of the program.s: they would take longer than the time budget allows'
+    ! grep -q 'replay 1 of 4 \[ 7' "$OUT/stderr" || fail "$(cat "$OUT/stderr")"
+    expect_json '[.results[].program | select(.replay_ns_per_call > 0)] | length == 18' "$OUT/r.json"
+    TERM=xterm script -qec "allocbench exec --rounds 1 -b glibc,toy=$TOY --trace $OUT/t.abt -- $PROG works 2000" \
+        "$OUT/typescript" </dev/null >/dev/null 3>&-
+    grep -aq 'replay: round 1 ' "$OUT/typescript" || fail "no progress on a terminal"
+    expect_nothing_left
+}
+
 # bats test_tags=full
 @test "with two allocators beside the base the replay is repeated with data of the program's, fitted by the other" {
     allocbench record -q -o "$OUT/t.abt" -- "$PROG" works 20000 3>&-

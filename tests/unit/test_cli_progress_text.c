@@ -33,6 +33,12 @@ static void it_says_what_runs_and_how_long_it_takes(void **state)
     assert_string_equal(line(&seventh, 79, false),
                         "round 7 of 10  mimalloc, latency  68 %  8 s left");
     struct ab_progress_view v = seventh;
+    v.stage = "replay 1 of 4";
+    assert_string_equal(line(&v, 79, false),
+                        "replay 1 of 4: round 7 of 10  mimalloc, latency  68 %  8 s left");
+    v.round = 0;
+    assert_string_equal(line(&v, 79, false), "replay 1 of 4: mimalloc, latency  68 %  8 s left");
+    v = seventh;
     v.is_about = true;
     v.left_s = 300;
     assert_string_equal(line(&v, 79, false),
@@ -123,6 +129,9 @@ static void a_finished_round_is_one_line_of_a_log(void **state)
     assert_non_null(strstr(ab_progress_text_round(buf, &f->s, &v, 0, 80), "[ 3/~12] 0 s  glibc"));
     v.n_rounds = 0;
     assert_non_null(strstr(ab_progress_text_round(buf, &f->s, &v, 0, 80), "[ 3] 0 s  glibc"));
+    v.stage = "replay 1 of 4";
+    assert_string_equal(ab_progress_text_round(buf, &f->s, &v, 0, 50),
+                        "replay 1 of 4 [ 3] 0 s  glibc 22.1 ns ...");
     fake_session_free(f);
 }
 

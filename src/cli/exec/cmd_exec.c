@@ -185,6 +185,8 @@ static enum ab_status run_session(struct exec *x, struct ab_err *err)
         .user = &watch,
     };
     ab_round_watch_begin(&watch, o, &x->store, &x->session);
+    if (o->trace != NULL)
+        watch.line.stage = "program";
     enum ab_status status = ab_program_session_run(&plan, &x->session, &x->summary, err);
     ab_round_watch_end(&watch);
     return status;
@@ -359,7 +361,9 @@ enum ab_status ab_cmd_exec(const struct ab_options *o, int *exit_code, struct ab
     ab_supervise_begin();
     enum ab_status status = prepare(&x, err);
     if (status == AB_OK && o->trace != NULL)
-        status = ab_prediction_make(o, &x.prediction, err);
+        status = ab_prediction_make(o, x.session.n_backends, &x.prediction, err);
+    if (o->time_budget_ns > 0)
+        x.session.stopping.spent_s = x.prediction.spent_s;
     x.session.start = time(NULL);
     if (status == AB_OK)
         status = measure(&x, exit_code, err);

@@ -1,103 +1,76 @@
 /* SPDX-License-Identifier: MIT
  *
- * The replay is the command of that name, with its result in a temporary file: what it measures is
- * what a user would see of it.
+ * The replay is that of the command of this name, with its result handed over in memory as the
+ * document that the command would write: what it measures is what a user would see of it.
  */
 #include "cli/exec/prediction.h"
 
+#include "base/clock.h"
 #include "cli/benchmark/failures.h"
-#include "cli/commands.h"
-#include "core/leftover.h"
+#include "cli/benchmark/replay/replay.h"
+#include "report/sinks/sinks.h"
 #include "stats/aggregate.h"
+#include "stats/stopping.h"
 #include "trace_tools/to_tape.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-struct place { /* of the temporary result */
-    int folder;
-    char name[64], path[4096];
-};
+/* All replays together, where --time-budget does not say; the intervals that are narrow enough,
+ * where --precision does not. */
+static const uint64_t budget_ns = UINT64_C(120) * 1000000000;
+static const double precision = 0.01;
 
-static enum ab_status find_place(struct place *p, struct ab_err *err)
+static enum ab_status take(void *user, const struct ab_session *session, struct ab_err *err)
 {
-    const char *folder = getenv("TMPDIR");
-    if (folder == NULL || folder[0] != '/' || strlen(folder) > sizeof p->path - sizeof p->name - 2)
-        folder = "/tmp";
-    snprintf(p->name, sizeof p->name, "allocbench-replay-%d.json", (int)getpid());
-    snprintf(p->path, sizeof p->path, "%.4000s/%s", folder, p->name);
-    p->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (p->folder < 0)
-        return ab_fail_errno(err, AB_SYSTEM, "cannot open %.400s", folder);
-    if (access(p->path, F_OK) == 0) {
-        close(p->folder);
-        return ab_fail(err, AB_SYSTEM, "%.400s is in the way", p->path);
+    char path[64];
+    int fd = memfd_create("allocbench-replay", MFD_CLOEXEC);
+    FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (f == NULL) {
+        ab_fail_errno(err, AB_SYSTEM, "cannot keep the result of the replay");
+        if (fd >= 0)
+            close(fd);
+        return AB_SYSTEM;
     }
-    ab_leftover_enter(p->folder, p->name);
-    return AB_OK;
-}
-
-static void leave_place(struct place *p)
-{
-    unlinkat(p->folder, p->name, 0);
-    ab_leftover_forget(p->folder, p->name);
-    close(p->folder);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    bool ok = ab_sinks[AB_SINK_JSON].write(f, session) && fflush(f) == 0;
+    enum ab_status status = ok ? ab_stored_read(path, user, err)
+                               : ab_fail(err, AB_SYSTEM, "out of memory");
+    fclose(f);
+    return status;
 }
 
 /* What `replay` takes of the command line of `exec`: throughput alone, and with a buffer, which takes
- * longest, in fewer processes. There are rounds enough: the program itself has one process in each. */
-static struct ab_options options_of_replay(const struct ab_options *o, uint64_t cache_bytes,
-                                           const char *path)
+ * longest, in fewer processes. Rounds end early where that says enough. */
+static void set_replay(struct ab_options *r, const struct ab_options *o, uint32_t n_backends,
+                       uint64_t cache_bytes)
 {
     static const char *usual[] = {"libraries"};
-    struct ab_options r = *o;
-    if (r.n_backends == 0) { /* those of the program, and no allocator that suits the trace */
-        r.backends = usual;
-        r.n_backends = 1;
+    *r = *o;
+    if (r->n_backends == 0) { /* those of the program, and no allocator that suits the trace */
+        r->backends = usual;
+        r->n_backends = 1;
     }
-    memset(r.sinks, 0, sizeof r.sinks);
-    memset(r.wants_lines, 0, sizeof r.wants_lines);
-    r.args = malloc(sizeof r.args[0]);
-    r.n_args = r.args != NULL;
-    if (r.args != NULL)
-        r.args[0] = o->trace;
-    r.sinks[AB_SINK_JSON] = path;
-    r.cache_bytes = cache_bytes;
-    r.processes = cache_bytes > 0 ? 1 : 3;
-    r.has_passes = true;
-    memset(&r.passes, 0, sizeof r.passes);
-    r.is_quiet = r.is_store_off = r.hides_failures = true;
-    r.n_gates = 0;
-    r.timeout_ns = 0;
-    r.drain_ns = 0;
-    r.time_budget_ns = 0;
-    r.precision = 0;
-    r.baseline = NULL;
-    r.has_limit = r.is_strict_compare = r.is_joint = false;
-    return r;
-}
-
-static enum ab_status replay(const struct ab_options *o, uint64_t cache_bytes,
-                             struct ab_stored *out, struct ab_err *err)
-{
-    struct place place;
-    int exit_code = 0;
-    enum ab_status status = find_place(&place, err);
-    if (status != AB_OK)
-        return status;
-    struct ab_options r = options_of_replay(o, cache_bytes, place.path);
-    status = r.args == NULL ? ab_fail(err, AB_SYSTEM, "out of memory")
-                            : ab_cmd_replay(&r, &exit_code, err);
-    if (status == AB_OK)
-        status = ab_stored_read(place.path, out, err);
-    free(r.args);
-    leave_place(&place);
-    return status;
+    memset(r->sinks, 0, sizeof r->sinks);
+    memset(r->wants_lines, 0, sizeof r->wants_lines);
+    r->cache_bytes = cache_bytes;
+    r->processes = cache_bytes > 0 ? 1 : 3;
+    r->has_passes = true;
+    memset(&r->passes, 0, sizeof r->passes);
+    r->is_store_off = r->hides_failures = true;
+    r->n_gates = 0;
+    r->timeout_ns = 0;
+    r->drain_ns = 0;
+    r->has_rounds = true; /* at most so many */
+    r->precision = n_backends < 2 || r->rounds < AB_STOPPING_LEAST_ROUNDS ? 0
+                   : o->precision > 0                                     ? o->precision
+                                                                          : precision;
+    r->baseline = NULL;
+    r->has_limit = r->is_strict_compare = r->is_joint = false;
 }
 
 /* The size for an allocator comes from the others: there must be one beside it and the base. */
@@ -109,19 +82,50 @@ static bool can_fit(const struct ab_session *s)
     return n > 2;
 }
 
-enum ab_status ab_prediction_make(const struct ab_options *o, struct ab_prediction *out,
-                                  struct ab_err *err)
+/* The one that comes next. `left_ns`: for it and those after it. */
+static enum ab_status replay(const struct ab_options *o, uint32_t n_backends, uint64_t left_ns,
+                             struct ab_prediction *out, struct ab_err *err)
 {
-    enum ab_status status = AB_OK;
+    const struct ab_replay_watch watch = {.take = take, .user = &out->replays[out->n]};
+    size_t n_left = n_backends > 2 ? AB_CACHE_FIT_SIZES - out->n : 1;
+    struct ab_options r;
+    const char *trace = o->trace;
+    char stage[32];
+    int exit_code = 0;
+    set_replay(&r, o, n_backends, ab_cache_fit_sizes[out->n]);
+    snprintf(stage, sizeof stage, n_backends > 2 ? "replay %zu of %d" : "replay", out->n + 1,
+             AB_CACHE_FIT_SIZES);
+    r.stage = stage;
+    r.args = &trace;
+    r.n_args = 1;
+    r.time_budget_ns = left_ns / n_left + 1;
+    enum ab_status status = ab_replay(&r, &watch, &exit_code, err);
+    out->n += status == AB_OK;
+    return status;
+}
+
+enum ab_status ab_prediction_make(const struct ab_options *o, uint32_t n_backends,
+                                  struct ab_prediction *out, struct ab_err *err)
+{
+    uint64_t began_ns = ab_clock_now_ns(), spent_ns = 0;
+    uint64_t most_ns = o->time_budget_ns > 0 ? o->time_budget_ns / 2 : budget_ns;
     if (!o->is_quiet)
         fprintf(stderr, "allocbench: replaying the trace, then running the program\n");
-    while (out->n < AB_CACHE_FIT_SIZES && status == AB_OK) {
+    while (out->n < AB_CACHE_FIT_SIZES) {
         if (out->n == 1 && !can_fit(&out->replays[0].session))
             break;
-        status = replay(o, ab_cache_fit_sizes[out->n], &out->replays[out->n], err);
-        out->n += status == AB_OK;
+        if (out->n == 1 && spent_ns * AB_CACHE_FIT_SIZES > most_ns) {
+            if (!o->is_quiet)
+                fprintf(stderr,
+                        "allocbench: no replays with data of the program's: they would take "
+                        "longer than the time budget allows (--time-budget)\n");
+            break;
+        }
+        AB_TRY(replay(o, n_backends, most_ns > spent_ns ? most_ns - spent_ns : 0, out, err));
+        spent_ns = ab_clock_now_ns() - began_ns;
     }
-    return status;
+    out->spent_s = (double)spent_ns * 1e-9;
+    return AB_OK;
 }
 
 /* ---- what they say ---- */
@@ -142,16 +146,20 @@ static double replayed(const struct ab_prediction *p, size_t size, const char *n
     return r != NULL ? r->ns_per_op : (double)NAN;
 }
 
+/* The program may have more rounds than the replay. Its calls are the same in all. */
 static void note_bare(const struct ab_prediction *p, struct ab_session *exec)
 {
+    const struct ab_session *s = &p->replays[0].session;
     for (uint32_t i = 0; i < exec->n_results; i++) {
         struct ab_result *r = &exec->results[i];
-        const struct ab_result *of = find_result(&p->replays[0].session,
-                                                 exec->backends[r->backend].name, r->round);
-        if (of == NULL)
-            continue;
-        r->calls = (double)of->n_ops;
-        r->replay_ns_per_call = of->ns_per_op;
+        const char *name = exec->backends[r->backend].name;
+        const struct ab_result *of = find_result(s, name, r->round);
+        const struct ab_result *any = s->n_rounds > 0 ? find_result(s, name, s->rounds[0].index)
+                                                      : NULL;
+        if (any != NULL)
+            r->calls = (double)any->n_ops;
+        if (of != NULL)
+            r->replay_ns_per_call = of->ns_per_op;
     }
 }
 

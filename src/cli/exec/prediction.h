@@ -13,13 +13,16 @@
 struct ab_prediction {                            /* begins as zeroes */
     size_t n;                                     /* replays that were made */
     struct ab_stored replays[AB_CACHE_FIT_SIZES]; /* the first without a buffer */
+    double spent_s;                               /* on all of them */
 };
 
-/* Replays o->trace as `allocbench replay` does, under the same back ends, in --rounds rounds, also
- * where the program has another number of them (--time-budget); where there are two allocators or
- * more beside the base, with the buffers of cache_fit.h as well. */
-enum ab_status ab_prediction_make(const struct ab_options *o, struct ab_prediction *out,
-                                  struct ab_err *err);
+/* Replays o->trace as `allocbench replay` does, under the same back ends (n_backends); where there
+ * are two allocators or more beside the base, with the buffers of cache_fit.h as well. At most
+ * --rounds rounds, also where the program has another number of them; fewer, but 6, where intervals
+ * are narrow (--precision, else 1 %) or the time is up: half of --time-budget, else two minutes for
+ * all together. With the buffers only as far as time is left for them. */
+enum ab_status ab_prediction_make(const struct ab_options *o, uint32_t n_backends,
+                                  struct ab_prediction *out, struct ab_err *err);
 /* Adds its numbers to the results of the program, round by round: of the bare replay, and of the one
  * that suits the other allocators. Nothing where none was made. False when out of memory. */
 bool ab_prediction_note(const struct ab_prediction *prediction, struct ab_session *exec);

@@ -101,6 +101,7 @@ struct ab_options {
     bool has_each_scope;     /* replay --each scope */
     uint64_t each_budget_ns; /* replay --budget; 0 = none */
     bool hides_failures;     /* of a replay that exec makes, which tells them itself */
+    const char *stage;       /* which part of a command this is, for its progress; NULL = all */
     bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help, wants_help_all, is_following;
     unsigned topics;                   /* -v: of enum ab_topic; 0 = the answer alone */
     const char *topic_phase;           /* -v phase=NAME; NULL = all phases */

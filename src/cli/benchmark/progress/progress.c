@@ -48,6 +48,7 @@ static struct ab_progress_view view_of(const struct ab_progress_line *line, uint
 {
     double share = share_of(line);
     return (struct ab_progress_view){
+        .stage = line->stage,
         .round = round,
         .n_rounds = line->has_rule ? line->n_expected : line->n_rounds,
         .is_about = line->has_rule,

@@ -16,6 +16,7 @@ struct ab_progress_line {
     bool is_on;
     bool is_log;         /* not redrawn */
     bool is_two;         /* there is something on the line below */
+    const char *stage;   /* what the rounds are a part of, "replay"; NULL = nothing */
     bool has_rule;       /* the number of rounds is not fixed … */
     uint32_t n_expected; /* … but expected to be this; 0 = not known */
     uint64_t started_ns, drawn_ns;

@@ -52,12 +52,13 @@ static void say_left(char *buf, size_t cap, const char *before, double left_s)
 
 static void say_round(char *buf, size_t cap, const struct ab_progress_view *v)
 {
+    size_t n = v->stage != NULL ? (size_t)snprintf(buf, cap, "%.20s: ", v->stage) : 0;
     if (v->round == 0)
-        buf[0] = 0;
+        buf[n] = 0;
     else if (v->n_rounds == 0)
-        snprintf(buf, cap, "round %u  ", v->round);
+        snprintf(buf + n, cap - n, "round %u  ", v->round);
     else
-        snprintf(buf, cap, "round %u of %s%u  ", v->round, v->is_about ? "about " : "",
+        snprintf(buf + n, cap - n, "round %u of %s%u  ", v->round, v->is_about ? "about " : "",
                  v->n_rounds);
 }
 
@@ -191,6 +192,10 @@ const char *ab_progress_text_round(char buf[AB_PROGRESS_BYTES], const struct ab_
     uint32_t round = s->n_rounds > 0 ? s->rounds[s->n_rounds - 1].index : 0;
     buf[0] = 0;
     say_left(left, sizeof left, ", ", v->left_s);
+    if (v->stage != NULL) {
+        snprintf(part, sizeof part, "%.20s ", v->stage);
+        add(&l, part);
+    }
     if (v->n_rounds > 0)
         snprintf(part, sizeof part, "[%2u/%s%u] %.0f s%s", v->round, v->is_about ? "~" : "",
                  v->n_rounds, spent_s, left);

@@ -12,6 +12,7 @@
 enum { AB_PROGRESS_BYTES = 1024 };
 
 struct ab_progress_view {
+    const char *stage;          /* "replay", named ahead of its rounds; NULL = nothing */
     uint32_t round, n_rounds;   /* from 1; round 0: pre-flight; n_rounds 0: not known */
     bool is_about;              /* n_rounds is an estimate */
     const char *backend, *what; /* "mimalloc", "latency"; what "" = nothing */
@@ -29,8 +30,8 @@ const char *ab_progress_text_line(char buf[AB_PROGRESS_BYTES], const struct ab_p
 const char *ab_progress_text_so_far(char buf[AB_PROGRESS_BYTES], const struct ab_session *s,
                                     unsigned width, bool utf8);
 
-/* "[ 3/10] 12 s, 28 s left  mine 10.3 ns  base 10.1 ns": times of an op of the whole run, or of a
- * program, in the last round of the session. */
+/* "[ 3/10] 12 s, 28 s left  mine 10.3 ns  base 10.1 ns", with a stage "replay [ 3/10] …": times of
+ * an op of the whole run, or of a program, in the last round of the session. */
 const char *ab_progress_text_round(char buf[AB_PROGRESS_BYTES], const struct ab_session *s,
                                    const struct ab_progress_view *v, double spent_s,
                                    unsigned width);
