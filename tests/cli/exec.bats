@@ -238,6 +238,18 @@ has_no_program() {
     expect_nothing_left
 }
 
+@test "a program that crashes under preloaded allocators alone: RTLD_DEEPBIND is named as a cause" {
+    execute -b "glibc,toy=$TOY,slab_malloc" -- "$GUESTS/prog_modules" deep "$GUESTS/libdeep.so" 100
+    expect_code 4
+    tr -s ' \n' ' ' <"$OUT/stdout" >"$OUT/words"
+    grep -q 'may load libraries with RTLD_DEEPBIND.* -> allocbench record names such libraries' "$OUT/words" ||
+        fail "$(cat "$OUT/stdout")"
+    execute -b "glibc,toy=$TOY" -- "$GUESTS/prog_modules" open "$GUESTS/libdeep.so" 100
+    expect_code 0
+    ! grep -q RTLD_DEEPBIND "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    expect_nothing_left
+}
+
 @test "the replay of a long trace names its progress and ends when its part of the time is up" {
     command -v script >/dev/null || skip "no script here"
     allocbench record -q -o "$OUT/t.abt" -- "$PROG" works 400000 3>&-

@@ -118,6 +118,21 @@ static void add_caveat(const struct ab_session *s, uint32_t i, struct ab_view_te
             "");
 }
 
+/* Such libraries are bound to the C library's malloc, whatever is preloaded. */
+static void add_deepbind(const struct ab_session *s, struct ab_view_warnings *w)
+{
+    bool crashes = false;
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        crashes |= s->backends[i].status == AB_BACKEND_CRASHED && s->backends[i].path[0] != 0;
+    if (!crashes || !ab_session_is_exec(s) || ab_view_program_fails(s))
+        return;
+    ab_warning_list_add(w, "deepbind", AB_VIEW_NOTE,
+                        "a program that crashes under preloaded allocators alone may load "
+                        "libraries with RTLD_DEEPBIND: they go on calling glibc's malloc, and "
+                        "the allocator is given their blocks to free",
+                        "allocbench record names such libraries");
+}
+
 void ab_view_warnings_backends(const struct ab_session *s, struct ab_view_texts *texts,
                                struct ab_view_warnings *out)
 {
@@ -126,4 +141,5 @@ void ab_view_warnings_backends(const struct ab_session *s, struct ab_view_texts 
         add_caveat(s, i, texts, out);
     }
     add_unverified(s, texts, out);
+    add_deepbind(s, out);
 }
