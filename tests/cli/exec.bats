@@ -130,6 +130,17 @@ has_no_program() {
     expect_error 'toy: wrong_library: true has not loaded'
 }
 
+# bats test_tags=full
+@test "the allocator is proven in 300 processes that run side by side, and in one of them it is missed" {
+    local all="for i in \$(seq 300); do '$PROG' works 100 & done"
+    execute -b "glibc,toy=$TOY" --json "$OUT/r.json" -- sh -c "$all; wait"
+    expect_code 0
+    execute -b "glibc,toy=$TOY" -- sh -c "$all; env -u LD_PRELOAD '$PROG' works 100; wait"
+    expect_code 4
+    expect_error 'toy: wrong_library: prog_exec has not loaded'
+    expect_no_program
+}
+
 @test "the allocator is proven: a second one beside it is refused" {
     LD_PRELOAD=$GUESTS/libbump.so execute -b "toy=$TOY" -- "$PROG"
     expect_code 4

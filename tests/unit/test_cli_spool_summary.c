@@ -113,6 +113,16 @@ static void an_estimate_that_is_more_than_the_whole_is_none(void **state)
                     "or the machine too busy, to estimate it");
 }
 
+static void of_a_daemon_that_outlives_the_command_its_own_time_counts(void **state)
+{
+    (void)state;
+    struct ab_spool_traces t = begin(5 * MS);
+    add(&t, 1000, 1)->span_ticks = 4 * MS;
+    add(&t, 999000, 1)->span_ticks = 400 * MS;
+    expect_cost(&t, "about 10.0 ms of 400 ms (2.5 %, sum of all processes), estimated as 10 ns per "
+                    "event and 0 ns for writing");
+}
+
 static void without_the_time_of_the_command_that_between_its_calls_counts(void **state)
 {
     (void)state;
@@ -129,6 +139,7 @@ int main(void)
         cmocka_unit_test(the_cost_of_several_processes_is_their_sum),
         cmocka_unit_test(of_several_threads_the_sum_may_be_more_than_the_time),
         cmocka_unit_test(an_estimate_that_is_more_than_the_whole_is_none),
+        cmocka_unit_test(of_a_daemon_that_outlives_the_command_its_own_time_counts),
         cmocka_unit_test(without_the_time_of_the_command_that_between_its_calls_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

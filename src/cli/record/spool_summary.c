@@ -17,6 +17,7 @@
 #include "program/program_file.h"
 #include "record/starts.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -340,13 +341,13 @@ void ab_spool_summary_print_failures(const struct ab_spool_traces *t)
 /* ---- what it cost ---- */
 
 /* Threads and processes record side by side: of the time on the wall the sum of their times may be
- * more than all, but not more than all of each. Without the command's own time (trace recover) that
- * between the first and the last call. */
+ * more than all, but not more than all of each. A daemon outlives the command: then, and where the
+ * command's own time is not known (trace recover), it is the time between first and last call. */
 static void print_cost(const struct ab_convert_report *r, const struct ab_spool_traces *t)
 {
     double noting_ns = r->noting_ticks * t->ns_per_tick, site_ns = r->site_ticks * t->ns_per_tick;
     double turn_ns = (double)r->turn_ticks * t->ns_per_tick, sum_ns = noting_ns + site_ns + turn_ns;
-    double of_ns = t->wall_ns > 0 ? t->wall_ns : (double)r->span_ticks * t->ns_per_tick;
+    double of_ns = fmax(t->wall_ns, (double)r->span_ticks * t->ns_per_tick);
     const char *what = t->n_written > 1      ? ", sum of all processes"
                        : r->info.threads > 1 ? ", sum of all threads"
                                              : "";
