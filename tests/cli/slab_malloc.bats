@@ -67,6 +67,15 @@ need_program() {
         <<<"$line"
 }
 
+# bats test_tags=full
+@test "10,000 threads at the same time, of which 20 fork: every block is what it was" {
+    slab_setup
+    local line
+    line=$(LD_PRELOAD=$library "$GUESTS/prog_malloc_stress" 400000 10000 20 10000 2>&1) || true
+    [[ $line != *"no thread"* ]] || skip "this system does not allow for 10,000 threads"
+    [[ $line == "ops 400000 threads 10000 forks 20 "* ]] || fail "$line"
+}
+
 @test "a fork waits for a library whose thread waits for memory" {
     slab_setup
     timeout -s KILL 60 env LD_PRELOAD="$library $GUESTS/libforkorder.so" \

@@ -6,7 +6,8 @@
  *
  *     prog_malloc_stress OPS THREADS FORKS AT_ONCE [SEED]
  *
- * OPS in all, by THREADS of which AT_ONCE live at a time; FORKS of them fork once. Last line:
+ * OPS in all, by THREADS of which AT_ONCE live at a time (if that is all of them, each has blocks
+ * before any ends); FORKS of them fork once. Last line:
  * "ops N threads N forks N peak_live KIB peak_rss KIB last_rss KIB".
  */
 
@@ -14,6 +15,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SLOTS = 128, SHARED = 1024 };
+enum { SLOTS = 128, SHARED = 1024, AT_ONCE_MOST = 10000 };
 
 struct block { /* begins every block; its last byte is the low one of `size` */
     size_t size;
@@ -34,6 +36,8 @@ static atomic_size_t live, peak_live;
 static atomic_long n_ops, n_forks;
 static uint64_t seed;
 static long ops_each, fork_every;
+static bool are_all_at_once;
+static pthread_barrier_t half_way;
 
 static void die(const char *what, const void *p)
 {
@@ -188,6 +192,8 @@ static void *thread(void *arg)
     struct block *slots[SLOTS] = {0};
     for (long i = 0; i < ops_each; i++) {
         act(&slots[draw(&state) % SLOTS], &state);
+        if (i == ops_each / 2 && are_all_at_once)
+            pthread_barrier_wait(&half_way);
         if (i == ops_each / 2 && fork_every > 0 && number % (uint64_t)fork_every == 0)
             fork_once(state);
     }
@@ -212,9 +218,11 @@ int main(int argc, char **argv)
     if (argc < 5)
         return 2;
     long threads = atol(argv[2]), forks = atol(argv[3]), at_once = atol(argv[4]);
-    pthread_t running[64];
-    if (threads < 1 || at_once < 1 || at_once > 64)
+    static pthread_t running[AT_ONCE_MOST];
+    if (threads < 1 || at_once < 1 || at_once > AT_ONCE_MOST)
         return 2;
+    are_all_at_once = threads == at_once;
+    pthread_barrier_init(&half_way, NULL, (unsigned)at_once);
     ops_each = atol(argv[1]) / threads;
     fork_every = forks > 0 ? threads / forks : 0;
     seed = argc > 5 ? (uint64_t)atol(argv[5]) : 1;

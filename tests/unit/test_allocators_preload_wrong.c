@@ -9,6 +9,8 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -170,6 +172,89 @@ static void wrong_frees_end_the_process_with_one_line(void **state)
     expect_end(resize_freed, "it was freed already");
 }
 
+/* ---- wrong frees that nobody thought of ---- */
+
+#if defined(__SANITIZE_ADDRESS__)
+enum { LIVE = 256, SOME = 50, MANY = 1000 }; /* a fork is dear */
+#else
+enum { LIVE = 256, SOME = 200, MANY = 10000 };
+#endif
+
+static struct { /* one mistake */
+    unsigned char *blocks[LIVE];
+    void *wrong;
+    bool is_twice, is_remote;
+} drawn;
+
+static uint64_t draw(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+/* Sizes of all kinds, odd ones too: a few bytes, slabs, runs, mappings. */
+static size_t draw_size(uint64_t *state)
+{
+    static const size_t most[] = {64, 1024, 40000, AB_RUN_BYTES, 4 * AB_RUN_BYTES};
+    uint64_t r = draw(state), kind = r % 64;
+    return 1 + (r >> 8) % most[kind < 40 ? 0 : kind < 54 ? 1 : kind < 61 ? 2 : kind < 63 ? 3 : 4];
+}
+
+static void make_mistake(void)
+{
+    pthread_t thread;
+    if (drawn.is_twice && drawn.is_remote) {
+        pthread_create(&thread, NULL, free_it, drawn.wrong);
+        pthread_join(thread, NULL);
+    } else if (drawn.is_twice) {
+        ab_block_free(drawn.wrong);
+    }
+    ab_block_free(drawn.wrong);
+}
+
+/* Within a block, twice the same one, or what this allocator never gave. */
+static void draw_mistake(uint64_t *state)
+{
+    unsigned char *block = drawn.blocks[draw(state) % LIVE];
+    uint64_t kind = draw(state) % 4;
+    drawn.is_remote = draw(state) % 4 == 0;
+    drawn.is_twice = kind == 0;
+    drawn.wrong = kind == 0   ? block
+                  : kind == 1 ? block + 1 + draw(state) % ab_block_usable(block)
+                  : kind == 2 ? (unsigned char *)&drawn + draw(state) % sizeof drawn
+                              : (void *)(uintptr_t)(draw(state) >> 16 | 1);
+}
+
+/* The byte behind a block may be the begin of the next one. */
+static bool is_block(const void *p)
+{
+    for (int i = 0; i < LIVE; i++)
+        if (drawn.blocks[i] == p)
+            return true;
+    return false;
+}
+
+static void any_wrong_free_ends_the_process(void **state)
+{
+    (void)state;
+    int n = getenv("AB_FULL") != NULL ? MANY : SOME;
+    uint64_t random = 20260726;
+    for (int i = 0; i < LIVE; i++)
+        drawn.blocks[i] = take(draw_size(&random));
+    for (int i = 0; i < n; i++) {
+        size_t size = draw_size(&random), at = draw(&random) % LIVE;
+        ab_block_free(drawn.blocks[at]);
+        drawn.blocks[at] = take(size);
+        draw_mistake(&random);
+        if (drawn.is_twice || !is_block(drawn.wrong))
+            expect_end(make_mistake, "slab_malloc: cannot free ");
+    }
+    for (int i = 0; i < LIVE; i++)
+        ab_block_free(drawn.blocks[i]);
+}
+
 /* Four blocks make a slab of 512 KiB; the free that empties it is of its first one, which is not
  * looked at closer. One page is locked, so that the system refuses what it is asked for then. */
 static void free_keeps_errno(void **state)
@@ -203,6 +288,7 @@ int main(void)
     ab_fork_prepare();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_frees_end_the_process_with_one_line),
+        cmocka_unit_test(any_wrong_free_ends_the_process),
         cmocka_unit_test(free_keeps_errno),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
