@@ -5,6 +5,7 @@
 #include "cli/one_file.h"
 
 #include "base/bits.h"
+#include "cli/benchmark/progress/progress.h"
 #include "core/text.h"
 
 #include <stdlib.h>
@@ -38,6 +39,25 @@ enum ab_status ab_load_workload(const struct ab_options *o, const char *path,
     if (messages != NULL)
         fputs(messages, stderr); /* every error with its place, complete as it is */
     free(messages);
+    return status;
+}
+
+static void show_ops(void *user, uint64_t n_ops)
+{
+    struct ab_progress_line *line = user;
+    ab_progress_show_counted(line, "making the tape", "ops", n_ops, 0);
+}
+
+enum ab_status ab_compile_workload(const struct ab_options *o, struct ab_workload *workload,
+                                   struct ab_tape *out, struct ab_err *err)
+{
+    struct ab_progress_line line;
+    ab_progress_begin(&line, o->is_quiet);
+    if (line.is_on)
+        ab_workload_watch(workload, show_ops, &line);
+    enum ab_status status = ab_workload_compile(workload, out, err);
+    ab_workload_watch(workload, NULL, NULL);
+    ab_progress_end(&line);
     return status;
 }
 

@@ -17,6 +17,10 @@ enum ab_status ab_one_file(const struct ab_options *o, const char *what, const c
 enum ab_status ab_load_workload(const struct ab_options *o, const char *path,
                                 struct ab_workload **out, struct ab_err *err);
 
+/* Makes its tape, with a line of progress on a terminal when that takes long. */
+enum ab_status ab_compile_workload(const struct ab_options *o, struct ab_workload *workload,
+                                   struct ab_tape *out, struct ab_err *err);
+
 /* AB_USAGE when `out`, to be written to `path`, would replace what is read: one of o->args from `first`
  * on, rules of --map @FILE, or what --baseline, --trace and --stdin name. */
 enum ab_status ab_spare_inputs(const struct ab_options *o, size_t first,

@@ -129,7 +129,9 @@ struct ab_workload {
     size_t n_backends;
     struct ab_remarks gates, claims;
     uint32_t n_cursors;
-    struct ab_reset_count *resets; /* by verb->cursor; NULL until compiled */
+    struct ab_reset_count *resets;                /* by verb->cursor; NULL until compiled */
+    void (*progress)(void *user, uint64_t n_ops); /* while it is compiled; NULL = none */
+    void *progress_user;
 };
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A lower bound from the text alone; all sums and products saturate.
+ * Bounds from the text alone; all sums and products saturate.
  */
 #include "workload/estimate_ops.h"
 
@@ -47,9 +47,69 @@ static uint64_t body_ops(const struct ab_workload *w, const struct ab_verb *body
     return sum;
 }
 
+static uint64_t body_largest(const struct ab_workload *w, const struct ab_verb *body, size_t n)
+{
+    uint64_t largest = 0;
+    for (const struct ab_verb *v = body; v < body + n; v++) {
+        bool has_size = (ab_verbs[v->kind].options & AB_OPT_SIZE) != 0 && v->other == AB_NO_SET;
+        uint64_t size = has_size ? w->dists.items[v->dist].max
+                                 : body_largest(w, v->body, v->n_body);
+        largest = size > largest ? size : largest;
+    }
+    return largest;
+}
+
+uint64_t ab_estimate_phase_largest(const struct ab_workload *w, const struct ab_phase_def *phase)
+{
+    uint64_t largest = 0;
+    for (size_t i = 0; i < phase->n_roles; i++) {
+        uint64_t size = body_largest(w, phase->roles[i].body, phase->roles[i].n_body);
+        largest = size > largest ? size : largest;
+    }
+    return largest;
+}
+
+static bool body_names(const struct ab_verb *body, size_t n, uint32_t set)
+{
+    bool is_named = false;
+    for (const struct ab_verb *v = body; v < body + n && !is_named; v++)
+        is_named = v->set == set || v->other == set || body_names(v->body, v->n_body, set);
+    return is_named;
+}
+
+/* In all lanes together; 0 for a set that no verb names. */
+static uint64_t set_capacity(const struct ab_workload *w, uint32_t index)
+{
+    const struct ab_set_def *set = &w->sets[index];
+    uint64_t n = set->count > 0 ? set->count : AB_MAX_POSITIONS;
+    bool is_named = false;
+    for (size_t i = 0; i < w->n_phases; i++)
+        for (size_t k = 0; k < w->phases[i].n_roles && !is_named; k++) {
+            const struct ab_role *role = &w->phases[i].roles[k];
+            is_named = body_names(role->body, role->n_body, index);
+        }
+    if (set->kind == AB_SET_QUEUE) /* beside its messages, one that each lane takes apart */
+        n = multiply(n + AB_LANES_MAX, set->unit);
+    return is_named ? multiply(n, set->is_shared ? 1 : set->end_lane - set->first_lane) : 0;
+}
+
+uint64_t ab_estimate_most_live(const struct ab_workload *w)
+{
+    uint64_t largest = 0, blocks = 0;
+    for (size_t i = 0; i < w->n_phases; i++) {
+        uint64_t size = ab_estimate_phase_largest(w, &w->phases[i]);
+        largest = size > largest ? size : largest;
+    }
+    for (uint32_t i = 0; i < w->n_sets; i++)
+        blocks = add(blocks, set_capacity(w, i));
+    return multiply(blocks, largest);
+}
+
 uint64_t ab_estimate_phase_ops(const struct ab_workload *w, const struct ab_phase_def *phase)
 {
     uint64_t once = phase->until == AB_UNTIL_OPS ? phase->limit : 0;
+    if (phase->until == AB_UNTIL_ALLOCATED && ab_estimate_phase_largest(w, phase) > 0)
+        once = phase->limit / ab_estimate_phase_largest(w, phase);
     for (size_t i = 0; phase->until == AB_UNTIL_ITERS && i < phase->n_roles; i++) {
         const struct ab_role *role = &phase->roles[i];
         uint64_t iteration = body_ops(w, role->body, role->n_body);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * How large a tape becomes, before it is made and while it grows. A typing error such as
- * iters(1e12) must end in a sentence with the figure, not in an hour of work or the kernel's
- * out-of-memory killer.
+ * How large a tape becomes, before it is made and while it grows, and what it can never reach. A
+ * typing error such as iters(1e12) must end in a sentence with the figure, not in an hour of work or
+ * the kernel's out-of-memory killer.
  */
 #ifndef AB_WORKLOAD_ESTIMATE_OPS_H
 #define AB_WORKLOAD_ESTIMATE_OPS_H
@@ -13,6 +13,12 @@
  * as nothing. */
 uint64_t ab_estimate_phase_ops(const struct ab_workload *w, const struct ab_phase_def *phase);
 uint64_t ab_estimate_ops(const struct ab_workload *w);
+
+/* The largest size that verbs of the phase may request; 0 = they request none. */
+uint64_t ab_estimate_phase_largest(const struct ab_workload *w, const struct ab_phase_def *phase);
+/* No more bytes than that are ever live: as many blocks as all sets hold, each of the largest size.
+ * Saturating. */
+uint64_t ab_estimate_most_live(const struct ab_workload *w);
 
 /* What a tape may have: the format's limit, or what fits in half of the available memory beside
  * the live sets of w. */

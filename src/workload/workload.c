@@ -182,6 +182,13 @@ enum ab_status ab_workload_compile(struct ab_workload *w, struct ab_tape *out, s
     return ab_workload_generate(w, out, err);
 }
 
+void ab_workload_watch(struct ab_workload *w, void (*progress)(void *user, uint64_t n_ops),
+                       void *user)
+{
+    w->progress = progress;
+    w->progress_user = user;
+}
+
 const char *ab_workload_name(const struct ab_workload *w)
 {
     return w->name;

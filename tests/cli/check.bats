@@ -130,3 +130,30 @@ expect_notes() {
         expect_json '.lints == []'
     done
 }
+
+@test "a loop that cannot reach its end is refused at once, by check and by run" {
+    printf '%s\n' 'allocbench: 1' 'name: endless' 'sets: [{name: a, count: 2000}]' 'phases:' \
+        '  - name: p' '    until: live(1TiB)' \
+        '    do: [{alloc: a, size: 64, count: all}, {free: a, count: all}]' >endless.yaml
+    local command
+    for command in check run; do
+        bench "$command" endless.yaml
+        expect_code 2
+        expect_error '^allocbench: endless.yaml:6:12: never ends: no more than 125 KiB can be live'
+    done
+}
+
+# bats test_tags=full
+@test "making a long tape shows how far it is, on a terminal and nowhere else" {
+    command -v script >/dev/null || skip 'no script here'
+    # few ops, many steps that find nothing to do
+    printf '%s\n' 'allocbench: 1' 'name: slow' 'sets: [{name: a, count: 100_000}]' 'phases:' \
+        '  - name: p' '    until: iters(600_000)' \
+        '    do: [{alloc: a, size: 8}, {free: a, at: random, count: 60}, {free: a}]' >slow.yaml
+    bench check slow.yaml -b glibc
+    expect_code 0
+    ! grep -q 'making the tape' "$OUT/stderr" || fail "progress in a file"
+    TERM=xterm script -qec "allocbench check slow.yaml -b glibc" "$OUT/typescript" \
+        </dev/null >/dev/null 3>&-
+    grep -aq 'making the tape: [0-9.]* [kM] ops, .*/s' "$OUT/typescript" || fail "no progress"
+}

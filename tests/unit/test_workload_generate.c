@@ -172,6 +172,32 @@ static void shuffled_and_occupied_take_every_live_block_once(void **state)
     ab_tape_fini(&tape);
 }
 
+static void an_end_beyond_what_the_sets_can_hold_is_refused_before_the_first_op(void **state)
+{
+    (void)state;
+    const char *loop = "    do: [{alloc: s, size: 8, count: all}, {free: s, count: all}]\n";
+    char text[200];
+    snprintf(text, sizeof text, "    until: live(81)\n%s", loop);
+    expect_error(text, ":6:12: never ends: no more than 80 B can be live in these sets");
+    snprintf(text, sizeof text, "    until: live(1TiB)\n%s", loop);
+    expect_error(text, ":6:12: never ends: no more than 80 B can be live in these sets");
+    snprintf(text, sizeof text, "    until: allocated(1024TiB)\n%s", loop);
+    expect_error(text, ":6:12: about 141 T ops; a tape here has room for");
+    expect("    until: live(80)\n    do: [{alloc: s, size: 40, count: 2}]\n", "a0:40 a1:40");
+}
+
+/* One block of 1 TiB after a thousand million of a byte: the sizes prove nothing. */
+static void a_loop_without_progress_is_given_up_by_its_ops_not_by_its_iterations(void **state)
+{
+    (void)state;
+#define LONG_WAY "    until: live(1TiB)\n    do: [{alloc: s, size: \"cycle(1:1e9, 1TiB:1)\"}, "
+    expect_error(LONG_WAY "{repeat: 2000, do: [{free: s}, {alloc: s, size: 1}]}, {free: s}]\n",
+                 "never ends: no progress towards 'until' in 41");
+    expect_error(LONG_WAY "{repeat: 5_000_000, do: [{alloc: s, size: 1}, {free: s}]}]\n",
+                 " T ops; a tape here has room for");
+#undef LONG_WAY
+}
+
 static void what_cannot_be_done_ends_in_an_error_with_its_place(void **state)
 {
     (void)state;
@@ -221,6 +247,8 @@ int main(void)
         cmocka_unit_test(until_ops_ends_in_the_middle_of_the_body),
         cmocka_unit_test(fraction_is_of_the_live_blocks_and_rounded),
         cmocka_unit_test(shuffled_and_occupied_take_every_live_block_once),
+        cmocka_unit_test(an_end_beyond_what_the_sets_can_hold_is_refused_before_the_first_op),
+        cmocka_unit_test(a_loop_without_progress_is_given_up_by_its_ops_not_by_its_iterations),
         cmocka_unit_test(what_cannot_be_done_ends_in_an_error_with_its_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,7 @@ static enum ab_status run_workload(const struct ab_options *o, struct ab_resume 
     if (status != AB_OK || (status = ab_load_workload(o, path, &workload, err)) != AB_OK)
         return status;
     ab_build_limit_begin(o, path);
-    if ((status = ab_workload_compile(workload, &tape, err)) == AB_OK)
+    if ((status = ab_compile_workload(o, workload, &tape, err)) == AB_OK)
         status = ab_tape_map_open(&tape, &map, err);
     ab_build_limit_end();
     if (status == AB_OK) {

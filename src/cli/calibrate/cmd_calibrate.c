@@ -138,7 +138,7 @@ static enum ab_status measure(struct calibration *c, struct ab_workload *workloa
     o.has_passes = true;
     o.is_store_off = true;
     o.results = NULL;
-    enum ab_status status = ab_workload_compile(workload, &tape, err);
+    enum ab_status status = ab_compile_workload(c->options, workload, &tape, err);
     if (status == AB_OK)
         status = ab_tape_map_open(&tape, &map, err);
     if (status == AB_OK) {

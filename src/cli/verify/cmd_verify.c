@@ -197,7 +197,7 @@ static enum ab_status load_work(struct verification *v, struct ab_err *err)
         return ab_trace_to_tape(v->work, &options, &v->tape, &info, err);
     enum ab_status status = ab_load_workload(v->options, v->work, &workload, err);
     if (status == AB_OK)
-        status = ab_workload_compile(workload, &v->tape, err);
+        status = ab_compile_workload(v->options, workload, &v->tape, err);
     ab_workload_free(workload);
     return status;
 }

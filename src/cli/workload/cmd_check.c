@@ -98,7 +98,7 @@ static enum ab_status estimate(struct check *c, struct ab_err *err)
 static enum ab_status find_all(struct check *c, const char *path, struct ab_err *err)
 {
     AB_TRY(ab_load_workload(c->options, path, &c->workload, err));
-    AB_TRY(ab_workload_compile(c->workload, &c->tape, err));
+    AB_TRY(ab_compile_workload(c->options, c->workload, &c->tape, err));
     AB_TRY(ab_tape_map_open(&c->tape, &c->map, err));
     AB_TRY(select_backends(c, err));
     AB_TRY(read_gates(c, err));

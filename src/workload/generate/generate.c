@@ -8,10 +8,12 @@
  *
  * Nothing here can run for ever: each step makes an op or counts as idle or makes its lane wait,
  * idle steps are bounded by the ops made, and ops by AB_TAPE_MAX_OPS and memory; where all lanes
- * wait, it is over.
+ * wait, it is over. An end that cannot be reached is refused before the first step where the sizes
+ * of sets and requests prove it, else after a bounded number of ops without progress.
  */
 #include "workload/generate/generate.h"
 
+#include "core/units_show.h"
 #include "workload/estimate_ops.h"
 #include "workload/generate/generator.h"
 #include "workload/generate/interpret.h"
@@ -21,6 +23,7 @@
 #include <string.h>
 
 enum { STREAM_SIZES = 1, STREAM_POSITIONS = 2, STREAM_ORDER = 3, STREAMS_A_LANE = 4 };
+enum { TURNS_SHOWN = 1 << 16 }; /* between two looks at how far it is */
 
 /* ---- lanes taking turns ---- */
 
@@ -97,6 +100,8 @@ static enum ab_status take_turns(struct ab_generator *g)
     uint32_t index = 0, n_finished = 0;
     while (n_finished < g->phase->n_lanes && status == AB_OK && !g->is_done) {
         index = next_ready(g, index);
+        if (g->w->progress != NULL && ++g->n_turns % TURNS_SHOWN == 0)
+            g->w->progress(g->w->progress_user, ab_tape_count(g->tape));
         if (index == AB_LANES_MAX) {
             status = end_of_messages(g, n_finished);
             continue;
@@ -138,9 +143,11 @@ static enum ab_status run_once(struct ab_generator *g, const struct ab_phase_def
             ab_lane_set_ready(g, (uint32_t)i, true);
         }
     g->highest = ab_generate_counter(g);
-    g->base = p->until == AB_UNTIL_LIVE ? 0 : g->highest;
+    g->start = g->highest;
+    g->begin = g->highest_at = ab_tape_count(g->tape);
+    g->probe_at = g->begin + AB_PROBE_OPS;
     g->stalled = 0;
-    if (__builtin_add_overflow(g->base, p->limit, &g->until))
+    if (__builtin_add_overflow(p->until == AB_UNTIL_LIVE ? 0 : g->start, p->limit, &g->until))
         g->until = UINT64_MAX;
     g->is_done = p->until != AB_UNTIL_ITERS && g->highest >= g->until;
     status = take_turns(g);
@@ -266,15 +273,31 @@ static void release(struct ab_generator *g)
     free(g->lanes);
 }
 
+/* Can the phase reach its end at all? */
+static enum ab_status check_end(struct ab_generator *g, const struct ab_phase_def *p, uint64_t most)
+{
+    if (p->until == AB_UNTIL_LIVE && p->limit > most)
+        return ab_generate_fail(g, p->place,
+                                "never ends: no more than %s can be live in these sets, with the "
+                                "largest size in each position",
+                                AB_BYTES(most));
+    if (p->until == AB_UNTIL_ALLOCATED && ab_estimate_phase_largest(g->w, p) == 0)
+        return ab_generate_fail(g, p->place, "never ends: phase '%s' requests no bytes", p->name);
+    return AB_OK;
+}
+
 /* What the text alone says, before any memory is taken. */
 static enum ab_status check_estimate(struct ab_generator *g)
 {
     const struct ab_workload *w = g->w;
     g->max_ops = ab_estimate_max_ops(w);
-    for (size_t i = 0; i < w->n_phases; i++)
+    uint64_t most_live = ab_estimate_most_live(w);
+    for (size_t i = 0; i < w->n_phases; i++) {
+        AB_TRY(check_end(g, &w->phases[i], most_live));
         if (ab_estimate_phase_ops(w, &w->phases[i]) > g->max_ops)
             return ab_generate_too_many(g, w->phases[i].place,
                                         (double)ab_estimate_phase_ops(w, &w->phases[i]));
+    }
     if (ab_estimate_ops(w) > g->max_ops)
         return ab_generate_too_many(g, w->phases[0].place, (double)ab_estimate_ops(w));
     return AB_OK;

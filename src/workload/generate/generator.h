@@ -77,7 +77,12 @@ struct ab_generator {
     const struct ab_phase_def *phase;
     uint64_t until; /* the phase's counter must reach that */
     bool is_done;
-    uint64_t base, highest, stalled; /* the counter so far; iterations that did not raise it */
+    /* The phase's counter when it began, and the highest since; iterations since that was reached,
+     * and ops of the tape when it was. */
+    uint64_t start, highest, stalled, highest_at;
+    uint64_t begin,
+        probe_at; /* ops of the tape when the phase began, and when it is looked at next */
+    uint64_t n_turns;
     struct ab_err *err;
 };
 

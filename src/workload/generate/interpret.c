@@ -37,21 +37,36 @@ enum ab_status ab_interpret_probe(struct ab_generator *g, const struct ab_loop *
     return total > 2.0 * (double)g->max_ops ? ab_generate_too_many(g, loop->place, total) : AB_OK;
 }
 
+/* At the pace of the phase so far, will there be too many ops when its counter is where it shall? */
+static enum ab_status check_pace(struct ab_generator *g, uint64_t n_ops)
+{
+    double made = (double)(n_ops - g->begin), risen = (double)(g->highest - g->start);
+    double total = (double)g->begin + made / risen * (double)(g->until - g->start);
+    g->probe_at = n_ops + (n_ops - g->begin);
+    return total > 2.0 * (double)g->max_ops ? ab_generate_too_many(g, g->phase->place, total)
+                                            : AB_OK;
+}
+
 /* ops, allocated, live: an iteration is over; the counter must keep rising. */
 static enum ab_status check_rise(struct ab_generator *g)
 {
     const struct ab_phase_def *p = g->phase;
-    uint64_t counter = ab_generate_counter(g);
-    g->stalled = counter > g->highest ? 0 : g->stalled + 1;
-    if (counter > g->highest)
+    uint64_t counter = ab_generate_counter(g), n_ops = ab_tape_count(g->tape);
+    g->stalled++;
+    if (counter > g->highest) {
         g->highest = counter;
-    if (g->stalled < STALLED_ITERS)
-        return AB_OK;
-    return ab_generate_fail(g, p->place,
-                            "never ends: no progress towards 'until' in %d iterations "
-                            "(%llu of %llu)",
-                            STALLED_ITERS, (unsigned long long)(g->highest - g->base),
-                            (unsigned long long)p->limit);
+        g->highest_at = n_ops;
+        g->stalled = 0;
+    }
+    bool is_costly = g->stalled >= PROBE_ITERS && n_ops - g->highest_at >= AB_PROBE_OPS;
+    if (g->stalled >= STALLED_ITERS || is_costly)
+        return ab_generate_fail(g, p->place,
+                                "never ends: no progress towards 'until' in %llu iterations "
+                                "(%llu of %llu)",
+                                (unsigned long long)g->stalled,
+                                (unsigned long long)(g->highest - (g->until - p->limit)),
+                                (unsigned long long)p->limit);
+    return n_ops >= g->probe_at && g->highest > g->start ? check_pace(g, n_ops) : AB_OK;
 }
 
 static enum ab_status end_iteration(struct ab_generator *g, struct ab_generator_lane *lane)

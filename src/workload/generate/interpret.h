@@ -7,6 +7,9 @@
 
 #include "workload/generate/generator.h"
 
+/* Ops without progress towards `until`, or between two looks at how fast it comes. */
+#define AB_PROBE_OPS (UINT64_C(1) << 24)
+
 /* At the beginning of a phase's repetition, and one turn. */
 void ab_interpret_begin(struct ab_generator *g, struct ab_generator_lane *lane);
 enum ab_status ab_interpret_turn(struct ab_generator *g, struct ab_generator_lane *lane);

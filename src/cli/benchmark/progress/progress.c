@@ -130,21 +130,27 @@ void ab_progress_show_text(struct ab_progress_line *line, const char *text)
 }
 
 /* Not before it has taken a while: most files are done by then. */
-void ab_progress_show_events(struct ab_progress_line *line, const char *path, uint64_t done,
-                             uint64_t total)
+void ab_progress_show_counted(struct ab_progress_line *line, const char *what, const char *unit,
+                              uint64_t done, uint64_t total)
 {
     uint64_t now = ab_clock_now_ns(), spent = now - line->started_ns;
-    char events[32], rate[32], shown[128], text[AB_PROGRESS_BYTES];
+    char count[32], rate[32], shown[128], text[AB_PROGRESS_BYTES];
     if (!line->is_on || spent < 4 * REDRAW_NS || now - line->drawn_ns < 2 * REDRAW_NS)
         return;
-    int n = snprintf(text, sizeof text, "%.60s: %s events, %s/s",
-                     ab_text_printable(shown, sizeof shown, path),
-                     ab_units_count(events, sizeof events, (double)done),
+    int n = snprintf(text, sizeof text, "%.60s: %s %s, %s/s",
+                     ab_text_printable(shown, sizeof shown, what),
+                     ab_units_count(count, sizeof count, (double)done), unit,
                      ab_units_count(rate, sizeof rate, (double)done * 1e9 / (double)spent));
     if (total > 0)
         snprintf(text + n, sizeof text - (size_t)n, ", %.0f %%",
                  100.0 * (double)done / (double)total);
     ab_progress_show_text(line, text);
+}
+
+void ab_progress_show_events(struct ab_progress_line *line, const char *path, uint64_t done,
+                             uint64_t total)
+{
+    ab_progress_show_counted(line, path, "events", done, total);
 }
 
 void ab_progress_end(struct ab_progress_line *line)

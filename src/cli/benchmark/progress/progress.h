@@ -31,7 +31,10 @@ void ab_progress_begin(struct ab_progress_line *line, bool is_quiet);
 void ab_progress_show(struct ab_progress_line *line, const struct ab_progress *p);
 /* A round of the session is done. */
 void ab_progress_round(struct ab_progress_line *line, const struct ab_session *session);
-/* Of a pass over the events of a file; total 0 = not known. */
+/* "WHAT: 12.3 M UNIT, 4.5 M/s, 67 %", of something long; total 0 = not known. */
+void ab_progress_show_counted(struct ab_progress_line *line, const char *what, const char *unit,
+                              uint64_t done, uint64_t total);
+/* Of a pass over the events of a file. */
 void ab_progress_show_events(struct ab_progress_line *line, const char *path, uint64_t done,
                              uint64_t total);
 /* Any one line, cut to the width of the terminal. */
