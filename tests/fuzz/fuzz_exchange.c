@@ -32,7 +32,8 @@ static bool import(const struct ab_format *format, const char *path, bool is_par
 {
     struct ab_err err = {.text = ""};
     struct ab_intake_report report;
-    FILE *trace = tmpfile();
+    int fd = memfd_create("trace", MFD_CLOEXEC);
+    FILE *trace = fd < 0 ? NULL : fdopen(fd, "w+");
     if (trace == NULL)
         abort();
     struct ab_import job = {.format = format, .path = path, .is_partial = is_partial, .to = trace};

@@ -1,24 +1,163 @@
 /* SPDX-License-Identifier: MIT
  *
  * Stands in for libFuzzer: feeds the files and folders named to the entry, each as it is and with
- * a few hundred deterministic changes, and prints one TAP line a file. Behind --every each file is
- * fed again with every single byte changed in two ways, and cut at every length.
+ * some hundred deterministic changes, at least WANTED of all files together, and prints one TAP line a
+ * file. An input that takes more than CPU_SECONDS is a hang. Behind --every each file is fed again
+ * with every single byte changed in two ways, and cut at every length. AB_FUZZ_FOUND=FILE keeps the
+ * input that fails.
  */
+#include "base/bits.h"
 #include "base/rng.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-enum { CHANGES = 200, LARGEST = 1 << 20 };
+enum { CHANGES = 200, WANTED = 10000, LARGEST = 1 << 20, FILES_MAX = 4096, CPU_SECONDS = 5 };
 
+static char *paths[FILES_MAX];
 static unsigned n_files;
 static bool is_every;
+
+/* ---- which input it is ---- */
+
+static struct {
+    const char *path;
+    unsigned change;
+    const uint8_t *bytes;
+    size_t n;
+} fed;
+
+static void tell(const char *what)
+{
+    const char *kept = getenv("AB_FUZZ_FOUND");
+    int fd = kept != NULL ? creat(kept, 0666) : -1;
+    fprintf(stderr, "%s: %s, change %u\n", what, fed.path, fed.change);
+    if (fd >= 0 && write(fd, fed.bytes, fed.n) == (ssize_t)fed.n)
+        fprintf(stderr, "the input is in %s\n", kept);
+}
+
+void __asan_on_error(void); /* which the sanitizer calls before it ends the process */
+void __asan_on_error(void)
+{
+    tell("failed");
+}
+
+static void on_signal(int signal)
+{
+    tell(signal == SIGPROF ? "hangs" : "failed");
+    _exit(1);
+}
+
+static void feed_one(const uint8_t *bytes, size_t n)
+{
+    setitimer(ITIMER_PROF, &(struct itimerval){.it_value = {.tv_sec = CPU_SECONDS}}, NULL);
+    fed.bytes = bytes;
+    fed.n = n;
+    LLVMFuzzerTestOneInput(bytes, n);
+    fed.change++;
+}
+
+/* ---- changes ---- */
+
+#define TOKEN(text) \
+    { \
+        text, sizeof text - 1 \
+    }
+static const struct {
+    const char *text;
+    size_t n;
+} tokens[] = {
+    TOKEN("NaN"),
+    TOKEN("-1"),
+    TOKEN("0"),
+    TOKEN("1e999"),
+    TOKEN("-0.0"),
+    TOKEN("null"),
+    TOKEN("4294967296"),
+    TOKEN("9223372036854775807"),
+    TOKEN("18446744073709551616"),
+    TOKEN("[[[[[[[[[[[[[[[["),
+    TOKEN("{\"a\":"),
+    TOKEN("]"),
+    TOKEN("}"),
+    TOKEN(","),
+    TOKEN("\""),
+    TOKEN("\n"),
+    TOKEN("\0"),
+    TOKEN(":"),
+    TOKEN("="),
+    TOKEN("$"),
+    TOKEN("%n%s"),
+    TOKEN("../../"),
+    TOKEN("\033[2J"),
+    TOKEN("\xe2\x80\xae"),
+    TOKEN("\\u001b[2J"),
+    TOKEN("\\u202e"),
+    TOKEN("</script><b>"),
+    TOKEN("*/"),
+    TOKEN("\xff\xfe"),
+    TOKEN("\xed\xa0\x80"),
+    TOKEN("all"),
+};
+
+/* n bytes of `s` take the place of `gone` ones at `at`. */
+static size_t put(uint8_t *to, size_t n, size_t at, size_t gone, const void *s, size_t n_s)
+{
+    gone = gone < n - at ? gone : n - at;
+    if (n - gone + n_s > LARGEST)
+        return n;
+    memmove(to + at + n_s, to + at + gone, n - at - gone);
+    memcpy(to + at, s, n_s);
+    return n - gone + n_s;
+}
+
+static size_t flip(struct ab_rng *rng, uint8_t *bytes, size_t n)
+{
+    bytes[ab_rng_below(rng, n)] ^= (uint8_t)(1 + ab_rng_below(rng, 255));
+    return n;
+}
+
+/* A token beside what is there, or in place of a word or a number. */
+static size_t put_token(struct ab_rng *rng, uint8_t *bytes, size_t n)
+{
+    size_t at = ab_rng_below(rng, n), gone = 0, k = ab_rng_below(rng, AB_ARRAY_LEN(tokens));
+    if (ab_rng_below(rng, 2) == 0)
+        while (at + gone < n && (bytes[at + gone] | 32) >= '0' && (bytes[at + gone] | 32) <= 'z')
+            gone++;
+    return put(bytes, n, at, gone, tokens[k].text, tokens[k].n);
+}
+
+/* A stretch of the file over another one, between others, or left out. */
+static size_t move_stretch(struct ab_rng *rng, uint8_t *bytes, size_t n)
+{
+    uint8_t stretch[256];
+    size_t from = ab_rng_below(rng, n), at = ab_rng_below(rng, n);
+    size_t length = 1 + ab_rng_below(rng, sizeof stretch), how = ab_rng_below(rng, 3);
+    length = length < n - from ? length : n - from;
+    memcpy(stretch, bytes + from, length);
+    return put(bytes, n, at, how > 0 ? length : 0, stretch, how < 2 ? length : 0);
+}
+
+static size_t change(struct ab_rng *rng, uint8_t *bytes, size_t n, unsigned i)
+{
+    static size_t (*const ways[])(struct ab_rng *, uint8_t *, size_t) = {flip, put_token, flip,
+                                                                         move_stretch};
+    if (i % 10 == 0)
+        n = ab_rng_below(rng, n);
+    for (unsigned k = 0; k <= i / 4 % 4 && n > 0; k++)
+        n = ways[i % 4](rng, bytes, n);
+    return n;
+}
 
 static void feed_every(uint8_t *bytes, size_t n)
 {
@@ -26,14 +165,14 @@ static void feed_every(uint8_t *bytes, size_t n)
         const uint8_t changes[] = {(uint8_t)(1u << i % 8), 0xff};
         for (size_t c = 0; c < sizeof changes; c++) {
             bytes[i] ^= changes[c];
-            LLVMFuzzerTestOneInput(bytes, n);
+            feed_one(bytes, n);
             bytes[i] ^= changes[c];
         }
-        LLVMFuzzerTestOneInput(bytes, i);
+        feed_one(bytes, i);
     }
 }
 
-static void feed(const char *path)
+static void feed(const char *path, unsigned n_changes)
 {
     static uint8_t bytes[LARGEST], changed[LARGEST];
     struct ab_rng rng;
@@ -41,27 +180,25 @@ static void feed(const char *path)
     size_t n = f == NULL ? 0 : fread(bytes, 1, sizeof bytes, f);
     if (f != NULL)
         fclose(f);
+    fed.path = path;
+    fed.change = 0;
     ab_rng_init(&rng, 1, n);
-    LLVMFuzzerTestOneInput(bytes, n);
-    for (unsigned i = 0; i < CHANGES && n > 0; i++) {
-        size_t length = i % 10 == 0 ? ab_rng_below(&rng, n) : n;
+    feed_one(bytes, n);
+    for (unsigned i = 0; i < n_changes && n > 0; i++) {
         memcpy(changed, bytes, n);
-        for (unsigned k = 0; k <= i % 4 && length > 0; k++)
-            changed[ab_rng_below(&rng, length)] ^= (uint8_t)(1 + ab_rng_below(&rng, 255));
-        LLVMFuzzerTestOneInput(changed, length);
+        feed_one(changed, change(&rng, changed, n, i));
     }
     if (is_every)
         feed_every(bytes, n);
-    printf("ok %u - %s\n", ++n_files, path);
 }
 
-static void feed_all(const char *path)
+static void collect(const char *path)
 {
     struct stat st;
     DIR *folder = opendir(path);
     if (folder == NULL) {
-        if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
-            feed(path);
+        if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && n_files < FILES_MAX)
+            paths[n_files++] = strdup(path);
         return;
     }
     for (struct dirent *e; (e = readdir(folder)) != NULL;) {
@@ -69,18 +206,26 @@ static void feed_all(const char *path)
         if (e->d_name[0] == '.')
             continue;
         snprintf(below, sizeof below, "%s/%s", path, e->d_name);
-        feed_all(below);
+        collect(below);
     }
     closedir(folder);
 }
 
 int main(int argc, char **argv)
 {
+    signal(SIGPROF, on_signal);
+    signal(SIGABRT, on_signal);
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--every") == 0)
             is_every = true;
         else
-            feed_all(argv[i]);
+            collect(argv[i]);
+    unsigned n_changes = n_files > 0 ? WANTED / n_files + 1 : 0;
+    for (unsigned i = 0; i < n_files; i++) {
+        feed(paths[i], n_changes > CHANGES ? n_changes : CHANGES);
+        printf("ok %u - %s\n", i + 1, paths[i]);
+        free(paths[i]);
+    }
     if (n_files == 0)
         printf("not ok 1 - no input\n");
     return n_files == 0;

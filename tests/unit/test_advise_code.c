@@ -7,6 +7,7 @@
 
 #include "advise/code_heaps.h"
 #include "base/bits.h"
+#include "base/rng.h"
 #include "support/cmocka.h"
 
 #include <stdio.h>
@@ -196,6 +197,86 @@ static void names_of_the_program_end_no_comment(void **state)
     assert_true(has(&a, "Heaps of * /,"));
 }
 
+/* Pieces of which names are made that would end a comment, a line or a string. */
+static void make_name(struct ab_rng *rng, char *name, size_t cap)
+{
+    static const char *const pieces[] = {"*/",
+                                         "/*",
+                                         "*",
+                                         "/",
+                                         "//",
+                                         "\\",
+                                         "\"",
+                                         "'",
+                                         "\n",
+                                         "\r",
+                                         "\t",
+                                         "?\?/",
+                                         "?\?/\n",
+                                         "\n#error x\n",
+                                         "\xe2\x80\xae",
+                                         "\xff",
+                                         "\033[2J",
+                                         "%s%n",
+                                         "operator*",
+                                         "std::map<int, A<B>>::f(char const*)",
+                                         "*\\\n/",
+                                         "*?\?/\n/",
+                                         "make",
+                                         ";",
+                                         "}"};
+    size_t n = 0;
+    for (uint64_t k = ab_rng_below(rng, 12) + 1; k > 0; k--) {
+        const char *piece = pieces[ab_rng_below(rng, AB_ARRAY_LEN(pieces))];
+        if (n + strlen(piece) < cap)
+            n += (size_t)sprintf(name + n, "%s", piece);
+    }
+}
+
+/* One comment, whose lines all begin as ours do, and behind it the code that plain names give. */
+static void check_code(const struct ab_text *text, const char *plain)
+{
+    const char *end = strstr(text->s, "*/");
+    assert_non_null(end);
+    assert_string_equal(end, plain);
+    assert_null(strstr(text->s + 2, "\xe2\x80\xae"));
+    for (const char *p = text->s + 2; p < end; p++) {
+        if (*p == '/' && p[1] == '*')
+            fail_msg("a comment in the comment: %.80s", p);
+        if (*p == '\n' && strncmp(p + 1, " *", 2) != 0)
+            fail_msg("a line of its own: %.80s", p);
+        if ((unsigned char)*p < 0x20 && *p != '\n')
+            fail_msg("a control character before %.80s", p);
+        if (p[1] == '\n' && (*p == '\\' || strncmp(p - 2, "?\?/", 3) == 0))
+            fail_msg("a line that goes on: %.80s", p - 20);
+    }
+}
+
+static void no_name_whatever_changes_the_code_below_the_comment(void **state)
+{
+    (void)state;
+    struct ab_rng rng;
+    struct ab_advice a = advice(1, true);
+    struct ab_text text = {0};
+    a.n_heaps = 1;
+    ab_code_write(&a, heaps, "game.abt", &text);
+    char *plain = strdup(strstr(text.s, "*/"));
+    ab_rng_init(&rng, 1, 0);
+    for (unsigned i = 0; i < 10000; i++) {
+        char trace[64];
+        make_name(&rng, trace, sizeof trace);
+        make_name(&rng, a.program, sizeof a.program);
+        make_name(&rng, groups[i % 2].function, sizeof groups[0].function);
+        make_name(&rng, groups[i % 2].file, sizeof groups[0].file);
+        make_name(&rng, groups[KINDS].key, sizeof groups[0].key);
+        ab_text_fini(&text);
+        ab_code_write(&a, heaps, trace, &text);
+        check_code(&text, plain);
+    }
+    ab_text_fini(&text);
+    free(plain);
+}
+
 static void no_more_than_some_places_of_a_heap_are_listed(void **state)
 {
     static struct ab_advice_group many[50];
@@ -222,6 +303,7 @@ int main(void)
             blocks_that_another_thread_frees_make_a_shared_heap_but_not_a_shared_arena),
         cmocka_unit_test(a_heap_that_is_not_built_leaves_its_blocks_with_malloc),
         cmocka_unit_test(names_of_the_program_end_no_comment),
+        cmocka_unit_test(no_name_whatever_changes_the_code_below_the_comment),
         cmocka_unit_test(no_more_than_some_places_of_a_heap_are_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

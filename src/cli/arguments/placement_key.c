@@ -9,6 +9,7 @@
 #include "base/units.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,9 +55,11 @@ static enum ab_status read_number(const struct parser *p, const char *key, const
                                   size_t n, enum ab_unit_kind unit, uint64_t *out)
 {
     struct ab_number number;
+    char alone[64];
     const char *wrong = ab_units_parse(text, n, unit, &number);
+    snprintf(alone, sizeof alone, "%.*s", (int)n, text);
     if (wrong != NULL)
-        return ab_fail(p->err, AB_USAGE, "%s: '%s': '%.*s': %s", p->where, SHOWN(key), (int)n, text,
+        return ab_fail(p->err, AB_USAGE, "%s: '%s': '%s': %s", p->where, SHOWN(key), SHOWN(alone),
                        wrong);
     *out = number.whole;
     return AB_OK;
