@@ -153,7 +153,7 @@ again() { # OPTIONS…: the same measurement again
     sed '0,/"ns_per_op": [0-9.]*/s//"ns_per_op": 1.5/' base.json >res/baselines/changed.json
     again --baseline changed
     expect_code 3
-    expect_error 'baseline changed was altered'
+    expect_error 'baselines/changed.json was altered'
     bench baseline list
     expect_code 3
     grep -q '^changed .*unusable: baseline changed was altered' "$OUT/stdout" || fail "not listed so"

@@ -172,6 +172,16 @@ prepare() {
     bench report changed.json # it may be looked at
     expect_code 0
     expect_error 'warning: changed.json was altered after it was written'
+    local form # a file of it would have a checksum of its own
+    for form in json csv html junit; do
+        bench report changed.json -q "--$form" made
+        expect_code 3
+        expect_error '^allocbench: changed.json was altered after it was written'
+        [ ! -e made ] || fail "--$form made a file"
+    done
+    bench run --resume changed.json
+    expect_code 3
+    expect_error 'changed.json was altered after it was written'
     jq -S . base.json >spelt.json # other white space and order
     bench compare base.json spelt.json --limit 1000%
     expect_code 0

@@ -89,21 +89,30 @@ a_result() { # BACKENDS
 
 @test "a hostile result gives no line that a shell would run" {
     a_result 'glibc{MALLOC_ARENA_MAX=1}'
-    local file=("$RES"/*.json)
-    sed 's/MALLOC_ARENA_MAX=1/A=`id`/' "${file[0]}" >evil.json
+    jq 'del(.checksum)' "$RES"/*.json >whole.json # whoever alters it makes another one
+    sed 's/MALLOC_ARENA_MAX=1/A=`id`/' whole.json >evil.json
     bench deploy evil.json
     expect_code 2
     expect_error 'cannot be written in a shell, systemd and Docker alike'
-    sed 's/MALLOC_ARENA_MAX=1/A=x y/' "${file[0]}" >evil.json
+    sed 's/MALLOC_ARENA_MAX=1/A=x y/' whole.json >evil.json
     bench deploy evil.json
     expect_code 2
     for setting in reboot '~' 'A=~\/x' '1A=b' '=b'; do # a command, or what a shell expands
-        sed "s/MALLOC_ARENA_MAX=1/$setting/" "${file[0]}" >evil.json
+        sed "s/MALLOC_ARENA_MAX=1/$setting/" whole.json >evil.json
         bench deploy evil.json
         expect_code 2
         ! grep -q your-program "$OUT/stdout" || fail "$setting: $(cat "$OUT/stdout")"
     done
-    rm evil.json
+    rm evil.json whole.json
+}
+
+@test "a result that was altered says nothing about what to deploy" {
+    a_result 'glibc{MALLOC_ARENA_MAX=1}'
+    sed '0,/"ns_per_op": [0-9.]*/s//"ns_per_op": 1.5/' "$RES"/*.json >altered.json
+    bench deploy glibc altered.json
+    expect_code 3
+    expect_error 'altered.json was altered after it was written'
+    rm altered.json
 }
 
 @test "a library that is gone or another build since is named" {

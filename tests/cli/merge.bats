@@ -213,7 +213,7 @@ refused() { # CODE MESSAGE
     with_shards
     jq '(.results[] | select(.op == "all")).ns_per_op = 1' "$OUT/2.json" >"$OUT/edited"
     mv "$OUT/edited" "$OUT/2.json"
-    refused 3 '2.json: was altered after it was written'
+    refused 3 '2.json was altered after it was written'
     with_shards
     head -c 5000 "$BATS_FILE_TMPDIR/2.json" >"$OUT/2.json"
     refused 3 '2.json:.* not valid JSON'

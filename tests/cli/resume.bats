@@ -16,7 +16,7 @@ keep='def keep($n): .rounds |= map(select(.index < $n)) | .timer.null |= map(sel
 # What an interruption after so many rounds would have left of $OUT/whole.json.
 cut_to() { # BLOCKS
     expect_code 0
-    jq "$keep .complete = false | keep($1)" "$OUT/whole.json" >"$OUT/partial.json"
+    jq "$keep del(.checksum) | .complete = false | keep($1)" "$OUT/whole.json" >"$OUT/partial.json"
 }
 
 measure_whole() { # FILE OPTION…

@@ -32,8 +32,7 @@ static bool import(const struct ab_format *format, const char *path, bool is_par
 {
     struct ab_err err = {.text = ""};
     struct ab_intake_report report;
-    int fd = memfd_create("trace", MFD_CLOEXEC);
-    FILE *trace = fd < 0 ? NULL : fdopen(fd, "w+");
+    FILE *trace = tmpfile();
     if (trace == NULL)
         abort();
     struct ab_import job = {.format = format, .path = path, .is_partial = is_partial, .to = trace};

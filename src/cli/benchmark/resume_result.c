@@ -269,7 +269,7 @@ enum ab_status ab_resume_begin(const struct ab_options *o, const char *kind, str
     char shown[512];
     if (r.is_on) {
         ab_text_printable(shown, sizeof shown, o->resume);
-        status = ab_stored_read(o->resume, &r.stored, err);
+        status = ab_stored_read_unaltered(o->resume, &r.stored, err);
         if (status != AB_OK)
             return status;
         r.is_done = r.stored.session.is_complete && !asks_for_more(o, &r.stored.session);

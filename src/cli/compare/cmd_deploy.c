@@ -164,7 +164,7 @@ enum ab_status ab_cmd_deploy(const struct ab_options *o, int *exit_code, struct 
     struct ab_view view;
     (void)exit_code;
     enum ab_status status = read_arguments(o, &r, err);
-    if (status == AB_OK && (status = ab_stored_read(r.path, &stored, err)) == AB_OK) {
+    if (status == AB_OK && (status = ab_stored_read_unaltered(r.path, &stored, err)) == AB_OK) {
         if (ab_view_make(&stored.session, &view)) {
             status = deploy(&r, &view, err);
             ab_view_fini(&view);

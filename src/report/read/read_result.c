@@ -394,6 +394,21 @@ enum ab_status ab_stored_read(const char *path, struct ab_stored *out, struct ab
     return r.json.status;
 }
 
+enum ab_status ab_stored_read_unaltered(const char *path, struct ab_stored *out, struct ab_err *err)
+{
+    struct ab_stored stored;
+    AB_TRY(ab_stored_read(path, &stored, err));
+    if (stored.checksum == AB_CHECKSUM_WRONG) {
+        ab_stored_fini(&stored);
+        return ab_fail(err, AB_INPUT,
+                       "%s was altered after it was written: its checksum does not match; "
+                       "measure again, or take an unaltered copy",
+                       AB_SHOWN(512, path));
+    }
+    *out = stored;
+    return AB_OK;
+}
+
 void ab_stored_fini(struct ab_stored *stored)
 {
     if (stored->comparison != NULL)

@@ -27,7 +27,7 @@ enum {
 struct ab_stored {
     struct ab_session session; /* its strings lie in the document */
     void *document;
-    enum ab_checksum checksum; /* for callers to judge: what was changed may still be looked at */
+    enum ab_checksum checksum; /* what was changed may still be looked at */
     const char **phases, **settings;
     int *cpus;
     struct ab_comparison *comparison; /* of ab_stored_read_comparison, else NULL; so is its base */
@@ -39,6 +39,9 @@ struct ab_stored {
  * AB_INPUT when it is no result: one message that names file and place, what was found and what is
  * allowed. Keys that are not known are passed over. */
 enum ab_status ab_stored_read(const char *path, struct ab_stored *out, struct ab_err *err);
+/* The same for whoever goes on with its numbers: AB_INPUT also where its checksum does not match. */
+enum ab_status ab_stored_read_unaltered(const char *path, struct ab_stored *out,
+                                        struct ab_err *err);
 void ab_stored_fini(struct ab_stored *stored);
 
 #endif
