@@ -41,8 +41,8 @@ double ab_estimate_pass_ns(const struct ab_tape_map *tape)
 
 uint32_t ab_estimate_processes(const struct ab_tape_map *tape)
 {
-    double run_ns = 15e6 + ab_estimate_pass_ns(tape) / 4;
-    return run_ns > 500e6 / 3 ? 3 : run_ns < 500e6 / 12 ? 12 : (uint32_t)(500e6 / run_ns);
+    double n = 150e6 / (15e6 + ab_estimate_pass_ns(tape) / 4);
+    return n < 3 ? 3 : (uint32_t)n;
 }
 
 /* Of what runs once for a pass: a process that starts, maps its tape and ends. */

@@ -20,8 +20,8 @@ uint64_t ab_estimate_heap_bytes(const struct ab_facts *facts, bool never_frees);
 uint64_t ab_estimate_harness_bytes(const struct ab_tape_map *tape);
 /* Time of one pass: 100 ns an op (a slow malloc) and 5 us a touched page. */
 double ab_estimate_pass_ns(const struct ab_tape_map *tape);
-/* How many processes a round the throughput pass is worth: as many as run in about half a second,
- * but 3 at least, for the mean of fewer depends on where a single one comes to lie in memory. */
+/* How many processes a round the throughput pass is worth: as many as run in about 150 ms, but 3 at
+ * least, for the mean of fewer depends on where a single one comes to lie in memory. */
 uint32_t ab_estimate_processes(const struct ab_tape_map *tape);
 /* A deadline that only what hangs can miss: 10 s and 20 times the estimate. */
 uint64_t ab_estimate_timeout_ns(const struct ab_tape_map *tape);

@@ -147,6 +147,19 @@ rounds_of='{latency: [.results[] | select(.op == "all" and .n > 0) | .round] | u
         fail "no note"
 }
 
+@test "by default a run of several ends when its intervals are narrow, after ten rounds at the latest" {
+    small -b arena,slab
+    expect_code 0
+    expect_json '.config.stopping | .precision == 0.02 and .rounds_most == 10 and .ended != ""' "$OUT/r.json"
+    expect_json '(.rounds | length) as $n | $n >= 6 and $n <= 10' "$OUT/r.json"
+    small -b arena,slab --rounds 7 # as many as were asked for
+    expect_json '.config.stopping == null and (.rounds | length) == 7' "$OUT/r.json"
+    small -b arena,slab --gate 'arena:fill/all/ns_per_op < 1000x slab' # a verdict has all rounds
+    expect_json '.config.stopping == null and (.rounds | length) == 10' "$OUT/r.json"
+    small -b arena
+    expect_json '.config.stopping == null and (.rounds | length) == 10' "$OUT/r.json"
+}
+
 @test "what cannot be combined is refused" {
     small -b arena --precision 2%
     expect_code 2

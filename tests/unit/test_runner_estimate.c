@@ -43,7 +43,7 @@ static void short_work_is_measured_in_more_processes(void **state)
     struct ab_tape_map a, b;
     test_tape_churn_map(100, 1000, &small, &a);
     test_tape_churn_map(100, 20000000, &large, &b);
-    assert_int_equal(ab_estimate_processes(&a), 12);
+    assert_int_equal(ab_estimate_processes(&a), 9);
     assert_int_equal(ab_estimate_processes(&b), 3);
     struct ab_session_work work = {.n_backends = 1, .rounds = 10, .processes = 12};
     double ns = ab_estimate_session(&a, &work).ns;

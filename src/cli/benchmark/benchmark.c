@@ -142,6 +142,11 @@ static enum ab_status read_gates(struct measurement *m, struct ab_err *err)
     return ab_gate_set_read(&source, &m->gates, err);
 }
 
+static bool is_judged(const struct measurement *m)
+{
+    return m->gates.n_gates + m->gates.n_claims > 0 || m->options->baseline != NULL;
+}
+
 static void describe_session(struct measurement *m)
 {
     const struct ab_subject *s = m->subject;
@@ -163,6 +168,8 @@ static void describe_session(struct measurement *m)
     session->n_rounds_planned = ab_round_limit_most(m->options);
     session->passes = m->passes;
     ab_round_limit_describe(m->options, s->resumed, session);
+    if (!is_judged(m) && s->take == NULL)
+        ab_round_limit_by_default(m->options, session);
     session->shard = m->options->shard;
     session->facts = s->tape->facts;
     session->overview = s->overview;

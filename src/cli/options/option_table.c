@@ -193,7 +193,8 @@ static const struct ab_option_info table[] = {
      "What runs", 0, REPLAY | ADVISE, SPECIAL(ab_option_tape_mem), RARE},
     {"rounds", "N",
      "number of rounds; each runs every back end once, in random order;\n"
-     "fewer than 6 distinguish nothing from noise (default: 10)",
+     "fewer than 6 distinguish nothing from noise (default: 10, or 6 to 10,\n"
+     "until the intervals of two back ends and more are within 2 %)",
      "How long", 0, RUN | REPLAY | CHECK | ADVISE, COUNT(rounds, 1, AB_ROUNDS_MAX),
      .range = "must be from 1 to 1000", GIVEN(has_rounds), .alias = "reps"},
     {"rounds", "N", "number of rounds to measure (default: 20)", "How long", 0, CALIBRATE,
@@ -208,7 +209,7 @@ static const struct ab_option_info table[] = {
      .range = "must be at least 1000", RARE},
     {"processes", "N",
      "measure the throughput of each back end in N processes a round\n"
-     "(default: 3 to 12, more the shorter the work)",
+     "(default: 3 to 10, more the shorter the work)",
      "How long", 0, RUN | REPLAY | CHECK, COUNT(processes, 1, 100),
      .range = "must be from 1 to 100", RARE},
     {"passes", "LIST",

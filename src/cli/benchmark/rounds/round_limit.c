@@ -7,6 +7,9 @@
 #include "base/clock.h"
 #include "stats/stopping.h"
 
+/* Where nothing is said: the ranking of most allocators is clear long before. */
+#define PRECISION_ENOUGH 0.02
+
 static bool has_rule(const struct ab_options *o)
 {
     return o->time_budget_ns > 0 || o->precision > 0;
@@ -46,6 +49,12 @@ void ab_round_limit_describe(const struct ab_options *o, const struct ab_session
         .spent_s = resumed != NULL ? resumed->stopping.spent_s : 0,
         .n_rounds_most = session->n_rounds_planned,
     };
+}
+
+void ab_round_limit_by_default(const struct ab_options *o, struct ab_session *session)
+{
+    if (!has_rule(o) && !o->has_rounds && o->shard.count == 0 && session->n_backends > 1)
+        session->stopping.precision = PRECISION_ENOUGH;
 }
 
 void ab_round_limit_begin(struct ab_round_limit *limit, struct ab_session *session)

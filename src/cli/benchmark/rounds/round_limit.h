@@ -24,6 +24,10 @@ enum ab_status ab_round_limit_check(const struct ab_options *o, size_t n_backend
 void ab_round_limit_describe(const struct ab_options *o, const struct ab_session *resumed,
                              struct ab_session *session);
 
+/* … and that of a measurement for which the command line says nothing: precision, and as many rounds
+ * as by default at most. Not for gates and baselines, which are judged by all rounds. */
+void ab_round_limit_by_default(const struct ab_options *o, struct ab_session *session);
+
 /* Before the first pre-flight. */
 void ab_round_limit_begin(struct ab_round_limit *limit, struct ab_session *session);
 /* A round begins; a round is done: does the session go on? */

@@ -12,7 +12,7 @@ void ab_round_watch_begin(struct ab_round_watch *watch, const struct ab_options 
     *watch = (struct ab_round_watch){.store = store};
     ab_progress_begin(&watch->line, o->is_quiet);
     watch->line.stage = o->stage;
-    watch->line.has_rule = o->time_budget_ns > 0 || o->precision > 0;
+    watch->line.has_rule = session->stopping.time_budget_s > 0 || session->stopping.precision > 0;
     ab_round_limit_begin(&watch->limit, session);
 }
 

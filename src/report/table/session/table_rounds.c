@@ -69,8 +69,8 @@ static void add_width(const struct ab_session *s, struct ab_text *out)
     double width = ab_session_precision(s);
     if (s->stopping.precision > 0 && isfinite(width))
         ab_text_addf(out,
-                     "; the widest interval of a whole run is within %.2g %%, %.2g %% was "
-                     "asked for",
+                     "; the widest interval of a whole run is within %.2g %%, the goal was "
+                     "%.2g %%",
                      fmax(0.1, 100 * width), 100 * s->stopping.precision);
 }
 
