@@ -385,6 +385,23 @@ static void phases_that_were_waited_through_are_told(void **state)
     fake_session_free(f);
 }
 
+static void threads_that_mostly_wait_for_each_other_are_told_as_no_contention(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    f->s.host.cpus_allowed = 2;
+    f->s.facts.lanes = 16;
+    throughput_of(f, FAKE_GLIBC, 0)->wait_percent = 88;
+    throughput_of(f, FAKE_GLIBC, 0)->ready_threads =
+        9; /* as many as take the CPUs from each other */
+    expect(f, 600, "ready to run", false);
+    throughput_of(f, FAKE_GLIBC, 0)->ready_threads = 1.9;
+    expect(f, 600, "warning: of 16 threads on 2 CPUs only 1.9 were ready to run at once, ", true);
+    f->s.facts.lanes = 2;
+    expect(f, 600, "ready to run", false);
+    fake_session_free(f);
+}
+
 static void a_noisy_machine_is_named(void **state)
 {
     (void)state;
@@ -464,6 +481,7 @@ int main(void)
         cmocka_unit_test(what_costs_no_more_than_the_harness_is_said),
         cmocka_unit_test(how_to_continue_is_said_once),
         cmocka_unit_test(phases_that_were_waited_through_are_told),
+        cmocka_unit_test(threads_that_mostly_wait_for_each_other_are_told_as_no_contention),
         cmocka_unit_test(a_noisy_machine_is_named),
         cmocka_unit_test(page_faults_outside_the_latencies_are_noted),
         cmocka_unit_test(columns_go_in_the_order_of_their_worth),

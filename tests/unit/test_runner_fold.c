@@ -154,10 +154,13 @@ static void a_phase_of_long_waits_is_waiting(void **state)
             image.n_lanes = lanes;
             report->lane_ticks = 8000000;
             report->wait_ticks = waits;
+            report->wall_ticks = 2000000;
             assert_int_equal(fold_throughput(&f, &run), AB_OK);
             const struct ab_result *all = find(&s, "churn", AB_OP_ALL);
             assert_true(lanes == 1 ? isnan(all->wait_percent)
                                    : fabs(all->wait_percent - (double)waits / 80000) < 1e-9);
+            assert_true(lanes == 1 ? isnan(all->ready_threads)
+                                   : fabs(all->ready_threads - 4 + (double)waits / 2e6) < 1e-9);
             assert_int_equal(ab_result_is_waiting(all), lanes > 1 && waits > 8000000 / 5);
             forget_all(&s);
         }

@@ -77,6 +77,7 @@ static void set_throughput(const struct ab_throughput_estimate *e, struct ab_res
     all->n_processes = e->n_processes;
     all->quiet_percent = 100 * e->quiet_share;
     all->wait_percent = e->median.wait_percent;
+    all->ready_threads = e->median.ready_threads;
     all->faults_minor = e->median.faults_minor;
     all->switches_involuntary = e->median.switches;
     if (all->n_ops == 0 || e->busy <= 0 || e->median.wall <= 0)

@@ -73,6 +73,10 @@ static struct ab_throughput_phase sum_phase(const struct ab_fold *f,
         .cpu = fmax((double)r->process_cpu_ns - ab_fold_outside_cpu_ns(f, r), 0),
         .background = is_noise ? 0 : background,
         .wait_percent = has_lanes ? 100.0 * (double)r->wait_ticks / lane_ticks : NAN,
+        .ready_threads = has_lanes && r->wall_ticks > 0
+                             ? ((double)r->lane_ticks - (double)r->wait_ticks) /
+                                   (double)r->wall_ticks
+                             : NAN,
         .faults_minor = r->faults_minor,
         .switches = r->switches_involuntary,
     };
@@ -300,6 +304,7 @@ static void estimate_whole(const struct estimator *e, uint32_t phase,
     out->median.cpu = MEDIAN_OF(e, phase, cpu);
     out->median.background = MEDIAN_OF(e, phase, background);
     out->median.wait_percent = MEDIAN_OF(e, phase, wait_percent);
+    out->median.ready_threads = MEDIAN_OF(e, phase, ready_threads);
     out->median.faults_minor = (uint64_t)MEDIAN_OF(e, phase, faults_minor);
     for (size_t i = 0; i < e->n_of_round; i++)
         out->median.switches += e->runs[i]->sums[phase].switches;

@@ -54,6 +54,31 @@ static void add_waits(const struct ab_session *s, struct ab_view_texts *t,
     add_note(w, "waits", t, &text);
 }
 
+/* Most threads on few CPUs that wait for blocks of each other are never in the allocator at the same
+ * time. The program's were, when the scheduler took the CPU from one that held a lock. */
+static void add_crowd(const struct ab_session *s, struct ab_view_texts *t,
+                      struct ab_view_warnings *w)
+{
+    uint32_t n_cpus = s->n_cpus > 0 ? s->n_cpus : s->host.cpus_allowed;
+    double least = NAN;
+    for (uint32_t i = 0; i < s->n_results; i++) {
+        const struct ab_result *x = &s->results[i];
+        if (x->op == AB_OP_ALL && ab_result_is_waiting(x) && ab_session_has_numbers(s, x->backend))
+            least = fmin(least, x->ready_threads);
+    }
+    if (n_cpus == 0 || s->facts.lanes <= n_cpus || !(least < s->facts.lanes / 2.0))
+        return;
+    ab_warning_list_add(
+        w, "crowd", AB_VIEW_WARNING,
+        ab_view_texts_addf(t,
+                           "of %u threads on %u CPU%s only %.1f were ready to run at once, the "
+                           "others waited for blocks of each other: fewer of them contend for the "
+                           "locks of an allocator than in a program, where an op may take 1.5 to 2 "
+                           "times as long",
+                           s->facts.lanes, n_cpus, n_cpus == 1 ? "" : "s", least),
+        "allocbench exec measures the program itself");
+}
+
 /* Page faults an op in a phase: of the back ends with fewest and with most, first round. */
 struct fault_range {
     double low, high; /* NaN = none known */
@@ -193,6 +218,7 @@ void ab_view_warnings_work(const struct ab_session *s, struct ab_view_texts *tex
 {
     add_little_work(s, texts, out);
     add_waits(s, texts, out);
+    add_crowd(s, texts, out);
     add_faults(s, texts, out);
     add_inlined(s, texts, out);
     add_resets(s, texts, out);
