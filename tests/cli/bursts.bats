@@ -89,6 +89,18 @@ heaps_of() { # FILE
     expect_nothing_left
 }
 
+@test "no number of bursts is compared with one of the whole" {
+    few='--processes 1 --passes throughput'
+    bench replay "$trace" -b arena --rounds 6 $few --burst 0 --json "$OUT/whole.json" -q
+    bench replay "$trace" -b arena --rounds 6 $few --burst 20000 --json "$OUT/bursts.json" -q
+    bench compare "$OUT/whole.json" "$OUT/bursts.json"
+    expect_code 2
+    expect_error 'different work: .*whole.json ran .*bursts.json ran'
+    bench replay "$trace" -b arena --rounds 6 $few --burst 20000 --baseline "$OUT/whole.json"
+    expect_code 2
+    expect_error 'different work'
+}
+
 @test "the same bursts are the same digest, others another" {
     for n in 1 2; do
         bench replay "$trace" -b arena --rounds 1 --burst 20000 --json "$OUT/$n.json" -q
