@@ -12,6 +12,18 @@ static json_t *rounds_needed(uint32_t n)
     return n == 0 || n == UINT32_MAX ? json_null() : ab_json_integer(n);
 }
 
+/* By the witnesses, which are the same build in both results. */
+static json_t *relative(struct ab_json *w, const struct ab_cell *c)
+{
+    json_t *o = json_object();
+    ab_json_put(w, o, "witnesses", ab_json_string(c->witnesses));
+    ab_json_put(w, o, "machine_ratio", ab_json_real(c->machine_ratio));
+    ab_json_put(w, o, "ratio", ab_json_real(c->relative.ratio));
+    ab_json_put(w, o, "low", ab_json_real(c->relative.low));
+    ab_json_put(w, o, "high", ab_json_real(c->relative.high));
+    return o;
+}
+
 static json_t *cell(struct ab_json *w, const struct ab_cell *c)
 {
     json_t *o = json_object();
@@ -31,6 +43,8 @@ static json_t *cell(struct ab_json *w, const struct ab_cell *c)
     ab_json_put(w, o, "method", ab_json_string(ab_effect_method_name(c->effect.method)));
     ab_json_put(w, o, "n_base", ab_json_integer(c->effect.n_base));
     ab_json_put(w, o, "n_new", ab_json_integer(c->effect.n_new));
+    if (ab_cell_judged_effect(c) != &c->effect)
+        ab_json_put(w, o, "relative", relative(w, c));
     ab_json_put(w, o, "limit", ab_json_real(c->limit));
     ab_json_put(w, o, "verdict",
                 ab_cell_is_judged(c) ? ab_json_string(ab_verdict_name(c->verdict)) : json_null());

@@ -45,6 +45,8 @@ static struct ab_cell *add_cell(struct ab_comparison *c)
         .effect = {.ratio = NAN, .low = NAN, .high = NAN, .sd = NAN},
         .limit = NAN,
         .confirm_ratio = NAN,
+        .relative = {.ratio = NAN, .low = NAN, .high = NAN, .sd = NAN},
+        .machine_ratio = NAN,
     };
     return &c->cells[c->n_cells++];
 }
@@ -459,10 +461,8 @@ bool ab_compare_results(const struct ab_session *base, const struct ab_session *
                         bool is_part, struct ab_comparison *out)
 {
     *out = (struct ab_comparison){.base = base, .now = now};
-    if (fill(out, limit, is_part)) {
-        ab_comparison_excuse_drift(out);
+    if (fill(out, limit, is_part) && ab_comparison_weigh_drift(out))
         return true;
-    }
     ab_comparison_fini(out);
     return false;
 }

@@ -18,9 +18,12 @@ enum ab_verdict {
     AB_VERDICT_REGRESSED,    /* low > 1 and the effect itself is beyond the limit */
     AB_VERDICT_INCONCLUSIVE, /* neither: more rounds would settle it; `reason` where they would not */
     AB_VERDICT_FAILED,       /* no numbers on one side: `reason` */
+    AB_VERDICT_MOVED,        /* of two results, the same build in both: the machine changed */
     AB_VERDICT_COUNT
 };
 const char *ab_verdict_name(enum ab_verdict verdict); /* "ok" "improved" "regressed" … */
+
+enum { AB_WITNESSES_BYTES = 100 };
 
 /* What is compared, with the effect turned so that a ratio above 1 is worse (for throughput: base by
  * new). Strings are borrowed from the two sessions. */
@@ -38,11 +41,18 @@ struct ab_cell {
     enum ab_verdict verdict;
     uint32_t rounds_needed; /* of an inconclusive cell; 0 = not known; UINT32_MAX = never */
     char reason[200];       /* of failed and inconclusive; "" = none */
-    bool is_drift; /* inconclusive because of the machine, see `reason` (stats/compare_drift.h) */
+    /* Of two results: by the witnesses, which are the same build in both (stats/compare_drift.h);
+     * the verdict is then that of `relative`. Without witnesses both ratios are NaN. */
+    struct ab_effect relative;
+    double machine_ratio; /* of the witnesses themselves, new by base */
+    char witnesses[AB_WITNESSES_BYTES];
+    bool is_drift;         /* inconclusive because of the machine, see `reason` */
     uint32_t n_confirm;    /* rounds that were run to confirm a regression; 0 = none */
     double confirm_ratio;  /* the effect in these; NaN = none */
     const char *iteration; /* of the time per iteration: what one is called; NULL = it is not */
 };
+/* The effect that the verdict is about: relative to the witnesses, where there are any. */
+const struct ab_effect *ab_cell_judged_effect(const struct ab_cell *cell);
 /* Is there a limit, and so a verdict that counts? */
 bool ab_cell_is_judged(const struct ab_cell *cell);
 /* The name of the verdict; of a cell without a limit "worse", "better", "~" (neither is clear), or

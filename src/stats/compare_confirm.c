@@ -49,13 +49,13 @@ void ab_comparison_confirm(struct ab_comparison *c, const struct ab_comparison *
         if (other == NULL || other->verdict == AB_VERDICT_FAILED)
             continue; /* not measured again: it stands */
         cell->n_confirm = other->effect.n_new;
-        cell->confirm_ratio = other->effect.ratio;
+        cell->confirm_ratio = ab_cell_judged_effect(other)->ratio;
         if (other->verdict == AB_VERDICT_REGRESSED)
             continue;
         cell->verdict = AB_VERDICT_INCONCLUSIVE;
         snprintf(cell->reason, sizeof cell->reason,
                  "%+.1f %% at first, %+.1f %% in %u more rounds: not confirmed",
-                 100 * (cell->effect.ratio - 1), 100 * (other->effect.ratio - 1),
+                 100 * (ab_cell_judged_effect(cell)->ratio - 1), 100 * (cell->confirm_ratio - 1),
                  other->effect.n_new);
     }
 }
@@ -77,7 +77,8 @@ static void collect(struct family *f)
     for (size_t i = 0; i < f->n_list; i++)
         for (uint32_t k = 0; k < f->list[i].n_cells; k++) {
             struct ab_cell *cell = &f->list[i].cells[k];
-            double p = f->is_larger ? cell->effect.p_larger : cell->effect.p_smaller;
+            const struct ab_effect *e = ab_cell_judged_effect(cell);
+            double p = f->is_larger ? e->p_larger : e->p_smaller;
             if (ab_cell_is_judged(cell) != f->is_judged || isnan(p))
                 continue;
             f->cells[f->n] = cell;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What else the two results say about a verdict: where libraries that are the same build in both moved
- * as well, or without such libraries the loop that tells how fast the CPU is, it was the machine that
- * changed, or its settings, and not the library. A library never excuses itself: what counts are the
- * others. And where other programs had the CPU, a verdict needs more.
+ * Divides what the machine did out of a change between two results. Times of back ends of one round
+ * were measured next to each other, so that their quotient is taken in each round: it is then a
+ * number a round like any other, with an interval of its own.
  */
 #include "stats/compare_drift.h"
 
@@ -11,69 +10,206 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* The unchanged ones must have gone at least this part of the way, on logarithms. */
+/* The CPU must explain at least this part of an effect, on logarithms. */
 static const double least_share = 0.5;
 /* More of the time than this without the CPU makes a result one of a busy machine. */
 static const double most_lost = 0.13;
 
-/* The same file, as far as it can be told: without a build id it cannot. */
-static bool is_same_build(const struct ab_drift *d, const char *backend)
+/* ---- witnesses ---- */
+
+bool ab_drift_is_unchanged(const struct ab_backend_info *a, const struct ab_backend_info *b)
 {
-    uint32_t a = ab_compare_find(d->base, backend);
-    uint32_t b = ab_compare_find(d->now, backend);
-    if (a == UINT32_MAX || b == UINT32_MAX)
-        return false;
-    const char *id = d->base->backends[a].build_id;
-    return id[0] != 0 && strcmp(id, d->now->backends[b].build_id) == 0;
+    return a->build_id[0] != 0 && strcmp(a->build_id, b->build_id) == 0 &&
+           strcmp(a->version, b->version) == 0 && strcmp(a->settings, b->settings) == 0 &&
+           strcmp(a->map, b->map) == 0;
 }
 
-void ab_drift_hear(struct ab_drift *d, const char *backend, double ratio)
+static bool is_witness(const struct ab_drift_question *q, uint32_t base, uint32_t now)
 {
-    if (!isfinite(ratio) || strcmp(backend, d->backend) == 0 || !is_same_build(d, backend))
-        return;
-    double moved = d->sign * log(ratio);
-    if (!d->has_others || moved < d->sign * log(d->witness_ratio)) {
-        d->witness = backend;
-        d->witness_ratio = ratio;
+    const struct ab_backend_info *a = &q->base->backends[base], *b = &q->now->backends[now];
+    return now != q->backend && ab_backend_is_comparable(a) && ab_backend_is_comparable(b) &&
+           ab_drift_is_unchanged(a, b);
+}
+
+/* ---- times ---- */
+
+static double time_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                            uint32_t round)
+{
+    if (m == NULL)
+        return ab_session_run_time_of_round(s, backend, round);
+    double x = ab_metric_of_round(s, backend, m, round);
+    return strcmp(ab_metric_unit(m), "1/s") == 0 ? 1 / x : x;
+}
+
+static double at_least(double x, double floor)
+{
+    return x < floor ? floor : x; /* what is missing stays so */
+}
+
+/* Time of a back end in each round, divided by that of another where there is one. Free it. */
+static double *times_of(const struct ab_session *s, uint32_t backend, uint32_t by,
+                        const struct ab_metric *m, double floor)
+{
+    double *x = calloc((size_t)s->n_rounds + 1, sizeof x[0]);
+    for (uint32_t i = 0; i < s->n_rounds && x != NULL; i++) {
+        uint32_t round = s->rounds[i].index;
+        x[i] = at_least(time_of_round(s, backend, m, round), floor);
+        if (by != UINT32_MAX)
+            x[i] /= at_least(time_of_round(s, by, m, round), floor);
     }
-    d->has_others = true;
+    return x;
 }
 
-/* Is what remains of the effect, that of the machine divided out, more than the machine explains? */
-static bool is_beyond(const struct ab_drift *d, double of_machine)
+struct side {
+    uint32_t backend, by; /* UINT32_MAX = by nothing */
+};
+
+static bool measure(const struct ab_drift_question *q, struct side base, struct side now,
+                    struct ab_effect *out)
 {
-    double rest = d->sign * (log(d->effect.ratio) - log(of_machine));
-    return !is_same_build(d, d->backend) && rest > log(1 + d->limit);
+    bool is_latency = q->metric != NULL && ab_metric_is_latency(q->metric);
+    double floor = is_latency ? ab_compare_floor_ns(q->base, q->now) : (double)NAN;
+    double *a = times_of(q->base, base.backend, base.by, q->metric, floor);
+    double *b = times_of(q->now, now.backend, now.by, q->metric, floor);
+    bool ok = a != NULL && b != NULL;
+    if (ok)
+        *out = ab_effect_unpaired(a, q->base->n_rounds, b, q->now->n_rounds);
+    free(a);
+    free(b);
+    return ok;
 }
 
-static bool has_gone_along(const struct ab_drift *d, double ratio)
+/* ---- several witnesses ---- */
+
+static int by_value(const void *a, const void *b)
 {
-    return d->sign * log(ratio) >= least_share * d->sign * log(d->effect.ratio);
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
-static bool is_of_others(const struct ab_drift *d, char *reason, size_t cap)
+enum middle { LOWER, UPPER };
+
+/* The member at `offset` that at least half of them do not exceed, or reach; n is above 0. */
+static double median_of(const struct ab_effect *list, uint32_t n, size_t offset, enum middle which,
+                        double *room)
 {
-    if (!has_gone_along(d, d->witness_ratio) || is_beyond(d, d->witness_ratio))
+    for (uint32_t i = 0; i < n; i++) {
+        memcpy(&room[i], (const char *)&list[i] + offset, sizeof room[i]);
+        if (isnan(room[i]))
+            return NAN;
+    }
+    qsort(room, n, sizeof room[0], by_value);
+    return room[which == LOWER ? (n - 1) / 2 : n / 2];
+}
+
+/* Each bound is one that more than half of the list agree to. */
+static struct ab_effect agree(const struct ab_effect *list, uint32_t n, double *room)
+{
+#define MEDIAN(member, which) median_of(list, n, offsetof(struct ab_effect, member), which, room)
+    struct ab_effect e = list[0]; /* rounds and method are alike */
+    e.ratio = sqrt(MEDIAN(ratio, LOWER) * MEDIAN(ratio, UPPER));
+    e.low = MEDIAN(low, LOWER);
+    e.high = MEDIAN(high, UPPER);
+    e.sd = MEDIAN(sd, UPPER);
+    e.p_larger = MEDIAN(p_larger, UPPER);
+    e.p_smaller = MEDIAN(p_smaller, UPPER);
+    return e;
+#undef MEDIAN
+}
+
+struct heard { /* of each witness */
+    struct ab_effect *machine, *relative;
+    double *room;
+    uint32_t n;
+};
+
+static bool hear(const struct ab_drift_question *q, uint32_t base, uint32_t now, struct heard *h)
+{
+    struct ab_effect machine, relative;
+    if (!measure(q, (struct side){base, UINT32_MAX}, (struct side){now, UINT32_MAX}, &machine) ||
+        !measure(q, (struct side){q->base_backend, base}, (struct side){q->backend, now},
+                 &relative))
+        return false;
+    if (isnan(machine.ratio) || isnan(relative.ratio))
+        return true; /* no time of it in one of the results */
+    h->machine[h->n] = machine;
+    h->relative[h->n++] = relative;
+    return true;
+}
+
+static bool hear_all(const struct ab_drift_question *q, struct heard *h, struct ab_drift *out)
+{
+    const char *first = "";
+    for (uint32_t i = 0; i < q->now->n_backends; i++) {
+        uint32_t base = ab_compare_find(q->base, q->now->backends[i].name), n = h->n;
+        if (base == UINT32_MAX || !is_witness(q, base, i))
+            continue;
+        if (!hear(q, base, i, h))
+            return false;
+        if (n == 0 && h->n > 0)
+            first = q->now->backends[i].name;
+    }
+    out->n_witnesses = h->n;
+    if (h->n == 0)
+        return true;
+    out->machine = agree(h->machine, h->n, h->room);
+    out->relative = agree(h->relative, h->n, h->room);
+    snprintf(out->witnesses, sizeof out->witnesses, "%.60s", first);
+    if (h->n > 1)
+        snprintf(out->witnesses, sizeof out->witnesses, "%.60s and %u other%s", first, h->n - 1,
+                 h->n > 2 ? "s" : "");
+    return true;
+}
+
+bool ab_drift_measure(const struct ab_drift_question *q, struct ab_drift *out)
+{
+    uint32_t n = q->now->n_backends;
+    struct heard h = {.machine = calloc((size_t)n + 1, sizeof *h.machine),
+                      .relative = calloc((size_t)n + 1, sizeof *h.relative),
+                      .room = calloc((size_t)n + 1, sizeof *h.room)};
+    const struct ab_backend_info *a = &q->base->backends[q->base_backend];
+    *out = (struct ab_drift){.is_unchanged =
+                                 ab_drift_is_unchanged(a, &q->now->backends[q->backend]),
+                             .machine = {.ratio = NAN, .low = NAN, .high = NAN},
+                             .relative = {.ratio = NAN, .low = NAN, .high = NAN}};
+    bool ok = h.machine != NULL && h.relative != NULL && h.room != NULL && hear_all(q, &h, out);
+    free(h.machine);
+    free(h.relative);
+    free(h.room);
+    return ok;
+}
+
+/* ---- what they say ---- */
+
+bool ab_drift_has_moved(const struct ab_drift *d, double limit, char *reason, size_t cap)
+{
+    if (!(fabs(log(d->machine.ratio)) > log1p(limit)))
         return false;
     snprintf(reason, cap,
-             "the machine changed: %.60s, the same build in both, takes %.1f %% %s time as well; "
-             "measure both in one run",
-             d->witness, 100 * fabs(d->witness_ratio - 1), d->sign > 0 ? "more" : "less");
+             "the machine changed: %s, the same build in both, %s %.1f %% %s time; measure both in "
+             "one run",
+             d->witnesses, d->n_witnesses > 1 ? "take" : "takes", 100 * fabs(d->machine.ratio - 1),
+             d->machine.ratio > 1 ? "more" : "less");
     return true;
 }
 
 /* The loop between the slices, which uses registers alone and is in every result. */
-static bool is_of_cpu(const struct ab_drift *d, char *reason, size_t cap)
+bool ab_drift_is_of_cpu(const struct ab_drift_question *q, const struct ab_effect *effect,
+                        double limit, char *reason, size_t cap)
 {
-    double ratio = d->now->noise.canary_quiet_ns / d->base->noise.canary_quiet_ns;
-    if (!(ratio > 0 && isfinite(ratio)) || !has_gone_along(d, ratio) || is_beyond(d, ratio))
+    double cpu = log(q->now->noise.canary_quiet_ns / q->base->noise.canary_quiet_ns);
+    double moved = log(effect->ratio), sign = moved > 0 ? 1 : -1;
+    if (!isfinite(cpu) || sign * cpu < least_share * fabs(moved) ||
+        sign * (moved - cpu) > log1p(limit))
         return false;
     snprintf(reason, cap,
              "the CPU changed: allocbench's own test loop takes %.1f %% %s time as well; "
              "measure both in one run",
-             100 * fabs(ratio - 1), d->sign > 0 ? "more" : "less");
+             100 * fabs(exp(cpu) - 1), sign > 0 ? "more" : "less");
     return true;
 }
 
@@ -85,13 +221,12 @@ static double lost_share(const struct ab_session *s)
     return n->slices_s > 0 && n->wall_s > 0 && n->cpu_s > 0 ? 1 - n->cpu_s / n->wall_s : 0;
 }
 
-/* Where runs had to wait for the CPU, rounds of one result err together: the interval, which knows how they
- * differ from each other only, is too narrow, and must then be beyond the limit as a whole. */
-static bool is_doubtful(const struct ab_drift *d, char *reason, size_t cap)
+bool ab_drift_is_doubtful(const struct ab_drift_question *q, const struct ab_effect *effect,
+                          double limit, char *reason, size_t cap)
 {
-    double lost = fmax(lost_share(d->base), lost_share(d->now));
-    double end = d->sign > 0 ? d->effect.low : 1 / d->effect.high;
-    if (lost <= most_lost || end > 1 + d->limit)
+    double lost = fmax(lost_share(q->base), lost_share(q->now));
+    double end = effect->ratio > 1 ? effect->low : 1 / effect->high;
+    if (lost <= most_lost || end > 1 + limit)
         return false;
     snprintf(reason, cap,
              "the runs had no CPU for %.0f %% of the time, and the interval is not wholly "
@@ -100,43 +235,79 @@ static bool is_doubtful(const struct ab_drift *d, char *reason, size_t cap)
     return true;
 }
 
-bool ab_drift_explains(const struct ab_drift *d, char *reason, size_t cap)
-{
-    bool is_machine = d->has_others ? is_of_others(d, reason, cap) : is_of_cpu(d, reason, cap);
-    return is_machine || is_doubtful(d, reason, cap);
-}
-
 /* ---- the time of a comparison ---- */
 
-static bool is_time(const struct ab_cell *cell)
+static bool is_change(enum ab_verdict v)
 {
-    return strcmp(cell->metric, "time") == 0 && isfinite(cell->effect.ratio);
+    return v == AB_VERDICT_REGRESSED || v == AB_VERDICT_IMPROVED;
 }
 
-static void excuse(const struct ab_comparison *c, struct ab_cell *cell)
+static void withhold(struct ab_cell *cell)
 {
-    struct ab_drift d = {.base = c->base,
-                         .now = c->now,
-                         .backend = cell->backend,
-                         .effect = cell->effect,
-                         .limit = cell->limit,
-                         .sign = cell->verdict == AB_VERDICT_REGRESSED ? 1 : -1};
-    for (uint32_t i = 0; i < c->n_cells; i++)
-        if (is_time(&c->cells[i]))
-            ab_drift_hear(&d, c->cells[i].backend, c->cells[i].effect.ratio);
-    if (!ab_drift_explains(&d, cell->reason, sizeof cell->reason))
-        return;
     cell->verdict = AB_VERDICT_INCONCLUSIVE;
     cell->is_drift = true;
+    cell->rounds_needed = 0; /* more of them would not help */
 }
 
-void ab_comparison_excuse_drift(struct ab_comparison *c)
+/* By the ratio to the witnesses: what the machine did is in both. */
+static void judge_beside(const struct ab_drift_question *q, const struct ab_drift *d,
+                         struct ab_cell *cell)
 {
-    for (uint32_t i = 0; i < c->n_cells && c->base != c->now; i++) {
+    bool is_few = isnan(d->relative.low) || isnan(d->relative.high);
+    cell->relative = d->relative;
+    cell->machine_ratio = d->machine.ratio;
+    memcpy(cell->witnesses, d->witnesses, sizeof cell->witnesses);
+    if (is_few && cell->verdict == AB_VERDICT_INCONCLUSIVE)
+        return; /* with the reason that it has */
+    cell->verdict = ab_verdict_of(&d->relative, cell->limit);
+    cell->reason[0] = 0;
+    cell->rounds_needed = ab_effect_rounds_needed(&d->relative, cell->limit);
+    if ((cell->verdict == AB_VERDICT_OK &&
+         ab_drift_has_moved(d, cell->limit, cell->reason, sizeof cell->reason)) ||
+        (is_change(cell->verdict) && ab_drift_is_doubtful(q, &d->relative, cell->limit,
+                                                          cell->reason, sizeof cell->reason)))
+        withhold(cell);
+}
+
+static void judge_alone(const struct ab_drift_question *q, struct ab_cell *cell)
+{
+    const struct ab_effect *e = &cell->effect;
+    if (is_change(cell->verdict) &&
+        (ab_drift_is_of_cpu(q, e, cell->limit, cell->reason, sizeof cell->reason) ||
+         ab_drift_is_doubtful(q, e, cell->limit, cell->reason, sizeof cell->reason)))
+        withhold(cell);
+    if (cell->reason[0] == 0)
+        snprintf(cell->reason, sizeof cell->reason,
+                 "no witness: no other library is the same build in both, so it may be the machine "
+                 "that changed");
+}
+
+static bool weigh(const struct ab_comparison *c, struct ab_cell *cell)
+{
+    struct ab_drift d;
+    struct ab_drift_question q = {.base = c->base,
+                                  .now = c->now,
+                                  .base_backend = ab_compare_find(c->base, cell->base_backend),
+                                  .backend = ab_compare_find(c->now, cell->backend)};
+    if (!ab_drift_measure(&q, &d))
+        return false;
+    if (d.is_unchanged && is_change(cell->verdict))
+        cell->verdict = AB_VERDICT_MOVED;
+    else if (!d.is_unchanged && d.n_witnesses > 0)
+        judge_beside(&q, &d, cell);
+    else if (!d.is_unchanged)
+        judge_alone(&q, cell);
+    return true;
+}
+
+bool ab_comparison_weigh_drift(struct ab_comparison *c)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < c->n_cells && c->base != c->now && ok; i++) {
         struct ab_cell *cell = &c->cells[i];
-        bool is_clear = cell->verdict == AB_VERDICT_REGRESSED ||
-                        cell->verdict == AB_VERDICT_IMPROVED;
-        if (ab_cell_is_judged(cell) && is_time(cell) && is_clear)
-            excuse(c, cell);
+        if (ab_cell_is_judged(cell) && cell->verdict != AB_VERDICT_FAILED &&
+            strcmp(cell->metric, "time") == 0)
+            ok = weigh(c, cell);
     }
+    return ok;
 }

@@ -18,6 +18,7 @@ const char *ab_verdict_name(enum ab_verdict verdict)
         [AB_VERDICT_REGRESSED] = "regressed",
         [AB_VERDICT_INCONCLUSIVE] = "inconclusive",
         [AB_VERDICT_FAILED] = "failed",
+        [AB_VERDICT_MOVED] = "machine moved",
     };
     return (unsigned)verdict < AB_VERDICT_COUNT ? names[verdict] : "unknown";
 }
@@ -31,6 +32,11 @@ enum ab_verdict ab_verdict_of(const struct ab_effect *effect, double limit)
     if (effect->high < 1 && effect->ratio < 1 / (1 + limit))
         return AB_VERDICT_IMPROVED;
     return effect->high <= 1 + limit ? AB_VERDICT_OK : AB_VERDICT_INCONCLUSIVE;
+}
+
+const struct ab_effect *ab_cell_judged_effect(const struct ab_cell *cell)
+{
+    return cell->relative.ratio > 0 ? &cell->relative : &cell->effect;
 }
 
 bool ab_cell_is_judged(const struct ab_cell *cell)

@@ -10,6 +10,7 @@ make_works() { # FOLDER WORK: libworks.so, whose malloc costs so many multiplica
     mkdir -p "$1"
     cp "$GUESTS/libworks.so" "$1/"
     echo "$2 0" >"$1/libworks.so.work"
+    set_build_id "$1/libworks.so" "$2"
 }
 
 setup_file() {

@@ -11,6 +11,7 @@ make_works() { # FOLDER WORK [TAIL]
     mkdir -p "$1"
     cp "$GUESTS/libworks.so" "$1/"
     echo "$2 ${3:-0}" >"$1/libworks.so.work"
+    set_build_id "$1/libworks.so" "$2 ${3:-0}"
 }
 
 measure() { # FOLDER RESULT [OPTIONS…]
@@ -57,6 +58,36 @@ prepare() {
     grep -Eq 'whole run time .* improved' "$OUT/stdout" || fail "no verdict"
 }
 
+@test "a slower library on a faster machine is regressed; an unchanged one never is" {
+    prepare
+    # both measured, glibc the same build in both; rounds that hardly vary
+    edited '.results |= map(if .op == "all" then .ns_per_op = 96 + 0.01 * .round else . end)
+        | .backends += [.backends[0] | .name = "glibc" | .build_id = "91bc"]
+        | [.results[] | .backend = "glibc"] as $more | .results += $more
+        | [.memory[] | .backend = "glibc"] as $more | .memory += $more' base.json old.json
+    edited '(.results[] | select(.op == "all" and .backend == "glibc")).ns_per_op *= 0.92
+        | (.results[] | select(.op == "all" and .backend == "works")).ns_per_op *= 0.968
+        | .backends[0].build_id = "22bb"' old.json new.json
+    bench compare old.json new.json --limit 3% --json out.json --junit junit.xml --markdown out.md
+    expect_code 1
+    expect_json '.comparisons[0].cells | map(select(.metric == "time")) | map({(.backend): .}) | add |
+        .glibc.verdict == "machine moved" and .works.verdict == "regressed" and .works.ratio < 1 and
+        .works.relative.ratio > 1.05 and .works.relative.witnesses == "glibc"' out.json
+    grep -q '^works takes 5.2 % more time .*relative to glibc: regressed' "$OUT/stdout" || fail "not said"
+    [ "$(grep -c '<failure' junit.xml)" -eq 1 ] || fail "failures in JUnit"
+    grep -q 'works.*relative to glibc' out.md || fail "not in Markdown"
+    bench compare old.json new.json --limit 3% --github
+    [ "$(grep -c '^::error' "$OUT/stdout")" -eq 1 ] || fail "errors for GitHub"
+    grep -q '^::error.*works' "$OUT/stdout" || fail "another error"
+    jq 'del(.checksum) | .backends[0].build_id = "7984"' old.json >same.json
+    jq 'del(.checksum) | .backends[0].build_id = "7984"' new.json >moved.json
+    bench compare same.json moved.json --limit 3%
+    expect_code 0
+    bench compare same.json moved.json --limit 3% --inconclusive=fail
+    expect_code 0
+    grep -q '^2 machine moved$' "$OUT/stdout" || fail "not counted"
+}
+
 @test "a result and itself: ok" {
     prepare
     bench compare base.json base.json --limit 1000%
@@ -67,7 +98,8 @@ prepare() {
 @test "next: baseline update names what was better, quoted, and nothing that is not a stored result" {
     prepare
     export ALLOCBENCH_RESULTS=$PWD/res
-    edited '.results |= map(if .ns_per_op != null then .ns_per_op /= 4 else . end)' base.json 'it is.json'
+    edited '.results |= map(if .ns_per_op != null then .ns_per_op /= 4 else . end)
+        | .backends[0].build_id = "22bb"' base.json 'it is.json'
     bench baseline save main base.json
     bench baseline save v1.2 'it is.json'
     expect_code 0
@@ -107,6 +139,7 @@ prepare() {
     # rounds of 100 to 150 ns; ten more back ends with the same numbers, of which one is slower by so
     # much that it would be seen by chance in 3 % of cases
     edited '.results |= map(if .op == "all" then .ns_per_op = 100 + 10 * .round else . end)
+        | .backends[0].build_id = null
         | .backends += [range(10) as $i | .backends[0] | .name = "c\($i)"]
         | [range(10) as $i | .results[] | .backend = "c\($i)"] as $more | .results += $more
         | [range(10) as $i | .memory[] | .backend = "c\($i)"] as $more | .memory += $more' base.json many.json

@@ -28,6 +28,8 @@ static inline struct fake_session *new_side(uint32_t n_rounds)
 {
     struct fake_session *f = fake_session_of(n_rounds);
     f->s.n_backends = 2; /* glibc and jemalloc, which are ok */
+    for (uint32_t i = 0; i < f->s.n_backends; i++)
+        f->backends[i].build_id[0] = 0; /* so that neither is known to be the same build in both */
     strcpy(f->s.host.fingerprint, "f00d");
     f->s.is_complete = true;
     return f;

@@ -5,49 +5,163 @@
  */
 #include "stats/compare_drift.h"
 
+#include "base/rng.h"
 #include "support/compare_sides.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* glibc is the same build in both; jemalloc as well, or not. */
-static void what_unchanged_libraries_do_as_well_is_the_machine(void **state)
+static void set_builds(struct fixture *x, const char *jemalloc)
 {
-    static const struct {
-        double glibc, jemalloc;
-        bool is_new_build;
-        enum ab_verdict verdict;
-    } cases[] = {
-        {1.08, 1.08, true, AB_VERDICT_INCONCLUSIVE},
-        {1.08, 1.08, false, AB_VERDICT_INCONCLUSIVE},
-        {1.00, 1.08, true, AB_VERDICT_REGRESSED},
-        {1.00, 1.08, false, AB_VERDICT_REGRESSED}, /* alone it is no witness for itself */
-        {1 / 1.08, 1.08, true, AB_VERDICT_REGRESSED},
-        {1.20, 1.40, true, AB_VERDICT_REGRESSED}, /* 17 % more than the machine explains */
-        {1.20, 1.40, false, AB_VERDICT_INCONCLUSIVE},
-        {1.20, 1.22, true, AB_VERDICT_INCONCLUSIVE},
-        {1.20, 2.00, false, AB_VERDICT_REGRESSED}, /* less than half of the way */
-        {1 / 1.08, 1 / 1.08, true, AB_VERDICT_INCONCLUSIVE},
-        {1.00, 1 / 1.08, true, AB_VERDICT_IMPROVED},
-    };
-    struct fixture *x = *state;
     strcpy(x->a->backends[FAKE_GLIBC].build_id, "91bc");
     strcpy(x->b->backends[FAKE_GLIBC].build_id, "91bc");
     strcpy(x->a->backends[FAKE_JEMALLOC].build_id, "11aa");
+    strcpy(x->b->backends[FAKE_JEMALLOC].build_id, jemalloc);
+}
+
+/* Both back ends slower by so much in the new result; verdicts by a limit. */
+static void compare_at(struct fixture *x, double glibc, double jemalloc, double within)
+{
+    slow_down(x->b, FAKE_GLIBC, glibc);
+    slow_down(x->b, FAKE_JEMALLOC, jemalloc);
+    ab_comparison_fini(&x->c);
+    assert_true(ab_compare_results(&x->a->s, &x->b->s, within, true, &x->c));
+    slow_down(x->b, FAKE_GLIBC, 1 / glibc);
+    slow_down(x->b, FAKE_JEMALLOC, 1 / jemalloc);
+}
+
+static void a_changed_build_is_judged_by_its_ratio_to_the_unchanged_one(void **state)
+{
+    static const struct {
+        double glibc, jemalloc, limit;
+        enum ab_verdict verdict, of_glibc;
+        enum ab_status status;
+    } cases[] = {
+        /* 5 % slower on a machine that is 8 % faster than it was */
+        {7.64 / 8.31, 9.30 / 9.61, 0.03, AB_VERDICT_REGRESSED, AB_VERDICT_MOVED, AB_GATE},
+        {7.77 / 8.31, 9.39 / 9.61, 0.03, AB_VERDICT_REGRESSED, AB_VERDICT_MOVED, AB_GATE},
+        {1.08, 1.08 * 1.05, 0.03, AB_VERDICT_REGRESSED, AB_VERDICT_MOVED, AB_GATE},
+        {1 / 1.08, 1.05 / 1.08, 0.03, AB_VERDICT_REGRESSED, AB_VERDICT_MOVED, AB_GATE},
+        {1.08, 1.08, 0.05, AB_VERDICT_INCONCLUSIVE, AB_VERDICT_MOVED, AB_INCONCLUSIVE},
+        {1.08, 1.00, 0.05, AB_VERDICT_IMPROVED, AB_VERDICT_MOVED, AB_OK},
+        {1.00, 1.08, 0.05, AB_VERDICT_REGRESSED, AB_VERDICT_OK, AB_GATE},
+        {1.03, 1.03, 0.05, AB_VERDICT_OK, AB_VERDICT_OK, AB_OK},
+        {1.00, 1 / 1.08, 0.05, AB_VERDICT_IMPROVED, AB_VERDICT_OK, AB_OK},
+        {1 / 1.08, 1 / 1.08, 0.05, AB_VERDICT_INCONCLUSIVE, AB_VERDICT_MOVED, AB_INCONCLUSIVE},
+    };
+    struct fixture *x = *state;
+    set_builds(x, "22bb");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        strcpy(x->b->backends[FAKE_JEMALLOC].build_id, cases[i].is_new_build ? "22bb" : "11aa");
-        slow_down(x->b, FAKE_GLIBC, cases[i].glibc);
-        slow_down(x->b, FAKE_JEMALLOC, cases[i].jemalloc);
-        compare(x, false);
+        compare_at(x, cases[i].glibc, cases[i].jemalloc, cases[i].limit);
         const struct ab_cell *c = time_of(x, FAKE_JEMALLOC);
-        if (c->verdict != cases[i].verdict)
-            fail_msg("case %zu: %s, %g", i, ab_verdict_name(c->verdict), c->effect.ratio);
-        bool is_excused = cases[i].verdict == AB_VERDICT_INCONCLUSIVE;
-        assert_int_equal(c->is_drift, is_excused);
-        assert_int_equal(strstr(c->reason, "glibc, the same build in both") != NULL, is_excused);
-        slow_down(x->b, FAKE_GLIBC, 1 / cases[i].glibc);
-        slow_down(x->b, FAKE_JEMALLOC, 1 / cases[i].jemalloc);
+        enum ab_verdict glibc = time_of(x, FAKE_GLIBC)->verdict;
+        if (c->verdict != cases[i].verdict || glibc != cases[i].of_glibc)
+            fail_msg("case %zu: %s, %g; glibc %s", i, ab_verdict_name(c->verdict),
+                     c->relative.ratio, ab_verdict_name(glibc));
+        assert_true(fabs(c->relative.ratio * cases[i].glibc / cases[i].jemalloc - 1) < 1e-9);
+        assert_string_equal(c->witnesses, "glibc");
+        assert_int_equal(ab_comparison_status(&x->c), cases[i].status);
+        bool is_withheld = c->verdict == AB_VERDICT_INCONCLUSIVE;
+        assert_int_equal(c->is_drift, is_withheld);
+        assert_int_equal(strstr(c->reason, "glibc, the same build in both") != NULL, is_withheld);
     }
+}
+
+/* Whatever happened to the machine: nothing was changed that could have regressed. */
+static void an_unchanged_build_never_regresses_or_improves(void **state)
+{
+    static const double factors[] = {0.3, 0.9, 1, 1.12, 7.66, 100};
+    struct fixture *x = *state;
+    set_builds(x, "11aa");
+    for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++)
+        for (size_t k = 0; k < sizeof factors / sizeof factors[0]; k++) {
+            compare_at(x, factors[i], factors[k], 0.03);
+            assert_int_equal(ab_comparison_count(&x->c, AB_VERDICT_REGRESSED), 0);
+            assert_int_equal(ab_comparison_count(&x->c, AB_VERDICT_IMPROVED), 0);
+            assert_int_equal(ab_comparison_count(&x->c, AB_VERDICT_MOVED),
+                             (factors[i] != 1) + (factors[k] != 1));
+            assert_int_equal(ab_comparison_status(&x->c), AB_OK);
+        }
+    x->b->s.n_backends = 1; /* and where it is alone */
+    compare_at(x, 8.58 / 7.66, 1, 0.03);
+    assert_int_equal(time_of(x, FAKE_GLIBC)->verdict, AB_VERDICT_MOVED);
+    assert_int_equal(ab_comparison_status(&x->c), AB_OK);
+    strcpy(x->b->backends[FAKE_GLIBC].settings, "{A=b}"); /* other settings are another build */
+    compare_at(x, 8.58 / 7.66, 1, 0.03);
+    assert_int_equal(time_of(x, FAKE_GLIBC)->verdict, AB_VERDICT_REGRESSED);
+}
+
+/* Rounds that vary, of each back end by itself and of both together. */
+static void make_noisy(struct fake_session *f, struct ab_rng *rng)
+{
+    double of_round[ROUNDS][3];
+    for (unsigned r = 0; r < ROUNDS; r++)
+        for (unsigned k = 0; k < 3; k++)
+            of_round[r][k] = exp(0.03 * (ab_rng_unit(rng) - 0.5));
+    for (uint32_t i = 0; i < f->s.n_results; i++) {
+        struct ab_result *r = &f->results[i];
+        r->ns_per_op *= of_round[r->round][2] * of_round[r->round][r->backend == FAKE_GLIBC];
+    }
+}
+
+/* The speed of the machine is in both rows: with any other it is the same verdict, or, beyond the
+ * limit, none instead of "ok". */
+static void the_speed_of_the_machine_changes_no_verdict(void **state)
+{
+    struct fixture *x = *state;
+    struct ab_rng rng;
+    unsigned seen[AB_VERDICT_COUNT] = {0};
+    ab_rng_init(&rng, 7, 0);
+    set_builds(x, "22bb");
+    for (unsigned i = 0; i < 60; i++) {
+        double library = exp(0.3 * (ab_rng_unit(&rng) - 0.5)), machine;
+        make_noisy(x->a, &rng);
+        make_noisy(x->b, &rng);
+        compare_at(x, 1, library, limit);
+        const struct ab_cell was = *time_of(x, FAKE_JEMALLOC);
+        machine = exp(3 * (ab_rng_unit(&rng) - 0.5));
+        compare_at(x, machine, library * machine, limit);
+        const struct ab_cell *is = time_of(x, FAKE_JEMALLOC);
+        assert_true(fabs(is->relative.ratio / was.relative.ratio - 1) < 1e-9);
+        assert_true(fabs(is->relative.low / was.relative.low - 1) < 1e-9);
+        assert_true(fabs(is->relative.high / was.relative.high - 1) < 1e-9);
+        bool is_far = fabs(log(is->machine_ratio)) > log1p(limit);
+        enum ab_verdict expected = is_far && was.verdict == AB_VERDICT_OK ? AB_VERDICT_INCONCLUSIVE
+                                                                          : was.verdict;
+        assert_int_equal(is->verdict, expected);
+        seen[was.verdict]++;
+    }
+    assert_true(seen[AB_VERDICT_REGRESSED] > 5 && seen[AB_VERDICT_IMPROVED] > 5 &&
+                seen[AB_VERDICT_OK] > 5);
+}
+
+/* A third back end, the same build in both, made of the results of jemalloc. */
+static void add_witness(struct fake_session *f, double factor)
+{
+    f->s.n_backends = 3;
+    struct ab_backend_info *b = &f->backends[2];
+    *b = f->backends[FAKE_JEMALLOC];
+    strcpy(b->name, "third");
+    strcpy(b->build_id, "33cc");
+    for (uint32_t i = 0; i < f->s.n_results; i++)
+        if (f->results[i].backend == 2)
+            f->results[i].ns_per_op = factor * (10 + 0.01 * (f->results[i].round % 3));
+}
+
+static void of_two_witnesses_both_must_agree(void **state)
+{
+    struct fixture *x = *state;
+    set_builds(x, "22bb");
+    add_witness(x->a, 1);
+    add_witness(x->b, 1.01);
+    compare_at(x, 1.00, 1.10, limit);
+    const struct ab_cell *c = time_of(x, FAKE_JEMALLOC);
+    assert_string_equal(c->witnesses, "glibc and 1 other");
+    assert_int_equal(c->verdict, AB_VERDICT_REGRESSED);
+    compare_at(x, 1.15, 1.10, limit); /* slower than the one expects, faster than the other */
+    c = time_of(x, FAKE_JEMALLOC);
+    assert_true(c->relative.low < 1 && c->relative.high > 1.05);
+    assert_int_equal(c->verdict, AB_VERDICT_INCONCLUSIVE);
 }
 
 /* Without witnesses the loop between the slices says how fast the CPU was. */
@@ -105,19 +219,20 @@ static void of_a_busy_machine_more_is_asked(void **state)
 }
 
 /* A changed companion says nothing about the machine, and neither does one without a build id. */
-static void what_changed_itself_is_no_witness(void **state)
+static void without_a_witness_the_verdict_says_so(void **state)
 {
     struct fixture *x = *state;
-    slow_down(x->b, FAKE_GLIBC, 1.08);
-    slow_down(x->b, FAKE_JEMALLOC, 1.08);
-    strcpy(x->a->backends[FAKE_GLIBC].build_id, "91bc");
+    set_builds(x, "22bb");
     strcpy(x->b->backends[FAKE_GLIBC].build_id, "92bc");
-    compare(x, false);
+    compare_at(x, 1.08, 1.08, limit);
     assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_REGRESSED);
+    assert_non_null(strstr(time_of(x, FAKE_JEMALLOC)->reason, "no witness: no other library"));
     x->a->backends[FAKE_GLIBC].build_id[0] = x->b->backends[FAKE_GLIBC].build_id[0] = 0;
-    compare(x, false);
-    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_REGRESSED);
+    compare_at(x, 1.08, 1.08, limit);
     assert_int_equal(ab_comparison_status(&x->c), AB_GATE);
+    compare_at(x, 1, 1, limit);
+    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_OK);
+    assert_non_null(strstr(time_of(x, FAKE_JEMALLOC)->reason, "no witness"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -125,10 +240,13 @@ static void what_changed_itself_is_no_witness(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_unchanged_libraries_do_as_well_is_the_machine),
+        TEST(a_changed_build_is_judged_by_its_ratio_to_the_unchanged_one),
+        TEST(an_unchanged_build_never_regresses_or_improves),
+        TEST(the_speed_of_the_machine_changes_no_verdict),
+        TEST(of_two_witnesses_both_must_agree),
         TEST(a_slower_cpu_is_no_slower_library),
         TEST(of_a_busy_machine_more_is_asked),
-        TEST(what_changed_itself_is_no_witness),
+        TEST(without_a_witness_the_verdict_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,8 @@
 #include "cli/compare/verdict.h"
 #include "report/table/sink_compare.h"
 #include "stats/aggregate.h"
+#include "stats/compare_drift.h"
+#include "stats/compare_notes.h"
 
 #include <stdlib.h>
 
@@ -94,12 +96,23 @@ enum ab_status ab_decision_make(struct ab_decision *d, const struct ab_gate_set 
     return AB_OK;
 }
 
+/* New rounds are judged relative to the libraries that did not change, as the first were. */
+static bool is_witness(const struct ab_decision *d, const struct ab_backend_info *b)
+{
+    uint32_t base = ab_compare_find(baseline_of(d), b->name);
+    return base != UINT32_MAX && ab_drift_is_unchanged(&baseline_of(d)->backends[base], b);
+}
+
 uint32_t ab_decision_suspicious(const struct ab_decision *d, const struct ab_session *session,
                                 bool *is_concerned)
 {
     uint32_t n = ab_gates_suspicious(session, is_concerned);
-    return comparison_of(d) == NULL ? n
-                                    : n + ab_comparison_suspicious(&d->comparison, is_concerned);
+    if (comparison_of(d) != NULL)
+        n += ab_comparison_suspicious(&d->comparison, is_concerned);
+    for (uint32_t i = 0; baseline_of(d) != NULL && n > 0 && i < session->n_backends; i++)
+        if (is_witness(d, &session->backends[i]))
+            is_concerned[i] = true;
+    return n;
 }
 
 enum ab_status ab_decision_confirm(struct ab_decision *d, struct ab_session *session,

@@ -57,6 +57,20 @@ static void add_pair(struct ab_text *t, const struct ab_cell *c)
     }
 }
 
+/* By what the verdict is given, where it is not the ratio itself. */
+static void add_relative(struct ab_text *t, const struct ab_cell *c, int digits)
+{
+    const struct ab_effect *e = &c->relative;
+    if (ab_cell_judged_effect(c) != e)
+        return;
+    ab_text_addf(t, ", %.*fx", digits, e->ratio);
+    if (isfinite(e->low) && isfinite(e->high))
+        ab_text_addf(t, " [%.*f, %.*f]", digits, e->low, digits, e->high);
+    ab_text_add(t, " relative to ");
+    ab_finding_list_text(t, c->witnesses);
+    ab_text_addf(t, " (unchanged, %.*fx)", digits, c->machine_ratio);
+}
+
 static void add_effect(struct ab_text *t, const struct ab_cell *c)
 {
     char base[AB_CELL_BYTES], now[AB_CELL_BYTES];
@@ -73,6 +87,7 @@ static void add_effect(struct ab_text *t, const struct ab_cell *c)
     if (isfinite(c->base) && isfinite(c->now))
         ab_text_addf(t, ", base %s, now %s", ab_format_value(base, c->base, c->unit),
                      ab_format_value(now, c->now, c->unit));
+    add_relative(t, c, digits);
     if (isfinite(c->limit))
         ab_text_addf(t, ", limit %.3g %%", c->limit * 100);
     if (c->n_confirm > 0 && isfinite(c->confirm_ratio))

@@ -34,6 +34,21 @@ static void read_effect(struct ab_json_reader *r, const struct ab_json_node *o, 
                                                       AB_EFFECT_METHOD_COUNT);
 }
 
+static void read_relative(struct ab_json_reader *r, const struct ab_json_node *cell,
+                          struct ab_cell *c)
+{
+    c->relative = (struct ab_effect){.ratio = NAN, .low = NAN, .high = NAN, .sd = NAN};
+    c->machine_ratio = NAN;
+    if (!ab_json_has(r, cell, "relative"))
+        return;
+    struct ab_json_node o = ab_json_object(r, cell, "relative");
+    c->relative.ratio = ab_json_number(r, &o, "ratio");
+    c->relative.low = ab_json_number(r, &o, "low");
+    c->relative.high = ab_json_number(r, &o, "high");
+    c->machine_ratio = ab_json_number(r, &o, "machine_ratio");
+    ab_json_text_into(r, &o, "witnesses", c->witnesses, sizeof c->witnesses);
+}
+
 static void read_verdict(struct ab_json_reader *r, const struct ab_json_node *o, struct ab_cell *c)
 {
     const char *verdicts[AB_VERDICT_COUNT];
@@ -65,6 +80,7 @@ static void read_cell(struct ab_json_reader *r, const struct ab_json_node *o, st
     c->base = ab_json_number(r, o, "base");
     c->now = ab_json_number(r, o, "new");
     read_effect(r, o, &c->effect);
+    read_relative(r, o, c);
     read_verdict(r, o, c);
     if (c->backend[0] == 0 || c->metric[0] == 0)
         ab_json_fail(r, o, "must name a back end and a metric");

@@ -72,9 +72,9 @@ static enum ab_emphasis emphasis_of(const struct ab_cell *cell)
 {
     const char *word = ab_cell_word(cell);
     if (ab_cell_is_judged(cell))
-        return cell->verdict == AB_VERDICT_IMPROVED ? AB_GOOD
-               : cell->verdict == AB_VERDICT_OK     ? AB_PLAIN
-                                                    : AB_BAD;
+        return cell->verdict == AB_VERDICT_IMPROVED                                  ? AB_GOOD
+               : cell->verdict == AB_VERDICT_OK || cell->verdict == AB_VERDICT_MOVED ? AB_PLAIN
+                                                                                     : AB_BAD;
     return strcmp(word, "worse") == 0 || strcmp(word, "better") == 0 ? AB_PLAIN : AB_FAINT;
 }
 
@@ -98,6 +98,20 @@ static void label_case(const struct ab_cell *cell, char *buf, size_t cap)
                  op != NULL ? ab_text_printable(of, sizeof of, op) : "", (int)n, cell->metric);
 }
 
+/* What the machine did, and what is left of the change without it. */
+static void add_relative(struct ab_text *t, const struct ab_cell *cell)
+{
+    char shown[4 * sizeof cell->witnesses], change[2][AB_CELL_BYTES], interval[AB_CELL_BYTES];
+    if (ab_cell_judged_effect(cell) != &cell->relative)
+        return;
+    ab_view_change_interval(interval, sizeof interval, &cell->relative);
+    ab_text_addf(t, "%s relative to %s, the same build in both (%s)%s%s",
+                 ab_view_change(change[0], sizeof change[0], cell->relative.ratio),
+                 ab_text_printable(shown, sizeof shown, cell->witnesses),
+                 ab_view_change(change[1], sizeof change[1], cell->machine_ratio),
+                 interval[0] != 0 ? ": " : "", interval);
+}
+
 /* Why a cell has no verdict, what would give it one, and whether it was seen twice. */
 static void add_reason(struct ab_table_row *row, const struct ab_cell *cell)
 {
@@ -106,8 +120,10 @@ static void add_reason(struct ab_table_row *row, const struct ab_cell *cell)
     char shown[4 * sizeof cell->reason], change[AB_CELL_BYTES];
     if (!ab_cell_is_judged(cell))
         return;
-    if (is_open && cell->reason[0] != 0)
-        ab_text_addf(t, "%s", ab_text_printable(shown, sizeof shown, cell->reason));
+    add_relative(t, cell);
+    if (cell->reason[0] != 0)
+        ab_text_addf(t, "%s%s", t->n > 0 ? "; " : "",
+                     ab_text_printable(shown, sizeof shown, cell->reason));
     if (is_open && cell->rounds_needed == UINT32_MAX)
         ab_text_addf(t, "%smore rounds would hardly settle it", t->n > 0 ? "; " : "");
     else if (is_open && cell->rounds_needed > 0)

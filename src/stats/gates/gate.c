@@ -230,8 +230,13 @@ static void judge_change(const struct ab_session *s, const struct ab_session *ba
     }
     if (other == UINT32_MAX || !ab_compare_metric(base, other, s, backend, m, &e))
         return;
+    struct ab_drift_question q = {base, s, other, backend, m};
+    struct ab_gate_drift drift;
+    if (!ab_gate_drift_measure(g, &q, &drift))
+        return;
     double is = ab_metric_value(s, backend, m), was = ab_metric_value(base, other, m);
     double step = ab_metric_is_latency(m) ? ab_compare_step_ns(base, s) : 0;
+    ab_gate_drift_apply(&drift, &e);
     r->value = e.ratio;
     if (isnan(e.ratio) && is == was && !isnan(is))
         e = (struct ab_effect){.ratio = 1, .low = 1, .high = 1, .method = AB_EFFECT_EXACT};
@@ -241,7 +246,7 @@ static void judge_change(const struct ab_session *s, const struct ab_session *ba
         decide_effect(g, &e, r);
     forgive(fmax(g->floor, step), ab_metric_interval(s, m, is), ab_metric_interval(base, m, was),
             r);
-    ab_gate_excuse_drift(g, base, s, backend, &e, r);
+    ab_gate_drift_doubt(&drift, g, &e, r);
 }
 
 static void judge_by_live(const struct ab_session *s, const struct ab_gate *g, uint32_t backend,

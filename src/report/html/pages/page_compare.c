@@ -232,9 +232,9 @@ static void put_others(struct ab_html *h, const struct ab_report *report,
 
 static void put_head(struct ab_html *h, const struct ab_comparison *c)
 {
-    static const enum ab_verdict order[] = {AB_VERDICT_FAILED, AB_VERDICT_REGRESSED,
+    static const enum ab_verdict order[] = {AB_VERDICT_FAILED,       AB_VERDICT_REGRESSED,
                                             AB_VERDICT_INCONCLUSIVE, AB_VERDICT_IMPROVED,
-                                            AB_VERDICT_OK};
+                                            AB_VERDICT_OK,           AB_VERDICT_MOVED};
     bool is_first = true;
     bool is_within = c->base == c->now;
     ab_html_f(h, "<h3>%s against %s</h3>\n<p>",

@@ -18,9 +18,9 @@
 enum { SINGLE_MOST = 3 }; /* of one kind: more are told together */
 
 /* The gravest first. */
-static const enum ab_verdict order[] = {AB_VERDICT_FAILED, AB_VERDICT_REGRESSED,
+static const enum ab_verdict order[] = {AB_VERDICT_FAILED,       AB_VERDICT_REGRESSED,
                                         AB_VERDICT_INCONCLUSIVE, AB_VERDICT_IMPROVED,
-                                        AB_VERDICT_OK};
+                                        AB_VERDICT_OK,           AB_VERDICT_MOVED};
 
 static void add_sentence(struct ab_view_verdicts *out, const char *text)
 {
@@ -55,22 +55,26 @@ static void say_cell(const struct ab_cell *cell, bool was_busy, struct ab_view_t
                      struct ab_view_verdicts *out)
 {
     char words[64], interval[80], limit[48], name[2][1200], reason[4 * sizeof cell->reason];
-    bool is_one = strcmp(cell->backend, cell->base_backend) == 0;
+    const struct ab_effect *effect = ab_cell_judged_effect(cell);
+    bool is_relative = effect != &cell->effect;
+    bool is_one = !is_relative && strcmp(cell->backend, cell->base_backend) == 0;
     ab_text_printable(name[0], sizeof name[0], cell->backend);
-    ab_text_printable(name[1], sizeof name[1], cell->base_backend);
+    ab_text_printable(name[1], sizeof name[1], is_relative ? cell->witnesses : cell->base_backend);
     if (cell->verdict == AB_VERDICT_FAILED) {
         ab_text_printable(reason, sizeof reason, cell->reason);
         add_sentence(out, ab_view_texts_addf(texts, "%s cannot be compared: %s.", name[0],
                                              reason[0] != 0 ? reason : "it failed"));
         return;
     }
-    ab_view_change_interval(interval, sizeof interval, &cell->effect);
-    add_sentence(out,
-                 ab_view_texts_addf(texts, "%s takes %s time%s%s%s%s: %s%s%s.", name[0],
-                                    ab_view_change_words(words, sizeof words, cell->effect.ratio),
-                                    interval[0] != 0 ? " " : "", interval, is_one ? "" : " than ",
-                                    is_one ? "" : name[1], ab_verdict_name(cell->verdict),
-                                    limit_of(cell, limit), remark_on(cell, was_busy, texts)));
+    ab_view_change_interval(interval, sizeof interval, effect);
+    add_sentence(out, ab_view_texts_addf(texts, "%s takes %s time%s%s%s%s: %s%s%s.", name[0],
+                                         ab_view_change_words(words, sizeof words, effect->ratio),
+                                         interval[0] != 0 ? " " : "", interval,
+                                         is_relative ? " relative to "
+                                         : is_one    ? ""
+                                                     : " than ",
+                                         is_one ? "" : name[1], ab_verdict_name(cell->verdict),
+                                         limit_of(cell, limit), remark_on(cell, was_busy, texts)));
 }
 
 /* Of one kind, one by one or together. */
