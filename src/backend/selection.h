@@ -31,6 +31,7 @@ struct ab_selection {
     enum ab_selection_state state;
     char reason[1024]; /* "" when OK; else the end of a sentence that begins with the name */
     bool was_named;    /* asked for by name, not by the default list */
+    bool is_along;     /* measured along, to show what the machine does: no gate is about it */
     bool is_file;      /* named by its path: whoever wrote the path has its code run */
     bool never_frees;  /* AB_TRAIT_NO_FREE of a built-in */
     bool is_checked;   /* checked+NAME: every call is proven, nothing is measured */

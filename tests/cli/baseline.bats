@@ -78,6 +78,61 @@ again() { # OPTIONS…: the same measurement again
     grep -q 'saved .*/res/second.json as baseline newest' "$OUT/stdout" || fail "another one"
 }
 
+@test "save says of when and which rows, and how the machine is told from the library" {
+    prepare
+    grep -Eq '^  written 20[0-9-]+ [0-9:]+ UTC: truth, 6 rounds: works$' "$OUT/stdout" || fail "not said"
+    grep -q 'measure glibc along: -b glibc' "$OUT/stdout" || fail "no word of glibc"
+    jq 'del(.checksum) | .backends[0].name = "glibc" | .rounds[].order = ["glibc"]
+        | (.. | objects | select(.backend? == "works")).backend = "glibc"' base.json >witness.json
+    bench baseline save witness witness.json
+    expect_code 0
+    ! grep -q 'measure glibc along' "$OUT/stdout" || fail "glibc is there"
+}
+
+@test "what failed last is not passed over, unless the result is named" {
+    prepare
+    cp base.json res/first.json
+    touch -d '1 hour ago' res/first.json
+    jq 'del(.checksum) | .backends += [.backends[0] | .name = "mine" | .status = "absent"]' base.json \
+        >res/second.json
+    bench baseline save newest
+    expect_code 4
+    expect_error 'mine is absent in the newest result, .*second.json: name it if that is meant'
+    jq 'del(.checksum) | .backends |= map(.status = "crashed") | .results = []' base.json >res/second.json
+    bench baseline save newest
+    expect_code 4
+    expect_error 'every back end failed in the newest result; .*first.json: name it if that is meant'
+    [ ! -e res/baselines/newest.json ] || fail "it was saved"
+    bench baseline save newest res/first.json
+    expect_code 0
+}
+
+@test "a file is no name of a baseline" {
+    prepare
+    for file in base.json ./base.json report.html; do
+        bench baseline save "$file"
+        expect_code 2
+        expect_error "is a file, and cannot be the name of a baseline; allocbench baseline save NAME"
+    done
+    bench baseline update base.json
+    expect_code 2
+    expect_error 'allocbench baseline update NAME base.json'
+}
+
+@test "run --baseline measures the glibc of the baseline along; gates are not about it" {
+    prepare
+    bench run "$WORKLOADS/truth.yaml" --set n=2000 --rounds 6 --no-store --drain 0s -q \
+        -b glibc,lib/libworks.so --json both.json
+    make_works lib 20000
+    again --baseline both.json --limit 20% --gate 'fill/all/ns_per_op < 1s' --json out.json
+    expect_code 1
+    expect_error 'glibc is measured along, as in the baseline'
+    expect_json '[.backends[] | select(.name == "glibc") | .status] == ["ok"]' out.json
+    expect_json '[.gates[].backend] == ["works"]' out.json
+    expect_json '.comparison.cells[] | select(.metric == "time" and .backend == "works") |
+        .verdict == "regressed" and .relative.witnesses == "glibc" and .confirm_rounds == 6' out.json
+}
+
 @test "names lead nowhere else" {
     prepare
     mkdir secret

@@ -129,12 +129,13 @@ static enum ab_status fail_few(const char *folder, unsigned back, size_t n, size
                    n == 1 ? "is" : "are", n, n == 1 ? "" : "s", shown);
 }
 
-enum ab_status ab_last_result(const struct ab_options *o, unsigned back, char **out,
-                              struct ab_err *err)
+/* As ab_last_result; *n_empty newer ones were left out. */
+static enum ab_status find(const struct ab_options *o, unsigned back, char **out, size_t *n_empty,
+                           struct ab_err *err)
 {
     struct ab_options reading = *o;
     struct candidates list = {0};
-    size_t n = 0, n_empty = 0;
+    size_t n = 0;
     reading.is_store_off = false; /* of what is written, not of what is read */
     const char *folder = ab_store_folder(&reading);
     if (folder == NULL)
@@ -142,21 +143,44 @@ enum ab_status ab_last_result(const struct ab_options *o, unsigned back, char **
                        "no results are stored here ($ALLOCBENCH_RESULTS is empty): "
                        "give a RESULT.json");
     bool ok = list_folder(folder, &list);
-    char *path = ok ? take(&list, back, &n, &n_empty) : NULL;
+    char *path = ok ? take(&list, back, &n, n_empty) : NULL;
     for (size_t i = 0; i < list.n; i++)
         free(list.items[i].path);
     free(list.items);
     if (!ok)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     if (path == NULL)
-        return fail_few(folder, back, n, n_empty, err);
+        return fail_few(folder, back, n, *n_empty, err);
+    *out = path;
+    return AB_OK;
+}
+
+enum ab_status ab_last_result(const struct ab_options *o, unsigned back, char **out,
+                              struct ab_err *err)
+{
+    size_t n_empty = 0;
+    AB_TRY(find(o, back, out, &n_empty, err));
     if (n_empty > 0 && !o->is_quiet)
         fprintf(stderr,
                 "allocbench: note: %zu newer result%s left out, in which every back end failed; "
                 "this is %s\n",
-                n_empty, n_empty == 1 ? " was" : "s were", AB_SHOWN(512, path));
-    *out = path;
+                n_empty, n_empty == 1 ? " was" : "s were", AB_SHOWN(512, *out));
     return AB_OK;
+}
+
+enum ab_status ab_last_result_strictly(const struct ab_options *o, char **out, struct ab_err *err)
+{
+    size_t n_empty = 0;
+    AB_TRY(find(o, 0, out, &n_empty, err));
+    if (n_empty == 0)
+        return AB_OK;
+    enum ab_status status = ab_fail(err, AB_BACKEND,
+                                    "every back end failed in the newest result; the newest with "
+                                    "numbers is %s: name it if that is meant",
+                                    AB_SHOWN(512, *out));
+    free(*out);
+    *out = NULL;
+    return status;
 }
 
 enum ab_status ab_last_result_parse(const char *text, unsigned *back, struct ab_err *err)

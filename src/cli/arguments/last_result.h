@@ -13,6 +13,8 @@
  * Calibrations and other JSON files are no results, nor are baselines, which are in a folder. */
 enum ab_status ab_last_result(const struct ab_options *o, unsigned back, char **out,
                               struct ab_err *err);
+/* The newest; AB_BACKEND where every back end failed in a newer one. */
+enum ab_status ab_last_result_strictly(const struct ab_options *o, char **out, struct ab_err *err);
 
 /* "@last", "@last~N": true, and N. Anything else that begins with '@' is AB_USAGE. */
 enum ab_status ab_last_result_parse(const char *text, unsigned *back, struct ab_err *err);

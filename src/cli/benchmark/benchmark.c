@@ -89,6 +89,8 @@ static enum ab_status select_backends(struct measurement *m, struct ab_err *err)
     if (choice.s != NULL && !o->is_quiet)
         fprintf(stderr, "back ends: %s\n", choice.s);
     ab_text_fini(&choice);
+    if (s->resumed == NULL)
+        AB_TRY(ab_decision_add_witness(&m->decision, &m->selection, err));
     AB_TRY(ab_mapped_rows_read(o, s, &m->selection, &m->mapped, err));
     return ab_mapped_rows_make(o, &m->mapped, s, err);
 }

@@ -30,6 +30,7 @@ void ab_case_describe(const struct ab_selection *s, struct ab_backend_info *b)
     copy(b->settings, sizeof b->settings, ab_backend_settings(s->name));
     copy(b->reason, sizeof b->reason, s->reason);
     b->was_named = s->was_named;
+    b->is_along = s->is_along;
     b->never_frees = s->never_frees;
     b->status = ab_case_status(s);
 }

@@ -161,12 +161,17 @@ static bool ends_with(const char *name, const char *ending)
     return n > tail && strcmp(name + n - tail, ending) == 0;
 }
 
+bool ab_base_is_file(const char *name_or_file)
+{
+    return strchr(name_or_file, '/') != NULL || ends_with(name_or_file, ENDING) ||
+           ends_with(name_or_file, ".html");
+}
+
 enum ab_status ab_base_find(const struct ab_options *o, const char *name_or_file,
                             struct ab_base *out, struct ab_err *err)
 {
     char *folder = NULL, *path = NULL, *label = NULL;
-    if (strchr(name_or_file, '/') != NULL || ends_with(name_or_file, ENDING) ||
-        ends_with(name_or_file, ".html"))
+    if (ab_base_is_file(name_or_file))
         return ab_base_read(o, name_or_file, out, err);
     enum ab_status status = ab_baseline_check_name(name_or_file, err);
     if (status != AB_OK || (status = ab_baseline_folder(o, &folder, err)) != AB_OK)

@@ -36,7 +36,9 @@ enum ab_status ab_baseline_fail_missing(const char *folder, const char *name, st
  * without a checksum, of an older version, is taken with a word on standard error. */
 enum ab_status ab_base_read(const struct ab_options *o, const char *path, struct ab_base *out,
                             struct ab_err *err);
-/* The same of a baseline's name, or of a file: what has a '/' or ends in .json. */
+/* A file, and not the name of a baseline: what has a '/' or ends in .json or .html. */
+bool ab_base_is_file(const char *name_or_file);
+/* The same of a baseline's name, or of a file. */
 enum ab_status ab_base_find(const struct ab_options *o, const char *name_or_file,
                             struct ab_base *out, struct ab_err *err);
 /* AB_INPUT for one that is incomplete or has too few rounds for any verdict, AB_BACKEND for one

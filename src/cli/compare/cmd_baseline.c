@@ -2,6 +2,7 @@
  *
  * `baseline`: keeps results under a name, in RESULTS/baselines, each with a checksum of its own.
  */
+#include "backend/presets.h"
 #include "base/bits.h"
 #include "base/nearest.h"
 #include "cli/arguments/last_result.h"
@@ -37,7 +38,7 @@ struct request {
 static enum ab_status choose_result(const struct ab_options *o, char **out, struct ab_err *err)
 {
     if (o->n_args <= 2)
-        return ab_last_result(o, 0, out, err);
+        return ab_last_result_strictly(o, out, err);
     *out = strdup(o->args[2]);
     return *out != NULL ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory");
 }
@@ -86,6 +87,21 @@ static enum ab_status store(const struct request *r, const char *from, bool is_n
     return status;
 }
 
+/* A back end that failed in the newest result is not in the baseline: nobody would notice. */
+static enum ab_status check_failures(const struct request *r, const struct ab_base *base,
+                                     struct ab_err *err)
+{
+    const struct ab_session *s = &base->stored.session;
+    for (uint32_t i = 0; i < s->n_backends && r->options->n_args <= 2; i++) {
+        const struct ab_backend_info *b = &s->backends[i];
+        if (b->was_named && !ab_backend_status_has_numbers(b->status))
+            return ab_fail(err, AB_BACKEND,
+                           "%s is %s in the newest result, %s: name it if that is meant",
+                           AB_SHOWN(256, b->name), ab_backend_status_name(b->status), base->label);
+    }
+    return AB_OK;
+}
+
 /* Reads what is to be kept and finds it fit to be compared with. */
 static enum ab_status read_new(const struct request *r, char **path, struct ab_base *out,
                                struct ab_err *err)
@@ -94,7 +110,8 @@ static enum ab_status read_new(const struct request *r, char **path, struct ab_b
     if (status != AB_OK)
         return status;
     status = ab_base_read(r->options, *path, out, err);
-    if (status == AB_OK && (status = ab_base_check(out, err)) != AB_OK)
+    if (status == AB_OK && ((status = ab_base_check(out, err)) != AB_OK ||
+                            (status = check_failures(r, out, err)) != AB_OK))
         ab_base_fini(out);
     if (status != AB_OK) {
         free(*path);
@@ -107,6 +124,43 @@ static bool exists(const struct request *r)
 {
     struct stat st;
     return lstat(r->path, &st) == 0;
+}
+
+/* "truth, 6 rounds: glibc works" */
+static void print_rows(const struct ab_session *s)
+{
+    printf("%s, %u rounds:", AB_SHOWN(300, s->name), s->n_rounds);
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        if (ab_session_has_numbers(s, i) && !ab_backend_is_null(&s->backends[i]))
+            printf(" %s", AB_SHOWN(300, s->backends[i].name));
+}
+
+/* A library of the system: as a rule it does not change while one's own does. */
+static bool is_witness(const struct ab_backend_info *b)
+{
+    const struct ab_preset *preset = ab_preset_find(b->name);
+    return preset != NULL && !ab_preset_is_own(preset) && b->build_id[0] != 0 &&
+           ab_backend_is_comparable(b);
+}
+
+/* What is kept, from when, and whether it can tell the machine from the library. */
+static void print_kept(const struct ab_session *s, const char *from)
+{
+    char when[32];
+    struct tm tm;
+    struct stat st;
+    bool has_witness = false;
+    fputs("  ", stdout);
+    if (stat(from, &st) == 0 && gmtime_r(&st.st_mtime, &tm) != NULL &&
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M UTC", &tm) > 0)
+        printf("written %s: ", when);
+    print_rows(s);
+    putchar('\n');
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        has_witness = has_witness || is_witness(&s->backends[i]);
+    if (!has_witness)
+        printf("note: there is no library of the system in it, so that a machine that changes "
+               "looks\n  like a library that does; measure glibc along: -b glibc,…\n");
 }
 
 /* ---- commands ---- */
@@ -126,6 +180,8 @@ static enum ab_status save(const struct request *r, struct ab_err *err)
     status = store(r, from, true, err);
     if (status == AB_OK)
         printf("saved %s as baseline %s: %s\n", base.label, r->name, r->path);
+    if (status == AB_OK)
+        print_kept(&base.stored.session, from);
     ab_base_fini(&base);
     free(from);
     return status;
@@ -173,6 +229,8 @@ static enum ab_status update(const struct request *r, struct ab_err *err)
         status = store(r, from, false, err);
     if (status == AB_OK)
         printf("updated baseline %s from %s\n", r->name, now.label);
+    if (status == AB_OK)
+        print_kept(&now.stored.session, from);
     ab_base_fini(&now);
     free(from);
     return status;
@@ -204,18 +262,14 @@ static enum ab_status list_one(const struct ab_options *o, const char *name)
 {
     struct ab_base base;
     struct ab_err why;
-    char shown[300];
     enum ab_status status = ab_base_find(o, name, &base, &why);
     if (status != AB_OK) {
         printf("%-20s  unusable: %s\n", name, why.text);
         return status;
     }
     const struct ab_session *s = &base.stored.session;
-    printf("%-20s  %s, %u rounds:", name, ab_text_printable(shown, sizeof shown, s->name),
-           s->n_rounds);
-    for (uint32_t i = 0; i < s->n_backends; i++)
-        if (ab_session_has_numbers(s, i) && !ab_backend_is_null(&s->backends[i]))
-            printf(" %s", ab_text_printable(shown, sizeof shown, s->backends[i].name));
+    printf("%-20s  ", name);
+    print_rows(s);
     if (ab_base_check(&base, &why) != AB_OK) {
         printf("; unusable: %s", why.text);
         status = why.status;
@@ -279,6 +333,12 @@ static enum ab_status check_arguments(const struct ab_options *o, enum word word
         return ab_fail(err, AB_USAGE, "baseline %s needs a name: allocbench baseline %s NAME%s",
                        ab_baseline_commands[word], ab_baseline_commands[word],
                        most == 3 ? " [RESULT.json]" : "");
+    if ((word == SAVE || word == UPDATE) && ab_base_is_file(o->args[1]))
+        return ab_fail(err, AB_USAGE,
+                       "'%s' is a file, and cannot be the name of a baseline; allocbench baseline "
+                       "%s NAME %s",
+                       AB_SHOWN(300, o->args[1]), ab_baseline_commands[word],
+                       AB_SHOWN(300, o->args[1]));
     return word == LIST ? AB_OK : ab_baseline_check_name(o->args[1], err);
 }
 

@@ -54,6 +54,28 @@ enum ab_status ab_decision_open(const struct ab_options *o, bool judges_backends
     return status;
 }
 
+enum ab_status ab_decision_add_witness(const struct ab_decision *d, struct ab_selection_list *list,
+                                       struct ab_err *err)
+{
+    static const char name[] = "glibc";
+    const struct ab_session *base = baseline_of(d);
+    uint32_t i = base != NULL ? ab_compare_find(base, name) : UINT32_MAX;
+    size_t n = list->n;
+    if (i == UINT32_MAX || !ab_backend_is_comparable(&base->backends[i]) ||
+        base->backends[i].build_id[0] == 0 || n >= AB_SELECTION_MAX)
+        return AB_OK;
+    AB_TRY(ab_selection_add(list, name, err));
+    if (list->n == n)
+        return AB_OK;
+    list->items[n].is_along = true;
+    if (!d->options->is_quiet)
+        fprintf(stderr,
+                "allocbench: note: %s is measured along, as in the baseline: it shows what the "
+                "machine did\n",
+                name);
+    return AB_OK;
+}
+
 enum ab_status ab_decision_check(const struct ab_decision *d, const struct ab_session *session,
                                  struct ab_err *err)
 {

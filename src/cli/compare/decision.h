@@ -6,6 +6,7 @@
 #ifndef AB_CLI_BENCHMARK_DECISION_H
 #define AB_CLI_BENCHMARK_DECISION_H
 
+#include "backend/selection.h"
 #include "cli/benchmark/gate_set.h"
 #include "cli/compare/baselines.h"
 #include "report/table/style.h"
@@ -23,6 +24,9 @@ struct ab_decision {
  * a baseline bounds each back end against the base. */
 enum ab_status ab_decision_open(const struct ab_options *o, bool judges_backends,
                                 struct ab_decision *out, struct ab_err *err);
+/* Adds glibc, which shows what the machine did, where the baseline has it and the list has not. */
+enum ab_status ab_decision_add_witness(const struct ab_decision *d, struct ab_selection_list *list,
+                                       struct ab_err *err);
 /* Is there something to compare: is what will be measured the work of the baseline? `session` is
  * described, not run. */
 enum ab_status ab_decision_check(const struct ab_decision *d, const struct ab_session *session,

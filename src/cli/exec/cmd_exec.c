@@ -95,6 +95,8 @@ static enum ab_status select_backends(struct exec *x, struct ab_err *err)
     const struct ab_options *o = x->options;
     enum ab_status status = ab_selection_parse(o->backends, o->n_backends, o->backend_path,
                                                &x->selection, err);
+    if (status == AB_OK)
+        status = ab_decision_add_witness(&x->decision, &x->selection, err);
     for (size_t i = 0; i < x->selection.n && status == AB_OK; i++)
         status = check_kind(&x->selection.items[i], err);
     return status;

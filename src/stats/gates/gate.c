@@ -332,6 +332,13 @@ static bool is_skippable(const struct ab_backend_info *b)
     return !b->was_named && (b->status == AB_BACKEND_PARTIAL || b->status == AB_BACKEND_ABSENT);
 }
 
+/* Is a gate that names no back end about this one? */
+static bool is_gated(const struct ab_gate *g, const struct ab_backend_info *b, uint32_t i)
+{
+    return !ab_backend_is_null(b) && !b->is_along &&
+           !(g->against == AB_GATE_BACKEND && i == g->other);
+}
+
 /* A gate on each back end but null and the one that it compares with. Returns how many entries. */
 static size_t judge_each(const struct judgement *j, const struct ab_gate *g,
                          struct ab_gate_result *r)
@@ -339,7 +346,7 @@ static size_t judge_each(const struct judgement *j, const struct ab_gate *g,
     const struct ab_session *s = j->session;
     size_t n = 0, n_judged = 0;
     for (uint32_t i = 0; i < s->n_backends; i++) {
-        if (ab_backend_is_null(&s->backends[i]) || (g->against == AB_GATE_BACKEND && i == g->other))
+        if (!is_gated(g, &s->backends[i], i))
             continue;
         judge(j, g, i, &r[n]);
         n_judged += r[n].verdict != AB_GATE_NOT_EVALUATED;
