@@ -87,11 +87,10 @@ enum ab_status ab_compare_check_work(const struct ab_session *base, const char *
                                      const struct ab_session *now, const char *now_label,
                                      struct ab_err *err);
 
-/* Two results, back ends matched by name; `limit` bounds the time of the whole run. What only the
- * new one has is a note; what only the base has is a failed cell, or a note where `is_part`: the new
- * one was asked for fewer. */
+/* Two results, back ends matched by name; `limit` bounds the time of the whole run. What only one of
+ * them has is a note. */
 bool ab_compare_results(const struct ab_session *base, const struct ab_session *now, double limit,
-                        bool is_part, struct ab_comparison *out);
+                        struct ab_comparison *out);
 /* The back ends of one result with one of them, in pairs by round; the effect is the ratio of the two
  * numbers beside it. What is not installed and was not asked for, or did other work, is a note. Both
  * return false, with *out empty, when out of memory. */

@@ -315,13 +315,34 @@ prepare() {
     grep -q 'works, build id: 11aa, now 22bb' "$OUT/stdout" || fail "not told"
 }
 
-@test "back ends are matched by name; one of the base that is missing is exit 4" {
+@test "back ends are matched by name; what the new result was not asked for is a note" {
     prepare
     edited '.backends[0].name = "theirs" | .rounds[].order = ["theirs"]
         | (.. | objects | select(.backend? == "works")).backend = "theirs"' base.json theirs.json
     bench compare base.json theirs.json
     expect_code 2
     expect_error 'no back end in common.*-b NAME=PATH'
+    edited '.backends += [.backends[0] | .name = "other"]
+        | [.results[] | .backend = "other"] as $more | .results += $more' base.json two.json
+    bench compare two.json base.json --limit 1000% --html out.html
+    expect_code 0
+    grep -q '^note: other of the base was not run: not compared$' "$OUT/stdout" || fail "no note"
+    ! grep -qi 'failed' "$OUT/stdout" || fail "something failed"
+    ! grep -q 'base other' out.html || fail "a curve that no legend explains"
+}
+
+@test "--html begins with the comparison: title, first section, first link and its sentences" {
+    prepare
+    make_works new 60000
+    measure new b.json
+    bench compare base.json b.json --html out.html -q
+    expect_code 1
+    grep -q '<title>truth: b.json against base.json' out.html || fail "another title"
+    [ "$(grep -o '<section id="[a-z-]*"' out.html | head -n 1)" = '<section id="compare"' ] || fail "another section"
+    [ "$(grep -o 'href="#[a-z-]*"' out.html | head -n 1)" = 'href="#compare"' ] || fail "another link"
+    grep -o '<div class="verdict">.*' out.html >/dev/null
+    sed -n '/<div class="verdict">/,/<\/div>/p' out.html | sed -n '2p' | grep -q 'works takes .* regressed' ||
+        fail "another sentence first"
 }
 
 @test "gates: a change that cannot be, and words for a bare percentage" {

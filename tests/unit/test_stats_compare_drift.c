@@ -25,7 +25,7 @@ static void compare_at(struct fixture *x, double glibc, double jemalloc, double 
     slow_down(x->b, FAKE_GLIBC, glibc);
     slow_down(x->b, FAKE_JEMALLOC, jemalloc);
     ab_comparison_fini(&x->c);
-    assert_true(ab_compare_results(&x->a->s, &x->b->s, within, true, &x->c));
+    assert_true(ab_compare_results(&x->a->s, &x->b->s, within, &x->c));
     slow_down(x->b, FAKE_GLIBC, 1 / glibc);
     slow_down(x->b, FAKE_JEMALLOC, 1 / jemalloc);
 }
@@ -183,7 +183,7 @@ static void a_slower_cpu_is_no_slower_library(void **state)
         x->a->s.noise.canary_quiet_ns = 1250;
         x->b->s.noise.canary_quiet_ns = 1250 * cases[i].canary;
         slow_down(x->b, FAKE_JEMALLOC, cases[i].jemalloc);
-        compare(x, false);
+        compare(x);
         const struct ab_cell *c = time_of(x, FAKE_JEMALLOC);
         if (c->verdict != cases[i].verdict)
             fail_msg("case %zu: %s, %g", i, ab_verdict_name(c->verdict), c->effect.ratio);
@@ -197,24 +197,24 @@ static void of_a_busy_machine_more_is_asked(void **state)
 {
     struct fixture *x = *state;
     slow_down(x->b, FAKE_JEMALLOC, 1.06);
-    compare(x, false);
+    compare(x);
     const struct ab_cell *c = time_of(x, FAKE_JEMALLOC);
     assert_int_equal(c->verdict, AB_VERDICT_REGRESSED);
     assert_true(c->effect.low < 1.05); /* or this test shows nothing */
     x->b->s.noise = (struct ab_noise){.runs = 60, .wall_s = 10, .cpu_s = 8};
-    compare(x, false); /* several threads: they wait for each other */
+    compare(x); /* several threads: they wait for each other */
     assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_REGRESSED);
     x->b->s.noise.slices_s = 10;
-    compare(x, false);
+    compare(x);
     c = time_of(x, FAKE_JEMALLOC);
     assert_int_equal(c->verdict, AB_VERDICT_INCONCLUSIVE);
     assert_non_null(strstr(c->reason, "the runs had no CPU for 20 % of the time"));
     x->b->s.noise.cpu_s = 9;
-    compare(x, false);
+    compare(x);
     assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_REGRESSED);
     x->b->s.noise.cpu_s = 5;
     slow_down(x->b, FAKE_JEMALLOC, 2);
-    compare(x, false);
+    compare(x);
     assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_REGRESSED);
 }
 

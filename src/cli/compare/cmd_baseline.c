@@ -203,7 +203,7 @@ static enum ab_status print_change(const struct request *r, const struct ab_base
     if (ab_compare_check_whole(a, was.label, &why) != AB_OK ||
         ab_compare_check_work(a, was.label, b, now->label, &why) != AB_OK) {
         printf("%s\n", why.text);
-    } else if (!ab_compare_results(a, b, r->options->limit, true, &c)) {
+    } else if (!ab_compare_results(a, b, r->options->limit, &c)) {
         status = ab_fail(err, AB_SYSTEM, "out of memory");
     } else {
         c.base_label = was.label;

@@ -88,7 +88,7 @@ static enum ab_status compare_all(struct compare_run *r, struct ab_err *err)
         enum ab_status status = ab_compare_gates_read(r->options, now, &r->gates[i], err);
         if (status != AB_OK)
             return status;
-        if (!ab_compare_results(&r->base.stored.session, now, r->options->limit, false, c) ||
+        if (!ab_compare_results(&r->base.stored.session, now, r->options->limit, c) ||
             !ab_gates_judge(r->gates[i].gates, r->gates[i].n, now, &r->base.stored.session))
             return ab_fail(err, AB_SYSTEM, "out of memory");
         ab_noise_warn_limit(r->options, now->host.fingerprint, "--limit", "all", "time",

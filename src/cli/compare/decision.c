@@ -94,7 +94,7 @@ static bool compare(const struct ab_decision *d, const struct ab_session *sessio
     const struct ab_session *base = baseline_of(d);
     uint32_t backend = ab_session_base(session);
     if (base != NULL)
-        return ab_compare_results(base, session, d->options->limit, true, out);
+        return ab_compare_results(base, session, d->options->limit, out);
     return !d->is_within || backend == UINT32_MAX ||
            ab_compare_backends(session, backend, d->options->limit, out);
 }

@@ -57,7 +57,7 @@ static enum ab_status compare_all(const struct ab_options *o, struct several *x,
     for (size_t i = 1; i < x->n; i++) {
         struct ab_comparison *c = &x->comparisons[i - 1];
         struct ab_session *now = &x->results[i].stored.session;
-        if (!ab_compare_results(&x->results[0].stored.session, now, o->limit, false, c))
+        if (!ab_compare_results(&x->results[0].stored.session, now, o->limit, c))
             return ab_fail(err, AB_SYSTEM, "out of memory for the comparison");
         c->base_label = x->results[0].label;
         c->now_label = x->results[i].label;

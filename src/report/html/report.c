@@ -11,6 +11,7 @@
 #include "report/html/pages/pages.h"
 #include "report/sinks/sinks.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,22 +98,52 @@ static struct ab_html_text *make_pages(const struct ab_report *report, struct ab
     return NULL;
 }
 
-static bool put_sections(struct ab_html *h, const struct ab_html_text *pages)
+/* The comparison of two results that the report is about; NULL = it is about one. */
+static const struct ab_comparison *find_subject(const struct ab_report *report)
+{
+    for (size_t i = 0; i < report->n_comparisons; i++)
+        if (report->comparisons[i]->base != report->comparisons[i]->now)
+            return report->comparisons[i];
+    return NULL;
+}
+
+/* What the report is about comes first. */
+static bool put_sections(struct ab_html *h, const struct ab_report *report,
+                         const struct ab_html_text *pages)
 {
     struct ab_frame_section *sections = calloc(ab_n_pages, sizeof sections[0]);
-    for (size_t i = 0; i < ab_n_pages && sections != NULL; i++)
-        sections[i] = (struct ab_frame_section){ab_pages[i].id, ab_pages[i].title, pages[i]};
+    size_t n = 0;
+    for (unsigned is_rest = 0; is_rest < 2 && sections != NULL; is_rest++)
+        for (size_t i = 0; i < ab_n_pages; i++) {
+            bool is_first = ab_pages[i].write == ab_page_compare && find_subject(report) != NULL;
+            if (is_first != (is_rest == 1))
+                sections[n++] = (struct ab_frame_section){ab_pages[i].id, ab_pages[i].title,
+                                                          pages[i]};
+        }
     if (sections != NULL)
         ab_frame_sections(h, sections, ab_n_pages);
     free(sections);
     return sections != NULL;
 }
 
-static bool put_document(struct ab_html *h, const struct ab_session *s,
+static void begin_document(struct ab_html *h, const struct ab_report *report)
+{
+    const struct ab_comparison *c = find_subject(report);
+    const struct ab_session *s = report->session;
+    char title[1024];
+    snprintf(title, sizeof title, "%.300s", s->name);
+    if (c != NULL && c->base_label != NULL && c->now_label != NULL)
+        snprintf(title, sizeof title, "%.300s: %.300s against %.300s", s->name, c->now_label,
+                 c->base_label);
+    ab_frame_begin(h, title, s->about);
+}
+
+static bool put_document(struct ab_html *h, const struct ab_report *report,
                          const struct ab_html_text *pages)
 {
-    ab_frame_begin(h, s->name, s->about);
-    bool ok = put_sections(h, pages);
+    const struct ab_session *s = report->session;
+    begin_document(h, report);
+    bool ok = put_sections(h, report, pages);
     ab_frame_footer(h, s->tool.version);
     ok = ok && ab_html_embed(h->to, s, s->embed);
     ab_frame_end(h);
@@ -123,7 +154,7 @@ static bool write_document(FILE *to, const struct ab_report *report)
 {
     struct ab_html h = {.to = to};
     struct ab_html_text *pages = make_pages(report, &h);
-    bool ok = pages != NULL && put_document(&h, report->session, pages);
+    bool ok = pages != NULL && put_document(&h, report, pages);
     free_pages(pages);
     return ok && !h.is_short_of_memory;
 }

@@ -8,6 +8,7 @@
 #include "base/bits.h"
 #include "core/units_show.h"
 #include "report/view/words/change.h"
+#include "report/view/words/verdicts.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -232,30 +233,27 @@ static void put_others(struct ab_html *h, const struct ab_report *report,
 
 static void put_head(struct ab_html *h, const struct ab_comparison *c)
 {
-    static const enum ab_verdict order[] = {AB_VERDICT_FAILED,       AB_VERDICT_REGRESSED,
-                                            AB_VERDICT_INCONCLUSIVE, AB_VERDICT_IMPROVED,
-                                            AB_VERDICT_OK,           AB_VERDICT_MOVED};
-    bool is_first = true;
+    struct ab_view_texts texts = {0};
+    struct ab_view_verdicts verdicts;
     bool is_within = c->base == c->now;
-    ab_html_f(h, "<h3>%s against %s</h3>\n<p>",
+    ab_view_verdicts_make(c, &texts, &verdicts);
+    ab_html_f(h, "<h3>%s against %s</h3>\n<div class=\"verdict\">\n",
               is_within              ? "Allocators"
               : c->now_label != NULL ? c->now_label
                                      : "new",
               is_within && c->n_cells > 0 ? c->cells[0].base_backend
               : c->base_label != NULL     ? c->base_label
                                           : "base");
-    for (size_t i = 0; i < AB_ARRAY_LEN(order); i++) {
-        uint32_t n = ab_comparison_count(c, order[i]);
-        if (n > 0)
-            ab_html_f(h, "%s%u %s", is_first ? "" : ", ", n, ab_verdict_name(order[i]));
-        is_first = is_first && n == 0;
-    }
-    ab_html_f(h, "%s; %u and %u rounds.</p>\n", is_first ? "no verdict" : "", c->base->n_rounds,
+    for (unsigned i = 0; i < verdicts.n_sentences; i++)
+        ab_html_f(h, "<p>%s</p>\n", verdicts.sentences[i]);
+    ab_html_f(h, "</div>\n<p>%s; %u and %u rounds.</p>\n", verdicts.counts, c->base->n_rounds,
               c->now->n_rounds);
     if (c->advisory[0] != 0)
         ab_html_f(h, "<p class=\"notice\">Verdicts are advisory: %s</p>\n", c->advisory);
     for (uint32_t i = 0; i < c->n_notes; i++)
         ab_html_f(h, "<p class=\"soft\">%s</p>\n", c->notes[i]);
+    h->is_short_of_memory = h->is_short_of_memory || texts.is_short_of_memory;
+    ab_view_texts_fini(&texts);
 }
 
 static void put_panels(struct ab_html *h, const struct ab_report *report,
