@@ -225,7 +225,26 @@ again() { # OPTIONS…: the same measurement again
     [ ! -s "$OUT/stdout" ] || fail "something was measured"
     again --limit 5%
     expect_code 2
-    expect_error '\-\-limit is about a comparison: give --baseline'
+    expect_error '\-\-limit is about ratios: it needs two back ends, or a --baseline'
+}
+
+@test "run --limit: the back ends of one run against the base" {
+    prepare
+    make_works new 20000
+    limited() {
+        bench run "$WORKLOADS/truth.yaml" --set n=2000 --rounds 6 --no-store --drain 0s \
+            -b old=lib/libworks.so,new=new/libworks.so --json out.json "$@"
+    }
+    limited --base old --limit 20%
+    expect_code 1
+    expect_json '.comparison | .base == null and (.cells[0] | .verdict == "regressed" and
+        .backend == "new" and .base_backend == "old" and .confirm_rounds == 6)' out.json
+    limited --base new --limit 20%
+    expect_code 0
+    expect_json '.comparison.cells[0].verdict == "improved"' out.json
+    limited --limit 20% --shard 1/2
+    expect_code 2
+    expect_error '\-\-shard and --limit are mutually exclusive'
 }
 
 @test "a run that is too short for a verdict: 0, 5 with --inconclusive=fail" {

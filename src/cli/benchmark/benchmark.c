@@ -388,13 +388,14 @@ static __attribute__((noinline)) enum ab_status confirm(struct measurement *m, s
 /* All that can be refused before anything runs. */
 static enum ab_status prepare(struct measurement *m, struct ab_err *err)
 {
-    if (m->options->shard.count > 0 && m->options->baseline != NULL)
+    if (m->options->shard.count > 0 && (m->options->baseline != NULL || m->options->has_limit))
         return ab_fail(err, AB_USAGE,
-                       "--shard and --baseline are mutually exclusive: compare the merged result");
+                       "--shard and --%s are mutually exclusive: compare the merged result",
+                       m->options->baseline != NULL ? "baseline" : "limit");
     enum ab_status status = ab_companion_path(AB_WORKER_NAME, m->worker_path, sizeof m->worker_path,
                                               err);
     if (status != AB_OK ||
-        (status = ab_decision_open(m->options, false, &m->decision, err)) != AB_OK ||
+        (status = ab_decision_open(m->options, &m->decision, err)) != AB_OK ||
         (status = select_backends(m, err)) != AB_OK || (status = open_outputs(m, err)) != AB_OK ||
         (status = prepare_cases(m, err)) != AB_OK ||
         (status = ab_base_name_set(m->options->base, &m->session, err)) != AB_OK ||
@@ -407,7 +408,7 @@ static enum ab_status prepare(struct measurement *m, struct ab_err *err)
         return status;
     describe_session(m);
     ab_noise_warn_gates(m->options, &m->session, m->gates.gates, m->gates.n_gates);
-    if (m->options->baseline != NULL)
+    if (m->options->baseline != NULL || m->options->has_limit)
         ab_noise_warn_limit(m->options, m->session.host.fingerprint, "--limit", "all", "time",
                             m->options->limit, m->session.n_rounds_planned);
     status = ab_outputs_check(&m->outputs, &m->session, err);

@@ -28,22 +28,19 @@ static const char *find_idle(const struct ab_decision *d)
     const struct ab_options *o = d->options;
     if (o->baseline != NULL)
         return NULL;
-    return o->has_limit && !d->is_within  ? "limit"
-           : o->is_strict_compare         ? "strict"
-           : o->is_joint && !d->is_within ? "jointly"
-                                          : NULL;
+    return o->is_strict_compare ? "strict" : o->is_joint && !d->is_within ? "jointly" : NULL;
 }
 
-enum ab_status ab_decision_open(const struct ab_options *o, bool judges_backends,
-                                struct ab_decision *out, struct ab_err *err)
+enum ab_status ab_decision_open(const struct ab_options *o, struct ab_decision *out,
+                                struct ab_err *err)
 {
     struct ab_decision d = {.options = o};
-    d.is_within = judges_backends && o->has_limit && o->baseline == NULL;
+    d.is_within = o->has_limit && o->baseline == NULL;
     const char *idle = find_idle(&d);
     if (idle != NULL)
         return ab_fail(
             err, AB_USAGE, "--%s is about a comparison: give %s--baseline NAME|FILE as well", idle,
-            judges_backends && o->is_joint && !o->is_strict_compare ? "--limit or " : "");
+            o->is_joint && !o->is_strict_compare ? "--limit or " : "");
     enum ab_status status = AB_OK;
     if (o->baseline != NULL && (status = ab_base_find(o, o->baseline, &d.base, err)) == AB_OK)
         status = ab_base_check(&d.base, err);
@@ -79,7 +76,10 @@ enum ab_status ab_decision_add_witness(const struct ab_decision *d, struct ab_se
 enum ab_status ab_decision_check(const struct ab_decision *d, const struct ab_session *session,
                                  struct ab_err *err)
 {
-    if (d->is_within && session->n_backends < 2)
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < session->n_backends; i++)
+        n += !ab_backend_is_null(&session->backends[i]);
+    if (d->is_within && n < 2)
         return ab_fail(err, AB_USAGE,
                        "--limit is about ratios: it needs two back ends, or a --baseline");
     if (baseline_of(d) == NULL)

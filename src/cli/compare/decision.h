@@ -20,10 +20,10 @@ struct ab_decision {
     struct ab_comparison comparison; /* now NULL = none */
 };
 
-/* Reads --baseline and finds it fit, before anything is measured. `judges_backends`: --limit without
- * a baseline bounds each back end against the base. */
-enum ab_status ab_decision_open(const struct ab_options *o, bool judges_backends,
-                                struct ab_decision *out, struct ab_err *err);
+/* Reads --baseline and finds it fit, before anything is measured. --limit without a baseline bounds
+ * each back end against the base. */
+enum ab_status ab_decision_open(const struct ab_options *o, struct ab_decision *out,
+                                struct ab_err *err);
 /* Adds glibc, which shows what the machine did, where the baseline has it and the list has not. */
 enum ab_status ab_decision_add_witness(const struct ab_decision *d, struct ab_selection_list *list,
                                        struct ab_err *err);

@@ -330,7 +330,7 @@ static enum ab_status prepare(struct exec *x, struct ab_err *err)
     const struct ab_options *o = x->options;
     AB_TRY(find_program(x, err));
     AB_TRY(ab_exec_work_describe(o, &x->work, err));
-    AB_TRY(ab_decision_open(o, true, &x->decision, err));
+    AB_TRY(ab_decision_open(o, &x->decision, err));
     AB_TRY(select_backends(x, err));
     AB_TRY(open_outputs(x, err));
     AB_TRY(prepare_cases(x, err));

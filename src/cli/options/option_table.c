@@ -322,8 +322,13 @@ static const struct ab_option_info table[] = {
      "and fail (exit 1) if the run is slower by more than --limit; what fails\n"
      "is confirmed by more rounds first",
      "Gates and CI", 0, RUN | REPLAY | EXEC, TEXT(baseline)},
+    {"limit", "N%",
+     "how much longer the whole run may take than that of the --base, or than in\n"
+     "the --baseline (then 5% by default); the command fails (exit 1) if one\n"
+     "does, which is confirmed by more rounds first",
+     "Gates and CI", 0, RUN | REPLAY, SPECIAL(ab_option_limit), GIVEN(has_limit)},
     {"limit", "N%", "how much longer the whole run may take than in the base (default: 5%)",
-     "Gates and CI", 0, RUN | REPLAY | COMPARE, SPECIAL(ab_option_limit), GIVEN(has_limit)},
+     "Gates and CI", 0, COMPARE, SPECIAL(ab_option_limit), GIVEN(has_limit)},
     {"limit", "N%",
      "how much longer the program may run (wall time) than under the base, or\n"
      "than in the --baseline (then 5% by default); the command fails (exit 1)\n"
