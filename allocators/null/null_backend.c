@@ -76,6 +76,18 @@ static void null_reset(struct ab_heap *heap)
     (void)heap;
 }
 
+static uint64_t null_mark(struct ab_heap *heap)
+{
+    (void)heap;
+    return 0;
+}
+
+static void null_release(struct ab_heap *heap, uint64_t mark)
+{
+    (void)heap;
+    (void)mark;
+}
+
 extern const struct ab_backend ab_null_backend;
 
 const struct ab_backend ab_null_backend = {
@@ -93,4 +105,6 @@ const struct ab_backend ab_null_backend = {
     .resize = null_resize,
     .usable_size = null_usable_size,
     .reset = null_reset,
+    .mark = null_mark,
+    .release = null_release,
 };

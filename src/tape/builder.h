@@ -6,6 +6,7 @@
 #ifndef AB_TAPE_BUILDER_H
 #define AB_TAPE_BUILDER_H
 
+#include "tape/save_points.h"
 #include "tape/tape.h"
 
 struct ab_block_state { /* of one slot */
@@ -14,6 +15,7 @@ struct ab_block_state { /* of one slot */
     uint8_t born_lane, last_lane;
     uint32_t last_phase; /* index + 1, over all bursts; 0 = never used */
     uint32_t last_op;    /* index in last_lane's ops */
+    uint32_t born_save;  /* of born_lane's save points: ab_save_born */
 };
 
 /* What a lane has added to the live bytes (a block counts AB_BLOCK_WEIGHT bytes more than it asks
@@ -43,6 +45,7 @@ struct ab_lane_ops {
     struct ab_iteration_end *iterations;
     size_t n_iterations, cap_iterations, next_iteration; /* next: to be laid down */
     uint64_t unwritten_bytes; /* AB_TOUCH_APART: of blocks that were passed over in a row */
+    struct ab_save_points *saves; /* NULL until it takes one; owned */
     uint64_t n_cached;        /* calls before which the program's data was used */
 };
 

@@ -173,20 +173,51 @@ static bool put_lane(struct layout *l, uint32_t phase, uint32_t index)
     return ok && ab_tape_place_iterations(l->b, index, phase, lane->end, l->b->tape.n_ops);
 }
 
-/* With other lanes at work a bulk reset would take their blocks along. */
+static bool is_release(uint64_t op)
+{
+    return AB_OP_CODE(op) == AB_CODE_RESET &&
+           (AB_OP_SLOT(op) & (AB_RESET_MARK | AB_RESET_RELEASE)) == AB_RESET_RELEASE;
+}
+
+/* With other lanes at work a bulk reset would take their blocks along; so would going back to a save
+ * point, but in a heap of the lane's own. */
 static void forbid_resets(struct layout *l, uint32_t p)
 {
-    uint32_t n_busy = 0;
+    const uint64_t forbidden = AB_RESET_OTHERS | AB_RESET_CROWDED;
+    uint32_t n_busy = 0, n_releases = 0;
     for (uint32_t i = 0; i < l->b->n_lanes; i++)
         n_busy += l->lanes[i].end > l->lanes[i].begin;
     if (n_busy < 2 || l->b->tape.phases[p].n_ops[AB_OP_RESET] == 0)
         return;
-    l->b->tape.phases[p].n_ops[AB_OP_RESET] = 0;
     l->b->lost_resets = true;
     for (uint32_t i = 0; i < l->b->n_lanes; i++)
-        for (uint32_t op = l->lanes[i].begin; op < l->lanes[i].end; op++)
-            if (AB_OP_CODE(l->b->lanes[i].ops[op]) == AB_CODE_RESET)
-                l->b->lanes[i].ops[op] |= UINT64_C(1) << 4; /* slot 1 */
+        for (uint32_t op = l->lanes[i].begin; op < l->lanes[i].end; op++) {
+            uint64_t *word = &l->b->lanes[i].ops[op];
+            if (AB_OP_CODE(*word) == AB_CODE_RESET)
+                *word |= forbidden << 4;
+            n_releases += is_release(*word);
+        }
+    l->b->tape.phases[p].n_ops[AB_OP_RESET] = n_releases;
+}
+
+/* Guards between the frees of a release may not be passed over: such a scope frees one by one. */
+static void forbid_guarded_releases(struct ab_tape *tape, struct ab_phase *phase, uint32_t begin)
+{
+    uint64_t *marks[AB_SAVE_POINTS_MAX + 1] = {NULL}, *ops = tape->ops;
+    for (uint32_t i = begin; i < tape->n_ops; i++) {
+        uint32_t depth = AB_RESET_DEPTH(AB_OP_SLOT(ops[i])), n = 0;
+        if (ab_op_is_mark(ops[i]))
+            marks[depth] = &ops[i];
+        if (!is_release(ops[i]))
+            continue;
+        while (n < AB_OP_SIZE(ops[i]) && AB_OP_CODE(ops[i + 1 + n]) == AB_CODE_FREE)
+            n++;
+        if (n == AB_OP_SIZE(ops[i]))
+            continue;
+        ops[i] &= ~((uint64_t)AB_RESET_RELEASE << 4);
+        *marks[depth] &= ~((uint64_t)AB_RESET_RELEASE << 4);
+        phase->n_ops[AB_OP_RESET]--;
+    }
 }
 
 static void begin_phase(struct layout *l, uint32_t p)
@@ -250,6 +281,8 @@ static bool lay_phase(struct layout *l, uint32_t p, size_t *edge)
         b->tape.lane_begin[p * b->n_lanes + i] = b->tape.n_ops;
         if (!ab_tape_begin_iterations(b, p, i) || !put_lane(l, p, i))
             return false;
+        if (phase->n_ops[AB_OP_RESET] > 0)
+            forbid_guarded_releases(&b->tape, phase, b->tape.lane_begin[p * b->n_lanes + i]);
     }
     phase->end = b->tape.n_ops;
     return true;

@@ -30,8 +30,8 @@ enum ab_code {
     AB_CODE_RESIZE = 4,
     AB_CODE_TOUCH = 5,    /* operand: enum ab_touch in 3 bits, n of `first(n)` above */
     AB_CODE_ACCESS = 6,   /* operand: enum ab_access */
-    AB_CODE_RESET = 7,    /* operand: how many FREE ops after it a bulk reset makes needless;
-                             slot 0: it may be used, 1: other blocks live on, free one by one */
+    AB_CODE_RESET = 7,    /* operand: how many FREE ops after it one call makes needless; slot:
+                             enum ab_reset, which says what call that may be */
     AB_CODE_TOUCHED = 8,  /* flag: 9 … 12 are 1 … 4, then a touch as above */
     AB_CODE_WAIT = 13,    /* slot AB_SLOT_OF_LANE(l): lane l must have published `operand`;
                              AB_SLOT_FRAME: enter frame `operand` of the skew window;
@@ -41,6 +41,17 @@ enum ab_code {
     AB_CODE_PUBLISH = 14, /* operand: the count; slot: as the op before it */
     AB_CODE_WIDE = 15,
 };
+
+/* 0: a bulk reset. A scope begins with a MARK and may end with a RESET of the same depth. */
+enum ab_reset {
+    AB_RESET_OTHERS = 1,  /* other blocks live on: no bulk reset */
+    AB_RESET_RELEASE = 2, /* back to the save point, whose younger blocks are all dead then; of a
+                             MARK: a release comes */
+    AB_RESET_MARK = 4,    /* takes a save point; no FREE belongs to it */
+    AB_RESET_CROWDED = 8, /* other lanes are at work: only in a heap of the lane's own */
+};
+#define AB_RESET_DEPTH(slot) ((slot) >> 4) /* 0: of no scope; 1 … AB_SAVE_POINTS_MAX */
+#define AB_RESET_MAKE(flags, depth) ((uint32_t)(flags) | (uint32_t)(depth) << 4)
 
 enum ab_touch { /* which bytes of a block are written after it was handed out */
                 AB_TOUCH_NONE,
@@ -133,6 +144,11 @@ static inline int ab_op_code_kind(unsigned code)
     return kinds[code & 15];
 }
 
+static inline int ab_op_is_mark(uint64_t word)
+{
+    return AB_OP_CODE(word) == AB_CODE_RESET && (AB_OP_SLOT(word) & AB_RESET_MARK) != 0;
+}
+
 struct ab_op_view { /* an op outside the loops that carry it out */
     int kind;       /* enum ab_op_kind, or -1 */
     uint32_t slot;
@@ -152,6 +168,8 @@ static inline struct ab_op_view ab_op_decode(uint64_t word, const struct ab_wide
         op.flags = wide[operand].flags;
         op.size = wide[operand].size;
         op.align = wide[operand].align;
+    } else if (ab_op_is_mark(word)) {
+        op.kind = -1;
     } else if (op.kind == AB_OP_ALLOC_ALIGNED) {
         op.size = AB_ALIGNED_SIZE(operand);
         op.align = UINT64_C(1) << AB_ALIGNED_LOG2(operand);

@@ -58,6 +58,7 @@ void ab_tape_abandon(struct ab_tape_builder *b)
         free(b->lanes[l].crests);
         free(b->lanes[l].groups);
         free(b->lanes[l].iterations);
+        free(b->lanes[l].saves);
     }
     free(b->lanes);
     free(b->starts);
@@ -89,6 +90,8 @@ static bool note_starts(struct ab_tape_builder *b, uint32_t index)
         b->starts[(size_t)index * AB_LANES_MAX + l] = (uint32_t)b->lanes[l].n;
         if (!ab_tape_end_crest(&b->lanes[l]))
             return false;
+        if (b->lanes[l].saves != NULL)
+            b->lanes[l].saves->n = 0;
     }
     if (b->awaited != NULL)
         memset(b->awaited, 0, sizeof(uint32_t) * AB_LANES_MAX * AB_LANES_MAX);
@@ -287,6 +290,20 @@ EACH_OP void note_request(struct ab_tape_builder *b, enum ab_op_kind kind,
         f->largest_align = r->align;
 }
 
+/* The block is where the lane's save points are older than it. */
+EACH_OP void note_born(struct ab_tape_builder *b, struct ab_block_state *slot)
+{
+    uint32_t born = AB_UNLIKELY(b->to->saves != NULL) ? ab_save_born(b->to->saves, 0) : 0;
+    if (slot->born_lane == b->lane)
+        slot->born_save = born;
+}
+
+EACH_OP void note_gone(struct ab_tape_builder *b, const struct ab_block_state *slot)
+{
+    if (AB_UNLIKELY(b->to->saves != NULL) && slot->born_lane == b->lane)
+        ab_save_gone(b->to->saves, slot->born_save, 0);
+}
+
 EACH_OP void note_live(struct ab_tape_builder *b, int64_t blocks, uint64_t old_size,
                        uint64_t new_size)
 {
@@ -327,6 +344,7 @@ enum ab_status ab_tape_alloc(struct ab_tape_builder *b, uint32_t slot, const str
         entry->size = r->size;
         entry->is_live = true;
         entry->born_lane = (uint8_t)b->lane;
+        note_born(b, entry);
         note_used(b, entry);
         note_live(b, 1, 0, r->size);
         if (slot >= b->tape.n_slots)
@@ -348,6 +366,8 @@ enum ab_status ab_tape_resize(struct ab_tape_builder *b, uint32_t slot, const st
         (status = push_touch(b, AB_CODE_RESIZE, slot, r, err)) != AB_OK)
         return status;
     note_request(b, AB_OP_RESIZE, r);
+    note_gone(b, entry);
+    note_born(b, entry); /* it may have moved */
     note_used(b, entry);
     b->tape.n_remote += entry->born_lane != b->lane;
     if (!r->may_fail) {
@@ -367,6 +387,7 @@ enum ab_status ab_tape_free(struct ab_tape_builder *b, uint32_t slot, struct ab_
         return status;
     note_request(b, AB_OP_FREE, &(struct ab_request){0});
     note_live(b, -1, entry->size, 0);
+    note_gone(b, entry);
     note_used(b, entry);
     b->tape.n_remote += entry->born_lane != b->lane;
     entry->is_live = false;
@@ -409,17 +430,19 @@ static void note_stretch(struct ab_tape_builder *b)
         b->tape.stretch_bytes = end - begin;
 }
 
-enum ab_status ab_tape_reset(struct ab_tape_builder *b, const uint32_t *slots, uint32_t n,
-                             struct ab_err *err)
+/* `flags`: what may be done but for a bulk reset; that too where nothing else lives. */
+static enum ab_status push_reset(struct ab_tape_builder *b, uint32_t flags, const uint32_t *slots,
+                                 uint32_t n, struct ab_err *err)
 {
     enum ab_status status = check_phase(b, err);
     bool is_bulk = n == b->live_blocks;
+    flags |= is_bulk ? 0 : AB_RESET_OTHERS;
     if (status == AB_OK)
-        status = push_op(b, AB_OP_MAKE(AB_CODE_RESET, !is_bulk, n), err);
+        status = push_op(b, AB_OP_MAKE(AB_CODE_RESET, flags, n), err);
     if (status != AB_OK)
         return status;
     b->tape.facts.kinds |= 1u << AB_OP_RESET;
-    b->phase->n_ops[AB_OP_RESET] += is_bulk;
+    b->phase->n_ops[AB_OP_RESET] += is_bulk || (flags & AB_RESET_RELEASE) != 0;
     if (is_bulk) {
         note_stretch(b);
         b->reset_at_bytes = b->tape.facts.total_bytes;
@@ -427,6 +450,85 @@ enum ab_status ab_tape_reset(struct ab_tape_builder *b, const uint32_t *slots, u
     for (uint32_t i = 0; i < n && status == AB_OK; i++)
         status = ab_tape_free(b, slots[i], err);
     return status;
+}
+
+enum ab_status ab_tape_reset(struct ab_tape_builder *b, const uint32_t *slots, uint32_t n,
+                             struct ab_err *err)
+{
+    return push_reset(b, 0, slots, n, err);
+}
+
+enum ab_status ab_tape_mark(struct ab_tape_builder *b, uint32_t *depth, struct ab_err *err)
+{
+    struct ab_lane_ops *lane = b->to;
+    enum ab_status status = check_phase(b, err);
+    *depth = 0;
+    if (status != AB_OK)
+        return status;
+    if (lane->saves == NULL && (lane->saves = calloc(1, sizeof *lane->saves)) == NULL)
+        return no_memory(err);
+    struct ab_save_point *save = ab_save_begin(lane->saves, lane->n);
+    if (save == NULL)
+        return AB_OK;
+    save->bytes = b->tape.facts.total_bytes - b->reset_at_bytes;
+    *depth = save->depth;
+    uint32_t how = AB_RESET_MAKE(AB_RESET_OTHERS | AB_RESET_MARK, save->depth);
+    return push_op(b, AB_OP_MAKE(AB_CODE_RESET, how, 0), err);
+}
+
+bool ab_tape_is_younger(const struct ab_tape_builder *b, uint32_t depth, uint32_t slot)
+{
+    const struct ab_save_point *save = b->to->saves != NULL ? ab_save_last(b->to->saves, depth)
+                                                            : NULL;
+    const struct ab_block_state *block = &b->slots[slot];
+    return save != NULL && ab_tape_is_live(b, slot, NULL) && block->born_lane == b->lane &&
+           block->born_save >= save->id;
+}
+
+void ab_tape_forget_mark(struct ab_tape_builder *b, uint32_t depth)
+{
+    if (b->to->saves != NULL)
+        ab_save_end(b->to->saves, depth);
+}
+
+/* Are these all that is younger than the last save point? */
+static bool is_all_since(const struct ab_tape_builder *b, uint32_t depth, const uint32_t *slots,
+                         uint32_t n)
+{
+    const struct ab_save_point *save = ab_save_last(b->to->saves, depth);
+    bool is_all = save != NULL && save->n_live[0] == n;
+    for (uint32_t i = 0; i < n && is_all; i++)
+        is_all = ab_tape_is_younger(b, depth, slots[i]);
+    return is_all;
+}
+
+/* The stretch goes on from where it was at the save point. */
+static void note_release(struct ab_tape_builder *b, const struct ab_save_point *save)
+{
+    uint64_t at = b->tape.facts.total_bytes - save->bytes;
+    b->to->ops[save->at] |= (uint64_t)AB_RESET_RELEASE << 4;
+    if (b->n_lanes > 1)
+        return;
+    note_stretch(b);
+    b->reset_at_bytes = at > b->reset_at_bytes ? at : b->reset_at_bytes;
+}
+
+enum ab_status ab_tape_release(struct ab_tape_builder *b, uint32_t depth, const uint32_t *slots,
+                               uint32_t n, bool *is_one, struct ab_err *err)
+{
+    bool is_bulk = n == b->live_blocks;
+    *is_one = is_bulk;
+    if (depth == 0)
+        return ab_tape_reset(b, slots, n, err);
+    uint32_t flags = AB_RESET_MAKE(0, depth);
+    if (is_all_since(b, depth, slots, n)) {
+        *is_one = true;
+        if (!is_bulk || b->n_lanes > 1) { /* of one lane a bulk reset needs no save point */
+            note_release(b, ab_save_last(b->to->saves, depth));
+            flags |= AB_RESET_RELEASE;
+        }
+    }
+    return push_reset(b, flags, slots, n, err);
 }
 
 enum ab_status ab_tape_await(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err)

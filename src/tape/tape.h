@@ -138,6 +138,20 @@ enum ab_status ab_tape_access(struct ab_tape_builder *b, uint32_t slot, enum ab_
 enum ab_status ab_tape_reset(struct ab_tape_builder *b, const uint32_t *slots, uint32_t n,
                              struct ab_err *err);
 
+/* The current lane takes a save point of its heap. *depth names it until it is forgotten; 0: too many are
+ * open, and there is none. */
+enum ab_status ab_tape_mark(struct ab_tape_builder *b, uint32_t *depth, struct ab_err *err);
+/* As ab_tape_reset, at the end of what began with the mark; not of 0 blocks. Where all that the lane has
+ * allocated or resized since then is dead after it, a back end with save points goes back to that one
+ * instead of the frees. *is_one: a back end that can does it in one call. The mark is open until
+ * ab_tape_forget_mark. */
+enum ab_status ab_tape_release(struct ab_tape_builder *b, uint32_t depth, const uint32_t *slots,
+                               uint32_t n, bool *is_one, struct ab_err *err);
+/* The mark of this depth is over. */
+void ab_tape_forget_mark(struct ab_tape_builder *b, uint32_t depth);
+/* Was the live block allocated or resized by the current lane after the mark? */
+bool ab_tape_is_younger(const struct ab_tape_builder *b, uint32_t depth, uint32_t slot);
+
 /* What the current lane pushes next comes after the last use of the slot, which is live: how a
  * lane that receives many blocks at once waits once for the last of them, and not for each. */
 enum ab_status ab_tape_await(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err);

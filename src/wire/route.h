@@ -9,7 +9,9 @@
  *   choices  one byte (the heap) for each allocation and resize of the lane, refused ones as well, in
  *            the order of its ops
  *   resets   for each of its RESETs with blocks a mask of 16 bits: heaps that hold the blocks that die
- *            and nothing else, so that a bulk reset of each does the same; 0 = one by one
+ *            and nothing else, so that a bulk reset of each does the same; 0 = one by one. Of one that
+ *            ends a scope (AB_RESET_DEPTH), a second mask: heaps in which all blocks since the scope's
+ *            save point die; both 0 = one by one. For each MARK the heaps of which that will be true
  *   lives    of a heap that is renewed, 32 bits each: how many frees it takes from the begin of the
  *            burst until it is empty, and from there again and again; in the end AB_ROUTE_NEVER
  */

@@ -7,6 +7,7 @@
 #ifndef AB_WORKER_WORKER_H
 #define AB_WORKER_WORKER_H
 
+#include "tape/save_points.h"
 #include "wire/run.h"
 #include "worker/target/allocator_calls.h"
 
@@ -67,6 +68,8 @@ struct ab_lane {
     uint32_t op;        /* index of the op running, for what is noted about it */
     uint32_t chunk_ops; /* the untimed loop notes where it is every so many */
     bool may_reset;     /* the back end has a bulk reset */
+    bool has_marks;     /* … and save points */
+    bool has_own_heap;  /* no other lane allocates in it */
     bool is_in_rows;    /* this phase is made of rows of allocations: which loop to use */
     uint8_t only_code;  /* in this phase: of struct ab_phase */
     uint32_t n_steps;   /* pre-flight of what is compiled in: ops so far */
@@ -98,6 +101,7 @@ struct ab_lane {
     uint64_t cache_at;               /* where it goes on */
     uint32_t n_bound;                /* of the phase: lanes that the window binds it to */
     uint8_t bound[AB_LANES_MAX];
+    uint64_t marks[AB_SAVE_POINTS_MAX + 1]; /* of the back end, by depth */
     struct ab_gauge published; /* how many of its ops of this phase are done */
     struct ab_gauge frame;     /* all its ops of earlier frames are done */
     struct ab_gauge turn;      /* the last that it was given; strict order */

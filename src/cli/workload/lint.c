@@ -58,13 +58,14 @@ static void lint_reset(const struct ab_workload *w, const struct ab_verb *v, str
         return;
     bool is_set = count->other != AB_NO_SET && count->other != v->set;
     const char *other = is_set                   ? w->sets[count->other].name
-                        : count->other == v->set ? "an older block of it"
+                        : count->other == v->set ? "the region itself"
                                                  : "a message";
     add(out, "reset", v->place,
-        "region '%s' never resets in bulk, because %s%s%s is live at %s: the region's blocks "
-        "are freed one by one",
-        w->sets[v->set].name, is_set ? "'" : "", other, is_set ? "'" : "",
-        is_scope ? "the end of each scope" : "each reset");
+        is_scope ? "region '%s' never ends a scope in one call, because %s%s%s has blocks from "
+                   "within the scope that live on: the region's blocks are freed one by one"
+                 : "region '%s' never resets in bulk, because %s%s%s is live at each reset: the "
+                   "region's blocks are freed one by one",
+        w->sets[v->set].name, is_set ? "'" : "", other, is_set ? "'" : "");
 }
 
 static void lint_verbs(const struct ab_workload *w, const struct ab_verb *verbs, size_t n,

@@ -105,11 +105,28 @@ static void note_peak(struct ab_route_walk *w, uint32_t shown)
         use->live_peak_bytes = bytes;
 }
 
+/* The lane's save points are older than the block, where it has been allocated or resized. */
+static void note_born(struct ab_route_walk *w, struct ab_route_block *block, uint32_t lane)
+{
+    struct ab_save_points *saves = w->lanes[lane].saves;
+    uint32_t born = saves != NULL ? ab_save_born(saves, block->heap) : 0;
+    if (block->lane == lane)
+        block->born_save = born;
+}
+
+static void note_gone(struct ab_route_walk *w, const struct ab_route_block *block, uint32_t lane)
+{
+    struct ab_save_points *saves = w->lanes[lane].saves;
+    if (saves != NULL && block->lane == lane)
+        ab_save_gone(saves, block->born_save, block->heap);
+}
+
 static void put_block(struct ab_route_walk *w, const struct ab_op_view *op,
-                      struct ab_route_block block)
+                      struct ab_route_block block, uint32_t lane)
 {
     uint8_t heap = block.heap;
     struct ab_facts *f = &w->heaps[heap].facts;
+    note_born(w, &block, lane);
     w->blocks[op->slot] = block;
     w->live_bytes[heap] += op->size;
     if (++w->live_blocks[heap] > f->live_peak_blocks)
@@ -146,6 +163,7 @@ static bool drop_block(struct ab_route_walk *w, const struct ab_route_block *blo
     struct ab_route_heap *heap = &w->heaps[block->heap];
     heap->facts.kinds |= 1u << AB_OP_FREE;
     heap->n_remote += block->lane != lane;
+    note_gone(w, block, lane);
     note_user(w, block->heap, lane);
     w->live_bytes[block->heap] -= block->size;
     bool is_empty = --w->live_blocks[block->heap] == 0;
@@ -170,10 +188,12 @@ static bool resize(struct ab_route_walk *w, const struct ab_op_view *op, uint8_t
         w->heaps[heap].n_remote += old.lane != lane;
         w->live_blocks[heap]--;
         w->live_bytes[heap] -= old.size;
-        put_block(w, op, (struct ab_route_block){op->size, old.lane, heap, old.origin});
+        note_gone(w, &old, lane);
+        old.size = op->size;
+        put_block(w, op, old, lane);
         return true;
     }
-    put_block(w, op, (struct ab_route_block){op->size, lane, heap, old.origin});
+    put_block(w, op, (struct ab_route_block){op->size, lane, 0, heap, old.origin}, lane);
     return drop_block(w, &old, lane);
 }
 
@@ -200,38 +220,105 @@ static bool request(struct ab_route_walk *w, const struct ab_op_view *op, const 
     if (is_refused) /* it is freed at once where it is served */
         w->lives[heap].is_unsure = true;
     else
-        put_block(w, op, (struct ab_route_block){op->size, lane, heap, origin});
+        put_block(w, op, (struct ab_route_block){op->size, lane, 0, heap, origin}, lane);
     return true;
 }
 
-/* The heaps that the n frees behind the op empty, when all heaps that they reach are such. */
-static uint16_t emptied(const struct ab_route_walk *w, const uint64_t *op, uint32_t n)
+/* How many of each heap's blocks the n frees behind the op free; false: something else is in between. */
+static bool count_dying(const struct ab_route_walk *w, const uint64_t *op, uint32_t n,
+                        uint64_t dying[AB_ROUTE_HEAPS_MAX])
 {
-    uint64_t dying[AB_ROUTE_HEAPS_MAX] = {0};
-    uint16_t mask = 0;
     for (uint32_t i = 1; i <= n; i++) {
         if (AB_OP_CODE(op[i]) != AB_CODE_FREE)
-            return 0;
+            return false;
         dying[w->blocks[AB_OP_SLOT(op[i])].heap]++;
     }
-    for (uint32_t h = 0; h < w->plan->n_heaps; h++) {
-        if (dying[h] > 0 && dying[h] != w->live_blocks[h])
-            return 0;
-        mask |= (uint16_t)((dying[h] > 0 ? 1u : 0u) << h);
+    return true;
+}
+
+/* How many of the n blocks are of the lane and younger than its save point. */
+static void count_younger(const struct ab_route_walk *w, const uint64_t *op,
+                          const struct ab_save_point *save, uint32_t lane,
+                          uint64_t younger[AB_ROUTE_HEAPS_MAX])
+{
+    for (uint32_t i = 1; i <= AB_OP_SIZE(*op); i++) {
+        const struct ab_route_block *block = &w->blocks[AB_OP_SLOT(op[i])];
+        younger[block->heap] += block->lane == lane && block->born_save >= save->id;
     }
-    return mask;
+}
+
+/* Heaps that the frees behind the op empty, and others in which all that is younger than the save point
+ * (NULL: there is none) dies; both 0 unless all heaps that they reach are such. */
+static void find_masks(const struct ab_route_walk *w, const uint64_t *op, uint32_t lane,
+                       const struct ab_save_point *save, uint16_t masks[2])
+{
+    uint64_t dying[AB_ROUTE_HEAPS_MAX] = {0}, younger[AB_ROUTE_HEAPS_MAX] = {0};
+    masks[0] = masks[1] = 0;
+    if (!count_dying(w, op, AB_OP_SIZE(*op), dying))
+        return;
+    if (save != NULL)
+        count_younger(w, op, save, lane, younger);
+    for (uint32_t h = 0; h < w->plan->n_heaps; h++) {
+        bool is_emptied = dying[h] == w->live_blocks[h];
+        bool is_released = save != NULL && dying[h] == younger[h] && dying[h] == save->n_live[h];
+        if (dying[h] == 0)
+            continue;
+        if (!is_emptied && !is_released) {
+            masks[0] = masks[1] = 0;
+            return;
+        }
+        masks[!is_emptied] |= (uint16_t)(1u << h);
+    }
+}
+
+static bool add_mask(struct ab_route_lane *to, uint16_t mask)
+{
+    if (!AB_GROW(to->resets, to->cap_resets, to->n_resets))
+        return false;
+    to->resets[to->n_resets++] = mask;
+    return true;
+}
+
+/* Scopes that have ended without frees are still open when one around them ends or another begins. */
+static void end_scopes(struct ab_save_points *saves, uint32_t least_depth)
+{
+    while (saves->n > 0 && saves->open[saves->n - 1].depth >= least_depth)
+        ab_save_end(saves, saves->open[saves->n - 1].depth);
+}
+
+static bool note_mark(struct ab_route_lane *to, uint32_t depth)
+{
+    if (to->saves == NULL && (to->saves = calloc(1, sizeof *to->saves)) == NULL)
+        return false;
+    struct ab_save_points *saves = to->saves;
+    end_scopes(saves, depth);
+    struct ab_save_point *save = ab_save_begin(saves, to->n_resets);
+    if (save != NULL)
+        save->depth = depth;
+    return add_mask(to, 0);
 }
 
 static bool note_reset(struct ab_route_walk *w, const uint64_t *op, uint32_t lane)
 {
     struct ab_route_lane *to = &w->lanes[lane];
-    uint32_t n = AB_OP_SIZE(*op);
-    if (n == 0)
+    uint32_t depth = AB_RESET_DEPTH(AB_OP_SLOT(*op));
+    uint16_t masks[2] = {0, 0};
+    if (ab_op_is_mark(*op))
+        return note_mark(to, depth);
+    if (AB_OP_SIZE(*op) == 0)
         return true;
-    if (!AB_GROW(to->resets, to->cap_resets, to->n_resets))
+    struct ab_save_point *save = NULL;
+    if (depth != 0) {
+        end_scopes(to->saves, depth + 1);
+        save = ab_save_last(to->saves, depth);
+    }
+    if (w->may_reset)
+        find_masks(w, op, lane, save, masks);
+    if (save != NULL)
+        to->resets[save->at] |= masks[1];
+    if (!add_mask(to, masks[0]))
         return false;
-    to->resets[to->n_resets++] = w->may_reset ? emptied(w, op, n) : 0;
-    return true;
+    return depth == 0 || add_mask(to, masks[1]);
 }
 
 /* The one heap that the n blocks are in which die behind the op. */
@@ -252,6 +339,8 @@ static uint8_t heap_of_reset(const struct ab_route_walk *w, const uint64_t *op, 
 static bool walk_op(struct ab_route_walk *w, const uint64_t *word, uint32_t lane)
 {
     struct ab_op_view op = ab_op_decode(*word, w->tape.wide);
+    if (ab_op_is_mark(*word))
+        return note_reset(w, word, lane);
     switch (op.kind) {
     case AB_OP_ALLOC:
     case AB_OP_ALLOC_ZEROED:
@@ -285,6 +374,8 @@ static bool walk_phase(struct ab_route_walk *w, uint32_t index)
     for (uint32_t l = 0; l < w->image->n_lanes; l++) {
         at[l] = begin[l];
         n_busy += begin[l + 1] > begin[l];
+        if (w->lanes[l].saves != NULL)
+            w->lanes[l].saves->n = 0; /* scopes end with their phase */
     }
     w->may_reset = n_busy < 2;
     if (w->image->n_lanes == 1)
@@ -390,6 +481,7 @@ void ab_route_walk_fini(struct ab_route_walk *w)
     for (uint32_t l = 0; w->lanes != NULL && l < w->image->n_lanes; l++) {
         free(w->lanes[l].choices);
         free(w->lanes[l].resets);
+        free(w->lanes[l].saves);
     }
     free(w->lanes);
     for (uint32_t h = 0; h < AB_ROUTE_HEAPS_MAX; h++)

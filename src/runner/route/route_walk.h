@@ -6,12 +6,14 @@
 #define AB_RUNNER_ROUTE_ROUTE_WALK_H
 
 #include "runner/route/route.h"
+#include "tape/save_points.h"
 
 struct ab_route_lane { /* what becomes of a lane's stretches in a burst's part of the file; owned */
     uint8_t *choices;
     size_t n_choices, cap_choices;
     uint16_t *resets;
     size_t n_resets, cap_resets;
+    struct ab_save_points *saves; /* NULL until it takes one; owned */
 };
 
 struct
@@ -25,6 +27,7 @@ struct
 struct ab_route_block { /* of a slot */
     uint64_t size;
     uint32_t lane;
+    uint32_t born_save; /* of that lane's save points: ab_save_born */
     uint8_t heap, origin;
 };
 

@@ -14,3 +14,9 @@
 #ifndef CALL_RESET
 #define CALL_RESET(f) ((f)->reset((f)->heap))
 #endif
+#ifndef CALL_MARK
+#define CALL_MARK(f, lane, op) \
+    ((lane)->marks[AB_RESET_DEPTH(AB_OP_SLOT(op))] = (f)->backend->mark((f)->heap))
+#define CALL_RELEASE(f, lane, op) \
+    ((f)->backend->release((f)->heap, (lane)->marks[AB_RESET_DEPTH(AB_OP_SLOT(op))]))
+#endif

@@ -7,6 +7,7 @@
  *   HAS_RESIZE(f) HAS_ZEROED(f) HAS_ALIGNED(f)                    false: skipped, run is partial
  *   HAS_RESET(f) CALL_RESET(f)                                    false: blocks are freed singly
  *   MAY_RESET(f, lane, op)                                        optional: does this one, here?
+ *   MAY_RELEASE(f, lane, op) CALL_MARK(f, lane, op) CALL_RELEASE(f, lane, op)   of save points
  *   ADDRESS(f, ref) HAS_USABLE(f) CALL_USABLE(f, ref)             where its bytes are, how many
  * (handles are an instance of their own, so that addresses need not ask whether they are one)
  *   CURSOR, CURSOR_OF(f) CURSOR_ALLOC(c, n) CURSOR_END(f, c)      optional, of an allocator that is
@@ -317,6 +318,8 @@ static void FN(iteration_range)(struct ab_lane *lane, FACE *f, uint32_t begin, u
                                 FN(note_slow)(lane, &tails[kind]);
             if (is_timed && kind != AB_OP_ACCESS)
                 ab_iterations_add(lane, is_scheduler);
+        } else if (is_timed) { /* a save point: part of the iteration, and of no kind */
+            ab_iterations_add(lane, false);
         }
         if (lane->is_counting)
             ab_lane_count_live(ab_worker_is_refused(lane->w, op) ? -1 : kind, n_spared);

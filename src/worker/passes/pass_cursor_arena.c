@@ -12,6 +12,10 @@
 #define CALL_ALLOC(f, n) ((uintptr_t)ab_arena_alloc(OBJECT(f), (n)))
 #define CALL_FREE(f, ref, n) ((void)(f), (void)(ref), (void)(n))
 #define CALL_RESET(f) ab_arena_reset(OBJECT(f))
+#define CALL_MARK(f, lane, op) \
+    ((lane)->marks[AB_RESET_DEPTH(AB_OP_SLOT(op))] = ab_arena_save(OBJECT(f)).position)
+#define CALL_RELEASE(f, lane, op) \
+    ab_arena_restore_position(OBJECT(f), (lane)->marks[AB_RESET_DEPTH(AB_OP_SLOT(op))])
 #define CURSOR struct ab_arena_cursor
 #define CURSOR_OF(f) ab_arena_cursor_of(OBJECT(f))
 #define CURSOR_ALLOC(c, n) ((uintptr_t)ab_arena_cursor_alloc((c), (n)))

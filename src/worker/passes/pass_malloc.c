@@ -18,6 +18,9 @@
 #define HAS_USABLE(f) ((f)->usable_size != NULL)
 #define CALL_USABLE(f, ref) ((f)->usable_size((void *)(ref)))
 #define CALL_RESET(f) ((void)(f))
+#define MAY_RELEASE(f, lane, op) false
+#define CALL_MARK(f, lane, op) ((void)(f))
+#define CALL_RELEASE(f, lane, op) ((void)(f))
 #define ADDRESS(f, ref) ((void)(f), (void *)(ref))
 
 #include "worker/passes/pass_body.h"

@@ -4,8 +4,18 @@
  */
 #define INLINE static inline __attribute__((always_inline))
 
-#ifndef MAY_RESET /* slot 0: nothing else lives */
-#define MAY_RESET(f, lane, op) ((lane)->may_reset && AB_OP_SLOT(op) == 0)
+#ifndef MAY_RESET
+#define MAY_RESET(f, lane, op) ((lane)->may_reset && (AB_OP_SLOT(op) & AB_RESET_OTHERS) == 0)
+#endif
+
+#ifndef MAY_RELEASE /* a mark that is not needed is not taken */
+#define MAY_RELEASE(f, lane, op) may_release((lane), (op))
+static inline bool may_release(const struct ab_lane *lane, uint64_t op)
+{
+    uint32_t how = AB_OP_SLOT(op);
+    return lane->has_marks && (how & AB_RESET_RELEASE) != 0 &&
+           ((how & AB_RESET_CROWDED) == 0 || lane->has_own_heap);
+}
 #endif
 
 enum timing { UNTIMED, FENCED, CHAINED };
@@ -193,9 +203,32 @@ INLINE void FN(meet)(struct ab_lane *lane, uint64_t op)
         ab_lane_await(lane, AB_OP_SLOT(op), AB_OP_SIZE(op));
 }
 
-/* True when the bulk reset made lane->n_spared frees after it needless. */
+/* The begin and the end of a scope, whose blocks may go in one call where other blocks live. Out of the
+ * loop, for most work has none. */
+static __attribute__((noinline)) bool FN(scope)(struct ab_lane *lane, FACE *f, uint64_t op,
+                                                enum timing timing)
+{
+    bool is_mark = ab_op_is_mark(op);
+    bool empties = !is_mark && HAS_RESET(f) && MAY_RESET(f, lane, op);
+    if (!empties && !MAY_RELEASE(f, lane, op))
+        return false;
+    uint64_t begun = FN(begin)(timing);
+    if (is_mark)
+        CALL_MARK(f, lane, op);
+    else if (empties)
+        CALL_RESET(f);
+    else
+        CALL_RELEASE(f, lane, op);
+    FN(end)(lane, timing, begun);
+    lane->n_spared = AB_OP_SIZE(op);
+    return !is_mark;
+}
+
+/* True when one call made lane->n_spared frees after it needless. */
 INLINE bool FN(reset)(struct ab_lane *lane, FACE *f, uint64_t op, enum timing timing)
 {
+    if (AB_UNLIKELY(AB_RESET_DEPTH(AB_OP_SLOT(op)) != 0))
+        return FN(scope)(lane, f, op, timing);
     if (!HAS_RESET(f) || !MAY_RESET(f, lane, op))
         return false;
     uint64_t begun = FN(begin)(timing);

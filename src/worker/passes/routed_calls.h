@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Macros of pass_body.h: what both loops over several heaps do alike. Each allocation and resize takes
- * one byte of the lane's stream, each RESET with blocks one mask, whatever becomes of it. All heaps
- * serve what they are sent: that is checked when they are opened.
+ * one byte of the lane's stream, each RESET with blocks and each MARK its masks, whatever becomes of
+ * them. All heaps serve what they are sent: that is checked when they are opened.
  */
 #define CALL_ZEROED(f, n) ab_routed_zeroed((f), (n))
 #define CALL_ALIGNED(f, align, n) ab_routed_aligned((f), (align), (n))
@@ -21,23 +21,54 @@ static inline size_t usable(const struct ab_routed *r, ab_ref ref)
     return f->usable_size(f->heap, ref & AB_ROUTED_ADDRESS);
 }
 
-/* May the blocks of this RESET, which are all that their heaps hold, die in bulk? */
+/* May the blocks of this RESET, which are all that their heaps hold or all since the save points there,
+ * go without their frees? */
 static inline bool may_reset(struct ab_routed *r, uint64_t op)
 {
     if (AB_OP_SIZE(op) == 0)
         return false;
-    uint16_t heaps = *r->empties++;
-    return heaps != 0 && (heaps & ~r->resettable) == 0;
+    r->depth = AB_RESET_DEPTH(AB_OP_SLOT(op));
+    r->emptied = *r->empties++;
+    r->released = r->depth != 0 ? *r->empties++ : 0;
+    return (r->emptied | r->released) != 0 && (r->emptied & ~r->resettable) == 0 &&
+           (r->released & ~r->markable) == 0;
 }
 
 static inline void reset(struct ab_routed *r)
 {
-    for (unsigned heaps = r->empties[-1]; heaps != 0; heaps &= heaps - 1) {
+    for (unsigned heaps = r->emptied; heaps != 0; heaps &= heaps - 1) {
         const struct ab_heap_face *f = &r->heaps[__builtin_ctz(heaps)].face;
         f->reset(f->heap);
+    }
+    for (unsigned heaps = r->released; heaps != 0; heaps &= heaps - 1) {
+        unsigned h = (unsigned)__builtin_ctz(heaps);
+        const struct ab_heap_face *f = &r->heaps[h].face;
+        f->backend->release(f->heap, r->marks[h][r->depth]);
+    }
+}
+
+/* Of a MARK: has one of the heaps that are released in the end save points? */
+static inline bool may_mark(struct ab_routed *r, uint64_t op)
+{
+    if (!ab_op_is_mark(op))
+        return false;
+    r->depth = AB_RESET_DEPTH(AB_OP_SLOT(op));
+    r->released = *r->empties++ & r->markable;
+    return r->released != 0;
+}
+
+static inline void mark(struct ab_routed *r)
+{
+    for (unsigned heaps = r->released; heaps != 0; heaps &= heaps - 1) {
+        unsigned h = (unsigned)__builtin_ctz(heaps);
+        const struct ab_heap_face *f = &r->heaps[h].face;
+        r->marks[h][r->depth] = f->backend->mark(f->heap);
     }
 }
 
 #define MAY_RESET(f, lane, op) may_reset((f), (op))
 #define HAS_RESET(f) true
 #define CALL_RESET(f) reset(f)
+#define MAY_RELEASE(f, lane, op) may_mark((f), (op))
+#define CALL_MARK(f, lane, op) mark(f)
+#define CALL_RELEASE(f, lane, op) ((void)(f))

@@ -10,6 +10,7 @@
 #include "allocators/ab_backend.h"
 #include "worker/checks/malloc_calls.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,11 @@ struct ab_heap_face { /* hooks of one opened heap; free is never NULL here */
     void *object; /* of a loop with the back end compiled in: what its functions take */
     const struct ab_backend *backend; /* whose hooks these are; NULL = none */
 };
+
+static inline bool ab_backend_has_marks(const struct ab_backend *b)
+{
+    return b->mark != NULL && b->release != NULL;
+}
 
 /* 16 bytes: AB_OP's slot field is its byte offset. */
 struct ab_slot {

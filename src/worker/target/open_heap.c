@@ -206,6 +206,8 @@ void ab_worker_enter_heap(struct ab_lane *lane, struct ab_heap_face *face)
                            "these settings (threads, debug) cannot be inlined", NULL);
     }
     /* Heaps of the lanes' own: a reset of one would leave the blocks of the others alive. */
-    lane->may_reset = face->reset != NULL &&
-                      (lane->w->image->n_lanes == 1 || lane->own_face.heap == face->heap);
+    bool is_alone = lane->w->image->n_lanes == 1, is_shared = lane->own_face.heap == face->heap;
+    lane->may_reset = face->reset != NULL && (is_alone || is_shared);
+    lane->has_own_heap = is_alone || !is_shared;
+    lane->has_marks = face->backend != NULL && ab_backend_has_marks(face->backend);
 }

@@ -328,6 +328,7 @@ static int whole_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out
         compile_in(view, h);
         bool is_whole = routed.w->image->n_lanes == 1 || f->heap == shared;
         view->resettable |= (uint16_t)((f->reset != NULL && is_whole ? 1u : 0u) << h);
+        view->markable |= (uint16_t)((ab_backend_has_marks(f->backend) ? 1u : 0u) << h);
     }
     *out = (struct ab_heap *)(void *)view;
     return 0;

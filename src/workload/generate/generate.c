@@ -237,6 +237,8 @@ static enum ab_status prepare(struct ab_generator *g)
         ab_tape_group(g->tape, 0);
     g->instances = calloc(count_all_instances(w) + 1u, sizeof g->instances[0]);
     g->first_instance = calloc(w->n_sets + 1, sizeof g->first_instance[0]);
+    for (size_t i = 0; ok && i < w->n_phases; i++)
+        ab_tape_set_lanes(g->tape, w->phases[i].is_run_by_main ? 1 : w->phases[i].n_lanes);
     for (size_t i = 0; i < w->n_phases; i++)
         g->n_lanes = w->phases[i].n_lanes > g->n_lanes ? w->phases[i].n_lanes : g->n_lanes;
     g->lanes = calloc(g->n_lanes, sizeof g->lanes[0]);

@@ -32,6 +32,7 @@ struct ab_loop {
     struct ab_place place;
     const struct ab_verb *scope; /* whose body it is, or NULL; … */
     uint32_t n_before;           /* … blocks of its set that lived when it began, and still do */
+    uint32_t save;               /* … and the save point that the lane took then; 0 = none */
 };
 #define AB_LOOPS_MAX (AB_CONFIG_MAX_DEPTH / 2)
 

@@ -110,6 +110,7 @@ static enum ab_status advance(struct ab_generator *g, struct ab_generator_lane *
         loop = &lane->loops[lane->depth - 1];
         loop->scope = v;
         loop->n_before = ab_instance_of(g, v->set, lane->index)->live.n_live;
+        return ab_tape_mark(g->tape, &loop->save, g->err);
     }
     return AB_OK;
 }

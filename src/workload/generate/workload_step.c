@@ -61,33 +61,46 @@ static enum ab_status step_at_position(struct ab_generator *g, const struct ab_v
 
 /* ---- whole sets ---- */
 
-/* A set other than the one that is reset, with a live block; the message under way is of none. */
-static uint32_t find_live_set(const struct ab_generator *g, const struct ab_instance *reset)
+/* Has the set a live block, or where `save` is not 0, one that is younger than that save point? */
+static bool holds_blocks(const struct ab_generator *g, const struct ab_instance *s, uint32_t save)
+{
+    if (save == 0)
+        return s->live.n_live > 0 || s->queue.blocks.n > 0;
+    for (uint32_t i = 0; i < s->live.n_live; i++)
+        if (ab_tape_is_younger(g->tape, save, ab_instance_slot(s, s->live.members[i])))
+            return true;
+    const struct ab_ring *ring = &s->queue.blocks;
+    for (size_t i = 0; i < ring->n; i++)
+        if (ab_tape_is_younger(g->tape, save, ring->items[(ring->begin + i) & (ring->cap - 1)]))
+            return true;
+    return false;
+}
+
+/* A set other than the one that is reset that holds such blocks; the message under way is of none. */
+static uint32_t find_live_set(const struct ab_generator *g, const struct ab_instance *reset,
+                              uint32_t save)
 {
     for (uint32_t i = 0; i < (uint32_t)g->w->n_sets; i++) {
         const struct ab_set_def *set = &g->w->sets[i];
         uint32_t n_lanes = set->is_shared ? 1 : set->end_lane - set->first_lane;
         for (uint32_t k = 0; k < n_lanes; k++) {
             const struct ab_instance *s = &g->instances[g->first_instance[i] + k];
-            if (s != reset && (s->live.n_live > 0 || s->queue.blocks.n > 0))
+            if (s != reset && holds_blocks(g, s, save))
                 return i;
         }
     }
     return AB_NO_SET;
 }
 
-/* For `check`: whether it, or the end of a scope, with n blocks, is ever a reset of everything. */
-static void count_reset(const struct ab_generator *g, const struct ab_verb *v,
-                        const struct ab_instance *s, uint32_t n)
+/* For `check`: whether it ever frees its n blocks in one call. The count where it does not and nobody
+ * knows yet which set is in the way, else NULL. */
+static struct ab_reset_count *count_reset(const struct ab_generator *g, const struct ab_verb *v,
+                                          uint32_t n, bool is_one)
 {
     struct ab_reset_count *count = &g->w->resets[v->cursor];
-    bool is_bulk = n == ab_tape_live_blocks(g->tape);
-    if (n == 0)
-        return;
-    count->n++;
-    count->n_bulk += is_bulk;
-    if (!is_bulk && count->other == AB_NO_SET)
-        count->other = n < s->live.n_live ? v->set : find_live_set(g, s);
+    count->n += n > 0;
+    count->n_bulk += n > 0 && is_one;
+    return n > 0 && !is_one && count->other == AB_NO_SET ? count : NULL;
 }
 
 /* Nothing lives in the set that did when the scopes around began. */
@@ -98,26 +111,36 @@ static void empty_scopes(struct ab_generator_lane *lane, uint32_t set)
             lane->loops[i].n_before = 0;
 }
 
-static enum ab_status end_scope(struct ab_generator *g, const struct ab_loop *scope)
+static enum ab_status free_scope(struct ab_generator *g, const struct ab_loop *scope,
+                                 struct ab_instance *s, uint32_t n)
 {
-    struct ab_generator_lane *lane = g->lane;
-    struct ab_instance *s = ab_instance_of(g, scope->scope->set, lane->index);
-    uint32_t n = s->live.n_live - scope->n_before;
-    count_reset(g, scope->scope, s, n);
-    if (n == 0)
-        return ab_generate_idle(g, scope->place, 1);
-    AB_TRY(ab_pick_reserve(g, scope->scope, n));
-    uint32_t *slots = lane->picked;
+    uint32_t *slots = g->lane->picked;
+    bool is_one;
     ab_live_set_youngest(&s->live, slots, n);
     for (uint32_t i = 0; i < n; i++) {
         ab_live_set_remove(&s->live, slots[i]);
         slots[i] = s->slots[slots[i]];
     }
-    if (ab_tape_reset(g->tape, slots, n, g->err) != AB_OK)
+    if (ab_tape_release(g->tape, scope->save, slots, n, &is_one, g->err) != AB_OK)
         return ab_block_push_failed(g);
+    struct ab_reset_count *unexplained = count_reset(g, scope->scope, n, is_one);
+    if (unexplained != NULL)
+        unexplained->other = find_live_set(g, NULL, scope->save);
     for (uint32_t i = 0; i < n; i++)
         ab_slot_pool_give(&g->pool, g->tape_lane, ab_tape_count(g->tape), slots[i]);
     return AB_OK;
+}
+
+static enum ab_status end_scope(struct ab_generator *g, const struct ab_loop *scope)
+{
+    struct ab_instance *s = ab_instance_of(g, scope->scope->set, g->lane->index);
+    uint32_t n = s->live.n_live - scope->n_before;
+    enum ab_status status = n == 0 ? ab_generate_idle(g, scope->place, 1)
+                                   : ab_pick_reserve(g, scope->scope, n);
+    if (status == AB_OK && n > 0)
+        status = free_scope(g, scope, s, n);
+    ab_tape_forget_mark(g->tape, scope->save);
+    return status;
 }
 
 /* Slots go back in such an order that the next round finds them where this one did. */
@@ -126,7 +149,9 @@ static enum ab_status step_reset(struct ab_generator *g, const struct ab_verb *v
     struct ab_generator_lane *lane = g->lane;
     struct ab_instance *s = ab_instance_of(g, v->set, lane->index);
     uint32_t n = s->live.n_live;
-    count_reset(g, v, s, n);
+    struct ab_reset_count *unexplained = count_reset(g, v, n, n == ab_tape_live_blocks(g->tape));
+    if (unexplained != NULL)
+        unexplained->other = find_live_set(g, s, 0);
     empty_scopes(lane, v->set);
     AB_TRY(ab_pick_reserve(g, v, 2 * (size_t)n));
     uint32_t *slots = lane->picked, *by_age = slots + n;

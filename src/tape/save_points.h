@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which blocks are younger than which save point. Going back to a save point ends every block that is
+ * younger, so a scope may do so only where all of them die with it; that is proven here, heap by heap,
+ * for one lane. A block counts as born where it was allocated or resized last, for a resize may move
+ * it. What another lane frees is taken as live: it may be gone only later.
+ */
+#ifndef AB_TAPE_SAVE_POINTS_H
+#define AB_TAPE_SAVE_POINTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define AB_SAVE_POINTS_MAX 32 /* open at the same time in one lane; deeper scopes have none */
+#define AB_SAVE_HEAPS 16
+
+struct ab_save_point {
+    uint32_t id; /* from 1 on */
+    uint32_t depth;
+    uint64_t at, bytes;              /* the caller's */
+    uint64_t n_live[AB_SAVE_HEAPS]; /* blocks born after it and before the next one, that live */
+};
+
+struct ab_save_points { /* of a lane; begins as {0} */
+    struct ab_save_point open[AB_SAVE_POINTS_MAX];
+    uint32_t n;
+    uint32_t n_ever;
+};
+
+/* NULL where too many are open. */
+static inline struct ab_save_point *ab_save_begin(struct ab_save_points *s, uint64_t at)
+{
+    uint32_t depth = s->n > 0 ? s->open[s->n - 1].depth + 1 : 1;
+    if (depth > AB_SAVE_POINTS_MAX)
+        return NULL;
+    s->open[s->n] = (struct ab_save_point){.id = ++s->n_ever, .depth = depth, .at = at};
+    return &s->open[s->n++];
+}
+
+/* What the block is to remember, 0 where it is older than all. */
+static inline uint32_t ab_save_born(struct ab_save_points *s, uint32_t heap)
+{
+    if (s->n > 0)
+        s->open[s->n - 1].n_live[heap]++;
+    return s->n_ever;
+}
+
+static inline void ab_save_gone(struct ab_save_points *s, uint32_t born, uint32_t heap)
+{
+    for (uint32_t i = s->n; i-- > 0;)
+        if (s->open[i].id <= born) {
+            s->open[i].n_live[heap]--;
+            return;
+        }
+}
+
+/* The one of this depth if it is the last one taken; else NULL: going back to it would take blocks
+ * of another scope along. */
+static inline struct ab_save_point *ab_save_last(struct ab_save_points *s, uint32_t depth)
+{
+    return s->n > 0 && s->open[s->n - 1].depth == depth ? &s->open[s->n - 1] : NULL;
+}
+
+/* What it counts is from now on of the one before it. */
+static inline void ab_save_end(struct ab_save_points *s, uint32_t depth)
+{
+    uint32_t i = s->n;
+    while (i > 0 && s->open[i - 1].depth != depth)
+        i--;
+    if (i-- == 0)
+        return;
+    for (uint32_t h = 0; h < AB_SAVE_HEAPS && i > 0; h++)
+        s->open[i - 1].n_live[h] += s->open[i].n_live[h];
+    memmove(&s->open[i], &s->open[i + 1], (--s->n - i) * sizeof s->open[0]);
+}
+
+#endif
