@@ -183,7 +183,6 @@ static bool is_release(uint64_t op)
  * point, but in a heap of the lane's own. */
 static void forbid_resets(struct layout *l, uint32_t p)
 {
-    const uint64_t forbidden = AB_RESET_OTHERS | AB_RESET_CROWDED;
     uint32_t n_busy = 0, n_releases = 0;
     for (uint32_t i = 0; i < l->b->n_lanes; i++)
         n_busy += l->lanes[i].end > l->lanes[i].begin;
@@ -193,8 +192,10 @@ static void forbid_resets(struct layout *l, uint32_t p)
     for (uint32_t i = 0; i < l->b->n_lanes; i++)
         for (uint32_t op = l->lanes[i].begin; op < l->lanes[i].end; op++) {
             uint64_t *word = &l->b->lanes[i].ops[op];
-            if (AB_OP_CODE(*word) == AB_CODE_RESET)
-                *word |= forbidden << 4;
+            if (AB_OP_CODE(*word) != AB_CODE_RESET)
+                continue;
+            bool is_scope = AB_RESET_DEPTH(AB_OP_SLOT(*word)) != 0;
+            *word |= (uint64_t)(AB_RESET_OTHERS | (is_scope ? AB_RESET_CROWDED : 0)) << 4;
             n_releases += is_release(*word);
         }
     l->b->tape.phases[p].n_ops[AB_OP_RESET] = n_releases;

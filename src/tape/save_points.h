@@ -8,11 +8,10 @@
 #ifndef AB_TAPE_SAVE_POINTS_H
 #define AB_TAPE_SAVE_POINTS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "tape/op.h"
+
 #include <string.h>
 
-#define AB_SAVE_POINTS_MAX 32 /* open at the same time in one lane; deeper scopes have none */
 #define AB_SAVE_HEAPS 16
 
 struct ab_save_point {

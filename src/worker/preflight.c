@@ -25,6 +25,7 @@ struct verify {
     const struct ab_target *t;
     struct ab_target routed; /* `t` of several heaps: each lane has its own stream of choices */
     struct ab_checker checker;
+    uint64_t marks[AB_SAVE_POINTS_MAX + 1]; /* by depth */
     bool is_behind; /* the ops are done */
 };
 
@@ -136,6 +137,27 @@ static void verify_op(struct verify *v, uint64_t word)
     }
 }
 
+/* Save points are driven as where time is measured: what is older must be as it was afterwards. How many
+ * frees behind the op it stands for. Of several heaps the frees are carried out. */
+static uint32_t verify_scope(struct verify *v, const uint64_t *op)
+{
+    uint32_t how = AB_OP_SLOT(*op), depth = AB_RESET_DEPTH(how), n = AB_OP_SIZE(*op);
+    if ((how & AB_RESET_RELEASE) == 0 || (how & AB_RESET_CROWDED) != 0 || v->w->route != NULL ||
+        !ab_target_has_marks(v->t))
+        return 0;
+    if ((how & AB_RESET_MARK) != 0) {
+        v->marks[depth] = ab_target_mark(v->t, v->t->heap);
+        return 0;
+    }
+    for (uint32_t i = 1; i <= n; i++) {
+        struct ab_slot *slot = &v->w->slots[AB_OP_SLOT(op[i])];
+        ab_checker_drop(&v->checker, v->t->heap, slot->ref, AB_SLOT_SIZE(slot));
+        slot->ref = 0;
+    }
+    ab_target_release(v->t, v->t->heap, v->marks[depth]);
+    return n;
+}
+
 static bool verify_range(struct verify *v, uint32_t begin, uint32_t end, uint32_t *left)
 {
     for (uint32_t i = begin; i < end; i++, (*left)--) {
@@ -144,6 +166,8 @@ static bool verify_range(struct verify *v, uint32_t begin, uint32_t end, uint32_
         *v->lane->progress = i;
         v->lane->op = i;
         verify_op(v, v->w->ops[i]);
+        if (AB_OP_CODE(v->w->ops[i]) == AB_CODE_RESET)
+            i += verify_scope(v, &v->w->ops[i]);
     }
     return true;
 }

@@ -7,7 +7,6 @@
 #ifndef AB_WORKER_WORKER_H
 #define AB_WORKER_WORKER_H
 
-#include "tape/save_points.h"
 #include "wire/run.h"
 #include "worker/target/allocator_calls.h"
 

@@ -2,19 +2,30 @@
  *
  * A tape as text, in its global order: a3:64 alloc of 64 bytes at slot 3, A aligned, f3 free,
  * r3:80 resize, t3 touch, x3 access that reads, x3w one that writes, R2 reset of 2 blocks (R2! one
- * by one). With several lanes each stretch begins with its lane, [1]; phases are parted by a slash.
+ * by one, R2^1 back to save point 1), M1 where save point 1 is taken (m1: where it might be). With several lanes each stretch begins with its lane, [1]; phases are parted by a slash.
  */
 #ifndef AB_TESTS_SUPPORT_WORKLOAD_OPS_H
 #define AB_TESTS_SUPPORT_WORKLOAD_OPS_H
 
 #include "support/workload_text.h"
 
+static inline void print_reset(FILE *f, uint32_t how, uint32_t n)
+{
+    bool is_release = (how & AB_RESET_RELEASE) != 0;
+    if ((how & AB_RESET_MARK) != 0)
+        fprintf(f, "%c%u", is_release ? 'M' : 'm', AB_RESET_DEPTH(how));
+    else if (is_release)
+        fprintf(f, "R%u^%u", n, AB_RESET_DEPTH(how));
+    else
+        fprintf(f, "R%u%s", n, (how & AB_RESET_OTHERS) != 0 ? "!" : "");
+}
+
 static inline void print_op(FILE *f, uint64_t op)
 {
     unsigned code = AB_OP_CODE(op);
     uint32_t operand = AB_OP_SIZE(op);
     if (code == AB_CODE_RESET) {
-        fprintf(f, "R%u%s", operand, AB_OP_SLOT(op) != 0 ? "!" : "");
+        print_reset(f, AB_OP_SLOT(op), operand);
         return;
     }
     code &= ~(code != AB_CODE_WIDE ? (unsigned)AB_CODE_TOUCHED : 0u);

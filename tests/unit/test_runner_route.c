@@ -209,6 +209,31 @@ static void what_one_lane_alone_uses_is_told_of_one(void **state)
     close_all(&r, &tape, &map);
 }
 
+static void a_scope_goes_back_in_the_heaps_where_all_since_then_dies(void **state)
+{
+    (void)state;
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    struct ab_route r;
+    uint32_t depth;
+    bool is_one;
+    struct ab_tape_builder *b = begin();
+    alloc(b, REGION, 0, 100);
+    for (uint32_t round = 0; round < 2; round++) {
+        assert_int_equal(ab_tape_mark(b, &depth, &err), AB_OK);
+        alloc(b, REGION, 1, 8);
+        alloc(b, round == 0 ? OTHER : REGION, 2 + round, 48); /* it lives on */
+        assert_int_equal(ab_tape_release(b, depth, (const uint32_t[]){1}, 1, &is_one, &err), AB_OK);
+        assert_false(is_one); /* in one heap for all */
+        ab_tape_forget_mark(b, depth);
+    }
+    end(b, &tape, &map);
+    route(by_group, 2, &tape, &map, &r);
+    const uint16_t expected[] = {1, 0, 1, 0, 0, 0}; /* mark; emptied, released */
+    assert_memory_equal(ab_route_resets(r.image, 0, 0), expected, sizeof expected);
+    close_all(&r, &tape, &map);
+}
+
 static void a_reset_beside_other_lanes_is_not_in_bulk(void **state)
 {
     (void)state;
@@ -542,6 +567,7 @@ int main(void)
         cmocka_unit_test(a_resize_may_change_the_heap),
         cmocka_unit_test(lanes_have_streams_of_their_own),
         cmocka_unit_test(what_one_lane_alone_uses_is_told_of_one),
+        cmocka_unit_test(a_scope_goes_back_in_the_heaps_where_all_since_then_dies),
         cmocka_unit_test(a_reset_beside_other_lanes_is_not_in_bulk),
         cmocka_unit_test(a_reset_may_wait_for_other_lanes),
         cmocka_unit_test(no_one_can_write_to_it_and_the_null_has_the_same_streams),

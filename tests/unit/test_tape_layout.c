@@ -159,6 +159,28 @@ static void frames_are_entered_by_each_lane_that_has_ops_in_them(void **state)
     ab_tape_fini(&tape);
 }
 
+static void a_release_among_busy_lanes_is_for_heaps_of_their_own(void **state)
+{
+    (void)state;
+    struct ab_tape tape;
+    uint32_t depth, slot = 1;
+    bool is_one;
+    struct ab_tape_builder *b = begin();
+    alloc(b, 1, 0);
+    assert_int_equal(ab_tape_lane(b, 0, &err), AB_OK);
+    assert_int_equal(ab_tape_mark(b, &depth, &err), AB_OK);
+    alloc(b, 0, 1);
+    assert_int_equal(ab_tape_release(b, depth, &slot, 1, &is_one, &err), AB_OK);
+    assert_true(is_one);
+    end(b, &tape);
+    uint32_t mark = AB_OP_SLOT(tape.ops[0]), how = AB_OP_SLOT(tape.ops[2]);
+    const uint32_t all = AB_RESET_OTHERS | AB_RESET_RELEASE | AB_RESET_CROWDED;
+    assert_int_equal(how, AB_RESET_MAKE(all, 1));
+    assert_int_equal(mark, AB_RESET_MAKE(all | AB_RESET_MARK, 1));
+    assert_int_equal(tape.phases[0].n_ops[AB_OP_RESET], 1);
+    ab_tape_fini(&tape);
+}
+
 static void a_reset_among_busy_lanes_is_not_in_bulk(void **state)
 {
     (void)state;
@@ -254,6 +276,7 @@ int main(void)
         cmocka_unit_test(a_barrier_of_phases_needs_no_guard),
         cmocka_unit_test(what_is_two_frames_apart_needs_no_guard),
         cmocka_unit_test(frames_are_entered_by_each_lane_that_has_ops_in_them),
+        cmocka_unit_test(a_release_among_busy_lanes_is_for_heaps_of_their_own),
         cmocka_unit_test(a_reset_among_busy_lanes_is_not_in_bulk),
         cmocka_unit_test(a_phase_of_one_kind_of_plain_allocation_says_so),
         cmocka_unit_test(lanes_and_their_order_are_part_of_the_digest),

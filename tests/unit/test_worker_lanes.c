@@ -16,7 +16,7 @@
 /* A heap that knows how many blocks live, and remembers the order of the calls in strict runs. */
 static struct {
     int64_t live, peak;             /* atomic */
-    uint64_t allocs, frees, resets; /* atomic */
+    uint64_t allocs, frees, resets, marks, releases; /* atomic */
     uint32_t n_log;
     uint64_t log[1 << 16];      /* sizes of allocs and frees as they came; strict runs only */
     bool is_logging, is_filled; /* blocks are: the pre-flight writes all over them */
@@ -351,6 +351,64 @@ static void a_reset_spares_the_frees_where_nothing_else_lives(void **state)
             }
 }
 
+static uint64_t note_mark(struct ab_heap *h)
+{
+    (void)h;
+    return ++heap.marks;
+}
+
+static void note_release(struct ab_heap *h, uint64_t mark)
+{
+    (void)h;
+    assert_int_equal(mark, heap.marks);
+    heap.releases++;
+}
+
+/* As push_region, in a scope; `stays`: a block of the scope lives on. */
+static void push_scope(struct fixture *f, uint32_t n, bool stays)
+{
+    uint32_t slots[1000], depth;
+    bool is_one;
+    assert_int_equal(ab_tape_phase(f->b, "scope", true, &f->err), AB_OK);
+    push(f, 0, n, 16);
+    for (uint32_t round = 0; round < 10; round++) {
+        assert_int_equal(ab_tape_mark(f->b, &depth, &f->err), AB_OK);
+        for (uint32_t i = 0; i < n; i++) {
+            push(f, 0, i, 16);
+            slots[i] = i;
+        }
+        if (stays)
+            push(f, 0, n + 1 + round, 16);
+        assert_int_equal(ab_tape_release(f->b, depth, slots, n, &is_one, &f->err), AB_OK);
+        assert_int_equal(is_one, !stays);
+        ab_tape_forget_mark(f->b, depth);
+    }
+}
+
+static void a_release_spares_the_frees_of_its_scope_in_each_pass(void **state)
+{
+    (void)state;
+    const struct ab_backend with = {.mark = note_mark, .release = note_release}, without = {0};
+    for (int pass = AB_PASS_THROUGHPUT; pass <= AB_PASS_TAIL; pass++)
+        for (int stays = 0; stays < 2; stays++)
+            for (int has_marks = 0; has_marks < 2; has_marks++) {
+                struct fixture *f = begin();
+                struct ab_heap_face scoped = {.alloc = bump_alloc,
+                                              .free = bump_free,
+                                              .backend = has_marks ? &with : &without};
+                f->w.page->request.pass = (uint32_t)pass;
+                push_scope(f, 1000, stays != 0);
+                open_tape(f);
+                ab_lanes_run(&f->w, ab_pass_heap, &scoped, true);
+                bool is_one = !stays && has_marks;
+                assert_int_equal(heap.marks, is_one ? 10 : 0);
+                assert_int_equal(heap.releases, is_one ? 10 : 0);
+                assert_int_equal(heap.frees, is_one ? 0 : 10000);
+                assert_int_equal(f->map.phases[0].n_ops[AB_OP_RESET], stays ? 0 : 10);
+                end(f);
+            }
+}
+
 static void an_access_makes_no_block_live(void **state)
 {
     (void)state;
@@ -381,6 +439,7 @@ int main(void)
         cmocka_unit_test(lanes_without_a_window_still_keep_every_edge),
         cmocka_unit_test(a_strict_order_is_the_order_of_the_pushes),
         cmocka_unit_test(the_window_changes_the_guards_and_not_the_digest),
+        cmocka_unit_test(a_release_spares_the_frees_of_its_scope_in_each_pass),
         cmocka_unit_test(a_reset_spares_the_frees_where_nothing_else_lives),
         cmocka_unit_test(what_one_writes_apart_is_on_the_path_of_who_waits_for_it),
         cmocka_unit_test(an_access_makes_no_block_live),

@@ -220,21 +220,42 @@ static void a_scope_frees_what_came_since_it_began_the_youngest_first(void **sta
     expect("    do: [{scope: region, do: [{alloc: region, size: 8, count: 2}, "
            "{scope: region, do: [{alloc: region, size: 9, count: 2}]}, "
            "{alloc: region, size: 7}]}]\n",
-           "a10:8 a11:8 a12:9 a13:9 R2! f13 f12 a12:7 R3 f12 f11 f10");
+           "m1 a10:8 a11:8 M2 a12:9 a13:9 R2^2 f13 f12 a12:7 R3 f12 f11 f10");
     /* not what was there before; and it ends where the phase does */
     expect("    until: ops(4)\n"
            "    do: [{alloc: region, size: 8}, {scope: region, do: [{alloc: region, size: 9}, "
            "{alloc: s, size: 5, count: 3}]}]\n",
-           "a10:8 a11:9 a0:5 a1:5 R1! f11");
+           "a10:8 m1 a11:9 a0:5 a1:5 R1! f11");
     /* what a reset has freed is gone for the scopes around it */
     expect("    do: [{alloc: region, size: 8}, {scope: region, do: [{reset: region}, "
            "{alloc: region, size: 9}]}]\n",
-           "a10:8 R1 f10 a10:9 R1 f10");
+           "a10:8 m1 R1 f10 a10:9 R1 f10");
+}
+
+static void a_scope_goes_back_to_its_save_point_where_all_since_then_dies(void **state)
+{
+    (void)state;
+    /* beside what lives longer, and what is freed one by one within it */
+    expect("    do: [{alloc: s, size: 5, count: 2}, {scope: region, do: [{alloc: region, size: 8}, "
+           "{alloc: s, size: 6}, {free: s, order: lifo}]}]\n",
+           "a0:5 a1:5 M1 a10:8 a2:6 f2 R1^1 f10");
+    /* not where something from within it lives on */
+    expect("    do: [{scope: region, do: [{alloc: region, size: 8}, {alloc: s, size: 6}]}]\n",
+           "m1 a10:8 a0:6 R1! f10");
+    /* nor where an older block may have moved behind the save point */
+    expect("    do: [{alloc: s, size: 5}, {scope: region, do: [{alloc: region, size: 8}, "
+           "{resize: s, at: occupied, size: 9}]}]\n",
+           "a0:5 m1 a10:8 r0:9 R1! f10");
+    /* the next scope is as if that one had never been */
+    expect("    do: [{alloc: s, size: 6}, {repeat: 2, do: [{scope: region, do: "
+           "[{alloc: region, size: 8}]}]}]\n",
+           "a0:6 M1 a10:8 R1^1 f10 M1 a10:8 R1^1 f10");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_scope_goes_back_to_its_save_point_where_all_since_then_dies),
         cmocka_unit_test(a_scope_frees_what_came_since_it_began_the_youngest_first),
         cmocka_unit_test(alloc_all_fills_the_empty_positions_and_fifo_frees_the_oldest_first),
         cmocka_unit_test(lifo_frees_the_youngest_first_and_every_leaves_the_others),

@@ -58,6 +58,9 @@ static const char *const verbs[] = {
     "{scope: frame, do: [{alloc: frame, size: obj, count: 4}, {toggle: own, size: obj}]}",
     "{scope: frame, do: [{alloc: frame, size: obj}, {repeat: 2, do: [{scope: frame, do: [{alloc: "
     "frame, size: 8, count: 3}, {reset: frame}, {alloc: frame, size: 9}]}]}]}",
+    "{scope: frame, do: [{alloc: frame, size: obj, count: 3}, {resize: own, at: occupied, size: obj}]}",
+    "{scope: frame, do: [{alloc: list, size: obj}, {alloc: frame, size: obj}, {free: list, order: "
+    "lifo}]}",
     "{repeat: 3, do: [{toggle: own, size: obj}, {replace: all, at: next, size: 8}]}",
 };
 
@@ -224,6 +227,53 @@ static void walk(const struct ab_tape *tape, bool backwards)
     free(w.is_live);
 }
 
+/* ---- going back to save points ---- */
+
+/* What one lane has allocated or resized and not freed, by its position in the tape + 1. */
+static uint32_t count_since(const uint32_t *born, uint32_t n_slots, uint32_t mark)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < n_slots; i++)
+        n += born[i] > mark;
+    return n;
+}
+
+static uint32_t check_lane_releases(const struct ab_tape *tape, uint32_t begin, uint32_t end)
+{
+    uint32_t *born = calloc(tape->n_slots + 1u, sizeof *born), n_releases = 0;
+    uint32_t marks[AB_SAVE_POINTS_MAX + 1] = {0};
+    for (uint32_t i = begin; i < end; i++) {
+        struct ab_op_view op = ab_op_decode(tape->ops[i], tape->wide);
+        bool is_release = op.kind == AB_OP_RESET && (op.slot & AB_RESET_RELEASE) != 0;
+        if (op.kind >= 0 && op.kind <= AB_OP_RESIZE)
+            born[op.slot] = i + 1;
+        else if (op.kind == AB_OP_FREE)
+            born[op.slot] = 0;
+        else if (ab_op_is_mark(tape->ops[i]))
+            marks[AB_RESET_DEPTH(op.slot)] = (op.slot & AB_RESET_RELEASE) != 0 ? i + 1 : 0;
+        if (!is_release)
+            continue;
+        uint32_t mark = marks[AB_RESET_DEPTH(op.slot)];
+        assert_int_not_equal(mark, 0);
+        assert_int_equal(count_since(born, tape->n_slots, mark), op.size);
+        for (uint32_t k = 1; k <= op.size; k++) {
+            assert_int_equal(AB_OP_CODE(tape->ops[i + k]), AB_CODE_FREE);
+            assert_true(born[AB_OP_SLOT(tape->ops[i + k])] > mark);
+        }
+        n_releases++;
+    }
+    free(born);
+    return n_releases;
+}
+
+static uint32_t check_releases(const struct ab_tape *tape)
+{
+    uint32_t n = 0, n_lanes = tape->facts.lanes;
+    for (uint32_t i = 0; i < tape->n_phases * n_lanes; i++)
+        n += check_lane_releases(tape, tape->lane_begin[i], tape->lane_begin[i + 1]);
+    return n;
+}
+
 /* ---- the properties ---- */
 
 static bool compile_text(const char *text, uint64_t seed, struct ab_tape *tape)
@@ -246,13 +296,14 @@ static bool compile_text(const char *text, uint64_t seed, struct ab_tape *tape)
 static void every_tape_is_valid_in_each_order_that_its_guards_allow(void **state)
 {
     (void)state;
-    unsigned n_valid = 0, n_guarded = 0;
+    unsigned n_valid = 0, n_guarded = 0, n_releases = 0;
     for (uint64_t i = 0; i < WORKLOADS; i++) {
         struct ab_text text = make_up(i);
         struct ab_tape tape;
         if (compile_text(text.s, 0, &tape)) {
             n_valid++;
             n_guarded += tape.n_edges > 0;
+            n_releases += check_releases(&tape);
             walk(&tape, false);
             walk(&tape, true);
             /* at positions, live, idle in each lane's hands, idle for a while */
@@ -264,6 +315,7 @@ static void every_tape_is_valid_in_each_order_that_its_guards_allow(void **state
     }
     assert_true(n_valid > LEAST_VALID);
     assert_true(n_guarded > LEAST_VALID / 4);
+    assert_true(n_releases > LEAST_VALID);
 }
 
 static void the_same_seed_gives_the_same_tape_and_another_seed_another(void **state)

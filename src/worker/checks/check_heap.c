@@ -4,8 +4,6 @@
  */
 #include "worker/checks/checks.h"
 
-#include "worker/crash/call_note.h"
-
 enum { LIVE_MAX = 256 };
 
 static struct ab_block live[LIVE_MAX];
@@ -80,23 +78,17 @@ void ab_check_reset(struct ab_trial *t)
 void ab_check_mark(struct ab_trial *t)
 {
     enum { OLDER = LIVE_MAX / 4 };
-    const struct ab_backend *hooks = t->target->hooks;
-    if (!ab_trial_needs(t, hooks != NULL && hooks->mark != NULL && hooks->release != NULL,
-                        "no marks"))
+    if (!ab_trial_needs(t, ab_target_has_marks(t->target), "no marks"))
         return;
     fill_live(t, 0, OLDER);
     for (uint32_t round = 0; round < 20; round++) {
-        ab_call_note_begin(AB_CALLED_MARK, 0, 0, 0);
-        uint64_t mark = hooks->mark(t->target->heap);
-        ab_call_note_end();
+        uint64_t mark = ab_target_mark(t->target, t->target->heap);
         fill_live(t, OLDER, LIVE_MAX);
         ab_checker_sweep(&t->checker);
         for (uint32_t i = OLDER; i < LIVE_MAX; i++) /* they go without a free */
             ab_shadow_drop(&t->checker.shadow,
                            (uintptr_t)ab_target_address(t->target, t->target->heap, live[i].ref));
-        ab_call_note_begin(AB_CALLED_RELEASE, mark, 0, 0);
-        hooks->release(t->target->heap, mark);
-        ab_call_note_end();
+        ab_target_release(t->target, t->target->heap, mark);
         ab_checker_sweep(&t->checker);
     }
 }

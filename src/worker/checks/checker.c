@@ -333,13 +333,18 @@ void ab_checker_read(struct ab_checker *c, struct ab_heap *heap, ab_ref ref, siz
     read_back(c, heap, &b);
 }
 
-void ab_checker_free(struct ab_checker *c, struct ab_heap *heap, ab_ref ref, size_t size)
+void ab_checker_drop(struct ab_checker *c, struct ab_heap *heap, ab_ref ref, size_t size)
 {
     count(c, &c->n_freed);
     if (ref != 0 && is_followed(c, size)) {
         struct ab_shadow_block b = take_out(c, heap, ref);
         read_back(c, heap, &b);
     }
+}
+
+void ab_checker_free(struct ab_checker *c, struct ab_heap *heap, ab_ref ref, size_t size)
+{
+    ab_checker_drop(c, heap, ref, size);
     ab_target_free(c->target, heap, ref, size);
     check_stale(c, heap, ref);
 }

@@ -65,6 +65,8 @@ void ab_checker_free(struct ab_checker *c, struct ab_heap *heap, ab_ref ref, siz
 /* 0: the block is still there, as it was. Neither size is 0. */
 ab_ref ab_checker_resize(struct ab_checker *c, struct ab_heap *heap, ab_ref ref,
                          const size_t sizes[2]);
+/* Reads the block back, which then goes with a call that ends several. */
+void ab_checker_drop(struct ab_checker *c, struct ab_heap *heap, ab_ref ref, size_t size);
 /* Reads one block back, and all that live. */
 void ab_checker_read(struct ab_checker *c, struct ab_heap *heap, ab_ref ref, size_t size);
 void ab_checker_sweep(struct ab_checker *c);

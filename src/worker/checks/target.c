@@ -142,6 +142,26 @@ void ab_target_reset(const struct ab_target *t, struct ab_heap *heap)
     ab_call_note_end();
 }
 
+bool ab_target_has_marks(const struct ab_target *t)
+{
+    return t->hooks != NULL && t->hooks->mark != NULL && t->hooks->release != NULL;
+}
+
+uint64_t ab_target_mark(const struct ab_target *t, struct ab_heap *heap)
+{
+    ab_call_note_begin(AB_CALLED_MARK, 0, 0, 0);
+    uint64_t mark = t->hooks->mark(heap);
+    ab_call_note_end();
+    return mark;
+}
+
+void ab_target_release(const struct ab_target *t, struct ab_heap *heap, uint64_t mark)
+{
+    ab_call_note_begin(AB_CALLED_RELEASE, mark, 0, 0);
+    t->hooks->release(heap, mark);
+    ab_call_note_end();
+}
+
 size_t ab_target_usable(const struct ab_target *t, struct ab_heap *heap, ab_ref ref)
 {
     bool is_malloc = ab_target_is_malloc(t);

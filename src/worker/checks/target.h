@@ -49,6 +49,10 @@ ab_ref ab_target_resize(const struct ab_target *t, struct ab_heap *heap, ab_ref 
 void ab_target_free(const struct ab_target *t, struct ab_heap *heap, ab_ref ref, size_t size);
 /* Of a heap that has a reset. */
 void ab_target_reset(const struct ab_target *t, struct ab_heap *heap);
+/* Of one that has save points. */
+bool ab_target_has_marks(const struct ab_target *t);
+uint64_t ab_target_mark(const struct ab_target *t, struct ab_heap *heap);
+void ab_target_release(const struct ab_target *t, struct ab_heap *heap, uint64_t mark);
 /* SIZE_MAX = it does not say. */
 size_t ab_target_usable(const struct ab_target *t, struct ab_heap *heap, ab_ref ref);
 /* NULL for a stale handle. */
