@@ -340,7 +340,8 @@ $(B)/bench/%: $(B)/obj/tests/bench/%.o $(B)/liballocbench.a
 	$(Q)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 $(B)/bench/effect_simulation: $(B)/obj/tests/support/noise_model.o
 
-bench: all guests $(B)/bench/null_instructions $(B)/bench/record_cost $(B)/bench/command_costs
+bench: all guests $(B)/bench/null_instructions $(B)/bench/record_cost $(B)/bench/command_costs \
+       $(B)/bench/nested_scratch
 	$(Q)./scripts/bench $(B)
 big: all $(B)/bench/big_trace $(B)/bench/peak_rss
 	$(Q)AB_BUILD=$(B) ./scripts/check-big
