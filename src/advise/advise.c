@@ -9,9 +9,11 @@
 #include "advise/nests.h"
 #include "advise/proposal.h"
 #include "base/bits.h"
+#include "symbols/site_match.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const kinds[AB_ADVICE_KIND_COUNT] = {"keep",   "stack", "frame", "nested",
                                                         "double", "pool",  "slab"};
@@ -29,21 +31,85 @@ void ab_advice_fini(struct ab_advice *a)
     *a = (struct ab_advice){0};
 }
 
-/* Groups one by one may each be a stack and together be none: then they are not. */
+static struct ab_site_named no_name(void *user, const struct ab_site_table *table,
+                                    const struct ab_site_frame *frame)
+{
+    (void)user, (void)table, (void)frame;
+    return ab_site_names_none();
+}
+
+struct rules { /* of the groups that have a heap */
+    struct ab_site_matcher *matcher;
+    uint32_t groups[AB_SITE_PATTERNS_MAX];
+    size_t n;
+};
+
+static enum ab_status add_rules(struct rules *r, const struct ab_site_groups *groups,
+                                struct ab_err *err)
+{
+    for (uint32_t i = 0; i < groups->n; i++) {
+        if (groups->items[i].heap == AB_ADVICE_NO_HEAP)
+            continue;
+        AB_TRY(ab_site_matcher_add(r->matcher, groups->items[i].key + strlen("site:"), err));
+        r->groups[r->n++] = i;
+    }
+    return AB_OK;
+}
+
+/* Asks of each stack whom a replay with these rules would give its blocks to. A group whose rule takes
+ * others, or not all of its own, is no group's; returns whether there was one. */
+static bool drop_wrong_rules(const struct rules *r, struct ab_site_groups *groups, size_t n_stacks)
+{
+    bool has_dropped = false;
+    for (uint32_t stack = 1; stack <= n_stacks; stack++) {
+        uint64_t mask = ab_site_matcher_mask(r->matcher, stack);
+        for (size_t i = 0; i < r->n; i++) {
+            struct ab_advice_group *g = &groups->items[r->groups[i]];
+            if (((mask >> i & 1) != 0) == (groups->of_site[stack] == r->groups[i]))
+                continue;
+            g->key[0] = 0;
+            g->is_shadowed = has_dropped = true;
+        }
+    }
+    return has_dropped;
+}
+
+static enum ab_status check_rules(const struct ab_advise_plan *plan, struct ab_site_groups *groups,
+                                  const struct ab_advice *a, bool *has_dropped, struct ab_err *err)
+{
+    struct rules r = {.n = 0};
+    *has_dropped = false;
+    if (groups->of_site == NULL) /* classes of sizes are apart */
+        return AB_OK;
+    r.matcher = ab_site_matcher_open(&a->sites, plan->name != NULL ? plan->name : no_name,
+                                     plan->user);
+    if (r.matcher == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory for the rules");
+    enum ab_status status = add_rules(&r, groups, err);
+    if (status == AB_OK)
+        *has_dropped = drop_wrong_rules(&r, groups, a->sites.n_stacks);
+    ab_site_matcher_close(r.matcher);
+    return status;
+}
+
+/* Groups one by one may each be a stack and together be none: then they are not. Each further turn
+ * drops a group at least. */
 static enum ab_status find_heaps(const struct ab_advise_plan *plan, struct ab_site_groups *groups,
                                  struct ab_advice *out, struct ab_err *err)
 {
-    bool has_broken_stack = false;
-    for (int turn = 0; turn < 2; turn++) {
+    bool is_stack_allowed = true;
+    for (;;) {
+        bool has_broken_stack = false, has_dropped;
         for (size_t i = 0; i < groups->n; i++)
-            ab_proposal_find(out, &groups->items[i], turn == 0);
+            ab_proposal_find(out, &groups->items[i], is_stack_allowed);
         if (!plan->is_flat)
             AB_TRY(ab_nests_find(plan, groups, out, err));
         AB_TRY(ab_heaps_make(plan, groups, out, &has_broken_stack, err));
-        if (!has_broken_stack)
-            break;
+        AB_TRY(check_rules(plan, groups, out, &has_dropped, err));
+        if (!has_dropped && (!has_broken_stack || !is_stack_allowed))
+            return AB_OK;
+        is_stack_allowed = is_stack_allowed && !has_broken_stack;
     }
-    return AB_OK;
 }
 
 static int by_calls(const void *a, const void *b)

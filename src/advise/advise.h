@@ -12,7 +12,7 @@
 #define AB_ADVISE_ADVISE_H
 
 #include "core/status.h"
-#include "symbols/symbols.h"
+#include "symbols/site_match.h"
 #include "trace/sites/site_table.h"
 
 #include <stdbool.h>
@@ -157,11 +157,9 @@ struct ab_advise_plan {
     const struct ab_advise_scopes *others; /* n_others <= AB_ADVISE_THREADS_MAX, with is_of_thread:
                                               further threads that have scopes of their own */
     size_t n_others;
-    bool is_marked; /* they are marks of the program; else they were found */
-    bool is_flat;   /* scopes within scopes are not looked for */
-    /* The name of a frame; what is not known is "" and 0. NULL = no frame has one. */
-    void (*name)(void *user, const struct ab_site_table *table, const struct ab_site_frame *frame,
-                 struct ab_symbol *out);
+    bool is_marked;     /* they are marks of the program; else they were found */
+    bool is_flat;       /* scopes within scopes are not looked for */
+    ab_site_name *name; /* of a frame; NULL = no frame has one */
     void *user;
 };
 

@@ -1,65 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
  * Which frame of a stack is the place that asked, and how a rule of --map names it: by file and line
- * where they are known and no other stack passes through that line, else by module and offset.
+ * where they are known and no other stack passes through that line, else by module and offset. A frame
+ * is of several functions where some are inlined: its place is the innermost that is no wrapper.
  */
 #include "advise/site_groups.h"
 
 #include "base/bits.h"
 #include "core/grow.h"
+#include "symbols/wrappers.h"
 #include "trace_tools/walk.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- wrappers ---- */
-
-static const char *const wrappers[] = {
-    "*malloc*",    "*calloc*",      "*realloc*",        "*memalign*", "*strdup*",    "*strndup*",
-    "alloc",       "allocate",      "xalloc",           "*_alloc",    "*_allocate",  "*::alloc",
-    "*::allocate", "operator new*", "*::operator new*", "std::*",     "__gnu_cxx::*"};
-
-static const char *const foreign_modules[] = {"libc.so*", "libstdc++.so*", "libc++*", "ld-linux*",
-                                              "liballocbench*"};
-
-void ab_site_groups_bare_name(const char *function, char *out, size_t cap)
-{
-    static const char nameless[] = "(anonymous namespace)"; /* it is part of a name */
-    size_t n = 0, depth = 0;
-    bool is_operator = strstr(function, "operator ") != NULL;
-    for (const char *s = function; *s != 0 && n + 1 < cap; s++) {
-        bool is_nameless = strncmp(s, nameless, sizeof nameless - 1) == 0;
-        if (depth == 0 && is_nameless && n + sizeof nameless <= cap) {
-            memcpy(out + n, nameless, sizeof nameless - 1);
-            n += sizeof nameless - 1;
-            s += sizeof nameless - 2;
-            continue;
-        }
-        if (depth == 0 && *s == '(' && s != function)
-            break;
-        if (depth == 0 && *s == ' ' && !is_operator) {
-            n = 0; /* what was before is the type */
-            continue;
-        }
-        depth += *s == '<';
-        if (depth == 0)
-            out[n++] = *s;
-        depth -= *s == '>' && depth > 0;
-    }
-    out[n] = 0;
-}
-
-bool ab_site_groups_is_wrapper(const char *function)
-{
-    char name[512];
-    ab_site_groups_bare_name(function, name, sizeof name);
-    for (size_t i = 0; i < AB_ARRAY_LEN(wrappers); i++)
-        if (fnmatch(wrappers[i], name, FNM_CASEFOLD) == 0)
-            return true;
-    return false;
-}
 
 static const char *base_of(const char *path)
 {
@@ -69,9 +23,10 @@ static const char *base_of(const char *path)
 
 /* ---- frames ---- */
 
-struct place {       /* of a frame */
-    uint32_t symbol; /* index in `symbols` */
-    bool is_wrapper;
+struct place {         /* of a frame */
+    uint32_t first, n; /* of its functions, in `named` */
+    uint32_t symbol;   /* index in `symbols`: of the innermost that is no wrapper */
+    bool is_wrapper;   /* all of them are */
 };
 
 struct symbol { /* what frames of one line have in common */
@@ -85,8 +40,9 @@ struct maker {
     const struct ab_advise_plan *plan;
     struct ab_site_table *table;
     struct place *places; /* by frame */
+    uint32_t *named;      /* indexes in `symbols` */
     struct symbol *symbols;
-    size_t n_symbols, cap_symbols;
+    size_t n_named, n_symbols, cap_symbols;
     uint32_t *hashed; /* symbols by file and line: index + 1 */
     size_t mask;
     uint32_t *of_frame; /* group of a frame, number + 1 */
@@ -127,35 +83,45 @@ static bool know_symbol(struct maker *m, const struct ab_symbol *s, uint32_t *nu
     return true;
 }
 
-static bool is_foreign(const struct maker *m, const struct ab_site_frame *frame)
+static struct ab_site_named names_of(const struct maker *m, size_t frame)
 {
-    if (frame->module == 0)
-        return false;
-    const char *name = base_of(m->table->modules[frame->module - 1].path);
-    for (size_t i = 0; i < AB_ARRAY_LEN(foreign_modules); i++)
-        if (fnmatch(foreign_modules[i], name, 0) == 0)
-            return true;
-    return false;
+    return m->plan->name != NULL ? m->plan->name(m->plan->user, m->table, &m->table->frames[frame])
+                                 : ab_site_names_none();
+}
+
+static bool name_frame(struct maker *m, size_t frame)
+{
+    const struct ab_site_module *module = ab_site_module_of(m->table, &m->table->frames[frame]);
+    struct ab_site_named named = names_of(m, frame);
+    struct place *p = &m->places[frame];
+    *p = (struct place){(uint32_t)m->n_named, (uint32_t)named.n, 0, true};
+    for (size_t i = 0; i < named.n; i++) {
+        uint32_t *number = &m->named[m->n_named++];
+        if (!know_symbol(m, &named.items[i], number))
+            return false;
+        bool is_place = p->is_wrapper && !ab_wrappers_has(module, &named.items[i]);
+        if (i == 0 || is_place)
+            p->symbol = *number;
+        p->is_wrapper = p->is_wrapper && !is_place;
+    }
+    return true;
 }
 
 static bool name_frames(struct maker *m)
 {
-    size_t n = 16;
-    while (n < 2 * m->table->n_frames)
+    size_t n = 16, n_named = 0;
+    for (size_t i = 0; i < m->table->n_frames; i++)
+        n_named += names_of(m, i).n;
+    while (n < 2 * n_named)
         n *= 2;
     m->mask = n - 1;
     m->hashed = calloc(n, sizeof m->hashed[0]);
+    m->named = calloc(n_named + 1, sizeof m->named[0]);
     m->places = calloc(m->table->n_frames + 1, sizeof m->places[0]);
     m->of_frame = calloc(m->table->n_frames + 1, sizeof m->of_frame[0]);
-    bool ok = m->hashed != NULL && m->places != NULL && m->of_frame != NULL;
-    for (size_t i = 0; ok && i < m->table->n_frames; i++) {
-        struct ab_symbol symbol = {.line = 0};
-        if (m->plan->name != NULL)
-            m->plan->name(m->plan->user, m->table, &m->table->frames[i], &symbol);
-        m->places[i].is_wrapper = symbol.is_new || is_foreign(m, &m->table->frames[i]) ||
-                                  ab_site_groups_is_wrapper(symbol.function);
-        ok = know_symbol(m, &symbol, &m->places[i].symbol);
-    }
+    bool ok = m->hashed != NULL && m->named != NULL && m->places != NULL && m->of_frame != NULL;
+    for (size_t i = 0; ok && i < m->table->n_frames; i++)
+        ok = name_frame(m, i);
     return ok;
 }
 
@@ -212,14 +178,25 @@ static uint32_t group_of_frame(struct maker *m, uint32_t frame)
     return *known - 1;
 }
 
+static void mark_mixed(struct maker *m, uint32_t frame, uint32_t own)
+{
+    const struct place *p = &m->places[frame];
+    for (uint32_t i = p->first; i < p->first + p->n; i++)
+        if (m->named[i] != own)
+            m->symbols[m->named[i]].is_mixed = true;
+}
+
 /* A rule takes any frame of a stack: where a line is that of the place that asked in one stack and
- * further out in another, its name does not tell them apart. */
+ * that of another function in another, its name does not tell them apart. */
 static void find_mixed(struct maker *m)
 {
     for (uint32_t stack = 1; stack <= m->table->n_stacks; stack++) {
-        size_t own = m->table->stacks[stack - 1].depth > 0 ? place_of(m, stack) : 0;
-        for (size_t i = own + 1; i < m->table->stacks[stack - 1].depth; i++)
-            m->symbols[m->places[frame_at(m, stack, i)].symbol].is_mixed = true;
+        size_t depth = m->table->stacks[stack - 1].depth;
+        if (depth == 0)
+            continue;
+        uint32_t own = m->places[frame_at(m, stack, place_of(m, stack))].symbol;
+        for (size_t i = 0; i < depth; i++)
+            mark_mixed(m, frame_at(m, stack, i), own);
     }
 }
 
@@ -296,6 +273,7 @@ enum ab_status ab_site_groups_make(const struct ab_advise_plan *plan, struct ab_
     if (status == AB_OK && table->n_stacks > 0 && !make_groups(&m))
         status = ab_fail(err, AB_SYSTEM, "out of memory for the call sites");
     free(m.places);
+    free(m.named);
     free(m.symbols);
     free(m.hashed);
     free(m.of_frame);

@@ -30,9 +30,4 @@ enum ab_status ab_site_groups_make(const struct ab_advise_plan *plan, struct ab_
 uint32_t ab_site_groups_of(struct ab_site_groups *g, const struct ab_event *e);
 void ab_site_groups_fini(struct ab_site_groups *g);
 
-/* Does a function of this name, as people write it, only hand memory on? */
-bool ab_site_groups_is_wrapper(const char *function);
-/* "void ns::box<int, std::allocator<int> >::add(int)" -> "ns::box::add" */
-void ab_site_groups_bare_name(const char *function, char *out, size_t cap);
-
 #endif

@@ -29,7 +29,9 @@ struct known {
 
 struct ab_site_matcher {
     const struct ab_site_table *table;
-    struct ab_site_names names;
+    struct ab_site_names names; /* unless `name` is given */
+    ab_site_name *name;
+    void *user;
     struct pattern patterns[AB_SITE_PATTERNS_MAX];
     size_t n;
     struct known *frames, *stacks; /* by index; by number */
@@ -121,12 +123,13 @@ static bool is_path(const char *pattern, const char *path)
 /* The name, and without what follows it in parentheses, after @ or a dot. */
 static bool is_function_name(const char *pattern, const char *function)
 {
-    char plain[sizeof((struct ab_symbol *)0)->function];
+    char plain[512];
     if (function[0] == 0)
         return false;
     if (fnmatch(pattern, function, 0) == 0)
         return true;
     size_t n = strcspn(function, "(@.");
+    n = n < sizeof plain ? n : sizeof plain - 1;
     memcpy(plain, function, n);
     plain[n] = 0;
     return n > 0 && fnmatch(pattern, plain, 0) == 0;
@@ -149,15 +152,17 @@ static bool is_meant(const struct pattern *p, const struct ab_site_frame *frame,
 static uint64_t match_frame(struct ab_site_matcher *m, uint32_t index)
 {
     const struct ab_site_frame *frame = &m->table->frames[index];
-    struct ab_symbol symbol;
+    const struct ab_site_module *module = ab_site_module_of(m->table, frame);
     uint64_t mask = 0;
     bool is_room = AB_GROW_ZEROED(m->frames, m->cap_frames, index);
     if (is_room && m->frames[index].is_known)
         return m->frames[index].mask;
-    const struct ab_site_module *module = ab_site_names_find(&m->names, frame, &symbol);
+    struct ab_site_named named = m->name != NULL ? m->name(m->user, m->table, frame)
+                                                 : ab_site_names_find(&m->names, frame);
     for (size_t i = 0; i < m->n; i++)
-        if (is_meant(&m->patterns[i], frame, module, &symbol))
-            mask |= UINT64_C(1) << i;
+        for (size_t k = 0; k < named.n; k++)
+            if (is_meant(&m->patterns[i], frame, module, &named.items[k]))
+                mask |= UINT64_C(1) << i;
     if (is_room)
         m->frames[index] = (struct known){mask, true};
     return mask;
@@ -181,12 +186,15 @@ uint64_t ab_site_matcher_mask(struct ab_site_matcher *m, uint32_t stack)
 
 /* ---- the matcher ---- */
 
-struct ab_site_matcher *ab_site_matcher_open(const struct ab_site_table *table)
+struct ab_site_matcher *ab_site_matcher_open(const struct ab_site_table *table, ab_site_name *name,
+                                             void *user)
 {
     struct ab_site_matcher *m = calloc(1, sizeof *m);
     if (m == NULL)
         return NULL;
     m->table = table;
+    m->name = name;
+    m->user = user;
     if (ab_site_names_init(&m->names, table))
         return m;
     free(m);

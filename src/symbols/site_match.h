@@ -8,13 +8,13 @@
  *   MODULE+0xADDRESS  a place in a program or library, as `trace info --sites` prints those
  *                     without a name
  * FILE and MODULE are shell patterns over as many last parts of the path as they have themselves. A
- * stack is meant when one of its frames is.
+ * stack is meant when one of its frames is, or a function that was inlined into one.
  */
 #ifndef AB_SYMBOLS_SITE_MATCH_H
 #define AB_SYMBOLS_SITE_MATCH_H
 
 #include "core/status.h"
-#include "trace/sites/site_table.h"
+#include "symbols/site_names.h"
 
 enum { AB_SITE_PATTERNS_MAX = 64 };
 
@@ -23,8 +23,14 @@ enum ab_status ab_site_pattern_check(const char *pattern, struct ab_err *err);
 
 struct ab_site_matcher;
 
-/* The table is used until the matcher is closed, and can grow. NULL = out of memory. */
-struct ab_site_matcher *ab_site_matcher_open(const struct ab_site_table *table);
+/* Names of frames, for those who have them already. */
+typedef struct ab_site_named ab_site_name(void *user, const struct ab_site_table *table,
+                                          const struct ab_site_frame *frame);
+
+/* The table is used until the matcher is closed, and can grow. `name` NULL: names are read from the
+ * files. NULL = out of memory. */
+struct ab_site_matcher *ab_site_matcher_open(const struct ab_site_table *table, ab_site_name *name,
+                                             void *user);
 void ab_site_matcher_close(struct ab_site_matcher *m);
 
 /* Its index is the number of those that were added before: add all before the first question.

@@ -5,7 +5,11 @@
  */
 #include "symbols/symbols.h"
 
+#include "core/grow.h"
+
 #include <dlfcn.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +20,8 @@ struct ab_symbols {
     Dwfl *session;
     Dwfl_Module *module;
     uint64_t moved_by; /* what libdw has put the file's addresses to */
+    char **texts;      /* names that symbols point to */
+    size_t n_texts, cap_texts;
 };
 
 static char *default_debug_path;
@@ -30,6 +36,9 @@ void ab_symbols_close(struct ab_symbols *s)
     if (s == NULL)
         return;
     dwfl_end(s->session);
+    for (size_t i = 0; i < s->n_texts; i++)
+        free(s->texts[i]);
+    free(s->texts);
     free(s);
 }
 
@@ -92,27 +101,165 @@ static char *demangle(const char *name)
     return demangler != NULL ? demangler(name, NULL, NULL, &status) : NULL;
 }
 
-static void set_function(struct ab_symbol *out, const char *name)
+/* Takes the text; "" = out of memory. */
+static const char *keep(struct ab_symbols *s, char *text)
 {
-    char *shown = demangle(name);
-    snprintf(out->function, sizeof out->function, "%s", shown != NULL ? shown : name);
-    out->is_new = strncmp(name, "_Znw", 4) == 0 || strncmp(name, "_Zna", 4) == 0;
-    free(shown);
+    if (text == NULL || !AB_GROW(s->texts, s->cap_texts, s->n_texts)) {
+        free(text);
+        return "";
+    }
+    return s->texts[s->n_texts++] = text;
 }
 
-void ab_symbols_find(struct ab_symbols *s, uint64_t address, struct ab_symbol *out)
+static void set_function(struct ab_symbols *s, struct ab_symbol *out, const char *name)
 {
-    GElf_Addr at = address + s->moved_by, ignored_address;
+    char *shown = demangle(name);
+    out->is_new = strncmp(name, "_Znw", 4) == 0 || strncmp(name, "_Zna", 4) == 0;
+    out->function = keep(s, shown != NULL ? shown : strdup(name));
+}
+
+/* ---- inlined functions ---- */
+
+/* Not every compiler writes the index of units by address. */
+static Dwarf_Die *find_unit(const struct ab_symbols *s, Dwarf_Addr at, Dwarf_Addr *bias)
+{
+    Dwarf_Die *unit = dwfl_module_addrdie(s->module, at, bias);
+    if (unit != NULL)
+        return unit;
+    while ((unit = dwfl_module_nextcu(s->module, unit, bias)) != NULL)
+        if (dwarf_haspc(unit, at - *bias) > 0)
+            break;
+    return unit;
+}
+
+/* The scopes around a piece of code as they lie in it, the innermost first. dwarf_getscopes gives those
+ * of the source: around an inlined function it has where that was defined. */
+static int scopes_of(Dwarf_Die *unit, Dwarf_Addr at, Dwarf_Die **out)
+{
+    Dwarf_Die *defined = NULL, innermost;
+    int n = dwarf_getscopes(unit, at, &defined);
+    if (n <= 0)
+        return 0;
+    innermost = defined[0];
+    free(defined);
+    n = dwarf_getscopes_die(&innermost, out);
+    return n > 0 ? n : 0;
+}
+
+static const char *text_of(Dwarf_Die *die, unsigned name)
+{
+    Dwarf_Attribute attribute;
+    return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
+}
+
+/* "ns::type::" of a function whose name for the linker is not known. */
+static void put_qualifier(FILE *to, Dwarf_Die *function)
+{
+    Dwarf_Die *scopes = NULL, declared = *function, next;
+    Dwarf_Attribute attribute;
+    while (dwarf_attr(&declared, DW_AT_abstract_origin, &attribute) != NULL ||
+           dwarf_attr(&declared, DW_AT_specification, &attribute) != NULL) {
+        if (dwarf_formref_die(&attribute, &next) == NULL)
+            break;
+        declared = next;
+    }
+    for (int i = dwarf_getscopes_die(&declared, &scopes) - 1; i > 0; i--) {
+        int tag = dwarf_tag(&scopes[i]);
+        const char *name = dwarf_diename(&scopes[i]);
+        if (tag == DW_TAG_namespace)
+            fprintf(to, "%s::", name != NULL ? name : "(anonymous namespace)");
+        else if ((tag == DW_TAG_structure_type || tag == DW_TAG_class_type) && name != NULL)
+            fprintf(to, "%s::", name);
+    }
+    free(scopes);
+}
+
+static void set_inlined_function(struct ab_symbols *s, struct ab_symbol *out, Dwarf_Die *function)
+{
+    char *text = NULL;
+    size_t n;
+    const char *linked = text_of(function, DW_AT_linkage_name);
+    const char *name = text_of(function, DW_AT_name);
+    if (linked != NULL) {
+        set_function(s, out, linked);
+        return;
+    }
+    FILE *to = name != NULL ? open_memstream(&text, &n) : NULL;
+    if (to == NULL)
+        return;
+    put_qualifier(to, function);
+    fputs(name, to);
+    fclose(to);
+    out->function = keep(s, text);
+}
+
+/* Where an inlined function was called: that is the place in the next one. */
+static void set_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct ab_symbol *next)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word file = 0, line = 0;
+    Dwarf_Files *files;
+    size_t n;
+    dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file);
+    dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line);
+    if (dwarf_getsrcfiles(unit, &files, &n) != 0 || file >= n)
+        return;
+    const char *name = dwarf_filesrc(files, (size_t)file, NULL, NULL);
+    next->file = name != NULL ? name : "";
+    next->line = name != NULL ? (int)line : 0;
+}
+
+static const struct ab_symbol unknown = {.function = "", .file = ""};
+
+/* out[0] has its file and line; gives it and those ahead of the last one their functions. Returns the
+ * number of the last one. */
+static size_t add_inlined(struct ab_symbols *s, Dwarf_Addr at, struct ab_symbol *out)
+{
+    Dwarf_Addr bias;
+    Dwarf_Die *scopes = NULL, *unit = find_unit(s, at, &bias);
+    size_t n = 0;
+    int n_scopes = unit != NULL ? scopes_of(unit, at - bias, &scopes) : 0;
+    for (int i = 0; i < n_scopes && n + 1 < AB_SYMBOLS_MAX; i++) {
+        if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
+            break;
+        if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine)
+            continue;
+        set_inlined_function(s, &out[n], &scopes[i]);
+        out[n++].is_inlined = true;
+        out[n] = unknown;
+        set_call(unit, &scopes[i], &out[n]);
+    }
+    free(scopes);
+    return n;
+}
+
+static void set_line(const struct ab_symbols *s, Dwarf_Addr at, struct ab_symbol *out)
+{
+    Dwarf_Addr bias, ignored;
+    Dwfl_Line *line = dwfl_module_getsrc(s->module, at);
+    const char *file = NULL;
+    if (line != NULL) {
+        file = dwfl_lineinfo(line, &ignored, &out->line, NULL, NULL, NULL);
+    } else {
+        Dwarf_Die *unit = find_unit(s, at, &bias);
+        Dwarf_Line *row = unit != NULL ? dwarf_getsrc_die(unit, at - bias) : NULL;
+        file = row != NULL ? dwarf_linesrc(row, NULL, NULL) : NULL;
+        if (file != NULL)
+            dwarf_lineno(row, &out->line);
+    }
+    out->file = file != NULL ? file : "";
+}
+
+size_t ab_symbols_find(struct ab_symbols *s, uint64_t address, struct ab_symbol out[AB_SYMBOLS_MAX])
+{
+    GElf_Addr at = address + s->moved_by;
     GElf_Sym symbol;
     GElf_Off offset;
-    *out = (struct ab_symbol){.line = 0};
+    out[0] = unknown;
+    set_line(s, at, &out[0]);
+    size_t last = add_inlined(s, at, out);
     const char *name = dwfl_module_addrinfo(s->module, at, &offset, &symbol, NULL, NULL, NULL);
     if (name != NULL)
-        set_function(out, name);
-    Dwfl_Line *line = dwfl_module_getsrc(s->module, at);
-    const char *file = line == NULL
-                           ? NULL
-                           : dwfl_lineinfo(line, &ignored_address, &out->line, NULL, NULL, NULL);
-    if (file != NULL)
-        snprintf(out->file, sizeof out->file, "%s", file);
+        set_function(s, &out[last], name);
+    return last + 1;
 }

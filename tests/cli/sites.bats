@@ -5,11 +5,12 @@
 
 load helpers
 
-# The stacks of allocations of SIZE, the innermost function first: "calls end: f < g < main".
+# The stacks of allocations of SIZE, the innermost function first, those that were inlined left out:
+# "calls end: f < g < main".
 stacks() { # TRACE SIZE
     run_ok allocbench trace info --sites=1000000 --json sites.json "$1"
     jq -r --argjson size "$2" '.sites[] | select(.size_least == $size and .size_most == $size)
-        | "\(.calls) \(.stack_end): " + ([.stack[] | .function //
+        | "\(.calls) \(.stack_end): " + ([.stack[] | select(.inlined | not) | .function //
             (if .module then "unnamed" else "no module" end)] | join(" < "))' sites.json
 }
 

@@ -78,24 +78,6 @@ static void a_place_that_other_places_are_called_from_has_no_rule(void **state)
     assert_ptr_equal(of_stack(2), of_stack(1));
 }
 
-static void names_are_bare(void **state)
-{
-    static const char *const names[][2] = {
-        {"void ns::box<int, std::allocator<int> >::add(int)", "ns::box::add"},
-        {"operator new(unsigned long)", "operator new"},
-        {"ns::(anonymous namespace)::draw(int)", "ns::(anonymous namespace)::draw"},
-        {"draw(std::vector<int, std::allo", "draw"},
-        {"main", "main"},
-        {"", ""},
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        char bare[64];
-        ab_site_groups_bare_name(names[i][0], bare, sizeof bare);
-        assert_string_equal(bare, names[i][1]);
-    }
-}
-
 static int release(void **state)
 {
     (void)state;
@@ -108,7 +90,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_place_is_named_by_its_module_and_address),
         cmocka_unit_test(a_place_that_other_places_are_called_from_has_no_rule),
-        cmocka_unit_test(names_are_bare),
     };
     return cmocka_run_group_tests(tests, NULL, release);
 }

@@ -74,7 +74,7 @@ static int tear_down(void **state)
 /* Which of the stacks are meant, a bit each. */
 static unsigned meant(const char *pattern)
 {
-    struct ab_site_matcher *m = ab_site_matcher_open(&table);
+    struct ab_site_matcher *m = ab_site_matcher_open(&table, NULL, NULL);
     unsigned mask = 0;
     if (ab_site_matcher_add(m, "no_such_function", &err) != AB_OK ||
         ab_site_matcher_add(m, pattern, &err) != AB_OK)
@@ -156,7 +156,7 @@ static void what_is_no_pattern(void **state)
 
 static void a_bounded_number_of_patterns(void **state)
 {
-    struct ab_site_matcher *m = ab_site_matcher_open(&table);
+    struct ab_site_matcher *m = ab_site_matcher_open(&table, NULL, NULL);
     (void)state;
     for (int i = 0; i < AB_SITE_PATTERNS_MAX; i++)
         assert_int_equal(ab_site_matcher_add(m, "inner_site", &err), AB_OK);

@@ -4,6 +4,7 @@
  */
 #include "symbols/symbols.h"
 
+#include "base/bits.h"
 #include "support/cmocka.h"
 
 #include <link.h>
@@ -29,17 +30,62 @@ static uint64_t address_of(void *code)
 static void a_function_has_a_name_and_a_line(void **state)
 {
     struct ab_symbols *s;
-    struct ab_symbol symbol;
+    struct ab_symbol all[AB_SYMBOLS_MAX], *symbol = all;
     (void)state;
     assert_int_equal(ab_symbols_open("/proc/self/exe", NULL, 0, &s), AB_SYMBOLS_OPEN);
-    ab_symbols_find(s, address_of((void *)a_function_of_the_test), &symbol);
-    assert_string_equal(symbol.function, "a_function_of_the_test");
-    assert_non_null(strstr(symbol.file, "test_symbols_symbols.c"));
-    assert_int_equal(symbol.line, LINE_OF_FUNCTION);
-    assert_false(symbol.is_new);
-    ab_symbols_find(s, 1, &symbol); /* in the header of the file */
-    assert_string_equal(symbol.file, "");
-    assert_int_equal(symbol.line, 0);
+    assert_int_equal(ab_symbols_find(s, address_of((void *)a_function_of_the_test), all), 1);
+    assert_string_equal(symbol->function, "a_function_of_the_test");
+    assert_non_null(strstr(symbol->file, "test_symbols_symbols.c"));
+    assert_int_equal(symbol->line, LINE_OF_FUNCTION);
+    assert_false(symbol->is_new);
+    assert_int_equal(ab_symbols_find(s, 1, all), 1); /* in the header of the file */
+    assert_string_equal(symbol->file, "");
+    assert_int_equal(symbol->line, 0);
+    ab_symbols_close(s);
+}
+
+static void *inlined_at; /* where the call of innermost() returns to, wherever it was inlined */
+
+__attribute__((noinline)) static void note_caller(void)
+{
+    inlined_at = __builtin_return_address(0);
+}
+enum { LINE_OF_INNERMOST = __LINE__ + 3 };
+__attribute__((always_inline)) static inline void innermost(void)
+{
+    note_caller();
+    __asm__ volatile(""); /* the call is not the last thing */
+}
+enum { LINE_OF_MIDDLE = __LINE__ + 3 };
+__attribute__((always_inline)) static inline void middle(void)
+{
+    innermost();
+}
+enum { LINE_OF_OUTER = __LINE__ + 3 };
+__attribute__((noinline)) static void outer(void)
+{
+    middle();
+}
+
+static void inlined_functions_come_first_each_with_the_line_of_its_call(void **state)
+{
+    static const struct {
+        const char *function;
+        int line;
+    } expected[] = {
+        {"innermost", LINE_OF_INNERMOST}, {"middle", LINE_OF_MIDDLE}, {"outer", LINE_OF_OUTER}};
+    struct ab_symbols *s;
+    struct ab_symbol all[AB_SYMBOLS_MAX];
+    (void)state;
+    outer();
+    assert_int_equal(ab_symbols_open("/proc/self/exe", NULL, 0, &s), AB_SYMBOLS_OPEN);
+    assert_int_equal(ab_symbols_find(s, address_of(inlined_at) - 1, all), AB_ARRAY_LEN(expected));
+    for (size_t i = 0; i < AB_ARRAY_LEN(expected); i++) {
+        assert_string_equal(all[i].function, expected[i].function);
+        assert_int_equal(all[i].line, expected[i].line);
+        assert_non_null(strstr(all[i].file, "test_symbols_symbols.c"));
+        assert_int_equal(all[i].is_inlined, i + 1 < AB_ARRAY_LEN(expected));
+    }
     ab_symbols_close(s);
 }
 
@@ -85,6 +131,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_function_has_a_name_and_a_line),
+        cmocka_unit_test(inlined_functions_come_first_each_with_the_line_of_its_call),
         cmocka_unit_test(another_build_is_told),
         cmocka_unit_test(what_cannot_be_read_is_missing),
         cmocka_unit_test(what_is_no_regular_file_is_not_opened),

@@ -28,13 +28,6 @@
 #include <time.h>
 
 enum { FRAMES_MOST = 100000, PARTICLES_MOST = 8192, SCRATCH_MOST = 1024, ASSETS_MOST = 12 };
-/* A function of its own, and of this name, in every build: so that a call site has it. */
-#ifdef __clang__
-#define APART __attribute__((noinline))
-#else
-#define APART __attribute__((noipa))
-#endif
-
 enum { NAMES = 64, TRAILS = 6, TRAIL_BYTES = 96, LEVEL_BYTES = 200000 };
 
 struct particle { /* 96 bytes */
@@ -121,7 +114,7 @@ static void fill(struct game *g, struct scratch *s, size_t from, int frame)
     }
 }
 
-static APART void build_labels(struct game *g, int frame)
+static void build_labels(struct game *g, int frame)
 {
     struct scratch *s = &g->scratch;
     size_t from = plan(g, s, 120 + draw(g, 80), 16, 120);
@@ -132,7 +125,7 @@ static APART void build_labels(struct game *g, int frame)
     fill(g, s, from, frame);
 }
 
-static APART void build_draw_list(struct game *g, int frame)
+static void build_draw_list(struct game *g, int frame)
 {
     struct scratch *s = &g->scratch;
     size_t from = plan(g, s, 150 + draw(g, 100), 32, 224);
@@ -143,7 +136,7 @@ static APART void build_draw_list(struct game *g, int frame)
     fill(g, s, from, frame);
 }
 
-static APART void find_visible(struct game *g, int frame)
+static void find_visible(struct game *g, int frame)
 {
     struct scratch *s = &g->scratch;
     size_t from = plan(g, s, 1, (uint32_t)(g->n_live * sizeof(void *) + 64), 1);
@@ -153,7 +146,7 @@ static APART void find_visible(struct game *g, int frame)
     fill(g, s, from, frame);
 }
 
-static APART void end_frame(struct game *g)
+static void end_frame(struct game *g)
 {
     uint64_t begin = now_ns();
     SCRATCH_FREE_ALL(g->scratch.blocks, g->scratch.n);
@@ -163,7 +156,7 @@ static APART void end_frame(struct game *g)
 
 /* ---- trails: scratch with a mistake in it ---- */
 
-static APART void spawn_trail(struct game *g)
+static void spawn_trail(struct game *g)
 {
     struct scratch *s = &g->trails;
     size_t from = plan(g, s, TRAILS, TRAIL_BYTES, 1);
@@ -173,7 +166,7 @@ static APART void spawn_trail(struct game *g)
     part_end(g, begin);
 }
 
-static APART void end_trails(struct game *g, int frame)
+static void end_trails(struct game *g, int frame)
 {
     struct scratch *s = &g->trails;
     if (g->kept != NULL)
@@ -195,7 +188,7 @@ static APART void end_trails(struct game *g, int frame)
 
 /* ---- particles ---- */
 
-static APART void spawn_particles(struct game *g)
+static void spawn_particles(struct game *g)
 {
     size_t n = 12 + draw(g, 16), from = g->n_live;
     if (n > PARTICLES_MOST - from)
@@ -215,7 +208,7 @@ static APART void spawn_particles(struct game *g)
     g->n_allocations += n;
 }
 
-static APART void move_particles(struct game *g)
+static void move_particles(struct game *g)
 {
     static struct particle *dead[PARTICLES_MOST];
     size_t n_dead = 0;
@@ -239,7 +232,7 @@ static APART void move_particles(struct game *g)
 
 /* ---- assets and what stays ---- */
 
-static APART void load_asset(struct game *g)
+static void load_asset(struct game *g)
 {
     struct asset *a = &g->assets[g->n_loads++ % ASSETS_MOST];
     size_t bytes = (size_t)4096 + draw(g, 486 * 1024);
@@ -255,7 +248,7 @@ static APART void load_asset(struct game *g)
     g->n_allocations++;
 }
 
-static APART void load_level(struct game *g)
+static void load_level(struct game *g)
 {
     uint64_t begin = now_ns();
     g->level = (unsigned char *)calloc(1, LEVEL_BYTES);
@@ -272,7 +265,7 @@ static APART void load_level(struct game *g)
     g->n_allocations += NAMES + 1;
 }
 
-static APART void unload(struct game *g)
+static void unload(struct game *g)
 {
     for (size_t i = 0; i < g->n_live; i++)
         PARTICLE_FREE(g->live[i]);

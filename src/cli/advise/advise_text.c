@@ -4,13 +4,13 @@
  */
 #include "cli/advise/advise_text.h"
 
-#include "advise/site_groups.h"
 #include "base/bits.h"
 #include "cli/advise/advise_view.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/format.h"
 #include "report/table/table.h"
+#include "symbols/wrappers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static void print_measured(FILE *to, const struct ab_advised_row *row, struct ab
 static const char *place_of(const struct ab_advice_group *g, char *buf, size_t cap)
 {
     char function[sizeof g->function];
-    ab_site_groups_bare_name(g->function, function, sizeof function);
+    ab_wrappers_bare_name(g->function, function, sizeof function);
     if (g->file[0] != 0 && g->line > 0)
         snprintf(buf, cap, "%s:%d %s", AB_SHOWN(128, g->file), g->line, AB_SHOWN(128, function));
     else if (function[0] != 0 && strstr(g->module, ".so") != NULL) /* whose it is */

@@ -43,16 +43,15 @@ struct naming { /* files are opened once the table of the trace is whole */
     bool is_open, is_short_of_memory;
 };
 
-static void name_frame(void *user, const struct ab_site_table *table,
-                       const struct ab_site_frame *frame, struct ab_symbol *out)
+static struct ab_site_named name_frame(void *user, const struct ab_site_table *table,
+                                       const struct ab_site_frame *frame)
 {
     struct naming *n = user;
     if (!n->is_open && !n->is_short_of_memory) {
         n->is_open = ab_site_names_init(&n->names, table);
         n->is_short_of_memory = !n->is_open;
     }
-    if (n->is_open)
-        ab_site_names_find(&n->names, frame, out);
+    return n->is_open ? ab_site_names_find(&n->names, frame) : ab_site_names_none();
 }
 
 static enum ab_status find_scopes(struct work *w, struct ab_err *err)

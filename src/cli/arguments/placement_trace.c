@@ -65,21 +65,25 @@ static void add_name(struct name_list *list, const char *name, size_t n)
         list->names[list->n++] = copy;
 }
 
+static void list_symbol(const struct ab_symbol *s, struct name_list *out)
+{
+    char line[600];
+    const char *slash = strrchr(s->file, '/');
+    add_name(out, s->function, strcspn(s->function, "(@."));
+    snprintf(line, sizeof line, "%.500s:%d", slash != NULL ? slash + 1 : s->file, s->line);
+    add_name(out, line, s->line > 0 ? strlen(line) : 0);
+}
+
 /* "parse_number" and "json.c:120" of each frame; fewer where memory runs out. */
 static void list_names(const struct ab_site_table *sites, struct name_list *out)
 {
     struct ab_site_names names;
-    struct ab_symbol symbol;
-    char line[600];
     if (!ab_site_names_init(&names, sites))
         return;
     for (size_t i = 0; i < sites->n_frames; i++) {
-        ab_site_names_find(&names, &sites->frames[i], &symbol);
-        add_name(out, symbol.function, strcspn(symbol.function, "(@."));
-        const char *slash = strrchr(symbol.file, '/');
-        int n = snprintf(line, sizeof line, "%s:%d", slash != NULL ? slash + 1 : symbol.file,
-                         symbol.line);
-        add_name(out, line, symbol.line > 0 ? (size_t)n : 0);
+        struct ab_site_named named = ab_site_names_find(&names, &sites->frames[i]);
+        for (size_t k = 0; k < named.n; k++)
+            list_symbol(&named.items[k], out);
     }
     for (size_t i = 0; i < sites->n_modules; i++)
         out->n_unread += names.modules[i].is_tried && names.modules[i].state != AB_SYMBOLS_OPEN;
@@ -119,7 +123,7 @@ static enum ab_status open_matcher(struct asking *a)
     enum ab_status status = AB_OK;
     if (a->placement->n_patterns == 0)
         return AB_OK;
-    a->matcher = ab_site_matcher_open(&a->sites);
+    a->matcher = ab_site_matcher_open(&a->sites, NULL, NULL);
     if (a->matcher == NULL)
         return ab_fail(a->err, AB_SYSTEM, "out of memory");
     for (size_t i = 0; i < a->placement->n_patterns && status == AB_OK; i++)

@@ -18,7 +18,7 @@ struct sites { /* that are kept */
 static void open_matcher(struct sites *s, const struct ab_site_table *table)
 {
     struct ab_err err;
-    s->matcher = ab_site_matcher_open(table);
+    s->matcher = ab_site_matcher_open(table, NULL, NULL);
     for (size_t i = 0; s->matcher != NULL && i < s->o->n_site_patterns; i++)
         if (ab_site_matcher_add(s->matcher, s->o->site_patterns[i], &err) != AB_OK)
             s->is_short_of_memory = true; /* they have been checked */

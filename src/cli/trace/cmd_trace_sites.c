@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * `trace info --sites`: the call sites that did most, for people and as JSON. Frames of C++'s
- * operator new are not shown, but said: the site is who wrote `new`.
+ * `trace info --sites`: the call sites that did most, for people and as JSON. Innermost functions of
+ * the C++ library are not shown to people, only that there is an operator new: the site is the
+ * program's line that calls into the library.
  */
 #include "cli/options/option_sites.h"
 #include "cli/trace/cmd_trace.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "symbols/site_names.h"
+#include "symbols/wrappers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,26 +79,50 @@ static void name_frame(char *out, size_t cap, const struct ab_site_module *m,
         snprintf(out + n, cap - n, ":%d", symbol->line);
 }
 
+/* Within the C++ library, so far: the whole stack may be. */
+struct beginning {
+    bool is_new;
+    size_t frame, function;
+};
+
+static struct beginning begin_of(struct ab_site_names *names, uint32_t site)
+{
+    struct beginning b = {false, 0, 0};
+    for (size_t i = 0; i < names->table->stacks[site - 1].depth; i++) {
+        const struct ab_site_frame *frame = ab_site_frame(names->table, site, i);
+        const struct ab_site_module *m = ab_site_module_of(names->table, frame);
+        struct ab_site_named named = ab_site_names_find(names, frame);
+        for (size_t k = 0; k < named.n; k++) {
+            if (!ab_wrappers_is_library(m, &named.items[k]))
+                return (struct beginning){b.is_new, i, k};
+            b.is_new = b.is_new || named.items[k].is_new;
+        }
+    }
+    return (struct beginning){false, 0, 0};
+}
+
 size_t ab_trace_site_frames(struct ab_site_names *names, uint32_t site,
                             char out[AB_TRACE_SITE_FRAMES][AB_TRACE_FRAME_BYTES])
 {
-    struct ab_symbol symbol;
-    const char *lead = "";
     size_t n = 0, depth = site == 0 ? 0 : names->table->stacks[site - 1].depth;
-    if (site == 0)
-        snprintf(out[n++], AB_TRACE_FRAME_BYTES,
-                 "not known: the trace has no stack of these calls");
-    for (size_t i = 0; i < depth && n < AB_TRACE_SITE_FRAMES; i++) {
+    if (depth == 0) {
+        snprintf(out[0], AB_TRACE_FRAME_BYTES, "not known: the trace has no stack of these calls");
+        return 1;
+    }
+    struct beginning b = begin_of(names, site);
+    for (size_t i = b.frame; i < depth; i++) {
         const struct ab_site_frame *frame = ab_site_frame(names->table, site, i);
-        const struct ab_site_module *m = ab_site_names_find(names, frame, &symbol);
-        char name[AB_TRACE_FRAME_BYTES - 8];
-        if (symbol.is_new && i + 1 < depth) {
-            lead = "new in ";
-            continue;
+        struct ab_site_named named = ab_site_names_find(names, frame);
+        for (size_t k = i == b.frame ? b.function : 0; k < named.n; k++) {
+            char name[AB_TRACE_FRAME_BYTES - 8];
+            if (n == AB_TRACE_SITE_FRAMES)
+                return n;
+            name_frame(name, sizeof name, ab_site_module_of(names->table, frame), frame,
+                       &named.items[k]);
+            snprintf(out[n], AB_TRACE_FRAME_BYTES, "%s%s", n == 0 && b.is_new ? "new in " : "",
+                     name);
+            n++;
         }
-        name_frame(name, sizeof name, m, frame, &symbol);
-        snprintf(out[n++], AB_TRACE_FRAME_BYTES, "%s%s", lead, name);
-        lead = "";
     }
     return n;
 }
@@ -154,16 +180,15 @@ static json_t *text_or_null(const char *text)
     return text[0] != 0 ? ab_json_string(text) : json_null();
 }
 
-static json_t *frame_json(struct ab_json *w, struct ab_site_names *names,
-                          const struct ab_site_frame *frame, bool *is_new)
+static json_t *frame_json(struct ab_json *w, const struct ab_site_table *t,
+                          const struct ab_site_frame *frame, const struct ab_symbol *symbol)
 {
-    struct ab_symbol symbol;
-    const struct ab_site_module *m = ab_site_names_find(names, frame, &symbol);
+    const struct ab_site_module *m = ab_site_module_of(t, frame);
     json_t *o = json_object();
-    *is_new = symbol.is_new;
-    ab_json_put(w, o, "function", text_or_null(symbol.function));
-    ab_json_put(w, o, "file", text_or_null(symbol.file));
-    ab_json_put(w, o, "line", symbol.line > 0 ? json_integer(symbol.line) : json_null());
+    ab_json_put(w, o, "function", text_or_null(symbol->function));
+    ab_json_put(w, o, "file", text_or_null(symbol->file));
+    ab_json_put(w, o, "line", symbol->line > 0 ? json_integer(symbol->line) : json_null());
+    ab_json_put(w, o, "inlined", json_boolean(symbol->is_inlined));
     ab_json_put(w, o, "module", m != NULL ? ab_json_string(m->path) : json_null());
     ab_json_put(w, o, "address", m != NULL ? ab_json_integer(frame->address) : json_null());
     return o;
@@ -173,17 +198,20 @@ static void put_stack(struct ab_json *w, json_t *o, struct ab_site_names *names,
 {
     static const char *const ends[] = {"whole", "depth", "no tables", "unknown rule",
                                        "unreadable stack"};
+    const struct ab_site_table *t = names->table;
     json_t *frames = json_array();
-    bool is_cxx_new = false, is_new = false;
-    for (size_t i = 0; site != 0 && i < names->table->stacks[site - 1].depth; i++) {
-        ab_json_append(w, frames,
-                       frame_json(w, names, ab_site_frame(names->table, site, i), &is_new));
-        is_cxx_new = is_cxx_new || (i == 0 && is_new);
+    bool is_cxx_new = false;
+    for (size_t i = 0; site != 0 && i < t->stacks[site - 1].depth; i++) {
+        const struct ab_site_frame *frame = ab_site_frame(t, site, i);
+        struct ab_site_named named = ab_site_names_find(names, frame);
+        for (size_t k = 0; k < named.n; k++)
+            ab_json_append(w, frames, frame_json(w, t, frame, &named.items[k]));
+        is_cxx_new = is_cxx_new || (i == 0 && named.items[0].is_new);
     }
     ab_json_put(w, o, "cxx_new", json_boolean(is_cxx_new));
     ab_json_put(w, o, "stack", frames);
     ab_json_put(w, o, "stack_end",
-                site != 0 ? ab_json_string(ends[names->table->stacks[site - 1].end]) : json_null());
+                site != 0 ? ab_json_string(ends[t->stacks[site - 1].end]) : json_null());
 }
 
 static json_t *lives_json(struct ab_json *w, const struct ab_site_stat *s)

@@ -28,38 +28,49 @@ static uint64_t value_of(const struct ab_site_stat *s, enum ab_flame_by by)
     return by == AB_FLAME_BYTES ? s->bytes : by == AB_FLAME_LIVE ? s->peak_bytes : s->calls;
 }
 
-static void name_frame(struct ab_site_names *names, const struct ab_site_frame *frame, char *out,
-                       size_t cap)
+enum { NAMES_MOST = 4 * AB_SITE_DEPTH_MAX }; /* with inlined functions; the innermost go */
+
+/* Of a frame without the name of a function. */
+static const char *name_code(const struct ab_site_module *m, uint64_t address, char *out,
+                             size_t cap)
 {
-    struct ab_symbol symbol;
-    const struct ab_site_module *m = ab_site_names_find(names, frame, &symbol);
-    const char *slash = m != NULL ? strrchr(m->path, '/') : NULL;
     if (m == NULL)
-        snprintf(out, cap, "code made at run time");
-    else if (symbol.function[0] != 0)
-        snprintf(out, cap, "%s", symbol.function);
-    else
-        snprintf(out, cap, "%.400s+0x%llx", slash != NULL ? slash + 1 : m->path,
-                 (unsigned long long)frame->address);
+        return "code made at run time";
+    const char *slash = strrchr(m->path, '/');
+    snprintf(out, cap, "%.400s+0x%llx", slash != NULL ? slash + 1 : m->path,
+             (unsigned long long)address);
+    return out;
+}
+
+/* The outermost first; returns how many. */
+static size_t name_stack(struct ab_site_names *names, uint32_t site, const char *stack[NAMES_MOST])
+{
+    static char texts[AB_SITE_DEPTH_MAX][512];
+    const struct ab_site_table *t = names->table;
+    size_t n = 0, depth = site == 0 ? 0 : t->stacks[site - 1].depth;
+    for (size_t i = depth; i-- > 0;) { /* the table has the innermost first */
+        const struct ab_site_frame *frame = ab_site_frame(t, site, i);
+        struct ab_site_named named = ab_site_names_find(names, frame);
+        for (size_t k = named.n; k-- > 0 && n < NAMES_MOST;)
+            stack[n++] = named.items[k].function[0] != 0
+                             ? named.items[k].function
+                             : name_code(ab_site_module_of(t, frame), frame->address, texts[i],
+                                         sizeof texts[i]);
+    }
+    return n;
 }
 
 /* Into each flame graph that is there; order: enum ab_flame_by. */
 static bool add_site(struct ab_flame *const flames[AB_FLAME_KEYS], struct ab_site_names *names,
                      uint32_t site, const struct ab_site_stat *s, uint32_t kind)
 {
-    static char texts[AB_SITE_DEPTH_MAX][sizeof((struct ab_symbol *)0)->function];
-    const char *stack[AB_SITE_DEPTH_MAX] = {"not known"};
-    size_t depth = site == 0 ? 0 : names->table->stacks[site - 1].depth;
+    const char *stack[NAMES_MOST] = {"not known"};
     if (s->calls == 0)
         return true;
-    for (size_t i = 0; i < depth; i++) { /* the table has the innermost first */
-        name_frame(names, ab_site_frame(names->table, site, depth - 1 - i), texts[i],
-                   sizeof texts[i]);
-        stack[i] = texts[i];
-    }
+    size_t n = name_stack(names, site, stack);
     for (unsigned by = 0; by < AB_FLAME_KEYS; by++)
         if (flames[by] != NULL && value_of(s, by) > 0 &&
-            !ab_flame_add_kind(flames[by], stack, depth > 0 ? depth : 1, value_of(s, by), kind))
+            !ab_flame_add_kind(flames[by], stack, n > 0 ? n : 1, value_of(s, by), kind))
             return false;
     return true;
 }

@@ -87,4 +87,11 @@ static inline const struct ab_site_frame *ab_site_frame(const struct ab_site_tab
     return &t->frames[t->lists[t->stacks[stack - 1].first + place]];
 }
 
+/* NULL = none. */
+static inline const struct ab_site_module *ab_site_module_of(const struct ab_site_table *t,
+                                                             const struct ab_site_frame *frame)
+{
+    return frame->module != 0 ? &t->modules[frame->module - 1] : NULL;
+}
+
 #endif

@@ -1,0 +1,74 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# Call sites of optimised C++, where the program's own functions and those of the library are inlined
+# (tests/guests/inlined.cpp): they are named by the program's lines, and what is advised by them is what
+# a replay does.
+
+load helpers
+
+# Records it; the JSON of its call sites is in $OUT/sites.json.
+record_inlined() { # OPTIONS OF THE COMPILER…
+    need_compilers g++
+    g++ -std=c++17 -g "$@" -o "$OUT/inlined" "$ROOT/tests/guests/inlined.cpp"
+    allocbench record --sites -q -o "$OUT/t.abt" -- "$OUT/inlined" >"$OUT/says" 2>"$OUT/stderr" 3>&- ||
+        fail "recording ended with $?"
+    bench trace info --sites=1000 --json "$OUT/sites.json" "$OUT/t.abt"
+    expect_code 0
+}
+
+lines_of() { # WORD IN A COMMENT: "17|33"
+    grep -n "// $1" "$ROOT/tests/guests/inlined.cpp" | cut -d: -f1 | paste -sd'|'
+}
+
+# Calls of the sites whose stack has a line of the program with this comment.
+calls_of() { # WORD
+    jq --arg lines "$(lines_of "$1")" '[.sites[] | select(any(.stack[]; (.file // "" | endswith("inlined.cpp"))
+        and (.line | tostring | test("^(" + $lines + ")$")))) | .calls] | add' "$OUT/sites.json"
+}
+
+@test "inlined functions are named: the program's innermost line is the site" {
+    record_inlined -O2
+    [ "$(calls_of draw)" = 16000 ]
+    [ "$(calls_of name)" = 52000 ]
+    [ "$(calls_of world)" = 207 ]
+    expect_json '[.sites[].stack[] | select(.function // "" | test("draw")) | .inlined] | unique == [true]' \
+        "$OUT/sites.json"
+    bench trace info --sites "$OUT/t.abt"
+    grep -Eq "^ *new in .*::draw  inlined\.cpp:($(lines_of draw))$" "$OUT/stdout"
+    grep -Eq "^ *new in .*::name  inlined\.cpp:($(lines_of name))$" "$OUT/stdout"
+    bench trace info --sites --folded "$OUT/folded" "$OUT/t.abt"
+    grep -Eq 'main;[^;]*::draw;std::' "$OUT/folded"
+}
+
+# What dies with its frame, or the next one, and nothing else: by lines of the program.
+expect_frames() {
+    expect_json '[.groups[] | select(.kind == "frame" or .kind == "double") | [.file, .calls]] | sort
+        == [["inlined.cpp", 16000], ["inlined.cpp", 52000]]' "$OUT/advice.json"
+}
+
+@test "an advice for inlined C++ is what its replay does: equal calls, and about the same memory" {
+    record_inlined -O2
+    bench advise -q -b glibc,slab --rounds 1 --json "$OUT/advice.json" "$OUT/t.abt"
+    expect_code 0
+    expect_frames
+    for line in $(lines_of world | tr '|' ' '); do
+        jq -e --argjson line "$line" '[.groups[] | select(.line == $line) | .kind]
+            - ["keep", "pool", "slab"] == []' "$OUT/advice.json"
+    done
+    jq -r '. as $a | .groups[] | select(.kind == "frame" or .kind == "double") | "\(.rule)=\(.heap as $h
+        | $a.heaps[] | select(.name == $h) | .backend)"' "$OUT/advice.json" >"$OUT/rules"
+    printf '*=glibc\n' >>"$OUT/rules"
+    bench replay "$OUT/t.abt" -q -b glibc --map "@$OUT/rules" --rounds 1 --json "$OUT/replayed.json"
+    expect_code 0
+    expect_json '[.backends[1].map.heaps[] | select(.name != "glibc") | .n_requests] | sort == [16000, 52000]' \
+        "$OUT/replayed.json"
+    jq -e '[.memory[] | {key: .backend, value: .rss_peak_bytes}] | from_entries
+        | .["@rules"] <= 1.5 * .glibc' "$OUT/replayed.json"
+}
+
+@test "the same program without inlining has the same frames" {
+    record_inlined -O0
+    bench advise -q -b glibc,slab --rounds 1 --json "$OUT/advice.json" "$OUT/t.abt"
+    expect_frames
+}
