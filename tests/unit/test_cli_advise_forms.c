@@ -159,7 +159,7 @@ static void the_screen_says_which_and_what_the_others_are_worth(void **state)
         "   threads=local: one for each thread; 400 of 1000 frees by another thread than "
         "the one that allocated, through the queue of its heap; as fast as threads=local with "
         "64.0 KiB: lockfree 2.00x [1.90, 2.10] with 64.0 KiB, sharded n/a (it crashed); "
-        "none is faster for certain\n");
+        "none is significantly faster\n");
     forms.taken[0] = 1;
     ab_advice_take_form(&advice, 0, AB_ADVICE_LOCKFREE);
     expect_text("   threads=lockfree: one for all, lock-free; 400 of 1000 frees by another thread "

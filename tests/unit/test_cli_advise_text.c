@@ -189,7 +189,7 @@ static void a_gain_in_memory_is_said(void **state)
     measured.by_memory = true;
     measured.together = measured.heaps[1];
     measured.has_compiled = false;
-    expect("Advice: memory 12.5 MiB -> 11.4 MiB, 1.01x as fast by 1 heap (replays of 10");
+    expect("use 1 heap: 1.01x faster (memory 12.5 MiB -> 11.4");
     measured.heaps[0].memory_bytes = 12.0e6;
     expect("2.00x [1.96, 2.04] as fast; memory 12.5 MiB -> 11.4 MiB\n"); /* faster anyway */
 }
@@ -223,19 +223,57 @@ static void another_malloc_is_one_that_takes_no_change(void **state)
     (void)state;
     measured.generals[1] = row_of("slab:threads=sharded:classes=fine", 6e6, 3);
     measured.has_compiled = false;
-    expect("With mimalloc for\n  everything instead, and no change of the code: 1.50x.");
+    expect("Advice: use 1 heap: 2.00x faster. Alternatively use mimalloc for everything,\n"
+           "  without a code change: 1.50x faster (replays");
     expect("\n   slab:threads=sharded:classes=fine\n"); /* too long for its column */
     measured.generals[1].is_malloc = true;
-    expect("With\n  slab:threads=sharded:classes=fine for everything instead");
+    expect("Advice: use slab:threads=sharded:classes=fine for everything, without");
+}
+
+static void what_needs_no_code_and_gains_as_much_comes_first(void **state)
+{
+    (void)state;
+    measured.generals[0] = row_of("mimalloc", 5e6, 3.37);
+    measured.generals[0].is_malloc = true;
+    expect("Advice: use mimalloc for everything, without a code change: 3.37x faster.\n"
+           "  Alternatively use 1 heap: 2.00x faster, 3.00x when compiled in with --code\n");
+    measured.used = 0;
+    measured.has_compiled = false;
+    measured.together.speed.low = measured.heaps[0].speed.low = 0.9;
+    expect(
+        "or takes less memory (replays\n  of 10 rounds). Alternatively use mimalloc for everything");
+}
+
+static void so_small_a_part_of_the_budget_needs_no_change(void **state)
+{
+    (void)state;
+    refuse("change nothing"); /* some scopes missed it */
+    budget.before.n_missed = 0;
+    expect("Advice: change nothing: allocation takes 60.0 us of 16.7 ms (0.36 % of the\n"
+           "  budget). If it has to be less: use 1 heap: 2.00x faster");
+    view.budget_ns = 5.9e6; /* 1.02 % */
+    refuse("change nothing");
+    expect("Advice: use 1 heap");
+}
+
+static void much_more_memory_is_part_of_the_answer(void **state)
+{
+    (void)state;
+    measured.together.memory_bytes = 1.49 * 13.1e6;
+    refuse("the memory");
+    measured.together.memory_bytes = 1.51 * 13.1e6;
+    expect("with --code, but 1.51x\n  the memory (12.5 MiB -> 18.9 MiB).");
+    measured.generals[0].memory_bytes = 170 * 13.1e6;
+    expect("1.50x faster, but 170x the memory (12.5 MiB -> 2.07");
 }
 
 static void heaps_that_cannot_be_compiled_in_say_why(void **state)
 {
     (void)state;
-    expect("by 1 heap, 3.00x with it compiled in as --code does\n  (replays");
+    expect("use 1 heap: 2.00x faster, 3.00x when compiled in with --code.");
     measured.compiled = (struct ab_advised_row){.time_ns = NAN};
     snprintf(measured.compiled.reason, 512, "it crashed");
-    refuse("with it compiled in");
+    refuse("when compiled in");
     expect(
         "compiled in (--code)                                   n/a\n   not measured: it crashed\n");
 }
@@ -389,6 +427,20 @@ static void nested_scopes_say_what_they_gain_or_why_not(void **state)
            "  game.c:120 spawn  48 B  3 of 11000 -> B\n");
 }
 
+static void the_rules_of_a_stack_say_that_an_arena_stands_for_it(void **state)
+{
+    (void)state;
+    char *file = NULL;
+    size_t n;
+    set_heap(1, AB_ADVICE_STACK, "arena", 11000);
+    FILE *to = open_memstream(&file, &n);
+    ab_advise_write_rules(to, &advice, 2, "glibc", "game.abt");
+    fclose(to);
+    assert_non_null(strstr(file, "\n# B: stack: an arena whose youngest block is freed first\n"
+                                 "site:game.c:120=arena  # spawn(int)\n"));
+    free(file);
+}
+
 static void rules_are_those_of_the_heaps_that_pay(void **state)
 {
     (void)state;
@@ -443,6 +495,9 @@ int main(void)
         cmocka_unit_test_setup(a_mean_that_is_not_known_is_no_share_of_the_budget, set_up),
         cmocka_unit_test_setup(what_is_not_known_is_not_called_slower, set_up),
         cmocka_unit_test_setup(another_malloc_is_one_that_takes_no_change, set_up),
+        cmocka_unit_test_setup(what_needs_no_code_and_gains_as_much_comes_first, set_up),
+        cmocka_unit_test_setup(so_small_a_part_of_the_budget_needs_no_change, set_up),
+        cmocka_unit_test_setup(much_more_memory_is_part_of_the_answer, set_up),
         cmocka_unit_test_setup(heaps_that_cannot_be_compiled_in_say_why, set_up),
         cmocka_unit_test_setup(the_worst_of_several_threads_is_of_one, set_up),
         cmocka_unit_test_setup(scopes_of_survivors_are_named_once, set_up),
@@ -453,6 +508,7 @@ int main(void)
         cmocka_unit_test_setup(nested_scopes_are_taken_where_they_gain_on_the_arena_of_the_scope,
                                set_up),
         cmocka_unit_test_setup(nested_scopes_say_what_they_gain_or_why_not, set_up),
+        cmocka_unit_test_setup(the_rules_of_a_stack_say_that_an_arena_stands_for_it, set_up),
         cmocka_unit_test_setup(rules_are_those_of_the_heaps_that_pay, set_up),
         cmocka_unit_test_setup(json_has_what_the_screen_has, set_up),
     };

@@ -127,7 +127,7 @@ static void add_choice(struct ab_text *line, const struct ab_advised_forms *f, s
     if (!first->row.is_measured)
         return;
     ab_text_add(line, f->n_rounds < AB_EFFECT_MIN_ROUNDS ? "; too few rounds to choose"
-                      : f->taken[i] == 0                 ? "; none is faster for certain"
+                      : f->taken[i] == 0                 ? "; none is significantly faster"
                                                          : "");
 }
 

@@ -25,6 +25,8 @@ struct asked { /* of one session */
     const char *base;
     struct ab_text maps[MAPS_MAX];
     struct ab_advised_row *rows[MAPS_MAX]; /* where each goes */
+    const struct ab_advice *advices[MAPS_MAX];
+    uint32_t heaps[MAPS_MAX]; /* of that advice, in each mapping */
     size_t n;
     bool wants_generals, is_list; /* -b names several */
     bool is_memory;               /* this session is for the memory, else for the time */
@@ -119,6 +121,29 @@ static enum ab_status read_row(const struct asked *asked, const struct ab_sessio
     return AB_OK;
 }
 
+/* The advice is about the blocks of its groups: what a rule takes in a replay of the whole trace must be
+ * these. Rules come in the order of the groups. */
+static void check_counts(const struct ab_backend_info *b, const struct ab_advice *a, uint32_t heaps,
+                         struct ab_advised_row *row)
+{
+    char reason[256];
+    uint32_t rule = 0;
+    for (size_t i = 0; i < a->n_groups; i++) {
+        const struct ab_advice_group *g = &a->groups[i];
+        if (g->heap == AB_ADVICE_NO_HEAP || (heaps >> g->heap & 1) == 0)
+            continue;
+        uint64_t n = rule < b->rules.n ? b->rules.n_requests[rule] : g->calls;
+        rule++;
+        if (n == g->calls)
+            continue;
+        snprintf(reason, sizeof reason,
+                 "the rule %.100s takes %llu calls of the trace, its group has %llu", g->key,
+                 (unsigned long long)n, (unsigned long long)g->calls);
+        refuse(row, reason);
+        return;
+    }
+}
+
 static uint32_t find_base(const struct ab_session *s, const char *name)
 {
     for (uint32_t i = 0; i < s->n_backends; i++)
@@ -156,8 +181,12 @@ static enum ab_status take(void *user, const struct ab_session *s, struct ab_err
                        base != UINT32_MAX ? s->backends[base].reason : "it was not measured");
     if (asked->wants_generals)
         AB_TRY(read_generals(asked, s, base, err));
-    for (uint32_t i = 0; i < asked->n; i++)
+    for (uint32_t i = 0; i < asked->n; i++) {
         AB_TRY(read_row(asked, s, first + i, base, asked->rows[i], err));
+        if (asked->is_memory) /* times leave out what comes after the last scope */
+            check_counts(&s->backends[first + i], asked->advices[i], asked->heaps[i],
+                         asked->rows[i]);
+    }
     if (!asked->is_memory)
         asked->out->n_rounds = s->n_rounds;
     return AB_OK;
@@ -247,6 +276,8 @@ static void ask(struct asked *asked, const struct ab_advice *a, uint32_t heaps,
                 struct ab_advised_row *row)
 {
     asked->maps[asked->n] = ab_advise_rules(a, heaps, asked->base);
+    asked->advices[asked->n] = a;
+    asked->heaps[asked->n] = heaps;
     asked->rows[asked->n++] = row;
 }
 

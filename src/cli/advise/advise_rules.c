@@ -34,6 +34,20 @@ struct ab_text ab_advise_compiled_rules(const struct ab_advice *a, uint32_t heap
     return rules(a, heaps, true, base);
 }
 
+/* A rule names the back end that serves a replay: of several kinds that is an arena. */
+static const char *words_of(enum ab_advice_kind kind)
+{
+    static const char *const words[AB_ADVICE_KIND_COUNT] = {
+        [AB_ADVICE_STACK] = "stack: an arena whose youngest block is freed first",
+        [AB_ADVICE_FRAME] = "frame: an arena that is reset when the scope ends",
+        [AB_ADVICE_NESTED] = "nested: an arena of a scope within the scope",
+        [AB_ADVICE_DOUBLE] = "double: two arenas in turn",
+        [AB_ADVICE_POOL] = "pool",
+        [AB_ADVICE_SLAB] = "slab",
+    };
+    return words[kind];
+}
+
 void ab_advise_write_rules(FILE *to, const struct ab_advice *a, uint32_t heaps, const char *base,
                            const char *trace)
 {
@@ -43,7 +57,7 @@ void ab_advise_write_rules(FILE *to, const struct ab_advice *a, uint32_t heaps, 
         const struct ab_advice_heap *heap = &a->heaps[h];
         if ((heaps >> h & 1) == 0)
             continue;
-        fprintf(to, "\n# %s: %s%s%s\n", heap->name, ab_advice_kind_name(heap->kind),
+        fprintf(to, "\n# %s: %s%s%s\n", heap->name, words_of(heap->kind),
                 heap->threads != AB_ADVICE_ONE_THREAD ? ", threads=" : "",
                 heap->threads != AB_ADVICE_ONE_THREAD ? ab_advice_threads_name(heap->threads) : "");
         for (size_t i = 0; i < a->n_groups; i++) {

@@ -207,8 +207,8 @@ static void print_head(FILE *to, const struct ab_advise_view *v)
                 AB_TIME(ab_advise_unit_time(a, v->measured->base.time_ns)), ab_advise_unit(a));
     uint64_t n_after = a->n_events - a->n_before_end;
     if (n_after > 0)
-        fprintf(to, "not in these times: %llu call%s after the last scope\n",
-                (unsigned long long)n_after, n_after == 1 ? "" : "s");
+        fprintf(to, "excluded: %llu call%s after the last scope\n", (unsigned long long)n_after,
+                n_after == 1 ? "" : "s");
 }
 
 /* What columns do not say of themselves. */
@@ -218,7 +218,7 @@ static void print_legend(FILE *to, const struct ab_advise_view *v, struct ab_tab
     ab_text_addf(
         &line,
         "time: in calls of the allocator, all in %s -> with the proposal, as median of the "
-        "rounds; [low, high]: 90 %% interval; memory: the most that was resident.",
+        "rounds; [low, high]: 90 %% interval; memory: peak resident.",
         AB_SHOWN(128, v->base));
     put_prose(to, style, AB_FAINT, &line);
 }
@@ -421,6 +421,7 @@ void ab_advise_print(FILE *to, const struct ab_advise_view *v, struct ab_table_s
     char title[80];
     print_head(to, v);
     print_answer(to, v, style);
+    print_budget(to, v, style);
     snprintf(title, sizeof title, "time per %s", ab_advise_unit(v->advice));
     fputc('\n', to);
     fprintf(to, "%-2s %-23s %8s  %-*s %s\n", "", "what", "calls", PROPOSAL_WIDTH, "proposal",
@@ -434,5 +435,4 @@ void ab_advise_print(FILE *to, const struct ab_advise_view *v, struct ab_table_s
     print_survivors(to, v);
     print_stragglers(to, v);
     print_not_nested(to, v, style);
-    print_budget(to, v, style);
 }

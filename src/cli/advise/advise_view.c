@@ -150,31 +150,95 @@ static void add_nothing(struct ab_text *line, const struct ab_advise_view *v)
                      m->n_rounds);
 }
 
-static void add_heaps(struct ab_text *line, const struct ab_advised *m)
+/* So much more memory is said where the way is named. */
+#define MUCH_MEMORY 1.5
+
+static void add_memory(struct ab_text *line, const struct ab_advised_row *row, bool always)
 {
     char before[32], after[32];
-    const struct ab_advised_row *row = &m->together;
-    int n = __builtin_popcount(m->used);
-    if (m->by_memory)
-        ab_text_addf(line, "memory %s -> %s, ",
+    double times = row->memory_bytes / row->base_memory_bytes;
+    if (times > MUCH_MEMORY)
+        ab_text_addf(line, ", but %.3gx the memory", times);
+    if (times > MUCH_MEMORY || always)
+        ab_text_addf(line, " (%s%s -> %s)", times > MUCH_MEMORY ? "" : "memory ",
                      ab_advise_memory(row->base_memory_bytes, before, sizeof before),
                      ab_advise_memory(row->memory_bytes, after, sizeof after));
-    ab_text_addf(line, "%.2fx as fast by %d heap%s", row->speed.ratio, n, n > 1 ? "s" : "");
+}
+
+static void add_heaps(struct ab_text *line, const struct ab_advised *m)
+{
+    const struct ab_advised_row *row = &m->together;
+    int n = __builtin_popcount(m->used);
+    ab_text_addf(line, "use %d heap%s: %.2fx faster", n, n > 1 ? "s" : "", row->speed.ratio);
     if (m->has_compiled && m->compiled.is_measured)
-        ab_text_addf(line, ", %.2fx with %s compiled in as --code does", m->compiled.speed.ratio,
-                     n > 1 ? "them" : "it");
+        ab_text_addf(line, ", %.2fx when compiled in with --code", m->compiled.speed.ratio);
+    add_memory(line, row, m->by_memory);
+}
+
+static void add_general(struct ab_text *line, const struct ab_advised_row *best)
+{
+    ab_text_addf(line, "use %s for everything, without a code change: %.2fx faster",
+                 AB_SHOWN(128, best->name), best->speed.ratio);
+    add_memory(line, best, false);
+}
+
+/* By gain for effort: heaps are a change of the code, so they have to gain --limit more. */
+static void add_ways(struct ab_text *line, const struct ab_advise_view *v,
+                     const struct ab_advised_row *best)
+{
+    const struct ab_advised *m = v->measured;
+    double heaps = m->together.speed.ratio;
+    if (m->has_compiled && m->compiled.is_measured && m->compiled.speed.ratio > heaps)
+        heaps = m->compiled.speed.ratio;
+    bool is_general_first = best != NULL &&
+                            (m->used == 0 || best->speed.ratio * (1 + m->limit) >= heaps);
+    if (is_general_first)
+        add_general(line, best);
+    else
+        add_heaps(line, m);
+    if (best != NULL && m->used != 0) {
+        ab_text_add(line, ". Alternatively ");
+        if (is_general_first)
+            add_heaps(line, m);
+        else
+            add_general(line, best);
+    }
     ab_text_addf(line, " (replays of %u rounds).", m->n_rounds);
+}
+
+enum { SMALL_PART = 100 }; /* of a budget: not worth a change */
+
+static double mean_of_scope(const struct ab_advise_view *v)
+{
+    const struct ab_advised *m = v->measured;
+    return ab_advise_unit_time(v->advice,
+                               m->used != 0 ? m->together.base_time_ns : m->base.time_ns);
+}
+
+static bool is_small_part(const struct ab_advise_view *v)
+{
+    return v->budget != NULL && v->advice->n_scopes > 0 && v->budget->before.n_missed == 0 &&
+           mean_of_scope(v) * SMALL_PART < v->budget_ns;
 }
 
 void ab_advise_answer(const struct ab_advise_view *v, struct ab_text *line)
 {
     const struct ab_advised *m = v->measured;
     const struct ab_advised_row *best = best_general(m);
+    bool has_way = m->used != 0 || best != NULL;
+    if (is_small_part(v)) {
+        ab_text_addf(line, "change nothing: allocation takes %s of %s", AB_TIME(mean_of_scope(v)),
+                     AB_TIME(v->budget_ns));
+        ab_text_addf(line, " (%.2g %% of the budget).%s", 100 * mean_of_scope(v) / v->budget_ns,
+                     has_way ? " If it has to be less: " : "");
+        if (has_way)
+            add_ways(line, v, best);
+        return;
+    }
     if (m->used == 0)
         add_nothing(line, v);
-    else
-        add_heaps(line, m);
-    if (best != NULL)
-        ab_text_addf(line, " With %s for everything instead, and no change of the code: %.2fx.",
-                     AB_SHOWN(128, best->name), best->speed.ratio);
+    if (m->used == 0 && best != NULL)
+        ab_text_add(line, " Alternatively ");
+    if (has_way)
+        add_ways(line, v, best);
 }

@@ -168,8 +168,8 @@ static void put_table(struct ab_html *h, const json_t *d)
     ab_page_table_end(h);
     ab_html_f(h,
               "<p class=\"soft\">Each proposal is replayed alone, the rest in %s. <i>As fast</i>: "
-              "time before by time after, with its 90 %% interval over the rounds. Memory: the "
-              "most that was resident.</p>\n",
+              "time before by time after, with its 90 %% interval over the rounds. Memory: "
+              "peak resident.</p>\n",
               ab_advice_text(json_object_get(d, "base"), "name"));
 }
 
