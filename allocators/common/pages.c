@@ -49,7 +49,7 @@ extern void *mremap(void *, size_t, size_t, int, ...);
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14; older headers do not name it */
 #endif
 
-/* LeakSanitizer, where the program has it. Weak: nothing tells a compiler that -fsanitize=leak is on,
+/* LeakSanitizer, where the program has it. Weak: no macro says that -fsanitize=leak is on,
  * and a library is compiled before anyone knows. */
 #ifdef __cplusplus
 extern "C" {
