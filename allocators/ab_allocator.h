@@ -24,8 +24,8 @@ struct ab_allocator {
     void (*free)(size_t size, void *ptr, void *context); /* ptr NULL does nothing */
     void *context;
     /* Of a block and to a size that are not 0: in place, or moved in a way of the heap's own. NULL
-     * leaves the block as it was: ab_allocator_resize, which is what to call, then copies it. The
-     * last member, and it may be left out: NULL is a heap that always copies. */
+     * leaves the block as it was: ab_allocator_resize, which is what to call, then copies it. An
+     * initialiser may omit it: NULL copies always. */
     AB_OPTIONAL_MEMBER(void *(*resize)(size_t old_size, size_t new_size, void *ptr, void *context));
 };
 

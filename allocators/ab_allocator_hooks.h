@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any ab_allocator as the memory of a library that has hooks of its own. Where its free is not told
- * the size, 16 bytes in front of each block keep it.
+ * Any ab_allocator as the memory of a library that has hooks of its own. Where its free has no
+ * size, 16 bytes in front of each block keep it.
  *
  *     struct ab_allocator memory = ab_paged_pool_allocator(&pool);   (outlives the library's use)
  *     ImGui::SetAllocatorFunctions(ab_hook_malloc, ab_hook_free, &memory);

@@ -204,7 +204,7 @@ static inline char *ab_read_file(const struct ab_allocator *from, const char *pa
     long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
     clearerr(file);
     rewind(file);
-    if (size >= 0 && size < LONG_MAX) /* not a folder; one byte more, to see the end at once */
+    if (size >= 0 && size < LONG_MAX) /* no directory; one more shows the end */
         (void)ab_string_reserve(&text, (size_t)size + 1);
     text.is_broken = !ab_string_add_file(&text, file) || text.is_broken;
     int error = errno;

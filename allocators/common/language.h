@@ -13,7 +13,7 @@
 #define AB_ALIGNOF(type) alignof(type)
 #define AB_ALIGNAS(bytes) alignas(bytes)
 #define AB_STATIC_ASSERT(what, why) static_assert(what, why)
-#define AB_OPTIONAL_MEMBER(...) __VA_ARGS__ = nullptr /* initialisers may leave it out */
+#define AB_OPTIONAL_MEMBER(...) __VA_ARGS__ = nullptr /* initialisers may omit it */
 #else
 #define AB_ALIGNOF(type) _Alignof(type)
 #define AB_ALIGNAS(bytes) _Alignas(bytes)

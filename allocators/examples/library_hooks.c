@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Libraries that take their memory from hooks, each given a heap: a user interface whose free is
- * not told the size, as ImGui::SetAllocatorFunctions; a script whose one hook is a lua_Alloc. The
+ * Libraries that take their memory from hooks, each given a heap: a user interface whose free has
+ * no size, as ImGui::SetAllocatorFunctions; a script whose one hook is a lua_Alloc. The
  * two below have only the shape of these. Their memory is bounded, counted, and gone at the end.
  *     cc -pthread -I. -o library_hooks allocators/examples/library_hooks.c \
  *        allocators/paged/paged_pool.c allocators/paged/paged_pool_checks.c \
