@@ -57,6 +57,7 @@ struct ab_backend_info {
     char uncounted[240]; /* why --instr has no numbers, or not all, of it; "" = it has */
     bool was_named;      /* asked for by name: its failure is exit 4; else a warning */
     bool is_along;       /* added to show what the machine does; not stored */
+    bool is_verified;    /* this build passed `verify` before it was measured */
     bool never_frees;    /* AB_TRAIT_NO_FREE */
     bool has_reset;      /* a bulk reset; without it a reset is frees one by one */
     char map[2048];      /* of several heaps: the rules, "frame=arena,*=glibc"; "" = one heap */

@@ -276,7 +276,7 @@ all_conform() {
     bench run "$WORKLOADS/small.yaml" --rounds 1 --drain 0 --json "$OUT/result.json" \
         -b "glibc,arena,$GUESTS/libtoy.so,$GUESTS/libnthcrash.so,$OUT/libmine.so"
     expect_code 4
-    note="warning: checked with this work only: toy, mine -> allocbench verify $GUESTS/libtoy.so $OUT/libmine.so"
+    note="warning: not verified: toy, mine -> allocbench verify $GUESTS/libtoy.so $OUT/libmine.so"
     grep -q "^Not verified: toy, mine\.$" "$OUT/stdout" || fail "not in the answer"
     tr -s ' \n' ' ' <"$OUT/stdout" | grep -qF "$note" || fail "not said"
     cp "$OUT/stdout" "$OUT/table"
@@ -285,7 +285,27 @@ all_conform() {
     cmp "$OUT/table" "$OUT/stdout"
     bench run "$WORKLOADS/small.yaml" --rounds 1 --drain 0 -b glibc,arena
     expect_code 0
-    ! grep -Eq 'checked with|Not verified' "$OUT/stdout" || fail "said of those that are known"
+    ! grep -qi 'not verified' "$OUT/stdout" || fail "said of those that are known"
+}
+
+@test "a library that passed verify is not said to be unverified, until another build of it comes" {
+    export ALLOCBENCH_RESULTS=$OUT/results
+    cp "$MUTANT" "$OUT/libmine.so" # without a defect
+    mine() { bench run "$WORKLOADS/small.yaml" --rounds 1 --drain 0 -b "glibc,$OUT/libmine.so" "$@"; }
+    bench verify "$OUT/libmine.so" --check required
+    mine
+    grep -q '^Not verified: mine' "$OUT/stdout" || fail "one check was enough"
+    bench verify "$OUT/libmine.so"
+    expect_code 0
+    mine --json "$OUT/out.json"
+    expect_code 0
+    ! grep -qi 'not verified' "$OUT/stdout" || fail "it was verified"
+    expect_json '.backends[] | select(.name == "mine") | .verified' "$OUT/out.json"
+    bench report "$OUT/out.json"
+    ! grep -qi 'not verified' "$OUT/stdout" || fail "the stored result forgot it"
+    set_build_id "$OUT/libmine.so" another
+    mine
+    grep -q '^Not verified: mine' "$OUT/stdout" || fail "another build was taken for it"
 }
 
 # ---- decorators ----

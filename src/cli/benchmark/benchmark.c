@@ -22,6 +22,7 @@
 #include "cli/compare/base_name.h"
 #include "cli/compare/decision.h"
 #include "cli/terminal.h"
+#include "cli/verify/verified.h"
 #include "core/file_digest.h"
 #include "core/text.h"
 #include "report/table/sink_claims.h"
@@ -114,6 +115,7 @@ static enum ab_status prepare_cases(struct measurement *m, struct ab_err *err)
         ab_case_make(&m->selection.items[i], &m->cases[i]);
         ab_mapped_rows_fill(&m->mapped, i, &m->cases[i], &session->backends[i]);
     }
+    ab_verified_find(m->options, session);
     return AB_OK;
 }
 

@@ -20,6 +20,7 @@
 #include "cli/exec/exec_work.h"
 #include "cli/exec/prediction.h"
 #include "cli/terminal.h"
+#include "cli/verify/verified.h"
 #include "core/text.h"
 #include "program/program_file.h"
 #include "program/program_session.h"
@@ -125,6 +126,7 @@ static enum ab_status prepare_cases(struct exec *x, struct ab_err *err)
         ab_case_describe(&x->selection.items[i], &s->backends[i]);
         make_case(&x->selection.items[i], x->envs[i], &x->cases[i]);
     }
+    ab_verified_find(x->options, s);
     return ab_base_name_set(x->options->base, s, err);
 }
 

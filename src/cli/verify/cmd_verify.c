@@ -11,6 +11,7 @@
 #include "cli/one_file.h"
 #include "cli/terminal.h"
 #include "cli/verify/repeat.h"
+#include "cli/verify/verified.h"
 #include "core/text.h"
 #include "report/output.h"
 #include "report/table/verify_table.h"
@@ -335,6 +336,17 @@ static int judge(const struct verification *v)
     return 0;
 }
 
+/* For the next run; of all checks, and of what a run would not know already. */
+static void keep(const struct verification *v)
+{
+    const struct ab_options *o = v->options;
+    for (uint32_t i = 0; i < v->session.n_backends && o->only_check == NULL && !o->is_alone; i++)
+        if (v->selection.items[i].is_file)
+            ab_verified_keep(o, &v->infos[i],
+                             v->infos[i].status == AB_BACKEND_OK &&
+                                 v->session.backends[i].n_failed == 0);
+}
+
 enum ab_status ab_cmd_verify(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
     struct verification v = {.options = o};
@@ -354,6 +366,7 @@ enum ab_status ab_cmd_verify(const struct ab_options *o, int *exit_code, struct 
         (status = o->is_alone ? run_alone(&v, err) : run_all(&v, err)) != AB_OK)
         goto out;
     add_repeats(&v);
+    keep(&v);
     status = write_outputs(&v, err);
     *exit_code = judge(&v);
 out:

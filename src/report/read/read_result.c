@@ -265,6 +265,7 @@ static void read_backend(struct ab_json_reader *r, const struct ab_json_node *o,
     b->never_frees = ab_json_flag(r, o, "never_frees");
     b->has_reset = ab_json_has(r, o, "has_reset") && ab_json_flag(r, o, "has_reset");
     b->was_named = ab_json_flag(r, o, "was_named");
+    b->is_verified = ab_json_has(r, o, "verified") && ab_json_flag(r, o, "verified");
     if (ab_json_has(r, o, "caveat"))
         ab_json_text_into(r, o, "caveat", b->caveat, sizeof b->caveat);
     if (ab_json_has(r, o, "uncounted"))

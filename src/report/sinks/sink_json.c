@@ -178,6 +178,8 @@ static json_t *backend(struct ab_json *w, const struct ab_session *s, uint32_t i
     ab_json_put(w, o, "never_frees", json_boolean(b->never_frees));
     ab_json_put(w, o, "has_reset", json_boolean(b->has_reset));
     ab_json_put(w, o, "was_named", json_boolean(b->was_named));
+    if (b->is_verified)
+        ab_json_put(w, o, "verified", json_true());
     ab_json_put(w, o, "package", ab_json_string(b->package));
     ab_json_put(w, o, "caveat", ab_json_string(b->caveat));
     ab_json_put(w, o, "uncounted", ab_json_string(b->uncounted));

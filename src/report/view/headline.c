@@ -305,18 +305,6 @@ static void add_unverified(struct writer *w)
     end_sentence(w);
 }
 
-/* The winner is recommended: what it does wrong elsewhere belongs to that. */
-static void add_deviation(struct writer *w)
-{
-    uint32_t winner = w->out->winner;
-    bool is_named = w->out->verdict == AB_VIEW_FASTER || w->out->verdict == AB_VIEW_ALONE;
-    if (!is_named || w->s->backends[winner].caveat[0] == 0)
-        return;
-    ab_text_addf(&w->text, "%s deviates from the standards: %s", NAME(winner),
-                 AB_SHOWN(4 * sizeof w->s->backends[winner].caveat, w->s->backends[winner].caveat));
-    end_sentence(w);
-}
-
 static void add_incomplete(struct writer *w)
 {
     const struct ab_view_warning *x = ab_view_warnings_find(w->warnings, "incomplete");
@@ -348,7 +336,6 @@ void ab_view_headline_make(const struct ab_session *s, const struct ab_view_rank
         compare(&w);
     }
     add_left_out(&w);
-    add_deviation(&w);
     add_unverified(&w);
     add_incomplete(&w);
 }

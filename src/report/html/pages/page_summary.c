@@ -278,6 +278,8 @@ static void put_warnings(struct ab_html *h, const struct ab_view *v)
     for (size_t i = 0; i < v->warnings.n; i++) {
         const struct ab_view_warning *w = &v->warnings.items[i];
         bool is_bad = w->severity == AB_VIEW_FAILURE;
+        if (strcmp(w->id, "caveat") == 0)
+            continue; /* of no concern to this work: `verify` and run -v say it */
         ab_html_f(h, "<div class=\"notice%s\"><strong>%s</strong> ", is_bad ? " is-bad" : "",
                   w->severity == AB_VIEW_NOTE      ? "Note:"
                   : w->severity == AB_VIEW_WARNING ? "Warning:"

@@ -78,10 +78,10 @@ static void add_status(const struct ab_session *s, uint32_t i, struct ab_view_te
         remedy_of(s, b, t));
 }
 
-/* Libraries given by path are proven on this work only. */
+/* Libraries given by path are proven on this work only, until `verify` has passed. */
 static bool is_unverified(const struct ab_backend_info *b)
 {
-    return ab_backend_status_has_numbers(b->status) && b->path[0] != 0 && b->package[0] == 0 &&
+    return !b->is_verified && ab_backend_status_has_numbers(b->status) && b->path[0] != 0 && b->package[0] == 0 &&
            strcmp(b->name, "glibc") != 0;
 }
 
@@ -98,7 +98,7 @@ static void add_unverified(const struct ab_session *s, struct ab_view_texts *t,
     }
     if (names.s != NULL && paths.s != NULL)
         ab_warning_list_add(w, "unverified", AB_VIEW_WARNING,
-                            ab_view_texts_addf(t, "checked with this work only: %s", names.s),
+                            ab_view_texts_addf(t, "not verified: %s", names.s),
                             ab_view_texts_addf(t, "allocbench verify%s", paths.s));
     ab_text_fini(&names);
     ab_text_fini(&paths);
