@@ -74,11 +74,6 @@ static double *collect(const struct ab_session *s, uint32_t backend, const struc
     return x;
 }
 
-double ab_compare_floor_ns(const struct ab_session *base, const struct ab_session *now)
-{
-    return fmax(base->timer.floor_ns, now->timer.floor_ns); /* fmax passes over NaN */
-}
-
 /* What even a clock that reads nothing would say, of both sides. */
 static double floor_of(const struct ab_session *base, const struct ab_session *now,
                        const struct ab_metric *m)

@@ -88,3 +88,8 @@ bool ab_compare_is_alike(const struct ab_session *base, const struct ab_session 
     return strcmp(ab_metric_name(m), "instr_per_op") != 0 ||
            (strcmp(a->method, b->method) == 0 && a->n_ops == b->n_ops);
 }
+
+double ab_compare_floor_ns(const struct ab_session *base, const struct ab_session *now)
+{
+    return fmax(base->timer.floor_ns, now->timer.floor_ns); /* fmax passes over NaN */
+}

@@ -396,8 +396,7 @@ static enum ab_status prepare(struct measurement *m, struct ab_err *err)
                        m->options->baseline != NULL ? "baseline" : "limit");
     enum ab_status status = ab_companion_path(AB_WORKER_NAME, m->worker_path, sizeof m->worker_path,
                                               err);
-    if (status != AB_OK ||
-        (status = ab_decision_open(m->options, &m->decision, err)) != AB_OK ||
+    if (status != AB_OK || (status = ab_decision_open(m->options, &m->decision, err)) != AB_OK ||
         (status = select_backends(m, err)) != AB_OK || (status = open_outputs(m, err)) != AB_OK ||
         (status = prepare_cases(m, err)) != AB_OK ||
         (status = ab_base_name_set(m->options->base, &m->session, err)) != AB_OK ||

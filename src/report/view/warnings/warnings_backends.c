@@ -81,8 +81,8 @@ static void add_status(const struct ab_session *s, uint32_t i, struct ab_view_te
 /* Libraries given by path are proven on this work only, until `verify` has passed. */
 static bool is_unverified(const struct ab_backend_info *b)
 {
-    return !b->is_verified && ab_backend_status_has_numbers(b->status) && b->path[0] != 0 && b->package[0] == 0 &&
-           strcmp(b->name, "glibc") != 0;
+    return !b->is_verified && ab_backend_status_has_numbers(b->status) && b->path[0] != 0 &&
+           b->package[0] == 0 && strcmp(b->name, "glibc") != 0;
 }
 
 static void add_unverified(const struct ab_session *s, struct ab_view_texts *t,
