@@ -245,10 +245,17 @@ struct ab_round_range ab_session_rss_peak(const struct ab_session *s, uint32_t b
 
 bool ab_session_did_reset(const struct ab_session *s, uint32_t backend)
 {
-    for (uint32_t i = 0; i < s->n_results && has_numbers(s, backend); i++)
-        if (s->results[i].backend == backend && s->results[i].op == AB_OP_RESET)
+    bool is_listed = false, is_timed = false;
+    for (uint32_t i = 0; i < s->n_results && has_numbers(s, backend); i++) {
+        const struct ab_result *r = &s->results[i];
+        if (r->backend != backend)
+            continue;
+        if (r->op == AB_OP_RESET && r->n > 0)
             return true;
-    return false;
+        is_listed = is_listed || r->op == AB_OP_RESET;
+        is_timed = is_timed || r->n > 0;
+    }
+    return is_listed && !is_timed; /* without latencies its hook is all that is known */
 }
 
 /* The number of a by that of b, in pairs of rounds. */
