@@ -6,7 +6,7 @@
 #ifndef AB_TAPE_BUILDER_H
 #define AB_TAPE_BUILDER_H
 
-#include "tape/save_points.h"
+#include "base/save_points.h"
 #include "tape/tape.h"
 
 struct ab_block_state { /* of one slot */
@@ -44,9 +44,9 @@ struct ab_lane_ops {
     size_t n_groups, cap_groups;
     struct ab_iteration_end *iterations;
     size_t n_iterations, cap_iterations, next_iteration; /* next: to be laid down */
-    uint64_t unwritten_bytes; /* AB_TOUCH_APART: of blocks that were passed over in a row */
+    uint64_t unwritten_bytes;     /* AB_TOUCH_APART: of blocks that were passed over in a row */
     struct ab_save_points *saves; /* NULL until it takes one; owned */
-    uint64_t n_cached;        /* calls before which the program's data was used */
+    uint64_t n_cached;            /* calls before which the program's data was used */
 };
 
 /* Where a lane takes up a slot that another lane had last in the same phase. */

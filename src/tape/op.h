@@ -50,7 +50,6 @@ enum ab_reset {
     AB_RESET_MARK = 4,    /* takes a save point; no FREE belongs to it */
     AB_RESET_CROWDED = 8, /* other lanes are at work: only in a heap of the lane's own */
 };
-#define AB_SAVE_POINTS_MAX 32 /* open at the same time in one lane; deeper scopes have none */
 #define AB_RESET_DEPTH(slot) ((slot) >> 4) /* 0: of no scope; 1 … AB_SAVE_POINTS_MAX */
 #define AB_RESET_MAKE(flags, depth) ((uint32_t)(flags) | (uint32_t)(depth) << 4)
 

@@ -26,7 +26,7 @@ struct verify {
     struct ab_target routed; /* `t` of several heaps: each lane has its own stream of choices */
     struct ab_checker checker;
     uint64_t marks[AB_SAVE_POINTS_MAX + 1]; /* by depth */
-    bool is_behind; /* the ops are done */
+    bool is_behind;                         /* the ops are done */
 };
 
 static struct verify preflight;

@@ -7,6 +7,7 @@
 #ifndef AB_WORKER_WORKER_H
 #define AB_WORKER_WORKER_H
 
+#include "base/save_points.h"
 #include "wire/run.h"
 #include "worker/target/allocator_calls.h"
 
@@ -101,9 +102,9 @@ struct ab_lane {
     uint32_t n_bound;                /* of the phase: lanes that the window binds it to */
     uint8_t bound[AB_LANES_MAX];
     uint64_t marks[AB_SAVE_POINTS_MAX + 1]; /* of the back end, by depth */
-    struct ab_gauge published; /* how many of its ops of this phase are done */
-    struct ab_gauge frame;     /* all its ops of earlier frames are done */
-    struct ab_gauge turn;      /* the last that it was given; strict order */
+    struct ab_gauge published;              /* how many of its ops of this phase are done */
+    struct ab_gauge frame;                  /* all its ops of earlier frames are done */
+    struct ab_gauge turn;                   /* the last that it was given; strict order */
 };
 
 /* Stops the run: state FAILED, the reason built from the parts up to NULL. Never returns. */

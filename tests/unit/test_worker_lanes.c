@@ -15,7 +15,7 @@
 
 /* A heap that knows how many blocks live, and remembers the order of the calls in strict runs. */
 static struct {
-    int64_t live, peak;             /* atomic */
+    int64_t live, peak;                              /* atomic */
     uint64_t allocs, frees, resets, marks, releases; /* atomic */
     uint32_t n_log;
     uint64_t log[1 << 16];      /* sizes of allocs and frees as they came; strict runs only */

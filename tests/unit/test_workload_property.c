@@ -6,6 +6,7 @@
 #include "support/workload_ops.h"
 
 #include "base/rng.h"
+#include "base/save_points.h"
 #include "core/text.h"
 #include "tape/slot_pool.h"
 

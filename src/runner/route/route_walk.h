@@ -5,8 +5,8 @@
 #ifndef AB_RUNNER_ROUTE_ROUTE_WALK_H
 #define AB_RUNNER_ROUTE_ROUTE_WALK_H
 
+#include "base/save_points.h"
 #include "runner/route/route.h"
-#include "tape/save_points.h"
 
 struct ab_route_lane { /* what becomes of a lane's stretches in a burst's part of the file; owned */
     uint8_t *choices;

@@ -47,12 +47,12 @@ struct ab_routed_renewal {
 /* Its count is used up: the next life, after a bulk reset. */
 void ab_routed_renew(struct ab_routed_renewal *r);
 
-struct ab_routed {           /* of one lane */
-    const uint8_t *choice;   /* of the next request */
-    const uint16_t *empties; /* of the next RESET or MARK */
-    uint16_t resettable;     /* heaps whose reset takes no block of another lane along */
-    bool has_usable;         /* all of them say how large a block is */
-    uint16_t markable;       /* heaps with save points */
+struct ab_routed {              /* of one lane */
+    const uint8_t *choice;      /* of the next request */
+    const uint16_t *empties;    /* of the next RESET or MARK */
+    uint16_t resettable;        /* heaps whose reset takes no block of another lane along */
+    bool has_usable;            /* all of them say how large a block is */
+    uint16_t markable;          /* heaps with save points */
     uint16_t emptied, released; /* by the RESET or MARK at hand, which is of this depth */
     uint32_t depth;
     struct ab_worker *w;

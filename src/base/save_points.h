@@ -5,19 +5,19 @@
  * for one lane. A block counts as born where it was allocated or resized last, for a resize may move
  * it. What another lane frees is taken as live: it may be gone only later.
  */
-#ifndef AB_TAPE_SAVE_POINTS_H
-#define AB_TAPE_SAVE_POINTS_H
+#ifndef AB_BASE_SAVE_POINTS_H
+#define AB_BASE_SAVE_POINTS_H
 
-#include "tape/op.h"
-
+#include <stdint.h>
 #include <string.h>
 
+#define AB_SAVE_POINTS_MAX 32 /* open at the same time in one lane; deeper scopes have none */
 #define AB_SAVE_HEAPS 16
 
 struct ab_save_point {
     uint32_t id; /* from 1 on */
     uint32_t depth;
-    uint64_t at, bytes;              /* the caller's */
+    uint64_t at, bytes;             /* the caller's */
     uint64_t n_live[AB_SAVE_HEAPS]; /* blocks born after it and before the next one, that live */
 };
 
