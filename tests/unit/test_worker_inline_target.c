@@ -122,7 +122,8 @@ static void make_tape(struct ab_tape_map *map, struct ab_tape *tape)
 
 static void prove(struct ab_run_page *block, const struct ab_tape_map *map)
 {
-    static const struct ab_inline loop = {"test", ab_pass_inline_test, ab_step_inline_test, itself};
+    static const struct ab_inline loop = {"test", AB_BOUNDARY_INLINE, ab_pass_inline_test,
+                                          ab_step_inline_test, itself};
     struct ab_worker w = {.page = block, .inlined = &loop};
     struct ab_heap_face face = calls;
     struct ab_backend hooks;
