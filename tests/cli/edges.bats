@@ -10,7 +10,7 @@ TRACE=$ROOT/traces/perl-words.abt
 
 @test "memory that runs out is exit 4, and no fault of the trace" {
     local kib refused=0 told=0
-    for kib in $(seq 10000 1000 16000); do
+    for kib in $(seq 10000 1000 22000); do
         for word in info check; do
             code=0
             (ulimit -v "$kib"; allocbench trace $word "$TRACE") >"$OUT/stdout" 2>"$OUT/stderr" \
