@@ -134,6 +134,7 @@ struct ab_advice {
     bool is_marked;           /* they are marks of the program; else they were found */
     bool has_sites;           /* groups are call sites; else classes of sizes */
     uint32_t n_threads;
+    uint64_t time_us;           /* of the whole trace; 0 = not known */
     char program[256];          /* "" = not known */
     struct ab_site_table sites; /* of the trace; what `name` was asked with */
     uint32_t *heap_of_site; /* of each stack of it, from site 1 on; [0]: no stack. NULL = by size */

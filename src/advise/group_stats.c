@@ -149,6 +149,7 @@ enum ab_status ab_group_stats(const struct ab_advise_plan *plan, struct ab_site_
             out->calls += groups->items[i].calls;
         out->n_events = info.events;
         out->n_threads = (uint32_t)info.threads;
+        out->time_us = info.has_time ? info.time_us : 0;
         snprintf(out->program, sizeof out->program, "%.255s", info.program);
     }
     ab_lives_fini(&s.lives);

@@ -27,6 +27,7 @@ struct state {
     struct ab_mark_table marks;
     const char *path;
     bool is_partial;
+    enum ab_scopes_wish wish;
     void (*progress)(void *user, uint64_t n_events);
     void *progress_user;
     uint64_t *allocs; /* by thread */
@@ -73,7 +74,7 @@ static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struc
 
 static enum ab_status choose(struct state *s, struct attempt *t, struct ab_err *err)
 {
-    t->has_scopes = ab_scope_search_choose(s->search, &t->choice);
+    t->has_scopes = ab_scope_search_choose(s->search, s->wish, &t->choice);
     if (t->has_scopes &&
         !ab_scope_search_hand_over(s->search, &t->choice, take_end, t, &t->has_ends))
         return ab_fail(err, AB_SYSTEM, "out of memory for the scopes");
@@ -173,17 +174,23 @@ static enum ab_status find(struct state *s, struct attempt *all, struct attempt 
                                   .n = better->n,
                                   .from = AB_SCOPES_FOUND,
                                   .is_of_thread = is_one,
-                                  .thread = is_one ? (uint32_t)one->thread : 0};
+                                  .thread = is_one ? (uint32_t)one->thread : 0,
+                                  .nested = better->choice.nested,
+                                  .outer = better->choice.outer};
     better->ends = NULL;
     return AB_OK;
 }
 
 enum ab_status ab_scopes_find_watched(const char *trace_path, bool is_partial,
+                                      enum ab_scopes_wish wish,
                                       void (*progress)(void *user, uint64_t n_events), void *user,
                                       struct ab_scopes *out, struct ab_err *err)
 {
-    struct state s = {
-        .path = trace_path, .is_partial = is_partial, .progress = progress, .progress_user = user};
+    struct state s = {.path = trace_path,
+                      .is_partial = is_partial,
+                      .wish = wish,
+                      .progress = progress,
+                      .progress_user = user};
     struct stat st;
     if (strcmp(trace_path, "-") == 0 || (stat(trace_path, &st) == 0 && S_ISFIFO(st.st_mode)))
         return ab_fail(err, AB_USAGE,
@@ -202,8 +209,8 @@ enum ab_status ab_scopes_find_watched(const char *trace_path, bool is_partial,
     return status;
 }
 
-enum ab_status ab_scopes_find(const char *trace_path, bool is_partial, struct ab_scopes *out,
-                              struct ab_err *err)
+enum ab_status ab_scopes_find(const char *trace_path, bool is_partial, enum ab_scopes_wish wish,
+                              struct ab_scopes *out, struct ab_err *err)
 {
-    return ab_scopes_find_watched(trace_path, is_partial, NULL, NULL, out, err);
+    return ab_scopes_find_watched(trace_path, is_partial, wish, NULL, NULL, out, err);
 }

@@ -26,6 +26,16 @@ enum ab_scopes_from {
     AB_SCOPES_FOUND,
 };
 
+enum ab_scopes_wish {                 /* which of those that are found; marks are always taken */
+                      AB_SCOPES_BEST, /* whose blocks are gone best: frames, or levels of a game */
+                      AB_SCOPES_NESTED, /* the smallest */
+                      AB_SCOPES_OUTER,  /* the largest */
+};
+
+struct ab_scope_kind {     /* that a search has found */
+    double count, typical; /* scopes; allocations of a typical one */
+};
+
 struct ab_scopes {
     uint64_t *ends; /* a scope ends before the call of that number (struct ab_walk_batch.first + i),
                        ascending; the first begins at call 0, what follows the last end is one more.
@@ -34,15 +44,17 @@ struct ab_scopes {
     enum ab_scopes_from from;
     bool is_of_thread; /* found in the blocks of one thread: `thread` */
     uint32_t thread;
-    char mark[AB_MARK_NAME_MAX + 1]; /* AB_SCOPES_MARKS: its name */
+    char mark[AB_MARK_NAME_MAX + 1];    /* AB_SCOPES_MARKS: its name */
+    struct ab_scope_kind nested, outer; /* AB_SCOPES_FOUND: what else it could be; 0 = not known */
 };
 
 /* Reads the file once, or up to three times: standard input and pipes are refused (AB_USAGE). *out is set in full on
  * success; free it with ab_scopes_fini. */
-enum ab_status ab_scopes_find(const char *trace_path, bool is_partial, struct ab_scopes *out,
-                              struct ab_err *err);
+enum ab_status ab_scopes_find(const char *trace_path, bool is_partial, enum ab_scopes_wish wish,
+                              struct ab_scopes *out, struct ab_err *err);
 /* The same, and says how far each search is: progress as in struct ab_walk; NULL = not asked for. */
 enum ab_status ab_scopes_find_watched(const char *trace_path, bool is_partial,
+                                      enum ab_scopes_wish wish,
                                       void (*progress)(void *user, uint64_t n_events), void *user,
                                       struct ab_scopes *out, struct ab_err *err);
 void ab_scopes_fini(struct ab_scopes *s);

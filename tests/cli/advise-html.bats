@@ -95,7 +95,7 @@ PY
     gcc -O2 -g -o "$OUT/game" "$ROOT/allocators/examples/frame-game/frame_game.c"
     bench record --sites -q -o "$OUT/game.abt" -- "$OUT/game" --leaky-trail
     expect_code 0
-    bench advise "$OUT/game.abt" --rounds 6 -b glibc,slab --budget 50us -q -o "$OUT/a.map" \
+    bench advise "$OUT/game.abt" --rounds 6 -b glibc,slab --budget 50us --scope nested -q -o "$OUT/a.map" \
         --code "$OUT/a.c" --json "$OUT/a.json" --html "$OUT/a.html"
     expect_code 0
     if jq -e '.answer == "heaps"' "$OUT/a.json"; then

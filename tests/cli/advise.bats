@@ -106,7 +106,7 @@ TRACE=$ROOT/traces/sqlite-index.abt
     gcc -O2 -g -o "$OUT/game" "$ROOT/allocators/examples/frame-game/frame_game.c"
     bench record --sites -q -o "$OUT/game.abt" -- "$OUT/game" --leaky-trail
     expect_code 0
-    bench advise "$OUT/game.abt" --rounds 1 -b glibc,slab --budget 1ns --json "$OUT/a.json"
+    bench advise "$OUT/game.abt" --rounds 1 -b glibc,slab --budget 1ns --scope nested --json "$OUT/a.json"
     expect_code 0
     # No scope of some hundred calls takes no more than a nanosecond.
     expect_json '.budget | .after == null and .before.n > 0 and .before.n_over_budget == .before.n

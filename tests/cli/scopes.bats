@@ -137,3 +137,20 @@ record_frames() {
     done
     [ ! -e o.abt ]
 }
+
+@test "a budget is of scopes that were marked, or that --scope names" {
+    need_compilers gcc
+    gcc -O2 -g -o "$OUT/game" "$ROOT/allocators/examples/frame-game/frame_game.c"
+    bench record --sites --time -q -o "$OUT/game.abt" -- "$OUT/game"
+    expect_code 0
+    bench advise "$OUT/game.abt" --rounds 1 -b glibc,slab --budget 1ms
+    expect_code 2
+    expect_error 'scopes were only found: .* calls each: are these your frames'
+    expect_error 'allocbench_mark'
+    bench trace info --scopes --scope nested "$OUT/game.abt"
+    expect_code 0
+    grep -Eq '^[0-9]+ scopes of [0-9]+ calls and about [0-9.]+ .s each: are these your frames' "$OUT/stdout"
+    bench trace info --scopes --scope inner "$OUT/game.abt"
+    expect_code 2
+    expect_error 'must be best, nested or outer'
+}

@@ -130,7 +130,7 @@ static void know_places(struct ab_site_table *t)
 static void find(const char *path)
 {
     struct ab_advise_scopes plans[AB_SCOPES_OF_THREADS_MAX];
-    assert_int_equal(ab_scopes_find(path, false, &scopes, &err), AB_OK);
+    assert_int_equal(ab_scopes_find(path, false, AB_SCOPES_BEST, &scopes, &err), AB_OK);
     assert_int_equal(scopes.is_of_thread, !p.is_in_turn);
     assert_int_equal(ab_scopes_part_threads(path, false, &scopes, &others, &err), AB_OK);
     assert_true(scopes.is_of_thread);
@@ -301,7 +301,7 @@ static void scopes_of_all_that_hold_for_each_thread_stay(void **state)
     }
     assert_int_equal(ab_trace_writer_close(p.w, NULL, &err), AB_OK);
     fclose(p.to);
-    assert_int_equal(ab_scopes_find(path, false, &scopes, &err), AB_OK);
+    assert_int_equal(ab_scopes_find(path, false, AB_SCOPES_BEST, &scopes, &err), AB_OK);
     assert_true(scopes.from == AB_SCOPES_FOUND && !scopes.is_of_thread);
     assert_int_equal(ab_scopes_part_threads(path, false, &scopes, &others, &err), AB_OK);
     assert_true(!scopes.is_of_thread && others.n == 0);

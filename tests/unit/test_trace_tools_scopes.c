@@ -110,6 +110,8 @@ static void walk(struct ab_scope_search *search)
     assert_int_equal(ab_trace_walk(&walk, NULL, &err), AB_OK);
 }
 
+static enum ab_scopes_wish wish; /* AB_SCOPES_BEST, unless a test says so */
+
 /* Where there are too many ends to be kept, another pass finds the same. */
 static void find_again(void)
 {
@@ -117,7 +119,7 @@ static void find_again(void)
     uint64_t thread = scopes.is_of_thread ? scopes.thread : AB_SCOPE_ALL_THREADS;
     struct ab_scope_search *search = ab_scope_search_open(thread);
     walk(search);
-    assert_true(ab_scope_search_choose(search, &choice));
+    assert_true(ab_scope_search_choose(search, wish, &choice));
     ab_scope_search_close(search);
     search = ab_scope_search_open(thread);
     n_again = 0;
@@ -132,7 +134,7 @@ static void find(void)
     passes.begun = passes.most = 0;
     assert_int_equal(ab_trace_writer_close(p.writer, NULL, &err), AB_OK);
     fclose(p.to);
-    if (ab_scopes_find_watched(p.path, false, watch, &passes, &scopes, &err) != AB_OK)
+    if (ab_scopes_find_watched(p.path, false, wish, watch, &passes, &scopes, &err) != AB_OK)
         fail_msg("%s", err.text);
     assert_int_equal(passes.most, p.n);
     assert_in_range(passes.begun, 1, 2); /* the second: of one thread */
@@ -221,6 +223,45 @@ static void nested_requests(void **state)
     assert_int_equal(scopes.from, AB_SCOPES_FOUND);
     assert_int_equal(scopes.n, 300);
     assert_int_equal(hits(0), 300);
+}
+
+/* Frames, and most blocks are the level's. */
+static void write_levels(void)
+{
+    enum { LEVELS = 20, FRAMES = 200, OF_LEVEL = 6000 };
+    static uint64_t own[OF_LEVEL];
+    begin(1);
+    for (unsigned level = 0; level < LEVELS; level++) {
+        for (unsigned i = 0; i < OF_LEVEL; i++)
+            own[i] = get(0);
+        for (unsigned frame = 0; frame < FRAMES; frame++) {
+            uint64_t n = between(40, 60), of_frame[60];
+            for (uint64_t i = 0; i < n; i++)
+                of_frame[i] = get(0);
+            for (uint64_t i = 0; i < n; i++)
+                give_back(of_frame[i], 0);
+        }
+        for (unsigned i = 0; i < OF_LEVEL; i++)
+            give_back(own[i], 0);
+    }
+}
+
+static void of_scopes_within_scopes_those_that_are_wished_are_taken(void **state)
+{
+    static const struct {
+        enum ab_scopes_wish wish;
+        size_t least, most;
+    } all[] = {{AB_SCOPES_OUTER, 19, 21}, {AB_SCOPES_NESTED, 3900, 4050}};
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        write_levels();
+        wish = all[i].wish;
+        find();
+        wish = AB_SCOPES_BEST;
+        assert_in_range(scopes.n, all[i].least, all[i].most);
+        assert_in_range((int)scopes.outer.count, 19, 21); /* both are offered */
+        assert_in_range((int)scopes.nested.count, 3900, 4050);
+    }
 }
 
 /* A few blocks of each frame are freed in the middle of the next one. */
@@ -476,16 +517,17 @@ static void known_calls_give_known_figures(void **state)
 static void what_is_read_only_once_is_refused(void **state)
 {
     (void)state;
-    assert_int_equal(ab_scopes_find("-", false, &scopes, &err), AB_USAGE);
+    assert_int_equal(ab_scopes_find("-", false, AB_SCOPES_BEST, &scopes, &err), AB_USAGE);
     assert_non_null(strstr(err.text, "standard input"));
     int ends[2];
     char path[32];
     assert_int_equal(pipe(ends), 0);
     snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
-    assert_int_equal(ab_scopes_find(path, false, &scopes, &err), AB_USAGE);
+    assert_int_equal(ab_scopes_find(path, false, AB_SCOPES_BEST, &scopes, &err), AB_USAGE);
     close(ends[0]);
     close(ends[1]);
-    assert_int_equal(ab_scopes_find("/nowhere/x.abt", false, &scopes, &err), AB_INPUT);
+    assert_int_equal(ab_scopes_find("/nowhere/x.abt", false, AB_SCOPES_BEST, &scopes, &err),
+                     AB_INPUT);
 }
 
 int main(void)
@@ -493,6 +535,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_of_varying_size),
         cmocka_unit_test(nested_requests),
+        cmocka_unit_test(of_scopes_within_scopes_those_that_are_wished_are_taken),
         cmocka_unit_test(survivors_into_the_next_frame),
         cmocka_unit_test(two_threads),
         cmocka_unit_test(beside_a_thread_that_allocates_little),

@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "cli/advise/advise_view.h"
+#include "cli/trace/trace_scopes.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/format.h"
@@ -192,7 +193,18 @@ static void print_rest(FILE *to, const struct ab_advise_view *v)
 
 /* ---- what else is told ---- */
 
-static void print_head(FILE *to, const struct ab_advise_view *v)
+static void print_scopes(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
+{
+    struct ab_text line = {0};
+    double calls;
+    if (v->scopes == NULL || v->advice->n_scope_threads > 1 || v->scopes->n == 0 ||
+        !ab_scopes_median_calls(v->scopes, &calls))
+        return;
+    ab_trace_ask_scopes(&line, v->scopes, calls, v->advice->time_us);
+    put_prose(to, style, AB_PLAIN, &line);
+}
+
+static void print_head(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
 {
     const struct ab_advice *a = v->advice;
     fprintf(to, "%s: ", AB_SHOWN(300, v->trace));
@@ -202,6 +214,7 @@ static void print_head(FILE *to, const struct ab_advise_view *v)
         fprintf(to, "no scopes, %llu allocations", (unsigned long long)a->calls);
     fprintf(to, "; %s\n",
             a->has_sites ? "by call site" : "no call sites (record --sites): by size");
+    print_scopes(to, v, style);
     if (v->measured->base.is_measured)
         fprintf(to, "time in allocator calls today (%s): %s a %s\n", v->base,
                 AB_TIME(ab_advise_unit_time(a, v->measured->base.time_ns)), ab_advise_unit(a));
@@ -419,7 +432,7 @@ static void print_answer(FILE *to, const struct ab_advise_view *v, struct ab_tab
 void ab_advise_print(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
 {
     char title[80];
-    print_head(to, v);
+    print_head(to, v, style);
     print_answer(to, v, style);
     print_budget(to, v, style);
     snprintf(title, sizeof title, "time per %s", ab_advise_unit(v->advice));

@@ -18,6 +18,7 @@ struct ab_advise_view {
     const struct ab_advised_budget *budget; /* NULL = none */
     const struct ab_advised_nested *nested; /* NULL, or not asked: there are no nested scopes */
     const struct ab_advised_forms *forms;   /* of heaps of several threads; NULL = not measured */
+    const struct ab_scopes *scopes;         /* NULL = not known */
     const struct ab_advice *other;          /* with them, where they are not in `advice` */
 };
 

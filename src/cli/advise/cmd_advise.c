@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/one_file.h"
 #include "cli/terminal.h"
+#include "cli/trace/trace_scopes.h"
 #include "cli/trace/trace_watch.h"
 #include "report/format.h"
 #include "report/output.h"
@@ -54,15 +55,36 @@ static struct ab_site_named name_frame(void *user, const struct ab_site_table *t
     return n->is_open ? ab_site_names_find(&n->names, frame) : ab_site_names_none();
 }
 
+/* A budget of frames says nothing of levels: who asks for it says which they are. */
+static enum ab_status require_scope(const struct work *w, struct ab_err *err)
+{
+    double calls;
+    struct ab_text question = {0};
+    if (w->scopes.from != AB_SCOPES_FOUND || w->options->scopes_wish != AB_SCOPES_BEST)
+        return AB_OK;
+    if (!ab_scopes_median_calls(&w->scopes, &calls))
+        return ab_fail(err, AB_SYSTEM, "out of memory for the scopes");
+    ab_trace_ask_scopes(&question, &w->scopes, calls, 0);
+    ab_fail(err, AB_USAGE,
+            "--budget: the trace has no marks, its scopes were only found: %s --scope nested or "
+            "--scope outer says which the budget is for",
+            question.s != NULL ? question.s : "");
+    ab_text_fini(&question);
+    return AB_USAGE;
+}
+
 static enum ab_status find_scopes(struct work *w, struct ab_err *err)
 {
     struct ab_trace_watch watch;
     struct ab_walk walk = {0};
     ab_trace_watch_begin(&watch, w->options, w->path, &walk);
-    enum ab_status status = ab_scopes_find_watched(w->path, w->options->is_partial, walk.progress,
+    enum ab_status status = ab_scopes_find_watched(w->path, w->options->is_partial,
+                                                   w->options->scopes_wish, walk.progress,
                                                    walk.progress_user, &w->scopes, err);
     ab_trace_watch_end(&watch);
-    if (status == AB_OK)
+    if (status == AB_OK && w->options->budget_ns != 0)
+        status = require_scope(w, err);
+    if (status == AB_OK && w->options->scopes_wish == AB_SCOPES_BEST) /* else they are chosen */
         status = ab_scopes_part_threads(w->path, w->options->is_partial, &w->scopes, &w->threads,
                                         err);
     return status;
@@ -185,7 +207,14 @@ static enum ab_status write_outputs(struct work *w, const struct ab_advise_view 
 {
     const struct ab_options *o = w->options;
     if (o->output != NULL) {
-        ab_advise_write_rules(w->rules.to, &w->advice, w->measured.used, w->base, w->path);
+        static const char *const scopes[] = {
+            [AB_SCOPES_NESTED] = " --scope nested", [AB_SCOPES_OUTER] = " --scope outer"};
+        struct ab_text trace = {0};
+        ab_text_addf(&trace, "%s%s", w->path,
+                     o->scopes_wish != AB_SCOPES_BEST ? scopes[o->scopes_wish] : "");
+        ab_advise_write_rules(w->rules.to, &w->advice, w->measured.used, w->base,
+                              trace.s != NULL ? trace.s : "");
+        ab_text_fini(&trace);
         AB_TRY(ab_output_commit(&w->rules, err));
     }
     if (o->code != NULL)
@@ -224,6 +253,7 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
                                         .budget = o->budget_ns != 0 ? &w->budget : NULL,
                                         .nested = &w->nested,
                                         .forms = &w->forms,
+                                        .scopes = &w->scopes,
                                         .other = &w->other};
     ab_format_begin(&guard);
     enum ab_status status = write_outputs(w, &view, err);

@@ -38,7 +38,7 @@ static enum ab_status find_scopes(struct asking *a)
 {
     struct ab_placement_trace *trace = a->trace;
     if (trace->scopes == NULL) {
-        AB_TRY(ab_scopes_find(trace->path, trace->is_partial, &trace->found, a->err));
+        AB_TRY(ab_scopes_find(trace->path, trace->is_partial, trace->wish, &trace->found, a->err));
         trace->scopes = &trace->found;
     }
     if (trace->scopes->from != AB_SCOPES_NONE)

@@ -8,9 +8,10 @@
 #include "cli/arguments/placement.h"
 #include "trace_tools/scope/origins.h"
 
-struct ab_placement_trace {         /* begins as {path, is_partial, scopes} */
-    const char *path;               /* that can be opened; "" = the work is no trace */
-    bool is_partial;                /* as in struct ab_walk */
+struct ab_placement_trace { /* begins as {path, is_partial, wish, scopes} */
+    const char *path;       /* that can be opened; "" = the work is no trace */
+    bool is_partial;        /* as in struct ab_walk */
+    enum ab_scopes_wish wish;
     const struct ab_scopes *scopes; /* that are known; NULL: looked for when a rule asks */
     struct ab_scopes found;
 };

@@ -224,6 +224,7 @@ enum ab_status ab_mapped_rows_make(const struct ab_options *o, struct ab_mapped_
     struct ab_placement_trace trace = {.path = subject->file != NULL ? subject->file
                                                                      : subject->path,
                                        .is_partial = o->is_partial,
+                                       .wish = o->scopes_wish,
                                        .scopes = subject->scopes};
     struct ab_origins origins;
     enum ab_status status = AB_OK;

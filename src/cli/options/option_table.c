@@ -49,6 +49,7 @@ enum {
 #define TIMEOUT TIME(timeout_ns, TIMEOUT_LEAST_NS, UINT64_MAX), .range = "must be at least 10ms"
 
 static const char *const eaches[] = {"nothing", "scope", NULL};
+static const char *const scope_wishes[] = {"best", "nested", "outer", NULL}; /* ab_scopes_wish */
 static const char *const thps[] = {"default", "never", NULL};
 static const char *const flame_keys[] = {"calls", "bytes", "live", NULL}; /* enum ab_flame_by */
 static const char *const lives[] = {"keep", "drop", NULL};
@@ -171,6 +172,12 @@ static const struct ab_option_info table[] = {
      "nothing)",
      "What runs", 0, REPLAY, WORD(has_each_scope, eaches),
      .range = "must be scope, whatever the marks of the trace are called", RARE},
+    {"scope", "WHICH",
+     "where the trace has no marks and scopes within scopes are found: take the\n"
+     "nested (the smallest) or the outer ones (default: best, whose blocks are\n"
+     "gone best)",
+     "What runs", 0, ADVISE | REPLAY, WORD(scopes_wish, scope_wishes),
+     .range = "must be best, nested or outer", RARE},
     {"budget", "TIME",
      "with --each: count the scopes in which the allocator's calls took more\n"
      "than this, 1ns to 60s",

@@ -11,6 +11,7 @@
 #include "result/result.h"
 #include "tape/op.h"
 #include "trace_tools/rewrite/filter.h"
+#include "trace_tools/scopes.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -97,11 +98,12 @@ struct ab_options {
     uint32_t window;     /* skew window of the lanes, in ops; 0 = none */
     enum ab_touch touch; /* replay */
     uint32_t touch_bytes;
-    uint64_t cache_bytes;    /* replay --cache; 0 = none */
-    bool has_each_scope;     /* replay --each scope */
-    uint64_t each_budget_ns; /* replay --budget; 0 = none */
-    bool hides_failures;     /* of a replay that exec makes, which tells them itself */
-    const char *stage;       /* which part of a command this is, for its progress; NULL = all */
+    uint64_t cache_bytes;            /* replay --cache; 0 = none */
+    bool has_each_scope;             /* replay --each scope */
+    uint64_t each_budget_ns;         /* replay --budget; 0 = none */
+    enum ab_scopes_wish scopes_wish; /* --scope */
+    bool hides_failures;             /* of a replay that exec makes, which tells them itself */
+    const char *stage; /* which part of a command this is, for its progress; NULL = all */
     bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help, wants_help_all, is_following;
     unsigned topics;                   /* -v: of enum ab_topic; 0 = the answer alone */
     const char *topic_phase;           /* -v phase=NAME; NULL = all phases */

@@ -29,6 +29,7 @@ static enum ab_status read_scopes(const struct ab_options *o, struct ab_trace_fa
 {
     if (!o->wants_scopes && f->look == NULL)
         return AB_OK;
+    f->scopes.wish = o->scopes_wish;
     f->scopes.wants_each = f->look != NULL;
     struct ab_trace_watch watch;
     struct ab_walk walk = {0};

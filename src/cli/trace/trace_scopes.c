@@ -6,6 +6,7 @@
 
 #include "core/text.h"
 #include "core/units_show.h"
+#include "report/table/table.h"
 
 #include <stdlib.h>
 
@@ -39,8 +40,8 @@ static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struc
 enum ab_status ab_trace_scopes_gather(struct ab_trace_scopes *s, const struct ab_walk *walk,
                                       struct ab_err *err)
 {
-    AB_TRY(ab_scopes_find_watched(walk->path, walk->is_partial, walk->progress, walk->progress_user,
-                                  &s->scopes, err));
+    AB_TRY(ab_scopes_find_watched(walk->path, walk->is_partial, s->wish, walk->progress,
+                                  walk->progress_user, &s->scopes, err));
     if (s->scopes.from == AB_SCOPES_NONE)
         return AB_OK;
     s->stats.scopes = &s->scopes;
@@ -55,7 +56,31 @@ enum ab_status ab_trace_scopes_gather(struct ab_trace_scopes *s, const struct ab
                            .user = s,
                            .progress = walk->progress,
                            .progress_user = walk->progress_user};
-    return ab_trace_walk(&last, NULL, err);
+    struct ab_trace_info info = {.time_us = 0};
+    AB_TRY(ab_trace_walk(&last, &info, err));
+    s->time_us = info.has_time ? info.time_us : 0;
+    return AB_OK;
+}
+
+static void offer(struct ab_text *line, const char *which, const struct ab_scope_kind *k, size_t n)
+{
+    if (k->count > 0 && (k->count > 1.5 * (double)n || 1.5 * k->count < (double)n))
+        ab_text_addf(line, " --scope %s: %.0f scopes of %.0f allocations each.", which, k->count,
+                     k->typical);
+}
+
+void ab_trace_ask_scopes(struct ab_text *line, const struct ab_scopes *s, double median_calls,
+                         uint64_t time_us)
+{
+    if (s->from != AB_SCOPES_FOUND)
+        return;
+    ab_text_addf(line, "%zu scopes of %.0f calls", s->n, median_calls);
+    if (time_us > 0 && s->n > 0)
+        ab_text_addf(line, " and about %s", AB_TIME((double)time_us * 1e3 / (double)s->n));
+    ab_text_add(line, " each: are these your frames?");
+    offer(line, "nested", &s->nested, s->n);
+    offer(line, "outer", &s->outer, s->n);
+    ab_text_add(line, " allocbench_mark(\"frame\") at the end of each makes it certain.");
 }
 
 static double share(const struct ab_trace_scopes *s)
@@ -77,6 +102,11 @@ void ab_trace_print_scopes(FILE *to, const struct ab_trace_scopes *s)
     if (s->scopes.is_of_thread)
         fprintf(to, ", of thread %lu", (unsigned long)s->scopes.thread);
     fprintf(to, "; median %.10g calls\n", s->median_calls);
+    struct ab_text question = {0};
+    ab_trace_ask_scopes(&question, &s->scopes, s->median_calls, s->time_us);
+    if (question.s != NULL)
+        ab_table_prose(to, (struct ab_table_style){.width = 80}, AB_PLAIN, question.s);
+    ab_text_fini(&question);
     if (s->stats.allocs == 0) {
         fputs("           n/a: no allocations\n", to);
         return;

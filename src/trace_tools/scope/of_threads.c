@@ -112,7 +112,7 @@ enum ab_status ab_scopes_of_threads_find(const char *trace_path, bool is_partial
     for (size_t i = 0; i < c.n; i++) {
         struct ab_scope_choice choice;
         bool has_scopes = is_asked && status == AB_OK &&
-                          ab_scope_search_choose(c.searches[i], &choice);
+                          ab_scope_search_choose(c.searches[i], AB_SCOPES_BEST, &choice);
         ab_scope_search_close(c.searches[i]);
         if (has_scopes)
             status = find_ends(trace_path, is_partial, c.threads[i], &choice, out, err);

@@ -287,26 +287,48 @@ enum ab_status ab_scope_search_visit(void *user, const struct ab_walk_batch *bat
     return s->is_short_of_memory ? ab_fail(err, AB_SYSTEM, "out of memory for the scopes") : AB_OK;
 }
 
-bool ab_scope_search_choose(const struct ab_scope_search *s, struct ab_scope_choice *out)
+/* The smallest scopes that there are, the largest, or those that hold most; -1 = there are none. */
+static int choose(const struct ab_scope_verdict *verdicts, enum ab_scopes_wish wish)
 {
-    struct ab_scope_verdict verdicts[AB_SCOPE_HORIZONS];
     double best = -1;
     int chosen = -1;
-    for (unsigned k = 0; k < AB_SCOPE_HORIZONS; k++) {
-        verdicts[k] = ab_scope_judge(&s->tallies[k], s->allocs);
+    for (unsigned k = 0; k < AB_SCOPE_HORIZONS; k++)
         if (verdicts[k].has_scopes && verdicts[k].share > best)
             best = verdicts[k].share;
-    }
-    for (unsigned k = 0; k < AB_SCOPE_HORIZONS; k++)
-        if (verdicts[k].has_scopes && verdicts[k].share >= best - NEAR &&
-            (chosen < 0 || verdicts[k].typical < SMALLER * verdicts[chosen].typical))
+    for (unsigned k = 0; k < AB_SCOPE_HORIZONS; k++) {
+        const struct ab_scope_verdict *v = &verdicts[k];
+        if (!v->has_scopes || (wish == AB_SCOPES_BEST && v->share < best - NEAR))
+            continue;
+        bool is_better = chosen < 0 || (wish == AB_SCOPES_OUTER
+                                            ? v->typical > verdicts[chosen].typical
+                                            : v->typical < SMALLER * verdicts[chosen].typical);
+        if (is_better)
             chosen = (int)k;
-    if (chosen >= 0)
-        *out = (struct ab_scope_choice){
-            .horizon = (unsigned)chosen,
-            .typical = verdicts[chosen].typical,
-            .count = verdicts[chosen].count,
-            .purity = verdicts[chosen].purity,
-        };
-    return chosen >= 0;
+    }
+    return chosen;
+}
+
+static struct ab_scope_kind kind_of(const struct ab_scope_verdict *v)
+{
+    return (struct ab_scope_kind){v->count, v->typical};
+}
+
+bool ab_scope_search_choose(const struct ab_scope_search *s, enum ab_scopes_wish wish,
+                            struct ab_scope_choice *out)
+{
+    struct ab_scope_verdict verdicts[AB_SCOPE_HORIZONS];
+    for (unsigned k = 0; k < AB_SCOPE_HORIZONS; k++)
+        verdicts[k] = ab_scope_judge(&s->tallies[k], s->allocs);
+    int chosen = choose(verdicts, wish);
+    if (chosen < 0)
+        return false;
+    *out = (struct ab_scope_choice){
+        .horizon = (unsigned)chosen,
+        .typical = verdicts[chosen].typical,
+        .count = verdicts[chosen].count,
+        .purity = verdicts[chosen].purity,
+        .nested = kind_of(&verdicts[choose(verdicts, AB_SCOPES_NESTED)]),
+        .outer = kind_of(&verdicts[choose(verdicts, AB_SCOPES_OUTER)]),
+    };
+    return true;
 }

@@ -24,6 +24,7 @@
 #ifndef AB_TRACE_TOOLS_SCOPE_SEARCH_H
 #define AB_TRACE_TOOLS_SCOPE_SEARCH_H
 
+#include "trace_tools/scopes.h"
 #include "trace_tools/walk.h"
 
 enum {
@@ -40,6 +41,7 @@ struct ab_scope_choice { /* what a second pass needs */
     double typical;      /* allocations */
     double count;        /* scopes */
     double purity;       /* the part of the allocations in scopes that are freed before their end */
+    struct ab_scope_kind nested, outer; /* the smallest and the largest that other horizons show */
 };
 
 /* Of the blocks that `thread` allocates. NULL = out of memory. */
@@ -49,7 +51,8 @@ void ab_scope_search_close(struct ab_scope_search *s);
 enum ab_status ab_scope_search_visit(void *user, const struct ab_walk_batch *batch,
                                      struct ab_err *err);
 /* After the walk; false = there are no scopes. */
-bool ab_scope_search_choose(const struct ab_scope_search *s, struct ab_scope_choice *out);
+bool ab_scope_search_choose(const struct ab_scope_search *s, enum ab_scopes_wish wish,
+                            struct ab_scope_choice *out);
 
 /* Before the walk: the calls keep their numbers, without which the ends of a thread's scopes are not
  * kept. 32 MiB. */

@@ -137,7 +137,7 @@ static enum ab_status find_scopes(const struct ab_options *o, const char *file, 
         return ab_fail(err, AB_USAGE, "--budget needs --each scope");
     if (!o->has_each_scope)
         return AB_OK;
-    enum ab_status status = ab_scopes_find(file, o->is_partial, &r->scopes, err);
+    enum ab_status status = ab_scopes_find(file, o->is_partial, o->scopes_wish, &r->scopes, err);
     if (status == AB_OK && r->scopes.from == AB_SCOPES_NONE)
         return ab_fail(err, AB_CONFIG,
                        "%s: --each scope: it has no marks, and no scopes are found in it", file);
