@@ -316,9 +316,10 @@ static bool have_same_variables(const struct ab_selection *a, const struct ab_se
 static bool is_twin(const struct ab_selection *a, const struct ab_selection *b)
 {
     return a->is_checked == b->is_checked && a->is_inline == b->is_inline &&
-           a->has_cursor == b->has_cursor && a->fault_n == b->fault_n && a->state == AB_SELECTION_OK && b->state == AB_SELECTION_OK &&
-           a->source == b->source && a->builtin == b->builtin && a->dev == b->dev &&
-           a->ino == b->ino && memcmp(a->values, b->values, sizeof a->values) == 0 &&
+           a->has_cursor == b->has_cursor && a->fault_n == b->fault_n &&
+           a->state == AB_SELECTION_OK && b->state == AB_SELECTION_OK && a->source == b->source &&
+           a->builtin == b->builtin && a->dev == b->dev && a->ino == b->ino &&
+           memcmp(a->values, b->values, sizeof a->values) == 0 &&
            strcmp(a->params, b->params) == 0 && strcmp(a->prefix, b->prefix) == 0 &&
            have_same_variables(a, b);
 }

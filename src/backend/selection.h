@@ -41,7 +41,7 @@ struct ab_selection {
     char build_id[41], version[64]; /* "" = unknown */
     char package[64];               /* Debian package of a preset; "" = none */
     const struct ab_backend *builtin;
-    bool is_mapped; /* a row of several back ends, "@map": not one that can be opened */
+    bool is_mapped;  /* a row of several back ends, "@map": not one that can be opened */
     bool is_inline;  /* "inline+NAME", "cursor+NAME": a built-in, compiled into the loop */
     bool has_cursor; /* "cursor+NAME" */
     uint64_t values[AB_PARAMS_MAX];

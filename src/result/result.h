@@ -277,8 +277,8 @@ struct ab_claim_result {
     /* Of ns_per_op: the same with the harness subtracted from both, as ns_per_op of the null back
      * end at the boundary of each; NaN = not known, or one of them is no more than its harness. */
     double net, net_interval_low, net_interval_high;
-    uint32_t n_rounds;                  /* that have both numbers */
-    char reason[240];                   /* why nothing was measured, else "" */
+    uint32_t n_rounds; /* that have both numbers */
+    char reason[240];  /* why nothing was measured, else "" */
 };
 
 /* The price of the harness on this tape: the null back end, per phase, boundary and placement. */

@@ -24,7 +24,8 @@ static bool has_numbers(const struct ab_session *s, uint32_t backend, const char
 }
 
 /* ns per op of a round without what the harness takes; 0 where it takes as much. */
-static double net_of(const struct ab_session *s, uint32_t backend, const char *phase, uint32_t round)
+static double net_of(const struct ab_session *s, uint32_t backend, const char *phase,
+                     uint32_t round)
 {
     const struct ab_result *r = ab_session_find(s, backend, phase, AB_OP_ALL, round);
     const struct ab_null_cost *null = ab_session_null(s, backend, phase, round);

@@ -172,10 +172,10 @@ bool ab_drift_measure(const struct ab_drift_question *q, struct ab_drift *out)
                       .relative = calloc((size_t)n + 1, sizeof *h.relative),
                       .room = calloc((size_t)n + 1, sizeof *h.room)};
     const struct ab_backend_info *a = &q->base->backends[q->base_backend];
-    *out = (struct ab_drift){.is_unchanged =
-                                 ab_drift_is_unchanged(a, &q->now->backends[q->backend]),
-                             .machine = {.ratio = NAN, .low = NAN, .high = NAN},
-                             .relative = {.ratio = NAN, .low = NAN, .high = NAN}};
+    *out = (struct ab_drift){
+        .is_unchanged = ab_drift_is_unchanged(a, &q->now->backends[q->backend]),
+        .machine = {.ratio = NAN, .low = NAN, .high = NAN},
+        .relative = {.ratio = NAN, .low = NAN, .high = NAN}};
     bool ok = h.machine != NULL && h.relative != NULL && h.room != NULL && hear_all(q, &h, out);
     free(h.machine);
     free(h.relative);
@@ -264,8 +264,8 @@ static void judge_beside(const struct ab_drift_question *q, const struct ab_drif
     cell->rounds_needed = ab_effect_rounds_needed(&d->relative, cell->limit);
     if ((cell->verdict == AB_VERDICT_OK &&
          ab_drift_has_moved(d, cell->limit, cell->reason, sizeof cell->reason)) ||
-        (is_change(cell->verdict) && ab_drift_is_doubtful(q, &d->relative, cell->limit,
-                                                          cell->reason, sizeof cell->reason)))
+        (is_change(cell->verdict) &&
+         ab_drift_is_doubtful(q, &d->relative, cell->limit, cell->reason, sizeof cell->reason)))
         withhold(cell);
 }
 

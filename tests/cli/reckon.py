@@ -303,7 +303,8 @@ class Reader:
                 if change is None:
                     continue
                 self.change(block, name, cells, change)
-                self.verdict(name, cells, change, word)
+                if self.relative_note(block.split(" against ")[0], name) is None:
+                    self.verdict(name, cells, change, word)
             self.counts(counts)
             self.verdict_sentences(rows)
 
@@ -340,8 +341,27 @@ class Reader:
                 self.demand("compare: counts", counts[n.group(2)] == int(n.group(1)), [f],
                             n.group(0))
 
+    def relative_note(self, block, name):
+        """What stands below the row of a library that changed, beside one that did not."""
+        return re.compile(r"^%s(?: +base +new .*)?\n(?:  .*\n)*?  %s .*\n"
+                          r"    ([+-][\d.]+) %% relative to (?:.*\n?      )?.*?: +(\[[^]]*\])"
+                          % (re.escape(block), re.escape(name)), re.M).search(self.text)
+
+    def relative_sentence(self, m):
+        """Of the change by that of an unchanged library, which stands below the row."""
+        note = self.relative_note(m.group(1), "whole run time")
+        sign = "+" if m.group(3) == "more" else "-"
+        self.demand("compare: relative sentence",
+                    note is not None and note.group(1) == sign + m.group(2)
+                    and note.group(2) == (m.group(4) or note.group(2)), [self.figure(m, 2)],
+                    m.group(0))
+
     def verdict_sentences(self, rows):
-        for m in self.sentences(r"(\S+) takes (\d[\d.]*) % (more|less) time (\[[^]]*\])?"):
+        for m in self.sentences(r"(\S+) takes (\d[\d.]*) % (more|less) time (\[[^]]*\])?"
+                                r"( relative to )?"):
+            if m.group(5):
+                self.relative_sentence(m)
+                continue
             cells = rows.get((m.group(1), "whole run time"))
             change = cells["change"].percent() if cells else None
             if change is None:

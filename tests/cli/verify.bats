@@ -211,7 +211,7 @@ all_conform() {
     done
     bench verify checked+checked+slab
     expect_code 2
-    expect_error 'one of checked\+, fault\+ and inline\+ may precede a name'
+    expect_error 'one of checked\+, fault\+, inline\+ and cursor\+ may precede a name'
     bench verify slab:threads=mutex:shards=4
     expect_code 2
     expect_error 'slab:shards: has no effect with threads=mutex, only with threads=sharded'

@@ -115,7 +115,7 @@ static void sizes_have_percentiles_as_far_as_samples_go(void **state)
         }
     make(d);
     const char *text = page("sizes");
-    assert_int_equal(count(text, ">9 B to 16 B<"), 1);
+    assert_int_equal(count(text, ">9 - 16 B<"), 1);
     assert_int_equal(count(text, ">too few<"), 2);
     /* 4500 of 4518 ops that were timed */
     assert_int_equal(count(text, ">99.6 %<"), 1);

@@ -76,7 +76,7 @@ static const struct damage damages[] = {
     {"host.load_1min", "\"nan\"", "host.load_1min: is a string, must be a number or null"},
     {"host.aslr", "\"0123456789012345\"", "host.aslr: has 16 bytes, at most 15 are allowed"},
     {"timer.null.0.boundary", "\"heep\"",
-     "timer.null[0].boundary: is unknown: \"heep\"; one of malloc, heap, inline, routed; did you mean heap?"},
+     "timer.null[0].boundary: is unknown: \"heep\"; one of malloc, heap, inline, cursor, routed; did you mean heap?"},
     {"timer.null.3.round", "3", "timer.null[3].round: no round has this index"},
     {"backends.1.name", "\"glibc\"", "backends[1]: has the name of backends[0]"},
     {"backends.1.name", "null", "backends[1]: has no name"},

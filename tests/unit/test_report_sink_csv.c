@@ -140,7 +140,8 @@ static void memory_rows_have_their_place_as_op(void **state)
     char *text = csv(d->f);
     assert_non_null(
         strstr(text, ",0,1,glibc,drain,footprint_peak,internal_bytes,4096.5,bytes,web-cache\r\n"));
-    assert_non_null(strstr(text, ",2,4,jemalloc,drain,live_peak,live_bytes,12289.5,bytes,web-cache\r\n"));
+    assert_non_null(
+        strstr(text, ",2,4,jemalloc,drain,live_peak,live_bytes,12289.5,bytes,web-cache\r\n"));
     assert_non_null(strstr(text, ",1,2,glibc,drain,end,drained_0.1s,16384,bytes,web-cache\r\n"));
     assert_null(strstr(text, "drained_10s")); /* n/a */
     assert_null(strstr(text, ",retained_bytes,"));

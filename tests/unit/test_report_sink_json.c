@@ -170,8 +170,26 @@ static void gates_and_claims_have_an_entry_each(void **state)
          "ns", AB_CONFIG, "this run has no mimalloc", .low = NAN},
     };
     static struct ab_claim_result claims[] = {
-        {"arena:steady/all/ns_per_op = 0.5x glibc", "web.yaml:40:5", "", "a book", "steady", "all",
-         "ns_per_op", "arena", "glibc", false, 0.5, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0,
+        {"arena:steady/all/ns_per_op = 0.5x glibc",
+         "web.yaml:40:5",
+         "",
+         "a book",
+         "steady",
+         "all",
+         "ns_per_op",
+         "arena",
+         "glibc",
+         false,
+         0.5,
+         NAN,
+         NAN,
+         NAN,
+         NAN,
+         NAN,
+         NAN,
+         NAN,
+         NAN,
+         0,
          "arena absent"},
     };
     struct fake_session *f = fake_session_new();

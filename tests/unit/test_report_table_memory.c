@@ -224,7 +224,7 @@ static void what_is_not_known_of_pages_is_no_zero(void **state)
     text = draw(break_footprint, (struct ab_table_style){.width = 120, .topics = AB_TOPICS_ALL});
     expect(text, "jemalloc  -(1)      -(1)      -(1)      -(1)    -(1)    -(1)       -(1)   -(1)"
                  "    -(1)     500\n");
-    expect(text, "jemalloc                      -(1)         -(1)");
+    expect(text, "jemalloc         -(1)         -(1)");
     expect(text, "(1) the allocator uses shared mappings");
     free(text);
 }
@@ -234,7 +234,7 @@ static void only_what_was_waited_for_has_a_column(void **state)
     (void)state;
     char *text = draw(NULL, (struct ab_table_style){.width = 120, .topics = AB_TOPICS_ALL});
     expect(text, "after free  immediately  0.1 s later");
-    expect(text, "glibc                     4.00 KiB     8.00 KiB");
+    expect(text, "glibc        4.00 KiB     8.00 KiB");
     assert_null(strstr(text, "10 s later"));
     assert_null(strstr(text, "after purge"));
     free(text);

@@ -150,7 +150,8 @@ static void the_slowest_op_is_no_faster_than_a_sample_of_any_round(void **state)
     struct ab_hdr *hdr = malloc(sizeof *hdr);
     struct ab_result *r = result_of_round(x, 1);
     double of_all = ab_session_merge(x->s, FAKE_GLIBC, "steady", AB_OP_ALLOC, hdr).max;
-    r->max = NAN; /* a round without a tail pass: samples only, one of them slower than all others */
+    r->max =
+        NAN; /* a round without a tail pass: samples only, one of them slower than all others */
     ab_hdr_record(r->hdr, 2 * (uint64_t)of_all);
     double slower = ab_session_merge(x->s, FAKE_GLIBC, "steady", AB_OP_ALLOC, hdr).max;
     assert_true(slower >= 2 * of_all - 2 && slower < 2.002 * of_all);
@@ -374,6 +375,7 @@ static struct change new_change(uint32_t n_base, uint32_t n_now, double factor)
     struct change x = {fake_session_of(n_base), fake_session_of(n_now)};
     strcpy(x.base->s.host.fingerprint, "f00d");
     strcpy(x.now->s.host.fingerprint, "f00d");
+    strcpy(x.now->backends[FAKE_JEMALLOC].build_id, "22bb"); /* a new build of it */
     for (uint32_t i = 0; i < x.now->s.n_results; i++)
         if (x.now->results[i].backend == FAKE_JEMALLOC) {
             x.now->results[i].ns_per_op *= factor;

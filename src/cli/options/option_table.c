@@ -71,7 +71,7 @@ static const char *const whens[] = {"auto", "always", "never", NULL};
             "  mine=./lib.so         a path under another name;\n" \
             "                        quote others with \\: './a\\,b'\n" \
             "  inline+slab           compiled into the timed loop\n" \
-            "  cursor+pool           ... allocating through its cursor\n" \
+            "  cursor+pool           ... through its cursor\n" \
             "  checked+NAME          every call checked, not timed\n" \
             "  fault+NAME:n=100      the 100th allocation or\n" \
             "                        resize of a run fails"

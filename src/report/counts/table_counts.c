@@ -131,7 +131,8 @@ static void print_method(FILE *to, const struct ab_session *s, struct ab_table_s
                      ab_text_printable(shown, sizeof shown, c->method),
                      ab_format_count(ops, (double)c->n_ops),
                      ab_format_count(all, (double)s->n_tape_ops));
-        ab_text_add(&t, " (the harness) are subtracted from instr/op. System calls: of the whole phase");
+        ab_text_add(
+            &t, " (the harness) are subtracted from instr/op. System calls: of the whole phase");
     }
     if (t.s != NULL)
         ab_table_prose(to, style, AB_FAINT, t.s);

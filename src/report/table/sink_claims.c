@@ -30,8 +30,8 @@ static bool is_throughput(const struct ab_claim_result *c)
 static void add_claim(struct ab_table *t, const struct ab_claim_result *c, bool has_net, bool utf8)
 {
     char label[AB_TABLE_LABEL_BYTES];
-    snprintf(label, sizeof label, is_throughput(c) ? "%.120s %.64s" : "%.120s %.64s %s %s", c->backend,
-             c->phase, c->op, c->stat);
+    snprintf(label, sizeof label, is_throughput(c) ? "%.120s %.64s" : "%.120s %.64s %s %s",
+             c->backend, c->phase, c->op, c->stat);
     struct ab_table_row *row = ab_table_add(t, label, false);
     if (row == NULL)
         return;

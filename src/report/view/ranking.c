@@ -48,8 +48,7 @@ static bool fill(const struct ab_session *s, const struct ab_view_memory *memory
     static const double quantiles[] = {0.99, 0.999};
     double ns[2] = {NAN, NAN};
     const struct ab_view_memory_row *m = &memory->rows[row->backend];
-    const struct ab_view_growth growth = 
-        ab_view_growth_of(s, row->backend, AB_VIEW_ALL_ROUNDS);
+    const struct ab_view_growth growth = ab_view_growth_of(s, row->backend, AB_VIEW_ALL_ROUNDS);
     if (!ab_view_latency_of_allocation(s, row->backend, quantiles, 2, ns))
         return false;
     row->never_frees = s->backends[row->backend].never_frees &&

@@ -14,7 +14,7 @@
 typedef void ab_lane_step(struct ab_lane *lane, uint32_t at);
 
 struct ab_inline {
-    const char *name; /* of the back end */
+    const char *name;          /* of the back end */
     enum ab_boundary boundary; /* INLINE: a plain call in the source; CURSOR */
     ab_lane_pass *pass;
     ab_lane_step *step;

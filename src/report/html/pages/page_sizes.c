@@ -79,8 +79,7 @@ static void put_size(struct ab_html *h, unsigned log2, uint64_t n, uint64_t all)
     double percent = 100 * (double)n / (double)all;
     bool is_tiny = n > 0 && percent < 0.005;
     ab_html_f(h, "<tr><th scope=\"row\">%s</th><td class=\"n\">%s%.2f %%</td>",
-              ab_format_size_class(label, log2),
-              is_tiny ? "<" : "", is_tiny ? 0.01 : percent);
+              ab_format_size_class(label, log2), is_tiny ? "<" : "", is_tiny ? 0.01 : percent);
 }
 
 /* Shades begin where a p99 is a quarter above the least of the row. */

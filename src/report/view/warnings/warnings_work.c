@@ -70,12 +70,12 @@ static void add_crowd(const struct ab_session *s, struct ab_view_texts *t,
         return;
     ab_warning_list_add(
         w, "crowd", AB_VIEW_WARNING,
-        ab_view_texts_addf(t,
-                           "of %u threads on %u CPU%s only %.1f were ready to run at once, the "
-                           "others waited for blocks of each other: fewer of them contend for the "
-                           "locks of an allocator than in a program, where an op may take 1.5 to 2 "
-                           "times as long",
-                           s->facts.lanes, n_cpus, n_cpus == 1 ? "" : "s", least),
+        ab_view_texts_addf(
+            t,
+            "of %u threads on %u CPU%s only %.1f were ready to run at the same time, the "
+            "others waited for blocks of each other: fewer of them contend for the "
+            "locks of an allocator than in a program, where an op may take longer",
+            s->facts.lanes, n_cpus, n_cpus == 1 ? "" : "s", least),
         "allocbench exec measures the program itself");
 }
 
