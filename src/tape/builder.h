@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The builder's inside, shared by tape.c (which pushes) and tape_layout.c (which lays the lanes
+ * The builder's inside, shared by tape.c (which pushes) and layout.c (which lays the lanes
  * down and guards what crosses them). Nobody else includes it.
  */
 #ifndef AB_TAPE_BUILDER_H

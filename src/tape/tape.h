@@ -47,7 +47,7 @@ struct ab_turn {
 
 /* Skew window in ops of the global order. AUTO: where the live bytes might go more than a tenth
  * above their peak without one, the widest that keeps them below, of at least AB_WINDOW_LEAST; for
- * lanes that share blocks, if that is enough (tape_window.h). 0: lanes run free. */
+ * lanes that share blocks, if that is enough (window.h). 0: lanes run free. */
 #define AB_WINDOW_AUTO UINT32_MAX
 #define AB_WINDOW_LEAST 256u
 

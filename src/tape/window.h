@@ -18,7 +18,7 @@
 
 struct ab_tape_window {
     uint32_t frame_ops; /* half a window, in ops of the group; 0 = none */
-    int64_t worst;      /* most that can live at once, weighed (tape_builder.h) */
+    int64_t worst;      /* most that can live at once, weighed (builder.h) */
     uint32_t n_groups;
     uint16_t group[AB_LANES_MAX]; /* of each lane: frames bind lanes of one group */
 };

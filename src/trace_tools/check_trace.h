@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Proves a trace: every call is possible (by the book of book.h, which is not the reader's), and
+ * Proves a trace: every call is possible (by the record of slot_check.h, which is not the reader's), and
  * the totals that the file states are those of its events.
  */
 #ifndef AB_TRACE_TOOLS_CHECK_TRACE_H

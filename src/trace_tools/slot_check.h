@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The blocks of a trace by slot, while its events pass: whose they are, how old, what number their
- * allocation has. A second book beside the reader's own (account.c): it knows slots only, so that
+ * allocation has. A second book beside the reader's own (trace/live_state.c): it knows slots only, so that
  * what `trace check` proves does not rest on the code that gave the slots out. Memory O(live peak).
  */
 #ifndef AB_TRACE_TOOLS_SLOT_CHECK_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Lanes on threads: started before the heap opens, together at the beginning and the end of each
- * phase, and within a phase bound to each other only by the WAITs of the tape (tape_layout.c says
+ * phase, and within a phase bound to each other only by the WAITs of the tape (tape/layout.c says
  * why these cannot hang). Lane 0 is the worker's first thread.
  */
 #ifndef AB_WORKER_LANES_H

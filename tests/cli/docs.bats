@@ -62,3 +62,10 @@ violates() { # PATTERN FILE LINE…
     mkdir src
     ! "$ROOT/scripts/check-docs" "$PWD" >"$OUT/stdout" 2>&1 || fail "passes"
 }
+
+@test "a comment that names a source which does not exist is found" {
+    violates 'src/core/text.c:6: there is no gone.h' src/core/text.c 'int x;' '/* as gone.h has it */'
+    violates 'src/core/text.c:6: there is no core/tex.c' src/core/text.c '/* like' ' * core/tex.c does */'
+    tree src/core/text.c '/* text.c, ../core/other.c, <gone.h>, "gone.h" and site:gone.c:8 */' \
+        'const char *s = "/* gone.c */";' || fail "$(cat "$OUT/stdout")"
+}

@@ -20,7 +20,7 @@ struct ab_chunk_event {
     uint64_t size;  /* of allocations and resizes */
     uint64_t block; /* of frees and resizes, and of allocations that gave one */
     uint32_t thread;
-    uint8_t code; /* block_kinds.h */
+    uint8_t code; /* chunk_kinds.h */
     uint8_t log2; /* of the alignment */
 };
 
