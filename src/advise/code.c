@@ -229,6 +229,7 @@ static void add_head(struct ab_text *out, const struct ab_advice *a, const char 
         ".\n * This file is yours now: read it, change it.\n *\n"
         " * Include it where memory is asked for, and in one file of the program after\n"
         " *     #define ADVISED_IMPLEMENTATION\n"
+        " * C++ containers (std::pmr) take a resource of these heaps instead: allocators/cpp/heaps.hpp.\n"
         " * It includes the single headers that `make single-headers` of allocbench writes, or with\n"
         " * ADVISED_INSTALLED those of the installed library (pkg-config allocbench-heaps).\n *\n"
         " * advised_init() comes before all else, advised_fini() after it");
