@@ -43,7 +43,7 @@ static char *make_rules(const struct ab_advise_page *page)
     FILE *to = open_memstream(&text, &n);
     if (to == NULL)
         return NULL;
-    ab_advise_write_rules(to, page->advice, page->used, page->base, page->path);
+    ab_advise_write_rules(to, page->advice, page->used, page->base, page->arguments);
     bool ok = ferror(to) == 0;
     if (fclose(to) == 0 && ok)
         return text;

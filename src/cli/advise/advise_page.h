@@ -18,6 +18,7 @@ struct ab_advise_page { /* borrowed */
     uint32_t used;           /* heaps that are advised */
     const char *base, *path; /* general malloc; of the trace */
     const char *trace;       /* its name */
+    const char *arguments;   /* the path and --scope, as the rules name them */
 };
 
 /* Reads the trace once more where it has call sites. Commits *out. */

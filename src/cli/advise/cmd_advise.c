@@ -25,6 +25,7 @@
 struct work {
     const struct ab_options *options;
     const char *path;
+    struct ab_text arguments; /* the path, and --scope where it is given */
     struct ab_output rules, code, json, page; /* open before anything is measured */
     struct ab_scopes scopes;
     struct ab_scopes_of_threads threads; /* that have scopes of their own beside scopes.thread */
@@ -188,7 +189,8 @@ static enum ab_status write_document(struct work *w, const struct ab_advise_view
         status = ab_output_commit(&w->json, err);
     if (status == AB_OK && o->sinks[AB_SINK_HTML] != NULL) {
         const struct ab_advise_page page = {document, &w->advice, w->measured.used,
-                                            w->base,  w->path,    view->trace};
+                                            w->base,  w->path,    view->trace,
+                                            w->arguments.s};
         status = ab_advise_page_write(&page, o, &w->page, err);
     }
     json_decref(document);
@@ -206,15 +208,14 @@ static enum ab_status write_outputs(struct work *w, const struct ab_advise_view 
                                     struct ab_err *err)
 {
     const struct ab_options *o = w->options;
+    static const char *const scopes[] = {
+        [AB_SCOPES_NESTED] = " --scope nested", [AB_SCOPES_OUTER] = " --scope outer"};
+    ab_text_addf(&w->arguments, "%s%s", w->path,
+                 o->scopes_wish != AB_SCOPES_BEST ? scopes[o->scopes_wish] : "");
+    if (w->arguments.s == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
     if (o->output != NULL) {
-        static const char *const scopes[] = {
-            [AB_SCOPES_NESTED] = " --scope nested", [AB_SCOPES_OUTER] = " --scope outer"};
-        struct ab_text trace = {0};
-        ab_text_addf(&trace, "%s%s", w->path,
-                     o->scopes_wish != AB_SCOPES_BEST ? scopes[o->scopes_wish] : "");
-        ab_advise_write_rules(w->rules.to, &w->advice, w->measured.used, w->base,
-                              trace.s != NULL ? trace.s : "");
-        ab_text_fini(&trace);
+        ab_advise_write_rules(w->rules.to, &w->advice, w->measured.used, w->base, w->arguments.s);
         AB_TRY(ab_output_commit(&w->rules, err));
     }
     if (o->code != NULL)
@@ -274,6 +275,7 @@ enum ab_status ab_cmd_advise(const struct ab_options *o, int *exit_code, struct 
     ab_output_abandon(&w->page);
     ab_advised_scopes_fini(&w->budget.before);
     ab_advised_scopes_fini(&w->budget.after);
+    ab_text_fini(&w->arguments);
     ab_advice_fini(&w->advice);
     ab_advice_fini(&w->other);
     ab_scopes_fini(&w->scopes);
