@@ -25,7 +25,7 @@
 struct work {
     const struct ab_options *options;
     const char *path;
-    struct ab_text arguments; /* the path, and --scope where it is given */
+    struct ab_text arguments;                 /* the path, and --scope where it is given */
     struct ab_output rules, code, json, page; /* open before anything is measured */
     struct ab_scopes scopes;
     struct ab_scopes_of_threads threads; /* that have scopes of their own beside scopes.thread */
@@ -188,9 +188,8 @@ static enum ab_status write_document(struct work *w, const struct ab_advise_view
     if (status == AB_OK && o->json != NULL)
         status = ab_output_commit(&w->json, err);
     if (status == AB_OK && o->sinks[AB_SINK_HTML] != NULL) {
-        const struct ab_advise_page page = {document, &w->advice, w->measured.used,
-                                            w->base,  w->path,    view->trace,
-                                            w->arguments.s};
+        const struct ab_advise_page page = {document, &w->advice,  w->measured.used, w->base,
+                                            w->path,  view->trace, w->arguments.s};
         status = ab_advise_page_write(&page, o, &w->page, err);
     }
     json_decref(document);
