@@ -34,7 +34,7 @@ void ab_workload_free(struct ab_workload *w);
  * carried out (alloc at an occupied position, a loop that never ends, too many ops). */
 enum ab_status ab_workload_compile(struct ab_workload *w, struct ab_tape *out, struct ab_err *err);
 
-/* Compiling it then tells `progress` now and then how many ops the tape has. */
+/* While it is compiled, `progress` is called from time to time with the number of ops so far. */
 void ab_workload_watch(struct ab_workload *w, void (*progress)(void *user, uint64_t n_ops),
                        void *user);
 
