@@ -5,17 +5,22 @@
  */
 #include "allocators/null/null_malloc.h"
 
+#include "allocators/common/pages.h"
 #include "allocators/null/null_region.h"
 
+static struct ab_null_region region;
 static char *shared_block;
 static size_t shared_bytes;
 
 int null_malloc_init(uint64_t largest_bytes)
 {
-    struct ab_null_region region;
-    int error = ab_null_region_map(largest_bytes, 0, &region);
+    struct ab_null_region larger;
+    int error = ab_null_region_map(largest_bytes, 0, &larger);
     if (error != 0)
         return error;
+    if (region.mapping != NULL)
+        ab_pages_release(region.mapping, region.mapped_bytes);
+    region = larger;
     shared_block = region.block;
     shared_bytes = largest_bytes;
     return 0;

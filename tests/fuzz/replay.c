@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Stands in for libFuzzer: feeds the files and folders named to the entry, each as it is and with
- * some hundred deterministic changes, at least WANTED of all files together, and prints one TAP line a
- * file. An input that takes more than CPU_SECONDS is a hang. Behind --every each file is fed again
- * with every single byte changed in two ways, and cut at every length. AB_FUZZ_FOUND=FILE keeps the
+ * CHANGES deterministic changes or more, at least WANTED of all files together, and prints one TAP
+ * line a file. An input that takes more than CPU_SECONDS is a hang. Each file named behind --every
+ * is fed again with every single byte changed in two ways, and cut at every length. AB_FUZZ_FOUND=FILE keeps the
  * input that fails.
  */
 #include "base/bits.h"
@@ -22,11 +22,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-enum { CHANGES = 200, WANTED = 10000, LARGEST = 1 << 20, FILES_MAX = 4096, CPU_SECONDS = 5 };
+enum { CHANGES = 100, WANTED = 10000, LARGEST = 1 << 20, FILES_MAX = 4096, CPU_SECONDS = 5 };
 
 static char *paths[FILES_MAX];
-static unsigned n_files;
-static bool is_every;
+static unsigned n_files, first_of_every = FILES_MAX; /* those from it on are behind --every */
 
 /* ---- which input it is ---- */
 
@@ -172,7 +171,7 @@ static void feed_every(uint8_t *bytes, size_t n)
     }
 }
 
-static void feed(const char *path, unsigned n_changes)
+static void feed(const char *path, unsigned n_changes, bool is_every)
 {
     static uint8_t bytes[LARGEST], changed[LARGEST];
     struct ab_rng rng;
@@ -217,12 +216,12 @@ int main(int argc, char **argv)
     signal(SIGABRT, on_signal);
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--every") == 0)
-            is_every = true;
+            first_of_every = n_files;
         else
             collect(argv[i]);
     unsigned n_changes = n_files > 0 ? WANTED / n_files + 1 : 0;
     for (unsigned i = 0; i < n_files; i++) {
-        feed(paths[i], n_changes > CHANGES ? n_changes : CHANGES);
+        feed(paths[i], n_changes > CHANGES ? n_changes : CHANGES, i >= first_of_every);
         printf("ok %u - %s\n", i + 1, paths[i]);
         free(paths[i]);
     }
