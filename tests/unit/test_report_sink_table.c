@@ -396,7 +396,8 @@ static void threads_that_mostly_wait_for_each_other_are_told_as_no_contention(vo
         9; /* as many as take the CPUs from each other */
     expect(f, 600, "ready to run", false);
     throughput_of(f, FAKE_GLIBC, 0)->ready_threads = 1.9;
-    expect(f, 600, "warning: of 16 threads on 2 CPUs only 1.9 were ready to run at the same time, ", true);
+    expect(f, 600, "warning: of 16 threads on 2 CPUs only 1.9 were ready to run at the same time, ",
+           true);
     f->s.facts.lanes = 2;
     expect(f, 600, "ready to run", false);
     fake_session_free(f);
