@@ -22,8 +22,7 @@ uint64_t ab_estimate_harness_bytes(const struct ab_tape_map *tape)
     const struct ab_facts *f = &tape->image->facts; /* the largest is the memory pass: its books */
     uint64_t pages = f->live_peak_bytes / 4096 + 2 * f->live_peak_blocks;
     return tape->image->most_bytes + (uint64_t)tape->image->n_slots * (16 + 40) + 24 * pages +
-           10 * (uint64_t)ab_sampling_capacity(tape) + sizeof(struct ab_run_page) +
-           tape->image->n_lanes * tape->image->cache_bytes;
+           10 * (uint64_t)ab_sampling_capacity(tape) + sizeof(struct ab_run_page);
 }
 
 double ab_estimate_pass_ns(const struct ab_tape_map *tape)
@@ -32,11 +31,8 @@ double ab_estimate_pass_ns(const struct ab_tape_map *tape)
     for (uint32_t i = 0; i < tape->image->n_phases; i++)
         pages += (double)tape->phases[i].touched_pages;
     double fresh = (double)tape->image->facts.live_peak_bytes / 4096;
-    /* Of two ops one is a call at most where there is a buffer to be read before each. */
-    double lines = (double)tape->image->n_ops / 2 *
-                   ((double)tape->image->cache_bytes / AB_CACHE_CALLS / AB_CACHE_LINE);
     /* Most touches hit memory that is resident already: a page costs its fault once. */
-    return 100.0 * tape->image->n_ops + 5.0 * pages + 5000.0 * fresh + 10.0 * lines;
+    return 100.0 * tape->image->n_ops + 5.0 * pages + 5000.0 * fresh;
 }
 
 uint32_t ab_estimate_processes(const struct ab_tape_map *tape)
@@ -119,20 +115,4 @@ uint64_t ab_estimate_timeout_ns(const struct ab_tape_map *tape)
 uint64_t ab_default_memory_limit(void)
 {
     return ab_available_memory() / 10 * 7;
-}
-
-enum ab_status ab_estimate_check_cache(const struct ab_tape_map *tape, uint64_t available,
-                                       struct ab_err *err)
-{
-    const struct ab_tape_image *image = tape->image;
-    uint64_t bytes = ab_estimate_harness_bytes(tape);
-    if (image->cache_bytes == 0 || bytes <= available)
-        return AB_OK;
-    return ab_fail(
-        err, AB_USAGE,
-        "--cache: %u lane%s of %s each, with the tape and what is noted about it %s, are "
-        "more than the %s that are available; a smaller --cache or fewer --threads need "
-        "less",
-        image->n_lanes, image->n_lanes == 1 ? "" : "s", AB_BYTES((double)image->cache_bytes),
-        AB_BYTES((double)bytes), AB_BYTES((double)available));
 }

@@ -51,9 +51,4 @@ struct ab_session_cost {
 struct ab_session_cost ab_estimate_session(const struct ab_tape_map *tape,
                                            const struct ab_session_work *work);
 
-/* Buffers for the program's data (--cache) are ours and outside the limit on a back end: AB_USAGE
- * where they, with all that is ours, need more than `available` bytes. */
-enum ab_status ab_estimate_check_cache(const struct ab_tape_map *tape, uint64_t available,
-                                       struct ab_err *err);
-
 #endif

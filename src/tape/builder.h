@@ -46,7 +46,6 @@ struct ab_lane_ops {
     size_t n_iterations, cap_iterations, next_iteration; /* next: to be laid down */
     uint64_t unwritten_bytes;     /* AB_TOUCH_APART: of blocks that were passed over in a row */
     struct ab_save_points *saves; /* NULL until it takes one; owned */
-    uint64_t n_cached;            /* calls before which the program's data was used */
 };
 
 /* Where a lane takes up a slot that another lane had last in the same phase. */

@@ -35,9 +35,7 @@ enum ab_code {
     AB_CODE_TOUCHED = 8,  /* flag: 9 … 12 are 1 … 4, then a touch as above */
     AB_CODE_WAIT = 13,    /* slot AB_SLOT_OF_LANE(l): lane l must have published `operand`;
                              AB_SLOT_FRAME: enter frame `operand` of the skew window;
-                             AB_SLOT_GROUP: the window binds the lane to those of group `operand`;
-                             AB_SLOT_CACHE: read the next `operand` cache lines of the buffer that
-                             stands for the program's own data (pushed, so part of the work) */
+                             AB_SLOT_GROUP: the window binds the lane to those of group `operand` */
     AB_CODE_PUBLISH = 14, /* operand: the count; slot: as the op before it */
     AB_CODE_WIDE = 15,
 };
@@ -96,15 +94,13 @@ enum ab_access { /* of the first byte of a block that is not empty: of one cache
 /* What a WAIT has for a slot: no block's, so that a lane that prefetches it takes no line away. */
 #define AB_SLOT_FRAME AB_SLOT_MAX
 #define AB_SLOT_GROUP (AB_SLOT_MAX - 1)
-#define AB_SLOT_CACHE (AB_SLOT_MAX - 2)
-#define AB_SLOT_OF_LANE(lane) (AB_SLOT_MAX - 3 - (uint32_t)(lane))
-#define AB_LANE_OF_SLOT(slot) (AB_SLOT_MAX - 3 - (uint32_t)(slot))
+#define AB_SLOT_OF_LANE(lane) (AB_SLOT_MAX - 2 - (uint32_t)(lane))
+#define AB_LANE_OF_SLOT(slot) (AB_SLOT_MAX - 2 - (uint32_t)(slot))
 
-/* Is it one of the ops that keep lanes in order? The walk through the program's data was asked for. */
+/* Is it one of the ops that keep lanes in order? */
 static inline int ab_op_is_guard(uint64_t word)
 {
-    return (AB_OP_CODE(word) == AB_CODE_WAIT && AB_OP_SLOT(word) != AB_SLOT_CACHE) ||
-           AB_OP_CODE(word) == AB_CODE_PUBLISH;
+    return AB_OP_CODE(word) == AB_CODE_WAIT || AB_OP_CODE(word) == AB_CODE_PUBLISH;
 }
 
 /* Side table entry of an AB_CODE_WIDE op. */

@@ -411,17 +411,6 @@ enum ab_status ab_tape_access(struct ab_tape_builder *b, uint32_t slot, enum ab_
     return AB_OK;
 }
 
-enum ab_status ab_tape_cache(struct ab_tape_builder *b, uint64_t bytes, struct ab_err *err)
-{
-    uint64_t lines = bytes / AB_CACHE_LINE, call = b->to->n_cached++ % AB_CACHE_CALLS;
-    enum ab_status status = check_phase(b, err);
-    b->tape.cache_bytes = bytes;
-    lines = lines * (call + 1) / AB_CACHE_CALLS - lines * call / AB_CACHE_CALLS;
-    if (status != AB_OK || lines == 0)
-        return status;
-    return push_op(b, AB_OP_MAKE(AB_CODE_WAIT, AB_SLOT_CACHE, lines), err);
-}
-
 /* A stretch between bulk resets ends here, or the tape does. */
 static void note_stretch(struct ab_tape_builder *b)
 {

@@ -67,7 +67,6 @@ struct ab_tape {
     uint64_t n_remote;     /* frees and resizes by another lane than the one that allocated */
     struct ab_facts facts; /* lanes: how many */
     uint64_t live_end_blocks, live_end_bytes; /* still live after the last op */
-    uint64_t cache_bytes;                     /* of a lane's buffer, see ab_tape_cache; 0 = none */
     uint64_t stretch_bytes; /* most that is requested between two bulk resets, or the ends */
     uint64_t no_op_frees;   /* frees of empty slots that the workload asked for: counted, not run */
     uint8_t **groups; /* lane l: the group of each of its allocations and resizes, refused ones as
@@ -155,16 +154,6 @@ bool ab_tape_is_younger(const struct ab_tape_builder *b, uint32_t depth, uint32_
 /* What the current lane pushes next comes after the last use of the slot, which is live: how a
  * lane that receives many blocks at once waits once for the last of them, and not for each. */
 enum ab_status ab_tape_await(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err);
-
-/* The program's own use of the caches, before each call of the current lane: a buffer of so many
- * bytes (of the same size for all calls) is read cache line by cache line, round and round, as a
- * whole once in AB_CACHE_CALLS calls, evenly spread over them. No call to the allocator, so that it
- * counts as none; part of the work all the same, and so of the digest. */
-enum ab_status ab_tape_cache(struct ab_tape_builder *b, uint64_t bytes, struct ab_err *err);
-#define AB_CACHE_CALLS 64
-#define AB_CACHE_LINE 64
-#define AB_CACHE_LEAST 1024u
-#define AB_CACHE_MOST (64u << 20)
 
 /* The slot will be pushed soon: it may be any number. */
 void ab_tape_prefetch(const struct ab_tape_builder *b, uint32_t slot);

@@ -165,7 +165,6 @@ static void add_burst(struct ab_trace_feed *f, const struct ab_tape *burst)
     f->phase.touched_pages += phase->touched_pages;
     f->phase.end = f->total.n_ops;
     f->total.facts = burst->facts;
-    f->total.cache_bytes = burst->cache_bytes;
     f->total.stretch_bytes = burst->stretch_bytes;
     f->total.n_slots = burst->n_slots;
     if (burst->window != 0 && (f->total.window == 0 || burst->window < f->total.window))

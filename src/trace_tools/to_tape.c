@@ -169,9 +169,6 @@ static enum ab_status push(struct ab_trace_pusher *p, const struct ab_event *e, 
         return ab_fail(err, AB_SYSTEM, "out of memory for the overview");
     if ((status = ab_tape_lane(p->b, lane, err)) != AB_OK)
         return status;
-    if (p->options->cache_bytes != 0 &&
-        (status = ab_tape_cache(p->b, p->options->cache_bytes, err)) != AB_OK)
-        return status;
     if (e->kind == AB_EVENT_FREE || e->released)
         return push_free(p, e, lane, err); /* realloc(p, 0) freed: what it means differs between
                                               libraries, so the free it was is what is replayed */

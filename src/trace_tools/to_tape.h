@@ -80,7 +80,6 @@ struct ab_trace_tape_options {
     bool is_partial;  /* as of struct ab_trace_options */
     bool has_window;  /* else AB_WINDOW_AUTO */
     uint32_t window;
-    uint64_t cache_bytes;           /* of ab_tape_cache before each call; 0 = none */
     bool wants_overview;            /* the pusher makes one */
     const struct ab_scopes *scopes; /* the iterations of the tape; borrowed, NULL = it has none */
     uint64_t budget_ns;             /* of the allocator in one; 0 = none */

@@ -202,7 +202,6 @@ struct ab_tape_image {
     uint32_t n_bursts;
     uint32_t n_iterations; /* of all bursts */
     uint64_t n_turns, n_edges, n_remote;
-    uint64_t cache_bytes;   /* a lane's buffer for AB_SLOT_CACHE; 0 = no such op */
     uint64_t stretch_bytes; /* most that is requested between two bulk resets, or the ends */
     struct ab_facts facts;
 };

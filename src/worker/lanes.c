@@ -10,7 +10,6 @@
 #include "base/search.h"
 #include "worker/memory/memory.h"
 #include "worker/passes/apart.h"
-#include "worker/passes/cache_walk.h"
 #include "worker/target/routed.h"
 #include "worker/wait.h"
 
@@ -141,7 +140,6 @@ void ab_lanes_open(struct ab_worker *w)
     w->page->report.n_cpus = w->n_cpus = count_cpus(&w->page->request);
     for (uint32_t i = 0; i < n; i++)
         init_lane(w, i, reports);
-    ab_cache_open(w);
     pin(&w->lanes[0]);
     if (w->page->request.pass == AB_PASS_VERIFY || w->page->request.pass == AB_PASS_CHECK)
         return;
@@ -366,9 +364,7 @@ static void enter_frame(struct ab_lane *lane, uint32_t frame)
 
 void ab_lane_await(struct ab_lane *lane, uint32_t slot, uint32_t operand)
 {
-    if (slot == AB_SLOT_CACHE)
-        ab_cache_walk(lane, operand);
-    else if (lane->is_strict) /* there the turns have seen to it */
+    if (lane->is_strict) /* there the turns have seen to it */
         return;
     else if (slot == AB_SLOT_FRAME)
         enter_frame(lane, operand);

@@ -97,8 +97,6 @@ struct ab_lane {
     uint64_t awake_ticks,
         asleep_cpu_ns;               /* of these, CPU time: as good as all that is spent awake */
     struct ab_phase_report *reports; /* one a phase */
-    const char *cache;               /* the program's data; NULL = the tape reads none */
-    uint64_t cache_at;               /* where it goes on */
     uint32_t n_bound;                /* of the phase: lanes that the window binds it to */
     uint8_t bound[AB_LANES_MAX];
     uint64_t marks[AB_SAVE_POINTS_MAX + 1]; /* of the back end, by depth */

@@ -85,54 +85,16 @@ trace() {
     done
 }
 
-@test "--cache reads a buffer between the calls: other work, said in the result, no other ops" {
-    for options in "" "--burst 256" "--order strict"; do
-        # shellcheck disable=SC2086 # words
-        bench replay "$ROOT/tests/golden/traces/good/threads.abt" --rounds 1 --drain 0 -b glibc --no-store \
-            $options --json "$OUT/bare.json"
-        expect_code 0
-        # shellcheck disable=SC2086
-        bench replay "$ROOT/tests/golden/traces/good/threads.abt" --rounds 1 --drain 0 -b glibc --no-store \
-            --cache 64KiB $options --json "$OUT/cache.json"
-        expect_code 0
-        grep -q ', 64.0 KiB read in 64 calls' <(tr -s ' \n' ' ' <"$OUT/stdout") || fail "not said"
-        expect_json '.config.settings | any(. == "cache=65536")' "$OUT/cache.json"
-        expect_json '.config.settings | all(startswith("cache=") | not)' "$OUT/bare.json"
-        n='[.results[] | {(.op): .n_ops}] | add'
-        [ "$(jq -c "$n" "$OUT/bare.json")" = "$(jq -c "$n" "$OUT/cache.json")" ] || fail "other ops: $options"
-        [ "$(jq .config.tape_sha256 "$OUT/bare.json")" != "$(jq .config.tape_sha256 "$OUT/cache.json")" ] ||
-            fail "the same digest: $options"
-    done
-    expect_nothing_left
-}
-
-@test "--cache costs time in the throughput pass, in the null as well, and no memory of the heap" {
-    bench replay "$(trace)" --rounds 1 --drain 0 -b glibc --no-store --json "$OUT/bare.json"
-    bench replay "$(trace)" --rounds 1 --drain 0 -b glibc --no-store --cache 16MiB --json "$OUT/cache.json"
-    expect_code 0
-    time='[.results[] | select(.op == "all") | .ns_per_op] | first' null='.timer.null[0].ns_per_op'
-    for what in "$time" "$null"; do # 4096 cache lines a call
-        jq -e --slurpfile bare "$OUT/bare.json" "($what) > 10 * (\$bare[0] | $what)" "$OUT/cache.json" >/dev/null ||
-            fail "no slower: $what"
-    done
-    peak='[.memory[].rss_peak_bytes | select(. != null)] | max'
-    jq -e --slurpfile bare "$OUT/bare.json" "($peak) < (\$bare[0] | $peak) + 1048576" "$OUT/cache.json" >/dev/null ||
-        fail "the buffer counts as memory of the heap"
-}
-
-@test "results with another --cache are not compared, and a resumed replay keeps its own" {
-    bench replay "$(trace)" --rounds 6 --drain 0 -b glibc --no-store --json "$OUT/bare.json"
-    bench replay "$(trace)" --rounds 6 --drain 0 -b glibc --no-store --cache 64KiB --json "$OUT/cache.json"
-    bench compare "$OUT/bare.json" "$OUT/cache.json"
+@test "--cache is no more: the message says so, its results are read and not resumed" {
+    bench replay "$(trace)" --cache 64KiB
     expect_code 2
-    expect_error 'different work'
-    jq -c 'del(.checksum) | .complete = false | .config.rounds_planned = 7' "$OUT/cache.json" >"$OUT/part.json"
-    bench replay --resume "$OUT/part.json" --no-store --json "$OUT/whole.json"
+    expect_error 'replay: --cache is no more: .*exec --trace'
+    bench replay "$(trace)" --rounds 2 --drain 0 -b glibc --no-store --json "$OUT/r.json"
+    jq -c 'del(.checksum) | .complete = false | .config.rounds_planned = 3 | .config.settings += ["cache=65536"]' \
+        "$OUT/r.json" >"$OUT/part.json"
+    bench report "$OUT/part.json"
     expect_code 0
-    expect_json '.complete and (.rounds | length == 7) and (.config.settings | any(. == "cache=65536"))' "$OUT/whole.json"
-    for size in 1000 65MiB x; do
-        bench replay "$(trace)" --cache $size
-        expect_code 2
-        expect_error "cache $size"
-    done
+    bench replay --resume "$OUT/part.json"
+    expect_code 2
+    expect_error 'part.json: was replayed with --cache'
 }

@@ -123,29 +123,6 @@ static void a_pass_counts_in_the_rounds_that_it_runs_in(void **state)
     ab_tape_fini(&tape);
 }
 
-static void buffers_that_do_not_fit_are_refused(void **state)
-{
-    (void)state;
-    struct ab_err err = {0};
-    struct ab_tape tape;
-    struct ab_tape_map map;
-    test_tape_churn_map(100, 1000, &tape, &map);
-    struct ab_tape_image image = *map.image;
-    struct ab_tape_map wide = map;
-    wide.image = &image;
-    uint64_t bare = ab_estimate_harness_bytes(&wide);
-    image.n_lanes = 200;
-    assert_int_equal(ab_estimate_check_cache(&wide, 0, &err), AB_OK); /* none asked for */
-    image.cache_bytes = 64 << 20;
-    uint64_t needed = ab_estimate_harness_bytes(&wide);
-    assert_true(needed >= bare + UINT64_C(200) * (64 << 20));
-    assert_int_equal(ab_estimate_check_cache(&wide, needed, &err), AB_OK);
-    assert_int_equal(ab_estimate_check_cache(&wide, needed - 1, &err), AB_USAGE);
-    assert_non_null(strstr(err.text, "--cache: 200 lanes of 64.0 MiB each"));
-    ab_tape_map_close(&map);
-    ab_tape_fini(&tape);
-}
-
 static void the_default_limit_is_a_share_of_this_machine(void **state)
 {
     (void)state;
@@ -162,7 +139,6 @@ int main(void)
         cmocka_unit_test(short_work_is_measured_in_more_processes),
         cmocka_unit_test(a_run_is_back_ends_by_rounds_and_one_heap_at_a_time),
         cmocka_unit_test(a_pass_counts_in_the_rounds_that_it_runs_in),
-        cmocka_unit_test(buffers_that_do_not_fit_are_refused),
         cmocka_unit_test(the_default_limit_is_a_share_of_this_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

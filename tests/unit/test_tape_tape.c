@@ -229,49 +229,6 @@ static void the_digest_names_the_work(void **state)
     ab_tape_fini(&c);
 }
 
-/* 64 frees of which 64 calls' worth of data is read before them; of 1 KiB, 16 lines. */
-static void make_cached(uint64_t cache_bytes, struct ab_tape *out)
-{
-    struct ab_tape_builder *b = begin();
-    struct ab_request r = {.size = 8};
-    for (uint32_t i = 0; i < AB_CACHE_CALLS; i++) {
-        if (cache_bytes != 0)
-            assert_int_equal(ab_tape_cache(b, cache_bytes, &err), AB_OK);
-        assert_int_equal(ab_tape_alloc(b, i, &r, &err), AB_OK);
-    }
-    assert_int_equal(ab_tape_count(b), AB_CACHE_CALLS);
-    assert_int_equal(ab_tape_end(b, out, &err), AB_OK);
-}
-
-static void data_of_the_program_is_read_as_a_whole_in_64_calls_and_is_work(void **state)
-{
-    static const uint64_t sizes[] = {0, 1024, 65536, 100000};
-    char last[65] = "";
-    (void)state;
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        struct ab_tape t;
-        uint64_t lines = 0, n_calls = 0, most = 0, least = UINT64_MAX;
-        make_cached(sizes[i], &t);
-        for (uint32_t k = 0; k < t.n_ops; k++) {
-            bool is_cache = AB_OP_CODE(t.ops[k]) == AB_CODE_WAIT;
-            uint64_t n = is_cache ? AB_OP_SIZE(t.ops[k]) : 0;
-            assert_true(!is_cache || AB_OP_SLOT(t.ops[k]) == AB_SLOT_CACHE);
-            lines += n;
-            n_calls += !is_cache;
-            most = is_cache && n > most ? n : most;
-            least = is_cache && n < least ? n : least;
-        }
-        assert_int_equal(n_calls, AB_CACHE_CALLS);
-        assert_int_equal(t.phases[0].n_ops[AB_OP_ALLOC], AB_CACHE_CALLS);
-        assert_int_equal(t.cache_bytes, sizes[i]);
-        assert_int_equal(lines, sizes[i] / AB_CACHE_LINE);
-        assert_true(lines == 0 || most - least <= 1); /* evenly */
-        assert_string_not_equal(t.sha256, last);
-        strcpy(last, t.sha256);
-        ab_tape_fini(&t);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,7 +241,6 @@ int main(void)
         cmocka_unit_test(of_small_blocks_few_are_touched_apart),
         cmocka_unit_test(a_request_that_failed_leaves_no_block),
         cmocka_unit_test(the_digest_names_the_work),
-        cmocka_unit_test(data_of_the_program_is_read_as_a_whole_in_64_calls_and_is_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ static bool is_error(const struct ab_backend_info *b)
 
 int ab_failures_tell(const struct ab_session *session, bool is_quiet)
 {
-    return ab_failures_tell_rest(session, "", NULL, 0, is_quiet);
+    return ab_failures_tell_rest(session, "", NULL, is_quiet);
 }
 
 static bool failed_in(const struct ab_session *s, const char *name)
@@ -30,22 +30,14 @@ static bool failed_in(const struct ab_session *s, const char *name)
     return false;
 }
 
-static bool is_told_of(const struct ab_session *const *told, size_t n, const char *name)
-{
-    for (size_t i = 0; i < n; i++)
-        if (failed_in(told[i], name))
-            return true;
-    return false;
-}
-
 int ab_failures_tell_rest(const struct ab_session *session, const char *where,
-                          const struct ab_session *const *told, size_t n_told, bool is_quiet)
+                          const struct ab_session *told, bool is_quiet)
 {
     int exit_code = 0;
     for (uint32_t i = 0; i < session->n_backends; i++) {
         const struct ab_backend_info *b = &session->backends[i];
         char name[300], reason[1400];
-        if (ab_backend_status_has_numbers(b->status) || is_told_of(told, n_told, b->name))
+        if (ab_backend_status_has_numbers(b->status) || (told != NULL && failed_in(told, b->name)))
             continue;
         if (is_error(b))
             exit_code = ab_status_exit_code(AB_BACKEND);

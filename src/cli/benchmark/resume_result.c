@@ -133,7 +133,8 @@ static enum ab_status take_setting(struct ab_resume *r, const char *name, bool i
 static enum ab_status take_replay(struct ab_resume *r, struct ab_err *err)
 {
     struct ab_options *o = &r->options;
-    AB_TRY(take_setting(r, "cache", o->cache_bytes != 0, err));
+    if (ab_session_setting(&r->stored.session, "cache") != NULL)
+        return ab_fail(err, AB_USAGE, "was replayed with --cache, which is no more; replay anew");
     AB_TRY(take_setting(r, "each", o->has_each_scope, err));
     return take_setting(r, "budget", o->each_budget_ns != 0, err);
 }

@@ -292,8 +292,7 @@ static enum ab_status conclude(struct exec *x, enum ab_status status, int *exit_
 {
     struct ab_err why;
     struct ab_session *s = &x->session;
-    if (!ab_prediction_note(&x->prediction, s))
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    ab_prediction_note(&x->prediction, s);
     ab_exec_work_note(&x->work, &x->summary, x->options->is_output_free);
     ab_session_settle(s);
     enum ab_status decided = ab_decision_make(&x->decision, &x->gates, s, err);

@@ -6,26 +6,22 @@
 #ifndef AB_CLI_EXEC_PREDICTION_H
 #define AB_CLI_EXEC_PREDICTION_H
 
-#include "cli/exec/cache_fit.h"
 #include "cli/options/options.h"
 #include "report/read/read_result.h"
 
-struct ab_prediction {                            /* begins as zeroes */
-    size_t n;                                     /* replays that were made */
-    struct ab_stored replays[AB_CACHE_FIT_SIZES]; /* the first without a buffer */
-    double spent_s;                               /* on all of them */
+struct ab_prediction { /* begins as zeroes */
+    bool is_made;
+    struct ab_stored replay;
+    double spent_s; /* on it */
 };
 
-/* Replays o->trace as `allocbench replay` does, under the same back ends (n_backends); where there
- * are two allocators or more beside the base, with the buffers of cache_fit.h as well. At most
+/* Replays o->trace as `allocbench replay` does, under the same back ends (n_backends). At most
  * --rounds rounds, also where the program has another number of them; fewer, but 6, where intervals
- * are narrow (--precision, else 1 %) or the time is up: half of --time-budget, else two minutes for
- * all together. With the buffers only as far as time is left for them. */
+ * are narrow (--precision, else 1 %) or the time is up: half of --time-budget, else two minutes. */
 enum ab_status ab_prediction_make(const struct ab_options *o, uint32_t n_backends,
                                   struct ab_prediction *out, struct ab_err *err);
-/* Adds its numbers to the results of the program, round by round: of the bare replay, and of the one
- * that suits the other allocators. Nothing where none was made. False when out of memory. */
-bool ab_prediction_note(const struct ab_prediction *prediction, struct ab_session *exec);
+/* Adds its numbers to the results of the program, round by round. Nothing where none was made. */
+void ab_prediction_note(const struct ab_prediction *prediction, struct ab_session *exec);
 /* Says which back ends failed in the replay and not in the program, each once; the exit code for it,
  * 0 = none. */
 int ab_prediction_failures(const struct ab_prediction *prediction, const struct ab_session *exec,

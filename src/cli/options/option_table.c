@@ -160,12 +160,6 @@ static const struct ab_option_info table[] = {
      "stands still) (default: page)",
      "What runs", 0, REPLAY, SPECIAL(ab_option_touch), GIVEN(has_touch),
      .words = ab_option_touches},
-    {"cache", "SIZE",
-     "between the calls, read a buffer of this size as the program uses data\n"
-     "of its own: all of it once in 64 calls, 1/64 before each; 1KiB to 64MiB\n"
-     "(default: none; the calls follow each other). Other work than without",
-     "What runs", 0, REPLAY, BYTES(cache_bytes, AB_CACHE_LEAST, AB_CACHE_MOST),
-     .range = "must be from 1KiB to 64MiB", RARE},
     {"each", "WHAT",
      "scope: also time the allocator's calls in each scope of the trace, a\n"
      "frame or a request, as its marks say or else as it is found (default:\n"

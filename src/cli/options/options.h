@@ -98,7 +98,6 @@ struct ab_options {
     uint32_t window;     /* skew window of the lanes, in ops; 0 = none */
     enum ab_touch touch; /* replay */
     uint32_t touch_bytes;
-    uint64_t cache_bytes;            /* replay --cache; 0 = none */
     bool has_each_scope;             /* replay --each scope */
     uint64_t each_budget_ns;         /* replay --budget; 0 = none */
     enum ab_scopes_wish scopes_wish; /* --scope */

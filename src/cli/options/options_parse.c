@@ -99,6 +99,21 @@ enum ab_status ab_options_set(enum ab_command_id command, const char *name, cons
 
 /* ---- words ---- */
 
+/* What was an option once, and what serves instead of it. */
+static const struct {
+    const char *name, *instead;
+} retired[] = {
+    {"cache", "a replay reads no data of the program's; exec --trace shows how far it is off"},
+};
+
+static const char *find_retired(const char *name)
+{
+    for (size_t i = 0; i < sizeof retired / sizeof retired[0]; i++)
+        if (strcmp(retired[i].name, name) == 0)
+            return retired[i].instead;
+    return NULL;
+}
+
 static enum ab_status unknown_option(enum ab_command_id command, const char *given,
                                      struct ab_err *err)
 {
@@ -111,8 +126,12 @@ static enum ab_status unknown_option(enum ab_command_id command, const char *giv
         if (ab_options_has(info, command))
             names[n++] = info->name;
     snprintf(word, sizeof word, "%.*s", (int)strcspn(given, "="), given);
-    const char *near = ab_text_nearest(word + strspn(word, "-"), names, n);
+    const char *bare = word + strspn(word, "-");
+    const char *instead = find_retired(bare), *near = ab_text_nearest(bare, names, n);
     ab_text_printable(shown, sizeof shown, word);
+    if (instead != NULL)
+        return ab_fail(err, AB_USAGE, "%s: %s is no more: %s", ab_commands[command].name, shown,
+                       instead);
     return near != NULL ? ab_fail(err, AB_USAGE, "%s: unknown option %s; did you mean --%s?",
                                   ab_commands[command].name, shown, near)
                         : ab_fail(err, AB_USAGE, "%s: unknown option %s; see allocbench %s --help",

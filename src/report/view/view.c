@@ -43,23 +43,20 @@ static const char *title_of(const struct ab_session *s, uint64_t n_ops, struct a
     char count[AB_CELL_BYTES];
     if (ab_session_is_exec(s))
         return title_of_program(s, t);
-    char merged[48] = "", cache[48] = "";
+    char merged[48] = "";
     if (s->n_parts > 0)
         snprintf(merged, sizeof merged, ", merged from %u results", s->n_parts);
     else if (s->shard.count > 0)
         snprintf(merged, sizeof merged, ", shard %u of %u", s->shard.index, s->shard.count);
-    const char *bytes = ab_session_setting(s, "cache");
-    if (bytes != NULL)
-        snprintf(cache, sizeof cache, ", %s read in 64 calls", AB_BYTES(strtod(bytes, NULL)));
     char live[64] = "";
     if (s->facts.live_peak_bytes != UINT64_MAX)
         snprintf(live, sizeof live, ", up to %s live", AB_BYTES(s->facts.live_peak_bytes));
     return ab_view_texts_addf(t,
-                              "%s: %s operations, %u phase%s, %u thread%s%s%s; "
+                              "%s: %s operations, %u phase%s, %u thread%s%s; "
                               "%u round%s%s",
                               AB_SHOWN(2000, s->name), ab_format_count(count, (double)n_ops),
                               s->n_phases, plural(s->n_phases), s->facts.lanes,
-                              plural(s->facts.lanes), live, cache, s->n_rounds, plural(s->n_rounds),
+                              plural(s->facts.lanes), live, s->n_rounds, plural(s->n_rounds),
                               merged);
 }
 

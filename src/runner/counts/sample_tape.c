@@ -65,7 +65,6 @@ static bool copy(const struct ab_tape_map *whole, uint32_t cut, struct ab_tape *
     out->n_ops = cut;
     out->n_phases = n_phases;
     out->n_slots = whole->image->n_slots;
-    out->cache_bytes = whole->image->cache_bytes;
     out->facts = whole->image->facts;
     return true;
 }

@@ -99,7 +99,6 @@ static struct ab_tape_image head(const struct ab_tape_file *f, const struct ab_t
         .n_turns = f->n_turns,
         .n_edges = total->n_edges,
         .n_remote = total->n_remote,
-        .cache_bytes = total->cache_bytes,
         .stretch_bytes = total->stretch_bytes,
         .facts = total->facts,
     };

@@ -176,14 +176,12 @@ static enum ab_status read_trace(const struct ab_options *o, struct replay *r, s
     if (status == AB_OK)
         status = read_stacks(o, file, r, &reading, err);
     ab_progress_end(&reading.line);
-    if (status == AB_OK)
-        status = ab_estimate_check_cache(&r->map, ab_available_memory(), err);
     return name_input(r, status, err);
 }
 
 struct settings { /* of the subject, as texts; ends with NULL */
     const char *list[10];
-    char touch[64], program[300], threads[64], burst[64], cache[64], budget[64];
+    char touch[64], program[300], threads[64], burst[64], budget[64];
 };
 
 static void list_settings(const struct ab_options *o, const struct replay *r, struct settings *s)
@@ -195,10 +193,6 @@ static void list_settings(const struct ab_options *o, const struct replay *r, st
              (unsigned long long)info->threads, r->feed->total.facts.lanes);
     s->list[n++] = touch_text(o, s->touch, sizeof s->touch);
     s->list[n++] = s->program;
-    if (o->cache_bytes != 0) {
-        snprintf(s->cache, sizeof s->cache, "cache=%llu", (unsigned long long)o->cache_bytes);
-        s->list[n++] = s->cache;
-    }
     if (o->has_each_scope)
         s->list[n++] = "each=scope";
     if (o->each_budget_ns != 0) {
@@ -262,7 +256,6 @@ static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume 
                                         .wants_overview = true,
                                         .has_window = o->has_window,
                                         .window = o->window,
-                                        .cache_bytes = o->cache_bytes,
                                         .most_events = watch->most_events}};
     enum ab_status status = ab_one_file(o, "a trace", "replay", &r.path, err);
     if (status == AB_OK && (status = spool_input(&r, err)) == AB_OK) {

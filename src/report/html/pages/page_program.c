@@ -275,7 +275,6 @@ static void put_witness(struct ab_html *h, const struct ab_report *report, uint3
 {
     const struct ab_session *s = report->session;
     struct ab_program_witness x;
-    char size[64];
     if (!ab_program_witness_of(s, backend, report->view->ranking.base, &x)) {
         h->is_short_of_memory = true;
         return;
@@ -284,10 +283,6 @@ static void put_witness(struct ab_html *h, const struct ab_report *report, uint3
     ab_page_backend(h, report, backend);
     ab_html_f(h, "</th>");
     put_difference(h, &x.predicted);
-    put_difference(h, &x.with_data);
-    ab_html_f(h, "<td class=\"n\">%s</td>",
-              x.data_bytes > 0 ? ab_axis_text(size, sizeof size, AB_AXIS_BYTES, x.data_bytes)
-                               : "–");
     put_difference(h, &x.measured);
     ab_html_f(h, "<td>%s</td></tr>\n", ab_program_witness_word(&x.predicted, &x.measured));
 }
@@ -295,9 +290,7 @@ static void put_witness(struct ab_html *h, const struct ab_report *report, uint3
 static void put_prediction(struct ab_html *h, const struct ab_report *report,
                            const uint32_t *backends, uint32_t n)
 {
-    static const char *const columns[] = {"allocator", "#replay",  "#with data of the program",
-                                          "#of size",  "#program", "the replay",
-                                          NULL};
+    static const char *const columns[] = {"allocator", "#replay", "#program", "the replay", NULL};
     const uint32_t base = report->view->ranking.base;
     if (base == UINT32_MAX || !ab_program_has_prediction(report->session))
         return;

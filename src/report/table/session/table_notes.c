@@ -106,13 +106,9 @@ static void print_noise(const struct notes *r)
 static void print_conditions(const struct notes *r)
 {
     const struct ab_session *s = r->s;
-    const char *touch = ab_session_setting(s, "touch"), *cache = ab_session_setting(s, "cache");
-    char size[AB_CELL_BYTES];
+    const char *touch = ab_session_setting(s, "touch");
     struct ab_text note = {0};
     ab_text_addf(&note, "touch: %s", touch != NULL ? touch : "workload default");
-    if (cache != NULL)
-        ab_text_addf(&note, "; cache: %s read in 64 calls, as data of the program",
-                     ab_units_bytes(size, sizeof size, strtod(cache, NULL)));
     if (s->facts.lanes > 1)
         ab_text_addf(&note, "; %u threads%s, window %u", s->facts.lanes,
                      s->is_strict ? " in strict order" : "", s->window);

@@ -133,13 +133,8 @@ bool ab_program_witness_of(const struct ab_session *s, uint32_t backend, uint32_
         return false;
     out->predicted = difference(s, x, (struct side){base, "replay_ns_per_call", false},
                                 (struct side){backend, "replay_ns_per_call", false});
-    out->with_data = difference(s, x,
-                                (struct side){backend, "replay_cache_base_ns_per_call", false},
-                                (struct side){backend, "replay_cache_ns_per_call", false});
     out->measured = difference(s, x, (struct side){base, "cpu_ns", true},
                                (struct side){backend, "cpu_ns", true});
-    collect(s, backend, ab_program_field("replay_cache_bytes"), x);
-    out->data_bytes = median_of(x, s->n_rounds);
     free(x);
     return true;
 }

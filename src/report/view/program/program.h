@@ -31,9 +31,7 @@ bool ab_program_value_of(const struct ab_session *s, uint32_t backend, uint32_t 
 
 /* Differences to the base in ns a call, with their intervals; ratio NaN = not known. */
 struct ab_program_witness {
-    struct ab_effect predicted; /* by the replay as it is */
-    struct ab_effect with_data; /* by the replay with a buffer for the program's data */
-    double data_bytes;          /* its size, median; 0, NaN = none fitted */
+    struct ab_effect predicted; /* by the replay */
     struct ab_effect measured;  /* CPU time of the program by the calls in the trace */
 };
 
