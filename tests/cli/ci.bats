@@ -9,8 +9,7 @@ load helpers
 # One run of a well-behaved and a missing library, and one that has a hostile name, into $OUT.
 write_forms() { # OPTION…
     bench run "$WORKLOADS/tiny.yaml" --rounds 2 --no-store -q --json "$OUT/r.json" \
-        --junit "$OUT/j.xml" --markdown "$OUT/s.md" --benchmark-json "$OUT/b.json" \
-        --google-benchmark "$OUT/g.json" --github "$@"
+        --junit "$OUT/j.xml" --markdown "$OUT/s.md" --benchmark-json "$OUT/b.json" --github "$@"
 }
 
 make_hostile_library() { # sets $hostile, a value for -b
@@ -121,20 +120,9 @@ for line in text.split("\n"):
 PY
 }
 
-read_benchmarks() { # CUSTOM GOOGLE
+read_benchmarks() { # FILE
     jq -e -f "$ROOT/tests/interop/github-action-benchmark.jq" "$1" >/dev/null || fail "$1"
-    python3 - "$1" "$2" <<'PY'
-import json, sys
-def refuse(x):
-    raise ValueError(x)
-custom, google = (json.load(open(f, encoding="utf-8"), parse_constant=refuse) for f in sys.argv[1:])
-assert len(custom) > 5 and google["context"]["json_schema_version"] == 1
-for b in google["benchmarks"]:
-    assert b["run_type"] in ("iteration", "aggregate") and b["time_unit"] == "ns"
-    assert isinstance(b["real_time"], (int, float)) and isinstance(b["cpu_time"], (int, float))
-    assert b["name"] == b["run_name"] + ("_" + b["aggregate_name"] if "aggregate_name" in b else "")
-    assert isinstance(b["iterations"], int) and b["iterations"] > 0
-PY
+    jq -e 'length > 5' "$1" >/dev/null || fail "few numbers: $1"
 }
 
 read_annotations() { # FILE
@@ -153,7 +141,7 @@ PY
 read_all() {
     read_junit "$OUT/j.xml"
     read_markdown "$OUT/s.md"
-    read_benchmarks "$OUT/b.json" "$OUT/g.json"
+    read_benchmarks "$OUT/b.json"
     read_annotations "$OUT/stdout"
 }
 
@@ -171,14 +159,12 @@ read_all() {
 @test "every form is read in a locale with a decimal comma, and says the same" {
     write_mixed
     mkdir "$OUT/c"
-    cp "$OUT"/{j.xml,s.md,b.json,g.json,stdout} "$OUT/c"
+    cp "$OUT"/{j.xml,s.md,b.json,stdout} "$OUT/c"
     use_german
     write_mixed
     read_all
-    bench report "$OUT/r.json" --benchmark-json "$OUT/again.json" --google-benchmark "$OUT/g2.json"
+    bench report "$OUT/r.json" --benchmark-json "$OUT/again.json"
     cmp "$OUT/again.json" "$OUT/b.json"
-    jq -S 'del(.context)' "$OUT/g.json" >"$OUT/g.sorted"
-    jq -S 'del(.context)' "$OUT/g2.json" | diff - "$OUT/g.sorted" || fail "other numbers"
 }
 
 @test "a run in which all is well has no annotation and no failure" {
@@ -198,7 +184,7 @@ PY
 @test "exec writes every form: its verdicts, its times and memory" {
     bench exec --rounds 2 --no-store -q -b "glibc,toy=$GUESTS/libtoy.so,./missing.so" \
         --gate 'toy:program/all/wall_ns < 1ns' --junit "$OUT/j.xml" --markdown "$OUT/s.md" \
-        --benchmark-json "$OUT/b.json" --google-benchmark "$OUT/g.json" --github -- true
+        --benchmark-json "$OUT/b.json" --github -- true
     expect_code 4
     read_all
     grep -q '^<testsuites .*failures="1" errors="1"' "$OUT/j.xml" || fail "not the verdicts"
@@ -206,7 +192,6 @@ PY
     grep -q '::error title=allocbench gate%3A toy%3Aprogram/all/wall_ns' "$OUT/stdout" || fail "no annotation"
     expect_json 'map(.name) | any(. == "glibc: program/all/wall_ns") and any(. == "toy: program/all/resident_peak_bytes")' \
         "$OUT/b.json"
-    expect_json '.benchmarks | map(select(.run_type == "iteration")) | length == 4 and all(.real_time > 0)' "$OUT/g.json"
 }
 
 @test "annotations name the line of a workload's gate, and go beside a document" {
@@ -239,29 +224,10 @@ PY
     expect_code 3
 }
 
-@test "Google Benchmark's compare.py reads what we write" {
-    tools=/usr/share/benchmark
-    [ -f "$tools/compare.py" ] || skip "no libbenchmark-tools"
-    write_forms -b glibc
-    if ! python3 -c 'import scipy, numpy' 2>/dev/null; then # two functions of them are enough here
-        mkdir -p "$OUT/py/scipy"
-        touch "$OUT/py/scipy/__init__.py"
-        cat >"$OUT/py/numpy.py" <<'PY'
-class array(list):
-    def any(self):
-        return any(map(bool, self))
-PY
-        cat >"$OUT/py/scipy/stats.py" <<'PY'
-from math import exp, log
-from numpy import array
-mannwhitneyu = None
-def gmean(rows):
-    return array(exp(sum(map(log, column)) / len(rows)) for column in zip(*rows))
-PY
-    fi
-    PYTHONPATH=$OUT/py:$tools python3 "$tools/compare.py" --no-color --no-utest \
-        benchmarks "$OUT/g.json" "$OUT/g.json" >"$OUT/compared" || fail "$(tail -n 3 "$OUT/compared")"
-    grep -Eq '^glibc/churn +\+0\.0000 +\+0\.0000 ' "$OUT/compared" || fail "$(head -n 5 "$OUT/compared")"
+@test "the form of Google Benchmark is no more, and the message says what serves" {
+    bench report --google-benchmark "$OUT/g.json"
+    expect_code 2
+    expect_error 'report: --google-benchmark is no more: --benchmark-json'
 }
 
 # ---- configs/ci ----
@@ -365,7 +331,7 @@ make_results() {
     uname -m | grep -q x86_64 || skip "the slow library reads the counter of x86-64"
     make_results "$GUESTS/libslow1us.so"
     bench compare base.json new.json -q --junit "$OUT/j.xml" --markdown "$OUT/s.md" \
-        --benchmark-json "$OUT/b.json" --google-benchmark "$OUT/g.json" --github
+        --benchmark-json "$OUT/b.json" --github
     expect_code 1
     read_all
     grep -q '<failure type="regressed"' "$OUT/j.xml"

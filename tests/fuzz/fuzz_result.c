@@ -75,13 +75,9 @@ static char *write_all(const struct ab_session *s, size_t *n)
     static const struct {
         bool (*write)(FILE *, const struct ab_session *);
         int what;
-    } forms[] = {{write_table, IS_TEXT},
-                 {ab_sink_csv, IS_DATA},
-                 {ab_sink_junit, IS_MARKUP},
-                 {ab_sink_markdown, IS_MARKUP},
-                 {ab_sink_github, IS_TEXT},
-                 {ab_sink_benchmark_json, IS_DATA},
-                 {ab_sink_google_benchmark, IS_DATA}};
+    } forms[] = {{write_table, IS_TEXT},     {ab_sink_csv, IS_DATA},
+                 {ab_sink_junit, IS_MARKUP}, {ab_sink_markdown, IS_MARKUP},
+                 {ab_sink_github, IS_TEXT},  {ab_sink_benchmark_json, IS_DATA}};
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
         free(write_as(forms[i].write, s, forms[i].what, n));
     return write_as(ab_sink_json, s, IS_DATA, n);

@@ -157,7 +157,6 @@ static const struct {
     {AB_SINK_MARKDOWN, "ci.md"},
     {AB_SINK_GITHUB, "ci-github.txt"},
     {AB_SINK_BENCHMARK_JSON, "ci-benchmark.json"},
-    {AB_SINK_GOOGLE_BENCHMARK, "ci-google.json"},
 };
 
 static void write_form(FILE *to, const struct ab_session *s, void *user)
@@ -358,10 +357,6 @@ static void what_is_not_known_is_left_out(void **state)
         assert_null(strstr(text, "\": null"));
         free(text);
     }
-    char *text = form(f, AB_SINK_GOOGLE_BENCHMARK);
-    assert_null(strstr(text, "\"jemalloc/steady\""));
-    assert_non_null(strstr(text, "\"jemalloc/steady/alloc/p50\""));
-    free(text);
     fake_session_free(f);
 }
 

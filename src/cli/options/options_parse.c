@@ -104,6 +104,7 @@ static const struct {
     const char *name, *instead;
 } retired[] = {
     {"cache", "a replay reads no data of the program's; exec --trace shows how far it is off"},
+    {"google-benchmark", "--benchmark-json has the numbers, --csv those of each round"},
 };
 
 static const char *find_retired(const char *name)

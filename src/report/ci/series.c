@@ -43,18 +43,12 @@ static double raised(const struct ab_session *s, const struct ab_metric *m, doub
     return isnan(value) ? value : ab_metric_interval(s, m, value).high;
 }
 
-double ab_series_of_round(const struct ab_session *session, const struct ab_series *series,
-                          uint32_t round)
-{
-    return raised(session, &series->metric,
-                  ab_metric_of_round(session, series->backend, &series->metric, round));
-}
-
 static void find_extremes(const struct ab_session *s, struct ab_series *x)
 {
     x->low = x->high = NAN;
     for (uint32_t i = 0; i < s->n_rounds; i++) {
-        double value = ab_series_of_round(s, x, s->rounds[i].index);
+        double of = ab_metric_of_round(s, x->backend, &x->metric, s->rounds[i].index);
+        double value = raised(s, &x->metric, of);
         if (!isfinite(value))
             continue;
         x->low = fmin(x->low, value); /* of a number and NaN: the number */

@@ -26,8 +26,4 @@ void ab_series_each(const struct ab_session *session,
                                 void *user),
                     void *user);
 
-/* Its number in a round, at least the clock's floor; NaN = none. */
-double ab_series_of_round(const struct ab_session *session, const struct ab_series *series,
-                          uint32_t round);
-
 #endif
