@@ -20,7 +20,7 @@ const char *const ab_explain_group_titles[AB_EXPLAIN_GROUP_COUNT] = {
 
 static const struct ab_explanation rows[] = {
 #define AB_EXPLAIN(group_id, word_text, synonym_text, what_text, formula_text, todo_text, \
-                   see_text, example_text) \
+                   see_text) \
     {.group = AB_EXPLAIN_##group_id, \
      .word = word_text, \
      .synonyms = synonym_text, \
@@ -28,7 +28,6 @@ static const struct ab_explanation rows[] = {
      .formula = formula_text, \
      .todo = todo_text, \
      .see = see_text, \
-     .example = example_text, \
      .number = "", \
      .unit = "", \
      .number_is = ""},
@@ -146,7 +145,6 @@ static struct ab_explanation bare(enum ab_explain_group group, const char *numbe
                                    .formula = "",
                                    .todo = "",
                                    .see = "results/README.md",
-                                   .example = number,
                                    .number_is = ""};
 }
 

@@ -36,7 +36,6 @@ struct ab_explanation {
     const char *what;            /* one paragraph */
     const char *formula, *todo;
     const char *see;             /* words and documents, ", " between them */
-    const char *example;         /* "OP/NUMBER", or a fact of a session; see explain.def */
     const char *number;          /* its name in JSON, CSV and gates, where it is one */
     const char *unit;            /* of the number */
     const char *number_is;       /* what just the number is, where `what` says more than that */

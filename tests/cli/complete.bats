@@ -54,44 +54,18 @@ offers() { # EXPECTED WORD…
     offers "" run --json ""
 }
 
-@test "params, phases and gates come from the workload of the line" {
-    cat >"$OUT/w.yaml" <<'YAML'
-allocbench: 1
-name: w
-params:
-  - {name: sessions, value: 10}
-  - {name: size, value: 64}
-sets:
-  - {name: s, count: $sessions}
-phases:
-  - name: warm
-    measure: false
-    do:
-      - {alloc: s, size: $size, count: all}
-  - name: serve
-    do:
-      - {replace: s, size: $size, count: all}
-gates:
-  - "serve/alloc/p99 < 2us"
-YAML
-    offers "sessions= size=" run "$OUT/w.yaml" --set s
-    offers "serve/ serve/alloc/p99 < 2us" run "$OUT/w.yaml" --gate s
-    offers "" run "$OUT/w.yaml" --gate wa # which is not measured
-    offers "arena:serve/" run "$OUT/w.yaml" --gate arena:serve
-    offers "serve/alloc/ serve/alloc_zeroed/ serve/alloc_aligned/ serve/all/" run "$OUT/w.yaml" --gate serve/al
-    offers "serve/all/ns_per_op" run "$OUT/w.yaml" --gate serve/all/ns
-    offers "" run "$OUT/w.yaml" --gate serve/alloc/ns # not of one kind of op
-    offers "serve/memory/rss_peak_bytes" run "$OUT/w.yaml" --gate serve/memory/rss
+@test "gates come from the tables, whatever the workload" {
+    offers "" run x.yaml --gate s
+    offers "*/" run x.yaml --gate '*'
+    offers "serve/alloc/ serve/alloc_zeroed/ serve/alloc_aligned/ serve/all/" run x.yaml --gate serve/al
+    offers "serve/all/ns_per_op" run x.yaml --gate serve/all/ns
+    offers "" run x.yaml --gate serve/alloc/ns # not of one kind of op
+    offers "serve/memory/rss_peak_bytes" run x.yaml --gate serve/memory/rss
+    offers "serve/frame/p50 serve/frame/p99" run x.yaml --gate serve/frame/p
     offers "replay/" replay x.abt --gate r
-    sed -i '/name: serve/a\    until: iters(9)\n    each: {name: frame}' "$OUT/w.yaml"
-    offers "serve/free/ serve/frame/" run "$OUT/w.yaml" --gate serve/f
-    offers "arena:serve/frame/" run "$OUT/w.yaml" --gate arena:serve/fra
-    offers "*/frame/" run "$OUT/w.yaml" --gate '*/fra'
-    offers "serve/frame/p50 serve/frame/p99" run "$OUT/w.yaml" --gate serve/frame/p
-    offers "replay/iteration/" replay x.abt --each scope --gate replay/i
-    offers "" replay x.abt --gate replay/i
-    echo 'not: [yaml' >"$OUT/bad.yaml"
-    offers "" run "$OUT/bad.yaml" --set s
+    offers "arena:replay/" replay x.abt --gate arena:r
+    offers "program/" exec --gate p
+    offers "" run "$ROOT/configs/churn.yaml" --set o
 }
 
 @test "baselines are named" {
@@ -129,7 +103,7 @@ printf '%s\n' "${COMPREPLY[@]}"
 EOS
     [ "$(bash "$OUT/ask" "$OUT/completion" re | tr '\n' ' ')" = "replay report record " ]
     [ "$(bash "$OUT/ask" "$OUT/completion" replay --touch = p)" = page ]
-    [ "$(bash "$OUT/ask" "$OUT/completion" run "$ROOT/configs/churn.yaml" --gate arena : chu | tail -1)" = churn/ ]
+    [ "$(bash "$OUT/ask" "$OUT/completion" replay x.abt --gate arena : rep | tail -1)" = replay/ ]
     [ "$(bash "$OUT/ask" "$OUT/completion" run -b glibc,je)" = glibc,jemalloc ]
     [ -z "$(bash "$OUT/ask" "$OUT/completion" run x.y)" ]
 }
@@ -150,7 +124,6 @@ EOS
     [ "$(zsh -f "$OUT/ask.zsh" "$OUT/_allocbench" re | tr '\n' ' ')" = "replay report record " ] ||
         fail "$(zsh -f "$OUT/ask.zsh" "$OUT/_allocbench" re)"
     [ "$(zsh -f "$OUT/ask.zsh" "$OUT/_allocbench" replay --touch=p)" = "--touch=page" ]
-    [ "$(zsh -f "$OUT/ask.zsh" "$OUT/_allocbench" run "$ROOT/configs/churn.yaml" --set o)" = "ops=" ]
     [ "$(zsh -f "$OUT/ask.zsh" "$OUT/_allocbench" run x.y)" = FILES ]
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# `explain`: words, examples from the last stored result, mistakes.
+# `explain`: words, mistakes.
 
 load helpers
 
@@ -32,38 +32,6 @@ load helpers
     [ "$(head -1 "$OUT/stdout")" = peak ]
 }
 
-@test "the example is from the newest stored result" {
-    export ALLOCBENCH_RESULTS=$OUT/results
-    mkdir "$OUT/results"
-    cp "$ROOT/tests/golden/results/good/memory.json" "$OUT/results/old.json"
-    cp "$ROOT/tests/golden/results/good/run.json" "$OUT/results/new.json"
-    touch -d '2020-01-01' "$OUT/results/old.json"
-    bench explain p99
-    expect_code 0
-    grep -q '^  example      in new.json: alloc in churn: glibc 120 ns' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
-    bench explain whole run
-    grep -q 'in new.json: whole run: glibc ' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
-    # the same number as the table of report
-    shown=$(grep -oE 'glibc [0-9.]+ us' "$OUT/stdout" | grep -oE '[0-9.]+')
-    bench report "$OUT/results/new.json"
-    grep -qE "^  glibc +$shown us " "$OUT/stdout" || fail "$shown is not in the table"
-    bench explain floor --results "$OUT/results"
-    grep -q 'in new.json: 30 ns' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
-}
-
-@test "no result, or one that cannot be read, is no error: there is no example" {
-    export ALLOCBENCH_RESULTS=$OUT/results
-    bench explain p99
-    expect_code 0
-    ! grep -q example "$OUT/stdout" || fail "an example of nothing"
-    mkdir "$OUT/results"
-    echo '{"format": ' >"$OUT/results/broken.json"
-    bench explain p99
-    expect_code 0
-    [ ! -s "$OUT/stderr" ] || fail "it complains"
-    ! grep -q example "$OUT/stdout" || fail "an example of nothing"
-}
-
 @test "an unknown word gets the nearest, exit 2" {
     bench explain retianed
     expect_code 2
@@ -77,15 +45,11 @@ load helpers
 }
 
 @test "--json has the same, with numbers and their units" {
-    export ALLOCBENCH_RESULTS=$OUT/results
-    mkdir "$OUT/results"
-    cp "$ROOT/tests/golden/results/good/run.json" "$OUT/results/new.json"
     bench explain p99 --json -
     expect_code 0
     expect_one_document
     expect_json '.schema == "allocbench-explain/1" and (.words | length) == 1'
-    expect_json '.words[0] | .word == "p99" and .unit == "ns" and .example_file == "new.json"'
-    expect_json '.words[0].example | test("glibc 120 ns")'
+    expect_json '.words[0] | .word == "p99" and .unit == "ns"'
     bench explain --json "$OUT/all.json"
     expect_json '[.words[] | select(.what == null)] == []' "$OUT/all.json"
 }
@@ -122,13 +86,8 @@ load helpers
     done
 }
 
-@test "the wall time of a program is no time per op" {
-    export ALLOCBENCH_RESULTS=$OUT/results
-    bench exec -b glibc --rounds 1 -- true
-    expect_code 0
-    bench explain ns_per_op
-    expect_code 0
-    ! grep -q '  example' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
-    bench explain wall_ns
-    grep -q '  example .*all in program: glibc ' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+@test "an example of the last result is no more, and the message says what shows one" {
+    bench explain p99 --results "$OUT"
+    expect_code 2
+    expect_error 'explain: --results is no more: allocbench report'
 }

@@ -1,52 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * `explain`: a word of the table of explanations, with what the last stored result shows of it; or
- * the list of all words.
+ * `explain`: a word of the table of explanations, or the list of all words.
  */
-#include "cli/arguments/last_result.h"
 #include "cli/commands.h"
-#include "cli/help/explain_example.h"
 #include "cli/help/paragraph.h"
 #include "core/text.h"
+#include "explain/explain.h"
 #include "report/json.h"
 #include "report/output.h"
-#include "report/read/read_result.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { LABEL_COLUMNS = 15 };
-
-struct example {
-    char file[300], text[600]; /* "" where there is none */
-};
 
 static const char *const directions[] = {
     [AB_FIELD_LOWER] = "lower is better",
     [AB_FIELD_HIGHER] = "higher is better",
     [AB_FIELD_NEITHER] = "",
 };
-
-/* No result is no error: then there is no example. */
-static void find_example(const struct ab_options *o, const struct ab_explanation *e,
-                         struct example *out)
-{
-    struct ab_stored stored;
-    struct ab_err err;
-    struct ab_options quiet = *o;
-    quiet.is_quiet = true;
-    *out = (struct example){"", ""};
-    char *path = NULL;
-    if (e->example[0] == 0 || ab_last_result(&quiet, 0, &path, &err) != AB_OK)
-        return;
-    if (ab_stored_read(path, &stored, &err) == AB_OK) {
-        const char *slash = strrchr(path, '/');
-        ab_text_printable(out->file, sizeof out->file, slash != NULL ? slash + 1 : path);
-        ab_explain_example(&stored.session, e, out->text, sizeof out->text);
-        ab_stored_fini(&stored);
-    }
-    free(path);
-}
 
 /* ---- for people ---- */
 
@@ -69,22 +40,16 @@ static void print_number(const struct ab_explanation *e)
     print_part("number", text);
 }
 
-static void print_explanation(const struct ab_explanation *e, const struct example *x)
+static void print_explanation(const struct ab_explanation *e)
 {
-    struct ab_text example = {0};
     printf("%s\n  ", e->word);
     ab_paragraph_print(stdout, e->what, 2, 2);
     putchar('\n');
     print_part("formula", e->formula);
     print_number(e);
     print_part("what to do", e->todo);
-    if (x->text[0] != 0) {
-        ab_text_addf(&example, "in %s: %s", x->file, x->text);
-        print_part("example", example.s != NULL ? example.s : "");
-    }
     print_part("see", e->see);
     print_part("also called", e->synonyms);
-    ab_text_fini(&example);
 }
 
 static void print_list(void)
@@ -122,7 +87,7 @@ static json_t *as_json(struct ab_json *w, const struct ab_explanation *e)
 
 /* One word, or (NULL) all. */
 static enum ab_status write_json(const char *path, const struct ab_explanation *one,
-                                 const struct example *x, struct ab_err *err)
+                                 struct ab_err *err)
 {
     struct ab_output out;
     struct ab_json w = {false};
@@ -132,12 +97,8 @@ static enum ab_status write_json(const char *path, const struct ab_explanation *
     ab_json_put(&w, document, "schema", ab_json_string("allocbench-explain/1"));
     for (size_t i = 0; one == NULL && ab_explain_at(i, &e); i++)
         ab_json_append(&w, words, as_json(&w, &e));
-    if (one != NULL) {
-        json_t *word = as_json(&w, one);
-        ab_json_put(&w, word, "example", ab_json_string(x->text));
-        ab_json_put(&w, word, "example_file", ab_json_string(x->text[0] != 0 ? x->file : ""));
-        ab_json_append(&w, words, word);
-    }
+    if (one != NULL)
+        ab_json_append(&w, words, as_json(&w, one));
     ab_json_put(&w, document, "words", words);
     if (ab_json_write(&w, document, out.to, 0))
         return ab_output_commit(&out, err);
@@ -170,19 +131,16 @@ static enum ab_status find_word(const struct ab_options *o, struct ab_explanatio
 enum ab_status ab_cmd_explain(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
     struct ab_explanation e;
-    struct example x = {"", ""};
     bool is_one = o->n_args > 0;
     (void)exit_code;
-    if (is_one) {
+    if (is_one)
         AB_TRY(find_word(o, &e, err));
-        find_example(o, &e, &x);
-    }
     if (o->json != NULL)
-        AB_TRY(write_json(o->json, is_one ? &e : NULL, &x, err));
+        AB_TRY(write_json(o->json, is_one ? &e : NULL, err));
     if (o->json != NULL && strcmp(o->json, "-") == 0)
         return AB_OK;
     if (is_one)
-        print_explanation(&e, &x);
+        print_explanation(&e);
     else
         print_list();
     return AB_OK;

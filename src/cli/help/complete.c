@@ -10,67 +10,86 @@
 #include "backend/sweep.h"
 #include "cli/arguments/named_workload.h"
 #include "cli/compare/baselines.h"
-#include "cli/help/complete_gate.h"
-#include "cli/help/complete_offer.h"
 #include "cli/list/list.h"
 #include "cli/options/option_table.h"
 #include "cli/trace/cmd_trace.h"
 #include "cli/workload/scaffolds.h"
 #include "exchange/formats.h"
 #include "explain/explain.h"
+#include "result/result_fields.h"
 #include "runner/run_checks.h"
+#include "stats/metric/metric_iterations.h"
+#include "trace_tools/to_tape.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Candidates, printed one after the other as far as they begin like the word at the cursor. */
+struct offer {
+    FILE *to;
+    const char *word;  /* at the cursor */
+    const char *begin; /* of the part in it that is completed; what is before stays */
+};
 
 struct line {
     int n; /* words[n - 1] is at the cursor */
     char **words;
     enum ab_command_id command;
-    struct ab_offer offer;
+    struct offer offer;
 };
+
+/* The candidate followed by `end`, in place of the part; nothing for a hostile name, with line breaks
+ * or other control characters. */
+static void offer(const struct offer *o, const char *candidate, const char *end)
+{
+    for (const char *s = candidate; *s != 0; s++)
+        if ((unsigned char)*s < ' ' || *s == 0x7f)
+            return;
+    if (strncmp(candidate, o->begin, strlen(o->begin)) == 0)
+        fprintf(o->to, "%.*s%s%s\n", (int)(o->begin - o->word), o->word, candidate, end);
+}
 
 /* ---- lists ---- */
 
 /* After the last of a list with commas. */
-static void begin_element(struct ab_offer *o)
+static void begin_element(struct offer *o)
 {
     const char *comma = strrchr(o->begin, ',');
     if (comma != NULL)
-        ab_offer_lead(o, comma + 1);
+        o->begin = comma + 1;
 }
 
-static void offer_backends(struct ab_offer *o, bool has_words)
+static void offer_backends(struct offer *o, bool has_words)
 {
     begin_element(o);
     if (has_words) {
-        ab_offer(o, "all", "");
-        ab_offer(o, "libraries", "");
+        offer(o, "all", "");
+        offer(o, "libraries", "");
     }
     for (size_t i = 0; i < ab_preset_count(); i++)
-        ab_offer(o, ab_preset_at(i)->name, "");
+        offer(o, ab_preset_at(i)->name, "");
     for (size_t i = 0; i < ab_builtin_count(); i++)
-        ab_offer(o, ab_builtin_at(i)->name, "");
+        offer(o, ab_builtin_at(i)->name, "");
 }
 
-static void offer_sweeps(struct ab_offer *o)
+static void offer_sweeps(struct offer *o)
 {
     begin_element(o);
     for (size_t i = 0; ab_sweep_name(i) != NULL; i++)
-        ab_offer(o, ab_sweep_name(i), "");
+        offer(o, ab_sweep_name(i), "");
 }
 
-static void offer_checks(struct ab_offer *o)
+static void offer_checks(struct offer *o)
 {
     begin_element(o);
-    ab_offer(o, "required", "");
-    ab_offer(o, "info", "");
-    ab_offer(o, "work", "");
+    offer(o, "required", "");
+    offer(o, "info", "");
+    offer(o, "work", "");
     for (uint32_t i = 0; ab_verify_check_name(i) != NULL; i++)
-        ab_offer(o, ab_verify_check_name(i), "");
+        offer(o, ab_verify_check_name(i), "");
 }
 
-static void offer_baselines(struct ab_offer *o)
+static void offer_baselines(struct offer *o)
 {
     struct ab_options options = {.results = NULL};
     struct ab_err err;
@@ -80,10 +99,82 @@ static void offer_baselines(struct ab_offer *o)
         return;
     if (ab_baseline_names(folder, &names, &n, &err) == AB_OK) {
         for (size_t i = 0; i < n; i++)
-            ab_offer(o, names[i], "");
+            offer(o, names[i], "");
         ab_baseline_names_fini(names, n);
     }
     free(folder);
+}
+
+/* ---- gates: PHASE/, OP/, NUMBER ---- */
+
+static void offer_phases(struct offer *o, enum ab_command_id command)
+{
+    offer(o, "*", "/");
+    if (command == AB_COMMAND_REPLAY)
+        offer(o, AB_TRACE_PHASE, "/");
+    if (command == AB_COMMAND_EXEC)
+        offer(o, AB_PROGRAM_PHASE, "/");
+}
+
+static bool is_op(const char *op, size_t n)
+{
+    for (unsigned k = 0; k <= AB_OP_ALL; k++)
+        if (strlen(ab_result_op_name(k)) == n && strncmp(op, ab_result_op_name(k), n) == 0)
+            return true;
+    return false;
+}
+
+static void offer_ops(struct offer *o)
+{
+    for (unsigned op = 0; op <= AB_OP_ALL; op++)
+        offer(o, ab_result_op_name(op), "/");
+    offer(o, "memory", "/");
+}
+
+static bool is_memory_op(const char *op, size_t n)
+{
+    for (unsigned at = 0; at < AB_AT_COUNT; at++)
+        if (strlen(ab_memory_at_names[at]) == n && strncmp(op, ab_memory_at_names[at], n) == 0)
+            return true;
+    return n == strlen("memory") && strncmp(op, "memory", n) == 0;
+}
+
+static void offer_numbers(struct offer *o, bool is_memory, bool is_all)
+{
+    for (size_t i = 0; is_memory && i < ab_memory_field_count; i++)
+        offer(o, ab_memory_fields[i].name, "");
+    for (size_t i = 0; !is_memory && i < ab_field_count; i++)
+        if (is_all ||
+            (ab_fields[i].group != AB_FIELD_ALL && ab_fields[i].group != AB_FIELD_PROGRAM))
+            offer(o, ab_fields[i].name, "");
+}
+
+static void offer_iteration_numbers(struct offer *o)
+{
+    for (size_t i = 0; i < AB_ITERATION_FIELDS; i++)
+        offer(o, ab_iteration_fields[i].name, "");
+}
+
+static void offer_gate(struct offer *o, enum ab_command_id command)
+{
+    const char *begin = o->begin, *op = strchr(begin, '/'), *colon = strchr(begin, ':');
+    const char *number = op != NULL ? strchr(op + 1, '/') : NULL;
+    if (op == NULL) { /* perhaps after a back end */
+        o->begin = colon != NULL ? colon + 1 : begin;
+        offer_phases(o, command);
+        return;
+    }
+    if (number == NULL) {
+        o->begin = op + 1;
+        offer_ops(o);
+        return;
+    }
+    size_t n_op = (size_t)(number - op - 1);
+    o->begin = number + 1;
+    if (!is_op(op + 1, n_op) && !is_memory_op(op + 1, n_op))
+        offer_iteration_numbers(o);
+    else
+        offer_numbers(o, is_memory_op(op + 1, n_op), n_op == 3 && strncmp(op + 1, "all", 3) == 0);
 }
 
 /* ---- options ---- */
@@ -95,7 +186,7 @@ static void offer_options(struct line *l)
     for (size_t i = 0; (o = ab_options_info(i)) != NULL; i++)
         if (ab_options_has(o, l->command)) {
             snprintf(name, sizeof name, "--%s", o->name);
-            ab_offer(&l->offer, name, "");
+            offer(&l->offer, name, "");
         }
 }
 
@@ -105,10 +196,8 @@ static void offer_values(struct line *l, const struct ab_option_info *o)
         offer_backends(&l->offer, strcmp(o->name, "backend") == 0);
     else if (strcmp(o->name, "sweep") == 0)
         offer_sweeps(&l->offer);
-    else if (strcmp(o->name, "set") == 0)
-        ab_complete_set(&l->offer, l->n, l->words);
     else if (strcmp(o->name, "gate") == 0)
-        ab_complete_gate(&l->offer, l->command, l->n, l->words);
+        offer_gate(&l->offer, l->command);
     else if (strcmp(o->name, "check") == 0)
         offer_checks(&l->offer);
     else if (strcmp(o->name, "baseline") == 0)
@@ -116,7 +205,7 @@ static void offer_values(struct line *l, const struct ab_option_info *o)
     if (o->is_value != NULL && o->words != NULL) /* a list of words */
         begin_element(&l->offer);
     for (size_t i = 0; o->words != NULL && o->words[i] != NULL; i++)
-        ab_offer(&l->offer, o->words[i], "");
+        offer(&l->offer, o->words[i], "");
 }
 
 /* The option that the word gives, if it is one of the command's that takes a value: "-b", "--set". */
@@ -149,24 +238,24 @@ static int count_arguments(const struct line *l, const char **first)
     return n;
 }
 
-static void offer_trace(struct ab_offer *o, int place, const char *first)
+static void offer_trace(struct offer *o, int place, const char *first)
 {
     for (size_t i = 0; place == 0 && ab_trace_command_name(i) != NULL; i++)
-        ab_offer(o, ab_trace_command_name(i), "");
+        offer(o, ab_trace_command_name(i), "");
     bool has_format = place == 1 && (strcmp(first, "import") == 0 || strcmp(first, "export") == 0);
     for (size_t i = 0; has_format && ab_format_at(i) != NULL; i++)
-        ab_offer(o, ab_format_at(i)->name, "");
+        offer(o, ab_format_at(i)->name, "");
 }
 
-static void offer_words(struct ab_offer *o)
+static void offer_words(struct offer *o)
 {
     struct ab_explanation e;
     for (size_t i = 0; ab_explain_at(i, &e); i++)
-        ab_offer(o, e.word, "");
+        offer(o, e.word, "");
 }
 
 /* @NAME of the workloads that come with allocbench. */
-static void offer_workloads(struct ab_offer *o)
+static void offer_workloads(struct offer *o)
 {
     struct ab_workload_names list;
     struct ab_err err;
@@ -175,15 +264,15 @@ static void offer_workloads(struct ab_offer *o)
         return;
     for (size_t i = 0; i < list.n; i++) {
         snprintf(name, sizeof name, "@%s", list.names[i]);
-        ab_offer(o, name, "");
+        offer(o, name, "");
     }
     ab_workload_names_fini(&list);
 }
 
-static void offer_baseline(struct ab_offer *o, int place)
+static void offer_baseline(struct offer *o, int place)
 {
     for (size_t i = 0; place == 0 && ab_baseline_commands[i] != NULL; i++)
-        ab_offer(o, ab_baseline_commands[i], "");
+        offer(o, ab_baseline_commands[i], "");
     if (place == 1)
         offer_baselines(o);
 }
@@ -201,11 +290,11 @@ static void offer_arguments(struct line *l)
         break;
     case AB_COMMAND_LIST:
         for (size_t i = 0; place == 0 && ab_list_topic(i) != NULL; i++)
-            ab_offer(&l->offer, ab_list_topic(i), "");
+            offer(&l->offer, ab_list_topic(i), "");
         break;
     case AB_COMMAND_INIT:
         for (size_t i = 0; place == 0 && i < ab_scaffold_count; i++)
-            ab_offer(&l->offer, ab_scaffolds[i].name, "");
+            offer(&l->offer, ab_scaffolds[i].name, "");
         break;
     case AB_COMMAND_EXPLAIN:
         if (place == 0)
@@ -222,7 +311,7 @@ static void offer_arguments(struct line *l)
     case AB_COMMAND_REPORT:
     case AB_COMMAND_COMPARE:
         if (l->offer.begin[0] == '@')
-            ab_offer(&l->offer, "@last", "");
+            offer(&l->offer, "@last", "");
         break;
     default: /* files, which the shell completes */
         break;
@@ -245,7 +334,7 @@ static void offer_word(struct line *l)
     if (is_command_of_user(l))
         return;
     if (equals != NULL && (o = option_of(l, word, (size_t)(equals - word))) != NULL)
-        ab_offer_lead(&l->offer, equals + 1);
+        l->offer.begin = equals + 1;
     else if (l->n > 2)
         o = option_of(l, before, strlen(before));
     if (o != NULL)
@@ -263,13 +352,13 @@ void ab_complete_print(FILE *to, int n, char **words)
     struct line l = {n, words, AB_COMMAND_COUNT, {to, words[n - 1], words[n - 1]}};
     for (int i = 0; i < AB_COMMAND_COUNT; i++) {
         if (n == 1)
-            ab_offer(&l.offer, ab_commands[i].name, "");
+            offer(&l.offer, ab_commands[i].name, "");
         else if (strcmp(ab_commands[i].name, words[0]) == 0)
             l.command = (enum ab_command_id)i;
     }
     if (n == 1) {
-        ab_offer(&l.offer, "--help", "");
-        ab_offer(&l.offer, "--version", "");
+        offer(&l.offer, "--help", "");
+        offer(&l.offer, "--version", "");
     } else if (l.command != AB_COMMAND_COUNT)
         offer_word(&l);
 }

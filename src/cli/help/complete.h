@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Completion: what may follow on a command line, from the same tables as --help, and from the files
- * that the line names. The shells ask for it by a hidden command.
+ * Completion: what may follow on a command line, from the same tables as --help, and names of
+ * workloads and baselines. The shells ask for it by a hidden command.
  */
 #ifndef AB_CLI_HELP_COMPLETE_H
 #define AB_CLI_HELP_COMPLETE_H

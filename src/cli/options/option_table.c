@@ -386,10 +386,6 @@ static const struct ab_option_info table[] = {
      "store the calibration in this folder (default: $ALLOCBENCH_RESULTS, else\n"
      "results/)",
      "Output", 0, CALIBRATE, TEXT(results)},
-    {"results", "DIR",
-     "take the example from the newest result in this folder (default:\n"
-     "$ALLOCBENCH_RESULTS, else results/)",
-     "Output", 0, EXPLAIN, TEXT(results)},
     {"no-store", NULL, "do not store the result; --json, --csv and the like still write", "Output",
      0, RUN | REPLAY | EXEC, FLAG(is_store_off)},
 #define AB_SINK(id, name, arg, help, write) \

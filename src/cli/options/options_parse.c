@@ -99,18 +99,23 @@ enum ab_status ab_options_set(enum ab_command_id command, const char *name, cons
 
 /* ---- words ---- */
 
-/* What was an option once, and what serves instead of it. */
+/* What was an option once, and what serves instead of it; of one command, or (COUNT) of any. */
 static const struct {
+    enum ab_command_id command;
     const char *name, *instead;
 } retired[] = {
-    {"cache", "a replay reads no data of the program's; exec --trace shows how far it is off"},
-    {"google-benchmark", "--benchmark-json has the numbers, --csv those of each round"},
+    {AB_COMMAND_REPLAY, "cache",
+     "a replay reads no data of the program's; exec --trace shows how far it is off"},
+    {AB_COMMAND_COUNT, "google-benchmark",
+     "--benchmark-json has the numbers, --csv those of each round"},
+    {AB_COMMAND_EXPLAIN, "results", "allocbench report shows the numbers of a result"},
 };
 
-static const char *find_retired(const char *name)
+static const char *find_retired(enum ab_command_id command, const char *name)
 {
     for (size_t i = 0; i < sizeof retired / sizeof retired[0]; i++)
-        if (strcmp(retired[i].name, name) == 0)
+        if ((retired[i].command == command || retired[i].command == AB_COMMAND_COUNT) &&
+            strcmp(retired[i].name, name) == 0)
             return retired[i].instead;
     return NULL;
 }
@@ -128,7 +133,7 @@ static enum ab_status unknown_option(enum ab_command_id command, const char *giv
             names[n++] = info->name;
     snprintf(word, sizeof word, "%.*s", (int)strcspn(given, "="), given);
     const char *bare = word + strspn(word, "-");
-    const char *instead = find_retired(bare), *near = ab_text_nearest(bare, names, n);
+    const char *instead = find_retired(command, bare), *near = ab_text_nearest(bare, names, n);
     ab_text_printable(shown, sizeof shown, word);
     if (instead != NULL)
         return ab_fail(err, AB_USAGE, "%s: %s is no more: %s", ab_commands[command].name, shown,
