@@ -30,6 +30,8 @@ static inline bool may_reset(struct ab_routed *r, uint64_t op)
         return false;
     r->emptied = *r->empties++;
     r->released = r->depth != 0 ? *r->empties++ : 0;
+    if (AB_OP_SIZE(op) == 0) /* no frees are spared: each heap that can goes back */
+        r->released &= r->markable;
     return (r->emptied | r->released) != 0 && (r->emptied & ~r->resettable) == 0 &&
            (r->released & ~r->markable) == 0;
 }
