@@ -17,7 +17,9 @@
 struct ab_save_point {
     uint32_t id; /* from 1 on */
     uint32_t depth;
-    uint64_t at, bytes;             /* the caller's */
+    uint32_t used; /* bit h: blocks were born in heap h after it */
+    uint32_t gone; /* bit h: heap h was reset after it; the caller's, as the next */
+    uint64_t at, bytes;
     uint64_t n_live[AB_SAVE_HEAPS]; /* blocks born after it and before the next one, that live */
 };
 
@@ -40,8 +42,10 @@ static inline struct ab_save_point *ab_save_begin(struct ab_save_points *s, uint
 /* What the block is to remember, 0 where it is older than all. */
 static inline uint32_t ab_save_born(struct ab_save_points *s, uint32_t heap)
 {
-    if (s->n > 0)
+    if (s->n > 0) {
         s->open[s->n - 1].n_live[heap]++;
+        s->open[s->n - 1].used |= 1u << heap;
+    }
     return s->n_ever;
 }
 
@@ -71,6 +75,8 @@ static inline void ab_save_end(struct ab_save_points *s, uint32_t depth)
         return;
     for (uint32_t h = 0; h < AB_SAVE_HEAPS && i > 0; h++)
         s->open[i - 1].n_live[h] += s->open[i].n_live[h];
+    if (i > 0)
+        s->open[i - 1].used |= s->open[i].used;
     memmove(&s->open[i], &s->open[i + 1], (--s->n - i) * sizeof s->open[0]);
 }
 

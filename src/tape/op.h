@@ -43,8 +43,8 @@ enum ab_code {
 /* 0: a bulk reset. A scope begins with a MARK and may end with a RESET of the same depth. */
 enum ab_reset {
     AB_RESET_OTHERS = 1,  /* other blocks live on: no bulk reset */
-    AB_RESET_RELEASE = 2, /* back to the save point, whose younger blocks are all dead then; of a
-                             MARK: a release comes */
+    AB_RESET_RELEASE = 2, /* back to the save point, whose younger blocks are all dead then, also of
+                             0 frees; of a MARK: a release comes */
     AB_RESET_MARK = 4,    /* takes a save point; no FREE belongs to it */
     AB_RESET_CROWDED = 8, /* other lanes are at work: only in a heap of the lane's own */
 };

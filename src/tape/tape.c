@@ -424,7 +424,7 @@ static enum ab_status push_reset(struct ab_tape_builder *b, uint32_t flags, cons
                                  uint32_t n, struct ab_err *err)
 {
     enum ab_status status = check_phase(b, err);
-    bool is_bulk = n == b->live_blocks;
+    bool is_bulk = n == b->live_blocks && (n > 0 || (flags & AB_RESET_RELEASE) == 0);
     flags |= is_bulk ? 0 : AB_RESET_OTHERS;
     if (status == AB_OK)
         status = push_op(b, AB_OP_MAKE(AB_CODE_RESET, flags, n), err);
@@ -505,13 +505,15 @@ static void note_release(struct ab_tape_builder *b, const struct ab_save_point *
 enum ab_status ab_tape_release(struct ab_tape_builder *b, uint32_t depth, const uint32_t *slots,
                                uint32_t n, bool *is_one, struct ab_err *err)
 {
-    bool is_bulk = n == b->live_blocks;
-    *is_one = is_bulk;
-    if (depth == 0)
+    bool is_bulk = n == b->live_blocks && n > 0, has_mark = depth != 0;
+    bool is_all = has_mark && is_all_since(b, depth, slots, n);
+    *is_one = is_bulk || (is_all && (n > 0 || ab_save_last(b->to->saves, depth)->used != 0));
+    if (n == 0 && !*is_one)
+        return AB_OK;
+    if (!has_mark)
         return ab_tape_reset(b, slots, n, err);
     uint32_t flags = AB_RESET_MAKE(0, depth);
-    if (is_all_since(b, depth, slots, n)) {
-        *is_one = true;
+    if (is_all) {
         if (!is_bulk || b->n_lanes > 1) { /* of one lane a bulk reset needs no save point */
             note_release(b, ab_save_last(b->to->saves, depth));
             flags |= AB_RESET_RELEASE;

@@ -140,9 +140,10 @@ enum ab_status ab_tape_reset(struct ab_tape_builder *b, const uint32_t *slots, u
 /* The current lane takes a save point of its heap. *depth names it until it is forgotten; 0: too many are
  * open, and there is none. */
 enum ab_status ab_tape_mark(struct ab_tape_builder *b, uint32_t *depth, struct ab_err *err);
-/* As ab_tape_reset, at the end of what began with the mark; not of 0 blocks. Where all that the lane has
- * allocated or resized since then is dead after it, a back end with save points goes back to that one
- * instead of the frees. *is_one: a back end that can does it in one call. The mark is open until
+/* As ab_tape_reset, at the end of what began with the mark. Where all that the lane has allocated or
+ * resized since then is dead after it, a back end with save points goes back to that one instead of the
+ * frees. *is_one: a back end that can does it in one call. Of 0 blocks: such a back end goes back where
+ * all of these blocks were freed one by one, and else nothing is done. The mark is open until
  * ab_tape_forget_mark. */
 enum ab_status ab_tape_release(struct ab_tape_builder *b, uint32_t depth, const uint32_t *slots,
                                uint32_t n, bool *is_one, struct ab_err *err);

@@ -117,10 +117,7 @@ void ab_trace_feed_close(struct ab_trace_feed *f)
 static enum ab_status push_burst(struct ab_trace_feed *f, struct ab_err *err)
 {
     uint64_t begin = f->pusher.n_events;
-    enum ab_status status = ab_tape_phase(f->pusher.b, AB_TRACE_PHASE, true, err);
-    if (status == AB_OK && f->options.tape.scopes != NULL)
-        ab_tape_each(f->pusher.b, ab_trace_iteration_name(f->options.tape.scopes),
-                     f->options.tape.budget_ns);
+    enum ab_status status = ab_trace_pusher_phase(&f->pusher, err);
     while (status == AB_OK && !f->is_over) {
         uint64_t n = f->pusher.n_events - begin, left = f->burst_events - n;
         size_t n_read = 1;

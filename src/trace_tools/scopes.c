@@ -39,6 +39,7 @@ struct state {
 void ab_scopes_fini(struct ab_scopes *s)
 {
     free(s->ends);
+    free(s->more);
     *s = (struct ab_scopes){0};
 }
 
@@ -46,16 +47,18 @@ struct attempt { /* the blocks of one thread, or of all */
     uint64_t thread;
     struct ab_scope_choice choice;
     bool has_scopes, has_ends;
-    uint64_t *ends;
-    size_t n, cap;
+    struct ends {
+        uint64_t *items;
+        size_t n, cap;
+    } ends, more;
 };
 
 static bool take_end(void *user, uint64_t end)
 {
-    struct attempt *t = user;
-    if (!AB_GROW(t->ends, t->cap, t->n))
+    struct ends *ends = user;
+    if (!AB_GROW(ends->items, ends->cap, ends->n))
         return false;
-    t->ends[t->n++] = end;
+    ends->items[ends->n++] = end;
     return true;
 }
 
@@ -76,7 +79,8 @@ static enum ab_status choose(struct state *s, struct attempt *t, struct ab_err *
 {
     t->has_scopes = ab_scope_search_choose(s->search, s->wish, &t->choice);
     if (t->has_scopes &&
-        !ab_scope_search_hand_over(s->search, &t->choice, take_end, t, &t->has_ends))
+        (!ab_scope_search_hand_over(s->search, &t->choice, take_end, &t->ends, &t->has_ends) ||
+         !ab_scope_search_hand_over_others(s->search, &t->choice, take_end, &t->more)))
         return ab_fail(err, AB_SYSTEM, "out of memory for the scopes");
     return AB_OK;
 }
@@ -94,7 +98,7 @@ static enum ab_status search(struct state *s, struct attempt *t, bool is_final, 
     if (t->thread == AB_SCOPE_ALL_THREADS && !is_final)
         walk.marks = &s->marks;
     if (is_final)
-        ab_scope_search_emit(s->search, &t->choice, take_end, t);
+        ab_scope_search_emit(s->search, &t->choice, take_end, &t->ends);
     else if (t->thread != AB_SCOPE_ALL_THREADS)
         ab_scope_search_number(s->search);
     enum ab_status status = ab_trace_walk(&walk, NULL, err);
@@ -170,14 +174,16 @@ static enum ab_status find(struct state *s, struct attempt *all, struct attempt 
         return s->n_threads > 2 ? find_of_others(s, (uint32_t)one->thread, err) : AB_OK;
     if (!better->has_ends)
         AB_TRY(search(s, better, true, err));
-    s->found = (struct ab_scopes){.ends = better->ends,
-                                  .n = better->n,
+    s->found = (struct ab_scopes){.ends = better->ends.items,
+                                  .n = better->ends.n,
+                                  .more = better->more.items,
+                                  .n_more = better->more.n,
                                   .from = AB_SCOPES_FOUND,
                                   .is_of_thread = is_one,
                                   .thread = is_one ? (uint32_t)one->thread : 0,
                                   .nested = better->choice.nested,
                                   .outer = better->choice.outer};
-    better->ends = NULL;
+    better->ends.items = better->more.items = NULL;
     return AB_OK;
 }
 
@@ -198,8 +204,10 @@ enum ab_status ab_scopes_find_watched(const char *trace_path, bool is_partial,
                        "or a pipe");
     struct attempt all = {.thread = AB_SCOPE_ALL_THREADS}, one = {0};
     enum ab_status status = find(&s, &all, &one, err);
-    free(all.ends);
-    free(one.ends);
+    free(all.ends.items);
+    free(all.more.items);
+    free(one.ends.items);
+    free(one.more.items);
     free(s.allocs);
     ab_mark_table_fini(&s.marks);
     if (status == AB_OK)

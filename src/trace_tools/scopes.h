@@ -41,6 +41,9 @@ struct ab_scopes {
                        ascending; the first begins at call 0, what follows the last end is one more.
                        An end can be the number of all calls: with the trace */
     size_t n;
+    uint64_t *more; /* ends of what else could be scopes, smaller or larger or of other marks: in no
+                       order, as far as they are known */
+    size_t n_more;
     enum ab_scopes_from from;
     bool is_of_thread; /* found in the blocks of one thread: `thread` */
     uint32_t thread;

@@ -115,10 +115,53 @@ const char *ab_trace_iteration_name(const struct ab_scopes *scopes)
     return scopes->from == AB_SCOPES_MARKS && scopes->mark[0] != 0 ? scopes->mark : "scope";
 }
 
-static void find_scope_end(struct ab_trace_pusher *p)
+static void find_stop(struct ab_trace_pusher *p)
 {
     const struct ab_scopes *s = p->options->scopes;
+    const struct ab_scope_spans *spans = p->options->spans;
     p->scope_end = s != NULL && p->next_scope < s->n ? s->ends[p->next_scope] : UINT64_MAX;
+    p->stop = p->scope_end;
+    if (p->n_open > 0 && p->open[p->n_open - 1].end < p->stop)
+        p->stop = p->open[p->n_open - 1].end;
+    if (spans != NULL && p->next_span < spans->n && spans->items[p->next_span].begin < p->stop)
+        p->stop = spans->items[p->next_span].begin;
+}
+
+/* Of the thread that the scopes are of, AB_NO_LANE where it has not begun or is over. */
+static uint16_t lane_of_scopes(const struct ab_trace_pusher *p)
+{
+    const struct ab_scopes *s = p->options->scopes;
+    if (!s->is_of_thread)
+        return 0;
+    return s->thread < p->lanes.cap ? p->lanes.of_thread[s->thread] : AB_NO_LANE;
+}
+
+static enum ab_status begin_span(struct ab_trace_pusher *p, const struct ab_scope_span *span,
+                                 struct ab_err *err)
+{
+    struct ab_trace_open_span *o = &p->open[p->n_open];
+    if (p->n_open == AB_SAVE_POINTS_MAX)
+        return AB_OK;
+    *o = (struct ab_trace_open_span){.end = span->end, .lane = lane_of_scopes(p)};
+    p->n_open++;
+    if (o->lane == AB_NO_LANE)
+        return AB_OK;
+    AB_TRY(ab_tape_lane(p->b, o->lane, err));
+    return ab_tape_mark(p->b, &o->depth, err);
+}
+
+/* Whether all its blocks were freed the builder knows better than who searched; where the burst in which
+ * it began is over, it has no save point any more, and nothing is done. */
+static enum ab_status end_span(struct ab_trace_pusher *p, struct ab_err *err)
+{
+    const struct ab_trace_open_span *o = &p->open[--p->n_open];
+    bool is_one;
+    if (o->depth == 0)
+        return AB_OK;
+    AB_TRY(ab_tape_lane(p->b, o->lane, err));
+    AB_TRY(ab_tape_release(p->b, o->depth, NULL, 0, &is_one, err));
+    ab_tape_forget_mark(p->b, o->depth);
+    return AB_OK;
 }
 
 /* Of a scope of one thread only its lane has an iteration. */
@@ -127,21 +170,28 @@ static enum ab_status end_scope(struct ab_trace_pusher *p, struct ab_err *err)
     const struct ab_scopes *s = p->options->scopes;
     if (!s->is_of_thread)
         return ab_tape_iteration_of_all(p->b, err);
-    if (s->thread >= p->lanes.cap || p->lanes.of_thread[s->thread] == AB_NO_LANE)
-        return AB_OK; /* it has not begun, or is over */
-    enum ab_status status = ab_tape_lane(p->b, p->lanes.of_thread[s->thread], err);
-    return status == AB_OK ? ab_tape_iteration(p->b, err) : status;
+    uint16_t lane = lane_of_scopes(p);
+    if (lane == AB_NO_LANE)
+        return AB_OK;
+    AB_TRY(ab_tape_lane(p->b, lane, err));
+    return ab_tape_iteration(p->b, err);
 }
 
 enum ab_status ab_trace_pusher_end_scopes(struct ab_trace_pusher *p, struct ab_err *err)
 {
-    enum ab_status status = AB_OK;
-    while (p->scope_end <= p->n_events && status == AB_OK) {
-        status = end_scope(p, err);
+    const struct ab_scope_spans *spans = p->options->spans;
+    while (p->n_open > 0 && p->open[p->n_open - 1].end <= p->n_events)
+        AB_TRY(end_span(p, err));
+    for (; p->scope_end <= p->n_events; find_stop(p)) {
+        AB_TRY(end_scope(p, err));
         p->next_scope++;
-        find_scope_end(p);
     }
-    return status;
+    for (; spans != NULL && p->next_span < spans->n &&
+           spans->items[p->next_span].begin <= p->n_events;
+         p->next_span++)
+        AB_TRY(begin_span(p, &spans->items[p->next_span], err));
+    find_stop(p);
+    return AB_OK;
 }
 
 static enum ab_status push(struct ab_trace_pusher *p, const struct ab_event *e, struct ab_err *err)
@@ -162,7 +212,7 @@ static enum ab_status push(struct ab_trace_pusher *p, const struct ab_event *e, 
         .touch = p->options->touch,
         .touch_bytes = p->options->touch_bytes,
     };
-    if (p->scope_end <= p->n_events && (status = ab_trace_pusher_end_scopes(p, err)) != AB_OK)
+    if (p->stop <= p->n_events && (status = ab_trace_pusher_end_scopes(p, err)) != AB_OK)
         return status;
     p->n_events++;
     if (p->overview != NULL && !ab_survey_look(p->overview, e))
@@ -184,13 +234,22 @@ enum ab_status ab_trace_pusher_open(struct ab_trace_pusher *p,
 {
     *p = (struct ab_trace_pusher){.options = options};
     ab_slot_pool_init(&p->pool, 0);
-    find_scope_end(p);
+    find_stop(p);
     ab_trace_lanes_init(&p->lanes, options->n_lanes);
     p->events = malloc(AB_TRACE_BATCH * sizeof p->events[0]);
     if (p->events == NULL || (p->b = ab_tape_begin()) == NULL ||
         (options->wants_overview && (p->overview = ab_overview_begin()) == NULL))
         return ab_fail(err, AB_SYSTEM, "out of memory");
     ab_tape_set_window(p->b, options->has_window ? options->window : AB_WINDOW_AUTO, true);
+    return AB_OK;
+}
+
+enum ab_status ab_trace_pusher_phase(struct ab_trace_pusher *p, struct ab_err *err)
+{
+    const struct ab_trace_tape_options *o = p->options;
+    AB_TRY(ab_tape_phase(p->b, AB_TRACE_PHASE, true, err));
+    if (o->scopes != NULL)
+        ab_tape_each(p->b, ab_trace_iteration_name(o->scopes), o->budget_ns);
     return AB_OK;
 }
 
@@ -246,11 +305,11 @@ enum ab_status ab_trace_to_tape(const char *path, const struct ab_trace_tape_opt
     if (status != AB_OK)
         return status;
     if ((status = ab_trace_pusher_open(&p, options, err)) != AB_OK ||
-        (status = ab_tape_phase(p.b, AB_TRACE_PHASE, true, err)) != AB_OK)
+        (status = ab_trace_pusher_phase(&p, err)) != AB_OK)
         goto out;
     while (status == AB_OK && n > 0)
         status = ab_trace_pusher_take(&p, r, AB_TRACE_BATCH, &n, err);
-    if (status != AB_OK)
+    if (status != AB_OK || (status = ab_trace_pusher_end_scopes(&p, err)) != AB_OK)
         goto out;
     struct ab_trace_info totals = *ab_trace_reader_info(r);
     if (totals.events == 0)

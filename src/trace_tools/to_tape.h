@@ -6,11 +6,12 @@
 #ifndef AB_TRACE_TOOLS_TO_TAPE_H
 #define AB_TRACE_TOOLS_TO_TAPE_H
 
+#include "base/save_points.h"
 #include "tape/overview.h"
 #include "tape/slot_pool.h"
 #include "tape/tape.h"
 #include "trace/reader.h"
-#include "trace_tools/scopes.h"
+#include "trace_tools/scope/spans.h"
 
 #define AB_TRACE_PHASE "replay" /* the one phase of a trace */
 
@@ -51,18 +52,27 @@ struct ab_trace_pusher {
     uint32_t *slots; /* by the reader's slot: the tape's */
     size_t cap_slots;
     uint64_t n_events;
-    size_t next_scope;                  /* of options->scopes: the first that has not ended … */
-    uint64_t scope_end;                 /* … and where it does; UINT64_MAX = there is none */
+    size_t next_scope;  /* of options->scopes: the first that has not ended … */
+    uint64_t scope_end; /* … and where it does; UINT64_MAX = there is none */
+    size_t next_span;   /* of options->spans: the first that has not begun */
+    struct ab_trace_open_span {
+        uint64_t end;
+        uint32_t lane, depth; /* of its save point; 0 = it has none */
+    } open[AB_SAVE_POINTS_MAX];
+    uint32_t n_open;
+    uint64_t stop; /* the call before which the next of all these begins or ends */
     struct ab_overview_maker *overview; /* NULL = not asked for */
     struct ab_event *events;            /* AB_TRACE_BATCH */
 };
 #define AB_TRACE_BATCH 512
 
-/* Close it also when this fails. The phase is for the caller to begin. */
+/* Close it also when this fails. A phase is to begin next. */
 enum ab_status ab_trace_pusher_open(struct ab_trace_pusher *p,
                                     const struct ab_trace_tape_options *options,
                                     struct ab_err *err);
 void ab_trace_pusher_close(struct ab_trace_pusher *p);
+/* Begins the phase, or that of the next burst. */
+enum ab_status ab_trace_pusher_phase(struct ab_trace_pusher *p, struct ab_err *err);
 /* Reads up to `most` ≤ AB_TRACE_BATCH events and pushes them; *n = 0 at the end of the trace, or of what
  * is wanted of it. */
 enum ab_status ab_trace_pusher_take(struct ab_trace_pusher *p, struct ab_trace_reader *r,
@@ -82,8 +92,9 @@ struct ab_trace_tape_options {
     uint32_t window;
     bool wants_overview;            /* the pusher makes one */
     const struct ab_scopes *scopes; /* the iterations of the tape; borrowed, NULL = it has none */
-    uint64_t budget_ns;             /* of the allocator in one; 0 = none */
-    uint64_t most_events;           /* of the trace, from its first; 0 = all */
+    const struct ab_scope_spans *spans; /* with save points; borrowed, NULL = there are none */
+    uint64_t budget_ns;                 /* of the allocator in one; 0 = none */
+    uint64_t most_events;               /* of the trace, from its first; 0 = all */
     /* Now and then while the trace is read ahead of all runs, NULL = not asked for; total 0 = not
      * known. */
     void (*progress)(void *user, uint64_t done, uint64_t total);

@@ -8,7 +8,7 @@
  *   lives
  *   choices  one byte (the heap) for each allocation and resize of the lane, refused ones as well, in
  *            the order of its ops
- *   resets   for each of its RESETs with blocks a mask of 16 bits: heaps that hold the blocks that die
+ *   resets   for each of its RESETs with blocks or of a scope a mask of 16 bits: heaps that hold the blocks that die
  *            and nothing else, so that a bulk reset of each does the same; 0 = one by one. Of one that
  *            ends a scope (AB_RESET_DEPTH), a second mask: heaps in which all blocks since the scope's
  *            save point die; both 0 = one by one. For each MARK the heaps of which that will be true

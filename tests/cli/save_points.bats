@@ -76,3 +76,59 @@ END
     grep -Eq "region 'inner' never ends a scope in one call, because 'kept' has blocks" \
         <(cat "$OUT/stdout" "$OUT/stderr") || fail "$(cat "$OUT/stdout" "$OUT/stderr")"
 }
+
+# 200 requests of 40 blocks that each parse 6 documents of 60, beside a block that lives on; every 10th
+# request leaves a block behind while it parses.
+write_trace() {
+    awk 'BEGIN {
+        print "a 0 100000"; id = 1
+        for (s = 0; s < 200; s++) {
+            own = id
+            for (i = 0; i < 40; i++) print "a " id++ " 500"
+            for (d = 0; d < 6; d++) {
+                doc = id
+                for (i = 0; i < 60; i++) print "a " id++ " 500"
+                for (i = 0; i < 60; i++) print "f " doc + i
+                if (d == 3 && s % 10 == 9) print "a " id++ " 500"
+            }
+            for (i = 0; i < 40; i++) print "f " own + i
+        }
+    }' >calls
+    { printf '200000000\n%s\n%s\n1\n' "$(grep -c a calls)" "$(wc -l <calls)"; cat calls; } >nested.rep
+    allocbench trace import rep nested.rep -o nested.abt
+}
+
+@test "scopes of a trace, also within each other, drive save points in its replay" {
+    write_trace
+    bench replay nested.abt -b glibc,slab,arena,paged,inline+arena --each scope --rounds 1 --no-store -q --json -
+    expect_code 0
+    # 1,200 documents and 180 requests: the other 20 leave a block behind, and their own ones with it
+    expect_json '[.results[] | select(.op == "reset" and .n > 1000) | [.backend, .tail.n]]
+        | unique == [["arena", 1380], ["inline+arena", 1380], ["paged", 1380]]'
+    expect_json '.results[] | select(.op == "reset" and (.backend | test("glibc|slab"))) | .n == 0'
+    expect_json '[.memory[] | select(.backend | test("arena|paged")) | .rss_peak_bytes] | max < 800 * 1024'
+    bench replay nested.abt -b arena --each scope --burst 10000 --rounds 1 --no-store -q --json -
+    expect_json '[.memory[] | .rss_peak_bytes] | max < 1500 * 1024'
+    bench replay nested.abt -b glibc,arena --rounds 1 --no-store -q --json -
+    expect_json '[.memory[] | select(.backend == "arena") | .rss_peak_bytes] | min > 30 * 1024 * 1024'
+}
+
+@test "of the heaps of a mapping each that can goes back where a scope of a trace ends" {
+    write_trace
+    bench replay nested.abt -b glibc --map 'size:1-600=arena,*=glibc' --map '*=arena' --each scope \
+        --rounds 1 --no-store -q --json -
+    expect_code 0
+    expect_json '[.results[] | select(.op == "reset" and .n > 1000) | .tail.n] == [1380, 1380]'
+    expect_json '[.memory[] | select(.backend | test("map")) | .rss_peak_bytes] | max < 800 * 1024'
+}
+
+@test "in the replay of a trace, too, a release that takes an older block along fails the run" {
+    [ -e "$BUILD/mutants/libmutantheap.so" ] || skip "needs the mutants"
+    write_trace
+    bench replay nested.abt -b "glibc,$BUILD/mutants/libmutantheap.so:mutant=0" --each scope --rounds 1 \
+        --no-store -q
+    expect_code 0
+    bench replay nested.abt -b "glibc,$BUILD/mutants/libmutantheap.so:mutant=54" --each scope --rounds 1 \
+        --no-store
+    expect_code 4
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * libFuzzer entry: bytes as a program of pushes at the tape builder, with lanes, window, resets,
- * awaits, phases and bursts, some of them not allowed. What is not allowed must be refused; what
+ * save points, awaits, phases and bursts, some of them not allowed. What is not allowed must be refused; what
  * was accepted must be in the tape, and safe to run (tape_model.h). tests/golden/tapes are such
  * programs, of random bytes.
  */
@@ -75,6 +75,11 @@ static enum ab_touch touch_of(struct tape_model *m, const struct ab_request *a)
     return AB_TOUCH_APART;
 }
 
+static void note_made(struct tape_model *m, uint32_t slot)
+{
+    m->slots[slot].made[m->lane] = m->marks[m->lane].last_made = ++m->n_made;
+}
+
 static void note_asked(struct tape_model *m, struct model_request *r, const struct ab_request *a)
 {
     r->request = *a;
@@ -102,6 +107,8 @@ static void note_alloc(struct tape_model *m, uint32_t slot, const struct ab_requ
         m->slots[slot].is_live = true;
         m->slots[slot].born_lane = (uint8_t)m->lane;
         m->slots[slot].size = 0;
+        memset(m->slots[slot].made, 0, sizeof m->slots[slot].made);
+        note_made(m, slot);
         m->n_slots = slot >= m->n_slots ? slot + 1 : m->n_slots;
         m->live_blocks++;
         m->peak_blocks = m->live_blocks > m->peak_blocks ? m->live_blocks : m->peak_blocks;
@@ -114,6 +121,7 @@ static void note_resize(struct tape_model *m, uint32_t slot, const struct ab_req
     struct model_request *r = note_request(m, AB_OP_RESIZE, slot);
     note_use(m, r);
     m->n_remote += m->slots[slot].born_lane != m->lane;
+    note_made(m, slot);
     note_asked(m, r, a);
 }
 
@@ -131,6 +139,8 @@ static void note_phase(struct tape_model *m)
     m->phases[m->n_phases++] = (struct model_phase){.begin = m->n_requests, .end = m->n_requests};
     m->lane = 0;
     memset(m->pending, 0xff, sizeof m->pending);
+    for (uint32_t l = 0; l < MODEL_LANES; l++)
+        m->marks[l].n = 0;
     for (uint32_t i = 0; i < MODEL_ALL_SLOTS; i++)
         m->slots[i].last = MODEL_NONE;
 }
@@ -210,6 +220,58 @@ static void push_reset(struct program *p, uint32_t first)
         note_free(&p->m, slots[i]);
 }
 
+static void push_mark(struct program *p)
+{
+    struct tape_model *m = &p->m;
+    uint32_t *n = &m->marks[m->lane].n, kinds = m->kinds, depth;
+    REQUIRE(ab_tape_mark(p->b, &depth, &p->err) == AB_OK);
+    REQUIRE(depth == (*n < AB_SAVE_POINTS_MAX ? *n + 1 : 0));
+    if (depth == 0)
+        return;
+    struct model_request *r = note_request(m, AB_OP_RESET, 0);
+    r->is_mark = true;
+    r->depth = depth;
+    m->kinds = kinds; /* it is no op */
+    m->marks[m->lane].open[(*n)++] = m->n_made;
+}
+
+/* What lives of what the lane has made since its last mark. */
+static uint32_t find_younger(const struct tape_model *m, uint64_t mark, uint32_t *slots)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < MODEL_ALL_SLOTS; i++)
+        if (m->slots[i].is_live && m->slots[i].made[m->lane] > mark)
+            slots[n++] = i;
+    return n;
+}
+
+/* The end of the last scope: frees all of its blocks, or some; or they were freed one by one. */
+static void push_release(struct program *p, bool frees_all, bool frees_none)
+{
+    struct tape_model *m = &p->m;
+    uint32_t slots[MODEL_ALL_SLOTS], depth = m->marks[m->lane].n;
+    bool is_one;
+    if (depth == 0)
+        return;
+    uint64_t mark = m->marks[m->lane].open[--m->marks[m->lane].n];
+    uint32_t n_young = find_younger(m, mark, slots);
+    uint32_t n = frees_none ? 0 : frees_all ? n_young : n_young / 2;
+    bool is_bulk = n > 0 && n == m->live_blocks, is_used = m->marks[m->lane].last_made > mark;
+    REQUIRE(ab_tape_release(p->b, depth, slots, n, &is_one, &p->err) == AB_OK);
+    REQUIRE(!is_one || is_bulk || (n == n_young && is_used));
+    REQUIRE(is_one || m->n_lanes > 1 || n < n_young || !is_used);
+    ab_tape_forget_mark(p->b, depth);
+    if (n == 0 && !is_one)
+        return;
+    struct model_request *r = note_request(m, AB_OP_RESET, n);
+    r->is_bulk = is_bulk;
+    r->depth = depth;
+    r->is_dead = n == n_young;
+    m->phases[m->n_phases - 1].n_ops[AB_OP_RESET] += is_one;
+    for (uint32_t i = 0; i < n; i++)
+        note_free(m, slots[i]);
+}
+
 static void push_await(struct program *p, uint32_t slot)
 {
     struct tape_model *m = &p->m;
@@ -277,7 +339,7 @@ static void push_next(struct program *p)
     case 8:
         push_resize(p, slot, (what & 15) == 8);
         break;
-    case 9: /* a trace, whose window always holds, has none */
+    case 9: /* a trace, whose window always holds, has only those of scopes */
         if (!p->m.is_window_always)
             push_reset(p, slot % 2 == 0 ? 0 : slot);
         break;
@@ -296,6 +358,12 @@ static void push_next(struct program *p)
     case 13:
         ab_tape_note_no_op_free(p->b);
         p->m.n_no_op_frees++;
+        break;
+    case 14:
+        if (slot % 8 < 4)
+            push_mark(p);
+        else
+            push_release(p, (slot & 1) == 0, (slot & 2) != 0);
         break;
     default:
         push_pastime(p, 1u + next_byte(p));

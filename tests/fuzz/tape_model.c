@@ -29,6 +29,8 @@ struct lane_run {
     struct told *published, *entered;
     uint32_t n_published, cap_published, n_entered, cap_entered;
     struct clock clock;
+    bool
+        is_marked[AB_SAVE_POINTS_MAX + 1]; /* by depth: the save point there is one to go back to */
     bool is_entered; /* the frame at `at` was entered already, its wait is not over */
 };
 
@@ -39,7 +41,7 @@ struct check {
     const struct model_phase *expected;
     struct lane_run lanes[MODEL_LANES];
     uint32_t *last_op; /* by request: its last op, a place in its lane's ops */
-    uint32_t next_request, n_positions;
+    uint32_t next_request, n_positions, n_releases;
     bool is_windowed;
 };
 
@@ -99,6 +101,14 @@ static void check_touch(const struct check *c, const struct model_request *r, ui
     REQUIRE(AB_TOUCH_BYTES(s.size) == r->request.touch_bytes);
 }
 
+static void check_reset(const struct model_request *r, const struct said *s)
+{
+    REQUIRE(s->size == r->slot && AB_RESET_DEPTH(s->slot) == r->depth);
+    REQUIRE(((s->slot & AB_RESET_MARK) != 0) == r->is_mark);
+    REQUIRE((s->slot & AB_RESET_OTHERS) != 0 || r->is_bulk);
+    REQUIRE((s->slot & AB_RESET_RELEASE) == 0 || r->is_mark || r->is_dead);
+}
+
 /* True when an op that touches the block must follow. */
 static bool check_request(const struct check *c, const struct model_request *r, uint64_t op)
 {
@@ -106,8 +116,7 @@ static bool check_request(const struct check *c, const struct model_request *r, 
     const struct ab_request *asked = &r->request;
     REQUIRE(ab_op_code_kind(s.code) == r->kind);
     if (r->kind == AB_OP_RESET) {
-        REQUIRE(s.size == r->slot && (s.slot == 0 || s.slot == 1));
-        REQUIRE(s.slot != 0 || r->is_bulk);
+        check_reset(r, &s);
         return false;
     }
     REQUIRE(s.may_fail == asked->may_fail);
@@ -140,16 +149,26 @@ static uint64_t next_op(const struct check *c, struct lane_run *lane)
     return c->tape->ops[lane->at++];
 }
 
-/* A bulk reset passes over the words behind it: they must be the frees it stands for. */
-static void check_bulk(const struct check *c, const struct lane_run *lane, uint64_t op)
+/* A bulk reset passes over the words behind it, and so does a release, whose save point is taken: they
+ * must be the frees it stands for. */
+static void check_bulk(struct check *c, struct lane_run *lane, uint64_t op)
 {
-    if (AB_OP_CODE(op) != AB_CODE_RESET || AB_OP_SLOT(op) != 0)
+    uint32_t how = AB_OP_SLOT(op), depth = AB_RESET_DEPTH(how);
+    bool is_reset = AB_OP_CODE(op) == AB_CODE_RESET, is_mark = is_reset && ab_op_is_mark(op);
+    bool is_release = is_reset && !is_mark && (how & AB_RESET_RELEASE) != 0;
+    if (is_mark)
+        lane->is_marked[depth] = (how & AB_RESET_RELEASE) != 0;
+    if (is_release)
+        REQUIRE(lane->is_marked[depth]);
+    c->n_releases += is_release;
+    if (!is_reset || ((how & AB_RESET_OTHERS) != 0 && !is_release))
         return;
     REQUIRE(AB_OP_SIZE(op) <= lane->end - lane->at);
     for (uint32_t i = 0; i < AB_OP_SIZE(op); i++)
         REQUIRE(AB_OP_CODE(c->tape->ops[lane->at + i]) == AB_CODE_FREE);
     for (uint32_t l = 0; l < c->m->n_lanes; l++) /* it would take the blocks of others along */
-        REQUIRE(&c->lanes[l] == lane || c->lanes[l].at == c->lanes[l].end);
+        REQUIRE((how & AB_RESET_CROWDED) != 0 || &c->lanes[l] == lane ||
+                c->lanes[l].at == c->lanes[l].end);
 }
 
 /* `n` ops of one lane. */
@@ -176,7 +195,7 @@ static void check_order(struct check *c)
 {
     const struct ab_phase *p = c->phase;
     c->next_request = c->expected->begin;
-    c->n_positions = 0;
+    c->n_positions = c->n_releases = 0;
     if (c->m->n_lanes == 1)
         take_turn(c, 0, p->end - p->begin);
     for (uint32_t t = p->turns_begin; t < p->turns_end; t++) {
@@ -360,7 +379,8 @@ static void check_counts(const struct check *c)
     for (uint32_t l = 0; l < c->m->n_lanes; l++)
         n_busy += c->lanes[l].n_ops > 0;
     for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
-        REQUIRE(p->n_ops[k] == (k == AB_OP_RESET && n_busy > 1 ? 0 : c->expected->n_ops[k]));
+        REQUIRE(p->n_ops[k] ==
+                (k == AB_OP_RESET && n_busy > 1 ? c->n_releases : c->expected->n_ops[k]));
     REQUIRE(p->n_touches == c->expected->n_touches);
 }
 

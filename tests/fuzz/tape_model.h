@@ -6,6 +6,7 @@
 #ifndef AB_TESTS_FUZZ_TAPE_MODEL_H
 #define AB_TESTS_FUZZ_TAPE_MODEL_H
 
+#include "base/save_points.h"
 #include "tape/tape.h"
 
 enum {
@@ -22,9 +23,12 @@ struct model_request {
     struct ab_request request;
     uint8_t kind; /* enum ab_op_kind */
     uint8_t lane;
-    bool is_bulk;    /* RESET: of all that lives */
-    uint32_t slot;   /* of RESET: how many */
-    uint32_t prev;   /* the slot's use before, in this phase; or NONE */
+    bool is_bulk;   /* RESET: of all that lives */
+    bool is_mark;   /* RESET: a save point */
+    bool is_dead;   /* RESET of a scope: nothing lives after it that its lane made since the mark */
+    uint32_t depth; /* RESET of a scope */
+    uint32_t slot;  /* of RESET: how many */
+    uint32_t prev;  /* the slot's use before, in this phase; or NONE */
     uint32_t awaits; /* the first of what it must come behind; or NONE */
 };
 
@@ -48,7 +52,14 @@ struct tape_model {
         uint32_t last; /* request of this phase, or NONE */
         uint8_t born_lane;
         bool is_live;
+        uint64_t made[MODEL_LANES]; /* when the lane allocated or resized it last; 0 = never */
     } slots[MODEL_ALL_SLOTS];
+    struct { /* lanes: save points, in time as above */
+        uint64_t open[AB_SAVE_POINTS_MAX];
+        uint32_t n;
+        uint64_t last_made;
+    } marks[MODEL_LANES];
+    uint64_t n_made;
     /* from the beginning on */
     uint32_t n_slots, kinds;
     uint64_t live_blocks, live_bytes, peak_blocks, peak_bytes, total_blocks, total_bytes;

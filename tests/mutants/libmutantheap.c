@@ -212,9 +212,14 @@ static void heap_release(struct ab_heap *h, uint64_t mark)
     lock(h);
     if (h->mutant == 54 && mark > 0)
         mark--; /* takes one that is older along */
-    for (uint32_t i = 0; i < h->n_places; i++)
-        if (h->places[i].born > mark)
+    bool leaves_one = (h->mutant == 57 || h->mutant == 58) && mark > 0;
+    for (uint32_t i = 0; i < h->n_places; i++) {
+        if (h->places[i].born <= mark)
+            continue;
+        if (!leaves_one)
             drop(h, &h->places[i]);
+        leaves_one = false;
+    }
     unlock(h);
 }
 
@@ -233,6 +238,8 @@ static int heap_stats(struct ab_heap *h, struct ab_heap_stats *out)
     *out = (struct ab_heap_stats){AB_UNKNOWN, AB_UNKNOWN, h->live_bytes, AB_UNKNOWN, AB_UNKNOWN};
     if (h->mutant == 35)
         out->live_bytes /= 4;
+    if (h->mutant == 58)
+        out->live_bytes = AB_UNKNOWN;
     return 0;
 }
 

@@ -234,6 +234,46 @@ static void a_scope_goes_back_in_the_heaps_where_all_since_then_dies(void **stat
     close_all(&r, &tape, &map);
 }
 
+/* Heap 0 loses its block, heap 1 does not; in the last round heap 0 is empty meanwhile, and renewed. */
+static void where_frees_came_one_by_one_each_heap_goes_back_by_itself(void **state)
+{
+    (void)state;
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    struct ab_route r;
+    uint32_t depth;
+    bool is_one;
+    for (uint32_t renews = 0; renews < 2; renews++) {
+        struct ab_tape_builder *b = begin();
+        alloc(b, REGION, 0, 100);
+        for (uint32_t round = 0; round < 3; round++) {
+            assert_int_equal(ab_tape_mark(b, &depth, &err), AB_OK);
+            alloc(b, REGION, 1, 8);
+            alloc(b, OTHER, 2, 48);
+            if (round == 2)
+                assert_int_equal(ab_tape_free(b, 0, &err), AB_OK);
+            for (uint32_t slot = 1; slot < 3; slot++)
+                assert_int_equal(ab_tape_free(b, slot, &err), AB_OK);
+            for (uint32_t i = 0; i < 2 && round == 2; i++) { /* empty twice */
+                alloc(b, REGION, 0, 100);
+                assert_int_equal(ab_tape_free(b, 0, &err), AB_OK);
+            }
+            assert_int_equal(ab_tape_release(b, depth, NULL, 0, &is_one, &err), AB_OK);
+            assert_true(is_one);
+            ab_tape_forget_mark(b, depth);
+        }
+        end(b, &tape, &map);
+        struct ab_route_heap heaps[2] = {two[0], two[1]};
+        const struct ab_route_plan plan = {
+            .rules = by_group, .n_rules = 2, .heaps = heaps, .n_heaps = 2};
+        heaps[0].renews = renews;
+        assert_int_equal(ab_route_make(&plan, &map, tape.groups, &r, &err), AB_OK);
+        const uint16_t expected[] = {3, 0, 3, 3, 0, 3, renews ? 2 : 3, 0, renews ? 2 : 3};
+        assert_memory_equal(ab_route_resets(r.image, 0, 0), expected, sizeof expected);
+        close_all(&r, &tape, &map);
+    }
+}
+
 static void a_reset_beside_other_lanes_is_not_in_bulk(void **state)
 {
     (void)state;
@@ -568,6 +608,7 @@ int main(void)
         cmocka_unit_test(lanes_have_streams_of_their_own),
         cmocka_unit_test(what_one_lane_alone_uses_is_told_of_one),
         cmocka_unit_test(a_scope_goes_back_in_the_heaps_where_all_since_then_dies),
+        cmocka_unit_test(where_frees_came_one_by_one_each_heap_goes_back_by_itself),
         cmocka_unit_test(a_reset_beside_other_lanes_is_not_in_bulk),
         cmocka_unit_test(a_reset_may_wait_for_other_lanes),
         cmocka_unit_test(no_one_can_write_to_it_and_the_null_has_the_same_streams),

@@ -181,6 +181,46 @@ static void a_release_among_busy_lanes_is_for_heaps_of_their_own(void **state)
     ab_tape_fini(&tape);
 }
 
+/* Of blocks that were freed one by one: only where there were some, and all are dead. */
+static void a_release_of_no_blocks_goes_back_where_all_since_then_are_dead(void **state)
+{
+    (void)state;
+    struct ab_tape tape;
+    uint32_t depth;
+    bool is_one, expected[] = {false, true, false, true};
+    struct ab_tape_builder *b = begin();
+    alloc(b, 0, 0);
+    for (uint32_t round = 0; round < 4; round++) {
+        assert_int_equal(ab_tape_mark(b, &depth, &err), AB_OK);
+        if (round > 0)
+            alloc(b, 0, round);
+        if (round % 2 == 1)
+            release(b, 0, round);
+        if (round == 3)
+            release(
+                b, 0,
+                0); /* nothing lives at all: yet no bulk reset, and for heaps with marks alone */
+        assert_int_equal(ab_tape_release(b, depth, NULL, 0, &is_one, &err), AB_OK);
+        assert_int_equal(is_one, expected[round]);
+        if (round == 2)
+            release(b, 0, round);
+        ab_tape_forget_mark(b, depth);
+    }
+    end(b, &tape);
+    assert_int_equal(tape.n_ops, 1 + 1 + 4 + 3 + 5);
+    for (uint32_t i = 0, round = 0; i < tape.n_ops; i++) {
+        uint32_t how = AB_RESET_OTHERS | AB_RESET_RELEASE;
+        if (ab_op_is_mark(tape.ops[i]))
+            assert_int_equal(
+                AB_OP_SLOT(tape.ops[i]),
+                AB_RESET_MAKE((expected[round++] ? how : AB_RESET_OTHERS) | AB_RESET_MARK, 1));
+        else if (AB_OP_CODE(tape.ops[i]) == AB_CODE_RESET)
+            assert_int_equal(AB_OP_SLOT(tape.ops[i]), AB_RESET_MAKE(how, 1));
+    }
+    assert_int_equal(tape.phases[0].n_ops[AB_OP_RESET], 2);
+    ab_tape_fini(&tape);
+}
+
 static void a_reset_among_busy_lanes_is_not_in_bulk(void **state)
 {
     (void)state;
@@ -277,6 +317,7 @@ int main(void)
         cmocka_unit_test(what_is_two_frames_apart_needs_no_guard),
         cmocka_unit_test(frames_are_entered_by_each_lane_that_has_ops_in_them),
         cmocka_unit_test(a_release_among_busy_lanes_is_for_heaps_of_their_own),
+        cmocka_unit_test(a_release_of_no_blocks_goes_back_where_all_since_then_are_dead),
         cmocka_unit_test(a_reset_among_busy_lanes_is_not_in_bulk),
         cmocka_unit_test(a_phase_of_one_kind_of_plain_allocation_says_so),
         cmocka_unit_test(lanes_and_their_order_are_part_of_the_digest),

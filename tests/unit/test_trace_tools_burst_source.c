@@ -238,6 +238,42 @@ static void a_part_that_ends_with_a_burst_has_its_last_iteration(void **state)
     remove_file(path);
 }
 
+/* What begins in one burst and ends in the next has no save point, and what is in it has its own. */
+static void save_points_end_with_their_burst(void **state)
+{
+    (void)state;
+    enum { CALLS = 2 * BURST };
+    char *path = test_trace_file(NULL, 0);
+    struct ab_trace_writer *w;
+    struct ab_scope_span items[] = {{0, 1500}, {100, 300}, {1200, 1400}, {1600, 1700}};
+    const struct ab_scope_spans spans = {.items = items, .n = 4};
+    const struct ab_scopes scopes = {.n = 0};
+    const struct ab_tape *burst;
+    uint64_t number;
+    FILE *to = fopen(path, "wb");
+    assert_int_equal(ab_trace_writer_open(to, "x", &w, &err), AB_OK);
+    for (uint64_t call = 0; call < CALLS; call++) {
+        struct ab_event e = {.size = 8};
+        if (call % 2 == 1)
+            e = (struct ab_event){.kind = AB_EVENT_FREE, .block = call / 2};
+        assert_int_equal(ab_trace_write(w, &e, &number, &err), AB_OK);
+    }
+    assert_int_equal(ab_trace_writer_close(w, NULL, &err), AB_OK);
+    fclose(to);
+    options.tape.scopes = &scopes;
+    options.tape.spans = &spans;
+    struct ab_trace_feed *feed = open_feed(path, BURST);
+    for (uint32_t b = 1; b <= 2; b++) {
+        assert_int_equal(ab_trace_feed_next(feed, &burst, &err), AB_OK);
+        assert_int_equal(burst->phases[0].n_ops[AB_OP_RESET], b);
+        assert_int_equal(burst->n_ops, BURST + 1 + 2 * b - (b - 1));
+    }
+    ab_trace_feed_close(feed);
+    options.tape.scopes = NULL;
+    options.tape.spans = NULL;
+    remove_file(path);
+}
+
 /* Bursts agree on their lanes, and the worker relies on it. A file that was cut may well end with what
  * looks like an end mark, here that of a trace of one thread. */
 static void an_end_mark_that_belongs_to_another_trace_is_found_out(void **state)
@@ -312,6 +348,7 @@ int main(void)
         cmocka_unit_test(an_end_mark_that_belongs_to_another_trace_is_found_out),
         cmocka_unit_test(bursts_that_the_calls_fill_exactly_leave_none_over),
         cmocka_unit_test(a_part_that_ends_with_a_burst_has_its_last_iteration),
+        cmocka_unit_test(save_points_end_with_their_burst),
         cmocka_unit_test(a_lane_of_a_thread_that_ended_is_free_for_the_next),
         cmocka_unit_test(threads_beyond_the_lanes_share_them),
     };

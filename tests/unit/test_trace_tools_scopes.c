@@ -9,13 +9,14 @@
 #include "support/cmocka.h"
 #include "support/trace.h"
 #include "trace_tools/scope/search.h"
+#include "trace_tools/scope/spans.h"
 #include "trace_tools/scope/stats.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_ENDS = 4000, MOST_LIVE = 20000 };
+enum { MOST_ENDS = 4000, MOST_LIVE = 20000, MOST_CALLS = 1 << 20 };
 
 static struct {
     struct ab_trace_writer *writer;
@@ -30,6 +31,13 @@ static struct {
 } p;
 static struct ab_mark_table marks;
 static struct ab_scopes scopes;
+static struct ab_scope_spans spans;
+static struct { /* what is born with each call, and by which call it is gone; 0 = never */
+    bool is_birth;
+    uint32_t thread;
+    uint64_t gone;
+} written[MOST_CALLS];
+static uint64_t birth_of[MOST_CALLS]; /* of each block */
 static struct ab_err err;
 
 static void begin(uint64_t seed)
@@ -49,6 +57,14 @@ static uint64_t write_call(struct ab_event e)
     uint64_t number = AB_NO_BLOCK;
     if (ab_trace_write(p.writer, &e, &number, &err) != AB_OK)
         fail_msg("%s", err.text);
+    assert_true(p.n < MOST_CALLS);
+    written[p.n].is_birth = number != AB_NO_BLOCK;
+    written[p.n].thread = e.thread;
+    written[p.n].gone = 0;
+    if (number != AB_NO_BLOCK)
+        birth_of[number] = p.n;
+    else if (e.kind == AB_EVENT_FREE)
+        written[birth_of[e.block]].gone = p.n;
     p.n++;
     return number;
 }
@@ -129,6 +145,37 @@ static void find_again(void)
     assert_int_equal(n_again, scopes.n);
 }
 
+/* Within each other or apart, and nothing outlives one that its thread has made in it. */
+static void find_spans(void)
+{
+    ab_scope_spans_fini(&spans);
+    if (ab_scope_spans_find(p.path, false, &scopes, &spans, &err) != AB_OK)
+        fail_msg("%s", err.text);
+    uint64_t open[64];
+    size_t n_open = 0;
+    for (size_t i = 0; i < spans.n; i++) {
+        const struct ab_scope_span *s = &spans.items[i];
+        while (n_open > 0 && open[n_open - 1] <= s->begin)
+            n_open--;
+        assert_true(s->begin < s->end && s->end <= p.n && n_open < 64);
+        assert_true(i == 0 || spans.items[i - 1].begin <= s->begin);
+        assert_true(n_open == 0 || s->end < open[n_open - 1]);
+        open[n_open++] = s->end;
+        for (uint64_t call = s->begin; call < s->end; call++)
+            if (written[call].is_birth &&
+                (!scopes.is_of_thread || written[call].thread == scopes.thread))
+                assert_in_range(written[call].gone, 1, s->end - 1);
+    }
+}
+
+static size_t count_spans(uint64_t least_calls)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < spans.n; i++)
+        n += spans.items[i].end - spans.items[i].begin >= least_calls;
+    return n;
+}
+
 static void find(void)
 {
     passes.begun = passes.most = 0;
@@ -140,6 +187,7 @@ static void find(void)
     assert_in_range(passes.begun, 1, 2); /* the second: of one thread */
     if (scopes.from == AB_SCOPES_FOUND)
         find_again();
+    find_spans();
     unlink(p.path);
     free(p.path);
 }
@@ -200,7 +248,8 @@ static void frames_of_varying_size(void **state)
         assert_false(scopes.is_of_thread);
         assert_ascending();
         assert_in_range(scopes.n, 199, 201);
-        assert_in_range(hits(0), 199, 201); /* all but start-up's, which nothing marks */
+        assert_in_range(hits(0), 199, 201);          /* all but start-up's, which nothing marks */
+        assert_in_range(count_spans(100), 199, 400); /* some within a frame */
     }
 }
 
@@ -223,6 +272,7 @@ static void nested_requests(void **state)
     assert_int_equal(scopes.from, AB_SCOPES_FOUND);
     assert_int_equal(scopes.n, 300);
     assert_int_equal(hits(0), 300);
+    assert_int_equal(count_spans(180), 300); /* the requests, whole */
 }
 
 /* Frames, and most blocks are the level's. */
@@ -261,6 +311,8 @@ static void of_scopes_within_scopes_those_that_are_wished_are_taken(void **state
         assert_in_range(scopes.n, all[i].least, all[i].most);
         assert_in_range((int)scopes.outer.count, 19, 21); /* both are offered */
         assert_in_range((int)scopes.nested.count, 3900, 4050);
+        assert_in_range(count_spans(12000), 19, 21); /* and so are both taken, */
+        assert_in_range(spans.n, 3900, 4050);        /* one in the other */
     }
 }
 
@@ -289,6 +341,7 @@ static void survivors_into_the_next_frame(void **state)
     assert_int_equal(scopes.from, AB_SCOPES_FOUND);
     assert_in_range(scopes.n, 248, 252);
     assert_in_range(hits(0), 248, 250);
+    assert_in_range(count_spans(280), 240, 252); /* from behind what is passed on */
 }
 
 /* Two threads with frames of different lengths, call by call in turn: the busier one's are found. */
@@ -367,6 +420,7 @@ static void threads_together(void **state)
     assert_int_equal(scopes.from, AB_SCOPES_FOUND);
     assert_false(scopes.is_of_thread);
     assert_int_equal(hits(0), 100);
+    assert_int_equal(spans.n, 0); /* no heap has a save point of all threads */
 }
 
 /* Blocks that come and go independently of each other, about `live` at once. */
@@ -465,6 +519,40 @@ static void marks_say_where_scopes_end(void **state)
         assert_string_equal(scopes.mark, is_marked ? "frame" : "");
         assert_int_equal(scopes.n, 60);
         assert_int_equal(hits(0), 60);
+        assert_int_equal(count_spans(100), 60);
+    }
+    ab_mark_table_fini(&marks);
+}
+
+/* Each level has blocks of its own, which a frame leaves alone; one frame of each leaves a block behind. */
+static void marks_of_two_names_are_scopes_within_scopes(void **state)
+{
+    (void)state;
+    begin(7);
+    for (unsigned level = 0; level < 30; level++) {
+        uint64_t own[40], left = AB_NO_BLOCK;
+        for (unsigned i = 0; i < 40; i++)
+            own[i] = get(0);
+        for (unsigned frame = 0; frame < 5; frame++) {
+            if (frame == 2)
+                left = get(0);
+            scope_body(20, 0);
+            mark("frame");
+        }
+        give_back(left, 0);
+        for (unsigned i = 0; i < 40; i++)
+            give_back(own[i], 0);
+        mark("level");
+    }
+    find();
+    assert_int_equal(scopes.from, AB_SCOPES_MARKS);
+    assert_int_equal(spans.n, 30 * (1 + 5));
+    assert_int_equal(count_spans(200), 30);
+    for (size_t i = 0; i < spans.n; i += 6) {
+        uint64_t begin = spans.items[i].begin;
+        for (size_t frame = 0; frame < 5; frame++)
+            assert_int_equal(spans.items[i + 1 + frame].begin,
+                             begin + 40 + 40 * frame + (frame >= 2));
     }
     ab_mark_table_fini(&marks);
 }
@@ -544,6 +632,7 @@ int main(void)
         cmocka_unit_test(one_at_a_time_has_none),
         cmocka_unit_test(what_only_grows_or_ends_has_none),
         cmocka_unit_test(marks_say_where_scopes_end),
+        cmocka_unit_test(marks_of_two_names_are_scopes_within_scopes),
         cmocka_unit_test(known_calls_give_known_figures),
         cmocka_unit_test(what_is_read_only_once_is_refused),
     };

@@ -13,6 +13,8 @@
 
 static struct ab_err err;
 static uint64_t most_events; /* 0 = all */
+static const struct ab_scopes *scopes;
+static const struct ab_scope_spans *spans;
 
 static enum ab_status try_tape(const struct ab_event *records, size_t n, enum ab_touch touch,
                                struct ab_tape *tape)
@@ -20,8 +22,11 @@ static enum ab_status try_tape(const struct ab_event *records, size_t n, enum ab
     char path[] = "/tmp/test-trace-to-tape-XXXXXX";
     struct ab_trace_writer *w;
     struct ab_trace_info info;
-    struct ab_trace_tape_options options = {
-        .touch = touch, .touch_bytes = 8, .most_events = most_events};
+    struct ab_trace_tape_options options = {.touch = touch,
+                                            .touch_bytes = 8,
+                                            .most_events = most_events,
+                                            .scopes = scopes,
+                                            .spans = spans};
     uint64_t number;
     FILE *f = fdopen(mkstemp(path), "w");
     assert_non_null(f);
@@ -179,6 +184,52 @@ static void a_part_of_a_trace_is_its_beginning(void **state)
     most_events = 0;
 }
 
+#define SCOPE(flags) AB_OP_MAKE(AB_CODE_RESET, AB_RESET_MAKE(AB_RESET_OTHERS | (flags), 1), 0)
+#define NESTED(flags) AB_OP_MAKE(AB_CODE_RESET, AB_RESET_MAKE(AB_RESET_OTHERS | (flags), 2), 0)
+
+/* The last scope is said to be one, but a block lives on: no heap goes back. */
+static void scopes_are_save_points(void **state)
+{
+    (void)state;
+    static const struct ab_event records[] = {
+        {.kind = AB_EVENT_ALLOC, .size = 10},
+        {.kind = AB_EVENT_ALLOC, .size = 20}, /* a scope, and */
+        {.kind = AB_EVENT_ALLOC, .size = 30}, /* one in it */
+        {.kind = AB_EVENT_FREE, .block = 2},
+        {.kind = AB_EVENT_FREE, .block = 1},
+        {.kind = AB_EVENT_ALLOC, .size = 40},
+        {.kind = AB_EVENT_ALLOC, .size = 50},
+        {.kind = AB_EVENT_FREE, .block = 3},
+    };
+    static const uint64_t expected[] = {
+        AB_OP_MAKE(AB_CODE_ALLOC, 0, 10), SCOPE(AB_RESET_MARK | AB_RESET_RELEASE),
+        AB_OP_MAKE(AB_CODE_ALLOC, 1, 20), NESTED(AB_RESET_MARK | AB_RESET_RELEASE),
+        AB_OP_MAKE(AB_CODE_ALLOC, 2, 30), AB_OP_MAKE(AB_CODE_FREE, 2, 0),
+        NESTED(AB_RESET_RELEASE),         AB_OP_MAKE(AB_CODE_FREE, 1, 0),
+        SCOPE(AB_RESET_RELEASE),          SCOPE(AB_RESET_MARK),
+        AB_OP_MAKE(AB_CODE_ALLOC, 1, 40), AB_OP_MAKE(AB_CODE_ALLOC, 2, 50),
+        AB_OP_MAKE(AB_CODE_FREE, 1, 0),
+    };
+    struct ab_scope_span items[] = {{1, 5}, {2, 4}, {5, 8}};
+    const struct ab_scope_spans known = {.items = items, .n = AB_ARRAY_LEN(items)};
+    uint64_t ends[] = {5, 8};
+    const struct ab_scopes iterations = {.ends = ends, .n = 2};
+    struct ab_tape tape;
+    spans = &known;
+    scopes = &iterations;
+    to_tape(records, AB_ARRAY_LEN(records), AB_TOUCH_NONE, &tape);
+    spans = NULL;
+    scopes = NULL;
+    assert_int_equal(tape.n_ops, AB_ARRAY_LEN(expected));
+    assert_memory_equal(tape.ops, expected, sizeof expected);
+    assert_int_equal(tape.phases[0].n_ops[AB_OP_RESET], 2);
+    assert_int_equal(tape.n_iterations,
+                     2); /* the way back is part of it, the next save point not */
+    assert_int_equal(tape.iterations[0], 9);
+    assert_int_equal(tape.iterations[1], 13);
+    ab_tape_fini(&tape);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +239,7 @@ int main(void)
         cmocka_unit_test(a_resize_that_released_is_a_free),
         cmocka_unit_test(touches_are_what_was_asked_for),
         cmocka_unit_test(a_part_of_a_trace_is_its_beginning),
+        cmocka_unit_test(scopes_are_save_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

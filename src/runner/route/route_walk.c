@@ -158,6 +158,12 @@ static bool note_free(struct ab_route_lives *lives, bool is_empty)
     return true;
 }
 
+static void forget_heap(struct ab_save_points *saves, uint32_t heap)
+{
+    for (uint32_t i = 0; saves != NULL && i < saves->n; i++)
+        saves->open[i].gone |= 1u << heap;
+}
+
 static bool drop_block(struct ab_route_walk *w, const struct ab_route_block *block, uint32_t lane)
 {
     struct ab_route_heap *heap = &w->heaps[block->heap];
@@ -168,6 +174,8 @@ static bool drop_block(struct ab_route_walk *w, const struct ab_route_block *blo
     w->live_bytes[block->heap] -= block->size;
     bool is_empty = --w->live_blocks[block->heap] == 0;
     heap->n_lives += is_empty;
+    if (is_empty && heap->renews != 0)
+        forget_heap(w->lanes[lane].saves, block->heap);
     return !may_renew(w, block->heap) || note_free(&w->lives[block->heap], is_empty);
 }
 
@@ -248,7 +256,8 @@ static void count_younger(const struct ab_route_walk *w, const uint64_t *op,
 }
 
 /* Heaps that the frees behind the op empty, and others in which all that is younger than the save point
- * (NULL: there is none) dies; both 0 unless all heaps that they reach are such. */
+ * (NULL: there is none) dies; both 0 unless all heaps that they reach are such. Without frees: those in
+ * which all of it is dead, unless they were renewed meanwhile: there the save point is gone. */
 static void find_masks(const struct ab_route_walk *w, const uint64_t *op, uint32_t lane,
                        const struct ab_save_point *save, uint16_t masks[2])
 {
@@ -261,8 +270,11 @@ static void find_masks(const struct ab_route_walk *w, const uint64_t *op, uint32
     for (uint32_t h = 0; h < w->plan->n_heaps; h++) {
         bool is_emptied = dying[h] == w->live_blocks[h];
         bool is_released = save != NULL && dying[h] == younger[h] && dying[h] == save->n_live[h];
-        if (dying[h] == 0)
+        if (dying[h] == 0) {
+            if (save != NULL && AB_OP_SIZE(*op) == 0 && save->n_live[h] == 0)
+                masks[1] |= (uint16_t)(save->used & ~save->gone & 1u << h);
             continue;
+        }
         if (!is_emptied && !is_released) {
             masks[0] = masks[1] = 0;
             return;
@@ -305,7 +317,7 @@ static bool note_reset(struct ab_route_walk *w, const uint64_t *op, uint32_t lan
     uint16_t masks[2] = {0, 0};
     if (ab_op_is_mark(*op))
         return note_mark(to, depth);
-    if (AB_OP_SIZE(*op) == 0)
+    if (AB_OP_SIZE(*op) == 0 && depth == 0)
         return true;
     struct ab_save_point *save = NULL;
     if (depth != 0) {

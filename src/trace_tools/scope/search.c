@@ -136,16 +136,36 @@ static void keep(struct ab_scope_search *s, struct kept *kept, const struct mome
     kept->items[kept->n++] = (struct kept_end){end->end, end->allocs};
 }
 
+/* False: they were not kept. */
+static bool hand_over(struct ab_scope_search *s, unsigned horizon, double typical)
+{
+    const struct kept *kept = &s->kept[horizon];
+    bool is_whole = !kept->is_over && !s->has_gaps;
+    s->typical = typical;
+    s->kept_allocs = 0;
+    for (size_t i = 0; is_whole && i < kept->n; i++)
+        hand_on(s, kept->items[i].end, kept->items[i].allocs);
+    return is_whole;
+}
+
 bool ab_scope_search_hand_over(struct ab_scope_search *s, const struct ab_scope_choice *choice,
                                bool (*take)(void *user, uint64_t end), void *user, bool *is_whole)
 {
-    const struct kept *kept = &s->kept[choice->horizon];
-    s->typical = choice->typical;
     s->take = take;
     s->take_user = user;
-    *is_whole = !kept->is_over && !s->has_gaps;
-    for (size_t i = 0; *is_whole && i < kept->n; i++)
-        hand_on(s, kept->items[i].end, kept->items[i].allocs);
+    *is_whole = hand_over(s, choice->horizon, choice->typical);
+    return !s->is_short_of_memory;
+}
+
+bool ab_scope_search_hand_over_others(struct ab_scope_search *s,
+                                      const struct ab_scope_choice *choice,
+                                      bool (*take)(void *user, uint64_t end), void *user)
+{
+    s->take = take;
+    s->take_user = user;
+    for (unsigned k = 0; k < AB_SCOPE_HORIZONS; k++)
+        if (k != choice->horizon && choice->typicals[k] > 0)
+            hand_over(s, k, choice->typicals[k]);
     return !s->is_short_of_memory;
 }
 
@@ -330,5 +350,7 @@ bool ab_scope_search_choose(const struct ab_scope_search *s, enum ab_scopes_wish
         .nested = kind_of(&verdicts[choose(verdicts, AB_SCOPES_NESTED)]),
         .outer = kind_of(&verdicts[choose(verdicts, AB_SCOPES_OUTER)]),
     };
+    for (unsigned k = 0; k < AB_SCOPE_HORIZONS; k++)
+        out->typicals[k] = verdicts[k].has_scopes ? verdicts[k].typical : 0;
     return true;
 }

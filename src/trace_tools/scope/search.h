@@ -36,11 +36,12 @@ enum {
 
 struct ab_scope_search;
 
-struct ab_scope_choice { /* what a second pass needs */
-    unsigned horizon;    /* its number */
-    double typical;      /* allocations */
-    double count;        /* scopes */
-    double purity;       /* the part of the allocations in scopes that are freed before their end */
+struct ab_scope_choice {                /* what a second pass needs */
+    unsigned horizon;                   /* its number */
+    double typical;                     /* allocations */
+    double typicals[AB_SCOPE_HORIZONS]; /* the same of all; 0 = it has no scopes */
+    double count;                       /* scopes */
+    double purity; /* the part of the allocations in scopes that are freed before their end */
     struct ab_scope_kind nested, outer; /* the smallest and the largest that other horizons show */
 };
 
@@ -62,6 +63,11 @@ void ab_scope_search_number(struct ab_scope_search *s);
  * out of memory. */
 bool ab_scope_search_hand_over(struct ab_scope_search *s, const struct ab_scope_choice *choice,
                                bool (*take)(void *user, uint64_t end), void *user, bool *is_whole);
+
+/* The same of all other horizons that have scopes, as far as their ends were kept, one after the other. */
+bool ab_scope_search_hand_over_others(struct ab_scope_search *s,
+                                      const struct ab_scope_choice *choice,
+                                      bool (*take)(void *user, uint64_t end), void *user);
 
 /* Before the walk: the ends by `choice` go to `take` as they are found; false of it = out of
  * memory. */

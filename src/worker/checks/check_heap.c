@@ -26,7 +26,7 @@ static void drop_live(struct ab_trial *t, uint32_t begin, uint32_t end)
         ab_trial_drop(t, &live[i]);
 }
 
-static void expect_none_live(struct ab_trial *t, uint64_t before, const char *when)
+static void expect_live(struct ab_trial *t, uint64_t before, const char *when)
 {
     uint64_t now = ab_trial_live_bytes(t);
     if (now == before || now == AB_UNKNOWN)
@@ -55,7 +55,7 @@ void ab_check_statistics(struct ab_trial *t)
     }
     drop_live(t, 0, LIVE_MAX);
     if (ab_target_can_free(t->target))
-        expect_none_live(t, before, "after everything was freed");
+        expect_live(t, before, "after everything was freed");
 }
 
 void ab_check_reset(struct ab_trial *t)
@@ -71,24 +71,48 @@ void ab_check_reset(struct ab_trial *t)
             drop_live(t, 0, LIVE_MAX / 2);
         ab_target_reset(t->target, t->target->heap);
         ab_checker_forget(&t->checker);
-        expect_none_live(t, before, "after a reset");
+        expect_live(t, before, "after a reset");
     }
 }
 
+/* Between a mark and its release blocks [begin, end) are born, and go without a free. */
+static void fill_and_release(struct ab_trial *t, uint32_t begin, uint32_t end, size_t size)
+{
+    uint64_t mark = ab_target_mark(t->target, t->target->heap);
+    for (uint32_t i = begin; i < end; i++, t->report->work++) {
+        struct ab_ask ask = size != 0 ? (struct ab_ask){.size = size}
+                                      : ab_trial_ask(t, ab_trial_size(t, 2048), 64);
+        ab_trial_take(t, &live[i], &ask);
+        if (live[i].ref == 0)
+            ab_trial_fail_text(t, "memory of released blocks is not reused: NULL within 16 MiB");
+    }
+    if (size == 0)
+        ab_checker_sweep(&t->checker);
+    for (uint32_t i = begin; i < end; i++)
+        ab_shadow_drop(&t->checker.shadow,
+                       (uintptr_t)ab_target_address(t->target, t->target->heap, live[i].ref));
+    ab_target_release(t->target, t->target->heap, mark);
+}
+
+/* What a release leaves behind the statistics tell, or it adds up: a block in each of these rounds is
+ * twice what there is. */
 void ab_check_mark(struct ab_trial *t)
 {
-    enum { OLDER = LIVE_MAX / 4 };
+    enum { OLDER = LIVE_MAX / 4, LARGE = 4096, ROUNDS = 8192, BOUND_BYTES = 16 << 20 };
     if (!ab_trial_needs(t, ab_target_has_marks(t->target), "no marks"))
         return;
     fill_live(t, 0, OLDER);
+    uint64_t before = ab_trial_live_bytes(t);
     for (uint32_t round = 0; round < 20; round++) {
-        uint64_t mark = ab_target_mark(t->target, t->target->heap);
-        fill_live(t, OLDER, LIVE_MAX);
+        fill_and_release(t, OLDER, LIVE_MAX, 0);
         ab_checker_sweep(&t->checker);
-        for (uint32_t i = OLDER; i < LIVE_MAX; i++) /* they go without a free */
-            ab_shadow_drop(&t->checker.shadow,
-                           (uintptr_t)ab_target_address(t->target, t->target->heap, live[i].ref));
-        ab_target_release(t->target, t->target->heap, mark);
-        ab_checker_sweep(&t->checker);
+        expect_live(t, before, "after a release");
     }
+    if (before != AB_UNKNOWN || !ab_trial_bound(BOUND_BYTES))
+        return;
+    t->checker.fills = t->checker.is_null_told = false;
+    for (uint32_t round = 0; round < ROUNDS; round++)
+        fill_and_release(t, OLDER, OLDER + 2, LARGE);
+    ab_trial_unbound();
+    ab_checker_sweep(&t->checker);
 }

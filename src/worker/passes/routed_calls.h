@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Macros of pass_body.h: what both loops over several heaps do alike. Each allocation and resize takes
- * one byte of the lane's stream, each RESET with blocks and each MARK its masks, whatever becomes of
+ * one byte of the lane's stream, each RESET with blocks or of a scope and each MARK its masks, whatever becomes of
  * them. All heaps serve what they are sent: that is checked when they are opened.
  */
 #define CALL_ZEROED(f, n) ab_routed_zeroed((f), (n))
@@ -25,11 +25,13 @@ static inline size_t usable(const struct ab_routed *r, ab_ref ref)
  * go without their frees? */
 static inline bool may_reset(struct ab_routed *r, uint64_t op)
 {
-    if (AB_OP_SIZE(op) == 0)
-        return false;
     r->depth = AB_RESET_DEPTH(AB_OP_SLOT(op));
+    if (AB_OP_SIZE(op) == 0 && r->depth == 0)
+        return false;
     r->emptied = *r->empties++;
     r->released = r->depth != 0 ? *r->empties++ : 0;
+    if (AB_OP_SIZE(op) == 0) /* no frees are spared: each heap that can goes back */
+        r->released &= r->markable;
     return (r->emptied | r->released) != 0 && (r->emptied & ~r->resettable) == 0 &&
            (r->released & ~r->markable) == 0;
 }

@@ -33,6 +33,7 @@ struct replay {
     struct ab_trace_feed_options options;
     struct ab_trace_feed *feed;
     struct ab_scopes scopes;
+    struct ab_scope_spans spans;
     struct ab_tape_map map;
     struct ab_overview overview;
     struct ab_stacks stacks; /* of call sites; all NULL = not read */
@@ -141,7 +142,10 @@ static enum ab_status find_scopes(const struct ab_options *o, const char *file, 
     if (status == AB_OK && r->scopes.from == AB_SCOPES_NONE)
         return ab_fail(err, AB_CONFIG,
                        "%s: --each scope: it has no marks, and no scopes are found in it", file);
+    if (status == AB_OK)
+        status = ab_scope_spans_find(file, o->is_partial, &r->scopes, &r->spans, err);
     r->options.tape.scopes = &r->scopes;
+    r->options.tape.spans = &r->spans;
     r->options.tape.budget_ns = o->each_budget_ns;
     return status;
 }
@@ -268,6 +272,7 @@ static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume 
     ab_trace_feed_close(r.feed);
     ab_tape_map_close(&r.map);
     ab_scopes_fini(&r.scopes);
+    ab_scope_spans_fini(&r.spans);
     ab_stacks_fini(&r.stacks);
     if (r.spool >= 0)
         close(r.spool);

@@ -166,11 +166,13 @@ static void add_resets(const struct ab_session *s, struct ab_view_texts *t,
                        struct ab_view_warnings *w)
 {
     struct ab_text text = {0};
-    bool has_any = false;
+    bool has_any = false, is_trace = strcmp(s->kind, "trace") == 0;
     for (uint32_t i = 0; i < s->n_backends; i++)
         has_any = has_any || ab_session_did_reset(s, i);
     for (int bulk = 1; bulk >= 0 && has_any; bulk--) {
-        const char *between = bulk ? "bulk reset: " : "; individual frees: ";
+        const char *between = !bulk      ? "; individual frees: "
+                              : is_trace ? "back to a save point after each scope: "
+                                         : "bulk reset: ";
         for (uint32_t i = 0; i < s->n_backends; i++) {
             if (!ab_session_has_numbers(s, i) || ab_session_did_reset(s, i) != bulk)
                 continue;
