@@ -77,7 +77,7 @@ static void put_x_label(struct ab_plot *p, double value)
     char text[64];
     double at = ab_axis_at(&p->x, value);
     double half =
-        ab_axis_text_width(ab_axis_text(text, sizeof text, p->x.unit, value), FONT_LARGE) / 2;
+        ab_axis_text_width(ab_axis_tick(text, sizeof text, p->x.unit, value), FONT_LARGE) / 2;
     at = fmin(fmax(at, half), p->width - half);
     ab_plot_text(p, AB_COLOUR_SOFT, at, p->y.from + 16, "middle", text);
 }
@@ -91,7 +91,7 @@ static void put_labels(struct ab_plot *p, bool has_no_y)
     for (unsigned i = 0; i < p->y.n_ticks && !has_no_y; i++)
         if (p->y.is_labelled[i])
             ab_plot_text(p, AB_COLOUR_SOFT, p->x.from - 7, ab_axis_at(&p->y, p->y.ticks[i]) + 4,
-                         "end", ab_axis_text(text, sizeof text, p->y.unit, p->y.ticks[i]));
+                         "end", ab_axis_tick(text, sizeof text, p->y.unit, p->y.ticks[i]));
     if (p->y.title != NULL && p->y.title[0] != 0)
         ab_plot_text(p, AB_COLOUR_SOFT, 2, TOP - 11, "start", p->y.title);
     if (p->x.title != NULL && p->x.title[0] != 0)

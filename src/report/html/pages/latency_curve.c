@@ -95,7 +95,7 @@ void ab_latency_draw_budget(struct ab_plot *p, double budget_ns)
     struct ab_paint paint = {.colour = AB_COLOUR_BAD, .width = 1.2};
     const struct ab_point line[] = {{p->x.low, budget_ns}, {p->x.high, budget_ns}};
     snprintf(label, sizeof label, "budget %s",
-             ab_axis_text(text, sizeof text, AB_AXIS_TIME, budget_ns));
+             ab_axis_tick(text, sizeof text, AB_AXIS_TIME, budget_ns));
     paint.title = label;
     ab_plot_line(p, paint, line, 2);
     struct ab_point below = {p->x.low, budget_ns * pow(p->y.low / p->y.high, 0.05)};
@@ -212,7 +212,7 @@ static void draw_panel(struct ab_html *h, const struct panel *panel, double floo
                                       .n_legend = panel->n});
     if (floor_ns > 0) {
         snprintf(band, sizeof band, "below the clock's floor (%s)",
-                 ab_axis_text(floor_text, sizeof floor_text, AB_AXIS_TIME, floor_ns));
+                 ab_axis_tick(floor_text, sizeof floor_text, AB_AXIS_TIME, floor_ns));
         ab_plot_band_y(&p, AB_COLOUR_FLOOR, p.y.low, floor_ns, band);
     }
     for (size_t i = 0; i < panel->n; i++)

@@ -177,7 +177,7 @@ static void put_cell_row(struct ab_html *h, const struct ab_report *report, cons
 {
     char text[200], base[64], now[64], ratio[64], range[160], limit[64] = "";
     if (!isnan(c->limit))
-        ab_axis_text(limit, sizeof limit, AB_AXIS_CHANGE, c->limit);
+        ab_axis_tick(limit, sizeof limit, AB_AXIS_CHANGE, c->limit);
     ab_html_f(h, "<tr><th scope=\"row\">");
     ab_page_name(h, report, c->backend);
     ab_html_f(
