@@ -32,8 +32,8 @@ static void put_head(struct ab_plot *p, const struct ab_figure *f)
 {
     struct ab_html *h = p->h;
     ab_html_f(h, "<figure");
-    if (f->is_wide) /* the style sheet knows the usual widths */
-        ab_html_f(h, " data-wide=\"%.0f\"", p->width);
+    if (f->size != AB_FIGURE_HALF)
+        ab_html_f(h, f->size == AB_FIGURE_WIDE ? " data-wide" : " data-middle");
     ab_html_f(h, ">\n<figcaption>%s", f->title);
     put_why(h, f);
     ab_html_f(h,
@@ -142,7 +142,7 @@ static void put_legend(struct ab_plot *p, const struct ab_figure *f, double top)
 void ab_plot_begin(struct ab_plot *p, struct ab_html *h, const struct ab_figure *f)
 {
     p->h = h;
-    p->width = f->width > 0 ? f->width : f->is_wide ? 2 * WIDTH : WIDTH;
+    p->width = f->size == AB_FIGURE_WIDE ? 2 * WIDTH : WIDTH;
     double below = f->height > 0 ? f->height : HEIGHT; /* where a legend begins */
     p->height = below + legend_height(p, f);
     p->x.from = f->left > 0 ? f->left : LEFT;

@@ -138,7 +138,7 @@ static struct ab_paint paint_of(const struct ab_report *report, const struct ab_
     snprintf(title, 240, "%s%s%s", side->name != NULL ? side->name : "",
              side->name != NULL ? " " : "", ab_format_backend(label, sizeof label, b));
     paint.title = title;
-    paint.dash = side->dash != NULL ? side->dash : paint.dash;
+    paint.width = side->width;
     return paint;
 }
 
@@ -194,9 +194,9 @@ static void draw_panel(struct ab_html *h, const struct panel *panel, double floo
     static const char *const words[] = {"percentile", "floor", NULL};
     static const char *const why =
         "Each curve runs from the fastest call on the left to the slowest on the right; the scale "
-        "gives each further nine the same room. Lower is faster. Dotted: fewer than 10 calls were "
-        "slower, so that the value is chance. In the grey band the clock cannot distinguish a "
-        "call from none.";
+        "gives each further nine the same room. Lower is faster. Dotted: fewer than 10 slower "
+        "calls, so mostly noise. In the gray band the clock cannot distinguish a call from "
+        "none.";
     struct ab_plot p = {0};
     char title[200], description[300], band[120], floor_text[64];
     set_axes(panel, floor_ns, &p);
