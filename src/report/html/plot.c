@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { TOP = 24, RIGHT = 26, BOTTOM = 42, LEFT = 62, WIDTH = 520, HEIGHT = 280, FONT = 12 };
+enum { TOP = 24, RIGHT = 26, BOTTOM = 42, LEFT = 68, WIDTH = 520, HEIGHT = 280, FONT = 12 };
 enum { FONT_LARGE = 14 }; /* on small screens */
 enum { LEGEND_ROW = 20, LEGEND_LEFT = 8, LEGEND_SWATCH = 30, LEGEND_GAP = 18 };
 

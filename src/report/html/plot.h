@@ -39,7 +39,7 @@ struct ab_figure {
     const char *const *words; /* what explain says of these follows it; ends with NULL. NULL =
                                       none */
     double height;            /* of the picture with its axes, px; 0 = 280 */
-    double left;              /* room for the labels of the y axis, px; 0 = 62 */
+    double left;              /* room for the labels of the y axis, px; 0 = 68 */
     enum ab_figure_size size;
     bool has_no_y;                 /* no axis on the left: the page writes names of rows there */
     const struct ab_paint *legend; /* who is who, with titles: below it where it stands alone */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FONT = 12, FAR_PX = 16, CAP_PX = 4, KEY_PX = 8 };
+enum { FONT = 12, FONT_LARGE = 14 /* on small screens */, FAR_PX = 16, CAP_PX = 4, KEY_PX = 8 };
 
 static double px_x(const struct ab_plot *p, double x)
 {
@@ -256,7 +256,8 @@ void ab_plot_label(struct ab_plot *p, struct ab_paint paint, struct ab_point at,
     struct ab_box box;
     double x = px_x(p, at.x), y = px_y(p, at.y);
     if (isnan(at.x) || isnan(at.y) ||
-        !ab_boxes_place(&p->boxes, x, y, ab_axis_text_width(text, FONT) + KEY_PX, FONT + 2, &box))
+        !ab_boxes_place(&p->boxes, x, y, ab_axis_text_width(text, FONT_LARGE) + KEY_PX, FONT_LARGE,
+                        &box))
         return;
     open_paint(p, &paint);
     put_leader(p, x, y, &box);

@@ -185,9 +185,10 @@ static void put_cell_row(struct ab_html *h, const struct ab_report *report, cons
         name_cell(text, sizeof text, c), number(base, c->base, c->unit),
         number(now, c->now, c->unit), change(ratio, c->effect.ratio));
     ab_html_f(h,
-              "<td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"%s\">%s%s%s</td></tr>\n",
+              "<td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"%s%s\">%s%s%s</td></tr>\n",
               interval(range, &c->effect), limit, ab_colours[colour_of(c)].class_name,
-              ab_cell_word(c), c->reason[0] != 0 ? ": " : "", c->reason);
+              c->reason[0] != 0 ? " site" : "", ab_cell_word(c), c->reason[0] != 0 ? ": " : "",
+              c->reason);
 }
 
 static const char *const table_columns[] = {

@@ -307,7 +307,8 @@ static void put_end(struct ab_html *h, const struct ab_session *s, uint32_t back
     if (ab_session_has_numbers(s, backend))
         ab_html_f(h, "<td>0 in all %u runs</td>", n);
     else
-        ab_html_f(h, "<td>%s: %s</td>", ab_backend_status_name(b->status), b->reason);
+        ab_html_f(h, "<td class=\"site\">%s: %s</td>", ab_backend_status_name(b->status),
+                  b->reason);
 }
 
 static void put_served(struct ab_html *h, const struct ab_report *report)
