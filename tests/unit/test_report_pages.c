@@ -60,7 +60,8 @@ static void memory_is_drawn_for_each_back_end_that_worked(void **state)
     assert_int_equal(count(text, "<figcaption>jemalloc"), 1);
     assert_int_equal(count(text, "<figcaption>broken"), 0);
     assert_int_equal(count(text, "<title>retained</title>"), 2);
-    assert_int_equal(count(text, "<title>parts not known</title>"), 2); /* and what they sum up to */
+    assert_int_equal(count(text, "<title>parts not known</title>"),
+                     2); /* and what they sum up to */
     assert_int_equal(count(text, "<p class=\"soft\">Parts not known: "), 1);
     assert_int_equal(count(text, "Memory after everything was freed"), 1);
     assert_int_equal(count(text, ">immediately<"), 2);
@@ -304,6 +305,57 @@ static void what_is_out_of_the_comparison_says_so(void **state)
     fake_depth_free(d);
 }
 
+/* jemalloc is faster than glibc, which was asked for first. */
+static void all_pages_have_the_order_of_the_ranking(void **state)
+{
+    (void)state;
+    static const char *const ids[] = {"summary", "time", "latency", "over-time", "memory", "sizes"};
+    struct fake_depth *d = fake_depth_new();
+    make(d);
+    assert_true(FAKE_GLIBC < FAKE_JEMALLOC);
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+        const char *table = strstr(page(ids[i]), strcmp(ids[i], "summary") == 0 ? "<tbody" : "<");
+        const char *first = strstr(table, "jemalloc"), *second = strstr(table, "glibc");
+        if (first == NULL || second == NULL || first > second)
+            fail_msg("other order on %s", ids[i]);
+    }
+    forget();
+    fake_depth_free(d);
+}
+
+/* Each number is in one place: the ranking has the columns of the terminal, what stays after free is
+ * beside its bars, and so is the time of one phase. */
+static void no_number_is_there_twice(void **state)
+{
+    (void)state;
+    struct fake_depth *d = fake_depth_new();
+    make(d);
+    assert_int_equal(count(page("time"), "<table"), 1);
+    forget();
+    d->f->s.n_phases = 1;
+    make(d);
+    assert_int_equal(count(page("summary"), "<th scope=\"col\""), 6);
+    assert_int_equal(count(page("time"), "<table"), 0);
+    assert_int_equal(count(page("time"), ">~15.2 ns</text>"), 1);
+    assert_int_equal(count(page("time"), ">21.5 ns</text>"), 1);
+    assert_int_equal(count(page("time"), "Gray band: harness of "), 2);
+    assert_int_equal(count(page("memory"), "after free"), 1); /* what the word means */
+    forget();
+    fake_depth_free(d);
+}
+
+static void the_scatter_begins_at_no_memory(void **state)
+{
+    (void)state;
+    struct fake_depth *d = fake_depth_new();
+    make(d);
+    assert_int_equal(count(page("summary"), "data-y=\"linear bytes 0 "), 1);
+    assert_int_equal(count(page("summary"), "data-x=\"log time "), 1);
+    assert_int_equal(count(page("summary"), "whole run, log scale (left is faster)<"), 1);
+    forget();
+    fake_depth_free(d);
+}
+
 /* A tail of 12 ns, where the clock tells 20 ns at best, is not a number to be read. */
 static void what_is_below_the_floor_is_not_a_number(void **state)
 {
@@ -359,6 +411,9 @@ int main(void)
         cmocka_unit_test(a_picture_that_stands_alone_says_who_is_who),
         cmocka_unit_test(no_two_pictures_have_one_name),
         cmocka_unit_test(what_is_out_of_the_comparison_says_so),
+        cmocka_unit_test(all_pages_have_the_order_of_the_ranking),
+        cmocka_unit_test(no_number_is_there_twice),
+        cmocka_unit_test(the_scatter_begins_at_no_memory),
         cmocka_unit_test(what_is_below_the_floor_is_not_a_number),
         cmocka_unit_test(each_boundary_has_its_harness),
         cmocka_unit_test(a_folder_that_cannot_be_is_refused_at_once),
