@@ -202,9 +202,10 @@ static void put_harness(struct ab_html *h, const struct ab_view_phases *ph)
 {
     char text[64];
     for (unsigned i = 0; i < ph->n_harness; i++)
-        ab_html_f(h, "Gray band: harness%s%s alone, %s. ", ph->n_harness > 1 ? " of " : "",
-                  ph->n_harness > 1 ? ph->harness[i].name : "",
-                  ab_axis_text(text, sizeof text, AB_AXIS_TIME, ph->harness[i].ns_per_op[0]));
+        ab_html_f(h, "%s %s%s%s", i == 0 ? "Gray band: harness alone" : ",",
+                  ab_axis_text(text, sizeof text, AB_AXIS_TIME, ph->harness[i].ns_per_op[0]),
+                  ph->n_harness > 1 ? " with " : "", ph->n_harness > 1 ? ph->harness[i].name : "");
+    ab_html_f(h, ph->n_harness > 0 ? ". " : "");
 }
 
 void ab_page_time(struct ab_html *h, const struct ab_report *report)
