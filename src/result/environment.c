@@ -47,7 +47,8 @@ static void read_governor(const char *root, struct ab_host *host)
                         host->governor, sizeof host->governor);
 }
 
-/* "none", or what the CPU says of the hypervisor ("KVMKVMKVM"); "" where it cannot be asked. */
+/* "none", or what the CPU says of the hypervisor ("KVM", "VMwareVMware"); "" where it cannot be
+ * asked. */
 static void read_virt(struct ab_host *host)
 {
 #if defined(__x86_64__)
@@ -61,6 +62,8 @@ static void read_virt(struct ab_host *host)
     memcpy(name + 4, &c, 4);
     memcpy(name + 8, &d, 4);
     ab_system_file_trim(host->virt, sizeof host->virt, name, strlen(name));
+    if (strcmp(host->virt, "KVMKVMKVM") == 0)
+        host->virt[3] = 0; /* it has twelve characters to fill */
     if (host->virt[0] == 0)
         snprintf(host->virt, sizeof host->virt, "unnamed hypervisor");
 #else

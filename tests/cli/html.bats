@@ -214,6 +214,8 @@ PY
     break_asset large "at 400 pixels" style '(figure:not\(\[data-wide\]\)>svg)\{font-size:14px' '\1{font-size:24px'
     break_asset small "text of" style '(figure>svg)\{' '\1{font-size:6px;'
     break_asset cut "on paper: cut off" style 'td,\.name\)\{white-space:normal' 'td,.name){min-width:30rem'
+    break_asset hint "cut off without a hint" style '(data-wide\]\{overflow-x:auto;)background' '\1--none'
+    break_asset letters "a narrow cell" style 'td:has\(>code\)\{min-width:12rem' 'td:has(>code){min-width:0;width:1px'
     break_asset throws "script error" script 'addThemeSwitch\(\);' 'addThemeSwitch(); throw new Error("x");'
     break_asset logs "on the console" script 'addThemeSwitch\(\);' 'addThemeSwitch(); console.log("x");'
     break_asset removes "figures differ" script 'addThemeSwitch\(\);' \
@@ -225,7 +227,7 @@ PY
     for name in "${wanted[@]%%:*}"; do
         cmp -s "$OUT/r.html" "$OUT/$name.html" && fail "no change: $name"
     done
-    run "$ROOT/scripts/check-report" "$OUT"/{soft,ink,large,small,cut,throws,logs,removes,fetches,wide,leaves,r}.html
+    run "$ROOT/scripts/check-report" "$OUT"/{soft,ink,large,small,cut,hint,letters,throws,logs,removes,fetches,wide,leaves,r}.html
     [ "$status" -eq 1 ] || fail "nothing found: $output"
     for name in "${wanted[@]}"; do
         grep -F "$OUT/${name%%:*}.html: " <<<"$output" | grep -qF "${name#*: }" || fail "not found: $name: $output"

@@ -396,10 +396,12 @@ def check_memory(pages, r):
         require("memory", figure is not None, "no picture of " + name)
         points = [p + [e] for p, e in zip(t["points"], t["external"])]
         n = len(points)
-        thin = [max(cut, key=lambda p: p[3]) for c in range(TIMELINE_COLUMNS)
+        is_split = lambda p: p[1] is not None and p[4] is not None
+        thin = [max(cut, key=lambda p: (p[3], is_split(p))) for c in range(TIMELINE_COLUMNS)
                 for cut in [[p for p in points[n * c // TIMELINE_COLUMNS:n * (c + 1) // TIMELINE_COLUMNS]
                              if p[3] is not None]] if cut]
-        split = [stack(p) for p in thin if p[1] is not None and p[4] is not None]
+        split = [stack(p) for k, p in enumerate(thin)
+                 if is_split(p) and any(map(is_split, thin[k + 1:k + 2] + thin[max(k - 1, 0):k]))]
         for k, part in enumerate(PARTS):
             areas = [points_of(p.get("d")) for title, g in figure.groups() if title == part
                      for p in g.findall(SVG + "path")]

@@ -171,6 +171,30 @@ END
     [[ "$output" == *"    by_malloc()  new.cc:6"* ]]
 }
 
+@test "sites: frames of the C++ library are short, and a stack that ends in it begins with the outermost" {
+    command -v g++ || skip "no g++"
+    cat >map.cc <<'END'
+#include <map>
+#include <string>
+static std::map<std::string, int> words;
+static std::string text;
+static void add(int i) { words[std::to_string(i)] = i; }
+int main() {
+    for (int i = 0; i < 100; i++) add(i);
+    text.append(100, 'x');
+}
+END
+    g++ -O0 -g -o map map.cc
+    run_ok allocbench record --sites 20 -o t.abt -- ./map
+    run_ok allocbench trace info --sites t.abt
+    [[ "$output" == *"    new in add(int)  map.cc:5"* ]]
+    run_ok allocbench record --sites 3 -o t.abt -- ./map
+    run_ok allocbench trace info --sites t.abt
+    [[ "$output" == *"    new in std::"* ]]
+    [[ "$output" == *"    new in std::string::"* ]]
+    ! grep -q 'std::[^ ]*<' <<<"$output"
+}
+
 @test "sites: order, and numbers that can be counted" {
     record_sites depth
     for key in calls bytes peak never-freed temporary; do

@@ -107,6 +107,36 @@ static void test_axes(void **state)
     ab_format_end(&guard);
 }
 
+/* The text of a tick is its value, not one that is near. */
+static void test_ticks_are_what_they_say(void **state)
+{
+    static const struct {
+        struct ends ends;
+        enum ab_axis_unit unit;
+        double of_unit;
+    } all[] = {{{17.1, 17.3}, AB_AXIS_BYTES, 1 << 20}, {{130, 131}, AB_AXIS_BYTES, 1 << 20},
+               {{5.1, 5.6}, AB_AXIS_BYTES, 1 << 10},   {{10.01, 10.09}, AB_AXIS_TIME, 1e6},
+               {{100.1, 101}, AB_AXIS_TIME, 1e3},      {{0, 21}, AB_AXIS_BYTES, 1 << 20}};
+    struct ab_format_guard guard;
+    (void)state;
+    ab_format_begin(&guard);
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        struct ab_axis a = {.low = all[i].ends.low * all[i].of_unit,
+                            .high = all[i].ends.high * all[i].of_unit,
+                            .unit = all[i].unit,
+                            .to = 300};
+        ab_axis_set_ticks(&a, false, true);
+        assert_in_range(a.n_ticks, 2, 12);
+        for (unsigned k = 0; k < a.n_ticks; k++) {
+            char text[64];
+            double shown = strtod(ab_axis_tick(text, sizeof text, a.unit, a.ticks[k]), NULL);
+            if (fabs(shown * all[i].of_unit - a.ticks[k]) > 1e-9 * a.ticks[k])
+                fail_msg("%s is written at %g", text, a.ticks[k] / all[i].of_unit);
+        }
+    }
+    ab_format_end(&guard);
+}
+
 static void test_scales(void **state)
 {
     struct ab_axis a = {.low = 10, .high = 1000, .scale = AB_SCALE_LOG, .from = 0, .to = 200};
@@ -126,23 +156,25 @@ static void test_texts_of_values(void **state)
     static const struct {
         enum ab_axis_unit unit;
         double value;
-        const char *text;
-    } all[] = {{AB_AXIS_TIME, 100, "100 ns"},
-               {AB_AXIS_TIME, 1500, "1.5 µs"},
-               {AB_AXIS_TIME, 0, "0"},
-               {AB_AXIS_TIME, NAN, "n/a"},
-               {AB_AXIS_BYTES, 64 << 20, "64 MiB"},
-               {AB_AXIS_COUNT, 12500, "12.5 k"},
-               {AB_AXIS_FACTOR, 1.25, "1.25×"},
-               {AB_AXIS_CHANGE, 0.05, "+5 %"},
-               {AB_AXIS_CHANGE, 0.000713, "+0.07 %"},
-               {AB_AXIS_FACTOR, 3113, "3.11 k×"},
-               {AB_AXIS_CHANGE, -0.3, "-30 %"},
-               {AB_AXIS_RATIO, 1, "0"},
-               {AB_AXIS_RATIO, 0.5, "-50 %"},
-               {AB_AXIS_RATIO, 3.2, "+220 %"},
-               {AB_AXIS_RATIO, 3113, "+311200 %"},
-               {AB_AXIS_QUANTILE, 0.999, "99.9 %"}};
+        const char *text, *tick;
+    } all[] = {{AB_AXIS_TIME, 100, "100 ns", "100 ns"},
+               {AB_AXIS_TIME, 1500, "1.50 µs", "1.5 µs"},
+               {AB_AXIS_TIME, 18e6, "18.0 ms", "18 ms"},
+               {AB_AXIS_TIME, 0, "0 ns", "0"},
+               {AB_AXIS_TIME, NAN, "n/a", "n/a"},
+               {AB_AXIS_BYTES, 64 << 20, "64.0 MiB", "64 MiB"},
+               {AB_AXIS_COUNT, 12500, "12.5 k", "12.5 k"},
+               {AB_AXIS_FACTOR, 1.25, "1.25×", "1.25×"},
+               {AB_AXIS_FACTOR, 1.2, "1.20×", "1.20×"},
+               {AB_AXIS_CHANGE, 0.05, "+5.00 %", "+5 %"},
+               {AB_AXIS_CHANGE, 0.000713, "+0.07 %", "+0.07 %"},
+               {AB_AXIS_FACTOR, 3113, "3.11 k×", "3.11 k×"},
+               {AB_AXIS_CHANGE, -0.3, "-30.0 %", "-30 %"},
+               {AB_AXIS_RATIO, 1, "+0.00 %", "0"},
+               {AB_AXIS_RATIO, 0.5, "-50.0 %", "-50 %"},
+               {AB_AXIS_RATIO, 3.2, "+220 %", "+220 %"},
+               {AB_AXIS_RATIO, 3113, "+311200 %", "+311200 %"},
+               {AB_AXIS_QUANTILE, 0.999, "99.9 %", "99.9 %"}};
     struct ab_format_guard guard;
     (void)state;
     ab_format_begin(&guard);
@@ -150,6 +182,8 @@ static void test_texts_of_values(void **state)
         char text[64];
         assert_string_equal(ab_axis_text(text, sizeof text, all[i].unit, all[i].value),
                             all[i].text);
+        assert_string_equal(ab_axis_tick(text, sizeof text, all[i].unit, all[i].value),
+                            all[i].tick);
     }
     ab_format_end(&guard);
 }
@@ -238,11 +272,9 @@ static void test_curve(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_axes),
-        cmocka_unit_test(test_scales),
-        cmocka_unit_test(test_texts_of_values),
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_labels_keep_apart),
+        cmocka_unit_test(test_axes),   cmocka_unit_test(test_ticks_are_what_they_say),
+        cmocka_unit_test(test_scales), cmocka_unit_test(test_texts_of_values),
+        cmocka_unit_test(test_lines),  cmocka_unit_test(test_labels_keep_apart),
         cmocka_unit_test(test_curve),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

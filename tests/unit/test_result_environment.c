@@ -20,6 +20,7 @@ static void this_machine_is_described(void **state)
     assert_true(h.page_bytes >= 4096 && h.memory_bytes > 1 << 20);
     assert_int_equal(strncmp(h.kernel, "Linux ", 6), 0);
     assert_int_equal(strncmp(h.libc, "glibc ", 6), 0);
+    assert_string_not_equal(h.virt, "KVMKVMKVM"); /* as the CPU says it */
     assert_int_equal(strlen(h.fingerprint), 64);
     assert_int_equal(strspn(h.fingerprint, "0123456789abcdef"), 64);
 }

@@ -2,7 +2,8 @@
  *
  * `trace info --sites`: the call sites that did most, for people and as JSON. Innermost functions of
  * the C++ library are not shown to people, only that there is an operator new: the site is the
- * program's line that calls into the library.
+ * program's line that calls into the library, or where the stack ends before it, the outermost
+ * function of the library.
  */
 #include "cli/options/option_sites.h"
 #include "cli/trace/cmd_trace.h"
@@ -59,6 +60,27 @@ static const char *base_of(const char *path)
 
 /* ---- for people ---- */
 
+/* Names of the C++ library without the types in them. */
+static void name_function(char out[128], const struct ab_site_module *m,
+                          const struct ab_site_frame *frame, const struct ab_symbol *symbol)
+{
+    static const char string[] = "std::__cxx11::basic_string";
+    char name[512];
+    if (m == NULL)
+        snprintf(out, 128, "code made at run time");
+    else if (symbol->function[0] == 0)
+        snprintf(out, 128, "%s+0x%llx", AB_SHOWN(100, base_of(m->path)),
+                 (unsigned long long)frame->address);
+    else if (!ab_wrappers_is_library(m, symbol) || strchr(symbol->function, '<') == NULL)
+        snprintf(out, 128, "%s", AB_SHOWN(100, symbol->function));
+    else {
+        ab_wrappers_bare_name(symbol->function, name, sizeof name);
+        bool is_string = strncmp(name, string, sizeof string - 1) == 0;
+        snprintf(out, 128, "%s%s", is_string ? "std::string" : "",
+                 AB_SHOWN(100, name + (is_string ? sizeof string - 1 : 0)));
+    }
+}
+
 static void name_frame(char *out, size_t cap, const struct ab_site_module *m,
                        const struct ab_site_frame *frame, const struct ab_symbol *symbol)
 {
@@ -66,25 +88,19 @@ static void name_frame(char *out, size_t cap, const struct ab_site_module *m,
                        : m != NULL && symbol->function[0] != 0 ? base_of(m->path)
                                                                : "";
     char function[128];
-    if (m == NULL)
-        snprintf(function, sizeof function, "code made at run time");
-    else if (symbol->function[0] != 0)
-        snprintf(function, sizeof function, "%s", AB_SHOWN(100, symbol->function));
-    else
-        snprintf(function, sizeof function, "%s+0x%llx", AB_SHOWN(100, base_of(m->path)),
-                 (unsigned long long)frame->address);
+    name_function(function, m, frame, symbol);
     size_t n = (size_t)snprintf(out, cap, "%s%s%s", function, file[0] != 0 ? "  " : "",
                                 AB_SHOWN(100, file));
     if (symbol->file[0] != 0 && symbol->line > 0 && n < cap)
         snprintf(out + n, cap - n, ":%d", symbol->line);
 }
 
-/* Within the C++ library, so far: the whole stack may be. */
 struct beginning {
     bool is_new;
     size_t frame, function;
 };
 
+/* The first frame outside of the C++ library, or the last one. */
 static struct beginning begin_of(struct ab_site_names *names, uint32_t site)
 {
     struct beginning b = {false, 0, 0};
@@ -93,12 +109,14 @@ static struct beginning begin_of(struct ab_site_names *names, uint32_t site)
         const struct ab_site_module *m = ab_site_module_of(names->table, frame);
         struct ab_site_named named = ab_site_names_find(names, frame);
         for (size_t k = 0; k < named.n; k++) {
+            b.frame = i;
+            b.function = k;
             if (!ab_wrappers_is_library(m, &named.items[k]))
-                return (struct beginning){b.is_new, i, k};
+                return b;
             b.is_new = b.is_new || named.items[k].is_new;
         }
     }
-    return (struct beginning){false, 0, 0};
+    return b;
 }
 
 size_t ab_trace_site_frames(struct ab_site_names *names, uint32_t site,

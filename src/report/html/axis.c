@@ -38,7 +38,7 @@ static void put_time(char *buf, size_t cap, double ns)
 {
     char text[64];
     ab_units_time(text, sizeof text, ns);
-    char *unit = strstr(trim(text), " us");
+    char *unit = strstr(text, " us");
     if (unit == NULL)
         snprintf(buf, cap, "%s", text);
     else
@@ -50,7 +50,7 @@ static void put_factor(char *buf, size_t cap, double x)
 {
     char count[64];
     if (x < 999.5)
-        snprintf(buf, cap, "%.3g×", x);
+        snprintf(buf, cap, "%.*f×", x < 9.995 ? 2 : x < 99.95 ? 1 : 0, x);
     else
         snprintf(buf, cap, "%s×", ab_units_count(count, sizeof count, x));
 }
@@ -68,8 +68,6 @@ const char *ab_axis_text(char *buf, size_t cap, enum ab_axis_unit unit, double v
 {
     if (isnan(value))
         snprintf(buf, cap, "n/a");
-    else if (value == 0)
-        snprintf(buf, cap, "0");
     else if (unit == AB_AXIS_TIME)
         put_time(buf, cap, value);
     else if (unit == AB_AXIS_BYTES)
@@ -84,6 +82,15 @@ const char *ab_axis_text(char *buf, size_t cap, enum ab_axis_unit unit, double v
         snprintf(buf, cap, "%.8g %%", 100 * value);
     else
         ab_units_count(buf, cap, value);
+    return buf;
+}
+
+const char *ab_axis_tick(char *buf, size_t cap, enum ab_axis_unit unit, double value)
+{
+    if (value == (unit == AB_AXIS_RATIO ? 1 : 0))
+        snprintf(buf, cap, "0");
+    else
+        ab_axis_text(buf, cap, unit, value);
     return trim(buf);
 }
 
@@ -158,9 +165,20 @@ static double step_of(double least, bool is_binary)
     return ten * (part <= 1.0001 ? 1 : part <= 2.0001 ? 2 : part <= 5.0001 ? 5 : 10);
 }
 
+/* Below it two ticks would have one text, or one that is not theirs: it has three digits. */
+static double least_step(const struct ab_axis *a)
+{
+    double most = fmax(fabs(a->low), fabs(a->high));
+    if (most == 0 || a->unit != AB_AXIS_BYTES)
+        return most == 0 ? 0 : pow(10, floor(log10(most)) - 2);
+    double unit = pow(1024, fmin(fmax(0, floor(log2(most) / 10 + 1e-9)), 4)), n = most / unit;
+    return unit * (n < 9.995 ? 0.25 : n < 99.95 ? 0.5 : 1);
+}
+
 static void set_linear(struct ab_axis *a, double room, bool is_widened)
 {
-    double step = step_of((a->high - a->low) / fmax(2, room), a->unit == AB_AXIS_BYTES);
+    double least = fmax((a->high - a->low) / fmax(2, room), least_step(a));
+    double step = step_of(least, a->unit == AB_AXIS_BYTES);
     if (is_widened) {
         a->low = step * floor(a->low / step + 1e-9);
         a->high = step * ceil(a->high / step - 1e-9);
@@ -205,7 +223,7 @@ static void drop_labels(struct ab_axis *a, bool is_horizontal)
         double at = is_horizontal ? ab_axis_at(a, a->ticks[i]) : -ab_axis_at(a, a->ticks[i]);
         double half = is_horizontal
                           ? ab_axis_text_width(
-                                ab_axis_text(text, sizeof text, a->unit, a->ticks[i]), FONT_PX) /
+                                ab_axis_tick(text, sizeof text, a->unit, a->ticks[i]), FONT_PX) /
                                 2
                           : FONT_PX * 0.6;
         a->is_labelled[i] = at - half >= taken;

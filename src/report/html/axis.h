@@ -25,8 +25,10 @@ enum ab_axis_unit {                   /* how a value reads */
                     AB_AXIS_QUANTILE, /* "99.9 %"; of 0.999 */
                     AB_AXIS_UNIT_COUNT
 };
-/* Returns buf; "n/a" of NaN. */
+/* In three digits, as on the terminal: "18.0 ms". Returns buf; "n/a" of NaN. */
 const char *ab_axis_text(char *buf, size_t cap, enum ab_axis_unit unit, double value);
+/* Beside an axis: "18 ms", "0". */
+const char *ab_axis_tick(char *buf, size_t cap, enum ab_axis_unit unit, double value);
 /* A time in ns; "<25 ns" of one below the clock's floor (NaN: there is none). */
 const char *ab_axis_time_text(char *buf, size_t cap, double ns, double floor_ns);
 const char *ab_axis_unit_name(enum ab_axis_unit unit);    /* "count" "time" … for the script */

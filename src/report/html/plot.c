@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { TOP = 24, RIGHT = 26, BOTTOM = 42, LEFT = 62, WIDTH = 520, HEIGHT = 280, FONT = 12 };
+enum { TOP = 24, RIGHT = 26, BOTTOM = 42, LEFT = 68, WIDTH = 520, HEIGHT = 280, FONT = 12 };
 enum { FONT_LARGE = 14 }; /* on small screens */
 enum { LEGEND_ROW = 20, LEGEND_LEFT = 8, LEGEND_SWATCH = 30, LEGEND_GAP = 18 };
 
@@ -32,8 +32,8 @@ static void put_head(struct ab_plot *p, const struct ab_figure *f)
 {
     struct ab_html *h = p->h;
     ab_html_f(h, "<figure");
-    if (f->is_wide) /* the style sheet knows the usual widths */
-        ab_html_f(h, " data-wide=\"%.0f\"", p->width);
+    if (f->size != AB_FIGURE_HALF)
+        ab_html_f(h, f->size == AB_FIGURE_WIDE ? " data-wide" : " data-middle");
     ab_html_f(h, ">\n<figcaption>%s", f->title);
     put_why(h, f);
     ab_html_f(h,
@@ -77,7 +77,7 @@ static void put_x_label(struct ab_plot *p, double value)
     char text[64];
     double at = ab_axis_at(&p->x, value);
     double half =
-        ab_axis_text_width(ab_axis_text(text, sizeof text, p->x.unit, value), FONT_LARGE) / 2;
+        ab_axis_text_width(ab_axis_tick(text, sizeof text, p->x.unit, value), FONT_LARGE) / 2;
     at = fmin(fmax(at, half), p->width - half);
     ab_plot_text(p, AB_COLOUR_SOFT, at, p->y.from + 16, "middle", text);
 }
@@ -91,7 +91,7 @@ static void put_labels(struct ab_plot *p, bool has_no_y)
     for (unsigned i = 0; i < p->y.n_ticks && !has_no_y; i++)
         if (p->y.is_labelled[i])
             ab_plot_text(p, AB_COLOUR_SOFT, p->x.from - 7, ab_axis_at(&p->y, p->y.ticks[i]) + 4,
-                         "end", ab_axis_text(text, sizeof text, p->y.unit, p->y.ticks[i]));
+                         "end", ab_axis_tick(text, sizeof text, p->y.unit, p->y.ticks[i]));
     if (p->y.title != NULL && p->y.title[0] != 0)
         ab_plot_text(p, AB_COLOUR_SOFT, 2, TOP - 11, "start", p->y.title);
     if (p->x.title != NULL && p->x.title[0] != 0)
@@ -142,7 +142,7 @@ static void put_legend(struct ab_plot *p, const struct ab_figure *f, double top)
 void ab_plot_begin(struct ab_plot *p, struct ab_html *h, const struct ab_figure *f)
 {
     p->h = h;
-    p->width = f->width > 0 ? f->width : f->is_wide ? 2 * WIDTH : WIDTH;
+    p->width = f->size == AB_FIGURE_WIDE ? 2 * WIDTH : WIDTH;
     double below = f->height > 0 ? f->height : HEIGHT; /* where a legend begins */
     p->height = below + legend_height(p, f);
     p->x.from = f->left > 0 ? f->left : LEFT;

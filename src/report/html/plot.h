@@ -26,15 +26,21 @@ struct ab_paint {
     const char *title; /* on hover; NULL = none */
 };
 
+enum ab_figure_size {
+    AB_FIGURE_HALF,   /* two side by side in a wide window */
+    AB_FIGURE_MIDDLE, /* alone in its row, of the same coordinates: fits a small screen */
+    AB_FIGURE_WIDE    /* the whole width of the page; scrolls on a small screen */
+};
+
 struct ab_figure {
-    const char *title;             /* above the picture */
-    const char *description;       /* one sentence for those who do not see it */
-    const char *why;               /* how to read it, folded behind a "?"; NULL = nothing to say */
-    const char *const *words;      /* what explain says of these follows it; ends with NULL. NULL =
+    const char *title;        /* above the picture */
+    const char *description;  /* one sentence for those who do not see it */
+    const char *why;          /* how to read it, folded behind a "?"; NULL = nothing to say */
+    const char *const *words; /* what explain says of these follows it; ends with NULL. NULL =
                                       none */
-    double width, height;          /* of the picture with its axes, px; 0 = 520 × 280 */
-    double left;                   /* room for the labels of the y axis, px; 0 = 62 */
-    bool is_wide;                  /* the whole width of the page */
+    double height;            /* of the picture with its axes, px; 0 = 280 */
+    double left;              /* room for the labels of the y axis, px; 0 = 68 */
+    enum ab_figure_size size;
     bool has_no_y;                 /* no axis on the left: the page writes names of rows there */
     const struct ab_paint *legend; /* who is who, with titles: below it where it stands alone */
     size_t n_legend;
@@ -74,7 +80,8 @@ void ab_plot_band_y(struct ab_plot *p, enum ab_colour colour, double low, double
                     const char *label);
 void ab_plot_band_x(struct ab_plot *p, enum ab_colour colour, double low, double high,
                     const char *label);
-/* Text beside a point, where it touches no other; with a thin line where it is far from the point.
+/* Text beside a point, behind a stroke of its colour, where it touches no other; with a line where it is far
+ * from the point.
  * Left out where there is no room at all. Call it after marks are drawn. */
 void ab_plot_label(struct ab_plot *p, struct ab_paint paint, struct ab_point at, const char *text);
 /* Text at a place in px, anchor "start", "middle" or "end"; its box is taken. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FONT = 12, FAR_PX = 16, CAP_PX = 4 };
+enum { FONT = 12, FONT_LARGE = 14 /* on small screens */, FAR_PX = 16, CAP_PX = 4, KEY_PX = 8 };
 
 static double px_x(const struct ab_plot *p, double x)
 {
@@ -247,7 +247,7 @@ static void put_leader(struct ab_plot *p, double x, double y, const struct ab_bo
     double to_x = fmin(fmax(x, box->left), box->right), to_y = fmin(fmax(y, box->top), box->bottom);
     if (hypot(to_x - x, to_y - y) > FAR_PX)
         ab_html_f(p->h,
-                  "<path stroke=\"currentColor\" stroke-width=\".7\" d=\"M%.1f %.1fL%.1f %.1f\"/>",
+                  "<path stroke=\"currentColor\" stroke-width=\"1\" d=\"M%.1f %.1fL%.1f %.1f\"/>",
                   x, y, to_x, to_y);
 }
 
@@ -256,13 +256,16 @@ void ab_plot_label(struct ab_plot *p, struct ab_paint paint, struct ab_point at,
     struct ab_box box;
     double x = px_x(p, at.x), y = px_y(p, at.y);
     if (isnan(at.x) || isnan(at.y) ||
-        !ab_boxes_place(&p->boxes, x, y, ab_axis_text_width(text, FONT), FONT + 2, &box))
+        !ab_boxes_place(&p->boxes, x, y, ab_axis_text_width(text, FONT_LARGE) + KEY_PX, FONT_LARGE,
+                        &box))
         return;
     open_paint(p, &paint);
     put_leader(p, x, y, &box);
     ab_html_f(
         p->h,
+        "<path stroke=\"currentColor\" stroke-width=\"4\" d=\"M%.1f %.1fh5\"/>"
         "<text class=\"ink\" fill=\"currentColor\" color=\"%s\" x=\"%.1f\" y=\"%.1f\">%s</text>",
-        ab_colours[AB_COLOUR_INK].light, box.left, box.bottom - 3, text);
+        box.left, box.bottom - 7, ab_colours[AB_COLOUR_INK].light, box.left + KEY_PX,
+        box.bottom - 3, text);
     close_paint(p);
 }

@@ -19,7 +19,7 @@
     const root = document.documentElement;
     const isDark = () => (root.dataset.theme ||
       (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark';
-    document.querySelector('nav').append(button('light / dark', 'Switch the colours', () => {
+    document.querySelector('nav').append(button('light / dark', 'Switch the colors', () => {
       root.dataset.theme = isDark() ? 'light' : 'dark';
     }));
   }

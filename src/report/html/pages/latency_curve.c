@@ -95,7 +95,7 @@ void ab_latency_draw_budget(struct ab_plot *p, double budget_ns)
     struct ab_paint paint = {.colour = AB_COLOUR_BAD, .width = 1.2};
     const struct ab_point line[] = {{p->x.low, budget_ns}, {p->x.high, budget_ns}};
     snprintf(label, sizeof label, "budget %s",
-             ab_axis_text(text, sizeof text, AB_AXIS_TIME, budget_ns));
+             ab_axis_tick(text, sizeof text, AB_AXIS_TIME, budget_ns));
     paint.title = label;
     ab_plot_line(p, paint, line, 2);
     struct ab_point below = {p->x.low, budget_ns * pow(p->y.low / p->y.high, 0.05)};
@@ -138,7 +138,7 @@ static struct ab_paint paint_of(const struct ab_report *report, const struct ab_
     snprintf(title, 240, "%s%s%s", side->name != NULL ? side->name : "",
              side->name != NULL ? " " : "", ab_format_backend(label, sizeof label, b));
     paint.title = title;
-    paint.dash = side->dash != NULL ? side->dash : paint.dash;
+    paint.width = side->width;
     return paint;
 }
 
@@ -194,9 +194,9 @@ static void draw_panel(struct ab_html *h, const struct panel *panel, double floo
     static const char *const words[] = {"percentile", "floor", NULL};
     static const char *const why =
         "Each curve runs from the fastest call on the left to the slowest on the right; the scale "
-        "gives each further nine the same room. Lower is faster. Dotted: fewer than 10 calls were "
-        "slower, so that the value is chance. In the grey band the clock cannot distinguish a "
-        "call from none.";
+        "gives each further nine the same room. Lower is faster. Dotted: fewer than 10 slower "
+        "calls, so mostly noise. In the gray band the clock cannot distinguish a call from "
+        "none.";
     struct ab_plot p = {0};
     char title[200], description[300], band[120], floor_text[64];
     set_axes(panel, floor_ns, &p);
@@ -212,7 +212,7 @@ static void draw_panel(struct ab_html *h, const struct panel *panel, double floo
                                       .n_legend = panel->n});
     if (floor_ns > 0) {
         snprintf(band, sizeof band, "below the clock's floor (%s)",
-                 ab_axis_text(floor_text, sizeof floor_text, AB_AXIS_TIME, floor_ns));
+                 ab_axis_tick(floor_text, sizeof floor_text, AB_AXIS_TIME, floor_ns));
         ab_plot_band_y(&p, AB_COLOUR_FLOOR, p.y.low, floor_ns, band);
     }
     for (size_t i = 0; i < panel->n; i++)

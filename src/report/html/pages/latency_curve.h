@@ -34,7 +34,7 @@ void ab_latency_curve_draw(struct ab_plot *p, struct ab_paint paint,
 
 struct ab_latency_side { /* whose back ends are drawn */
     const struct ab_session *session;
-    const char *dash; /* of all curves; NULL = each has its own */
+    double width;     /* of all curves, px; 0 = the usual one */
     const char *name; /* before the name of the back end: "base"; NULL = nothing */
 };
 

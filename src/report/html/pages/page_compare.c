@@ -103,7 +103,7 @@ static bool set_change_axis(struct ab_axis *x, const struct ab_cell *const *rows
     bool is_small = x->high < 2 && x->low > 0.5;
     x->scale = is_small ? AB_SCALE_LINEAR : AB_SCALE_LOG;
     x->unit = is_small ? AB_AXIS_CHANGE : AB_AXIS_RATIO;
-    x->title = "new by base; right is worse";
+    x->title = "new ÷ base; right is worse";
     x->low = is_small ? x->low - 1.02 : x->low / 1.1;
     x->high = is_small ? x->high - 0.98 : x->high * 1.1;
     return is_small;
@@ -156,13 +156,13 @@ static void put_chart(struct ab_html *h, const struct ab_report *report,
         &(struct ab_figure){.title = "Changes with their 90 % intervals",
                             .description = "Change of each metric from base to new, with "
                                            "its interval and limit",
-                            .why = "The dot is the change, the bar with caps its 90 % "
-                                   "interval, the red stroke the limit. A verdict needs "
-                                   "the interval on one side.",
+                            .why = "The dot is the change, joined to no change; the ticks on "
+                                   "both sides of it are the ends of its 90 % interval, the red "
+                                   "stroke the limit. A verdict needs the interval on one side.",
                             .words = (const char *const[]){"change", "interval", "limit", NULL},
                             .height = 70 + ROW_PX * n,
                             .left = CHART_LEFT,
-                            .is_wide = true,
+                            .size = AB_FIGURE_WIDE,
                             .has_no_y = true});
     ab_plot_line(&p, (struct ab_paint){.colour = AB_COLOUR_INK, .title = "no change", .width = 1},
                  (const struct ab_point[]){{is_small ? 0 : 1, 0}, {is_small ? 0 : 1, n}}, 2);
@@ -177,7 +177,7 @@ static void put_cell_row(struct ab_html *h, const struct ab_report *report, cons
 {
     char text[200], base[64], now[64], ratio[64], range[160], limit[64] = "";
     if (!isnan(c->limit))
-        ab_axis_text(limit, sizeof limit, AB_AXIS_CHANGE, c->limit);
+        ab_axis_tick(limit, sizeof limit, AB_AXIS_CHANGE, c->limit);
     ab_html_f(h, "<tr><th scope=\"row\">");
     ab_page_name(h, report, c->backend);
     ab_html_f(
@@ -185,9 +185,10 @@ static void put_cell_row(struct ab_html *h, const struct ab_report *report, cons
         name_cell(text, sizeof text, c), number(base, c->base, c->unit),
         number(now, c->now, c->unit), change(ratio, c->effect.ratio));
     ab_html_f(h,
-              "<td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"%s\">%s%s%s</td></tr>\n",
+              "<td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"%s%s\">%s%s%s</td></tr>\n",
               interval(range, &c->effect), limit, ab_colours[colour_of(c)].class_name,
-              ab_cell_word(c), c->reason[0] != 0 ? ": " : "", c->reason);
+              c->reason[0] != 0 ? " site" : "", ab_cell_word(c), c->reason[0] != 0 ? ": " : "",
+              c->reason);
 }
 
 static const char *const table_columns[] = {
@@ -259,8 +260,8 @@ static void put_head(struct ab_html *h, const struct ab_comparison *c)
 static void put_panels(struct ab_html *h, const struct ab_report *report,
                        const struct ab_comparison *c, const char *phase)
 {
-    const struct ab_latency_side sides[] = {{.session = c->now, .dash = "", .name = "new"},
-                                            {.session = c->base, .dash = "6 4", .name = "base"}};
+    const struct ab_latency_side sides[] = {{.session = c->now, .width = 2.4, .name = "new"},
+                                            {.session = c->base, .width = 1, .name = "base"}};
     for (unsigned op = 0; op < AB_OP_ALL; op++)
         if (ab_session_has_op(c->now, phase, op) || ab_session_has_op(c->base, phase, op))
             ab_latency_panel(h, report, sides, AB_ARRAY_LEN(sides), phase, op);
@@ -270,10 +271,10 @@ static void put_overlay(struct ab_html *h, const struct ab_report *report,
                         const struct ab_comparison *c)
 {
     ab_html_f(h,
-              "<p>Latency of both: new solid, base dashed; dotted: fewer than %d calls were "
-              "slower.</p>\n",
+              "<p>Latency of both: thick lines new, thin ones base. Dotted: fewer than %d slower "
+              "calls, so mostly noise.</p>\n",
               AB_QUANTILE_MIN_SAMPLES_BEHIND);
-    ab_page_legend(h, report, false);
+    ab_page_legend(h, report);
     for (uint32_t p = 0; p < c->now->n_phases; p++) {
         ab_page_phases_begin(h, c->now->n_phases, p);
         put_panels(h, report, c, c->now->phases[p]);

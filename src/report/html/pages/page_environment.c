@@ -51,9 +51,9 @@ static void put_host(struct ab_html *h, const struct ab_host *host)
     put_fact(h, "kernel", host->kernel);
     put_fact(h, "C library", host->libc);
     put_fact(h, "governor", host->governor);
-    put_fact(h, "virtualisation", host->virt);
+    put_fact(h, "virtualization", host->virt);
     put_fact(h, "transparent huge pages", host->thp);
-    put_fact(h, "address space randomisation", host->aslr);
+    put_fact(h, "address space randomization", host->aslr);
     snprintf(text, sizeof text, "%.2f", host->load_1min);
     put_fact(h, "load before (1 min)", isnan(host->load_1min) ? "" : text);
     put_code(h, "fingerprint", host->fingerprint);

@@ -80,8 +80,9 @@ void ab_page_heaps(struct ab_html *h, const struct ab_report *report)
     struct ab_hdr *scratch = malloc(sizeof *scratch);
     bool is_begun = false;
     h->is_short_of_memory = h->is_short_of_memory || scratch == NULL;
-    for (uint32_t b = 0; b < s->n_backends && scratch != NULL; b++)
-        for (uint32_t p = 0; p < s->n_phases && ab_session_has_numbers(s, b); p++) {
+    for (uint32_t i = 0; i < s->n_backends && scratch != NULL; i++)
+        for (uint32_t b = ab_page_ranked(report, i), p = 0;
+             p < s->n_phases && ab_session_has_numbers(s, b); p++) {
             uint32_t n = ab_heaps_view(s, b, s->phases[p], scratch, rows);
             if (n == 0)
                 continue;

@@ -28,7 +28,8 @@ static void collect(const struct ab_report *report, const char *phase, struct ab
                     struct phase *out)
 {
     const struct ab_session *s = report->session;
-    for (uint32_t b = 0; b < s->n_backends; b++) {
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        uint32_t b = ab_page_ranked(report, i);
         struct ab_iterations *x = &out->rows[out->n];
         if (!ab_page_shows(s, b) ||
             !ab_session_merge_iterations(s, b, phase, AB_ITERATIONS_ALL_ROUNDS, hdr, x))
@@ -69,7 +70,7 @@ static void draw(struct ab_html *h, const struct phase *x, const char *phase)
         "worst on the right; the scale gives each further nine the same room. Lower is better, and "
         "what is above the red line has missed the budget. What the same calls take in the null "
         "back end is subtracted: at 1 ns is what takes no longer than there. Dotted: fewer than 10 "
-        "iterations took more, so that the value is chance.";
+        "slower iterations, so mostly noise.";
     struct ab_plot p = {0};
     char title[200], description[300];
     set_axes(x, &p);

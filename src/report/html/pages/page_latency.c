@@ -29,10 +29,10 @@ void ab_page_latency(struct ab_html *h, const struct ab_report *report)
     if (!has_latency(s))
         return;
     ab_html_f(h,
-              "<p>Time of one call, from the fastest to the slowest. Solid lines: at least %d "
-              "calls were slower; dotted: fewer, chance.</p>\n",
+              "<p>Time of one call, from the fastest to the slowest. Dotted: fewer than %d slower "
+              "calls, so mostly noise.</p>\n",
               AB_QUANTILE_MIN_SAMPLES_BEHIND);
-    ab_page_legend(h, report, true);
+    ab_page_legend(h, report);
     for (uint32_t p = 0; p < s->n_phases; p++) {
         ab_page_phases_begin(h, s->n_phases, p);
         put_phase(h, report, s->phases[p]);

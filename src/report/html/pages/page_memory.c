@@ -14,12 +14,24 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { COLUMNS = 120, PARTS = AB_VIEW_MEMORY_PARTS, ROW_PX = 17 };
+enum {
+    COLUMNS = 120,
+    PARTS = AB_VIEW_MEMORY_PARTS,
+    ROW_PX = 17,
+    NAME_CHARS = 60,
+    NAME_BYTES = 4 * NAME_CHARS + 8
+};
 
+static const char unknown[] = "parts not known";
 static const enum ab_colour colours[PARTS] = {AB_COLOUR_LIVE, AB_COLOUR_INTERNAL,
                                               AB_COLOUR_EXTERNAL, AB_COLOUR_RETAINED};
 
 /* ---- over time ---- */
+
+static bool is_split(const struct ab_timeline_point *p)
+{
+    return isfinite(p->requested_bytes) && isfinite(p->external_bytes);
+}
 
 static const struct ab_timeline *first_timeline(const struct ab_session *s, uint32_t backend)
 {
@@ -30,7 +42,14 @@ static const struct ab_timeline *first_timeline(const struct ab_session *s, uint
     return NULL;
 }
 
-/* Of up to COLUMNS stretches of a line the point with the largest footprint; how many. */
+static bool is_better(const struct ab_timeline_point *p, const struct ab_timeline_point *than)
+{
+    return than == NULL || p->footprint_bytes > than->footprint_bytes ||
+           (p->footprint_bytes == than->footprint_bytes && is_split(p) && !is_split(than));
+}
+
+/* Of up to COLUMNS stretches of a line the point with the largest footprint, if possible one whose
+ * parts are known; how many. */
 static uint32_t thin(const struct ab_timeline *t, const struct ab_timeline_point **out)
 {
     uint32_t n = 0;
@@ -39,18 +58,12 @@ static uint32_t thin(const struct ab_timeline *t, const struct ab_timeline_point
         uint32_t to = (uint32_t)((uint64_t)t->n * (c + 1) / COLUMNS);
         const struct ab_timeline_point *best = NULL;
         for (uint32_t i = from; i < to; i++)
-            if (isfinite(t->points[i].footprint_bytes) &&
-                (best == NULL || t->points[i].footprint_bytes > best->footprint_bytes))
+            if (isfinite(t->points[i].footprint_bytes) && is_better(&t->points[i], best))
                 best = &t->points[i];
         if (best != NULL)
             out[n++] = best;
     }
     return n;
-}
-
-static bool is_split(const struct ab_timeline_point *p)
-{
-    return isfinite(p->requested_bytes) && isfinite(p->external_bytes);
 }
 
 /* Where the parts end, one upon the other: the last end is the footprint. Where the usable size is
@@ -67,44 +80,41 @@ static void stack(const struct ab_timeline_point *p, double ends[PARTS])
     ends[AB_VIEW_RETAINED] = p->footprint_bytes;
 }
 
-/* Points [first, end), all of them split. */
+/* Points [first, end): all of them split, or the whole footprint. */
 static void put_stretch(struct ab_plot *plot, const struct ab_timeline_point *const *points,
-                        uint32_t first, uint32_t end)
+                        uint32_t first, uint32_t end, bool has_parts)
 {
     struct ab_point edges[PARTS + 1][COLUMNS];
     for (uint32_t i = first; i < end; i++) {
-        double ends[PARTS];
-        stack(points[i], ends);
+        double ends[PARTS] = {points[i]->footprint_bytes};
+        if (has_parts)
+            stack(points[i], ends);
         edges[0][i - first] = (struct ab_point){points[i]->position, 0};
         for (unsigned k = 0; k < PARTS; k++)
             edges[k + 1][i - first] = (struct ab_point){points[i]->position, ends[k]};
     }
-    for (unsigned k = 0; k < PARTS; k++)
+    for (unsigned k = 0; k < (has_parts ? PARTS : 1); k++)
         ab_plot_area(plot,
-                     (struct ab_paint){.colour = colours[k], .title = ab_view_memory_part_names[k]},
+                     (struct ab_paint){.colour = has_parts ? colours[k] : AB_COLOUR_UNKNOWN,
+                                       .title = has_parts ? ab_view_memory_part_names[k] : unknown},
                      edges[k], edges[k + 1], end - first);
 }
 
-/* Areas where the parts are known; the footprint as a line where they are not everywhere. */
-static void put_areas(struct ab_plot *plot, const struct ab_timeline *t)
+/* Between two points whose parts are known areas of these, else one of all. */
+static bool put_areas(struct ab_plot *plot, const struct ab_timeline *t)
 {
     const struct ab_timeline_point *points[COLUMNS];
-    struct ab_point footprint[COLUMNS];
-    uint32_t n = thin(t, points), n_split = 0;
-    for (uint32_t i = 0, end; i < n; i = end) {
-        for (end = i; end < n && is_split(points[end]); end++) {
-        }
-        n_split += end - i;
-        if (end > i)
-            put_stretch(plot, points, i, end);
-        else
-            end++;
+    uint32_t n = thin(t, points);
+    bool is_all = true;
+    for (uint32_t i = 0, end; i + 1 < n; i = end) {
+        bool has_parts = is_split(points[i]) && is_split(points[i + 1]);
+        for (end = i + 1; end + 1 < n; end++)
+            if ((is_split(points[end]) && is_split(points[end + 1])) != has_parts)
+                break;
+        put_stretch(plot, points, i, end + 1, has_parts);
+        is_all = is_all && has_parts;
     }
-    for (uint32_t i = 0; i < n; i++)
-        footprint[i] = (struct ab_point){points[i]->position, points[i]->footprint_bytes};
-    if (n_split < n)
-        ab_plot_line(plot, (struct ab_paint){.colour = colours[AB_VIEW_LIVE], .title = "footprint"},
-                     footprint, n);
+    return is_all;
 }
 
 static double highest(const struct ab_session *s)
@@ -123,95 +133,119 @@ static void put_key(struct ab_html *h)
 {
     ab_html_f(h, "<ul class=\"legend\">");
     for (unsigned k = PARTS; k-- > 0;)
-        ab_html_f(h,
-                  "<li><span class=\"name\"><svg class=\"swatch\" viewBox=\"0 0 34 10\" "
-                  "aria-hidden=\"true\"><rect class=\"%s\" color=\"%s\" fill=\"currentColor\" "
-                  "width=\"34\" height=\"10\"/></svg>%s</span></li>",
-                  ab_colours[colours[k]].class_name, ab_colours[colours[k]].light,
-                  ab_view_memory_part_names[k]);
+        ab_page_key(h, colours[k], ab_view_memory_part_names[k]);
+    ab_page_key(h, AB_COLOUR_UNKNOWN, unknown);
     ab_html_f(h, "</ul>\n");
 }
 
-static void put_timelines(struct ab_html *h, const struct ab_session *s, double most)
+/* True: the parts are known everywhere. */
+static bool put_timeline(struct ab_html *h, const struct ab_session *s, const struct ab_timeline *t,
+                         double most)
 {
     static const char *const parts[] = {"live", "internal", "external", "retained", NULL};
-    struct ab_paint key[PARTS];
     char label[sizeof s->backends->name + 32];
+    struct ab_paint key[PARTS + 1] = {
+        [PARTS] = {.colour = AB_COLOUR_UNKNOWN, .width = 10, .title = unknown}};
     for (unsigned k = 0; k < PARTS; k++)
         key[k] = (struct ab_paint){
             .colour = colours[k], .width = 10, .title = ab_view_memory_part_names[k]};
+    struct ab_plot plot = {
+        .x = {AB_SCALE_LINEAR, 0, fmax((double)s->n_tape_ops, t->points[t->n - 1].position),
+              "operations", AB_AXIS_COUNT},
+        .y = {AB_SCALE_LINEAR, 0, most, "resident bytes, first round", AB_AXIS_BYTES},
+        .is_x_exact = true,
+    };
+    ab_plot_begin(&plot, h,
+                  &(struct ab_figure){
+                      .title = ab_format_backend(label, sizeof label, &s->backends[t->backend]),
+                      .description = "Resident memory over the operations of the work, split into "
+                                     "what is live and what is not",
+                      .why = "From below: live, internal, external, retained. The upper edge is "
+                             "the footprint; of each stretch the largest is drawn. "
+                             "All pictures have one scale.",
+                      .words = parts,
+                      .height = 220,
+                      .legend = key,
+                      .n_legend = PARTS + 1});
+    bool is_all = put_areas(&plot, t);
+    ab_plot_end(&plot);
+    return is_all;
+}
+
+static void put_timelines(struct ab_html *h, const struct ab_report *report, double most)
+{
+    bool is_all = true;
     put_key(h);
     ab_page_figures_begin(h);
-    for (uint32_t b = 0; b < s->n_backends; b++) {
-        const struct ab_timeline *t = first_timeline(s, b);
-        if (t == NULL)
-            continue;
-        struct ab_plot plot = {
-            .x = {AB_SCALE_LINEAR, 0, fmax((double)s->n_tape_ops, t->points[t->n - 1].position),
-                  "operations", AB_AXIS_COUNT},
-            .y = {AB_SCALE_LINEAR, 0, most, "resident bytes", AB_AXIS_BYTES},
-            .is_x_exact = true,
-        };
-        ab_plot_begin(
-            &plot, h,
-            &(struct ab_figure){
-                .title = ab_format_backend(label, sizeof label, &s->backends[b]),
-                .description = "Resident memory over the operations of the work, split into what "
-                               "is live and what is not",
-                .why = "From below: live, internal, external, retained. The upper edge is the "
-                       "footprint; where it is a line, its parts are not known. Of one round; of "
-                       "each stretch the largest footprint. All pictures have one scale.",
-                .words = parts,
-                .height = 220,
-                .legend = key,
-                .n_legend = PARTS});
-        put_areas(&plot, t);
-        ab_plot_end(&plot);
+    for (uint32_t i = 0; i < report->session->n_backends; i++) {
+        const struct ab_timeline *t = first_timeline(report->session, ab_page_ranked(report, i));
+        if (t != NULL)
+            is_all = put_timeline(h, report->session, t, most) && is_all;
     }
     ab_page_figures_end(h);
+    if (!is_all)
+        ab_html_f(h, "<p class=\"soft\">Parts not known: which pages of the heap are resident was "
+                     "not looked at there, because it takes long, or it contradicts itself.</p>\n");
 }
 
 /* ---- the peak ---- */
 
-static void put_whys(struct ab_html *h, const struct ab_view_memory_row *row)
+static void put_whys(struct ab_html *h, const struct ab_session *s,
+                     const struct ab_view_memory *view)
 {
-    ab_html_f(h, "<td>");
-    for (unsigned k = 0; k < PARTS; k++)
-        if (!isfinite(row->parts[k]) && row->whys[k] != NULL && row->whys[k][0] != 0)
-            ab_html_f(h, "%s n/a: %s. ", ab_view_memory_part_names[k], row->whys[k]);
-    ab_html_f(h, "</td>");
+    for (uint32_t b = 0; b < view->n_rows; b++)
+        for (unsigned k = 0; k < PARTS && ab_page_shows(s, b); k++)
+            if (!isfinite(view->rows[b].parts[k]) && view->rows[b].whys[k] != NULL &&
+                view->rows[b].whys[k][0] != 0)
+                ab_html_f(h, "<p class=\"soft\">%s, %s n/a: %s.</p>\n", s->backends[b].name,
+                          ab_view_memory_part_names[k], view->rows[b].whys[k]);
 }
 
-static void put_peaks(struct ab_html *h, const struct ab_report *report,
-                      const struct ab_view_memory *view)
+static void put_value(struct ab_html *h, enum ab_axis_unit unit, double x)
 {
-    static const char *const columns[] = {
-        "allocator", "#live", "#+ internal", "#+ external", "#+ retained", "#= peak", "", NULL};
-    const struct ab_session *s = report->session;
+    char text[64];
+    ab_html_f(h, "<td class=\"n\">%s</td>", ab_axis_text(text, sizeof text, unit, x));
+}
+
+static void put_peak(struct ab_html *h, const struct ab_report *report,
+                     const struct ab_view_rank *rank, const struct ab_peak_scale *scale)
+{
+    const struct ab_view_memory_row *row = &report->view->memory.rows[rank->backend];
+    char cells[PARTS + 1][AB_CELL_BYTES];
+    struct ab_footnotes notes = {0}; /* put_whys has the reasons */
+    ab_peak_fill(row, scale, cells, &notes, true);
+    ab_html_f(h, "<tr><th scope=\"row\">");
+    ab_page_backend(h, report, rank->backend);
+    ab_html_f(h, "</th>");
+    for (unsigned k = 0; k <= PARTS; k++)
+        if (k == PARTS || isfinite(row->parts[k]))
+            ab_html_f(h, "<td class=\"n\">%s %s</td>", cells[k], scale->name);
+        else
+            ab_html_f(h, "<td class=\"n\">n/a</td>");
+    put_value(h, AB_AXIS_FACTOR, rank->times_live);
+    if (report->view->ranking.has_growth)
+        put_value(h, AB_AXIS_BYTES, rank->growth_bytes);
+    ab_html_f(h, "</tr>\n");
+}
+
+static void put_peaks(struct ab_html *h, const struct ab_report *report)
+{
+    const char *columns[9] = {"allocator",   "#live",   "#+ internal", "#+ external",
+                              "#+ retained", "#= peak", "#÷ live"};
+    const struct ab_view_ranking *r = &report->view->ranking;
+    const struct ab_view_memory *view = &report->view->memory;
     double most = NAN;
+    columns[7] = r->has_growth ? "#growth per M ops" : NULL;
     for (uint32_t b = 0; b < view->n_rows; b++)
         most = fmax(most, view->rows[b].peak_bytes); /* fmax passes over NaN */
     const struct ab_peak_scale scale = ab_peak_scale_of(most);
     ab_page_table_begin(h, "Memory at the peak of the run", columns);
-    for (uint32_t b = 0; b < view->n_rows; b++) {
-        const struct ab_view_memory_row *row = &view->rows[b];
-        char cells[PARTS + 1][AB_CELL_BYTES];
-        struct ab_footnotes notes = {0}; /* put_whys has the reasons */
-        if (!ab_page_shows(s, b) || !isfinite(row->peak_bytes))
-            continue;
-        ab_peak_fill(row, &scale, cells, &notes, true);
-        ab_html_f(h, "<tr><th scope=\"row\">");
-        ab_page_backend(h, report, b);
-        ab_html_f(h, "</th>");
-        for (unsigned k = 0; k <= PARTS; k++)
-            if (k == PARTS || isfinite(row->parts[k]))
-                ab_html_f(h, "<td class=\"n\">%s %s</td>", cells[k], scale.name);
-            else
-                ab_html_f(h, "<td class=\"n\">n/a</td>");
-        put_whys(h, row);
-        ab_html_f(h, "</tr>\n");
-    }
+    for (uint32_t i = 0; i < r->n_rows; i++)
+        if (ab_page_shows(report->session, r->rows[i].backend) &&
+            isfinite(view->rows[r->rows[i].backend].peak_bytes))
+            put_peak(h, report, &r->rows[i], &scale);
     ab_page_table_end(h);
+    put_whys(h, report->session, view);
 }
 
 /* ---- after everything is freed ---- */
@@ -232,69 +266,60 @@ static double drained(const struct ab_session *s, uint32_t backend, unsigned whe
 static const char *const drain_texts[AB_DRAIN_COUNT] = {"immediately", "after 0.1 s", "after 1 s",
                                                         "after 10 s", "purged"};
 
-#define GROUP_GAP 0.6 /* rows between two back ends */
-
-enum { LABEL_CHARS = 40, LABEL_BYTES = 4 * LABEL_CHARS + 8 };
-
-static const char *row_label(char buf[LABEL_BYTES], const struct ab_session *s, uint32_t backend)
-{
-    char label[sizeof s->backends->name + 32];
-    ab_format_backend(label, sizeof label, &s->backends[backend]);
-    return ab_page_cut(buf, LABEL_BYTES, label, LABEL_CHARS);
-}
-
+/* A row with the name, below it one for each time of reading. */
 static void put_bars(struct ab_plot *plot, const struct ab_report *report, double n_rows)
 {
     const struct ab_session *s = report->session;
-    double row = 0;
-    for (uint32_t b = 0; b < s->n_backends; b++) {
-        struct ab_paint paint = ab_report_paint(report, s->backends[b].name);
+    double y = n_rows;
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        uint32_t b = ab_page_ranked(report, i);
+        char label[sizeof s->backends->name + 32], cut[NAME_BYTES], value[32];
         bool is_first = true;
         for (unsigned k = 0; ab_page_shows(s, b) && k < AB_DRAIN_COUNT; k++) {
-            char text[240], label[LABEL_BYTES];
-            double bytes = drained(s, b, k), y = n_rows - row;
+            double bytes = drained(s, b, k);
             if (!isfinite(bytes))
                 continue;
-            y -= is_first && row > 0 ? GROUP_GAP : 0;
-            row += is_first && row > 0 ? GROUP_GAP : 0;
-            snprintf(text, sizeof text, "%s%s%s", is_first ? row_label(label, s, b) : "",
-                     is_first ? ", " : "", drain_texts[k]);
+            if (is_first)
+                ab_plot_text(plot, AB_COLOUR_INK, 2, ab_axis_at(&plot->y, y-- - .7), "start",
+                             ab_page_cut(cut, sizeof cut,
+                                         ab_format_backend(label, sizeof label, &s->backends[b]),
+                                         NAME_CHARS));
             is_first = false;
-            ab_plot_bar(plot, paint, (struct ab_point){0, y - .15},
-                        (struct ab_point){bytes, y - .85}, k == AB_DRAIN_COUNT - 1 ? .45 : 1);
-            double middle = (ab_axis_at(&plot->y, y) + ab_axis_at(&plot->y, y - 1)) / 2;
-            ab_plot_text(plot, AB_COLOUR_SOFT, plot->x.from - 7, middle + 4, "end", text);
-            row++;
+            ab_plot_bar(plot, ab_report_paint(report, s->backends[b].name),
+                        (struct ab_point){0, y - .15}, (struct ab_point){bytes, y - .85},
+                        k == AB_DRAIN_COUNT - 1 ? .45 : 1);
+            ab_plot_text(plot, AB_COLOUR_SOFT, plot->x.from - 7, ab_axis_at(&plot->y, y - .5) + 4,
+                         "end", drain_texts[k]);
+            ab_plot_text(plot, AB_COLOUR_INK, ab_axis_at(&plot->x, bytes) + 6,
+                         ab_axis_at(&plot->y, y - .5) + 4, "start",
+                         ab_units_bytes(value, sizeof value, bytes));
+            y--;
         }
     }
 }
 
-/* Widest label and number of rows, with the gaps between; the most bytes. */
-static double measure(const struct ab_session *s, double *left, double *most)
+static unsigned count_rows(const struct ab_session *s, double *most)
 {
-    double n = 0;
+    unsigned n = 0;
     for (uint32_t b = 0; b < s->n_backends; b++) {
-        double before = n;
-        char label[LABEL_BYTES];
+        unsigned before = n;
         for (unsigned k = 0; ab_page_shows(s, b) && k < AB_DRAIN_COUNT; k++) {
             double bytes = drained(s, b, k);
             n += isfinite(bytes);
-            *most = isfinite(bytes) ? fmax(*most, bytes) : *most;
+            *most = fmax(*most, bytes); /* fmax passes over NaN */
         }
-        n += n > before && before > 0 ? GROUP_GAP : 0;
-        *left = fmax(*left, ab_axis_text_width(row_label(label, s, b), 12));
+        n += n > before;
     }
-    *left = fmin(*left + ab_axis_text_width(", after 0.1 s", 12) + 14, 420);
     return n;
 }
 
 static void put_drained(struct ab_html *h, const struct ab_report *report)
 {
-    double left = 0, most = 0;
-    double n = measure(report->session, &left, &most);
-    if (n <= 0)
+    double most = 0;
+    unsigned n = count_rows(report->session, &most);
+    if (n == 0)
         return;
-    struct ab_plot plot = {.x = {AB_SCALE_LINEAR, 0, most, "resident bytes", AB_AXIS_BYTES},
+    struct ab_plot plot = {.x = {AB_SCALE_LINEAR, 0, 1.2 * most, "resident bytes", AB_AXIS_BYTES},
                            .y = {AB_SCALE_LINEAR, 0, n, "", AB_AXIS_COUNT},
                            .is_y_exact = true};
     ab_plot_begin(&plot, h,
@@ -304,8 +329,8 @@ static void put_drained(struct ab_html *h, const struct ab_report *report)
                       .why = "Medians of the rounds.",
                       .words = (const char *const[]){"after free", NULL},
                       .height = 66 + ROW_PX * n,
-                      .left = left,
-                      .is_wide = true,
+                      .left = 100,
+                      .size = AB_FIGURE_MIDDLE,
                       .has_no_y = true});
     put_bars(&plot, report, n);
     ab_plot_end(&plot);
@@ -322,8 +347,8 @@ void ab_page_memory(struct ab_html *h, const struct ab_report *report)
     for (uint32_t b = 0; b < view->n_rows; b++)
         is_any = is_any || (ab_page_shows(s, b) && isfinite(view->rows[b].peak_bytes));
     if (is_any)
-        put_peaks(h, report, view);
+        put_peaks(h, report);
     if (most > 0)
-        put_timelines(h, s, most);
+        put_timelines(h, report, most);
     put_drained(h, report);
 }

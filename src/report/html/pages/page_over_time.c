@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LEAST_SHARE 1e-4 /* of the calls of a column, in the faintest shade */
 /* Columns of a map; with many back ends fewer, so that the page stays small. */
 enum { COLUMNS_MOST = 72, COLUMNS_FEW = 48, MANY = 6 };
 
@@ -109,7 +110,7 @@ static void draw(struct ab_html *h, struct ab_plot *plot, const struct map *map)
                     (double)c->counts[bin] / (double)c->n,
                 };
         }
-    ab_heat_cells(plot, cells, n, 1e-4, 1);
+    ab_heat_cells(plot, cells, n, LEAST_SHARE, 1);
     free(cells);
 }
 
@@ -137,9 +138,31 @@ static void put_map(struct ab_html *h, const struct ab_session *s, uint32_t back
             .words = (const char *const[]){"op clock", "distribution", NULL},
             .height = 240});
     if (isfinite(s->timer.floor_ns) && s->timer.floor_ns > plot.y.low)
-        ab_plot_band_y(&plot, AB_COLOUR_FLOOR, plot.y.low, s->timer.floor_ns, "timer overhead");
+        ab_plot_band_y(&plot, AB_COLOUR_FLOOR, plot.y.low, s->timer.floor_ns,
+                       "below the clock's floor");
     draw(h, &plot, map);
     ab_plot_end(&plot);
+}
+
+static void put_key(struct ab_html *h, double floor_ns)
+{
+    const struct ab_colour_info *heat = &ab_colours[AB_COLOUR_HEAT];
+    char floor_text[64], text[100];
+    ab_html_f(h,
+              "<ul class=\"legend\"><li><span class=\"name\">%.2f %%<svg class=\"swatch\" "
+              "viewBox=\"0 0 %d 10\" aria-hidden=\"true\"><g class=\"%s\" color=\"%s\" "
+              "fill=\"currentColor\">",
+              100 * LEAST_SHARE, 6 * AB_HEAT_SHADES, heat->class_name, heat->light);
+    for (unsigned i = 0; i < AB_HEAT_SHADES; i++)
+        ab_html_f(h, "<rect x=\"%u\" width=\"6\" height=\"10\" fill-opacity=\"%.2f\"/>", 6 * i,
+                  (i + 1.0) / AB_HEAT_SHADES);
+    ab_html_f(h, "</g></svg>100 %% of the calls of a stretch</span></li>");
+    if (isfinite(floor_ns)) {
+        snprintf(text, sizeof text, "below the clock's floor (%s)",
+                 ab_axis_tick(floor_text, sizeof floor_text, AB_AXIS_TIME, floor_ns));
+        ab_page_key(h, AB_COLOUR_FLOOR, text);
+    }
+    ab_html_f(h, "</ul>\n");
 }
 
 void ab_page_over_time(struct ab_html *h, const struct ab_report *report)
@@ -163,10 +186,13 @@ void ab_page_over_time(struct ab_html *h, const struct ab_report *report)
         free(x.list);
     }
     if (range.to > 0 && !h->is_short_of_memory) {
+        put_key(h, s->timer.floor_ns);
         ab_page_figures_begin(h);
-        for (uint32_t b = 0; b < s->n_backends; b++)
+        for (uint32_t i = 0; i < s->n_backends; i++) {
+            uint32_t b = ab_page_ranked(report, i);
             if (maps[b].n > 0)
                 put_map(h, s, b, &maps[b], &range);
+        }
         ab_page_figures_end(h);
     }
     free(maps);

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROW_PX = 26, LEFT = 176, NAME_CHARS = 17 };
+enum { ROW_PX = 26, LEFT = 176, NAME_CHARS = 17, FIRST_COLUMN = 1 };
 #define MS_NS 1e6
 
 static const struct {
@@ -21,7 +21,7 @@ static const struct {
     enum ab_axis_unit unit;
     bool has_figure;
 } metrics[] = {
-    {"wall_ns", "Wall time", "#wall time", AB_AXIS_TIME, true},
+    {"wall_ns", "Wall time", NULL, AB_AXIS_TIME, true}, /* the ranking has it */
     {"cpu_ns", "CPU time", "#CPU time", AB_AXIS_TIME, true},
     {"resident_peak_bytes", "Peak of resident memory", "#peak", AB_AXIS_BYTES, true},
     {"resident_mean_bytes", "Mean of resident memory", "#mean", AB_AXIS_BYTES, true},
@@ -48,19 +48,6 @@ static const struct ab_timeline *first_course(const struct ab_session *s, uint32
     return NULL;
 }
 
-/* Named where it is largest, for the picture may stand alone. */
-static void name_course(struct ab_plot *p, struct ab_paint paint, const struct ab_point *points,
-                        uint32_t n)
-{
-    uint32_t most = 0;
-    char cut[120];
-    for (uint32_t i = 0; i < n; i++)
-        most = points[i].y > points[most].y ? i : most;
-    const char *name = ab_page_cut(cut, sizeof cut, paint.title, NAME_CHARS);
-    paint.title = NULL;
-    ab_plot_label(p, paint, points[most], name);
-}
-
 static void draw_course(struct ab_plot *p, const struct ab_report *report,
                         const struct ab_timeline *t)
 {
@@ -73,7 +60,6 @@ static void draw_course(struct ab_plot *p, const struct ab_report *report,
         points[i] = (struct ab_point){t->points[i].position * MS_NS, t->points[i].footprint_bytes};
     struct ab_paint paint = ab_report_paint(report, report->session->backends[t->backend].name);
     ab_plot_line(p, paint, points, t->n);
-    name_course(p, paint, points, t->n);
     free(points);
 }
 
@@ -81,7 +67,7 @@ static void put_courses(struct ab_html *h, const struct ab_report *report)
 {
     const struct ab_session *s = report->session;
     struct ab_plot p = {.x = {.unit = AB_AXIS_TIME, .title = "time since the start of the program"},
-                        .y = {.unit = AB_AXIS_BYTES, .title = "resident memory"}};
+                        .y = {.unit = AB_AXIS_BYTES, .title = "resident memory, first round"}};
     for (uint32_t b = 0; b < s->n_backends; b++) {
         const struct ab_timeline *t = ab_page_shows(s, b) ? first_course(s, b) : NULL;
         for (uint32_t i = 0; t != NULL && i < t->n; i++) {
@@ -92,19 +78,16 @@ static void put_courses(struct ab_html *h, const struct ab_report *report)
     if (!(p.x.high > 0) || !(p.y.high > 0))
         return;
     size_t n_legend;
-    struct ab_paint *legend = ab_page_paints(h, report, true, &n_legend);
-    ab_page_legend(h, report, true);
+    struct ab_paint *legend = ab_page_paints(h, report, &n_legend);
+    ab_page_legend(h, report);
     ab_plot_begin(&p, h,
                   &(struct ab_figure){.title = "Resident memory over time",
                                       .description = "Resident memory of all processes of the "
                                                      "program over its time, under each allocator",
-                                      .why = "Of one round: what is resident of the program, its "
-                                             "code and libraries included, looked at every 10 ms. "
-                                             "Of several looks the largest is drawn.",
-                                      .width = 760,
-                                      .height = 300,
-                                      .left = 72,
-                                      .is_wide = true,
+                                      .why = "What is resident of the program, its code and "
+                                             "libraries included, looked at every 10 ms. Of "
+                                             "several looks the largest is drawn.",
+                                      .size = AB_FIGURE_MIDDLE,
                                       .legend = legend,
                                       .n_legend = n_legend});
     for (uint32_t b = 0; b < s->n_backends; b++)
@@ -204,7 +187,7 @@ static void put_strips(struct ab_html *h, const struct ab_report *report, const 
 
 /* ---- numbers ---- */
 
-/* "2.66x less [2.64, 2.68]"; of wall time as the ranking has it. */
+/* "2.66x less [2.64, 2.68]" */
 static void put_factor(struct ab_html *h, const struct ab_effect *ratio)
 {
     char words[96], range[160];
@@ -221,7 +204,7 @@ static void put_numbers_row(struct ab_html *h, const struct ab_report *report, u
     ab_html_f(h, "<tr><th scope=\"row\">");
     ab_page_backend(h, report, backend);
     ab_html_f(h, "</th>");
-    for (size_t i = 0; i < AB_ARRAY_LEN(metrics); i++) {
+    for (size_t i = FIRST_COLUMN; i < AB_ARRAY_LEN(metrics); i++) {
         struct ab_program_value value;
         char text[64];
         const struct ab_field *field = ab_program_field(metrics[i].field);
@@ -241,11 +224,11 @@ static void put_numbers_row(struct ab_html *h, const struct ab_report *report, u
 static void put_numbers(struct ab_html *h, const struct ab_report *report, const uint32_t *backends,
                         uint32_t n)
 {
-    const char *columns[AB_ARRAY_LEN(metrics) + 2] = {"allocator"};
+    const char *columns[AB_ARRAY_LEN(metrics) + 1] = {"allocator"};
     const uint32_t base = report->view->ranking.base;
-    for (size_t i = 0; i < AB_ARRAY_LEN(metrics); i++)
-        columns[i + 1] = metrics[i].column;
-    ab_page_table_begin(h, "What a run took", columns);
+    for (size_t i = FIRST_COLUMN; i < AB_ARRAY_LEN(metrics); i++)
+        columns[i] = metrics[i].column;
+    ab_page_table_begin(h, "What else a run took", columns);
     for (uint32_t i = 0; i < n; i++)
         put_numbers_row(h, report, backends[i]);
     ab_page_table_end(h);
@@ -262,13 +245,11 @@ static void put_numbers(struct ab_html *h, const struct ab_report *report, const
 
 static void put_difference(struct ab_html *h, const struct ab_effect *e)
 {
-    if (!isfinite(e->ratio))
-        ab_html_f(h, "<td class=\"n\">n/a</td>");
-    else if (!isfinite(e->low) || !isfinite(e->high))
-        ab_html_f(h, "<td class=\"n\">%+.1f</td>", e->ratio);
-    else
-        ab_html_f(h, "<td class=\"n\">%+.1f <span class=\"soft\">[%+.1f, %+.1f]</span></td>",
-                  e->ratio, e->low, e->high);
+    char text[64], range[120] = "";
+    snprintf(text, sizeof text, isfinite(e->ratio) ? "%+.1f" : "n/a", e->ratio);
+    if (isfinite(e->low) && isfinite(e->high))
+        snprintf(range, sizeof range, " [%+.1f, %+.1f]", e->low, e->high);
+    ab_html_f(h, "<td class=\"n\">%s<span class=\"soft\">%s</span></td>", text, range);
 }
 
 static void put_witness(struct ab_html *h, const struct ab_report *report, uint32_t backend)
@@ -317,23 +298,25 @@ static void put_end(struct ab_html *h, const struct ab_session *s, uint32_t back
     for (uint32_t i = 0; i < s->n_results; i++)
         n += s->results[i].backend == backend;
     if (ab_session_has_numbers(s, backend))
-        ab_html_f(h, "<td>exit status 0 in all %u runs</td>", n);
+        ab_html_f(h, "<td>0 in all %u runs</td>", n);
     else
-        ab_html_f(h, "<td>%s: %s</td>", ab_backend_status_name(b->status), b->reason);
+        ab_html_f(h, "<td class=\"site\">%s: %s</td>", ab_backend_status_name(b->status),
+                  b->reason);
 }
 
 static void put_served(struct ab_html *h, const struct ab_report *report)
 {
-    static const char *const columns[] = {"allocator", "the program's end", "malloc is that of",
-                                          "version",   "build id",          NULL};
+    static const char *const columns[] = {"allocator", "exit status", "provided by",
+                                          "version",   "build id",    NULL};
     const struct ab_session *s = report->session;
-    ab_page_table_begin(h, "What served malloc", columns);
+    ab_page_table_begin(h, "Allocator in use", columns);
     for (uint32_t i = 0; i < s->n_backends; i++) {
-        const struct ab_backend_info *b = &s->backends[i];
+        uint32_t backend = ab_page_ranked(report, i);
+        const struct ab_backend_info *b = &s->backends[backend];
         ab_html_f(h, "<tr><th scope=\"row\">");
-        ab_page_backend(h, report, i);
+        ab_page_backend(h, report, backend);
         ab_html_f(h, "</th>");
-        put_end(h, s, i);
+        put_end(h, s, backend);
         ab_html_f(h, "<td><code>%s</code></td><td>%s</td><td><code>%s</code></td></tr>\n",
                   b->path[0] != 0                  ? b->path
                   : b->status == AB_BACKEND_ABSENT ? "n/a"

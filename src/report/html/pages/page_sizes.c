@@ -49,7 +49,16 @@ static void fill_cell(const struct sizes *t, unsigned log2, uint32_t backend)
                           ab_result_quantile(t->hdr, .99)};
 }
 
-/* False: there is no such call. */
+/* Some back end has enough calls to say something. */
+static bool is_shown(const struct sizes *t, unsigned log2)
+{
+    bool is_any = false;
+    for (uint32_t b = 0; b < t->report->session->n_backends; b++)
+        is_any = is_any || t->cells[log2 * t->report->session->n_backends + b].n >= FEW;
+    return is_any;
+}
+
+/* False: there are too few such calls of every size. */
 static bool fill(const struct sizes *t)
 {
     const struct ab_session *s = t->report->session;
@@ -59,8 +68,9 @@ static bool fill(const struct sizes *t)
         const struct ab_size_class *c = &s->size_classes[i];
         if (belongs(t, c) && t->cells[c->log2 * s->n_backends + c->backend].n == 0)
             fill_cell(t, c->log2, c->backend);
-        is_any = is_any || belongs(t, c);
     }
+    for (unsigned k = 0; k < AB_SIZE_CLASS_COUNT; k++)
+        is_any = is_any || is_shown(t, k);
     return is_any;
 }
 
@@ -75,11 +85,11 @@ static uint64_t count(const struct sizes *t, unsigned log2)
 
 static void put_size(struct ab_html *h, unsigned log2, uint64_t n, uint64_t all)
 {
-    char label[AB_CELL_BYTES];
+    char label[AB_CELL_BYTES], share[32];
     double percent = 100 * (double)n / (double)all;
-    bool is_tiny = n > 0 && percent < 0.005;
-    ab_html_f(h, "<tr><th scope=\"row\">%s</th><td class=\"n\">%s%.2f %%</td>",
-              ab_format_size_class(label, log2), is_tiny ? "<" : "", is_tiny ? 0.01 : percent);
+    snprintf(share, sizeof share, percent < 0.005 ? "<0.01 %%" : "%.2f %%", percent);
+    ab_html_f(h, "<tr><th scope=\"row\">%s</th><td class=\"n\">%s</td>",
+              ab_format_size_class(label, log2), share);
 }
 
 /* Shades begin where a p99 is a quarter above the least of the row. */
@@ -101,7 +111,8 @@ static void put_row(struct ab_html *h, const struct sizes *t, unsigned log2, uin
         if (row[b].n >= FEW && isfinite(row[b].p99) && ab_backend_is_comparable(&s->backends[b]))
             least = fmin(least, fmax(row[b].p99, s->timer.floor_ns));
     put_size(h, log2, count(t, log2), all);
-    for (uint32_t b = 0; b < s->n_backends; b++) {
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        uint32_t b = ab_page_ranked(t->report, i);
         char p50[48], p99[48];
         if (!ab_page_shows(s, b))
             continue;
@@ -117,37 +128,43 @@ static void put_row(struct ab_html *h, const struct sizes *t, unsigned log2, uin
     ab_html_f(h, "</tr>\n");
 }
 
-static void put_table(struct ab_html *h, const struct sizes *t)
+static void put_head(struct ab_html *h, const struct sizes *t)
 {
     const struct ab_session *s = t->report->session;
     const char **columns = calloc((size_t)s->n_backends + 3, sizeof columns[0]);
     char(*names)[sizeof s->backends->name + 33] = calloc((size_t)s->n_backends + 1,
                                                          sizeof names[0]),
                                             title[160];
-    unsigned n = 0;
-    uint64_t all = 0;
+    unsigned n = 2;
     if (columns == NULL || names == NULL)
         h->is_short_of_memory = true;
     else {
-        columns[n++] = "size";
-        columns[n++] = "#calls";
-        for (uint32_t b = 0; b < s->n_backends; b++)
-            if (ab_page_shows(s, b)) {
-                names[b][0] = '#';
-                ab_format_backend(names[b] + 1, sizeof names[b] - 1, &s->backends[b]);
-                columns[n++] = names[b];
-            }
+        columns[0] = "size";
+        columns[1] = "#calls";
+        for (uint32_t i = 0; i < s->n_backends; i++) {
+            uint32_t b = ab_page_ranked(t->report, i);
+            names[i][0] = '#';
+            ab_format_backend(names[i] + 1, sizeof names[i] - 1, &s->backends[b]);
+            if (ab_page_shows(s, b))
+                columns[n++] = names[i];
+        }
         snprintf(title, sizeof title, "%s: p50 / p99 of a call", ab_result_op_name(t->op));
         ab_page_table_begin(h, title, columns);
-        for (unsigned k = 0; k < AB_SIZE_CLASS_COUNT; k++)
-            all += count(t, k);
-        for (unsigned k = 0; k < AB_SIZE_CLASS_COUNT; k++)
-            if (count(t, k) > 0)
-                put_row(h, t, k, all);
-        ab_page_table_end(h);
     }
     free(columns);
     free(names);
+}
+
+static void put_table(struct ab_html *h, const struct sizes *t)
+{
+    uint64_t all = 0;
+    put_head(h, t);
+    for (unsigned k = 0; k < AB_SIZE_CLASS_COUNT; k++)
+        all += count(t, k);
+    for (unsigned k = 0; k < AB_SIZE_CLASS_COUNT; k++)
+        if (is_shown(t, k))
+            put_row(h, t, k, all);
+    ab_page_table_end(h);
 }
 
 static void put_phase(struct ab_html *h, struct sizes *t, const char *phase, unsigned index)
@@ -157,13 +174,17 @@ static void put_phase(struct ab_html *h, struct sizes *t, const char *phase, uns
     for (t->op = 0; t->op < AB_OP_KIND_COUNT; t->op++) {
         if (!fill(t))
             continue;
-        if (!is_begun)
+        if (!is_begun) {
             ab_page_fold_begin(h, phase != NULL ? phase : "all phases", index);
+            ab_html_f(h, "<div class=\"tables\">\n");
+        }
         is_begun = true;
         put_table(h, t);
     }
-    if (is_begun)
+    if (is_begun) {
+        ab_html_f(h, "</div>\n");
         ab_page_fold_end(h);
+    }
 }
 
 void ab_page_sizes(struct ab_html *h, const struct ab_report *report)
@@ -180,8 +201,9 @@ void ab_page_sizes(struct ab_html *h, const struct ab_report *report)
             h,
             "<p>Time of one call by the size that was asked for, all rounds together. Shaded: "
             "p99 more than 1.25, 2, 4 and 8 times that of the fastest in the row. n/a: fewer "
-            "than %d calls were slower, or it took more than a minute.</p>\n",
-            AB_QUANTILE_MIN_SAMPLES_BEHIND);
+            "than %d calls were slower, or it took more than a minute. Sizes with fewer than %d "
+            "calls are left out.</p>\n",
+            AB_QUANTILE_MIN_SAMPLES_BEHIND, FEW);
         for (uint32_t p = 0; s->n_phases <= PHASES_MOST && p < s->n_phases; p++)
             put_phase(h, &t, s->phases[p], p);
         if (s->n_phases > PHASES_MOST)

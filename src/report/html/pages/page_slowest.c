@@ -72,9 +72,9 @@ static void put_picture(struct ab_html *h, const struct ab_report *report,
         .is_x_exact = true,
     };
     size_t n_legend;
-    struct ab_paint *legend = ab_page_paints(h, report, false, &n_legend);
+    struct ab_paint *legend = ab_page_paints(h, report, &n_legend);
     find_range(s, x, &plot.y.low, &plot.y.high);
-    ab_page_legend(h, report, false);
+    ab_page_legend(h, report);
     ab_plot_begin(&plot, h,
                   &(struct ab_figure){
                       .title = "Where the slowest calls are",
@@ -84,7 +84,7 @@ static void put_picture(struct ab_html *h, const struct ab_report *report,
                              "more, so it is the allocator's work. Small dots: in one round only, "
                              "so it may have been interrupted.",
                       .words = (const char *const[]){"slowest calls", "preemption", NULL},
-                      .is_wide = true,
+                      .size = AB_FIGURE_WIDE,
                       .legend = legend,
                       .n_legend = n_legend});
     for (uint32_t b = 0; b < s->n_backends; b++)
@@ -118,12 +118,12 @@ static void put_table(struct ab_html *h, const struct ab_report *report,
 {
     static const char *const columns[] = {"allocator", "call",    "#size",    "phase", "#place",
                                           "#seen in",  "#median", "#slowest", NULL};
-    unsigned n = 0;
-    ab_page_table_begin(h, "Those that repeat first", columns);
-    for (uint32_t i = 0; i < x->n_calls; i++) {
-        n = i > 0 && x->calls[i].backend == x->calls[i - 1].backend ? n + 1 : 0;
-        if (n < ROWS_MOST && ab_page_shows(report->session, x->calls[i].backend))
-            put_row(h, report, x, &x->calls[i]);
+    ab_page_table_begin(h, "Slowest calls (repeating ones first)", columns);
+    for (uint32_t place = 0; place < report->session->n_backends; place++) {
+        uint32_t b = ab_page_ranked(report, place), n = 0;
+        for (uint32_t i = 0; i < x->n_calls && ab_page_shows(report->session, b); i++)
+            if (x->calls[i].backend == b && n++ < ROWS_MOST)
+                put_row(h, report, x, &x->calls[i]);
     }
     ab_page_table_end(h);
 }
@@ -139,8 +139,8 @@ void ab_page_slowest(struct ab_html *h, const struct ab_report *report)
     ab_html_f(h,
               "<p>Every call of the tail pass is timed; each round keeps its %d slowest of a phase "
               "and kind. A call that is slow at the same place of the work in several rounds is "
-              "the allocator's; one that is slow in one round only may have been interrupted "
-              "(grey).</p>\n",
+              "the allocator's; one that is slow in one round only may have been interrupted: "
+              "a small dot, gray in the table.</p>\n",
               AB_WORST_MAX);
     put_picture(h, report, x);
     put_table(h, report, x);

@@ -42,7 +42,6 @@ static void put_tail(struct ab_html *h, double ns, double floor_ns)
 static void put_rank(struct ab_html *h, const struct ab_report *report,
                      const struct ab_view_rank *r)
 {
-    const struct ab_view_ranking *ranking = &report->view->ranking;
     double floor_ns = report->session->timer.floor_ns;
     ab_html_f(h, "<tr%s><th scope=\"row\">", r->standing == AB_VIEW_RANKED ? "" : " class=\"few\"");
     ab_page_backend(h, report, r->backend);
@@ -54,20 +53,22 @@ static void put_rank(struct ab_html *h, const struct ab_report *report,
         put_tail(h, r->p999_ns, floor_ns);
     }
     put_number(h, AB_AXIS_BYTES, r->peak_bytes);
-    if (!ab_session_is_exec(report->session))
-        put_number(h, AB_AXIS_FACTOR, r->times_live);
-    if (ranking->has_drain)
-        put_number(h, AB_AXIS_BYTES, r->after_free_bytes);
-    if (ranking->has_purge)
-        put_number(h, AB_AXIS_BYTES, r->after_purge_bytes);
-    if (ranking->has_growth)
-        put_number(h, AB_AXIS_BYTES, r->growth_bytes);
     ab_html_f(h, "</tr>\n");
 }
 
-static void put_rows(struct ab_html *h, const struct ab_report *report)
+/* The columns of the terminal. */
+static void put_ranking(struct ab_html *h, const struct ab_report *report)
 {
     const struct ab_view_ranking *r = &report->view->ranking;
+    char versus[200];
+    snprintf(versus, sizeof versus, "against %.150s",
+             r->base != UINT32_MAX ? report->session->backends[r->base].name : "the base");
+    const char *of_program[] = {"allocator", "#wall time", versus, "#peak", NULL};
+    const char *columns[] = {"allocator", "#whole run", versus, "#p99", "#p99.9", "#peak", NULL};
+    bool is_exec = ab_session_is_exec(report->session);
+    ab_page_table_begin(h,
+                        is_exec ? "Ranking by wall time" : "Ranking by the time of the whole run",
+                        is_exec ? of_program : columns);
     for (uint32_t i = 0; i < r->n_rows; i++)
         if (r->rows[i].standing != AB_VIEW_FAILED &&
             ab_page_shows(report->session, r->rows[i].backend))
@@ -75,43 +76,9 @@ static void put_rows(struct ab_html *h, const struct ab_report *report)
     ab_page_table_end(h);
     ab_html_f(h, "<p class=\"soft\">~: not distinguishable from the base. In brackets: 90 %% "
                  "interval. ");
-}
-
-static void put_ranking_of_program(struct ab_html *h, const struct ab_report *report,
-                                   const char *versus)
-{
-    const char *columns[] = {"allocator", "#wall time", versus, "#peak", NULL};
-    ab_page_table_begin(h, "Ranking by wall time", columns);
-    put_rows(h, report);
-    ab_html_f(h, "peak: most resident memory of all its processes.</p>\n");
-}
-
-static void put_ranking(struct ab_html *h, const struct ab_report *report)
-{
-    const struct ab_view_ranking *r = &report->view->ranking;
-    const char *columns[12] = {"allocator", "#whole run", NULL,     "#p99",
-                               "#p99.9",    "#peak",      "#÷ live"};
-    unsigned n = 7;
-    char versus[200], after[64];
-    snprintf(versus, sizeof versus, "against %.150s",
-             r->base != UINT32_MAX ? report->session->backends[r->base].name : "the base");
-    columns[2] = versus;
-    if (ab_session_is_exec(report->session)) {
-        put_ranking_of_program(h, report, versus);
-        return;
-    }
-    snprintf(after, sizeof after, "#after free (%s)", ab_drain_names[r->drain]);
-    if (r->has_drain)
-        columns[n++] = after;
-    if (r->has_purge)
-        columns[n++] = "#after purge";
-    if (r->has_growth)
-        columns[n++] = "#growth per M ops";
-    columns[n] = NULL;
-    ab_page_table_begin(h, "Ranking by the time of the whole run", columns);
-    put_rows(h, report);
-    ab_html_f(h, "p99 and p99.9: of the calls that return a block; &lt;: below what the clock "
-                 "resolves. peak: resident memory that the heap added at most.</p>\n");
+    ab_html_f(h, is_exec ? "peak: most resident memory of all its processes.</p>\n"
+                         : "p99 and p99.9: of the calls that return a block; &lt;: below what the "
+                           "clock resolves. peak: largest increase of resident memory.</p>\n");
 }
 
 /* ---- speed against memory ---- */
@@ -175,9 +142,8 @@ static void set_axes(struct ab_plot *p, const struct ab_view_ranking *r, const s
     p->x = (struct ab_axis){.scale = AB_SCALE_LOG,
                             .unit = AB_AXIS_TIME,
                             .low = INFINITY,
-                            .title = "time of the whole run (left is faster)"};
+                            .title = "time of the whole run, log scale (left is faster)"};
     p->y = (struct ab_axis){.unit = AB_AXIS_BYTES,
-                            .low = INFINITY,
                             .title = "peak of resident memory (lower is leaner)"};
     for (uint32_t i = 0; i < n; i++) {
         widen(&p->x, (struct range){dots[i].at.x, dots[i].at.x});
@@ -185,9 +151,7 @@ static void set_axes(struct ab_plot *p, const struct ab_view_ranking *r, const s
         widen(&p->x, time_range(r, dots[i].rank));
         widen(&p->y, peak_range(r, dots[i].rank));
     }
-    double slack = 0.08 * (p->y.high - p->y.low);
-    p->y.low = fmax(0, p->y.low - slack);
-    p->y.high += slack;
+    p->y.high *= 1.08;
 }
 
 /* Those that no other is both faster and leaner than, joined. dots are by time. */
@@ -219,8 +183,8 @@ static void draw_dots(struct ab_plot *p, const struct ab_report *report, const s
         struct range x = time_range(r, dots[i].rank), y = peak_range(r, dots[i].rank);
         ab_plot_error_x(p, paint, x.low, x.high, dots[i].at.y);
         ab_plot_error_y(p, paint, dots[i].at.x, y.low, y.high);
-        ab_plot_mark(p, paint, dots[i].at, 6);
-        ab_plot_keep_free(p, dots[i].at, 7);
+        ab_plot_mark(p, paint, dots[i].at, 5);
+        ab_plot_keep_free(p, dots[i].at, 6);
     }
     for (uint32_t i = 0; i < n; i++) {
         struct ab_paint paint = ab_report_paint(report, dots[i].rank->name);
@@ -251,10 +215,8 @@ static void put_scatter(struct ab_html *h, const struct ab_report *report)
                           .why = "Bars: 90 % intervals of the difference from the base. Dashed: "
                                  "those that no other beats in both.",
                           .words = (const char *const[]){"whole run", "x live", "interval", NULL},
-                          .width = 760,
-                          .height = 340,
-                          .left = 72,
-                          .is_wide = true});
+                          .height = 260,
+                          .size = AB_FIGURE_MIDDLE});
         draw_front(&p, dots, n, front);
         draw_dots(&p, report, dots, n);
         ab_plot_end(&p);

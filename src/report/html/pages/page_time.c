@@ -53,6 +53,25 @@ static double highest_of(const struct ab_report *report, uint32_t phase, uint32_
     return most;
 }
 
+/* "~26.2 ns" */
+static const char *value_text(char buf[80], const struct ab_report *report, uint32_t backend,
+                              uint32_t phase)
+{
+    const struct ab_view_time *t = ab_view_phases_at(&report->view->phases, backend, phase);
+    char text[64];
+    bool is_unclear = backend != report->view->ranking.base && isfinite(t->speed.ratio) &&
+                      !t->vs.is_clear;
+    snprintf(buf, 80, "%s%s", is_unclear ? "~" : "",
+             ab_axis_text(text, sizeof text, AB_AXIS_TIME, t->ns_per_op.median));
+    return buf;
+}
+
+/* Where there is no table the numbers are beside the bars. */
+static bool has_table(const struct ab_report *report)
+{
+    return report->view->phases.n_phases > 1;
+}
+
 static void draw_bar(struct ab_plot *p, const struct ab_report *report, uint32_t backend,
                      uint32_t phase, double y)
 {
@@ -68,8 +87,12 @@ static void draw_bar(struct ab_plot *p, const struct ab_report *report, uint32_t
                  ab_page_cut(cut, sizeof cut, label, NAME_CHARS));
     ab_plot_bar(p, paint, (struct ab_point){0, y - 0.34}, (struct ab_point){ns, y + 0.34}, 0.75);
     paint.colour = AB_COLOUR_INK;
+    high = ns;
     if (find_range(report, backend, phase, &low, &high))
         ab_plot_error_x(p, paint, low, high, y);
+    if (!has_table(report))
+        ab_plot_text(p, AB_COLOUR_INK, ab_axis_at(&p->x, fmax(ns, high)) + 8,
+                     ab_axis_at(&p->y, y) + 4, "start", value_text(title, report, backend, phase));
 }
 
 /* Rows that have one harness share its band. */
@@ -87,7 +110,8 @@ static void draw_rows(struct ab_plot *p, const struct ab_report *report, uint32_
 {
     const struct ab_session *s = report->session;
     double row = n, from = n, harness = NAN;
-    for (uint32_t b = 0; b < s->n_backends; b++) {
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        uint32_t b = ab_page_ranked(report, i);
         if (!has_row(report, b, phase))
             continue;
         double of_row = ab_view_phases_harness(&report->view->phases, b, phase);
@@ -99,9 +123,9 @@ static void draw_rows(struct ab_plot *p, const struct ab_report *report, uint32_
         row--;
     }
     draw_harness(p, harness, row, from);
-    for (uint32_t b = 0; b < s->n_backends; b++)
-        if (has_row(report, b, phase))
-            draw_bar(p, report, b, phase, n-- - 0.5);
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        if (has_row(report, ab_page_ranked(report, i), phase))
+            draw_bar(p, report, ab_page_ranked(report, i), phase, n-- - 0.5);
 }
 
 static void put_phase(struct ab_html *h, const struct ab_report *report, uint32_t phase)
@@ -113,8 +137,10 @@ static void put_phase(struct ab_html *h, const struct ab_report *report, uint32_
     double most = highest_of(report, phase, &n);
     if (n == 0)
         return;
-    p.x = (struct ab_axis){
-        .low = 0, .high = most, .unit = AB_AXIS_TIME, .title = "time per operation"};
+    p.x = (struct ab_axis){.low = 0,
+                           .high = has_table(report) ? most : 1.3 * most, /* room for a number */
+                           .unit = AB_AXIS_TIME,
+                           .title = "time per operation"};
     p.y = (struct ab_axis){.low = 0, .high = n};
     p.is_y_exact = true;
     snprintf(description, sizeof description, "Time per operation in %.150s",
@@ -123,7 +149,7 @@ static void put_phase(struct ab_html *h, const struct ab_report *report, uint32_
                   &(struct ab_figure){.title = ph->phases[phase].name,
                                       .description = description,
                                       .why = "Median of the rounds. Caps: 90 % interval of the "
-                                             "difference from the base. The grey band is what the "
+                                             "difference from the base. The gray band is what the "
                                              "harness itself takes with calls of that kind; all "
                                              "times include it.",
                                       .words = (const char *const[]){"ns_per_op", "harness", NULL},
@@ -137,17 +163,12 @@ static void put_phase(struct ab_html *h, const struct ab_report *report, uint32_
 static void put_row(struct ab_html *h, const struct ab_report *report, uint32_t phase)
 {
     const struct ab_view_phases *ph = &report->view->phases;
-    char text[64];
+    char text[80];
     ab_html_f(h, "<tr><th scope=\"row\">%s</th>", ph->phases[phase].name);
-    for (uint32_t b = 0; b < report->session->n_backends; b++) {
-        const struct ab_view_time *t = ab_view_phases_at(ph, b, phase);
-        if (!ab_page_shows(report->session, b))
-            continue;
-        bool is_unclear = b != report->view->ranking.base && isfinite(t->speed.ratio) &&
-                          !t->vs.is_clear;
-        ab_html_f(h, "<td class=\"n\">%s%s</td>", is_unclear ? "~" : "",
-                  ab_axis_text(text, sizeof text, AB_AXIS_TIME, t->ns_per_op.median));
-    }
+    for (uint32_t i = 0; i < report->session->n_backends; i++)
+        if (ab_page_shows(report->session, ab_page_ranked(report, i)))
+            ab_html_f(h, "<td class=\"n\">%s</td>",
+                      value_text(text, report, ab_page_ranked(report, i), phase));
     for (unsigned i = 0; i < ph->n_harness; i++)
         ab_html_f(h, "<td class=\"n soft\">%s</td>",
                   ab_axis_text(text, sizeof text, AB_AXIS_TIME, ph->harness[i].ns_per_op[phase]));
@@ -161,10 +182,11 @@ static void put_table(struct ab_html *h, const struct ab_report *report)
     char label[sizeof s->backends->name + 32];
     ab_html_f(h, "<div class=\"scroll\"><table>\n<caption>Time per operation</caption>\n"
                  "<thead><tr><th scope=\"col\">phase</th>");
-    for (uint32_t b = 0; b < s->n_backends; b++)
-        if (ab_page_shows(s, b))
-            ab_html_f(h, "<th scope=\"col\" class=\"n\">%s</th>",
-                      ab_format_backend(label, sizeof label, &s->backends[b]));
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        if (ab_page_shows(s, ab_page_ranked(report, i)))
+            ab_html_f(
+                h, "<th scope=\"col\" class=\"n\">%s</th>",
+                ab_format_backend(label, sizeof label, &s->backends[ab_page_ranked(report, i)]));
     for (unsigned i = 0; i < n_harness; i++)
         ab_html_f(h, "<th scope=\"col\" class=\"n\">harness%s%s%s</th>", n_harness > 1 ? " (" : "",
                   n_harness > 1 ? report->view->phases.harness[i].name : "",
@@ -173,7 +195,17 @@ static void put_table(struct ab_html *h, const struct ab_report *report)
     for (uint32_t p = 0; p < report->view->phases.n_phases; p++)
         put_row(h, report, p);
     ab_page_table_end(h);
-    ab_html_f(h, "<p class=\"soft\">~: not distinguishable from the base.</p>\n");
+}
+
+/* Of the one phase: what the table has of several. */
+static void put_harness(struct ab_html *h, const struct ab_view_phases *ph)
+{
+    char text[64];
+    for (unsigned i = 0; i < ph->n_harness; i++)
+        ab_html_f(h, "%s %s%s%s", i == 0 ? "Gray band: harness alone" : ",",
+                  ab_axis_text(text, sizeof text, AB_AXIS_TIME, ph->harness[i].ns_per_op[0]),
+                  ph->n_harness > 1 ? " with " : "", ph->n_harness > 1 ? ph->harness[i].name : "");
+    ab_html_f(h, ph->n_harness > 0 ? ". " : "");
 }
 
 void ab_page_time(struct ab_html *h, const struct ab_report *report)
@@ -186,5 +218,10 @@ void ab_page_time(struct ab_html *h, const struct ab_report *report)
         put_phase(h, report, p);
         ab_page_phases_end(h, n, p);
     }
-    put_table(h, report);
+    if (has_table(report))
+        put_table(h, report);
+    ab_html_f(h, "<p class=\"soft\">");
+    if (!has_table(report))
+        put_harness(h, &report->view->phases);
+    ab_html_f(h, "~: not distinguishable from the base.</p>\n");
 }

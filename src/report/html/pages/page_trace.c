@@ -61,7 +61,7 @@ static void put_sizes(struct ab_plot *plot, const struct corner *c)
     for (unsigned k = c->size_from; k <= c->size_to; k += step) {
         char text[48];
         ab_plot_text(plot, AB_COLOUR_SOFT, plot->x.from - 7, ab_axis_at(&plot->y, exp2(k)) + 4,
-                     "end", ab_axis_text(text, sizeof text, AB_AXIS_BYTES, exp2(k)));
+                     "end", ab_axis_tick(text, sizeof text, AB_AXIS_BYTES, exp2(k)));
     }
 }
 

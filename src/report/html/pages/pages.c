@@ -66,39 +66,50 @@ bool ab_page_shows(const struct ab_session *s, uint32_t backend)
     return ab_session_has_numbers(s, backend) && !ab_backend_is_null(&s->backends[backend]);
 }
 
+uint32_t ab_page_ranked(const struct ab_report *report, uint32_t place)
+{
+    return report->view->ranking.rows[place].backend;
+}
+
 /* The script makes switches of the items. */
-void ab_page_legend(struct ab_html *h, const struct ab_report *report, bool is_dashed)
+void ab_page_legend(struct ab_html *h, const struct ab_report *report)
 {
     const struct ab_session *s = report->session;
-    char label[sizeof s->backends->name + 32];
     ab_html_f(h, "<ul class=\"legend\">");
-    for (uint32_t b = 0; b < s->n_backends; b++) {
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        uint32_t b = ab_page_ranked(report, i);
         if (!ab_page_shows(s, b))
             continue;
-        struct ab_paint paint = ab_report_paint(report, s->backends[b].name);
-        paint.dash = is_dashed ? paint.dash : NULL;
-        ab_html_f(h, "<li data-switch=\"%u\">", paint.series);
-        put_name(h, paint, ab_format_backend(label, sizeof label, &s->backends[b]));
+        ab_html_f(h, "<li data-switch=\"%u\">",
+                  ab_report_paint(report, s->backends[b].name).series);
+        ab_page_backend(h, report, b);
         ab_html_f(h, "</li>");
     }
     ab_html_f(h, "</ul>\n");
 }
 
-struct ab_paint *ab_page_paints(struct ab_html *h, const struct ab_report *report, bool is_dashed,
-                                size_t *n)
+struct ab_paint *ab_page_paints(struct ab_html *h, const struct ab_report *report, size_t *n)
 {
     const struct ab_session *s = report->session;
     struct ab_paint *list = calloc(s->n_backends + 1u, sizeof list[0]);
     *n = 0;
     if (list == NULL)
         h->is_short_of_memory = true;
-    for (uint32_t b = 0; b < s->n_backends && list != NULL; b++) {
-        struct ab_paint paint = ab_report_paint(report, s->backends[b].name);
-        paint.dash = is_dashed ? paint.dash : NULL;
+    for (uint32_t i = 0; i < s->n_backends && list != NULL; i++) {
+        uint32_t b = ab_page_ranked(report, i);
         if (ab_page_shows(s, b))
-            list[(*n)++] = paint;
+            list[(*n)++] = ab_report_paint(report, s->backends[b].name);
     }
     return list;
+}
+
+void ab_page_key(struct ab_html *h, enum ab_colour colour, const char *text)
+{
+    ab_html_f(h,
+              "<li><span class=\"name\"><svg class=\"swatch\" viewBox=\"0 0 34 10\" "
+              "aria-hidden=\"true\"><rect class=\"%s\" color=\"%s\" fill=\"currentColor\" "
+              "width=\"34\" height=\"10\"/></svg>%s</span></li>",
+              ab_colours[colour].class_name, ab_colours[colour].light, text);
 }
 
 void ab_page_figures_begin(struct ab_html *h)

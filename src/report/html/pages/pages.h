@@ -43,12 +43,16 @@ void ab_page_backend(struct ab_html *h, const struct ab_report *report, uint32_t
 void ab_page_name(struct ab_html *h, const struct ab_report *report, const char *name);
 /* Has numbers, and is not the null back end. */
 bool ab_page_shows(const struct ab_session *s, uint32_t backend);
-/* The back ends of the session that have numbers, null not among them; with their dash patterns where
- * they are drawn so, else in their colours alone. */
-void ab_page_legend(struct ab_html *h, const struct ab_report *report, bool is_dashed);
+/* The back end of the session at a place of the ranking, of session->n_backends: pictures, tables and
+ * legends have them in this order. */
+uint32_t ab_page_ranked(const struct ab_report *report, uint32_t place);
+/* The back ends of the session that have numbers, null not among them. */
+void ab_page_legend(struct ab_html *h, const struct ab_report *report);
 /* The same for ab_figure.legend; to be freed. NULL, and noted in *h: out of memory. */
-struct ab_paint *ab_page_paints(struct ab_html *h, const struct ab_report *report, bool is_dashed,
-                                size_t *n);
+struct ab_paint *ab_page_paints(struct ab_html *h, const struct ab_report *report, size_t *n);
+
+/* An entry of a legend of areas (<ul class="legend">). */
+void ab_page_key(struct ab_html *h, enum ab_colour colour, const char *text);
 
 /* Figures side by side, as far as the window is wide. */
 void ab_page_figures_begin(struct ab_html *h);

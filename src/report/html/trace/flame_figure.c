@@ -93,14 +93,14 @@ static void put_head(const struct drawing *d, const char *title)
 {
     ab_html_f(
         d->h,
-        "<figure data-wide=\"%d\">\n<figcaption>%s<details class=\"why\"><summary>?</summary>"
+        "<figure data-wide>\n<figcaption>%s<details class=\"why\"><summary>?</summary>"
         "<p>The outermost function is at the bottom, and above each those that it called; the "
         "width of a box is its share, with all that it called. Boxes narrower than %.1f pixels "
         "are not drawn: the box below them has what they have.</p></details></figcaption>\n"
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %u\" role=\"img\" "
         "aria-label=\"%s\" font-family=\"ui-monospace, monospace\" font-size=\"%d\" "
         "data-flame=\"%d\">\n",
-        WIDTH, title, d->narrowest, WIDTH, d->rows * ROW + 2, title, FONT, TEXT_GAP);
+        title, d->narrowest, WIDTH, d->rows * ROW + 2, title, FONT, TEXT_GAP);
 }
 
 void ab_flame_figure_of_kinds(struct ab_html *h, const struct ab_flame *flame, bool is_bytes,

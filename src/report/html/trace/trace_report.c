@@ -46,17 +46,16 @@ static void put_bytes(struct ab_html *h, uint64_t bytes)
 
 static void put_numbers(struct ab_html *h, const struct ab_trace_report_site *s)
 {
-    double temporary = s->calls > 0 ? 100 * (double)s->temporary / (double)s->calls : 0;
+    char temporary[32];
     ab_html_f(h, "<td class=\"n\" data-v=\"%llu\">%llu</td>", (unsigned long long)s->calls,
               (unsigned long long)s->calls);
     put_bytes(h, s->bytes);
     put_bytes(h, s->peak_bytes);
     put_bytes(h, s->live_bytes);
-    if (s->calls > 0)
-        ab_html_f(h, "<td class=\"n\" data-v=\"%llu\">%llu (%.1f %%)</td>",
-                  (unsigned long long)s->temporary, (unsigned long long)s->temporary, temporary);
-    else
-        ab_html_f(h, "<td class=\"n\" data-v=\"0\">n/a</td>");
+    snprintf(temporary, sizeof temporary, s->calls > 0 ? "%llu (%.1f %%)" : "n/a",
+             (unsigned long long)s->temporary, 100 * (double)s->temporary / (double)s->calls);
+    ab_html_f(h, "<td class=\"n\" data-v=\"%llu\">%s</td>", (unsigned long long)s->temporary,
+              temporary);
     if (s->median_life != UINT64_MAX)
         ab_html_f(h, "<td class=\"n\" data-v=\"%llu\">≤ %llu</td></tr>\n",
                   (unsigned long long)s->median_life, (unsigned long long)s->median_life);
