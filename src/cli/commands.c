@@ -4,7 +4,11 @@
  */
 #include "cli/commands.h"
 
+#include "exchange/formats.def"
+
 char *ab_command_line;
+
+#define AB_FORMAT_LINE(id, name, ...) "                   " name "\n"
 
 const struct ab_command ab_commands[AB_COMMAND_COUNT] = {
 #define AB_COMMAND(id, name, synopsis, summary, examples) \

@@ -10,11 +10,8 @@
 
 #include <string.h>
 
-static const struct ab_format formats[] = {
-#define AB_FORMAT(id, name, keeps, whose, says) {name, keeps, ab_import_##id, &ab_export_##id},
-#include "exchange/formats.def"
-#undef AB_FORMAT
-};
+#define AB_FORMAT(id, name, ...) {name, ab_import_##id},
+static const struct ab_format formats[] = {AB_FORMATS(AB_FORMAT)};
 
 const struct ab_format *ab_format_at(size_t i)
 {

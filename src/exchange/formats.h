@@ -1,28 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Traces of and for other tools: the table of formats, and the two directions.
+ * Traces of other tools: the table of formats, and importing by it.
  */
 #ifndef AB_EXCHANGE_FORMATS_H
 #define AB_EXCHANGE_FORMATS_H
 
+#include "exchange/formats.def"
 #include "exchange/intake.h"
-#include "exchange/outlet.h"
-
-enum ab_format_keeps {
-    AB_KEEPS_RESIZES = 1, /* without: a free and an allocation */
-    AB_KEEPS_FAILURES = 2,
-    AB_KEEPS_THREADS = 4,
-    AB_KEEPS_ALIGNMENTS = 8,
-    AB_KEEPS_ZEROED = 16,
-    AB_KEEPS_TIMES = 32,
-    AB_KEEPS_RELEASES = 64, /* resizes to 0 that free the block; without: a free */
-};
 
 struct ab_format {
     const char *name;
-    unsigned keeps; /* of enum ab_format_keeps */
     enum ab_status (*read)(struct ab_feed *from, struct ab_intake *to, struct ab_err *err);
-    const struct ab_outlet_format *writes;
 };
 
 /* NULL past the end. */
@@ -42,9 +30,9 @@ struct ab_import {
 enum ab_status ab_import(const struct ab_import *import, struct ab_intake_report *report,
                          struct ab_err *err);
 
-#define AB_FORMAT(id, ...) \
+#define AB_FORMAT_PROTOTYPE(id, ...) \
     enum ab_status ab_import_##id(struct ab_feed *from, struct ab_intake *to, struct ab_err *err);
-#include "exchange/formats.def"
-#undef AB_FORMAT
+AB_FORMATS(AB_FORMAT_PROTOTYPE)
+#undef AB_FORMAT_PROTOTYPE
 
 #endif

@@ -4,8 +4,7 @@
  * apart by tabs: what was called, bytes, address, thread, then its stack. A resize is a free of the
  * old block, then "realloc" with the new one: it is taken for one where no other line is between.
  * calloc is a malloc, and so is memalign, with the larger block that the address is in: its free
- * names another address. The size beside a free is that of its block, which nobody needs: 0 in what
- * is written here.
+ * names another address. The size beside a free is that of its block, which nobody needs.
  */
 #include "exchange/formats.h"
 #include "exchange/scan.h"
@@ -72,26 +71,3 @@ enum ab_status ab_import_gperftools(struct ab_feed *from, struct ab_intake *to, 
         AB_TRY(take(to, &l, &freed, err));
     }
 }
-
-static void begin(struct ab_outlet *x)
-{
-    fputs("Trace started: 0\nfunc\tsize\tptr\tthread_id\tstack pcs for tools/symbolize\n", x->to);
-}
-
-static void put_line(struct ab_outlet *x, const char *call, const struct ab_event *e, uint64_t size)
-{
-    fprintf(x->to, "%s\t%llu\t%#llx\t%u\n", call, (unsigned long long)size,
-            (unsigned long long)ab_outlet_address(e), e->thread + 1);
-}
-
-static void put(struct ab_outlet *x, const struct ab_event *e)
-{
-    if (e->kind == AB_EVENT_THREAD_END)
-        return;
-    if (e->kind == AB_EVENT_FREE || e->kind == AB_EVENT_RESIZE)
-        put_line(x, "free", e, 0);
-    if (e->kind != AB_EVENT_FREE)
-        put_line(x, e->kind == AB_EVENT_RESIZE ? "realloc" : "malloc", e, e->size);
-}
-
-const struct ab_outlet_format ab_export_gperftools = {.begin = begin, .put = put};

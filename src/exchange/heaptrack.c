@@ -266,28 +266,3 @@ enum ab_status ab_import_heaptrack(struct ab_feed *from, struct ab_intake *to, s
     free(h.nodes);
     return status;
 }
-
-/* ---- the other way: raw, because that says which block is freed. heaptrack_interpret reads it ---- */
-
-static void begin(struct ab_outlet *x)
-{
-    fputs("v 10400 3\n", x->to);
-    if (x->program[0] != 0)
-        fprintf(x->to, "X %s\n", AB_SHOWN(1024, x->program));
-    fputs("I 1000 0\nm 1 -\nt 1 0\n", x->to); /* one place for all */
-}
-
-static void put(struct ab_outlet *x, const struct ab_event *e)
-{
-    unsigned long long at = ab_outlet_address(e), size = e->size;
-    if (e->time_us / 1000 != x->time_ms) {
-        x->time_ms = e->time_us / 1000;
-        fprintf(x->to, "c %llx\n", (unsigned long long)x->time_ms);
-    }
-    if (e->kind == AB_EVENT_FREE)
-        fprintf(x->to, "- %llx\n", at);
-    else
-        fprintf(x->to, "+ %llx 1 %llx\n", size, at);
-}
-
-const struct ab_outlet_format ab_export_heaptrack = {.begin = begin, .put = put};

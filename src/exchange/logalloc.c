@@ -108,34 +108,3 @@ enum ab_status ab_import_logalloc(struct ab_feed *from, struct ab_intake *to, st
             to->report.n_other_process++;
     }
 }
-
-/* ---- the other way ---- */
-
-typedef unsigned long long number;
-
-static void put(struct ab_outlet *x, const struct ab_event *e)
-{
-    number at = ab_outlet_address(e), size = e->size;
-    number moved = e->failed || e->released ? 0 : at;
-    if (e->kind == AB_EVENT_THREAD_END)
-        return; /* the log does not say it */
-    fprintf(x->to, "1 %u ", e->thread + 1);
-    switch (e->kind) {
-    case AB_EVENT_ALLOC:
-        fprintf(x->to, "malloc(%llu)=0x%llx\n", size, at);
-        break;
-    case AB_EVENT_ALLOC_ZEROED:
-        fprintf(x->to, "calloc(1,%llu)=0x%llx\n", size, at);
-        break;
-    case AB_EVENT_ALLOC_ALIGNED:
-        fprintf(x->to, "memalign(%llu,%llu)=0x%llx\n", (number)e->align, size, at);
-        break;
-    case AB_EVENT_RESIZE:
-        fprintf(x->to, "realloc(0x%llx,%llu)=0x%llx\n", at, size, moved);
-        break;
-    default:
-        fprintf(x->to, "free(0x%llx)\n", at);
-    }
-}
-
-const struct ab_outlet_format ab_export_logalloc = {.put = put};

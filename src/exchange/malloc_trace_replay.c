@@ -78,35 +78,3 @@ enum ab_status ab_import_malloc_trace_replay(struct ab_feed *from, struct ab_int
         }
     }
 }
-
-/* ---- the other way ---- */
-
-static void put_record(struct ab_outlet *x, unsigned type, uint64_t reg, uint64_t a, uint64_t b)
-{
-    uint8_t record[RECORD_BYTES];
-    ab_put_u64(record, reg << 8 | type);
-    ab_put_u64(record + 8, a);
-    ab_put_u64(record + 16, b);
-    fwrite(record, 1, sizeof record, x->to);
-}
-
-static void put(struct ab_outlet *x, const struct ab_event *e)
-{
-    if (x->thread != e->thread + 1)
-        put_record(x, SWITCH_THREAD, 0, e->thread, 0);
-    x->thread = e->thread + 1;
-    if (e->kind == AB_EVENT_THREAD_END) {
-        put_record(x, KILL_THREAD, 0, 0, 0);
-        x->thread = 0;
-    } else if (e->kind == AB_EVENT_FREE) {
-        put_record(x, FREE, e->slot, 0, 0);
-    } else if (e->kind == AB_EVENT_RESIZE) {
-        put_record(x, REALLOC, e->slot, e->slot, e->size);
-    } else if (e->kind == AB_EVENT_ALLOC_ALIGNED) {
-        put_record(x, MEMALIGN, e->slot, e->size, e->align);
-    } else {
-        put_record(x, MALLOC, e->slot, e->size, 0);
-    }
-}
-
-const struct ab_outlet_format ab_export_malloc_trace_replay = {.put = put};

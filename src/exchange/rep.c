@@ -83,28 +83,3 @@ enum ab_status ab_import_rep(struct ab_feed *from, struct ab_intake *to, struct 
                                  (unsigned long long)n_calls);
     return AB_OK;
 }
-
-/* ---- the other way: the number of its allocation is the id of a block ---- */
-
-typedef unsigned long long number;
-
-static void begin(struct ab_outlet *x)
-{
-    const struct ab_trace_info *t = x->totals;
-    number n_ids = 0; /* those of failed calls are counted too, and not used */
-    for (unsigned kind = 0; kind <= AB_EVENT_ALLOC_ALIGNED; kind++)
-        n_ids += t->ops[kind];
-    fprintf(x->to, "%llu\n%llu\n%llu\n1\n", (number)t->live_peak_bytes, n_ids,
-            (number)(t->events - t->failed));
-}
-
-static void put(struct ab_outlet *x, const struct ab_event *e)
-{
-    if (e->kind == AB_EVENT_FREE)
-        fprintf(x->to, "f %llu\n", (number)x->block);
-    else
-        fprintf(x->to, "%c %llu %llu\n", e->kind == AB_EVENT_RESIZE ? 'r' : 'a', (number)x->block,
-                (number)e->size);
-}
-
-const struct ab_outlet_format ab_export_rep = {.begin = begin, .put = put, .needs_totals = true};

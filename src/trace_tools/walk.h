@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * One pass over a trace file: opens it, hands its events on in batches with the block of each, and
- * says where in the file a visitor's complaint belongs. What `trace info`, `check`, `dump`, `cut`
- * and `export` have in common.
+ * says where in the file a visitor's complaint belongs. What `trace info`, `check`, `dump` and `cut`
+ * have in common.
  */
 #ifndef AB_TRACE_TOOLS_WALK_H
 #define AB_TRACE_TOOLS_WALK_H

@@ -19,7 +19,8 @@ offers() { # EXPECTED WORD…
     offers "replay report record" re
     offers "cut" trace cu
     offers "mtrace" trace import mt
-    offers "memory-replay" trace -q export mem
+    offers "memory-replay" trace -q import mem
+    offers "" trace exp
     offers "save show" baseline s
     offers "backends" list b
     offers "p99 p99.9 p99.5 p99.99" explain p99

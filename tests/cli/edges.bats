@@ -46,7 +46,6 @@ trace info $TRACE --json -
 trace check $TRACE
 trace dump $TRACE
 trace cut $TRACE --events 0..2000 -o -
-trace export $TRACE --csv -
 report $ROOT/tests/golden/results/good/run.json
 report $ROOT/tests/golden/results/good/run.json --json -
 verify glibc --check required
@@ -103,7 +102,6 @@ run $WORKLOADS/tiny.yaml --rounds 1 -b arena -q --json r.json
 replay $TRACE --rounds 1 -b arena -q --csv r.csv
 report $ROOT/tests/golden/results/good/run.json --json r.json
 trace cut $TRACE --events 0..60000 -o c.abt
-trace export $TRACE --csv e.csv
 trace dump $TRACE
 EOF
 }
@@ -140,9 +138,6 @@ EOF
             expect_error '^allocbench: --[a-z-]+ and --[a-z-]+ name the same file$'
         done
     done
-    bench trace export "$TRACE" --csv z --live-csv ./z
-    expect_code 2
-    expect_error 'name the same file'
     [ ! -e z ] && [ ! -s one ] && [ "$(ls -A | wc -l)" -eq 3 ] || fail "$(ls -lA)"
     bench report "$result" --json one --csv three # two files
     expect_code 0

@@ -94,24 +94,6 @@ expect_golden() { # NAME
     [ "$peak" -eq "$(allocbench trace info --json - "$TINY" | jq .live_peak_bytes)" ]
 }
 
-@test "export: the same events as CSV, and the curve" {
-    bench trace dump "$TINY"
-    cp "$OUT/stdout" "$OUT/dump"
-    bench trace export "$TINY" --csv "$OUT/events.csv" --live-csv "$OUT/live.csv"
-    expect_code 0
-    [ ! -s "$OUT/stdout" ]
-    head -1 "$OUT/events.csv" | grep -q '^event,thread,kind,size,align,block,outcome.$'
-    sed '1d; s/\r$//; s/,,/,-,/g; s/,,/,-,/g; s/,/ /g' "$OUT/events.csv" | cmp - "$OUT/dump"
-    [ "$(grep -c $'\r$' "$OUT/events.csv")" -eq "$(wc -l <"$OUT/events.csv")" ]
-    [ "$(awk -F, 'NR > 1 && $2 > m { m = $2 } END { print m }' "$OUT/live.csv")" -eq \
-        "$(allocbench trace info --json - "$TINY" | jq .live_peak_bytes)" ]
-    bench trace export "$TINY" --csv - --events 5..7
-    [ "$(wc -l <"$OUT/stdout")" -eq 3 ]
-    calls
-    bench trace export "$OUT/calls.abt" --csv -
-    expect_golden calls.csv
-}
-
 @test "cut: a part is valid, replays, and has the calls of its range" {
     for live in keep drop; do
         bench trace cut "$TINY" --events 1000..2000 --live $live -o "$OUT/part.abt"
@@ -161,7 +143,7 @@ expect_golden() { # NAME
 @test "every bad trace is refused by each word, with the place, and leaves nothing" {
     local trace word n=0
     for trace in "$ROOT"/tests/golden/traces/bad/*.abt; do
-        for word in info check dump "cut --events 0.. -o part.abt" "export --csv part.csv"; do
+        for word in info check dump "cut --events 0.. -o part.abt"; do
             bench trace $word "$trace"
             expect_code 3
             [ "$(wc -l <"$OUT/stderr")" -eq 1 ] || fail "$trace: not one line"
@@ -177,7 +159,7 @@ expect_golden() { # NAME
 @test "--partial: the whole blocks of a file without its end, and nothing else" {
     local whole=$ROOT/traces/sqlite-index.abt
     head -c $(($(stat -c %s "$whole") - 200)) "$whole" >"$OUT/partial.abt"
-    for word in info check dump "cut --events 0.. -o $OUT/x.abt" "export --csv $OUT/x.csv"; do
+    for word in info check dump "cut --events 0.. -o $OUT/x.abt"; do
         bench trace $word "$OUT/partial.abt"
         expect_code 3
         expect_error 'without its end mark; 65536 events'
@@ -249,9 +231,6 @@ expect_golden() { # NAME
     bench trace dump "$OUT/empty.abt"
     expect_code 0
     [ ! -s "$OUT/stdout" ]
-    bench trace export "$OUT/empty.abt" --csv - --live-csv "$OUT/live.csv"
-    expect_code 0
-    [ "$(wc -l <"$OUT/stdout")" -eq 1 ]
     bench trace cut "$OUT/empty.abt" --events 0.. -o "$OUT/again.abt"
     expect_code 0
     cmp "$OUT/empty.abt" "$OUT/again.abt"
@@ -287,8 +266,8 @@ expect_golden() { # NAME
 @test "mistakes are answered with what is right" {
     bench trace
     expect_code 2
-    for case in 'ifno:did you mean info' 'chekc:did you mean check' 'exprot:did you mean export' \
-        'x:allowed are info, check, dump, cut, filter, merge, anonymize, import, export and recover'; do
+    for case in 'ifno:did you mean info' 'chekc:did you mean check' 'mport:did you mean import' \
+        'x:allowed are info, check, dump, cut, filter, merge, anonymize, import and recover'; do
         bench trace "${case%%:*}" "$TINY"
         expect_code 2
         expect_error "${case#*:}"
@@ -305,10 +284,6 @@ expect_golden() { # NAME
     expect_error 'needs --events'
     bench trace cut "$TINY" -o "$OUT/x" --events 1.. --live kepe
     expect_error 'did you mean keep'
-    bench trace export "$TINY"
-    expect_error 'needs --csv'
-    bench trace export "$TINY" --csv - --live-csv -
-    expect_error 'same file'
     for range in 5 .. a..b 7..7 9..3 1...3 -1..3 1..2x; do
         bench trace dump "$TINY" --events $range
         expect_code 2
@@ -322,7 +297,7 @@ expect_golden() { # NAME
 @test "--help tells what each word does" {
     bench trace --help
     expect_code 0
-    for word in info check dump cut export; do
+    for word in info check dump cut import; do
         grep -q "^  $word " "$OUT/stdout" || fail "no $word"
     done
     awk 'length > 100 { exit 1 }' "$OUT/stdout"
@@ -353,15 +328,8 @@ merge u.abt t.abt
 filter --size 1..9 t.abt
 anonymize t.abt
 import mtrace t.abt
-export mtrace t.abt
 E
-    for option in --csv --live-csv; do
-        bench trace export $option "$OUT/t.abt" "$OUT/link.abt"
-        expect_code 2
-        expect_error 'would replace the file that is read'
-    done
     cmp "$OUT/t.abt" "$OUT/u.abt"
-    # The word of the command and the name of a format are no files that are read.
+    # The word of the command is no file that is read.
     (cd "$OUT" && echo >cut && allocbench trace cut --events 0..9 t.abt -o cut && [ -s cut ])
-    (cd "$OUT" && echo >mtrace && allocbench trace export mtrace t.abt -o mtrace && [ -s mtrace ])
 }

@@ -45,15 +45,16 @@ static const struct ab_format *format_of(const char *path)
 static enum ab_status print(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
 {
     char line[AB_EVENT_TEXT_MAX];
-    unsigned layout = AB_EVENT_LINE | (batch->info->has_time ? AB_EVENT_TIMED : 0);
     (void)err;
     for (size_t i = 0; i < batch->n; i++) {
         const struct ab_event *e = &batch->events[i];
         if (e->kind == AB_EVENT_THREAD_END)
             fprintf(user, "end of thread %u\n", e->thread);
         else
-            fprintf(user, "%.*s",
-                    (int)(ab_event_text(line, layout, 0, e, &batch->blocks[i]) - line), line);
+            fprintf(
+                user, "%.*s",
+                (int)(ab_event_text(line, batch->info->has_time, 0, e, &batch->blocks[i]) - line),
+                line);
     }
     return AB_OK;
 }

@@ -242,7 +242,7 @@ static void offer_trace(struct offer *o, int place, const char *first)
 {
     for (size_t i = 0; place == 0 && ab_trace_command_name(i) != NULL; i++)
         offer(o, ab_trace_command_name(i), "");
-    bool has_format = place == 1 && (strcmp(first, "import") == 0 || strcmp(first, "export") == 0);
+    bool has_format = place == 1 && strcmp(first, "import") == 0;
     for (size_t i = 0; has_format && ab_format_at(i) != NULL; i++)
         offer(o, ab_format_at(i)->name, "");
 }

@@ -93,7 +93,6 @@ struct ab_options {
     bool is_partial;        /* trace, replay */
     enum ab_embed embed;    /* of an HTML report */
     bool wants_digest;      /* trace */
-    const char *live_csv;   /* trace export; NULL = not asked for */
     bool has_window;
     uint32_t window;     /* skew window of the lanes, in ops; 0 = none */
     enum ab_touch touch; /* replay */

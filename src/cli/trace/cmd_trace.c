@@ -20,20 +20,18 @@ enum {
     DIGEST = 8,
     OUTPUT = 16,
     JSON = 32,
-    CSV = 64,
-    LIVE_CSV = 128,
-    THREAD = 256,
-    SIZE = 512,
-    TIME = 1024,
-    SERIAL = 2048,
-    SITES = 4096,
-    SORT = 8192,
-    SITE = 16384,
-    SCOPES = 32768,
-    FLAME = 65536,
-    FOLDED = 131072,
-    FLAME_BY = 262144,
-    HTML = 524288
+    THREAD = 64,
+    SIZE = 128,
+    TIME = 256,
+    SERIAL = 512,
+    SITES = 1024,
+    SORT = 2048,
+    SITE = 4096,
+    SCOPES = 8192,
+    FLAME = 16384,
+    FOLDED = 32768,
+    FLAME_BY = 65536,
+    HTML = 131072
 };
 
 static const struct word {
@@ -53,8 +51,6 @@ static const struct word {
     {"merge", "A.abt B.abt", 2, AB_MERGE_MOST, PARTIAL | OUTPUT | SERIAL, ab_trace_cmd_merge},
     {"anonymize", "TRACE.abt", 1, 1, PARTIAL | OUTPUT, ab_trace_cmd_anonymize},
     {"import", "FORMAT FILE", 2, 2, PARTIAL | OUTPUT, ab_trace_cmd_import},
-    {"export", "[FORMAT] TRACE.abt", 1, 2, EVENTS | PARTIAL | CSV | LIVE_CSV | OUTPUT,
-     ab_trace_cmd_export},
     {"recover", "SPOOL", 1, 1, PARTIAL | OUTPUT, ab_trace_cmd_recover},
 };
 
@@ -72,6 +68,10 @@ static enum ab_status find_word(const char *given, const struct word **out, stru
             *out = &words[i];
             return AB_OK;
         }
+    if (strcmp(given, "export") == 0)
+        return ab_fail(err, AB_USAGE,
+                       "trace export is no command: trace dump writes the events, trace info "
+                       "--json - the curve of live memory; files of other tools are only imported");
     const char *near = ab_text_nearest(given, names, AB_ARRAY_LEN(words));
     char list[256] = "";
     ab_text_printable(shown, sizeof shown, given);
@@ -95,8 +95,6 @@ static enum ab_status check_options(const struct word *word, const struct ab_opt
         {o->wants_digest, "digest"},
         {o->output != NULL, "output"},
         {o->json != NULL, "json"},
-        {o->csv != NULL, "csv"},
-        {o->live_csv != NULL, "live-csv"},
         {o->n_trace_threads > 0, "thread"},
         {o->has_sizes, "size"},
         {o->has_times, "time"},

@@ -20,7 +20,6 @@ enum ab_status ab_trace_cmd_info(const struct ab_options *o, int *exit_code, str
 enum ab_status ab_trace_cmd_check(const struct ab_options *o, int *exit_code, struct ab_err *err);
 enum ab_status ab_trace_cmd_dump(const struct ab_options *o, int *exit_code, struct ab_err *err);
 enum ab_status ab_trace_cmd_cut(const struct ab_options *o, int *exit_code, struct ab_err *err);
-enum ab_status ab_trace_cmd_export(const struct ab_options *o, int *exit_code, struct ab_err *err);
 enum ab_status ab_trace_cmd_recover(const struct ab_options *o, int *exit_code, struct ab_err *err);
 enum ab_status ab_trace_cmd_filter(const struct ab_options *o, int *exit_code, struct ab_err *err);
 enum ab_status ab_trace_cmd_merge(const struct ab_options *o, int *exit_code, struct ab_err *err);
@@ -28,8 +27,6 @@ enum ab_status ab_trace_cmd_anonymize(const struct ab_options *o, int *exit_code
                                       struct ab_err *err);
 enum ab_status ab_trace_cmd_import(const struct ab_options *o, int *exit_code, struct ab_err *err);
 
-/* `trace export FORMAT TRACE.abt -o OUT` */
-enum ab_status ab_trace_export_format(const struct ab_options *o, struct ab_err *err);
 /* Opens a file that replaces none of those that are read: o->args from `first` on. On failure there is
  * nothing to end. */
 enum ab_status ab_trace_open_file(const struct ab_options *o, size_t first, const char *path,
