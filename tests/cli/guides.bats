@@ -102,14 +102,24 @@ expect_picture() { # NAME FILE-IN-PICTURES
 }
 
 # bats test_tags=full
-@test "arena or pool for my frame: resets make the arena, blocks that stay unmake it" {
+@test "arena or pool for my frame: time of each frame, and blocks that stay unmake one arena for all" {
     follow arena-for-my-frame
     expect_code 0
     [ -s report.html ]
-    expect_picture arena-for-my-frame summary-speed-against-memory.svg
-    grep -q 'bulk reset: arena' "$OUT/stdout" || fail "the arena was not reset in bulk"
-    [ "$(grep -c '^  arena .* slower ' "$OUT/stdout")" -ge 1 ] || fail "frame.yaml: the arena is not slower"
-    [ "$(grep -c '^  arena .* faster ' "$OUT/stdout")" -ge 1 ] || fail "scratch.yaml: the arena is not faster"
+    expect_picture arena-for-my-frame iterations-frames-per-frame.svg
+    [ "$(grep -c '^note: bulk reset: arena, @map; individual frees: glibc, slab$' "$OUT/stdout")" -eq 2 ]
+    [ "$(grep -Ec '^frame +p50 +p99 +worst +missed ' "$OUT/stdout")" -eq 2 ] || fail "no time per frame"
+    [ "$(grep -c '^  arena .* slower ' "$OUT/stdout")" -eq 2 ] || fail "one arena for all is not slower"
+    [ "$(grep -c '^  @map .* faster ' "$OUT/stdout")" -eq 2 ] || fail "@map is not faster"
+    # The table of frames: glibc takes longer than @map, and the C++ of the page compiles.
+    jq -e '[.iterations[] | select(.backend == "glibc" or .backend == "@map")] | group_by(.backend)
+        | map([.[].p50] | add) | .[0] < .[1]' "$(ls results/*.json | tail -1)" >/dev/null || fail "no gain per frame"
+    {
+        printf '#include "allocators/cpp/heaps.hpp"\n#include <vector>\nstruct hit { float at[3]; };\nint main()\n{\n'
+        sed -n '/^```cpp$/,/^```$/{/^```/!p;}' "$ROOT/docs/arena-for-my-frame.md"
+        printf '    return 0;\n}\n'
+    } >page.cpp
+    c++ -std=c++17 -Wall -fsyntax-only -I"$ROOT" page.cpp || fail "the C++ of the page does not compile"
 }
 
 # bats test_tags=full

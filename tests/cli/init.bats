@@ -26,6 +26,19 @@ teardown() {
     done
 }
 
+@test "the frame: time of each against its budget, with one malloc and with an arena that scopes reset" {
+    bench init frame
+    bench run frame.yaml -b glibc --rounds 1 --set frames=1100 --passes throughput,tail --json r.json
+    expect_code 0
+    expect_json '[.iterations[].backend] == ["glibc", "@map"]' r.json
+    expect_json 'all(.iterations[]; .name == "frame" and .n + .n_scheduler == 1100 and .budget_ns == 167000)' r.json
+    # 504 calls of the frame's own blocks, then 500 frees or 5 save points and 5 ways back; 20 replaced
+    expect_json 'all(.iterations[] | select(.backend == "glibc"); .n_calls == .n * 1044)' r.json
+    expect_json 'all(.iterations[] | select(.backend == "@map"); .n_calls == .n * 554)' r.json
+    grep -Eq '^frame +p50 +p99 +worst +missed ' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    grep -q '^note: bulk reset: @map; individual frees: glibc$' "$OUT/stdout" || fail "no bulk reset"
+}
+
 @test "init ci writes a workload with gates that hold, and a workflow that compares two builds with it" {
     need_library jemalloc
     bench init ci

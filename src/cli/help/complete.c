@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
  * Finds out what the word at the cursor is, an option, the value of one or an argument, and offers
- * what begins like it.
+ * what begins like it. And the scripts of the shells, which ask for that at the tab key, and take
+ * names of files where there is nothing.
  */
 #include "cli/help/complete.h"
 
 #include "allocators/builtin.h"
 #include "backend/presets.h"
 #include "backend/sweep.h"
+#include "base/bits.h"
 #include "cli/arguments/named_workload.h"
 #include "cli/compare/baselines.h"
 #include "cli/list/list.h"
 #include "cli/options/option_table.h"
 #include "cli/trace/cmd_trace.h"
 #include "cli/workload/scaffolds.h"
+#include "core/embed.h"
+#include "core/text.h"
 #include "exchange/formats.h"
 #include "explain/explain.h"
 #include "result/result_fields.h"
@@ -30,6 +34,9 @@ struct offer {
     const char *word;  /* at the cursor */
     const char *begin; /* of the part in it that is completed; what is before stays */
 };
+AB_EMBED(bash, "src/cli/help/completion.bash")
+AB_EMBED(zsh, "src/cli/help/completion.zsh")
+AB_EMBED(fish, "src/cli/help/completion.fish")
 
 struct line {
     int n; /* words[n - 1] is at the cursor */
@@ -361,4 +368,18 @@ void ab_complete_print(FILE *to, int n, char **words)
         offer(&l.offer, "--version", "");
     } else if (l.command != AB_COMMAND_COUNT)
         offer_word(&l);
+}
+
+enum ab_status ab_complete_script(FILE *to, const char *shell, struct ab_err *err)
+{
+    static const struct {
+        const char *name, *text;
+    } scripts[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
+    for (size_t i = 0; i < AB_ARRAY_LEN(scripts); i++)
+        if (strcmp(scripts[i].name, shell) == 0) {
+            fputs(scripts[i].text, to);
+            return AB_OK;
+        }
+    return ab_fail(err, AB_USAGE, "--completion: \"%s\" is no shell known here: bash, zsh or fish",
+                   AB_SHOWN(64, shell));
 }

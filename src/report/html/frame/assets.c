@@ -4,28 +4,25 @@
  */
 #include "report/html/frame/assets.h"
 
+#include "core/embed.h"
 #include "result/hdr_encode.h"
 
 #include <sha2.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
-/* The assembler reads the file (the Makefile names it as a prerequisite of this object). */
-#define ASSET(name, path) \
-    __asm__(".section .rodata\n" #name ":\n.incbin \"" path "\"\n" #name "_end:\n.previous\n"); \
-    extern const char name[] __attribute__((visibility("hidden"))); \
-    extern const char name##_end[] __attribute__((visibility("hidden")));
-ASSET(report_css, "src/report/html/report.css")
-ASSET(report_js, "src/report/html/report.js")
+AB_EMBED(report_css, "src/report/html/report.css")
+AB_EMBED(report_js, "src/report/html/report.js")
 
 struct ab_asset ab_asset_style(void)
 {
-    return (struct ab_asset){report_css, (size_t)(report_css_end - report_css)};
+    return (struct ab_asset){report_css, strlen(report_css)};
 }
 
 struct ab_asset ab_asset_script(void)
 {
-    return (struct ab_asset){report_js, (size_t)(report_js_end - report_js)};
+    return (struct ab_asset){report_js, strlen(report_js)};
 }
 
 void ab_asset_digest(const struct ab_asset *pieces, size_t n, char out[AB_ASSET_DIGEST_BYTES])
