@@ -6,7 +6,6 @@
 #include "advise/code.h"
 
 #include "advise/code_heaps.h"
-#include "advise/heap_form.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -159,7 +158,7 @@ static void add_placement(struct ab_text *out, const struct ab_advice *a)
         ab_code_name(a, i, name, sizeof name);
         ab_text_addf(out, " *\n * %s: %s, %.1f %% of the calls\n", name, what(heap),
                      share(heap->calls, a->calls));
-        if (a->n_threads > 1 && !ab_heap_form_is_shared(heap))
+        if (a->n_threads > 1 && !ab_advice_is_shared(heap))
             ab_text_addf(out, " *   of thread %" PRIu32 " alone, as the trace numbers them\n",
                          heap->thread);
         if (heap->kind == AB_ADVICE_NESTED)
@@ -182,12 +181,6 @@ static bool any(const struct ab_advice *a, bool (*holds)(const struct ab_advice_
     return false;
 }
 
-static bool is_own(const struct ab_advice_heap *heap)
-{
-    return ab_code_heaps_is_shared(heap) &&
-           (heap->threads == AB_ADVICE_LOCAL || heap->threads == AB_ADVICE_ONE_THREAD);
-}
-
 static bool ends_by_thread(const struct ab_advice_heap *heap)
 {
     return has_scopes(heap) && heap->is_of_thread_scopes;
@@ -195,14 +188,13 @@ static bool ends_by_thread(const struct ab_advice_heap *heap)
 
 static void add_threads(struct ab_text *out, const struct ab_advice *a)
 {
-    if (!any(a, ab_heap_form_is_shared)) {
+    if (!any(a, ab_advice_is_shared)) {
         ab_text_add(out, a->n_threads > 1
                              ? " * Each heap is for the one thread that it is named with below.\n"
                              : " * For one thread, as in the trace.\n");
         return;
     }
-    ab_text_add(out, any(a, is_own) ? " * Threads have heaps of their own; the "
-                                    : " * Any thread may use the heaps; the ");
+    ab_text_add(out, " * Threads have heaps of their own; the ");
     if (any(a, ends_by_thread))
         ab_text_add(out,
                     "first two calls above are for one thread,\n"
@@ -254,13 +246,12 @@ static void add_includes(struct ab_text *out, const struct ab_advice *a, bool is
 {
     static const char *const headers[] = {"arena", "pool", "slab"};
     for (size_t h = 0; h < sizeof headers / sizeof headers[0]; h++) {
-        bool is_used = false, is_shared = false, is_lockfree = false;
+        bool is_used = false, is_shared = false;
         for (size_t i = 0; i < a->n_heaps; i++) {
             const struct ab_advice_heap *heap = &a->heaps[i];
             bool is_it = is_built(heap) && strcmp(ab_code_heaps_header(heap), headers[h]) == 0;
             is_used |= is_it;
-            is_shared |= is_it && ab_code_heaps_is_shared(heap);
-            is_lockfree |= is_it && ab_code_heaps_is_lockfree(heap);
+            is_shared |= is_it && ab_advice_is_shared(heap);
         }
         if (!is_used)
             continue;
@@ -273,8 +264,6 @@ static void add_includes(struct ab_text *out, const struct ab_advice *a, bool is
         add_include(out, headers[h], is_installed);
         if (is_shared && is_installed)
             ab_text_addf(out, "#include <allocbench/heaps/%s_shared.h>\n", headers[h]);
-        if (is_lockfree && is_installed)
-            ab_text_addf(out, "#include <allocbench/heaps/%s_lockfree.h>\n", headers[h]);
     }
 }
 

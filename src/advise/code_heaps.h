@@ -20,10 +20,4 @@ void ab_code_heaps_scope_end(const struct ab_advice_heap *heap, const char *name
 /* "arena", "pool", "slab": the header it needs. */
 const char *ab_code_heaps_header(const struct ab_advice_heap *heap);
 
-/* One pool for all threads, without a lock. */
-bool ab_code_heaps_is_lockfree(const struct ab_advice_heap *heap);
-
-/* Several threads ask it for blocks, or free them, and it is not such a pool: it is a group. */
-bool ab_code_heaps_is_shared(const struct ab_advice_heap *heap);
-
 #endif

@@ -18,8 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAPS_MAX = AB_ADVISE_BESIDE_MAX, LISTS_MAX = 64 };
-_Static_assert((int)MAPS_MAX > (int)AB_ADVICE_HEAPS_MAX, "each heap alone, and all together");
+enum { MAPS_MAX = AB_ADVICE_HEAPS_MAX + 1, LISTS_MAX = 64 }; /* each heap alone, and all together */
 
 struct asked { /* of one session */
     const char *base;
@@ -32,7 +31,7 @@ struct asked { /* of one session */
     bool is_memory;               /* this session is for the memory, else for the time */
     uint64_t most_events;         /* of the trace that the time is of; 0 = all */
     struct ab_advised *out;
-    const struct ab_advise_beside *beside; /* instead of `out` */
+    struct ab_advised_nested *nested; /* instead of `out` */
 };
 
 /* ---- what was measured ---- */
@@ -113,7 +112,7 @@ static enum ab_status read_row(const struct asked *asked, const struct ab_sessio
         row->memory_bytes = ab_session_rss_peak(s, i).median;
         row->base_memory_bytes = ab_session_rss_peak(s, base).median;
     } else {
-        AB_TRY(compare(s, i, base, asked->beside != NULL && asked->beside->is_whole, row, err));
+        AB_TRY(compare(s, i, base, asked->nested != NULL, row, err));
         if (isnan(row->time_ns) && ab_session_has_numbers(s, base))
             refuse(row,
                    "its calls, or those that it is compared with, take no more than the harness");
@@ -227,7 +226,7 @@ static struct ab_options options_of_replay(const struct ab_options *o, const str
         r.touch = AB_TOUCH_PAGE;
         r.rounds = r.processes = 1;
         r.passes.rounds[AB_PASS_MEMORY] = 1;
-    } else if (asked->beside != NULL && asked->beside->is_whole) {
+    } else if (asked->nested != NULL) {
         r.touch =
             AB_TOUCH_LINE; /* that blocks are written to where the last ones were is the gain */
     }
@@ -236,22 +235,22 @@ static struct ab_options options_of_replay(const struct ab_options *o, const str
     return r;
 }
 
-static enum ab_status take_beside(void *user, const struct ab_session *s, struct ab_err *err)
+/* The first one is the arena of the whole scope. */
+static enum ab_status take_nested(void *user, const struct ab_session *s, struct ab_err *err)
 {
     struct asked *asked = user;
     uint32_t first = s->n_backends - (uint32_t)asked->n;
     for (uint32_t i = 0; i < asked->n; i++)
-        AB_TRY(
-            read_row(asked, s, first + i, first + asked->beside->against[i], asked->rows[i], err));
+        AB_TRY(read_row(asked, s, first + i, first, asked->rows[i], err));
     if (!asked->is_memory)
-        *asked->beside->n_rounds = s->n_rounds;
+        asked->nested->n_rounds = s->n_rounds;
     return AB_OK;
 }
 
 static enum ab_status run_one(const struct ab_options *o, struct asked *asked, struct ab_err *err)
 {
     const char *maps[MAPS_MAX], *backends[LISTS_MAX];
-    const struct ab_replay_watch watch = {.take = asked->beside != NULL ? take_beside : take,
+    const struct ab_replay_watch watch = {.take = asked->nested != NULL ? take_nested : take,
                                           .user = asked,
                                           .most_events = asked->is_memory ? 0 : asked->most_events};
     int exit_code = 0;
@@ -479,31 +478,18 @@ void ab_advise_decide_nested(struct ab_advised_nested *n)
     n->by_memory = is_less && !is_gain;
 }
 
-enum ab_status ab_advise_measure_beside(const struct ab_options *o,
-                                        const struct ab_advise_beside *beside, struct ab_err *err)
-{
-    char base[128];
-    struct asked asked = {.base = base, .beside = beside};
-    AB_TRY(ab_advise_base(o, base, sizeof base, &asked.is_list, err));
-    for (size_t i = 0; i < beside->n; i++)
-        ask(&asked, beside->advices[i], beside->heaps[i], beside->rows[i]);
-    enum ab_status status = run(o, &asked, err);
-    forget(&asked);
-    return status;
-}
-
 enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct ab_advice *nested,
                                         const struct ab_advice *flat, struct ab_advised_nested *out,
                                         struct ab_err *err)
 {
+    char base[128];
+    struct asked asked = {.base = base, .nested = out};
     *out = (struct ab_advised_nested){.is_asked = true, .limit = o->limit};
-    const struct ab_advise_beside both = {.advices = {flat, nested},
-                                          .heaps = {arenas_of(flat), arenas_of(nested)},
-                                          .rows = {&out->flat, &out->nested},
-                                          .n = 2,
-                                          .is_whole = true,
-                                          .n_rounds = &out->n_rounds};
-    AB_TRY(ab_advise_measure_beside(o, &both, err));
+    AB_TRY(ab_advise_base(o, base, sizeof base, &asked.is_list, err));
+    ask(&asked, flat, arenas_of(flat), &out->flat);
+    ask(&asked, nested, arenas_of(nested), &out->nested);
+    enum ab_status status = run(o, &asked, err);
+    forget(&asked);
     ab_advise_decide_nested(out);
-    return AB_OK;
+    return status;
 }

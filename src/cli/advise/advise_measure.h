@@ -62,21 +62,6 @@ struct ab_advised_nested {
     bool by_memory; /* the latter */
 };
 
-/* Mappings measured beside each other, and none of a general malloc alone. */
-enum { AB_ADVISE_BESIDE_MAX = 24 };
-struct ab_advise_beside {
-    const struct ab_advice *advices[AB_ADVISE_BESIDE_MAX];
-    uint32_t heaps[AB_ADVISE_BESIDE_MAX];   /* of that advice, the rest in the general malloc */
-    uint32_t against[AB_ADVISE_BESIDE_MAX]; /* number of the row that each is compared with */
-    struct ab_advised_row *rows[AB_ADVISE_BESIDE_MAX];
-    size_t n;
-    bool is_whole; /* times with the harness, and with a write to each cache line */
-    uint32_t *n_rounds;
-};
-/* Fails as ab_advise_measure. */
-enum ab_status ab_advise_measure_beside(const struct ab_options *o,
-                                        const struct ab_advise_beside *beside, struct ab_err *err);
-
 /* It ran and is faster or takes less memory, in too few rounds to say whether it is a gain: fewer
  * than 6 were run, or in the others its calls, or those of the base, took no more than the harness. */
 bool ab_advised_is_open(const struct ab_advised_row *row);

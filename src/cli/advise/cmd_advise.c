@@ -33,7 +33,6 @@ struct work {
     struct ab_advised measured;
     struct ab_advised_budget budget;
     struct ab_advised_nested nested;
-    struct ab_advised_forms forms;
     char base[128];
 };
 
@@ -240,7 +239,6 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
     AB_TRY(find_scopes(w, err));
     AB_TRY(analyse(w, false, &w->advice, err));
     AB_TRY(choose_nesting(w, err));
-    AB_TRY(ab_advise_measure_forms(o, &w->advice, &w->forms, err));
     AB_TRY(ab_advise_measure(o, &w->advice, &w->measured, err));
     if (o->budget_ns != 0)
         AB_TRY(ab_advise_budget(o, &w->advice, w->base, w->measured.used, &w->budget, err));
@@ -252,7 +250,6 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
                                         .budget_ns = (double)o->budget_ns,
                                         .budget = o->budget_ns != 0 ? &w->budget : NULL,
                                         .nested = &w->nested,
-                                        .forms = &w->forms,
                                         .scopes = &w->scopes,
                                         .other = &w->other};
     ab_format_begin(&guard);
