@@ -28,6 +28,9 @@ TRACE=$ROOT/traces/sqlite-index.abt
     expect_code 2
     expect_error 'would replace the file that is read'
     cmp "$TRACE" "$OUT/t.abt"
+    bench advise "$TRACE" --html "$OUT/a"
+    expect_code 2
+    expect_error 'advise has no --html: the advice is printed, and --json FILE has all of it; allocbench trace info TRACE --html FILE draws flame graphs'
     bench advise "$TRACE" --budget 5
     expect_code 2
     bench advise "$TRACE" --limit 5

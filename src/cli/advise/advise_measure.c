@@ -231,7 +231,7 @@ static struct ab_options options_of_replay(const struct ab_options *o, const str
             AB_TOUCH_LINE; /* that blocks are written to where the last ones were is the gain */
     }
     r.is_store_off = r.hides_failures = true;
-    r.output = r.json = r.sinks[AB_SINK_HTML] = NULL;
+    r.output = r.json = NULL;
     return r;
 }
 

@@ -5,7 +5,6 @@
 #include "advise/code.h"
 #include "base/bits.h"
 #include "cli/advise/advise_json.h"
-#include "cli/advise/advise_page.h"
 #include "cli/advise/advise_rules.h"
 #include "cli/advise/advise_text.h"
 #include "cli/commands.h"
@@ -25,8 +24,8 @@
 struct work {
     const struct ab_options *options;
     const char *path;
-    struct ab_text arguments;                 /* the path, and --scope where it is given */
-    struct ab_output rules, code, json, page; /* open before anything is measured */
+    struct ab_text arguments;           /* the path, and --scope where it is given */
+    struct ab_output rules, code, json; /* open before anything is measured */
     struct ab_scopes scopes;
     struct ab_scopes_of_threads threads; /* that have scopes of their own beside scopes.thread */
     struct ab_advice advice, other; /* the other: with nested scopes, or without, as not advised */
@@ -146,8 +145,7 @@ static enum ab_status open_outputs(struct work *w, struct ab_err *err)
         struct ab_output *file;
     } all[] = {{w->options->output, &w->rules},
                {w->options->code, &w->code},
-               {w->options->json, &w->json},
-               {w->options->sinks[AB_SINK_HTML], &w->page}};
+               {w->options->json, &w->json}};
     for (size_t i = 0; i < AB_ARRAY_LEN(all); i++) {
         if (all[i].path == NULL)
             continue;
@@ -155,8 +153,7 @@ static enum ab_status open_outputs(struct work *w, struct ab_err *err)
         AB_TRY(ab_spare_inputs(w->options, 0, all[i].file, all[i].path, err));
         for (size_t k = 0; k < i; k++)
             if (all[k].path != NULL && ab_output_is_same(all[i].file, all[k].file))
-                return ab_fail(err, AB_USAGE,
-                               "two of -o, --code, --json and --html name the same file");
+                return ab_fail(err, AB_USAGE, "two of -o, --code and --json name the same file");
     }
     return AB_OK;
 }
@@ -173,33 +170,20 @@ static enum ab_status write_code(struct work *w, const char *trace, struct ab_er
     return ab_output_commit(&w->code, err);
 }
 
-/* Both from one document: the page has no number of its own. */
 static enum ab_status write_document(struct work *w, const struct ab_advise_view *view,
                                      struct ab_err *err)
 {
-    const struct ab_options *o = w->options;
-    if (o->json == NULL && o->sinks[AB_SINK_HTML] == NULL)
-        return AB_OK;
     json_t *document = ab_advise_document(view);
-    enum ab_status status = AB_OK;
-    if (document == NULL || (o->json != NULL && !ab_advise_write_json(w->json.to, document)))
-        status = ab_fail(err, AB_SYSTEM, "out of memory for the JSON document");
-    if (status == AB_OK && o->json != NULL)
-        status = ab_output_commit(&w->json, err);
-    if (status == AB_OK && o->sinks[AB_SINK_HTML] != NULL) {
-        const struct ab_advise_page page = {document, &w->advice,  w->measured.used, w->base,
-                                            w->path,  view->trace, w->arguments.s};
-        status = ab_advise_page_write(&page, o, &w->page, err);
-    }
+    bool is_whole = document != NULL && ab_advise_write_json(w->json.to, document);
     json_decref(document);
-    return status;
+    return is_whole ? ab_output_commit(&w->json, err)
+                    : ab_fail(err, AB_SYSTEM, "out of memory for the JSON document");
 }
 
 static bool is_on_stdout(const struct work *w)
 {
     const struct ab_options *o = w->options;
-    return is_stdout(o->output) || is_stdout(o->code) || is_stdout(o->json) ||
-           is_stdout(o->sinks[AB_SINK_HTML]);
+    return is_stdout(o->output) || is_stdout(o->code) || is_stdout(o->json);
 }
 
 static enum ab_status write_outputs(struct work *w, const struct ab_advise_view *view,
@@ -218,7 +202,8 @@ static enum ab_status write_outputs(struct work *w, const struct ab_advise_view 
     }
     if (o->code != NULL)
         AB_TRY(write_code(w, view->trace, err));
-    AB_TRY(write_document(w, view, err));
+    if (o->json != NULL)
+        AB_TRY(write_document(w, view, err));
     if (!is_on_stdout(w) && !o->is_quiet)
         ab_advise_print(stdout, view, ab_terminal_style(o));
     return AB_OK;
@@ -268,7 +253,6 @@ enum ab_status ab_cmd_advise(const struct ab_options *o, int *exit_code, struct 
     ab_output_abandon(&w->rules);
     ab_output_abandon(&w->code);
     ab_output_abandon(&w->json);
-    ab_output_abandon(&w->page);
     ab_advised_scopes_fini(&w->budget.before);
     ab_advised_scopes_fini(&w->budget.after);
     ab_text_fini(&w->arguments);

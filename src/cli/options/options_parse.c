@@ -4,6 +4,7 @@
  */
 #include "cli/options/options_parse.h"
 
+#include "base/bits.h"
 #include "base/nearest.h"
 #include "base/units.h"
 #include "cli/options/option_table.h"
@@ -99,6 +100,24 @@ enum ab_status ab_options_set(enum ab_command_id command, const char *name, cons
 
 /* ---- words ---- */
 
+/* What other commands have, and what serves instead in this one. */
+static const struct {
+    enum ab_command_id command;
+    const char *option, *instead;
+} elsewhere[] = {
+    {AB_COMMAND_ADVISE, "--html",
+     "the advice is printed, and --json FILE has all of it; allocbench trace info TRACE --html FILE "
+     "draws flame graphs of the call sites"},
+};
+
+static const char *instead_of(enum ab_command_id command, const char *word)
+{
+    for (size_t i = 0; i < AB_ARRAY_LEN(elsewhere); i++)
+        if (elsewhere[i].command == command && strcmp(elsewhere[i].option, word) == 0)
+            return elsewhere[i].instead;
+    return NULL;
+}
+
 static enum ab_status unknown_option(enum ab_command_id command, const char *given,
                                      struct ab_err *err)
 {
@@ -112,7 +131,11 @@ static enum ab_status unknown_option(enum ab_command_id command, const char *giv
             names[n++] = info->name;
     snprintf(word, sizeof word, "%.*s", (int)strcspn(given, "="), given);
     const char *near = ab_text_nearest(word + strspn(word, "-"), names, n);
+    const char *instead = instead_of(command, word);
     ab_text_printable(shown, sizeof shown, word);
+    if (instead != NULL)
+        return ab_fail(err, AB_USAGE, "%s has no %s: %s", ab_commands[command].name, shown,
+                       instead);
     return near != NULL ? ab_fail(err, AB_USAGE, "%s: unknown option %s; did you mean --%s?",
                                   ab_commands[command].name, shown, near)
                         : ab_fail(err, AB_USAGE, "%s: unknown option %s; see allocbench %s --help",
