@@ -32,6 +32,15 @@ enum ab_advice_kind {
 /* "keep" "stack" "frame" "nested" "double" "pool" "slab", as in JSON. */
 const char *ab_advice_kind_name(enum ab_advice_kind kind);
 
+/* What a program asks with; of a place that does both the later one. */
+enum ab_advice_call {
+    AB_ADVICE_CALL_MALLOC, /* C, or not known */
+    AB_ADVICE_CALL_NEW,    /* operator new of C++ */
+    AB_ADVICE_CALL_STD,    /* containers and strings of the C++ library */
+};
+/* "malloc" "new" "std", as in JSON. */
+const char *ab_advice_call_name(enum ab_advice_call call);
+
 enum {
     AB_ADVICE_SIZES = 16,     /* distinct sizes that are told apart */
     AB_ADVICE_SURVIVORS = 8,  /* of a group that are kept */
@@ -57,7 +66,8 @@ struct ab_advice_group {
     char module[256];   /* likewise */
     uint64_t address;   /* in the module's file */
     int line;           /* 0 = not known */
-    bool is_shadowed;   /* its key is "", for a rule would take blocks of other groups as well */
+    enum ab_advice_call call;
+    bool is_shadowed; /* its key is "", for a rule would take blocks of other groups as well */
     uint64_t calls, resizes, frees, never_freed;
     uint64_t bytes;                               /* asked for, all calls together */
     uint64_t size_least, size_most, align_most;   /* align_most: 16 when none was asked for */

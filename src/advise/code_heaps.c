@@ -393,3 +393,53 @@ void ab_code_heaps_scope_end(const struct ab_advice_heap *heap, const char *name
     if (!has_marks(heap))
         add(out, heap, name, pieces_of(heap)->scope_end);
 }
+
+/* ---- C++ ---- */
+
+const char ab_code_heaps_functions[] =
+    "/* Over the functions above, which find the heap of the thread, or of the scope, at each call. What\n"
+    " * they have no room for is of operator new. */\n"
+    "class functions final : public std::pmr::memory_resource {\n"
+    "public:\n"
+    "    functions(void *(*alloc)(std::size_t), void (*release)(void *), std::size_t most_bytes,\n"
+    "              std::size_t most_align) noexcept\n"
+    "        : alloc_(alloc), release_(release), most_bytes_(most_bytes), most_align_(most_align)\n"
+    "    {\n    }\n\n"
+    "private:\n"
+    "    bool fits(std::size_t bytes, std::size_t align) const noexcept\n    {\n"
+    "        return bytes <= most_bytes_ && align <= most_align_;\n    }\n"
+    "    void *do_allocate(std::size_t bytes, std::size_t align) override\n    {\n"
+    "        return fits(bytes, align) ? ab::detail::demand(alloc_(bytes))\n"
+    "                                  : std::pmr::new_delete_resource()->allocate(bytes, align);\n"
+    "    }\n"
+    "    void do_deallocate(void *block, std::size_t bytes, std::size_t align) override\n    {\n"
+    "        if (!fits(bytes, align))\n"
+    "            std::pmr::new_delete_resource()->deallocate(block, bytes, align);\n"
+    "        else if (release_ != nullptr)\n"
+    "            release_(block);\n    }\n"
+    "    bool do_is_equal(const std::pmr::memory_resource &other) const noexcept override\n    {\n"
+    "        return this == &other;\n    }\n"
+    "    void *(*alloc_)(std::size_t);\n"
+    "    void (*release_)(void *);\n"
+    "    std::size_t most_bytes_, most_align_;\n"
+    "};\n\n";
+
+bool ab_code_heaps_needs_functions(const struct ab_advice_heap *heap)
+{
+    return ab_advice_is_shared(heap) || heap->kind == AB_ADVICE_DOUBLE;
+}
+
+void ab_code_heaps_resource(const struct ab_advice_heap *heap, const char *name,
+                            struct ab_text *out)
+{
+    bool is_pool = heap->kind == AB_ADVICE_POOL;
+    if (!ab_code_heaps_needs_functions(heap)) {
+        add(out, heap, name, "inline ab::%_resource @(&::advised_@");
+        ab_text_add(out, is_pool ? ", std::pmr::new_delete_resource());\n" : ");\n");
+        return;
+    }
+    add(out, heap, name, "inline functions @(::@_alloc, ");
+    add(out, heap, name, is_arena(heap) ? "nullptr, " : "::@_free, ");
+    add(out, heap, name, is_pool ? "$_SLOT, " : "SIZE_MAX, ");
+    ab_text_addf(out, "%" PRIu64 ");\n", align_of(heap));
+}

@@ -120,6 +120,21 @@ static void scopes_of_each_thread_end_by_themselves(void **state)
     expect_golden("scopes", &a);
 }
 
+/* Heaps that C asks have no resource; of the others the places of both kinds of calls are there. */
+static void each_kind_of_heap_for_cxx(void **state)
+{
+    (void)state;
+    struct ab_advice a = advice(1, true);
+    for (size_t i = 0; i < KINDS; i++)
+        groups[i].call = i == 6       ? AB_ADVICE_CALL_MALLOC
+                         : i % 2 != 0 ? AB_ADVICE_CALL_NEW
+                                      : AB_ADVICE_CALL_STD;
+    expect_golden("cxx", &a);
+    for (size_t i = 0; i < KINDS; i++)
+        a.heaps[i].n_threads = 2;
+    expect_golden("cxx-threads", &a);
+}
+
 static void nothing_gains(void **state)
 {
     (void)state;
@@ -290,6 +305,7 @@ int main(void)
         cmocka_unit_test(each_kind_of_heap_for_one_thread),
         cmocka_unit_test(each_kind_of_heap_for_several_threads),
         cmocka_unit_test(scopes_of_each_thread_end_by_themselves),
+        cmocka_unit_test(each_kind_of_heap_for_cxx),
         cmocka_unit_test(nothing_gains),
         cmocka_unit_test(heaps_of_one_kind_have_names_of_their_own),
         cmocka_unit_test(

@@ -98,6 +98,7 @@ static json_t *group(struct ab_json *w, const struct ab_advice *a, const struct 
     ab_json_put(w, o, "file", ab_json_string(g->file));
     ab_json_put(w, o, "line", g->line > 0 ? json_integer(g->line) : json_null());
     ab_json_put(w, o, "module", ab_json_string(g->module));
+    ab_json_put(w, o, "call", ab_json_string(ab_advice_call_name(g->call)));
     ab_json_put(w, o, "kind", ab_json_string(ab_advice_kind_name(g->kind)));
     ab_json_put(w, o, "why", ab_json_string(g->why));
     ab_json_put(w, o, "heap",
