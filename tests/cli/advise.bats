@@ -78,6 +78,20 @@ TRACE=$ROOT/traces/sqlite-index.abt
     [ "$(wc -l <"$OUT/0.advice")" -gt 50 ] || fail "nothing was compared"
 }
 
+@test "progress names the stages, and what is left is that of all of them" {
+    command -v script >/dev/null || skip "no script here"
+    bench trace cut "$TRACE" --events 0..20000 -o "$OUT/part.abt"
+    bench advise "$OUT/part.abt" --rounds 2 -b glibc,slab
+    expect_code 0
+    expect_error '^stage 1 of 3: placements \[ 2/2\] [0-9]+ s, [0-9]+ s left '
+    expect_error '^stage 1 of 3: placements, memory \[ 1/1\] '
+    ! grep -v '^stage [123] of [123]: ' "$OUT/stderr" || fail "a line without its stage"
+    TERM=xterm script -qec "allocbench advise $OUT/part.abt --rounds 2 -b glibc,slab -o $OUT/a.map" \
+        "$OUT/typescript" </dev/null >/dev/null 3>&-
+    grep -aq 'stage 1 of 3: placements: round 1 of 2 ' "$OUT/typescript" || fail "no progress on a terminal"
+    grep -aq 'stage 1 of 3: placements, memory: round 1 of 1 ' "$OUT/typescript" || fail "$(cat "$OUT/typescript")"
+}
+
 @test "with a single name in -b that one is compared with, and keeps the rest" {
     bench trace cut "$TRACE" --events 0..2000 -o "$OUT/part.abt"
     bench advise "$OUT/part.abt" --rounds 1 -b slab --json - -q

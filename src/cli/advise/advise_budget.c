@@ -127,6 +127,8 @@ enum ab_status ab_advise_budget(const struct ab_options *o, const struct ab_advi
     r.base = base;
     r.has_each_scope = true;
     r.each_budget_ns = o->budget_ns;
+    r.stage.name = "budget";
+    r.stage.n = r.stage.number;
     r.is_store_off = r.hides_failures = true;
     r.output = r.json = NULL;
     enum ab_status status = ab_replay(&r, &watch, &exit_code, err);

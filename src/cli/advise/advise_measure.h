@@ -38,7 +38,8 @@ struct ab_advised {
     bool by_memory; /* used together gain memory, and less time than is asked for */
     double limit;   /* the least gain in time of all together that is advised, 0.05 = 5 % */
     uint32_t n_rounds;
-    bool is_whole; /* used are all that were proposed */
+    bool is_whole;  /* used are all that were proposed */
+    uint32_t stage; /* number of the last one that ran (struct ab_stage) */
 };
 
 /* "heaps", "keep", "small_gain" (malloc is kept although heaps would gain a little) or "open" (too few
@@ -89,7 +90,7 @@ void ab_advise_decide_nested(struct ab_advised_nested *n);
  * replay empties the arena of the whole scope as often. */
 bool ab_advise_has_nested(const struct ab_advice *a);
 
-/* What a replay fails with; AB_BACKEND when the base has no numbers. */
+/* Its first stage is o->stage. What a replay fails with; AB_BACKEND when the base has no numbers. */
 enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_advice *a,
                                  struct ab_advised *out, struct ab_err *err);
 

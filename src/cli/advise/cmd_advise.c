@@ -4,6 +4,7 @@
  */
 #include "advise/code.h"
 #include "base/bits.h"
+#include "base/clock.h"
 #include "cli/advise/advise_json.h"
 #include "cli/advise/advise_rules.h"
 #include "cli/advise/advise_text.h"
@@ -23,6 +24,7 @@
 
 struct work {
     const struct ab_options *options;
+    struct ab_options staged; /* the same with the stage that comes next */
     const char *path;
     struct ab_text arguments;           /* the path, and --scope where it is given */
     struct ab_output rules, code, json; /* open before anything is measured */
@@ -124,7 +126,8 @@ static enum ab_status choose_nesting(struct work *w, struct ab_err *err)
         return AB_OK;
     enum ab_status status = analyse(w, true, &w->other, err);
     if (status == AB_OK)
-        status = ab_advise_measure_nested(w->options, &w->advice, &w->other, &w->nested, err);
+        status = ab_advise_measure_nested(&w->staged, &w->advice, &w->other, &w->nested, err);
+    w->staged.stage.number++;
     if (status == AB_OK && !w->nested.is_taken) {
         struct ab_advice chosen = w->other;
         w->other = w->advice;
@@ -223,10 +226,14 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
     AB_TRY(open_outputs(w, err));
     AB_TRY(find_scopes(w, err));
     AB_TRY(analyse(w, false, &w->advice, err));
+    w->staged = *o;
+    w->staged.stage = (struct ab_stage){.number = 1, .started_ns = ab_clock_now_ns()};
     AB_TRY(choose_nesting(w, err));
-    AB_TRY(ab_advise_measure(o, &w->advice, &w->measured, err));
+    AB_TRY(ab_advise_measure(&w->staged, &w->advice, &w->measured, err));
+    w->staged.stage.number = w->measured.stage + 1;
     if (o->budget_ns != 0)
-        AB_TRY(ab_advise_budget(o, &w->advice, w->base, w->measured.used, &w->budget, err));
+        AB_TRY(
+            ab_advise_budget(&w->staged, &w->advice, w->base, w->measured.used, &w->budget, err));
     const char *slash = strrchr(w->path, '/');
     const struct ab_advise_view view = {.advice = &w->advice,
                                         .measured = &w->measured,

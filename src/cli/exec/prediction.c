@@ -95,7 +95,7 @@ static enum ab_status replay(const struct ab_options *o, uint32_t n_backends, ui
     set_replay(&r, o, n_backends, ab_cache_fit_sizes[out->n]);
     snprintf(stage, sizeof stage, n_backends > 2 ? "replay %zu of %d" : "replay", out->n + 1,
              AB_CACHE_FIT_SIZES);
-    r.stage = stage;
+    r.stage.name = stage;
     r.args = &trace;
     r.n_args = 1;
     r.time_budget_ns = left_ns / n_left + 1;
