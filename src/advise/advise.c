@@ -23,6 +23,12 @@ const char *ab_advice_kind_name(enum ab_advice_kind kind)
     return kinds[kind];
 }
 
+const char *ab_advice_call_name(enum ab_advice_call call)
+{
+    static const char *const calls[] = {"malloc", "new", "std"};
+    return calls[call];
+}
+
 void ab_advice_fini(struct ab_advice *a)
 {
     free(a->groups);

@@ -32,17 +32,14 @@ enum ab_advice_kind {
 /* "keep" "stack" "frame" "nested" "double" "pool" "slab", as in JSON. */
 const char *ab_advice_kind_name(enum ab_advice_kind kind);
 
-/* How a heap serves several threads, as back ends and the library spell it (allocators/README.md). */
-enum ab_advice_threads {
-    AB_ADVICE_ONE_THREAD, /* it serves one: no form of it is needed */
-    AB_ADVICE_LOCAL,      /* a heap for each thread; what another one frees goes to its queue */
-    AB_ADVICE_LOCKFREE,   /* one heap, changed by compare-and-swap: pools */
-    AB_ADVICE_SHARDED,    /* several heaps with a lock each */
-    AB_ADVICE_MUTEX,      /* one heap with a lock */
-    AB_ADVICE_THREADS_COUNT
+/* What a program asks with; of a place that does both the later one. */
+enum ab_advice_call {
+    AB_ADVICE_CALL_MALLOC, /* C, or not known */
+    AB_ADVICE_CALL_NEW,    /* operator new of C++ */
+    AB_ADVICE_CALL_STD,    /* containers and strings of the C++ library */
 };
-/* "one" "local" "lockfree" "sharded" "mutex", as in JSON. */
-const char *ab_advice_threads_name(enum ab_advice_threads threads);
+/* "malloc" "new" "std", as in JSON. */
+const char *ab_advice_call_name(enum ab_advice_call call);
 
 enum {
     AB_ADVICE_SIZES = 16,     /* distinct sizes that are told apart */
@@ -69,7 +66,8 @@ struct ab_advice_group {
     char module[256];   /* likewise */
     uint64_t address;   /* in the module's file */
     int line;           /* 0 = not known */
-    bool is_shadowed;   /* its key is "", for a rule would take blocks of other groups as well */
+    enum ab_advice_call call;
+    bool is_shadowed; /* its key is "", for a rule would take blocks of other groups as well */
     uint64_t calls, resizes, frees, never_freed;
     uint64_t bytes;                               /* asked for, all calls together */
     uint64_t size_least, size_most, align_most;   /* align_most: 16 when none was asked for */
@@ -117,8 +115,10 @@ struct ab_advice_heap {
     uint64_t frees, n_remote; /* of its blocks; by another thread than the one that allocated */
     bool is_local;            /* there are none of these */
     bool is_of_thread_scopes; /* its scopes are those of each thread by itself */
-    enum ab_advice_threads threads;
 };
+/* Several threads ask it for blocks, or free them: it is a heap for each thread, threads=local. Frees
+ * of an arena's blocks go from the code, so that only who allocates matters there. */
+bool ab_advice_is_shared(const struct ab_advice_heap *heap);
 
 struct ab_advice {
     struct ab_advice_group *groups; /* the most calls first */
@@ -169,11 +169,5 @@ struct ab_advise_plan {
 enum ab_status ab_advise(const struct ab_advise_plan *plan, struct ab_advice *out,
                          struct ab_err *err);
 void ab_advice_fini(struct ab_advice *a);
-
-/* The forms that heap number `i` can have, the one that is proposed without measuring first; n, at
- * most AB_ADVICE_THREADS_COUNT. One: there is no choice. */
-size_t ab_advice_forms(const struct ab_advice *a, size_t i, enum ab_advice_threads *out);
-/* Gives the heap a form of these, in its back end's settings too. */
-void ab_advice_take_form(struct ab_advice *a, size_t i, enum ab_advice_threads threads);
 
 #endif

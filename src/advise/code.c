@@ -6,7 +6,6 @@
 #include "advise/code.h"
 
 #include "advise/code_heaps.h"
-#include "advise/heap_form.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -122,6 +121,40 @@ static void add_instruction(struct ab_text *out, const struct ab_advice_heap *he
     ab_text_add(out, "\n");
 }
 
+/* The same where C++ asks. Arenas give back at the end of a scope, others block by block. */
+static void add_cxx_instruction(struct ab_text *out, const struct ab_advice_heap *heap,
+                                const char *name, enum ab_advice_call call)
+{
+    bool has_marks = heap->kind == AB_ADVICE_STACK || heap->kind == AB_ADVICE_NESTED;
+    bool dies_alone = heap->kind == AB_ADVICE_POOL || heap->kind == AB_ADVICE_SLAB;
+    if (call == AB_ADVICE_CALL_STD)
+        ab_text_addf(out,
+                     " *       std::vector<T> v -> std::pmr::vector<T> v(&advised::%s);\n"
+                     " *       std::string s -> std::pmr::string s(&advised::%s), and so on\n",
+                     name, name);
+    else
+        ab_text_addf(
+            out,
+            " *       new T(...) -> new (advised::%s.allocate(sizeof(T), alignof(T))) T(...)\n"
+            " *       delete p -> p->~T()",
+            name);
+    if (call != AB_ADVICE_CALL_STD && dies_alone)
+        ab_text_addf(out, ", advised::%s.deallocate(p, sizeof(T), alignof(T))", name);
+    if (call != AB_ADVICE_CALL_STD)
+        ab_text_add(out, "\n");
+    if (has_marks && ab_advice_is_shared(heap))
+        ab_text_addf(out, " *       m = %s_begin() before them, %s_end(m) when they are gone\n",
+                     name, name);
+    else if (has_marks)
+        ab_text_addf(out, " *       all within { ab::arena_scope scope(&advised_%s); ... }\n",
+                     name);
+    else if (!dies_alone)
+        ab_text_addf(out,
+                     " *       delete nothing: the resource frees at %sadvised_scope_end(); what "
+                     "uses it is\n *       gone by then\n",
+                     heap->kind == AB_ADVICE_DOUBLE ? "the second " : "");
+}
+
 /* The groups of heap number `heap`, or AB_ADVICE_NO_HEAP. */
 static void add_places(struct ab_text *out, const struct ab_advice *a, uint32_t heap,
                        const char *name)
@@ -134,7 +167,9 @@ static void add_places(struct ab_text *out, const struct ab_advice *a, uint32_t 
         ab_text_add(out, " *   ");
         add_place(out, g);
         ab_text_addf(out, "  (%" PRIu64 " call%s)\n", g->calls, g->calls == 1 ? "" : "s");
-        if (heap != AB_ADVICE_NO_HEAP)
+        if (heap != AB_ADVICE_NO_HEAP && g->call != AB_ADVICE_CALL_MALLOC)
+            add_cxx_instruction(out, &a->heaps[heap], name, g->call);
+        else if (heap != AB_ADVICE_NO_HEAP)
             add_instruction(out, &a->heaps[heap], name, g);
         else if (g->heap != AB_ADVICE_NO_HEAP)
             ab_text_add(out, " *       a heap was proposed, and is not advised\n");
@@ -159,7 +194,7 @@ static void add_placement(struct ab_text *out, const struct ab_advice *a)
         ab_code_name(a, i, name, sizeof name);
         ab_text_addf(out, " *\n * %s: %s, %.1f %% of the calls\n", name, what(heap),
                      share(heap->calls, a->calls));
-        if (a->n_threads > 1 && !ab_heap_form_is_shared(heap))
+        if (a->n_threads > 1 && !ab_advice_is_shared(heap))
             ab_text_addf(out, " *   of thread %" PRIu32 " alone, as the trace numbers them\n",
                          heap->thread);
         if (heap->kind == AB_ADVICE_NESTED)
@@ -182,10 +217,16 @@ static bool any(const struct ab_advice *a, bool (*holds)(const struct ab_advice_
     return false;
 }
 
-static bool is_own(const struct ab_advice_heap *heap)
+/* C++ asks heap number `heap`, or with `heap` AB_ADVICE_NO_HEAP any that is built. */
+static bool has_cxx(const struct ab_advice *a, uint32_t heap)
 {
-    return ab_code_heaps_is_shared(heap) &&
-           (heap->threads == AB_ADVICE_LOCAL || heap->threads == AB_ADVICE_ONE_THREAD);
+    for (size_t i = 0; i < a->n_groups; i++) {
+        uint32_t own = heap_of(a, &a->groups[i]);
+        if (own != AB_ADVICE_NO_HEAP && (own == heap || heap == AB_ADVICE_NO_HEAP) &&
+            a->groups[i].call != AB_ADVICE_CALL_MALLOC)
+            return true;
+    }
+    return false;
 }
 
 static bool ends_by_thread(const struct ab_advice_heap *heap)
@@ -195,14 +236,13 @@ static bool ends_by_thread(const struct ab_advice_heap *heap)
 
 static void add_threads(struct ab_text *out, const struct ab_advice *a)
 {
-    if (!any(a, ab_heap_form_is_shared)) {
+    if (!any(a, ab_advice_is_shared)) {
         ab_text_add(out, a->n_threads > 1
                              ? " * Each heap is for the one thread that it is named with below.\n"
                              : " * For one thread, as in the trace.\n");
         return;
     }
-    ab_text_add(out, any(a, is_own) ? " * Threads have heaps of their own; the "
-                                    : " * Any thread may use the heaps; the ");
+    ab_text_add(out, " * Threads have heaps of their own; the ");
     if (any(a, ends_by_thread))
         ab_text_add(out,
                     "first two calls above are for one thread,\n"
@@ -224,12 +264,17 @@ static void add_head(struct ab_text *out, const struct ab_advice *a, const char 
         ab_text_add(out, ": none are advised.\n");
         return;
     }
+    ab_text_add(out,
+                ".\n * This file is yours now: read it, change it.\n *\n"
+                " * Include it where memory is asked for, and in one file of the program after\n"
+                " *     #define ADVISED_IMPLEMENTATION\n");
+    ab_text_add(out, has_cxx(a, AB_ADVICE_NO_HEAP)
+                         ? " * C++17 has std::pmr resources over the heaps, in namespace advised "
+                           "(heaps.hpp).\n"
+                         : " * C++ containers (std::pmr) take a resource of these heaps instead: "
+                           "allocators/cpp/heaps.hpp.\n");
     ab_text_add(
         out,
-        ".\n * This file is yours now: read it, change it.\n *\n"
-        " * Include it where memory is asked for, and in one file of the program after\n"
-        " *     #define ADVISED_IMPLEMENTATION\n"
-        " * C++ containers (std::pmr) take a resource of these heaps instead: allocators/cpp/heaps.hpp.\n"
         " * It includes the single headers that `make single-headers` of allocbench writes, or with\n"
         " * ADVISED_INSTALLED those of the installed library (pkg-config allocbench-heaps).\n *\n"
         " * advised_init() comes before all else, advised_fini() after it");
@@ -254,13 +299,12 @@ static void add_includes(struct ab_text *out, const struct ab_advice *a, bool is
 {
     static const char *const headers[] = {"arena", "pool", "slab"};
     for (size_t h = 0; h < sizeof headers / sizeof headers[0]; h++) {
-        bool is_used = false, is_shared = false, is_lockfree = false;
+        bool is_used = false, is_shared = false;
         for (size_t i = 0; i < a->n_heaps; i++) {
             const struct ab_advice_heap *heap = &a->heaps[i];
             bool is_it = is_built(heap) && strcmp(ab_code_heaps_header(heap), headers[h]) == 0;
             is_used |= is_it;
-            is_shared |= is_it && ab_code_heaps_is_shared(heap);
-            is_lockfree |= is_it && ab_code_heaps_is_lockfree(heap);
+            is_shared |= is_it && ab_advice_is_shared(heap);
         }
         if (!is_used)
             continue;
@@ -273,9 +317,29 @@ static void add_includes(struct ab_text *out, const struct ab_advice *a, bool is
         add_include(out, headers[h], is_installed);
         if (is_shared && is_installed)
             ab_text_addf(out, "#include <allocbench/heaps/%s_shared.h>\n", headers[h]);
-        if (is_lockfree && is_installed)
-            ab_text_addf(out, "#include <allocbench/heaps/%s_lockfree.h>\n", headers[h]);
     }
+}
+
+static void add_resources(struct ab_text *out, const struct ab_advice *a)
+{
+    char name[48];
+    bool has_functions = false;
+    if (!has_cxx(a, AB_ADVICE_NO_HEAP))
+        return;
+    ab_text_add(out, "#ifdef __cplusplus\n"
+                     "#ifdef ADVISED_INSTALLED\n#include <allocbench/heaps/heaps.hpp>\n"
+                     "#else\n#include \"heaps.hpp\"\n#endif\n\n"
+                     "/* Used from advised_init() to advised_fini(). */\nnamespace advised {\n\n");
+    for (uint32_t i = 0; i < a->n_heaps; i++) {
+        bool needs_functions = ab_code_heaps_needs_functions(&a->heaps[i]);
+        if (!has_cxx(a, i))
+            continue;
+        if (needs_functions && !has_functions)
+            ab_text_add(out, ab_code_heaps_functions);
+        has_functions = has_functions || needs_functions;
+        ab_code_heaps_resource(&a->heaps[i], ab_code_name(a, i, name, sizeof name), out);
+    }
+    ab_text_add(out, "\n} // namespace advised\n#endif\n\n");
 }
 
 static void add_interface(struct ab_text *out, const struct ab_advice *a)
@@ -310,7 +374,9 @@ static void add_interface(struct ab_text *out, const struct ab_advice *a)
         ab_text_addf(out, "/* ---- %s: %s ---- */\n\n", name, what(&a->heaps[i]));
         ab_code_heaps_interface(&a->heaps[i], name, out);
     }
-    ab_text_add(out, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n\n");
+    ab_text_add(out, "#ifdef __cplusplus\n}\n#endif\n\n");
+    add_resources(out, a);
+    ab_text_add(out, "#endif\n\n");
 }
 
 static void add_init(struct ab_text *out, const struct ab_advice *a)

@@ -10,6 +10,8 @@
  *     NAME_resize                      where a block can grow: arenas, stacks, slabs
  *     NAME_free                        of what is used again one by one: pools, slabs
  *     NAME_begin, NAME_end             of stacks and nested scopes: a save point, and back to it
+ *     advised::NAME                    a std::pmr resource, of heaps that new or the containers of C++
+ *                                      ask: for C++17, over allocators/cpp/heaps.hpp
  */
 #ifndef AB_ADVISE_CODE_H
 #define AB_ADVISE_CODE_H

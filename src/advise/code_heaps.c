@@ -6,8 +6,6 @@
  */
 #include "advise/code_heaps.h"
 
-#include "advise/heap_form.h"
-
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -101,11 +99,8 @@ static const char shared_own[] = "static inline struct ab_%_shared *@_own(void)\
                                  "    return advised_@_own;\n}\n\n";
 static const char shared_open_begin[] = "    struct ab_%_shared_options options;\n"
                                         "    memset(&options, 0, sizeof options);\n"
-                                        "    options.threads.mode = ";
-static const char *const shared_modes[AB_ADVICE_THREADS_COUNT] = {
-    [AB_ADVICE_LOCAL] = "AB_SHARDS_LOCAL; /* a heap for each thread, no lock */\n",
-    [AB_ADVICE_SHARDED] = "AB_SHARDS_SHARDED; /* several heaps with a lock each */\n",
-    [AB_ADVICE_MUTEX] = "AB_SHARDS_MUTEX; /* one heap with a lock */\n"};
+                                        "    options.threads.mode = AB_SHARDS_LOCAL; "
+                                        "/* a heap for each thread, no lock */\n";
 static const char shared_open_end[] = "    advised_@_opened++;\n"
                                       "    advised_@ = ab_%_shared_open(&options);\n"
                                       "    return advised_@ == NULL ? errno : 0;\n";
@@ -177,21 +172,6 @@ static const struct pieces own_arena_pieces = {shared_objects, "", shared_open_e
 static const struct pieces own_double_pieces = {own_double_objects, "", shared_double_open_end,
                                                 shared_double_close, own_double_scope_end};
 
-/* One pool for all threads. It does not grow. */
-static const char lockfree_open[] =
-    "    struct ab_pool_lockfree_options options;\n"
-    "    memset(&options, 0, sizeof options);\n"
-    "    options.slot_bytes = $_SLOT;\n"
-    "    options.align = $_ALIGN;\n"
-    "    options.n_slots = 16 * $_SLOTS; /* at most: addresses; touched as they are used */\n"
-    "    return ab_pool_lockfree_init(&advised_@, &options);\n";
-static const char lockfree_interface[] = "/* From any thread. */\n"
-                                         "static inline void @_free(void *block)\n{\n"
-                                         "    ab_pool_lockfree_free(&advised_@, block);\n}\n\n";
-static const struct pieces lockfree_pieces = {"struct ab_pool_lockfree advised_@;\n",
-                                              lockfree_interface, lockfree_open,
-                                              "    ab_pool_lockfree_fini(&advised_@);\n", ""};
-
 /* It goes back to save points, not to its beginning at the end of a scope. */
 static bool has_marks(const struct ab_advice_heap *heap)
 {
@@ -208,26 +188,10 @@ const char *ab_code_heaps_header(const struct ab_advice_heap *heap)
     return is_arena(heap) ? "arena" : heap->kind == AB_ADVICE_POOL ? "pool" : "slab";
 }
 
-bool ab_code_heaps_is_lockfree(const struct ab_advice_heap *heap)
-{
-    return heap->kind == AB_ADVICE_POOL && heap->threads == AB_ADVICE_LOCKFREE;
-}
-
-bool ab_code_heaps_is_shared(const struct ab_advice_heap *heap)
-{
-    return ab_heap_form_is_shared(heap) && !ab_code_heaps_is_lockfree(heap);
-}
-
-static const char *mode_of(const struct ab_advice_heap *heap)
-{
-    const char *mode = shared_modes[heap->threads];
-    return mode != NULL ? mode : shared_modes[AB_ADVICE_LOCAL];
-}
-
 static const struct pieces *arena_pieces_of(const struct ab_advice_heap *heap)
 {
     bool is_double = heap->kind == AB_ADVICE_DOUBLE;
-    if (!ab_code_heaps_is_shared(heap))
+    if (!ab_advice_is_shared(heap))
         return is_double ? &double_pieces : &arena_pieces;
     if (heap->is_of_thread_scopes && !has_marks(heap))
         return is_double ? &own_double_pieces : &own_arena_pieces;
@@ -238,9 +202,7 @@ static const struct pieces *pieces_of(const struct ab_advice_heap *heap)
 {
     if (is_arena(heap))
         return arena_pieces_of(heap);
-    if (ab_code_heaps_is_lockfree(heap))
-        return &lockfree_pieces;
-    if (ab_code_heaps_is_shared(heap))
+    if (ab_advice_is_shared(heap))
         return &shared_pieces;
     return heap->kind == AB_ADVICE_POOL ? &pool_pieces : &slab_pieces;
 }
@@ -287,7 +249,7 @@ static uint64_t align_of(const struct ab_advice_heap *heap)
 static bool needs_align(const struct ab_advice_heap *heap)
 {
     bool resizes_aligned = is_arena(heap) && heap->kind != AB_ADVICE_DOUBLE &&
-                           !ab_code_heaps_is_shared(heap);
+                           !ab_advice_is_shared(heap);
     return heap->kind == AB_ADVICE_POOL || resizes_aligned || align_of(heap) > 16;
 }
 
@@ -317,20 +279,15 @@ static void add_alloc(struct ab_text *out, const struct ab_advice_heap *heap, co
 {
     bool is_pool = heap->kind == AB_ADVICE_POOL, is_slab = heap->kind == AB_ADVICE_SLAB;
     bool is_aligned = align_of(heap) > 16 && !is_pool;
-    const char *own = ab_code_heaps_is_shared(heap)    ? "@_own()"
+    const char *own = ab_advice_is_shared(heap)        ? "@_own()"
                       : heap->kind == AB_ADVICE_DOUBLE ? "&advised_@[advised_@_turn]"
                                                        : "&advised_@";
     add(out, heap, name,
-        ab_code_heaps_is_lockfree(heap)
-            ? "/* NULL for more than $_SLOT bytes, or when all are used. */\n"
-        : is_pool        ? "/* NULL for more than $_SLOT bytes, or when memory is exhausted. */\n"
+        is_pool          ? "/* NULL for more than $_SLOT bytes, or when memory is exhausted. */\n"
         : is_arena(heap) ? "/* NULL when memory is exhausted; grows beyond $_BYTES. */\n"
                          : "/* NULL when memory is exhausted. */\n");
     add(out, heap, name, "static inline void *@_alloc(size_t size)\n{\n    return ab_%");
-    ab_text_add(out, ab_code_heaps_is_lockfree(heap) ? "_lockfree"
-                     : ab_code_heaps_is_shared(heap) ? "_shared"
-                     : is_slab                       ? "s"
-                                                     : "");
+    ab_text_add(out, ab_advice_is_shared(heap) ? "_shared" : is_slab ? "s" : "");
     ab_text_add(out, is_aligned ? "_alloc_aligned(" : "_alloc(");
     add(out, heap, name, own);
     add(out, heap, name, is_aligned ? ", $_ALIGN" : "");
@@ -351,7 +308,7 @@ static void add_zeroed(struct ab_text *out, const struct ab_advice_heap *heap, c
 /* Where the allocator has none for it: a new block and a copy. */
 static void add_resize(struct ab_text *out, const struct ab_advice_heap *heap, const char *name)
 {
-    bool is_shared = ab_code_heaps_is_shared(heap);
+    bool is_shared = ab_advice_is_shared(heap);
     if (heap->kind == AB_ADVICE_POOL ||
         (!is_shared && is_arena(heap) && heap->kind != AB_ADVICE_DOUBLE))
         return;
@@ -368,7 +325,7 @@ static void add_resize(struct ab_text *out, const struct ab_advice_heap *heap, c
 void ab_code_heaps_interface(const struct ab_advice_heap *heap, const char *name,
                              struct ab_text *out)
 {
-    bool is_shared = ab_code_heaps_is_shared(heap);
+    bool is_shared = ab_advice_is_shared(heap);
     add_numbers(out, heap, name);
     ab_text_add(out, "extern ");
     add(out, heap, name, pieces_of(heap)->objects);
@@ -383,30 +340,19 @@ void ab_code_heaps_interface(const struct ab_advice_heap *heap, const char *name
     add_resize(out, heap, name);
 }
 
-static void add_shared_pool(struct ab_text *out, const struct ab_advice_heap *heap,
-                            const char *name)
-{
-    const char *whose = heap->threads == AB_ADVICE_MUTEX     ? ""
-                        : heap->threads == AB_ADVICE_SHARDED ? " /* of each; "
-                                                             : " /* of each thread; ";
-    add(out, heap, name,
-        "    options.pool.slot_bytes = $_SLOT;\n"
-        "    options.pool.align = $_ALIGN;\n"
-        "    options.pool.n_slots = $_SLOTS;");
-    ab_text_addf(out, "%s%s\n    options.pool.grows = true;\n", whose,
-                 whose[0] != '\0' ? "touched as they are used */" : "");
-}
-
 static void add_shared_options(struct ab_text *out, const struct ab_advice_heap *heap,
                                const char *name)
 {
     add(out, heap, name, shared_open_begin);
-    ab_text_add(out, mode_of(heap));
     if (is_arena(heap))
         add(out, heap, name,
             "    options.arena.reserve_bytes = options.arena.chain_bytes = $_BYTES;\n");
     else if (heap->kind == AB_ADVICE_POOL)
-        add_shared_pool(out, heap, name);
+        add(out, heap, name,
+            "    options.pool.slot_bytes = $_SLOT;\n"
+            "    options.pool.align = $_ALIGN;\n"
+            "    options.pool.n_slots = $_SLOTS; /* of each thread; touched as they are used */\n"
+            "    options.pool.grows = true;\n");
     else
         add(out, heap, name,
             "    options.slabs.keep_max = 1024; /* empty slabs of 64 KiB that are kept */\n"
@@ -433,7 +379,7 @@ void ab_code_heaps_implementation(const struct ab_advice_heap *heap, const char 
 {
     add_objects(out, heap, name);
     add(out, heap, name, "static int @_open(void)\n{\n");
-    if (ab_code_heaps_is_shared(heap))
+    if (ab_advice_is_shared(heap))
         add_shared_options(out, heap, name);
     add(out, heap, name, pieces_of(heap)->open);
     add(out, heap, name, "}\n\nstatic void @_close(void)\n{\n");
@@ -446,4 +392,54 @@ void ab_code_heaps_scope_end(const struct ab_advice_heap *heap, const char *name
 {
     if (!has_marks(heap))
         add(out, heap, name, pieces_of(heap)->scope_end);
+}
+
+/* ---- C++ ---- */
+
+const char ab_code_heaps_functions[] =
+    "/* Over the functions above, which find the heap of the thread, or of the scope, at each call. What\n"
+    " * they have no room for is of operator new. */\n"
+    "class functions final : public std::pmr::memory_resource {\n"
+    "public:\n"
+    "    functions(void *(*alloc)(std::size_t), void (*release)(void *), std::size_t most_bytes,\n"
+    "              std::size_t most_align) noexcept\n"
+    "        : alloc_(alloc), release_(release), most_bytes_(most_bytes), most_align_(most_align)\n"
+    "    {\n    }\n\n"
+    "private:\n"
+    "    bool fits(std::size_t bytes, std::size_t align) const noexcept\n    {\n"
+    "        return bytes <= most_bytes_ && align <= most_align_;\n    }\n"
+    "    void *do_allocate(std::size_t bytes, std::size_t align) override\n    {\n"
+    "        return fits(bytes, align) ? ab::detail::demand(alloc_(bytes))\n"
+    "                                  : std::pmr::new_delete_resource()->allocate(bytes, align);\n"
+    "    }\n"
+    "    void do_deallocate(void *block, std::size_t bytes, std::size_t align) override\n    {\n"
+    "        if (!fits(bytes, align))\n"
+    "            std::pmr::new_delete_resource()->deallocate(block, bytes, align);\n"
+    "        else if (release_ != nullptr)\n"
+    "            release_(block);\n    }\n"
+    "    bool do_is_equal(const std::pmr::memory_resource &other) const noexcept override\n    {\n"
+    "        return this == &other;\n    }\n"
+    "    void *(*alloc_)(std::size_t);\n"
+    "    void (*release_)(void *);\n"
+    "    std::size_t most_bytes_, most_align_;\n"
+    "};\n\n";
+
+bool ab_code_heaps_needs_functions(const struct ab_advice_heap *heap)
+{
+    return ab_advice_is_shared(heap) || heap->kind == AB_ADVICE_DOUBLE;
+}
+
+void ab_code_heaps_resource(const struct ab_advice_heap *heap, const char *name,
+                            struct ab_text *out)
+{
+    bool is_pool = heap->kind == AB_ADVICE_POOL;
+    if (!ab_code_heaps_needs_functions(heap)) {
+        add(out, heap, name, "inline ab::%_resource @(&::advised_@");
+        ab_text_add(out, is_pool ? ", std::pmr::new_delete_resource());\n" : ");\n");
+        return;
+    }
+    add(out, heap, name, "inline functions @(::@_alloc, ");
+    add(out, heap, name, is_arena(heap) ? "nullptr, " : "::@_free, ");
+    add(out, heap, name, is_pool ? "$_SLOT, " : "SIZE_MAX, ");
+    ab_text_addf(out, "%" PRIu64 ");\n", align_of(heap));
 }

@@ -5,7 +5,6 @@
  */
 #include "advise/heaps.h"
 
-#include "advise/heap_form.h"
 #include "advise/lives.h"
 #include "advise/proposal.h"
 #include "base/bits.h"
@@ -177,6 +176,35 @@ static void size_heap(const struct ab_life_owner *o, struct ab_advice_heap *h)
 }
 
 /* What a program gets that includes its header. */
+bool ab_advice_is_shared(const struct ab_advice_heap *h)
+{
+    bool is_freed = h->kind == AB_ADVICE_POOL || h->kind == AB_ADVICE_SLAB;
+    return h->n_threads > 1 || (is_freed && !h->is_local);
+}
+
+/* A stack keeps what it has: a replay resets it where it is empty, a program goes back to a mark long
+ * before. What one thread has for itself takes no lock in a replay either. */
+static void name_backend(struct ab_advice_heap *h)
+{
+    const char *threads = ab_advice_is_shared(h) || !h->is_local ? ":threads=local" : "";
+    switch (h->kind) {
+    case AB_ADVICE_POOL:
+        snprintf(h->backend, sizeof h->backend, "pool:slot=%llu%s",
+                 (unsigned long long)h->size_most, threads);
+        break;
+    case AB_ADVICE_SLAB:
+        snprintf(h->backend, sizeof h->backend, "slab%s", threads);
+        break;
+    case AB_ADVICE_STACK:
+        snprintf(h->backend, sizeof h->backend, "arena%s", threads);
+        break;
+    default:
+        snprintf(h->backend, sizeof h->backend, "%sarena:keep=%lluKiB%s",
+                 h->kind == AB_ADVICE_DOUBLE ? "2*" : "",
+                 (unsigned long long)(h->capacity_bytes >> 10), threads);
+    }
+}
+
 static void name_compiled(const struct ab_advice *a, struct ab_advice_heap *h)
 {
     const char *turns = h->kind == AB_ADVICE_DOUBLE ? "2*" : "";
@@ -198,7 +226,7 @@ static void part_nested(struct ab_advice *a)
             if (k == i || strcmp(a->heaps[k].backend, h->backend) != 0)
                 continue;
             h->capacity_bytes += NESTED_STEP;
-            ab_heap_form_name(h);
+            name_backend(h);
             k = SIZE_MAX; /* from the first one again */
         }
     }
@@ -215,8 +243,7 @@ enum ab_status ab_heaps_make(const struct ab_advise_plan *plan, struct ab_site_g
         struct ab_advice_heap *h = &out->heaps[i];
         if (i < f.lives.n_owners)
             size_heap(&f.lives.owners[i], h);
-        h->threads = ab_heap_form_usual(h);
-        ab_heap_form_name(h);
+        name_backend(h);
     }
     if (status == AB_OK) {
         part_nested(out);

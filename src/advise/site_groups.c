@@ -23,10 +23,11 @@ static const char *base_of(const char *path)
 
 /* ---- frames ---- */
 
-struct place {         /* of a frame */
-    uint32_t first, n; /* of its functions, in `named` */
-    uint32_t symbol;   /* index in `symbols`: of the innermost that is no wrapper */
-    bool is_wrapper;   /* all of them are */
+struct place {                /* of a frame */
+    uint32_t first, n;        /* of its functions, in `named` */
+    uint32_t symbol;          /* index in `symbols`: of the innermost that is no wrapper */
+    bool is_wrapper;          /* all of them are */
+    enum ab_advice_call call; /* of its wrappers, within the place */
 };
 
 struct symbol { /* what frames of one line have in common */
@@ -89,12 +90,22 @@ static struct ab_site_named names_of(const struct maker *m, size_t frame)
                                  : ab_site_names_none();
 }
 
+static enum ab_advice_call call_of(const struct ab_symbol *wrapper)
+{
+    char name[512];
+    ab_wrappers_bare_name(wrapper->function, name, sizeof name);
+    bool is_std = strncmp(name, "std::", 5) == 0 || strncmp(name, "__gnu_cxx::", 11) == 0;
+    if (is_std && strncmp(name, "std::make_unique", 16) != 0)
+        return AB_ADVICE_CALL_STD;
+    return wrapper->is_new || is_std ? AB_ADVICE_CALL_NEW : AB_ADVICE_CALL_MALLOC;
+}
+
 static bool name_frame(struct maker *m, size_t frame)
 {
     const struct ab_site_module *module = ab_site_module_of(m->table, &m->table->frames[frame]);
     struct ab_site_named named = names_of(m, frame);
     struct place *p = &m->places[frame];
-    *p = (struct place){(uint32_t)m->n_named, (uint32_t)named.n, 0, true};
+    *p = (struct place){.first = (uint32_t)m->n_named, .n = (uint32_t)named.n, .is_wrapper = true};
     for (size_t i = 0; i < named.n; i++) {
         uint32_t *number = &m->named[m->n_named++];
         if (!know_symbol(m, &named.items[i], number))
@@ -103,6 +114,8 @@ static bool name_frame(struct maker *m, size_t frame)
         if (i == 0 || is_place)
             p->symbol = *number;
         p->is_wrapper = p->is_wrapper && !is_place;
+        if (p->is_wrapper && call_of(&named.items[i]) > p->call)
+            p->call = call_of(&named.items[i]);
     }
     return true;
 }
@@ -233,6 +246,16 @@ static void name_group(struct ab_advice_group *g, bool is_mixed)
                  (unsigned long long)g->address);
 }
 
+/* `own`: the frame of the place. */
+static void note_call(const struct maker *m, uint32_t stack, size_t own,
+                      struct ab_advice_group *group)
+{
+    for (size_t i = 0; i <= own; i++) {
+        enum ab_advice_call call = m->places[frame_at(m, stack, i)].call;
+        group->call = call > group->call ? call : group->call;
+    }
+}
+
 static bool make_groups(struct maker *m)
 {
     struct ab_site_groups *out = m->out;
@@ -243,11 +266,13 @@ static bool make_groups(struct maker *m)
     for (uint32_t stack = 1; stack <= m->table->n_stacks; stack++) {
         if (m->table->stacks[stack - 1].depth == 0)
             continue;
-        uint32_t frame = frame_at(m, stack, place_of(m, stack));
+        size_t own = place_of(m, stack);
+        uint32_t frame = frame_at(m, stack, own);
         uint32_t group = group_of_frame(m, frame);
         if (group == UINT32_MAX)
             return false;
         out->of_site[stack] = group;
+        note_call(m, stack, own, &out->items[group]);
         name_group(&out->items[group], m->symbols[m->places[frame].symbol].is_mixed);
     }
     part_shadowed(m);

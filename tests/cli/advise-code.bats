@@ -49,9 +49,9 @@ everywhere() { # FLAGS…
     everywhere -DTHREADS
 }
 
-@test "each form of heaps for several threads, and scopes of each: the same, and under ThreadSanitizer" {
+@test "heaps for several threads with scopes of each: the same, and under ThreadSanitizer" {
     need_compilers gcc clang g++
-    prepare forms
+    prepare scopes
     everywhere -DTHREADS -DTHREAD_SCOPES
     compile_and_run "gcc -std=c11" -DTHREADS -DTHREAD_SCOPES -fsanitize=thread
 }

@@ -3,7 +3,7 @@
 #
 # Call sites of optimised C++, where the program's own functions and those of the library are inlined
 # (tests/guests/inlined.cpp): they are named by the program's lines, and what is advised by them is what
-# a replay does.
+# a replay does; what --code writes for it compiles and runs.
 
 load helpers
 
@@ -71,4 +71,50 @@ expect_frames() {
     record_inlined -O0
     bench advise -q -b glibc,slab --rounds 1 --json "$OUT/advice.json" "$OUT/t.abt"
     expect_frames
+}
+
+@test "what a place asks with is known: containers, new, malloc" {
+    need_compilers g++
+    cat >"$OUT/calls.cpp" <<'EOF'
+#include <cstdlib>
+#include <memory>
+#include <vector>
+int main()
+{
+    for (int i = 0; i < 200; i++) {
+        std::vector<int> numbers(i + 1); // std
+        std::unique_ptr<int> one(new int(1)); // new
+        auto other = std::make_unique<int>(i); // new
+        std::free(std::malloc(numbers.size() + *one + *other)); // malloc
+    }
+}
+EOF
+    for level in -O0 -O2; do
+        g++ -std=c++17 -g -fno-builtin -fno-allocation-dce $level -o "$OUT/calls" "$OUT/calls.cpp"
+        allocbench record --sites -q -o "$OUT/t.abt" -- "$OUT/calls" 3>&-
+        bench advise -q -b glibc,slab --rounds 1 --json "$OUT/advice.json" "$OUT/t.abt"
+        expect_code 0
+        grep -n '// [a-z]*$' "$OUT/calls.cpp" | sed 's|:.*// | |' | sort >"$OUT/wanted"
+        jq -r '.groups[] | select(.file == "calls.cpp") | "\(.line) \(.call)"' "$OUT/advice.json" |
+            sort -u >"$OUT/found"
+        diff "$OUT/wanted" "$OUT/found" || fail "$level: other calls"
+    done
+}
+
+# The very goldens of tests/unit/test_advise_code.c.
+@test "--code for C++: containers and objects live in the resources that it writes" {
+    need_compilers g++
+    "$ROOT/scripts/single-headers" "$OUT/single"
+    for flags in -DNONE -DTHREADS; do
+        for more in -O2 -fsanitize=address,undefined; do
+            local name=cxx
+            [ "$flags" = -DNONE ] || name=cxx-threads
+            cp "$ROOT/tests/golden/advise/code-$name.txt" "$OUT/advised.hpp"
+            g++ -std=c++17 -Wall -Wextra -Werror -g $flags $more -isystem "$OUT/single" \
+                "-DADVISED_FILE=\"$OUT/advised.hpp\"" -o "$OUT/main" "$ROOT/tests/examples/advised.cpp" -pthread
+            "$OUT/main" >"$OUT/stdout" 2>"$OUT/stderr" || fail "$flags $more: $(cat "$OUT/stdout" "$OUT/stderr")"
+            grep -qx "all right" "$OUT/stdout"
+            [ ! -s "$OUT/stderr" ] || fail "$flags $more: $(head "$OUT/stderr")"
+        done
+    done
 }

@@ -28,6 +28,9 @@ TRACE=$ROOT/traces/sqlite-index.abt
     expect_code 2
     expect_error 'would replace the file that is read'
     cmp "$TRACE" "$OUT/t.abt"
+    bench advise "$TRACE" --html "$OUT/a"
+    expect_code 2
+    expect_error 'advise: --html was removed: the advice is printed, and --json FILE has all of it; allocbench trace info TRACE --html FILE draws flame graphs'
     bench advise "$TRACE" --budget 5
     expect_code 2
     bench advise "$TRACE" --limit 5
@@ -73,6 +76,20 @@ TRACE=$ROOT/traces/sqlite-index.abt
     done
     diff "$OUT/0.advice" "$OUT/1000.advice" || fail "another advice"
     [ "$(wc -l <"$OUT/0.advice")" -gt 50 ] || fail "nothing was compared"
+}
+
+@test "progress names the stages, and what is left is that of all of them" {
+    command -v script >/dev/null || skip "no script here"
+    bench trace cut "$TRACE" --events 0..20000 -o "$OUT/part.abt"
+    bench advise "$OUT/part.abt" --rounds 2 -b glibc,slab
+    expect_code 0
+    expect_error '^stage 1 of 3: placements \[ 2/2\] [0-9]+ s, [0-9]+ s left '
+    expect_error '^stage 1 of 3: placements, memory \[ 1/1\] '
+    ! grep -v '^stage [123] of [123]: ' "$OUT/stderr" || fail "a line without its stage"
+    TERM=xterm script -qec "allocbench advise $OUT/part.abt --rounds 2 -b glibc,slab -o $OUT/a.map" \
+        "$OUT/typescript" </dev/null >/dev/null 3>&-
+    grep -aq 'stage 1 of 3: placements: round 1 of 2 ' "$OUT/typescript" || fail "no progress on a terminal"
+    grep -aq 'stage 1 of 3: placements, memory: round 1 of 1 ' "$OUT/typescript" || fail "$(cat "$OUT/typescript")"
 }
 
 @test "with a single name in -b that one is compared with, and keeps the rest" {

@@ -224,10 +224,10 @@ PY
     expect_code 3
 }
 
-@test "the form of Google Benchmark is no more, and the message says what serves" {
+@test "the form of Google Benchmark was removed, and the message says what serves" {
     bench report --google-benchmark "$OUT/g.json"
     expect_code 2
-    expect_error 'report: --google-benchmark is no more: --benchmark-json'
+    expect_error 'report: --google-benchmark was removed: --benchmark-json'
 }
 
 # ---- configs/ci ----

@@ -86,8 +86,8 @@ load helpers
     done
 }
 
-@test "an example of the last result is no more, and the message says what shows one" {
+@test "an example of the last result was removed, and the message says what shows one" {
     bench explain p99 --results "$OUT"
     expect_code 2
-    expect_error 'explain: --results is no more: allocbench report'
+    expect_error 'explain: --results was removed: allocbench report'
 }

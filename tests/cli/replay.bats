@@ -85,10 +85,10 @@ trace() {
     done
 }
 
-@test "--cache is no more: the message says so, its results are read and not resumed" {
+@test "--cache was removed: the message says so, its results are read and not resumed" {
     bench replay "$(trace)" --cache 64KiB
     expect_code 2
-    expect_error 'replay: --cache is no more: .*exec --trace'
+    expect_error 'replay: --cache was removed: .*exec --trace'
     bench replay "$(trace)" --rounds 2 --drain 0 -b glibc --no-store --json "$OUT/r.json"
     jq -c 'del(.checksum) | .complete = false | .config.rounds_planned = 3 | .config.settings += ["cache=65536"]' \
         "$OUT/r.json" >"$OUT/part.json"

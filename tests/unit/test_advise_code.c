@@ -110,21 +110,29 @@ static void each_kind_of_heap_for_several_threads(void **state)
     expect_golden("threads", &a);
 }
 
-/* Each form once: one for all or several with a lock, and arenas that end with a thread's scope. */
-static void each_form_of_heaps_of_several_threads(void **state)
+static void scopes_of_each_thread_end_by_themselves(void **state)
 {
-    static const enum ab_advice_threads forms[KINDS] = {
-        AB_ADVICE_LOCAL, AB_ADVICE_LOCKFREE, AB_ADVICE_LOCAL, AB_ADVICE_LOCAL, AB_ADVICE_SHARDED,
-        AB_ADVICE_MUTEX, AB_ADVICE_SHARDED,  AB_ADVICE_MUTEX, AB_ADVICE_LOCAL,
-    };
     (void)state;
     struct ab_advice a = advice(2, false);
-    for (size_t i = 0; i < KINDS; i++) {
-        a.heaps[i].threads = forms[i];
+    for (size_t i = 0; i < KINDS; i++)
         a.heaps[i].is_of_thread_scopes = kinds[i].kind == AB_ADVICE_FRAME ||
                                          kinds[i].kind == AB_ADVICE_DOUBLE;
-    }
-    expect_golden("forms", &a);
+    expect_golden("scopes", &a);
+}
+
+/* Heaps that C asks have no resource; of the others the places of both kinds of calls are there. */
+static void each_kind_of_heap_for_cxx(void **state)
+{
+    (void)state;
+    struct ab_advice a = advice(1, true);
+    for (size_t i = 0; i < KINDS; i++)
+        groups[i].call = i == 6       ? AB_ADVICE_CALL_MALLOC
+                         : i % 2 != 0 ? AB_ADVICE_CALL_NEW
+                                      : AB_ADVICE_CALL_STD;
+    expect_golden("cxx", &a);
+    for (size_t i = 0; i < KINDS; i++)
+        a.heaps[i].n_threads = 2;
+    expect_golden("cxx-threads", &a);
 }
 
 static void nothing_gains(void **state)
@@ -162,10 +170,10 @@ static void blocks_that_another_thread_frees_make_a_shared_heap_but_not_a_shared
     (void)state;
     struct ab_advice a = advice(1, false);
     a.n_heaps = 1;
-    assert_false(ab_code_heaps_is_shared(&a.heaps[0]));
+    assert_false(ab_advice_is_shared(&a.heaps[0]));
     assert_false(has(&a, "_shared"));
     a.heaps[0] = a.heaps[1];
-    assert_true(ab_code_heaps_is_shared(&a.heaps[0]));
+    assert_true(ab_advice_is_shared(&a.heaps[0]));
     assert_true(has(&a, "ab_pool_shared_free"));
 }
 
@@ -296,7 +304,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kind_of_heap_for_one_thread),
         cmocka_unit_test(each_kind_of_heap_for_several_threads),
-        cmocka_unit_test(each_form_of_heaps_of_several_threads),
+        cmocka_unit_test(scopes_of_each_thread_end_by_themselves),
+        cmocka_unit_test(each_kind_of_heap_for_cxx),
         cmocka_unit_test(nothing_gains),
         cmocka_unit_test(heaps_of_one_kind_have_names_of_their_own),
         cmocka_unit_test(

@@ -246,10 +246,10 @@ static void they_have_arenas_of_the_threads(void **state)
         for (int i = 1; i < THREADS; i++)
             most = p.threads[i].most_bytes > most ? p.threads[i].most_bytes : most;
         assert_int_equal(h->most_bytes, most); /* of one thread, not of all */
-        assert_true(h->is_of_thread_scopes && h->threads == AB_ADVICE_LOCAL && h->is_local);
+        assert_true(h->is_of_thread_scopes && ab_advice_is_shared(h) && h->is_local);
         assert_non_null(strstr(h->backend, ":threads=local"));
         h = heap(DOUBLE, AB_ADVICE_DOUBLE);
-        assert_true(h->is_of_thread_scopes && h->threads == AB_ADVICE_LOCAL);
+        assert_true(h->is_of_thread_scopes && ab_advice_is_shared(h));
         forget();
     }
 }
@@ -326,16 +326,12 @@ static void a_block_that_outlives_the_scope_of_its_thread_is_named(void **state)
 static void what_is_freed_by_others_is_counted_and_goes_to_a_heap_for_several(void **state)
 {
     (void)state;
-    enum ab_advice_threads forms[AB_ADVICE_THREADS_COUNT];
     advise(4);
     const struct ab_advice_heap *h = heap(POOL, AB_ADVICE_POOL);
-    assert_true(h->n_threads == 1 && !h->is_local && h->threads == AB_ADVICE_LOCAL);
+    assert_true(h->n_threads == 1 && !h->is_local && ab_advice_is_shared(h));
     assert_int_equal(h->frees, group(POOL)->calls);
     assert_int_equal(h->n_remote, h->frees - HANDED); /* but those that lived in the end */
-    size_t i = group(POOL)->heap;
-    assert_int_equal(ab_advice_forms(&advice, i, forms), 4);
-    ab_advice_take_form(&advice, i, forms[1]);
-    assert_string_equal(h->backend, "pool:slot=96:threads=lockfree");
+    assert_string_equal(h->backend, "pool:slot=96:threads=local");
     forget();
 }
 

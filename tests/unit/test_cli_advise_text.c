@@ -152,6 +152,19 @@ static void expect(const char *part)
     free(text);
 }
 
+/* Wherever lines are broken. */
+static void expect_words(const char *part)
+{
+    char *text = print(), *to = text;
+    for (const char *from = text; *from != 0; from++)
+        if ((*from != ' ' && *from != '\n') || (to > text && to[-1] != ' '))
+            *to++ = *from == '\n' ? ' ' : *from;
+    *to = 0;
+    if (strstr(text, part) == NULL)
+        fail_msg("no \"%s\" in\n%s", part, text);
+    free(text);
+}
+
 static void refuse(const char *part)
 {
     char *text = print();
@@ -356,6 +369,47 @@ static void of_a_short_trace_the_unit_is_a_call(void **state)
     assert_true(ab_advise_unit_time(&advice, 40) == 2);
 }
 
+static void scopes_of_threads_are_counted_together(void **state)
+{
+    (void)state;
+    refuse("scopes of");
+    advice.n_scope_threads = 4;
+    expect("game.abt: 300 scopes of 4 threads (found), 438 allocations a scope");
+}
+
+/* Nothing where it is one thread's. */
+static void heaps_of_several_threads_say_what_else_can_be_measured(void **state)
+{
+    static const struct {
+        enum ab_advice_kind kind;
+        bool is_of_thread_scopes;
+        const char *backend, *wanted;
+    } cases[] = {
+        {AB_ADVICE_POOL, false, "pool:slot=96:threads=local",
+         "threads=local: one for each thread; 400 of 1000 frees by another thread than the one that "
+         "allocated, through the queue of its heap; to measure others (lockfree, sharded, mutex): "
+         "replay --map '...=pool:slot=96:threads=lockfree' game.c"},
+        {AB_ADVICE_SLAB, false, "slab:threads=local",
+         "others (sharded, mutex): replay --map '...=slab:threads=sharded' game.c"},
+        {AB_ADVICE_FRAME, false, "arena:keep=64KiB:threads=local",
+         "which go from the code; replays do not reset it: a program needs less memory than is said; "
+         "to measure others (mutex): replay --map '...=arena:keep=64KiB:threads=mutex' game.c"},
+        {AB_ADVICE_FRAME, true, "arena:keep=64KiB:threads=local",
+         "needs less memory than is said game.c"},
+        {AB_ADVICE_STACK, false, "arena:threads=local", "needs less memory than is said game.c"},
+    };
+    (void)state;
+    refuse("threads=");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        set_heap(1, cases[i].kind, cases[i].backend, 11000);
+        advice.heaps[1].n_threads = 2;
+        advice.heaps[1].n_remote = 400;
+        advice.heaps[1].frees = 1000;
+        advice.heaps[1].is_of_thread_scopes = cases[i].is_of_thread_scopes;
+        expect_words(cases[i].wanted);
+    }
+}
+
 static void few_rounds_have_no_interval(void **state)
 {
     (void)state;
@@ -504,6 +558,8 @@ int main(void)
         cmocka_unit_test_setup(names_are_short_and_shown_once, set_up),
         cmocka_unit_test_setup(without_scopes_the_unit_is_a_million_calls, set_up),
         cmocka_unit_test_setup(of_a_short_trace_the_unit_is_a_call, set_up),
+        cmocka_unit_test_setup(scopes_of_threads_are_counted_together, set_up),
+        cmocka_unit_test_setup(heaps_of_several_threads_say_what_else_can_be_measured, set_up),
         cmocka_unit_test_setup(few_rounds_have_no_interval, set_up),
         cmocka_unit_test_setup(nested_scopes_are_taken_where_they_gain_on_the_arena_of_the_scope,
                                set_up),

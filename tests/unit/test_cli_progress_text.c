@@ -38,6 +38,9 @@ static void it_says_what_runs_and_how_long_it_takes(void **state)
                         "replay 1 of 4: round 7 of 10  mimalloc, latency  68 %  8 s left");
     v.round = 0;
     assert_string_equal(line(&v, 79, false), "replay 1 of 4: mimalloc, latency  68 %  8 s left");
+    v.stage = "stage 2 of 4: placements, memory";
+    assert_string_equal(line(&v, 79, false),
+                        "stage 2 of 4: placements, memory: mimalloc, latency  68 %  8 s left");
     v = seventh;
     v.is_about = true;
     v.left_s = 300;

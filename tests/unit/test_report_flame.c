@@ -86,26 +86,6 @@ static void a_box_for_each_function(void **state)
     ab_flame_close(f);
 }
 
-/* A function has the kind of its stacks, if they have one. */
-static void kinds_go_up_to_where_they_differ(void **state)
-{
-    const char *const a[] = {"main", "draw", "label"}, *const b[] = {"main", "draw", "icon"},
-                      *const c[] = {"main", "load"};
-    struct ab_flame *f = ab_flame_open();
-    (void)state;
-    assert_true(ab_flame_add_kind(f, a, 3, 5, 2) && ab_flame_add_kind(f, b, 3, 5, 2));
-    const struct ab_flame_node *root = ab_flame_root(f), *main = root->first;
-    assert_int_equal(root->kind, 2);
-    assert_true(ab_flame_add(f, c, 2, 5));
-    assert_int_equal(root->kind, AB_FLAME_KINDS);
-    assert_int_equal(main->kind, AB_FLAME_KINDS);
-    assert_int_equal(main->first->kind, 2);
-    assert_int_equal(main->last->kind, 0);
-    assert_true(ab_flame_add_kind(f, a, 3, 5, 2)); /* stays so */
-    assert_int_equal(main->kind, AB_FLAME_KINDS);
-    ab_flame_close(f);
-}
-
 static void nothing_is_a_picture_too(void **state)
 {
     struct ab_flame *f = ab_flame_open();
@@ -126,7 +106,6 @@ int main(void)
         cmocka_unit_test(folded_lines),
         cmocka_unit_test(many_children),
         cmocka_unit_test(a_box_for_each_function),
-        cmocka_unit_test(kinds_go_up_to_where_they_differ),
         cmocka_unit_test(nothing_is_a_picture_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

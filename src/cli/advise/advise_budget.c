@@ -127,8 +127,10 @@ enum ab_status ab_advise_budget(const struct ab_options *o, const struct ab_advi
     r.base = base;
     r.has_each_scope = true;
     r.each_budget_ns = o->budget_ns;
+    r.stage.name = "budget";
+    r.stage.n = r.stage.number;
     r.is_store_off = r.hides_failures = true;
-    r.output = r.json = r.sinks[AB_SINK_HTML] = NULL;
+    r.output = r.json = NULL;
     enum ab_status status = ab_replay(&r, &watch, &exit_code, err);
     ab_text_fini(&rules);
     return status;

@@ -98,6 +98,7 @@ static json_t *group(struct ab_json *w, const struct ab_advice *a, const struct 
     ab_json_put(w, o, "file", ab_json_string(g->file));
     ab_json_put(w, o, "line", g->line > 0 ? json_integer(g->line) : json_null());
     ab_json_put(w, o, "module", ab_json_string(g->module));
+    ab_json_put(w, o, "call", ab_json_string(ab_advice_call_name(g->call)));
     ab_json_put(w, o, "kind", ab_json_string(ab_advice_kind_name(g->kind)));
     ab_json_put(w, o, "why", ab_json_string(g->why));
     ab_json_put(w, o, "heap",
@@ -155,9 +156,8 @@ static json_t *heap(struct ab_json *w, const struct ab_advise_view *v, size_t i)
                 h->capacity_bytes > 0 ? ab_json_integer(h->capacity_bytes) : json_null());
     ab_json_put(w, o, "nested_scopes",
                 h->kind == AB_ADVICE_NESTED ? ab_json_integer(h->n_nested) : json_null());
-    ab_json_put(w, o, "threads", ab_json_string(ab_advice_threads_name(h->threads)));
+    ab_json_put(w, o, "threads", ab_json_string(ab_advice_is_shared(h) ? "local" : "one"));
     ab_json_put(w, o, "freed_by_another_thread", ab_json_integer(h->n_remote));
-    ab_json_put(w, o, "forms", ab_advise_json_forms(w, v->forms, i, row));
     ab_json_put(w, o, "alone", row(w, &v->measured->heaps[i]));
     return o;
 }

@@ -18,8 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAPS_MAX = AB_ADVISE_BESIDE_MAX, LISTS_MAX = 64 };
-_Static_assert((int)MAPS_MAX > (int)AB_ADVICE_HEAPS_MAX, "each heap alone, and all together");
+enum { MAPS_MAX = AB_ADVICE_HEAPS_MAX + 1, LISTS_MAX = 64 }; /* each heap alone, and all together */
 
 struct asked { /* of one session */
     const char *base;
@@ -31,8 +30,11 @@ struct asked { /* of one session */
     bool wants_generals, is_list; /* -b names several */
     bool is_memory;               /* this session is for the memory, else for the time */
     uint64_t most_events;         /* of the trace that the time is of; 0 = all */
+    const char *stage;            /* what this session and the one for the memory are */
+    uint32_t number, n_stages;    /* of it; in all, as far as it is known */
+    double runs_after;            /* of a back end in a round, in the stages after this one */
     struct ab_advised *out;
-    const struct ab_advise_beside *beside; /* instead of `out` */
+    struct ab_advised_nested *nested; /* instead of `out` */
 };
 
 /* ---- what was measured ---- */
@@ -113,7 +115,7 @@ static enum ab_status read_row(const struct asked *asked, const struct ab_sessio
         row->memory_bytes = ab_session_rss_peak(s, i).median;
         row->base_memory_bytes = ab_session_rss_peak(s, base).median;
     } else {
-        AB_TRY(compare(s, i, base, asked->beside != NULL && asked->beside->is_whole, row, err));
+        AB_TRY(compare(s, i, base, asked->nested != NULL, row, err));
         if (isnan(row->time_ns) && ab_session_has_numbers(s, base))
             refuse(row,
                    "its calls, or those that it is compared with, take no more than the harness");
@@ -209,6 +211,33 @@ static size_t list_backends(const struct ab_options *o, const struct asked *aske
     return n;
 }
 
+/* A run of the memory pass takes about as long as so many of the throughput pass, and so does one of
+ * the tail pass; mallocs that many machines have. */
+enum { MEMORY_RUNS = 2, TAIL_RUNS = 2, BUDGET_ROUNDS = 6, GENERALS = 5 };
+
+/* What may come after it, from the general malloc and a mapping: all together, compiled in, and the
+ * budget. */
+static void begin_stage(struct asked *asked, const struct ab_options *o, const struct ab_advice *a,
+                        const char *name, uint32_t n_after)
+{
+    bool has_budget = o->budget_ns != 0 && a->n_scopes > 0;
+    asked->stage = name;
+    asked->number++;
+    asked->n_stages = asked->number + n_after + has_budget;
+    asked->runs_after = 2.0 * n_after * (o->rounds + MEMORY_RUNS) +
+                        (has_budget ? 2.0 * BUDGET_ROUNDS * TAIL_RUNS : 0);
+}
+
+static void set_stage(struct ab_stage *stage, const struct asked *asked)
+{
+    bool has_memory = asked->out == NULL || asked->rows[0] != &asked->out->compiled;
+    *stage = (struct ab_stage){.number = asked->number,
+                               .n = asked->n_stages,
+                               .started_ns = stage->started_ns,
+                               .again = has_memory && !asked->is_memory ? MEMORY_RUNS : 0,
+                               .runs = asked->runs_after / (asked->is_memory ? MEMORY_RUNS : 1)};
+}
+
 static struct ab_options options_of_replay(const struct ab_options *o, const struct asked *asked,
                                            const char **maps, const char **backends)
 {
@@ -227,38 +256,42 @@ static struct ab_options options_of_replay(const struct ab_options *o, const str
         r.touch = AB_TOUCH_PAGE;
         r.rounds = r.processes = 1;
         r.passes.rounds[AB_PASS_MEMORY] = 1;
-    } else if (asked->beside != NULL && asked->beside->is_whole) {
+    } else if (asked->nested != NULL) {
         r.touch =
             AB_TOUCH_LINE; /* that blocks are written to where the last ones were is the gain */
     }
     r.is_store_off = r.hides_failures = true;
-    r.output = r.json = r.sinks[AB_SINK_HTML] = NULL;
+    r.output = r.json = NULL;
+    set_stage(&r.stage, asked);
     return r;
 }
 
-static enum ab_status take_beside(void *user, const struct ab_session *s, struct ab_err *err)
+/* The first one is the arena of the whole scope. */
+static enum ab_status take_nested(void *user, const struct ab_session *s, struct ab_err *err)
 {
     struct asked *asked = user;
     uint32_t first = s->n_backends - (uint32_t)asked->n;
     for (uint32_t i = 0; i < asked->n; i++)
-        AB_TRY(
-            read_row(asked, s, first + i, first + asked->beside->against[i], asked->rows[i], err));
+        AB_TRY(read_row(asked, s, first + i, first, asked->rows[i], err));
     if (!asked->is_memory)
-        *asked->beside->n_rounds = s->n_rounds;
+        asked->nested->n_rounds = s->n_rounds;
     return AB_OK;
 }
 
 static enum ab_status run_one(const struct ab_options *o, struct asked *asked, struct ab_err *err)
 {
     const char *maps[MAPS_MAX], *backends[LISTS_MAX];
-    const struct ab_replay_watch watch = {.take = asked->beside != NULL ? take_beside : take,
+    const struct ab_replay_watch watch = {.take = asked->nested != NULL ? take_nested : take,
                                           .user = asked,
                                           .most_events = asked->is_memory ? 0 : asked->most_events};
     int exit_code = 0;
     for (size_t i = 0; i < asked->n; i++)
         if (asked->maps[i].s == NULL)
             return ab_fail(err, AB_SYSTEM, "out of memory");
-    const struct ab_options r = options_of_replay(o, asked, maps, backends);
+    struct ab_options r = options_of_replay(o, asked, maps, backends);
+    char stage[32];
+    snprintf(stage, sizeof stage, "%s%s", asked->stage, asked->is_memory ? ", memory" : "");
+    r.stage.name = stage;
     return ab_replay(&r, &watch, &exit_code, err);
 }
 
@@ -360,6 +393,14 @@ static bool is_one(uint32_t heaps)
     return heaps != 0 && (heaps & (heaps - 1)) == 0;
 }
 
+static bool has_compiled(const struct ab_advice *a, uint32_t heaps)
+{
+    for (size_t i = 0; i < a->n_heaps; i++)
+        if ((heaps >> i & 1) != 0 && a->heaps[i].compiled[0] != 0)
+            return true;
+    return false;
+}
+
 /* Of one proposal it is known already, and of all of them. */
 static enum ab_status measure_rest(const struct ab_options *o, const struct ab_advice *a,
                                    struct asked *asked, struct ab_err *err)
@@ -370,6 +411,7 @@ static enum ab_status measure_rest(const struct ab_options *o, const struct ab_a
     if (out->used == 0 || is_one(out->used) || out->is_whole)
         return AB_OK;
     asked->wants_generals = false;
+    begin_stage(asked, o, a, "together", has_compiled(a, out->used));
     ask(asked, a, out->used, &out->together);
     return run(o, asked, err);
 }
@@ -396,14 +438,6 @@ static uint64_t events_of(const struct ab_advice *a)
     return a->n_before_end < a->n_events ? a->n_before_end : 0;
 }
 
-static bool has_compiled(const struct ab_advice *a, uint32_t heaps)
-{
-    for (size_t i = 0; i < a->n_heaps; i++)
-        if ((heaps >> i & 1) != 0 && a->heaps[i].compiled[0] != 0)
-            return true;
-    return false;
-}
-
 /* What is advised was decided by the same heaps called: that they are called costs more, so it decides
  * with care. */
 static enum ab_status measure_compiled(const struct ab_options *o, const struct ab_advice *a,
@@ -414,6 +448,7 @@ static enum ab_status measure_compiled(const struct ab_options *o, const struct 
     asked->maps[0] = ab_advise_compiled_rules(a, out->used, asked->base);
     asked->rows[0] = &out->compiled;
     asked->n = 1;
+    begin_stage(asked, o, a, "compiled in", 0);
     enum ab_status status = run_one(o, asked, err);
     out->has_compiled = status == AB_OK;
     forget(asked);
@@ -426,6 +461,7 @@ enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_adv
     char base[128];
     struct asked asked = {
         .base = base, .wants_generals = true, .out = out, .most_events = events_of(a)};
+    asked.number = o->stage.number - 1;
     AB_TRY(ab_advise_base(o, base, sizeof base, &asked.is_list, err));
     uint32_t all = (UINT32_C(1) << a->n_heaps) - 1;
     *out = (struct ab_advised){
@@ -434,6 +470,7 @@ enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_adv
         ask(&asked, a, UINT32_C(1) << i, &out->heaps[i]);
     if (a->n_heaps > 1)
         ask(&asked, a, all, &out->together);
+    begin_stage(&asked, o, a, "placements", (a->n_heaps > 1 ? 1u : 0u) + has_compiled(a, all));
     enum ab_status status = run(o, &asked, err);
     forget(&asked);
     if (status != AB_OK)
@@ -445,6 +482,7 @@ enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_adv
     ab_advised_decide(out);
     if (status == AB_OK && has_compiled(a, out->used))
         status = measure_compiled(o, a, &asked, err);
+    out->stage = asked.number;
     return status;
 }
 
@@ -479,31 +517,20 @@ void ab_advise_decide_nested(struct ab_advised_nested *n)
     n->by_memory = is_less && !is_gain;
 }
 
-enum ab_status ab_advise_measure_beside(const struct ab_options *o,
-                                        const struct ab_advise_beside *beside, struct ab_err *err)
-{
-    char base[128];
-    struct asked asked = {.base = base, .beside = beside};
-    AB_TRY(ab_advise_base(o, base, sizeof base, &asked.is_list, err));
-    for (size_t i = 0; i < beside->n; i++)
-        ask(&asked, beside->advices[i], beside->heaps[i], beside->rows[i]);
-    enum ab_status status = run(o, &asked, err);
-    forget(&asked);
-    return status;
-}
-
 enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct ab_advice *nested,
                                         const struct ab_advice *flat, struct ab_advised_nested *out,
                                         struct ab_err *err)
 {
+    char base[128];
+    struct asked asked = {.base = base, .nested = out};
     *out = (struct ab_advised_nested){.is_asked = true, .limit = o->limit};
-    const struct ab_advise_beside both = {.advices = {flat, nested},
-                                          .heaps = {arenas_of(flat), arenas_of(nested)},
-                                          .rows = {&out->flat, &out->nested},
-                                          .n = 2,
-                                          .is_whole = true,
-                                          .n_rounds = &out->n_rounds};
-    AB_TRY(ab_advise_measure_beside(o, &both, err));
+    AB_TRY(ab_advise_base(o, base, sizeof base, &asked.is_list, err));
+    begin_stage(&asked, o, nested, "nested scopes", 2 + has_compiled(nested, UINT32_MAX));
+    asked.runs_after += (double)(nested->n_heaps + GENERALS) * (o->rounds + MEMORY_RUNS);
+    ask(&asked, flat, arenas_of(flat), &out->flat);
+    ask(&asked, nested, arenas_of(nested), &out->nested);
+    enum ab_status status = run(o, &asked, err);
+    forget(&asked);
     ab_advise_decide_nested(out);
-    return AB_OK;
+    return status;
 }

@@ -38,7 +38,8 @@ struct ab_advised {
     bool by_memory; /* used together gain memory, and less time than is asked for */
     double limit;   /* the least gain in time of all together that is advised, 0.05 = 5 % */
     uint32_t n_rounds;
-    bool is_whole; /* used are all that were proposed */
+    bool is_whole;  /* used are all that were proposed */
+    uint32_t stage; /* number of the last one that ran (struct ab_stage) */
 };
 
 /* "heaps", "keep", "small_gain" (malloc is kept although heaps would gain a little) or "open" (too few
@@ -61,21 +62,6 @@ struct ab_advised_nested {
         is_taken; /* nested gains `limit` for certain, or is not clearly slower and takes less memory */
     bool by_memory; /* the latter */
 };
-
-/* Mappings measured beside each other, and none of a general malloc alone. */
-enum { AB_ADVISE_BESIDE_MAX = 24 };
-struct ab_advise_beside {
-    const struct ab_advice *advices[AB_ADVISE_BESIDE_MAX];
-    uint32_t heaps[AB_ADVISE_BESIDE_MAX];   /* of that advice, the rest in the general malloc */
-    uint32_t against[AB_ADVISE_BESIDE_MAX]; /* number of the row that each is compared with */
-    struct ab_advised_row *rows[AB_ADVISE_BESIDE_MAX];
-    size_t n;
-    bool is_whole; /* times with the harness, and with a write to each cache line */
-    uint32_t *n_rounds;
-};
-/* Fails as ab_advise_measure. */
-enum ab_status ab_advise_measure_beside(const struct ab_options *o,
-                                        const struct ab_advise_beside *beside, struct ab_err *err);
 
 /* It ran and is faster or takes less memory, in too few rounds to say whether it is a gain: fewer
  * than 6 were run, or in the others its calls, or those of the base, took no more than the harness. */
@@ -104,7 +90,7 @@ void ab_advise_decide_nested(struct ab_advised_nested *n);
  * replay empties the arena of the whole scope as often. */
 bool ab_advise_has_nested(const struct ab_advice *a);
 
-/* What a replay fails with; AB_BACKEND when the base has no numbers. */
+/* Its first stage is o->stage. What a replay fails with; AB_BACKEND when the base has no numbers. */
 enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_advice *a,
                                  struct ab_advised *out, struct ab_err *err);
 

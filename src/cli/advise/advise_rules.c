@@ -57,9 +57,8 @@ void ab_advise_write_rules(FILE *to, const struct ab_advice *a, uint32_t heaps, 
         const struct ab_advice_heap *heap = &a->heaps[h];
         if ((heaps >> h & 1) == 0)
             continue;
-        fprintf(to, "\n# %s: %s%s%s\n", heap->name, words_of(heap->kind),
-                heap->threads != AB_ADVICE_ONE_THREAD ? ", threads=" : "",
-                heap->threads != AB_ADVICE_ONE_THREAD ? ab_advice_threads_name(heap->threads) : "");
+        fprintf(to, "\n# %s: %s%s\n", heap->name, words_of(heap->kind),
+                ab_advice_is_shared(heap) ? ", threads=local" : "");
         for (size_t i = 0; i < a->n_groups; i++) {
             const struct ab_advice_group *g = &a->groups[i];
             if (g->heap == h)

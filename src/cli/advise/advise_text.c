@@ -159,6 +159,40 @@ static void print_nested(FILE *to, const struct ab_advise_view *v, const struct 
     put_prose(to, style, AB_PLAIN, &line);
 }
 
+/* What else a replay can measure by its settings: what dies with a save point or with the scope of one
+ * thread can only be in an arena of that thread's own. */
+static const char *other_forms(const struct ab_advice_heap *h)
+{
+    bool is_own = h->kind == AB_ADVICE_STACK || h->kind == AB_ADVICE_NESTED ||
+                  h->is_of_thread_scopes;
+    return h->kind == AB_ADVICE_POOL   ? "lockfree, sharded, mutex"
+           : h->kind == AB_ADVICE_SLAB ? "sharded, mutex"
+           : is_own                    ? NULL
+                                       : "mutex";
+}
+
+/* How threads use a heap of several. */
+static void print_threads(FILE *to, const struct ab_advice_heap *h, struct ab_table_style style)
+{
+    struct ab_text line = {0};
+    const char *others = other_forms(h);
+    bool is_freed = h->kind == AB_ADVICE_POOL || h->kind == AB_ADVICE_SLAB;
+    if (!ab_advice_is_shared(h))
+        return;
+    ab_text_add(&line, "   threads=local: one for each thread");
+    if (h->n_remote > 0)
+        ab_text_addf(&line, "; %llu of %llu frees by another thread than the one that allocated%s",
+                     (unsigned long long)h->n_remote, (unsigned long long)h->frees,
+                     is_freed ? ", through the queue of its heap" : ", which go from the code");
+    if (!is_freed)
+        ab_text_add(&line, "; replays do not reset it: a program needs less memory than is said");
+    if (others != NULL)
+        ab_text_addf(&line, "; to measure others (%s): replay --map '...=%.*s%.*s'", others,
+                     (int)(strlen(h->backend) - strlen("local")), h->backend,
+                     (int)strcspn(others, ","), others);
+    put_prose(to, style, AB_PLAIN, &line);
+}
+
 static void print_heap(FILE *to, const struct ab_advise_view *v, size_t i,
                        struct ab_table_style style)
 {
@@ -176,7 +210,7 @@ static void print_heap(FILE *to, const struct ab_advise_view *v, size_t i,
     }
     print_measured(to, row, style);
     print_nested(to, v, h, style);
-    ab_advise_print_forms(to, v->advice, v->forms, i, style);
+    print_threads(to, h, style);
     print_places(to, v, i, style);
 }
 
@@ -204,12 +238,21 @@ static void print_scopes(FILE *to, const struct ab_advise_view *v, struct ab_tab
     put_prose(to, style, AB_PLAIN, &line);
 }
 
+static void print_n_scopes(FILE *to, const struct ab_advice *a)
+{
+    fprintf(to, "%llu scopes", (unsigned long long)a->n_scopes);
+    if (a->n_scope_threads > 1)
+        fprintf(to, " of %u threads", a->n_scope_threads);
+    fprintf(to, " (%s), %.0f allocations a scope", a->is_marked ? "marked" : "found",
+            (double)a->calls / (double)a->n_scopes);
+}
+
 static void print_head(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
 {
     const struct ab_advice *a = v->advice;
     fprintf(to, "%s: ", AB_SHOWN(300, v->trace));
     if (a->n_scopes > 0)
-        ab_advise_print_scopes(to, a);
+        print_n_scopes(to, a);
     else
         fprintf(to, "no scopes, %llu allocations", (unsigned long long)a->calls);
     fprintf(to, "; %s\n",

@@ -30,7 +30,7 @@ const char *ab_advise_unit(const struct ab_advice *a)
 
 const char *ab_advise_proposal(const struct ab_advice_heap *h, char *buf, size_t cap)
 {
-    const char *local = h->threads == AB_ADVICE_LOCAL ? " a thread" : "";
+    const char *local = ab_advice_is_shared(h) ? " a thread" : "";
     switch (h->kind) {
     case AB_ADVICE_STACK:
         snprintf(buf, cap, "stack, %s%s", AB_BYTES(h->capacity_bytes), local);

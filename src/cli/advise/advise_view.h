@@ -6,7 +6,6 @@
 #define AB_CLI_ADVISE_ADVISE_VIEW_H
 
 #include "cli/advise/advise_budget.h"
-#include "cli/advise/advise_forms.h"
 #include "cli/advise/advise_measure.h"
 #include "core/text.h"
 
@@ -17,7 +16,6 @@ struct ab_advise_view {
     double budget_ns;                       /* of a scope; 0 = none */
     const struct ab_advised_budget *budget; /* NULL = none */
     const struct ab_advised_nested *nested; /* NULL, or not asked: there are no nested scopes */
-    const struct ab_advised_forms *forms;   /* of heaps of several threads; NULL = not measured */
     const struct ab_scopes *scopes;         /* NULL = not known */
     const struct ab_advice *other;          /* with them, where they are not in `advice` */
 };

@@ -4,8 +4,8 @@
  */
 #include "advise/code.h"
 #include "base/bits.h"
+#include "base/clock.h"
 #include "cli/advise/advise_json.h"
-#include "cli/advise/advise_page.h"
 #include "cli/advise/advise_rules.h"
 #include "cli/advise/advise_text.h"
 #include "cli/commands.h"
@@ -24,16 +24,16 @@
 
 struct work {
     const struct ab_options *options;
+    struct ab_options staged; /* the same with the stage that comes next */
     const char *path;
-    struct ab_text arguments;                 /* the path, and --scope where it is given */
-    struct ab_output rules, code, json, page; /* open before anything is measured */
+    struct ab_text arguments;           /* the path, and --scope where it is given */
+    struct ab_output rules, code, json; /* open before anything is measured */
     struct ab_scopes scopes;
     struct ab_scopes_of_threads threads; /* that have scopes of their own beside scopes.thread */
     struct ab_advice advice, other; /* the other: with nested scopes, or without, as not advised */
     struct ab_advised measured;
     struct ab_advised_budget budget;
     struct ab_advised_nested nested;
-    struct ab_advised_forms forms;
     char base[128];
 };
 
@@ -126,7 +126,8 @@ static enum ab_status choose_nesting(struct work *w, struct ab_err *err)
         return AB_OK;
     enum ab_status status = analyse(w, true, &w->other, err);
     if (status == AB_OK)
-        status = ab_advise_measure_nested(w->options, &w->advice, &w->other, &w->nested, err);
+        status = ab_advise_measure_nested(&w->staged, &w->advice, &w->other, &w->nested, err);
+    w->staged.stage.number++;
     if (status == AB_OK && !w->nested.is_taken) {
         struct ab_advice chosen = w->other;
         w->other = w->advice;
@@ -147,8 +148,7 @@ static enum ab_status open_outputs(struct work *w, struct ab_err *err)
         struct ab_output *file;
     } all[] = {{w->options->output, &w->rules},
                {w->options->code, &w->code},
-               {w->options->json, &w->json},
-               {w->options->sinks[AB_SINK_HTML], &w->page}};
+               {w->options->json, &w->json}};
     for (size_t i = 0; i < AB_ARRAY_LEN(all); i++) {
         if (all[i].path == NULL)
             continue;
@@ -156,8 +156,7 @@ static enum ab_status open_outputs(struct work *w, struct ab_err *err)
         AB_TRY(ab_spare_inputs(w->options, 0, all[i].file, all[i].path, err));
         for (size_t k = 0; k < i; k++)
             if (all[k].path != NULL && ab_output_is_same(all[i].file, all[k].file))
-                return ab_fail(err, AB_USAGE,
-                               "two of -o, --code, --json and --html name the same file");
+                return ab_fail(err, AB_USAGE, "two of -o, --code and --json name the same file");
     }
     return AB_OK;
 }
@@ -174,33 +173,20 @@ static enum ab_status write_code(struct work *w, const char *trace, struct ab_er
     return ab_output_commit(&w->code, err);
 }
 
-/* Both from one document: the page has no number of its own. */
 static enum ab_status write_document(struct work *w, const struct ab_advise_view *view,
                                      struct ab_err *err)
 {
-    const struct ab_options *o = w->options;
-    if (o->json == NULL && o->sinks[AB_SINK_HTML] == NULL)
-        return AB_OK;
     json_t *document = ab_advise_document(view);
-    enum ab_status status = AB_OK;
-    if (document == NULL || (o->json != NULL && !ab_advise_write_json(w->json.to, document)))
-        status = ab_fail(err, AB_SYSTEM, "out of memory for the JSON document");
-    if (status == AB_OK && o->json != NULL)
-        status = ab_output_commit(&w->json, err);
-    if (status == AB_OK && o->sinks[AB_SINK_HTML] != NULL) {
-        const struct ab_advise_page page = {document, &w->advice,  w->measured.used, w->base,
-                                            w->path,  view->trace, w->arguments.s};
-        status = ab_advise_page_write(&page, o, &w->page, err);
-    }
+    bool is_whole = document != NULL && ab_advise_write_json(w->json.to, document);
     json_decref(document);
-    return status;
+    return is_whole ? ab_output_commit(&w->json, err)
+                    : ab_fail(err, AB_SYSTEM, "out of memory for the JSON document");
 }
 
 static bool is_on_stdout(const struct work *w)
 {
     const struct ab_options *o = w->options;
-    return is_stdout(o->output) || is_stdout(o->code) || is_stdout(o->json) ||
-           is_stdout(o->sinks[AB_SINK_HTML]);
+    return is_stdout(o->output) || is_stdout(o->code) || is_stdout(o->json);
 }
 
 static enum ab_status write_outputs(struct work *w, const struct ab_advise_view *view,
@@ -219,7 +205,8 @@ static enum ab_status write_outputs(struct work *w, const struct ab_advise_view 
     }
     if (o->code != NULL)
         AB_TRY(write_code(w, view->trace, err));
-    AB_TRY(write_document(w, view, err));
+    if (o->json != NULL)
+        AB_TRY(write_document(w, view, err));
     if (!is_on_stdout(w) && !o->is_quiet)
         ab_advise_print(stdout, view, ab_terminal_style(o));
     return AB_OK;
@@ -239,11 +226,14 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
     AB_TRY(open_outputs(w, err));
     AB_TRY(find_scopes(w, err));
     AB_TRY(analyse(w, false, &w->advice, err));
+    w->staged = *o;
+    w->staged.stage = (struct ab_stage){.number = 1, .started_ns = ab_clock_now_ns()};
     AB_TRY(choose_nesting(w, err));
-    AB_TRY(ab_advise_measure_forms(o, &w->advice, &w->forms, err));
-    AB_TRY(ab_advise_measure(o, &w->advice, &w->measured, err));
+    AB_TRY(ab_advise_measure(&w->staged, &w->advice, &w->measured, err));
+    w->staged.stage.number = w->measured.stage + 1;
     if (o->budget_ns != 0)
-        AB_TRY(ab_advise_budget(o, &w->advice, w->base, w->measured.used, &w->budget, err));
+        AB_TRY(
+            ab_advise_budget(&w->staged, &w->advice, w->base, w->measured.used, &w->budget, err));
     const char *slash = strrchr(w->path, '/');
     const struct ab_advise_view view = {.advice = &w->advice,
                                         .measured = &w->measured,
@@ -252,7 +242,6 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
                                         .budget_ns = (double)o->budget_ns,
                                         .budget = o->budget_ns != 0 ? &w->budget : NULL,
                                         .nested = &w->nested,
-                                        .forms = &w->forms,
                                         .scopes = &w->scopes,
                                         .other = &w->other};
     ab_format_begin(&guard);
@@ -271,7 +260,6 @@ enum ab_status ab_cmd_advise(const struct ab_options *o, int *exit_code, struct 
     ab_output_abandon(&w->rules);
     ab_output_abandon(&w->code);
     ab_output_abandon(&w->json);
-    ab_output_abandon(&w->page);
     ab_advised_scopes_fini(&w->budget.before);
     ab_advised_scopes_fini(&w->budget.after);
     ab_text_fini(&w->arguments);

@@ -190,7 +190,7 @@ static enum ab_status run_session(struct exec *x, struct ab_err *err)
     };
     ab_round_watch_begin(&watch, o, &x->store, &x->session);
     if (o->trace != NULL)
-        watch.line.stage = "program";
+        snprintf(watch.line.stage, sizeof watch.line.stage, "program");
     enum ab_status status = ab_program_session_run(&plan, &x->session, &x->summary, err);
     ab_round_watch_end(&watch);
     return status;

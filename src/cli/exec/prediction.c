@@ -57,7 +57,7 @@ static void set_replay(struct ab_options *r, const struct ab_options *o, uint32_
     memset(r->sinks, 0, sizeof r->sinks);
     memset(r->wants_lines, 0, sizeof r->wants_lines);
     r->processes = 3;
-    r->stage = "replay";
+    r->stage.name = "replay";
     r->time_budget_ns = (o->time_budget_ns > 0 ? o->time_budget_ns / 2 : budget_ns) + 1;
     r->has_passes = true;
     memset(&r->passes, 0, sizeof r->passes);

@@ -32,6 +32,15 @@ enum ab_color { AB_COLOR_AUTO, AB_COLOR_ALWAYS, AB_COLOR_NEVER };
 /* In `passes`: the pass was named without a number of rounds. */
 #define AB_PASS_AS_NEEDED (AB_EVERY_ROUND - 1)
 
+/* Which part of a command a session is. What comes after it is expected to take as long as `again`
+ * of its rounds, and `runs` of one back end in one of its rounds. */
+struct ab_stage {
+    const char *name;    /* "replay 1 of 4"; NULL = all */
+    uint32_t number, n;  /* it is said ahead of the name; 0 = nothing is */
+    uint64_t started_ns; /* the command; 0 = with this session */
+    double again, runs;
+};
+
 struct ab_options {
     const char **backends; /* of -b, still unsplit */
     size_t n_backends;
@@ -101,7 +110,7 @@ struct ab_options {
     uint64_t each_budget_ns;         /* replay --budget; 0 = none */
     enum ab_scopes_wish scopes_wish; /* --scope */
     bool hides_failures;             /* of a replay that exec makes, which tells them itself */
-    const char *stage; /* which part of a command this is, for its progress; NULL = all */
+    struct ab_stage stage;           /* for the progress of a command that has several */
     bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help, wants_help_all, is_following;
     unsigned topics;                   /* -v: of enum ab_topic; 0 = the answer alone */
     const char *topic_phase;           /* -v phase=NAME; NULL = all phases */

@@ -4,6 +4,7 @@
  */
 #include "cli/options/options_parse.h"
 
+#include "base/bits.h"
 #include "base/nearest.h"
 #include "base/units.h"
 #include "cli/options/option_table.h"
@@ -108,6 +109,9 @@ static const struct {
      "a replay reads no data of the program's; exec --trace shows how far it is off"},
     {AB_COMMAND_COUNT, "google-benchmark",
      "--benchmark-json has the numbers, --csv those of each round"},
+    {AB_COMMAND_ADVISE, "html",
+     "the advice is printed, and --json FILE has all of it; allocbench trace info TRACE --html FILE "
+     "draws flame graphs of the call sites"},
     {AB_COMMAND_EXPLAIN, "results", "allocbench report shows the numbers of a result"},
 };
 
@@ -136,7 +140,7 @@ static enum ab_status unknown_option(enum ab_command_id command, const char *giv
     const char *instead = find_retired(command, bare), *near = ab_text_nearest(bare, names, n);
     ab_text_printable(shown, sizeof shown, word);
     if (instead != NULL)
-        return ab_fail(err, AB_USAGE, "%s: %s is no more: %s", ab_commands[command].name, shown,
+        return ab_fail(err, AB_USAGE, "%s: %s was removed: %s", ab_commands[command].name, shown,
                        instead);
     return near != NULL ? ab_fail(err, AB_USAGE, "%s: unknown option %s; did you mean --%s?",
                                   ab_commands[command].name, shown, near)

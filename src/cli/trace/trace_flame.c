@@ -62,7 +62,7 @@ static size_t name_stack(struct ab_site_names *names, uint32_t site, const char 
 
 /* Into each flame graph that is there; order: enum ab_flame_by. */
 static bool add_site(struct ab_flame *const flames[AB_FLAME_KEYS], struct ab_site_names *names,
-                     uint32_t site, const struct ab_site_stat *s, uint32_t kind)
+                     uint32_t site, const struct ab_site_stat *s)
 {
     const char *stack[NAMES_MOST] = {"not known"};
     if (s->calls == 0)
@@ -70,21 +70,20 @@ static bool add_site(struct ab_flame *const flames[AB_FLAME_KEYS], struct ab_sit
     size_t n = name_stack(names, site, stack);
     for (unsigned by = 0; by < AB_FLAME_KEYS; by++)
         if (flames[by] != NULL && value_of(s, by) > 0 &&
-            !ab_flame_add_kind(flames[by], stack, n > 0 ? n : 1, value_of(s, by), kind))
+            !ab_flame_add(flames[by], stack, n > 0 ? n : 1, value_of(s, by)))
             return false;
     return true;
 }
 
 static bool add_sites(struct ab_flame *const flames[AB_FLAME_KEYS],
-                      const struct ab_site_table *table, const struct ab_site_stats *stats,
-                      const uint32_t *kinds)
+                      const struct ab_site_table *table, const struct ab_site_stats *stats)
 {
     struct ab_site_names names;
     bool is_whole = ab_site_names_init(&names, table);
     if (!is_whole)
         return false;
     for (uint32_t i = 0; i < stats->n && is_whole; i++)
-        is_whole = add_site(flames, &names, i, &stats->sites[i], kinds != NULL ? kinds[i] : 0);
+        is_whole = add_site(flames, &names, i, &stats->sites[i]);
     ab_site_names_fini(&names);
     return is_whole;
 }
@@ -93,20 +92,20 @@ static struct ab_flame *make_flame(const struct ab_trace_facts *f, enum ab_flame
 {
     struct ab_flame *flames[AB_FLAME_KEYS] = {NULL};
     flames[by] = ab_flame_open();
-    if (flames[by] != NULL && add_sites(flames, &f->site_table, &f->sites, NULL))
+    if (flames[by] != NULL && add_sites(flames, &f->site_table, &f->sites))
         return flames[by];
     ab_flame_close(flames[by]);
     return NULL;
 }
 
 enum ab_status ab_trace_stacks(const struct ab_site_table *table, const struct ab_site_stats *stats,
-                               const uint32_t *kinds, struct ab_stacks *out, struct ab_err *err)
+                               struct ab_stacks *out, struct ab_err *err)
 {
     struct ab_stacks s = {ab_flame_open(), ab_flame_open(), ab_flame_open()};
     struct ab_flame *const flames[AB_FLAME_KEYS] = {
         [AB_FLAME_CALLS] = s.by_calls, [AB_FLAME_BYTES] = s.by_bytes, [AB_FLAME_LIVE] = s.by_peak};
     if (s.by_calls == NULL || s.by_bytes == NULL || s.by_peak == NULL ||
-        !add_sites(flames, table, stats, kinds)) {
+        !add_sites(flames, table, stats)) {
         ab_stacks_fini(&s);
         return ab_fail(err, AB_SYSTEM, "out of memory for the flame graphs");
     }
@@ -114,8 +113,8 @@ enum ab_status ab_trace_stacks(const struct ab_site_table *table, const struct a
     return AB_OK;
 }
 
-enum ab_status ab_trace_stacks_read(const struct ab_walk *walk, const uint32_t *kinds,
-                                    struct ab_stacks *out, struct ab_err *err)
+enum ab_status ab_trace_stacks_read(const struct ab_walk *walk, struct ab_stacks *out,
+                                    struct ab_err *err)
 {
     struct ab_site_table table = {0};
     struct ab_site_stats stats = {0};
@@ -126,7 +125,7 @@ enum ab_status ab_trace_stacks_read(const struct ab_walk *walk, const uint32_t *
     pass.user = &stats;
     enum ab_status status = ab_trace_walk(&pass, NULL, err);
     if (status == AB_OK)
-        status = ab_trace_stacks(&table, &stats, kinds, out, err);
+        status = ab_trace_stacks(&table, &stats, out, err);
     ab_site_stats_fini(&stats);
     ab_site_table_fini(&table);
     return status;

@@ -16,13 +16,12 @@ enum ab_status ab_trace_flame_write(const struct ab_trace_facts *f, enum ab_flam
                                     struct ab_output *svg, struct ab_output *folded,
                                     struct ab_err *err);
 
-/* By each key; *out is untouched on failure. kinds: of each site (ab_flame_add_kind), [0] of calls
- * without a stack; NULL = 0. */
+/* By each key; *out is untouched on failure. */
 enum ab_status ab_trace_stacks(const struct ab_site_table *table, const struct ab_site_stats *stats,
-                               const uint32_t *kinds, struct ab_stacks *out, struct ab_err *err);
+                               struct ab_stacks *out, struct ab_err *err);
 
 /* The same in a pass of its own over a whole file: walk has path, is_partial and progress. */
-enum ab_status ab_trace_stacks_read(const struct ab_walk *walk, const uint32_t *kinds,
-                                    struct ab_stacks *out, struct ab_err *err);
+enum ab_status ab_trace_stacks_read(const struct ab_walk *walk, struct ab_stacks *out,
+                                    struct ab_err *err);
 
 #endif

@@ -96,21 +96,13 @@ static struct ab_flame_node *child(struct ab_flame_node *parent, const char *nam
 
 bool ab_flame_add(struct ab_flame *f, const char *const *names, size_t depth, uint64_t value)
 {
-    return ab_flame_add_kind(f, names, depth, value, 0);
-}
-
-bool ab_flame_add_kind(struct ab_flame *f, const char *const *names, size_t depth, uint64_t value,
-                       uint32_t kind)
-{
     struct ab_flame_node *n = &f->root;
     for (size_t i = 0; i < depth; i++)
         if ((n = child(n, names[i])) == NULL)
             return false;
     n->own += value;
-    for (; n != NULL; n = n->parent) {
-        n->kind = n->value == 0 || n->kind == kind ? kind : AB_FLAME_KINDS;
+    for (; n != NULL; n = n->parent)
         n->value += value;
-    }
     return true;
 }
 

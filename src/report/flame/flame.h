@@ -16,7 +16,6 @@ struct ab_flame;
 struct ab_flame_node {   /* a function below those that called it */
     char *name;          /* as it was given; NULL = the root */
     uint64_t value, own; /* with what it called; of stacks that end with it */
-    uint32_t kind;       /* of all its stacks, or AB_FLAME_KINDS: they have several */
     struct ab_flame_node *parent, *first, *last,
         *next;     /* children in the order in which they came */
     void *by_name; /* internal: its children, of tsearch: there can be millions */
@@ -35,11 +34,6 @@ const struct ab_flame_node *ab_flame_root(const struct ab_flame *f);
 /* A stack, the outermost function first. Names can be any text; they are copied. False = out of
  * memory. */
 bool ab_flame_add(struct ab_flame *f, const char *const *names, size_t depth, uint64_t value);
-
-/* The same of a stack of a kind, which a picture shows by its colour; those above are of kind 0. */
-#define AB_FLAME_KINDS UINT32_MAX
-bool ab_flame_add_kind(struct ab_flame *f, const char *const *names, size_t depth, uint64_t value,
-                       uint32_t kind);
 
 /* "main;parse;strdup 120", a line for each stack; control characters of names are escaped, and
  * semicolons are colons. */

@@ -60,11 +60,6 @@ void ab_html_lines(struct ab_html *h, const char *s)
     free(copy);
 }
 
-unsigned ab_html_id(struct ab_html *h)
-{
-    return ++h->n_ids;
-}
-
 /* The pieces of a format that is checked where it is given. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"

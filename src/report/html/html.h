@@ -13,7 +13,6 @@
 
 struct ab_html { /* begins as {.to = stream} */
     FILE *to;
-    unsigned n_ids; /* that were given out */
     bool is_short_of_memory;
     bool is_alone; /* pictures are taken out of their pages: each has its legend with it */
 };
@@ -33,8 +32,5 @@ void ab_html_f(struct ab_html *h, const char *format, ...) __attribute__((format
 void ab_html_text(struct ab_html *h, const char *s);
 /* The same, but line ends and tabs stay. */
 void ab_html_lines(struct ab_html *h, const char *s);
-
-/* An id that nothing else in the document has: "f7". */
-unsigned ab_html_id(struct ab_html *h);
 
 #endif

@@ -237,14 +237,8 @@
     tools.prepend(input, share, button('whole', 'Show the whole picture', () => zoom(svg, boxes, boxes[0])));
   }
 
-  function addCopies() {
-    for (const pre of all('pre[data-copy]'))
-      pre.before(button('copy', `Copy: ${pre.dataset.copy}`, b => copy(b, pre.textContent)));
-  }
-
   addThemeSwitch();
   addSwitches();
   addTools();
-  addCopies();
   addSorting();
 })();

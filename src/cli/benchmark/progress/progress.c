@@ -44,18 +44,28 @@ static double share_of(const struct ab_progress_line *line)
     return fmin(1, line->done / total);
 }
 
+/* Of these rounds and what comes after them. */
+static double left_of(const struct ab_progress_line *line, double share)
+{
+    double whole_s = since(line->rounds_ns) / share;
+    uint32_t n = line->has_rule ? line->n_expected : line->n_rounds;
+    if (!(share > 0))
+        return NAN;
+    return whole_s * (1 - share) + (n > 0 ? line->rounds_after * whole_s / n : 0);
+}
+
 static struct ab_progress_view view_of(const struct ab_progress_line *line, uint32_t round)
 {
     double share = share_of(line);
     return (struct ab_progress_view){
-        .stage = line->stage,
+        .stage = line->stage[0] != 0 ? line->stage : NULL,
         .round = round,
         .n_rounds = line->has_rule ? line->n_expected : line->n_rounds,
         .is_about = line->has_rule,
         .backend = "",
         .what = "",
         .share = share,
-        .left_s = share > 0 ? since(line->rounds_ns) * (1 - share) / share : (double)NAN,
+        .left_s = left_of(line, share),
     };
 }
 
@@ -106,7 +116,7 @@ void ab_progress_round(struct ab_progress_line *line, const struct ab_session *s
                                 ab_terminal_has_utf8());
     } else {
         struct ab_progress_view view = view_of(line, session->n_rounds);
-        if (session->n_rounds >= session->n_rounds_planned)
+        if (session->n_rounds >= session->n_rounds_planned && !(line->rounds_after > 0))
             view.left_s = NAN;
         fprintf(stderr, "%s\n",
                 ab_progress_text_round(text, session, &view, since(line->started_ns), LOG_WIDTH));

@@ -14,14 +14,15 @@
 
 struct ab_progress_line {
     bool is_on;
-    bool is_log;         /* not redrawn */
-    bool is_two;         /* there is something on the line below */
-    const char *stage;   /* what the rounds are a part of, "replay"; NULL = nothing */
-    bool has_rule;       /* the number of rounds is not fixed … */
-    uint32_t n_expected; /* … but expected to be this; 0 = not known */
-    uint64_t started_ns, drawn_ns;
-    uint64_t rounds_ns;   /* when the first round began; 0 = none has */
-    uint32_t done, total; /* runs, as the runner counts them */
+    bool is_log;                   /* not redrawn */
+    bool is_two;                   /* there is something on the line below */
+    char stage[64];                /* what the rounds are a part of, "replay"; "" = nothing */
+    double rounds_after;           /* what comes after them takes as long as so many more */
+    bool has_rule;                 /* the number of rounds is not fixed … */
+    uint32_t n_expected;           /* … but expected to be this; 0 = not known */
+    uint64_t started_ns, drawn_ns; /* the command, or this part of it */
+    uint64_t rounds_ns;            /* when the first round began; 0 = none has */
+    uint32_t done, total;          /* runs, as the runner counts them */
     uint32_t first, n_rounds;
     char so_far[AB_PROGRESS_BYTES];
 };

@@ -52,7 +52,7 @@ static void say_left(char *buf, size_t cap, const char *before, double left_s)
 
 static void say_round(char *buf, size_t cap, const struct ab_progress_view *v)
 {
-    size_t n = v->stage != NULL ? (size_t)snprintf(buf, cap, "%.20s: ", v->stage) : 0;
+    size_t n = v->stage != NULL ? (size_t)snprintf(buf, cap, "%.60s: ", v->stage) : 0;
     if (v->round == 0)
         buf[n] = 0;
     else if (v->n_rounds == 0)
@@ -193,7 +193,7 @@ const char *ab_progress_text_round(char buf[AB_PROGRESS_BYTES], const struct ab_
     buf[0] = 0;
     say_left(left, sizeof left, ", ", v->left_s);
     if (v->stage != NULL) {
-        snprintf(part, sizeof part, "%.20s ", v->stage);
+        snprintf(part, sizeof part, "%.60s ", v->stage);
         add(&l, part);
     }
     if (v->n_rounds > 0)

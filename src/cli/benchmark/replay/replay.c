@@ -161,7 +161,7 @@ static enum ab_status read_stacks(const struct ab_options *o, const char *file, 
     if ((o->sinks[AB_SINK_HTML] == NULL && o->sinks[AB_SINK_SVG] == NULL) ||
         !r->feed->info.has_sites)
         return AB_OK;
-    return ab_trace_stacks_read(&walk, NULL, &r->stacks, err);
+    return ab_trace_stacks_read(&walk, &r->stacks, err);
 }
 
 static enum ab_status read_trace(const struct ab_options *o, struct replay *r, struct ab_err *err)

@@ -153,7 +153,7 @@ static enum ab_status add_sites(struct page *p, const struct ab_trace_facts *f,
     }
     if (!ab_trace_page_sites(f, most < SITES_MOST ? most : SITES_MOST, &p->r))
         return ab_fail(err, AB_SYSTEM, "out of memory for the call sites");
-    return ab_trace_stacks(&f->site_table, &f->sites, NULL, &p->stacks, err);
+    return ab_trace_stacks(&f->site_table, &f->sites, &p->stacks, err);
 }
 
 static enum ab_status make_page(struct page *p, const struct ab_trace_facts *f,

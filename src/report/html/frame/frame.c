@@ -18,7 +18,6 @@ bool ab_frame_write(struct ab_html *like, void (*write)(struct ab_html *h, const
     if (h.to == NULL)
         return false;
     write(&h, user);
-    like->n_ids = h.n_ids;
     bool ok = ferror(h.to) == 0 && !h.is_short_of_memory;
     return fclose(h.to) == 0 && ok;
 }

@@ -19,8 +19,6 @@ struct drawing {
     bool is_bytes;
     double px, narrowest; /* of a unit; of a box */
     unsigned rows, n_boxes;
-    const enum ab_colour *colours; /* by kind; NULL = by name */
-    size_t n_colours;
 };
 
 static double width_of(const struct drawing *d, const struct ab_flame_node *n)
@@ -49,15 +47,6 @@ static void put_text(struct drawing *d, const char *name, double x, double y, do
     ab_html_f(d->h, "<text x=\"%.2f\" y=\"%.0f\">%s</text>", x + TEXT_GAP, y + ROW - 6, shown);
 }
 
-/* Text on it is black. */
-static const char *colour_of(const struct drawing *d, const struct ab_flame_node *n,
-                             const char *name, char buf[AB_FLAME_COLOUR_BYTES])
-{
-    if (d->colours == NULL)
-        return ab_flame_colour(buf, name);
-    return n->kind < d->n_colours ? ab_colours[d->colours[n->kind]].dark : AB_FLAME_GREY;
-}
-
 static void put_box(struct drawing *d, const struct ab_flame_node *n,
                     const struct ab_flame_node *root, double x, unsigned row)
 {
@@ -72,7 +61,7 @@ static void put_box(struct drawing *d, const struct ab_flame_node *n,
               "<g><title>%s: %s, %.2f %%</title><rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" "
               "height=\"%d\" fill=\"%s\"/>",
               name, value, 100 * (double)n->value / (double)root->value, x, y, width, ROW - 1,
-              colour_of(d, n, name, colour));
+              ab_flame_colour(colour, name));
     put_text(d, name, x, y, width);
     ab_html_f(d->h, "</g>\n");
 }
@@ -103,16 +92,14 @@ static void put_head(const struct drawing *d, const char *title)
         title, d->narrowest, WIDTH, d->rows * ROW + 2, title, FONT, TEXT_GAP);
 }
 
-void ab_flame_figure_of_kinds(struct ab_html *h, const struct ab_flame *flame, bool is_bytes,
-                              const char *title, const enum ab_colour *colours, size_t n_colours)
+static void put_figure(struct ab_html *h, const struct ab_flame *flame, bool is_bytes,
+                       const char *title)
 {
     const struct ab_flame_node *root = flame != NULL ? ab_flame_root(flame) : NULL;
     if (root == NULL || root->value == 0)
         return;
     struct drawing d = {.h = h,
                         .is_bytes = is_bytes,
-                        .colours = colours,
-                        .n_colours = n_colours,
                         .px = (WIDTH - 2 * MARGIN) / (double)root->value,
                         .narrowest = NARROWEST};
     measure(&d, root, 0);
@@ -123,12 +110,6 @@ void ab_flame_figure_of_kinds(struct ab_html *h, const struct ab_flame *flame, b
     put_head(&d, title);
     draw(&d, root, root, MARGIN, 0);
     ab_html_f(h, "</svg>\n</figure>\n");
-}
-
-static void put_figure(struct ab_html *h, const struct ab_flame *flame, bool is_bytes,
-                       const char *title)
-{
-    ab_flame_figure_of_kinds(h, flame, is_bytes, title, NULL, 0);
 }
 
 void ab_flame_figures(struct ab_html *h, const struct ab_stacks *stacks)

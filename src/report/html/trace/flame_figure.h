@@ -9,16 +9,9 @@
 
 #include "report/flame/flame.h"
 #include "report/html/html.h"
-#include "report/html/palette.h"
 
 /* A picture has at most AB_FLAME_BOXES boxes: what is narrower is left out, and said. */
 enum { AB_FLAME_BOXES = 3000 };
-
-/* One picture, of calls or of bytes, whose boxes have the colours of the kinds of their stacks
- * (ab_flame_add_kind), on dark: text is black in both themes; AB_FLAME_GREY are those of several. */
-#define AB_FLAME_GREY "#d4d6db"
-void ab_flame_figure_of_kinds(struct ab_html *h, const struct ab_flame *flame, bool is_bytes,
-                              const char *title, const enum ab_colour *colours, size_t n_colours);
 
 /* A picture for each key that is known and has a value; nothing where there is none. */
 void ab_flame_figures(struct ab_html *h, const struct ab_stacks *stacks);
