@@ -4,33 +4,29 @@
  */
 #include "core/grow.h"
 
+#include "core/memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { LEAST = 16 };
 
-bool ab_grow(void *items, size_t *cap, size_t n, size_t item_bytes)
+void ab_grow(void *items, size_t *cap, size_t n, size_t item_bytes)
 {
     void **array = items;
     size_t wanted = *cap < LEAST / 2 ? LEAST : *cap * 2;
     if (wanted <= n)
         wanted = n + 1;
-    void *grown = reallocarray(*array, wanted, item_bytes);
-    if (grown == NULL)
-        return false;
-    *array = grown;
+    *array = ab_realloc(*array, wanted, item_bytes);
     *cap = wanted;
-    return true;
 }
 
-bool ab_grow_zeroed(void *items, size_t *cap, size_t n, size_t item_bytes)
+void ab_grow_zeroed(void *items, size_t *cap, size_t n, size_t item_bytes)
 {
     char **array = items;
     size_t old = *cap;
-    if (!ab_grow(items, cap, n, item_bytes))
-        return false;
+    ab_grow(items, cap, n, item_bytes);
     memset(*array + old * item_bytes, 0, (*cap - old) * item_bytes);
-    return true;
 }
 
 void *ab_grow_anew(void *buffer, size_t *cap, size_t n)
@@ -38,7 +34,6 @@ void *ab_grow_anew(void *buffer, size_t *cap, size_t n)
     if (n <= *cap)
         return buffer;
     free(buffer);
-    buffer = malloc(n);
-    *cap = buffer != NULL ? n : 0;
-    return buffer;
+    *cap = n;
+    return ab_alloc(n);
 }

@@ -2,7 +2,8 @@
  *
  * How functions say that they failed. A function that can fail returns enum ab_status and leaves
  * its out-parameters untouched on failure; the failing place fills struct ab_err once, callers
- * may prefix *where*, and only cli/main.c prints. Nothing below cli exits or writes to stdout.
+ * may prefix *where*, and only cli/main.c prints. Nothing below cli exits or writes to stdout, but
+ * for memory that runs out (core/memory.h).
  */
 #ifndef AB_CORE_STATUS_H
 #define AB_CORE_STATUS_H

@@ -14,8 +14,7 @@
 void ab_text_add(struct ab_text *t, const char *s)
 {
     size_t n = strlen(s);
-    if (!AB_GROW(t->s, t->cap, t->n + n))
-        return;
+    AB_GROW(t->s, t->cap, t->n + n);
     memcpy(t->s + t->n, s, n + 1);
     t->n += n;
 }
@@ -27,7 +26,8 @@ void ab_text_addf(struct ab_text *t, const char *fmt, ...)
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, fmt, args);
     va_end(args);
-    if (n >= 0 && AB_GROW(t->s, t->cap, t->n + (size_t)n)) {
+    if (n >= 0) {
+        AB_GROW(t->s, t->cap, t->n + (size_t)n);
         vsnprintf(t->s + t->n, t->cap - t->n, fmt, again);
         t->n += (size_t)n;
     }

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "core/leftover.h"
+#include "core/memory.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -198,6 +199,12 @@ static unsigned reap_left(pid_t worker)
     return n;
 }
 
+static void end_with_us(void)
+{
+    if (current_worker > 0)
+        kill(-current_worker, SIGKILL);
+}
+
 void ab_supervise_begin(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -208,6 +215,7 @@ void ab_supervise_begin(void)
         if (old.sa_handler != SIG_IGN) /* nohup and `trap '' INT` mean it */
             sigaction(signals[i], &action, NULL);
     }
+    ab_memory_at_end(end_with_us);
     each_child(remember_child);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }

@@ -11,7 +11,7 @@ static void what_was_there_stays_while_an_array_grows(void **state)
     uint32_t *items = NULL;
     size_t cap = 0;
     for (uint32_t n = 0; n < 1000; n++) {
-        assert_true(AB_GROW(items, cap, n));
+        AB_GROW(items, cap, n);
         items[n] = n;
     }
     for (uint32_t n = 0; n < 1000; n++)
@@ -25,27 +25,13 @@ static void one_step_reaches_any_index_and_zeroes_what_it_adds(void **state)
     (void)state;
     uint64_t *items = NULL;
     size_t cap = 0;
-    assert_true(AB_GROW_ZEROED(items, cap, 0));
+    AB_GROW_ZEROED(items, cap, 0);
     items[0] = 7;
-    assert_true(AB_GROW_ZEROED(items, cap, 5000));
+    AB_GROW_ZEROED(items, cap, 5000);
     assert_int_equal(items[0], 7);
     for (size_t n = 1; n < cap; n++)
         assert_int_equal(items[n], 0);
     assert_true(cap > 5000);
-    free(items);
-}
-
-static void without_memory_nothing_changes(void **state)
-{
-    (void)state;
-    uint64_t *items = NULL;
-    size_t cap = 0;
-    assert_true(AB_GROW(items, cap, 0));
-    uint64_t *before = items;
-    size_t cap_before = cap;
-    assert_false(AB_GROW_ZEROED(items, cap, SIZE_MAX / 16));
-    assert_ptr_equal(items, before);
-    assert_int_equal(cap, cap_before);
     free(items);
 }
 
@@ -54,7 +40,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_there_stays_while_an_array_grows),
         cmocka_unit_test(one_step_reaches_any_index_and_zeroes_what_it_adds),
-        cmocka_unit_test(without_memory_nothing_changes),
     };
     return cmocka_run_group_tests_name("grow", tests, NULL, NULL);
 }

@@ -9,11 +9,13 @@
 #include "cli/record/mark_functions.h"
 #include "cli/record/spool_texts.h"
 #include "cli/record/spool_traces.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "report/output.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A launcher: few calls of its own, and then another program in its place. A program that only
  * calls itself something else has either ended by exit or made more calls. */
@@ -148,6 +150,23 @@ static void choose_along(struct ab_launch *l, const struct ab_options *o)
         l->along_bytes = 0;
 }
 
+static char last_words[1200];
+
+static void keep_without_memory(void)
+{
+    ssize_t ignored = write(STDERR_FILENO, last_words, strlen(last_words));
+    (void)ignored;
+    _exit(AB_LAUNCH_FAILED);
+}
+
+/* Where we run out of memory the command goes on, and what was recorded of it stays. */
+static void prepare_last_words(const struct ab_launch *l)
+{
+    snprintf(last_words, sizeof last_words,
+             "allocbench: the recording is kept in %s; use allocbench trace recover\n", l->folder);
+    ab_memory_at_end(keep_without_memory);
+}
+
 static enum ab_status record(const struct ab_options *o, const struct ab_trace_place *place,
                              int *exit_code, struct ab_err *err)
 {
@@ -172,6 +191,7 @@ static enum ab_status record(const struct ab_options *o, const struct ab_trace_p
     if (status == AB_OK && (status = ab_launch_start(&launch, o->args, err)) == AB_USAGE)
         *exit_code = AB_LAUNCH_CANNOT_RUN;
     if (status == AB_OK) {
+        prepare_last_words(&launch);
         ab_live_line_begin(&launch.live, o->is_quiet, o->shows_progress);
         ab_launch_await(&launch);
         status = keep(&launch, &out, o, place, err);

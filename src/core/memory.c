@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Memory of the parent, and the only end of the process outside of cli: where there is no memory,
+ * a way back over many callers would need some as well, and none of them could do better.
+ */
+#include "core/memory.h"
+
+#include "core/leftover.h"
+#include "core/status.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void (*at_end)(void);
+
+void ab_memory_at_end(void (*end)(void))
+{
+    at_end = end;
+}
+
+void ab_memory_end(size_t bytes)
+{
+    static int is_ending;
+    char line[80];
+    if (__atomic_exchange_n(&is_ending, 1, __ATOMIC_SEQ_CST) != 0)
+        for (;;)
+            pause(); /* another thread is about to end us all */
+    ab_leftovers_remove();
+    int n = snprintf(line, sizeof line, "allocbench: out of memory (asked for %zu bytes)\n", bytes);
+    ssize_t ignored = write(STDERR_FILENO, line, (size_t)n);
+    (void)ignored;
+    if (at_end != NULL)
+        at_end();
+    _exit(ab_status_exit_code(AB_SYSTEM));
+}
+
+static void *checked(void *p, size_t n, size_t item_bytes)
+{
+    size_t bytes;
+    if (p == NULL)
+        ab_memory_end(__builtin_mul_overflow(n, item_bytes, &bytes) ? SIZE_MAX : bytes);
+    return p;
+}
+
+void *ab_alloc(size_t bytes)
+{
+    return checked(malloc(bytes > 0 ? bytes : 1), bytes, 1);
+}
+
+void *ab_alloc_array(size_t n, size_t item_bytes)
+{
+    return ab_realloc(NULL, n, item_bytes);
+}
+
+void *ab_alloc_zeroed(size_t n, size_t item_bytes)
+{
+    return checked(calloc(n > 0 ? n : 1, item_bytes), n, item_bytes);
+}
+
+void *ab_realloc(void *old, size_t n, size_t item_bytes)
+{
+    return checked(reallocarray(old, n > 0 ? n : 1, item_bytes), n, item_bytes);
+}
+
+void *ab_memdup(const void *from, size_t bytes)
+{
+    void *copy = ab_alloc(bytes);
+    return bytes > 0 ? memcpy(copy, from, bytes) : copy;
+}
+
+char *ab_strdup(const char *s)
+{
+    return ab_memdup(s, strlen(s) + 1);
+}
+
+char *ab_strndup(const char *s, size_t most)
+{
+    size_t n = strnlen(s, most);
+    char *copy = ab_alloc(n + 1);
+    memcpy(copy, s, n);
+    copy[n] = 0;
+    return copy;
+}
+
+char *ab_strdupf(const char *fmt, ...)
+{
+    va_list args;
+    char *text;
+    va_start(args, fmt);
+    int n = vasprintf(&text, fmt, args);
+    va_end(args);
+    return n >= 0 ? text : checked(NULL, strlen(fmt), 1);
+}
