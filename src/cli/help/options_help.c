@@ -93,8 +93,8 @@ void ab_options_print_overview(FILE *to)
         fprintf(to, "  %-*s  %s\n", widest, ab_commands[i].name, ab_commands[i].summary);
     fputs("\n"
           "Options of a command: allocbench COMMAND --help. What a word means: allocbench\n"
-          "explain. This build: allocbench --version. Pages that are named, such as\n"
-          "docs/exec.md: of the source tree, and in share/doc/allocbench.\n"
+          "explain. This build: allocbench --version. Documentation:\n"
+          "share/doc/allocbench, or docs/ in the source tree.\n"
           "\n"
           "Exit codes:\n",
           to);

@@ -146,8 +146,8 @@ static const struct ab_option_info table[] = {
      "not needed for paths given with -b",
      "What runs", 0, RUN | CHECK, FLAG(allows_plugins), RARE},
     {"check", "LIST",
-     "run these checks only, or a group: required, info; a workload or trace\n"
-     "is always run: \"work\" runs nothing else",
+     "run these checks only, or a group: required, info; \"work\": only run the\n"
+     "workload or replay the trace",
      "What runs", 0, VERIFY, TEXT(only_check)},
     {"no-fork", NULL,
      "for a debugger: become the process that runs the one check of --check\n"
@@ -163,7 +163,7 @@ static const struct ab_option_info table[] = {
     {"cache", "SIZE",
      "between the calls, read a buffer of this size as the program uses data\n"
      "of its own: all of it once in 64 calls, 1/64 before each; 1KiB to 64MiB\n"
-     "(default: none; the calls follow each other). Other work than without",
+     "(default: none). Results are not comparable with runs without it",
      "What runs", 0, REPLAY, BYTES(cache_bytes, AB_CACHE_LEAST, AB_CACHE_MOST),
      .range = "must be from 1KiB to 64MiB", RARE},
     {"each", "WHAT",
@@ -200,8 +200,8 @@ static const struct ab_option_info table[] = {
      "What runs", 0, REPLAY | ADVISE, SPECIAL(ab_option_tape_mem), RARE},
     {"rounds", "N",
      "number of rounds; each runs every back end once, in random order;\n"
-     "fewer than 6 distinguish nothing from noise (default: 10, or 6 to 10,\n"
-     "until the intervals of two back ends and more are within 2 %)",
+     "below 6 no confidence interval is possible (default: 10, or 6 to 10, until\n"
+     "the intervals of two back ends and more are within 2 %)",
      "How long", 0, RUN | REPLAY | CHECK | ADVISE, COUNT(rounds, 1, AB_ROUNDS_MAX),
      .range = "must be from 1 to 1000", GIVEN(has_rounds), .alias = "reps"},
     {"rounds", "N", "number of rounds to measure (default: 20)", "How long", 0, CALIBRATE,
@@ -245,8 +245,8 @@ static const struct ab_option_info table[] = {
      "How long", 0, EXEC, COUNT(rounds, 1, AB_ROUNDS_MAX), .range = "must be from 1 to 1000",
      GIVEN(has_rounds), .alias = "reps"},
     {"no-check-output", NULL,
-     "the program may print something else in each run (default: its standard\n"
-     "output must be the same under all back ends)",
+     "do not require identical output (default: standard output must be the\n"
+     "same under all back ends)",
      "Measurement", 0, EXEC, FLAG(is_output_free)},
     {"seed", "N", "seed of the order in each round", "Measurement", 0, EXEC,
      COUNT(seed, 0, UINT64_MAX), GIVEN(has_seed)},
