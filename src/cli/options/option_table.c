@@ -188,7 +188,7 @@ static const struct ab_option_info table[] = {
      "What runs", 0, REPLAY, BUDGET(each_budget_ns), RARE},
     {"threads", "N",
      "worker threads (\"lanes\") that replay the recorded ones: 1 to 256\n"
-     "(default: recorded, the most that ran in parallel)",
+     "(default: recorded, the most in parallel)",
      "What runs", 0, REPLAY, COUNT(n_lanes, 1, AB_LANES_MAX), .zero = "recorded",
      .range = "must be from 1 to 256, or 'recorded'",
      .more = "with 1 all calls run in the recorded order"},
