@@ -19,7 +19,7 @@ struct ab_elf_place {
 /* `at` is an offset in the file, as a mapping has it. False: not a readable ELF file, or no segment
  * of it is there; *out is untouched. */
 bool ab_elf_find_place(const char *path, uint64_t at, struct ab_elf_place *out);
-/* Bytes of the file before offset `at`; false when there are none so many. */
+/* Bytes of the file before offset `at`; false if the file is shorter. */
 bool ab_elf_read_before(const char *path, uint64_t at, unsigned char *buf, size_t n);
 
 #endif

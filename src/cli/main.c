@@ -88,7 +88,8 @@ static enum ab_status run_command(int argc, char **argv, int *exit_code, struct 
     bool has_program = command == AB_COMMAND_EXEC && strcmp(argv[program - 1], "--") != 0;
     ab_command_line = join_command_line(argc, argv, has_program ? program : argc);
     if (options.wants_help || options.wants_help_all)
-        ab_options_print_help(stdout, (enum ab_command_id)command, options.wants_help_all);
+        ab_options_print_help(stdout, (enum ab_command_id)command,
+                              options.n_args > 0 ? options.args[0] : NULL, options.wants_help_all);
     else if ((status = ab_arguments_settle((enum ab_command_id)command, &options, &arguments,
                                            err)) == AB_OK)
         status = ab_commands[command].run(&options, exit_code, err);

@@ -8,7 +8,7 @@
 #ifndef AB_CORE_STATUS_H
 #define AB_CORE_STATUS_H
 
-/* name, exit code, what it means. The exit codes are an interface (docs/commands.md). */
+/* name, exit code, what it means. The exit codes are an interface (results/README.md). */
 #define AB_STATUS_MAP(X) \
     X(OK, 0) \
     X(GATE, 1)         /* failed */ \

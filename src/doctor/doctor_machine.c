@@ -25,7 +25,7 @@ void ab_doctor_virt(const struct ab_doctor_view *view, struct ab_doctor_finding 
 {
     const char *virt = view->host.virt;
     if (virt[0] == 0)
-        ab_doctor_finding_set(out, AB_DOCTOR_UNKNOWN, "", "the CPU does not say");
+        ab_doctor_finding_set(out, AB_DOCTOR_UNKNOWN, "", "not reported by the CPU");
     else if (strcmp(virt, "none") == 0)
         ab_doctor_finding_set(out, AB_DOCTOR_OK, "", "none");
     else
@@ -114,8 +114,7 @@ void ab_doctor_counters(const struct ab_doctor_view *view, struct ab_doctor_find
     char text[16];
     ab_system_file_text(view->root, "/proc/sys/kernel/perf_event_paranoid", text, sizeof text);
     if (!has_pmu)
-        ab_doctor_finding_set(out, AB_DOCTOR_NOTE, "",
-                              "this machine has none that the kernel knows");
+        ab_doctor_finding_set(out, AB_DOCTOR_NOTE, "", "no hardware counters available");
     else if (text[0] == 0)
         ab_doctor_finding_set(out, AB_DOCTOR_UNKNOWN, "",
                               "the kernel does not say who may use them");

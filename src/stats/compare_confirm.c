@@ -104,7 +104,7 @@ static void join(struct family *f)
         if (f->is_judged)
             cell->verdict = AB_VERDICT_INCONCLUSIVE;
         snprintf(cell->reason, sizeof cell->reason,
-                 "clear by itself, not among %zu that are judged together", f->n);
+                 "significant alone, not after correction for %zu comparisons", f->n);
     }
 }
 

@@ -190,8 +190,7 @@ bool ab_drift_has_moved(const struct ab_drift *d, double limit, char *reason, si
     if (!(fabs(log(d->machine.ratio)) > log1p(limit)))
         return false;
     snprintf(reason, cap,
-             "the machine changed: %s, the same build in both, %s %.1f %% %s time; measure both in "
-             "one run",
+             "machine drift: unchanged %s %s %.1f %% %s time too; measure both in one run",
              d->witnesses, d->n_witnesses > 1 ? "take" : "takes", 100 * fabs(d->machine.ratio - 1),
              d->machine.ratio > 1 ? "more" : "less");
     return true;
@@ -207,8 +206,8 @@ bool ab_drift_is_of_cpu(const struct ab_drift_question *q, const struct ab_effec
         sign * (moved - cpu) > log1p(limit))
         return false;
     snprintf(reason, cap,
-             "the CPU changed: allocbench's own test loop takes %.1f %% %s time as well; "
-             "measure both in one run",
+             "CPU drift: allocbench's own test loop takes %.1f %% %s time too; measure both in "
+             "one run",
              100 * fabs(exp(cpu) - 1), sign > 0 ? "more" : "less");
     return true;
 }

@@ -134,7 +134,7 @@ prepare() {
     expect_error 'regressed'
 }
 
-@test "--jointly: what is clear by itself need not be among all; it is said, and in the document" {
+@test "--jointly: what is significant alone need not be so after correction; it is said, and in the document" {
     prepare
     # rounds of 100 to 150 ns; ten more back ends with the same numbers, of which one is slower by so
     # much that it would be seen by chance in 3 % of cases
@@ -158,7 +158,7 @@ prepare() {
     grep -q 'judged jointly' "$OUT/stdout" || fail "not said"
     bench run "$WORKLOADS/truth.yaml" --jointly
     expect_code 2
-    expect_error '\-\-jointly is about a comparison'
+    expect_error '\-\-jointly requires'
 }
 
 # bats test_tags=full

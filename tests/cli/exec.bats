@@ -341,10 +341,10 @@ has_no_program() {
     expect_code 2
     execute -b "glibc,toy=$TOY" --strict -- true
     expect_code 2
-    expect_error '\-\-strict is about a comparison: give --baseline'
+    expect_error '\-\-strict requires --baseline'
     execute -b "glibc,toy=$TOY" --jointly -- true
     expect_code 2
-    expect_error '\-\-jointly is about a comparison: give --limit or --baseline'
+    expect_error '\-\-jointly requires --limit or --baseline'
     execute -b "glibc,toy=$TOY" --base toi -- true
     expect_code 2
     expect_error "no back end 'toi' to compare with; did you mean 'toy'"

@@ -86,9 +86,6 @@ a_tree() {
 }
 
 @test "a topic that is none names those there are" {
-    bench list
-    expect_code 2
-    expect_error 'backends\|workloads\|metrics'
     bench list workload
     expect_code 2
     expect_error 'did you mean "workloads"'

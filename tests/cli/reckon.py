@@ -424,14 +424,18 @@ class Reader:
                 cell = cells.get(versus)
                 if cell is None or value is None:
                     continue
-                shown = cell.figure() if re.match(r"~?[\d.]+x", cell.text) else None
-                if shown is None or block not in base:
+                m = re.match(r"~?([\d.]+) % (more|less)", cell.text)
+                if m is None or block not in base or base[block].low <= 0:
                     continue
-                a, b = value, base[block]
-                if "faster" in cell.text or "less" in cell.text:
-                    a, b = b, a
-                self.quotient("exec: ratio", shown, a, b, "%s %s" % (block, name))
-                self.interval("exec: interval holds", cell, shown, None)
+                shown, of = cell.figure(), base[block]
+                sign = 1 if m.group(2) == "more" else -1
+                ends = (100 * sign * (value.low / of.high - 1), 100 * sign * (value.high / of.low - 1))
+                what = "%s %s" % (block, name)
+                self.close("exec: change", shown, min(ends), max(ends), what)
+                m = re.search(r"\[([+-][\d.]+), ([+-][\d.]+)\]", cell.text)
+                if m is not None:
+                    holds = float(m.group(1)) <= sign * shown.value <= float(m.group(2))
+                    self.demand("exec: interval holds", holds, [shown], what)
 
     def throughput(self):
         for t in self.tables(r"^all ops "):
@@ -447,8 +451,10 @@ class Reader:
                 cell = cells.get(versus)
                 if base is None or cell is None or not re.match(r"~?[\d.]+x", cell.text):
                     continue
-                self.quotient("-v time: ratio", cell.figure(), base["ns/op"].figure(), ns,
-                              "%s %s" % (name, cell.text))
+                a, b = base["ns/op"].figure(), ns
+                if "slower" in cell.text:
+                    a, b = b, a
+                self.quotient("-v time: ratio", cell.figure(), a, b, "%s %s" % (name, cell.text))
 
     def sizes(self):
         for t in self.tables(r", p50/p99, ns +calls"):

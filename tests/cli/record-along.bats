@@ -145,7 +145,7 @@ start_half_converted() {
 @test "along: the spool stays within --max-spool however long the recording is" {
     make_steady
     ALLOCBENCH_TEST_CONVERT_FROM=0 record --max-spool 2MiB -- ./steady 0
-    expect_error 'recording was ended at --max-spool'
+    expect_error 'recording stopped at --max-spool'
     mkdir "$OUT/spools"
     { TMPDIR=$OUT/spools ALLOCBENCH_TEST_CONVERT_FROM=1 record --max-spool 2MiB -- ./steady 1200
       exit "$code"; } &

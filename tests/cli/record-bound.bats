@@ -77,7 +77,7 @@ record_bound() { # SIZE COMMAND…
     [ "$samples" -gt 2 ]
     [ "$largest" -le $((2 << 20)) ] || fail "the spool had $largest bytes"
     [ "$largest" -gt $((1 << 20)) ] || fail "the spool had only $largest bytes"
-    expect_error 'recording was ended at --max-spool'
+    expect_error 'recording stopped at --max-spool'
     expect_clean "$OUT/t.abt"
     allocbench trace dump "$OUT/t.abt" >"$OUT/part"
     n=$(wc -l <"$OUT/part")
@@ -90,11 +90,11 @@ record_bound() { # SIZE COMMAND…
     make_works
     record_bound 3MiB -- ./works 8 200000
     [ "$largest" -le $((3 << 20)) ] || fail "the spool had $largest bytes"
-    expect_error 'recording was ended at --max-spool'
+    expect_error 'recording stopped at --max-spool'
     expect_clean "$OUT/t.abt"
     record_bound 3MiB --follow -- ./works 1 20000 forks
     [ "$largest" -le $((3 << 20)) ] || fail "the spool had $largest bytes"
-    expect_error 'recording was ended at --max-spool'
+    expect_error 'recording stopped at --max-spool'
     expect_clean "$OUT"/t*.abt
     ! grep -Eq 'LD_PRELOAD|its own malloc' "$OUT/stderr" || fail "wrong reason"
 }
@@ -118,7 +118,7 @@ END
     gcc -O1 kids.c -o kids
     record --follow --max-spool 1MiB -- ./kids
     [ "$(ls "$OUT" | grep -c 'abt$')" -lt 20 ]
-    expect_error 'recording was ended at --max-spool'
+    expect_error 'recording stopped at --max-spool'
     ! grep -q 'no call was lost' "$OUT/stderr" || fail "$(cat "$OUT/stderr")"
 }
 
@@ -139,7 +139,7 @@ END
     record_bound 64MiB -- ./works 4 12500000
     expect_code 5
     [ "$largest" -le $((64 << 20)) ] || fail "the spool had $largest bytes"
-    expect_error 'recording was ended at --max-spool'
+    expect_error 'recording stopped at --max-spool'
     expect_clean "$OUT/t.abt"
     [ "$(cat "$OUT/stdout")" = done ]
 }

@@ -165,7 +165,7 @@ expect_events() { # NUMBERS
     expect_clean "$OUT/t.abt"
     [ "$(events "$OUT/t.abt")" -ge 100000 ] && [ "$(events "$OUT/t.abt")" -le 101024 ] ||
         fail "$(events "$OUT/t.abt") events"
-    expect_error 'recording was ended at --max-events'
+    expect_error 'recording stopped at --max-events'
     record --max-events 1M -- "$CONFINED" self none 2000
     expect_code 5
     ! grep -q 'was ended' "$OUT/stderr" || fail "it says that it was ended"
@@ -245,7 +245,7 @@ UNTIL_TOLD='$| = 1; until (-e $ARGV[0]) { push @k, "x" x 50; pop @k; } print "wh
     await_bench
     expect_code 9
     [ "$(cat "$OUT/stdout")" = whole ]
-    expect_error 'recording was ended at --duration'
+    expect_error 'recording stopped at --duration'
     expect_nothing_left
 }
 
@@ -299,7 +299,7 @@ C
     await_bench
     expect_code 4
     expect_clean "$OUT"/t*.abt
-    expect_error 'recording was ended at a signal'
+    expect_error 'recording stopped at a signal'
     kill "$(cat "$OUT/ready")" || fail "the daemon is gone"
     expect_nothing_left
 }

@@ -27,7 +27,7 @@ expect_rule() { # RULE …
         'memory: x live' 'memory: peak as ranked' 'headline: speed' 'headline: memory' \
         'headline: time' 'headline: peak' 'harness: range' rounds 'compare: change' \
         'compare: verdict' 'compare: counts' 'compare: sentence' 'gates: counts' 'gates: verdict' \
-        'exec: ratio' '-v time: ratio' '-v time: Mops/s' '-v size: shares' '-v memory: sum' \
+        'exec: change' '-v time: ratio' '-v time: Mops/s' '-v size: shares' '-v memory: sum' \
         '-v worst: rounds' legend
 }
 

@@ -138,13 +138,28 @@ YAML
 
 @test "the help of run names every option of the specification" {
     bench run --help
-    for option in -b --set --seed --rounds --json --csv --timeout --cpus -q; do
+    for option in -b --set --rounds --time-budget --cpus --gate --baseline --html --json --csv -q -v; do
         grep -qE -- "(^|[ ,])$option" "$OUT/stdout" || fail "no $option"
     done
     bench run --help-all
-    grep -q -- ' --mem-limit' "$OUT/stdout" || fail "no --mem-limit"
+    for option in --mem-limit --seed --timeout; do
+        grep -q -- " $option" "$OUT/stdout" || fail "no $option"
+    done
     bench replay --help
     grep -q -- --touch "$OUT/stdout"
+}
+
+@test "list alone lists its topics, and one command of trace its own help" {
+    bench list
+    expect_code 0
+    [ "$(grep -oE 'list [a-z]+' "$OUT/stdout" | xargs)" = "list backends list workloads list metrics" ]
+    refused 2 'list takes one topic' list backends metrics
+    refused 2 'list takes one topic' list --json -
+    bench trace cut --help
+    expect_code 0
+    grep -q '^usage: allocbench trace cut FILE -o OUT --events A..B' "$OUT/stdout" || fail "no usage"
+    grep -q -- --live "$OUT/stdout" || fail "no --live"
+    ! grep -qE -- '--sites|--live-csv|trace info' "$OUT/stdout" || fail "lines of others"
 }
 
 @test "--help-all without a command is the overview" {

@@ -2,14 +2,15 @@
 #include "cli/help/options_help.h"
 #include "cli/help/paragraph.h"
 #include "cli/options/option_table.h"
+#include "cli/trace/cmd_trace.h"
 #include "support/cmocka.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_MAX = 28, TEXT_COLUMN = 25 };
+enum { LINES_MAX = 50, TEXT_COLUMN = 25 };
 
-static char *help_of(unsigned command, bool is_all)
+static char *help_about(unsigned command, const char *word, bool is_all)
 {
     char *text = NULL;
     size_t size;
@@ -18,9 +19,14 @@ static char *help_of(unsigned command, bool is_all)
     if (command == AB_COMMAND_COUNT)
         ab_options_print_overview(to);
     else
-        ab_options_print_help(to, (enum ab_command_id)command, is_all);
+        ab_options_print_help(to, (enum ab_command_id)command, word, is_all);
     fclose(to);
     return text;
+}
+
+static char *help_of(unsigned command, bool is_all)
+{
+    return help_about(command, NULL, is_all);
 }
 
 static void no_line_is_wider_than_a_terminal(void **state)
@@ -59,21 +65,62 @@ static void all_options_are_in_the_long_help_and_the_usual_ones_in_the_short_one
     const struct ab_option_info *o;
     for (unsigned command = 0; command < AB_COMMAND_COUNT; command++) {
         char *all = help_of(command, true), *usual = help_of(command, false);
-        size_t n_usual = 0, n_rare = 0;
+        size_t n_rare = 0;
         for (size_t i = 0; (o = ab_options_info(i)) != NULL; i++) {
             if (!ab_options_has(o, (enum ab_command_id)command))
                 continue;
-            if (!has_option(all, o->name) || has_option(usual, o->name) == o->is_rare)
+            bool is_rare = command == AB_COMMAND_TRACE || /* has them by its own commands */
+                           ab_options_is_rare(o, (enum ab_command_id)command);
+            if (!has_option(all, o->name) || has_option(usual, o->name) == is_rare)
                 fail_msg("%s --%s", ab_commands[command].name, o->name);
-            n_usual += !o->is_rare;
-            n_rare += o->is_rare;
+            n_rare += is_rare;
         }
-        if (n_usual > USUAL_MAX)
-            fail_msg("%s has %zu usual options", ab_commands[command].name, n_usual);
         assert_true((strstr(usual, " --help-all\n") == NULL) == (n_rare == 0));
         free(all);
         free(usual);
     }
+}
+
+static size_t count_lines(const char *text)
+{
+    size_t n = 0;
+    for (; *text != 0; text++)
+        n += *text == '\n';
+    return n;
+}
+
+static void the_usual_help_is_one_screen(void **state)
+{
+    (void)state;
+    for (unsigned command = 0; command < AB_COMMAND_COUNT; command++) {
+        char *text = help_of(command, false);
+        if (command != AB_COMMAND_ADVISE && count_lines(text) > LINES_MAX)
+            fail_msg("%s: %zu lines", ab_commands[command].name, count_lines(text));
+        free(text);
+    }
+}
+
+static void a_command_of_trace_has_its_own_lines_alone(void **state)
+{
+    (void)state;
+    const char *name;
+    for (size_t i = 0; (name = ab_trace_command_name(i)) != NULL; i++) {
+        char usage[64], *text = help_about(AB_COMMAND_TRACE, name, false);
+        snprintf(usage, sizeof usage, "usage: allocbench trace %s ", name);
+        assert_memory_equal(text, usage, strlen(usage));
+        assert_true(count_lines(text) < LINES_MAX);
+        assert_int_equal(has_option(text, "site"), strcmp(name, "filter") == 0);
+        assert_int_equal(has_option(text, "sites"), strcmp(name, "info") == 0);
+        assert_true(has_option(text, "quiet"));
+        assert_int_equal(strstr(text, "recording that stopped early") != NULL,
+                         strcmp(name, "recover") == 0);
+        free(text);
+    }
+    char *whole = help_of(AB_COMMAND_TRACE, false);
+    char *unknown = help_about(AB_COMMAND_TRACE, "inof", false);
+    assert_string_equal(unknown, whole);
+    free(unknown);
+    free(whole);
 }
 
 static size_t place_of(const char *group)
@@ -167,6 +214,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_line_is_wider_than_a_terminal),
         cmocka_unit_test(all_options_are_in_the_long_help_and_the_usual_ones_in_the_short_one),
+        cmocka_unit_test(the_usual_help_is_one_screen),
+        cmocka_unit_test(a_command_of_trace_has_its_own_lines_alone),
         cmocka_unit_test(groups_are_in_order),
         cmocka_unit_test(texts_stand_in_their_column),
         cmocka_unit_test(no_text_is_that_of_another_command),

@@ -174,7 +174,7 @@ static void what_is_not_said_is_unknown_and_no_warning(void **state)
         "aslr",     "swap",           "overcommit", "address-space", "open-files"};
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
         assert_int_equal(find(unknown[i])->state, AB_DOCTOR_UNKNOWN);
-    expect("counters", AB_DOCTOR_NOTE, "none", "");
+    expect("counters", AB_DOCTOR_NOTE, "no hardware counters", "");
 }
 
 static void every_check_has_an_id_of_its_own_and_a_reason(void **state)

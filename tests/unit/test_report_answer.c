@@ -326,7 +326,6 @@ static void a_program_can_be_reckoned(void **state)
     struct screen *x = screen_new_exec();
     char *text = draw(x, 80), words[80];
     double base[8], row[8];
-    assert_null(strstr(text, " 0.")); /* no factor below 1 */
     read_row(text, "wall time", "glibc", base, 8);
     for (unsigned b = 1; b < SCREEN_BACKENDS; b++) {
         assert_int_equal(read_row(text, "wall time", rows[b], row, 8), 5);
@@ -339,9 +338,10 @@ static void a_program_can_be_reckoned(void **state)
         for (unsigned i = 0; i < sizeof sections / sizeof *sections; i++) {
             double of_base[8], of_row[8];
             read_row(text, sections[i], "glibc", of_base, 8);
-            assert_int_equal(read_row(text, sections[i], rows[b], of_row, 8), 4);
+            assert_true(read_row(text, sections[i], rows[b], of_row, 8) >= 2);
             double factor = of_row[0] / of_base[0];
-            close_to(of_row[1], factor < 1 ? 1 / factor : factor, sections[i]);
+            if (!(fabs(of_row[1] - 100 * fabs(factor - 1)) <= 200 * rounding * factor))
+                fail_msg("%s: %g %% is not that of %g", sections[i], of_row[1], factor);
         }
     }
     free(text);

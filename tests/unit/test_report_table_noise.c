@@ -54,7 +54,7 @@ static void never_quiet_is_a_shared_core(void **state)
                                       .switches_involuntary = 1};
     expect(
         "noise: others used the CPU core all the time, so times are those of a shared core "
-        "(waited 6.00 s for a quiet one); 0 interruptions; 1 involuntary context switch; CPU time "
+        "(spent 6.00 s waiting for an idle one); 0 interruptions; 1 involuntary context switch; CPU time "
         "100.0 % of wall time");
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * From what -b selected to what is run and to what is told of it.
+ * Turns a selection of -b into a case to run and its description in the result.
  */
 #ifndef AB_CLI_BENCHMARK_CASES_H
 #define AB_CLI_BENCHMARK_CASES_H

@@ -179,7 +179,7 @@ static bool may_renew(const struct ab_subject *subject, const struct ab_selectio
            (s->never_frees && ab_backend_variant(s->builtin, s->values)->reset != NULL);
 }
 
-/* One of ours that gives each lane a part numbers them by the lanes of the whole. */
+/* Built-ins with a part for each lane index the parts by the number of the lane in the whole work. */
 static bool may_narrow(const struct ab_selection *s)
 {
     return s->builtin != NULL && ab_backend_variant(s->builtin, s->values)->thread_enter == NULL;

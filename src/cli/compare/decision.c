@@ -38,8 +38,7 @@ enum ab_status ab_decision_open(const struct ab_options *o, struct ab_decision *
     d.is_within = o->has_limit && o->baseline == NULL;
     const char *idle = find_idle(&d);
     if (idle != NULL)
-        return ab_fail(err, AB_USAGE,
-                       "--%s is about a comparison: give %s--baseline NAME|FILE as well", idle,
+        return ab_fail(err, AB_USAGE, "--%s requires %s--baseline NAME|FILE", idle,
                        o->is_joint && !o->is_strict_compare ? "--limit or " : "");
     enum ab_status status = AB_OK;
     if (o->baseline != NULL && (status = ab_base_find(o, o->baseline, &d.base, err)) == AB_OK)

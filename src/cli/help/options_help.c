@@ -6,6 +6,7 @@
 
 #include "cli/help/paragraph.h"
 #include "cli/options/option_table.h"
+#include "cli/trace/cmd_trace.h"
 
 #include <string.h>
 
@@ -23,8 +24,9 @@ const char ab_options_exit_codes[] =
     "record passes on the exit status of the command; its own failures are 125 to\n"
     "127.\n";
 
-/* What is too long for its column has a line of its own. */
-static void print_option(FILE *to, const struct ab_option_info *o, bool is_all)
+/* A name that is too long for its column has a line of its own. `word` is the label of a text that is
+ * for this command of `trace` alone. */
+static void print_option(FILE *to, const struct ab_option_info *o, const char *word, bool is_all)
 {
     char left[64];
     int n = o->letter != 0 ? snprintf(left, sizeof left, "  -%c, --%s", o->letter, o->name)
@@ -33,45 +35,101 @@ static void print_option(FILE *to, const struct ab_option_info *o, bool is_all)
         snprintf(left + n, sizeof left - (size_t)n, " %s", o->arg);
     bool is_long = ab_paragraph_columns(left) >= HELP_COLUMN;
     fprintf(to, "%s%s", left, is_long ? "\n" : "");
-    ab_paragraph_print(to, o->help, HELP_COLUMN, is_long ? 0 : ab_paragraph_columns(left));
+    size_t n_label = word != NULL ? strlen(word) : 0;
+    bool has_label = word != NULL && strncmp(o->help, word, n_label) == 0 &&
+                     strncmp(o->help + n_label, ": ", 2) == 0;
+    ab_paragraph_print(to, has_label ? o->help + n_label + 2 : o->help, HELP_COLUMN,
+                       is_long ? 0 : ab_paragraph_columns(left));
     if (is_all && o->more != NULL)
         ab_paragraph_print(to, o->more, HELP_COLUMN, 0);
 }
 
-static void print_group(FILE *to, enum ab_command_id command, const char *group, bool is_all)
+/* word NULL = all of the command, else of this command of `trace`. */
+static void print_group(FILE *to, enum ab_command_id command, const char *word, const char *group,
+                        bool is_all)
 {
     const struct ab_option_info *o;
     bool is_first = true;
     for (size_t i = 0; (o = ab_options_info(i)) != NULL; i++) {
-        if (!ab_options_has(o, command) || strcmp(o->group, group) != 0 || (o->is_rare && !is_all))
+        if (!ab_options_has(o, command) || strcmp(o->group, group) != 0 ||
+            (!is_all && ab_options_is_rare(o, command)) ||
+            (word != NULL && !ab_trace_command_takes(word, o->name)))
             continue;
         if (is_first)
             fprintf(to, "\n%s:\n", group);
         is_first = false;
-        print_option(to, o, is_all);
+        print_option(to, o, word, is_all);
     }
 }
 
-static size_t count_rare(enum ab_command_id command)
+static size_t count_rare(enum ab_command_id command, const char *word)
 {
     const struct ab_option_info *o;
     size_t n = 0;
     for (size_t i = 0; (o = ab_options_info(i)) != NULL; i++)
-        n += ab_options_has(o, command) && o->is_rare;
+        n += ab_options_has(o, command) && ab_options_is_rare(o, command) &&
+             (word == NULL || ab_trace_command_takes(word, o->name));
     return n;
 }
 
-void ab_options_print_help(FILE *to, enum ab_command_id command, bool is_all)
+static const char *next_line(const char *s)
+{
+    s += strcspn(s, "\n");
+    return *s != 0 ? s + 1 : s;
+}
+
+/* Prints what `text`, the examples and commands of `trace`, says of one of its commands: how to call
+ * it, which begins a line, what it does, to the next line of the kind, and its examples. */
+static void print_trace_command(FILE *to, const char *text, const char *word)
+{
+    enum { INDENT = 2 };
+    char own[64], example[64];
+    size_t n = (size_t)snprintf(own, sizeof own, "  %s ", word);
+    size_t n_example = (size_t)snprintf(example, sizeof example, "  allocbench trace %s ", word);
+    const char *s = text, *rest;
+    while (*s != 0) {
+        if (strncmp(s, own, n) != 0) {
+            s = next_line(s);
+            continue;
+        }
+        for (rest = s + INDENT; *rest != '\n' && strncmp(rest, "  ", 2) != 0;)
+            rest++;
+        fprintf(to, "usage: allocbench trace %.*s [OPTIONS]\n\n", (int)(rest - s - INDENT),
+                s + INDENT);
+        for (s = *rest == '\n' ? rest + 1 : rest; strspn(s, " ") > INDENT; s = next_line(s)) {
+            size_t blanks = strspn(s, " ");
+            fprintf(to, "%.*s\n", (int)strcspn(s + blanks, "\n"), s + blanks);
+        }
+        fputc('\n', to);
+    }
+    fputs("Examples:\n", to);
+    for (s = text; *s != 0; s = next_line(s))
+        if (strncmp(s, example, n_example) == 0)
+            fprintf(to, "%.*s\n", (int)strcspn(s, "\n"), s);
+}
+
+void ab_options_print_help(FILE *to, enum ab_command_id command, const char *word, bool is_all)
 {
     const struct ab_command *c = &ab_commands[command];
-    size_t n_rare = count_rare(command);
-    fprintf(to, "usage: allocbench %s %s\n\n%s\n\nExamples:\n%s", c->name, c->synopsis, c->summary,
-            c->examples);
+    bool is_trace = command == AB_COMMAND_TRACE;
+    word = is_trace && word != NULL && ab_trace_command_takes(word, "help") ? word : NULL;
+    size_t n_rare = count_rare(command, word);
+    if (word != NULL)
+        print_trace_command(to, c->examples, word);
+    else
+        fprintf(to, "usage: allocbench %s %s\n\n%s\n\nExamples:\n%s", c->name, c->synopsis,
+                c->summary, c->examples);
+    if (is_trace && word == NULL && !is_all) {
+        fputs("\nOptions of one of them: allocbench trace COMMAND --help; of all: allocbench\n"
+              "trace --help-all\n",
+              to);
+        return;
+    }
     for (size_t i = 0; ab_option_groups[i] != NULL; i++)
-        print_group(to, command, ab_option_groups[i], is_all);
+        print_group(to, command, word, ab_option_groups[i], is_all);
     if (!is_all && n_rare > 0)
-        fprintf(to, "\n%zu more option%s: allocbench %s --help-all\n", n_rare,
-                n_rare == 1 ? "" : "s", c->name);
+        fprintf(to, "\n%zu more option%s: allocbench %s%s%s --help-all\n", n_rare,
+                n_rare == 1 ? "" : "s", c->name, word != NULL ? " " : "", word != NULL ? word : "");
 }
 
 void ab_options_print_overview(FILE *to)
@@ -93,8 +151,8 @@ void ab_options_print_overview(FILE *to)
         fprintf(to, "  %-*s  %s\n", widest, ab_commands[i].name, ab_commands[i].summary);
     fputs("\n"
           "Options of a command: allocbench COMMAND --help. What a word means: allocbench\n"
-          "explain. This build: allocbench --version. Pages that are named, such as\n"
-          "docs/exec.md: of the source tree, and in share/doc/allocbench.\n"
+          "explain. This build: allocbench --version. Documentation:\n"
+          "share/doc/allocbench, or docs/ in the source tree.\n"
           "\n"
           "Exit codes:\n",
           to);

@@ -13,8 +13,9 @@
 /* Lines, indented. */
 extern const char ab_options_exit_codes[];
 
-/* With all options, or with the usual ones; no line is wider than AB_HELP_WIDTH. */
-void ab_options_print_help(FILE *to, enum ab_command_id command, bool is_all);
+/* With all options, or with the usual ones; no line is wider than AB_HELP_WIDTH. `word`: what follows
+ * the command, NULL = nothing: of `trace` the help is then that of its command of this name. */
+void ab_options_print_help(FILE *to, enum ab_command_id command, const char *word, bool is_all);
 /* The whole tool: commands, examples, exit codes. */
 void ab_options_print_overview(FILE *to);
 

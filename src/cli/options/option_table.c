@@ -58,7 +58,7 @@ static const char *const inconclusives[] = {"report", "fail", NULL};
 static const char *const whens[] = {"auto", "always", "never", NULL};
 
 /* What -b takes, without its default, which differs; and how it is spelled. */
-#define BACKENDS "allocators (back ends) to measure: names or paths, comma-separated or repeated "
+#define BACKENDS "allocators (back ends) to measure, by name or path "
 #define BACKENDS_MORE \
     .more = "Forms of a back end (see allocators/README.md):\n" \
             "  libraries             installed malloc libraries\n" \
@@ -75,12 +75,16 @@ static const char *const whens[] = {"auto", "always", "never", NULL};
             "  checked+NAME          every call checked, not timed\n" \
             "  fault+NAME:n=100      the 100th allocation or\n" \
             "                        resize of a run fails"
-#define RARE .is_rare = true
-/* Formats of results that the short help has. */
-#define IS_RARE_SINK(id) \
-    (AB_SINK_##id != AB_SINK_JSON && AB_SINK_##id != AB_SINK_CSV && \
-     AB_SINK_##id != AB_SINK_HTML && AB_SINK_##id != AB_SINK_JUNIT && \
-     AB_SINK_##id != AB_SINK_MARKDOWN)
+#define RARE_IN(those) .rare = those
+#define RARE RARE_IN(~0u)
+/* Forms of results that --help has: three everywhere, those of verdicts where little else is. */
+#define RARE_SINK(id) \
+    RARE_IN(AB_SINK_##id == AB_SINK_JSON || AB_SINK_##id == AB_SINK_CSV || \
+                    AB_SINK_##id == AB_SINK_HTML \
+                ? 0 \
+            : AB_SINK_##id == AB_SINK_JUNIT || AB_SINK_##id == AB_SINK_MARKDOWN \
+                ? RUN | REPLAY | EXEC \
+                : ~0u)
 
 const char *const ab_option_groups[] = {
     "What runs",        "What is read", "What is merged",
@@ -96,29 +100,29 @@ static const struct ab_option_info table[] = {
     {"backend", "LIST", BACKENDS "(default: the installed libraries and what suits the work)",
      "What runs", 'b', REPLAY, LIST_OF(backends), BACKENDS_MORE},
     {"backend", "LIST",
-     "allocators (back ends) that can be preloaded, by name or path,\n"
-     "comma-separated or repeated; jemalloc{A=1;B=2}: with environment variables;\n"
-     "mine=./lib.so: a path under another name\n"
-     "(default: libraries, which are all malloc libraries that are installed)",
-     "What runs", 'b', EXEC, LIST_OF(backends)},
+     "allocators (back ends) that can be preloaded, by name or path (default:\n"
+     "libraries, all that are installed)",
+     "What runs", 'b', EXEC, LIST_OF(backends),
+     .more = "jemalloc{A=1;B=2}: with environment variables;\n"
+             "mine=./lib.so: a path under another name"},
     {"sweep", "LIST",
      "measure the usual settings of these allocators, a row for each, beside\n"
      "those of -b: glibc, jemalloc, tcmalloc, mimalloc, scudo, tbb, arena,\n"
      "pool, slab, paged (list backends -v says what each does); without -b these\n"
      "rows only",
-     "What runs", 0, RUN | REPLAY | CHECK, LIST_OF(sweeps)},
+     "What runs", 0, RUN | REPLAY | CHECK, LIST_OF(sweeps), RARE},
     {"sweep", "LIST",
      "measure the usual settings of these allocators, a row for each, beside\n"
      "those of -b: glibc, jemalloc, tcmalloc, mimalloc, scudo, tbb\n"
      "(list backends -v says what each does); without -b these rows only",
-     "What runs", 0, EXEC, LIST_OF(sweeps)},
+     "What runs", 0, EXEC, LIST_OF(sweeps), RARE},
     {"map", "RULES",
      "serve each request by one of several back ends, as a row @map beside those\n"
      "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"
      "first that fits decides. KEY: a set of the workload, size:64, size:1-64,\n"
      "lane:0, several joined by &, * for the rest (default: glibc); replaces the\n"
      "workload's `via`",
-     "What runs", 0, RUN, LIST_OF(maps)},
+     "What runs", 0, RUN, LIST_OF(maps), RARE},
     {"map", "RULES",
      "serve each request by one of several back ends, as a row @map beside those\n"
      "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"
@@ -126,7 +130,7 @@ static const struct ab_option_info table[] = {
      "site:MODULE+0xADDRESS, scope (dies before its scope ends), size:64,\n"
      "size:1-64, lane:0, several joined by &; * for the rest (default: glibc).\n"
      "2*BACKEND: two heaps, taken in turn by scopes",
-     "What runs", 0, REPLAY, LIST_OF(maps)},
+     "What runs", 0, REPLAY, LIST_OF(maps), RARE},
     {"stdin", "FILE", "standard input of the command (default: empty)", "What runs", 0, EXEC,
      TEXT(stdin_path)},
     {"trace", "TRACE.abt",
@@ -146,20 +150,20 @@ static const struct ab_option_info table[] = {
      "not needed for paths given with -b",
      "What runs", 0, RUN | CHECK, FLAG(allows_plugins), RARE},
     {"check", "LIST",
-     "run these checks only, or a group: required, info; a workload or trace\n"
-     "is always run: \"work\" runs nothing else",
+     "run these checks only, or a group: required, info; \"work\": only run the\n"
+     "workload or replay the trace",
      "What runs", 0, VERIFY, TEXT(only_check)},
     {"no-fork", NULL,
      "for a debugger: become the process that runs the one check of --check\n"
      "NAME on the one back end, without a limit of time or memory; a\n"
      "failure aborts it",
-     "What runs", 0, VERIFY, FLAG(is_alone)},
+     "What runs", 0, VERIFY, FLAG(is_alone), RARE},
     {"touch", "HOW",
-     "which bytes of a new block are written: none, first(N), ends, page (one\n"
-     "per page), line (one per cache line), all, apart (as page, while the clock\n"
-     "stands still) (default: page)",
-     "What runs", 0, REPLAY, SPECIAL(ab_option_touch), GIVEN(has_touch),
-     .words = ab_option_touches},
+     "which bytes of a new block are written: none, first(N), ends, page, line,\n"
+     "all or apart (default: page)",
+     "What runs", 0, REPLAY, SPECIAL(ab_option_touch), GIVEN(has_touch), .words = ab_option_touches,
+     .more = "page: one byte per page; line: one per cache line;\n"
+             "apart: as page, while the clock stands still"},
     {"each", "WHAT",
      "scope: also time the allocator's calls in each scope of the trace, a\n"
      "frame or a request, as its marks say or else as it is found (default:\n"
@@ -177,11 +181,11 @@ static const struct ab_option_info table[] = {
      "than this, 1ns to 60s",
      "What runs", 0, REPLAY, BUDGET(each_budget_ns), RARE},
     {"threads", "N",
-     "worker threads (\"lanes\") that replay the recorded threads: recorded\n"
-     "(default: the most that were alive at the same time) or 1 to 256; with 1\n"
-     "all calls run in the recorded order",
+     "worker threads (\"lanes\") that replay the recorded ones: 1 to 256\n"
+     "(default: recorded, the most in parallel)",
      "What runs", 0, REPLAY, COUNT(n_lanes, 1, AB_LANES_MAX), .zero = "recorded",
-     .range = "must be from 1 to 256, or 'recorded'"},
+     .range = "must be from 1 to 256, or 'recorded'",
+     .more = "with 1 all calls run in the recorded order"},
     {"burst", "N",
      "replay in bursts of N calls, 256 to 2^30; each is loaded while nothing is\n"
      "measured; 0: load the whole trace (default: see --tape-mem)",
@@ -193,9 +197,9 @@ static const struct ab_option_info table[] = {
      "(default: 25% of available memory)",
      "What runs", 0, REPLAY | ADVISE, SPECIAL(ab_option_tape_mem), RARE},
     {"rounds", "N",
-     "number of rounds; each runs every back end once, in random order;\n"
-     "fewer than 6 distinguish nothing from noise (default: 10, or 6 to 10,\n"
-     "until the intervals of two back ends and more are within 2 %)",
+     "number of rounds, each of every back end in random order; below 6 no\n"
+     "confidence interval is possible (default: 6 to 10, until the intervals are\n"
+     "within 2 %)",
      "How long", 0, RUN | REPLAY | CHECK | ADVISE, COUNT(rounds, 1, AB_ROUNDS_MAX),
      .range = "must be from 1 to 1000", GIVEN(has_rounds), .alias = "reps"},
     {"rounds", "N", "number of rounds to measure (default: 20)", "How long", 0, CALIBRATE,
@@ -228,28 +232,28 @@ static const struct ab_option_info table[] = {
      "stop when every interval of a ratio of whole runs is within N% of the\n"
      "ratio; after 6 rounds at the earliest, --rounds at the latest (then 100\n"
      "by default)",
-     "How long", 0, RUN | REPLAY | EXEC, SPECIAL(ab_option_precision)},
+     "How long", 0, RUN | REPLAY | EXEC, SPECIAL(ab_option_precision), RARE},
     {"base", "NAME",
      "the back end that the others are compared with, as the tables name it\n"
      "(default: glibc, else the first)",
-     "Measurement", 0, RUN | REPLAY | EXEC | REPORT, TEXT(base)},
+     "Measurement", 0, RUN | REPLAY | EXEC | REPORT, TEXT(base), RARE_IN(RUN | REPLAY | EXEC)},
     {"rounds", "N",
-     "number of rounds; each runs the program once under every back end, in\n"
-     "random order; below 6 there are no intervals (default: 10)",
+     "number of rounds, each of every back end in random order; no confidence\n"
+     "interval below 6 (default: 10)",
      "How long", 0, EXEC, COUNT(rounds, 1, AB_ROUNDS_MAX), .range = "must be from 1 to 1000",
      GIVEN(has_rounds), .alias = "reps"},
     {"no-check-output", NULL,
-     "the program may print something else in each run (default: its standard\n"
-     "output must be the same under all back ends)",
-     "Measurement", 0, EXEC, FLAG(is_output_free)},
+     "do not require identical output (default: standard output must be the\n"
+     "same under all back ends)",
+     "What runs", 0, EXEC, FLAG(is_output_free)},
     {"seed", "N", "seed of the order in each round", "Measurement", 0, EXEC,
-     COUNT(seed, 0, UINT64_MAX), GIVEN(has_seed)},
+     COUNT(seed, 0, UINT64_MAX), GIVEN(has_seed), RARE},
     {"timeout", "TIME", "time limit of each run, at least 10ms (default: none)", "How long", 0,
      EXEC, TIMEOUT},
     {"resume", "RESULT.json",
      "resume an interrupted run: only the missing rounds are run;\n"
      "unspecified options are taken from the result",
-     "How long", 0, RUN | REPLAY, TEXT(resume)},
+     "How long", 0, RUN | REPLAY, TEXT(resume), RARE},
     {"shard", "I/N",
      "run the I-th of N parts (1/4, 2/4 …), each on any machine; merge joins\n"
      "them. A part has whole rounds: I, I + N, …; with more parts than rounds\n"
@@ -257,11 +261,12 @@ static const struct ab_option_info table[] = {
      "Gates are judged by merge (see docs/cluster.md)",
      "Measurement", 0, RUN | REPLAY, SPECIAL(ab_option_shard), RARE},
     {"seed", "N", "seed of all random choices: sizes, positions, samples, orders", "Measurement", 0,
-     RUN | REPLAY | CHECK | VERIFY | ADVISE, COUNT(seed, 0, UINT64_MAX), GIVEN(has_seed)},
+     RUN | REPLAY | CHECK | VERIFY | ADVISE, COUNT(seed, 0, UINT64_MAX), GIVEN(has_seed),
+     RARE_IN(~(unsigned)VERIFY)},
     {"cpus", "LIST",
      "CPU affinity: pin the worker threads, one CPU after the other, to a\n"
      "list such as 1 or 0,2-3 (default: none)",
-     "Measurement", 0, RUN | REPLAY | CALIBRATE | ADVISE, SPECIAL(ab_option_cpus)},
+     "Measurement", 0, RUN | REPLAY | CALIBRATE | ADVISE, SPECIAL(ab_option_cpus), RARE_IN(REPLAY)},
     {"order", "HOW",
      "of several threads: free (in parallel, within --window) or strict (one\n"
      "at a time in the exact order: for memory and debugging, no latencies)",
@@ -283,7 +288,7 @@ static const struct ab_option_info table[] = {
     {"timeout", "TIME",
      "time limit of each run, at least 10ms, and of reading and preparing the\n"
      "workload or trace (default: from the estimated cost; none for reading)",
-     "How long", 0, RUN | REPLAY, TIMEOUT},
+     "How long", 0, RUN | REPLAY, TIMEOUT, RARE},
     {"timeout", "TIME", "time limit of each check, at least 10ms (default: 5 or 10 s)", "How long",
      0, VERIFY, TIMEOUT},
     {"allow-broken", NULL, "also measure back ends that fail their checks; they are not compared",
@@ -295,10 +300,10 @@ static const struct ab_option_info table[] = {
      RARE},
     {"gate", "TEXT",
      "a bound on a measured value; the run fails (exit 1) if it does not hold:\n"
-     "'PHASE/alloc/p99 < 2us', 'PHASE/memory/rss_peak < 1.5x live' or\n"
-     "'arena:PHASE/all/ns_per_op < 0.5x glibc'; may be repeated.\n"
-     "A gate that cannot be evaluated fails too (see configs/README.md)",
-     "Gates and CI", 0, RUN, LIST_OF(gates)},
+     "'PHASE/alloc/p99 < 2us', 'PHASE/memory/rss_peak < 1.5x live',\n"
+     "'arena:PHASE/all/ns_per_op < 0.5x glibc'; repeatable",
+     "Gates and CI", 0, RUN, LIST_OF(gates),
+     .more = "A gate that cannot be evaluated fails too (configs/README.md)."},
     {"gate", "TEXT", "read this gate too, as run would; may be repeated", "Gates and CI", 0, CHECK,
      LIST_OF(gates)},
     {"gate", "TEXT",
@@ -308,33 +313,33 @@ static const struct ab_option_info table[] = {
      "Gates and CI", 0, MERGE, LIST_OF(gates)},
     {"gate", "TEXT",
      "a bound on a measured value; the replay fails (exit 1) if it does not\n"
-     "hold:\n"
-     "'replay/alloc/p99 < 2us', 'replay/memory/rss_peak < 1.5x live' or\n"
-     "'arena:replay/all/ns_per_op < 0.5x glibc'; may be repeated.\n"
-     "A gate that cannot be evaluated fails too (see configs/README.md)",
-     "Gates and CI", 0, REPLAY, LIST_OF(gates)},
+     "hold: 'replay/alloc/p99 < 2us', 'replay/memory/rss_peak < 1.5x live',\n"
+     "'arena:replay/all/ns_per_op < 0.5x glibc'; repeatable",
+     "Gates and CI", 0, REPLAY, LIST_OF(gates),
+     .more = "A gate that cannot be evaluated fails too (configs/README.md)."},
     {"gate", "TEXT",
      "a bound on a change, as in 'PHASE/alloc/p99 < +10% floor 2ns' or\n"
      "'*/all/ops_per_s > -5%', or any other gate on the new result; may be\n"
      "repeated (see configs/README.md)",
      "Gates and CI", 0, COMPARE, LIST_OF(gates)},
     {"baseline", "NAME|FILE",
-     "compare with this baseline (allocbench baseline save) or stored result\n"
-     "and fail (exit 1) if the run is slower by more than --limit; what fails\n"
-     "is confirmed by more rounds first",
-     "Gates and CI", 0, RUN | REPLAY | EXEC, TEXT(baseline)},
+     "compare with this baseline or stored result and fail (exit 1) if the run\n"
+     "is slower by more than --limit",
+     "Gates and CI", 0, RUN | REPLAY | EXEC, TEXT(baseline), RARE_IN(EXEC),
+     .more = "What fails is confirmed by more rounds first. Baselines:\n"
+             "allocbench baseline save."},
     {"limit", "N%",
      "how much longer the whole run may take than that of the --base, or than in\n"
      "the --baseline (then 5% by default); the command fails (exit 1) if one\n"
      "does, which is confirmed by more rounds first",
-     "Gates and CI", 0, RUN | REPLAY, SPECIAL(ab_option_limit), GIVEN(has_limit)},
+     "Gates and CI", 0, RUN | REPLAY, SPECIAL(ab_option_limit), GIVEN(has_limit), RARE},
     {"limit", "N%", "how much longer the whole run may take than in the base (default: 5%)",
      "Gates and CI", 0, COMPARE, SPECIAL(ab_option_limit), GIVEN(has_limit)},
     {"limit", "N%",
-     "how much longer the program may run (wall time) than under the base, or\n"
-     "than in the --baseline (then 5% by default); the command fails (exit 1)\n"
-     "if one does, which is confirmed by more rounds first",
-     "Gates and CI", 0, EXEC, SPECIAL(ab_option_limit), GIVEN(has_limit)},
+     "fail (exit 1) if the program takes longer (wall time) by more than this\n"
+     "than under the base, or than in the --baseline (then 5% by default)",
+     "Gates and CI", 0, EXEC, SPECIAL(ab_option_limit), GIVEN(has_limit),
+     .more = "What fails is confirmed by more rounds first."},
     {"strict", NULL,
      "fail (exit 1) if base and new were measured on different machines or\n"
      "systems; otherwise verdicts are then advisory",
@@ -352,7 +357,7 @@ static const struct ab_option_info table[] = {
     {"gate", "TEXT",
      "a bound on a measured value; the command fails (exit 1) if it does not\n"
      "hold: 'jemalloc:program/all/wall_ns < 1.05x glibc' or\n"
-     "'program/all/resident_peak_bytes < 200MiB'; may be repeated",
+     "'program/all/resident_peak_bytes < 200MiB'; repeatable",
      "Gates and CI", 0, EXEC, LIST_OF(gates)},
 #include "cli/options/advise_options.def"
 #include "cli/options/trace_options.def"
@@ -377,7 +382,7 @@ static const struct ab_option_info table[] = {
     {"results", "DIR",
      "store the result in this folder (default: $ALLOCBENCH_RESULTS, else\n"
      "results/)",
-     "Output", 0, RUN | REPLAY | MERGE | EXEC, TEXT(results)},
+     "Output", 0, RUN | REPLAY | MERGE | EXEC, TEXT(results), RARE_IN(RUN | REPLAY | EXEC)},
     {"results", "DIR",
      "baselines are in DIR/baselines (default: $ALLOCBENCH_RESULTS, else\n"
      "results/)",
@@ -387,16 +392,9 @@ static const struct ab_option_info table[] = {
      "results/)",
      "Output", 0, CALIBRATE, TEXT(results)},
     {"no-store", NULL, "do not store the result; --json, --csv and the like still write", "Output",
-     0, RUN | REPLAY | EXEC, FLAG(is_store_off)},
+     0, RUN | REPLAY | EXEC, FLAG(is_store_off), RARE},
 #define AB_SINK(id, name, arg, help, write) \
-    {name, \
-     arg, \
-     help, \
-     "Output", \
-     0, \
-     RUN | REPLAY | REPORT, \
-     TEXT(sinks[AB_SINK_##id]), \
-     .is_rare = IS_RARE_SINK(id)},
+    {name, arg, help, "Output", 0, RUN | REPLAY | REPORT, TEXT(sinks[AB_SINK_##id]), RARE_SINK(id)},
 #define AB_SINK_OF_HISTOGRAMS AB_SINK
 #define AB_SINK_OF_FIGURES AB_SINK
 #define AB_SINK_OF_LINES(id, name, help, write) \
@@ -416,7 +414,8 @@ static const struct ab_option_info table[] = {
      0, \
      RUN | REPLAY | EXEC | REPORT | COMPARE, \
      TEXT(sinks[AB_SINK_##id]), \
-     .is_rare = IS_RARE_SINK(id)},
+     RARE_SINK(id), \
+     .alias = AB_SINK_##id == AB_SINK_MARKDOWN ? "md" : NULL},
 #include "report/sinks/sinks.def"
 #undef AB_SINK
 #undef AB_SINK_OF_HISTOGRAMS
@@ -439,8 +438,6 @@ static const struct ab_option_info table[] = {
      "compare to read: merged (default; histograms of all rounds together),\n"
      "full or none",
      "Output", 0, RUN | REPLAY | EXEC | REPORT | COMPARE, WORD(embed, embeds), RARE},
-    {"md", "FILE", "the same as --markdown, for a wiki or a ticket", "Output", 0,
-     RUN | REPLAY | REPORT | COMPARE | EXEC, TEXT(sinks[AB_SINK_MARKDOWN]), RARE},
     {"json", "FILE", "write the comparison as JSON; - is standard output", "Output", 0, COMPARE,
      TEXT(json)},
     {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0, EXEC,
@@ -449,7 +446,7 @@ static const struct ab_option_info table[] = {
      TEXT(sinks[AB_SINK_CSV])},
     {"color", "WHEN", "auto, always or never (default: auto; honors NO_COLOR)", "Output", 0,
      RUN | REPLAY | EXEC | REPORT | MERGE | VERIFY | COMPARE | BASELINE | DOCTOR,
-     WORD(color, whens)},
+     WORD(color, whens), RARE},
     {"ascii", NULL, "print ASCII characters only", "Output", 0,
      RUN | REPLAY | EXEC | REPORT | MERGE | TRACE | VERIFY | COMPARE | BASELINE | DOCTOR,
      FLAG(is_ascii), RARE},
@@ -461,8 +458,8 @@ static const struct ab_option_info table[] = {
     {"quiet", NULL, "no progress and no summary on standard error", "Output", 'q', TRACE,
      FLAG(is_quiet)},
     {"verbose", "[TOPIC,TOPIC]",
-     "also print: time, size, worst, memory, percentiles, or all;\n"
-     "phase=NAME: all of one phase (default: time,worst,memory)",
+     "also print time, size, worst, memory, percentiles or all; phase=NAME: all\n"
+     "of one phase (default: time,worst,memory)",
      "Output", 'v', RUN | REPLAY | REPORT | BASELINE, SPECIAL(ab_option_topic),
      .is_value = ab_option_is_topic, .words = ab_option_topics},
     {"verbose", NULL, "also print percentiles that do not clearly differ", "Output", 'v', COMPARE,
@@ -492,4 +489,9 @@ const struct ab_option_info *ab_options_find(enum ab_command_id command, const c
 bool ab_options_has(const struct ab_option_info *info, enum ab_command_id command)
 {
     return (info->commands >> command & 1) != 0;
+}
+
+bool ab_options_is_rare(const struct ab_option_info *info, enum ab_command_id command)
+{
+    return (info->rare >> command & 1) != 0;
 }

@@ -37,9 +37,9 @@ struct ab_option_info {
     const char *range; /* what is allowed, for the error about a number or word that is not */
     const char *zero;  /* means 0, which need not be in the range; NULL = nothing does */
     const char *const *words; /* all it may be; ends with NULL */
-    bool is_rare;             /* only --help-all and the manual page have it */
+    unsigned rare;            /* commands of which only --help-all and the manual page have it */
     const char *more;         /* what these two say of it besides; NULL = nothing */
-    const char *alias;        /* a name that it had before: accepted, not shown */
+    const char *alias;        /* another name: accepted, not shown */
     /* The value may be left out: the next word is one only where this says so, and read gets NULL
      * without. NULL = not so. */
     bool (*is_value)(const char *word);
@@ -53,6 +53,7 @@ extern const char *const ab_option_groups[];
 /* Walks the table: NULL past the end. */
 const struct ab_option_info *ab_options_info(size_t i);
 bool ab_options_has(const struct ab_option_info *info, enum ab_command_id command);
+bool ab_options_is_rare(const struct ab_option_info *info, enum ab_command_id command);
 /* The command's option of this name; NULL = there is none. */
 const struct ab_option_info *ab_options_find(enum ab_command_id command, const char *name);
 

@@ -152,7 +152,7 @@ static void print_losses(const struct sum *s)
     const struct ab_convert_report *r = &s->report;
     const char *end = ab_spool_end_text(s->end);
     if (end != NULL && s->end != AB_SPOOL_ENDED)
-        fprintf(stderr, "allocbench: recording was ended %s\n", end);
+        fprintf(stderr, "allocbench: recording stopped %s\n", end);
     if (r->n_shared_threads > 0)
         fprintf(stderr, "allocbench: %llu threads past 1,048,576 share one number\n",
                 (unsigned long long)r->n_shared_threads);
@@ -254,7 +254,7 @@ static void print_empty(const struct ab_spool_traces *t)
     } texts[] = {
         {"processes without a call of malloc", "; a program may include its own malloc"},
         {"processes that could not be recorded", ""},
-        {"processes without a call of malloc until recording was ended", ""},
+        {"processes without a call of malloc until recording stopped", ""},
     };
     struct ab_name_counts counts[AB_ARRAY_LEN(texts)] = {{.n = 0}};
     for (size_t i = 0; i < t->n_results; i++) {

@@ -31,7 +31,8 @@ enum {
     FLAME = 16384,
     FOLDED = 32768,
     FLAME_BY = 65536,
-    HTML = 131072
+    HTML = 131072,
+    SCOPE = 262144
 };
 
 static const struct word {
@@ -41,7 +42,7 @@ static const struct word {
     enum ab_status (*run)(const struct ab_options *o, int *exit_code, struct ab_err *err);
 } words[] = {
     {"info", "TRACE.abt", 1, UINT_MAX,
-     PARTIAL | DIGEST | JSON | SITES | SORT | SCOPES | FLAME | FOLDED | FLAME_BY | HTML,
+     PARTIAL | DIGEST | JSON | SITES | SORT | SCOPES | SCOPE | FLAME | FOLDED | FLAME_BY | HTML,
      ab_trace_cmd_info},
     {"check", "TRACE.abt", 1, UINT_MAX, PARTIAL, ab_trace_cmd_check},
     {"dump", "TRACE.abt", 1, 1, EVENTS | PARTIAL, ab_trace_cmd_dump},
@@ -54,9 +55,28 @@ static const struct word {
     {"recover", "SPOOL", 1, 1, PARTIAL | OUTPUT, ab_trace_cmd_recover},
 };
 
+/* In the order of the bits. */
+static const char *const option_names[] = {
+    "events", "live",   "partial",  "digest", "output", "json", "thread",
+    "size",   "time",   "serial",   "sites",  "sort",   "site", "scopes",
+    "flame",  "folded", "flame-by", "html",   "scope",
+};
+
 const char *ab_trace_command_name(size_t i)
 {
     return i < AB_ARRAY_LEN(words) ? words[i].name : NULL;
+}
+
+bool ab_trace_command_takes(const char *name, const char *option)
+{
+    unsigned bit = 0;
+    for (unsigned i = 0; i < AB_ARRAY_LEN(option_names); i++)
+        if (strcmp(option_names[i], option) == 0)
+            bit = 1u << i;
+    for (size_t i = 0; i < AB_ARRAY_LEN(words); i++)
+        if (strcmp(words[i].name, name) == 0)
+            return bit == 0 || (words[i].options & bit) != 0;
+    return false;
 }
 
 static enum ab_status find_word(const char *given, const struct word **out, struct ab_err *err)
@@ -85,34 +105,33 @@ static enum ab_status find_word(const char *given, const struct word **out, stru
 static enum ab_status check_options(const struct word *word, const struct ab_options *o,
                                     struct ab_err *err)
 {
-    const struct {
-        bool is_given;
-        const char *name;
-    } given[] = {
-        {o->has_events, "events"},
-        {o->has_live, "live"},
-        {o->is_partial, "partial"},
-        {o->wants_digest, "digest"},
-        {o->output != NULL, "output"},
-        {o->json != NULL, "json"},
-        {o->n_trace_threads > 0, "thread"},
-        {o->has_sizes, "size"},
-        {o->has_times, "time"},
-        {o->is_serial, "serial"},
-        {o->wants_sites, "sites"},
-        {o->has_site_order, "sort"},
-        {o->n_site_patterns > 0, "site"},
-        {o->wants_scopes, "scopes"},
-        {o->flame != NULL, "flame"},
-        {o->folded != NULL, "folded"},
-        {o->has_flame_by, "flame-by"},
-        {o->sinks[AB_SINK_HTML] != NULL, "html"},
+    const bool given[] = {
+        o->has_events,
+        o->has_live,
+        o->is_partial,
+        o->wants_digest,
+        o->output != NULL,
+        o->json != NULL,
+        o->n_trace_threads > 0,
+        o->has_sizes,
+        o->has_times,
+        o->is_serial,
+        o->wants_sites,
+        o->has_site_order,
+        o->n_site_patterns > 0,
+        o->wants_scopes,
+        o->flame != NULL,
+        o->folded != NULL,
+        o->has_flame_by,
+        o->sinks[AB_SINK_HTML] != NULL,
+        o->scopes_wish != AB_SCOPES_BEST,
     };
+    _Static_assert(AB_ARRAY_LEN(given) == AB_ARRAY_LEN(option_names), "a name for each");
     for (unsigned i = 0; i < AB_ARRAY_LEN(given); i++)
-        if (given[i].is_given && (word->options >> i & 1) == 0)
+        if (given[i] && (word->options >> i & 1) == 0)
             return ab_fail(err, AB_USAGE,
-                           "trace %s does not take --%s; see allocbench trace --help", word->name,
-                           given[i].name);
+                           "trace %s does not take --%s; see allocbench trace %s --help",
+                           word->name, option_names[i], word->name);
     return AB_OK;
 }
 

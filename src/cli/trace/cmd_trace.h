@@ -37,6 +37,8 @@ enum ab_status ab_trace_open_output(const struct ab_options *o, const char *word
 
 /* The commands of trace; NULL past the end. */
 const char *ab_trace_command_name(size_t i);
+/* False also where `trace` has no such command; options that all take are not named by any. */
+bool ab_trace_command_takes(const char *name, const char *option);
 
 struct ab_trace_facts { /* what `trace info` knows of one file */
     const char *path;

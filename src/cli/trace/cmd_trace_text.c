@@ -82,7 +82,7 @@ static void print_threads(FILE *to, const struct ab_survey *s)
         fprintf(to, "resized by another thread  %llu blocks\n",
                 (unsigned long long)s->n_remote_resizes);
     fprintf(to, "\n%-10s %12s %12s %12s %14s\n", "thread", "events", "allocs", "frees",
-            "another's");
+            "remote frees");
     for (size_t i = 0; i < s->n_threads && i < THREADS_SHOWN; i++)
         fprintf(to, "%-10zu %12llu %12llu %12llu %14llu\n", i,
                 (unsigned long long)s->threads[i].events, (unsigned long long)s->threads[i].allocs,

@@ -196,7 +196,7 @@ static void print_legend(FILE *to, const struct signs *signs, uint32_t n_left_ou
     if (!is_limit_shown && !isnan(signs->limit))
         ab_text_addf(&t, " Limit of the whole run time: %+.3g %%.", 100 * signs->limit);
     if (n_left_out > 0)
-        ab_text_addf(&t, " %u more percentiles without a clear difference: -v.", n_left_out);
+        ab_text_addf(&t, " -v lists %u unchanged percentiles.", n_left_out);
     print_text(to, style, AB_FAINT, &t);
 }
 

@@ -128,6 +128,17 @@ static void format_number(char cell[AB_CELL_BYTES], const struct ab_gate_result 
         ab_format_value(cell, x, g->unit);
 }
 
+/* With what a ratio is to, so that its direction is that of the number in the row: "0.42x glibc". */
+static void format_row_value(char cell[AB_CELL_BYTES], const struct ab_gate_result *g)
+{
+    char label[AB_CELL_BYTES];
+    format_number(cell, g, g->value);
+    size_t n = strlen(cell);
+    if (!is_change(g) && strncmp(g->unit, "x ", 2) == 0 && isfinite(g->value))
+        snprintf(cell + n, AB_CELL_BYTES - n, " %s",
+                 ab_format_label(label, sizeof label, g->unit + 2, 16, true));
+}
+
 static bool has_interval(const struct ab_gate_result *g)
 {
     return isfinite(g->low) && isfinite(g->high) && g->low < g->high;
@@ -185,7 +196,7 @@ static void add_row(struct ab_table *t, const struct line *x, bool is_first)
     if (row == NULL)
         return;
     row->emphasis = x->gate->status != AB_OK ? AB_STRONG : AB_PLAIN;
-    format_number(row->cells[VALUE], x->gate, x->gate->value);
+    format_row_value(row->cells[VALUE], x->gate);
     format_interval(row->cells[INTERVAL], x->gate);
     ab_format_label(row->cells[LIMIT], AB_CELL_BYTES, x->limit, 60, true);
     snprintf(row->cells[VERDICT], AB_CELL_BYTES, "%s", words[x->gravity]);

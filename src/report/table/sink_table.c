@@ -21,6 +21,7 @@
 #include "report/table/session/table_rounds.h"
 #include "report/table/sparkline.h"
 #include "report/table/table.h"
+#include "report/view/words/factor.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -127,13 +128,12 @@ static void format_speed(const struct report *r, char cell[AB_CELL_BYTES], uint3
                          const char *phase)
 {
     struct ab_effect speed = ab_session_speed(r->s, backend, r->base, phase);
-    char ratio[AB_CELL_BYTES];
+    struct ab_view_factor factor = ab_view_factor_of(&speed);
     if (backend == r->base || !ab_backend_is_comparable(&r->s->backends[backend]) ||
         speed.n_new == 0)
         snprintf(cell, AB_CELL_BYTES, "%s", backend == r->base ? "base" : "-");
     else
-        snprintf(cell, AB_CELL_BYTES, "%s%.60s", ab_effect_is_clear(&speed) ? "" : "~",
-                 ab_format_effect(ratio, speed.ratio, speed.low, speed.high));
+        ab_view_factor_text(cell, &factor, "faster", "slower");
 }
 
 /* Green and red only for what is clear; the ratio says it without colour. */

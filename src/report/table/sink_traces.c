@@ -83,14 +83,11 @@ void ab_trace_sums_fini(struct ab_trace_sums *sums)
 
 static void fill_versus(const struct ab_trace_row *from, char cell[AB_CELL_BYTES])
 {
-    char words[AB_CELL_BYTES], interval[AB_CELL_BYTES];
     if (from->is_base || !isfinite(from->vs.times)) {
         snprintf(cell, AB_CELL_BYTES, "%s", from->is_base ? "base" : "-");
         return;
     }
-    ab_view_factor_words(words, sizeof words, &from->vs, "faster", "slower");
-    ab_view_factor_interval(interval, sizeof interval, &from->vs);
-    snprintf(cell, AB_CELL_BYTES, "%.30s%s%.30s", words, interval[0] != 0 ? " " : "", interval);
+    ab_view_factor_text(cell, &from->vs, "faster", "slower");
 }
 
 static void add_row(const struct ab_trace_row *from, struct ab_table *t)

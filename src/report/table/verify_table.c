@@ -121,7 +121,7 @@ static void print_words(FILE *to, const struct ab_verify_session *v, struct ab_t
             ab_text_addf(&text, "%s%s: %s", text.n > 0 ? "; " : "", words[i].word, words[i].means);
     }
     if (has_alignment(v))
-        ab_text_addf(&text, "%sto 8, to 16: aligned to so many bytes", text.n > 0 ? "; " : "");
+        ab_text_addf(&text, "%sto 8, to 16: alignment in bytes", text.n > 0 ? "; " : "");
     if (has_skipped(v))
         ab_text_addf(&text, "%s-: skipped, nothing to check (--json says why)",
                      text.n > 0 ? "; " : "");

@@ -34,8 +34,8 @@ uint16_t ab_conductor_quiet_limit(const struct ab_conductor *c);
 
 /* Each of these is AB_OK also when the back end failed: it is then marked, and without numbers. */
 enum ab_status ab_conduct_preflight(struct ab_conductor *c, uint32_t backend, struct ab_err *err);
-/* One throughput run that is in no number, for the length of slices: *ns_per_op of the measured
- * phases, NaN where it is not known. */
+/* A throughput run that is not recorded and tells how long slices should be: *ns_per_op of the
+ * measured phases, NaN where it is not known. */
 enum ab_status ab_conduct_scout(struct ab_conductor *c, uint32_t backend, double *ns_per_op,
                                 struct ab_err *err);
 /* All of the null back end with the harness of a back end in a round. A null that fails ends the

@@ -66,7 +66,7 @@ static bool is_failure_doubtful(const struct ab_gate_drift *d, const struct ab_e
     const size_t cap = sizeof r->reason;
     if (d->drift.is_unchanged) {
         snprintf(reason, cap,
-                 "the machine changed: it is the same build in both; measure both in one run");
+                 "machine drift: it is the same build in both; measure both in one run");
         return true;
     }
     if (ab_metric_is_latency(d->question.metric) &&

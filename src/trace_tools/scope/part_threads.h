@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whose the scopes of a trace are, for what has a heap of each thread.
+ * Decides whether the scopes of a trace are global or each thread's own, for back ends with a heap
+ * for each thread.
  */
 #ifndef AB_TRACE_TOOLS_SCOPE_PART_THREADS_H
 #define AB_TRACE_TOOLS_SCOPE_PART_THREADS_H

@@ -10,7 +10,7 @@
 
 /* Maps its table, before the baseline; not of a scout. */
 void ab_heap_memory_open(struct ab_worker *w, struct ab_memory_pass *m);
-/* What it says of itself is asked of this one. */
+/* Remembers the heap, whose own statistics are queried at each checkpoint. */
 void ab_heap_memory_opened(struct ab_worker *w, uint32_t index, const struct ab_backend *backend,
                            struct ab_heap *heap);
 /* The slot has a new block. */

@@ -51,7 +51,6 @@ static void fill_tail(const struct ranking *r, struct ab_table_row *row, unsigne
 static void fill_versus(const struct ranking *r, const struct ab_view_rank *rank,
                         struct ab_table_row *row)
 {
-    char words[AB_CELL_BYTES], interval[AB_CELL_BYTES];
     if (r->at[VERSUS] < 0)
         return;
     char *cell = row->cells[r->at[VERSUS]];
@@ -63,9 +62,7 @@ static void fill_versus(const struct ranking *r, const struct ab_view_rank *rank
         dash(r, cell, rank->standing == AB_VIEW_ASIDE ? "not compared" : "no time to compare with");
         return;
     }
-    ab_view_factor_words(words, sizeof words, &rank->vs, "faster", "slower");
-    ab_view_factor_interval(interval, sizeof interval, &rank->vs);
-    snprintf(cell, AB_CELL_BYTES, "%.30s%s%.30s", words, interval[0] != 0 ? " " : "", interval);
+    ab_view_factor_text(cell, &rank->vs, "faster", "slower");
 }
 
 static void add_row(const struct ranking *r, const struct ab_view_rank *rank, struct ab_table *t)

@@ -142,10 +142,10 @@ static bool print_worst(const struct depth *d, uint32_t phase)
     if (is_any) {
         print_title(d, d->s->phases[phase], "slowest calls, by their place in the work");
         ab_table_print(d->to, &t, d->style);
-        ab_table_prose(d->to, d->style, AB_FAINT,
-                       "Slow in several rounds at the same place (op: counted from 0 over all "
-                       "phases, also unmeasured ones, with the waits of threads): the allocator. "
-                       "Once: an interruption, or too few rounds.");
+        ab_table_prose(
+            d->to, d->style, AB_FAINT,
+            "Repeats at one op: the allocator. Once: probably an interruption. op: counted "
+            "from 0 over all phases, also unmeasured ones, with the waits of threads.");
     }
     ab_table_fini(&t);
     return is_any;

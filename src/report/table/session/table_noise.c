@@ -18,7 +18,7 @@ static void add_slices(const struct ab_noise *n, struct ab_text *note)
     if (quiet < 5)
         ab_text_addf(note,
                      "others used the CPU core all the time, so times are those of a shared "
-                     "core (waited %s for a quiet one)",
+                     "core (spent %s waiting for an idle one)",
                      waited);
     else
         ab_text_addf(note,

@@ -9,6 +9,7 @@
 #include "base/bits.h"
 #include "core/units_show.h"
 #include "report/view/program/program.h"
+#include "report/view/words/change.h"
 
 #include <math.h>
 #include <string.h>
@@ -47,14 +48,20 @@ static void format_factor(const struct ab_program_value *value, char cell[AB_CEL
                           struct ab_legend *legend)
 {
     char words[AB_CELL_BYTES], interval[AB_CELL_BYTES];
-    struct ab_view_factor f = ab_view_factor_of(&value->ratio);
-    ab_view_factor_words(words, sizeof words, &f, "more", "less");
-    ab_view_factor_interval(interval, sizeof interval, &f);
-    snprintf(cell, AB_CELL_BYTES, "%.30s%s%.30s", words, interval[0] != 0 ? " " : "", interval);
-    if (!isfinite(f.times))
+    bool is_clear = ab_effect_is_clear(&value->ratio);
+    ab_view_change_words(words, sizeof words, value->ratio.ratio);
+    ab_view_change_interval(interval, sizeof interval, &value->ratio);
+    if (!isfinite(value->ratio.ratio)) {
+        snprintf(cell, AB_CELL_BYTES, "-");
         return;
-    legend->has_unclear = legend->has_unclear || !f.is_clear;
-    legend->has_interval = legend->has_interval || interval[0] != 0;
+    }
+    snprintf(cell, AB_CELL_BYTES, "%s%.30s%s%.30s", is_clear ? "" : "~", words,
+             interval[0] == '[' ? " "
+             : interval[0] != 0 ? ", "
+                                : "",
+             interval);
+    legend->has_unclear = legend->has_unclear || !is_clear;
+    legend->has_interval = legend->has_interval || interval[0] == '[';
 }
 
 static void add_backend(const struct ab_view *v, const struct ab_view_rank *rank,

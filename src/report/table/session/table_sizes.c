@@ -150,8 +150,9 @@ bool ab_table_sizes(FILE *to, const struct ab_session *s, const char *phase,
         }
     }
     if (x.has_dash)
-        ab_table_prose(to, style, AB_FAINT,
-                       "-: too few calls of this size; a percentile needs 10 that are slower.");
+        ab_table_prose(
+            to, style, AB_FAINT,
+            "-: too few calls of this size; a percentile needs at least 10 slower calls.");
     if (x.has_overflow)
         ab_table_prose(to, style, AB_FAINT,
                        "-: calls of more than a minute, which are in no counter.");

@@ -200,7 +200,7 @@ static void add_shared_core(const struct ab_session *s, struct ab_view_texts *t,
         w, "shared-core", AB_VIEW_WARNING,
         ab_view_texts_addf(t,
                            "something else used the CPU core in %.0f %% of the throughput runs "
-                           "(waited %s for a quiet one)",
+                           "(spent %s waiting for an idle core)",
                            100 * (1 - quiet), AB_TIME(n->waited_s * 1e9)),
         "stop other programs, or --cpus N for a CPU that nothing else uses");
 }

@@ -4,10 +4,9 @@
  */
 #include "report/view/words/factor.h"
 
-#include "report/format.h"
-
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 struct ab_view_factor ab_view_factor_of(const struct ab_effect *ratio)
 {
@@ -31,6 +30,20 @@ const char *ab_view_factor_words(char *buf, size_t cap, const struct ab_view_fac
                  ab_format_ratio(times, factor->times), factor->is_less ? less : more);
     else
         snprintf(buf, cap, "-");
+    return buf;
+}
+
+const char *ab_view_factor_text(char buf[AB_CELL_BYTES], const struct ab_view_factor *factor,
+                                const char *more, const char *less)
+{
+    char text[AB_CELL_BYTES];
+    ab_format_effect(text, factor->times, factor->low, factor->high);
+    size_t n = strcspn(text, " ");
+    if (isfinite(factor->times))
+        snprintf(buf, AB_CELL_BYTES, "%s%.*s %s%.40s", factor->is_clear ? "" : "~", (int)n, text,
+                 factor->is_less ? less : more, text + n);
+    else
+        snprintf(buf, AB_CELL_BYTES, "-");
     return buf;
 }
 

@@ -5,6 +5,7 @@
 #ifndef AB_REPORT_VIEW_WORDS_FACTOR_H
 #define AB_REPORT_VIEW_WORDS_FACTOR_H
 
+#include "report/format.h"
 #include "stats/effect.h"
 
 #include <stdbool.h>
@@ -25,6 +26,9 @@ struct ab_view_factor ab_view_factor_of(const struct ab_effect *ratio);
  * direction. Returns buf. */
 const char *ab_view_factor_words(char *buf, size_t cap, const struct ab_view_factor *factor,
                                  const char *more, const char *less);
+/* With the interval: "1.78x faster [1.69, 1.80]"; a digit more where it begins just above 1. */
+const char *ab_view_factor_text(char buf[AB_CELL_BYTES], const struct ab_view_factor *factor,
+                                const char *more, const char *less);
 /* "[1.69, 1.80]"; "" without an interval. */
 const char *ab_view_factor_interval(char *buf, size_t cap, const struct ab_view_factor *factor);
 
