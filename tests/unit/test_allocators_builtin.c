@@ -66,7 +66,8 @@ static void a_null_larger_than_memory_costs_nothing_and_beyond_addresses_is_refu
     *(volatile char *)null_malloc(1) = 1;
     assert_int_equal(null_malloc_init(UINT64_MAX), ENOMEM);
     assert_int_equal(null_malloc_init(UINT64_MAX / 2), ENOMEM);
-    assert_int_equal(null_malloc_init(1), 0); /* LeakSanitizer reads all that is mapped at the end */
+    assert_int_equal(null_malloc_init(1),
+                     0); /* LeakSanitizer reads all that is mapped at the end */
 }
 
 int main(void)
