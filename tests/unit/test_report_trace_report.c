@@ -146,11 +146,11 @@ static void scopes_are_drawn_step_by_step(void **state)
     (void)state;
     char *text = page_of(&r, &n);
     assert_int_equal(count(text, "<figure"), 2);
-    assert_non_null(strstr(text, "data-x=\"linear count 0 10 62 494\""));
+    assert_non_null(strstr(text, "data-x=\"linear count 0 10 68 494\""));
     assert_non_null(strstr(text, "data-y=\"linear count 0 4 "));
     assert_non_null(strstr(text, "data-y=\"linear bytes 0 512 "));
-    /* 10 scopes are 432 px: the first step is at 1, the highest in it is the top at 24. */
-    assert_non_null(strstr(text, "d=\"M105.2 24"));
+    /* 10 scopes are 426 px: the first step is at 1, the highest in it is the top at 24. */
+    assert_non_null(strstr(text, "d=\"M110.6 24"));
     free(text);
 }
 

@@ -11,21 +11,6 @@
 
 #include <math.h>
 
-static void put_time(struct ab_html *h, const struct ab_session *s, double ns)
-{
-    char text[48];
-    ab_html_f(h, "<td class=\"n\">%s</td>",
-              ab_axis_time_text(text, sizeof text, ns, s->timer.floor_ns));
-}
-
-static void put_bytes(struct ab_html *h, double bytes)
-{
-    char text[48] = "n/a";
-    if (isfinite(bytes))
-        ab_units_bytes(text, sizeof text, bytes);
-    ab_html_f(h, "<td class=\"n\">%s</td>", text);
-}
-
 static void begin(struct ab_html *h, const char *what, const struct ab_backend_info *b,
                   const char *phase, const char *const *columns)
 {
@@ -52,11 +37,11 @@ static void put_latencies(struct ab_html *h, const struct ab_session *s, uint32_
             ab_html_f(h, "<tr><th scope=\"row\">%s</th><td>%s</td><td class=\"n\">%llu</td>",
                       b->heaps[heap].name, ab_result_op_name(op),
                       (unsigned long long)ab_hdr_total(hdr));
-            put_time(h, s, ab_result_quantile(hdr, 0.5));
-            put_time(h, s, ab_result_quantile(hdr, 0.9));
-            put_time(h, s, ab_result_quantile(hdr, 0.99));
-            put_time(h, s, ab_result_quantile(hdr, 0.999));
-            put_time(h, s, (double)hdr->max);
+            ab_page_time_number(h, s, ab_result_quantile(hdr, 0.5));
+            ab_page_time_number(h, s, ab_result_quantile(hdr, 0.9));
+            ab_page_time_number(h, s, ab_result_quantile(hdr, 0.99));
+            ab_page_time_number(h, s, ab_result_quantile(hdr, 0.999));
+            ab_page_time_number(h, s, (double)hdr->max);
             ab_html_f(h, "</tr>\n");
         }
     if (is_begun)
@@ -78,14 +63,16 @@ static void put_memory(struct ab_html *h, const struct ab_session *s, uint32_t b
     for (uint32_t heap = 0; heap < b->n_heaps; heap++) {
         const struct ab_heap_memory *m = &peak->heaps[heap];
         ab_html_f(h, "<tr><th scope=\"row\">%s</th>", b->heaps[heap].name);
-        put_bytes(h, m->live_bytes);
-        put_bytes(h, m->internal_bytes);
-        put_bytes(h, m->external_bytes);
-        put_bytes(h, m->retained_bytes);
-        put_bytes(h, m->footprint_bytes);
-        put_bytes(h, m->mapped_bytes);
-        put_bytes(h, end != NULL ? end->heaps[heap].footprint_bytes : (double)NAN);
-        put_bytes(h, end != NULL ? end->heaps[heap].drained_bytes[0] : (double)NAN);
+        ab_page_number(h, AB_AXIS_BYTES, m->live_bytes);
+        ab_page_number(h, AB_AXIS_BYTES, m->internal_bytes);
+        ab_page_number(h, AB_AXIS_BYTES, m->external_bytes);
+        ab_page_number(h, AB_AXIS_BYTES, m->retained_bytes);
+        ab_page_number(h, AB_AXIS_BYTES, m->footprint_bytes);
+        ab_page_number(h, AB_AXIS_BYTES, m->mapped_bytes);
+        ab_page_number(h, AB_AXIS_BYTES,
+                       end != NULL ? end->heaps[heap].footprint_bytes : (double)NAN);
+        ab_page_number(h, AB_AXIS_BYTES,
+                       end != NULL ? end->heaps[heap].drained_bytes[0] : (double)NAN);
         ab_html_f(h, "</tr>\n");
     }
     ab_page_table_end(h);

@@ -41,15 +41,13 @@ static void put_row(struct ab_html *h, const struct ab_report *report,
                     const struct ab_mapped_heap *heap, const struct ab_heap_row *row,
                     double all_bytes)
 {
-    double floor_ns = report->session->timer.floor_ns;
     struct ab_paint paint = ab_report_paint(report, heap->name);
-    char p50[48], p99[48], bytes[48];
+    char bytes[48];
     ab_html_f(h, "<tr><th scope=\"row\">%s</th><td><code>%s</code></td>", heap->name, heap->keys);
     put_share(h, paint, row->call_share);
     put_share(h, paint, row->time_share);
-    ab_html_f(h, "<td class=\"n\">%s</td><td class=\"n\">%s</td>",
-              ab_axis_time_text(p50, sizeof p50, row->p50, floor_ns),
-              ab_axis_time_text(p99, sizeof p99, row->p99, floor_ns));
+    ab_page_time_number(h, report->session, row->p50);
+    ab_page_time_number(h, report->session, row->p99);
     put_bar(h, paint, all_bytes > 0 ? (double)row->live_peak_bytes / all_bytes : 0,
             ab_units_bytes(bytes, sizeof bytes, (double)row->live_peak_bytes));
     ab_html_f(h, "<td class=\"n\">%llu</td></tr>\n", (unsigned long long)row->live_peak_blocks);

@@ -101,7 +101,7 @@ static void put_time(struct ab_html *h, const struct ab_session *s, uint32_t bac
     const struct ab_metric m = {.phase = phase, .iteration = &ab_iteration_fields[field]};
     char text[200];
     if (isfinite(ns)) {
-        ab_html_f(h, "<td class=\"n\">%s</td>", ab_axis_text(text, sizeof text, AB_AXIS_TIME, ns));
+        ab_page_number(h, AB_AXIS_TIME, ns);
         return;
     }
     ab_metric_why_missing(s, backend, &m, false, text, sizeof text);

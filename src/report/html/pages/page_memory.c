@@ -201,12 +201,6 @@ static void put_whys(struct ab_html *h, const struct ab_session *s,
                           ab_view_memory_part_names[k], view->rows[b].whys[k]);
 }
 
-static void put_value(struct ab_html *h, enum ab_axis_unit unit, double x)
-{
-    char text[64];
-    ab_html_f(h, "<td class=\"n\">%s</td>", ab_axis_text(text, sizeof text, unit, x));
-}
-
 static void put_peak(struct ab_html *h, const struct ab_report *report,
                      const struct ab_view_rank *rank, const struct ab_peak_scale *scale)
 {
@@ -222,9 +216,9 @@ static void put_peak(struct ab_html *h, const struct ab_report *report,
             ab_html_f(h, "<td class=\"n\">%s %s</td>", cells[k], scale->name);
         else
             ab_html_f(h, "<td class=\"n\">n/a</td>");
-    put_value(h, AB_AXIS_FACTOR, rank->times_live);
+    ab_page_number(h, AB_AXIS_FACTOR, rank->times_live);
     if (report->view->ranking.has_growth)
-        put_value(h, AB_AXIS_BYTES, rank->growth_bytes);
+        ab_page_number(h, AB_AXIS_BYTES, rank->growth_bytes);
     ab_html_f(h, "</tr>\n");
 }
 

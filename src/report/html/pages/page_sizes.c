@@ -131,28 +131,17 @@ static void put_row(struct ab_html *h, const struct sizes *t, unsigned log2, uin
 static void put_head(struct ab_html *h, const struct sizes *t)
 {
     const struct ab_session *s = t->report->session;
-    const char **columns = calloc((size_t)s->n_backends + 3, sizeof columns[0]);
-    char(*names)[sizeof s->backends->name + 33] = calloc((size_t)s->n_backends + 1,
-                                                         sizeof names[0]),
-                                            title[160];
-    unsigned n = 2;
-    if (columns == NULL || names == NULL)
-        h->is_short_of_memory = true;
-    else {
-        columns[0] = "size";
-        columns[1] = "#calls";
-        for (uint32_t i = 0; i < s->n_backends; i++) {
-            uint32_t b = ab_page_ranked(t->report, i);
-            names[i][0] = '#';
-            ab_format_backend(names[i] + 1, sizeof names[i] - 1, &s->backends[b]);
-            if (ab_page_shows(s, b))
-                columns[n++] = names[i];
-        }
-        snprintf(title, sizeof title, "%s: p50 / p99 of a call", ab_result_op_name(t->op));
-        ab_page_table_begin(h, title, columns);
-    }
-    free(columns);
-    free(names);
+    char label[sizeof s->backends->name + 32];
+    ab_html_f(h,
+              "<div class=\"scroll\"><table>\n<caption>%s: p50 / p99 of a call</caption>\n"
+              "<thead><tr><th scope=\"col\">size</th><th scope=\"col\" class=\"n\">calls</th>",
+              ab_result_op_name(t->op));
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        if (ab_page_shows(s, ab_page_ranked(t->report, i)))
+            ab_html_f(
+                h, "<th scope=\"col\" class=\"n\">%s</th>",
+                ab_format_backend(label, sizeof label, &s->backends[ab_page_ranked(t->report, i)]));
+    ab_html_f(h, "</tr></thead>\n<tbody>\n");
 }
 
 static void put_table(struct ab_html *h, const struct sizes *t)

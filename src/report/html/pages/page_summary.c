@@ -15,12 +15,6 @@
 
 /* ---- the ranking ---- */
 
-static void put_number(struct ab_html *h, enum ab_axis_unit unit, double x)
-{
-    char text[64];
-    ab_html_f(h, "<td class=\"n\">%s</td>", ab_axis_text(text, sizeof text, unit, x));
-}
-
 /* "1.78x faster [1.69, 1.80]" */
 static void put_factor(struct ab_html *h, const struct ab_view_rank *r)
 {
@@ -33,26 +27,19 @@ static void put_factor(struct ab_html *h, const struct ab_view_rank *r)
                   ab_view_factor_interval(range, sizeof range, &r->vs));
 }
 
-static void put_tail(struct ab_html *h, double ns, double floor_ns)
-{
-    char text[64];
-    ab_html_f(h, "<td class=\"n\">%s</td>", ab_axis_time_text(text, sizeof text, ns, floor_ns));
-}
-
 static void put_rank(struct ab_html *h, const struct ab_report *report,
                      const struct ab_view_rank *r)
 {
-    double floor_ns = report->session->timer.floor_ns;
     ab_html_f(h, "<tr%s><th scope=\"row\">", r->standing == AB_VIEW_RANKED ? "" : " class=\"few\"");
     ab_page_backend(h, report, r->backend);
     ab_html_f(h, "</th>");
-    put_number(h, AB_AXIS_TIME, r->run_ns.median);
+    ab_page_number(h, AB_AXIS_TIME, r->run_ns.median);
     put_factor(h, r);
     if (!ab_session_is_exec(report->session)) { /* in a program no call is timed */
-        put_tail(h, r->p99_ns, floor_ns);
-        put_tail(h, r->p999_ns, floor_ns);
+        ab_page_time_number(h, report->session, r->p99_ns);
+        ab_page_time_number(h, report->session, r->p999_ns);
     }
-    put_number(h, AB_AXIS_BYTES, r->peak_bytes);
+    ab_page_number(h, AB_AXIS_BYTES, r->peak_bytes);
     ab_html_f(h, "</tr>\n");
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Time per operation, phase by phase: bars with intervals, and the numbers.
+ * Time per operation, phase by phase: bars with intervals and numbers.
  */
 #include "report/html/pages/pages.h"
 
@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROW_PX = 22, LEFT = 176, NAME_CHARS = 17 };
+enum { ROW_PX = 22, LEFT = 176, NAME_CHARS = 17, TITLE_BYTES = 200, TITLE_CHARS = 70 };
+#define ROOM 1.3 /* of the longest bar, for the number beside it */
 
 /* What the interval of the ratio to the base makes of the base's time; false: there is none. */
 static bool find_range(const struct ab_report *report, uint32_t backend, uint32_t phase,
@@ -66,12 +67,6 @@ static const char *value_text(char buf[80], const struct ab_report *report, uint
     return buf;
 }
 
-/* Where there is no table the numbers are beside the bars. */
-static bool has_table(const struct ab_report *report)
-{
-    return report->view->phases.n_phases > 1;
-}
-
 static void draw_bar(struct ab_plot *p, const struct ab_report *report, uint32_t backend,
                      uint32_t phase, double y)
 {
@@ -88,11 +83,12 @@ static void draw_bar(struct ab_plot *p, const struct ab_report *report, uint32_t
     ab_plot_bar(p, paint, (struct ab_point){0, y - 0.34}, (struct ab_point){ns, y + 0.34}, 0.75);
     paint.colour = AB_COLOUR_INK;
     high = ns;
-    if (find_range(report, backend, phase, &low, &high))
+    if (find_range(report, backend, phase, &low, &high)) {
+        high = fmin(high, p->x.high / ROOM); /* a wild one */
         ab_plot_error_x(p, paint, low, high, y);
-    if (!has_table(report))
-        ab_plot_text(p, AB_COLOUR_INK, ab_axis_at(&p->x, fmax(ns, high)) + 8,
-                     ab_axis_at(&p->y, y) + 4, "start", value_text(title, report, backend, phase));
+    }
+    ab_plot_text(p, AB_COLOUR_INK, ab_axis_at(&p->x, fmax(ns, high)) + 8, ab_axis_at(&p->y, y) + 4,
+                 "start", value_text(title, report, backend, phase));
 }
 
 /* Rows that have one harness share its band. */
@@ -128,19 +124,34 @@ static void draw_rows(struct ab_plot *p, const struct ab_report *report, uint32_
             draw_bar(p, report, ab_page_ranked(report, i), phase, n-- - 0.5);
 }
 
+/* "time per operation; gray: harness 1.48 ns". Where there is no room for all harnesses the bands say
+ * it on hover. */
+static void name_axis(char buf[TITLE_BYTES], const struct ab_view_phases *ph, uint32_t phase)
+{
+    size_t n = (size_t)snprintf(buf, TITLE_BYTES, "time per operation; gray: harness"), first = n;
+    for (unsigned i = 0; i < ph->n_harness && n < TITLE_BYTES; i++) {
+        char text[64];
+        bool is_named = ph->n_harness > 1;
+        ab_axis_text(text, sizeof text, AB_AXIS_TIME, ph->harness[i].ns_per_op[phase]);
+        n += (size_t)snprintf(buf + n, TITLE_BYTES - n, "%s %s%s%s%s", i > 0 ? "," : "", text,
+                              is_named ? " (" : "", is_named ? ph->harness[i].name : "",
+                              is_named ? ")" : "");
+    }
+    if (n > TITLE_CHARS)
+        buf[first] = 0;
+}
+
 static void put_phase(struct ab_html *h, const struct ab_report *report, uint32_t phase)
 {
     const struct ab_view_phases *ph = &report->view->phases;
     struct ab_plot p = {0};
     uint32_t n;
-    char description[200];
+    char description[200], title[TITLE_BYTES];
     double most = highest_of(report, phase, &n);
     if (n == 0)
         return;
-    p.x = (struct ab_axis){.low = 0,
-                           .high = has_table(report) ? most : 1.3 * most, /* room for a number */
-                           .unit = AB_AXIS_TIME,
-                           .title = "time per operation"};
+    name_axis(title, ph, phase);
+    p.x = (struct ab_axis){.low = 0, .high = ROOM * most, .unit = AB_AXIS_TIME, .title = title};
     p.y = (struct ab_axis){.low = 0, .high = n};
     p.is_y_exact = true;
     snprintf(description, sizeof description, "Time per operation in %.150s",
@@ -160,54 +171,6 @@ static void put_phase(struct ab_html *h, const struct ab_report *report, uint32_
     ab_plot_end(&p);
 }
 
-static void put_row(struct ab_html *h, const struct ab_report *report, uint32_t phase)
-{
-    const struct ab_view_phases *ph = &report->view->phases;
-    char text[80];
-    ab_html_f(h, "<tr><th scope=\"row\">%s</th>", ph->phases[phase].name);
-    for (uint32_t i = 0; i < report->session->n_backends; i++)
-        if (ab_page_shows(report->session, ab_page_ranked(report, i)))
-            ab_html_f(h, "<td class=\"n\">%s</td>",
-                      value_text(text, report, ab_page_ranked(report, i), phase));
-    for (unsigned i = 0; i < ph->n_harness; i++)
-        ab_html_f(h, "<td class=\"n soft\">%s</td>",
-                  ab_axis_text(text, sizeof text, AB_AXIS_TIME, ph->harness[i].ns_per_op[phase]));
-    ab_html_f(h, "</tr>\n");
-}
-
-static void put_table(struct ab_html *h, const struct ab_report *report)
-{
-    const struct ab_session *s = report->session;
-    unsigned n_harness = report->view->phases.n_harness;
-    char label[sizeof s->backends->name + 32];
-    ab_html_f(h, "<div class=\"scroll\"><table>\n<caption>Time per operation</caption>\n"
-                 "<thead><tr><th scope=\"col\">phase</th>");
-    for (uint32_t i = 0; i < s->n_backends; i++)
-        if (ab_page_shows(s, ab_page_ranked(report, i)))
-            ab_html_f(
-                h, "<th scope=\"col\" class=\"n\">%s</th>",
-                ab_format_backend(label, sizeof label, &s->backends[ab_page_ranked(report, i)]));
-    for (unsigned i = 0; i < n_harness; i++)
-        ab_html_f(h, "<th scope=\"col\" class=\"n\">harness%s%s%s</th>", n_harness > 1 ? " (" : "",
-                  n_harness > 1 ? report->view->phases.harness[i].name : "",
-                  n_harness > 1 ? ")" : "");
-    ab_html_f(h, "</tr></thead>\n<tbody>\n");
-    for (uint32_t p = 0; p < report->view->phases.n_phases; p++)
-        put_row(h, report, p);
-    ab_page_table_end(h);
-}
-
-/* Of the one phase: what the table has of several. */
-static void put_harness(struct ab_html *h, const struct ab_view_phases *ph)
-{
-    char text[64];
-    for (unsigned i = 0; i < ph->n_harness; i++)
-        ab_html_f(h, "%s %s%s%s", i == 0 ? "Gray band: harness alone" : ",",
-                  ab_axis_text(text, sizeof text, AB_AXIS_TIME, ph->harness[i].ns_per_op[0]),
-                  ph->n_harness > 1 ? " with " : "", ph->n_harness > 1 ? ph->harness[i].name : "");
-    ab_html_f(h, ph->n_harness > 0 ? ". " : "");
-}
-
 void ab_page_time(struct ab_html *h, const struct ab_report *report)
 {
     uint32_t n = report->view->phases.n_phases;
@@ -218,10 +181,5 @@ void ab_page_time(struct ab_html *h, const struct ab_report *report)
         put_phase(h, report, p);
         ab_page_phases_end(h, n, p);
     }
-    if (has_table(report))
-        put_table(h, report);
-    ab_html_f(h, "<p class=\"soft\">");
-    if (!has_table(report))
-        put_harness(h, &report->view->phases);
-    ab_html_f(h, "~: not distinguishable from the base.</p>\n");
+    ab_html_f(h, "<p class=\"soft\">~: not distinguishable from the base.</p>\n");
 }

@@ -175,3 +175,16 @@ void ab_page_table_end(struct ab_html *h)
 {
     ab_html_f(h, "</tbody></table></div>\n");
 }
+
+void ab_page_number(struct ab_html *h, enum ab_axis_unit unit, double value)
+{
+    char text[64];
+    ab_html_f(h, "<td class=\"n\">%s</td>", ab_axis_text(text, sizeof text, unit, value));
+}
+
+void ab_page_time_number(struct ab_html *h, const struct ab_session *s, double ns)
+{
+    char text[64];
+    ab_html_f(h, "<td class=\"n\">%s</td>",
+              ab_axis_time_text(text, sizeof text, ns, s->timer.floor_ns));
+}
