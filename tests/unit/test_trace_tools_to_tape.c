@@ -230,6 +230,38 @@ static void scopes_are_save_points(void **state)
     ab_tape_fini(&tape);
 }
 
+/* Before the thread has begun there is no lane to take one; then it is for a heap of its own. */
+static void scopes_of_a_thread_have_save_points_in_its_lane(void **state)
+{
+    (void)state;
+    static const struct ab_event records[] = {
+        {.kind = AB_EVENT_ALLOC, .size = 10},
+        {.kind = AB_EVENT_ALLOC, .size = 20, .thread = 1},
+        {.kind = AB_EVENT_FREE, .block = 1, .thread = 1},
+        {.kind = AB_EVENT_ALLOC, .size = 30, .thread = 1},
+        {.kind = AB_EVENT_ALLOC, .size = 40},
+        {.kind = AB_EVENT_FREE, .block = 2, .thread = 1},
+    };
+    struct ab_scope_span items[] = {{0, 3}, {3, 6}};
+    const struct ab_scope_spans known = {.items = items, .n = 2};
+    const struct ab_scopes of_one = {.is_of_thread = true, .thread = 1};
+    struct ab_tape tape;
+    spans = &known;
+    scopes = &of_one;
+    to_tape(records, AB_ARRAY_LEN(records), AB_TOUCH_NONE, &tape);
+    spans = NULL;
+    scopes = NULL;
+    assert_int_equal(tape.facts.lanes, 2);
+    const uint64_t *op = &tape.ops[tape.lane_begin[1]];
+    const uint32_t all = AB_RESET_RELEASE | AB_RESET_CROWDED;
+    const uint64_t expected[] = {SCOPE(all | AB_RESET_MARK),
+                                 AB_OP_MAKE(AB_CODE_ALLOC, AB_OP_SLOT(op[3]), 30),
+                                 AB_OP_MAKE(AB_CODE_FREE, AB_OP_SLOT(op[3]), 0), SCOPE(all)};
+    assert_int_equal(tape.lane_begin[2] - tape.lane_begin[1], 2 + AB_ARRAY_LEN(expected));
+    assert_memory_equal(&op[2], expected, sizeof expected);
+    ab_tape_fini(&tape);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +272,7 @@ int main(void)
         cmocka_unit_test(touches_are_what_was_asked_for),
         cmocka_unit_test(a_part_of_a_trace_is_its_beginning),
         cmocka_unit_test(scopes_are_save_points),
+        cmocka_unit_test(scopes_of_a_thread_have_save_points_in_its_lane),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

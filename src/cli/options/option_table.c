@@ -166,8 +166,8 @@ static const struct ab_option_info table[] = {
              "apart: as page, while the clock stands still"},
     {"each", "WHAT",
      "scope: also time the allocator's calls in each scope of the trace, a\n"
-     "frame or a request, as its marks say or else as it is found (default:\n"
-     "nothing)",
+     "frame or a request, as its marks say or else as it is found; back ends\n"
+     "with save points go back to one at its end (default: nothing)",
      "What runs", 0, REPLAY, WORD(has_each_scope, eaches),
      .range = "must be scope, whatever the marks of the trace are called", RARE},
     {"scope", "WHICH",

@@ -93,20 +93,23 @@ static struct one *choose(struct state *s)
 static bool hand_over(struct state *s, const struct ab_mark_table *t, struct ab_scopes *out)
 {
     struct one *chosen = choose(s);
-    size_t cap = 0;
+    size_t n = 0;
     *out = (struct ab_scopes){0};
     if (chosen == NULL)
         return true;
+    for (size_t k = 0; k < s->n; k++)
+        n += s->names[k].scopes.n;
+    uint64_t *more = malloc((n + 1) * sizeof more[0]);
+    if (more == NULL)
+        return false;
     *out = chosen->scopes;
     chosen->scopes = (struct ab_scopes){0};
     out->from = AB_SCOPES_MARKS;
     snprintf(out->mark, sizeof out->mark, "%s", t->names[chosen->name]);
+    out->more = more;
     for (size_t k = 0; k < s->n; k++)
-        for (size_t i = 0; i < s->names[k].scopes.n; i++) {
-            if (!AB_GROW(out->more, cap, out->n_more))
-                return false;
-            out->more[out->n_more++] = s->names[k].scopes.ends[i];
-        }
+        for (size_t i = 0; i < s->names[k].scopes.n; i++)
+            more[out->n_more++] = s->names[k].scopes.ends[i];
     return true;
 }
 
@@ -123,10 +126,8 @@ enum ab_status ab_scopes_of_marks(const char *trace_path, bool is_partial,
     enum ab_status status = gather(&s, table)
                                 ? ab_trace_walk(&walk, NULL, err)
                                 : ab_fail(err, AB_SYSTEM, "out of memory for the marks");
-    if (status == AB_OK && !hand_over(&s, table, out)) {
-        ab_scopes_fini(out);
+    if (status == AB_OK && !hand_over(&s, table, out))
         status = ab_fail(err, AB_SYSTEM, "out of memory for the marks");
-    }
     for (size_t i = 0; i < s.n; i++) {
         free(s.names[i].scopes.ends);
         ab_scope_stats_fini(&s.names[i].stats);

@@ -151,6 +151,8 @@ enum ab_status ab_scope_spans_find(const char *trace_path, bool is_partial,
                                  .end = UINT64_MAX,
                                  .visit = visit,
                                  .user = &s};
+    if (scopes->n == 0)
+        return AB_OK;
     enum ab_status status = begin(&s) ? ab_trace_walk(&walk, NULL, err)
                                       : ab_fail(err, AB_SYSTEM, "out of memory for the scopes");
     if (s.has_others && !scopes->is_of_thread)
