@@ -117,8 +117,7 @@ static enum ab_status read_row(const struct asked *asked, const struct ab_sessio
     } else {
         AB_TRY(compare(s, i, base, asked->nested != NULL, row, err));
         if (isnan(row->time_ns) && ab_session_has_numbers(s, base))
-            refuse(row,
-                   "its calls, or those that it is compared with, take no more than the harness");
+            refuse(row, AB_ADVISED_TOO_FAST);
     }
     return AB_OK;
 }
