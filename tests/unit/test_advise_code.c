@@ -177,6 +177,15 @@ static void blocks_that_another_thread_frees_make_a_shared_heap_but_not_a_shared
     assert_true(has(&a, "ab_pool_shared_free"));
 }
 
+static void what_an_arena_holds_is_not_freed(void **state)
+{
+    (void)state;
+    struct ab_advice a = advice(1, true);
+    assert_true(has(&a, "malloc(size) -> frame_alloc(size)\n"));
+    groups[0].frees = 1;
+    assert_true(has(&a, "malloc(size) -> frame_alloc(size), and delete the free()\n"));
+}
+
 static void a_heap_that_is_not_built_leaves_its_blocks_with_malloc(void **state)
 {
     (void)state;
@@ -310,6 +319,7 @@ int main(void)
         cmocka_unit_test(heaps_of_one_kind_have_names_of_their_own),
         cmocka_unit_test(
             blocks_that_another_thread_frees_make_a_shared_heap_but_not_a_shared_arena),
+        cmocka_unit_test(what_an_arena_holds_is_not_freed),
         cmocka_unit_test(a_heap_that_is_not_built_leaves_its_blocks_with_malloc),
         cmocka_unit_test(names_of_the_program_end_no_comment),
         cmocka_unit_test(no_name_whatever_changes_the_code_below_the_comment),
