@@ -109,9 +109,9 @@ static void add_instruction(struct ab_text *out, const struct ab_advice_heap *he
                      name);
     else if (heap->kind == AB_ADVICE_NESTED)
         ab_text_addf(out, "%s\n *       m = %s_begin() and %s_end(m) around the nested scope",
-                     g->frees != 0 ? "; delete its free()" : "", name, name);
+                     g->frees != 0 ? ", and delete the free()" : "", name, name);
     else if (has_scopes(heap))
-        ab_text_add(out, g->frees != 0 ? "; delete its free()" : "");
+        ab_text_add(out, g->frees != 0 ? ", and delete the free()" : "");
     else
         ab_text_addf(out, ", free(p) -> %s_free(p)", name);
     if (g->resizes != 0 && heap->kind == AB_ADVICE_POOL)

@@ -107,8 +107,8 @@ EOF
     "$ROOT/scripts/single-headers" "$OUT/single"
     for flags in -DNONE -DTHREADS; do
         for more in -O2 -fsanitize=address,undefined; do
-            local name=cxx
-            [ "$flags" = -DNONE ] || name=cxx-threads
+            local name=one
+            [ "$flags" = -DNONE ] || name=threads
             cp "$ROOT/tests/golden/advise/code-$name.txt" "$OUT/advised.hpp"
             g++ -std=c++17 -Wall -Wextra -Werror -g $flags $more -isystem "$OUT/single" \
                 "-DADVISED_FILE=\"$OUT/advised.hpp\"" -o "$OUT/main" "$ROOT/tests/examples/advised.cpp" -pthread

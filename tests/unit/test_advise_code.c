@@ -39,14 +39,15 @@ static const struct ab_advice_heap kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
-static struct ab_advice_group groups[KINDS + 1];
+/* Of each heap a place in C and one in C++, but for the last slab; and one that stays. */
+enum { CXX = KINDS, NO_CXX = 6, STAYS = 2 * KINDS, GROUPS };
+static struct ab_advice_group groups[GROUPS];
 static uint32_t heaps = UINT32_MAX; /* that are built */
 
-/* One group a heap, and one that stays. */
 static struct ab_advice advice(uint32_t n_threads, bool is_local)
 {
     struct ab_advice a = {.groups = groups,
-                          .n_groups = KINDS + 1,
+                          .n_groups = GROUPS,
                           .n_heaps = KINDS,
                           .calls = KINDS * 1000,
                           .n_scopes = 300,
@@ -65,11 +66,17 @@ static struct ab_advice advice(uint32_t n_threads, bool is_local)
         g->frees = i % 2 != 0 ? 900 : 0;
         g->resizes = i % 3;
         g->heap = i;
+        g[CXX] = (struct ab_advice_group){.line = g->line,
+                                          .call = i % 2 != 0 ? AB_ADVICE_CALL_NEW
+                                                             : AB_ADVICE_CALL_STD,
+                                          .heap = i == NO_CXX ? AB_ADVICE_NO_HEAP : i};
+        snprintf(g[CXX].function, sizeof g->function, "game::make_%u", i);
+        snprintf(g[CXX].file, sizeof g->file, "game.cpp");
     }
-    snprintf(groups[KINDS].key, sizeof groups[KINDS].key, "libx.so+0x1234");
-    groups[KINDS].calls = 12;
-    groups[KINDS].why = "few calls, large blocks";
-    groups[KINDS].heap = AB_ADVICE_NO_HEAP;
+    snprintf(groups[STAYS].key, sizeof groups[STAYS].key, "libx.so+0x1234");
+    groups[STAYS].calls = 12;
+    groups[STAYS].why = "few calls, large blocks";
+    groups[STAYS].heap = AB_ADVICE_NO_HEAP;
     return a;
 }
 
@@ -120,21 +127,6 @@ static void scopes_of_each_thread_end_by_themselves(void **state)
     expect_golden("scopes", &a);
 }
 
-/* Heaps that C asks have no resource; of the others the places of both kinds of calls are there. */
-static void each_kind_of_heap_for_cxx(void **state)
-{
-    (void)state;
-    struct ab_advice a = advice(1, true);
-    for (size_t i = 0; i < KINDS; i++)
-        groups[i].call = i == 6       ? AB_ADVICE_CALL_MALLOC
-                         : i % 2 != 0 ? AB_ADVICE_CALL_NEW
-                                      : AB_ADVICE_CALL_STD;
-    expect_golden("cxx", &a);
-    for (size_t i = 0; i < KINDS; i++)
-        a.heaps[i].n_threads = 2;
-    expect_golden("cxx-threads", &a);
-}
-
 static void nothing_gains(void **state)
 {
     (void)state;
@@ -175,6 +167,26 @@ static void blocks_that_another_thread_frees_make_a_shared_heap_but_not_a_shared
     a.heaps[0] = a.heaps[1];
     assert_true(ab_advice_is_shared(&a.heaps[0]));
     assert_true(has(&a, "ab_pool_shared_free"));
+}
+
+static void what_only_c_asks_for_has_no_resource(void **state)
+{
+    (void)state;
+    struct ab_advice a = advice(1, true);
+    assert_true(has(&a, "inline ab::slab_resource slab("));
+    assert_false(has(&a, "advised::slab_2") || has(&a, " slab_2(&"));
+    a.n_groups = CXX;
+    assert_false(has(&a, "namespace advised") || has(&a, "heaps.hpp\""));
+    assert_true(has(&a, "C++ containers (std::pmr) take a resource of these heaps instead"));
+}
+
+static void what_an_arena_holds_is_not_freed(void **state)
+{
+    (void)state;
+    struct ab_advice a = advice(1, true);
+    assert_true(has(&a, "malloc(size) -> frame_alloc(size)\n"));
+    groups[0].frees = 1;
+    assert_true(has(&a, "malloc(size) -> frame_alloc(size), and delete the free()\n"));
 }
 
 static void a_heap_that_is_not_built_leaves_its_blocks_with_malloc(void **state)
@@ -276,7 +288,7 @@ static void no_name_whatever_changes_the_code_below_the_comment(void **state)
         make_name(&rng, a.program, sizeof a.program);
         make_name(&rng, groups[i % 2].function, sizeof groups[0].function);
         make_name(&rng, groups[i % 2].file, sizeof groups[0].file);
-        make_name(&rng, groups[KINDS].key, sizeof groups[0].key);
+        make_name(&rng, groups[STAYS].key, sizeof groups[0].key);
         ab_text_fini(&text);
         ab_code_write(&a, heaps, trace, &text);
         check_code(&text, plain);
@@ -305,11 +317,12 @@ int main(void)
         cmocka_unit_test(each_kind_of_heap_for_one_thread),
         cmocka_unit_test(each_kind_of_heap_for_several_threads),
         cmocka_unit_test(scopes_of_each_thread_end_by_themselves),
-        cmocka_unit_test(each_kind_of_heap_for_cxx),
         cmocka_unit_test(nothing_gains),
         cmocka_unit_test(heaps_of_one_kind_have_names_of_their_own),
         cmocka_unit_test(
             blocks_that_another_thread_frees_make_a_shared_heap_but_not_a_shared_arena),
+        cmocka_unit_test(what_only_c_asks_for_has_no_resource),
+        cmocka_unit_test(what_an_arena_holds_is_not_freed),
         cmocka_unit_test(a_heap_that_is_not_built_leaves_its_blocks_with_malloc),
         cmocka_unit_test(names_of_the_program_end_no_comment),
         cmocka_unit_test(no_name_whatever_changes_the_code_below_the_comment),

@@ -181,7 +181,7 @@ static void nothing_to_change_is_an_answer(void **state)
     expect("arena, 512 KiB: gains alone, not with the others");
     expect("together"); /* which is why */
     measured.heaps[0].speed.low = 0.9;
-    expect("Advice: keep malloc: no proposal is clearly faster or takes less memory (replays");
+    expect("Advice: keep malloc: no proposal is significantly faster or takes less memory");
     refuse("together");
     measured.n_rounds = 1;
     expect("Advice: none: 1 round cannot show what is faster, it takes 6 (--rounds).");
@@ -202,7 +202,7 @@ static void a_gain_in_memory_is_said(void **state)
     measured.by_memory = true;
     measured.together = measured.heaps[1];
     measured.has_compiled = false;
-    expect("use 1 heap: 1.01x faster (memory 12.5 MiB -> 11.4");
+    expect("1 heap: 1.01x faster (memory 12.5 MiB -> 11.4 MiB)");
     measured.heaps[0].memory_bytes = 12.0e6;
     expect("2.00x [1.96, 2.04] as fast; memory 12.5 MiB -> 11.4 MiB\n"); /* faster anyway */
 }
@@ -227,7 +227,7 @@ static void what_is_not_known_is_not_called_slower(void **state)
     expect("arena, 512 KiB: gains alone, together not known");
     measured.heaps[0].speed.low = NAN;
     expect("arena, 512 KiB: not known");
-    expect("pool, 96 B x 2512: no clear gain");
+    expect("pool, 96 B x 2512: no significant gain");
 }
 
 /* A slab may be faster, but no program calls it without a change. */
@@ -236,11 +236,11 @@ static void another_malloc_is_one_that_takes_no_change(void **state)
     (void)state;
     measured.generals[1] = row_of("slab:threads=sharded:classes=fine", 6e6, 3);
     measured.has_compiled = false;
-    expect("Advice: use 1 heap: 2.00x faster. Alternatively use mimalloc for everything,\n"
-           "  without a code change: 1.50x faster (replays");
+    expect("Advice: use 1 heap: 2.00x faster. Alternatively mimalloc for everything, no code\n"
+           "  change: 1.50x faster (replays");
     expect("\n   slab:threads=sharded:classes=fine\n"); /* too long for its column */
     measured.generals[1].is_malloc = true;
-    expect("Advice: use slab:threads=sharded:classes=fine for everything, without");
+    expect("Advice: use slab:threads=sharded:classes=fine for everything, no code");
 }
 
 static void what_needs_no_code_and_gains_as_much_comes_first(void **state)
@@ -248,13 +248,14 @@ static void what_needs_no_code_and_gains_as_much_comes_first(void **state)
     (void)state;
     measured.generals[0] = row_of("mimalloc", 5e6, 3.37);
     measured.generals[0].is_malloc = true;
-    expect("Advice: use mimalloc for everything, without a code change: 3.37x faster.\n"
-           "  Alternatively use 1 heap: 2.00x faster, 3.00x when compiled in with --code\n");
+    expect("Advice: use mimalloc for everything, no code change: 3.37x faster. Alternatively\n"
+           "  1 heap: 2.00x faster (3.00x when compiled in with --code) (replays of 10\n");
     measured.used = 0;
     measured.has_compiled = false;
     measured.together.speed.low = measured.heaps[0].speed.low = 0.9;
-    expect(
-        "or takes less memory (replays\n  of 10 rounds). Alternatively use mimalloc for everything");
+    expect_words(
+        "memory (replays of 10 rounds). Alternatively mimalloc for everything, no code change: "
+        "3.37x faster");
 }
 
 static void so_small_a_part_of_the_budget_needs_no_change(void **state)
@@ -275,7 +276,7 @@ static void much_more_memory_is_part_of_the_answer(void **state)
     measured.together.memory_bytes = 1.49 * 13.1e6;
     refuse("the memory");
     measured.together.memory_bytes = 1.51 * 13.1e6;
-    expect("with --code, but 1.51x\n  the memory (12.5 MiB -> 18.9 MiB).");
+    expect_words("with --code), but 1.51x the memory (12.5 MiB -> 18.9 MiB).");
     measured.generals[0].memory_bytes = 170 * 13.1e6;
     expect("1.50x faster, but 170x the memory (12.5 MiB -> 2.07");
 }
@@ -283,7 +284,7 @@ static void much_more_memory_is_part_of_the_answer(void **state)
 static void heaps_that_cannot_be_compiled_in_say_why(void **state)
 {
     (void)state;
-    expect("use 1 heap: 2.00x faster, 3.00x when compiled in with --code.");
+    expect("use 1 heap: 2.00x faster (3.00x when compiled in with --code).");
     measured.compiled = (struct ab_advised_row){.time_ns = NAN};
     snprintf(measured.compiled.reason, 512, "it crashed");
     refuse("when compiled in");
@@ -408,6 +409,15 @@ static void heaps_of_several_threads_say_what_else_can_be_measured(void **state)
         advice.heaps[1].is_of_thread_scopes = cases[i].is_of_thread_scopes;
         expect_words(cases[i].wanted);
     }
+}
+
+static void what_is_too_fast_says_so_and_not_twice(void **state)
+{
+    (void)state;
+    measured.heaps[1].is_measured = false;
+    strcpy(measured.heaps[1].reason, AB_ADVISED_TOO_FAST);
+    expect("\n   too fast to measure: within harness overhead\n");
+    refuse("not measured: too fast");
 }
 
 static void few_rounds_have_no_interval(void **state)
@@ -560,6 +570,7 @@ int main(void)
         cmocka_unit_test_setup(of_a_short_trace_the_unit_is_a_call, set_up),
         cmocka_unit_test_setup(scopes_of_threads_are_counted_together, set_up),
         cmocka_unit_test_setup(heaps_of_several_threads_say_what_else_can_be_measured, set_up),
+        cmocka_unit_test_setup(what_is_too_fast_says_so_and_not_twice, set_up),
         cmocka_unit_test_setup(few_rounds_have_no_interval, set_up),
         cmocka_unit_test_setup(nested_scopes_are_taken_where_they_gain_on_the_arena_of_the_scope,
                                set_up),

@@ -4,6 +4,7 @@
  */
 #include "cli/advise/advise_budget.h"
 
+#include "cli/advise/advise_measure.h"
 #include "cli/advise/advise_rules.h"
 #include "cli/benchmark/replay/replay.h"
 #include "core/median.h"
@@ -46,7 +47,7 @@ static const char *reason_of(const struct ab_backend_info *b, const char *of_rou
 {
     if (b->status != AB_BACKEND_OK)
         return b->reason[0] != 0 ? b->reason : ab_backend_status_name(b->status);
-    return of_rounds != NULL ? of_rounds : "no more than the null back end takes";
+    return of_rounds != NULL ? of_rounds : AB_ADVISED_TOO_FAST;
 }
 
 bool ab_advise_read_scopes(const struct ab_session *s, uint32_t backend,

@@ -29,6 +29,7 @@ struct asked { /* of one session */
     size_t n;
     bool wants_generals, is_list; /* -b names several */
     bool is_memory;               /* this session is for the memory, else for the time */
+    bool has_memory;              /* of a session for the time: one for the memory follows */
     uint64_t most_events;         /* of the trace that the time is of; 0 = all */
     const char *stage;            /* what this session and the one for the memory are */
     uint32_t number, n_stages;    /* of it; in all, as far as it is known */
@@ -117,8 +118,7 @@ static enum ab_status read_row(const struct asked *asked, const struct ab_sessio
     } else {
         AB_TRY(compare(s, i, base, asked->nested != NULL, row, err));
         if (isnan(row->time_ns) && ab_session_has_numbers(s, base))
-            refuse(row,
-                   "its calls, or those that it is compared with, take no more than the harness");
+            refuse(row, AB_ADVISED_TOO_FAST);
     }
     return AB_OK;
 }
@@ -230,11 +230,10 @@ static void begin_stage(struct asked *asked, const struct ab_options *o, const s
 
 static void set_stage(struct ab_stage *stage, const struct asked *asked)
 {
-    bool has_memory = asked->out == NULL || asked->rows[0] != &asked->out->compiled;
     *stage = (struct ab_stage){.number = asked->number,
                                .n = asked->n_stages,
                                .started_ns = stage->started_ns,
-                               .again = has_memory && !asked->is_memory ? MEMORY_RUNS : 0,
+                               .again = asked->has_memory && !asked->is_memory ? MEMORY_RUNS : 0,
                                .runs = asked->runs_after / (asked->is_memory ? MEMORY_RUNS : 1)};
 }
 
@@ -300,6 +299,7 @@ static enum ab_status run_one(const struct ab_options *o, struct asked *asked, s
 static enum ab_status run(const struct ab_options *o, struct asked *asked, struct ab_err *err)
 {
     asked->is_memory = false;
+    asked->has_memory = true;
     AB_TRY(run_one(o, asked, err));
     asked->is_memory = true;
     return run_one(o, asked, err);
@@ -444,7 +444,7 @@ static enum ab_status measure_compiled(const struct ab_options *o, const struct 
                                        struct asked *asked, struct ab_err *err)
 {
     struct ab_advised *out = asked->out;
-    asked->wants_generals = asked->is_memory = false;
+    asked->wants_generals = asked->is_memory = asked->has_memory = false;
     asked->maps[0] = ab_advise_compiled_rules(a, out->used, asked->base);
     asked->rows[0] = &out->compiled;
     asked->n = 1;

@@ -12,6 +12,9 @@
 
 enum { AB_ADVISED_GENERALS_MAX = 64 };
 
+/* The reason where its calls, or those of its base, take no more than the harness. */
+#define AB_ADVISED_TOO_FAST "too fast to measure: within harness overhead"
+
 struct ab_advised_row {
     char name[128];
     bool is_measured;    /* it ran, and did what was asked for; else the rest is n/a */

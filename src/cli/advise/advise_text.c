@@ -54,6 +54,13 @@ static void put_prose(FILE *to, struct ab_table_style style, enum ab_emphasis em
     ab_text_fini(line);
 }
 
+static void add_reason(struct ab_text *line, const char *before, const struct ab_advised_row *row)
+{
+    ab_text_addf(line, "%s%s%s", before,
+                 strcmp(row->reason, AB_ADVISED_TOO_FAST) == 0 ? "" : "not measured: ",
+                 AB_SHOWN(512, row->reason));
+}
+
 /* How sure it is, and what it costs. */
 static void print_measured(FILE *to, const struct ab_advised_row *row, struct ab_table_style style)
 {
@@ -61,7 +68,7 @@ static void print_measured(FILE *to, const struct ab_advised_row *row, struct ab
     struct ab_text line = {0};
     const struct ab_effect *e = &row->speed;
     if (!row->is_measured) {
-        ab_text_addf(&line, "   not measured: %s", AB_SHOWN(512, row->reason));
+        add_reason(&line, "   ", row);
     } else {
         ab_format_effect(speed, e->ratio, e->low, e->high);
         ab_text_addf(&line, "   %s as fast%s; memory %s -> %s", speed,
@@ -131,8 +138,7 @@ static void add_nested(struct ab_text *line, const struct ab_advised_nested *n)
     char speed[AB_CELL_BYTES], before[32], after[32];
     const struct ab_effect *e = &n->nested.speed;
     if (!n->nested.is_measured || !n->flat.is_measured) {
-        ab_text_addf(line, "not measured: %s",
-                     AB_SHOWN(400, n->nested.is_measured ? n->flat.reason : n->nested.reason));
+        add_reason(line, "", n->nested.is_measured ? &n->flat : &n->nested);
         return;
     }
     ab_format_effect(speed, e->ratio, e->low, e->high);
@@ -382,7 +388,7 @@ static void print_compiled(FILE *to, const struct ab_advise_view *v, struct ab_t
         ab_text_addf(&line, "   %s as fast",
                      ab_format_effect(speed, row->speed.ratio, row->speed.low, row->speed.high));
     else
-        ab_text_addf(&line, "   not measured: %s", AB_SHOWN(512, row->reason));
+        add_reason(&line, "   ", row);
     put_prose(to, style, AB_PLAIN, &line);
 }
 

@@ -80,7 +80,7 @@ const char *ab_advise_refusal(const struct ab_advised *m, size_t heap)
            : ab_advised_pays(row) && is_open ? "gains alone, together not known"
            : ab_advised_pays(row)            ? "gains alone, not with the others"
            : ab_advised_is_open(row)         ? "not known"
-                                             : "no clear gain";
+                                             : "no significant gain";
 }
 
 bool ab_advise_is_nearly_scoped(const struct ab_advice_group *g)
@@ -141,11 +141,11 @@ static void add_nothing(struct ab_text *line, const struct ab_advise_view *v)
     else if (strcmp(ab_advised_answer(m), "open") == 0)
         ab_text_addf(line,
                      "none: fewer than %d of the %u rounds show what is faster, in the "
-                     "others calls took no more than the harness (--rounds).",
+                     "others calls were too fast to measure: within harness overhead (--rounds).",
                      AB_EFFECT_MIN_ROUNDS, m->n_rounds);
     else
         ab_text_addf(line,
-                     "keep malloc: no proposal is clearly faster or takes less memory "
+                     "keep malloc: no proposal is significantly faster or takes less memory "
                      "(replays of %u rounds).",
                      m->n_rounds);
 }
@@ -165,26 +165,26 @@ static void add_memory(struct ab_text *line, const struct ab_advised_row *row, b
                      ab_advise_memory(row->memory_bytes, after, sizeof after));
 }
 
-static void add_heaps(struct ab_text *line, const struct ab_advised *m)
+static void add_heaps(struct ab_text *line, const struct ab_advised *m, const char *verb)
 {
     const struct ab_advised_row *row = &m->together;
     int n = __builtin_popcount(m->used);
-    ab_text_addf(line, "use %d heap%s: %.2fx faster", n, n > 1 ? "s" : "", row->speed.ratio);
+    ab_text_addf(line, "%s%d heap%s: %.2fx faster", verb, n, n > 1 ? "s" : "", row->speed.ratio);
     if (m->has_compiled && m->compiled.is_measured)
-        ab_text_addf(line, ", %.2fx when compiled in with --code", m->compiled.speed.ratio);
+        ab_text_addf(line, " (%.2fx when compiled in with --code)", m->compiled.speed.ratio);
     add_memory(line, row, m->by_memory);
 }
 
-static void add_general(struct ab_text *line, const struct ab_advised_row *best)
+static void add_general(struct ab_text *line, const struct ab_advised_row *best, const char *verb)
 {
-    ab_text_addf(line, "use %s for everything, without a code change: %.2fx faster",
+    ab_text_addf(line, "%s%s for everything, no code change: %.2fx faster", verb,
                  AB_SHOWN(128, best->name), best->speed.ratio);
     add_memory(line, best, false);
 }
 
 /* By gain for effort: heaps are a change of the code, so they have to gain --limit more. */
 static void add_ways(struct ab_text *line, const struct ab_advise_view *v,
-                     const struct ab_advised_row *best)
+                     const struct ab_advised_row *best, const char *verb)
 {
     const struct ab_advised *m = v->measured;
     double heaps = m->together.speed.ratio;
@@ -193,15 +193,15 @@ static void add_ways(struct ab_text *line, const struct ab_advise_view *v,
     bool is_general_first = best != NULL &&
                             (m->used == 0 || best->speed.ratio * (1 + m->limit) >= heaps);
     if (is_general_first)
-        add_general(line, best);
+        add_general(line, best, verb);
     else
-        add_heaps(line, m);
+        add_heaps(line, m, verb);
     if (best != NULL && m->used != 0) {
         ab_text_add(line, ". Alternatively ");
         if (is_general_first)
-            add_heaps(line, m);
+            add_heaps(line, m, "");
         else
-            add_general(line, best);
+            add_general(line, best, "");
     }
     ab_text_addf(line, " (replays of %u rounds).", m->n_rounds);
 }
@@ -232,7 +232,7 @@ void ab_advise_answer(const struct ab_advise_view *v, struct ab_text *line)
         ab_text_addf(line, " (%.2g %% of the budget).%s", 100 * mean_of_scope(v) / v->budget_ns,
                      has_way ? " If it has to be less: " : "");
         if (has_way)
-            add_ways(line, v, best);
+            add_ways(line, v, best, "use ");
         return;
     }
     if (m->used == 0)
@@ -240,5 +240,5 @@ void ab_advise_answer(const struct ab_advise_view *v, struct ab_text *line)
     if (m->used == 0 && best != NULL)
         ab_text_add(line, " Alternatively ");
     if (has_way)
-        add_ways(line, v, best);
+        add_ways(line, v, best, m->used == 0 ? "" : "use ");
 }
