@@ -24,7 +24,7 @@ struct ab_run_delays { /* of processes that are about to end; begins as zeroes *
     size_t n, cap;
 };
 /* Adds that of a process once, however many of its threads end it; false: out of memory. */
-bool ab_run_delays_add(struct ab_run_delays *d, pid_t pid);
+void ab_run_delays_add(struct ab_run_delays *d, pid_t pid);
 void ab_run_delays_fini(struct ab_run_delays *d);
 
 #endif

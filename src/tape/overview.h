@@ -49,7 +49,7 @@ struct ab_overview {
 struct ab_overview_maker;
 struct ab_overview_maker *ab_overview_begin(void); /* NULL: out of memory */
 /* False: out of memory. */
-bool ab_overview_alloc(struct ab_overview_maker *m, uint32_t slot, uint32_t thread, uint64_t size);
+void ab_overview_alloc(struct ab_overview_maker *m, uint32_t slot, uint32_t thread, uint64_t size);
 /* Of a slot that lives. */
 void ab_overview_resize(struct ab_overview_maker *m, uint32_t slot, uint64_t size);
 void ab_overview_free(struct ab_overview_maker *m, uint32_t slot, uint32_t thread);

@@ -24,7 +24,7 @@ struct ab_tape_window {
 };
 
 /* Of phase `p`, whose edges are edges[0 … n_edges). False when out of memory. */
-bool ab_tape_choose_window(const struct ab_tape_builder *b, uint32_t p, const struct ab_edge *edges,
+void ab_tape_choose_window(const struct ab_tape_builder *b, uint32_t p, const struct ab_edge *edges,
                            size_t n_edges, struct ab_tape_window *window);
 
 /* The lane's ops [*begin, *end) in phase `p`. */

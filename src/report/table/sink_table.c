@@ -5,6 +5,7 @@
  * of all rounds: histograms merged, throughput as median. The exact ones are in the JSON.
  */
 #include "report/table/sink_table.h"
+#include "core/memory.h"
 #include "core/units_show.h"
 
 #include "base/bits.h"
@@ -289,9 +290,9 @@ void ab_sink_table(FILE *to, const struct ab_session *session, struct ab_table_s
     ab_format_begin(&guard);
     struct ab_view view;
     bool has_view = ab_view_make(session, &view);
-    r.hdr = malloc(sizeof *r.hdr);
+    r.hdr = ab_alloc(sizeof *r.hdr);
     r.view = &view;
-    if (has_view && r.hdr != NULL)
+    if (has_view)
         print_report(&r);
     else
         fputs("out of memory for the report\n", to);

@@ -46,10 +46,7 @@ void ab_table_fini(struct ab_table *t)
 
 struct ab_table_row *ab_table_add(struct ab_table *t, const char *label, bool is_heading)
 {
-    if (!AB_GROW(t->rows, t->cap_rows, t->n_rows)) {
-        t->is_short_of_memory = true;
-        return NULL;
-    }
+    AB_GROW(t->rows, t->cap_rows, t->n_rows);
     struct ab_table_row *row = &t->rows[t->n_rows++];
     memset(row, 0, sizeof *row);
     row->is_heading = is_heading;

@@ -5,6 +5,7 @@
 #include "report/view/phases.h"
 
 #include "core/median.h"
+#include "core/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,7 +56,7 @@ static bool add_harness(const struct ab_session *s, uint32_t backend, double *x,
     bool is_known = false;
     *h = (struct ab_view_harness){.backend = backend,
                                   .boundary = s->backends[backend].boundary,
-                                  .ns_per_op = calloc(s->n_phases + 1u, sizeof(double))};
+                                  .ns_per_op = ab_alloc_zeroed(s->n_phases + 1u, sizeof(double))};
     ab_harness_name(s, backend, h->name);
     for (uint32_t p = 0; p < s->n_phases && h->ns_per_op != NULL; p++) {
         h->ns_per_op[p] = harness_ns(s, backend, s->phases[p], x);
@@ -97,14 +98,13 @@ static bool fill(const struct ab_session *s, uint32_t base, double *x, struct ab
 bool ab_view_phases_make(const struct ab_session *s, uint32_t base, struct ab_view_phases *out)
 {
     size_t most = s->n_nulls > s->n_results ? s->n_nulls : s->n_results;
-    double *x = calloc(most + 1, sizeof *x);
+    double *x = ab_alloc_zeroed(most + 1, sizeof *x);
     *out = (struct ab_view_phases){.n_phases = s->n_phases, .n_backends = s->n_backends};
-    out->phases = calloc((size_t)s->n_phases + 1, sizeof *out->phases);
-    out->times = calloc((size_t)s->n_phases * s->n_backends + 1, sizeof *out->times);
-    out->harness = calloc(s->n_backends + 1u, sizeof *out->harness);
-    out->harness_of = calloc(s->n_backends + 1u, sizeof *out->harness_of);
-    bool is_ok = x != NULL && out->phases != NULL && out->times != NULL && out->harness != NULL &&
-                 out->harness_of != NULL && fill(s, base, x, out);
+    out->phases = ab_alloc_zeroed((size_t)s->n_phases + 1, sizeof *out->phases);
+    out->times = ab_alloc_zeroed((size_t)s->n_phases * s->n_backends + 1, sizeof *out->times);
+    out->harness = ab_alloc_zeroed(s->n_backends + 1u, sizeof *out->harness);
+    out->harness_of = ab_alloc_zeroed(s->n_backends + 1u, sizeof *out->harness_of);
+    bool is_ok = fill(s, base, x, out);
     free(x);
     if (!is_ok)
         ab_view_phases_fini(out);

@@ -4,6 +4,7 @@
  */
 #include "report/view/ranking.h"
 
+#include "core/memory.h"
 #include "report/view/growth.h"
 #include "report/view/latency.h"
 #include "report/view/program/program.h"
@@ -79,8 +80,8 @@ static void clear(struct ab_view_rank *row)
 static struct ab_effect program_peak_ratio(const struct ab_session *s, uint32_t a, uint32_t b)
 {
     struct ab_program_value peak;
-    bool ok = ab_program_value_of(s, a, b, ab_program_field("resident_peak_bytes"), &peak);
-    return ok ? peak.ratio : ab_effect_paired(NULL, NULL, 0);
+    ab_program_value_of(s, a, b, ab_program_field("resident_peak_bytes"), &peak);
+    return peak.ratio;
 }
 
 struct ab_effect ab_view_peak_ratio(const struct ab_session *s, const struct ab_view_rank *row,
@@ -148,12 +149,13 @@ static bool fill_all(const struct ab_session *s, const struct ab_view_memory *me
 bool ab_view_ranking_make(const struct ab_session *s, const struct ab_view_memory *memory,
                           struct ab_view_ranking *out)
 {
-    double *x = calloc((size_t)s->n_memory + 1, sizeof *x);
-    *out = (struct ab_view_ranking){.rows = calloc((size_t)s->n_backends + 1, sizeof *out->rows),
-                                    .n_rows = s->n_backends,
-                                    .base = ab_session_base(s),
-                                    .drain = last_drain(s)};
-    bool is_ok = x != NULL && out->rows != NULL && fill_all(s, memory, x, out);
+    double *x = ab_alloc_zeroed((size_t)s->n_memory + 1, sizeof *x);
+    *out = (struct ab_view_ranking){
+        .rows = ab_alloc_zeroed((size_t)s->n_backends + 1, sizeof *out->rows),
+        .n_rows = s->n_backends,
+        .base = ab_session_base(s),
+        .drain = last_drain(s)};
+    bool is_ok = out->rows != NULL && fill_all(s, memory, x, out);
     free(x);
     if (is_ok)
         qsort(out->rows, out->n_rows, sizeof *out->rows, by_rank);
