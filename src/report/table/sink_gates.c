@@ -239,8 +239,7 @@ static void print_table(FILE *to, const struct ab_session *s, const struct line 
     t.names = names;
     for (uint32_t i = 0; i < s->n_gates; i++)
         add_row(&t, &list[i], i == 0 || strcmp(list[i].name, list[i - 1].name) != 0);
-    if (!t.is_short_of_memory)
-        add_below(&t, list, ab_table_shown(&t, style));
+    add_below(&t, list, ab_table_shown(&t, style));
     ab_table_print(to, &t, style);
     ab_table_fini(&t);
 }
@@ -271,10 +270,7 @@ void ab_sink_gates(FILE *to, const struct ab_session *session, struct ab_table_s
     struct line *list = sort(session);
     fputc('\n', to);
     print_title(to, session, style);
-    if (list != NULL)
-        print_table(to, session, list, style);
-    else
-        ab_table_line(to, style, AB_STRONG, "(out of memory: the list of gates is missing)");
+    print_table(to, session, list, style);
     free(list);
     ab_format_end(&guard);
 }

@@ -76,7 +76,7 @@ static void fill_cell(const struct ab_session *s, uint32_t backend,
     cell->is_max_single = isfinite(m.max) && !(m.max <= 2 * cell->max_repeated_ns);
 }
 
-bool ab_view_latency_make(const struct ab_session *s, const struct ab_view_slowest *slowest,
+void ab_view_latency_make(const struct ab_session *s, const struct ab_view_slowest *slowest,
                           struct ab_view_latency *out)
 {
     struct ab_hdr *hdr = ab_alloc(sizeof *hdr);
@@ -88,7 +88,6 @@ bool ab_view_latency_make(const struct ab_session *s, const struct ab_view_slowe
             fill_cell(s, b, &out->columns[c], slowest, hdr,
                       &out->cells[(size_t)b * out->n_columns + c]);
     free(hdr);
-    return true;
 }
 
 void ab_view_latency_fini(struct ab_view_latency *l)
@@ -142,20 +141,18 @@ static double quantile(const struct mixture *m, double q)
     return NAN;
 }
 
-bool ab_view_latency_of_allocation(const struct ab_session *s, uint32_t backend,
+void ab_view_latency_of_allocation(const struct ab_session *s, uint32_t backend,
                                    const double *quantiles, unsigned n, double *ns)
 {
     struct ab_hdr *hdr = ab_alloc(sizeof *hdr);
     struct mixture m = {.counts = ab_alloc_zeroed(AB_HDR_COUNTS, sizeof *m.counts)};
-    bool is_ok = m.counts != NULL;
-    for (uint32_t p = 0; p < s->n_phases && is_ok; p++)
+    for (uint32_t p = 0; p < s->n_phases; p++)
         for (unsigned i = 0; i < sizeof allocations / sizeof *allocations; i++) {
             ab_session_merge(s, backend, s->phases[p], allocations[i], hdr);
             add(hdr, ops_of(s, backend, s->phases[p], allocations[i]), &m);
         }
-    for (unsigned i = 0; i < n && is_ok; i++)
+    for (unsigned i = 0; i < n; i++)
         ns[i] = quantile(&m, quantiles[i]);
     free(m.counts);
     free(hdr);
-    return is_ok;
 }

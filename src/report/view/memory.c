@@ -205,7 +205,7 @@ static void make_row(const struct ab_session *s, uint32_t backend, void *scratch
         out->has_parts = out->has_parts || isfinite(row->parts[i]);
 }
 
-bool ab_view_memory_make(const struct ab_session *s, struct ab_view_memory *out)
+void ab_view_memory_make(const struct ab_session *s, struct ab_view_memory *out)
 {
     size_t most = s->n_memory > s->n_results ? s->n_memory : s->n_results;
     void *scratch = ab_alloc_zeroed(most + 1, sizeof(double) > sizeof(void *) ? sizeof(double)
@@ -215,13 +215,9 @@ bool ab_view_memory_make(const struct ab_session *s, struct ab_view_memory *out)
         .n_rows = s->n_backends};
     out->texts = ab_alloc_zeroed((size_t)s->n_backends * AB_VIEW_MEMORY_TEXTS + 1,
                                  sizeof *out->texts);
-    bool is_ok = out->rows != NULL;
-    for (uint32_t i = 0; i < s->n_backends && is_ok; i++)
+    for (uint32_t i = 0; i < s->n_backends; i++)
         make_row(s, i, scratch, out);
     free(scratch);
-    if (!is_ok)
-        ab_view_memory_fini(out);
-    return is_ok;
 }
 
 void ab_view_memory_fini(struct ab_view_memory *m)

@@ -120,7 +120,7 @@ static void join_all(const struct sighting *list, size_t n, double *x, struct ab
     }
 }
 
-bool ab_view_slowest_make(const struct ab_session *s, struct ab_view_slowest *out)
+void ab_view_slowest_make(const struct ab_session *s, struct ab_view_slowest *out)
 {
     size_t most = (size_t)s->n_results * AB_WORST_MAX + 1;
     struct sighting *list = ab_alloc(most * sizeof *list);
@@ -133,7 +133,6 @@ bool ab_view_slowest_make(const struct ab_session *s, struct ab_view_slowest *ou
         qsort(out->calls, out->n_calls, sizeof *out->calls, by_weight);
     free(list);
     free(x);
-    return true;
 }
 
 void ab_view_slowest_fini(struct ab_view_slowest *x)

@@ -55,7 +55,7 @@ struct ab_throughput_estimate {
     struct ab_throughput_phase median; /* of the processes; switches: sum */
 };
 
-/* A slice is quiet when its canary read at most this. False: out of memory. */
+/* A slice is quiet when its canary read at most this. */
 void ab_throughput_estimate(const struct ab_throughput *t, uint32_t case_index, uint32_t round,
                             uint32_t phase, uint16_t limit, struct ab_throughput_estimate *out);
 
