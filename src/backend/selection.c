@@ -13,6 +13,7 @@
 #include "base/bits.h"
 #include "base/nearest.h"
 #include "base/units.h"
+#include "core/memory.h"
 #include "core/text.h"
 
 #include <ctype.h>
@@ -417,8 +418,8 @@ static enum ab_status add_entry(struct ab_selection_list *list, char *text, bool
 static enum ab_status add_argument(struct ab_selection_list *list, const char *arg,
                                    const char *folders, struct ab_err *err)
 {
-    char *copy = strdup(arg);
-    enum ab_status status = copy != NULL ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory");
+    char *copy = ab_strdup(arg);
+    enum ab_status status = AB_OK;
     bool is_file = strchr(arg, '/') != NULL && access(arg, F_OK) == 0;
     for (char *at = copy, *next; status == AB_OK && at != NULL; at = next) {
         next = is_file ? NULL : ab_settings_comma(at);
@@ -435,9 +436,8 @@ static enum ab_status add_argument(struct ab_selection_list *list, const char *a
 enum ab_status ab_selection_parse(const char *const *args, size_t n_args, const char *folders,
                                   struct ab_selection_list *out, struct ab_err *err)
 {
-    struct ab_selection_list list = {.items = calloc(AB_SELECTION_MAX, sizeof list.items[0])};
-    if (list.items == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    struct ab_selection_list list = {
+        .items = ab_alloc_zeroed(AB_SELECTION_MAX, sizeof list.items[0])};
     enum ab_status status = n_args == 0 ? add_libraries(&list, err) : AB_OK;
     for (size_t i = 0; i < n_args && status == AB_OK; i++)
         status = add_argument(&list, args[i], folders, err);

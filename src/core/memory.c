@@ -8,7 +8,6 @@
 #include "core/leftover.h"
 #include "core/status.h"
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,12 +85,18 @@ char *ab_strndup(const char *s, size_t most)
     return copy;
 }
 
+char *ab_vstrdupf(const char *fmt, va_list args)
+{
+    char *text;
+    int n = vasprintf(&text, fmt, args);
+    return n >= 0 ? text : checked(NULL, strlen(fmt), 1);
+}
+
 char *ab_strdupf(const char *fmt, ...)
 {
     va_list args;
-    char *text;
     va_start(args, fmt);
-    int n = vasprintf(&text, fmt, args);
+    char *text = ab_vstrdupf(fmt, args);
     va_end(args);
-    return n >= 0 ? text : checked(NULL, strlen(fmt), 1);
+    return text;
 }

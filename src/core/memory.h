@@ -8,6 +8,7 @@
 #ifndef AB_CORE_MEMORY_H
 #define AB_CORE_MEMORY_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 void *ab_alloc(size_t bytes) __attribute__((malloc, returns_nonnull));
@@ -18,6 +19,8 @@ void *ab_memdup(const void *from, size_t bytes) __attribute__((malloc, returns_n
 char *ab_strdup(const char *s) __attribute__((malloc, returns_nonnull));
 char *ab_strndup(const char *s, size_t most) __attribute__((malloc, returns_nonnull));
 char *ab_strdupf(const char *fmt, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
+char *ab_vstrdupf(const char *fmt, va_list args)
+    __attribute__((format(printf, 1, 0), returns_nonnull));
 
 /* Ends the process so, for libraries that say by NULL that there is none. Any thread may call it. */
 void ab_memory_end(size_t bytes) __attribute__((noreturn, cold));

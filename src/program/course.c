@@ -5,6 +5,7 @@
 #include "program/course.h"
 
 #include "core/grow.h"
+#include "core/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,17 +37,14 @@ void ab_course_add(struct ab_course *c, uint64_t ns, double bytes)
     }
 }
 
-bool ab_course_note(const struct ab_course *c, struct ab_session *s, uint32_t backend,
+void ab_course_note(const struct ab_course *c, struct ab_session *s, uint32_t backend,
                     uint32_t round)
 {
     if (c->n == 0)
-        return true;
+        return;
     struct ab_timeline line = {.backend = backend, .round = round, .n = c->n};
-    line.points = calloc(c->n, sizeof line.points[0]);
-    if (line.points == NULL || !AB_GROW(s->timelines, s->cap_timelines, s->n_timelines)) {
-        free(line.points);
-        return false;
-    }
+    line.points = ab_alloc_zeroed(c->n, sizeof line.points[0]);
+    AB_GROW(s->timelines, s->cap_timelines, s->n_timelines);
     for (uint32_t i = 0; i < c->n; i++)
         line.points[i] = (struct ab_timeline_point){
             .position = (uint32_t)(c->points[i].ns / 1000000),
@@ -55,5 +53,4 @@ bool ab_course_note(const struct ab_course *c, struct ab_session *s, uint32_t ba
             .footprint_bytes = c->points[i].bytes,
             .external_bytes = NAN};
     s->timelines[s->n_timelines++] = line;
-    return true;
 }

@@ -24,7 +24,7 @@ void ab_course_add(struct ab_course *course, uint64_t ns, double bytes);
 
 /* As a time line of the session: positions are ms. False when out of memory; nothing is added where
  * there are no points. */
-bool ab_course_note(const struct ab_course *course, struct ab_session *session, uint32_t backend,
+void ab_course_note(const struct ab_course *course, struct ab_session *session, uint32_t backend,
                     uint32_t round);
 
 #endif

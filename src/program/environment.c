@@ -4,6 +4,7 @@
  */
 #include "program/environment.h"
 
+#include "core/memory.h"
 #include "core/text.h"
 
 #include <stdbool.h>
@@ -43,14 +44,14 @@ char **ab_environment_build(const char *preload, const char *const *settings)
         n_own++;
     while (settings != NULL && settings[n_settings] != NULL)
         n_settings++;
-    char **list = calloc(n_own + n_settings + 2, sizeof list[0]);
-    bool ok = list != NULL;
+    char **list = ab_alloc_zeroed(n_own + n_settings + 2, sizeof list[0]);
+    bool ok = true;
     for (size_t i = 0; i < n_own && ok; i++)
-        ok = put(list, &n, strdup(environ[i]));
+        ok = put(list, &n, ab_strdup(environ[i]));
     if (ok && preload != NULL)
         ok = put(list, &n, preload_text(preload));
     for (size_t i = 0; i < n_settings && ok; i++)
-        ok = put(list, &n, strdup(settings[i]));
+        ok = put(list, &n, ab_strdup(settings[i]));
     if (ok)
         return list;
     ab_environment_free(list);

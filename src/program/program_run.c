@@ -76,8 +76,7 @@ static void look_at_end(struct watched *w, pid_t thread)
     ab_proc_read(path, text, sizeof text);
     pid_t pid = (pid_t)status_value(text, "\nTgid:");
     w->own_peak_bytes = fmax(w->own_peak_bytes, (double)status_value(text, "\nVmHWM:") * 1024);
-    if (!ab_run_delays_add(&w->run_delays, pid))
-        w->run_delays.ns = NAN;
+    ab_run_delays_add(&w->run_delays, pid);
     w->is_end_seen = w->is_end_seen || pid == w->started.pid;
     enum ab_proof_answer proof = ab_proof_look(w->cache, thread, &w->c->wanted, why, sizeof why);
     struct ab_process *p = ab_processes_find(&w->processes, pid);

@@ -7,6 +7,7 @@
 
 #include "base/rng.h"
 #include "core/grow.h"
+#include "core/memory.h"
 #include "result/result_fields.h"
 #include "runner/fold/fold_common.h"
 #include "runner/fold/fold_memory.h"
@@ -150,15 +151,12 @@ static enum ab_status run_checked(struct conductor *c, uint32_t backend, uint32_
     return check_output(c, backend, round, out, err);
 }
 
-static enum ab_status add_result(struct conductor *c, uint32_t backend, uint32_t round,
-                                 const struct ab_program_outcome *run, struct ab_err *err)
+static void add_result(struct conductor *c, uint32_t backend, uint32_t round,
+                       const struct ab_program_outcome *run)
 {
     struct ab_session *s = c->session;
     struct ab_hdr *hdr = ab_fold_new_hdr();
-    if (hdr == NULL || !AB_GROW(s->results, s->cap_results, s->n_results)) {
-        free(hdr);
-        return ab_fail(err, AB_SYSTEM, "out of memory");
-    }
+    AB_GROW(s->results, s->cap_results, s->n_results);
     struct ab_result *r = &s->results[s->n_results++];
     *r = (struct ab_result){
         .backend = backend, .phase = AB_PROGRAM_PHASE, .op = AB_OP_ALL, .round = round, .hdr = hdr};
@@ -176,9 +174,7 @@ static enum ab_status add_result(struct conductor *c, uint32_t backend, uint32_t
     r->faults_major = (double)run->faults_major;
     r->switches_voluntary = (double)run->switches_voluntary;
     r->switches_involuntary = run->switches_involuntary;
-    return ab_course_note(&run->course, s, backend, round)
-               ? AB_OK
-               : ab_fail(err, AB_SYSTEM, "out of memory");
+    ab_course_note(&run->course, s, backend, round);
 }
 
 static enum ab_status run_round(struct conductor *c, uint32_t round, struct ab_err *err)
@@ -187,9 +183,7 @@ static enum ab_status run_round(struct conductor *c, uint32_t round, struct ab_e
     struct ab_program_outcome run;
     struct ab_rng rng;
     enum ab_status status = AB_OK;
-    uint32_t *order = calloc(s->n_backends + 1u, sizeof order[0]), n = 0;
-    if (order == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    uint32_t *order = ab_alloc_zeroed(s->n_backends + 1u, sizeof order[0]), n = 0;
     for (uint32_t i = 0; i < s->n_backends; i++)
         if (is_running(c, i))
             order[n++] = i;
@@ -199,7 +193,7 @@ static enum ab_status run_round(struct conductor *c, uint32_t round, struct ab_e
     for (uint32_t i = 0; i < n && status == AB_OK; i++) {
         status = run_checked(c, order[i], round, false, &run, err);
         if (status == AB_OK && is_running(c, order[i]))
-            status = add_result(c, order[i], round, &run, err);
+            add_result(c, order[i], round, &run);
     }
     return status;
 }
@@ -247,9 +241,7 @@ enum ab_status ab_program_session_run(const struct ab_program_plan *plan,
 {
     struct conductor c = {.plan = plan, .session = session, .summary = out};
     *out = (struct ab_program_summary){.n_left = 0};
-    session->rounds = calloc(plan->rounds + 1u, sizeof session->rounds[0]);
-    if (session->rounds == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    session->rounds = ab_alloc_zeroed(plan->rounds + 1u, sizeof session->rounds[0]);
     session->cap_rounds = plan->rounds + 1u;
     c.total = count_running(&c) * (plan->rounds + 1);
     enum ab_status status = run_preflights(&c, err);

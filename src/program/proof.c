@@ -6,6 +6,7 @@
 
 #include "backend/elf.h"
 #include "core/grow.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "program/proc.h"
 
@@ -100,9 +101,9 @@ static bool read_maps(struct ab_proof_cache *c, pid_t pid, const struct ab_proof
                       struct mapped *m)
 {
     char path[64];
-    char *text = malloc(MAPS_BYTES);
+    char *text = ab_alloc(MAPS_BYTES);
     snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
-    size_t n = text == NULL ? 0 : ab_proc_read(path, text, MAPS_BYTES);
+    size_t n = ab_proc_read(path, text, MAPS_BYTES);
     char *next = text;
     for (char *line = text; n > 0 && *line != 0; line = next) {
         size_t length = strcspn(line, "\n");

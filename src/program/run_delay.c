@@ -78,16 +78,14 @@ static bool is_known(struct ab_run_delays *d, pid_t pid, uint64_t start)
     return found;
 }
 
-bool ab_run_delays_add(struct ab_run_delays *d, pid_t pid)
+void ab_run_delays_add(struct ab_run_delays *d, pid_t pid)
 {
     uint64_t start = start_of(pid);
     if (is_known(d, pid, start))
-        return true;
-    if (!AB_GROW(d->ends, d->cap, d->n))
-        return false;
+        return;
+    AB_GROW(d->ends, d->cap, d->n);
     d->ends[d->n++] = (struct ab_run_delay_end){pid, start};
     d->ns += ab_run_delay_ns(pid);
-    return true;
 }
 
 void ab_run_delays_fini(struct ab_run_delays *d)

@@ -23,8 +23,8 @@ struct ab_run_delays { /* of processes that are about to end; begins as zeroes *
     struct ab_run_delay_end *ends;
     size_t n, cap;
 };
-/* Adds that of a process once, however many of its threads end it; false: out of memory. */
-bool ab_run_delays_add(struct ab_run_delays *d, pid_t pid);
+/* Adds that of a process once, however many of its threads end it. */
+void ab_run_delays_add(struct ab_run_delays *d, pid_t pid);
 void ab_run_delays_fini(struct ab_run_delays *d);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "report/json.h"
 
+#include "core/memory.h"
 #include "core/text.h"
 #include "result/hdr.h"
 #include "result/session.h"
@@ -32,9 +33,7 @@ json_t *ab_json_string(const char *s)
     if (value != NULL)
         return value;
     size_t cap = 4 * strlen(s) + 1;
-    char *printable = malloc(cap);
-    if (printable == NULL)
-        return NULL;
+    char *printable = ab_alloc(cap);
     value = json_string(ab_text_printable(printable, cap, s));
     free(printable);
     return value;

@@ -4,6 +4,7 @@
  */
 #include "report/output.h"
 
+#include "core/memory.h"
 #include "report/files/standard_output.h"
 #include "report/files/temporary.h"
 
@@ -42,7 +43,7 @@ static enum ab_status open_directory(const char *path, int *out, struct ab_err *
     if (*base == 0)
         return ab_fail(err, AB_USAGE, "cannot write '%s': not a file name", path);
     size_t n = (size_t)(base - path);
-    char *directory = n == 0 ? strdup(".") : strndup(path, n);
+    char *directory = n == 0 ? ab_strdup(".") : ab_strndup(path, n);
     if (directory == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -94,10 +95,10 @@ static void drop(struct ab_output *o, int fd)
 /* What is open goes to *o; false with errno when there is no memory for it. */
 static bool keep(struct ab_output *o, int fd, const char *path, const char *name)
 {
-    o->path = strdup(path);
-    o->temporary = name[0] != 0 ? strdup(name) : NULL;
+    o->path = ab_strdup(path);
+    o->temporary = name[0] != 0 ? ab_strdup(name) : NULL;
     o->to = fdopen(fd, "w");
-    return o->path != NULL && o->to != NULL && (name[0] == 0) == (o->temporary == NULL);
+    return o->to != NULL && (name[0] == 0) == (o->temporary == NULL);
 }
 
 static enum ab_status open_file(const char *path, struct ab_output *out, struct ab_err *err)

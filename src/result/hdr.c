@@ -10,6 +10,8 @@
  */
 #include "result/hdr.h"
 
+#include "core/memory.h"
+
 #include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
@@ -37,9 +39,8 @@ struct ab_hdr *ab_hdr_new(void)
     if (!is_set)
         mallopt(M_MMAP_THRESHOLD, 128 << 10);
     is_set = true;
-    struct ab_hdr *h = calloc(1, sizeof *h);
-    if (h != NULL)
-        h->min = UINT64_MAX;
+    struct ab_hdr *h = ab_alloc_zeroed(1, sizeof *h);
+    h->min = UINT64_MAX;
     return h;
 }
 

@@ -33,7 +33,7 @@ struct ab_hdr {
 
 void ab_hdr_init(struct ab_hdr *h);
 /* An empty one, to be freed, of pages that are not touched before there is something in them: of the
- * 216 KiB most histograms use a few. NULL: out of memory. */
+ * 216 KiB most histograms use a few. */
 struct ab_hdr *ab_hdr_new(void);
 
 static inline uint32_t ab_hdr_index(uint64_t v)
@@ -98,7 +98,7 @@ enum ab_status ab_hdr_encode(const struct ab_hdr *h, char **out, struct ab_err *
  * less than 1 in 1000), overflow becomes 0. */
 enum ab_status ab_hdr_decode(const char *base64, struct ab_hdr *out, struct ab_err *err);
 
-/* For those who decode many: room that is used again, to be freed. NULL: out of memory. */
+/* For those who decode many: room that is used again, to be freed. */
 struct ab_hdr_room;
 struct ab_hdr_room *ab_hdr_room_new(void);
 /* The same into a histogram that is empty, and is empty after an error as well: of ab_hdr_new's only

@@ -12,6 +12,8 @@
  */
 #include "result/hdr_v2.h"
 
+#include "core/memory.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,13 +138,13 @@ static enum ab_status inflate_all(struct span in, uint8_t *dst, size_t *bytes, s
                   .avail_in = (uInt)in.n,
                   .next_out = dst,
                   .avail_out = AB_HDR_V2_BYTES_MAX};
-    if (inflateInit(&z) != Z_OK)
-        return ab_fail(err, AB_SYSTEM, "no memory to inflate a histogram");
-    int rc = inflate(&z, Z_FINISH);
-    enum ab_status status = AB_OK;
+    int rc = inflateInit(&z);
+    if (rc == Z_OK)
+        rc = inflate(&z, Z_FINISH);
     if (rc == Z_MEM_ERROR)
-        status = ab_fail(err, AB_SYSTEM, "no memory to inflate a histogram");
-    else if (rc != Z_STREAM_END && z.avail_out == 0)
+        ab_memory_end(AB_HDR_V2_BYTES_MAX);
+    enum ab_status status = AB_OK;
+    if (rc != Z_STREAM_END && z.avail_out == 0)
         status = ab_fail(err, AB_INPUT, "a histogram inflates to more than %d bytes",
                          AB_HDR_V2_BYTES_MAX);
     else if (rc != Z_STREAM_END)
@@ -270,7 +272,7 @@ struct ab_hdr_room {
 
 struct ab_hdr_room *ab_hdr_room_new(void)
 {
-    return malloc(sizeof(struct ab_hdr_room));
+    return ab_alloc(sizeof(struct ab_hdr_room));
 }
 
 /* The span of counters that can be taken. */
@@ -290,8 +292,6 @@ enum ab_status ab_hdr_decode(const char *base64, struct ab_hdr *out, struct ab_e
 {
     struct ab_hdr_room *room = ab_hdr_room_new();
     struct span counts;
-    if (room == NULL)
-        return ab_fail(err, AB_SYSTEM, "no memory to decode a histogram");
     enum ab_status status = decode(base64, room, &counts, err);
     if (status == AB_OK) {
         ab_hdr_init(out);

@@ -5,6 +5,7 @@
  * Equal bytes make "is it the same histogram?" a string comparison in every tool and test.
  */
 #include "result/hdr_encode.h"
+#include "core/memory.h"
 #include "result/hdr_v2.h"
 
 #include <stdlib.h>
@@ -103,30 +104,19 @@ static bool counts_fit(const struct ab_hdr *h)
 enum ab_status ab_hdr_encode(const struct ab_hdr *h, char **out, struct ab_err *err)
 {
     enum ab_status status = AB_OK;
-    char *text = NULL;
-    uint8_t *plain = malloc(AB_HDR_V2_BYTES_MAX);
-    uint8_t *packed = malloc(AB_HDR_V2_WRAPPER_BYTES + AB_HDR_V2_ZLIB_MAX);
+    uint8_t *plain = ab_alloc(AB_HDR_V2_BYTES_MAX);
+    uint8_t *packed = ab_alloc(AB_HDR_V2_WRAPPER_BYTES + AB_HDR_V2_ZLIB_MAX);
     uLongf packed_bytes = AB_HDR_V2_ZLIB_MAX;
-    if (plain == NULL || packed == NULL) {
-        status = ab_fail(err, AB_SYSTEM, "no memory to encode a histogram");
-        goto out;
-    }
     if (!counts_fit(h)) {
         status = ab_fail(err, AB_INPUT, "a histogram holds more than 2^63 - 1 values");
         goto out;
     }
     size_t plain_bytes = put_histogram(plain, h);
-    if (compress2(packed + AB_HDR_V2_WRAPPER_BYTES, &packed_bytes, plain, plain_bytes, 9) != Z_OK) {
-        status = ab_fail(err, AB_SYSTEM, "zlib could not compress a histogram");
-        goto out;
-    }
+    if (compress2(packed + AB_HDR_V2_WRAPPER_BYTES, &packed_bytes, plain, plain_bytes, 9) != Z_OK)
+        ab_memory_end(plain_bytes); /* there is room for any */
     put_u32(put_u32(packed, AB_HDR_V2_COOKIE_ZLIB), (uint32_t)packed_bytes);
     size_t bytes = AB_HDR_V2_WRAPPER_BYTES + packed_bytes;
-    text = malloc((bytes + 2) / 3 * 4 + 1);
-    if (text == NULL) {
-        status = ab_fail(err, AB_SYSTEM, "no memory to encode a histogram");
-        goto out;
-    }
+    char *text = ab_alloc((bytes + 2) / 3 * 4 + 1);
     ab_hdr_base64(text, packed, bytes);
     *out = text;
 out:

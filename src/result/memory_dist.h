@@ -29,7 +29,7 @@ double ab_memory_dist_value(const struct ab_memory_dist *d, unsigned stat);
 /* Why, where it is n/a; "" when it is not. */
 void ab_memory_dist_why(const struct ab_memory_dist *d, unsigned stat, char *buf, size_t cap);
 
-/* Malloc'ed; counters are written only as they are used, for most never are. NULL = no memory. */
+/* Malloc'ed; counters are written only as they are used, for most never are. */
 struct ab_hdr *ab_memory_dist_histogram(void);
 /* For `n` ops; not a number and negative ones are passed over. */
 void ab_memory_dist_add(struct ab_memory_dist *d, double value, uint64_t n);

@@ -6,6 +6,7 @@
 #include "result/session.h"
 
 #include "core/median.h"
+#include "core/memory.h"
 #include "result/result_fields.h"
 
 #include <math.h>
@@ -110,9 +111,9 @@ void ab_session_settle(struct ab_session *s)
 
 static double floor_on(const struct ab_session *s, const struct ab_host *host)
 {
-    double *x = calloc((size_t)s->n_nulls + 1, sizeof x[0]);
+    double *x = ab_alloc_zeroed((size_t)s->n_nulls + 1, sizeof x[0]);
     size_t n = 0;
-    for (uint32_t i = 0; i < s->n_nulls && x != NULL; i++)
+    for (uint32_t i = 0; i < s->n_nulls; i++)
         if (!isnan(s->nulls[i].floor_ns) && ab_session_round_host(s, s->nulls[i].round) == host)
             x[n++] = s->nulls[i].floor_ns;
     double floor = ab_median(x, n);

@@ -5,6 +5,7 @@
 #include "stats/aggregate.h"
 
 #include "core/median.h"
+#include "core/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -107,10 +108,10 @@ struct ab_round_range ab_round_range_of(double *x, uint32_t n)
     return (struct ab_round_range){n, median, x[0], x[n - 1]};
 }
 
-bool ab_pairs_init(struct ab_pairs *p, uint32_t most)
+void ab_pairs_init(struct ab_pairs *p, uint32_t most)
 {
-    *p = (struct ab_pairs){.x = calloc(3 * ((size_t)most + 1), sizeof(double)), .cap = most};
-    return p->x != NULL;
+    *p = (struct ab_pairs){.x = ab_alloc_zeroed(3 * ((size_t)most + 1), sizeof(double)),
+                           .cap = most};
 }
 
 void ab_pairs_fini(struct ab_pairs *p)
@@ -144,8 +145,7 @@ struct ab_effect ab_pairs_effect(const struct ab_pairs *p)
 {
     struct ab_pairs copy;
     struct ab_effect effect = ab_effect_paired(p->x + p->cap, p->x, p->n);
-    if (!ab_pairs_init(&copy, p->cap))
-        return effect;
+    ab_pairs_init(&copy, p->cap);
     memcpy(copy.x, p->x, 3 * (size_t)p->cap * sizeof p->x[0]);
     copy.n = p->n;
     copy.is_by_round = p->is_by_round;
@@ -165,9 +165,9 @@ typedef double round_number(const struct ab_session *s, const struct aspect *of,
 static struct ab_round_range over_rounds(const struct ab_session *s, const struct aspect *of,
                                          round_number *number)
 {
-    double *x = calloc((size_t)s->n_rounds + 1, sizeof x[0]);
+    double *x = ab_alloc_zeroed((size_t)s->n_rounds + 1, sizeof x[0]);
     uint32_t n = 0;
-    for (uint32_t i = 0; i < s->n_rounds && x != NULL; i++) {
+    for (uint32_t i = 0; i < s->n_rounds; i++) {
         double value = number(s, of, s->rounds[i].index);
         if (isfinite(value))
             x[n++] = value;
@@ -263,8 +263,7 @@ static struct ab_effect effect_over_rounds(const struct ab_session *s, const str
                                            const struct aspect *of_b, round_number *number)
 {
     struct ab_pairs pairs;
-    if (!ab_pairs_init(&pairs, s->n_rounds))
-        return ab_effect_paired(NULL, NULL, 0);
+    ab_pairs_init(&pairs, s->n_rounds);
     pairs.is_by_round = s->n_hosts > 1;
     for (uint32_t i = 0; i < s->n_rounds; i++) {
         uint32_t round = s->rounds[i].index;

@@ -27,7 +27,7 @@ struct ab_pairs {
     uint32_t n, cap;
     bool is_by_round; /* rounds of several machines: medians over all of them say nothing */
 };
-bool ab_pairs_init(struct ab_pairs *p, uint32_t most); /* false: out of memory */
+void ab_pairs_init(struct ab_pairs *p, uint32_t most);
 void ab_pairs_fini(struct ab_pairs *p);
 /* Passes over a pair of which one is missing, not finite or negative. 0 by 0 is 1. */
 void ab_pairs_add(struct ab_pairs *p, double of, double by);

@@ -4,6 +4,7 @@
  */
 #include "stats/claim.h"
 
+#include "core/memory.h"
 #include "result/session.h"
 
 #include <math.h>
@@ -40,7 +41,8 @@ static void measure_net(const struct ab_session *s, const struct ab_gate *g,
                         struct ab_claim_result *r)
 {
     struct ab_pairs pairs;
-    bool is_known = ab_pairs_init(&pairs, s->n_rounds);
+    bool is_known = true;
+    ab_pairs_init(&pairs, s->n_rounds);
     for (uint32_t i = 0; i < s->n_rounds && is_known; i++) {
         double of = net_of(s, g->backend, r->phase, s->rounds[i].index),
                by = net_of(s, g->other, r->phase, s->rounds[i].index);
@@ -85,11 +87,9 @@ static void measure(const struct ab_session *s, const struct ab_gate *g, struct 
     }
 }
 
-bool ab_claims_measure(const struct ab_claim *claims, size_t n, struct ab_session *session)
+void ab_claims_measure(const struct ab_claim *claims, size_t n, struct ab_session *session)
 {
-    struct ab_claim_result *r = calloc(n + 1, sizeof *r);
-    if (r == NULL)
-        return false;
+    struct ab_claim_result *r = ab_alloc_zeroed(n + 1, sizeof *r);
     for (size_t i = 0; i < n; i++) {
         const struct ab_gate *g = &claims[i].figure;
         const struct ab_metric *m = &g->metric;
@@ -118,5 +118,4 @@ bool ab_claims_measure(const struct ab_claim *claims, size_t n, struct ab_sessio
     }
     session->claims = r;
     session->n_claims = (uint32_t)n;
-    return true;
 }

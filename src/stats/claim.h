@@ -13,7 +13,7 @@ struct ab_claim {
     const char *says, *source; /* "" = not said; borrowed */
 };
 
-/* Fills session->claims, malloc'ed, in order. False when out of memory. */
-bool ab_claims_measure(const struct ab_claim *claims, size_t n, struct ab_session *session);
+/* Fills session->claims, malloc'ed, in order. */
+void ab_claims_measure(const struct ab_claim *claims, size_t n, struct ab_session *session);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/bits.h"
 #include "core/grow.h"
+#include "core/memory.h"
 #include "result/session.h"
 #include "stats/compare_drift.h"
 #include "stats/compare_notes.h"
@@ -37,8 +38,7 @@ typedef double round_number(const struct ab_session *s, uint32_t backend, const 
 
 static struct ab_cell *add_cell(struct ab_comparison *c)
 {
-    if (!AB_GROW(c->cells, c->cap_cells, c->n_cells))
-        return NULL;
+    AB_GROW(c->cells, c->cap_cells, c->n_cells);
     c->cells[c->n_cells] = (struct ab_cell){
         .base = NAN,
         .now = NAN,
@@ -54,19 +54,17 @@ static struct ab_cell *add_cell(struct ab_comparison *c)
 static struct ab_cell *add_pair_cell(const struct pair *p)
 {
     struct ab_cell *cell = add_cell(p->c);
-    if (cell != NULL) {
-        cell->backend = p->c->now->backends[p->now].name;
-        cell->base_backend = p->c->base->backends[p->base].name;
-    }
+    cell->backend = p->c->now->backends[p->now].name;
+    cell->base_backend = p->c->base->backends[p->base].name;
     return cell;
 }
 
-/* The number of each round, at least `floor`; free it. NULL when out of memory. */
+/* The number of each round, at least `floor`; free it. */
 static double *collect(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                        round_number *number, double floor)
 {
-    double *x = calloc((size_t)s->n_rounds + 1, sizeof x[0]);
-    for (uint32_t i = 0; i < s->n_rounds && x != NULL; i++) {
+    double *x = ab_alloc_zeroed((size_t)s->n_rounds + 1, sizeof x[0]);
+    for (uint32_t i = 0; i < s->n_rounds; i++) {
         x[i] = number(s, backend, m, s->rounds[i].index);
         if (x[i] < floor)
             x[i] = floor;
@@ -112,23 +110,21 @@ static struct ab_effect effect_of(const struct pair *p, const struct ab_metric *
     return p->is_paired ? ab_effect_paired(base, now, n) : ab_effect_unpaired(base, n_base, now, n);
 }
 
-static bool measure(const struct pair *p, const struct ab_metric *m, round_number *number,
+static void measure(const struct pair *p, const struct ab_metric *m, round_number *number,
                     struct ab_effect *effect)
 {
     const struct ab_session *s[2] = {p->c->base, p->c->now};
     double floor = floor_of(s[0], s[1], m);
     double *base = collect(s[0], p->base, m, number, floor);
     double *now = collect(s[1], p->now, m, number, floor);
-    bool ok = base != NULL && now != NULL;
-    if (ok && is_counted(m))
+    if (is_counted(m))
         *effect = ab_effect_counted(base, s[0]->n_rounds, now, s[1]->n_rounds);
-    else if (ok && m != NULL && !ab_metric_iterations_have_ratio(s[0], p->base, m, s[1], p->now))
+    else if (m != NULL && !ab_metric_iterations_have_ratio(s[0], p->base, m, s[1], p->now))
         *effect = ab_effect_paired(NULL, NULL, 0);
-    else if (ok)
+    else
         *effect = effect_of(p, m, base, now);
     free(base);
     free(now);
-    return ok;
 }
 
 double ab_compare_step_ns(const struct ab_session *base, const struct ab_session *now)
@@ -144,13 +140,13 @@ static void forgive(const struct pair *p, struct ab_cell *cell)
                  "the difference is below two steps of the clock");
 }
 
-bool ab_compare_metric(const struct ab_session *base, uint32_t base_backend,
+void ab_compare_metric(const struct ab_session *base, uint32_t base_backend,
                        const struct ab_session *now, uint32_t backend, const struct ab_metric *m,
                        struct ab_effect *effect)
 {
     struct ab_comparison c = {.base = base, .now = now};
     struct pair p = {.c = &c, .base = base_backend, .now = backend, .is_paired = base == now};
-    return measure(&p, m, ab_metric_of_round, effect);
+    measure(&p, m, ab_metric_of_round, effect);
 }
 
 /* Two zeros have no ratio: none is missed, then as now. */
@@ -161,15 +157,14 @@ static void set_equal(struct ab_cell *cell)
     snprintf(cell->reason, sizeof cell->reason, "0 on both sides");
 }
 
-static bool add_metric(const struct pair *p, const struct ab_metric *m)
+static void add_metric(const struct pair *p, const struct ab_metric *m)
 {
     double base = ab_metric_value(p->c->base, p->base, m);
     double now = ab_metric_value(p->c->now, p->now, m);
     if ((isnan(base) && isnan(now)) || !ab_compare_is_alike(p->c->base, p->c->now, m))
-        return true; /* neither has enough ops for it, or each another part of them */
+        return; /* neither has enough ops for it, or each another part of them */
     struct ab_cell *cell = add_pair_cell(p);
-    if (cell == NULL || !measure(p, m, ab_metric_of_round, &cell->effect))
-        return false;
+    measure(p, m, ab_metric_of_round, &cell->effect);
     cell->phase = m->phase;
     cell->op = ab_metric_is_latency(m) ? ab_result_op_name(m->op) : NULL;
     cell->iteration = m->iteration != NULL ? m->each : NULL;
@@ -184,7 +179,6 @@ static bool add_metric(const struct pair *p, const struct ab_metric *m)
         set_equal(cell);
     else if (is_counted(m) && fabs(cell->effect.ratio - 1) < least_count_change)
         snprintf(cell->reason, sizeof cell->reason, "the difference is below 0.1 %%");
-    return true;
 }
 
 /* ---- the whole run ---- */
@@ -205,10 +199,10 @@ static double median_time(const struct ab_session *s, uint32_t backend)
 {
     double *x = collect(s, backend, NULL, time_of_round, -INFINITY);
     uint32_t n = 0;
-    for (uint32_t i = 0; i < s->n_rounds && x != NULL; i++)
+    for (uint32_t i = 0; i < s->n_rounds; i++)
         if (isfinite(x[i]))
             x[n++] = x[i];
-    double median = x != NULL ? ab_round_range_of(x, n).median : (double)NAN;
+    double median = ab_round_range_of(x, n).median;
     free(x);
     return median;
 }
@@ -263,11 +257,10 @@ static void judge_both(struct ab_cell *cell, const struct ab_effect *estimate, d
              100 * (estimate->ratio - 1));
 }
 
-static bool add_time(const struct pair *p)
+static void add_time(const struct pair *p)
 {
     struct ab_cell *cell = add_pair_cell(p);
-    if (cell == NULL || !measure(p, NULL, time_of_round, &cell->effect))
-        return false;
+    measure(p, NULL, time_of_round, &cell->effect);
     cell->metric = "time";
     cell->unit = "ns";
     cell->base = median_time(p->c->base, p->base);
@@ -275,24 +268,21 @@ static bool add_time(const struct pair *p)
     const struct ab_effect estimate = cell->effect;
     show(cell, -INFINITY);
     judge_both(cell, &estimate, p->limit);
-    return true;
 }
 
-static bool add_memory(const struct pair *p)
+static void add_memory(const struct pair *p)
 {
     double base = ab_session_rss_peak(p->c->base, p->base).median;
     double now = ab_session_rss_peak(p->c->now, p->now).median;
     if (isnan(base) && isnan(now))
-        return true; /* strict order, or no such pass */
+        return; /* strict order, or no such pass */
     struct ab_cell *cell = add_pair_cell(p);
-    if (cell == NULL || !measure(p, NULL, rss_of_round, &cell->effect))
-        return false;
+    measure(p, NULL, rss_of_round, &cell->effect);
     cell->metric = "rss_peak_bytes";
     cell->unit = "bytes";
     cell->base = base;
     cell->now = now;
     show(cell, -INFINITY);
-    return true;
 }
 
 /* ---- phases and ops ---- */
@@ -305,18 +295,17 @@ static const struct ab_field *field_named(const char *name)
     return NULL;
 }
 
-static bool add_op(const struct pair *p, const char *phase, unsigned op)
+static void add_op(const struct pair *p, const char *phase, unsigned op)
 {
     for (size_t i = 0; i < AB_ARRAY_LEN(shown_quantiles); i++) {
         struct ab_metric m = {.phase = phase, .field = field_named(shown_quantiles[i]), .op = op};
-        if (m.field != NULL && !add_metric(p, &m))
-            return false;
+        if (m.field != NULL)
+            add_metric(p, &m);
     }
-    return true;
 }
 
 /* Of results that both have timed them. */
-static bool add_iterations(const struct pair *p, const char *phase)
+static void add_iterations(const struct pair *p, const char *phase)
 {
     static const unsigned shown[] = {AB_ITERATION_P50, AB_ITERATION_P99,
                                      AB_ITERATION_MISSED_PERCENT};
@@ -324,30 +313,29 @@ static bool add_iterations(const struct pair *p, const char *phase)
     for (size_t i = 0; i < AB_ARRAY_LEN(shown) && now != NULL; i++) {
         struct ab_metric m = {
             .phase = phase, .iteration = &ab_iteration_fields[shown[i]], .each = now->name};
-        if (ab_session_iterations(p->c->base, phase) != NULL && !add_metric(p, &m))
-            return false;
+        if (ab_session_iterations(p->c->base, phase) != NULL)
+            add_metric(p, &m);
     }
-    return true;
 }
 
-static bool add_phase(const struct pair *p, const char *phase)
+static void add_phase(const struct pair *p, const char *phase)
 {
     const struct ab_session *s = p->c->now;
     struct ab_metric time = {.phase = phase, .field = field_named("ns_per_op"), .op = AB_OP_ALL};
     struct ab_metric count = {
         .phase = phase, .field = field_named("instr_per_op"), .op = AB_OP_ALL};
-    if (s->n_phases > 1 && time.field != NULL && !add_metric(p, &time))
-        return false;
-    if (count.field != NULL && !add_metric(p, &count)) /* where they were counted */
-        return false;
+    if (s->n_phases > 1 && time.field != NULL)
+        add_metric(p, &time);
+    if (count.field != NULL) /* where they were counted */
+        add_metric(p, &count);
     for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++)
-        if (ab_session_has_op(s, phase, op) && !add_op(p, phase, op))
-            return false;
-    return add_iterations(p, phase);
+        if (ab_session_has_op(s, phase, op))
+            add_op(p, phase, op);
+    add_iterations(p, phase);
 }
 
 /* CPU time, memory and faults of a real program. */
-static bool add_program(const struct pair *p)
+static void add_program(const struct pair *p)
 {
     static const char *const shown[] = {
         "cpu_ns",      "user_ns", "system_ns", "resident_peak_bytes", "resident_mean_bytes",
@@ -355,40 +343,37 @@ static bool add_program(const struct pair *p)
     for (size_t i = 0; i < AB_ARRAY_LEN(shown) && p->c->now->n_phases > 0; i++) {
         struct ab_metric m = {
             .phase = p->c->now->phases[0], .field = field_named(shown[i]), .op = AB_OP_ALL};
-        if (m.field != NULL && !add_metric(p, &m))
-            return false;
+        if (m.field != NULL)
+            add_metric(p, &m);
     }
-    return true;
 }
 
-static bool add_numbers(const struct pair *p)
+static void add_numbers(const struct pair *p)
 {
     const struct ab_session *s = p->c->now;
-    if (!add_time(p))
-        return false;
-    if (is_program(s))
-        return add_program(p);
+    add_time(p);
+    if (is_program(s)) {
+        add_program(p);
+        return;
+    }
     for (uint32_t i = 0; i < s->n_phases; i++)
-        if (!ab_session_phase_is_repeated(s, i) && !add_phase(p, s->phases[i]))
-            return false;
-    return add_memory(p);
+        if (!ab_session_phase_is_repeated(s, i))
+            add_phase(p, s->phases[i]);
+    add_memory(p);
 }
 
 /* ---- back ends ---- */
 
-static bool add_failure(struct ab_comparison *c, const struct ab_backend_info *b, const char *of,
+static void add_failure(struct ab_comparison *c, const struct ab_backend_info *b, const char *of,
                         const char *what)
 {
     struct ab_cell *cell = add_cell(c);
-    if (cell == NULL)
-        return false;
     cell->backend = cell->base_backend = b->name;
     cell->metric = "time";
     cell->unit = "ns";
     cell->verdict = AB_VERDICT_FAILED;
     snprintf(cell->reason, sizeof cell->reason, "%s %s%s%.100s", of, what,
              b->reason[0] != 0 ? ": " : "", b->reason);
-    return true;
 }
 
 /* Was left out of both alike: not installed, or not able to do this work. */
@@ -399,39 +384,41 @@ static bool is_out_of_both(const struct ab_backend_info *a, const struct ab_back
             (a->status == AB_BACKEND_ABSENT && !a->was_named && !b->was_named));
 }
 
-static bool add_back_end(const struct pair *p)
+static void add_back_end(const struct pair *p)
 {
     const struct ab_backend_info *base = &p->c->base->backends[p->base];
     const struct ab_backend_info *now = &p->c->now->backends[p->now];
     char what[64];
-    if (ab_backend_is_comparable(base) && ab_backend_is_comparable(now))
-        return add_numbers(p);
-    if (is_out_of_both(base, now))
-        return ab_comparison_note(p->c, "%.120s is %s in both results: not compared", now->name,
-                                  ab_backend_status_name(now->status));
+    if (ab_backend_is_comparable(base) && ab_backend_is_comparable(now)) {
+        add_numbers(p);
+        return;
+    }
+    if (is_out_of_both(base, now)) {
+        ab_comparison_note(p->c, "%.120s is %s in both results: not compared", now->name,
+                           ab_backend_status_name(now->status));
+        return;
+    }
     bool is_base = !ab_backend_is_comparable(base);
     snprintf(what, sizeof what, "is %s", ab_backend_status_name((is_base ? base : now)->status));
-    return add_failure(p->c, is_base ? base : now,
-                       p->is_paired ? "it"
-                       : is_base    ? "in the base it"
-                                    : "in the new result it",
-                       what);
+    add_failure(p->c, is_base ? base : now,
+                p->is_paired ? "it"
+                : is_base    ? "in the base it"
+                             : "in the new result it",
+                what);
 }
 
 /* What the new result lacks was not asked of it. */
-static bool note_missing(struct ab_comparison *c)
+static void note_missing(struct ab_comparison *c)
 {
     for (uint32_t i = 0; i < c->base->n_backends; i++) {
         const struct ab_backend_info *b = &c->base->backends[i];
         if (ab_backend_is_null(b) || ab_compare_find(c->now, b->name) != UINT32_MAX)
             continue;
-        if (!ab_comparison_note(c, "%.120s of the base was not run: not compared", b->name))
-            return false;
+        ab_comparison_note(c, "%.120s of the base was not run: not compared", b->name);
     }
-    return true;
 }
 
-static bool fill(struct ab_comparison *c, double limit)
+static void fill(struct ab_comparison *c, double limit)
 {
     for (uint32_t i = 0; i < c->now->n_backends; i++) {
         const struct ab_backend_info *b = &c->now->backends[i];
@@ -439,24 +426,23 @@ static bool fill(struct ab_comparison *c, double limit)
             .c = c, .base = ab_compare_find(c->base, b->name), .now = i, .limit = limit};
         if (ab_backend_is_null(b))
             continue;
-        if (!(p.base == UINT32_MAX
-                  ? ab_comparison_note(c, "%.120s is not in the base: not compared", b->name)
-              : strcmp(c->base->backends[p.base].map, b->map) != 0
-                  ? ab_comparison_note_rules(c, &c->base->backends[p.base], b)
-                  : add_back_end(&p)))
-            return false;
+        if (p.base == UINT32_MAX)
+            ab_comparison_note(c, "%.120s is not in the base: not compared", b->name);
+        else if (strcmp(c->base->backends[p.base].map, b->map) != 0)
+            ab_comparison_note_rules(c, &c->base->backends[p.base], b);
+        else
+            add_back_end(&p);
     }
-    return note_missing(c) && ab_comparison_describe(c);
+    note_missing(c);
+    ab_comparison_describe(c);
 }
 
-bool ab_compare_results(const struct ab_session *base, const struct ab_session *now, double limit,
+void ab_compare_results(const struct ab_session *base, const struct ab_session *now, double limit,
                         struct ab_comparison *out)
 {
     *out = (struct ab_comparison){.base = base, .now = now};
-    if (fill(out, limit) && ab_comparison_weigh_drift(out))
-        return true;
-    ab_comparison_fini(out);
-    return false;
+    fill(out, limit);
+    ab_comparison_weigh_drift(out);
 }
 
 /* It was not asked for, or it did not do all the work: no failure. */
@@ -466,21 +452,19 @@ static bool is_left_out(const struct ab_backend_info *b)
            (b->status == AB_BACKEND_ABSENT && !b->was_named);
 }
 
-bool ab_compare_backends(const struct ab_session *session, uint32_t base, double limit,
+void ab_compare_backends(const struct ab_session *session, uint32_t base, double limit,
                          struct ab_comparison *out)
 {
-    bool ok = true;
     *out = (struct ab_comparison){.base = session, .now = session};
-    for (uint32_t i = 0; i < session->n_backends && ok; i++) {
+    for (uint32_t i = 0; i < session->n_backends; i++) {
         struct pair p = {.c = out, .base = base, .now = i, .limit = limit, .is_paired = true};
         const struct ab_backend_info *b = &session->backends[i];
         if (i == base || ab_backend_is_null(b))
             continue;
-        ok = is_left_out(b) ? ab_comparison_note(out, "%.120s is %s: not compared", b->name,
-                                                 ab_backend_status_name(b->status))
-                            : add_back_end(&p);
+        if (is_left_out(b))
+            ab_comparison_note(out, "%.120s is %s: not compared", b->name,
+                               ab_backend_status_name(b->status));
+        else
+            add_back_end(&p);
     }
-    if (!ok)
-        ab_comparison_fini(out);
-    return ok;
 }

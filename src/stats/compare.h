@@ -89,12 +89,11 @@ enum ab_status ab_compare_check_work(const struct ab_session *base, const char *
 
 /* Two results, back ends matched by name; `limit` bounds the time of the whole run. What only one of
  * them has is a note. */
-bool ab_compare_results(const struct ab_session *base, const struct ab_session *now, double limit,
+void ab_compare_results(const struct ab_session *base, const struct ab_session *now, double limit,
                         struct ab_comparison *out);
 /* The back ends of one result with one of them, in pairs by round; the effect is the ratio of the two
- * numbers beside it. What is not installed and was not asked for, or did other work, is a note. Both
- * return false, with *out empty, when out of memory. */
-bool ab_compare_backends(const struct ab_session *session, uint32_t base, double limit,
+ * numbers beside it. What is not installed and was not asked for, or did other work, is a note. */
+void ab_compare_backends(const struct ab_session *session, uint32_t base, double limit,
                          struct ab_comparison *out);
 void ab_comparison_fini(struct ab_comparison *c);
 
@@ -106,8 +105,8 @@ enum ab_status ab_comparison_status(const struct ab_comparison *c);
 
 /* The effect of one metric between a back end of `base` and one of `now`, in pairs of rounds where
  * both are one session; latencies under the clock's floor count as the floor. ratio is new by base,
- * not turned. False when out of memory. */
-bool ab_compare_metric(const struct ab_session *base, uint32_t base_backend,
+ * not turned. */
+void ab_compare_metric(const struct ab_session *base, uint32_t base_backend,
                        const struct ab_session *now, uint32_t backend, const struct ab_metric *m,
                        struct ab_effect *effect);
 /* Is the metric one that was measured alike in both? Instructions of another part of the work, or by
@@ -130,9 +129,8 @@ void ab_comparison_confirm(struct ab_comparison *c, const struct ab_comparison *
 /* Makes what is said of several comparisons hold together (Holm 1979): with the chances that they
  * have each alone, of many numbers some would be called worse by chance. A regression or an
  * improvement that is not clear among all that have a limit becomes inconclusive, and a "worse" or
- * "better" without one, among all without one, is no longer clear. Directions apart. False when out
- * of memory. */
-bool ab_comparisons_join(struct ab_comparison *list, size_t n);
+ * "better" without one, among all without one, is no longer clear. Directions apart. */
+void ab_comparisons_join(struct ab_comparison *list, size_t n);
 
 /* The rule of all verdicts, for a ratio above 1 that is worse: regressed when low > 1 and the ratio
  * beyond 1 + limit, improved in the mirror, ok when high <= 1 + limit, else inconclusive. */

@@ -5,6 +5,8 @@
  */
 #include "stats/compare_notes.h"
 
+#include "core/memory.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,24 +110,22 @@ static void join(struct family *f)
     }
 }
 
-bool ab_comparisons_join(struct ab_comparison *list, size_t n)
+void ab_comparisons_join(struct ab_comparison *list, size_t n)
 {
     size_t n_cells = 0;
     for (size_t i = 0; i < n; i++)
         n_cells += list[i].n_cells;
     struct family f = {.list = list,
                        .n_list = n,
-                       .cells = calloc(n_cells + 1, sizeof *f.cells),
-                       .p = calloc(n_cells + 1, sizeof *f.p)};
-    bool ok = f.cells != NULL && f.p != NULL;
-    for (unsigned i = 0; ok && i < 4; i++) {
+                       .cells = ab_alloc_zeroed(n_cells + 1, sizeof *f.cells),
+                       .p = ab_alloc_zeroed(n_cells + 1, sizeof *f.p)};
+    for (unsigned i = 0; i < 4; i++) {
         f.is_judged = (i & 1) != 0;
         f.is_larger = (i & 2) != 0;
         join(&f);
     }
-    for (size_t i = 0; ok && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         list[i].is_joint = true;
     free(f.cells);
     free(f.p);
-    return ok;
 }

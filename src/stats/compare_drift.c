@@ -6,6 +6,7 @@
  */
 #include "stats/compare_drift.h"
 
+#include "core/memory.h"
 #include "stats/compare_notes.h"
 
 #include <math.h>
@@ -54,8 +55,8 @@ static double at_least(double x, double floor)
 static double *times_of(const struct ab_session *s, uint32_t backend, uint32_t by,
                         const struct ab_metric *m, double floor)
 {
-    double *x = calloc((size_t)s->n_rounds + 1, sizeof x[0]);
-    for (uint32_t i = 0; i < s->n_rounds && x != NULL; i++) {
+    double *x = ab_alloc_zeroed((size_t)s->n_rounds + 1, sizeof x[0]);
+    for (uint32_t i = 0; i < s->n_rounds; i++) {
         uint32_t round = s->rounds[i].index;
         x[i] = at_least(time_of_round(s, backend, m, round), floor);
         if (by != UINT32_MAX)
@@ -68,19 +69,16 @@ struct side {
     uint32_t backend, by; /* UINT32_MAX = by nothing */
 };
 
-static bool measure(const struct ab_drift_question *q, struct side base, struct side now,
+static void measure(const struct ab_drift_question *q, struct side base, struct side now,
                     struct ab_effect *out)
 {
     bool is_latency = q->metric != NULL && ab_metric_is_latency(q->metric);
     double floor = is_latency ? ab_compare_floor_ns(q->base, q->now) : (double)NAN;
     double *a = times_of(q->base, base.backend, base.by, q->metric, floor);
     double *b = times_of(q->now, now.backend, now.by, q->metric, floor);
-    bool ok = a != NULL && b != NULL;
-    if (ok)
-        *out = ab_effect_unpaired(a, q->base->n_rounds, b, q->now->n_rounds);
+    *out = ab_effect_unpaired(a, q->base->n_rounds, b, q->now->n_rounds);
     free(a);
     free(b);
-    return ok;
 }
 
 /* ---- several witnesses ---- */
@@ -127,60 +125,54 @@ struct heard { /* of each witness */
     uint32_t n;
 };
 
-static bool hear(const struct ab_drift_question *q, uint32_t base, uint32_t now, struct heard *h)
+static void hear(const struct ab_drift_question *q, uint32_t base, uint32_t now, struct heard *h)
 {
     struct ab_effect machine, relative;
-    if (!measure(q, (struct side){base, UINT32_MAX}, (struct side){now, UINT32_MAX}, &machine) ||
-        !measure(q, (struct side){q->base_backend, base}, (struct side){q->backend, now},
-                 &relative))
-        return false;
+    measure(q, (struct side){base, UINT32_MAX}, (struct side){now, UINT32_MAX}, &machine);
+    measure(q, (struct side){q->base_backend, base}, (struct side){q->backend, now}, &relative);
     if (isnan(machine.ratio) || isnan(relative.ratio))
-        return true; /* no time of it in one of the results */
+        return; /* no time of it in one of the results */
     h->machine[h->n] = machine;
     h->relative[h->n++] = relative;
-    return true;
 }
 
-static bool hear_all(const struct ab_drift_question *q, struct heard *h, struct ab_drift *out)
+static void hear_all(const struct ab_drift_question *q, struct heard *h, struct ab_drift *out)
 {
     const char *first = "";
     for (uint32_t i = 0; i < q->now->n_backends; i++) {
         uint32_t base = ab_compare_find(q->base, q->now->backends[i].name), n = h->n;
         if (base == UINT32_MAX || !is_witness(q, base, i))
             continue;
-        if (!hear(q, base, i, h))
-            return false;
+        hear(q, base, i, h);
         if (n == 0 && h->n > 0)
             first = q->now->backends[i].name;
     }
     out->n_witnesses = h->n;
     if (h->n == 0)
-        return true;
+        return;
     out->machine = agree(h->machine, h->n, h->room);
     out->relative = agree(h->relative, h->n, h->room);
     snprintf(out->witnesses, sizeof out->witnesses, "%.60s", first);
     if (h->n > 1)
         snprintf(out->witnesses, sizeof out->witnesses, "%.60s and %u other%s", first, h->n - 1,
                  h->n > 2 ? "s" : "");
-    return true;
 }
 
-bool ab_drift_measure(const struct ab_drift_question *q, struct ab_drift *out)
+void ab_drift_measure(const struct ab_drift_question *q, struct ab_drift *out)
 {
     uint32_t n = q->now->n_backends;
-    struct heard h = {.machine = calloc((size_t)n + 1, sizeof *h.machine),
-                      .relative = calloc((size_t)n + 1, sizeof *h.relative),
-                      .room = calloc((size_t)n + 1, sizeof *h.room)};
+    struct heard h = {.machine = ab_alloc_zeroed((size_t)n + 1, sizeof *h.machine),
+                      .relative = ab_alloc_zeroed((size_t)n + 1, sizeof *h.relative),
+                      .room = ab_alloc_zeroed((size_t)n + 1, sizeof *h.room)};
     const struct ab_backend_info *a = &q->base->backends[q->base_backend];
     *out = (struct ab_drift){
         .is_unchanged = ab_drift_is_unchanged(a, &q->now->backends[q->backend]),
         .machine = {.ratio = NAN, .low = NAN, .high = NAN},
         .relative = {.ratio = NAN, .low = NAN, .high = NAN}};
-    bool ok = h.machine != NULL && h.relative != NULL && h.room != NULL && hear_all(q, &h, out);
+    hear_all(q, &h, out);
     free(h.machine);
     free(h.relative);
     free(h.room);
-    return ok;
 }
 
 /* ---- what they say ---- */
@@ -281,32 +273,28 @@ static void judge_alone(const struct ab_drift_question *q, struct ab_cell *cell)
                  "that changed");
 }
 
-static bool weigh(const struct ab_comparison *c, struct ab_cell *cell)
+static void weigh(const struct ab_comparison *c, struct ab_cell *cell)
 {
     struct ab_drift d;
     struct ab_drift_question q = {.base = c->base,
                                   .now = c->now,
                                   .base_backend = ab_compare_find(c->base, cell->base_backend),
                                   .backend = ab_compare_find(c->now, cell->backend)};
-    if (!ab_drift_measure(&q, &d))
-        return false;
+    ab_drift_measure(&q, &d);
     if (d.is_unchanged && is_change(cell->verdict))
         cell->verdict = AB_VERDICT_MOVED;
     else if (!d.is_unchanged && d.n_witnesses > 0)
         judge_beside(&q, &d, cell);
     else if (!d.is_unchanged)
         judge_alone(&q, cell);
-    return true;
 }
 
-bool ab_comparison_weigh_drift(struct ab_comparison *c)
+void ab_comparison_weigh_drift(struct ab_comparison *c)
 {
-    bool ok = true;
-    for (uint32_t i = 0; i < c->n_cells && c->base != c->now && ok; i++) {
+    for (uint32_t i = 0; i < c->n_cells && c->base != c->now; i++) {
         struct ab_cell *cell = &c->cells[i];
         if (ab_cell_is_judged(cell) && cell->verdict != AB_VERDICT_FAILED &&
             strcmp(cell->metric, "time") == 0)
-            ok = weigh(c, cell);
+            weigh(c, cell);
     }
-    return ok;
 }

@@ -28,8 +28,7 @@ struct ab_drift {
 
 /* Same build id, version, settings and rules. Without a build id it is not known, and so false. */
 bool ab_drift_is_unchanged(const struct ab_backend_info *a, const struct ab_backend_info *b);
-/* False when out of memory. */
-bool ab_drift_measure(const struct ab_drift_question *q, struct ab_drift *out);
+void ab_drift_measure(const struct ab_drift_question *q, struct ab_drift *out);
 /* Did the witnesses move by more than the limit? Then `reason` says so. */
 bool ab_drift_has_moved(const struct ab_drift *d, double limit, char *reason, size_t cap);
 
@@ -42,7 +41,7 @@ bool ab_drift_is_of_cpu(const struct ab_drift_question *q, const struct ab_effec
 bool ab_drift_is_doubtful(const struct ab_drift_question *q, const struct ab_effect *effect,
                           double limit, char *reason, size_t cap);
 
-/* Of two results: gives each time of the whole run its verdict. False when out of memory. */
-bool ab_comparison_weigh_drift(struct ab_comparison *c);
+/* Of two results: gives each time of the whole run its verdict. */
+void ab_comparison_weigh_drift(struct ab_comparison *c);
 
 #endif

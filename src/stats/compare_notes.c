@@ -17,17 +17,15 @@
 #include <stdio.h>
 #include <string.h>
 
-bool ab_comparison_note(struct ab_comparison *c, const char *fmt, ...)
+void ab_comparison_note(struct ab_comparison *c, const char *fmt, ...)
 {
     va_list args;
     char text[AB_COMPARE_NOTE_BYTES];
-    if (!AB_GROW(c->notes, c->cap_notes, c->n_notes))
-        return false;
+    AB_GROW(c->notes, c->cap_notes, c->n_notes);
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     ab_text_printable(c->notes[c->n_notes++], AB_COMPARE_NOTE_BYTES, text); /* names are anyone's */
-    return true;
 }
 
 uint32_t ab_compare_find(const struct ab_session *s, const char *name)
@@ -124,34 +122,33 @@ static void describe_machine(struct ab_comparison *c)
     size_t n = strlen(c->advisory);
     while (n > 0 && strchr("; :", c->advisory[n - 1]) != NULL)
         c->advisory[--n] = 0;
-    if (n == 0) /* out of memory: the fact is more important than its reasons */
+    if (n == 0)
         snprintf(c->advisory, sizeof c->advisory, "another machine");
     ab_text_fini(&t);
 }
 
-static bool note_text(struct ab_comparison *c, const char *what, const char *a, const char *b)
+static void note_text(struct ab_comparison *c, const char *what, const char *a, const char *b)
 {
     char shown[2][90];
     if (strcmp(a, b) == 0)
-        return true;
+        return;
     ab_text_printable(shown[0], sizeof shown[0], or_unknown(a));
     ab_text_printable(shown[1], sizeof shown[1], or_unknown(b));
-    return ab_comparison_note(c, "%s: %s, now %s", what, shown[0], shown[1]);
+    ab_comparison_note(c, "%s: %s, now %s", what, shown[0], shown[1]);
 }
 
-static bool note_library(struct ab_comparison *c, const struct ab_backend_info *a,
+static void note_library(struct ab_comparison *c, const struct ab_backend_info *a,
                          const struct ab_backend_info *b)
 {
     char what[200], name[160];
     ab_text_printable(name, sizeof name, b->name);
     snprintf(what, sizeof what, "%s, version", name);
-    if (!note_text(c, what, a->version, b->version))
-        return false;
+    note_text(c, what, a->version, b->version);
     snprintf(what, sizeof what, "%s, build id", name);
-    return note_text(c, what, a->build_id, b->build_id);
+    note_text(c, what, a->build_id, b->build_id);
 }
 
-static bool note_settings(struct ab_comparison *c)
+static void note_settings(struct ab_comparison *c)
 {
     const char *const *a = c->base->settings, *const *b = c->now->settings;
     struct ab_text t[2] = {{0}, {0}};
@@ -159,22 +156,20 @@ static bool note_settings(struct ab_comparison *c)
         ab_text_addf(&t[0], "%s%s", t[0].n > 0 ? " " : "", *a);
     for (; b != NULL && *b != NULL; b++)
         ab_text_addf(&t[1], "%s%s", t[1].n > 0 ? " " : "", *b);
-    bool ok = note_text(c, "settings", t[0].s != NULL ? t[0].s : "none",
-                        t[1].s != NULL ? t[1].s : "none");
+    note_text(c, "settings", t[0].s != NULL ? t[0].s : "none", t[1].s != NULL ? t[1].s : "none");
     ab_text_fini(&t[0]);
     ab_text_fini(&t[1]);
-    return ok;
 }
 
-bool ab_comparison_note_rules(struct ab_comparison *c, const struct ab_backend_info *a,
+void ab_comparison_note_rules(struct ab_comparison *c, const struct ab_backend_info *a,
                               const struct ab_backend_info *b)
 {
-    return ab_comparison_note(c, "%.80s has other rules: %.90s, now %.90s: not compared", b->name,
-                              a->map[0] != 0 ? a->map : "none", b->map[0] != 0 ? b->map : "none");
+    ab_comparison_note(c, "%.80s has other rules: %.90s, now %.90s: not compared", b->name,
+                       a->map[0] != 0 ? a->map : "none", b->map[0] != 0 ? b->map : "none");
 }
 
 /* Missed iterations are those of one budget; a result without iterations has no row. */
-static bool note_iterations(struct ab_comparison *c)
+static void note_iterations(struct ab_comparison *c)
 {
     char phase[100], was[32], is[32];
     for (uint32_t i = 0; i < c->now->n_phases; i++) {
@@ -186,33 +181,30 @@ static bool note_iterations(struct ab_comparison *c)
                             b != NULL ? b->budget_ns : (double)NAN};
         bool is_same = budget[0] == budget[1] || (isnan(budget[0]) && isnan(budget[1]));
         ab_text_printable(phase, sizeof phase, c->now->phases[i]);
-        if ((a == NULL) != (b == NULL) &&
-            !ab_comparison_note(c, "%s: iterations were timed in %s alone: not compared", phase,
-                                a != NULL ? "the base" : "the new result"))
-            return false;
-        if (a != NULL && b != NULL && !is_same &&
-            !ab_comparison_note(
+        if ((a == NULL) != (b == NULL))
+            ab_comparison_note(c, "%s: iterations were timed in %s alone: not compared", phase,
+                               a != NULL ? "the base" : "the new result");
+        if (a != NULL && b != NULL && !is_same)
+            ab_comparison_note(
                 c, "%s: budget of an iteration: %s, now %s: missed ones are not compared", phase,
                 isnan(budget[0]) ? "none" : ab_units_time(was, sizeof was, budget[0]),
-                isnan(budget[1]) ? "none" : ab_units_time(is, sizeof is, budget[1])))
-            return false;
+                isnan(budget[1]) ? "none" : ab_units_time(is, sizeof is, budget[1]));
     }
-    return true;
 }
 
-bool ab_comparison_describe(struct ab_comparison *c)
+void ab_comparison_describe(struct ab_comparison *c)
 {
     const struct ab_session *a = c->base, *b = c->now;
     describe_machine(c);
     for (uint32_t i = 0; i < a->n_backends; i++)
         for (uint32_t k = 0; k < b->n_backends; k++)
-            if (strcmp(a->backends[i].name, b->backends[k].name) == 0 &&
-                !note_library(c, &a->backends[i], &b->backends[k]))
-                return false;
+            if (strcmp(a->backends[i].name, b->backends[k].name) == 0)
+                note_library(c, &a->backends[i], &b->backends[k]);
     const char *version[2] = {a->tool.version != NULL ? a->tool.version : AB_VERSION,
                               b->tool.version != NULL ? b->tool.version : AB_VERSION};
-    return note_text(c, "allocbench", version[0], version[1]) &&
-           note_text(c, "transparent huge pages", a->host.thp, b->host.thp) &&
-           note_text(c, "CPU governor", a->host.governor, b->host.governor) && note_settings(c) &&
-           note_iterations(c);
+    note_text(c, "allocbench", version[0], version[1]);
+    note_text(c, "transparent huge pages", a->host.thp, b->host.thp);
+    note_text(c, "CPU governor", a->host.governor, b->host.governor);
+    note_settings(c);
+    note_iterations(c);
 }

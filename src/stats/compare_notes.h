@@ -9,16 +9,14 @@
 
 /* The back end of this name; UINT32_MAX = none. */
 uint32_t ab_compare_find(const struct ab_session *s, const char *name);
-/* One more note; false when out of memory. */
-bool ab_comparison_note(struct ab_comparison *c, const char *fmt, ...)
+void ab_comparison_note(struct ab_comparison *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* That two rows of one name are not the same: what is mapped where is not in it. */
-bool ab_comparison_note_rules(struct ab_comparison *c, const struct ab_backend_info *a,
+void ab_comparison_note_rules(struct ab_comparison *c, const struct ab_backend_info *a,
                               const struct ab_backend_info *b);
 
-/* What differs between the two: another machine makes the comparison advisory, all else is a note.
- * False when out of memory. */
-bool ab_comparison_describe(struct ab_comparison *c);
+/* What differs between the two: another machine makes the comparison advisory, all else is a note. */
+void ab_comparison_describe(struct ab_comparison *c);
 
 #endif

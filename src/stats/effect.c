@@ -6,6 +6,7 @@
  */
 #include "stats/effect.h"
 
+#include "core/memory.h"
 #include "stats/rank/pair_sums.h"
 #include "stats/rank/rank_law.h"
 
@@ -157,18 +158,15 @@ static struct ab_effect judge(struct sides *s, enum ab_effect_method method)
     return e;
 }
 
-/* False: out of memory, and there is nothing to compare. */
-static bool make_room(struct sides *s, uint32_t n_base, uint32_t n_now)
+static void make_room(struct sides *s, uint32_t n_base, uint32_t n_now)
 {
-    s->base = calloc((size_t)n_base + n_now + 1, sizeof(double));
-    s->now = s->base == NULL ? NULL : s->base + n_base;
-    return s->base != NULL;
+    s->base = ab_alloc_zeroed((size_t)n_base + n_now + 1, sizeof(double));
+    s->now = s->base + n_base;
 }
 
 static struct ab_effect of_pairs(struct sides s, const double *base, const double *now, uint32_t n)
 {
-    if (!make_room(&s, n, n))
-        return nothing();
+    make_room(&s, n, n);
     for (uint32_t i = 0; i < n; i++)
         if (is_usable(&s, base[i]) && is_usable(&s, now[i])) {
             s.base[s.n_base++] = base[i];
@@ -180,8 +178,7 @@ static struct ab_effect of_pairs(struct sides s, const double *base, const doubl
 static struct ab_effect of_samples(struct sides s, const double *base, uint32_t n_base,
                                    const double *now, uint32_t n_now)
 {
-    if (!make_room(&s, n_base, n_now))
-        return nothing();
+    make_room(&s, n_base, n_now);
     for (uint32_t i = 0; i < n_base; i++)
         if (is_usable(&s, base[i]))
             s.base[s.n_base++] = base[i];
@@ -297,13 +294,13 @@ static int by_p(const void *a, const void *b)
 
 void ab_effect_holm(double *p, size_t n)
 {
-    struct ranked *tests = calloc(n + 1, sizeof *tests);
+    struct ranked *tests = ab_alloc_zeroed(n + 1, sizeof *tests);
     size_t n_tests = 0;
     for (size_t i = 0; i < n; i++)
-        if (tests != NULL && !isnan(p[i]))
+        if (!isnan(p[i]))
             tests[n_tests++] = (struct ranked){p[i], i};
         else
-            p[i] = NAN; /* out of memory: nothing is known */
+            p[i] = NAN;
     if (n_tests > 0)
         qsort(tests, n_tests, sizeof *tests, by_p);
     double most = 0;

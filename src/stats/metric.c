@@ -5,6 +5,7 @@
  */
 #include "stats/metric.h"
 
+#include "core/memory.h"
 #include "stats/metric/metric_dist.h"
 #include "stats/metric/metric_iterations.h"
 
@@ -100,13 +101,13 @@ static double live_of_round(const struct ab_session *s, uint32_t backend, const 
 typedef double round_number(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                             uint32_t round);
 
-/* The rounds' numbers that exist, *n of them; free them. NULL when out of memory. */
+/* The rounds' numbers that exist, *n of them; free them. */
 static double *collect(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                        round_number *number, uint32_t *n)
 {
-    double *x = calloc((size_t)s->n_rounds + 1, sizeof x[0]);
+    double *x = ab_alloc_zeroed((size_t)s->n_rounds + 1, sizeof x[0]);
     *n = 0;
-    for (uint32_t i = 0; i < s->n_rounds && x != NULL; i++) {
+    for (uint32_t i = 0; i < s->n_rounds; i++) {
         double value = number(s, backend, m, s->rounds[i].index);
         if (isfinite(value))
             x[(*n)++] = value;
@@ -119,7 +120,7 @@ static double median_of_rounds(const struct ab_session *s, uint32_t backend,
 {
     uint32_t n;
     double *x = collect(s, backend, m, number, &n);
-    double median = x != NULL ? ab_round_range_of(x, n).median : no_number;
+    double median = ab_round_range_of(x, n).median;
     free(x);
     return median;
 }
@@ -127,9 +128,7 @@ static double median_of_rounds(const struct ab_session *s, uint32_t backend,
 /* A quantile, or the slowest op. */
 static double merged_value(const struct ab_session *s, uint32_t backend, const struct ab_metric *m)
 {
-    struct ab_hdr *hdr = malloc(sizeof *hdr);
-    if (hdr == NULL)
-        return no_number;
+    struct ab_hdr *hdr = ab_alloc(sizeof *hdr);
     struct ab_merged merged = ab_session_merge(s, backend, m->phase, m->op, hdr);
     size_t which = (m->field->offset - offsetof(struct ab_result, quantiles)) / sizeof(double);
     double value = m->field->group == AB_FIELD_QUANTILE
@@ -194,11 +193,11 @@ struct ab_ratio ab_metric_ratio(const struct ab_session *s, uint32_t a, uint32_t
 {
     struct ab_ratio ratio = {{0, NAN, NAN, NAN}, {NAN, NAN}, ab_effect_paired(NULL, NULL, 0)};
     struct ab_pairs shown, least, most;
-    bool ok = ab_pairs_init(&shown, s->n_rounds);
-    ok = ab_pairs_init(&least, s->n_rounds) && ok;
-    ok = ab_pairs_init(&most, s->n_rounds) && ok;
+    ab_pairs_init(&shown, s->n_rounds);
+    ab_pairs_init(&least, s->n_rounds);
+    ab_pairs_init(&most, s->n_rounds);
     shown.is_by_round = least.is_by_round = most.is_by_round = s->n_hosts > 1;
-    for (uint32_t i = 0; i < s->n_rounds && ok; i++) {
+    for (uint32_t i = 0; i < s->n_rounds; i++) {
         uint32_t round = s->rounds[i].index;
         struct ab_interval of_a = ab_metric_interval(s, m, ab_metric_of_round(s, a, m, round));
         struct ab_interval of_b = ab_metric_interval(s, m, ab_metric_of_round(s, b, m, round));
@@ -206,12 +205,10 @@ struct ab_ratio ab_metric_ratio(const struct ab_session *s, uint32_t a, uint32_t
         ab_pairs_add(&least, of_a.low, of_b.high);
         ab_pairs_add(&most, of_a.high, of_b.low);
     }
-    if (ok) {
-        ratio.effect = ab_pairs_effect(&shown);
-        ratio.range = ab_pairs_ratio(&shown);
-        ratio.median.low = ab_pairs_ratio(&least).median;
-        ratio.median.high = ab_pairs_ratio(&most).median;
-    }
+    ratio.effect = ab_pairs_effect(&shown);
+    ratio.range = ab_pairs_ratio(&shown);
+    ratio.median.low = ab_pairs_ratio(&least).median;
+    ratio.median.high = ab_pairs_ratio(&most).median;
     ab_pairs_fini(&shown);
     ab_pairs_fini(&least);
     ab_pairs_fini(&most);

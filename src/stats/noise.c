@@ -6,6 +6,7 @@
 #include "stats/noise.h"
 
 #include "base/rng.h"
+#include "core/memory.h"
 #include "result/result_fields.h"
 #include "stats/aggregate.h"
 #include "stats/effect.h"
@@ -36,17 +37,18 @@ static double draw(struct ab_rng *rng, const double *x, const double *y, uint32_
 
 double ab_noise_of_pairs(const double *x, const double *y, uint32_t n, uint32_t rounds)
 {
-    double *pairs = calloc(2 * (size_t)n + 2 * (size_t)rounds + 1, sizeof pairs[0]), p95 = NAN;
-    double *found = calloc(AB_NOISE_DRAWS, sizeof found[0]);
+    double *pairs = ab_alloc_zeroed(2 * (size_t)n + 2 * (size_t)rounds + 1, sizeof pairs[0]),
+           p95 = NAN;
+    double *found = ab_alloc_zeroed(AB_NOISE_DRAWS, sizeof found[0]);
     uint32_t kept = 0;
     struct ab_rng rng;
     ab_rng_init(&rng, 1, 1);
-    for (uint32_t i = 0; i < n && pairs != NULL; i++)
+    for (uint32_t i = 0; i < n; i++)
         if (x[i] > 0 && y[i] > 0) {
             pairs[kept] = x[i];
             pairs[n + kept++] = y[i];
         }
-    if (pairs != NULL && found != NULL && kept >= 2 && rounds > 0) {
+    if (kept >= 2 && rounds > 0) {
         for (uint32_t i = 0; i < AB_NOISE_DRAWS; i++)
             found[i] = draw(&rng, pairs, pairs + n, kept, rounds, pairs + 2 * n);
         qsort(found, AB_NOISE_DRAWS, sizeof found[0], by_value);
@@ -144,18 +146,16 @@ static bool is_timed(const struct ab_field *field)
 void ab_noise_measure(const struct ab_session *s, uint32_t a, uint32_t b, uint32_t rounds,
                       struct ab_noise_levels *out)
 {
-    double *x = calloc(2 * (size_t)s->n_rounds + 1, sizeof x[0]);
+    double *x = ab_alloc_zeroed(2 * (size_t)s->n_rounds + 1, sizeof x[0]);
     struct twins t = {s, {a, b}, {x, x + s->n_rounds}, out};
     *out = (struct ab_noise_levels){.rounds = rounds, .n_rounds = s->n_rounds};
-    for (uint32_t p = 0; p < s->n_phases && x != NULL; p++)
+    for (uint32_t p = 0; p < s->n_phases; p++)
         for (unsigned op = 0; op <= AB_OP_ALL; op++)
             for (size_t i = 0; i < ab_field_count; i++)
                 if (is_timed(&ab_fields[i]) && ab_session_has_op(s, s->phases[p], op))
                     measure_field(&t, s->phases[p], op, &ab_fields[i]);
-    if (x != NULL) {
-        measure_time(&t);
-        measure_peak(&t);
-    }
+    measure_time(&t);
+    measure_peak(&t);
     free(x);
 }
 

@@ -5,6 +5,7 @@
 #include "symbols/site_match.h"
 
 #include "core/grow.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "symbols/site_names.h"
 
@@ -51,7 +52,7 @@ static bool is_address(const char *text, struct pattern *out)
     if (errno != 0)
         return false;
     out->kind = ADDRESS;
-    out->name = strndup(text, (size_t)(plus - text));
+    out->name = ab_strndup(text, (size_t)(plus - text));
     return true;
 }
 
@@ -67,7 +68,7 @@ static bool is_line(const char *text, struct pattern *out)
         return false;
     out->line = is_any ? 0 : atoi(colon + 1);
     out->kind = LINE;
-    out->name = strndup(text, (size_t)(colon - text));
+    out->name = ab_strndup(text, (size_t)(colon - text));
     return true;
 }
 
@@ -78,7 +79,7 @@ static bool is_function(const char *text, struct pattern *out)
         if (c[1] != ':')
             return false;
     out->kind = FUNCTION;
-    out->name = strdup(text);
+    out->name = ab_strdup(text);
     return text[0] != 0;
 }
 
@@ -189,9 +190,7 @@ uint64_t ab_site_matcher_mask(struct ab_site_matcher *m, uint32_t stack)
 struct ab_site_matcher *ab_site_matcher_open(const struct ab_site_table *table, ab_site_name *name,
                                              void *user)
 {
-    struct ab_site_matcher *m = calloc(1, sizeof *m);
-    if (m == NULL)
-        return NULL;
+    struct ab_site_matcher *m = ab_alloc_zeroed(1, sizeof *m);
     m->table = table;
     m->name = name;
     m->user = user;

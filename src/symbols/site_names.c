@@ -5,6 +5,7 @@
 #include "symbols/site_names.h"
 
 #include "core/grow.h"
+#include "core/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +31,7 @@ void ab_site_names_fini(struct ab_site_names *n)
 static struct ab_symbols *symbols_of(struct ab_site_names *n, size_t i)
 {
     const struct ab_site_module *m = &n->table->modules[i];
-    if (!AB_GROW_ZEROED(n->modules, n->cap_modules, i))
-        return NULL;
+    AB_GROW_ZEROED(n->modules, n->cap_modules, i);
     if (!n->modules[i].is_tried) {
         n->modules[i].is_tried = true;
         n->modules[i].state = ab_symbols_open(m->path, m->build_id, m->n_build_id,
@@ -57,9 +57,7 @@ struct ab_site_named ab_site_names_find(struct ab_site_names *n, const struct ab
     if (known->n > 0)
         return *known;
     size_t count = ab_symbols_find(symbols, frame->address - 1, found); /* ahead of its return */
-    known->items = malloc(count * sizeof found[0]);
-    if (known->items == NULL)
-        return ab_site_names_none();
+    known->items = ab_alloc(count * sizeof found[0]);
     memcpy(known->items, found, count * sizeof found[0]);
     known->n = count;
     return *known;

@@ -6,6 +6,7 @@
 #include "symbols/symbols.h"
 
 #include "core/grow.h"
+#include "core/memory.h"
 
 #include <dlfcn.h>
 #include <dwarf.h>
@@ -72,10 +73,8 @@ static enum ab_symbols_state report(struct ab_symbols *s, const char *path, cons
 enum ab_symbols_state ab_symbols_open(const char *path, const uint8_t *build_id, size_t n_build_id,
                                       struct ab_symbols **out)
 {
-    struct ab_symbols *s = calloc(1, sizeof *s);
+    struct ab_symbols *s = ab_alloc_zeroed(1, sizeof *s);
     *out = NULL;
-    if (s == NULL)
-        return AB_SYMBOLS_MISSING;
     enum ab_symbols_state state = report(s, path, build_id, n_build_id);
     if (state == AB_SYMBOLS_OPEN)
         *out = s;
@@ -115,7 +114,7 @@ static void set_function(struct ab_symbols *s, struct ab_symbol *out, const char
 {
     char *shown = demangle(name);
     out->is_new = strncmp(name, "_Znw", 4) == 0 || strncmp(name, "_Zna", 4) == 0;
-    out->function = keep(s, shown != NULL ? shown : strdup(name));
+    out->function = keep(s, shown != NULL ? shown : ab_strdup(name));
 }
 
 /* ---- inlined functions ---- */

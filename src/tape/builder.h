@@ -84,25 +84,25 @@ struct ab_tape_builder {
     bool is_cut;             /* the tape is lent out; its arrays are used again */
 };
 
-/* Ends the lane's crest here. False when out of memory. */
-bool ab_tape_end_crest(struct ab_lane_ops *lane);
+/* Ends the lane's crest here. */
+void ab_tape_end_crest(struct ab_lane_ops *lane);
 
 /* Notes an edge from the slot's last use to the op pushed next by the current lane, if that is
- * another lane's in this phase and no edge covers it yet. False when out of memory. */
-bool ab_tape_note_wait(struct ab_tape_builder *b, const struct ab_block_state *slot);
+ * another lane's in this phase and no edge covers it yet. */
+void ab_tape_note_wait(struct ab_tape_builder *b, const struct ab_block_state *slot);
 
-/* Notes the group of an allocation or resize that is pushed. False when out of memory. */
-bool ab_tape_note_group(struct ab_tape_builder *b);
-/* Hands the lanes' groups over to the tape. False when out of memory. */
-bool ab_tape_keep_groups(struct ab_tape_builder *b);
+/* Notes the group of an allocation or resize that is pushed. */
+void ab_tape_note_group(struct ab_tape_builder *b);
+/* Hands the lanes' groups over to the tape. */
+void ab_tape_keep_groups(struct ab_tape_builder *b);
 
 /* Notes that the op pushed next by the current lane uses the slot; an edge where another lane used
- * it last in this phase. False when out of memory. */
+ * it last in this phase. */
 static inline bool ab_tape_note_use(struct ab_tape_builder *b, struct ab_block_state *slot)
 {
     uint32_t phase = b->phases_before + b->tape.n_phases;
-    if (slot->last_phase == phase && slot->last_lane != b->lane && !ab_tape_note_wait(b, slot))
-        return false;
+    if (slot->last_phase == phase && slot->last_lane != b->lane)
+        ab_tape_note_wait(b, slot);
     slot->last_phase = phase;
     slot->last_lane = (uint8_t)b->lane;
     slot->last_op = (uint32_t)b->to->n;

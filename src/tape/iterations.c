@@ -23,8 +23,7 @@ enum ab_status ab_tape_iteration(struct ab_tape_builder *b, struct ab_err *err)
     struct ab_lane_ops *lane = b->to;
     if (b->phase == NULL)
         return ab_fail(err, AB_CONFIG, "an iteration before the first phase");
-    if (!AB_GROW(lane->iterations, lane->cap_iterations, lane->n_iterations))
-        return ab_fail(err, AB_SYSTEM, "out of memory while building the tape");
+    AB_GROW(lane->iterations, lane->cap_iterations, lane->n_iterations);
     lane->iterations[lane->n_iterations++] = (struct ab_iteration_end){
         .phase = b->tape.n_phases - 1, .op = (uint32_t)lane->n};
     return AB_OK;
@@ -54,24 +53,22 @@ enum ab_status ab_tape_iteration_of_all(struct ab_tape_builder *b, struct ab_err
     return status;
 }
 
-bool ab_tape_begin_iterations(struct ab_tape_builder *b, uint32_t phase, uint32_t lane)
+void ab_tape_begin_iterations(struct ab_tape_builder *b, uint32_t phase, uint32_t lane)
 {
     struct ab_tape *tape = &b->tape;
     size_t at = (size_t)phase * b->n_lanes + lane;
     if (!b->has_iterations)
-        return true;
-    if (!AB_GROW(tape->iteration_begin, b->cap_iteration_begin, at))
-        return false;
+        return;
+    AB_GROW(tape->iteration_begin, b->cap_iteration_begin, at);
     if (at == 0) {
         tape->n_iterations = 0;
         for (uint32_t l = 0; l < b->n_lanes; l++)
             b->lanes[l].next_iteration = 0;
     }
     tape->iteration_begin[at] = tape->n_iterations;
-    return true;
 }
 
-bool ab_tape_place_iterations(struct ab_tape_builder *b, uint32_t lane, uint32_t phase, uint32_t op,
+void ab_tape_place_iterations(struct ab_tape_builder *b, uint32_t lane, uint32_t phase, uint32_t op,
                               uint32_t position)
 {
     struct ab_lane_ops *from = &b->lanes[lane];
@@ -79,10 +76,8 @@ bool ab_tape_place_iterations(struct ab_tape_builder *b, uint32_t lane, uint32_t
     while (from->next_iteration < from->n_iterations &&
            from->iterations[from->next_iteration].phase == phase &&
            from->iterations[from->next_iteration].op <= op) {
-        if (!AB_GROW(tape->iterations, b->cap_iterations, tape->n_iterations))
-            return false;
+        AB_GROW(tape->iterations, b->cap_iterations, tape->n_iterations);
         tape->iterations[tape->n_iterations++] = position;
         from->next_iteration++;
     }
-    return true;
 }

@@ -10,6 +10,7 @@
 
 #include "base/search.h"
 #include "core/grow.h"
+#include "core/memory.h"
 #include "tape/iterations.h"
 #include "tape/window.h"
 
@@ -39,7 +40,7 @@ struct layout {
 
 /* Walks the global order of a phase and notes where each lane that is bound to others enters a
  * frame of its group. */
-static bool plan_frames(struct layout *l, const struct ab_phase *phase)
+static void plan_frames(struct layout *l, const struct ab_phase *phase)
 {
     uint32_t at[AB_LANES_MAX], frame[AB_LANES_MAX] = {0}, frame_ops = l->window.frame_ops;
     uint64_t clocks[AB_LANES_MAX] = {0}; /* of each group */
@@ -53,8 +54,7 @@ static bool plan_frames(struct layout *l, const struct ab_phase *phase)
             uint32_t f = (uint32_t)((*clock + i) / frame_ops);
             uint32_t left = frame_ops - (uint32_t)((*clock + i) % frame_ops);
             if (f != frame[turn->lane]) {
-                if (!AB_GROW(lane->frames, lane->cap_frames, lane->n_frames))
-                    return false;
+                AB_GROW(lane->frames, lane->cap_frames, lane->n_frames);
                 lane->frames[lane->n_frames++] = (struct frame_start){at[turn->lane] + i, f};
                 frame[turn->lane] = f;
             }
@@ -63,7 +63,6 @@ static bool plan_frames(struct layout *l, const struct ab_phase *phase)
         at[turn->lane] += turn->n;
         *clock += turn->n;
     }
-    return true;
 }
 
 static uint32_t frame_of(const struct lane_plan *lane, uint32_t op)
@@ -95,17 +94,16 @@ static bool is_kept_by_window(const struct layout *l, const struct ab_edge *e)
            frame_of(&l->lanes[e->from_lane], e->from) + 2 <= frame_of(&l->lanes[e->to_lane], e->to);
 }
 
-static bool plan_edges(struct layout *l, struct ab_edge *edges, size_t n)
+static void plan_edges(struct layout *l, struct ab_edge *edges, size_t n)
 {
     size_t kept = 0;
     if (n == 0)
-        return true;
+        return;
     for (size_t i = 0; i < n; i++) {
         if (is_kept_by_window(l, &edges[i]))
             continue;
         struct lane_plan *from = &l->lanes[edges[i].from_lane];
-        if (!AB_GROW(from->publishes, from->cap_publishes, from->n_publishes))
-            return false;
+        AB_GROW(from->publishes, from->cap_publishes, from->n_publishes);
         from->publishes[from->n_publishes++] = edges[i].from;
         edges[kept++] = edges[i];
     }
@@ -123,7 +121,6 @@ static bool plan_edges(struct layout *l, struct ab_edge *edges, size_t n)
             qsort(lane->publishes, lane->n_publishes, sizeof(uint32_t), by_value);
     }
     l->b->tape.n_edges += kept;
-    return true;
 }
 
 /* ---- laying down ---- */
@@ -131,9 +128,9 @@ static bool plan_edges(struct layout *l, struct ab_edge *edges, size_t n)
 static bool put(struct layout *l, uint64_t op)
 {
     struct ab_tape *tape = &l->b->tape;
-    if (tape->n_ops >= AB_TAPE_MAX_OPS ||
-        !AB_GROW(tape->ops, l->b->cap_ops, (size_t)tape->n_ops + AB_TAPE_PAD))
+    if (tape->n_ops >= AB_TAPE_MAX_OPS)
         return false;
+    AB_GROW(tape->ops, l->b->cap_ops, (size_t)tape->n_ops + AB_TAPE_PAD);
     tape->ops[tape->n_ops++] = op;
     return true;
 }
@@ -167,10 +164,12 @@ static bool put_lane(struct layout *l, uint32_t phase, uint32_t index)
     size_t next_frame = 0, next_publish = 0;
     bool ok = l->window.frame_ops == 0 || l->window.n_groups == 1 || lane->begin == lane->end ||
               put(l, AB_OP_MAKE(AB_CODE_WAIT, AB_SLOT_GROUP, l->window.group[index]));
-    for (uint32_t i = lane->begin; i < lane->end && ok; i++)
-        ok = ab_tape_place_iterations(l->b, index, phase, i, l->b->tape.n_ops) &&
-             put_op(l, &l->b->lanes[index], lane, i, &next_frame, &next_publish);
-    return ok && ab_tape_place_iterations(l->b, index, phase, lane->end, l->b->tape.n_ops);
+    for (uint32_t i = lane->begin; i < lane->end && ok; i++) {
+        ab_tape_place_iterations(l->b, index, phase, i, l->b->tape.n_ops);
+        ok = put_op(l, &l->b->lanes[index], lane, i, &next_frame, &next_publish);
+    }
+    ab_tape_place_iterations(l->b, index, phase, lane->end, l->b->tape.n_ops);
+    return ok;
 }
 
 static bool is_release(uint64_t op)
@@ -234,7 +233,7 @@ static void begin_phase(struct layout *l, uint32_t p)
 }
 
 /* The window that was asked for binds all lanes; the one that is chosen those that it must. */
-static bool plan_window(struct layout *l, uint32_t p, const struct ab_edge *edges, size_t n_edges)
+static void plan_window(struct layout *l, uint32_t p, const struct ab_edge *edges, size_t n_edges)
 {
     struct ab_tape_builder *b = l->b;
     struct ab_tape_window *w = &l->window;
@@ -243,13 +242,14 @@ static bool plan_window(struct layout *l, uint32_t p, const struct ab_edge *edge
     *w = (struct ab_tape_window){.n_groups = 1};
     if (b->window != AB_WINDOW_AUTO)
         w->frame_ops = is_wanted ? b->window / 2 : 0;
-    else if (is_wanted && !ab_tape_choose_window(b, p, edges, n_edges, w))
-        return false;
+    else if (is_wanted)
+        ab_tape_choose_window(b, p, edges, n_edges, w);
     for (uint32_t i = 0; i < b->n_lanes; i++)
         n_lanes[w->group[i]] += l->lanes[i].end > l->lanes[i].begin;
     for (uint32_t i = 0; i < b->n_lanes; i++)
         l->lanes[i].is_bound = n_lanes[w->group[i]] > 1;
-    return w->frame_ops == 0 || plan_frames(l, &b->tape.phases[p]);
+    if (w->frame_ops != 0)
+        plan_frames(l, &b->tape.phases[p]);
 }
 
 /* The narrowest of all phases is what the tape is said to have. */
@@ -275,12 +275,13 @@ static bool lay_phase(struct layout *l, uint32_t p, size_t *edge)
     begin_phase(l, p);
     struct ab_edge *edges = *edge == first ? NULL : b->edges + first;
     phase->begin = b->tape.n_ops;
-    if (!plan_window(l, p, edges, *edge - first) || !plan_edges(l, edges, *edge - first))
-        return false;
+    plan_window(l, p, edges, *edge - first);
+    plan_edges(l, edges, *edge - first);
     note_window(l);
     for (uint32_t i = 0; i < b->n_lanes; i++) {
         b->tape.lane_begin[p * b->n_lanes + i] = b->tape.n_ops;
-        if (!ab_tape_begin_iterations(b, p, i) || !put_lane(l, p, i))
+        ab_tape_begin_iterations(b, p, i);
+        if (!put_lane(l, p, i))
             return false;
         if (phase->n_ops[AB_OP_RESET] > 0)
             forbid_guarded_releases(&b->tape, phase, b->tape.lane_begin[p * b->n_lanes + i]);
@@ -290,19 +291,17 @@ static bool lay_phase(struct layout *l, uint32_t p, size_t *edge)
 }
 
 /* Of the only lane: its ops are where they were pushed. */
-static bool keep_iterations(struct ab_tape_builder *b)
+static void keep_iterations(struct ab_tape_builder *b)
 {
     struct ab_lane_ops *lane = &b->lanes[0];
-    bool ok = true;
-    for (uint32_t p = 0; p < b->tape.n_phases && ok; p++) {
-        ok = ab_tape_begin_iterations(b, p, 0);
-        while (ok && lane->next_iteration < lane->n_iterations &&
+    for (uint32_t p = 0; p < b->tape.n_phases; p++) {
+        ab_tape_begin_iterations(b, p, 0);
+        while (lane->next_iteration < lane->n_iterations &&
                lane->iterations[lane->next_iteration].phase == p) {
             uint32_t op = lane->iterations[lane->next_iteration].op;
-            ok = ab_tape_place_iterations(b, 0, p, op, op);
+            ab_tape_place_iterations(b, 0, p, op, op);
         }
     }
-    return ok;
 }
 
 /* One lane: its stream is the tape as it stands. */
@@ -351,15 +350,15 @@ void ab_tape_take_back(struct ab_tape_builder *b)
 
 static bool lay_lanes(struct ab_tape_builder *b)
 {
-    struct layout l = {.b = b, .lanes = calloc(b->n_lanes, sizeof *l.lanes)};
+    struct layout l = {.b = b, .lanes = ab_alloc_zeroed(b->n_lanes, sizeof *l.lanes)};
     size_t edge = 0;
-    bool ok = l.lanes != NULL;
+    bool ok = true;
     b->tape.window = b->window != AB_WINDOW_AUTO ? b->window & ~1u : 0;
-    for (uint32_t i = 0; i < b->n_lanes && ok; i++)
-        ok = ab_tape_end_crest(&b->lanes[i]);
+    for (uint32_t i = 0; i < b->n_lanes; i++)
+        ab_tape_end_crest(&b->lanes[i]);
     for (uint32_t p = 0; p < b->tape.n_phases && ok; p++)
         ok = lay_phase(&l, p, &edge);
-    for (uint32_t i = 0; i < b->n_lanes && l.lanes != NULL; i++) {
+    for (uint32_t i = 0; i < b->n_lanes; i++) {
         free(l.lanes[i].frames);
         free(l.lanes[i].publishes);
     }
@@ -383,18 +382,14 @@ enum ab_status ab_tape_lay_down(struct ab_tape_builder *b, struct ab_err *err)
 {
     struct ab_tape *tape = &b->tape;
     size_t n_begins = (size_t)tape->n_phases * b->n_lanes + 1;
-    bool ok = AB_GROW(tape->lane_begin, b->cap_lane_begin, n_begins - 1);
-    if (ok && b->n_lanes == 1) {
+    AB_GROW(tape->lane_begin, b->cap_lane_begin, n_begins - 1);
+    if (b->n_lanes == 1) {
         adopt_only_lane(b);
-        ok = keep_iterations(b);
-    } else if (ok) {
-        ok = lay_lanes(b);
+        keep_iterations(b);
+    } else if (!lay_lanes(b)) {
+        return ab_fail(err, AB_SYSTEM, "more than %u ops in one tape", AB_TAPE_MAX_OPS);
     }
-    ok = ok && ab_tape_begin_iterations(b, tape->n_phases, 0);
-    if (!ok)
-        return tape->n_ops >= AB_TAPE_MAX_OPS
-                   ? ab_fail(err, AB_SYSTEM, "more than %u ops in one tape", AB_TAPE_MAX_OPS)
-                   : ab_fail(err, AB_SYSTEM, "out of memory while building the tape");
+    ab_tape_begin_iterations(b, tape->n_phases, 0);
     tape->lane_begin[tape->n_phases * b->n_lanes] = tape->n_ops;
     for (uint32_t p = 0; p < tape->n_phases; p++)
         note_only_code(tape, &tape->phases[p]);

@@ -6,6 +6,7 @@
 #include "tape/overview.h"
 
 #include "core/grow.h"
+#include "core/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +29,8 @@ struct ab_overview_maker {
 
 struct ab_overview_maker *ab_overview_begin(void)
 {
-    struct ab_overview_maker *m = calloc(1, sizeof *m);
-    if (m != NULL)
-        m->o.step_calls = 1;
+    struct ab_overview_maker *m = ab_alloc_zeroed(1, sizeof *m);
+    m->o.step_calls = 1;
     return m;
 }
 
@@ -76,14 +76,12 @@ static void tick(struct ab_overview_maker *m)
     o->n_calls++;
 }
 
-bool ab_overview_alloc(struct ab_overview_maker *m, uint32_t slot, uint32_t thread, uint64_t size)
+void ab_overview_alloc(struct ab_overview_maker *m, uint32_t slot, uint32_t thread, uint64_t size)
 {
-    if (!AB_GROW_ZEROED(m->blocks, m->cap_blocks, slot))
-        return false;
+    AB_GROW_ZEROED(m->blocks, m->cap_blocks, slot);
     m->blocks[slot] = (struct block){size, m->o.n_calls, known(m, thread) + 1};
     m->live_bytes += size;
     tick(m);
-    return true;
 }
 
 void ab_overview_resize(struct ab_overview_maker *m, uint32_t slot, uint64_t size)

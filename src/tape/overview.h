@@ -47,9 +47,8 @@ struct ab_overview {
 
 /* Makes one, call by call. Slots and threads are dense numbers; a slot may be used again. */
 struct ab_overview_maker;
-struct ab_overview_maker *ab_overview_begin(void); /* NULL: out of memory */
-/* False: out of memory. */
-bool ab_overview_alloc(struct ab_overview_maker *m, uint32_t slot, uint32_t thread, uint64_t size);
+struct ab_overview_maker *ab_overview_begin(void);
+void ab_overview_alloc(struct ab_overview_maker *m, uint32_t slot, uint32_t thread, uint64_t size);
 /* Of a slot that lives. */
 void ab_overview_resize(struct ab_overview_maker *m, uint32_t slot, uint64_t size);
 void ab_overview_free(struct ab_overview_maker *m, uint32_t slot, uint32_t thread);

@@ -54,28 +54,27 @@ static uint32_t unlink_slot(struct ab_slot_pool *pool, uint32_t index)
 }
 
 /* Room for one more line; the two arrays are of one length. */
-static bool grow(struct ab_slot_pool *pool)
+static void grow(struct ab_slot_pool *pool)
 {
     size_t cap = pool->cap, last = (size_t)pool->n + AB_SLOTS_A_LINE - 1;
-    return (pool->is_shared || AB_GROW(pool->alone, cap, last)) &&
-           AB_GROW(pool->slots, pool->cap, last);
+    if (!pool->is_shared)
+        AB_GROW(pool->alone, cap, last);
+    AB_GROW(pool->slots, pool->cap, last);
 }
 
 /* The next of the lane's line, or the first of a new one. */
-static bool take_new(struct ab_slot_pool *pool, uint32_t lane, uint32_t *slot)
+static void take_new(struct ab_slot_pool *pool, uint32_t lane, uint32_t *slot)
 {
     struct ab_lane_slots *of = &pool->of[lane];
     if (of->next == of->end) {
         uint32_t in_line = (pool->first + pool->n) % AB_SLOTS_A_LINE;
-        if (!grow(pool))
-            return false;
+        grow(pool);
         of->next = pool->n;
         of->end = pool->n += AB_SLOTS_A_LINE - in_line;
     }
     pool->slots[of->next].home = (uint16_t)lane;
     *slot = pool->first + of->next++;
     pool->n_taken++;
-    return true;
 }
 
 static void put_free(struct ab_slot_pool *pool, uint32_t lane, uint64_t now, uint32_t index)
@@ -126,33 +125,35 @@ static inline bool is_alone(struct ab_slot_pool *pool, uint32_t lane)
     return false;
 }
 
-bool ab_slot_pool_take(struct ab_slot_pool *pool, uint32_t lane, uint64_t now, uint32_t *slot)
+void ab_slot_pool_take(struct ab_slot_pool *pool, uint32_t lane, uint64_t now, uint32_t *slot)
 {
     const struct ab_lane_slots *of = &pool->of[lane];
     if (is_alone(pool, lane)) {
-        if (pool->n_free == 0)
-            return take_new(pool, lane, slot);
+        if (pool->n_free == 0) {
+            take_new(pool, lane, slot);
+            return;
+        }
         *slot = pool->first + pool->alone[--pool->n_free];
         pool->n_taken++;
-        return true;
+        return;
     }
     if (of->top != NONE) {
         *slot = unlink_slot(pool, of->top);
-        return true;
+        return;
     }
     if (of->head != NONE) {
         uint64_t freed_at = pool->slots[of->head].freed_at;
         if (freed_at <= pool->barrier || now - freed_at > AB_SLOT_IDLE) {
             *slot = unlink_slot(pool, of->head);
-            return true;
+            return;
         }
     }
     if (pool->n_free > pool->n_taken + AB_SLOTS_SPARE) {
         *slot = unlink_slot(pool, pool->oldest);
         pool->slots[*slot - pool->first].home = (uint16_t)lane;
-        return true;
+        return;
     }
-    return take_new(pool, lane, slot);
+    take_new(pool, lane, slot);
 }
 
 void ab_slot_pool_give(struct ab_slot_pool *pool, uint32_t lane, uint64_t now, uint32_t slot)

@@ -43,8 +43,8 @@ struct ab_slot_pool {
 void ab_slot_pool_init(struct ab_slot_pool *pool, uint32_t first);
 void ab_slot_pool_fini(struct ab_slot_pool *pool);
 
-/* `now` counts ops. False when out of memory. */
-bool ab_slot_pool_take(struct ab_slot_pool *pool, uint32_t lane, uint64_t now, uint32_t *slot);
+/* `now` counts ops. */
+void ab_slot_pool_take(struct ab_slot_pool *pool, uint32_t lane, uint64_t now, uint32_t *slot);
 void ab_slot_pool_give(struct ab_slot_pool *pool, uint32_t lane, uint64_t now, uint32_t slot);
 
 #endif

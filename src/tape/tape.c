@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "core/grow.h"
+#include "core/memory.h"
 #include "tape/builder.h"
 #include "tape/layout.h"
 #include "tape/tape_digest.h"
@@ -22,11 +23,8 @@
 
 struct ab_tape_builder *ab_tape_begin(void)
 {
-    struct ab_tape_builder *b = calloc(1, sizeof *b);
-    if (b == NULL || (b->lanes = calloc(AB_LANES_MAX, sizeof b->lanes[0])) == NULL) {
-        free(b);
-        return NULL;
-    }
+    struct ab_tape_builder *b = ab_alloc_zeroed(1, sizeof *b);
+    b->lanes = ab_alloc_zeroed(AB_LANES_MAX, sizeof b->lanes[0]);
     b->n_lanes = 1;
     b->to = &b->lanes[0];
     b->window = AB_WINDOW_AUTO;
@@ -69,33 +67,26 @@ void ab_tape_abandon(struct ab_tape_builder *b)
     free(b);
 }
 
-static enum ab_status no_memory(struct ab_err *err)
-{
-    return ab_fail(err, AB_SYSTEM, "out of memory while building the tape");
-}
-
 EACH_OP uint64_t weigh(uint64_t blocks, uint64_t bytes)
 {
     return bytes + blocks * AB_BLOCK_WEIGHT;
 }
 
 /* Where each lane stands when phase `index` begins. */
-static bool note_starts(struct ab_tape_builder *b, uint32_t index)
+static void note_starts(struct ab_tape_builder *b, uint32_t index)
 {
     size_t wanted = ((size_t)index + 1) * AB_LANES_MAX;
-    if (!AB_GROW(b->starts, b->cap_starts, wanted - 1) || !AB_GROW(b->peaks, b->cap_peaks, index))
-        return false;
+    AB_GROW(b->starts, b->cap_starts, wanted - 1);
+    AB_GROW(b->peaks, b->cap_peaks, index);
     b->peaks[index] = weigh(b->live_blocks, b->live_bytes);
     for (uint32_t l = 0; l < AB_LANES_MAX; l++) {
         b->starts[(size_t)index * AB_LANES_MAX + l] = (uint32_t)b->lanes[l].n;
-        if (!ab_tape_end_crest(&b->lanes[l]))
-            return false;
+        ab_tape_end_crest(&b->lanes[l]);
         if (b->lanes[l].saves != NULL)
             b->lanes[l].saves->n = 0;
     }
     if (b->awaited != NULL)
         memset(b->awaited, 0, sizeof(uint32_t) * AB_LANES_MAX * AB_LANES_MAX);
-    return true;
 }
 
 enum ab_status ab_tape_phase(struct ab_tape_builder *b, const char *name, bool is_measured,
@@ -106,9 +97,8 @@ enum ab_status ab_tape_phase(struct ab_tape_builder *b, const char *name, bool i
     b->phase = NULL; /* until this one has begun: the array may move */
     if (strlen(name) > AB_PHASE_NAME_MAX)
         return ab_fail(err, AB_CONFIG, "phase name longer than %d characters", AB_PHASE_NAME_MAX);
-    if (!AB_GROW(b->tape.phases, b->cap_phases, b->tape.n_phases) ||
-        !note_starts(b, b->tape.n_phases))
-        return no_memory(err);
+    AB_GROW(b->tape.phases, b->cap_phases, b->tape.n_phases);
+    note_starts(b, b->tape.n_phases);
     struct ab_phase *phase = &b->tape.phases[b->tape.n_phases++];
     *phase = (struct ab_phase){
         .is_measured = is_measured, .turns_begin = b->tape.n_turns, .turns_end = b->tape.n_turns};
@@ -130,7 +120,7 @@ enum ab_status ab_tape_lane(struct ab_tape_builder *b, uint32_t lane, struct ab_
     return AB_OK;
 }
 
-EACH_OP bool note_turn(struct ab_tape_builder *b)
+EACH_OP void note_turn(struct ab_tape_builder *b)
 {
     struct ab_phase *phase = b->phase;
     struct ab_turn *last = phase->turns_end > phase->turns_begin
@@ -138,23 +128,22 @@ EACH_OP bool note_turn(struct ab_tape_builder *b)
                                : NULL;
     if (last != NULL && last->lane == b->lane) {
         last->n++;
-        return true;
+        return;
     }
-    if (!AB_GROW(b->tape.turns, b->cap_turns, b->tape.n_turns))
-        return false;
+    AB_GROW(b->tape.turns, b->cap_turns, b->tape.n_turns);
     b->tape.turns[b->tape.n_turns++] = (struct ab_turn){b->lane, 1};
     phase->turns_end = b->tape.n_turns;
-    return true;
 }
 
 /* Crests are short, and end where a lane pauses: what it holds meanwhile is then known. */
-EACH_OP bool note_crest(struct ab_tape_builder *b, struct ab_lane_ops *lane)
+EACH_OP void note_crest(struct ab_tape_builder *b, struct ab_lane_ops *lane)
 {
     size_t most = b->n_lanes == 1 ? AB_CREST_OPS_ALONE : AB_CREST_OPS;
     bool is_over = lane->n - lane->crest_begin >= most ||
                    b->n_pushed - lane->pushed_at > AB_CREST_GAP;
     lane->pushed_at = b->n_pushed;
-    return !is_over || ab_tape_end_crest(lane);
+    if (is_over)
+        ab_tape_end_crest(lane);
 }
 
 EACH_OP enum ab_status push_op(struct ab_tape_builder *b, uint64_t op, struct ab_err *err)
@@ -162,9 +151,9 @@ EACH_OP enum ab_status push_op(struct ab_tape_builder *b, uint64_t op, struct ab
     struct ab_lane_ops *lane = b->to;
     if (b->n_pushed >= AB_TAPE_MAX_OPS)
         return ab_fail(err, AB_SYSTEM, "more than %u ops in one tape", AB_TAPE_MAX_OPS);
-    if (!AB_GROW(lane->ops, lane->cap, lane->n + AB_TAPE_PAD) || !note_turn(b) ||
-        !note_crest(b, lane))
-        return no_memory(err);
+    AB_GROW(lane->ops, lane->cap, lane->n + AB_TAPE_PAD);
+    note_turn(b);
+    note_crest(b, lane);
     lane->ops[lane->n++] = op;
     b->n_pushed++;
     return AB_OK;
@@ -174,23 +163,18 @@ static __attribute__((noinline)) enum ab_status push_wide(struct ab_tape_builder
                                                           const struct ab_wide *wide,
                                                           struct ab_err *err)
 {
-    if (!AB_GROW(b->tape.wide, b->cap_wide, b->tape.n_wide))
-        return no_memory(err);
+    AB_GROW(b->tape.wide, b->cap_wide, b->tape.n_wide);
     enum ab_status status = push_op(b, AB_OP_MAKE(AB_CODE_WIDE, wide->slot, b->tape.n_wide), err);
     if (status == AB_OK)
         b->tape.wide[b->tape.n_wide++] = *wide;
     return status;
 }
 
-static __attribute__((noinline)) bool grow_slots(struct ab_tape_builder *b, uint32_t slot)
-{
-    return AB_GROW_ZEROED(b->slots, b->cap_slots, slot);
-}
-
-/* The slot's entry, grown into being; NULL when out of memory. */
+/* The slot's entry, grown into being. */
 EACH_OP struct ab_block_state *slot_entry(struct ab_tape_builder *b, uint32_t slot)
 {
-    return slot < b->cap_slots || grow_slots(b, slot) ? &b->slots[slot] : NULL;
+    AB_GROW_ZEROED(b->slots, b->cap_slots, slot);
+    return &b->slots[slot];
 }
 
 EACH_OP enum ab_status check_phase(const struct ab_tape_builder *b, struct ab_err *err)
@@ -207,13 +191,10 @@ EACH_OP enum ab_status check_slot(struct ab_tape_builder *b, uint32_t slot, bool
     if (slot >= AB_SLOT_MAX)
         return ab_fail(err, AB_INPUT, "more than %u live blocks", AB_SLOT_MAX);
     struct ab_block_state *found = slot_entry(b, slot);
-    if (found == NULL)
-        return no_memory(err);
     if (found->is_live != must_live)
         return ab_fail(err, AB_INPUT, "op %llu: slot %u is %s", (unsigned long long)b->n_pushed,
                        slot, must_live ? "not live" : "live already");
-    if (!ab_tape_note_use(b, found))
-        return no_memory(err);
+    ab_tape_note_use(b, found);
     *entry = found;
     return AB_OK;
 }
@@ -231,8 +212,8 @@ EACH_OP enum ab_status push_request(struct ab_tape_builder *b, unsigned code, ui
     unsigned full = ab_touch_is_fused(code, r) ? code | AB_CODE_TOUCHED : code;
     bool fits = r->size <= UINT32_MAX && !r->may_fail;
     uint32_t operand = (uint32_t)r->size;
-    if (b->has_groups && !ab_tape_note_group(b))
-        return no_memory(err);
+    if (b->has_groups)
+        ab_tape_note_group(b);
     if (code == AB_CODE_ALLOC_ALIGNED) {
         fits = fits && r->size < 1u << 27;
         operand = AB_ALIGNED_MAKE(r->size, ab_log2(r->align));
@@ -454,8 +435,8 @@ enum ab_status ab_tape_mark(struct ab_tape_builder *b, uint32_t *depth, struct a
     *depth = 0;
     if (status != AB_OK)
         return status;
-    if (lane->saves == NULL && (lane->saves = calloc(1, sizeof *lane->saves)) == NULL)
-        return no_memory(err);
+    if (lane->saves == NULL)
+        lane->saves = ab_alloc_zeroed(1, sizeof *lane->saves);
     struct ab_save_point *save = ab_save_begin(lane->saves, lane->n);
     if (save == NULL)
         return AB_OK;
@@ -526,7 +507,8 @@ enum ab_status ab_tape_await(struct ab_tape_builder *b, uint32_t slot, struct ab
 {
     if (!ab_tape_is_live(b, slot, NULL))
         return ab_fail(err, AB_INPUT, "slot %u is not live", slot);
-    return ab_tape_note_wait(b, &b->slots[slot]) ? AB_OK : no_memory(err);
+    ab_tape_note_wait(b, &b->slots[slot]);
+    return AB_OK;
 }
 
 void ab_tape_note_no_op_free(struct ab_tape_builder *b)
@@ -567,8 +549,8 @@ enum ab_status ab_tape_cut(struct ab_tape_builder *b, const struct ab_tape **out
 enum ab_status ab_tape_end(struct ab_tape_builder *b, struct ab_tape *out, struct ab_err *err)
 {
     enum ab_status status = finish(b, err);
-    if (status == AB_OK && !ab_tape_keep_groups(b))
-        status = no_memory(err);
+    if (status == AB_OK)
+        ab_tape_keep_groups(b);
     if (status == AB_OK) {
         *out = b->tape;
         b->tape = (struct ab_tape){0};

@@ -83,7 +83,6 @@ struct ab_tape {
 
 struct ab_tape_builder; /* opaque */
 
-/* NULL when out of memory. */
 struct ab_tape_builder *ab_tape_begin(void);
 void ab_tape_abandon(struct ab_tape_builder *b);
 

@@ -7,6 +7,7 @@
 
 #include "base/search.h"
 #include "core/grow.h"
+#include "core/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -100,15 +101,14 @@ static struct record *record_of(struct chooser *c, struct group *g, uint32_t l, 
     if (lane->last != NO_RECORD && g->records[lane->last].frame == frame)
         return &g->records[lane->last];
     int64_t level = lane->last != NO_RECORD ? g->records[lane->last].level : lane->begin;
-    if (!AB_GROW(g->records, g->cap, g->n))
-        return NULL;
+    AB_GROW(g->records, g->cap, g->n);
     lane->last = (uint32_t)g->n;
     g->records[g->n] = (struct record){frame, (uint16_t)l, level, level};
     return &g->records[g->n++];
 }
 
 /* All records of the phase, in frames of FRAME_LEAST. */
-static bool make_records(struct chooser *c)
+static void make_records(struct chooser *c)
 {
     const struct ab_phase *phase = &c->b->tape.phases[c->p];
     for (uint32_t l = 0; l < c->b->n_lanes; l++)
@@ -120,14 +120,11 @@ static bool make_records(struct chooser *c)
             uint32_t room = FRAME_LEAST - (uint32_t)(g->clock % FRAME_LEAST);
             uint32_t n = left < room ? left : room;
             struct record *r = record_of(c, g, lane, (uint32_t)(g->clock / FRAME_LEAST));
-            if (r == NULL)
-                return false;
             walk_ops(c, lane, n, r);
             g->clock += n;
             left -= n;
         }
     }
-    return true;
 }
 
 /* Two frames become one. */
@@ -246,43 +243,35 @@ static int64_t worst_of_all(const struct chooser *c)
 }
 
 /* The widest frame that keeps the bound, or keeps it as well as the narrowest. */
-static bool fit_frame(const struct ab_tape_builder *b, uint32_t p, int64_t bound,
+static void fit_frame(const struct ab_tape_builder *b, uint32_t p, int64_t bound,
                       struct ab_tape_window *w)
 {
-    struct chooser *c = calloc(1, sizeof *c);
-    struct group *groups = calloc(b->n_lanes, sizeof groups[0]);
-    bool ok = c != NULL && groups != NULL;
-    if (ok) {
-        *c = (struct chooser){.b = b, .p = p, .window = w, .groups = groups};
-        ok = make_records(c);
+    struct chooser *c = ab_alloc_zeroed(1, sizeof *c);
+    struct group *groups = ab_alloc_zeroed(b->n_lanes, sizeof groups[0]);
+    *c = (struct chooser){.b = b, .p = p, .window = w, .groups = groups};
+    make_records(c);
+    w->worst = worst_of_all(c);
+    bound = w->worst > bound ? w->worst : bound;
+    w->frame_ops = FRAME_LEAST;
+    while (w->frame_ops < UINT32_MAX / 4) {
+        for (uint32_t g = 0; g < b->n_lanes; g++)
+            double_frames(c, &groups[g]);
+        int64_t worst = worst_of_all(c);
+        if (worst > bound)
+            break;
+        w->worst = worst;
+        w->frame_ops *= 2;
     }
-    if (ok) {
-        w->worst = worst_of_all(c);
-        bound = w->worst > bound ? w->worst : bound;
-        w->frame_ops = FRAME_LEAST;
-        while (w->frame_ops < UINT32_MAX / 4) {
-            for (uint32_t g = 0; g < b->n_lanes; g++)
-                double_frames(c, &groups[g]);
-            int64_t worst = worst_of_all(c);
-            if (worst > bound)
-                break;
-            w->worst = worst;
-            w->frame_ops *= 2;
-        }
-    }
-    for (uint32_t g = 0; groups != NULL && g < b->n_lanes; g++)
+    for (uint32_t g = 0; g < b->n_lanes; g++)
         free(groups[g].records);
     free(groups);
     free(c);
-    return ok;
 }
 
 static int64_t worst_without(const struct ab_tape_builder *b, uint32_t p)
 {
-    struct chooser *c = calloc(1, sizeof *c);
+    struct chooser *c = ab_alloc_zeroed(1, sizeof *c);
     int64_t sum = 0;
-    if (c == NULL)
-        return INT64_MAX;
     c->b = b;
     c->p = p;
     for (uint32_t l = 0; l < b->n_lanes; l++) {
@@ -293,7 +282,7 @@ static int64_t worst_without(const struct ab_tape_builder *b, uint32_t p)
     return sum;
 }
 
-bool ab_tape_choose_window(const struct ab_tape_builder *b, uint32_t p, const struct ab_edge *edges,
+void ab_tape_choose_window(const struct ab_tape_builder *b, uint32_t p, const struct ab_edge *edges,
                            size_t n_edges, struct ab_tape_window *w)
 {
     int64_t peak = (int64_t)b->peaks[p], spare = (int64_t)b->n_lanes * AB_WINDOW_SPARE;
@@ -301,12 +290,12 @@ bool ab_tape_choose_window(const struct ab_tape_builder *b, uint32_t p, const st
     w->frame_ops = 0;
     group_by_edges(b, edges, n_edges, w);
     if ((w->worst = worst_without(b, p)) <= bound)
-        return true;
-    if (w->n_groups < b->n_lanes && !fit_frame(b, p, bound, w))
-        return false;
+        return;
+    if (w->n_groups < b->n_lanes)
+        fit_frame(b, p, bound, w);
     if (w->frame_ops != 0 && w->worst <= bound)
-        return true;
+        return;
     memset(w->group, 0, sizeof w->group);
     w->n_groups = 1;
-    return fit_frame(b, p, bound, w);
+    fit_frame(b, p, bound, w);
 }

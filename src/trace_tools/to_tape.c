@@ -67,14 +67,12 @@ bool ab_trace_lanes_find_slowly(struct ab_trace_lanes *lanes, const struct ab_ev
     return true;
 }
 
-static bool know_slot(struct ab_trace_pusher *p, uint32_t slot)
+static void know_slot(struct ab_trace_pusher *p, uint32_t slot)
 {
     size_t known = p->cap_slots;
-    if (!AB_GROW(p->slots, p->cap_slots, slot))
-        return false;
+    AB_GROW(p->slots, p->cap_slots, slot);
     for (; known < p->cap_slots; known++)
         p->slots[known] = (uint32_t)known; /* what it will be, as long as there is one lane */
-    return true;
 }
 
 static enum ab_status push_alloc(struct ab_trace_pusher *p, const struct ab_event *e, uint32_t lane,
@@ -82,8 +80,8 @@ static enum ab_status push_alloc(struct ab_trace_pusher *p, const struct ab_even
 {
     uint32_t slot = 0;
     if (!e->failed) {
-        if (!know_slot(p, e->slot) || !ab_slot_pool_take(&p->pool, lane, p->n_events, &slot))
-            return ab_fail(err, AB_SYSTEM, "out of memory for the slots");
+        know_slot(p, e->slot);
+        ab_slot_pool_take(&p->pool, lane, p->n_events, &slot);
         p->slots[e->slot] = slot;
     }
     return ab_tape_alloc(p->b, slot, request, err);

@@ -44,7 +44,7 @@ static inline bool ab_survey_look(struct ab_overview_maker *m, const struct ab_e
     else if (e->kind == AB_EVENT_RESIZE)
         ab_overview_resize(m, e->slot, e->size);
     else
-        return ab_overview_alloc(m, e->slot, e->thread, e->size);
+        ab_overview_alloc(m, e->slot, e->thread, e->size);
     return true;
 }
 

@@ -24,8 +24,9 @@ struct ab_diag_entry {
 void ab_diag_vadd(struct ab_diag *d, struct ab_place at, const char *fmt, va_list args)
 {
     d->n_errors++;
-    if (d->n_entries >= AB_DIAG_KEPT || !AB_GROW(d->entries, d->cap_entries, d->n_entries))
+    if (d->n_entries >= AB_DIAG_KEPT)
         return;
+    AB_GROW(d->entries, d->cap_entries, d->n_entries);
     struct ab_diag_entry *e = &d->entries[d->n_entries];
     *e = (struct ab_diag_entry){.at = at, .order = d->n_entries++};
     vsnprintf(e->text, sizeof e->text, fmt, args);

@@ -214,10 +214,7 @@ static struct ab_arg *push_arg(struct parser *p, struct ab_value *call)
         fail(p, call->offset, p->i - call->offset, "more than %d arguments", MAX_ARGS);
         return NULL;
     }
-    if (!AB_GROW(call->args, call->cap_args, call->n_args)) {
-        fail(p, call->offset, 1, "out of memory");
-        return NULL;
-    }
+    AB_GROW(call->args, call->cap_args, call->n_args);
     call->args[call->n_args] = (struct ab_arg){0};
     return &call->args[call->n_args++];
 }

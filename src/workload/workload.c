@@ -5,6 +5,7 @@
  */
 #include "workload/workload.h"
 
+#include "core/memory.h"
 #include "trace/format.h"
 #include "workload/generate/generate.h"
 #include "workload/parse/read.h"
@@ -41,12 +42,10 @@ static enum ab_status read_file(const char *path, struct ab_workload *w, struct 
     ab_text_printable(shown, sizeof shown, path);
     if (fd < 0)
         return ab_fail_errno(err, AB_INPUT, "cannot open workload '%s'", shown);
-    w->file = strdup(is_stdin ? "<stdin>" : path);
-    w->text = malloc(AB_CONFIG_MAX_BYTES + 2);
-    ssize_t n = -1;
-    if (w->file == NULL || w->text == NULL)
-        status = ab_fail(err, AB_SYSTEM, "out of memory");
-    else if ((n = read_all(fd, w->text, AB_CONFIG_MAX_BYTES)) < 0)
+    w->file = ab_strdup(is_stdin ? "<stdin>" : path);
+    w->text = ab_alloc(AB_CONFIG_MAX_BYTES + 2);
+    ssize_t n;
+    if ((n = read_all(fd, w->text, AB_CONFIG_MAX_BYTES)) < 0)
         status = ab_fail_errno(err, AB_INPUT, "cannot read workload '%s'", shown);
     else if (n > AB_CONFIG_MAX_BYTES)
         status = ab_fail(err, AB_INPUT, "workload '%s' is larger than 1 MiB", shown);
@@ -110,9 +109,7 @@ enum ab_status ab_workload_load(const char *path, const struct ab_workload_optio
     static const struct ab_workload_options no_options;
     struct ab_tree tree = {0};
     struct ab_diag diag = {0};
-    struct ab_workload *w = calloc(1, sizeof *w);
-    if (w == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    struct ab_workload *w = ab_alloc_zeroed(1, sizeof *w);
     enum ab_status status = read_file(path, w, err);
     if (status != AB_OK)
         goto out;
@@ -174,9 +171,7 @@ void ab_workload_free(struct ab_workload *w)
 enum ab_status ab_workload_compile(struct ab_workload *w, struct ab_tape *out, struct ab_err *err)
 {
     free(w->resets);
-    w->resets = calloc(w->n_cursors + 1u, sizeof w->resets[0]);
-    if (w->resets == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    w->resets = ab_alloc_zeroed(w->n_cursors + 1u, sizeof w->resets[0]);
     for (uint32_t i = 0; i < w->n_cursors; i++)
         w->resets[i].other = AB_NO_SET;
     return ab_workload_generate(w, out, err);
@@ -239,6 +234,5 @@ const char *ab_workload_set_via(const struct ab_workload *w, size_t set)
 char *ab_workload_set_via_place(const struct ab_workload *w, size_t set)
 {
     const struct ab_place *at = &w->sets[set].via_place;
-    char *text = NULL;
-    return asprintf(&text, "%s:%u:%u", w->file, at->line, at->col) < 0 ? NULL : text;
+    return ab_strdupf("%s:%u:%u", w->file, at->line, at->col);
 }

@@ -48,7 +48,7 @@ const char *const *ab_workload_backends(const struct ab_workload *w, size_t *n);
 const char *const *ab_workload_params(const struct ab_workload *w);
 
 /* Sets by index, and the back end that `via` names for it, NULL = none. *at: "FILE:LINE:COL" of that,
- * malloc'ed; NULL when out of memory. */
+ * malloc'ed. */
 size_t ab_workload_count_sets(const struct ab_workload *w);
 const char *ab_workload_set_name(const struct ab_workload *w, size_t set);
 const char *ab_workload_set_via(const struct ab_workload *w, size_t set);

@@ -16,7 +16,7 @@ static void join(const struct fake_session *f, char *buf, size_t cap, enum ab_vi
 {
     struct ab_view v;
     size_t used = 0;
-    assert_true(ab_view_make(&f->s, &v));
+    ab_view_make(&f->s, &v);
     buf[0] = 0;
     for (unsigned i = 0; i < v.headline.n_sentences; i++)
         used += (size_t)snprintf(buf + used, cap - used, "%s%s", i > 0 ? " " : "",
@@ -143,7 +143,7 @@ static void the_fastest_is_named_on_every_workload(void **state)
         for (uint32_t b = 1; b < 3; b++)
             best = total[b] < total[best] ? b : best;
         struct ab_view v;
-        assert_true(ab_view_make(&f->s, &v));
+        ab_view_make(&f->s, &v);
         assert_int_equal(v.headline.winner, best);
         assert_int_equal(v.ranking.rows[0].backend, best);
         const char *name = f->backends[best].name;

@@ -44,7 +44,7 @@ static void the_cpu_chosen_is_one_of_ours_and_affinity_stays(void **state)
     struct ab_quiet q;
     cpu_set_t before, after;
     assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
-    assert_true(ab_quiet_init(&q));
+    ab_quiet_init(&q);
     assert_true(q.level > 0 && q.n > 0);
     int cpu = ab_quiet_cpu(&q);
     assert_true(cpu >= 0 && CPU_ISSET((unsigned)cpu, &before));

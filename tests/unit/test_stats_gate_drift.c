@@ -33,7 +33,7 @@ static const struct ab_gate_result *judge(struct fixture *x, const char *text)
     if (!ab_gate_parse(text, false, &scope, &g, &error))
         fail_msg("%s: %s", text, error.text);
     free(x->b->s.gates);
-    assert_true(ab_gates_judge(&g, 1, &x->b->s, &x->a->s));
+    ab_gates_judge(&g, 1, &x->b->s, &x->a->s);
     return x->b->s.gates;
 }
 

@@ -106,7 +106,7 @@ static enum ab_gate_verdict judge(struct fake_session *f, const char *text, char
     if (!ab_gate_parse(whole, false, &scope, &gate, &error))
         fail_msg("%s", error.text);
     gate.backend = FAKE_GLIBC;
-    assert_true(ab_gates_judge(&gate, 1, &f->s, NULL));
+    ab_gates_judge(&gate, 1, &f->s, NULL);
     enum ab_gate_verdict verdict = f->s.gates[0].verdict;
     memcpy(reason, f->s.gates[0].reason, 240);
     free(f->s.gates);

@@ -17,7 +17,7 @@
 static uint32_t take(struct ab_slot_pool *pool, uint32_t lane, uint64_t now)
 {
     uint32_t slot = UINT32_MAX;
-    assert_true(ab_slot_pool_take(pool, lane, now, &slot));
+    ab_slot_pool_take(pool, lane, now, &slot);
     return slot;
 }
 

@@ -64,8 +64,8 @@ static void release(struct plan *p, uint32_t lane, uint32_t slot)
 static void end(struct plan *p)
 {
     for (uint32_t l = 0; l < p->b->n_lanes; l++)
-        assert_true(ab_tape_end_crest(&p->b->lanes[l]));
-    assert_true(ab_tape_choose_window(p->b, 0, p->b->edges, p->b->n_edges, &p->window));
+        ab_tape_end_crest(&p->b->lanes[l]);
+    ab_tape_choose_window(p->b, 0, p->b->edges, p->b->n_edges, &p->window);
     assert_int_equal(ab_tape_end(p->b, &p->tape, &err), AB_OK);
 }
 

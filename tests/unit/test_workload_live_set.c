@@ -37,7 +37,7 @@ static void it_agrees_with_a_plain_model_through_random_steps(void **state)
     struct ab_rng rng;
     memset(age, 0, sizeof age);
     ab_rng_init(&rng, 1, 1);
-    assert_true(ab_live_set_init(&s, N));
+    ab_live_set_init(&s, N);
     for (uint64_t i = 1; i <= STEPS; i++) {
         uint32_t p = (uint32_t)ab_rng_below(&rng, N);
         if (age[p] != 0)
@@ -57,7 +57,7 @@ static void a_shuffle_takes_each_live_position_once(void **state)
     struct ab_rng rng;
     uint32_t out[N], seen = 0, first[N] = {0};
     ab_rng_init(&rng, 1, 1);
-    assert_true(ab_live_set_init(&s, N));
+    ab_live_set_init(&s, N);
     for (uint32_t i = 0; i < 8; i++)
         ab_live_set_add(&s, i * 2);
     for (int i = 0; i < 8000; i++) {
@@ -76,7 +76,7 @@ static void the_position_vacated_last_is_the_first_empty_one(void **state)
 {
     (void)state;
     struct ab_live_set s;
-    assert_true(ab_live_set_init(&s, N));
+    ab_live_set_init(&s, N);
     for (uint32_t i = 0; i < N; i++)
         ab_live_set_add(&s, s.members[s.n_live]);
     ab_live_set_remove(&s, 3);
@@ -92,11 +92,11 @@ static void it_keeps_what_it_has_when_it_grows(void **state)
     (void)state;
     struct ab_live_set s;
     uint32_t out[3];
-    assert_true(ab_live_set_init(&s, 0));
-    assert_true(ab_live_set_grow(&s, 4));
+    ab_live_set_init(&s, 0);
+    ab_live_set_grow(&s, 4);
     ab_live_set_add(&s, 2);
     ab_live_set_add(&s, 0);
-    assert_true(ab_live_set_grow(&s, 9));
+    ab_live_set_grow(&s, 9);
     assert_int_equal(s.n, 9);
     ab_live_set_add(&s, 8);
     ab_live_set_oldest(&s, out, 3, 1);

@@ -67,12 +67,11 @@ static double whole_time(const struct ab_session *s, uint32_t backend, uint32_t 
 }
 
 /* Both times are medians of the rounds that have both, so that they are those of the speed. */
-static enum ab_status compare(const struct ab_session *s, uint32_t i, uint32_t base, bool is_whole,
-                              struct ab_advised_row *row, struct ab_err *err)
+static void compare(const struct ab_session *s, uint32_t i, uint32_t base, bool is_whole,
+                    struct ab_advised_row *row)
 {
     struct ab_pairs pairs;
-    if (!ab_pairs_init(&pairs, s->n_rounds))
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    ab_pairs_init(&pairs, s->n_rounds);
     for (uint32_t k = 0; k < s->n_rounds; k++) {
         uint32_t round = s->rounds[k].index;
         ab_pairs_add(&pairs, is_whole ? whole_time(s, base, round) : net_time(s, base, round),
@@ -83,7 +82,6 @@ static enum ab_status compare(const struct ab_session *s, uint32_t i, uint32_t b
     row->base_time_ns = ab_round_range_of(pairs.x, pairs.n).median;
     row->time_ns = ab_round_range_of(pairs.x + pairs.cap, pairs.n).median;
     ab_pairs_fini(&pairs);
-    return AB_OK;
 }
 
 /* The first reason stays. */
@@ -94,8 +92,8 @@ static void refuse(struct ab_advised_row *row, const char *reason)
     row->is_measured = false;
 }
 
-static enum ab_status read_row(const struct asked *asked, const struct ab_session *s, uint32_t i,
-                               uint32_t base, struct ab_advised_row *row, struct ab_err *err)
+static void read_row(const struct asked *asked, const struct ab_session *s, uint32_t i,
+                     uint32_t base, struct ab_advised_row *row)
 {
     const struct ab_backend_info *b = &s->backends[i];
     bool is_ok = b->status == AB_BACKEND_OK;
@@ -116,11 +114,10 @@ static enum ab_status read_row(const struct asked *asked, const struct ab_sessio
         row->memory_bytes = ab_session_rss_peak(s, i).median;
         row->base_memory_bytes = ab_session_rss_peak(s, base).median;
     } else {
-        AB_TRY(compare(s, i, base, asked->nested != NULL, row, err));
+        compare(s, i, base, asked->nested != NULL, row);
         if (isnan(row->time_ns) && ab_session_has_numbers(s, base))
             refuse(row, AB_ADVISED_TOO_FAST);
     }
-    return AB_OK;
 }
 
 /* The advice is about the blocks of its groups: what a rule takes in a replay of the whole trace must be
@@ -160,14 +157,14 @@ static enum ab_status read_generals(struct asked *asked, const struct ab_session
     struct ab_advised *out = asked->out;
     uint32_t first = s->n_backends - (uint32_t)asked->n;
     size_t n = 0;
-    AB_TRY(read_row(asked, s, base, base, &out->base, err));
+    read_row(asked, s, base, base, &out->base);
     for (uint32_t i = 0; i < first; i++) {
         if (i == base || s->backends[i].status == AB_BACKEND_ABSENT)
             continue;
         if (n == AB_ADVISED_GENERALS_MAX)
             return ab_fail(err, AB_USAGE, "-b, --sweep: more than %d back ends",
                            AB_ADVISED_GENERALS_MAX);
-        AB_TRY(read_row(asked, s, i, base, &out->generals[n++], err));
+        read_row(asked, s, i, base, &out->generals[n++]);
     }
     out->n_generals = n;
     return AB_OK;
@@ -184,7 +181,7 @@ static enum ab_status take(void *user, const struct ab_session *s, struct ab_err
     if (asked->wants_generals)
         AB_TRY(read_generals(asked, s, base, err));
     for (uint32_t i = 0; i < asked->n; i++) {
-        AB_TRY(read_row(asked, s, first + i, base, asked->rows[i], err));
+        read_row(asked, s, first + i, base, asked->rows[i]);
         if (asked->is_memory) /* times leave out what comes after the last scope */
             check_counts(&s->backends[first + i], asked->advices[i], asked->heaps[i],
                          asked->rows[i]);
@@ -270,8 +267,9 @@ static enum ab_status take_nested(void *user, const struct ab_session *s, struct
 {
     struct asked *asked = user;
     uint32_t first = s->n_backends - (uint32_t)asked->n;
+    (void)err;
     for (uint32_t i = 0; i < asked->n; i++)
-        AB_TRY(read_row(asked, s, first + i, first, asked->rows[i], err));
+        read_row(asked, s, first + i, first, asked->rows[i]);
     if (!asked->is_memory)
         asked->nested->n_rounds = s->n_rounds;
     return AB_OK;

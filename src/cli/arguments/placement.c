@@ -5,6 +5,8 @@
  */
 #include "cli/arguments/placement_key.h"
 
+#include "core/memory.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -259,10 +261,11 @@ enum ab_status ab_placement_parse(const char *text, const struct ab_placement_te
     struct parser p = {
         .terms = terms, .where = where, .out = out, .err = err, .rest_text = "glibc"};
     *out = (struct ab_placement){
-        .name = "@map", .heaps.items = calloc(AB_ROUTE_HEAPS_MAX, sizeof out->heaps.items[0])};
-    char *copy = strdup(text);
+        .name = "@map",
+        .heaps.items = ab_alloc_zeroed(AB_ROUTE_HEAPS_MAX, sizeof out->heaps.items[0])};
+    char *copy = ab_strdup(text);
     enum ab_status status = AB_SYSTEM;
-    if (copy == NULL || out->heaps.items == NULL)
+    if (out->heaps.items == NULL)
         ab_fail(err, AB_SYSTEM, "out of memory");
     else
         status = copy[0] == '@' ? add_file(&p, copy + 1) : add_rules(&p, copy);

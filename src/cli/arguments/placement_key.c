@@ -7,6 +7,7 @@
 
 #include "base/nearest.h"
 #include "base/units.h"
+#include "core/memory.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -132,8 +133,8 @@ static enum ab_status read_site(const struct parser *p, const char *key)
     if (i == AB_SITE_PATTERNS_MAX)
         return ab_fail(p->err, AB_USAGE, "%s: more than %d patterns of call sites", p->where,
                        AB_SITE_PATTERNS_MAX);
-    if (i == out->n_patterns && (out->patterns[i] = strdup(pattern)) == NULL)
-        return ab_fail(p->err, AB_SYSTEM, "out of memory");
+    if (i == out->n_patterns)
+        out->patterns[i] = ab_strdup(pattern);
     out->n_patterns += i == out->n_patterns;
     out->sites[out->n_rules] |= UINT64_C(1) << i;
     p->rule->asks_site = true;
@@ -179,9 +180,8 @@ enum ab_status ab_placement_read_key(const char *key, const struct ab_placement_
     out->sites[out->n_rules] = 0;
     if (strcmp(key, "*") == 0)
         return AB_OK;
-    char *copy = strdup(key);
-    enum ab_status status = copy == NULL ? ab_fail(err, AB_SYSTEM, "out of memory")
-                                         : read_predicates(&p, copy);
+    char *copy = ab_strdup(key);
+    enum ab_status status = read_predicates(&p, copy);
     free(copy);
     return status;
 }

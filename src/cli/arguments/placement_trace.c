@@ -7,6 +7,7 @@
 
 #include "base/nearest.h"
 #include "core/grow.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "symbols/site_match.h"
 #include "symbols/site_names.h"
@@ -60,7 +61,7 @@ struct name_list {
 
 static void add_name(struct name_list *list, const char *name, size_t n)
 {
-    char *copy = n == 0 || !AB_GROW(list->names, list->cap, list->n) ? NULL : strndup(name, n);
+    char *copy = n == 0 || !AB_GROW(list->names, list->cap, list->n) ? NULL : ab_strndup(name, n);
     if (copy != NULL)
         list->names[list->n++] = copy;
 }

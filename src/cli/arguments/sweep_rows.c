@@ -7,6 +7,7 @@
 
 #include "backend/settings.h"
 #include "backend/sweep.h"
+#include "core/memory.h"
 #include "core/text.h"
 
 #include <stdlib.h>
@@ -17,15 +18,13 @@ static int is_there(const struct ab_options *o, const char *entry)
 {
     int found = 0;
     for (size_t i = 0; i < o->n_backends && found == 0; i++) {
-        char *copy = strdup(o->backends[i]);
+        char *copy = ab_strdup(o->backends[i]);
         for (char *at = copy, *next; at != NULL && found == 0; at = next) {
             next = ab_settings_comma(at);
             if (next != NULL)
                 *next++ = 0;
             found = strcmp(at, entry) == 0;
         }
-        if (copy == NULL)
-            found = -1;
         free(copy);
     }
     return found;
@@ -59,7 +58,7 @@ static enum ab_status add_rows_of(struct ab_options *o, const char *name, struct
 /* What advise measures where -b names one, or none. */
 static enum ab_status add_defaults(struct ab_options *o, struct ab_err *err)
 {
-    char *copy = o->n_backends == 1 ? strdup(o->backends[0]) : NULL;
+    char *copy = o->n_backends == 1 ? ab_strdup(o->backends[0]) : NULL;
     bool is_list = o->n_backends > 1 || (copy != NULL && ab_settings_comma(copy) != NULL);
     free(copy);
     if (is_list)

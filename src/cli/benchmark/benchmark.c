@@ -24,6 +24,7 @@
 #include "cli/terminal.h"
 #include "cli/verify/verified.h"
 #include "core/file_digest.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "report/table/sink_claims.h"
 #include "report/table/sink_gates.h"
@@ -101,14 +102,12 @@ static void copy(char *dst, size_t cap, const char *src)
     snprintf(dst, cap, "%s", src);
 }
 
-static enum ab_status prepare_cases(struct measurement *m, struct ab_err *err)
+static void prepare_cases(struct measurement *m)
 {
     struct ab_session *session = &m->session;
     size_t n = m->selection.n;
-    m->cases = calloc(n + 1, sizeof m->cases[0]);
-    session->backends = calloc(n + 1, sizeof session->backends[0]);
-    if (m->cases == NULL || session->backends == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    m->cases = ab_alloc_zeroed(n + 1, sizeof m->cases[0]);
+    session->backends = ab_alloc_zeroed(n + 1, sizeof session->backends[0]);
     session->n_backends = (uint32_t)n;
     for (size_t i = 0; i < n; i++) {
         ab_case_describe(&m->selection.items[i], &session->backends[i]);
@@ -116,19 +115,15 @@ static enum ab_status prepare_cases(struct measurement *m, struct ab_err *err)
         ab_mapped_rows_fill(&m->mapped, i, &m->cases[i], &session->backends[i]);
     }
     ab_verified_find(m->options, session);
-    return AB_OK;
 }
 
-static enum ab_status list_phases(struct measurement *m, struct ab_err *err)
+static void list_phases(struct measurement *m)
 {
-    m->phases = calloc(m->subject->map->image->n_phases + 1, sizeof m->phases[0]);
-    if (m->phases == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    m->phases = ab_alloc_zeroed(m->subject->map->image->n_phases + 1, sizeof m->phases[0]);
     for (uint32_t i = 0; i < m->subject->map->image->n_phases; i++)
         if (m->subject->map->phases[i].is_measured)
             m->phases[m->session.n_phases++] = m->subject->map->phases[i].name;
     m->session.phases = m->phases;
-    return AB_OK;
 }
 
 static enum ab_status read_gates(struct measurement *m, struct ab_err *err)
@@ -355,12 +350,11 @@ static void release(struct measurement *m)
 static enum ab_status run_again(struct measurement *again, const struct ab_confirmation *c,
                                 struct ab_err *err)
 {
-    enum ab_status status = prepare_cases(again, err);
-    if (status != AB_OK || (status = list_phases(again, err)) != AB_OK)
-        return status;
+    prepare_cases(again);
+    list_phases(again);
     describe_session(again);
     ab_confirmation_describe(c, &again->session);
-    status = run_session(again, err);
+    enum ab_status status = run_session(again, err);
     ab_session_settle(&again->session);
     return status;
 }
@@ -397,10 +391,11 @@ static enum ab_status prepare(struct measurement *m, struct ab_err *err)
     enum ab_status status = ab_companion_path(AB_WORKER_NAME, m->worker_path, sizeof m->worker_path,
                                               err);
     if (status != AB_OK || (status = ab_decision_open(m->options, &m->decision, err)) != AB_OK ||
-        (status = select_backends(m, err)) != AB_OK || (status = open_outputs(m, err)) != AB_OK ||
-        (status = prepare_cases(m, err)) != AB_OK ||
-        (status = ab_base_name_set(m->options->base, &m->session, err)) != AB_OK ||
-        (status = list_phases(m, err)) != AB_OK ||
+        (status = select_backends(m, err)) != AB_OK || (status = open_outputs(m, err)) != AB_OK)
+        return status;
+    prepare_cases(m);
+    list_phases(m);
+    if ((status = ab_base_name_set(m->options->base, &m->session, err)) != AB_OK ||
         (status = ab_terminal_check_phase(m->options, &m->session, err)) != AB_OK ||
         (status = read_gates(m, err)) != AB_OK ||
         (status = ab_round_limit_check(m->options, m->session.n_backends, err)) != AB_OK ||
@@ -437,11 +432,7 @@ enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *s
         goto out;
     }
     set_gates_aside(&m);
-    enum ab_status decided = ab_decision_make(&m.decision, &m.gates, &m.session, err);
-    if (decided != AB_OK) {
-        status = decided;
-        goto out;
-    }
+    ab_decision_make(&m.decision, &m.gates, &m.session);
     if (status == AB_OK)
         status = confirm(&m, err);
     enum ab_status written = write_outputs(&m, status == AB_OK ? err : &why);

@@ -7,6 +7,7 @@
 
 #include "allocators/builtin.h"
 #include "backend/presets.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "result/passes.h"
 #include "workload/parse/gate_lines.h"
@@ -25,17 +26,15 @@ struct scope_arrays {
     const char **known;
 };
 
-static enum ab_status make_scope(const struct ab_gate_source *from, struct scope_arrays *a,
-                                 struct ab_err *err)
+static void make_scope(const struct ab_gate_source *from, struct scope_arrays *a)
 {
     size_t n_backends = 0, n_known = 0;
     const char *const *of_workload = from->workload != NULL
                                          ? ab_workload_backends(from->workload, &n_backends)
                                          : NULL;
-    a->phases = calloc(from->n_phases + 1u, sizeof a->phases[0]);
-    a->known = calloc(n_backends + ab_preset_count() + ab_builtin_count() + 1, sizeof a->known[0]);
-    if (a->phases == NULL || a->known == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    a->phases = ab_alloc_zeroed(from->n_phases + 1u, sizeof a->phases[0]);
+    a->known = ab_alloc_zeroed(n_backends + ab_preset_count() + ab_builtin_count() + 1,
+                               sizeof a->known[0]);
     for (uint32_t i = 0; i < from->n_phases; i++) {
         const struct ab_phase *phase = &from->phases[i];
         if (!phase->is_measured)
@@ -59,7 +58,6 @@ static enum ab_status make_scope(const struct ab_gate_source *from, struct scope
     a->scope.n_backends = from->n_backends;
     a->scope.known = a->known;
     a->scope.n_known = n_known;
-    return AB_OK;
 }
 
 /* "configs/web.yaml:31:5" */
@@ -154,18 +152,14 @@ enum ab_status ab_gate_set_read(const struct ab_gate_source *source, struct ab_g
     const struct ab_remarks *claims = w != NULL ? ab_workload_claims(w) : &none;
     struct scope_arrays arrays = {.phases = NULL};
     struct ab_gate_set set = {.workload = w};
-    enum ab_status status = make_scope(source, &arrays, err);
-    if (status != AB_OK)
-        goto out;
+    enum ab_status status = AB_OK;
+    make_scope(source, &arrays);
     size_t each = source->n_phases > 0 ? source->n_phases : 1; /* gates of one text, at most */
-    set.gates = calloc((gates->n + source->options->n_gates) * each + 1, sizeof set.gates[0]);
-    set.remarks = calloc(gates->n * each + 1, sizeof set.remarks[0]);
-    set.claims = calloc(claims->n + 1, sizeof set.claims[0]);
-    set.places = calloc(gates->n + claims->n + 1, sizeof set.places[0]);
-    if (set.gates == NULL || set.claims == NULL || set.places == NULL || set.remarks == NULL) {
-        status = ab_fail(err, AB_SYSTEM, "out of memory");
-        goto out;
-    }
+    set.gates = ab_alloc_zeroed((gates->n + source->options->n_gates) * each + 1,
+                                sizeof set.gates[0]);
+    set.remarks = ab_alloc_zeroed(gates->n * each + 1, sizeof set.remarks[0]);
+    set.claims = ab_alloc_zeroed(claims->n + 1, sizeof set.claims[0]);
+    set.places = ab_alloc_zeroed(gates->n + claims->n + 1, sizeof set.places[0]);
     if (w != NULL) {
         struct ab_diag diag = {.source = ab_workload_source(w)};
         read_remarks(&set, &arrays.scope, &diag);
@@ -178,7 +172,6 @@ enum ab_status ab_gate_set_read(const struct ab_gate_source *source, struct ab_g
         *out = set;
         set = (struct ab_gate_set){0};
     }
-out:
     ab_gate_set_fini(&set);
     free(arrays.phases);
     free(arrays.known);

@@ -7,6 +7,7 @@
 
 #include "cli/arguments/placement_trace.h"
 #include "cli/benchmark/cases.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "runner/route/route_walk.h"
 #include "workload/workload.h"
@@ -23,21 +24,20 @@ struct sets { /* of the workload */
     char *via; /* "set=BACKEND,…" of those that say it; NULL = none does */
 };
 
-static bool list_sets(const struct ab_workload *w, struct sets *out)
+static void list_sets(const struct ab_workload *w, struct sets *out)
 {
     struct ab_text via = {0};
     *out = (struct sets){0};
     if (w == NULL)
-        return true;
-    out->names = calloc(ab_workload_count_sets(w) + 1, sizeof out->names[0]);
-    for (size_t i = 0; out->names != NULL && i < ab_workload_count_sets(w); i++) {
+        return;
+    out->names = ab_alloc_zeroed(ab_workload_count_sets(w) + 1, sizeof out->names[0]);
+    for (size_t i = 0; i < ab_workload_count_sets(w); i++) {
         out->names[out->n++] = ab_workload_set_name(w, i);
         if (ab_workload_set_via(w, i) != NULL)
             ab_text_addf(&via, "%s%s=%s", via.s != NULL ? "," : "", ab_workload_set_name(w, i),
                          ab_workload_set_via(w, i));
     }
     out->via = via.s;
-    return out->names != NULL;
 }
 
 static bool is_taken(const struct ab_selection_list *list, const char *name)
@@ -123,14 +123,12 @@ enum ab_status ab_mapped_rows_read(const struct ab_options *o, const struct ab_s
                                    struct ab_err *err)
 {
     struct sets sets;
-    bool ok = list_sets(subject->workload, &sets);
     enum ab_status status = AB_OK;
     *out = (struct ab_mapped_rows){.first = list->n};
-    out->items = calloc(o->n_maps + 1, sizeof out->items[0]);
-    out->routes = calloc(o->n_maps + 1, sizeof out->routes[0]);
-    out->nulls = calloc(o->n_maps + 1, sizeof out->nulls[0]);
-    if (!ok || out->items == NULL || out->routes == NULL || out->nulls == NULL)
-        status = ab_fail(err, AB_SYSTEM, "out of memory");
+    out->items = ab_alloc_zeroed(o->n_maps + 1, sizeof out->items[0]);
+    out->routes = ab_alloc_zeroed(o->n_maps + 1, sizeof out->routes[0]);
+    out->nulls = ab_alloc_zeroed(o->n_maps + 1, sizeof out->nulls[0]);
+    list_sets(subject->workload, &sets);
     const struct ab_placement_terms terms = {subject->workload != NULL ? sets.names : NULL, sets.n,
                                              subject->map->image->n_lanes, o->backend_path};
     for (size_t i = 0; i < o->n_maps && status == AB_OK; i++)
@@ -189,9 +187,7 @@ static enum ab_status make_one(const struct ab_placement *p, const struct ab_sub
                                const struct ab_origins *origins, struct ab_route *out,
                                struct ab_err *err)
 {
-    struct ab_route_heap *heaps = calloc(p->heaps.n, sizeof heaps[0]);
-    if (heaps == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    struct ab_route_heap *heaps = ab_alloc_zeroed(p->heaps.n, sizeof heaps[0]);
     for (size_t i = 0; i < p->heaps.n; i++) {
         fill_heap(&p->heaps.items[i], &heaps[i]);
         heaps[i].renews = may_renew(subject, &p->heaps.items[i]);

@@ -6,6 +6,7 @@
 #include "cli/benchmark/outputs.h"
 
 #include "cli/one_file.h"
+#include "core/memory.h"
 #include "report/html/figures.h"
 #include "report/sinks/sink_tag.h"
 #include "result/merge/merge_iterations.h"
@@ -53,9 +54,9 @@ static enum ab_status split_path(const char *path, struct ab_histogram_files *ou
                      (slash != NULL && slash[1] == 0) || path[0] == 0;
     const char *base = is_folder ? "" : slash == NULL ? path : slash + 1;
     size_t n = is_folder ? strlen(path) : (size_t)(base - path);
-    out->folder = n == 0 && !is_folder ? strdup(".") : strndup(path, n);
-    out->prefix = malloc(strlen(base) + 2);
-    if (out->folder == NULL || out->prefix == NULL)
+    out->folder = n == 0 && !is_folder ? ab_strdup(".") : ab_strndup(path, n);
+    out->prefix = ab_alloc(strlen(base) + 2);
+    if (out->folder == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
     sprintf(out->prefix, "%s%s", base, *base != 0 ? "." : "");
     return AB_OK;
@@ -99,10 +100,8 @@ static enum ab_status check_name(const struct ab_sink *sink, const char *folder,
 {
     struct stat st;
     size_t cap = strlen(folder) + strlen(name) + 2;
-    char *path = malloc(cap);
+    char *path = ab_alloc(cap);
     enum ab_status status = AB_OK;
-    if (path == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
     snprintf(path, cap, "%s/%s", folder, name);
     if (strlen(name) > 255)
         status = ab_fail(err, AB_USAGE, "--%s: '%s' is too long for a file name", sink->option,
@@ -177,9 +176,7 @@ static enum ab_status write_histograms(const struct ab_sink *sink,
 {
     struct histogram h;
     enum ab_status status = AB_OK;
-    struct ab_hdr *hdr = malloc(sizeof *hdr);
-    if (hdr == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    struct ab_hdr *hdr = ab_alloc(sizeof *hdr);
     for (h.backend = 0; h.backend < s->n_backends; h.backend++)
         for (uint32_t p = 0; ab_session_has_numbers(s, h.backend) && p < s->n_phases; p++)
             for (h.op = 0; h.op <= OF_ITERATIONS && status == AB_OK; h.op++) {

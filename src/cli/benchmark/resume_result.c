@@ -8,6 +8,7 @@
 #include "allocators/builtin.h"
 #include "backend/presets.h"
 #include "cli/options/options_parse.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "result/session.h"
 
@@ -17,26 +18,21 @@
 enum { TIME_BUDGET_MOST_S = 1000000000 }; /* of a stored result: fits 64 bits of ns */
 
 /* A copy of n strings as an option's list; it ends with NULL. */
-static enum ab_status take_list(struct ab_resume *r, int which, const char *const *items, size_t n,
-                                struct ab_err *err)
+static void take_list(struct ab_resume *r, int which, const char *const *items, size_t n)
 {
-    r->lists[which] = calloc(n + 1, sizeof items[0]);
-    if (r->lists[which] == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    r->lists[which] = ab_alloc_zeroed(n + 1, sizeof items[0]);
     for (size_t i = 0; i < n; i++)
         r->lists[which][i] = items[i];
-    return AB_OK;
 }
 
-static enum ab_status take_path(struct ab_resume *r, struct ab_err *err)
+static void take_path(struct ab_resume *r)
 {
     const char *path = r->stored.session.config_path;
     if (r->options.n_args > 0 || path[0] == 0)
-        return AB_OK;
-    enum ab_status status = take_list(r, 0, &path, 1, err);
+        return;
+    take_list(r, 0, &path, 1);
     r->options.args = r->lists[0];
     r->options.n_args = 1;
-    return status;
 }
 
 /* A result may come from anywhere: what it says is a library is not run on its word alone. */
@@ -69,7 +65,7 @@ static enum ab_status take_backends(struct ab_resume *r, struct ab_err *err)
         status = check_known(&s->backends[i], err);
     }
     if (status == AB_OK)
-        status = take_list(r, 1, names, n, err);
+        take_list(r, 1, names, n);
     r->options.backends = r->lists[1];
     r->options.n_backends = n;
     return status;
@@ -100,24 +96,23 @@ static enum ab_status take_maps(struct ab_resume *r, struct ab_err *err)
     }
     if (n == 0)
         return AB_OK;
-    AB_TRY(take_list(r, 3, maps, n, err));
+    take_list(r, 3, maps, n);
     r->options.maps = r->lists[3];
     r->options.n_maps = n;
     return AB_OK;
 }
 
-static enum ab_status take_sets(struct ab_resume *r, struct ab_err *err)
+static void take_sets(struct ab_resume *r)
 {
     const char *const *settings = r->stored.session.settings;
     size_t n = 0;
     if (r->options.n_sets > 0)
-        return AB_OK;
+        return;
     while (settings[n] != NULL)
         n++;
-    enum ab_status status = take_list(r, 2, settings, n, err);
+    take_list(r, 2, settings, n);
     r->options.sets = r->lists[2];
     r->options.n_sets = n;
-    return status;
 }
 
 /* What a replay was told as --NAME VALUE, unless it is told anew. */
@@ -248,13 +243,14 @@ static enum ab_status complete_options(struct ab_resume *r, const char *kind, st
                        "--time-budget and --precision cannot extend a result whose number of "
                        "rounds was fixed");
     take_conditions(r);
-    enum ab_status status = take_path(r, err);
-    if (status == AB_OK)
-        status = take_backends(r, err);
+    take_path(r);
+    enum ab_status status = take_backends(r, err);
     if (status == AB_OK)
         status = take_maps(r, err);
-    if (status == AB_OK)
-        status = is_trace ? take_touch(r, err) : take_sets(r, err);
+    if (status == AB_OK && is_trace)
+        status = take_touch(r, err);
+    else if (status == AB_OK)
+        take_sets(r);
     if (status == AB_OK && is_trace)
         status = take_replay(r, err);
     if (is_trace)

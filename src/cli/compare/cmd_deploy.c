@@ -165,12 +165,9 @@ enum ab_status ab_cmd_deploy(const struct ab_options *o, int *exit_code, struct 
     (void)exit_code;
     enum ab_status status = read_arguments(o, &r, err);
     if (status == AB_OK && (status = ab_stored_read_unaltered(r.path, &stored, err)) == AB_OK) {
-        if (ab_view_make(&stored.session, &view)) {
-            status = deploy(&r, &view, err);
-            ab_view_fini(&view);
-        } else {
-            status = ab_fail(err, AB_SYSTEM, "out of memory");
-        }
+        ab_view_make(&stored.session, &view);
+        status = deploy(&r, &view, err);
+        ab_view_fini(&view);
         ab_stored_fini(&stored);
     }
     free(r.newest);

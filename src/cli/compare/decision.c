@@ -86,35 +86,34 @@ enum ab_status ab_decision_check(const struct ab_decision *d, const struct ab_se
     return ab_compare_check_work(baseline_of(d), d->base.label, session, "this run", err);
 }
 
-/* *out stays empty where there is nothing to compare with. False when out of memory. */
-static bool compare(const struct ab_decision *d, const struct ab_session *session,
+/* *out stays empty where there is nothing to compare with. */
+static void compare(const struct ab_decision *d, const struct ab_session *session,
                     struct ab_comparison *out)
 {
     const struct ab_session *base = baseline_of(d);
     uint32_t backend = ab_session_base(session);
     if (base != NULL)
-        return ab_compare_results(base, session, d->options->limit, out);
-    return !d->is_within || backend == UINT32_MAX ||
-           ab_compare_backends(session, backend, d->options->limit, out);
+        ab_compare_results(base, session, d->options->limit, out);
+    else if (d->is_within && backend != UINT32_MAX)
+        ab_compare_backends(session, backend, d->options->limit, out);
 }
 
-enum ab_status ab_decision_make(struct ab_decision *d, const struct ab_gate_set *gates,
-                                struct ab_session *session, struct ab_err *err)
+void ab_decision_make(struct ab_decision *d, const struct ab_gate_set *gates,
+                      struct ab_session *session)
 {
     const struct ab_session *base = baseline_of(d);
     d->gates = gates;
-    bool ok = ab_gates_judge(gates->gates, gates->n_gates, session, base) &&
-              ab_claims_measure(gates->claims, gates->n_claims, session);
-    if (ok && session->is_complete)
-        ok = compare(d, session, &d->comparison) &&
-             (!d->options->is_joint || ab_comparisons_join(&d->comparison, 1));
-    if (!ok)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    ab_gates_judge(gates->gates, gates->n_gates, session, base);
+    ab_claims_measure(gates->claims, gates->n_claims, session);
+    if (session->is_complete) {
+        compare(d, session, &d->comparison);
+        if (d->options->is_joint)
+            ab_comparisons_join(&d->comparison, 1);
+    }
     d->comparison.base_label = d->base.label;
     d->comparison.now_label = base != NULL ? "this run" : NULL;
     d->comparison.is_strict = d->options->is_strict_compare;
     session->comparison = comparison_of(d);
-    return AB_OK;
 }
 
 /* New rounds are judged relative to the libraries that did not change, as the first were. */
@@ -136,20 +135,16 @@ uint32_t ab_decision_suspicious(const struct ab_decision *d, const struct ab_ses
     return n;
 }
 
-enum ab_status ab_decision_confirm(struct ab_decision *d, struct ab_session *session,
-                                   struct ab_session *again, struct ab_err *err)
+void ab_decision_confirm(struct ab_decision *d, struct ab_session *session,
+                         struct ab_session *again)
 {
     struct ab_comparison c = {0};
     const struct ab_session *base = baseline_of(d);
-    bool ok = ab_gates_judge(d->gates->gates, d->gates->n_gates, again, base);
-    if (ok)
-        ok = compare(d, again, &c);
-    if (!ok)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    ab_gates_judge(d->gates->gates, d->gates->n_gates, again, base);
+    compare(d, again, &c);
     ab_gates_confirm(session, again);
     ab_comparison_confirm(&d->comparison, &c);
     ab_comparison_fini(&c);
-    return AB_OK;
 }
 
 enum ab_status ab_decision_status(const struct ab_decision *d, const struct ab_session *session)

@@ -32,15 +32,15 @@ enum ab_status ab_decision_add_witness(const struct ab_decision *d, struct ab_se
 enum ab_status ab_decision_check(const struct ab_decision *d, const struct ab_session *session,
                                  struct ab_err *err);
 /* Judges the gates and compares: session->gates, session->comparison. */
-enum ab_status ab_decision_make(struct ab_decision *d, const struct ab_gate_set *gates,
-                                struct ab_session *session, struct ab_err *err);
+void ab_decision_make(struct ab_decision *d, const struct ab_gate_set *gates,
+                      struct ab_session *session);
 
 /* Marks the back ends that more rounds should be run of, as ab_gates_suspicious; how many verdicts. */
 uint32_t ab_decision_suspicious(const struct ab_decision *d, const struct ab_session *session,
                                 bool *is_concerned);
 /* `again` has new rounds of them: what these do not show as well becomes inconclusive. */
-enum ab_status ab_decision_confirm(struct ab_decision *d, struct ab_session *session,
-                                   struct ab_session *again, struct ab_err *err);
+void ab_decision_confirm(struct ab_decision *d, struct ab_session *session,
+                         struct ab_session *again);
 
 enum ab_status ab_decision_status(const struct ab_decision *d, const struct ab_session *session);
 /* The table of the comparison, if there is one. */

@@ -5,6 +5,7 @@
 #include "report/ci/finding_list.h"
 
 #include "core/grow.h"
+#include "core/memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,10 +15,7 @@
 struct ab_finding *ab_finding_list_add(struct ab_findings *findings, const char *kind,
                                        enum ab_finding_outcome outcome, const char *verdict)
 {
-    if (!AB_GROW_ZEROED(findings->items, findings->cap, findings->n)) {
-        findings->is_short_of_memory = true;
-        return NULL;
-    }
+    AB_GROW_ZEROED(findings->items, findings->cap, findings->n);
     struct ab_finding *f = &findings->items[findings->n];
     *f = (struct ab_finding){.outcome = outcome,
                              .kind = kind,
@@ -30,9 +28,8 @@ struct ab_finding *ab_finding_list_add(struct ab_findings *findings, const char 
 void ab_finding_list_text(struct ab_text *to, const char *s)
 {
     size_t cap = 4 * strlen(s) + 1;
-    char *printable = malloc(cap);
-    if (printable != NULL)
-        ab_text_add(to, ab_text_printable(printable, cap, s));
+    char *printable = ab_alloc(cap);
+    ab_text_add(to, ab_text_printable(printable, cap, s));
     free(printable);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "report/ci/findings.h"
 
+#include "core/memory.h"
 #include "report/ci/finding_list.h"
 #include "report/ci/findings_compare.h"
 #include "report/format.h"
@@ -19,9 +20,8 @@ static void set_place(struct ab_finding *f, const char *place)
     size_t n;
     if (!ab_finding_list_place(place, &n, &f->line, &f->column))
         return;
-    char *file = strndup(place, n);
-    if (file != NULL)
-        ab_finding_list_text(&f->file, file);
+    char *file = ab_strndup(place, n);
+    ab_finding_list_text(&f->file, file);
     free(file);
 }
 

@@ -102,8 +102,7 @@ static void add_warnings(struct ab_text *t, const struct ab_view_warnings *warni
 bool ab_markdown_answer(struct ab_text *to, const struct ab_session *session)
 {
     struct ab_view view;
-    if (!ab_view_make(session, &view))
-        return false;
+    ab_view_make(session, &view);
     if (view.ranking.n_ranked > 0) {
         for (unsigned i = 0; i < view.headline.n_sentences; i++) {
             ab_markdown_text(to, view.headline.sentences[i]);

@@ -62,8 +62,7 @@ bool ab_html_embed(FILE *to, const struct ab_session *session, enum ab_embed emb
         return true;
     if (embed == AB_EMBED_FULL)
         return put_result(to, session);
-    if (!ab_merge_rounds(session, &merged))
-        return false;
+    ab_merge_rounds(session, &merged);
     bool ok = put_result(to, &merged.session);
     ab_merged_rounds_fini(&merged);
     return ok;

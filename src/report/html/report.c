@@ -173,8 +173,9 @@ static bool with_report(const struct ab_session *session,
                                .n_curve_points = ab_latency_points(session)};
     struct ab_report_series *series = make_series(session, comparisons, n_comparisons,
                                                   &report.n_series);
-    bool ok = series != NULL && ab_view_make(session, &view);
+    bool ok = series != NULL;
     if (ok) {
+        ab_view_make(session, &view);
         report.series = series;
         ab_format_begin(&guard);
         ok = use(user, &report);

@@ -6,6 +6,7 @@
 #include "report/read/json_in.h"
 
 #include "base/nearest.h"
+#include "core/memory.h"
 #include "core/text.h"
 
 #include <errno.h>
@@ -28,7 +29,7 @@ static bool is_memory_short; /* jansson does not always say why it gave up */
 
 static void *take(size_t n)
 {
-    void *p = n <= memory_left ? malloc(n) : NULL;
+    void *p = n <= memory_left ? ab_alloc(n) : NULL;
     size_t got = p == NULL ? 0 : malloc_usable_size(p);
     is_memory_short = is_memory_short || p == NULL;
     memory_left -= got < memory_left ? got : memory_left;
@@ -183,14 +184,12 @@ enum ab_status ab_json_read_file(const char *path, size_t cap_bytes, char **text
     if (status != AB_OK)
         return status;
     size_t used = 0, got = 1, size = fstat(source.fd, &st) == 0 ? (size_t)st.st_size : 0;
-    char *s = malloc(size + 1);
-    while (s != NULL && got > 0 && got != (size_t)-1 && used < size)
+    char *s = ab_alloc(size + 1);
+    while (got > 0 && got != (size_t)-1 && used < size)
         if ((got = pull(s + used, size - used, &source)) != (size_t)-1)
             used += got;
     close(source.fd);
     errno = source.reason;
-    if (s == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory for the result");
     if (source.reason != 0) {
         free(s);
         return ab_fail_errno(err, AB_INPUT, "cannot read '%s'", shown);

@@ -4,6 +4,7 @@
  */
 #include "report/read/read_comparison.h"
 
+#include "core/memory.h"
 #include "report/read/read_records.h"
 #include "stats/compare.h"
 
@@ -128,11 +129,9 @@ enum ab_status ab_stored_read_comparison(const char *path, struct ab_stored *sto
         json_is_null(json_object_get(document.json, "comparison")))
         return AB_OK;
     struct ab_json_node o = ab_json_object(&r.json, &document, "comparison");
-    struct ab_comparison *c = calloc(1, sizeof *c);
+    struct ab_comparison *c = ab_alloc_zeroed(1, sizeof *c);
     stored->comparison = c;
-    stored->compared_with = calloc(1, sizeof *stored->compared_with);
-    if (c == NULL || stored->compared_with == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory for the comparison");
+    stored->compared_with = ab_alloc_zeroed(1, sizeof *stored->compared_with);
     c->base = stored->compared_with;
     c->now = s;
     c->base_label = text_or_null(&r.json, &o, "base");

@@ -6,6 +6,7 @@
 #include "report/read/read_records.h"
 
 #include "base/bits.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "result/result_fields.h"
 
@@ -312,9 +313,7 @@ void *ab_stored_records(struct ab_stored_reader *r, size_t n, size_t bytes)
 {
     if (r->json.status != AB_OK || n == 0)
         return NULL;
-    void *p = calloc(n, bytes);
-    if (p == NULL)
-        r->json.status = ab_fail(r->json.err, AB_SYSTEM, "out of memory for the result");
+    void *p = ab_alloc_zeroed(n, bytes);
     return p;
 }
 

@@ -279,8 +279,6 @@ void ab_sink_compare(FILE *to, const struct ab_comparison *c, struct ab_table_st
     fputc('\n', to);
     print_cells(to, c, style);
     print_end(to, c, &verdicts, style);
-    if (texts.is_short_of_memory)
-        ab_table_line(to, style, AB_STRONG, "(out of memory: sentences are missing)");
     ab_view_texts_fini(&texts);
     ab_format_end(&guard);
 }

@@ -5,6 +5,7 @@
  */
 #include "report/table/sink_gates.h"
 
+#include "core/memory.h"
 #include "core/text.h"
 #include "report/format.h"
 #include "report/table/table.h"
@@ -95,20 +96,19 @@ static int by_gravity(const void *a, const void *b)
 
 static struct line *sort(const struct ab_session *s)
 {
-    struct line *list = calloc(s->n_gates, sizeof *list);
-    for (uint32_t i = 0; i < s->n_gates && list != NULL; i++) {
+    struct line *list = ab_alloc_zeroed(s->n_gates, sizeof *list);
+    for (uint32_t i = 0; i < s->n_gates; i++) {
         list[i] = (struct line){
             .gate = &s->gates[i], .gravity = gravity_of(&s->gates[i]), .index = i};
         split(s, &list[i]);
     }
-    for (uint32_t i = 0; i < s->n_gates && list != NULL; i++) {
+    for (uint32_t i = 0; i < s->n_gates; i++) {
         list[i].worst = list[i].gravity;
         for (uint32_t k = 0; k < s->n_gates; k++)
             if (strcmp(list[k].name, list[i].name) == 0 && list[k].gravity < list[i].worst)
                 list[i].worst = list[k].gravity;
     }
-    if (list != NULL)
-        qsort(list, s->n_gates, sizeof *list, by_gravity);
+    qsort(list, s->n_gates, sizeof *list, by_gravity);
     return list;
 }
 
@@ -239,8 +239,7 @@ static void print_table(FILE *to, const struct ab_session *s, const struct line 
     t.names = names;
     for (uint32_t i = 0; i < s->n_gates; i++)
         add_row(&t, &list[i], i == 0 || strcmp(list[i].name, list[i - 1].name) != 0);
-    if (!t.is_short_of_memory)
-        add_below(&t, list, ab_table_shown(&t, style));
+    add_below(&t, list, ab_table_shown(&t, style));
     ab_table_print(to, &t, style);
     ab_table_fini(&t);
 }
@@ -271,10 +270,7 @@ void ab_sink_gates(FILE *to, const struct ab_session *session, struct ab_table_s
     struct line *list = sort(session);
     fputc('\n', to);
     print_title(to, session, style);
-    if (list != NULL)
-        print_table(to, session, list, style);
-    else
-        ab_table_line(to, style, AB_STRONG, "(out of memory: the list of gates is missing)");
+    print_table(to, session, list, style);
     free(list);
     ab_format_end(&guard);
 }

@@ -5,6 +5,7 @@
  * of all rounds: histograms merged, throughput as median. The exact ones are in the JSON.
  */
 #include "report/table/sink_table.h"
+#include "core/memory.h"
 #include "core/units_show.h"
 
 #include "base/bits.h"
@@ -288,15 +289,11 @@ void ab_sink_table(FILE *to, const struct ab_session *session, struct ab_table_s
     struct report r = {.to = to, .s = session, .style = style, .base = ab_session_base(session)};
     ab_format_begin(&guard);
     struct ab_view view;
-    bool has_view = ab_view_make(session, &view);
-    r.hdr = malloc(sizeof *r.hdr);
+    ab_view_make(session, &view);
+    r.hdr = ab_alloc(sizeof *r.hdr);
     r.view = &view;
-    if (has_view && r.hdr != NULL)
-        print_report(&r);
-    else
-        fputs("out of memory for the report\n", to);
-    if (has_view)
-        ab_view_fini(&view);
+    print_report(&r);
+    ab_view_fini(&view);
     free(r.hdr);
     ab_format_end(&guard);
 }

@@ -4,6 +4,7 @@
  */
 #include "report/table/sink_traces.h"
 
+#include "core/memory.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/table/table.h"
@@ -22,8 +23,8 @@ static struct ab_trace_sum *add(struct ab_trace_sums *sums, const char *trace, u
         return NULL;
     sums->items = grown;
     struct ab_trace_sum *sum = &grown[sums->n];
-    *sum = (struct ab_trace_sum){.trace = strdup(trace),
-                                 .rows = calloc((size_t)n_rows + 1, sizeof sum->rows[0]),
+    *sum = (struct ab_trace_sum){.trace = ab_strdup(trace),
+                                 .rows = ab_alloc_zeroed((size_t)n_rows + 1, sizeof sum->rows[0]),
                                  .n_rows = n_rows};
     if (sum->trace != NULL && sum->rows != NULL) {
         sums->n++;
@@ -53,8 +54,7 @@ static void copy_row(const struct ab_session *s, const struct ab_view_rank *rank
 bool ab_trace_sums_add(struct ab_trace_sums *sums, const struct ab_session *session)
 {
     struct ab_view v;
-    if (!ab_view_make(session, &v))
-        return false;
+    ab_view_make(session, &v);
     struct ab_trace_sum *sum = add(sums, session->name, v.ranking.n_rows);
     if (sum != NULL)
         sum->is_too_little = ab_view_warnings_find(&v.warnings, "little-work") != NULL;

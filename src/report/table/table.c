@@ -23,8 +23,6 @@ enum {
     WIDTH_MOST = 400,
 };
 
-static const char short_of_memory[] = "(out of memory: rows are missing)";
-
 static unsigned width_of(struct ab_table_style style)
 {
     unsigned width = style.width == 0 ? 80 : style.width;
@@ -46,10 +44,7 @@ void ab_table_fini(struct ab_table *t)
 
 struct ab_table_row *ab_table_add(struct ab_table *t, const char *label, bool is_heading)
 {
-    if (!AB_GROW(t->rows, t->cap_rows, t->n_rows)) {
-        t->is_short_of_memory = true;
-        return NULL;
-    }
+    AB_GROW(t->rows, t->cap_rows, t->n_rows);
     struct ab_table_row *row = &t->rows[t->n_rows++];
     memset(row, 0, sizeof *row);
     row->is_heading = is_heading;
@@ -239,8 +234,6 @@ unsigned ab_table_print(FILE *to, const struct ab_table *t, struct ab_table_styl
         print_below(to, &t->rows[r], style);
     }
     unsigned shown = print_dropped(to, t, &l, style);
-    if (t->is_short_of_memory)
-        ab_table_line(to, style, AB_STRONG, short_of_memory);
     return shown;
 }
 
@@ -271,8 +264,6 @@ void ab_table_print_stacked(FILE *to, const struct ab_table *t, struct ab_table_
         for (size_t r = 0; r < t->n_rows; r++)
             print_row(to, t, &part, r, style);
     }
-    if (t->is_short_of_memory)
-        ab_table_line(to, style, AB_STRONG, short_of_memory);
 }
 
 void ab_table_line(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,

@@ -40,7 +40,6 @@ struct ab_table {
     unsigned n_columns;
     struct ab_table_row *rows;
     size_t n_rows, cap_rows;
-    bool is_short_of_memory; /* rows are missing; print says so */
     const char *const
         *names; /* of columns that are left out, where titles alone say too little; NULL
                                  = the titles; "" = said elsewhere, by the caller */
@@ -49,7 +48,7 @@ struct ab_table {
 void ab_table_init(struct ab_table *t, const struct ab_table_column *columns, unsigned n_columns);
 void ab_table_fini(struct ab_table *t);
 
-/* A new row with empty cells; `label` may be hostile. NULL when out of memory. */
+/* A new row with empty cells; `label` may be hostile. */
 struct ab_table_row *ab_table_add(struct ab_table *t, const char *label, bool is_heading);
 /* A row for a back end: its name, "(partial)" and faint where it is out of the comparison. */
 struct ab_table_row *ab_table_add_backend(struct ab_table *t, const struct ab_backend_info *b);

@@ -5,6 +5,7 @@
  */
 #include "report/table/verify_table.h"
 #include "base/bits.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "report/format.h"
 #include "report/table/table.h"
@@ -100,7 +101,7 @@ static bool has_alignment(const struct ab_verify_session *v)
     return false;
 }
 
-/* Of the words in the tables, those that malloc(3) does not have. */
+/* Of the words in the tables, those that ab_alloc(3) does not have. */
 static void print_words(FILE *to, const struct ab_verify_session *v, struct ab_table_style style)
 {
     static const struct {

@@ -5,6 +5,7 @@
 #include "report/view/growth.h"
 
 #include "core/median.h"
+#include "core/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -62,9 +63,9 @@ static uint32_t middle_of(const struct ab_timeline *line, struct stretch s)
 static double slope_of(const struct ab_timeline *line, uint32_t first, uint32_t end)
 {
     uint32_t step = (end - first) / POINTS_MOST + 1, n_used = (end - first + step - 1) / step;
-    double *x = malloc(((size_t)n_used * n_used / 2 + 1) * sizeof *x), slope;
+    double *x = ab_alloc(((size_t)n_used * n_used / 2 + 1) * sizeof *x), slope;
     size_t n = 0;
-    for (uint32_t i = first; i < end && x != NULL; i += step)
+    for (uint32_t i = first; i < end; i += step)
         for (uint32_t k = i + step; k < end; k += step) {
             const struct ab_timeline_point *a = &line->points[i], *b = &line->points[k];
             double rise = b->footprint_bytes - a->footprint_bytes;
@@ -96,10 +97,10 @@ struct ab_view_growth ab_view_growth_of(const struct ab_session *s, uint32_t bac
                                         uint32_t round)
 {
     struct ab_view_growth g = {NAN, INFINITY, ""};
-    double *x = calloc((size_t)s->n_timelines + 1, sizeof *x);
+    double *x = ab_alloc_zeroed((size_t)s->n_timelines + 1, sizeof *x);
     size_t n = 0;
     bool is_any = false;
-    for (uint32_t i = 0; i < s->n_timelines && x != NULL; i++) {
+    for (uint32_t i = 0; i < s->n_timelines; i++) {
         const struct ab_timeline *line = &s->timelines[i];
         if (line->backend != backend || !ab_session_has_numbers(s, backend) ||
             (round != AB_VIEW_ALL_ROUNDS && line->round != round))

@@ -6,6 +6,7 @@
 #include "report/view/latency.h"
 
 #include "core/grow.h"
+#include "core/memory.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -29,7 +30,7 @@ static double ops_of(const struct ab_session *s, uint32_t backend, const char *p
 
 /* ---- columns ---- */
 
-static bool add_columns(const struct ab_session *s, struct ab_view_latency *out)
+static void add_columns(const struct ab_session *s, struct ab_view_latency *out)
 {
     size_t cap = 0;
     double sum = 0;
@@ -37,15 +38,13 @@ static bool add_columns(const struct ab_session *s, struct ab_view_latency *out)
         for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++) {
             if (!ab_session_has_op(s, s->phases[p], op))
                 continue;
-            if (!AB_GROW(out->columns, cap, out->n_columns))
-                return false;
+            AB_GROW(out->columns, cap, out->n_columns);
             double n_ops = ops_of(s, UINT32_MAX, s->phases[p], op);
             out->columns[out->n_columns++] = (struct ab_view_latency_column){p, op, n_ops, 0};
             sum += n_ops;
         }
     for (uint32_t i = 0; i < out->n_columns && sum > 0; i++)
         out->columns[i].share = out->columns[i].n_ops / sum;
-    return true;
 }
 
 /* ---- cells ---- */
@@ -77,24 +76,18 @@ static void fill_cell(const struct ab_session *s, uint32_t backend,
     cell->is_max_single = isfinite(m.max) && !(m.max <= 2 * cell->max_repeated_ns);
 }
 
-bool ab_view_latency_make(const struct ab_session *s, const struct ab_view_slowest *slowest,
+void ab_view_latency_make(const struct ab_session *s, const struct ab_view_slowest *slowest,
                           struct ab_view_latency *out)
 {
-    struct ab_hdr *hdr = malloc(sizeof *hdr);
+    struct ab_hdr *hdr = ab_alloc(sizeof *hdr);
     *out = (struct ab_view_latency){.n_backends = s->n_backends, .floor_ns = s->timer.floor_ns};
-    bool is_ok = hdr != NULL && add_columns(s, out);
-    if (is_ok) {
-        out->cells = calloc((size_t)s->n_backends * out->n_columns + 1, sizeof *out->cells);
-        is_ok = out->cells != NULL;
-    }
-    for (uint32_t b = 0; b < s->n_backends && is_ok; b++)
+    add_columns(s, out);
+    out->cells = ab_alloc_zeroed((size_t)s->n_backends * out->n_columns + 1, sizeof *out->cells);
+    for (uint32_t b = 0; b < s->n_backends; b++)
         for (uint32_t c = 0; c < out->n_columns; c++)
             fill_cell(s, b, &out->columns[c], slowest, hdr,
                       &out->cells[(size_t)b * out->n_columns + c]);
     free(hdr);
-    if (!is_ok)
-        ab_view_latency_fini(out);
-    return is_ok;
 }
 
 void ab_view_latency_fini(struct ab_view_latency *l)
@@ -148,20 +141,18 @@ static double quantile(const struct mixture *m, double q)
     return NAN;
 }
 
-bool ab_view_latency_of_allocation(const struct ab_session *s, uint32_t backend,
+void ab_view_latency_of_allocation(const struct ab_session *s, uint32_t backend,
                                    const double *quantiles, unsigned n, double *ns)
 {
-    struct ab_hdr *hdr = malloc(sizeof *hdr);
-    struct mixture m = {.counts = calloc(AB_HDR_COUNTS, sizeof *m.counts)};
-    bool is_ok = hdr != NULL && m.counts != NULL;
-    for (uint32_t p = 0; p < s->n_phases && is_ok; p++)
+    struct ab_hdr *hdr = ab_alloc(sizeof *hdr);
+    struct mixture m = {.counts = ab_alloc_zeroed(AB_HDR_COUNTS, sizeof *m.counts)};
+    for (uint32_t p = 0; p < s->n_phases; p++)
         for (unsigned i = 0; i < sizeof allocations / sizeof *allocations; i++) {
             ab_session_merge(s, backend, s->phases[p], allocations[i], hdr);
             add(hdr, ops_of(s, backend, s->phases[p], allocations[i]), &m);
         }
-    for (unsigned i = 0; i < n && is_ok; i++)
+    for (unsigned i = 0; i < n; i++)
         ns[i] = quantile(&m, quantiles[i]);
     free(m.counts);
     free(hdr);
-    return is_ok;
 }

@@ -35,15 +35,13 @@ struct ab_view_latency {
     double floor_ns;                    /* NaN = not measured */
 };
 
-/* False: out of memory. */
-bool ab_view_latency_make(const struct ab_session *s, const struct ab_view_slowest *slowest,
+void ab_view_latency_make(const struct ab_session *s, const struct ab_view_slowest *slowest,
                           struct ab_view_latency *out);
 void ab_view_latency_fini(struct ab_view_latency *l);
 const struct ab_view_latency_cell *ab_view_latency_at(const struct ab_view_latency *l,
                                                       uint32_t backend, uint32_t column);
-/* Quantiles of calls that return a block, over all phases: see ranking.h. ns; NaN = n/a. False: out
- * of memory. */
-bool ab_view_latency_of_allocation(const struct ab_session *s, uint32_t backend,
+/* Quantiles of calls that return a block, over all phases: see ranking.h. ns; NaN = n/a. */
+void ab_view_latency_of_allocation(const struct ab_session *s, uint32_t backend,
                                    const double *quantiles, unsigned n, double *ns);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "report/view/memory.h"
 
+#include "core/memory.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -99,9 +100,9 @@ static const struct ab_memory *middle(const struct ab_memory **list, uint32_t n)
 const struct ab_memory *ab_view_memory_typical(const struct ab_session *s, uint32_t backend,
                                                const char *phase, enum ab_memory_at at)
 {
-    const struct ab_memory **list = calloc((size_t)s->n_memory + 1, sizeof *list), *found;
+    const struct ab_memory **list = ab_alloc_zeroed((size_t)s->n_memory + 1, sizeof *list), *found;
     uint32_t n = 0;
-    for (uint32_t i = 0; i < s->n_memory && list != NULL; i++)
+    for (uint32_t i = 0; i < s->n_memory; i++)
         if (s->memory[i].backend == backend && s->memory[i].at == at &&
             strcmp(s->memory[i].phase, phase) == 0)
             list[n++] = &s->memory[i];
@@ -204,21 +205,19 @@ static void make_row(const struct ab_session *s, uint32_t backend, void *scratch
         out->has_parts = out->has_parts || isfinite(row->parts[i]);
 }
 
-bool ab_view_memory_make(const struct ab_session *s, struct ab_view_memory *out)
+void ab_view_memory_make(const struct ab_session *s, struct ab_view_memory *out)
 {
     size_t most = s->n_memory > s->n_results ? s->n_memory : s->n_results;
-    void *scratch = calloc(most + 1,
-                           sizeof(double) > sizeof(void *) ? sizeof(double) : sizeof(void *));
-    *out = (struct ab_view_memory){.rows = calloc((size_t)s->n_backends + 1, sizeof *out->rows),
-                                   .n_rows = s->n_backends};
-    out->texts = calloc((size_t)s->n_backends * AB_VIEW_MEMORY_TEXTS + 1, sizeof *out->texts);
-    bool is_ok = scratch != NULL && out->rows != NULL && out->texts != NULL;
-    for (uint32_t i = 0; i < s->n_backends && is_ok; i++)
+    void *scratch = ab_alloc_zeroed(most + 1, sizeof(double) > sizeof(void *) ? sizeof(double)
+                                                                              : sizeof(void *));
+    *out = (struct ab_view_memory){
+        .rows = ab_alloc_zeroed((size_t)s->n_backends + 1, sizeof *out->rows),
+        .n_rows = s->n_backends};
+    out->texts = ab_alloc_zeroed((size_t)s->n_backends * AB_VIEW_MEMORY_TEXTS + 1,
+                                 sizeof *out->texts);
+    for (uint32_t i = 0; i < s->n_backends; i++)
         make_row(s, i, scratch, out);
     free(scratch);
-    if (!is_ok)
-        ab_view_memory_fini(out);
-    return is_ok;
 }
 
 void ab_view_memory_fini(struct ab_view_memory *m)

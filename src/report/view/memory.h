@@ -39,8 +39,7 @@ struct ab_view_memory {
     char (*texts)[AB_MEMORY_REASON_BYTES]; /* of whys */
 };
 
-/* False: out of memory. */
-bool ab_view_memory_make(const struct ab_session *s, struct ab_view_memory *out);
+void ab_view_memory_make(const struct ab_session *s, struct ab_view_memory *out);
 void ab_view_memory_fini(struct ab_view_memory *m);
 
 enum { AB_VIEW_MEMORY_TEXTS = AB_VIEW_MEMORY_PARTS + 1 }; /* of a row */

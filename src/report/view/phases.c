@@ -5,6 +5,7 @@
 #include "report/view/phases.h"
 
 #include "core/median.h"
+#include "core/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,67 +49,58 @@ static double harness_ns(const struct ab_session *s, uint32_t backend, const cha
     return ab_median(x, n);
 }
 
-static bool add_harness(const struct ab_session *s, uint32_t backend, double *x,
+static void add_harness(const struct ab_session *s, uint32_t backend, double *x,
                         struct ab_view_phases *out)
 {
     struct ab_view_harness *h = &out->harness[out->n_harness];
     bool is_known = false;
     *h = (struct ab_view_harness){.backend = backend,
                                   .boundary = s->backends[backend].boundary,
-                                  .ns_per_op = calloc(s->n_phases + 1u, sizeof(double))};
+                                  .ns_per_op = ab_alloc_zeroed(s->n_phases + 1u, sizeof(double))};
     ab_harness_name(s, backend, h->name);
-    for (uint32_t p = 0; p < s->n_phases && h->ns_per_op != NULL; p++) {
+    for (uint32_t p = 0; p < s->n_phases; p++) {
         h->ns_per_op[p] = harness_ns(s, backend, s->phases[p], x);
         is_known = is_known || isfinite(h->ns_per_op[p]);
     }
-    if (h->ns_per_op == NULL)
-        return false;
     if (is_known)
         out->n_harness++;
     else
         free(h->ns_per_op);
-    return true;
 }
 
 /* In the order of the boundaries. */
-static bool add_harnesses(const struct ab_session *s, double *x, struct ab_view_phases *out)
+static void add_harnesses(const struct ab_session *s, double *x, struct ab_view_phases *out)
 {
     for (uint32_t b = 0; b < s->n_backends; b++)
         out->harness_of[b] = ab_session_harness(s, b);
     for (unsigned i = 0; i < AB_BOUNDARY_COUNT; i++)
         for (uint32_t b = 0; b < s->n_backends; b++)
             if (ab_harness_is_used(s, b) &&
-                strcmp(s->backends[b].boundary, ab_boundary_names[i]) == 0 &&
-                !add_harness(s, b, x, out))
-                return false;
-    return true;
+                strcmp(s->backends[b].boundary, ab_boundary_names[i]) == 0)
+                add_harness(s, b, x, out);
 }
 
-static bool fill(const struct ab_session *s, uint32_t base, double *x, struct ab_view_phases *out)
+static void fill(const struct ab_session *s, uint32_t base, double *x, struct ab_view_phases *out)
 {
     for (uint32_t p = 0; p < s->n_phases; p++) {
         out->phases[p] = (struct ab_view_phase){s->phases[p], ab_view_phase_ops(s, s->phases[p])};
         for (uint32_t b = 0; b < s->n_backends; b++)
             out->times[(size_t)b * s->n_phases + p] = time_of(s, b, s->phases[p], base);
     }
-    return add_harnesses(s, x, out);
+    add_harnesses(s, x, out);
 }
 
-bool ab_view_phases_make(const struct ab_session *s, uint32_t base, struct ab_view_phases *out)
+void ab_view_phases_make(const struct ab_session *s, uint32_t base, struct ab_view_phases *out)
 {
     size_t most = s->n_nulls > s->n_results ? s->n_nulls : s->n_results;
-    double *x = calloc(most + 1, sizeof *x);
+    double *x = ab_alloc_zeroed(most + 1, sizeof *x);
     *out = (struct ab_view_phases){.n_phases = s->n_phases, .n_backends = s->n_backends};
-    out->phases = calloc((size_t)s->n_phases + 1, sizeof *out->phases);
-    out->times = calloc((size_t)s->n_phases * s->n_backends + 1, sizeof *out->times);
-    out->harness = calloc(s->n_backends + 1u, sizeof *out->harness);
-    out->harness_of = calloc(s->n_backends + 1u, sizeof *out->harness_of);
-    bool is_ok = x != NULL && out->phases != NULL && out->times != NULL && out->harness != NULL &&
-                 out->harness_of != NULL && fill(s, base, x, out);
+    out->phases = ab_alloc_zeroed((size_t)s->n_phases + 1, sizeof *out->phases);
+    out->times = ab_alloc_zeroed((size_t)s->n_phases * s->n_backends + 1, sizeof *out->times);
+    out->harness = ab_alloc_zeroed(s->n_backends + 1u, sizeof *out->harness);
+    out->harness_of = ab_alloc_zeroed(s->n_backends + 1u, sizeof *out->harness_of);
+    fill(s, base, x, out);
     free(x);
-    if (!is_ok)
-        ab_view_phases_fini(out);
-    return is_ok;
 }
 
 void ab_view_phases_fini(struct ab_view_phases *p)

@@ -41,8 +41,7 @@ struct ab_view_phases {
 /* Ops of a phase in one round, of a back end that does all of them; 0 = not known. */
 uint64_t ab_view_phase_ops(const struct ab_session *s, const char *phase);
 
-/* False: out of memory. */
-bool ab_view_phases_make(const struct ab_session *s, uint32_t base, struct ab_view_phases *out);
+void ab_view_phases_make(const struct ab_session *s, uint32_t base, struct ab_view_phases *out);
 void ab_view_phases_fini(struct ab_view_phases *p);
 const struct ab_view_time *ab_view_phases_at(const struct ab_view_phases *p, uint32_t backend,
                                              uint32_t phase);

@@ -4,6 +4,7 @@
  */
 #include "report/view/ranking.h"
 
+#include "core/memory.h"
 #include "report/view/growth.h"
 #include "report/view/latency.h"
 #include "report/view/program/program.h"
@@ -42,15 +43,14 @@ static unsigned last_drain(const struct ab_session *s)
 }
 
 /* What nothing is compared with yet. */
-static bool fill(const struct ab_session *s, const struct ab_view_memory *memory, double *x,
+static void fill(const struct ab_session *s, const struct ab_view_memory *memory, double *x,
                  const struct ab_view_ranking *of, struct ab_view_rank *row)
 {
     static const double quantiles[] = {0.99, 0.999};
     double ns[2] = {NAN, NAN};
     const struct ab_view_memory_row *m = &memory->rows[row->backend];
     const struct ab_view_growth growth = ab_view_growth_of(s, row->backend, AB_VIEW_ALL_ROUNDS);
-    if (!ab_view_latency_of_allocation(s, row->backend, quantiles, 2, ns))
-        return false;
+    ab_view_latency_of_allocation(s, row->backend, quantiles, 2, ns);
     row->never_frees = s->backends[row->backend].never_frees &&
                        !ab_session_did_reset(s, row->backend);
     row->run_ns = ab_session_run_time(s, row->backend);
@@ -63,7 +63,6 @@ static bool fill(const struct ab_session *s, const struct ab_view_memory *memory
     row->growth_bytes = growth.bytes;
     row->growth_over_ops = growth.over_ops;
     row->why_growth = growth.why;
-    return true;
 }
 
 static void clear(struct ab_view_rank *row)
@@ -79,8 +78,8 @@ static void clear(struct ab_view_rank *row)
 static struct ab_effect program_peak_ratio(const struct ab_session *s, uint32_t a, uint32_t b)
 {
     struct ab_program_value peak;
-    bool ok = ab_program_value_of(s, a, b, ab_program_field("resident_peak_bytes"), &peak);
-    return ok ? peak.ratio : ab_effect_paired(NULL, NULL, 0);
+    ab_program_value_of(s, a, b, ab_program_field("resident_peak_bytes"), &peak);
+    return peak.ratio;
 }
 
 struct ab_effect ab_view_peak_ratio(const struct ab_session *s, const struct ab_view_rank *row,
@@ -121,7 +120,7 @@ static int by_rank(const void *a, const void *b)
     return (x->backend > y->backend) - (x->backend < y->backend);
 }
 
-static bool fill_all(const struct ab_session *s, const struct ab_view_memory *memory, double *x,
+static void fill_all(const struct ab_session *s, const struct ab_view_memory *memory, double *x,
                      struct ab_view_ranking *out)
 {
     const struct ab_view_rank *base = NULL;
@@ -132,8 +131,8 @@ static bool fill_all(const struct ab_session *s, const struct ab_view_memory *me
                                      .standing = standing_of(s, i),
                                      .is_inlined = ab_backend_is_inlined(&s->backends[i])};
         clear(row);
-        if (row->standing != AB_VIEW_FAILED && !fill(s, memory, x, out, row))
-            return false;
+        if (row->standing != AB_VIEW_FAILED)
+            fill(s, memory, x, out, row);
         base = i == out->base ? row : base;
         out->n_ranked += row->standing == AB_VIEW_RANKED;
         out->has_drain = out->has_drain || isfinite(row->after_free_bytes);
@@ -142,24 +141,20 @@ static bool fill_all(const struct ab_session *s, const struct ab_view_memory *me
     }
     for (uint32_t i = 0; i < s->n_backends; i++)
         compare(s, base, &out->rows[i]);
-    return true;
 }
 
-bool ab_view_ranking_make(const struct ab_session *s, const struct ab_view_memory *memory,
+void ab_view_ranking_make(const struct ab_session *s, const struct ab_view_memory *memory,
                           struct ab_view_ranking *out)
 {
-    double *x = calloc((size_t)s->n_memory + 1, sizeof *x);
-    *out = (struct ab_view_ranking){.rows = calloc((size_t)s->n_backends + 1, sizeof *out->rows),
-                                    .n_rows = s->n_backends,
-                                    .base = ab_session_base(s),
-                                    .drain = last_drain(s)};
-    bool is_ok = x != NULL && out->rows != NULL && fill_all(s, memory, x, out);
+    double *x = ab_alloc_zeroed((size_t)s->n_memory + 1, sizeof *x);
+    *out = (struct ab_view_ranking){
+        .rows = ab_alloc_zeroed((size_t)s->n_backends + 1, sizeof *out->rows),
+        .n_rows = s->n_backends,
+        .base = ab_session_base(s),
+        .drain = last_drain(s)};
+    fill_all(s, memory, x, out);
     free(x);
-    if (is_ok)
-        qsort(out->rows, out->n_rows, sizeof *out->rows, by_rank);
-    else
-        ab_view_ranking_fini(out);
-    return is_ok;
+    qsort(out->rows, out->n_rows, sizeof *out->rows, by_rank);
 }
 
 void ab_view_ranking_fini(struct ab_view_ranking *r)

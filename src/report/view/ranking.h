@@ -52,8 +52,8 @@ struct ab_view_ranking {
     bool has_drain, has_purge, has_growth; /* of some back end it is known */
 };
 
-/* False: out of memory. `memory` is that of the same session. */
-bool ab_view_ranking_make(const struct ab_session *s, const struct ab_view_memory *memory,
+/* `memory` is that of the same session. */
+void ab_view_ranking_make(const struct ab_session *s, const struct ab_view_memory *memory,
                           struct ab_view_ranking *out);
 void ab_view_ranking_fini(struct ab_view_ranking *r);
 /* Row of a back end. */

@@ -6,6 +6,7 @@
 
 #include "core/grow.h"
 #include "core/median.h"
+#include "core/memory.h"
 #include "result/passes.h"
 
 #include <math.h>
@@ -109,37 +110,29 @@ static struct ab_view_slow_call join(const struct sighting *list, size_t n, doub
     return call;
 }
 
-static bool join_all(const struct sighting *list, size_t n, double *x, struct ab_view_slowest *out)
+static void join_all(const struct sighting *list, size_t n, double *x, struct ab_view_slowest *out)
 {
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && is_same_place(&list[i], &list[end]); end++) {
         }
-        if (!AB_GROW(out->calls, out->cap_calls, out->n_calls))
-            return false;
+        AB_GROW(out->calls, out->cap_calls, out->n_calls);
         out->calls[out->n_calls++] = join(list + i, end - i, x);
     }
-    return true;
 }
 
-bool ab_view_slowest_make(const struct ab_session *s, struct ab_view_slowest *out)
+void ab_view_slowest_make(const struct ab_session *s, struct ab_view_slowest *out)
 {
     size_t most = (size_t)s->n_results * AB_WORST_MAX + 1;
-    struct sighting *list = malloc(most * sizeof *list);
-    double *x = malloc(most * sizeof *x);
-    bool is_ok = list != NULL && x != NULL;
+    struct sighting *list = ab_alloc(most * sizeof *list);
+    double *x = ab_alloc(most * sizeof *x);
     *out = (struct ab_view_slowest){.n_rounds = ab_pass_round_count(s, AB_PASS_TAIL)};
-    if (is_ok) {
-        size_t n = collect(s, list);
-        qsort(list, n, sizeof *list, by_place);
-        is_ok = join_all(list, n, x, out);
-    }
-    if (is_ok && out->n_calls > 0)
+    size_t n = collect(s, list);
+    qsort(list, n, sizeof *list, by_place);
+    join_all(list, n, x, out);
+    if (out->n_calls > 0)
         qsort(out->calls, out->n_calls, sizeof *out->calls, by_weight);
     free(list);
     free(x);
-    if (!is_ok)
-        ab_view_slowest_fini(out);
-    return is_ok;
 }
 
 void ab_view_slowest_fini(struct ab_view_slowest *x)

@@ -27,8 +27,7 @@ struct ab_view_slowest {
     size_t cap_calls;
 };
 
-/* False: out of memory. */
-bool ab_view_slowest_make(const struct ab_session *s, struct ab_view_slowest *out);
+void ab_view_slowest_make(const struct ab_session *s, struct ab_view_slowest *out);
 void ab_view_slowest_fini(struct ab_view_slowest *x);
 bool ab_view_slow_call_repeats(const struct ab_view_slow_call *call);
 

@@ -60,33 +60,28 @@ static const char *title_of(const struct ab_session *s, uint64_t n_ops, struct a
                               merged);
 }
 
-/* False: out of memory; what was made is in *v. */
-static bool make(const struct ab_session *s, struct ab_view *v)
+static void make(const struct ab_session *s, struct ab_view *v)
 {
-    if (!ab_view_memory_make(s, &v->memory) || !ab_view_ranking_make(s, &v->memory, &v->ranking) ||
-        !ab_view_phases_make(s, v->ranking.base, &v->phases) ||
-        !ab_view_slowest_make(s, &v->slowest) ||
-        !ab_view_latency_make(s, &v->slowest, &v->latency) ||
-        !ab_view_warnings_make(s, &v->texts, &v->warnings))
-        return false;
+    ab_view_memory_make(s, &v->memory);
+    ab_view_ranking_make(s, &v->memory, &v->ranking);
+    ab_view_phases_make(s, v->ranking.base, &v->phases);
+    ab_view_slowest_make(s, &v->slowest);
+    ab_view_latency_make(s, &v->slowest, &v->latency);
+    ab_view_warnings_make(s, &v->texts, &v->warnings);
     for (uint32_t p = 0; p < v->phases.n_phases; p++)
         v->n_ops += v->phases.phases[p].n_ops;
     v->title = title_of(s, v->n_ops, &v->texts);
     ab_view_headline_make(s, &v->ranking, &v->warnings, &v->texts, &v->headline);
     ab_view_steps_make(s, &v->headline, &v->texts, &v->next);
-    return !v->texts.is_short_of_memory;
 }
 
-bool ab_view_make(const struct ab_session *session, struct ab_view *out)
+void ab_view_make(const struct ab_session *session, struct ab_view *out)
 {
     struct ab_format_guard guard;
     *out = (struct ab_view){.session = session};
     ab_format_begin(&guard);
-    bool is_made = make(session, out);
+    make(session, out);
     ab_format_end(&guard);
-    if (!is_made)
-        ab_view_fini(out);
-    return is_made;
 }
 
 void ab_view_fini(struct ab_view *v)

@@ -35,9 +35,9 @@ struct ab_view {
     struct ab_view_texts texts;
 };
 
-/* False: out of memory, and nothing has to be freed. Numbers and texts are spelt in the C locale,
+/* Numbers and texts are spelt in the C locale,
  * whatever the program's is. */
-bool ab_view_make(const struct ab_session *session, struct ab_view *out);
+void ab_view_make(const struct ab_session *session, struct ab_view *out);
 void ab_view_fini(struct ab_view *v);
 
 #endif

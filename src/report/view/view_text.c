@@ -5,6 +5,7 @@
 #include "report/view/view_text.h"
 
 #include "core/grow.h"
+#include "core/memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,19 +13,12 @@
 
 const char *ab_view_texts_addf(struct ab_view_texts *t, const char *fmt, ...)
 {
-    char *text = NULL;
     va_list args;
+    AB_GROW(t->items, t->cap, t->n);
     va_start(args, fmt);
-    int n = vasprintf(&text, fmt, args);
+    char *text = ab_vstrdupf(fmt, args);
     va_end(args);
-    if (n < 0 || !AB_GROW(t->items, t->cap, t->n)) {
-        if (n >= 0)
-            free(text);
-        t->is_short_of_memory = true;
-        return "";
-    }
-    t->items[t->n++] = text;
-    return text;
+    return t->items[t->n++] = text;
 }
 
 void ab_view_texts_fini(struct ab_view_texts *t)

@@ -12,7 +12,6 @@
 struct ab_view_texts {
     char **items;
     size_t n, cap;
-    bool is_short_of_memory; /* some text is missing: "" stands there */
 };
 
 /* Never NULL. */

@@ -5,6 +5,7 @@
  */
 #include "result/merge/merge.h"
 
+#include "core/memory.h"
 #include "core/text.h"
 #include "result/merge/conditions.h"
 #include "result/merge/merge_records.h"
@@ -176,9 +177,7 @@ static enum ab_status plan_rounds(struct ab_merge *m, bool is_partial, bool *is_
     enum ab_status status = count_rounds(m);
     if (status != AB_OK)
         return status;
-    m->owner = malloc(m->n_rounds * sizeof m->owner[0]);
-    if (m->owner == NULL)
-        return ab_fail(m->err, AB_SYSTEM, "out of memory");
+    m->owner = ab_alloc(m->n_rounds * sizeof m->owner[0]);
     memset(m->owner, 0xff, m->n_rounds * sizeof m->owner[0]);
     for (uint32_t i = 0; i < m->n && status == AB_OK; i++)
         status = claim_rounds(m, i);
@@ -196,17 +195,15 @@ static uint32_t add_host(struct ab_session *out, const struct ab_host *host)
     return out->n_hosts++;
 }
 
-static enum ab_status list_hosts(struct ab_merge *m)
+static void list_hosts(struct ab_merge *m)
 {
     struct ab_session *out = m->out;
     uint32_t n = 0;
     for (uint32_t i = 0; i < m->n; i++)
         n += ab_session_host_count(m->parts[i].session);
-    out->hosts = calloc(n, sizeof out->hosts[0]);
-    m->host_map = calloc(n, sizeof m->host_map[0]);
-    m->host_of = calloc(m->n, sizeof m->host_of[0]);
-    if (out->hosts == NULL || m->host_map == NULL || m->host_of == NULL)
-        return ab_fail(m->err, AB_SYSTEM, "out of memory");
+    out->hosts = ab_alloc_zeroed(n, sizeof out->hosts[0]);
+    m->host_map = ab_alloc_zeroed(n, sizeof m->host_map[0]);
+    m->host_of = ab_alloc_zeroed(m->n, sizeof m->host_of[0]);
     n = 0;
     for (uint32_t i = 0; i < m->n; i++) {
         const struct ab_session *s = m->parts[i].session;
@@ -215,7 +212,6 @@ static enum ab_status list_hosts(struct ab_merge *m)
             m->host_map[n++] = add_host(out, s->n_hosts > 1 ? &s->hosts[k] : &s->host);
     }
     out->host = out->hosts[0];
-    return AB_OK;
 }
 
 /* As a session has it: one machine is no list. */
@@ -256,15 +252,12 @@ static void merge_backend(const struct ab_merge *m, uint32_t i, struct ab_backen
     }
 }
 
-static enum ab_status merge_backends(struct ab_merge *m)
+static void merge_backends(struct ab_merge *m)
 {
     struct ab_session *out = m->out;
-    out->backends = calloc((size_t)out->n_backends + 1, sizeof out->backends[0]);
-    if (out->backends == NULL)
-        return ab_fail(m->err, AB_SYSTEM, "out of memory");
+    out->backends = ab_alloc_zeroed((size_t)out->n_backends + 1, sizeof out->backends[0]);
     for (uint32_t i = 0; i < out->n_backends; i++)
         merge_backend(m, i, &out->backends[i]);
-    return AB_OK;
 }
 
 /* ---- all ---- */
@@ -357,13 +350,9 @@ enum ab_status ab_merge(const struct ab_merge_part *parts, uint32_t n, bool is_p
     if (status == AB_OK) {
         begin_session(&m);
         made.is_complete = is_complete;
-        status = list_hosts(&m);
-    }
-    if (status == AB_OK)
-        status = merge_backends(&m);
-    if (status == AB_OK)
-        status = ab_merge_records(&m);
-    if (status == AB_OK) {
+        list_hosts(&m);
+        merge_backends(&m);
+        ab_merge_records(&m);
         ab_merge_take(&m);
         settle_hosts(&made);
         merge_timer(&m);

@@ -6,6 +6,7 @@
 #include "result/merge/merge_records.h"
 
 #include "base/bits.h"
+#include "core/memory.h"
 #include "result/merge/shard.h"
 
 #include <stddef.h>
@@ -100,25 +101,20 @@ static void place_records(const struct ab_merge *m, const struct list *l, uint32
     }
 }
 
-static enum ab_status join_list(const struct ab_merge *m, const struct list *l)
+static void join_list(const struct ab_merge *m, const struct list *l)
 {
-    uint32_t *next = calloc((size_t)m->n_rounds + 1, sizeof next[0]);
-    uint32_t n = next != NULL ? count_records(m, l, next) : 0;
-    char *all = next != NULL ? calloc((size_t)n + 1, l->size) : NULL;
-    if (all != NULL) {
-        place_records(m, l, next, all);
-        set_list(l, m->out, all, n);
-    }
+    uint32_t *next = ab_alloc_zeroed((size_t)m->n_rounds + 1, sizeof next[0]);
+    uint32_t n = count_records(m, l, next);
+    char *all = ab_alloc_zeroed((size_t)n + 1, l->size);
+    place_records(m, l, next, all);
+    set_list(l, m->out, all, n);
     free(next);
-    return all != NULL ? AB_OK : ab_fail(m->err, AB_SYSTEM, "out of memory");
 }
 
-static enum ab_status join_rounds(const struct ab_merge *m)
+static void join_rounds(const struct ab_merge *m)
 {
     struct ab_session *out = m->out;
-    out->rounds = calloc(m->n_rounds, sizeof out->rounds[0]);
-    if (out->rounds == NULL)
-        return ab_fail(m->err, AB_SYSTEM, "out of memory");
+    out->rounds = ab_alloc_zeroed(m->n_rounds, sizeof out->rounds[0]);
     for (uint32_t r = 0; r < m->n_rounds; r++) {
         const struct ab_session *s = m->owner[r] != AB_MERGE_NOBODY ? m->parts[m->owner[r]].session
                                                                     : NULL;
@@ -132,15 +128,12 @@ static enum ab_status join_rounds(const struct ab_merge *m)
         }
     }
     out->cap_rounds = out->n_rounds;
-    return AB_OK;
 }
 
-static enum ab_status list_parts(const struct ab_merge *m)
+static void list_parts(const struct ab_merge *m)
 {
     struct ab_session *out = m->out;
-    out->parts = calloc(m->n, sizeof out->parts[0]);
-    if (out->parts == NULL)
-        return ab_fail(m->err, AB_SYSTEM, "out of memory");
+    out->parts = ab_alloc_zeroed(m->n, sizeof out->parts[0]);
     out->n_parts = m->n;
     for (uint32_t i = 0; i < m->n; i++) {
         struct ab_part *part = &out->parts[i];
@@ -150,15 +143,14 @@ static enum ab_status list_parts(const struct ab_merge *m)
         part->host = m->host_map[m->host_of[i]];
         part->n_rounds = m->parts[i].session->n_rounds;
     }
-    return AB_OK;
 }
 
-enum ab_status ab_merge_records(const struct ab_merge *m)
+void ab_merge_records(const struct ab_merge *m)
 {
-    enum ab_status status = join_rounds(m);
-    for (size_t i = 0; i < AB_ARRAY_LEN(lists) && status == AB_OK; i++)
-        status = join_list(m, &lists[i]);
-    return status == AB_OK ? list_parts(m) : status;
+    join_rounds(m);
+    for (size_t i = 0; i < AB_ARRAY_LEN(lists); i++)
+        join_list(m, &lists[i]);
+    list_parts(m);
 }
 
 /* Frees the lists themselves, not what their records own. */

@@ -27,7 +27,7 @@ uint32_t ab_merge_round(const struct ab_session *part, uint32_t round);
 void ab_merge_begin_lists(struct ab_session *out);
 /* Rounds and records of all parts into *out, by copy; both own what the records own until one of the
  * following two is called. */
-enum ab_status ab_merge_records(const struct ab_merge *m);
+void ab_merge_records(const struct ab_merge *m);
 void ab_merge_take(const struct ab_merge *m);    /* the parts let go */
 void ab_merge_abandon(const struct ab_merge *m); /* *out lets go */
 

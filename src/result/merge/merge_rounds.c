@@ -4,6 +4,8 @@
  */
 #include "result/merge/merge_rounds.h"
 
+#include "core/memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,29 +35,26 @@ static int by_kind_then_index(const void *a, const void *b)
 
 static void *copy(const void *items, uint32_t n, size_t bytes)
 {
-    void *to = malloc((size_t)n * bytes + 1);
-    if (to != NULL && n > 0)
+    void *to = ab_alloc((size_t)n * bytes + 1);
+    if (n > 0)
         memcpy(to, items, (size_t)n * bytes);
     return to;
 }
 
 /* *first += later. The first record of a group has the original's histogram until a second comes. */
-static bool add(struct ab_merged_rounds *m, struct ab_hdr **first, const struct ab_hdr *later)
+static void add(struct ab_merged_rounds *m, struct ab_hdr **first, const struct ab_hdr *later)
 {
     bool is_own = m->n_hdrs > 0 && m->hdrs[m->n_hdrs - 1] == *first;
     if (!is_own) {
-        struct ab_hdr *made = malloc(sizeof *made);
-        if (made == NULL)
-            return false;
+        struct ab_hdr *made = ab_alloc(sizeof *made);
         ab_hdr_init(made);
         ab_hdr_merge(made, *first);
         *first = m->hdrs[m->n_hdrs++] = made;
     }
     ab_hdr_merge(*first, later);
-    return true;
 }
 
-static bool merge_results(struct ab_merged_rounds *m, struct record *records)
+static void merge_results(struct ab_merged_rounds *m, struct record *records)
 {
     struct ab_session *s = &m->session;
     struct ab_result *first = NULL;
@@ -69,14 +68,12 @@ static bool merge_results(struct ab_merged_rounds *m, struct record *records)
             first = r;
             continue;
         }
-        if (!add(m, &first->hdr, r->hdr))
-            return false;
+        add(m, &first->hdr, r->hdr);
         r->hdr = m->empty;
     }
-    return true;
 }
 
-static bool merge_classes(struct ab_merged_rounds *m, struct record *records)
+static void merge_classes(struct ab_merged_rounds *m, struct record *records)
 {
     struct ab_session *s = &m->session;
     struct ab_size_class *first = NULL;
@@ -89,21 +86,20 @@ static bool merge_classes(struct ab_merged_rounds *m, struct record *records)
     qsort(records, s->n_size_classes, sizeof records[0], by_kind_then_index);
     for (uint32_t i = 0; i < s->n_size_classes; i++) {
         struct ab_size_class *c = &s->size_classes[records[i].index];
-        if (i == 0 || by_kind(&records[i - 1], &records[i]) != 0)
+        if (i == 0 || by_kind(&records[i - 1], &records[i]) != 0) {
             first = c;
-        else if (!add(m, &first->hdr, c->hdr))
-            return false;
-        else
-            c->hdr = NULL;
+            continue;
+        }
+        add(m, &first->hdr, c->hdr);
+        c->hdr = NULL;
     }
     for (uint32_t i = 0; i < s->n_size_classes; i++)
         if (s->size_classes[i].hdr != NULL)
             s->size_classes[kept++] = s->size_classes[i];
     s->n_size_classes = kept;
-    return true;
 }
 
-static bool merge_heap_parts(struct ab_merged_rounds *m, struct record *records)
+static void merge_heap_parts(struct ab_merged_rounds *m, struct record *records)
 {
     struct ab_session *s = &m->session;
     struct ab_heap_part *first = NULL;
@@ -120,8 +116,7 @@ static bool merge_heap_parts(struct ab_merged_rounds *m, struct record *records)
             first = p;
             continue;
         }
-        if (!add(m, &first->hdr, p->hdr))
-            return false;
+        add(m, &first->hdr, p->hdr);
         p->hdr = NULL;
         first->time_ns = ab_heap_time_sum(first->time_ns, p->time_ns);
     }
@@ -129,7 +124,6 @@ static bool merge_heap_parts(struct ab_merged_rounds *m, struct record *records)
         if (s->heap_parts[i].hdr != NULL)
             s->heap_parts[kept++] = s->heap_parts[i];
     s->n_heap_parts = kept;
-    return true;
 }
 
 static void merge_windows(struct ab_merged_rounds *m, struct record *records)
@@ -165,7 +159,7 @@ static void keep_first_timelines(struct ab_session *s)
     s->n_timelines = kept;
 }
 
-static bool copy_lists(const struct ab_session *s, struct ab_merged_rounds *m)
+static void copy_lists(const struct ab_session *s, struct ab_merged_rounds *m)
 {
     struct ab_session *out = &m->session;
     out->results = copy(s->results, s->n_results, sizeof s->results[0]);
@@ -173,32 +167,27 @@ static bool copy_lists(const struct ab_session *s, struct ab_merged_rounds *m)
     out->windows = copy(s->windows, s->n_windows, sizeof s->windows[0]);
     out->heap_parts = copy(s->heap_parts, s->n_heap_parts, sizeof s->heap_parts[0]);
     out->timelines = copy(s->timelines, s->n_timelines, sizeof s->timelines[0]);
-    m->hdrs = malloc(((size_t)s->n_results + s->n_size_classes + s->n_heap_parts + 1) *
-                     sizeof m->hdrs[0]);
-    m->empty = calloc(1, sizeof *m->empty);
-    if (m->empty != NULL)
-        m->empty->min = UINT64_MAX;
-    return out->results != NULL && out->size_classes != NULL && out->windows != NULL &&
-           out->heap_parts != NULL && out->timelines != NULL && m->hdrs != NULL && m->empty != NULL;
+    m->hdrs = ab_alloc(((size_t)s->n_results + s->n_size_classes + s->n_heap_parts + 1) *
+                       sizeof m->hdrs[0]);
+    m->empty = ab_alloc_zeroed(1, sizeof *m->empty);
+    m->empty->min = UINT64_MAX;
 }
 
-bool ab_merge_rounds(const struct ab_session *session, struct ab_merged_rounds *out)
+void ab_merge_rounds(const struct ab_session *session, struct ab_merged_rounds *out)
 {
     struct ab_merged_rounds m = {.session = *session};
     size_t most = (size_t)session->n_results + session->n_size_classes + session->n_windows +
                   session->n_heap_parts;
-    struct record *records = malloc((most + 1) * sizeof records[0]);
-    bool ok = copy_lists(session, &m) && records != NULL && merge_results(&m, records) &&
-              merge_classes(&m, records) && merge_heap_parts(&m, records);
-    if (ok) {
-        merge_windows(&m, records);
-        keep_first_timelines(&m.session);
-        m.session.is_histogram_merged = true;
-        *out = m;
-    } else
-        ab_merged_rounds_fini(&m);
+    struct record *records = ab_alloc((most + 1) * sizeof records[0]);
+    copy_lists(session, &m);
+    merge_results(&m, records);
+    merge_classes(&m, records);
+    merge_heap_parts(&m, records);
+    merge_windows(&m, records);
+    keep_first_timelines(&m.session);
+    m.session.is_histogram_merged = true;
+    *out = m;
     free(records);
-    return ok;
 }
 
 void ab_merged_rounds_fini(struct ab_merged_rounds *m)

@@ -17,9 +17,9 @@ struct ab_merged_rounds {
 
 /* Of ops and size classes, and of windows over time: in the first record of each kind, with
  * is_histogram_merged. Of the timelines only the first one of each back end is there; distributions
- * of memory stay those of each round. False: out of memory, *out is nothing. `session` must outlive
+ * of memory stay those of each round. `session` must outlive
  * it. */
-bool ab_merge_rounds(const struct ab_session *session, struct ab_merged_rounds *out);
+void ab_merge_rounds(const struct ab_session *session, struct ab_merged_rounds *out);
 void ab_merged_rounds_fini(struct ab_merged_rounds *m);
 
 #endif

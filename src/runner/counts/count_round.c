@@ -4,6 +4,7 @@
  */
 #include "runner/counts/count_round.h"
 
+#include "core/memory.h"
 #include "result/session.h"
 #include "runner/counts/callgrind.h"
 #include "runner/counts/sample_tape.h"
@@ -234,24 +235,17 @@ static enum ab_status count_calls(const struct ab_count_plan *plan, uint32_t bac
 
 enum ab_status ab_count_round(const struct ab_count_plan *plan, struct ab_err *err)
 {
-    struct counter *c = calloc(1, sizeof *c);
-    struct ab_call_counts *calls = calloc(1, sizeof *calls);
-    enum ab_status status = AB_OK;
+    struct counter *c = ab_alloc_zeroed(1, sizeof *c);
+    struct ab_call_counts *calls = ab_alloc_zeroed(1, sizeof *calls);
     plan->session->counting = (struct ab_counting){.is_asked = true};
-    if (c != NULL)
-        c->nulls = calloc(plan->session->n_backends + 1u, sizeof c->nulls[0]);
-    if (c == NULL || c->nulls == NULL || calls == NULL) {
-        status = ab_fail(err, AB_SYSTEM, "out of memory");
-    } else {
-        c->plan = plan;
-        ab_rng_init(&c->rng, 0, 0);
-        status = count_instructions(c, err);
-    }
+    c->nulls = ab_alloc_zeroed(plan->session->n_backends + 1u, sizeof c->nulls[0]);
+    c->plan = plan;
+    ab_rng_init(&c->rng, 0, 0);
+    enum ab_status status = count_instructions(c, err);
     for (uint32_t i = 0; i < plan->session->n_backends && status == AB_OK; i++)
         if (is_counted(plan, i))
             status = count_calls(plan, i, calls, err);
-    if (c != NULL)
-        free(c->nulls);
+    free(c->nulls);
     free(c);
     free(calls);
     return status;

@@ -4,6 +4,8 @@
  */
 #include "runner/counts/sample_tape.h"
 
+#include "core/memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,18 +42,16 @@ static void cut_phase(const struct ab_tape_part *part, uint32_t cut, struct ab_p
     }
 }
 
-/* What a tape of `cut` ops owns, as copies; false: out of memory. */
-static bool copy(const struct ab_tape_map *whole, uint32_t cut, struct ab_tape *out)
+/* What a tape of `cut` ops owns, as copies. */
+static void copy(const struct ab_tape_map *whole, uint32_t cut, struct ab_tape *out)
 {
     struct ab_tape_part part = ab_tape_part(whole->image, 0);
     uint32_t n_phases = whole->image->n_phases;
     out->n_wide = count_wide(&part, cut);
-    out->ops = calloc((size_t)cut + AB_TAPE_PAD, sizeof out->ops[0]);
-    out->wide = calloc((size_t)out->n_wide + 1, sizeof out->wide[0]);
-    out->phases = calloc(n_phases, sizeof out->phases[0]);
-    out->lane_begin = calloc((size_t)n_phases + 1, sizeof out->lane_begin[0]);
-    if (out->ops == NULL || out->wide == NULL || out->phases == NULL || out->lane_begin == NULL)
-        return false;
+    out->ops = ab_alloc_zeroed((size_t)cut + AB_TAPE_PAD, sizeof out->ops[0]);
+    out->wide = ab_alloc_zeroed((size_t)out->n_wide + 1, sizeof out->wide[0]);
+    out->phases = ab_alloc_zeroed(n_phases, sizeof out->phases[0]);
+    out->lane_begin = ab_alloc_zeroed((size_t)n_phases + 1, sizeof out->lane_begin[0]);
     memcpy(out->ops, part.ops, cut * sizeof out->ops[0]);
     for (uint32_t i = 0; i < AB_TAPE_PAD; i++) /* the harmless op behind the last */
         out->ops[cut + i] = part.ops[part.n_ops];
@@ -66,7 +66,6 @@ static bool copy(const struct ab_tape_map *whole, uint32_t cut, struct ab_tape *
     out->n_phases = n_phases;
     out->n_slots = whole->image->n_slots;
     out->facts = whole->image->facts;
-    return true;
 }
 
 enum ab_status ab_sample_tape(const struct ab_tape_map *whole, uint32_t n, struct ab_tape_map *out,
@@ -76,11 +75,8 @@ enum ab_status ab_sample_tape(const struct ab_tape_map *whole, uint32_t n, struc
     struct ab_tape_part part = ab_tape_part(whole->image, 0);
     if (whole->image->n_lanes != 1)
         return ab_fail(err, AB_USAGE, "has %u threads", whole->image->n_lanes);
-    enum ab_status status = AB_OK;
-    if (!copy(whole, find_cut(&part, n < part.n_ops ? n : part.n_ops), &tape))
-        status = ab_fail(err, AB_SYSTEM, "out of memory for a part of the tape");
-    if (status == AB_OK)
-        status = ab_tape_map_open(&tape, out, err);
+    copy(whole, find_cut(&part, n < part.n_ops ? n : part.n_ops), &tape);
+    enum ab_status status = ab_tape_map_open(&tape, out, err);
     ab_tape_fini(&tape);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "runner/fold/fold.h"
 
 #include "core/grow.h"
+#include "core/memory.h"
 #include "result/passes.h"
 #include "runner/fold/fold_depth.h"
 #include "runner/fold/fold_iterations.h"
@@ -21,10 +22,7 @@ static struct ab_result *add_result(const struct ab_fold *f, const char *phase, 
 {
     struct ab_session *s = f->session;
     struct ab_hdr *hdr = ab_fold_new_hdr();
-    if (hdr == NULL || !AB_GROW(s->results, s->cap_results, s->n_results)) {
-        free(hdr);
-        return NULL;
-    }
+    AB_GROW(s->results, s->cap_results, s->n_results);
     struct ab_result *r = &s->results[s->n_results++];
     *r = (struct ab_result){
         .backend = f->backend,
@@ -90,41 +88,28 @@ static void set_throughput(const struct ab_throughput_estimate *e, struct ab_res
     all->background_cpu_ns_per_op = e->median.background / n;
 }
 
-static enum ab_status fold_phase(const struct ab_fold *f, uint32_t index,
-                                 const struct ab_throughput_estimate *e, struct ab_err *err)
+static void fold_phase(const struct ab_fold *f, uint32_t index,
+                       const struct ab_throughput_estimate *e)
 {
     const struct ab_phase *phase = &f->tape->phases[index];
     for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
-        if (phase->n_ops[k] > 0 && (e->hooks >> k & 1) != 0 &&
-            add_result(f, phase->name, k) == NULL)
-            return ab_fail(err, AB_SYSTEM, "out of memory for results");
+        if (phase->n_ops[k] > 0 && (e->hooks >> k & 1) != 0)
+            add_result(f, phase->name, k);
     struct ab_result *all = add_result(f, phase->name, AB_OP_ALL);
-    if (all == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory for results");
     all->n_ops = served_ops(phase, e->hooks);
     all->n_unsupported = all_ops(phase) - all->n_ops;
     set_throughput(e, all);
-    return AB_OK;
 }
 
-static enum ab_status no_memory(struct ab_err *err)
+void ab_fold_throughput(const struct ab_fold *f, const struct ab_throughput *runs, uint16_t quiet)
 {
-    return ab_fail(err, AB_SYSTEM, "out of memory for results");
-}
-
-enum ab_status ab_fold_throughput(const struct ab_fold *f, const struct ab_throughput *runs,
-                                  uint16_t quiet, struct ab_err *err)
-{
-    enum ab_status status = AB_OK;
     struct ab_throughput_estimate e;
-    for (uint32_t i = 0; i < f->tape->image->n_phases && status == AB_OK; i++) {
+    for (uint32_t i = 0; i < f->tape->image->n_phases; i++) {
         if (!f->tape->phases[i].is_measured)
             continue;
-        status = ab_throughput_estimate(runs, f->backend, f->round, i, quiet, &e)
-                     ? fold_phase(f, i, &e, err)
-                     : no_memory(err);
+        ab_throughput_estimate(runs, f->backend, f->round, i, quiet, &e);
+        fold_phase(f, i, &e);
     }
-    return status;
 }
 
 /* The phase of the tape; n_phases = none of that name. */
@@ -145,8 +130,8 @@ static uint32_t backend_of(const struct ab_session *s, const struct ab_null_cost
     return i;
 }
 
-static enum ab_status fold_null_again(const struct ab_fold *f, const struct ab_throughput *runs,
-                                      uint16_t quiet, struct ab_err *err)
+static void fold_null_again(const struct ab_fold *f, const struct ab_throughput *runs,
+                            uint16_t quiet)
 {
     struct ab_throughput_estimate e;
     for (uint32_t i = 0; i < f->session->n_nulls; i++) {
@@ -155,19 +140,17 @@ static enum ab_status fold_null_again(const struct ab_fold *f, const struct ab_t
         uint32_t b = backend_of(f->session, null);
         if (phase == f->tape->image->n_phases || b == f->session->n_backends)
             continue;
-        if (!ab_throughput_estimate(runs, ab_fold_null_case(f->session, b), null->round, phase,
-                                    quiet, &e))
-            return no_memory(err);
+        ab_throughput_estimate(runs, ab_fold_null_case(f->session, b), null->round, phase, quiet,
+                               &e);
         if (e.n_processes == 0) /* of a result that is resumed */
             continue;
         null->ns_per_op = e.busy / (double)null->n_ops;
         null->wall_ns_per_op = wall_estimate(&e) / (double)null->n_ops;
     }
-    return AB_OK;
 }
 
-enum ab_status ab_fold_throughput_again(const struct ab_fold *f, const struct ab_throughput *runs,
-                                        uint16_t quiet, struct ab_err *err)
+void ab_fold_throughput_again(const struct ab_fold *f, const struct ab_throughput *runs,
+                              uint16_t quiet)
 {
     struct ab_throughput_estimate e;
     for (uint32_t i = 0; i < f->session->n_results; i++) {
@@ -175,12 +158,11 @@ enum ab_status ab_fold_throughput_again(const struct ab_fold *f, const struct ab
         uint32_t phase = r->op == AB_OP_ALL ? phase_index(f, r->phase) : f->tape->image->n_phases;
         if (phase == f->tape->image->n_phases)
             continue;
-        if (!ab_throughput_estimate(runs, r->backend, r->round, phase, quiet, &e))
-            return no_memory(err);
+        ab_throughput_estimate(runs, r->backend, r->round, phase, quiet, &e);
         if (e.n_processes > 0)
             set_throughput(&e, r);
     }
-    return fold_null_again(f, runs, quiet, err);
+    fold_null_again(f, runs, quiet);
 }
 
 static int by_slowness(const void *a, const void *b)
@@ -378,25 +360,21 @@ static void add_null(const struct ab_fold *f, uint32_t phase,
     memcpy(null->placement, b->rules.placement, sizeof null->placement);
 }
 
-enum ab_status ab_fold_null(const struct ab_fold *f, const struct ab_throughput *runs,
-                            uint16_t quiet, const struct ab_outcome *latency, struct ab_err *err)
+void ab_fold_null(const struct ab_fold *f, const struct ab_throughput *runs, uint16_t quiet,
+                  const struct ab_outcome *latency)
 {
     struct ab_session *s = f->session;
-    struct ab_hdr *all = malloc(sizeof *all);
+    struct ab_hdr *all = ab_alloc(sizeof *all);
     struct ab_throughput_estimate e;
-    bool is_ok = all != NULL;
-    for (uint32_t i = 0; i < f->tape->image->n_phases && is_ok; i++) {
+    for (uint32_t i = 0; i < f->tape->image->n_phases; i++) {
         const struct ab_phase *phase = &f->tape->phases[i];
         if (!phase->is_measured || all_ops(phase) == 0)
             continue;
-        is_ok = AB_GROW(s->nulls, s->cap_nulls, s->n_nulls) &&
-                ab_throughput_estimate(runs, ab_fold_null_case(s, f->backend), f->round, i, quiet,
-                                       &e);
-        if (is_ok)
-            add_null(f, i, &e, latency, all);
+        AB_GROW(s->nulls, s->cap_nulls, s->n_nulls);
+        ab_throughput_estimate(runs, ab_fold_null_case(s, f->backend), f->round, i, quiet, &e);
+        add_null(f, i, &e, latency, all);
     }
     free(all);
-    return is_ok ? AB_OK : no_memory(err);
 }
 
 void ab_fold_forget(struct ab_session *session, uint32_t backend)

@@ -11,12 +11,11 @@
 
 /* The throughput pass comes first: it makes the entries that the others fill. From the runs of
  * f->backend in f->round that `runs` holds; quiet: limit of the canary. */
-enum ab_status ab_fold_throughput(const struct ab_fold *f, const struct ab_throughput *runs,
-                                  uint16_t quiet, struct ab_err *err);
+void ab_fold_throughput(const struct ab_fold *f, const struct ab_throughput *runs, uint16_t quiet);
 /* Once all rounds are there: each is estimated again with what the others know. f->backend and
  * f->round are of no meaning. */
-enum ab_status ab_fold_throughput_again(const struct ab_fold *f, const struct ab_throughput *runs,
-                                        uint16_t quiet, struct ab_err *err);
+void ab_fold_throughput_again(const struct ab_fold *f, const struct ab_throughput *runs,
+                              uint16_t quiet);
 void ab_fold_latency(const struct ab_fold *f, const struct ab_outcome *run);
 void ab_fold_tail(const struct ab_fold *f, const struct ab_outcome *run);
 
@@ -27,8 +26,8 @@ static inline uint32_t ab_fold_null_case(const struct ab_session *s, uint32_t ba
 }
 /* Both passes of the null back end with the harness of f->backend, to session->nulls; latency NULL =
  * it did not run. */
-enum ab_status ab_fold_null(const struct ab_fold *f, const struct ab_throughput *runs,
-                            uint16_t quiet, const struct ab_outcome *latency, struct ab_err *err);
+void ab_fold_null(const struct ab_fold *f, const struct ab_throughput *runs, uint16_t quiet,
+                  const struct ab_outcome *latency);
 
 /* Drops what a back end measured before it failed. */
 void ab_fold_forget(struct ab_session *session, uint32_t backend);

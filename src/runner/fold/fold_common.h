@@ -17,7 +17,7 @@ struct ab_fold {
     uint32_t backend, round;
 };
 
-/* A histogram that is all zeroes (NULL: no memory);
+/* A histogram that is all zeroes;
  * ticks as nanoseconds, rounded; does the back end have a function for this kind of op? */
 struct ab_hdr *ab_fold_new_hdr(void);
 static inline uint64_t ab_fold_ns(const struct ab_fold *f, uint64_t ticks)

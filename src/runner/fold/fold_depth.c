@@ -7,6 +7,7 @@
 #include "runner/fold/fold_depth.h"
 
 #include "core/grow.h"
+#include "core/memory.h"
 #include "runner/fold/sample_iter.h"
 #include "runner/sample_plan.h"
 
@@ -23,15 +24,12 @@ struct classes {
     struct ab_hdr *hdr[AB_OP_KIND_COUNT][AB_SIZE_CLASS_COUNT];
 };
 
-static bool add_class(const struct ab_fold *f, const char *phase, unsigned op, unsigned log2,
+static void add_class(const struct ab_fold *f, const char *phase, unsigned op, unsigned log2,
                       struct ab_hdr **out)
 {
     struct ab_session *s = f->session;
     struct ab_hdr *hdr = ab_fold_new_hdr();
-    if (hdr == NULL || !AB_GROW(s->size_classes, s->cap_size_classes, s->n_size_classes)) {
-        free(hdr);
-        return false;
-    }
+    AB_GROW(s->size_classes, s->cap_size_classes, s->n_size_classes);
     s->size_classes[s->n_size_classes++] = (struct ab_size_class){
         .backend = f->backend,
         .phase = phase,
@@ -41,7 +39,6 @@ static bool add_class(const struct ab_fold *f, const char *phase, unsigned op, u
         .hdr = hdr,
     };
     *out = hdr;
-    return true;
 }
 
 /* A reset has no size. */
@@ -50,7 +47,7 @@ static bool has_class(const struct ab_sample *sample)
     return sample->kind != AB_OP_RESET && !sample->is_left_out;
 }
 
-static bool fold_classes(const struct ab_fold *f, const struct ab_phase *phase,
+static void fold_classes(const struct ab_fold *f, const struct ab_phase *phase,
                          const struct ab_outcome *run, struct classes *c)
 {
     struct ab_samples walk;
@@ -62,13 +59,12 @@ static bool fold_classes(const struct ab_fold *f, const struct ab_phase *phase,
             c->n[sample.kind][sample.size_log2]++;
     for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
         for (unsigned i = 0; i < AB_SIZE_CLASS_COUNT; i++)
-            if (c->n[k][i] > 0 && !add_class(f, phase->name, k, i, &c->hdr[k][i]))
-                return false;
+            if (c->n[k][i] > 0)
+                add_class(f, phase->name, k, i, &c->hdr[k][i]);
     ab_samples_begin(&walk, f, phase, run);
     while (ab_samples_next(&walk, &sample))
         if (has_class(&sample))
             ab_hdr_record(c->hdr[sample.kind][sample.size_log2], sample.ns);
-    return true;
 }
 
 uint32_t ab_fold_window_count(const struct ab_phase *phase)
@@ -95,12 +91,11 @@ static uint32_t window_of(const struct ab_phase *phase, uint32_t clock, uint32_t
     return i;
 }
 
-static bool add_window(const struct ab_fold *f, const struct ab_phase *phase, uint32_t i,
+static void add_window(const struct ab_fold *f, const struct ab_phase *phase, uint32_t i,
                        uint32_t n, const struct ab_hdr *hdr, const uint32_t *counts)
 {
     struct ab_session *s = f->session;
-    if (!AB_GROW(s->windows, s->cap_windows, s->n_windows))
-        return false;
+    AB_GROW(s->windows, s->cap_windows, s->n_windows);
     uint64_t total = ab_hdr_total(hdr);
     s->windows[s->n_windows++] = (struct ab_window){
         .backend = f->backend,
@@ -114,7 +109,6 @@ static bool add_window(const struct ab_fold *f, const struct ab_phase *phase, ui
         .max = total > 0 ? (double)hdr->max : (double)NAN,
     };
     memcpy(s->windows[s->n_windows - 1].counts, counts, AB_WINDOW_BINS * sizeof counts[0]);
-    return true;
 }
 
 struct timed { /* one sample in its window */
@@ -145,7 +139,7 @@ static uint32_t list_fair(const struct ab_fold *f, uint32_t phase, const struct 
     return n;
 }
 
-static bool fold_windows(const struct ab_fold *f, uint32_t phase, const struct ab_outcome *run,
+static void fold_windows(const struct ab_fold *f, uint32_t phase, const struct ab_outcome *run,
                          struct timed *list, struct ab_hdr *hdr)
 {
     const struct ab_phase *p = &f->tape->phases[phase];
@@ -158,28 +152,25 @@ static bool fold_windows(const struct ab_fold *f, uint32_t phase, const struct a
             ab_hdr_record(hdr, list[next].ns);
             counts[ab_window_bin(list[next].ns)] += list[next].ns <= AB_HDR_HIGHEST;
         }
-        if (!add_window(f, p, i, n_windows, hdr, counts))
-            return false;
+        add_window(f, p, i, n_windows, hdr, counts);
     }
-    return true;
 }
 
-enum ab_status ab_fold_depth(const struct ab_fold *f, const struct ab_outcome *run,
-                             struct ab_err *err)
+void ab_fold_depth(const struct ab_fold *f, const struct ab_outcome *run)
 {
-    struct classes *classes = malloc(sizeof *classes);
-    struct ab_hdr *hdr = malloc(sizeof *hdr);
-    struct timed *list = malloc(((size_t)run->n_samples + 1) * sizeof list[0]);
-    bool done = classes != NULL && hdr != NULL && list != NULL;
-    for (uint32_t i = 0; done && i < f->tape->image->n_phases; i++) {
+    struct classes *classes = ab_alloc(sizeof *classes);
+    struct ab_hdr *hdr = ab_alloc(sizeof *hdr);
+    struct timed *list = ab_alloc(((size_t)run->n_samples + 1) * sizeof list[0]);
+    for (uint32_t i = 0; i < f->tape->image->n_phases; i++) {
         const struct ab_phase *phase = &f->tape->phases[i];
-        if (phase->is_measured && phase->begin < phase->end)
-            done = fold_classes(f, phase, run, classes) && fold_windows(f, i, run, list, hdr);
+        if (phase->is_measured && phase->begin < phase->end) {
+            fold_classes(f, phase, run, classes);
+            fold_windows(f, i, run, list, hdr);
+        }
     }
     free(classes);
     free(hdr);
     free(list);
-    return done ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory for results");
 }
 
 static bool is_dropped(uint32_t of_backend, uint32_t of_round, uint32_t backend, uint32_t round)

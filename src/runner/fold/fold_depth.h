@@ -11,8 +11,7 @@
 enum { AB_WINDOWS_MAX = 64 };
 
 /* To session->size_classes and session->windows. */
-enum ab_status ab_fold_depth(const struct ab_fold *f, const struct ab_outcome *run,
-                             struct ab_err *err);
+void ab_fold_depth(const struct ab_fold *f, const struct ab_outcome *run);
 
 /* Windows of the phase: the same for every back end and round. */
 uint32_t ab_fold_window_count(const struct ab_phase *phase);

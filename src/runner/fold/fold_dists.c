@@ -150,7 +150,7 @@ static void fill(const struct ab_outcome *run, uint32_t phase, struct ab_memory_
                      gap(run->memory, (enum ab_memory_dist_kind)k, has_usable));
 }
 
-static bool fold_phase(const struct ab_fold *f, const struct ab_outcome *run, uint32_t index,
+static void fold_phase(const struct ab_fold *f, const struct ab_outcome *run, uint32_t index,
                        const char *trouble, struct ab_memory_dist *dists)
 {
     const struct ab_phase *phase = &f->tape->phases[index];
@@ -163,29 +163,22 @@ static bool fold_phase(const struct ab_fold *f, const struct ab_outcome *run, ui
                                            .n_ops = phase->end - phase->begin};
         if (why != NULL)
             snprintf(dists[k].reason, sizeof dists[k].reason, "%s", why);
-        else if ((dists[k].hdr = ab_memory_dist_histogram()) == NULL)
-            return false;
+        else
+            dists[k].hdr = ab_memory_dist_histogram();
     }
     if (why == NULL)
         fill(run, index, dists);
-    return true;
 }
 
-enum ab_status ab_fold_dists(const struct ab_fold *f, const struct ab_outcome *run,
-                             const char *trouble, struct ab_err *err)
+void ab_fold_dists(const struct ab_fold *f, const struct ab_outcome *run, const char *trouble)
 {
     struct ab_session *s = f->session;
     for (uint32_t i = 0; i < f->tape->image->n_phases; i++) {
         if (!f->tape->phases[i].is_measured)
             continue;
-        if (!AB_GROW(s->dists, s->cap_dists, s->n_dists + AB_DIST_COUNT))
-            return ab_fail(err, AB_SYSTEM, "out of memory for results");
+        AB_GROW(s->dists, s->cap_dists, s->n_dists + AB_DIST_COUNT);
         struct ab_memory_dist *dists = s->dists + s->n_dists;
         s->n_dists += AB_DIST_COUNT;
-        for (unsigned k = 0; k < AB_DIST_COUNT; k++)
-            dists[k] = (struct ab_memory_dist){0}; /* all of them are the session's to free */
-        if (!fold_phase(f, run, i, trouble, dists))
-            return ab_fail(err, AB_SYSTEM, "out of memory for results");
+        fold_phase(f, run, i, trouble, dists);
     }
-    return AB_OK;
 }

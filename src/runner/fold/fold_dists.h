@@ -14,7 +14,6 @@ enum { AB_FOLD_LEAST_PAGES = 16 };
 
 /* AB_DIST_COUNT records for each measured phase to session->dists. `trouble`: why no footprint of
  * this run can be believed; NULL = it can. */
-enum ab_status ab_fold_dists(const struct ab_fold *f, const struct ab_outcome *run,
-                             const char *trouble, struct ab_err *err);
+void ab_fold_dists(const struct ab_fold *f, const struct ab_outcome *run, const char *trouble);
 
 #endif

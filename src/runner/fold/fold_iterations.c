@@ -8,6 +8,7 @@
 
 #include "core/grow.h"
 #include "core/median.h"
+#include "core/memory.h"
 #include "result/merge/merge_iterations.h"
 #include "result/session.h"
 #include "runner/fold/fold_memory.h"
@@ -56,13 +57,13 @@ static bool has_iterations(const struct ab_phase *phase)
 /* The median over the iterations of what a call took; NaN = none. */
 static double call_ns(const struct ab_fold *f, const struct ab_outcome *null, uint32_t phase)
 {
-    double *x = calloc((size_t)f->tape->image->n_iterations + 1, sizeof x[0]);
+    double *x = ab_alloc_zeroed((size_t)f->tape->image->n_iterations + 1, sizeof x[0]);
     struct walk walk = begin(f, null, phase);
     size_t n = 0;
-    for (const struct ab_iteration *i; x != NULL && (i = next(&walk)) != NULL;)
+    for (const struct ab_iteration *i; (i = next(&walk)) != NULL;)
         if (i->n_calls > 0 && i->n_scheduler == 0)
             x[n++] = (double)i->ticks / i->n_calls * f->clock->ns_per_tick;
-    double median = x != NULL ? ab_median(x, n) : (double)NAN;
+    double median = ab_median(x, n);
     free(x);
     return median;
 }
@@ -113,8 +114,7 @@ static void fold_phase(const struct ab_fold *f, const struct ab_outcome *run, ui
     ab_iterations_summarise(out);
 }
 
-enum ab_status ab_fold_iterations(const struct ab_fold *f, const struct ab_outcome *run,
-                                  struct ab_err *err)
+void ab_fold_iterations(const struct ab_fold *f, const struct ab_outcome *run)
 {
     struct ab_session *s = f->session;
     for (uint32_t p = 0; p < f->tape->image->n_phases; p++) {
@@ -128,16 +128,12 @@ enum ab_status ab_fold_iterations(const struct ab_fold *f, const struct ab_outco
             .budget_ns = phase->budget_ns != 0 ? (double)phase->budget_ns : (double)NAN,
             .hdr = ab_fold_new_hdr(),
         };
-        if (x.hdr == NULL || !AB_GROW(s->iterations, s->cap_iterations, s->n_iterations)) {
-            free(x.hdr);
-            return ab_fail(err, AB_SYSTEM, "out of memory for results");
-        }
+        AB_GROW(s->iterations, s->cap_iterations, s->n_iterations);
         snprintf(x.name, sizeof x.name, "%s", phase->iteration);
         ab_iterations_summarise(&x);
         fold_phase(f, run, p, &x);
         s->iterations[s->n_iterations++] = x;
     }
-    return AB_OK;
 }
 
 void ab_fold_drop_iterations(struct ab_session *s, uint32_t backend, uint32_t round)

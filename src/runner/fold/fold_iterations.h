@@ -12,8 +12,7 @@
 void ab_fold_iteration_cost(const struct ab_fold *f, const struct ab_outcome *null);
 /* A record for each phase with iterations to session->iterations; what the calls took under null is
  * subtracted. */
-enum ab_status ab_fold_iterations(const struct ab_fold *f, const struct ab_outcome *run,
-                                  struct ab_err *err);
+void ab_fold_iterations(const struct ab_fold *f, const struct ab_outcome *run);
 /* Frees the records of a back end and a round; AB_FOLD_ANY = of all. */
 void ab_fold_drop_iterations(struct ab_session *s, uint32_t backend, uint32_t round);
 

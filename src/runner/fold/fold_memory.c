@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "core/grow.h"
+#include "core/memory.h"
 #include "core/units_show.h"
 #include "runner/fold/fold_dists.h"
 
@@ -332,8 +333,7 @@ static void fold_points(const struct judge *j, struct ab_timeline *t)
 
 /* ---- records ---- */
 
-enum ab_status ab_fold_memory(const struct ab_fold *f, const struct ab_outcome *run,
-                              struct ab_err *err)
+void ab_fold_memory(const struct ab_fold *f, const struct ab_outcome *run)
 {
     struct ab_session *s = f->session;
     struct judge j = {.f = f, .run = run, .r = run->memory, .trouble = find_trouble(run->memory)};
@@ -341,17 +341,14 @@ enum ab_status ab_fold_memory(const struct ab_fold *f, const struct ab_outcome *
     uint32_t n = 0;
     for (uint32_t i = 0; i < f->tape->image->n_phases; i++)
         n += f->tape->phases[i].is_measured ? AB_AT_COUNT : 0;
-    line.points = calloc(AB_MEMORY_POINTS_MAX, sizeof line.points[0]);
-    if (line.points == NULL || !AB_GROW(s->memory, s->cap_memory, s->n_memory + n) ||
-        !AB_GROW(s->timelines, s->cap_timelines, s->n_timelines)) {
-        free(line.points);
-        return ab_fail(err, AB_SYSTEM, "out of memory for results");
-    }
+    line.points = ab_alloc_zeroed(AB_MEMORY_POINTS_MAX, sizeof line.points[0]);
+    AB_GROW(s->memory, s->cap_memory, s->n_memory + n);
+    AB_GROW(s->timelines, s->cap_timelines, s->n_timelines);
     fold_phases(&j, s->memory + s->n_memory);
     s->n_memory += n;
     fold_points(&j, &line);
     s->timelines[s->n_timelines++] = line;
-    return ab_fold_dists(f, run, j.trouble, err);
+    ab_fold_dists(f, run, j.trouble);
 }
 
 void ab_fold_memory_marks(const struct ab_tape_map *tape, const struct ab_outcome *run,

@@ -10,8 +10,7 @@
 #include "wire/memory_report.h"
 
 /* A record for each place of each measured phase to session->memory, one timeline. */
-enum ab_status ab_fold_memory(const struct ab_fold *f, const struct ab_outcome *run,
-                              struct ab_err *err);
+void ab_fold_memory(const struct ab_fold *f, const struct ab_outcome *run);
 
 /* Adds "WHAT: why", whole or not at all. */
 void ab_fold_memory_reason(struct ab_memory *m, const char *what, const char *why);

@@ -4,6 +4,8 @@
  */
 #include "runner/fold/quiet.h"
 
+#include "core/memory.h"
+
 #include <sched.h>
 #include <stdlib.h>
 
@@ -82,14 +84,11 @@ int ab_quiet_cpu(struct ab_quiet *q)
     return q->cpu = best;
 }
 
-bool ab_quiet_init(struct ab_quiet *q)
+void ab_quiet_init(struct ab_quiet *q)
 {
-    *q = (struct ab_quiet){.cpu = -1, .readings = calloc(VALUES, sizeof q->readings[0])};
-    if (q->readings == NULL)
-        return false;
+    *q = (struct ab_quiet){.cpu = -1, .readings = ab_alloc_zeroed(VALUES, sizeof q->readings[0])};
     for (int i = 0; i < 4; i++)
         ab_quiet_cpu(q);
-    return true;
 }
 
 void ab_quiet_fini(struct ab_quiet *q)

@@ -19,8 +19,8 @@ struct ab_quiet {
     uint32_t *readings; /* how many of each value; owned */
 };
 
-/* Reads the canary on the CPUs that this process may use. False: out of memory. */
-bool ab_quiet_init(struct ab_quiet *q);
+/* Reads the canary on the CPUs that this process may use. */
+void ab_quiet_init(struct ab_quiet *q);
 void ab_quiet_fini(struct ab_quiet *q);
 /* Takes note of a reading; the level follows in ab_quiet_settle. */
 void ab_quiet_add(struct ab_quiet *q, uint16_t reading);

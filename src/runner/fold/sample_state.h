@@ -10,9 +10,8 @@
 #include "runner/run.h"
 
 /* Fills run->is_quiet from the slices: those whose canary read at most `limit` before and after, and
- * in which the scheduler did not give the CPU away. NULL stays where the pass had no slices. False:
- * out of memory. */
-bool ab_sample_states(struct ab_outcome *run, uint16_t limit);
+ * in which the scheduler did not give the CPU away. NULL stays where the pass had no slices. */
+void ab_sample_states(struct ab_outcome *run, uint16_t limit);
 
 /* Of n samples so many were quiet: is what the others say left out? Not where few would be left: then
  * a shared core is what this machine has. */

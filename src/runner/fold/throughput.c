@@ -6,6 +6,7 @@
 
 #include "core/grow.h"
 #include "core/median.h"
+#include "core/memory.h"
 #include "runner/fold/fold_memory.h"
 
 #include <math.h>
@@ -83,15 +84,13 @@ static struct ab_throughput_phase sum_phase(const struct ab_fold *f,
 }
 
 /* The worker is believed within bounds only. */
-static bool copy_slices(struct ab_throughput_run *run, const struct ab_outcome *from)
+static void copy_slices(struct ab_throughput_run *run, const struct ab_outcome *from)
 {
     uint32_t n = from->page->report.slices.n < from->cap_slices ? from->page->report.slices.n
                                                                 : from->cap_slices;
-    run->ticks = malloc((n + 1) * sizeof run->ticks[0]);
-    run->canary = malloc((n + 1) * sizeof run->canary[0]);
-    run->phases = malloc((n + 1) * sizeof run->phases[0]);
-    if (run->ticks == NULL || run->canary == NULL || run->phases == NULL)
-        return false;
+    run->ticks = ab_alloc((n + 1) * sizeof run->ticks[0]);
+    run->canary = ab_alloc((n + 1) * sizeof run->canary[0]);
+    run->phases = ab_alloc((n + 1) * sizeof run->phases[0]);
     for (uint32_t i = 0; i < n; i++) {
         const struct ab_slice *s = &from->slices[i];
         run->ticks[i] = (float)s->ticks;
@@ -99,25 +98,20 @@ static bool copy_slices(struct ab_throughput_run *run, const struct ab_outcome *
         run->phases[i] = (uint16_t)s->phase;
     }
     run->n_slices = n;
-    return true;
 }
 
-enum ab_status ab_throughput_add(struct ab_throughput *t, const struct ab_fold *f,
-                                 uint32_t case_index, const struct ab_outcome *from,
-                                 struct ab_err *err)
+void ab_throughput_add(struct ab_throughput *t, const struct ab_fold *f, uint32_t case_index,
+                       const struct ab_outcome *from)
 {
     struct ab_throughput_run run = {
         .case_index = case_index, .round = f->round, .hooks = from->page->report.hooks};
     t->n_phases = f->tape->image->n_phases;
-    run.sums = calloc(t->n_phases, sizeof run.sums[0]);
-    if (run.sums == NULL || !copy_slices(&run, from) || !AB_GROW(t->runs, t->cap_runs, t->n_runs)) {
-        free_run(&run);
-        return ab_fail(err, AB_SYSTEM, "out of memory for results");
-    }
+    run.sums = ab_alloc_zeroed(t->n_phases, sizeof run.sums[0]);
+    copy_slices(&run, from);
+    AB_GROW(t->runs, t->cap_runs, t->n_runs);
     for (uint32_t i = 0; i < t->n_phases; i++)
         run.sums[i] = sum_phase(f, &from->page->report.phases[i], from->page->report.n_cpus);
     t->runs[t->n_runs++] = run;
-    return AB_OK;
 }
 
 void ab_throughput_add_noise(const struct ab_fold *f, const struct ab_throughput_run *run,
@@ -267,13 +261,11 @@ static void estimate_slices(struct estimator *e, uint32_t phase, struct ab_throu
 }
 
 /* Those of the round first. */
-static bool gather(const struct ab_throughput *t, uint32_t case_index, uint32_t round,
+static void gather(const struct ab_throughput *t, uint32_t case_index, uint32_t round,
                    struct estimator *e)
 {
-    e->runs = malloc((t->n_runs + 1) * sizeof e->runs[0]);
-    e->x = malloc((t->n_runs + 1) * sizeof e->x[0]);
-    if (e->runs == NULL || e->x == NULL)
-        return false;
+    e->runs = ab_alloc((t->n_runs + 1) * sizeof e->runs[0]);
+    e->x = ab_alloc((t->n_runs + 1) * sizeof e->x[0]);
     uint32_t n_slices = 0;
     for (int others = 0; others < 2; others++) {
         for (size_t i = 0; i < t->n_runs; i++)
@@ -284,9 +276,8 @@ static bool gather(const struct ab_throughput *t, uint32_t case_index, uint32_t 
     }
     for (size_t i = 0; i < e->n_runs; i++)
         n_slices = e->runs[i]->n_slices > n_slices ? e->runs[i]->n_slices : n_slices;
-    e->ratios = malloc((n_slices + 1) * sizeof e->ratios[0]);
-    e->profile = malloc((n_slices + 1) * sizeof e->profile[0]);
-    return e->ratios != NULL && e->profile != NULL;
+    e->ratios = ab_alloc((n_slices + 1) * sizeof e->ratios[0]);
+    e->profile = ab_alloc((n_slices + 1) * sizeof e->profile[0]);
 }
 
 #define MEDIAN_OF(e, phase, member) \
@@ -312,13 +303,13 @@ static void estimate_whole(const struct estimator *e, uint32_t phase,
     out->hooks = e->runs[0]->hooks;
 }
 
-bool ab_throughput_estimate(const struct ab_throughput *t, uint32_t case_index, uint32_t round,
+void ab_throughput_estimate(const struct ab_throughput *t, uint32_t case_index, uint32_t round,
                             uint32_t phase, uint16_t limit, struct ab_throughput_estimate *out)
 {
     struct estimator e = {.limit = limit};
-    bool is_ok = gather(t, case_index, round, &e);
+    gather(t, case_index, round, &e);
     *out = (struct ab_throughput_estimate){.quiet_share = NAN};
-    if (is_ok && e.n_of_round > 0) {
+    if (e.n_of_round > 0) {
         out->n_processes = (uint32_t)e.n_of_round;
         estimate_whole(&e, phase, out);
         estimate_slices(&e, phase, out);
@@ -327,5 +318,4 @@ bool ab_throughput_estimate(const struct ab_throughput *t, uint32_t case_index, 
     free(e.x);
     free(e.ratios);
     free(e.profile);
-    return is_ok;
 }

@@ -38,9 +38,8 @@ struct ab_throughput {
 void ab_throughput_fini(struct ab_throughput *t);
 
 /* Keeps what a run measured. case_index is the caller's: one number a back end, and a null. */
-enum ab_status ab_throughput_add(struct ab_throughput *t, const struct ab_fold *f,
-                                 uint32_t case_index, const struct ab_outcome *run,
-                                 struct ab_err *err);
+void ab_throughput_add(struct ab_throughput *t, const struct ab_fold *f, uint32_t case_index,
+                       const struct ab_outcome *run);
 /* Forgets a case, or a round (AB_FOLD_ANY = every). */
 void ab_throughput_drop(struct ab_throughput *t, uint32_t case_index, uint32_t round);
 
@@ -56,8 +55,8 @@ struct ab_throughput_estimate {
     struct ab_throughput_phase median; /* of the processes; switches: sum */
 };
 
-/* A slice is quiet when its canary read at most this. False: out of memory. */
-bool ab_throughput_estimate(const struct ab_throughput *t, uint32_t case_index, uint32_t round,
+/* A slice is quiet when its canary read at most this. */
+void ab_throughput_estimate(const struct ab_throughput *t, uint32_t case_index, uint32_t round,
                             uint32_t phase, uint16_t limit, struct ab_throughput_estimate *out);
 
 #endif

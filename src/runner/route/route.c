@@ -6,6 +6,7 @@
 #include "runner/route/route.h"
 
 #include "base/bits.h"
+#include "core/memory.h"
 #include "runner/route/route_walk.h"
 #include "runner/tape/shared_file.h"
 
@@ -48,11 +49,9 @@ static enum ab_status begin(struct making *m, const struct ab_route_plan *plan,
     bool is_held = tape->image->n_bursts == 1;
     uint64_t end;
     m->image = plan_image(plan->n_heaps, tape->image, &end);
-    m->parts = calloc(tape->image->n_bursts, sizeof m->parts[0]);
-    m->offsets = calloc(ab_route_part_offsets(&m->image), sizeof m->offsets[0]);
-    if (m->parts == NULL || m->offsets == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory for the placement");
-    AB_TRY(ab_route_walk_begin(&m->walk, plan, tape->image, groups, err));
+    m->parts = ab_alloc_zeroed(tape->image->n_bursts, sizeof m->parts[0]);
+    m->offsets = ab_alloc_zeroed(ab_route_part_offsets(&m->image), sizeof m->offsets[0]);
+    ab_route_walk_begin(&m->walk, plan, tape->image, groups);
     AB_TRY(ab_shared_file_begin(is_held, "the placement", end, &m->file, err));
     return ab_shared_file_begin(is_held, "the placement", 0, &m->heap_of, err);
 }
@@ -90,7 +89,7 @@ static enum ab_status add_burst(struct making *m, const struct ab_tape_image *ta
 {
     size_t n = ab_route_part_offsets(&m->image) * sizeof m->offsets[0];
     uint64_t at = m->parts[burst] = ab_align_up(m->file.end, PAGE), heap_of_at;
-    AB_TRY(ab_route_walk_burst(&m->walk, burst, err));
+    ab_route_walk_burst(&m->walk, burst);
     m->file.end = at + n;
     AB_TRY(add_stretches(m, tape->n_lanes, err));
     AB_TRY(ab_shared_file_write(&m->file, at, m->offsets, n, err));
@@ -189,9 +188,7 @@ static enum ab_status end(struct making *m, struct ab_route *out, struct ab_err 
 enum ab_status ab_route_make(const struct ab_route_plan *plan, const struct ab_tape_map *tape,
                              uint8_t *const *groups, struct ab_route *out, struct ab_err *err)
 {
-    struct making *m = calloc(1, sizeof *m);
-    if (m == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory for the placement");
+    struct making *m = ab_alloc_zeroed(1, sizeof *m);
     *out = (struct ab_route){0};
     enum ab_status status = begin(m, plan, tape, groups, err);
     for (uint32_t b = 0; b < tape->image->n_bursts && status == AB_OK; b++)

@@ -6,6 +6,7 @@
 #include "runner/route/route_walk.h"
 
 #include "core/grow.h"
+#include "core/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -145,17 +146,15 @@ static bool may_renew(const struct ab_route_walk *w, uint32_t heap)
 }
 
 /* Of a heap that is renewed when it is empty. */
-static bool note_free(struct ab_route_lives *lives, bool is_empty)
+static void note_free(struct ab_route_lives *lives, bool is_empty)
 {
     if (++lives->since >= AB_ROUTE_NEVER)
         lives->is_unsure = true;
     if (!is_empty)
-        return true;
-    if (!AB_GROW(lives->frees, lives->cap, lives->n))
-        return false;
+        return;
+    AB_GROW(lives->frees, lives->cap, lives->n);
     lives->frees[lives->n++] = (uint32_t)lives->since;
     lives->since = 0;
-    return true;
 }
 
 static void forget_heap(struct ab_save_points *saves, uint32_t heap)
@@ -164,7 +163,7 @@ static void forget_heap(struct ab_save_points *saves, uint32_t heap)
         saves->open[i].gone |= 1u << heap;
 }
 
-static bool drop_block(struct ab_route_walk *w, const struct ab_route_block *block, uint32_t lane)
+static void drop_block(struct ab_route_walk *w, const struct ab_route_block *block, uint32_t lane)
 {
     struct ab_route_heap *heap = &w->heaps[block->heap];
     heap->facts.kinds |= 1u << AB_OP_FREE;
@@ -176,11 +175,12 @@ static bool drop_block(struct ab_route_walk *w, const struct ab_route_block *blo
     heap->n_lives += is_empty;
     if (is_empty && heap->renews != 0)
         forget_heap(w->lanes[lane].saves, block->heap);
-    return !may_renew(w, block->heap) || note_free(&w->lives[block->heap], is_empty);
+    if (may_renew(w, block->heap))
+        note_free(&w->lives[block->heap], is_empty);
 }
 
 /* A resize is the new heap's op; where it comes from another one, an allocation there and a free. */
-static bool resize(struct ab_route_walk *w, const struct ab_op_view *op, uint8_t heap,
+static void resize(struct ab_route_walk *w, const struct ab_op_view *op, uint8_t heap,
                    uint32_t lane)
 {
     struct ab_route_block old = w->blocks[op->slot];
@@ -190,7 +190,7 @@ static bool resize(struct ab_route_walk *w, const struct ab_op_view *op, uint8_t
         w->lives[heap].is_unsure = true;
     if ((op->flags & AB_WIDE_MAY_FAIL) != 0) { /* a heap that serves it all the same has it then */
         w->lives[heap].is_unsure = w->lives[old.heap].is_unsure = true;
-        return true;
+        return;
     }
     if (heap == old.heap) {
         w->heaps[heap].n_remote += old.lane != lane;
@@ -199,13 +199,13 @@ static bool resize(struct ab_route_walk *w, const struct ab_op_view *op, uint8_t
         note_gone(w, &old, lane);
         old.size = op->size;
         put_block(w, op, old, lane);
-        return true;
+        return;
     }
     put_block(w, op, (struct ab_route_block){op->size, lane, 0, heap, old.origin}, lane);
-    return drop_block(w, &old, lane);
+    drop_block(w, &old, lane);
 }
 
-static bool request(struct ab_route_walk *w, const struct ab_op_view *op, const uint64_t *word,
+static void request(struct ab_route_walk *w, const struct ab_op_view *op, const uint64_t *word,
                     uint32_t lane)
 {
     struct ab_route_lane *to = &w->lanes[lane];
@@ -216,20 +216,20 @@ static bool request(struct ab_route_walk *w, const struct ab_op_view *op, const 
                      : born < w->plan->n_origins ? w->plan->origins[born]
                                                  : 0;
     uint8_t heap = choose(w, lane, op, origin);
-    if (!AB_GROW(to->choices, to->cap_choices, to->n_choices))
-        return false;
+    AB_GROW(to->choices, to->cap_choices, to->n_choices);
     to->choices[to->n_choices++] = heap;
     note_user(w, heap, lane);
     note_call(w, word, op->kind, w->shown[heap]);
     note_request(&w->heaps[heap].facts, op);
-    if (is_resize)
-        return resize(w, op, heap, lane);
+    if (is_resize) {
+        resize(w, op, heap, lane);
+        return;
+    }
     w->heaps[heap].facts.kinds |= 1u << op->kind;
     if (is_refused) /* it is freed at once where it is served */
         w->lives[heap].is_unsure = true;
     else
         put_block(w, op, (struct ab_route_block){op->size, lane, 0, heap, origin}, lane);
-    return true;
 }
 
 /* How many of each heap's blocks the n frees behind the op free; false: something else is in between. */
@@ -283,12 +283,10 @@ static void find_masks(const struct ab_route_walk *w, const uint64_t *op, uint32
     }
 }
 
-static bool add_mask(struct ab_route_lane *to, uint16_t mask)
+static void add_mask(struct ab_route_lane *to, uint16_t mask)
 {
-    if (!AB_GROW(to->resets, to->cap_resets, to->n_resets))
-        return false;
+    AB_GROW(to->resets, to->cap_resets, to->n_resets);
     to->resets[to->n_resets++] = mask;
-    return true;
 }
 
 /* Scopes that have ended without frees are still open when one around them ends or another begins. */
@@ -298,27 +296,29 @@ static void end_scopes(struct ab_save_points *saves, uint32_t least_depth)
         ab_save_end(saves, saves->open[saves->n - 1].depth);
 }
 
-static bool note_mark(struct ab_route_lane *to, uint32_t depth)
+static void note_mark(struct ab_route_lane *to, uint32_t depth)
 {
-    if (to->saves == NULL && (to->saves = calloc(1, sizeof *to->saves)) == NULL)
-        return false;
+    if (to->saves == NULL)
+        to->saves = ab_alloc_zeroed(1, sizeof *to->saves);
     struct ab_save_points *saves = to->saves;
     end_scopes(saves, depth);
     struct ab_save_point *save = ab_save_begin(saves, to->n_resets);
     if (save != NULL)
         save->depth = depth;
-    return add_mask(to, 0);
+    add_mask(to, 0);
 }
 
-static bool note_reset(struct ab_route_walk *w, const uint64_t *op, uint32_t lane)
+static void note_reset(struct ab_route_walk *w, const uint64_t *op, uint32_t lane)
 {
     struct ab_route_lane *to = &w->lanes[lane];
     uint32_t depth = AB_RESET_DEPTH(AB_OP_SLOT(*op));
     uint16_t masks[2] = {0, 0};
-    if (ab_op_is_mark(*op))
-        return note_mark(to, depth);
+    if (ab_op_is_mark(*op)) {
+        note_mark(to, depth);
+        return;
+    }
     if (AB_OP_SIZE(*op) == 0 && depth == 0)
-        return true;
+        return;
     struct ab_save_point *save = NULL;
     if (depth != 0) {
         end_scopes(to->saves, depth + 1);
@@ -328,9 +328,9 @@ static bool note_reset(struct ab_route_walk *w, const uint64_t *op, uint32_t lan
         find_masks(w, op, lane, save, masks);
     if (save != NULL)
         to->resets[save->at] |= masks[1];
-    if (!add_mask(to, masks[0]))
-        return false;
-    return depth == 0 || add_mask(to, masks[1]);
+    add_mask(to, masks[0]);
+    if (depth != 0)
+        add_mask(to, masks[1]);
 }
 
 /* The one heap that the n blocks are in which die behind the op. */
@@ -348,38 +348,42 @@ static uint8_t heap_of_reset(const struct ab_route_walk *w, const uint64_t *op, 
     return heap;
 }
 
-static bool walk_op(struct ab_route_walk *w, const uint64_t *word, uint32_t lane)
+static void walk_op(struct ab_route_walk *w, const uint64_t *word, uint32_t lane)
 {
     struct ab_op_view op = ab_op_decode(*word, w->tape.wide);
-    if (ab_op_is_mark(*word))
-        return note_reset(w, word, lane);
+    if (ab_op_is_mark(*word)) {
+        note_reset(w, word, lane);
+        return;
+    }
     switch (op.kind) {
     case AB_OP_ALLOC:
     case AB_OP_ALLOC_ZEROED:
     case AB_OP_ALLOC_ALIGNED:
     case AB_OP_RESIZE:
-        return request(w, &op, word, lane);
+        request(w, &op, word, lane);
+        break;
     case AB_OP_FREE:
         note_call(w, word, op.kind, w->shown[w->blocks[op.slot].heap]);
-        return drop_block(w, &w->blocks[op.slot], lane);
+        drop_block(w, &w->blocks[op.slot], lane);
+        break;
     case AB_OP_ACCESS:
         note_call(w, word, op.kind, w->shown[w->blocks[op.slot].heap]);
         w->heaps[w->blocks[op.slot].heap].facts.kinds |= 1u << AB_OP_ACCESS;
-        return true;
+        break;
     case AB_OP_RESET:
         note_call(w, word, op.kind, heap_of_reset(w, word, (uint32_t)op.size));
-        return note_reset(w, word, lane);
+        note_reset(w, word, lane);
+        break;
     default:
-        return true;
+        break;
     }
 }
 
-static bool walk_phase(struct ab_route_walk *w, uint32_t index)
+static void walk_phase(struct ab_route_walk *w, uint32_t index)
 {
     const struct ab_phase *phase = &w->tape.phases[index];
     const uint32_t *begin = &w->tape.lane_begin[(size_t)index * w->image->n_lanes];
     uint32_t at[AB_LANES_MAX], n_busy = 0;
-    bool ok = true;
     w->use = w->uses[index];
     for (uint32_t h = 0; h < w->plan->n_heaps; h++)
         note_peak(w, w->shown[h]); /* what was left by the phase before */
@@ -391,16 +395,15 @@ static bool walk_phase(struct ab_route_walk *w, uint32_t index)
     }
     w->may_reset = n_busy < 2;
     if (w->image->n_lanes == 1)
-        while (at[0] < begin[1] && ok)
-            ok = walk_op(w, &w->tape.ops[at[0]++], 0);
-    for (uint32_t t = phase->turns_begin; t < phase->turns_end && ok; t++) {
+        while (at[0] < begin[1])
+            walk_op(w, &w->tape.ops[at[0]++], 0);
+    for (uint32_t t = phase->turns_begin; t < phase->turns_end; t++) {
         const struct ab_turn *turn = &w->tape.turns[t];
-        for (uint32_t n = turn->n; n > 0 && ok; at[turn->lane]++) {
+        for (uint32_t n = turn->n; n > 0; at[turn->lane]++) {
             n -= !ab_op_is_guard(w->tape.ops[at[turn->lane]]);
-            ok = walk_op(w, &w->tape.ops[at[turn->lane]], turn->lane);
+            walk_op(w, &w->tape.ops[at[turn->lane]], turn->lane);
         }
     }
-    return ok;
 }
 
 static void name_heaps(struct ab_route_walk *w)
@@ -412,11 +415,6 @@ static void name_heaps(struct ab_route_walk *w)
     }
 }
 
-static enum ab_status no_memory(struct ab_err *err)
-{
-    return ab_fail(err, AB_SYSTEM, "out of memory for the placement");
-}
-
 static uint32_t most_ops(const struct ab_tape_image *image)
 {
     uint32_t most = 0;
@@ -426,44 +424,38 @@ static uint32_t most_ops(const struct ab_tape_image *image)
     return most;
 }
 
-enum ab_status ab_route_walk_begin(struct ab_route_walk *w, const struct ab_route_plan *plan,
-                                   const struct ab_tape_image *tape, uint8_t *const *groups,
-                                   struct ab_err *err)
+void ab_route_walk_begin(struct ab_route_walk *w, const struct ab_route_plan *plan,
+                         const struct ab_tape_image *tape, uint8_t *const *groups)
 {
     w->plan = plan;
     w->image = tape;
     w->groups = groups;
-    w->blocks = calloc(tape->n_slots + 1u, sizeof w->blocks[0]);
-    w->lanes = calloc(tape->n_lanes, sizeof w->lanes[0]);
-    w->uses = calloc(tape->n_phases + 1u, sizeof w->uses[0]);
-    w->heap_of = malloc(most_ops(tape) + 1u);
+    w->blocks = ab_alloc_zeroed(tape->n_slots + 1u, sizeof w->blocks[0]);
+    w->lanes = ab_alloc_zeroed(tape->n_lanes, sizeof w->lanes[0]);
+    w->uses = ab_alloc_zeroed(tape->n_phases + 1u, sizeof w->uses[0]);
+    w->heap_of = ab_alloc(most_ops(tape) + 1u);
     name_heaps(w);
-    bool ok = w->blocks != NULL && w->lanes != NULL && w->uses != NULL && w->heap_of != NULL;
-    return ok ? AB_OK : no_memory(err);
 }
 
-static bool end_lives(struct ab_route_lives *lives)
+static void end_lives(struct ab_route_lives *lives)
 {
-    if (!AB_GROW(lives->frees, lives->cap, lives->n))
-        return false;
+    AB_GROW(lives->frees, lives->cap, lives->n);
     lives->frees[lives->n] = AB_ROUTE_NEVER;
-    return true;
 }
 
-enum ab_status ab_route_walk_burst(struct ab_route_walk *w, uint32_t burst, struct ab_err *err)
+void ab_route_walk_burst(struct ab_route_walk *w, uint32_t burst)
 {
-    bool ok = true;
     w->tape = ab_tape_part(w->image, burst);
     memset(w->heap_of, AB_ROUTE_NO_HEAP, w->tape.n_ops);
     for (uint32_t l = 0; l < w->image->n_lanes; l++)
         w->lanes[l].n_choices = w->lanes[l].n_resets = 0;
     for (uint32_t h = 0; h < w->plan->n_heaps; h++)
         w->lives[h].n = w->lives[h].since = 0;
-    for (uint32_t p = 0; p < w->image->n_phases && ok; p++)
-        ok = walk_phase(w, p);
-    for (uint32_t h = 0; h < w->plan->n_heaps && ok; h++)
-        ok = w->heaps[h].renews == 0 || end_lives(&w->lives[h]);
-    return ok ? AB_OK : no_memory(err);
+    for (uint32_t p = 0; p < w->image->n_phases; p++)
+        walk_phase(w, p);
+    for (uint32_t h = 0; h < w->plan->n_heaps; h++)
+        if (w->heaps[h].renews != 0)
+            end_lives(&w->lives[h]);
 }
 
 /* A program that has it for one thread takes no lock either. */

@@ -56,11 +56,10 @@ struct ab_route_walk { /* begins as {0} */
 
 /* `plan`, `tape` and `groups` (of a tape in one burst) are borrowed until the end. End it with
  * ab_route_walk_fini in any case. */
-enum ab_status ab_route_walk_begin(struct ab_route_walk *w, const struct ab_route_plan *plan,
-                                   const struct ab_tape_image *tape, uint8_t *const *groups,
-                                   struct ab_err *err);
+void ab_route_walk_begin(struct ab_route_walk *w, const struct ab_route_plan *plan,
+                         const struct ab_tape_image *tape, uint8_t *const *groups);
 /* The bursts in their order; the last life of a heap that asks to be renewed is AB_ROUTE_NEVER. */
-enum ab_status ab_route_walk_burst(struct ab_route_walk *w, uint32_t burst, struct ab_err *err);
+void ab_route_walk_burst(struct ab_route_walk *w, uint32_t burst);
 /* After the last one: which heaps are renewed is known then. AB_INPUT for origins of another work. */
 enum ab_status ab_route_walk_end(struct ab_route_walk *w, struct ab_err *err);
 void ab_route_walk_fini(struct ab_route_walk *w);

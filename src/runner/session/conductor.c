@@ -5,6 +5,7 @@
 #include "runner/session/conductor.h"
 
 #include "base/units.h"
+#include "core/memory.h"
 #include "core/units_show.h"
 #include "result/passes.h"
 #include "runner/estimate.h"
@@ -187,13 +188,10 @@ enum ab_status ab_conduct_scout(struct ab_conductor *c, uint32_t backend, double
 }
 
 /* Takes note of a throughput run and of what it says about the neighbours. */
-static enum ab_status keep_throughput(struct ab_conductor *c, const struct ab_fold *f,
-                                      uint32_t case_index, const struct ab_outcome *run,
-                                      struct ab_err *err)
+static void keep_throughput(struct ab_conductor *c, const struct ab_fold *f, uint32_t case_index,
+                            const struct ab_outcome *run)
 {
-    enum ab_status status = ab_throughput_add(&c->throughput, f, case_index, run, err);
-    if (status != AB_OK)
-        return status;
+    ab_throughput_add(&c->throughput, f, case_index, run);
     const struct ab_throughput_run *kept = &c->throughput.runs[c->throughput.n_runs - 1];
     for (uint32_t i = 0; i < kept->n_slices; i++)
         ab_quiet_add(&c->quiet, run->slices[i].after);
@@ -201,7 +199,6 @@ static enum ab_status keep_throughput(struct ab_conductor *c, const struct ab_fo
     struct ab_noise *noise = &c->session->noise;
     ab_throughput_add_noise(f, kept, run, ab_canary_limit(c->quiet.level), noise);
     noise->canary_quiet_ns = c->quiet.level * c->context.clock.ns_per_tick;
-    return AB_OK;
 }
 
 uint16_t ab_conductor_quiet_limit(const struct ab_conductor *c)
@@ -237,7 +234,7 @@ static enum ab_status run_null_throughput(struct ab_conductor *c, const struct a
     struct ab_outcome run = {0};
     enum ab_status status = run_null(c, fold->backend, AB_PASS_THROUGHPUT, &run, err);
     if (status == AB_OK)
-        status = keep_throughput(c, fold, ab_fold_null_case(c->session, fold->backend), &run, err);
+        keep_throughput(c, fold, ab_fold_null_case(c->session, fold->backend), &run);
     ab_outcome_fini(&run);
     return status;
 }
@@ -284,8 +281,8 @@ enum ab_status ab_conduct_null(struct ab_conductor *c, uint32_t backend, uint32_
     if (status == AB_OK && has_null_latency(c, round))
         status = run_null(c, backend, AB_PASS_LATENCY, &latency, err);
     if (status == AB_OK)
-        status = ab_fold_null(&fold, &c->throughput, ab_conductor_quiet_limit(c),
-                              latency.page != NULL ? &latency : NULL, err);
+        ab_fold_null(&fold, &c->throughput, ab_conductor_quiet_limit(c),
+                     latency.page != NULL ? &latency : NULL);
     if (status == AB_OK && has_null_iterations(c, round))
         status = run_null_iterations(c, &fold, err);
     ab_outcome_fini(&latency);
@@ -306,15 +303,15 @@ static enum ab_status run_case(struct ab_conductor *c, uint32_t backend, uint32_
     if (run.status != AB_BACKEND_OK)
         fail_backend(c, backend, &run);
     else if (pass == AB_PASS_THROUGHPUT)
-        status = keep_throughput(c, &fold, backend, &run, err);
+        keep_throughput(c, &fold, backend, &run);
     else if (pass == AB_PASS_LATENCY) {
         ab_fold_latency(&fold, &run);
-        status = ab_fold_depth(&fold, &run, err);
+        ab_fold_depth(&fold, &run);
         if (status == AB_OK)
-            status = ab_fold_heaps(&fold, c->plan->cases[backend].route, &run, err);
+            ab_fold_heaps(&fold, c->plan->cases[backend].route, &run);
     } else {
         ab_fold_tail(&fold, &run);
-        status = ab_fold_iterations(&fold, &run, err);
+        ab_fold_iterations(&fold, &run);
     }
     ab_outcome_fini(&run);
     return status;
@@ -329,8 +326,8 @@ static enum ab_status run_memory_once(struct ab_conductor *c, uint32_t backend, 
     struct ab_fold fold = ab_conductor_fold(c, backend, round);
     bool is_scout = c->marks[backend] == NULL;
     context.marks = c->marks[backend];
-    if (is_scout && (c->marks[backend] = calloc(1, sizeof *c->marks[0])) == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    if (is_scout)
+        c->marks[backend] = ab_alloc_zeroed(1, sizeof *c->marks[0]);
     ab_conductor_say(c, c->session->backends[backend].name, AB_PASS_MEMORY);
     enum ab_status status = ab_run(&context, &c->plan->cases[backend], AB_PASS_MEMORY, &c->rng,
                                    &run, err);
@@ -340,7 +337,7 @@ static enum ab_status run_memory_once(struct ab_conductor *c, uint32_t backend, 
     if (run.status != AB_BACKEND_OK)
         fail_backend(c, backend, &run);
     else if (!is_scout)
-        status = ab_fold_memory(&fold, &run, err);
+        ab_fold_memory(&fold, &run);
     if (run.status == AB_BACKEND_OK && !is_scout && status == AB_OK)
         ab_fold_heap_memory(&fold, c->plan->cases[backend].route, &run);
     if (run.status == AB_BACKEND_OK)

@@ -5,6 +5,7 @@
  */
 #include "runner/session/session.h"
 
+#include "core/memory.h"
 #include "result/merge/shard.h"
 #include "result/passes.h"
 #include "result/session.h"
@@ -86,7 +87,7 @@ static enum ab_status run_throughput(struct ab_conductor *c, const struct ab_rou
     for (uint32_t i = 0; i < round->n_order && status == AB_OK; i++) {
         struct ab_fold fold = ab_conductor_fold(c, round->order[i], round->index);
         if (ab_conductor_is_running(c, round->order[i]))
-            status = ab_fold_throughput(&fold, &c->throughput, ab_conductor_quiet_limit(c), err);
+            ab_fold_throughput(&fold, &c->throughput, ab_conductor_quiet_limit(c));
     }
     return status;
 }
@@ -95,9 +96,7 @@ static enum ab_status run_round(struct ab_conductor *c, uint32_t index, struct a
 {
     struct ab_session *s = c->session;
     ab_rng_init(&c->rng, s->seed, AB_ROUND_STREAM(index));
-    uint32_t *order = calloc(s->n_backends, sizeof order[0]), n_all = 0, n = 0;
-    if (order == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    uint32_t *order = ab_alloc_zeroed(s->n_backends, sizeof order[0]), n_all = 0, n = 0;
     for (uint32_t i = 0; i < s->n_backends; i++)
         if (ab_conductor_is_running(c, i))
             order[n_all++] = i;
@@ -152,16 +151,12 @@ static enum ab_status run_preflights(struct ab_conductor *c, struct ab_err *err)
 }
 
 /* Room for all rounds, with those that were measured before. */
-static enum ab_status prepare_blocks(struct ab_conductor *c, struct ab_err *err)
+static void prepare_blocks(struct ab_conductor *c)
 {
     struct ab_session *s = c->session;
     if (c->plan->resumed != NULL)
         ab_resume_adopt(s, c->plan->resumed);
-    struct ab_round *rounds = realloc(s->rounds, (c->n_rounds + (size_t)1) * sizeof rounds[0]);
-    if (rounds == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
-    s->rounds = rounds;
-    return AB_OK;
+    s->rounds = ab_realloc(s->rounds, c->n_rounds + (size_t)1, sizeof s->rounds[0]);
 }
 
 /* Runs of n_alive back ends and n_nulls nulls in all rounds from `first` on. The first memory pass of
@@ -216,15 +211,14 @@ static enum ab_status run_all(struct ab_conductor *c, struct ab_err *err)
     if (status == AB_OK && plan->resumed != NULL)
         status = ab_resume_check_backends(c->session, plan->resumed, err);
     if (status == AB_OK)
-        status = prepare_blocks(c, err);
+        prepare_blocks(c);
     if (status == AB_OK)
         status = ab_slice_grid_settle(c, err);
     if (status == AB_OK)
         status = run_rounds(c, err);
     struct ab_fold fold = ab_conductor_fold(c, 0, 0);
-    enum ab_status again = ab_fold_throughput_again(&fold, &c->throughput,
-                                                    ab_conductor_quiet_limit(c), err);
-    return status == AB_OK ? again : status;
+    ab_fold_throughput_again(&fold, &c->throughput, ab_conductor_quiet_limit(c));
+    return status;
 }
 
 enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_session *session,
@@ -234,14 +228,11 @@ enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_sess
                              .session = session,
                              .n_rounds = ab_shard_n_rounds(session->shard, plan->rounds),
                              .context = plan->context};
-    enum ab_status status = AB_OK;
-    c.marks = calloc(session->n_backends + 1, sizeof c.marks[0]);
-    if (c.marks == NULL || !ab_quiet_init(&c.quiet))
-        status = ab_fail(err, AB_SYSTEM, "out of memory");
+    c.marks = ab_alloc_zeroed(session->n_backends + 1, sizeof c.marks[0]);
+    ab_quiet_init(&c.quiet);
     c.context.quiet = &c.quiet;
-    if (status == AB_OK)
-        status = run_all(&c, err);
-    for (uint32_t i = 0; c.marks != NULL && i < session->n_backends; i++)
+    enum ab_status status = run_all(&c, err);
+    for (uint32_t i = 0; i < session->n_backends; i++)
         free(c.marks[i]);
     free(c.marks);
     ab_throughput_fini(&c.throughput);

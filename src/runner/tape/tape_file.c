@@ -58,8 +58,7 @@ enum ab_status ab_tape_file_add(struct ab_tape_file *f, const struct ab_tape *ta
     if (f->n_ops + tape->n_ops > AB_TAPE_MAX_OPS)
         return ab_fail(err, AB_SYSTEM, "more than %u ops; `trace cut` makes shorter traces",
                        AB_TAPE_MAX_OPS);
-    if (!AB_GROW(f->bursts, f->cap_bursts, f->n_bursts))
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    AB_GROW(f->bursts, f->cap_bursts, f->n_bursts);
     b.offset = f->file.end = ab_align_up(f->file.end, PAGE);
     if ((status = append(f, tape->phases, tape->n_phases * sizeof tape->phases[0], &b.phases_offset,
                          err)) != AB_OK ||

@@ -6,6 +6,7 @@
 #include "stats/gates/gate.h"
 
 #include "base/bits.h"
+#include "core/memory.h"
 #include "stats/compare.h"
 #include "stats/gates/gate_drift.h"
 #include "stats/metric/metric_iterations.h"
@@ -146,8 +147,10 @@ static void decide_ratio(const struct ab_session *s, const struct ab_gate *g, ui
 {
     struct ab_effect e;
     decide(g, median, r);
-    if (r->verdict == AB_GATE_NOT_EVALUATED ||
-        !ab_compare_metric(s, g->other, s, backend, &g->metric, &e) || isnan(e.low))
+    if (r->verdict == AB_GATE_NOT_EVALUATED)
+        return;
+    ab_compare_metric(s, g->other, s, backend, &g->metric, &e);
+    if (isnan(e.low))
         return;
     e = ab_effect_shown(&e, r->value);
     decide_effect(g, &e, r);
@@ -228,12 +231,12 @@ static void judge_change(const struct ab_session *s, const struct ab_session *ba
                      : "instructions were not counted alike: another counter, or of other ops");
         return;
     }
-    if (other == UINT32_MAX || !ab_compare_metric(base, other, s, backend, m, &e))
+    if (other == UINT32_MAX)
         return;
+    ab_compare_metric(base, other, s, backend, m, &e);
     struct ab_drift_question q = {base, s, other, backend, m};
     struct ab_gate_drift drift;
-    if (!ab_gate_drift_measure(g, &q, &drift))
-        return;
+    ab_gate_drift_measure(g, &q, &drift);
     double is = ab_metric_value(s, backend, m), was = ab_metric_value(base, other, m);
     double step = ab_metric_is_latency(m) ? ab_compare_step_ns(base, s) : 0;
     ab_gate_drift_apply(&drift, &e);
@@ -363,14 +366,12 @@ static size_t judge_each(const struct judgement *j, const struct ab_gate *g,
     return n;
 }
 
-bool ab_gates_judge(const struct ab_gate *gates, size_t n, struct ab_session *session,
+void ab_gates_judge(const struct ab_gate *gates, size_t n, struct ab_session *session,
                     const struct ab_session *baseline)
 {
     struct judgement j = {session, baseline};
     size_t most = (size_t)session->n_backends + 1, used = 0;
-    struct ab_gate_result *r = calloc(n * most + 1, sizeof *r);
-    if (r == NULL)
-        return false;
+    struct ab_gate_result *r = ab_alloc_zeroed(n * most + 1, sizeof *r);
     for (size_t i = 0; i < n; i++) {
         if (gates[i].backend == AB_GATE_EACH)
             used += judge_each(&j, &gates[i], r + used);
@@ -379,7 +380,6 @@ bool ab_gates_judge(const struct ab_gate *gates, size_t n, struct ab_session *se
     }
     session->gates = r;
     session->n_gates = (uint32_t)used;
-    return true;
 }
 
 enum ab_status ab_gates_status(const struct ab_session *session)

@@ -85,9 +85,8 @@ bool ab_gate_is_below(const struct ab_gate *gate, double floor_ns);
 void ab_gate_explain_floor(const struct ab_gate *gate, double floor_ns, char *buf, size_t cap);
 
 /* Judges all gates: session->gates, malloc'ed, in order, one entry a back end; they borrow from
- * `gates`. Changes are against `baseline`; NULL = there is none, they are not evaluated. False when
- * out of memory. */
-bool ab_gates_judge(const struct ab_gate *gates, size_t n, struct ab_session *session,
+ * `gates`. Changes are against `baseline`; NULL = there is none, they are not evaluated. */
+void ab_gates_judge(const struct ab_gate *gates, size_t n, struct ab_session *session,
                     const struct ab_session *baseline);
 
 /* Marks the back ends (one flag each) that more rounds should be run of: those of failed gates that

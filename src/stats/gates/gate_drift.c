@@ -27,13 +27,14 @@ static struct ab_effect turned(const struct ab_metric *m, const struct ab_effect
     return t;
 }
 
-bool ab_gate_drift_measure(const struct ab_gate *gate, const struct ab_drift_question *q,
+void ab_gate_drift_measure(const struct ab_gate *gate, const struct ab_drift_question *q,
                            struct ab_gate_drift *out)
 {
     const struct ab_metric *m = &gate->metric;
     *out = (struct ab_gate_drift){.question = *q,
                                   .is_time = is_rate(m) || strcmp(ab_metric_unit(m), "ns") == 0};
-    return !out->is_time || ab_drift_measure(q, &out->drift);
+    if (out->is_time)
+        ab_drift_measure(q, &out->drift);
 }
 
 static bool is_relative(const struct ab_gate_drift *d)

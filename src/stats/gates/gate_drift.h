@@ -15,8 +15,8 @@ struct ab_gate_drift {
     bool is_time; /* else the machine has no part in it */
 };
 
-/* What unchanged libraries say about the metric of the gate. False when out of memory. */
-bool ab_gate_drift_measure(const struct ab_gate *gate, const struct ab_drift_question *q,
+/* What unchanged libraries say about the metric of the gate. */
+void ab_gate_drift_measure(const struct ab_gate *gate, const struct ab_drift_question *q,
                            struct ab_gate_drift *out);
 /* Makes *effect, new by base, the one by which the gate is decided: relative to the witnesses, but
  * not of percentiles, which move in steps of the clock. */

@@ -6,6 +6,8 @@
  */
 #include "stats/rank/rank_law.h"
 
+#include "core/memory.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -43,7 +45,7 @@ static void count_rank_sums(double *p, uint64_t last, uint32_t few, uint32_t man
     }
 }
 
-/* NULL = too large to count, or out of memory. */
+/* NULL = too large to count. */
 static const double *lower_half(struct ab_rank_law law)
 {
     uint64_t last = ab_rank_law_most(law) / 2;
@@ -54,9 +56,7 @@ static const double *lower_half(struct ab_rank_law law)
         return NULL;
     if (kept.cdf != NULL && memcmp(&kept.law, &law, sizeof law) == 0)
         return kept.cdf;
-    double *p = calloc(last + 1, sizeof *p);
-    if (p == NULL)
-        return NULL;
+    double *p = ab_alloc_zeroed(last + 1, sizeof *p);
     p[0] = 1;
     if (is_pairs)
         count_subsets(p, last, law.n_new);

@@ -13,6 +13,7 @@
  */
 #include "workload/generate/generate.h"
 
+#include "core/memory.h"
 #include "core/units_show.h"
 #include "workload/estimate_ops.h"
 #include "workload/generate/generator.h"
@@ -183,7 +184,7 @@ static enum ab_status run_phase(struct ab_generator *g, const struct ab_phase_de
 
 /* ---- all of it ---- */
 
-static bool prepare_lane(const struct ab_workload *w, struct ab_generator_lane *lane,
+static void prepare_lane(const struct ab_workload *w, struct ab_generator_lane *lane,
                          uint32_t index)
 {
     uint64_t stream = (uint64_t)index * STREAMS_A_LANE;
@@ -191,9 +192,8 @@ static bool prepare_lane(const struct ab_workload *w, struct ab_generator_lane *
     ab_rng_init(&lane->sizes, w->seed, stream + STREAM_SIZES);
     ab_rng_init(&lane->positions, w->seed, stream + STREAM_POSITIONS);
     ab_rng_init(&lane->order, w->seed, stream + STREAM_ORDER);
-    lane->turns = calloc(w->dists.n + 1, sizeof lane->turns[0]);
-    lane->cursors = calloc(w->n_cursors + 1u, sizeof lane->cursors[0]);
-    return lane->turns != NULL && lane->cursors != NULL;
+    lane->turns = ab_alloc_zeroed(w->dists.n + 1, sizeof lane->turns[0]);
+    lane->cursors = ab_alloc_zeroed(w->n_cursors + 1u, sizeof lane->cursors[0]);
 }
 
 static uint32_t count_instances(const struct ab_set_def *set)
@@ -201,21 +201,19 @@ static uint32_t count_instances(const struct ab_set_def *set)
     return set->is_shared ? 1 : set->end_lane - set->first_lane;
 }
 
-static bool prepare_instances(struct ab_generator *g, const struct ab_set_def *set,
+static void prepare_instances(struct ab_generator *g, const struct ab_set_def *set,
                               struct ab_instance *instances)
 {
-    bool ok = true;
-    for (uint32_t i = 0; i < count_instances(set) && ok; i++) {
+    for (uint32_t i = 0; i < count_instances(set); i++) {
         struct ab_instance *s = &instances[i];
         bool has_positions = set->kind == AB_SET_SLOTS;
-        ok = ab_live_set_init(&s->live, has_positions ? set->count : 0);
+        ab_live_set_init(&s->live, has_positions ? set->count : 0);
         s->base = set->base + i * set->count;
-        if (ok && has_positions && set->is_moving)
-            ok = (s->slots = calloc(set->count, sizeof s->slots[0])) != NULL;
+        if (has_positions && set->is_moving)
+            s->slots = ab_alloc_zeroed(set->count, sizeof s->slots[0]);
         if (has_positions && !set->is_moving && s->base + set->count > g->pool.first)
             g->pool.first = s->base + set->count;
     }
-    return ok;
 }
 
 static uint32_t count_all_instances(const struct ab_workload *w)
@@ -226,32 +224,29 @@ static uint32_t count_all_instances(const struct ab_workload *w)
     return n;
 }
 
-static enum ab_status prepare(struct ab_generator *g)
+static void prepare(struct ab_generator *g)
 {
     const struct ab_workload *w = g->w;
     uint32_t n = 0;
-    bool ok = (g->tape = ab_tape_begin()) != NULL;
-    if (ok)
-        ab_tape_set_window(g->tape, w->window, false);
-    if (ok && w->wants_groups)
+    g->tape = ab_tape_begin();
+    ab_tape_set_window(g->tape, w->window, false);
+    if (w->wants_groups)
         ab_tape_group(g->tape, 0);
-    g->instances = calloc(count_all_instances(w) + 1u, sizeof g->instances[0]);
-    g->first_instance = calloc(w->n_sets + 1, sizeof g->first_instance[0]);
-    for (size_t i = 0; ok && i < w->n_phases; i++)
+    g->instances = ab_alloc_zeroed(count_all_instances(w) + 1u, sizeof g->instances[0]);
+    g->first_instance = ab_alloc_zeroed(w->n_sets + 1, sizeof g->first_instance[0]);
+    for (size_t i = 0; i < w->n_phases; i++)
         ab_tape_set_lanes(g->tape, w->phases[i].is_run_by_main ? 1 : w->phases[i].n_lanes);
     for (size_t i = 0; i < w->n_phases; i++)
         g->n_lanes = w->phases[i].n_lanes > g->n_lanes ? w->phases[i].n_lanes : g->n_lanes;
-    g->lanes = calloc(g->n_lanes, sizeof g->lanes[0]);
-    ok = ok && g->instances != NULL && g->first_instance != NULL && g->lanes != NULL;
+    g->lanes = ab_alloc_zeroed(g->n_lanes, sizeof g->lanes[0]);
     ab_slot_pool_init(&g->pool, 0);
-    for (size_t i = 0; ok && i < w->n_sets; i++) {
+    for (size_t i = 0; i < w->n_sets; i++) {
         g->first_instance[i] = n;
-        ok = prepare_instances(g, &w->sets[i], &g->instances[n]);
+        prepare_instances(g, &w->sets[i], &g->instances[n]);
         n += count_instances(&w->sets[i]);
     }
-    for (uint32_t i = 0; ok && i < g->n_lanes; i++)
-        ok = prepare_lane(w, &g->lanes[i], i);
-    return ok ? AB_OK : ab_fail(g->err, AB_SYSTEM, "out of memory for the sets of '%s'", w->name);
+    for (uint32_t i = 0; i < g->n_lanes; i++)
+        prepare_lane(w, &g->lanes[i], i);
 }
 
 static void release(struct ab_generator *g)
@@ -312,7 +307,7 @@ enum ab_status ab_workload_generate(const struct ab_workload *w, struct ab_tape 
     struct ab_generator g = {.w = w, .err = err != NULL ? err : &local};
     enum ab_status status = check_estimate(&g);
     if (status == AB_OK)
-        status = prepare(&g);
+        prepare(&g);
     for (size_t i = 0; i < w->n_phases && status == AB_OK; i++)
         status = run_phase(&g, &w->phases[i]);
     if (status == AB_OK) {

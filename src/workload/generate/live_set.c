@@ -5,12 +5,14 @@
  */
 #include "workload/generate/live_set.h"
 
+#include "core/memory.h"
+
 #include <stdlib.h>
 
-bool ab_live_set_init(struct ab_live_set *s, uint32_t n)
+void ab_live_set_init(struct ab_live_set *s, uint32_t n)
 {
     *s = (struct ab_live_set){.oldest = AB_NO_POSITION, .youngest = AB_NO_POSITION};
-    return ab_live_set_grow(s, n);
+    ab_live_set_grow(s, n);
 }
 
 /* The four arrays lie one after the other in one block. */
@@ -22,12 +24,12 @@ static void point_into(struct ab_live_set *s, uint32_t *memory, size_t n)
     s->newer = memory + 3 * n;
 }
 
-bool ab_live_set_grow(struct ab_live_set *s, uint32_t n)
+void ab_live_set_grow(struct ab_live_set *s, uint32_t n)
 {
     struct ab_live_set old = *s;
-    uint32_t *memory = n > 0 ? malloc((size_t)n * 4 * sizeof *memory) : NULL;
-    if (n == 0 || memory == NULL)
-        return n == 0;
+    if (n == 0)
+        return;
+    uint32_t *memory = ab_alloc((size_t)n * 4 * sizeof *memory);
     point_into(s, memory, n);
     for (uint32_t i = 0; i < old.n; i++) {
         s->members[i] = old.members[i];
@@ -39,7 +41,6 @@ bool ab_live_set_grow(struct ab_live_set *s, uint32_t n)
         s->members[i] = s->where[i] = i;
     s->n = n;
     free(old.members);
-    return true;
 }
 
 void ab_live_set_fini(struct ab_live_set *s)

@@ -22,8 +22,8 @@ struct ab_live_set {
 };
 #define AB_NO_POSITION UINT32_MAX
 
-bool ab_live_set_init(struct ab_live_set *s, uint32_t n); /* false when out of memory */
-bool ab_live_set_grow(struct ab_live_set *s, uint32_t n); /* to n positions, the new ones empty */
+void ab_live_set_init(struct ab_live_set *s, uint32_t n);
+void ab_live_set_grow(struct ab_live_set *s, uint32_t n); /* to n positions, the new ones empty */
 void ab_live_set_fini(struct ab_live_set *s);
 
 static inline bool ab_live_set_has(const struct ab_live_set *s, uint32_t position)

@@ -89,12 +89,9 @@ static uint64_t count_by_at(const struct ab_generator *g, const struct ab_verb *
                                              : all;
 }
 
-enum ab_status ab_pick_reserve(struct ab_generator *g, const struct ab_verb *v, size_t n)
+void ab_pick_reserve(struct ab_generator_lane *lane, size_t n)
 {
-    struct ab_generator_lane *lane = g->lane;
-    return AB_GROW(lane->picked, lane->cap_picked, n)
-               ? AB_OK
-               : ab_generate_fail(g, v->place, "out of memory");
+    AB_GROW(lane->picked, lane->cap_picked, n);
 }
 
 void ab_pick_live(struct ab_generator_lane *lane, struct ab_live_set *live, enum ab_pick order,
@@ -118,9 +115,8 @@ static enum ab_status choose_by_order(struct ab_generator *g, const struct ab_ve
                       : v->amount == AB_AMOUNT_FRACTION ? part_of(v, s->n_live)
                                                         : all;
     uint32_t n = (uint32_t)(wanted < all ? wanted : all);
-    enum ab_status status = ab_pick_reserve(g, v, n);
-    if (status == AB_OK && wanted > n)
-        status = ab_generate_idle(g, v->place, wanted - n);
+    ab_pick_reserve(lane, n);
+    enum ab_status status = wanted > n ? ab_generate_idle(g, v->place, wanted - n) : AB_OK;
     for (uint64_t i = n; status == AB_OK && i < wanted; i++)
         ab_tape_note_no_op_free(g->tape);
     if (status != AB_OK)

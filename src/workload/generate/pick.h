@@ -20,6 +20,6 @@ void ab_pick_live(struct ab_generator_lane *lane, struct ab_live_set *live, enum
                   uint32_t *out, uint32_t n, uint64_t step);
 
 /* Room for n positions in the lane's `picked`. */
-enum ab_status ab_pick_reserve(struct ab_generator *g, const struct ab_verb *v, size_t n);
+void ab_pick_reserve(struct ab_generator_lane *lane, size_t n);
 
 #endif

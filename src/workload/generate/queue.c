@@ -6,24 +6,22 @@
 #include "workload/generate/queue.h"
 
 #include "core/grow.h"
+#include "core/memory.h"
 
 #include <stdlib.h>
 
-static bool reserve(struct ab_ring *r, size_t more)
+static void reserve(struct ab_ring *r, size_t more)
 {
     size_t cap = r->cap < 16 ? 16 : r->cap;
     while (cap < r->n + more)
         cap *= 2;
     if (cap == r->cap)
-        return true;
-    uint32_t *items = malloc(cap * sizeof *items);
-    if (items == NULL)
-        return false;
+        return;
+    uint32_t *items = ab_alloc(cap * sizeof *items);
     for (size_t i = 0; i < r->n; i++)
         items[i] = r->items[(r->begin + i) & (r->cap - 1)];
     free(r->items);
     *r = (struct ab_ring){.items = items, .cap = cap, .n = r->n};
-    return true;
 }
 
 /* `begin` counts without end, also below 0: only its rest modulo cap means something. */
@@ -32,19 +30,17 @@ static uint32_t *at(const struct ab_ring *r, size_t i)
     return &r->items[(r->begin + i) & (r->cap - 1)];
 }
 
-bool ab_message_add(struct ab_message *m, uint32_t slot)
+void ab_message_add(struct ab_message *m, uint32_t slot)
 {
-    if (!AB_GROW(m->slots, m->cap, m->n))
-        return false;
+    AB_GROW(m->slots, m->cap, m->n);
     m->slots[m->n++] = slot;
-    return true;
 }
 
-bool ab_queue_put(struct ab_queue *q, struct ab_message *m, bool to_front)
+void ab_queue_put(struct ab_queue *q, struct ab_message *m, bool to_front)
 {
     size_t n = m->n - m->next;
-    if (!reserve(&q->lengths, 1) || !reserve(&q->blocks, n))
-        return false;
+    reserve(&q->lengths, 1);
+    reserve(&q->blocks, n);
     if (to_front) {
         q->lengths.begin--;
         q->blocks.begin -= n;
@@ -55,32 +51,27 @@ bool ab_queue_put(struct ab_queue *q, struct ab_message *m, bool to_front)
     q->lengths.n++;
     q->blocks.n += n;
     m->next = m->n = 0;
-    return true;
 }
 
-bool ab_queue_get(struct ab_queue *q, struct ab_message *m, bool from_back)
+void ab_queue_get(struct ab_queue *q, struct ab_message *m, bool from_back)
 {
     uint32_t n = *at(&q->lengths, from_back ? q->lengths.n - 1 : 0);
     size_t first = from_back ? q->blocks.n - n : 0;
     m->next = m->n = 0;
     for (size_t i = 0; i < n; i++)
-        if (!ab_message_add(m, *at(&q->blocks, first + i)))
-            return false;
+        ab_message_add(m, *at(&q->blocks, first + i));
     q->lengths.n--;
     q->blocks.n -= n;
     if (!from_back) {
         q->lengths.begin++;
         q->blocks.begin += n;
     }
-    return true;
 }
 
-bool ab_line_join(struct ab_ring *line, uint32_t lane)
+void ab_line_join(struct ab_ring *line, uint32_t lane)
 {
-    if (!reserve(line, 1))
-        return false;
+    reserve(line, 1);
     *at(line, line->n++) = lane;
-    return true;
 }
 
 bool ab_line_next(struct ab_ring *line, uint32_t *lane)

@@ -29,15 +29,15 @@ struct ab_message {
     size_t cap, next, n;
 };
 
-bool ab_message_add(struct ab_message *m, uint32_t slot); /* false when out of memory */
+void ab_message_add(struct ab_message *m, uint32_t slot);
 
 /* Moves what is left of the message to the front or the back of the queue; false when out of
  * memory. */
-bool ab_queue_put(struct ab_queue *q, struct ab_message *m, bool to_front);
+void ab_queue_put(struct ab_queue *q, struct ab_message *m, bool to_front);
 /* Fills m with the message at the front or the back, which must be there. */
-bool ab_queue_get(struct ab_queue *q, struct ab_message *m, bool from_back);
+void ab_queue_get(struct ab_queue *q, struct ab_message *m, bool from_back);
 
-bool ab_line_join(struct ab_ring *line, uint32_t lane); /* false when out of memory */
+void ab_line_join(struct ab_ring *line, uint32_t lane);
 /* Takes the first one out of the line; false when it is empty. */
 bool ab_line_next(struct ab_ring *line, uint32_t *lane);
 

@@ -4,6 +4,7 @@
  */
 #include "workload/generate/step_block.h"
 
+#include "core/memory.h"
 #include "workload/generate/pick.h"
 
 #include <stdio.h>
@@ -16,11 +17,6 @@ enum ab_status ab_block_push_failed(struct ab_generator *g)
     char text[300];
     snprintf(text, sizeof text, "%.299s", g->err->text);
     return ab_generate_fail(g, g->lane->verb->place, "%s", text);
-}
-
-enum ab_status ab_block_no_memory(struct ab_generator *g)
-{
-    return ab_generate_fail(g, g->lane->verb->place, "out of memory");
 }
 
 enum ab_status ab_block_no_op(struct ab_generator *g)
@@ -52,8 +48,7 @@ static enum ab_status push_alloc(struct ab_generator *g, uint32_t slot)
 
 enum ab_status ab_block_alloc_pooled(struct ab_generator *g, uint32_t *slot)
 {
-    if (!ab_slot_pool_take(&g->pool, g->tape_lane, ab_tape_count(g->tape), slot))
-        return ab_block_no_memory(g);
+    ab_slot_pool_take(&g->pool, g->tape_lane, ab_tape_count(g->tape), slot);
     return push_alloc(g, *slot);
 }
 
@@ -160,12 +155,10 @@ enum ab_status ab_block_make_room(struct ab_generator *g, struct ab_instance *s)
     if (n > AB_MAX_POSITIONS)
         return ab_generate_fail(g, g->lane->verb->place, "more than %u blocks in one set",
                                 s->live.n);
-    uint32_t *slots = realloc(s->slots, n * sizeof *slots);
-    if (slots == NULL)
-        return ab_block_no_memory(g);
-    s->slots = slots;
+    s->slots = ab_realloc(s->slots, n, sizeof s->slots[0]);
     g->n_grown += n - s->live.n;
-    return ab_live_set_grow(&s->live, n) ? AB_OK : ab_block_no_memory(g);
+    ab_live_set_grow(&s->live, n);
+    return AB_OK;
 }
 
 enum ab_status ab_block_no_room(struct ab_generator *g, uint32_t set, const struct ab_instance *s)

@@ -10,8 +10,6 @@
 
 enum ab_status ab_block_push_failed(struct ab_generator *g);
 
-enum ab_status ab_block_no_memory(struct ab_generator *g);
-
 enum ab_status ab_block_no_op(struct ab_generator *g);
 
 /* A block in a slot of the pool. */

@@ -23,7 +23,8 @@ static enum ab_status wait_for(struct ab_generator *g, enum ab_wait what, struct
     lane->waits_at = q;
     ab_lane_set_ready(g, lane->index, false);
     struct ab_ring *line = what == AB_WAIT_ROOM ? &q->for_room : &q->for_message;
-    return ab_line_join(line, lane->index) ? AB_OK : ab_block_no_memory(g);
+    ab_line_join(line, lane->index);
+    return AB_OK;
 }
 
 /* The lane goes on, with the queue as if it had found it so by itself. */
@@ -52,16 +53,17 @@ static void offer_room(struct ab_generator *g, const struct ab_set_def *def, str
 }
 
 /* A message goes to the receiver that waits longest, else into the queue. */
-static enum ab_status deliver(struct ab_generator *g, struct ab_queue *q, struct ab_message *m)
+static void deliver(struct ab_generator *g, struct ab_queue *q, struct ab_message *m)
 {
     uint32_t waiting;
-    if (!ab_line_next(&q->for_message, &waiting))
-        return ab_queue_put(q, m, false) ? AB_OK : ab_block_no_memory(g);
+    if (!ab_line_next(&q->for_message, &waiting)) {
+        ab_queue_put(q, m, false);
+        return;
+    }
     struct ab_generator_lane *receiver = wake(g, waiting, q);
     struct ab_message empty = receiver->message;
     receiver->message = *m;
     *m = empty;
-    return AB_OK;
 }
 
 /* Begins a message: a place in the queue, or what the queue does when it is full. False when there
@@ -113,7 +115,7 @@ static enum ab_status end_message(struct ab_generator *g, const struct ab_verb *
         return AB_OK;
     q->n_reserved--;
     if (lane->message.n > 0)
-        status = deliver(g, q, &lane->message);
+        deliver(g, q, &lane->message);
     offer_room(g, &g->w->sets[v->set], q); /* delivered immediately, or nothing to send */
     return status;
 }
@@ -129,8 +131,8 @@ enum ab_status ab_step_send(struct ab_generator *g, const struct ab_verb *v)
     if (status == AB_OK && slot != AB_NO_POSITION) {
         if (lane->is_refused)
             status = ab_block_free_pooled(g, slot);
-        else if (!ab_message_add(&lane->message, slot))
-            status = ab_block_no_memory(g);
+        else
+            ab_message_add(&lane->message, slot);
     }
     lane->step++;
     if (status == AB_OK &&
@@ -167,8 +169,7 @@ static enum ab_status hold_message(struct ab_generator *g, const struct ab_verb 
     const struct ab_set_def *def = &g->w->sets[v->set];
     struct ab_message *m = &lane->message;
     if (lane->queue == NULL) {
-        if (!ab_queue_get(q, m, def->is_lifo))
-            return ab_block_no_memory(g);
+        ab_queue_get(q, m, def->is_lifo);
         lane->queue = q;
         offer_room(g, def, q);
     }
@@ -212,7 +213,7 @@ enum ab_status ab_step_put_down(struct ab_generator *g, struct ab_generator_lane
     lane->queue = NULL;
     q->n_reserved -= v->kind == AB_VERB_SEND;
     bool to_front = v->kind == AB_VERB_RECV && !g->w->sets[v->set].is_lifo;
-    if (lane->message.n == 0 || ab_queue_put(q, &lane->message, to_front))
-        return AB_OK;
-    return ab_generate_fail(g, v->place, "out of memory");
+    if (lane->message.n > 0)
+        ab_queue_put(q, &lane->message, to_front);
+    return AB_OK;
 }

@@ -135,10 +135,9 @@ static enum ab_status end_scope(struct ab_generator *g, const struct ab_loop *sc
 {
     struct ab_instance *s = ab_instance_of(g, scope->scope->set, g->lane->index);
     uint32_t n = s->live.n_live - scope->n_before;
+    ab_pick_reserve(g->lane, n);
     enum ab_status status = n == 0 ? ab_generate_idle(g, scope->place, 1)
-                                   : ab_pick_reserve(g, scope->scope, n);
-    if (status == AB_OK && n > 0)
-        status = free_scope(g, scope, s, n);
+                                   : free_scope(g, scope, s, n);
     ab_tape_forget_mark(g->tape, scope->save);
     return status;
 }
@@ -153,7 +152,7 @@ static enum ab_status step_reset(struct ab_generator *g, const struct ab_verb *v
     if (unexplained != NULL)
         unexplained->other = find_live_set(g, s, 0);
     empty_scopes(lane, v->set);
-    AB_TRY(ab_pick_reserve(g, v, 2 * (size_t)n));
+    ab_pick_reserve(lane, 2 * (size_t)n);
     uint32_t *slots = lane->picked, *by_age = slots + n;
     ab_pick_live(lane, &s->live, v->pick, slots, n, 1);
     ab_pick_live(lane, &s->live, AB_PICK_FIFO, by_age, n, 1);

@@ -7,6 +7,7 @@
 #include "workload/parse/csv_table.h"
 
 #include "core/grow.h"
+#include "core/memory.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -68,8 +69,8 @@ static char *read_file(const struct csv *c)
         fail_file(c, !S_ISREG(st.st_mode) ? "is not a regular file" : "is larger than 1 MiB");
         goto out;
     }
-    text = calloc(1, (size_t)st.st_size + 1);
-    if (text == NULL || read(fd, text, (size_t)st.st_size) != (ssize_t)st.st_size) {
+    text = ab_alloc_zeroed(1, (size_t)st.st_size + 1);
+    if (read(fd, text, (size_t)st.st_size) != (ssize_t)st.st_size) {
         fail_file(c, "cannot be read");
         free(text);
         text = NULL;
@@ -135,8 +136,7 @@ static bool add_row(struct csv *c, struct ab_dist *d, char **fields, size_t n)
 {
     if (d->n_rows >= MAX_ROWS)
         return fail_file(c, "more than 100000 rows");
-    if (!AB_GROW(d->rows, d->cap_rows, d->n_rows))
-        return fail_file(c, "out of memory");
+    AB_GROW(d->rows, d->cap_rows, d->n_rows);
     struct ab_dist_row *row = &d->rows[d->n_rows];
     if (!parse_row(c, fields, n, row))
         return false;
@@ -200,9 +200,9 @@ bool ab_csv_read(struct ab_reader *r, const struct ab_yaml_field *f, const struc
     if (!check_call(&c))
         return false;
     const struct ab_value *file = &call->args[0].first;
-    char *name = strndup(file->text, file->n_text), *text = NULL;
+    char *name = ab_strndup(file->text, file->n_text), *text = NULL;
     c.name = name;
-    bool ok = name != NULL && (text = read_file(&c)) != NULL && read_lines(&c, text, d);
+    bool ok = (text = read_file(&c)) != NULL && read_lines(&c, text, d);
     c.line = 0;
     if (ok && !ab_dist_share_out(d))
         ok = fail_file(&c, d->n_rows == 0 ? "no rows" : "the weights add up to 0");

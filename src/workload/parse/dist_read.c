@@ -8,6 +8,7 @@
 #include "base/bits.h"
 #include "base/nearest.h"
 #include "core/grow.h"
+#include "core/memory.h"
 #include "workload/parse/csv_table.h"
 
 #include <stdio.h>
@@ -57,17 +58,12 @@ static const struct formula formulas[] = {
 
 static const struct ab_limits size_range = {AB_UNIT_BYTES, 0, AB_SIZE_MAX};
 
-bool ab_dist_add(struct ab_reader *r, const struct ab_yaml_field *f, const struct ab_dist *d,
-                 size_t *index)
+void ab_dist_add(struct ab_reader *r, const struct ab_dist *d, size_t *index)
 {
     struct ab_dists *all = &r->w->dists;
-    if (!AB_GROW(all->items, all->cap, all->n)) {
-        free(d->rows);
-        return ab_field_fail(r, f, 0, 1, "out of memory");
-    }
+    AB_GROW(all->items, all->cap, all->n);
     *index = all->n;
     all->items[all->n++] = *d;
-    return true;
 }
 
 /* ---- formulas ---- */
@@ -201,9 +197,7 @@ static bool read_rows(struct ab_reader *r, const struct ab_yaml_field *f,
     if (call->n_args == 0)
         return AB_REFUSE_VALUE(r, f, call, "no sizes; expected %s%s", formula->name,
                                formula->takes);
-    d->rows = calloc(call->n_args, sizeof d->rows[0]);
-    if (d->rows == NULL)
-        return AB_REFUSE_VALUE(r, f, call, "out of memory");
+    d->rows = ab_alloc_zeroed(call->n_args, sizeof d->rows[0]);
     for (size_t i = 0; i < call->n_args; i++)
         ok = read_row(r, f, &call->args[i], formula, d) && ok;
     return ok;
@@ -274,15 +268,18 @@ static bool read_value(struct ab_reader *r, const struct ab_yaml_field *f, const
     if (v->kind == AB_VALUE_WORD)
         return find_size(r, v, index) || fail_unknown(r, f, v);
     if (v->kind == AB_VALUE_CALL) {
-        if (read_call(r, f, v, &d))
-            return ab_dist_add(r, f, &d, index);
-        free(d.rows);
-        return false;
+        if (!read_call(r, f, v, &d)) {
+            free(d.rows);
+            return false;
+        }
+        ab_dist_add(r, &d, index);
+        return true;
     }
     if (!ab_field_whole(r, f, f->node->key, v, size_range, &d.min))
         return false;
     d.max = d.min;
-    return ab_dist_add(r, f, &d, index);
+    ab_dist_add(r, &d, index);
+    return true;
 }
 
 bool ab_dist_read(struct ab_reader *r, const struct ab_yaml_field *f, size_t *index)
@@ -340,21 +337,19 @@ bool ab_dist_read_mix(struct ab_reader *r, const struct ab_node *list,
                       const struct ab_raw_part *raw, unsigned n, size_t *index)
 {
     struct ab_dist d = {.kind = AB_DIST_MIX};
-    const struct ab_yaml_field f = {list, ""};
     const struct ab_node *node = ab_tree_first(r->tree, list);
     bool ok = true;
-    d.rows = calloc(n + 1u, sizeof d.rows[0]);
-    for (unsigned i = 0; i < n && d.rows != NULL; i++, node = ab_tree_next(r->tree, node))
+    d.rows = ab_alloc_zeroed(n + 1u, sizeof d.rows[0]);
+    for (unsigned i = 0; i < n; i++, node = ab_tree_next(r->tree, node))
         ok = read_part(r, node, &raw[i], &d) && ok;
-    if (d.rows == NULL || (ok && !ab_dist_share_out(&d))) {
-        ab_diag_add(r->diag, list->at, "%s",
-                    d.rows == NULL ? "out of memory"
-                                   : "the weights of a mix must add up to more than 0");
+    if (ok && !ab_dist_share_out(&d)) {
+        ab_diag_add(r->diag, list->at, "%s", "the weights of a mix must add up to more than 0");
         ok = false;
     }
     if (!ok) {
         free(d.rows);
         return false;
     }
-    return ab_dist_add(r, &f, &d, index);
+    ab_dist_add(r, &d, index);
+    return true;
 }

@@ -4,6 +4,7 @@
  */
 #include "workload/parse/gate_lines.h"
 
+#include "core/memory.h"
 #include "workload/parse/read.h"
 
 #include <stdlib.h>
@@ -43,9 +44,7 @@ static bool keep(const struct ab_reader *r, const struct ab_yaml_field *f, struc
         return AB_REFUSE_FIELD(r, f, "a line of 1 to 1000 characters is needed");
     kept->node = *f->node;
     kept->node.key = NULL;
-    kept->node.text = strdup(f->text);
-    if (kept->node.text == NULL)
-        return ab_field_fail(r, f, 0, 1, "out of memory");
+    kept->node.text = ab_strdup(f->text);
     to->n++;
     return true;
 }
@@ -105,9 +104,7 @@ void ab_read_claims(const struct ab_reader *r, const struct ab_node *list,
         if (f.text == NULL || !keep(r, &f, claims))
             continue;
         struct ab_remark *kept = &claims->items[claims->n - 1];
-        kept->says = strdup(raw[i].says != NULL ? raw[i].says : "");
-        kept->source = strdup(raw[i].source != NULL ? raw[i].source : "");
-        if (kept->says == NULL || kept->source == NULL)
-            ab_field_fail(r, &f, 0, 1, "out of memory");
+        kept->says = ab_strdup(raw[i].says != NULL ? raw[i].says : "");
+        kept->source = ab_strdup(raw[i].source != NULL ? raw[i].source : "");
     }
 }

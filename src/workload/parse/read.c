@@ -7,6 +7,7 @@
 #include "workload/parse/read.h"
 
 #include "base/nearest.h"
+#include "core/memory.h"
 #include "workload/parse/dist_read.h"
 #include "workload/parse/gate_lines.h"
 
@@ -49,9 +50,7 @@ static bool read_param_value(struct ab_reader *r, const struct ab_node *node, co
     p->value = (struct ab_value){.whole = 1, .number = 1}; /* after an error: no errors from it */
     if (f.text == NULL)
         return ab_field_missing(r, node, "value", "a param");
-    p->text = strdup(set != NULL ? set : f.text);
-    if (p->text == NULL)
-        return ab_field_fail(r, &f, 0, 1, "out of memory");
+    p->text = ab_strdup(set != NULL ? set : f.text);
     bool ok = ab_value_parse(p->text, &r->w->params, AB_UNIT_COUNT, &p->value, &error);
     if (ok && p->value.kind != AB_VALUE_CALL)
         return true;
@@ -130,8 +129,8 @@ static void check_sets(struct ab_reader *r, const struct ab_workload_options *op
 
 static void list_params(struct ab_workload *w)
 {
-    w->param_texts = calloc(w->params.n + 1, sizeof w->param_texts[0]);
-    for (size_t i = 0; w->param_texts != NULL && i < w->params.n; i++) {
+    w->param_texts = ab_alloc_zeroed(w->params.n + 1, sizeof w->param_texts[0]);
+    for (size_t i = 0; i < w->params.n; i++) {
         const struct ab_param_value *p = &w->params.items[i];
         struct ab_text t = {0};
         if (p->value.kind == AB_VALUE_WHOLE)
@@ -280,8 +279,8 @@ static void read_about(struct ab_reader *r, const struct ab_yaml_field *f)
     if (f->text != NULL && strlen(f->text) > 1000)
         ab_field_fail(r, f, 0, 1, "'about' may have at most 1000 bytes, found %zu",
                       strlen(f->text));
-    w->about = strdup(f->text != NULL ? f->text : "");
-    for (char *s = w->about; s != NULL && *s != 0; s++) {
+    w->about = ab_strdup(f->text != NULL ? f->text : "");
+    for (char *s = w->about; *s != 0; s++) {
         if ((unsigned char)*s < 0x20 && *s != '\n' && *s != '\t') {
             ab_field_fail(r, f, 0, 1, "'about' must be plain text without control characters");
             break;

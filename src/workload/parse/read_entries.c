@@ -4,6 +4,8 @@
  */
 #include "workload/parse/read_entries.h"
 
+#include "core/memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,10 +17,7 @@ void *ab_read_new_records(const struct ab_reader *r, const struct ab_node *list,
                     list->key);
         return NULL;
     }
-    void *records = calloc(n + 1u, bytes);
-    if (records == NULL)
-        ab_diag_add(r->diag, list->key_at, "out of memory");
-    return records;
+    return ab_alloc_zeroed(n + 1u, bytes);
 }
 
 bool ab_read_entry_name(const struct ab_reader *r, const struct ab_node *node, const char *text,

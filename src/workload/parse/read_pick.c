@@ -5,6 +5,7 @@
 #include "workload/parse/read_pick.h"
 
 #include "base/bits.h"
+#include "core/memory.h"
 
 #include <stdlib.h>
 
@@ -61,14 +62,12 @@ static bool read_bins(const struct verb_reader *vr, const struct ab_yaml_field *
     uint32_t count = picked_set(vr)->count, begin = 0;
     double share = 0, total = 0, reach = 0;
     char sum[40];
-    struct ab_bin *bins = calloc(v->n_args + 1, sizeof bins[0]);
+    struct ab_bin *bins = ab_alloc_zeroed(v->n_args + 1, sizeof bins[0]);
     vr->v->bins = bins;
     if (grows(picked_set(vr)))
         return AB_REFUSE_VALUE(vr->r, f, v, "bins are for slots; a list has no fixed positions");
-    if (bins == NULL || v->n_args == 0)
-        return AB_REFUSE_VALUE(vr->r, f, v, "%s",
-                               bins == NULL ? "out of memory"
-                                            : "no bins; expected bins(probability:fraction, ...)");
+    if (v->n_args == 0)
+        return AB_REFUSE_VALUE(vr->r, f, v, "no bins; expected bins(probability:fraction, ...)");
     for (size_t i = 0; i < v->n_args; i++) {
         if (!read_bin(vr, f, &v->args[i], &share, &reach))
             return false;

@@ -5,6 +5,8 @@
  */
 #include "workload/parse/read.h"
 
+#include "core/memory.h"
+
 static const char *const kinds[] = {"slots", "list", "region", "queue", NULL};
 static const char *const later_kinds[] = {"window", NULL};
 static const char *const pers[] = {"lane", "all", NULL};
@@ -68,8 +70,8 @@ static bool read_via(const struct ab_reader *r, const struct ab_node *node,
         return AB_REFUSE_FIELD(r, &f, "'via' must be one back end, as -b takes it; found '%s'",
                                AB_QUOTED(f.text, strlen(f.text)));
     set->via_place = ab_node_place(f.node, 0, strlen(f.text));
-    set->via = strdup(f.text);
-    return set->via != NULL || ab_field_fail(r, &f, 0, 1, "out of memory");
+    set->via = ab_strdup(f.text);
+    return true;
 }
 
 static void read_set(struct ab_reader *r, const struct ab_node *node, const struct ab_raw_set *raw)

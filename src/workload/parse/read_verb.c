@@ -6,6 +6,7 @@
 #include "workload/parse/read_verb.h"
 
 #include "base/nearest.h"
+#include "core/memory.h"
 #include "workload/parse/dist_read.h"
 #include "workload/parse/read_pick.h"
 
@@ -377,10 +378,8 @@ void ab_read_body(struct ab_reader *r, const struct ab_node *list, const struct 
                   unsigned n, struct ab_verb **body, size_t *n_body)
 {
     const struct ab_node *node = ab_tree_first(r->tree, list);
-    *body = calloc(n, sizeof **body);
-    *n_body = *body == NULL ? 0 : n;
-    if (*body == NULL)
-        ab_diag_add(r->diag, list->at, "out of memory");
+    *body = ab_alloc_zeroed(n, sizeof **body);
+    *n_body = n;
     for (unsigned i = 0; i < *n_body; i++, node = ab_tree_next(r->tree, node)) {
         struct verb_reader vr = {.r = r, .node = node, .raw = &raw[i], .v = &(*body)[i]};
         read_verb(&vr);

@@ -5,6 +5,8 @@
  */
 #include "workload/parse/schema.h"
 
+#include "core/memory.h"
+
 #include <cyaml/cyaml.h>
 #include <stdlib.h>
 
@@ -67,9 +69,7 @@ static void *capped(void *ctx, void *ptr, size_t size)
     }
     if (size > MEMORY_CAP_BYTES || *used - old_size + size > MEMORY_CAP_BYTES)
         return NULL;
-    union header *grown = realloc(old, size + sizeof *grown);
-    if (grown == NULL)
-        return NULL;
+    union header *grown = ab_realloc(old, 1, size + sizeof *grown);
     *used += size - old_size;
     grown->size = size;
     return grown + 1;

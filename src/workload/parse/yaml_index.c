@@ -8,6 +8,7 @@
 #include "workload/parse/yaml_index.h"
 
 #include "core/grow.h"
+#include "core/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -150,10 +151,7 @@ static struct ab_node *add_node(struct scan *s, enum ab_node_kind kind, struct a
         s->is_over = true;
         return NULL;
     }
-    if (!AB_GROW(t->nodes, t->cap_nodes, t->n_nodes)) {
-        stop(s, at, "out of memory");
-        return NULL;
-    }
+    AB_GROW(t->nodes, t->cap_nodes, t->n_nodes);
     uint32_t index = t->n_nodes++;
     struct ab_node *node = &t->nodes[index];
     *node = (struct ab_node){.kind = kind, .at = at, .key = s->key, .key_at = s->key_at};
@@ -189,10 +187,8 @@ static void take_key(struct scan *s, const yaml_event_t *e)
         stop(s, at, "more than 256 keys in one map");
         return;
     }
-    s->key = strdup(key);
+    s->key = ab_strdup(key);
     s->key_at = at;
-    if (s->key == NULL)
-        stop(s, at, "out of memory");
 }
 
 /* Moves the cursor forward to a place; places come in order, so a file is walked once. */
@@ -247,10 +243,8 @@ static void take_scalar(struct scan *s, const yaml_event_t *e)
     yaml_scalar_style_t style = e->data.scalar.style;
     node->quote = style == YAML_SINGLE_QUOTED_SCALAR_STYLE ||
                   style == YAML_DOUBLE_QUOTED_SCALAR_STYLE;
-    node->text = strdup((const char *)e->data.scalar.value);
+    node->text = ab_strdup((const char *)e->data.scalar.value);
     node->is_verbatim = is_verbatim(s, e, node->quote);
-    if (node->text == NULL)
-        stop(s, at, "out of memory");
 }
 
 static void open_level(struct scan *s, const yaml_event_t *e)
@@ -351,10 +345,8 @@ bool ab_tree_scan(struct ab_tree *tree, struct ab_diag *diag)
     if (!check_characters(source, diag))
         return false;
     yaml_parser_t parser;
-    if (!yaml_parser_initialize(&parser)) {
-        ab_diag_add(diag, (struct ab_place){0}, "out of memory");
-        return false;
-    }
+    if (!yaml_parser_initialize(&parser))
+        ab_memory_end(sizeof parser);
     yaml_parser_set_input_string(&parser, (const unsigned char *)source->text, source->n);
     struct scan s = {.tree = tree, .diag = diag, .cursor = source->text};
     run_scan(&s, &parser);

@@ -5,6 +5,7 @@
 #include "cli/benchmark/progress/progress_text.h"
 
 #include "base/units.h"
+#include "core/memory.h"
 #include "core/units_show.h"
 #include "report/format.h"
 #include "stats/aggregate.h"
@@ -133,10 +134,10 @@ static uint32_t rank(const struct ab_session *s, struct ranked *out)
 const char *ab_progress_text_so_far(char buf[AB_PROGRESS_BYTES], const struct ab_session *s,
                                     unsigned width, bool utf8)
 {
-    struct ranked *all = calloc(s->n_backends + 1, sizeof all[0]);
+    struct ranked *all = ab_alloc_zeroed(s->n_backends + 1, sizeof all[0]);
     struct line l = {.buf = buf, .most = width};
     char name[PART_BYTES], part[PART_BYTES + 48];
-    uint32_t n = all != NULL ? rank(s, all) : 0, n_shown = 0;
+    uint32_t n = rank(s, all), n_shown = 0;
     buf[0] = 0;
     add(&l, "so far: ");
     for (uint32_t i = 0; i < n; i++) {

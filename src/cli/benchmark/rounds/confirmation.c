@@ -33,8 +33,8 @@ enum ab_status ab_confirmation_end(struct ab_decision *decision, struct ab_sessi
                                    struct ab_err *err)
 {
     if (status == AB_OK)
-        return ab_decision_confirm(decision, session, again, err);
-    if (status == AB_INTERRUPTED)
+        ab_decision_confirm(decision, session, again);
+    else if (status == AB_INTERRUPTED)
         ab_fail(err, status, "interrupted while a failure was being confirmed; it stands");
     return status;
 }

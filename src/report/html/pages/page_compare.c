@@ -253,7 +253,6 @@ static void put_head(struct ab_html *h, const struct ab_comparison *c)
         ab_html_f(h, "<p class=\"notice\">Verdicts are advisory: %s</p>\n", c->advisory);
     for (uint32_t i = 0; i < c->n_notes; i++)
         ab_html_f(h, "<p class=\"soft\">%s</p>\n", c->notes[i]);
-    h->is_short_of_memory = h->is_short_of_memory || texts.is_short_of_memory;
     ab_view_texts_fini(&texts);
 }
 

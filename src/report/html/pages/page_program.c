@@ -138,8 +138,7 @@ static void draw_rounds(struct ab_plot *p, const struct strip *x, uint32_t backe
         if (isfinite(of_round))
             ab_plot_mark(p, paint, (struct ab_point){of_round, y}, 3.2);
     }
-    if (!ab_program_value_of(s, backend, UINT32_MAX, x->field, &value))
-        p->h->is_short_of_memory = true;
+    ab_program_value_of(s, backend, UINT32_MAX, x->field, &value);
     paint.colour = AB_COLOUR_INK;
     paint.dash = NULL;
     paint.width = 2;
@@ -208,11 +207,9 @@ static void put_numbers_row(struct ab_html *h, const struct ab_report *report, u
         struct ab_program_value value;
         char text[64];
         const struct ab_field *field = ab_program_field(metrics[i].field);
-        if (field == NULL ||
-            !ab_program_value_of(s, backend, report->view->ranking.base, field, &value)) {
-            h->is_short_of_memory = true;
+        if (field == NULL)
             return;
-        }
+        ab_program_value_of(s, backend, report->view->ranking.base, field, &value);
         ab_html_f(h, "<td class=\"n\">%s",
                   ab_axis_text(text, sizeof text, metrics[i].unit, value.median));
         put_factor(h, &value.ratio);
@@ -256,10 +253,7 @@ static void put_witness(struct ab_html *h, const struct ab_report *report, uint3
 {
     const struct ab_session *s = report->session;
     struct ab_program_witness x;
-    if (!ab_program_witness_of(s, backend, report->view->ranking.base, &x)) {
-        h->is_short_of_memory = true;
-        return;
-    }
+    ab_program_witness_of(s, backend, report->view->ranking.base, &x);
     ab_html_f(h, "<tr><th scope=\"row\">");
     ab_page_backend(h, report, backend);
     ab_html_f(h, "</th>");

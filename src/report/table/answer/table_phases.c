@@ -4,6 +4,7 @@
  */
 #include "report/table/answer/table_phases.h"
 
+#include "core/memory.h"
 #include "core/text.h"
 
 #include <math.h>
@@ -187,12 +188,12 @@ static void list_phases(const struct ab_view *v, struct column *list)
 void ab_table_phases(FILE *to, const struct ab_view *v, struct ab_table_style style,
                      struct ab_legend *legend)
 {
-    struct column *list = calloc(v->phases.n_phases + 1u, sizeof *list);
+    struct column *list = ab_alloc_zeroed(v->phases.n_phases + 1u, sizeof *list);
     struct ab_table_column columns[COLUMNS];
     const char *names[COLUMNS];
     struct ab_text rest = {0};
     struct ab_table t;
-    if (list == NULL || v->phases.n_phases == 0) {
+    if (v->phases.n_phases == 0) {
         free(list);
         return;
     }
@@ -256,12 +257,12 @@ static void add_phase_names(const struct ab_view *v, const struct column *list, 
 void ab_table_calls(FILE *to, const struct ab_view *v, struct ab_table_style style,
                     struct ab_legend *legend)
 {
-    struct column *list = calloc(v->latency.n_columns + 1u, sizeof *list);
+    struct column *list = ab_alloc_zeroed(v->latency.n_columns + 1u, sizeof *list);
     struct ab_table_column columns[COLUMNS];
     const char *names[COLUMNS];
     struct ab_text rest = {0};
     struct ab_table t;
-    if (list == NULL || v->latency.n_columns == 0) {
+    if (v->latency.n_columns == 0) {
         free(list);
         return;
     }

@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "base/units.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/table/session/table_sizes.h"
@@ -211,7 +212,7 @@ static bool print_windows(const struct depth *d, const char *phase)
 
 void ab_table_depth(FILE *to, const struct ab_view *v, struct ab_table_style style)
 {
-    struct depth d = {to, v->session, v, style, malloc(sizeof *d.hdr)};
+    struct depth d = {to, v->session, v, style, ab_alloc(sizeof *d.hdr)};
     for (uint32_t i = 0; i < d.s->n_phases && d.hdr != NULL; i++) {
         const char *phase = d.s->phases[i];
         if (style.phase != NULL && strcmp(style.phase, phase) != 0)

@@ -8,6 +8,7 @@
 
 #include "base/bits.h"
 #include "base/units.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/heaps/table_heap_memory.h"
@@ -337,8 +338,10 @@ static void print_legend(const struct view *v)
 
 void ab_table_memory(FILE *to, const struct ab_session *s, struct ab_table_style style)
 {
-    struct view v = {
-        .to = to, .s = s, .style = style, .x = calloc((size_t)s->n_memory + 1, sizeof *v.x)};
+    struct view v = {.to = to,
+                     .s = s,
+                     .style = style,
+                     .x = ab_alloc_zeroed((size_t)s->n_memory + 1, sizeof *v.x)};
     bool has_dists = false, has_heaps = false;
     if (s->n_memory == 0 || v.x == NULL) {
         free(v.x);

@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "core/median.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/format.h"
@@ -30,9 +31,9 @@ struct notes {
 /* Median over rounds and phases of what an op costs with nobody serving it. */
 static double null_ns(const struct ab_session *s, uint32_t backend)
 {
-    double *x = calloc((size_t)s->n_nulls + 1, sizeof x[0]);
+    double *x = ab_alloc_zeroed((size_t)s->n_nulls + 1, sizeof x[0]);
     size_t n = 0;
-    for (uint32_t i = 0; i < s->n_nulls && x != NULL; i++)
+    for (uint32_t i = 0; i < s->n_nulls; i++)
         if (ab_null_is_of(&s->nulls[i], &s->backends[backend]) && isfinite(s->nulls[i].ns_per_op))
             x[n++] = s->nulls[i].ns_per_op;
     double median = ab_median(x, n);

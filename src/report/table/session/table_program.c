@@ -70,8 +70,9 @@ static void add_backend(const struct ab_view *v, const struct ab_view_rank *rank
     const struct ab_session *s = v->session;
     struct ab_table_row *row = ab_table_add_backend(t, &s->backends[rank->backend]);
     struct ab_program_value value;
-    if (row == NULL || !ab_program_value_of(s, rank->backend, v->ranking.base, field, &value))
+    if (row == NULL)
         return;
+    ab_program_value_of(s, rank->backend, v->ranking.base, field, &value);
     format_value(field, value.median, row->cells[MEDIAN]);
     if (rank->is_base)
         snprintf(row->cells[VERSUS], AB_CELL_BYTES, "base");
@@ -84,11 +85,11 @@ static void add_backend(const struct ab_view *v, const struct ab_view_rank *rank
 static bool is_known(const struct ab_view *v, const struct ab_field *field)
 {
     struct ab_program_value value;
-    for (uint32_t i = 0; i < v->ranking.n_rows; i++)
-        if (ab_program_value_of(v->session, v->ranking.rows[i].backend, v->ranking.base, field,
-                                &value) &&
-            isfinite(value.median))
+    for (uint32_t i = 0; i < v->ranking.n_rows; i++) {
+        ab_program_value_of(v->session, v->ranking.rows[i].backend, v->ranking.base, field, &value);
+        if (isfinite(value.median))
             return true;
+    }
     return false;
 }
 

@@ -26,8 +26,7 @@ static void add_witness(const struct ab_view *v, uint32_t backend, struct ab_tab
 {
     struct ab_program_witness x;
     struct ab_table_row *row = ab_table_add_backend(t, &v->session->backends[backend]);
-    if (row == NULL || !ab_program_witness_of(v->session, backend, v->ranking.base, &x))
-        return;
+    ab_program_witness_of(v->session, backend, v->ranking.base, &x);
     format_difference(&x.predicted, row->cells[REPLAY]);
     format_difference(&x.measured, row->cells[PROGRAM]);
     snprintf(row->cells[WORD], AB_CELL_BYTES, "%s",

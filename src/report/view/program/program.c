@@ -5,6 +5,7 @@
 #include "report/view/program/program.h"
 
 #include "core/median.h"
+#include "core/memory.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -43,18 +44,16 @@ static double median_of(double *x, uint32_t n)
     return ab_median(x, kept);
 }
 
-static bool add_effect(const struct ab_session *s, const double *now, const double *of_base,
+static void add_effect(const struct ab_session *s, const double *now, const double *of_base,
                        struct ab_effect *out)
 {
     struct ab_pairs pairs;
-    if (!ab_pairs_init(&pairs, s->n_rounds))
-        return false;
+    ab_pairs_init(&pairs, s->n_rounds);
     pairs.is_by_round = s->n_hosts > 1;
     for (uint32_t i = 0; i < s->n_rounds; i++)
         ab_pairs_add(&pairs, now[i], of_base[i]);
     *out = ab_pairs_effect(&pairs);
     ab_pairs_fini(&pairs);
-    return true;
 }
 
 /* Of the medians that are shown. Those of several machines are not compared: there it is that of the
@@ -67,24 +66,23 @@ static struct ab_effect ratio_of(const struct ab_session *s, const struct ab_eff
     return is_known ? ab_effect_shown(effect, ratio) : ab_effect_paired(NULL, NULL, 0);
 }
 
-bool ab_program_value_of(const struct ab_session *s, uint32_t backend, uint32_t base,
+void ab_program_value_of(const struct ab_session *s, uint32_t backend, uint32_t base,
                          const struct ab_field *field, struct ab_program_value *out)
 {
-    double *x = calloc((size_t)s->n_rounds * 2 + 1, sizeof x[0]), *of_base = x + s->n_rounds;
+    double *x = ab_alloc_zeroed((size_t)s->n_rounds * 2 + 1, sizeof x[0]),
+           *of_base = x + s->n_rounds;
     bool has_base = base < s->n_backends && backend != base &&
                     ab_backend_is_comparable(&s->backends[backend]);
     *out = (struct ab_program_value){NAN, ab_effect_paired(NULL, NULL, 0)};
-    if (x == NULL)
-        return false;
     collect(s, backend, field, x);
     if (has_base)
         collect(s, base, field, of_base);
-    bool ok = !has_base || add_effect(s, x, of_base, &out->ratio);
+    if (has_base)
+        add_effect(s, x, of_base, &out->ratio); /* the medians put the rounds in another order */
     out->median = median_of(x, s->n_rounds);
     if (has_base)
         out->ratio = ratio_of(s, &out->ratio, out->median, median_of(of_base, s->n_rounds));
     free(x);
-    return ok;
 }
 
 /* ---- beside the replay ---- */
@@ -125,18 +123,15 @@ static struct ab_effect difference(const struct ab_session *s, double *x, struct
     return ab_effect_difference(x, y, s->n_rounds);
 }
 
-bool ab_program_witness_of(const struct ab_session *s, uint32_t backend, uint32_t base,
+void ab_program_witness_of(const struct ab_session *s, uint32_t backend, uint32_t base,
                            struct ab_program_witness *out)
 {
-    double *x = calloc((size_t)s->n_rounds * 3 + 1, sizeof x[0]);
-    if (x == NULL)
-        return false;
+    double *x = ab_alloc_zeroed((size_t)s->n_rounds * 3 + 1, sizeof x[0]);
     out->predicted = difference(s, x, (struct side){base, "replay_ns_per_call", false},
                                 (struct side){backend, "replay_ns_per_call", false});
     out->measured = difference(s, x, (struct side){base, "cpu_ns", true},
                                (struct side){backend, "cpu_ns", true});
     free(x);
-    return true;
 }
 
 static bool has_interval(const struct ab_effect *e)

@@ -25,8 +25,8 @@ struct ab_program_value {
                                compare with, such as a median of 0 */
 };
 
-/* `base`: UINT32_MAX = none. False: out of memory. */
-bool ab_program_value_of(const struct ab_session *s, uint32_t backend, uint32_t base,
+/* `base`: UINT32_MAX = none. */
+void ab_program_value_of(const struct ab_session *s, uint32_t backend, uint32_t base,
                          const struct ab_field *field, struct ab_program_value *out);
 
 /* Differences to the base in ns a call, with their intervals; ratio NaN = not known. */
@@ -37,8 +37,8 @@ struct ab_program_witness {
 
 /* Has the session a prediction at all? */
 bool ab_program_has_prediction(const struct ab_session *s);
-/* Of a back end other than the base. False: out of memory. */
-bool ab_program_witness_of(const struct ab_session *s, uint32_t backend, uint32_t base,
+/* Of a back end other than the base. */
+void ab_program_witness_of(const struct ab_session *s, uint32_t backend, uint32_t base,
                            struct ab_program_witness *out);
 /* "agrees", "not measurable" …: docs/exec.md; "-" where one of the two is not known. */
 const char *ab_program_witness_word(const struct ab_effect *predicted,

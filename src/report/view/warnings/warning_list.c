@@ -9,9 +9,6 @@
 void ab_warning_list_add(struct ab_view_warnings *w, const char *id, enum ab_view_severity severity,
                          const char *text, const char *remedy)
 {
-    if (!AB_GROW(w->items, w->cap, w->n)) {
-        w->is_short_of_memory = true;
-        return;
-    }
+    AB_GROW(w->items, w->cap, w->n);
     w->items[w->n++] = (struct ab_view_warning){id, severity, UINT32_MAX, text, remedy};
 }

@@ -296,7 +296,7 @@ static void sort(struct ab_view_warnings *w)
     }
 }
 
-bool ab_view_warnings_make(const struct ab_session *s, struct ab_view_texts *texts,
+void ab_view_warnings_make(const struct ab_session *s, struct ab_view_texts *texts,
                            struct ab_view_warnings *out)
 {
     *out = (struct ab_view_warnings){0};
@@ -311,11 +311,6 @@ bool ab_view_warnings_make(const struct ab_session *s, struct ab_view_texts *tex
     add_no_base(s, texts, out);
     ab_view_warnings_work(s, texts, out);
     sort(out);
-    if (out->is_short_of_memory || texts->is_short_of_memory) {
-        ab_view_warnings_fini(out);
-        return false;
-    }
-    return true;
 }
 
 void ab_view_warnings_fini(struct ab_view_warnings *w)

@@ -29,11 +29,10 @@ struct ab_view_warnings {
     struct ab_view_warning *items; /* the gravest first */
     size_t n, cap;
     bool is_noisy; /* the machine was too busy for a verdict that is not clear anyway */
-    bool is_short_of_memory;
 };
 
-/* False: out of memory. Texts go to `texts`. */
-bool ab_view_warnings_make(const struct ab_session *s, struct ab_view_texts *texts,
+/* Texts go to `texts`. */
+void ab_view_warnings_make(const struct ab_session *s, struct ab_view_texts *texts,
                            struct ab_view_warnings *out);
 void ab_view_warnings_fini(struct ab_view_warnings *w);
 /* The first with this id; NULL = none. */

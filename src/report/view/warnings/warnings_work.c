@@ -5,6 +5,7 @@
 #include "report/view/warnings/warnings_work.h"
 
 #include "core/median.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/format.h"
@@ -88,9 +89,9 @@ struct fault_range {
 /* Median over the rounds; of no op it is not known. */
 static double faults_per_op(const struct ab_session *s, uint32_t backend, const char *phase)
 {
-    double *x = calloc((size_t)s->n_results + 1, sizeof *x);
+    double *x = ab_alloc_zeroed((size_t)s->n_results + 1, sizeof *x);
     size_t n = 0;
-    for (uint32_t i = 0; i < s->n_results && x != NULL; i++) {
+    for (uint32_t i = 0; i < s->n_results; i++) {
         const struct ab_result *r = &s->results[i];
         if (r->backend == backend && r->op == AB_OP_ALL && r->n_ops > 0 && r->n_ops != UINT64_MAX &&
             r->faults_minor != UINT64_MAX && strcmp(r->phase, phase) == 0)

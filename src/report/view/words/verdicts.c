@@ -134,8 +134,7 @@ static bool is_busy(const struct ab_session *s, struct ab_view_texts *texts)
     struct ab_view_warnings w;
     if (s->n_results == 0) /* of a stored comparison the base is no more than its name */
         return false;
-    if (!ab_view_warnings_make(s, texts, &w))
-        return false;
+    ab_view_warnings_make(s, texts, &w);
     bool is_noisy = w.is_noisy;
     ab_view_warnings_fini(&w);
     return is_noisy;

@@ -7,6 +7,7 @@
 #include "runner/fold/heaps/fold_heaps.h"
 
 #include "core/grow.h"
+#include "core/memory.h"
 #include "runner/fold/sample_iter.h"
 #include "runner/sample_plan.h"
 
@@ -79,15 +80,12 @@ static double estimate_time(const struct ab_phase *phase, const struct pile *pil
     return time;
 }
 
-static bool add_part(const struct ab_fold *f, const struct ab_phase *phase, uint32_t heap,
+static void add_part(const struct ab_fold *f, const struct ab_phase *phase, uint32_t heap,
                      unsigned op, const struct ab_route_use *use, struct ab_hdr **out)
 {
     struct ab_session *s = f->session;
     struct ab_hdr *hdr = ab_fold_new_hdr();
-    if (hdr == NULL || !AB_GROW(s->heap_parts, s->cap_heap_parts, s->n_heap_parts)) {
-        free(hdr);
-        return false;
-    }
+    AB_GROW(s->heap_parts, s->cap_heap_parts, s->n_heap_parts);
     s->heap_parts[s->n_heap_parts++] = (struct ab_heap_part){
         .backend = f->backend,
         .heap = heap,
@@ -101,7 +99,6 @@ static bool add_part(const struct ab_fold *f, const struct ab_phase *phase, uint
         .hdr = hdr,
     };
     *out = hdr;
-    return true;
 }
 
 /* Their times; a reset that was never timed was frees one by one. */
@@ -121,7 +118,7 @@ static void settle_parts(struct ab_session *s, uint32_t first, const struct ab_p
     s->n_heap_parts = kept;
 }
 
-static bool fold_phase(const struct ab_fold *f, const struct ab_route *route, uint32_t index,
+static void fold_phase(const struct ab_fold *f, const struct ab_route *route, uint32_t index,
                        const struct ab_outcome *run, struct piles *piles)
 {
     const struct ab_phase *phase = &f->tape->phases[index];
@@ -131,28 +128,24 @@ static bool fold_phase(const struct ab_fold *f, const struct ab_route *route, ui
     for (uint32_t h = 0; h < route->image->n_heaps; h++) {
         const struct ab_route_use *use = &route->uses[index][h];
         for (unsigned op = 0; op <= AB_OP_ALL; op++)
-            if (count_calls(use, op) > 0 && !add_part(f, phase, h, op, use, &piles->of[h][op].hdr))
-                return false;
+            if (count_calls(use, op) > 0)
+                add_part(f, phase, h, op, use, &piles->of[h][op].hdr);
     }
     share_out(f, route, phase, run, piles);
     settle_parts(s, first, phase, piles);
-    return true;
 }
 
-enum ab_status ab_fold_heaps(const struct ab_fold *f, const struct ab_route *route,
-                             const struct ab_outcome *run, struct ab_err *err)
+void ab_fold_heaps(const struct ab_fold *f, const struct ab_route *route,
+                   const struct ab_outcome *run)
 {
-    struct piles *piles = NULL;
-    bool ok = true;
     if (route == NULL || route->heap_of == NULL)
-        return AB_OK;
-    ok = (piles = malloc(sizeof *piles)) != NULL;
-    for (uint32_t i = 0; i < f->tape->image->n_phases && ok; i++)
+        return;
+    struct piles *piles = ab_alloc(sizeof *piles);
+    for (uint32_t i = 0; i < f->tape->image->n_phases; i++)
         if (f->tape->phases[i].is_measured)
-            ok = fold_phase(f, route, i, run, piles);
+            fold_phase(f, route, i, run, piles);
     free(piles);
     ab_route_forget(route);
-    return ok ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory for results");
 }
 
 void ab_fold_heaps_drop(struct ab_session *s, uint32_t backend, uint32_t round)

@@ -9,8 +9,8 @@
 
 /* To session->heap_parts: nothing where route is NULL, which is that of a row that is not mapped. Of each heap and kind what was called, timed
  * or not, and of all kinds together the samples that are in the row's own. */
-enum ab_status ab_fold_heaps(const struct ab_fold *f, const struct ab_route *route,
-                             const struct ab_outcome *run, struct ab_err *err);
+void ab_fold_heaps(const struct ab_fold *f, const struct ab_route *route,
+                   const struct ab_outcome *run);
 
 /* Drops the entries of a back end, of a round; UINT32_MAX stands for all. */
 void ab_fold_heaps_drop(struct ab_session *session, uint32_t backend, uint32_t round);
