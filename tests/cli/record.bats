@@ -401,8 +401,6 @@ cost_of() { # ROUNDS; in microseconds
  __cxa_finalize __register_atfork __errno_location __memcpy_chk __stack_chk_fail dlsym getauxval getrlimit memcmp memcpy memset
  __environ __libc_stack_end environ secure_getenv strlen strncmp strrchr
  syscall sysconf '
-    # For marks at calls: at the start, and within dlsym, which takes the same lock.
-    allowed+='dl_iterate_phdr mprotect strcmp '
     for symbol in $(nm -D --undefined-only "$BUILD/liballocbench-record.so" |
             sed 's/.* //; s/@.*//'); do
         case "$(echo $allowed)" in
