@@ -4,7 +4,7 @@
  * the calls and counts of its .expect file, bad/NAME.FORMAT ends in exactly that error.
  * AB_UPDATE_GOLDEN=1 rewrites the .expect files.
  */
-#include "exchange/formats.h"
+#include "exchange/intake.h"
 
 #include "support/cmocka.h"
 #include "trace_tools/check_trace.h"
