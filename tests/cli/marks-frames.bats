@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # `record --marks`: marks at calls of the functions that show a frame.
+# tests: frames.c
 
 load helpers
 load recording

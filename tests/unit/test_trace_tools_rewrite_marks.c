@@ -2,6 +2,7 @@
  *
  * Marks through cut, filter, anonymize and merge: each stays between the calls that it was between,
  * counted here on the events themselves.
+ * tests: rewrite.c
  */
 #include "trace_tools/rewrite/rewrite.h"
 
