@@ -161,7 +161,7 @@ YAML
     expect_code 0
     grep -q '^usage: allocbench trace cut FILE -o OUT --events A..B' "$OUT/stdout" || fail "no usage"
     grep -q -- --live "$OUT/stdout" || fail "no --live"
-    ! grep -qE -- '--sites|--live-csv|trace info' "$OUT/stdout" || fail "lines of others"
+    ! grep -qE -- '--sites|trace info' "$OUT/stdout" || fail "lines of others"
 }
 
 @test "--help-all without a command is the overview" {
