@@ -69,7 +69,8 @@ WORKER_SRC := $(filter-out $(SLAB_MALLOC_SRC) allocators/arena/arena_scratch.c \
 RECORDER_SRC := $(call sources,src/record/preload)
 PRELOAD_SRC := $(filter src/record/preload/preload%,$(RECORDER_SRC))
 MAIN_SRC   := src/cli/main.c
-LIB_SRC    := $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) src/worker/main.c allocators/preload/malloc.c, \
+LIB_SRC    := $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) src/record/frames.c src/worker/main.c \
+                allocators/preload/malloc.c, \
                 $(call sources,src allocators))
 
 LIB_OBJ    := $(LIB_SRC:%.c=$(B)/obj/%.o)
@@ -78,7 +79,8 @@ MAIN_OBJ   := $(MAIN_SRC:%.c=$(B)/obj/%.o)
 WORKER_OBJ := $(WORKER_SRC:%.c=$(B)/$(if $(SAN),plain,obj)/%.o)
 
 SLAB_MALLOC := liballocbench-slab.so
-TOOLS := $(B)/allocbench $(B)/allocbench-worker $(B)/liballocbench-record.so $(B)/$(SLAB_MALLOC)
+TOOLS := $(B)/allocbench $(B)/allocbench-worker $(B)/liballocbench-record.so \
+         $(B)/liballocbench-frames.so $(B)/$(SLAB_MALLOC)
 
 # ---- tests: one cmocka binary a source file; tests/support/*.c linked into each ----
 UNIT_SRC    := $(sort $(wildcard tests/unit/test_*.c tests/contract/test_*.c))
@@ -149,6 +151,7 @@ $(B)/plain/%.o: %.c $(B)/flags
 
 # The recorder; under wrong1 and wrong2 with its two wrong orders, for the tests.
 RECORDER := liballocbench-record.so
+FRAMES := $(B)/liballocbench-frames.so
 RECORDERS := $(B)/$(RECORDER) $(B)/guests/wrong1/$(RECORDER) $(B)/guests/wrong2/$(RECORDER)
 RECORDER_FLAGS = $(filter-out -fPIE,$(PLAIN_FLAGS)) -fPIC -fno-builtin -fvisibility=hidden \
                  -ftls-model=initial-exec
@@ -157,10 +160,11 @@ RECORDER_OBJ := $(RECORDER_SRC:.c=.o)
 $(B)/$(RECORDER): $(RECORDER_OBJ:%=$(B)/recorder/%)
 $(B)/guests/wrong1/$(RECORDER): $(RECORDER_OBJ:%=$(B)/recorder1/%)
 $(B)/guests/wrong2/$(RECORDER): $(RECORDER_OBJ:%=$(B)/recorder2/%)
-$(RECORDERS):
+$(FRAMES): $(B)/recorder/src/record/frames.o
+$(RECORDERS) $(FRAMES):
 	$(call say,SO,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(RECORDER_FLAGS) -shared -Wl,-z,relro,-z,now -Wl,-soname,$(RECORDER) $(LDFLAGS) \
+	$(Q)$(CC) $(RECORDER_FLAGS) -shared -Wl,-z,relro,-z,now -Wl,-soname,$(@F) $(LDFLAGS) \
 	  -o $@ $(filter %.o,$^) $(LDLIBS)
 
 RECORDER_CC = $(Q)mkdir -p $(@D) && $(CC) $(CPP_FLAGS) $(RECORDER_FLAGS) $(DEPS) -c -o $@ $<
@@ -421,7 +425,7 @@ install: all install-man install-share install-develop install-heaps
 	install -d $(DESTDIR)$(PREFIX)/bin $(LIBEXEC) $(LIB_DIR)
 	install $(B)/allocbench $(DESTDIR)$(PREFIX)/bin
 	install $(B)/allocbench-worker $(LIBEXEC)
-	install -m 644 $(B)/liballocbench-record.so $(LIBEXEC)
+	install -m 644 $(B)/$(RECORDER) $(FRAMES) $(LIBEXEC)
 	install -m 644 $(B)/$(SLAB_MALLOC) $(LIB_DIR)
 
 .PHONY: install-man

@@ -32,10 +32,21 @@ static char *print_scaled(char *buf, size_t cap, double v, const char *const *na
     return buf;
 }
 
+static const char *const byte_units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+
 const char *ab_units_bytes(char *buf, size_t cap, double bytes)
 {
-    static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    return print_scaled(buf, cap, bytes, names, AB_ARRAY_LEN(names), 1024);
+    return print_scaled(buf, cap, bytes, byte_units, 5, 1024);
+}
+
+const char *ab_units_exact(char *buf, size_t cap, uint64_t bytes, const char *between)
+{
+    size_t i = 0;
+    for (; bytes > 0 && bytes % 1024 == 0; i++)
+        bytes /= 1024;
+    snprintf(buf, cap, "%llu%s%s", (unsigned long long)bytes, between,
+             i == 0 && between[0] == 0 ? "" : byte_units[i]);
+    return buf;
 }
 
 const char *ab_units_time(char *buf, size_t cap, double ns)

@@ -6,9 +6,14 @@
 #define AB_CORE_UNITS_SHOW_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* "64 B", "1.21 MiB" … three significant digits. Returns buf. */
 const char *ab_units_bytes(char *buf, size_t cap, double bytes);
+
+/* Exactly, in the largest unit that does: "16 KiB" with " " between, "16KiB" with ""; then bytes have
+ * no unit, as where sizes are read. Returns buf. */
+const char *ab_units_exact(char *buf, size_t cap, uint64_t bytes, const char *between);
 
 /* "42.1 ns", "1.31 us", "5.00 ms" */
 const char *ab_units_time(char *buf, size_t cap, double ns);

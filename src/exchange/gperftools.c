@@ -6,7 +6,7 @@
  * calloc is a malloc, and so is memalign, with the larger block that the address is in: its free
  * names another address. The size beside a free is that of its block, which nobody needs.
  */
-#include "exchange/formats.h"
+#include "exchange/intake.h"
 #include "exchange/scan.h"
 
 static const char expected[] =

@@ -8,7 +8,7 @@
  *
  * Whether a trace has times is said at its begin, so the calls before the first "c" are held back.
  */
-#include "exchange/formats.h"
+#include "exchange/intake.h"
 
 #include "core/grow.h"
 #include "core/text.h"

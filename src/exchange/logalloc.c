@@ -4,7 +4,7 @@
  * addresses, or "#NUMBER" of blocks where the log was munged for logalloc-replay. Older logs are
  * without THREAD. As in logalloc-replay, the first process is the one that is read.
  */
-#include "exchange/formats.h"
+#include "exchange/intake.h"
 #include "exchange/scan.h"
 
 static const char expected[] = "PROCESS THREAD CALL(ARGUMENTS)=RESULT, such as "

@@ -6,7 +6,7 @@
  * makes calloc an allocation. The file has no end mark: what is missing from it by whole records
  * cannot be seen.
  */
-#include "exchange/formats.h"
+#include "exchange/intake.h"
 
 #include "base/bytes.h"
 

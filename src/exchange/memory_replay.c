@@ -4,7 +4,7 @@
  * "THREAD: CALL POINTER …", sizes in decimal, then start and end of the call in ns where it has
  * them. A call that failed has the pointer 0x0.
  */
-#include "exchange/formats.h"
+#include "exchange/intake.h"
 #include "exchange/scan.h"
 
 static const char expected[] =

@@ -4,7 +4,7 @@
  * "a ID SIZE", "r ID SIZE" and "f ID". One thread, and no call that fails. A resize of an id that is
  * not allocated allocates it. Later versions of the driver take "f -1" for free(NULL).
  */
-#include "exchange/formats.h"
+#include "exchange/intake.h"
 #include "exchange/scan.h"
 
 static const char expected[] = "\"a ID SIZE\", \"r ID SIZE\" or \"f ID\"";

@@ -192,10 +192,6 @@ enum ab_status ab_relay_open(const char *folder, struct ab_relay_wish wish, stru
     r->control->n_bytes = sizeof *r->control;
     r->control->site_depth = wish.site_depth;
     r->control->has_time = wish.has_time;
-    for (size_t i = 0; i < wish.n_functions && i < AB_SPOOL_HOOKS; i++) {
-        struct ab_spool_hook *hook = &r->control->hooks[r->control->n_hooks++];
-        snprintf(hook->name, sizeof hook->name, "%s", wish.functions[i]);
-    }
     r->control->begin_ns = ab_clock_now_ns();
     r->control->begin_ticks = ab_tick_end();
     r->control->magic = AB_SPOOL_MAGIC;
@@ -214,10 +210,15 @@ enum ab_status ab_relay_serve(struct ab_relay *r, struct ab_err *err)
     return r->has_thread ? AB_OK : ab_fail_errno(err, AB_SYSTEM, "cannot serve the recorder");
 }
 
-uint64_t ab_relay_calls(const struct ab_relay *r, size_t i)
+bool ab_relay_has_mark(const struct ab_relay *r, const char *name)
 {
-    return i < AB_SPOOL_HOOKS ? __atomic_load_n(&r->control->hooks[i].n_calls, __ATOMIC_RELAXED)
-                              : 0;
+    for (size_t i = 0; i < AB_SPOOL_MARK_NAMES; i++) {
+        const struct ab_spool_mark_name *place = &r->control->mark_names[i];
+        if (__atomic_load_n(&place->state, __ATOMIC_ACQUIRE) == AB_SPOOL_NAME_THERE &&
+            strncmp(place->text, name, sizeof place->text) == 0)
+            return true;
+    }
+    return false;
 }
 
 void ab_relay_close(struct ab_relay *r)

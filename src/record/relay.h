@@ -15,14 +15,12 @@
 
 struct ab_relay;
 
-struct ab_relay_wish {            /* what is to be recorded */
-    uint64_t most_events;         /* 0 = any number */
-    uint64_t most_bytes;          /* of the spool; 0 = any number */
-    enum ab_spool_stop why_full;  /* the reason where it would be larger */
-    uint32_t site_depth;          /* calls of each stack; 0 = no call sites */
-    bool has_time;                /* a time for each event */
-    const char *const *functions; /* whose calls are marked; at most AB_SPOOL_HOOKS are */
-    size_t n_functions;
+struct ab_relay_wish {           /* what is to be recorded */
+    uint64_t most_events;        /* 0 = any number */
+    uint64_t most_bytes;         /* of the spool; 0 = any number */
+    enum ab_spool_stop why_full; /* the reason where it would be larger */
+    uint32_t site_depth;         /* calls of each stack; 0 = no call sites */
+    bool has_time;               /* a time for each event */
 };
 /* Before the command starts: makes the control file in `folder`. */
 enum ab_status ab_relay_open(const char *folder, struct ab_relay_wish wish, struct ab_relay **out,
@@ -32,8 +30,8 @@ enum ab_status ab_relay_serve(struct ab_relay *r, struct ab_err *err);
 /* Ends the recording in all processes, for this reason; waits, for a second at most, until none of
  * them is in the middle of writing. */
 void ab_relay_stop(struct ab_relay *r, enum ab_spool_stop why);
-/* How many calls of function i of the wish were seen. */
-uint64_t ab_relay_calls(const struct ab_relay *r, size_t i);
+/* Was there a mark of this name? */
+bool ab_relay_has_mark(const struct ab_relay *r, const char *name);
 
 struct ab_relay_view {
     uint64_t n_calls;     /* of all processes */

@@ -38,6 +38,7 @@ enum ab_status ab_spawn_become(const struct ab_spawn *spawn, struct ab_err *err)
 enum ab_status ab_companion_path(const char *name, char *out, size_t cap, struct ab_err *err);
 #define AB_WORKER_NAME "allocbench-worker"
 #define AB_RECORDER_NAME "liballocbench-record.so"
+#define AB_FRAMES_NAME "liballocbench-frames.so"
 
 /* ---- what a child does between fork and exec, whatever it becomes; safe in a vfork child ---- */
 

@@ -14,7 +14,6 @@
 #include "trace/format.h"
 #include "trace/live_state.h"
 #include "trace/optional/bypass.h"
-#include "trace/optional/inherited.h"
 #include "trace/optional/mark_chunk.h"
 #include "trace/sites/site_reader.h"
 #include "trace/summary.h"
@@ -375,13 +374,24 @@ static const char *take_marks(struct ab_trace_reader *r, const struct chunk_head
                               r->raw, h->raw_bytes);
 }
 
+/* How many first events allocate what lived at a fork: a u64, before all events, once. */
+static const char *take_inherited(struct ab_trace_reader *r, const struct chunk_head *h)
+{
+    uint64_t *inherited = &r->account.info.inherited;
+    if (h->stored_bytes != AB_TRACE_INHERITED_BYTES || h->raw_bytes != h->stored_bytes)
+        return "a chunk of inherited blocks of another length than 8 bytes";
+    if (r->n_events > 0 || *inherited > 0)
+        return "a chunk of inherited blocks after events, or a second one";
+    *inherited = ab_get_u64(r->stored);
+    return NULL;
+}
+
 static const char *take_optional(struct ab_trace_reader *r, const struct chunk_head *h)
 {
     struct ab_trace_info *info = &r->account.info;
     switch (h->kind) {
     case AB_TRACE_CHUNK_INHERITED:
-        return ab_inherited_take(r->stored, h->stored_bytes, h->raw_bytes, r->n_events,
-                                 &info->inherited);
+        return take_inherited(r, h);
     case AB_TRACE_CHUNK_SITES:
     case AB_TRACE_CHUNK_SITE_COLUMN:
         return take_sites(r, h);

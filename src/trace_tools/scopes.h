@@ -4,7 +4,7 @@
  * are gone when they end. They follow each other without gaps: what an iteration of the program is,
  * as far as its allocations show it.
  *
- * Marks in the trace say where they end (scope/marks.h: of several, the one whose scopes hold most
+ * Marks in the trace say where they end (of several, the one whose scopes hold most
  * blocks). Without any, they are found where the set of short-lived blocks is empty, or nearly: scope/search.h says how.
  * Of a program with several threads, the blocks of all threads together are tried, and those of the
  * thread that allocates most, or where these have none the next one that has; blocks of other threads

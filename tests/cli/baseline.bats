@@ -3,6 +3,7 @@
 #
 # Baselines: kept under a name, compared with by run and replay, and refused where they are not
 # fit; gates on changes, confirmed before they fail.
+# tests: baselines.c cmd_baseline.c decision.c
 
 load helpers
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # How much is measured: --passes, --time-budget, --precision, and what -q leaves of the output.
+# tests: confirmation.c json_rounds.c pass_choice.c read_rounds.c round_limit.c round_watch.c
 
 load helpers
 

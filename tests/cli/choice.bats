@@ -3,6 +3,7 @@
 #
 # Which back ends are measured where none is named: the malloc libraries that are installed, and
 # the built-in allocators that suit the work.
+# tests: backend_choice.c
 
 load helpers
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # deploy: the lines that start a program with an allocator as it was measured.
+# tests: cmd_deploy.c snippet.c
 
 load helpers
 

@@ -10,7 +10,8 @@ tree() { # FILE LINE…
     mkdir -p src/core tests/unit tests/cli docs
     printf '# Top\n\n[sources](src/README.md#rooms-and-words)\n' >README.md
     printf '# Sources\n\n## Rooms and words\n\n`core/text.c`, `text.c`, `tests/unit/`\n' >src/README.md
-    printf '# Tests\n\n`src/core/other.c`, `tests/unit/test_*.c`\n' >tests/README.md
+    printf '# Tests\n\n`tests/unit/test_*.c`\n' >tests/README.md
+    printf '/* SPDX */\n/* tests: other.c */\n' >tests/unit/test_more.c
     printf '/* SPDX\n *\n * Text.\n */\n' | tee src/core/text.c >src/core/other.c
     touch tests/unit/test_core_text.c
     local file=$1
@@ -46,8 +47,16 @@ violates() { # PATTERN FILE LINE…
     violates 'no heading #words in src/README.md' src/README.md '[b](#words)'
 }
 
-@test "a source that has no unit test and no place in tests/README.md is found" {
-    violates 'what tests src/core/new.c\?' src/core/new.c ''
+@test "a source that no test names is found, and a name that is of no source or of several" {
+    violates 'src/core/new.c:1: what tests it\?' src/core/new.c ''
+    tree src/core/new.c '/* SPDX' ' * New.' ' */' >/dev/null || true
+    printf '# tests: core/new.c\n' >tests/cli/new.bats
+    "$ROOT/scripts/check-docs" "$PWD" || fail "named by a folder"
+    violates 'tests/cli/a.bats: there is no gone.c' tests/cli/a.bats '# tests: other.c gone.c'
+    mkdir -p src/base
+    printf '/* SPDX\n * Text.\n */\n' >src/base/other.c
+    ! "$ROOT/scripts/check-docs" "$PWD" >"$OUT/stdout" || fail "passes"
+    grep -q 'tests/unit/test_more.c: there are several other.c' "$OUT/stdout" || fail "another reason"
 }
 
 @test "a source that does not say what it owns is found" {

@@ -3,6 +3,8 @@
 #
 # The programs of allocators/examples: compiled as their first lines say, in C and in C++, with
 # every warning, in the plain and in the checked build; and what they print. The C++ header.
+# tests: entity_table.c frame_loop.c library_hooks.c particles.c request_scope.c string_building.c
+# tests: worker_threads.c
 
 load helpers
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # `explain`: words, mistakes.
+# tests: cmd_explain.c
 
 load helpers
 

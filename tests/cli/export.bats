@@ -3,6 +3,7 @@
 #
 # What leaves the tool as files for other tools: complete, in agreement with the JSON, in every
 # locale, and safe with any name.
+# tests: outputs.c
 
 load helpers
 

@@ -3,6 +3,7 @@
 #
 # allocators/examples/frame-game: the same work in both forms, from malloc and from the heaps that
 # are advised; recorded, its call sites have the names of the program's functions.
+# tests: frame_game.c
 
 load helpers
 

@@ -3,6 +3,7 @@
 #
 # Bounds that make a run fail: each fate of a gate with its exit code, on libraries whose numbers
 # are known (a malloc of 1 us) and on ones that crash, lack an op or are not there.
+# tests: gate_set.c
 
 load helpers
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # The manual pages say what --help says, and the checkers of such pages have nothing to say.
+# tests: manual.c
 
 load helpers
 

@@ -2,6 +2,7 @@
 #
 # Ends of recorded programs while several of their threads are in the middle of a call, and of
 # `record` itself: what was recorded is in the trace, and at most one call a thread is missing.
+# tests: program_file.c
 
 load helpers
 load recording

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
 # The recorder: what it says against an independent witness, and that the program does not notice.
+# tests: cmd_record.c launch.c launch_run.c preload.c preload_environment.c preload_exec.c
+# tests: preload_files.c preload_halves.c preload_program.c preload_spool.c preload_starts.c
+# tests: spool_texts.c spool_traces.c
 
 load helpers
 
@@ -401,8 +404,6 @@ cost_of() { # ROUNDS; in microseconds
  __cxa_finalize __register_atfork __errno_location __memcpy_chk __stack_chk_fail dlsym getauxval getrlimit memcmp memcpy memset
  __environ __libc_stack_end environ secure_getenv strlen strncmp strrchr
  syscall sysconf '
-    # For marks at calls: at the start, and within dlsym, which takes the same lock.
-    allowed+='dl_iterate_phdr mprotect strcmp '
     for symbol in $(nm -D --undefined-only "$BUILD/liballocbench-record.so" |
             sed 's/.* //; s/@.*//'); do
         case "$(echo $allowed)" in

@@ -3,6 +3,7 @@
 #
 # `replay` and `trace info` on a recorded trace: the same promises as `run`, and the facts of the
 # trace found again in the result.
+# tests: replay.c
 
 load helpers
 

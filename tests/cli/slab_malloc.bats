@@ -2,6 +2,7 @@
 #
 # liballocbench-slab.so: a back end like the others, and the malloc of real programs, which do with
 # it what they do without it.
+# tests: malloc.c
 
 load helpers
 

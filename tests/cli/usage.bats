@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Mistakes: one clear error, the right exit code, nothing measured, nothing on standard output.
+# tests: cli/main.c cmd_check.c commands.c lint.c one_file.c option_table.c option_value.c
+# tests: options_parse.c plan_json.c terminal.c version.c
 
 load helpers
 
@@ -159,7 +161,7 @@ YAML
     expect_code 0
     grep -q '^usage: allocbench trace cut FILE -o OUT --events A..B' "$OUT/stdout" || fail "no usage"
     grep -q -- --live "$OUT/stdout" || fail "no --live"
-    ! grep -qE -- '--sites|--live-csv|trace info' "$OUT/stdout" || fail "lines of others"
+    ! grep -qE -- '--sites|trace info' "$OUT/stdout" || fail "lines of others"
 }
 
 @test "--help-all without a command is the overview" {

@@ -4,6 +4,8 @@
  * and over the malloc of this process seen from the malloc boundary. What it checks is what
  * allocators/ab_backend.h promises. A check whose hook is NULL does not apply; the nulls, which
  * lie by design, are held to the shape only.
+ * tests: arena_backend.c handle_backend.c paged_backend.c pool_backend.c skeleton.c slab_backend.c
+ * tests: system_backend.c
  */
 #include "contract/churn.h"
 #include "contract/malloc_boundary.h"

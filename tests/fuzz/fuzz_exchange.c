@@ -4,7 +4,7 @@
  * is a trace that the reader proves, with as many calls as the report says; what is refused has a
  * reason with the file's name in it.
  */
-#include "exchange/formats.h"
+#include "exchange/intake.h"
 #include "fuzz/input_file.h"
 #include "trace_tools/check_trace.h"
 

@@ -2,6 +2,7 @@
  *
  * Generated code, as tests/golden/advise/code-NAME.txt holds it; tests/cli/advise-code.bats compiles
  * and runs these very files. AB_UPDATE_GOLDEN=1 rewrites them.
+ * tests: code_heaps.c
  */
 #include "advise/code.h"
 

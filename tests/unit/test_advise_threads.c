@@ -3,6 +3,7 @@
  * Programs of several threads, whose calls come in any order, by ten seeds: requests of each thread by
  * itself are found where they end, their blocks go to arenas of the threads, and what threads hand to
  * each other to a heap that takes it back. Capacities are counted here a second time.
+ * tests: of_threads.c part_threads.c
  */
 #include "advise/advise.h"
 #include "base/rng.h"

@@ -2,6 +2,7 @@
  *
  * The list of built-ins, and the null of the malloc boundary (the heap-shaped one is a built-in
  * and in the contract suite).
+ * tests: null_backend.c null_malloc.c null_region.c
  */
 #include "allocators/builtin.h"
 

@@ -2,6 +2,7 @@
  *
  * What the paged arena counts under tags, through everything that can happen to a block; what its
  * reports say; the arenas that are ready by name.
+ * tests: paged_ready.c paged_report.c
  */
 #include "allocators/paged/paged_ready.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* tests: param_read.c */
 #include "backend/params.h"
 
 #include "allocators/builtin.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* tests: library.c */
 #include "backend/selection.h"
 
 #include "backend/presets.h"

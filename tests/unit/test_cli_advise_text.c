@@ -2,6 +2,7 @@
  *
  * An advice on the screen, as JSON and as rules: golden, by numbers that are made up; and where
  * nothing is to be changed.
+ * tests: advise_json.c advise_rules.c advise_view.c
  */
 #include "cli/advise/advise_json.h"
 #include "cli/advise/advise_rules.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What of a replay of several traces needs no replay: the worst exit code, and names of outputs.
+ * tests: cmd_replay.c trace_outputs.c
  */
 #include "cli/benchmark/replay/replay_several.h"
 #include "cli/benchmark/replay/trace_outputs.h"

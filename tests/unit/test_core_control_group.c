@@ -2,6 +2,7 @@
  *
  * Limits of control groups of both versions, in a made-up /proc and /sys; and the small files that
  * they are read from.
+ * tests: system_file.c
  */
 #include "core/control_group.h"
 #include "core/system_file.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* tests: nearest.c units_show.c */
 #include "base/nearest.h"
 #include "core/text.h"
 

@@ -3,8 +3,10 @@
  * Files of other tools, as tests/golden/exchange/make-golden writes them: good/NAME.FORMAT becomes
  * the calls and counts of its .expect file, bad/NAME.FORMAT ends in exactly that error.
  * AB_UPDATE_GOLDEN=1 rewrites the .expect files.
+ * tests: gperftools.c heaptrack.c intake.c logalloc.c malloc_trace_replay.c memory_replay.c
+ * tests: mtrace.c rep.c
  */
-#include "exchange/formats.h"
+#include "exchange/intake.h"
 
 #include "support/cmocka.h"
 #include "trace_tools/check_trace.h"

@@ -2,6 +2,7 @@
  *
  * Walks this very program's stacks, where the C library's own unwinder says what is right, and
  * stacks and tables that are damaged. What real programs do: tests/cli/sites.bats.
+ * tests: eh_frame.c
  */
 #include "record/preload/unwind/unwind.h"
 

@@ -2,6 +2,7 @@
  *
  * A result goes into a page and comes out again; pages that are damaged, or made to do harm, are
  * refused with one sentence.
+ * tests: read_html.c
  */
 #include "report/html/embed.h"
 #include "report/read/read_html.h"

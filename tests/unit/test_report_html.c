@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The writer of HTML: what comes from outside stays text, and colours can be read and told apart.
+ * tests: assets.c palette.c
  */
 #include "report/html/frame/assets.h"
 #include "report/html/html.h"

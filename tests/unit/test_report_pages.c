@@ -3,6 +3,8 @@
  * The pages of a report about memory, time, sizes, slow calls and the trace: what they say can be
  * computed from the session, names stay text, and what is not known is said to be not known. And
  * the pictures as files.
+ * tests: figures.c heat_cells.c page_memory.c page_over_time.c page_sizes.c page_slowest.c
+ * tests: page_trace.c
  */
 #include "report/html/figures.h"
 #include "report/html/pages/pages.h"

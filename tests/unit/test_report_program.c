@@ -2,6 +2,7 @@
  *
  * What follows from the rounds of a real program: medians, ratios, what the replay predicted; and
  * the page of the report about it.
+ * tests: page_program.c
  */
 #include "report/html/report.h"
 #include "report/view/program/program.h"

@@ -2,6 +2,7 @@
  *
  * The whole report: hostile names stay text, nothing is fetched, every page is in the navigation,
  * and a large session makes a small file.
+ * tests: frame.c page_compare.c page_environment.c page_latency.c page_summary.c page_time.c
  */
 #include "report/html/pages/pages.h"
 #include "report/html/report.h"

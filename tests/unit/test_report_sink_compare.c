@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A comparison as terminals of several widths show it, and as JSON.
+ * tests: compare_json.c
  */
 #include "report/compare_json.h"
 #include "report/table/sink_compare.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Changes in per cent, verdicts as sentences, and sentences out of the table of explain.
+ * tests: change.c factor.c terms.c verdicts.c
  */
 #include "explain/explain.h"
 #include "report/format.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* tests: result_fields.c */
 #include "result/result.h"
 
 #include "base/bits.h"

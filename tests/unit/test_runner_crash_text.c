@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Sentences about reports whose every field the test chooses, hostile ones too.
+ * tests: code_place.c
  */
 #include "runner/crash/crash_text.h"
 #include "support/cmocka.h"

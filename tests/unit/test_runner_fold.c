@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Hand-made worker reports folded into results: every number can be computed on paper.
+ * tests: fold_common.c sample_iter.c
  */
 #include "runner/fold/fold.h"
 

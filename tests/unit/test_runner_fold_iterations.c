@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Iterations made by hand, folded: every number can be computed on paper.
+ * tests: merge_iterations.c
  */
 #include "runner/fold/fold_iterations.h"
 

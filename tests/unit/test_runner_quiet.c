@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The level of the canary from many readings, and the CPU that is chosen.
+ * tests: canary.c
  */
 #include "runner/fold/quiet.h"
 

@@ -2,6 +2,7 @@
  *
  * A placement: which heap each request goes to, what each heap has to serve, which resets empty one;
  * over one lane and over two, by group, size and lane.
+ * tests: route_walk.c
  */
 #include "runner/route/route.h"
 #include "runner/tape/tape_file.h"

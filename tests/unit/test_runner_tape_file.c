@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A tape file of several bursts: each where the head says, in a file that nobody can write to.
+ * tests: shared_file.c
  */
 #include "runner/tape/tape_file.h"
 #include "support/cmocka.h"

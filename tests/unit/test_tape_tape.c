@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* tests: builder.c op.c tape_digest.c tape_query.c */
 #include "support/cmocka.h"
 #include "support/tape.h"
 #include "tape/tape.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Columns: what was encoded is decoded, and nothing else that is only a bit different.
+ * tests: chunk_decode.c chunk_encode.c
  */
 #include "trace/chunk/chunk.h"
 

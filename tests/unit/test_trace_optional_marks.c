@@ -2,6 +2,7 @@
  *
  * Marks in trace files: what is written comes back ahead of its call, over several chunks, with a
  * thread that packs and without; of cut files those that are left; the golden file.
+ * tests: mark_chunk.c mark_stats.c mark_table.c
  */
 #include "support/cmocka.h"
 #include "support/trace_mix.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Trace files that are whole are read as written; everything else is refused at its place.
+ * tests: end_mark.c summary.c trace/checksum.c writer.c
  */
 #include "base/bytes.h"
 #include "support/cmocka.h"

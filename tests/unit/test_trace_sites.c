@@ -2,6 +2,7 @@
  *
  * Call sites in trace files: what is written comes back with its event, over several chunks, with a
  * thread that packs and without; files without them, and files that hold what cannot be.
+ * tests: site_chunk.c site_reader.c site_table.c site_writer.c
  */
 #include "base/rng.h"
 #include "support/cmocka.h"

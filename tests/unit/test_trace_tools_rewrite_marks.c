@@ -2,8 +2,9 @@
  *
  * Marks through cut, filter, anonymize and merge: each stays between the calls that it was between,
  * counted here on the events themselves.
+ * tests: rewrite.c
  */
-#include "trace_tools/rewrite/rewrite_marks.h"
+#include "trace_tools/rewrite/rewrite.h"
 
 #include "support/cmocka.h"
 #include "support/trace.h"

@@ -2,6 +2,7 @@
  *
  * Programs whose scopes are known because they are made up here: where each ends is written down
  * while the calls are written. And programs that have none.
+ * tests: judge.c search.c spans.c stats.c
  */
 #include "trace_tools/scopes.h"
 

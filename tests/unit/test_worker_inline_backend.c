@@ -2,6 +2,8 @@
  *
  * What the command line takes as inline+NAME and cursor+NAME is what the worker has a loop for, and nothing is
  * compiled in for settings that ask for more.
+ * tests: pass_cursor_arena.c pass_cursor_null.c pass_cursor_pool.c pass_inline_arena.c
+ * tests: pass_inline_null.c pass_inline_pool.c pass_inline_slab.c
  */
 #include "allocators/builtin.h"
 #include "base/bits.h"

@@ -3,6 +3,7 @@
  * The ledger of pages against the walk over all blocks, which shares no code with it: blocks come,
  * grow, shrink, move and go at random in memory that this test writes to and gives back page by
  * page. Wherever both are asked they must say the same, to the byte.
+ * tests: page_look.c
  */
 #include "base/rng.h"
 #include "support/cmocka.h"

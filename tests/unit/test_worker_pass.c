@@ -2,6 +2,7 @@
  *
  * The loops of both boundaries over a counting allocator, in this process: every op of the tape
  * reaches the allocator once, with the right arguments, in every pass.
+ * tests: pass_handle.c pass_heap.c pass_malloc.c slices.c
  */
 #include "support/cmocka.h"
 #include "support/tape.h"

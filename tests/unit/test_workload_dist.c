@@ -2,6 +2,7 @@
  *
  * Draws against what the formulas promise: bounds always, shape by comparing shares with the exact
  * ones within five standard deviations (seeds are fixed: these tests give the same every time).
+ * tests: portable_math.c
  */
 #include "workload/dist.h"
 

@@ -18,7 +18,7 @@
 #include "cli/workload/scaffolds.h"
 #include "core/embed.h"
 #include "core/text.h"
-#include "exchange/formats.h"
+#include "exchange/intake.h"
 #include "explain/explain.h"
 #include "result/result_fields.h"
 #include "runner/run_checks.h"

@@ -10,6 +10,7 @@
 #include "backend/sweep.h"
 #include "base/bits.h"
 #include "cli/benchmark/cases.h"
+#include "core/units_show.h"
 #include "report/json.h"
 
 #include <string.h>
@@ -49,23 +50,11 @@ bool ab_list_has_hook(const struct ab_backend *b, const struct ab_hook *hook)
     return f != NULL;
 }
 
-static const char *spell_bytes(char *buf, size_t cap, uint64_t bytes)
-{
-    static const char *const units[] = {"", "KiB", "MiB", "GiB", "TiB"};
-    size_t u = 0;
-    while (bytes > 0 && bytes % 1024 == 0 && u + 1 < AB_ARRAY_LEN(units)) {
-        bytes /= 1024;
-        u++;
-    }
-    snprintf(buf, cap, "%llu%s", (unsigned long long)bytes, units[u]);
-    return buf;
-}
-
 const char *ab_list_value(char *buf, size_t cap, const struct ab_param *p, uint64_t value)
 {
     switch (p->type) {
     case AB_PARAM_BYTES:
-        return spell_bytes(buf, cap, value);
+        return ab_units_exact(buf, cap, value, "");
     case AB_PARAM_BOOL:
         snprintf(buf, cap, "%s", value != 0 ? "on" : "off");
         break;

@@ -14,6 +14,5 @@ void ab_options_fini(struct ab_options *o)
     free(o->maps);
     free(o->gates);
     free(o->site_patterns);
-    free(o->mark_functions);
     free(o->args);
 }

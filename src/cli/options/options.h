@@ -122,11 +122,9 @@ struct ab_options {
     uint32_t site_depth;               /* record --sites: calls of each stack; 0 = none */
     bool has_call_times;               /* record --time */
     bool marks_frames;                 /* record --marks */
-    const char **mark_functions;       /* record --mark-function */
-    size_t n_mark_functions;
-    bool wants_sites;           /* trace info --sites */
-    uint32_t n_sites;           /* of them that are shown */
-    const char **site_patterns; /* trace filter --site */
+    bool wants_sites;                  /* trace info --sites */
+    uint32_t n_sites;                  /* of them that are shown */
+    const char **site_patterns;        /* trace filter --site */
     size_t n_site_patterns;
     bool wants_scopes;             /* trace info --scopes */
     bool has_site_order;           /* --sort */

@@ -112,6 +112,8 @@ static const struct {
     {AB_COMMAND_ADVISE, "html",
      "the advice is printed, and --json FILE has all of it; allocbench trace info TRACE --html FILE "
      "draws flame graphs of the call sites"},
+    {AB_COMMAND_RECORD, "mark-function",
+     "--marks marks frames, and allocbench_mark of allocbench/mark.h any place of the program"},
     {AB_COMMAND_EXPLAIN, "results", "allocbench report shows the numbers of a result"},
 };
 

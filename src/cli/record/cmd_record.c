@@ -6,11 +6,11 @@
  */
 #include "cli/commands.h"
 #include "cli/record/launch.h"
-#include "cli/record/mark_functions.h"
 #include "cli/record/spool_texts.h"
 #include "cli/record/spool_traces.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "record/frames.h"
 #include "report/output.h"
 
 #include <stdlib.h>
@@ -48,6 +48,17 @@ static void print_hints(const struct ab_launch *l, const struct ab_spool_traces 
                 "allocbench: child processes of %s allocated more than it did and were not "
                 "recorded: --follow records them too\n",
                 launcher);
+}
+
+/* A program that shows no frame looks like one that shows them where it is not seen. */
+static void print_unseen(const struct ab_launch *l)
+{
+#define NAME(name) ", " #name
+    if (l->frames[0] != 0 && !l->end.has_frames)
+        fprintf(stderr,
+                "allocbench: --marks: no call of %s was seen by a program or library that is "
+                "linked with it; allocbench/mark.h marks frames in the program itself\n",
+                AB_FRAMES(NAME) + 2);
 }
 
 static enum ab_status check_seen(const struct ab_launch *l, const struct ab_spool_traces *t,
@@ -131,7 +142,7 @@ static enum ab_status keep(struct ab_launch *l, struct ab_output *out, const str
         status = write_traces(l, &t, out, err);
     if (status == AB_OK && !o->is_quiet) {
         print_hints(l, &t);
-        ab_mark_functions_print_unseen(l, o);
+        print_unseen(l);
     }
     ab_spool_traces_close(&t);
     return status;
@@ -171,7 +182,6 @@ static enum ab_status record(const struct ab_options *o, const struct ab_trace_p
                              int *exit_code, struct ab_err *err)
 {
     struct ab_launch launch = {.folder = ""};
-    const char *functions[AB_SPOOL_HOOKS];
     struct ab_output out = {0};
     enum ab_status status = ab_launch_prepare(o->args[0], o->is_unconverted ? place->path : NULL,
                                               &launch, exit_code, err);
@@ -183,9 +193,8 @@ static enum ab_status record(const struct ab_options *o, const struct ab_trace_p
     launch.duration_ns = o->duration_ns;
     launch.site_depth = o->site_depth;
     launch.has_time = o->has_call_times;
-    launch.functions = functions;
-    if (status == AB_OK)
-        status = ab_mark_functions_list(o, functions, &launch.n_functions, err);
+    if (status == AB_OK && o->marks_frames)
+        status = ab_launch_mark_frames(&launch, err);
     if (status == AB_OK && !o->is_unconverted)
         status = ab_output_open(place->path, &out, err);
     if (status == AB_OK && (status = ab_launch_start(&launch, o->args, err)) == AB_USAGE)

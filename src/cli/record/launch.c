@@ -20,19 +20,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* LD_PRELOAD splits at spaces and colons and expands '$': then the recorder is named by a link in
- * the folder. Only then: what the command leaves running in the background outlives the folder,
+/* LD_PRELOAD splits at spaces and colons and expands '$': then a library is named by a link in the
+ * folder. Only then: what the command leaves running in the background outlives the folder,
  * and ld.so would complain to it of a recorder that is gone. */
-static enum ab_status alias_recorder(struct ab_launch *l, struct ab_err *err)
+static enum ab_status alias_library(const struct ab_launch *l, const char *name, char path[4096],
+                                    struct ab_err *err)
 {
     char alias[PATH_MAX];
-    if (strpbrk(l->recorder, " :;,$\t\n") == NULL)
+    if (strpbrk(path, " :;,$\t\n") == NULL)
         return AB_OK;
-    snprintf(alias, sizeof alias, "%s/recorder.so", l->folder);
-    if (symlink(l->recorder, alias) != 0)
+    snprintf(alias, sizeof alias, "%s/%s", l->folder, name);
+    if (symlink(path, alias) != 0)
         return ab_fail_errno(err, AB_SYSTEM, "cannot write in %s", l->folder);
-    snprintf(l->recorder, sizeof l->recorder, "%s", alias);
+    snprintf(path, 4096, "%s", alias);
     return AB_OK;
+}
+
+enum ab_status ab_launch_mark_frames(struct ab_launch *l, struct ab_err *err)
+{
+    AB_TRY(ab_companion_path(AB_FRAMES_NAME, l->frames, sizeof l->frames, err));
+    return alias_library(l, "frames.so", l->frames, err);
 }
 
 /* The command may change its folder: the path has to be a whole one. */
@@ -110,7 +117,7 @@ enum ab_status ab_launch_prepare(const char *command, const char *spool, struct 
     status = spool != NULL ? make_named_folder(&l, spool, err) : make_folder(&l, err);
     if (status == AB_OK)
         status = make_open_folder(&l, err);
-    if (status != AB_OK || (status = alias_recorder(&l, err)) != AB_OK)
+    if (status != AB_OK || (status = alias_library(&l, "recorder.so", l.recorder, err)) != AB_OK)
         ab_launch_clean(&l);
     else
         *out = l;

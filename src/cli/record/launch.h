@@ -21,26 +21,25 @@ struct ab_launch_end { /* what the system knows of the command when it has ended
     char comm[16];     /* the last program that it was */
     uint64_t own_faults, children_faults; /* of it and of the children that it waited for */
     uint64_t wall_ns, wall_ticks;
-    bool has_left;                           /* with takes_children: processes of it run on */
-    uint64_t function_calls[AB_SPOOL_HOOKS]; /* that were marked, of each of `functions` */
-    bool is_known;                           /* it has ended, with this code: its status, or */
-    int code;                                /* 128 + signal */
+    bool has_left;   /* with takes_children: processes of it run on */
+    bool has_frames; /* one was shown by a function of AB_FRAMES */
+    bool is_known;   /* it has ended, with this code: its status, or */
+    int code;        /* 128 + signal */
 };
 
 struct ab_launch {
     char program[4096];  /* found in PATH */
     char recorder[4096]; /* liballocbench-record.so */
+    char frames[4096];   /* liballocbench-frames.so; "" = frames are not marked */
     char folder[1024];   /* private, the spool is in it; "" until it is made */
     char spool[1040];
     char part[1040];     /* the trace that is made meanwhile */
-    bool takes_children; /* of the command, too; this and the next ten are set before it runs */
+    bool takes_children; /* of the command, too; this and the next eight are set before it runs */
     bool is_waiting;     /* for those of them that outlive it */
     uint64_t most_events, duration_ns; /* that are recorded; 0 = no end */
     uint64_t most_bytes;               /* of the spool; 0 = half of what is free on its disk */
     uint32_t site_depth;               /* calls of each stack; 0 = no call sites */
     bool has_time;                     /* of each call */
-    const char *const *functions;      /* whose calls are marked */
-    size_t n_functions;
     uint64_t along_bytes; /* of spool, or half of its bound where that is less: then it is converted
                              meanwhile; 0 = only at the end */
     bool is_eager;        /* for tests: it does not wait for a CPU that is free */
@@ -65,6 +64,8 @@ enum ab_status ab_launch_check(const char *path, struct ab_err *err);
  * is one of the above. */
 enum ab_status ab_launch_prepare(const char *command, const char *spool, struct ab_launch *out,
                                  int *exit_code, struct ab_err *err);
+/* Frames will be marked. */
+enum ab_status ab_launch_mark_frames(struct ab_launch *l, struct ab_err *err);
 enum ab_status ab_launch_start(struct ab_launch *l, const char *const *argv, struct ab_err *err);
 /* Until the recording is over: the command has ended, and those that are waited for; or what was
  * asked for is recorded, while it goes on. */

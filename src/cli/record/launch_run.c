@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "cli/record/descendants.h"
 #include "core/text.h"
+#include "record/frames.h"
 #include "record/relay.h"
 
 #include <errno.h>
@@ -79,8 +80,8 @@ static bool set_environment(const struct ab_launch *l)
     char pid[24];
     const char *users = getenv("LD_PRELOAD");
     snprintf(pid, sizeof pid, "%d%s", (int)getpid(), l->takes_children ? "+" : "");
-    ab_text_addf(&preload, "%s%s%s", l->recorder, users != NULL && users[0] != 0 ? ":" : "",
-                 users != NULL ? users : "");
+    ab_text_addf(&preload, "%s%s%s%s%s", l->recorder, l->frames[0] != 0 ? ":" : "", l->frames,
+                 users != NULL && users[0] != 0 ? ":" : "", users != NULL ? users : "");
     bool is_set = setenv("LD_PRELOAD", preload.s, 1) == 0 &&
                   setenv(AB_SPOOL_ENV_FOLDER, l->spool, 1) == 0 &&
                   setenv(AB_SPOOL_ENV_PID, pid, 1) == 0;
@@ -173,9 +174,7 @@ enum ab_status ab_launch_start(struct ab_launch *l, const char *const *argv, str
                                  .most_bytes = l->most_bytes,
                                  .why_full = AB_SPOOL_FULL,
                                  .site_depth = l->site_depth,
-                                 .has_time = l->has_time,
-                                 .functions = l->functions,
-                                 .n_functions = l->n_functions};
+                                 .has_time = l->has_time};
     if (wish.most_bytes == 0) {
         wish.most_bytes = share_of_disk(l);
         wish.why_full = AB_SPOOL_SHARE;
@@ -310,8 +309,8 @@ void ab_launch_await(struct ab_launch *l)
     ab_live_line_end(&l->live);
     if (why != AB_SPOOL_RUNNING)
         ab_relay_stop(l->relay, why);
-    for (size_t i = 0; i < l->n_functions; i++)
-        l->end.function_calls[i] = ab_relay_calls(l->relay, i);
+#define LOOK(name) l->end.has_frames |= ab_relay_has_mark(l->relay, #name);
+    AB_FRAMES(LOOK)
     ab_along_stop(l->along);
     ab_relay_close(l->relay);
     l->relay = NULL;

@@ -4,7 +4,7 @@
  */
 #include "cli/trace/cmd_trace.h"
 #include "core/text.h"
-#include "exchange/formats.h"
+#include "exchange/intake.h"
 
 static void say(uint64_t n, const char *one, const char *many)
 {

@@ -7,10 +7,10 @@
 #include "cli/trace/trace_marks.h"
 #include "core/text.h"
 #include "core/units_show.h"
-#include "report/table/style.h"
+#include "report/table/sparkline.h"
 #include "trace_tools/event_text.h"
 
-#include <string.h>
+#include <math.h>
 
 enum { CURVE_COLUMNS = 60, BAR_COLUMNS = 30, THREADS_SHOWN = 8 };
 
@@ -95,13 +95,9 @@ static void print_threads(FILE *to, const struct ab_survey *s)
 /* "64 B", "16 KiB", or the plain number: classes end at powers of two, so this is exact. */
 static const char *class_label(char *buf, size_t cap, unsigned k, bool is_bytes)
 {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    uint64_t to = ab_class_to(k);
-    unsigned unit = 0;
-    for (; is_bytes && to >= 1024 && to != UINT64_MAX; unit++)
-        to >>= 10;
-    snprintf(buf, cap, "%llu%s%s", (unsigned long long)to, is_bytes ? " " : "",
-             is_bytes ? units[unit] : "");
+    if (is_bytes)
+        return ab_units_exact(buf, cap, ab_class_to(k), " ");
+    snprintf(buf, cap, "%llu", (unsigned long long)ab_class_to(k));
     return buf;
 }
 
@@ -123,8 +119,6 @@ static void print_aligns(FILE *to, const struct ab_survey *s)
 /* One character a column, as high as its share of the peak: 0 is blank, all else is seen. */
 static void print_curve(FILE *to, const struct ab_curve *curve, bool utf8)
 {
-    static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-    static const char *const plain[] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
     struct ab_curve_step columns[CURVE_COLUMNS];
     size_t n = ab_curve_columns(curve, columns, CURVE_COLUMNS);
     uint64_t peak = 0, least = UINT64_MAX;
@@ -137,23 +131,10 @@ static void print_curve(FILE *to, const struct ab_curve *curve, bool utf8)
     fprintf(to, "\nlive bytes over time, first to last event (heights from 0); %s to %s\n|",
             AB_BYTES(least), AB_BYTES(peak));
     for (size_t i = 0; i < n; i++) {
-        double height = (double)columns[i].bytes / (double)peak * 8;
-        unsigned level = (unsigned)height + (height > (double)(unsigned)height);
-        fputs(utf8 ? blocks[level] : plain[level], to);
+        double height = (double)columns[i].bytes / (double)peak * AB_SPARKLINE_LEVELS;
+        fputs(ab_sparkline_mark((unsigned)ceil(height), utf8), to);
     }
     fputs("|\n", to);
-}
-
-static void print_bar(FILE *to, double columns, bool utf8)
-{
-    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-    unsigned whole = (unsigned)columns, rest = (unsigned)((columns - whole) * 8);
-    for (unsigned i = 0; i < whole; i++)
-        fputs(utf8 ? "█" : "#", to);
-    if (utf8)
-        fputs(eighths[whole == 0 && rest == 0 && columns > 0 ? 1 : rest], to);
-    else if (columns - whole >= 0.5 || (whole == 0 && columns > 0))
-        fputc(columns - whole >= 0.5 ? '#' : '.', to);
 }
 
 struct picture {
@@ -167,13 +148,14 @@ struct picture {
 static void print_class(FILE *to, const struct picture *p, unsigned k, uint64_t most, uint64_t all)
 {
     uint64_t n = p->classes->n[k], second = p->second != NULL ? p->second->n[k] : 0;
-    char bound[32];
+    char bound[32], bar[4 * BAR_COLUMNS + 8];
     fprintf(to, "%s %8s %12llu %5.1f %%  ",
             k < 2     ? "  "
             : p->utf8 ? " ≤"
                       : "<=",
             class_label(bound, sizeof bound, k, p->is_bytes), (unsigned long long)n, share(n, all));
-    print_bar(to, (double)n / (double)(most > 0 ? most : 1) * BAR_COLUMNS, p->utf8);
+    fputs(ab_sparkline_bar(bar, (double)n / (double)(most > 0 ? most : 1) * BAR_COLUMNS, p->utf8),
+          to);
     if (second > 0)
         fprintf(to, "%s%llu %s", n > 0 ? " + " : "", (unsigned long long)second, p->second_name);
     fputc('\n', to);

@@ -21,7 +21,7 @@
 #include "record/preload/preload_environment.h"
 #include "record/preload/preload_files.h"
 #include "record/preload/preload_halves.h"
-#include "record/preload/preload_marks/mark_names.h"
+#include "record/preload/preload_mark_names.h"
 #include "record/preload/preload_program.h"
 #include "record/preload/preload_sites.h"
 #include "record/preload/preload_starts.h"

@@ -30,7 +30,7 @@
 #define AB_SPOOL_FOLDER "spool"
 #define AB_SPOOL_CONTROL "control"
 #define AB_SPOOL_ENV_PID "ALLOCBENCH_RECORD_PID"    /* of the command; "17+": its children too */
-#define AB_SPOOL_MAGIC UINT64_C(0x396c6f6f70536241) /* "AbSpool9" */
+#define AB_SPOOL_MAGIC UINT64_C(0x416c6f6f70536241) /* "AbSpoolA" */
 
 enum {
     AB_SPOOL_PAGE = 4096,
@@ -136,12 +136,7 @@ struct ab_spool_mark_name {
     char text[AB_SPOOL_MARK_NAME]; /* with its NUL */
 };
 
-struct ab_spool_hook {             /* a function whose calls are marked */
-    uint64_t n_calls;              /* of all processes */
-    char name[AB_SPOOL_MARK_NAME]; /* with its NUL */
-};
-
-enum { AB_SPOOL_REQUESTS = 64, AB_SPOOL_STARTS = 512, AB_SPOOL_HOOKS = 20 };
+enum { AB_SPOOL_REQUESTS = 64, AB_SPOOL_STARTS = 512 };
 struct ab_spool_control {
     uint64_t magic;
     uint32_t n_asked;       /* a futex: changes with each request */
@@ -157,8 +152,6 @@ struct ab_spool_control {
     uint32_t site_depth;    /* calls of a stack that are recorded; 0 = none */
     uint32_t has_time;      /* every event gets a stamp of its own */
     uint64_t begin_ns, begin_ticks; /* CLOCK_MONOTONIC and the tick counter at one time */
-    uint32_t n_hooks;
-    struct ab_spool_hook hooks[AB_SPOOL_HOOKS];
     struct ab_spool_mark_name mark_names[AB_SPOOL_MARK_NAMES];
     struct ab_spool_request requests[AB_SPOOL_REQUESTS];
     struct ab_spool_start starts[AB_SPOOL_STARTS];

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEVELS = 8 };
 #define LEAST_SHARE 1e-4
 
 void ab_sparkline_begin(struct ab_sparkline_range *range)
@@ -28,13 +27,30 @@ void ab_sparkline_widen(struct ab_sparkline_range *range, const struct ab_hdr *h
     range->high = fmax(range->high, high);
 }
 
-/* level 0 is a blank. */
+const char *ab_sparkline_mark(unsigned level, bool utf8)
+{
+    static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    static const char *const plain[] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
+    return utf8 ? blocks[level] : plain[level];
+}
+
+const char *ab_sparkline_bar(char *buf, double columns, bool utf8)
+{
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    unsigned whole = (unsigned)columns, rest = (unsigned)((columns - whole) * 8);
+    buf[0] = 0;
+    for (unsigned i = 0; i < whole; i++)
+        strcat(buf, utf8 ? "█" : "#");
+    if (utf8)
+        strcat(buf, eighths[whole == 0 && rest == 0 && columns > 0 ? 1 : rest]);
+    else if (columns - whole >= 0.5 || (whole == 0 && columns > 0))
+        strcat(buf, columns - whole >= 0.5 ? "#" : ".");
+    return buf;
+}
+
 static void add_level(char *cell, unsigned level, bool utf8)
 {
-    static const char *const rounds[LEVELS + 1] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
-                                                   "\u2585", "\u2586", "\u2587", "\u2588"};
-    static const char *const marks[LEVELS + 1] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
-    const char *mark = utf8 ? rounds[level] : marks[level];
+    const char *mark = ab_sparkline_mark(level, utf8);
     if (strlen(cell) + strlen(mark) < AB_CELL_BYTES)
         strcat(cell, mark);
 }
@@ -58,7 +74,9 @@ const char *ab_sparkline_hdr(char cell[AB_CELL_BYTES], const struct ab_hdr *hdr,
             shares[cell_of((double)ab_hdr_low(i), range, n)] += (double)hdr->counts[i] / total;
     for (unsigned i = 0; i < n; i++) {
         double height = shares[i] > 0 ? 1 - log(shares[i]) / log(LEAST_SHARE) : -1;
-        add_level(cell, height < 0 ? shares[i] > 0 : 1 + (unsigned)(height * (LEVELS - 1)), utf8);
+        add_level(cell,
+                  height < 0 ? shares[i] > 0 : 1 + (unsigned)(height * (AB_SPARKLINE_LEVELS - 1)),
+                  utf8);
     }
     return cell;
 }
@@ -69,7 +87,9 @@ const char *ab_sparkline_series(char cell[AB_CELL_BYTES], const double *values, 
     cell[0] = 0;
     for (unsigned i = 0; i < n && i < AB_SPARKLINE_MOST; i++) {
         double height = most > 0 && isfinite(values[i]) ? fmin(1, fmax(0, values[i] / most)) : NAN;
-        unsigned level = isnan(height) ? 0 : height == 0 ? 1 : (unsigned)ceil(height * LEVELS);
+        unsigned level = isnan(height) ? 0
+                         : height == 0 ? 1
+                                       : (unsigned)ceil(height * AB_SPARKLINE_LEVELS);
         add_level(cell, level, utf8);
     }
     return cell;

@@ -28,6 +28,13 @@ void ab_sparkline_widen(struct ab_sparkline_range *range, const struct ab_hdr *h
 const char *ab_sparkline_hdr(char cell[AB_CELL_BYTES], const struct ab_hdr *hdr,
                              const struct ab_sparkline_range *range, unsigned n, bool utf8);
 
+/* A character of one column, filled from below: level 0 is blank, AB_SPARKLINE_LEVELS is full. */
+enum { AB_SPARKLINE_LEVELS = 8 };
+const char *ab_sparkline_mark(unsigned level, bool utf8);
+
+/* A bar, something where it is more than 0; room for 4 bytes a column, and 8. */
+const char *ab_sparkline_bar(char *buf, double columns, bool utf8);
+
 /* n values, NaN as a gap, from 0 to `most`. */
 const char *ab_sparkline_series(char cell[AB_CELL_BYTES], const double *values, unsigned n,
                                 double most, bool utf8);

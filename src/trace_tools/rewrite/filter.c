@@ -5,7 +5,7 @@
 #include "trace_tools/rewrite/filter.h"
 
 #include "core/text.h"
-#include "trace_tools/rewrite/rewrite_marks.h"
+#include "trace_tools/rewrite/rewrite.h"
 
 #include <string.h>
 

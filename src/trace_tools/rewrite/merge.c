@@ -7,7 +7,7 @@
 #include "core/grow.h"
 #include "core/text.h"
 #include "trace/reader.h"
-#include "trace_tools/rewrite/rewrite_marks.h"
+#include "trace_tools/rewrite/rewrite.h"
 
 #include <stdlib.h>
 #include <string.h>

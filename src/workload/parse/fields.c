@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "base/nearest.h"
+#include "core/units_show.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -64,16 +65,6 @@ static void describe(const struct ab_yaml_field *f, const struct ab_value *v, ch
         snprintf(buf, cap, "%s '%s'", ab_value_kind_name(v), shown);
 }
 
-/* A size as the language writes it. */
-static void print_size(char *buf, size_t cap, uint64_t n)
-{
-    static const char *const units[] = {"", "KiB", "MiB", "GiB", "TiB"};
-    size_t unit = 0;
-    for (; unit + 1 < AB_ARRAY_LEN(units) && n > 0 && n % 1024 == 0; unit++)
-        n /= 1024;
-    snprintf(buf, cap, "%llu%s", (unsigned long long)n, units[unit]);
-}
-
 static void describe_range(struct ab_limits range, char *buf, size_t cap)
 {
     char min[32], max[32];
@@ -81,8 +72,8 @@ static void describe_range(struct ab_limits range, char *buf, size_t cap)
     snprintf(min, sizeof min, "%llu", (unsigned long long)range.min);
     snprintf(max, sizeof max, "%llu", (unsigned long long)range.max);
     if (range.unit == AB_UNIT_BYTES) {
-        print_size(min, sizeof min, range.min);
-        print_size(max, sizeof max, range.max);
+        ab_units_exact(min, sizeof min, range.min, "");
+        ab_units_exact(max, sizeof max, range.max, "");
     }
     if (range.max >= UINT64_C(1) << 62)
         snprintf(buf, cap, "%s, at least %s", what, min);

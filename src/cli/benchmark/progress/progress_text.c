@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "core/units_show.h"
 #include "report/format.h"
+#include "report/table/sparkline.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -66,14 +67,11 @@ static void say_round(char *buf, size_t cap, const struct ab_progress_view *v)
 /* As long as there is room for, with eighths of a column. */
 static void add_bar(struct line *l, double share, unsigned room)
 {
-    static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
-    char bar[4 * BAR_MOST + 8] = "  ";
-    unsigned width = room < BAR_MOST ? room : BAR_MOST, eighths = (unsigned)(share * width * 8);
-    for (unsigned i = 0; i < width; i++) {
-        unsigned here = eighths > 8 * i ? eighths - 8 * i : 0;
-        strcat(bar, here == 0 ? " " : parts[here < 8 ? here : 8]);
-    }
-    add(l, bar);
+    char bar[4 * BAR_MOST + 8], padded[4 * BAR_MOST + 16];
+    unsigned width = room < BAR_MOST ? room : BAR_MOST;
+    ab_sparkline_bar(bar, floor(fmin(share, 1) * width * 8) / 8, true);
+    snprintf(padded, sizeof padded, "  %s%*s", bar, (int)(width - ab_format_width(bar)), "");
+    add(l, padded);
 }
 
 const char *ab_progress_text_line(char buf[AB_PROGRESS_BYTES], const struct ab_progress_view *v,

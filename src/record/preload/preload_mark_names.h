@@ -2,8 +2,8 @@
  *
  * The names of marks, in what all recorded processes share. Hidden from the recorded program.
  */
-#ifndef AB_RECORD_PRELOAD_PRELOAD_MARKS_MARK_NAMES_H
-#define AB_RECORD_PRELOAD_PRELOAD_MARKS_MARK_NAMES_H
+#ifndef AB_RECORD_PRELOAD_PRELOAD_MARK_NAMES_H
+#define AB_RECORD_PRELOAD_PRELOAD_MARK_NAMES_H
 
 #include "record/preload/preload_files.h"
 

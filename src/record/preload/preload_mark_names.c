@@ -4,7 +4,9 @@
  * place that is being filled is passed over, since it may be this thread's own, beneath a signal
  * handler, or of a process that was killed. So a name can be there twice; the converter joins them.
  */
-#include "record/preload/preload_marks/mark_names.h"
+#include "record/preload/preload_mark_names.h"
+
+#include <string.h>
 
 static uint32_t hash_of(const char *name, uint32_t *n)
 {
@@ -16,19 +18,12 @@ static uint32_t hash_of(const char *name, uint32_t *n)
 
 static bool is_name(const struct ab_spool_mark_name *place, const char *name, uint32_t n)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (place->text[i] != name[i])
-            return false;
-    return place->text[n] == 0;
+    return memcmp(place->text, name, n) == 0 && place->text[n] == 0;
 }
 
-/* What the compiler would make a call of memcpy: that may use registers which a function that is
- * marked has its arguments in. */
 static void fill(struct ab_spool_mark_name *place, const char *name, uint32_t n)
 {
-    volatile char *text = place->text;
-    for (uint32_t i = 0; i < n; i++)
-        text[i] = name[i];
+    memcpy(place->text, name, n);
     __atomic_store_n(&place->state, AB_SPOOL_NAME_THERE, __ATOMIC_RELEASE);
 }
 

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * liballocbench-frames.so, which is preloaded after the recorder for `record --marks` alone: its
+ * functions mark a frame and call the real ones. Each takes at most two arguments, none of them a
+ * floating-point number. A library of its own, so that without --marks no program finds a function
+ * that is not there.
+ */
+#include "record/frames.h"
+
+#include "record/mark.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+
+typedef long show(void *of, void *what);
+
+/* As the dynamic linker would have found it: where all modules see it, else, for a plug-in, in what the
+ * caller is linked with. Looking for it there allocates a message, once. */
+static show *find(const char *name, const void *caller)
+{
+    Dl_info of;
+    void *found = dlsym(RTLD_NEXT, name), *handle = NULL;
+    if (found == NULL && dladdr(caller, &of) != 0)
+        handle = dlopen(of.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    return (show *)(handle != NULL ? dlsym(handle, name) : found);
+}
+
+#define SHOW(name) \
+    __attribute__((visibility("default"))) show name; \
+    long name(void *of, void *what) \
+    { \
+        static show *real; \
+        show *known = __atomic_load_n(&real, __ATOMIC_RELAXED); \
+        if (known == NULL) \
+            __atomic_store_n(&real, known = find(#name, __builtin_return_address(0)), \
+                             __ATOMIC_RELAXED); \
+        allocbench_mark(#name); \
+        return known != NULL ? known(of, what) : 0; \
+    }
+AB_FRAMES(SHOW)
