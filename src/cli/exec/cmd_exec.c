@@ -44,7 +44,7 @@
 
 enum { SETTINGS_MAX = 6 };
 
-/* That the program itself is another one may be what is measured, so it is told and not part of it. */
+/* That the program itself is another one may be what is measured: it is told, and no part of it. */
 struct work {
     char program[4096], name[128];
     char program_sha256[65], work_sha256[65];
