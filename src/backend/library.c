@@ -5,8 +5,8 @@
  */
 #include "backend/library.h"
 
-#include "backend/elf.h"
 #include "base/bits.h"
+#include "core/elf.h"
 #include "core/text.h"
 
 #include <errno.h>

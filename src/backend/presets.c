@@ -5,8 +5,8 @@
  */
 #include "backend/presets.h"
 
-#include "backend/elf.h"
 #include "base/bits.h"
+#include "core/elf.h"
 
 #include <glob.h>
 #include <limits.h>

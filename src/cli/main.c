@@ -66,7 +66,11 @@ static int find_command(const char *name, struct ab_err *err)
             return i;
     const char *near = ab_text_nearest(name, names, AB_COMMAND_COUNT);
     ab_text_printable(shown, sizeof shown, name);
-    if (near != NULL)
+    if (strcmp(name, "deploy") == 0)
+        ab_fail(err, AB_USAGE,
+                "unknown command deploy; the answer of run, replay, exec and report ends with the "
+                "LD_PRELOAD line of the winner");
+    else if (near != NULL)
         ab_fail(err, AB_USAGE, "unknown command %s; did you mean %s?", shown, near);
     else
         ab_fail(err, AB_USAGE, "unknown command %s; see allocbench --help", shown);

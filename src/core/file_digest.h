@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * SHA-256 of a file, with the processor's own instructions where it has them: a long trace is read
- * in less time than libmd takes for its digest.
+ * SHA-256 of a file.
  */
 #ifndef AB_CORE_FILE_DIGEST_H
 #define AB_CORE_FILE_DIGEST_H

@@ -65,6 +65,12 @@ size_t ab_text_shell_word(const char *s)
     return n;
 }
 
+bool ab_text_ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), n_end = strlen(end);
+    return n >= n_end && strcmp(s + n - n_end, end) == 0;
+}
+
 void ab_text_join(char *buf, size_t cap, const char *separator, const char *word)
 {
     size_t n = strlen(buf);

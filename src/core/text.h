@@ -5,6 +5,7 @@
 #ifndef AB_CORE_TEXT_H
 #define AB_CORE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A growable string; always terminated once something was added. Zero-initialise, then fini. */
@@ -22,6 +23,8 @@ void ab_text_fini(struct ab_text *t);
 void ab_text_add_shell(struct ab_text *t, const char *s);
 /* The bytes of the first word of such a command line: up to a blank that is not quoted, or the end. */
 size_t ab_text_shell_word(const char *s);
+
+bool ab_text_ends_with(const char *s, const char *end);
 
 /* Appends a word to the list in buf, which is text already; cut at cap. */
 void ab_text_join(char *buf, size_t cap, const char *separator, const char *word);

@@ -4,7 +4,7 @@
  */
 #include "program/program_file.h"
 
-#include "backend/elf.h"
+#include "core/elf.h"
 #include "core/text.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  */
 #include "program/proof.h"
 
-#include "backend/elf.h"
+#include "core/elf.h"
 #include "core/grow.h"
 #include "core/memory.h"
 #include "core/text.h"

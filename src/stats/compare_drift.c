@@ -6,6 +6,7 @@
  */
 #include "stats/compare_drift.h"
 
+#include "core/median.h"
 #include "core/memory.h"
 #include "stats/compare_notes.h"
 
@@ -83,12 +84,6 @@ static void measure(const struct ab_drift_question *q, struct side base, struct 
 
 /* ---- several witnesses ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 enum middle { LOWER, UPPER };
 
 /* The member at `offset` that at least half of them do not exceed, or reach; n is above 0. */
@@ -100,7 +95,7 @@ static double median_of(const struct ab_effect *list, uint32_t n, size_t offset,
         if (isnan(room[i]))
             return NAN;
     }
-    qsort(room, n, sizeof room[0], by_value);
+    ab_median_sort(room, n);
     return room[which == LOWER ? (n - 1) / 2 : n / 2];
 }
 

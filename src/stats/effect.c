@@ -6,6 +6,7 @@
  */
 #include "stats/effect.h"
 
+#include "core/median.h"
 #include "core/memory.h"
 #include "stats/rank/pair_sums.h"
 #include "stats/rank/rank_law.h"
@@ -23,12 +24,6 @@ const char *ab_effect_method_name(enum ab_effect_method method)
     static const char *const names[AB_EFFECT_METHOD_COUNT] = {"none", "paired", "unpaired", "exact",
                                                               "few_rounds"};
     return names[method];
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 static struct ab_effect nothing(void)
@@ -122,8 +117,8 @@ static void effect_of_samples(struct sides *s, struct ab_effect *e)
     for (uint32_t i = 0; i < s->n_now; i++)
         s->now[i] = scaled(s, s->now[i]);
     e->sd = sqrt(variance(s->base, s->n_base) + variance(s->now, s->n_now));
-    qsort(s->base, s->n_base, sizeof *s->base, by_value);
-    qsort(s->now, s->n_now, sizeof *s->now, by_value);
+    ab_median_sort(s->base, s->n_base);
+    ab_median_sort(s->now, s->n_now);
     struct ab_pair_sums sums = {s->now, s->base, s->n_now, s->n_base};
     read_effect(&sums, (struct ab_rank_law){s->n_base, s->n_now}, 1, e);
 }
@@ -133,7 +128,7 @@ static void effect_of_pairs(struct sides *s, struct ab_effect *e)
     for (uint32_t i = 0; i < s->n_now; i++)
         s->now[i] = scaled(s, s->now[i]) - scaled(s, s->base[i]);
     e->sd = sqrt(variance(s->now, s->n_now));
-    qsort(s->now, s->n_now, sizeof *s->now, by_value);
+    ab_median_sort(s->now, s->n_now);
     struct ab_pair_sums sums = {s->now, NULL, s->n_now, 0};
     read_effect(&sums, (struct ab_rank_law){0, s->n_now}, 2, e);
 }

@@ -6,6 +6,7 @@
 #include "stats/noise.h"
 
 #include "base/rng.h"
+#include "core/median.h"
 #include "core/memory.h"
 #include "result/result_fields.h"
 #include "stats/aggregate.h"
@@ -15,12 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* |log ratio| of a comparison of `rounds` drawn pairs. */
 static double draw(struct ab_rng *rng, const double *x, const double *y, uint32_t n,
@@ -51,7 +46,7 @@ double ab_noise_of_pairs(const double *x, const double *y, uint32_t n, uint32_t 
     if (kept >= 2 && rounds > 0) {
         for (uint32_t i = 0; i < AB_NOISE_DRAWS; i++)
             found[i] = draw(&rng, pairs, pairs + n, kept, rounds, pairs + 2 * n);
-        qsort(found, AB_NOISE_DRAWS, sizeof found[0], by_value);
+        ab_median_sort(found, AB_NOISE_DRAWS);
         p95 = exp(found[AB_NOISE_DRAWS * 95 / 100 - 1]) - 1;
     }
     free(pairs);

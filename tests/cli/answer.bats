@@ -86,3 +86,15 @@ expect_fastest() { # WHAT
     done
     [ $n -ge 20 ] || fail "only $n workloads"
 }
+
+@test "a clear winner comes with what a program is started with; deploy says so" {
+    uname -m | grep -q x86_64 || skip "the slow library reads the counter of x86-64"
+    bench run "$WORKLOADS/tiny.yaml" --rounds 6 --drain 0 -b "slow=$GUESTS/libslow1us.so,toy=$GUESTS/libtoy.so"
+    expect_code 0
+    line=$(sed -n 's/^next: \(LD_PRELOAD=[^ ]*\)$/\1/p; s/^next: \(LD_PRELOAD=[^ ]*\) (runs a.*/\1/p' "$OUT/stdout")
+    [ -n "$line" ] || fail "no line"
+    env "$line" cat /proc/self/maps | grep -q 'libtoy.so' || fail "$line starts nothing with it"
+    bench deploy
+    expect_code 2
+    expect_error 'unknown command deploy; the answer .* ends with the LD_PRELOAD line of the winner'
+}

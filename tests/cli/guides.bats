@@ -34,7 +34,7 @@ follow() { # NAME
     unset ALLOCBENCH_RESULTS # results are stored, in the folder of the test
     use_few_rounds
     block "$ROOT/docs/$1.md" >"$OUT/block"
-    [ "$(grep -c '^allocbench ' "$OUT/block")" -ge 5 ] || fail "no block to copy in $1"
+    [ "$(grep -c '^allocbench ' "$OUT/block")" -ge 4 ] || fail "no block to copy in $1"
     code=0
     bash -eu "$OUT/block" >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || code=$?
 }
@@ -89,13 +89,13 @@ expect_picture() { # NAME FILE-IN-PICTURES
 }
 
 # bats test_tags=full
-@test "choose an allocator for a service: recorded, replayed, run and deployed" {
+@test "choose an allocator for a service: recorded, replayed and run" {
     command -v perl >/dev/null || skip "no perl"
     need_libraries jemalloc tcmalloc mimalloc
     follow choose-a-malloc
     expect_code 0
-    grep -q '^mimalloc .* as measured in ' "$OUT/stdout" || fail "nothing to deploy"
-    grep -q 'LD_PRELOAD=.*mimalloc' "$OUT/stdout"
+    ! grep -q '^mimalloc is [0-9.]*x .*faster' "$OUT/stdout" || # busy machines show none
+        grep -q '^next: LD_PRELOAD=/[^ ]*mimalloc' "$OUT/stdout" || fail "no line to start it with"
     [ -s report.html ]
     expect_picture choose-a-malloc summary-speed-against-memory.svg
     [ "$(ls results/*.json | wc -l)" -eq 2 ]

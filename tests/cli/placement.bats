@@ -242,9 +242,6 @@ Y
         [of("slab"), of("@map"), of("@map2")] == [true, false, true]' "$OUT/r.json"
     bench report "$OUT/r.json"
     ! grep -q '@map never frees' "$OUT/stdout" || fail "its glibc does"
-    bench deploy @map "$OUT/r.json"
-    expect_code 2
-    expect_error '@map is several back ends'
 }
 
 @test "two libraries of one file name are not one" {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The digest is the one that libmd, and sha256sum, give: of every length around the blocks.
+ * The digest is the one of the whole file, as sha256sum gives it, whatever pieces it is read in.
  */
 #include "core/file_digest.h"
 
@@ -25,7 +25,7 @@ static void assert_same(const uint8_t *bytes, size_t n)
     unlink(path);
 }
 
-static void every_length_has_the_digest_of_libmd(void **state)
+static void every_length_has_the_digest_of_the_whole(void **state)
 {
     (void)state;
     enum { MOST = 3 << 16 };
@@ -66,7 +66,7 @@ static void what_cannot_be_read_has_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_length_has_the_digest_of_libmd),
+        cmocka_unit_test(every_length_has_the_digest_of_the_whole),
         cmocka_unit_test(a_known_digest),
         cmocka_unit_test(what_cannot_be_read_has_none),
     };

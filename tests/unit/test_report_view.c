@@ -326,6 +326,56 @@ static void what_would_settle_it_is_the_next_step(void **state)
     fake_session_free(f);
 }
 
+/* The next step where jemalloc takes 10 ns and arena, whose functions a program calls itself, 5. */
+static const char *start_with(struct fake_session *f, const char *name, const char *path, char *buf,
+                              size_t cap)
+{
+    struct ab_backend_info *b = &f->s.backends[FAKE_JEMALLOC];
+    snprintf(b->name, sizeof b->name, "%s", name);
+    snprintf(b->path, sizeof b->path, "%s", path);
+    struct ab_view v = view_of(f);
+    assert_int_equal(v.headline.verdict, AB_VIEW_FASTER);
+    snprintf(buf, cap, "%s", v.next.n > 0 ? v.next.items[0].command : "");
+    ab_view_fini(&v);
+    return buf;
+}
+
+static void a_winner_comes_with_what_a_program_is_started_with(void **state)
+{
+    static const struct {
+        const char *name, *path, *line;
+    } cases[] = {
+        {"jemalloc", "/l/libj.so.2", "LD_PRELOAD=/l/libj.so.2"},
+        {"jemalloc{A=b:1;C=d}", "/l/libj.so.2", "A=b:1 C=d LD_PRELOAD=/l/libj.so.2"},
+        {"glibc{MALLOC_ARENA_MAX=1}", "/l/libc.so.6", "MALLOC_ARENA_MAX=1"},
+        {"glibc", "/l/libc.so.6", ""},        /* programs have it anyway */
+        {"jemalloc", "", ""},                 /* of what file is not known */
+        {"jemalloc{A=$(id)}", "/l/j.so", ""}, /* is not for every shell */
+        {"jemalloc", "/l/a b.so", ""},
+        {"jemalloc", "/l/a:b.so", ""}, /* ends a name in LD_PRELOAD */
+        {"./l.so:prefix=x_", "/l/l.so", ""},
+    };
+    static const double slow[3] = {20, 20, 20}, fast[3] = {10, 10, 10}, fastest[3] = {5, 5, 5};
+    (void)state;
+    char line[200];
+    for (int has_arena = 0; has_arena < 2; has_arena++) {
+        struct fake_session *f = fake_session_of(8);
+        fake_session_set_ns(f, FAKE_GLIBC, slow);
+        fake_session_set_ns(f, FAKE_JEMALLOC, fast);
+        if (has_arena)
+            fake_session_set_ns(f, FAKE_ARENA, fastest);
+        else
+            fake_session_keep(f, FAKE_ARENA);
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+            assert_string_equal(start_with(f, cases[i].name, cases[i].path, line, sizeof line),
+                                cases[i].line);
+        fake_session_set_ns(f, FAKE_JEMALLOC, slow); /* no faster than the base */
+        if (has_arena)
+            assert_string_equal(start_with(f, "jemalloc", "/l/j.so", line, sizeof line), "");
+        fake_session_free(f);
+    }
+}
+
 static void an_empty_session_has_a_view(void **state)
 {
     (void)state;
@@ -352,6 +402,7 @@ int main(void)
         cmocka_unit_test(warnings_have_ids_and_remedies),
         cmocka_unit_test(a_ratio_is_said_in_one_direction),
         cmocka_unit_test(what_would_settle_it_is_the_next_step),
+        cmocka_unit_test(a_winner_comes_with_what_a_program_is_started_with),
         cmocka_unit_test(an_empty_session_has_a_view),
     };
     return cmocka_run_group_tests_name("view", tests, NULL, NULL);

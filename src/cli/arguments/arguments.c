@@ -36,9 +36,8 @@ static const struct {
     {AB_COMMAND_RUN, WORKLOAD, 0},       {AB_COMMAND_CHECK, WORKLOAD, 0},
     {AB_COMMAND_CALIBRATE, WORKLOAD, 0}, {AB_COMMAND_REPLAY, TRACE, 0},
     {AB_COMMAND_REPORT, RESULT, 0},      {AB_COMMAND_COMPARE, BASE, 0},
-    {AB_COMMAND_MERGE, RESULT, 0},       {AB_COMMAND_DEPLOY, BASE, 0},
-    {AB_COMMAND_BASELINE, RESULT, 2},    {AB_COMMAND_VERIFY, WORK, 0},
-    {AB_COMMAND_ADVISE, TRACE, 0},
+    {AB_COMMAND_MERGE, RESULT, 0},       {AB_COMMAND_BASELINE, RESULT, 2},
+    {AB_COMMAND_VERIFY, WORK, 0},        {AB_COMMAND_ADVISE, TRACE, 0},
 };
 
 static enum role role_of(enum ab_command_id command, size_t i)
@@ -192,9 +191,7 @@ static enum ab_status settle(enum ab_command_id command, const struct ab_options
 {
     char *path = NULL;
     enum ab_status status = AB_OK;
-    bool is_row = command == AB_COMMAND_DEPLOY && *text != NULL && (*text)[0] == '@' &&
-                  strncmp(*text, "@last", 5) != 0; /* "@map": its other argument is a name */
-    if (*text == NULL || role == NO_FILE || is_row)
+    if (*text == NULL || role == NO_FILE)
         return AB_OK;
     if ((*text)[0] != '@') {
         AB_TRY(check_there(command, role, *text, err));

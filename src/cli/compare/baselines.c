@@ -155,16 +155,10 @@ enum ab_status ab_base_read(const struct ab_options *o, const char *path, struct
     return read_base(o, path, strdup(ab_text_printable(shown, sizeof shown, path)), out, err);
 }
 
-static bool ends_with(const char *name, const char *ending)
-{
-    size_t n = strlen(name), tail = strlen(ending);
-    return n > tail && strcmp(name + n - tail, ending) == 0;
-}
-
 bool ab_base_is_file(const char *name_or_file)
 {
-    return strchr(name_or_file, '/') != NULL || ends_with(name_or_file, ENDING) ||
-           ends_with(name_or_file, ".html");
+    return strchr(name_or_file, '/') != NULL || ab_text_ends_with(name_or_file, ENDING) ||
+           ab_text_ends_with(name_or_file, ".html");
 }
 
 enum ab_status ab_base_find(const struct ab_options *o, const char *name_or_file,

@@ -7,7 +7,6 @@
 #include "cli/calibrate/noise_warning.h"
 #include "cli/commands.h"
 #include "cli/compare/baselines.h"
-#include "cli/compare/compare_gates.h"
 #include "cli/compare/verdict.h"
 #include "cli/one_file.h"
 #include "cli/terminal.h"
@@ -16,10 +15,92 @@
 #include "report/output.h"
 #include "report/table/sink_compare.h"
 #include "report/table/sink_gates.h"
+#include "stats/gates/gate.h"
+#include "stats/metric/metric_iterations.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- --gate, read against what a stored result has ---- */
+
+struct gates {
+    struct ab_gate *gates; /* borrow from the session and the command line */
+    size_t n;
+};
+
+struct names {
+    struct ab_gate_phase *phases;
+    const char **backends;
+};
+
+static bool list_names(const struct ab_session *s, struct names *n)
+{
+    n->phases = calloc(s->n_phases + 1u, sizeof n->phases[0]);
+    n->backends = calloc(s->n_backends + 1u, sizeof n->backends[0]);
+    if (n->phases == NULL || n->backends == NULL)
+        return false;
+    for (uint32_t i = 0; i < s->n_phases; i++) {
+        n->phases[i].name = s->phases[i];
+        for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+            n->phases[i].kinds |= ab_session_has_op(s, s->phases[i], k) ? 1u << k : 0;
+        const struct ab_iterations *each = ab_session_iterations(s, s->phases[i]);
+        n->phases[i].iteration = each != NULL ? each->name : NULL;
+        n->phases[i].has_budget = each != NULL && isfinite(each->budget_ns);
+    }
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        n->backends[i] = s->backends[i].name;
+    return true;
+}
+
+static enum ab_status read_one(const char *text, const struct ab_gate_scope *scope, struct gates *g,
+                               struct ab_err *err)
+{
+    struct ab_gate_error error;
+    char shown[300];
+    size_t n = 0;
+    if (!ab_gate_parse_each(text, scope, g->gates + g->n, &n, &error))
+        return ab_fail(err, AB_USAGE, "--gate '%s': %s",
+                       ab_text_printable(shown, sizeof shown, text), error.text);
+    for (size_t i = 0; i < n; i++)
+        g->gates[g->n + i].place = "--gate";
+    g->n += n;
+    return AB_OK;
+}
+
+/* AB_USAGE for what cannot be. */
+static enum ab_status read_gates_of(const struct ab_options *o, const struct ab_session *now,
+                                    struct gates *out, struct ab_err *err)
+{
+    struct names names = {0};
+    size_t each = now->n_phases > 0 ? now->n_phases : 1; /* gates of one text, at most */
+    struct gates g = {.gates = calloc(o->n_gates * each + 1, sizeof g.gates[0])};
+    enum ab_status status = g.gates != NULL && list_names(now, &names)
+                                ? AB_OK
+                                : ab_fail(err, AB_SYSTEM, "out of memory");
+    struct ab_gate_scope scope = {.phases = names.phases,
+                                  .n_phases = now->n_phases,
+                                  .backends = names.backends,
+                                  .n_backends = now->n_backends};
+    for (size_t i = 0; i < o->n_gates && status == AB_OK; i++)
+        status = read_one(o->gates[i], &scope, &g, err);
+    free(names.phases);
+    free(names.backends);
+    if (status == AB_OK)
+        *out = g;
+    else
+        free(g.gates);
+    return status;
+}
+
+static void release_gates(struct gates *g)
+{
+    free(g->gates);
+    *g = (struct gates){0};
+}
+
+/* ---- the comparison ---- */
 
 struct compare_run {
     const struct ab_options *options;
@@ -27,7 +108,7 @@ struct compare_run {
     size_t n; /* new results */
     struct ab_base *news;
     struct ab_comparison *comparisons;
-    struct ab_compare_gates *gates;
+    struct gates *gates;
     struct ab_output json;
     struct ab_outputs outputs;
     enum ab_status verdict;
@@ -85,7 +166,7 @@ static enum ab_status compare_all(struct compare_run *r, struct ab_err *err)
     for (size_t i = 0; i < r->n; i++) {
         struct ab_session *now = &r->news[i].stored.session;
         struct ab_comparison *c = &r->comparisons[i];
-        enum ab_status status = ab_compare_gates_read(r->options, now, &r->gates[i], err);
+        enum ab_status status = read_gates_of(r->options, now, &r->gates[i], err);
         if (status != AB_OK)
             return status;
         ab_compare_results(&r->base.stored.session, now, r->options->limit, c);
@@ -172,7 +253,7 @@ static void release(struct compare_run *r)
         if (r->news != NULL)
             ab_base_fini(&r->news[i]);
         if (r->gates != NULL)
-            ab_compare_gates_fini(&r->gates[i]);
+            release_gates(&r->gates[i]);
     }
     free(r->comparisons);
     free(r->news);

@@ -17,10 +17,10 @@
 #include "cli/commands.h"
 #include "cli/compare/base_name.h"
 #include "cli/compare/decision.h"
-#include "cli/exec/exec_work.h"
 #include "cli/exec/prediction.h"
 #include "cli/terminal.h"
 #include "cli/verify/verified.h"
+#include "core/file_digest.h"
 #include "core/text.h"
 #include "program/program_file.h"
 #include "program/program_session.h"
@@ -32,17 +32,96 @@
 #include "runner/supervise.h"
 #include "stats/aggregate.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <sha2.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ---- the work: two results are of the same when command, arguments and input are the same ---- */
+
+enum { SETTINGS_MAX = 6 };
+
+/* That the program itself is another one may be what is measured: it is told, and no part of it. */
+struct work {
+    char program[4096], name[128];
+    char program_sha256[65], work_sha256[65];
+    const char *settings[SETTINGS_MAX + 1]; /* malloc'ed, ends with NULL */
+    size_t n_settings;
+};
+
+static void add_setting(struct work *w, const char *name, const char *value)
+{
+    struct ab_text t = {0};
+    ab_text_addf(&t, "%s=%s", name, value);
+    if (t.s != NULL && w->n_settings < SETTINGS_MAX)
+        w->settings[w->n_settings++] = t.s;
+    else
+        ab_text_fini(&t);
+}
+
+/* The first word by its last part: the same program may lie elsewhere. */
+static void digest_work(const struct ab_options *o, const struct work *w, const char *stdin_sha256,
+                        char hex[65])
+{
+    SHA2_CTX sha;
+    SHA256Init(&sha);
+    SHA256Update(&sha, (const uint8_t *)w->name, strlen(w->name) + 1);
+    for (size_t i = 1; i < o->n_args; i++)
+        SHA256Update(&sha, (const uint8_t *)o->args[i], strlen(o->args[i]) + 1);
+    SHA256Update(&sha, (const uint8_t *)stdin_sha256, strlen(stdin_sha256));
+    SHA256End(&sha, hex);
+}
+
+/* `program` is set. AB_INPUT where --stdin cannot be read. */
+static enum ab_status describe_work(const struct ab_options *o, struct work *w, struct ab_err *err)
+{
+    char stdin_sha256[65] = "", shown[512];
+    const char *slash = strrchr(w->program, '/');
+    snprintf(w->name, sizeof w->name, "%.100s", slash != NULL ? slash + 1 : w->program);
+    if (!ab_file_digest(w->program, w->program_sha256))
+        w->program_sha256[0] = 0;
+    if (o->stdin_path != NULL && !ab_file_digest(o->stdin_path, stdin_sha256))
+        return ab_fail_errno(err, AB_INPUT, "--stdin: cannot read %s",
+                             ab_text_printable(shown, sizeof shown, o->stdin_path));
+    digest_work(o, w, stdin_sha256, w->work_sha256);
+    if (o->stdin_path != NULL)
+        add_setting(w, "stdin", o->stdin_path);
+    if (o->prepare != NULL)
+        add_setting(w, "prepare", o->prepare);
+    add_setting(w, "check_output", o->is_output_free ? "false" : "true");
+    return AB_OK;
+}
+
+/* Adds what it printed. */
+static void note_output(struct work *w, const struct ab_program_summary *s, bool is_output_free)
+{
+    char text[40];
+    if (is_output_free)
+        return;
+    snprintf(text, sizeof text, "%" PRIu64, s->output.bytes);
+    add_setting(w, "output_bytes", text);
+    snprintf(text, sizeof text, "%016" PRIx64 "%016" PRIx64, s->output.high, s->output.low);
+    add_setting(w, "output_xxh128", text);
+}
+
+static void release_work(struct work *w)
+{
+    for (size_t i = 0; i < w->n_settings; i++)
+        free((void *)w->settings[i]);
+    w->n_settings = 0;
+}
+
+/* ---- the session ---- */
 
 struct exec {
     const struct ab_options *options;
     struct ab_selection_list selection;
     struct ab_program_case *cases;
     const char *(*envs)[AB_SELECTION_ENV_MAX + 1]; /* of the cases */
-    struct ab_exec_work work;
+    struct work work;
     struct ab_outputs outputs;
     struct ab_store store;
     struct ab_gate_set gates;
@@ -293,7 +372,7 @@ static enum ab_status conclude(struct exec *x, enum ab_status status, int *exit_
     struct ab_err why;
     struct ab_session *s = &x->session;
     ab_prediction_note(&x->prediction, s);
-    ab_exec_work_note(&x->work, &x->summary, x->options->is_output_free);
+    note_output(&x->work, &x->summary, x->options->is_output_free);
     ab_session_settle(s);
     ab_decision_make(&x->decision, &x->gates, s);
     if (status == AB_OK)
@@ -319,7 +398,7 @@ static void release(struct exec *x)
     release_run(x);
     ab_selection_list_fini(&x->selection);
     ab_gate_set_fini(&x->gates);
-    ab_exec_work_fini(&x->work);
+    release_work(&x->work);
     ab_prediction_fini(&x->prediction);
 }
 
@@ -328,7 +407,7 @@ static enum ab_status prepare(struct exec *x, struct ab_err *err)
 {
     const struct ab_options *o = x->options;
     AB_TRY(find_program(x, err));
-    AB_TRY(ab_exec_work_describe(o, &x->work, err));
+    AB_TRY(describe_work(o, &x->work, err));
     AB_TRY(ab_decision_open(o, &x->decision, err));
     AB_TRY(select_backends(x, err));
     AB_TRY(open_outputs(x, err));

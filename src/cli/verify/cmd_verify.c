@@ -5,6 +5,7 @@
  */
 #include "backend/selection.h"
 #include "base/nearest.h"
+#include "cli/arguments/file_kind.h"
 #include "cli/benchmark/build_limit.h"
 #include "cli/benchmark/cases.h"
 #include "cli/commands.h"
@@ -20,15 +21,12 @@
 #include "runner/run_checks.h"
 #include "runner/spawn.h"
 #include "runner/supervise.h"
-#include "trace/format.h"
 #include "trace/reader.h"
 #include "trace_tools/to_tape.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct verification {
@@ -47,32 +45,15 @@ struct verification {
     char worker_path[PATH_MAX];
 };
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 /* By its name, or by how it begins: a trace may be called anything, and is no library. */
 static bool is_trace(const char *path)
 {
-    char head[AB_TRACE_MAGIC_BYTES];
-    struct stat at;
-    if (ends_with(path, ".abt"))
-        return true;
-    if (stat(path, &at) != 0 || !S_ISREG(at.st_mode))
-        return false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool has_magic = fd >= 0 && read(fd, head, sizeof head) == sizeof head &&
-                     memcmp(head, AB_TRACE_MAGIC, sizeof head) == 0;
-    if (fd >= 0)
-        close(fd);
-    return has_magic;
+    return ab_text_ends_with(path, ".abt") || ab_file_kind_of(path) == AB_FILE_TRACE;
 }
 
 static bool is_work(const char *path)
 {
-    return is_trace(path) || ends_with(path, ".yaml") || ends_with(path, ".yml");
+    return is_trace(path) || ab_text_ends_with(path, ".yaml") || ab_text_ends_with(path, ".yml");
 }
 
 static enum ab_status sort_arguments(struct verification *v, struct ab_err *err)

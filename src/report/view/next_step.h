@@ -10,7 +10,8 @@
 enum { AB_VIEW_STEPS_MAX = 4 };
 
 struct ab_view_step {
-    const char *command; /* "allocbench …", or an option to add: "--rounds 20" */
+    const char *command; /* an option to add, "--rounds 20", or what a program is started with:
+                            "LD_PRELOAD=/usr/lib/libjemalloc.so.2" */
     const char *why;     /* "about 18 rounds would settle it" */
 };
 
@@ -20,6 +21,7 @@ struct ab_view_steps {
 };
 
 void ab_view_steps_make(const struct ab_session *s, const struct ab_view_headline *headline,
-                        struct ab_view_texts *texts, struct ab_view_steps *out);
+                        const struct ab_view_ranking *ranking, struct ab_view_texts *texts,
+                        struct ab_view_steps *out);
 
 #endif

@@ -72,7 +72,7 @@ static void make(const struct ab_session *s, struct ab_view *v)
         v->n_ops += v->phases.phases[p].n_ops;
     v->title = title_of(s, v->n_ops, &v->texts);
     ab_view_headline_make(s, &v->ranking, &v->warnings, &v->texts, &v->headline);
-    ab_view_steps_make(s, &v->headline, &v->texts, &v->next);
+    ab_view_steps_make(s, &v->headline, &v->ranking, &v->texts, &v->next);
 }
 
 void ab_view_make(const struct ab_session *session, struct ab_view *out)

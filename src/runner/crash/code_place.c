@@ -5,7 +5,7 @@
  */
 #include "runner/crash/code_place.h"
 
-#include "backend/elf_symbol.h"
+#include "core/elf.h"
 #include "core/text.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
  *
  * Symbols of this very program, by where its own mappings have them; and files that are none.
  */
-#include "backend/elf_symbol.h"
+#include "core/elf.h"
 #include "support/cmocka.h"
 
 #include <inttypes.h>

@@ -4,8 +4,8 @@
  * is before a worker runs its constructors. Any file may be hostile: every offset is checked
  * against the file's size, every walk has an end, nothing is mapped.
  */
-#ifndef AB_BACKEND_ELF_H
-#define AB_BACKEND_ELF_H
+#ifndef AB_CORE_ELF_H
+#define AB_CORE_ELF_H
 
 #include "core/status.h"
 
@@ -30,5 +30,20 @@ enum { AB_ELF_NAMES_MAX = 64 };
  * absent, not a regular file, not ELF, of another class or machine, truncated, inconsistent. */
 enum ab_status ab_elf_read(const char *path, const char *const *names, size_t n_names,
                            struct ab_elf *out, struct ab_err *err);
+
+/* ---- by address ---- */
+
+struct ab_elf_place {
+    uint64_t address;   /* as the file counts, what addr2line and disassemblers take */
+    char function[128]; /* "" = no symbol covers it */
+    uint64_t offset;    /* into the function */
+};
+
+/* Which function it belongs to, by the symbols of the sections (.symtab, else .dynsym). `at` is an
+ * offset in the file, as a mapping has it. False: not a readable ELF file, or no segment
+ * of it is there; *out is untouched. */
+bool ab_elf_find_place(const char *path, uint64_t at, struct ab_elf_place *out);
+/* Bytes of the file before offset `at`; false if the file is shorter. */
+bool ab_elf_read_before(const char *path, uint64_t at, unsigned char *buf, size_t n);
 
 #endif

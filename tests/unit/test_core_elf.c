@@ -3,7 +3,7 @@
  * The ELF reader against real files, and against files that were cut and bent. It must never
  * read out of bounds (AddressSanitizer would tell) and never hang.
  */
-#include "backend/elf.h"
+#include "core/elf.h"
 
 #include "guests.h"
 

@@ -5,7 +5,7 @@
  * what the loader will see, it costs a few reads a name, and stripped section headers do not
  * matter.
  */
-#include "backend/elf.h"
+#include "core/elf.h"
 
 #include "base/bits.h"
 
@@ -32,6 +32,9 @@ enum {
     DYNAMIC_MAX = 4096,
     CHAIN_MAX = 1 << 16, /* symbols of one hash chain: a real one has a handful */
     NOTES_MAX = 64,
+    HEADERS_MAX = 4096,
+    SYMBOLS_MAX = 4 << 20,
+    SYMBOLS_AT_ONCE = 512,
 };
 
 struct reader {
@@ -319,31 +322,139 @@ static enum ab_status read_all(struct reader *r, struct ab_elf *elf, struct ab_e
     return AB_OK;
 }
 
+static enum ab_status open_file(struct reader *r, const char *path, struct stat *st,
+                                struct ab_err *err)
+{
+    r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (r->fd < 0)
+        return errno == ENOENT ? ab_fail(err, AB_INPUT, "does not exist")
+                               : ab_fail_errno(err, AB_INPUT, "cannot be opened");
+    if (fstat(r->fd, st) != 0 || !S_ISREG(st->st_mode)) {
+        close(r->fd);
+        return ab_fail(err, AB_INPUT, "is %s, not a regular file",
+                       S_ISDIR(st->st_mode) ? "a directory" : "a device, socket or pipe");
+    }
+    r->size = (uint64_t)st->st_size;
+    return AB_OK;
+}
+
 enum ab_status ab_elf_read(const char *path, const char *const *names, size_t n_names,
                            struct ab_elf *out, struct ab_err *err)
 {
-    struct reader r = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+    struct reader r = {0};
     struct ab_elf elf = {0};
     struct stat st;
-    enum ab_status status = AB_INPUT;
-    if (r.fd < 0)
-        return errno == ENOENT ? ab_fail(err, AB_INPUT, "does not exist")
-                               : ab_fail_errno(err, AB_INPUT, "cannot be opened");
-    if (fstat(r.fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        ab_fail(err, AB_INPUT, "is %s, not a regular file",
-                S_ISDIR(st.st_mode) ? "a directory" : "a device, socket or pipe");
-        goto out;
-    }
-    r.size = (uint64_t)st.st_size;
+    AB_TRY(open_file(&r, path, &st, err));
     elf.dev = st.st_dev;
     elf.ino = st.st_ino;
-    status = read_all(&r, &elf, err);
+    enum ab_status status = read_all(&r, &elf, err);
     if (status == AB_OK) {
         elf.defined = find_symbols(&r, names,
                                    n_names < AB_ELF_NAMES_MAX ? n_names : AB_ELF_NAMES_MAX);
         *out = elf;
     }
-out:
     close(r.fd);
     return status;
+}
+
+/* ---- by address ---- */
+
+static bool find_address(const struct reader *r, uint64_t at, uint64_t *address)
+{
+    for (unsigned i = 0; i < r->header.e_phnum; i++) {
+        const Elf64_Phdr *s = &r->segments[i];
+        if (s->p_type != PT_LOAD || at < s->p_offset || at - s->p_offset >= s->p_filesz)
+            continue;
+        *address = s->p_vaddr + (at - s->p_offset);
+        return true;
+    }
+    return false;
+}
+
+static bool is_better(const Elf64_Sym *s, uint64_t address, const Elf64_Sym *best)
+{
+    unsigned type = ELF64_ST_TYPE(s->st_info);
+    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || s->st_shndx == SHN_UNDEF ||
+        s->st_value > address || (s->st_size != 0 && address - s->st_value >= s->st_size))
+        return false;
+    return best->st_name == 0 || s->st_value > best->st_value;
+}
+
+/* The symbol of a table that covers the address; st_name 0: none. */
+static Elf64_Sym search(const struct reader *r, const Elf64_Shdr *table, uint64_t address)
+{
+    Elf64_Sym best = {0}, some[SYMBOLS_AT_ONCE];
+    uint64_t n = table->sh_size / sizeof some[0];
+    for (uint64_t i = 0; i < n && i < SYMBOLS_MAX; i += SYMBOLS_AT_ONCE) {
+        size_t now = n - i < SYMBOLS_AT_ONCE ? (size_t)(n - i) : SYMBOLS_AT_ONCE;
+        if (!read_at(r, table->sh_offset + i * sizeof some[0], some, now * sizeof some[0]))
+            break;
+        for (size_t k = 0; k < now; k++)
+            if (is_better(&some[k], address, &best))
+                best = some[k];
+    }
+    return best;
+}
+
+static void read_name(const struct reader *r, const Elf64_Shdr *table, uint64_t name, char *buf,
+                      size_t cap)
+{
+    Elf64_Shdr strings;
+    buf[0] = 0;
+    if (table->sh_link >= r->header.e_shnum ||
+        !read_at(r, r->header.e_shoff + table->sh_link * sizeof strings, &strings, sizeof strings))
+        return;
+    for (size_t i = 0; i + 1 < cap && name + i < strings.sh_size; i++) {
+        if (!read_at(r, strings.sh_offset + name + i, buf + i, 1) || buf[i] == 0)
+            break;
+        buf[i + 1] = 0;
+    }
+}
+
+/* All symbols where they are there, else those that the loader needs. */
+static void name_place(const struct reader *r, struct ab_elf_place *out)
+{
+    Elf64_Sym best = {0};
+    if (r->header.e_shentsize != sizeof(Elf64_Shdr) || r->header.e_shnum > HEADERS_MAX)
+        return;
+    for (int wants_all = 1; wants_all >= 0 && best.st_name == 0; wants_all--)
+        for (unsigned i = 0; i < r->header.e_shnum && best.st_name == 0; i++) {
+            Elf64_Shdr s;
+            if (!read_at(r, r->header.e_shoff + i * sizeof s, &s, sizeof s))
+                return;
+            if (s.sh_type != (wants_all ? SHT_SYMTAB : SHT_DYNSYM))
+                continue;
+            best = search(r, &s, out->address);
+            if (best.st_name != 0)
+                read_name(r, &s, best.st_name, out->function, sizeof out->function);
+        }
+    out->offset = out->address - best.st_value;
+}
+
+bool ab_elf_find_place(const char *path, uint64_t at, struct ab_elf_place *out)
+{
+    struct ab_elf_place place = {0};
+    struct reader r = {0};
+    struct stat st;
+    if (open_file(&r, path, &st, NULL) != AB_OK)
+        return false;
+    bool is_found = read_header(&r, NULL) == AB_OK && read_segments(&r, NULL) == AB_OK &&
+                    find_address(&r, at, &place.address);
+    if (is_found) {
+        name_place(&r, &place);
+        *out = place;
+    }
+    close(r.fd);
+    return is_found;
+}
+
+bool ab_elf_read_before(const char *path, uint64_t at, unsigned char *buf, size_t n)
+{
+    struct reader r = {0};
+    struct stat st;
+    if (open_file(&r, path, &st, NULL) != AB_OK)
+        return false;
+    bool is_read = at >= n && read_at(&r, at - n, buf, n);
+    close(r.fd);
+    return is_read;
 }
