@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a session says over all its rounds: merged histograms, medians, ratios and how sure they
- * are. What tables show and what gates judge come from here alike, so that both are one number.
+ * Computes the figures of a session over all its rounds: merged histograms, medians, ratios and
+ * their intervals. Tables and gates both take them from here, so that both show one number.
  */
 #ifndef AB_STATS_AGGREGATE_H
 #define AB_STATS_AGGREGATE_H
@@ -15,7 +15,7 @@ struct ab_round_range {
     double median, low, high; /* low and high: extremes of the rounds */
 };
 
-/* Of x[0..n), which it sorts. */
+/* Returns the range of x[0..n), which it sorts. */
 struct ab_round_range ab_round_range_of(double *x, uint32_t n);
 /* Half the range of the rounds in parts of the median; NaN below two rounds. */
 double ab_round_range_half(const struct ab_round_range *s);
@@ -43,8 +43,8 @@ bool ab_backend_is_null(const struct ab_backend_info *b);
 bool ab_backend_is_inlined(const struct ab_backend_info *b);
 /* Status ok and not null. */
 bool ab_backend_is_comparable(const struct ab_backend_info *b);
-/* What others are compared with: the one that the session names, else glibc, else the first
- * comparable; UINT32_MAX = none, or the one that is named has no numbers. */
+/* Returns the back end that others are compared with: the one that the session names, else glibc,
+ * else the first comparable; UINT32_MAX = none, or the one that is named has no numbers. */
 uint32_t ab_session_base(const struct ab_session *s);
 
 /* NULL when there is none. */
@@ -71,7 +71,8 @@ double ab_session_run_time_of_round(const struct ab_session *s, uint32_t backend
 /* The most resident bytes that the heap added in any measured phase. */
 double ab_session_rss_peak_of_round(const struct ab_session *s, uint32_t backend, uint32_t round);
 struct ab_round_range ab_session_rss_peak(const struct ab_session *s, uint32_t backend);
-/* Did it give back a region in one call? Else a reset was frees one by one, or the work has none. */
+/* Did it give back a region in one call? Else a reset was frees one by one, or the work has none.
+ * */
 bool ab_session_did_reset(const struct ab_session *s, uint32_t backend);
 /* How many times as fast `a` is as `b`: time of b by time of a, of a phase or (phase NULL) of the
  * whole run. The ratio is that of the two medians, as they are shown; the interval is that of the

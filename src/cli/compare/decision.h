@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `run`, `replay` and `exec` decide at their end: gates, and a comparison, with a baseline or of
- * the back ends with their base.
+ * Decides at the end of `run`, `replay` and `exec`: by gates, and by a comparison with a baseline
+ * or of the back ends with their base.
  */
 #ifndef AB_CLI_BENCHMARK_DECISION_H
 #define AB_CLI_BENCHMARK_DECISION_H
@@ -35,7 +35,8 @@ enum ab_status ab_decision_check(const struct ab_decision *d, const struct ab_se
 enum ab_status ab_decision_make(struct ab_decision *d, const struct ab_gate_set *gates,
                                 struct ab_session *session, struct ab_err *err);
 
-/* Marks the back ends that more rounds should be run of, as ab_gates_suspicious; how many verdicts. */
+/* Marks the back ends that more rounds should be run of, as ab_gates_suspicious; how many verdicts.
+ * */
 uint32_t ab_decision_suspicious(const struct ab_decision *d, const struct ab_session *session,
                                 bool *is_concerned);
 /* `again` has new rounds of them: what these do not show as well becomes inconclusive. */
@@ -45,7 +46,8 @@ enum ab_status ab_decision_confirm(struct ab_decision *d, struct ab_session *ses
 enum ab_status ab_decision_status(const struct ab_decision *d, const struct ab_session *session);
 /* The table of the comparison, if there is one. */
 void ab_decision_print(const struct ab_decision *d, FILE *to, struct ab_table_style style);
-/* What to type next, after the gates. `is_stored`: the run is the newest stored result. */
+/* Prints, after the gates, which command to type next. `is_stored`: the run is the newest stored
+ * result. */
 void ab_decision_print_next(const struct ab_decision *d, const struct ab_session *session,
                             bool is_stored, FILE *to, struct ab_table_style style);
 void ab_decision_close(struct ab_decision *d);

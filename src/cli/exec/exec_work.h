@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `exec` runs, as a result states it: two results are of the same work when command, arguments
+ * States in a result what `exec` runs: two results are of the same work when command, arguments
  * and input are the same. That the program itself is another one may be what is measured, so it is
  * told and not part of the work.
  */

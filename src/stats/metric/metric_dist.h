@@ -20,7 +20,8 @@ extern const char *const ab_dist_short_names[AB_DIST_SHORT];
 
 bool ab_metric_is_dist(const struct ab_metric *m);
 
-/* The field of this name; "_ratio" may be left out, and with `is_in_bytes` "_bytes". NULL = none. */
+/* The field of this name; "_ratio" may be left out, and with `is_in_bytes` "_bytes". NULL = none.
+ * */
 const struct ab_memory_field *ab_dist_field_find(const char *name, size_t n, bool is_in_bytes);
 
 /* All rounds as one, or one round; the caller frees out->hdr. False when there is none. */
@@ -29,7 +30,7 @@ bool ab_session_merge_dist(const struct ab_session *s, uint32_t backend, const c
                            enum ab_memory_dist_kind kind, uint32_t round,
                            struct ab_memory_dist *out);
 
-/* Of one round or all; NaN = n/a. */
+/* Returns the value of one round or of all; NaN = n/a. */
 double ab_metric_dist_value(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                             uint32_t round);
 void ab_metric_dist_why(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Time in the allocator per iteration as metrics: what gates bound and comparisons show of the records
- * of iterations.
+ * Time in the allocator per iteration as metrics: what gates bound and comparisons show of the
+ * records of iterations.
  */
 #ifndef AB_STATS_METRIC_METRIC_ITERATIONS_H
 #define AB_STATS_METRIC_METRIC_ITERATIONS_H
@@ -39,8 +39,9 @@ double ab_metric_iterations_value(const struct ab_session *s, uint32_t backend,
 bool ab_metric_iterations_have_ratio(const struct ab_session *base, uint32_t base_backend,
                                      const struct ab_metric *m, const struct ab_session *now,
                                      uint32_t backend);
-/* Of all rounds, of a time that cannot be told from that of the null back end: the most that it can be,
- * what timing the calls takes; NaN = it can, or nothing is known. */
+/* Over all rounds, where the time cannot be distinguished from that of the null back end: the
+ * largest value it may have, which is what timing the calls takes. NaN = it can be, or nothing is
+ * known. */
 double ab_metric_iterations_most(const struct ab_session *s, uint32_t backend,
                                  const struct ab_metric *m);
 void ab_metric_iterations_why(const struct ab_session *s, uint32_t backend,
@@ -48,7 +49,8 @@ void ab_metric_iterations_why(const struct ab_session *s, uint32_t backend,
 
 /* The iterations of a phase, of any back end; NULL = it has none. */
 const struct ab_iterations *ab_session_iterations(const struct ab_session *s, const char *phase);
-/* Are missed iterations of the two counted against the same budget, or is the metric none of these? */
+/* Are missed iterations of the two counted against the same budget, or is the metric none of these?
+ * */
 bool ab_metric_iterations_are_alike(const struct ab_session *base, const struct ab_session *now,
                                     const struct ab_metric *m);
 
