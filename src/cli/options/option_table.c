@@ -266,7 +266,7 @@ static const struct ab_option_info table[] = {
     {"cpus", "LIST",
      "CPU affinity: pin the worker threads, one CPU after the other, to a\n"
      "list such as 1 or 0,2-3 (default: none)",
-     "Measurement", 0, RUN | REPLAY | CALIBRATE | ADVISE, SPECIAL(ab_option_cpus), RARE_IN(REPLAY)},
+     "Measurement", 0, RUN | REPLAY | CALIBRATE | ADVISE, SPECIAL(ab_option_cpus), RARE_IN(REPLAY | ADVISE)},
     {"order", "HOW",
      "of several threads: free (in parallel, within --window) or strict (one\n"
      "at a time in the exact order: for memory and debugging, no latencies)",
