@@ -71,8 +71,7 @@ double ab_session_run_time_of_round(const struct ab_session *s, uint32_t backend
 /* The most resident bytes that the heap added in any measured phase. */
 double ab_session_rss_peak_of_round(const struct ab_session *s, uint32_t backend, uint32_t round);
 struct ab_round_range ab_session_rss_peak(const struct ab_session *s, uint32_t backend);
-/* Did it give back a region in one call? Else a reset was frees one by one, or the work has none.
- * */
+/* Did it give back a region in one call? Else a reset was frees one by one, or the work has none. */
 bool ab_session_did_reset(const struct ab_session *s, uint32_t backend);
 /* How many times as fast `a` is as `b`: time of b by time of a, of a phase or (phase NULL) of the
  * whole run. The ratio is that of the two medians, as they are shown; the interval is that of the

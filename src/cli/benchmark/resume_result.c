@@ -120,7 +120,7 @@ static enum ab_status take_sets(struct ab_resume *r, struct ab_err *err)
     return status;
 }
 
-/* What a replay was told as --NAME VALUE, unless it is told anew. */
+/* Takes a setting (--NAME VALUE) from the stored result, unless it is given again. */
 static enum ab_status take_setting(struct ab_resume *r, const char *name, bool is_given,
                                    struct ab_err *err)
 {

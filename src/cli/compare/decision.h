@@ -35,8 +35,7 @@ enum ab_status ab_decision_check(const struct ab_decision *d, const struct ab_se
 enum ab_status ab_decision_make(struct ab_decision *d, const struct ab_gate_set *gates,
                                 struct ab_session *session, struct ab_err *err);
 
-/* Marks the back ends that more rounds should be run of, as ab_gates_suspicious; how many verdicts.
- * */
+/* Marks the back ends that more rounds should be run of, as ab_gates_suspicious; how many verdicts. */
 uint32_t ab_decision_suspicious(const struct ab_decision *d, const struct ab_session *session,
                                 bool *is_concerned);
 /* `again` has new rounds of them: what these do not show as well becomes inconclusive. */

@@ -31,8 +31,7 @@ enum ab_status ab_trace_cmd_import(const struct ab_options *o, int *exit_code, s
  * is nothing to end. */
 enum ab_status ab_trace_open_file(const struct ab_options *o, size_t first, const char *path,
                                   struct ab_output *out, struct ab_err *err);
-/* The same for what -o names, for a trace; AB_USAGE without it, or when it would go to a terminal.
- * */
+/* The same for what -o names, for a trace; AB_USAGE without it, or when it would go to a terminal. */
 enum ab_status ab_trace_open_output(const struct ab_options *o, const char *word, size_t first,
                                     struct ab_output *out, struct ab_err *err);
 

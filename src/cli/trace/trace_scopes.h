@@ -29,8 +29,7 @@ enum ab_status ab_trace_scopes_gather(struct ab_trace_scopes *s, const struct ab
                                       struct ab_err *err);
 void ab_trace_scopes_fini(struct ab_trace_scopes *s);
 
-/* Appends what scopes that were found are like, and what else could be meant; nothing about marks.
- * */
+/* Appends what scopes that were found are like, and what else could be meant; nothing about marks. */
 void ab_trace_ask_scopes(struct ab_text *line, const struct ab_scopes *s, double median_calls,
                          uint64_t time_us);
 void ab_trace_print_scopes(FILE *to, const struct ab_trace_scopes *s);

@@ -40,7 +40,7 @@ static void cut_phase(const struct ab_tape_part *part, uint32_t cut, struct ab_p
     }
 }
 
-/* What a tape of `cut` ops owns, as copies; false: out of memory. */
+/* Copies what a tape of `cut` ops owns; false: out of memory. */
 static bool copy(const struct ab_tape_map *whole, uint32_t cut, struct ab_tape *out)
 {
     struct ab_tape_part part = ab_tape_part(whole->image, 0);

@@ -20,8 +20,7 @@ extern const char *const ab_dist_short_names[AB_DIST_SHORT];
 
 bool ab_metric_is_dist(const struct ab_metric *m);
 
-/* The field of this name; "_ratio" may be left out, and with `is_in_bytes` "_bytes". NULL = none.
- * */
+/* The field of this name; "_ratio" may be left out, and with `is_in_bytes` "_bytes". NULL = none. */
 const struct ab_memory_field *ab_dist_field_find(const char *name, size_t n, bool is_in_bytes);
 
 /* All rounds as one, or one round; the caller frees out->hdr. False when there is none. */

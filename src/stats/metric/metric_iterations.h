@@ -49,8 +49,7 @@ void ab_metric_iterations_why(const struct ab_session *s, uint32_t backend,
 
 /* The iterations of a phase, of any back end; NULL = it has none. */
 const struct ab_iterations *ab_session_iterations(const struct ab_session *s, const char *phase);
-/* Are missed iterations of the two counted against the same budget, or is the metric none of these?
- * */
+/* Are missed iterations of the two counted against the same budget, or is the metric none of these? */
 bool ab_metric_iterations_are_alike(const struct ab_session *base, const struct ab_session *now,
                                     const struct ab_metric *m);
 
