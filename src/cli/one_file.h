@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What several commands do with their argument.
+ * Takes the one file of a command from its arguments, and loads a workload.
  */
 #ifndef AB_CLI_ONE_FILE_H
 #define AB_CLI_ONE_FILE_H
@@ -21,8 +21,8 @@ enum ab_status ab_load_workload(const struct ab_options *o, const char *path,
 enum ab_status ab_compile_workload(const struct ab_options *o, struct ab_workload *workload,
                                    struct ab_tape *out, struct ab_err *err);
 
-/* AB_USAGE when `out`, to be written to `path`, would replace what is read: one of o->args from `first`
- * on, rules of --map @FILE, or what --baseline, --trace and --stdin name. */
+/* AB_USAGE when `out`, to be written to `path`, would replace what is read: one of o->args from
+ * `first` on, rules of --map @FILE, or what --baseline, --trace and --stdin name. */
 enum ab_status ab_spare_inputs(const struct ab_options *o, size_t first,
                                const struct ab_output *out, const char *path, struct ab_err *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What standard output can show: width, colour, characters.
+ * Finds out what standard output can show: width, colour, characters.
  */
 #ifndef AB_CLI_TERMINAL_H
 #define AB_CLI_TERMINAL_H
@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-/* Of the terminal behind `fd`, else COLUMNS, else 80. */
+/* Returns the width of the terminal of `fd`, else COLUMNS, else 80. */
 unsigned ab_terminal_width(int fd);
 bool ab_terminal_has_utf8(void);
 struct ab_table_style ab_terminal_style(const struct ab_options *o);

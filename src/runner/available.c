@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What memory the system has available, and what the control groups of this process allow.
+ * Reads how much memory the system has available and the control groups of this process allow.
  */
 #include "runner/available.h"
 

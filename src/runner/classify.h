@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What became of a worker, in one status and one sentence.
+ * Classifies how a worker ended: in one status and one sentence.
  */
 #ifndef AB_RUNNER_CLASSIFY_H
 #define AB_RUNNER_CLASSIFY_H

@@ -41,7 +41,7 @@ uint32_t ab_estimate_processes(const struct ab_tape_map *tape)
     return n < 3 ? 3 : (uint32_t)n;
 }
 
-/* Of what runs once for a pass: a process that starts, maps its tape and ends. */
+/* The cost of what runs once for a pass: a process that starts, maps its tape and ends. */
 static const double process_ns = 20e6, short_process_ns = 10e6;
 
 static uint32_t rounds_of(const struct ab_session_work *work, enum ab_pass pass)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a run will cost, before it costs it: for the refusal above --mem-limit, for the deadline
- * and for `allocbench check`. Estimates, and called so wherever they are shown.
+ * Estimates what a run will cost before it starts: for the refusal above --mem-limit, for the
+ * deadline and for `allocbench check`. Estimates, and called so wherever they are shown.
  */
 #ifndef AB_RUNNER_ESTIMATE_H
 #define AB_RUNNER_ESTIMATE_H
@@ -28,7 +28,7 @@ uint64_t ab_estimate_timeout_ns(const struct ab_tape_map *tape);
 /* 70 % of what is available. */
 uint64_t ab_default_memory_limit(void);
 
-/* What a whole run does. */
+/* The work of a whole run. */
 struct ab_session_work {
     size_t n_backends;
     bool never_frees; /* one of them */
@@ -38,8 +38,8 @@ struct ab_session_work {
     uint64_t drain_ns;
 };
 
-/* What that costs: pre-flights, all rounds, the wait of the memory pass. Good to a factor of two or
- * three: what an allocator takes is what is to be measured. */
+/* The cost of that work: pre-flights, all rounds, the wait of the memory pass. It is right within a
+ * factor of two or three, because the time of the allocator is what has yet to be measured. */
 struct ab_session_cost {
     size_t n_backends;
     uint32_t rounds;

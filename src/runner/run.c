@@ -23,7 +23,7 @@
 
 enum { CAPTURE_BYTES = 65536 };
 
-/* Where everything lies in the run memfd. */
+/* The layout of the run memfd. */
 struct layout {
     size_t positions, ticks, classes, memory, slices, iterations, total; /* memory: 0 = none */
     size_t cap_samples, cap_slices;
@@ -86,8 +86,9 @@ static struct layout plan_layout(const struct ab_run_context *context, const str
     return l;
 }
 
-/* What takes longer may have been the scheduler's: less than a switch to another program and back
- * takes, and so long that to ask the kernel costs little beside it. */
+/* Calls that take longer may have been interrupted by the scheduler. It is less than a switch to
+ * another program and back takes, and long enough that asking the kernel costs little by
+ * comparison. */
 #define LOOK_NS 5e3
 
 static void fill_request(const struct ab_run_context *context, const struct ab_case *c,
@@ -350,7 +351,7 @@ bool ab_run_missing(uint32_t used, uint32_t hooks, char *buf, size_t cap)
     return missing != 0;
 }
 
-/* What decorates a library is a heap around it, however the library itself is opened. */
+/* A decorator is a heap around the library, however the library itself is opened. */
 struct ab_case ab_run_null_case(const struct ab_case *of)
 {
     enum ab_boundary boundary = of->decorator != AB_DECORATOR_NONE ? AB_BOUNDARY_HEAP

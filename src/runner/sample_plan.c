@@ -57,7 +57,7 @@ struct draw {
     uint32_t common;                      /* bits 1 << kind: those of rate `base` */
 };
 
-/* What lies between two that are taken, where each is with probability p. */
+/* Draws the gap between two samples, where each op is one with probability p. */
 static uint32_t draw_gap(struct ab_rng *rng, double p)
 {
     double gap = log1p(-ab_rng_unit(rng)) / log1p(-p);
@@ -102,7 +102,7 @@ static void draw_range(struct draw *d, const struct ab_tape_part *part, uint32_t
     }
 }
 
-/* Of a tape in bursts, no more than one is kept in our memory. */
+/* Keeps at most one burst of a tape in our memory. */
 static void forget(const struct ab_tape_map *tape, uint32_t burst)
 {
     uint64_t offset = ab_tape_burst(tape->image, burst)->offset;

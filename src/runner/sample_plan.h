@@ -12,8 +12,8 @@
 
 #define AB_SAMPLE_RATE (1.0 / 16)
 #define AB_SAMPLE_WANTED 20000
-/* Of a phase, but for what rare kinds need: where 1 in 16 would be more, fewer are timed. 52 lie
- * after p99.99. */
+/* Most samples of a phase, apart from what rare kinds need: where 1 in 16 would be more, fewer are
+ * timed. 52 lie after p99.99. */
 #define AB_SAMPLES_MAX (1u << 19)
 
 /* Share of the ops of `kind` in `phase` that are timed, in [0, 1]. */

@@ -180,7 +180,7 @@ static void add_variable(struct environment *e, const char *text)
     e->list[e->n] = NULL;
 }
 
-/* What the user wants of glibc and what dlopen needs are one variable. */
+/* The user's settings of glibc and those that dlopen needs share one variable. */
 static void add_tunables(struct environment *e, const char *users, bool is_plugin)
 {
     const char *name = "GLIBC_TUNABLES=", *tls = "glibc.rtld.optional_static_tls=32768";
@@ -212,7 +212,8 @@ static void build_environment(const struct ab_spawn *spawn, struct environment *
     add_tunables(e, tunables, spawn->is_plugin);
 }
 
-/* What a worker cannot do without, before there is one: it could only end, and be blamed for it. */
+/* Checks the limits that a worker needs before it starts: it could only crash, and be blamed for
+ * it. */
 static enum ab_status check_limits(struct ab_err *err)
 {
     struct rlimit files;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Watches one worker (or a program that is measured) until it is gone, with everything it may have started: deadline, memory
- * bound, interruption; TERM, grace, KILL of the whole group; orphans are ours (subreaper).
+ * Watches one worker (or a program that is measured) until it is gone, with everything it may have
+ * started: deadline, memory bound, interruption; TERM, grace, KILL of the whole group; orphans are
+ * ours (subreaper).
  */
 #ifndef AB_RUNNER_SUPERVISE_H
 #define AB_RUNNER_SUPERVISE_H
@@ -44,8 +45,8 @@ enum { AB_WATCH_FDS_MAX = 6 };
 /* Once, before the first worker: orphans of workers become our children; SIGINT, SIGTERM and
  * SIGHUP set a flag instead of ending us. */
 void ab_supervise_begin(void);
-/* Whose signals do not count as somebody's wish to stop: this worker's and of what it starts. To be
- * said while signals are blocked, before its first; ab_supervise says it where nobody has. */
+/* Signals from this worker, and from what it starts, do not count as a user's wish to stop. Call it
+ * while signals are blocked, before its first; ab_supervise calls it where nobody has. */
 void ab_supervise_expect(pid_t worker);
 /* The signal that asked us to stop, 0 = none. */
 int ab_supervise_signal(void);

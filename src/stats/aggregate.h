@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a session says over all its rounds: merged histograms, medians, ratios and how sure they
- * are. What tables show and what gates judge come from here alike, so that both are one number.
+ * Computes the figures of a session over all its rounds: merged histograms, medians, ratios and
+ * their intervals. Tables and gates both take them from here, so that both show one number.
  */
 #ifndef AB_STATS_AGGREGATE_H
 #define AB_STATS_AGGREGATE_H
@@ -15,7 +15,7 @@ struct ab_round_range {
     double median, low, high; /* low and high: extremes of the rounds */
 };
 
-/* Of x[0..n), which it sorts. */
+/* Returns the range of x[0..n), which it sorts. */
 struct ab_round_range ab_round_range_of(double *x, uint32_t n);
 /* Half the range of the rounds in parts of the median; NaN below two rounds. */
 double ab_round_range_half(const struct ab_round_range *s);
@@ -43,8 +43,8 @@ bool ab_backend_is_null(const struct ab_backend_info *b);
 bool ab_backend_is_inlined(const struct ab_backend_info *b);
 /* Status ok and not null. */
 bool ab_backend_is_comparable(const struct ab_backend_info *b);
-/* What others are compared with: the one that the session names, else glibc, else the first
- * comparable; UINT32_MAX = none, or the one that is named has no numbers. */
+/* Returns the back end that others are compared with: the one that the session names, else glibc,
+ * else the first comparable; UINT32_MAX = none, or the one that is named has no numbers. */
 uint32_t ab_session_base(const struct ab_session *s);
 
 /* NULL when there is none. */

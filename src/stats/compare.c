@@ -72,7 +72,7 @@ static double *collect(const struct ab_session *s, uint32_t backend, const struc
     return x;
 }
 
-/* What even a clock that reads nothing would say, of both sides. */
+/* Returns the larger of both sides' clock floors, below which latencies say nothing. */
 static double floor_of(const struct ab_session *base, const struct ab_session *now,
                        const struct ab_metric *m)
 {
@@ -304,7 +304,7 @@ static void add_op(const struct pair *p, const char *phase, unsigned op)
     }
 }
 
-/* Of results that both have timed them. */
+/* Adds the cells of iterations, where both results have timed them. */
 static void add_iterations(const struct pair *p, const char *phase)
 {
     static const unsigned shown[] = {AB_ITERATION_P50, AB_ITERATION_P99,
@@ -407,7 +407,7 @@ static void add_back_end(const struct pair *p)
                 what);
 }
 
-/* What the new result lacks was not asked of it. */
+/* Notes back ends of the base that the new result was not asked to measure. */
 static void note_missing(struct ab_comparison *c)
 {
     for (uint32_t i = 0; i < c->base->n_backends; i++) {

@@ -25,8 +25,8 @@ const char *ab_verdict_name(enum ab_verdict verdict); /* "ok" "improved" "regres
 
 enum { AB_WITNESSES_BYTES = 100 };
 
-/* What is compared, with the effect turned so that a ratio above 1 is worse (for throughput: base by
- * new). Strings are borrowed from the two sessions. */
+/* One compared number, with the effect turned so that a ratio above 1 is worse (for throughput:
+ * base by new). Strings are borrowed from the two sessions. */
 struct ab_cell {
     const char *backend;      /* name in the new result */
     const char *base_backend; /* differs from `backend` within one result */
@@ -41,8 +41,9 @@ struct ab_cell {
     enum ab_verdict verdict;
     uint32_t rounds_needed; /* of an inconclusive cell; 0 = not known; UINT32_MAX = never */
     char reason[200];       /* of failed and inconclusive; "" = none */
-    /* Of two results: by the witnesses, which are the same build in both (stats/compare_drift.h);
-     * the verdict is then that of `relative`. Without witnesses both ratios are NaN. */
+    /* Between two results, the effect relative to the witnesses, which are the same build in both
+     * (stats/compare_drift.h); the verdict is then that of `relative`. Without witnesses both
+     * ratios are NaN. */
     struct ab_effect relative;
     double machine_ratio; /* of the witnesses themselves, new by base */
     char witnesses[AB_WITNESSES_BYTES];
@@ -68,7 +69,7 @@ struct ab_comparison {
     struct ab_cell *cells;               /* by back end; of each the judged one first */
     uint32_t n_cells;
     size_t cap_cells;
-    /* What differs and has no effect on verdicts (build ids, versions …): one sentence each. */
+    /* Differences that have no effect on verdicts (build ids, versions …): one sentence each. */
     char (*notes)[AB_COMPARE_NOTE_BYTES];
     uint32_t n_notes;
     size_t cap_notes;
@@ -87,20 +88,20 @@ enum ab_status ab_compare_check_work(const struct ab_session *base, const char *
                                      const struct ab_session *now, const char *now_label,
                                      struct ab_err *err);
 
-/* Two results, back ends matched by name; `limit` bounds the time of the whole run. What only one of
- * them has is a note. */
+/* Two results, back ends matched by name; `limit` bounds the time of the whole run. What only one
+ * of them has is a note. */
 void ab_compare_results(const struct ab_session *base, const struct ab_session *now, double limit,
                         struct ab_comparison *out);
-/* The back ends of one result with one of them, in pairs by round; the effect is the ratio of the two
- * numbers beside it. What is not installed and was not asked for, or did other work, is a note. */
+/* The back ends of one result with one of them, in pairs by round; the effect is the ratio of the
+ * two numbers beside it. What is not installed and was not asked for, or did other work, is a note. */
 void ab_compare_backends(const struct ab_session *session, uint32_t base, double limit,
                          struct ab_comparison *out);
 void ab_comparison_fini(struct ab_comparison *c);
 
 /* Cells with a limit and this verdict. */
 uint32_t ab_comparison_count(const struct ab_comparison *c, enum ab_verdict verdict);
-/* What the command must end with: AB_BACKEND where a cell failed, AB_GATE where one regressed and
- * the verdicts count, AB_INCONCLUSIVE where one is, else AB_OK. */
+/* Returns the status for the exit code: AB_BACKEND where a cell failed, AB_GATE where one regressed
+ * and the verdicts count, AB_INCONCLUSIVE where one is, else AB_OK. */
 enum ab_status ab_comparison_status(const struct ab_comparison *c);
 
 /* The effect of one metric between a back end of `base` and one of `now`, in pairs of rounds where
@@ -109,8 +110,8 @@ enum ab_status ab_comparison_status(const struct ab_comparison *c);
 void ab_compare_metric(const struct ab_session *base, uint32_t base_backend,
                        const struct ab_session *now, uint32_t backend, const struct ab_metric *m,
                        struct ab_effect *effect);
-/* Is the metric one that was measured alike in both? Instructions of another part of the work, or by
- * another counter, are not, nor iterations that miss another budget. */
+/* Is the metric one that was measured alike in both? Instructions of another part of the work, or
+ * by another counter, are not, nor iterations that miss another budget. */
 bool ab_compare_is_alike(const struct ab_session *base, const struct ab_session *now,
                          const struct ab_metric *m);
 

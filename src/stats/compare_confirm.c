@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What takes a verdict back: which regressions new rounds should show as well, and what becomes of
- * those that do not; and what is clear alone but not among all.
+ * Takes verdicts back: those that new rounds do not confirm, and those that are significant alone
+ * but not after correction for all comparisons.
  */
 #include "stats/compare_notes.h"
 

@@ -41,7 +41,7 @@ bool ab_drift_is_of_cpu(const struct ab_drift_question *q, const struct ab_effec
 bool ab_drift_is_doubtful(const struct ab_drift_question *q, const struct ab_effect *effect,
                           double limit, char *reason, size_t cap);
 
-/* Of two results: gives each time of the whole run its verdict. */
+/* Gives, between two results, each time of the whole run its verdict. */
 void ab_comparison_weigh_drift(struct ab_comparison *c);
 
 #endif

@@ -97,7 +97,7 @@ static const char *or_unknown(const char *s)
     return s[0] != 0 ? s : "unknown";
 }
 
-/* What the fingerprint is made of (result/environment.c). */
+/* Notes differences in what the fingerprint is made of (result/environment.c). */
 static void describe_machine(struct ab_comparison *c)
 {
     const struct ab_host *a, *b; /* no round of one pairs with one of the other */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is said beside the cells of a comparison.
+ * Makes the notes that accompany the cells of a comparison.
  */
 #ifndef AB_STATS_COMPARE_NOTES_H
 #define AB_STATS_COMPARE_NOTES_H
@@ -16,7 +16,8 @@ void ab_comparison_note(struct ab_comparison *c, const char *fmt, ...)
 void ab_comparison_note_rules(struct ab_comparison *c, const struct ab_backend_info *a,
                               const struct ab_backend_info *b);
 
-/* What differs between the two: another machine makes the comparison advisory, all else is a note. */
+/* Notes what differs between the two: another machine makes the comparison advisory, all else is a
+ * note. */
 void ab_comparison_describe(struct ab_comparison *c);
 
 #endif

@@ -133,7 +133,7 @@ static void effect_of_pairs(struct sides *s, struct ab_effect *e)
     read_effect(&sums, (struct ab_rank_law){0, s->n_now}, 2, e);
 }
 
-/* Of what `s` holds; frees it. */
+/* Returns the effect between the sides of `s`, and frees them. */
 static struct ab_effect judge(struct sides *s, enum ab_effect_method method)
 {
     uint32_t least = s->n_base < s->n_now ? s->n_base : s->n_now;

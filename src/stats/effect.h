@@ -50,18 +50,18 @@ struct ab_effect ab_effect_paired(const double *base, const double *new_, uint32
 /* Both sides need AB_EFFECT_MIN_ROUNDS. */
 struct ab_effect ab_effect_unpaired(const double *base, uint32_t n_base, const double *new_,
                                     uint32_t n_new);
-/* Of what is counted, not timed (instructions, faults): where all numbers of a side are equal, one
+/* For what is counted, not timed (instructions, faults): where all numbers of a side are equal, one
  * round is enough to be EXACT; else as ab_effect_unpaired. */
 struct ab_effect ab_effect_counted(const double *base, uint32_t n_base, const double *new_,
                                    uint32_t n_new);
-/* The same on differences new - base, for numbers that may be 0 or negative: ratio, low, high and sd
- * are then in their unit, and "the same" is 0, not 1. */
+/* The same on differences new - base, for numbers that may be 0 or negative: ratio, low, high and
+ * sd are then in their unit, and "the same" is 0, not 1. */
 struct ab_effect ab_effect_difference(const double *base, const double *new_, uint32_t n);
 struct ab_effect ab_effect_difference_unpaired(const double *base, uint32_t n_base,
                                                const double *new_, uint32_t n_new);
 
-/* Of what is 0 in some rounds: the ratio is 1 + the difference by the mean of the base's rounds, which
- * has none to 0; sd is in that unit. Paired: n_base is n_new. */
+/* For what is 0 in some rounds: the ratio is 1 + the difference by the mean of the base's rounds,
+ * which has none to 0; sd is in that unit. Paired: n_base is n_new. */
 struct ab_effect ab_effect_by_mean(const double *base, uint32_t n_base, const double *new_,
                                    uint32_t n_new, bool is_paired);
 
@@ -73,9 +73,9 @@ struct ab_effect ab_effect_shown(const struct ab_effect *effect, double shown);
  * shown? Never without an interval. Of ratios. */
 bool ab_effect_is_clear(const struct ab_effect *effect);
 
-/* Rounds in all (of two samples: of either) after which a ratio of this size, if it is beyond
- * 1 + limit, is found to be above 1, and else is shown to be within the limit, with a probability of
- * 80 %; with NaN as limit: is found to differ from 1. 0 = it is decided, UINT32_MAX = never in
+/* Rounds in all (of two samples: of either) after which a ratio of this size, if it is beyond 1 +
+ * limit, is found to be above 1, and else is shown to be within the limit, with a probability of 80
+ * %; with NaN as limit: is found to differ from 1. 0 = it is decided, UINT32_MAX = never in
  * practice, or not known. Not for differences. */
 uint32_t ab_effect_rounds_needed(const struct ab_effect *effect, double limit);
 

@@ -258,7 +258,7 @@ enum ab_pass ab_metric_pass(const struct ab_metric *m)
                                 : AB_PASS_MEMORY;
 }
 
-/* Of --instr. */
+/* True for numbers that --instr counts. */
 static bool is_counted(const struct ab_field *field)
 {
     return strncmp(field->name, "instr_", 6) == 0 || strncmp(field->name, "syscalls_", 9) == 0;

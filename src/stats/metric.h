@@ -42,7 +42,7 @@ bool ab_metric_is_latency(const struct ab_metric *m);
 /* The pass that measures it. */
 enum ab_pass ab_metric_pass(const struct ab_metric *m);
 
-/* Of one round, as it was measured; NaN = n/a. */
+/* Returns the value of one round, as it was measured; NaN = n/a. */
 double ab_metric_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                           uint32_t round);
 /* The number that the tables show, NaN = n/a: percentiles of the merged histograms, extremes and

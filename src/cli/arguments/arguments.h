@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the arguments of a command stand for: names that begin with '@' become the files they mean,
- * for every command in one place, and a file that another command is for is refused with the name of
- * that command. A file whose name begins with '@' is ./@NAME.
+ * Resolves the arguments of every command in one place: names that begin with '@' become the files
+ * they mean, and a file that another command is for is refused with the name of that command. A
+ * file whose name begins with '@' is ./@NAME.
  */
 #ifndef AB_CLI_ARGUMENTS_ARGUMENTS_H
 #define AB_CLI_ARGUMENTS_ARGUMENTS_H
@@ -14,10 +14,9 @@ struct ab_arguments { /* what the options borrow afterwards */
     size_t n;
 };
 
-/* Replaces names in o->args, o->resume, o->baseline and o->trace, as the command takes them, and adds
- * the rows of o->sweeps to o->backends; says on
- * stderr which file @last is, unless the command is quiet. `out` begins as zeroes and is valid, to be
- * released, after a failure too. */
+/* Replaces names in o->args, o->resume, o->baseline and o->trace, as the command takes them, and
+ * adds the rows of o->sweeps to o->backends; says on stderr which file @last is, unless the command
+ * is quiet. `out` begins as zeroes and is valid, to be released, after a failure too. */
 enum ab_status ab_arguments_settle(enum ab_command_id command, struct ab_options *o,
                                    struct ab_arguments *out, struct ab_err *err);
 void ab_arguments_fini(struct ab_arguments *arguments);

@@ -78,7 +78,7 @@ static enum ab_file_kind kind_of_text(char *head, size_t n)
                                : AB_FILE_UNKNOWN;
 }
 
-/* What `record --no-convert` leaves behind, or a record that was killed. */
+/* True for a folder that `record --no-convert`, or a record that was killed, has left. */
 static bool is_spool(const char *folder)
 {
     static const char *const controls[] = {"control", "spool/control"};

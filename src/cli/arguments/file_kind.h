@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What kind of file somebody named, by its first bytes: so that a command that was given another
- * one's file can say which command is right.
+ * Recognizes the kind of a file by its first bytes, so that a command that was given a file of
+ * another one can say which command is right.
  */
 #ifndef AB_CLI_ARGUMENTS_FILE_KIND_H
 #define AB_CLI_ARGUMENTS_FILE_KIND_H

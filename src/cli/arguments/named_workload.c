@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What comes with allocbench: a kind of file in a folder. */
+/* Files of one kind that come with allocbench, in a folder. */
 struct store {
     const char *what, *folder, *extension, *list; /* list: where its names are shown */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What --map and `via` say: which back end serves which requests. A mapping becomes a row of its own,
- * `@map`, beside those of -b.
+ * Parses --map and `via`, which say which back end serves which requests. A mapping becomes a row
+ * of its own, `@map`, in addition to those of -b.
  */
 #ifndef AB_CLI_ARGUMENTS_PLACEMENT_H
 #define AB_CLI_ARGUMENTS_PLACEMENT_H
@@ -25,7 +25,7 @@ struct ab_placement {
                                                its `classes` is for the caller to find */
 };
 
-/* What a rule may name. */
+/* The names that a rule may use. */
 struct ab_placement_terms {
     const char *const *sets; /* of the workload, NULL = a trace, which has none */
     size_t n_sets;
@@ -34,15 +34,16 @@ struct ab_placement_terms {
 };
 
 /* `text` is "KEY=BACKEND,…" or "@FILE", a file of such rules, one a line. Keys: a set, size:BYTES,
- * size:FROM-TO, lane:N (thread:N), of a trace site:PATTERN and scope, several of these joined by '&';
- * "*" for the rest, which is glibc's unless it is said. "2*BACKEND" is two heaps, taken in turn by the
- * scopes of a trace. The first rule that fits decides. `where` begins error messages. AB_USAGE, or AB_INPUT for the file. End it
- * with ab_placement_fini in any case. */
+ * size:FROM-TO, lane:N (thread:N), of a trace site:PATTERN and scope, several of these joined by
+ * '&'; "*" for the rest, which is glibc's unless it is said. "2*BACKEND" is two heaps, taken in
+ * turn by the scopes of a trace. The first rule that fits decides. `where` begins error messages.
+ * AB_USAGE, or AB_INPUT for the file. End it with ab_placement_fini in any case. */
 enum ab_status ab_placement_parse(const char *text, const struct ab_placement_terms *terms,
                                   const char *where, struct ab_placement *out, struct ab_err *err);
 void ab_placement_fini(struct ab_placement *p);
 
-/* Where the first of the rules KEY=BACKEND,… ends: at its comma, or the end of the text. */
+/* Returns the length of the first of the rules KEY=BACKEND,…: it ends at its comma or with the
+ * text. */
 size_t ab_placement_rule_bytes(const char *rules);
 
 /* The heap that a malloc library is preloaded for; NULL = none is. */

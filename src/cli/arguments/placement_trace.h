@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the rules of a mapping ask of a trace: scopes and call sites, found once for all mappings.
+ * Finds the scopes and call sites that the rules of mappings need, once for all mappings.
  */
 #ifndef AB_CLI_ARGUMENTS_PLACEMENT_TRACE_H
 #define AB_CLI_ARGUMENTS_PLACEMENT_TRACE_H

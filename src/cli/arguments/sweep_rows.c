@@ -55,7 +55,7 @@ static enum ab_status add_rows_of(struct ab_options *o, const char *name, struct
     return AB_OK;
 }
 
-/* What advise measures where -b names one, or none. */
+/* Adds what advise measures where -b names one back end, or none. */
 static enum ab_status add_defaults(struct ab_options *o, struct ab_err *err)
 {
     char *copy = o->n_backends == 1 ? ab_strdup(o->backends[0]) : NULL;

@@ -314,7 +314,7 @@ static void explain_interruption(const struct measurement *m, struct ab_err *err
     ab_interruption_explain(&it, err);
 }
 
-/* What a run itself needs, of the first one and of one that confirms it. */
+/* Frees what a single run needs, the first one or one that confirms it. */
 static void release_run(struct measurement *m)
 {
     ab_session_fini(&m->session);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `run` and `replay` share: a tape, back ends, rounds, outputs. The only place that sees both
- * the producers of tapes and the sinks.
+ * Measures for `run` and `replay`: from a tape and back ends, in rounds, to outputs. The only place
+ * that sees both the producers of tapes and the sinks.
  */
 #ifndef AB_CLI_BENCHMARK_BENCHMARK_H
 #define AB_CLI_BENCHMARK_BENCHMARK_H
@@ -31,8 +31,8 @@ struct ab_subject {   /* what is to be measured; strings are borrowed */
     const struct ab_scopes *scopes;     /* of a trace; NULL = not looked for yet */
     bool is_part;                       /* the beginning of the trace, not all of it */
     struct ab_session *resumed;         /* a partial session to go on with, --resume; NULL = none */
-    /* Takes the session when all rounds are through, in place of all outputs and gates; NULL = it is
-     * shown and stored. */
+    /* Takes the session when all rounds are through, in place of all outputs and gates; NULL = it
+     * is shown and stored. */
     enum ab_status (*take)(void *user, const struct ab_session *session, struct ab_err *err);
     /* Looks at it when all is written; NULL = not looked at. Not at one that stopped early. */
     void (*seen)(void *user, const struct ab_session *session);

@@ -239,7 +239,7 @@ enum ab_status ab_mapped_rows_make(const struct ab_options *o, struct ab_mapped_
 
 /* ---- cases ---- */
 
-/* What the heaps want of their process's environment. */
+/* Sets the environment variables that the heaps need in their process. */
 static void fill_environment(const struct ab_placement *p, struct ab_case *c)
 {
     size_t n = 0, most = sizeof c->env / sizeof c->env[0] - 1;
@@ -281,7 +281,7 @@ static void add_key(char *keys, size_t cap, const char *key, size_t n)
         snprintf(keys + at, cap - at, "%s%.*s", at > 0 ? ", " : "", (int)n, key);
 }
 
-/* What is known before the worker has opened them. */
+/* Describes the libraries as far as is known before the worker has opened them. */
 static void describe_libraries(const struct ab_placement *p, const struct ab_route *route,
                                struct ab_backend_info *info)
 {

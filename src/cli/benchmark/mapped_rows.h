@@ -27,7 +27,7 @@ enum ab_status ab_mapped_rows_read(const struct ab_options *o, const struct ab_s
 /* Decides for each request of the tape which heap serves it. */
 enum ab_status ab_mapped_rows_make(const struct ab_options *o, struct ab_mapped_rows *rows,
                                    const struct ab_subject *subject, struct ab_err *err);
-/* Of row `row` of the measurement; nothing where it is none of these. */
+/* Fills in row `row` of the measurement; does nothing where that is not a mapped one. */
 void ab_mapped_rows_fill(const struct ab_mapped_rows *rows, size_t row, struct ab_case *c,
                          struct ab_backend_info *info);
 void ab_mapped_rows_fini(struct ab_mapped_rows *rows);

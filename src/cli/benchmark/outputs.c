@@ -160,7 +160,7 @@ static enum ab_status write_histogram(const struct ab_sink *sink, const char *fo
     return ab_output_commit_as(&file, name, err);
 }
 
-/* Of all rounds; empty where there is none. */
+/* Merges the histograms of all rounds; the result is empty where there is none. */
 static void merge(const struct ab_session *s, const struct histogram *h, struct ab_hdr *hdr)
 {
     struct ab_iterations x;

@@ -128,7 +128,7 @@ static enum ab_status put(struct ab_store *store, const struct ab_session *sessi
     return status;
 }
 
-/* What cannot be saved now will be told of at the end, if it still cannot. */
+/* A failure to save is reported at the end, if saving still fails then. */
 void ab_store_save(struct ab_store *store, const struct ab_session *session)
 {
     struct ab_err err;

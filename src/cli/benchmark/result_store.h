@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where results are kept without being asked for: one JSON file a command, in --results DIR, else
+ * Stores the result of every command as one JSON file, in --results DIR, else
  * $ALLOCBENCH_RESULTS, else results/ in the current directory. The file is there from the first
  * round on and grows with each, so that a process that is killed loses one round at most; no other
  * file is ever replaced.
@@ -31,8 +31,8 @@ const char *ab_store_folder(const struct ab_options *o);
  * store is off. */
 enum ab_status ab_store_open(const struct ab_options *o, struct ab_store *out, struct ab_err *err);
 
-/* Between rounds: stores what is complete. Not where rounds are so short that saving would take more
- * than a tenth of the time. */
+/* Between rounds: stores what is complete. Not where rounds are so short that saving would take
+ * more than a tenth of the time. */
 void ab_store_save(struct ab_store *store, const struct ab_session *session);
 /* Stores the session as NAME-YYYYMMDDTHHMMSS-DIGEST8.json, in place of what was saved of it.
  * Nothing where the store is off. */

@@ -115,7 +115,7 @@ static void take_sets(struct ab_resume *r)
     r->options.n_sets = n;
 }
 
-/* What a replay was told as --NAME VALUE, unless it is told anew. */
+/* Takes a setting (--NAME VALUE) from the stored result, unless it is given again. */
 static enum ab_status take_setting(struct ab_resume *r, const char *name, bool is_given,
                                    struct ab_err *err)
 {

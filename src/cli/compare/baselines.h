@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where baselines are kept, what they may be called, and stored results as a comparison needs them:
- * whole and unaltered.
+ * Finds and names baselines, and reads stored results as a comparison needs them: whole and
+ * unaltered.
  */
 #ifndef AB_CLI_COMPARE_BASELINES_H
 #define AB_CLI_COMPARE_BASELINES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `run`, `replay` and `exec` decide at their end: gates, and a comparison, with a baseline or of
- * the back ends with their base.
+ * Decides at the end of `run`, `replay` and `exec`: by gates, and by a comparison with a baseline
+ * or of the back ends with their base.
  */
 #ifndef AB_CLI_BENCHMARK_DECISION_H
 #define AB_CLI_BENCHMARK_DECISION_H
@@ -45,7 +45,8 @@ void ab_decision_confirm(struct ab_decision *d, struct ab_session *session,
 enum ab_status ab_decision_status(const struct ab_decision *d, const struct ab_session *session);
 /* The table of the comparison, if there is one. */
 void ab_decision_print(const struct ab_decision *d, FILE *to, struct ab_table_style style);
-/* What to type next, after the gates. `is_stored`: the run is the newest stored result. */
+/* Prints, after the gates, which command to type next. `is_stored`: the run is the newest stored
+ * result. */
 void ab_decision_print_next(const struct ab_decision *d, const struct ab_session *session,
                             bool is_stored, FILE *to, struct ab_table_style style);
 void ab_decision_close(struct ab_decision *d);

@@ -319,7 +319,7 @@ static enum ab_status write_outputs(struct exec *x, struct ab_err *err)
     return status == AB_OK ? written : status;
 }
 
-/* What a run itself needs, of the first one and of one that confirms it. */
+/* Frees what a single run needs, the first one or one that confirms it. */
 static void release_run(struct exec *x)
 {
     ab_session_fini(&x->session);
@@ -422,7 +422,7 @@ static enum ab_status prepare(struct exec *x, struct ab_err *err)
     return ab_decision_check(&x->decision, &x->session, err);
 }
 
-/* What is complete is kept, also of what was interrupted. */
+/* Complete rounds are kept, also when the run is interrupted. */
 static enum ab_status measure(struct exec *x, int *exit_code, struct ab_err *err)
 {
     struct ab_interruption it = {x->options, &x->session, &x->store, &x->selection};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `--version` prints.
+ * Prints the text of `--version`.
  */
 #include "cli/help/version.h"
 

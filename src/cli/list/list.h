@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `list` can list.
+ * The topics of `list`.
  */
 #ifndef AB_CLI_LIST_LIST_H
 #define AB_CLI_LIST_LIST_H

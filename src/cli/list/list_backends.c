@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What -b can name here. Nothing is loaded: versions are those of packages and paths, and where
- * neither has one it is said.
+ * Lists what -b can name here. Nothing is loaded: versions are those of packages and paths, and a
+ * missing one is shown as such.
  */
 #include "cli/list/list_backends.h"
 
@@ -25,7 +25,7 @@ static void print_label(const char *label)
     printf("  %-*s %-8s ", NAME_WIDTH, "", label);
 }
 
-/* What --sweep makes of it. */
+/* Prints the rows that --sweep makes of it. */
 static void print_sweep(const char *name)
 {
     size_t n;

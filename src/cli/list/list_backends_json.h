@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What both forms of `list backends` show, and the JSON one.
+ * Collects the facts of `list backends` for both its forms, and writes the JSON one.
  */
 #ifndef AB_CLI_LIST_LIST_BACKENDS_JSON_H
 #define AB_CLI_LIST_LIST_BACKENDS_JSON_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the topics of `list` have in common: a JSON file, and lines that are not too wide.
+ * Output shared by the topics of `list`: a JSON file, and lines that are not too wide.
  */
 #include "cli/list/list_output.h"
 

@@ -29,7 +29,7 @@ enum {
 #undef AB_COMMAND
 };
 
-/* Where the value of a row goes, and what it is. */
+/* The member that gets the value of a row, and its type. */
 #define MEMBER(member) \
     .at = offsetof(struct ab_options, member), .size = sizeof((struct ab_options *)0)->member
 #define FLAG(member) .type = AB_OPTION_FLAG, MEMBER(member)
@@ -57,7 +57,7 @@ static const char *const embeds[] = {"merged", "full", "none", NULL}; /* enum ab
 static const char *const inconclusives[] = {"report", "fail", NULL};
 static const char *const whens[] = {"auto", "always", "never", NULL};
 
-/* What -b takes, without its default, which differs; and how it is spelled. */
+/* The help of -b without its default, which differs, and the forms of a back end. */
 #define BACKENDS "allocators (back ends) to measure, by name or path "
 #define BACKENDS_MORE \
     .more = "Forms of a back end (see allocators/README.md):\n" \
@@ -266,7 +266,8 @@ static const struct ab_option_info table[] = {
     {"cpus", "LIST",
      "CPU affinity: pin the worker threads, one CPU after the other, to a\n"
      "list such as 1 or 0,2-3 (default: none)",
-     "Measurement", 0, RUN | REPLAY | CALIBRATE | ADVISE, SPECIAL(ab_option_cpus), RARE_IN(REPLAY)},
+     "Measurement", 0, RUN | REPLAY | CALIBRATE | ADVISE, SPECIAL(ab_option_cpus),
+     RARE_IN(REPLAY | ADVISE)},
     {"order", "HOW",
      "of several threads: free (in parallel, within --window) or strict (one\n"
      "at a time in the exact order: for memory and debugging, no latencies)",

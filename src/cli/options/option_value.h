@@ -40,7 +40,7 @@ enum ab_status ab_option_precision(const char *name, const char *value, struct a
 enum ab_status ab_option_limit(const char *name, const char *value, struct ab_options *o,
                                struct ab_err *err);
 
-/* What --touch takes, in the order of enum ab_touch; ends with NULL. */
+/* The values of --touch, in the order of enum ab_touch; ends with NULL. */
 extern const char *const ab_option_touches[];
 
 #endif

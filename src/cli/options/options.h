@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the command line asked for, as the commands see it; option_table.c says which option sets
- * which member. Strings are borrowed from the command line.
+ * The parsed command line, as the commands see it; option_table.c says which option sets which
+ * member. Strings are borrowed from the command line.
  */
 #ifndef AB_CLI_OPTIONS_OPTIONS_H
 #define AB_CLI_OPTIONS_OPTIONS_H

@@ -100,7 +100,7 @@ enum ab_status ab_options_set(enum ab_command_id command, const char *name, cons
 
 /* ---- words ---- */
 
-/* What was an option once, and what serves instead of it; of one command, or (COUNT) of any. */
+/* Former options, with what to use instead; of one command, or (COUNT) of any. */
 static const struct {
     enum ab_command_id command;
     const char *name, *instead;

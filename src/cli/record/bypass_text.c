@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a recording did not see, in words. That the number of missed calls is not known is said too:
- * what came to light is a least number.
+ * Describes the calls that a recording did not see. Their number is unknown; what came to light is
+ * a lower bound, and the text says so.
  */
 #include "cli/record/bypass_text.h"
 

@@ -26,7 +26,7 @@ static bool has_become_another(const struct ab_launch *l, const struct ab_spool_
            strcmp(l->end.comm, e->image.comm) != 0;
 }
 
-/* What the trace holds may not be the program that was meant. */
+/* Warns where the trace may not be of the program that was meant. */
 static void print_hints(const struct ab_launch *l, const struct ab_spool_traces *t)
 {
     char launcher[600], other[64];
@@ -170,7 +170,7 @@ static void keep_without_memory(void)
     _exit(AB_LAUNCH_FAILED);
 }
 
-/* Where we run out of memory the command goes on, and what was recorded of it stays. */
+/* When we run out of memory the command goes on, and its recording is kept. */
 static void prepare_last_words(const struct ab_launch *l)
 {
     snprintf(last_words, sizeof last_words,

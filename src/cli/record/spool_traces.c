@@ -70,7 +70,7 @@ static bool show_progress(void *user, uint64_t done, uint64_t total)
     return !is_interrupted();
 }
 
-/* What converting says of the trace that it has made. */
+/* Classifies a trace by the report of its conversion. */
 static enum ab_spool_outcome outcome_of(const struct ab_convert_report *r)
 {
     if (r->info.events == r->n_inherited)

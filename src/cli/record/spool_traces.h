@@ -58,7 +58,7 @@ void ab_spool_traces_close(struct ab_spool_traces *t);
 enum ab_status ab_spool_traces_write(struct ab_spool_traces *t, struct ab_output *out,
                                      struct ab_err *err);
 
-/* Where the trace of the command goes. */
+/* The file for the trace of the command. */
 struct ab_trace_place {
     char path[4096];
     bool is_in_folder; /* it was only said in which folder */
@@ -69,10 +69,10 @@ struct ab_trace_place {
 enum ab_status ab_trace_place_find(const char *output, const char *name, const char *extension,
                                    struct ab_trace_place *out, struct ab_err *err);
 
-/* Where the files are of a spool as its user names it; buf or `given`. */
+/* Returns the folder of a spool as its user names it: buf or `given`. */
 const char *ab_spool_folder(const char *given, char *buf, size_t cap);
 
-/* Where the trace is that was being made beside it; buf. */
+/* Returns, in buf, the path of the trace that was being made next to the spool. */
 const char *ab_spool_part(const char *spool_folder, char *buf, size_t cap);
 
 /* Does its process still have the file mapped? Then it goes on writing while we read. */

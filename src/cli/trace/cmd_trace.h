@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the words of `allocbench trace` share: the pass over a file with its progress line, and the
- * functions behind the words.
+ * Shared by the commands of `allocbench trace`: the pass over a file with its progress line. Also
+ * declares the function of each command.
  */
 #ifndef AB_CLI_TRACE_CMD_TRACE_H
 #define AB_CLI_TRACE_CMD_TRACE_H
@@ -27,8 +27,8 @@ enum ab_status ab_trace_cmd_anonymize(const struct ab_options *o, int *exit_code
                                       struct ab_err *err);
 enum ab_status ab_trace_cmd_import(const struct ab_options *o, int *exit_code, struct ab_err *err);
 
-/* Opens a file that replaces none of those that are read: o->args from `first` on. On failure there is
- * nothing to end. */
+/* Opens a file that replaces none of those that are read: o->args from `first` on. On failure there
+ * is nothing to end. */
 enum ab_status ab_trace_open_file(const struct ab_options *o, size_t first, const char *path,
                                   struct ab_output *out, struct ab_err *err);
 /* The same for what -o names, for a trace; AB_USAGE without it, or when it would go to a terminal. */

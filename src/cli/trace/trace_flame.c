@@ -30,7 +30,7 @@ static uint64_t value_of(const struct ab_site_stat *s, enum ab_flame_by by)
 
 enum { NAMES_MOST = 4 * AB_SITE_DEPTH_MAX }; /* with inlined functions; the innermost go */
 
-/* Of a frame without the name of a function. */
+/* Names a frame without a function by its module and address. */
 static const char *name_code(const struct ab_site_module *m, uint64_t address, char *out,
                              size_t cap)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `trace info` says of the scopes of a trace.
+ * Prints the scopes of a trace for `trace info`.
  */
 #ifndef AB_CLI_TRACE_TRACE_SCOPES_H
 #define AB_CLI_TRACE_TRACE_SCOPES_H
@@ -23,8 +23,8 @@ struct ab_trace_scopes { /* begins as {0} */
     } * each; /* scopes.n of them, if so */
 };
 
-/* Reads the file of `walk` again, up to four times, with its progress: AB_USAGE for what can be read
- * only once. */
+/* Reads the file of `walk` again, up to four times, with its progress: AB_USAGE for what can be
+ * read only once. */
 enum ab_status ab_trace_scopes_gather(struct ab_trace_scopes *s, const struct ab_walk *walk,
                                       struct ab_err *err);
 void ab_trace_scopes_fini(struct ab_trace_scopes *s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What of a valid workload is probably not meant, or cannot be measured well: each with its place.
- * Found in the text, in the tape that was made of it, and in what the passes would sample of it.
+ * Finds what in a valid workload is probably not meant, or cannot be measured well, with its place.
+ * It looks at the text, at the tape that was made of it, and at what the passes would sample.
  */
 #ifndef AB_CLI_WORKLOAD_LINT_H
 #define AB_CLI_WORKLOAD_LINT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `check` found, as a JSON document: allocbench-check/1.
+ * Writes what `check` found as a JSON document: allocbench-check/1.
  */
 #ifndef AB_CLI_WORKLOAD_PLAN_JSON_H
 #define AB_CLI_WORKLOAD_PLAN_JSON_H

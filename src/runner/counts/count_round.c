@@ -40,7 +40,7 @@ static void say(const struct ab_count_plan *plan, const char *backend, enum ab_p
         plan->say(plan->user, backend, pass);
 }
 
-/* What the worker could not do is a reason, not the end of the session. */
+/* A failure of the worker becomes a reason and does not end the session. */
 static enum ab_status forgive(enum ab_status status, const struct ab_err *why, char *reason,
                               size_t cap, struct ab_err *err)
 {

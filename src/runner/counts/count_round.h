@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What --instr asks for: instructions and system calls of every back end, counted in runs of their
- * own. They hardly depend on the machine's state, so one round has them.
+ * Counts for --instr the instructions and system calls of every back end, in runs of their own.
+ * They hardly depend on the machine's state, so one round has them.
  */
 #ifndef AB_RUNNER_COUNTS_COUNT_ROUND_H
 #define AB_RUNNER_COUNTS_COUNT_ROUND_H

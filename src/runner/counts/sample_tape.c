@@ -42,7 +42,7 @@ static void cut_phase(const struct ab_tape_part *part, uint32_t cut, struct ab_p
     }
 }
 
-/* What a tape of `cut` ops owns, as copies. */
+/* Copies what a tape of `cut` ops owns. */
 static void copy(const struct ab_tape_map *whole, uint32_t cut, struct ab_tape *out)
 {
     struct ab_tape_part part = ab_tape_part(whole->image, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where in which file a dead process was: from the lines of its /proc/self/maps, the registers and
- * the words of its stack that it left (wire/crash.h).
+ * Finds where in which file a dead process was, from the lines of its /proc/self/maps, the
+ * registers and the words of its stack that it left (wire/crash.h).
  */
 #ifndef AB_RUNNER_CRASH_CODE_PLACE_H
 #define AB_RUNNER_CRASH_CODE_PLACE_H
@@ -17,8 +17,8 @@ struct ab_code_map {
     char file[4096]; /* "" = of no file; raw */
 };
 
-/* The mapping that holds the address; false when there was none among those that were noted: all code
- * is, and what holds the address of the fault and the stack pointer. */
+/* The mapping that holds the address; false when there was none among those that were noted: all
+ * code is, and what holds the address of the fault and the stack pointer. */
 bool ab_code_map_find(const struct ab_crash_report *crash, uint64_t address,
                       struct ab_code_map *out);
 /* Last part of a path, printable. */

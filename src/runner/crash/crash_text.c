@@ -158,7 +158,7 @@ static const char *access_of(const struct ab_code_map *m)
 
 enum { STACK_NEAR = 65536 };
 
-/* What the system has there; after what the checker knows of it. */
+/* Adds what the system has mapped there, after what the checker knows of the address. */
 static void add_mapping(char *buf, size_t cap, const struct ab_crash_report *c)
 {
     struct ab_code_map map;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a worker left behind of its end (wire/crash.h), as sentences. Nothing in it is trusted: texts
- * of it are made printable, indices bounded, files opened read-only.
+ * Puts into sentences what a worker wrote about its crash (wire/crash.h). Nothing in it is trusted:
+ * texts of it are made printable, indices bounded, files opened read-only.
  */
 #ifndef AB_RUNNER_CRASH_CRASH_TEXT_H
 #define AB_RUNNER_CRASH_CRASH_TEXT_H
@@ -12,12 +12,12 @@
 #include <sys/types.h>
 
 /* "in realloc(0x7f3b9c001010, 4096), call 1234": the call that had not returned when the process
- * ended; "after …": the last one of the thread that found something wrong. "" where no call is known.
- * Calls are noted in proofs only. */
+ * ended; "after …": the last one of the thread that found something wrong. "" where no call is
+ * known. Calls are noted in proofs only. */
 void ab_crash_call(const struct ab_run_report *report, char *buf, size_t cap);
 
-/* Fills memory and function of `out`, "" where they are not known. `library` is the file under test;
- * NULL = none. */
+/* Fills memory and function of `out`, "" where they are not known. `library` is the file under
+ * test; NULL = none. */
 void ab_crash_place(const struct ab_crash_report *crash, const char *library,
                     struct ab_crash_text *out);
 

@@ -182,8 +182,8 @@ static void keep_worst(struct ab_result *r, const struct ab_worst_op *ops, uint3
     memcpy(r->worst, merged, r->n_worst * sizeof merged[0]);
 }
 
-/* Where samples go: a histogram a kind (or NULL), and a fair share of them into `all`. The slowest
- * that each took is kept, ns 0 = none. */
+/* The destination of samples: a histogram a kind (or NULL), and a fair share of them into `all`.
+ * The slowest that each took is kept, ns 0 = none. */
 struct piles {
     struct ab_hdr *hdr[AB_OP_KIND_COUNT + 1];
     struct ab_worst_op slowest[AB_OP_KIND_COUNT + 1];

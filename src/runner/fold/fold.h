@@ -19,13 +19,13 @@ void ab_fold_throughput_again(const struct ab_fold *f, const struct ab_throughpu
 void ab_fold_latency(const struct ab_fold *f, const struct ab_outcome *run);
 void ab_fold_tail(const struct ab_fold *f, const struct ab_outcome *run);
 
-/* Of the null back end with the harness of a back end, in `runs`: the case. */
+/* Returns the index in `runs` of the null back end with the harness of this back end. */
 static inline uint32_t ab_fold_null_case(const struct ab_session *s, uint32_t backend)
 {
     return s->n_backends + ab_session_harness(s, backend);
 }
-/* Both passes of the null back end with the harness of f->backend, to session->nulls; latency NULL =
- * it did not run. */
+/* Both passes of the null back end with the harness of f->backend, to session->nulls; latency NULL
+ * = it did not run. */
 void ab_fold_null(const struct ab_fold *f, const struct ab_throughput *runs, uint16_t quiet,
                   const struct ab_outcome *latency);
 

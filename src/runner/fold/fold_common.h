@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What all that fold raw samples into results share.
+ * Shared by all that turns raw samples into results.
  */
 #ifndef AB_RUNNER_FOLD_FOLD_COMMON_H
 #define AB_RUNNER_FOLD_FOLD_COMMON_H
@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-/* Where results go. Records hang in the session, which owns them. */
+/* The destination of results. Records are part of the session, which owns them. */
 struct ab_fold {
     struct ab_session *session;
     const struct ab_tape_map *tape;
@@ -26,9 +26,9 @@ static inline uint64_t ab_fold_ns(const struct ab_fold *f, uint64_t ticks)
 }
 /* CPU time of the phase that is not of its work. */
 double ab_fold_outside_cpu_ns(const struct ab_fold *f, const struct ab_phase_report *report);
-/* What the lanes spent on their ops: not waiting for each other and, where they outnumber the CPUs,
- * not waiting for one of these either. There a lane's CPU time is what it had, else all the time
- * there was, in which it may also have been asleep over a lock of the allocator's. */
+/* The time that the lanes spent on their ops: not waiting for each other and, where they outnumber
+ * the CPUs, not waiting for one of these either. There a lane's CPU time is what it had, else all
+ * the time there was, in which it may also have been asleep over a lock of the allocator's. */
 double ab_fold_busy_ns(const struct ab_fold *f, const struct ab_phase_report *report);
 static inline bool ab_fold_is_served(const struct ab_outcome *run, unsigned kind)
 {

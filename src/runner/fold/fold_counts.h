@@ -12,7 +12,7 @@ struct ab_phase_counts {
     uint64_t n[AB_PHASES_MAX];
 };
 
-/* Of the null back end: into session->nulls of this boundary and round, where they exist. */
+/* Stores those of the null back end in session->nulls of this boundary and round, where they exist. */
 void ab_fold_null_instructions(const struct ab_fold *f, const struct ab_tape_map *sample,
                                const struct ab_phase_counts *null);
 /* Less those of the null back end. False: of some measured phase there is no number. */

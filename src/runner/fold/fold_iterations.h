@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the allocator's calls took in each iteration: from the tail pass.
+ * Sums the time of the allocator's calls in each iteration, from the tail pass.
  */
 #ifndef AB_RUNNER_FOLD_FOLD_ITERATIONS_H
 #define AB_RUNNER_FOLD_FOLD_ITERATIONS_H
 
 #include "runner/fold/fold_common.h"
 
-/* Of the null back end: what one call takes there, timing included, to session->nulls of this round;
- * they have to be there. */
+/* Stores what one call of the null back end takes, timing included, in session->nulls of this
+ * round, which must exist. */
 void ab_fold_iteration_cost(const struct ab_fold *f, const struct ab_outcome *null);
 /* A record for each phase with iterations to session->iterations; what the calls took under null is
  * subtracted. */

@@ -119,7 +119,7 @@ static const char *doubt_pages(const struct judge *j, const struct ab_memory_sta
     return NULL;
 }
 
-/* What usable_size does not say cannot be told from free neighbours. */
+/* Without usable_size, rounding cannot be distinguished from free neighbours. */
 static void judge_usable(const struct judge *j, const struct ab_memory_state *s,
                          struct ab_memory *m)
 {

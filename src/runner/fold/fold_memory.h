@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a memory pass counted, judged and made into records. Nothing that a worker says can crash
+ * Checks what a memory pass counted and makes records of it. Nothing that a worker says can crash
  * this, and nothing that contradicts itself becomes a number: it becomes n/a with the reason.
  */
 #ifndef AB_RUNNER_FOLD_FOLD_MEMORY_H
@@ -15,7 +15,7 @@ void ab_fold_memory(const struct ab_fold *f, const struct ab_outcome *run);
 /* Adds "WHAT: why", whole or not at all. */
 void ab_fold_memory_reason(struct ab_memory *m, const char *what, const char *why);
 
-/* Where this run saw the peaks, for the checkpoints of the next. */
+/* Notes where this run had its peaks, for the checkpoints of the next. */
 void ab_fold_memory_marks(const struct ab_tape_map *tape, const struct ab_outcome *run,
                           struct ab_memory_marks *out);
 

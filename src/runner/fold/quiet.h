@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is known of the machine's neighbours in a session: how long the canary takes when no tenant
- * disturbs it, and which CPU is the quietest just now. One lane only: of several, each would stop
- * the others.
+ * Tracks in a session how much other programs disturb the machine: how long the canary takes when
+ * nothing disturbs it, and which CPU is the quietest at the moment. One lane only: of several, each
+ * would stop the others.
  */
 #ifndef AB_RUNNER_FOLD_QUIET_H
 #define AB_RUNNER_FOLD_QUIET_H
@@ -25,8 +25,8 @@ void ab_quiet_fini(struct ab_quiet *q);
 /* Takes note of a reading; the level follows in ab_quiet_settle. */
 void ab_quiet_add(struct ab_quiet *q, uint16_t reading);
 void ab_quiet_settle(struct ab_quiet *q);
-/* The CPU whose readings are the lowest now, among a few of those that this process may use: that of
- * the last run where it is as good as any; -1 = it cannot be known. */
+/* The CPU whose readings are the lowest now, among a few of those that this process may use: that
+ * of the last run where it is as good as any; -1 = it cannot be known. */
 int ab_quiet_cpu(struct ab_quiet *q);
 
 #endif

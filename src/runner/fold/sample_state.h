@@ -9,12 +9,12 @@
 
 #include "runner/run.h"
 
-/* Fills run->is_quiet from the slices: those whose canary read at most `limit` before and after, and
- * in which the scheduler did not give the CPU away. NULL stays where the pass had no slices. */
+/* Fills run->is_quiet from the slices: those whose canary read at most `limit` before and after,
+ * and in which the scheduler did not give the CPU away. NULL stays where the pass had no slices. */
 void ab_sample_states(struct ab_outcome *run, uint16_t limit);
 
-/* Of n samples so many were quiet: is what the others say left out? Not where few would be left: then
- * a shared core is what this machine has. */
+/* True when enough of n samples were quiet to leave the others out. Where few would remain, a
+ * shared core is what this machine has. */
 static inline bool ab_samples_suffice(uint64_t n_quiet, uint64_t n)
 {
     return n_quiet >= n - n * 3 / 4;

@@ -50,8 +50,8 @@ void ab_throughput_drop(struct ab_throughput *t, uint32_t case_index, uint32_t r
     t->n_runs = kept;
 }
 
-/* Where lanes share CPUs, what is outside would have left each CPU to the others. A worker counts each
- * burst by the one or the other; of lanes that take turns, all by their path. */
+/* When lanes share CPUs, time outside of the calls would have left each CPU to the others. A worker
+ * counts each burst by the one or the other; for lanes that take turns, all by their path. */
 static double wall_ns(const struct ab_fold *f, const struct ab_phase_report *r, uint32_t n_cpus)
 {
     double outside_ns = (double)r->path_ticks * f->clock->ns_per_tick;

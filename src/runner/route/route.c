@@ -26,7 +26,7 @@ struct making {
     uint64_t *offsets; /* of the stretches of a part; owned */
 };
 
-/* Where all that is known in the end lies; the parts come behind it. */
+/* Lays out the image; the parts follow it. */
 static struct ab_route_image plan_image(uint32_t n_heaps, const struct ab_tape_image *tape,
                                         uint64_t *end)
 {
@@ -77,7 +77,7 @@ static enum ab_status add_stretches(struct making *m, uint32_t n_lanes, struct a
     return AB_OK;
 }
 
-/* Of a tape in bursts, no more than one is kept in our memory. */
+/* Keeps at most one burst of a tape in our memory. */
 static void forget_burst(const struct ab_tape_image *tape, uint32_t burst)
 {
     if (tape->n_bursts > 1)
@@ -128,7 +128,7 @@ static enum ab_status map_heap_of(struct making *m, struct ab_route *out, struct
     return AB_OK;
 }
 
-/* What is the same for a null; no byte is left over from the heap that was there. */
+/* Copies what is the same for a null; no other byte of the heap is kept. */
 static void fill_null(const struct ab_route_heap *heap, struct ab_route_heap *null)
 {
     memset(null, 0, sizeof *null);
@@ -143,7 +143,7 @@ static void fill_null(const struct ab_route_heap *heap, struct ab_route_heap *nu
     null->n_lives = heap->n_lives;
 }
 
-/* What a null of it is: the parts are read a stretch at a time. */
+/* Digests what a null has of it: the parts are read a stretch at a time. */
 static void digest(const struct ab_route_image *of, char sha256[65])
 {
     struct ab_route_image image = *of;

@@ -24,8 +24,8 @@ struct ab_route_rule { /* fits where all that it asks for does; {0} fits all */
     uint32_t odd_heap; /* of blocks born in odd scopes; as `heap` where there is one for all */
 };
 
-/* Of the heaps that say `renews`, those that one lane alone uses are renewed; not such whose frees
- * depend on what they refuse. */
+/* A heap with `renews` is renewed where one lane alone uses it, unless its frees depend on what it
+ * refuses. */
 struct ab_route_plan {
     const struct ab_route_rule *rules; /* the first that fits decides; the last one fits all */
     size_t n_rules;
@@ -36,7 +36,7 @@ struct ab_route_plan {
     bool is_part; /* the tape ends before the work that they are of */
 };
 
-/* Of what a heap serves in a phase. */
+/* Counts of what a heap serves in a phase. */
 struct ab_route_use {
     uint64_t n_calls[AB_OP_KIND_COUNT];         /* as in struct ab_phase.n_ops */
     uint64_t live_peak_blocks, live_peak_bytes; /* most that lived in it within the phase */
@@ -46,20 +46,20 @@ struct ab_route { /* a mapped file that nobody can write to, kept as that of its
     int fd;
     const struct ab_route_image *image;      /* NULL = there is none */
     uint64_t n_requests[AB_ROUTE_RULES_MAX]; /* that each rule decided on; refused ones not */
-    /* What the walk knows besides, for the parent alone; owned. NULL of a null. Heaps are those that
-     * are shown: heaps of one name count as one (ab_route_shown). */
+    /* Further results of the walk, for the parent alone; owned. NULL for the null back end. Heaps
+     * are those that are shown: heaps of one name count as one (ab_route_shown). */
     const uint8_t *heap_of; /* each op of the tape, or AB_ROUTE_NO_HEAP; a mapping of n_bytes */
     uint64_t n_bytes;
     struct ab_route_use (*uses)[AB_ROUTE_HEAPS_MAX]; /* one a phase of the tape */
     char sha256[65]; /* of all that the null has of it: routes of one digest have the same null; ""
                         of a null itself */
 };
-/* Touches and guards, and a RESET whose blocks are in several heaps. A resize from heap to heap is the
- * new one's. */
+/* Touches and guards, and a RESET whose blocks are in several heaps. A resize from heap to heap is
+ * the new one's. */
 #define AB_ROUTE_NO_HEAP UINT8_MAX
 
-/* `groups` is struct ab_tape's, NULL = all are of group 0, as those of a tape in bursts are. AB_INPUT
- * for origins of another work. Memory: a matter of the slots and of one burst. */
+/* `groups` is struct ab_tape's, NULL = all are of group 0, as those of a tape in bursts are.
+ * AB_INPUT for origins of another work. Memory: a matter of the slots and of one burst. */
 enum ab_status ab_route_make(const struct ab_route_plan *plan, const struct ab_tape_map *tape,
                              uint8_t *const *groups, struct ab_route *out, struct ab_err *err);
 /* The same with all heaps null: the price of the harness. */

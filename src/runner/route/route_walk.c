@@ -36,7 +36,7 @@ uint32_t ab_route_shown(const struct ab_route_heap *heaps, uint32_t h)
     return rank;
 }
 
-/* Of the op's own request; a resize comes with what its block was born with. */
+/* Matches the rule with the op's own request; a resize has the attributes of its block's birth. */
 static bool fits(const struct ab_route_rule *rule, const uint64_t x[AB_ROUTE_RANGES],
                  uint8_t origin)
 {
@@ -76,7 +76,7 @@ static void note_user(struct ab_route_walk *w, uint32_t heap, uint32_t lane)
     w->is_user[heap][lane] = true;
 }
 
-/* What the heap is told of a request that it gets. */
+/* Adds a request to the facts of the heap that serves it. */
 static void note_request(struct ab_facts *f, const struct ab_op_view *op)
 {
     if ((op->flags & AB_WIDE_MAY_FAIL) != 0)
@@ -90,7 +90,7 @@ static void note_request(struct ab_facts *f, const struct ab_op_view *op)
         f->largest_align = op->align;
 }
 
-/* What lives in all heaps of one name. */
+/* Updates the live peak of all heaps of one name. */
 static void note_peak(struct ab_route_walk *w, uint32_t shown)
 {
     struct ab_route_use *use = &w->use[shown];
@@ -145,7 +145,7 @@ static bool may_renew(const struct ab_route_walk *w, uint32_t heap)
     return h->renews != 0 && h->n_lanes <= 1 && h->n_remote == 0 && !w->lives[heap].is_unsure;
 }
 
-/* Of a heap that is renewed when it is empty. */
+/* Notes a free in a heap that is renewed when it is empty. */
 static void note_free(struct ab_route_lives *lives, bool is_empty)
 {
     if (++lives->since >= AB_ROUTE_NEVER)

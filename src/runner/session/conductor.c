@@ -27,7 +27,7 @@
 #define FIRST_NULL 0xff00u
 #define SCOUT_ROUND 0xffffu
 
-/* Of a placement that of the row which stands for it, of others that of the boundary. */
+/* A placement has the null of its row, other back ends that of their boundary. */
 static unsigned null_number(const struct ab_conductor *c, uint32_t backend)
 {
     enum ab_boundary boundary = ab_run_null_case(&c->plan->cases[backend]).boundary;
@@ -81,7 +81,7 @@ static void note_libraries(const struct ab_route *route, const struct ab_run_rep
     }
 }
 
-/* What the first successful run says of the back end. */
+/* Notes what the first successful run reports about the back end. */
 static void note_identity(struct ab_conductor *c, uint32_t backend, const struct ab_outcome *run)
 {
     struct ab_backend_info *b = &c->session->backends[backend];
@@ -100,7 +100,7 @@ static void note_identity(struct ab_conductor *c, uint32_t backend, const struct
         b->status = AB_BACKEND_PARTIAL;
 }
 
-/* What the pre-flight saw that is more than ok. */
+/* Notes what the pre-flight found beyond ok. */
 static void note_conduct(struct ab_conductor *c, uint32_t backend, const struct ab_outcome *run)
 {
     struct ab_backend_info *b = &c->session->backends[backend];
@@ -239,14 +239,14 @@ static enum ab_status run_null_throughput(struct ab_conductor *c, const struct a
     return status;
 }
 
-/* What timing an empty op reads. In strict order no op is timed, and without the latency pass none
- * needs it. */
+/* True where the time of an empty op is measured. In strict order no op is timed, and without the
+ * latency pass none needs it. */
 static bool has_null_latency(const struct ab_conductor *c, uint32_t round)
 {
     return ab_pass_is_in(&c->session->passes, AB_PASS_LATENCY, round);
 }
 
-/* What timing each call of an iteration takes. */
+/* True where the cost of timing each call of an iteration is measured. */
 static bool has_null_iterations(const struct ab_conductor *c, uint32_t round)
 {
     return c->context.tape->image->n_iterations > 0 &&
@@ -346,8 +346,8 @@ static enum ab_status run_memory_once(struct ab_conductor *c, uint32_t backend, 
     return status;
 }
 
-/* Where the footprint peaks is only known after a run: the first one is run for that alone, every
- * later one uses what the one before it saw. */
+/* The place of the footprint's peak is only known after a run: the first one is run for that alone,
+ * every later one uses what the one before it saw. */
 static enum ab_status run_memory(struct ab_conductor *c, uint32_t backend, uint32_t round,
                                  struct ab_err *err)
 {

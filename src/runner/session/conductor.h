@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a session knows while it runs, and its single runs: a pre-flight, a null, one back end in one
- * pass. Each runs a worker and folds what it says into the session; which of them run, and in which
- * order, is session.c's.
+ * Holds the state of a running session and does its single runs: a pre-flight, a null, one back end
+ * in one pass. Each runs a worker and folds what it says into the session; which of them run, and
+ * in which order, is session.c's.
  */
 #ifndef AB_RUNNER_CONDUCTOR_H
 #define AB_RUNNER_CONDUCTOR_H

@@ -24,7 +24,7 @@ void ab_tape_map_close(struct ab_tape_map *m);
 /* The burst that holds the op at `position` of the tape. */
 uint32_t ab_tape_map_find(const struct ab_tape_map *m, uint32_t position);
 
-/* Where the op at `position` stands on the op clock of its phase. With one lane that is its
+/* Returns the place of the op at `position` on the op clock of its phase. With one lane that is its
  * position. A burst has the lanes of a phase one after the other; they run side by side, so each
  * counts as spread evenly over the burst's whole phase. */
 uint32_t ab_tape_map_clock(const struct ab_tape_map *m, uint32_t phase, uint32_t position);

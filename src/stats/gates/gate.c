@@ -141,7 +141,7 @@ static void decide_effect(const struct ab_gate *g, const struct ab_effect *e,
                                                    (is_most ? g->bound : 1 / g->bound) - 1);
 }
 
-/* Where there are rounds enough, the verdict follows the interval around the number shown. */
+/* With enough rounds, the verdict follows the interval around the number shown. */
 static void decide_ratio(const struct ab_session *s, const struct ab_gate *g, uint32_t backend,
                          struct ab_interval median, struct ab_gate_result *r)
 {
@@ -267,7 +267,7 @@ struct judgement {
     const struct ab_session *session, *baseline;
 };
 
-/* What the command must end with. Against another machine a change is advice. */
+/* Returns the status of the command for this gate. Against another machine a change is advice. */
 static enum ab_status status_of(const struct judgement *j, const struct ab_gate *g,
                                 struct ab_gate_result *r)
 {

@@ -54,7 +54,7 @@ struct ab_gate_phase {
     bool has_budget;       /* that they may miss */
 };
 
-/* What a gate may speak of. */
+/* The phases and back ends that a gate may name. */
 struct ab_gate_scope {
     const struct ab_gate_phase *phases; /* the measured ones */
     size_t n_phases;
@@ -74,14 +74,14 @@ struct ab_gate_error {
 bool ab_gate_parse(const char *text, bool is_claim, const struct ab_gate_scope *scope,
                    struct ab_gate *out, struct ab_gate_error *error);
 
-/* A gate that may have '*' as its phase, as one gate for each phase that has the op: fills out[0..*n),
- * which has room for scope->n_phases, at least 1. */
+/* A gate that may have '*' as its phase, as one gate for each phase that has the op: fills
+ * out[0..*n), which has room for scope->n_phases, at least 1. */
 bool ab_gate_parse_each(const char *text, const struct ab_gate_scope *scope, struct ab_gate *out,
                         size_t *n, struct ab_gate_error *error);
 
 /* Is it a latency that the clock cannot tell, timing nothing reading at least this? */
 bool ab_gate_is_below(const struct ab_gate *gate, double floor_ns);
-/* What to say then. */
+/* Writes the message for such a gate to buf. */
 void ab_gate_explain_floor(const struct ab_gate *gate, double floor_ns, char *buf, size_t cap);
 
 /* Judges all gates: session->gates, malloc'ed, in order, one entry a back end; they borrow from
@@ -92,8 +92,8 @@ void ab_gates_judge(const struct ab_gate *gates, size_t n, struct ab_session *se
 /* Marks the back ends (one flag each) that more rounds should be run of: those of failed gates that
  * are ratios or changes. How many gates. */
 uint32_t ab_gates_suspicious(const struct ab_session *session, bool *is_concerned);
-/* `again` has the same gates, judged on new rounds of the back ends concerned: a failure that these do
- * not show as well becomes inconclusive. */
+/* `again` has the same gates, judged on new rounds of the back ends concerned: a failure that these
+ * do not show as well becomes inconclusive. */
 void ab_gates_confirm(struct ab_session *session, const struct ab_session *again);
 
 /* AB_CONFIG where a gate is below the floor, else AB_GATE where one did not pass, else

@@ -49,7 +49,7 @@ void ab_gate_drift_apply(const struct ab_gate_drift *d, struct ab_effect *effect
         *effect = turned(d->question.metric, &d->drift.relative);
 }
 
-/* Of a percentile: is what the witnesses leave of the change within the limit? */
+/* True where the change of a percentile relative to the witnesses is within the limit. */
 static bool is_of_machine(const struct ab_drift *d, double limit, double sign, char *reason,
                           size_t cap)
 {
@@ -78,7 +78,7 @@ static bool is_failure_doubtful(const struct ab_gate_drift *d, const struct ab_e
            ab_drift_is_doubtful(&d->question, time, limit, reason, cap);
 }
 
-/* What the value is relative to. */
+/* Says what the value is relative to. */
 static void explain(const struct ab_gate_drift *d, struct ab_gate_result *r)
 {
     if (r->verdict == AB_GATE_PASS || r->reason[0] != 0)

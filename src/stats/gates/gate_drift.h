@@ -15,14 +15,14 @@ struct ab_gate_drift {
     bool is_time; /* else the machine has no part in it */
 };
 
-/* What unchanged libraries say about the metric of the gate. */
+/* Measures how the metric of the gate moved for unchanged libraries. */
 void ab_gate_drift_measure(const struct ab_gate *gate, const struct ab_drift_question *q,
                            struct ab_gate_drift *out);
 /* Makes *effect, new by base, the one by which the gate is decided: relative to the witnesses, but
  * not of percentiles, which move in steps of the clock. */
 void ab_gate_drift_apply(const struct ab_gate_drift *d, struct ab_effect *effect);
-/* A verdict that the machine may have made becomes inconclusive, with its reason. Gates that demand a
- * gain still fail: a machine that changed is no reason for its absence. */
+/* A verdict that the machine may have made becomes inconclusive, with its reason. Gates that demand
+ * a gain still fail: a machine that changed is no reason for its absence. */
 void ab_gate_drift_doubt(const struct ab_gate_drift *d, const struct ab_gate *gate,
                          const struct ab_effect *effect, struct ab_gate_result *r);
 

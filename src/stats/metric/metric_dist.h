@@ -29,7 +29,7 @@ bool ab_session_merge_dist(const struct ab_session *s, uint32_t backend, const c
                            enum ab_memory_dist_kind kind, uint32_t round,
                            struct ab_memory_dist *out);
 
-/* Of one round or all; NaN = n/a. */
+/* Returns the value of one round or of all; NaN = n/a. */
 double ab_metric_dist_value(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                             uint32_t round);
 void ab_metric_dist_why(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Time in the allocator per iteration as metrics: what gates bound and comparisons show of the records
- * of iterations.
+ * Time in the allocator per iteration as metrics: what gates bound and comparisons show of the
+ * records of iterations.
  */
 #ifndef AB_STATS_METRIC_METRIC_ITERATIONS_H
 #define AB_STATS_METRIC_METRIC_ITERATIONS_H
@@ -39,8 +39,9 @@ double ab_metric_iterations_value(const struct ab_session *s, uint32_t backend,
 bool ab_metric_iterations_have_ratio(const struct ab_session *base, uint32_t base_backend,
                                      const struct ab_metric *m, const struct ab_session *now,
                                      uint32_t backend);
-/* Of all rounds, of a time that cannot be told from that of the null back end: the most that it can be,
- * what timing the calls takes; NaN = it can, or nothing is known. */
+/* Over all rounds, where the time cannot be distinguished from that of the null back end: the
+ * largest value it may have, which is what timing the calls takes. NaN = it can be, or nothing is
+ * known. */
 double ab_metric_iterations_most(const struct ab_session *s, uint32_t backend,
                                  const struct ab_metric *m);
 void ab_metric_iterations_why(const struct ab_session *s, uint32_t backend,

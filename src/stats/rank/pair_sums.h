@@ -19,7 +19,8 @@ uint64_t ab_pair_sums_total(const struct ab_pair_sums *p);
 uint64_t ab_pair_sums_count(const struct ab_pair_sums *p, double value);
 /* The rank-th smallest; 1 <= rank <= total. */
 double ab_pair_sums_at(const struct ab_pair_sums *p, uint64_t rank);
-/* Of an even total, the mean of the two in the middle; NaN of none. */
+/* Returns the median: the mean of the two in the middle where their number is even, NaN without
+ * any. */
 double ab_pair_sums_median(const struct ab_pair_sums *p);
 
 #endif

@@ -44,7 +44,7 @@ static double share_of(const struct ab_progress_line *line)
     return fmin(1, line->done / total);
 }
 
-/* Of these rounds and what comes after them. */
+/* Estimates the time that is left for these rounds and what comes after them. */
 static double left_of(const struct ab_progress_line *line, double share)
 {
     double whole_s = since(line->rounds_ns) / share;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * One line on a terminal, redrawn between runs and never during one, and below it what the rounds
- * say so far; and one for passes over a file. Where lines cannot be redrawn, as in a log, a line for
- * each round that is done.
+ * say so far; and one for passes over a file. Where lines cannot be redrawn, as in a log, a line
+ * for each round that is done.
  */
 #ifndef AB_CLI_PROGRESS_H
 #define AB_CLI_PROGRESS_H
@@ -35,7 +35,7 @@ void ab_progress_round(struct ab_progress_line *line, const struct ab_session *s
 /* "WHAT: 12.3 M UNIT, 4.5 M/s, 67 %", of something long; total 0 = not known. */
 void ab_progress_show_counted(struct ab_progress_line *line, const char *what, const char *unit,
                               uint64_t done, uint64_t total);
-/* Of a pass over the events of a file. */
+/* Shows how far a pass over the events of a file is. */
 void ab_progress_show_events(struct ab_progress_line *line, const char *path, uint64_t done,
                              uint64_t total);
 /* Any one line, cut to the width of the terminal. */

@@ -157,7 +157,7 @@ const char *ab_progress_text_so_far(char buf[AB_PROGRESS_BYTES], const struct ab
     return buf;
 }
 
-/* Of a round: time of the whole run by its ops. */
+/* Returns, for a round, the time of the whole run by its ops. */
 static double time_of_op(const struct ab_session *s, uint32_t backend, uint32_t round)
 {
     double n = 0;

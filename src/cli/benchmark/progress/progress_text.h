@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is said while a session runs, as text: the line on a terminal and the one below it, and the
- * line of a finished round in a log. Nothing is printed here. All of it is printable, and no wider
- * than asked for. Call them between ab_format_begin and ab_format_end.
+ * Makes the texts that are shown while a session runs: the line on a terminal and the one below it,
+ * and the line of a finished round in a log. Nothing is printed here. All of it is printable, and
+ * no wider than asked for. Call them between ab_format_begin and ab_format_end.
  */
 #ifndef AB_CLI_PROGRESS_TEXT_H
 #define AB_CLI_PROGRESS_TEXT_H

@@ -25,7 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What is to be replayed, once it is known how. */
+/* The trace to replay, and how. */
 struct replay {
     const char *path;
     char file[64]; /* where `path` is read from */

@@ -40,7 +40,7 @@ static void keep(void *user, const struct ab_session *session)
         all->is_short_of_memory = true;
 }
 
-/* What belongs to one trace, and files that are not there: before hours go by. */
+/* Refuses options that belong to one trace, and missing files, before hours have passed. */
 static enum ab_status check(const struct ab_options *o, struct ab_err *err)
 {
     if (o->resume != NULL)

@@ -11,7 +11,7 @@
 
 static const char place[] = "{trace}";
 
-/* What stands for the trace: its first character, and how many. */
+/* Finds what replaces {trace}: its first character, and how many. */
 static const char *stem_of(const char *path, size_t *n)
 {
     static const char extension[] = ".abt";

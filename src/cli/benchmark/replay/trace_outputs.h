@@ -13,12 +13,14 @@ struct ab_trace_outputs {
     char *owned[AB_SINK_COUNT];
 };
 
-/* The options with {trace} replaced, for the one argument of `o`. To be released after a failure, too. */
+/* The options with {trace} replaced, for the one argument of `o`. To be released after a failure,
+ * too. */
 enum ab_status ab_trace_outputs_name(const struct ab_options *o, struct ab_trace_outputs *out,
                                      struct ab_err *err);
 void ab_trace_outputs_fini(struct ab_trace_outputs *named);
 
-/* Of several traces: AB_USAGE for an output whose name lacks {trace}, or is the same for two traces. */
+/* With several traces, returns AB_USAGE for an output whose name lacks {trace}, or is the same for
+ * two of them. */
 enum ab_status ab_trace_outputs_check(const struct ab_options *o, struct ab_err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What failed by a ratio or a change fails only if new rounds say so, too: as many rounds again of
- * the back ends concerned, with draws of their own.
+ * Confirms failures: a gate on a ratio or a change fails only if as many new rounds of the back
+ * ends concerned, with draws of their own, say so too.
  */
 #ifndef AB_CLI_BENCHMARK_ROUNDS_CONFIRMATION_H
 #define AB_CLI_BENCHMARK_ROUNDS_CONFIRMATION_H
@@ -17,8 +17,8 @@ struct ab_confirmation {
 /* False where nothing is to be confirmed; else says what will be. */
 bool ab_confirmation_begin(struct ab_confirmation *c, const struct ab_options *o,
                            const struct ab_decision *decision, const struct ab_session *session);
-/* Of the new session, when it is described and before it runs: other draws, and those that are not
- * concerned stay away. */
+/* Prepares the new session before it runs: it gets other draws, and only the back ends that are
+ * concerned. */
 void ab_confirmation_describe(const struct ab_confirmation *c, struct ab_session *again);
 /* `status`: how the new rounds ended. */
 enum ab_status ab_confirmation_end(struct ab_decision *decision, struct ab_session *session,

@@ -15,7 +15,7 @@ static void add_option(struct ab_text *t, const char *option, const char *value)
     ab_text_add_shell(t, value);
 }
 
-/* What of -b has to be said again: a result is not taken at its word about libraries. */
+/* Adds what has to be repeated of -b: a result is not trusted to name libraries. */
 static void add_libraries(const struct ab_interruption *it, struct ab_text *t)
 {
     bool has_file = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a command that was interrupted says: how much is kept, and the command that goes on.
+ * Prints, after an interruption, how much is kept and the command that resumes.
  */
 #ifndef AB_CLI_BENCHMARK_ROUNDS_INTERRUPTION_H
 #define AB_CLI_BENCHMARK_ROUNDS_INTERRUPTION_H

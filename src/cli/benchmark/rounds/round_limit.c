@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "stats/stopping.h"
 
-/* Where nothing is said: the ranking of most allocators is clear long before. */
+/* The default: the ranking of most allocators is clear long before. */
 #define PRECISION_ENOUGH 0.02
 
 static bool has_rule(const struct ab_options *o)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What looks on while a session runs, of the harness or of a real program: the progress line, the
- * rule that ends the session, and what is kept between rounds.
+ * Observes a running session, of the harness or of a real program: shows progress, applies the rule
+ * that ends the session, and stores the result between rounds.
  */
 #ifndef AB_CLI_BENCHMARK_ROUNDS_ROUND_WATCH_H
 #define AB_CLI_BENCHMARK_ROUNDS_ROUND_WATCH_H

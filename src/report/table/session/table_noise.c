@@ -61,8 +61,7 @@ static void add_latency(const struct ab_session *s, struct ab_text *note)
     char longest[32];
     ab_units_time(longest, sizeof longest, sum.scheduler_max);
     if (sum.left_out > 0)
-        ab_text_addf(note,
-                     "; %.1f %% of the timed ops are left out of the percentiles for the same",
+        ab_text_addf(note, "; %.1f %% of the timed ops are left out of the percentiles",
                      100 * sum.left_out / sum.timed);
     if (sum.n_loud > 0)
         ab_text_addf(note,

@@ -89,7 +89,7 @@ static void print_meanings(const struct notes *r)
                        "repeats in no other round at its place, and may be an interruption.");
     if (r->base != UINT32_MAX)
         ab_text_addf(&note,
-                     " Ratios: of time, higher is faster; [low, high]: 90 %% interval, with %u "
+                     " Ratios: of time per op; [low, high]: 90 %% interval, with %u "
                      "rounds or more; ~: not clearly different from 1.",
                      AB_EFFECT_MIN_ROUNDS);
     ab_text_addf(&note, " %s: half of (max - min) over the rounds.",

@@ -34,7 +34,7 @@ static void clear(struct ab_memory *m)
     }
 }
 
-/* What heaps of one name hold adds up. */
+/* Heaps of one name are added up. */
 static void add(double *sum, bool is_first, uint64_t x)
 {
     *sum = is_first ? bytes(x) : *sum + bytes(x);
