@@ -2,7 +2,7 @@
  *
  * Screens of whole sessions: what they look like at each width, how long they are, and that every
  * derived figure on them follows from the others.
- * tests: cmd_exec.c exec_work.c exits.c legend.c proc.c program_run.c program_session.c start.c
+ * tests: cmd_exec.c exits.c legend.c proc.c program_run.c program_session.c start.c
  * tests: table_peak.c table_phases.c table_program.c table_ranking.c table_witness.c
  */
 #include "report/format.h"
