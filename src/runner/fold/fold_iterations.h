@@ -14,6 +14,8 @@ void ab_fold_iteration_cost(const struct ab_fold *f, const struct ab_outcome *nu
  * subtracted. */
 enum ab_status ab_fold_iterations(const struct ab_fold *f, const struct ab_outcome *run,
                                   struct ab_err *err);
+/* Of the op at a position of the tape: its lane's iteration, from 1 on; 0 = it is in none. */
+uint32_t ab_fold_iteration_at(const struct ab_fold *f, uint32_t position);
 /* Frees the records of a back end and a round; AB_FOLD_ANY = of all. */
 void ab_fold_drop_iterations(struct ab_session *s, uint32_t backend, uint32_t round);
 
