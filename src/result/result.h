@@ -88,8 +88,9 @@ const char *ab_result_op_name(unsigned op); /* "alloc" … "reset", "all" */
 
 struct ab_worst_op {
     double ns;
-    uint32_t position; /* index in the tape */
-    uint64_t size;     /* or AB_SIZE_UNKNOWN: a sample of the latency pass */
+    uint32_t position;  /* index in the tape */
+    uint64_t size;      /* or AB_SIZE_UNKNOWN: a sample of the latency pass */
+    uint32_t iteration; /* of its lane and phase, from 1 on; 0 = in none */
 };
 #define AB_SIZE_UNKNOWN UINT64_MAX
 
@@ -147,6 +148,13 @@ struct ab_window {
     uint32_t counts[AB_WINDOW_BINS];
 };
 
+/* Iterations of a lane count from 1, over all repetitions of their phase. */
+struct ab_iteration_time {
+    uint64_t ns;
+    uint32_t iteration, lane;
+};
+enum { AB_ITERATIONS_WORST_MAX = 64, AB_STRETCHES_MAX = 100 };
+
 /* What the allocator's calls took in each iteration of a phase: one back end x phase x round. From the
  * tail pass, less what the same calls took in the null back end. NaN: not known, `reason` says why. */
 struct ab_iterations {
@@ -159,8 +167,16 @@ struct ab_iterations {
     uint64_t n_calls, n_calls_most; /* of the n, of one of them: no accesses, no spared frees */
     double p50, p99, max;
     struct ab_hdr *hdr; /* in ns; owned by the session; never NULL */
+    /* Which they were, of one round: those that took most, slowest first, without what takes no
+     * more than in the null back end. And the most that one of each stretch of them took, in ns,
+     * AB_NO_TIME = none was timed: stretch i is of the iterations i · stretch + 1 and so many in all
+     * lanes. */
+    uint32_t n_worst, stretch, n_stretches; /* 0 = not known */
+    struct ab_iteration_time worst[AB_ITERATIONS_WORST_MAX];
+    uint64_t stretches[AB_STRETCHES_MAX];
     char reason[160];
 };
+#define AB_NO_TIME UINT64_MAX
 
 /* Where in a phase a memory record was taken. */
 extern const char *const ab_memory_at_names[AB_AT_COUNT];

@@ -162,6 +162,41 @@ write_trace() {
     [ "$digest" != "$(jq -r .config.tape_sha256 s.json)" ] # of heaps with save points it is other work
 }
 
+# The 138th scope has 3,000 blocks in place of 20.
+@test "which iteration missed its budget: in the JSON, the CSV, the tables and the picture, whole and in bursts" {
+    awk 'BEGIN {
+        print 20000000; print 8981; print 17961; print 1; print "a 0 100000"; id = 1
+        for (s = 1; s <= 300; s++) {
+            f = id
+            n = s == 138 ? 3000 : 20
+            for (i = 0; i < n; i++) print "a " id++ " " 16 + i % 20 * 8
+            for (i = n - 1; i >= 0; i--) print "f " f + i
+        }
+    }' >scopes.rep
+    allocbench trace import rep scopes.rep -o scopes.abt
+    for how in "" "--burst 1000"; do
+        # shellcheck disable=SC2086
+        bench replay scopes.abt -b glibc --each scope --budget 1us --rounds 3 --passes throughput,tail $how \
+            --json r.json --csv-timeline t.csv --svg pictures -v worst
+        expect_code 0
+        # A round in which the scheduler took the CPU there does not have it.
+        expect_json '[.iterations[] | select(.worst[0].iteration == 138)] | length >= 2' r.json
+        expect_json 'all(.iterations[]; .stretch == 3 and (.stretches | length) >= 100
+            and (.worst | length) <= 64 and (.worst == (.worst | sort_by(-.ns))))' r.json
+        expect_json 'all(.iterations[] | select(.worst[0].iteration == 138);
+            .stretches[45] == .worst[0].ns and (.stretches | max) == .worst[0].ns)' r.json
+        grep -Eq '^ +glibc +138 +[0-9.]+ us .* missed$' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+        grep -Eq '^ +glibc .* of .* of 3 +138$' "$OUT/stdout" || fail "no slow call is in the longest scope"
+        ns=$(jq '[.iterations[] | select(.worst[0].iteration == 138)][0] | .worst[0].ns' r.json)
+        grep -q ",glibc,replay/iteration,138,$ns,ns" t.csv || fail "not in the CSV"
+        grep -q ",glibc,replay/iteration_max,136,$ns,ns" t.csv || fail "the stretch is not in the CSV"
+        grep -q '<title>scope 138: ' pictures/iterations-replay-one-scope-after-the-other.svg
+        allocbench report r.json -v worst >again
+        diff <(sed -n '/slowest iterations/,/^$/p' "$OUT/stdout") <(sed -n '/slowest iterations/,/^$/p' again)
+        rm -r pictures t.csv
+    done
+}
+
 @test "--each wants scopes, --budget wants --each" {
     printf '1000\n2\n4\n1\na 0 16\na 1 16\nf 0\nf 1\n' >none.rep
     allocbench trace import rep none.rep -o none.abt

@@ -49,8 +49,8 @@ static struct ab_result *add_result(struct screen *x, uint32_t b, uint32_t p, un
     r->min = (double)r->hdr->min;
     r->tail_n = n_ops[p] / 2;
     r->n_worst = 2; /* one that repeats, and one of this round */
-    r->worst[0] = (struct ab_worst_op){24000 + 100 * round, 1000 * p + op, 6300};
-    r->worst[1] = (struct ab_worst_op){9000, 1000 * p + 20 + round, 64};
+    r->worst[0] = (struct ab_worst_op){24000 + 100 * round, 1000 * p + op, 6300, 0};
+    r->worst[1] = (struct ab_worst_op){9000, 1000 * p + 20 + round, 64, 0};
     r->max = r->worst[0].ns;
     return r;
 }

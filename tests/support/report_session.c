@@ -89,8 +89,8 @@ static void add_tail(struct ab_result *r)
     r->tail_over_10us = 16;
     r->tail_over_100us = 1;
     r->n_worst = 2;
-    r->worst[0] = (struct ab_worst_op){r->max, 77123, 4096};
-    r->worst[1] = (struct ab_worst_op){r->max / 2, 12, 64};
+    r->worst[0] = (struct ab_worst_op){r->max, 77123, 4096, 0};
+    r->worst[1] = (struct ab_worst_op){r->max / 2, 12, 64, 0};
 }
 
 static void add_phase(struct fake_session *f, unsigned b, unsigned phase, uint32_t round)

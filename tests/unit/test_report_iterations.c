@@ -82,6 +82,37 @@ static void the_table_says_why_a_number_is_not_there(void **state)
     free(table);
 }
 
+/* 300 iterations in stretches of three, of which the 7th was the slowest of the only round. */
+static void the_page_draws_them_one_after_the_other(void **state)
+{
+    (void)state;
+    struct ab_iterations *x = &records[FAKE_GLIBC];
+    struct ab_html_text *pages = NULL;
+    for (unsigned is_known = 0; is_known < 2; is_known++) {
+        if (is_known) {
+            x->stretch = 3;
+            x->n_stretches = 100;
+            for (unsigned i = 0; i < 100; i++)
+                x->stretches[i] = i == 50 ? AB_NO_TIME : 2000 + i;
+            x->n_worst = 1;
+            x->worst[0] = (struct ab_iteration_time){3199, 7, 0};
+            f->s.n_rounds = 1;
+        }
+        pages = ab_report_pages(&f->s);
+        assert_non_null(pages);
+        for (size_t i = 0; i < ab_n_pages; i++) {
+            if (strcmp(ab_pages[i].id, "iterations") == 0) {
+                const char *picture = strstr(pages[i].text, "one frame after the other");
+                assert_int_equal(picture != NULL, is_known);
+                assert_true(!is_known || strstr(picture, "frame 7: 3.2") != NULL);
+                assert_true(!is_known || strstr(picture, ", 1 of 1<") != NULL);
+            }
+            free(pages[i].text);
+        }
+        free(pages);
+    }
+}
+
 static void so_does_the_page(void **state)
 {
     (void)state;
@@ -159,6 +190,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_table_says_why_a_number_is_not_there, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(so_does_the_page, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_page_draws_them_one_after_the_other, set_up, tear_down),
         cmocka_unit_test(many_curves_have_few_points_each),
         cmocka_unit_test_setup_teardown(points_bound_the_page, set_up, tear_down),
         cmocka_unit_test_setup_teardown(budgets_that_no_command_takes_are_refused, set_up,

@@ -246,7 +246,7 @@ static void a_picture_that_stands_alone_says_who_is_who(void **state)
     for (uint32_t i = 0; i < d->f->s.n_results; i++)
         if (d->f->results[i].op == AB_OP_ALLOC) {
             d->f->results[i].n_worst = 1;
-            d->f->results[i].worst[0] = (struct ab_worst_op){5000, 77, 64};
+            d->f->results[i].worst[0] = (struct ab_worst_op){5000, 77, 64, 0};
         }
     assert_non_null(mkdtemp(folder));
     assert_int_equal(ab_sink_svg(folder, &d->f->s, &err), AB_OK);

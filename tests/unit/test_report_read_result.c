@@ -174,7 +174,7 @@ static void what_is_not_known_and_what_no_file_can_hold_comes_back(void **state)
         r->n_ops = n <= INT64_MAX ? n : UINT64_MAX; /* times are reckoned from it */
         r->faults_minor = r->switches_involuntary = r->n_unsupported = n;
         r->tail_over_100ns = n;
-        r->worst[0] = (struct ab_worst_op){x, UINT32_MAX, n};
+        r->worst[0] = (struct ab_worst_op){x, UINT32_MAX, n, 0};
     }
     f->s.facts.largest_bytes = f->s.facts.total_bytes = UINT64_MAX;
     f->s.n_tape_ops = UINT64_MAX;
@@ -272,6 +272,15 @@ static void iterations_come_back(void **state)
     x[0].n_scheduler = 3;
     x[0].n_calls = 2000 * 1200;
     x[0].call_ns = 20.25;
+    x[0].n_worst = 2;
+    x[0].worst[0] = (struct ab_iteration_time){2002000, 2000, 0};
+    x[0].worst[1] = (struct ab_iteration_time){2000999, 7, 3};
+    x[0].stretch = 700;
+    x[0].n_stretches = 3;
+    x[0].stretches[0] = 2000999;
+    x[0].stretches[1] = AB_NO_TIME;
+    x[0].stretches[2] = 2002000;
+    f->results[0].worst[0].iteration = 9;
     x[1].budget_ns = x[1].call_ns = NAN;
     strcpy(x[1].reason, "what timing a call takes is not known");
     ab_iterations_summarise(&x[0]);

@@ -332,7 +332,7 @@ static void set_worst(struct fake_session *f, unsigned backend, uint32_t round, 
         if (r->backend != backend || r->round != round || r->op != AB_OP_ALLOC)
             continue;
         r->n_worst = 1;
-        r->worst[0] = (struct ab_worst_op){ns, position, 2048};
+        r->worst[0] = (struct ab_worst_op){ns, position, 2048, 0};
     }
 }
 

@@ -186,7 +186,7 @@ static void set_worst(struct fake_session *f, uint32_t round, unsigned i, uint32
         if (r->backend != FAKE_GLIBC || r->round != round || r->op != AB_OP_FREE ||
             strcmp(r->phase, "steady") != 0)
             continue;
-        r->worst[i] = (struct ab_worst_op){ns, position, i == 0 ? 64 : AB_SIZE_UNKNOWN};
+        r->worst[i] = (struct ab_worst_op){ns, position, i == 0 ? 64 : AB_SIZE_UNKNOWN, 0};
         r->n_worst = i + 1;
         r->max = r->worst[0].ns;
     }
@@ -254,6 +254,38 @@ static void slow_calls_are_joined_by_their_place(void **state)
     v = view_of(f);
     assert_false(free_of_glibc(&v)->is_max_single);
     ab_view_fini(&v);
+    fake_session_free(f);
+}
+
+/* The first frame is slow in two rounds of three, the fifth in one, the same one of another lane in
+ * all: that one takes least, but is the slowest of most rounds that is known for certain. */
+static void slow_iterations_are_those_of_most_rounds(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(3);
+    static struct ab_iterations x[3];
+    const struct ab_iteration_time times[3][3] = {{{9000, 1, 0}, {300, 5, 2}, {200, 5, 0}},
+                                                  {{800, 1, 0}, {400, 5, 2}},
+                                                  {{350, 5, 2}, {100, 9, 0}}};
+    for (uint32_t i = 0; i < 3; i++) {
+        x[i] = (struct ab_iterations){
+            .phase = f->s.phases[0], .round = i, .n_worst = i == 0 ? 3 : 2};
+        memcpy(x[i].worst, times[i], sizeof times[i]);
+    }
+    f->s.iterations = x;
+    f->s.n_iterations = 3;
+    struct ab_view v = view_of(f);
+    const struct ab_view_slow_call *slow = v.slow_iterations.calls;
+    assert_int_equal(v.slow_iterations.n_calls, 4);
+    assert_true(slow[0].iteration == 1 && slow[0].op == 0 && slow[0].n_seen == 2);
+    assert_true(slow[0].ns == 800 && slow[0].max_ns == 9000 &&
+                slow[0].repeats); /* of 0, 800, 9000 */
+    assert_true(slow[1].iteration == 5 && slow[1].op == 2 && slow[1].n_seen == 3);
+    assert_true(slow[1].ns == 350 && slow[1].max_ns == 400 && slow[1].repeats);
+    assert_true(slow[2].ns == 0 && !slow[2].repeats && !slow[3].repeats);
+    ab_view_fini(&v);
+    f->s.iterations = NULL;
+    f->s.n_iterations = 0;
     fake_session_free(f);
 }
 
@@ -399,6 +431,7 @@ int main(void)
         cmocka_unit_test(calls_of_unknown_place_or_time_are_left_out),
         cmocka_unit_test(rounds_without_a_tail_pass_are_not_counted),
         cmocka_unit_test(slow_calls_are_joined_by_their_place),
+        cmocka_unit_test(slow_iterations_are_those_of_most_rounds),
         cmocka_unit_test(warnings_have_ids_and_remedies),
         cmocka_unit_test(a_ratio_is_said_in_one_direction),
         cmocka_unit_test(what_would_settle_it_is_the_next_step),

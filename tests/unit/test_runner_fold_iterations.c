@@ -96,6 +96,12 @@ static void what_null_takes_is_subtracted_for_each_call(void **state)
     assert_int_equal(x->hdr->min, 0);      /* 30 - 50: nothing that the clock could tell */
     assert_int_equal(x->n_over_budget, 1); /* 950; 150 - 50 = 100 is within */
     assert_true(isnan(x->p50));            /* of three */
+    /* Lane 0 made the first two, the second of which took no more than under null. */
+    assert_int_equal(x->n_worst, 2);
+    assert_true(x->worst[0].ns == 950 && x->worst[0].lane == 1 && x->worst[0].iteration == 1);
+    assert_true(x->worst[1].ns == 100 && x->worst[1].lane == 0 && x->worst[1].iteration == 1);
+    assert_int_equal(x->n_stretches, 2);
+    assert_true(x->stretch == 1 && x->stretches[0] == 950 && x->stretches[1] == 0);
     finish(&r);
 }
 
@@ -113,6 +119,8 @@ static void what_the_scheduler_disturbed_is_counted_and_in_nothing_else(void **s
     assert_int_equal(x->n_calls, 4);
     assert_int_equal(x->n_over_budget, 0);
     assert_true(x->max == 25);
+    assert_true(x->worst[0].ns == 25 && x->worst[0].iteration == 2 && x->worst[0].lane == 0);
+    assert_true(x->worst[1].ns == 25 && x->worst[1].iteration == 1 && x->worst[1].lane == 1);
     finish(&r);
 }
 
@@ -127,7 +135,72 @@ static void without_the_null_nothing_is_known_and_it_says_why(void **state)
     const struct ab_iterations *x = &r.s.iterations[0];
     assert_int_equal(x->n, 0);
     assert_true(isnan(x->max) && isnan(x->p50) && isnan(x->call_ns));
+    assert_true(x->n_worst == 0 && x->n_stretches == 0);
     assert_string_not_equal(x->reason, "");
+    finish(&r);
+}
+
+static void a_place_in_the_tape_is_in_an_iteration_of_its_lane(void **state)
+{
+    (void)state;
+    struct run r;
+    begin(&r, true);
+    const uint32_t expected[] = {0, 1, 1, 2,
+                                 2, 1, 1, 0}; /* load; lane 0; lane 1; beyond the tape */
+    assert_int_equal(r.map.image->n_ops, 7);
+    for (uint32_t i = 0; i < AB_ARRAY_LEN(expected); i++)
+        assert_int_equal(ab_fold_iteration_at(&r.f, i), expected[i]);
+    finish(&r);
+}
+
+/* A phase of 150 iterations, each an allocation, and its repetition of 100, after which there is an
+ * op more. */
+static void make_repeated(struct ab_tape *tape, struct ab_tape_map *map)
+{
+    struct ab_tape_builder *b = ab_tape_begin();
+    const struct ab_request size = {.size = 16};
+    for (uint32_t p = 0; p < 2; p++) {
+        assert_int_equal(ab_tape_phase(b, "frames", true, &err), AB_OK);
+        ab_tape_each(b, "frame", 100);
+        for (uint32_t i = 0; i < (p == 0 ? 150 : 100); i++) {
+            assert_int_equal(ab_tape_alloc(b, 150 * p + i, &size, &err), AB_OK);
+            assert_int_equal(ab_tape_iteration(b, &err), AB_OK);
+        }
+    }
+    assert_int_equal(ab_tape_free(b, 0, &err), AB_OK);
+    assert_int_equal(ab_tape_end(b, tape, &err), AB_OK);
+    assert_int_equal(ab_tape_map_open(tape, map, &err), AB_OK);
+}
+
+static void repetitions_count_on_and_the_slowest_are_kept(void **state)
+{
+    (void)state;
+    struct run r;
+    struct ab_iteration made[250];
+    const struct ab_outcome outcome = {.iterations = made};
+    begin(&r, true);
+    ab_tape_map_close(&r.map);
+    ab_tape_fini(&r.tape);
+    make_repeated(&r.tape, &r.map);
+    for (uint32_t i = 0; i < 250;
+         i++) /* 1 ns in the first, 250 ns in the last, and 25 ns of null */
+        made[i] = (struct ab_iteration){52 + 2 * i, 1, i == 200};
+    assert_int_equal(ab_fold_iterations(&r.f, &outcome, &err), AB_OK);
+    assert_int_equal(r.s.n_iterations, 2);
+    const struct ab_iterations *a = &r.s.iterations[0], *b = &r.s.iterations[1];
+    assert_int_equal(a->n_worst, AB_ITERATIONS_WORST_MAX);
+    assert_true(a->worst[0].ns == 150 && a->worst[0].iteration == 150);
+    assert_true(a->worst[63].ns == 87 && a->worst[63].iteration == 87);
+    assert_true(b->worst[0].ns == 250 && b->worst[0].iteration == 250);
+    assert_true(b->worst[48].iteration == 202 && b->worst[49].iteration == 200);
+    assert_true(a->stretch == 3 && b->stretch == 3 && a->n_stretches == 84 && b->n_stretches == 84);
+    assert_true(a->stretches[0] == 3 && a->stretches[49] == 150 && a->stretches[50] == AB_NO_TIME);
+    assert_true(b->stretches[49] == AB_NO_TIME && b->stretches[66] == 200 &&
+                b->stretches[83] == 250);
+    assert_int_equal(ab_fold_iteration_at(&r.f, 149), 150);
+    assert_int_equal(ab_fold_iteration_at(&r.f, 150), 151);
+    assert_int_equal(ab_fold_iteration_at(&r.f, 249), 250);
+    assert_int_equal(ab_fold_iteration_at(&r.f, 250), 0);
     finish(&r);
 }
 
@@ -194,6 +267,8 @@ int main(void)
         cmocka_unit_test(what_null_takes_is_subtracted_for_each_call),
         cmocka_unit_test(what_the_scheduler_disturbed_is_counted_and_in_nothing_else),
         cmocka_unit_test(without_the_null_nothing_is_known_and_it_says_why),
+        cmocka_unit_test(a_place_in_the_tape_is_in_an_iteration_of_its_lane),
+        cmocka_unit_test(repetitions_count_on_and_the_slowest_are_kept),
         cmocka_unit_test(rounds_add_up),
         cmocka_unit_test(what_is_too_long_for_the_histogram_is_said),
     };

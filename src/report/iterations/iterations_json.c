@@ -4,6 +4,27 @@
  */
 #include "report/iterations/iterations_json.h"
 
+static json_t *worst(struct ab_json *w, const struct ab_iterations *x)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < x->n_worst; i++) {
+        json_t *o = json_object();
+        ab_json_put(w, o, "iteration", ab_json_integer(x->worst[i].iteration));
+        ab_json_put(w, o, "lane", ab_json_integer(x->worst[i].lane));
+        ab_json_put(w, o, "ns", ab_json_integer(x->worst[i].ns));
+        ab_json_append(w, list, o);
+    }
+    return list;
+}
+
+static json_t *stretches(struct ab_json *w, const struct ab_iterations *x)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < x->n_stretches; i++)
+        ab_json_append(w, list, ab_json_integer(x->stretches[i]));
+    return list;
+}
+
 static json_t *iterations(struct ab_json *w, const struct ab_session *s,
                           const struct ab_iterations *x)
 {
@@ -24,6 +45,9 @@ static json_t *iterations(struct ab_json *w, const struct ab_session *s,
     ab_json_put(w, o, "p50", ab_json_real(x->p50));
     ab_json_put(w, o, "p99", ab_json_real(x->p99));
     ab_json_put(w, o, "max", ab_json_real(x->max));
+    ab_json_put(w, o, "worst", worst(w, x));
+    ab_json_put(w, o, "stretch", ab_json_integer(x->stretch));
+    ab_json_put(w, o, "stretches", stretches(w, x));
     ab_json_put(w, o, "hdr_v2", is_empty ? json_null() : ab_json_histogram(x->hdr));
     ab_json_put(w, o, "reason", ab_json_string(x->reason));
     return o;

@@ -31,6 +31,39 @@ static void read_histogram(struct ab_stored_reader *r, const struct ab_json_node
     ab_iterations_summarise(x);
 }
 
+/* Older results do not have them. */
+static void read_worst(struct ab_stored_reader *r, const struct ab_json_node *o,
+                       struct ab_iterations *x)
+{
+    struct ab_json_node list = ab_json_array_if_any(&r->json, o, "worst");
+    size_t n = ab_json_count(&r->json, &list, AB_ITERATIONS_WORST_MAX);
+    for (size_t i = 0; i < n && r->json.status == AB_OK; i++) {
+        struct ab_json_node item = ab_json_item_object(&r->json, &list, i);
+        struct ab_iteration_time *t = &x->worst[x->n_worst++];
+        t->iteration = (uint32_t)ab_json_whole(&r->json, &item, "iteration", UINT32_MAX, 0);
+        t->lane = (uint32_t)ab_json_whole(&r->json, &item, "lane", AB_LANES_MAX - 1, 0);
+        t->ns = ab_json_whole(&r->json, &item, "ns", INT64_MAX, 0);
+    }
+}
+
+static void read_stretches(struct ab_stored_reader *r, const struct ab_json_node *o,
+                           struct ab_iterations *x)
+{
+    struct ab_json_node list = ab_json_array_if_any(&r->json, o, "stretches");
+    size_t n = ab_json_count(&r->json, &list, AB_STRETCHES_MAX);
+    if (n > 0)
+        x->stretch = (uint32_t)ab_json_whole(&r->json, o, "stretch", UINT32_MAX / AB_STRETCHES_MAX,
+                                             0);
+    for (size_t i = 0; i < n && r->json.status == AB_OK; i++) {
+        struct ab_json_node item = ab_json_item(&list, i);
+        bool is_whole = json_is_integer(item.json) && json_integer_value(item.json) >= 0;
+        if (!is_whole && !json_is_null(item.json))
+            ab_json_fail(&r->json, &item, "must be a whole number or null");
+        x->stretches[x->n_stretches++] = is_whole ? (uint64_t)json_integer_value(item.json)
+                                                  : AB_NO_TIME;
+    }
+}
+
 static void read_record(struct ab_stored_reader *r, const struct ab_json_node *o,
                         struct ab_iterations *x)
 {
@@ -52,6 +85,8 @@ static void read_record(struct ab_stored_reader *r, const struct ab_json_node *o
     ab_json_text_into(&r->json, o, "reason", x->reason, sizeof x->reason);
     if (r->json.status == AB_OK && x->n_over_budget > x->n)
         ab_json_fail(&r->json, &over, "is more than n");
+    read_worst(r, o, x);
+    read_stretches(r, o, x);
     if (r->json.status == AB_OK)
         read_histogram(r, o, x);
 }

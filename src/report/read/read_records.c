@@ -214,6 +214,8 @@ static void read_tail(struct ab_stored_reader *r, const struct ab_json_node *rec
         worst->position = (uint32_t)ab_json_whole(j, &op, "position", UINT32_MAX, UINT32_MAX);
         worst->size = ab_json_whole(j, &op, "size", INT64_MAX, UINT64_MAX);
         worst->ns = ab_json_number(j, &op, "ns");
+        if (ab_json_has(j, &op, "iteration"))
+            worst->iteration = (uint32_t)ab_json_whole(j, &op, "iteration", UINT32_MAX, 0);
     }
 }
 

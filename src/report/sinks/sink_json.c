@@ -226,6 +226,8 @@ static json_t *tail(struct ab_json *w, const struct ab_result *r)
         ab_json_put(w, op, "position", ab_json_integer(r->worst[i].position));
         ab_json_put(w, op, "size", ab_json_integer(r->worst[i].size));
         ab_json_put(w, op, "ns", ab_json_real(r->worst[i].ns));
+        if (r->worst[i].iteration > 0)
+            ab_json_put(w, op, "iteration", ab_json_integer(r->worst[i].iteration));
         ab_json_append(w, worst, op);
     }
     ab_json_put(w, o, "worst", worst);

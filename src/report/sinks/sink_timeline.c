@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What changes over the op clock, as CSV in long form: the memory time lines and the latency
- * windows, one row a number.
+ * windows, one row a number. And over the iterations of a phase, whose number is the position.
  */
 #include "report/sinks/sinks.h"
 
@@ -51,6 +51,23 @@ static void put_window(const struct rows *rows, const struct ab_window *w)
     put_row(rows, "max", middle, w->max, "ns");
 }
 
+/* Each of the slowest, and the most of each stretch at its first iteration. The name of another lane
+ * than the first ends with its number. */
+static void put_iterations(const struct rows *rows, const struct ab_iterations *x)
+{
+    char most[AB_PHASE_NAME_MAX + 32], lane[AB_PHASE_NAME_MAX + 32];
+    snprintf(most, sizeof most, "%s/iteration_max", x->phase);
+    for (uint32_t i = 0; i < x->n_stretches; i++)
+        if (x->stretches[i] != AB_NO_TIME)
+            put_row(rows, most, i * x->stretch + 1, (double)x->stretches[i], "ns");
+    for (uint32_t i = 0; i < x->n_worst; i++) {
+        int n = snprintf(lane, sizeof lane, "%s/iteration", x->phase);
+        if (x->worst[i].lane > 0)
+            snprintf(lane + n, sizeof lane - (size_t)n, ".%" PRIu32, x->worst[i].lane);
+        put_row(rows, lane, x->worst[i].iteration, (double)x->worst[i].ns, "ns");
+    }
+}
+
 bool ab_sink_timeline(FILE *to, const struct ab_session *s)
 {
     struct ab_format_guard guard;
@@ -65,6 +82,11 @@ bool ab_sink_timeline(FILE *to, const struct ab_session *s)
         const struct ab_window *w = &s->windows[i];
         if (ab_session_has_numbers(s, w->backend))
             put_window(&(struct rows){to, s, w->backend, w->round}, w);
+    }
+    for (uint32_t i = 0; i < s->n_iterations; i++) {
+        const struct ab_iterations *x = &s->iterations[i];
+        if (ab_session_has_numbers(s, x->backend))
+            put_iterations(&(struct rows){to, s, x->backend, x->round}, x);
     }
     ab_format_end(&guard);
     return true;

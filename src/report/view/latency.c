@@ -56,7 +56,7 @@ static double slowest_that_repeats(const struct ab_view_slowest *slowest, uint32
     for (uint32_t i = 0; i < slowest->n_calls; i++) {
         const struct ab_view_slow_call *call = &slowest->calls[i];
         if (call->backend == backend && call->phase == column->phase && call->op == column->op &&
-            ab_view_slow_call_repeats(call))
+            call->repeats)
             most = fmax(most, call->ns);
     }
     return most;

@@ -66,6 +66,7 @@ static void make(const struct ab_session *s, struct ab_view *v)
     ab_view_ranking_make(s, &v->memory, &v->ranking);
     ab_view_phases_make(s, v->ranking.base, &v->phases);
     ab_view_slowest_make(s, &v->slowest);
+    ab_view_slow_iterations_make(s, &v->slow_iterations);
     ab_view_latency_make(s, &v->slowest, &v->latency);
     ab_view_warnings_make(s, &v->texts, &v->warnings);
     for (uint32_t p = 0; p < v->phases.n_phases; p++)
@@ -91,6 +92,7 @@ void ab_view_fini(struct ab_view *v)
     ab_view_latency_fini(&v->latency);
     ab_view_memory_fini(&v->memory);
     ab_view_slowest_fini(&v->slowest);
+    ab_view_slowest_fini(&v->slow_iterations);
     ab_view_warnings_fini(&v->warnings);
     ab_view_texts_fini(&v->texts);
     *v = (struct ab_view){0};

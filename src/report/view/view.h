@@ -29,7 +29,7 @@ struct ab_view {
     struct ab_view_phases phases;
     struct ab_view_latency latency;
     struct ab_view_memory memory;
-    struct ab_view_slowest slowest;
+    struct ab_view_slowest slowest, slow_iterations;
     struct ab_view_warnings warnings;
     struct ab_view_steps next;
     struct ab_view_texts texts;

@@ -35,6 +35,7 @@ bool ab_session_merge_iterations(const struct ab_session *s, uint32_t backend, c
         if (n_rounds++ == 0) {
             *out = *x;
             out->n = out->n_over_budget = out->n_scheduler = out->n_calls = 0;
+            out->n_worst = out->n_stretches = 0;
         }
         out->n += x->n;
         out->n_over_budget += x->n_over_budget;

@@ -11,7 +11,8 @@
 void ab_iterations_summarise(struct ab_iterations *x);
 
 /* A round of a back end and a phase, or all of them, into *out, whose hdr is the caller's and is emptied
- * first; call_ns: the mean of the rounds. False: there is no record. */
+ * first; call_ns: the mean of the rounds; without those that took
+ * most and the stretches. False: there is no record. */
 #define AB_ITERATIONS_ALL_ROUNDS UINT32_MAX
 bool ab_session_merge_iterations(const struct ab_session *s, uint32_t backend, const char *phase,
                                  uint32_t round, struct ab_hdr *hdr, struct ab_iterations *out);

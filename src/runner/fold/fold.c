@@ -171,7 +171,8 @@ static int by_slowness(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-static void keep_worst(struct ab_result *r, const struct ab_worst_op *ops, uint32_t n)
+static void keep_worst(const struct ab_fold *f, struct ab_result *r, const struct ab_worst_op *ops,
+                       uint32_t n)
 {
     struct ab_worst_op merged[AB_WORST_MAX + AB_WORST_MAX];
     memcpy(merged, r->worst, r->n_worst * sizeof merged[0]);
@@ -180,6 +181,8 @@ static void keep_worst(struct ab_result *r, const struct ab_worst_op *ops, uint3
     qsort(merged, n, sizeof merged[0], by_slowness);
     r->n_worst = n < AB_WORST_MAX ? n : AB_WORST_MAX;
     memcpy(r->worst, merged, r->n_worst * sizeof merged[0]);
+    for (uint32_t i = 0; i < r->n_worst; i++)
+        r->worst[i].iteration = ab_fold_iteration_at(f, r->worst[i].position);
 }
 
 /* The destination of samples: a histogram a kind (or NULL), and a fair share of them into `all`.
@@ -201,7 +204,7 @@ static void pile_up(struct piles *p, unsigned kind, const struct ab_sample *samp
         return;
     ab_hdr_record(p->hdr[kind], sample->ns);
     if (sample->ns != UINT64_MAX && (double)sample->ns > slowest->ns)
-        *slowest = (struct ab_worst_op){(double)sample->ns, sample->position, AB_SIZE_UNKNOWN};
+        *slowest = (struct ab_worst_op){(double)sample->ns, sample->position, AB_SIZE_UNKNOWN, 0};
 }
 
 static void fold_samples(const struct ab_fold *f, const struct ab_phase *phase,
@@ -254,7 +257,7 @@ static void fold_kind(const struct ab_fold *f, uint32_t phase, unsigned kind,
     if (r == NULL)
         return;
     summarise(r);
-    keep_worst(r, &piles->slowest[kind], piles->slowest[kind].ns > 0);
+    keep_worst(f, r, &piles->slowest[kind], piles->slowest[kind].ns > 0);
     if (!ab_pass_is_in(&f->session->passes, AB_PASS_TAIL, f->round))
         forget_slowest(r);
     if (!isnan(piles->quiet_share))
@@ -298,7 +301,7 @@ static void add_tail(const struct ab_fold *f, struct ab_result *r, const struct 
         worst[n].size = tail->worst[i].size;
         n++;
     }
-    keep_worst(r, worst, n);
+    keep_worst(f, r, worst, n);
     add_scheduler(f, r, tail);
     r->tail_n += tail->n;
     r->tail_over_100ns += tail->n_slow;

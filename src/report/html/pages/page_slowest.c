@@ -8,6 +8,7 @@
 #include "core/units_show.h"
 #include "report/view/view.h"
 #include "stats/aggregate.h"
+#include "stats/metric/metric_iterations.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -53,7 +54,7 @@ static void put_marks(struct ab_plot *plot, const struct ab_report *report,
         const struct ab_view_slow_call *c = &x->calls[i];
         if (c->backend != backend || !ab_page_shows(report->session, backend) || !(c->ns > 0))
             continue;
-        if (ab_view_slow_call_repeats(c)) {
+        if (c->repeats) {
             if (n_repeated++ < MARKS_MOST)
                 put_repeated(plot, report, x, c);
         } else if (n_dots < MARKS_MOST)
@@ -98,9 +99,15 @@ static void put_picture(struct ab_html *h, const struct ab_report *report,
 static void put_row(struct ab_html *h, const struct ab_report *report,
                     const struct ab_view_slowest *x, const struct ab_view_slow_call *c)
 {
-    char time[48], most[48], size[32];
+    char time[48], most[48], size[32], where[320];
     const struct ab_session *s = report->session;
-    ab_html_f(h, "<tr%s><th scope=\"row\">", ab_view_slow_call_repeats(c) ? "" : " class=\"few\"");
+    const char *phase = s->phases[c->phase];
+    const struct ab_iterations *each = ab_session_iterations(s, phase);
+    if (each != NULL && c->iteration > 0)
+        snprintf(where, sizeof where, "%.200s, %.60s %u", phase, each->name, c->iteration);
+    else
+        snprintf(where, sizeof where, "%.200s", phase);
+    ab_html_f(h, "<tr%s><th scope=\"row\">", c->repeats ? "" : " class=\"few\"");
     ab_page_backend(h, report, c->backend);
     ab_html_f(h,
               "</th><td>%s</td><td class=\"n\">%s</td><td>%s</td><td class=\"n\">%u</td>"
@@ -108,7 +115,7 @@ static void put_row(struct ab_html *h, const struct ab_report *report,
               ab_result_op_name(c->op),
               c->size == AB_SIZE_UNKNOWN ? "n/a"
                                          : ab_units_bytes(size, sizeof size, (double)c->size),
-              s->phases[c->phase], c->position, c->n_seen, x->n_rounds,
+              where, c->position, c->n_seen, x->n_rounds,
               ab_axis_text(time, sizeof time, AB_AXIS_TIME, c->ns),
               ab_axis_text(most, sizeof most, AB_AXIS_TIME, c->max_ns));
 }

@@ -14,6 +14,7 @@
 #include "report/table/sparkline.h"
 #include "report/table/table.h"
 #include "stats/aggregate.h"
+#include "stats/metric/metric_iterations.h"
 #include "stats/rank/quantile_interval.h"
 
 #include <math.h>
@@ -104,8 +105,8 @@ static void print_worst_of(const struct depth *d, uint32_t backend, uint32_t pha
         char size[32], label[AB_TABLE_LABEL_BYTES];
         if (call->backend != backend || call->phase != phase)
             continue;
-        n_once += !ab_view_slow_call_repeats(call);
-        if (!ab_view_slow_call_repeats(call) || n_shown == WORST_SHOWN)
+        n_once += !call->repeats;
+        if (!call->repeats || n_shown == WORST_SHOWN)
             continue;
         n_shown++;
         struct ab_table_row *row = ab_table_add_backend(t, &d->s->backends[backend]);
@@ -119,6 +120,8 @@ static void print_worst_of(const struct depth *d, uint32_t backend, uint32_t pha
         ab_format_label(row->cells[1], AB_CELL_BYTES, label, 30, d->style.utf8);
         snprintf(row->cells[2], AB_CELL_BYTES, "%u", call->position);
         snprintf(row->cells[3], AB_CELL_BYTES, "%u of %u", call->n_seen, d->v->slowest.n_rounds);
+        if (call->iteration > 0)
+            snprintf(row->cells[4], AB_CELL_BYTES, "%u", call->iteration);
     }
     struct ab_table_row *once = n_once > 0 ? ab_table_add_backend(t, &d->s->backends[backend])
                                            : NULL;
@@ -131,10 +134,11 @@ static void print_worst_of(const struct depth *d, uint32_t backend, uint32_t pha
 
 static bool print_worst(const struct depth *d, uint32_t phase)
 {
-    static const struct ab_table_column columns[] = {
-        {"median", 0}, {"call", 0}, {"op", 1}, {"seen in", 0}};
+    const struct ab_iterations *each = ab_session_iterations(d->s, d->s->phases[phase]);
+    const struct ab_table_column columns[] = {
+        {"median", 0}, {"call", 0}, {"op", 1}, {"seen in", 0}, {each != NULL ? each->name : "", 1}};
     struct ab_table t;
-    ab_table_init(&t, columns, AB_ARRAY_LEN(columns));
+    ab_table_init(&t, columns, AB_ARRAY_LEN(columns) - (each == NULL));
     ab_table_add(&t, "slowest calls", true);
     for (uint32_t b = 0; b < d->s->n_backends; b++)
         if (is_shown(d, b))
@@ -147,6 +151,55 @@ static bool print_worst(const struct depth *d, uint32_t phase)
             d->to, d->style, AB_FAINT,
             "Repeats at one op: the allocator. Once: probably an interruption. op: counted "
             "from 0 over all phases, also unmeasured ones, with the waits of threads.");
+    }
+    ab_table_fini(&t);
+    return is_any;
+}
+
+static void fill_iteration(const struct depth *d, const struct ab_view_slow_call *x,
+                           double budget_ns, struct ab_table_row *row)
+{
+    snprintf(row->cells[0], AB_CELL_BYTES, "%u", x->iteration);
+    ab_units_time(row->cells[1], AB_CELL_BYTES, x->ns);
+    ab_units_time(row->cells[2], AB_CELL_BYTES, x->max_ns);
+    snprintf(row->cells[3], AB_CELL_BYTES, "%u of %u", x->n_seen, d->v->slow_iterations.n_rounds);
+    if (isfinite(budget_ns))
+        snprintf(row->cells[4], AB_CELL_BYTES, "%s",
+                 x->ns > budget_ns       ? "missed"
+                 : x->max_ns > budget_ns ? "at times"
+                                         : "kept");
+    snprintf(row->cells[5], AB_CELL_BYTES, "%u", x->op);
+}
+
+/* Which of the iterations those are that take most in most rounds. */
+static bool print_iterations(const struct depth *d, uint32_t phase)
+{
+    static const struct ab_table_column columns[] = {{"number", 0},  {"median", 0}, {"worst", 0},
+                                                     {"seen in", 0}, {"budget", 1}, {"lane", 1}};
+    const struct ab_iterations *each = ab_session_iterations(d->s, d->s->phases[phase]);
+    unsigned n_shown = 0;
+    struct ab_table t;
+    if (each == NULL)
+        return false;
+    ab_table_init(&t, columns, AB_ARRAY_LEN(columns) - (d->s->facts.lanes <= 1));
+    ab_table_add(&t, each->name, true);
+    for (uint32_t i = 0; i < d->v->slow_iterations.n_calls; i++) {
+        const struct ab_view_slow_call *x = &d->v->slow_iterations.calls[i];
+        n_shown = i > 0 && x[-1].backend != x->backend ? 0 : n_shown;
+        if (x->phase != phase || !x->repeats || n_shown++ >= WORST_SHOWN)
+            continue;
+        struct ab_table_row *row = ab_table_add_backend(&t, &d->s->backends[x->backend]);
+        if (row != NULL)
+            fill_iteration(d, x, each->budget_ns, row);
+    }
+    bool is_any = t.n_rows > 1;
+    if (is_any) {
+        print_title(d, d->s->phases[phase], "slowest iterations, by their number");
+        ab_table_print(d->to, &t, d->style);
+        ab_table_prose(
+            d->to, d->style, AB_FAINT,
+            "Among the slowest in more than half of the rounds; median and worst: of all "
+            "rounds. number: from 1 on. --csv-timeline has those of each round.");
     }
     ab_table_fini(&t);
     return is_any;
@@ -224,8 +277,10 @@ void ab_table_depth(FILE *to, const struct ab_view *v, struct ab_table_style sty
             is_any |= ab_table_sizes(to, d.s, phase, style, d.hdr);
         if ((style.topics & AB_TOPIC_TIME) != 0)
             is_any |= print_windows(&d, phase);
-        if ((style.topics & AB_TOPIC_WORST) != 0)
+        if ((style.topics & AB_TOPIC_WORST) != 0) {
             is_any |= print_worst(&d, i);
+            is_any |= print_iterations(&d, i);
+        }
         if (is_any)
             fputc('\n', to);
     }
