@@ -138,7 +138,7 @@ $(B)/obj/%.o: %.c $(B)/flags
 	$(Q)$(CC) $(CPP_FLAGS) $(ALL_FLAGS) $(DEPS) -c -o $@ $<
 
 # What the assembler includes, -MMD does not see.
-$(B)/obj/src/report/html/frame/assets.o: src/report/html/report.css src/report/html/report.js
+$(B)/obj/src/report/html/assets.o: src/report/html/report.css src/report/html/report.js
 $(B)/obj/src/cli/workload/scaffolds.o: $(wildcard configs/init/*)
 $(B)/obj/src/cli/help/complete.o: $(wildcard src/cli/help/completion.*)
 
@@ -195,8 +195,8 @@ $(B)/tests/%: tests/%.c $(TEST_PARTS)
 
 # What the tests in tests/tsan-tests are linked with: a quarter of the library, from these rooms. A test
 # that needs more does not link.
-THREAD_ROOMS := allocators src/backend src/base src/core src/runner/tape src/tape src/trace src/worker
-THREAD_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(filter $(THREAD_ROOMS:%=%/%),$(LIB_SRC)) $(SUPPORT_SRC))
+THREAD_ROOMS := allocators src/backend src/base src/core src/tape src/trace src/worker
+THREAD_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(filter $(THREAD_ROOMS:%=%/%) src/runner/tape_file.c,$(LIB_SRC)) $(SUPPORT_SRC))
 $(B)/libthreads.a: $(THREAD_OBJ) $(B)/objects.list
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $(THREAD_OBJ)

@@ -13,7 +13,7 @@
 
 #include "core/status.h"
 #include "symbols/site_match.h"
-#include "trace/sites/site_table.h"
+#include "trace/site_table.h"
 
 #include <stdbool.h>
 #include <stddef.h>

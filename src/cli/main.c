@@ -12,7 +12,7 @@
 #include "cli/help/version.h"
 #include "cli/options/options_parse.h"
 #include "core/text.h"
-#include "report/files/standard_output.h"
+#include "report/standard_output.h"
 #include "runner/spawn.h"
 #include "runner/supervise.h"
 

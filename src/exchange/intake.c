@@ -194,7 +194,8 @@ enum ab_status ab_intake_take(struct ab_intake *in, const struct ab_foreign_call
     return status;
 }
 
-enum ab_status ab_intake_end(struct ab_intake *in, struct ab_err *err)
+/* Writes the end of the trace; AB_INPUT when there was no call. */
+static enum ab_status intake_end(struct ab_intake *in, struct ab_err *err)
 {
     if (in->writer == NULL || in->n_threads == 0)
         return ab_feed_bad(in->from, err, "no call that a trace can hold; no trace was written");
@@ -204,7 +205,7 @@ enum ab_status ab_intake_end(struct ab_intake *in, struct ab_err *err)
     return status;
 }
 
-void ab_intake_fini(struct ab_intake *in)
+static void intake_fini(struct ab_intake *in)
 {
     ab_trace_writer_abandon(in->writer);
     ab_block_map_fini(&in->live);
@@ -247,10 +248,10 @@ enum ab_status ab_import(const struct ab_import *import, struct ab_intake_report
     struct ab_feed *from = in.from;
     enum ab_status status = import->format->read(from, &in, err);
     if (status == AB_OK)
-        status = ab_intake_end(&in, err);
+        status = intake_end(&in, err);
     if (status == AB_OK)
         *report = in.report;
-    ab_intake_fini(&in);
+    intake_fini(&in);
     ab_feed_close(from);
     return status;
 }

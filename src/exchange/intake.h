@@ -64,9 +64,6 @@ struct ab_intake {
 /* Errors carry the place in the file. */
 enum ab_status ab_intake_take(struct ab_intake *in, const struct ab_foreign_call *call,
                               struct ab_err *err);
-/* Writes the end of the trace; AB_INPUT when there was no call. */
-enum ab_status ab_intake_end(struct ab_intake *in, struct ab_err *err);
-void ab_intake_fini(struct ab_intake *in);
 
 /* ---- the formats ---- */
 

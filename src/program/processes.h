@@ -39,4 +39,28 @@ double ab_processes_mean_bytes(const struct ab_processes *t, uint64_t end_ns);
 struct ab_process *ab_processes_find(struct ab_processes *t, pid_t pid);
 void ab_processes_fini(struct ab_processes *t);
 
+/* Small reads of /proc, without stdio's buffers: they happen while a program is measured. */
+
+/* At most cap − 1 bytes, terminated; how many, 0 = it cannot be read. */
+size_t ab_proc_read(const char *path, char *buf, size_t cap);
+
+/* How long a process could have run and had no CPU, as the kernel counts it: the second number of
+ * /proc/PID/task/TID/schedstat (Documentation/scheduler/sched-stats.rst of Linux). */
+
+/* ns, of the threads that it has now together; NaN where the system does not say. */
+double ab_run_delay_ns(pid_t pid);
+
+struct ab_run_delay_end { /* a process that has been looked at and may still be there */
+    pid_t pid;
+    uint64_t start; /* of a process: a later one can have the same id */
+};
+struct ab_run_delays { /* of processes that are about to end; begins as zeroes */
+    double ns;
+    struct ab_run_delay_end *ends;
+    size_t n, cap;
+};
+/* Adds that of a process once, however many of its threads end it. */
+void ab_run_delays_add(struct ab_run_delays *d, pid_t pid);
+void ab_run_delays_fini(struct ab_run_delays *d);
+
 #endif

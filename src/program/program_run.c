@@ -5,31 +5,244 @@
  */
 #include "program/program_run.h"
 
+#include "base/bits.h"
 #include "base/clock.h"
+#include "core/grow.h"
+#include "core/memory.h"
+#include "core/status.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "program/environment.h"
-#include "program/exits.h"
-#include "program/proc.h"
 #include "program/processes.h"
-#include "program/run_delay.h"
-#include "program/start.h"
+#include "runner/spawn.h"
 #include "runner/supervise.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <math.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { LOOK_NS = 10000000, LOOK_MS = 10 };
 enum { FD_EXITS, FD_STDOUT, FD_STDERR, N_FDS };
 #define START_NS UINT64_C(200000000) /* a dynamic linker takes no longer to load a library */
+
+struct program_start {
+    const char *path;
+    const char *const *argv;
+    char *const *envp;
+    int stdin_fd, stdout_fd, stderr_fd;
+    bool is_watched; /* its processes stop at their end, program/program_run.c */
+};
+
+struct ab_program_started {
+    pid_t pid;
+    int listener;      /* −1 = not watched, or the system cannot */
+    uint64_t begin_ns; /* ab_clock_now_ns */
+};
+
+static enum ab_status program_start(const struct program_start *start,
+                                    struct ab_program_started *out, struct ab_err *err);
+
+/* fork + exec with a word in between: the child makes itself ready, hands over the listener, and
+ * waits for the start, so that what this takes is in no time. */
+
+union message { /* room for one descriptor beside a byte */
+    struct cmsghdr header;
+    char room[CMSG_SPACE(sizeof(int))];
+};
+
+static bool send_descriptor(int to, int fd)
+{
+    union message control;
+    char byte = fd >= 0;
+    struct iovec data = {&byte, 1};
+    struct msghdr m = {.msg_iov = &data, .msg_iovlen = 1};
+    memset(&control, 0, sizeof control);
+    if (fd >= 0) {
+        m.msg_control = control.room;
+        m.msg_controllen = sizeof control.room;
+        struct cmsghdr *h = CMSG_FIRSTHDR(&m);
+        h->cmsg_level = SOL_SOCKET;
+        h->cmsg_type = SCM_RIGHTS;
+        h->cmsg_len = CMSG_LEN(sizeof fd);
+        memcpy(CMSG_DATA(h), &fd, sizeof fd);
+    }
+    return sendmsg(to, &m, MSG_NOSIGNAL) == 1;
+}
+
+/* False: the child has ended before. *fd stays −1 where it had none to give. */
+static bool receive_descriptor(int from, int *fd)
+{
+    union message control;
+    char byte = 0;
+    struct iovec data = {&byte, 1};
+    struct msghdr m = {.msg_iov = &data,
+                       .msg_iovlen = 1,
+                       .msg_control = control.room,
+                       .msg_controllen = sizeof control.room};
+    ssize_t n;
+    do
+        n = recvmsg(from, &m, MSG_CMSG_CLOEXEC);
+    while (n < 0 && errno == EINTR);
+    struct cmsghdr *h = n == 1 ? CMSG_FIRSTHDR(&m) : NULL;
+    if (h != NULL && h->cmsg_type == SCM_RIGHTS)
+        memcpy(fd, CMSG_DATA(h), sizeof *fd);
+    return n == 1;
+}
+
+static bool place_streams(const struct program_start *s)
+{
+    return dup2(s->stdin_fd, 0) == 0 && dup2(s->stdout_fd, 1) == 1 && dup2(s->stderr_fd, 2) == 2 &&
+           close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) == 0;
+}
+
+struct ab_exit {
+    uint64_t id;
+    pid_t thread; /* that ends its process; /proc/THREAD shows it */
+};
+
+/* The filter, and the two halves of a conversation with it. */
+
+#if defined(__x86_64__)
+#define ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCH AUDIT_ARCH_AARCH64
+#endif
+
+/* In a child, before its exec, with no_new_privs set: the listener, or −1 with errno where the
+ * system has none or a sandbox around us listens already. */
+static int exits_install(void)
+{
+    /* Of a process of another architecture everything is allowed: it cannot load our libraries. */
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {.len = AB_ARRAY_LEN(code), .filter = code};
+    /* SPEC_ALLOW: older kernels would slow the program's branches down. */
+    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                        SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_SPEC_ALLOW,
+                        &program);
+}
+
+/* The kernel's structures may be larger than ours. */
+enum { ROOM = 512 };
+
+/* The next process that is about to end; false: there is none. To be called when the listener is
+ * readable. */
+static bool exits_next(int listener, struct ab_exit *out)
+{
+    union {
+        struct seccomp_notif notice;
+        char room[ROOM];
+    } in;
+    memset(&in, 0, sizeof in);
+    if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &in.notice) != 0)
+        return false; /* killed meanwhile */
+    out->id = in.notice.id;
+    out->thread = (pid_t)in.notice.pid;
+    return true;
+}
+
+static void exits_go_on(int listener, const struct ab_exit *ended)
+{
+    union {
+        struct seccomp_notif_resp answer;
+        char room[ROOM];
+    } out;
+    memset(&out, 0, sizeof out);
+    out.answer.id = ended->id;
+    out.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &out.answer);
+}
+
+static _Noreturn void become_program(const struct program_start *s, pid_t parent, int link)
+{
+    char go;
+    ab_spawn_detach(parent);
+    ab_spawn_reset_signals();
+    if (!place_streams(s))
+        ab_spawn_give_up(link);
+    int listener = s->is_watched ? exits_install() : -1;
+    if (!send_descriptor(link, listener) || read(link, &go, 1) != 1)
+        ab_spawn_give_up(link);
+    execve(s->path, (char *const *)s->argv, s->envp);
+    ab_spawn_give_up(link);
+}
+
+/* The child's errno, 0 = it has become the program. */
+static int let_go(int link, struct ab_program_started *out)
+{
+    int why = 0;
+    out->listener = -1;
+    if (!receive_descriptor(link, &out->listener))
+        return ECHILD;
+    out->begin_ns = ab_clock_now_ns();
+    if (write(link, "g", 1) != 1)
+        return errno;
+    why = ab_spawn_await_exec(link);
+    return why;
+}
+
+/* AB_USAGE where the program cannot be executed. */
+static enum ab_status program_start(const struct program_start *start,
+                                    struct ab_program_started *out, struct ab_err *err)
+{
+    int link[2];
+    char shown[512];
+    struct ab_program_started started;
+    pid_t parent = getpid();
+    sigset_t all, before;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link) != 0)
+        return ab_fail_errno(err, AB_SYSTEM, "cannot start the program");
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before); /* our handlers are not the child's */
+    started.pid = fork();
+    if (started.pid == 0)
+        become_program(start, parent, link[1]);
+    ab_supervise_expect(started.pid > 0 ? started.pid : 0);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    close(link[1]);
+    if (started.pid < 0) {
+        close(link[0]);
+        return ab_fail_errno(err, AB_SYSTEM, "cannot start the program: fork");
+    }
+    setpgid(started.pid, started.pid);
+    int why = let_go(link[0], &started);
+    close(link[0]);
+    if (why == 0) {
+        *out = started;
+        return AB_OK;
+    }
+    kill(started.pid, SIGKILL); /* its end would wait for an answer */
+    waitpid(started.pid, NULL, 0);
+    if (started.listener >= 0)
+        close(started.listener);
+    errno = why;
+    return ab_fail_errno(err, AB_USAGE, "cannot run %s",
+                         ab_text_printable(shown, sizeof shown, start->path));
+}
 
 struct watched {
     const struct ab_program_case *c;
@@ -92,12 +305,12 @@ static void answer_end(struct watched *w)
 {
     struct ab_exit ended;
     uint64_t begun = ab_clock_now_ns();
-    if (!ab_exits_next(w->started.listener, &ended))
+    if (!exits_next(w->started.listener, &ended))
         return;
     look_at_end(w, ended.thread);
     if (ended.thread == w->started.pid)
         look_at_memory(w, ab_clock_now_ns());
-    ab_exits_go_on(w->started.listener, &ended);
+    exits_go_on(w->started.listener, &ended);
     if (ended.thread == w->started.pid)
         w->held_ns += ab_clock_now_ns() - begun;
 }
@@ -256,14 +469,14 @@ static enum ab_status start(struct watched *w, const struct ab_program *program,
     char **envp = ab_environment_build(w->c->wanted.path, w->c->env);
     if (envp == NULL)
         return ab_fail(err, AB_SYSTEM, "out of memory");
-    struct ab_program_start s = {.path = program->path,
-                                 .argv = program->argv,
-                                 .envp = envp,
-                                 .stdin_fd = stdin_fd,
-                                 .stdout_fd = w->out.write_fd,
-                                 .stderr_fd = w->errors.write_fd,
-                                 .is_watched = true};
-    enum ab_status status = ab_program_start(&s, &w->started, err);
+    struct program_start s = {.path = program->path,
+                              .argv = program->argv,
+                              .envp = envp,
+                              .stdin_fd = stdin_fd,
+                              .stdout_fd = w->out.write_fd,
+                              .stderr_fd = w->errors.write_fd,
+                              .is_watched = true};
+    enum ab_status status = program_start(&s, &w->started, err);
     ab_environment_free(envp);
     ab_program_output_started(&w->out);
     ab_program_output_started(&w->errors);
@@ -306,14 +519,14 @@ enum ab_status ab_program_prepare(const char *command, int fd, uint64_t timeout_
     const char *argv[] = {"sh", "-c", command, NULL};
     struct ab_program_started started;
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    struct ab_program_start s = {.path = "/bin/sh",
-                                 .argv = argv,
-                                 .envp = environ,
-                                 .stdin_fd = null,
-                                 .stdout_fd = fd,
-                                 .stderr_fd = fd};
+    struct program_start s = {.path = "/bin/sh",
+                              .argv = argv,
+                              .envp = environ,
+                              .stdin_fd = null,
+                              .stdout_fd = fd,
+                              .stderr_fd = fd};
     enum ab_status status = null < 0 ? ab_fail_errno(err, AB_SYSTEM, "cannot open /dev/null")
-                                     : ab_program_start(&s, &started, err);
+                                     : program_start(&s, &started, err);
     if (null >= 0)
         close(null);
     if (status != AB_OK)
@@ -330,4 +543,51 @@ enum ab_status ab_program_prepare(const char *command, int fd, uint64_t timeout_
         return ab_fail(err, AB_SYSTEM, "--prepare failed: exit status %d",
                        WEXITSTATUS(e.wait_status));
     return AB_OK;
+}
+
+/* Joins neighbours as points run out. */
+
+static void halve(struct ab_course *c)
+{
+    for (uint32_t i = 0; i < c->n / 2; i++)
+        c->points[i] = c->points[2 * i].bytes >= c->points[2 * i + 1].bytes ? c->points[2 * i]
+                                                                            : c->points[2 * i + 1];
+    c->n /= 2;
+    c->stride *= 2;
+}
+
+void ab_course_add(struct ab_course *c, uint64_t ns, double bytes)
+{
+    if (c->stride == 0)
+        c->stride = 1;
+    if (c->n > 0 && c->n_looks < c->stride) {
+        c->n_looks++;
+    } else {
+        if (c->n == AB_COURSE_POINTS)
+            halve(c);
+        c->n_looks = 1;
+        c->points[c->n++].bytes = -1;
+    }
+    if (bytes > c->points[c->n - 1].bytes) {
+        c->points[c->n - 1].ns = ns;
+        c->points[c->n - 1].bytes = bytes;
+    }
+}
+
+void ab_course_note(const struct ab_course *c, struct ab_session *s, uint32_t backend,
+                    uint32_t round)
+{
+    if (c->n == 0)
+        return;
+    struct ab_timeline line = {.backend = backend, .round = round, .n = c->n};
+    line.points = ab_alloc_zeroed(c->n, sizeof line.points[0]);
+    AB_GROW(s->timelines, s->cap_timelines, s->n_timelines);
+    for (uint32_t i = 0; i < c->n; i++)
+        line.points[i] = (struct ab_timeline_point){
+            .position = (uint32_t)(c->points[i].ns / 1000000),
+            .requested_bytes = NAN,
+            .usable_bytes = NAN,
+            .footprint_bytes = c->points[i].bytes,
+            .external_bytes = NAN};
+    s->timelines[s->n_timelines++] = line;
 }

@@ -7,13 +7,34 @@
 #define AB_PROGRAM_PROGRAM_RUN_H
 
 #include "core/status.h"
-#include "program/course.h"
 #include "program/output.h"
 #include "program/proof.h"
 #include "result/result.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Resident memory of a program over its time, in few points whatever the time: where there are too
+ * many, two neighbours become the larger of them, so that the peak stays. */
+
+enum { AB_COURSE_POINTS = 100 };
+
+struct ab_course { /* begins as zeroes */
+    struct {
+        uint64_t ns; /* since the start of the program */
+        double bytes;
+    } points[AB_COURSE_POINTS];
+    uint32_t n;
+    uint32_t n_looks, stride; /* looks in the last point, and in a full one; stride 0 = 1 */
+};
+
+/* A look at the program, later than those before it. */
+void ab_course_add(struct ab_course *course, uint64_t ns, double bytes);
+
+/* As a time line of the session: positions are ms. False when out of memory; nothing is added where
+ * there are no points. */
+void ab_course_note(const struct ab_course *course, struct ab_session *session, uint32_t backend,
+                    uint32_t round);
 
 struct ab_program { /* what is run; strings are borrowed */
     const char *path;
@@ -33,7 +54,7 @@ struct ab_program_outcome {
     struct ab_output_digest output;
     double wall_ns, user_ns, system_ns;
     double resident_peak_bytes, resident_mean_bytes; /* NaN = not known */
-    double run_delay_ns; /* see run_delay.h: of all its processes at their ends; NaN = not known */
+    double run_delay_ns; /* of all its processes at their ends; NaN = not known */
     uint64_t faults_minor, faults_major, switches_voluntary, switches_involuntary;
     struct ab_course course; /* resident memory over time; no points where it is not known */
     unsigned n_left;         /* processes that outlived it, ended by us */

@@ -8,7 +8,7 @@
 #include "core/grow.h"
 #include "core/memory.h"
 #include "core/text.h"
-#include "program/proc.h"
+#include "program/processes.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 
 #include "base/bits.h"
 #include "record/bindings.h"
-#include "trace/optional/bypass.h"
+#include "trace/bypass.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #include "record/convert.h"
 
-#include "record/converter/conversion.h"
+#include "record/conversion.h"
 #include "trace/format.h"
 
 #include <sched.h>

@@ -7,8 +7,17 @@
 #include "record/converter.h"
 
 #include "base/bits.h"
+#include "base/clock.h"
+#include "core/grow.h"
+#include "record/spool_reader.h"
+#include "trace/format.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+static enum ab_status converter_take(struct ab_converter *c, struct ab_convert_lane *lane,
+                                     struct ab_err *err);
 
 enum {
     PREFETCH = 16, /* events ahead: far enough for memory, near enough for the cache */
@@ -141,7 +150,7 @@ static inline enum ab_status advance(struct ab_converter *c, struct ab_convert_l
     uint64_t stamp = AB_SPOOL_STAMP(at);
     if (at + PREFETCH < lane->stream.end)
         ab_address_map_prefetch(&c->live, AB_SPOOL_ADDRESS(at + PREFETCH));
-    enum ab_status status = ab_converter_take(c, lane, err);
+    enum ab_status status = converter_take(c, lane, err);
     if (status == AB_OK)
         status = ab_stream_next(&lane->stream, c->folder, c->image, err);
     if (status == AB_OK)
@@ -300,4 +309,588 @@ void ab_converter_close(struct ab_converter *c)
     free(c->heap);
     free(c->parked);
     ab_address_map_fini(&c->live);
+}
+
+/* The control file is untrusted: any recorded process could write into it. */
+
+/* Measured once, and not before a time is asked for: it takes a twentieth of a second. */
+static double measured_ns_per_tick(void)
+{
+    static double ns_per_tick;
+    struct ab_clock clock;
+    if (ns_per_tick == 0) {
+        ab_clock_calibrate(&clock);
+        ns_per_tick = clock.ns_per_tick;
+    }
+    return ns_per_tick;
+}
+
+/* From the clocks at the start of the recording to those of now, which is long and so exact, where
+ * it agrees with what is measured now. It does not where the machine has slept between, when one of
+ * the two may have gone on without the other, or was started again. */
+static double find_us_per_tick(const struct ab_convert_marks *m)
+{
+    const double most_difference = 1e-3; /* a clock that is being set right differs by half of it */
+    double ns = (double)ab_clock_now_ns() - (double)m->begin_ns;
+    double ticks = (double)ab_tick_end() - (double)m->begin_ticks;
+    double measured = measured_ns_per_tick(), rate = ticks > 0 ? ns / ticks : 0;
+    return (fabs(rate / measured - 1) < most_difference ? rate : measured) / 1e3;
+}
+
+static void take_control(struct ab_convert_marks *m, const struct ab_spool_control *control)
+{
+    memcpy(m->names, control->mark_names, sizeof control->mark_names);
+    for (size_t i = 0; i < AB_SPOOL_MARK_NAMES; i++)
+        m->names[i].text[AB_SPOOL_MARK_NAME - 1] = 0;
+    m->has_time = control->has_time != 0;
+    m->begin_ns = control->begin_ns;
+    m->begin_ticks = control->begin_ticks;
+}
+
+enum ab_status ab_convert_marks_refresh(struct ab_convert_marks *m, const char *folder,
+                                        struct ab_err *err)
+{
+    struct ab_spool_control *control = malloc(sizeof *control);
+    bool is_made = control != NULL && m->names != NULL;
+    if (is_made && ab_spool_read_control(folder, control))
+        take_control(m, control);
+    free(control);
+    return is_made ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory for the marks");
+}
+
+enum ab_status ab_convert_marks_open(struct ab_convert_marks *m, const char *folder,
+                                     struct ab_err *err)
+{
+    *m = (struct ab_convert_marks){.names = calloc(AB_SPOOL_MARK_NAMES, sizeof m->names[0])};
+    return ab_convert_marks_refresh(m, folder, err);
+}
+
+void ab_convert_marks_close(struct ab_convert_marks *m)
+{
+    ab_mark_table_fini(&m->table);
+    free(m->names);
+    m->names = NULL;
+}
+
+uint64_t ab_convert_marks_time(struct ab_convert_marks *m, uint64_t stamp)
+{
+    if (m->base_stamp == 0)
+        m->base_stamp = stamp;
+    if (stamp > m->base_stamp) {
+        if (m->us_per_tick == 0)
+            m->us_per_tick = find_us_per_tick(m);
+        uint64_t us = (uint64_t)((double)(stamp - m->base_stamp) * m->us_per_tick);
+        m->last_us = us > m->last_us ? us : m->last_us;
+    }
+    return m->last_us;
+}
+
+/* A name in the control file may be there twice; one that was killed while it was written, or for
+ * which there was no room, is called "mark". */
+static bool find_name(struct ab_convert_marks *m, uint64_t place, uint32_t *number)
+{
+    uint32_t *known = &m->numbers[place <= AB_SPOOL_MARK_NAMES ? place : 0];
+    bool is_there = place > 0 && place <= AB_SPOOL_MARK_NAMES &&
+                    m->names[place - 1].state == AB_SPOOL_NAME_THERE;
+    if (*known == 0) {
+        if (!ab_mark_know_name(&m->table, is_there ? m->names[place - 1].text : "", number))
+            return false;
+        *known = *number + 1;
+    }
+    *number = *known - 1;
+    return true;
+}
+
+enum ab_status ab_convert_marks_take(struct ab_convert_marks *m, const struct ab_spool_event *e,
+                                     uint64_t call, uint32_t thread, struct ab_err *err)
+{
+    struct ab_trace_mark mark = {.call = call, .thread = thread};
+    if (m->base_stamp != 0) /* else it is ahead of the first event */
+        mark.time_us = ab_convert_marks_time(m, AB_SPOOL_STAMP(e));
+    if (!find_name(m, e->size, &mark.name) || !ab_mark_add(&m->table, mark))
+        return ab_fail(err, AB_SYSTEM, "out of memory for the marks");
+    return AB_OK;
+}
+
+/* Numbers of a stream become numbers of the table. A signal handler may make known and use sites in
+ * the middle of what it interrupted, but wholly: stacks that are half known and sites whose call
+ * has not come are kept last in, first out. One that a handler left by longjmp never comes. */
+
+enum { HALF_KNOWN = 8, PENDING = 32 }; /* as deep as handlers nest; beyond, the oldest goes */
+
+struct half_known { /* a stack */
+    uint32_t number;
+    unsigned n;
+    struct ab_site_frame frames[AB_SITE_DEPTH_MAX];
+};
+
+struct module_text {
+    uint8_t *bytes;
+    uint32_t number; /* in the table; 0 = not yet */
+};
+
+struct ab_stream_sites {
+    struct half_known half_known[HALF_KNOWN];
+    unsigned n_half_known;
+    uint32_t pending[PENDING];
+    unsigned n_pending;
+    uint32_t *stacks; /* by number in the stream: in the table */
+    size_t cap_stacks;
+    struct module_text *modules; /* by number in the stream */
+    size_t cap_modules;
+};
+
+void ab_stream_sites_free(struct ab_stream_sites *s)
+{
+    if (s == NULL)
+        return;
+    for (size_t i = 0; i < s->cap_modules; i++)
+        free(s->modules[i].bytes);
+    free(s->modules);
+    free(s->stacks);
+    free(s);
+}
+
+static enum ab_status no_memory(struct ab_err *err)
+{
+    return ab_fail(err, AB_SYSTEM, "out of memory for the call sites");
+}
+
+static enum ab_status malformed(struct ab_err *err)
+{
+    return ab_fail(err, AB_INPUT, "the spool holds a call site that cannot be read");
+}
+
+/* ---- modules ---- */
+
+/* All of its text is there when the last word of it is. */
+static enum ab_status end_module(struct module_text *m, uint32_t place, struct ab_site_table *table,
+                                 struct ab_err *err)
+{
+    size_t n_id = m->bytes[0], n_path = m->bytes[1] | (size_t)m->bytes[2] << 8;
+    if (n_id > AB_SPOOL_BUILD_ID_MAX || n_path > AB_SPOOL_PATH_MAX)
+        return malformed(err);
+    if (place != (3 + n_id + n_path - 1) / 8 || m->number != 0)
+        return AB_OK;
+    return ab_site_know_module(table, (const char *)m->bytes + 3 + n_id, n_path, m->bytes + 3, n_id,
+                               &m->number)
+               ? AB_OK
+               : no_memory(err);
+}
+
+static enum ab_status take_module(struct ab_stream_sites *s, const struct ab_spool_event *e,
+                                  struct ab_site_table *table, struct ab_err *err)
+{
+    uint32_t number = AB_SPOOL_MODULE_NUMBER(e), place = AB_SPOOL_MODULE_PLACE(e);
+    if (place > AB_SPOOL_MODULE_TEXT / 8)
+        return malformed(err);
+    if (!AB_GROW_ZEROED(s->modules, s->cap_modules, number))
+        return no_memory(err);
+    struct module_text *m = &s->modules[number];
+    if (m->bytes == NULL && (m->bytes = calloc(1, AB_SPOOL_MODULE_TEXT + 8)) == NULL)
+        return no_memory(err);
+    memcpy(m->bytes + place * 8, &e->size, 8);
+    return end_module(m, place, table, err);
+}
+
+/* ---- stacks ---- */
+
+static struct half_known *find_half_known(struct ab_stream_sites *s, uint32_t number,
+                                          unsigned place)
+{
+    for (unsigned i = s->n_half_known; i > 0; i--)
+        if (s->half_known[i - 1].number == number)
+            return &s->half_known[i - 1];
+    if (place != 0)
+        return NULL;
+    if (s->n_half_known == HALF_KNOWN) {
+        memmove(&s->half_known[0], &s->half_known[1], (HALF_KNOWN - 1) * sizeof s->half_known[0]);
+        s->n_half_known--;
+    }
+    struct half_known *h = &s->half_known[s->n_half_known++];
+    h->number = number;
+    h->n = 0;
+    return h;
+}
+
+static enum ab_status end_stack(struct ab_stream_sites *s, struct half_known *h, unsigned end,
+                                struct ab_site_table *table, struct ab_err *err)
+{
+    if (end > AB_SITE_END_COUNT)
+        return malformed(err);
+    if (!AB_GROW_ZEROED(s->stacks, s->cap_stacks, h->number) ||
+        !ab_site_know_stack(table, h->frames, h->n, end - 1, &s->stacks[h->number]))
+        return no_memory(err);
+    struct half_known *last = &s->half_known[--s->n_half_known];
+    if (h != last)
+        *h = *last;
+    return AB_OK;
+}
+
+static enum ab_status take_frame(struct ab_stream_sites *s, const struct ab_spool_event *e,
+                                 struct ab_site_table *table, struct ab_err *err)
+{
+    enum { NUMBERS_MAX = 1 << 28 }; /* a GiB of them */
+    uint32_t module = AB_SPOOL_FRAME_MODULE(e), number = AB_SPOOL_FRAME_STACK(e);
+    unsigned place = AB_SPOOL_FRAME_PLACE(e), end = AB_SPOOL_FRAME_END(e);
+    if (number >= NUMBERS_MAX)
+        return AB_OK; /* its calls have no known site */
+    struct half_known *h = find_half_known(s, number, place);
+    if (h == NULL)
+        return AB_OK; /* its begin was pushed out */
+    if (place != h->n || place >= AB_SITE_DEPTH_MAX)
+        return malformed(err);
+    struct ab_site_frame *frame = &h->frames[h->n++];
+    *frame = (struct ab_site_frame){0, 0};
+    if (module < s->cap_modules && s->modules[module].number != 0)
+        *frame = (struct ab_site_frame){e->address, s->modules[module].number};
+    return end != 0 ? end_stack(s, h, end, table, err) : AB_OK;
+}
+
+/* ---- calls ---- */
+
+static void take_site(struct ab_stream_sites *s, const struct ab_spool_event *e)
+{
+    if (s->n_pending == PENDING) {
+        memmove(&s->pending[0], &s->pending[1], (PENDING - 1) * sizeof s->pending[0]);
+        s->n_pending--;
+    }
+    s->pending[s->n_pending++] = e->size < s->cap_stacks ? s->stacks[e->size] : 0;
+}
+
+uint32_t ab_stream_sites_of_call(struct ab_stream_sites *s)
+{
+    return s != NULL && s->n_pending > 0 ? s->pending[--s->n_pending] : 0;
+}
+
+void ab_stream_sites_end_thread(struct ab_stream_sites *s)
+{
+    if (s != NULL)
+        s->n_pending = s->n_half_known = 0;
+}
+
+enum ab_status ab_stream_sites_take(struct ab_stream_sites **at, const struct ab_spool_event *e,
+                                    struct ab_site_table *table, struct ab_err *err)
+{
+    if (*at == NULL && (*at = calloc(1, sizeof **at)) == NULL)
+        return no_memory(err);
+    switch (AB_SPOOL_KIND(e)) {
+    case AB_SPOOL_SITE:
+        take_site(*at, e);
+        return AB_OK;
+    case AB_SPOOL_FRAME:
+        return take_frame(*at, e, table, err);
+    default:
+        return take_module(*at, e, table, err);
+    }
+}
+
+/* What one event of a spool becomes in the trace: numbers threads and allocations, joins the two
+ * halves of a resize, and knows frees of blocks that were never given out. */
+
+static enum ab_status converter_event_no_memory(struct ab_err *err)
+{
+    return ab_fail(err, AB_SYSTEM, "out of memory for the live blocks");
+}
+
+/* Threads are numbered by their first event that is in the trace. Beyond what a trace can number,
+ * all have the last number, which then never ends. */
+static void number_thread(struct ab_converter *c, struct ab_convert_lane *lane)
+{
+    lane->has_thread = true;
+    if (c->n_threads < AB_TRACE_THREADS_MAX)
+        c->n_threads++;
+    else
+        c->report->n_shared_threads++;
+    lane->thread = c->n_threads - 1;
+}
+
+/* Of the event that is at the head of the lane; of none that was inherited. */
+static uint64_t time_of(struct ab_converter *c, const struct ab_convert_lane *lane)
+{
+    if (!c->has_time || lane->stream.at == NULL)
+        return 0;
+    return ab_convert_marks_time(c->marks, AB_SPOOL_STAMP(lane->stream.at));
+}
+
+static inline enum ab_status put(struct ab_converter *c, struct ab_convert_lane *lane,
+                                 struct ab_event *record, uint64_t old_size, uint64_t *number,
+                                 struct ab_err *err)
+{
+    if (AB_UNLIKELY(c->writer == NULL)) {
+        if (ab_event_gives_block(record))
+            *number = c->next_number++;
+        return AB_OK;
+    }
+    if (AB_UNLIKELY(!lane->has_thread))
+        number_thread(c, lane);
+    record->thread = lane->thread;
+    record->time_us = time_of(c, lane);
+    return ab_trace_write_known(c->writer, record, old_size, number, err);
+}
+
+static uint32_t site_of_call(struct ab_converter *c, struct ab_convert_lane *lane)
+{
+    uint32_t site = ab_stream_sites_of_call(lane->sites);
+    c->report->n_cut_sites += site != 0 && c->sites->stacks[site - 1].end >= AB_SITE_NO_TABLE;
+    return site;
+}
+
+static enum ab_status put_free(struct ab_converter *c, struct ab_convert_lane *lane,
+                               struct ab_held *held, struct ab_err *err)
+{
+    uint64_t size = held->size, number = ab_held_number(held);
+    ab_address_map_remove(&c->live, held);
+    if (AB_UNLIKELY(c->writer == NULL))
+        return AB_OK;
+    if (AB_UNLIKELY(c->has_time))
+        return put(c, lane, &(struct ab_event){.kind = AB_EVENT_FREE, .block = number}, size, NULL,
+                   err);
+    if (AB_UNLIKELY(!lane->has_thread))
+        number_thread(c, lane);
+    return ab_trace_write_free(c->writer, lane->thread, number, size, err);
+}
+
+/* The block at an address that is given out has been given back unseen. */
+static enum ab_status free_stale(struct ab_converter *c, struct ab_convert_lane *lane,
+                                 struct ab_held *stale, struct ab_err *err)
+{
+    c->report->n_reused++;
+    return put_free(c, lane, stale, err);
+}
+
+/* An empty place for a block at an address that is given out. */
+static inline enum ab_status find_place(struct ab_converter *c, struct ab_convert_lane *lane,
+                                        uint64_t address, struct ab_held **out, struct ab_err *err)
+{
+    if (AB_UNLIKELY(!ab_address_map_has_room(&c->live)) && !ab_address_map_grow(&c->live))
+        return converter_event_no_memory(err);
+    *out = ab_address_map_seek(&c->live, address);
+    if (AB_LIKELY((*out)->key == 0))
+        return AB_OK;
+    enum ab_status status = free_stale(c, lane, *out, err);
+    *out = ab_address_map_seek(&c->live, address);
+    return status;
+}
+
+static enum ab_status put_timed_alloc(struct ab_converter *c, struct ab_convert_lane *lane,
+                                      struct ab_trace_alloc alloc, uint64_t size, uint64_t *number,
+                                      struct ab_err *err)
+{
+    struct ab_event record = {.kind = alloc.kind, .site = alloc.site, .size = size};
+    if (alloc.kind == AB_EVENT_ALLOC_ALIGNED)
+        record.align = UINT64_C(1) << alloc.log2;
+    return put(c, lane, &record, 0, number, err);
+}
+
+static inline enum ab_status put_alloc(struct ab_converter *c, struct ab_convert_lane *lane,
+                                       struct ab_trace_alloc alloc, uint64_t size, uint64_t *number,
+                                       struct ab_err *err)
+{
+    if (AB_UNLIKELY(c->writer == NULL)) {
+        *number = c->next_number++;
+        return AB_OK;
+    }
+    if (AB_UNLIKELY(!lane->has_thread))
+        number_thread(c, lane);
+    if (AB_UNLIKELY(c->has_time))
+        return put_timed_alloc(c, lane, alloc, size, number, err);
+    alloc.thread = lane->thread;
+    return ab_trace_write_alloc(c->writer, alloc, size, number, err);
+}
+
+static enum ab_status convert_failed_alloc(struct ab_converter *c, struct ab_convert_lane *lane,
+                                           struct ab_trace_alloc alloc, uint64_t size,
+                                           struct ab_err *err)
+{
+    struct ab_event record = {.kind = alloc.kind, .failed = true, .site = alloc.site, .size = size};
+    if (alloc.kind == AB_EVENT_ALLOC_ALIGNED)
+        record.align = UINT64_C(1) << alloc.log2;
+    return put(c, lane, &record, 0, NULL, err);
+}
+
+static enum ab_status convert_alloc(struct ab_converter *c, struct ab_convert_lane *lane,
+                                    const struct ab_spool_event *e, struct ab_err *err)
+{
+    static const uint8_t kinds[] = {
+        [AB_SPOOL_ALLOC] = AB_EVENT_ALLOC,
+        [AB_SPOOL_ZEROED] = AB_EVENT_ALLOC_ZEROED,
+        [AB_SPOOL_ALIGNED] = AB_EVENT_ALLOC_ALIGNED,
+    };
+    uint64_t address = AB_SPOOL_ADDRESS(e), size = e->size, number = 0;
+    struct ab_trace_alloc alloc = {.kind = kinds[AB_SPOOL_KIND(e)]};
+    struct ab_held *place = NULL;
+    if (AB_UNLIKELY(alloc.kind == AB_EVENT_ALLOC_ALIGNED))
+        alloc.log2 = (uint8_t)AB_SPOOL_LOG2(e);
+    if (AB_UNLIKELY(lane->sites != NULL))
+        alloc.site = site_of_call(c, lane);
+    if (AB_UNLIKELY(address == 0))
+        return convert_failed_alloc(c, lane, alloc, size, err);
+    enum ab_status status = find_place(c, lane, address, &place, err);
+    if (AB_LIKELY(status == AB_OK))
+        status = put_alloc(c, lane, alloc, size, &number, err);
+    if (AB_LIKELY(status == AB_OK))
+        ab_address_map_fill(&c->live, place,
+                            ab_held_of(address, alloc.log2, number, alloc.kind, size));
+    return status;
+}
+
+static enum ab_status convert_free(struct ab_converter *c, struct ab_convert_lane *lane,
+                                   const struct ab_spool_event *e, struct ab_err *err)
+{
+    struct ab_held *held = ab_address_map_find(&c->live, AB_SPOOL_ADDRESS(e));
+    if (AB_LIKELY(held != NULL))
+        return put_free(c, lane, held, err);
+    c->report->n_foreign++;
+    return AB_OK;
+}
+
+static enum ab_status begin_resize(struct ab_converter *c, struct ab_convert_lane *lane,
+                                   const struct ab_spool_event *e, struct ab_err *err)
+{
+    if (!AB_GROW(lane->resizing, lane->cap_resizing, lane->n_resizing))
+        return converter_event_no_memory(err);
+    struct ab_held *held = ab_address_map_find(&c->live, AB_SPOOL_ADDRESS(e));
+    struct ab_resizing *r = &lane->resizing[lane->n_resizing++];
+    *r = (struct ab_resizing){.address = AB_SPOOL_ADDRESS(e), .is_known = held != NULL};
+    if (held != NULL) {
+        r->held = *held;
+        ab_address_map_remove(&c->live, held);
+    }
+    return AB_OK;
+}
+
+/* A resize that failed leaves its block as it was; else it is one that malloc may have given. */
+static enum ab_status end_resize(struct ab_converter *c, struct ab_convert_lane *lane,
+                                 const struct ab_spool_event *e, struct ab_err *err)
+{
+    if (lane->n_resizing == 0)
+        return ab_fail(err, AB_INPUT, "the spool ends a resize that never began");
+    struct ab_resizing r = lane->resizing[--lane->n_resizing];
+    uint64_t moved = AB_SPOOL_ADDRESS(e);
+    uint32_t site = site_of_call(c, lane);
+    if (!r.is_known) {
+        c->report->n_foreign++;
+        return AB_OK;
+    }
+    uint64_t number = ab_held_number(&r.held);
+    struct ab_event record = {.kind = AB_EVENT_RESIZE,
+                              .site = site,
+                              .block = number,
+                              .size = e->size,
+                              .failed = moved == 0 && e->size > 0,
+                              .released = moved == 0 && e->size == 0};
+    enum ab_status status = put(c, lane, &record, r.held.size, NULL, err);
+    if (status != AB_OK || record.released)
+        return status;
+    if (!record.failed)
+        r.held = ab_held_of(moved, 0, number, AB_EVENT_ALLOC, e->size);
+    struct ab_held *place = NULL;
+    status = find_place(c, lane, ab_held_address(&r.held), &place, err);
+    if (status == AB_OK)
+        ab_address_map_fill(&c->live, place, r.held);
+    return status;
+}
+
+/* A thread that takes over a dead one's stream leaves what that one had begun unfinished: that one
+ * ends here, which can be known also while the program runs. The birth is no call, and its stamp
+ * not that of a first event. The thread that forked goes on as the one thread of the child, whose
+ * number is its process's. */
+static enum ab_status begin_thread(struct ab_converter *c, struct ab_convert_lane *lane,
+                                   struct ab_err *err)
+{
+    struct ab_event end = {.kind = AB_EVENT_THREAD_END,
+                           .thread = lane->thread,
+                           .time_us = c->has_time ? c->marks->last_us : 0};
+    bool has_ended = lane->has_thread && lane->thread < AB_TRACE_THREADS_MAX - 1;
+    c->report->n_unfinished += lane->n_resizing;
+    lane->n_resizing = 0;
+    lane->stamp = AB_SPOOL_STAMP(lane->stream.at);
+    ab_stream_sites_end_thread(lane->sites);
+    lane->has_thread = false; /* it gets its number with its first call */
+    if (c->has_forker && lane->stream.at->address == c->image->image.pid) {
+        c->has_forker = false;
+        lane->has_thread = true;
+        lane->thread = 0;
+    }
+    return has_ended && c->writer != NULL ? ab_trace_write_known(c->writer, &end, 0, NULL, err)
+                                          : AB_OK;
+}
+
+static enum ab_status converter_event_take_site(struct ab_converter *c,
+                                                struct ab_convert_lane *lane,
+                                                const struct ab_spool_event *e, struct ab_err *err)
+{
+    c->n_sites += AB_SPOOL_KIND(e) == AB_SPOOL_SITE;
+    return c->sites != NULL ? ab_stream_sites_take(&lane->sites, e, c->sites, err) : AB_OK;
+}
+
+static enum ab_status take_mark(struct ab_converter *c, const struct ab_convert_lane *lane,
+                                const struct ab_spool_event *e, struct ab_err *err)
+{
+    if (c->marks == NULL || c->writer == NULL)
+        return AB_OK;
+    if (c->marks->base_stamp == 0 && c->first_stamp != UINT64_MAX && !c->has_time)
+        c->marks->base_stamp = c->first_stamp;
+    return ab_convert_marks_take(c->marks, e, ab_trace_writer_calls(c->writer),
+                                 lane->has_thread ? lane->thread : AB_MARK_NO_THREAD, err);
+}
+
+/* Does what the head of the lane says. */
+static enum ab_status converter_take(struct ab_converter *c, struct ab_convert_lane *lane,
+                                     struct ab_err *err)
+{
+    const struct ab_spool_event *e = lane->stream.at;
+    enum ab_spool_kind kind = AB_SPOOL_KIND(e);
+    switch (kind) {
+    case AB_SPOOL_ALLOC:
+    case AB_SPOOL_ZEROED:
+    case AB_SPOOL_ALIGNED:
+        return convert_alloc(c, lane, e, err);
+    case AB_SPOOL_FREE:
+        return convert_free(c, lane, e, err);
+    case AB_SPOOL_RESIZE_BEGIN:
+        return begin_resize(c, lane, e, err);
+    case AB_SPOOL_RESIZE_END:
+        return end_resize(c, lane, e, err);
+    case AB_SPOOL_BIRTH:
+        return begin_thread(c, lane, err);
+    case AB_SPOOL_TRIAL:
+        return AB_OK;
+    case AB_SPOOL_FORK:
+        c->has_reached = c->until_fork != 0 && e->address == c->until_fork;
+        return AB_OK;
+    case AB_SPOOL_SITE:
+    case AB_SPOOL_FRAME:
+    case AB_SPOOL_MODULE:
+        return converter_event_take_site(c, lane, e, err);
+    case AB_SPOOL_MARK:
+        return take_mark(c, lane, e, err);
+    default:
+        return ab_fail(err, AB_INPUT, "the spool holds an event of unknown kind %d", (int)kind);
+    }
+}
+
+enum ab_status ab_converter_inherit(struct ab_converter *c, const struct ab_held *blocks, size_t n,
+                                    struct ab_err *err)
+{
+    struct ab_convert_lane forker = {0}; /* writes as the thread that forked */
+    enum ab_status status = AB_OK;
+    if (n > 0 && c->writer != NULL)
+        status = ab_trace_writer_inherit(c->writer, n, err);
+    for (size_t i = 0; i < n && status == AB_OK; i++) {
+        unsigned kind = blocks[i].number & 7, log2 = blocks[i].key & 63;
+        struct ab_event record = {.kind = (uint8_t)kind, .size = blocks[i].size};
+        uint64_t number = 0;
+        if (kind == AB_EVENT_ALLOC_ALIGNED)
+            record.align = UINT64_C(1) << log2;
+        status = put(c, &forker, &record, 0, &number, err);
+        struct ab_held held = ab_held_of(ab_held_address(&blocks[i]), log2, number, kind,
+                                         blocks[i].size);
+        if (status == AB_OK && !ab_address_map_add(&c->live, &held))
+            status = converter_event_no_memory(err);
+    }
+    c->has_forker = n > 0;
+    c->report->n_inherited = n;
+    return status;
 }

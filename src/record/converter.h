@@ -1,17 +1,62 @@
 /* SPDX-License-Identifier: MIT
  *
  * One image on its way through its events: into a trace, or only to know what lives at a fork.
- * Shared by converter/conversion.c (the whole), converter_event.c (what an event means), converter.c (which is
- * next), converter/live.c (while the program runs) and family.c (what a child has from its parent).
+ * Shared by conversion.c (the whole), converter.c (which event is next and what it means),
+ * along.c (while the program runs) and family.c (what a child has from its parent).
  */
 #ifndef AB_RECORD_CONVERTER_H
 #define AB_RECORD_CONVERTER_H
 
+#include "core/status.h"
 #include "record/address_map.h"
 #include "record/convert.h"
-#include "record/converter/converter_marks.h"
-#include "record/converter/converter_sites.h"
+#include "record/preload/spool.h"
+#include "trace/mark_table.h"
+#include "trace/site_table.h"
 #include "trace/writer.h"
+
+/* The call sites of a stream, as a spool has them, on their way into the table of a trace. */
+
+struct ab_stream_sites; /* of one stream; NULL until there are any */
+
+/* What an event of kind SITE, FRAME or MODULE says. *s is made if need be. AB_INPUT: what no
+ * recorder writes. */
+enum ab_status ab_stream_sites_take(struct ab_stream_sites **s, const struct ab_spool_event *e,
+                                    struct ab_site_table *table, struct ab_err *err);
+
+/* The stack of the call that comes now; 0 = none was noted. s may be NULL. */
+uint32_t ab_stream_sites_of_call(struct ab_stream_sites *s);
+/* Another thread has taken over: of the one before nothing is pending. */
+void ab_stream_sites_end_thread(struct ab_stream_sites *s);
+void ab_stream_sites_free(struct ab_stream_sites *s);
+
+/* What a recording has beside its calls: marks on their way into the table of a trace, and times
+ * from stamps. */
+
+struct ab_convert_marks {
+    struct ab_mark_table table;
+    struct ab_spool_mark_name *names; /* AB_SPOOL_MARK_NAMES of the spool; NULL = they are lost */
+    uint32_t numbers[AB_SPOOL_MARK_NAMES + 1]; /* by place + 1: in the table + 1 */
+    bool has_time;                             /* events have times, too */
+    uint64_t begin_ns, begin_ticks;            /* clocks at the start of the recording */
+    double us_per_tick;                        /* 0 = not yet looked for */
+    uint64_t base_stamp;                       /* whose time is 0; 0 = not yet */
+    uint64_t last_us;
+};
+
+/* Reads what the spool says of all its processes. A spool without it has no names. */
+enum ab_status ab_convert_marks_open(struct ab_convert_marks *m, const char *folder,
+                                     struct ab_err *err);
+/* Names that have come since. */
+enum ab_status ab_convert_marks_refresh(struct ab_convert_marks *m, const char *folder,
+                                        struct ab_err *err);
+void ab_convert_marks_close(struct ab_convert_marks *m);
+
+/* A mark ahead of call `call`, set by `thread` of the trace or AB_MARK_NO_THREAD. */
+enum ab_status ab_convert_marks_take(struct ab_convert_marks *m, const struct ab_spool_event *e,
+                                     uint64_t call, uint32_t thread, struct ab_err *err);
+/* The time of an event, never less than that of the one before. The first one's is 0. */
+uint64_t ab_convert_marks_time(struct ab_convert_marks *m, uint64_t stamp);
 
 /* By how much a program that runs is ahead of what is put in order: no thread needs as long from
  * the stamp of an event to its being there, unless it waits for a CPU meanwhile. Where one does, its
@@ -80,9 +125,6 @@ enum ab_status ab_converter_inherit(struct ab_converter *c, const struct ab_held
 
 /* A lane with events: its turn comes. */
 void ab_converter_push_lane(struct ab_converter *c, uint32_t lane);
-/* Does what the head of the lane says. */
-enum ab_status ab_converter_take(struct ab_converter *c, struct ab_convert_lane *lane,
-                                 struct ab_err *err);
 
 /* Goes through about n_events more events: *is_over at the last one (of those that are known to be
  * in order, while it is live), or after the fork. */

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * Output files that appear whole or not at all; how they are made is temporary.h's business.
+ * Output files that appear whole or not at all.
  */
 #include "report/output.h"
 
+#include "core/leftover.h"
 #include "core/memory.h"
-#include "report/files/standard_output.h"
-#include "report/files/temporary.h"
+#include "report/standard_output.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 static const char *kind_of_file(mode_t mode)
@@ -101,6 +105,108 @@ static bool keep(struct ab_output *o, int fd, const char *path, const char *name
     return o->to != NULL && (name[0] == 0) == (o->temporary == NULL);
 }
 
+enum { AB_TEMPORARY_NAME = 64 };
+
+/* Makes files without a name, or with a temporary one, and gives them their name when they are
+ * whole. */
+
+static bool has_name(const char *temporary)
+{
+    return temporary != NULL && temporary[0] != 0;
+}
+
+/* Enters an unused name among the leftovers; false with errno. */
+static bool choose_name(int directory, char name[AB_TEMPORARY_NAME])
+{
+    unsigned long long random;
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        return false;
+    snprintf(name, AB_TEMPORARY_NAME, ".allocbench-%016llx.tmp", random);
+    errno = ENFILE;
+    return ab_leftover_enter(directory, name);
+}
+
+static int create_named(int directory, mode_t mode, char name[AB_TEMPORARY_NAME])
+{
+    int fd = -1;
+    errno = EEXIST;
+    for (int attempt = 0; attempt < 16 && fd < 0 && errno == EEXIST; attempt++) {
+        if (!choose_name(directory, name))
+            return -1;
+        fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+        if (fd < 0)
+            ab_leftover_forget(directory, name);
+    }
+    return fd;
+}
+
+/* Opened for writing; `name` gets the temporary name, "" = none. −1 with errno on failure.
+ * A file without a name is given one through /proc: without that it needs one from the start. */
+static int temporary_create(int directory, mode_t mode, char name[AB_TEMPORARY_NAME])
+{
+    int fd = -1;
+    name[0] = 0;
+    if (access("/proc/self/fd", X_OK) == 0)
+        fd = openat(directory, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+    return fd >= 0 ? fd : create_named(directory, mode, name);
+}
+
+/* Removes the name, where there is one (NULL or "": none). */
+static void temporary_remove(int directory, const char *temporary)
+{
+    if (!has_name(temporary))
+        return;
+    unlinkat(directory, temporary, 0);
+    ab_leftover_forget(directory, temporary);
+}
+
+static int link_nameless(int fd, int directory, const char *name)
+{
+    char self[64];
+    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, self, directory, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+}
+
+/* Gives the file its name, one that is not taken. 0, or an errno: EEXIST when it is. */
+static int temporary_name(int fd, int directory, const char *temporary, const char *name)
+{
+    if (!has_name(temporary))
+        return link_nameless(fd, directory, name);
+    int reason = linkat(directory, temporary, directory, name, 0) == 0 ? 0 : errno;
+    if (reason != 0 && reason != EEXIST) /* FAT has no links */
+        reason = renameat2(directory, temporary, directory, name, RENAME_NOREPLACE) == 0 ? 0
+                                                                                         : errno;
+    if (reason == 0)
+        temporary_remove(directory, temporary);
+    return reason;
+}
+
+/* Only a rename replaces, and it needs a name to begin with. */
+static int rename_over(int directory, const char *temporary, const char *name)
+{
+    int reason = renameat(directory, temporary, directory, name) == 0 ? 0 : errno;
+    temporary_remove(directory, temporary);
+    return reason;
+}
+
+/* The same, in place of what has the name. What was there is there until the new file is. */
+static int temporary_replace(int fd, int directory, const char *temporary, const char *name)
+{
+    char made[AB_TEMPORARY_NAME];
+    if (has_name(temporary))
+        return rename_over(directory, temporary, name);
+    int reason = link_nameless(fd, directory, name);
+    if (reason != EEXIST)
+        return reason;
+    if (!choose_name(directory, made))
+        return errno;
+    reason = link_nameless(fd, directory, made);
+    if (reason == 0)
+        return rename_over(directory, made, name);
+    ab_leftover_forget(directory, made);
+    return reason;
+}
+
 static enum ab_status open_file(const char *path, struct ab_output *out, struct ab_err *err)
 {
     char name[AB_TEMPORARY_NAME];
@@ -112,14 +218,14 @@ static enum ab_status open_file(const char *path, struct ab_output *out, struct 
         status = check_target(o.directory, path, &mode, err);
     if (status != AB_OK)
         goto out;
-    fd = ab_temporary_create(o.directory, 0600, name);
+    fd = temporary_create(o.directory, 0600, name);
     if (fd < 0) {
         status = ab_fail_errno(err, AB_USAGE, "cannot write '%s'", path);
         goto out;
     }
     if (fchmod(fd, mode) != 0 || !keep(&o, fd, path, name)) {
         status = ab_fail_errno(err, AB_SYSTEM, "cannot write '%s'", path);
-        ab_temporary_remove(o.directory, name);
+        temporary_remove(o.directory, name);
         goto out;
     }
     *out = o;
@@ -186,8 +292,8 @@ enum ab_status ab_output_commit(struct ab_output *out, struct ab_err *err)
     char what[1200];
     int reason = flush_file(out);
     if (reason == 0)
-        reason = ab_temporary_replace(fileno(out->to), out->directory, out->temporary,
-                                      base_name(out->path));
+        reason = temporary_replace(fileno(out->to), out->directory, out->temporary,
+                                   base_name(out->path));
     snprintf(what, sizeof what, "write '%s'", out->path);
     return end_file(out, reason, what, err);
 }
@@ -196,7 +302,7 @@ void ab_output_abandon(struct ab_output *out)
 {
     if (out->to != NULL && out->path != NULL) {
         fclose(out->to);
-        ab_temporary_remove(out->directory, out->temporary);
+        temporary_remove(out->directory, out->temporary);
         close(out->directory);
         free(out->path);
         free(out->temporary);
@@ -213,7 +319,7 @@ enum ab_status ab_output_open_new(const char *folder, struct ab_output *out, str
     struct ab_output o = {.directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
     enum ab_status status = AB_SYSTEM;
     if (o.directory >= 0)
-        fd = ab_temporary_create(o.directory, 0666, name);
+        fd = temporary_create(o.directory, 0666, name);
     if (fd < 0) {
         status = ab_fail_errno(err, AB_USAGE, "cannot write to '%s'", folder);
         goto out;
@@ -223,7 +329,7 @@ enum ab_status ab_output_open_new(const char *folder, struct ab_output *out, str
         return AB_OK;
     }
     status = ab_fail_errno(err, AB_SYSTEM, "cannot write to '%s'", folder);
-    ab_temporary_remove(o.directory, name);
+    temporary_remove(o.directory, name);
 out:
     drop(&o, fd);
     return status;
@@ -231,7 +337,7 @@ out:
 
 static int name_new(const struct ab_output *out, const char *name)
 {
-    return ab_temporary_name(fileno(out->to), out->directory, out->temporary, name);
+    return temporary_name(fileno(out->to), out->directory, out->temporary, name);
 }
 
 enum ab_status ab_output_commit_new(struct ab_output *out, const char *stem, char *name, size_t cap,
@@ -268,7 +374,7 @@ enum ab_status ab_output_commit_over(struct ab_output *out, const char *name, st
     char what[1200];
     int reason = flush_file(out);
     if (reason == 0)
-        reason = ab_temporary_replace(fileno(out->to), out->directory, out->temporary, name);
+        reason = temporary_replace(fileno(out->to), out->directory, out->temporary, name);
     snprintf(what, sizeof what, "write %s in '%s'", name, out->path);
     return end_file(out, reason, what, err);
 }

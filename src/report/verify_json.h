@@ -5,7 +5,7 @@
 #ifndef AB_REPORT_VERIFY_JSON_H
 #define AB_REPORT_VERIFY_JSON_H
 
-#include "result/verify/verify.h"
+#include "result/verify.h"
 
 #include <stdio.h>
 

@@ -469,8 +469,8 @@ struct ab_session {    /* everything about one command's measurements */
     struct ab_gate_result *gates;
     struct ab_claim_result *claims;
     uint32_t n_gates, n_claims;
-    const struct ab_overview *overview; /* of a trace, owned by the command; NULL = not known */
-    const struct ab_stacks *stacks;     /* report/flame/flame.h: of call sites; NULL = not known */
+    const struct ab_overview *overview;     /* of a trace, owned by the command; NULL = not known */
+    const struct ab_stacks *stacks;         /* report/flame.h: of call sites; NULL = not known */
     const struct ab_comparison *comparison; /* stats/compare.h: with a baseline; NULL = none */
     const char *const *phases;              /* names of the measured phases, in order */
     uint32_t n_phases;

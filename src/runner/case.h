@@ -5,7 +5,7 @@
 #ifndef AB_RUNNER_CASE_H
 #define AB_RUNNER_CASE_H
 
-#include "runner/route/route.h"
+#include "runner/route.h"
 #include "wire/run.h"
 
 struct ab_case {

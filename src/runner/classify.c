@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "core/text.h"
 #include "core/units_show.h"
-#include "runner/crash/crash_text.h"
+#include "runner/crash_text.h"
 
 #include <signal.h>
 #include <stdarg.h>

@@ -8,10 +8,11 @@
 
 #include "core/status.h"
 #include "result/result.h"
-#include "runner/tape/tape_image.h"
+#include "runner/tape_file.h"
 #include "wire/run.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Heap bytes: the live peak with a quarter on top, or all that is ever asked for where nothing is
  * given back. */
@@ -50,5 +51,12 @@ struct ab_session_cost {
 };
 struct ab_session_cost ab_estimate_session(const struct ab_tape_map *tape,
                                            const struct ab_session_work *work);
+
+/* How much memory there is to be had: what the system says is available, or what the control group
+ * of this process may have at most, where that is less. */
+
+uint64_t ab_available_memory(void);
+/* The same, with /proc and /sys/fs/cgroup beneath `root`. */
+uint64_t ab_available_memory_of(const char *root);
 
 #endif

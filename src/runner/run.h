@@ -9,11 +9,11 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "result/result.h"
-#include "result/verify/verify.h"
+#include "result/verify.h"
 #include "runner/case.h"
-#include "runner/counts/system_calls.h"
 #include "runner/fold/quiet.h"
-#include "runner/tape/tape_image.h"
+#include "runner/system_calls.h"
+#include "runner/tape_file.h"
 #include "wire/memory_report.h"
 
 struct ab_run_context { /* the same for all runs of a session */

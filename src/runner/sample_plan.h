@@ -8,7 +8,7 @@
 #define AB_RUNNER_SAMPLE_PLAN_H
 
 #include "base/rng.h"
-#include "runner/tape/tape_image.h"
+#include "runner/tape_file.h"
 
 #define AB_SAMPLE_RATE (1.0 / 16)
 #define AB_SAMPLE_WANTED 20000

@@ -6,7 +6,7 @@
 #ifndef AB_STATS_CLAIM_H
 #define AB_STATS_CLAIM_H
 
-#include "stats/gates/gate.h"
+#include "stats/gate.h"
 
 struct ab_claim {
     struct ab_gate figure;     /* ab_gate_parse, as a claim */

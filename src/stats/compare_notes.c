@@ -10,7 +10,7 @@
 #include "core/text.h"
 #include "core/units_show.h"
 #include "result/session.h"
-#include "stats/metric/metric_iterations.h"
+#include "stats/metric.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
  */
 #include "stats/compare.h"
 
-#include "stats/metric/metric_iterations.h"
+#include "stats/metric.h"
 
 #include <math.h>
 #include <stdlib.h>

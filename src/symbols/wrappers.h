@@ -7,7 +7,7 @@
 #define AB_SYMBOLS_WRAPPERS_H
 
 #include "symbols/symbols.h"
-#include "trace/sites/site_table.h"
+#include "trace/site_table.h"
 
 /* Does a function of this name, as people write it, only hand memory on? */
 bool ab_wrappers_has_name(const char *function);

@@ -11,9 +11,10 @@
 #include "base/search.h"
 #include "core/grow.h"
 #include "core/memory.h"
-#include "tape/iterations.h"
+#include "tape/builder.h"
 #include "tape/window.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct frame_start { /* the lane enters `frame` at its op `op` */
@@ -158,6 +159,85 @@ static bool put_op(struct layout *l, const struct ab_lane_ops *ops, struct lane_
     return ok;
 }
 
+/* Iterations of a phase: where each ends, beside the ops. They are noted by the number of the lane's
+ * next op, and get their positions when the lanes are laid down. */
+
+void ab_tape_each(struct ab_tape_builder *b, const char *name, uint64_t budget_ns)
+{
+    if (b->phase == NULL)
+        return;
+    snprintf(b->phase->iteration, sizeof b->phase->iteration, "%s", name);
+    b->phase->budget_ns = budget_ns;
+    b->has_iterations = true;
+}
+
+enum ab_status ab_tape_iteration(struct ab_tape_builder *b, struct ab_err *err)
+{
+    struct ab_lane_ops *lane = b->to;
+    if (b->phase == NULL)
+        return ab_fail(err, AB_CONFIG, "an iteration before the first phase");
+    AB_GROW(lane->iterations, lane->cap_iterations, lane->n_iterations);
+    lane->iterations[lane->n_iterations++] = (struct ab_iteration_end){
+        .phase = b->tape.n_phases - 1, .op = (uint32_t)lane->n};
+    return AB_OK;
+}
+
+/* Since its last iteration ended, or the phase began. */
+static bool has_ops(const struct ab_tape_builder *b, uint32_t lane)
+{
+    const struct ab_lane_ops *l = &b->lanes[lane];
+    uint32_t phase = b->tape.n_phases - 1;
+    size_t n = l->n_iterations;
+    bool is_later = n > 0 && l->iterations[n - 1].phase == phase;
+    return l->n >
+           (is_later ? l->iterations[n - 1].op : b->starts[(size_t)phase * AB_LANES_MAX + lane]);
+}
+
+enum ab_status ab_tape_iteration_of_all(struct ab_tape_builder *b, struct ab_err *err)
+{
+    struct ab_lane_ops *current = b->to;
+    enum ab_status status = AB_OK;
+    for (uint32_t l = 0; l < b->n_lanes && status == AB_OK; l++) {
+        b->to = &b->lanes[l];
+        if (b->n_lanes == 1 || b->phase == NULL || has_ops(b, l))
+            status = ab_tape_iteration(b, err);
+    }
+    b->to = current;
+    return status;
+}
+
+/* A lane's ops of a phase are laid down next; phase = n_phases, lane 0: all have been. */
+static void tape_begin_iterations(struct ab_tape_builder *b, uint32_t phase, uint32_t lane)
+{
+    struct ab_tape *tape = &b->tape;
+    size_t at = (size_t)phase * b->n_lanes + lane;
+    if (!b->has_iterations)
+        return;
+    AB_GROW(tape->iteration_begin, b->cap_iteration_begin, at);
+    if (at == 0) {
+        tape->n_iterations = 0;
+        for (uint32_t l = 0; l < b->n_lanes; l++)
+            b->lanes[l].next_iteration = 0;
+    }
+    tape->iteration_begin[at] = tape->n_iterations;
+}
+
+/* Laying down: the lane's next op of the phase is op `op`, at `position` of the tape. Iterations that
+ * end before it do so there. */
+static void tape_place_iterations(struct ab_tape_builder *b, uint32_t lane, uint32_t phase,
+                                  uint32_t op, uint32_t position)
+{
+    struct ab_lane_ops *from = &b->lanes[lane];
+    struct ab_tape *tape = &b->tape;
+    while (from->next_iteration < from->n_iterations &&
+           from->iterations[from->next_iteration].phase == phase &&
+           from->iterations[from->next_iteration].op <= op) {
+        AB_GROW(tape->iterations, b->cap_iterations, tape->n_iterations);
+        tape->iterations[tape->n_iterations++] = position;
+        from->next_iteration++;
+    }
+}
+
 static bool put_lane(struct layout *l, uint32_t phase, uint32_t index)
 {
     struct lane_plan *lane = &l->lanes[index];
@@ -165,10 +245,10 @@ static bool put_lane(struct layout *l, uint32_t phase, uint32_t index)
     bool ok = l->window.frame_ops == 0 || l->window.n_groups == 1 || lane->begin == lane->end ||
               put(l, AB_OP_MAKE(AB_CODE_WAIT, AB_SLOT_GROUP, l->window.group[index]));
     for (uint32_t i = lane->begin; i < lane->end && ok; i++) {
-        ab_tape_place_iterations(l->b, index, phase, i, l->b->tape.n_ops);
+        tape_place_iterations(l->b, index, phase, i, l->b->tape.n_ops);
         ok = put_op(l, &l->b->lanes[index], lane, i, &next_frame, &next_publish);
     }
-    ab_tape_place_iterations(l->b, index, phase, lane->end, l->b->tape.n_ops);
+    tape_place_iterations(l->b, index, phase, lane->end, l->b->tape.n_ops);
     return ok;
 }
 
@@ -280,7 +360,7 @@ static bool lay_phase(struct layout *l, uint32_t p, size_t *edge)
     note_window(l);
     for (uint32_t i = 0; i < b->n_lanes; i++) {
         b->tape.lane_begin[p * b->n_lanes + i] = b->tape.n_ops;
-        ab_tape_begin_iterations(b, p, i);
+        tape_begin_iterations(b, p, i);
         if (!put_lane(l, p, i))
             return false;
         if (phase->n_ops[AB_OP_RESET] > 0)
@@ -295,11 +375,11 @@ static void keep_iterations(struct ab_tape_builder *b)
 {
     struct ab_lane_ops *lane = &b->lanes[0];
     for (uint32_t p = 0; p < b->tape.n_phases; p++) {
-        ab_tape_begin_iterations(b, p, 0);
+        tape_begin_iterations(b, p, 0);
         while (lane->next_iteration < lane->n_iterations &&
                lane->iterations[lane->next_iteration].phase == p) {
             uint32_t op = lane->iterations[lane->next_iteration].op;
-            ab_tape_place_iterations(b, 0, p, op, op);
+            tape_place_iterations(b, 0, p, op, op);
         }
     }
 }
@@ -389,7 +469,7 @@ enum ab_status ab_tape_lay_down(struct ab_tape_builder *b, struct ab_err *err)
     } else if (!lay_lanes(b)) {
         return ab_fail(err, AB_SYSTEM, "more than %u ops in one tape", AB_TAPE_MAX_OPS);
     }
-    ab_tape_begin_iterations(b, tape->n_phases, 0);
+    tape_begin_iterations(b, tape->n_phases, 0);
     tape->lane_begin[tape->n_phases * b->n_lanes] = tape->n_ops;
     for (uint32_t p = 0; p < tape->n_phases; p++)
         note_only_code(tape, &tape->phases[p]);

@@ -59,7 +59,7 @@ enum ab_touch { /* which bytes of a block are written after it was handed out */
                 AB_TOUCH_LINE,  /* the first byte, then one every 64 */
                 AB_TOUCH_ALL,
                 AB_TOUCH_APART, /* as page, never in a time, and of small blocks one for each
-                                   AB_APART_BYTES of them (touch_op.h): they share their pages */
+                                   AB_APART_BYTES of them: they share their pages */
 };
 /* As they are written, in this order; `first` is how the one with a number is. */
 #define AB_TOUCH_WORDS(first) \

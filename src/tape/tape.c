@@ -10,12 +10,44 @@
 #include "core/memory.h"
 #include "tape/builder.h"
 #include "tape/layout.h"
-#include "tape/tape_digest.h"
-#include "tape/touch_op.h"
 
+#include <sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
+
+static inline __attribute__((always_inline)) uint64_t ab_touch_count_pages(
+    const struct ab_request *r)
+{
+    if (r->size == 0 || r->touch == AB_TOUCH_NONE)
+        return 0;
+    if (r->touch == AB_TOUCH_FIRST || r->touch == AB_TOUCH_ENDS)
+        return 1;
+    return (r->size - 1) / 4096 + 1;
+}
+
+/* Is the touch part of the op's own code? */
+static inline __attribute__((always_inline)) bool ab_touch_is_fused(unsigned code,
+                                                                    const struct ab_request *r)
+{
+    return r->touch == AB_TOUCH_PAGE && r->size > 0 && !r->may_fail &&
+           (code == AB_CODE_RESIZE || r->size <= AB_FUSED_TOUCH_MAX);
+}
+
+/* Stopping the clock costs more than the call for a small block: one of them is enough for a page
+ * that they share. */
+static inline __attribute__((always_inline)) bool ab_touch_is_passed_over(
+    struct ab_tape_builder *b, const struct ab_request *r)
+{
+    if (r->touch != AB_TOUCH_APART)
+        return false;
+    b->to->unwritten_bytes += r->size < AB_APART_BYTES ? r->size : AB_APART_BYTES;
+    if (b->to->unwritten_bytes < AB_APART_BYTES)
+        return true;
+    b->to->unwritten_bytes = 0;
+    return false;
+}
 
 /* What every op goes through is one function of the compiler's: it is called for each call of traces of
  * hundreds of millions. */
@@ -522,6 +554,64 @@ void ab_tape_set_lanes(struct ab_tape_builder *b, uint32_t n_lanes)
         b->n_lanes = n_lanes;
 }
 
+/* The digest of a tape: SHA-256 over sums of its parts. */
+
+static uint32_t lane_start(const struct ab_tape_builder *b, uint32_t phase, uint32_t lane)
+{
+    return phase < b->tape.n_phases ? b->starts[(size_t)phase * AB_LANES_MAX + lane]
+                                    : (uint32_t)b->lanes[lane].n;
+}
+
+/* What is long goes in as its XXH3 of 128 bits: SHA-256 of every op takes longer than all the rest of
+ * making a tape. */
+static void digest_long(SHA2_CTX *sha, const void *p, size_t bytes)
+{
+    XXH128_canonical_t sum;
+    XXH128_canonicalFromHash(&sum, XXH3_128bits(p, bytes));
+    SHA256Update(sha, sum.digest, sizeof sum.digest);
+}
+
+static void digest_lanes(SHA2_CTX *sha, const struct ab_tape_builder *b)
+{
+    SHA256Update(sha, (const uint8_t *)&b->n_lanes, sizeof b->n_lanes);
+    for (uint32_t p = 0; p <= b->tape.n_phases; p++)
+        for (uint32_t l = 0; l < b->n_lanes; l++) {
+            uint32_t start = lane_start(b, p, l);
+            SHA256Update(sha, (const uint8_t *)&start, sizeof start);
+        }
+    digest_long(sha, b->tape.turns, b->tape.n_turns * sizeof b->tape.turns[0]);
+}
+
+/* Before the ops are laid down: fills tape.digest.
+ * Field by field, so that no padding and no change of a struct moves the digest; before the lanes
+ * are laid down, so that the window does not move it either. */
+static void tape_take_digest(struct ab_tape_builder *b)
+{
+    struct ab_tape *tape = &b->tape;
+    SHA2_CTX sha;
+    SHA256Init(&sha);
+    uint32_t begin = 0;
+    for (uint32_t i = 0; i < tape->n_phases; i++) {
+        const struct ab_phase *p = &tape->phases[i];
+        uint32_t head[3] = {begin, begin, p->is_measured};
+        for (uint32_t l = 0; l < b->n_lanes; l++)
+            head[1] += lane_start(b, i + 1, l) - lane_start(b, i, l);
+        begin = head[1];
+        SHA256Update(&sha, (const uint8_t *)p->name, strlen(p->name) + 1);
+        SHA256Update(&sha, (const uint8_t *)head, sizeof head);
+    }
+    for (uint32_t l = 0; l < b->n_lanes; l++)
+        digest_long(&sha, b->lanes[l].ops, b->lanes[l].n * sizeof(uint64_t));
+    for (uint32_t i = 0; i < tape->n_wide; i++) {
+        const struct ab_wide *w = &tape->wide[i];
+        uint64_t fields[5] = {w->size, w->align, w->slot, w->code, w->flags};
+        SHA256Update(&sha, (const uint8_t *)fields, sizeof fields);
+    }
+    if (b->n_lanes > 1)
+        digest_lanes(&sha, b);
+    SHA256End(&sha, tape->sha256);
+}
+
 static enum ab_status finish(struct ab_tape_builder *b, struct ab_err *err)
 {
     if (b->n_pushed == 0)
@@ -529,7 +619,7 @@ static enum ab_status finish(struct ab_tape_builder *b, struct ab_err *err)
     b->tape.facts.lanes = b->n_lanes;
     b->tape.live_end_blocks = b->live_blocks;
     b->tape.live_end_bytes = b->live_bytes;
-    ab_tape_take_digest(b);
+    tape_take_digest(b);
     enum ab_status status = ab_tape_lay_down(b, err);
     note_stretch(b); /* after it: it may forbid resets */
     return status;
@@ -557,4 +647,47 @@ enum ab_status ab_tape_end(struct ab_tape_builder *b, struct ab_tape *out, struc
     }
     ab_tape_abandon(b);
     return status;
+}
+
+/* What can be asked of a tape while it is built. */
+
+void ab_tape_prefetch(const struct ab_tape_builder *b, uint32_t slot)
+{
+    if (slot < b->cap_slots)
+        __builtin_prefetch(&b->slots[slot], 1);
+}
+
+bool ab_tape_is_live(const struct ab_tape_builder *b, uint32_t slot, uint64_t *size)
+{
+    if (slot >= b->cap_slots || !b->slots[slot].is_live)
+        return false;
+    if (size != NULL)
+        *size = b->slots[slot].size;
+    return true;
+}
+
+uint64_t ab_tape_count(const struct ab_tape_builder *b)
+{
+    return b->n_requests;
+}
+
+uint64_t ab_tape_allocated_bytes(const struct ab_tape_builder *b)
+{
+    return b->tape.facts.total_bytes;
+}
+
+uint64_t ab_tape_live_bytes(const struct ab_tape_builder *b)
+{
+    return b->live_bytes;
+}
+
+uint64_t ab_tape_live_blocks(const struct ab_tape_builder *b)
+{
+    return b->live_blocks;
+}
+
+uint64_t ab_tape_bytes(const struct ab_tape_builder *b)
+{
+    return b->n_pushed * sizeof(uint64_t) + b->tape.n_wide * sizeof(struct ab_wide) +
+           (b->n_lanes > 1 ? b->tape.n_turns * sizeof(struct ab_turn) : 0);
 }

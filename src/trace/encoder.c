@@ -5,7 +5,7 @@
  */
 #include "trace/encoder.h"
 
-#include "trace/chunk/compress.h"
+#include "trace/compress.h"
 #include "trace/format.h"
 
 #include <pthread.h>

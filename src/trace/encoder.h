@@ -8,7 +8,7 @@
 #define AB_TRACE_ENCODER_H
 
 #include "core/status.h"
-#include "trace/chunk/chunk.h"
+#include "trace/chunk.h"
 
 struct ab_chunk_batch { /* of events, for one chunk */
     struct ab_chunk_event *events;

@@ -28,7 +28,7 @@ struct ab_event {
     uint32_t slot; /* dense, recycled; given by the reader, 0 when an alloc failed */
     uint32_t thread;
     uint32_t site;    /* the stack that an allocation or resize was called from: its number in the
-                         file's table (sites/site_table.h); 0 = not known */
+                         file's table (trace/site_table.h); 0 = not known */
     uint64_t size;    /* requested; of free: 0 */
     uint64_t align;   /* ALLOC_ALIGNED only */
     uint64_t block;   /* number of the allocation that gave the block, counted from 0 over the

@@ -7,16 +7,14 @@
 #include "base/bytes.h"
 #include "core/grow.h"
 #include "core/text.h"
+#include "trace/bypass.h"
 #include "trace/checksum.h"
-#include "trace/chunk/chunk.h"
-#include "trace/chunk/compress.h"
-#include "trace/digest.h"
+#include "trace/chunk.h"
+#include "trace/compress.h"
 #include "trace/format.h"
 #include "trace/live_state.h"
-#include "trace/optional/bypass.h"
-#include "trace/optional/mark_chunk.h"
-#include "trace/sites/site_reader.h"
-#include "trace/summary.h"
+#include "trace/mark_table.h"
+#include "trace/site_chunk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +26,66 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
+
+struct ab_site_reader { /* begins as {0} */
+    uint32_t *column;
+    size_t n, at;
+    bool has_column; /* and its events are not through */
+};
+
+/* Joins columns of sites with their events. */
+
+static const char mismatch[] = "a column of call sites that does not match its events";
+
+static void site_reader_fini(struct ab_site_reader *r)
+{
+    free(r->column);
+    *r = (struct ab_site_reader){.column = NULL};
+}
+
+static const char *take_column(struct ab_site_reader *r, const struct ab_site_table *table,
+                               const uint8_t *raw, size_t bytes)
+{
+    if (r->has_column)
+        return "a second column of call sites for the same events";
+    if (r->column == NULL)
+        r->column = malloc(AB_TRACE_CHUNK_EVENTS_MAX * sizeof r->column[0]);
+    if (r->column == NULL)
+        return ab_no_memory;
+    r->at = 0;
+    r->has_column = true;
+    return ab_site_decode_column(table, raw, bytes, r->column, AB_TRACE_CHUNK_EVENTS_MAX, &r->n);
+}
+
+/* A chunk of definitions, which go into the table, or a column. `raw` is room for n_raw bytes. NULL, or what is wrong. */
+static const char *site_reader_take(struct ab_site_reader *r, struct ab_site_table *table,
+                                    bool is_column, const uint8_t *stored, size_t n_stored,
+                                    uint8_t *raw, size_t n_raw)
+{
+    const char *wrong = ab_site_unpack(stored, n_stored, raw, n_raw);
+    if (wrong != NULL)
+        return wrong;
+    return is_column ? take_column(r, table, raw, n_raw)
+                     : ab_site_decode_definitions(table, raw, n_raw);
+}
+
+/* Gives the next events of a chunk their sites; is_last: there are no more of them. Events of a
+ * chunk without a column have none. */
+static const char *site_reader_give(struct ab_site_reader *r, struct ab_event *events, size_t n,
+                                    bool is_last)
+{
+    if (!r->has_column)
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (!ab_event_has_site(&events[i]))
+            continue;
+        if (r->at == r->n)
+            return mismatch;
+        events[i].site = r->column[r->at++];
+    }
+    r->has_column = !is_last;
+    return is_last && r->at != r->n ? mismatch : NULL;
+}
 
 struct ab_trace_reader {
     int fd;
@@ -212,7 +270,7 @@ void ab_trace_close(struct ab_trace_reader *r)
         close(r->fd);
     ab_account_fini(&r->account);
     ab_chunk_codec_fini(&r->codec);
-    ab_site_reader_fini(&r->sites);
+    site_reader_fini(&r->sites);
     ZSTD_freeDCtx(r->unpacker);
     free(r->records);
     free(r->stored);
@@ -337,7 +395,7 @@ static enum ab_status decode_more(struct ab_trace_reader *r, struct ab_err *err)
     r->n = ab_chunk_next(&r->codec);
     const char *wrong = ab_chunk_take(&r->codec, r->records);
     if (wrong == NULL)
-        wrong = ab_site_reader_give(&r->sites, r->records, r->n, ab_chunk_next(&r->codec) == 0);
+        wrong = site_reader_give(&r->sites, r->records, r->n, ab_chunk_next(&r->codec) == 0);
     if (wrong != NULL)
         return bad(r, r->chunk_offset, err, "%s", wrong);
     return r->n_events < r->account.info.inherited ? check_inherited(r, err) : AB_OK;
@@ -361,8 +419,8 @@ static const char *take_sites(struct ab_trace_reader *r, const struct chunk_head
     r->account.info.has_sites = true;
     if (r->options.sites == NULL)
         return NULL;
-    return ab_site_reader_take(&r->sites, r->options.sites, h->kind == AB_TRACE_CHUNK_SITE_COLUMN,
-                               r->stored, h->stored_bytes, r->raw, h->raw_bytes);
+    return site_reader_take(&r->sites, r->options.sites, h->kind == AB_TRACE_CHUNK_SITE_COLUMN,
+                            r->stored, h->stored_bytes, r->raw, h->raw_bytes);
 }
 
 static const char *take_marks(struct ab_trace_reader *r, const struct chunk_head *h)
@@ -503,4 +561,49 @@ uint64_t ab_trace_reader_offset(const struct ab_trace_reader *r)
 void ab_trace_reader_digest(struct ab_trace_reader *r, char hex[65])
 {
     SHA256End(&r->sha, hex);
+}
+
+/* Reads the totals at the end of a file, where it can be sought. */
+
+enum { MARK = AB_TRACE_CHUNK_HEADER + AB_TRACE_SUMMARY_BYTES };
+
+static bool read_last(const char *path, uint8_t mark[MARK])
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    bool done = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size >= MARK &&
+                pread(fd, mark, MARK, st.st_size - MARK) == MARK;
+    if (fd >= 0)
+        close(fd);
+    return done;
+}
+
+bool ab_trace_read_end(const char *path, struct ab_trace_info *info)
+{
+    uint8_t mark[MARK];
+    const uint8_t *fields = mark + AB_TRACE_CHUNK_HEADER;
+    if (!read_last(path, mark) || ab_get_u32(mark) != AB_TRACE_CHUNK_MAGIC ||
+        ab_get_u32(mark + 4) != AB_TRACE_CHUNK_END ||
+        ab_trace_chunk_checksum(mark, fields, AB_TRACE_SUMMARY_BYTES) !=
+            ab_get_u64(mark + AB_TRACE_CHUNK_CHECKED))
+        return false;
+    *info = (struct ab_trace_info){
+        /* in the order of ab_trace_summary_encode */
+        .events = ab_get_u64(fields),
+        .threads = ab_get_u64(fields + 8),
+        .live_peak_bytes = ab_get_u64(fields + 16),
+        .live_peak_blocks = ab_get_u64(fields + 24),
+    };
+    return true;
+}
+
+/* Writes the totals as bytes. */
+
+void ab_trace_summary_encode(const struct ab_trace_info *i, uint8_t *out)
+{
+#define VALUE(field, name) i->field,
+    const uint64_t fields[] = {AB_TRACE_TOTALS(VALUE) i->time_us};
+    _Static_assert(sizeof fields == AB_TRACE_SUMMARY_BYTES, "one u64 a field");
+    for (unsigned n = 0; n < sizeof fields / sizeof fields[0]; n++)
+        ab_put_u64(out + 8 * n, fields[n]);
 }

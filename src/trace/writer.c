@@ -6,19 +6,92 @@
 #include "trace/writer.h"
 
 #include "base/bytes.h"
+#include "trace/bypass.h"
 #include "trace/checksum.h"
-#include "trace/chunk/chunk_kinds.h"
+#include "trace/chunk_kinds.h"
 #include "trace/encoder.h"
 #include "trace/format.h"
 #include "trace/live_state.h"
-#include "trace/optional/bypass.h"
-#include "trace/optional/mark_chunk.h"
-#include "trace/sites/site_writer.h"
-#include "trace/summary.h"
+#include "trace/mark_table.h"
+#include "trace/reader.h"
+#include "trace/site_chunk.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
+
+struct ab_site_writer {
+    const struct ab_site_table *table;
+    struct ab_site_mark mark;
+    struct { /* one is filled, the other one waits */
+        uint32_t *sites;
+        size_t n;
+    } columns[2];
+    unsigned filling;
+    uint8_t *raw, *stored;
+};
+
+/* Of the next call that has one. */
+static inline void ab_site_writer_add(struct ab_site_writer *w, uint32_t site)
+{
+    w->columns[w->filling].sites[w->columns[w->filling].n++] = site;
+}
+
+static void site_writer_free(struct ab_site_writer *w);
+
+/* Keeps two columns, and packs. */
+
+/* Of columns of at most n sites. NULL = out of memory. */
+static struct ab_site_writer *site_writer_new(const struct ab_site_table *table, size_t n)
+{
+    struct ab_site_writer *w = calloc(1, sizeof *w);
+    if (w == NULL)
+        return NULL;
+    w->table = table;
+    w->raw = malloc(AB_TRACE_RAW_MAX);
+    w->stored = malloc(AB_TRACE_STORED_MAX);
+    for (unsigned i = 0; i < 2; i++)
+        w->columns[i].sites = malloc(n * sizeof w->columns[i].sites[0]);
+    if (w->raw != NULL && w->stored != NULL && w->columns[0].sites != NULL &&
+        w->columns[1].sites != NULL)
+        return w;
+    site_writer_free(w);
+    return NULL;
+}
+
+static void site_writer_free(struct ab_site_writer *w)
+{
+    if (w == NULL)
+        return;
+    free(w->raw);
+    free(w->stored);
+    free(w->columns[0].sites);
+    free(w->columns[1].sites);
+    free(w);
+}
+
+/* The column that was filled belongs to the events that are packed now. */
+static void site_writer_turn(struct ab_site_writer *w)
+{
+    w->filling ^= 1;
+    w->columns[w->filling].n = 0;
+}
+
+/* The next chunk to be written for it, and its kind: the column is the last. */
+static enum ab_status site_writer_next(struct ab_site_writer *w, uint32_t *kind,
+                                       struct ab_stored_chunk *out, struct ab_err *err)
+{
+    unsigned waiting = w->filling ^ 1;
+    size_t n_raw = ab_site_encode_definitions(w->table, &w->mark, w->raw), n_stored = 0;
+    *kind = AB_TRACE_CHUNK_SITES;
+    if (n_raw == 0) {
+        n_raw = ab_site_encode_column(w->columns[waiting].sites, w->columns[waiting].n, w->raw);
+        *kind = AB_TRACE_CHUNK_SITE_COLUMN;
+    }
+    AB_TRY(ab_site_pack(w->raw, n_raw, w->stored, &n_stored, err));
+    *out = (struct ab_stored_chunk){w->stored, n_stored, n_raw, 0};
+    return AB_OK;
+}
 
 struct ab_trace_writer {
     FILE *to;
@@ -72,7 +145,7 @@ enum ab_status ab_trace_writer_open_with(FILE *to, const struct ab_trace_writer_
     ab_account_init(&w->account);
     w->account.info.has_time = options->has_time;
     if (options->sites != NULL)
-        w->sites = ab_site_writer_new(options->sites, w->cap);
+        w->sites = site_writer_new(options->sites, w->cap);
     if (options->marks != NULL)
         w->marks = ab_mark_packer_new(options->marks);
     w->encoder = ab_encoder_new(w->cap, options->has_time, options->has_thread);
@@ -123,7 +196,7 @@ static enum ab_status put_sites(struct ab_trace_writer *w, struct ab_err *err)
         return AB_OK;
     w->account.info.has_sites = true;
     while (kind != AB_TRACE_CHUNK_SITE_COLUMN) {
-        AB_TRY(ab_site_writer_next(w->sites, &kind, &chunk, err));
+        AB_TRY(site_writer_next(w->sites, &kind, &chunk, err));
         AB_TRY(put_chunk(w, kind, &chunk, err));
     }
     return AB_OK;
@@ -162,7 +235,7 @@ static enum ab_status flush_events(struct ab_trace_writer *w, struct ab_err *err
     if (status == AB_OK && w->batch->n > 0) {
         ab_encoder_begin(w->encoder);
         if (w->sites != NULL)
-            ab_site_writer_turn(w->sites);
+            site_writer_turn(w->sites);
         w->batch = ab_encoder_batch(w->encoder);
     }
     return status;
@@ -305,7 +378,7 @@ void ab_trace_writer_abandon(struct ab_trace_writer *w)
         return;
     ab_account_fini(&w->account);
     ab_encoder_free(w->encoder);
-    ab_site_writer_free(w->sites);
+    site_writer_free(w->sites);
     ab_mark_packer_free(w->marks);
     free(w);
 }

@@ -9,8 +9,8 @@
 
 #include "core/status.h"
 #include "trace/event.h"
-#include "trace/optional/mark_table.h"
-#include "trace/sites/site_table.h"
+#include "trace/mark_table.h"
+#include "trace/site_table.h"
 
 #include <stdio.h>
 

@@ -5,7 +5,7 @@
  */
 #include "trace_tools/burst_source.h"
 
-#include "trace/end_mark.h"
+#include "trace/reader.h"
 
 #include <sha2.h>
 #include <stdio.h>

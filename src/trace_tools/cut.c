@@ -6,7 +6,7 @@
 #include "trace_tools/cut.h"
 
 #include "base/bits.h"
-#include "trace_tools/rewrite/rewrite.h"
+#include "trace_tools/rewrite.h"
 
 #include <stdlib.h>
 

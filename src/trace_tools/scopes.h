@@ -14,7 +14,7 @@
 #define AB_TRACE_TOOLS_SCOPES_H
 
 #include "core/status.h"
-#include "trace/optional/mark_table.h"
+#include "trace/mark_table.h"
 
 #include <stdbool.h>
 #include <stddef.h>

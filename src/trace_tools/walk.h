@@ -8,8 +8,8 @@
 #define AB_TRACE_TOOLS_WALK_H
 
 #include "core/status.h"
-#include "trace/optional/mark_table.h"
-#include "trace/sites/site_table.h"
+#include "trace/mark_table.h"
+#include "trace/site_table.h"
 #include "trace_tools/slot_check.h"
 
 enum ab_walk_where {

@@ -9,12 +9,11 @@
 #include "base/clock.h"
 #include "cli/benchmark/cases.h"
 #include "core/file_digest.h"
-#include "runner/available.h"
 #include "runner/estimate.h"
 #include "runner/fold/fold_depth.h"
 #include "runner/run.h"
 #include "runner/supervise.h"
-#include "runner/tape/tape_file.h"
+#include "runner/tape_file.h"
 #include "trace_tools/burst_source.h"
 
 #include <sha2.h>

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # How back ends are named, set and found, and what is said of them.
-# tests: cmd_list.c identity.c list_backends.c list_backends_json.c list_metrics.c list_output.c
-# tests: list_workloads.c open_heap.c plugin_params.c prefixed_malloc.c
+# tests: cmd_list.c identity.c list_backends_json.c
+# tests: open_heap.c plugin_params.c prefixed_malloc.c
 
 load helpers
 

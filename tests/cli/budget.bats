@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # How much is measured: --passes, --time-budget, --precision, and what -q leaves of the output.
-# tests: confirmation.c json_rounds.c pass_choice.c read_rounds.c round_limit.c round_watch.c
+# tests: rounds.c json_rounds.c read_rounds.c
 
 load helpers
 

@@ -2,7 +2,7 @@
 #
 # Files of other tools: `trace import` against a count that knows nothing of allocbench, on the
 # golden files and on recordings of real programs. Then `trace merge`, `filter` and `anonymize`.
-# tests: cmd_trace_filter.c cmd_trace_import.c cmd_trace_merge.c
+# tests: cmd_trace_make.c
 
 load helpers
 

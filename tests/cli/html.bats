@@ -3,7 +3,7 @@
 #
 # The report as one HTML file: from run, report and compare, of one result and of several, with any
 # name in it, and as a browser sees it.
-# tests: report_several.c
+# tests: cmd_report.c
 
 load helpers
 

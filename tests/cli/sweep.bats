@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # --sweep: the usual settings of an allocator as rows, and that they reach it.
-# tests: sweep_rows.c
+# tests: arguments.c
 
 load helpers
 

@@ -2,8 +2,8 @@
 #
 # `allocbench trace`: what it prints is held against golden files (tests/golden/trace, of a
 # recording of prog_calls), against jq and awk, and against itself.
-# tests: cmd_trace.c cmd_trace_check.c cmd_trace_cut.c cmd_trace_dump.c cmd_trace_info.c
-# tests: cmd_trace_json.c cmd_trace_recover.c cmd_trace_text.c trace_watch.c
+# tests: cmd_trace.c cmd_trace_check.c cmd_trace_make.c cmd_trace_dump.c cmd_trace_info.c
+# tests: trace_watch.c
 
 load helpers
 

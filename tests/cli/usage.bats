@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Mistakes: one clear error, the right exit code, nothing measured, nothing on standard output.
-# tests: cli/main.c cmd_check.c commands.c lint.c one_file.c option_table.c option_value.c
-# tests: options_parse.c plan_json.c terminal.c version.c
+# tests: cli/main.c cmd_check.c commands.c one_file.c option_table.c option_value.c
+# tests: options_parse.c cmd_check.c terminal.c version.c
 
 load helpers
 

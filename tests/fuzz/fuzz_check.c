@@ -6,9 +6,9 @@
  * AB_TRACE_UNCHECKED the block checksums are not compared.
  */
 #include "fuzz/input_file.h"
-#include "trace/optional/mark_table.h"
+#include "trace/mark_table.h"
 #include "trace/reader.h"
-#include "trace/sites/site_table.h"
+#include "trace/site_table.h"
 #include "trace_tools/check_trace.h"
 #include "trace_tools/cut.h"
 #include "trace_tools/trace_stats.h"

@@ -6,7 +6,7 @@
  *     clang -fsanitize=fuzzer,address,undefined … tests/fuzz/fuzz_gate.c liballocbench.a …
  *     fuzz_gate tests/golden/gates
  */
-#include "stats/gates/gate.h"
+#include "stats/gate.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
  *
  *     clang -fsanitize=fuzzer,address,undefined … tests/fuzz/fuzz_workload.c liballocbench.a …
  *     fuzz_workload tests/golden/workloads/good tests/golden/workloads/bad
- * tests: csv_table.c dist_read.c fields.c gate_lines.c read.c read_entries.c read_phase.c
- * tests: read_pick.c read_sets.c read_verb.c schema.c schema_keys.c
+ * tests: dist_read.c fields.c gate_lines.c read.c read_entries.c read_phase.c
+ * tests: read_verb.c schema.c
  */
 #include "workload/workload.h"
 

@@ -2,7 +2,7 @@
  *
  * Traces whose right answer is known, by ten seeds: each place in the program behaves as one kind,
  * and each is found. Capacities are counted here a second time.
- * tests: group_stats.c heaps.c lives.c proposal.c
+ * tests: advise.c heaps.c lives.c proposal.c
  */
 #include "advise/advise.h"
 

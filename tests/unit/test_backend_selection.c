@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* tests: library.c */
 #include "backend/selection.h"
 
 #include "backend/presets.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/help/options_help.h"
-#include "cli/help/paragraph.h"
 #include "cli/options/option_table.h"
 #include "cli/trace/cmd_trace.h"
 #include "support/cmocka.h"

@@ -3,8 +3,8 @@
  * What of a replay of several traces needs no replay: the worst exit code, and names of outputs.
  * tests: cmd_replay.c trace_outputs.c
  */
-#include "cli/benchmark/replay/replay_several.h"
-#include "cli/benchmark/replay/trace_outputs.h"
+#include "cli/benchmark/replay_several.h"
+#include "cli/benchmark/trace_outputs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "program/course.h"
+#include "program/program_run.h"
 #include "support/cmocka.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * Spools made by hand: what becomes of every kind of event, of threads whose stamps contradict each
  * other, of cut-off streams, of damage. What a real recorder writes is tested in
  * tests/cli/record.bats.
- * tests: conversion.c converter.c converter_event.c spool_space.c
+ * tests: conversion.c converter.c along.c
  */
 #include "record/convert.h"
 

@@ -3,7 +3,7 @@
  * Marks and times of a spool on their way into a trace: names, also where the control file is
  * damaged, and what a tick is where the machine has slept since.
  */
-#include "record/converter/converter_marks.h"
+#include "record/converter.h"
 
 #include "base/clock.h"
 #include "support/cmocka.h"

@@ -3,7 +3,7 @@
  * Events of call sites as a recorder writes them, and as none does: what they become in the table,
  * and which site a call has when signal handlers come between.
  */
-#include "record/converter/converter_sites.h"
+#include "record/converter.h"
 
 #include "base/rng.h"
 #include "support/cmocka.h"

@@ -4,9 +4,8 @@
  * real recorder writes is tested in tests/cli/record-along.bats. Event i has address 16 * i + 16.
  */
 #include "base/clock.h"
-#include "record/converter/conversion.h"
-#include "record/converter/live.h"
-#include "record/converter/spool_space.h"
+#include "record/along.h"
+#include "record/conversion.h"
 #include "record/preload/spool_codec.h"
 #include "support/cmocka.h"
 

@@ -2,7 +2,7 @@
  *
  * The calibration file: what is written reads back, what is broken is refused with its place.
  */
-#include "report/counts/calibration.h"
+#include "report/calibration.h"
 #include "support/cmocka.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The forms for CI services, from a session with gates and a comparison that are written by hand.
- * tests: finding_list.c findings.c findings_compare.c markdown.c series.c sink_benchmark_json.c
- * tests: sink_github.c sink_junit.c sink_markdown.c
+ * tests: finding_list.c findings.c sink_markdown.c series.c sink_benchmark_json.c
+ * tests: sink_github.c sink_junit.c
  */
 #include "report/ci/findings.h"
 #include "report/sinks/sinks.h"

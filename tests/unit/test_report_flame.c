@@ -2,7 +2,7 @@
  *
  * Three stacks, whose shares can be computed on paper; names that would break a picture or a line.
  */
-#include "report/flame/flame.h"
+#include "report/flame.h"
 
 #include "support/cmocka.h"
 

@@ -2,7 +2,7 @@
  *
  * Names of harnesses: the boundary, or the rows that share one.
  */
-#include "report/view/words/harness_name.h"
+#include "report/view/words.h"
 
 #include "support/cmocka.h"
 

@@ -3,7 +3,7 @@
  * The writer of HTML: what comes from outside stays text, and colours can be read and told apart.
  * tests: assets.c palette.c
  */
-#include "report/html/frame/assets.h"
+#include "report/html/assets.h"
 #include "report/html/html.h"
 #include "report/html/palette.h"
 #include "support/cmocka.h"

@@ -5,7 +5,7 @@
  * tests: page_program.c
  */
 #include "report/html/report.h"
-#include "report/view/program/program.h"
+#include "report/view/program.h"
 #include "report/view/view.h"
 #include "support/cmocka.h"
 #include "support/report_screen.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Results read back: the same document and the same tables come out that went in.
- * tests: iterations_json.c json_in.c json_overview.c json_parts.c read_depth.c read_iterations.c
- * tests: read_memory.c read_overview.c read_parts.c read_records.c
+ * tests: sink_json.c json_in.c read_result.c
+ * tests: read_overview.c read_records.c
  */
 #include "report/read/read_result.h"
-#include "result/merge/merge_iterations.h"
+#include "result/merge/merge_rounds.h"
 #include "result/session.h"
 
 #include "base/bits.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tests: counting_json.c csv.c json.c sink_tag.c sinks.c verify_json.c */
+/* tests: csv.c json.c sink_tag.c sinks.c verify_json.c */
 #include "report/sinks/sinks.h"
 
 #include "result/result_fields.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/table/session/table_depth.h"
+#include "report/table/table_depth.h"
 
 #include "report/format.h"
 #include "support/report_session.h"

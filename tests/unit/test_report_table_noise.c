@@ -2,7 +2,7 @@
  *
  * The sentence on noise, for one thread, several, and a machine that is never quiet.
  */
-#include "report/table/session/table_noise.h"
+#include "report/table/table_noise.h"
 
 #include "support/cmocka.h"
 

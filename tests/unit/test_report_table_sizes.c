@@ -2,7 +2,7 @@
  *
  * Latency by size: what overflowed is a call, and its time is not known.
  */
-#include "report/table/session/table_sizes.h"
+#include "report/table/table_sizes.h"
 
 #include "report/format.h"
 #include "support/cmocka.h"

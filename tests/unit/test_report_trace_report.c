@@ -3,8 +3,8 @@
  * The page of a trace: hostile names stay text, its size is bounded, what is not there is said.
  * tests: flame_figure.c
  */
-#include "report/html/trace/flame_figure.h"
-#include "report/html/trace/trace_report.h"
+#include "report/html/flame_figure.h"
+#include "report/html/trace_report.h"
 
 #include "support/cmocka.h"
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Changes in per cent, verdicts as sentences, and sentences out of the table of explain.
- * tests: change.c factor.c terms.c verdicts.c
+ * tests: words.c verdicts.c
  */
 #include "explain/explain.h"
 #include "report/format.h"
-#include "report/view/words/change.h"
-#include "report/view/words/terms.h"
-#include "report/view/words/verdicts.h"
+#include "report/view/verdicts.h"
+#include "report/view/words.h"
 
 #include "support/cmocka.h"
 #include "support/report_screen.h"

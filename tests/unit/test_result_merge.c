@@ -2,7 +2,6 @@
  *
  * Sessions taken apart by hand and joined again: the whole comes out as it was; what does not belong
  * together is refused with a message of its own.
- * tests: conditions.c merge_records.c
  */
 #include "result/merge/merge.h"
 #include "result/merge/shard.h"

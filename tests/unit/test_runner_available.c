@@ -2,7 +2,7 @@
  *
  * In trees of files that look like /proc and /sys/fs/cgroup of either version.
  */
-#include "runner/available.h"
+#include "runner/estimate.h"
 #include "support/cmocka.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
  *
  * Files of callgrind: which phase, how many instructions; half a file is none.
  */
-#include "runner/counts/callgrind.h"
+#include "runner/callgrind.h"
 #include "support/cmocka.h"
 
 #include <stdio.h>

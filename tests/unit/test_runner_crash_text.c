@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Sentences about reports whose every field the test chooses, hostile ones too.
- * tests: code_place.c
+ * tests: crash_text.c
  */
-#include "runner/crash/crash_text.h"
+#include "runner/crash_text.h"
 #include "support/cmocka.h"
 
 #include <signal.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Counts by ops, less the null's; what was not counted stays unknown.
- * tests: runner/counts/system_calls.c worker/counts/system_calls.c
+ * tests: runner/system_calls.c worker/counts/system_calls.c
  */
-#include "runner/fold/fold_counts.h"
+#include "runner/fold/fold.h"
 #include "support/cmocka.h"
 #include "support/tape.h"
 

@@ -4,8 +4,8 @@
  * not known, with the reason.
  */
 #include "runner/fold/fold.h"
+#include "runner/fold/fold_heaps.h"
 #include "runner/fold/fold_memory.h"
-#include "runner/fold/heaps/fold_heap_memory.h"
 #include "support/cmocka.h"
 #include "support/tape.h"
 

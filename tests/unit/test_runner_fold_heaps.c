@@ -5,7 +5,7 @@
  */
 #include "core/grow.h"
 #include "runner/fold/fold.h"
-#include "runner/fold/heaps/fold_heaps.h"
+#include "runner/fold/fold_heaps.h"
 #include "runner/sample_plan.h"
 #include "support/cmocka.h"
 #include "support/tape.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Iterations made by hand, folded: every number can be computed on paper.
- * tests: merge_iterations.c
+ * tests: merge_rounds.c
  */
 #include "runner/fold/fold_iterations.h"
 
-#include "result/merge/merge_iterations.h"
+#include "result/merge/merge_rounds.h"
 #include "runner/fold/fold_memory.h"
 #include "support/cmocka.h"
 

@@ -4,8 +4,8 @@
  * over one lane and over two, by group, size and lane.
  * tests: route_walk.c
  */
-#include "runner/route/route.h"
-#include "runner/tape/tape_file.h"
+#include "runner/route.h"
+#include "runner/tape_file.h"
 #include "support/cmocka.h"
 #include "support/tape.h"
 

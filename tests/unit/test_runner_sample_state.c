@@ -3,7 +3,7 @@
  * Made-up slices: which samples are quiet, which are left out, and that what is left out is counted
  * and in no number.
  */
-#include "runner/fold/sample_state.h"
+#include "runner/fold/sample_iter.h"
 
 #include "runner/fold/fold.h"
 #include "runner/fold/fold_depth.h"

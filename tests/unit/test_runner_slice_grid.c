@@ -3,7 +3,7 @@
  * How many ops a slice has: a power of two between the bounds, never longer than the time allowed
  * unless the least number of ops is.
  */
-#include "runner/session/slice_grid.h"
+#include "runner/session/conductor.h"
 
 #include "support/cmocka.h"
 

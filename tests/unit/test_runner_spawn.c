@@ -3,7 +3,7 @@
  * Workers as plain programs: what they are born with, and what is said when they cannot be.
  */
 #include "runner/spawn.h"
-#include "runner/tape/tape_image.h"
+#include "runner/tape_file.h"
 #include "support/cmocka.h"
 
 #include <fcntl.h>

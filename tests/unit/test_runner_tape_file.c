@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * A tape file of several bursts: each where the head says, in a file that nobody can write to.
- * tests: shared_file.c
+ * tests: tape_file.c
  */
-#include "runner/tape/tape_file.h"
+#include "runner/tape_file.h"
 #include "support/cmocka.h"
 #include "support/tape.h"
 

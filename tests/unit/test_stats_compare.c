@@ -2,7 +2,7 @@
  *
  * Two sessions written by hand, the second a copy with one thing changed: every verdict, everything
  * that must not end in "ok", and what is only told.
- * tests: compare_confirm.c compare_notes.c compare_verdict.c
+ * tests: compare.c compare_notes.c compare_verdict.c
  */
 #include "stats/compare.h"
 

@@ -2,7 +2,7 @@
  *
  * Judging a session written by hand: every fate that a back end can have, every kind of bound, and
  * what the command must end with.
- * tests: aggregate.c claim.c gate_bound.c gate_confirm.c gate_iteration.c gate_text.c metric.c
+ * tests: aggregate.c claim.c gate_parse.c gate.c metric.c
  */
 #include "stats/claim.h"
 

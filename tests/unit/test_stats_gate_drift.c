@@ -3,7 +3,7 @@
  * Gates on changes of a time: what unchanged libraries, the speed of the CPU and other programs say
  * about a failure.
  */
-#include "stats/gates/gate_drift.h"
+#include "stats/gate.h"
 
 #include "base/bits.h"
 #include "support/compare_sides.h"

@@ -3,7 +3,7 @@
  * The grammar of gates: each form in a table with what it must be read as, each mistake with the
  * place and the words that it must be told with.
  */
-#include "stats/gates/gate.h"
+#include "stats/gate.h"
 
 #include "base/bits.h"
 

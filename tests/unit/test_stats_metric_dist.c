@@ -3,8 +3,8 @@
  * Percentiles of memory over the ops as metrics: the rounds merged, and what gates make of them.
  */
 #include "base/bits.h"
-#include "stats/gates/gate.h"
-#include "stats/metric/metric_dist.h"
+#include "stats/gate.h"
+#include "stats/metric_dist.h"
 #include "support/cmocka.h"
 #include "support/report_session.h"
 

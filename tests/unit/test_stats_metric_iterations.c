@@ -4,8 +4,8 @@
  */
 #include "base/bits.h"
 #include "stats/compare.h"
-#include "stats/gates/gate.h"
-#include "stats/metric/metric_iterations.h"
+#include "stats/gate.h"
+#include "stats/metric.h"
 #include "support/cmocka.h"
 #include "support/report_session.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tests: builder.c op.c tape_digest.c tape_query.c */
+/* tests: builder.c op.c */
 #include "support/cmocka.h"
 #include "support/tape.h"
 #include "tape/tape.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * Columns: what was encoded is decoded, and nothing else that is only a bit different.
- * tests: chunk_decode.c chunk_encode.c
+ * tests: chunk.c
  */
-#include "trace/chunk/chunk.h"
+#include "trace/chunk.h"
 
 #include "base/rng.h"
 #include "support/cmocka.h"
 #include "support/trace_mix.h"
-#include "trace/chunk/chunk_kinds.h"
+#include "trace/chunk_kinds.h"
 #include "trace/format.h"
 #include "trace/live_state.h"
 

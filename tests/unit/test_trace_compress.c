@@ -2,7 +2,7 @@
  *
  * The stream over all blocks: each piece gives its own bytes, in order only, and never others.
  */
-#include "trace/chunk/compress.h"
+#include "trace/compress.h"
 
 #include "base/rng.h"
 #include "support/cmocka.h"

@@ -2,7 +2,7 @@
  *
  * The map finds what lives and nothing else, young or old, whatever dies first.
  */
-#include "trace/live_map.h"
+#include "trace/live_state.h"
 
 #include "base/rng.h"
 #include "support/cmocka.h"

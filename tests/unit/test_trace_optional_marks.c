@@ -2,12 +2,11 @@
  *
  * Marks in trace files: what is written comes back ahead of its call, over several chunks, with a
  * thread that packs and without; of cut files those that are left; the golden file.
- * tests: mark_chunk.c mark_stats.c mark_table.c
+ * tests: mark_table.c
  */
 #include "support/cmocka.h"
 #include "support/trace_mix.h"
-#include "trace/optional/mark_chunk.h"
-#include "trace/optional/mark_stats.h"
+#include "trace/mark_table.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
 #include "trace_tools/walk.h"

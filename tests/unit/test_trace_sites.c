@@ -2,13 +2,13 @@
  *
  * Call sites in trace files: what is written comes back with its event, over several chunks, with a
  * thread that packs and without; files without them, and files that hold what cannot be.
- * tests: site_chunk.c site_reader.c site_table.c site_writer.c
+ * tests: site_chunk.c reader.c site_table.c writer.c
  */
 #include "base/rng.h"
 #include "support/cmocka.h"
 #include "trace/format.h"
 #include "trace/reader.h"
-#include "trace/sites/site_chunk.h"
+#include "trace/site_chunk.h"
 #include "trace/writer.h"
 #include "trace_tools/check_trace.h"
 

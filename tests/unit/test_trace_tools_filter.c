@@ -3,7 +3,7 @@
  * Filters over random traces against a model on the records: what is kept is the blocks whose
  * allocation fits, with every call on them, and nothing else.
  */
-#include "trace_tools/rewrite/filter.h"
+#include "trace_tools/filter.h"
 
 #include "support/cmocka.h"
 #include "support/trace.h"

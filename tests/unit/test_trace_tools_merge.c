@@ -3,7 +3,7 @@
  * Random traces merged: the calls of each come out whole and in their order, as threads of their own,
  * side by side or one after the other.
  */
-#include "trace_tools/rewrite/merge.h"
+#include "trace_tools/merge.h"
 
 #include "support/cmocka.h"
 #include "support/trace.h"

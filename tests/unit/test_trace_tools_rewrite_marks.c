@@ -4,15 +4,15 @@
  * counted here on the events themselves.
  * tests: rewrite.c
  */
-#include "trace_tools/rewrite/rewrite.h"
+#include "trace_tools/rewrite.h"
 
 #include "support/cmocka.h"
 #include "support/trace.h"
 #include "support/trace_mix.h"
 #include "trace/reader.h"
 #include "trace_tools/cut.h"
-#include "trace_tools/rewrite/filter.h"
-#include "trace_tools/rewrite/merge.h"
+#include "trace_tools/filter.h"
+#include "trace_tools/merge.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,11 +2,9 @@
  *
  * Draws against what the formulas promise: bounds always, shape by comparing shares with the exact
  * ones within five standard deviations (seeds are fixed: these tests give the same every time).
- * tests: portable_math.c
+ * tests: dist.c
  */
 #include "workload/dist.h"
-
-#include "workload/portable_math.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 
 #include "cli/advise/advise_measure.h"
 #include "cli/advise/advise_rules.h"
-#include "cli/benchmark/replay/replay.h"
+#include "cli/benchmark/replay.h"
 #include "core/median.h"
 #include "core/text.h"
 

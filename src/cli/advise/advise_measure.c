@@ -8,7 +8,7 @@
 
 #include "backend/selection.h"
 #include "cli/advise/advise_rules.h"
-#include "cli/benchmark/replay/replay.h"
+#include "cli/benchmark/replay.h"
 #include "result/session.h"
 #include "stats/aggregate.h"
 #include "trace_tools/to_tape.h"

@@ -15,7 +15,7 @@
 #include "cli/trace/trace_watch.h"
 #include "report/format.h"
 #include "report/output.h"
-#include "symbols/site_names.h"
+#include "symbols/site_match.h"
 #include "trace_tools/scope/part_threads.h"
 
 #include <math.h>

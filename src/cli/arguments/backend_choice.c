@@ -4,11 +4,11 @@
  */
 #include "cli/arguments/backend_choice.h"
 
-#include "runner/tape/tape_image.h"
+#include "runner/tape_file.h"
 
 #include <string.h>
 
-struct ab_work ab_work_of(const struct ab_tape_map *tape)
+static struct ab_work work_of(const struct ab_tape_map *tape)
 {
     const struct ab_facts *facts = &tape->image->facts;
     return (struct ab_work){.n_requests = facts->total_blocks,
@@ -26,7 +26,7 @@ static bool is_chosen_by_work(const struct ab_backend_wish *wish)
 static enum ab_status add_suited(const struct ab_backend_wish *wish, struct ab_selection_list *list,
                                  struct ab_err *err)
 {
-    struct ab_work work = ab_work_of(wish->tape);
+    struct ab_work work = work_of(wish->tape);
     for (size_t i = 0; i < ab_default_count() && list->n < AB_DEFAULT_MOST; i++)
         if (ab_default_suits(i, &work))
             AB_TRY(ab_selection_add(list, ab_default_at(i)->name, err));

@@ -20,8 +20,6 @@ struct ab_backend_wish { /* what decides */
     const struct ab_tape_map *tape;
 };
 
-struct ab_work ab_work_of(const struct ab_tape_map *tape);
-
 /* A list that is no one's on the command line is a default, made where other libraries may be
  * installed: was_named is false. `out` is to be released by ab_selection_list_fini. */
 enum ab_status ab_backend_choice_make(const struct ab_backend_wish *wish,

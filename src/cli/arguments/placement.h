@@ -8,7 +8,7 @@
 
 #include "backend/selection.h"
 #include "core/text.h"
-#include "runner/route/route.h"
+#include "runner/route.h"
 #include "symbols/site_match.h"
 
 enum { AB_PLACEMENT_RULES_MAX = AB_ROUTE_RULES_MAX, AB_PLACEMENT_TEXT_MAX = 2048 };

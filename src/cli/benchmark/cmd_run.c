@@ -8,7 +8,7 @@
 #include "cli/commands.h"
 #include "cli/one_file.h"
 #include "core/text.h"
-#include "runner/tape/tape_image.h"
+#include "runner/tape_file.h"
 #include "workload/workload.h"
 
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "core/memory.h"
 #include "report/html/figures.h"
 #include "report/sinks/sink_tag.h"
-#include "result/merge/merge_iterations.h"
+#include "result/merge/merge_rounds.h"
 #include "stats/aggregate.h"
 
 #include <stdlib.h>

@@ -9,9 +9,9 @@
 #include "cli/commands.h"
 #include "cli/one_file.h"
 #include "core/text.h"
-#include "report/counts/calibration.h"
+#include "report/calibration.h"
 #include "report/output.h"
-#include "runner/tape/tape_image.h"
+#include "runner/tape_file.h"
 #include "workload/workload.h"
 
 #include <math.h>

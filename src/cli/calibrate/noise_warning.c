@@ -7,7 +7,7 @@
 #include "base/bits.h"
 #include "cli/benchmark/result_store.h"
 #include "core/text.h"
-#include "report/counts/calibration.h"
+#include "report/calibration.h"
 
 #include <limits.h>
 #include <math.h>

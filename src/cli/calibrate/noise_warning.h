@@ -7,7 +7,7 @@
 #define AB_CLI_CALIBRATE_NOISE_WARNING_H
 
 #include "cli/options/options.h"
-#include "stats/gates/gate.h"
+#include "stats/gate.h"
 
 /* The gates of a session that compare; a line for each that is too narrow. */
 void ab_noise_warn_gates(const struct ab_options *o, const struct ab_session *session,

@@ -15,8 +15,8 @@
 #include "report/output.h"
 #include "report/table/sink_compare.h"
 #include "report/table/sink_gates.h"
-#include "stats/gates/gate.h"
-#include "stats/metric/metric_iterations.h"
+#include "stats/gate.h"
+#include "stats/metric.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "core/text.h"
 #include "report/table/sink_compare.h"
 #include "report/table/table.h"
-#include "stats/gates/gate.h"
+#include "stats/gate.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "cli/benchmark/failures.h"
-#include "cli/benchmark/replay/replay.h"
+#include "cli/benchmark/replay.h"
 #include "report/sinks/sinks.h"
 #include "stats/aggregate.h"
 #include "stats/stopping.h"

@@ -3,7 +3,7 @@
  * `explain`: a word of the table of explanations, or the list of all words.
  */
 #include "cli/commands.h"
-#include "cli/help/paragraph.h"
+#include "cli/help/options_help.h"
 #include "core/text.h"
 #include "explain/explain.h"
 #include "report/json.h"

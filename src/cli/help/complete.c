@@ -22,7 +22,7 @@
 #include "explain/explain.h"
 #include "result/result_fields.h"
 #include "runner/run_checks.h"
-#include "stats/metric/metric_iterations.h"
+#include "stats/metric.h"
 #include "trace_tools/to_tape.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include "base/units.h"
 #include "cli/options/option_value.h"
-#include "trace/sites/site_table.h"
+#include "trace/site_table.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 
 #include "cli/record/live_line.h"
 #include "core/status.h"
-#include "record/converter/along.h"
+#include "record/along.h"
 #include "record/relay.h"
 
 #include <signal.h>

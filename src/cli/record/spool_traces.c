@@ -6,13 +6,14 @@
 #include "cli/record/spool_traces.h"
 
 #include "base/bits.h"
-#include "cli/benchmark/progress/progress.h"
+#include "cli/benchmark/progress.h"
 #include "cli/record/descendants.h"
-#include "cli/record/spool_part.h"
 #include "cli/record/spool_summary.h"
 #include "cli/record/spool_texts.h"
 #include "core/text.h"
-#include "record/converter/spool_space.h"
+#include "record/along.h"
+#include "record/convert.h"
+#include "trace_tools/filter.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -78,13 +79,31 @@ static enum ab_spool_outcome outcome_of(const struct ab_convert_report *r)
     return ab_spool_short_text(r) != NULL ? AB_SPOOL_SHORT : AB_SPOOL_WHOLE;
 }
 
+/* A file that lacks its end is read as far as it goes and written again, with all of its events. */
+
+/* Writes the whole chunks of the file at `part` to `to`, as a trace that has an end and is short. */
+static enum ab_status spool_part_write(const char *part, FILE *to, struct ab_convert_report *report,
+                                       struct ab_err *err)
+{
+    struct ab_walk walk = {.path = part, .is_partial = true};
+    struct ab_filter all = {.sizes = AB_EXTENT_ALL, .events = AB_EXTENT_ALL};
+    struct ab_filter_report written;
+    *report = (struct ab_convert_report){.is_short = true};
+    AB_TRY(ab_trace_filter(&walk, &all, to, &written, err));
+    report->info = written.info;
+    report->n_threads = written.info.threads;
+    snprintf(report->damage, sizeof report->damage,
+             "it was converted while it ran, and not to the end: what came after is lost");
+    return AB_OK;
+}
+
 static enum ab_status convert_image(struct ab_spool_traces *t, struct ab_spool_result *r, FILE *to,
                                     struct watch *watch, struct ab_err *err)
 {
     if (ab_along_has(t->along, r->entry))
         return ab_along_finish(t->along, r->entry, to, &r->report, show_progress, watch, err);
     if (t->part != NULL && ab_spool_is_freed(t->folder, r->entry))
-        return ab_spool_part_write(t->part, to, &r->report, err);
+        return spool_part_write(t->part, to, &r->report, err);
     return ab_convert(t->family, r->entry, to, &r->report, show_progress, watch, err);
 }
 

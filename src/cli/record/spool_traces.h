@@ -8,8 +8,8 @@
 #define AB_CLI_RECORD_SPOOL_TRACES_H
 
 #include "cli/options/options.h"
+#include "record/along.h"
 #include "record/convert.h"
-#include "record/converter/along.h"
 #include "record/family.h"
 #include "report/output.h"
 

@@ -8,7 +8,7 @@
 #include "base/nearest.h"
 #include "cli/commands.h"
 #include "core/text.h"
-#include "trace_tools/rewrite/merge.h"
+#include "trace_tools/merge.h"
 
 #include <limits.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #include "report/json.h"
 #include "report/output.h"
 #include "report/table/style.h"
-#include "symbols/site_names.h"
+#include "symbols/site_match.h"
 #include "trace_tools/site_stats.h"
 #include "trace_tools/trace_stats.h"
 

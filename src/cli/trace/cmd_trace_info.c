@@ -2,14 +2,23 @@
  *
  * `trace info`: gathers the facts of each file, and has them printed as text or as JSON.
  */
+#include "cli/record/bypass_text.h"
 #include "cli/terminal.h"
 #include "cli/trace/cmd_trace.h"
-#include "cli/trace/page/trace_page.h"
 #include "cli/trace/trace_flame.h"
-#include "cli/trace/trace_lives.h"
+#include "cli/trace/trace_marks.h"
+#include "cli/trace/trace_page.h"
 #include "core/text.h"
+#include "core/units_show.h"
+#include "report/json.h"
 #include "report/output.h"
+#include "report/table/sparkline.h"
+#include "trace_tools/event_text.h"
+#include "trace_tools/site_stats.h"
+#include "trace_tools/size_classes.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,9 +83,114 @@ struct telling {
     json_t *list; /* facts of each file; NULL = not asked for */
 };
 
+/* Four of the counted classes of lifetimes are one column: a power of 16. */
+
+enum {
+    CLASSES_A_COLUMN = 4,
+    COLUMNS = (AB_SITE_LIVES + CLASSES_A_COLUMN - 2) / CLASSES_A_COLUMN + 1
+};
+
+static unsigned column_of(unsigned life)
+{
+    return (life + CLASSES_A_COLUMN - 1) / CLASSES_A_COLUMN;
+}
+
+static uint64_t cell(const struct ab_site_stats *s, unsigned size, unsigned column)
+{
+    uint64_t n = 0;
+    for (unsigned i = 0; i < AB_SITE_LIVES; i++)
+        n += column_of(i) == column ? s->lives[size][i] : 0;
+    return n;
+}
+
+static uint64_t row_total(const struct ab_site_stats *s, unsigned size)
+{
+    uint64_t n = s->live_by_size[size];
+    for (unsigned i = 0; i < AB_SITE_LIVES; i++)
+        n += s->lives[size][i];
+    return n;
+}
+
+static unsigned last_column(const struct ab_site_stats *s)
+{
+    unsigned last = 0;
+    for (unsigned size = 0; size < AB_CLASS_COUNT; size++)
+        for (unsigned c = 0; c < COLUMNS; c++)
+            last = c > last && cell(s, size, c) > 0 ? c : last;
+    return last;
+}
+
+static void print_percent(FILE *to, uint64_t n, uint64_t all)
+{
+    double percent = 100 * (double)n / (double)all;
+    if (n == 0)
+        fprintf(to, " %7s", ".");
+    else if (percent < 0.05)
+        fprintf(to, " %7s", "<0.1");
+    else
+        fprintf(to, " %7.1f", percent);
+}
+
+static void print_head(FILE *to, unsigned last, uint64_t all)
+{
+    fprintf(to,
+            "\nsizes (rows) against lifetimes (calls between allocation and free), %% of %llu "
+            "blocks\n%10s %7s",
+            (unsigned long long)all, "up to", "0");
+    for (unsigned c = 1; c <= last; c++) {
+        char bound[32];
+        snprintf(bound, sizeof bound, "<16^%u", c);
+        fprintf(to, " %7s", bound);
+    }
+    fprintf(to, " %7s\n", "never");
+}
+
+static void trace_print_lives(FILE *to, const struct ab_site_stats *s)
+{
+    uint64_t all = 0;
+    unsigned last = last_column(s);
+    for (unsigned size = 0; size < AB_CLASS_COUNT; size++)
+        all += row_total(s, size);
+    if (all == 0)
+        return;
+    print_head(to, last, all);
+    for (unsigned size = 0; size < AB_CLASS_COUNT; size++) {
+        if (row_total(s, size) == 0)
+            continue;
+        fprintf(to, "%10s", AB_BYTES(ab_class_to(size)));
+        for (unsigned c = 0; c <= last; c++)
+            print_percent(to, cell(s, size, c), all);
+        print_percent(to, s->live_by_size[size], all);
+        fputc('\n', to);
+    }
+}
+
+static void append(struct ab_json *w, json_t *list, unsigned size, json_t *life_to, uint64_t n)
+{
+    json_t *o = json_object();
+    ab_json_put(w, o, "size_to", ab_json_integer(ab_class_to(size)));
+    ab_json_put(w, o, "life_to", life_to);
+    ab_json_put(w, o, "blocks", ab_json_integer(n));
+    ab_json_append(w, list, o);
+}
+
+/* life_to null: never freed. */
+static json_t *trace_lives_json(struct ab_json *w, const struct ab_site_stats *s)
+{
+    json_t *list = json_array();
+    for (unsigned size = 0; size < AB_CLASS_COUNT; size++) {
+        for (unsigned i = 0; i < AB_SITE_LIVES; i++)
+            if (s->lives[size][i] > 0)
+                append(w, list, size, ab_json_integer((UINT64_C(1) << i) - 1), s->lives[size][i]);
+        if (s->live_by_size[size] > 0)
+            append(w, list, size, json_null(), s->live_by_size[size]);
+    }
+    return list;
+}
+
 static void tell_sites(const struct ab_options *o, const struct ab_trace_facts *f)
 {
-    ab_trace_print_lives(stdout, &f->sites);
+    trace_print_lives(stdout, &f->sites);
     ab_trace_print_sites(stdout, f, o);
 }
 
@@ -86,7 +200,7 @@ static void add_json(struct telling *t, const struct ab_trace_facts *f)
     if (f->wants_sites)
         ab_json_put(&t->w, facts, "sites", ab_trace_sites_json(&t->w, f, t->o));
     if (f->wants_sites)
-        ab_json_put(&t->w, facts, "size_lifetimes", ab_trace_lives_json(&t->w, &f->sites));
+        ab_json_put(&t->w, facts, "size_lifetimes", trace_lives_json(&t->w, &f->sites));
     ab_json_append(&t->w, t->list, facts);
 }
 
@@ -180,4 +294,345 @@ enum ab_status ab_trace_cmd_info(const struct ab_options *o, int *exit_code, str
         ab_output_abandon(&t.out[i]);
     json_decref(t.list);
     return status;
+}
+
+/* The facts of a trace as JSON. The names are an interface: they are added to, never renamed
+ * (traces/README.md says what each means). Classes and steps without a count are left out. */
+
+static void put(struct ab_json *w, json_t *o, const char *name, uint64_t value)
+{
+    ab_json_put(w, o, name, ab_json_integer(value));
+}
+
+/* Not rounded. */
+static void put_ratio(struct ab_json *w, json_t *o, const char *name, uint64_t part, uint64_t whole)
+{
+    ab_json_put(w, o, name, whole > 0 ? json_real((double)part / (double)whole) : json_null());
+}
+
+static json_t *sizes(struct ab_json *w, const struct ab_survey *s)
+{
+    json_t *list = json_array();
+    for (unsigned k = 0; k < AB_CLASS_COUNT; k++) {
+        if (s->alloc_sizes.n[k] == 0 && s->resize_sizes.n[k] == 0)
+            continue;
+        json_t *o = json_object();
+        put(w, o, "from", ab_class_from(k));
+        put(w, o, "to", ab_class_to(k));
+        put(w, o, "allocs", s->alloc_sizes.n[k]);
+        put(w, o, "alloc_bytes", s->alloc_bytes[k]);
+        put(w, o, "resizes", s->resize_sizes.n[k]);
+        ab_json_append(w, list, o);
+    }
+    return list;
+}
+
+static json_t *lifetimes(struct ab_json *w, const struct ab_survey *s)
+{
+    json_t *list = json_array();
+    for (unsigned k = 0; k < AB_CLASS_COUNT; k++) {
+        if (s->life_events.n[k] == 0 && s->life_bytes.n[k] == 0)
+            continue;
+        json_t *o = json_object();
+        put(w, o, "from", ab_class_from(k));
+        put(w, o, "to", ab_class_to(k));
+        put(w, o, "blocks_by_events", s->life_events.n[k]);
+        put(w, o, "blocks_by_bytes", s->life_bytes.n[k]);
+        ab_json_append(w, list, o);
+    }
+    return list;
+}
+
+static json_t *aligns(struct ab_json *w, const struct ab_survey *s)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < AB_ARRAY_LEN(s->aligns); i++) {
+        if (s->aligns[i] == 0)
+            continue;
+        json_t *o = json_object();
+        put(w, o, "align", UINT64_C(1) << i);
+        put(w, o, "allocs", s->aligns[i]);
+        ab_json_append(w, list, o);
+    }
+    return list;
+}
+
+static json_t *by_thread(struct ab_json *w, const struct ab_survey *s)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->n_threads; i++) {
+        json_t *o = json_object();
+        put(w, o, "thread", i);
+        put(w, o, "events", s->threads[i].events);
+        put(w, o, "allocs", s->threads[i].allocs);
+        put(w, o, "resizes", s->threads[i].resizes);
+        put(w, o, "frees", s->threads[i].frees);
+        put(w, o, "remote_frees", s->threads[i].remote_frees);
+        ab_json_append(w, list, o);
+    }
+    return list;
+}
+
+static json_t *live_curve(struct ab_json *w, const struct ab_curve *c)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < ab_curve_count(c); i++) {
+        uint64_t end = (i + 1) * c->width;
+        json_t *o = json_object();
+        put(w, o, "event", (end < c->n_events ? end : c->n_events) - 1);
+        put(w, o, "bytes", c->steps[i].bytes);
+        put(w, o, "blocks", c->steps[i].blocks);
+        ab_json_append(w, list, o);
+    }
+    return list;
+}
+
+/* null: every call that was made is in the trace, as far as is known. */
+static json_t *bypass(struct ab_json *w, const struct ab_trace_bypass *b)
+{
+    if (!b->is_there)
+        return json_null();
+    json_t *o = json_object(), *names = json_array();
+    put(w, o, "least_calls", b->least_calls);
+    ab_json_put(w, o, "most_bytes",
+                b->most_bytes == AB_BYPASS_UNKNOWN ? json_null()
+                                                   : json_integer((json_int_t)b->most_bytes));
+    put(w, o, "modules", b->n_modules);
+    for (const char *p = b->names; p < b->names + b->n_names; p += strlen(p) + 1)
+        ab_json_append(w, names, ab_json_string(p));
+    ab_json_put(w, o, "module_names", names);
+    return o;
+}
+
+static void put_totals(struct ab_json *w, json_t *o, const struct ab_trace_info *i)
+{
+    json_t *ops = json_object();
+    put(w, o, "events", i->events);
+    put(w, o, "threads", i->threads);
+    put(w, o, "thread_ends", i->thread_ends);
+    ab_json_put(w, o, "time_us", i->has_time ? json_integer((json_int_t)i->time_us) : json_null());
+    put(w, o, "live_peak_bytes", i->live_peak_bytes);
+    put(w, o, "live_peak_blocks", i->live_peak_blocks);
+    for (unsigned k = 0; k < AB_EVENT_KIND_COUNT; k++)
+        put(w, ops, ab_event_kind_names[k], i->ops[k]);
+    ab_json_put(w, o, "ops", ops);
+    put(w, o, "failed", i->failed);
+    put(w, o, "inherited", i->inherited);
+    ab_json_put(w, o, "not_seen", bypass(w, &i->bypass));
+    put(w, o, "live_end_bytes", i->live_end_bytes);
+    put(w, o, "live_end_blocks", i->live_end_blocks);
+    put(w, o, "total_bytes", i->total_bytes);
+    put(w, o, "file_bytes", i->file_bytes);
+    put_ratio(w, o, "bytes_per_event", i->file_bytes, i->events);
+    ab_json_put(w, o, "partial", json_boolean(i->is_partial));
+    ab_json_put(w, o, "has_sites", json_boolean(i->has_sites));
+}
+
+json_t *ab_trace_facts_json(struct ab_json *w, const struct ab_trace_facts *f)
+{
+    json_t *o = json_object();
+    ab_json_put(w, o, "file", ab_json_string(f->path));
+    ab_json_put(w, o, "program", ab_json_string(f->info.program));
+    put_totals(w, o, &f->info);
+    if (f->digest[0] != 0)
+        ab_json_put(w, o, "digest", ab_json_string(f->digest));
+    ab_json_put(w, o, "marks", ab_trace_marks_json(w, &f->marks));
+    put(w, o, "freed_blocks", f->survey.n_frees);
+    put(w, o, "remote_frees", f->survey.n_remote_frees);
+    put_ratio(w, o, "remote_free_ratio", f->survey.n_remote_frees, f->survey.n_frees);
+    put(w, o, "remote_resizes", f->survey.n_remote_resizes);
+    if (f->wants_scopes)
+        ab_json_put(w, o, "scopes", ab_trace_scopes_json(w, &f->scopes));
+    ab_json_put(w, o, "sizes", sizes(w, &f->survey));
+    ab_json_put(w, o, "lifetimes", lifetimes(w, &f->survey));
+    ab_json_put(w, o, "aligns", aligns(w, &f->survey));
+    ab_json_put(w, o, "by_thread", by_thread(w, &f->survey));
+    ab_json_put(w, o, "live_curve", live_curve(w, &f->survey.live));
+    return o;
+}
+
+/* The facts of a trace for people: the totals, then three small pictures. */
+
+enum { CURVE_COLUMNS = 60, BAR_COLUMNS = 30, THREADS_SHOWN = 8 };
+
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void print_bypass(FILE *to, const struct ab_trace_bypass *b)
+{
+    fputs("not seen   ", to);
+    ab_bypass_print_amount(to, b);
+    if (b->n_modules > 0) {
+        fputs("; of ", to);
+        ab_bypass_print_modules(to, b);
+    }
+    fputc('\n', to);
+}
+
+static void print_totals(FILE *to, const struct ab_trace_info *i)
+{
+    char a[32];
+    fprintf(to, "program    %s%s\n", i->program[0] != 0 ? AB_SHOWN(1024, i->program) : "unknown",
+            i->is_partial ? " (partial: the end of the file is missing)" : "");
+    fprintf(to, "events     %llu in %s", (unsigned long long)i->events,
+            ab_units_bytes(a, sizeof a, (double)i->file_bytes));
+    if (i->events > 0)
+        fprintf(to, " (%.3f bytes each)", (double)i->file_bytes / (double)i->events);
+    fputc('\n', to);
+    fprintf(to, "threads    %llu", (unsigned long long)i->threads);
+    if (i->thread_ends > 0)
+        fprintf(to, ", %llu ended", (unsigned long long)i->thread_ends);
+    if (i->has_time)
+        fprintf(to, "\ntime       %s", ab_units_time(a, sizeof a, (double)i->time_us * 1e3));
+    fputc('\n', to);
+    for (unsigned k = 0; k < AB_EVENT_KIND_COUNT; k++)
+        if (i->ops[k] > 0)
+            fprintf(to, "%-14s %llu\n", ab_event_kind_names[k], (unsigned long long)i->ops[k]);
+    if (i->inherited > 0)
+        fprintf(to, "inherited  %llu: the first events are the blocks live at the fork\n",
+                (unsigned long long)i->inherited);
+    if (i->bypass.is_there)
+        print_bypass(to, &i->bypass);
+    if (i->failed > 0)
+        fprintf(to, "failed     %llu of these\n", (unsigned long long)i->failed);
+    fprintf(to, "live peak  %s", ab_units_bytes(a, sizeof a, (double)i->live_peak_bytes));
+    fprintf(to, " (%llu bytes), at most %llu block%s\n", (unsigned long long)i->live_peak_bytes,
+            (unsigned long long)i->live_peak_blocks, i->live_peak_blocks == 1 ? "" : "s");
+    fprintf(to, "never freed  %s in %llu block%s",
+            ab_units_bytes(a, sizeof a, (double)i->live_end_bytes),
+            (unsigned long long)i->live_end_blocks, i->live_end_blocks == 1 ? "" : "s");
+    if (i->live_end_bytes > 0)
+        fprintf(to, ", %.3g %% of the live peak",
+                100.0 * (double)i->live_end_bytes / (double)i->live_peak_bytes);
+    fputc('\n', to);
+    fprintf(to, "requested  %s in total\n", ab_units_bytes(a, sizeof a, (double)i->total_bytes));
+    if (i->has_sites)
+        fputs("call sites recorded (--sites shows them)\n", to);
+}
+
+static void print_threads(FILE *to, const struct ab_survey *s)
+{
+    if (s->n_threads < 2)
+        return;
+    fprintf(to, "freed by another thread  %llu of %llu blocks (%.1f %%)\n",
+            (unsigned long long)s->n_remote_frees, (unsigned long long)s->n_frees,
+            share(s->n_remote_frees, s->n_frees));
+    if (s->n_remote_resizes > 0)
+        fprintf(to, "resized by another thread  %llu blocks\n",
+                (unsigned long long)s->n_remote_resizes);
+    fprintf(to, "\n%-10s %12s %12s %12s %14s\n", "thread", "events", "allocs", "frees",
+            "remote frees");
+    for (size_t i = 0; i < s->n_threads && i < THREADS_SHOWN; i++)
+        fprintf(to, "%-10zu %12llu %12llu %12llu %14llu\n", i,
+                (unsigned long long)s->threads[i].events, (unsigned long long)s->threads[i].allocs,
+                (unsigned long long)s->threads[i].frees,
+                (unsigned long long)s->threads[i].remote_frees);
+    if (s->n_threads > THREADS_SHOWN)
+        fprintf(to, "and %zu more\n", s->n_threads - THREADS_SHOWN);
+}
+
+/* "64 B", "16 KiB", or the plain number: classes end at powers of two, so this is exact. */
+static const char *class_label(char *buf, size_t cap, unsigned k, bool is_bytes)
+{
+    if (is_bytes)
+        return ab_units_exact(buf, cap, ab_class_to(k), " ");
+    snprintf(buf, cap, "%llu", (unsigned long long)ab_class_to(k));
+    return buf;
+}
+
+static void print_aligns(FILE *to, const struct ab_survey *s)
+{
+    const char *lead = "aligned to ";
+    for (unsigned i = 0; i < AB_ARRAY_LEN(s->aligns); i++) {
+        char bytes[32];
+        if (s->aligns[i] == 0)
+            continue;
+        fprintf(to, "%s%s: %llu", lead, class_label(bytes, sizeof bytes, i + 1, true),
+                (unsigned long long)s->aligns[i]);
+        lead = ", ";
+    }
+    if (lead[0] == ',')
+        fputc('\n', to);
+}
+
+/* One character a column, as high as its share of the peak: 0 is blank, all else is seen. */
+static void print_curve(FILE *to, const struct ab_curve *curve, bool utf8)
+{
+    struct ab_curve_step columns[CURVE_COLUMNS];
+    size_t n = ab_curve_columns(curve, columns, CURVE_COLUMNS);
+    uint64_t peak = 0, least = UINT64_MAX;
+    for (size_t i = 0; i < n; i++) {
+        peak = columns[i].bytes > peak ? columns[i].bytes : peak;
+        least = columns[i].bytes < least ? columns[i].bytes : least;
+    }
+    if (peak == 0)
+        return;
+    fprintf(to, "\nlive bytes over time, first to last event (heights from 0); %s to %s\n|",
+            AB_BYTES(least), AB_BYTES(peak));
+    for (size_t i = 0; i < n; i++) {
+        double height = (double)columns[i].bytes / (double)peak * AB_SPARKLINE_LEVELS;
+        fputs(ab_sparkline_mark((unsigned)ceil(height), utf8), to);
+    }
+    fputs("|\n", to);
+}
+
+struct picture {
+    const char *title;
+    const struct ab_classes *classes;
+    const struct ab_classes *second; /* a count behind each bar; NULL = none */
+    const char *second_name;
+    bool is_bytes, utf8;
+};
+
+static void print_class(FILE *to, const struct picture *p, unsigned k, uint64_t most, uint64_t all)
+{
+    uint64_t n = p->classes->n[k], second = p->second != NULL ? p->second->n[k] : 0;
+    char bound[32], bar[4 * BAR_COLUMNS + 8];
+    fprintf(to, "%s %8s %12llu %5.1f %%  ",
+            k < 2     ? "  "
+            : p->utf8 ? " ≤"
+                      : "<=",
+            class_label(bound, sizeof bound, k, p->is_bytes), (unsigned long long)n, share(n, all));
+    fputs(ab_sparkline_bar(bar, (double)n / (double)(most > 0 ? most : 1) * BAR_COLUMNS, p->utf8),
+          to);
+    if (second > 0)
+        fprintf(to, "%s%llu %s", n > 0 ? " + " : "", (unsigned long long)second, p->second_name);
+    fputc('\n', to);
+}
+
+static void print_classes(FILE *to, const struct picture *p)
+{
+    uint64_t all = ab_classes_total(p->classes), most = 0;
+    for (unsigned k = 0; k < AB_CLASS_COUNT; k++)
+        most = p->classes->n[k] > most ? p->classes->n[k] : most;
+    if (all == 0 && (p->second == NULL || ab_classes_total(p->second) == 0))
+        return;
+    fprintf(to, "\n%s\n", p->title);
+    for (unsigned k = 0; k < AB_CLASS_COUNT; k++)
+        if (p->classes->n[k] > 0 || (p->second != NULL && p->second->n[k] > 0))
+            print_class(to, p, k, most, all);
+}
+
+enum ab_status ab_trace_print_facts(FILE *to, const struct ab_trace_facts *f,
+                                    struct ab_table_style style, struct ab_err *err)
+{
+    const struct ab_survey *s = &f->survey;
+    print_totals(to, &f->info);
+    AB_TRY(ab_trace_print_marks(to, &f->marks, err));
+    if (f->wants_scopes)
+        ab_trace_print_scopes(to, &f->scopes);
+    if (f->digest[0] != 0)
+        fprintf(to, "digest     %s\n", f->digest);
+    print_threads(to, s);
+    print_aligns(to, s);
+    print_curve(to, &s->live, style.utf8);
+    print_classes(to, &(struct picture){"requested sizes: allocations + resizes", &s->alloc_sizes,
+                                        &s->resize_sizes, "resizes", true, style.utf8});
+    print_classes(to, &(struct picture){"lifetimes: calls between allocation and free",
+                                        &s->life_events, NULL, NULL, false, style.utf8});
+    print_classes(to, &(struct picture){"lifetimes: bytes requested between allocation and free",
+                                        &s->life_bytes, NULL, NULL, true, style.utf8});
+    return AB_OK;
 }

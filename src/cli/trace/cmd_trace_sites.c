@@ -9,7 +9,7 @@
 #include "cli/trace/cmd_trace.h"
 #include "core/text.h"
 #include "core/units_show.h"
-#include "symbols/site_names.h"
+#include "symbols/site_match.h"
 #include "symbols/wrappers.h"
 
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #include "cli/trace/trace_flame.h"
 
 #include "core/text.h"
-#include "report/flame/flame.h"
-#include "symbols/site_names.h"
+#include "report/flame.h"
+#include "symbols/site_match.h"
 
 #include <string.h>
 

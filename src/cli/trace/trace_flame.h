@@ -7,7 +7,7 @@
 #define AB_CLI_TRACE_TRACE_FLAME_H
 
 #include "cli/trace/cmd_trace.h"
-#include "report/flame/flame.h"
+#include "report/flame.h"
 
 /* Before a trace is read: AB_USAGE for what does not go together. */
 enum ab_status ab_trace_flame_check(const struct ab_options *o, struct ab_err *err);

@@ -6,7 +6,7 @@
 
 #include "core/text.h"
 #include "core/units_show.h"
-#include "trace/optional/mark_stats.h"
+#include "trace/mark_table.h"
 
 #include <math.h>
 #include <stdlib.h>

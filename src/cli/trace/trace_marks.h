@@ -7,7 +7,7 @@
 
 #include "core/status.h"
 #include "report/json.h"
-#include "trace/optional/mark_table.h"
+#include "trace/mark_table.h"
 
 #include <stdio.h>
 

@@ -5,7 +5,7 @@
 #ifndef AB_CLI_TRACE_TRACE_WATCH_H
 #define AB_CLI_TRACE_TRACE_WATCH_H
 
-#include "cli/benchmark/progress/progress.h"
+#include "cli/benchmark/progress.h"
 #include "cli/options/options.h"
 #include "trace_tools/walk.h"
 

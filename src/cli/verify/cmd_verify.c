@@ -10,8 +10,8 @@
 #include "cli/benchmark/cases.h"
 #include "cli/commands.h"
 #include "cli/one_file.h"
+#include "cli/options/options.h"
 #include "cli/terminal.h"
-#include "cli/verify/repeat.h"
 #include "cli/verify/verified.h"
 #include "core/text.h"
 #include "report/output.h"
@@ -24,6 +24,8 @@
 #include "trace/reader.h"
 #include "trace_tools/to_tape.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,6 +237,75 @@ static enum ab_status run_alone(struct verification *v, struct ab_err *err)
     return ab_verify_alone(&v->plan, &c, err);
 }
 
+/* Spells one back end, one check and what they depend on as they have to be typed. */
+
+/* One word of a shell. */
+static void add_word(struct ab_text *t, const char *word)
+{
+    bool is_plain = word[0] != 0 && strpbrk(word, " \t\n'\"\\$`*?<>|&;()#~{}[]!") == NULL;
+    ab_text_add(t, is_plain ? " " : " '");
+    for (const char *c = word; *c != 0; c++)
+        ab_text_addf(t, *c == '\'' ? "'\\%c'" : "%c", *c);
+    if (!is_plain)
+        ab_text_add(t, "'");
+}
+
+static void add_path(struct ab_text *t, const char *path)
+{
+    for (const char *c = path; *c != 0; c++)
+        ab_text_addf(t, strchr(",:={}\\", *c) != NULL ? "\\%c" : "%c", *c);
+}
+
+/* A file is shown by its stem, or by the name that it was given. */
+static void add_backend(struct ab_text *t, const struct ab_selection *s)
+{
+    struct ab_text spelled = {0};
+    char stem[sizeof s->name];
+    size_t n = strcspn(s->name, ":{");
+    if (s->is_file) {
+        ab_selection_stem(s->path, stem, sizeof stem);
+        if (strlen(stem) != n || strncmp(stem, s->name, n) != 0)
+            ab_text_addf(&spelled, "%.*s=", (int)n, s->name);
+        add_path(&spelled, s->path);
+        ab_text_add(&spelled, s->name + n);
+    } else {
+        ab_text_add(&spelled, s->name);
+    }
+    if (spelled.s != NULL)
+        add_word(t, spelled.s);
+    ab_text_fini(&spelled);
+}
+
+static void add_option(struct ab_text *t, const char *option, const char *value)
+{
+    if (value == NULL)
+        return;
+    ab_text_addf(t, " %s", option);
+    add_word(t, value);
+}
+
+/* "gdb -q -ex run --args allocbench verify ./libmine.so --check resize --seed 1 --no-fork", quoted for
+ * a shell; malloc'ed, NULL when out of memory. `work`: path of the workload or trace; NULL = none. */
+static char *repeat_command(const struct ab_options *o, const struct ab_selection *backend,
+                            const char *work, const char *check)
+{
+    struct ab_text t = {0};
+    bool is_called_by_path = strchr(program_invocation_name, '/') != NULL;
+    bool is_work = strncmp(check, "work", 4) == 0;
+    ab_text_add(&t, "gdb -q -ex run --args");
+    add_word(&t, is_called_by_path ? program_invocation_name : "allocbench");
+    ab_text_add(&t, " verify");
+    add_backend(&t, backend);
+    if (is_work && work != NULL)
+        add_word(&t, work);
+    for (size_t i = 0; is_work && i < o->n_sets; i++)
+        add_option(&t, "--set", o->sets[i]);
+    add_option(&t, "--backend-path", o->backend_path);
+    add_option(&t, "--check", check);
+    ab_text_addf(&t, " --seed %" PRIu64 " --no-fork", o->has_seed ? o->seed : 1);
+    return t.s;
+}
+
 /* What a debugger can show again: all that ran and was not as it should be. */
 static void add_repeats(struct verification *v)
 {
@@ -242,11 +313,11 @@ static void add_repeats(struct verification *v)
         struct ab_verify_backend *b = &v->session.backends[i];
         const struct ab_selection *s = &v->selection.items[i];
         if (b->info->status == AB_BACKEND_CRASHED || b->info->status == AB_BACKEND_TIMEOUT)
-            b->repeat = ab_repeat_command(v->options, s, v->work, ab_verify_check_name(0));
+            b->repeat = repeat_command(v->options, s, v->work, ab_verify_check_name(0));
         for (uint32_t k = 0; b->info->status == AB_BACKEND_OK && k < v->session.n_lines; k++)
             if (ab_verify_verdict_fails(b->lines[k].verdict) &&
                 b->lines[k].verdict != AB_VERIFY_NOT_PROVEN)
-                b->lines[k].repeat = ab_repeat_command(v->options, s, v->work, b->lines[k].check);
+                b->lines[k].repeat = repeat_command(v->options, s, v->work, b->lines[k].check);
     }
 }
 

@@ -7,20 +7,176 @@
 #include "cli/benchmark/cases.h"
 #include "cli/benchmark/gate_set.h"
 #include "cli/benchmark/mapped_rows.h"
-#include "cli/benchmark/rounds/pass_choice.h"
+#include "cli/benchmark/rounds.h"
 #include "cli/commands.h"
 #include "cli/one_file.h"
-#include "cli/workload/lint.h"
-#include "cli/workload/plan_json.h"
 #include "core/text.h"
 #include "core/units_show.h"
+#include "report/json.h"
 #include "report/output.h"
+#include "report/sinks/json_rounds.h"
 #include "result/passes.h"
+#include "result/result.h"
 #include "runner/estimate.h"
+#include "runner/sample_plan.h"
+#include "runner/tape_file.h"
+#include "workload/config.h"
+#include "workload/workload.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { AB_LINTS_MAX = 64 };
+
+struct ab_lint {
+    const char *id; /* "align", "reset", "few-samples", "few-ops", "small" */
+    uint32_t line, col;
+    char text[256];
+};
+
+struct ab_lints {
+    struct ab_lint items[AB_LINTS_MAX];
+    size_t n, n_left_out;
+};
+
+/* The lints of `check`, a function each. */
+
+enum {
+    PAGE_BYTES = 4096,
+    FEW_OPS = 1000,   /* below, starting and stopping the threads is a good part of a phase */
+    P99_NEEDS = 1000, /* samples: 10 above it */
+};
+
+static void add(struct ab_lints *out, const char *id, struct ab_place at, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void add(struct ab_lints *out, const char *id, struct ab_place at, const char *fmt, ...)
+{
+    va_list args;
+    if (out->n == AB_LINTS_MAX) {
+        out->n_left_out++;
+        return;
+    }
+    struct ab_lint *lint = &out->items[out->n++];
+    *lint = (struct ab_lint){.id = id, .line = at.line, .col = at.col};
+    va_start(args, fmt);
+    vsnprintf(lint->text, sizeof lint->text, fmt, args);
+    va_end(args);
+}
+
+/* An aligned allocation is another function of malloc's, also where it asks for no more than each
+ * block has. */
+static void lint_align(const struct ab_verb *v, struct ab_lints *out)
+{
+    if (v->align > 0 && v->align <= _Alignof(max_align_t))
+        add(out, "align", v->place,
+            "align: %" PRIu64 " is no more than malloc guarantees; "
+            "drop it to measure malloc instead of memalign",
+            v->align);
+}
+
+/* A region with a back end of its own (`via`) resets there, whatever lives elsewhere. */
+static void lint_reset(const struct ab_workload *w, const struct ab_verb *v, struct ab_lints *out)
+{
+    bool is_scope = v->kind == AB_VERB_SCOPE;
+    const struct ab_reset_count *count = &w->resets[v->cursor];
+    if ((v->kind != AB_VERB_RESET && !is_scope) || count->n == 0 || count->n_bulk > 0 ||
+        w->sets[v->set].via != NULL)
+        return;
+    bool is_set = count->other != AB_NO_SET && count->other != v->set;
+    const char *other = is_set                   ? w->sets[count->other].name
+                        : count->other == v->set ? "the region itself"
+                                                 : "a message";
+    add(out, "reset", v->place,
+        is_scope ? "region '%s' never ends a scope in one call, because %s%s%s has blocks from "
+                   "within the scope that live on: the region's blocks are freed one by one"
+                 : "region '%s' never resets in bulk, because %s%s%s is live at each reset: the "
+                   "region's blocks are freed one by one",
+        w->sets[v->set].name, is_set ? "'" : "", other, is_set ? "'" : "");
+}
+
+static void lint_verbs(const struct ab_workload *w, const struct ab_verb *verbs, size_t n,
+                       struct ab_lints *out)
+{
+    for (const struct ab_verb *v = verbs; v < verbs + n; v++) {
+        lint_align(v, out);
+        lint_reset(w, v, out);
+        lint_verbs(w, v->body, v->n_body, out);
+    }
+}
+
+/* Of one phase: the phases of the tape are those of the workload, in that order. */
+static void lint_phase(const struct ab_phase_def *def, const struct ab_phase *phase,
+                       uint32_t rounds, struct ab_lints *out)
+{
+    uint64_t n_ops = 0;
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+        n_ops += phase->n_ops[k];
+    if (n_ops > 0 && n_ops < FEW_OPS) {
+        add(out, "few-ops", def->place,
+            "phase '%s' has %" PRIu64 " ops: too few for a time per op, which would mostly "
+            "be that of starting and stopping",
+            def->name, n_ops);
+        return;
+    }
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++) {
+        double samples = phase->n_ops[k] * ab_sampling_rate(phase, k) * rounds;
+        if (k != AB_OP_RESET && phase->n_ops[k] > 0 && samples < P99_NEEDS)
+            add(out, "few-samples", def->place,
+                "phase '%s' has %" PRIu32 " of kind %s: in %" PRIu32
+                " rounds too few for a p99, which needs %d",
+                def->name, phase->n_ops[k], ab_op_kind_name(k), rounds, P99_NEEDS);
+    }
+}
+
+static void lint_whole(const struct ab_workload *w, const struct ab_tape_map *tape,
+                       struct ab_lints *out)
+{
+    const struct ab_facts *facts = &tape->image->facts;
+    struct ab_place first = w->phases[0].place;
+    if (facts->live_peak_bytes > 0 && facts->live_peak_bytes < PAGE_BYTES)
+        add(out, "small", first,
+            "at most %" PRIu64 " bytes are live, less than a page: memory figures say "
+            "nothing, and every block stays in the cache",
+            facts->live_peak_bytes);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct ab_lint *x = a, *y = b;
+    return x->line != y->line ? (x->line > y->line) - (x->line < y->line)
+                              : (x->col > y->col) - (x->col < y->col);
+}
+
+/* The workload has been compiled; `tape` is what came of it. `rounds`: of the run. By place. */
+static void lint_workload(const struct ab_workload *w, const struct ab_tape_map *tape,
+                          uint32_t rounds, struct ab_lints *out)
+{
+    out->n = out->n_left_out = 0;
+    for (size_t i = 0; i < w->n_phases; i++) {
+        const struct ab_phase_def *def = &w->phases[i];
+        for (size_t k = 0; k < def->n_roles; k++)
+            lint_verbs(w, def->roles[k].body, def->roles[k].n_body, out);
+        if (i < tape->image->n_phases && tape->phases[i].is_measured)
+            lint_phase(def, &tape->phases[i], rounds, out);
+    }
+    lint_whole(w, tape, out);
+    if (out->n > 1)
+        qsort(out->items, out->n, sizeof out->items[0], by_place);
+}
+
+/* The file, as it was named. */
+static const char *lint_file(const struct ab_workload *w)
+{
+    return w->file;
+}
 
 struct check {
     const struct ab_options *options;
@@ -103,7 +259,7 @@ static enum ab_status find_all(struct check *c, const char *path, struct ab_err 
     AB_TRY(select_backends(c, err));
     AB_TRY(read_gates(c, err));
     AB_TRY(estimate(c, err));
-    ab_lint_workload(c->workload, &c->map, c->options->rounds, &c->lints);
+    lint_workload(c->workload, &c->map, c->options->rounds, &c->lints);
     return AB_OK;
 }
 
@@ -127,7 +283,7 @@ static void print_lints(const struct check *c)
         putchar('\n');
     for (size_t i = 0; i < c->lints.n; i++) {
         const struct ab_lint *lint = &c->lints.items[i];
-        printf("note     %s:%u:%u: %s [%s]\n", AB_SHOWN(300, ab_lint_file(c->workload)), lint->line,
+        printf("note     %s:%u:%u: %s [%s]\n", AB_SHOWN(300, lint_file(c->workload)), lint->line,
                lint->col, lint->text, lint->id);
     }
     if (c->lints.n_left_out > 0)
@@ -183,6 +339,104 @@ static void print_all(const struct check *c)
     print_total(c);
 }
 
+struct ab_check_plan { /* borrows everything */
+    const struct ab_workload *workload;
+    const struct ab_tape *tape;
+    const struct ab_lints *lints;
+    const struct ab_session_cost *cost;
+    const struct ab_pass_plan *passes;
+    const char *const *backends; /* that are here and would run */
+    size_t n_backends;
+    size_t n_gates, n_claims;
+};
+
+/* The document of `check --json`, in the order of the screen. */
+
+static json_t *phase(struct ab_json *w, const struct ab_phase *p)
+{
+    json_t *o = json_object(), *ops = json_object();
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+        if (p->n_ops[k] > 0)
+            ab_json_put(w, ops, ab_op_kind_name(k), ab_json_integer(p->n_ops[k]));
+    ab_json_put(w, o, "name", ab_json_string(p->name));
+    ab_json_put(w, o, "measured", json_boolean(p->is_measured));
+    ab_json_put(w, o, "ops", ops);
+    ab_json_put(w, o, "touched_pages", ab_json_integer(p->touched_pages));
+    return o;
+}
+
+static json_t *phases(struct ab_json *w, const struct ab_tape *tape)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < tape->n_phases; i++)
+        ab_json_append(w, list, phase(w, &tape->phases[i]));
+    return list;
+}
+
+static json_t *cost(struct ab_json *w, const struct ab_check_plan *plan)
+{
+    const struct ab_session_cost *c = plan->cost;
+    json_t *o = json_object(), *names = json_array();
+    for (size_t i = 0; i < plan->n_backends; i++)
+        ab_json_append(w, names, ab_json_string(plan->backends[i]));
+    ab_json_put(w, o, "backends", names);
+    ab_json_put(w, o, "rounds", ab_json_integer(c->rounds));
+    ab_json_put(w, o, "processes", ab_json_integer(c->processes));
+    ab_json_put(w, o, "processes_total", ab_json_integer(c->processes_total));
+    ab_json_put(w, o, "passes", ab_json_passes(w, plan->passes));
+    ab_json_put(w, o, "time_ns", ab_json_real(c->n_backends > 0 ? c->ns : (double)NAN));
+    ab_json_put(w, o, "memory_bytes", ab_json_integer(c->bytes));
+    return o;
+}
+
+static json_t *lints(struct ab_json *w, const struct ab_check_plan *plan)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < plan->lints->n; i++) {
+        const struct ab_lint *lint = &plan->lints->items[i];
+        json_t *o = json_object();
+        ab_json_put(w, o, "id", ab_json_string(lint->id));
+        ab_json_put(w, o, "file", ab_json_string(lint_file(plan->workload)));
+        ab_json_put(w, o, "line", ab_json_integer(lint->line));
+        ab_json_put(w, o, "column", ab_json_integer(lint->col));
+        ab_json_put(w, o, "message", ab_json_string(lint->text));
+        ab_json_append(w, list, o);
+    }
+    return list;
+}
+
+static json_t *params(struct ab_json *w, const struct ab_check_plan *plan)
+{
+    json_t *list = json_array();
+    for (const char *const *p = ab_workload_params(plan->workload); *p != NULL; p++)
+        ab_json_append(w, list, ab_json_string(*p));
+    return list;
+}
+
+/* False: out of memory. */
+static bool check_plan_write(FILE *to, const struct ab_check_plan *plan)
+{
+    struct ab_json w = {false};
+    const struct ab_facts *facts = &plan->tape->facts;
+    json_t *o = json_object();
+    ab_json_put(&w, o, "schema", ab_json_string("allocbench-check/1"));
+    ab_json_put(&w, o, "name", ab_json_string(ab_workload_name(plan->workload)));
+    ab_json_put(&w, o, "about", ab_json_string(ab_workload_about(plan->workload)));
+    ab_json_put(&w, o, "seed", ab_json_integer(ab_workload_seed(plan->workload)));
+    ab_json_put(&w, o, "params", params(&w, plan));
+    ab_json_put(&w, o, "tape_sha256", ab_json_string(plan->tape->sha256));
+    ab_json_put(&w, o, "lanes", ab_json_integer(facts->lanes));
+    ab_json_put(&w, o, "phases", phases(&w, plan->tape));
+    ab_json_put(&w, o, "live_peak_bytes", ab_json_integer(facts->live_peak_bytes));
+    ab_json_put(&w, o, "live_peak_blocks", ab_json_integer(facts->live_peak_blocks));
+    ab_json_put(&w, o, "total_bytes", ab_json_integer(facts->total_bytes));
+    ab_json_put(&w, o, "gates", ab_json_integer(plan->n_gates));
+    ab_json_put(&w, o, "claims", ab_json_integer(plan->n_claims));
+    ab_json_put(&w, o, "lints", lints(&w, plan));
+    ab_json_put(&w, o, "cost", cost(&w, plan));
+    return ab_json_write(&w, o, to, 0);
+}
+
 static enum ab_status write_json(const struct check *c, struct ab_err *err)
 {
     struct ab_output out;
@@ -201,7 +455,7 @@ static enum ab_status write_json(const struct check *c, struct ab_err *err)
         ab_output_abandon(&out);
         return status;
     }
-    if (ab_check_plan_write(out.to, &plan))
+    if (check_plan_write(out.to, &plan))
         return ab_output_commit(&out, err);
     ab_output_abandon(&out);
     return ab_fail(err, AB_SYSTEM, "out of memory");

@@ -14,7 +14,7 @@ void ab_boxes_take(struct ab_boxes *b, struct ab_box box)
         b->taken[b->n++] = box;
 }
 
-bool ab_boxes_is_free(const struct ab_boxes *b, struct ab_box box)
+static bool boxes_is_free(const struct ab_boxes *b, struct ab_box box)
 {
     for (size_t i = 0; i < b->n; i++) {
         const struct ab_box *t = &b->taken[i];
@@ -50,7 +50,7 @@ bool ab_boxes_place(struct ab_boxes *b, double x, double y, double width, double
     for (unsigned ring = 0; ring < RINGS; ring++)
         for (unsigned d = 0; d < DIRECTIONS; d++) {
             struct ab_box box = candidate(x, y, width, height, NEAR_PX + ring * STEP_PX, d);
-            if (is_inside(&b->frame, &box) && ab_boxes_is_free(b, box)) {
+            if (is_inside(&b->frame, &box) && boxes_is_free(b, box)) {
                 ab_boxes_take(b, box);
                 *out = box;
                 return true;

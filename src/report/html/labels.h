@@ -22,7 +22,6 @@ struct ab_boxes {
 };
 
 void ab_boxes_take(struct ab_boxes *b, struct ab_box box);
-bool ab_boxes_is_free(const struct ab_boxes *b, struct ab_box box);
 
 /* A box of width × height for what belongs to (x, y): right, left, above, below of it, then farther
  * away in steps. It is taken then. False where there is no room; *out is the nearest one then, not

@@ -4,7 +4,7 @@
  */
 #include "report/html/plot.h"
 
-#include "report/view/words/terms.h"
+#include "report/view/words.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include "report/format.h"
 #include "report/html/embed.h"
-#include "report/html/frame/frame.h"
+#include "report/html/frame.h"
 #include "report/html/pages/latency_curve.h"
 #include "report/html/pages/pages.h"
 #include "report/sinks/sinks.h"

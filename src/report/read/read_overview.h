@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Private to read_result.c and read_depth.c: the overview of a trace, and the ops of a window by
+ * Private to read_result.c: the overview of a trace, and the ops of a window by
  * their latency.
  */
 #ifndef AB_REPORT_READ_READ_OVERVIEW_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Private to read_result.c, read_records.c, read_depth.c and read_memory.c: the state of one
- * reading, and the lists of records.
+ * Private to read_result.c and read_records.c: the state of one reading, and the lists of records.
  */
 #ifndef AB_REPORT_READ_READ_RECORDS_H
 #define AB_REPORT_READ_READ_RECORDS_H

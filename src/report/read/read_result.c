@@ -5,20 +5,23 @@
  */
 #include "report/read/read_result.h"
 
+#include "base/bits.h"
+#include "base/limits.h"
 #include "core/text.h"
 #include "report/heaps/heaps_read.h"
-#include "report/read/read_depth.h"
 #include "report/read/read_html.h"
-#include "report/read/read_iterations.h"
-#include "report/read/read_memory.h"
 #include "report/read/read_overview.h"
-#include "report/read/read_parts.h"
 #include "report/read/read_records.h"
 #include "report/read/read_rounds.h"
+#include "result/memory_dist.h"
+#include "result/merge/merge_rounds.h"
+#include "result/merge/shard.h"
+#include "result/result_fields.h"
 #include "result/session.h"
 #include "stats/compare.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,6 +156,79 @@ static void read_lanes(struct ab_stored_reader *r, const struct ab_json_node *co
     s->base = base[0] != 0 ? base : NULL;
 }
 
+/* Reads shard, parts and machines of a result. */
+
+static struct ab_run_shard read_shard(struct ab_json_reader *r, const struct ab_json_node *o)
+{
+    struct ab_json_node at = {.parent = o, .key = "shard"};
+    const char *text = ab_json_has(r, o, "shard") ? ab_json_text(r, o, "shard") : "";
+    struct ab_run_shard x = {0};
+    char again[32];
+    if (text[0] == 0)
+        return x;
+    if (sscanf(text, "%5u/%5u", &x.index, &x.count) == 2 && x.index >= 1 && x.index <= x.count &&
+        x.count <= AB_SHARDS_MAX) {
+        snprintf(again, sizeof again, "%u/%u", x.index, x.count);
+        if (strcmp(again, text) == 0)
+            return x;
+    }
+    ab_json_fail(r, &at, "must be a part of a number, such as \"1/4\"");
+    return (struct ab_run_shard){0};
+}
+
+static void read_part(struct ab_json_reader *r, const struct ab_json_node *o, struct ab_part *part)
+{
+    part->file = ab_json_text(r, o, "file");
+    ab_json_text_into(r, o, "sha256", part->sha256, sizeof part->sha256);
+    part->shard = read_shard(r, o);
+    part->host = (uint32_t)ab_json_whole(r, o, "host", UINT32_MAX, 0);
+    part->n_rounds = (uint32_t)ab_json_whole(r, o, "n_rounds", UINT32_MAX, 0);
+}
+
+/* session->shard and parts, of the object config. */
+static void stored_shard(struct ab_stored_reader *r, const struct ab_json_node *config)
+{
+    struct ab_session *s = r->session;
+    s->shard = read_shard(&r->json, config);
+    struct ab_json_node list = ab_json_array_if_any(&r->json, config, "parts");
+    size_t n = ab_json_count(&r->json, &list, AB_SHARDS_MAX);
+    s->parts = ab_stored_records(r, n, sizeof s->parts[0]);
+    for (size_t i = 0; i < n && r->json.status == AB_OK; i++) {
+        struct ab_json_node o = ab_json_item_object(&r->json, &list, i);
+        read_part(&r->json, &o, &s->parts[s->n_parts++]);
+    }
+}
+
+/* session->hosts; each is read by read_host. */
+static void stored_hosts(struct ab_stored_reader *r, const struct ab_json_node *document,
+                         void (*read_host)(struct ab_json_reader *r, const struct ab_json_node *o,
+                                           struct ab_host *h))
+{
+    struct ab_session *s = r->session;
+    struct ab_json_node list = ab_json_array_if_any(&r->json, document, "hosts");
+    size_t n = ab_json_count(&r->json, &list, AB_SHARDS_MAX);
+    s->hosts = ab_stored_records(r, n, sizeof s->hosts[0]);
+    for (size_t i = 0; i < n && r->json.status == AB_OK; i++) {
+        struct ab_json_node o = ab_json_item_object(&r->json, &list, i);
+        read_host(&r->json, &o, &s->hosts[s->n_hosts++]);
+    }
+    for (uint32_t i = 0; i < s->n_parts && r->json.status == AB_OK; i++)
+        if (s->parts[i].host >= ab_session_host_count(s))
+            ab_json_fail(&r->json, document, "config.parts[%u].host is not among the hosts", i);
+}
+
+/* Index of hosts; 0 where there is one machine. */
+static uint32_t stored_round_host(struct ab_stored_reader *r, const struct ab_json_node *round)
+{
+    struct ab_json_node at = {.parent = round, .key = "host"};
+    uint32_t host = 0;
+    if (ab_json_has(&r->json, round, "host"))
+        host = (uint32_t)ab_json_whole(&r->json, round, "host", UINT32_MAX, 0);
+    if (host >= ab_session_host_count(r->session))
+        ab_json_fail(&r->json, &at, "is not among the hosts");
+    return r->json.status == AB_OK ? host : 0;
+}
+
 static void read_config(struct ab_stored_reader *r, const struct ab_json_node *document,
                         struct ab_stored *out)
 {
@@ -173,7 +249,7 @@ static void read_config(struct ab_stored_reader *r, const struct ab_json_node *d
     ab_stored_passes(j, &o, &s->passes);
     ab_stored_stopping(j, &o, &s->stopping);
     read_resumption(j, &o, s);
-    ab_stored_shard(r, &o);
+    stored_shard(r, &o);
     read_lanes(r, &o, out);
     read_tape(j, &o, s);
     s->phases = out->phases = read_texts(r, &o, "phases", &s->n_phases);
@@ -325,7 +401,7 @@ static void read_rounds(struct ab_stored_reader *r, const struct ab_json_node *d
         if (i > 0 && b->index <= s->rounds[i - 1].index)
             ab_json_fail(&r->json, &o, "index %u is not ascending", b->index);
         read_order(r, &o, b);
-        b->host = ab_stored_round_host(r, &o);
+        b->host = stored_round_host(r, &o);
     }
     s->cap_rounds = s->n_rounds;
 }
@@ -341,6 +417,353 @@ static void read_histograms(struct ab_json_reader *r, const struct ab_json_node 
     s->is_histogram_merged = true;
 }
 
+/* What the latency pass left in a result besides the results: size classes and windows. Results of
+ * earlier versions have neither. */
+
+static unsigned read_log2(struct ab_stored_reader *r, const struct ab_json_node *o)
+{
+    struct ab_json_node at = {.parent = o, .key = "le_bytes"};
+    uint64_t bytes = ab_json_whole(&r->json, o, "le_bytes", INT64_MAX, 0);
+    if (bytes == 0)
+        return AB_SIZE_CLASS_COUNT - 1; /* null: more than JSON's integers hold */
+    if (!ab_is_pow2(bytes))
+        ab_json_fail(&r->json, &at, "must be a power of two");
+    return ab_log2(bytes);
+}
+
+static void read_size_class(struct ab_stored_reader *r, const struct ab_json_node *o,
+                            struct ab_size_class *c)
+{
+    c->backend = ab_stored_backend(r, o, "backend");
+    c->phase = ab_stored_phase(r, o);
+    c->op = ab_stored_op(r, o);
+    c->round = ab_stored_round(r, o);
+    c->log2 = read_log2(r, o);
+    uint64_t n = ab_json_whole(&r->json, o, "n", INT64_MAX, UINT64_MAX);
+    uint64_t overflow = ab_json_whole(&r->json, o, "overflow", INT64_MAX, 0);
+    uint64_t max = ab_json_whole(&r->json, o, "max", INT64_MAX, UINT64_MAX);
+    c->hdr = ab_stored_histogram(r, o, n);
+    if (c->hdr == NULL)
+        return;
+    c->hdr->overflow = overflow;
+    ab_stored_refine_max(c->hdr, max);
+}
+
+static void read_size_classes(struct ab_stored_reader *r, const struct ab_json_node *document)
+{
+    struct ab_session *s = r->session;
+    struct ab_json_node list = ab_json_array_if_any(&r->json, document, "size_classes");
+    size_t n = ab_json_count(&r->json, &list, AB_STORED_RECORDS_MAX);
+    s->size_classes = ab_stored_records(r, n, sizeof s->size_classes[0]);
+    for (size_t i = 0; i < n && r->json.status == AB_OK; i++) {
+        struct ab_json_node o = ab_json_item_object(&r->json, &list, i);
+        read_size_class(r, &o, &s->size_classes[s->n_size_classes++]);
+    }
+    s->cap_size_classes = s->n_size_classes;
+}
+
+static void read_window(struct ab_stored_reader *r, const struct ab_json_node *o,
+                        struct ab_window *w)
+{
+    struct ab_json_node end = {.parent = o, .key = "end"};
+    w->backend = ab_stored_backend(r, o, "backend");
+    w->phase = ab_stored_phase(r, o);
+    w->round = ab_stored_round(r, o);
+    w->begin = (uint32_t)ab_json_whole(&r->json, o, "begin", UINT32_MAX, 0);
+    w->end = (uint32_t)ab_json_whole(&r->json, o, "end", UINT32_MAX, 0);
+    w->n = ab_json_whole(&r->json, o, "n", INT64_MAX, UINT64_MAX);
+    w->p50 = ab_json_number(&r->json, o, "p50");
+    w->p99 = ab_json_number(&r->json, o, "p99");
+    w->max = ab_json_number(&r->json, o, "max");
+    ab_stored_window_counts(r, o, w);
+    if (w->end < w->begin)
+        ab_json_fail(&r->json, &end, "is before its begin");
+}
+
+static void read_windows(struct ab_stored_reader *r, const struct ab_json_node *document)
+{
+    struct ab_session *s = r->session;
+    struct ab_json_node list = ab_json_array_if_any(&r->json, document, "windows");
+    size_t n = ab_json_count(&r->json, &list, AB_STORED_RECORDS_MAX);
+    s->windows = ab_stored_records(r, n, sizeof s->windows[0]);
+    for (size_t i = 0; i < n && r->json.status == AB_OK; i++) {
+        struct ab_json_node o = ab_json_item_object(&r->json, &list, i);
+        read_window(r, &o, &s->windows[s->n_windows++]);
+    }
+    s->cap_windows = s->n_windows;
+}
+
+static void stored_depth(struct ab_stored_reader *r, const struct ab_json_node *document)
+{
+    read_size_classes(r, document);
+    read_windows(r, document);
+}
+
+/* Records of iterations; older results, and those of work without iterations, have none. */
+
+/* null where no iteration was timed that it could hold; else it has to hold as many as the record
+ * says. */
+static void read_histogram(struct ab_stored_reader *r, const struct ab_json_node *o,
+                           struct ab_iterations *x)
+{
+    double max = ab_json_number(&r->json, o, "max");
+    uint64_t overflow = ab_json_whole(&r->json, o, "overflow", UINT32_MAX, 0);
+    struct ab_json_node at = {.parent = o, .key = "overflow"};
+    if (r->json.status == AB_OK && overflow > x->n)
+        ab_json_fail(&r->json, &at, "is more than n");
+    if (r->json.status != AB_OK)
+        return;
+    uint64_t n = x->n - overflow;
+    x->hdr = n > 0 ? ab_stored_histogram(r, o, n) : ab_hdr_new();
+    if (x->hdr == NULL)
+        return;
+    x->hdr->overflow = overflow;
+    if (n > 0 && max >= 0)
+        ab_stored_refine_max(x->hdr, (uint64_t)fmin(max, 1e18));
+    ab_iterations_summarise(x);
+}
+
+/* Older results do not have them. */
+static void read_worst(struct ab_stored_reader *r, const struct ab_json_node *o,
+                       struct ab_iterations *x)
+{
+    struct ab_json_node list = ab_json_array_if_any(&r->json, o, "worst");
+    size_t n = ab_json_count(&r->json, &list, AB_ITERATIONS_WORST_MAX);
+    for (size_t i = 0; i < n && r->json.status == AB_OK; i++) {
+        struct ab_json_node item = ab_json_item_object(&r->json, &list, i);
+        struct ab_iteration_time *t = &x->worst[x->n_worst++];
+        t->iteration = (uint32_t)ab_json_whole(&r->json, &item, "iteration", UINT32_MAX, 0);
+        t->lane = (uint32_t)ab_json_whole(&r->json, &item, "lane", AB_LANES_MAX - 1, 0);
+        t->ns = ab_json_whole(&r->json, &item, "ns", INT64_MAX, 0);
+    }
+}
+
+static void read_stretches(struct ab_stored_reader *r, const struct ab_json_node *o,
+                           struct ab_iterations *x)
+{
+    struct ab_json_node list = ab_json_array_if_any(&r->json, o, "stretches");
+    size_t n = ab_json_count(&r->json, &list, AB_STRETCHES_MAX);
+    if (n > 0)
+        x->stretch = (uint32_t)ab_json_whole(&r->json, o, "stretch", UINT32_MAX / AB_STRETCHES_MAX,
+                                             0);
+    for (size_t i = 0; i < n && r->json.status == AB_OK; i++) {
+        struct ab_json_node item = ab_json_item(&list, i);
+        bool is_whole = json_is_integer(item.json) && json_integer_value(item.json) >= 0;
+        if (!is_whole && !json_is_null(item.json))
+            ab_json_fail(&r->json, &item, "must be a whole number or null");
+        x->stretches[x->n_stretches++] = is_whole ? (uint64_t)json_integer_value(item.json)
+                                                  : AB_NO_TIME;
+    }
+}
+
+static void read_record(struct ab_stored_reader *r, const struct ab_json_node *o,
+                        struct ab_iterations *x)
+{
+    struct ab_json_node over = {.parent = o, .key = "n_over_budget"},
+                        budget = {.parent = o, .key = "budget_ns"};
+    x->backend = ab_stored_backend(r, o, "backend");
+    x->phase = ab_stored_phase(r, o);
+    x->round = ab_stored_round(r, o);
+    ab_json_text_into(&r->json, o, "name", x->name, sizeof x->name);
+    x->budget_ns = ab_json_number(&r->json, o, "budget_ns");
+    if (r->json.status == AB_OK && (x->budget_ns < 1 || x->budget_ns > AB_ITERATION_BUDGET_MOST_NS))
+        ab_json_fail(&r->json, &budget, AB_ITERATION_BUDGET_RANGE);
+    x->n = ab_json_whole(&r->json, o, "n", UINT32_MAX, UINT64_MAX);
+    x->n_over_budget = ab_json_whole(&r->json, o, "n_over_budget", UINT32_MAX, UINT64_MAX);
+    x->n_scheduler = ab_json_whole(&r->json, o, "n_scheduler", UINT32_MAX, UINT64_MAX);
+    x->n_calls = ab_json_whole(&r->json, o, "n_calls", INT64_MAX, UINT64_MAX);
+    x->n_calls_most = ab_json_whole(&r->json, o, "n_calls_most", INT64_MAX, x->n_calls);
+    x->call_ns = ab_json_number(&r->json, o, "call_ns");
+    ab_json_text_into(&r->json, o, "reason", x->reason, sizeof x->reason);
+    if (r->json.status == AB_OK && x->n_over_budget > x->n)
+        ab_json_fail(&r->json, &over, "is more than n");
+    read_worst(r, o, x);
+    read_stretches(r, o, x);
+    if (r->json.status == AB_OK)
+        read_histogram(r, o, x);
+}
+
+static void stored_iterations(struct ab_stored_reader *r, const struct ab_json_node *document)
+{
+    struct ab_session *s = r->session;
+    struct ab_json_node list = ab_json_array_if_any(&r->json, document, "iterations");
+    size_t n = ab_json_count(&r->json, &list, AB_STORED_RECORDS_MAX);
+    s->iterations = ab_stored_records(r, n, sizeof s->iterations[0]);
+    for (size_t i = 0; i < n && r->json.status == AB_OK; i++) {
+        struct ab_json_node o = ab_json_item_object(&r->json, &list, i);
+        read_record(r, &o, &s->iterations[s->n_iterations++]);
+    }
+    s->cap_iterations = s->n_iterations;
+}
+
+/* What the memory pass left in a result: records, distributions and time lines. */
+
+/* ---- records ---- */
+
+static void read_drained(struct ab_json_reader *r, const struct ab_json_node *record,
+                         struct ab_memory *m)
+{
+    struct ab_json_node o = ab_json_object(r, record, "drained_bytes");
+    for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
+        m->drained_bytes[i] = ab_json_number(r, &o, ab_drain_names[i]);
+}
+
+static void read_memory_read_record(struct ab_stored_reader *r, const struct ab_json_node *o,
+                                    struct ab_memory *m)
+{
+    m->backend = ab_stored_backend(r, o, "backend");
+    m->phase = ab_stored_phase(r, o);
+    m->round = ab_stored_round(r, o);
+    m->at = (enum ab_memory_at)ab_json_one_of(&r->json, o, "at", ab_memory_at_names, AB_AT_COUNT);
+    m->position = (uint32_t)ab_json_whole(&r->json, o, "position", UINT32_MAX, 0);
+    for (size_t i = 0; i < ab_memory_field_count; i++)
+        *(double *)((char *)m + ab_memory_fields[i].offset) = ab_json_number(
+            &r->json, o, ab_memory_fields[i].name);
+    read_drained(&r->json, o, m);
+    ab_stored_heap_memory(r, o, m);
+    ab_json_text_into(&r->json, o, "reason", m->reason, sizeof m->reason);
+}
+
+static void read_records(struct ab_stored_reader *r, const struct ab_json_node *document)
+{
+    struct ab_session *s = r->session;
+    struct ab_json_node list = ab_json_array(&r->json, document, "memory");
+    size_t n = ab_json_count(&r->json, &list, AB_STORED_RECORDS_MAX);
+    s->memory = ab_stored_records(r, n, sizeof s->memory[0]);
+    for (size_t i = 0; i < n && r->json.status == AB_OK; i++) {
+        struct ab_json_node o = ab_json_item_object(&r->json, &list, i);
+        read_memory_read_record(r, &o, &s->memory[s->n_memory++]);
+    }
+    s->cap_memory = s->n_memory;
+}
+
+/* ---- time lines ---- */
+
+/* [position, live, usable, footprint] */
+static void read_point(struct ab_json_reader *r, const struct ab_json_node *at,
+                       struct ab_timeline_point *point)
+{
+    double x[4] = {0};
+    for (size_t i = 0; i < AB_ARRAY_LEN(x) && json_array_size(at->json) == AB_ARRAY_LEN(x); i++) {
+        const json_t *item = json_array_get(at->json, i);
+        bool is_number = json_is_number(item) || (json_is_null(item) && i > 0);
+        if (!is_number || (i == 0 && (!json_is_integer(item) || json_integer_value(item) < 0 ||
+                                      json_integer_value(item) > UINT32_MAX)))
+            ab_json_fail(r, at, "must be a position and three numbers");
+        x[i] = json_is_null(item) ? (double)NAN : json_number_value(item);
+    }
+    if (json_array_size(at->json) != AB_ARRAY_LEN(x))
+        ab_json_fail(r, at, "must be a position and three numbers");
+    if (r->status == AB_OK)
+        *point = (struct ab_timeline_point){(uint32_t)x[0], x[1], x[2], x[3], NAN};
+}
+
+/* One a point; older results have none. */
+static void read_externals(struct ab_json_reader *r, const struct ab_json_node *o,
+                           struct ab_timeline *t)
+{
+    if (!ab_json_has(r, o, "external"))
+        return;
+    struct ab_json_node list = ab_json_array(r, o, "external");
+    size_t n = ab_json_count(r, &list, AB_STORED_RECORDS_MAX);
+    if (n != t->n)
+        ab_json_fail(r, &list, "must be one number a point");
+    for (size_t i = 0; i < n && r->status == AB_OK; i++) {
+        const json_t *item = json_array_get(list.json, i);
+        struct ab_json_node at = ab_json_item(&list, i);
+        if (!json_is_number(item) && !json_is_null(item))
+            ab_json_fail(r, &at, "must be a number or null");
+        t->points[i].external_bytes = json_is_number(item) ? json_number_value(item) : NAN;
+    }
+}
+
+static void read_timeline(struct ab_stored_reader *r, const struct ab_json_node *o,
+                          struct ab_timeline *t)
+{
+    t->backend = ab_stored_backend(r, o, "backend");
+    t->round = ab_stored_round(r, o);
+    struct ab_json_node list = ab_json_array(&r->json, o, "points");
+    size_t n = ab_json_count(&r->json, &list, AB_STORED_POINTS_MAX);
+    t->points = ab_stored_records(r, n, sizeof t->points[0]);
+    for (size_t i = 0; i < n && r->json.status == AB_OK; i++) {
+        struct ab_json_node at = ab_json_item(&list, i);
+        read_point(&r->json, &at, &t->points[i]);
+        if (i > 0 && t->points[i].position < t->points[i - 1].position)
+            ab_json_fail(&r->json, &at, "position %u is not ascending", t->points[i].position);
+        t->n++;
+    }
+    if (r->json.status == AB_OK)
+        read_externals(&r->json, o, t);
+}
+
+static void read_timelines(struct ab_stored_reader *r, const struct ab_json_node *document)
+{
+    struct ab_session *s = r->session;
+    struct ab_json_node list = ab_json_array_if_any(&r->json, document, "timelines");
+    size_t n = ab_json_count(&r->json, &list, AB_STORED_RECORDS_MAX);
+    s->timelines = ab_stored_records(r, n, sizeof s->timelines[0]);
+    for (size_t i = 0; i < n && r->json.status == AB_OK; i++) {
+        struct ab_json_node o = ab_json_item_object(&r->json, &list, i);
+        read_timeline(r, &o, &s->timelines[s->n_timelines++]);
+    }
+    s->cap_timelines = s->n_timelines;
+}
+
+/* ---- distributions ---- */
+
+/* null where nothing is known; else it has to be consistent with what is said of it. */
+static void read_memory_read_histogram(struct ab_stored_reader *r, const struct ab_json_node *o,
+                                       struct ab_memory_dist *d)
+{
+    struct ab_json_node at = {.parent = o, .key = "n"};
+    uint64_t n = ab_json_whole(&r->json, o, "n", INT64_MAX, UINT64_MAX);
+    uint64_t overflow = ab_json_whole(&r->json, o, "overflow", INT64_MAX, 0);
+    uint64_t highest = ab_json_whole(&r->json, o, "highest", INT64_MAX, UINT64_MAX);
+    if (r->json.status == AB_OK && (n > d->n_ops || overflow > d->n_ops - n || d->n_samples > n))
+        ab_json_fail(&r->json, &at, "does not go with n_ops, n_samples and overflow");
+    if (r->json.status != AB_OK || n == 0)
+        return;
+    d->hdr = ab_stored_histogram(r, o, n);
+    if (d->hdr == NULL)
+        return;
+    d->hdr->overflow = overflow;
+    ab_stored_refine_max(d->hdr, highest);
+}
+
+static void read_dist(struct ab_stored_reader *r, const struct ab_json_node *o,
+                      struct ab_memory_dist *d)
+{
+    d->backend = ab_stored_backend(r, o, "backend");
+    d->phase = ab_stored_phase(r, o);
+    d->round = ab_stored_round(r, o);
+    d->kind = (enum ab_memory_dist_kind)ab_json_one_of(&r->json, o, "metric", ab_memory_dist_names,
+                                                       AB_DIST_COUNT);
+    d->n_ops = ab_json_whole(&r->json, o, "n_ops", UINT32_MAX, UINT64_MAX);
+    d->n_samples = ab_json_whole(&r->json, o, "n_samples", UINT32_MAX, UINT64_MAX);
+    ab_json_text_into(&r->json, o, "reason", d->reason, sizeof d->reason);
+    read_memory_read_histogram(r, o, d);
+}
+
+static void read_dists(struct ab_stored_reader *r, const struct ab_json_node *document)
+{
+    struct ab_session *s = r->session;
+    struct ab_json_node list = ab_json_array_if_any(&r->json, document, "memory_distributions");
+    size_t n = ab_json_count(&r->json, &list, AB_STORED_RECORDS_MAX);
+    s->dists = ab_stored_records(r, n, sizeof s->dists[0]);
+    for (size_t i = 0; i < n && r->json.status == AB_OK; i++) {
+        struct ab_json_node o = ab_json_item_object(&r->json, &list, i);
+        read_dist(r, &o, &s->dists[s->n_dists++]);
+    }
+    s->cap_dists = s->n_dists;
+}
+
+static void stored_memory(struct ab_stored_reader *r, const struct ab_json_node *document)
+{
+    read_records(r, document);
+    read_dists(r, document);
+    read_timelines(r, document);
+}
+
 static void read_document(struct ab_stored_reader *r, struct ab_stored *out)
 {
     struct ab_json_node document = {.json = out->document};
@@ -354,7 +777,7 @@ static void read_document(struct ab_stored_reader *r, struct ab_stored *out)
     read_config(r, &document, out);
     struct ab_json_node host = ab_json_object(&r->json, &document, "host");
     read_host(&r->json, &host, &s->host);
-    ab_stored_hosts(r, &document, read_host);
+    stored_hosts(r, &document, read_host);
     read_backends(r, &document);
     read_rounds(r, &document);
     read_timer(r, &document);
@@ -362,10 +785,10 @@ static void read_document(struct ab_stored_reader *r, struct ab_stored *out)
     read_noise(r, &document);
     read_histograms(&r->json, &document, s);
     ab_stored_results(r, &document);
-    ab_stored_depth(r, &document);
+    stored_depth(r, &document);
     ab_stored_heaps(r, &document);
-    ab_stored_iterations(r, &document);
-    ab_stored_memory(r, &document);
+    stored_iterations(r, &document);
+    stored_memory(r, &document);
     s->overview = out->overview = ab_stored_overview(r, &document);
 }
 

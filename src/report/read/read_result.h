@@ -8,7 +8,7 @@
 #define AB_REPORT_READ_READ_RESULT_H
 
 #include "core/status.h"
-#include "report/files/checksum.h"
+#include "report/checksum.h"
 #include "result/result.h"
 
 /* Bounds. The largest session that --rounds allows, 1000 rounds of four back ends, has 140 MiB. */

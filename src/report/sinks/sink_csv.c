@@ -13,7 +13,7 @@
 #include "report/view/growth.h"
 #include "result/memory_dist.h"
 #include "result/result_fields.h"
-#include "stats/metric/metric_iterations.h"
+#include "stats/metric.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,26 +4,23 @@
  * results/README.md what it means. Built whole, then written: key order is the order of the code
  * below. What is not known is null, never 0, never missing.
  */
-#include "report/sinks/json_ratios.h"
-#include "report/sinks/json_rounds.h"
-#include "report/sinks/sinks.h"
-#include "result/session.h"
-
 #include "base/bits.h"
+#include "report/checksum.h"
 #include "report/compare_json.h"
-#include "report/counts/counting_json.h"
-#include "report/files/checksum.h"
 #include "report/format.h"
 #include "report/heaps/heaps_json.h"
-#include "report/iterations/iterations_json.h"
 #include "report/json.h"
-#include "report/sinks/json_overview.h"
-#include "report/sinks/json_parts.h"
+#include "report/sinks/json_rounds.h"
+#include "report/sinks/sinks.h"
 #include "report/view/growth.h"
 #include "result/memory_dist.h"
+#include "result/result.h"
 #include "result/result_fields.h"
+#include "result/session.h"
+#include "stats/aggregate.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +64,81 @@ static json_t *tape_facts(struct ab_json *w, const struct ab_session *s)
     return o;
 }
 
+/* Writes machines and parts of a result. */
+
+/* "2/4" */
+static json_t *shard(struct ab_run_shard x)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%u/%u", x.index, x.count);
+    return x.count > 0 ? ab_json_string(text) : json_null();
+}
+
+static json_t *parts(struct ab_json *w, const struct ab_session *s)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < s->n_parts; i++) {
+        json_t *o = json_object();
+        ab_json_put(w, o, "file", ab_json_string(s->parts[i].file));
+        ab_json_put(w, o, "sha256", ab_json_string(s->parts[i].sha256));
+        ab_json_put(w, o, "shard", shard(s->parts[i].shard));
+        ab_json_put(w, o, "host", ab_json_integer(s->parts[i].host));
+        ab_json_put(w, o, "n_rounds", ab_json_integer(s->parts[i].n_rounds));
+        ab_json_append(w, list, o);
+    }
+    return list;
+}
+
+static json_t *known(uint64_t n)
+{
+    return n == 0 ? json_null() : ab_json_integer(n);
+}
+
+static json_t *host(struct ab_json *w, const struct ab_host *h)
+{
+    json_t *o = json_object();
+    ab_json_put(w, o, "fingerprint", ab_json_string(h->fingerprint));
+    ab_json_put(w, o, "name", ab_json_string(h->name));
+    ab_json_put(w, o, "cpu", ab_json_string(h->cpu));
+    ab_json_put(w, o, "cpus_online", known(h->cpus_online));
+    ab_json_put(w, o, "cpus_allowed", known(h->cpus_allowed));
+    ab_json_put(w, o, "kernel", ab_json_string(h->kernel));
+    ab_json_put(w, o, "libc", ab_json_string(h->libc));
+    ab_json_put(w, o, "os", ab_json_string(h->os));
+    ab_json_put(w, o, "governor", ab_json_string(h->governor));
+    ab_json_put(w, o, "virt", ab_json_string(h->virt));
+    ab_json_put(w, o, "thp", ab_json_string(h->thp));
+    ab_json_put(w, o, "aslr", ab_json_string(h->aslr));
+    ab_json_put(w, o, "memory_bytes", known(h->memory_bytes));
+    ab_json_put(w, o, "page_bytes", known(h->page_bytes));
+    ab_json_put(w, o, "load_1min", ab_json_real(h->load_1min));
+    return o;
+}
+
+static json_t *hosts(struct ab_json *w, const struct ab_session *s)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < s->n_hosts; i++)
+        ab_json_append(w, list, host(w, &s->hosts[i]));
+    return list;
+}
+
+/* "shard" of the configuration `o`, and "parts" of what was merged. */
+static void json_put_parts(struct ab_json *w, json_t *o, const struct ab_session *s)
+{
+    ab_json_put(w, o, "shard", shard(s->shard));
+    if (s->n_parts > 0)
+        ab_json_put(w, o, "parts", parts(w, s));
+}
+
+/* "host", and "hosts" where there are several. */
+static void json_put_hosts(struct ab_json *w, json_t *o, const struct ab_session *s)
+{
+    ab_json_put(w, o, "host", host(w, &s->host));
+    if (s->n_hosts > 1)
+        ab_json_put(w, o, "hosts", hosts(w, s));
+}
+
 static json_t *config(struct ab_json *w, const struct ab_session *s)
 {
     json_t *o = json_object(), *settings = json_array(), *phases = json_array();
@@ -91,7 +163,7 @@ static json_t *config(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "resumed_from", ab_json_string(s->resumed_from));
     ab_json_put(w, o, "rounds_resumed", ab_json_integer(s->n_rounds_resumed));
     ab_json_put(w, o, "cpu", s->cpu < 0 ? json_null() : json_integer(s->cpu));
-    ab_json_put_parts(w, o, s);
+    json_put_parts(w, o, s);
     json_t *cpus = json_array();
     for (uint32_t i = 0; i < s->n_cpus; i++)
         ab_json_append(w, cpus, json_integer(s->cpus[i]));
@@ -105,6 +177,36 @@ static json_t *config(struct ab_json *w, const struct ab_session *s)
     return o;
 }
 
+/* Objects of the document that report/sinks/sink_json.c puts together. */
+
+/* null where it was not asked for */
+static json_t *counting_json(struct ab_json *w, const struct ab_counting *c)
+{
+    if (!c->is_asked)
+        return json_null();
+    json_t *o = json_object();
+    ab_json_put(w, o, "method", ab_json_string(c->method));
+    ab_json_put(w, o, "n_ops", c->n_ops == 0 ? json_null() : ab_json_integer(c->n_ops));
+    ab_json_put(w, o, "reason", ab_json_string(c->reason));
+    return o;
+}
+
+static json_t *null_cost_json(struct ab_json *w, const struct ab_null_cost *n)
+{
+    json_t *o = json_object();
+    ab_json_put(w, o, "phase", ab_json_string(n->phase));
+    ab_json_put(w, o, "boundary", ab_json_string(n->boundary));
+    ab_json_put(w, o, "placement", ab_json_string(n->placement));
+    ab_json_put(w, o, "round", ab_json_integer(n->round));
+    ab_json_put(w, o, "n_ops", ab_json_integer(n->n_ops));
+    ab_json_put(w, o, "ns_per_op", ab_json_real(n->ns_per_op));
+    ab_json_put(w, o, "wall_ns_per_op", ab_json_real(n->wall_ns_per_op));
+    ab_json_put(w, o, "latency_pass_ns_per_op", ab_json_real(n->latency_pass_ns_per_op));
+    ab_json_put(w, o, "floor_ns", ab_json_real(n->floor_ns));
+    ab_json_put(w, o, "instr_per_op", ab_json_real(n->instr_per_op));
+    return o;
+}
+
 static json_t *timer(struct ab_json *w, const struct ab_session *s)
 {
     json_t *o = json_object(), *nulls = json_array();
@@ -113,7 +215,7 @@ static json_t *timer(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "floor_ns", ab_json_real(s->timer.floor_ns));
     ab_json_put(w, o, "quantum_ns", ab_json_real(s->timer.quantum_ns));
     for (uint32_t i = 0; i < s->n_nulls; i++)
-        ab_json_append(w, nulls, ab_null_cost_json(w, &s->nulls[i]));
+        ab_json_append(w, nulls, null_cost_json(w, &s->nulls[i]));
     ab_json_put(w, o, "null", nulls);
     return o;
 }
@@ -405,6 +507,88 @@ static json_t *size_class(struct ab_json *w, const struct ab_session *s,
     return o;
 }
 
+/* Writes the overview of a trace. Only what is not 0 of blocks by size and lifetime is listed. */
+
+static json_t *blocks(struct ab_json *w, const struct ab_overview *o)
+{
+    json_t *list = json_array();
+    for (unsigned size = 0; size < AB_OVERVIEW_CLASSES; size++)
+        for (unsigned life = 0; life <= AB_OVERVIEW_CLASSES; life++) {
+            if (o->blocks[size][life] == 0)
+                continue;
+            json_t *cell = json_object();
+            ab_json_put(w, cell, "le_bytes", ab_json_integer(UINT64_C(1) << size));
+            ab_json_put(w, cell, "le_calls",
+                        life < AB_OVERVIEW_CLASSES ? ab_json_integer(UINT64_C(1) << life)
+                                                   : json_null());
+            ab_json_put(w, cell, "n", ab_json_integer(o->blocks[size][life]));
+            ab_json_append(w, list, cell);
+        }
+    return list;
+}
+
+static json_t *live(struct ab_json *w, const struct ab_overview *o)
+{
+    json_t *curve = json_object(), *low = json_array(), *high = json_array();
+    for (uint32_t i = 0; i < o->n_steps; i++) {
+        ab_json_append(w, low, ab_json_integer(o->live[i].low));
+        ab_json_append(w, high, ab_json_integer(o->live[i].high));
+    }
+    ab_json_put(w, curve, "step_calls", ab_json_integer(o->step_calls));
+    ab_json_put(w, curve, "low", low);
+    ab_json_put(w, curve, "high", high);
+    return curve;
+}
+
+static json_t *threads(struct ab_json *w, const struct ab_overview *o)
+{
+    json_t *list = json_array();
+    for (uint32_t row = 0; row < o->n_rows; row++) {
+        json_t *one = json_object(), *freed = json_array();
+        for (uint32_t i = 0; i < o->n_rows; i++)
+            ab_json_append(w, freed, ab_json_integer(o->freed[row][i]));
+        ab_json_put(w, one, "thread",
+                    o->thread[row] == AB_OVERVIEW_OTHERS ? json_null()
+                                                         : json_integer(o->thread[row]));
+        ab_json_put(w, one, "freed_by", freed);
+        ab_json_put(w, one, "never_freed", ab_json_integer(o->freed[row][o->n_rows]));
+        ab_json_append(w, list, one);
+    }
+    return list;
+}
+
+/* null where there is none. */
+static json_t *json_overview(struct ab_json *w, const struct ab_overview *overview)
+{
+    if (overview == NULL)
+        return json_null();
+    json_t *o = json_object();
+    ab_json_put(w, o, "n_calls", ab_json_integer(overview->n_calls));
+    ab_json_put(w, o, "n_threads", ab_json_integer(overview->n_threads));
+    ab_json_put(w, o, "blocks", blocks(w, overview));
+    ab_json_put(w, o, "live", live(w, overview));
+    ab_json_put(w, o, "threads", threads(w, overview));
+    return o;
+}
+
+/* "BIN:COUNT,COUNT …" from the first bin that is not empty to the last; null where none is known. */
+static json_t *json_window_counts(const struct ab_window *window)
+{
+    char text[AB_WINDOW_BINS * 11 + 16];
+    unsigned first = 0, end = AB_WINDOW_BINS;
+    while (end > 0 && window->counts[end - 1] == 0)
+        end--;
+    if (end == 0)
+        return json_null();
+    while (window->counts[first] == 0)
+        first++;
+    size_t n = (size_t)snprintf(text, sizeof text, "%u:", first);
+    for (unsigned i = first; i < end; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%u", i > first ? "," : "",
+                              window->counts[i]);
+    return json_string(text);
+}
+
 static json_t *window(struct ab_json *w, const struct ab_session *s, const struct ab_window *x)
 {
     json_t *o = json_object();
@@ -417,7 +601,7 @@ static json_t *window(struct ab_json *w, const struct ab_session *s, const struc
     ab_json_put(w, o, "p50", ab_json_real(x->p50));
     ab_json_put(w, o, "p99", ab_json_real(x->p99));
     ab_json_put(w, o, "max", ab_json_real(x->max));
-    ab_json_put(w, o, "counts", ab_json_window_counts(x));
+    ab_json_put(w, o, "counts", json_window_counts(x));
     return o;
 }
 
@@ -446,6 +630,118 @@ static void put_checksum(struct ab_json *w, json_t *o)
         w->is_short_of_memory = true;
 }
 
+/* Records of iterations as JSON. */
+
+static json_t *worst(struct ab_json *w, const struct ab_iterations *x)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < x->n_worst; i++) {
+        json_t *o = json_object();
+        ab_json_put(w, o, "iteration", ab_json_integer(x->worst[i].iteration));
+        ab_json_put(w, o, "lane", ab_json_integer(x->worst[i].lane));
+        ab_json_put(w, o, "ns", ab_json_integer(x->worst[i].ns));
+        ab_json_append(w, list, o);
+    }
+    return list;
+}
+
+static json_t *stretches(struct ab_json *w, const struct ab_iterations *x)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < x->n_stretches; i++)
+        ab_json_append(w, list, ab_json_integer(x->stretches[i]));
+    return list;
+}
+
+static json_t *iterations(struct ab_json *w, const struct ab_session *s,
+                          const struct ab_iterations *x)
+{
+    json_t *o = json_object();
+    bool is_empty = ab_hdr_total(x->hdr) == 0;
+    ab_json_put(w, o, "backend", ab_json_string(s->backends[x->backend].name));
+    ab_json_put(w, o, "phase", ab_json_string(x->phase));
+    ab_json_put(w, o, "round", ab_json_integer(x->round));
+    ab_json_put(w, o, "name", ab_json_string(x->name));
+    ab_json_put(w, o, "budget_ns", ab_json_real(x->budget_ns));
+    ab_json_put(w, o, "n", ab_json_integer(x->n));
+    ab_json_put(w, o, "overflow", ab_json_integer(x->hdr->overflow));
+    ab_json_put(w, o, "n_over_budget", ab_json_integer(x->n_over_budget));
+    ab_json_put(w, o, "n_scheduler", ab_json_integer(x->n_scheduler));
+    ab_json_put(w, o, "n_calls", ab_json_integer(x->n_calls));
+    ab_json_put(w, o, "n_calls_most", ab_json_integer(x->n_calls_most));
+    ab_json_put(w, o, "call_ns", ab_json_real(x->call_ns));
+    ab_json_put(w, o, "p50", ab_json_real(x->p50));
+    ab_json_put(w, o, "p99", ab_json_real(x->p99));
+    ab_json_put(w, o, "max", ab_json_real(x->max));
+    ab_json_put(w, o, "worst", worst(w, x));
+    ab_json_put(w, o, "stretch", ab_json_integer(x->stretch));
+    ab_json_put(w, o, "stretches", stretches(w, x));
+    ab_json_put(w, o, "hdr_v2", is_empty ? json_null() : ab_json_histogram(x->hdr));
+    ab_json_put(w, o, "reason", ab_json_string(x->reason));
+    return o;
+}
+
+/* o.iterations; of work without iterations there is none. */
+static void iterations_json(struct ab_json *w, json_t *o, const struct ab_session *s)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < s->n_iterations; i++)
+        if (ab_session_has_numbers(s, s->iterations[i].backend))
+            ab_json_append(w, list, iterations(w, s, &s->iterations[i]));
+    if (json_array_size(list) > 0)
+        ab_json_put(w, o, "iterations", list);
+    else
+        json_decref(list);
+}
+
+/* Ratios of what the tables show, in the direction of the metric: of times, below 1 is faster (the
+ * tables show the reciprocal, a speed). Written from the rounds and not read back: whoever reads
+ * the rounds computes the same. */
+
+struct pair {
+    const struct ab_session *s;
+    uint32_t backend, base;
+};
+
+static json_t *ratio(struct ab_json *w, const struct pair *p, const char *phase, const char *metric,
+                     const struct ab_effect *e)
+{
+    json_t *o = json_object();
+    ab_json_put(w, o, "backend", ab_json_string(p->s->backends[p->backend].name));
+    ab_json_put(w, o, "base", ab_json_string(p->s->backends[p->base].name));
+    ab_json_put(w, o, "phase", ab_json_string(phase));
+    ab_json_put(w, o, "metric", ab_json_string(metric));
+    ab_json_put(w, o, "ratio", ab_json_real(e->ratio));
+    ab_json_put(w, o, "low", ab_json_real(e->low));
+    ab_json_put(w, o, "high", ab_json_real(e->high));
+    ab_json_put(w, o, "method", ab_json_string(ab_effect_method_name(e->method)));
+    ab_json_put(w, o, "rounds", ab_json_integer(e->n_new));
+    return o;
+}
+
+static void add_pair(struct ab_json *w, const struct pair *p, json_t *list)
+{
+    struct ab_effect time = ab_session_speed(p->s, p->base, p->backend, NULL);
+    struct ab_effect rss = ab_session_rss_ratio(p->s, p->backend, p->base);
+    ab_json_append(w, list, ratio(w, p, NULL, "time", &time));
+    ab_json_append(w, list, ratio(w, p, NULL, "rss_peak_bytes", &rss));
+    for (uint32_t i = 0; i < p->s->n_phases; i++) {
+        time = ab_session_speed(p->s, p->base, p->backend, p->s->phases[i]);
+        ab_json_append(w, list, ratio(w, p, p->s->phases[i], "ns_per_op", &time));
+    }
+}
+
+/* An array, empty where there is nothing to compare with. */
+static json_t *json_ratios(struct ab_json *w, const struct ab_session *session)
+{
+    json_t *list = json_array();
+    struct pair p = {session, 0, ab_session_base(session)};
+    for (; p.base < session->n_backends && p.backend < session->n_backends; p.backend++)
+        if (p.backend != p.base && ab_backend_is_comparable(&session->backends[p.backend]))
+            add_pair(w, &p, list);
+    return list;
+}
+
 static json_t *document(struct ab_json *w, const struct ab_session *s)
 {
     json_t *o = json_object(), *backends = json_array(), *rounds = json_array();
@@ -455,9 +751,9 @@ static json_t *document(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "complete", json_boolean(s->is_complete));
     ab_json_put(w, o, "config", config(w, s));
     ab_json_put(w, o, "seed", ab_json_integer(s->seed));
-    ab_json_put_hosts(w, o, s);
+    json_put_hosts(w, o, s);
     ab_json_put(w, o, "timer", timer(w, s));
-    ab_json_put(w, o, "counting", ab_counting_json(w, &s->counting));
+    ab_json_put(w, o, "counting", counting_json(w, &s->counting));
     ab_json_put(w, o, "noise", noise(w, s));
     if (s->is_histogram_merged)
         ab_json_put(w, o, AB_HISTOGRAMS_KEY, ab_json_string(AB_HISTOGRAMS_MERGED));
@@ -473,9 +769,9 @@ static json_t *document(struct ab_json *w, const struct ab_session *s)
     ab_json_put(w, o, "results", results);
     put_depth(w, o, s);
     put_memory(w, o, s);
-    ab_iterations_json(w, o, s);
-    ab_json_put(w, o, "trace_overview", ab_json_overview(w, s->overview));
-    ab_json_put(w, o, "ratios", ab_json_ratios(w, s));
+    iterations_json(w, o, s);
+    ab_json_put(w, o, "trace_overview", json_overview(w, s->overview));
+    ab_json_put(w, o, "ratios", json_ratios(w, s));
     put_verdicts(w, o, s);
     ab_json_put(w, o, "comparison", ab_comparison_json(w, s->comparison));
     put_checksum(w, o);

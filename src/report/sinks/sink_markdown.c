@@ -4,18 +4,23 @@
  * away. A step summary above 1 MiB is not shown at all, so the document stays below 900,000 bytes:
  * rows that do not fit are counted.
  */
-#include "report/sinks/sinks.h"
-
 #include "base/bits.h"
+#include "core/text.h"
+#include "core/units_show.h"
+#include "report/ci/finding_list.h"
 #include "report/ci/findings.h"
-#include "report/ci/markdown.h"
 #include "report/ci/series.h"
 #include "report/format.h"
+#include "report/sinks/sinks.h"
+#include "report/view/view.h"
+#include "result/result.h"
 #include "stats/aggregate.h"
 #include "stats/compare.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MOST_BYTES = 900000, RESERVE = 10000 }; /* kept for what closes the document */
@@ -42,15 +47,124 @@ static const char *sign_of(const struct ab_finding *f)
     return signs[f->outcome];
 }
 
+/* The answer as Markdown. */
+
+/* Text as it is, in a table as well: no markup, no HTML, no cell's end. */
+static void markdown_text(struct ab_text *to, const char *s)
+{
+    struct ab_text printable = {0};
+    ab_finding_list_text(&printable, s);
+    for (const char *c = printable.s; c != NULL && *c != 0; c++) {
+        char one[3] = {*c, 0, 0};
+        if (*c == '<')
+            ab_text_add(to, "&lt;");
+        else if (*c == '>')
+            ab_text_add(to, "&gt;");
+        else if (*c == '&')
+            ab_text_add(to, "&amp;");
+        else if (strchr("\\`*_[]|~#!", *c) != NULL)
+            ab_text_add(to, (one[1] = *c, one[0] = '\\', one));
+        else
+            ab_text_add(to, one);
+    }
+    ab_text_fini(&printable);
+}
+
+static void add_time(struct ab_text *t, double ns)
+{
+    ab_text_addf(t, " %s |", isfinite(ns) ? AB_TIME(ns) : "n/a");
+}
+
+static void add_bytes(struct ab_text *t, double bytes)
+{
+    ab_text_addf(t, " %s |", isfinite(bytes) ? AB_BYTES(bytes) : "n/a");
+}
+
+static void add_rank(struct ab_text *t, const struct ab_session *s,
+                     const struct ab_view_ranking *ranking, const struct ab_view_rank *r)
+{
+    char words[96], range[160];
+    ab_text_add(t, "| ");
+    markdown_text(t, r->name);
+    ab_text_add(t, " |");
+    add_time(t, r->run_ns.median);
+    ab_text_add(t, " ");
+    markdown_text(t, r->is_base
+                         ? "base"
+                         : ab_view_factor_words(words, sizeof words, &r->vs, "faster", "slower"));
+    ab_view_factor_interval(range, sizeof range, &r->vs);
+    ab_text_add(t, !r->is_base && range[0] != 0 ? " " : "");
+    markdown_text(t, r->is_base ? "" : range);
+    ab_text_add(t, " |");
+    if (!ab_session_is_exec(s)) { /* in a program no call is timed */
+        add_time(t, r->p99_ns);
+        add_time(t, r->p999_ns);
+    }
+    add_bytes(t, r->peak_bytes);
+    if (ranking->has_drain)
+        add_bytes(t, r->after_free_bytes);
+    ab_text_add(t, "\n");
+}
+
+static void add_ranking(struct ab_text *t, const struct ab_session *s,
+                        const struct ab_view_ranking *ranking)
+{
+    bool is_exec = ab_session_is_exec(s);
+    ab_text_addf(t, "| allocator | %s | against ", is_exec ? "wall time" : "whole run");
+    markdown_text(t, ranking->base != UINT32_MAX ? s->backends[ranking->base].name : "the base");
+    ab_text_addf(t, " |%s peak |%s\n|---|---:|---|%s---:|%s\n", is_exec ? "" : " p99 | p99.9 |",
+                 ranking->has_drain ? " after free |" : "", is_exec ? "" : "---:|---:|",
+                 ranking->has_drain ? "---:|" : "");
+    for (uint32_t i = 0; i < ranking->n_ranked; i++)
+        add_rank(t, s, ranking, &ranking->rows[i]);
+    ab_text_add(t, "\n");
+}
+
+static void add_warnings(struct ab_text *t, const struct ab_view_warnings *warnings)
+{
+    for (size_t i = 0; i < warnings->n; i++) {
+        const struct ab_view_warning *w = &warnings->items[i];
+        if (w->severity == AB_VIEW_NOTE)
+            continue;
+        ab_text_add(t, "- ");
+        markdown_text(t, w->text);
+        if (w->remedy[0] != 0) {
+            ab_text_add(t, "; what helps: ");
+            markdown_text(t, w->remedy);
+        }
+        ab_text_add(t, "\n");
+    }
+    ab_text_add(t, "\n");
+}
+
+/* The verdict in sentences, the ranking by the time of the whole run, and warnings; nothing of a
+ * session in which no back end has numbers. False: out of memory. */
+static bool markdown_answer(struct ab_text *to, const struct ab_session *session)
+{
+    struct ab_view view;
+    ab_view_make(session, &view);
+    if (view.ranking.n_ranked > 0) {
+        for (unsigned i = 0; i < view.headline.n_sentences; i++) {
+            markdown_text(to, view.headline.sentences[i]);
+            ab_text_add(to, "\n");
+        }
+        ab_text_add(to, "\n");
+        add_ranking(to, session, &view.ranking);
+        add_warnings(to, &view.warnings);
+    }
+    ab_view_fini(&view);
+    return true;
+}
+
 static void add_finding(struct page *page, const struct ab_finding *f)
 {
     struct ab_text row = {0};
     ab_text_addf(&row, "| %s ", f->is_shown_only ? "" : sign_of(f));
-    ab_markdown_text(&row, f->verdict);
+    markdown_text(&row, f->verdict);
     ab_text_add(&row, " | ");
-    ab_markdown_text(&row, f->title.s);
+    markdown_text(&row, f->title.s);
     ab_text_add(&row, " | ");
-    ab_markdown_text(&row, f->sentence.s);
+    markdown_text(&row, f->sentence.s);
     ab_text_add(&row, " |\n");
     add_row(page, &row);
 }
@@ -86,7 +200,7 @@ static void add_headline(struct page *page, const struct ab_session *s,
     struct ab_text counts = {0};
     ab_findings_count(all, &counts);
     ab_text_addf(&page->text, "## %s allocbench: ", is_bad ? "\u274c" : "\u2705");
-    ab_markdown_text(&page->text, s->name);
+    markdown_text(&page->text, s->name);
     ab_text_addf(&page->text, " %s\n\n%s.\n\n", is_bad ? "failed" : "passed",
                  counts.s != NULL ? counts.s : "");
     ab_text_fini(&counts);
@@ -99,11 +213,11 @@ static void add_number(const struct ab_session *s, const struct ab_series *x, vo
     char value[AB_CELL_BYTES], low[AB_CELL_BYTES], high[AB_CELL_BYTES];
     const char *unit = ab_metric_unit(&x->metric);
     ab_text_add(&row, "| ");
-    ab_markdown_text(&row, s->backends[x->backend].name);
+    markdown_text(&row, s->backends[x->backend].name);
     ab_text_add(&row, " | ");
-    ab_markdown_text(&row, x->metric.phase);
+    markdown_text(&row, x->metric.phase);
     ab_text_addf(&row, " | %s | ", x->place);
-    ab_markdown_text(&row, x->name);
+    markdown_text(&row, x->name);
     ab_text_addf(&row, " | %s%s | ", x->is_floor ? "&lt; " : "",
                  ab_format_value(value, x->value, unit));
     if (x->n_rounds > 0)
@@ -130,7 +244,7 @@ static void add_fact(struct page *page, const char *what, const char *text)
     if (text == NULL || text[0] == 0)
         return;
     ab_text_addf(&row, "| %s | ", what);
-    ab_markdown_text(&row, text);
+    markdown_text(&row, text);
     ab_text_add(&row, " |\n");
     add_row(page, &row);
 }
@@ -165,7 +279,7 @@ static bool add_document(struct page *page, const struct ab_session *s,
     for (unsigned i = AB_OUTCOME_FAILED; i <= AB_OUTCOME_WARNED; i++)
         n_bad += all->counts[i];
     add_headline(page, s, all);
-    if (!ab_markdown_answer(&page->text, s))
+    if (!markdown_answer(&page->text, s))
         return false;
     if (n_bad > 0)
         add_findings(page, all, AB_OUTCOME_FAILED, AB_OUTCOME_SKIPPED, false);

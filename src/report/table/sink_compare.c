@@ -10,8 +10,8 @@
 #include "core/units_show.h"
 #include "report/format.h"
 #include "report/table/table.h"
-#include "report/view/words/change.h"
-#include "report/view/words/verdicts.h"
+#include "report/view/verdicts.h"
+#include "report/view/words.h"
 
 #include <math.h>
 #include <stdio.h>

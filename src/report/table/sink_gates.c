@@ -9,7 +9,7 @@
 #include "core/text.h"
 #include "report/format.h"
 #include "report/table/table.h"
-#include "report/view/words/change.h"
+#include "report/view/words.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,27 +5,38 @@
  * of all rounds: histograms merged, throughput as median. The exact ones are in the JSON.
  */
 #include "report/table/sink_table.h"
-#include "core/memory.h"
-#include "core/units_show.h"
 
 #include "base/bits.h"
 #include "base/units.h"
+#include "core/median.h"
+#include "core/memory.h"
 #include "core/text.h"
-#include "report/counts/table_counts.h"
+#include "core/units_show.h"
 #include "report/format.h"
 #include "report/heaps/table_heaps.h"
-#include "report/iterations/table_iterations.h"
-#include "report/table/answer/answer.h"
-#include "report/table/session/table_depth.h"
-#include "report/table/session/table_memory.h"
-#include "report/table/session/table_notes.h"
-#include "report/table/session/table_rounds.h"
+#include "report/table/legend.h"
 #include "report/table/sparkline.h"
+#include "report/table/style.h"
 #include "report/table/table.h"
-#include "report/view/words/factor.h"
+#include "report/table/table_depth.h"
+#include "report/table/table_iterations.h"
+#include "report/table/table_memory.h"
+#include "report/table/table_noise.h"
+#include "report/table/table_peak.h"
+#include "report/table/table_phases.h"
+#include "report/table/table_program.h"
+#include "report/table/table_rounds.h"
+#include "report/table/table_witness.h"
+#include "report/view/view.h"
+#include "report/view/words.h"
+#include "result/result.h"
+#include "result/result_fields.h"
+#include "result/session.h"
 #include "stats/aggregate.h"
+#include "stats/metric.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -255,6 +266,175 @@ static bool is_asked_for(const struct report *r, const char *phase)
     return r->style.phase == NULL || strcmp(r->style.phase, phase) == 0;
 }
 
+/* The notes below the tables by topic: clock and null, meaning of the columns, noise, conditions. */
+
+struct notes {
+    FILE *to;
+    const struct ab_session *s;
+    struct ab_table_style style;
+    uint32_t base;
+};
+
+/* Median over rounds and phases of what an op costs with nobody serving it. */
+static double null_ns(const struct ab_session *s, uint32_t backend)
+{
+    double *x = ab_alloc_zeroed((size_t)s->n_nulls + 1, sizeof x[0]);
+    size_t n = 0;
+    for (uint32_t i = 0; i < s->n_nulls; i++)
+        if (ab_null_is_of(&s->nulls[i], &s->backends[backend]) && isfinite(s->nulls[i].ns_per_op))
+            x[n++] = s->nulls[i].ns_per_op;
+    double median = ab_median(x, n);
+    free(x);
+    return median;
+}
+
+static void add_nulls(const struct ab_session *s, struct ab_text *note)
+{
+    char cell[AB_CELL_BYTES], name[AB_HARNESS_NAME_BYTES], shown[AB_HARNESS_NAME_BYTES * 4];
+    const char *before = " Null (the harness alone, not subtracted): ";
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        double ns = ab_harness_is_used(s, i) ? null_ns(s, i) : (double)NAN;
+        if (!isfinite(ns))
+            continue;
+        ab_harness_name(s, i, name);
+        ab_text_addf(note, "%s%s ns/op (%s)", before, ab_format_ratio(cell, ns),
+                     ab_text_printable(shown, sizeof shown, name));
+        before = ", ";
+    }
+}
+
+static void print_note(const struct notes *r, struct ab_text *note)
+{
+    if (note->s != NULL)
+        ab_table_prose(r->to, r->style, AB_FAINT, note->s);
+    ab_text_fini(note);
+}
+
+static void print_clock(const struct notes *r)
+{
+    struct ab_text note = {0};
+    char cell[AB_CELL_BYTES];
+    double floor_ns = r->s->timer.floor_ns;
+    if (isfinite(floor_ns))
+        ab_text_addf(&note, "timer floor %s; smaller values print as <%s.",
+                     ab_units_time(cell, sizeof cell, floor_ns), cell);
+    else
+        ab_text_add(&note, "timer floor unknown.");
+    ab_text_addf(&note, " Clock quantum %s.",
+                 isfinite(r->s->timer.quantum_ns)
+                     ? ab_units_time(cell, sizeof cell, r->s->timer.quantum_ns)
+                     : "unknown");
+    add_nulls(r->s, &note);
+    print_note(r, &note);
+}
+
+static void print_meanings(const struct notes *r)
+{
+    struct ab_text note = {0};
+    ab_text_add(&note, "n: number of timed ops (a random sample, all rounds); a percentile is "
+                       "shown only with at least 10 samples above it. max: of all ops; !: it "
+                       "repeats in no other round at its place, and may be an interruption.");
+    if (r->base != UINT32_MAX)
+        ab_text_addf(&note,
+                     " Ratios: of time per op; [low, high]: 90 %% interval, with %u "
+                     "rounds or more; ~: not clearly different from 1.",
+                     AB_EFFECT_MIN_ROUNDS);
+    ab_text_addf(&note, " %s: half of (max - min) over the rounds.",
+                 r->style.utf8 ? "\u00b1" : "+-");
+    print_note(r, &note);
+}
+
+static void print_noise(const struct notes *r)
+{
+    struct ab_text note = {0};
+    ab_table_noise(r->s, &note);
+    print_note(r, &note);
+}
+
+static void print_conditions(const struct notes *r)
+{
+    const struct ab_session *s = r->s;
+    const char *touch = ab_session_setting(s, "touch");
+    struct ab_text note = {0};
+    ab_text_addf(&note, "touch: %s", touch != NULL ? touch : "workload default");
+    if (s->facts.lanes > 1)
+        ab_text_addf(&note, "; %u threads%s, window %u", s->facts.lanes,
+                     s->is_strict ? " in strict order" : "", s->window);
+    if (s->cpu >= 0)
+        ab_text_addf(&note, "; CPU affinity: %d", (int)s->cpu);
+    else
+        ab_text_addf(&note, "; CPU affinity: %s",
+                     s->noise.slices_s > 0 ? "the quietest before each throughput run" : "none");
+    ab_text_addf(&note, "; %u of %u rounds, seed %llu, tape %.12s, THP %s", s->n_rounds,
+                 s->n_rounds_planned, (unsigned long long)s->seed,
+                 s->tape_sha256 != NULL ? s->tape_sha256 : "unknown",
+                 s->host.thp[0] != 0 ? s->host.thp : "unknown");
+    if (s->shard.count > 0)
+        ab_text_addf(&note, "; shard %u of %u", s->shard.index, s->shard.count);
+    if (s->n_parts > 0)
+        ab_text_addf(&note, "; merged from %u results", s->n_parts);
+    print_note(r, &note);
+}
+
+/* " (94.9 %, 5.1 % of the requests)": what each rule decided on. */
+static void add_shares(const struct ab_mapped_rules *rules, struct ab_text *note)
+{
+    double all = 0;
+    for (uint32_t i = 0; i < rules->n; i++)
+        all += (double)rules->n_requests[i];
+    for (uint32_t i = 0; i < rules->n && all > 0; i++)
+        ab_text_addf(note, "%s%.1f %%", i == 0 ? " (" : ", ",
+                     (double)rules->n_requests[i] / all * 100);
+    if (rules->n > 0 && all > 0)
+        ab_text_add(note, " of the requests)");
+}
+
+/* Which back end served what, in rows of several. */
+static void print_placements(const struct notes *r)
+{
+    char count[AB_CELL_BYTES], bytes[AB_CELL_BYTES];
+    for (uint32_t i = 0; i < r->s->n_backends; i++) {
+        const struct ab_backend_info *b = &r->s->backends[i];
+        struct ab_text note = {0};
+        for (uint32_t h = 0; h < b->n_heaps; h++) {
+            const struct ab_mapped_heap *heap = &b->heaps[h];
+            ab_text_addf(&note, "%s%s%s %s %s of %s, ", h == 0 ? b->name : "", h == 0 ? ": " : "; ",
+                         heap->name, ab_units_count(count, sizeof count, (double)heap->n_requests),
+                         heap->n_requests == 1 ? "request" : "requests",
+                         ab_units_bytes(bytes, sizeof bytes, (double)heap->requested_bytes));
+            ab_text_addf(&note, "up to %s live",
+                         ab_units_bytes(bytes, sizeof bytes, (double)heap->live_peak_bytes));
+        }
+        if (note.s != NULL)
+            ab_text_addf(&note, ". Rules: %s", b->map);
+        add_shares(&b->rules, &note);
+        if (note.s != NULL)
+            ab_text_add(&note, ".");
+        print_note(r, &note);
+    }
+}
+
+/* What was not in every round. */
+static void print_rounds(const struct notes *r)
+{
+    struct ab_text passes = {0};
+    ab_rounds_note_passes(r->s, &passes);
+    print_note(r, &passes);
+}
+
+static void table_notes(FILE *to, const struct ab_session *session, struct ab_table_style style)
+{
+    const struct notes r = {to, session, style, ab_session_base(session)};
+    if ((style.topics & AB_TOPIC_TIME) != 0) {
+        print_clock(&r);
+        print_meanings(&r);
+        print_noise(&r);
+    }
+    print_conditions(&r);
+    print_placements(&r);
+    print_rounds(&r);
+}
+
 static void print_topics(struct report *r)
 {
     for (uint32_t i = 0; i < r->s->n_phases && (r->style.topics & AB_TOPIC_TIME) != 0; i++)
@@ -264,15 +444,400 @@ static void print_topics(struct report *r)
     if ((r->style.topics & AB_TOPIC_MEMORY) != 0)
         ab_table_memory(r->to, r->s, r->style);
     if (r->style.topics != 0)
-        ab_table_notes(r->to, r->s, r->style);
+        table_notes(r->to, r->s, r->style);
+}
+
+/* One table for each phase, with how it was counted below, and why something was not. */
+
+/* Columns after the instructions, as fields of result_fields.def. */
+static const struct {
+    const char *field;
+    struct ab_table_column column;
+} counted[] = {
+    {"faults_minor", {"faults", 2}},    {"syscalls_mmap", {"mmap", 1}},
+    {"syscalls_munmap", {"munmap", 1}}, {"syscalls_mremap", {"mremap", 4}},
+    {"syscalls_brk", {"brk", 1}},       {"syscalls_madvise", {"madvise", 3}},
+    {"syscalls_futex", {"futex", 3}},   {"syscalls_other", {"other calls", 4}},
+};
+enum { GROSS = 2, FIRST_COUNTED };
+
+static double value(const struct ab_session *s, uint32_t backend, const char *phase,
+                    const char *field)
+{
+    struct ab_metric m = {.phase = phase, .op = AB_OP_ALL};
+    for (size_t i = 0; i < ab_field_count; i++)
+        if (strcmp(ab_fields[i].name, field) == 0)
+            m.field = &ab_fields[i];
+    return ab_metric_value(s, backend, &m);
+}
+
+static void format(char cell[AB_CELL_BYTES], int decimals, double x)
+{
+    if (isfinite(x))
+        snprintf(cell, AB_CELL_BYTES, "%.*f", decimals, x);
+    else
+        snprintf(cell, AB_CELL_BYTES, "-");
+}
+
+/* Of the loop itself with the harness of the back end; NAN = not counted. */
+static double null_instructions(const struct ab_session *s, uint32_t backend, const char *phase)
+{
+    for (uint32_t i = 0; i < s->n_nulls; i++) {
+        const struct ab_null_cost *n = &s->nulls[i];
+        if (!isnan(n->instr_per_op) && strcmp(n->phase, phase) == 0 &&
+            ab_null_is_of(n, &s->backends[backend]))
+            return n->instr_per_op;
+    }
+    return NAN;
+}
+
+static void fill(const struct ab_session *s, uint32_t backend, const char *phase,
+                 struct ab_table_row *row)
+{
+    uint32_t base = ab_session_base(s);
+    double n = value(s, backend, phase, "instr_per_op");
+    double by = base != UINT32_MAX ? value(s, base, phase, "instr_per_op") : (double)NAN;
+    format(row->cells[0], 2, n);
+    ab_format_ratio(row->cells[1], by > 0 && n >= 0 ? n / by : (double)NAN);
+    format(row->cells[GROSS], 2, n + null_instructions(s, backend, phase));
+    for (size_t i = 0; i < AB_ARRAY_LEN(counted); i++)
+        format(row->cells[FIRST_COUNTED + i], 0, value(s, backend, phase, counted[i].field));
+}
+
+/* What the loop itself takes in this phase, for each harness that is used. */
+static void add_harnesses(struct ab_table *t, const struct ab_session *s, const char *phase)
+{
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        double n = ab_harness_is_used(s, i) ? null_instructions(s, i, phase) : (double)NAN;
+        char name[AB_HARNESS_NAME_BYTES], label[AB_HARNESS_NAME_BYTES + 16];
+        if (isnan(n))
+            continue;
+        ab_harness_name(s, i, name);
+        snprintf(label, sizeof label, "harness (%s)", name);
+        struct ab_table_row *row = ab_table_add(t, label, false);
+        if (row == NULL)
+            continue;
+        format(row->cells[GROSS], 2, n);
+        row->emphasis = AB_FAINT;
+    }
+}
+
+static void table_counts_print_phase(FILE *to, const struct ab_session *s,
+                                     struct ab_table_style style, const char *phase)
+{
+    char by[32] = "", name[24];
+    uint32_t base = ab_session_base(s);
+    struct ab_table t;
+    struct ab_text title = {0};
+    struct ab_table_column columns[FIRST_COUNTED + AB_ARRAY_LEN(counted)] = {
+        {"instr/op", 0}, {by, 1}, {"with loop", 1}};
+    if (base != UINT32_MAX)
+        snprintf(by, sizeof by, "x %s",
+                 ab_format_label(name, sizeof name, s->backends[base].name, 10, style.utf8));
+    for (size_t i = 0; i < AB_ARRAY_LEN(counted); i++)
+        columns[FIRST_COUNTED + i] = counted[i].column;
+    ab_text_addf(&title, "%s / %s: counts", s->name, phase);
+    if (title.s != NULL)
+        ab_table_line(to, style, AB_STRONG, title.s);
+    ab_text_fini(&title);
+    ab_table_init(&t, columns, AB_ARRAY_LEN(columns));
+    ab_table_add(&t, "all ops", true);
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        struct ab_table_row *row = ab_session_has_numbers(s, i)
+                                       ? ab_table_add_backend(&t, &s->backends[i])
+                                       : NULL;
+        if (row != NULL)
+            fill(s, i, phase, row);
+    }
+    add_harnesses(&t, s, phase);
+    ab_table_print(to, &t, style);
+    ab_table_fini(&t);
+}
+
+static void print_method(FILE *to, const struct ab_session *s, struct ab_table_style style)
+{
+    const struct ab_counting *c = &s->counting;
+    struct ab_text t = {0};
+    char ops[AB_CELL_BYTES], all[AB_CELL_BYTES], shown[1000];
+    if (c->method[0] == 0) {
+        ab_text_addf(&t, "no instructions: %s", ab_text_printable(shown, sizeof shown, c->reason));
+    } else {
+        ab_text_addf(&t, "instructions: by %s, %s of %s tape ops; those of the null back end",
+                     ab_text_printable(shown, sizeof shown, c->method),
+                     ab_format_count(ops, (double)c->n_ops),
+                     ab_format_count(all, (double)s->n_tape_ops));
+        ab_text_add(
+            &t, " (the harness) are subtracted from instr/op. System calls: of the whole phase");
+    }
+    if (t.s != NULL)
+        ab_table_prose(to, style, AB_FAINT, t.s);
+    ab_text_fini(&t);
+}
+
+static void print_reasons(FILE *to, const struct ab_session *s, struct ab_table_style style)
+{
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        const struct ab_backend_info *b = &s->backends[i];
+        char line[1600], name[300], why[1000];
+        if (b->uncounted[0] == 0)
+            continue;
+        snprintf(line, sizeof line, "%s: %s", ab_text_printable(name, sizeof name, b->name),
+                 ab_text_printable(why, sizeof why, b->uncounted));
+        ab_table_prose(to, style, AB_FAINT, line);
+    }
+}
+
+/* Nothing where it was not asked for. */
+static void table_counts(FILE *to, const struct ab_session *session, struct ab_table_style style)
+{
+    if (!session->counting.is_asked)
+        return;
+    for (uint32_t i = 0; i < session->n_phases; i++)
+        table_counts_print_phase(to, session, style, session->phases[i]);
+    print_method(to, session, style);
+    print_reasons(to, session, style);
+    fputc('\n', to);
+}
+
+/* The order of the answer, its sentences and warnings. */
+
+static bool has_numbers(const struct ab_view *v)
+{
+    return v->session->n_results > 0 && v->ranking.n_rows > 0 &&
+           v->ranking.rows[0].standing != AB_VIEW_FAILED;
+}
+
+/* Time of the whole run, how much faster than the base, tail, memory. What failed has a row as well:
+ * nothing that was asked for is missing. */
+
+enum { TIME, VERSUS, P99, P999, PEAK, COLUMNS };
+
+struct ranking {
+    const struct ab_view *v;
+    struct ab_table_style style;
+    struct ab_legend *legend;
+    int at[COLUMNS]; /* place of a column, -1 = not shown */
+};
+
+static void dash(const struct ranking *r, char cell[AB_CELL_BYTES], const char *why)
+{
+    ab_footnotes_dash(&r->legend->notes, cell, why, r->style.utf8);
+}
+
+static void fill_peak(const struct ranking *r, const struct ab_view_rank *rank,
+                      struct ab_table_row *row)
+{
+    if (r->at[PEAK] < 0)
+        return;
+    if (isfinite(rank->peak_bytes))
+        ab_units_bytes(row->cells[r->at[PEAK]], AB_CELL_BYTES, rank->peak_bytes);
+    else
+        dash(r, row->cells[r->at[PEAK]], r->v->memory.rows[rank->backend].why_peak);
+}
+
+static void fill_tail(const struct ranking *r, struct ab_table_row *row, unsigned column, double ns)
+{
+    double floor_ns = r->v->session->timer.floor_ns;
+    if (r->at[column] < 0)
+        return;
+    char *cell = row->cells[r->at[column]];
+    if (ns < floor_ns)
+        ab_format_ns(cell, ns, floor_ns);
+    else if (isfinite(ns))
+        ab_units_time(cell, AB_CELL_BYTES, ns);
+    else
+        dash(r, cell, "too few timed calls");
+}
+
+static void fill_versus(const struct ranking *r, const struct ab_view_rank *rank,
+                        struct ab_table_row *row)
+{
+    if (r->at[VERSUS] < 0)
+        return;
+    char *cell = row->cells[r->at[VERSUS]];
+    if (rank->is_base) {
+        snprintf(cell, AB_CELL_BYTES, "base");
+        return;
+    }
+    if (!isfinite(rank->vs.times)) {
+        dash(r, cell, rank->standing == AB_VIEW_ASIDE ? "not compared" : "no time to compare with");
+        return;
+    }
+    ab_view_factor_text(cell, &rank->vs, "faster", "slower");
+}
+
+static void add_row(const struct ranking *r, const struct ab_view_rank *rank, struct ab_table *t)
+{
+    const struct ab_backend_info *b = &r->v->session->backends[rank->backend];
+    if (b->status == AB_BACKEND_ABSENT) /* a warning says so */
+        return;
+    struct ab_table_row *row = ab_table_add_backend(t, b);
+    if (row == NULL)
+        return;
+    if (rank->standing == AB_VIEW_FAILED) {
+        snprintf(row->cells[0], AB_CELL_BYTES, "%s", ab_backend_status_name(b->status));
+        row->emphasis = AB_BAD;
+        return;
+    }
+    if (isfinite(rank->run_ns.median))
+        ab_units_time(row->cells[0], AB_CELL_BYTES, rank->run_ns.median);
+    else
+        dash(r, row->cells[0], "no round is complete");
+    fill_versus(r, rank, row);
+    fill_tail(r, row, P99, rank->p99_ns);
+    fill_tail(r, row, P999, rank->p999_ns);
+    fill_peak(r, rank, row);
+    if (rank->vs.is_clear && rank->standing == AB_VIEW_RANKED)
+        row->emphasis = rank->vs.is_less ? AB_BAD : AB_GOOD;
+}
+
+/* Columns of which nothing is known are not there at all. */
+static unsigned choose(struct ranking *r, const char *versus, struct ab_table_column *columns)
+{
+    const char *time = ab_session_is_exec(r->v->session) ? "wall time" : "whole run";
+    const struct ab_table_column all[COLUMNS] = {[TIME] = {time, 0},
+                                                 [VERSUS] = {versus, 0},
+                                                 [P99] = {"p99", 3},
+                                                 [P999] = {"p99.9", 2},
+                                                 [PEAK] = {"peak", 1}};
+    bool has[COLUMNS] = {[TIME] = true};
+    unsigned n = 0;
+    for (uint32_t i = 0; i < r->v->ranking.n_rows; i++) {
+        const struct ab_view_rank *rank = &r->v->ranking.rows[i];
+        has[VERSUS] = has[VERSUS] || isfinite(rank->vs.times);
+        has[P99] = has[P99] || isfinite(rank->p99_ns);
+        has[P999] = has[P999] || isfinite(rank->p999_ns);
+        has[PEAK] = has[PEAK] || isfinite(rank->peak_bytes);
+    }
+    for (unsigned i = 0; i < COLUMNS; i++) {
+        r->at[i] = has[i] ? (int)n : -1;
+        if (has[i])
+            columns[n++] = all[i];
+    }
+    return n;
+}
+
+static void table_ranking(FILE *to, const struct ab_view *v, struct ab_table_style style,
+                          struct ab_legend *legend)
+{
+    struct ranking r = {.v = v, .style = style, .legend = legend};
+    struct ab_table_column columns[COLUMNS];
+    char versus[AB_CELL_BYTES * 4 + 8] = "", base[AB_CELL_BYTES * 4];
+    struct ab_table t;
+    if (v->ranking.base != UINT32_MAX)
+        snprintf(versus, sizeof versus, "vs %s",
+                 ab_format_label(base, sizeof base, v->session->backends[v->ranking.base].name, 20,
+                                 style.utf8));
+    ab_table_init(&t, columns, choose(&r, versus, columns));
+    ab_table_add(&t, "", true);
+    for (uint32_t i = 0; i < v->ranking.n_rows; i++)
+        add_row(&r, &v->ranking.rows[i], &t);
+    unsigned shown = ab_table_print(to, &t, style);
+    ab_legend_see(legend, &t, shown, style.utf8);
+    legend->has_tail = (r.at[P99] >= 0 && (shown >> r.at[P99] & 1) != 0) ||
+                       (r.at[P999] >= 0 && (shown >> r.at[P999] & 1) != 0);
+    ab_table_fini(&t);
+}
+
+/* The sentences, ranking and tables; of a real program the sentences alone. */
+static void answer_print(FILE *to, const struct ab_view *v, struct ab_table_style style)
+{
+    struct ab_legend legend = {0};
+    ab_table_prose(to, style, AB_PLAIN, v->title);
+    for (unsigned i = 0; i < v->headline.n_sentences; i++)
+        ab_table_prose(to, style, i == 0 ? AB_STRONG : AB_PLAIN, v->headline.sentences[i]);
+    fputc('\n', to);
+    if (!has_numbers(v))
+        return;
+    table_ranking(to, v, style, &legend);
+    if (ab_session_is_exec(v->session)) {
+        ab_table_program(to, v, style, &legend);
+    } else {
+        ab_table_phases(to, v, style, &legend);
+        ab_table_calls(to, v, style, &legend);
+        ab_table_peak(to, v, style, &legend);
+    }
+    fputc('\n', to);
+    ab_legend_print(to, v, &legend, style);
+    if (ab_session_is_exec(v->session))
+        ab_table_witness(to, v, style);
+}
+
+/* ---- warnings ---- */
+
+/* What is not installed and was not asked for, in one line. */
+static void print_absent(FILE *to, const struct ab_view *v, struct ab_table_style style)
+{
+    struct ab_text line = {0};
+    char name[4 * sizeof v->session->backends->name];
+    for (size_t i = 0; i < v->warnings.n; i++) {
+        const struct ab_view_warning *w = &v->warnings.items[i];
+        if (strcmp(w->id, "absent") == 0 && w->severity == AB_VIEW_NOTE)
+            ab_text_addf(
+                &line, "%s%s", line.s == NULL ? "not installed: " : ", ",
+                ab_text_printable(name, sizeof name, v->session->backends[w->backend].name));
+    }
+    if (line.s != NULL)
+        ab_table_prose(to, style, AB_FAINT, line.s);
+    ab_text_fini(&line);
+}
+
+static bool is_said_elsewhere(const struct ab_view *v, const struct ab_view_warning *w,
+                              struct ab_table_style style)
+{
+    return (strcmp(w->id, "few-rounds") == 0 && v->headline.verdict == AB_VIEW_TOO_FEW) ||
+           (strcmp(w->id, "little-work") == 0 && v->headline.verdict == AB_VIEW_TOO_LITTLE) ||
+           (strcmp(w->id, "incomplete") == 0 && style.is_live) || /* the headline */
+           (strcmp(w->id, "absent") == 0 && w->severity == AB_VIEW_NOTE) ||
+           (strcmp(w->id, "caveat") == 0 && style.topics == 0);
+}
+
+static void print_warning(FILE *to, const struct ab_view_warning *w, struct ab_table_style style)
+{
+    static const char *const words[] = {
+        [AB_VIEW_FAILURE] = "", [AB_VIEW_WARNING] = "warning: ", [AB_VIEW_NOTE] = "note: "};
+    struct ab_text line = {0};
+    ab_text_addf(&line, "%s%s", words[w->severity], w->text);
+    if (w->remedy[0] != 0)
+        ab_text_addf(&line, " -> %s", w->remedy);
+    if (line.s != NULL)
+        ab_table_prose(to, style,
+                       w->severity == AB_VIEW_FAILURE   ? AB_BAD
+                       : w->severity == AB_VIEW_WARNING ? AB_STRONG
+                                                        : AB_FAINT,
+                       line.s);
+    ab_text_fini(&line);
+}
+
+/* Warnings and next steps: what stands at the end, whatever is between. */
+static void answer_end(FILE *to, const struct ab_view *v, struct ab_table_style style)
+{
+    struct ab_text next = {0}, end = {0};
+    ab_rounds_note_end(v->session, &end);
+    if (end.n > 0)
+        ab_table_prose(to, style, AB_FAINT, end.s);
+    ab_text_fini(&end);
+    for (size_t i = 0; i < v->warnings.n; i++)
+        if (!is_said_elsewhere(v, &v->warnings.items[i], style))
+            print_warning(to, &v->warnings.items[i], style);
+    print_absent(to, v, style);
+    for (unsigned i = 0; i < v->next.n; i++)
+        ab_text_addf(&next, "%s%s (%s)", i == 0 ? "next: " : "; ", v->next.items[i].command,
+                     v->next.items[i].why);
+    if (next.s != NULL)
+        ab_table_prose(to, style, AB_PLAIN, next.s);
+    if (style.topics == 0 && has_numbers(v) && !ab_session_is_exec(v->session))
+        ab_table_prose(to, style, AB_FAINT,
+                       "more: -v [time|size|worst|memory|phase=NAME|all], allocbench explain WORD");
+    ab_text_fini(&next);
 }
 
 static void print_report(struct report *r)
 {
     bool has_results = has_any_result(r->s), is_exec = ab_session_is_exec(r->s);
-    ab_answer_print(r->to, r->view, r->style);
+    answer_print(r->to, r->view, r->style);
     if (has_results && !is_exec)
-        ab_table_counts(r->to, r->s, r->style);
+        table_counts(r->to, r->s, r->style);
     if (has_results && !is_exec) {
         ab_table_iterations(r->to, r->s, r->style);
         ab_table_heaps(r->to, r->s, r->style);
@@ -280,7 +845,7 @@ static void print_report(struct report *r)
     if (has_results && !is_exec && r->style.topics != 0)
         print_topics(r);
     ab_rounds_print(r->to, r->s, r->style);
-    ab_answer_end(r->to, r->view, r->style);
+    answer_end(r->to, r->view, r->style);
 }
 
 void ab_sink_table(FILE *to, const struct ab_session *session, struct ab_table_style style)

@@ -9,7 +9,7 @@
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/format.h"
-#include "report/view/warnings/warnings_backends.h"
+#include "report/view/warnings_backends.h"
 
 #include <math.h>
 #include <string.h>

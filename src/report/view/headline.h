@@ -8,7 +8,7 @@
 
 #include "report/view/ranking.h"
 #include "report/view/view_text.h"
-#include "report/view/warnings/warnings.h"
+#include "report/view/warnings.h"
 
 enum ab_view_verdict {
     AB_VIEW_FASTER,     /* `winner` is clearly faster than `versus` */

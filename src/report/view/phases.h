@@ -6,8 +6,7 @@
 #ifndef AB_REPORT_VIEW_PHASES_H
 #define AB_REPORT_VIEW_PHASES_H
 
-#include "report/view/words/factor.h"
-#include "report/view/words/harness_name.h"
+#include "report/view/words.h"
 #include "result/result.h"
 #include "stats/aggregate.h"
 

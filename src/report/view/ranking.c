@@ -7,7 +7,7 @@
 #include "core/memory.h"
 #include "report/view/growth.h"
 #include "report/view/latency.h"
-#include "report/view/program/program.h"
+#include "report/view/program.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #define AB_REPORT_VIEW_RANKING_H
 
 #include "report/view/memory.h"
-#include "report/view/words/factor.h"
+#include "report/view/words.h"
 #include "result/result.h"
 #include "stats/aggregate.h"
 

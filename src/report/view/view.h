@@ -17,7 +17,7 @@
 #include "report/view/ranking.h"
 #include "report/view/slowest.h"
 #include "report/view/view_text.h"
-#include "report/view/warnings/warnings.h"
+#include "report/view/warnings.h"
 
 struct ab_view {
     const struct ab_session *session;

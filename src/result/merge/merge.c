@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
  * What is decided when sessions are joined: whether they may be, who has which round, which machines
- * there were, what the back ends are. The records are joined in merge_records.c.
+ * there were, what the back ends are.
  */
 #include "result/merge/merge.h"
 
+#include "base/bits.h"
 #include "core/memory.h"
 #include "core/text.h"
-#include "result/merge/conditions.h"
-#include "result/merge/merge_records.h"
 #include "result/merge/shard.h"
+#include "result/passes.h"
 #include "result/session.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,197 @@
 static const char *shown(char buf[256], const char *file)
 {
     return ab_text_printable(buf, 256, file);
+}
+
+#define AB_MERGE_NOBODY UINT32_MAX
+
+struct ab_merge {
+    const struct ab_merge_part *parts;
+    uint32_t n;
+    uint32_t n_rounds;  /* of the whole */
+    uint32_t *owner;    /* n_rounds: which part has this round; AB_MERGE_NOBODY = none */
+    uint32_t *host_map; /* hosts of all parts, one after the other, to those of *out */
+    uint32_t *host_of;  /* n: where those of a part begin there */
+    struct ab_session *out;
+    struct ab_err *err;
+};
+
+void ab_merge_take(const struct ab_merge *m);    /* the parts let go */
+void ab_merge_abandon(const struct ab_merge *m); /* *out lets go */
+
+/* Joins lists of records: each is sorted by round and keeps its order otherwise, as if one session
+ * had measured it. */
+
+/* The index in the whole of a part's round. */
+static uint32_t merge_round(const struct ab_session *part, uint32_t round)
+{
+    return ab_shard_merged_round(part->shard, part->n_rounds_planned, round);
+}
+
+#define NO_PHASE SIZE_MAX
+
+/* A list of the session: where it is, and where in its records round and phase are. */
+struct list {
+    size_t items, n, cap, size, round, phase;
+};
+
+#define RECORD(list) __typeof__(((struct ab_session *)NULL)->list[0])
+#define LIST(list, phase_at) \
+    {offsetof(struct ab_session, list),       offsetof(struct ab_session, n_##list), \
+     offsetof(struct ab_session, cap_##list), sizeof(RECORD(list)), \
+     offsetof(RECORD(list), round),           phase_at},
+#define PHASE_LIST(list) LIST(list, offsetof(RECORD(list), phase))
+static const struct list lists[] = {AB_SESSION_PHASE_LISTS(PHASE_LIST) LIST(timelines, NO_PHASE)};
+
+static void *at(const void *base, size_t offset)
+{
+    return (char *)(uintptr_t)base + offset;
+}
+
+static char *items_of(const struct list *l, const struct ab_session *s)
+{
+    return *(char **)at(s, l->items);
+}
+
+static uint32_t count_of(const struct list *l, const struct ab_session *s)
+{
+    return *(uint32_t *)at(s, l->n);
+}
+
+static void set_list(const struct list *l, struct ab_session *s, char *items, uint32_t n)
+{
+    *(char **)at(s, l->items) = items;
+    *(uint32_t *)at(s, l->n) = n;
+    *(size_t *)at(s, l->cap) = n;
+}
+
+/* The round of a record in the merged result. */
+static uint32_t round_of(const struct list *l, const struct ab_session *s, const char *record)
+{
+    return merge_round(s, *(uint32_t *)at(record, l->round));
+}
+
+/* The first part's string for a phase: all lists of phases are the same. */
+static const char *own_phase(const struct ab_session *out, const char *phase)
+{
+    for (uint32_t i = 0; i < out->n_phases; i++)
+        if (strcmp(out->phases[i], phase) == 0)
+            return out->phases[i];
+    return "";
+}
+
+/* next[r]: where the first record of round r goes. */
+static uint32_t count_records(const struct ab_merge *m, const struct list *l, uint32_t *next)
+{
+    for (uint32_t p = 0; p < m->n; p++) {
+        const struct ab_session *s = m->parts[p].session;
+        for (uint32_t i = 0; i < count_of(l, s); i++)
+            next[round_of(l, s, items_of(l, s) + i * l->size) + 1]++;
+    }
+    for (uint32_t r = 0; r < m->n_rounds; r++)
+        next[r + 1] += next[r];
+    return next[m->n_rounds];
+}
+
+static void place_records(const struct ab_merge *m, const struct list *l, uint32_t *next, char *all)
+{
+    for (uint32_t p = 0; p < m->n; p++) {
+        const struct ab_session *s = m->parts[p].session;
+        for (uint32_t i = 0; i < count_of(l, s); i++) {
+            const char *record = items_of(l, s) + i * l->size;
+            uint32_t round = round_of(l, s, record);
+            char *to = all + next[round]++ * l->size;
+            memcpy(to, record, l->size);
+            *(uint32_t *)at(to, l->round) = round;
+            if (l->phase != NO_PHASE)
+                *(const char **)at(to, l->phase) = own_phase(m->out,
+                                                             *(const char **)at(to, l->phase));
+        }
+    }
+}
+
+static void join_list(const struct ab_merge *m, const struct list *l)
+{
+    uint32_t *next = ab_alloc_zeroed((size_t)m->n_rounds + 1, sizeof next[0]);
+    uint32_t n = count_records(m, l, next);
+    char *all = ab_alloc_zeroed((size_t)n + 1, l->size);
+    place_records(m, l, next, all);
+    set_list(l, m->out, all, n);
+    free(next);
+}
+
+static void join_rounds(const struct ab_merge *m)
+{
+    struct ab_session *out = m->out;
+    out->rounds = ab_alloc_zeroed(m->n_rounds, sizeof out->rounds[0]);
+    for (uint32_t r = 0; r < m->n_rounds; r++) {
+        const struct ab_session *s = m->owner[r] != AB_MERGE_NOBODY ? m->parts[m->owner[r]].session
+                                                                    : NULL;
+        for (uint32_t i = 0; s != NULL && i < s->n_rounds; i++) {
+            if (merge_round(s, s->rounds[i].index) != r)
+                continue;
+            struct ab_round *round = &out->rounds[out->n_rounds++];
+            *round = s->rounds[i];
+            round->index = r;
+            round->host = m->host_map[m->host_of[m->owner[r]] + round->host];
+        }
+    }
+    out->cap_rounds = out->n_rounds;
+}
+
+static void list_parts(const struct ab_merge *m)
+{
+    struct ab_session *out = m->out;
+    out->parts = ab_alloc_zeroed(m->n, sizeof out->parts[0]);
+    out->n_parts = m->n;
+    for (uint32_t i = 0; i < m->n; i++) {
+        struct ab_part *part = &out->parts[i];
+        part->file = m->parts[i].file;
+        snprintf(part->sha256, sizeof part->sha256, "%.64s", m->parts[i].sha256);
+        part->shard = m->parts[i].session->shard;
+        part->host = m->host_map[m->host_of[i]];
+        part->n_rounds = m->parts[i].session->n_rounds;
+    }
+}
+
+/* Rounds and records of all parts into *out, by copy; both own what the records own until one of the
+ * following two is called. */
+static void merge_records(const struct ab_merge *m)
+{
+    join_rounds(m);
+    for (size_t i = 0; i < AB_ARRAY_LEN(lists); i++)
+        join_list(m, &lists[i]);
+    list_parts(m);
+}
+
+/* Frees the lists themselves, not what their records own. */
+static void drop_lists(struct ab_session *s)
+{
+    for (size_t i = 0; i < AB_ARRAY_LEN(lists); i++) {
+        free(items_of(&lists[i], s));
+        set_list(&lists[i], s, NULL, 0);
+    }
+    s->n_rounds = 0;
+}
+
+/* An out session that is a copy of a part's lets go of its lists. */
+static void merge_begin_lists(struct ab_session *out)
+{
+    for (size_t i = 0; i < AB_ARRAY_LEN(lists); i++)
+        set_list(&lists[i], out, NULL, 0);
+    out->rounds = NULL;
+    out->n_rounds = 0;
+}
+
+void ab_merge_take(const struct ab_merge *m)
+{
+    for (uint32_t i = 0; i < m->n; i++)
+        drop_lists(m->parts[i].session);
+}
+
+void ab_merge_abandon(const struct ab_merge *m)
+{
+    drop_lists(m->out);
 }
 
 /* ---- the same work? ---- */
@@ -116,7 +309,7 @@ static enum ab_status claim_rounds(struct ab_merge *m, uint32_t part)
         if (!ab_shard_has_round(s->shard, s->n_rounds_planned, round))
             return ab_fail(m->err, AB_INPUT, "%s: has round %u, which is not of it (shard %u/%u)",
                            shown(a, m->parts[part].file), round, s->shard.index, s->shard.count);
-        uint32_t *owner = &m->owner[ab_merge_round(s, round)];
+        uint32_t *owner = &m->owner[merge_round(s, round)];
         if (*owner != AB_MERGE_NOBODY)
             return ab_fail(m->err, AB_USAGE, "round %u is in %s and in %s: each round once", round,
                            shown(a, m->parts[*owner].file), shown(b, m->parts[part].file));
@@ -133,7 +326,7 @@ static bool is_missing(const struct ab_merge *m, uint32_t round)
     for (uint32_t i = 0; i < m->n; i++) {
         const struct ab_session *s = m->parts[i].session;
         uint32_t own = is_divided(s)
-                           ? ab_merge_round(s, ab_shard_round(s->shard, s->n_rounds_planned, 0))
+                           ? merge_round(s, ab_shard_round(s->shard, s->n_rounds_planned, 0))
                            : round;
         if (s->is_complete && own == round &&
             (is_divided(s) || ab_shard_has_round(s->shard, s->n_rounds_planned, round)))
@@ -281,7 +474,7 @@ static void begin_session(const struct ab_merge *m)
 {
     struct ab_session *out = m->out;
     *out = *m->parts[0].session;
-    ab_merge_begin_lists(out);
+    merge_begin_lists(out);
     out->hosts = NULL;
     out->n_hosts = 0;
     out->parts = NULL;
@@ -352,7 +545,7 @@ enum ab_status ab_merge(const struct ab_merge_part *parts, uint32_t n, bool is_p
         made.is_complete = is_complete;
         list_hosts(&m);
         merge_backends(&m);
-        ab_merge_records(&m);
+        merge_records(&m);
         ab_merge_take(&m);
         settle_hosts(&made);
         merge_timer(&m);
@@ -365,4 +558,140 @@ enum ab_status ab_merge(const struct ab_merge_part *parts, uint32_t n, bool is_p
     free(m.host_of);
     free(m.host_map);
     return status;
+}
+
+/* Lists what two sessions do not have in common. */
+
+static const char *or_unknown(const char *s)
+{
+    return s == NULL || s[0] == 0 ? "unknown" : s;
+}
+
+void ab_differences_add(struct ab_differences *d, const char *what, const char *now,
+                        const char *was)
+{
+    char a[96], b[96];
+    if (strcmp(or_unknown(now), or_unknown(was)) != 0)
+        ab_text_addf(&d->text, "%s%s is %.64s, %s %.64s", d->text.n > 0 ? "; " : "", what,
+                     ab_text_printable(a, sizeof a, or_unknown(now)), d->word,
+                     ab_text_printable(b, sizeof b, or_unknown(was)));
+}
+
+static void differences_add_number(struct ab_differences *d, const char *what, uint64_t now,
+                                   uint64_t was)
+{
+    char a[32], b[32];
+    snprintf(a, sizeof a, "%" PRIu64, now);
+    snprintf(b, sizeof b, "%" PRIu64, was);
+    ab_differences_add(d, what, now == UINT64_MAX ? "" : a, was == UINT64_MAX ? "" : b);
+}
+
+/* Lists of strings, side by side: the first pair that differs is named. */
+static void compare_settings(struct ab_differences *d, const struct ab_session *now,
+                             const struct ab_session *was)
+{
+    const char *const *a = now->settings, *const *b = was->settings;
+    while (a != NULL && b != NULL && *a != NULL && *b != NULL && strcmp(*a, *b) == 0)
+        a++, b++;
+    const char *x = a != NULL && *a != NULL ? *a : "none",
+               *y = b != NULL && *b != NULL ? *b : "none";
+    ab_differences_add(d, "a setting", x, y);
+}
+
+static void compare_phases(struct ab_differences *d, const struct ab_session *now,
+                           const struct ab_session *was)
+{
+    differences_add_number(d, "the number of phases", now->n_phases, was->n_phases);
+    for (uint32_t i = 0; i < now->n_phases && i < was->n_phases; i++)
+        ab_differences_add(d, "a phase", now->phases[i], was->phases[i]);
+}
+
+/* "0,2,3", as much of it as there is room for. */
+static const char *cpu_list(char *buf, size_t cap, const struct ab_session *s)
+{
+    size_t n = 0;
+    snprintf(buf, cap, "not given");
+    for (uint32_t i = 0; i < s->n_cpus && n < cap; i++)
+        n += (size_t)snprintf(buf + n, cap - n, "%s%d", i == 0 ? "" : ",", s->cpus[i]);
+    return buf;
+}
+
+static void compare_lanes(struct ab_differences *d, const struct ab_session *now,
+                          const struct ab_session *was)
+{
+    char a[256], b[256];
+    ab_differences_add(d, "--cpus", cpu_list(a, sizeof a, now), cpu_list(b, sizeof b, was));
+    ab_differences_add(d, "--order", ab_order_names[now->is_strict],
+                       ab_order_names[was->is_strict]);
+    differences_add_number(d, "--window", now->window, was->window);
+}
+
+static void compare_backends(struct ab_differences *d, const struct ab_session *now,
+                             const struct ab_session *was)
+{
+    differences_add_number(d, "the number of back ends", now->n_backends, was->n_backends);
+    for (uint32_t i = 0; i < now->n_backends && now->n_backends == was->n_backends; i++) {
+        ab_differences_add(d, "a back end", now->backends[i].name, was->backends[i].name);
+        ab_differences_add(d, "a back end's boundary", now->backends[i].boundary,
+                           was->backends[i].boundary);
+        ab_differences_add(d, "a placement (--map)", now->backends[i].map, was->backends[i].map);
+    }
+}
+
+/* "6", "every round" */
+static const char *rounds_of(char buf[32], const struct ab_pass_plan *plan, enum ab_pass pass)
+{
+    snprintf(buf, 32, "in every round");
+    if (plan->is_known && plan->rounds[pass] != AB_EVERY_ROUND)
+        snprintf(buf, 32, plan->rounds[pass] == 0 ? "not run" : "in %u rounds", plan->rounds[pass]);
+    return buf;
+}
+
+static void compare_passes(struct ab_differences *d, const struct ab_session *now,
+                           const struct ab_session *was)
+{
+    char label[64], a[32], b[32];
+#define COMPARE(pass) \
+    snprintf(label, sizeof label, "the %s pass", ab_pass_names[pass]); \
+    if (pass != AB_PASS_THROUGHPUT) \
+        ab_differences_add(d, label, rounds_of(a, &now->passes, pass), \
+                           rounds_of(b, &was->passes, pass));
+    AB_ROUND_PASSES(COMPARE)
+#undef COMPARE
+}
+
+static const char *version_of(const struct ab_session *s)
+{
+    return s->tool.version != NULL ? s->tool.version : AB_VERSION;
+}
+
+void ab_conditions_compare(struct ab_differences *d, const struct ab_session *now,
+                           const struct ab_session *was)
+{
+    ab_differences_add(d, "allocbench", version_of(now), version_of(was));
+    ab_differences_add(d, "the work", now->kind, was->kind);
+    ab_differences_add(d, "the file's sha256", now->config_sha256, was->config_sha256);
+    compare_settings(d, now, was);
+    differences_add_number(d, "the seed", now->seed, was->seed);
+    differences_add_number(d, "--rounds", now->n_rounds_planned, was->n_rounds_planned);
+    compare_passes(d, now, was);
+    ab_differences_add(d, "tape_sha256", now->tape_sha256, was->tape_sha256);
+    compare_phases(d, now, was);
+    compare_lanes(d, now, was);
+    compare_backends(d, now, was);
+}
+
+void ab_conditions_compare_build(struct ab_differences *d, const struct ab_backend_info *now,
+                                 const struct ab_backend_info *was, bool with_path)
+{
+    const struct {
+        const char *what, *now, *was;
+    } rows[] = {{"the version", now->version, was->version},
+                {"the build id", now->build_id, was->build_id},
+                {"the file", now->path, was->path}};
+    char label[256];
+    for (unsigned i = 0; i < 2u + with_path; i++) {
+        snprintf(label, sizeof label, "%s of %s", rows[i].what, now->name);
+        ab_differences_add(d, label, rows[i].now, rows[i].was);
+    }
 }

@@ -10,7 +10,7 @@
 #include "core/grow.h"
 #include "core/median.h"
 #include "core/memory.h"
-#include "result/merge/merge_iterations.h"
+#include "result/merge/merge_rounds.h"
 #include "result/session.h"
 #include "runner/fold/fold_memory.h"
 

@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "runner/fold/fold_common.h"
+#include "runner/run.h"
 
 struct ab_sample {
     uint32_t position; /* in the tape */
@@ -34,5 +35,20 @@ void ab_samples_begin(struct ab_samples *walk, const struct ab_fold *f,
                       const struct ab_phase *phase, const struct ab_outcome *run);
 /* False after the last. What was the scheduler's is not among them; what is left out is, marked. */
 bool ab_samples_next(struct ab_samples *walk, struct ab_sample *out);
+
+/* Which samples of a latency pass were taken while nothing else used the CPU core. Another tenant
+ * makes an op up to twice as slow, and what ran in between leaves its data in the caches: such
+ * samples say more about the machine than about the allocator. */
+
+/* Fills run->is_quiet from the slices: those whose canary read at most `limit` before and after,
+ * and in which the scheduler did not give the CPU away. NULL stays where the pass had no slices. */
+void ab_sample_states(struct ab_outcome *run, uint16_t limit);
+
+/* True when enough of n samples were quiet to leave the others out. Where few would remain, a
+ * shared core is what this machine has. */
+static inline bool ab_samples_suffice(uint64_t n_quiet, uint64_t n)
+{
+    return n_quiet >= n - n * 3 / 4;
+}
 
 #endif

@@ -7,14 +7,14 @@
 #include "base/units.h"
 #include "core/memory.h"
 #include "core/units_show.h"
+#include "result/merge/shard.h"
 #include "result/passes.h"
 #include "runner/estimate.h"
 #include "runner/fold/fold_depth.h"
+#include "runner/fold/fold_heaps.h"
 #include "runner/fold/fold_iterations.h"
 #include "runner/fold/fold_memory.h"
-#include "runner/fold/heaps/fold_heap_memory.h"
-#include "runner/fold/heaps/fold_heaps.h"
-#include "runner/route/route_walk.h"
+#include "runner/route_walk.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -167,8 +167,10 @@ static double measured_ns_per_op(const struct ab_fold *f, const struct ab_outcom
     return n_ops > 0 && ns > 0 ? ns / n_ops : NAN;
 }
 
-enum ab_status ab_conduct_scout(struct ab_conductor *c, uint32_t backend, double *ns_per_op,
-                                struct ab_err *err)
+/* A throughput run that is not recorded and tells how long slices should be: *ns_per_op of the
+ * measured phases, NaN where it is not known. */
+static enum ab_status conduct_scout(struct ab_conductor *c, uint32_t backend, double *ns_per_op,
+                                    struct ab_err *err)
 {
     struct ab_outcome run;
     struct ab_fold fold = ab_conductor_fold(c, backend, 0);
@@ -364,4 +366,42 @@ enum ab_status ab_conduct_pass(struct ab_conductor *c, uint32_t backend, uint32_
 {
     return pass == AB_PASS_MEMORY ? run_memory(c, backend, round, err)
                                   : run_case(c, backend, round, pass, err);
+}
+
+/* Finds the length of slices, by one run of each back end. */
+
+/* In longer work slow ops would make the run before the measurement long as well; they are rare
+ * there, and it has slices enough. */
+#define OPS_MAX (1u << 20)
+
+uint32_t ab_slice_grid(double ns_per_op)
+{
+    uint32_t ops = AB_SLICE_OPS;
+    while (ops > AB_SLICE_OPS_MIN && ops * ns_per_op > AB_SLICE_NS_MAX)
+        ops /= 2;
+    return ops;
+}
+
+static bool is_needed(const struct ab_conductor *c)
+{
+    const struct ab_run_context *context = &c->context;
+    return context->tape->image->n_lanes == 1 && !context->is_strict &&
+           context->tape->image->n_ops <= OPS_MAX && c->session->n_rounds < c->n_rounds;
+}
+
+enum ab_status ab_slice_grid_settle(struct ab_conductor *c, struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    double least = NAN;
+    if (!is_needed(c))
+        return AB_OK;
+    for (uint32_t i = 0; i < c->session->n_backends && status == AB_OK; i++) {
+        double ns_per_op = NAN;
+        if (ab_conductor_is_running(c, i) && !ab_conductor_is_decorated(c, i) &&
+            ab_shard_has_backend(c->session->shard, c->plan->rounds, i))
+            status = conduct_scout(c, i, &ns_per_op, err);
+        least = fmin(least, ns_per_op); /* of a number and NaN: the number */
+    }
+    c->context.slice_ops = ab_slice_grid(least);
+    return status;
 }

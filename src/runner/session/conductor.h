@@ -34,10 +34,6 @@ uint16_t ab_conductor_quiet_limit(const struct ab_conductor *c);
 
 /* Each of these is AB_OK also when the back end failed: it is then marked, and without numbers. */
 enum ab_status ab_conduct_preflight(struct ab_conductor *c, uint32_t backend, struct ab_err *err);
-/* A throughput run that is not recorded and tells how long slices should be: *ns_per_op of the
- * measured phases, NaN where it is not known. */
-enum ab_status ab_conduct_scout(struct ab_conductor *c, uint32_t backend, double *ns_per_op,
-                                struct ab_err *err);
 /* All of the null back end with the harness of a back end in a round. A null that fails ends the
  * session. */
 enum ab_status ab_conduct_null(struct ab_conductor *c, uint32_t backend, uint32_t round,
@@ -50,5 +46,18 @@ enum ab_status ab_conduct_pass(struct ab_conductor *c, uint32_t backend, uint32_
 /* Random streams of the seed: one for the pre-flights, one a round. */
 #define AB_PREFLIGHT_STREAM UINT64_C(0x72756e) /* "run" */
 #define AB_ROUND_STREAM(round) (AB_PREFLIGHT_STREAM << 32 | (round))
+
+/* How many ops a slice has. The states of a shared machine last from a millisecond on, and a slice
+ * that begins and ends in quiet must not hide one: where ops are slow, slices have fewer of them. One
+ * number for all back ends and rounds of a session, because they share the grid. */
+
+/* A power of two in [AB_SLICE_OPS_MIN, AB_SLICE_OPS]: the most with which a slice takes no longer than
+ * AB_SLICE_NS_MAX. NaN: AB_SLICE_OPS. */
+uint32_t ab_slice_grid(double ns_per_op);
+#define AB_SLICE_NS_MAX 400e3
+
+/* Decides it for the session by its fastest back end: a slice that is much shorter than a reading of
+ * the canary would measure little but readings. Each runs once for it. */
+enum ab_status ab_slice_grid_settle(struct ab_conductor *c, struct ab_err *err);
 
 #endif

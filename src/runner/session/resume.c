@@ -4,7 +4,7 @@
  */
 #include "runner/session/resume.h"
 
-#include "result/merge/conditions.h"
+#include "result/merge/merge.h"
 #include "result/merge/shard.h"
 
 #include <stdio.h>

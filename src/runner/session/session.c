@@ -9,14 +9,13 @@
 #include "result/merge/shard.h"
 #include "result/passes.h"
 #include "result/session.h"
-#include "runner/counts/count_round.h"
+#include "runner/count_round.h"
 #include "runner/fold/fold_depth.h"
+#include "runner/fold/fold_heaps.h"
 #include "runner/fold/fold_iterations.h"
 #include "runner/fold/fold_memory.h"
-#include "runner/fold/heaps/fold_heaps.h"
 #include "runner/session/conductor.h"
 #include "runner/session/resume.h"
-#include "runner/session/slice_grid.h"
 
 #include <stdlib.h>
 

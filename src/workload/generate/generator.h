@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The compiler's inside, shared by generate.c (phases, lanes, turns), interpret.c (bodies of one
- * lane), workload_step.c (what verbs do) and pick.c (where they do it). Private to these.
+ * The compiler's inside, shared by generate.c (phases, lanes, turns,
+ * bodies of one lane, what verbs do) and pick.c (where they do it). Private to these.
  */
 #ifndef AB_WORKLOAD_GENERATE_GENERATOR_H
 #define AB_WORKLOAD_GENERATE_GENERATOR_H

@@ -16,7 +16,4 @@ bool ab_dist_read(struct ab_reader *r, const struct ab_yaml_field *f, size_t *in
 bool ab_dist_read_mix(struct ab_reader *r, const struct ab_node *list,
                       const struct ab_raw_part *raw, unsigned n, size_t *index);
 
-/* Appends *d, whose rows then belong to the workload (also on failure: they are freed). */
-void ab_dist_add(struct ab_reader *r, const struct ab_dist *d, size_t *index);
-
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * From what libcyaml loaded to valid records: read.c the top and what is simple, read_sets.c,
+ * From what libcyaml loaded to valid records: read.c the top, sets and what is simple,
  * read_phase.c, read_verb.c the bodies, gate_lines.c gates and claims.
  */
 #ifndef AB_WORKLOAD_PARSE_READ_H
@@ -13,10 +13,6 @@
 void ab_read_workload(struct ab_reader *r, const struct ab_raw_top *raw,
                       const struct ab_workload_options *options);
 
-void ab_read_sets(struct ab_reader *r, const struct ab_node *list, const struct ab_raw_set *raw,
-                  unsigned n);
-/* After all phases, which say how many lanes use a set: gives the sets their slots. */
-void ab_place_sets(struct ab_reader *r);
 void ab_read_phases(struct ab_reader *r, const struct ab_node *list, const struct ab_raw_phase *raw,
                     unsigned n);
 

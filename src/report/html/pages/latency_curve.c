@@ -7,7 +7,7 @@
 #include "report/format.h"
 #include "stats/aggregate.h"
 #include "stats/compare_notes.h"
-#include "stats/metric/metric_iterations.h"
+#include "stats/metric.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 
 #include "base/bits.h"
 #include "core/units_show.h"
-#include "report/view/words/change.h"
-#include "report/view/words/verdicts.h"
+#include "report/view/verdicts.h"
+#include "report/view/words.h"
 #include "stats/aggregate.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
 #include "core/median.h"
 #include "report/view/view.h"
 #include "result/session.h"
-#include "stats/metric/metric_iterations.h"
+#include "stats/metric.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "core/median.h"
 #include "core/units_show.h"
 #include "report/format.h"
-#include "report/table/answer/table_peak.h"
+#include "report/table/table_peak.h"
 #include "report/view/view.h"
 #include "stats/aggregate.h"
 

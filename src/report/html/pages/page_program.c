@@ -6,7 +6,7 @@
 #include "report/html/pages/pages.h"
 
 #include "base/bits.h"
-#include "report/view/program/program.h"
+#include "report/view/program.h"
 #include "stats/aggregate.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "core/units_show.h"
 #include "report/view/view.h"
 #include "stats/aggregate.h"
-#include "stats/metric/metric_iterations.h"
+#include "stats/metric.h"
 
 #include <inttypes.h>
 #include <math.h>

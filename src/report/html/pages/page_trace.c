@@ -3,9 +3,9 @@
  * What the trace looks like: sizes and lifetimes of its blocks, its live memory, who frees whose
  * blocks.
  */
+#include "report/html/flame_figure.h"
 #include "report/html/pages/heat_cells.h"
 #include "report/html/pages/pages.h"
-#include "report/html/trace/flame_figure.h"
 
 #include <math.h>
 #include <stdio.h>

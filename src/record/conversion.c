@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens a trace, takes events into it, and sums up what was lost, repaired and what recording cost.
+ */
+#include "record/conversion.h"
+
+#include <stdio.h>
+
+/* What the spool says is not believed blindly. */
+static uint64_t n_missing(const struct ab_stream *s)
+{
+    return s->n_unwritten > s->n_moved ? s->n_unwritten - s->n_moved : 0;
+}
+
+static void sum_up(struct ab_converter *c)
+{
+    struct ab_convert_report *r = c->report;
+    uint64_t site_ticks = 0, n_timed_sites = 0;
+    for (uint32_t i = 0; i < c->n_lanes; i++) {
+        const struct ab_convert_lane *lane = &c->lanes[i];
+        uint64_t missing = n_missing(&lane->stream);
+        r->n_unfinished += lane->n_resizing + missing;
+        if (lane->n_resizing > 0 && missing > 0)
+            r->n_unfinished--; /* a resize whose end has a place but was not written is one call */
+        r->turn_ticks += lane->stream.turn_ticks;
+        site_ticks += lane->stream.site_ticks;
+        n_timed_sites += lane->stream.n_timed_sites;
+        if (lane->stream.is_cut && r->stop == AB_SPOOL_RUNNING && r->damage[0] == 0)
+            snprintf(r->damage, sizeof r->damage, "part of the spool cannot be read");
+    }
+    r->is_short = r->stop != AB_SPOOL_RUNNING || r->damage[0] != 0;
+    r->n_threads = c->n_threads;
+    r->noting_ticks = ((double)(c->n_done - c->n_bare) * c->image->image.trial_ticks +
+                       (double)c->n_bare * c->image->image.bare_ticks) /
+                      AB_SPOOL_TRIALS;
+    r->site_ticks = n_timed_sites == 0
+                        ? 0
+                        : (double)site_ticks / (double)n_timed_sites * (double)c->n_sites;
+    r->n_sites = c->n_sites;
+    r->n_stacks = c->sites != NULL ? c->sites->n_stacks : 0;
+    r->span_ticks = c->last_stamp > c->first_stamp ? c->last_stamp - c->first_stamp : 0;
+}
+
+enum ab_status ab_conversion_take_all(struct ab_conversion *v, ab_convert_progress *progress,
+                                      void *user, struct ab_err *err)
+{
+    enum { TELL_EVERY = 1 << 20 };
+    struct ab_converter *c = &v->c;
+    enum ab_status status = AB_OK;
+    bool is_over = false;
+    while (status == AB_OK && !is_over) {
+        status = ab_converter_run(c, TELL_EVERY, &is_over, err);
+        if (status == AB_OK && !is_over && progress != NULL &&
+            !progress(user, c->n_done, c->image->n_events))
+            status = ab_fail(err, AB_INTERRUPTED, "interrupted");
+    }
+    if (status == AB_INPUT) {
+        snprintf(c->report->damage, sizeof c->report->damage, "%.119s", err->text);
+        status = AB_OK;
+    }
+    sum_up(c);
+    return status;
+}
+
+/* Once all events are in. */
+static void note_bypass(struct ab_converter *c)
+{
+    struct ab_trace_bypass bypass;
+    ab_bypass_read(c->folder, c->image, &c->report->bypass, &bypass);
+    bypass.least_calls = c->report->n_foreign + c->report->n_reused; /* no recorded call explains */
+    bypass.is_there = bypass.n_modules > 0 || bypass.least_calls > 0;
+    ab_trace_writer_bypass(c->writer, &bypass);
+}
+
+enum ab_status ab_conversion_begin(struct ab_conversion *v, FILE *to, bool has_thread,
+                                   struct ab_err *err)
+{
+    const struct ab_spool_image *image = &v->c.image->image;
+    struct ab_trace_writer_options options = {
+        .program = image->program, .marks = &v->marks.table, .has_thread = has_thread};
+    AB_TRY(ab_convert_marks_open(&v->marks, v->c.folder, err));
+    v->c.marks = &v->marks;
+    v->c.has_time = options.has_time = v->marks.has_time;
+    if (image->has_sites)
+        options.sites = v->c.sites = &v->sites;
+    return ab_trace_writer_open_with(to, &options, &v->c.writer, err);
+}
+
+enum ab_status ab_conversion_close(struct ab_conversion *v, struct ab_err *err)
+{
+    struct ab_convert_report *report = v->c.report;
+    note_bypass(&v->c);
+    report->n_marks = v->marks.table.n;
+    report->n_lost_marks = v->marks.table.n_lost;
+    struct ab_trace_writer *writer = v->c.writer;
+    v->c.writer = NULL;
+    return ab_trace_writer_close(writer, &report->info, err);
+}
+
+void ab_conversion_end(struct ab_conversion *v)
+{
+    ab_trace_writer_abandon(v->c.writer);
+    ab_converter_close(&v->c);
+    ab_site_table_fini(&v->sites);
+    ab_convert_marks_close(&v->marks);
+}
+
+void ab_conversion_note_image(struct ab_convert_report *report, const struct ab_spool_image *image)
+{
+    report->stop = image->stop;
+    report->lacks_sites = image->lacks_sites != 0;
+    report->n_usable_size = image->n_usable_size;
+}

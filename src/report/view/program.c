@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One number a round of each back end, and what follows from them.
+ */
+#include "report/view/program.h"
+
+#include "core/median.h"
+#include "core/memory.h"
+#include "stats/aggregate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct ab_field *ab_program_field(const char *name)
+{
+    for (size_t i = 0; i < ab_field_count; i++)
+        if (strcmp(ab_fields[i].name, name) == 0)
+            return &ab_fields[i];
+    return NULL;
+}
+
+double ab_program_value_of_round(const struct ab_session *s, uint32_t backend,
+                                 const struct ab_field *field, uint32_t round)
+{
+    const struct ab_result *r = ab_session_find(s, backend, AB_PROGRAM_PHASE, AB_OP_ALL, round);
+    return r != NULL && ab_field_exists(field, r) ? ab_field_f64(field, r) : (double)NAN;
+}
+
+static void collect(const struct ab_session *s, uint32_t backend, const struct ab_field *field,
+                    double *out)
+{
+    for (uint32_t i = 0; i < s->n_rounds; i++)
+        out[i] = ab_program_value_of_round(s, backend, field, s->rounds[i].index);
+}
+
+/* NaN where no round has a number. Sorts x. */
+static double median_of(double *x, uint32_t n)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (isfinite(x[i]))
+            x[kept++] = x[i];
+    return ab_median(x, kept);
+}
+
+static void add_effect(const struct ab_session *s, const double *now, const double *of_base,
+                       struct ab_effect *out)
+{
+    struct ab_pairs pairs;
+    ab_pairs_init(&pairs, s->n_rounds);
+    pairs.is_by_round = s->n_hosts > 1;
+    for (uint32_t i = 0; i < s->n_rounds; i++)
+        ab_pairs_add(&pairs, now[i], of_base[i]);
+    *out = ab_pairs_effect(&pairs);
+    ab_pairs_fini(&pairs);
+}
+
+/* Of the medians that are shown. Those of several machines are not compared: there it is that of the
+ * rounds. Of none there is no multiple, and none is no multiple. */
+static struct ab_effect ratio_of(const struct ab_session *s, const struct ab_effect *effect,
+                                 double now, double base)
+{
+    double ratio = s->n_hosts > 1 ? effect->ratio : now / base;
+    bool is_known = isfinite(effect->ratio) && isfinite(ratio) && ratio > 0 && base > 0;
+    return is_known ? ab_effect_shown(effect, ratio) : ab_effect_paired(NULL, NULL, 0);
+}
+
+void ab_program_value_of(const struct ab_session *s, uint32_t backend, uint32_t base,
+                         const struct ab_field *field, struct ab_program_value *out)
+{
+    double *x = ab_alloc_zeroed((size_t)s->n_rounds * 2 + 1, sizeof x[0]),
+           *of_base = x + s->n_rounds;
+    bool has_base = base < s->n_backends && backend != base &&
+                    ab_backend_is_comparable(&s->backends[backend]);
+    *out = (struct ab_program_value){NAN, ab_effect_paired(NULL, NULL, 0)};
+    collect(s, backend, field, x);
+    if (has_base)
+        collect(s, base, field, of_base);
+    if (has_base)
+        add_effect(s, x, of_base, &out->ratio); /* the medians put the rounds in another order */
+    out->median = median_of(x, s->n_rounds);
+    if (has_base)
+        out->ratio = ratio_of(s, &out->ratio, out->median, median_of(of_base, s->n_rounds));
+    free(x);
+}
+
+/* ---- beside the replay ---- */
+
+bool ab_program_has_prediction(const struct ab_session *s)
+{
+    const struct ab_field *f = ab_program_field("replay_ns_per_call");
+    for (uint32_t i = 0; f != NULL && i < s->n_results; i++)
+        if (ab_field_exists(f, &s->results[i]))
+            return true;
+    return false;
+}
+
+struct side { /* a number of a back end, one a round */
+    uint32_t backend;
+    const char *field;
+    bool is_by_calls; /* by the calls in the trace, of the same round */
+};
+
+static void collect_side(const struct ab_session *s, const struct side *of, double *calls,
+                         double *out)
+{
+    collect(s, of->backend, ab_program_field(of->field), out);
+    if (!of->is_by_calls)
+        return;
+    collect(s, of->backend, ab_program_field("calls"), calls);
+    for (uint32_t i = 0; i < s->n_rounds; i++)
+        out[i] /= calls[i];
+}
+
+/* x has room for three numbers a round. */
+static struct ab_effect difference(const struct ab_session *s, double *x, struct side base,
+                                   struct side now)
+{
+    double *y = x + s->n_rounds, *calls = y + s->n_rounds;
+    collect_side(s, &base, calls, x);
+    collect_side(s, &now, calls, y);
+    return ab_effect_difference(x, y, s->n_rounds);
+}
+
+void ab_program_witness_of(const struct ab_session *s, uint32_t backend, uint32_t base,
+                           struct ab_program_witness *out)
+{
+    double *x = ab_alloc_zeroed((size_t)s->n_rounds * 3 + 1, sizeof x[0]);
+    out->predicted = difference(s, x, (struct side){base, "replay_ns_per_call", false},
+                                (struct side){backend, "replay_ns_per_call", false});
+    out->measured = difference(s, x, (struct side){base, "cpu_ns", true},
+                               (struct side){backend, "cpu_ns", true});
+    free(x);
+}
+
+static bool has_interval(const struct ab_effect *e)
+{
+    return isfinite(e->low) && isfinite(e->high);
+}
+
+/* A difference that may be none says nothing about the prediction. */
+const char *ab_program_witness_word(const struct ab_effect *predicted,
+                                    const struct ab_effect *measured)
+{
+    if (!has_interval(predicted) || !has_interval(measured))
+        return "-";
+    if (measured->low <= 0 && measured->high >= 0)
+        return "not measurable";
+    if (predicted->low <= measured->high && measured->low <= predicted->high)
+        return "agrees";
+    if (predicted->low <= 0 && predicted->high >= 0)
+        return "not predicted";
+    return (predicted->ratio > 0) == (measured->ratio > 0) ? "same direction" : "opposite";
+}

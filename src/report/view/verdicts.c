@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The sentences of a comparison.
+ */
+#include "report/view/verdicts.h"
+
+#include "base/bits.h"
+#include "core/text.h"
+#include "report/format.h"
+#include "report/view/warnings.h"
+#include "report/view/words.h"
+#include "stats/aggregate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SINGLE_MOST = 3 }; /* of one kind: more are told together */
+
+/* The gravest first. */
+static const enum ab_verdict order[] = {AB_VERDICT_FAILED,       AB_VERDICT_REGRESSED,
+                                        AB_VERDICT_INCONCLUSIVE, AB_VERDICT_IMPROVED,
+                                        AB_VERDICT_OK,           AB_VERDICT_MOVED};
+
+static void add_sentence(struct ab_view_verdicts *out, const char *text)
+{
+    if (out->n_sentences < AB_VIEW_VERDICTS_MAX)
+        out->sentences[out->n_sentences++] = text;
+}
+
+/* " (limit +5 %)" */
+static const char *limit_of(const struct ab_cell *cell, char buf[48])
+{
+    buf[0] = 0;
+    if (!isnan(cell->limit))
+        snprintf(buf, 48, " (limit %+.3g %%)", 100 * cell->limit);
+    return buf;
+}
+
+/* What a reader has to know with a verdict. */
+static const char *remark_on(const struct ab_cell *cell, bool was_busy, struct ab_view_texts *texts)
+{
+    char reason[4 * sizeof cell->reason];
+    if (cell->is_drift) {
+        ab_text_printable(reason, sizeof reason, cell->reason);
+        return ab_view_texts_addf(texts, "; %s", reason);
+    }
+    return was_busy &&
+                   (cell->verdict == AB_VERDICT_REGRESSED || cell->verdict == AB_VERDICT_IMPROVED)
+               ? "; the machine was busy"
+               : "";
+}
+
+static void say_cell(const struct ab_cell *cell, bool was_busy, struct ab_view_texts *texts,
+                     struct ab_view_verdicts *out)
+{
+    char words[64], interval[80], limit[48], name[2][1200], reason[4 * sizeof cell->reason];
+    const struct ab_effect *effect = ab_cell_judged_effect(cell);
+    bool is_relative = effect != &cell->effect;
+    bool is_one = !is_relative && strcmp(cell->backend, cell->base_backend) == 0;
+    ab_text_printable(name[0], sizeof name[0], cell->backend);
+    ab_text_printable(name[1], sizeof name[1], is_relative ? cell->witnesses : cell->base_backend);
+    if (cell->verdict == AB_VERDICT_FAILED) {
+        ab_text_printable(reason, sizeof reason, cell->reason);
+        add_sentence(out, ab_view_texts_addf(texts, "%s cannot be compared: %s.", name[0],
+                                             reason[0] != 0 ? reason : "it failed"));
+        return;
+    }
+    ab_view_change_interval(interval, sizeof interval, effect);
+    add_sentence(out, ab_view_texts_addf(texts, "%s takes %s time%s%s%s%s: %s%s%s.", name[0],
+                                         ab_view_change_words(words, sizeof words, effect->ratio),
+                                         interval[0] != 0 ? " " : "", interval,
+                                         is_relative ? " relative to "
+                                         : is_one    ? ""
+                                                     : " than ",
+                                         is_one ? "" : name[1], ab_verdict_name(cell->verdict),
+                                         limit_of(cell, limit), remark_on(cell, was_busy, texts)));
+}
+
+/* Of one kind, one by one or together. */
+static void say_kind(const struct ab_comparison *c, enum ab_verdict verdict, bool was_busy,
+                     struct ab_view_texts *texts, struct ab_view_verdicts *out)
+{
+    uint32_t n = ab_comparison_count(c, verdict);
+    char limit[48] = "";
+    for (uint32_t i = 0; i < c->n_cells; i++) {
+        const struct ab_cell *cell = &c->cells[i];
+        if (!ab_cell_is_judged(cell) || cell->verdict != verdict)
+            continue;
+        limit_of(cell, limit);
+        if (n <= SINGLE_MOST)
+            say_cell(cell, was_busy, texts, out);
+    }
+    if (n > SINGLE_MOST)
+        add_sentence(out, ab_view_texts_addf(texts, "%u back ends: %s%s.", n,
+                                             ab_verdict_name(verdict), limit));
+}
+
+static const char *count(const struct ab_comparison *c, struct ab_view_texts *texts)
+{
+    struct ab_text t = {0};
+    for (size_t i = 0; i < AB_ARRAY_LEN(order); i++) {
+        uint32_t n = ab_comparison_count(c, order[i]);
+        if (n > 0)
+            ab_text_addf(&t, "%s%u %s", t.n > 0 ? ", " : "", n, ab_verdict_name(order[i]));
+    }
+    const char *text = ab_view_texts_addf(texts, "%s%s", t.s != NULL ? t.s : "no verdict",
+                                          c->is_joint ? ", judged jointly" : "");
+    ab_text_fini(&t);
+    return text;
+}
+
+/* ---- noise ---- */
+
+/* Half the range of the rounds of the back end that varies most, in parts of its median; NaN = not
+ * known. */
+static double most_varied(const struct ab_comparison *c, const struct ab_session *s)
+{
+    double most = NAN;
+    for (uint32_t i = 0; i < c->n_cells; i++) {
+        const struct ab_cell *cell = &c->cells[i];
+        const char *name = s == c->now ? cell->backend : cell->base_backend;
+        for (uint32_t b = 0; b < s->n_backends && ab_cell_is_judged(cell); b++) {
+            struct ab_round_range time = ab_session_run_time(s, b);
+            if (strcmp(s->backends[b].name, name) == 0)
+                most = fmax(most, ab_round_range_half(&time)); /* fmax passes over NaN */
+        }
+    }
+    return most;
+}
+
+static bool is_busy(const struct ab_session *s, struct ab_view_texts *texts)
+{
+    struct ab_view_warnings w;
+    if (s->n_results == 0) /* of a stored comparison the base is no more than its name */
+        return false;
+    ab_view_warnings_make(s, texts, &w);
+    bool is_noisy = w.is_noisy;
+    ab_view_warnings_fini(&w);
+    return is_noisy;
+}
+
+static const char *describe_noise(const struct ab_comparison *c, const bool busy[2],
+                                  struct ab_view_texts *texts)
+{
+    bool is_one = c->base == c->now;
+    double base = most_varied(c, c->base), now = most_varied(c, c->now);
+    struct ab_text t = {0};
+    if (isfinite(base) && isfinite(now) && !is_one)
+        ab_text_addf(&t,
+                     "whole runs vary by +-%.1f %% (base) and +-%.1f %% (new) from round to round",
+                     100 * base, 100 * now);
+    else if (isfinite(now))
+        ab_text_addf(&t, "whole runs vary by +-%.1f %% from round to round", 100 * now);
+    if (!c->is_advisory && !is_one)
+        ab_text_addf(&t, "%ssame machine", t.n > 0 ? "; " : "");
+    if (busy[0] || busy[1])
+        ab_text_addf(&t, "%sthe machine was busy%s", t.n > 0 ? "; " : "",
+                     is_one               ? ""
+                     : busy[0] && busy[1] ? " (base and new)"
+                     : busy[0]            ? " (base)"
+                                          : " (new)");
+    const char *text = t.s != NULL ? ab_view_texts_addf(texts, "%s", t.s) : "";
+    ab_text_fini(&t);
+    return text;
+}
+
+void ab_view_verdicts_make(const struct ab_comparison *c, struct ab_view_texts *texts,
+                           struct ab_view_verdicts *out)
+{
+    bool busy[2] = {c->base != c->now && is_busy(c->base, texts), is_busy(c->now, texts)};
+    *out = (struct ab_view_verdicts){0};
+    for (size_t i = 0; i < AB_ARRAY_LEN(order); i++)
+        say_kind(c, order[i], busy[0] || busy[1], texts, out);
+    out->counts = count(c, texts);
+    out->noise = describe_noise(c, busy, texts);
+}

@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Looks for what makes numbers wrong or easily misread, and says what to do about it. What became of
+ * back ends is in warnings_backends.c.
+ */
+#include "report/view/warnings.h"
+
+#include "core/median.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include "core/units_show.h"
+#include "report/format.h"
+#include "report/view/phases.h"
+#include "report/view/warning_list.h"
+#include "report/view/warnings_backends.h"
+#include "result/merge/shard.h"
+#include "result/session.h"
+#include "stats/aggregate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The harness alone varies by this much, or something else had the CPU for this share of the time:
+ * then a difference that is not clear may only be hidden. */
+static const double harness_worth_saying = 0.25, stretch_worth_saying = 1.1, busy_share = 0.5;
+
+/* A program: so many of its context switches are those of the scheduler, after each of which others
+ * had the CPU for a time slice and not longer, in so many of its runs. */
+static const double involuntary_share = 0.25, slice_ns = 25e6, runs_worth_saying = 0.1;
+
+/* Its CPU time and its waits for a CPU are no more than so much of its wall time: one after the
+ * other, but for what the clocks differ by. */
+static const double side_by_side = 1.05;
+
+static bool is_shown(const struct ab_session *s, uint32_t backend)
+{
+    return ab_session_has_numbers(s, backend);
+}
+
+/* ---- noise ---- */
+
+struct unrest {
+    double worst, from, to; /* worst: highest by lowest, less 1 */
+};
+
+/* Of one phase and harness on one machine. */
+static void add_unrest(const struct ab_session *s, uint32_t i, struct unrest *u)
+{
+    double low = s->nulls[i].ns_per_op, high = low;
+    for (uint32_t k = 0; k < s->n_nulls; k++) {
+        const struct ab_null_cost *x = &s->nulls[k];
+        if (strcmp(x->phase, s->nulls[i].phase) != 0 || !ab_null_is_like(x, &s->nulls[i]) ||
+            ab_session_round_host(s, x->round) != ab_session_round_host(s, s->nulls[i].round))
+            continue;
+        low = fmin(low, x->ns_per_op);
+        high = fmax(high, x->ns_per_op);
+    }
+    if (low > 0 && high / low - 1 > u->worst)
+        *u = (struct unrest){high / low - 1, low, high};
+}
+
+/* The harness does the same in each round: what varies there is the machine. */
+static void add_noise(const struct ab_session *s, struct ab_view_texts *t,
+                      struct ab_view_warnings *w)
+{
+    struct unrest u = {0, NAN, NAN};
+    for (uint32_t i = 0; i < s->n_nulls; i++)
+        add_unrest(s, i, &u);
+    if (!(u.worst > harness_worth_saying))
+        return;
+    w->is_noisy = true;
+    ab_warning_list_add(
+        w, "noise", AB_VIEW_WARNING,
+        ab_view_texts_addf(
+            t, "the harness alone varied by %.0f %% over the rounds (%.2f to %.2f ns/op)",
+            u.worst * 100, u.from, u.to),
+        "allocbench doctor says what disturbs this machine; more rounds: --rounds 20");
+}
+
+/* Throughput runs that the scheduler interrupted, told by wall against CPU time. Of a run with any
+ * undisturbed slice only those count, so it is none of them; it is one of all runs. */
+static void add_preemption(const struct ab_session *s, struct ab_view_texts *t,
+                           struct ab_view_warnings *w)
+{
+    uint32_t n = 0, n_hit = 0;
+    double most = 0;
+    for (uint32_t i = 0; i < s->n_results && s->facts.lanes < 2 && !ab_session_is_exec(s); i++) {
+        const struct ab_result *x = &s->results[i];
+        if (x->op != AB_OP_ALL || !is_shown(s, x->backend) || !(x->cpu_ns_per_op > 0) ||
+            !isfinite(x->ns_per_op))
+            continue;
+        double stretch = x->ns_per_op / x->cpu_ns_per_op;
+        bool is_hit = !(x->quiet_percent > 0) && x->switches_involuntary > 0 &&
+                      stretch > stretch_worth_saying;
+        n++;
+        n_hit += is_hit;
+        most = is_hit ? fmax(most, stretch) : most;
+    }
+    if (n_hit == 0)
+        return;
+    w->is_noisy = true;
+    ab_warning_list_add(
+        w, "preempted", AB_VIEW_WARNING,
+        ab_view_texts_addf(t,
+                           "%u of %u runs of a phase were preempted (wall time up to %.1fx the CPU "
+                           "time): the times of these are too long",
+                           n_hit, n, most),
+        "--cpus N pins to one CPU");
+}
+
+/* What the program waits for anyway, a disk or a timer: no more than in the run that waited least. */
+static double own_waits_ns(const struct ab_session *s, uint32_t backend)
+{
+    double least = INFINITY;
+    for (uint32_t i = 0; i < s->n_results; i++) {
+        const struct ab_result *x = &s->results[i];
+        if (x->op == AB_OP_ALL && x->backend == backend && x->cpu_ns > 0)
+            least = fmin(least, x->wall_ns - x->cpu_ns);
+    }
+    return fmax(least, 0);
+}
+
+/* What it lost: told where its threads did not wait side by side. */
+static bool is_known_to_wait(const struct ab_result *x)
+{
+    return x->run_delay_ns > (1 - 1 / stretch_worth_saying) * x->wall_ns &&
+           x->cpu_ns + x->run_delay_ns < side_by_side * x->wall_ns;
+}
+
+/* Where the kernel does not count it: a guess. Its wall time is beyond its CPU time and its own waits,
+ * a good part of its switches are
+ * involuntary, and the rest is not too long for these. Of programs that use several CPUs at once
+ * nothing is told. */
+static bool is_held_up(const struct ab_result *x, double own_ns)
+{
+    double involuntary = (double)x->switches_involuntary, alone_ns = x->cpu_ns + own_ns;
+    bool is_known = x->switches_involuntary != UINT64_MAX && x->cpu_ns > 0;
+    return is_known && x->wall_ns > stretch_worth_saying * alone_ns &&
+           involuntary > involuntary_share * (involuntary + x->switches_voluntary) &&
+           x->wall_ns - alone_ns < slice_ns * involuntary;
+}
+
+struct held_up {
+    uint32_t n, n_hit;
+    double most;       /* wall time by what it would have been; of a guess */
+    double most_share; /* of the wall time; NaN: all are guesses */
+};
+
+static void count_held_up(const struct ab_session *s, uint32_t backend, struct held_up *h)
+{
+    double own_ns = own_waits_ns(s, backend);
+    for (uint32_t i = 0; i < s->n_results; i++) {
+        const struct ab_result *x = &s->results[i];
+        if (x->op != AB_OP_ALL || x->backend != backend)
+            continue;
+        h->n++;
+        if (isfinite(x->run_delay_ns) && is_known_to_wait(x)) {
+            h->n_hit++;
+            h->most_share = fmax(h->most_share, x->run_delay_ns / x->wall_ns);
+        } else if (!isfinite(x->run_delay_ns) && is_held_up(x, own_ns)) {
+            h->n_hit++;
+            h->most = fmax(h->most, x->wall_ns / (x->cpu_ns + own_ns));
+        }
+    }
+}
+
+static void add_held_up(const struct ab_session *s, struct ab_view_texts *t,
+                        struct ab_view_warnings *w)
+{
+    struct held_up h = {0, 0, 0, NAN};
+    for (uint32_t b = 0; b < s->n_backends && ab_session_is_exec(s); b++)
+        if (is_shown(s, b))
+            count_held_up(s, b, &h);
+    if (!(h.n_hit > runs_worth_saying * h.n))
+        return;
+    const char *text =
+        isfinite(h.most_share)
+            ? ab_view_texts_addf(t,
+                                 "%u of %u runs waited for a CPU that something else used (up to "
+                                 "%.0f %% of the wall time): their wall times are too long",
+                                 h.n_hit, h.n, 100 * h.most_share)
+            : ab_view_texts_addf(t,
+                                 "%u of %u runs were preempted (wall time up to %.1fx the CPU time "
+                                 "and the program's own waits, many involuntary context switches): "
+                                 "their wall times are too long",
+                                 h.n_hit, h.n, h.most);
+    w->is_noisy = true;
+    ab_warning_list_add(w, "preempted", AB_VIEW_WARNING, text,
+                        "allocbench doctor says what disturbs this machine; CPU time suffers less");
+}
+
+static void add_shared_core(const struct ab_session *s, struct ab_view_texts *t,
+                            struct ab_view_warnings *w)
+{
+    const struct ab_noise *n = &s->noise;
+    double quiet = n->slices_s > 0 ? n->quiet_s / n->slices_s : 1;
+    if (quiet >= busy_share)
+        return;
+    w->is_noisy = true;
+    ab_warning_list_add(
+        w, "shared-core", AB_VIEW_WARNING,
+        ab_view_texts_addf(t,
+                           "something else used the CPU core in %.0f %% of the throughput runs "
+                           "(spent %s waiting for an idle core)",
+                           100 * (1 - quiet), AB_TIME(n->waited_s * 1e9)),
+        "stop other programs, or --cpus N for a CPU that nothing else uses");
+}
+
+/* ---- what the session is ---- */
+
+static uint32_t planned_rounds(const struct ab_session *s)
+{
+    return ab_shard_n_rounds(s->shard, s->n_rounds_planned);
+}
+
+static void add_incomplete(const struct ab_session *s, struct ab_view_texts *t,
+                           struct ab_view_warnings *w)
+{
+    if (!s->is_complete)
+        ab_warning_list_add(
+            w, "incomplete", AB_VIEW_WARNING,
+            ab_view_texts_addf(t, "interrupted after %u of %u rounds", s->n_rounds,
+                               planned_rounds(s)),
+            ab_session_is_exec(s)
+                ? ""
+                : ab_view_texts_addf(t, "allocbench %s --resume RESULT.json measures the rest",
+                                     strcmp(s->kind, "trace") == 0 ? "replay" : "run"));
+}
+
+static void add_few_rounds(const struct ab_session *s, struct ab_view_texts *t,
+                           struct ab_view_warnings *w)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        n += ab_backend_is_comparable(&s->backends[i]);
+    if (n > 1 && s->n_rounds < AB_EFFECT_MIN_ROUNDS)
+        ab_warning_list_add(
+            w, "few-rounds", AB_VIEW_WARNING,
+            ab_view_texts_addf(
+                t, "%u round%s cannot distinguish a difference from noise (at least %u)",
+                s->n_rounds, s->n_rounds == 1 ? "" : "s", AB_EFFECT_MIN_ROUNDS),
+            "--rounds 10");
+}
+
+static void add_no_base(const struct ab_session *s, struct ab_view_texts *t,
+                        struct ab_view_warnings *w)
+{
+    if (ab_session_base(s) == UINT32_MAX && s->base != NULL)
+        ab_warning_list_add(w, "no-base", AB_VIEW_WARNING,
+                            ab_view_texts_addf(t, "no ratios: the base, %s, has no numbers",
+                                               AB_SHOWN(600, s->base)),
+                            "");
+}
+
+/* "; node1 (Imaginary CPU): 3 rounds" */
+static void add_machine(const struct ab_session *s, uint32_t host, struct ab_text *text)
+{
+    const struct ab_host *h = &s->hosts[host];
+    uint32_t n = 0;
+    char name[32];
+    snprintf(name, sizeof name, "machine %u", host + 1);
+    for (uint32_t i = 0; i < s->n_rounds; i++)
+        n += s->rounds[i].host == host;
+    ab_text_addf(text, "; %s (%s): %u round%s", h->name[0] != 0 ? AB_SHOWN(300, h->name) : name,
+                 h->cpu[0] != 0 ? AB_SHOWN(520, h->cpu) : "unknown CPU", n, n == 1 ? "" : "s");
+}
+
+/* Rounds of several machines: what may be read across the rows, and what may not. */
+static void add_machines(const struct ab_session *s, struct ab_view_texts *t,
+                         struct ab_view_warnings *w)
+{
+    struct ab_text text = {0};
+    if (s->n_hosts < 2)
+        return;
+    ab_text_addf(&text,
+                 "measured on %u machines: times, percentiles and ranges mix them, ratios are the "
+                 "median of single rounds, each on one machine",
+                 s->n_hosts);
+    for (uint32_t i = 0; i < s->n_hosts; i++)
+        add_machine(s, i, &text);
+    ab_warning_list_add(w, "machines", AB_VIEW_WARNING,
+                        ab_view_texts_addf(t, "%s", text.s != NULL ? text.s : ""), "");
+    ab_text_fini(&text);
+}
+
+/* ---- all ---- */
+
+/* Stable: of one severity in the order in which they were found. */
+static void sort(struct ab_view_warnings *w)
+{
+    for (size_t i = 1; i < w->n; i++) {
+        struct ab_view_warning moved = w->items[i];
+        size_t k = i;
+        for (; k > 0 && w->items[k - 1].severity > moved.severity; k--)
+            w->items[k] = w->items[k - 1];
+        w->items[k] = moved;
+    }
+}
+
+/* Numbers that are right and easily misread. */
+
+enum { NAME_BYTES = 4 * sizeof((struct ab_backend_info *)0)->name };
+static const double faults_worth_saying = 0.05, ratio_worth_saying = 1.25;
+/* Less than this in a whole run cannot be timed: reading the clock, the first touch of a page and the
+ * start of the loop are as long. Few ops that take long, such as huge blocks, can. */
+static const double least_run_ns = 20e3, least_run_of_few_ns = 1e6, few_ops = 1000;
+
+static void add_note(struct ab_view_warnings *w, const char *id, struct ab_view_texts *t,
+                     struct ab_text *text)
+{
+    if (text->s != NULL)
+        ab_warning_list_add(w, id, AB_VIEW_NOTE, ab_view_texts_addf(t, "%s", text->s), "");
+    ab_text_fini(text);
+}
+
+/* Phases that were mostly waited through: their wall time says little about a back end. */
+static void add_waits(const struct ab_session *s, struct ab_view_texts *t,
+                      struct ab_view_warnings *w)
+{
+    double most = 0;
+    uint32_t n = 0, n_waiting = 0;
+    struct ab_text text = {0};
+    for (uint32_t i = 0; i < s->n_results; i++) {
+        const struct ab_result *x = &s->results[i];
+        if (x->op != AB_OP_ALL || isnan(x->wait_percent) || !ab_session_has_numbers(s, x->backend))
+            continue;
+        n++;
+        n_waiting += ab_result_is_waiting(x);
+        most = ab_result_is_waiting(x) ? fmax(most, x->wait_percent) : most;
+    }
+    if (n_waiting > 0)
+        ab_text_addf(&text,
+                     "in %u of %u measured phases threads waited for each other, up to %.0f %% of "
+                     "their time; times and ratios leave this out (wall_ns_per_op has it)",
+                     n_waiting, n, most);
+    add_note(w, "waits", t, &text);
+}
+
+/* Most threads on few CPUs that wait for blocks of each other are never in the allocator at the same
+ * time. The program's were, when the scheduler took the CPU from one that held a lock. */
+static void add_crowd(const struct ab_session *s, struct ab_view_texts *t,
+                      struct ab_view_warnings *w)
+{
+    uint32_t n_cpus = s->n_cpus > 0 ? s->n_cpus : s->host.cpus_allowed;
+    double least = NAN;
+    for (uint32_t i = 0; i < s->n_results; i++) {
+        const struct ab_result *x = &s->results[i];
+        if (x->op == AB_OP_ALL && ab_result_is_waiting(x) && ab_session_has_numbers(s, x->backend))
+            least = fmin(least, x->ready_threads);
+    }
+    if (n_cpus == 0 || s->facts.lanes <= n_cpus || !(least < s->facts.lanes / 2.0))
+        return;
+    ab_warning_list_add(
+        w, "crowd", AB_VIEW_WARNING,
+        ab_view_texts_addf(
+            t,
+            "of %u threads on %u CPU%s only %.1f were ready to run at the same time, the "
+            "others waited for blocks of each other: fewer of them contend for the "
+            "locks of an allocator than in a program, where an op may take longer",
+            s->facts.lanes, n_cpus, n_cpus == 1 ? "" : "s", least),
+        "allocbench exec measures the program itself");
+}
+
+/* Page faults an op in a phase: of the back ends with fewest and with most, first round. */
+struct fault_range {
+    double low, high; /* NaN = none known */
+    uint32_t of_low, of_high;
+};
+
+/* Median over the rounds; of no op it is not known. */
+static double faults_per_op(const struct ab_session *s, uint32_t backend, const char *phase)
+{
+    double *x = ab_alloc_zeroed((size_t)s->n_results + 1, sizeof *x);
+    size_t n = 0;
+    for (uint32_t i = 0; i < s->n_results; i++) {
+        const struct ab_result *r = &s->results[i];
+        if (r->backend == backend && r->op == AB_OP_ALL && r->n_ops > 0 && r->n_ops != UINT64_MAX &&
+            r->faults_minor != UINT64_MAX && strcmp(r->phase, phase) == 0)
+            x[n++] = (double)r->faults_minor / (double)r->n_ops;
+    }
+    double faults = ab_median(x, n);
+    free(x);
+    return faults;
+}
+
+static struct fault_range find_faults(const struct ab_session *s, const char *phase)
+{
+    struct fault_range range = {NAN, NAN, 0, 0};
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        double faults = ab_backend_is_comparable(&s->backends[i]) ? faults_per_op(s, i, phase)
+                                                                  : NAN;
+        if (isfinite(faults) && !(faults >= range.low)) {
+            range.low = faults;
+            range.of_low = i;
+        }
+        if (isfinite(faults) && !(faults <= range.high)) {
+            range.high = faults;
+            range.of_high = i;
+        }
+    }
+    return range;
+}
+
+/* First touches are timed in ns/op and in no latency: where they cost much, the two disagree. */
+static void add_faults(const struct ab_session *s, struct ab_view_texts *t,
+                       struct ab_view_warnings *w)
+{
+    const char *between = "page faults of first touches count in the time per op, not in "
+                          "latencies; faults per op: ";
+    struct ab_text text = {0};
+    const char *touch = ab_session_setting(s, "touch");
+    if (touch != NULL && strcmp(touch, "apart") == 0)
+        return; /* then they count in no time */
+    for (uint32_t p = 0; p < s->n_phases && !ab_session_is_exec(s); p++) {
+        struct fault_range range = find_faults(s, s->phases[p]);
+        char low[AB_CELL_BYTES], high[AB_CELL_BYTES];
+        if (!(range.high >= faults_worth_saying))
+            continue;
+        ab_text_addf(&text, "%s%s %s", between, AB_SHOWN(600, s->phases[p]),
+                     ab_format_ratio(high, range.high));
+        if (range.high > range.low * ratio_worth_saying)
+            ab_text_addf(&text, " (%s) to %s (%s)",
+                         AB_SHOWN(NAME_BYTES, s->backends[range.of_high].name),
+                         ab_format_ratio(low, range.low),
+                         AB_SHOWN(NAME_BYTES, s->backends[range.of_low].name));
+        between = ", ";
+    }
+    add_note(w, "faults", t, &text);
+}
+
+/* Their ratios are what was asked for, but no like for like. */
+static void add_inlined(const struct ab_session *s, struct ab_view_texts *t,
+                        struct ab_view_warnings *w)
+{
+    struct ab_text text = {0};
+    for (uint32_t i = 0; i < s->n_backends && text.s == NULL; i++)
+        if (ab_backend_is_inlined(&s->backends[i]))
+            ab_text_add(&text, "inline+NAME is compiled into the measuring loop, without a call "
+                               "(cursor+NAME allocates through its cursor); the others are called: "
+                               "a ratio between the two applies only to programs that inline the "
+                               "allocator so");
+    add_note(w, "inline", t, &text);
+}
+
+/* Which back ends gave regions back in one call, and which freed them block by block: what they
+ * did, not what they can do. */
+static void add_resets(const struct ab_session *s, struct ab_view_texts *t,
+                       struct ab_view_warnings *w)
+{
+    struct ab_text text = {0};
+    bool has_any = false, is_trace = strcmp(s->kind, "trace") == 0;
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        has_any = has_any || ab_session_did_reset(s, i);
+    for (int bulk = 1; bulk >= 0 && has_any; bulk--) {
+        const char *between = !bulk      ? "; individual frees: "
+                              : is_trace ? "back to a save point after each scope: "
+                                         : "bulk reset: ";
+        for (uint32_t i = 0; i < s->n_backends; i++) {
+            if (!ab_session_has_numbers(s, i) || ab_session_did_reset(s, i) != bulk)
+                continue;
+            ab_text_addf(&text, "%s%s", between, AB_SHOWN(NAME_BYTES, s->backends[i].name));
+            between = ", ";
+        }
+    }
+    add_note(w, "resets", t, &text);
+}
+
+/* The reason; `ops` of 0: not known. */
+static const char *describe_little(struct ab_view_texts *t, double ops, double ns)
+{
+    if (ops == 0)
+        return ab_view_texts_addf(t, "too little work: %s cannot be timed", AB_TIME(ns));
+    return ab_view_texts_addf(t, "too little work: %.0f operation%s in %s cannot be timed", ops,
+                              ops == 1 ? "" : "s", AB_TIME(ns));
+}
+
+/* Of the back end that took longest: where that cannot be timed, none can. */
+static void add_little_work(const struct ab_session *s, struct ab_view_texts *t,
+                            struct ab_view_warnings *w)
+{
+    double longest = NAN, ops = 0;
+    bool is_replay = strcmp(s->kind, "trace") == 0;
+    for (uint32_t i = 0; i < s->n_backends && !ab_session_is_exec(s); i++) {
+        struct ab_round_range time = ab_session_run_time(s, i);
+        if (!ab_backend_is_comparable(&s->backends[i]) || !isfinite(time.median))
+            continue;
+        longest = fmax(longest, time.median); /* fmax passes over NaN */
+    }
+    for (uint32_t p = 0; p < s->n_phases; p++)
+        ops += (double)ab_view_phase_ops(s, s->phases[p]);
+    if (!(longest < least_run_ns || (longest < least_run_of_few_ns && ops > 0 && ops < few_ops)))
+        return;
+    ab_warning_list_add(
+        w, "little-work", AB_VIEW_WARNING, describe_little(t, ops, longest),
+        is_replay ? "record more of the program, with its child processes: allocbench record "
+                    "--follow"
+                  : "more operations in the measured phases: until: ops(N), count");
+}
+
+static void view_warnings_work(const struct ab_session *s, struct ab_view_texts *texts,
+                               struct ab_view_warnings *out)
+{
+    add_little_work(s, texts, out);
+    add_waits(s, texts, out);
+    add_crowd(s, texts, out);
+    add_faults(s, texts, out);
+    add_inlined(s, texts, out);
+    add_resets(s, texts, out);
+}
+
+void ab_view_warnings_make(const struct ab_session *s, struct ab_view_texts *texts,
+                           struct ab_view_warnings *out)
+{
+    *out = (struct ab_view_warnings){0};
+    ab_view_warnings_backends(s, texts, out);
+    add_incomplete(s, texts, out);
+    add_noise(s, texts, out);
+    add_preemption(s, texts, out);
+    add_held_up(s, texts, out);
+    add_shared_core(s, texts, out);
+    add_few_rounds(s, texts, out);
+    add_machines(s, texts, out);
+    add_no_base(s, texts, out);
+    view_warnings_work(s, texts, out);
+    sort(out);
+}
+
+void ab_view_warnings_fini(struct ab_view_warnings *w)
+{
+    free(w->items);
+    *w = (struct ab_view_warnings){0};
+}
+
+const struct ab_view_warning *ab_view_warnings_find(const struct ab_view_warnings *w,
+                                                    const char *id)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (strcmp(w->items[i].id, id) == 0)
+            return &w->items[i];
+    return NULL;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * u64 calls at least, u64 bytes at most, u32 modules, u32 bytes of names, names.
+ */
+#include "trace/bypass.h"
+
+#include "base/bytes.h"
+
+#include <string.h>
+
+void ab_bypass_add_module(struct ab_trace_bypass *b, const char *name)
+{
+    size_t n = strlen(name) + 1;
+    b->is_there = true;
+    b->n_modules++;
+    if (n > sizeof b->names - b->n_names)
+        return;
+    memcpy(b->names + b->n_names, name, n);
+    b->n_names += (uint32_t)n;
+}
+
+size_t ab_bypass_encode(const struct ab_trace_bypass *b, uint8_t out[AB_TRACE_BYPASS_MAX])
+{
+    ab_put_u64(out, b->least_calls);
+    ab_put_u64(out + 8, b->most_bytes);
+    ab_put_u32(out + 16, b->n_modules);
+    ab_put_u32(out + 20, b->n_names);
+    memcpy(out + AB_TRACE_BYPASS_FIXED, b->names, b->n_names);
+    return AB_TRACE_BYPASS_FIXED + b->n_names;
+}
+
+const char *ab_bypass_decode(const uint8_t *bytes, size_t n, struct ab_trace_bypass *out)
+{
+    struct ab_trace_bypass b = {.is_there = true};
+    uint32_t n_ended = 0;
+    if (n < AB_TRACE_BYPASS_FIXED)
+        return "a chunk of calls past the recorder that is too short";
+    b.least_calls = ab_get_u64(bytes);
+    b.most_bytes = ab_get_u64(bytes + 8);
+    b.n_modules = ab_get_u32(bytes + 16);
+    b.n_names = ab_get_u32(bytes + 20);
+    if (b.n_names > sizeof b.names || n != AB_TRACE_BYPASS_FIXED + (size_t)b.n_names)
+        return "a chunk of calls past the recorder with names of another length";
+    memcpy(b.names, bytes + AB_TRACE_BYPASS_FIXED, b.n_names);
+    for (uint32_t i = 0; i < b.n_names; i++)
+        n_ended += b.names[i] == 0;
+    if (n_ended > b.n_modules || (b.n_names > 0 && b.names[b.n_names - 1] != 0))
+        return "a chunk of calls past the recorder with names that are none";
+    *out = b;
+    return NULL;
+}
+
+const char *ab_bypass_take(const uint8_t *stored, size_t n_stored, size_t n_raw,
+                           struct ab_trace_bypass *out)
+{
+    if (out->is_there)
+        return "a second chunk of calls past the recorder";
+    if (n_raw != n_stored)
+        return "a chunk of calls past the recorder of two lengths";
+    return ab_bypass_decode(stored, n_stored, out);
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Names are few: they are searched one after the other, the last one found first.
+ */
+#include "trace/mark_table.h"
+
+#include "base/bits.h"
+#include "base/bytes.h"
+#include "core/grow.h"
+#include "core/median.h"
+#include "core/status.h"
+#include "trace/format.h"
+#include "trace/site_chunk.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ab_mark_table_fini(struct ab_mark_table *t)
+{
+    for (size_t i = 0; i < t->n_names; i++)
+        free(t->names[i]);
+    free(t->names);
+    free(t->marks);
+    *t = (struct ab_mark_table){0};
+}
+
+bool ab_mark_append_name(struct ab_mark_table *t, const char *name, size_t n)
+{
+    char *own = AB_GROW(t->names, t->cap_names, t->n_names) ? strndup(name, n) : NULL;
+    if (own != NULL)
+        t->names[t->n_names++] = own;
+    return own != NULL;
+}
+
+bool ab_mark_know_name(struct ab_mark_table *t, const char *name, uint32_t *number)
+{
+    const char *wanted = name[0] != 0 ? name : "mark";
+    size_t n = strnlen(wanted, AB_MARK_NAME_MAX);
+    for (size_t i = t->n_names; i > 0; i--) {
+        *number = (uint32_t)(i - 1);
+        if (strncmp(t->names[i - 1], wanted, n) == 0 && t->names[i - 1][n] == 0)
+            return true;
+    }
+    *number = (uint32_t)t->n_names;
+    if (t->n_names < AB_MARK_NAMES_MAX - 1)
+        return ab_mark_append_name(t, wanted, n);
+    *number = AB_MARK_NAMES_MAX - 1;
+    return t->n_names == AB_MARK_NAMES_MAX ||
+           ab_mark_append_name(t, AB_MARK_FURTHER, strlen(AB_MARK_FURTHER));
+}
+
+bool ab_mark_add(struct ab_mark_table *t, struct ab_trace_mark mark)
+{
+    if (t->n == (t->most != 0 ? t->most : AB_MARKS_MAX)) {
+        t->n_lost++;
+        return true;
+    }
+    if (!AB_GROW(t->marks, t->cap, t->n))
+        return false;
+    if (t->n > 0) {
+        const struct ab_trace_mark *last = &t->marks[t->n - 1];
+        mark.call = mark.call > last->call ? mark.call : last->call;
+        mark.time_us = mark.time_us > last->time_us ? mark.time_us : last->time_us;
+    }
+    t->marks[t->n++] = mark;
+    return true;
+}
+
+void ab_mark_table_cut(struct ab_mark_table *t, uint64_t n_calls, uint64_t n_threads)
+{
+    while (t->n > 0 && t->marks[t->n - 1].call > n_calls)
+        t->n--;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->marks[i].thread >= n_threads)
+            t->marks[i].thread = AB_MARK_NO_THREAD;
+}
+
+const char *ab_mark_table_check(const struct ab_mark_table *t, uint64_t n_calls, uint64_t n_threads)
+{
+    if (t->n > 0 && t->marks[t->n - 1].call > n_calls)
+        return "a mark beyond the last call";
+    for (size_t i = 0; i < t->n; i++)
+        if (t->marks[i].thread >= n_threads && t->marks[i].thread != AB_MARK_NO_THREAD)
+            return "a mark of a thread that the trace does not have";
+    return NULL;
+}
+
+/* Calls and times are differences to the mark before, over the ends of chunks. */
+
+enum { /* of a chunk: 2,048 × 257 + 65,536 × 28 bytes at most */
+       NAMES_MOST = 2048,
+       MARKS_MOST = 65536,
+};
+
+/* ---- writing ---- */
+
+struct ab_mark_packer {
+    const struct ab_mark_table *table;
+    size_t n_names, n; /* of it that have been packed */
+    uint8_t raw[NAMES_MOST * (AB_MARK_NAME_MAX + 2) + MARKS_MOST * 28 + 2 * AB_VARINT_MAX];
+    uint8_t stored[AB_TRACE_STORED_MAX];
+};
+
+struct ab_mark_packer *ab_mark_packer_new(const struct ab_mark_table *table)
+{
+    struct ab_mark_packer *p = malloc(sizeof *p);
+    if (p == NULL)
+        return NULL;
+    p->table = table;
+    p->n_names = p->n = 0;
+    return p;
+}
+
+void ab_mark_packer_free(struct ab_mark_packer *p)
+{
+    free(p);
+}
+
+static uint8_t *put_names(struct ab_mark_packer *p, uint8_t *at)
+{
+    const struct ab_mark_table *t = p->table;
+    size_t n = t->n_names - p->n_names;
+    n = n < NAMES_MOST ? n : NAMES_MOST;
+    at = ab_put_varint(at, n);
+    for (size_t end = p->n_names + n; p->n_names < end; p->n_names++) {
+        size_t bytes = strlen(t->names[p->n_names]);
+        at = ab_put_varint(at, bytes);
+        memcpy(at, t->names[p->n_names], bytes);
+        at += bytes;
+    }
+    return at;
+}
+
+/* Only of names that are known by then. */
+static size_t count_marks(const struct ab_mark_packer *p)
+{
+    size_t n = 0;
+    while (n < MARKS_MOST && p->n + n < p->table->n && p->table->marks[p->n + n].name < p->n_names)
+        n++;
+    return n;
+}
+
+static uint8_t *put_marks(struct ab_mark_packer *p, uint8_t *at)
+{
+    const struct ab_trace_mark *marks = p->table->marks;
+    size_t n = count_marks(p);
+    struct ab_trace_mark before = {0};
+    if (p->n > 0)
+        before = marks[p->n - 1];
+    at = ab_put_varint(at, n);
+    for (size_t end = p->n + n; p->n < end; p->n++) {
+        const struct ab_trace_mark *m = &marks[p->n];
+        at = ab_put_varint(at, m->call - before.call);
+        at = ab_put_varint(at, m->name);
+        at = ab_put_varint(at, (uint32_t)(m->thread + 1)); /* none is 0 */
+        at = ab_put_varint(at, m->time_us - before.time_us);
+        before = *m;
+    }
+    return at;
+}
+
+enum ab_status ab_mark_packer_next(struct ab_mark_packer *p, struct ab_stored_chunk *out,
+                                   struct ab_err *err)
+{
+    *out = (struct ab_stored_chunk){.n_raw = 0};
+    if (p->n_names == p->table->n_names && p->n == p->table->n)
+        return AB_OK;
+    size_t n_raw = (size_t)(put_marks(p, put_names(p, p->raw)) - p->raw), n_stored = 0;
+    AB_TRY(ab_site_pack(p->raw, n_raw, p->stored, &n_stored, err));
+    *out = (struct ab_stored_chunk){p->stored, n_stored, n_raw, 0};
+    return AB_OK;
+}
+
+/* ---- reading ---- */
+
+static const char malformed[] = "malformed marks";
+static const char too_many[] = "more marks than a trace can have";
+
+static const char *take_name(struct ab_mark_table *t, struct ab_cursor *c)
+{
+    uint64_t n = ab_read_varint(c);
+    if (c->has_failed || n == 0 || n > AB_MARK_NAME_MAX || (uint64_t)(c->end - c->at) < n ||
+        memchr(c->at, 0, n) != NULL)
+        return malformed;
+    if (t->n_names == AB_MARK_NAMES_MAX)
+        return too_many;
+    const char *name = (const char *)c->at;
+    c->at += n;
+    return ab_mark_append_name(t, name, n) ? NULL : ab_no_memory;
+}
+
+static const char *take_mark(struct ab_mark_table *t, uint64_t n_calls, struct ab_cursor *c)
+{
+    struct ab_trace_mark before = {0};
+    if (t->n > 0)
+        before = t->marks[t->n - 1];
+    uint64_t calls = ab_read_varint(c), name = ab_read_varint(c), thread = ab_read_varint(c),
+             us = ab_read_varint(c);
+    if (c->has_failed || thread > AB_TRACE_THREADS_MAX || calls > INT64_MAX - before.call ||
+        us > INT64_MAX - before.time_us)
+        return malformed;
+    if (name >= t->n_names)
+        return "a mark whose name is not defined";
+    if (before.call + calls < n_calls)
+        return "a mark of a call that comes before its chunk";
+    if (t->n == AB_MARKS_MAX)
+        return too_many;
+    struct ab_trace_mark mark = {before.call + calls, (uint32_t)name, (uint32_t)thread - 1,
+                                 before.time_us + us};
+    return ab_mark_add(t, mark) ? NULL : ab_no_memory;
+}
+
+static const char *decode(struct ab_mark_table *t, uint64_t n_calls, struct ab_cursor *c)
+{
+    const char *wrong = NULL;
+    for (uint64_t n = ab_read_varint(c); n > 0 && wrong == NULL; n--)
+        wrong = take_name(t, c);
+    if (wrong != NULL)
+        return wrong;
+    for (uint64_t n = ab_read_varint(c); n > 0 && wrong == NULL; n--)
+        wrong = take_mark(t, n_calls, c);
+    if (wrong != NULL)
+        return wrong;
+    return c->has_failed || c->at != c->end ? malformed : NULL;
+}
+
+const char *ab_mark_chunk_take(struct ab_mark_table *t, uint64_t n_calls, const uint8_t *stored,
+                               size_t n_stored, uint8_t *raw, size_t n_raw)
+{
+    const char *wrong = ab_site_unpack(stored, n_stored, raw, n_raw);
+    if (wrong == ab_no_memory)
+        return wrong;
+    return wrong == NULL ? decode(t, n_calls, &(struct ab_cursor){raw, raw + n_raw, false})
+                         : "a chunk of marks that cannot be decompressed";
+}
+
+/* One pass to count, then one for each name that sorts what lies between. */
+
+static struct ab_mark_spread spread_of(double *x, size_t n)
+{
+    struct ab_mark_spread s = {NAN, NAN, NAN};
+    if (n == 0)
+        return s;
+    s.median = ab_median(x, n); /* sorts */
+    s.min = x[0];
+    s.max = x[n - 1];
+    return s;
+}
+
+/* The marks of each name, one name after the other, in order. */
+struct groups {
+    const struct ab_trace_mark **marks;
+    size_t *ends; /* by name */
+    double *between;
+};
+
+static void fill_groups(const struct ab_mark_table *t, struct groups *g)
+{
+    size_t place = 0;
+    for (size_t i = 0; i < t->n; i++)
+        g->ends[t->marks[i].name]++;
+    for (size_t k = 0; k < t->n_names; k++) {
+        size_t n = g->ends[k];
+        g->ends[k] = place; /* moves on to the end while they are put in */
+        place += n;
+    }
+    for (size_t i = 0; i < t->n; i++)
+        g->marks[g->ends[t->marks[i].name]++] = &t->marks[i];
+}
+
+static struct ab_mark_stats stats_of(const struct groups *g, size_t name, bool has_time)
+{
+    size_t begin = name == 0 ? 0 : g->ends[name - 1], n = g->ends[name] - begin;
+    const struct ab_trace_mark **m = g->marks + begin;
+    struct ab_mark_stats s = {.name = (uint32_t)name, .n = n};
+    if (n > 0) {
+        s.first = m[0]->call;
+        s.last = m[n - 1]->call;
+    }
+    for (size_t i = 1; i < n; i++)
+        g->between[i - 1] = (double)(m[i]->call - m[i - 1]->call);
+    s.calls = spread_of(g->between, n > 0 ? n - 1 : 0);
+    for (size_t i = 1; i < n && has_time; i++)
+        g->between[i - 1] = (double)(m[i]->time_us - m[i - 1]->time_us);
+    s.us = spread_of(g->between, n > 0 && has_time ? n - 1 : 0);
+    return s;
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct ab_mark_stats *x = a, *y = b;
+    return x->n != y->n ? AB_COMPARE(y->n, x->n) : AB_COMPARE(x->name, y->name);
+}
+
+bool ab_mark_stats(const struct ab_mark_table *t, struct ab_mark_stats *stats)
+{
+    bool has_time = t->n > 0 && t->marks[t->n - 1].time_us > 0;
+    struct groups g = {.marks = malloc((t->n + 1) * sizeof g.marks[0]),
+                       .ends = calloc(t->n_names + 1, sizeof g.ends[0]),
+                       .between = malloc((t->n + 1) * sizeof g.between[0])};
+    bool is_made = g.marks != NULL && g.ends != NULL && g.between != NULL;
+    if (is_made) {
+        fill_groups(t, &g);
+        for (size_t k = 0; k < t->n_names; k++)
+            stats[k] = stats_of(&g, k, has_time);
+        qsort(stats, t->n_names, sizeof stats[0], by_count);
+    }
+    free(g.marks);
+    free(g.ends);
+    free(g.between);
+    return is_made;
+}

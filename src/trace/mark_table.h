@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Marks: places in a trace that the recorded program, or a function that it calls, has named: the
+ * end of a frame, a request. The table of a trace, which grows while it is read or written.
+ */
+#ifndef AB_TRACE_OPTIONAL_MARK_TABLE_H
+#define AB_TRACE_OPTIONAL_MARK_TABLE_H
+
+#include "core/status.h"
+#include "trace/encoder.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    AB_MARK_NAME_MAX = 255, /* bytes */
+    AB_MARK_NAMES_MAX = 65535,
+    AB_MARKS_MAX = 1 << 24, /* of a trace */
+};
+#define AB_MARK_NO_THREAD UINT32_MAX
+
+struct ab_trace_mark {
+    uint64_t call;    /* so many calls of the trace (ends of threads are none) come before it */
+    uint32_t name;    /* in the table's names, from 0 */
+    uint32_t thread;  /* that set it; AB_MARK_NO_THREAD = one that had made no call */
+    uint64_t time_us; /* since the first event, never less than the one before; 0 = not known */
+};
+
+struct ab_mark_table { /* begins as {0}; the marks ascend by call */
+    char **names;
+    size_t n_names, cap_names;
+    struct ab_trace_mark *marks;
+    size_t n, cap;
+    size_t most;     /* that it takes; 0 = as many as a trace can have */
+    uint64_t n_lost; /* beyond that */
+};
+
+void ab_mark_table_fini(struct ab_mark_table *t);
+
+/* Appends a name, whatever is there: for a reader. False = out of memory. */
+bool ab_mark_append_name(struct ab_mark_table *t, const char *name, size_t n);
+/* Finds a name, or appends it. `name` is cut at AB_MARK_NAME_MAX bytes, and "" is "mark"; the last of
+ * the numbers is for all that there is no other for: it is called AB_MARK_FURTHER. False = out of
+ * memory. */
+#define AB_MARK_FURTHER "further names"
+bool ab_mark_know_name(struct ab_mark_table *t, const char *name, uint32_t *number);
+/* Appends a mark; one whose call or time is less than that of the one before gets that one's.
+ * Counted only, where there are too many. False = out of memory. */
+bool ab_mark_add(struct ab_mark_table *t, struct ab_trace_mark mark);
+
+/* The trace ends after so many calls of so many threads: what lies beyond is left out. */
+void ab_mark_table_cut(struct ab_mark_table *t, uint64_t n_calls, uint64_t n_threads);
+/* NULL, or what is wrong with marks of a trace of so many calls and threads. */
+const char *ab_mark_table_check(const struct ab_mark_table *t, uint64_t n_calls,
+                                uint64_t n_threads);
+
+/* The optional chunk of marks (traces/FORMAT.md): names that are new, then marks. */
+
+struct ab_mark_packer;
+
+/* Packs what comes into the table, which must outlive it. NULL = out of memory. */
+struct ab_mark_packer *ab_mark_packer_new(const struct ab_mark_table *table);
+void ab_mark_packer_free(struct ab_mark_packer *p);
+/* The next chunk of what is new; *out holds until the next call, n_raw 0 = there is nothing more. */
+enum ab_status ab_mark_packer_next(struct ab_mark_packer *p, struct ab_stored_chunk *out,
+                                   struct ab_err *err);
+
+/* Appends what a chunk holds that stands after n_calls calls. `raw` is room for n_raw bytes. NULL,
+ * or what is wrong as the end of a sentence. */
+const char *ab_mark_chunk_take(struct ab_mark_table *t, uint64_t n_calls, const uint8_t *stored,
+                               size_t n_stored, uint8_t *raw, size_t n_raw);
+
+/* The marks of a trace by name: how many, and what lies between one and the next. */
+
+struct ab_mark_spread { /* NaN where there is nothing between: of one mark */
+    double min, median, max;
+};
+
+struct ab_mark_stats {
+    uint32_t name;               /* in the table */
+    uint64_t n;                  /* 0: it is defined, and never set */
+    uint64_t first, last;        /* calls of the trace before them */
+    struct ab_mark_spread calls; /* of the whole trace, between one of this name and the next */
+    struct ab_mark_spread us;    /* NaN too where times are not known */
+};
+
+/* stats[0..t->n_names), by number of marks, the most first. False = out of memory. */
+bool ab_mark_stats(const struct ab_mark_table *t, struct ab_mark_stats *stats);
+
+#endif
