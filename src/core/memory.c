@@ -50,11 +50,6 @@ void *ab_alloc(size_t bytes)
     return checked(malloc(bytes > 0 ? bytes : 1), bytes, 1);
 }
 
-void *ab_alloc_array(size_t n, size_t item_bytes)
-{
-    return ab_realloc(NULL, n, item_bytes);
-}
-
 void *ab_alloc_zeroed(size_t n, size_t item_bytes)
 {
     return checked(calloc(n > 0 ? n : 1, item_bytes), n, item_bytes);

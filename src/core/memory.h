@@ -12,7 +12,6 @@
 #include <stddef.h>
 
 void *ab_alloc(size_t bytes) __attribute__((malloc, returns_nonnull));
-void *ab_alloc_array(size_t n, size_t item_bytes) __attribute__((malloc, returns_nonnull));
 void *ab_alloc_zeroed(size_t n, size_t item_bytes) __attribute__((malloc, returns_nonnull));
 void *ab_realloc(void *old, size_t n, size_t item_bytes) __attribute__((returns_nonnull));
 void *ab_memdup(const void *from, size_t bytes) __attribute__((malloc, returns_nonnull));

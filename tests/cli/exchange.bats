@@ -98,7 +98,7 @@ digest() {
     expect_error '/dev/zero is neither a file nor a pipe'
     bench trace export mtrace "$TINY" -o "$OUT/x"
     expect_code 2
-    expect_error 'trace export is no command: trace dump writes .* only imported$'
+    expect_error 'trace export was removed: trace dump writes .* only imported$'
 }
 
 @test "mtrace: a real recording" {

@@ -90,7 +90,7 @@ static enum ab_status find_word(const char *given, const struct word **out, stru
         }
     if (strcmp(given, "export") == 0)
         return ab_fail(err, AB_USAGE,
-                       "trace export is no command: trace dump writes the events, trace info "
+                       "trace export was removed: trace dump writes the events, trace info "
                        "--json - the curve of live memory; files of other tools are only imported");
     const char *near = ab_text_nearest(given, names, AB_ARRAY_LEN(words));
     char list[256] = "";

@@ -139,11 +139,6 @@ double ab_axis_at(const struct ab_axis *a, double value)
     return a->from + fmin(fmax(part, 0), 1) * (a->to - a->from);
 }
 
-bool ab_axis_holds(const struct ab_axis *a, double value)
-{
-    return value >= a->low && value <= a->high;
-}
-
 /* ---- ticks ---- */
 
 static void add_tick(struct ab_axis *a, double value, bool is_labelled)

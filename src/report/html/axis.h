@@ -53,7 +53,6 @@ struct ab_axis {
 void ab_axis_set_ticks(struct ab_axis *a, bool is_horizontal, bool is_widened);
 /* In px, clamped to the ends. */
 double ab_axis_at(const struct ab_axis *a, double value);
-bool ab_axis_holds(const struct ab_axis *a, double value);
 
 /* Width in px of text of `size` px in the report's font, on the wide side. */
 double ab_axis_text_width(const char *text, double size);

@@ -37,9 +37,6 @@ struct ab_merge {
     struct ab_err *err;
 };
 
-void ab_merge_take(const struct ab_merge *m);    /* the parts let go */
-void ab_merge_abandon(const struct ab_merge *m); /* *out lets go */
-
 /* Joins lists of records: each is sorted by round and keeps its order otherwise, as if one session
  * had measured it. */
 
@@ -204,15 +201,11 @@ static void merge_begin_lists(struct ab_session *out)
     out->n_rounds = 0;
 }
 
-void ab_merge_take(const struct ab_merge *m)
+/* The parts let go of what *out has taken. */
+static void take(const struct ab_merge *m)
 {
     for (uint32_t i = 0; i < m->n; i++)
         drop_lists(m->parts[i].session);
-}
-
-void ab_merge_abandon(const struct ab_merge *m)
-{
-    drop_lists(m->out);
 }
 
 /* ---- the same work? ---- */
@@ -526,7 +519,7 @@ static void merge_noise(const struct ab_merge *m)
 
 static void abandon(const struct ab_merge *m)
 {
-    ab_merge_abandon(m);
+    drop_lists(m->out); /* the parts have them */
     ab_session_fini(m->out);
     free(m->out->backends);
 }
@@ -546,7 +539,7 @@ enum ab_status ab_merge(const struct ab_merge_part *parts, uint32_t n, bool is_p
         list_hosts(&m);
         merge_backends(&m);
         merge_records(&m);
-        ab_merge_take(&m);
+        take(&m);
         settle_hosts(&made);
         merge_timer(&m);
         merge_noise(&m);
