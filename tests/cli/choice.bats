@@ -39,7 +39,7 @@ expect_choice() { # FILE JSON-LIST REASONS
     expect_choice "$ROOT/configs/churn.yaml" '["slab"]' ', slab \(small mixed sizes\)'
     expect_choice "$ROOT/configs/region.yaml" '["arena", "slab"]' \
         ', arena \(frees in bulk\), slab \(small mixed sizes\)'
-    expect_choice frame.yaml '["slab"]' ', slab \(small mixed sizes\)' # objects live beside the frames
+    expect_choice frame.yaml '["slab", "@map"]' ', slab \(small mixed sizes\)' # objects live beside the frames
     expect_choice equal.yaml '["pool"]' ', pool \(one size\)'
     expect_choice once.yaml '["arena"]' ', arena \(frees in bulk\)'
     expect_choice big.yaml '[]' ''

@@ -270,7 +270,7 @@ has_no_program() {
 
 @test "the replay of a long trace names its progress and ends when its part of the time is up" {
     command -v script >/dev/null || skip "no script here"
-    allocbench record -q -o "$OUT/t.abt" -- "$PROG" works 400000 3>&-
+    allocbench record -q -o "$OUT/t.abt" -- "$PROG" works 3000000 3>&-
     cp "$TOY" "$OUT/libagain.so"
     bench exec --time-budget 1s -b "glibc,toy=$TOY,again=$OUT/libagain.so" --trace "$OUT/t.abt" \
         --json "$OUT/r.json" -- "$PROG" works 2000
