@@ -6,13 +6,13 @@
 load helpers
 
 @test "CPU time of an allocator's own threads is told beside the lanes'" {
-    bench run "$WORKLOADS/small.yaml" --rounds 2 -b "$GUESTS/libbackground.so,glibc" --json -
+    bench run "$WORKLOADS/small.yaml" --rounds 5 -b "$GUESTS/libbackground.so,glibc" --json -
     expect_code 0
     expect_json '[.results[] | select(.op == "all" and .backend == "background")]
         | map(.background_cpu_ns_per_op / .cpu_ns_per_op) | max > 0.2'
     # a machine that halts between two readings may make one of them wrong
-    expect_json '[.results[] | select(.op == "all" and .backend == "glibc")] | length == 8 and
-        (map(select(.background_cpu_ns_per_op != 0)) | length <= 1)'
+    expect_json '[.results[] | select(.op == "all" and .backend == "glibc")] | length == 20 and
+        (map(select(.background_cpu_ns_per_op != 0)) | length <= 2)'
 }
 
 @test "a pipeline of 5,000 live blocks stays within a tenth of them on every back end" {
