@@ -15,7 +15,8 @@ PREFIX  ?= /usr/local
 LIBDIR  ?= $(PREFIX)/lib
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla \
-        -Wundef -Wformat=2 -Wpointer-arith -Werror=implicit-function-declaration
+        -Wundef -Wformat=2 -Wpointer-arith -Werror=implicit-function-declaration \
+        -Wno-missing-field-initializers
 ifeq ($(WERROR),1)
 WARN += -Werror
 endif

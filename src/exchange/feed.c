@@ -285,8 +285,9 @@ enum ab_status ab_feed_blame(const struct ab_feed *s, struct ab_err *err)
     return ab_err_context(err, "%s: byte %llu: ", s->path, (unsigned long long)s->offset);
 }
 
-static enum ab_status bad_list(const struct ab_feed *s, struct ab_err *err, const char *fmt,
-                               va_list args)
+__attribute__((format(printf, 3, 0))) static enum ab_status bad_list(const struct ab_feed *s,
+                                                                     struct ab_err *err,
+                                                                     const char *fmt, va_list args)
 {
     char text[600];
     vsnprintf(text, sizeof text, fmt, args);

@@ -58,7 +58,9 @@ struct ab_gate_names {
 /* Words of a gate's text, errors that name them, and names of back ends. */
 
 /* Says what is wrong with `at`; false. */
-static bool gate_fail(struct ab_gate_parser *p, struct ab_gate_span at, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static bool gate_fail(struct ab_gate_parser *p,
+                                                            struct ab_gate_span at, const char *fmt,
+                                                            ...)
 {
     va_list args;
     va_start(args, fmt);

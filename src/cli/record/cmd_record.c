@@ -58,7 +58,7 @@ static void print_unseen(const struct ab_launch *l)
         fprintf(stderr,
                 "allocbench: --marks: no call of %s was seen by a program or library that is "
                 "linked with it; allocbench/mark.h marks frames in the program itself\n",
-                AB_FRAMES(NAME) + 2);
+                &(AB_FRAMES(NAME))[2]);
 }
 
 static enum ab_status check_seen(const struct ab_launch *l, const struct ab_spool_traces *t,

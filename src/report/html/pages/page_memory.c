@@ -299,7 +299,7 @@ static unsigned count_rows(const struct ab_session *s, double *most)
         unsigned before = n;
         for (unsigned k = 0; ab_page_shows(s, b) && k < AB_DRAIN_COUNT; k++) {
             double bytes = drained(s, b, k);
-            n += isfinite(bytes);
+            n += isfinite(bytes) ? 1 : 0;
             *most = fmax(*most, bytes); /* fmax passes over NaN */
         }
         n += n > before;
