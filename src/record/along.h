@@ -11,8 +11,8 @@
  * The trace in the making is a file beside the spool, whole chunk by whole chunk: it is what is left
  * of that which was given back when we are killed.
  */
-#ifndef AB_RECORD_CONVERTER_ALONG_H
-#define AB_RECORD_CONVERTER_ALONG_H
+#ifndef AB_RECORD_ALONG_H
+#define AB_RECORD_ALONG_H
 
 #include "record/convert.h"
 #include "record/converter.h"

@@ -3,8 +3,8 @@
  * One image on its way into a trace, from the opening of the trace to its end: what converting
  * when all is over (convert.c) and converting meanwhile (along.c) have in common.
  */
-#ifndef AB_RECORD_CONVERTER_CONVERSION_H
-#define AB_RECORD_CONVERTER_CONVERSION_H
+#ifndef AB_RECORD_CONVERSION_H
+#define AB_RECORD_CONVERSION_H
 
 #include "record/converter.h"
 

@@ -3,8 +3,8 @@
  * Stacks with a value each, as a tree of functions: drawn as a flame graph (a picture that needs
  * nothing else), or written as lines for other tools.
  */
-#ifndef AB_REPORT_FLAME_FLAME_H
-#define AB_REPORT_FLAME_FLAME_H
+#ifndef AB_REPORT_FLAME_H
+#define AB_REPORT_FLAME_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  *
  * What `allocbench verify` found: the verdict of each check of each back end.
  */
-#ifndef AB_RESULT_VERIFY_VERIFY_H
-#define AB_RESULT_VERIFY_VERIFY_H
+#ifndef AB_RESULT_VERIFY_H
+#define AB_RESULT_VERIFY_H
 
 #include "result/result.h"
 

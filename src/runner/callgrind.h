@@ -4,8 +4,8 @@
  * instructions. It replaces no function of the program (unlike memcheck), so the allocator that
  * serves is the one that was asked for, and the worker proves it there as anywhere.
  */
-#ifndef AB_RUNNER_COUNTS_CALLGRIND_H
-#define AB_RUNNER_COUNTS_CALLGRIND_H
+#ifndef AB_RUNNER_CALLGRIND_H
+#define AB_RUNNER_CALLGRIND_H
 
 #include "core/status.h"
 #include "wire/run.h"

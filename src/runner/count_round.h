@@ -3,8 +3,8 @@
  * Counts for --instr the instructions and system calls of every back end, in runs of their own.
  * They hardly depend on the machine's state, so one round has them.
  */
-#ifndef AB_RUNNER_COUNTS_COUNT_ROUND_H
-#define AB_RUNNER_COUNTS_COUNT_ROUND_H
+#ifndef AB_RUNNER_COUNT_ROUND_H
+#define AB_RUNNER_COUNT_ROUND_H
 
 #include "runner/run.h"
 #include "runner/tape_file.h"

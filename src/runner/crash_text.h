@@ -3,8 +3,8 @@
  * Puts into sentences what a worker wrote about its crash (wire/crash.h). Nothing in it is trusted:
  * texts of it are made printable, indices bounded, files opened read-only.
  */
-#ifndef AB_RUNNER_CRASH_CRASH_TEXT_H
-#define AB_RUNNER_CRASH_CRASH_TEXT_H
+#ifndef AB_RUNNER_CRASH_TEXT_H
+#define AB_RUNNER_CRASH_TEXT_H
 
 #include "result/verify.h"
 #include "wire/run.h"

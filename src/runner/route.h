@@ -3,8 +3,8 @@
  * Makes a placement (wire/route.h): walks a tape in its common order, asks the rules which heap
  * serves each request, and sums up what each heap has to serve.
  */
-#ifndef AB_RUNNER_ROUTE_ROUTE_H
-#define AB_RUNNER_ROUTE_ROUTE_H
+#ifndef AB_RUNNER_ROUTE_H
+#define AB_RUNNER_ROUTE_H
 
 #include "base/origin.h"
 #include "core/status.h"

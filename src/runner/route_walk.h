@@ -2,8 +2,8 @@
  *
  * The walk over a tape that decides which heap serves each request, before it becomes a file.
  */
-#ifndef AB_RUNNER_ROUTE_ROUTE_WALK_H
-#define AB_RUNNER_ROUTE_ROUTE_WALK_H
+#ifndef AB_RUNNER_ROUTE_WALK_H
+#define AB_RUNNER_ROUTE_WALK_H
 
 #include "base/save_points.h"
 #include "runner/route.h"

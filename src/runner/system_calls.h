@@ -4,8 +4,8 @@
  * worker waits for each until it was counted, so that a run in which they are counted is never one
  * that is timed. Needs no privilege.
  */
-#ifndef AB_RUNNER_COUNTS_SYSTEM_CALLS_H
-#define AB_RUNNER_COUNTS_SYSTEM_CALLS_H
+#ifndef AB_RUNNER_SYSTEM_CALLS_H
+#define AB_RUNNER_SYSTEM_CALLS_H
 
 #include "core/status.h"
 #include "wire/run.h"

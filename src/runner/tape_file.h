@@ -4,8 +4,8 @@
  * down, so that of a long tape no more than one burst lies in our memory. What is to be held whole
  * goes into a memfd, the rest into a file without a name, where the system may take its pages back.
  */
-#ifndef AB_RUNNER_TAPE_TAPE_FILE_H
-#define AB_RUNNER_TAPE_TAPE_FILE_H
+#ifndef AB_RUNNER_TAPE_FILE_H
+#define AB_RUNNER_TAPE_FILE_H
 
 #include "core/status.h"
 #include "wire/run.h"

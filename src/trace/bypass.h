@@ -2,8 +2,8 @@
  *
  * The chunk that says what the recording did not see (traces/FORMAT.md).
  */
-#ifndef AB_TRACE_OPTIONAL_BYPASS_H
-#define AB_TRACE_OPTIONAL_BYPASS_H
+#ifndef AB_TRACE_BYPASS_H
+#define AB_TRACE_BYPASS_H
 
 #include "trace/event.h"
 

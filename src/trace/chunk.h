@@ -4,8 +4,8 @@
  * alignments and times lie apart, because each column alone is far more regular than the calls;
  * within a column the events of one thread lie together, for the same reason.
  */
-#ifndef AB_TRACE_CHUNK_CHUNK_H
-#define AB_TRACE_CHUNK_CHUNK_H
+#ifndef AB_TRACE_CHUNK_H
+#define AB_TRACE_CHUNK_H
 
 #include "trace/event.h"
 

@@ -3,8 +3,8 @@
  * The four bits of an event's kind: enum ab_event_kind, bit 3 for a call that failed; 6 is a resize
  * to size 0 that released its block.
  */
-#ifndef AB_TRACE_CHUNK_CHUNK_KINDS_H
-#define AB_TRACE_CHUNK_CHUNK_KINDS_H
+#ifndef AB_TRACE_CHUNK_KINDS_H
+#define AB_TRACE_CHUNK_KINDS_H
 
 #include "base/bits.h"
 #include "trace/chunk.h"

@@ -4,8 +4,8 @@
  * holds a piece that ends with a flush. A chunk repeats what the chunks before it did more often
  * than what it did itself: with a stream of its own each python trace is three times as large.
  */
-#ifndef AB_TRACE_CHUNK_COMPRESS_H
-#define AB_TRACE_CHUNK_COMPRESS_H
+#ifndef AB_TRACE_COMPRESS_H
+#define AB_TRACE_COMPRESS_H
 
 #include "core/status.h"
 

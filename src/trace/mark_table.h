@@ -3,8 +3,8 @@
  * Marks: places in a trace that the recorded program, or a function that it calls, has named: the
  * end of a frame, a request. The table of a trace, which grows while it is read or written.
  */
-#ifndef AB_TRACE_OPTIONAL_MARK_TABLE_H
-#define AB_TRACE_OPTIONAL_MARK_TABLE_H
+#ifndef AB_TRACE_MARK_TABLE_H
+#define AB_TRACE_MARK_TABLE_H
 
 #include "core/status.h"
 #include "trace/encoder.h"

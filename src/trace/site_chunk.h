@@ -3,8 +3,8 @@
  * The optional chunks of call sites (traces/FORMAT.md): definitions, and the column that says of
  * each call of the next chunk of events which stack it came from.
  */
-#ifndef AB_TRACE_SITES_SITE_CHUNK_H
-#define AB_TRACE_SITES_SITE_CHUNK_H
+#ifndef AB_TRACE_SITE_CHUNK_H
+#define AB_TRACE_SITE_CHUNK_H
 
 #include "core/status.h"
 #include "trace/event.h"

@@ -4,8 +4,8 @@
  * (frames, the last call first). Each is there once; modules and stacks are numbered from 1, in the
  * order in which they were added, and 0 stands for none.
  */
-#ifndef AB_TRACE_SITES_SITE_TABLE_H
-#define AB_TRACE_SITES_SITE_TABLE_H
+#ifndef AB_TRACE_SITE_TABLE_H
+#define AB_TRACE_SITE_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  *
  * The replay of one trace, from its file to the exit code.
  */
-#ifndef AB_CLI_BENCHMARK_REPLAY_REPLAY_H
-#define AB_CLI_BENCHMARK_REPLAY_REPLAY_H
+#ifndef AB_CLI_BENCHMARK_REPLAY_H
+#define AB_CLI_BENCHMARK_REPLAY_H
 
 #include "cli/options/options.h"
 #include "result/result.h"

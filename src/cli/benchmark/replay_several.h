@@ -3,8 +3,8 @@
  * `replay A.abt B.abt …`: one session after the other, each with its own answer, files and result;
  * then all of them in one table.
  */
-#ifndef AB_CLI_BENCHMARK_REPLAY_REPLAY_SEVERAL_H
-#define AB_CLI_BENCHMARK_REPLAY_REPLAY_SEVERAL_H
+#ifndef AB_CLI_BENCHMARK_REPLAY_SEVERAL_H
+#define AB_CLI_BENCHMARK_REPLAY_SEVERAL_H
 
 #include "cli/options/options.h"
 

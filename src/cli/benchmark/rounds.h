@@ -2,8 +2,8 @@
  *
  * --time-budget and --precision: measures the time and asks stats/stopping.h after each round.
  */
-#ifndef AB_CLI_BENCHMARK_ROUNDS_ROUND_LIMIT_H
-#define AB_CLI_BENCHMARK_ROUNDS_ROUND_LIMIT_H
+#ifndef AB_CLI_BENCHMARK_ROUNDS_H
+#define AB_CLI_BENCHMARK_ROUNDS_H
 
 #include "backend/selection.h"
 #include "cli/benchmark/gate_set.h"

@@ -3,8 +3,8 @@
  * {trace} in the name of an output of `replay`: the file name of the trace without .abt, so that
  * several traces have files of their own.
  */
-#ifndef AB_CLI_BENCHMARK_REPLAY_TRACE_OUTPUTS_H
-#define AB_CLI_BENCHMARK_REPLAY_TRACE_OUTPUTS_H
+#ifndef AB_CLI_BENCHMARK_TRACE_OUTPUTS_H
+#define AB_CLI_BENCHMARK_TRACE_OUTPUTS_H
 
 #include "cli/options/options.h"
 

@@ -3,8 +3,8 @@
  * Decides at the end of `run`, `replay` and `exec`: by gates, and by a comparison with a baseline
  * or of the back ends with their base.
  */
-#ifndef AB_CLI_BENCHMARK_DECISION_H
-#define AB_CLI_BENCHMARK_DECISION_H
+#ifndef AB_CLI_COMPARE_DECISION_H
+#define AB_CLI_COMPARE_DECISION_H
 
 #include "backend/selection.h"
 #include "cli/benchmark/gate_set.h"

@@ -2,8 +2,8 @@
  *
  * `trace info --html FILE`: what is known of a trace, as a page.
  */
-#ifndef AB_CLI_TRACE_PAGE_TRACE_PAGE_H
-#define AB_CLI_TRACE_PAGE_TRACE_PAGE_H
+#ifndef AB_CLI_TRACE_TRACE_PAGE_H
+#define AB_CLI_TRACE_TRACE_PAGE_H
 
 #include "cli/trace/cmd_trace.h"
 #include "report/html/trace_report.h"

@@ -2,8 +2,8 @@
  *
  * Mapped rows in a result: which heaps they have, and what each served.
  */
-#ifndef AB_REPORT_SINKS_JSON_HEAPS_H
-#define AB_REPORT_SINKS_JSON_HEAPS_H
+#ifndef AB_REPORT_HEAPS_HEAPS_JSON_H
+#define AB_REPORT_HEAPS_HEAPS_JSON_H
 
 #include "report/json.h"
 #include "result/result.h"

@@ -2,8 +2,8 @@
  *
  * The style sheet and the script that every report has, as they are in report.css and report.js.
  */
-#ifndef AB_REPORT_HTML_FRAME_ASSETS_H
-#define AB_REPORT_HTML_FRAME_ASSETS_H
+#ifndef AB_REPORT_HTML_ASSETS_H
+#define AB_REPORT_HTML_ASSETS_H
 
 #include <stddef.h>
 

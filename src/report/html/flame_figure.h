@@ -4,8 +4,8 @@
  * its value, which it says on hover. The script of the page adds a search, and shows a box over the
  * whole width when it is clicked.
  */
-#ifndef AB_REPORT_HTML_TRACE_FLAME_FIGURE_H
-#define AB_REPORT_HTML_TRACE_FLAME_FIGURE_H
+#ifndef AB_REPORT_HTML_FLAME_FIGURE_H
+#define AB_REPORT_HTML_FLAME_FIGURE_H
 
 #include "report/flame.h"
 #include "report/html/html.h"

@@ -4,8 +4,8 @@
  * footer, script. Sections are written into memory first, so that the navigation lists those that have
  * something to show. Call them in the order of this file.
  */
-#ifndef AB_REPORT_HTML_FRAME_FRAME_H
-#define AB_REPORT_HTML_FRAME_FRAME_H
+#ifndef AB_REPORT_HTML_FRAME_H
+#define AB_REPORT_HTML_FRAME_H
 
 #include "report/html/html.h"
 

@@ -2,8 +2,8 @@
  *
  * What signs of the answer's tables mean: each is explained where it is shown, and nowhere else.
  */
-#ifndef AB_REPORT_TABLE_ANSWER_LEGEND_H
-#define AB_REPORT_TABLE_ANSWER_LEGEND_H
+#ifndef AB_REPORT_TABLE_LEGEND_H
+#define AB_REPORT_TABLE_LEGEND_H
 
 #include "report/table/table.h"
 #include "report/table/table_labels.h"

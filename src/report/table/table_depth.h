@@ -2,8 +2,8 @@
  *
  * Latency in depth, by topic: by size class, over time, the slowest calls.
  */
-#ifndef AB_REPORT_TABLE_SESSION_TABLE_DEPTH_H
-#define AB_REPORT_TABLE_SESSION_TABLE_DEPTH_H
+#ifndef AB_REPORT_TABLE_TABLE_DEPTH_H
+#define AB_REPORT_TABLE_TABLE_DEPTH_H
 
 #include "report/table/style.h"
 #include "report/view/view.h"

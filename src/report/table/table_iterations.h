@@ -2,8 +2,8 @@
  *
  * Time in the allocator per iteration, on the terminal.
  */
-#ifndef AB_REPORT_ITERATIONS_TABLE_ITERATIONS_H
-#define AB_REPORT_ITERATIONS_TABLE_ITERATIONS_H
+#ifndef AB_REPORT_TABLE_TABLE_ITERATIONS_H
+#define AB_REPORT_TABLE_TABLE_ITERATIONS_H
 
 #include "report/table/style.h"
 #include "result/result.h"

@@ -3,8 +3,8 @@
  * What the blocks cost in memory: headline and decomposition of each measured phase, what is left
  * when all is freed, footprint over time.
  */
-#ifndef AB_REPORT_TABLE_SESSION_TABLE_MEMORY_H
-#define AB_REPORT_TABLE_SESSION_TABLE_MEMORY_H
+#ifndef AB_REPORT_TABLE_TABLE_MEMORY_H
+#define AB_REPORT_TABLE_TABLE_MEMORY_H
 
 #include "report/table/style.h"
 #include "result/result.h"

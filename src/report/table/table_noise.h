@@ -2,8 +2,8 @@
  *
  * One sentence on what disturbed the measurement.
  */
-#ifndef AB_REPORT_TABLE_SESSION_TABLE_NOISE_H
-#define AB_REPORT_TABLE_SESSION_TABLE_NOISE_H
+#ifndef AB_REPORT_TABLE_TABLE_NOISE_H
+#define AB_REPORT_TABLE_TABLE_NOISE_H
 
 #include "core/text.h"
 #include "result/result.h"

@@ -3,8 +3,8 @@
  * Bytes at a peak as cells that add up where they stand: one unit for all of them, and each part
  * rounded so that the sum of those before it is.
  */
-#ifndef AB_REPORT_TABLE_ANSWER_TABLE_PEAK_H
-#define AB_REPORT_TABLE_ANSWER_TABLE_PEAK_H
+#ifndef AB_REPORT_TABLE_TABLE_PEAK_H
+#define AB_REPORT_TABLE_TABLE_PEAK_H
 
 #include "report/table/legend.h"
 #include "report/view/memory.h"

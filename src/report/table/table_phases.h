@@ -3,8 +3,8 @@
  * Time by phase and latency by op for terminals: back ends as rows. Of more columns than a terminal
  * has room for, those that take most of the work are shown, and the others are named.
  */
-#ifndef AB_REPORT_TABLE_ANSWER_TABLE_PHASES_H
-#define AB_REPORT_TABLE_ANSWER_TABLE_PHASES_H
+#ifndef AB_REPORT_TABLE_TABLE_PHASES_H
+#define AB_REPORT_TABLE_TABLE_PHASES_H
 
 #include "report/table/legend.h"
 

@@ -2,8 +2,8 @@
  *
  * Which rounds there are, in words: which passes ran in fewer of them, and why they ended.
  */
-#ifndef AB_REPORT_TABLE_SESSION_ROUNDS_H
-#define AB_REPORT_TABLE_SESSION_ROUNDS_H
+#ifndef AB_REPORT_TABLE_TABLE_ROUNDS_H
+#define AB_REPORT_TABLE_TABLE_ROUNDS_H
 
 #include "core/text.h"
 #include "report/table/style.h"

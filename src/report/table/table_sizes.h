@@ -2,8 +2,8 @@
  *
  * Latency by size of the request: sizes as rows, back ends side by side.
  */
-#ifndef AB_REPORT_TABLE_SESSION_TABLE_SIZES_H
-#define AB_REPORT_TABLE_SESSION_TABLE_SIZES_H
+#ifndef AB_REPORT_TABLE_TABLE_SIZES_H
+#define AB_REPORT_TABLE_TABLE_SIZES_H
 
 #include "report/table/style.h"
 #include "result/result.h"

@@ -2,8 +2,8 @@
  *
  * What the replay of a program's trace predicted, beside what the program itself took.
  */
-#ifndef AB_REPORT_TABLE_SESSION_TABLE_WITNESS_H
-#define AB_REPORT_TABLE_SESSION_TABLE_WITNESS_H
+#ifndef AB_REPORT_TABLE_TABLE_WITNESS_H
+#define AB_REPORT_TABLE_TABLE_WITNESS_H
 
 #include "report/table/style.h"
 #include "report/view/view.h"

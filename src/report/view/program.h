@@ -4,8 +4,8 @@
  * what a call to the allocator costs more than under the base, as the replay of its trace predicts
  * it and as the program has it.
  */
-#ifndef AB_REPORT_VIEW_PROGRAM_PROGRAM_H
-#define AB_REPORT_VIEW_PROGRAM_PROGRAM_H
+#ifndef AB_REPORT_VIEW_PROGRAM_H
+#define AB_REPORT_VIEW_PROGRAM_H
 
 #include "result/result.h"
 #include "result/result_fields.h"

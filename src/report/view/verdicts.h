@@ -2,8 +2,8 @@
  *
  * A comparison in sentences, the gravest verdict first, and how noisy what was compared is.
  */
-#ifndef AB_REPORT_VIEW_WORDS_VERDICTS_H
-#define AB_REPORT_VIEW_WORDS_VERDICTS_H
+#ifndef AB_REPORT_VIEW_VERDICTS_H
+#define AB_REPORT_VIEW_VERDICTS_H
 
 #include "report/view/view_text.h"
 #include "stats/compare.h"

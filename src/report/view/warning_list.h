@@ -2,8 +2,8 @@
  *
  * For the files of this folder: one more warning.
  */
-#ifndef AB_REPORT_VIEW_WARNINGS_WARNING_LIST_H
-#define AB_REPORT_VIEW_WARNINGS_WARNING_LIST_H
+#ifndef AB_REPORT_VIEW_WARNING_LIST_H
+#define AB_REPORT_VIEW_WARNING_LIST_H
 
 #include "report/view/warnings.h"
 

@@ -2,8 +2,8 @@
  *
  * What a reader must know before believing the numbers, each with what to do about it.
  */
-#ifndef AB_REPORT_VIEW_WARNINGS_WARNINGS_H
-#define AB_REPORT_VIEW_WARNINGS_WARNINGS_H
+#ifndef AB_REPORT_VIEW_WARNINGS_H
+#define AB_REPORT_VIEW_WARNINGS_H
 
 #include "report/view/view_text.h"
 #include "result/result.h"

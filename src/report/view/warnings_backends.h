@@ -2,8 +2,8 @@
  *
  * What became of back ends: failed, absent, not compared, not verified, known to be wrong elsewhere.
  */
-#ifndef AB_REPORT_VIEW_WARNINGS_WARNINGS_BACKENDS_H
-#define AB_REPORT_VIEW_WARNINGS_WARNINGS_BACKENDS_H
+#ifndef AB_REPORT_VIEW_WARNINGS_BACKENDS_H
+#define AB_REPORT_VIEW_WARNINGS_BACKENDS_H
 
 #include "report/view/warnings.h"
 

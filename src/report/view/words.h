@@ -3,8 +3,8 @@
  * How much larger a new number is than that of the base, in per cent whatever its size, so that the
  * direction has one spelling: "+7.4 %", "-72.7 %", "+220 %". More is worse in a comparison.
  */
-#ifndef AB_REPORT_VIEW_WORDS_CHANGE_H
-#define AB_REPORT_VIEW_WORDS_CHANGE_H
+#ifndef AB_REPORT_VIEW_WORDS_H
+#define AB_REPORT_VIEW_WORDS_H
 
 #include "core/text.h"
 #include "report/format.h"

@@ -4,8 +4,8 @@
  * Linux Standard Base, and DWARF 4, section 6.4): what a caller's registers are at one address.
  * x86-64; elsewhere there is never a rule. Compiled into the recorder too: no libc, no state.
  */
-#ifndef AB_RECORD_PRELOAD_EH_FRAME_H
-#define AB_RECORD_PRELOAD_EH_FRAME_H
+#ifndef AB_RECORD_PRELOAD_UNWIND_EH_FRAME_H
+#define AB_RECORD_PRELOAD_UNWIND_EH_FRAME_H
 
 #include <stdbool.h>
 #include <stdint.h>

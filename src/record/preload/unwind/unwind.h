@@ -7,8 +7,8 @@
  *
  * One thread uses it. A signal handler that comes between goes without the cache (is_nested).
  */
-#ifndef AB_RECORD_PRELOAD_UNWIND_H
-#define AB_RECORD_PRELOAD_UNWIND_H
+#ifndef AB_RECORD_PRELOAD_UNWIND_UNWIND_H
+#define AB_RECORD_PRELOAD_UNWIND_UNWIND_H
 
 #include "record/preload/unwind/eh_frame.h"
 
