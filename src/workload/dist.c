@@ -14,6 +14,10 @@
 
 enum { MAX_REDRAWS = 100 };
 
+static double real_pow(double x, double y);    /* x > 0 */
+static double real_sqrt(double x);             /* x >= 0 */
+static double real_normal(struct ab_rng *rng); /* mean 0, deviation 1 */
+
 void ab_dist_prepare(struct ab_dist *d)
 {
     double a = (double)d->min, b = (double)d->max + 1;
@@ -23,11 +27,11 @@ void ab_dist_prepare(struct ab_dist *d)
         d->hi = ab_real_log(b);
         break;
     case AB_DIST_PARETO:
-        d->hi = 1 - ab_real_pow(a / b, d->p);
+        d->hi = 1 - real_pow(a / b, d->p);
         break;
     case AB_DIST_POWER:
-        d->lo = ab_real_pow(a, 1 - d->p);
-        d->hi = ab_real_pow(b, 1 - d->p);
+        d->lo = real_pow(a, 1 - d->p);
+        d->hi = real_pow(b, 1 - d->p);
         break;
     default:
         break;
@@ -67,7 +71,7 @@ static uint64_t draw_lognormal(const struct ab_dist *d, struct ab_rng *rng)
 {
     double x = 0;
     for (int i = 0; i < MAX_REDRAWS; i++) {
-        x = d->p * ab_real_exp(d->q * ab_real_normal(rng)) + 0.5;
+        x = d->p * ab_real_exp(d->q * real_normal(rng)) + 0.5;
         if (x >= (double)d->min && x < (double)d->max + 1)
             break;
     }
@@ -87,11 +91,11 @@ static uint64_t draw_formula(const struct ab_dist *d, struct ab_rng *rng)
     case AB_DIST_LOGNORMAL:
         return draw_lognormal(d, rng);
     case AB_DIST_PARETO:
-        return whole_in(d, a * ab_real_pow(1 - ab_rng_unit(rng) * d->hi, -1 / d->p));
+        return whole_in(d, a * real_pow(1 - ab_rng_unit(rng) * d->hi, -1 / d->p));
     case AB_DIST_POWER:
-        return whole_in(d, ab_real_pow(d->lo + ab_rng_unit(rng) * (d->hi - d->lo), 1 / (1 - d->p)));
+        return whole_in(d, real_pow(d->lo + ab_rng_unit(rng) * (d->hi - d->lo), 1 / (1 - d->p)));
     case AB_DIST_LINEAR_FALLOFF:
-        return whole_in(d, a + span * (1 - ab_real_sqrt(1 - ab_rng_unit(rng))));
+        return whole_in(d, a + span * (1 - real_sqrt(1 - ab_rng_unit(rng))));
     case AB_DIST_EXP_FALLOFF: {
         double rest = 1 - ab_rng_unit(rng) * (1 - 0x1p-10);
         return whole_in(d, a - span / 10 * (ab_real_log(rest) * 0x1.71547652b82fep0));
@@ -191,22 +195,22 @@ double ab_real_exp(double x)
     return sum * power;
 }
 
-double ab_real_pow(double x, double y)
+static double real_pow(double x, double y)
 {
     return ab_real_exp(keep(y * ab_real_log(x)));
 }
 
-double ab_real_sqrt(double x)
+static double real_sqrt(double x)
 {
     return __builtin_sqrt(x);
 }
 
-double ab_real_normal(struct ab_rng *rng)
+static double real_normal(struct ab_rng *rng)
 {
     for (;;) { /* Marsaglia & Bray 1964, the polar method; the second deviate is not kept */
         double u = 2 * ab_rng_unit(rng) - 1, v = 2 * ab_rng_unit(rng) - 1;
         double s = keep(u * u) + keep(v * v);
         if (s < 1 && s > 0)
-            return u * ab_real_sqrt(-2 * ab_real_log(s) / s);
+            return u * real_sqrt(-2 * ab_real_log(s) / s);
     }
 }

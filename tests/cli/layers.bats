@@ -107,9 +107,27 @@ check_again() {
     check_again
     expect_line 'src/core/other.h:1: declares ab_c of src/core/c.c'
     mv src/core/other.h src/core/c.h
+    printf 'void d(void)\n{\n    ab_c();\n}\n' >src/report/user.c
     "$ROOT/scripts/check-layers" "$BUILD" "$PWD"
     mv src/core/c.h src/core/core.h # the header of the folder
     "$ROOT/scripts/check-layers" "$BUILD" "$PWD"
+}
+
+@test "a function in a header that no other source uses is found" {
+    tree src/core/c.c 'void ab_c(void)' '{' '    ab_c();' '}'
+    printf 'void ab_c(void);\n' >src/core/c.h
+    check_again
+    expect_line 'src/core/c.h:1: ab_c is used by its own source alone'
+    printf 'static inline void f(void) { ab_c(); }\n' >>src/core/c.h
+    "$ROOT/scripts/check-layers" "$BUILD" "$PWD"
+}
+
+@test "more functions with one caller than before are found" {
+    mkdir -p "$OUT/tree"
+    cp -r "$ROOT/scripts" "$ROOT/src" "$ROOT/allocators" "$ROOT/tests" "$OUT/tree/"
+    sed -i 's/^ONE_CALLER_MOST = .*/ONE_CALLER_MOST = 10/' "$OUT/tree/scripts/check-layers"
+    ! "$OUT/tree/scripts/check-layers" "$BUILD" >"$OUT/stdout" 2>&1 || fail "passes"
+    expect_line 'functions of headers have one calling source, at most 10 may'
 }
 
 @test "a tag with two meanings is found" {

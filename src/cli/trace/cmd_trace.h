@@ -31,9 +31,6 @@ enum ab_status ab_trace_cmd_import(const struct ab_options *o, int *exit_code, s
  * is nothing to end. */
 enum ab_status ab_trace_open_file(const struct ab_options *o, size_t first, const char *path,
                                   struct ab_output *out, struct ab_err *err);
-/* The same for what -o names, for a trace; AB_USAGE without it, or when it would go to a terminal. */
-enum ab_status ab_trace_open_output(const struct ab_options *o, const char *word, size_t first,
-                                    struct ab_output *out, struct ab_err *err);
 
 /* The commands of trace; NULL past the end. */
 const char *ab_trace_command_name(size_t i);
@@ -53,10 +50,6 @@ struct ab_trace_facts { /* what `trace info` knows of one file */
     struct ab_overview_maker *look; /* NULL = no page is asked for */
     char why_no_scopes[300];        /* for the page; "" = they were looked for */
 };
-
-enum ab_status ab_trace_print_facts(FILE *to, const struct ab_trace_facts *f,
-                                    struct ab_table_style style, struct ab_err *err);
-json_t *ab_trace_facts_json(struct ab_json *w, const struct ab_trace_facts *f);
 
 /* The first o->n_sites call sites, with names of functions where there are any. */
 void ab_trace_print_sites(FILE *to, const struct ab_trace_facts *f, const struct ab_options *o);

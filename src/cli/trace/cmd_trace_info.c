@@ -22,6 +22,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+static enum ab_status print_facts(FILE *to, const struct ab_trace_facts *f,
+                                  struct ab_table_style style, struct ab_err *err);
+static json_t *facts_json(struct ab_json *w, const struct ab_trace_facts *f);
+
 static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
 {
     struct ab_trace_facts *f = user;
@@ -196,7 +200,7 @@ static void tell_sites(const struct ab_options *o, const struct ab_trace_facts *
 
 static void add_json(struct telling *t, const struct ab_trace_facts *f)
 {
-    json_t *facts = ab_trace_facts_json(&t->w, f);
+    json_t *facts = facts_json(&t->w, f);
     if (f->wants_sites)
         ab_json_put(&t->w, facts, "sites", ab_trace_sites_json(&t->w, f, t->o));
     if (f->wants_sites)
@@ -217,7 +221,7 @@ static enum ab_status tell(struct telling *t, size_t i, struct ab_trace_facts *f
         if (o->n_args > 2) {
             printf("%s%s:\n", i > 1 ? "\n" : "", AB_SHOWN(600, f->path));
         }
-        AB_TRY(ab_trace_print_facts(stdout, f, ab_terminal_style(o), err));
+        AB_TRY(print_facts(stdout, f, ab_terminal_style(o), err));
         if (o->wants_sites)
             tell_sites(o, f);
     }
@@ -428,7 +432,7 @@ static void put_totals(struct ab_json *w, json_t *o, const struct ab_trace_info 
     ab_json_put(w, o, "has_sites", json_boolean(i->has_sites));
 }
 
-json_t *ab_trace_facts_json(struct ab_json *w, const struct ab_trace_facts *f)
+static json_t *facts_json(struct ab_json *w, const struct ab_trace_facts *f)
 {
     json_t *o = json_object();
     ab_json_put(w, o, "file", ab_json_string(f->path));
@@ -615,8 +619,8 @@ static void print_classes(FILE *to, const struct picture *p)
             print_class(to, p, k, most, all);
 }
 
-enum ab_status ab_trace_print_facts(FILE *to, const struct ab_trace_facts *f,
-                                    struct ab_table_style style, struct ab_err *err)
+static enum ab_status print_facts(FILE *to, const struct ab_trace_facts *f,
+                                  struct ab_table_style style, struct ab_err *err)
 {
     const struct ab_survey *s = &f->survey;
     print_totals(to, &f->info);

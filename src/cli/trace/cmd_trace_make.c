@@ -39,8 +39,9 @@ enum ab_status ab_trace_open_file(const struct ab_options *o, size_t first, cons
     return status;
 }
 
-enum ab_status ab_trace_open_output(const struct ab_options *o, const char *word, size_t first,
-                                    struct ab_output *out, struct ab_err *err)
+/* Opens what -o names for a trace; AB_USAGE without it, or when it would go to a terminal. */
+static enum ab_status open_output(const struct ab_options *o, const char *word, size_t first,
+                                  struct ab_output *out, struct ab_err *err)
 {
     if (o->output == NULL)
         return ab_fail(err, AB_USAGE, "trace %s needs -o: the trace to write", word);
@@ -59,7 +60,7 @@ enum ab_status ab_trace_cmd_cut(const struct ab_options *o, int *exit_code, stru
     (void)exit_code;
     if (o->output != NULL && !o->has_events)
         return ab_fail(err, AB_USAGE, "trace cut needs --events A..B: the range to keep");
-    AB_TRY(ab_trace_open_output(o, "cut", 1, &out, err));
+    AB_TRY(open_output(o, "cut", 1, &out, err));
     ab_trace_watch_begin(&watch, o, o->args[1], &walk);
     enum ab_status status = ab_trace_cut(&walk, !o->is_dropping_live, out.to, &report, err);
     ab_trace_watch_end(&watch);
@@ -123,7 +124,7 @@ static enum ab_status write_filtered(const struct ab_options *o, const char *wor
     struct ab_trace_watch watch;
     struct ab_walk walk = {0};
     struct ab_output out = {0};
-    AB_TRY(ab_trace_open_output(o, word, 1, &out, err));
+    AB_TRY(open_output(o, word, 1, &out, err));
     ab_trace_watch_begin(&watch, o, o->args[1], &walk);
     enum ab_status status = ab_trace_filter(&walk, filter, out.to, report, err);
     ab_trace_watch_end(&watch);
@@ -247,7 +248,7 @@ enum ab_status ab_trace_cmd_merge(const struct ab_options *o, int *exit_code, st
     struct ab_output out = {0};
     struct ab_merge_report report;
     (void)exit_code;
-    AB_TRY(ab_trace_open_output(o, "merge", 1, &out, err));
+    AB_TRY(open_output(o, "merge", 1, &out, err));
     ab_progress_begin(&watch.line, o->is_quiet);
     struct ab_merge_request merge = {.paths = o->args + 1,
                                      .n = o->n_args - 1,
@@ -308,7 +309,7 @@ enum ab_status ab_trace_cmd_import(const struct ab_options *o, int *exit_code, s
     struct ab_intake_report report;
     (void)exit_code;
     AB_TRY(ab_format_find(o->args[1], &import.format, err));
-    AB_TRY(ab_trace_open_output(o, "import", 2, &out, err));
+    AB_TRY(open_output(o, "import", 2, &out, err));
     ab_progress_begin(&watch.line, o->is_quiet);
     import.to = out.to;
     import.progress = watch.line.is_on ? ab_trace_watch_show : NULL;
