@@ -3,8 +3,8 @@
 # CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS are the user's: they follow ours and never replace them.
 
 VARIANT ?= release
-ifeq ($(filter $(VARIANT),release debug asan tsan fuzz),)
-$(error VARIANT=$(VARIANT): one of release, debug, asan, tsan, fuzz)
+ifeq ($(filter $(VARIANT),release debug asan tsan fuzz coverage),)
+$(error VARIANT=$(VARIANT): one of release, debug, asan, tsan, fuzz, coverage)
 endif
 
 B       := build/$(VARIANT)
@@ -31,9 +31,11 @@ PLAIN_debug   := -O0 -g3
 PLAIN_asan    := -O1 -g
 PLAIN_tsan    := -O1 -g
 PLAIN_fuzz    := -O1 -g
+PLAIN_coverage := -O0 -g
 SAN_asan      := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SAN_tsan      := -fsanitize=thread
 SAN_fuzz      := -fsanitize=fuzzer-no-link $(SAN_asan)
+SAN_coverage  := --coverage -fprofile-update=atomic
 PLAIN := $(PLAIN_$(VARIANT))
 SAN   := $(SAN_$(VARIANT))
 
@@ -314,6 +316,16 @@ quickstart: all
 # What runs on several threads, under ThreadSanitizer too.
 TSAN_TESTS := $(shell cat tests/tsan-tests)
 
+# What runs in workers and in the preloads is not counted: they are built without.
+.PHONY: coverage
+coverage:
+	$(Q)$(MAKE) $(SUBMAKE) VARIANT=coverage all unit-bins guests
+	$(Q)find build/coverage -name '*.gcda' -delete
+	$(Q)-for t in $(UNIT_SRC:tests/%.c=build/coverage/tests/%); do \
+	  AB_BUILD=build/coverage $$t >/dev/null 2>&1 || echo "failed: $$t"; done
+	$(Q)gcovr -r . --object-directory build/coverage --filter src/ --filter allocators/ --print-summary \
+	  -o build/coverage/lines.txt
+
 unit-bins: $(UNIT_BIN)
 guests: $(GUEST_LIB) $(MUTANT_LIB) $(GUEST_PROG) $(B)/guests/wrong1/$(RECORDER) $(B)/guests/wrong2/$(RECORDER) \
         $(B)/bench/big_trace $(B)/bench/peak_rss
@@ -493,7 +505,7 @@ clean:
 	rm -rf build compile_commands.json
 
 help:
-	@echo 'make [VARIANT=release|debug|asan|tsan|fuzz] [WERROR=1] [V=1] TARGET'
+	@echo 'make [VARIANT=release|debug|asan|tsan|fuzz|coverage] [WERROR=1] [V=1] TARGET'
 	@echo 'CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS are added to ours'
 	@echo '  all          allocbench, allocbench-worker, their two libraries (default)'
 	@echo '  quickstart   build, measure configs/quickstart.yaml'
@@ -504,6 +516,7 @@ help:
 	@echo '  bench        what the harness and the recorder cost, as ratios within one run'
 	@echo '  big          memory does not grow with the length of a trace: 10 and 50 million calls'
 	@echo '  fuzz         each fuzz target for FUZZ_SECONDS (60) under libFuzzer; needs clang'
+	@echo '  coverage     lines of src/ and allocators/ that unit and contract tests run; needs gcovr'
 	@echo '  interop      histograms against the readers of Java and JavaScript'
 	@echo '  stress-record  ten million contended calls: is the order that is recorded a possible one?'
 	@echo '  aarch64      compiles every source for aarch64; needs its gcc'
