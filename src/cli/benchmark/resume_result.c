@@ -129,7 +129,7 @@ static enum ab_status take_replay(struct ab_resume *r, struct ab_err *err)
 {
     struct ab_options *o = &r->options;
     if (ab_session_setting(&r->stored.session, "cache") != NULL)
-        return ab_fail(err, AB_USAGE, "was replayed with --cache, which is no more; replay anew");
+        return ab_fail(err, AB_USAGE, "was replayed with --cache, which was removed; replay again");
     AB_TRY(take_setting(r, "each", o->has_each_scope, err));
     return take_setting(r, "budget", o->each_budget_ns != 0, err);
 }

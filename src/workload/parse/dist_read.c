@@ -249,9 +249,9 @@ static bool fail_unknown(const struct ab_reader *r, const struct ab_yaml_field *
                            n > 0 ? "known: " : "there are no 'sizes' above", known);
 }
 
-/* Size tables beside a workload. A workload may come from a stranger, so the file must be a
- * regular one below the workload's own folder, small, and nothing of it but a number that cannot
- * be read is ever shown. */
+/* Size tables beside a workload. A workload may come from a stranger, so the file must be
+ * small, regular and below the workload's own folder, and no message shows more of it than a number
+ * that cannot be read. */
 
 enum { MAX_BYTES = 1 << 20, MAX_ROWS = 100000, MAX_COLUMNS = 64, PATH_CAP = 4096 };
 
