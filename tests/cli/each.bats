@@ -323,3 +323,16 @@ write_trace() {
     expect_json 'any(.comparisons[0].notes[]; test("iterations were timed in the base alone"))' d.json
     expect_json '[.comparisons[0].cells[] | select(.iteration != null)] == []' d.json
 }
+
+@test "altered lists of slow iterations are refused, with their place" {
+    bench run "$ROOT/configs/game-frame.yaml" -b glibc --rounds 1 --no-store -q --json "$OUT/r.json"
+    expect_code 0
+    local change
+    for change in 'worst[0].ns = "x"' 'worst[0].ns = -1' 'worst[0].iteration = 1e15' 'worst = [range(65)]' \
+        'stretches[0] = -5' 'stretches = [range(101)]'; do
+        jq "del(.checksum) | .iterations[0].$change" "$OUT/r.json" >"$OUT/bad.json"
+        bench report "$OUT/bad.json" -v worst
+        expect_code 3
+        expect_error "iterations\[0\]\.${change%%[\[ ]*}.*: "
+    done
+}
