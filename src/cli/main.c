@@ -12,6 +12,7 @@
 #include "cli/help/version.h"
 #include "cli/options/options_parse.h"
 #include "core/text.h"
+#include "report/json.h"
 #include "report/standard_output.h"
 #include "runner/spawn.h"
 #include "runner/supervise.h"
@@ -139,6 +140,7 @@ int main(int argc, char **argv)
     int exit_code = 0;
     hold_standard_descriptors();
     catch_file_limit();
+    ab_json_take_memory();
     status = ab_spawn_fit_stack(&err);
     if (status != AB_OK)
         return finish(status, 0, &err);

@@ -19,36 +19,35 @@ void ab_calibration_name(const char *fingerprint, char *buf, size_t cap)
     snprintf(buf, cap, "calibration-%.12s.json", fingerprint);
 }
 
-static json_t *entries(struct ab_json *w, const struct ab_noise_levels *noise)
+static json_t *entries(const struct ab_noise_levels *noise)
 {
     json_t *list = json_array();
     for (uint32_t i = 0; i < noise->n; i++) {
         json_t *o = json_object();
-        ab_json_put(w, o, "op", ab_json_string(noise->entries[i].op));
-        ab_json_put(w, o, "metric", ab_json_string(noise->entries[i].metric));
-        ab_json_put(w, o, "p95", ab_json_real(noise->entries[i].p95));
-        ab_json_append(w, list, o);
+        ab_json_put(o, "op", ab_json_string(noise->entries[i].op));
+        ab_json_put(o, "metric", ab_json_string(noise->entries[i].metric));
+        ab_json_put(o, "p95", ab_json_real(noise->entries[i].p95));
+        ab_json_append(list, o);
     }
     return list;
 }
 
-bool ab_calibration_write(FILE *to, const struct ab_calibration *c)
+void ab_calibration_write(FILE *to, const struct ab_calibration *c)
 {
-    struct ab_json w = {false};
     json_t *o = json_object(), *host = json_object();
-    ab_json_put(&w, o, "schema", ab_json_string(SCHEMA));
-    ab_json_put(&w, o, "date", ab_json_string(c->date));
-    ab_json_put(&w, o, "version", ab_json_string(c->version));
-    ab_json_put(&w, host, "fingerprint", ab_json_string(c->fingerprint));
-    ab_json_put(&w, host, "cpu", ab_json_string(c->cpu));
-    ab_json_put(&w, host, "kernel", ab_json_string(c->kernel));
-    ab_json_put(&w, o, "host", host);
-    ab_json_put(&w, o, "workload", ab_json_string(c->workload));
-    ab_json_put(&w, o, "tape_sha256", ab_json_string(c->tape_sha256));
-    ab_json_put(&w, o, "rounds", ab_json_integer(c->noise.rounds));
-    ab_json_put(&w, o, "rounds_measured", ab_json_integer(c->noise.n_rounds));
-    ab_json_put(&w, o, "noise", entries(&w, &c->noise));
-    return ab_json_write(&w, o, to, 6);
+    ab_json_put(o, "schema", ab_json_string(SCHEMA));
+    ab_json_put(o, "date", ab_json_string(c->date));
+    ab_json_put(o, "version", ab_json_string(c->version));
+    ab_json_put(host, "fingerprint", ab_json_string(c->fingerprint));
+    ab_json_put(host, "cpu", ab_json_string(c->cpu));
+    ab_json_put(host, "kernel", ab_json_string(c->kernel));
+    ab_json_put(o, "host", host);
+    ab_json_put(o, "workload", ab_json_string(c->workload));
+    ab_json_put(o, "tape_sha256", ab_json_string(c->tape_sha256));
+    ab_json_put(o, "rounds", ab_json_integer(c->noise.rounds));
+    ab_json_put(o, "rounds_measured", ab_json_integer(c->noise.n_rounds));
+    ab_json_put(o, "noise", entries(&c->noise));
+    ab_json_write(o, to, 6);
 }
 
 static void check_schema(struct ab_json_reader *r, const struct ab_json_node *document)

@@ -19,8 +19,7 @@ struct ab_calibration {
 /* calibration-FINGERPRINT12.json: one a machine, so that a folder may be shared. */
 void ab_calibration_name(const char *fingerprint, char *buf, size_t cap);
 
-/* False when out of memory. */
-bool ab_calibration_write(FILE *to, const struct ab_calibration *c);
+void ab_calibration_write(FILE *to, const struct ab_calibration *c);
 /* AB_INPUT: not a calibration, altered, or of impossible numbers; the text names file and place. */
 enum ab_status ab_calibration_read(const char *path, struct ab_calibration *out,
                                    struct ab_err *err);

@@ -7,7 +7,6 @@
 #define AB_REPORT_CHECKSUM_H
 
 #include <jansson.h>
-#include <stdbool.h>
 
 #define AB_CHECKSUM_KEY "checksum"
 enum { AB_CHECKSUM_BYTES = 72 };
@@ -19,8 +18,8 @@ enum ab_checksum {
 };
 
 /* "sha256:…" of the document without its checksum: SHA-256 of it as compact JSON with sorted keys
- * and reals of 12 significant digits. False when out of memory. */
-bool ab_checksum_make(json_t *document, char text[AB_CHECKSUM_BYTES]);
+ * and reals of 12 significant digits. */
+void ab_checksum_make(json_t *document, char text[AB_CHECKSUM_BYTES]);
 /* Takes the key out of the document. */
 enum ab_checksum ab_checksum_take(json_t *document);
 

@@ -9,9 +9,9 @@
 #include "stats/compare.h"
 
 /* null for NULL. */
-json_t *ab_comparison_json(struct ab_json *w, const struct ab_comparison *c);
+json_t *ab_comparison_json(const struct ab_comparison *c);
 /* The gates of a session, as its result has them. */
-json_t *ab_gates_json(struct ab_json *w, const struct ab_session *s);
+json_t *ab_gates_json(const struct ab_session *s);
 
 /* The document allocbench-compare/1: n comparisons with one base. False when out of memory. */
 bool ab_comparisons_write(FILE *to, const struct ab_comparison *comparisons, size_t n,

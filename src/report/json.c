@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How every JSON document is written: what becomes of text, of numbers and of a lack of memory.
+ * How every JSON document is written: what becomes of text and of numbers.
  */
 #include "report/json.h"
 
@@ -13,16 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-void ab_json_put(struct ab_json *w, json_t *object, const char *key, json_t *value)
+void ab_json_take_memory(void)
 {
-    if (value == NULL || json_object_set_new(object, key, value) != 0)
-        w->is_short_of_memory = true;
+    json_set_alloc_funcs(ab_alloc, free);
 }
 
-void ab_json_append(struct ab_json *w, json_t *array, json_t *value)
+void ab_json_put(json_t *object, const char *key, json_t *value)
 {
-    if (value == NULL || json_array_append_new(array, value) != 0)
-        w->is_short_of_memory = true;
+    json_object_set_new(object, key, value);
+}
+
+void ab_json_append(json_t *array, json_t *value)
+{
+    json_array_append_new(array, value);
 }
 
 json_t *ab_json_string(const char *s)
@@ -59,18 +62,15 @@ json_t *ab_json_histogram(const struct ab_hdr *hdr)
     char *encoded = NULL;
     struct ab_err err;
     if (ab_hdr_encode(hdr, &encoded, &err) != AB_OK)
-        return NULL;
+        return json_null();
     json_t *value = json_string(encoded);
     free(encoded);
     return value;
 }
 
-bool ab_json_write(struct ab_json *w, json_t *document, FILE *to, unsigned digits)
+void ab_json_write(json_t *document, FILE *to, unsigned digits)
 {
-    if (!w->is_short_of_memory &&
-        json_dumpf(document, to, JSON_INDENT(2) | JSON_REAL_PRECISION(digits)) != 0 && !ferror(to))
-        w->is_short_of_memory = true;
+    json_dumpf(document, to, JSON_INDENT(2) | JSON_REAL_PRECISION(digits));
     fputc('\n', to);
     json_decref(document);
-    return !w->is_short_of_memory;
 }

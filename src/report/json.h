@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Documents that are built whole before they are written, key order is the order of the calls.
- * Jansson says by return values that memory ran out: the writer notes it, and it is asked for once,
- * at the end. An incomplete document is never written.
+ * Documents that are built whole before they are written; the order of keys is that of the calls.
+ * Jansson takes its memory from core/memory, which ends the process where there is none: no value
+ * is ever NULL.
  */
 #ifndef AB_REPORT_JSON_H
 #define AB_REPORT_JSON_H
@@ -10,17 +10,15 @@
 #include "result/hdr.h"
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-struct ab_json { /* begins as zeroes */
-    bool is_short_of_memory;
-};
+/* Gives jansson the memory of core/memory: before the first value is made. */
+void ab_json_take_memory(void);
 
 /* Both take `value`. */
-void ab_json_put(struct ab_json *w, json_t *object, const char *key, json_t *value);
-void ab_json_append(struct ab_json *w, json_t *array, json_t *value);
+void ab_json_put(json_t *object, const char *key, json_t *value);
+void ab_json_append(json_t *array, json_t *value);
 
 /* null for NULL and "". Text from outside need not be UTF-8, JSON has to be: then it is made
  * printable. */
@@ -31,11 +29,10 @@ json_t *ab_json_integer(uint64_t n);
 /* As results are rounded; null for NaN. */
 json_t *ab_json_real(double x);
 
-/* As base64, HDR V2 (result/hdr.h); NULL: out of memory. */
+/* As base64, HDR V2 (result/hdr.h); null for more values than that can hold. */
 json_t *ab_json_histogram(const struct ab_hdr *hdr);
 
-/* Takes `document`; `digits` of reals, 0 = all. False: out of memory. What cannot be written, the
- * stream remembers. */
-bool ab_json_write(struct ab_json *w, json_t *document, FILE *to, unsigned digits);
+/* Takes `document`; `digits` of reals, 0 = all. What cannot be written, the stream remembers. */
+void ab_json_write(json_t *document, FILE *to, unsigned digits);
 
 #endif

@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 
-/* False when out of memory. */
-bool ab_verify_json(FILE *to, const struct ab_verify_session *v);
+void ab_verify_json(FILE *to, const struct ab_verify_session *v);
 
 #endif

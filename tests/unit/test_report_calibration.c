@@ -36,7 +36,7 @@ static void what_is_written_reads_back(void **state)
                        .entries = {{"alloc", "p99", 0.0625}, {"all", "time", 0}}}};
     FILE *f = fopen(path, "w");
     assert_non_null(f);
-    assert_true(ab_calibration_write(f, &c));
+    ab_calibration_write(f, &c);
     fclose(f);
     if (ab_calibration_read(path, &back, &err) != AB_OK)
         fail_msg("%s", err.text);

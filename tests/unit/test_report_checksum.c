@@ -19,7 +19,7 @@ static json_t *parse(const char *text)
 static void make(const char *text, char sum[AB_CHECKSUM_BYTES])
 {
     json_t *o = parse(text);
-    assert_true(ab_checksum_make(o, sum));
+    ab_checksum_make(o, sum);
     json_decref(o);
 }
 
@@ -69,7 +69,7 @@ static void a_document_tells_whether_it_is_as_it_was(void **state)
     char sum[AB_CHECKSUM_BYTES];
     json_t *o = parse(said);
     assert_int_equal(ab_checksum_take(o), AB_CHECKSUM_NONE);
-    assert_true(ab_checksum_make(o, sum));
+    ab_checksum_make(o, sum);
     json_object_set_new(o, AB_CHECKSUM_KEY, json_string(sum));
     assert_int_equal(ab_checksum_take(o), AB_CHECKSUM_GOOD);
     assert_null(json_object_get(o, AB_CHECKSUM_KEY));

@@ -10,9 +10,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* To be ended with json_decref; NULL: out of memory. */
+/* To be ended with json_decref. */
 json_t *ab_advise_document(const struct ab_advise_view *view);
-/* False: out of memory. */
-bool ab_advise_write_json(FILE *to, json_t *document);
+void ab_advise_write_json(FILE *to, json_t *document);
 
 #endif

@@ -177,10 +177,9 @@ static enum ab_status write_document(struct work *w, const struct ab_advise_view
                                      struct ab_err *err)
 {
     json_t *document = ab_advise_document(view);
-    bool is_whole = document != NULL && ab_advise_write_json(w->json.to, document);
+    ab_advise_write_json(w->json.to, document);
     json_decref(document);
-    return is_whole ? ab_output_commit(&w->json, err)
-                    : ab_fail(err, AB_SYSTEM, "out of memory for the JSON document");
+    return ab_output_commit(&w->json, err);
 }
 
 static bool is_on_stdout(const struct work *w)

@@ -82,10 +82,7 @@ static enum ab_status store(const struct calibration *c, struct ab_err *err)
     enum ab_status status = ab_output_open(path, &file, err);
     if (status != AB_OK)
         return status;
-    if (!ab_calibration_write(file.to, &c->found)) {
-        ab_output_abandon(&file);
-        return ab_fail(err, AB_SYSTEM, "out of memory for the calibration");
-    }
+    ab_calibration_write(file.to, &c->found);
     status = ab_output_commit(&file, err);
     if (status == AB_OK && !c->options->is_quiet)
         fprintf(stderr, "Stored: %s\n", ab_text_printable(shown, sizeof shown, path));

@@ -69,19 +69,19 @@ static void print_list(void)
 
 /* ---- for programs ---- */
 
-static json_t *as_json(struct ab_json *w, const struct ab_explanation *e)
+static json_t *as_json(const struct ab_explanation *e)
 {
     json_t *object = json_object();
-    ab_json_put(w, object, "word", ab_json_string(e->word));
-    ab_json_put(w, object, "group", ab_json_string(ab_explain_group_titles[e->group]));
-    ab_json_put(w, object, "synonyms", ab_json_string(e->synonyms));
-    ab_json_put(w, object, "what", ab_json_string(e->what));
-    ab_json_put(w, object, "formula", ab_json_string(e->formula));
-    ab_json_put(w, object, "todo", ab_json_string(e->todo));
-    ab_json_put(w, object, "see", ab_json_string(e->see));
-    ab_json_put(w, object, "number", ab_json_string(e->number));
-    ab_json_put(w, object, "unit", ab_json_string(e->unit));
-    ab_json_put(w, object, "number_is", ab_json_string(e->number_is));
+    ab_json_put(object, "word", ab_json_string(e->word));
+    ab_json_put(object, "group", ab_json_string(ab_explain_group_titles[e->group]));
+    ab_json_put(object, "synonyms", ab_json_string(e->synonyms));
+    ab_json_put(object, "what", ab_json_string(e->what));
+    ab_json_put(object, "formula", ab_json_string(e->formula));
+    ab_json_put(object, "todo", ab_json_string(e->todo));
+    ab_json_put(object, "see", ab_json_string(e->see));
+    ab_json_put(object, "number", ab_json_string(e->number));
+    ab_json_put(object, "unit", ab_json_string(e->unit));
+    ab_json_put(object, "number_is", ab_json_string(e->number_is));
     return object;
 }
 
@@ -90,20 +90,17 @@ static enum ab_status write_json(const char *path, const struct ab_explanation *
                                  struct ab_err *err)
 {
     struct ab_output out;
-    struct ab_json w = {false};
     struct ab_explanation e;
     AB_TRY(ab_output_open(path, &out, err));
     json_t *document = json_object(), *words = json_array();
-    ab_json_put(&w, document, "schema", ab_json_string("allocbench-explain/1"));
+    ab_json_put(document, "schema", ab_json_string("allocbench-explain/1"));
     for (size_t i = 0; one == NULL && ab_explain_at(i, &e); i++)
-        ab_json_append(&w, words, as_json(&w, &e));
+        ab_json_append(words, as_json(&e));
     if (one != NULL)
-        ab_json_append(&w, words, as_json(&w, one));
-    ab_json_put(&w, document, "words", words);
-    if (ab_json_write(&w, document, out.to, 0))
-        return ab_output_commit(&out, err);
-    ab_output_abandon(&out);
-    return ab_fail(err, AB_SYSTEM, "out of memory");
+        ab_json_append(words, as_json(one));
+    ab_json_put(document, "words", words);
+    ab_json_write(document, out.to, 0);
+    return ab_output_commit(&out, err);
 }
 
 /* ---- the command ---- */

@@ -160,10 +160,8 @@ static enum ab_status write_json(const char *path, const struct ab_listing *l, s
 {
     struct ab_output out;
     AB_TRY(ab_output_open(path, &out, err));
-    if (ab_list_json(out.to, l))
-        return ab_output_commit(&out, err);
-    ab_output_abandon(&out);
-    return ab_fail(err, AB_SYSTEM, "out of memory");
+    ab_list_json(out.to, l);
+    return ab_output_commit(&out, err);
 }
 
 /* A topic of `list`: prints on standard output, and writes --json. */
@@ -271,22 +269,17 @@ struct printing {
 
 enum { WIDTH = 80 };
 
-/* Writes the document to the file `path`, - is standard output; takes it. `is_short_of_memory`: it
- * is not whole, and is not written. */
-static enum ab_status list_write(const char *path, json_t *document, bool is_short_of_memory,
-                                 struct ab_err *err)
+/* Writes the document to the file `path`, - is standard output; takes it. */
+static enum ab_status list_write(const char *path, json_t *document, struct ab_err *err)
 {
-    struct ab_json w = {is_short_of_memory};
     struct ab_output out;
     enum ab_status status = ab_output_open(path, &out, err);
     if (status != AB_OK) {
         json_decref(document);
         return status;
     }
-    if (ab_json_write(&w, document, out.to, 0))
-        return ab_output_commit(&out, err);
-    ab_output_abandon(&out);
-    return ab_fail(err, AB_SYSTEM, "out of memory");
+    ab_json_write(document, out.to, 0);
+    return ab_output_commit(&out, err);
 }
 
 /* One entry: `head`, then `text` beside it from column `indent` on, in lines of at most 80
@@ -320,7 +313,6 @@ static void print_metric(void *user, const struct metric *m)
 }
 
 struct document {
-    struct ab_json w;
     json_t *items;
 };
 
@@ -328,13 +320,13 @@ static void add_metric(void *user, const struct metric *m)
 {
     struct document *d = user;
     json_t *o = json_object();
-    ab_json_put(&d->w, o, "name", ab_json_string(m->name));
-    ab_json_put(&d->w, o, "group", ab_json_string(m->group));
-    ab_json_put(&d->w, o, "unit", ab_json_string(m->unit));
-    ab_json_put(&d->w, o, "better", ab_json_string(better_name(m->better)));
-    ab_json_put(&d->w, o, "gate", ab_json_string(m->gate));
-    ab_json_put(&d->w, o, "meaning", ab_json_string(m->doc));
-    ab_json_append(&d->w, d->items, o);
+    ab_json_put(o, "name", ab_json_string(m->name));
+    ab_json_put(o, "group", ab_json_string(m->group));
+    ab_json_put(o, "unit", ab_json_string(m->unit));
+    ab_json_put(o, "better", ab_json_string(better_name(m->better)));
+    ab_json_put(o, "gate", ab_json_string(m->gate));
+    ab_json_put(o, "meaning", ab_json_string(m->doc));
+    ab_json_append(d->items, o);
 }
 
 /* A topic of `list`: prints on standard output, and writes --json. */
@@ -355,9 +347,9 @@ static enum ab_status list_metrics(const struct ab_options *o, struct ab_err *er
     }
     walk(add_metric, &d);
     json_t *document = json_object();
-    ab_json_put(&d.w, document, "schema", ab_json_string("allocbench-metrics/1"));
-    ab_json_put(&d.w, document, "metrics", d.items);
-    return list_write(o->json, document, d.w.is_short_of_memory, err);
+    ab_json_put(document, "schema", ab_json_string("allocbench-metrics/1"));
+    ab_json_put(document, "metrics", d.items);
+    return list_write(o->json, document, err);
 }
 
 /* The workloads that come with allocbench, each with the first sentence of the comment that its file
@@ -403,12 +395,12 @@ static void read_summary(const char *path, char *out, size_t cap)
     ab_text_printable(out, cap, text);
 }
 
-static json_t *entry(struct ab_json *w, const char *name, const char *path, const char *summary)
+static json_t *entry(const char *name, const char *path, const char *summary)
 {
     json_t *o = json_object();
-    ab_json_put(w, o, "name", ab_json_string(name));
-    ab_json_put(w, o, "path", ab_json_string(path));
-    ab_json_put(w, o, "summary", ab_json_string(summary));
+    ab_json_put(o, "name", ab_json_string(name));
+    ab_json_put(o, "path", ab_json_string(path));
+    ab_json_put(o, "summary", ab_json_string(summary));
     return o;
 }
 
@@ -422,28 +414,23 @@ static void print_entry(const char *name, const char *summary)
 static enum ab_status list_names(const struct ab_options *o, const struct ab_workload_names *list,
                                  struct ab_err *err)
 {
-    struct ab_json w = {false};
     json_t *document = json_object(), *items = json_array();
     bool is_shown = o->json == NULL || strcmp(o->json, "-") != 0;
-    ab_json_put(&w, document, "schema", ab_json_string("allocbench-workloads/1"));
+    ab_json_put(document, "schema", ab_json_string("allocbench-workloads/1"));
     for (size_t i = 0; i < list->n; i++) {
         char summary[4 * SENTENCE_MOST];
         char *path = ab_workload_names_path(list, list->names[i]);
-        if (path == NULL) {
-            w.is_short_of_memory = true;
-            break;
-        }
         read_summary(path, summary, sizeof summary);
-        ab_json_append(&w, items, entry(&w, list->names[i], path, summary));
+        ab_json_append(items, entry(list->names[i], path, summary));
         if (is_shown)
             print_entry(list->names[i], summary);
         free(path);
     }
-    ab_json_put(&w, document, "workloads", items);
+    ab_json_put(document, "workloads", items);
     if (is_shown)
         printf("\nallocbench run @NAME; the files are in %s\n", AB_SHOWN(512, list->folder));
     if (o->json != NULL)
-        return list_write(o->json, document, w.is_short_of_memory, err);
+        return list_write(o->json, document, err);
     json_decref(document);
     return AB_OK;
 }

@@ -89,19 +89,19 @@ static json_t *whole(uint64_t n)
 }
 
 /* Is it measured where none is named, and what --sweep makes of it? */
-static void put_choice(struct ab_json *w, json_t *o, const char *name, const char *by_default)
+static void put_choice(json_t *o, const char *name, const char *by_default)
 {
     size_t n;
     const struct ab_sweep_row *rows = ab_sweep_rows(name, &n);
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++) {
         json_t *row = json_object();
-        ab_json_put(w, row, "backend", ab_json_string(rows[i].spelling));
-        ab_json_put(w, row, "says", ab_json_string(rows[i].says));
-        ab_json_append(w, list, row);
+        ab_json_put(row, "backend", ab_json_string(rows[i].spelling));
+        ab_json_put(row, "says", ab_json_string(rows[i].says));
+        ab_json_append(list, row);
     }
-    ab_json_put(w, o, "default", ab_json_string(by_default));
-    ab_json_put(w, o, "sweep", list);
+    ab_json_put(o, "default", ab_json_string(by_default));
+    ab_json_put(o, "sweep", list);
 }
 
 /* NULL = it is in no rule. */
@@ -113,80 +113,79 @@ static const char *default_of(const char *name)
     return NULL;
 }
 
-static json_t *library(struct ab_json *w, const struct ab_preset *p, const struct ab_selection *s)
+static json_t *library(const struct ab_preset *p, const struct ab_selection *s)
 {
     json_t *o = json_object();
-    ab_json_put(w, o, "name", ab_json_string(p->name));
-    ab_json_put(w, o, "kind", ab_json_string("library"));
-    ab_json_put(w, o, "boundary", ab_json_string(ab_boundary_names[AB_BOUNDARY_MALLOC]));
-    ab_json_put(w, o, "status", ab_json_string(ab_backend_status_name(ab_case_status(s))));
-    ab_json_put(w, o, "reason", ab_json_string(s->reason));
-    ab_json_put(w, o, "version", ab_json_string(s->version));
-    ab_json_put(w, o, "path", ab_json_string(s->path));
-    ab_json_put(w, o, "build_id", ab_json_string(s->build_id));
-    ab_json_put(w, o, "package", ab_json_string(p->package));
-    ab_json_put(w, o, "summary", ab_json_string(p->summary));
+    ab_json_put(o, "name", ab_json_string(p->name));
+    ab_json_put(o, "kind", ab_json_string("library"));
+    ab_json_put(o, "boundary", ab_json_string(ab_boundary_names[AB_BOUNDARY_MALLOC]));
+    ab_json_put(o, "status", ab_json_string(ab_backend_status_name(ab_case_status(s))));
+    ab_json_put(o, "reason", ab_json_string(s->reason));
+    ab_json_put(o, "version", ab_json_string(s->version));
+    ab_json_put(o, "path", ab_json_string(s->path));
+    ab_json_put(o, "build_id", ab_json_string(s->build_id));
+    ab_json_put(o, "package", ab_json_string(p->package));
+    ab_json_put(o, "summary", ab_json_string(p->summary));
     const char *own = default_of(p->name);
-    put_choice(w, o, p->name,
+    put_choice(o, p->name,
                ab_default_has_library(p) ? "where it is installed"
                : own != NULL             ? own
                                          : "in place of another");
     return o;
 }
 
-static json_t *param(struct ab_json *w, const struct ab_param *p)
+static json_t *param(const struct ab_param *p)
 {
     static const char *const types[] = {"bytes", "count", "bool", "choice"};
     bool is_number = p->type == AB_PARAM_BYTES || p->type == AB_PARAM_COUNT;
     char def[64];
     json_t *o = json_object(), *choices = json_array();
     for (size_t i = 0; p->type == AB_PARAM_CHOICE && p->choices[i] != NULL; i++)
-        ab_json_append(w, choices, ab_json_string(p->choices[i]));
-    ab_json_put(w, o, "name", ab_json_string(p->name));
-    ab_json_put(w, o, "type", ab_json_string(types[p->type]));
-    ab_json_put(w, o, "default", ab_json_string(ab_list_value(def, sizeof def, p, p->def)));
-    ab_json_put(w, o, "min", is_number ? whole(p->min) : json_null());
-    ab_json_put(w, o, "max", is_number ? whole(p->max) : json_null());
-    ab_json_put(w, o, "choices", choices);
-    ab_json_put(w, o, "help", ab_json_string(p->help));
+        ab_json_append(choices, ab_json_string(p->choices[i]));
+    ab_json_put(o, "name", ab_json_string(p->name));
+    ab_json_put(o, "type", ab_json_string(types[p->type]));
+    ab_json_put(o, "default", ab_json_string(ab_list_value(def, sizeof def, p, p->def)));
+    ab_json_put(o, "min", is_number ? whole(p->min) : json_null());
+    ab_json_put(o, "max", is_number ? whole(p->max) : json_null());
+    ab_json_put(o, "choices", choices);
+    ab_json_put(o, "help", ab_json_string(p->help));
     return o;
 }
 
-static json_t *builtin(struct ab_json *w, const struct ab_backend *b)
+static json_t *builtin(const struct ab_backend *b)
 {
     json_t *o = json_object(), *params = json_array(), *traits = json_array();
     json_t *served = json_array();
-    ab_json_append(w, served, ab_json_string("alloc"));
+    ab_json_append(served, ab_json_string("alloc"));
     for (size_t i = 0; i < AB_ARRAY_LEN(hooks); i++)
         if (ab_list_has_hook(b, &hooks[i]))
-            ab_json_append(w, served, ab_json_string(hooks[i].name));
+            ab_json_append(served, ab_json_string(hooks[i].name));
     for (const struct ab_trait_words *t = ab_list_traits; t->name != NULL; t++)
         if ((b->traits & t->trait) != 0)
-            ab_json_append(w, traits, ab_json_string(t->name));
+            ab_json_append(traits, ab_json_string(t->name));
     for (size_t i = 0; i < b->n_params; i++)
-        ab_json_append(w, params, param(w, &b->params[i]));
-    ab_json_put(w, o, "name", ab_json_string(b->name));
-    ab_json_put(w, o, "kind", ab_json_string("builtin"));
-    ab_json_put(w, o, "boundary", ab_json_string(ab_boundary_names[AB_BOUNDARY_HEAP]));
-    ab_json_put(w, o, "status", ab_json_string(ab_backend_status_name(AB_BACKEND_OK)));
-    ab_json_put(w, o, "summary", ab_json_string(b->summary));
-    ab_json_put(w, o, "traits", traits);
-    ab_json_put(w, o, "hooks", served);
-    ab_json_put(w, o, "params", params);
+        ab_json_append(params, param(&b->params[i]));
+    ab_json_put(o, "name", ab_json_string(b->name));
+    ab_json_put(o, "kind", ab_json_string("builtin"));
+    ab_json_put(o, "boundary", ab_json_string(ab_boundary_names[AB_BOUNDARY_HEAP]));
+    ab_json_put(o, "status", ab_json_string(ab_backend_status_name(AB_BACKEND_OK)));
+    ab_json_put(o, "summary", ab_json_string(b->summary));
+    ab_json_put(o, "traits", traits);
+    ab_json_put(o, "hooks", served);
+    ab_json_put(o, "params", params);
     const char *by_default = default_of(b->name);
-    put_choice(w, o, b->name, by_default != NULL ? by_default : "never");
+    put_choice(o, b->name, by_default != NULL ? by_default : "never");
     return o;
 }
 
-bool ab_list_json(FILE *to, const struct ab_listing *listing)
+void ab_list_json(FILE *to, const struct ab_listing *listing)
 {
-    struct ab_json w = {false};
     json_t *o = json_object(), *list = json_array();
-    ab_json_put(&w, o, "schema", ab_json_string("allocbench-backends/1"));
+    ab_json_put(o, "schema", ab_json_string("allocbench-backends/1"));
     for (size_t i = 0; i < ab_preset_count(); i++)
-        ab_json_append(&w, list, library(&w, ab_preset_at(i), &listing->presets[i].items[0]));
+        ab_json_append(list, library(ab_preset_at(i), &listing->presets[i].items[0]));
     for (size_t i = 0; i < ab_builtin_count(); i++)
-        ab_json_append(&w, list, builtin(&w, ab_builtin_at(i)));
-    ab_json_put(&w, o, "backends", list);
-    return ab_json_write(&w, o, to, 0);
+        ab_json_append(list, builtin(ab_builtin_at(i)));
+    ab_json_put(o, "backends", list);
+    ab_json_write(o, to, 0);
 }

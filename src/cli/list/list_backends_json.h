@@ -32,7 +32,6 @@ const char *ab_list_value(char *buf, size_t cap, const struct ab_param *p, uint6
 /* "0 to 1TiB", "on, off", "auto, mutex". Returns buf. */
 const char *ab_list_allowed(char *buf, size_t cap, const struct ab_param *p);
 
-/* False: out of memory. */
-bool ab_list_json(FILE *to, const struct ab_listing *listing);
+void ab_list_json(FILE *to, const struct ab_listing *listing);
 
 #endif

@@ -53,8 +53,7 @@ struct ab_trace_facts { /* what `trace info` knows of one file */
 
 /* The first o->n_sites call sites, with names of functions where there are any. */
 void ab_trace_print_sites(FILE *to, const struct ab_trace_facts *f, const struct ab_options *o);
-json_t *ab_trace_sites_json(struct ab_json *w, const struct ab_trace_facts *f,
-                            const struct ab_options *o);
+json_t *ab_trace_sites_json(const struct ab_trace_facts *f, const struct ab_options *o);
 
 struct ab_trace_site_row {
     uint32_t site;

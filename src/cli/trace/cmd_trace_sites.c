@@ -198,21 +198,21 @@ static json_t *text_or_null(const char *text)
     return text[0] != 0 ? ab_json_string(text) : json_null();
 }
 
-static json_t *frame_json(struct ab_json *w, const struct ab_site_table *t,
-                          const struct ab_site_frame *frame, const struct ab_symbol *symbol)
+static json_t *frame_json(const struct ab_site_table *t, const struct ab_site_frame *frame,
+                          const struct ab_symbol *symbol)
 {
     const struct ab_site_module *m = ab_site_module_of(t, frame);
     json_t *o = json_object();
-    ab_json_put(w, o, "function", text_or_null(symbol->function));
-    ab_json_put(w, o, "file", text_or_null(symbol->file));
-    ab_json_put(w, o, "line", symbol->line > 0 ? json_integer(symbol->line) : json_null());
-    ab_json_put(w, o, "inlined", json_boolean(symbol->is_inlined));
-    ab_json_put(w, o, "module", m != NULL ? ab_json_string(m->path) : json_null());
-    ab_json_put(w, o, "address", m != NULL ? ab_json_integer(frame->address) : json_null());
+    ab_json_put(o, "function", text_or_null(symbol->function));
+    ab_json_put(o, "file", text_or_null(symbol->file));
+    ab_json_put(o, "line", symbol->line > 0 ? json_integer(symbol->line) : json_null());
+    ab_json_put(o, "inlined", json_boolean(symbol->is_inlined));
+    ab_json_put(o, "module", m != NULL ? ab_json_string(m->path) : json_null());
+    ab_json_put(o, "address", m != NULL ? ab_json_integer(frame->address) : json_null());
     return o;
 }
 
-static void put_stack(struct ab_json *w, json_t *o, struct ab_site_names *names, uint32_t site)
+static void put_stack(json_t *o, struct ab_site_names *names, uint32_t site)
 {
     static const char *const ends[] = {"whole", "depth", "no tables", "unknown rule",
                                        "unreadable stack"};
@@ -223,31 +223,31 @@ static void put_stack(struct ab_json *w, json_t *o, struct ab_site_names *names,
         const struct ab_site_frame *frame = ab_site_frame(t, site, i);
         struct ab_site_named named = ab_site_names_find(names, frame);
         for (size_t k = 0; k < named.n; k++)
-            ab_json_append(w, frames, frame_json(w, t, frame, &named.items[k]));
+            ab_json_append(frames, frame_json(t, frame, &named.items[k]));
         is_cxx_new = is_cxx_new || (i == 0 && named.items[0].is_new);
     }
-    ab_json_put(w, o, "cxx_new", json_boolean(is_cxx_new));
-    ab_json_put(w, o, "stack", frames);
-    ab_json_put(w, o, "stack_end",
+    ab_json_put(o, "cxx_new", json_boolean(is_cxx_new));
+    ab_json_put(o, "stack", frames);
+    ab_json_put(o, "stack_end",
                 site != 0 ? ab_json_string(ends[t->stacks[site - 1].end]) : json_null());
 }
 
-static json_t *lives_json(struct ab_json *w, const struct ab_site_stat *s)
+static json_t *lives_json(const struct ab_site_stat *s)
 {
     json_t *list = json_array();
     for (unsigned i = 0; i < AB_SITE_LIVES; i++) {
         if (s->lives[i] == 0)
             continue;
         json_t *o = json_object();
-        ab_json_put(w, o, "to",
+        ab_json_put(o, "to",
                     i + 1 == AB_SITE_LIVES ? json_null() : ab_json_integer((UINT64_C(1) << i) - 1));
-        ab_json_put(w, o, "blocks", ab_json_integer(s->lives[i]));
-        ab_json_append(w, list, o);
+        ab_json_put(o, "blocks", ab_json_integer(s->lives[i]));
+        ab_json_append(list, o);
     }
     return list;
 }
 
-static json_t *site_json(struct ab_json *w, const struct ab_site_stat *s)
+static json_t *site_json(const struct ab_site_stat *s)
 {
     const struct {
         const char *name;
@@ -268,27 +268,25 @@ static json_t *site_json(struct ab_json *w, const struct ab_site_stat *s)
     };
     json_t *o = json_object();
     for (size_t i = 0; i < AB_ARRAY_LEN(numbers); i++)
-        ab_json_put(w, o, numbers[i].name, ab_json_integer(numbers[i].value));
-    ab_json_put(w, o, "lifetimes", lives_json(w, s));
+        ab_json_put(o, numbers[i].name, ab_json_integer(numbers[i].value));
+    ab_json_put(o, "lifetimes", lives_json(s));
     return o;
 }
 
-json_t *ab_trace_sites_json(struct ab_json *w, const struct ab_trace_facts *f,
-                            const struct ab_options *o)
+json_t *ab_trace_sites_json(const struct ab_trace_facts *f, const struct ab_options *o)
 {
     struct ab_site_names names;
     size_t n = 0;
     struct ab_trace_site_row *rows = ab_trace_sort_sites(f, o->site_order, &n);
     json_t *list = json_array();
     if (rows == NULL || !ab_site_names_init(&names, &f->site_table)) {
-        w->is_short_of_memory = true;
         free(rows);
         return list;
     }
     for (size_t i = 0; i < n && i < o->n_sites; i++) {
-        json_t *site = site_json(w, &f->sites.sites[rows[i].site]);
-        put_stack(w, site, &names, rows[i].site);
-        ab_json_append(w, list, site);
+        json_t *site = site_json(&f->sites.sites[rows[i].site]);
+        put_stack(site, &names, rows[i].site);
+        ab_json_append(list, site);
     }
     ab_site_names_fini(&names);
     free(rows);

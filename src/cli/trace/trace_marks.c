@@ -58,29 +58,29 @@ static json_t *number(double value)
     return isnan(value) ? json_null() : json_real(value);
 }
 
-static json_t *spread(struct ab_json *w, const struct ab_mark_spread *s)
+static json_t *spread(const struct ab_mark_spread *s)
 {
     json_t *o = json_object();
-    ab_json_put(w, o, "min", number(s->min));
-    ab_json_put(w, o, "median", number(s->median));
-    ab_json_put(w, o, "max", number(s->max));
+    ab_json_put(o, "min", number(s->min));
+    ab_json_put(o, "median", number(s->median));
+    ab_json_put(o, "max", number(s->max));
     return o;
 }
 
-json_t *ab_trace_marks_json(struct ab_json *w, const struct ab_mark_table *t)
+json_t *ab_trace_marks_json(const struct ab_mark_table *t)
 {
     struct ab_mark_stats *stats = make_stats(t);
     json_t *list = stats != NULL ? json_array() : NULL;
     for (size_t i = 0; i < t->n_names && list != NULL; i++) {
         const struct ab_mark_stats *s = &stats[i];
         json_t *o = json_object();
-        ab_json_put(w, o, "name", ab_json_string(t->names[s->name]));
-        ab_json_put(w, o, "count", ab_json_integer(s->n));
-        ab_json_put(w, o, "first_call", s->n > 0 ? ab_json_integer(s->first) : json_null());
-        ab_json_put(w, o, "last_call", s->n > 0 ? ab_json_integer(s->last) : json_null());
-        ab_json_put(w, o, "calls_between", spread(w, &s->calls));
-        ab_json_put(w, o, "us_between", spread(w, &s->us));
-        ab_json_append(w, list, o);
+        ab_json_put(o, "name", ab_json_string(t->names[s->name]));
+        ab_json_put(o, "count", ab_json_integer(s->n));
+        ab_json_put(o, "first_call", s->n > 0 ? ab_json_integer(s->first) : json_null());
+        ab_json_put(o, "last_call", s->n > 0 ? ab_json_integer(s->last) : json_null());
+        ab_json_put(o, "calls_between", spread(&s->calls));
+        ab_json_put(o, "us_between", spread(&s->us));
+        ab_json_append(list, o);
     }
     free(stats);
     return list;

@@ -117,23 +117,22 @@ void ab_trace_print_scopes(FILE *to, const struct ab_trace_scopes *s)
             AB_BYTES(s->stats.most_live));
 }
 
-json_t *ab_trace_scopes_json(struct ab_json *w, const struct ab_trace_scopes *s)
+json_t *ab_trace_scopes_json(const struct ab_trace_scopes *s)
 {
     if (s->scopes.from == AB_SCOPES_NONE)
         return json_null();
     json_t *o = json_object();
     bool is_marked = s->scopes.from == AB_SCOPES_MARKS;
-    ab_json_put(w, o, "from", ab_json_string(is_marked ? "marks" : "found"));
-    ab_json_put(w, o, "mark", is_marked ? ab_json_string(s->scopes.mark) : json_null());
-    ab_json_put(w, o, "thread",
+    ab_json_put(o, "from", ab_json_string(is_marked ? "marks" : "found"));
+    ab_json_put(o, "mark", is_marked ? ab_json_string(s->scopes.mark) : json_null());
+    ab_json_put(o, "thread",
                 s->scopes.is_of_thread ? ab_json_integer(s->scopes.thread) : json_null());
-    ab_json_put(w, o, "count", ab_json_integer(s->scopes.n));
-    ab_json_put(w, o, "median_calls", json_real(s->median_calls));
-    ab_json_put(w, o, "allocs", ab_json_integer(s->stats.allocs));
-    ab_json_put(w, o, "freed_in_scope", ab_json_integer(s->stats.gone));
-    ab_json_put(w, o, "freed_in_scope_ratio",
-                s->stats.allocs > 0 ? json_real(share(s)) : json_null());
-    ab_json_put(w, o, "most_freed_bytes", ab_json_integer(s->stats.most_gone));
-    ab_json_put(w, o, "most_live_bytes", ab_json_integer(s->stats.most_live));
+    ab_json_put(o, "count", ab_json_integer(s->scopes.n));
+    ab_json_put(o, "median_calls", json_real(s->median_calls));
+    ab_json_put(o, "allocs", ab_json_integer(s->stats.allocs));
+    ab_json_put(o, "freed_in_scope", ab_json_integer(s->stats.gone));
+    ab_json_put(o, "freed_in_scope_ratio", s->stats.allocs > 0 ? json_real(share(s)) : json_null());
+    ab_json_put(o, "most_freed_bytes", ab_json_integer(s->stats.most_gone));
+    ab_json_put(o, "most_live_bytes", ab_json_integer(s->stats.most_live));
     return o;
 }

@@ -34,6 +34,6 @@ void ab_trace_ask_scopes(struct ab_text *line, const struct ab_scopes *s, double
                          uint64_t time_us);
 void ab_trace_print_scopes(FILE *to, const struct ab_trace_scopes *s);
 /* null: there are none. */
-json_t *ab_trace_scopes_json(struct ab_json *w, const struct ab_trace_scopes *s);
+json_t *ab_trace_scopes_json(const struct ab_trace_scopes *s);
 
 #endif

@@ -9,10 +9,9 @@
 #include "result/result.h"
 
 /* null: one heap, so nothing is mapped. */
-json_t *ab_json_mapping(struct ab_json *w, const struct ab_backend_info *b);
+json_t *ab_json_mapping(const struct ab_backend_info *b);
 /* What each holds: `heaps` of a memory record of a mapped row. */
-json_t *ab_json_heap_memory(struct ab_json *w, const struct ab_session *s,
-                            const struct ab_memory *m);
-json_t *ab_json_heaps(struct ab_json *w, const struct ab_session *s);
+json_t *ab_json_heap_memory(const struct ab_session *s, const struct ab_memory *m);
+json_t *ab_json_heaps(const struct ab_session *s);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "report/json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -101,7 +102,7 @@ static json_t *load(json_load_callback_t from, void *user, size_t cap_memory, js
     is_memory_short = false;
     json_set_alloc_funcs(take, give);
     json_t *document = json_load_callback(from, user, JSON_REJECT_DUPLICATES, error);
-    json_set_alloc_funcs(malloc, free);
+    ab_json_take_memory();
     return document;
 }
 

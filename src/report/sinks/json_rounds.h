@@ -10,8 +10,8 @@
 #include "result/result.h"
 
 /* Null where it is not known; each pass but throughput is "all" or in how many rounds it runs. */
-json_t *ab_json_passes(struct ab_json *w, const struct ab_pass_plan *plan);
+json_t *ab_json_passes(const struct ab_pass_plan *plan);
 /* Null where the number of rounds was fixed. */
-json_t *ab_json_stopping(struct ab_json *w, const struct ab_stopping *stopping);
+json_t *ab_json_stopping(const struct ab_stopping *stopping);
 
 #endif

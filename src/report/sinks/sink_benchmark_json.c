@@ -15,7 +15,6 @@
 #include <string.h>
 
 struct document {
-    struct ab_json w;
     json_t *list;
 };
 
@@ -56,10 +55,9 @@ static void add_extra(const struct ab_session *s, const struct ab_series *x, str
         ab_text_addf(t, " [%.3f, %.3f]", cell->effect.low, cell->effect.high);
 }
 
-static json_t *take_text(struct ab_json *w, struct ab_text *t)
+static json_t *take_text(struct ab_text *t)
 {
-    json_t *value = t->s != NULL ? ab_json_string(t->s) : NULL;
-    w->is_short_of_memory |= value == NULL;
+    json_t *value = ab_json_string(t->s);
     ab_text_fini(t);
     return value;
 }
@@ -71,16 +69,16 @@ static void add_entry(const struct ab_session *s, const struct ab_series *x, voi
     struct ab_text name = {0}, extra = {0}, range = {0};
     ab_text_addf(&name, "%s: %s/%s/%s", s->backends[x->backend].name, x->metric.phase, x->place,
                  x->name);
-    ab_json_put(&d->w, o, "name", take_text(&d->w, &name));
-    ab_json_put(&d->w, o, "unit", ab_json_string(ab_metric_unit(&x->metric)));
-    ab_json_put(&d->w, o, "value", ab_json_real(x->value));
+    ab_json_put(o, "name", take_text(&name));
+    ab_json_put(o, "unit", ab_json_string(ab_metric_unit(&x->metric)));
+    ab_json_put(o, "value", ab_json_real(x->value));
     if (x->n_rounds > 1) {
         ab_text_addf(&range, "\u00b1 %.6g", (x->high - x->low) / 2);
-        ab_json_put(&d->w, o, "range", take_text(&d->w, &range));
+        ab_json_put(o, "range", take_text(&range));
     }
     add_extra(s, x, &extra);
-    ab_json_put(&d->w, o, "extra", take_text(&d->w, &extra));
-    ab_json_append(&d->w, d->list, o);
+    ab_json_put(o, "extra", take_text(&extra));
+    ab_json_append(d->list, o);
 }
 
 bool ab_sink_benchmark_json(FILE *to, const struct ab_session *session)
@@ -89,7 +87,7 @@ bool ab_sink_benchmark_json(FILE *to, const struct ab_session *session)
     struct ab_format_guard guard;
     ab_format_begin(&guard);
     ab_series_each(session, add_entry, &d);
-    bool ok = ab_json_write(&d.w, d.list, to, 12);
+    ab_json_write(d.list, to, 12);
     ab_format_end(&guard);
-    return ok;
+    return true;
 }
