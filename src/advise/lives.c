@@ -167,9 +167,8 @@ static bool give(struct ab_lives *l, const struct ab_event *e, uint64_t call)
         return false;
     if (owner != AB_LIVES_NO_OWNER) {
         size_t last = (owner + (size_t)1) * (l->n_others + 1) - 1;
-        if (!AB_GROW_ZEROED(l->owners, l->cap_owners, owner) ||
-            !AB_GROW_ZEROED(l->asked, l->cap_asked, last))
-            return false;
+        AB_GROW_ZEROED(l->owners, l->cap_owners, owner);
+        AB_GROW_ZEROED(l->asked, l->cap_asked, last);
         l->n_owners = owner >= l->n_owners ? owner + 1 : l->n_owners;
     }
     if (is_resize && owner != AB_LIVES_NO_OWNER && old->owner == owner + 1) {
@@ -201,8 +200,7 @@ static bool take(struct ab_lives *l, const struct ab_event *e, uint64_t call)
     l->call = call;
     while (l->scope < l->n_scope_ends && l->scope_ends[l->scope] <= call)
         l->scope++;
-    if (!AB_GROW_ZEROED(l->slots, l->cap_slots, e->slot))
-        return false;
+    AB_GROW_ZEROED(l->slots, l->cap_slots, e->slot);
     if (e->kind != AB_EVENT_FREE && !e->released)
         return e->failed || give(l, e, call);
     struct ab_life *life = &l->slots[e->slot];

@@ -70,8 +70,7 @@ static bool owner_of(void *user, const struct ab_event *e, uint32_t *owner)
     struct search *s = user;
     uint32_t group = ab_site_groups_of(s->groups, e);
     *owner = s->owner_of[group];
-    if (!AB_GROW_ZEROED(s->slots, s->cap_slots, e->slot))
-        return false;
+    AB_GROW_ZEROED(s->slots, s->cap_slots, e->slot);
     s->slots[e->slot].group = group;
     return true;
 }

@@ -73,8 +73,7 @@ static bool know_symbol(struct maker *m, const struct ab_symbol *s, uint32_t *nu
             *number = m->hashed[at] - 1;
             return true;
         }
-    if (!AB_GROW_ZEROED(m->symbols, m->cap_symbols, m->n_symbols))
-        return false;
+    AB_GROW_ZEROED(m->symbols, m->cap_symbols, m->n_symbols);
     struct symbol *new_ = &m->symbols[ *number = (uint32_t)m->n_symbols++];
     snprintf(new_->function, sizeof new_->function, "%.127s", s->function);
     snprintf(new_->file, sizeof new_->file, "%.255s", base_of(s->file));
@@ -157,8 +156,7 @@ static size_t place_of(const struct maker *m, uint32_t stack)
 
 static struct ab_advice_group *add_group(struct ab_site_groups *g)
 {
-    if (!AB_GROW_ZEROED(g->items, g->cap, g->n))
-        return NULL;
+    AB_GROW_ZEROED(g->items, g->cap, g->n);
     g->items[g->n] = (struct ab_advice_group){.align_most = 16, .heap = AB_ADVICE_NO_HEAP};
     return &g->items[g->n++];
 }

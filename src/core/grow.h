@@ -5,23 +5,20 @@
 #ifndef AB_CORE_GROW_H
 #define AB_CORE_GROW_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
-/* Room for items[n] in an array that holds `cap` (a size_t): always true (core/memory.h). What
- * AB_GROW adds is not initialised; what AB_GROW_ZEROED adds is 0. */
+/* Makes room for items[n] in an array that holds `cap` (a size_t). What AB_GROW adds is not
+ * initialised; what AB_GROW_ZEROED adds is 0. */
 #define AB_GROW(items, cap, n) \
-    ({ \
+    do { \
         if ((n) >= (cap)) \
             ab_grow(&(items), &(cap), (n), sizeof *(items)); \
-        true; \
-    })
+    } while (0)
 #define AB_GROW_ZEROED(items, cap, n) \
-    ({ \
+    do { \
         if ((n) >= (cap)) \
             ab_grow_zeroed(&(items), &(cap), (n), sizeof *(items)); \
-        true; \
-    })
+    } while (0)
 
 /* `items` is the address of the pointer to the array. */
 void ab_grow(void *items, size_t *cap, size_t n, size_t item_bytes) __attribute__((cold));

@@ -92,8 +92,7 @@ static enum ab_status take(struct heap *h, struct ab_foreign_call call, struct a
         AB_TRY(settle_times(h, false, err));
     if (h->is_settled)
         return ab_intake_take(h->to, &call, err);
-    if (!AB_GROW(h->held, h->cap_held, h->n_held))
-        return no_memory(err);
+    AB_GROW(h->held, h->cap_held, h->n_held);
     h->held[h->n_held++] = call;
     return AB_OK;
 }
@@ -104,8 +103,7 @@ static enum ab_status add_site(struct heap *h, uint64_t size, struct ab_err *err
 {
     if (h->n_sites == SITES_MOST)
         return ab_feed_bad(h->from, err, "more than %d lines \"a SIZE TRACE\"", SITES_MOST);
-    if (!AB_GROW(h->sites, h->cap_sites, h->n_sites))
-        return no_memory(err);
+    AB_GROW(h->sites, h->cap_sites, h->n_sites);
     h->sites[h->n_sites++] = (struct site){size, NONE};
     return AB_OK;
 }
@@ -116,8 +114,9 @@ static enum ab_status alloc_at(struct heap *h, struct site *site, struct ab_err 
     if (i != NONE) {
         h->unused = h->nodes[i].next;
     } else {
-        if (h->n_nodes >= NONE || !AB_GROW(h->nodes, h->cap_nodes, h->n_nodes))
+        if (h->n_nodes >= NONE)
             return no_memory(err);
+        AB_GROW(h->nodes, h->cap_nodes, h->n_nodes);
         i = (uint32_t)h->n_nodes++;
     }
     h->nodes[i] = (struct node){++h->n_addresses, site->youngest};

@@ -32,8 +32,10 @@ struct ab_process *ab_processes_find(struct ab_processes *t, pid_t pid)
 
 static void add(struct ab_processes *t, pid_t pid, uint64_t now_ns)
 {
-    if (ab_processes_find(t, pid) == NULL && AB_GROW(t->items, t->cap, t->n))
-        t->items[t->n++] = (struct ab_process){.pid = pid, .first_ns = now_ns};
+    if (ab_processes_find(t, pid) != NULL)
+        return;
+    AB_GROW(t->items, t->cap, t->n);
+    t->items[t->n++] = (struct ab_process){.pid = pid, .first_ns = now_ns};
 }
 
 /* Those that one thread has started: "1234 1240 ". */

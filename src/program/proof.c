@@ -51,8 +51,7 @@ static const struct ab_proof_file *file_of(struct ab_proof_cache *c, pid_t pid, 
     for (size_t i = 0; i < c->n; i++)
         if (c->files[i].dev == dev && c->files[i].ino == ino)
             return &c->files[i];
-    if (!AB_GROW(c->files, c->cap, c->n))
-        return NULL;
+    AB_GROW(c->files, c->cap, c->n);
     struct ab_proof_file *file = &c->files[c->n++];
     *file = (struct ab_proof_file){.dev = dev, .ino = ino};
     snprintf(seen, sizeof seen, "/proc/%d/root%s", (int)pid, path);

@@ -484,8 +484,7 @@ static enum ab_status take_module(struct ab_stream_sites *s, const struct ab_spo
     uint32_t number = AB_SPOOL_MODULE_NUMBER(e), place = AB_SPOOL_MODULE_PLACE(e);
     if (place > AB_SPOOL_MODULE_TEXT / 8)
         return malformed(err);
-    if (!AB_GROW_ZEROED(s->modules, s->cap_modules, number))
-        return no_memory(err);
+    AB_GROW_ZEROED(s->modules, s->cap_modules, number);
     struct module_text *m = &s->modules[number];
     if (m->bytes == NULL && (m->bytes = calloc(1, AB_SPOOL_MODULE_TEXT + 8)) == NULL)
         return no_memory(err);
@@ -518,8 +517,8 @@ static enum ab_status end_stack(struct ab_stream_sites *s, struct half_known *h,
 {
     if (end > AB_SITE_END_COUNT)
         return malformed(err);
-    if (!AB_GROW_ZEROED(s->stacks, s->cap_stacks, h->number) ||
-        !ab_site_know_stack(table, h->frames, h->n, end - 1, &s->stacks[h->number]))
+    AB_GROW_ZEROED(s->stacks, s->cap_stacks, h->number);
+    if (!ab_site_know_stack(table, h->frames, h->n, end - 1, &s->stacks[h->number]))
         return no_memory(err);
     struct half_known *last = &s->half_known[--s->n_half_known];
     if (h != last)
@@ -745,11 +744,10 @@ static enum ab_status convert_free(struct ab_converter *c, struct ab_convert_lan
     return AB_OK;
 }
 
-static enum ab_status begin_resize(struct ab_converter *c, struct ab_convert_lane *lane,
-                                   const struct ab_spool_event *e, struct ab_err *err)
+static void begin_resize(struct ab_converter *c, struct ab_convert_lane *lane,
+                         const struct ab_spool_event *e)
 {
-    if (!AB_GROW(lane->resizing, lane->cap_resizing, lane->n_resizing))
-        return converter_event_no_memory(err);
+    AB_GROW(lane->resizing, lane->cap_resizing, lane->n_resizing);
     struct ab_held *held = ab_address_map_find(&c->live, AB_SPOOL_ADDRESS(e));
     struct ab_resizing *r = &lane->resizing[lane->n_resizing++];
     *r = (struct ab_resizing){.address = AB_SPOOL_ADDRESS(e), .is_known = held != NULL};
@@ -757,7 +755,6 @@ static enum ab_status begin_resize(struct ab_converter *c, struct ab_convert_lan
         r->held = *held;
         ab_address_map_remove(&c->live, held);
     }
-    return AB_OK;
 }
 
 /* A resize that failed leaves its block as it was; else it is one that malloc may have given. */
@@ -850,7 +847,8 @@ static enum ab_status converter_take(struct ab_converter *c, struct ab_convert_l
     case AB_SPOOL_FREE:
         return convert_free(c, lane, e, err);
     case AB_SPOOL_RESIZE_BEGIN:
-        return begin_resize(c, lane, e, err);
+        begin_resize(c, lane, e);
+        return AB_OK;
     case AB_SPOOL_RESIZE_END:
         return end_resize(c, lane, e, err);
     case AB_SPOOL_BIRTH:

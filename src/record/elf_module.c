@@ -64,8 +64,7 @@ static bool take_line(struct ab_modules *all, const char *line)
     }
     if (offset != 0)
         return true;
-    if (!AB_GROW(all->list, all->cap, all->n))
-        return false;
+    AB_GROW(all->list, all->cap, all->n);
     struct ab_module *m = &all->list[all->n++];
     *m = (struct ab_module){.begin = begin, .end = end};
     memcpy(m->path, line + at, n);

@@ -115,11 +115,7 @@ enum ab_status ab_spool_list(const char *folder, struct ab_spool_entry **out, si
     for (struct dirent *e; (e = readdir(dir)) != NULL;) {
         if (!read_image(folder, e->d_name, &entry))
             continue;
-        if (!AB_GROW(entries, cap, used)) {
-            free(entries);
-            closedir(dir);
-            return ab_fail(err, AB_SYSTEM, "out of memory for the list of processes");
-        }
+        AB_GROW(entries, cap, used);
         entries[used++] = entry;
     }
     closedir(dir);

@@ -154,8 +154,8 @@ static uint64_t match_frame(struct ab_site_matcher *m, uint32_t index)
     const struct ab_site_frame *frame = &m->table->frames[index];
     const struct ab_site_module *module = ab_site_module_of(m->table, frame);
     uint64_t mask = 0;
-    bool is_room = AB_GROW_ZEROED(m->frames, m->cap_frames, index);
-    if (is_room && m->frames[index].is_known)
+    AB_GROW_ZEROED(m->frames, m->cap_frames, index);
+    if (m->frames[index].is_known)
         return m->frames[index].mask;
     struct ab_site_named named = m->name != NULL ? m->name(m->user, m->table, frame)
                                                  : ab_site_names_find(&m->names, frame);
@@ -163,8 +163,7 @@ static uint64_t match_frame(struct ab_site_matcher *m, uint32_t index)
         for (size_t k = 0; k < named.n; k++)
             if (is_meant(&m->patterns[i], frame, module, &named.items[k]))
                 mask |= UINT64_C(1) << i;
-    if (is_room)
-        m->frames[index] = (struct known){mask, true};
+    m->frames[index] = (struct known){mask, true};
     return mask;
 }
 
@@ -173,14 +172,13 @@ uint64_t ab_site_matcher_mask(struct ab_site_matcher *m, uint32_t stack)
     uint64_t mask = 0;
     if (stack == 0 || stack > m->table->n_stacks)
         return 0;
-    bool is_room = AB_GROW_ZEROED(m->stacks, m->cap_stacks, stack);
-    if (is_room && m->stacks[stack].is_known)
+    AB_GROW_ZEROED(m->stacks, m->cap_stacks, stack);
+    if (m->stacks[stack].is_known)
         return m->stacks[stack].mask;
     const struct ab_site_stack *s = &m->table->stacks[stack - 1];
     for (size_t i = 0; i < s->depth; i++)
         mask |= match_frame(m, m->table->lists[s->first + i]);
-    if (is_room)
-        m->stacks[stack] = (struct known){mask, true};
+    m->stacks[stack] = (struct known){mask, true};
     return mask;
 }
 
@@ -226,7 +224,8 @@ enum ab_status ab_site_matcher_add(struct ab_site_matcher *m, const char *patter
 bool ab_site_names_init(struct ab_site_names *n, const struct ab_site_table *table)
 {
     *n = (struct ab_site_names){.table = table};
-    return AB_GROW_ZEROED(n->modules, n->cap_modules, table->n_modules);
+    AB_GROW_ZEROED(n->modules, n->cap_modules, table->n_modules);
+    return true;
 }
 
 void ab_site_names_fini(struct ab_site_names *n)
@@ -240,7 +239,7 @@ void ab_site_names_fini(struct ab_site_names *n)
     *n = (struct ab_site_names){.table = n->table};
 }
 
-/* NULL = its file has none, or memory ran out. */
+/* NULL = its file has none. */
 static struct ab_symbols *symbols_of(struct ab_site_names *n, size_t i)
 {
     const struct ab_site_module *m = &n->table->modules[i];
@@ -264,8 +263,9 @@ struct ab_site_named ab_site_names_find(struct ab_site_names *n, const struct ab
     struct ab_symbol found[AB_SYMBOLS_MAX];
     size_t index = (size_t)(frame - n->table->frames);
     struct ab_symbols *symbols = frame->module != 0 ? symbols_of(n, frame->module - 1) : NULL;
-    if (symbols == NULL || !AB_GROW_ZEROED(n->frames, n->cap_frames, index))
+    if (symbols == NULL)
         return ab_site_names_none();
+    AB_GROW_ZEROED(n->frames, n->cap_frames, index);
     struct ab_site_named *known = &n->frames[index];
     if (known->n > 0)
         return *known;

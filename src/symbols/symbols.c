@@ -100,13 +100,10 @@ static char *demangle(const char *name)
     return demangler != NULL ? demangler(name, NULL, NULL, &status) : NULL;
 }
 
-/* Takes the text; "" = out of memory. */
+/* Takes the text. */
 static const char *keep(struct ab_symbols *s, char *text)
 {
-    if (text == NULL || !AB_GROW(s->texts, s->cap_texts, s->n_texts)) {
-        free(text);
-        return "";
-    }
+    AB_GROW(s->texts, s->cap_texts, s->n_texts);
     return s->texts[s->n_texts++] = text;
 }
 
@@ -188,8 +185,8 @@ static void set_inlined_function(struct ab_symbols *s, struct ab_symbol *out, Dw
         return;
     put_qualifier(to, function);
     fputs(name, to);
-    fclose(to);
-    out->function = keep(s, text);
+    if (fclose(to) == 0)
+        out->function = keep(s, text);
 }
 
 /* Where an inlined function was called: that is the place in the next one. */

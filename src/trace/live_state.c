@@ -33,8 +33,7 @@ void ab_account_fini(struct ab_account *a)
 
 EACH_CALL bool push_slot(struct ab_account *a, uint32_t slot)
 {
-    if (!AB_GROW(a->free_slots, a->cap_free_slots, a->n_free_slots))
-        return false;
+    AB_GROW(a->free_slots, a->cap_free_slots, a->n_free_slots);
     a->free_slots[a->n_free_slots++] = slot;
     return true;
 }

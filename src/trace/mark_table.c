@@ -27,7 +27,8 @@ void ab_mark_table_fini(struct ab_mark_table *t)
 
 bool ab_mark_append_name(struct ab_mark_table *t, const char *name, size_t n)
 {
-    char *own = AB_GROW(t->names, t->cap_names, t->n_names) ? strndup(name, n) : NULL;
+    char *own = strndup(name, n);
+    AB_GROW(t->names, t->cap_names, t->n_names);
     if (own != NULL)
         t->names[t->n_names++] = own;
     return own != NULL;
@@ -56,8 +57,7 @@ bool ab_mark_add(struct ab_mark_table *t, struct ab_trace_mark mark)
         t->n_lost++;
         return true;
     }
-    if (!AB_GROW(t->marks, t->cap, t->n))
-        return false;
+    AB_GROW(t->marks, t->cap, t->n);
     if (t->n > 0) {
         const struct ab_trace_mark *last = &t->marks[t->n - 1];
         mark.call = mark.call > last->call ? mark.call : last->call;

@@ -36,8 +36,7 @@ bool ab_site_append_module(struct ab_site_table *t, const char *path, size_t n_p
                            const uint8_t *build_id, size_t n_build_id)
 {
     struct ab_site_module module = {.n_build_id = (uint8_t)n_build_id};
-    if (!AB_GROW(t->modules, t->cap_modules, t->n_modules))
-        return false;
+    AB_GROW(t->modules, t->cap_modules, t->n_modules);
     module.path = strndup(path, n_path);
     if (module.path == NULL)
         return false;
@@ -49,8 +48,7 @@ bool ab_site_append_module(struct ab_site_table *t, const char *path, size_t n_p
 
 bool ab_site_append_frame(struct ab_site_table *t, struct ab_site_frame frame)
 {
-    if (!AB_GROW(t->frames, t->cap_frames, t->n_frames))
-        return false;
+    AB_GROW(t->frames, t->cap_frames, t->n_frames);
     t->frames[t->n_frames++] = frame;
     return true;
 }
@@ -58,9 +56,8 @@ bool ab_site_append_frame(struct ab_site_table *t, struct ab_site_frame frame)
 bool ab_site_append_stack(struct ab_site_table *t, const uint32_t *frames, size_t depth,
                           enum ab_site_end end)
 {
-    if (!AB_GROW(t->stacks, t->cap_stacks, t->n_stacks) ||
-        !AB_GROW(t->lists, t->cap_lists, t->n_lists + depth))
-        return false;
+    AB_GROW(t->stacks, t->cap_stacks, t->n_stacks);
+    AB_GROW(t->lists, t->cap_lists, t->n_lists + depth);
     struct ab_site_stack stack = {(uint32_t)t->n_lists, (uint8_t)depth, (uint8_t)end};
     memcpy(t->lists + t->n_lists, frames, depth * sizeof frames[0]);
     t->n_lists += depth;

@@ -144,8 +144,7 @@ static void settle_next(struct state *s)
 static enum ab_status find_site(struct state *s, struct input *in, uint32_t *site,
                                 struct ab_err *err)
 {
-    if (!AB_GROW_ZEROED(in->stacks, in->cap_stacks, *site))
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    AB_GROW_ZEROED(in->stacks, in->cap_stacks, *site);
     uint32_t *known = &in->stacks[*site];
     if (*known == 0 && !ab_site_know_stack_of(&s->sites, &in->sites, *site, known))
         return ab_fail(err, AB_SYSTEM, "out of memory, or more call sites than a trace can have");

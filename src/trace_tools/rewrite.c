@@ -32,8 +32,7 @@ bool ab_original_knows(const struct ab_original *from, const struct ab_event *e)
 static bool find_thread(struct ab_rewrite *to, struct ab_original *from, uint32_t thread,
                         uint32_t *out)
 {
-    if (!AB_GROW_ZEROED(from->threads, from->cap_threads, thread))
-        return false;
+    AB_GROW_ZEROED(from->threads, from->cap_threads, thread);
     if (from->threads[thread] == 0)
         from->threads[thread] = ++to->n_threads;
     *out = from->threads[thread] - 1;
@@ -45,9 +44,9 @@ enum ab_status ab_rewrite_put(struct ab_rewrite *to, struct ab_original *from,
 {
     struct ab_event own = *e;
     uint64_t number = AB_NO_BLOCK;
-    if (!find_thread(to, from, e->thread, &own.thread) ||
-        !AB_GROW_ZEROED(from->numbers, from->cap_numbers, e->slot))
+    if (!find_thread(to, from, e->thread, &own.thread))
         return ab_fail(err, AB_SYSTEM, "out of memory");
+    AB_GROW_ZEROED(from->numbers, from->cap_numbers, e->slot);
     if (is_on_block(e)) {
         own.block = from->numbers[e->slot] - 1;
         if (e->kind == AB_EVENT_FREE || e->released)
@@ -81,8 +80,7 @@ static bool know_name(struct ab_rewrite_marks *m, uint32_t name, struct ab_mark_
                       uint32_t *number)
 {
     char anonymous[32];
-    if (!AB_GROW_ZEROED(m->numbers, m->cap_numbers, name))
-        return false;
+    AB_GROW_ZEROED(m->numbers, m->cap_numbers, name);
     if (m->numbers[name] == 0) {
         snprintf(anonymous, sizeof anonymous, "mark-%u", name + 1);
         if (!ab_mark_know_name(out, m->is_anonymous ? anonymous : m->from.names[name], number))

@@ -64,8 +64,7 @@ static bool take_mark(struct name *o, uint64_t call)
 {
     if (call == 0 || (o->scopes.n > 0 && o->scopes.ends[o->scopes.n - 1] == call))
         return true;
-    if (!AB_GROW(o->scopes.ends, o->cap, o->scopes.n))
-        return false;
+    AB_GROW(o->scopes.ends, o->cap, o->scopes.n);
     o->scopes.ends[o->scopes.n++] = call;
     return true;
 }
@@ -141,8 +140,7 @@ static bool hand_over(struct names *s, const struct ab_mark_table *t, struct ab_
     snprintf(out->mark, sizeof out->mark, "%s", t->names[chosen->name]);
     for (size_t k = 0; k < s->n; k++)
         for (size_t i = 0; i < s->names[k].scopes.n; i++) {
-            if (!AB_GROW(out->more, cap, out->n_more))
-                return false;
+            AB_GROW(out->more, cap, out->n_more);
             out->more[out->n_more++] = s->names[k].scopes.ends[i];
         }
     return true;
@@ -190,8 +188,7 @@ struct attempt { /* the blocks of one thread, or of all */
 static bool take_end(void *user, uint64_t end)
 {
     struct ends *ends = user;
-    if (!AB_GROW(ends->items, ends->cap, ends->n))
-        return false;
+    AB_GROW(ends->items, ends->cap, ends->n);
     ends->items[ends->n++] = end;
     return true;
 }
@@ -201,8 +198,7 @@ static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struc
     struct state *s = user;
     for (size_t i = 0; i < batch->n; i++) {
         const struct ab_event *e = &batch->events[i];
-        if (!AB_GROW_ZEROED(s->allocs, s->cap_threads, e->thread))
-            return ab_fail(err, AB_SYSTEM, "out of memory for the scopes");
+        AB_GROW_ZEROED(s->allocs, s->cap_threads, e->thread);
         s->n_threads = e->thread >= s->n_threads ? e->thread + 1 : s->n_threads;
         s->allocs[e->thread] += ab_event_gives_block(e);
     }

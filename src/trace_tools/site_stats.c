@@ -75,10 +75,9 @@ static void end_life(struct ab_site_stats *s, const struct ab_event *e,
 
 static bool make_room(struct ab_site_stats *s, const struct ab_event *e)
 {
-    if (!AB_GROW_ZEROED(s->sites, s->cap, e->site) ||
-        !AB_GROW_ZEROED(s->site_of_slot, s->cap_slots, e->slot) ||
-        !AB_GROW_ZEROED(s->last_block, s->cap_threads, e->thread))
-        return false;
+    AB_GROW_ZEROED(s->sites, s->cap, e->site);
+    AB_GROW_ZEROED(s->site_of_slot, s->cap_slots, e->slot);
+    AB_GROW_ZEROED(s->last_block, s->cap_threads, e->thread);
     s->n = e->site >= s->n ? e->site + 1 : s->n;
     return true;
 }

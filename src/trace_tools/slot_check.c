@@ -21,8 +21,7 @@ static const char *grow(struct ab_trace_book *b, uint32_t slot)
 {
     if (slot > b->n_slots)
         return "an allocation in a slot past the next new one";
-    if (!AB_GROW(b->slots, b->cap_slots, slot))
-        return ab_no_memory;
+    AB_GROW(b->slots, b->cap_slots, slot);
     b->slots[b->n_slots++] = (struct ab_live_block){0};
     b->totals.slots = b->n_slots;
     return NULL;
@@ -101,8 +100,7 @@ static const char *end_thread(struct ab_trace_book *b, uint32_t thread)
 {
     if (thread >= b->totals.threads)
         return "the end of a thread without calls";
-    if (!AB_GROW_ZEROED(b->ended, b->cap_ended, thread / 8))
-        return ab_no_memory;
+    AB_GROW_ZEROED(b->ended, b->cap_ended, thread / 8);
     b->ended[thread / 8] |= (uint8_t)(1u << thread % 8);
     b->totals.thread_ends++;
     return NULL;

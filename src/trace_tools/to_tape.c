@@ -18,8 +18,7 @@ enum { PREFETCH = 12 }; /* events ahead: far enough for memory, near enough for 
 static bool know_thread(struct ab_trace_lanes *lanes, uint32_t thread)
 {
     size_t known = lanes->cap;
-    if (!AB_GROW(lanes->of_thread, lanes->cap, thread))
-        return false;
+    AB_GROW(lanes->of_thread, lanes->cap, thread);
     for (; known < lanes->cap; known++)
         lanes->of_thread[known] = AB_NO_LANE;
     return true;

@@ -20,8 +20,7 @@ static struct ab_survey_thread *thread_of(struct ab_survey *s, uint32_t thread)
 {
     if (thread < s->n_threads)
         return &s->threads[thread];
-    if (!AB_GROW(s->threads, s->cap_threads, thread))
-        return NULL;
+    AB_GROW(s->threads, s->cap_threads, thread);
     s->threads[thread] = (struct ab_survey_thread){0};
     s->n_threads = thread + 1;
     return &s->threads[thread];

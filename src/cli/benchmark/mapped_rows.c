@@ -274,9 +274,10 @@ struct name_list {
 
 static void add_name(struct name_list *list, const char *name, size_t n)
 {
-    char *copy = n == 0 || !AB_GROW(list->names, list->cap, list->n) ? NULL : ab_strndup(name, n);
-    if (copy != NULL)
-        list->names[list->n++] = copy;
+    if (n == 0)
+        return;
+    AB_GROW(list->names, list->cap, list->n);
+    list->names[list->n++] = ab_strndup(name, n);
 }
 
 static void list_symbol(const struct ab_symbol *s, struct name_list *out)

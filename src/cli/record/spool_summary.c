@@ -405,8 +405,7 @@ static struct ab_name_count *find(struct ab_name_counts *c, const char *name)
 
 static struct ab_name_count *append(struct ab_name_counts *c, const char *name)
 {
-    if (!AB_GROW(c->names, c->cap, c->n))
-        return NULL;
+    AB_GROW(c->names, c->cap, c->n);
     struct ab_name_count *added = &c->names[c->n++];
     *added = (struct ab_name_count){.n = 0};
     snprintf(added->name, sizeof added->name, "%s", name);

@@ -52,8 +52,7 @@ static enum ab_status class_of(struct state *s, uint32_t stack, uint8_t *class, 
     *class = 0;
     if (s->wish->match == NULL || stack == 0)
         return AB_OK;
-    if (!AB_GROW(s->classes, s->cap_classes, stack))
-        return ab_fail(err, AB_SYSTEM, "out of memory for the call sites");
+    AB_GROW(s->classes, s->cap_classes, stack);
     for (; known < s->cap_classes; known++)
         s->classes[known] = UNKNOWN_CLASS;
     if (s->classes[stack] == UNKNOWN_CLASS)
@@ -74,8 +73,8 @@ static enum ab_status take_birth(struct state *s, const struct ab_event *e, stru
     struct ab_origins *out = s->out;
     uint8_t class;
     AB_TRY(class_of(s, e->site, &class, err));
-    if (!AB_GROW(out->bytes, out->cap, out->n) || !AB_GROW(s->births, s->cap_births, e->slot))
-        return ab_fail(err, AB_SYSTEM, "out of memory for the allocations' origins");
+    AB_GROW(out->bytes, out->cap, out->n);
+    AB_GROW(s->births, s->cap_births, e->slot);
     out->n_without_site += e->site == 0;
     if (!e->failed)
         s->births[e->slot] = is_seen(s->wish->scopes, e->thread) ? out->n : NO_BIRTH;

@@ -129,10 +129,7 @@ static void keep(struct ab_scope_search *s, struct kept *kept, const struct mome
         kept->items = NULL;
         return;
     }
-    if (!AB_GROW(kept->items, kept->cap, kept->n)) {
-        s->is_short_of_memory = true;
-        return;
-    }
+    AB_GROW(kept->items, kept->cap, kept->n);
     kept->items[kept->n++] = (struct kept_end){end->end, end->allocs};
 }
 
@@ -271,8 +268,7 @@ static void die(struct ab_scope_search *s, const struct ab_event *e, uint64_t nu
 
 static bool take(struct ab_scope_search *s, const struct ab_event *e, uint64_t number)
 {
-    if (!AB_GROW_ZEROED(s->born, s->cap_slots, e->slot))
-        return false;
+    AB_GROW_ZEROED(s->born, s->cap_slots, e->slot);
     if (e->kind == AB_EVENT_FREE || e->released) {
         die(s, e, number);
     } else if (s->thread == AB_SCOPE_ALL_THREADS || s->thread == e->thread) {

@@ -69,9 +69,8 @@ static bool end_span(struct state *s, uint64_t end)
         s->n_passed--;
     if (s->n_passed > 0 && s->passed[s->n_passed - 1].after == survivor->after)
         begin = s->passed[--s->n_passed];
-    if (!AB_GROW(s->passed, s->cap_passed, s->n_passed) ||
-        !AB_GROW(s->out->items, s->out->cap, s->out->n))
-        return false;
+    AB_GROW(s->passed, s->cap_passed, s->n_passed);
+    AB_GROW(s->out->items, s->out->cap, s->out->n);
     s->passed[s->n_passed++] = (struct passed){end, survivor->after, s->allocs};
     if (s->allocs - begin.allocs >= AB_SCOPE_ALLOCS_LEAST)
         s->out->items[s->out->n++] = (struct ab_scope_span){begin.end, end};
@@ -81,8 +80,7 @@ static bool end_span(struct state *s, uint64_t end)
 static bool take(struct state *s, const struct ab_event *e, uint64_t call)
 {
     uint32_t i = e->slot + 1;
-    if (!AB_GROW_ZEROED(s->blocks, s->cap_blocks, i))
-        return false;
+    AB_GROW_ZEROED(s->blocks, s->cap_blocks, i);
     for (; s->at < s->n_ends && s->ends[s->at] <= call; s->at++)
         if (!end_span(s, s->ends[s->at]))
             return false;
@@ -128,8 +126,9 @@ static bool begin(struct state *s)
     const struct ab_scopes *from = s->scopes;
     size_t n = from->n + from->n_more;
     s->ends = malloc((n + 1) * sizeof s->ends[0]);
-    if (s->ends == NULL || !AB_GROW_ZEROED(s->blocks, s->cap_blocks, 0))
+    if (s->ends == NULL)
         return false;
+    AB_GROW_ZEROED(s->blocks, s->cap_blocks, 0);
     memcpy(s->ends, from->ends, from->n * sizeof s->ends[0]);
     if (from->n_more > 0)
         memcpy(s->ends + from->n, from->more, from->n_more * sizeof s->ends[0]);
