@@ -4,7 +4,7 @@
  * errors, and the only one that decides how the process ends.
  */
 #include "base/nearest.h"
-#include "cli/arguments/arguments.h"
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/help/complete.h"
 #include "cli/help/manual.h"

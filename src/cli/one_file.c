@@ -5,7 +5,7 @@
 #include "cli/one_file.h"
 
 #include "base/bits.h"
-#include "cli/benchmark/progress.h"
+#include "cli/progress.h"
 #include "core/text.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef AB_CLI_ONE_FILE_H
 #define AB_CLI_ONE_FILE_H
 
-#include "cli/options/options.h"
+#include "app/options.h"
 #include "report/output.h"
 #include "workload/workload.h"
 

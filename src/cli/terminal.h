@@ -5,7 +5,7 @@
 #ifndef AB_CLI_TERMINAL_H
 #define AB_CLI_TERMINAL_H
 
-#include "cli/options/options.h"
+#include "app/options.h"
 #include "report/table/style.h"
 
 #include <stdbool.h>

@@ -5,9 +5,9 @@
  *   usage: command_costs WORKER TRACE BACKEND          a table
  *          command_costs WORKER TRACE BACKEND ROUNDS   whole and in bursts by turns: the ratios
  */
+#include "app/cases.h"
 #include "backend/selection.h"
 #include "base/clock.h"
-#include "cli/benchmark/cases.h"
 #include "core/file_digest.h"
 #include "runner/estimate.h"
 #include "runner/fold/fold_depth.h"

@@ -4,9 +4,9 @@
  */
 #include "cli/advise/advise_budget.h"
 
+#include "app/replay.h"
 #include "cli/advise/advise_measure.h"
 #include "cli/advise/advise_rules.h"
-#include "cli/benchmark/replay.h"
 #include "core/median.h"
 #include "core/text.h"
 

@@ -7,7 +7,7 @@
 #define AB_CLI_ADVISE_ADVISE_BUDGET_H
 
 #include "advise/advise.h"
-#include "cli/options/options.h"
+#include "app/options.h"
 #include "result/result.h"
 
 struct ab_advised_scopes { /* of all rounds */

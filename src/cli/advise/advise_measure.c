@@ -6,9 +6,9 @@
  */
 #include "cli/advise/advise_measure.h"
 
+#include "app/replay.h"
 #include "backend/selection.h"
 #include "cli/advise/advise_rules.h"
-#include "cli/benchmark/replay.h"
 #include "result/session.h"
 #include "stats/aggregate.h"
 #include "trace_tools/to_tape.h"

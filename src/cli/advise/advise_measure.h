@@ -7,7 +7,7 @@
 #define AB_CLI_ADVISE_ADVISE_MEASURE_H
 
 #include "advise/advise.h"
-#include "cli/options/options.h"
+#include "app/options.h"
 #include "stats/effect.h"
 
 enum { AB_ADVISED_GENERALS_MAX = 64 };

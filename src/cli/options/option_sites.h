@@ -6,7 +6,7 @@
 #ifndef AB_CLI_OPTIONS_OPTION_SITES_H
 #define AB_CLI_OPTIONS_OPTION_SITES_H
 
-#include "cli/options/options.h"
+#include "app/options.h"
 
 enum { AB_SITE_DEPTH_DEFAULT = 8, AB_SITES_SHOWN_DEFAULT = 20 };
 

@@ -7,9 +7,9 @@
 #ifndef AB_CLI_OPTIONS_OPTION_TABLE_H
 #define AB_CLI_OPTIONS_OPTION_TABLE_H
 
+#include "app/options.h"
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/options/options.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 #ifndef AB_CLI_OPTIONS_OPTION_TOPIC_H
 #define AB_CLI_OPTIONS_OPTION_TOPIC_H
 
-#include "cli/options/options.h"
+#include "app/options.h"
 
 /* All topics; ends with NULL. */
 extern const char *const ab_option_topics[];

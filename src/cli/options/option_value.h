@@ -6,7 +6,7 @@
 #ifndef AB_CLI_OPTIONS_OPTION_VALUE_H
 #define AB_CLI_OPTIONS_OPTION_VALUE_H
 
-#include "cli/options/options.h"
+#include "app/options.h"
 
 /* AB_USAGE: "--NAME VALUE: WHY". */
 enum ab_status ab_option_bad_value(const char *name, const char *value, const char *why,

@@ -226,3 +226,14 @@ enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **arg
         ab_options_fini(&o);
     return status;
 }
+
+void ab_options_fini(struct ab_options *o)
+{
+    free(o->backends);
+    free(o->sweeps);
+    free(o->sets);
+    free(o->maps);
+    free(o->gates);
+    free(o->site_patterns);
+    free(o->args);
+}

@@ -6,8 +6,8 @@
 #ifndef AB_CLI_OPTIONS_OPTIONS_PARSE_H
 #define AB_CLI_OPTIONS_OPTIONS_PARSE_H
 
+#include "app/options.h"
 #include "cli/commands.h"
-#include "cli/options/options.h"
 
 /* Reads argv[1..argc) of the command. Fails with AB_USAGE and the nearest right spelling. */
 enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **argv,
@@ -16,5 +16,8 @@ enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **arg
 /* As --NAME VALUE on the command's line; the command has such an option. */
 enum ab_status ab_options_set(enum ab_command_id command, const char *name, const char *value,
                               struct ab_options *o, struct ab_err *err);
+
+/* Frees the lists, not what is in them. */
+void ab_options_fini(struct ab_options *o);
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef AB_CLI_RECORD_LIVE_LINE_H
 #define AB_CLI_RECORD_LIVE_LINE_H
 
-#include "cli/benchmark/progress.h"
+#include "cli/progress.h"
 #include "record/relay.h"
 
 struct ab_live_line { /* {0}: nothing is drawn */

@@ -6,7 +6,7 @@
 #include "cli/record/spool_traces.h"
 
 #include "base/bits.h"
-#include "cli/benchmark/progress.h"
+#include "cli/progress.h"
 #include "cli/record/descendants.h"
 #include "cli/record/spool_summary.h"
 #include "cli/record/spool_texts.h"

@@ -7,7 +7,7 @@
 #ifndef AB_CLI_RECORD_SPOOL_TRACES_H
 #define AB_CLI_RECORD_SPOOL_TRACES_H
 
-#include "cli/options/options.h"
+#include "app/options.h"
 #include "record/along.h"
 #include "record/convert.h"
 #include "record/family.h"

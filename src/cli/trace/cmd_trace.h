@@ -6,7 +6,7 @@
 #ifndef AB_CLI_TRACE_CMD_TRACE_H
 #define AB_CLI_TRACE_CMD_TRACE_H
 
-#include "cli/options/options.h"
+#include "app/options.h"
 #include "cli/trace/trace_scopes.h"
 #include "cli/trace/trace_watch.h"
 #include "report/json.h"

@@ -5,8 +5,8 @@
 #ifndef AB_CLI_TRACE_TRACE_WATCH_H
 #define AB_CLI_TRACE_TRACE_WATCH_H
 
-#include "cli/benchmark/progress.h"
-#include "cli/options/options.h"
+#include "app/options.h"
+#include "cli/progress.h"
 #include "trace_tools/walk.h"
 
 struct ab_trace_watch { /* a pass that is being watched on a terminal */

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Collects gates and claims from the workload and the command line, says what they may name, and
+ * reports every mistake at its place before anything is measured.
+ */
+#include "app/gate_set.h"
+
+#include "allocators/builtin.h"
+#include "backend/presets.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include "result/passes.h"
+#include "workload/parse/gate_lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+size_t ab_gates_count(const struct ab_options *o, const struct ab_workload *workload)
+{
+    return o->n_gates + ab_workload_gates(workload)->n + ab_workload_claims(workload)->n;
+}
+
+struct scope_arrays {
+    struct ab_gate_scope scope;
+    struct ab_gate_phase *phases;
+    const char **known;
+};
+
+static void make_scope(const struct ab_gate_source *from, struct scope_arrays *a)
+{
+    size_t n_backends = 0, n_known = 0;
+    const char *const *of_workload = from->workload != NULL
+                                         ? ab_workload_backends(from->workload, &n_backends)
+                                         : NULL;
+    a->phases = ab_alloc_zeroed(from->n_phases + 1u, sizeof a->phases[0]);
+    a->known = ab_alloc_zeroed(n_backends + ab_preset_count() + ab_builtin_count() + 1,
+                               sizeof a->known[0]);
+    for (uint32_t i = 0; i < from->n_phases; i++) {
+        const struct ab_phase *phase = &from->phases[i];
+        if (!phase->is_measured)
+            continue;
+        struct ab_gate_phase *p = &a->phases[a->scope.n_phases++];
+        p->name = phase->name;
+        for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+            p->kinds |= phase->n_ops[k] > 0 ? 1u << k : 0;
+        p->iteration = phase->iteration[0] != 0 ? phase->iteration : NULL;
+        p->has_budget = phase->budget_ns != 0;
+    }
+    for (size_t i = 0; i < n_backends; i++)
+        a->known[n_known++] = of_workload[i];
+    for (size_t i = 0; i < ab_preset_count(); i++)
+        a->known[n_known++] = ab_preset_at(i)->name;
+    for (size_t i = 0; i < ab_builtin_count(); i++)
+        a->known[n_known++] = ab_builtin_at(i)->name;
+    a->scope.is_exec = from->is_exec;
+    a->scope.phases = a->phases;
+    a->scope.backends = from->backends;
+    a->scope.n_backends = from->n_backends;
+    a->scope.known = a->known;
+    a->scope.n_known = n_known;
+}
+
+/* "configs/web.yaml:31:5" */
+static char *place_of(const struct ab_workload *w, const struct ab_remark *remark)
+{
+    struct ab_place at = ab_node_place(&remark->node, 0, 1);
+    struct ab_text t = {0};
+    ab_text_addf(&t, "%s:%u:%u", ab_workload_source(w).file, at.line, at.col);
+    return t.s;
+}
+
+static void complain(struct ab_diag *diag, const struct ab_remark *remark,
+                     const struct ab_gate_error *error)
+{
+    ab_diag_add(diag, ab_node_place(&remark->node, error->offset, error->n), "%s", error->text);
+}
+
+static void read_remarks(struct ab_gate_set *set, const struct ab_gate_scope *scope,
+                         struct ab_diag *diag)
+{
+    const struct ab_remarks *gates = ab_workload_gates(set->workload);
+    const struct ab_remarks *claims = ab_workload_claims(set->workload);
+    struct ab_gate_error error;
+    for (size_t i = 0; i < gates->n; i++) {
+        const struct ab_remark *remark = &gates->items[i];
+        size_t n = 0;
+        if (!ab_gate_parse_each(remark->node.text, scope, set->gates + set->n_gates, &n, &error)) {
+            complain(diag, remark, &error);
+            continue;
+        }
+        set->places[i] = place_of(set->workload, remark);
+        for (; n > 0; n--) {
+            set->gates[set->n_gates].place = set->places[i];
+            set->gates[set->n_gates].is_warning = remark->is_warning;
+            set->remarks[set->n_gates++] = i;
+        }
+    }
+    set->n_of_workload = set->n_gates;
+    for (size_t i = 0; i < claims->n; i++) {
+        const struct ab_remark *remark = &claims->items[i];
+        struct ab_claim *claim = &set->claims[set->n_claims];
+        if (!ab_gate_parse(remark->node.text, true, scope, &claim->figure, &error)) {
+            complain(diag, remark, &error);
+            continue;
+        }
+        claim->says = remark->says;
+        claim->source = remark->source;
+        claim->figure.place = set->places[gates->n + i] = place_of(set->workload, remark);
+        set->n_claims++;
+    }
+}
+
+/* Prints what was found; AB_CONFIG then. */
+static enum ab_status tell(struct ab_diag *diag, struct ab_err *err)
+{
+    if (diag->n_errors == 0)
+        return AB_OK;
+    char *messages = ab_diag_render(diag);
+    if (messages != NULL)
+        fputs(messages, stderr);
+    free(messages);
+    return ab_fail(err, AB_CONFIG, "%s", "");
+}
+
+static enum ab_status fail_option(const char *text, const char *why, struct ab_err *err)
+{
+    char shown[300];
+    return ab_fail(err, AB_USAGE, "--gate '%s': %s", ab_text_printable(shown, sizeof shown, text),
+                   why);
+}
+
+static enum ab_status read_options(struct ab_gate_set *set, const struct ab_options *o,
+                                   const struct ab_gate_scope *scope, struct ab_err *err)
+{
+    struct ab_gate_error error;
+    for (size_t i = 0; i < o->n_gates; i++) {
+        size_t n = 0;
+        if (!ab_gate_parse_each(o->gates[i], scope, set->gates + set->n_gates, &n, &error))
+            return fail_option(o->gates[i], error.text, err);
+        for (; n > 0; n--)
+            set->gates[set->n_gates++].place = "--gate";
+    }
+    return AB_OK;
+}
+
+enum ab_status ab_gate_set_read(const struct ab_gate_source *source, struct ab_gate_set *out,
+                                struct ab_err *err)
+{
+    static const struct ab_remarks none;
+    const struct ab_workload *w = source->workload;
+    const struct ab_remarks *gates = w != NULL ? ab_workload_gates(w) : &none;
+    const struct ab_remarks *claims = w != NULL ? ab_workload_claims(w) : &none;
+    struct scope_arrays arrays = {.phases = NULL};
+    struct ab_gate_set set = {.workload = w};
+    enum ab_status status = AB_OK;
+    make_scope(source, &arrays);
+    size_t each = source->n_phases > 0 ? source->n_phases : 1; /* gates of one text, at most */
+    set.gates = ab_alloc_zeroed((gates->n + source->options->n_gates) * each + 1,
+                                sizeof set.gates[0]);
+    set.remarks = ab_alloc_zeroed(gates->n * each + 1, sizeof set.remarks[0]);
+    set.claims = ab_alloc_zeroed(claims->n + 1, sizeof set.claims[0]);
+    set.places = ab_alloc_zeroed(gates->n + claims->n + 1, sizeof set.places[0]);
+    if (w != NULL) {
+        struct ab_diag diag = {.source = ab_workload_source(w)};
+        read_remarks(&set, &arrays.scope, &diag);
+        status = tell(&diag, err);
+        ab_diag_fini(&diag);
+    }
+    if (status == AB_OK)
+        status = read_options(&set, source->options, &arrays.scope, err);
+    if (status == AB_OK) {
+        *out = set;
+        set = (struct ab_gate_set){0};
+    }
+    ab_gate_set_fini(&set);
+    free(arrays.phases);
+    free(arrays.known);
+    return status;
+}
+
+void ab_gate_set_fini(struct ab_gate_set *set)
+{
+    size_t n_gates = set->workload != NULL ? ab_workload_gates(set->workload)->n : 0;
+    size_t n_claims = set->workload != NULL ? ab_workload_claims(set->workload)->n : 0;
+    for (size_t i = 0; set->places != NULL && i < n_gates + n_claims; i++)
+        free(set->places[i]);
+    free(set->places);
+    free(set->remarks);
+    free(set->gates);
+    free(set->claims);
+    *set = (struct ab_gate_set){0};
+}
+
+static double least_reading(const struct ab_clock *clock)
+{
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < 2000; i++) {
+        uint64_t begun = ab_tick_begin(), ticks = ab_tick_end() - begun;
+        least = ticks < least ? ticks : least;
+    }
+    return (double)least * clock->ns_per_tick;
+}
+
+/* Why a gate cannot be judged, "" = it can. */
+typedef void refusal(const struct ab_gate *gate, const void *user, char *why, size_t cap);
+
+/* Says of all gates why not, each at its place. */
+static enum ab_status refuse(const struct ab_gate_set *set, refusal *reason, const void *user,
+                             struct ab_err *err)
+{
+    struct ab_diag diag = {0};
+    enum ab_status status = AB_OK;
+    char why[300];
+    if (set->workload != NULL)
+        diag.source = ab_workload_source(set->workload);
+    for (size_t i = 0; i < set->n_gates && status == AB_OK; i++) {
+        const struct ab_gate *gate = &set->gates[i];
+        why[0] = 0;
+        reason(gate, user, why, sizeof why);
+        if (why[0] == 0)
+            continue;
+        if (i >= set->n_of_workload) {
+            status = fail_option(gate->text, why, err);
+            continue;
+        }
+        const struct ab_remark *remark = &ab_workload_gates(set->workload)->items[set->remarks[i]];
+        ab_diag_add(&diag, ab_node_place(&remark->node, 0, strlen(gate->text)), "%s", why);
+    }
+    if (diag.n_errors > 0)
+        status = tell(&diag, err);
+    ab_diag_fini(&diag);
+    return status;
+}
+
+static void refuse_below(const struct ab_gate *gate, const void *floor_ns, char *why, size_t cap)
+{
+    if (ab_gate_is_below(gate, *(const double *)floor_ns))
+        ab_gate_explain_floor(gate, *(const double *)floor_ns, why, cap);
+}
+
+enum ab_status ab_gate_set_check_floor(const struct ab_gate_set *set, const struct ab_clock *clock,
+                                       struct ab_err *err)
+{
+    double floor_ns = set->n_gates > 0 ? least_reading(clock) : 0;
+    return refuse(set, refuse_below, &floor_ns, err);
+}
+
+static void refuse_unmeasured(const struct ab_gate *gate, const void *plan, char *why, size_t cap)
+{
+    enum ab_pass pass = ab_metric_pass(&gate->metric);
+    if (!ab_pass_is_planned(plan, pass))
+        snprintf(why, cap, "%s comes from the %s pass, which --passes leaves out",
+                 ab_metric_name(&gate->metric), ab_pass_names[pass]);
+}
+
+enum ab_status ab_gate_set_check_passes(const struct ab_gate_set *set,
+                                        const struct ab_pass_plan *plan, struct ab_err *err)
+{
+    return refuse(set, refuse_unmeasured, plan, err);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the folders of the workloads and traces that come with allocbench, from where its program is,
+ * and lists what is in them.
+ */
+#include "app/named_workload.h"
+
+#include "base/nearest.h"
+#include "core/text.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Files of one kind that come with allocbench, in a folder. */
+struct store {
+    const char *what, *folder, *extension, *list; /* list: where its names are shown */
+};
+static const struct store workloads = {"workload", "configs", ".yaml", "allocbench list workloads"};
+static const struct store traces = {"trace", "traces", ".abt", "traces/README.md"};
+
+/* SOURCES/build/VARIANT/allocbench, PREFIX/bin/allocbench: seen from the folder of the program. */
+static const char in_sources[] = "../..", in_share[] = "../share/allocbench";
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* …/build/VARIANT: anywhere else a configs two levels up is somebody else's. */
+static bool is_build(const char *folder)
+{
+    const char *variant = strrchr(folder, '/');
+    return variant != NULL && variant - folder >= 6 && memcmp(variant - 6, "/build", 6) == 0;
+}
+
+static enum ab_status find_folder(const struct store *store, char **out, struct ab_err *err)
+{
+    char self[PATH_MAX], path[PATH_MAX + 64];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n <= 0)
+        return ab_fail_errno(err, AB_SYSTEM, "cannot read /proc/self/exe");
+    self[n] = 0;
+    *strrchr(self, '/') = 0;
+    snprintf(path, sizeof path, "%s/%s/%s", self, in_sources, store->folder);
+    if (!is_build(self) || !is_folder(path))
+        snprintf(path, sizeof path, "%s/%s/%s", self, in_share, store->folder);
+    *out = realpath(path, NULL);
+    if (*out == NULL)
+        return ab_fail(err, AB_INPUT,
+                       "the %ss that come with allocbench are not installed: there is no %s",
+                       store->what, AB_SHOWN(512, path));
+    return AB_OK;
+}
+
+/* ---- what is in it ---- */
+
+/* `n` characters of the file's name: it goes without its extension. */
+static bool add_name(struct ab_workload_names *list, const char *prefix, const char *file, size_t n)
+{
+    struct ab_text name = {0};
+    char **grown = realloc(list->names, (list->n + 1) * sizeof grown[0]);
+    if (grown == NULL)
+        return false;
+    list->names = grown;
+    ab_text_addf(&name, "%s%.*s", prefix, (int)n, file);
+    if (name.s != NULL)
+        list->names[list->n++] = name.s;
+    return name.s != NULL;
+}
+
+/* Without the extension that it may have. */
+static size_t length_of_stem(const struct store *store, const char *file)
+{
+    size_t n = strlen(file), e = strlen(store->extension);
+    return n > e && strcmp(file + n - e, store->extension) == 0 ? n - e : n;
+}
+
+/* One level of folders: their workloads are called FOLDER/NAME. */
+static bool list_folder(const struct store *store, struct ab_workload_names *list,
+                        const char *folder, const char *prefix)
+{
+    DIR *d = opendir(folder);
+    bool ok = true;
+    for (struct dirent *e; ok && d != NULL && (e = readdir(d)) != NULL;) {
+        char path[PATH_MAX], below[NAME_MAX + 2];
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        snprintf(below, sizeof below, "%s/", e->d_name);
+        size_t n = length_of_stem(store, e->d_name);
+        if (e->d_name[0] == '.')
+            continue;
+        if (e->d_name[n] != 0)
+            ok = add_name(list, prefix, e->d_name, n);
+        else if (prefix[0] == 0 && is_folder(path))
+            ok = list_folder(store, list, path, below);
+    }
+    if (d != NULL)
+        closedir(d);
+    return ok;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static enum ab_status names_of(const struct store *store, struct ab_workload_names *out,
+                               struct ab_err *err)
+{
+    struct ab_workload_names list = {0};
+    AB_TRY(find_folder(store, &list.folder, err));
+    if (!list_folder(store, &list, list.folder, "")) {
+        ab_workload_names_fini(&list);
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    }
+    if (list.n > 0)
+        qsort(list.names, list.n, sizeof list.names[0], by_name);
+    *out = list;
+    return AB_OK;
+}
+
+enum ab_status ab_workload_names(struct ab_workload_names *out, struct ab_err *err)
+{
+    return names_of(&workloads, out, err);
+}
+
+void ab_workload_names_fini(struct ab_workload_names *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        free(list->names[i]);
+    free(list->names);
+    free(list->folder);
+    *list = (struct ab_workload_names){0};
+}
+
+static char *path_of(const struct store *store, const struct ab_workload_names *list,
+                     const char *name)
+{
+    struct ab_text path = {0};
+    ab_text_addf(&path, "%s/%s%s", list->folder, name, store->extension);
+    return path.s;
+}
+
+char *ab_workload_names_path(const struct ab_workload_names *list, const char *name)
+{
+    return path_of(&workloads, list, name);
+}
+
+/* ---- one of them ---- */
+
+static bool has(const struct ab_workload_names *list, const char *name)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* The path that it has in the sources counts as its name too. */
+static bool is_named(const struct store *store, const char *text, char *name, size_t cap,
+                     bool *is_exact)
+{
+    struct ab_workload_names list;
+    struct ab_err err;
+    const char *nearest;
+    size_t folder = strlen(store->folder);
+    if (strncmp(text, store->folder, folder) == 0 && text[folder] == '/')
+        text += folder + 1;
+    if (strlen(text) >= cap || names_of(store, &list, &err) != AB_OK)
+        return false;
+    snprintf(name, cap, "%.*s", (int)length_of_stem(store, text), text);
+    *is_exact = has(&list, name);
+    nearest = *is_exact ? name : ab_text_nearest(name, (const char *const *)list.names, list.n);
+    if (nearest != NULL && nearest != name)
+        snprintf(name, cap, "%s", nearest);
+    ab_workload_names_fini(&list);
+    return nearest != NULL;
+}
+
+bool ab_workload_is_named(const char *text, char *name, size_t cap, bool *is_exact)
+{
+    return is_named(&workloads, text, name, cap, is_exact);
+}
+
+bool ab_trace_is_named(const char *text, char *name, size_t cap, bool *is_exact)
+{
+    return is_named(&traces, text, name, cap, is_exact);
+}
+
+static enum ab_status fail_unknown(const struct store *store, const struct ab_workload_names *list,
+                                   const char *text, struct ab_err *err)
+{
+    const char *shown = AB_SHOWN(256, text);
+    const char *nearest = ab_text_nearest(text + 1, (const char *const *)list->names, list->n);
+    if (nearest != NULL)
+        return ab_fail(err, AB_USAGE, "no %s is called %s; did you mean @%s?", store->what, shown,
+                       nearest);
+    return ab_fail(err, AB_USAGE, "no %s is called %s; see %s", store->what, shown, store->list);
+}
+
+static enum ab_status find_named(const struct store *store, const char *text, char **out,
+                                 struct ab_err *err)
+{
+    struct ab_workload_names list;
+    const char *shown = AB_SHOWN(256, text);
+    if (strncmp(text, "@last", 5) == 0 && (text[5] == 0 || text[5] == '~'))
+        return ab_fail(err, AB_USAGE, "%s is a stored result, not a %s; try: allocbench report %s",
+                       shown, store->what, shown);
+    AB_TRY(names_of(store, &list, err));
+    char *path = NULL;
+    enum ab_status status = AB_OK;
+    if (!has(&list, text + 1))
+        status = fail_unknown(store, &list, text, err);
+    else if ((path = path_of(store, &list, text + 1)) == NULL)
+        status = ab_fail(err, AB_SYSTEM, "out of memory");
+    ab_workload_names_fini(&list);
+    if (status == AB_OK)
+        *out = path;
+    return status;
+}
+
+enum ab_status ab_named_workload(const char *text, char **out, struct ab_err *err)
+{
+    return find_named(&workloads, text, out, err);
+}
+
+enum ab_status ab_named_trace(const char *text, char **out, struct ab_err *err)
+{
+    return find_named(&traces, text, out, err);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the calibration of the machine in the folder of results, and sets limits against it.
+ */
+#include "app/noise_warning.h"
+
+#include "app/result_store.h"
+#include "base/bits.h"
+#include "core/text.h"
+#include "report/calibration.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* False: there is none, or (said so) none that can be used. */
+static bool find(const struct ab_options *o, const char *fingerprint, struct ab_calibration *c)
+{
+    char path[PATH_MAX], name[64], shown[sizeof((struct ab_err *)0)->text];
+    struct ab_err why;
+    struct ab_options where = *o;
+    where.is_store_off = false; /* a result that is not stored is judged all the same */
+    const char *folder = ab_store_folder(&where);
+    if (folder == NULL || fingerprint[0] == 0)
+        return false;
+    ab_calibration_name(fingerprint, name, sizeof name);
+    int used = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (used < 0 || used >= (int)sizeof path || access(path, F_OK) != 0)
+        return false;
+    if (ab_calibration_read(path, c, &why) == AB_OK)
+        return true;
+    if (!o->is_quiet)
+        fprintf(stderr,
+                "allocbench: warning: the noise of this machine is not known, calibrate it again: "
+                "%s\n",
+                ab_text_printable(shown, sizeof shown, why.text));
+    return false;
+}
+
+static void warn(const struct ab_noise_levels *noise, const char *what, const char *op,
+                 const char *metric, double limit, uint32_t rounds)
+{
+    char shown[600];
+    double p95 = ab_noise_of(noise, op, metric, rounds);
+    if (!(limit < 2 * p95))
+        return;
+    fprintf(stderr,
+            "allocbench: warning: %s: allows %.2g %%, and here two identical back ends differ in "
+            "%s by up to %.2g %% (95 %% of comparisons, %u rounds; allocbench calibrate); at least "
+            "%.2g %% can be judged\n",
+            ab_text_printable(shown, sizeof shown, what), 100 * limit, metric, 100 * p95, rounds,
+            200 * p95);
+}
+
+/* No run of a real program is quieter than those of calibrate, which wait for a quiet CPU. */
+static const char *calibrated_name(const struct ab_field *field)
+{
+    static const char *const times[] = {"wall_ns", "cpu_ns", "user_ns"};
+    for (size_t i = 0; i < AB_ARRAY_LEN(times); i++)
+        if (strcmp(field->name, times[i]) == 0)
+            return "time";
+    return field->name;
+}
+
+void ab_noise_warn_gates(const struct ab_options *o, const struct ab_session *session,
+                         const struct ab_gate *gates, size_t n)
+{
+    struct ab_calibration c;
+    bool is_there = false;
+    for (size_t i = 0; i < n && !o->is_quiet; i++) {
+        const struct ab_gate *g = &gates[i];
+        bool compares = g->against != AB_GATE_ABSOLUTE && g->against != AB_GATE_LIVE;
+        if (!compares || g->metric.field == NULL)
+            continue;
+        if (!is_there && !(is_there = find(o, session->host.fingerprint, &c)))
+            return;
+        warn(&c.noise, g->text, ab_result_op_name(g->metric.op), calibrated_name(g->metric.field),
+             fabs(g->bound - 1), session->n_rounds_planned);
+    }
+}
+
+void ab_noise_warn_limit(const struct ab_options *o, const char *fingerprint, const char *what,
+                         const char *op, const char *metric, double limit, uint32_t rounds)
+{
+    struct ab_calibration c;
+    if (!o->is_quiet && isfinite(limit) && find(o, fingerprint, &c))
+        warn(&c.noise, what, op, metric, limit, rounds);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens, checks and writes the files that the options ask for. That they do not replace or mix
+ * with each other is known before anything is measured.
+ */
+#include "app/outputs.h"
+
+#include "cli/one_file.h"
+#include "core/memory.h"
+#include "report/html/figures.h"
+#include "report/sinks/sink_tag.h"
+#include "result/merge/merge_rounds.h"
+#include "stats/aggregate.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool is_of_histograms(unsigned sink)
+{
+    return ab_sinks[sink].write_histogram != NULL;
+}
+
+static bool is_stdout(const struct ab_options *o, unsigned sink)
+{
+    return !is_of_histograms(sink) && ab_sinks[sink].write_figures == NULL &&
+           o->sinks[sink] != NULL && strcmp(o->sinks[sink], "-") == 0;
+}
+
+const char *ab_outputs_asked_for(const struct ab_options *o)
+{
+    for (unsigned i = 0; i < AB_SINK_COUNT; i++)
+        if (o->sinks[i] != NULL)
+            return ab_sinks[i].option;
+    return NULL;
+}
+
+bool ab_outputs_use_stdout(const struct ab_options *o)
+{
+    bool is_used = false;
+    for (unsigned i = 0; i < AB_SINK_COUNT; i++)
+        is_used = is_used || is_stdout(o, i);
+    return is_used;
+}
+
+/* ---- a file for each histogram ---- */
+
+static enum ab_status split_path(const char *path, struct ab_histogram_files *out,
+                                 struct ab_err *err)
+{
+    struct stat st;
+    const char *slash = strrchr(path, '/');
+    bool is_folder = (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) ||
+                     (slash != NULL && slash[1] == 0) || path[0] == 0;
+    const char *base = is_folder ? "" : slash == NULL ? path : slash + 1;
+    size_t n = is_folder ? strlen(path) : (size_t)(base - path);
+    out->folder = n == 0 && !is_folder ? ab_strdup(".") : ab_strndup(path, n);
+    out->prefix = ab_alloc(strlen(base) + 2);
+    if (out->folder == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    sprintf(out->prefix, "%s%s", base, *base != 0 ? "." : "");
+    return AB_OK;
+}
+
+/* A folder that is not there or cannot be written to shows before anything runs. */
+static enum ab_status open_histograms(const struct ab_sink *sink, const char *path,
+                                      struct ab_histogram_files *out, struct ab_err *err)
+{
+    struct ab_output trial;
+    if (strcmp(path, "-") == 0)
+        return ab_fail(err, AB_USAGE,
+                       "--%s -: several files will be written; give a folder or a prefix",
+                       sink->option);
+    enum ab_status status = split_path(path, out, err);
+    if (status == AB_OK && (status = ab_output_open_new(out->folder, &trial, err)) == AB_OK)
+        ab_output_abandon(&trial);
+    return status;
+}
+
+enum { OF_ITERATIONS = AB_OP_ALL + 1 };
+
+struct histogram { /* one of a session, and the file that it goes to */
+    uint32_t backend;
+    const char *phase;
+    unsigned op; /* or OF_ITERATIONS */
+    char name[AB_TAG_BYTES + 4096];
+};
+
+static void name_histogram(const struct ab_sink *sink, const struct ab_histogram_files *files,
+                           const struct ab_session *s, struct histogram *h)
+{
+    char tag[AB_TAG_BYTES];
+    const char *op = h->op == OF_ITERATIONS ? AB_TAG_ITERATION : ab_result_op_name(h->op);
+    snprintf(h->name, sizeof h->name, "%.4000s%s.%s", files->prefix,
+             ab_sink_tag(tag, s->backends[h->backend].name, h->phase, op), sink->option);
+}
+
+static enum ab_status check_name(const struct ab_sink *sink, const char *folder, const char *name,
+                                 struct ab_err *err)
+{
+    struct stat st;
+    size_t cap = strlen(folder) + strlen(name) + 2;
+    char *path = ab_alloc(cap);
+    enum ab_status status = AB_OK;
+    snprintf(path, cap, "%s/%s", folder, name);
+    if (strlen(name) > 255)
+        status = ab_fail(err, AB_USAGE, "--%s: '%s' is too long for a file name", sink->option,
+                         name);
+    else if (lstat(path, &st) == 0)
+        status = ab_fail(err, AB_USAGE,
+                         "--%s: '%s' already exists and will not be overwritten; give another "
+                         "folder or prefix",
+                         sink->option, path);
+    free(path);
+    return status;
+}
+
+/* Which phases have iterations shows when they run: their names have to be free in any case. */
+static bool may_have(const struct ab_session *s, unsigned op)
+{
+    return op >= AB_OP_ALL || (s->facts.kinds >> op & 1) != 0;
+}
+
+static enum ab_status check_histograms(const struct ab_sink *sink,
+                                       const struct ab_histogram_files *files,
+                                       const struct ab_session *s, struct ab_err *err)
+{
+    struct histogram h;
+    enum ab_status status = AB_OK;
+    for (h.backend = 0; h.backend < s->n_backends; h.backend++)
+        for (uint32_t p = 0; p < s->n_phases; p++)
+            for (h.op = 0; h.op <= OF_ITERATIONS && status == AB_OK; h.op++) {
+                h.phase = s->phases[p];
+                name_histogram(sink, files, s, &h);
+                if (may_have(s, h.op))
+                    status = check_name(sink, files->folder, h.name, err);
+            }
+    return status;
+}
+
+enum ab_status ab_outputs_check(const struct ab_outputs *outputs, const struct ab_session *s,
+                                struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    for (unsigned i = 0; i < AB_SINK_COUNT && status == AB_OK; i++)
+        if (outputs->histograms[i].folder != NULL)
+            status = check_histograms(&ab_sinks[i], &outputs->histograms[i], s, err);
+    return status;
+}
+
+static enum ab_status write_histogram(const struct ab_sink *sink, const char *folder,
+                                      const struct ab_hdr *hdr, const char *name,
+                                      struct ab_err *err)
+{
+    struct ab_output file;
+    enum ab_status status = ab_output_open_new(folder, &file, err);
+    if (status != AB_OK)
+        return status;
+    sink->write_histogram(file.to, hdr);
+    return ab_output_commit_as(&file, name, err);
+}
+
+/* Merges the histograms of all rounds; the result is empty where there is none. */
+static void merge(const struct ab_session *s, const struct histogram *h, struct ab_hdr *hdr)
+{
+    struct ab_iterations x;
+    if (h->op == OF_ITERATIONS)
+        ab_session_merge_iterations(s, h->backend, h->phase, AB_ITERATIONS_ALL_ROUNDS, hdr, &x);
+    else
+        ab_session_merge(s, h->backend, h->phase, h->op, hdr);
+}
+
+static enum ab_status write_histograms(const struct ab_sink *sink,
+                                       const struct ab_histogram_files *files,
+                                       const struct ab_session *s, struct ab_err *err)
+{
+    struct histogram h;
+    enum ab_status status = AB_OK;
+    struct ab_hdr *hdr = ab_alloc(sizeof *hdr);
+    for (h.backend = 0; h.backend < s->n_backends; h.backend++)
+        for (uint32_t p = 0; ab_session_has_numbers(s, h.backend) && p < s->n_phases; p++)
+            for (h.op = 0; h.op <= OF_ITERATIONS && status == AB_OK; h.op++) {
+                h.phase = s->phases[p];
+                name_histogram(sink, files, s, &h);
+                merge(s, &h, hdr);
+                if (ab_hdr_total(hdr) > 0)
+                    status = write_histogram(sink, files->folder, hdr, h.name, err);
+            }
+    free(hdr);
+    return status;
+}
+
+/* ---- all ---- */
+
+static enum ab_status check_stdout(const struct ab_options *o, struct ab_err *err)
+{
+    const char *first = NULL;
+    for (unsigned i = 0; i < AB_SINK_COUNT; i++) {
+        if (!is_stdout(o, i))
+            continue;
+        if (first != NULL)
+            return ab_fail(err, AB_USAGE, "--%s - and --%s - cannot both write to standard output",
+                           first, ab_sinks[i].option);
+        first = ab_sinks[i].option;
+    }
+    return AB_OK;
+}
+
+/* The last that was opened against those before it. */
+static enum ab_status check_same(const struct ab_outputs *outputs, unsigned last,
+                                 struct ab_err *err)
+{
+    for (unsigned i = 0; i < last; i++)
+        if (ab_output_is_same(&outputs->files[i], &outputs->files[last]))
+            return ab_fail(err, AB_USAGE, "--%s and --%s name the same file", ab_sinks[i].option,
+                           ab_sinks[last].option);
+    return AB_OK;
+}
+
+static enum ab_status open_sink(const char *path, unsigned sink, struct ab_outputs *out,
+                                struct ab_err *err)
+{
+    if (ab_sinks[sink].write_figures != NULL) {
+        out->figures[sink] = path;
+        return ab_figures_prepare(path, err);
+    }
+    if (is_of_histograms(sink))
+        return open_histograms(&ab_sinks[sink], path, &out->histograms[sink], err);
+    enum ab_status status = ab_output_open(path, &out->files[sink], err);
+    return status == AB_OK ? check_same(out, sink, err) : status;
+}
+
+enum ab_status ab_outputs_open(const struct ab_options *o, struct ab_outputs *out,
+                               struct ab_err *err)
+{
+    *out = (struct ab_outputs){.embed = o->embed};
+    enum ab_status status = check_stdout(o, err);
+    for (unsigned i = 0; i < AB_SINK_COUNT && status == AB_OK; i++)
+        if (o->sinks[i] != NULL)
+            status = open_sink(o->sinks[i], i, out, err);
+    return status;
+}
+
+enum ab_status ab_outputs_spare_inputs(const struct ab_outputs *outputs, const struct ab_options *o,
+                                       struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    for (unsigned i = 0; i < AB_SINK_COUNT && status == AB_OK; i++) {
+        status = ab_spare_inputs(o, 0, &outputs->files[i], o->sinks[i], err);
+        if (status != AB_OK)
+            ab_err_context(err, "--%s: ", ab_sinks[i].option);
+    }
+    return status;
+}
+
+static enum ab_status write_sink(struct ab_outputs *outputs, unsigned i,
+                                 const struct ab_session *session, struct ab_err *err)
+{
+    const struct ab_sink *sink = &ab_sinks[i];
+    if (outputs->figures[i] != NULL)
+        return sink->write_figures(outputs->figures[i], session, err);
+    if (outputs->histograms[i].folder != NULL)
+        return write_histograms(sink, &outputs->histograms[i], session, err);
+    if (outputs->files[i].to == NULL)
+        return AB_OK;
+    if (!sink->write(outputs->files[i].to, session))
+        return ab_fail(err, AB_SYSTEM, "out of memory for --%s", sink->option);
+    return ab_output_commit(&outputs->files[i], err);
+}
+
+enum ab_status ab_outputs_write(struct ab_outputs *outputs, const struct ab_session *session,
+                                struct ab_err *err)
+{
+    struct ab_err more;
+    enum ab_status first = AB_OK;
+    struct ab_session asked = *session;
+    asked.embed = outputs->embed;
+    for (unsigned i = 0; i < AB_SINK_COUNT; i++) {
+        enum ab_status status = write_sink(outputs, i, &asked, first == AB_OK ? err : &more);
+        first = first == AB_OK ? status : first;
+    }
+    return first;
+}
+
+enum ab_status ab_outputs_lines(const struct ab_options *o, const struct ab_session *session,
+                                FILE *to, struct ab_err *err)
+{
+    for (unsigned i = 0; i < AB_SINK_COUNT; i++)
+        if (o->wants_lines[i] && !ab_sinks[i].write(to, session))
+            return ab_fail(err, AB_SYSTEM, "out of memory for --%s", ab_sinks[i].option);
+    return AB_OK;
+}
+
+void ab_outputs_abandon(struct ab_outputs *outputs)
+{
+    for (unsigned i = 0; i < AB_SINK_COUNT; i++) {
+        ab_output_abandon(&outputs->files[i]);
+        free(outputs->histograms[i].folder);
+        free(outputs->histograms[i].prefix);
+    }
+    *outputs = (struct ab_outputs){0};
+}

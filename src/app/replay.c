@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads a trace or a pipe, lays it down as a tape file, whole or in bursts, and has it
+ * measured.
+ */
+#include "app/replay.h"
+
+#include "app/measure.h"
+#include "app/resume_result.h"
+#include "app/trace_outputs.h"
+#include "cli/build_limit.h"
+#include "cli/commands.h"
+#include "cli/one_file.h"
+#include "cli/options/option_value.h"
+#include "cli/progress.h"
+#include "cli/trace/trace_flame.h"
+#include "runner/estimate.h"
+#include "runner/tape_file.h"
+#include "trace_tools/burst_source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The trace to replay, and how. */
+struct replay {
+    const char *path;
+    char file[64]; /* where `path` is read from */
+    int spool;     /* copy of standard input, without a name; -1 = none */
+    struct ab_trace_feed_options options;
+    struct ab_trace_feed *feed;
+    struct ab_scopes scopes;
+    struct ab_scope_spans spans;
+    struct ab_tape_map map;
+    struct ab_overview overview;
+    struct ab_stacks stacks; /* of call sites; all NULL = not read */
+};
+
+static const char *touch_text(const struct ab_options *o, char *buf, size_t cap)
+{
+    if (o->touch == AB_TOUCH_FIRST)
+        snprintf(buf, cap, "touch=first(%u)", o->touch_bytes);
+    else
+        snprintf(buf, cap, "touch=%s", ab_option_touches[o->touch]);
+    return buf;
+}
+
+static enum ab_status copy_input(int to, struct ab_err *err)
+{
+    static char buf[1 << 16];
+    for (ssize_t n = 1; n != 0;) {
+        n = read(STDIN_FILENO, buf, sizeof buf);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return ab_fail_errno(err, AB_INPUT, "cannot read standard input");
+        for (ssize_t done = 0, w; done < n; done += w)
+            if ((w = write(to, buf + done, (size_t)(n - done))) < 0)
+                return ab_fail_errno(err, AB_SYSTEM, "cannot buffer standard input");
+    }
+    return AB_OK;
+}
+
+/* A trace may have to be read twice, a pipe gives it once: so it is kept, as it came. */
+static enum ab_status spool_input(struct replay *r, struct ab_err *err)
+{
+    const char *folder;
+    if (strcmp(r->path, "-") != 0)
+        return AB_OK;
+    if ((r->spool = ab_unnamed_file(&folder)) < 0)
+        return ab_fail_errno(err, AB_SYSTEM,
+                             "no space in $TMPDIR, /var/tmp or /tmp to buffer "
+                             "standard input");
+    snprintf(r->file, sizeof r->file, "/proc/self/fd/%d", r->spool);
+    return copy_input(r->spool, err);
+}
+
+/* Errors name the file as the user does. */
+static enum ab_status name_input(const struct replay *r, enum ab_status status, struct ab_err *err)
+{
+    size_t n = strlen(r->file);
+    if (status == AB_OK || n == 0 || strncmp(err->text, r->file, n) != 0)
+        return status;
+    struct ab_err plain = *err;
+    return ab_fail(err, status, "standard input%s", plain.text + n);
+}
+
+struct reading { /* what is told on a terminal meanwhile */
+    struct ab_progress_line line;
+    const char *path;
+};
+
+static void show_reading(void *user, uint64_t done, uint64_t total)
+{
+    struct reading *reading = user;
+    ab_progress_show_events(&reading->line, reading->path, done, total);
+}
+
+static void show_stacks(void *user, uint64_t n_events)
+{
+    show_reading(user, n_events, 0);
+}
+
+/* How much of the trace may be in memory as a tape. */
+static void set_burst(const struct ab_options *o, struct ab_trace_feed_options *options)
+{
+    double available = (double)ab_available_memory() * o->tape_mem_share;
+    options->burst_events = o->burst_events;
+    options->most_bytes = o->has_burst             ? UINT64_MAX
+                          : o->tape_mem_bytes != 0 ? o->tape_mem_bytes
+                                                   : (uint64_t)available;
+}
+
+/* Burst by burst to where the runs find it. */
+static enum ab_status lay_down(struct replay *r, struct ab_err *err)
+{
+    struct ab_tape_file file = {0};
+    const struct ab_tape *burst;
+    enum ab_status status = ab_trace_feed_next(r->feed, &burst, err);
+    if (status != AB_OK || (status = ab_tape_file_begin(r->feed->is_over, &file, err)) != AB_OK)
+        return status;
+    while (status == AB_OK && burst != NULL)
+        if ((status = ab_tape_file_add(&file, burst, err)) == AB_OK)
+            status = ab_trace_feed_next(r->feed, &burst, err);
+    if (status == AB_OK)
+        status = ab_tape_file_end(&file, &r->feed->total, &r->map, err);
+    ab_tape_file_abandon(&file);
+    return status;
+}
+
+static enum ab_status find_scopes(const struct ab_options *o, const char *file, struct replay *r,
+                                  struct ab_err *err)
+{
+    if (o->each_budget_ns != 0 && !o->has_each_scope)
+        return ab_fail(err, AB_USAGE, "--budget needs --each scope");
+    if (!o->has_each_scope)
+        return AB_OK;
+    enum ab_status status = ab_scopes_find(file, o->is_partial, o->scopes_wish, &r->scopes, err);
+    if (status == AB_OK && r->scopes.from == AB_SCOPES_NONE)
+        return ab_fail(err, AB_CONFIG,
+                       "%s: --each scope: it has no marks, and no scopes are found in it", file);
+    if (status == AB_OK)
+        status = ab_scope_spans_find(file, o->is_partial, &r->scopes, &r->spans, err);
+    r->options.tape.scopes = &r->scopes;
+    r->options.tape.spans = &r->spans;
+    r->options.tape.budget_ns = o->each_budget_ns;
+    return status;
+}
+
+/* Only reports draw them. */
+static enum ab_status read_stacks(const struct ab_options *o, const char *file, struct replay *r,
+                                  struct reading *reading, struct ab_err *err)
+{
+    struct ab_walk walk = {.path = file,
+                           .is_partial = o->is_partial,
+                           .progress = show_stacks,
+                           .progress_user = reading};
+    if ((o->sinks[AB_SINK_HTML] == NULL && o->sinks[AB_SINK_SVG] == NULL) ||
+        !r->feed->info.has_sites)
+        return AB_OK;
+    return ab_trace_stacks_read(&walk, &r->stacks, err);
+}
+
+static enum ab_status read_trace(const struct ab_options *o, struct replay *r, struct ab_err *err)
+{
+    const char *file = r->file[0] != 0 ? r->file : r->path;
+    struct reading reading = {.path = r->path};
+    ab_progress_begin(&reading.line, o->is_quiet);
+    r->options.tape.progress = show_reading;
+    r->options.tape.user = &reading;
+    set_burst(o, &r->options);
+    enum ab_status status = find_scopes(o, file, r, err);
+    if (status == AB_OK)
+        status = ab_trace_feed_open(file, &r->options, &r->feed, err);
+    if (status == AB_OK && (status = lay_down(r, err)) == AB_OK)
+        ab_overview_end(r->feed->pusher.overview, &r->overview);
+    if (status == AB_OK)
+        status = read_stacks(o, file, r, &reading, err);
+    ab_progress_end(&reading.line);
+    return name_input(r, status, err);
+}
+
+struct settings { /* of the subject, as texts; ends with NULL */
+    const char *list[10];
+    char touch[64], program[300], threads[64], burst[64], budget[64];
+};
+
+static void list_settings(const struct ab_options *o, const struct replay *r, struct settings *s)
+{
+    const struct ab_trace_info *info = &r->feed->info;
+    unsigned n = 0;
+    snprintf(s->program, sizeof s->program, "program=%s", info->program);
+    snprintf(s->threads, sizeof s->threads, "threads=%llu in %u lanes",
+             (unsigned long long)info->threads, r->feed->total.facts.lanes);
+    s->list[n++] = touch_text(o, s->touch, sizeof s->touch);
+    s->list[n++] = s->program;
+    if (o->has_each_scope)
+        s->list[n++] = "each=scope";
+    if (o->each_budget_ns != 0) {
+        snprintf(s->budget, sizeof s->budget, "budget=%lluns",
+                 (unsigned long long)o->each_budget_ns);
+        s->list[n++] = s->budget;
+    }
+    if (info->threads > 1)
+        s->list[n++] = s->threads;
+    if (r->feed->burst_events != 0) {
+        snprintf(s->burst, sizeof s->burst, "burst=%u calls, %u of them", r->feed->burst_events,
+                 r->feed->n_bursts);
+        s->list[n++] = s->burst;
+    }
+    if (info->is_partial)
+        s->list[n++] = "partial: the end of the trace is missing";
+    s->list[n] = NULL;
+}
+
+static enum ab_status measure(const struct ab_options *o, struct replay *r,
+                              struct ab_resume *resume, const struct ab_replay_watch *watch,
+                              int *exit_code, struct ab_err *err)
+{
+    struct settings settings;
+    const char *slash = strrchr(r->path, '/');
+    list_settings(o, r, &settings);
+    struct ab_subject subject = {
+        .kind = "trace",
+        .scopes = r->options.tape.scopes,
+        .is_part = watch->most_events != 0,
+        .name = r->spool >= 0   ? "standard input"
+                : slash != NULL ? slash + 1
+                                : r->path,
+        .about = "",
+        .path = r->path,
+        .file = r->file[0] != 0 ? r->file : NULL,
+        .text = "",
+        .settings = settings.list,
+        .seed = o->has_seed ? o->seed : 1,
+        .tape = &r->feed->total,
+        .overview = &r->overview,
+        .stacks = r->stacks.by_calls != NULL ? &r->stacks : NULL,
+        .map = &r->map,
+        .resumed = resume->is_on ? &resume->stored.session : NULL,
+        .take = watch->take,
+        .seen = watch->seen,
+        .user = watch->user,
+    };
+    return ab_measure(o, &subject, exit_code, err);
+}
+
+static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume *resume,
+                                   const struct ab_replay_watch *watch, int *exit_code,
+                                   struct ab_err *err)
+{
+    struct replay r = {.spool = -1,
+                       .options.tape = {.touch = o->touch,
+                                        .touch_bytes = o->touch_bytes,
+                                        .n_lanes = o->n_lanes,
+                                        .is_partial = o->is_partial,
+                                        .wants_overview = true,
+                                        .has_window = o->has_window,
+                                        .window = o->window,
+                                        .most_events = watch->most_events}};
+    enum ab_status status = ab_one_file(o, "a trace", "replay", &r.path, err);
+    if (status == AB_OK && (status = spool_input(&r, err)) == AB_OK) {
+        ab_build_limit_begin(o, r.spool >= 0 ? "standard input" : r.path);
+        status = read_trace(o, &r, err);
+        ab_build_limit_end();
+    }
+    if (status == AB_OK)
+        status = measure(o, &r, resume, watch, exit_code, err);
+    ab_trace_feed_close(r.feed);
+    ab_tape_map_close(&r.map);
+    ab_scopes_fini(&r.scopes);
+    ab_scope_spans_fini(&r.spans);
+    ab_stacks_fini(&r.stacks);
+    if (r.spool >= 0)
+        close(r.spool);
+    return status;
+}
+
+enum ab_status ab_replay(const struct ab_options *o, const struct ab_replay_watch *watch,
+                         int *exit_code, struct ab_err *err)
+{
+    struct ab_resume resume;
+    struct ab_trace_outputs named = {.options = *o};
+    AB_TRY(ab_resume_begin(o, "trace", &resume, err));
+    enum ab_status status = AB_OK;
+    if (!resume.is_done && (status = ab_trace_outputs_name(&resume.options, &named, err)) == AB_OK)
+        status = replay_trace(&named.options, &resume, watch, exit_code, err);
+    ab_trace_outputs_fini(&named);
+    ab_resume_end(&resume);
+    return status;
+}

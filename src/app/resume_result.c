@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Fills the options that the command line leaves open from a stored result, and hands its rounds
+ * over to be continued.
+ */
+#include "app/resume_result.h"
+
+#include "allocators/builtin.h"
+#include "backend/presets.h"
+#include "cli/options/options_parse.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include "result/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TIME_BUDGET_MOST_S = 1000000000 }; /* of a stored result: fits 64 bits of ns */
+
+/* A copy of n strings as an option's list; it ends with NULL. */
+static void take_list(struct ab_resume *r, int which, const char *const *items, size_t n)
+{
+    r->lists[which] = ab_alloc_zeroed(n + 1, sizeof items[0]);
+    for (size_t i = 0; i < n; i++)
+        r->lists[which][i] = items[i];
+}
+
+static void take_path(struct ab_resume *r)
+{
+    const char *path = r->stored.session.config_path;
+    if (r->options.n_args > 0 || path[0] == 0)
+        return;
+    take_list(r, 0, &path, 1);
+    r->options.args = r->lists[0];
+    r->options.n_args = 1;
+}
+
+/* A result may come from anywhere: what it says is a library is not run on its word alone. */
+static enum ab_status check_known(const struct ab_backend_info *b, struct ab_err *err)
+{
+    char name[sizeof b->name], shown[256];
+    memcpy(name, b->name, sizeof name);
+    name[strcspn(name, ":{")] = 0;
+    const char *plus = strchr(name, '+'), *known = plus != NULL ? plus + 1 : name;
+    if (ab_builtin_find(known) != NULL || ab_preset_find(known) != NULL)
+        return AB_OK;
+    return ab_fail(err, AB_USAGE,
+                   "its back end %s is a library given by path: give all back ends "
+                   "again with -b, with their paths",
+                   ab_text_printable(shown, sizeof shown, b->name));
+}
+
+static enum ab_status take_backends(struct ab_resume *r, struct ab_err *err)
+{
+    const struct ab_session *s = &r->stored.session;
+    const char *names[AB_STORED_BACKENDS_MAX];
+    enum ab_status status = AB_OK;
+    size_t n = 0;
+    if (r->options.n_backends > 0)
+        return AB_OK;
+    for (uint32_t i = 0; i < s->n_backends && status == AB_OK; i++) {
+        if (s->backends[i].n_heaps > 0) /* take_maps */
+            continue;
+        names[n++] = s->backends[i].name;
+        status = check_known(&s->backends[i], err);
+    }
+    if (status == AB_OK)
+        take_list(r, 1, names, n);
+    r->options.backends = r->lists[1];
+    r->options.n_backends = n;
+    return status;
+}
+
+/* Rules that name no file: whose row is @map or @map2, not named after a file. */
+static bool is_plain_map(const struct ab_backend_info *b)
+{
+    return strncmp(b->name, "@map", 4) == 0 &&
+           b->name[4 + strspn(b->name + 4, "0123456789")] == 0 && b->map[0] != '@' &&
+           strchr(b->map, '/') == NULL && strstr(b->map, ".so") == NULL;
+}
+
+static enum ab_status take_maps(struct ab_resume *r, struct ab_err *err)
+{
+    const struct ab_session *s = &r->stored.session;
+    const char *maps[AB_STORED_BACKENDS_MAX];
+    size_t n = 0;
+    for (uint32_t i = 0; i < s->n_backends && r->options.n_maps == 0; i++) {
+        if (s->backends[i].n_heaps == 0)
+            continue;
+        maps[n++] = s->backends[i].map;
+        if (!is_plain_map(&s->backends[i]))
+            return ab_fail(err, AB_USAGE,
+                           "its row %s has rules from a file or a library given by path: give its "
+                           "rules again with --map",
+                           AB_SHOWN(256, s->backends[i].name));
+    }
+    if (n == 0)
+        return AB_OK;
+    take_list(r, 3, maps, n);
+    r->options.maps = r->lists[3];
+    r->options.n_maps = n;
+    return AB_OK;
+}
+
+static void take_sets(struct ab_resume *r)
+{
+    const char *const *settings = r->stored.session.settings;
+    size_t n = 0;
+    if (r->options.n_sets > 0)
+        return;
+    while (settings[n] != NULL)
+        n++;
+    take_list(r, 2, settings, n);
+    r->options.sets = r->lists[2];
+    r->options.n_sets = n;
+}
+
+/* Takes a setting (--NAME VALUE) from the stored result, unless it is given again. */
+static enum ab_status take_setting(struct ab_resume *r, const char *name, bool is_given,
+                                   struct ab_err *err)
+{
+    const char *value = ab_session_setting(&r->stored.session, name);
+    return is_given || value == NULL
+               ? AB_OK
+               : ab_options_set(AB_COMMAND_REPLAY, name, value, &r->options, err);
+}
+
+static enum ab_status take_replay(struct ab_resume *r, struct ab_err *err)
+{
+    struct ab_options *o = &r->options;
+    if (ab_session_setting(&r->stored.session, "cache") != NULL)
+        return ab_fail(err, AB_USAGE, "was replayed with --cache, which was removed; replay again");
+    AB_TRY(take_setting(r, "each", o->has_each_scope, err));
+    return take_setting(r, "budget", o->each_budget_ns != 0, err);
+}
+
+static enum ab_status take_touch(struct ab_resume *r, struct ab_err *err)
+{
+    const char *const *settings = r->stored.session.settings;
+    for (; *settings != NULL && !r->options.has_touch; settings++)
+        if (strncmp(*settings, "touch=", 6) == 0)
+            return ab_options_set(AB_COMMAND_REPLAY, "touch", *settings + 6, &r->options, err);
+    return AB_OK;
+}
+
+/* As many lanes as it had; in bursts of as many calls, or whole. */
+static void take_tape(struct ab_resume *r)
+{
+    const struct ab_session *s = &r->stored.session;
+    struct ab_options *o = &r->options;
+    unsigned n;
+    if (o->n_lanes == 0)
+        o->n_lanes = s->facts.lanes;
+    if (o->has_burst)
+        return;
+    o->has_burst = true;
+    o->burst_events = 0;
+    for (const char *const *text = s->settings; *text != NULL; text++)
+        if (sscanf(*text, "burst=%u", &n) == 1 && n >= AB_BURST_LEAST && n <= AB_BURST_MAX)
+            o->burst_events = n;
+}
+
+static bool has_rule(const struct ab_session *s)
+{
+    return s->stopping.time_budget_s > 0 || s->stopping.precision > 0;
+}
+
+/* The precision that it reached would end it at once, whatever budget the command line has. */
+static bool is_reached(const struct ab_session *s, const struct ab_options *o)
+{
+    return s->stopping.ended == AB_ENDED_PRECISION && o->time_budget_ns > 0;
+}
+
+/* As many rounds; or the rule by which they end, and then their number is none of the conditions. */
+static void take_rounds(struct ab_resume *r)
+{
+    struct ab_session *s = &r->stored.session;
+    struct ab_options *o = &r->options;
+    if (o->precision <= 0 && !is_reached(s, o))
+        o->precision = s->stopping.precision;
+    if (o->time_budget_ns == 0)
+        o->time_budget_ns = (uint64_t)(s->stopping.time_budget_s * 1e9);
+    bool is_ruled = o->time_budget_ns > 0 || o->precision > 0;
+    if (!o->has_rounds)
+        o->rounds = has_rule(s) ? s->stopping.n_rounds_most : s->n_rounds_planned;
+    o->has_rounds = true;
+    if (is_ruled)
+        s->n_rounds_planned = o->rounds;
+}
+
+/* A rule ended it, and the command line has another one: it goes on. */
+static bool asks_for_more(const struct ab_options *o, const struct ab_session *s)
+{
+    return has_rule(s) && (o->time_budget_ns > 0 || o->precision > 0 || o->has_rounds);
+}
+
+static void take_conditions(struct ab_resume *r)
+{
+    const struct ab_session *s = &r->stored.session;
+    struct ab_options *o = &r->options;
+    take_rounds(r);
+    if (o->base == NULL)
+        o->base = s->base;
+    if (!o->has_seed && s->seed <= INT64_MAX) {
+        o->has_seed = true;
+        o->seed = s->seed;
+    }
+    for (uint32_t i = 0; o->n_cpus == i && i < s->n_cpus && i < AB_CPUS_MAX; i++)
+        o->cpus[o->n_cpus++] = s->cpus[i];
+    o->is_strict = o->is_strict || s->is_strict;
+    if (o->shard.count == 0)
+        o->shard = s->shard;
+    if (!o->has_window && s->is_window_given && s->facts.lanes > 1) {
+        o->has_window = true;
+        o->window = s->window;
+    }
+    o->wants_instr = o->wants_instr || s->counting.is_asked;
+    if (strncmp(s->host.thp, "never (", 7) == 0)
+        o->is_thp_off = true;
+}
+
+static enum ab_status complete_options(struct ab_resume *r, const char *kind, struct ab_err *err)
+{
+    const struct ab_session *s = &r->stored.session;
+    bool is_trace = strcmp(s->kind, "trace") == 0;
+    if (strcmp(s->kind, kind) != 0)
+        return ab_fail(err, AB_USAGE, "is a %s result; resume it with allocbench %s --resume",
+                       is_trace ? "trace" : "workload", is_trace ? "replay" : "run");
+    if (s->n_rounds_planned == 0 || s->n_rounds_planned > AB_ROUNDS_MAX)
+        return ab_fail(err, AB_INPUT, "has %u rounds planned; 1 to %d are allowed",
+                       s->n_rounds_planned, AB_ROUNDS_MAX);
+    if (has_rule(s) &&
+        (s->stopping.n_rounds_most == 0 || s->stopping.n_rounds_most > AB_ROUNDS_MAX ||
+         s->stopping.time_budget_s > TIME_BUDGET_MOST_S))
+        return ab_fail(err, AB_INPUT,
+                       "config.stopping has %u rounds and %.4g s; 1 to %d rounds and at most %d s "
+                       "are allowed",
+                       s->stopping.n_rounds_most, s->stopping.time_budget_s, AB_ROUNDS_MAX,
+                       TIME_BUDGET_MOST_S);
+    if (!has_rule(s) && s->n_rounds == s->n_rounds_planned &&
+        (r->options.time_budget_ns > 0 || r->options.precision > 0))
+        return ab_fail(err, AB_USAGE,
+                       "--time-budget and --precision cannot extend a result whose number of "
+                       "rounds was fixed");
+    take_conditions(r);
+    take_path(r);
+    enum ab_status status = take_backends(r, err);
+    if (status == AB_OK)
+        status = take_maps(r, err);
+    if (status == AB_OK && is_trace)
+        status = take_touch(r, err);
+    else if (status == AB_OK)
+        take_sets(r);
+    if (status == AB_OK && is_trace)
+        status = take_replay(r, err);
+    if (is_trace)
+        take_tape(r);
+    return status;
+}
+
+enum ab_status ab_resume_begin(const struct ab_options *o, const char *kind, struct ab_resume *out,
+                               struct ab_err *err)
+{
+    struct ab_resume r = {.options = *o, .is_on = o->resume != NULL};
+    enum ab_status status = AB_OK;
+    char shown[512];
+    if (r.is_on) {
+        ab_text_printable(shown, sizeof shown, o->resume);
+        status = ab_stored_read_unaltered(o->resume, &r.stored, err);
+        if (status != AB_OK)
+            return status;
+        r.is_done = r.stored.session.is_complete && !asks_for_more(o, &r.stored.session);
+        if (r.is_done && !o->is_quiet)
+            fprintf(stderr, "%s is complete; nothing to run\n", shown);
+        if (!r.is_done && (status = complete_options(&r, kind, err)) != AB_OK)
+            ab_err_context(err, "%s: ", shown);
+    }
+    if (status == AB_OK)
+        *out = r;
+    else
+        ab_resume_end(&r);
+    return status;
+}
+
+void ab_resume_end(struct ab_resume *resume)
+{
+    for (size_t i = 0; i < sizeof resume->lists / sizeof resume->lists[0]; i++)
+        free(resume->lists[i]);
+    if (resume->is_on)
+        ab_stored_fini(&resume->stored);
+    *resume = (struct ab_resume){0};
+}

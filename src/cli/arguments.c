@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The one table of which command takes which kind of file where, and what is done by it: names with
+ * '@' are resolved, files of another kind refused with the command that takes them, and --sweep becomes
+ * rows of -b.
+ */
+#include "cli/arguments.h"
+
+#include "app/file_kind.h"
+#include "app/last_result.h"
+#include "app/named_workload.h"
+#include "app/options.h"
+#include "backend/settings.h"
+#include "backend/sweep.h"
+#include "base/bits.h"
+#include "core/memory.h"
+#include "core/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum role {
+    NO_FILE,
+    WORKLOAD,
+    TRACE,
+    RESULT,
+    BASE, /* a result, or the name of a baseline */
+    WORK, /* of verify: a workload, a trace or a back end */
+};
+
+/* The arguments from `from` on. Not of `trace`: it reads all its files and names each bad one. */
+static const struct {
+    enum ab_command_id command;
+    enum role role;
+    size_t from;
+} table[] = {
+    {AB_COMMAND_RUN, WORKLOAD, 0},       {AB_COMMAND_CHECK, WORKLOAD, 0},
+    {AB_COMMAND_CALIBRATE, WORKLOAD, 0}, {AB_COMMAND_REPLAY, TRACE, 0},
+    {AB_COMMAND_REPORT, RESULT, 0},      {AB_COMMAND_COMPARE, BASE, 0},
+    {AB_COMMAND_MERGE, RESULT, 0},       {AB_COMMAND_BASELINE, RESULT, 2},
+    {AB_COMMAND_VERIFY, WORK, 0},        {AB_COMMAND_ADVISE, TRACE, 0},
+};
+
+static enum role role_of(enum ab_command_id command, size_t i)
+{
+    for (size_t k = 0; k < AB_ARRAY_LEN(table); k++)
+        if (table[k].command == command && i >= table[k].from)
+            return table[k].role;
+    return NO_FILE;
+}
+
+/* ---- files of another kind ---- */
+
+static bool is_meant(enum role role, enum ab_file_kind kind, const char *path)
+{
+    switch (role) {
+    case WORKLOAD:
+        return kind == AB_FILE_WORKLOAD;
+    case TRACE:
+        return kind == AB_FILE_TRACE;
+    case RESULT: /* a report holds the result that it was made of */
+        return kind == AB_FILE_RESULT || kind == AB_FILE_REPORT;
+    case BASE: /* "main" is a baseline, whatever is called so in this folder */
+        return kind == AB_FILE_RESULT || kind == AB_FILE_REPORT || strpbrk(path, "/.") == NULL;
+    case WORK:
+        return kind == AB_FILE_WORKLOAD || kind == AB_FILE_TRACE || kind == AB_FILE_BINARY ||
+               strpbrk(path, "/.") == NULL;
+    case NO_FILE:
+        break;
+    }
+    return true;
+}
+
+/* The command for a file of this kind, and what follows its path. NULL = not known. */
+static const char *right_command(enum ab_command_id command, enum ab_file_kind kind,
+                                 const char **after)
+{
+    *after = kind == AB_FILE_SPOOL ? " -o OUT.abt" : "";
+    switch (kind) {
+    case AB_FILE_WORKLOAD:
+        return "run";
+    case AB_FILE_TRACE:
+        return command == AB_COMMAND_CHECK ? "trace check" : "replay";
+    case AB_FILE_RESULT:
+    case AB_FILE_REPORT:
+        return "report";
+    case AB_FILE_SPOOL:
+        return "trace recover";
+    case AB_FILE_BINARY:
+        return "run WORKLOAD.yaml -b";
+    case AB_FILE_UNKNOWN:
+    case AB_FILE_KINDS:
+        break;
+    }
+    return NULL;
+}
+
+static enum ab_status check_kind(enum ab_command_id command, enum role role, const char *path,
+                                 struct ab_err *err)
+{
+    static const char *const wanted[] = {
+        [NO_FILE] = "",        [WORKLOAD] = "a workload", [TRACE] = "a trace",
+        [RESULT] = "a result", [BASE] = "a result",       [WORK] = "a workload or a trace",
+    };
+    char shown[512];
+    const char *after;
+    enum ab_file_kind kind = role == NO_FILE || strcmp(path, "-") == 0 ? AB_FILE_UNKNOWN
+                                                                       : ab_file_kind_of(path);
+    const char *right = right_command(command, kind, &after);
+    if (right == NULL || is_meant(role, kind, path))
+        return AB_OK;
+    ab_text_printable(shown, sizeof shown, path);
+    return ab_fail(err, AB_USAGE, "%s: %s is %s, not %s; try: allocbench %s %s%s",
+                   ab_commands[command].name, shown, ab_file_kind_names[kind], wanted[role], right,
+                   shown, after);
+}
+
+/* Is there a file of this name with what such files end in? Then that is *end. */
+static bool is_without_end(enum role role, const char *text, const char **end)
+{
+    static const char *const ends[] = {
+        [WORKLOAD] = ".yaml", [TRACE] = ".abt", [RESULT] = ".json", [WORK] = NULL};
+    char path[4096];
+    *end = ends[role];
+    int n = *end != NULL ? snprintf(path, sizeof path, "%s%s", text, *end) : 0;
+    return n > 0 && (size_t)n < sizeof path && access(path, F_OK) == 0;
+}
+
+/* A file that is not there, by what one nearly typed: without its end, or a workload that is installed
+ * without its '@'. */
+static enum ab_status check_there(enum ab_command_id command, enum role role, const char *text,
+                                  struct ab_err *err)
+{
+    char name[256];
+    const char *shown = AB_SHOWN(256, text), *as = ab_commands[command].name, *end;
+    if (access(text, F_OK) == 0 || strcmp(text, "-") == 0)
+        return AB_OK;
+    if (is_without_end(role, text, &end))
+        return ab_fail(err, AB_INPUT, "%s: there is no file %s, but %s%s", as, shown, shown, end);
+    bool is_exact,
+        is_known = role == WORKLOAD ? ab_workload_is_named(text, name, sizeof name, &is_exact)
+                   : role == TRACE  ? ab_trace_is_named(text, name, sizeof name, &is_exact)
+                                    : false;
+    if (!is_known)
+        return AB_OK;
+    return is_exact ? ab_fail(err, AB_INPUT, "%s: there is no file %s; try: allocbench %s @%s", as,
+                              shown, as, name)
+                    : ab_fail(err, AB_INPUT, "%s: there is no file %s; did you mean @%s?", as,
+                              shown, name);
+}
+
+/* A file whose name begins with '@' is ./@NAME. */
+static enum ab_status find_trace(const char *text, char **out, struct ab_err *err)
+{
+    char name[256];
+    bool is_exact;
+    const char *shown = AB_SHOWN(256, text);
+    if (ab_workload_is_named(text + 1, name, sizeof name, &is_exact) && is_exact)
+        return ab_fail(err, AB_USAGE, "%s is a workload, not a trace; try: allocbench run %s",
+                       shown, shown);
+    return ab_named_trace(text, out, err);
+}
+
+/* ---- names ---- */
+
+static enum ab_status keep(struct ab_arguments *out, char *path, struct ab_err *err)
+{
+    char **grown = realloc(out->owned, (out->n + 1) * sizeof grown[0]);
+    if (path == NULL || grown == NULL) {
+        free(path);
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    }
+    out->owned = grown;
+    grown[out->n++] = path;
+    return AB_OK;
+}
+
+static enum ab_status find_result(const struct ab_options *o, const char *text, char **out,
+                                  struct ab_err *err)
+{
+    unsigned back;
+    char shown[512];
+    AB_TRY(ab_last_result_parse(text, &back, err));
+    AB_TRY(ab_last_result(o, back, out, err));
+    if (!o->is_quiet)
+        fprintf(stderr, "%s: %s\n", text, ab_text_printable(shown, sizeof shown, *out));
+    return AB_OK;
+}
+
+static enum ab_status settle(enum ab_command_id command, const struct ab_options *o, enum role role,
+                             const char **text, struct ab_arguments *out, struct ab_err *err)
+{
+    char *path = NULL;
+    enum ab_status status = AB_OK;
+    if (*text == NULL || role == NO_FILE)
+        return AB_OK;
+    if ((*text)[0] != '@') {
+        AB_TRY(check_there(command, role, *text, err));
+        return check_kind(command, role, *text, err);
+    }
+    if (role == RESULT || role == BASE)
+        status = find_result(o, *text, &path, err);
+    else if (role == TRACE)
+        status = find_trace(*text, &path, err);
+    else
+        status = ab_named_workload(*text, &path, err);
+    if (status == AB_OK && (status = keep(out, path, err)) == AB_OK)
+        *text = path;
+    return status;
+}
+
+/* Turns the names of --sweep into entries of -b. These are constant texts, so that the options own
+ * nothing more than before. */
+
+/* Is it an entry of -b? 1, 0; -1 when out of memory. */
+static int is_there(const struct ab_options *o, const char *entry)
+{
+    int found = 0;
+    for (size_t i = 0; i < o->n_backends && found == 0; i++) {
+        char *copy = ab_strdup(o->backends[i]);
+        for (char *at = copy, *next; at != NULL && found == 0; at = next) {
+            next = ab_settings_comma(at);
+            if (next != NULL)
+                *next++ = 0;
+            found = strcmp(at, entry) == 0;
+        }
+        free(copy);
+    }
+    return found;
+}
+
+static enum ab_status add_row(struct ab_options *o, const char *entry, struct ab_err *err)
+{
+    int found = is_there(o, entry);
+    const char **grown = found == 0 ? realloc(o->backends, (o->n_backends + 2) * sizeof grown[0])
+                                    : NULL;
+    if (found > 0)
+        return AB_OK;
+    if (grown == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    o->backends = grown;
+    grown[o->n_backends++] = entry;
+    grown[o->n_backends] = NULL;
+    return AB_OK;
+}
+
+static enum ab_status add_rows_of(struct ab_options *o, const char *name, struct ab_err *err)
+{
+    const struct ab_sweep_row *rows;
+    size_t n;
+    AB_TRY(ab_sweep_find(name, &rows, &n, err));
+    for (size_t i = 0; i < n; i++)
+        AB_TRY(add_row(o, rows[i].spelling, err));
+    return AB_OK;
+}
+
+/* Adds what advise measures where -b names one back end, or none. */
+static enum ab_status add_defaults(struct ab_options *o, struct ab_err *err)
+{
+    char *copy = o->n_backends == 1 ? ab_strdup(o->backends[0]) : NULL;
+    bool is_list = o->n_backends > 1 || (copy != NULL && ab_settings_comma(copy) != NULL);
+    free(copy);
+    if (is_list)
+        return AB_OK;
+    if (o->n_backends == 0)
+        AB_TRY(add_row(o, "glibc", err));
+    return add_row(o, "libraries", err);
+}
+
+/* Puts the rows of o->sweeps behind those of -b, but for those that are there already. Where -b is no
+ * list, and `is_beside_defaults`, glibc (unless another is named) and the libraries come first.
+ * AB_USAGE for a name that has none. */
+static enum ab_status sweep_rows_expand(struct ab_options *o, bool is_beside_defaults,
+                                        struct ab_err *err)
+{
+    char name[128];
+    if (is_beside_defaults && o->n_sweeps > 0)
+        AB_TRY(add_defaults(o, err));
+    for (size_t i = 0; i < o->n_sweeps; i++)
+        for (const char *p = o->sweeps[i]; p != NULL; p = strchr(p, ',')) {
+            p += p > o->sweeps[i];
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(p, ","), p);
+            AB_TRY(add_rows_of(o, name, err));
+        }
+    return AB_OK;
+}
+
+enum ab_status ab_arguments_settle(enum ab_command_id command, struct ab_options *o,
+                                   struct ab_arguments *out, struct ab_err *err)
+{
+    AB_TRY(sweep_rows_expand(o, command == AB_COMMAND_ADVISE, err));
+    for (size_t i = 0; i < o->n_args; i++)
+        AB_TRY(settle(command, o, role_of(command, i), &o->args[i], out, err));
+    AB_TRY(settle(command, o, RESULT, &o->resume, out, err));
+    AB_TRY(settle(command, o, BASE, &o->baseline, out, err));
+    return settle(command, o, TRACE, &o->trace, out, err);
+}
+
+void ab_arguments_fini(struct ab_arguments *arguments)
+{
+    for (size_t i = 0; i < arguments->n; i++)
+        free(arguments->owned[i]);
+    free(arguments->owned);
+    *arguments = (struct ab_arguments){0};
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `baseline`: keeps results under a name, in RESULTS/baselines, each with a checksum of its own.
+ */
+#include "app/baselines.h"
+#include "app/last_result.h"
+#include "app/result_store.h"
+#include "backend/presets.h"
+#include "base/bits.h"
+#include "base/nearest.h"
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "core/text.h"
+#include "report/json.h"
+#include "report/output.h"
+#include "report/read/json_in.h"
+#include "report/table/sink_compare.h"
+#include "report/table/sink_table.h"
+#include "stats/compare.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct request {
+    const struct ab_options *options;
+    const char *name; /* NULL of list */
+    char *folder;     /* of baselines */
+    char *path;       /* of this one; NULL of list */
+};
+
+/* ---- the result to keep ---- */
+
+static enum ab_status choose_result(const struct ab_options *o, char **out, struct ab_err *err)
+{
+    if (o->n_args <= 2)
+        return ab_last_result_strictly(o, out, err);
+    *out = strdup(o->args[2]);
+    return *out != NULL ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory");
+}
+
+/* Copies the document of `from`, with a checksum whether it had one or not. */
+static enum ab_status write_document(const char *from, FILE *to, struct ab_err *err)
+{
+    json_t *document = NULL;
+    char text[AB_CHECKSUM_BYTES];
+    enum ab_status status = ab_json_load(from, AB_STORED_FILE_MAX, AB_STORED_DOCUMENT_MAX,
+                                         &document, err);
+    if (status != AB_OK)
+        return status;
+    ab_checksum_take(document);
+    ab_checksum_make(document, text);
+    ab_json_put(document, AB_CHECKSUM_KEY, ab_json_string(text));
+    ab_json_write(document, to, 12);
+    return AB_OK;
+}
+
+static enum ab_status make_folder(const struct request *r, struct ab_err *err)
+{
+    const char *results = ab_store_folder(r->options);
+    if ((mkdir(results, 0777) != 0 && errno != EEXIST) ||
+        (mkdir(r->folder, 0777) != 0 && errno != EEXIST))
+        return ab_fail_errno(err, AB_USAGE, "cannot create the folder '%s'", r->folder);
+    return AB_OK;
+}
+
+static enum ab_status store(const struct request *r, const char *from, bool is_new,
+                            struct ab_err *err)
+{
+    struct ab_output file;
+    char name[AB_BASELINE_NAME_MAX + 8];
+    snprintf(name, sizeof name, "%s.json", r->name);
+    enum ab_status status = make_folder(r, err);
+    if (status != AB_OK || (status = ab_output_open_new(r->folder, &file, err)) != AB_OK)
+        return status;
+    status = write_document(from, file.to, err);
+    if (status == AB_OK)
+        status = is_new ? ab_output_commit_as(&file, name, err)
+                        : ab_output_commit_over(&file, name, err);
+    ab_output_abandon(&file);
+    return status;
+}
+
+/* A back end that failed in the newest result is not in the baseline: nobody would notice. */
+static enum ab_status check_failures(const struct request *r, const struct ab_base *base,
+                                     struct ab_err *err)
+{
+    const struct ab_session *s = &base->stored.session;
+    for (uint32_t i = 0; i < s->n_backends && r->options->n_args <= 2; i++) {
+        const struct ab_backend_info *b = &s->backends[i];
+        if (b->was_named && !ab_backend_status_has_numbers(b->status))
+            return ab_fail(err, AB_BACKEND,
+                           "%s is %s in the newest result, %s: name it if that is meant",
+                           AB_SHOWN(256, b->name), ab_backend_status_name(b->status), base->label);
+    }
+    return AB_OK;
+}
+
+/* Reads what is to be kept and finds it fit to be compared with. */
+static enum ab_status read_new(const struct request *r, char **path, struct ab_base *out,
+                               struct ab_err *err)
+{
+    enum ab_status status = choose_result(r->options, path, err);
+    if (status != AB_OK)
+        return status;
+    status = ab_base_read(r->options, *path, out, err);
+    if (status == AB_OK && ((status = ab_base_check(out, err)) != AB_OK ||
+                            (status = check_failures(r, out, err)) != AB_OK))
+        ab_base_fini(out);
+    if (status != AB_OK) {
+        free(*path);
+        *path = NULL;
+    }
+    return status;
+}
+
+static bool exists(const struct request *r)
+{
+    struct stat st;
+    return lstat(r->path, &st) == 0;
+}
+
+/* "truth, 6 rounds: glibc works" */
+static void print_rows(const struct ab_session *s)
+{
+    printf("%s, %u rounds:", AB_SHOWN(300, s->name), s->n_rounds);
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        if (ab_session_has_numbers(s, i) && !ab_backend_is_null(&s->backends[i]))
+            printf(" %s", AB_SHOWN(300, s->backends[i].name));
+}
+
+/* A library of the system: as a rule it does not change while one's own does. */
+static bool is_witness(const struct ab_backend_info *b)
+{
+    const struct ab_preset *preset = ab_preset_find(b->name);
+    return preset != NULL && !ab_preset_is_own(preset) && b->build_id[0] != 0 &&
+           ab_backend_is_comparable(b);
+}
+
+/* What is kept, from when, and whether it can tell the machine from the library. */
+static void print_kept(const struct ab_session *s, const char *from)
+{
+    char when[32];
+    struct tm tm;
+    struct stat st;
+    bool has_witness = false;
+    fputs("  ", stdout);
+    if (stat(from, &st) == 0 && gmtime_r(&st.st_mtime, &tm) != NULL &&
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M UTC", &tm) > 0)
+        printf("written %s: ", when);
+    print_rows(s);
+    putchar('\n');
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        has_witness = has_witness || is_witness(&s->backends[i]);
+    if (!has_witness)
+        printf("note: there is no library of the system in it, so that a machine that changes "
+               "looks\n  like a library that does; measure glibc along: -b glibc,…\n");
+}
+
+/* ---- commands ---- */
+
+static enum ab_status save(const struct request *r, struct ab_err *err)
+{
+    struct ab_base base;
+    char *from = NULL;
+    if (exists(r))
+        return ab_fail(err, AB_USAGE,
+                       "there is a baseline '%s' already; replace it with allocbench baseline "
+                       "update %s",
+                       r->name, r->name);
+    enum ab_status status = read_new(r, &from, &base, err);
+    if (status != AB_OK)
+        return status;
+    status = store(r, from, true, err);
+    if (status == AB_OK)
+        printf("saved %s as baseline %s: %s\n", base.label, r->name, r->path);
+    if (status == AB_OK)
+        print_kept(&base.stored.session, from);
+    ab_base_fini(&base);
+    free(from);
+    return status;
+}
+
+/* What changes, as far as it can be said. */
+static void print_change(const struct request *r, const struct ab_base *now)
+{
+    struct ab_base was;
+    struct ab_comparison c;
+    struct ab_err why;
+    if (ab_base_find(r->options, r->name, &was, &why) != AB_OK) {
+        printf("the baseline before it could not be read: %s\n", why.text);
+        return;
+    }
+    const struct ab_session *a = &was.stored.session, *b = &now->stored.session;
+    if (ab_compare_check_whole(a, was.label, &why) != AB_OK ||
+        ab_compare_check_work(a, was.label, b, now->label, &why) != AB_OK) {
+        printf("%s\n", why.text);
+    } else {
+        ab_compare_results(a, b, r->options->limit, &c);
+        c.base_label = was.label;
+        c.now_label = now->label;
+        ab_sink_compare(stdout, &c, ab_terminal_style(r->options));
+        ab_comparison_fini(&c);
+    }
+    ab_base_fini(&was);
+}
+
+static enum ab_status update(const struct request *r, struct ab_err *err)
+{
+    struct ab_base now;
+    char *from = NULL;
+    if (!exists(r))
+        return ab_baseline_fail_missing(r->folder, r->name, err);
+    enum ab_status status = read_new(r, &from, &now, err);
+    if (status != AB_OK)
+        return status;
+    print_change(r, &now);
+    status = store(r, from, false, err);
+    if (status == AB_OK)
+        printf("updated baseline %s from %s\n", r->name, now.label);
+    if (status == AB_OK)
+        print_kept(&now.stored.session, from);
+    ab_base_fini(&now);
+    free(from);
+    return status;
+}
+
+static enum ab_status show(const struct request *r, struct ab_err *err)
+{
+    struct ab_base base;
+    enum ab_status status = ab_base_find(r->options, r->name, &base, err);
+    if (status != AB_OK)
+        return status;
+    ab_sink_table(stdout, &base.stored.session, ab_terminal_style(r->options));
+    ab_base_fini(&base);
+    return AB_OK;
+}
+
+static enum ab_status drop(const struct request *r, struct ab_err *err)
+{
+    if (!exists(r))
+        return ab_baseline_fail_missing(r->folder, r->name, err);
+    if (unlink(r->path) != 0)
+        return ab_fail_errno(err, AB_SYSTEM, "cannot remove '%s'", r->path);
+    printf("removed baseline %s\n", r->name);
+    return AB_OK;
+}
+
+/* One line; AB_INPUT for one that cannot be used. */
+static enum ab_status list_one(const struct ab_options *o, const char *name)
+{
+    struct ab_base base;
+    struct ab_err why;
+    enum ab_status status = ab_base_find(o, name, &base, &why);
+    if (status != AB_OK) {
+        printf("%-20s  unusable: %s\n", name, why.text);
+        return status;
+    }
+    const struct ab_session *s = &base.stored.session;
+    printf("%-20s  ", name);
+    print_rows(s);
+    if (ab_base_check(&base, &why) != AB_OK) {
+        printf("; unusable: %s", why.text);
+        status = why.status;
+    }
+    putchar('\n');
+    ab_base_fini(&base);
+    return status;
+}
+
+static enum ab_status list(const struct request *r, int *exit_code, struct ab_err *err)
+{
+    char **names;
+    size_t n;
+    enum ab_status status = ab_baseline_names(r->folder, &names, &n, err);
+    if (status != AB_OK)
+        return status;
+    if (n == 0)
+        printf("no baselines in %s; allocbench baseline save NAME RESULT.json\n", r->folder);
+    for (size_t i = 0; i < n; i++) {
+        enum ab_status one = list_one(r->options, names[i]);
+        if (one != AB_OK)
+            *exit_code = ab_status_exit_code(one);
+    }
+    ab_baseline_names_fini(names, n);
+    return AB_OK;
+}
+
+/* ---- which one ---- */
+
+enum word { SAVE, LIST, SHOW, UPDATE, REMOVE, N_WORDS }; /* as ab_baseline_commands has them */
+
+static enum ab_status find_word(const struct ab_options *o, enum word *out, struct ab_err *err)
+{
+    char shown[256];
+    if (o->n_args == 0)
+        return ab_fail(err, AB_USAGE,
+                       "baseline needs a command: save, list, show, update or remove");
+    for (size_t i = 0; i < N_WORDS; i++)
+        if (strcmp(ab_baseline_commands[i], o->args[0]) == 0) {
+            *out = (enum word)i;
+            return AB_OK;
+        }
+    const char *near = ab_text_nearest(o->args[0], ab_baseline_commands, N_WORDS);
+    ab_text_printable(shown, sizeof shown, o->args[0]);
+    return ab_fail(err, AB_USAGE, "baseline %s: unknown command; %s%s%s", shown,
+                   near != NULL ? "did you mean "
+                                : "allowed are save, list, show, update and remove",
+                   near != NULL ? near : "", near != NULL ? "?" : "");
+}
+
+static enum ab_status check_arguments(const struct ab_options *o, enum word word,
+                                      struct ab_err *err)
+{
+    size_t most = word == LIST ? 1 : word == SAVE || word == UPDATE ? 3 : 2;
+    if (o->n_args > most)
+        return ab_fail(err, AB_USAGE, "baseline %s takes %s", ab_baseline_commands[word],
+                       word == LIST ? "no name"
+                       : most == 3  ? "a name and a result"
+                                    : "one name");
+    if (word != LIST && o->n_args < 2)
+        return ab_fail(err, AB_USAGE, "baseline %s needs a name: allocbench baseline %s NAME%s",
+                       ab_baseline_commands[word], ab_baseline_commands[word],
+                       most == 3 ? " [RESULT.json]" : "");
+    if ((word == SAVE || word == UPDATE) && ab_base_is_file(o->args[1]))
+        return ab_fail(err, AB_USAGE,
+                       "'%s' is a file, and cannot be the name of a baseline; allocbench baseline "
+                       "%s NAME %s",
+                       AB_SHOWN(300, o->args[1]), ab_baseline_commands[word],
+                       AB_SHOWN(300, o->args[1]));
+    return word == LIST ? AB_OK : ab_baseline_check_name(o->args[1], err);
+}
+
+enum ab_status ab_cmd_baseline(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct request r = {.options = o};
+    enum word word = LIST;
+    enum ab_status status = find_word(o, &word, err);
+    if (status != AB_OK || (status = check_arguments(o, word, err)) != AB_OK ||
+        (status = ab_baseline_folder(o, &r.folder, err)) != AB_OK)
+        return status;
+    *exit_code = 0;
+    if (word == LIST) {
+        status = list(&r, exit_code, err);
+    } else {
+        r.name = o->args[1];
+        r.path = ab_baseline_path(r.folder, r.name);
+        status = r.path == NULL   ? ab_fail(err, AB_SYSTEM, "out of memory")
+                 : word == SAVE   ? save(&r, err)
+                 : word == UPDATE ? update(&r, err)
+                 : word == SHOW   ? show(&r, err)
+                                  : drop(&r, err);
+    }
+    free(r.folder);
+    free(r.path);
+    return status;
+}

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `check`: validates a workload, reads its gates and back ends as a run would, and prints its plan,
+ * what is odd about it, and what a run will cost.
+ */
+#include "app/backend_choice.h"
+#include "app/cases.h"
+#include "app/gate_set.h"
+#include "app/mapped_rows.h"
+#include "app/rounds.h"
+#include "cli/commands.h"
+#include "cli/one_file.h"
+#include "core/text.h"
+#include "core/units_show.h"
+#include "report/json.h"
+#include "report/output.h"
+#include "report/sinks/json_rounds.h"
+#include "result/passes.h"
+#include "result/result.h"
+#include "runner/estimate.h"
+#include "runner/sample_plan.h"
+#include "runner/tape_file.h"
+#include "workload/config.h"
+#include "workload/workload.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { AB_LINTS_MAX = 64 };
+
+struct ab_lint {
+    const char *id; /* "align", "reset", "few-samples", "few-ops", "small" */
+    uint32_t line, col;
+    char text[256];
+};
+
+struct ab_lints {
+    struct ab_lint items[AB_LINTS_MAX];
+    size_t n, n_left_out;
+};
+
+/* The lints of `check`, a function each. */
+
+enum {
+    PAGE_BYTES = 4096,
+    FEW_OPS = 1000,   /* below, starting and stopping the threads is a good part of a phase */
+    P99_NEEDS = 1000, /* samples: 10 above it */
+};
+
+static void add(struct ab_lints *out, const char *id, struct ab_place at, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void add(struct ab_lints *out, const char *id, struct ab_place at, const char *fmt, ...)
+{
+    va_list args;
+    if (out->n == AB_LINTS_MAX) {
+        out->n_left_out++;
+        return;
+    }
+    struct ab_lint *lint = &out->items[out->n++];
+    *lint = (struct ab_lint){.id = id, .line = at.line, .col = at.col};
+    va_start(args, fmt);
+    vsnprintf(lint->text, sizeof lint->text, fmt, args);
+    va_end(args);
+}
+
+/* An aligned allocation is another function of malloc's, also where it asks for no more than each
+ * block has. */
+static void lint_align(const struct ab_verb *v, struct ab_lints *out)
+{
+    if (v->align > 0 && v->align <= _Alignof(max_align_t))
+        add(out, "align", v->place,
+            "align: %" PRIu64 " is no more than malloc guarantees; "
+            "drop it to measure malloc instead of memalign",
+            v->align);
+}
+
+/* A region with a back end of its own (`via`) resets there, whatever lives elsewhere. */
+static void lint_reset(const struct ab_workload *w, const struct ab_verb *v, struct ab_lints *out)
+{
+    bool is_scope = v->kind == AB_VERB_SCOPE;
+    const struct ab_reset_count *count = &w->resets[v->cursor];
+    if ((v->kind != AB_VERB_RESET && !is_scope) || count->n == 0 || count->n_bulk > 0 ||
+        w->sets[v->set].via != NULL)
+        return;
+    bool is_set = count->other != AB_NO_SET && count->other != v->set;
+    const char *other = is_set                   ? w->sets[count->other].name
+                        : count->other == v->set ? "the region itself"
+                                                 : "a message";
+    add(out, "reset", v->place,
+        is_scope ? "region '%s' never ends a scope in one call, because %s%s%s has blocks from "
+                   "within the scope that live on: the region's blocks are freed one by one"
+                 : "region '%s' never resets in bulk, because %s%s%s is live at each reset: the "
+                   "region's blocks are freed one by one",
+        w->sets[v->set].name, is_set ? "'" : "", other, is_set ? "'" : "");
+}
+
+static void lint_verbs(const struct ab_workload *w, const struct ab_verb *verbs, size_t n,
+                       struct ab_lints *out)
+{
+    for (const struct ab_verb *v = verbs; v < verbs + n; v++) {
+        lint_align(v, out);
+        lint_reset(w, v, out);
+        lint_verbs(w, v->body, v->n_body, out);
+    }
+}
+
+/* Of one phase: the phases of the tape are those of the workload, in that order. */
+static void lint_phase(const struct ab_phase_def *def, const struct ab_phase *phase,
+                       uint32_t rounds, struct ab_lints *out)
+{
+    uint64_t n_ops = 0;
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+        n_ops += phase->n_ops[k];
+    if (n_ops > 0 && n_ops < FEW_OPS) {
+        add(out, "few-ops", def->place,
+            "phase '%s' has %" PRIu64 " ops: too few for a time per op, which would mostly "
+            "be that of starting and stopping",
+            def->name, n_ops);
+        return;
+    }
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++) {
+        double samples = phase->n_ops[k] * ab_sampling_rate(phase, k) * rounds;
+        if (k != AB_OP_RESET && phase->n_ops[k] > 0 && samples < P99_NEEDS)
+            add(out, "few-samples", def->place,
+                "phase '%s' has %" PRIu32 " of kind %s: in %" PRIu32
+                " rounds too few for a p99, which needs %d",
+                def->name, phase->n_ops[k], ab_op_kind_name(k), rounds, P99_NEEDS);
+    }
+}
+
+static void lint_whole(const struct ab_workload *w, const struct ab_tape_map *tape,
+                       struct ab_lints *out)
+{
+    const struct ab_facts *facts = &tape->image->facts;
+    struct ab_place first = w->phases[0].place;
+    if (facts->live_peak_bytes > 0 && facts->live_peak_bytes < PAGE_BYTES)
+        add(out, "small", first,
+            "at most %" PRIu64 " bytes are live, less than a page: memory figures say "
+            "nothing, and every block stays in the cache",
+            facts->live_peak_bytes);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct ab_lint *x = a, *y = b;
+    return x->line != y->line ? (x->line > y->line) - (x->line < y->line)
+                              : (x->col > y->col) - (x->col < y->col);
+}
+
+/* The workload has been compiled; `tape` is what came of it. `rounds`: of the run. By place. */
+static void lint_workload(const struct ab_workload *w, const struct ab_tape_map *tape,
+                          uint32_t rounds, struct ab_lints *out)
+{
+    out->n = out->n_left_out = 0;
+    for (size_t i = 0; i < w->n_phases; i++) {
+        const struct ab_phase_def *def = &w->phases[i];
+        for (size_t k = 0; k < def->n_roles; k++)
+            lint_verbs(w, def->roles[k].body, def->roles[k].n_body, out);
+        if (i < tape->image->n_phases && tape->phases[i].is_measured)
+            lint_phase(def, &tape->phases[i], rounds, out);
+    }
+    lint_whole(w, tape, out);
+    if (out->n > 1)
+        qsort(out->items, out->n, sizeof out->items[0], by_place);
+}
+
+/* The file, as it was named. */
+static const char *lint_file(const struct ab_workload *w)
+{
+    return w->file;
+}
+
+struct check {
+    const struct ab_options *options;
+    struct ab_workload *workload;
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    struct ab_selection_list selection;
+    struct ab_text choice; /* how it came about; empty where they were named */
+    struct ab_gate_set gates;
+    struct ab_lints lints;
+    struct ab_pass_plan passes; /* that a run would have */
+    struct ab_session_cost cost;
+    const char *running[AB_SELECTION_MAX]; /* back ends that are here */
+    size_t n_running;
+};
+
+/* ---- what is found ---- */
+
+/* That of `via`. */
+static enum ab_status add_mapped_row(struct check *c, struct ab_err *err)
+{
+    const struct ab_subject subject = {.workload = c->workload, .map = &c->map};
+    struct ab_mapped_rows mapped;
+    enum ab_status status = ab_mapped_rows_read(c->options, &subject, &c->selection, &mapped, err);
+    ab_mapped_rows_fini(&mapped);
+    return status;
+}
+
+static enum ab_status select_backends(struct check *c, struct ab_err *err)
+{
+    struct ab_backend_wish wish = {.options = c->options, .tape = &c->map};
+    wish.listed = ab_workload_backends(c->workload, &wish.n_listed);
+    AB_TRY(ab_backend_choice_make(&wish, &c->selection, err));
+    ab_backend_choice_say(&wish, &c->selection, &c->choice);
+    AB_TRY(add_mapped_row(c, err));
+    for (size_t i = 0; i < c->selection.n; i++)
+        if (c->selection.items[i].state == AB_SELECTION_OK && c->n_running < AB_SELECTION_MAX)
+            c->running[c->n_running++] = c->selection.items[i].name;
+    return AB_OK;
+}
+
+static enum ab_status read_gates(struct check *c, struct ab_err *err)
+{
+    const char *names[AB_SELECTION_MAX];
+    struct ab_gate_source source = {.options = c->options,
+                                    .workload = c->workload,
+                                    .phases = c->map.phases,
+                                    .n_phases = c->map.image->n_phases,
+                                    .backends = names};
+    for (size_t i = 0; i < c->selection.n && i < AB_SELECTION_MAX; i++)
+        names[source.n_backends++] = c->selection.items[i].name;
+    return ab_gates_count(c->options, c->workload) > 0 ? ab_gate_set_read(&source, &c->gates, err)
+                                                       : AB_OK;
+}
+
+/* Of the back ends that are there, with the passes that a run would choose. */
+static enum ab_status estimate(struct check *c, struct ab_err *err)
+{
+    const struct ab_options *o = c->options;
+    struct ab_session_work work = {
+        .n_backends = c->n_running,
+        .rounds = o->rounds,
+        .processes = o->processes != 0 ? o->processes : ab_estimate_processes(&c->map),
+        .drain_ns = o->drain_ns,
+    };
+    for (size_t i = 0; i < c->selection.n; i++)
+        work.never_frees = work.never_frees || (c->selection.items[i].state == AB_SELECTION_OK &&
+                                                c->selection.items[i].never_frees);
+    AB_TRY(ab_pass_choice_make(o, &c->gates, NULL, &work.passes, err));
+    c->passes = work.passes;
+    c->cost = ab_estimate_session(&c->map, &work);
+    return AB_OK;
+}
+
+static enum ab_status find_all(struct check *c, const char *path, struct ab_err *err)
+{
+    AB_TRY(ab_load_workload(c->options, path, &c->workload, err));
+    AB_TRY(ab_compile_workload(c->options, c->workload, &c->tape, err));
+    AB_TRY(ab_tape_map_open(&c->tape, &c->map, err));
+    AB_TRY(select_backends(c, err));
+    AB_TRY(read_gates(c, err));
+    AB_TRY(estimate(c, err));
+    lint_workload(c->workload, &c->map, c->options->rounds, &c->lints);
+    return AB_OK;
+}
+
+/* ---- what is printed ---- */
+
+static void print_cost(const struct ab_tape_map *tape)
+{
+    const struct ab_facts *facts = &tape->image->facts;
+    printf("\nestimated cost per back end and pass\n");
+    printf("  time       about %s\n", AB_TIME(ab_estimate_pass_ns(tape)));
+    printf("  heap       about %s; %s if nothing is freed (arena)\n",
+           AB_BYTES(ab_estimate_heap_bytes(facts, false)),
+           AB_BYTES(ab_estimate_heap_bytes(facts, true)));
+    printf("  allocbench %s for itself, outside the heap\n",
+           AB_BYTES(ab_estimate_harness_bytes(tape)));
+}
+
+static void print_lints(const struct check *c)
+{
+    if (c->lints.n > 0)
+        putchar('\n');
+    for (size_t i = 0; i < c->lints.n; i++) {
+        const struct ab_lint *lint = &c->lints.items[i];
+        printf("note     %s:%u:%u: %s [%s]\n", AB_SHOWN(300, lint_file(c->workload)), lint->line,
+               lint->col, lint->text, lint->id);
+    }
+    if (c->lints.n_left_out > 0)
+        printf("note     and %zu more\n", c->lints.n_left_out);
+}
+
+/* "latency in all rounds, tail and memory in 6", of the passes beside throughput that run at all. */
+static void print_passes(const struct ab_pass_plan *plan, uint32_t rounds)
+{
+    const char *before = "     (";
+#define PRINT(pass) \
+    if (pass != AB_PASS_THROUGHPUT && plan->rounds[pass] > 0) { \
+        if (plan->rounds[pass] >= rounds) \
+            printf("%s%s in all rounds", before, ab_pass_names[pass]); \
+        else \
+            printf("%s%s in %" PRIu32, before, ab_pass_names[pass], plan->rounds[pass]); \
+        before = ", "; \
+    }
+    AB_ROUND_PASSES(PRINT)
+#undef PRINT
+    puts(before[0] == ',' ? ";" : "     (throughput alone;");
+}
+
+static void print_total(const struct check *c)
+{
+    const struct ab_session_cost *cost = &c->cost;
+    if (c->choice.s != NULL)
+        printf("\nback ends: %s\n", c->choice.s);
+    if (cost->n_backends == 0) {
+        puts("\nrun: n/a, none of the back ends is here (allocbench list backends)");
+        return;
+    }
+    printf("\nrun: %zu back end%s x %u rounds, %u processes a back end, about %s, at most %s\n",
+           cost->n_backends, cost->n_backends == 1 ? "" : "s", cost->rounds, cost->processes_total,
+           AB_TIME(cost->ns), AB_BYTES(cost->bytes));
+    print_passes(&c->passes, cost->rounds);
+    puts("     estimated at 100 ns per op and 5 us per new page; a fast allocator takes half\n"
+         "     of that, a slow one twice. Memory: the largest heap and allocbench's own, as\n"
+         "     one process runs at a time)");
+}
+
+static void print_all(const struct check *c)
+{
+    const struct ab_selection *foreign = ab_case_foreign(c->options, &c->selection);
+    ab_workload_print_plan(stdout, c->workload, &c->tape);
+    print_cost(&c->map);
+    if (foreign != NULL && !c->options->allows_plugins)
+        printf("\n%s is a library named by the workload: run requires --allow-plugins\n",
+               AB_SHOWN(300, foreign->name));
+    if (c->gates.n_gates + c->gates.n_claims > 0)
+        printf("\ngates %zu, claims %zu\n", c->gates.n_gates, c->gates.n_claims);
+    print_lints(c);
+    print_total(c);
+}
+
+struct ab_check_plan { /* borrows everything */
+    const struct ab_workload *workload;
+    const struct ab_tape *tape;
+    const struct ab_lints *lints;
+    const struct ab_session_cost *cost;
+    const struct ab_pass_plan *passes;
+    const char *const *backends; /* that are here and would run */
+    size_t n_backends;
+    size_t n_gates, n_claims;
+};
+
+/* The document of `check --json`, in the order of the screen. */
+
+static json_t *phase(const struct ab_phase *p)
+{
+    json_t *o = json_object(), *ops = json_object();
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+        if (p->n_ops[k] > 0)
+            ab_json_put(ops, ab_op_kind_name(k), ab_json_integer(p->n_ops[k]));
+    ab_json_put(o, "name", ab_json_string(p->name));
+    ab_json_put(o, "measured", json_boolean(p->is_measured));
+    ab_json_put(o, "ops", ops);
+    ab_json_put(o, "touched_pages", ab_json_integer(p->touched_pages));
+    return o;
+}
+
+static json_t *phases(const struct ab_tape *tape)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < tape->n_phases; i++)
+        ab_json_append(list, phase(&tape->phases[i]));
+    return list;
+}
+
+static json_t *cost(const struct ab_check_plan *plan)
+{
+    const struct ab_session_cost *c = plan->cost;
+    json_t *o = json_object(), *names = json_array();
+    for (size_t i = 0; i < plan->n_backends; i++)
+        ab_json_append(names, ab_json_string(plan->backends[i]));
+    ab_json_put(o, "backends", names);
+    ab_json_put(o, "rounds", ab_json_integer(c->rounds));
+    ab_json_put(o, "processes", ab_json_integer(c->processes));
+    ab_json_put(o, "processes_total", ab_json_integer(c->processes_total));
+    ab_json_put(o, "passes", ab_json_passes(plan->passes));
+    ab_json_put(o, "time_ns", ab_json_real(c->n_backends > 0 ? c->ns : (double)NAN));
+    ab_json_put(o, "memory_bytes", ab_json_integer(c->bytes));
+    return o;
+}
+
+static json_t *lints(const struct ab_check_plan *plan)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < plan->lints->n; i++) {
+        const struct ab_lint *lint = &plan->lints->items[i];
+        json_t *o = json_object();
+        ab_json_put(o, "id", ab_json_string(lint->id));
+        ab_json_put(o, "file", ab_json_string(lint_file(plan->workload)));
+        ab_json_put(o, "line", ab_json_integer(lint->line));
+        ab_json_put(o, "column", ab_json_integer(lint->col));
+        ab_json_put(o, "message", ab_json_string(lint->text));
+        ab_json_append(list, o);
+    }
+    return list;
+}
+
+static json_t *params(const struct ab_check_plan *plan)
+{
+    json_t *list = json_array();
+    for (const char *const *p = ab_workload_params(plan->workload); *p != NULL; p++)
+        ab_json_append(list, ab_json_string(*p));
+    return list;
+}
+
+static void check_plan_write(FILE *to, const struct ab_check_plan *plan)
+{
+    const struct ab_facts *facts = &plan->tape->facts;
+    json_t *o = json_object();
+    ab_json_put(o, "schema", ab_json_string("allocbench-check/1"));
+    ab_json_put(o, "name", ab_json_string(ab_workload_name(plan->workload)));
+    ab_json_put(o, "about", ab_json_string(ab_workload_about(plan->workload)));
+    ab_json_put(o, "seed", ab_json_integer(ab_workload_seed(plan->workload)));
+    ab_json_put(o, "params", params(plan));
+    ab_json_put(o, "tape_sha256", ab_json_string(plan->tape->sha256));
+    ab_json_put(o, "lanes", ab_json_integer(facts->lanes));
+    ab_json_put(o, "phases", phases(plan->tape));
+    ab_json_put(o, "live_peak_bytes", ab_json_integer(facts->live_peak_bytes));
+    ab_json_put(o, "live_peak_blocks", ab_json_integer(facts->live_peak_blocks));
+    ab_json_put(o, "total_bytes", ab_json_integer(facts->total_bytes));
+    ab_json_put(o, "gates", ab_json_integer(plan->n_gates));
+    ab_json_put(o, "claims", ab_json_integer(plan->n_claims));
+    ab_json_put(o, "lints", lints(plan));
+    ab_json_put(o, "cost", cost(plan));
+    ab_json_write(o, to, 0);
+}
+
+static enum ab_status write_json(const struct check *c, struct ab_err *err)
+{
+    struct ab_output out;
+    struct ab_check_plan plan = {.workload = c->workload,
+                                 .tape = &c->tape,
+                                 .lints = &c->lints,
+                                 .cost = &c->cost,
+                                 .passes = &c->passes,
+                                 .backends = c->running,
+                                 .n_backends = c->n_running,
+                                 .n_gates = c->gates.n_gates,
+                                 .n_claims = c->gates.n_claims};
+    AB_TRY(ab_output_open(c->options->json, &out, err));
+    enum ab_status status = ab_spare_inputs(c->options, 0, &out, c->options->json, err);
+    if (status != AB_OK) {
+        ab_output_abandon(&out);
+        return status;
+    }
+    check_plan_write(out.to, &plan);
+    return ab_output_commit(&out, err);
+}
+
+enum ab_status ab_cmd_check(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    const char *path;
+    struct check c = {.options = o};
+    (void)exit_code;
+    AB_TRY(ab_one_file(o, "a workload", "check", &path, err));
+    enum ab_status status = find_all(&c, path, err);
+    if (status == AB_OK && o->json != NULL)
+        status = write_json(&c, err);
+    if (status == AB_OK && (o->json == NULL || strcmp(o->json, "-") != 0))
+        print_all(&c);
+    ab_gate_set_fini(&c.gates);
+    ab_selection_list_fini(&c.selection);
+    ab_text_fini(&c.choice);
+    ab_tape_map_close(&c.map);
+    ab_tape_fini(&c.tape);
+    ab_workload_free(c.workload);
+    return status;
+}

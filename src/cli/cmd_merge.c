@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `merge`: reads the parts of a measurement, joins them, judges and stores the whole.
+ */
+#include "app/gate_set.h"
+#include "app/result_store.h"
+#include "app/verdict.h"
+#include "backend/selection.h"
+#include "cli/commands.h"
+#include "cli/failures.h"
+#include "cli/one_file.h"
+#include "cli/terminal.h"
+#include "core/file_digest.h"
+#include "core/text.h"
+#include "report/output.h"
+#include "report/read/read_result.h"
+#include "report/sinks/sinks.h"
+#include "report/table/sink_claims.h"
+#include "report/table/sink_gates.h"
+#include "result/merge/merge.h"
+#include "result/result.h"
+#include "result/session.h"
+#include "workload/parse/gate_lines.h"
+#include "workload/workload.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    size_t n = strlen(path);
+    return (n > 0 && path[n - 1] == '/') || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
+/* Into one named file, which may be standard output. */
+static enum ab_status write_file(const struct ab_options *o, const struct ab_session *s,
+                                 struct ab_err *err)
+{
+    struct ab_output file;
+    AB_TRY(ab_output_open(o->output, &file, err));
+    enum ab_status status = ab_spare_inputs(o, 0, &file, o->output, err);
+    if (status != AB_OK) {
+        ab_output_abandon(&file);
+        return status;
+    }
+    if (!ab_sink_json(file.to, s)) {
+        ab_output_abandon(&file);
+        return ab_fail(err, AB_SYSTEM, "out of memory for the result");
+    }
+    return ab_output_commit(&file, err);
+}
+
+/* Into a folder, under a name of its own, where results are kept without being asked for. */
+static enum ab_status store(const struct ab_options *o, const struct ab_session *s, char *place,
+                            size_t cap, struct ab_err *err)
+{
+    struct ab_options options = *o;
+    struct ab_store store;
+    options.results = o->output != NULL ? o->output : o->results;
+    enum ab_status status = ab_store_open(&options, &store, err);
+    if (status != AB_OK)
+        return status;
+    if (store.folder == NULL)
+        return ab_fail(err, AB_USAGE, "merge: results are not stored here; say where with -o FILE");
+    status = ab_store_write(&store, s, err);
+    size_t n = strlen(store.folder);
+    snprintf(place, cap, "%s%s%s", store.folder, n > 0 && store.folder[n - 1] == '/' ? "" : "/",
+             store.name);
+    ab_store_close(&store);
+    return status;
+}
+
+static void tell(const struct ab_session *s, const char *place)
+{
+    char shown[512];
+    fprintf(stderr, "Merged: %u result%s, %u of %u rounds, %u machine%s%s\n", s->n_parts,
+            s->n_parts == 1 ? "" : "s", s->n_rounds, s->n_rounds_planned, ab_session_host_count(s),
+            ab_session_host_count(s) == 1 ? "" : "s", s->is_complete ? "" : "; incomplete");
+    if (strcmp(place, "-") != 0)
+        fprintf(stderr, "Stored: %s\n", ab_text_printable(shown, sizeof shown, place));
+}
+
+/* Verdicts beside a document that goes to standard output. */
+static void print_verdicts(const struct ab_options *o, const struct ab_session *s)
+{
+    bool is_taken = o->output != NULL && strcmp(o->output, "-") == 0;
+    struct ab_table_style style = ab_terminal_style(o);
+    if (o->is_quiet) {
+        ab_verdicts_tell(s, o->fails_inconclusive);
+        return;
+    }
+    style.color = style.color && !is_taken;
+    if (!is_taken)
+        ab_sink_claims(stdout, s, style);
+    ab_sink_gates(is_taken ? stderr : stdout, s, style);
+    fflush(stdout);
+}
+
+static enum ab_status write_merged(const struct ab_options *o, const struct ab_session *s,
+                                   struct ab_err *err)
+{
+    char place[4096 + 200];
+    enum ab_status status;
+    if (o->output != NULL && !is_folder(o->output)) {
+        snprintf(place, sizeof place, "%s", o->output);
+        status = write_file(o, s, err);
+    } else {
+        status = store(o, s, place, sizeof place, err);
+    }
+    if (status == AB_OK)
+        print_verdicts(o, s);
+    if (status == AB_OK && !o->is_quiet)
+        tell(s, place);
+    return status;
+}
+
+struct ab_merged_gates {
+    struct ab_workload *workload; /* NULL: it has neither gates nor claims, or is a trace */
+    struct ab_gate_set set;
+    struct ab_phase *phases;
+};
+
+static void merged_gates_fini(struct ab_merged_gates *gates);
+
+/* Reads a workload again from the text that a result has of it, for its gates and claims. */
+
+/* Has the text a line that begins with `key`? */
+static bool has_key(const char *text, const char *key)
+{
+    for (const char *at = strstr(text, key); at != NULL; at = strstr(at + 1, key))
+        if (at == text || at[-1] == '\n')
+            return true;
+    return false;
+}
+
+/* A file without a name that has the text; -1 = none. */
+static int text_file(const char *text)
+{
+    size_t n = strlen(text);
+    int fd = memfd_create("workload", MFD_CLOEXEC);
+    if (fd >= 0 && (write(fd, text, n) != (ssize_t)n || lseek(fd, 0, SEEK_SET) != 0)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static void move_place(struct ab_gate_set *set, const char *from, const char *to)
+{
+    for (size_t i = 0; i < set->n_of_workload; i++)
+        if (set->gates[i].place == from)
+            set->gates[i].place = to;
+    for (size_t i = 0; i < set->n_claims; i++)
+        if (set->claims[i].figure.place == from)
+            set->claims[i].figure.place = to;
+}
+
+/* Places name the file that was run, not the one that was made here. */
+static enum ab_status rename_places(struct ab_gate_set *set, const char *was, const char *name,
+                                    struct ab_err *err)
+{
+    size_t n_places = ab_workload_gates(set->workload)->n + ab_workload_claims(set->workload)->n;
+    size_t n = strlen(was);
+    for (size_t i = 0; i < n_places; i++) {
+        struct ab_text t = {0};
+        char *place = set->places[i];
+        if (place == NULL || strncmp(place, was, n) != 0)
+            continue;
+        ab_text_addf(&t, "%s%s", name, place + n);
+        if (t.s == NULL)
+            return ab_fail(err, AB_SYSTEM, "out of memory");
+        move_place(set, place, t.s);
+        set->places[i] = t.s;
+        free(place);
+    }
+    return AB_OK;
+}
+
+/* The measured phases, with one op of each kind that the result has numbers of. */
+static enum ab_status make_phases(const struct ab_session *s, struct ab_merged_gates *g,
+                                  struct ab_err *err)
+{
+    g->phases = calloc((size_t)s->n_phases + 1, sizeof g->phases[0]);
+    if (g->phases == NULL)
+        return ab_fail(err, AB_SYSTEM, "out of memory");
+    for (uint32_t p = 0; p < s->n_phases; p++) {
+        struct ab_phase *phase = &g->phases[p];
+        snprintf(phase->name, sizeof phase->name, "%s", s->phases[p]);
+        phase->is_measured = true;
+        for (uint32_t i = 0; i < s->n_results; i++)
+            if (s->results[i].op < AB_OP_KIND_COUNT &&
+                strcmp(s->results[i].phase, phase->name) == 0)
+                phase->n_ops[s->results[i].op] = 1;
+    }
+    return AB_OK;
+}
+
+static enum ab_status read_gates(const struct ab_options *o, const struct ab_session *s,
+                                 struct ab_merged_gates *g, struct ab_err *err)
+{
+    const char *names[AB_SELECTION_MAX];
+    struct ab_gate_source source = {
+        .options = o,
+        .workload = g->workload,
+        .phases = g->phases,
+        .n_phases = s->n_phases,
+        .backends = names,
+    };
+    for (uint32_t i = 0; i < s->n_backends && i < AB_SELECTION_MAX; i++)
+        names[source.n_backends++] = s->backends[i].name;
+    return ab_gate_set_read(&source, &g->set, err);
+}
+
+static enum ab_status load_workload(const struct ab_options *o, const struct ab_session *s,
+                                    const char *path, struct ab_merged_gates *g, struct ab_err *err)
+{
+    struct ab_options options = *o;
+    size_t n = 0;
+    while (s->settings != NULL && s->settings[n] != NULL)
+        n++;
+    options.sets = (const char **)(uintptr_t)s->settings; /* only read */
+    options.n_sets = n;
+    return ab_load_workload(&options, path, &g->workload, err);
+}
+
+/* With the workload's text in a file, where it has something to judge. */
+static enum ab_status read_all(const struct ab_options *o, const struct ab_session *s,
+                               struct ab_merged_gates *g, struct ab_err *err)
+{
+    const char *text = s->config_text != NULL ? s->config_text : "";
+    bool has_any = has_key(text, "gates:") || has_key(text, "claims:");
+    char path[64] = "";
+    int fd = -1;
+    if (has_any) {
+        if ((fd = text_file(text)) < 0)
+            return ab_fail_errno(err, AB_SYSTEM, "cannot make a file of the workload");
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    }
+    enum ab_status status = make_phases(s, g, err);
+    if (status == AB_OK && has_any)
+        status = load_workload(o, s, path, g, err);
+    if (status == AB_OK)
+        status = read_gates(o, s, g, err);
+    if (status == AB_OK && has_any)
+        status = rename_places(&g->set, path, s->config_path, err);
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+/* Those of the workload whose text the session has, and of --gate, judged: session->gates and claims,
+ * malloc'ed. What cannot be read is an error, AB_CONFIG or AB_USAGE: a gate that is not judged must
+ * not look like one that passed. */
+static enum ab_status merged_gates_judge(const struct ab_options *o, struct ab_session *session,
+                                         struct ab_merged_gates *out, struct ab_err *err)
+{
+    struct ab_merged_gates g = {.phases = NULL};
+    enum ab_status status = read_all(o, session, &g, err);
+    if (status == AB_OK) {
+        ab_gates_judge(g.set.gates, g.set.n_gates, session, NULL);
+        ab_claims_measure(g.set.claims, g.set.n_claims, session);
+        *out = g;
+    } else
+        merged_gates_fini(&g);
+    return status;
+}
+
+/* Not before the session is written: its gates borrow from here. */
+static void merged_gates_fini(struct ab_merged_gates *gates)
+{
+    ab_gate_set_fini(&gates->set);
+    ab_workload_free(gates->workload);
+    free(gates->phases);
+    *gates = (struct ab_merged_gates){.phases = NULL};
+}
+
+/* A failed back end outweighs a gate, as in `run`. */
+static enum ab_status finish(const struct ab_options *o, struct ab_session *s, int *exit_code,
+                             struct ab_err *err)
+{
+    struct ab_merged_gates gates;
+    s->command_line = ab_command_line;
+    enum ab_status status = merged_gates_judge(o, s, &gates, err);
+    if (status != AB_OK)
+        return status;
+    status = write_merged(o, s, err);
+    if (status == AB_OK) {
+        *exit_code = ab_failures_tell(s, o->is_quiet);
+        if (*exit_code == 0)
+            *exit_code = ab_status_exit_code(ab_verdict_status(o, NULL, s));
+    }
+    free(s->gates);
+    free(s->claims);
+    merged_gates_fini(&gates);
+    return status;
+}
+
+static uint32_t first_round(const struct ab_merge_part *part)
+{
+    return part->session->n_rounds > 0 ? part->session->rounds[0].index : UINT32_MAX;
+}
+
+/* So that the order in which they are named makes no difference. */
+static int by_shard(const void *a, const void *b)
+{
+    const struct ab_merge_part *x = a, *y = b;
+    uint32_t i = x->session->shard.index, k = y->session->shard.index;
+    if (i == k) {
+        i = first_round(x);
+        k = first_round(y);
+    }
+    return i != k ? (i > k) - (i < k) : strcmp(x->file, y->file);
+}
+
+static enum ab_status read_parts(const struct ab_options *o, struct ab_stored *stored,
+                                 struct ab_merge_part *parts, uint32_t *n, struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    for (size_t i = 0; i < o->n_args && status == AB_OK; i++) {
+        status = ab_stored_read_unaltered(o->args[i], &stored[i], err);
+        if (status != AB_OK)
+            break;
+        *n = (uint32_t)i + 1;
+        parts[i] = (struct ab_merge_part){.session = &stored[i].session, .file = o->args[i]};
+        if (!ab_file_digest(o->args[i], parts[i].sha256))
+            parts[i].sha256[0] = 0;
+    }
+    if (*n > 0)
+        qsort(parts, *n, sizeof parts[0], by_shard);
+    return status;
+}
+
+enum ab_status ab_cmd_merge(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct ab_session merged;
+    uint32_t n = 0;
+    if (o->n_args == 0)
+        return ab_fail(err, AB_USAGE, "merge needs results; see allocbench merge --help");
+    if (o->n_args > AB_STORED_ROUNDS_MAX)
+        return ab_fail(err, AB_USAGE, "merge: at most %d results", AB_STORED_ROUNDS_MAX);
+    if (o->output != NULL && o->results != NULL)
+        return ab_fail(err, AB_USAGE, "--output and --results are mutually exclusive");
+    struct ab_stored *stored = calloc(o->n_args, sizeof stored[0]);
+    struct ab_merge_part *parts = calloc(o->n_args, sizeof parts[0]);
+    enum ab_status status = stored == NULL || parts == NULL
+                                ? ab_fail(err, AB_SYSTEM, "out of memory")
+                                : read_parts(o, stored, parts, &n, err);
+    if (status == AB_OK && (status = ab_merge(parts, n, o->is_partial, &merged, err)) == AB_OK) {
+        status = finish(o, &merged, exit_code, err);
+        ab_session_fini(&merged);
+        free(merged.backends);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        ab_stored_fini(&stored[i]);
+    free(stored);
+    free(parts);
+    return status;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Stored results, printed as they were when they were measured, or written in another form.
+ */
+#include "app/base_name.h"
+#include "app/baselines.h"
+#include "app/options.h"
+#include "app/outputs.h"
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "core/text.h"
+#include "report/html/report.h"
+#include "report/read/read_comparison.h"
+#include "report/read/read_gates.h"
+#include "report/read/read_result.h"
+#include "report/table/sink_compare.h"
+#include "report/table/sink_table.h"
+#include "stats/compare.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* It may still be looked at; what goes on with its numbers refuses it, and so does a file of them,
+ * which would have a checksum of its own. */
+static void warn_altered(const char *path)
+{
+    char shown[512];
+    fprintf(stderr, "allocbench: warning: %s was altered after it was written\n",
+            ab_text_printable(shown, sizeof shown, path));
+}
+
+static void print_tables(const struct ab_options *o, const struct ab_session *s)
+{
+    ab_sink_table(stdout, s, ab_terminal_style(o));
+    if (s->comparison == NULL)
+        return;
+    fputc('\n', stdout);
+    ab_sink_compare(stdout, s->comparison, ab_terminal_style(o));
+}
+
+static enum ab_status report_one(const struct ab_options *o, const char *path, struct ab_err *err)
+{
+    struct ab_stored stored;
+    struct ab_outputs outputs = {0};
+    char shown[300];
+    bool makes_file = ab_outputs_asked_for(o) != NULL;
+    AB_TRY((makes_file ? ab_stored_read_unaltered : ab_stored_read)(path, &stored, err));
+    if (stored.checksum == AB_CHECKSUM_WRONG)
+        warn_altered(path);
+    enum ab_status status = ab_base_name_set(o->base, &stored.session, err);
+    if (status != AB_OK)
+        ab_err_context(err, "%s: ", ab_text_printable(shown, sizeof shown, path));
+    if (status == AB_OK)
+        status = ab_terminal_check_phase(o, &stored.session, err);
+    if (status == AB_OK)
+        status = ab_stored_read_gates(path, &stored, err);
+    if (status == AB_OK)
+        status = ab_stored_read_comparison(path, &stored, err);
+    if (status == AB_OK)
+        status = ab_outputs_open(o, &outputs, err);
+    if (status == AB_OK)
+        status = ab_outputs_spare_inputs(&outputs, o, err);
+    if (status == AB_OK)
+        status = ab_outputs_check(&outputs, &stored.session, err);
+    if (status == AB_OK && !ab_outputs_use_stdout(o) && !o->is_quiet)
+        print_tables(o, &stored.session);
+    if (status == AB_OK)
+        status = ab_outputs_write(&outputs, &stored.session, err);
+    if (status == AB_OK)
+        status = ab_outputs_lines(o, &stored.session, ab_outputs_use_stdout(o) ? stderr : stdout,
+                                  err);
+    ab_outputs_abandon(&outputs);
+    ab_stored_fini(&stored);
+    return status;
+}
+
+/* Reads results, compares each with the first, and writes one report: its pages are about the last,
+ * and its page Compare has all comparisons. */
+
+struct several {
+    size_t n; /* results; one comparison less */
+    struct ab_base *results;
+    struct ab_comparison *comparisons;
+    const struct ab_comparison **list;
+};
+
+/* Is that what is asked for: more than one result, and --html alone? */
+static bool report_several_is_asked(const struct ab_options *o)
+{
+    if (o->n_args < 2 || o->sinks[AB_SINK_HTML] == NULL)
+        return false;
+    for (unsigned i = 0; i < AB_SINK_COUNT; i++)
+        if ((i != AB_SINK_HTML && o->sinks[i] != NULL) || o->wants_lines[i])
+            return false;
+    return true;
+}
+
+static enum ab_status read_all(const struct ab_options *o, struct several *x, struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    for (size_t i = 0; i < x->n && status == AB_OK; i++) {
+        struct ab_base *b = &x->results[i];
+        status = ab_base_find(o, o->args[i], b, err);
+        if (status == AB_OK)
+            status = ab_base_name_set(o->base, &b->stored.session, err);
+        if (status == AB_OK)
+            status = ab_terminal_check_phase(o, &b->stored.session, err);
+        if (status == AB_OK)
+            status = ab_compare_check_whole(&b->stored.session, b->label, err);
+        if (status == AB_OK && i > 0)
+            status = ab_compare_check_work(&x->results[0].stored.session, x->results[0].label,
+                                           &b->stored.session, b->label, err);
+    }
+    return status;
+}
+
+static void compare_all(const struct ab_options *o, struct several *x)
+{
+    for (size_t i = 1; i < x->n; i++) {
+        struct ab_comparison *c = &x->comparisons[i - 1];
+        struct ab_session *now = &x->results[i].stored.session;
+        ab_compare_results(&x->results[0].stored.session, now, o->limit, c);
+        c->base_label = x->results[0].label;
+        c->now_label = x->results[i].label;
+        x->list[i - 1] = c;
+    }
+}
+
+static enum ab_status write_report(const struct ab_options *o, const struct several *x,
+                                   struct ab_err *err)
+{
+    struct ab_outputs outputs;
+    enum ab_status status = ab_outputs_open(o, &outputs, err);
+    if (status == AB_OK)
+        status = ab_outputs_spare_inputs(&outputs, o, err);
+    struct ab_session *last = &x->results[x->n - 1].stored.session;
+    if (status == AB_OK) {
+        last->embed = o->embed;
+        if (ab_report_write(outputs.files[AB_SINK_HTML].to, last, x->list, x->n - 1))
+            status = ab_output_commit(&outputs.files[AB_SINK_HTML], err);
+        else
+            status = ab_fail(err, AB_SYSTEM, "out of memory for --html");
+    }
+    ab_outputs_abandon(&outputs);
+    return status;
+}
+
+static void report_several_print_tables(const struct ab_options *o, const struct several *x)
+{
+    for (size_t i = 0; i < x->n && !o->is_quiet && !ab_outputs_use_stdout(o); i++) {
+        if (i > 0)
+            fputc('\n', stdout);
+        ab_sink_table(stdout, &x->results[i].stored.session, ab_terminal_style(o));
+    }
+}
+
+/* AB_USAGE: not the same work; AB_INPUT: one is unreadable, altered or not whole. */
+static enum ab_status report_several(const struct ab_options *o, struct ab_err *err)
+{
+    struct several x = {.n = o->n_args};
+    enum ab_status status = AB_OK;
+    x.results = calloc(x.n, sizeof x.results[0]);
+    x.comparisons = calloc(x.n, sizeof x.comparisons[0]);
+    x.list = calloc(x.n, sizeof x.list[0]);
+    if (x.results == NULL || x.comparisons == NULL || x.list == NULL)
+        status = ab_fail(err, AB_SYSTEM, "out of memory");
+    if (status == AB_OK && (status = read_all(o, &x, err)) == AB_OK) {
+        compare_all(o, &x);
+        status = write_report(o, &x, err);
+        report_several_print_tables(o, &x);
+    }
+    for (size_t i = 0; i < x.n; i++) {
+        if (x.comparisons != NULL)
+            ab_comparison_fini(&x.comparisons[i]);
+        if (x.results != NULL)
+            ab_base_fini(&x.results[i]);
+    }
+    free(x.results);
+    free(x.comparisons);
+    free(x.list);
+    return status;
+}
+
+enum ab_status ab_cmd_report(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    const char *output = ab_outputs_asked_for(o);
+    if (o->n_args == 0)
+        return ab_fail(err, AB_USAGE, "report needs a result; see allocbench report --help");
+    if (report_several_is_asked(o)) {
+        *exit_code = 0;
+        return report_several(o, err);
+    }
+    if (o->n_args > 1 && output != NULL)
+        return ab_fail(err, AB_USAGE, "--%s takes one result, %zu are given", output, o->n_args);
+    for (size_t i = 0; i < o->n_args && status == AB_OK; i++) {
+        if (i > 0 && !o->is_quiet)
+            fputc('\n', stdout);
+        status = report_one(o, o->args[i], err);
+    }
+    *exit_code = 0;
+    return status;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The files that `init` writes: for each kind of program a commented workload that runs as it is.
+ */
+#ifndef AB_CLI_SCAFFOLDS_H
+#define AB_CLI_SCAFFOLDS_H
+
+#include <stddef.h>
+
+struct ab_scaffold_file {
+    const char *folder; /* relative; "." */
+    const char *name, *text;
+};
+
+struct ab_scaffold {
+    const char *name;               /* "frame" */
+    struct ab_scaffold_file main;   /* the workload */
+    struct ab_scaffold_file second; /* of "ci": the workflow; else its text is NULL */
+};
+
+extern const struct ab_scaffold ab_scaffolds[];
+extern const size_t ab_scaffold_count;
+
+#endif
