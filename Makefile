@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: MIT
 # One Makefile, no configure. `make help` lists the targets; V=1 shows the commands.
 # CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS are the user's: they follow ours and never replace them.
+#
+# To make a release:
+#   1. VERSION and RELEASED below; in CHANGELOG.md the version and the date above what is new.
+#   2. `scripts/gen-docs`, `make help`, README.md: nothing names the old version any more.
+#   3. `.ci/run` in a fresh clone ends with `0 failed`.
+#   4. `make bench`; then its figures become those that the next release is held against:
+#      `rm tests/bench/figures; AB_BENCH_FIGURES=tests/bench/figures make bench`.
+#   5. `scripts/deps package`, `scripts/package/build-deb`, `tests/package/check`.
+#   6. Commit, `git tag -s v$(VERSION)`, push the tag, publish the packages with their sums.
 
 VARIANT ?= release
 ifeq ($(filter $(VARIANT),release debug asan tsan fuzz coverage),)
