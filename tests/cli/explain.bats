@@ -55,8 +55,9 @@ load helpers
     expect_json '[.words[] | select(.what == null)] == []' "$OUT/all.json"
 }
 
-@test "every word of the glossary page is one of explain" {
-    grep -oE '^\| \*\*[^*]+\*\*' "$ROOT/docs/glossary.md" | sed 's/^| \*\*//; s/\*\*$//' >"$OUT/words"
+@test "every word of the glossary's manual page is one of explain" {
+    allocbench --man glossary 3>&- | grep -A1 '^\.TP' |
+        sed -n 's/\\fR.*//; s/^\\fB//p' | sed 's/\\(ti/~/; s/\\//g' >"$OUT/words"
     [ "$(wc -l <"$OUT/words")" -gt 60 ]
     while IFS= read -r word; do
         bench explain -- "$word"

@@ -147,6 +147,6 @@ expect_picture() { # NAME FILE-IN-PICTURES
     [ "$(ls "$OUT/pictures")" = arena-for-my-frame.svg ]
     [ "$(title "$OUT/pictures/arena-for-my-frame.svg")" = "$(title "$ROOT/docs/pictures/arena-for-my-frame.svg")" ]
     python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$OUT/pictures/arena-for-my-frame.svg"
-    AB_BUILD=$OUT/bin run "$ROOT/scripts/guide-pictures" --into "$OUT/pictures" glossary
+    AB_BUILD=$OUT/bin run "$ROOT/scripts/guide-pictures" --into "$OUT/pictures" ci
     [ "$status" -eq 2 ] && [[ "$output" == *"does not say which picture"* ]] || fail "$output"
 }

@@ -252,7 +252,7 @@ static void put_glossary(FILE *to)
     struct ab_explanation e;
     put_title(to, "allocbench-glossary", 7, "Miscellaneous");
     fputs("allocbench\\-glossary \\- the words of allocbench\n.SH DESCRIPTION\n"
-          "With an example of the last result: \\fBallocbench explain\\fR \\fIWORD\\fR.\n",
+          "\\fBallocbench explain\\fR \\fIWORD\\fR shows one of them.\n",
           to);
     for (int group = 0; group < AB_EXPLAIN_GROUP_COUNT; group++) {
         fprintf(to, ".SS %s\n", ab_explain_group_titles[group]);
