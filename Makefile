@@ -94,9 +94,15 @@ SLAB_MALLOC := liballocbench-slab.so
 TOOLS := $(B)/allocbench $(B)/allocbench-worker $(B)/liballocbench-record.so \
          $(B)/liballocbench-frames.so $(B)/$(SLAB_MALLOC)
 
-# ---- tests: one cmocka binary a source file; tests/support/*.c linked into each ----
+# ---- tests: cmocka, a program a room and a link to it for each source file; tests/support/*.c linked
+# into each. Programs of their own have those that replace functions of the C library, or take arguments,
+# and under ThreadSanitizer all. ----
 UNIT_SRC    := $(sort $(wildcard tests/unit/test_*.c tests/contract/test_*.c))
 UNIT_BIN    := $(UNIT_SRC:tests/%.c=$(B)/tests/%)
+UNIT_ALONE  := test_allocators_pages test_allocators_shards test_allocators_mutants
+UNIT_SHARED := $(if $(filter tsan,$(VARIANT)),,$(filter-out $(UNIT_ALONE), \
+                 $(patsubst tests/unit/%.c,%,$(filter tests/unit/%,$(UNIT_SRC)))))
+UNIT_ROOMS  := $(sort $(foreach t,$(UNIT_SHARED),$(word 2,$(subst _, ,$t))))
 SUPPORT_SRC := $(sort $(wildcard tests/support/*.c))
 SUPPORT_OBJ := $(SUPPORT_SRC:%.c=$(B)/obj/%.o)
 # tests/guests/lib*.c become shared objects, tests/guests/prog_*.c programs
@@ -204,6 +210,26 @@ $(B)/tests/%: tests/%.c $(TEST_PARTS)
 	$(call say,TEST,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) $(CPP_FLAGS) -Itests $(DEPS) -o $@ $< $(TEST_PARTS) -lcmocka $(LIBS)
+
+$(B)/unit/%.o: tests/unit/%.c $(B)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPP_FLAGS) -Itests -Dmain=$*_main $(ALL_FLAGS) -Wno-missing-prototypes $(DEPS) -c -o $@ $<
+define ROOM_RULES
+$(B)/unit/room_$1.list: force
+	@mkdir -p $$(@D)
+	@echo '$(filter test_$1_%,$(UNIT_SHARED))' | cmp -s - $$@ || echo '$(filter test_$1_%,$(UNIT_SHARED))' >$$@
+$(B)/unit/room_$1.o: tests/room.c $(B)/unit/room_$1.list $(B)/flags
+	$$(call say,CC,$$@)
+	$$(Q)$$(CC) $$(CPP_FLAGS) '-DROOM_TESTS(X)=$(patsubst %,X(%),$(filter test_$1_%,$(UNIT_SHARED)))' $$(ALL_FLAGS) $$(DEPS) -c -o $$@ $$<
+$(B)/tests/unit/room_$1: $(B)/unit/room_$1.o $(patsubst %,$(B)/unit/%.o,$(filter test_$1_%,$(UNIT_SHARED))) $$(TEST_PARTS)
+	$$(call say,TEST,$$@)
+	@mkdir -p $$(@D)
+	$$(Q)$$(LINK) -o $$@ $$^ -lcmocka $$(LIBS)
+$(patsubst %,$(B)/tests/unit/%,$(filter test_$1_%,$(UNIT_SHARED))): $(B)/tests/unit/room_$1
+	$$(Q)ln -sf room_$1 $$@
+endef
+$(foreach r,$(UNIT_ROOMS),$(eval $(call ROOM_RULES,$r)))
 
 # What the tests in tests/tsan-tests are linked with: a quarter of the library, from these rooms. A test
 # that needs more does not link.
