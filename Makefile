@@ -76,7 +76,7 @@ sources = $(sort $(shell find $(1) -name '*.c' -not -path 'allocators/examples/*
 SLAB_MALLOC_SRC := $(call sources,allocators/preload)
 # What only programs use stays out as well: a measuring process waits for no end of a thread.
 WORKER_SRC := $(filter-out $(SLAB_MALLOC_SRC) allocators/arena/arena_scratch.c \
-                allocators/common/thread_shard.c %_shared_own.c, \
+                allocators/common/shards_thread.c %_shared_own.c, \
               $(call sources,src/base src/worker allocators))
 RECORDER_SRC := $(call sources,src/record/preload)
 PRELOAD_SRC := $(filter src/record/preload/preload%,$(RECORDER_SRC))
@@ -242,11 +242,8 @@ $(B)/libthreads.a: $(THREAD_OBJ) $(B)/objects.list
 # The allocators as a library of their own: strict C, nothing of ours around it.
 HEAPS_FOLDERS := common arena pool slab handle paged
 HEAPS_SRC := $(sort $(filter-out %_backend.c,$(wildcard $(HEAPS_FOLDERS:%=allocators/%/*.c))))
-SHARDS_INNER := $(addprefix allocators/common/,shards.h shard_queue.h thread_shard.h)
 HEAPS_HEADERS := $(sort $(wildcard allocators/ab_allocator*.h) \
-                 $(filter-out %_backend.h allocators/common/pages.h \
-                   allocators/common/blocks.h allocators/common/checked.h $(SHARDS_INNER) allocators/arena/arena_region.h \
-                   allocators/paged/paged_page.h allocators/slab/size_class.h, \
+                 $(filter-out $(addprefix allocators/common/,pages.h checked.h shards.h) allocators/slab/size_class.h, \
                    $(wildcard $(HEAPS_FOLDERS:%=allocators/%/*.h))) allocators/cpp/heaps.hpp)
 HEAPS_OBJ := $(HEAPS_SRC:allocators/%.c=$(B)/heaps/%.o)
 HEAPS_A   := $(B)/liballocbench-heaps.a

@@ -90,4 +90,38 @@ static inline void *ab_allocator_resize(const struct ab_allocator *allocator, vo
     return moved;
 }
 
+/* Defines NAME_allocator(heap), the allocator over a heap of that type. The three say what is done, of
+ * `size` (never 0), `ptr` and `new_size`: alloc_ gives a block, resize_ too or NULL for a copy. */
+#define AB_ALLOCATOR_DEFINE(name, type, alloc_, free_, resize_) \
+    static inline void *name##_client_alloc(size_t size, void *context) \
+    { \
+        type *heap = (type *)context; \
+        return size == 0 ? NULL : (alloc_); \
+    } \
+    static inline void name##_client_free(size_t size, void *ptr, void *context) \
+    { \
+        type *heap = (type *)context; \
+        (void)heap, (void)size, (void)ptr; \
+        free_; \
+    } \
+    static inline void *name##_client_resize(size_t size, size_t new_size, void *ptr, \
+                                             void *context) \
+    { \
+        type *heap = (type *)context; \
+        (void)heap, (void)size, (void)new_size, (void)ptr; \
+        return resize_; \
+    } \
+    static inline struct ab_allocator name##_allocator(type *heap) \
+    { \
+        struct ab_allocator allocator = {name##_client_alloc, name##_client_free, heap, \
+                                         name##_client_resize}; \
+        return allocator; \
+    }
+
+/* Of heaps whose smallest blocks are aligned to less: what to ask for. */
+static inline size_t ab_allocator_least(size_t size)
+{
+    return size < AB_ALLOCATOR_ALIGN ? AB_ALLOCATOR_ALIGN : size;
+}
+
 #endif

@@ -18,16 +18,14 @@ static inline void *ab_libc_client_alloc(size_t size, void *context)
 
 static inline void ab_libc_client_free(size_t size, void *ptr, void *context)
 {
-    (void)size;
-    (void)context;
+    (void)size, (void)context;
     free(ptr);
 }
 
 static inline void *ab_libc_client_resize(size_t old_size, size_t new_size, void *ptr,
                                           void *context)
 {
-    (void)old_size;
-    (void)context;
+    (void)old_size, (void)context;
     return realloc(ptr, new_size);
 }
 

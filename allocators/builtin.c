@@ -5,6 +5,10 @@
  */
 #include "allocators/builtin.h"
 
+#include "allocators/arena/arena_shared.h"
+#include "allocators/pool/pool_shared.h"
+#include "allocators/slab/slab_shared.h"
+
 #include <string.h>
 
 #define BUILTINS(X) \
@@ -49,6 +53,26 @@ bool ab_builtin_has_inline(const char *name)
 bool ab_builtin_has_cursor(const char *name)
 {
     return strcmp(name, "slab") != 0 && ab_builtin_has_inline(name);
+}
+
+/* Their heaps are a struct of the group and nothing else. */
+
+struct ab_arena *ab_arena_of_heap(struct ab_heap *heap)
+{
+    struct ab_arena_shared *own = (struct ab_arena_shared *)heap;
+    return own->shard.is_plain ? &own->arena : NULL;
+}
+
+struct ab_pool *ab_pool_of_heap(struct ab_heap *heap)
+{
+    struct ab_pool_shared *own = (struct ab_pool_shared *)heap;
+    return own->shard.is_plain ? &own->pool : NULL;
+}
+
+struct ab_slabs *ab_slabs_of_heap(struct ab_heap *heap)
+{
+    struct ab_slab_shared *own = (struct ab_slab_shared *)heap;
+    return own->shard.is_plain ? &own->slabs : NULL;
 }
 
 size_t ab_builtin_count(void)

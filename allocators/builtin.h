@@ -2,8 +2,8 @@
  *
  * The back ends that are linked in. Part of the worker: no malloc, no stdio, no locale.
  */
-#ifndef AB_BACKEND_BUILTIN_H
-#define AB_BACKEND_BUILTIN_H
+#ifndef AB_ALLOCATORS_BUILTIN_H
+#define AB_ALLOCATORS_BUILTIN_H
 
 #include "allocators/ab_backend.h"
 
@@ -16,6 +16,11 @@ const struct ab_backend *ab_builtin_find(const char *name);
 bool ab_builtin_has_inline(const char *name);
 /* … and one that allocates through its cursor (`cursor+NAME`)? */
 bool ab_builtin_has_cursor(const char *name);
+/* What is inside a heap of these, for the loop that has it compiled in. NULL when the heap's settings
+ * ask for more than the inline functions do: several threads, guards. */
+struct ab_arena *ab_arena_of_heap(struct ab_heap *heap);
+struct ab_pool *ab_pool_of_heap(struct ab_heap *heap);
+struct ab_slabs *ab_slabs_of_heap(struct ab_heap *heap);
 size_t ab_builtin_count(void);
 const struct ab_backend *ab_builtin_at(size_t index);
 

@@ -1,28 +1,298 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks of the arena, where it is not the fast path. Its memory is in arena_region.c; what goes
- * down again in arena_ends.c. Pages above `dirty` were never handed out since the system zeroed
- * them, which is what makes zeroed blocks cheap; `dirty` is raised only where the pointer goes
- * down, so that allocation never has to.
+ * The arena: regions that are reserved, committed step by step, chained and given back; blocks in
+ * them, where it is not the fast path; and how blocks end. Pages above `dirty` were never handed out
+ * since the system zeroed them, which is what makes zeroed blocks cheap; `dirty` is raised only
+ * where the pointer goes down, so that allocation never has to.
  */
 #include "arena.h"
 
-#include "arena_region.h"
+#include "../common/checked.h"
+#include "../common/pages.h"
+
+#include <errno.h>
+
+enum { CACHE_LINE_BYTES = 64 };
+
+/* At the begin of a further region: the one before it, as the arena left it, and its own size. */
+struct ab_arena_region {
+    char *next, *limit, *base, *end, *dirty, *packed, *packed_end;
+    size_t page_bytes, head_bytes;
+    struct ab_arena_region *below;
+    size_t bytes;
+    char *own_limit, *own_dirty; /* while it is the spare one */
+};
+
+struct ab_arena_deferred {
+    void (*act)(void *context);
+    void *context;
+    size_t position; /* of the arena, just before this was allocated */
+    struct ab_arena_deferred *below;
+};
+
+static const size_t arena_first_step_bytes = (size_t)64 << 10;
+static const size_t arena_largest_step_bytes = (size_t)64 << 20;
+static const uint32_t arena_magic = 0xA7E4AB0Bu;
+
+/* The checked build ends the process for an arena that is not open. */
+static void arena_demand_open(const struct ab_arena *a)
+{
+    if (AB_CHECKS && (a == NULL || a->magic != arena_magic))
+        ab_guard_end("arena", a, "an arena that is not open");
+}
+
+/* ---- regions ---- */
+
+/* The arena goes on in [base, end), of which nothing is committed yet, or all where it is the
+ * caller's (page_bytes 0). */
+static void arena_enter(struct ab_arena *a, char *base, size_t bytes, size_t page_bytes)
+{
+    char *limit = page_bytes != 0 ? base : base + bytes;
+    a->next = a->base = base;
+    a->limit = limit;
+    a->dirty = limit; /* what a caller left there is not zero */
+    a->end = base + bytes;
+    a->packed = a->packed_end = NULL;
+    a->page_bytes = page_bytes;
+    a->head_bytes = 0;
+    AB_MARK_POOL_CREATE(a->end);
+    AB_CHECKED(a->dead_end = base);
+}
+
+static void arena_start(struct ab_arena *a, size_t keep_bytes)
+{
+    a->keep_bytes = a->plain_bytes = keep_bytes == 0 ? SIZE_MAX : keep_bytes;
+    a->magic = arena_magic;
+    AB_CHECKED(ab_block_list_open(&a->blocks, "arena"));
+}
+
+/* NULL and errno on failure. */
+static char *arena_reserve(size_t bytes, size_t align, bool is_huge)
+{
+    return (char *)ab_pages_huge_if(is_huge, ab_pages_reserve(bytes, align), bytes);
+}
+
+int ab_arena_init(struct ab_arena *arena, const struct ab_arena_options *o)
+{
+    size_t page = ab_page_size(), step = o->step_bytes;
+    if (o->huge && step < AB_HUGE_PAGE_BYTES)
+        step = AB_HUGE_PAGE_BYTES;
+    size_t align = step >= AB_HUGE_PAGE_BYTES ? AB_HUGE_PAGE_BYTES : page;
+    if (o->reserve_bytes == 0 || o->reserve_bytes > PTRDIFF_MAX - align)
+        return ENOMEM;
+    size_t bytes = ab_round_up(o->reserve_bytes, page);
+    char *base = arena_reserve(bytes, align, o->huge);
+    if (base == NULL)
+        return errno;
+    memset(arena, 0, sizeof *arena);
+    arena_enter(arena, base, bytes, page);
+    arena_start(arena, o->keep_bytes);
+    arena->step_bytes = step > bytes ? bytes : ab_round_up(step, page);
+    arena->chain_bytes = o->chain_bytes;
+    arena->n_os_calls = 1u + o->huge;
+    arena->populates = o->populate;
+    arena->is_huge = o->huge;
+    return 0;
+}
+
+void ab_arena_init_buffer(struct ab_arena *arena, void *buffer, size_t bytes)
+{
+    size_t head = -(uintptr_t)buffer & (AB_ARENA_ALIGN - 1);
+    char *base = (char *)((uintptr_t)buffer + head); /* aligned, also where there is no room */
+    bytes = head < bytes ? (bytes - head) & ~(AB_ARENA_ALIGN - 1) : 0;
+    memset(arena, 0, sizeof *arena);
+    arena_enter(arena, base, bytes, 0);
+    arena_start(arena, 0);
+    AB_MARK_UNUSED(base, bytes);
+}
+
+void ab_arena_chain(struct ab_arena *arena, size_t chain_bytes)
+{
+    arena->chain_bytes = chain_bytes;
+}
+
+void ab_arena_on_exhausted(struct ab_arena *arena, ab_arena_exhausted *ask, void *context)
+{
+    arena->exhausted = ask;
+    arena->exhausted_context = context;
+}
+
+/* Growing: as much again as there is, so that n bytes cost O(log n) calls. */
+static size_t arena_next_step(const struct ab_arena *a)
+{
+    if (a->step_bytes != 0)
+        return a->step_bytes;
+    size_t step = (size_t)(a->limit - a->base);
+    if (step < arena_first_step_bytes)
+        step = arena_first_step_bytes;
+    return step < arena_largest_step_bytes ? step : arena_largest_step_bytes;
+}
+
+/* Makes [limit, limit + need) usable; need ≤ end − limit. False and errno. */
+static bool arena_commit(struct ab_arena *a, size_t need)
+{
+    size_t room = (size_t)(a->end - a->limit), step = arena_next_step(a);
+    size_t bytes = need > step ? need : step;
+    char *to = a->limit + (bytes < room ? bytes : room);
+    bytes = ab_round_up((uintptr_t)to, a->page_bytes) - (uintptr_t)a->limit;
+    a->n_os_calls += 1u + a->populates;
+    int error = ab_pages_commit(a->limit, bytes);
+    if (error == 0 && a->populates && (error = ab_pages_populate(a->limit, bytes)) != 0)
+        (void)ab_pages_decommit(a->limit, bytes);
+    if (error != 0) {
+        errno = error;
+        return false;
+    }
+    AB_MARK_UNUSED(a->limit, bytes);
+    a->limit += bytes;
+    return true;
+}
+
+/* ---- the chain ---- */
+
+/* What of the arena belongs to its region, kept at the begin of the region above. */
+static void arena_keep(const struct ab_arena *a, struct ab_arena_region *r)
+{
+    r->next = a->next;
+    r->limit = a->limit;
+    r->base = a->base;
+    r->end = a->end;
+    r->dirty = a->dirty;
+    r->packed = a->packed;
+    r->packed_end = a->packed_end;
+    r->page_bytes = a->page_bytes;
+    r->head_bytes = a->head_bytes;
+    r->below = a->below;
+}
+
+static bool arena_enter_region(struct ab_arena *a, struct ab_arena_region *header, char *limit,
+                               char *dirty, size_t bytes)
+{
+    struct ab_arena before = *a;
+    char *start = (char *)header;
+    size_t head = ab_round_up(sizeof *header, CACHE_LINE_BYTES);
+    arena_enter(a, start, bytes, ab_page_size());
+    a->limit = limit;
+    if (limit == start && !arena_commit(a, head)) {
+        AB_MARK_POOL_DESTROY(a->end);
+        *a = before;
+        return false;
+    }
+    AB_MARK_DEFINED(header, head);
+    arena_keep(&before, header);
+    header->bytes = bytes;
+    a->used_below += (size_t)(before.next - before.base);
+    a->committed_below += (size_t)(before.limit - before.base);
+    a->head_bytes = head;
+    a->next = a->base = start + head;
+    a->dirty = dirty > a->base ? dirty : a->base;
+    a->below = header;
+    a->plain_bytes = 0;
+    AB_CHECKED(a->dead_end = a->base);
+    return true;
+}
+
+/* The arena goes on in a region that holds such a block: the spare one, or a new one. */
+static bool arena_push_region(struct ab_arena *a, size_t align, size_t size)
+{
+    size_t page = ab_page_size(), least = ab_arena_used(a), need;
+    size_t extra = 2 * CACHE_LINE_BYTES + sizeof(struct ab_arena_region) + AB_CHECKED_FRONT +
+                   AB_CHECKED_GAP + page;
+    if (least < a->chain_bytes)
+        least = a->chain_bytes;
+    if (align > PTRDIFF_MAX / 4 || __builtin_add_overflow(size, align + extra, &need) ||
+        need > PTRDIFF_MAX / 2)
+        return false;
+    struct ab_arena_region *spare = a->spare;
+    if (spare != NULL && spare->bytes >= need) {
+        a->spare = NULL;
+        return arena_enter_region(a, spare, spare->own_limit, spare->own_dirty, spare->bytes);
+    }
+    size_t bytes = ab_round_up(need > least ? need : least, page);
+    char *start = arena_reserve(bytes, a->is_huge ? AB_HUGE_PAGE_BYTES : page, a->is_huge);
+    if (start == NULL)
+        return false;
+    a->n_os_calls += 1u + a->is_huge;
+    if (arena_enter_region(a, (struct ab_arena_region *)(void *)start, start, start, bytes))
+        return true;
+    ab_pages_release(start, bytes);
+    return false;
+}
+
+static void arena_drop_spare(struct ab_arena *a)
+{
+    struct ab_arena_region *spare = a->spare;
+    if (spare == NULL)
+        return;
+    a->spare = NULL;
+    a->n_os_calls++;
+    AB_MARK_DEFINED(spare, (size_t)(spare->own_limit - (char *)spare));
+    ab_pages_release(spare, spare->bytes);
+}
+
+/* The arena goes back to the region below; there is one. The larger of the region that goes and the
+ * spare one is kept, as far as the threshold allows. */
+static void arena_pop_region(struct ab_arena *a)
+{
+    struct ab_arena_region *gone = a->below;
+    struct ab_arena_region below = *gone;
+    AB_MARK_POOL_DESTROY(a->end);
+    gone->own_limit = a->limit;
+    gone->own_dirty = a->next > a->dirty ? a->next : a->dirty;
+    if (a->spare != NULL && a->spare->bytes < gone->bytes)
+        arena_drop_spare(a);
+    bool is_kept = a->spare == NULL && (size_t)(a->limit - a->base) <= a->keep_bytes;
+    if (is_kept)
+        a->spare = gone;
+    a->used_below -= (size_t)(below.next - below.base);
+    a->committed_below -= (size_t)(below.limit - below.base);
+    size_t usable = (size_t)(a->limit - (char *)gone);
+    (void)usable;
+    a->next = below.next;
+    a->limit = below.limit;
+    a->base = below.base;
+    a->end = below.end;
+    a->dirty = below.dirty;
+    a->page_bytes = below.page_bytes;
+    a->head_bytes = below.head_bytes;
+    a->below = below.below;
+    a->packed = below.packed;
+    a->packed_end = below.packed_end;
+    AB_CHECKED(a->dead_end = a->next);
+    if (is_kept)
+        return;
+    a->n_os_calls++;
+    size_t bytes = gone->bytes;
+    AB_MARK_DEFINED(gone, usable);
+    ab_pages_release(gone, bytes);
+}
+
+/* Room for [block, block + size) and its gap in this region, or not. */
+static bool arena_make_room(struct ab_arena *a, const char *block, size_t size)
+{
+    size_t last = ab_arena_last_byte(size), room = (size_t)(a->end - block);
+    if (last >= room || room - last <= AB_CHECKED_GAP)
+        return false;
+    /* Of a close block: it may pass the end by less than 16. */
+    size_t bytes = ab_arena_block_bytes(size);
+    const char *end = bytes < room ? block + bytes : a->end;
+    return end <= a->limit || arena_commit(a, (size_t)(end - a->limit));
+}
+
+/* ---- blocks ---- */
 
 static void arena_demand_dead(const struct ab_arena *a, char *from, char *to)
 {
     (void)a, (void)from, (void)to;
-#ifdef AB_WITH_CHECKS
-    ab_block_demand_dead(&a->blocks, from, to < a->dead_end ? to : a->dead_end);
-#endif
+    AB_CHECKED(ab_block_demand_dead(&a->blocks, from, to < a->dead_end ? to : a->dead_end));
 }
 
 /* In this region. */
 static void *arena_place(struct ab_arena *a, size_t align, size_t size)
 {
     size_t room = (size_t)(a->end - a->next);
-    size_t pad = AB_ARENA_FRONT + (-((uintptr_t)a->next + AB_ARENA_FRONT) & (align - 1));
-    if (pad > room || !ab_arena_make_room(a, a->next + pad, size))
+    size_t pad = AB_CHECKED_FRONT + (-((uintptr_t)a->next + AB_CHECKED_FRONT) & (align - 1));
+    if (pad > room || !arena_make_room(a, a->next + pad, size))
         return NULL;
     char *block = a->next + pad, *end = block + ab_arena_block_bytes(size);
     arena_demand_dead(a, a->next, end);
@@ -33,17 +303,17 @@ static void *arena_place(struct ab_arena *a, size_t align, size_t size)
 static void *arena_place_anywhere(struct ab_arena *a, size_t align, size_t size)
 {
     void *block = arena_place(a, align, size);
-    if (block != NULL || a->chain_bytes == 0 || !ab_arena_push_region(a, align, size))
+    if (block != NULL || a->chain_bytes == 0 || !arena_push_region(a, align, size))
         return block;
     block = arena_place(a, align, size);
     if (block == NULL)
-        ab_arena_pop_region(a);
+        arena_pop_region(a);
     return block;
 }
 
 __attribute__((noinline)) void *ab_arena_take_slow(struct ab_arena *a, size_t align, size_t size)
 {
-    ab_arena_demand_open(a);
+    arena_demand_open(a);
     void *block = arena_place_anywhere(a, align, size);
     if (block == NULL && a->exhausted != NULL && a->exhausted(a, size, a->exhausted_context))
         block = arena_place_anywhere(a, align, size);
@@ -76,8 +346,8 @@ static void *arena_clear(const struct ab_arena *a, void *block, size_t size)
 {
     if (block == NULL)
         return NULL;
-    if (AB_ARENA_CHECKS || (char *)block < a->dirty) {
-        size_t stale = AB_ARENA_CHECKS ? size : (size_t)(a->dirty - (char *)block);
+    if (AB_CHECKS || (char *)block < a->dirty) {
+        size_t stale = AB_CHECKS ? size : (size_t)(a->dirty - (char *)block);
         memset(block, 0, size < stale ? size : stale);
     }
     AB_MARK_DEFINED(block, size);
@@ -102,3 +372,345 @@ void *ab_arena_alloc_array_zeroed(struct ab_arena *a, size_t align, size_t n, si
     void *block = ab_arena_alloc_array(a, align, n, each_bytes);
     return block == NULL ? NULL : arena_clear(a, block, n * each_bytes);
 }
+
+/* [from, next) is dead. */
+static void arena_bury(struct ab_arena *a, char *from)
+{
+    size_t bytes = (size_t)(a->next - from);
+    (void)bytes;
+    AB_CHECKED(AB_MARK_DEFINED(from, bytes));
+    AB_CHECKED(memset(from, AB_GUARD_DEAD, bytes));
+    AB_CHECKED(if (a->dead_end < a->next) a->dead_end = a->next);
+    AB_MARK_UNUSED(from, bytes);
+}
+
+/* Blocks end at `to` now, which need not be a multiple of 16. Where any lay close that end stays
+ * known to the byte: else a block below it would be taken for the last one, padded to 16. */
+static void arena_move_down(struct ab_arena *a, char *to)
+{
+    char *next = to + (-(uintptr_t)to & (AB_ARENA_ALIGN - 1));
+    if (a->next > a->dirty)
+        a->dirty = a->next;
+    arena_bury(a, next);
+    a->next = next;
+    bool is_close = to != next || (a->packed != NULL && next != a->base);
+    a->packed = is_close ? to : NULL;
+    a->packed_end = is_close ? next : NULL;
+}
+
+/* The end of the last block, to the byte. */
+static char *arena_end_of_blocks(const struct ab_arena *a)
+{
+    return a->packed != NULL && a->packed_end == a->next ? a->packed : a->next;
+}
+
+/* ---- resize ---- */
+
+/* Where a block of that size at `block` would end; only for sizes that were compared with the room. */
+static char *arena_end_for(const struct ab_arena *a, char *block, size_t size)
+{
+    bool is_packed = a->packed != NULL && a->packed_end == a->next;
+    return is_packed ? block + ab_arena_last_byte(size) + 1 : block + ab_arena_block_bytes(size);
+}
+
+/* The bytes from old_size on become part of the block, or cease to be; the granule that both
+ * share is set anew. */
+static void arena_resize_top(struct ab_arena *a, char *block, size_t old_size, size_t new_size)
+{
+    char *to = arena_end_for(a, block, new_size), *next = to + (-(uintptr_t)to & 15);
+    size_t kept = new_size & ~(size_t)7;
+    (void)old_size, (void)kept;
+    if (to < arena_end_of_blocks(a)) {
+        arena_move_down(a, to);
+    } else {
+        if (to != next || a->packed_end == a->next) {
+            a->packed = to;
+            a->packed_end = next;
+        }
+        AB_CHECKED(
+            ab_block_demand_dead(&a->blocks, a->next, next < a->dead_end ? next : a->dead_end));
+        AB_CHECKED(AB_MARK_DEFINED(block, new_size));
+        if (AB_CHECKS && new_size > old_size)
+            memset(block + old_size, AB_GUARD_NEW, new_size - old_size);
+        a->next = next;
+    }
+    AB_MARK_RESIZE(a->end, block, new_size);
+    AB_MARK_UNUSED(block + kept, (size_t)(next - block) - kept);
+    AB_MARK_DEFINED(block, new_size);
+    AB_CHECKED(ab_block_set_size(block, new_size));
+}
+
+static void *arena_copy(struct ab_arena *a, size_t align, void *block, size_t old_size,
+                        size_t new_size)
+{
+    void *copy = ab_arena_alloc_aligned(a, align, new_size);
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, block, old_size);
+    AB_CHECKED(ab_block_moved(&a->blocks, block));
+    AB_CHECKED(memset(block, AB_GUARD_DEAD, old_size));
+    AB_MARK_FREE(a->end, block, old_size);
+    return copy;
+}
+
+void *ab_arena_resize_aligned(struct ab_arena *a, size_t align, void *block, size_t old_size,
+                              size_t new_size)
+{
+    char *p = (char *)block;
+    if (p == NULL)
+        return ab_arena_alloc_aligned(a, align, new_size);
+    arena_demand_open(a);
+    AB_CHECKED(ab_block_demand(&a->blocks, block, old_size));
+    /* A block of another arena may end where this one begins. */
+    bool is_top = p >= a->base && p < a->next &&
+                  arena_end_for(a, p, old_size) == arena_end_of_blocks(a);
+    if (is_top && arena_make_room(a, p, new_size)) {
+        arena_resize_top(a, p, old_size, new_size);
+        return p;
+    }
+    /* What is behind a block up to the next multiple of 16 is its own, unless blocks lie close. */
+    size_t own = a->plain_bytes != 0 ? ab_arena_block_bytes(old_size) - AB_CHECKED_GAP : old_size;
+    if (!is_top && new_size <= own) {
+        AB_CHECKED(ab_block_set_size(block, new_size));
+        AB_MARK_DEFINED(p, new_size);
+        return p;
+    }
+    if (is_top && a->chain_bytes == 0 && a->exhausted == NULL)
+        return NULL;
+    return arena_copy(a, align, block, old_size, new_size);
+}
+
+/* The usual case in few instructions: on top, within what is committed, not among close blocks,
+ * without checks or marks. */
+static bool arena_resize_plain(struct ab_arena *a, char *p, size_t old_size, size_t new_size)
+{
+    size_t last = ab_arena_last_byte(new_size);
+    if (AB_MARKS || AB_CHECKS || p < a->base || p + ab_arena_block_bytes(old_size) != a->next ||
+        a->packed_end == a->next || last >= (size_t)(a->limit - p))
+        return false;
+    char *to = p + ab_arena_block_bytes(new_size);
+    if (to < a->next && a->next > a->dirty)
+        a->dirty = a->next;
+    a->next = to;
+    return true;
+}
+
+void *ab_arena_resize(struct ab_arena *a, void *block, size_t old_size, size_t new_size)
+{
+    if (block != NULL && arena_resize_plain(a, (char *)block, old_size, new_size))
+        return block;
+    return ab_arena_resize_aligned(a, AB_ARENA_ALIGN, block, old_size, new_size);
+}
+
+/* ---- save points ---- */
+
+struct ab_arena_mark ab_arena_save(const struct ab_arena *a)
+{
+    arena_demand_open(a);
+    struct ab_arena_mark mark = {a->used_below + (size_t)(arena_end_of_blocks(a) - a->base), 0, 0};
+    AB_CHECKED(mark.arena_id = a->blocks.id);
+    AB_CHECKED(mark.serial = ab_block_mark(&a->blocks));
+    return mark;
+}
+
+static void arena_run_deferred(struct ab_arena *a, size_t position)
+{
+    while (a->deferred != NULL && a->deferred->position >= position) {
+        struct ab_arena_deferred *record = a->deferred;
+        a->deferred = record->below;
+        record->act(record->context);
+    }
+}
+
+/* The blocks of this region from `from` on are looked at for the last time. */
+static void arena_kill(struct ab_arena *a, const char *from)
+{
+    (void)a, (void)from;
+    AB_CHECKED(ab_block_kill_in(&a->blocks, from, a->end));
+}
+
+static void arena_cut(struct ab_arena *a, size_t position)
+{
+    while (a->below != NULL && position <= a->used_below) {
+        arena_kill(a, a->base);
+        arena_bury(a, a->base);
+        arena_pop_region(a);
+    }
+    size_t within = position - a->used_below;
+    arena_kill(a, a->base + within);
+    AB_MARK_POOL_TRIM(a->end, a->base, within);
+    arena_move_down(a, a->base + within);
+    if ((size_t)(a->limit - a->next) > a->keep_bytes)
+        ab_arena_trim(a, a->keep_bytes);
+    if (position == 0 && a->below == NULL && a->deferred == NULL)
+        a->plain_bytes =
+            a->keep_bytes; /* a reset is an assignment again, a block has its 16 bytes */
+}
+
+/* Ahead of the arena: nothing is done. */
+static void arena_go_back(struct ab_arena *a, size_t position)
+{
+    arena_demand_open(a);
+    if (position > ab_arena_save(a).position)
+        return;
+    arena_run_deferred(a, position);
+    arena_cut(a, position);
+    AB_CHECKED(ab_block_cut_short(&a->blocks, a->base, a->next));
+}
+
+void ab_arena_restore_position(struct ab_arena *a, size_t position)
+{
+    arena_go_back(a, position);
+#ifdef AB_WITH_CHECKS
+    if (position == 0)
+        ab_block_forget_all(&a->blocks);
+    else
+        ab_block_forget_dead(&a->blocks);
+#endif
+}
+
+void ab_arena_restore(struct ab_arena *a, struct ab_arena_mark mark)
+{
+    arena_demand_open(a);
+    AB_CHECKED(ab_block_demand_mark(&a->blocks, mark.arena_id, mark.serial));
+    if (AB_CHECKS && (mark.position & (AB_ARENA_ALIGN - 1)) != 0)
+        ab_guard_end("arena", a, "a save point of another arena, or of none");
+    arena_go_back(a, mark.position);
+    AB_CHECKED(ab_block_forget_after(&a->blocks, mark.serial));
+}
+
+bool ab_arena_defer(struct ab_arena *a, void (*act)(void *context), void *context)
+{
+    size_t position = ab_arena_save(a).position;
+    struct ab_arena_deferred *record = (struct ab_arena_deferred *)ab_arena_alloc(
+        a, sizeof(struct ab_arena_deferred));
+    if (record == NULL)
+        return false;
+    record->act = act;
+    record->context = context;
+    record->position = position;
+    record->below = a->deferred;
+    a->deferred = record;
+    a->plain_bytes = 0;
+    return true;
+}
+
+/* ---- the end ---- */
+
+void ab_arena_fini(struct ab_arena *arena)
+{
+    ab_arena_restore_position(arena, 0);
+    arena_drop_spare(arena);
+    AB_MARK_POOL_DESTROY(arena->end);
+    char *start = arena->base - arena->head_bytes;
+    AB_MARK_DEFINED(start, (size_t)(arena->limit - start));
+    size_t bytes = arena->page_bytes == 0 ? 0 : (size_t)(arena->end - start);
+    memset(arena, 0, sizeof *arena);
+    if (bytes != 0)
+        ab_pages_release(start, bytes);
+}
+
+struct ab_arena *ab_arena_open(const struct ab_arena_options *options)
+{
+    struct ab_arena a;
+    size_t head = ab_round_up(sizeof a, CACHE_LINE_BYTES);
+    int error = ab_arena_init(&a, options);
+    if (error == 0 && (size_t)(a.end - a.base) <= head) {
+        ab_arena_fini(&a);
+        error = ENOMEM;
+    }
+    if (error == 0 && !arena_commit(&a, head)) {
+        error = errno;
+        ab_arena_fini(&a);
+    }
+    if (error != 0) {
+        errno = error;
+        return NULL;
+    }
+    struct ab_arena *arena = (struct ab_arena *)(void *)a.base;
+    AB_MARK_DEFINED(arena, head);
+    a.head_bytes = head;
+    a.next = a.base = a.dirty = a.base + head;
+    AB_CHECKED(a.dead_end = a.base);
+    *arena = a;
+    return arena;
+}
+
+void ab_arena_close(struct ab_arena *arena)
+{
+    if (arena == NULL)
+        return;
+    ab_arena_reset(arena); /* clean-ups may still ask it for memory */
+    struct ab_arena copy = *arena;
+    ab_arena_fini(&copy);
+}
+
+/* ---- pages that go back ---- */
+
+/* The first whole page that begins `kept` bytes after the last block; limit when there is none. */
+static char *arena_spare_pages(const struct ab_arena *a, size_t kept)
+{
+    size_t room = (size_t)(a->limit - a->next);
+    if (a->page_bytes == 0 || kept >= room)
+        return a->limit;
+    char *from = a->next + kept;
+    return from + (-(uintptr_t)from & (a->page_bytes - 1));
+}
+
+/* The pages from there on are zero. */
+static void arena_forget_contents(struct ab_arena *a, char *from)
+{
+    if (a->dirty > from)
+        a->dirty = from;
+    AB_CHECKED(if (a->dead_end > from) a->dead_end = from);
+}
+
+void ab_arena_purge(struct ab_arena *a)
+{
+    arena_demand_open(a);
+    char *from = arena_spare_pages(a, 0);
+    arena_drop_spare(a);
+    if (from >= a->limit)
+        return;
+    a->n_os_calls++;
+    if (ab_pages_discard(from, (size_t)(a->limit - from)) == 0)
+        arena_forget_contents(a, from);
+}
+
+void ab_arena_trim(struct ab_arena *a, size_t keep_bytes)
+{
+    arena_demand_open(a);
+    char *from = arena_spare_pages(a, keep_bytes);
+    if (a->spare != NULL && (size_t)(a->spare->own_limit - (char *)a->spare) > keep_bytes)
+        arena_drop_spare(a);
+    if (from >= a->limit)
+        return;
+    size_t bytes = (size_t)(a->limit - from);
+    a->n_os_calls += 2;
+    if (ab_pages_decommit(from, bytes) != 0)
+        return;
+    arena_forget_contents(a, from);
+    AB_MARK_DEFINED(from, bytes);
+    a->limit = from;
+}
+
+void ab_arena_release(struct ab_arena *a)
+{
+    ab_arena_reset(a);
+    ab_arena_trim(a, 0);
+}
+
+/* ---- the checked build ---- */
+
+#ifdef AB_WITH_CHECKS
+void *ab_arena_checked_born(struct ab_arena *a, void *block, size_t size)
+{
+    return ab_block_born(&a->blocks, a->end, block, size, ab_arena_block_bytes(size));
+}
+
+void ab_arena_visit(const struct ab_arena *a,
+                    void (*visit)(void *block, size_t size, void *context), void *context)
+{
+    ab_block_visit(&a->blocks, visit, context);
+}
+#endif

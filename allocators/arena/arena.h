@@ -37,17 +37,6 @@
 
 #define AB_ARENA_ALIGN ((size_t)16) /* of ab_arena_alloc; what malloc gives */
 
-#ifdef AB_WITH_CHECKS
-#include "../common/block_list.h"
-#define AB_ARENA_CHECKS true
-#define AB_ARENA_FRONT AB_BLOCK_FRONT
-#define AB_ARENA_GAP AB_BLOCK_TAIL
-#else
-#define AB_ARENA_CHECKS false
-#define AB_ARENA_FRONT ((size_t)0)
-#define AB_ARENA_GAP ((size_t)0)
-#endif
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -220,15 +209,14 @@ static inline size_t ab_arena_last_byte(size_t size)
 /* What a block of that size takes; only for sizes that were compared with the room. */
 static inline size_t ab_arena_block_bytes(size_t size)
 {
-    return (ab_arena_last_byte(size) | (AB_ARENA_ALIGN - 1)) + 1 + AB_ARENA_GAP;
+    return (ab_arena_last_byte(size) | (AB_ARENA_ALIGN - 1)) + 1 + AB_CHECKED_GAP;
 }
 
 /* Marks a new block for the tools and fills it; nothing when neither is compiled in. What names
  * the arena to Valgrind is the end of its region, so that the struct may be moved. */
 static inline void *ab_arena_born(struct ab_arena *a, void *block, size_t size)
 {
-    (void)a;
-    (void)size;
+    (void)a, (void)size;
 #ifdef AB_WITH_CHECKS
     return ab_arena_checked_born(a, block, size);
 #else
@@ -243,7 +231,7 @@ static inline void *ab_arena_born(struct ab_arena *a, void *block, size_t size)
 /* Size 0 gives a block of its own. NULL when exhausted. */
 static inline void *ab_arena_alloc(struct ab_arena *a, size_t size)
 {
-    if (AB_ARENA_CHECKS)
+    if (AB_CHECKS)
         return ab_arena_born(a, ab_arena_take_slow(a, AB_ARENA_ALIGN, size), size);
     size_t last = ab_arena_last_byte(size), room = (size_t)(a->limit - a->next);
     char *block = a->next;
@@ -259,7 +247,7 @@ static inline void *ab_arena_alloc_packed(struct ab_arena *a, size_t align, size
 {
     if (align > AB_ARENA_ALIGN)
         return ab_arena_alloc_aligned(a, align, size);
-    if (AB_MARKS || AB_ARENA_CHECKS || align == AB_ARENA_ALIGN)
+    if (AB_MARKS || AB_CHECKS || align == AB_ARENA_ALIGN)
         return ab_arena_alloc(a, size);
     char *from = a->packed_end == a->next ? a->packed : a->next;
     size_t pad = -(uintptr_t)from & (align - 1), room = (size_t)(a->limit - from);
@@ -276,7 +264,7 @@ static inline void *ab_arena_alloc_packed(struct ab_arena *a, size_t align, size
 /* All blocks die; pages stay committed. O(1), unless there is a threshold. */
 static inline void ab_arena_reset(struct ab_arena *a)
 {
-    if (AB_MARKS || AB_ARENA_CHECKS || a->plain_bytes < (size_t)(a->limit - a->base)) {
+    if (AB_MARKS || AB_CHECKS || a->plain_bytes < (size_t)(a->limit - a->base)) {
         ab_arena_restore_position(a, 0);
         return;
     }
@@ -312,7 +300,7 @@ static inline void *ab_arena_cursor_alloc(struct ab_arena_cursor *cursor, size_t
      * is the sum. Of size 0, and where rounding up is too much for a size_t, it is 0. */
     size_t minus = (0 - size) & ~(size_t)(AB_ARENA_ALIGN - 1), left = cursor->room + minus;
     char *block = cursor->next;
-    if (AB_MARKS || AB_ARENA_CHECKS || __builtin_expect(left >= cursor->room, 0))
+    if (AB_MARKS || AB_CHECKS || __builtin_expect(left >= cursor->room, 0))
         return NULL;
     if (block == NULL)
         __builtin_unreachable(); /* there is room: callers need not look */

@@ -15,28 +15,9 @@ struct ab_arena_client {
     size_t requested_bytes; /* sum of all requests since free_all, without padding */
 };
 
-static inline void *ab_arena_client_alloc(size_t size, void *context)
+static inline void *ab_arena_client_count(struct ab_arena_client *client, size_t bytes, void *block)
 {
-    struct ab_arena_client *client = (struct ab_arena_client *)context;
-    void *block = size == 0 ? NULL : ab_arena_alloc(client->arena, size);
-    client->requested_bytes += block == NULL ? 0 : size;
-    return block;
-}
-
-/* A block dies with the others only. */
-static inline void ab_arena_client_free(size_t size, void *ptr, void *context)
-{
-    (void)size;
-    (void)ptr;
-    (void)context;
-}
-
-static inline void *ab_arena_client_resize(size_t old_size, size_t new_size, void *ptr,
-                                           void *context)
-{
-    struct ab_arena_client *client = (struct ab_arena_client *)context;
-    void *block = ab_arena_resize(client->arena, ptr, old_size, new_size);
-    client->requested_bytes += block == NULL ? 0 : new_size - old_size;
+    client->requested_bytes += block == NULL ? 0 : bytes;
     return block;
 }
 
@@ -46,11 +27,10 @@ static inline void ab_arena_client_free_all(struct ab_arena_client *client)
     client->requested_bytes = 0;
 }
 
-static inline struct ab_allocator ab_arena_allocator(struct ab_arena_client *client)
-{
-    struct ab_allocator allocator = {ab_arena_client_alloc, ab_arena_client_free, client,
-                                     ab_arena_client_resize};
-    return allocator;
-}
+/* A block dies with the others only. */
+AB_ALLOCATOR_DEFINE(ab_arena, struct ab_arena_client,
+                    ab_arena_client_count(heap, size, ab_arena_alloc(heap->arena, size)), (void)0,
+                    ab_arena_client_count(heap, new_size - size,
+                                          ab_arena_resize(heap->arena, ptr, size, new_size)))
 
 #endif

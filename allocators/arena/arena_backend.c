@@ -3,12 +3,11 @@
  * The arena as a back end: arena_shared.h in the modes that an arena has. The reservation is sized
  * from the facts: all that will ever be asked for, since nothing is given back before a reset;
  * addresses cost nothing. With threads=local the arena of a lane is made when its thread first enters
- * and kept until the heap closes, because its blocks outlive the thread.
+ * and kept until the heap closes, because its blocks outlive the thread: the successor of a thread
+ * that ended goes on in it.
  */
-#include "allocators/arena/arena_backend.h"
-#include "allocators/ab_backend.h"
 #include "allocators/arena/arena_shared.h"
-#include "allocators/shared_backend.h"
+#include "allocators/glue.h"
 
 struct ab_heap {
     struct ab_arena_shared own;
@@ -80,32 +79,10 @@ static int arena_open(const struct ab_open_args *args, struct ab_heap **out)
     struct ab_arena_shared_options options = {.arena = options_for(args, (uint64_t)n_own + 1)};
     if (ab_threads_options(threads, 0, lanes, &options.threads) != 0)
         return ENOTSUP;
-    struct ab_arena_shared *group = ab_arena_shared_open(&options);
-    if (group == NULL)
-        return errno;
-    *out = (struct ab_heap *)group;
-    return 0;
+    return ab_heap_given(ab_arena_shared_open(&options), out);
 }
 
-static void arena_close(struct ab_heap *heap)
-{
-    ab_arena_shared_close(&heap->own);
-}
-
-/* The successor of a thread that ended goes on in its arena. */
-static int arena_thread_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out)
-{
-    struct ab_arena_shared *own = ab_arena_shared_enter(&heap->own, lane);
-    if (own == NULL)
-        return errno;
-    *out = (struct ab_heap *)own;
-    return 0;
-}
-
-static void arena_thread_leave(struct ab_heap *heap)
-{
-    ab_arena_shared_leave(&heap->own);
-}
+AB_GROUP_HOOKS(ab_arena_shared)
 
 static ab_ref arena_alloc(struct ab_heap *heap, size_t size)
 {
@@ -127,20 +104,12 @@ static ab_ref arena_alloc_zeroed(struct ab_heap *heap, size_t size)
 
 static void arena_free(struct ab_heap *heap, ab_ref ref, size_t size)
 {
-    (void)heap;
-    (void)ref;
-    (void)size;
+    (void)heap, (void)ref, (void)size;
 }
 
 static ab_ref arena_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
 {
     return (ab_ref)ab_arena_shared_resize(&heap->own, (void *)ref, old_size, new_size);
-}
-
-/* Of the root: its lanes too, which are at rest then. So in purge and stats. */
-static void arena_reset(struct ab_heap *heap)
-{
-    ab_arena_shared_reset(&heap->own);
 }
 
 static uint64_t arena_mark(struct ab_heap *heap)
@@ -153,11 +122,6 @@ static void arena_release(struct ab_heap *heap, uint64_t mark)
     ab_shard_lock(&heap->own.shard);
     ab_arena_restore_position(&heap->own.arena, mark);
     ab_shard_unlock(&heap->own.shard);
-}
-
-static void arena_purge(struct ab_heap *heap)
-{
-    ab_arena_shared_purge(&heap->own);
 }
 
 /* What is live is unknown: a free leaves nothing in the arena. */
@@ -181,25 +145,20 @@ static const struct ab_backend *arena_variant(const uint64_t *values);
         .abi = AB_BACKEND_ABI, .size = sizeof(struct ab_backend), .name = "arena", \
         .summary = "virtual-memory arena: reserve, commit by page, bump; free is a no-op", \
         .traits = AB_TRAIT_NO_FREE | AB_TRAIT_REMOTE_FREE | (more_traits), .params = params, \
-        .n_params = PARAM_COUNT, .open = arena_open, .close = arena_close, .alloc = arena_alloc, \
-        .alloc_aligned = arena_alloc_aligned, .alloc_zeroed = arena_alloc_zeroed, \
-        .free = arena_free, .resize = arena_resize, .reset = arena_reset, .mark = arena_mark, \
-        .release = arena_release, .purge = arena_purge, .stats = arena_stats, \
-        .thread_enter = (thread_enter_), .thread_leave = (thread_leave_), \
-        .variant = arena_variant, \
+        .n_params = PARAM_COUNT, .open = arena_open, .close = in_group_close, \
+        .alloc = arena_alloc, .alloc_aligned = arena_alloc_aligned, \
+        .alloc_zeroed = arena_alloc_zeroed, .free = arena_free, .resize = arena_resize, \
+        .reset = in_group_reset, .mark = arena_mark, .release = arena_release, \
+        .purge = in_group_purge, .stats = arena_stats, .thread_enter = (thread_enter_), \
+        .thread_leave = (thread_leave_), .variant = arena_variant, \
     }
-
-struct ab_arena *ab_arena_of_heap(struct ab_heap *heap)
-{
-    return heap->own.shard.is_plain ? &heap->own.arena : NULL;
-}
 
 extern const struct ab_backend ab_arena_backend;
 
 const struct ab_backend ab_arena_backend = TABLE(AB_TRAIT_THREAD_SAFE, NULL, NULL);
 static const struct ab_backend for_one_lane = TABLE(0, NULL, NULL);
-static const struct ab_backend for_each_lane = TABLE(AB_TRAIT_THREAD_SAFE, arena_thread_enter,
-                                                     arena_thread_leave);
+static const struct ab_backend for_each_lane = TABLE(AB_TRAIT_THREAD_SAFE, in_group_thread_enter,
+                                                     in_group_thread_leave);
 
 static const struct ab_backend *arena_variant(const uint64_t *values)
 {

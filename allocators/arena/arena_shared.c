@@ -5,64 +5,28 @@
  */
 #include "arena_shared.h"
 
-#ifdef AB_WITH_CHECKS
-#include "../common/blocks.h"
-#endif
+#include "../common/checked.h"
 #include "../common/shards.h"
 
-#include <errno.h>
 #include <string.h>
 
-static struct ab_arena_shared *heap_of(struct ab_shard *shard)
-{
-    return (struct ab_arena_shared *)(void *)shard;
-}
-
-static struct ab_arena_shared *next_heap(const struct ab_arena_shared *whole,
-                                         const struct ab_arena_shared *each)
-{
-    return heap_of(ab_shards_next(&whole->shard, &each->shard));
-}
+AB_SHARDS_DEFINE(ab_arena_shared, arena, ab_arena)
 
 static int open_heap(struct ab_shard *shard)
 {
-    struct ab_arena_shared *first = heap_of(ab_shards_at(shard->shards, 0));
-    return ab_arena_init(&heap_of(shard)->arena, &first->options);
+    const struct ab_arena_shared *first = ab_arena_shared_of(ab_shards_at(shard->shards, 0));
+    return ab_arena_init(&ab_arena_shared_of(shard)->arena, &first->options);
 }
 
 struct ab_arena_shared *ab_arena_shared_open(const struct ab_arena_shared_options *options)
 {
-    static const struct ab_shards_calls calls = {open_heap, NULL, NULL, NULL,
-                                                 sizeof(struct ab_arena_shared)};
+    static const struct ab_shards_calls calls = AB_SHARDS_CALLS(ab_arena_shared, open_heap, NULL,
+                                                                NULL, NULL, NULL);
     struct ab_shards *shards = ab_shards_open(&options->threads, &calls, 0);
     if (shards == NULL)
         return NULL;
-    struct ab_arena_shared *group = heap_of(ab_shards_at(shards, 0));
-    group->options = options->arena;
-    int error = ab_shards_ready(&group->shard);
-    if (error == 0)
-        return group;
-    ab_shards_close(shards);
-    errno = error;
-    return NULL;
-}
-
-void ab_arena_shared_close(struct ab_arena_shared *group)
-{
-    for (struct ab_arena_shared *each = group; each != NULL; each = next_heap(group, each))
-        ab_arena_fini(&each->arena);
-    if (group != NULL)
-        ab_shards_close(group->shard.shards);
-}
-
-struct ab_arena_shared *ab_arena_shared_enter(struct ab_arena_shared *group, uint32_t number)
-{
-    return heap_of(ab_shards_enter(group->shard.shards, number));
-}
-
-void ab_arena_shared_leave(struct ab_arena_shared *own)
-{
-    ab_shards_leave(&own->shard);
+    ab_arena_shared_of(ab_shards_at(shards, 0))->options = options->arena;
+    return ab_arena_shared_of(ab_shards_begin(shards));
 }
 
 /* ---- with a lock, where there is one ---- */
@@ -101,10 +65,11 @@ static bool is_of_another(struct ab_arena_shared *own, const void *block, size_t
     if (block == NULL || (uintptr_t)block - (uintptr_t)a->base < (size_t)(a->next - a->base))
         return false;
 #ifdef AB_WITH_CHECKS
-    struct ab_arena_shared *first = heap_of(ab_shards_at(own->shard.shards, 0)), *each = first;
+    struct ab_arena_shared *first = ab_arena_shared_of(ab_shards_at(own->shard.shards, 0)),
+                           *each = first;
     while (each != NULL &&
            (each == own || each->arena.blocks.id != ab_block_head_of(block)->list_id))
-        each = next_heap(first, each);
+        each = ab_arena_shared_next(first, each);
     if (each != NULL)
         ab_block_demand(&each->arena.blocks, block, old_size);
     return each != NULL;
@@ -115,7 +80,7 @@ static bool is_of_another(struct ab_arena_shared *own, const void *block, size_t
 
 static void *copy_here(struct ab_arena *a, void *block, size_t old_size, size_t new_size)
 {
-    if (new_size <= old_size && !AB_ARENA_CHECKS)
+    if (new_size <= old_size && !AB_CHECKS)
         return block;
     void *copy = ab_arena_alloc(a, new_size);
     if (copy != NULL)
@@ -149,30 +114,11 @@ void ab_arena_shared_restore(struct ab_arena_shared *own, struct ab_arena_mark m
     ab_shard_unlock(&own->shard);
 }
 
-/* ---- the whole group ---- */
-
-void ab_arena_shared_reset(struct ab_arena_shared *group)
-{
-    for (struct ab_arena_shared *each = group; each != NULL; each = next_heap(group, each)) {
-        ab_shard_lock(&each->shard);
-        ab_arena_reset(&each->arena);
-        ab_shard_unlock(&each->shard);
-    }
-}
-
-void ab_arena_shared_purge(struct ab_arena_shared *group)
-{
-    for (struct ab_arena_shared *each = group; each != NULL; each = next_heap(group, each)) {
-        ab_shard_lock(&each->shard);
-        ab_arena_purge(&each->arena);
-        ab_shard_unlock(&each->shard);
-    }
-}
-
 struct ab_arena_shared_sums ab_arena_shared_sum(struct ab_arena_shared *group)
 {
     struct ab_arena_shared_sums sums = {0, 0, 0, 0, 0};
-    for (struct ab_arena_shared *each = group; each != NULL; each = next_heap(group, each)) {
+    for (struct ab_arena_shared *each = group; each != NULL;
+         each = ab_arena_shared_next(group, each)) {
         const struct ab_arena *a = &each->arena;
         ab_shard_lock(&each->shard);
         sums.n_arenas++;

@@ -14,30 +14,9 @@
 extern "C" {
 #endif
 
-static inline void *ab_arena_text_alloc(size_t size, void *context)
-{
-    return ab_arena_alloc_packed((struct ab_arena *)context, 1, size);
-}
-
-static inline void ab_arena_text_free(size_t size, void *ptr, void *context)
-{
-    (void)size;
-    (void)ptr;
-    (void)context;
-}
-
-static inline void *ab_arena_text_resize(size_t old_size, size_t new_size, void *ptr, void *context)
-{
-    return ab_arena_resize_aligned((struct ab_arena *)context, 1, ptr, old_size, new_size);
-}
-
 /* For bytes only: nothing is aligned. */
-static inline struct ab_allocator ab_arena_text_allocator(struct ab_arena *arena)
-{
-    struct ab_allocator allocator = {ab_arena_text_alloc, ab_arena_text_free, arena,
-                                     ab_arena_text_resize};
-    return allocator;
-}
+AB_ALLOCATOR_DEFINE(ab_arena_text, struct ab_arena, ab_arena_alloc_packed(heap, 1, size), (void)0,
+                    ab_arena_resize_aligned(heap, 1, ptr, size, new_size))
 
 static inline char *ab_arena_strndup(struct ab_arena *arena, const char *text, size_t n)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What AddressSanitizer and Valgrind know of an allocator's memory. They see one large mapping,
- * all of it valid, so an allocator reports to them which bytes belong to a block. Compiled out
+ * What AddressSanitizer and Valgrind know of an allocator's memory, and what the checked build keeps
+ * of its blocks. The tools see one large mapping, all of it valid, so an allocator reports to them
+ * which bytes belong to a block. Compiled out
  * unless -fsanitize=address is on (gcc and clang both say so) or AB_WITH_VALGRIND is defined; then
  * AB_MARKS is 1. No function is called and no argument evaluated otherwise. All files of a
  * program must agree on it; headers of an installed library say AB_MARKS_OFF, because it has none.
@@ -28,6 +29,7 @@
 #ifndef AB_ALLOCATORS_MARKS_H
 #define AB_ALLOCATORS_MARKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -99,5 +101,43 @@ static inline void ab_mark_expect(const void *p, int is_block)
 #endif
 
 #define AB_MARK_GAP ((size_t)(AB_MARKS * 16))
+
+/* ---- the checked build, -DAB_WITH_CHECKS; checked.h says how ---- */
+
+/* What is there in the checked build only: a statement or a member. */
+#ifdef AB_WITH_CHECKS
+#define AB_CHECKS true
+#define AB_CHECKED(...) __VA_ARGS__
+#else
+#define AB_CHECKS false
+#define AB_CHECKED(...)
+#endif
+
+struct ab_block_head { /* just before the block */
+    struct ab_block_head *below, *above;
+    size_t size;
+    uint32_t serial, list_id;
+    /* In an arena: numbers serial … covers are this block's or of those that moved away above. In
+     * what frees single blocks: bytes before the block that are its own. */
+    uint32_t covers;
+    uint32_t size_check;
+    uint64_t canary;
+};
+
+/* What a block takes besides its bytes: in front, a multiple of 16, and at least so much after them. */
+#define AB_BLOCK_FRONT sizeof(struct ab_block_head)
+#define AB_BLOCK_TAIL ((size_t)16)
+/* The same of the blocks of an arena, in this build. */
+#define AB_CHECKED_FRONT (AB_CHECKS ? AB_BLOCK_FRONT : 0)
+#define AB_CHECKED_GAP (AB_CHECKS ? AB_BLOCK_TAIL : 0)
+
+struct ab_block_list {
+    const char *name; /* of the allocator, in messages; a literal */
+    struct ab_block_head *top;
+    uint32_t id;     /* of the allocator: no other has it */
+    uint32_t serial; /* the last one given */
+    uint32_t covers; /* as in a block, when there is none below */
+    uint32_t reset;  /* save points with a smaller number are older than the last reset */
+};
 
 #endif

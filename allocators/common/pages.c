@@ -32,7 +32,6 @@
 #endif
 
 #include <errno.h>
-#include <stdbool.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -156,6 +155,16 @@ AB_COMMON_API void *ab_pages_remap(void *p, size_t old_bytes, size_t new_bytes)
 AB_COMMON_API int ab_pages_want_huge(void *p, size_t bytes)
 {
     return madvise(p, bytes, MADV_HUGEPAGE) == 0 ? 0 : errno;
+}
+
+AB_COMMON_API void *ab_pages_huge_if(bool is_huge, void *p, size_t bytes)
+{
+    int error = is_huge && p != NULL ? ab_pages_want_huge(p, bytes) : 0;
+    if (error == 0)
+        return p;
+    ab_pages_release(p, bytes);
+    errno = error;
+    return NULL;
 }
 
 /* An older kernel does not know the call: then each page by hand. */

@@ -94,6 +94,33 @@ struct ab_shard {
     uint32_t state;                               /* an ab_shard_state; atomic */
 };
 
+/* The functions that every group has: NAME is ab_pool_shared, ab_slab_shared or ab_arena_shared. A
+ * struct NAME is one heap of the group, the first one is the group.
+ *
+ *   open      NULL and errno on failure: EINVAL (too many heaps, or as the allocator says), ENOMEM
+ *   close     gives everything back to the system. No thread is at its end just then; those that live
+ *             on may end later. NULL is fine
+ *   own       the heap of this thread, which leaves it at its end. Never NULL. To be kept in a
+ *             variable of the thread: each call asks the C library (some ns)
+ *   enter     the same for threads with numbers from 0, which `leave` by themselves: no key of the C
+ *             library, the same heap for the same number. NULL and errno: EINVAL (local, and n is not
+ *             more), EBUSY (a thread that said `own` has it), EOWNERDEAD (after a fork: one that is
+ *             not there), ENOMEM
+ *   reset, purge, sum   as those of the allocator, about the whole group while no other call is in
+ *             progress, purge after what is on its way has arrived; of one's own heap: that one
+ *   before_fork, after_fork   see above; for pthread_atfork too */
+#define AB_SHARDS_API(name) \
+    AB_MUST_USE struct name *name##_open(const struct name##_options *options); \
+    void name##_close(struct name *group); \
+    struct name *name##_own(struct name *group); \
+    AB_MUST_USE struct name *name##_enter(struct name *group, uint32_t number); \
+    void name##_leave(struct name *own); \
+    void name##_reset(struct name *group); \
+    void name##_purge(struct name *group); \
+    struct name##_sums name##_sum(struct name *group); \
+    void name##_before_fork(struct name *group); \
+    void name##_after_fork(struct name *group, bool is_child)
+
 static inline void ab_shard_lock(struct ab_shard *shard)
 {
     if (!shard->is_plain)

@@ -5,7 +5,6 @@
 #include "shards.h"
 
 #include "pages.h"
-#include "shard_queue.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -97,13 +96,36 @@ struct ab_shards *ab_shards_open(const struct ab_shards_options *o,
     return shards;
 }
 
-void ab_shards_close(struct ab_shards *shards)
+static void release(struct ab_shards *shards)
 {
     if (shards->forget_key != NULL)
         shards->forget_key(shards);
     if (shards->range != NULL)
         ab_pages_release(shards->range, (size_t)shards->n_shards << shards->span_log2);
     ab_pages_release(shards, shards->map_bytes);
+}
+
+struct ab_shard *ab_shards_begin(struct ab_shards *shards)
+{
+    struct ab_shard *first = ab_shards_at(shards, 0);
+    int error = ab_shards_ready(first);
+    if (error == 0)
+        return first;
+    release(shards);
+    errno = error;
+    return NULL;
+}
+
+void ab_shards_close(struct ab_shard *first)
+{
+    struct ab_shards *shards = first != NULL ? first->shards : NULL;
+    for (struct ab_shard *each = first; each != NULL; each = ab_shards_next(first, each)) {
+        ab_shard_lock(each);
+        shards->calls.fini(each);
+        ab_shard_unlock(each);
+    }
+    if (shards != NULL)
+        release(shards);
 }
 
 struct ab_shard *ab_shards_at(const struct ab_shards *shards, uint32_t index)
@@ -240,6 +262,41 @@ void ab_shards_leave(struct ab_shard *shard)
         ab_shard_send(shard);
     if (shard->shards->mode == AB_SHARDS_LOCAL && shard != ab_shards_at(shard->shards, 0))
         ab_shard_give_up(shard);
+}
+
+/* ---- all of them ---- */
+
+static void done_with(struct ab_shard *shard)
+{
+    if (shard->shards->calls.settle != NULL)
+        shard->shards->calls.settle(shard);
+    ab_shard_unlock(shard);
+}
+
+void ab_shards_reset(struct ab_shard *whole)
+{
+    for (struct ab_shard *each = whole; each != NULL; each = ab_shards_next(whole, each)) {
+        ab_shard_lock(each);
+        ab_shard_forget(whole, each);
+        each->shards->calls.reset(each);
+        done_with(each);
+    }
+}
+
+/* First all is sent, then each takes what came. */
+void ab_shards_purge(struct ab_shard *whole)
+{
+    const struct ab_shards_calls *calls = &whole->shards->calls;
+    for (struct ab_shard *each = whole; each != NULL; each = ab_shards_next(whole, each))
+        if (each->is_plain)
+            ab_shard_send(each);
+    for (struct ab_shard *each = whole; each != NULL; each = ab_shards_next(whole, each)) {
+        ab_shard_lock(each);
+        if (calls->drain != NULL)
+            calls->drain(each);
+        calls->purge(each);
+        done_with(each);
+    }
 }
 
 /* ---- fork ---- */

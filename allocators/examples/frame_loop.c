@@ -3,8 +3,7 @@
  * A game's frame loop: everything that a frame needs comes from one arena, which is reset when the
  * next frame begins. Particles, commands for the screen and pairs that collide live 16 ms and are
  * never freed one by one; after the first frames the loop asks the system for nothing.
- *     cc -I. -o frame_loop allocators/examples/frame_loop.c \
- *        allocators/arena/arena.c allocators/arena/arena_ends.c allocators/arena/arena_region.c \
+ *     cc -I. -o frame_loop allocators/examples/frame_loop.c allocators/arena/arena.c \
  *        allocators/common/guard.c allocators/common/pages.c
  */
 #include "allocators/arena/arena.h"

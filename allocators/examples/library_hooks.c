@@ -4,9 +4,8 @@
  * no size, as ImGui::SetAllocatorFunctions; a script whose one hook is a lua_Alloc. The
  * two below have only the shape of these. Their memory is bounded, counted, and gone at the end.
  *     cc -pthread -I. -o library_hooks allocators/examples/library_hooks.c \
- *        allocators/paged/paged_pool.c allocators/paged/paged_pool_checks.c \
- *        allocators/slab/slab.c allocators/slab/slab_large.c allocators/slab/slab_checks.c \
- *        allocators/common/guard.c allocators/common/pages.c
+ *        allocators/paged/paged_pool.c allocators/slab/slab.c allocators/common/guard.c \
+ *        allocators/common/pages.c
  */
 #include "allocators/ab_allocator_hooks.h"
 #include "allocators/ab_allocator_text.h"

@@ -3,8 +3,7 @@
  * A server that answers requests: each has an arena for all that it needs, which lives in its own
  * memory and grows without a bound that must be known before. Files that a request opens are
  * closed when it ends, whichever way it ends, the last one first.
- *     cc -I. -o request_scope allocators/examples/request_scope.c \
- *        allocators/arena/arena.c allocators/arena/arena_ends.c allocators/arena/arena_region.c \
+ *     cc -I. -o request_scope allocators/examples/request_scope.c allocators/arena/arena.c \
  *        allocators/common/guard.c allocators/common/pages.c
  */
 #include "allocators/arena/arena_text.h"

@@ -4,8 +4,8 @@
  * arena of its thread, what it returns from the arena that its caller gave. Naming that arena as a
  * conflict keeps the two apart, also when the caller's is a scratch arena itself.
  *     cc -pthread -I. -o string_building allocators/examples/string_building.c \
- *        allocators/arena/arena.c allocators/arena/arena_ends.c allocators/arena/arena_region.c \
- *        allocators/arena/arena_scratch.c allocators/common/guard.c allocators/common/pages.c
+ *        allocators/arena/arena.c allocators/arena/arena_scratch.c allocators/common/guard.c \
+ *        allocators/common/pages.c
  */
 #include "allocators/arena/arena_array.h"
 #include "allocators/arena/arena_scratch.h"

@@ -6,10 +6,9 @@
  * goes on with the heap of one that ended.
  *     cc -I. -pthread -o worker_threads allocators/examples/worker_threads.c \
  *        allocators/pool/pool.c allocators/pool/pool_shared.c allocators/pool/pool_shared_own.c \
- *        allocators/slab/slab.c allocators/slab/slab_checks.c allocators/slab/slab_large.c \
- *        allocators/slab/slab_shared.c allocators/slab/slab_shared_own.c \
- *        allocators/common/pages.c allocators/common/shards.c allocators/common/shard_queue.c \
- *        allocators/common/thread_shard.c allocators/common/guard.c
+ *        allocators/slab/slab.c allocators/slab/slab_shared.c allocators/slab/slab_shared_own.c \
+ *        allocators/common/pages.c allocators/common/shards.c allocators/common/shards_queue.c \
+ *        allocators/common/shards_thread.c allocators/common/guard.c
  */
 #include "allocators/pool/pool_shared.h"
 #include "allocators/slab/slab_shared.h"

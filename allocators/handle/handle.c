@@ -28,7 +28,7 @@ struct layout {
 static size_t align_of(const struct ab_handle_options *o)
 {
     size_t least = o->value_bytes & (0 - o->value_bytes); /* lowest bit */
-    if (!o->is_dense || AB_MARKS || AB_HANDLE_CHECKS || least == 0 || least > AB_HANDLE_ALIGN)
+    if (!o->is_dense || AB_MARKS || AB_CHECKS || least == 0 || least > AB_HANDLE_ALIGN)
         least = AB_HANDLE_ALIGN;
     return o->align > least ? o->align : least;
 }
@@ -37,7 +37,7 @@ static size_t align_of(const struct ab_handle_options *o)
 static bool lay_out(const struct ab_handle_options *o, struct layout *out)
 {
     size_t align = align_of(o), bytes = o->value_bytes == 0 ? 1 : o->value_bytes;
-    size_t extra = AB_HANDLE_CHECKS ? ab_checked_bytes(align, AB_MARK_GAP) : AB_MARK_GAP;
+    size_t extra = AB_CHECKS ? ab_checked_bytes(align, AB_MARK_GAP) : AB_MARK_GAP;
     if (bytes > PTRDIFF_MAX / 2 || align > PTRDIFF_MAX / 2 || extra > PTRDIFF_MAX / 2)
         return false;
     out->align = align;
@@ -194,7 +194,7 @@ int ab_handle_insert_zeroed(struct ab_handle_arena *arena, struct ab_handle *out
     if (error != 0)
         return error;
     void *value = ab_handle_get_mut(arena, made);
-    AB_MARK_DEFINED(value, AB_HANDLE_CHECKS ? 0 : arena->slot_bytes);
+    AB_MARK_DEFINED(value, AB_CHECKS ? 0 : arena->slot_bytes);
 #ifdef AB_WITH_CHECKS
     (void)is_recycled;
     memset(value, 0, arena->value_bytes);
@@ -250,7 +250,7 @@ void ab_handle_purge(struct ab_handle_arena *arena)
     size_t begin = ab_round_up(arena->n_carved * stride, page);
     size_t end = ab_round_up(n_values * stride, page);
     arena->n_named = larger(arena->n_named, arena->n_carved);
-    if (AB_HANDLE_CHECKS || begin >= end) /* values that died are poison */
+    if (AB_CHECKS || begin >= end) /* values that died are poison */
         return;
     arena->n_os_calls++;
     if (ab_pages_discard(arena->values + begin, end - begin) != 0)

@@ -31,12 +31,9 @@
 
 /* What is called, or, in the checked build, what is below that. */
 #ifdef AB_WITH_CHECKS
-#include "../common/block_list.h"
-#define AB_HANDLE_CHECKS true
 #define AB_HANDLE_PLAIN(name) ab_handle_plain_##name
 #define AB_HANDLE_LEAD(arena) ((arena)->lead)
 #else
-#define AB_HANDLE_CHECKS false
 #define AB_HANDLE_PLAIN(name) ab_handle_##name
 #define AB_HANDLE_LEAD(arena) ((size_t)0)
 #endif

@@ -3,13 +3,8 @@
  * The handle arena as a back end: the one whose refs are no addresses. A ref is the version above
  * the index, so it is never 0. Its slots hold the largest request to come, as the pool's do.
  */
-#include "allocators/ab_backend.h"
-#include "allocators/common/pages.h"
+#include "allocators/glue.h"
 #include "allocators/handle/handle.h"
-#include "allocators/lane_lock.h"
-#include "allocators/params.h"
-
-#include <errno.h>
 
 _Static_assert(sizeof(ab_ref) == sizeof(struct ab_handle), "a ref holds a handle");
 
@@ -63,7 +58,6 @@ static int handle_open(const struct ab_open_args *args, struct ab_heap **out)
 {
     const struct ab_facts *facts = args->facts;
     const uint64_t *values = args->values;
-    size_t page = ab_page_size(), heap_bytes = ab_round_up(sizeof(struct ab_heap), page);
     struct ab_handle_options options = {
         .value_bytes = values[PARAM_SLOT] != 0 ? values[PARAM_SLOT] : facts->largest_bytes,
         .align = facts->largest_align,
@@ -72,12 +66,12 @@ static int handle_open(const struct ab_open_args *args, struct ab_heap **out)
     };
     if (options.capacity == 0)
         options.capacity = capacity_for(facts, options.value_bytes);
-    struct ab_heap *heap = ab_pages_map(heap_bytes, page);
+    struct ab_heap *heap = ab_heap_map(sizeof *heap);
     if (heap == NULL)
         return errno;
     int error = ab_handle_arena_init(&heap->arena, &options);
     if (error != 0) {
-        ab_pages_release(heap, heap_bytes);
+        ab_heap_unmap(heap, sizeof *heap);
         return error;
     }
     heap->align = options.align < AB_HANDLE_ALIGN ? AB_HANDLE_ALIGN : options.align;
@@ -89,7 +83,7 @@ static int handle_open(const struct ab_open_args *args, struct ab_heap **out)
 static void handle_close(struct ab_heap *heap)
 {
     ab_handle_arena_fini(&heap->arena);
-    ab_pages_release(heap, ab_round_up(sizeof *heap, ab_page_size()));
+    ab_heap_unmap(heap, sizeof *heap);
 }
 
 static inline ab_ref insert(struct ab_heap *heap, size_t size)

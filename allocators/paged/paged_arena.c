@@ -1,15 +1,241 @@
 /* SPDX-License-Identifier: MIT
  *
- * The arena over its pages: blocks, tags, save points. What becomes larger or is popped is in
- * paged_arena_resize.c.
+ * The arena over its pages: blocks, tags, save points, what becomes larger or is popped. Pages come
+ * and go at the top of a linked list; one further down goes when the only block in it has moved
+ * away. `next` and `limit` of the top one live in the arena, so that allocation touches no header.
  */
 #include "paged_arena.h"
 
-#include "paged_page.h"
+#include "../common/checked.h"
 
 #include <errno.h>
 
 static const size_t default_page_bytes = (size_t)64 << 10;
+static const uint32_t magic_page = 0xA7E4A5EDu;
+
+/* In front of a block with a tag, and of what the checked build has there. */
+struct ab_paged_tagged {
+    struct ab_paged_tagged *below;
+    uint64_t size_and_tag; /* size << 28 | a magic number << 4 | tag; tag 0: it has moved away */
+};
+AB_STATIC_ASSERT(sizeof(struct ab_paged_tagged) == AB_PAGED_ALIGN, "blocks stay aligned");
+
+#define TAGGED_BYTES sizeof(struct ab_paged_tagged)
+#define TAGGED_MAGIC UINT64_C(0x7A66ED)
+
+static unsigned tagged_tag(const struct ab_paged_tagged *t)
+{
+    return (unsigned)(t->size_and_tag & (AB_PAGED_TAGS - 1));
+}
+
+static size_t tagged_size(const struct ab_paged_tagged *t)
+{
+    return (size_t)(t->size_and_tag >> 28);
+}
+
+static void tagged_set(struct ab_paged_tagged *t, size_t size, unsigned tag)
+{
+    t->size_and_tag = (uint64_t)size << 28 | TAGGED_MAGIC << 4 | tag;
+}
+
+static struct ab_paged_tagged *tagged_of(const void *block)
+{
+    return (struct ab_paged_tagged *)((uintptr_t)block - AB_CHECKED_FRONT - TAGGED_BYTES);
+}
+
+static char *page_end(const struct ab_paged_arena *a, struct ab_paged_page *page)
+{
+    return page == a->top ? a->next : ab_paged_page_begin(page) + page->used;
+}
+
+static bool fits(const struct ab_paged_arena *a, const char *from, size_t size)
+{
+    size_t last = size - (size != 0), room = (size_t)(a->limit - from);
+    return last < room && room - last > AB_CHECKED_GAP;
+}
+
+/* The checked build ends there when it is NULL or closed. */
+static void demand_open(const struct ab_paged_arena *a)
+{
+    if (AB_CHECKS && (a == NULL || a->top == NULL))
+        ab_guard_end("paged arena", a, "an arena that is not open");
+}
+
+/* ---- pages ---- */
+
+/* What overflowed into a page's header, or came from elsewhere, must not be followed. */
+static void page_check(const struct ab_paged_page *page)
+{
+    if (AB_CHECKS && page->magic != magic_page)
+        ab_guard_end("paged arena", page, "the header of a page was overwritten");
+}
+
+/* To what is counted under a tag; (size_t)-1 and 0 − bytes take away. Tag 0: nothing. */
+static void tags_add(struct ab_paged_arena *a, unsigned tag, size_t n_blocks, size_t bytes)
+{
+    struct ab_paged_tag_count *c = &a->tags[tag];
+    if (tag == 0)
+        return;
+    c->n_blocks += n_blocks;
+    c->bytes += bytes;
+    if (c->peak_bytes < c->bytes)
+        c->peak_bytes = c->bytes;
+}
+
+/* Blocks in [from, to), where the youngest ones are, are dead. */
+static void forget_tagged(struct ab_paged_arena *a, const char *from, const char *to)
+{
+    while ((const char *)a->tagged >= from && (const char *)a->tagged < to) {
+        tags_add(a, tagged_tag(a->tagged), (size_t)-1, 0 - tagged_size(a->tagged));
+        a->tagged = a->tagged->below;
+    }
+}
+
+/* Blocks of the checked build in that range are looked at for the last time. */
+static void kill_blocks(struct ab_paged_arena *a, const char *from, const char *to)
+{
+    (void)a, (void)from, (void)to;
+    AB_CHECKED(ab_block_kill_in(&a->blocks, from, to));
+}
+
+/* A page on top, of so many bytes with its header; false when the pool has none. */
+static bool page_push(struct ab_paged_arena *a, size_t bytes)
+{
+    void *block = ab_paged_pool_alloc(a->pool, bytes, a->pool_tag);
+    if (block == NULL)
+        return false;
+    struct ab_paged_page *page = (struct ab_paged_page *)block;
+    bytes &= ~(AB_PAGED_ALIGN - 1);
+    uint32_t serial = 0;
+    if (a->top != NULL) {
+        a->top->used = (size_t)(a->next - ab_paged_page_begin(a->top));
+        a->used_below += a->top->used;
+        serial = a->top->serial + 1;
+    }
+    memset(page, 0, sizeof *page);
+    page->magic = magic_page;
+    page->serial = serial;
+    page->below = a->top;
+    page->bytes = bytes;
+    AB_CHECKED(page->dead_end = ab_paged_page_begin(page));
+    a->top = page;
+    a->next = ab_paged_page_begin(page);
+    a->limit = (char *)page + bytes;
+    a->held_bytes += bytes;
+    a->n_pages++;
+    AB_MARK_POOL_CREATE(page);
+    AB_MARK_UNUSED(a->next, (size_t)(a->limit - a->next));
+    return true;
+}
+
+/* What a page needs to hold such a block; 0 when there is no such number. */
+static size_t page_bytes_for(size_t align, size_t size)
+{
+    size_t bytes, extra = sizeof(struct ab_paged_page) + 2 * AB_PAGED_ALIGN + AB_CHECKED_GAP +
+                          AB_CHECKED_FRONT + TAGGED_BYTES;
+    return __builtin_add_overflow(size, align + extra, &bytes) ? 0 : bytes;
+}
+
+/* A page of the usual size, or as large as this request needs. */
+static bool page_push_for(struct ab_paged_arena *a, size_t align, size_t size)
+{
+    size_t bytes = page_bytes_for(align, size);
+    return bytes != 0 && page_push(a, bytes > a->page_bytes ? bytes : a->page_bytes);
+}
+
+/* It is out of the list. */
+static void give_back(struct ab_paged_arena *a, struct ab_paged_page *page)
+{
+    page_check(page);
+    a->held_bytes -= page->bytes;
+    a->n_pages--;
+    page->magic = 0;
+    AB_MARK_POOL_DESTROY(page);
+    ab_paged_pool_free(a->pool, page);
+}
+
+/* The one below becomes the top one. */
+static void page_pop(struct ab_paged_arena *a)
+{
+    struct ab_paged_page *gone = a->top, *below = gone->below;
+    page_check(gone);
+    forget_tagged(a, (char *)gone, (char *)gone + gone->bytes);
+    kill_blocks(a, (char *)gone, (char *)gone + gone->bytes);
+    a->top = below;
+    if (below != NULL) {
+        page_check(below);
+        a->next = ab_paged_page_begin(below) + below->used;
+        a->limit = (char *)below + below->bytes;
+        a->used_below -= below->used;
+    }
+    give_back(a, gone);
+}
+
+/* Not the top one; nothing is in it. */
+static void page_take_out(struct ab_paged_arena *a, struct ab_paged_page *page)
+{
+    struct ab_paged_page *above = a->top;
+    while (above->below != page)
+        above = above->below;
+    above->below = page->below;
+    a->used_below -= page->used;
+    give_back(a, page);
+}
+
+static void page_set_end(struct ab_paged_arena *a, struct ab_paged_page *page, char *end)
+{
+    if (page == a->top) {
+        a->next = end;
+        return;
+    }
+    size_t used = (size_t)(end - ab_paged_page_begin(page));
+    a->used_below += used - page->used;
+    page->used = used;
+}
+
+/* Where it is in the pool, or not at all; what is in it fits. */
+static bool page_resize(struct ab_paged_arena *a, struct ab_paged_page *page, size_t bytes)
+{
+    size_t old_bytes = page->bytes;
+    bytes &= ~(AB_PAGED_ALIGN - 1);
+    if (!ab_paged_pool_resize_in_place(a->pool, page, bytes))
+        return false;
+    page->bytes = bytes;
+    a->held_bytes += bytes - old_bytes;
+    if (page == a->top)
+        a->limit = (char *)page + bytes;
+    AB_CHECKED(if (page->dead_end > (char *)page + bytes) page->dead_end = (char *)page + bytes);
+    if (bytes > old_bytes)
+        AB_MARK_UNUSED((char *)page + old_bytes, bytes - old_bytes);
+    return true;
+}
+
+/* [from, to), the end of the page's blocks, is dead. */
+static void bury(struct ab_paged_page *page, char *from, char *to)
+{
+    (void)page, (void)from, (void)to;
+    AB_CHECKED(AB_MARK_DEFINED(from, (size_t)(to - from)));
+    AB_CHECKED(memset(from, AB_GUARD_DEAD, (size_t)(to - from)));
+    AB_CHECKED(if (page->dead_end < to) page->dead_end = to);
+    AB_MARK_UNUSED(from, (size_t)(to - from));
+}
+
+/* The last block of the page ends here now; what was after is dead. Of a page that has grown far
+ * beyond what is in it, the pool gets the rest. */
+static void page_cut(struct ab_paged_arena *a, struct ab_paged_page *page, char *to)
+{
+    size_t kept = (size_t)(to - (char *)page) + a->page_bytes;
+    if (page == a->top) {
+        forget_tagged(a, to, page_end(a, page));
+        kill_blocks(a, to, page_end(a, page));
+    }
+    bury(page, to, page_end(a, page));
+    page_set_end(a, page, to);
+    if (page->bytes > kept + a->page_bytes)
+        page_resize(a, page, kept);
+}
+
+/* ---- open and close ---- */
 
 int ab_paged_arena_init(struct ab_paged_arena *arena, struct ab_paged_pool *pool, size_t page_bytes,
                         unsigned pool_tag)
@@ -22,10 +248,8 @@ int ab_paged_arena_init(struct ab_paged_arena *arena, struct ab_paged_pool *pool
                        : page_bytes < smallest ? smallest
                                                : page_bytes;
     fresh.pool_tag = pool_tag;
-#ifdef AB_WITH_CHECKS
-    ab_block_list_open(&fresh.blocks, "paged arena");
-#endif
-    if (!ab_paged_page_push(&fresh, fresh.page_bytes))
+    AB_CHECKED(ab_block_list_open(&fresh.blocks, "paged arena"));
+    if (!page_push(&fresh, fresh.page_bytes))
         return ENOMEM;
     *arena = fresh;
     return 0;
@@ -34,7 +258,7 @@ int ab_paged_arena_init(struct ab_paged_arena *arena, struct ab_paged_pool *pool
 void ab_paged_arena_fini(struct ab_paged_arena *arena)
 {
     while (arena->top != NULL)
-        ab_paged_page_pop(arena);
+        page_pop(arena);
     memset(arena, 0, sizeof *arena);
 }
 
@@ -49,19 +273,18 @@ static size_t pad_for(const struct ab_paged_arena *a, size_t front, size_t align
 static void demand_dead(const struct ab_paged_arena *a, char *from, char *to)
 {
     (void)a, (void)from, (void)to;
-#ifdef AB_WITH_CHECKS
-    ab_block_demand_dead(&a->blocks, from, to < a->top->dead_end ? to : a->top->dead_end);
-#endif
+    AB_CHECKED(
+        ab_block_demand_dead(&a->blocks, from, to < a->top->dead_end ? to : a->top->dead_end));
 }
 
 /* `front` bytes before it are the block's as well. */
 static char *take(struct ab_paged_arena *a, size_t front, size_t align, size_t size)
 {
-    ab_paged_demand_open(a);
-    ab_paged_page_check(a->top);
+    demand_open(a);
+    page_check(a->top);
     size_t pad = pad_for(a, front, align), room = (size_t)(a->limit - a->next);
-    if (pad > room || !ab_paged_fits(a, a->next + pad, size)) {
-        if (!ab_paged_page_push_for(a, align, size))
+    if (pad > room || !fits(a, a->next + pad, size)) {
+        if (!page_push_for(a, align, size))
             return NULL;
         pad = pad_for(a, front, align);
     }
@@ -74,7 +297,7 @@ static char *take(struct ab_paged_arena *a, size_t front, size_t align, size_t s
 __attribute__((noinline)) void *ab_paged_arena_take_slow(struct ab_paged_arena *a, size_t align,
                                                          size_t size)
 {
-    return take(a, AB_PAGED_FRONT, align, size);
+    return take(a, AB_CHECKED_FRONT, align, size);
 }
 
 static bool is_alignment(size_t align)
@@ -116,15 +339,15 @@ void *ab_paged_arena_push(struct ab_paged_arena *a, size_t align, size_t size, u
     if (tag >= AB_PAGED_TAGS || !is_alignment(align) || size > AB_PAGED_POOL_MAX)
         return NULL;
     size_t usual = align > AB_PAGED_ALIGN ? align : AB_PAGED_ALIGN;
-    char *block = take(a, AB_PAGED_FRONT + AB_PAGED_TAGGED_BYTES, usual, size);
+    char *block = take(a, AB_CHECKED_FRONT + TAGGED_BYTES, usual, size);
     if (block == NULL)
         return NULL;
-    struct ab_paged_tagged *t = ab_paged_tagged_of(block);
+    struct ab_paged_tagged *t = tagged_of(block);
     AB_MARK_DEFINED(t, sizeof *t);
     t->below = a->tagged;
-    ab_paged_tagged_set(t, size, tag);
+    tagged_set(t, size, tag);
     a->tagged = t;
-    ab_paged_tags_add(a, tag, 1, size);
+    tags_add(a, tag, 1, size);
     a->tags[tag].n_all++;
     if (a->tags[tag].align < align)
         a->tags[tag].align = align;
@@ -156,30 +379,26 @@ void *ab_paged_arena_push_array_zeroed(struct ab_paged_arena *a, size_t align, s
 
 void ab_paged_arena_clear(struct ab_paged_arena *a)
 {
-    ab_paged_demand_open(a);
+    demand_open(a);
     uint32_t serial = a->top->serial + 1; /* what was saved before is older than the first page */
     while (a->top->below != NULL)
-        ab_paged_page_pop(a);
-    ab_paged_page_check(a->top);
+        page_pop(a);
+    page_check(a->top);
     AB_MARK_POOL_TRIM(a->top, a->top, 0);
-    ab_paged_page_cut(a, a->top, ab_paged_page_begin(a->top));
+    page_cut(a, a->top, ab_paged_page_begin(a->top));
     a->top->serial = a->first_serial = serial;
-#ifdef AB_WITH_CHECKS
-    ab_block_forget_all(&a->blocks);
-#endif
+    AB_CHECKED(ab_block_forget_all(&a->blocks));
 }
 
 /* The top page's serial, and in units of 16 bytes where in it. */
 struct ab_paged_mark ab_paged_arena_save(const struct ab_paged_arena *a)
 {
-    ab_paged_demand_open(a);
+    demand_open(a);
     struct ab_paged_mark mark = {0, 0, 0};
     mark.place = (uint64_t)a->top->serial << 32 |
                  (size_t)(a->next - (char *)a->top) / AB_PAGED_ALIGN;
-#ifdef AB_WITH_CHECKS
-    mark.arena_id = a->blocks.id;
-    mark.serial = ab_block_mark(&a->blocks);
-#endif
+    AB_CHECKED(mark.arena_id = a->blocks.id);
+    AB_CHECKED(mark.serial = ab_block_mark(&a->blocks));
     return mark;
 }
 
@@ -195,36 +414,28 @@ static void go_back(struct ab_paged_arena *a, uint64_t place)
     if (is_older(serial, a->first_serial))
         return;
     while (is_older(serial, a->top->serial))
-        ab_paged_page_pop(a);
+        page_pop(a);
     char *to = (char *)a->top + (uint32_t)place * AB_PAGED_ALIGN;
     if (a->top->serial != serial || to >= a->next)
         return;
     AB_MARK_POOL_TRIM(a->top, ab_paged_page_begin(a->top),
                       (size_t)(to - ab_paged_page_begin(a->top)));
-    ab_paged_page_cut(a, a->top, to);
-#ifdef AB_WITH_CHECKS
-    ab_block_cut_short(&a->blocks, (char *)a->top, a->next);
-#endif
+    page_cut(a, a->top, to);
+    AB_CHECKED(ab_block_cut_short(&a->blocks, (char *)a->top, a->next));
 }
 
 void ab_paged_arena_restore_place(struct ab_paged_arena *a, uint64_t place)
 {
     go_back(a, place);
-#ifdef AB_WITH_CHECKS
-    ab_block_forget_dead(&a->blocks);
-#endif
+    AB_CHECKED(ab_block_forget_dead(&a->blocks));
 }
 
 void ab_paged_arena_restore(struct ab_paged_arena *a, struct ab_paged_mark mark)
 {
-    ab_paged_demand_open(a);
-#ifdef AB_WITH_CHECKS
-    ab_block_demand_mark(&a->blocks, mark.arena_id, mark.serial);
-#endif
+    demand_open(a);
+    AB_CHECKED(ab_block_demand_mark(&a->blocks, mark.arena_id, mark.serial));
     go_back(a, mark.place);
-#ifdef AB_WITH_CHECKS
-    ab_block_forget_after(&a->blocks, mark.serial);
-#endif
+    AB_CHECKED(ab_block_forget_after(&a->blocks, mark.serial));
 }
 
 #ifdef AB_WITH_CHECKS
@@ -233,3 +444,199 @@ void *ab_paged_checked_born(struct ab_paged_arena *a, void *block, size_t size)
     return ab_block_born(&a->blocks, a->top, block, size, ab_paged_bytes(size));
 }
 #endif
+
+/* ---- resize and pop ---- */
+
+/* A resize looks for its block's page through one page a KiB of the block: that costs less than the
+ * copy which it may spare. */
+enum { LOOK_LOG2 = 10 };
+
+/* Is that the block's tag? Of an untagged one only the youngest is known not to be. */
+static bool has_tag(const struct ab_paged_arena *a, const void *block, unsigned tag)
+{
+    const struct ab_paged_tagged *t = tagged_of(block);
+    if (tag == 0)
+        return a->tagged != t;
+    return tag < AB_PAGED_TAGS && (t->size_and_tag >> 4 & 0xFFFFFF) == TAGGED_MAGIC &&
+           tagged_tag(t) == tag;
+}
+
+/* The block has moved away, its page may go; how far from the top it is, is limited by LOOK_LOG2. */
+static void unlink_tagged(struct ab_paged_arena *a, const struct ab_paged_tagged *t)
+{
+    struct ab_paged_tagged **link = &a->tagged;
+    while (*link != t)
+        link = &(*link)->below;
+    *link = t->below;
+}
+
+static bool is_last(const struct ab_paged_arena *a, struct ab_paged_page *page, const char *block,
+                    size_t size)
+{
+    const char *end = page_end(a, page);
+    return block >= ab_paged_page_begin(page) && block < end && block + ab_paged_bytes(size) == end;
+}
+
+/* The page whose last block it is; NULL when it is the last of none, or of one too far down. */
+static struct ab_paged_page *home_of(const struct ab_paged_arena *a, const char *block, size_t size)
+{
+    struct ab_paged_page *page = a->top;
+    size_t n_left = size >> LOOK_LOG2;
+    while (page != NULL && !is_last(a, page, block, size))
+        page = n_left-- > 0 ? page->below : NULL;
+    return page;
+}
+
+/* Room for the last block of the page to become that large; the page grows if it must, by a usual
+ * page more than that if it can. */
+static bool make_room(struct ab_paged_arena *a, struct ab_paged_page *page, const char *block,
+                      size_t size)
+{
+    if (size > AB_PAGED_POOL_MAX)
+        return false;
+    size_t need = (size_t)(block - (char *)page) + ab_paged_bytes(size);
+    return need <= page->bytes || page_resize(a, page, need + a->page_bytes) ||
+           page_resize(a, page, need);
+}
+
+static void resize_last(struct ab_paged_arena *a, struct ab_paged_page *page, char *block,
+                        size_t old_size, size_t new_size)
+{
+    char *to = block + ab_paged_bytes(new_size), *end = page_end(a, page);
+    AB_CHECKED(ab_block_demand_dead(&a->blocks, end, to < page->dead_end ? to : page->dead_end));
+    if (to < end)
+        page_cut(a, page, to);
+    else
+        page_set_end(a, page, to);
+    size_t kept = new_size & ~(size_t)7;
+    AB_MARK_RESIZE(page, block, new_size);
+    AB_MARK_DEFINED(block, new_size);
+    if (AB_CHECKS && new_size > old_size)
+        memset(block + old_size, AB_GUARD_NEW, new_size - old_size);
+    AB_CHECKED(ab_block_set_size(block, new_size));
+    AB_MARK_UNUSED(block + kept, (size_t)(to - block) - kept);
+    AB_MARK_DEFINED(block + kept, new_size - kept);
+    (void)old_size, (void)kept;
+}
+
+/* A page for a block that has outgrown its own: room for twice the old size, or as much of that as
+ * the pool has. */
+static bool push_growing(struct ab_paged_arena *a, size_t old_size, size_t new_size)
+{
+    size_t bytes = page_bytes_for(AB_PAGED_ALIGN, new_size);
+    if (bytes <= a->page_bytes)
+        return page_push_for(a, AB_PAGED_ALIGN, new_size);
+    size_t spare = new_size - old_size < old_size ? old_size - (new_size - old_size) : 0;
+    for (; spare >= a->page_bytes; spare /= 2)
+        if (page_push(a, bytes + spare))
+            return true;
+    return page_push(a, bytes);
+}
+
+/* Where what belongs to the block begins. */
+static char *front_of(char *block, unsigned tag)
+{
+    return block - AB_CHECKED_FRONT - (tag != 0 ? TAGGED_BYTES : 0);
+}
+
+/* The block has moved away. */
+static void leave(struct ab_paged_arena *a, struct ab_paged_page *home, char *block, size_t size,
+                  unsigned tag)
+{
+    (void)size;
+    AB_CHECKED(ab_block_moved(&a->blocks, block));
+    AB_CHECKED(memset(block, AB_GUARD_DEAD, size));
+    if (home == NULL) {
+        if (tag != 0)
+            tagged_set(tagged_of(block), 0, 0);
+        AB_MARK_UNUSED(block, size);
+        return;
+    }
+    if (tag != 0)
+        unlink_tagged(a, tagged_of(block));
+    AB_MARK_FREE(home, block, size);
+    char *front = front_of(block, tag);
+    if (front == ab_paged_page_begin(home) && home->below != NULL)
+        page_take_out(a, home);
+    else
+        page_cut(a, home, front);
+}
+
+static void *copy_up(struct ab_paged_arena *a, struct ab_paged_page *home, char *block,
+                     size_t old_size, size_t new_size, unsigned tag)
+{
+    size_t front = AB_CHECKED_FRONT + (tag != 0 ? TAGGED_BYTES : 0);
+    if ((front > (size_t)(a->limit - a->next) || !fits(a, a->next + front, new_size)) &&
+        !push_growing(a, old_size, new_size))
+        return NULL;
+    void *copy = ab_paged_arena_push(a, AB_PAGED_ALIGN, new_size, tag);
+    memcpy(copy, block, old_size);
+    if (tag != 0) {
+        a->tags[tag].n_all--; /* it is the same one */
+        tags_add(a, tag, (size_t)-1, 0 - old_size);
+    }
+    leave(a, home, block, old_size, tag);
+    return copy;
+}
+
+static void *resize_here(struct ab_paged_arena *a, struct ab_paged_page *home, char *block,
+                         size_t old_size, size_t new_size)
+{
+    if (home != NULL && make_room(a, home, block, new_size)) {
+        resize_last(a, home, block, old_size, new_size);
+        return block;
+    }
+    if (new_size > ab_paged_bytes(old_size) - AB_CHECKED_GAP)
+        return NULL;
+    AB_CHECKED(ab_block_set_size(block, new_size));
+    AB_MARK_DEFINED(block, new_size);
+    return block;
+}
+
+/* The usual case in few instructions: the last block of the top page grows in it, without a tag,
+ * without checks or marks. */
+static bool grow_plain(struct ab_paged_arena *a, char *block, size_t old_size, size_t new_size,
+                       unsigned tag)
+{
+    if (AB_MARKS || AB_CHECKS || tag != 0 || new_size < old_size ||
+        !is_last(a, a->top, block, old_size) || a->tagged == tagged_of(block) ||
+        !fits(a, block, new_size))
+        return false;
+    a->next = block + ab_paged_bytes(new_size);
+    return true;
+}
+
+void *ab_paged_arena_resize(struct ab_paged_arena *a, void *block, size_t old_size, size_t new_size,
+                            unsigned tag)
+{
+    demand_open(a);
+    if (grow_plain(a, (char *)block, old_size, new_size, tag))
+        return block;
+    AB_CHECKED(ab_block_demand(&a->blocks, block, old_size));
+    if (!has_tag(a, block, tag))
+        return NULL;
+    struct ab_paged_page *home = home_of(a, (char *)block, old_size);
+    void *resized = resize_here(a, home, (char *)block, old_size, new_size);
+    if (resized == NULL)
+        return copy_up(a, home, (char *)block, old_size, new_size, tag);
+    if (tag != 0) {
+        tagged_set(tagged_of(block), new_size, tag);
+        tags_add(a, tag, 0, new_size - old_size);
+    }
+    return resized;
+}
+
+bool ab_paged_arena_pop(struct ab_paged_arena *a, void *block, size_t size, unsigned tag)
+{
+    char *p = (char *)block;
+    demand_open(a);
+    if (p == NULL || !is_last(a, a->top, p, size) || !has_tag(a, block, tag))
+        return false;
+    AB_MARK_FREE(a->top, p, size);
+    char *front = front_of(p, tag);
+    if (front == ab_paged_page_begin(a->top) && a->top->below != NULL)
+        page_pop(a);
+    else
+        page_cut(a, a->top, front);
+    return true;
+}

@@ -29,15 +29,6 @@
 
 #include <string.h>
 
-#ifdef AB_WITH_CHECKS
-#include "../common/block_list.h"
-#define AB_PAGED_FRONT AB_BLOCK_FRONT
-#define AB_PAGED_GAP AB_BLOCK_TAIL
-#else
-#define AB_PAGED_FRONT ((size_t)0)
-#define AB_PAGED_GAP ((size_t)0)
-#endif
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -75,9 +66,7 @@ struct ab_paged_arena {
     unsigned pool_tag;              /* what the pool counts them under */
     struct ab_paged_tagged *tagged; /* the youngest block with a tag */
     struct ab_paged_tag_count tags[AB_PAGED_TAGS];
-#ifdef AB_WITH_CHECKS
-    struct ab_block_list blocks;
-#endif
+    AB_CHECKED(struct ab_block_list blocks;)
 };
 
 /* Takes the first page. page_bytes 0 = 64 KiB; larger requests get a page of their size. 0, or
@@ -152,13 +141,12 @@ static inline size_t ab_paged_arena_used(const struct ab_paged_arena *a)
 /* Only for sizes that were compared with the room. */
 static inline size_t ab_paged_bytes(size_t size)
 {
-    return ((size - (size != 0)) | (AB_PAGED_ALIGN - 1)) + 1 + AB_PAGED_GAP;
+    return ((size - (size != 0)) | (AB_PAGED_ALIGN - 1)) + 1 + AB_CHECKED_GAP;
 }
 
 static inline void *ab_paged_born(struct ab_paged_arena *a, void *block, size_t size)
 {
-    (void)a;
-    (void)size;
+    (void)a, (void)size;
 #ifdef AB_WITH_CHECKS
     return ab_paged_checked_born(a, block, size);
 #else
@@ -173,7 +161,7 @@ static inline void *ab_paged_born(struct ab_paged_arena *a, void *block, size_t 
 /* Size 0 gives a block of its own. NULL when the pool is exhausted. */
 static inline void *ab_paged_arena_alloc(struct ab_paged_arena *a, size_t size)
 {
-    if (AB_PAGED_CHECKS)
+    if (AB_CHECKS)
         return ab_paged_born(a, ab_paged_arena_take_slow(a, AB_PAGED_ALIGN, size), size);
     size_t last = size - (size != 0), room = (size_t)(a->limit - a->next);
     char *block = a->next;
@@ -185,28 +173,9 @@ static inline void *ab_paged_arena_alloc(struct ab_paged_arena *a, size_t size)
 
 /* ---- with the interface of ab_allocator.h: free is a pop ---- */
 
-static inline void *ab_paged_client_alloc(size_t size, void *context)
-{
-    return size == 0 ? NULL : ab_paged_arena_alloc((struct ab_paged_arena *)context, size);
-}
-
-static inline void ab_paged_client_free(size_t size, void *ptr, void *context)
-{
-    ab_paged_arena_pop((struct ab_paged_arena *)context, ptr, size, 0);
-}
-
-static inline void *ab_paged_client_resize(size_t old_size, size_t new_size, void *ptr,
-                                           void *context)
-{
-    return ab_paged_arena_resize((struct ab_paged_arena *)context, ptr, old_size, new_size, 0);
-}
-
-static inline struct ab_allocator ab_paged_allocator(struct ab_paged_arena *arena)
-{
-    struct ab_allocator allocator = {ab_paged_client_alloc, ab_paged_client_free, arena,
-                                     ab_paged_client_resize};
-    return allocator;
-}
+AB_ALLOCATOR_DEFINE(ab_paged, struct ab_paged_arena, ab_paged_arena_alloc(heap, size),
+                    (void)ab_paged_arena_pop(heap, ptr, size, 0),
+                    ab_paged_arena_resize(heap, ptr, size, new_size, 0))
 
 #ifdef __cplusplus
 }

@@ -4,14 +4,9 @@
  * pool, `form=pool` asks the pool itself. They have different hooks and traits, so each has a
  * table. The region is sized from the facts; its pages come when they are written.
  */
-#include "allocators/ab_backend.h"
-#include "allocators/common/pages.h"
-#include "allocators/lane_lock.h"
+#include "allocators/glue.h"
 #include "allocators/paged/paged_arena.h"
 #include "allocators/paged/paged_locked.h"
-#include "allocators/params.h"
-
-#include <errno.h>
 
 struct ab_heap {
     struct ab_paged_arena arena; /* unused by form=pool */
@@ -73,13 +68,12 @@ static int open_parts(struct ab_heap *heap, const struct ab_open_args *args)
 
 static int paged_open(const struct ab_open_args *args, struct ab_heap **out)
 {
-    size_t page = ab_page_size(), bytes = ab_round_up(sizeof(struct ab_heap), page);
-    struct ab_heap *heap = ab_pages_map(bytes, page);
+    struct ab_heap *heap = ab_heap_map(sizeof *heap);
     if (heap == NULL)
         return errno;
     int error = open_parts(heap, args);
     if (error != 0) {
-        ab_pages_release(heap, bytes);
+        ab_heap_unmap(heap, sizeof *heap);
         return error;
     }
     ab_lane_lock_init(&heap->own.lock, args->values[PARAM_THREADS], args->facts->lanes);
@@ -92,7 +86,7 @@ static void paged_close(struct ab_heap *heap)
     if (heap->arena.top != NULL)
         ab_paged_arena_fini(&heap->arena);
     ab_paged_locked_fini(&heap->own);
-    ab_pages_release(heap, ab_round_up(sizeof *heap, ab_page_size()));
+    ab_heap_unmap(heap, sizeof *heap);
 }
 
 static void paged_purge(struct ab_heap *heap)

@@ -87,30 +87,14 @@ static inline void ab_paged_locked_purge(struct ab_paged_locked *own)
 
 /* ---- with the interface of ab_allocator.h ---- */
 
-static inline void *ab_paged_locked_client_alloc(size_t size, void *context)
+static inline void ab_paged_locked_free_sized(struct ab_paged_locked *own, void *block, size_t size)
 {
-    return size == 0 ? NULL : ab_paged_locked_alloc((struct ab_paged_locked *)context, size, 0);
-}
-
-static inline void ab_paged_locked_client_free(size_t size, void *ptr, void *context)
-{
-    struct ab_paged_locked *own = (struct ab_paged_locked *)context;
     AB_LOCK_GUARD(&own->lock);
-    ab_paged_pool_free_sized(&own->pool, ptr, size);
+    ab_paged_pool_free_sized(&own->pool, block, size);
 }
 
-static inline void *ab_paged_locked_client_resize(size_t old_size, size_t new_size, void *ptr,
-                                                  void *context)
-{
-    (void)old_size;
-    return ab_paged_locked_resize((struct ab_paged_locked *)context, ptr, new_size);
-}
-
-static inline struct ab_allocator ab_paged_locked_allocator(struct ab_paged_locked *own)
-{
-    struct ab_allocator allocator = {ab_paged_locked_client_alloc, ab_paged_locked_client_free, own,
-                                     ab_paged_locked_client_resize};
-    return allocator;
-}
+AB_ALLOCATOR_DEFINE(ab_paged_locked, struct ab_paged_locked, ab_paged_locked_alloc(heap, size, 0),
+                    ab_paged_locked_free_sized(heap, ptr, size),
+                    ab_paged_locked_resize(heap, ptr, new_size))
 
 #endif

@@ -7,7 +7,7 @@
  */
 #include "paged_pool.h"
 
-#include "../common/guard.h"
+#include "../common/checked.h"
 #include "../common/pages.h"
 
 #include <errno.h>
@@ -70,11 +70,9 @@ static void set_units(const struct ab_paged_pool *pool, struct ab_paged_header *
 static void bury(void *from, size_t bytes)
 {
     (void)from, (void)bytes;
-#ifdef AB_WITH_CHECKS
-    AB_MARK_DEFINED(from, bytes);
-    memset(from, AB_GUARD_DEAD, bytes);
-    AB_MARK_UNUSED(from, bytes);
-#endif
+    AB_CHECKED(AB_MARK_DEFINED(from, bytes));
+    AB_CHECKED(memset(from, AB_GUARD_DEAD, bytes));
+    AB_CHECKED(AB_MARK_UNUSED(from, bytes));
 }
 
 /* ---- the list ---- */
@@ -108,10 +106,7 @@ static void raise_dirty(struct ab_paged_pool *pool, const char *from, char *to)
     (void)from;
     if (pool->dirty >= to)
         return;
-#ifdef AB_WITH_CHECKS
-    if (pool->dirty < from)
-        bury(pool->dirty, (size_t)(from - pool->dirty));
-#endif
+    AB_CHECKED(if (pool->dirty < from) bury(pool->dirty, (size_t)(from - pool->dirty)));
     pool->dirty = to;
 }
 
@@ -182,7 +177,7 @@ static void end_all_blocks(struct ab_paged_pool *pool)
 {
     struct ab_paged_header *h = (struct ab_paged_header *)pool->base;
     size_t left = pool->live_blocks;
-    while ((left > 0 || AB_PAGED_CHECKS) && (char *)h < pool->end && h->units != 0) {
+    while ((left > 0 || AB_CHECKS) && (char *)h < pool->end && h->units != 0) {
         struct ab_paged_header *behind = at(h, h->units);
         size_t written = h->magic == magic_free ? LINKS_AT + sizeof(struct links) : HEADER_BYTES;
         left -= h->magic == magic_live;
@@ -213,7 +208,7 @@ void ab_paged_pool_purge(struct ab_paged_pool *pool)
     for (struct ab_paged_header *h = pool->free; h != NULL; h = links_of(h)->next) {
         uintptr_t from = ab_round_up((uintptr_t)(links_of(h) + 1), page);
         uintptr_t to = (uintptr_t)at(h, h->units) & ~(uintptr_t)(page - 1);
-        if (AB_PAGED_CHECKS || from >= to)
+        if (AB_CHECKS || from >= to)
             continue; /* poison stays */
         pool->n_os_calls++;
         ab_pages_discard((void *)from, to - from);
@@ -419,7 +414,7 @@ bool AB_PAGED_PLAIN(resize_in_place)(struct ab_paged_pool *pool, void *block, si
     return true;
 }
 
-#ifndef AB_WITH_CHECKS /* else in paged_pool_checks.c */
+#ifndef AB_WITH_CHECKS
 
 void *ab_paged_pool_alloc_zeroed(struct ab_paged_pool *pool, size_t size, unsigned tag)
 {
@@ -464,9 +459,182 @@ void ab_paged_pool_visit(struct ab_paged_pool *pool,
 
 #else
 
-unsigned ab_paged_pool_plain_tag(const void *raw)
+/* ---- the checked build: what is called, over the plain pool, with ../common/checked.h ---- */
+
+enum { LINKS_BYTES = 16 }; /* at the begin of what a dead block held */
+
+int ab_paged_pool_init(struct ab_paged_pool *pool, const char *name, size_t bytes)
 {
-    return header_of(raw)->tag;
+    int error = ab_paged_pool_plain_init(pool, name, bytes);
+    if (error == 0)
+        ab_block_list_open(&pool->blocks, "paged pool");
+    return error;
+}
+
+static void demand(const struct ab_paged_pool *pool, const void *block)
+{
+    const char *p = (const char *)block;
+    ab_checked_demand(&pool->blocks, block, p >= pool->base + AB_BLOCK_FRONT && p < pool->end);
+}
+
+static void *checked_alloc(struct ab_paged_pool *pool, size_t align, size_t size, unsigned tag)
+{
+    size_t bytes = ab_checked_bytes(align, size);
+    const char *dirty = pool->dirty; /* from here on there is no poison */
+    char *raw = (char *)(align <= AB_PAGED_ALIGN
+                             ? ab_paged_pool_plain_alloc(pool, bytes, tag)
+                             : ab_paged_pool_plain_alloc_aligned(pool, align, bytes, tag));
+    if (raw == NULL)
+        return NULL;
+    size_t raw_bytes = ab_paged_pool_plain_usable(raw);
+    size_t dead_bytes = raw < dirty ? (size_t)(dirty - raw) : 0;
+    ab_checked_demand_dead(&pool->blocks, raw, LINKS_BYTES,
+                           raw_bytes < dead_bytes ? raw_bytes : dead_bytes);
+    return ab_checked_begin(&pool->blocks, raw, align, size);
+}
+
+void *ab_paged_pool_alloc(struct ab_paged_pool *pool, size_t size, unsigned tag)
+{
+    return checked_alloc(pool, 0, size, tag);
+}
+
+void *ab_paged_pool_alloc_zeroed(struct ab_paged_pool *pool, size_t size, unsigned tag)
+{
+    void *block = checked_alloc(pool, 0, size, tag);
+    return block == NULL ? NULL : memset(block, 0, size);
+}
+
+void *ab_paged_pool_alloc_aligned(struct ab_paged_pool *pool, size_t align, size_t size,
+                                  unsigned tag)
+{
+    return align == 0 || (align & (align - 1)) != 0 ? NULL : checked_alloc(pool, align, size, tag);
+}
+
+static char *end_block(struct ab_paged_pool *pool, void *block)
+{
+    size_t bytes = ab_paged_pool_plain_usable(ab_checked_raw(block));
+    return ab_checked_end(&pool->blocks, block, bytes);
+}
+
+bool ab_paged_pool_free(struct ab_paged_pool *pool, void *block)
+{
+    if (block == NULL)
+        return true;
+    demand(pool, block);
+    return ab_paged_pool_plain_free(pool, end_block(pool, block));
+}
+
+void ab_paged_pool_free_sized(struct ab_paged_pool *pool, void *block, size_t size)
+{
+    if (block == NULL)
+        return;
+    demand(pool, block);
+    ab_checked_demand_size(&pool->blocks, block, size);
+    ab_paged_pool_free(pool, block);
+}
+
+size_t ab_paged_pool_usable(const void *block)
+{
+    return ab_checked_size(block); /* no more than was asked for */
+}
+
+/* What a block loses is poison before it is the pool's again. */
+bool ab_paged_pool_resize_in_place(struct ab_paged_pool *pool, void *block, size_t new_size)
+{
+    demand(pool, block);
+    char *raw = ab_checked_raw(block), *end = raw + ab_paged_pool_plain_usable(raw);
+    const char *dirty = pool->dirty; /* from here on there is no poison */
+    size_t lead = (size_t)((char *)block - raw);
+    if (new_size > PTRDIFF_MAX / 4)
+        return false;
+    if (new_size < ab_checked_size(block)) {
+        char *from = (char *)block + new_size;
+        AB_MARK_DEFINED(from, (size_t)(end - from));
+        memset(from, AB_GUARD_DEAD, (size_t)(end - from));
+        AB_MARK_UNUSED(from, (size_t)(end - from));
+    }
+    if (!ab_paged_pool_plain_resize_in_place(pool, raw, lead + new_size + AB_BLOCK_TAIL))
+        return false;
+    const char *new_end = raw + ab_paged_pool_plain_usable(raw);
+    ab_block_demand_dead(&pool->blocks, end, new_end < dirty ? new_end : dirty);
+    if (new_size >= ab_checked_size(block))
+        ab_checked_set_size(block, new_size);
+    else
+        ab_block_set_size(block, new_size);
+    AB_MARK_UNUSED((char *)block + new_size, AB_BLOCK_TAIL);
+    return true;
+}
+
+void *ab_paged_pool_resize(struct ab_paged_pool *pool, void *block, size_t new_size)
+{
+    if (ab_paged_pool_resize_in_place(pool, block, new_size))
+        return block;
+    unsigned tag = header_of(ab_checked_raw(block))->tag;
+    void *copy = ab_paged_pool_alloc(pool, new_size, tag);
+    if (copy == NULL)
+        return NULL;
+    size_t old_size = ab_checked_size(block);
+    memcpy(copy, block, old_size < new_size ? old_size : new_size);
+    ab_paged_pool_free(pool, block);
+    return copy;
+}
+
+void ab_paged_pool_reset(struct ab_paged_pool *pool)
+{
+    while (pool->blocks.top != NULL) {
+        demand(pool, pool->blocks.top + 1);
+        end_block(pool, pool->blocks.top + 1);
+    }
+    ab_paged_pool_plain_reset(pool);
+}
+
+void ab_paged_pool_fini(struct ab_paged_pool *pool)
+{
+    ab_checked_leaks(&pool->blocks, "never freed");
+    ab_paged_pool_plain_fini(pool);
+}
+
+/* The youngest first. */
+void ab_paged_pool_visit(struct ab_paged_pool *pool,
+                         void (*visit)(void *block, size_t bytes, unsigned tag, void *context),
+                         void *context)
+{
+    for (struct ab_block_head *head = pool->blocks.top; head != NULL; head = head->below)
+        visit(head + 1, head->size, header_of(ab_checked_raw(head + 1))->tag, context);
 }
 
 #endif
+
+/* ---- pools by name, linked through the pools ---- */
+
+struct ab_paged_pool *ab_paged_pools_find(const struct ab_paged_pools *pools, const char *name)
+{
+    struct ab_paged_pool *pool = pools->first;
+    while (pool != NULL && strcmp(pool->name, name) != 0)
+        pool = pool->next;
+    return pool;
+}
+
+int ab_paged_pools_add(struct ab_paged_pools *pools, struct ab_paged_pool *pool, const char *name,
+                       size_t bytes)
+{
+    if (strlen(name) > AB_PAGED_NAME_MAX)
+        return ENAMETOOLONG;
+    if (ab_paged_pools_find(pools, name) != NULL)
+        return EEXIST;
+    int error = ab_paged_pool_init(pool, name, bytes);
+    if (error != 0)
+        return error;
+    pool->next = pools->first;
+    pools->first = pool;
+    return 0;
+}
+
+void ab_paged_pools_fini(struct ab_paged_pools *pools)
+{
+    while (pools->first != NULL) {
+        struct ab_paged_pool *pool = pools->first;
+        pools->first = pool->next;
+        ab_paged_pool_fini(pool);
+    }
+}

@@ -3,8 +3,7 @@
  * A memory pool: one large region that serves blocks of any size from a free list, first fit.
  * Blocks are split when the rest is worth it and merged with free neighbours when they die. A
  * program has a few, each with a name and a budget that it cannot exceed. Usable on its own:
- * paged_pool.h, paged_pool.c, paged_pool_set.c (pools by name) and ../common. One thread at a time.
- * 64-bit Linux with mmap.
+ * paged_pool.h, paged_pool.c and ../common. One thread at a time. 64-bit Linux with mmap.
  *
  * Meant to serve large blocks to arenas (paged_arena.h); it serves small ones too, but a search
  * through many small free blocks takes its time. Every block has a header of 16 bytes with a magic
@@ -12,17 +11,13 @@
  * and its gap hold the links of the list.
  *
  * -fsanitize=address, -DAB_WITH_VALGRIND and -DAB_WITH_CHECKS as for the arena; the checked build of
- * the pool, which refuses no wrong free but ends the process, is paged_pool_checks.c.
+ * the pool refuses no wrong free but ends the process.
  */
 #ifndef AB_ALLOCATORS_PAGED_POOL_H
 #define AB_ALLOCATORS_PAGED_POOL_H
 
 #include "../common/language.h"
 #include "../common/marks.h"
-
-#ifdef AB_WITH_CHECKS
-#include "../common/block_list.h"
-#endif
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,10 +29,8 @@ extern "C" {
 
 /* What is called, or, in the checked build, what is below that. */
 #ifdef AB_WITH_CHECKS
-#define AB_PAGED_CHECKS true
 #define AB_PAGED_PLAIN(name) ab_paged_pool_plain_##name
 #else
-#define AB_PAGED_CHECKS false
 #define AB_PAGED_PLAIN(name) ab_paged_pool_##name
 #endif
 
@@ -60,9 +53,7 @@ struct ab_paged_pool {
     struct ab_paged_tag tags[AB_PAGED_TAGS];
     struct ab_paged_pool *next; /* in a set of pools */
     char name[AB_PAGED_NAME_MAX + 1];
-#ifdef AB_WITH_CHECKS
-    struct ab_block_list blocks;
-#endif
+    AB_CHECKED(struct ab_block_list blocks;)
 };
 
 /* Maps the region; pages come when they are first written. A longer name is cut. 0, or an errno;
@@ -106,7 +97,6 @@ void *ab_paged_pool_plain_alloc_aligned(struct ab_paged_pool *pool, size_t align
 bool ab_paged_pool_plain_resize_in_place(struct ab_paged_pool *pool, void *raw, size_t new_size);
 bool ab_paged_pool_plain_free(struct ab_paged_pool *pool, void *raw);
 size_t ab_paged_pool_plain_usable(const void *raw);
-unsigned ab_paged_pool_plain_tag(const void *raw);
 void ab_paged_pool_plain_reset(struct ab_paged_pool *pool);
 #else
 /* size is what the block was asked for with: the checked build looks whether it is. */

@@ -26,15 +26,9 @@ static size_t chunk_unit(const struct ab_pool *pool)
 static char *map_chunk(struct ab_pool *pool, size_t bytes)
 {
     ab_lock_let_go(pool->mutex);
-    char *base = (char *)ab_pages_map(bytes, chunk_unit(pool));
-    int error = base != NULL && pool->huge ? ab_pages_want_huge(base, bytes) : 0;
-    if (error != 0) {
-        ab_pages_release(base, bytes);
-        base = NULL;
-        errno = error;
-    }
+    void *base = ab_pages_huge_if(pool->huge, ab_pages_map(bytes, chunk_unit(pool)), bytes);
     ab_lock_take_back(pool->mutex);
-    return base;
+    return (char *)base;
 }
 
 /* The range is known to hold it. What could not be made accessible is not tried again. */
@@ -100,7 +94,7 @@ static size_t first_slots(const struct ab_pool_options *options, size_t stride)
 /* What the slots are like; 0, EINVAL or ENOMEM. A sanitizer's marks need whole granules. */
 static int measure(struct ab_pool *made, const struct ab_pool_options *options)
 {
-    size_t align = options->align == 0 || AB_MARKS || AB_POOL_CHECKS ? AB_POOL_ALIGN : 1;
+    size_t align = options->align == 0 || AB_MARKS || AB_CHECKS ? AB_POOL_ALIGN : 1;
     size_t slot = options->slot_bytes, extra;
     if ((options->align & (options->align - 1)) != 0)
         return EINVAL;
@@ -111,13 +105,11 @@ static int measure(struct ab_pool *made, const struct ab_pool_options *options)
     memset(made, 0, sizeof *made);
     made->slot_bytes = ab_round_up(slot, align);
     made->align = align;
-    extra = AB_POOL_CHECKS ? ab_checked_bytes(align, AB_MARK_GAP) : AB_MARK_GAP;
+    extra = AB_CHECKS ? ab_checked_bytes(align, AB_MARK_GAP) : AB_MARK_GAP;
     if (made->slot_bytes > PTRDIFF_MAX / 2 - align || extra > PTRDIFF_MAX / 2)
         return ENOMEM;
     made->stride = ab_round_up(made->slot_bytes + extra, align);
-#ifdef AB_WITH_CHECKS
-    ab_block_list_open(&made->blocks, "pool");
-#endif
+    AB_CHECKED(ab_block_list_open(&made->blocks, "pool"));
     return 0;
 }
 
@@ -250,8 +242,7 @@ void *ab_pool_alloc_zeroed(struct ab_pool *pool, size_t size)
         return NULL;
     AB_MARK_DEFINED(block, size);
     bool is_carved = before == NULL && pool->mutex == NULL && pool->collect == NULL;
-    if (AB_POOL_CHECKS || !is_carved || pool->is_buffer ||
-        block < pool->chunks[pool->current].dirty)
+    if (AB_CHECKS || !is_carved || pool->is_buffer || block < pool->chunks[pool->current].dirty)
         memset(block, 0, size);
     return block;
 }
@@ -290,7 +281,7 @@ void ab_pool_purge(struct ab_pool *pool)
     char *fresh = (char *)ab_round_up((uintptr_t)pool->next, ab_page_size());
     if (give_back(pool, pool->next, chunk->base + chunk->map_bytes) && chunk->dirty > fresh)
         chunk->dirty = fresh;
-    if (AB_POOL_CHECKS || pool->slot_bytes <= ab_page_size())
+    if (AB_CHECKS || pool->slot_bytes <= ab_page_size())
         return; /* free slots are poison; no slot holds a whole page after its link, or hardly ever */
     for (struct ab_pool_slot *slot = pool->free; slot != NULL; slot = ab_pool_next(slot))
         give_back(pool, (char *)(slot + 1), (char *)slot + pool->slot_bytes);

@@ -32,11 +32,8 @@
 
 /* What is called, or, in the checked build, what is below that. */
 #ifdef AB_WITH_CHECKS
-#include "../common/block_list.h"
-#define AB_POOL_CHECKS true
 #define AB_POOL_PLAIN(name) ab_pool_plain_##name
 #else
-#define AB_POOL_CHECKS false
 #define AB_POOL_PLAIN(name) ab_pool_##name
 #endif
 
@@ -77,9 +74,7 @@ struct ab_pool {
     pthread_mutex_t *mutex;
     bool (*collect)(struct ab_pool *pool);
     struct ab_pool_chunk chunks[AB_POOL_CHUNKS_MAX];
-#ifdef AB_WITH_CHECKS
-    struct ab_block_list blocks;
-#endif
+    AB_CHECKED(struct ab_block_list blocks;)
 };
 
 struct ab_pool_options {
@@ -203,7 +198,7 @@ struct ab_pool_cursor {
 
 static inline struct ab_pool_cursor ab_pool_cursor_of(const struct ab_pool *pool)
 {
-    char *limit = pool->free == NULL && !AB_MARKS && !AB_POOL_CHECKS ? pool->limit : pool->next;
+    char *limit = pool->free == NULL && !AB_MARKS && !AB_CHECKS ? pool->limit : pool->next;
     struct ab_pool_cursor cursor = {pool->next, limit, pool->stride, pool->slot_bytes};
     return cursor;
 }

@@ -5,12 +5,9 @@
  * AB_TRAIT_FIXED_SIZE. What that wastes, usable_size says. The hot path asks one question more than
  * the pool itself; whatever needs a lock, guards or another heap is out of line.
  */
-#include "allocators/pool/pool_backend.h"
-#include "allocators/ab_backend.h"
-#include "allocators/common/pages.h"
+#include "allocators/glue.h"
 #include "allocators/pool/pool_lockfree.h"
 #include "allocators/pool/pool_shared.h"
-#include "allocators/shared_backend.h"
 
 /* Of two kinds: one heap of a group, or with threads=lockfree the one below, which begins as those
  * do and is of no group. The tables differ. */
@@ -127,16 +124,7 @@ static int pool_open(const struct ab_open_args *args, struct ab_heap **out)
         return error;
     options.threads.is_guarded = values[PARAM_DEBUG] != 0;
     options.pool.range_bytes = span_for(&options.pool, args->facts);
-    struct ab_pool_shared *group = ab_pool_shared_open(&options);
-    if (group == NULL)
-        return errno;
-    *out = (struct ab_heap *)group;
-    return 0;
-}
-
-static void pool_close(struct ab_heap *heap)
-{
-    ab_pool_shared_close(&heap->own);
+    return ab_heap_given(ab_pool_shared_open(&options), out);
 }
 
 /* ---- with a lock, with guards, or of another heap ---- */
@@ -161,10 +149,13 @@ static const struct ab_guard_below below = {
 
 /* ---- hooks ---- */
 
+AB_GROUP_HOOKS(ab_pool_shared)
+AB_GUARDED_HOOKS(pool, below)
+
 static ab_ref pool_alloc(struct ab_heap *heap, size_t size)
 {
     if (__builtin_expect(size - 1 >= heap->own.shard.fast_max, 0))
-        return ab_guarded_alloc(&below, heap, 0, size, false);
+        return pool_alloc_guarded(heap, 0, size, false);
     return (ab_ref)ab_pool_take(&heap->own.pool, size);
 }
 
@@ -172,19 +163,9 @@ static void pool_free(struct ab_heap *heap, ab_ref ref, size_t size)
 {
     (void)size;
     if (__builtin_expect(ref - heap->own.shard.own_base >= heap->own.shard.own_bytes, 0))
-        ab_guarded_free(&below, heap, ref);
+        pool_free_guarded(heap, ref);
     else
         ab_pool_free(&heap->own.pool, (void *)ref);
-}
-
-static ab_ref pool_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
-{
-    return ab_guarded_alloc(&below, heap, align, size, false);
-}
-
-static ab_ref pool_alloc_zeroed(struct ab_heap *heap, size_t size)
-{
-    return ab_guarded_alloc(&below, heap, 0, size, true);
 }
 
 /* slot_bytes: of every block, and never changes. */
@@ -218,18 +199,6 @@ static size_t pool_usable_size(struct ab_heap *heap, ab_ref ref)
     return usable_size(heap, ref, heap->own.pool.slot_bytes);
 }
 
-/* No other thread is at work. */
-static void pool_reset(struct ab_heap *heap)
-{
-    ab_pool_shared_reset(&heap->own);
-}
-
-/* With threads=local no other thread is at work. */
-static void pool_purge(struct ab_heap *heap)
-{
-    ab_pool_shared_purge(&heap->own);
-}
-
 /* Live bytes are those of whole slots: what was asked for is not kept. With threads=local no other
  * thread is at work. */
 static int pool_stats(struct ab_heap *heap, struct ab_heap_stats *out)
@@ -243,20 +212,6 @@ static int pool_stats(struct ab_heap *heap, struct ab_heap_stats *out)
         .os_calls = sums.n_os_calls,
     };
     return 0;
-}
-
-static int pool_thread_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out)
-{
-    struct ab_pool_shared *own = ab_pool_shared_enter(&heap->own, lane);
-    if (own == NULL)
-        return errno;
-    *out = (struct ab_heap *)own;
-    return 0;
-}
-
-static void pool_thread_leave(struct ab_heap *heap)
-{
-    ab_pool_shared_leave(&heap->own);
 }
 
 /* ---- lock-free ---- */
@@ -286,14 +241,13 @@ static int lockfree_open(const struct ab_open_args *args, struct ab_heap **out)
     struct ab_pool_options options = options_for(args);
     if (options.slot_bytes > SPAN_MAX || options.align > SPAN_MAX)
         return ENOMEM;
-    size_t page = ab_page_size(), bytes = ab_round_up(sizeof(struct lockfree_heap), page);
-    struct lockfree_heap *heap = ab_pages_map(bytes, page);
+    struct lockfree_heap *heap = ab_heap_map(sizeof *heap);
     if (heap == NULL)
         return errno;
     heap->shard.is_guarded = args->values[PARAM_DEBUG] != 0;
     int error = init_lockfree(heap, &options, span_for(&options, args->facts));
     if (error != 0)
-        ab_pages_release(heap, bytes);
+        ab_heap_unmap(heap, sizeof *heap);
     else
         *out = (struct ab_heap *)heap;
     return error;
@@ -302,7 +256,7 @@ static int lockfree_open(const struct ab_open_args *args, struct ab_heap **out)
 static void lockfree_close(struct ab_heap *heap)
 {
     ab_pool_lockfree_fini(&lockfree_of(heap)->pool);
-    ab_pages_release(heap, ab_round_up(sizeof(struct lockfree_heap), ab_page_size()));
+    ab_heap_unmap(heap, sizeof(struct lockfree_heap));
 }
 
 static void *lockfree_raw_alloc(void *context, size_t align, size_t size, bool is_zeroed)
@@ -327,25 +281,17 @@ static bool lockfree_owns(void *context, const void *block)
 static const struct ab_guard_below lockfree_below = {
     .name = "pool", .alloc = lockfree_raw_alloc, .free = lockfree_raw_free, .owns = lockfree_owns};
 
+AB_GUARDED_HOOKS(lockfree, lockfree_below)
+
 static ab_ref lockfree_alloc(struct ab_heap *heap, size_t size)
 {
-    return ab_guarded_alloc(&lockfree_below, heap, 0, size, false);
-}
-
-static ab_ref lockfree_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
-{
-    return ab_guarded_alloc(&lockfree_below, heap, align, size, false);
-}
-
-static ab_ref lockfree_alloc_zeroed(struct ab_heap *heap, size_t size)
-{
-    return ab_guarded_alloc(&lockfree_below, heap, 0, size, true);
+    return lockfree_alloc_guarded(heap, 0, size, false);
 }
 
 static void lockfree_free(struct ab_heap *heap, ab_ref ref, size_t size)
 {
     (void)size;
-    ab_guarded_free(&lockfree_below, heap, ref);
+    lockfree_free_guarded(heap, ref);
 }
 
 static ab_ref lockfree_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
@@ -385,27 +331,27 @@ static int lockfree_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 
 /* ---- the tables ---- */
 
-struct ab_pool *ab_pool_of_heap(struct ab_heap *heap)
-{
-    return heap->own.shard.is_plain ? &heap->own.pool : NULL;
-}
-
 static const struct ab_backend *pool_variant(const uint64_t *values);
 
 #define TABLE(kind) \
     .abi = AB_BACKEND_ABI, .size = sizeof(struct ab_backend), .name = "pool", \
     .summary = "equal slots of the largest request, free list inside the free slots", \
     .traits = AB_TRAIT_THREAD_SAFE | AB_TRAIT_REMOTE_FREE, .params = params, \
-    .n_params = PARAM_COUNT, .open = kind##_open, .close = kind##_close, .alloc = kind##_alloc, \
+    .n_params = PARAM_COUNT, .open = kind##_open, .alloc = kind##_alloc, \
     .alloc_aligned = kind##_alloc_aligned, .alloc_zeroed = kind##_alloc_zeroed, \
     .free = kind##_free, .resize = kind##_resize, .usable_size = kind##_usable_size, \
-    .reset = kind##_reset, .purge = kind##_purge, .stats = kind##_stats, .variant = pool_variant
+    .stats = kind##_stats, .variant = pool_variant
 
 extern const struct ab_backend ab_pool_backend;
 
-const struct ab_backend ab_pool_backend = {TABLE(pool), .thread_enter = pool_thread_enter,
-                                           .thread_leave = pool_thread_leave};
-static const struct ab_backend lockfree = {TABLE(lockfree)};
+const struct ab_backend ab_pool_backend = {TABLE(pool),
+                                           .close = in_group_close,
+                                           .reset = in_group_reset,
+                                           .purge = in_group_purge,
+                                           .thread_enter = in_group_thread_enter,
+                                           .thread_leave = in_group_thread_leave};
+static const struct ab_backend lockfree = {TABLE(lockfree), .close = lockfree_close,
+                                           .reset = lockfree_reset, .purge = lockfree_purge};
 
 static const struct ab_backend *pool_variant(const uint64_t *values)
 {

@@ -40,16 +40,11 @@ int ab_pool_lockfree_init(struct ab_pool_lockfree *pool,
         return ENOMEM;
     size_t map_bytes = ab_round_up(span, ab_page_size());
     size_t unit = options->huge && align < AB_HUGE_PAGE_BYTES ? AB_HUGE_PAGE_BYTES : align;
-    char *base = (char *)ab_pages_map(map_bytes, unit);
+    void *base = ab_pages_huge_if(options->huge, ab_pages_map(map_bytes, unit), map_bytes);
     if (base == NULL)
         return errno;
-    int error = options->huge ? ab_pages_want_huge(base, map_bytes) : 0;
-    if (error != 0) {
-        ab_pages_release(base, map_bytes);
-        return error;
-    }
     memset(pool, 0, sizeof *pool);
-    pool->base = base;
+    pool->base = (char *)base;
     pool->slot_bytes = slot;
     pool->stride = stride;
     pool->align = align;

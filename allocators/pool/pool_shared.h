@@ -43,22 +43,16 @@ struct ab_pool_shared_options {
     struct ab_shards_options threads;
 };
 
-/* NULL and errno on failure: EINVAL (an alignment that is no power of two, too many heaps), ENOMEM. */
-AB_MUST_USE struct ab_pool_shared *ab_pool_shared_open(
-    const struct ab_pool_shared_options *options);
-/* Gives everything back to the system. No thread is at its end just then; those that live on may
- * end later. NULL is fine. */
-void ab_pool_shared_close(struct ab_pool_shared *group);
+struct
+    ab_pool_shared_sums { /* as ab_pool_mapped, ab_pool_used and ab_pool_live, which counts slots */
+    uint32_t n_heaps;     /* that were ever used */
+    size_t mapped, used, live;
+    uint64_t n_os_calls;
+};
 
-/* The heap of this thread, which leaves it at its end. Never NULL. To be kept in a variable of the
- * thread: each call asks the C library (some ns). */
-struct ab_pool_shared *ab_pool_shared_own(struct ab_pool_shared *group);
-/* The same for threads with numbers from 0, which leave by themselves: no key of the C library, the
- * same heap for the same number. NULL and errno: EINVAL (local, and n is not more), EBUSY (a thread
- * that said `own` has it), EOWNERDEAD (after a fork: one that is not there), ENOMEM. */
-AB_MUST_USE struct ab_pool_shared *ab_pool_shared_enter(struct ab_pool_shared *group,
-                                                        uint32_t number);
-void ab_pool_shared_leave(struct ab_pool_shared *own);
+/* open, close, own, enter, leave, reset, purge, sum, before_fork and after_fork: ../common/shard.h.
+ * open fails with EINVAL for an alignment that is no power of two, too. */
+AB_SHARDS_API(ab_pool_shared);
 
 /* After the inline fast paths; align 0 = that of the slots. */
 void *ab_pool_shared_alloc_slow(struct ab_pool_shared *own, size_t align, size_t size, bool zeroed);
@@ -109,60 +103,20 @@ static inline size_t ab_pool_shared_usable(const struct ab_pool_shared *own, con
     return ab_pool_usable(&own->pool, block);
 }
 
-/* ---- about the whole group: no other call is in progress; of one's own heap: that one ---- */
-
-/* All slots are free, the pages stay. */
-void ab_pool_shared_reset(struct ab_pool_shared *group);
-/* As ab_pool_purge, after what is on its way has arrived. */
-void ab_pool_shared_purge(struct ab_pool_shared *group);
-
-struct ab_pool_shared_sums {
-    uint32_t n_heaps; /* that were ever used */
-    size_t mapped, used, live;
-    uint64_t n_os_calls;
-};
-/* As ab_pool_mapped, ab_pool_used and ab_pool_live, which counts slots. */
-struct ab_pool_shared_sums ab_pool_shared_sum(struct ab_pool_shared *group);
-
 /* A pointer that a slot of this group has or had, in whichever heap. Where all heaps have a lock
  * other calls may be in progress. */
 bool ab_pool_shared_owns(struct ab_pool_shared *own, const void *p);
 
-/* Around fork, see ../common/shard.h; for pthread_atfork too. */
-void ab_pool_shared_before_fork(struct ab_pool_shared *group);
-void ab_pool_shared_after_fork(struct ab_pool_shared *group, bool is_child);
-
 /* ---- with the interface of ab_allocator.h, from any thread ---- */
-
-static inline void *ab_pool_shared_client_alloc(size_t size, void *context)
-{
-    struct ab_pool_shared *own = ab_pool_shared_own((struct ab_pool_shared *)context);
-    bool is_fit = size != 0 && own->pool.align >= AB_ALLOCATOR_ALIGN;
-    return is_fit ? ab_pool_shared_alloc(own, size) : NULL;
-}
-
-static inline void ab_pool_shared_client_free(size_t size, void *ptr, void *context)
-{
-    ab_pool_shared_free_sized(ab_pool_shared_own((struct ab_pool_shared *)context), ptr, size);
-}
-
-/* Within the slot. */
-static inline void *ab_pool_shared_client_resize(size_t old_size, size_t new_size, void *ptr,
-                                                 void *context)
-{
-    (void)old_size;
-    bool is_fit = new_size <= ab_pool_shared_usable((const struct ab_pool_shared *)context, ptr);
-    return is_fit && !AB_POOL_CHECKS ? ptr : NULL;
-}
 
 /* NULL for what is larger than a slot, and for everything when the slots are aligned to less than
  * two pointers. */
-static inline struct ab_allocator ab_pool_shared_allocator(struct ab_pool_shared *group)
-{
-    struct ab_allocator allocator = {ab_pool_shared_client_alloc, ab_pool_shared_client_free, group,
-                                     ab_pool_shared_client_resize};
-    return allocator;
-}
+AB_ALLOCATOR_DEFINE(ab_pool_shared, struct ab_pool_shared,
+                    heap->pool.align < AB_ALLOCATOR_ALIGN
+                        ? NULL
+                        : ab_pool_shared_alloc(ab_pool_shared_own(heap), size),
+                    ab_pool_shared_free_sized(ab_pool_shared_own(heap), ptr, size),
+                    !AB_CHECKS && new_size <= ab_pool_shared_usable(heap, ptr) ? ptr : NULL)
 
 #ifdef __cplusplus
 }

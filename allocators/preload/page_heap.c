@@ -11,6 +11,8 @@
 #include "allocators/common/pages.h"
 #include "allocators/preload/preload.h"
 
+#include <time.h>
+
 enum {
     N_BINS = 64,       /* the last one: and longer */
     FIRST_COMMIT = 16, /* units of a region; then as many again as there are */
@@ -37,6 +39,14 @@ void ab_page_heap_lock(void)
 void ab_page_heap_unlock(void)
 {
     ab_lock_release(&mutex);
+}
+
+/* It costs a few instructions and is precise to some milliseconds. */
+uint32_t ab_clock_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (uint32_t)((uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000);
 }
 
 /* ---- free spans ---- */

@@ -168,10 +168,10 @@ void ab_threads_leave(struct ab_thread_heap *heap);
 void ab_threads_push(struct ab_thread_heap *heap, struct ab_free_block *block);
 /* The empty slabs of this thread's heap and of those without an owner go back. */
 void ab_threads_trim(void);
-/* In the child of a fork: only this thread is there. */
-void ab_threads_bury(void);
 void ab_threads_lock(void);
 void ab_threads_unlock(void);
+/* Registers what happens around a fork: once, without a lock (it may allocate). */
+void ab_fork_prepare(void);
 
 /* ---- page_heap.c: spans of units; any thread ---- */
 
@@ -184,6 +184,16 @@ bool ab_page_heap_resize(struct ab_span *run, unsigned n_units);
 void ab_page_heap_purge(uint32_t now_ms, bool all);
 void ab_page_heap_lock(void);
 void ab_page_heap_unlock(void);
+/* Monotonic, since some moment. */
+uint32_t ab_clock_ms(void);
+
+/* AB_DECAY_MS or more have passed. Who asks may have read the clock first and waited for a lock
+ * while `since` was noted: up to a minute before `since` counts as no time. */
+static inline bool ab_clock_is_due(uint32_t since_ms, uint32_t now_ms)
+{
+    return now_ms - since_ms - AB_DECAY_MS < UINT32_MAX - AB_DECAY_MS - 60000;
+}
+
 /* For tests: units of spans in use, and of free ones that hold pages. */
 void ab_page_heap_count(size_t *n_used, size_t *n_dirty);
 
@@ -197,19 +207,6 @@ void ab_large_purge(uint32_t now_ms, bool all);
 void ab_large_lock(void);
 void ab_large_unlock(void);
 
-/* ---- clock.c ---- */
-
-uint32_t ab_clock_ms(void);
-
-/* AB_DECAY_MS or more have passed. Who asks may have read the clock first and waited for a lock
- * while `since` was noted: up to a minute before `since` counts as no time. */
-static inline bool ab_clock_is_due(uint32_t since_ms, uint32_t now_ms)
-{
-    return now_ms - since_ms - AB_DECAY_MS < UINT32_MAX - AB_DECAY_MS - 60000;
-}
-
-/* ---- decay.c ---- */
-
 /* Where spans and mappings come and go, without a lock: gives back what was free for a while. */
 void ab_decay_tick(void);
 
@@ -217,11 +214,6 @@ void ab_decay_tick(void);
 
 /* One line to standard error, and the end of the process. */
 _Noreturn void ab_fail_free(const void *p, const char *why);
-
-/* ---- fork.c ---- */
-
-/* Registers what happens around a fork: once, without a lock (it may allocate). */
-void ab_fork_prepare(void);
 
 /* Handlers of others may allocate while this thread forks: it holds the lock. */
 static inline void ab_lock_take(pthread_mutex_t *mutex)

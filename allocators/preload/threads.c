@@ -168,7 +168,15 @@ void ab_threads_trim(void)
     ab_lock_release(&mutex);
 }
 
-/* ---- fork ---- */
+/* ---- fork while others allocate ----
+ *
+ * All locks are taken before it, so that what they guard is whole in the child. Handlers of other
+ * libraries may wait for a thread that waits for our locks, so ours have to run last before the
+ * fork, which those do that are registered first: the library is linked with `-z initfirst`, and
+ * begins before all others. Handlers that run after ours all the same are served without a lock:
+ * this thread holds them all. */
+
+AB_PRELOAD_TLS bool ab_is_forking;
 
 void ab_threads_lock(void)
 {
@@ -180,7 +188,24 @@ void ab_threads_unlock(void)
     ab_lock_release(&mutex);
 }
 
-void ab_threads_bury(void)
+static void before_fork(void)
+{
+    ab_threads_lock();
+    ab_page_heap_lock();
+    ab_large_lock();
+    ab_is_forking = true;
+}
+
+static void after_fork(void)
+{
+    ab_is_forking = false;
+    ab_large_unlock();
+    ab_page_heap_unlock();
+    ab_threads_unlock();
+}
+
+/* In the child only this thread is there. */
+static void after_fork_in_child(void)
 {
     n_idle = 0;
     for (struct ab_thread_heap *heap = newest; heap != NULL; heap = heap->older)
@@ -188,4 +213,10 @@ void ab_threads_bury(void)
             n_idle++;
         else if (heap != ab_own_heap)
             heap->state = AB_HEAP_DEAD;
+    after_fork();
+}
+
+void ab_fork_prepare(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }

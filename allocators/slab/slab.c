@@ -20,6 +20,182 @@ enum { HOT_MAX = 64, HOT_BYTES = 16 << 10 };
 AB_STATIC_ASSERT(sizeof(struct ab_slab) == 32, "two records a cache line");
 AB_STATIC_ASSERT(sizeof(struct ab_slab_class) == 64, "a class is a cache line");
 
+/* ---- blocks beyond the classes ----
+ *
+ * A mapping each, its record just before the block, in a list of all so that a reset finds them.
+ * Growing moves pages, not bytes. Mappings of freed blocks are kept up to a bound, in a bin a number
+ * of pages: a mapping from the system costs two calls and a fault a page, some 5 us for 8 KiB. */
+
+enum { LEAD_BYTES = 64 }; /* room for the record; blocks begin a cache line into their pages */
+
+AB_STATIC_ASSERT(sizeof(struct ab_slab_large) <= LEAD_BYTES, "the record fits");
+
+static struct ab_slab_large *large_record(const void *block)
+{
+    return (struct ab_slab_large *)(uintptr_t)block - 1;
+}
+
+static size_t large_usable(const struct ab_slab_large *r)
+{
+    return (size_t)(r->map + r->map_bytes - (const char *)(r + 1));
+}
+
+/* Nothing of it is known to a sanitizer any more: the next mapping may be there. */
+static void large_give_back(char *map, size_t map_bytes)
+{
+    AB_MARK_DEFINED(map, map_bytes);
+    ab_pages_release(map, map_bytes);
+}
+
+/* A record of a mapping; the block after it lives. */
+static void *large_enter(struct ab_slabs *s, struct ab_slab_large *r, char *map, size_t map_bytes)
+{
+    struct ab_slab_large record = {NULL, s->large, s, map, map_bytes};
+    *r = record;
+    s->large = r;
+    if (r->next != NULL)
+        r->next->prev = r;
+    s->n_large++;
+    s->large_bytes += large_usable(r);
+    s->large_map_bytes += r->map_bytes;
+    return r + 1;
+}
+
+static void large_leave(struct ab_slabs *s, struct ab_slab_large *r)
+{
+    if (r->prev != NULL)
+        r->prev->next = r->next;
+    else
+        s->large = r->next;
+    if (r->next != NULL)
+        r->next->prev = r->prev;
+    s->n_large--;
+    s->large_bytes -= large_usable(r);
+    s->large_map_bytes -= r->map_bytes;
+}
+
+static bool large_keep(struct ab_slabs *s, char *map, size_t map_bytes)
+{
+    size_t bin = map_bytes / ab_page_size() - 1;
+    if (bin >= AB_SLAB_SPARE_PAGES || s->spare_bytes > s->spare_max_bytes ||
+        map_bytes > s->spare_max_bytes - s->spare_bytes)
+        return false;
+    struct ab_slab_large *r = large_record(map + LEAD_BYTES);
+    struct ab_slab_large record = {NULL, s->spare[bin], NULL, map, map_bytes};
+    *r = record;
+    s->spare[bin] = r;
+    s->spare_mask |= UINT64_C(1) << bin;
+    s->spare_bytes += map_bytes;
+    return true;
+}
+
+static struct ab_slab_large *large_take_from(struct ab_slabs *s, unsigned bin)
+{
+    struct ab_slab_large *r = s->spare[bin];
+    s->spare[bin] = r->next;
+    if (r->next == NULL)
+        s->spare_mask &= ~(UINT64_C(1) << bin);
+    s->spare_bytes -= r->map_bytes;
+    return r;
+}
+
+/* The smallest that holds map_bytes and is less than twice that. NULL when there is none. */
+static struct ab_slab_large *large_take_spare(struct ab_slabs *s, size_t map_bytes)
+{
+    size_t least = map_bytes / ab_page_size() - 1;
+    if (least >= AB_SLAB_SPARE_PAGES || s->spare_mask >> least == 0)
+        return NULL;
+    size_t bin = least + (unsigned)__builtin_ctzll(s->spare_mask >> least);
+    return bin <= 2 * least ? large_take_from(s, (unsigned)bin) : NULL;
+}
+
+static void large_purge(struct ab_slabs *s)
+{
+    while (s->spare_mask != 0) {
+        struct ab_slab_large *r = large_take_from(s, (unsigned)__builtin_ctzll(s->spare_mask));
+        s->n_os_calls++;
+        ab_lock_let_go(s->mutex);
+        large_give_back(r->map, r->map_bytes);
+        ab_lock_take_back(s->mutex);
+    }
+}
+
+/* One page before the block is enough, however it is aligned. */
+static void *large_map(struct ab_slabs *s, size_t align, size_t lead, size_t map_bytes)
+{
+    size_t page = ab_page_size(), spared = lead > page ? lead - page : 0;
+    lead -= spared;
+    map_bytes -= spared;
+    ab_lock_let_go(s->mutex);
+    char *map = (char *)ab_pages_map_after(spared > 0 ? lead : 0, map_bytes, align);
+    ab_lock_take_back(s->mutex);
+    if (map == NULL)
+        return NULL;
+    s->n_os_calls += spared > 0 ? 3 : 1;
+    return large_enter(s, large_record(map + lead), map, map_bytes);
+}
+
+static void *large_alloc(struct ab_slabs *s, size_t align, size_t size, bool zeroed)
+{
+    size_t page = ab_page_size(), lead = align > LEAD_BYTES ? align : (size_t)LEAD_BYTES;
+    if (size > PTRDIFF_MAX / 2 || lead > PTRDIFF_MAX / 4)
+        return NULL;
+    size_t map_bytes = ab_round_up(lead + size + (size == 0), page); /* 0: a byte of its own */
+    struct ab_slab_large *spare = lead <= page ? large_take_spare(s, map_bytes) : NULL;
+    void *block;
+    if (spare != NULL) {
+        AB_MARK_DEFINED(spare->map, spare->map_bytes);
+        block = large_enter(s, large_record(spare->map + lead), spare->map, spare->map_bytes);
+    } else {
+        block = large_map(s, align, lead, map_bytes);
+    }
+    if (block == NULL)
+        return NULL;
+    AB_MARK_UNUSED(block, large_usable(large_record(block)));
+    AB_MARK_ALLOC(s, block, size);
+    if (zeroed)
+        AB_MARK_DEFINED(block, size);
+    return zeroed && spare != NULL ? memset(block, 0, size) : block;
+}
+
+static void large_drop(struct ab_slabs *s, struct ab_slab_large *r)
+{
+    char *map = r->map;
+    size_t map_bytes = r->map_bytes;
+    large_leave(s, r);
+    AB_MARK_UNUSED(r + 1, large_usable(r));
+    if (large_keep(s, map, map_bytes))
+        return;
+    s->n_os_calls++;
+    ab_lock_let_go(s->mutex);
+    large_give_back(map, map_bytes);
+    ab_lock_take_back(s->mutex);
+}
+
+static bool large_owns(const struct ab_slabs *s, const void *p)
+{
+    const struct ab_slab_large *r = s->large;
+    while (r != NULL && (const void *)(r + 1) != p)
+        r = r->next;
+    return r != NULL;
+}
+
+void ab_slabs_large_free(struct ab_slabs *s, void *block)
+{
+    if (block == NULL)
+        return;
+    AB_MARK_EXPECT(block, large_owns(s, block));
+    AB_MARK_FREE(s, block, 0);
+    large_drop(s, large_record(block));
+}
+
+size_t ab_slabs_large_usable(const void *block)
+{
+    return large_usable(large_record(block));
+}
+
+/* ---- open and close ---- */
+
 static size_t records_bytes(size_t span_bytes)
 {
     return ab_round_up((span_bytes >> AB_SLAB_LOG2) * sizeof(struct ab_slab), ab_page_size());
@@ -98,8 +274,8 @@ void AB_SLABS_PLAIN(fini)(struct ab_slabs *slabs)
 {
     AB_MARK_POOL_DESTROY(slabs);
     while (slabs->large != NULL)
-        ab_slabs_large_drop(slabs, slabs->large);
-    ab_slabs_large_purge(slabs);
+        large_drop(slabs, slabs->large);
+    large_purge(slabs);
     AB_MARK_DEFINED(slabs->base, slabs->n_fresh << AB_SLAB_LOG2);
     if (!slabs->is_range_given)
         ab_pages_release(slabs->base, slabs->span_bytes);
@@ -343,7 +519,7 @@ __attribute__((noinline)) void *ab_slabs_alloc_odd(struct ab_slabs *s, size_t si
         return AB_SLABS_PLAIN(alloc)(s, 1);
     if (s->collect != NULL)
         s->collect(s);
-    return ab_slabs_large_alloc(s, 0, size, false);
+    return large_alloc(s, 0, size, false);
 }
 
 /* A slab begins at a multiple of all alignments of classes, so a block of a class that is a
@@ -353,19 +529,19 @@ void *AB_SLABS_PLAIN(alloc_aligned)(struct ab_slabs *s, size_t align, size_t siz
     if (align == 0 || (align & (align - 1)) != 0)
         return NULL;
     if (align > AB_SLAB_LARGEST || size > AB_SLAB_LARGEST)
-        return ab_slabs_large_alloc(s, align, size, false);
+        return large_alloc(s, align, size, false);
     struct ab_slab_class *c = ab_slab_class_of(s, size > align ? size : align);
     while (c->bytes % align != 0)
         c++;
     return ab_slabs_alloc_from(s, c, size);
 }
 
-#ifndef AB_WITH_CHECKS /* else in slab_checks.c */
+#ifndef AB_WITH_CHECKS
 
 void *ab_slabs_alloc_zeroed(struct ab_slabs *s, size_t size)
 {
     if (size - 1 >= AB_SLAB_LARGEST)
-        return size == 0 ? ab_slabs_alloc_zeroed(s, 1) : ab_slabs_large_alloc(s, 0, size, true);
+        return size == 0 ? ab_slabs_alloc_zeroed(s, 1) : large_alloc(s, 0, size, true);
     struct ab_slab_class *c = ab_slab_class_of(s, size);
     const char *next = c->next; /* moves when the block is carved; or, with a lock, by others */
     void *block = ab_slabs_alloc_from(s, c, size);
@@ -375,6 +551,46 @@ void *ab_slabs_alloc_zeroed(struct ab_slabs *s, size_t size)
     if (c->next == next || s->mutex != NULL || !ab_slab_of(s, block)->is_zero)
         memset(block, 0, size);
     return block;
+}
+
+static void *large_move(struct ab_slabs *s, struct ab_slab_large *r, size_t map_bytes)
+{
+    size_t lead = (size_t)((char *)(r + 1) - r->map), old_bytes = r->map_bytes;
+    char *old = r->map;
+    large_leave(s, r);
+    s->n_os_calls++;
+    ab_lock_let_go(s->mutex);
+    char *map = (char *)ab_pages_remap(old, old_bytes, map_bytes);
+    ab_lock_take_back(s->mutex);
+    if (map == NULL) {
+        large_enter(s, r, old, old_bytes);
+        return NULL;
+    }
+    return large_enter(s, large_record(map + lead), map, map_bytes);
+}
+
+static void large_mark(struct ab_slabs *s, void *block)
+{
+    size_t bytes = large_usable(large_record(block));
+    (void)s, (void)bytes;
+    AB_MARK_ALLOC(s, block, bytes);
+    AB_MARK_DEFINED(block, bytes);
+}
+
+/* new_size is larger than AB_SLAB_LARGEST. */
+static void *large_resize(struct ab_slabs *s, void *block, size_t new_size)
+{
+    struct ab_slab_large *r = large_record(block);
+    size_t lead = (size_t)((char *)block - r->map), old_usable = large_usable(r);
+    if (new_size > PTRDIFF_MAX / 2)
+        return NULL;
+    size_t map_bytes = ab_round_up(lead + new_size, ab_page_size());
+    AB_MARK_FREE(s, block, 0);
+    AB_MARK_DEFINED(block, old_usable);
+    bool stays = map_bytes <= r->map_bytes && map_bytes > r->map_bytes / 2;
+    void *moved = stays ? block : large_move(s, r, map_bytes);
+    large_mark(s, moved != NULL ? moved : block);
+    return moved != NULL ? moved : new_size <= old_usable ? block : NULL;
 }
 
 void *ab_slabs_resize(struct ab_slabs *s, void *block, size_t old_size, size_t new_size)
@@ -388,7 +604,7 @@ void *ab_slabs_resize(struct ab_slabs *s, void *block, size_t old_size, size_t n
         return block;
     }
     if (!is_small && new_size > AB_SLAB_LARGEST)
-        return ab_slabs_large_resize(s, block, new_size);
+        return large_resize(s, block, new_size);
     void *copy = AB_SLABS_PLAIN(alloc)(s, new_size);
     if (copy == NULL)
         return new_size <= usable ? block : NULL;
@@ -413,7 +629,7 @@ size_t AB_SLABS_PLAIN(usable)(const struct ab_slabs *s, const void *block)
 bool AB_SLABS_PLAIN(owns)(const struct ab_slabs *s, const void *p)
 {
     if (!ab_slabs_is_small(s, p))
-        return ab_slabs_large_owns(s, p);
+        return large_owns(s, p);
     const struct ab_slab *slab = ab_slab_of(s, p);
     if (slab >= s->slabs + s->n_fresh)
         return false;
@@ -429,7 +645,7 @@ void AB_SLABS_PLAIN(reset)(struct ab_slabs *s)
     for (unsigned i = 0; i < s->n_classes; i++)
         empty_class(s, &s->classes[i]);
     while (s->large != NULL)
-        ab_slabs_large_drop(s, s->large);
+        large_drop(s, s->large);
     ab_slabs_let_go(s);
 }
 
@@ -487,7 +703,7 @@ void ab_slabs_purge(struct ab_slabs *s)
     ab_slabs_let_go(s);
     if (s->huge)
         give_huge_pages_back(s);
-    ab_slabs_large_purge(s);
+    large_purge(s);
 }
 
 size_t ab_slabs_live(const struct ab_slabs *s)
@@ -497,3 +713,159 @@ size_t ab_slabs_live(const struct ab_slabs *s)
         bytes += live_bytes(&s->classes[i]);
     return bytes;
 }
+
+#ifdef AB_WITH_CHECKS
+
+/* ---- the checked build: what is called, over the plain slabs ----
+ *
+ * Each request is one for a larger block, with a head before it and a canary behind it;
+ * ../common/checked.h says how. A large block is a mapping that goes back at once when it dies: who
+ * uses it then crashes there. */
+
+int ab_slabs_init(struct ab_slabs *slabs, const struct ab_slabs_options *options)
+{
+    struct ab_slabs_options without_spare = *options;
+    without_spare.spare_max_bytes = 0;
+    int error = ab_slabs_plain_init(slabs, &without_spare);
+    if (error == 0)
+        ab_block_list_open(&slabs->blocks, "slab");
+    return error;
+}
+
+/* The block of a class or the large one that p points into; NULL: there is none. */
+static const char *raw_around(const struct ab_slabs *s, const void *p)
+{
+    if (ab_slabs_is_small(s, p)) {
+        const struct ab_slab *slab = ab_slab_of(s, p);
+        size_t offset = (uintptr_t)p & (AB_SLAB_BYTES - 1);
+        if (slab >= s->slabs + s->n_fresh)
+            return NULL;
+        return (const char *)p - offset % s->classes[slab->class_index].bytes;
+    }
+    const struct ab_slab_large *r = s->large;
+    while (r != NULL &&
+           ((const char *)p < (const char *)(r + 1) || (const char *)p >= r->map + r->map_bytes))
+        r = r->next;
+    return (const char *)(r == NULL ? NULL : r + 1);
+}
+
+/* There is room for a head before it. */
+static bool is_inside(const struct ab_slabs *s, const void *block)
+{
+    const char *raw = raw_around(s, block);
+    size_t offset = (uintptr_t)block & (AB_SLAB_BYTES - 1);
+    return raw != NULL &&
+           (ab_slabs_is_small(s, block) ? offset >= AB_BLOCK_FRONT
+                                        : (const char *)block >= raw + AB_BLOCK_FRONT);
+}
+
+static void demand(const struct ab_slabs *s, const void *block)
+{
+    ab_checked_demand(&s->blocks, block, is_inside(s, block));
+}
+
+/* What dies with a block: all of its class's, of a large one what it uses. */
+static size_t raw_bytes(const struct ab_slabs *s, const void *block)
+{
+    const char *raw = ab_checked_raw(block);
+    if (ab_slabs_is_small(s, raw))
+        return s->classes[ab_slab_of(s, raw)->class_index].bytes;
+    return (size_t)((const char *)block - raw) + ab_checked_size(block);
+}
+
+static void *checked_alloc(struct ab_slabs *s, size_t align, size_t size)
+{
+    size_t bytes = ab_checked_bytes(align, size);
+    char *raw = (char *)(align <= 16 ? ab_slabs_plain_alloc(s, bytes)
+                                     : ab_slabs_plain_alloc_aligned(s, align, bytes));
+    if (raw != NULL && ab_slabs_is_small(s, raw))
+        ab_checked_demand_dead(&s->blocks, raw, sizeof(struct ab_slab_block),
+                               s->classes[ab_slab_of(s, raw)->class_index].bytes);
+    return ab_checked_begin(&s->blocks, raw, align, size);
+}
+
+void *ab_slabs_alloc(struct ab_slabs *s, size_t size)
+{
+    return checked_alloc(s, 0, size);
+}
+
+void *ab_slabs_alloc_aligned(struct ab_slabs *s, size_t align, size_t size)
+{
+    return align == 0 || (align & (align - 1)) != 0 ? NULL : checked_alloc(s, align, size);
+}
+
+void *ab_slabs_alloc_zeroed(struct ab_slabs *s, size_t size)
+{
+    void *block = checked_alloc(s, 0, size);
+    return block == NULL ? NULL : memset(block, 0, size);
+}
+
+void ab_slabs_free(struct ab_slabs *s, void *block)
+{
+    if (block == NULL)
+        return;
+    demand(s, block);
+    size_t bytes = raw_bytes(s, block);
+    ab_slabs_plain_free(s, ab_checked_end(&s->blocks, block, bytes));
+}
+
+void ab_slabs_free_sized(struct ab_slabs *s, void *block, size_t size)
+{
+    if (block == NULL)
+        return;
+    demand(s, block);
+    ab_checked_demand_size(&s->blocks, block, size);
+    ab_slabs_free(s, block);
+}
+
+/* Always moves: who still uses the old place reads poison. */
+void *ab_slabs_resize(struct ab_slabs *s, void *block, size_t old_size, size_t new_size)
+{
+    demand(s, block);
+    ab_checked_demand_size(&s->blocks, block, old_size);
+    void *copy = checked_alloc(s, 0, new_size);
+    if (copy == NULL) {
+        if (new_size > old_size)
+            return NULL;
+        ab_checked_set_size(block, new_size);
+        return block;
+    }
+    memcpy(copy, block, old_size < new_size ? old_size : new_size);
+    ab_slabs_free(s, block);
+    return copy;
+}
+
+size_t ab_slabs_usable(const struct ab_slabs *s, const void *block)
+{
+    (void)s;
+    return ab_checked_size(block); /* no more than was asked for */
+}
+
+bool ab_slabs_owns(const struct ab_slabs *s, const void *p)
+{
+    return is_inside(s, p);
+}
+
+void ab_slabs_reset(struct ab_slabs *s)
+{
+    while (s->blocks.top != NULL) {
+        void *block = s->blocks.top + 1;
+        demand(s, block);
+        ab_checked_end(&s->blocks, block, raw_bytes(s, block));
+    }
+    ab_slabs_plain_reset(s);
+}
+
+void ab_slabs_fini(struct ab_slabs *s)
+{
+    ab_checked_leaks(&s->blocks, "never freed");
+    ab_slabs_plain_fini(s);
+}
+
+void ab_slabs_visit(const struct ab_slabs *s,
+                    void (*visit)(void *block, size_t size, void *context), void *context)
+{
+    ab_block_visit(&s->blocks, visit, context);
+}
+
+#endif

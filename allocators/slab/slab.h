@@ -15,7 +15,7 @@
  * A class that runs empty forgets its lists, and its slabs are carved from the start again.
  *
  * A free is believed, as that of ../pool/pool.h: a block freed twice is served twice. With
- * -DAB_WITH_CHECKS for all files it is not: the checked build, slab_checks.c.
+ * -DAB_WITH_CHECKS for all files it is not: the checked build, ../common/checked.h.
  *
  * The struct must not be moved while it is open: large blocks know where it is.
  *
@@ -34,11 +34,8 @@
 
 /* What is called, or, in the checked build, what is below that. */
 #ifdef AB_WITH_CHECKS
-#include "../common/block_list.h"
-#define AB_SLABS_CHECKS true
 #define AB_SLABS_PLAIN(name) ab_slabs_plain_##name
 #else
-#define AB_SLABS_CHECKS false
 #define AB_SLABS_PLAIN(name) ab_slabs_##name
 #endif
 
@@ -112,9 +109,7 @@ struct ab_slabs {
     pthread_mutex_t *mutex;
     struct ab_slab *leaving;
     bool (*collect)(struct ab_slabs *slabs);
-#ifdef AB_WITH_CHECKS
-    struct ab_block_list blocks;
-#endif
+    AB_CHECKED(struct ab_block_list blocks;)
 };
 
 struct ab_slabs_options {
@@ -175,14 +170,9 @@ bool ab_slabs_plain_owns(const struct ab_slabs *slabs, const void *raw);
 void ab_slabs_plain_reset(struct ab_slabs *slabs);
 #endif
 
-/* slab_large.c; align 0 = the natural one. */
-void *ab_slabs_large_alloc(struct ab_slabs *slabs, size_t align, size_t size, bool zeroed);
-void *ab_slabs_large_resize(struct ab_slabs *slabs, void *block, size_t new_size);
+/* Of a block beyond the classes. */
 size_t ab_slabs_large_usable(const void *block);
 void ab_slabs_large_free(struct ab_slabs *slabs, void *block); /* NULL does nothing */
-bool ab_slabs_large_owns(const struct ab_slabs *slabs, const void *p);
-void ab_slabs_large_drop(struct ab_slabs *slabs, struct ab_slab_large *record);
-void ab_slabs_large_purge(struct ab_slabs *slabs);
 
 /* The links of free blocks, which must not be touched elsewhere. */
 static inline struct ab_slab_block *ab_slab_next(struct ab_slab_block *block)

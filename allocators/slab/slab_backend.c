@@ -4,9 +4,7 @@
  * facts so that it cannot run out before the system's memory does. The hot path asks one question
  * more than the allocator itself; whatever needs a lock, guards or another heap is out of line.
  */
-#include "allocators/slab/slab_backend.h"
-#include "allocators/ab_backend.h"
-#include "allocators/shared_backend.h"
+#include "allocators/glue.h"
 #include "allocators/slab/slab_shared.h"
 
 struct ab_heap {
@@ -86,16 +84,7 @@ static int slab_open(const struct ab_open_args *args, struct ab_heap **out)
     if (error != 0)
         return error;
     options.threads.is_guarded = values[PARAM_DEBUG] != 0;
-    struct ab_slab_shared *group = ab_slab_shared_open(&options);
-    if (group == NULL)
-        return errno;
-    *out = (struct ab_heap *)group;
-    return 0;
-}
-
-static void slab_close(struct ab_heap *heap)
-{
-    ab_slab_shared_close(&heap->own);
+    return ab_heap_given(ab_slab_shared_open(&options), out);
 }
 
 /* ---- with a lock, with guards, or of another heap ---- */
@@ -120,10 +109,13 @@ static const struct ab_guard_below below = {
 
 /* ---- hooks ---- */
 
+AB_GROUP_HOOKS(ab_slab_shared)
+AB_GUARDED_HOOKS(slab, below)
+
 static ab_ref slab_alloc(struct ab_heap *heap, size_t size)
 {
     if (__builtin_expect(size - 1 >= heap->own.shard.fast_max, 0))
-        return ab_guarded_alloc(&below, heap, 0, size, false);
+        return slab_alloc_guarded(heap, 0, size, false);
     return (ab_ref)ab_slabs_alloc_from(&heap->own.slabs, ab_slab_class_of(&heap->own.slabs, size),
                                        size);
 }
@@ -133,19 +125,9 @@ static void slab_free(struct ab_heap *heap, ab_ref ref, size_t size)
 {
     (void)size;
     if (__builtin_expect(ref - heap->own.shard.own_base >= heap->own.shard.own_bytes, 0))
-        ab_guarded_free(&below, heap, ref);
+        slab_free_guarded(heap, ref);
     else
         ab_slabs_free_small(&heap->own.slabs, (struct ab_slab_block *)ref);
-}
-
-static ab_ref slab_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
-{
-    return ab_guarded_alloc(&below, heap, align, size, false);
-}
-
-static ab_ref slab_alloc_zeroed(struct ab_heap *heap, size_t size)
-{
-    return ab_guarded_alloc(&below, heap, 0, size, true);
 }
 
 static ab_ref slab_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
@@ -160,18 +142,6 @@ static size_t slab_usable_size(struct ab_heap *heap, ab_ref ref)
     const void *block = (const void *)ref;
     return ab_heap_is_guarded(heap) ? ab_guard_size(block)
                                     : ab_slab_shared_usable(&heap->own, block);
-}
-
-/* No other thread is at work. */
-static void slab_reset(struct ab_heap *heap)
-{
-    ab_slab_shared_reset(&heap->own);
-}
-
-/* With threads=local no other thread is at work. */
-static void slab_purge(struct ab_heap *heap)
-{
-    ab_slab_shared_purge(&heap->own);
 }
 
 /* Committed: what may have pages. Live bytes are those of whole blocks. With threads=local no
@@ -189,25 +159,6 @@ static int slab_stats(struct ab_heap *heap, struct ab_heap_stats *out)
     return 0;
 }
 
-static int slab_thread_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out)
-{
-    struct ab_slab_shared *own = ab_slab_shared_enter(&heap->own, lane);
-    if (own == NULL)
-        return errno;
-    *out = (struct ab_heap *)own;
-    return 0;
-}
-
-static void slab_thread_leave(struct ab_heap *heap)
-{
-    ab_slab_shared_leave(&heap->own);
-}
-
-struct ab_slabs *ab_slabs_of_heap(struct ab_heap *heap)
-{
-    return heap->own.shard.is_plain ? &heap->own.slabs : NULL;
-}
-
 extern const struct ab_backend ab_slab_backend;
 
 const struct ab_backend ab_slab_backend = {
@@ -219,16 +170,16 @@ const struct ab_backend ab_slab_backend = {
     .params = params,
     .n_params = PARAM_COUNT,
     .open = slab_open,
-    .close = slab_close,
+    .close = in_group_close,
     .alloc = slab_alloc,
     .alloc_aligned = slab_alloc_aligned,
     .alloc_zeroed = slab_alloc_zeroed,
     .free = slab_free,
     .resize = slab_resize,
     .usable_size = slab_usable_size,
-    .reset = slab_reset,
-    .purge = slab_purge,
+    .reset = in_group_reset,
+    .purge = in_group_purge,
     .stats = slab_stats,
-    .thread_enter = slab_thread_enter,
-    .thread_leave = slab_thread_leave,
+    .thread_enter = in_group_thread_enter,
+    .thread_leave = in_group_thread_leave,
 };

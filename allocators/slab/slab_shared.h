@@ -40,22 +40,14 @@ struct ab_slab_shared_options {
     struct ab_shards_options threads;
 };
 
-/* NULL and errno on failure: EINVAL (too many heaps), ENOMEM. */
-AB_MUST_USE struct ab_slab_shared *ab_slab_shared_open(
-    const struct ab_slab_shared_options *options);
-/* Gives everything back to the system. No thread is at its end just then; those that live on may
- * end later. NULL is fine. */
-void ab_slab_shared_close(struct ab_slab_shared *group);
+struct ab_slab_shared_sums {                    /* bytes */
+    uint32_t n_heaps;                           /* that were ever used */
+    size_t reserved, committed, live, metadata; /* committed: what may have pages */
+    uint64_t n_os_calls;
+};
 
-/* The heap of this thread, which leaves it at its end. Never NULL. To be kept in a variable of the
- * thread: each call asks the C library (some ns). */
-struct ab_slab_shared *ab_slab_shared_own(struct ab_slab_shared *group);
-/* The same for threads with numbers from 0, which leave by themselves: no key of the C library, the
- * same heap for the same number. NULL and errno: EINVAL (local, and n is not more), EBUSY (a thread
- * that said `own` has it), EOWNERDEAD (after a fork: one that is not there), ENOMEM. */
-AB_MUST_USE struct ab_slab_shared *ab_slab_shared_enter(struct ab_slab_shared *group,
-                                                        uint32_t number);
-void ab_slab_shared_leave(struct ab_slab_shared *own);
+/* open, close, own, enter, leave, reset, purge, sum, before_fork and after_fork: ../common/shard.h. */
+AB_SHARDS_API(ab_slab_shared);
 
 /* After the inline fast paths; align 0 = the natural one. */
 void *ab_slab_shared_alloc_slow(struct ab_slab_shared *own, size_t align, size_t size, bool zeroed);
@@ -109,60 +101,19 @@ void *ab_slab_shared_resize(struct ab_slab_shared *own, void *block, size_t old_
                             size_t new_size);
 size_t ab_slab_shared_usable(const struct ab_slab_shared *own, const void *block);
 
-/* ---- about the whole group: no other call is in progress; of one's own heap: that one ---- */
-
-/* All blocks die. */
-void ab_slab_shared_reset(struct ab_slab_shared *group);
-/* As ab_slabs_purge, after what is on its way has arrived. */
-void ab_slab_shared_purge(struct ab_slab_shared *group);
-
-struct ab_slab_shared_sums {
-    uint32_t n_heaps; /* that were ever used */
-    size_t reserved, committed, live, metadata;
-    uint64_t n_os_calls;
-};
-/* Bytes; committed: what may have pages; live: as ab_slabs_live. */
-struct ab_slab_shared_sums ab_slab_shared_sum(struct ab_slab_shared *group);
-
 /* A pointer that a block of this group may have, live or not, in whichever heap. Where all heaps
  * have a lock other calls may be in progress. Slow with many large blocks. */
 bool ab_slab_shared_owns(struct ab_slab_shared *own, const void *p);
 
-/* Around fork, see ../common/shard.h; for pthread_atfork too. */
-void ab_slab_shared_before_fork(struct ab_slab_shared *group);
-void ab_slab_shared_after_fork(struct ab_slab_shared *group, bool is_child);
-
 /* ---- with the interface of ab_allocator.h, from any thread ---- */
 
 /* The smallest class is aligned to its 8 bytes only. */
-static inline void *ab_slab_shared_client_alloc(size_t size, void *context)
-{
-    size_t bytes = size < AB_ALLOCATOR_ALIGN ? AB_ALLOCATOR_ALIGN : size;
-    struct ab_slab_shared *group = (struct ab_slab_shared *)context;
-    return size == 0 ? NULL : ab_slab_shared_alloc(ab_slab_shared_own(group), bytes);
-}
-
-static inline void ab_slab_shared_client_free(size_t size, void *ptr, void *context)
-{
-    size_t bytes = size < AB_ALLOCATOR_ALIGN ? AB_ALLOCATOR_ALIGN : size;
-    ab_slab_shared_free_sized(ab_slab_shared_own((struct ab_slab_shared *)context), ptr, bytes);
-}
-
-static inline void *ab_slab_shared_client_resize(size_t old_size, size_t new_size, void *ptr,
-                                                 void *context)
-{
-    size_t from = old_size < AB_ALLOCATOR_ALIGN ? AB_ALLOCATOR_ALIGN : old_size;
-    size_t to = new_size < AB_ALLOCATOR_ALIGN ? AB_ALLOCATOR_ALIGN : new_size;
-    return ab_slab_shared_resize(ab_slab_shared_own((struct ab_slab_shared *)context), ptr, from,
-                                 to);
-}
-
-static inline struct ab_allocator ab_slab_shared_allocator(struct ab_slab_shared *group)
-{
-    struct ab_allocator allocator = {ab_slab_shared_client_alloc, ab_slab_shared_client_free, group,
-                                     ab_slab_shared_client_resize};
-    return allocator;
-}
+AB_ALLOCATOR_DEFINE(ab_slab_shared, struct ab_slab_shared,
+                    ab_slab_shared_alloc(ab_slab_shared_own(heap), ab_allocator_least(size)),
+                    ab_slab_shared_free_sized(ab_slab_shared_own(heap), ptr,
+                                              ab_allocator_least(size)),
+                    ab_slab_shared_resize(ab_slab_shared_own(heap), ptr, ab_allocator_least(size),
+                                          ab_allocator_least(new_size)))
 
 #ifdef __cplusplus
 }

@@ -4,11 +4,9 @@
  * and a subject of the contract suite. For comparisons name the library itself (`-b glibc`): it is
  * then called without this shim, which would cost it a good part of a fast malloc.
  */
-#include "allocators/ab_backend.h"
-#include "allocators/common/pages.h"
+#include "allocators/glue.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 
 struct ab_heap {
     void *(*malloc)(size_t);
@@ -34,20 +32,15 @@ static int find_functions(struct ab_heap *heap)
                : ENOSYS;
 }
 
-static size_t heap_bytes(void)
-{
-    return ab_round_up(sizeof(struct ab_heap), ab_page_size());
-}
-
 static int system_open(const struct ab_open_args *args, struct ab_heap **out)
 {
     (void)args;
-    struct ab_heap *heap = ab_pages_map(heap_bytes(), 0);
+    struct ab_heap *heap = ab_heap_map(sizeof *heap);
     if (heap == NULL)
         return errno;
     int error = find_functions(heap);
     if (error != 0) {
-        ab_pages_release(heap, heap_bytes());
+        ab_heap_unmap(heap, sizeof *heap);
         return error;
     }
     *out = heap;
@@ -57,7 +50,7 @@ static int system_open(const struct ab_open_args *args, struct ab_heap **out)
 /* The process has one malloc: blocks still live stay with it. */
 static void system_close(struct ab_heap *heap)
 {
-    ab_pages_release(heap, heap_bytes());
+    ab_heap_unmap(heap, sizeof *heap);
 }
 
 static ab_ref system_alloc(struct ab_heap *heap, size_t size)

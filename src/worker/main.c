@@ -3,7 +3,7 @@
  * allocbench-worker: one process, one run. Started by allocbench only, with the tape on
  * descriptor 3 and the run block on descriptor 4; everything it has to say goes into that block.
  */
-#include "allocators/null/null_malloc.h"
+#include "allocators/null/null.h"
 #include "worker/checks/message.h"
 #include "worker/counts/counts.h"
 #include "worker/crash/call_note.h"

@@ -70,8 +70,8 @@ check_again() {
     }
     library 'arena.c:1: the library of allocators may not include "allocators/ab_backend.h"' \
         '#include "allocators/ab_backend.h"'
-    library 'arena.c:1: the library of allocators may not include "../params.h"' \
-        '#include "../params.h"'
+    library 'arena.c:1: the library of allocators may not include "../glue.h"' \
+        '#include "../glue.h"'
     library 'arena.c:1: the library of allocators may not include "allocators/common/pages.h"' \
         '#include "allocators/common/pages.h"'
     library 'arena.c:1: allocators may not include "../../src/base/bits.h"' \

@@ -3,7 +3,6 @@
 #
 # Mistakes with each allocator, and what notices them: the checked build here, every build in the table
 # of allocators/README.md.
-# tests: paged_pool_checks.c slab_checks.c
 
 load helpers
 

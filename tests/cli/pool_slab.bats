@@ -7,7 +7,7 @@
 load helpers
 
 PAGES=allocators/common/pages.c
-LIBRARY="allocators/pool/pool.c allocators/slab/slab.c allocators/slab/slab_large.c $PAGES"
+LIBRARY="allocators/pool/pool.c allocators/slab/slab.c $PAGES"
 
 build() { # OUTPUT SOURCE FLAGS…
     command -v "${CC:-cc}" >/dev/null || skip "no compiler"
@@ -21,7 +21,7 @@ build() { # OUTPUT SOURCE FLAGS…
     LIBRARY="allocators/pool/pool.c $PAGES" build "$OUT/pool" tests/examples/pool.c
     [ "$("$OUT/pool")" = "10000 particles
 0 left" ]
-    LIBRARY="allocators/slab/slab.c allocators/slab/slab_large.c $PAGES" \
+    LIBRARY="allocators/slab/slab.c $PAGES" \
         build "$OUT/slab" tests/examples/slab.c
     "$OUT/slab" >"$OUT/stdout"
     grep -q '^0 left$' "$OUT/stdout"

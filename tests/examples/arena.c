@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The arena by its public header alone: a frame's memory, a scope in it, a vector that grows.
- *     cc -I. -o arena tests/examples/arena.c allocators/arena/arena.c \
- *         allocators/arena/arena_ends.c allocators/arena/arena_region.c allocators/common/pages.c
+ *     cc -I. -o arena tests/examples/arena.c allocators/arena/arena.c allocators/common/pages.c
  */
 #include "allocators/arena/arena_allocator.h"
 

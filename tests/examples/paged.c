@@ -3,9 +3,8 @@
  * Pools with budgets and names, an arena over one of them, and what lives in it by the names of tags:
  * by the public headers alone.
  *     cc -I. -o paged tests/examples/paged.c allocators/paged/paged_pool.c \
- *        allocators/paged/paged_pool_set.c allocators/paged/paged_arena.c \
- *        allocators/paged/paged_arena_resize.c allocators/paged/paged_page.c \
- *        allocators/paged/paged_report.c allocators/common/pages.c
+ *        allocators/paged/paged_arena.c allocators/paged/paged_report.c \
+ *        allocators/common/pages.c
  */
 #include "allocators/paged/paged_arena.h"
 #include "allocators/paged/paged_report.h"

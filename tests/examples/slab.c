@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The slabs by their public header alone: texts of any length.
- *     cc -I. -o slab tests/examples/slab.c allocators/slab/slab.c allocators/slab/slab_large.c \
- *        allocators/common/pages.c
+ *     cc -I. -o slab tests/examples/slab.c allocators/slab/slab.c allocators/common/pages.c
  */
 #include "allocators/slab/slab.h"
 

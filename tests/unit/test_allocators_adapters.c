@@ -269,7 +269,7 @@ static void heaps_resize_in_place_where_they_can(void **state)
     FOR_EACH_ALLOCATOR(a)
     {
         bool is_never = a->alloc == ab_pool_lockfree_client_alloc ||
-                        a->alloc == ab_libc_client_alloc || AB_POOL_CHECKS;
+                        a->alloc == ab_libc_client_alloc || AB_CHECKS;
         char *block = ab_allocator_resize(a, NULL, 0, 200, 1);
         char *resized = ab_allocator_resize(a, block, 200, 208, 1);
         assert_true(is_never || resized == block);
@@ -403,7 +403,7 @@ static void a_pool_with_smaller_alignment_serves_none(void **state)
     struct ab_pool pool;
     assert_int_equal(AB_POOL_INIT(&pool, char[24], 10, false), 0);
     struct ab_allocator a = ab_pool_allocator(&pool);
-    assert_true(AB_MARKS || AB_POOL_CHECKS || a.alloc(8, a.context) == NULL);
+    assert_true(AB_MARKS || AB_CHECKS || a.alloc(8, a.context) == NULL);
     ab_pool_fini(&pool);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * The arena as a library. What all back ends have in common is in tests/contract.
- * tests: arena_region.c
  */
 #include "allocators/arena/arena.h"
 

@@ -476,7 +476,7 @@ static void a_close_block_grows_to_the_end_of_a_buffer(void **state)
     _Alignas(16) char buffer[64];
     struct ab_arena a;
     ab_arena_init_buffer(&a, buffer, sizeof buffer);
-    if (!AB_MARKS && !AB_ARENA_CHECKS) { /* else no block lies close to another */
+    if (!AB_MARKS && !AB_CHECKS) { /* else no block lies close to another */
         AB_ARENA_NEW(&a, uint64_t);
         uint64_t *second = AB_ARENA_NEW(&a, uint64_t);
         assert_null(ab_arena_resize(&a, second, 8, 57));

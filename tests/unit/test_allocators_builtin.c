@@ -2,11 +2,11 @@
  *
  * The list of built-ins, and the null of the malloc boundary (the heap-shaped one is a built-in
  * and in the contract suite).
- * tests: null_backend.c null_malloc.c null_region.c
+ * tests: null.c
  */
 #include "allocators/builtin.h"
 
-#include "allocators/null/null_malloc.h"
+#include "allocators/null/null.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -43,7 +43,7 @@ static int weaker; /* which of the real ones is spoiled: an enum lane_mutant, or
     (IS_WEAKER(o, __ATOMIC_ACQUIRE, SHARDS_WITHOUT_ACQUIRE) \
          ? __atomic_exchange_n(p, v, __ATOMIC_RELAXED) \
          : __atomic_exchange_n(p, v, o))
-#include "allocators/common/shard_queue.c"
+#include "allocators/common/shards_queue.c"
 #include "allocators/pool/pool_lockfree.c"
 #undef __atomic_compare_exchange_n
 #undef __atomic_exchange_n

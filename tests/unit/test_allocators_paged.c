@@ -2,7 +2,7 @@
  *
  * The pool under the paged arena as a library, and the back end's two forms. What all back ends
  * have in common is in tests/contract.
- * tests: paged_arena_resize.c paged_page.c paged_pool.c paged_pool_set.c
+ * tests: paged_pool.c
  */
 #include "allocators/paged/paged_pool.h"
 

@@ -5,7 +5,7 @@
  * is forced and no chance decides. Its number has as many bits as a test says; with none it is the
  * pool that forgot about ABA, which the same scenes must catch. Under ThreadSanitizer
  * too (tests/tsan-tests).
- * tests: pool_lockfree.c slab_large.c
+ * tests: pool_lockfree.c
  */
 #include "allocators/pool/pool_lockfree.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The malloc of liballocbench-slab.so, called by its inner names beside the C library's.
- * tests: blocks.c decay.c fork.c heap.c large.c page_heap.c preload/clock.c preload/fail.c
+ * tests: blocks.c heap.c large.c page_heap.c preload/fail.c
  * tests: threads.c
  */
 #include "allocators/preload/preload.h"

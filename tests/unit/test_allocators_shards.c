@@ -4,7 +4,7 @@
  * lock-free. Under ThreadSanitizer too (tests/tsan-tests).
  */
 #include "allocators/common/marks.h"
-#include "allocators/common/shard_queue.h"
+#include "allocators/common/shards.h"
 
 #include "allocators/builtin.h"
 #include "allocators/pool/pool_lockfree.h"

@@ -3,8 +3,8 @@
  * Heaps for several threads as a program uses them: each mode of pool, slab and arena and the locked
  * paged pool, threads that come and go, blocks that outlive them, and fork. Under ThreadSanitizer
  * too (tests/tsan-tests). The same code as a back end: test_allocators_shards.c.
- * tests: arena_shared.c arena_shared_own.c pool_shared.c pool_shared_own.c shard_queue.c
- * tests: slab_shared.c slab_shared_own.c thread_shard.c
+ * tests: arena_shared.c arena_shared_own.c pool_shared.c pool_shared_own.c
+ * tests: slab_shared.c shards_queue.c slab_shared_own.c shards_thread.c
  */
 #include "allocators/arena/arena_shared.h"
 #include "allocators/paged/paged_locked.h"

@@ -4,9 +4,7 @@
  */
 #include "worker/target/inline_backend.h"
 
-#include "allocators/arena/arena_backend.h"
-#include "allocators/pool/pool_backend.h"
-#include "allocators/slab/slab_backend.h"
+#include "allocators/builtin.h"
 #include "base/bits.h"
 
 #include <string.h>

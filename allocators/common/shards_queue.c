@@ -2,7 +2,7 @@
  *
  * Blocks on their way between the heaps of a group.
  */
-#include "shard_queue.h"
+#include "shards.h"
 
 #include "marks.h"
 
@@ -126,21 +126,15 @@ void ab_shard_forget(const struct ab_shard *whole, struct ab_shard *each)
     __atomic_store_n(&each->remote, (struct ab_shards_link *)NULL, __ATOMIC_RELAXED);
 }
 
-const void *ab_shard_in_flight(const struct ab_shard *whole, const struct ab_shard *each,
-                               struct ab_shard_cursor *cursor)
+size_t ab_shard_in_flight(const struct ab_shard *whole, const struct ab_shard *each)
 {
-    if (cursor->stage == 0) {
-        cursor->next = __atomic_load_n(&each->remote, __ATOMIC_ACQUIRE);
-        cursor->stage = 1;
-    }
-    if (cursor->stage == 1 && cursor->next == NULL) {
-        cursor->next = each->first;
-        cursor->n_left = is_group(whole) ? each->n_waiting : 0;
-        cursor->stage = 2;
-    }
-    if (cursor->stage == 2 && cursor->n_left-- == 0)
-        return NULL;
-    const struct ab_shards_link *link = cursor->next;
-    cursor->next = next_of(link);
-    return link;
+    const struct ab_shards_calls *calls = &each->shards->calls;
+    const struct ab_shards_link *link = __atomic_load_n(&each->remote, __ATOMIC_ACQUIRE);
+    uint32_t n_waiting = is_group(whole) ? each->n_waiting : 0;
+    size_t bytes = 0;
+    for (; link != NULL; link = next_of(link))
+        bytes += calls->bytes_of((struct ab_shard *)each, link);
+    for (link = each->first; n_waiting > 0; n_waiting--, link = next_of(link))
+        bytes += calls->bytes_of(each->to, link);
+    return bytes;
 }

@@ -3,7 +3,7 @@
  * Which heap a thread has, and its end. A measuring process has no part in this: there threads say
  * which they are.
  */
-#include "thread_shard.h"
+#include "shards.h"
 
 /* This thread has left a heap: what its other destructors ask for is served by the first heap of a
  * group. A key that is set in its own destructor would say so too, but the destructor is then

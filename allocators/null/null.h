@@ -3,8 +3,8 @@
  * The null of the malloc boundary: functions shaped like malloc's that do nothing, the price of
  * the harness where it calls malloc. One block for every request; not an allocator.
  */
-#ifndef AB_ALLOCATORS_NULL_MALLOC_H
-#define AB_ALLOCATORS_NULL_MALLOC_H
+#ifndef AB_ALLOCATORS_NULL_NULL_H
+#define AB_ALLOCATORS_NULL_NULL_H
 
 #include <stddef.h>
 #include <stdint.h>
