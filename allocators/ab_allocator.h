@@ -93,9 +93,19 @@ static inline void *ab_allocator_resize(const struct ab_allocator *allocator, vo
 /* Defines NAME_allocator(heap), the allocator over a heap of that type. The three say what is done, of
  * `size` (never 0), `ptr` and `new_size`: alloc_ gives a block, resize_ too or NULL for a copy. */
 #define AB_ALLOCATOR_DEFINE(name, type, alloc_, free_, resize_) \
+    AB_ALLOCATOR_CLIENT(name, type, alloc_, free_, resize_) \
+    static inline struct ab_allocator name##_allocator(type *heap) \
+    { \
+        struct ab_allocator allocator = {name##_client_alloc, name##_client_free, heap, \
+                                         name##_client_resize}; \
+        return allocator; \
+    }
+/* Its functions alone. */
+#define AB_ALLOCATOR_CLIENT(name, type, alloc_, free_, resize_) \
     static inline void *name##_client_alloc(size_t size, void *context) \
     { \
         type *heap = (type *)context; \
+        (void)heap; \
         return size == 0 ? NULL : (alloc_); \
     } \
     static inline void name##_client_free(size_t size, void *ptr, void *context) \
@@ -110,12 +120,6 @@ static inline void *ab_allocator_resize(const struct ab_allocator *allocator, vo
         type *heap = (type *)context; \
         (void)heap, (void)size, (void)new_size, (void)ptr; \
         return resize_; \
-    } \
-    static inline struct ab_allocator name##_allocator(type *heap) \
-    { \
-        struct ab_allocator allocator = {name##_client_alloc, name##_client_free, heap, \
-                                         name##_client_resize}; \
-        return allocator; \
     }
 
 /* Of heaps whose smallest blocks are aligned to less: what to ask for. */

@@ -10,24 +10,7 @@
 
 #include <stdlib.h>
 
-static inline void *ab_libc_client_alloc(size_t size, void *context)
-{
-    (void)context;
-    return size == 0 ? NULL : malloc(size);
-}
-
-static inline void ab_libc_client_free(size_t size, void *ptr, void *context)
-{
-    (void)size, (void)context;
-    free(ptr);
-}
-
-static inline void *ab_libc_client_resize(size_t old_size, size_t new_size, void *ptr,
-                                          void *context)
-{
-    (void)old_size, (void)context;
-    return realloc(ptr, new_size);
-}
+AB_ALLOCATOR_CLIENT(ab_libc, void, malloc(size), free(ptr), realloc(ptr, new_size))
 
 static inline struct ab_allocator ab_libc_allocator(void)
 {

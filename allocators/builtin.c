@@ -57,19 +57,19 @@ bool ab_builtin_has_cursor(const char *name)
 
 /* Their heaps are a struct of the group and nothing else. */
 
-struct ab_arena *ab_arena_of_heap(struct ab_heap *heap)
+void *ab_arena_of_heap(struct ab_heap *heap)
 {
     struct ab_arena_shared *own = (struct ab_arena_shared *)heap;
     return own->shard.is_plain ? &own->arena : NULL;
 }
 
-struct ab_pool *ab_pool_of_heap(struct ab_heap *heap)
+void *ab_pool_of_heap(struct ab_heap *heap)
 {
     struct ab_pool_shared *own = (struct ab_pool_shared *)heap;
     return own->shard.is_plain ? &own->pool : NULL;
 }
 
-struct ab_slabs *ab_slabs_of_heap(struct ab_heap *heap)
+void *ab_slabs_of_heap(struct ab_heap *heap)
 {
     struct ab_slab_shared *own = (struct ab_slab_shared *)heap;
     return own->shard.is_plain ? &own->slabs : NULL;

@@ -18,9 +18,9 @@ bool ab_builtin_has_inline(const char *name);
 bool ab_builtin_has_cursor(const char *name);
 /* What is inside a heap of these, for the loop that has it compiled in. NULL when the heap's settings
  * ask for more than the inline functions do: several threads, guards. */
-struct ab_arena *ab_arena_of_heap(struct ab_heap *heap);
-struct ab_pool *ab_pool_of_heap(struct ab_heap *heap);
-struct ab_slabs *ab_slabs_of_heap(struct ab_heap *heap);
+void *ab_arena_of_heap(struct ab_heap *heap); /* a struct ab_arena */
+void *ab_pool_of_heap(struct ab_heap *heap);  /* a struct ab_pool */
+void *ab_slabs_of_heap(struct ab_heap *heap); /* a struct ab_slabs */
 size_t ab_builtin_count(void);
 const struct ab_backend *ab_builtin_at(size_t index);
 

@@ -340,13 +340,6 @@ static inline char *ab_checked_end(struct ab_block_list *list, void *block, size
     return raw;
 }
 
-/* [raw + links_bytes, raw + raw_bytes) was a dead block's: no thread may have written to it. */
-static inline void ab_checked_demand_dead(const struct ab_block_list *list, const char *raw,
-                                          size_t links_bytes, size_t raw_bytes)
-{
-    ab_block_demand_dead(list, raw + links_bytes, raw + raw_bytes);
-}
-
 /* In place. What the block gains or loses between its end and the canary's is marked. */
 static inline void ab_checked_set_size(void *block, size_t new_size)
 {
@@ -376,6 +369,32 @@ static inline void ab_checked_leaks(const struct ab_block_list *list, const char
     if (n > AB_CHECKED_LEAKS_MAX)
         ab_guard_note(list->name, list, "and older ones, together", bytes);
 }
+
+/* What is called in the checked build and is the same of all that free single blocks: free_sized, reset
+ * and fini. demand(heap, block) ends the process unless the block lives; end_block(heap, block) makes
+ * it poison and takes it out of the list. */
+#define AB_CHECKED_DEFINE(name, type, demand, end_block) \
+    void name##_free_sized(type *heap, void *block, size_t size) \
+    { \
+        if (block == NULL) \
+            return; \
+        demand(heap, block); \
+        ab_checked_demand_size(&heap->blocks, block, size); \
+        name##_free(heap, block); \
+    } \
+    void name##_reset(type *heap) \
+    { \
+        while (heap->blocks.top != NULL) { \
+            demand(heap, heap->blocks.top + 1); \
+            end_block(heap, heap->blocks.top + 1); \
+        } \
+        name##_plain_reset(heap); \
+    } \
+    void name##_fini(type *heap) \
+    { \
+        ab_checked_leaks(&heap->blocks, "never freed"); \
+        name##_plain_fini(heap); \
+    }
 
 #ifdef __cplusplus
 }

@@ -112,13 +112,78 @@ T *construct(void *block, Back back, Arguments &&...arguments)
     return object;
 }
 
+// An owner keeps its place, because the struct inside does: it can be neither copied nor moved.
+struct fixed {
+    fixed() = default;
+    fixed(const fixed &) = delete;
+    fixed &operator=(const fixed &) = delete;
+};
+
 } // namespace detail
 
-// ---- owners ----
+// ---- std::pmr::memory_resource ----
 
-// Opens with the constructor, closes with the destructor. The struct inside keeps its place, so an
-// owner can be neither copied nor moved.
-class arena {
+// Equal are those that refer to the same allocator.
+template <typename Self> class resource : public std::pmr::memory_resource {
+private:
+    bool do_is_equal(const std::pmr::memory_resource &other) const noexcept override
+    {
+#ifdef __cpp_rtti
+        const auto *same = dynamic_cast<const Self *>(&other);
+        return same != nullptr && same->key() == static_cast<const Self *>(this)->key();
+#else
+        return this == &other;
+#endif
+    }
+};
+
+// Any allocator that has the interface of ab_allocator.h. Larger alignments than its own cost a
+// larger block.
+class allocator_resource final : public resource<allocator_resource> {
+public:
+    explicit allocator_resource(const ab_allocator &allocator) noexcept : allocator_(allocator) {}
+    auto key() const noexcept
+    {
+        return std::make_tuple(allocator_.context, allocator_.alloc, allocator_.free);
+    }
+
+private:
+    void *do_allocate(std::size_t bytes, std::size_t align) override
+    {
+        return detail::demand(ab_allocator_array(&allocator_, bytes == 0 ? 1 : bytes, 1, align));
+    }
+    void do_deallocate(void *block, std::size_t bytes, std::size_t align) override
+    {
+        ab_allocator_delete(&allocator_, block, bytes == 0 ? 1 : bytes, align);
+    }
+    ab_allocator allocator_;
+};
+
+// ---- for several threads ----
+
+// The group of arena_shared.h, pool_shared.h or slab_shared.h. Its resource may be used from any
+// thread, and by each serves that thread's own heap.
+template <typename Group, typename Options, Group *(*open)(const Options *), void (*close)(Group *),
+          ab_allocator (*interface)(Group *)>
+class shared : detail::fixed {
+public:
+    explicit shared(const Options &options) : group_(open(&options))
+    {
+        detail::demand(group_ == nullptr ? errno : 0, "ab::shared");
+    }
+    ~shared() { close(group_); }
+
+    Group *get() noexcept { return group_; }
+    allocator_resource resource() { return allocator_resource(interface(group_)); }
+
+private:
+    Group *group_;
+};
+
+// ---- arena ----
+
+// This owner and those below open with the constructor and close with the destructor.
+class arena : detail::fixed {
 public:
     explicit arena(const ab_arena_options &options)
     {
@@ -132,8 +197,6 @@ public:
     }
     arena(void *buffer, std::size_t bytes) { ab_arena_init_buffer(&arena_, buffer, bytes); }
     ~arena() { ab_arena_fini(&arena_); }
-    arena(const arena &) = delete;
-    arena &operator=(const arena &) = delete;
 
     ab_arena *get() noexcept { return &arena_; }
     void reset() noexcept { ab_arena_reset(&arena_); }
@@ -165,21 +228,59 @@ private:
 };
 
 // What is allocated while it lives dies with it.
-class arena_scope {
+class arena_scope : detail::fixed {
 public:
     explicit arena_scope(ab_arena *arena) noexcept : arena_(arena), mark_(ab_arena_save(arena)) {}
     ~arena_scope() { ab_arena_restore(arena_, mark_); }
-    arena_scope(const arena_scope &) = delete;
-    arena_scope &operator=(const arena_scope &) = delete;
 
 private:
     ab_arena *arena_;
     ab_arena_mark mark_;
 };
 
+class arena_resource final : public resource<arena_resource> {
+public:
+    explicit arena_resource(ab_arena *arena) noexcept : arena_(arena) {}
+    const void *key() const noexcept { return arena_; }
+
+private:
+    void *do_allocate(std::size_t bytes, std::size_t align) override
+    {
+        return detail::demand(ab_arena_alloc_aligned(arena_, align, bytes));
+    }
+    void do_deallocate(void *, std::size_t, std::size_t) override {} // dies with the others
+    ab_arena *arena_;
+};
+
+using shared_arena =
+    shared<ab_arena_shared, ab_arena_shared_options, ab_arena_shared_open, ab_arena_shared_close,
+           ab_arena_shared_allocator>;
+
+#ifndef AB_HEAPS_WITHOUT_PAGED
+// The block on top goes back at once.
+class paged_resource final : public resource<paged_resource> {
+public:
+    explicit paged_resource(ab_paged_arena *arena) noexcept : arena_(arena) {}
+    const void *key() const noexcept { return arena_; }
+
+private:
+    void *do_allocate(std::size_t bytes, std::size_t align) override
+    {
+        return detail::demand(ab_paged_arena_alloc_aligned(arena_, align, bytes));
+    }
+    void do_deallocate(void *block, std::size_t bytes, std::size_t) override
+    {
+        (void)ab_paged_arena_pop(arena_, block, bytes, 0);
+    }
+    ab_paged_arena *arena_;
+};
+#endif
+
 #ifndef AB_HEAPS_WITHOUT_POOL
+// ---- pool ----
+
 // Slots for objects of one type.
-template <typename T> class pool {
+template <typename T> class pool : detail::fixed {
 public:
     explicit pool(std::size_t n_slots = 0, bool grows = true)
     {
@@ -191,8 +292,6 @@ public:
         detail::demand(ab_pool_init(&pool_, &options), "ab_pool_init");
     }
     ~pool() { ab_pool_fini(&pool_); } // destructors of objects that still live do not run
-    pool(const pool &) = delete;
-    pool &operator=(const pool &) = delete;
 
     ab_pool *get() noexcept { return &pool_; }
 
@@ -220,27 +319,85 @@ public:
 private:
     ab_pool pool_;
 };
+
+// What is larger than a slot, or aligned to more, comes from `upstream`; without one it throws.
+class pool_resource final : public resource<pool_resource> {
+public:
+    explicit pool_resource(ab_pool *pool, std::pmr::memory_resource *upstream = nullptr) noexcept
+        : pool_(pool), upstream_(upstream)
+    {
+    }
+    auto key() const noexcept { return std::make_pair(pool_, upstream_); }
+
+private:
+    bool fits(std::size_t bytes, std::size_t align) const noexcept
+    {
+        return bytes <= pool_->slot_bytes && align <= pool_->align;
+    }
+    void *do_allocate(std::size_t bytes, std::size_t align) override
+    {
+        if (fits(bytes, align))
+            return detail::demand(ab_pool_alloc(pool_, bytes));
+        return upstream_ != nullptr ? upstream_->allocate(bytes, align) : detail::demand(nullptr);
+    }
+    void do_deallocate(void *block, std::size_t bytes, std::size_t align) override
+    {
+        if (fits(bytes, align))
+            ab_pool_free_sized(pool_, block, bytes);
+        else
+            upstream_->deallocate(block, bytes, align);
+    }
+    ab_pool *pool_;
+    std::pmr::memory_resource *upstream_;
+};
+
+using shared_pool =
+    shared<ab_pool_shared, ab_pool_shared_options, ab_pool_shared_open, ab_pool_shared_close,
+           ab_pool_shared_allocator>;
 #endif
 
 #ifndef AB_HEAPS_WITHOUT_SLAB
-class slabs {
+// ---- slab ----
+
+class slabs : detail::fixed {
 public:
     explicit slabs(const ab_slabs_options &options)
     {
         detail::demand(ab_slabs_init(&slabs_, &options), "ab_slabs_init");
     }
     ~slabs() { ab_slabs_fini(&slabs_); }
-    slabs(const slabs &) = delete;
-    slabs &operator=(const slabs &) = delete;
 
     ab_slabs *get() noexcept { return &slabs_; }
 
 private:
     ab_slabs slabs_;
 };
+
+class slab_resource final : public resource<slab_resource> {
+public:
+    explicit slab_resource(ab_slabs *slabs) noexcept : slabs_(slabs) {}
+    const void *key() const noexcept { return slabs_; }
+
+private:
+    void *do_allocate(std::size_t bytes, std::size_t align) override
+    {
+        return detail::demand(ab_slabs_alloc_aligned(slabs_, align, bytes));
+    }
+    void do_deallocate(void *block, std::size_t bytes, std::size_t) override
+    {
+        ab_slabs_free_sized(slabs_, block, bytes);
+    }
+    ab_slabs *slabs_;
+};
+
+using shared_slabs =
+    shared<ab_slab_shared, ab_slab_shared_options, ab_slab_shared_open, ab_slab_shared_close,
+           ab_slab_shared_allocator>;
 #endif
 
 #ifndef AB_HEAPS_WITHOUT_HANDLE
+// ---- handle ----
+
 // Names an object of type T; all zero is the name of none.
 template <typename T> struct handle {
     ab_handle any;
@@ -251,7 +408,7 @@ template <typename T> struct handle {
 
 // Objects that are named by handles. The destructor of each runs when it is removed, at a flush, or
 // at the end of the arena.
-template <typename T> class handle_arena {
+template <typename T> class handle_arena : detail::fixed {
 public:
     explicit handle_arena(std::uint64_t capacity)
     {
@@ -263,8 +420,6 @@ public:
         flush();
         ab_handle_arena_fini(&arena_);
     }
-    handle_arena(const handle_arena &) = delete;
-    handle_arena &operator=(const handle_arena &) = delete;
 
     ab_handle_arena *get() noexcept { return &arena_; }
     std::uint32_t live() const noexcept { return arena_.n_live; }
@@ -315,175 +470,6 @@ public:
 private:
     ab_handle_arena arena_;
 };
-#endif
-
-// ---- std::pmr::memory_resource ----
-
-// Equal are those that refer to the same allocator.
-template <typename Self> class resource : public std::pmr::memory_resource {
-private:
-    bool do_is_equal(const std::pmr::memory_resource &other) const noexcept override
-    {
-#ifdef __cpp_rtti
-        const auto *same = dynamic_cast<const Self *>(&other);
-        return same != nullptr && same->key() == static_cast<const Self *>(this)->key();
-#else
-        return this == &other;
-#endif
-    }
-};
-
-class arena_resource final : public resource<arena_resource> {
-public:
-    explicit arena_resource(ab_arena *arena) noexcept : arena_(arena) {}
-    const void *key() const noexcept { return arena_; }
-
-private:
-    void *do_allocate(std::size_t bytes, std::size_t align) override
-    {
-        return detail::demand(ab_arena_alloc_aligned(arena_, align, bytes));
-    }
-    void do_deallocate(void *, std::size_t, std::size_t) override {} // dies with the others
-    ab_arena *arena_;
-};
-
-#ifndef AB_HEAPS_WITHOUT_PAGED
-// The block on top goes back at once.
-class paged_resource final : public resource<paged_resource> {
-public:
-    explicit paged_resource(ab_paged_arena *arena) noexcept : arena_(arena) {}
-    const void *key() const noexcept { return arena_; }
-
-private:
-    void *do_allocate(std::size_t bytes, std::size_t align) override
-    {
-        return detail::demand(ab_paged_arena_alloc_aligned(arena_, align, bytes));
-    }
-    void do_deallocate(void *block, std::size_t bytes, std::size_t) override
-    {
-        (void)ab_paged_arena_pop(arena_, block, bytes, 0);
-    }
-    ab_paged_arena *arena_;
-};
-#endif
-
-#ifndef AB_HEAPS_WITHOUT_POOL
-// What is larger than a slot, or aligned to more, comes from `upstream`; without one it throws.
-class pool_resource final : public resource<pool_resource> {
-public:
-    explicit pool_resource(ab_pool *pool, std::pmr::memory_resource *upstream = nullptr) noexcept
-        : pool_(pool), upstream_(upstream)
-    {
-    }
-    auto key() const noexcept { return std::make_pair(pool_, upstream_); }
-
-private:
-    bool fits(std::size_t bytes, std::size_t align) const noexcept
-    {
-        return bytes <= pool_->slot_bytes && align <= pool_->align;
-    }
-    void *do_allocate(std::size_t bytes, std::size_t align) override
-    {
-        if (fits(bytes, align))
-            return detail::demand(ab_pool_alloc(pool_, bytes));
-        return upstream_ != nullptr ? upstream_->allocate(bytes, align) : detail::demand(nullptr);
-    }
-    void do_deallocate(void *block, std::size_t bytes, std::size_t align) override
-    {
-        if (fits(bytes, align))
-            ab_pool_free_sized(pool_, block, bytes);
-        else
-            upstream_->deallocate(block, bytes, align);
-    }
-    ab_pool *pool_;
-    std::pmr::memory_resource *upstream_;
-};
-#endif
-
-#ifndef AB_HEAPS_WITHOUT_SLAB
-class slab_resource final : public resource<slab_resource> {
-public:
-    explicit slab_resource(ab_slabs *slabs) noexcept : slabs_(slabs) {}
-    const void *key() const noexcept { return slabs_; }
-
-private:
-    void *do_allocate(std::size_t bytes, std::size_t align) override
-    {
-        return detail::demand(ab_slabs_alloc_aligned(slabs_, align, bytes));
-    }
-    void do_deallocate(void *block, std::size_t bytes, std::size_t) override
-    {
-        ab_slabs_free_sized(slabs_, block, bytes);
-    }
-    ab_slabs *slabs_;
-};
-#endif
-
-// Any allocator that has the interface of ab_allocator.h. Larger alignments than its own cost a
-// larger block.
-class allocator_resource final : public resource<allocator_resource> {
-public:
-    explicit allocator_resource(const ab_allocator &allocator) noexcept : allocator_(allocator) {}
-    auto key() const noexcept
-    {
-        return std::make_tuple(allocator_.context, allocator_.alloc, allocator_.free);
-    }
-
-private:
-    void *do_allocate(std::size_t bytes, std::size_t align) override
-    {
-        return detail::demand(ab_allocator_array(&allocator_, bytes == 0 ? 1 : bytes, 1, align));
-    }
-    void do_deallocate(void *block, std::size_t bytes, std::size_t align) override
-    {
-        ab_allocator_delete(&allocator_, block, bytes == 0 ? 1 : bytes, align);
-    }
-    ab_allocator allocator_;
-};
-
-// ---- for several threads ----
-
-namespace detail {
-
-inline ab_allocator interface_of(ab_arena_shared *g) { return ab_arena_shared_allocator(g); }
-#ifndef AB_HEAPS_WITHOUT_POOL
-inline ab_allocator interface_of(ab_pool_shared *g) { return ab_pool_shared_allocator(g); }
-#endif
-#ifndef AB_HEAPS_WITHOUT_SLAB
-inline ab_allocator interface_of(ab_slab_shared *g) { return ab_slab_shared_allocator(g); }
-#endif
-
-} // namespace detail
-
-// The group of arena_shared.h, pool_shared.h or slab_shared.h. Its resource may be used from any
-// thread, and by each serves that thread's own heap.
-template <typename Group, typename Options, Group *(*open)(const Options *), void (*close)(Group *)>
-class shared {
-public:
-    explicit shared(const Options &options) : group_(open(&options))
-    {
-        detail::demand(group_ == nullptr ? errno : 0, "ab::shared");
-    }
-    ~shared() { close(group_); }
-    shared(const shared &) = delete;
-    shared &operator=(const shared &) = delete;
-
-    Group *get() noexcept { return group_; }
-    allocator_resource resource() { return allocator_resource(detail::interface_of(group_)); }
-
-private:
-    Group *group_;
-};
-
-using shared_arena = shared<ab_arena_shared, ab_arena_shared_options, ab_arena_shared_open,
-                            ab_arena_shared_close>;
-#ifndef AB_HEAPS_WITHOUT_POOL
-using shared_pool =
-    shared<ab_pool_shared, ab_pool_shared_options, ab_pool_shared_open, ab_pool_shared_close>;
-#endif
-#ifndef AB_HEAPS_WITHOUT_SLAB
-using shared_slabs =
-    shared<ab_slab_shared, ab_slab_shared_options, ab_slab_shared_open, ab_slab_shared_close>;
 #endif
 
 // ---- an allocator for containers ----

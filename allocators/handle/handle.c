@@ -269,7 +269,7 @@ int ab_handle_insert(struct ab_handle_arena *arena, struct ab_handle *out)
         return error;
     char *raw = arena->values + (size_t)out->index * arena->stride;
     if (out->index < arena->n_dirty) /* all that died there raised it */
-        ab_checked_demand_dead(&arena->blocks, raw, 0, arena->stride);
+        ab_block_demand_dead(&arena->blocks, raw, raw + arena->stride);
     ab_checked_begin(&arena->blocks, raw, arena->align, arena->value_bytes);
     return 0;
 }

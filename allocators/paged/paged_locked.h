@@ -34,38 +34,24 @@ static inline void ab_paged_locked_fini(struct ab_paged_locked *own)
     ab_paged_pool_fini(&own->pool);
 }
 
-static inline void *ab_paged_locked_alloc(struct ab_paged_locked *own, size_t size, unsigned tag)
-{
-    AB_LOCK_GUARD(&own->lock);
-    return ab_paged_pool_alloc(&own->pool, size, tag);
-}
+/* Each is the function of the pool with the lock held. */
+#define AB_PAGED_LOCKED(result, name, parameters, arguments) \
+    static inline result ab_paged_locked_##name parameters \
+    { \
+        AB_LOCK_GUARD(&own->lock); \
+        return ab_paged_pool_##name arguments; \
+    }
 
-static inline void *ab_paged_locked_alloc_zeroed(struct ab_paged_locked *own, size_t size,
-                                                 unsigned tag)
-{
-    AB_LOCK_GUARD(&own->lock);
-    return ab_paged_pool_alloc_zeroed(&own->pool, size, tag);
-}
-
-static inline void *ab_paged_locked_alloc_aligned(struct ab_paged_locked *own, size_t align,
-                                                  size_t size, unsigned tag)
-{
-    AB_LOCK_GUARD(&own->lock);
-    return ab_paged_pool_alloc_aligned(&own->pool, align, size, tag);
-}
-
-static inline void *ab_paged_locked_resize(struct ab_paged_locked *own, void *block,
-                                           size_t new_size)
-{
-    AB_LOCK_GUARD(&own->lock);
-    return ab_paged_pool_resize(&own->pool, block, new_size);
-}
-
-static inline bool ab_paged_locked_free(struct ab_paged_locked *own, void *block)
-{
-    AB_LOCK_GUARD(&own->lock);
-    return ab_paged_pool_free(&own->pool, block);
-}
+AB_PAGED_LOCKED(void *, alloc, (struct ab_paged_locked * own, size_t size, unsigned tag),
+                (&own->pool, size, tag))
+AB_PAGED_LOCKED(void *, alloc_zeroed, (struct ab_paged_locked * own, size_t size, unsigned tag),
+                (&own->pool, size, tag))
+AB_PAGED_LOCKED(void *, alloc_aligned,
+                (struct ab_paged_locked * own, size_t align, size_t size, unsigned tag),
+                (&own->pool, align, size, tag))
+AB_PAGED_LOCKED(void *, resize, (struct ab_paged_locked * own, void *block, size_t new_size),
+                (&own->pool, block, new_size))
+AB_PAGED_LOCKED(bool, free, (struct ab_paged_locked * own, void *block), (&own->pool, block))
 
 /* No lock: the length of a live block changes by its own resize only. */
 static inline size_t ab_paged_locked_usable(const void *block)

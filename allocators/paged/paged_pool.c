@@ -488,8 +488,8 @@ static void *checked_alloc(struct ab_paged_pool *pool, size_t align, size_t size
         return NULL;
     size_t raw_bytes = ab_paged_pool_plain_usable(raw);
     size_t dead_bytes = raw < dirty ? (size_t)(dirty - raw) : 0;
-    ab_checked_demand_dead(&pool->blocks, raw, LINKS_BYTES,
-                           raw_bytes < dead_bytes ? raw_bytes : dead_bytes);
+    ab_block_demand_dead(&pool->blocks, raw + LINKS_BYTES,
+                         raw + (raw_bytes < dead_bytes ? raw_bytes : dead_bytes));
     return ab_checked_begin(&pool->blocks, raw, align, size);
 }
 
@@ -524,14 +524,7 @@ bool ab_paged_pool_free(struct ab_paged_pool *pool, void *block)
     return ab_paged_pool_plain_free(pool, end_block(pool, block));
 }
 
-void ab_paged_pool_free_sized(struct ab_paged_pool *pool, void *block, size_t size)
-{
-    if (block == NULL)
-        return;
-    demand(pool, block);
-    ab_checked_demand_size(&pool->blocks, block, size);
-    ab_paged_pool_free(pool, block);
-}
+AB_CHECKED_DEFINE(ab_paged_pool, struct ab_paged_pool, demand, end_block)
 
 size_t ab_paged_pool_usable(const void *block)
 {
@@ -577,21 +570,6 @@ void *ab_paged_pool_resize(struct ab_paged_pool *pool, void *block, size_t new_s
     memcpy(copy, block, old_size < new_size ? old_size : new_size);
     ab_paged_pool_free(pool, block);
     return copy;
-}
-
-void ab_paged_pool_reset(struct ab_paged_pool *pool)
-{
-    while (pool->blocks.top != NULL) {
-        demand(pool, pool->blocks.top + 1);
-        end_block(pool, pool->blocks.top + 1);
-    }
-    ab_paged_pool_plain_reset(pool);
-}
-
-void ab_paged_pool_fini(struct ab_paged_pool *pool)
-{
-    ab_checked_leaks(&pool->blocks, "never freed");
-    ab_paged_pool_plain_fini(pool);
 }
 
 /* The youngest first. */

@@ -384,29 +384,7 @@ void ab_pool_free(struct ab_pool *pool, void *block)
     AB_MARK_UNUSED(raw, pool->stride);
 }
 
-void ab_pool_free_sized(struct ab_pool *pool, void *block, size_t size)
-{
-    if (block == NULL)
-        return;
-    demand(pool, block);
-    ab_checked_demand_size(&pool->blocks, block, size);
-    ab_pool_free(pool, block);
-}
-
-void ab_pool_reset(struct ab_pool *pool)
-{
-    while (pool->blocks.top != NULL) {
-        demand(pool, pool->blocks.top + 1);
-        end_block(pool, pool->blocks.top + 1);
-    }
-    ab_pool_plain_reset(pool);
-}
-
-void ab_pool_fini(struct ab_pool *pool)
-{
-    ab_checked_leaks(&pool->blocks, "never freed");
-    ab_pool_plain_fini(pool);
-}
+AB_CHECKED_DEFINE(ab_pool, struct ab_pool, demand, end_block)
 
 bool ab_pool_owns(const struct ab_pool *pool, const void *p)
 {

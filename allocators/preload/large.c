@@ -21,22 +21,12 @@ struct spare {
 enum { N_SPARE = 8, FIRST_SLOTS = 128 };
 #define SPARE_BYTES ((size_t)32 << 20) /* of all together */
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
+pthread_mutex_t ab_large_mutex = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
 static struct mapping first_slots[FIRST_SLOTS],
     *slots = first_slots;                        /* at most half of them used */
 static size_t n_slots = FIRST_SLOTS, n_mappings; /* a power of two */
 static struct spare spares[N_SPARE];
 static size_t spare_bytes;
-
-void ab_large_lock(void)
-{
-    ab_lock_take(&mutex);
-}
-
-void ab_large_unlock(void)
-{
-    ab_lock_release(&mutex);
-}
 
 /* ---- the table ---- */
 
@@ -136,13 +126,13 @@ static struct mapping keep(struct mapping map)
 
 void ab_large_purge(uint32_t now_ms, bool all)
 {
-    ab_large_lock();
+    ab_lock_take(&ab_large_mutex);
     for (struct spare *s = spares; s < spares + N_SPARE; s++)
         if (s->map.at != NULL && (all || ab_clock_is_due(s->since_ms, now_ms))) {
             struct mapping map = drop(s);
             ab_pages_release(map.at, map.bytes);
         }
-    ab_large_unlock();
+    ab_lock_release(&ab_large_mutex);
 }
 
 /* ---- blocks ---- */
@@ -150,7 +140,7 @@ void ab_large_purge(uint32_t now_ms, bool all)
 void *ab_large_alloc(size_t size, size_t align, bool *is_zero)
 {
     size_t bytes = ab_round_up(size, ab_page_size());
-    ab_large_lock();
+    ab_lock_take(&ab_large_mutex);
     bool has_room = 2 * (n_mappings + 1) <= n_slots || grow_table();
     struct mapping map = has_room ? take_spare(bytes, align) : (struct mapping){0};
     *is_zero = map.at == NULL;
@@ -158,20 +148,20 @@ void *ab_large_alloc(size_t size, size_t align, bool *is_zero)
         map = (struct mapping){ab_pages_map(bytes, align), bytes};
     if (map.at != NULL)
         add(map.at, map.bytes);
-    ab_large_unlock();
+    ab_lock_release(&ab_large_mutex);
     return map.at;
 }
 
 void ab_large_free(void *p)
 {
-    ab_large_lock();
+    ab_lock_take(&ab_large_mutex);
     struct mapping *slot = slot_of(p), gone = *slot;
     bool is_block = gone.at != NULL;
     if (is_block) {
         take_out(slot);
         gone = keep(gone);
     }
-    ab_large_unlock();
+    ab_lock_release(&ab_large_mutex);
     if (!is_block) /* a handler of the signal may allocate */
         ab_fail_free(p, "it is no block, or was freed already");
     if (gone.at != NULL)
@@ -180,10 +170,10 @@ void ab_large_free(void *p)
 
 size_t ab_large_usable(const void *p)
 {
-    ab_large_lock();
+    ab_lock_take(&ab_large_mutex);
     const struct mapping *slot = slot_of(p);
     size_t bytes = slot->at != NULL ? slot->bytes : 0;
-    ab_large_unlock();
+    ab_lock_release(&ab_large_mutex);
     return bytes;
 }
 
@@ -191,7 +181,7 @@ size_t ab_large_usable(const void *p)
 void *ab_large_resize(void *p, size_t size)
 {
     size_t bytes = ab_round_up(size, ab_page_size());
-    ab_large_lock();
+    ab_lock_take(&ab_large_mutex);
     struct mapping *slot = slot_of(p);
     char *moved = p;
     if (bytes != slot->bytes) {
@@ -203,7 +193,7 @@ void *ab_large_resize(void *p, size_t size)
             add(moved, bytes);
         }
     }
-    ab_large_unlock();
+    ab_lock_release(&ab_large_mutex);
     return moved;
 }
 

@@ -27,6 +27,12 @@ __attribute__((constructor)) static void start(void)
     ab_fork_prepare();
 }
 
+static void *fail(int error)
+{
+    errno = error;
+    return NULL;
+}
+
 EXPORT void *malloc(size_t size)
 {
     return ab_block_alloc(size);
@@ -57,10 +63,8 @@ EXPORT void free_aligned_sized(void *p, size_t align, size_t size)
 EXPORT void *calloc(size_t n, size_t size)
 {
     size_t bytes;
-    if (__builtin_mul_overflow(n, size, &bytes)) {
-        errno = ENOMEM;
-        return NULL;
-    }
+    if (__builtin_mul_overflow(n, size, &bytes))
+        return fail(ENOMEM);
     if (bytes > AB_DIRECT_BYTES)
         return ab_block_alloc_zeroed(bytes);
     void *block = ab_block_alloc(bytes);
@@ -81,22 +85,14 @@ EXPORT void *realloc(void *p, size_t size)
 EXPORT void *reallocarray(void *p, size_t n, size_t size)
 {
     size_t bytes;
-    if (__builtin_mul_overflow(n, size, &bytes)) {
-        errno = ENOMEM;
-        return NULL;
-    }
+    if (__builtin_mul_overflow(n, size, &bytes))
+        return fail(ENOMEM);
     return realloc(p, bytes);
 }
 
 static bool is_power_of_two(size_t n)
 {
     return n != 0 && (n & (n - 1)) == 0;
-}
-
-static void *fail(int error)
-{
-    errno = error;
-    return NULL;
 }
 
 EXPORT void *aligned_alloc(size_t align, size_t size)

@@ -23,23 +23,13 @@ _Static_assert(AB_REGION_UNITS << AB_SPAN_LOG2 <= 1 << AB_UNIT_LOG2, "records fi
 
 uint8_t ab_region_map[AB_N_REGIONS];
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
-static struct ab_span *bins[N_BINS];                      /* of n + 1 units */
-static uint64_t bin_mask;                                 /* which are not empty */
+pthread_mutex_t ab_page_heap_mutex = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
+static struct ab_span *bins[N_BINS];                            /* of n + 1 units */
+static uint64_t bin_mask;                                       /* which are not empty */
 static struct ab_span *fresh;      /* the newest region: its first unit that was never used */
 static unsigned n_fresh, n_commit; /* units from there to its end; those with access */
 static size_t n_used, n_dirty;     /* units in use; of free spans that are not zero */
 static size_t n_refused;           /* of these, what the system would not take: locked pages */
-
-void ab_page_heap_lock(void)
-{
-    ab_lock_take(&mutex);
-}
-
-void ab_page_heap_unlock(void)
-{
-    ab_lock_release(&mutex);
-}
 
 /* It costs a few instructions and is precise to some milliseconds. */
 uint32_t ab_clock_ms(void)
@@ -190,7 +180,7 @@ static void set_parts(struct ab_span *span, unsigned n_units)
 
 struct ab_span *ab_page_heap_alloc(unsigned n_units, enum ab_span_kind kind)
 {
-    ab_page_heap_lock();
+    ab_lock_take(&ab_page_heap_mutex);
     struct ab_span *span = take_free(n_units);
     if (span == NULL)
         span = take_fresh(n_units);
@@ -201,7 +191,7 @@ struct ab_span *ab_page_heap_alloc(unsigned n_units, enum ab_span_kind kind)
         n_used += n_units;
         n_refused = n_refused < n_dirty ? n_refused : n_dirty;
     }
-    ab_page_heap_unlock();
+    ab_lock_release(&ab_page_heap_mutex);
     return span;
 }
 
@@ -255,9 +245,9 @@ static void free_units(struct ab_span *span, unsigned n_units)
 
 void ab_page_heap_free(struct ab_span *span)
 {
-    ab_page_heap_lock();
+    ab_lock_take(&ab_page_heap_mutex);
     free_units(span, span->n_units);
-    ab_page_heap_unlock();
+    ab_lock_release(&ab_page_heap_mutex);
 }
 
 static bool resize(struct ab_span *run, unsigned n_units)
@@ -283,23 +273,23 @@ static bool resize(struct ab_span *run, unsigned n_units)
 
 bool ab_page_heap_resize(struct ab_span *run, unsigned n_units)
 {
-    ab_page_heap_lock();
+    ab_lock_take(&ab_page_heap_mutex);
     bool is_done = resize(run, n_units);
-    ab_page_heap_unlock();
+    ab_lock_release(&ab_page_heap_mutex);
     return is_done;
 }
 
 void ab_page_heap_purge(uint32_t now_ms, bool all)
 {
-    ab_page_heap_lock();
+    ab_lock_take(&ab_page_heap_mutex);
     purge(now_ms, all);
-    ab_page_heap_unlock();
+    ab_lock_release(&ab_page_heap_mutex);
 }
 
 void ab_page_heap_count(size_t *used, size_t *dirty)
 {
-    ab_page_heap_lock();
+    ab_lock_take(&ab_page_heap_mutex);
     *used = n_used;
     *dirty = n_dirty;
-    ab_page_heap_unlock();
+    ab_lock_release(&ab_page_heap_mutex);
 }

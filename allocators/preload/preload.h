@@ -46,8 +46,7 @@
  * that was given once, and that the block's second word is not the mark of a freed one (its own
  * address, changed; malloc clears it). What fails ends the process with one line.
  *
- * Locks, in the order in which they may be taken: threads, page heap, large. Nothing here calls malloc,
- * directly or in the C library.
+ * Nothing here calls malloc, directly or in the C library.
  */
 #ifndef AB_ALLOCATORS_PRELOAD_H
 #define AB_ALLOCATORS_PRELOAD_H
@@ -135,6 +134,8 @@ extern struct ab_span ab_empty_span;        /* its slabs, full */
 #define AB_PRELOAD_TLS __thread __attribute__((tls_model("initial-exec")))
 extern AB_PRELOAD_TLS struct ab_thread_heap *ab_own_heap;
 extern AB_PRELOAD_TLS bool ab_is_forking; /* this thread, which holds all locks */
+/* Of what each file keeps, in the order in which they may be taken: ab_lock_take, ab_lock_release. */
+extern pthread_mutex_t ab_threads_mutex, ab_page_heap_mutex, ab_large_mutex;
 
 /* ---- blocks.c: what malloc.c exports. NULL and errno when there is no memory ---- */
 
@@ -168,8 +169,6 @@ void ab_threads_leave(struct ab_thread_heap *heap);
 void ab_threads_push(struct ab_thread_heap *heap, struct ab_free_block *block);
 /* The empty slabs of this thread's heap and of those without an owner go back. */
 void ab_threads_trim(void);
-void ab_threads_lock(void);
-void ab_threads_unlock(void);
 /* Registers what happens around a fork: once, without a lock (it may allocate). */
 void ab_fork_prepare(void);
 
@@ -182,8 +181,6 @@ void ab_page_heap_free(struct ab_span *span);
 bool ab_page_heap_resize(struct ab_span *run, unsigned n_units);
 /* Free spans that are older than AB_DECAY_MS, or all: their pages go back to the system. */
 void ab_page_heap_purge(uint32_t now_ms, bool all);
-void ab_page_heap_lock(void);
-void ab_page_heap_unlock(void);
 /* Monotonic, since some moment. */
 uint32_t ab_clock_ms(void);
 
@@ -204,8 +201,6 @@ void ab_large_free(void *p);           /* ends the process when p is none */
 size_t ab_large_usable(const void *p); /* 0 when p is none */
 void *ab_large_resize(void *p, size_t size);
 void ab_large_purge(uint32_t now_ms, bool all);
-void ab_large_lock(void);
-void ab_large_unlock(void);
 
 /* Where spans and mappings come and go, without a lock: gives back what was free for a while. */
 void ab_decay_tick(void);

@@ -19,10 +19,10 @@ AB_PRELOAD_TLS struct ab_thread_heap *ab_own_heap = &ab_empty_heap;
 
 static AB_PRELOAD_TLS bool has_left; /* the thread is about to end */
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
-static struct ab_thread_heap *newest;                     /* of all heaps */
-static struct ab_thread_heap first_heap;                  /* most processes need no other */
-static char *heaps_at, *heaps_end;                        /* room for more */
+pthread_mutex_t ab_threads_mutex = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
+static struct ab_thread_heap *newest;                         /* of all heaps */
+static struct ab_thread_heap first_heap;                      /* most processes need no other */
+static char *heaps_at, *heaps_end;                            /* room for more */
 static pthread_key_t key;
 static bool has_key;
 static size_t n_idle; /* heaps that a thread left; atomic */
@@ -101,7 +101,7 @@ static void at_thread_end(void *heap)
 
 static struct ab_thread_heap *adopt(void)
 {
-    ab_lock_take(&mutex);
+    ab_lock_take(&ab_threads_mutex);
     if (!has_key)
         has_key = pthread_key_create(&key, at_thread_end) == 0;
     struct ab_thread_heap *heap = find_heap(AB_HEAP_OWNED);
@@ -109,7 +109,7 @@ static struct ab_thread_heap *adopt(void)
         __atomic_fetch_sub(&n_idle, 1, __ATOMIC_RELAXED);
     else
         heap = new_heap(AB_HEAP_OWNED);
-    ab_lock_release(&mutex);
+    ab_lock_release(&ab_threads_mutex);
     if (heap == NULL)
         return NULL;
     ab_own_heap = heap; /* first: what follows may allocate */
@@ -120,11 +120,11 @@ static struct ab_thread_heap *adopt(void)
 
 static struct ab_thread_heap *borrow(void)
 {
-    ab_lock_take(&mutex);
+    ab_lock_take(&ab_threads_mutex);
     struct ab_thread_heap *heap = find_heap(AB_HEAP_BUSY);
     if (heap == NULL && (heap = new_heap(AB_HEAP_BUSY)) != NULL)
         __atomic_fetch_add(&n_idle, 1, __ATOMIC_RELAXED);
-    ab_lock_release(&mutex);
+    ab_lock_release(&ab_threads_mutex);
     return heap;
 }
 
@@ -159,13 +159,13 @@ void ab_threads_trim(void)
         ab_heap_drain(ab_own_heap);
         ab_heap_settle_all(ab_own_heap);
     }
-    ab_lock_take(&mutex);
+    ab_lock_take(&ab_threads_mutex);
     for (struct ab_thread_heap *heap = newest; heap != NULL; heap = heap->older)
         if (take(heap, AB_HEAP_BUSY)) {
             ab_heap_settle_all(heap); /* one that was borrowed has current slabs */
             give_up(heap);
         }
-    ab_lock_release(&mutex);
+    ab_lock_release(&ab_threads_mutex);
 }
 
 /* ---- fork while others allocate ----
@@ -178,30 +178,20 @@ void ab_threads_trim(void)
 
 AB_PRELOAD_TLS bool ab_is_forking;
 
-void ab_threads_lock(void)
-{
-    ab_lock_take(&mutex);
-}
-
-void ab_threads_unlock(void)
-{
-    ab_lock_release(&mutex);
-}
-
 static void before_fork(void)
 {
-    ab_threads_lock();
-    ab_page_heap_lock();
-    ab_large_lock();
+    ab_lock_take(&ab_threads_mutex);
+    ab_lock_take(&ab_page_heap_mutex);
+    ab_lock_take(&ab_large_mutex);
     ab_is_forking = true;
 }
 
 static void after_fork(void)
 {
     ab_is_forking = false;
-    ab_large_unlock();
-    ab_page_heap_unlock();
-    ab_threads_unlock();
+    ab_lock_release(&ab_large_mutex);
+    ab_lock_release(&ab_page_heap_mutex);
+    ab_lock_release(&ab_threads_mutex);
 }
 
 /* In the child only this thread is there. */

@@ -381,10 +381,11 @@ static void slab_demand_dead(const struct ab_slabs *s, const struct ab_slab *sla
 {
     (void)s, (void)slab;
 #ifdef AB_WITH_CHECKS
+    const char *base = slab_base(s, slab);
     size_t bytes = s->classes[slab->class_index].bytes;
     for (size_t at = 0; at + bytes <= AB_SLAB_BYTES; at += bytes)
-        ab_checked_demand_dead(&s->blocks, slab_base(s, slab) + at, sizeof(struct ab_slab_block),
-                               bytes);
+        ab_block_demand_dead(&s->blocks, base + at + sizeof(struct ab_slab_block),
+                             base + at + bytes);
 #endif
 }
 
@@ -765,12 +766,13 @@ static void demand(const struct ab_slabs *s, const void *block)
 }
 
 /* What dies with a block: all of its class's, of a large one what it uses. */
-static size_t raw_bytes(const struct ab_slabs *s, const void *block)
+static char *end_block(struct ab_slabs *s, void *block)
 {
     const char *raw = ab_checked_raw(block);
-    if (ab_slabs_is_small(s, raw))
-        return s->classes[ab_slab_of(s, raw)->class_index].bytes;
-    return (size_t)((const char *)block - raw) + ab_checked_size(block);
+    size_t bytes = ab_slabs_is_small(s, raw)
+                       ? s->classes[ab_slab_of(s, raw)->class_index].bytes
+                       : (size_t)((const char *)block - raw) + ab_checked_size(block);
+    return ab_checked_end(&s->blocks, block, bytes);
 }
 
 static void *checked_alloc(struct ab_slabs *s, size_t align, size_t size)
@@ -779,8 +781,8 @@ static void *checked_alloc(struct ab_slabs *s, size_t align, size_t size)
     char *raw = (char *)(align <= 16 ? ab_slabs_plain_alloc(s, bytes)
                                      : ab_slabs_plain_alloc_aligned(s, align, bytes));
     if (raw != NULL && ab_slabs_is_small(s, raw))
-        ab_checked_demand_dead(&s->blocks, raw, sizeof(struct ab_slab_block),
-                               s->classes[ab_slab_of(s, raw)->class_index].bytes);
+        ab_block_demand_dead(&s->blocks, raw + sizeof(struct ab_slab_block),
+                             raw + s->classes[ab_slab_of(s, raw)->class_index].bytes);
     return ab_checked_begin(&s->blocks, raw, align, size);
 }
 
@@ -805,18 +807,10 @@ void ab_slabs_free(struct ab_slabs *s, void *block)
     if (block == NULL)
         return;
     demand(s, block);
-    size_t bytes = raw_bytes(s, block);
-    ab_slabs_plain_free(s, ab_checked_end(&s->blocks, block, bytes));
+    ab_slabs_plain_free(s, end_block(s, block));
 }
 
-void ab_slabs_free_sized(struct ab_slabs *s, void *block, size_t size)
-{
-    if (block == NULL)
-        return;
-    demand(s, block);
-    ab_checked_demand_size(&s->blocks, block, size);
-    ab_slabs_free(s, block);
-}
+AB_CHECKED_DEFINE(ab_slabs, struct ab_slabs, demand, end_block)
 
 /* Always moves: who still uses the old place reads poison. */
 void *ab_slabs_resize(struct ab_slabs *s, void *block, size_t old_size, size_t new_size)
@@ -844,22 +838,6 @@ size_t ab_slabs_usable(const struct ab_slabs *s, const void *block)
 bool ab_slabs_owns(const struct ab_slabs *s, const void *p)
 {
     return is_inside(s, p);
-}
-
-void ab_slabs_reset(struct ab_slabs *s)
-{
-    while (s->blocks.top != NULL) {
-        void *block = s->blocks.top + 1;
-        demand(s, block);
-        ab_checked_end(&s->blocks, block, raw_bytes(s, block));
-    }
-    ab_slabs_plain_reset(s);
-}
-
-void ab_slabs_fini(struct ab_slabs *s)
-{
-    ab_checked_leaks(&s->blocks, "never freed");
-    ab_slabs_plain_fini(s);
 }
 
 void ab_slabs_visit(const struct ab_slabs *s,

@@ -450,14 +450,14 @@ static int is_held;
 static void *hold_locks(void *arg)
 {
     (void)arg;
-    ab_threads_lock();
-    ab_page_heap_lock();
-    ab_large_lock();
+    ab_lock_take(&ab_threads_mutex);
+    ab_lock_take(&ab_page_heap_mutex);
+    ab_lock_take(&ab_large_mutex);
     __atomic_store_n(&is_held, 1, __ATOMIC_RELEASE);
     usleep(50000);
-    ab_large_unlock();
-    ab_page_heap_unlock();
-    ab_threads_unlock();
+    ab_lock_release(&ab_large_mutex);
+    ab_lock_release(&ab_page_heap_mutex);
+    ab_lock_release(&ab_threads_mutex);
     return NULL;
 }
 

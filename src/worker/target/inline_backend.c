@@ -9,21 +9,6 @@
 
 #include <string.h>
 
-static void *arena_of(struct ab_heap *heap)
-{
-    return ab_arena_of_heap(heap);
-}
-
-static void *pool_of(struct ab_heap *heap)
-{
-    return ab_pool_of_heap(heap);
-}
-
-static void *slabs_of(struct ab_heap *heap)
-{
-    return ab_slabs_of_heap(heap);
-}
-
 static void *null_of(struct ab_heap *heap)
 {
     return heap; /* which is its block */
@@ -40,12 +25,12 @@ void ab_inline_need_one_lane(struct ab_worker *w)
 const struct ab_inline *ab_inline_find(const char *name, enum ab_boundary boundary)
 {
     static const struct ab_inline instances[] = {
-        {"arena", AB_BOUNDARY_INLINE, ab_pass_inline_arena, ab_step_inline_arena, arena_of},
-        {"pool", AB_BOUNDARY_INLINE, ab_pass_inline_pool, ab_step_inline_pool, pool_of},
-        {"slab", AB_BOUNDARY_INLINE, ab_pass_inline_slab, ab_step_inline_slab, slabs_of},
+        {"arena", AB_BOUNDARY_INLINE, ab_pass_inline_arena, ab_step_inline_arena, ab_arena_of_heap},
+        {"pool", AB_BOUNDARY_INLINE, ab_pass_inline_pool, ab_step_inline_pool, ab_pool_of_heap},
+        {"slab", AB_BOUNDARY_INLINE, ab_pass_inline_slab, ab_step_inline_slab, ab_slabs_of_heap},
         {"null", AB_BOUNDARY_INLINE, ab_pass_inline_null, ab_step_inline_null, null_of},
-        {"arena", AB_BOUNDARY_CURSOR, ab_pass_cursor_arena, ab_step_cursor_arena, arena_of},
-        {"pool", AB_BOUNDARY_CURSOR, ab_pass_cursor_pool, ab_step_cursor_pool, pool_of},
+        {"arena", AB_BOUNDARY_CURSOR, ab_pass_cursor_arena, ab_step_cursor_arena, ab_arena_of_heap},
+        {"pool", AB_BOUNDARY_CURSOR, ab_pass_cursor_pool, ab_step_cursor_pool, ab_pool_of_heap},
         {"null", AB_BOUNDARY_CURSOR, ab_pass_cursor_null, ab_step_cursor_null, null_of},
     };
     for (size_t i = 0; i < AB_ARRAY_LEN(instances); i++)
