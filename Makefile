@@ -519,6 +519,10 @@ install-heaps: heaps
 	    -e 's|^#define AB_ALLOCATORS_LANGUAGE_H|&\n\n#ifdef AB_WITH_CHECKS\n#error "compile the sources: the library has no checked build"\n#endif|' \
 	    $$header >$(HEAPS_INCLUDE)/$${header##*/} || exit 1; \
 	done
+	# Names of headers whose contents moved.
+	printf '#include "%s"\n' pool.h pool_lockfree.h >$(HEAPS_INCLUDE)/pool_allocator.h
+	printf '#include "%s"\n' slab.h >$(HEAPS_INCLUDE)/slab_allocator.h
+	printf '#include "%s"\n' paged_pool.h >$(HEAPS_INCLUDE)/paged_allocator.h
 	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'Name: allocbench-heaps' \
 	  'Version: $(VERSION)' 'Description: arena, pool, slab, paged arena and handle arena' \
 	  'Cflags: -I$${prefix}/include' 'Libs: -L$${libdir} -lallocbench-heaps' 'Libs.private: -pthread' \

@@ -196,8 +196,8 @@ static bool arena_enter_region(struct ab_arena *a, struct ab_arena_region *heade
 static bool arena_push_region(struct ab_arena *a, size_t align, size_t size)
 {
     size_t page = ab_page_size(), least = ab_arena_used(a), need;
-    size_t extra = 2 * CACHE_LINE_BYTES + sizeof(struct ab_arena_region) + AB_CHECKED_FRONT +
-                   AB_CHECKED_GAP + page;
+    size_t extra = 2 * CACHE_LINE_BYTES + sizeof(struct ab_arena_region) + AB_ARENA_FRONT +
+                   AB_ARENA_GAP + page;
     if (least < a->chain_bytes)
         least = a->chain_bytes;
     if (align > PTRDIFF_MAX / 4 || __builtin_add_overflow(size, align + extra, &need) ||
@@ -271,7 +271,7 @@ static void arena_pop_region(struct ab_arena *a)
 static bool arena_make_room(struct ab_arena *a, const char *block, size_t size)
 {
     size_t last = ab_arena_last_byte(size), room = (size_t)(a->end - block);
-    if (last >= room || room - last <= AB_CHECKED_GAP)
+    if (last >= room || room - last <= AB_ARENA_GAP)
         return false;
     /* Of a close block: it may pass the end by less than 16. */
     size_t bytes = ab_arena_block_bytes(size);
@@ -291,7 +291,7 @@ static void arena_demand_dead(const struct ab_arena *a, char *from, char *to)
 static void *arena_place(struct ab_arena *a, size_t align, size_t size)
 {
     size_t room = (size_t)(a->end - a->next);
-    size_t pad = AB_CHECKED_FRONT + (-((uintptr_t)a->next + AB_CHECKED_FRONT) & (align - 1));
+    size_t pad = AB_ARENA_FRONT + (-((uintptr_t)a->next + AB_ARENA_FRONT) & (align - 1));
     if (pad > room || !arena_make_room(a, a->next + pad, size))
         return NULL;
     char *block = a->next + pad, *end = block + ab_arena_block_bytes(size);
@@ -469,7 +469,7 @@ void *ab_arena_resize_aligned(struct ab_arena *a, size_t align, void *block, siz
         return p;
     }
     /* What is behind a block up to the next multiple of 16 is its own, unless blocks lie close. */
-    size_t own = a->plain_bytes != 0 ? ab_arena_block_bytes(old_size) - AB_CHECKED_GAP : old_size;
+    size_t own = a->plain_bytes != 0 ? ab_arena_block_bytes(old_size) - AB_ARENA_GAP : old_size;
     if (!is_top && new_size <= own) {
         AB_CHECKED(ab_block_set_size(block, new_size));
         AB_MARK_DEFINED(p, new_size);

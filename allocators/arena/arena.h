@@ -36,6 +36,9 @@
 #include <string.h>
 
 #define AB_ARENA_ALIGN ((size_t)16) /* of ab_arena_alloc; what malloc gives */
+#define AB_ARENA_CHECKS AB_CHECKS
+#define AB_ARENA_FRONT AB_CHECKED_FRONT /* what the checked build has around a block */
+#define AB_ARENA_GAP AB_CHECKED_GAP
 
 #ifdef __cplusplus
 extern "C" {
@@ -209,7 +212,7 @@ static inline size_t ab_arena_last_byte(size_t size)
 /* What a block of that size takes; only for sizes that were compared with the room. */
 static inline size_t ab_arena_block_bytes(size_t size)
 {
-    return (ab_arena_last_byte(size) | (AB_ARENA_ALIGN - 1)) + 1 + AB_CHECKED_GAP;
+    return (ab_arena_last_byte(size) | (AB_ARENA_ALIGN - 1)) + 1 + AB_ARENA_GAP;
 }
 
 /* Marks a new block for the tools and fills it; nothing when neither is compiled in. What names

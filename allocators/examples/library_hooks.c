@@ -9,8 +9,8 @@
  */
 #include "allocators/ab_allocator_hooks.h"
 #include "allocators/ab_allocator_text.h"
-#include "allocators/paged/paged_allocator.h"
-#include "allocators/slab/slab_allocator.h"
+#include "allocators/paged/paged_pool.h"
+#include "allocators/slab/slab.h"
 
 /* ---- a library with malloc and free ---- */
 

@@ -29,6 +29,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#define AB_HANDLE_CHECKS AB_CHECKS
 /* What is called, or, in the checked build, what is below that. */
 #ifdef AB_WITH_CHECKS
 #define AB_HANDLE_PLAIN(name) ab_handle_plain_##name

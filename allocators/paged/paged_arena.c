@@ -40,7 +40,7 @@ static void tagged_set(struct ab_paged_tagged *t, size_t size, unsigned tag)
 
 static struct ab_paged_tagged *tagged_of(const void *block)
 {
-    return (struct ab_paged_tagged *)((uintptr_t)block - AB_CHECKED_FRONT - TAGGED_BYTES);
+    return (struct ab_paged_tagged *)((uintptr_t)block - AB_PAGED_FRONT - TAGGED_BYTES);
 }
 
 static char *page_end(const struct ab_paged_arena *a, struct ab_paged_page *page)
@@ -51,7 +51,7 @@ static char *page_end(const struct ab_paged_arena *a, struct ab_paged_page *page
 static bool fits(const struct ab_paged_arena *a, const char *from, size_t size)
 {
     size_t last = size - (size != 0), room = (size_t)(a->limit - from);
-    return last < room && room - last > AB_CHECKED_GAP;
+    return last < room && room - last > AB_PAGED_GAP;
 }
 
 /* The checked build ends there when it is NULL or closed. */
@@ -131,8 +131,8 @@ static bool page_push(struct ab_paged_arena *a, size_t bytes)
 /* What a page needs to hold such a block; 0 when there is no such number. */
 static size_t page_bytes_for(size_t align, size_t size)
 {
-    size_t bytes, extra = sizeof(struct ab_paged_page) + 2 * AB_PAGED_ALIGN + AB_CHECKED_GAP +
-                          AB_CHECKED_FRONT + TAGGED_BYTES;
+    size_t bytes, extra = sizeof(struct ab_paged_page) + 2 * AB_PAGED_ALIGN + AB_PAGED_GAP +
+                          AB_PAGED_FRONT + TAGGED_BYTES;
     return __builtin_add_overflow(size, align + extra, &bytes) ? 0 : bytes;
 }
 
@@ -297,7 +297,7 @@ static char *take(struct ab_paged_arena *a, size_t front, size_t align, size_t s
 __attribute__((noinline)) void *ab_paged_arena_take_slow(struct ab_paged_arena *a, size_t align,
                                                          size_t size)
 {
-    return take(a, AB_CHECKED_FRONT, align, size);
+    return take(a, AB_PAGED_FRONT, align, size);
 }
 
 static bool is_alignment(size_t align)
@@ -339,7 +339,7 @@ void *ab_paged_arena_push(struct ab_paged_arena *a, size_t align, size_t size, u
     if (tag >= AB_PAGED_TAGS || !is_alignment(align) || size > AB_PAGED_POOL_MAX)
         return NULL;
     size_t usual = align > AB_PAGED_ALIGN ? align : AB_PAGED_ALIGN;
-    char *block = take(a, AB_CHECKED_FRONT + TAGGED_BYTES, usual, size);
+    char *block = take(a, AB_PAGED_FRONT + TAGGED_BYTES, usual, size);
     if (block == NULL)
         return NULL;
     struct ab_paged_tagged *t = tagged_of(block);
@@ -536,7 +536,7 @@ static bool push_growing(struct ab_paged_arena *a, size_t old_size, size_t new_s
 /* Where what belongs to the block begins. */
 static char *front_of(char *block, unsigned tag)
 {
-    return block - AB_CHECKED_FRONT - (tag != 0 ? TAGGED_BYTES : 0);
+    return block - AB_PAGED_FRONT - (tag != 0 ? TAGGED_BYTES : 0);
 }
 
 /* The block has moved away. */
@@ -565,7 +565,7 @@ static void leave(struct ab_paged_arena *a, struct ab_paged_page *home, char *bl
 static void *copy_up(struct ab_paged_arena *a, struct ab_paged_page *home, char *block,
                      size_t old_size, size_t new_size, unsigned tag)
 {
-    size_t front = AB_CHECKED_FRONT + (tag != 0 ? TAGGED_BYTES : 0);
+    size_t front = AB_PAGED_FRONT + (tag != 0 ? TAGGED_BYTES : 0);
     if ((front > (size_t)(a->limit - a->next) || !fits(a, a->next + front, new_size)) &&
         !push_growing(a, old_size, new_size))
         return NULL;
@@ -586,7 +586,7 @@ static void *resize_here(struct ab_paged_arena *a, struct ab_paged_page *home, c
         resize_last(a, home, block, old_size, new_size);
         return block;
     }
-    if (new_size > ab_paged_bytes(old_size) - AB_CHECKED_GAP)
+    if (new_size > ab_paged_bytes(old_size) - AB_PAGED_GAP)
         return NULL;
     AB_CHECKED(ab_block_set_size(block, new_size));
     AB_MARK_DEFINED(block, new_size);

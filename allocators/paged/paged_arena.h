@@ -22,12 +22,12 @@
 #ifndef AB_ALLOCATORS_PAGED_ARENA_H
 #define AB_ALLOCATORS_PAGED_ARENA_H
 
-#include "../ab_allocator.h"
-#include "../common/language.h"
-#include "../common/marks.h"
 #include "paged_pool.h"
 
 #include <string.h>
+
+#define AB_PAGED_FRONT AB_CHECKED_FRONT /* what the checked build has around a block */
+#define AB_PAGED_GAP AB_CHECKED_GAP
 
 #ifdef __cplusplus
 extern "C" {
@@ -141,7 +141,7 @@ static inline size_t ab_paged_arena_used(const struct ab_paged_arena *a)
 /* Only for sizes that were compared with the room. */
 static inline size_t ab_paged_bytes(size_t size)
 {
-    return ((size - (size != 0)) | (AB_PAGED_ALIGN - 1)) + 1 + AB_CHECKED_GAP;
+    return ((size - (size != 0)) | (AB_PAGED_ALIGN - 1)) + 1 + AB_PAGED_GAP;
 }
 
 static inline void *ab_paged_born(struct ab_paged_arena *a, void *block, size_t size)

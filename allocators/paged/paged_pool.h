@@ -3,7 +3,7 @@
  * A memory pool: one large region that serves blocks of any size from a free list, first fit.
  * Blocks are split when the rest is worth it and merged with free neighbours when they die. A
  * program has a few, each with a name and a budget that it cannot exceed. Usable on its own:
- * paged_pool.h, paged_pool.c and ../common. One thread at a time. 64-bit Linux with mmap.
+ * paged_pool.h, paged_pool.c, ../common and ../ab_allocator.h. One thread at a time. 64-bit Linux with mmap.
  *
  * Meant to serve large blocks to arenas (paged_arena.h); it serves small ones too, but a search
  * through many small free blocks takes its time. Every block has a header of 16 bytes with a magic
@@ -16,6 +16,7 @@
 #ifndef AB_ALLOCATORS_PAGED_POOL_H
 #define AB_ALLOCATORS_PAGED_POOL_H
 
+#include "../ab_allocator.h"
 #include "../common/language.h"
 #include "../common/marks.h"
 
@@ -27,6 +28,7 @@
 extern "C" {
 #endif
 
+#define AB_PAGED_CHECKS AB_CHECKS
 /* What is called, or, in the checked build, what is below that. */
 #ifdef AB_WITH_CHECKS
 #define AB_PAGED_PLAIN(name) ab_paged_pool_plain_##name
@@ -125,6 +127,12 @@ AB_MUST_USE int ab_paged_pools_add(struct ab_paged_pools *pools, struct ab_paged
 struct ab_paged_pool *ab_paged_pools_find(const struct ab_paged_pools *pools, const char *name);
 /* Closes all of them. */
 void ab_paged_pools_fini(struct ab_paged_pools *pools);
+
+/* ---- with the interface of ab_allocator.h: blocks are counted under tag 0 ---- */
+
+AB_ALLOCATOR_DEFINE(ab_paged_pool, struct ab_paged_pool, ab_paged_pool_alloc(heap, size, 0),
+                    ab_paged_pool_free_sized(heap, ptr, size),
+                    ab_paged_pool_resize(heap, ptr, new_size))
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,7 @@
  * A pool of equal slots. The free list is inside the free slots; slots that were never used are
  * carved one after the other, so nothing is touched before it is needed, and a pool that runs
  * empty forgets its list and carves from the start again: chasing a list in the random order of
- * its frees costs 50–100 ns a slot, carving 3. Usable on its own: this folder and ../common. One
+ * its frees costs 50–100 ns a slot, carving 3. Usable on its own: this folder, ../common and ../ab_allocator.h. One
  * thread at a time; pool_shared.h and pool_lockfree.h are for more. Example:
  * allocators/examples/particles.c.
  * 64-bit Linux with mmap and pthread, also over a buffer of the caller's.
@@ -21,6 +21,7 @@
 #ifndef AB_ALLOCATORS_POOL_H
 #define AB_ALLOCATORS_POOL_H
 
+#include "../ab_allocator.h"
 #include "../common/language.h"
 #include "../common/marks.h"
 
@@ -30,6 +31,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#define AB_POOL_CHECKS AB_CHECKS
 /* What is called, or, in the checked build, what is below that. */
 #ifdef AB_WITH_CHECKS
 #define AB_POOL_PLAIN(name) ab_pool_plain_##name
@@ -256,6 +258,14 @@ static inline void ab_pool_free_sized(struct ab_pool *pool, void *block, size_t 
     ab_pool_free(pool, block);
 }
 #endif
+
+/* ---- with the interface of ab_allocator.h ---- */
+
+/* NULL for what is larger than a slot, and for everything when the slots are aligned to less than
+ * two pointers. */
+AB_ALLOCATOR_DEFINE(ab_pool, struct ab_pool, ab_pool_alloc_aligned(heap, AB_ALLOCATOR_ALIGN, size),
+                    ab_pool_free_sized(heap, ptr, size),
+                    !AB_CHECKS && new_size <= ab_pool_usable(heap, ptr) ? ptr : NULL)
 
 #ifdef __cplusplus
 }

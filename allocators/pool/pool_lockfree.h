@@ -16,13 +16,14 @@
  *   AB_POOL_LOCKFREE_STALL(pool)  in a pop, between its reading the link and its compare-and-swap
  *   AB_POOL_LOCKFREE_NUMBER_BITS  of the number, 24 at most; 0 is no protection at all
  *
- * Usable on its own: these two files and ../common.
+ * Usable on its own: these two files, ../common and ../ab_allocator.h.
  * Not for few threads: each call is an atomic operation or two on the same cache line. It does not
  * notice that it ran empty, because nothing is counted.
  */
 #ifndef AB_ALLOCATORS_POOL_LOCKFREE_H
 #define AB_ALLOCATORS_POOL_LOCKFREE_H
 
+#include "../ab_allocator.h"
 #include "../common/language.h"
 
 #include <stdbool.h>
@@ -66,6 +67,10 @@ void ab_pool_lockfree_reset(struct ab_pool_lockfree *pool);
 void ab_pool_lockfree_purge(struct ab_pool_lockfree *pool);
 /* Slots; walks the free ones. */
 size_t ab_pool_lockfree_live(const struct ab_pool_lockfree *pool);
+
+/* With the interface of ab_allocator.h, from any thread. NULL for what is larger than a slot. */
+AB_ALLOCATOR_DEFINE(ab_pool_lockfree, struct ab_pool_lockfree, ab_pool_lockfree_alloc(heap, size),
+                    ab_pool_lockfree_free(heap, ptr), NULL)
 
 #ifdef __cplusplus
 }

@@ -22,7 +22,6 @@
 #ifndef AB_ALLOCATORS_POOL_SHARED_H
 #define AB_ALLOCATORS_POOL_SHARED_H
 
-#include "../ab_allocator.h"
 #include "../common/shard.h"
 #include "pool.h"
 

@@ -4,7 +4,7 @@
  * of their own, some of which are kept for reuse. All slabs are in one reserved range of addresses
  * and their records in a dense array beside it: a pointer finds its slab by a subtraction and a
  * shift, and no two records fight for a cache set, as headers at the same place of every slab would
- * (22 ns a free, not 4). Usable on its own: this folder and ../common. One thread at a time;
+ * (22 ns a free, not 4). Usable on its own: this folder, ../common and ../ab_allocator.h. One thread at a time;
  * slab_shared.h is for more.
  * 64-bit Linux with mmap and pthread.
  *
@@ -24,6 +24,7 @@
 #ifndef AB_ALLOCATORS_SLAB_H
 #define AB_ALLOCATORS_SLAB_H
 
+#include "../ab_allocator.h"
 #include "../common/language.h"
 #include "../common/marks.h"
 
@@ -32,6 +33,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define AB_SLABS_CHECKS AB_CHECKS
 /* What is called, or, in the checked build, what is below that. */
 #ifdef AB_WITH_CHECKS
 #define AB_SLABS_PLAIN(name) ab_slabs_plain_##name
@@ -273,6 +275,14 @@ static inline void ab_slabs_free_sized(struct ab_slabs *s, void *block, size_t s
     ab_slabs_free(s, block);
 }
 #endif
+
+/* ---- with the interface of ab_allocator.h ---- */
+
+/* The smallest class is aligned to its 8 bytes only. */
+AB_ALLOCATOR_DEFINE(ab_slab, struct ab_slabs, ab_slabs_alloc(heap, ab_allocator_least(size)),
+                    ab_slabs_free_sized(heap, ptr, ab_allocator_least(size)),
+                    ab_slabs_resize(heap, ptr, ab_allocator_least(size),
+                                    ab_allocator_least(new_size)))
 
 #ifdef __cplusplus
 }

@@ -19,7 +19,6 @@
 #ifndef AB_ALLOCATORS_SLAB_SHARED_H
 #define AB_ALLOCATORS_SLAB_SHARED_H
 
-#include "../ab_allocator.h"
 #include "../common/shard.h"
 #include "slab.h"
 

@@ -8,12 +8,10 @@
 #include "allocators/ab_allocator_text.h"
 #include "allocators/arena/arena_allocator.h"
 #include "allocators/arena/arena_shared.h"
-#include "allocators/paged/paged_allocator.h"
 #include "allocators/paged/paged_arena.h"
 #include "allocators/paged/paged_locked.h"
-#include "allocators/pool/pool_allocator.h"
+#include "allocators/pool/pool_lockfree.h"
 #include "allocators/pool/pool_shared.h"
-#include "allocators/slab/slab_allocator.h"
 #include "allocators/slab/slab_shared.h"
 #include "base/bits.h"
 

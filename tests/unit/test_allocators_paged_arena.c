@@ -30,7 +30,7 @@ static void an_arena_begins_with_one_block_and_clear_keeps_it(void **state)
     for (int i = 0; i < 40; i++)
         memset(ab_paged_arena_alloc(&a, 1000), i, 1000);
     assert_in_range(a.n_pages, 10, 15);
-    assert_in_range(ab_paged_arena_used(&a), 41 * 1000, 41 * (1008 + AB_CHECKED_GAP));
+    assert_in_range(ab_paged_arena_used(&a), 41 * 1000, 41 * (1008 + AB_PAGED_GAP));
     assert_int_equal(pool.tags[3].n_blocks, a.n_pages);
     ab_paged_arena_clear(&a);
     assert_int_equal(a.n_pages, 1);
@@ -150,7 +150,7 @@ static void a_vector_grows_by_small_steps_without_a_move(void **state)
     assert_int_equal(a.held_bytes + HEADER + AB_MARK_GAP, pool.live_bytes);
     assert_true(ab_paged_arena_pop(&a, v.bytes, v.size, 0)); /* what the page has gained too */
     assert_true(pool.live_bytes <= 3 * 64 * KIB);
-    assert_ptr_equal(ab_paged_arena_alloc(&a, 10), older + 1008 + AB_CHECKED_GAP);
+    assert_ptr_equal(ab_paged_arena_alloc(&a, 10), older + 1008 + AB_PAGED_GAP);
     ab_paged_arena_fini(&a);
     expect_empty(&pool);
     ab_paged_pool_fini(&pool);
@@ -244,7 +244,7 @@ static void a_save_point_outlives_its_page(void **state)
     ab_paged_arena_restore(&a, mark);
     assert_int_equal(a.n_pages, 3);
     assert_int_equal(stays[0] + stays[100 * KIB - 1], 14);
-    assert_int_equal(ab_paged_arena_used(&a), 350 * KIB + 2 * AB_CHECKED_GAP);
+    assert_int_equal(ab_paged_arena_used(&a), 350 * KIB + 2 * AB_PAGED_GAP);
     assert_true(ab_paged_pool_free(&pool, fence));
     ab_paged_arena_fini(&a);
     expect_empty(&pool);
