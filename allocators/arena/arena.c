@@ -22,6 +22,12 @@ struct ab_arena_region {
     size_t bytes;
     char *own_limit, *own_dirty; /* while it is the spare one */
 };
+/* What of it is the arena's. */
+#define COPY_REGION(to, from) \
+    ((to)->next = (from)->next, (to)->limit = (from)->limit, (to)->base = (from)->base, \
+     (to)->end = (from)->end, (to)->dirty = (from)->dirty, (to)->packed = (from)->packed, \
+     (to)->packed_end = (from)->packed_end, (to)->page_bytes = (from)->page_bytes, \
+     (to)->head_bytes = (from)->head_bytes, (to)->below = (from)->below)
 
 struct ab_arena_deferred {
     void (*act)(void *context);
@@ -150,21 +156,6 @@ static bool arena_commit(struct ab_arena *a, size_t need)
 
 /* ---- the chain ---- */
 
-/* What of the arena belongs to its region, kept at the begin of the region above. */
-static void arena_keep(const struct ab_arena *a, struct ab_arena_region *r)
-{
-    r->next = a->next;
-    r->limit = a->limit;
-    r->base = a->base;
-    r->end = a->end;
-    r->dirty = a->dirty;
-    r->packed = a->packed;
-    r->packed_end = a->packed_end;
-    r->page_bytes = a->page_bytes;
-    r->head_bytes = a->head_bytes;
-    r->below = a->below;
-}
-
 static bool arena_enter_region(struct ab_arena *a, struct ab_arena_region *header, char *limit,
                                char *dirty, size_t bytes)
 {
@@ -179,7 +170,7 @@ static bool arena_enter_region(struct ab_arena *a, struct ab_arena_region *heade
         return false;
     }
     AB_MARK_DEFINED(header, head);
-    arena_keep(&before, header);
+    COPY_REGION(header, &before);
     header->bytes = bytes;
     a->used_below += (size_t)(before.next - before.base);
     a->committed_below += (size_t)(before.limit - before.base);
@@ -248,16 +239,7 @@ static void arena_pop_region(struct ab_arena *a)
     a->committed_below -= (size_t)(below.limit - below.base);
     size_t usable = (size_t)(a->limit - (char *)gone);
     (void)usable;
-    a->next = below.next;
-    a->limit = below.limit;
-    a->base = below.base;
-    a->end = below.end;
-    a->dirty = below.dirty;
-    a->page_bytes = below.page_bytes;
-    a->head_bytes = below.head_bytes;
-    a->below = below.below;
-    a->packed = below.packed;
-    a->packed_end = below.packed_end;
+    COPY_REGION(a, &below);
     AB_CHECKED(a->dead_end = a->next);
     if (is_kept)
         return;

@@ -10,6 +10,7 @@
 #ifndef AB_ALLOCATORS_PAGED_LOCKED_H
 #define AB_ALLOCATORS_PAGED_LOCKED_H
 
+#include "../ab_allocator.h"
 #include "../common/lock.h"
 #include "paged_pool.h"
 
