@@ -2,9 +2,8 @@
  *
  * Bounds from the text alone; all sums and products saturate.
  */
-#include "workload/estimate_ops.h"
-
 #include "tape/tape.h"
+#include "workload/generate/generate.h"
 
 #include <stdio.h>
 
