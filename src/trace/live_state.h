@@ -35,10 +35,10 @@ struct ab_live_map {
 };
 
 void ab_live_map_fini(struct ab_live_map *m);
-/* Makes room for one more young. False when out of memory. */
-bool ab_live_map_grow(struct ab_live_map *m);
-/* Moves a young block to the old ones. False when out of memory. */
-bool ab_live_map_age(struct ab_live_map *m, struct ab_live *young);
+/* Makes room for one more young. */
+void ab_live_map_grow(struct ab_live_map *m);
+/* Moves a young block to the old ones. */
+void ab_live_map_age(struct ab_live_map *m, struct ab_live *young);
 struct ab_live *ab_live_map_find_old(const struct ab_live_map *m, uint64_t number);
 void ab_live_map_remove_old(struct ab_live_map *m, struct ab_live *found);
 
@@ -58,15 +58,17 @@ static inline struct ab_live *ab_live_map_find(const struct ab_live_map *m, uint
     return young->number == number + 1 ? young : ab_live_map_find_old(m, number);
 }
 
-/* False when out of memory, or of numbers (AB_LIVE_NUMBERS). `number` must not be in it. */
+/* False when there is no such number (AB_LIVE_NUMBERS). `number` must not be in it. */
 static inline bool ab_live_map_add(struct ab_live_map *m, uint64_t number, uint64_t size,
                                    uint32_t slot)
 {
-    if (number >= AB_LIVE_NUMBERS || (m->young.n * 2 >= m->young.mask && !ab_live_map_grow(m)))
+    if (number >= AB_LIVE_NUMBERS)
         return false;
+    if (m->young.n * 2 >= m->young.mask)
+        ab_live_map_grow(m);
     struct ab_live *young = &m->young.places[number & m->young.mask];
-    if (young->number != 0 && !ab_live_map_age(m, young))
-        return false;
+    if (young->number != 0)
+        ab_live_map_age(m, young);
     *young = (struct ab_live){
         .slot = slot & ((1u << 28) - 1), .number = (number + 1) & AB_LIVE_NUMBERS, .size = size};
     m->young.n++;

@@ -7,7 +7,7 @@
  * here calls malloc or stdio or takes a lock, errno is kept, one descriptor of a high number is all
  * that is open, and signal handlers find a consistent recorder at every instruction (preload_spool.c).
  */
-#include "record/preload/preload_exec.h"
+#include "record/preload/preload.h"
 #include "record/preload/preload_sites.h"
 #include "record/preload/preload_spool.h"
 

@@ -9,7 +9,7 @@
  */
 #include "record/preload/preload_sites.h"
 
-#include "record/preload/preload_clock.h"
+#include "record/preload/preload.h"
 #include "record/preload/unwind/unwind.h"
 
 #include <dlfcn.h>

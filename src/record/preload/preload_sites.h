@@ -6,7 +6,7 @@
 #ifndef AB_RECORD_PRELOAD_PRELOAD_SITES_H
 #define AB_RECORD_PRELOAD_PRELOAD_SITES_H
 
-#include "record/preload/preload_files.h"
+#include "record/preload/preload.h"
 
 #include <stdbool.h>
 #include <stdint.h>
