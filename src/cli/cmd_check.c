@@ -111,7 +111,7 @@ static void lint_verbs(const struct ab_workload *w, const struct ab_verb *verbs,
     }
 }
 
-/* Of one phase: the phases of the tape are those of the workload, in that order. */
+/* Lints one phase: the phases of the tape are those of the workload, in that order. */
 static void lint_phase(const struct ab_phase_def *def, const struct ab_phase *phase,
                        uint32_t rounds, struct lints *out)
 {
@@ -225,7 +225,7 @@ static enum ab_status read_gates(struct check *c, struct ab_err *err)
                                                        : AB_OK;
 }
 
-/* Of the back ends that are there, with the passes that a run would choose. */
+/* Estimates the cost of the back ends that are there, with the passes that a run would choose. */
 static enum ab_status estimate(struct check *c, struct ab_err *err)
 {
     const struct ab_options *o = c->options;

@@ -8,6 +8,7 @@
 #include "record/bypass.h"
 
 #include "base/bits.h"
+#include "core/system_file.h"
 #include "record/elf_module.h"
 #include "trace/format.h"
 
@@ -93,16 +94,12 @@ static const struct ab_module *find_bypass(struct ab_modules *all, struct ab_mod
  * back, stacks, variables. */
 static uint64_t read_anonymous(pid_t pid)
 {
-    char path[64], line[256];
-    unsigned long long kib, all = 0;
+    char path[64], status[AB_SYSTEM_FILE_BYTES], resident[64] = "0", swapped[64] = "0";
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    FILE *f = fopen(path, "re");
-    while (f != NULL && fgets(line, sizeof line, f) != NULL)
-        if (sscanf(line, "RssAnon: %llu", &kib) == 1 || sscanf(line, "VmSwap: %llu", &kib) == 1)
-            all += kib;
-    if (f != NULL)
-        fclose(f);
-    return all * 1024;
+    ab_system_file("", path, status);
+    ab_system_file_value(resident, sizeof resident, status, "RssAnon", ':');
+    ab_system_file_value(swapped, sizeof swapped, status, "VmSwap", ':');
+    return (uint64_t)(ab_system_file_parse(resident) + ab_system_file_parse(swapped)) * 1024;
 }
 
 static void write_found(pid_t pid, struct ab_modules *all, FILE *to)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What of a process was not recorded, as far as it can be known: modules that called another malloc,
+ * Finds what of a process was not recorded, as far as it can be known: modules that called another malloc,
  * blocks of theirs that came to light, and the memory that the process had in the end.
  */
 #ifndef AB_RECORD_BYPASS_H
@@ -30,7 +30,7 @@ struct ab_bypass_report {
 #define AB_BYPASS_FILE "bypass" /* of a spool: bypass.PID.K */
 void ab_bypass_look(pid_t pid, int folder, const char *name);
 
-/* What `record` noted when the process was about to exit; most_bytes is not known where it could
+/* Reads what `record` found when the process was about to exit; most_bytes is not known where it could
  * not: the process ended by _exit or a signal. */
 void ab_bypass_read(const char *folder, const struct ab_spool_entry *image,
                     struct ab_bypass_report *report, struct ab_trace_bypass *out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the spool of one program to a trace: the threads' streams become one order, addresses
+ * Turns the spool of one program into a trace: the threads' streams become one order, addresses
  * become allocation numbers, the two stamps of a realloc one resize. Memory O(live blocks). Where
  * we may use more than one CPU a second thread packs what the first one has put in order; the
  * trace is the same.

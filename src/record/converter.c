@@ -159,7 +159,7 @@ static inline enum ab_status advance(struct ab_converter *c, struct ab_convert_l
     return AB_OK;
 }
 
-/* Of a lane that has no more events for now nothing is known behind those that are about to be
+/* A lane that has no more events for now tells nothing of what is behind those that are about to be
  * there. */
 static inline void limit_by_end(struct ab_converter *c, const struct ab_convert_lane *lane)
 {
@@ -571,7 +571,7 @@ enum ab_status ab_stream_sites_take(struct ab_stream_sites **at, const struct ab
     }
 }
 
-/* What one event of a spool becomes in the trace: numbers threads and allocations, joins the two
+/* One event of a spool becomes one of the trace: threads and allocations are numbered, the two
  * halves of a resize, and knows frees of blocks that were never given out. */
 
 /* Threads are numbered by their first event that is in the trace. Beyond what a trace can number,
@@ -586,7 +586,7 @@ static void number_thread(struct ab_converter *c, struct ab_convert_lane *lane)
     lane->thread = c->n_threads - 1;
 }
 
-/* Of the event that is at the head of the lane; of none that was inherited. */
+/* The time of the event at the head of the lane; an inherited block has none. */
 static uint64_t time_of(struct ab_converter *c, const struct ab_convert_lane *lane)
 {
     if (!c->has_time || lane->stream.at == NULL)

@@ -19,8 +19,8 @@
 
 struct ab_stream_sites; /* of one stream; NULL until there are any */
 
-/* What an event of kind SITE, FRAME or MODULE says. *s is made if need be. AB_INPUT: what no
- * recorder writes. */
+/* Takes an event of kind SITE, FRAME or MODULE. *s is made if need be. AB_INPUT: no recorder writes
+ * such an event. */
 enum ab_status ab_stream_sites_take(struct ab_stream_sites **s, const struct ab_spool_event *e,
                                     struct ab_site_table *table, struct ab_err *err);
 
@@ -30,8 +30,8 @@ uint32_t ab_stream_sites_of_call(struct ab_stream_sites *s);
 void ab_stream_sites_end_thread(struct ab_stream_sites *s);
 void ab_stream_sites_free(struct ab_stream_sites *s);
 
-/* What a recording has beside its calls: marks on their way into the table of a trace, and times
- * from stamps. */
+/* A recording has more than calls: marks on their way into the table of a trace, and times from
+ * stamps. */
 
 struct ab_convert_marks {
     struct ab_mark_table table;
@@ -150,7 +150,7 @@ enum ab_status ab_conversion_take_all(struct ab_conversion *v, ab_convert_progre
 enum ab_status ab_conversion_close(struct ab_conversion *v, struct ab_err *err);
 void ab_conversion_end(struct ab_conversion *v);
 
-/* What the image itself says of it. */
+/* Takes over what the image itself says of its recording. */
 void ab_conversion_take_image(struct ab_convert_report *report, const struct ab_spool_image *image);
 
 #endif

@@ -66,7 +66,7 @@ static enum ab_status begin(struct ab_live_converter *a, const struct ab_spool_e
     return ab_conversion_begin(&a->v, a->part, false, &a->err);
 }
 
-/* Of the programs that the command was the last one that recorded anything. */
+/* Finds the last one of the programs that the command was which recorded anything. */
 static bool find_newer(const struct ab_live_converter *a, struct ab_spool_entry *image)
 {
     struct ab_spool_entry next;
@@ -374,7 +374,7 @@ uint64_t ab_spool_free_read(struct ab_stream *s)
     return is_freed ? bytes : 0;
 }
 
-/* From the first chunk on: none that was written is empty. */
+/* Space is given back from the first chunk on, and none that was written is empty. */
 static bool is_slot_freed(const char *path)
 {
     struct ab_spool_tail tail;

@@ -4,8 +4,8 @@
  * wants of its CPUs, and gives back the space of the spool that is converted. It begins once the
  * spool is large: short recordings are converted when they are over.
  *
- * Of one process that the command is, for as long as it records; when it becomes another program,
- * that one's trace is begun instead. Children need all that their parents did: where they are
+ * It converts the one process that the command is, for as long as that records; when it becomes another
+ * program, that one's trace is begun instead. Children need all that their parents did: where they are
  * recorded too, nothing is converted before the end.
  *
  * The trace in the making is a file beside the spool, whole chunk by whole chunk: it is what is left

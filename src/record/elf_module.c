@@ -108,7 +108,7 @@ void ab_modules_close(struct ab_modules *all)
 
 /* ---- tables ---- */
 
-/* Where its dynamic section is; 0 = it has none. Sets bias. */
+/* Returns where its dynamic section is; 0 = it has none. Sets bias. */
 static uint64_t find_dynamic(const struct ab_modules *all, struct ab_module *m)
 {
     Elf64_Ehdr head;

@@ -93,7 +93,7 @@ static enum ab_spool_stop save_slot(const struct ab_relay *r, const char *name)
     return why;
 }
 
-/* For a process of another user, maybe: the folder is private. */
+/* The process may be of another user, who cannot write here: the folder is private. */
 static enum ab_spool_stop make(const struct ab_relay *r, const char *name, uint64_t bytes)
 {
     if (bytes > AB_SPOOL_DATA || !is_within_limit(bytes))
@@ -273,7 +273,7 @@ static void see_image(void *file, void *user)
     view->spool_bytes += AB_SPOOL_PAGE;
 }
 
-/* What lies in the half that is being filled; full ones are counted by their threads. */
+/* Counts what lies in the half that is being filled; full ones are counted by their threads. */
 static uint64_t calls_begun(const struct ab_spool_tail *tail)
 {
     uint64_t a = __atomic_load_n(&tail->half_number[0], __ATOMIC_ACQUIRE);

@@ -39,7 +39,7 @@ struct ab_relay_view {
     uint64_t spool_bytes; /* of all files, without what was given back */
     bool is_ended;        /* at --max-events, --max-spool …: nothing is recorded any more */
 };
-/* What has been recorded so far. The recorded processes do nothing for it and do not notice. */
+/* Looks at what has been recorded so far. The recorded processes do nothing for it and do not notice. */
 struct ab_relay_view ab_relay_look(const struct ab_relay *r);
 
 /* How large the spool is, as it is held against the bound. */

@@ -239,7 +239,7 @@ static bool read_packed(struct ab_stream *s, const char *path, uint64_t number)
     return false;
 }
 
-/* Only what is in no chunk: a half that was packed may be half emptied since. */
+/* Reads only what is in no chunk: a half that was packed may be half emptied since. */
 static bool read_mapped(struct ab_stream *s, const char *path, uint64_t number)
 {
     for (unsigned half = 0; half < 2; half++)
@@ -330,7 +330,7 @@ static size_t copy_written(struct ab_stream *s, const struct ab_spool_tail *tail
     return index;
 }
 
-/* The same from wherever the half is now; `index` where it cannot be read just now. */
+/* Does the same from wherever the half is now; returns `index` where it cannot be read just now. */
 static size_t read_written(struct ab_stream *s, const char *path, const struct ab_spool_tail *tail,
                            uint64_t number, size_t index)
 {
@@ -445,7 +445,7 @@ void ab_stream_seek(struct ab_stream *s)
     s->is_done = true;
 }
 
-/* What lies in halves that were begun; places beyond were taken after recording had stopped. */
+/* Counts what lies in halves that were begun; places beyond were taken after recording had stopped. */
 static uint64_t bound_events(const struct ab_spool_tail *tail)
 {
     uint64_t halves = tail->half_number[0] > tail->half_number[1] ? tail->half_number[0]

@@ -39,7 +39,7 @@ bool ab_spool_look_again(const char *folder, struct ab_spool_entry *image);
 void ab_spool_slot_path(char *out, size_t cap, const char *folder,
                         const struct ab_spool_entry *image, uint32_t slot);
 
-/* What all of its processes shared; free it. NULL where that is not there or not whole. */
+/* Reads what all processes of the spool shared; free it. NULL where that is not there or not whole. */
 struct ab_spool_control *ab_spool_read_control(const char *folder);
 /* Why the recording of all was ended (enum ab_spool_stop); AB_SPOOL_RUNNING: it was not, or nothing
  * says so. */

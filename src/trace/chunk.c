@@ -327,7 +327,7 @@ const char *ab_chunk_take(struct ab_chunk_codec *codec, struct ab_event *records
     return wrong;
 }
 
-/* Records into the columns of a chunk. */
+/* Encoding puts records into the columns of a chunk. */
 
 static void find_runs(struct ab_chunk_codec *c, const struct ab_chunk_event *r, size_t n)
 {

@@ -22,7 +22,7 @@ enum ab_status ab_packer_take(ZSTD_CCtx *p, const uint8_t *raw, const size_t *en
                               size_t n_columns, uint8_t *stored, size_t *n_stored,
                               struct ab_err *err);
 
-/* The same for reading; ends by ZSTD_freeDCtx. */
+/* Makes the counterpart for reading; ends by ZSTD_freeDCtx. */
 ZSTD_DCtx *ab_unpacker_new(void);
 /* Unpacks one chunk to exactly n_raw bytes; `raw` has room for one more. NULL, or what is wrong as
  * the end of a sentence. */

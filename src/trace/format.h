@@ -95,7 +95,7 @@ size_t ab_bypass_encode(const struct ab_trace_bypass *b, uint8_t out[AB_TRACE_BY
 
 /* NULL, or what is wrong. */
 const char *ab_bypass_decode(const uint8_t *bytes, size_t n, struct ab_trace_bypass *out);
-/* The same of a chunk, *out being zero unless the trace had such a chunk already. */
+/* Does the same for a chunk, *out being zero unless the trace had such a chunk already. */
 const char *ab_bypass_take(const uint8_t *stored, size_t n_stored, size_t n_raw,
                            struct ab_trace_bypass *out);
 

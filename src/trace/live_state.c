@@ -15,7 +15,7 @@
 
 enum { PREFETCH = 12 }; /* events ahead: far enough for memory, near enough for the cache */
 
-/* What every call goes through: one function of the compiler's. */
+/* Every call goes through these: they become one function. */
 #define EACH_CALL static inline __attribute__((always_inline))
 
 void ab_account_init(struct ab_account *a)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What reader and writer both know of a trace while it passes: which blocks live, in which slots,
- * and the totals. The two agree because they are the same code.
+ * Reader and writer both know of a trace while it passes which blocks live, in which slots, and the
+ * totals. The two agree because they are the same code.
  */
 #ifndef AB_TRACE_LIVE_STATE_H
 #define AB_TRACE_LIVE_STATE_H
@@ -121,7 +121,7 @@ size_t ab_account_take_all(struct ab_account *a, const struct ab_event *events, 
  * He knows that a block is live, what its size was, and what the threads are. `live` stays empty;
  * no slots are given. Conversion goes through here for each call, therefore inline. */
 
-/* What is wrong with a block that is given (is_new) or gets another size; NULL = nothing. */
+/* Says what is wrong with a block that is given (is_new) or gets another size; NULL = nothing. */
 const char *ab_account_check_known(const struct ab_account *a, uint64_t old_size, uint64_t new_size,
                                    bool is_new);
 

@@ -123,7 +123,7 @@ static uint8_t *put_names(struct ab_mark_packer *p, uint8_t *at)
     return at;
 }
 
-/* Only of names that are known by then. */
+/* Counts those whose names are known by then. */
 static size_t count_marks(const struct ab_mark_packer *p)
 {
     size_t n = 0;

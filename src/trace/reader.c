@@ -387,7 +387,7 @@ static enum ab_status open_events(struct ab_trace_reader *r, const struct chunk_
     return wrong == NULL ? AB_OK : bad(r, r->chunk_offset, err, "%s", wrong);
 }
 
-/* What is known of call sites ahead of the events that have them. */
+/* Takes what is known of call sites ahead of the events that have them. */
 static const char *take_sites(struct ab_trace_reader *r, const struct chunk_head *h)
 {
     r->account.info.has_sites = true;

@@ -40,7 +40,7 @@ enum ab_status ab_trace_next(struct ab_trace_reader *r, struct ab_event *events,
 enum ab_status ab_trace_has_more(struct ab_trace_reader *r, bool *has_more, struct ab_err *err);
 /* The file, as errors show it. */
 const char *ab_trace_reader_name(const struct ab_trace_reader *r);
-/* Where in the file the chunk begins that the last events came from. */
+/* Returns where in the file the chunk begins that the last events came from. */
 uint64_t ab_trace_reader_offset(const struct ab_trace_reader *r);
 /* Valid once ab_trace_next has returned *n = 0; `program` and `has_time` from the start. */
 const struct ab_trace_info *ab_trace_reader_info(const struct ab_trace_reader *r);
@@ -48,8 +48,8 @@ const struct ab_trace_info *ab_trace_reader_info(const struct ab_trace_reader *r
  * ab_trace_next has returned *n = 0. */
 void ab_trace_reader_digest(struct ab_trace_reader *r, char hex[65]);
 
-/* What the end mark of a trace states, without reading what comes before it: a hint, to be believed
- * once a reader has come to it. */
+/* The end mark of a trace can be read without what comes before it: a hint, to be believed once a
+ * reader has come to it. */
 
 /* Sets events, threads and the live peaks of *info, all else to 0. False where the file does not end
  * with an end mark, or is none that can be read from any place. */

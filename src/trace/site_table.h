@@ -75,7 +75,7 @@ uint32_t ab_site_know_module(struct ab_site_table *t, const char *path, size_t n
                              const uint8_t *build_id, size_t n_build_id);
 uint32_t ab_site_know_stack(struct ab_site_table *t, const struct ab_site_frame *frames,
                             size_t depth, enum ab_site_end end);
-/* The same for a stack of another table. */
+/* Does the same for a stack of another table. */
 uint32_t ab_site_know_stack_of(struct ab_site_table *t, const struct ab_site_table *other,
                                uint32_t stack);
 
@@ -107,7 +107,7 @@ size_t ab_site_encode_definitions(const struct ab_site_table *t, struct ab_site_
 /* Appends what a chunk defines. NULL, or what is wrong as the end of a sentence. */
 const char *ab_site_decode_definitions(struct ab_site_table *t, const uint8_t *raw, size_t bytes);
 
-/* Of at most AB_TRACE_CHUNK_EVENTS_MAX calls; `raw` as above. */
+/* Encodes the sites of at most AB_TRACE_CHUNK_EVENTS_MAX calls; `raw` as above. */
 size_t ab_site_encode_column(const uint32_t *sites, size_t n, uint8_t *raw);
 /* sites[0..cap); *n: how many there are. */
 const char *ab_site_decode_column(const struct ab_site_table *t, const uint8_t *raw, size_t bytes,

@@ -27,7 +27,7 @@ struct ab_site_writer {
     uint8_t *raw, *stored;
 };
 
-/* Of the next call that has one. */
+/* Adds the site of the next call that has one. */
 static inline void ab_site_writer_add(struct ab_site_writer *w, uint32_t site)
 {
     w->columns[w->filling].sites[w->columns[w->filling].n++] = site;
@@ -197,7 +197,7 @@ static enum ab_status put_marks(struct ab_trace_writer *w, struct ab_err *err)
     }
 }
 
-/* What the encoder was given last. */
+/* Writes what the encoder was given last. */
 static enum ab_status put_encoded(struct ab_trace_writer *w, struct ab_err *err)
 {
     struct ab_stored_chunk chunk;

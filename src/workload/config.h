@@ -77,7 +77,7 @@ struct ab_verb {
 
 enum ab_until { AB_UNTIL_ITERS, AB_UNTIL_OPS, AB_UNTIL_ALLOCATED, AB_UNTIL_LIVE };
 
-/* What some of a phase's lanes do; one for all of them unless the workload has `roles`. */
+/* Some of a phase's lanes do this; all of them do unless the workload has `roles`. */
 struct ab_role {
     char name[AB_NAME_MAX + 1];
     uint32_t first_lane, n_lanes;

@@ -62,7 +62,7 @@ const struct ab_remarks *ab_workload_gates(const struct ab_workload *w);
 const struct ab_remarks *ab_workload_claims(const struct ab_workload *w);
 struct ab_source_text ab_workload_source(const struct ab_workload *w);
 
-/* What `allocbench check` shows: seed, params, sets, phases with their ops by kind, totals, live
+/* Prints what `allocbench check` shows: seed, params, sets, phases with their ops by kind, totals, live
  * peak, size and digest of the tape. */
 void ab_workload_print_plan(FILE *f, const struct ab_workload *w, const struct ab_tape *tape);
 

@@ -17,7 +17,7 @@
 
 #define AB_HIDDEN __attribute__((visibility("hidden")))
 
-/* Not the C library's: it may keep the parent's in a child of vfork. */
+/* The C library's is not asked: it may keep the parent's in a child of vfork. */
 static inline uint32_t ab_process_id(void)
 {
     return (uint32_t)syscall(SYS_getpid);

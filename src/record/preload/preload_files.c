@@ -59,7 +59,7 @@ static void name_file(char name[NAME_BYTES], struct ab_file_id id)
 
 /* ---- the folder ---- */
 
-/* As high as the limit allows, but not so high that the table of descriptors grows large. A program
+/* The number is as high as the limit allows, but not so high that the table of descriptors grows large. A program
  * that may have but a few is not to miss one: -1. */
 static int high_number(void)
 {

@@ -99,7 +99,7 @@ static enum ab_spool_stop save_half(struct ab_spool_tail *tail, unsigned half, s
     return why;
 }
 
-/* Of an event that was never written the kind says so. */
+/* The kind of an event that was never written says so. */
 static void empty_half(struct ab_spool_event *events)
 {
     for (struct ab_spool_event *e = events; e < events + AB_SPOOL_HALF_EVENTS; e += 4)
@@ -457,7 +457,7 @@ AB_HIDDEN void ab_spool_note_given(enum ab_spool_kind kind, const void *address,
         ab_spool_put(tail, ab_spool_stamp(tail), kind, (uint64_t)(uintptr_t)address, size);
 }
 
-/* What is no power of two is rounded up, as the libraries that allow it do. */
+/* An alignment that is no power of two is rounded up, as the libraries that allow it do. */
 static unsigned log2_up(size_t align)
 {
     return align <= 1 ? 0 : 64 - (unsigned)__builtin_clzll((unsigned long long)align - 1);

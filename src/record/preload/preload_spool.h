@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the interposer's events go. Hidden from the recorded program.
+ * The interposer hands its events on here. All of it is hidden from the recorded program.
  */
 #ifndef AB_RECORD_PRELOAD_PRELOAD_SPOOL_H
 #define AB_RECORD_PRELOAD_PRELOAD_SPOOL_H

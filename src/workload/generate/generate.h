@@ -38,7 +38,7 @@ struct ab_loop {
 
 enum ab_wait { AB_WAIT_NONE, AB_WAIT_ROOM, AB_WAIT_MESSAGE };
 
-/* What carries out a body: which sets, which random streams, and how far it is. The streams go on
+/* One that carries out a body: which sets, which random streams, and how far it is. The streams go on
  * from phase to phase. */
 struct ab_generator_lane {
     uint32_t index;
@@ -93,7 +93,7 @@ enum ab_status ab_generate_fail(struct ab_generator *g, struct ab_place at, cons
 enum ab_status ab_generate_too_many(struct ab_generator *g, struct ab_place at, double n_ops);
 /* n steps found nothing to do. Fails when there are too many of them for the ops made. */
 enum ab_status ab_generate_idle(struct ab_generator *g, struct ab_place at, uint64_t n);
-/* What `until` counts, of the whole phase. */
+/* Returns the number that `until` counts, over the whole phase. */
 uint64_t ab_generate_counter(const struct ab_generator *g);
 
 /* How often the lane's new verb steps; which positions an `order` takes is chosen here. */
@@ -126,23 +126,7 @@ static inline void ab_lane_set_ready(struct ab_generator *g, uint32_t lane, bool
     g->ready[lane / 64] = is_ready ? g->ready[lane / 64] | bit : g->ready[lane / 64] & ~bit;
 }
 
-/* ---- how large a tape becomes ----
- *
- * A typing error such as iters(1e12) must end in a sentence with the figure, not in an hour of work or
- * the kernel's out-of-memory killer: so bounds are known from the text alone, before a tape is made
- * and while it grows. All of them saturate. */
-
-/* At least that many ops: what `all`, `fraction` and empty positions leave open counts as nothing. */
-uint64_t ab_estimate_phase_ops(const struct ab_workload *w, const struct ab_phase_def *phase);
+/* At least so many ops has the tape of a workload, as far as the text alone says; saturating. */
 uint64_t ab_estimate_ops(const struct ab_workload *w);
-
-/* The largest size that verbs of the phase may request; 0 = they request none. */
-uint64_t ab_estimate_phase_largest(const struct ab_workload *w, const struct ab_phase_def *phase);
-/* No more bytes than that are ever live: as many blocks as all sets hold, each of the largest size. */
-uint64_t ab_estimate_most_live(const struct ab_workload *w);
-
-/* What a tape may have: the format's limit, or what fits in half of the available memory beside
- * the live sets of w. */
-uint64_t ab_estimate_max_ops(const struct ab_workload *w);
 
 #endif

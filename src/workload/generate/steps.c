@@ -101,7 +101,7 @@ static uint32_t turn_cursor(uint64_t *cursor, uint64_t step, uint32_t n)
     return (uint32_t)now;
 }
 
-/* What lists have instead of positions: blocks without gaps, the last one fills a hole. */
+/* Lists have no positions, but blocks without gaps: the last one fills a hole. */
 static uint32_t pick_dense(struct ab_generator *g, const struct ab_verb *v, struct ab_live_set *s,
                            enum ab_pick pick)
 {
@@ -201,7 +201,7 @@ static enum ab_status choose_by_order(struct ab_generator *g, const struct ab_ve
     return AB_OK;
 }
 
-/* Of send, in blocks. */
+/* How many blocks a send takes. */
 static uint64_t count_sent(const struct ab_generator *g, const struct ab_verb *v)
 {
     uint64_t n = v->count;
@@ -235,7 +235,7 @@ enum ab_status ab_step_begin(struct ab_generator *g, const struct ab_verb *v)
 
 /* ---- ops on one block: in a slot of the pool, or at a position of a set, which follows ---- */
 
-/* What the tape says of an op that was pushed; why it refused one gets the place of the verb. */
+/* Returns what the tape said of an op that was pushed; an error gets the place of the verb. */
 static enum ab_status pushed(struct ab_generator *g, enum ab_status status)
 {
     char text[300];
@@ -683,7 +683,7 @@ static struct ab_reset_count *count_reset(const struct ab_generator *g, const st
     return n > 0 && !is_one && count->other == AB_NO_SET ? count : NULL;
 }
 
-/* Nothing lives in the set that did when the scopes around began. */
+/* No block lives any more that was in the set when the scopes around began. */
 static void empty_scopes(struct ab_generator_lane *lane, uint32_t set)
 {
     for (uint32_t i = 0; i < lane->depth; i++)

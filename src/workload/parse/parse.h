@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * From a file to valid records, in three steps: schema.c finds what has the wrong key or shape and
+ * Turns a file into valid records, in three steps: schema.c finds what has the wrong key or shape and
  * has libcyaml load the texts, fields.c reads a text by its type, and read.c, read_verb.c and
  * dist_read.c put the values into the records of a workload. A value has its text from libcyaml and
  * its place from the pre-scan; an error says what was found and what is allowed, and reading goes on.
@@ -64,7 +64,7 @@ struct ab_yaml_field ab_field_of(const struct ab_reader *r, const struct ab_node
 bool ab_field_fail(const struct ab_reader *r, const struct ab_yaml_field *f, size_t offset,
                    size_t n, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
-/* The same about all of a field, and about the bytes that a value was read from. */
+/* These do the same about all of a field, and about the bytes that a value was read from. */
 #define AB_REFUSE_FIELD(r, f, ...) ab_field_fail(r, f, 0, strlen((f)->text), __VA_ARGS__)
 #define AB_REFUSE_VALUE(r, f, v, ...) ab_field_fail(r, f, (v)->offset, (v)->n, __VA_ARGS__)
 

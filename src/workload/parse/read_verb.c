@@ -162,7 +162,7 @@ static bool check_beside(const struct verb_reader *vr, struct ab_yaml_field f, c
                            vr->def->name, beside);
 }
 
-/* What a new block asks for, where the verb takes no new block. */
+/* Refuses what a new block asks for, where the verb takes no new block. */
 static bool check_no_request(const struct verb_reader *vr)
 {
     return check_beside(vr, AB_VERB_FIELD(vr, align), "size") &&
@@ -224,7 +224,7 @@ static bool read_exchange(const struct verb_reader *vr)
             AB_REFUSE_FIELD(vr->r, &with, "'exchange' needs two sets"));
 }
 
-/* What only some verbs have beside their set. */
+/* Reads what only some verbs have beside their set. */
 static bool read_other(const struct verb_reader *vr)
 {
     switch (vr->v->kind) {
