@@ -157,7 +157,7 @@ $(B)/obj/%.o: %.c $(B)/flags
 
 # What the assembler includes, -MMD does not see.
 $(B)/obj/src/report/html/assets.o: src/report/html/report.css src/report/html/report.js
-$(B)/obj/src/cli/scaffolds.o: $(wildcard configs/init/*)
+$(B)/obj/src/cli/cmd_init.o: $(wildcard configs/init/*)
 $(B)/obj/src/cli/help/complete.o: $(wildcard src/cli/help/completion.*)
 
 $(B)/obj/tests/%.o: AB_CPPFLAGS += -Itests

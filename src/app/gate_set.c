@@ -10,7 +10,7 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "result/passes.h"
-#include "workload/parse/gate_lines.h"
+#include "workload/config.h"
 
 #include <stdlib.h>
 #include <string.h>

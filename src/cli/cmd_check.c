@@ -8,6 +8,7 @@
 #include "app/gate_set.h"
 #include "app/mapped_rows.h"
 #include "app/rounds.h"
+#include "base/bits.h"
 #include "cli/commands.h"
 #include "cli/one_file.h"
 #include "core/text.h"
@@ -33,16 +34,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AB_LINTS_MAX = 64 };
+enum { LINTS_MAX = 64 };
 
-struct ab_lint {
+struct lint {
     const char *id; /* "align", "reset", "few-samples", "few-ops", "small" */
-    uint32_t line, col;
+    struct ab_place at;
     char text[256];
 };
 
-struct ab_lints {
-    struct ab_lint items[AB_LINTS_MAX];
+struct lints {
+    struct lint items[LINTS_MAX];
     size_t n, n_left_out;
 };
 
@@ -54,18 +55,16 @@ enum {
     P99_NEEDS = 1000, /* samples: 10 above it */
 };
 
-static void add(struct ab_lints *out, const char *id, struct ab_place at, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-
-static void add(struct ab_lints *out, const char *id, struct ab_place at, const char *fmt, ...)
+static __attribute__((format(printf, 4, 5))) void add(struct lints *out, const char *id,
+                                                      struct ab_place at, const char *fmt, ...)
 {
     va_list args;
-    if (out->n == AB_LINTS_MAX) {
+    if (out->n == LINTS_MAX) {
         out->n_left_out++;
         return;
     }
-    struct ab_lint *lint = &out->items[out->n++];
-    *lint = (struct ab_lint){.id = id, .line = at.line, .col = at.col};
+    struct lint *lint = &out->items[out->n++];
+    *lint = (struct lint){.id = id, .at = at};
     va_start(args, fmt);
     vsnprintf(lint->text, sizeof lint->text, fmt, args);
     va_end(args);
@@ -73,7 +72,7 @@ static void add(struct ab_lints *out, const char *id, struct ab_place at, const 
 
 /* An aligned allocation is another function of malloc's, also where it asks for no more than each
  * block has. */
-static void lint_align(const struct ab_verb *v, struct ab_lints *out)
+static void lint_align(const struct ab_verb *v, struct lints *out)
 {
     if (v->align > 0 && v->align <= _Alignof(max_align_t))
         add(out, "align", v->place,
@@ -83,7 +82,7 @@ static void lint_align(const struct ab_verb *v, struct ab_lints *out)
 }
 
 /* A region with a back end of its own (`via`) resets there, whatever lives elsewhere. */
-static void lint_reset(const struct ab_workload *w, const struct ab_verb *v, struct ab_lints *out)
+static void lint_reset(const struct ab_workload *w, const struct ab_verb *v, struct lints *out)
 {
     bool is_scope = v->kind == AB_VERB_SCOPE;
     const struct ab_reset_count *count = &w->resets[v->cursor];
@@ -103,7 +102,7 @@ static void lint_reset(const struct ab_workload *w, const struct ab_verb *v, str
 }
 
 static void lint_verbs(const struct ab_workload *w, const struct ab_verb *verbs, size_t n,
-                       struct ab_lints *out)
+                       struct lints *out)
 {
     for (const struct ab_verb *v = verbs; v < verbs + n; v++) {
         lint_align(v, out);
@@ -112,9 +111,9 @@ static void lint_verbs(const struct ab_workload *w, const struct ab_verb *verbs,
     }
 }
 
-/* Of one phase: the phases of the tape are those of the workload, in that order. */
+/* Lints one phase: the phases of the tape are those of the workload, in that order. */
 static void lint_phase(const struct ab_phase_def *def, const struct ab_phase *phase,
-                       uint32_t rounds, struct ab_lints *out)
+                       uint32_t rounds, struct lints *out)
 {
     uint64_t n_ops = 0;
     for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
@@ -137,7 +136,7 @@ static void lint_phase(const struct ab_phase_def *def, const struct ab_phase *ph
 }
 
 static void lint_whole(const struct ab_workload *w, const struct ab_tape_map *tape,
-                       struct ab_lints *out)
+                       struct lints *out)
 {
     const struct ab_facts *facts = &tape->image->facts;
     struct ab_place first = w->phases[0].place;
@@ -150,14 +149,14 @@ static void lint_whole(const struct ab_workload *w, const struct ab_tape_map *ta
 
 static int by_place(const void *a, const void *b)
 {
-    const struct ab_lint *x = a, *y = b;
-    return x->line != y->line ? (x->line > y->line) - (x->line < y->line)
-                              : (x->col > y->col) - (x->col < y->col);
+    const struct lint *x = a, *y = b;
+    return x->at.line != y->at.line ? AB_COMPARE(x->at.line, y->at.line)
+                                    : AB_COMPARE(x->at.col, y->at.col);
 }
 
 /* The workload has been compiled; `tape` is what came of it. `rounds`: of the run. By place. */
 static void lint_workload(const struct ab_workload *w, const struct ab_tape_map *tape,
-                          uint32_t rounds, struct ab_lints *out)
+                          uint32_t rounds, struct lints *out)
 {
     out->n = out->n_left_out = 0;
     for (size_t i = 0; i < w->n_phases; i++) {
@@ -172,12 +171,6 @@ static void lint_workload(const struct ab_workload *w, const struct ab_tape_map 
         qsort(out->items, out->n, sizeof out->items[0], by_place);
 }
 
-/* The file, as it was named. */
-static const char *lint_file(const struct ab_workload *w)
-{
-    return w->file;
-}
-
 struct check {
     const struct ab_options *options;
     struct ab_workload *workload;
@@ -186,7 +179,7 @@ struct check {
     struct ab_selection_list selection;
     struct ab_text choice; /* how it came about; empty where they were named */
     struct ab_gate_set gates;
-    struct ab_lints lints;
+    struct lints lints;
     struct ab_pass_plan passes; /* that a run would have */
     struct ab_session_cost cost;
     const char *running[AB_SELECTION_MAX]; /* back ends that are here */
@@ -232,7 +225,7 @@ static enum ab_status read_gates(struct check *c, struct ab_err *err)
                                                        : AB_OK;
 }
 
-/* Of the back ends that are there, with the passes that a run would choose. */
+/* Estimates the cost of the back ends that are there, with the passes that a run would choose. */
 static enum ab_status estimate(struct check *c, struct ab_err *err)
 {
     const struct ab_options *o = c->options;
@@ -282,9 +275,9 @@ static void print_lints(const struct check *c)
     if (c->lints.n > 0)
         putchar('\n');
     for (size_t i = 0; i < c->lints.n; i++) {
-        const struct ab_lint *lint = &c->lints.items[i];
-        printf("note     %s:%u:%u: %s [%s]\n", AB_SHOWN(300, lint_file(c->workload)), lint->line,
-               lint->col, lint->text, lint->id);
+        const struct lint *lint = &c->lints.items[i];
+        printf("note     %s:%u:%u: %s [%s]\n", AB_SHOWN(300, c->workload->file), lint->at.line,
+               lint->at.col, lint->text, lint->id);
     }
     if (c->lints.n_left_out > 0)
         printf("note     and %zu more\n", c->lints.n_left_out);
@@ -339,17 +332,6 @@ static void print_all(const struct check *c)
     print_total(c);
 }
 
-struct ab_check_plan { /* borrows everything */
-    const struct ab_workload *workload;
-    const struct ab_tape *tape;
-    const struct ab_lints *lints;
-    const struct ab_session_cost *cost;
-    const struct ab_pass_plan *passes;
-    const char *const *backends; /* that are here and would run */
-    size_t n_backends;
-    size_t n_gates, n_claims;
-};
-
 /* The document of `check --json`, in the order of the screen. */
 
 static json_t *phase(const struct ab_phase *p)
@@ -373,87 +355,78 @@ static json_t *phases(const struct ab_tape *tape)
     return list;
 }
 
-static json_t *cost(const struct ab_check_plan *plan)
+static json_t *cost(const struct check *check)
 {
-    const struct ab_session_cost *c = plan->cost;
+    const struct ab_session_cost *c = &check->cost;
     json_t *o = json_object(), *names = json_array();
-    for (size_t i = 0; i < plan->n_backends; i++)
-        ab_json_append(names, ab_json_string(plan->backends[i]));
+    for (size_t i = 0; i < check->n_running; i++)
+        ab_json_append(names, ab_json_string(check->running[i]));
     ab_json_put(o, "backends", names);
     ab_json_put(o, "rounds", ab_json_integer(c->rounds));
     ab_json_put(o, "processes", ab_json_integer(c->processes));
     ab_json_put(o, "processes_total", ab_json_integer(c->processes_total));
-    ab_json_put(o, "passes", ab_json_passes(plan->passes));
+    ab_json_put(o, "passes", ab_json_passes(&check->passes));
     ab_json_put(o, "time_ns", ab_json_real(c->n_backends > 0 ? c->ns : (double)NAN));
     ab_json_put(o, "memory_bytes", ab_json_integer(c->bytes));
     return o;
 }
 
-static json_t *lints(const struct ab_check_plan *plan)
+static json_t *lints(const struct check *c)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < plan->lints->n; i++) {
-        const struct ab_lint *lint = &plan->lints->items[i];
+    for (size_t i = 0; i < c->lints.n; i++) {
+        const struct lint *lint = &c->lints.items[i];
         json_t *o = json_object();
         ab_json_put(o, "id", ab_json_string(lint->id));
-        ab_json_put(o, "file", ab_json_string(lint_file(plan->workload)));
-        ab_json_put(o, "line", ab_json_integer(lint->line));
-        ab_json_put(o, "column", ab_json_integer(lint->col));
+        ab_json_put(o, "file", ab_json_string(c->workload->file));
+        ab_json_put(o, "line", ab_json_integer(lint->at.line));
+        ab_json_put(o, "column", ab_json_integer(lint->at.col));
         ab_json_put(o, "message", ab_json_string(lint->text));
         ab_json_append(list, o);
     }
     return list;
 }
 
-static json_t *params(const struct ab_check_plan *plan)
+static json_t *params(const struct ab_workload *workload)
 {
     json_t *list = json_array();
-    for (const char *const *p = ab_workload_params(plan->workload); *p != NULL; p++)
+    for (const char *const *p = ab_workload_params(workload); *p != NULL; p++)
         ab_json_append(list, ab_json_string(*p));
     return list;
 }
 
-static void check_plan_write(FILE *to, const struct ab_check_plan *plan)
+static void write_document(const struct check *c, FILE *to)
 {
-    const struct ab_facts *facts = &plan->tape->facts;
+    const struct ab_facts *facts = &c->tape.facts;
     json_t *o = json_object();
     ab_json_put(o, "schema", ab_json_string("allocbench-check/1"));
-    ab_json_put(o, "name", ab_json_string(ab_workload_name(plan->workload)));
-    ab_json_put(o, "about", ab_json_string(ab_workload_about(plan->workload)));
-    ab_json_put(o, "seed", ab_json_integer(ab_workload_seed(plan->workload)));
-    ab_json_put(o, "params", params(plan));
-    ab_json_put(o, "tape_sha256", ab_json_string(plan->tape->sha256));
+    ab_json_put(o, "name", ab_json_string(ab_workload_name(c->workload)));
+    ab_json_put(o, "about", ab_json_string(ab_workload_about(c->workload)));
+    ab_json_put(o, "seed", ab_json_integer(ab_workload_seed(c->workload)));
+    ab_json_put(o, "params", params(c->workload));
+    ab_json_put(o, "tape_sha256", ab_json_string(c->tape.sha256));
     ab_json_put(o, "lanes", ab_json_integer(facts->lanes));
-    ab_json_put(o, "phases", phases(plan->tape));
+    ab_json_put(o, "phases", phases(&c->tape));
     ab_json_put(o, "live_peak_bytes", ab_json_integer(facts->live_peak_bytes));
     ab_json_put(o, "live_peak_blocks", ab_json_integer(facts->live_peak_blocks));
     ab_json_put(o, "total_bytes", ab_json_integer(facts->total_bytes));
-    ab_json_put(o, "gates", ab_json_integer(plan->n_gates));
-    ab_json_put(o, "claims", ab_json_integer(plan->n_claims));
-    ab_json_put(o, "lints", lints(plan));
-    ab_json_put(o, "cost", cost(plan));
+    ab_json_put(o, "gates", ab_json_integer(c->gates.n_gates));
+    ab_json_put(o, "claims", ab_json_integer(c->gates.n_claims));
+    ab_json_put(o, "lints", lints(c));
+    ab_json_put(o, "cost", cost(c));
     ab_json_write(o, to, 0);
 }
 
 static enum ab_status write_json(const struct check *c, struct ab_err *err)
 {
     struct ab_output out;
-    struct ab_check_plan plan = {.workload = c->workload,
-                                 .tape = &c->tape,
-                                 .lints = &c->lints,
-                                 .cost = &c->cost,
-                                 .passes = &c->passes,
-                                 .backends = c->running,
-                                 .n_backends = c->n_running,
-                                 .n_gates = c->gates.n_gates,
-                                 .n_claims = c->gates.n_claims};
     AB_TRY(ab_output_open(c->options->json, &out, err));
     enum ab_status status = ab_spare_inputs(c->options, 0, &out, c->options->json, err);
     if (status != AB_OK) {
         ab_output_abandon(&out);
         return status;
     }
-    check_plan_write(out.to, &plan);
+    write_document(c, out.to);
     return ab_output_commit(&out, err);
 }
 

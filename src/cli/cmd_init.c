@@ -2,9 +2,11 @@
  *
  * `init`: writes a workload to begin with, and for CI a workflow. No file is replaced.
  */
+#include "base/bits.h"
 #include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/scaffolds.h"
+#include "core/embed.h"
 #include "core/text.h"
 #include "report/output.h"
 
@@ -13,6 +15,23 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* The texts, each about 25 lines: enough to be changed by somebody who has not read the language. */
+AB_EMBED(frame, "configs/init/frame.yaml")
+AB_EMBED(server, "configs/init/server.yaml")
+AB_EMBED(churn, "configs/init/churn.yaml")
+AB_EMBED(pipeline, "configs/init/pipeline.yaml")
+AB_EMBED(ci, "configs/init/allocbench-ci.yaml")
+AB_EMBED(workflow, "configs/init/allocbench.yml")
+
+const struct ab_scaffold ab_scaffolds[] = {
+    {"frame", {".", "frame.yaml", frame}, {".", "", NULL}},
+    {"server", {".", "server.yaml", server}, {".", "", NULL}},
+    {"churn", {".", "churn.yaml", churn}, {".", "", NULL}},
+    {"pipeline", {".", "pipeline.yaml", pipeline}, {".", "", NULL}},
+    {"ci", {".", "allocbench-ci.yaml", ci}, {".github/workflows", "allocbench.yml", workflow}},
+};
+const size_t ab_scaffold_count = AB_ARRAY_LEN(ab_scaffolds);
 
 enum { NAMES_MAX = 16 };
 

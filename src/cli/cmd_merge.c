@@ -20,7 +20,7 @@
 #include "result/merge/merge.h"
 #include "result/result.h"
 #include "result/session.h"
-#include "workload/parse/gate_lines.h"
+#include "workload/config.h"
 #include "workload/workload.h"
 
 #include <stdio.h>

@@ -1,17 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * What of this machine disturbs measurements, and what helps: reads, changes nothing. /proc and /sys
- * are those below a root, so that tests can bring their own. checks.def lists what is looked at;
- * each malloc library that is known by name is one more check.
+ * Finds out what of this machine disturbs measurements, and what helps; reads, and changes nothing.
+ * /proc and /sys are those below a root, so that tests can bring their own. Each malloc library that
+ * is known by name is one more check.
  */
 #ifndef AB_DOCTOR_DOCTOR_H
 #define AB_DOCTOR_DOCTOR_H
 
-#include "doctor/finding.h"
 #include "result/result.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+
+enum ab_doctor_state { /* names are frozen: results/README.md */
+                       AB_DOCTOR_OK,
+                       AB_DOCTOR_NOTE,    /* worth knowing; not in your hands, or harmless */
+                       AB_DOCTOR_WARNING, /* disturbs measurements, and can be helped */
+                       AB_DOCTOR_UNKNOWN, /* the system does not say */
+                       AB_DOCTOR_STATE_COUNT
+};
+extern const char *const ab_doctor_state_names[AB_DOCTOR_STATE_COUNT]; /* "ok", "note" … */
+
+struct ab_doctor_finding {
+    const char *id, *why;
+    enum ab_doctor_state state;
+    char found[256];  /* what is there */
+    char remedy[256]; /* a command to type, or an option to give; "" = none is needed or known */
+};
 
 struct ab_doctor_view { /* what the checks look at */
     const char *root;   /* of /proc and /sys; "" = the system's */
@@ -25,14 +40,5 @@ void ab_doctor_look(const char *root, const char *path, struct ab_doctor_view *o
 enum { AB_DOCTOR_MAX = 64 };
 /* All checks; returns how many findings, AB_DOCTOR_MAX at most. */
 size_t ab_doctor_run(const struct ab_doctor_view *view, struct ab_doctor_finding *out);
-
-/* The checks of checks.def; each sets state, found and remedy. */
-#define AB_DOCTOR_CHECK(id, function, why) \
-    void function(const struct ab_doctor_view *view, struct ab_doctor_finding *out);
-#include "doctor/checks.def"
-#undef AB_DOCTOR_CHECK
-
-/* The i-th malloc library that is known by name; false = there is none. */
-bool ab_doctor_library(size_t i, struct ab_doctor_finding *out);
 
 #endif

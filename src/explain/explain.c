@@ -77,94 +77,78 @@ static bool is_spelled(const struct ab_explanation *e, const char *word)
 
 /* ---- numbers ---- */
 
+struct number { /* of results or of memory records */
+    const char *name, *unit, *doc;
+    enum ab_field_better better;
+    enum ab_explain_group group;
+};
+
 static enum ab_explain_group group_of(const struct ab_field *field)
 {
-    switch (field->group) {
-    case AB_FIELD_ALL:
-        return AB_EXPLAIN_TIME;
-    case AB_FIELD_PROGRAM:
-        return AB_EXPLAIN_PROGRAM;
-    default:
-        return AB_EXPLAIN_LATENCY;
-    }
+    return field->group == AB_FIELD_ALL       ? AB_EXPLAIN_TIME
+           : field->group == AB_FIELD_PROGRAM ? AB_EXPLAIN_PROGRAM
+                                              : AB_EXPLAIN_LATENCY;
 }
 
-/* The number that has no meaning here yet. */
-static void set_number(struct ab_explanation *e, const char *name, const char *unit,
-                       const char *doc, enum ab_field_better better)
+/* Walks the numbers of both tables, those of results first; false past the end. */
+static bool number_at(size_t i, struct number *out)
 {
-    e->number = name;
-    e->unit = unit;
-    e->better = better;
-    if (e->what[0] == 0)
-        e->what = doc;
-    else
-        e->number_is = doc;
+    if (i < ab_field_count) {
+        const struct ab_field *f = &ab_fields[i];
+        *out = (struct number){f->name, f->unit, f->doc, f->better, group_of(f)};
+    } else if (i < ab_field_count + ab_memory_field_count) {
+        const struct ab_memory_field *m = &ab_memory_fields[i - ab_field_count];
+        *out = (struct number){m->name, m->unit, m->doc, m->better, AB_EXPLAIN_MEMORY};
+    }
+    return i < ab_field_count + ab_memory_field_count;
 }
 
 /* A row with what the tables of numbers say of it. */
 static void complete(struct ab_explanation *e)
 {
-    for (size_t i = 0; i < ab_field_count; i++)
-        if (is_spelled(e, ab_fields[i].name)) {
-            set_number(e, ab_fields[i].name, ab_fields[i].unit, ab_fields[i].doc,
-                       ab_fields[i].better);
-            return;
-        }
-    for (size_t i = 0; i < ab_memory_field_count; i++)
-        if (is_spelled(e, ab_memory_fields[i].name)) {
-            set_number(e, ab_memory_fields[i].name, ab_memory_fields[i].unit,
-                       ab_memory_fields[i].doc, ab_memory_fields[i].better);
-            return;
-        }
+    struct number n;
+    size_t i = 0;
+    while (number_at(i, &n) && !is_spelled(e, n.name))
+        i++;
+    if (i == ab_field_count + ab_memory_field_count)
+        return;
+    e->number = n.name;
+    e->unit = n.unit;
+    e->better = n.better;
+    *(e->what[0] == 0 ? &e->what : &e->number_is) = n.doc;
 }
 
-/* Does a row spell it? Of two numbers with one name that of results is meant. */
-static bool has_row(const char *number)
+/* Is the i-th number explained by a row, or by a number of results that has the same name? */
+static bool is_explained(size_t i, const char *name)
 {
-    for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++)
-        if (is_spelled(&rows[i], number))
+    for (size_t k = 0; k < AB_ARRAY_LEN(rows); k++)
+        if (is_spelled(&rows[k], name))
+            return true;
+    for (size_t k = 0; i >= ab_field_count && k < ab_field_count; k++)
+        if (strcmp(ab_fields[k].name, name) == 0)
             return true;
     return false;
-}
-
-static bool is_field(const char *number)
-{
-    for (size_t i = 0; i < ab_field_count; i++)
-        if (strcmp(ab_fields[i].name, number) == 0)
-            return true;
-    return false;
-}
-
-static struct ab_explanation bare(enum ab_explain_group group, const char *number)
-{
-    return (struct ab_explanation){.group = group,
-                                   .word = number,
-                                   .synonyms = "",
-                                   .what = "",
-                                   .formula = "",
-                                   .todo = "",
-                                   .see = "results/README.md",
-                                   .number_is = ""};
 }
 
 bool ab_explain_at(size_t i, struct ab_explanation *out)
 {
+    struct number n;
     if (i < AB_ARRAY_LEN(rows)) {
         *out = rows[i];
         complete(out);
         return true;
     }
     i -= AB_ARRAY_LEN(rows);
-    for (size_t k = 0; k < ab_field_count; k++)
-        if (!has_row(ab_fields[k].name) && i-- == 0) {
-            *out = bare(group_of(&ab_fields[k]), ab_fields[k].name);
-            complete(out);
-            return true;
-        }
-    for (size_t k = 0; k < ab_memory_field_count; k++)
-        if (!has_row(ab_memory_fields[k].name) && !is_field(ab_memory_fields[k].name) && i-- == 0) {
-            *out = bare(AB_EXPLAIN_MEMORY, ab_memory_fields[k].name);
+    for (size_t k = 0; number_at(k, &n); k++)
+        if (!is_explained(k, n.name) && i-- == 0) {
+            *out = (struct ab_explanation){.group = n.group,
+                                           .word = n.name,
+                                           .synonyms = "",
+                                           .what = "",
+                                           .formula = "",
+                                           .todo = "",
+                                           .see = "results/README.md",
+                                           .number_is = ""};
             complete(out);
             return true;
         }
@@ -185,7 +169,7 @@ const char *ab_explain_nearest(const char *word, char *buf, size_t cap)
     static char spelled[SPELLINGS_MAX][SPELLING_BYTES];
     const char *names[SPELLINGS_MAX], *s;
     struct ab_explanation e;
-    char low[SPELLING_BYTES];
+    char own[SPELLING_BYTES];
     size_t n = 0, length;
     for (size_t i = 0; ab_explain_at(i, &e); i++)
         for (size_t k = 0; (s = spelling(&e, k, &length)) != NULL && n < SPELLINGS_MAX; k++) {
@@ -193,8 +177,8 @@ const char *ab_explain_nearest(const char *word, char *buf, size_t cap)
             names[n] = spelled[n];
             n++;
         }
-    snprintf(low, sizeof low, "%s", word);
-    const char *near = ab_text_nearest(low, names, n);
+    snprintf(own, sizeof own, "%s", word);
+    const char *near = ab_text_nearest(own, names, n);
     if (near != NULL)
         snprintf(buf, cap, "%s", near);
     return near != NULL ? buf : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the words of screens, reports, help and documents mean: explain.def, and the numbers of
+ * Says what the words of screens, reports, help and documents mean: explain.def, and the numbers of
  * results and memory records, whose meaning is in the tables of result/. For `allocbench explain`,
  * the "?" of reports and the manual page.
  */

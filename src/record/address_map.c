@@ -5,6 +5,7 @@
 #include "record/address_map.h"
 
 #include "base/bits.h"
+#include "core/memory.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -25,7 +26,7 @@ static struct ab_held *map_places(size_t n)
     size_t bytes = n * sizeof(struct ab_held);
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
-        return NULL;
+        ab_memory_end(bytes);
     if (bytes >= 2 * HUGE_PAGE)
         madvise(p, bytes, MADV_HUGEPAGE);
     return p;
@@ -37,25 +38,20 @@ static void unmap_places(const struct ab_address_map *m)
         munmap(m->places, (m->mask + 1) * sizeof m->places[0]);
 }
 
-static bool resize(struct ab_address_map *m, size_t n_places)
+static void resize(struct ab_address_map *m, size_t n_places)
 {
     struct ab_address_map old = *m;
-    struct ab_held *fresh = map_places(n_places);
-    if (fresh == NULL)
-        return false;
-    m->places = fresh;
+    m->places = map_places(n_places);
     m->mask = n_places - 1;
     for (size_t i = 0; i <= old.mask; i++)
         if (old.places[i].key != 0)
             place(m, &old.places[i]);
     unmap_places(&old);
-    return true;
 }
 
-bool ab_address_map_init(struct ab_address_map *m)
+void ab_address_map_init(struct ab_address_map *m)
 {
     *m = (struct ab_address_map){.places = map_places(LEAST_PLACES), .mask = LEAST_PLACES - 1};
-    return m->places != NULL;
 }
 
 void ab_address_map_fini(struct ab_address_map *m)
@@ -64,9 +60,9 @@ void ab_address_map_fini(struct ab_address_map *m)
     *m = (struct ab_address_map){0};
 }
 
-bool ab_address_map_grow(struct ab_address_map *m)
+void ab_address_map_grow(struct ab_address_map *m)
 {
-    return resize(m, (m->mask + 1) * 2);
+    resize(m, (m->mask + 1) * 2);
 }
 
 void ab_address_map_remove(struct ab_address_map *m, struct ab_held *found)
@@ -82,7 +78,7 @@ void ab_address_map_remove(struct ab_address_map *m, struct ab_held *found)
     m->places[hole].key = 0;
     m->n--;
     if (m->mask + 1 > LEAST_PLACES && m->n * 32 < m->mask)
-        resize(m, (m->mask + 1) / 4); /* when it fails the map is only larger than needed */
+        resize(m, (m->mask + 1) / 4);
 }
 
 static int by_number(const void *a, const void *b)
@@ -93,10 +89,8 @@ static int by_number(const void *a, const void *b)
 
 struct ab_held *ab_address_map_sorted(const struct ab_address_map *m)
 {
-    struct ab_held *all = malloc((m->n + 1) * sizeof all[0]);
+    struct ab_held *all = ab_alloc((m->n + 1) * sizeof all[0]);
     size_t n = 0;
-    if (all == NULL)
-        return NULL;
     for (size_t i = 0; i <= m->mask; i++)
         if (m->places[i].key != 0)
             all[n++] = m->places[i];

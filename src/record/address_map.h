@@ -63,11 +63,10 @@ static inline void ab_address_map_prefetch(const struct ab_address_map *m, uint6
     __builtin_prefetch(&m->places[ab_address_map_home(m, address)], 1);
 }
 
-/* False when out of memory; the same for add. */
-bool ab_address_map_init(struct ab_address_map *m);
+void ab_address_map_init(struct ab_address_map *m);
 void ab_address_map_fini(struct ab_address_map *m);
 /* Makes room for one more. */
-bool ab_address_map_grow(struct ab_address_map *m);
+void ab_address_map_grow(struct ab_address_map *m);
 /* An empty place that was sought, after there was room for it. */
 static inline void ab_address_map_fill(struct ab_address_map *m, struct ab_held *place,
                                        struct ab_held held)
@@ -80,16 +79,15 @@ static inline bool ab_address_map_has_room(const struct ab_address_map *m)
     return m->n * 2 < m->mask;
 }
 /* Its address must not be in the map, and not be 0. */
-static inline bool ab_address_map_add(struct ab_address_map *m, const struct ab_held *held)
+static inline void ab_address_map_add(struct ab_address_map *m, const struct ab_held *held)
 {
-    if (!ab_address_map_has_room(m) && !ab_address_map_grow(m))
-        return false;
+    if (!ab_address_map_has_room(m))
+        ab_address_map_grow(m);
     ab_address_map_fill(m, ab_address_map_seek(m, ab_held_address(held)), *held);
-    return true;
 }
 void ab_address_map_remove(struct ab_address_map *m, struct ab_held *found);
 
-/* All blocks, in the order of their allocations; free it. NULL = out of memory. */
+/* All blocks, in the order of their allocations; free it. */
 struct ab_held *ab_address_map_sorted(const struct ab_address_map *m);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What of a process was not recorded, as far as it can be known: modules that called another malloc
- * (bindings.h), blocks of theirs that came to light, and the memory that the process had in the end.
+ * Finds what of a process was not recorded, as far as it can be known: modules that called another malloc,
+ * blocks of theirs that came to light, and the memory that the process had in the end.
  */
 #ifndef AB_RECORD_BYPASS_H
 #define AB_RECORD_BYPASS_H
@@ -10,6 +10,7 @@
 #include "trace/event.h"
 
 #include <limits.h>
+#include <sys/types.h>
 
 enum ab_bypass_kind {
     AB_BYPASS_LIBRARY,   /* loaded with RTLD_DEEPBIND: it calls the C library's */
@@ -21,7 +22,15 @@ struct ab_bypass_report {
     char path[PATH_MAX];      /* of that module; "" = none */
 };
 
-/* What `record` noted when the process was about to exit; most_bytes is not known where it could
+/* While the process waits: which of its modules call another malloc than the recorder's, as seen from
+ * outside in what the dynamic linker has bound; the process itself would need the linker's locks. They
+ * were loaded with RTLD_DEEPBIND or into a namespace of their own, or the program has a malloc of its
+ * own. What was found goes into a new file of the folder: nothing where the process may not be looked
+ * into. */
+#define AB_BYPASS_FILE "bypass" /* of a spool: bypass.PID.K */
+void ab_bypass_look(pid_t pid, int folder, const char *name);
+
+/* Reads what `record` found when the process was about to exit; most_bytes is not known where it could
  * not: the process ended by _exit or a signal. */
 void ab_bypass_read(const char *folder, const struct ab_spool_entry *image,
                     struct ab_bypass_report *report, struct ab_trace_bypass *out);

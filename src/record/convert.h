@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the spool of one program to a trace: the threads' streams become one order, addresses
+ * Turns the spool of one program into a trace: the threads' streams become one order, addresses
  * become allocation numbers, the two stamps of a realloc one resize. Memory O(live blocks). Where
  * we may use more than one CPU a second thread packs what the first one has put in order; the
  * trace is the same.
@@ -15,8 +15,8 @@
 #define AB_RECORD_CONVERT_H
 
 #include "core/status.h"
+#include "record/address_map.h"
 #include "record/bypass.h"
-#include "record/family.h"
 #include "trace/event.h"
 
 #include <stdio.h>
@@ -51,11 +51,26 @@ struct ab_convert_report {
     uint64_t turn_ticks;    /* spent on full halves, by all threads; measured */
 };
 
+/* The images of one spool and what they have from each other: a forked child begins with the
+ * blocks that lived in its parent at the fork. To know them the parent's events are gone through
+ * as far as the fork; a parent that has been followed that far is kept for its later children. */
+struct ab_forks;
+
+/* Folder and images stay the caller's, and stay as they are. */
+struct ab_forks *ab_forks_open(const char *folder, const struct ab_spool_entry *images, size_t n);
+void ab_forks_close(struct ab_forks *f);
+const char *ab_forks_folder(const struct ab_forks *f);
+
+/* The blocks that the image's process had at its start, in the order of their allocations; free
+ * *out. None where it was no fork, or where the parent's recording does not reach it. */
+enum ab_status ab_forks_inherited(struct ab_forks *f, const struct ab_spool_entry *image,
+                                  struct ab_held **out, size_t *n, struct ab_err *err);
+
 /* Converts one image to `to`. *report is filled also on failure, as far as known; info.events is
  * n_inherited where the process made no call. progress (may be NULL) hears of events done and to
  * do, about every 2^20 events; false from it ends the conversion with AB_INTERRUPTED. */
 typedef bool ab_convert_progress(void *user, uint64_t done, uint64_t total);
-enum ab_status ab_convert(struct ab_family *family, const struct ab_spool_entry *image, FILE *to,
+enum ab_status ab_convert(struct ab_forks *forks, const struct ab_spool_entry *image, FILE *to,
                           struct ab_convert_report *report, ab_convert_progress *progress,
                           void *user, struct ab_err *err);
 

@@ -9,6 +9,7 @@
 #include "base/bits.h"
 #include "base/clock.h"
 #include "core/grow.h"
+#include "core/memory.h"
 #include "record/spool_reader.h"
 #include "trace/format.h"
 
@@ -130,7 +131,7 @@ static void take_from_parked(struct ab_converter *c, uint32_t lane)
 
 /* ---- one event after the other ---- */
 
-static inline void note_stamp(struct ab_converter *c, struct ab_convert_lane *lane, uint64_t stamp)
+static inline void count_event(struct ab_converter *c, struct ab_convert_lane *lane, uint64_t stamp)
 {
     c->n_done++;
     if (stamp == lane->stamp || stamp == 0) { /* an old one again, or none: the event is no call */
@@ -151,16 +152,16 @@ static inline enum ab_status advance(struct ab_converter *c, struct ab_convert_l
     if (at + PREFETCH < lane->stream.end)
         ab_address_map_prefetch(&c->live, AB_SPOOL_ADDRESS(at + PREFETCH));
     enum ab_status status = converter_take(c, lane, err);
-    if (status == AB_OK)
-        status = ab_stream_next(&lane->stream, c->folder, c->image, err);
-    if (status == AB_OK)
-        note_stamp(c, lane, stamp);
-    return status;
+    if (AB_UNLIKELY(status != AB_OK))
+        return status;
+    ab_stream_next(&lane->stream);
+    count_event(c, lane, stamp);
+    return AB_OK;
 }
 
-/* Of a lane that has no more events for now nothing is known behind those that are about to be
+/* A lane that has no more events for now tells nothing of what is behind those that are about to be
  * there. */
-static inline void note_end(struct ab_converter *c, const struct ab_convert_lane *lane)
+static inline void limit_by_end(struct ab_converter *c, const struct ab_convert_lane *lane)
 {
     if (lane->stream.has_gap && lane->stamp < c->limit)
         c->limit = lane->stamp;
@@ -174,7 +175,7 @@ static enum ab_status advance_parked(struct ab_converter *c, uint32_t index, str
     if (!c->lanes[index].stream.is_done)
         ab_converter_push_lane(c, index);
     else
-        note_end(c, &c->lanes[index]);
+        limit_by_end(c, &c->lanes[index]);
     if (c->n_parked > 0 && stamp != 0)
         unpark(c, stamp);
     return AB_OK;
@@ -222,7 +223,7 @@ static enum ab_status advance_first(struct ab_converter *c, struct ab_err *err)
     c->heap[0] = turn;
     if (lane->stream.is_done) {
         pop_lane(c);
-        note_end(c, lane);
+        limit_by_end(c, lane);
     } else {
         sift_down(c, 0);
     }
@@ -273,9 +274,8 @@ enum ab_status ab_converter_run(struct ab_converter *c, uint64_t n_events, bool 
 
 /* ---- opening ---- */
 
-enum ab_status ab_converter_open(struct ab_converter *c, const char *folder,
-                                 const struct ab_spool_entry *image,
-                                 struct ab_convert_report *report, struct ab_err *err)
+void ab_converter_open(struct ab_converter *c, const char *folder,
+                       const struct ab_spool_entry *image, struct ab_convert_report *report)
 {
     uint32_t n = image->image.n_slots;
     *c = (struct ab_converter){.folder = folder,
@@ -283,19 +283,22 @@ enum ab_status ab_converter_open(struct ab_converter *c, const char *folder,
                                .first_stamp = UINT64_MAX,
                                .limit = UINT64_MAX,
                                .report = report};
-    c->lanes = calloc(n + 1u, sizeof c->lanes[0]);
-    c->heap = calloc(n + 1u, sizeof c->heap[0]);
-    c->parked = calloc(n + 1u, sizeof c->parked[0]);
-    if (c->lanes == NULL || c->heap == NULL || c->parked == NULL || !ab_address_map_init(&c->live))
-        return ab_fail(err, AB_SYSTEM, "out of memory for the threads");
-    enum ab_status status = AB_OK;
-    for (uint32_t i = 0; i < n && status == AB_OK; i++) {
-        c->n_lanes++;
-        status = ab_stream_open(&c->lanes[i].stream, folder, image, i, err);
-        if (status == AB_OK && !c->lanes[i].stream.is_done)
-            ab_converter_push_lane(c, i);
+    ab_converter_make_room(c, n);
+    ab_address_map_init(&c->live);
+    for (; c->n_lanes < n; c->n_lanes++) {
+        ab_stream_open(&c->lanes[c->n_lanes].stream, folder, image, c->n_lanes);
+        if (!c->lanes[c->n_lanes].stream.is_done)
+            ab_converter_push_lane(c, c->n_lanes);
     }
-    return status;
+}
+
+void ab_converter_make_room(struct ab_converter *c, uint32_t n)
+{
+    c->lanes = ab_realloc(c->lanes, n + 1u, sizeof c->lanes[0]);
+    c->heap = ab_realloc(c->heap, n + 1u, sizeof c->heap[0]);
+    c->parked = ab_realloc(c->parked, n + 1u, sizeof c->parked[0]);
+    for (uint32_t i = c->n_lanes; i < n; i++)
+        c->lanes[i] = (struct ab_convert_lane){0};
 }
 
 void ab_converter_close(struct ab_converter *c)
@@ -347,22 +350,19 @@ static void take_control(struct ab_convert_marks *m, const struct ab_spool_contr
     m->begin_ticks = control->begin_ticks;
 }
 
-enum ab_status ab_convert_marks_refresh(struct ab_convert_marks *m, const char *folder,
-                                        struct ab_err *err)
+void ab_convert_marks_refresh(struct ab_convert_marks *m, const char *folder)
 {
-    struct ab_spool_control *control = malloc(sizeof *control);
-    bool is_made = control != NULL && m->names != NULL;
-    if (is_made && ab_spool_read_control(folder, control))
+    struct ab_spool_control *control = ab_spool_read_control(folder);
+    if (control != NULL)
         take_control(m, control);
     free(control);
-    return is_made ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory for the marks");
 }
 
-enum ab_status ab_convert_marks_open(struct ab_convert_marks *m, const char *folder,
-                                     struct ab_err *err)
+void ab_convert_marks_open(struct ab_convert_marks *m, const char *folder)
 {
-    *m = (struct ab_convert_marks){.names = calloc(AB_SPOOL_MARK_NAMES, sizeof m->names[0])};
-    return ab_convert_marks_refresh(m, folder, err);
+    *m = (struct ab_convert_marks){
+        .names = ab_alloc_zeroed(AB_SPOOL_MARK_NAMES, sizeof m->names[0])};
+    ab_convert_marks_refresh(m, folder);
 }
 
 void ab_convert_marks_close(struct ab_convert_marks *m)
@@ -387,29 +387,23 @@ uint64_t ab_convert_marks_time(struct ab_convert_marks *m, uint64_t stamp)
 
 /* A name in the control file may be there twice; one that was killed while it was written, or for
  * which there was no room, is called "mark". */
-static bool find_name(struct ab_convert_marks *m, uint64_t place, uint32_t *number)
+static uint32_t find_name(struct ab_convert_marks *m, uint64_t place)
 {
     uint32_t *known = &m->numbers[place <= AB_SPOOL_MARK_NAMES ? place : 0];
     bool is_there = place > 0 && place <= AB_SPOOL_MARK_NAMES &&
                     m->names[place - 1].state == AB_SPOOL_NAME_THERE;
-    if (*known == 0) {
-        if (!ab_mark_know_name(&m->table, is_there ? m->names[place - 1].text : "", number))
-            return false;
-        *known = *number + 1;
-    }
-    *number = *known - 1;
-    return true;
+    if (*known == 0)
+        *known = ab_mark_know_name(&m->table, is_there ? m->names[place - 1].text : "") + 1;
+    return *known - 1;
 }
 
-enum ab_status ab_convert_marks_take(struct ab_convert_marks *m, const struct ab_spool_event *e,
-                                     uint64_t call, uint32_t thread, struct ab_err *err)
+void ab_convert_marks_take(struct ab_convert_marks *m, const struct ab_spool_event *e,
+                           uint64_t call, uint32_t thread)
 {
-    struct ab_trace_mark mark = {.call = call, .thread = thread};
+    struct ab_trace_mark mark = {.call = call, .name = find_name(m, e->size), .thread = thread};
     if (m->base_stamp != 0) /* else it is ahead of the first event */
         mark.time_us = ab_convert_marks_time(m, AB_SPOOL_STAMP(e));
-    if (!find_name(m, e->size, &mark.name) || !ab_mark_add(&m->table, mark))
-        return ab_fail(err, AB_SYSTEM, "out of memory for the marks");
-    return AB_OK;
+    ab_mark_add(&m->table, mark);
 }
 
 /* Numbers of a stream become numbers of the table. A signal handler may make known and use sites in
@@ -451,11 +445,6 @@ void ab_stream_sites_free(struct ab_stream_sites *s)
     free(s);
 }
 
-static enum ab_status no_memory(struct ab_err *err)
-{
-    return ab_fail(err, AB_SYSTEM, "out of memory for the call sites");
-}
-
 static enum ab_status malformed(struct ab_err *err)
 {
     return ab_fail(err, AB_INPUT, "the spool holds a call site that cannot be read");
@@ -472,10 +461,9 @@ static enum ab_status end_module(struct module_text *m, uint32_t place, struct a
         return malformed(err);
     if (place != (3 + n_id + n_path - 1) / 8 || m->number != 0)
         return AB_OK;
-    return ab_site_know_module(table, (const char *)m->bytes + 3 + n_id, n_path, m->bytes + 3, n_id,
-                               &m->number)
-               ? AB_OK
-               : no_memory(err);
+    m->number = ab_site_know_module(table, (const char *)m->bytes + 3 + n_id, n_path, m->bytes + 3,
+                                    n_id);
+    return AB_OK;
 }
 
 static enum ab_status take_module(struct ab_stream_sites *s, const struct ab_spool_event *e,
@@ -486,8 +474,8 @@ static enum ab_status take_module(struct ab_stream_sites *s, const struct ab_spo
         return malformed(err);
     AB_GROW_ZEROED(s->modules, s->cap_modules, number);
     struct module_text *m = &s->modules[number];
-    if (m->bytes == NULL && (m->bytes = calloc(1, AB_SPOOL_MODULE_TEXT + 8)) == NULL)
-        return no_memory(err);
+    if (m->bytes == NULL)
+        m->bytes = ab_alloc_zeroed(1, AB_SPOOL_MODULE_TEXT + 8);
     memcpy(m->bytes + place * 8, &e->size, 8);
     return end_module(m, place, table, err);
 }
@@ -518,8 +506,7 @@ static enum ab_status end_stack(struct ab_stream_sites *s, struct half_known *h,
     if (end > AB_SITE_END_COUNT)
         return malformed(err);
     AB_GROW_ZEROED(s->stacks, s->cap_stacks, h->number);
-    if (!ab_site_know_stack(table, h->frames, h->n, end - 1, &s->stacks[h->number]))
-        return no_memory(err);
+    s->stacks[h->number] = ab_site_know_stack(table, h->frames, h->n, end - 1);
     struct half_known *last = &s->half_known[--s->n_half_known];
     if (h != last)
         *h = *last;
@@ -571,8 +558,8 @@ void ab_stream_sites_end_thread(struct ab_stream_sites *s)
 enum ab_status ab_stream_sites_take(struct ab_stream_sites **at, const struct ab_spool_event *e,
                                     struct ab_site_table *table, struct ab_err *err)
 {
-    if (*at == NULL && (*at = calloc(1, sizeof **at)) == NULL)
-        return no_memory(err);
+    if (*at == NULL)
+        *at = ab_alloc_zeroed(1, sizeof **at);
     switch (AB_SPOOL_KIND(e)) {
     case AB_SPOOL_SITE:
         take_site(*at, e);
@@ -584,13 +571,8 @@ enum ab_status ab_stream_sites_take(struct ab_stream_sites **at, const struct ab
     }
 }
 
-/* What one event of a spool becomes in the trace: numbers threads and allocations, joins the two
+/* One event of a spool becomes one of the trace: threads and allocations are numbered, the two
  * halves of a resize, and knows frees of blocks that were never given out. */
-
-static enum ab_status converter_event_no_memory(struct ab_err *err)
-{
-    return ab_fail(err, AB_SYSTEM, "out of memory for the live blocks");
-}
 
 /* Threads are numbered by their first event that is in the trace. Beyond what a trace can number,
  * all have the last number, which then never ends. */
@@ -604,7 +586,7 @@ static void number_thread(struct ab_converter *c, struct ab_convert_lane *lane)
     lane->thread = c->n_threads - 1;
 }
 
-/* Of the event that is at the head of the lane; of none that was inherited. */
+/* The time of the event at the head of the lane; an inherited block has none. */
 static uint64_t time_of(struct ab_converter *c, const struct ab_convert_lane *lane)
 {
     if (!c->has_time || lane->stream.at == NULL)
@@ -650,33 +632,28 @@ static enum ab_status put_free(struct ab_converter *c, struct ab_convert_lane *l
     return ab_trace_write_free(c->writer, lane->thread, number, size, err);
 }
 
-/* The block at an address that is given out has been given back unseen. */
-static enum ab_status free_stale(struct ab_converter *c, struct ab_convert_lane *lane,
-                                 struct ab_held *stale, struct ab_err *err)
-{
-    c->report->n_reused++;
-    return put_free(c, lane, stale, err);
-}
-
 /* An empty place for a block at an address that is given out. */
 static inline enum ab_status find_place(struct ab_converter *c, struct ab_convert_lane *lane,
                                         uint64_t address, struct ab_held **out, struct ab_err *err)
 {
-    if (AB_UNLIKELY(!ab_address_map_has_room(&c->live)) && !ab_address_map_grow(&c->live))
-        return converter_event_no_memory(err);
+    if (AB_UNLIKELY(!ab_address_map_has_room(&c->live)))
+        ab_address_map_grow(&c->live);
     *out = ab_address_map_seek(&c->live, address);
     if (AB_LIKELY((*out)->key == 0))
         return AB_OK;
-    enum ab_status status = free_stale(c, lane, *out, err);
+    c->report->n_reused++; /* the block that is there was given back unseen */
+    enum ab_status status = put_free(c, lane, *out, err);
     *out = ab_address_map_seek(&c->live, address);
     return status;
 }
 
-static enum ab_status put_timed_alloc(struct ab_converter *c, struct ab_convert_lane *lane,
-                                      struct ab_trace_alloc alloc, uint64_t size, uint64_t *number,
-                                      struct ab_err *err)
+/* An allocation of the slower ways, with a time or without a block (number NULL). */
+static enum ab_status put_full_alloc(struct ab_converter *c, struct ab_convert_lane *lane,
+                                     struct ab_trace_alloc alloc, uint64_t size, uint64_t *number,
+                                     struct ab_err *err)
 {
-    struct ab_event record = {.kind = alloc.kind, .site = alloc.site, .size = size};
+    struct ab_event record = {
+        .kind = alloc.kind, .failed = number == NULL, .site = alloc.site, .size = size};
     if (alloc.kind == AB_EVENT_ALLOC_ALIGNED)
         record.align = UINT64_C(1) << alloc.log2;
     return put(c, lane, &record, 0, number, err);
@@ -693,19 +670,9 @@ static inline enum ab_status put_alloc(struct ab_converter *c, struct ab_convert
     if (AB_UNLIKELY(!lane->has_thread))
         number_thread(c, lane);
     if (AB_UNLIKELY(c->has_time))
-        return put_timed_alloc(c, lane, alloc, size, number, err);
+        return put_full_alloc(c, lane, alloc, size, number, err);
     alloc.thread = lane->thread;
     return ab_trace_write_alloc(c->writer, alloc, size, number, err);
-}
-
-static enum ab_status convert_failed_alloc(struct ab_converter *c, struct ab_convert_lane *lane,
-                                           struct ab_trace_alloc alloc, uint64_t size,
-                                           struct ab_err *err)
-{
-    struct ab_event record = {.kind = alloc.kind, .failed = true, .site = alloc.site, .size = size};
-    if (alloc.kind == AB_EVENT_ALLOC_ALIGNED)
-        record.align = UINT64_C(1) << alloc.log2;
-    return put(c, lane, &record, 0, NULL, err);
 }
 
 static enum ab_status convert_alloc(struct ab_converter *c, struct ab_convert_lane *lane,
@@ -724,7 +691,7 @@ static enum ab_status convert_alloc(struct ab_converter *c, struct ab_convert_la
     if (AB_UNLIKELY(lane->sites != NULL))
         alloc.site = site_of_call(c, lane);
     if (AB_UNLIKELY(address == 0))
-        return convert_failed_alloc(c, lane, alloc, size, err);
+        return put_full_alloc(c, lane, alloc, size, NULL, err);
     enum ab_status status = find_place(c, lane, address, &place, err);
     if (AB_LIKELY(status == AB_OK))
         status = put_alloc(c, lane, alloc, size, &number, err);
@@ -814,23 +781,22 @@ static enum ab_status begin_thread(struct ab_converter *c, struct ab_convert_lan
                                           : AB_OK;
 }
 
-static enum ab_status converter_event_take_site(struct ab_converter *c,
-                                                struct ab_convert_lane *lane,
-                                                const struct ab_spool_event *e, struct ab_err *err)
+static enum ab_status take_of_sites(struct ab_converter *c, struct ab_convert_lane *lane,
+                                    const struct ab_spool_event *e, struct ab_err *err)
 {
     c->n_sites += AB_SPOOL_KIND(e) == AB_SPOOL_SITE;
     return c->sites != NULL ? ab_stream_sites_take(&lane->sites, e, c->sites, err) : AB_OK;
 }
 
-static enum ab_status take_mark(struct ab_converter *c, const struct ab_convert_lane *lane,
-                                const struct ab_spool_event *e, struct ab_err *err)
+static void take_mark(struct ab_converter *c, const struct ab_convert_lane *lane,
+                      const struct ab_spool_event *e)
 {
     if (c->marks == NULL || c->writer == NULL)
-        return AB_OK;
+        return;
     if (c->marks->base_stamp == 0 && c->first_stamp != UINT64_MAX && !c->has_time)
         c->marks->base_stamp = c->first_stamp;
-    return ab_convert_marks_take(c->marks, e, ab_trace_writer_calls(c->writer),
-                                 lane->has_thread ? lane->thread : AB_MARK_NO_THREAD, err);
+    ab_convert_marks_take(c->marks, e, ab_trace_writer_calls(c->writer),
+                          lane->has_thread ? lane->thread : AB_MARK_NO_THREAD);
 }
 
 /* Does what the head of the lane says. */
@@ -861,9 +827,10 @@ static enum ab_status converter_take(struct ab_converter *c, struct ab_convert_l
     case AB_SPOOL_SITE:
     case AB_SPOOL_FRAME:
     case AB_SPOOL_MODULE:
-        return converter_event_take_site(c, lane, e, err);
+        return take_of_sites(c, lane, e, err);
     case AB_SPOOL_MARK:
-        return take_mark(c, lane, e, err);
+        take_mark(c, lane, e);
+        return AB_OK;
     default:
         return ab_fail(err, AB_INPUT, "the spool holds an event of unknown kind %d", (int)kind);
     }
@@ -885,8 +852,8 @@ enum ab_status ab_converter_inherit(struct ab_converter *c, const struct ab_held
         status = put(c, &forker, &record, 0, &number, err);
         struct ab_held held = ab_held_of(ab_held_address(&blocks[i]), log2, number, kind,
                                          blocks[i].size);
-        if (status == AB_OK && !ab_address_map_add(&c->live, &held))
-            status = converter_event_no_memory(err);
+        if (status == AB_OK)
+            ab_address_map_add(&c->live, &held);
     }
     c->has_forker = n > 0;
     c->report->n_inherited = n;

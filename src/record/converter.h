@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * One image on its way through its events: into a trace, or only to know what lives at a fork.
- * Shared by conversion.c (the whole), converter.c (which event is next and what it means),
- * along.c (while the program runs) and family.c (what a child has from its parent).
+ * Shared by converter.c (which event is next and what it means), converter_trace.c (the whole),
+ * converter_live.c (while the program runs) and converter_forks.c (what a child has from its parent).
  */
 #ifndef AB_RECORD_CONVERTER_H
 #define AB_RECORD_CONVERTER_H
@@ -19,8 +19,8 @@
 
 struct ab_stream_sites; /* of one stream; NULL until there are any */
 
-/* What an event of kind SITE, FRAME or MODULE says. *s is made if need be. AB_INPUT: what no
- * recorder writes. */
+/* Takes an event of kind SITE, FRAME or MODULE. *s is made if need be. AB_INPUT: no recorder writes
+ * such an event. */
 enum ab_status ab_stream_sites_take(struct ab_stream_sites **s, const struct ab_spool_event *e,
                                     struct ab_site_table *table, struct ab_err *err);
 
@@ -30,8 +30,8 @@ uint32_t ab_stream_sites_of_call(struct ab_stream_sites *s);
 void ab_stream_sites_end_thread(struct ab_stream_sites *s);
 void ab_stream_sites_free(struct ab_stream_sites *s);
 
-/* What a recording has beside its calls: marks on their way into the table of a trace, and times
- * from stamps. */
+/* A recording has more than calls: marks on their way into the table of a trace, and times from
+ * stamps. */
 
 struct ab_convert_marks {
     struct ab_mark_table table;
@@ -45,16 +45,14 @@ struct ab_convert_marks {
 };
 
 /* Reads what the spool says of all its processes. A spool without it has no names. */
-enum ab_status ab_convert_marks_open(struct ab_convert_marks *m, const char *folder,
-                                     struct ab_err *err);
-/* Names that have come since. */
-enum ab_status ab_convert_marks_refresh(struct ab_convert_marks *m, const char *folder,
-                                        struct ab_err *err);
+void ab_convert_marks_open(struct ab_convert_marks *m, const char *folder);
+/* Reads the names that have come since. */
+void ab_convert_marks_refresh(struct ab_convert_marks *m, const char *folder);
 void ab_convert_marks_close(struct ab_convert_marks *m);
 
 /* A mark ahead of call `call`, set by `thread` of the trace or AB_MARK_NO_THREAD. */
-enum ab_status ab_convert_marks_take(struct ab_convert_marks *m, const struct ab_spool_event *e,
-                                     uint64_t call, uint32_t thread, struct ab_err *err);
+void ab_convert_marks_take(struct ab_convert_marks *m, const struct ab_spool_event *e,
+                           uint64_t call, uint32_t thread);
 /* The time of an event, never less than that of the one before. The first one's is 0. */
 uint64_t ab_convert_marks_time(struct ab_convert_marks *m, uint64_t stamp);
 
@@ -113,10 +111,11 @@ struct ab_converter {
     struct ab_convert_report *report;
 };
 
-/* Opens the streams of an image. To be closed also when it fails. */
-enum ab_status ab_converter_open(struct ab_converter *c, const char *folder,
-                                 const struct ab_spool_entry *image,
-                                 struct ab_convert_report *report, struct ab_err *err);
+/* Opens the streams of an image. */
+void ab_converter_open(struct ab_converter *c, const char *folder,
+                       const struct ab_spool_entry *image, struct ab_convert_report *report);
+/* Makes room for n lanes. */
+void ab_converter_make_room(struct ab_converter *c, uint32_t n);
 void ab_converter_close(struct ab_converter *c);
 
 /* The process begins with these blocks, in this order. Before the first event. */
@@ -130,5 +129,28 @@ void ab_converter_push_lane(struct ab_converter *c, uint32_t lane);
  * in order, while it is live), or after the fork. */
 enum ab_status ab_converter_run(struct ab_converter *c, uint64_t n_events, bool *is_over,
                                 struct ab_err *err);
+
+/* One image on its way into a trace, from the opening of the trace to its end: what converting
+ * when all is over (converter_trace.c) and converting meanwhile (converter_live.c) have in common. */
+
+struct ab_conversion {
+    struct ab_converter c;
+    struct ab_site_table sites;
+    struct ab_convert_marks marks;
+};
+
+/* Opens the trace, once the converter is open. To be ended also when it fails. */
+enum ab_status ab_conversion_begin(struct ab_conversion *v, FILE *to, bool has_thread,
+                                   struct ab_err *err);
+/* Takes all events that are left. What is no spool of ours ends the trace there: what came before
+ * is whole. */
+enum ab_status ab_conversion_take_all(struct ab_conversion *v, ab_convert_progress *progress,
+                                      void *user, struct ab_err *err);
+/* Ends the trace. */
+enum ab_status ab_conversion_close(struct ab_conversion *v, struct ab_err *err);
+void ab_conversion_end(struct ab_conversion *v);
+
+/* Takes over what the image itself says of its recording. */
+void ab_conversion_take_image(struct ab_convert_report *report, const struct ab_spool_image *image);
 
 #endif

@@ -6,6 +6,7 @@
 #include "record/elf_module.h"
 
 #include "core/grow.h"
+#include "core/memory.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -107,7 +108,7 @@ void ab_modules_close(struct ab_modules *all)
 
 /* ---- tables ---- */
 
-/* Where its dynamic section is; 0 = it has none. Sets bias. */
+/* Returns where its dynamic section is; 0 = it has none. Sets bias. */
 static uint64_t find_dynamic(const struct ab_modules *all, struct ab_module *m)
 {
     Elf64_Ehdr head;
@@ -139,7 +140,7 @@ static uint64_t address_of(const struct ab_module *m, uint64_t value)
 
 static void *read_table(const struct ab_modules *all, uint64_t at, size_t bytes)
 {
-    void *p = bytes == 0 || bytes > TABLE_MOST ? NULL : malloc(bytes);
+    void *p = bytes == 0 || bytes > TABLE_MOST ? NULL : ab_alloc(bytes);
     if (p != NULL && !read_memory(all, at, p, bytes)) {
         free(p);
         p = NULL;

@@ -42,7 +42,7 @@ const char *ab_module_name(const struct ab_module *m);
 bool ab_module_defines(struct ab_modules *all, struct ab_module *m, const char *name,
                        uint64_t address);
 
-/* What the dynamic linker has bound: each name that is wanted, with the address it has now. */
+/* Visits what the dynamic linker has bound: each name that is wanted, with the address it has now. */
 struct ab_module_visit {
     bool (*wants)(const char *name);
     void (*see)(const char *name, uint64_t value, void *user);

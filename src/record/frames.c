@@ -5,9 +5,8 @@
  * floating-point number. A library of its own, so that without --marks no program finds a function
  * that is not there.
  */
-#include "record/frames.h"
-
 #include "record/mark.h"
+#include "record/preload/spool.h"
 
 #include <dlfcn.h>
 #include <stddef.h>

@@ -6,7 +6,8 @@
 #include "record/relay.h"
 
 #include "base/clock.h"
-#include "record/bindings.h"
+#include "core/memory.h"
+#include "record/bypass.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -92,7 +93,7 @@ static enum ab_spool_stop save_slot(const struct ab_relay *r, const char *name)
     return why;
 }
 
-/* For a process of another user, maybe: the folder is private. */
+/* The process may be of another user, who cannot write here: the folder is private. */
 static enum ab_spool_stop make(const struct ab_relay *r, const char *name, uint64_t bytes)
 {
     if (bytes > AB_SPOOL_DATA || !is_within_limit(bytes))
@@ -107,17 +108,17 @@ static enum ab_spool_stop make(const struct ab_relay *r, const char *name, uint6
     return is_made ? AB_SPOOL_RUNNING : AB_SPOOL_NO_SPACE;
 }
 
-static enum ab_spool_stop serve_wish(const struct ab_relay *r,
-                                     const struct ab_spool_request *request, const char *name)
+static enum ab_spool_stop serve_request(const struct ab_relay *r,
+                                        const struct ab_spool_request *request, const char *name)
 {
     char bypass[80];
-    if (request->wish == AB_SPOOL_SAVE)
+    if (request->kind == AB_SPOOL_SAVE)
         return save_slot(r, name);
-    if (request->wish == AB_SPOOL_MAKE)
+    if (request->kind == AB_SPOOL_MAKE)
         return make(r, name, request->bytes);
     snprintf(bypass, sizeof bypass, AB_BYPASS_FILE ".%s", name);
-    if (request->wish == AB_SPOOL_LOOK)
-        ab_bindings_look((pid_t)request->pid, r->folder, bypass);
+    if (request->kind == AB_SPOOL_LOOK)
+        ab_bypass_look((pid_t)request->pid, r->folder, bypass);
     return AB_SPOOL_RUNNING;
 }
 
@@ -129,7 +130,7 @@ static void answer(const struct ab_relay *r, struct ab_spool_request *request)
                                      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return;
     name_file(name, sizeof name, request);
-    request->answer = serve_wish(r, request, name);
+    request->answer = serve_request(r, request, name);
     __atomic_store_n(&request->state, AB_SPOOL_ANSWERED, __ATOMIC_RELEASE);
     syscall(SYS_futex, &request->state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
@@ -161,12 +162,10 @@ static void *serve(void *user)
 
 /* ---- life ---- */
 
-enum ab_status ab_relay_open(const char *folder, struct ab_relay_wish wish, struct ab_relay **out,
-                             struct ab_err *err)
+enum ab_status ab_relay_open(const char *folder, struct ab_relay_options options,
+                             struct ab_relay **out, struct ab_err *err)
 {
-    struct ab_relay *r = calloc(1, sizeof *r);
-    if (r == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    struct ab_relay *r = ab_alloc_zeroed(1, sizeof *r);
     r->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int fd = r->folder < 0
                  ? -1
@@ -186,12 +185,12 @@ enum ab_status ab_relay_open(const char *folder, struct ab_relay_wish wish, stru
         return status;
     }
     r->control->server = (uint32_t)getpid();
-    r->control->most_events = wish.most_events;
-    r->control->most_bytes = wish.most_bytes;
-    r->control->why_full = wish.why_full;
+    r->control->most_events = options.most_events;
+    r->control->most_bytes = options.most_bytes;
+    r->control->why_full = options.why_full;
     r->control->n_bytes = sizeof *r->control;
-    r->control->site_depth = wish.site_depth;
-    r->control->has_time = wish.has_time;
+    r->control->site_depth = options.site_depth;
+    r->control->has_time = options.has_time;
     r->control->begin_ns = ab_clock_now_ns();
     r->control->begin_ticks = ab_tick_end();
     r->control->magic = AB_SPOOL_MAGIC;
@@ -274,7 +273,7 @@ static void see_image(void *file, void *user)
     view->spool_bytes += AB_SPOOL_PAGE;
 }
 
-/* What lies in the half that is being filled; full ones are counted by their threads. */
+/* Counts what lies in the half that is being filled; full ones are counted by their threads. */
 static uint64_t calls_begun(const struct ab_spool_tail *tail)
 {
     uint64_t a = __atomic_load_n(&tail->half_number[0], __ATOMIC_ACQUIRE);

@@ -15,7 +15,7 @@
 
 struct ab_relay;
 
-struct ab_relay_wish {           /* what is to be recorded */
+struct ab_relay_options {        /* what is to be recorded */
     uint64_t most_events;        /* 0 = any number */
     uint64_t most_bytes;         /* of the spool; 0 = any number */
     enum ab_spool_stop why_full; /* the reason where it would be larger */
@@ -23,8 +23,8 @@ struct ab_relay_wish {           /* what is to be recorded */
     bool has_time;               /* a time for each event */
 };
 /* Before the command starts: makes the control file in `folder`. */
-enum ab_status ab_relay_open(const char *folder, struct ab_relay_wish wish, struct ab_relay **out,
-                             struct ab_err *err);
+enum ab_status ab_relay_open(const char *folder, struct ab_relay_options options,
+                             struct ab_relay **out, struct ab_err *err);
 /* Once it has started: a thread that serves requests until close. */
 enum ab_status ab_relay_serve(struct ab_relay *r, struct ab_err *err);
 /* Ends the recording in all processes, for this reason; waits, for a second at most, until none of
@@ -39,7 +39,7 @@ struct ab_relay_view {
     uint64_t spool_bytes; /* of all files, without what was given back */
     bool is_ended;        /* at --max-events, --max-spool …: nothing is recorded any more */
 };
-/* What has been recorded so far. The recorded processes do nothing for it and do not notice. */
+/* Looks at what has been recorded so far. The recorded processes do nothing for it and do not notice. */
 struct ab_relay_view ab_relay_look(const struct ab_relay *r);
 
 /* How large the spool is, as it is held against the bound. */

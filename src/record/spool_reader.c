@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "core/grow.h"
+#include "core/memory.h"
 #include "record/preload/spool_codec.h"
 
 #include <dirent.h>
@@ -126,20 +127,64 @@ enum ab_status ab_spool_list(const char *folder, struct ab_spool_entry **out, si
     return AB_OK;
 }
 
-bool ab_spool_read_control(const char *folder, struct ab_spool_control *out)
+struct ab_spool_control *ab_spool_read_control(const char *folder)
 {
     char path[PATH_MAX];
+    struct ab_spool_control *control = ab_alloc(sizeof *control);
     snprintf(path, sizeof path, "%s/" AB_SPOOL_CONTROL, folder);
-    return read_at(path, out, sizeof *out, 0) && out->magic == AB_SPOOL_MAGIC;
+    if (read_at(path, control, sizeof *control, 0) && control->magic == AB_SPOOL_MAGIC)
+        return control;
+    free(control);
+    return NULL;
 }
 
 uint32_t ab_spool_read_end(const char *folder)
 {
-    struct ab_spool_control *control = malloc(sizeof *control);
-    bool is_read = control != NULL && ab_spool_read_control(folder, control);
-    uint32_t end = is_read ? control->stop : AB_SPOOL_RUNNING;
+    struct ab_spool_control *control = ab_spool_read_control(folder);
+    uint32_t end = control != NULL ? control->stop : AB_SPOOL_RUNNING;
     free(control);
     return end;
+}
+
+static bool has_image(const struct ab_spool_start *start, const struct ab_spool_entry *images,
+                      size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (images[i].image.pid == start->pid && images[i].generation >= start->generation)
+            return true;
+    return false;
+}
+
+static void count(struct ab_unseen *all, size_t *n, const struct ab_spool_start *start)
+{
+    size_t i = 0;
+    while (i < *n && (all[i].why != start->why || strcmp(all[i].path, start->path) != 0))
+        i++;
+    if (i == *n) {
+        all[i] = (struct ab_unseen){.why = start->why};
+        snprintf(all[i].path, sizeof all[i].path, "%s", start->path);
+        ++*n;
+    }
+    all[i].n++;
+}
+
+size_t ab_spool_read_unseen(const char *folder, const struct ab_spool_entry *images,
+                            size_t n_images, struct ab_unseen **out, uint64_t *n_lost)
+{
+    struct ab_spool_control *control = ab_spool_read_control(folder);
+    struct ab_unseen *all = ab_alloc_zeroed(AB_SPOOL_STARTS, sizeof all[0]);
+    size_t used = 0;
+    for (size_t i = 0; control != NULL && i < AB_SPOOL_STARTS; i++) {
+        struct ab_spool_start *start = &control->starts[i];
+        start->path[sizeof start->path - 1] = 0;
+        if (start->state == AB_SPOOL_START_NOTED &&
+            (start->why != AB_SPOOL_RUNNING || !has_image(start, images, n_images)))
+            count(all, &used, start);
+    }
+    *out = all;
+    *n_lost = control != NULL ? control->n_starts_lost : 0;
+    free(control);
+    return used;
 }
 
 /* ---- one stream ---- */
@@ -194,7 +239,7 @@ static bool read_packed(struct ab_stream *s, const char *path, uint64_t number)
     return false;
 }
 
-/* Only what is in no chunk: a half that was packed may be half emptied since. */
+/* Reads only what is in no chunk: a half that was packed may be half emptied since. */
 static bool read_mapped(struct ab_stream *s, const char *path, uint64_t number)
 {
     for (unsigned half = 0; half < 2; half++)
@@ -204,24 +249,22 @@ static bool read_mapped(struct ab_stream *s, const char *path, uint64_t number)
     return false;
 }
 
-static bool make_room(struct ab_stream *s)
+/* Room for a half, and the path of the file. */
+static void make_room(struct ab_stream *s, char path[PATH_MAX])
 {
     if (s->half == NULL)
-        s->half = malloc(AB_SPOOL_HALF);
+        s->half = ab_alloc(AB_SPOOL_HALF);
     if (s->window == NULL)
-        s->window = malloc(WINDOW);
-    return s->half != NULL && s->window != NULL;
+        s->window = ab_alloc(WINDOW);
+    ab_spool_slot_path(path, PATH_MAX, s->folder, s->image, s->slot);
 }
 
 /* Goes to the first place of half `number`. */
-static enum ab_status load(struct ab_stream *s, const char *folder,
-                           const struct ab_spool_entry *image, uint64_t number, struct ab_err *err)
+static void load(struct ab_stream *s, uint64_t number)
 {
     char path[PATH_MAX];
     uint64_t left = s->n_events - number * AB_SPOOL_HALF_EVENTS;
-    if (!make_room(s))
-        return ab_fail(err, AB_SYSTEM, "out of memory for the streams");
-    ab_spool_slot_path(path, sizeof path, folder, image, s->slot);
+    make_room(s, path);
     s->n_loaded = number + 1;
     s->at = s->end = s->half;
     if (read_packed(s, path, number) || read_mapped(s, path, number)) {
@@ -231,7 +274,6 @@ static enum ab_status load(struct ab_stream *s, const char *folder,
         s->n_events = number * AB_SPOOL_HALF_EVENTS;
         s->is_cut = true;
     }
-    return AB_OK;
 }
 
 /* ---- a stream that is being written ---- */
@@ -288,7 +330,7 @@ static size_t copy_written(struct ab_stream *s, const struct ab_spool_tail *tail
     return index;
 }
 
-/* The same from wherever the half is now; `index` where it cannot be read just now. */
+/* Does the same from wherever the half is now; returns `index` where it cannot be read just now. */
 static size_t read_written(struct ab_stream *s, const char *path, const struct ab_spool_tail *tail,
                            uint64_t number, size_t index)
 {
@@ -337,82 +379,73 @@ static size_t read_live(struct ab_stream *s, const char *path, uint64_t number, 
     return end;
 }
 
-/* What is there of the half that comes next, or more of the last one. */
-static enum ab_status load_live(struct ab_stream *s, const char *folder,
-                                const struct ab_spool_entry *image, bool *is_there,
-                                struct ab_err *err)
+/* Loads what is there of the half that comes next, or more of the last one; false = nothing is. */
+static bool load_live(struct ab_stream *s)
 {
     char path[PATH_MAX];
     uint64_t number = s->is_partial ? s->n_loaded - 1 : s->n_loaded;
     size_t index = s->is_partial ? s->n_taken : 0;
-    if (!make_room(s))
-        return ab_fail(err, AB_SYSTEM, "out of memory for the streams");
-    ab_spool_slot_path(path, sizeof path, folder, image, s->slot);
+    make_room(s, path);
     s->has_gap = false;
     size_t end = read_live(s, path, number, index);
-    *is_there = end > index;
-    if (!*is_there)
-        return AB_OK;
+    if (end <= index)
+        return false;
     s->n_loaded = number + 1;
     s->n_taken = (uint32_t)end;
     s->is_partial = end < AB_SPOOL_HALF_EVENTS;
     s->at = s->half + index;
     s->end = s->half + end;
-    return AB_OK;
+    return true;
 }
 
-void ab_stream_open_live(struct ab_stream *s, uint32_t slot)
+void ab_stream_open_live(struct ab_stream *s, const char *folder,
+                         const struct ab_spool_entry *image, uint32_t slot)
 {
-    *s = (struct ab_stream){.slot = slot, .is_live = true, .is_done = true};
+    *s = (struct ab_stream){
+        .folder = folder, .image = image, .slot = slot, .is_live = true, .is_done = true};
 }
 
 /* ---- from one event to the next ---- */
 
 /* Goes on in a half whose first events were read while the others were not there yet. */
-static enum ab_status load_rest(struct ab_stream *s, const char *folder,
-                                const struct ab_spool_entry *image, struct ab_err *err)
+static void load_rest(struct ab_stream *s)
 {
     uint64_t number = s->n_loaded - 1;
     s->is_partial = false;
     if (s->n_events <= number * AB_SPOOL_HALF_EVENTS + s->n_taken)
-        return AB_OK;
-    AB_TRY(load(s, folder, image, number, err));
+        return;
+    load(s, number);
     if (s->end > s->at)
         s->at += s->n_taken;
     else
         s->n_unwritten -= s->n_taken;
-    return AB_OK;
 }
 
-/* *is_there: there may be events from `at` on. */
-static enum ab_status load_next(struct ab_stream *s, const char *folder,
-                                const struct ab_spool_entry *image, bool *is_there,
-                                struct ab_err *err)
+/* True: there may be events from `at` on. */
+static bool load_next(struct ab_stream *s)
 {
     if (s->is_live)
-        return load_live(s, folder, image, is_there, err);
-    *is_there = s->is_partial || s->n_loaded * AB_SPOOL_HALF_EVENTS < s->n_events;
+        return load_live(s);
+    bool is_there = s->is_partial || s->n_loaded * AB_SPOOL_HALF_EVENTS < s->n_events;
     if (s->is_partial)
-        return load_rest(s, folder, image, err);
-    return *is_there ? load(s, folder, image, s->n_loaded, err) : AB_OK;
+        load_rest(s);
+    else if (is_there)
+        load(s, s->n_loaded);
+    return is_there;
 }
 
-enum ab_status ab_stream_seek(struct ab_stream *s, const char *folder,
-                              const struct ab_spool_entry *image, struct ab_err *err)
+void ab_stream_seek(struct ab_stream *s)
 {
-    bool is_there = true;
-    while (is_there) {
+    do {
         for (; s->at < s->end; s->at++, s->n_unwritten++)
             if (AB_SPOOL_KIND(s->at) != AB_SPOOL_NOTHING)
-                return AB_OK;
-        AB_TRY(load_next(s, folder, image, &is_there, err));
-    }
+                return;
+    } while (load_next(s));
     ab_stream_close(s); /* there may be many */
     s->is_done = true;
-    return AB_OK;
 }
 
-/* What lies in halves that were begun; places beyond were taken after recording had stopped. */
+/* Counts what lies in halves that were begun; places beyond were taken after recording had stopped. */
 static uint64_t bound_events(const struct ab_spool_tail *tail)
 {
     uint64_t halves = tail->half_number[0] > tail->half_number[1] ? tail->half_number[0]
@@ -421,20 +454,19 @@ static uint64_t bound_events(const struct ab_spool_tail *tail)
     return tail->n_events < most ? tail->n_events : most;
 }
 
-enum ab_status ab_stream_open(struct ab_stream *s, const char *folder,
-                              const struct ab_spool_entry *image, uint32_t slot, struct ab_err *err)
+void ab_stream_open(struct ab_stream *s, const char *folder, const struct ab_spool_entry *image,
+                    uint32_t slot)
 {
-    *s = (struct ab_stream){.slot = slot, .is_done = true};
-    return ab_stream_settle(s, folder, image, err);
+    *s = (struct ab_stream){.folder = folder, .image = image, .slot = slot, .is_done = true};
+    ab_stream_settle(s);
 }
 
-enum ab_status ab_stream_settle(struct ab_stream *s, const char *folder,
-                                const struct ab_spool_entry *image, struct ab_err *err)
+void ab_stream_settle(struct ab_stream *s)
 {
     struct ab_spool_tail tail;
     s->is_live = s->has_gap = false;
-    if (!read_tail(folder, image, s->slot, &tail))
-        return AB_OK; /* the thread died while it was made */
+    if (!read_tail(s->folder, s->image, s->slot, &tail))
+        return; /* the thread died while it was made */
     s->half_number[0] = tail.half_number[0];
     s->half_number[1] = tail.half_number[1];
     s->turn_ticks = tail.turn_ticks;
@@ -446,9 +478,9 @@ enum ab_status ab_stream_settle(struct ab_stream *s, const char *folder,
     s->n_events = bound_events(&tail);
     s->n_unwritten += tail.n_events - s->n_events;
     if (!s->is_done)
-        return AB_OK;
+        return;
     s->is_done = false;
-    return ab_stream_seek(s, folder, image, err);
+    ab_stream_seek(s);
 }
 
 void ab_stream_close(struct ab_stream *s)

@@ -39,13 +39,26 @@ bool ab_spool_look_again(const char *folder, struct ab_spool_entry *image);
 void ab_spool_slot_path(char *out, size_t cap, const char *folder,
                         const struct ab_spool_entry *image, uint32_t slot);
 
-/* What all of its processes shared. False where that is not there or not whole. */
-bool ab_spool_read_control(const char *folder, struct ab_spool_control *out);
+/* Reads what all processes of the spool shared; free it. NULL where that is not there or not whole. */
+struct ab_spool_control *ab_spool_read_control(const char *folder);
 /* Why the recording of all was ended (enum ab_spool_stop); AB_SPOOL_RUNNING: it was not, or nothing
  * says so. */
 uint32_t ab_spool_read_end(const char *folder);
 
+struct ab_unseen {  /* processes of one program, with one reason */
+    char path[240]; /* as it was called */
+    uint32_t why;   /* enum ab_spool_stop; AB_SPOOL_RUNNING = it did not take the recorder in */
+    uint64_t n;
+};
+
+/* The programs that were started under the recorder and have none of the images: they have left
+ * nothing in the spool. Returns how many; free *out. *n_lost: how many more there may be. */
+size_t ab_spool_read_unseen(const char *folder, const struct ab_spool_entry *images,
+                            size_t n_images, struct ab_unseen **out, uint64_t *n_lost);
+
 struct ab_stream {
+    const char *folder;
+    const struct ab_spool_entry *image; /* both are the caller's */
     const struct ab_spool_event *at,
         *end; /* the event, unless is_done; what is loaded ends there */
     bool is_done;
@@ -70,25 +83,21 @@ struct ab_stream {
 };
 
 /* At its first event, or is_done. */
-enum ab_status ab_stream_open(struct ab_stream *s, const char *folder,
-                              const struct ab_spool_entry *image, uint32_t slot,
-                              struct ab_err *err);
+void ab_stream_open(struct ab_stream *s, const char *folder, const struct ab_spool_entry *image,
+                    uint32_t slot);
 /* To the next event that is there from `at` on, or is_done after the last. */
-enum ab_status ab_stream_seek(struct ab_stream *s, const char *folder,
-                              const struct ab_spool_entry *image, struct ab_err *err);
-static inline enum ab_status ab_stream_next(struct ab_stream *s, const char *folder,
-                                            const struct ab_spool_entry *image, struct ab_err *err)
+void ab_stream_seek(struct ab_stream *s);
+static inline void ab_stream_next(struct ab_stream *s)
 {
-    if (AB_LIKELY(++s->at < s->end && AB_SPOOL_KIND(s->at) != AB_SPOOL_NOTHING))
-        return AB_OK;
-    return ab_stream_seek(s, folder, image, err);
+    if (AB_UNLIKELY(++s->at >= s->end || AB_SPOOL_KIND(s->at) == AB_SPOOL_NOTHING))
+        ab_stream_seek(s);
 }
 void ab_stream_close(struct ab_stream *s);
 
 /* A live stream, of a slot that need not be there yet: is_done. */
-void ab_stream_open_live(struct ab_stream *s, uint32_t slot);
+void ab_stream_open_live(struct ab_stream *s, const char *folder,
+                         const struct ab_spool_entry *image, uint32_t slot);
 /* From here on it is read as any other, from where it is. */
-enum ab_status ab_stream_settle(struct ab_stream *s, const char *folder,
-                                const struct ab_spool_entry *image, struct ab_err *err);
+void ab_stream_settle(struct ab_stream *s);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * What encoding and decoding share: the memory of a chunk, and the order of its events by threads.
+ * Encoding and decoding share the memory of a chunk and the order of its events by threads.
  */
 #include "trace/chunk.h"
 
 #include "base/bits.h"
 #include "base/bytes.h"
 #include "core/grow.h"
-#include "trace/chunk_kinds.h"
+#include "core/memory.h"
 #include "trace/format.h"
 
 #include <stdlib.h>
@@ -23,30 +23,22 @@ void ab_chunk_codec_fini(struct ab_chunk_codec *c)
     *c = (struct ab_chunk_codec){0};
 }
 
-bool ab_chunk_codec_fit(struct ab_chunk_codec *c, size_t n)
+void ab_chunk_codec_fit(struct ab_chunk_codec *c, size_t n)
 {
     if (n <= c->cap)
-        return true;
-    c->cap = 0; /* what they hold is of one chunk only */
-    free(c->runs);
-    free(c->numbers);
-    free(c->order);
-    free(c->groups);
-    c->runs = malloc(n * sizeof c->runs[0]);
-    c->numbers = malloc(n * sizeof c->numbers[0]);
-    c->order = malloc(n * sizeof c->order[0]);
-    c->groups = malloc(n * sizeof c->groups[0]);
-    if (c->runs == NULL || c->numbers == NULL || c->order == NULL || c->groups == NULL)
-        return false;
+        return;
+    c->runs = ab_realloc(c->runs, n, sizeof c->runs[0]);
+    c->numbers = ab_realloc(c->numbers, n, sizeof c->numbers[0]);
+    c->order = ab_realloc(c->order, n, sizeof c->order[0]);
+    c->groups = ab_realloc(c->groups, n, sizeof c->groups[0]);
     c->cap = n;
-    return true;
 }
 
-/* Makes room for a thread: before its runs are put in order. False = out of memory. */
-static bool chunk_codec_know(struct ab_chunk_codec *c, uint32_t thread)
+/* Appends a run, and makes room for its thread before the runs are put in order. */
+static inline void add_run(struct ab_chunk_codec *c, uint32_t thread, uint32_t n)
 {
     AB_GROW_ZEROED(c->group_of, c->cap_group_of, thread);
-    return true;
+    c->runs[c->n_runs++] = (struct ab_chunk_run){thread, n};
 }
 
 /* Counts the events of each thread in `end`. */
@@ -141,17 +133,16 @@ static bool decode_runs(struct ab_chunk_codec *c, const uint8_t **p, const uint8
     if (threads.at == NULL)
         return false;
     size_t left = n;
+    c->n_runs = 0;
     for (uint64_t k = 0; k < n_runs; k++) {
         uint64_t length = ab_read_varint(&lengths), thread = ab_read_varint(&threads);
         if (lengths.has_failed || threads.has_failed || length == 0 || length > left ||
-            thread >= AB_TRACE_THREADS_MAX || !chunk_codec_know(c, (uint32_t)thread) ||
-            (k > 0 && c->runs[k - 1].thread == thread))
+            thread >= AB_TRACE_THREADS_MAX || (k > 0 && c->runs[k - 1].thread == thread))
             return false;
-        c->runs[k] = (struct ab_chunk_run){(uint32_t)thread, (uint32_t)length};
+        add_run(c, (uint32_t)thread, (uint32_t)length);
         left -= length;
     }
     *p = threads.at;
-    c->n_runs = n_runs;
     return left == 0;
 }
 
@@ -336,21 +327,17 @@ const char *ab_chunk_take(struct ab_chunk_codec *codec, struct ab_event *records
     return wrong;
 }
 
-/* Records into the columns of a chunk. */
+/* Encoding puts records into the columns of a chunk. */
 
-static bool find_runs(struct ab_chunk_codec *c, const struct ab_chunk_event *r, size_t n)
+static void find_runs(struct ab_chunk_codec *c, const struct ab_chunk_event *r, size_t n)
 {
-    size_t i = 0;
-    for (c->n_runs = 0; i < n; c->n_runs++) {
+    c->n_runs = 0;
+    for (size_t i = 0; i < n;) {
         size_t begin = i;
-        uint32_t thread = r[i].thread;
-        while (i < n && r[i].thread == thread)
+        while (i < n && r[i].thread == r[begin].thread)
             i++;
-        c->runs[c->n_runs] = (struct ab_chunk_run){thread, (uint32_t)(i - begin)};
-        if (!chunk_codec_know(c, thread))
-            return false;
+        add_run(c, r[begin].thread, (uint32_t)(i - begin));
     }
-    return true;
 }
 
 static uint8_t *encode_threads(const struct ab_chunk_codec *c, uint8_t *p)
@@ -472,15 +459,14 @@ static uint8_t *encode_times(struct ab_chunk_codec *c, const uint64_t *times, si
     return p;
 }
 
-bool ab_chunk_encode(struct ab_chunk_codec *c, const struct ab_chunk_event *r,
+void ab_chunk_encode(struct ab_chunk_codec *c, const struct ab_chunk_event *r,
                      const uint64_t *times, size_t n, uint8_t *raw, size_t ends[AB_CHUNK_COLUMNS])
 {
     struct columns columns;
     size_t n_of[16];
     uint8_t *p = raw;
     size_t *end = ends;
-    if (!find_runs(c, r, n))
-        return false;
+    find_runs(c, r, n);
     if (c->n_runs > 1)
         chunk_order(c);
     *end++ = (size_t)((p = encode_threads(c, p)) - raw);
@@ -497,5 +483,4 @@ bool ab_chunk_encode(struct ab_chunk_codec *c, const struct ab_chunk_event *r,
     *end = (size_t)(p - raw);
     for (unsigned code = AB_EVENT_ALLOC; code <= AB_EVENT_ALLOC_ALIGNED; code++)
         c->next_number += n_of[code];
-    return true;
 }

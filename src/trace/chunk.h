@@ -7,6 +7,7 @@
 #ifndef AB_TRACE_CHUNK_H
 #define AB_TRACE_CHUNK_H
 
+#include "base/bits.h"
 #include "trace/event.h"
 
 #include <stdbool.h>
@@ -15,14 +16,43 @@
 
 enum { AB_CHUNK_COLUMNS = 8 };
 
+struct ab_stored_chunk { /* as it lies in a file, after its header */
+    const uint8_t *bytes;
+    size_t n_bytes, n_raw, n_events; /* events 0 = there is no chunk */
+};
+
+/* The four bits of an event's kind: enum ab_event_kind, bit 3 for a call that failed; 6 is a resize
+ * to size 0 that released its block. */
+enum { AB_KIND_RELEASED = 6, AB_KIND_FAILED = 8 };
+
+/* By code: 1 = it is one. */
+#define AB_KIND_CODES UINT32_C(0x0f7f)
+
+static inline unsigned ab_kind_code(const struct ab_event *r)
+{
+    return r->released ? AB_KIND_RELEASED : (unsigned)r->kind | (r->failed ? AB_KIND_FAILED : 0);
+}
+
 /* An event as the columns know it. */
 struct ab_chunk_event {
     uint64_t size;  /* of allocations and resizes */
     uint64_t block; /* of frees and resizes, and of allocations that gave one */
     uint32_t thread;
-    uint8_t code; /* chunk_kinds.h */
+    uint8_t code; /* as above */
     uint8_t log2; /* of the alignment */
 };
+
+static inline struct ab_chunk_event ab_chunk_event_of(const struct ab_event *r)
+{
+    bool is_aligned = r->kind == AB_EVENT_ALLOC_ALIGNED;
+    return (struct ab_chunk_event){
+        .size = r->size,
+        .block = r->block,
+        .thread = r->thread,
+        .code = (uint8_t)ab_kind_code(r),
+        .log2 = AB_UNLIKELY(is_aligned) ? (uint8_t)ab_log2(r->align) : 0,
+    };
+}
 
 struct ab_chunk_run { /* of events of one thread */
     uint32_t thread, n;
@@ -57,13 +87,13 @@ struct ab_chunk_codec { /* what goes on from chunk to chunk, and room to work; b
 };
 
 void ab_chunk_codec_fini(struct ab_chunk_codec *c);
-/* Makes room for chunks of n events; to be called before the first of them. False = out of memory. */
-bool ab_chunk_codec_fit(struct ab_chunk_codec *c, size_t n);
+/* Makes room for chunks of n events; to be called before the first of them. */
+void ab_chunk_codec_fit(struct ab_chunk_codec *c, size_t n);
 
 /* Encodes n ≤ AB_TRACE_CHUNK_EVENTS_MAX events into raw, which has room for AB_TRACE_RAW_MAX bytes.
  * `times` is read only when the codec has times; they do not decrease. ends[] says where each column
- * ends. False = out of memory for the threads. */
-bool ab_chunk_encode(struct ab_chunk_codec *c, const struct ab_chunk_event *events,
+ * ends. */
+void ab_chunk_encode(struct ab_chunk_codec *c, const struct ab_chunk_event *events,
                      const uint64_t *times, size_t n, uint8_t *raw, size_t ends[AB_CHUNK_COLUMNS]);
 
 /* Begins to decode a chunk of exactly n events, raw[0..bytes), which must stay; one byte after them

@@ -5,6 +5,7 @@
 #include "trace/compress.h"
 
 #include "base/bits.h"
+#include "core/memory.h"
 #include "trace/format.h"
 
 #include <zstd_errors.h>
@@ -26,13 +27,11 @@ static const struct {
 ZSTD_CCtx *ab_packer_new(void)
 {
     ZSTD_CCtx *p = ZSTD_createCCtx();
-    bool ok = p != NULL;
-    for (size_t i = 0; i < AB_ARRAY_LEN(parameters) && ok; i++)
-        ok = !ZSTD_isError(ZSTD_CCtx_setParameter(p, parameters[i].name, parameters[i].value));
-    if (ok)
-        return p;
-    ZSTD_freeCCtx(p);
-    return NULL;
+    for (size_t i = 0; i < AB_ARRAY_LEN(parameters); i++)
+        if (p == NULL ||
+            ZSTD_isError(ZSTD_CCtx_setParameter(p, parameters[i].name, parameters[i].value)))
+            ab_memory_end(sizeof parameters);
+    return p;
 }
 
 enum ab_status ab_packer_take(ZSTD_CCtx *p, const uint8_t *raw, const size_t *ends,
@@ -59,11 +58,18 @@ enum ab_status ab_packer_take(ZSTD_CCtx *p, const uint8_t *raw, const size_t *en
 ZSTD_DCtx *ab_unpacker_new(void)
 {
     ZSTD_DCtx *u = ZSTD_createDCtx();
-    if (u != NULL &&
-        !ZSTD_isError(ZSTD_DCtx_setParameter(u, ZSTD_d_windowLogMax, AB_TRACE_WINDOW_LOG)))
-        return u;
-    ZSTD_freeDCtx(u);
-    return NULL;
+    if (u == NULL ||
+        ZSTD_isError(ZSTD_DCtx_setParameter(u, ZSTD_d_windowLogMax, AB_TRACE_WINDOW_LOG)))
+        ab_memory_end(AB_TRACE_RAW_MAX);
+    return u;
+}
+
+/* An error of the data: memory that runs out ends the process. */
+static bool is_wrong(size_t result)
+{
+    if (ZSTD_isError(result) && ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
+        ab_memory_end(AB_TRACE_RAW_MAX);
+    return ZSTD_isError(result);
 }
 
 const char *ab_unpacker_take(ZSTD_DCtx *u, const uint8_t *stored, size_t n_stored, uint8_t *raw,
@@ -76,14 +82,29 @@ const char *ab_unpacker_take(ZSTD_DCtx *u, const uint8_t *stored, size_t n_store
         in_before = in.pos;
         out_before = out.pos;
         size_t left = ZSTD_decompressStream(u, &out, &in);
-        if (ZSTD_isError(left))
-            return ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation
-                       ? ab_no_memory
-                       : ZSTD_getErrorName(left);
+        if (is_wrong(left))
+            return ZSTD_getErrorName(left);
         if (left == 0)
             return "the stream ends within the file";
     } while (out.pos <= n_raw && (in.pos > in_before || out.pos > out_before));
     if (out.pos > n_raw || in.pos < in.size)
         return "longer than declared";
     return out.pos < n_raw ? "shorter than declared" : NULL;
+}
+
+enum ab_status ab_optional_pack(const uint8_t *raw, size_t n_raw, uint8_t *stored, size_t *n_stored,
+                                struct ab_err *err)
+{
+    enum { LEVEL = 4 };
+    size_t n = ZSTD_compress(stored, AB_TRACE_STORED_MAX, raw, n_raw, LEVEL);
+    if (ZSTD_isError(n))
+        return ab_fail(err, AB_SYSTEM, "cannot compress: %s", ZSTD_getErrorName(n));
+    *n_stored = n;
+    return AB_OK;
+}
+
+bool ab_optional_unpack(const uint8_t *stored, size_t n_stored, uint8_t *raw, size_t n_raw)
+{
+    size_t n = ZSTD_decompress(raw, n_raw, stored, n_stored);
+    return !is_wrong(n) && n == n_raw;
 }

@@ -5,6 +5,7 @@
  */
 #include "trace/encoder.h"
 
+#include "core/memory.h"
 #include "trace/compress.h"
 #include "trace/format.h"
 
@@ -33,8 +34,7 @@ struct ab_encoder {
 static enum ab_status encode(struct ab_encoder *e, const struct ab_chunk_batch *batch)
 {
     size_t ends[AB_CHUNK_COLUMNS], n_stored = 0;
-    if (!ab_chunk_encode(&e->codec, batch->events, batch->times, batch->n, e->raw, ends))
-        return ab_fail(&e->err, AB_SYSTEM, "out of memory for the threads");
+    ab_chunk_encode(&e->codec, batch->events, batch->times, batch->n, e->raw, ends);
     enum ab_status status = ab_packer_take(e->packer, e->raw, ends, AB_CHUNK_COLUMNS, e->stored,
                                            &n_stored, &e->err);
     e->chunk = (struct ab_stored_chunk){e->stored, n_stored, ends[AB_CHUNK_COLUMNS - 1], batch->n};
@@ -95,31 +95,25 @@ static void end_thread(struct ab_encoder *e)
 
 /* ---- all ---- */
 
-static bool make_batch(struct ab_chunk_batch *batch, size_t n, bool has_time)
+static void make_batch(struct ab_chunk_batch *batch, size_t n, bool has_time)
 {
-    batch->events = malloc(n * sizeof batch->events[0]);
-    batch->times = has_time ? malloc(n * sizeof batch->times[0]) : NULL;
-    return batch->events != NULL && (batch->times != NULL || !has_time);
+    batch->events = ab_alloc(n * sizeof batch->events[0]);
+    batch->times = has_time ? ab_alloc(n * sizeof batch->times[0]) : NULL;
 }
 
 struct ab_encoder *ab_encoder_new(size_t chunk_events, bool has_time, bool has_thread)
 {
-    struct ab_encoder *e = calloc(1, sizeof *e);
-    if (e == NULL)
-        return NULL;
+    struct ab_encoder *e = ab_alloc_zeroed(1, sizeof *e);
     e->codec.has_time = has_time;
-    e->raw = malloc(AB_TRACE_RAW_MAX);
-    e->stored = malloc(AB_TRACE_STORED_MAX);
+    e->raw = ab_alloc(AB_TRACE_RAW_MAX);
+    e->stored = ab_alloc(AB_TRACE_STORED_MAX);
     e->packer = ab_packer_new();
-    if (e->raw == NULL || e->stored == NULL || e->packer == NULL ||
-        !ab_chunk_codec_fit(&e->codec, chunk_events) ||
-        !make_batch(&e->batches[0], chunk_events, has_time) ||
-        (has_thread && !make_batch(&e->batches[1], chunk_events, has_time))) {
-        ab_encoder_free(e);
-        return NULL;
-    }
-    if (has_thread)
+    ab_chunk_codec_fit(&e->codec, chunk_events);
+    make_batch(&e->batches[0], chunk_events, has_time);
+    if (has_thread) {
+        make_batch(&e->batches[1], chunk_events, has_time);
         start_thread(e);
+    }
     return e;
 }
 

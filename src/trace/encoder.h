@@ -16,15 +16,9 @@ struct ab_chunk_batch { /* of events, for one chunk */
     size_t n;
 };
 
-struct ab_stored_chunk {
-    const uint8_t *bytes;
-    size_t n_bytes, n_raw, n_events; /* events 0 = there is no chunk */
-};
-
 struct ab_encoder;
 
-/* Of chunks of at most chunk_events events. NULL = out of memory. Where no thread can be had it
- * does without. */
+/* An encoder of chunks of at most chunk_events events. Where no thread can be had it does without. */
 struct ab_encoder *ab_encoder_new(size_t chunk_events, bool has_time, bool has_thread);
 /* Waits for the chunk that is under way. */
 void ab_encoder_free(struct ab_encoder *e);

@@ -45,6 +45,12 @@ static inline bool ab_event_gives_block(const struct ab_event *e)
     return e->kind <= AB_EVENT_ALLOC_ALIGNED && !e->failed;
 }
 
+/* Is it a call that has a site: one that may give a block? */
+static inline bool ab_event_has_site(const struct ab_event *e)
+{
+    return e->kind <= AB_EVENT_RESIZE;
+}
+
 /* Calls that the program made past the recorder. */
 struct ab_trace_bypass {
     bool is_there;        /* there were some: the rest is of them */

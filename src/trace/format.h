@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Constants of the trace file; the meaning of each is in traces/FORMAT.md.
+ * The constants of the trace file, whose meaning is in traces/FORMAT.md, and its parts of a fixed
+ * layout.
  */
 #ifndef AB_TRACE_FORMAT_H
 #define AB_TRACE_FORMAT_H
 
-#include <stdint.h>
+#include "trace/event.h"
 
 /* First byte above 127 and both line ends: a file that went through a text filter is noticed. */
 #define AB_TRACE_MAGIC \
@@ -48,5 +49,54 @@ enum {
 #define AB_TRACE_CHUNK_SITE_COLUMN UINT32_C(0x80000003) /* of the next chunk of events */
 #define AB_TRACE_CHUNK_BYPASS UINT32_C(0x80000004)
 #define AB_TRACE_CHUNK_MARKS UINT32_C(0x80000005)
+
+/* XXH64 over the checked part of a chunk's header and its stored bytes. */
+uint64_t ab_trace_chunk_checksum(const uint8_t *head, const uint8_t *stored, size_t n);
+
+/* The digest of a trace: SHA-256 over its events as fixed records, so that two files, or two
+ * readers, can be said to hold the same calls, however they are stored. */
+
+enum { AB_DIGEST_RECORD_MAX = 32 };
+
+/* The canonical record of an event (traces/FORMAT.md, "Digest"); returns its 24 or 32 bytes. */
+size_t ab_event_canonical(const struct ab_event *e, bool has_time,
+                          uint8_t out[AB_DIGEST_RECORD_MAX]);
+
+/* The totals in the end mark of a trace file: AB_TRACE_SUMMARY_BYTES of little-endian u64. */
+
+/* X(field of struct ab_trace_info, its name in messages), in the order of the file, where the time
+ * of the last event follows. */
+#define AB_TRACE_TOTALS(X) \
+    X(events, "events") \
+    X(threads, "threads") \
+    X(live_peak_bytes, "live peak in bytes") \
+    X(live_peak_blocks, "live peak in blocks") \
+    X(ops[AB_EVENT_ALLOC], "allocations") \
+    X(ops[AB_EVENT_ALLOC_ZEROED], "zeroed allocations") \
+    X(ops[AB_EVENT_ALLOC_ALIGNED], "aligned allocations") \
+    X(ops[AB_EVENT_RESIZE], "resizes") \
+    X(ops[AB_EVENT_FREE], "frees") \
+    X(failed, "failed calls") \
+    X(live_end_blocks, "blocks live at the end") \
+    X(live_end_bytes, "bytes live at the end") \
+    X(total_bytes, "requested bytes") \
+    X(thread_ends, "ends of threads")
+
+void ab_trace_summary_encode(const struct ab_trace_info *info, uint8_t *out);
+
+/* The chunk that says what the recording did not see. */
+enum { AB_TRACE_BYPASS_FIXED = 24, AB_TRACE_BYPASS_MAX = 24 + AB_TRACE_BYPASS_NAMES_MAX };
+
+/* Adds the base name of a module that called another malloc; counted only, where there is no room. */
+void ab_bypass_add_module(struct ab_trace_bypass *b, const char *name);
+
+/* How many bytes it takes. */
+size_t ab_bypass_encode(const struct ab_trace_bypass *b, uint8_t out[AB_TRACE_BYPASS_MAX]);
+
+/* NULL, or what is wrong. */
+const char *ab_bypass_decode(const uint8_t *bytes, size_t n, struct ab_trace_bypass *out);
+/* Does the same for a chunk, *out being zero unless the trace had such a chunk already. */
+const char *ab_bypass_take(const uint8_t *stored, size_t n_stored, size_t n_raw,
+                           struct ab_trace_bypass *out);
 
 #endif

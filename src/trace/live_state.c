@@ -6,7 +6,7 @@
 
 #include "base/bits.h"
 #include "core/grow.h"
-#include "core/status.h"
+#include "core/memory.h"
 #include "tape/op.h"
 #include "trace/format.h"
 
@@ -15,7 +15,7 @@
 
 enum { PREFETCH = 12 }; /* events ahead: far enough for memory, near enough for the cache */
 
-/* What every call goes through: one function of the compiler's. */
+/* Every call goes through these: they become one function. */
 #define EACH_CALL static inline __attribute__((always_inline))
 
 void ab_account_init(struct ab_account *a)
@@ -29,13 +29,6 @@ void ab_account_fini(struct ab_account *a)
     free(a->free_slots);
     free(a->ended);
     *a = (struct ab_account){0};
-}
-
-EACH_CALL bool push_slot(struct ab_account *a, uint32_t slot)
-{
-    AB_GROW(a->free_slots, a->cap_free_slots, a->n_free_slots);
-    a->free_slots[a->n_free_slots++] = slot;
-    return true;
 }
 
 /* A block that was given out has a size that a process can hold; sums stay exact with it. */
@@ -65,18 +58,19 @@ EACH_CALL const char *take_alloc(struct ab_account *a, struct ab_event *e)
     if (wrong != NULL)
         return wrong;
     e->slot = a->n_free_slots > 0 ? a->free_slots[--a->n_free_slots] : (uint32_t)a->info.slots++;
-    return ab_live_map_add(&a->live, e->block, e->size, e->slot) ? NULL : ab_no_memory;
+    return ab_live_map_add(&a->live, e->block, e->size, e->slot)
+               ? NULL
+               : "more allocations than can be told apart (2^36)";
 }
 
-EACH_CALL const char *end_block(struct ab_account *a, struct ab_live *live, struct ab_event *e)
+EACH_CALL void end_block(struct ab_account *a, struct ab_live *live, struct ab_event *e)
 {
     uint64_t size = live->size;
     e->slot = live->slot;
-    if (!push_slot(a, live->slot))
-        return ab_no_memory;
+    AB_GROW(a->free_slots, a->cap_free_slots, a->n_free_slots);
+    a->free_slots[a->n_free_slots++] = e->slot;
     ab_live_map_remove(&a->live, live);
     ab_account_drop_known(a, size);
-    return NULL;
 }
 
 EACH_CALL const char *take_known(struct ab_account *a, struct ab_event *e)
@@ -85,14 +79,14 @@ EACH_CALL const char *take_known(struct ab_account *a, struct ab_event *e)
     if (live == NULL)
         return e->kind == AB_EVENT_FREE ? "a free of a block that is not live"
                                         : "a resize of a block that is not live";
-    if (e->kind == AB_EVENT_FREE) {
-        if (e->failed || e->released)
-            return "a free with flags";
-        return end_block(a, live, e);
+    if (e->kind == AB_EVENT_FREE && (e->failed || e->released))
+        return "a free with flags";
+    if (e->released && (e->failed || e->size != 0))
+        return "a resize that released its block without size 0";
+    if (e->kind == AB_EVENT_FREE || e->released) {
+        end_block(a, live, e);
+        return NULL;
     }
-    if (e->released)
-        return e->failed || e->size != 0 ? "a resize that released its block without size 0"
-                                         : end_block(a, live, e);
     e->slot = live->slot;
     if (e->failed)
         return NULL;
@@ -109,8 +103,8 @@ static const char *take_thread_end(struct ab_account *a, struct ab_event *e)
         return "the end of a thread without calls";
     if (e->failed || e->released)
         return "the end of a thread with flags";
-    if (a->ended == NULL && (a->ended = calloc(AB_TRACE_THREADS_MAX / 8, 1)) == NULL)
-        return ab_no_memory;
+    if (a->ended == NULL)
+        a->ended = ab_alloc_zeroed(AB_TRACE_THREADS_MAX / 8, 1);
     a->ended[e->thread / 8] |= (uint8_t)(1u << e->thread % 8);
     a->info.thread_ends++;
     return NULL;
@@ -219,27 +213,25 @@ void ab_live_map_fini(struct ab_live_map *m)
     *m = (struct ab_live_map){0};
 }
 
-static bool make_table(size_t n_places, struct ab_live_table *out)
+static struct ab_live_table make_table(size_t n_places)
 {
-    struct ab_live *places = aligned_alloc(LINE, n_places * sizeof places[0]);
+    size_t bytes = n_places * sizeof(struct ab_live);
+    struct ab_live *places = aligned_alloc(LINE, bytes);
     if (places == NULL)
-        return false;
-    memset(places, 0, n_places * sizeof places[0]);
-    *out = (struct ab_live_table){.places = places, .mask = n_places - 1};
-    return true;
+        ab_memory_end(bytes);
+    memset(places, 0, bytes);
+    return (struct ab_live_table){.places = places, .mask = n_places - 1};
 }
 
-bool ab_live_map_grow(struct ab_live_map *m)
+void ab_live_map_grow(struct ab_live_map *m)
 {
     const struct ab_live_table was = m->young;
-    if (!make_table(was.places == NULL ? LEAST_PLACES : (was.mask + 1) * 2, &m->young))
-        return false;
+    m->young = make_table(was.places == NULL ? LEAST_PLACES : (was.mask + 1) * 2);
     m->young.n = was.n;
     for (size_t i = 0; was.places != NULL && i <= was.mask; i++)
         if (was.places[i].number != 0) /* no two of them meet: they did not in half the room */
             m->young.places[(was.places[i].number - 1) & m->young.mask] = was.places[i];
     free(was.places);
-    return true;
 }
 
 static void put_old(struct ab_live_table *old, const struct ab_live *live)
@@ -251,25 +243,21 @@ static void put_old(struct ab_live_table *old, const struct ab_live *live)
     old->n++;
 }
 
-static bool resize_old(struct ab_live_map *m, size_t n_places)
+static void resize_old(struct ab_live_map *m, size_t n_places)
 {
     const struct ab_live_table was = m->old;
-    if (!make_table(n_places, &m->old))
-        return false;
+    m->old = make_table(n_places);
     for (size_t i = 0; was.places != NULL && i <= was.mask; i++)
         if (was.places[i].number != 0)
             put_old(&m->old, &was.places[i]);
     free(was.places);
-    return true;
 }
 
-bool ab_live_map_age(struct ab_live_map *m, struct ab_live *young)
+void ab_live_map_age(struct ab_live_map *m, struct ab_live *young)
 {
-    size_t n_places = m->old.places == NULL ? LEAST_PLACES : (m->old.mask + 1) * 2;
-    if (m->old.n * 2 >= m->old.mask && !resize_old(m, n_places))
-        return false;
+    if (m->old.n * 2 >= m->old.mask)
+        resize_old(m, m->old.places == NULL ? LEAST_PLACES : (m->old.mask + 1) * 2);
     put_old(&m->old, young);
-    return true;
 }
 
 struct ab_live *ab_live_map_find_old(const struct ab_live_map *m, uint64_t number)
@@ -297,5 +285,5 @@ void ab_live_map_remove_old(struct ab_live_map *m, struct ab_live *found)
     old->places[hole].number = 0;
     old->n--;
     if (old->mask + 1 > LEAST_PLACES && old->n * 16 < old->mask)
-        resize_old(m, (old->mask + 1) / 4); /* when it fails the table is only larger than needed */
+        resize_old(m, (old->mask + 1) / 4);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What reader and writer both know of a trace while it passes: which blocks live, in which slots,
- * and the totals. The two agree because they are the same code.
+ * Reader and writer both know of a trace while it passes which blocks live, in which slots, and the
+ * totals. The two agree because they are the same code.
  */
 #ifndef AB_TRACE_LIVE_STATE_H
 #define AB_TRACE_LIVE_STATE_H
@@ -35,10 +35,10 @@ struct ab_live_map {
 };
 
 void ab_live_map_fini(struct ab_live_map *m);
-/* Makes room for one more young. False when out of memory. */
-bool ab_live_map_grow(struct ab_live_map *m);
-/* Moves a young block to the old ones. False when out of memory. */
-bool ab_live_map_age(struct ab_live_map *m, struct ab_live *young);
+/* Makes room for one more young. */
+void ab_live_map_grow(struct ab_live_map *m);
+/* Moves a young block to the old ones. */
+void ab_live_map_age(struct ab_live_map *m, struct ab_live *young);
 struct ab_live *ab_live_map_find_old(const struct ab_live_map *m, uint64_t number);
 void ab_live_map_remove_old(struct ab_live_map *m, struct ab_live *found);
 
@@ -58,15 +58,17 @@ static inline struct ab_live *ab_live_map_find(const struct ab_live_map *m, uint
     return young->number == number + 1 ? young : ab_live_map_find_old(m, number);
 }
 
-/* False when out of memory, or of numbers (AB_LIVE_NUMBERS). `number` must not be in it. */
+/* False when there is no such number (AB_LIVE_NUMBERS). `number` must not be in it. */
 static inline bool ab_live_map_add(struct ab_live_map *m, uint64_t number, uint64_t size,
                                    uint32_t slot)
 {
-    if (number >= AB_LIVE_NUMBERS || (m->young.n * 2 >= m->young.mask && !ab_live_map_grow(m)))
+    if (number >= AB_LIVE_NUMBERS)
         return false;
+    if (m->young.n * 2 >= m->young.mask)
+        ab_live_map_grow(m);
     struct ab_live *young = &m->young.places[number & m->young.mask];
-    if (young->number != 0 && !ab_live_map_age(m, young))
-        return false;
+    if (young->number != 0)
+        ab_live_map_age(m, young);
     *young = (struct ab_live){
         .slot = slot & ((1u << 28) - 1), .number = (number + 1) & AB_LIVE_NUMBERS, .size = size};
     m->young.n++;
@@ -119,7 +121,7 @@ size_t ab_account_take_all(struct ab_account *a, const struct ab_event *events, 
  * He knows that a block is live, what its size was, and what the threads are. `live` stays empty;
  * no slots are given. Conversion goes through here for each call, therefore inline. */
 
-/* What is wrong with a block that is given (is_new) or gets another size; NULL = nothing. */
+/* Says what is wrong with a block that is given (is_new) or gets another size; NULL = nothing. */
 const char *ab_account_check_known(const struct ab_account *a, uint64_t old_size, uint64_t new_size,
                                    bool is_new);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names are few: they are searched one after the other, the last one found first.
+ * The names are few, so they are searched one after the other, from the last to the first.
  */
 #include "trace/mark_table.h"
 
@@ -8,9 +8,9 @@
 #include "base/bytes.h"
 #include "core/grow.h"
 #include "core/median.h"
-#include "core/status.h"
+#include "core/memory.h"
+#include "trace/compress.h"
 #include "trace/format.h"
-#include "trace/site_chunk.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,37 +25,31 @@ void ab_mark_table_fini(struct ab_mark_table *t)
     *t = (struct ab_mark_table){0};
 }
 
-bool ab_mark_append_name(struct ab_mark_table *t, const char *name, size_t n)
+void ab_mark_append_name(struct ab_mark_table *t, const char *name, size_t n)
 {
-    char *own = strndup(name, n);
     AB_GROW(t->names, t->cap_names, t->n_names);
-    if (own != NULL)
-        t->names[t->n_names++] = own;
-    return own != NULL;
+    t->names[t->n_names++] = ab_strndup(name, n);
 }
 
-bool ab_mark_know_name(struct ab_mark_table *t, const char *name, uint32_t *number)
+uint32_t ab_mark_know_name(struct ab_mark_table *t, const char *name)
 {
     const char *wanted = name[0] != 0 ? name : "mark";
     size_t n = strnlen(wanted, AB_MARK_NAME_MAX);
-    for (size_t i = t->n_names; i > 0; i--) {
-        *number = (uint32_t)(i - 1);
+    for (size_t i = t->n_names; i > 0; i--)
         if (strncmp(t->names[i - 1], wanted, n) == 0 && t->names[i - 1][n] == 0)
-            return true;
-    }
-    *number = (uint32_t)t->n_names;
+            return (uint32_t)(i - 1);
     if (t->n_names < AB_MARK_NAMES_MAX - 1)
-        return ab_mark_append_name(t, wanted, n);
-    *number = AB_MARK_NAMES_MAX - 1;
-    return t->n_names == AB_MARK_NAMES_MAX ||
-           ab_mark_append_name(t, AB_MARK_FURTHER, strlen(AB_MARK_FURTHER));
+        ab_mark_append_name(t, wanted, n);
+    else if (t->n_names < AB_MARK_NAMES_MAX)
+        ab_mark_append_name(t, AB_MARK_FURTHER, strlen(AB_MARK_FURTHER));
+    return (uint32_t)(t->n_names - 1);
 }
 
-bool ab_mark_add(struct ab_mark_table *t, struct ab_trace_mark mark)
+void ab_mark_add(struct ab_mark_table *t, struct ab_trace_mark mark)
 {
     if (t->n == (t->most != 0 ? t->most : AB_MARKS_MAX)) {
         t->n_lost++;
-        return true;
+        return;
     }
     AB_GROW(t->marks, t->cap, t->n);
     if (t->n > 0) {
@@ -64,7 +58,6 @@ bool ab_mark_add(struct ab_mark_table *t, struct ab_trace_mark mark)
         mark.time_us = mark.time_us > last->time_us ? mark.time_us : last->time_us;
     }
     t->marks[t->n++] = mark;
-    return true;
 }
 
 void ab_mark_table_cut(struct ab_mark_table *t, uint64_t n_calls, uint64_t n_threads)
@@ -104,9 +97,7 @@ struct ab_mark_packer {
 
 struct ab_mark_packer *ab_mark_packer_new(const struct ab_mark_table *table)
 {
-    struct ab_mark_packer *p = malloc(sizeof *p);
-    if (p == NULL)
-        return NULL;
+    struct ab_mark_packer *p = ab_alloc(sizeof *p);
     p->table = table;
     p->n_names = p->n = 0;
     return p;
@@ -132,7 +123,7 @@ static uint8_t *put_names(struct ab_mark_packer *p, uint8_t *at)
     return at;
 }
 
-/* Only of names that are known by then. */
+/* Counts those whose names are known by then. */
 static size_t count_marks(const struct ab_mark_packer *p)
 {
     size_t n = 0;
@@ -167,7 +158,7 @@ enum ab_status ab_mark_packer_next(struct ab_mark_packer *p, struct ab_stored_ch
     if (p->n_names == p->table->n_names && p->n == p->table->n)
         return AB_OK;
     size_t n_raw = (size_t)(put_marks(p, put_names(p, p->raw)) - p->raw), n_stored = 0;
-    AB_TRY(ab_site_pack(p->raw, n_raw, p->stored, &n_stored, err));
+    AB_TRY(ab_optional_pack(p->raw, n_raw, p->stored, &n_stored, err));
     *out = (struct ab_stored_chunk){p->stored, n_stored, n_raw, 0};
     return AB_OK;
 }
@@ -187,7 +178,8 @@ static const char *take_name(struct ab_mark_table *t, struct ab_cursor *c)
         return too_many;
     const char *name = (const char *)c->at;
     c->at += n;
-    return ab_mark_append_name(t, name, n) ? NULL : ab_no_memory;
+    ab_mark_append_name(t, name, n);
+    return NULL;
 }
 
 static const char *take_mark(struct ab_mark_table *t, uint64_t n_calls, struct ab_cursor *c)
@@ -208,7 +200,8 @@ static const char *take_mark(struct ab_mark_table *t, uint64_t n_calls, struct a
         return too_many;
     struct ab_trace_mark mark = {before.call + calls, (uint32_t)name, (uint32_t)thread - 1,
                                  before.time_us + us};
-    return ab_mark_add(t, mark) ? NULL : ab_no_memory;
+    ab_mark_add(t, mark);
+    return NULL;
 }
 
 static const char *decode(struct ab_mark_table *t, uint64_t n_calls, struct ab_cursor *c)
@@ -228,11 +221,9 @@ static const char *decode(struct ab_mark_table *t, uint64_t n_calls, struct ab_c
 const char *ab_mark_chunk_take(struct ab_mark_table *t, uint64_t n_calls, const uint8_t *stored,
                                size_t n_stored, uint8_t *raw, size_t n_raw)
 {
-    const char *wrong = ab_site_unpack(stored, n_stored, raw, n_raw);
-    if (wrong == ab_no_memory)
-        return wrong;
-    return wrong == NULL ? decode(t, n_calls, &(struct ab_cursor){raw, raw + n_raw, false})
-                         : "a chunk of marks that cannot be decompressed";
+    return ab_optional_unpack(stored, n_stored, raw, n_raw)
+               ? decode(t, n_calls, &(struct ab_cursor){raw, raw + n_raw, false})
+               : "a chunk of marks that cannot be decompressed";
 }
 
 /* One pass to count, then one for each name that sorts what lies between. */
@@ -293,21 +284,17 @@ static int by_count(const void *a, const void *b)
     return x->n != y->n ? AB_COMPARE(y->n, x->n) : AB_COMPARE(x->name, y->name);
 }
 
-bool ab_mark_stats(const struct ab_mark_table *t, struct ab_mark_stats *stats)
+void ab_mark_stats(const struct ab_mark_table *t, struct ab_mark_stats *stats)
 {
     bool has_time = t->n > 0 && t->marks[t->n - 1].time_us > 0;
-    struct groups g = {.marks = malloc((t->n + 1) * sizeof g.marks[0]),
-                       .ends = calloc(t->n_names + 1, sizeof g.ends[0]),
-                       .between = malloc((t->n + 1) * sizeof g.between[0])};
-    bool is_made = g.marks != NULL && g.ends != NULL && g.between != NULL;
-    if (is_made) {
-        fill_groups(t, &g);
-        for (size_t k = 0; k < t->n_names; k++)
-            stats[k] = stats_of(&g, k, has_time);
-        qsort(stats, t->n_names, sizeof stats[0], by_count);
-    }
+    struct groups g = {.marks = ab_alloc((t->n + 1) * sizeof g.marks[0]),
+                       .ends = ab_alloc_zeroed(t->n_names + 1, sizeof g.ends[0]),
+                       .between = ab_alloc((t->n + 1) * sizeof g.between[0])};
+    fill_groups(t, &g);
+    for (size_t k = 0; k < t->n_names; k++)
+        stats[k] = stats_of(&g, k, has_time);
+    qsort(stats, t->n_names, sizeof stats[0], by_count);
     free(g.marks);
     free(g.ends);
     free(g.between);
-    return is_made;
 }

@@ -7,7 +7,7 @@
 #define AB_TRACE_MARK_TABLE_H
 
 #include "core/status.h"
-#include "trace/encoder.h"
+#include "trace/chunk.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,16 +38,16 @@ struct ab_mark_table { /* begins as {0}; the marks ascend by call */
 
 void ab_mark_table_fini(struct ab_mark_table *t);
 
-/* Appends a name, whatever is there: for a reader. False = out of memory. */
-bool ab_mark_append_name(struct ab_mark_table *t, const char *name, size_t n);
-/* Finds a name, or appends it. `name` is cut at AB_MARK_NAME_MAX bytes, and "" is "mark"; the last of
- * the numbers is for all that there is no other for: it is called AB_MARK_FURTHER. False = out of
- * memory. */
+/* Appends a name, whatever is there: for a reader. */
+void ab_mark_append_name(struct ab_mark_table *t, const char *name, size_t n);
+/* The number of a name, which is appended if it is not there. `name` is cut at AB_MARK_NAME_MAX bytes,
+ * and "" is "mark"; the last of the numbers is for all that there is no other for: it is called
+ * AB_MARK_FURTHER. */
 #define AB_MARK_FURTHER "further names"
-bool ab_mark_know_name(struct ab_mark_table *t, const char *name, uint32_t *number);
+uint32_t ab_mark_know_name(struct ab_mark_table *t, const char *name);
 /* Appends a mark; one whose call or time is less than that of the one before gets that one's.
- * Counted only, where there are too many. False = out of memory. */
-bool ab_mark_add(struct ab_mark_table *t, struct ab_trace_mark mark);
+ * Where there are too many it is only counted. */
+void ab_mark_add(struct ab_mark_table *t, struct ab_trace_mark mark);
 
 /* The trace ends after so many calls of so many threads: what lies beyond is left out. */
 void ab_mark_table_cut(struct ab_mark_table *t, uint64_t n_calls, uint64_t n_threads);
@@ -59,7 +59,7 @@ const char *ab_mark_table_check(const struct ab_mark_table *t, uint64_t n_calls,
 
 struct ab_mark_packer;
 
-/* Packs what comes into the table, which must outlive it. NULL = out of memory. */
+/* Packs what comes into the table, which must outlive it. */
 struct ab_mark_packer *ab_mark_packer_new(const struct ab_mark_table *table);
 void ab_mark_packer_free(struct ab_mark_packer *p);
 /* The next chunk of what is new; *out holds until the next call, n_raw 0 = there is nothing more. */
@@ -85,7 +85,7 @@ struct ab_mark_stats {
     struct ab_mark_spread us;    /* NaN too where times are not known */
 };
 
-/* stats[0..t->n_names), by number of marks, the most first. False = out of memory. */
-bool ab_mark_stats(const struct ab_mark_table *t, struct ab_mark_stats *stats);
+/* stats[0..t->n_names), by number of marks, the most first. */
+void ab_mark_stats(const struct ab_mark_table *t, struct ab_mark_stats *stats);
 
 #endif

@@ -6,15 +6,12 @@
 
 #include "base/bytes.h"
 #include "core/grow.h"
+#include "core/memory.h"
 #include "core/text.h"
-#include "trace/bypass.h"
-#include "trace/checksum.h"
 #include "trace/chunk.h"
 #include "trace/compress.h"
 #include "trace/format.h"
 #include "trace/live_state.h"
-#include "trace/mark_table.h"
-#include "trace/site_chunk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,9 +46,7 @@ static const char *take_column(struct ab_site_reader *r, const struct ab_site_ta
     if (r->has_column)
         return "a second column of call sites for the same events";
     if (r->column == NULL)
-        r->column = malloc(AB_TRACE_CHUNK_EVENTS_MAX * sizeof r->column[0]);
-    if (r->column == NULL)
-        return ab_no_memory;
+        r->column = ab_alloc(AB_TRACE_CHUNK_EVENTS_MAX * sizeof r->column[0]);
     r->at = 0;
     r->has_column = true;
     return ab_site_decode_column(table, raw, bytes, r->column, AB_TRACE_CHUNK_EVENTS_MAX, &r->n);
@@ -62,9 +57,8 @@ static const char *site_reader_take(struct ab_site_reader *r, struct ab_site_tab
                                     bool is_column, const uint8_t *stored, size_t n_stored,
                                     uint8_t *raw, size_t n_raw)
 {
-    const char *wrong = ab_site_unpack(stored, n_stored, raw, n_raw);
-    if (wrong != NULL)
-        return wrong;
+    if (!ab_optional_unpack(stored, n_stored, raw, n_raw))
+        return "a chunk of call sites that cannot be decompressed";
     return is_column ? take_column(r, table, raw, n_raw)
                      : ab_site_decode_definitions(table, raw, n_raw);
 }
@@ -116,17 +110,6 @@ static __attribute__((format(printf, 4, 5))) enum ab_status bad(const struct ab_
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     return ab_fail(err, AB_INPUT, "%s: byte %llu: %s", r->path, (unsigned long long)offset, text);
-}
-
-/* `wrong` came of what; memory that ran out is no fault of the trace. */
-static enum ab_status blame(const struct ab_trace_reader *r, const char *what, const char *wrong,
-                            struct ab_err *err)
-{
-    enum ab_status status = ab_status_of_wrong(wrong);
-    bad(r, r->chunk_offset, err, "%s%s", what, wrong);
-    if (err != NULL)
-        err->status = status;
-    return status;
 }
 
 /* Reads exactly n bytes; *got says how many there were (0 = the file ends here). */
@@ -220,7 +203,7 @@ static enum ab_status check_file(int fd, const char *shown, struct ab_err *err)
     return AB_OK;
 }
 
-static enum ab_status prepare(struct ab_trace_reader *r, struct ab_err *err)
+static void prepare(struct ab_trace_reader *r)
 {
     const struct ab_trace_options *o = &r->options;
     ab_account_init(&r->account);
@@ -230,15 +213,12 @@ static enum ab_status prepare(struct ab_trace_reader *r, struct ab_err *err)
         r->account.live_bytes_max = o->live_bytes_max;
     SHA256Init(&r->sha);
     r->unpacker = ab_unpacker_new();
-    return r->unpacker != NULL ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory");
 }
 
 enum ab_status ab_trace_open_with(const char *path, const struct ab_trace_options *options,
                                   struct ab_trace_reader **out, struct ab_err *err)
 {
-    struct ab_trace_reader *r = calloc(1, sizeof *r);
-    if (r == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    struct ab_trace_reader *r = ab_alloc_zeroed(1, sizeof *r);
     r->options = *options;
     ab_text_printable(r->path, sizeof r->path, path);
     r->fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
@@ -246,8 +226,7 @@ enum ab_status ab_trace_open_with(const char *path, const struct ab_trace_option
     enum ab_status status = r->fd < 0
                                 ? ab_fail_errno(err, AB_INPUT, "cannot open trace '%s'", r->path)
                                 : check_file(r->fd, r->path, err);
-    if (status == AB_OK)
-        status = prepare(r, err);
+    prepare(r);
     if (status == AB_OK)
         status = read_header(r, err);
     if (status == AB_OK)
@@ -282,17 +261,12 @@ struct chunk_head {
     uint32_t kind, n_events, raw_bytes, stored_bytes;
 };
 
-static enum ab_status fit_chunk(struct ab_trace_reader *r, const struct chunk_head *h,
-                                struct ab_err *err)
+static void fit_chunk(struct ab_trace_reader *r, const struct chunk_head *h)
 {
-    size_t n_records = h->n_events * sizeof r->records[0];
     r->stored = ab_grow_anew(r->stored, &r->cap_stored, h->stored_bytes);
     r->raw = ab_grow_anew(r->raw, &r->cap_raw, (size_t)h->raw_bytes + 1);
-    r->records = ab_grow_anew(r->records, &r->cap_records, n_records);
-    if (r->cap_stored < h->stored_bytes || r->raw == NULL || r->cap_records < n_records ||
-        !ab_chunk_codec_fit(&r->codec, h->n_events))
-        return ab_fail(err, AB_SYSTEM, "out of memory");
-    return AB_OK;
+    r->records = ab_grow_anew(r->records, &r->cap_records, h->n_events * sizeof r->records[0]);
+    ab_chunk_codec_fit(&r->codec, h->n_events);
 }
 
 static enum ab_status check_inherited(const struct ab_trace_reader *r, struct ab_err *err)
@@ -407,13 +381,13 @@ static enum ab_status open_events(struct ab_trace_reader *r, const struct chunk_
     const char *wrong = ab_unpacker_take(r->unpacker, r->stored, h->stored_bytes, r->raw,
                                          h->raw_bytes);
     if (wrong != NULL)
-        return blame(r, "a chunk that cannot be decompressed: ", wrong, err);
+        return bad(r, r->chunk_offset, err, "a chunk that cannot be decompressed: %s", wrong);
     r->raw[h->raw_bytes] = 0;
     wrong = ab_chunk_open(&r->codec, r->raw, h->raw_bytes, h->n_events);
     return wrong == NULL ? AB_OK : bad(r, r->chunk_offset, err, "%s", wrong);
 }
 
-/* What is known of call sites ahead of the events that have them. */
+/* Takes what is known of call sites ahead of the events that have them. */
 static const char *take_sites(struct ab_trace_reader *r, const struct chunk_head *h)
 {
     r->account.info.has_sites = true;
@@ -473,7 +447,7 @@ static enum ab_status read_chunk(struct ab_trace_reader *r, struct ab_err *err)
     if (got < sizeof head)
         return truncated(r, err);
     AB_TRY(check_head(r, head, &h, err));
-    AB_TRY(fit_chunk(r, &h, err));
+    fit_chunk(r, &h);
     AB_TRY(take(r, r->stored, h.stored_bytes, &got, err));
     if (got < h.stored_bytes)
         return truncated(r, err);
@@ -482,7 +456,7 @@ static enum ab_status read_chunk(struct ab_trace_reader *r, struct ab_err *err)
     r->sequence++;
     if ((h.kind & AB_TRACE_CHUNK_OPTIONAL) != 0) {
         const char *wrong = take_optional(r, &h);
-        return wrong != NULL ? blame(r, "", wrong, err) : AB_OK;
+        return wrong != NULL ? bad(r, r->chunk_offset, err, "%s", wrong) : AB_OK;
     }
     return h.kind == AB_TRACE_CHUNK_END ? end_of_trace(r, err) : open_events(r, &h, err);
 }
@@ -505,10 +479,9 @@ static enum ab_status take_records(struct ab_trace_reader *r, struct ab_event *e
     size_t taken = ab_account_take_all(&r->account, &r->records[r->at], n, events, &wrong);
     r->at += taken;
     r->n_events += taken;
-    char event[40];
-    snprintf(event, sizeof event, "event %llu: ", (unsigned long long)r->n_events);
     if (wrong != NULL)
-        return blame(r, event, wrong, err);
+        return bad(r, r->chunk_offset, err, "event %llu: %s", (unsigned long long)r->n_events,
+                   wrong);
     for (size_t i = 0; r->options.has_digest && i < n; i++) {
         uint8_t record[AB_DIGEST_RECORD_MAX];
         SHA256Update(&r->sha, record, ab_event_canonical(&events[i], r->codec.has_time, record));
@@ -595,15 +568,4 @@ bool ab_trace_read_end(const char *path, struct ab_trace_info *info)
         .live_peak_blocks = ab_get_u64(fields + 24),
     };
     return true;
-}
-
-/* Writes the totals as bytes. */
-
-void ab_trace_summary_encode(const struct ab_trace_info *i, uint8_t *out)
-{
-#define VALUE(field, name) i->field,
-    const uint64_t fields[] = {AB_TRACE_TOTALS(VALUE) i->time_us};
-    _Static_assert(sizeof fields == AB_TRACE_SUMMARY_BYTES, "one u64 a field");
-    for (unsigned n = 0; n < sizeof fields / sizeof fields[0]; n++)
-        ab_put_u64(out + 8 * n, fields[n]);
 }

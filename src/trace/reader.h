@@ -40,7 +40,7 @@ enum ab_status ab_trace_next(struct ab_trace_reader *r, struct ab_event *events,
 enum ab_status ab_trace_has_more(struct ab_trace_reader *r, bool *has_more, struct ab_err *err);
 /* The file, as errors show it. */
 const char *ab_trace_reader_name(const struct ab_trace_reader *r);
-/* Where in the file the chunk begins that the last events came from. */
+/* Returns where in the file the chunk begins that the last events came from. */
 uint64_t ab_trace_reader_offset(const struct ab_trace_reader *r);
 /* Valid once ab_trace_next has returned *n = 0; `program` and `has_time` from the start. */
 const struct ab_trace_info *ab_trace_reader_info(const struct ab_trace_reader *r);
@@ -48,33 +48,11 @@ const struct ab_trace_info *ab_trace_reader_info(const struct ab_trace_reader *r
  * ab_trace_next has returned *n = 0. */
 void ab_trace_reader_digest(struct ab_trace_reader *r, char hex[65]);
 
-/* What the end mark of a trace states, without reading what comes before it: a hint, to be believed
- * once a reader has come to it. */
+/* The end mark of a trace can be read without what comes before it: a hint, to be believed once a
+ * reader has come to it. */
 
 /* Sets events, threads and the live peaks of *info, all else to 0. False where the file does not end
  * with an end mark, or is none that can be read from any place. */
 bool ab_trace_read_end(const char *path, struct ab_trace_info *info);
-
-/* The totals in the end mark of a trace file: AB_TRACE_SUMMARY_BYTES of little-endian u64. */
-
-/* X(field of struct ab_trace_info, its name in messages), in the order of the file, where the time
- * of the last event follows. */
-#define AB_TRACE_TOTALS(X) \
-    X(events, "events") \
-    X(threads, "threads") \
-    X(live_peak_bytes, "live peak in bytes") \
-    X(live_peak_blocks, "live peak in blocks") \
-    X(ops[AB_EVENT_ALLOC], "allocations") \
-    X(ops[AB_EVENT_ALLOC_ZEROED], "zeroed allocations") \
-    X(ops[AB_EVENT_ALLOC_ALIGNED], "aligned allocations") \
-    X(ops[AB_EVENT_RESIZE], "resizes") \
-    X(ops[AB_EVENT_FREE], "frees") \
-    X(failed, "failed calls") \
-    X(live_end_blocks, "blocks live at the end") \
-    X(live_end_bytes, "bytes live at the end") \
-    X(total_bytes, "requested bytes") \
-    X(thread_ends, "ends of threads")
-
-void ab_trace_summary_encode(const struct ab_trace_info *info, uint8_t *out);
 
 #endif

@@ -63,22 +63,21 @@ struct ab_site_table { /* begins as {0} */
 
 void ab_site_table_fini(struct ab_site_table *t);
 
-/* Append what is new to the file, whatever is there: for a reader. False = out of memory. */
-bool ab_site_append_module(struct ab_site_table *t, const char *path, size_t n_path,
+/* Append what is new to the file, whatever is there: for a reader. */
+void ab_site_append_module(struct ab_site_table *t, const char *path, size_t n_path,
                            const uint8_t *build_id, size_t n_build_id);
-bool ab_site_append_frame(struct ab_site_table *t, struct ab_site_frame frame);
-bool ab_site_append_stack(struct ab_site_table *t, const uint32_t *frames, size_t depth,
+void ab_site_append_frame(struct ab_site_table *t, struct ab_site_frame frame);
+void ab_site_append_stack(struct ab_site_table *t, const uint32_t *frames, size_t depth,
                           enum ab_site_end end);
 
-/* Find it, or append it: for a writer. *number is 0 when there are too many. False = out of
- * memory. */
-bool ab_site_know_module(struct ab_site_table *t, const char *path, size_t n_path,
-                         const uint8_t *build_id, size_t n_build_id, uint32_t *number);
-bool ab_site_know_stack(struct ab_site_table *t, const struct ab_site_frame *frames, size_t depth,
-                        enum ab_site_end end, uint32_t *number);
-/* The same for a stack of another table. */
-bool ab_site_know_stack_of(struct ab_site_table *t, const struct ab_site_table *other,
-                           uint32_t stack, uint32_t *number);
+/* The number of what is found or else appended, for a writer; 0 when there are too many. */
+uint32_t ab_site_know_module(struct ab_site_table *t, const char *path, size_t n_path,
+                             const uint8_t *build_id, size_t n_build_id);
+uint32_t ab_site_know_stack(struct ab_site_table *t, const struct ab_site_frame *frames,
+                            size_t depth, enum ab_site_end end);
+/* Does the same for a stack of another table. */
+uint32_t ab_site_know_stack_of(struct ab_site_table *t, const struct ab_site_table *other,
+                               uint32_t stack);
 
 /* Frame `place` of a stack, 0 = the last call. */
 static inline const struct ab_site_frame *ab_site_frame(const struct ab_site_table *t,
@@ -93,5 +92,25 @@ static inline const struct ab_site_module *ab_site_module_of(const struct ab_sit
 {
     return frame->module != 0 ? &t->modules[frame->module - 1] : NULL;
 }
+
+/* The optional chunks of call sites (traces/FORMAT.md): definitions, and the column that says of
+ * each call of the next chunk of events which stack it came from. */
+
+struct ab_site_mark { /* how much of a table has been written */
+    size_t n_modules, n_frames, n_stacks;
+};
+
+/* Encodes what comes after *mark, as much as a chunk holds, and moves the mark. `raw` has room for
+ * AB_TRACE_RAW_MAX bytes. Returns how many it takes; 0 = there is nothing more. */
+size_t ab_site_encode_definitions(const struct ab_site_table *t, struct ab_site_mark *mark,
+                                  uint8_t *raw);
+/* Appends what a chunk defines. NULL, or what is wrong as the end of a sentence. */
+const char *ab_site_decode_definitions(struct ab_site_table *t, const uint8_t *raw, size_t bytes);
+
+/* Encodes the sites of at most AB_TRACE_CHUNK_EVENTS_MAX calls; `raw` as above. */
+size_t ab_site_encode_column(const uint32_t *sites, size_t n, uint8_t *raw);
+/* sites[0..cap); *n: how many there are. */
+const char *ab_site_decode_column(const struct ab_site_table *t, const uint8_t *raw, size_t bytes,
+                                  uint32_t *sites, size_t cap, size_t *n);
 
 #endif

@@ -6,15 +6,11 @@
 #include "trace/writer.h"
 
 #include "base/bytes.h"
-#include "trace/bypass.h"
-#include "trace/checksum.h"
-#include "trace/chunk_kinds.h"
+#include "core/memory.h"
+#include "trace/compress.h"
 #include "trace/encoder.h"
 #include "trace/format.h"
 #include "trace/live_state.h"
-#include "trace/mark_table.h"
-#include "trace/reader.h"
-#include "trace/site_chunk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,32 +27,22 @@ struct ab_site_writer {
     uint8_t *raw, *stored;
 };
 
-/* Of the next call that has one. */
+/* Adds the site of the next call that has one. */
 static inline void ab_site_writer_add(struct ab_site_writer *w, uint32_t site)
 {
     w->columns[w->filling].sites[w->columns[w->filling].n++] = site;
 }
 
-static void site_writer_free(struct ab_site_writer *w);
-
-/* Keeps two columns, and packs. */
-
-/* Of columns of at most n sites. NULL = out of memory. */
+/* Keeps columns of at most n sites. */
 static struct ab_site_writer *site_writer_new(const struct ab_site_table *table, size_t n)
 {
-    struct ab_site_writer *w = calloc(1, sizeof *w);
-    if (w == NULL)
-        return NULL;
+    struct ab_site_writer *w = ab_alloc_zeroed(1, sizeof *w);
     w->table = table;
-    w->raw = malloc(AB_TRACE_RAW_MAX);
-    w->stored = malloc(AB_TRACE_STORED_MAX);
+    w->raw = ab_alloc(AB_TRACE_RAW_MAX);
+    w->stored = ab_alloc(AB_TRACE_STORED_MAX);
     for (unsigned i = 0; i < 2; i++)
-        w->columns[i].sites = malloc(n * sizeof w->columns[i].sites[0]);
-    if (w->raw != NULL && w->stored != NULL && w->columns[0].sites != NULL &&
-        w->columns[1].sites != NULL)
-        return w;
-    site_writer_free(w);
-    return NULL;
+        w->columns[i].sites = ab_alloc(n * sizeof w->columns[i].sites[0]);
+    return w;
 }
 
 static void site_writer_free(struct ab_site_writer *w)
@@ -88,7 +74,7 @@ static enum ab_status site_writer_next(struct ab_site_writer *w, uint32_t *kind,
         n_raw = ab_site_encode_column(w->columns[waiting].sites, w->columns[waiting].n, w->raw);
         *kind = AB_TRACE_CHUNK_SITE_COLUMN;
     }
-    AB_TRY(ab_site_pack(w->raw, n_raw, w->stored, &n_stored, err));
+    AB_TRY(ab_optional_pack(w->raw, n_raw, w->stored, &n_stored, err));
     *out = (struct ab_stored_chunk){w->stored, n_stored, n_raw, 0};
     return AB_OK;
 }
@@ -135,9 +121,7 @@ static enum ab_status put_header(struct ab_trace_writer *w, const char *program,
 enum ab_status ab_trace_writer_open_with(FILE *to, const struct ab_trace_writer_options *options,
                                          struct ab_trace_writer **out, struct ab_err *err)
 {
-    struct ab_trace_writer *w = calloc(1, sizeof *w);
-    if (w == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    struct ab_trace_writer *w = ab_alloc_zeroed(1, sizeof *w);
     w->to = to;
     w->cap = options->chunk_events != 0 && options->chunk_events < AB_TRACE_CHUNK_EVENTS_MAX
                  ? options->chunk_events
@@ -149,12 +133,8 @@ enum ab_status ab_trace_writer_open_with(FILE *to, const struct ab_trace_writer_
     if (options->marks != NULL)
         w->marks = ab_mark_packer_new(options->marks);
     w->encoder = ab_encoder_new(w->cap, options->has_time, options->has_thread);
-    if (w->encoder != NULL)
-        w->batch = ab_encoder_batch(w->encoder);
-    bool is_made = w->encoder != NULL && (options->sites == NULL || w->sites != NULL) &&
-                   (options->marks == NULL || w->marks != NULL);
-    enum ab_status status = is_made ? put_header(w, options->program, err)
-                                    : ab_fail(err, AB_SYSTEM, "out of memory");
+    w->batch = ab_encoder_batch(w->encoder);
+    enum ab_status status = put_header(w, options->program, err);
     if (status == AB_OK)
         *out = w;
     else
@@ -217,7 +197,7 @@ static enum ab_status put_marks(struct ab_trace_writer *w, struct ab_err *err)
     }
 }
 
-/* What the encoder was given last. */
+/* Writes what the encoder was given last. */
 static enum ab_status put_encoded(struct ab_trace_writer *w, struct ab_err *err)
 {
     struct ab_stored_chunk chunk;
@@ -253,7 +233,7 @@ enum ab_status ab_trace_writer_inherit(struct ab_trace_writer *w, uint64_t n, st
 static enum ab_status refuse(const struct ab_trace_writer *w, const char *wrong, struct ab_err *err)
 {
     const struct ab_trace_info *info = &w->account.info;
-    return ab_fail(err, ab_status_of_wrong(wrong), "event %llu: %s",
+    return ab_fail(err, AB_INPUT, "event %llu: %s",
                    (unsigned long long)(info->events + info->thread_ends), wrong);
 }
 

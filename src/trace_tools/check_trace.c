@@ -5,6 +5,7 @@
 #include "trace_tools/check_trace.h"
 
 #include "base/bits.h"
+#include "trace/format.h"
 #include "trace/reader.h"
 
 #include <stddef.h>

@@ -141,15 +141,13 @@ static void settle_next(struct state *s)
 }
 
 /* Programs that have files in common share the call sites in them. */
-static enum ab_status find_site(struct state *s, struct input *in, uint32_t *site,
-                                struct ab_err *err)
+static void find_site(struct state *s, struct input *in, uint32_t *site)
 {
     AB_GROW_ZEROED(in->stacks, in->cap_stacks, *site);
     uint32_t *known = &in->stacks[*site];
-    if (*known == 0 && !ab_site_know_stack_of(&s->sites, &in->sites, *site, known))
-        return ab_fail(err, AB_SYSTEM, "out of memory, or more call sites than a trace can have");
+    if (*known == 0)
+        *known = ab_site_know_stack_of(&s->sites, &in->sites, *site);
     *site = *known;
-    return AB_OK;
 }
 
 /* Those ahead of the next call; call UINT64_MAX: all that are left. */
@@ -169,7 +167,7 @@ static enum ab_status put_next(struct state *s, struct input *in, struct ab_err 
     s->last_us = e.time_us;
     in->n_done++;
     if (e.site != 0)
-        AB_TRY(find_site(s, in, &e.site, err));
+        find_site(s, in, &e.site);
     if (e.kind != AB_EVENT_THREAD_END)
         AB_TRY(put_marks(s, in, in->n_calls++, err));
     AB_TRY(ab_rewrite_put(&s->out, &in->original, &e, err));

@@ -62,8 +62,8 @@ static enum ab_status take_batch(struct state *s, size_t n, struct ab_err *err)
             ab_trace_book_prefetch(&s->book, s->events[i + PREFETCH].slot);
         const char *wrong = ab_trace_book_take(&s->book, &s->events[i], &s->blocks[i]);
         if (wrong != NULL) {
-            ab_fail(err, ab_status_of_wrong(wrong), "event %llu: %s",
-                    (unsigned long long)s->book.totals.events, wrong);
+            ab_fail(err, AB_INPUT, "event %llu: %s", (unsigned long long)s->book.totals.events,
+                    wrong);
             return place_error(s, err);
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A workload as plain records: every value read, every default filled in, every name resolved to
- * an index. What is in here is valid; the compiler (generate.c) checks nothing of it again.
+ * an index. What is in here is valid; the generator (generate.c) checks nothing of it again.
  */
 #ifndef AB_WORKLOAD_CONFIG_H
 #define AB_WORKLOAD_CONFIG_H
@@ -9,9 +9,9 @@
 #include "tape/op.h"
 #include "workload/diag.h"
 #include "workload/dist.h"
-#include "workload/parse/gate_lines.h"
+#include "workload/language.h"
+#include "workload/parse/yaml_index.h"
 #include "workload/values.h"
-#include "workload/verbs.h"
 #include "workload/workload.h"
 
 #define AB_NAME_MAX 64
@@ -56,6 +56,7 @@ struct ab_verb {
     uint32_t set;
     uint32_t other;    /* set of `from`, `into`, `with`, whose positions are picked; or none */
     bool to_next_lane; /* send */
+    bool is_freed;     /* recv: `then: free` stands there; that is what it does without `into` */
     enum ab_pick pick;
     enum ab_pick with_pick; /* exchange */
     uint64_t step;          /* of STRIDE and EVERY */
@@ -76,7 +77,7 @@ struct ab_verb {
 
 enum ab_until { AB_UNTIL_ITERS, AB_UNTIL_OPS, AB_UNTIL_ALLOCATED, AB_UNTIL_LIVE };
 
-/* What some of a phase's lanes do; one for all of them unless the workload has `roles`. */
+/* Some of a phase's lanes do this; all of them do unless the workload has `roles`. */
 struct ab_role {
     char name[AB_NAME_MAX + 1];
     uint32_t first_lane, n_lanes;
@@ -106,6 +107,19 @@ struct ab_reset_count {
     /* A set with other live blocks, the first time that it was not, perhaps the same set; AB_NO_SET
      * = none. */
     uint32_t other;
+};
+
+/* A line of `gates:` or `claims:`. The workload only keeps it and knows where it is: what it may speak
+ * of (back ends, numbers) is known to the command that runs it. */
+struct ab_remark {
+    struct ab_node node; /* a copy; its text is the gate or the claim */
+    char *says, *source; /* of a claim, never NULL there; NULL of a gate */
+    bool is_warning;     /* of a gate: level: warn */
+};
+
+struct ab_remarks {
+    struct ab_remark *items;
+    size_t n;
 };
 
 struct ab_workload {

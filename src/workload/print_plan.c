@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a workload will do, for `allocbench check`: counted from the tape, not guessed from the
- * text.
+ * Says what a workload will do, for `allocbench check`: it is counted from the tape, not guessed from
+ * the text.
  */
 #include "core/units_show.h"
 #include "workload/config.h"

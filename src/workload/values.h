@@ -49,7 +49,7 @@ struct ab_arg {
     struct ab_value first, second;
 };
 
-/* What `$name` stands for: any value but a call. */
+/* `$name` stands for one of these: any value but a call. */
 struct ab_param_value {
     char name[65];
     char *text; /* owned */

@@ -7,8 +7,7 @@
 
 #include "core/memory.h"
 #include "trace/format.h"
-#include "workload/generate/generate.h"
-#include "workload/parse/read.h"
+#include "workload/parse/parse.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -139,6 +138,16 @@ static void free_texts(char **texts, size_t n)
     free(texts);
 }
 
+static void free_remarks(struct ab_remarks *remarks)
+{
+    for (size_t i = 0; i < remarks->n; i++) {
+        free(remarks->items[i].node.text);
+        free(remarks->items[i].says);
+        free(remarks->items[i].source);
+    }
+    free(remarks->items);
+}
+
 void ab_workload_free(struct ab_workload *w)
 {
     if (w == NULL)
@@ -152,8 +161,8 @@ void ab_workload_free(struct ab_workload *w)
     for (size_t i = 0; i < w->params.n; i++)
         free(w->params.items[i].text);
     free_texts(w->backends, w->n_backends);
-    ab_remarks_fini(&w->gates);
-    ab_remarks_fini(&w->claims);
+    free_remarks(&w->gates);
+    free_remarks(&w->claims);
     ab_dists_fini(&w->dists);
     free(w->resets);
     free(w->params.items);
@@ -166,15 +175,6 @@ void ab_workload_free(struct ab_workload *w)
     free(w->file);
     free(w->text);
     free(w);
-}
-
-enum ab_status ab_workload_compile(struct ab_workload *w, struct ab_tape *out, struct ab_err *err)
-{
-    free(w->resets);
-    w->resets = ab_alloc_zeroed(w->n_cursors + 1u, sizeof w->resets[0]);
-    for (uint32_t i = 0; i < w->n_cursors; i++)
-        w->resets[i].other = AB_NO_SET;
-    return ab_workload_generate(w, out, err);
 }
 
 void ab_workload_watch(struct ab_workload *w, void (*progress)(void *user, uint64_t n_ops),
@@ -235,4 +235,19 @@ char *ab_workload_set_via_place(const struct ab_workload *w, size_t set)
 {
     const struct ab_place *at = &w->sets[set].via_place;
     return ab_strdupf("%s:%u:%u", w->file, at->line, at->col);
+}
+
+const struct ab_remarks *ab_workload_gates(const struct ab_workload *w)
+{
+    return &w->gates;
+}
+
+const struct ab_remarks *ab_workload_claims(const struct ab_workload *w)
+{
+    return &w->claims;
+}
+
+struct ab_source_text ab_workload_source(const struct ab_workload *w)
+{
+    return (struct ab_source_text){w->file, w->text, w->n_text};
 }

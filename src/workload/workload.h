@@ -54,7 +54,15 @@ const char *ab_workload_set_name(const struct ab_workload *w, size_t set);
 const char *ab_workload_set_via(const struct ab_workload *w, size_t set);
 char *ab_workload_set_via_place(const struct ab_workload *w, size_t set);
 
-/* What `allocbench check` shows: seed, params, sets, phases with their ops by kind, totals, live
+/* The lines of `gates:` and `claims:`, of which workload/config.h has the records; the file as named and
+ * as read, for messages about them. */
+struct ab_remarks;
+struct ab_source_text;
+const struct ab_remarks *ab_workload_gates(const struct ab_workload *w);
+const struct ab_remarks *ab_workload_claims(const struct ab_workload *w);
+struct ab_source_text ab_workload_source(const struct ab_workload *w);
+
+/* Prints what `allocbench check` shows: seed, params, sets, phases with their ops by kind, totals, live
  * peak, size and digest of the tape. */
 void ab_workload_print_plan(FILE *f, const struct ab_workload *w, const struct ab_tape *tape);
 

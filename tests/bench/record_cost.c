@@ -146,7 +146,7 @@ static bool measure(unsigned n_rounds, const char *recorder, char **command, str
     return true;
 }
 
-static enum ab_status convert_once(struct ab_family *family, const struct ab_spool_entry *image,
+static enum ab_status convert_once(struct ab_forks *family, const struct ab_spool_entry *image,
                                    const char *trace, struct ab_convert_report *report,
                                    struct ab_err *err)
 {
@@ -164,7 +164,7 @@ static enum ab_status convert(const char *trace, struct ab_convert_report *repor
                               struct ab_err *err)
 {
     struct ab_spool_entry *entries, *most;
-    struct ab_family *family = NULL;
+    struct ab_forks *forks = NULL;
     size_t n;
     enum ab_status status = ab_spool_list(folder, &entries, &n, err);
     if (status != AB_OK)
@@ -172,15 +172,17 @@ static enum ab_status convert(const char *trace, struct ab_convert_report *repor
     most = entries;
     for (size_t i = 0; i < n; i++)
         most = entries[i].n_events > most->n_events ? &entries[i] : most;
-    status = n == 0 ? ab_fail(err, AB_INPUT, "nothing was recorded")
-                    : ab_family_open(folder, entries, n, &family, err);
+    if (n == 0)
+        status = ab_fail(err, AB_INPUT, "nothing was recorded");
+    else
+        forks = ab_forks_open(folder, entries, n);
     for (int round = 0; round < 3 && status == AB_OK; round++) {
         double begin = now_ns();
-        status = convert_once(family, most, trace, report, err);
+        status = convert_once(forks, most, trace, report, err);
         double took = now_ns() - begin;
         *ns = round == 0 || took < *ns ? took : *ns;
     }
-    ab_family_close(family);
+    ab_forks_close(forks);
     free(entries);
     return status;
 }

@@ -16,9 +16,9 @@ load helpers
     git init -q tree
     mkdir -p tree/scripts tree/src/workload
     cp "$ROOT/scripts/check-additions" tree/scripts/
-    cp "$ROOT/src/workload/verbs.h" tree/src/workload/
-    sed -i 's/AB_PICK_LIFO, 0)/AB_PICK_LIFO)/' tree/src/workload/verbs.h
+    cp "$ROOT/src/workload/language.h" tree/src/workload/
+    sed -i 's/AB_PICK_LIFO, 0)/AB_PICK_LIFO)/' tree/src/workload/language.h
     ! tree/scripts/check-additions "$PWD/copy" >"$OUT/stdout" 2>"$OUT/stderr" || fail "passes"
-    grep -q 'src/workload/verbs.h has nothing like' "$OUT/stderr" || fail "another reason"
+    grep -q 'src/workload/language.h has nothing like' "$OUT/stderr" || fail "another reason"
     [ ! -e copy ] || fail "the copy is left"
 }

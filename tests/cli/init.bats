@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # init: each scaffold is valid, without a note, runs at once, and replaces nothing.
-# tests: cmd_init.c scaffolds.c
+# tests: cmd_init.c
 
 load helpers
 

@@ -4,7 +4,7 @@
 # Conversion while the command runs: the trace is that of a conversion at the end, the spool stays
 # small, and whatever is killed leaves what the documentation says. The tests let it begin with the
 # first byte of a spool, and on a CPU that others want.
-# tests: along.c spool_traces.c
+# tests: converter_live.c spool_traces.c
 
 load helpers
 load recording

@@ -5,13 +5,11 @@
  *
  *     clang -fsanitize=fuzzer,address,undefined … tests/fuzz/fuzz_workload.c liballocbench.a …
  *     fuzz_workload tests/golden/workloads/good tests/golden/workloads/bad
- * tests: dist_read.c fields.c gate_lines.c read.c read_entries.c read_phase.c
- * tests: read_verb.c schema.c
+ * tests: dist_read.c fields.c read.c read_verb.c schema.c
  */
 #include "workload/workload.h"
 
-#include "workload/config.h"
-#include "workload/estimate_ops.h"
+#include "workload/generate/generate.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

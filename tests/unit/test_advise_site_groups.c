@@ -23,13 +23,13 @@ static void make(uint64_t stacks[][4], size_t n)
     uint64_t block;
     char *path = test_trace_file(NULL, 0);
     FILE *to = fopen(path, "wb");
-    assert_true(ab_site_know_module(&t, "/opt/game/bin/game", 18, NULL, 0, &module));
+    module = ab_site_know_module(&t, "/opt/game/bin/game", 18, NULL, 0);
     for (size_t i = 0; i < n; i++) {
         struct ab_site_frame frames[4];
         uint32_t depth = 0;
         for (; stacks[i][depth] != 0; depth++)
             frames[depth] = (struct ab_site_frame){stacks[i][depth], module};
-        assert_true(ab_site_know_stack(&t, frames, depth, AB_SITE_WHOLE, &number));
+        number = ab_site_know_stack(&t, frames, depth, AB_SITE_WHOLE);
         assert_int_equal(number, i + 1);
     }
     struct ab_trace_writer_options options = {.program = "game", .sites = &t};

@@ -120,11 +120,10 @@ static void make(void)
 static void know_places(struct ab_site_table *t)
 {
     uint32_t module;
-    assert_true(ab_site_know_module(t, "/bin/server", 11, NULL, 0, &module));
+    module = ab_site_know_module(t, "/bin/server", 11, NULL, 0);
     for (uint64_t i = 1; i <= N_PLACES; i++) {
-        uint32_t number;
         struct ab_site_frame frames[] = {{i, module}};
-        assert_true(ab_site_know_stack(t, frames, 1, AB_SITE_WHOLE, &number));
+        assert_int_not_equal(ab_site_know_stack(t, frames, 1, AB_SITE_WHOLE), 0);
     }
 }
 

@@ -2,7 +2,6 @@
  *
  * Machines that are made up: one on which nothing disturbs, one on which everything does, one that
  * says nothing.
- * tests: doctor_cpu.c doctor_machine.c doctor_memory.c doctor_tools.c finding.c
  */
 #include "doctor/doctor.h"
 #include "support/system_tree.h"

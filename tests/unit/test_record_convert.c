@@ -3,7 +3,7 @@
  * Spools made by hand: what becomes of every kind of event, of threads whose stamps contradict each
  * other, of cut-off streams, of damage. What a real recorder writes is tested in
  * tests/cli/record.bats.
- * tests: conversion.c converter.c along.c
+ * tests: converter.c converter_trace.c
  */
 #include "record/convert.h"
 
@@ -94,10 +94,9 @@ static void remove_all(uint32_t n_slots)
 static enum ab_status convert_entry(const struct ab_spool_entry *images, size_t n, size_t i,
                                     FILE *to)
 {
-    struct ab_family *family;
-    assert_int_equal(ab_family_open(folder, images, n, &family, &err), AB_OK);
+    struct ab_forks *family = ab_forks_open(folder, images, n);
     enum ab_status status = ab_convert(family, &images[i], to, &report, NULL, NULL, &err);
-    ab_family_close(family);
+    ab_forks_close(family);
     return status;
 }
 

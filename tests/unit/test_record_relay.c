@@ -48,8 +48,8 @@ static int open_relay(void **state)
     (void)state;
     strcpy(folder, "/tmp/ab-relay-XXXXXX");
     if (mkdtemp(folder) == NULL ||
-        ab_relay_open(folder, (struct ab_relay_wish){.most_events = 1000, .site_depth = 8}, &relay,
-                      &err) != AB_OK ||
+        ab_relay_open(folder, (struct ab_relay_options){.most_events = 1000, .site_depth = 8},
+                      &relay, &err) != AB_OK ||
         ab_relay_serve(relay, &err) != AB_OK)
         return -1;
     control = map(AB_SPOOL_CONTROL, sizeof *control, 0);
@@ -71,13 +71,13 @@ static int close_relay(void **state)
 }
 
 /* As a process does. */
-static enum ab_spool_stop ask(enum ab_spool_wish wish, int32_t slot, uint32_t generation,
+static enum ab_spool_stop ask(enum ab_spool_request_kind kind, int32_t slot, uint32_t generation,
                               uint64_t bytes)
 {
     struct ab_spool_request *r = &control->requests[5];
     struct timespec pause = {0, 1000000};
     *r = (struct ab_spool_request){.state = AB_SPOOL_TAKEN,
-                                   .wish = wish,
+                                   .kind = kind,
                                    .pid = PID,
                                    .generation = generation,
                                    .slot = slot,

@@ -52,15 +52,15 @@ static int set_up(void **state)
     struct ab_site_frame nested[2], none = {0, 0};
     uint32_t module;
     assert_non_null(realpath("/proc/self/exe", self));
-    assert_true(ab_site_know_module(&table, self, strlen(self), NULL, 0, &module));
+    module = ab_site_know_module(&table, self, strlen(self), NULL, 0);
     assert_int_equal(module, 1);
     nested[0] = frame_of(inner_site);
     nested[1] = frame_of(outer_site);
     inner_address = nested[0].address;
-    assert_true(ab_site_know_stack(&table, nested, 2, AB_SITE_WHOLE, &stacks[0]));
+    stacks[0] = ab_site_know_stack(&table, nested, 2, AB_SITE_WHOLE);
     nested[0] = frame_of(other_part_site);
-    assert_true(ab_site_know_stack(&table, nested, 1, AB_SITE_WHOLE, &stacks[1]));
-    assert_true(ab_site_know_stack(&table, &none, 1, AB_SITE_WHOLE, &stacks[2]));
+    stacks[1] = ab_site_know_stack(&table, nested, 1, AB_SITE_WHOLE);
+    stacks[2] = ab_site_know_stack(&table, &none, 1, AB_SITE_WHOLE);
     return 0;
 }
 

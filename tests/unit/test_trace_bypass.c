@@ -2,7 +2,7 @@
  *
  * The chunk of calls past the recorder: what is written is read, what does not fit is refused.
  */
-#include "trace/bypass.h"
+#include "trace/format.h"
 
 #include "support/cmocka.h"
 #include "trace/reader.h"

@@ -3,7 +3,7 @@
  * The digest says which events a trace holds, however it is stored; the second reader
  * (scripts/read-trace.py) says the same of every bundled and golden trace.
  */
-#include "trace/checksum.h"
+#include "trace/format.h"
 
 #include "support/cmocka.h"
 #include "support/trace.h"

@@ -8,7 +8,7 @@
 #include "base/bits.h"
 #include "support/cmocka.h"
 #include "support/trace_mix.h"
-#include "trace/chunk_kinds.h"
+#include "trace/chunk.h"
 #include "trace/format.h"
 
 #include <stdlib.h>

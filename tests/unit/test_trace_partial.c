@@ -5,7 +5,6 @@
 #include "base/bytes.h"
 #include "support/cmocka.h"
 #include "support/trace_mix.h"
-#include "trace/checksum.h"
 #include "trace/format.h"
 #include "trace_tools/check_trace.h"
 #include "trace_tools/to_tape.h"

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Trace files that are whole are read as written; everything else is refused at its place.
- * tests: trace/checksum.c writer.c
+ * tests: trace/format.c writer.c
  */
 #include "base/bytes.h"
 #include "support/cmocka.h"
 #include "support/trace.h"
 #include "support/trace_digest.h"
-#include "trace/checksum.h"
 #include "trace/format.h"
 #include "trace_tools/to_tape.h"
 

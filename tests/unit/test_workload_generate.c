@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What verbs make of themselves on the tape, op by op.
- * tests: estimate_ops.c generator.c generate.c pick.c step_block.c step_message.c
+ * tests: steps.c
  */
 #include "support/workload_ops.h"
 

@@ -10,7 +10,7 @@
 #include "cli/record/spool_traces.h"
 #include "core/memory.h"
 #include "core/text.h"
-#include "record/frames.h"
+#include "record/relay.h"
 #include "report/output.h"
 
 #include <stdlib.h>

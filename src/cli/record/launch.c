@@ -80,7 +80,7 @@ static enum ab_status make_open_folder(struct ab_launch *l, struct ab_err *err)
     snprintf(l->spool, sizeof l->spool, "%s/%s", l->folder, AB_SPOOL_FOLDER);
     if (mkdir(l->spool, 0700) != 0 || chmod(l->spool, 0777) != 0)
         return ab_fail_errno(err, AB_SYSTEM, "cannot write in %s", l->folder);
-    snprintf(l->part, sizeof l->part, "%s/%s", l->folder, AB_ALONG_PART);
+    snprintf(l->part, sizeof l->part, "%s/%s", l->folder, AB_LIVE_CONVERTER_PART);
     return AB_OK;
 }
 
@@ -138,7 +138,7 @@ static void remove_folder(const char *path)
 
 void ab_launch_clean(struct ab_launch *l)
 {
-    ab_along_close(l->along);
+    ab_live_converter_close(l->along);
     l->along = NULL;
     ab_relay_close(l->relay);
     l->relay = NULL;

@@ -7,7 +7,7 @@
 
 #include "cli/record/live_line.h"
 #include "core/status.h"
-#include "record/along.h"
+#include "record/converter_live.h"
 #include "record/relay.h"
 
 #include <signal.h>
@@ -49,9 +49,9 @@ struct ab_launch {
     struct ab_launch_end end;
     uint64_t begin_ns, begin_ticks;
     struct ab_relay *relay;
-    struct ab_along *along; /* NULL = all is converted at the end */
-    int n_signals, signal;  /* that came for the command; the one that ended the recording */
-    bool is_holding;        /* the signals that would leave the folder behind are blocked */
+    struct ab_live_converter *along; /* NULL = all is converted at the end */
+    int n_signals, signal; /* that came for the command; the one that ended the recording */
+    bool is_holding;       /* the signals that would leave the folder behind are blocked */
     sigset_t old_mask;
     struct sigaction old_child;
 };

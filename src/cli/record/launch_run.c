@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "cli/record/descendants.h"
 #include "core/text.h"
-#include "record/frames.h"
 #include "record/relay.h"
 
 #include <errno.h>
@@ -149,16 +148,17 @@ static void read_end(pid_t pid, struct ab_launch_end *end)
  * at the end. */
 static enum ab_status serve(struct ab_launch *l, struct ab_err *err)
 {
-    struct ab_along_wish along = {.folder = l->spool,
-                                  .part = l->part,
-                                  .command = (uint32_t)l->pid,
-                                  .from_bytes = l->along_bytes,
-                                  .is_eager = l->is_eager,
-                                  .relay = l->relay};
+    struct ab_live_converter_options along = {.folder = l->spool,
+                                              .part = l->part,
+                                              .command = (uint32_t)l->pid,
+                                              .from_bytes = l->along_bytes,
+                                              .is_eager = l->is_eager,
+                                              .relay = l->relay};
     AB_TRY(ab_relay_serve(l->relay, err));
     if (l->along_bytes == 0 || l->takes_children)
         return AB_OK;
-    return ab_along_start(&along, &l->along, err);
+    l->along = ab_live_converter_start(&along);
+    return AB_OK;
 }
 
 /* Half of what is free: the command, and others, need space too. 0 = it cannot be known. */
@@ -170,18 +170,18 @@ static uint64_t share_of_disk(const struct ab_launch *l)
 
 enum ab_status ab_launch_start(struct ab_launch *l, const char *const *argv, struct ab_err *err)
 {
-    struct ab_relay_wish wish = {.most_events = l->most_events,
-                                 .most_bytes = l->most_bytes,
-                                 .why_full = AB_SPOOL_FULL,
-                                 .site_depth = l->site_depth,
-                                 .has_time = l->has_time};
-    if (wish.most_bytes == 0) {
-        wish.most_bytes = share_of_disk(l);
-        wish.why_full = AB_SPOOL_SHARE;
+    struct ab_relay_options options = {.most_events = l->most_events,
+                                       .most_bytes = l->most_bytes,
+                                       .why_full = AB_SPOOL_FULL,
+                                       .site_depth = l->site_depth,
+                                       .has_time = l->has_time};
+    if (options.most_bytes == 0) {
+        options.most_bytes = share_of_disk(l);
+        options.why_full = AB_SPOOL_SHARE;
     }
-    if (wish.most_bytes > 0 && l->along_bytes > wish.most_bytes / 2)
-        l->along_bytes = wish.most_bytes / 2; /* early enough to stay within the bound */
-    AB_TRY(ab_relay_open(l->spool, wish, &l->relay, err));
+    if (options.most_bytes > 0 && l->along_bytes > options.most_bytes / 2)
+        l->along_bytes = options.most_bytes / 2; /* early enough to stay within the bound */
+    AB_TRY(ab_relay_open(l->spool, options, &l->relay, err));
     if (l->takes_children)
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     l->begin_ns = ab_clock_now_ns();
@@ -205,7 +205,7 @@ static int next_signal(struct ab_launch *l, uint64_t deadline, uint64_t most_ns,
 {
     sigset_t held;
     held_signals(&held);
-    ab_live_line_show(&l->live, l->relay, ab_along_events(l->along));
+    ab_live_line_show(&l->live, l->relay, ab_live_converter_events(l->along));
     uint64_t now = ab_clock_now_ns(), rest_ns = ab_live_line_rest_ns(&l->live);
     if (now >= deadline)
         return AT_DEADLINE;
@@ -311,7 +311,7 @@ void ab_launch_await(struct ab_launch *l)
         ab_relay_stop(l->relay, why);
 #define LOOK(name) l->end.has_frames |= ab_relay_has_mark(l->relay, #name);
     AB_FRAMES(LOOK)
-    ab_along_stop(l->along);
+    ab_live_converter_stop(l->along);
     ab_relay_close(l->relay);
     l->relay = NULL;
     drop_signals();

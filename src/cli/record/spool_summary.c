@@ -15,7 +15,7 @@
 #include "core/text.h"
 #include "core/units_show.h"
 #include "program/program_file.h"
-#include "record/starts.h"
+#include "record/spool_reader.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -303,11 +303,8 @@ static int by_processes(const void *a, const void *b)
 static void print_unseen(const struct ab_spool_traces *t)
 {
     struct ab_unseen *unseen = NULL;
-    struct ab_err err;
-    size_t n = 0;
     uint64_t n_lost = 0, rest = 0;
-    if (ab_starts_read(t->folder, t->images, t->n_images, &unseen, &n, &n_lost, &err) != AB_OK)
-        return;
+    size_t n = ab_spool_read_unseen(t->folder, t->images, t->n_images, &unseen, &n_lost);
     if (n > 0)
         qsort(unseen, n, sizeof unseen[0], by_processes);
     for (size_t i = 0; i < n; i++)

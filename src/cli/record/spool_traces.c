@@ -11,8 +11,8 @@
 #include "cli/record/spool_summary.h"
 #include "cli/record/spool_texts.h"
 #include "core/text.h"
-#include "record/along.h"
 #include "record/convert.h"
+#include "record/converter_live.h"
 #include "trace_tools/filter.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ const char *ab_spool_folder(const char *given, char *buf, size_t cap)
 
 const char *ab_spool_part(const char *spool_folder, char *buf, size_t cap)
 {
-    snprintf(buf, cap, "%s/../" AB_ALONG_PART, spool_folder);
+    snprintf(buf, cap, "%s/../" AB_LIVE_CONVERTER_PART, spool_folder);
     return buf;
 }
 
@@ -100,11 +100,12 @@ static enum ab_status spool_part_write(const char *part, FILE *to, struct ab_con
 static enum ab_status convert_image(struct ab_spool_traces *t, struct ab_spool_result *r, FILE *to,
                                     struct watch *watch, struct ab_err *err)
 {
-    if (ab_along_has(t->along, r->entry))
-        return ab_along_finish(t->along, r->entry, to, &r->report, show_progress, watch, err);
+    if (ab_live_converter_has(t->along, r->entry))
+        return ab_live_converter_finish(t->along, r->entry, to, &r->report, show_progress, watch,
+                                        err);
     if (t->part != NULL && ab_spool_is_freed(t->folder, r->entry))
         return spool_part_write(t->part, to, &r->report, err);
-    return ab_convert(t->family, r->entry, to, &r->report, show_progress, watch, err);
+    return ab_convert(t->forks, r->entry, to, &r->report, show_progress, watch, err);
 }
 
 /* One image into an output that is open; committed unless there is nothing in it. */
@@ -209,7 +210,8 @@ enum ab_status ab_spool_traces_open(struct ab_spool_traces *t, struct ab_err *er
             t->n_programs++;
         }
     }
-    return ab_family_open(t->folder, t->images, t->n_images, &t->family, err);
+    t->forks = ab_forks_open(t->folder, t->images, t->n_images);
+    return AB_OK;
 }
 
 void ab_spool_traces_close(struct ab_spool_traces *t)
@@ -218,8 +220,8 @@ void ab_spool_traces_close(struct ab_spool_traces *t)
         free(t->results[i].path);
         free(t->results[i].why);
     }
-    ab_family_close(t->family);
-    t->family = NULL;
+    ab_forks_close(t->forks);
+    t->forks = NULL;
     free(t->results);
     free(t->images);
     t->results = NULL;

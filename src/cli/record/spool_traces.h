@@ -8,9 +8,8 @@
 #define AB_CLI_RECORD_SPOOL_TRACES_H
 
 #include "app/options.h"
-#include "record/along.h"
 #include "record/convert.h"
-#include "record/family.h"
+#include "record/converter_live.h"
 #include "report/output.h"
 
 enum ab_spool_outcome {
@@ -34,13 +33,14 @@ struct ab_spool_traces {
     double ns_per_tick;        /* 0 = not known: it is measured when it is needed */
     double wall_ns;            /* that the command took; 0 = not known */
     bool is_quiet;
-    bool is_partial;        /* that a trace is short is no failure */
-    const char *part;       /* the trace that was being made beside it; NULL = none */
-    struct ab_along *along; /* what was converted while it was recorded; NULL = nothing was */
-    bool has_folder;        /* path was given as a folder: other traces get their program's name */
+    bool is_partial;  /* that a trace is short is no failure */
+    const char *part; /* the trace that was being made beside it; NULL = none */
+    struct ab_live_converter
+        *along;      /* what was converted while it was recorded; NULL = nothing was */
+    bool has_folder; /* path was given as a folder: other traces get their program's name */
     struct ab_spool_entry *images;
     size_t n_images;
-    struct ab_family *family;          /* of the images */
+    struct ab_forks *forks;            /* of the images */
     const struct ab_spool_entry *main; /* the last program of the command that recorded anything */
     uint32_t n_programs;               /* of the command, that recorded anything */
     struct ab_spool_result *results;

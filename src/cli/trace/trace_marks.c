@@ -4,6 +4,7 @@
  */
 #include "cli/trace/trace_marks.h"
 
+#include "core/memory.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "trace/mark_table.h"
@@ -15,11 +16,9 @@ enum { NAMES_SHOWN = 8 };
 
 static struct ab_mark_stats *make_stats(const struct ab_mark_table *t)
 {
-    struct ab_mark_stats *stats = malloc((t->n_names + 1) * sizeof stats[0]);
-    if (stats == NULL || ab_mark_stats(t, stats))
-        return stats;
-    free(stats);
-    return NULL;
+    struct ab_mark_stats *stats = ab_alloc((t->n_names + 1) * sizeof stats[0]);
+    ab_mark_stats(t, stats);
+    return stats;
 }
 
 /* ---- text ---- */
@@ -41,8 +40,7 @@ static void print_one(FILE *to, const struct ab_mark_table *t, const struct ab_m
 enum ab_status ab_trace_print_marks(FILE *to, const struct ab_mark_table *t, struct ab_err *err)
 {
     struct ab_mark_stats *stats = make_stats(t);
-    if (stats == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    (void)err;
     for (size_t i = 0; i < t->n_names && i < NAMES_SHOWN; i++)
         print_one(to, t, &stats[i]);
     if (t->n_names > NAMES_SHOWN)

@@ -7,7 +7,7 @@
  * here calls malloc or stdio or takes a lock, errno is kept, one descriptor of a high number is all
  * that is open, and signal handlers find a consistent recorder at every instruction (preload_spool.c).
  */
-#include "record/preload/preload_exec.h"
+#include "record/preload/preload.h"
 #include "record/preload/preload_sites.h"
 #include "record/preload/preload_spool.h"
 
@@ -59,7 +59,7 @@ static struct {
 
 static enum { FRESH, RESOLVING, READY } stage;
 
-/* What dlsym itself asks for while we look for the real functions. Never given back. */
+/* Here lies what dlsym itself asks for while we look for the real functions. It is never given back. */
 static _Alignas(16) char bootstrap[65536];
 static size_t bootstrap_used;
 
@@ -231,7 +231,7 @@ static void *resize_too_much(void *p, size_t n, size_t size, struct ab_here here
     return moved;
 }
 
-/* Not forwarded: the C library's calls realloc, which is ours, and one call would be two. */
+/* It is not forwarded: the C library's calls realloc, which is ours, and one call would be two. */
 EXPORT void *reallocarray(void *p, size_t n, size_t size)
 {
     size_t bytes;

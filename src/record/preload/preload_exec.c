@@ -5,11 +5,9 @@
  * start is noted, and the recorder of the program that begins takes the note away. A child of vfork
  * runs here too: it writes nothing but its note.
  */
-#include "record/preload/preload_exec.h"
+#include "record/preload/preload.h"
 
-#include "record/preload/preload_files.h"
 #include "record/preload/preload_spool.h"
-#include "record/preload/preload_starts.h"
 
 #include <alloca.h>
 #include <dlfcn.h>

@@ -5,7 +5,7 @@
  * gone, the path is tried; and what neither can do, `record` is asked for. It is not subject to the
  * limits and the user of the program.
  */
-#include "record/preload/preload_files.h"
+#include "record/preload/preload.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +59,7 @@ static void name_file(char name[NAME_BYTES], struct ab_file_id id)
 
 /* ---- the folder ---- */
 
-/* As high as the limit allows, but not so high that the table of descriptors grows large. A program
+/* The number is as high as the limit allows, but not so high that the table of descriptors grows large. A program
  * that may have but a few is not to miss one: -1. */
 static int high_number(void)
 {
@@ -200,13 +200,13 @@ static bool await_answer(struct ab_spool_request *r)
 
 /* `otherwise`: the answer where there is none. A place whose request was not answered stays taken:
  * the answer may still come. */
-static enum ab_spool_stop ask(enum ab_spool_wish wish, struct ab_file_id id, uint64_t bytes,
+static enum ab_spool_stop ask(enum ab_spool_request_kind kind, struct ab_file_id id, uint64_t bytes,
                               enum ab_spool_stop otherwise)
 {
     struct ab_spool_request *r = take_place();
     if (r == NULL)
         return otherwise;
-    r->wish = wish;
+    r->kind = kind;
     r->pid = id.pid;
     r->generation = id.generation;
     r->slot = id.slot;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the program that is recorded is called, and the file that stands for it.
+ * Finds out what the program that is recorded is called and how it was started, and makes the file
+ * that stands for it.
  */
-#include "record/preload/preload_program.h"
+#include "record/preload/preload.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
@@ -74,4 +76,25 @@ uint32_t ab_program_read_command(const char *text, bool *is_plus)
         value = value * 10 + (uint64_t)(*text - '0');
     *is_plus = *text == '+';
     return text[*is_plus] == 0 && value <= UINT32_MAX ? (uint32_t)value : 0;
+}
+
+/* ---- variables ----
+ *
+ * They are read where the kernel left them, until the C library does: its environ is not there yet
+ * when a program allocates before all constructors (.preinit_array), and everything that it calls
+ * until its own end would go unrecorded. */
+
+extern void *__libc_stack_end; /* the dynamic linker's: argc, argv, NULL, variables, NULL */
+
+AB_HIDDEN const char *ab_environment(const char *name)
+{
+    char **at = (char **)__libc_stack_end;
+    size_t n = strlen(name);
+    if (environ != NULL || at == NULL || getauxval(AT_SECURE) != 0)
+        return secure_getenv(name);
+    at += 1 + (size_t) * (long *)__libc_stack_end + 1;
+    for (; *at != NULL; at++)
+        if (strncmp(*at, name, n) == 0 && (*at)[n] == '=')
+            return *at + n + 1;
+    return NULL;
 }

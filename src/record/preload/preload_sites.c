@@ -9,7 +9,7 @@
  */
 #include "record/preload/preload_sites.h"
 
-#include "record/preload/preload_clock.h"
+#include "record/preload/preload.h"
 #include "record/preload/unwind/unwind.h"
 
 #include <dlfcn.h>
@@ -104,7 +104,7 @@ static struct ab_sites *make(bool is_first)
     return s->stacks != NULL && s->unwinder.cache != NULL ? s : NULL;
 }
 
-/* Of a thread that was created its variables lie on its stack, above all frames; of the first one
+/* A thread that was created has its variables on its stack, above all frames; those of the first one
  * the name of the program does. */
 void ab_sites_begin(struct ab_sites **at, uint32_t thread, const void *tls, ab_sites_put *put)
 {

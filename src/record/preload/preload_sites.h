@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the calls come from: which stack, and which modules its addresses lie in, as events of the
+ * Notes where the calls come from: which stack, and which modules its addresses lie in, as events of the
  * thread's own stream (spool.h). Hidden from the recorded program.
  */
 #ifndef AB_RECORD_PRELOAD_PRELOAD_SITES_H
 #define AB_RECORD_PRELOAD_PRELOAD_SITES_H
 
-#include "record/preload/preload_files.h"
+#include "record/preload/preload.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ void ab_sites_find_real(void) AB_HIDDEN;
 /* Are sites of so many calls to be recorded (0 = none), and can they be? */
 bool ab_sites_can(uint32_t depth) AB_HIDDEN;
 
-/* What writes an event without a stamp into a stream. */
+/* Writes an event without a stamp into a stream. */
 typedef void ab_sites_put(struct ab_spool_tail *tail, enum ab_spool_kind kind, uint64_t address,
                           uint64_t size);
 

@@ -17,14 +17,8 @@
  */
 #include "record/preload/preload_spool.h"
 
-#include "record/preload/preload_clock.h"
-#include "record/preload/preload_environment.h"
-#include "record/preload/preload_files.h"
-#include "record/preload/preload_halves.h"
-#include "record/preload/preload_mark_names.h"
-#include "record/preload/preload_program.h"
 #include "record/preload/preload_sites.h"
-#include "record/preload/preload_starts.h"
+#include "record/preload/spool_codec.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -74,7 +68,63 @@ static struct ab_file_id file_of(int32_t slot)
     return (struct ab_file_id){ab_process->image->pid, ab_process->generation, slot};
 }
 
-/* ---- halves ---- */
+/* ---- the two halves of a stream, which are written in turn ---- */
+
+/* Packs a half after those that are packed; false when there is no room. */
+static bool pack_half(struct ab_spool_tail *tail, unsigned half)
+{
+    uint64_t left = AB_SPOOL_PACK_BYTES - tail->pack_bytes;
+    struct ab_spool_chunk *chunk = (struct ab_spool_chunk *)((char *)tail + AB_SPOOL_PACK +
+                                                             tail->pack_bytes);
+    if (left < sizeof *chunk)
+        return false;
+    size_t words = ab_half_pack(ab_half_events(tail, half), AB_SPOOL_HALF_EVENTS,
+                                (uint64_t *)(chunk + 1), (left - sizeof *chunk) / 8);
+    if (words == 0)
+        return false;
+    chunk->number = tail->half_number[half] - 1;
+    chunk->bytes = words * 8;
+    __atomic_store_n(&tail->pack_bytes, tail->pack_bytes + sizeof *chunk + words * 8,
+                     __ATOMIC_RELEASE);
+    return true;
+}
+
+static enum ab_spool_stop save_half(struct ab_spool_tail *tail, unsigned half, struct ab_file_id id)
+{
+    if (pack_half(tail, half))
+        return AB_SPOOL_RUNNING;
+    enum ab_spool_stop why = ab_files_save(id, tail);
+    if (why == AB_SPOOL_RUNNING)
+        pack_half(tail, half); /* one always fits where there is nothing */
+    return why;
+}
+
+/* The kind of an event that was never written says so. */
+static void empty_half(struct ab_spool_event *events)
+{
+    for (struct ab_spool_event *e = events; e < events + AB_SPOOL_HALF_EVENTS; e += 4)
+        e[0].stamp_kind = e[1].stamp_kind = e[2].stamp_kind = e[3].stamp_kind = 0;
+}
+
+/* With all signals blocked. */
+static enum ab_spool_stop turn_half(struct ab_spool_tail *tail, uint64_t number,
+                                    struct ab_file_id id)
+{
+    unsigned half = number % 2;
+    if (tail->half_number[half] == number + 1)
+        return AB_SPOOL_RUNNING; /* a signal handler was quicker */
+    if (tail->half_number[half] != 0) {
+        enum ab_spool_stop why = save_half(tail, half, id);
+        if (why != AB_SPOOL_RUNNING)
+            return why;
+    }
+    /* From here on what the file has counts: a thread can be killed in the middle of it. */
+    __atomic_store_n(&tail->half_number[half], 0, __ATOMIC_SEQ_CST);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    empty_half(ab_half_events(tail, half));
+    __atomic_store_n(&tail->half_number[half], number + 1, __ATOMIC_RELEASE);
+    return AB_SPOOL_RUNNING;
+}
 
 /* A half more is full: of calls, not of what else lies in it. */
 static void count_half(struct ab_spool_tail *tail)
@@ -103,7 +153,7 @@ static bool turn_halves(struct ab_spool_tail *tail, uint64_t number)
         count_half(tail);
     if (!is_recording())
         return false;
-    enum ab_spool_stop why = ab_halves_turn(tail, number, file_of((int32_t)tail->slot));
+    enum ab_spool_stop why = turn_half(tail, number, file_of((int32_t)tail->slot));
     if (why != AB_SPOOL_RUNNING)
         stop(why);
     return why == AB_SPOOL_RUNNING;
@@ -407,7 +457,7 @@ AB_HIDDEN void ab_spool_note_given(enum ab_spool_kind kind, const void *address,
         ab_spool_put(tail, ab_spool_stamp(tail), kind, (uint64_t)(uintptr_t)address, size);
 }
 
-/* What is no power of two is rounded up, as the libraries that allow it do. */
+/* An alignment that is no power of two is rounded up, as the libraries that allow it do. */
 static unsigned log2_up(size_t align)
 {
     return align <= 1 ? 0 : 64 - (unsigned)__builtin_clzll((unsigned long long)align - 1);

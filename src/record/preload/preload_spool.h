@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the interposer's events go. Hidden from the recorded program.
+ * The interposer hands its events on here. All of it is hidden from the recorded program.
  */
 #ifndef AB_RECORD_PRELOAD_PRELOAD_SPOOL_H
 #define AB_RECORD_PRELOAD_PRELOAD_SPOOL_H
 
-#include "record/preload/preload_clock.h"
-#include "record/preload/preload_halves.h"
+#include "record/preload/preload.h"
 #include "record/preload/preload_sites.h"
 
 #include <stddef.h>
@@ -30,6 +29,11 @@ void ab_spool_note_mark(const char *name);
 
 /* Which image the next program of a process will have. */
 uint32_t ab_exec_next_generation(uint32_t pid);
+
+static inline struct ab_spool_event *ab_half_events(struct ab_spool_tail *tail, unsigned half)
+{
+    return (struct ab_spool_event *)((char *)tail + AB_SPOOL_TAIL + half * AB_SPOOL_HALF);
+}
 
 /* ---- an event ----
  * What follows is compiled into each function of the malloc family: a call of ours would be a

@@ -99,7 +99,7 @@ struct ab_spool_tail {
 
 /* What a process cannot do for itself any more, because of limits or rights, or not without locks,
  * `record` does. The process waits for it. */
-enum ab_spool_wish {
+enum ab_spool_request_kind {
     AB_SPOOL_SAVE, /* write the packed chunks of a slot to the end of its file */
     AB_SPOOL_MAKE, /* make a file of `bytes` bytes */
     AB_SPOOL_LOOK, /* see which modules bypass the recorder: the process is about to exit */
@@ -113,7 +113,7 @@ enum ab_spool_request_state { /* a futex */
 };
 struct ab_spool_request {
     uint32_t state;
-    uint32_t wish;
+    uint32_t kind;
     uint32_t pid, generation;
     int32_t slot;    /* < 0: the image */
     uint32_t answer; /* enum ab_spool_stop: why not, or AB_SPOOL_RUNNING */
@@ -212,5 +212,9 @@ enum {
     AB_SPOOL_PATH_MAX = 4095,
     AB_SPOOL_MODULE_TEXT = 3 + AB_SPOOL_BUILD_ID_MAX + AB_SPOOL_PATH_MAX,
 };
+
+/* The functions by which programs show a frame: `record --marks` puts a mark at each call of them. */
+#define AB_FRAMES(F) \
+    F(SDL_GL_SwapWindow) F(SDL_RenderPresent) F(glfwSwapBuffers) F(glXSwapBuffers) F(eglSwapBuffers)
 
 #endif

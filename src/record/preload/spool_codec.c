@@ -12,7 +12,7 @@ enum { AT_A_TIME = 32 }; /* events between two looks at how many words are left 
 #define REGION (UINT64_C(1) << REGION_AT)
 #define REACH (UINT64_C(1) << 29) /* what 27 bits hold, by 8 */
 
-/* What the next event is written as a difference from. Both sides keep it the same way. */
+/* The next event is written as a difference from this. Both sides keep it the same way. */
 struct before {
     uint64_t here, there; /* the addresses before, of this region and of the other */
     uint64_t region;      /* this one: 0 or REGION */
@@ -44,7 +44,7 @@ static inline bool is_of_sites(uint64_t kind)
     return kind >= AB_SPOOL_SITE && kind <= AB_SPOOL_MODULE;
 }
 
-/* What no recorder writes may not fit: it is written as it is. */
+/* An event that no recorder writes may not fit: it is written as it is. */
 static inline bool fits_of_sites(const struct ab_spool_event *e)
 {
     if (e->stamp_kind >> 4 != 0 || !is_of_sites(e->stamp_kind))
@@ -100,7 +100,7 @@ static __attribute__((noinline)) uint64_t *pack_any(const struct ab_spool_event 
     return words;
 }
 
-/* The same as pack_any, for what most events are; that for the others. */
+/* Does what pack_any does, fast for the usual events; the others are left to that. */
 static inline uint64_t *pack_some(const struct ab_spool_event *e, size_t n, struct before *state,
                                   uint64_t *words)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * From a valid workload to its tape: the bodies of all lanes are carried out on live sets, in
+ * Makes the tape of a valid workload: the bodies of all lanes are carried out on live sets, in
  * turns, and what they do is pushed as ops; the order of the pushes is the tape's global order.
  * Sizes, positions and shuffles have random streams of their own in each lane, so that a change of
  * one distribution does not move what the others draw, and a lane draws the same whatever the
@@ -15,18 +15,170 @@
 
 #include "base/bits.h"
 #include "core/memory.h"
+#include "core/system_file.h"
 #include "core/units_show.h"
-#include "workload/estimate_ops.h"
-#include "workload/generate/generator.h"
-#include "workload/generate/pick.h"
-#include "workload/generate/step_block.h"
-#include "workload/generate/step_message.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { STREAM_SIZES = 1, STREAM_POSITIONS = 2, STREAM_ORDER = 3, STREAMS_A_LANE = 4 };
 enum { TURNS_SHOWN = 1 << 16 }; /* between two looks at how far it is */
+
+/* ---- how large a tape becomes ----
+ *
+ * A typing error such as iters(1e12) must end in a sentence with the figure, not in an hour of work or
+ * the kernel's out-of-memory killer: so bounds are known from the text alone, before a tape is made
+ * and while it grows. All sums and products saturate. */
+
+/* Bytes a position: live_set.c, its slot, and the tape builder's own entry. Bytes an op: with
+ * several lanes also its copy where the lanes are laid down, its share of a turn, and an edge. */
+enum { OP_BYTES = 8, LANE_OP_BYTES = 40, POSITION_BYTES = 44 };
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static uint64_t multiply(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+/* Does each step of the verb make an op, whatever is live? */
+static bool is_sure(const struct ab_workload *w, const struct ab_verb *v)
+{
+    if (v->kind == AB_VERB_REPLACE && (v->pick >= AB_PICK_FIFO || v->pick == AB_PICK_OCCUPIED))
+        return false;
+    return (ab_verbs[v->kind].traits & AB_VERB_SURE) != 0 && v->other == AB_NO_SET &&
+           w->sets[v->set].on_full != AB_ON_FULL_DROP;
+}
+
+static uint64_t body_ops(const struct ab_workload *w, const struct ab_verb *body, size_t n)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct ab_verb *v = &body[i];
+        uint64_t unit = v->kind == AB_VERB_SEND ? w->sets[v->set].unit : 1;
+        if (v->n_body > 0)
+            sum = add(sum, multiply(v->count, body_ops(w, v->body, v->n_body)));
+        else if (v->amount == AB_AMOUNT_COUNT && is_sure(w, v))
+            sum = add(sum, multiply(v->count, unit));
+    }
+    return sum;
+}
+
+static uint64_t body_largest(const struct ab_workload *w, const struct ab_verb *body, size_t n)
+{
+    uint64_t largest = 0;
+    for (const struct ab_verb *v = body; v < body + n; v++) {
+        bool has_size = (ab_verbs[v->kind].options & AB_OPT_SIZE) != 0 && v->other == AB_NO_SET;
+        uint64_t size = has_size ? w->dists.items[v->dist].max
+                                 : body_largest(w, v->body, v->n_body);
+        largest = size > largest ? size : largest;
+    }
+    return largest;
+}
+
+/* The largest size that verbs of the phase may request; 0 = they request none. */
+static uint64_t estimate_phase_largest(const struct ab_workload *w,
+                                       const struct ab_phase_def *phase)
+{
+    uint64_t largest = 0;
+    for (size_t i = 0; i < phase->n_roles; i++) {
+        uint64_t size = body_largest(w, phase->roles[i].body, phase->roles[i].n_body);
+        largest = size > largest ? size : largest;
+    }
+    return largest;
+}
+
+static bool body_names(const struct ab_verb *body, size_t n, uint32_t set)
+{
+    bool is_named = false;
+    for (const struct ab_verb *v = body; v < body + n && !is_named; v++)
+        is_named = v->set == set || v->other == set || body_names(v->body, v->n_body, set);
+    return is_named;
+}
+
+/* In all lanes together; 0 for a set that no verb names. */
+static uint64_t set_capacity(const struct ab_workload *w, uint32_t index)
+{
+    const struct ab_set_def *set = &w->sets[index];
+    uint64_t n = set->count > 0 ? set->count : AB_MAX_POSITIONS;
+    bool is_named = false;
+    for (size_t i = 0; i < w->n_phases; i++)
+        for (size_t k = 0; k < w->phases[i].n_roles && !is_named; k++) {
+            const struct ab_role *role = &w->phases[i].roles[k];
+            is_named = body_names(role->body, role->n_body, index);
+        }
+    if (set->kind == AB_SET_QUEUE) /* beside its messages, one that each lane takes apart */
+        n = multiply(n + AB_LANES_MAX, set->unit);
+    return is_named ? multiply(n, set->is_shared ? 1 : set->end_lane - set->first_lane) : 0;
+}
+
+/* No more bytes than that are ever live: as many blocks as all sets hold, each of the largest size. */
+static uint64_t estimate_most_live(const struct ab_workload *w)
+{
+    uint64_t largest = 0, blocks = 0;
+    for (size_t i = 0; i < w->n_phases; i++) {
+        uint64_t size = estimate_phase_largest(w, &w->phases[i]);
+        largest = size > largest ? size : largest;
+    }
+    for (uint32_t i = 0; i < w->n_sets; i++)
+        blocks = add(blocks, set_capacity(w, i));
+    return multiply(blocks, largest);
+}
+
+/* What `all`, `fraction` and empty positions leave open counts as no ops. */
+static uint64_t estimate_phase_ops(const struct ab_workload *w, const struct ab_phase_def *phase)
+{
+    uint64_t once = phase->until == AB_UNTIL_OPS ? phase->limit : 0;
+    if (phase->until == AB_UNTIL_ALLOCATED && estimate_phase_largest(w, phase) > 0)
+        once = phase->limit / estimate_phase_largest(w, phase);
+    for (size_t i = 0; phase->until == AB_UNTIL_ITERS && i < phase->n_roles; i++) {
+        const struct ab_role *role = &phase->roles[i];
+        uint64_t iteration = body_ops(w, role->body, role->n_body);
+        once = add(once, multiply(role->n_lanes, multiply(phase->limit, iteration)));
+    }
+    return multiply(phase->repeat, once);
+}
+
+uint64_t ab_estimate_ops(const struct ab_workload *w)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < w->n_phases; i++)
+        sum = add(sum, estimate_phase_ops(w, &w->phases[i]));
+    return sum;
+}
+
+/* MemAvailable in bytes; without /proc no limit is known. */
+static uint64_t available_bytes(void)
+{
+    char buf[AB_SYSTEM_FILE_BYTES], value[64] = "";
+    ab_system_file_value(value, sizeof value, ab_system_file("", "/proc/meminfo", buf),
+                         "MemAvailable", ':');
+    double kib = ab_system_file_parse(value);
+    return kib >= 0 ? (uint64_t)kib * 1024 : UINT64_MAX;
+}
+
+/* How many ops a tape may have: the format's limit, or what fits in half of the available memory
+ * beside the live sets of w. */
+static uint64_t estimate_max_ops(const struct ab_workload *w)
+{
+    uint64_t room = available_bytes() / 2, taken = 0, op_bytes = OP_BYTES;
+    for (size_t i = 0; i < w->n_sets; i++) {
+        const struct ab_set_def *set = &w->sets[i];
+        uint64_t n = set->is_shared ? 1 : set->end_lane - set->first_lane;
+        if (set->kind == AB_SET_SLOTS)
+            taken = add(taken, multiply(n * set->count, POSITION_BYTES));
+    }
+    for (size_t i = 0; i < w->n_phases; i++)
+        if (w->phases[i].n_lanes > 1)
+            op_bytes = LANE_OP_BYTES;
+    room = room > taken ? room - taken : 0;
+    return room / op_bytes < AB_TAPE_MAX_OPS ? room / op_bytes : AB_TAPE_MAX_OPS;
+}
 
 /* ---- lanes taking turns ---- */
 
@@ -73,7 +225,7 @@ static enum ab_status end_of_messages(struct ab_generator *g, uint32_t n_finishe
 /* Ops without progress towards `until`, or between two looks at how fast it comes. */
 #define AB_PROBE_OPS (UINT64_C(1) << 24)
 
-/* A lane's body, as far as its turn goes. Where a lane is, is kept in records, not on the stack, so
+/* A lane's body is carried out as far as its turn goes. Where a lane is, is kept in records, not on the stack, so
  * that it can stop in the middle of a verb and go on in its next turn. */
 
 enum { STALLED_ITERS = 1000000, PROBE_ITERS = 16 };
@@ -138,234 +290,6 @@ static enum ab_status check_rise(struct ab_generator *g)
     return n_ops >= g->probe_at && g->highest > g->start ? check_pace(g, n_ops) : AB_OK;
 }
 
-/* What a verb does in one step, at one position or with one block: ops are pushed, sets and queues
- * follow. Each step pushes an op, counts as idle, or makes its lane wait. */
-
-enum { POOLED_OPS = 12, GROWN_OPS = 3 }; /* memory of a pooled slot, a grown position, in ops */
-
-static enum ab_status act(struct ab_generator *g, struct ab_instance *s, uint32_t position)
-{
-    const struct ab_verb *v = g->lane->verb;
-    bool is_live = ab_live_set_has(&s->live, position);
-    enum ab_status status;
-    switch (v->kind) {
-    case AB_VERB_ALLOC:
-        return is_live ? ab_block_occupied(g, "alloc", v->set, position)
-                       : ab_block_alloc_at(g, s, position);
-    case AB_VERB_FREE:
-        return ab_block_free_at(g, s, position);
-    case AB_VERB_TOGGLE:
-        return is_live ? ab_block_free_at(g, s, position) : ab_block_alloc_at(g, s, position);
-    case AB_VERB_ACCESS:
-        return ab_block_access_at(g, s, position);
-    case AB_VERB_EXCHANGE:
-        return v->other == AB_NO_SET ? ab_block_exchange_new(g, s, position)
-                                     : ab_block_exchange_with(g, s, position);
-    case AB_VERB_REPLACE:
-        status = ab_block_free_at(g, s, position);
-        return status != AB_OK ? status : ab_block_alloc_at(g, s, position);
-    default:
-        return ab_block_resize_at(g, s, position);
-    }
-}
-
-static enum ab_status step_at_position(struct ab_generator *g, const struct ab_verb *v)
-{
-    struct ab_generator_lane *lane = g->lane;
-    struct ab_instance *s = ab_instance_of(g, v->set, lane->index);
-    enum ab_status status = AB_OK;
-    if (v->kind == AB_VERB_ALLOC && g->w->sets[v->set].kind != AB_SET_SLOTS)
-        status = ab_block_make_room(g, s);
-    if (status != AB_OK)
-        return status;
-    uint32_t position = v->pick >= AB_PICK_FIFO ? lane->picked[lane->step]
-                                                : ab_pick_position(g, v, v->set, v->pick);
-    lane->step++;
-    if (position != AB_NO_POSITION)
-        return act(g, s, position);
-    if (v->kind != AB_VERB_ALLOC)
-        return ab_block_no_op(g);
-    if (v->amount != AB_AMOUNT_ALL)
-        return ab_block_no_room(g, v->set, s);
-    lane->step = lane->n_steps; /* another lane has filled the set meanwhile */
-    return ab_generate_idle(g, v->place, 1);
-}
-
-/* ---- whole sets ---- */
-
-/* Has the set a live block, or where `save` is not 0, one that is younger than that save point? */
-static bool holds_blocks(const struct ab_generator *g, const struct ab_instance *s, uint32_t save)
-{
-    if (save == 0)
-        return s->live.n_live > 0 || s->queue.blocks.n > 0;
-    for (uint32_t i = 0; i < s->live.n_live; i++)
-        if (ab_tape_is_younger(g->tape, save, ab_instance_slot(s, s->live.members[i])))
-            return true;
-    const struct ab_ring *ring = &s->queue.blocks;
-    for (size_t i = 0; i < ring->n; i++)
-        if (ab_tape_is_younger(g->tape, save, ring->items[(ring->begin + i) & (ring->cap - 1)]))
-            return true;
-    return false;
-}
-
-/* A set other than the one that is reset that holds such blocks; the message under way is of none. */
-static uint32_t find_live_set(const struct ab_generator *g, const struct ab_instance *reset,
-                              uint32_t save)
-{
-    for (uint32_t i = 0; i < (uint32_t)g->w->n_sets; i++) {
-        const struct ab_set_def *set = &g->w->sets[i];
-        uint32_t n_lanes = set->is_shared ? 1 : set->end_lane - set->first_lane;
-        for (uint32_t k = 0; k < n_lanes; k++) {
-            const struct ab_instance *s = &g->instances[g->first_instance[i] + k];
-            if (s != reset && holds_blocks(g, s, save))
-                return i;
-        }
-    }
-    return AB_NO_SET;
-}
-
-/* For `check`: whether it ever frees its n blocks in one call. The count where it does not and nobody
- * knows yet which set is in the way, else NULL. */
-static struct ab_reset_count *count_reset(const struct ab_generator *g, const struct ab_verb *v,
-                                          uint32_t n, bool is_one)
-{
-    struct ab_reset_count *count = &g->w->resets[v->cursor];
-    count->n += n > 0;
-    count->n_bulk += n > 0 && is_one;
-    return n > 0 && !is_one && count->other == AB_NO_SET ? count : NULL;
-}
-
-/* Nothing lives in the set that did when the scopes around began. */
-static void empty_scopes(struct ab_generator_lane *lane, uint32_t set)
-{
-    for (uint32_t i = 0; i < lane->depth; i++)
-        if (lane->loops[i].scope != NULL && lane->loops[i].scope->set == set)
-            lane->loops[i].n_before = 0;
-}
-
-static enum ab_status free_scope(struct ab_generator *g, const struct ab_loop *scope,
-                                 struct ab_instance *s, uint32_t n)
-{
-    uint32_t *slots = g->lane->picked;
-    bool is_one;
-    ab_live_set_youngest(&s->live, slots, n);
-    for (uint32_t i = 0; i < n; i++) {
-        ab_live_set_remove(&s->live, slots[i]);
-        slots[i] = s->slots[slots[i]];
-    }
-    if (ab_tape_release(g->tape, scope->save, slots, n, &is_one, g->err) != AB_OK)
-        return ab_block_push_failed(g);
-    struct ab_reset_count *unexplained = count_reset(g, scope->scope, n, is_one);
-    if (unexplained != NULL)
-        unexplained->other = find_live_set(g, NULL, scope->save);
-    for (uint32_t i = 0; i < n; i++)
-        ab_slot_pool_give(&g->pool, g->tape_lane, ab_tape_count(g->tape), slots[i]);
-    return AB_OK;
-}
-
-static enum ab_status end_scope(struct ab_generator *g, const struct ab_loop *scope)
-{
-    struct ab_instance *s = ab_instance_of(g, scope->scope->set, g->lane->index);
-    uint32_t n = s->live.n_live - scope->n_before;
-    ab_pick_reserve(g->lane, n);
-    enum ab_status status = n == 0 ? ab_generate_idle(g, scope->place, 1)
-                                   : free_scope(g, scope, s, n);
-    ab_tape_forget_mark(g->tape, scope->save);
-    return status;
-}
-
-/* Slots go back in such an order that the next round finds them where this one did. */
-static enum ab_status step_reset(struct ab_generator *g, const struct ab_verb *v)
-{
-    struct ab_generator_lane *lane = g->lane;
-    struct ab_instance *s = ab_instance_of(g, v->set, lane->index);
-    uint32_t n = s->live.n_live;
-    struct ab_reset_count *unexplained = count_reset(g, v, n, n == ab_tape_live_blocks(g->tape));
-    if (unexplained != NULL)
-        unexplained->other = find_live_set(g, s, 0);
-    empty_scopes(lane, v->set);
-    ab_pick_reserve(lane, 2 * (size_t)n);
-    uint32_t *slots = lane->picked, *by_age = slots + n;
-    ab_pick_live(lane, &s->live, v->pick, slots, n, 1);
-    ab_pick_live(lane, &s->live, AB_PICK_FIFO, by_age, n, 1);
-    lane->step++;
-    for (uint32_t i = 0; i < n; i++) {
-        slots[i] = s->slots[slots[i]];
-        ab_live_set_remove(&s->live, by_age[i]);
-        by_age[i] = s->slots[by_age[i]];
-    }
-    if (ab_tape_reset(g->tape, slots, n, g->err) != AB_OK)
-        return ab_block_push_failed(g);
-    for (uint32_t i = n; i-- > 0;)
-        ab_slot_pool_give(&g->pool, g->tape_lane, ab_tape_count(g->tape), by_age[i]);
-    return AB_OK;
-}
-
-/* The blocks change places, the ages of the positions stay: fifo then frees in random order. */
-static enum ab_status step_shuffle(struct ab_generator *g, const struct ab_verb *v)
-{
-    struct ab_instance *s = ab_instance_of(g, v->set, g->lane->index);
-    const uint32_t *members = s->live.members;
-    g->lane->step++;
-    for (uint32_t i = s->live.n_live; i-- > 1;) {
-        uint32_t *a = &s->slots[members[i]];
-        uint32_t *b = &s->slots[members[ab_rng_below(&g->lane->order, (uint64_t)i + 1)]];
-        uint32_t slot = *a;
-        *a = *b;
-        *b = slot;
-    }
-    return ab_generate_idle(g, v->place, s->live.n_live);
-}
-
-/* ---- any step ---- */
-
-/* Has the phase reached its end, or the tape its limit? */
-static enum ab_status after_step(struct ab_generator *g, const struct ab_verb *v)
-{
-    if (g->phase->until != AB_UNTIL_ITERS && ab_generate_counter(g) >= g->until)
-        g->is_done = true;
-    uint64_t n_ops = ab_tape_count(g->tape);
-    uint64_t charge = n_ops + (uint64_t)g->pool.n * POOLED_OPS + g->n_grown * GROWN_OPS;
-    return charge > g->max_ops ? ab_generate_too_many(g, v->place, (double)charge) : AB_OK;
-}
-
-/* Frees what was allocated in the scope's set since it began, together, the youngest first. */
-static enum ab_status step_end_scope(struct ab_generator *g, const struct ab_loop *scope)
-{
-    struct ab_generator_lane *lane = g->lane;
-    const struct ab_verb *verb = lane->verb;
-    lane->verb = scope->scope; /* for errors */
-    enum ab_status status = end_scope(g, scope);
-    lane->verb = verb;
-    return status != AB_OK ? status : after_step(g, scope->scope);
-}
-
-/* One step of the lane's verb, counted in its `step`; or it sets its `wait`, until another
- * lane's step has cleared it. */
-static enum ab_status ab_step(struct ab_generator *g)
-{
-    const struct ab_verb *v = g->lane->verb;
-    enum ab_status status;
-    switch (v->kind) {
-    case AB_VERB_SEND:
-        status = ab_step_send(g, v);
-        break;
-    case AB_VERB_RECV:
-        status = ab_step_recv(g, v);
-        break;
-    case AB_VERB_RESET:
-        status = step_reset(g, v);
-        break;
-    case AB_VERB_SHUFFLE:
-        status = step_shuffle(g, v);
-        break;
-    default:
-        status = step_at_position(g, v);
-        break;
-    }
-    return status != AB_OK ? status : after_step(g, v);
-}
-
 static enum ab_status end_iteration(struct ab_generator *g, struct ab_generator_lane *lane)
 {
     struct ab_loop *loop = &lane->loops[lane->depth - 1];
@@ -379,7 +303,7 @@ static enum ab_status end_iteration(struct ab_generator *g, struct ab_generator_
     if (loop->done < loop->limit)
         return status;
     if (status == AB_OK && loop->scope != NULL)
-        status = step_end_scope(g, loop);
+        status = ab_step_end_scope(g, loop);
     lane->is_finished = --lane->depth == 0;
     return status;
 }
@@ -396,7 +320,7 @@ static enum ab_status advance(struct ab_generator *g, struct ab_generator_lane *
     const struct ab_verb *v = &loop->body[loop->next++];
     if (v->n_body == 0) {
         lane->verb = v;
-        return ab_pick_begin(g, v);
+        return ab_step_begin(g, v);
     }
     lane->loops[lane->depth++] = (struct ab_loop){.body = v->body,
                                                   .n_body = v->n_body,
@@ -418,7 +342,7 @@ static enum ab_status interpret_end(struct ab_generator *g, struct ab_generator_
     enum ab_status status = AB_OK;
     for (; lane->depth > 0 && status == AB_OK; lane->depth--)
         if (lane->loops[lane->depth - 1].scope != NULL)
-            status = step_end_scope(g, &lane->loops[lane->depth - 1]);
+            status = ab_step_end_scope(g, &lane->loops[lane->depth - 1]);
     return status;
 }
 
@@ -522,7 +446,7 @@ static enum ab_status run_once(struct ab_generator *g, const struct ab_phase_def
     if (status == AB_OK)
         status = end_scopes(g);
     for (uint32_t i = 0; i < p->n_lanes && status == AB_OK; i++)
-        status = ab_step_put_down(g, &g->lanes[i]);
+        ab_step_put_down(g, &g->lanes[i]);
     return status;
 }
 
@@ -645,33 +569,36 @@ static enum ab_status check_end(struct ab_generator *g, const struct ab_phase_de
                                 "never ends: no more than %s can be live in these sets, with the "
                                 "largest size in each position",
                                 AB_BYTES(most));
-    if (p->until == AB_UNTIL_ALLOCATED && ab_estimate_phase_largest(g->w, p) == 0)
+    if (p->until == AB_UNTIL_ALLOCATED && estimate_phase_largest(g->w, p) == 0)
         return ab_generate_fail(g, p->place, "never ends: phase '%s' requests no bytes", p->name);
     return AB_OK;
 }
 
-/* What the text alone says, before any memory is taken. */
+/* Checks what the text alone says, before any memory is taken. */
 static enum ab_status check_estimate(struct ab_generator *g)
 {
     const struct ab_workload *w = g->w;
-    g->max_ops = ab_estimate_max_ops(w);
-    uint64_t most_live = ab_estimate_most_live(w);
+    g->max_ops = estimate_max_ops(w);
+    uint64_t most_live = estimate_most_live(w);
     for (size_t i = 0; i < w->n_phases; i++) {
         AB_TRY(check_end(g, &w->phases[i], most_live));
-        if (ab_estimate_phase_ops(w, &w->phases[i]) > g->max_ops)
+        if (estimate_phase_ops(w, &w->phases[i]) > g->max_ops)
             return ab_generate_too_many(g, w->phases[i].place,
-                                        (double)ab_estimate_phase_ops(w, &w->phases[i]));
+                                        (double)estimate_phase_ops(w, &w->phases[i]));
     }
     if (ab_estimate_ops(w) > g->max_ops)
         return ab_generate_too_many(g, w->phases[0].place, (double)ab_estimate_ops(w));
     return AB_OK;
 }
 
-enum ab_status ab_workload_generate(const struct ab_workload *w, struct ab_tape *out,
-                                    struct ab_err *err)
+enum ab_status ab_workload_compile(struct ab_workload *w, struct ab_tape *out, struct ab_err *err)
 {
     struct ab_err local;
     struct ab_generator g = {.w = w, .err = err != NULL ? err : &local};
+    free(w->resets);
+    w->resets = ab_alloc_zeroed(w->n_cursors + 1u, sizeof w->resets[0]);
+    for (uint32_t i = 0; i < w->n_cursors; i++)
+        w->resets[i].other = AB_NO_SET;
     enum ab_status status = check_estimate(&g);
     if (status == AB_OK)
         prepare(&g);

@@ -1,14 +1,132 @@
 /* SPDX-License-Identifier: MIT
  *
- * A valid workload becomes its tape.
+ * How a valid workload becomes its tape: generate.c has the phases, the lanes and their turns, and
+ * the bodies of one lane; steps.c what a verb does, and where.
  */
 #ifndef AB_WORKLOAD_GENERATE_GENERATE_H
 #define AB_WORKLOAD_GENERATE_GENERATE_H
 
+#include "tape/slot_pool.h"
 #include "workload/config.h"
+#include "workload/generate/live_set.h"
+#include "workload/generate/queue.h"
+#include "workload/parse/yaml_index.h"
 
-/* Errors of the workload itself are AB_CONFIG with `file:line:col: …` and the source line. */
-enum ab_status ab_workload_generate(const struct ab_workload *w, struct ab_tape *out,
-                                    struct ab_err *err);
+/* A lane's turn: that many ops, or steps that find nothing to do; then it is the next lane's. */
+#define AB_TURN_STEPS 16
+
+/* A set as one lane sees it, or as all do. */
+struct ab_instance {
+    struct ab_live_set live;
+    uint32_t base;   /* slot of position 0, unless … */
+    uint32_t *slots; /* … blocks move: of each occupied position */
+    struct ab_queue queue;
+};
+
+/* A loop that a lane is in: the phase's own, then one for each repeat and scope. */
+struct ab_loop {
+    const struct ab_verb *body;
+    size_t n_body, next;
+    uint64_t done, limit;
+    uint64_t begin; /* ops of this lane when it began */
+    struct ab_place place;
+    const struct ab_verb *scope; /* whose body it is, or NULL; … */
+    uint32_t n_before;           /* … blocks of its set that lived when it began, and still do */
+    uint32_t save;               /* … and the save point that the lane took then; 0 = none */
+};
+#define AB_LOOPS_MAX (AB_CONFIG_MAX_DEPTH / 2)
+
+enum ab_wait { AB_WAIT_NONE, AB_WAIT_ROOM, AB_WAIT_MESSAGE };
+
+/* One that carries out a body: which sets, which random streams, and how far it is. The streams go on
+ * from phase to phase. */
+struct ab_generator_lane {
+    uint32_t index;
+    struct ab_rng sizes, positions, order;
+    uint64_t *turns;   /* of cycles, one a distribution */
+    uint64_t *cursors; /* one a verb */
+    uint64_t n_ops, idle;
+    /* in a phase */
+    const struct ab_role *role;
+    struct ab_loop loops[AB_LOOPS_MAX];
+    uint32_t depth;
+    bool is_finished;
+    enum ab_wait wait;
+    struct ab_queue *waits_at;
+    /* in a verb, or NULL */
+    const struct ab_verb *verb;
+    uint64_t step, n_steps;
+    uint32_t *picked; /* the positions that an order has chosen */
+    size_t cap_picked;
+    struct ab_queue *queue; /* that the message belongs to, or NULL */
+    bool is_refused;        /* the message found a full queue: its blocks are freed */
+    struct ab_message message;
+};
+
+struct ab_generator {
+    const struct ab_workload *w;
+    struct ab_tape_builder *tape;
+    struct ab_instance *instances;
+    uint32_t *first_instance; /* of each set */
+    struct ab_slot_pool pool;
+    struct ab_generator_lane *lanes;
+    uint32_t n_lanes;
+    struct ab_generator_lane *lane;    /* whose turn it is */
+    uint32_t tape_lane;                /* that carries it out */
+    uint64_t ready[AB_LANES_MAX / 64]; /* bits of the lanes that neither wait nor have finished */
+    uint64_t max_ops, idle, n_grown;   /* idle steps of all lanes; positions that sets grew by */
+    const struct ab_phase_def *phase;
+    uint64_t until; /* the phase's counter must reach that */
+    bool is_done;
+    /* The phase's counter when it began, and the highest since; iterations since that was reached,
+     * and ops of the tape when it was. */
+    uint64_t start, highest, stalled, highest_at;
+    uint64_t begin,
+        probe_at; /* ops of the tape when the phase began, and when it is looked at next */
+    uint64_t n_turns;
+    struct ab_err *err;
+};
+
+/* `file:line:col: message`, the lane where there are several, the source line. AB_CONFIG. */
+enum ab_status ab_generate_fail(struct ab_generator *g, struct ab_place at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+enum ab_status ab_generate_too_many(struct ab_generator *g, struct ab_place at, double n_ops);
+/* n steps found nothing to do. Fails when there are too many of them for the ops made. */
+enum ab_status ab_generate_idle(struct ab_generator *g, struct ab_place at, uint64_t n);
+/* Returns the number that `until` counts, over the whole phase. */
+uint64_t ab_generate_counter(const struct ab_generator *g);
+
+/* How often the lane's new verb steps; which positions an `order` takes is chosen here. */
+enum ab_status ab_step_begin(struct ab_generator *g, const struct ab_verb *v);
+/* One step of the lane's verb, counted in its `step`; or it sets its `wait`, until another
+ * lane's step has cleared it. */
+enum ab_status ab_step(struct ab_generator *g);
+/* Frees what was allocated in the scope's set since it began, together, the youngest first. */
+enum ab_status ab_step_end_scope(struct ab_generator *g, const struct ab_loop *scope);
+/* Puts the message that a lane holds back where it belongs, at the end of a phase. */
+void ab_step_put_down(struct ab_generator *g, struct ab_generator_lane *lane);
+
+static inline struct ab_instance *ab_instance_of(const struct ab_generator *g, uint32_t set,
+                                                 uint32_t lane)
+{
+    const struct ab_set_def *def = &g->w->sets[set];
+    uint32_t index = def->is_shared ? 0 : lane - def->first_lane;
+    return &g->instances[g->first_instance[set] + index];
+}
+
+/* The position's slot; of an empty one that does not move, the one that its next block gets. */
+static inline uint32_t ab_instance_slot(const struct ab_instance *s, uint32_t position)
+{
+    return s->slots != NULL ? s->slots[position] : s->base + position;
+}
+
+static inline void ab_lane_set_ready(struct ab_generator *g, uint32_t lane, bool is_ready)
+{
+    uint64_t bit = UINT64_C(1) << lane % 64;
+    g->ready[lane / 64] = is_ready ? g->ready[lane / 64] | bit : g->ready[lane / 64] & ~bit;
+}
+
+/* At least so many ops has the tape of a workload, as far as the text alone says; saturating. */
+uint64_t ab_estimate_ops(const struct ab_workload *w);
 
 #endif

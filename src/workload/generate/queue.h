@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A queue of messages while a tape is made. A message is some blocks, by their slots; both ends can
- * be taken. Lanes wait in a line, so that none of them is passed over for ever. It only
- * holds: what happens when it is full, and who goes on, is for step_message.c.
+ * be taken. Lanes wait in a line, so that none of them is passed over for ever. What
+ * happens when it is full, and who goes on, is decided in steps.c.
  */
 #ifndef AB_WORKLOAD_GENERATE_QUEUE_H
 #define AB_WORKLOAD_GENERATE_QUEUE_H
@@ -31,8 +31,7 @@ struct ab_message {
 
 void ab_message_add(struct ab_message *m, uint32_t slot);
 
-/* Moves what is left of the message to the front or the back of the queue; false when out of
- * memory. */
+/* Moves what is left of the message to the front or the back of the queue. */
 void ab_queue_put(struct ab_queue *q, struct ab_message *m, bool to_front);
 /* Fills m with the message at the front or the back, which must be there. */
 void ab_queue_get(struct ab_queue *q, struct ab_message *m, bool from_back);

@@ -3,10 +3,9 @@
  * A table of formulas with their arguments, so that matching, defaults and errors are written
  * once; the list-like ones (choice, cycle, csv, mix) read their own rows.
  */
-#include "workload/parse/dist_read.h"
+#include "workload/parse/parse.h"
 
 #include "base/bits.h"
-#include "base/nearest.h"
 #include "core/grow.h"
 #include "core/memory.h"
 
@@ -224,29 +223,24 @@ static bool fail_unknown(const struct ab_reader *r, const struct ab_yaml_field *
                          const struct ab_value *v)
 {
     const char *names[AB_MAX_ENTRIES];
-    char word[200], known[300] = "";
-    size_t n = 0;
+    char word[200], known[300] = "; known: ", suggestion[AB_SUGGESTION_BYTES];
     bool is_call = v->kind == AB_VALUE_CALL;
-    for (size_t i = 0; is_call && i < AB_ARRAY_LEN(formulas); i++)
-        names[n++] = formulas[i].name;
-    for (size_t i = 0; !is_call && i < r->w->n_sizes; i++)
-        names[n++] = r->w->sizes[i].name;
+    size_t n = is_call ? AB_ARRAY_LEN(formulas) : r->w->n_sizes;
     if (!is_call && r->has_nameless_size)
         return false;
-    for (size_t i = 0; i < n && strlen(known) < 200; i++)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i == 0 ? "" : ", ",
-                 names[i]);
+    for (size_t i = 0; i < n; i++) {
+        names[i] = is_call ? formulas[i].name : r->w->sizes[i].name;
+        if (strlen(known) < 209)
+            ab_text_join(known, sizeof known, i > 0 ? ", " : "", names[i]);
+    }
     ab_diag_quote(word, sizeof word, v->text, v->n_text);
     for (size_t i = 0; !is_call && i < AB_ARRAY_LEN(formulas); i++)
         if (strcmp(word, formulas[i].name) == 0)
             return AB_REFUSE_VALUE(r, f, v, "arguments are missing; expected %s%s", word,
                                    formulas[i].takes);
-    const char *near = ab_text_nearest(word, names, n);
-    const char *what = is_call ? "distribution" : "size";
-    if (near != NULL)
-        return AB_REFUSE_VALUE(r, f, v, "unknown %s '%s'; did you mean '%s'?", what, word, near);
-    return AB_REFUSE_VALUE(r, f, v, "unknown %s '%s'; %s%s", what, word,
-                           n > 0 ? "known: " : "there are no 'sizes' above", known);
+    return AB_REFUSE_VALUE(
+        r, f, v, "unknown %s '%s'%s", is_call ? "distribution" : "size", word,
+        ab_suggest(suggestion, word, names, n, n > 0 ? known : "; there are no 'sizes' above"));
 }
 
 /* Size tables beside a workload. A workload may come from a stranger, so the file must be
@@ -499,31 +493,18 @@ bool ab_dist_read(struct ab_reader *r, const struct ab_yaml_field *f, size_t *in
 
 /* ---- mix ---- */
 
-static bool read_weight(struct ab_reader *r, const struct ab_yaml_field *f, double *weight)
-{
-    struct ab_value v;
-    if (!ab_field_value(r, f, AB_UNIT_FRACTION, &v))
-        return false;
-    bool ok = ab_field_real(r, f, "weight", &v, 0, 1e9, weight);
-    ab_value_fini(&v);
-    return ok;
-}
-
 static bool read_part(struct ab_reader *r, const struct ab_node *node,
                       const struct ab_raw_part *raw, struct ab_dist *d)
 {
-    struct ab_yaml_field weight = ab_field_of(r, node, "weight", raw->weight);
-    struct ab_yaml_field dist = ab_field_of(r, node, "dist", raw->dist);
-    struct ab_yaml_field times = ab_field_of(r, node, "times", raw->times);
+    struct ab_yaml_field dist = AB_FIELD(r, node, raw, dist);
+    struct ab_yaml_field times = AB_FIELD(r, node, raw, times);
+    bool has_weight = ab_tree_get(r->tree, node, "weight") != NULL;
     struct ab_dist_row *row = &d->rows[d->n_rows];
     size_t part = 0;
-    *row = (struct ab_dist_row){.times = 1};
-    if (weight.text == NULL || dist.text == NULL)
-        return ab_field_missing(r, node, weight.text == NULL ? "weight" : "dist",
-                                "a part of a mix");
-    bool ok = read_weight(r, &weight, &row->share);
-    ok = ab_field_number(r, &times, (struct ab_limits){AB_UNIT_COUNT, 1, 1000000}, &row->times) &&
-         ok;
+    *row = (struct ab_dist_row){0};
+    if (!has_weight || dist.text == NULL)
+        return ab_field_missing(r, node, !has_weight ? "weight" : "dist", "a part of a mix");
+    bool ok = ab_read_keys(r, AB_BLOCK_part, node, raw, row);
     if (!ab_dist_read(r, &dist, &part) || !ok)
         return false;
     const struct ab_dist *sub = &r->w->dists.items[part];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * One sentence for each mistake, in one form: what must be there, what was found instead. The
- * grammar knows nothing of meaning; here a value meets what the field wants.
+ * Values meet what a field wants, of which their grammar knows nothing. There is one sentence for each
+ * mistake, in one form: what must be there, and what was found instead.
  */
-#include "workload/parse/fields.h"
+#include "workload/parse/parse.h"
 
 #include "base/bits.h"
 #include "base/nearest.h"
@@ -167,37 +167,6 @@ bool ab_field_name(const struct ab_reader *r, const struct ab_yaml_field *f,
     return true;
 }
 
-bool ab_field_bool(const struct ab_reader *r, const struct ab_yaml_field *f, bool *out)
-{
-    if (f->text == NULL)
-        return true;
-    if (strcmp(f->text, "true") != 0 && strcmp(f->text, "false") != 0) {
-        return AB_REFUSE_FIELD(r, f, "'%s' must be true or false, found '%s'", f->node->key,
-                               AB_QUOTED(f->text, strlen(f->text)));
-    }
-    *out = f->text[0] == 't';
-    return true;
-}
-
-bool ab_field_word(const struct ab_reader *r, const struct ab_yaml_field *f,
-                   const char *const *words, const char *const *later, unsigned *index)
-{
-    struct ab_value v;
-    if (f->text == NULL)
-        return true;
-    if (!ab_field_value(r, f, AB_UNIT_COUNT, &v))
-        return false;
-    unsigned i = 0;
-    while (words[i] != NULL && !ab_value_is_word(&v, words[i]))
-        i++;
-    if (words[i] != NULL)
-        *index = i;
-    else
-        ab_field_not_in(r, f, &v, words, later);
-    ab_value_fini(&v);
-    return words[i] != NULL;
-}
-
 bool ab_field_argument(const struct ab_reader *r, const struct ab_yaml_field *f,
                        const struct ab_value *call, struct ab_limits range, uint64_t *out)
 {
@@ -209,49 +178,143 @@ bool ab_field_argument(const struct ab_reader *r, const struct ab_yaml_field *f,
     return ab_field_whole(r, f, name, &call->args[0].first, range, out);
 }
 
-/* Is value the word or call that an entry such as "ops(n)" or "all" stands for? */
-static bool is_entry(const struct ab_value *v, const char *entry)
+const char *ab_suggest(char *buf, const char *word, const char *const *names, size_t n,
+                       const char *otherwise)
 {
-    size_t n = strcspn(entry, "(");
-    return n == v->n_text && memcmp(v->text, entry, n) == 0;
+    const char *near = ab_text_nearest(word, names, n);
+    snprintf(buf, AB_SUGGESTION_BYTES, near != NULL ? "; did you mean '%s'?" : "%s",
+             near != NULL ? near : otherwise);
+    return buf;
 }
 
-static const char *nearest_entry(const char *word, const char *const *allowed)
+/* A value that is none of the words or calls of a table: those that there are, and the nearest. */
+static bool refuse_choice(const struct ab_reader *r, const struct ab_yaml_field *f,
+                          const struct ab_value *v, const struct ab_word *words, size_t n)
 {
-    const char *words[32];
-    char heads[32][24];
-    size_t n = 0;
-    for (; allowed[n] != NULL && n < AB_ARRAY_LEN(words); n++) {
-        snprintf(heads[n], sizeof heads[n], "%.*s", (int)strcspn(allowed[n], "("), allowed[n]);
-        words[n] = heads[n];
-    }
-    const char *near = ab_text_nearest(word, words, n);
-    for (size_t i = 0; i < n; i++)
-        if (near == words[i])
-            return allowed[i];
-    return NULL;
-}
-
-bool ab_field_not_in(const struct ab_reader *r, const struct ab_yaml_field *f,
-                     const struct ab_value *v, const char *const *allowed, const char *const *later)
-{
-    const char *key = f->node->key;
     bool is_named = v->kind == AB_VALUE_WORD || v->kind == AB_VALUE_CALL;
-    char list[400] = "", word[200] = "", found[300];
-    for (size_t i = 0; is_named && later != NULL && later[i] != NULL; i++)
-        if (is_entry(v, later[i]))
-            return AB_REFUSE_VALUE(r, f, v, "'%s' of '%s' is not supported by this version",
-                                   later[i], key);
-    for (size_t i = 0; allowed[i] != NULL; i++) {
-        if (is_named && is_entry(v, allowed[i])) /* right word, wrong form */
-            return AB_REFUSE_VALUE(r, f, v, "'%s' is written %s", key, allowed[i]);
-        ab_text_join(list, sizeof list, ", ", allowed[i]);
+    char list[400] = "", word[200] = "", found[300], heads[32][24];
+    const char *names[32], *near = NULL;
+    size_t n_names = 0, shown[32];
+    for (size_t i = 0; i < n && n_names < AB_ARRAY_LEN(names); i++) {
+        if (words[i].value == AB_WORD_LATER)
+            continue;
+        ab_text_join(list, sizeof list, ", ", words[i].text);
+        snprintf(heads[n_names], sizeof heads[0], "%.*s", (int)strcspn(words[i].text, "("),
+                 words[i].text);
+        names[n_names] = heads[n_names];
+        shown[n_names++] = i;
     }
     describe(f, v, found, sizeof found);
     if (is_named)
-        ab_diag_quote(word, sizeof word, v->text, v->n_text);
-    const char *near = is_named ? nearest_entry(word, allowed) : NULL;
-    return AB_REFUSE_VALUE(r, f, v, "'%s' must be one of %s; found %s%s%s%s", key, list, found,
-                           near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
-                           near != NULL ? "'?" : "");
+        near = ab_text_nearest(ab_diag_quote(word, sizeof word, v->text, v->n_text), names,
+                               n_names);
+    for (size_t i = 0; near != NULL && i < n_names; i++)
+        if (near == names[i])
+            return AB_REFUSE_VALUE(r, f, v, "'%s' must be one of %s; found %s; did you mean '%s'?",
+                                   f->node->key, list, found, words[shown[i]].text);
+    return AB_REFUSE_VALUE(r, f, v, "'%s' must be one of %s; found %s", f->node->key, list, found);
+}
+
+bool ab_field_choose(const struct ab_reader *r, const struct ab_yaml_field *f,
+                     const struct ab_value *v, const struct ab_word *words, size_t n, unsigned *out)
+{
+    bool is_call = v->kind == AB_VALUE_CALL;
+    for (size_t i = 0; i < n && (is_call || v->kind == AB_VALUE_WORD); i++) {
+        size_t bytes = strcspn(words[i].text, "(");
+        if (bytes != v->n_text || memcmp(v->text, words[i].text, bytes) != 0)
+            continue;
+        if (words[i].value == AB_WORD_LATER)
+            return AB_REFUSE_VALUE(r, f, v, "'%s' of '%s' is not supported by this version",
+                                   words[i].text, f->node->key);
+        if (is_call != (words[i].text[bytes] == '('))
+            return AB_REFUSE_VALUE(r, f, v, "'%s' is written %s", f->node->key, words[i].text);
+        *out = words[i].value;
+        return true;
+    }
+    return refuse_choice(r, f, v, words, n);
+}
+
+/* ---- by the table of keys ---- */
+
+static bool read_word(const struct ab_reader *r, const struct ab_yaml_field *f,
+                      const struct ab_key_type *type, uint64_t *out)
+{
+    struct ab_value v;
+    unsigned value = 0;
+    if (!ab_field_value(r, f, AB_UNIT_COUNT, &v))
+        return false;
+    bool ok = ab_field_choose(r, f, &v, type->words, type->n_words, &value);
+    ab_value_fini(&v);
+    *out = ok ? value : *out;
+    return ok;
+}
+
+static bool read_real(const struct ab_reader *r, const struct ab_yaml_field *f,
+                      const struct ab_key_type *type, double *out)
+{
+    struct ab_value v;
+    if (!ab_field_value(r, f, AB_UNIT_FRACTION, &v))
+        return false;
+    bool ok = ab_field_real(r, f, f->node->key, &v, (double)type->least, (double)type->most, out);
+    ab_value_fini(&v);
+    return ok;
+}
+
+static bool read_bool(const struct ab_reader *r, const struct ab_yaml_field *f, uint64_t *out)
+{
+    bool is_true = strcmp(f->text, "true") == 0;
+    if (!is_true && strcmp(f->text, "false") != 0)
+        return AB_REFUSE_FIELD(r, f, "'%s' must be true or false, found '%s'", f->node->key,
+                               AB_QUOTED(f->text, strlen(f->text)));
+    *out = is_true;
+    return true;
+}
+
+/* The value of a number, a word or a bool, which `*out` holds already where it is absent. */
+static bool read_value(const struct ab_reader *r, const struct ab_yaml_field *f,
+                       const struct ab_key_type *type, uint64_t *out)
+{
+    bool is_size = type->kind == AB_KEY_BYTES;
+    struct ab_limits range = {is_size ? AB_UNIT_BYTES : AB_UNIT_COUNT, type->least, type->most};
+    if (f->text == NULL)
+        return true;
+    if (type->kind == AB_KEY_BOOL)
+        return read_bool(r, f, out);
+    return is_size || type->kind == AB_KEY_COUNT ? ab_field_number(r, f, range, out)
+                                                 : read_word(r, f, type, out);
+}
+
+bool ab_read_key(const struct ab_reader *r, const struct ab_key *key, const struct ab_node *map,
+                 const void *raw, void *record)
+{
+    const struct ab_key_type *type = &key->type;
+    const char *text = *(char *const *)((const char *)raw + key->raw_at);
+    struct ab_yaml_field f = ab_field_of(r, map, key->name, text);
+    char *to = (char *)record + type->at;
+    if (type->kind == AB_KEY_SPECIAL)
+        return true;
+    if (type->kind == AB_KEY_NAME)
+        return ab_field_name(r, &f, to);
+    if (type->kind == AB_KEY_REAL)
+        return f.text == NULL || read_real(r, &f, type, (double *)(void *)to);
+    uint64_t value = type->absent;
+    bool ok = read_value(r, &f, type, &value);
+    uint32_t narrow = (uint32_t)value;
+    bool is_true = value != 0;
+    memcpy(to,
+           type->bytes == sizeof is_true  ? (const void *)&is_true
+           : type->bytes == sizeof narrow ? (const void *)&narrow
+                                          : (const void *)&value,
+           type->bytes);
+    return ok;
+}
+
+bool ab_read_keys(const struct ab_reader *r, enum ab_block_id id, const struct ab_node *map,
+                  const void *raw, void *record)
+{
+    bool ok = true;
+    for (size_t i = 0; i < ab_blocks[id].n_keys; i++)
+        if (ab_blocks[id].keys[i].shape == AB_SHAPE_TEXT)
+            ok = ab_read_key(r, &ab_blocks[id].keys[i], map, raw, record) && ok;
+    return ok;
 }

@@ -1,24 +1,56 @@
 /* SPDX-License-Identifier: MIT
  *
- * The blocks of a workload, top to bottom, because names must be known before they are used.
+ * Reads the blocks of a workload from top to bottom, because names must be known before they are used.
  * Records and tree nodes are walked side by side: the values from libcyaml, the places from the
  * pre-scan.
  */
-#include "workload/parse/read.h"
+#include "workload/parse/parse.h"
 
+#include "base/bits.h"
+#include "base/limits.h"
 #include "base/nearest.h"
 #include "core/memory.h"
-#include "workload/parse/dist_read.h"
-#include "workload/parse/gate_lines.h"
+#include "tape/tape.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-static void read_sets(struct ab_reader *r, const struct ab_node *list, const struct ab_raw_set *raw,
-                      unsigned n);
-static void place_sets(struct ab_reader *r);
+/* ---- entries of a list ---- */
 
-#define LIMIT_COUNT ((UINT64_C(1) << 63) - 1)
+/* An array of n records, or NULL after an error; `list` is where to complain. */
+static void *new_records(const struct ab_reader *r, const struct ab_node *list, unsigned n,
+                         size_t bytes)
+{
+    if (n > AB_MAX_ENTRIES) {
+        ab_diag_add(r->diag, list->key_at, "more than %d entries in '%s'", AB_MAX_ENTRIES,
+                    list->key);
+        return NULL;
+    }
+    return ab_alloc_zeroed(n + 1u, bytes);
+}
+
+/* The entries of a list that were read so far; each record begins with its name. */
+struct entries {
+    const char *what; /* what the list is called */
+    const void *records;
+    size_t n, stride;
+};
+
+/* The name of an entry: there, well formed, and not in use before. */
+static bool read_entry_name(const struct ab_reader *r, const struct ab_node *node, const char *text,
+                            const struct entries *before, char out[AB_NAME_MAX + 1])
+{
+    struct ab_yaml_field f = ab_field_of(r, node, "name", text);
+    const char *what = before->what;
+    if (f.text == NULL)
+        return ab_field_missing(r, node, "name", what);
+    if (!ab_field_name(r, &f, out))
+        return false;
+    for (size_t i = 0; i < before->n; i++)
+        if (strcmp((const char *)before->records + i * before->stride, out) == 0)
+            return AB_REFUSE_FIELD(r, &f, "the name '%s' occurs twice in '%s'", out,
+                                   what[0] == 'a' && what[1] == ' ' ? what + 2 : what);
+    return true;
+}
 
 /* ---- params ---- */
 
@@ -78,11 +110,11 @@ static void read_params(struct ab_reader *r, const struct ab_node *list,
 {
     struct ab_params *params = &r->w->params;
     const struct ab_node *node = ab_tree_first(r->tree, list);
-    params->items = ab_read_new_records(r, list, n, sizeof params->items[0]);
+    params->items = new_records(r, list, n, sizeof params->items[0]);
     for (unsigned i = 0; i < n && params->items != NULL; i++, node = ab_tree_next(r->tree, node)) {
         struct ab_param_value *p = &params->items[params->n];
-        struct ab_entries before = {"params", params->items, params->n, sizeof *p};
-        if (ab_read_entry_name(r, node, raw[i].name, &before, p->name) &&
+        struct entries before = {"params", params->items, params->n, sizeof *p};
+        if (read_entry_name(r, node, raw[i].name, &before, p->name) &&
             check_param_name(r, node, p->name)) {
             read_param_value(r, node, raw[i].value, find_set(options, p->name), p);
             params->n++; /* even when its value is wrong: the name is known */
@@ -152,13 +184,13 @@ static void read_size(struct ab_reader *r, const struct ab_node *node,
 {
     struct ab_workload *w = r->w;
     struct ab_size_def *size = &w->sizes[w->n_sizes];
-    struct ab_yaml_field dist = ab_field_of(r, node, "dist", raw->dist);
+    struct ab_yaml_field dist = AB_FIELD(r, node, raw, dist);
     const struct ab_node *mix = ab_tree_get(r->tree, node, "mix");
     size->dist = SIZE_MAX;
-    struct ab_entries before = {"sizes", w->sizes, w->n_sizes, sizeof *size};
-    bool ok = ab_read_entry_name(r, node, raw->name, &before, size->name);
+    struct entries before = {"sizes", w->sizes, w->n_sizes, sizeof *size};
+    bool ok = read_entry_name(r, node, raw->name, &before, size->name);
     if (ok && size->name[0] >= '0' && size->name[0] <= '9') {
-        struct ab_yaml_field name = ab_field_of(r, node, "name", raw->name);
+        struct ab_yaml_field name = AB_FIELD(r, node, raw, name);
         ok = AB_REFUSE_FIELD(
             r, &name, "a size's name must begin with a letter; '%s' would be read as a number",
             size->name);
@@ -181,7 +213,7 @@ static void read_sizes(struct ab_reader *r, const struct ab_node *list,
                        const struct ab_raw_size *raw, unsigned n)
 {
     const struct ab_node *node = ab_tree_first(r->tree, list);
-    r->w->sizes = ab_read_new_records(r, list, n, sizeof r->w->sizes[0]);
+    r->w->sizes = new_records(r, list, n, sizeof r->w->sizes[0]);
     for (unsigned i = 0; i < n && r->w->sizes != NULL; i++, node = ab_tree_next(r->tree, node))
         read_size(r, node, &raw[i]);
 }
@@ -209,7 +241,7 @@ static bool check_spellable(const struct ab_reader *r, const struct ab_node *lis
 static bool spell_backend(const struct ab_reader *r, const struct ab_node *node,
                           const struct ab_raw_backend *raw, struct ab_text *out)
 {
-    struct ab_yaml_field name = ab_field_of(r, node, "name", raw->name);
+    struct ab_yaml_field name = AB_FIELD(r, node, raw, name);
     size_t odd = 0;
     for (; raw->name[odd] != 0 && strchr(",{}", raw->name[odd]) == NULL; odd++)
         odd += raw->name[odd] == '\\' && raw->name[odd + 1] != 0; /* as in '-b' */
@@ -234,7 +266,7 @@ static void read_backend(struct ab_reader *r, const struct ab_node *node,
                          const struct ab_raw_backend *raw)
 {
     struct ab_workload *w = r->w;
-    struct ab_yaml_field f = ab_field_of(r, node, "name", raw->name);
+    struct ab_yaml_field f = AB_FIELD(r, node, raw, name);
     struct ab_text spelled = {0};
     if (f.text == NULL) {
         ab_field_missing(r, node, "name", "a back end");
@@ -251,9 +283,363 @@ static void read_backends(struct ab_reader *r, const struct ab_node *list,
                           const struct ab_raw_backend *raw, unsigned n)
 {
     const struct ab_node *node = ab_tree_first(r->tree, list);
-    r->w->backends = ab_read_new_records(r, list, n, sizeof r->w->backends[0]);
+    r->w->backends = new_records(r, list, n, sizeof r->w->backends[0]);
     for (unsigned i = 0; i < n && r->w->backends != NULL; i++, node = ab_tree_next(r->tree, node))
         read_backend(r, node, &raw[i]);
+}
+
+/* ---- sets ----
+ *
+ * How many instances a set has follows from the phases that use it, so slots are given out after
+ * them. */
+
+/* Keys that only some kinds have. The place of a set is that of its `count`, where it has one. */
+static bool check_kind(const struct ab_reader *r, const struct ab_node *node,
+                       const struct ab_raw_set *raw, struct ab_set_def *set)
+{
+    const struct ab_yaml_field of_queues[] = {
+        AB_FIELD(r, node, raw, unit),
+        AB_FIELD(r, node, raw, order),
+        AB_FIELD(r, node, raw, on_full)
+    };
+    struct ab_yaml_field count = AB_FIELD(r, node, raw, count);
+    bool is_queue = set->kind == AB_SET_QUEUE, is_slots = set->kind == AB_SET_SLOTS;
+    if (count.text != NULL)
+        set->place = ab_node_place(count.node, 0, strlen(count.text));
+    if (count.text == NULL && is_slots)
+        return ab_field_missing(r, node, "count", "a set");
+    if (count.text != NULL && !is_slots && !is_queue)
+        return AB_REFUSE_FIELD(r, &count, "a %s grows with what is allocated; it has no 'count'",
+                               set->kind == AB_SET_LIST ? "list" : "region");
+    for (size_t i = 0; !is_queue && i < 3; i++)
+        if (of_queues[i].text != NULL)
+            return AB_REFUSE_FIELD(r, &of_queues[i], "'%s' is for sets of kind queue",
+                                   of_queues[i].node->key);
+    return of_queues[2].text == NULL || count.text != NULL ||
+           AB_REFUSE_FIELD(r, &of_queues[2],
+                           "a queue without 'count' is never full: 'on_full' does not apply");
+}
+
+/* Whether there is such a back end is for those to say who open them. */
+static bool read_via(const struct ab_reader *r, const struct ab_node *node,
+                     const struct ab_raw_set *raw, struct ab_set_def *set)
+{
+    struct ab_yaml_field f = AB_FIELD(r, node, raw, via);
+    if (f.text == NULL)
+        return true;
+    if (f.text[0] == 0 || strchr(f.text, ',') != NULL)
+        return AB_REFUSE_FIELD(r, &f, "'via' must be one back end, as -b takes it; found '%s'",
+                               AB_QUOTED(f.text, strlen(f.text)));
+    set->via_place = ab_node_place(f.node, 0, strlen(f.text));
+    set->via = ab_strdup(f.text);
+    return true;
+}
+
+static void read_set(struct ab_reader *r, const struct ab_node *node, const struct ab_raw_set *raw)
+{
+    struct ab_workload *w = r->w;
+    struct ab_set_def *set = &w->sets[w->n_sets];
+    struct entries before = {"sets", w->sets, w->n_sets, sizeof *set};
+    set->place = node->at;
+    bool has_name = read_entry_name(r, node, raw->name, &before, set->name);
+    w->n_sets += has_name; /* known by name, even when the rest is wrong */
+    r->has_nameless_set = r->has_nameless_set || !has_name;
+    bool ok = ab_read_keys(r, AB_BLOCK_set, node, raw, set);
+    if (ok) /* of a wrong kind nothing more can be said */
+        ok = check_kind(r, node, raw, set);
+    set->is_broken = !read_via(r, node, raw, set) || !ok;
+}
+
+static void read_sets(struct ab_reader *r, const struct ab_node *list, const struct ab_raw_set *raw,
+                      unsigned n)
+{
+    const struct ab_node *node = ab_tree_first(r->tree, list);
+    r->w->sets = new_records(r, list, n, sizeof r->w->sets[0]);
+    for (unsigned i = 0; i < n && r->w->sets != NULL; i++, node = ab_tree_next(r->tree, node))
+        read_set(r, node, &raw[i]);
+}
+
+/* After all phases, which say how many lanes use a set: gives the sets their slots. */
+static void place_sets(struct ab_reader *r)
+{
+    uint64_t base = 0, positions = 0;
+    for (size_t i = 0; i < r->w->n_sets; i++) {
+        struct ab_set_def *set = &r->w->sets[i];
+        bool is_used = set->end_lane > set->first_lane;
+        if (!is_used)
+            set->end_lane = set->first_lane + 1;
+        uint64_t n_lanes = set->end_lane - set->first_lane;
+        uint64_t n = (uint64_t)set->count * (set->is_shared ? 1 : n_lanes);
+        if (set->kind != AB_SET_SLOTS)
+            continue;
+        if ((positions += n) > AB_MAX_POSITIONS) {
+            ab_diag_add(r->diag, set->place,
+                        "all sets together have %llu positions; at most %llu are possible",
+                        (unsigned long long)positions, (unsigned long long)AB_MAX_POSITIONS);
+            return;
+        }
+        set->is_moving = set->is_moving || (set->is_shared && n_lanes > 1);
+        set->base = (uint32_t)base;
+        base += set->is_moving ? 0 : n;
+    }
+}
+
+/* ---- gates, claims: kept with their places, unread ---- */
+
+/* Keeps a line with its place; false after an error. */
+static bool keep(const struct ab_reader *r, const struct ab_yaml_field *f, struct ab_remarks *to)
+{
+    struct ab_remark *kept = &to->items[to->n];
+    if (f->text[strspn(f->text, " \t\n")] == 0 || strlen(f->text) > 1000)
+        return AB_REFUSE_FIELD(r, f, "a line of 1 to 1000 characters is needed");
+    kept->node = *f->node;
+    kept->node.key = NULL;
+    kept->node.text = ab_strdup(f->text);
+    to->n++;
+    return true;
+}
+
+/* `level:` of a gate: error, the default, or warn. */
+static bool read_level(const struct ab_reader *r, const struct ab_node *level, bool *is_warning)
+{
+    struct ab_yaml_field f = {level, level != NULL ? level->text : NULL};
+    *is_warning = f.text != NULL && strcmp(f.text, "warn") == 0;
+    return f.text == NULL || *is_warning || strcmp(f.text, "error") == 0 ||
+           ab_field_fail(r, &f, 0, strlen(f.text), "level must be error or warn");
+}
+
+static void read_gate(const struct ab_reader *r, const struct ab_node *node,
+                      struct ab_remarks *gates)
+{
+    const struct ab_node *text = node, *level = NULL;
+    bool is_warning;
+    if (node->kind == AB_NODE_MAP) {
+        text = ab_tree_get(r->tree, node, "gate");
+        level = ab_tree_get(r->tree, node, "level");
+    }
+    if (text == NULL) {
+        ab_field_missing(r, node, "gate", "a gate");
+        return;
+    }
+    struct ab_yaml_field f = {text, text->text};
+    if (f.text != NULL && read_level(r, level, &is_warning) && keep(r, &f, gates))
+        gates->items[gates->n - 1].is_warning = is_warning;
+}
+
+static void read_gates(const struct ab_reader *r, const struct ab_node *list)
+{
+    struct ab_remarks *gates = &r->w->gates;
+    const struct ab_node *node = ab_tree_first(r->tree, list);
+    unsigned n = 0;
+    for (const struct ab_node *x = node; x != NULL; x = ab_tree_next(r->tree, x))
+        n++;
+    gates->items = new_records(r, list, n, sizeof gates->items[0]);
+    for (; gates->items != NULL && node != NULL; node = ab_tree_next(r->tree, node))
+        read_gate(r, node, gates);
+}
+
+static void read_claims(const struct ab_reader *r, const struct ab_node *list,
+                        const struct ab_raw_claim *raw, unsigned n)
+{
+    struct ab_remarks *claims = &r->w->claims;
+    const struct ab_node *node = ab_tree_first(r->tree, list);
+    claims->items = new_records(r, list, n, sizeof claims->items[0]);
+    for (unsigned i = 0; i < n && claims->items != NULL; i++, node = ab_tree_next(r->tree, node)) {
+        struct ab_yaml_field f = ab_field_of(r, node, "claim", raw[i].claim);
+        if (f.text == NULL)
+            ab_field_missing(r, node, "claim", "a claim");
+        if (f.text == NULL || !keep(r, &f, claims))
+            continue;
+        struct ab_remark *kept = &claims->items[claims->n - 1];
+        kept->says = ab_strdup(raw[i].says != NULL ? raw[i].says : "");
+        kept->source = ab_strdup(raw[i].source != NULL ? raw[i].source : "");
+    }
+}
+
+/* ---- phases ----
+ *
+ * How long, on how many lanes, and who does what. A phase without `roles` is one role of all its lanes. */
+
+static const struct ab_word until_words[] = {{"iters(n)", AB_UNTIL_ITERS},
+                                             {"ops(n)", AB_UNTIL_OPS},
+                                             {"allocated(bytes)", AB_UNTIL_ALLOCATED},
+                                             {"live(bytes)", AB_UNTIL_LIVE},
+                                             {"seconds(t)", AB_WORD_LATER}};
+
+static bool read_until_value(const struct ab_reader *r, const struct ab_yaml_field *f,
+                             const struct ab_value *v, struct ab_phase_def *phase)
+{
+    struct ab_limits range = {AB_UNIT_COUNT, 1, AB_COUNT_MOST};
+    unsigned until = 0;
+    if (!ab_field_choose(r, f, v, until_words, AB_ARRAY_LEN(until_words), &until))
+        return false;
+    phase->until = (enum ab_until)until;
+    if (phase->until >= AB_UNTIL_ALLOCATED)
+        range.unit = AB_UNIT_BYTES;
+    return ab_field_argument(r, f, v, range, &phase->limit);
+}
+
+static void read_until(struct ab_reader *r, const struct ab_yaml_field *f,
+                       struct ab_phase_def *phase)
+{
+    struct ab_value v;
+    phase->until = AB_UNTIL_ITERS;
+    phase->limit = 1;
+    if (f->text == NULL)
+        return;
+    phase->place = f->node->at;
+    if (!ab_field_value(r, f, AB_UNIT_COUNT, &v))
+        return;
+    read_until_value(r, f, &v, phase);
+    ab_value_fini(&v);
+}
+
+static struct ab_yaml_field field_in(const struct ab_reader *r, const struct ab_node *map,
+                                     const char *key)
+{
+    const struct ab_node *node = ab_tree_get(r->tree, map, key);
+    return (struct ab_yaml_field){node, node != NULL ? node->text : NULL};
+}
+
+static void read_budget(struct ab_reader *r, const struct ab_node *map, struct ab_phase_def *phase)
+{
+    struct ab_yaml_field f = field_in(r, map, "budget");
+    struct ab_number number;
+    if (f.text == NULL)
+        return;
+    const char *bad = ab_units_parse(f.text, strlen(f.text), AB_UNIT_TIME_REAL, &number);
+    if (bad != NULL)
+        AB_REFUSE_FIELD(r, &f, "'budget': %s", bad);
+    else if (number.value < 1 || number.value > (double)AB_ITERATION_BUDGET_MOST_NS)
+        AB_REFUSE_FIELD(r, &f, "'budget' " AB_ITERATION_BUDGET_RANGE);
+    else
+        phase->budget_ns = (uint64_t)(number.value + 0.5);
+}
+
+static void read_each(struct ab_reader *r, const struct ab_node *node, struct ab_phase_def *phase)
+{
+    const struct ab_node *map = ab_tree_get(r->tree, node, "each");
+    if (map == NULL)
+        return;
+    struct ab_yaml_field name = field_in(r, map, "name");
+    strcpy(phase->each, "iteration");
+    ab_field_name(r, &name, phase->each);
+    read_budget(r, map, phase);
+    if (phase->until != AB_UNTIL_ITERS)
+        ab_diag_add(r->diag, map->key_at, "'each' needs 'until: iters(n)'");
+    if (!phase->is_measured)
+        ab_diag_add(r->diag, map->key_at, "'each' in a phase that is not measured");
+}
+
+static void read_do(struct ab_reader *r, const struct ab_node *list, const struct ab_raw_verb *raw,
+                    unsigned n, struct ab_role *role)
+{
+    r->first_lane = role->first_lane;
+    r->end_lane = role->first_lane + role->n_lanes;
+    if (n == 0)
+        ab_diag_add(r->diag, list->at, "'do' is empty; a phase needs at least one verb");
+    else
+        ab_read_body(r, list, raw, n, &role->body, &role->n_body);
+}
+
+static void read_role(struct ab_reader *r, const struct ab_node *node,
+                      const struct ab_raw_role *raw, struct ab_phase_def *phase)
+{
+    struct ab_role *role = &phase->roles[phase->n_roles];
+    struct entries before = {"roles", phase->roles, phase->n_roles, sizeof *role};
+    const struct ab_node *body = ab_tree_get(r->tree, node, "do");
+    read_entry_name(r, node, raw->name, &before, role->name);
+    role->first_lane = phase->n_lanes;
+    ab_read_keys(r, AB_BLOCK_role, node, raw, role);
+    phase->n_roles++;
+    phase->n_lanes += role->n_lanes;
+    if (phase->n_lanes > AB_LANES_MAX) {
+        ab_diag_add(r->diag, node->at,
+                    "the roles up to here have %u lanes; at most %d are possible", phase->n_lanes,
+                    AB_LANES_MAX);
+        phase->n_lanes = AB_LANES_MAX - 1;
+    }
+    if (body == NULL)
+        ab_field_missing(r, node, "do", "a role");
+    else
+        read_do(r, body, raw->body, raw->body_count, role);
+}
+
+/* Keys that a phase with roles has no use for. */
+static void refuse_beside_roles(struct ab_reader *r, const struct ab_node *node, const char *key)
+{
+    const struct ab_node *n = ab_tree_get(r->tree, node, key);
+    if (n != NULL)
+        ab_diag_add(r->diag, n->key_at, "with 'roles', '%s' belongs in each role", key);
+}
+
+static void read_roles(struct ab_reader *r, const struct ab_node *node,
+                       const struct ab_raw_phase *raw, struct ab_phase_def *phase)
+{
+    const struct ab_node *list = ab_tree_get(r->tree, node, "roles");
+    const struct ab_node *item = ab_tree_first(r->tree, list);
+    phase->n_lanes = 0;
+    refuse_beside_roles(r, node, "lanes");
+    refuse_beside_roles(r, node, "do");
+    phase->roles = new_records(r, list, raw->roles_count, sizeof phase->roles[0]);
+    if (raw->roles_count == 0)
+        ab_diag_add(r->diag, list->at, "'roles' is empty; a phase needs at least one role");
+    for (unsigned i = 0; i < raw->roles_count && phase->roles != NULL;
+         i++, item = ab_tree_next(r->tree, item))
+        read_role(r, item, &raw->roles[i], phase);
+}
+
+/* The phase's own `do`: the only role. */
+static void read_one_role(struct ab_reader *r, const struct ab_node *node,
+                          const struct ab_raw_phase *raw, struct ab_phase_def *phase)
+{
+    const struct ab_node *body = ab_tree_get(r->tree, node, "do");
+    if (body == NULL) {
+        ab_field_missing(r, node, "do", "a phase");
+        return;
+    }
+    phase->roles = new_records(r, body, 1, sizeof phase->roles[0]);
+    if (phase->roles == NULL)
+        return;
+    phase->n_roles = 1;
+    phase->roles[0].n_lanes = phase->n_lanes;
+    read_do(r, body, raw->body, raw->body_count, &phase->roles[0]);
+}
+
+static void read_phase(struct ab_reader *r, const struct ab_node *node,
+                       const struct ab_raw_phase *raw)
+{
+    struct ab_workload *w = r->w;
+    struct ab_phase_def *phase = &w->phases[w->n_phases];
+    struct ab_yaml_field until = AB_FIELD(r, node, raw, until);
+    struct entries before = {"phases", w->phases, w->n_phases, sizeof *phase};
+    phase->place = node->at;
+    read_entry_name(r, node, raw->name, &before, phase->name);
+    w->n_phases++;
+    read_until(r, &until, phase);
+    ab_read_keys(r, AB_BLOCK_phase, node, raw, phase);
+    read_each(r, node, phase);
+    if (ab_tree_get(r->tree, node, "roles") != NULL)
+        read_roles(r, node, raw, phase);
+    else
+        read_one_role(r, node, raw, phase);
+}
+
+static void read_phases(struct ab_reader *r, const struct ab_node *list,
+                        const struct ab_raw_phase *raw, unsigned n)
+{
+    const struct ab_node *node = ab_tree_first(r->tree, list);
+    bool is_measured = false;
+    r->w->phases = new_records(r, list, n, sizeof r->w->phases[0]);
+    for (unsigned i = 0; i < n && r->w->phases != NULL; i++, node = ab_tree_next(r->tree, node))
+        read_phase(r, node, &raw[i]);
+    for (size_t i = 0; i < r->w->n_phases; i++)
+        is_measured = is_measured || r->w->phases[i].is_measured;
+    if (n == 0)
+        ab_diag_add(r->diag, list->at, "'phases' is empty; a workload needs at least one phase");
+    else if (r->w->n_phases > 0 && !is_measured)
+        ab_diag_add(r->diag, list->key_at,
+                    "no phase is measured; at least one must not have 'measure: false'");
 }
 
 /* ---- the top ---- */
@@ -262,7 +648,7 @@ static bool read_version(struct ab_reader *r, const struct ab_raw_top *raw,
                          const struct ab_node *root)
 {
     const struct ab_node *first = ab_tree_first(r->tree, root);
-    struct ab_yaml_field f = ab_field_of(r, root, "allocbench", raw->allocbench);
+    struct ab_yaml_field f = AB_FIELD(r, root, raw, allocbench);
     if (f.text == NULL) {
         if (!root->has_bad_key)
             ab_diag_add(r->diag, root->at,
@@ -297,15 +683,12 @@ static void read_about(struct ab_reader *r, const struct ab_yaml_field *f)
 static void read_head(struct ab_reader *r, const struct ab_raw_top *raw, const struct ab_node *root,
                       const struct ab_workload_options *options)
 {
-    struct ab_yaml_field name = ab_field_of(r, root, "name", raw->name);
-    struct ab_yaml_field about = ab_field_of(r, root, "about", raw->about);
-    struct ab_yaml_field seed = ab_field_of(r, root, "seed", raw->seed);
+    struct ab_yaml_field name = AB_FIELD(r, root, raw, name);
+    struct ab_yaml_field about = AB_FIELD(r, root, raw, about);
     if (name.text == NULL)
         ab_field_missing(r, root, "name", "the workload");
-    ab_field_name(r, &name, r->w->name);
+    ab_read_keys(r, AB_BLOCK_top, root, raw, r->w);
     read_about(r, &about);
-    r->w->seed = 1;
-    ab_field_number(r, &seed, (struct ab_limits){AB_UNIT_COUNT, 0, LIMIT_COUNT}, &r->w->seed);
     if (options->has_seed)
         r->w->seed = options->seed;
 }
@@ -339,138 +722,12 @@ void ab_read_workload(struct ab_reader *r, const struct ab_raw_top *raw,
     if ((list = ab_tree_get(r->tree, root, "backends")) != NULL)
         read_backends(r, list, raw->backends, raw->backends_count);
     if ((list = ab_tree_get(r->tree, root, "gates")) != NULL)
-        ab_read_gates(r, list);
+        read_gates(r, list);
     if ((list = ab_tree_get(r->tree, root, "claims")) != NULL)
-        ab_read_claims(r, list, raw->claims, raw->claims_count);
+        read_claims(r, list, raw->claims, raw->claims_count);
     if ((list = ab_tree_get(r->tree, root, "phases")) != NULL)
-        ab_read_phases(r, list, raw->phases, raw->phases_count);
+        read_phases(r, list, raw->phases, raw->phases_count);
     else
         ab_field_missing(r, root, "phases", "the workload");
     place_sets(r);
-}
-
-/* Sets: their kind, and the keys that only some kinds have. How many instances a set has follows
- * from the phases that use it, so slots are given out after them. */
-
-static const char *const kinds[] = {"slots", "list", "region", "queue", NULL};
-static const char *const later_kinds[] = {"window", NULL};
-static const char *const pers[] = {"lane", "all", NULL};
-static const char *const orders[] = {"fifo", "lifo", NULL};
-static const char *const policies[] = {"block", "drop", "free", NULL};
-
-static bool read_count(const struct ab_reader *r, const struct ab_node *node,
-                       const struct ab_raw_set *raw, struct ab_set_def *set)
-{
-    struct ab_yaml_field f = ab_field_of(r, node, "count", raw->count);
-    struct ab_limits range = {AB_UNIT_COUNT, 1, AB_MAX_POSITIONS};
-    uint64_t n = 0;
-    bool grows = set->kind == AB_SET_LIST || set->kind == AB_SET_REGION;
-    if (f.text == NULL)
-        return grows || set->kind == AB_SET_QUEUE || ab_field_missing(r, node, "count", "a set");
-    set->place = ab_node_place(f.node, 0, strlen(f.text));
-    if (grows)
-        return AB_REFUSE_FIELD(r, &f, "a %s grows with what is allocated; it has no 'count'",
-                               kinds[set->kind]);
-    if (!ab_field_number(r, &f, range, &n))
-        return false;
-    set->count = (uint32_t)n;
-    return true;
-}
-
-static bool read_queue(const struct ab_reader *r, const struct ab_node *node,
-                       const struct ab_raw_set *raw, struct ab_set_def *set)
-{
-    const struct ab_yaml_field fields[] = {ab_field_of(r, node, "unit", raw->unit),
-                                           ab_field_of(r, node, "order", raw->order),
-                                           ab_field_of(r, node, "on_full", raw->on_full)};
-    struct ab_limits range = {AB_UNIT_COUNT, 1, AB_MAX_POSITIONS};
-    unsigned order = 0, policy = AB_ON_FULL_BLOCK;
-    uint64_t unit = 1;
-    set->unit = 1;
-    for (size_t i = 0; set->kind != AB_SET_QUEUE && i < 3; i++)
-        if (fields[i].text != NULL)
-            return AB_REFUSE_FIELD(r, &fields[i], "'%s' is for sets of kind queue",
-                                   fields[i].node->key);
-    if (!ab_field_number(r, &fields[0], range, &unit) ||
-        !ab_field_word(r, &fields[1], orders, NULL, &order) ||
-        !ab_field_word(r, &fields[2], policies, NULL, &policy))
-        return false;
-    if (fields[2].text != NULL && set->count == 0)
-        return AB_REFUSE_FIELD(r, &fields[2],
-                               "a queue without 'count' is never full: 'on_full' does not apply");
-    set->unit = (uint32_t)unit;
-    set->is_lifo = order == 1;
-    set->on_full = (enum ab_on_full)policy;
-    return true;
-}
-
-/* Whether there is such a back end is for those to say who open them. */
-static bool read_via(const struct ab_reader *r, const struct ab_node *node,
-                     const struct ab_raw_set *raw, struct ab_set_def *set)
-{
-    struct ab_yaml_field f = ab_field_of(r, node, "via", raw->via);
-    if (f.text == NULL)
-        return true;
-    if (f.text[0] == 0 || strchr(f.text, ',') != NULL)
-        return AB_REFUSE_FIELD(r, &f, "'via' must be one back end, as -b takes it; found '%s'",
-                               AB_QUOTED(f.text, strlen(f.text)));
-    set->via_place = ab_node_place(f.node, 0, strlen(f.text));
-    set->via = ab_strdup(f.text);
-    return true;
-}
-
-static void read_set(struct ab_reader *r, const struct ab_node *node, const struct ab_raw_set *raw)
-{
-    struct ab_workload *w = r->w;
-    struct ab_set_def *set = &w->sets[w->n_sets];
-    struct ab_yaml_field kind = ab_field_of(r, node, "kind", raw->kind);
-    struct ab_yaml_field per = ab_field_of(r, node, "per", raw->per);
-    struct ab_entries before = {"sets", w->sets, w->n_sets, sizeof *set};
-    unsigned kind_index = AB_SET_SLOTS, per_index = 0;
-    set->place = node->at;
-    bool has_name = ab_read_entry_name(r, node, raw->name, &before, set->name);
-    w->n_sets += has_name; /* known by name, even when the rest is wrong */
-    r->has_nameless_set = r->has_nameless_set || !has_name;
-    bool ok = ab_field_word(r, &kind, kinds, later_kinds, &kind_index);
-    set->kind = (enum ab_set_kind)kind_index;
-    ok = read_via(r, node, raw, set) && ok;
-    ok = ab_field_word(r, &per, pers, NULL, &per_index) && ok;
-    set->is_shared = per_index == 1;
-    if (ok || kind.text == NULL) /* of an unknown kind nothing more can be said */
-        ok = read_count(r, node, raw, set) && read_queue(r, node, raw, set) && ok;
-    set->is_broken = !ok;
-}
-
-static void read_sets(struct ab_reader *r, const struct ab_node *list, const struct ab_raw_set *raw,
-                      unsigned n)
-{
-    const struct ab_node *node = ab_tree_first(r->tree, list);
-    r->w->sets = ab_read_new_records(r, list, n, sizeof r->w->sets[0]);
-    for (unsigned i = 0; i < n && r->w->sets != NULL; i++, node = ab_tree_next(r->tree, node))
-        read_set(r, node, &raw[i]);
-}
-
-/* After all phases, which say how many lanes use a set: gives the sets their slots. */
-static void place_sets(struct ab_reader *r)
-{
-    uint64_t base = 0, positions = 0;
-    for (size_t i = 0; i < r->w->n_sets; i++) {
-        struct ab_set_def *set = &r->w->sets[i];
-        bool is_used = set->end_lane > set->first_lane;
-        if (!is_used)
-            set->end_lane = set->first_lane + 1;
-        uint64_t n_lanes = set->end_lane - set->first_lane;
-        uint64_t n = (uint64_t)set->count * (set->is_shared ? 1 : n_lanes);
-        if (set->kind != AB_SET_SLOTS)
-            continue;
-        if ((positions += n) > AB_MAX_POSITIONS) {
-            ab_diag_add(r->diag, set->place,
-                        "all sets together have %llu positions; at most %llu are possible",
-                        (unsigned long long)positions, (unsigned long long)AB_MAX_POSITIONS);
-            return;
-        }
-        set->is_moving = set->is_moving || (set->is_shared && n_lanes > 1);
-        set->base = (uint32_t)base;
-        base += set->is_moving ? 0 : n;
-    }
 }

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Verbs: which one it is, which options it takes, what they default to. workload/verbs.h is
- * the whole truth about which option belongs to which verb, and which verb to which kind of set.
+ * Reads verbs: which one it is, which options it takes, what they default to. workload/language.h
+ * says which option belongs to which verb, and which verb to which kind of set.
  */
 #include "base/bits.h"
-#include "base/nearest.h"
 #include "core/memory.h"
-#include "workload/parse/dist_read.h"
-#include "workload/parse/read.h"
+#include "workload/parse/parse.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* A verb while it is read. */
 struct verb_reader {
@@ -23,21 +20,11 @@ struct verb_reader {
 };
 
 /* The field of an option, absent where the entry has none. */
-#define AB_VERB_FIELD(vr, key) ab_field_of((vr)->r, (vr)->node, #key, (vr)->raw->key)
+#define AB_VERB_FIELD(vr, key) AB_FIELD((vr)->r, (vr)->node, (vr)->raw, key)
 
-static const struct ab_limits ab_count_range = {AB_UNIT_COUNT, 1, (UINT64_C(1) << 63) - 1};
+static const struct ab_limits count_range = {AB_UNIT_COUNT, 1, AB_COUNT_MOST};
 
 static const char *const kind_names[] = {"slots", "a list", "a region", "a queue"};
-
-static const struct {
-    const char *name;
-    unsigned option;
-} options[] = {
-#define ROW(p, name, key) {#key, AB_OPT_##name},
-    AB_VERB_OPTIONS(ROW, )
-#undef ROW
-        {"do", AB_OPT_DO},
-};
 
 /* ---- which verb ---- */
 
@@ -72,23 +59,38 @@ static bool find_verb(struct verb_reader *vr)
     return vr->def != NULL;
 }
 
-/* Options that the verb does not take. */
-static void check_options(const struct verb_reader *vr)
+/* "at, count, do": the options of the verb, with `do` last. */
+static void list_options(const struct verb_reader *vr, char *buf, size_t cap)
 {
+    const struct ab_key_block *block = &ab_blocks[AB_BLOCK_verb];
+    for (size_t i = 0; i < block->n_keys; i++)
+        if ((vr->def->options & block->keys[i].option) != 0)
+            ab_text_join(buf, cap, ", ", block->keys[i].name);
+    if ((vr->def->options & AB_OPT_DO) != 0)
+        ab_text_join(buf, cap, ", ", "do");
+}
+
+/* Reads the plain options; those that the verb does not take are errors. */
+static void read_options(const struct verb_reader *vr)
+{
+    const struct ab_key_block *block = &ab_blocks[AB_BLOCK_verb];
     char takes[160] = "";
-    for (size_t i = 0; i < AB_ARRAY_LEN(options); i++)
-        if ((vr->def->options & options[i].option) != 0)
-            ab_text_join(takes, sizeof takes, ", ", options[i].name);
-    for (size_t i = 0; i < AB_ARRAY_LEN(options); i++) {
-        const struct ab_node *n = ab_tree_get(vr->r->tree, vr->node, options[i].name);
-        if (n != NULL && (vr->def->options & options[i].option) == 0)
+    list_options(vr, takes, sizeof takes);
+    for (size_t i = 0; i < block->n_keys; i++) {
+        const struct ab_key *key = &block->keys[i];
+        bool is_do = key->shape == AB_SHAPE_LIST;
+        unsigned option = is_do ? (unsigned)AB_OPT_DO : key->option;
+        const struct ab_node *n = ab_tree_get(vr->r->tree, vr->node, key->name);
+        if (n != NULL && option != 0 && (vr->def->options & option) == 0)
             ab_diag_add(vr->r->diag, n->key_at, "'%s' does not take '%s'; it takes %s",
-                        vr->def->name, options[i].name, takes[0] != 0 ? takes : "no options");
+                        vr->def->name, key->name, takes[0] != 0 ? takes : "no options");
+        else if (!is_do && (vr->def->options & option) != 0)
+            ab_read_key(vr->r, key, vr->node, vr->raw, vr->v);
     }
 }
 
 /* The lanes of the body that is read use the set. */
-static void note_use(const struct verb_reader *vr, struct ab_set_def *set)
+static void add_lanes(const struct verb_reader *vr, struct ab_set_def *set)
 {
     const struct ab_reader *r = vr->r;
     bool is_first = set->end_lane == 0;
@@ -121,26 +123,25 @@ static bool find_set(const struct verb_reader *vr, const struct ab_yaml_field *f
 {
     const struct ab_workload *w = vr->r->w;
     const char *names[AB_MAX_ENTRIES];
+    char suggestion[AB_SUGGESTION_BYTES];
     for (size_t i = 0; i < w->n_sets; i++) {
         names[i] = w->sets[i].name;
         if (strcmp(f->text, names[i]) != 0)
             continue;
         *index = (uint32_t)i;
-        note_use(vr, &w->sets[i]);
+        add_lanes(vr, &w->sets[i]);
         return !w->sets[i].is_broken && check_kind(vr, f, &w->sets[i], kinds);
     }
     if (vr->r->has_nameless_set)
         return false;
-    const char *near = ab_text_nearest(f->text, names, w->n_sets);
-    return AB_REFUSE_FIELD(vr->r, f, "unknown set '%s'%s%s%s", AB_QUOTED(f->text, strlen(f->text)),
-                           near != NULL ? "; did you mean '"
-                                        : "; it must be defined in 'sets' above",
-                           near != NULL ? near : "", near != NULL ? "'?" : "");
+    return AB_REFUSE_FIELD(
+        vr->r, f, "unknown set '%s'%s", AB_QUOTED(f->text, strlen(f->text)),
+        ab_suggest(suggestion, f->text, names, w->n_sets, "; it must be defined in 'sets' above"));
 }
 
 /* ---- from, into, with: the other set ---- */
 
-/* Two options of which one must be there, or none where `least` is 0; NULL after an error. */
+/* Two options of which one must be there, or none where `least` is 0. */
 static bool check_choice(const struct verb_reader *vr, const struct ab_yaml_field *a,
                          const struct ab_yaml_field *b, const char *names, int least)
 {
@@ -161,7 +162,7 @@ static bool check_beside(const struct verb_reader *vr, struct ab_yaml_field f, c
                            vr->def->name, beside);
 }
 
-/* What a new block asks for, where the verb takes no new block. */
+/* Refuses what a new block asks for, where the verb takes no new block. */
 static bool check_no_request(const struct verb_reader *vr)
 {
     return check_beside(vr, AB_VERB_FIELD(vr, align), "size") &&
@@ -178,15 +179,10 @@ static bool find_other(const struct verb_reader *vr, const struct ab_yaml_field 
     return true;
 }
 
-static bool read_to(const struct verb_reader *vr)
+static bool check_to(const struct verb_reader *vr)
 {
-    static const char *const lanes[] = {"next_lane", NULL};
     struct ab_yaml_field to = AB_VERB_FIELD(vr, to);
     const struct ab_set_def *set = &vr->r->w->sets[vr->v->set];
-    unsigned index;
-    if (!ab_field_word(vr->r, &to, lanes, NULL, &index))
-        return false;
-    vr->v->to_next_lane = to.text != NULL;
     return to.text == NULL || !set->is_shared ||
            AB_REFUSE_FIELD(vr->r, &to,
                            "'to' selects a lane's queue; '%s' is one queue for all lanes",
@@ -197,7 +193,7 @@ static bool read_send(const struct verb_reader *vr)
 {
     struct ab_yaml_field size = AB_VERB_FIELD(vr, size), from = AB_VERB_FIELD(vr, from);
     if (!check_choice(vr, &size, &from, "'size' for new blocks or 'from' for those of a set", 1) ||
-        !read_to(vr))
+        !check_to(vr))
         return false;
     if (from.text != NULL)
         return find_other(vr, &from) && check_no_request(vr);
@@ -207,15 +203,12 @@ static bool read_send(const struct verb_reader *vr)
 
 static bool read_recv(const struct verb_reader *vr)
 {
-    static const char *const thens[] = {"free", NULL};
     struct ab_yaml_field then = AB_VERB_FIELD(vr, then), into = AB_VERB_FIELD(vr, into);
-    unsigned index;
     if (!check_choice(vr, &then, &into, "'then: free' or 'into' a set", 0))
         return false;
     if (into.text != NULL)
         return find_other(vr, &into);
-    return check_beside(vr, AB_VERB_FIELD(vr, at), "into") &&
-           ab_field_word(vr->r, &then, thens, NULL, &index);
+    return check_beside(vr, AB_VERB_FIELD(vr, at), "into");
 }
 
 static bool read_exchange(const struct verb_reader *vr)
@@ -231,7 +224,7 @@ static bool read_exchange(const struct verb_reader *vr)
             AB_REFUSE_FIELD(vr->r, &with, "'exchange' needs two sets"));
 }
 
-/* What only some verbs have beside their set. */
+/* Reads what only some verbs have beside their set. */
 static bool read_other(const struct verb_reader *vr)
 {
     switch (vr->v->kind) {
@@ -263,35 +256,30 @@ static bool read_size(const struct verb_reader *vr)
     return true;
 }
 
-static bool read_align(const struct verb_reader *vr)
+static void check_align(const struct verb_reader *vr)
 {
     struct ab_yaml_field f = AB_VERB_FIELD(vr, align);
-    struct ab_limits range = {AB_UNIT_BYTES, 8, UINT64_C(1) << 30};
-    if (!ab_field_number(vr->r, &f, range, &vr->v->align))
-        return false;
-    if (f.text != NULL && !ab_is_pow2(vr->v->align))
-        return AB_REFUSE_FIELD(vr->r, &f, "'align' must be a power of two, found %llu",
-                               (unsigned long long)vr->v->align);
-    return true;
+    if (vr->v->align != 0 && !ab_is_pow2(vr->v->align))
+        AB_REFUSE_FIELD(vr->r, &f, "'align' must be a power of two, found %llu",
+                        (unsigned long long)vr->v->align);
 }
 
 static bool read_touch_value(const struct verb_reader *vr, const struct ab_yaml_field *f,
                              const struct ab_value *value)
 {
-    static const char *const words[] = AB_TOUCH_WORDS("first(n)");
+    static const char *const names[] = AB_TOUCH_WORDS("first(n)");
+    struct ab_word words[AB_ARRAY_LEN(names) - 1];
+    unsigned touch = 0;
     uint64_t n = 0;
-    for (size_t i = 0; words[i] != NULL; i++) {
-        if (ab_value_is_word(value, words[i])) {
-            vr->v->touch = (enum ab_touch)i;
-            return true;
-        }
-    }
-    if (!ab_value_is_call(value, "first"))
-        return ab_field_not_in(vr->r, f, value, words, NULL);
-    if (!ab_field_argument(vr->r, f, value, (struct ab_limits){AB_UNIT_BYTES, 1, (1u << 29) - 1},
+    for (unsigned i = 0; i < AB_ARRAY_LEN(words); i++)
+        words[i] = (struct ab_word){names[i], i};
+    if (!ab_field_choose(vr->r, f, value, words, AB_ARRAY_LEN(words), &touch))
+        return false;
+    vr->v->touch = (enum ab_touch)touch;
+    if (vr->v->touch == AB_TOUCH_FIRST &&
+        !ab_field_argument(vr->r, f, value, (struct ab_limits){AB_UNIT_BYTES, 1, (1u << 29) - 1},
                            &n))
         return false;
-    vr->v->touch = AB_TOUCH_FIRST;
     vr->v->touch_bytes = (uint32_t)n;
     return true;
 }
@@ -307,17 +295,6 @@ static bool read_touch(const struct verb_reader *vr)
         return false;
     bool ok = read_touch_value(vr, &f, &value);
     ab_value_fini(&value);
-    return ok;
-}
-
-static bool read_mode(const struct verb_reader *vr)
-{
-    static const char *const names[] = {
-        [AB_ACCESS_READ] = "read", [AB_ACCESS_WRITE] = "write", NULL};
-    struct ab_yaml_field f = AB_VERB_FIELD(vr, mode);
-    unsigned mode = AB_ACCESS_READ;
-    bool ok = ab_field_word(vr->r, &f, names, NULL, &mode);
-    vr->v->mode = (enum ab_access)mode;
     return ok;
 }
 
@@ -351,7 +328,7 @@ static void read_scope(const struct verb_reader *vr)
 static bool read_repeat(const struct verb_reader *vr)
 {
     struct ab_yaml_field f = AB_VERB_FIELD(vr, repeat);
-    bool ok = ab_field_number(vr->r, &f, ab_count_range, &vr->v->count);
+    bool ok = ab_field_number(vr->r, &f, count_range, &vr->v->count);
     return read_do(vr) && ok;
 }
 
@@ -359,13 +336,22 @@ static bool read_repeat(const struct verb_reader *vr)
 
 /* ---- at, order ---- */
 
-static const char *const at_names[] = {
-    "next", "random", "empty", "occupied", "round_robin", "stride(p)", "bins(prob:fraction, ...)",
-    NULL};
-static const enum ab_pick at_picks[] = {AB_PICK_NEXT, AB_PICK_RANDOM, AB_PICK_EMPTY,
-                                        AB_PICK_OCCUPIED, AB_PICK_ROUND_ROBIN};
-static const char *const order_names[] = {"fifo", "lifo", "shuffled", "every(k)", NULL};
-static const enum ab_pick order_picks[] = {AB_PICK_FIFO, AB_PICK_LIFO, AB_PICK_SHUFFLED};
+static const struct ab_word at_words[] = {
+    {"next", AB_PICK_NEXT},
+    {"random", AB_PICK_RANDOM},
+    {"empty", AB_PICK_EMPTY},
+    {"occupied", AB_PICK_OCCUPIED},
+    {"round_robin", AB_PICK_ROUND_ROBIN},
+    {"stride(p)", AB_PICK_STRIDE},
+    {"bins(prob:fraction, ...)", AB_PICK_BINS},
+};
+
+/* Blocks to be sent are taken when it is their turn, by the first two; a verb of the whole set takes
+ * all blocks, by any but the last. */
+static const struct ab_word order_words[] = {{"fifo", AB_PICK_FIFO},
+                                             {"lifo", AB_PICK_LIFO},
+                                             {"shuffled", AB_PICK_SHUFFLED},
+                                             {"every(k)", AB_PICK_EVERY}};
 
 /* The set whose positions are picked: of send and recv the one that blocks come from or go to. */
 static const struct ab_set_def *picked_set(const struct verb_reader *vr)
@@ -434,14 +420,12 @@ static bool read_bins(const struct verb_reader *vr, const struct ab_yaml_field *
                                    "none of the %u positions falls into this bin", count);
     bins[v->n_args - 1].share = 1;
     vr->v->n_bins = v->n_args;
-    vr->v->pick = AB_PICK_BINS;
     return true;
 }
 
 static bool read_step(const struct verb_reader *vr, const struct ab_yaml_field *f,
-                      const struct ab_value *v, enum ab_pick pick)
+                      const struct ab_value *v)
 {
-    vr->v->pick = pick;
     return ab_field_argument(vr->r, f, v, (struct ab_limits){AB_UNIT_COUNT, 1, AB_MAX_POSITIONS},
                              &vr->v->step);
 }
@@ -467,47 +451,25 @@ static bool check_at(const struct verb_reader *vr, const struct ab_yaml_field *f
 static bool read_at(const struct verb_reader *vr, const struct ab_yaml_field *f,
                     const struct ab_value *v)
 {
-    for (size_t i = 0; i < AB_ARRAY_LEN(at_picks); i++) {
-        if (ab_value_is_word(v, at_names[i])) {
-            vr->v->pick = at_picks[i];
-            break;
-        }
-        if (i + 1 < AB_ARRAY_LEN(at_picks))
-            continue;
-        return ab_value_is_call(v, "stride") ? read_step(vr, f, v, AB_PICK_STRIDE)
-               : ab_value_is_call(v, "bins") ? read_bins(vr, f, v)
-                                             : ab_field_not_in(vr->r, f, v, at_names, NULL);
-    }
-    return check_at(vr, f, v);
+    unsigned pick = 0;
+    if (!ab_field_choose(vr->r, f, v, at_words, AB_ARRAY_LEN(at_words), &pick))
+        return false;
+    vr->v->pick = (enum ab_pick)pick;
+    return pick == AB_PICK_STRIDE ? read_step(vr, f, v)
+           : pick == AB_PICK_BINS ? read_bins(vr, f, v)
+                                  : check_at(vr, f, v);
 }
 
 static bool read_order(const struct verb_reader *vr, const struct ab_yaml_field *f,
                        const struct ab_value *v)
 {
-    static const char *const ends[] = {"fifo", "lifo", NULL}; /* taken when it is their turn */
-    static const char *const all[] = {"fifo", "lifo", "shuffled", NULL};
+    unsigned pick = 0;
     bool is_send = vr->v->kind == AB_VERB_SEND, is_whole = (vr->def->traits & AB_VERB_WHOLE) != 0;
-    for (size_t i = 0; i < (is_send ? 2 : AB_ARRAY_LEN(order_picks)); i++) {
-        if (ab_value_is_word(v, order_names[i])) {
-            vr->v->pick = order_picks[i];
-            return true;
-        }
-    }
-    if (ab_value_is_call(v, "every") && !is_send && !is_whole)
-        return read_step(vr, f, v, AB_PICK_EVERY);
-    return ab_field_not_in(vr->r, f, v, is_send ? ends : is_whole ? all : order_names, NULL);
-}
-
-static bool read_with_at(const struct verb_reader *vr)
-{
-    static const char *const names[] = {"next", "random", "occupied", NULL};
-    static const enum ab_pick picks[] = {AB_PICK_NEXT, AB_PICK_RANDOM, AB_PICK_OCCUPIED};
-    struct ab_yaml_field f = AB_VERB_FIELD(vr, with_at);
-    unsigned index = 1;
-    bool ok = (vr->def->options & AB_OPT_WITH_AT) == 0 ||
-              ab_field_word(vr->r, &f, names, NULL, &index);
-    vr->v->with_pick = picks[index];
-    return ok;
+    size_t n = is_send ? 2 : is_whole ? 3 : AB_ARRAY_LEN(order_words);
+    if (!ab_field_choose(vr->r, f, v, order_words, n, &pick))
+        return false;
+    vr->v->pick = (enum ab_pick)pick;
+    return pick != AB_PICK_EVERY || read_step(vr, f, v);
 }
 
 /* at or order, or the default of the verb; after the amount and the sets. */
@@ -519,8 +481,6 @@ static bool read_pick(const struct verb_reader *vr)
     bool takes_order = (vr->def->options & AB_OPT_ORDER) != 0;
     bool is_by_age = (vr->def->traits & AB_VERB_BY_AGE) != 0 && vr->v->amount != AB_AMOUNT_COUNT;
     vr->v->pick = is_by_age ? AB_PICK_FIFO : vr->def->pick;
-    if (!read_with_at(vr))
-        return false;
     if (at.text != NULL && order.text != NULL && takes_order)
         return AB_REFUSE_FIELD(vr->r, &order,
                                "use either 'at' (picks positions) or 'order' (picks live blocks)");
@@ -569,18 +529,7 @@ static bool read_count(const struct verb_reader *vr, const struct ab_yaml_field 
                                  ? "; a distribution of counts is not supported by this version"
                                  : "");
     else
-        ok = ab_field_whole(vr->r, f, "count", &value, ab_count_range, &vr->v->count);
-    ab_value_fini(&value);
-    return ok;
-}
-
-static bool read_fraction(const struct verb_reader *vr, const struct ab_yaml_field *f)
-{
-    struct ab_value value;
-    if (!ab_field_value(vr->r, f, AB_UNIT_FRACTION, &value))
-        return false;
-    bool ok = ab_field_real(vr->r, f, "fraction", &value, 0, 1, &vr->v->fraction);
-    vr->v->amount = AB_AMOUNT_FRACTION;
+        ok = ab_field_whole(vr->r, f, "count", &value, count_range, &vr->v->count);
     ab_value_fini(&value);
     return ok;
 }
@@ -593,17 +542,18 @@ static bool read_amount(const struct verb_reader *vr)
     vr->v->count = 1;
     if ((vr->def->options & AB_OPT_FRACTION) == 0)
         fraction.text = NULL;
+    if (fraction.text != NULL)
+        vr->v->amount = AB_AMOUNT_FRACTION;
     if (count.text != NULL && fraction.text != NULL)
         return AB_REFUSE_FIELD(vr->r, &fraction, "'count' or 'fraction', not both");
-    return count.text != NULL ? read_count(vr, &count)
-                              : fraction.text == NULL || read_fraction(vr, &fraction);
+    return count.text == NULL || read_count(vr, &count);
 }
 
 static void read_verb(struct verb_reader *vr)
 {
     if (!find_verb(vr))
         return;
-    check_options(vr);
+    read_options(vr);
     vr->v->cursor = vr->r->w->n_cursors++;
     vr->v->other = AB_NO_SET;
     if (vr->v->kind == AB_VERB_REPEAT) {
@@ -622,12 +572,9 @@ static void read_verb(struct verb_reader *vr)
         read_pick(vr);
     if (vr->def->options & AB_OPT_SIZE)
         read_size(vr);
-    if (vr->def->options & AB_OPT_ALIGN)
-        read_align(vr);
     if (vr->def->options & AB_OPT_TOUCH)
         read_touch(vr);
-    if (vr->def->options & AB_OPT_MODE)
-        read_mode(vr);
+    check_align(vr);
 }
 
 void ab_read_body(struct ab_reader *r, const struct ab_node *list, const struct ab_raw_verb *raw,

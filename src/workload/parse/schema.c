@@ -3,25 +3,21 @@
  * The only file that knows libcyaml. Aliases are refused and its memory is capped, although the
  * pre-scan has already turned away what would need either: one wall behind the other.
  */
-#include "workload/parse/schema.h"
+#include "workload/parse/parse.h"
 
-#include "base/bits.h"
-#include "base/nearest.h"
 #include "core/memory.h"
 
 #include <cyaml/cyaml.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FIELD_TEXT(owner, member, key) \
-    CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct ab_raw_##owner, \
-                           member, 0, CYAML_UNLIMITED),
-#define FIELD_TEXTS(owner, member, key) \
-    CYAML_FIELD_SEQUENCE(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct ab_raw_##owner, \
-                         member, &text_value, 0, CYAML_UNLIMITED),
-#define FIELD_LIST(owner, member, key, child) \
-    CYAML_FIELD_SEQUENCE(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct ab_raw_##owner, \
-                         member, &child##_value, 0, CYAML_UNLIMITED),
+#define FIELD(kind, owner, member, key, ...) \
+    CYAML_FIELD_##kind(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct ab_raw_##owner, \
+                       member, __VA_ARGS__ 0, CYAML_UNLIMITED),
+#define FIELD_TEXT(owner, key, type) FIELD(STRING_PTR, owner, key, #key, )
+#define FIELD_OPTION(NAME, key, type) FIELD(STRING_PTR, verb, key, #key, )
+#define FIELD_TEXTS(owner, key) FIELD(SEQUENCE, owner, key, #key, &text_value, )
+#define FIELD_LIST(owner, member, key, child) FIELD(SEQUENCE, owner, member, key, &child##_value, )
 #define FIELD_MIXED(owner, key, child) CYAML_FIELD_IGNORE(key, CYAML_FLAG_OPTIONAL),
 #define FIELD_MAP(owner, key, child) CYAML_FIELD_IGNORE(key, CYAML_FLAG_OPTIONAL),
 #define FIELD_LATER(key)
@@ -29,25 +25,14 @@
 static const cyaml_schema_value_t text_value = {
     CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, CYAML_UNLIMITED)};
 
+/* Maps that are left to the tree have a schema that nothing refers to. */
 static const cyaml_schema_value_t verb_value; /* `do` holds verbs again */
-#define FIELDS(owner, OWNER) \
-    static const cyaml_schema_field_t owner##_fields[] = {AB_KEYS_##OWNER( \
-        FIELD_TEXT, FIELD_TEXTS, FIELD_LIST, FIELD_MIXED, FIELD_MAP, FIELD_LATER) CYAML_FIELD_END}
-#define SCHEMA(owner, OWNER) \
-    FIELDS(owner, OWNER); \
-    static const cyaml_schema_value_t owner##_value = { \
-        CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ab_raw_##owner, owner##_fields)}
-
-SCHEMA(verb, VERB);
-SCHEMA(param, PARAM);
-SCHEMA(part, PART);
-SCHEMA(size, SIZE);
-SCHEMA(set, SET);
-SCHEMA(role, ROLE);
-SCHEMA(phase, PHASE);
-SCHEMA(backend, BACKEND);
-SCHEMA(claim, CLAIM);
-FIELDS(top, TOP);
+#define SCHEMA(owner, OWNER, what) \
+    static const cyaml_schema_field_t owner##_fields[] = {AB_KEYS_##OWNER(FIELD_) \
+                                                              CYAML_FIELD_END}; \
+    static const __attribute__((unused)) cyaml_schema_value_t owner##_value = { \
+        CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ab_raw_##owner, owner##_fields)};
+AB_BLOCKS(SCHEMA)
 
 static const cyaml_schema_value_t root_value = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct ab_raw_top, top_fields)};
@@ -114,76 +99,26 @@ void ab_schema_fini(struct ab_schema *schema)
 /* Unknown keys, keys of a later version, wrong shapes: found on the tree of the pre-scan, because
  * libcyaml stops at the first one and names the place of the value before it. */
 
-enum shape { SHAPE_TEXT, SHAPE_TEXTS, SHAPE_LIST, SHAPE_MIXED, SHAPE_MAP, SHAPE_LATER };
-
-struct key_row {
-    const char *key;
-    enum shape shape;
-    const struct key_table *child;
-};
-
-struct key_table {
-    const char *what; /* what a map of this kind is called */
-    const struct key_row *rows;
-    size_t n_rows;
-};
-
-#define ROW_TEXT(owner, member, key) {key, SHAPE_TEXT, NULL},
-#define ROW_TEXTS(owner, member, key) {key, SHAPE_TEXTS, NULL},
-#define ROW_LIST(owner, member, key, child) {key, SHAPE_LIST, &child##_table},
-#define ROW_MIXED(owner, key, child) {key, SHAPE_MIXED, &child##_table},
-#define ROW_MAP(owner, key, child) {key, SHAPE_MAP, &child##_table},
-#define ROW_LATER(key) {key, SHAPE_LATER, NULL},
-
-static const struct key_table verb_table;
-#define TABLE(owner, OWNER, text) \
-    static const struct key_row owner##_rows[] = { \
-        AB_KEYS_##OWNER(ROW_TEXT, ROW_TEXTS, ROW_LIST, ROW_MIXED, ROW_MAP, ROW_LATER)}; \
-    static const struct key_table owner##_table = {text, owner##_rows, AB_ARRAY_LEN(owner##_rows)};
-TABLE(verb, VERB, "a verb")
-TABLE(param, PARAM, "a param")
-TABLE(part, PART, "a part of a mix")
-TABLE(size, SIZE, "a size")
-TABLE(set, SET, "a set")
-TABLE(role, ROLE, "a role")
-TABLE(each, EACH, "'each'")
-TABLE(phase, PHASE, "a phase")
-TABLE(backend, BACKEND, "a back end")
-TABLE(claim, CLAIM, "a claim")
-TABLE(gate, GATE, "a map {gate: TEXT, level: warn}")
-TABLE(top, TOP, "the workload")
-
 struct check {
     struct ab_tree *tree;
     struct ab_diag *diag;
     bool has_unknown, is_misshapen;
 };
 
-enum { MAX_ROWS = 64 };
-
-/* "a, b, c": what this version reads here. */
-static void list_known(char *buf, size_t cap, const struct key_table *table)
+static void add_unknown(struct check *c, const struct ab_node *node,
+                        const struct ab_key_block *block)
 {
-    for (size_t i = 0; i < table->n_rows; i++)
-        if (table->rows[i].shape != SHAPE_LATER)
-            ab_text_join(buf, cap, ", ", table->rows[i].key);
-}
-
-static void add_unknown(struct check *c, const struct ab_node *node, const struct key_table *table)
-{
-    const char *keys[MAX_ROWS];
-    char word[200], known[400] = "";
-    for (size_t i = 0; i < table->n_rows; i++)
-        keys[i] = table->rows[i].key;
-    ab_diag_quote(word, sizeof word, node->key, strlen(node->key));
-    const char *near = ab_text_nearest(node->key, keys, table->n_rows);
-    list_known(known, sizeof known, table);
-    if (near != NULL)
-        ab_diag_add(c->diag, node->key_at, "unknown key '%s' in %s; did you mean '%s'?", word,
-                    table->what, near);
-    else
-        ab_diag_add(c->diag, node->key_at, "unknown key '%s' in %s; allowed: %s", word, table->what,
-                    known);
+    enum { MAX_KEYS = 64 };
+    const char *keys[MAX_KEYS];
+    char suggestion[AB_SUGGESTION_BYTES], known[400] = "; allowed: ";
+    for (size_t i = 0; i < block->n_keys; i++) {
+        keys[i] = block->keys[i].name;
+        if (block->keys[i].shape != AB_SHAPE_LATER)
+            ab_text_join(known, sizeof known, i > 0 ? ", " : "", keys[i]);
+    }
+    ab_diag_add(c->diag, node->key_at, "unknown key '%s' in %s%s",
+                AB_QUOTED(node->key, strlen(node->key)), block->what,
+                ab_suggest(suggestion, node->key, keys, block->n_keys, known));
 }
 
 static const char *shape_name(const struct ab_node *node)
@@ -198,95 +133,81 @@ static const char *shape_name(const struct ab_node *node)
     }
 }
 
-static void check_map(struct check *c, struct ab_node *map, const struct key_table *table);
-
-static void check_list(struct check *c, struct ab_node *list, const struct key_table *table)
+static void refuse_shape(struct check *c, const struct ab_node *node, const char *wanted)
 {
-    if (list->kind != AB_NODE_LIST) {
-        ab_diag_add(c->diag, list->at, "'%s' must be a list of entries '- {…}', found %s",
-                    list->key, shape_name(list));
-        c->is_misshapen = true;
-        return;
-    }
-    struct ab_node *item = ab_tree_first(c->tree, list);
-    for (; item != NULL; item = ab_tree_next(c->tree, item)) {
-        if (item->kind == AB_NODE_MAP) {
-            check_map(c, item, table);
-            continue;
-        }
-        ab_diag_add(c->diag, item->at, "%s must be a map such as {key: value}, found %s",
-                    table->what, shape_name(item));
-        c->is_misshapen = true;
-    }
-}
-
-static void check_text(struct check *c, const struct ab_node *node, const struct key_table *table)
-{
-    if (node->kind == AB_NODE_SCALAR)
-        return;
-    c->is_misshapen = true;
-    if (table == &param_table && strcmp(node->key, "value") == 0 && node->kind == AB_NODE_LIST)
-        ab_diag_add(c->diag, node->at,
-                    "a list of values (a sweep) is not supported by this version; give one value");
-    else
-        ab_diag_add(c->diag, node->at, "'%s' must be a single value, found %s", node->key,
-                    shape_name(node));
-}
-
-/* Texts, or (child not NULL) maps among them. */
-static void check_texts(struct check *c, struct ab_node *list, const struct key_table *child)
-{
-    if (list->kind != AB_NODE_LIST) {
-        ab_diag_add(c->diag, list->at, "'%s' must be a list of texts, each '- \"…\"', found %s",
-                    list->key, shape_name(list));
-        c->is_misshapen = true;
-        return;
-    }
-    for (struct ab_node *n = ab_tree_first(c->tree, list); n != NULL; n = ab_tree_next(c->tree, n))
-        if (n->kind == AB_NODE_MAP && child != NULL) {
-            check_map(c, n, child);
-        } else if (n->kind != AB_NODE_SCALAR) {
-            ab_diag_add(c->diag, n->at, "an entry of '%s' must be a text%s%s, found %s", list->key,
-                        child != NULL ? " or " : "", child != NULL ? child->what : "",
-                        shape_name(n));
-            c->is_misshapen = true;
-        }
-}
-
-static void check_child(struct check *c, struct ab_node *node, const struct key_table *table)
-{
-    if (node->kind == AB_NODE_MAP) {
-        check_map(c, node, table);
-        return;
-    }
-    ab_diag_add(c->diag, node->at, "'%s' must be a map {key: value}, found %s", node->key,
+    ab_diag_add(c->diag, node->at, "'%s' must be %s, found %s", node->key, wanted,
                 shape_name(node));
     c->is_misshapen = true;
 }
 
-static void check_map(struct check *c, struct ab_node *map, const struct key_table *table)
+static void check_map(struct check *c, struct ab_node *map, const struct ab_key_block *block);
+
+/* Maps, texts, or both. */
+static void check_items(struct check *c, const struct ab_node *list, const struct ab_key *key)
+{
+    const struct ab_key_block *child = key->child;
+    struct ab_node *item = ab_tree_first(c->tree, list);
+    for (; item != NULL; item = ab_tree_next(c->tree, item)) {
+        if (item->kind == AB_NODE_MAP && child != NULL) {
+            check_map(c, item, child);
+        } else if (key->shape == AB_SHAPE_LIST) {
+            ab_diag_add(c->diag, item->at, "%s must be a map such as {key: value}, found %s",
+                        child->what, shape_name(item));
+            c->is_misshapen = true;
+        } else if (item->kind != AB_NODE_SCALAR) {
+            ab_diag_add(c->diag, item->at, "an entry of '%s' must be a text%s%s, found %s",
+                        list->key, child != NULL ? " or " : "", child != NULL ? child->what : "",
+                        shape_name(item));
+            c->is_misshapen = true;
+        }
+    }
+}
+
+static void check_shape(struct check *c, struct ab_node *n, const struct ab_key *key)
+{
+    static const struct {
+        enum ab_node_kind kind;
+        const char *wanted;
+    } shapes[] = {[AB_SHAPE_TEXT] = {AB_NODE_SCALAR, "a single value"},
+                  [AB_SHAPE_TEXTS] = {AB_NODE_LIST, "a list of texts, each '- \"…\"'"},
+                  [AB_SHAPE_LIST] = {AB_NODE_LIST, "a list of entries '- {…}'"},
+                  [AB_SHAPE_MIXED] = {AB_NODE_LIST, "a list of texts, each '- \"…\"'"},
+                  [AB_SHAPE_MAP] = {AB_NODE_MAP, "a map {key: value}"}};
+    if (n->kind != shapes[key->shape].kind)
+        refuse_shape(c, n, shapes[key->shape].wanted);
+    else if (n->kind == AB_NODE_MAP)
+        check_map(c, n, key->child);
+    else if (n->kind == AB_NODE_LIST)
+        check_items(c, n, key);
+}
+
+static void check_key(struct check *c, struct ab_node *n, const struct ab_key_block *block,
+                      const struct ab_key *key)
+{
+    bool is_param = block == &ab_blocks[AB_BLOCK_param];
+    if (key->shape == AB_SHAPE_LATER) {
+        ab_diag_add(c->diag, n->key_at, "'%s' in %s is not supported by this version", n->key,
+                    block->what);
+    } else if (is_param && strcmp(n->key, "value") == 0 && n->kind == AB_NODE_LIST) {
+        ab_diag_add(c->diag, n->at,
+                    "a list of values (a sweep) is not supported by this version; give one value");
+        c->is_misshapen = true;
+    } else {
+        check_shape(c, n, key);
+    }
+}
+
+static void check_map(struct check *c, struct ab_node *map, const struct ab_key_block *block)
 {
     for (struct ab_node *n = ab_tree_first(c->tree, map); n != NULL; n = ab_tree_next(c->tree, n)) {
-        const struct key_row *row = NULL;
-        for (size_t i = 0; i < table->n_rows && row == NULL; i++)
-            if (strcmp(table->rows[i].key, n->key) == 0)
-                row = &table->rows[i];
-        if (row != NULL && row->shape == SHAPE_TEXT)
-            check_text(c, n, table);
-        else if (row != NULL && row->shape == SHAPE_TEXTS)
-            check_texts(c, n, NULL);
-        else if (row != NULL && row->shape == SHAPE_MIXED)
-            check_texts(c, n, row->child);
-        else if (row != NULL && row->shape == SHAPE_MAP)
-            check_child(c, n, row->child);
-        else if (row != NULL && row->shape == SHAPE_LIST)
-            check_list(c, n, row->child);
-        else if (row != NULL)
-            ab_diag_add(c->diag, n->key_at, "'%s' in %s is not supported by this version", n->key,
-                        table->what);
+        const struct ab_key *key = block->keys, *end = block->keys + block->n_keys;
+        while (key < end && strcmp(key->name, n->key) != 0)
+            key++;
+        if (key < end)
+            check_key(c, n, block, key);
         else
-            add_unknown(c, n, table);
-        if (row == NULL || row->shape == SHAPE_LATER)
+            add_unknown(c, n, block);
+        if (key == end || key->shape == AB_SHAPE_LATER)
             map->has_bad_key = c->has_unknown = true;
     }
 }
@@ -301,7 +222,7 @@ bool ab_keys_check(struct ab_tree *tree, struct ab_diag *diag, bool *has_unknown
                     shape_name(root));
         return false;
     }
-    check_map(&c, root, &top_table);
+    check_map(&c, root, &ab_blocks[AB_BLOCK_top]);
     *has_unknown = c.has_unknown;
     return !c.is_misshapen;
 }

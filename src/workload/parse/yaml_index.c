@@ -304,7 +304,7 @@ static void take_event(struct scan *s, const yaml_event_t *e)
     }
 }
 
-/* What libyaml calls wrong, in one sentence. */
+/* Adds what libyaml calls wrong, in one sentence. */
 static void add_syntax_error(struct ab_diag *diag, const yaml_parser_t *parser)
 {
     const yaml_mark_t *m = &parser->problem_mark;

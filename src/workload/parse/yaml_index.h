@@ -47,7 +47,7 @@ struct ab_node *ab_tree_next(const struct ab_tree *tree, const struct ab_node *n
 /* The value under `key` of a map, or NULL. */
 struct ab_node *ab_tree_get(const struct ab_tree *tree, const struct ab_node *map, const char *key);
 
-/* Where bytes [offset, offset + n) of a scalar's text are, as well as that can be said. */
+/* Finds where bytes [offset, offset + n) of a scalar's text are, as well as that can be said. */
 struct ab_place ab_node_place(const struct ab_node *node, size_t offset, size_t n);
 
 #endif

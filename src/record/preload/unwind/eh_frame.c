@@ -3,7 +3,7 @@
  * Reads .eh_frame_hdr and .eh_frame of a module that is loaded. The tables are the program's own
  * and may be anything: each byte is read within bounds, each loop ends.
  */
-#include "record/preload/unwind/eh_frame.h"
+#include "record/preload/unwind/unwind.h"
 
 #include <stddef.h>
 #include <string.h>

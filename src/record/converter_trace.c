@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opens a trace, takes events into it, and sums up what was lost, repaired and what recording cost.
+ * One image on its way into a trace: opens the trace, takes events into it, and sums up what was lost,
+ * repaired and what recording cost. And the conversion when all is over: it begins with what a fork
+ * inherited, and takes every event.
  */
-#include "record/conversion.h"
+#include "record/converter.h"
 
+#include "core/memory.h"
+#include "trace/format.h"
+
+#include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* What the spool says is not believed blindly. */
 static uint64_t n_missing(const struct ab_stream *s)
@@ -63,7 +70,7 @@ enum ab_status ab_conversion_take_all(struct ab_conversion *v, ab_convert_progre
 }
 
 /* Once all events are in. */
-static void note_bypass(struct ab_converter *c)
+static void add_bypass(struct ab_converter *c)
 {
     struct ab_trace_bypass bypass;
     ab_bypass_read(c->folder, c->image, &c->report->bypass, &bypass);
@@ -78,7 +85,7 @@ enum ab_status ab_conversion_begin(struct ab_conversion *v, FILE *to, bool has_t
     const struct ab_spool_image *image = &v->c.image->image;
     struct ab_trace_writer_options options = {
         .program = image->program, .marks = &v->marks.table, .has_thread = has_thread};
-    AB_TRY(ab_convert_marks_open(&v->marks, v->c.folder, err));
+    ab_convert_marks_open(&v->marks, v->c.folder);
     v->c.marks = &v->marks;
     v->c.has_time = options.has_time = v->marks.has_time;
     if (image->has_sites)
@@ -89,7 +96,7 @@ enum ab_status ab_conversion_begin(struct ab_conversion *v, FILE *to, bool has_t
 enum ab_status ab_conversion_close(struct ab_conversion *v, struct ab_err *err)
 {
     struct ab_convert_report *report = v->c.report;
-    note_bypass(&v->c);
+    add_bypass(&v->c);
     report->n_marks = v->marks.table.n;
     report->n_lost_marks = v->marks.table.n_lost;
     struct ab_trace_writer *writer = v->c.writer;
@@ -105,9 +112,50 @@ void ab_conversion_end(struct ab_conversion *v)
     ab_convert_marks_close(&v->marks);
 }
 
-void ab_conversion_note_image(struct ab_convert_report *report, const struct ab_spool_image *image)
+void ab_conversion_take_image(struct ab_convert_report *report, const struct ab_spool_image *image)
 {
     report->stop = image->stop;
     report->lacks_sites = image->lacks_sites != 0;
     report->n_usable_size = image->n_usable_size;
+}
+
+/* ---- when all is over ---- */
+
+static enum ab_status inherit(struct ab_converter *c, struct ab_forks *forks, struct ab_err *err)
+{
+    struct ab_held *blocks = NULL;
+    size_t n = 0;
+    enum ab_status status = ab_forks_inherited(forks, c->image, &blocks, &n, err);
+    if (status == AB_OK)
+        status = ab_converter_inherit(c, blocks, n, err);
+    free(blocks);
+    return status;
+}
+
+/* Is there more than one block to pack, and a CPU for it beside ours? */
+static bool wants_thread(const struct ab_spool_entry *image)
+{
+    cpu_set_t set;
+    return image->n_events > AB_TRACE_CHUNK_EVENTS_MAX &&
+           sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1;
+}
+
+enum ab_status ab_convert(struct ab_forks *forks, const struct ab_spool_entry *image, FILE *to,
+                          struct ab_convert_report *report, ab_convert_progress *progress,
+                          void *user, struct ab_err *err)
+{
+    struct ab_conversion *v = ab_alloc_zeroed(1, sizeof *v);
+    *report = (struct ab_convert_report){0};
+    ab_conversion_take_image(report, &image->image);
+    ab_converter_open(&v->c, ab_forks_folder(forks), image, report);
+    enum ab_status status = ab_conversion_begin(v, to, wants_thread(image), err);
+    if (status == AB_OK)
+        status = inherit(&v->c, forks, err);
+    if (status == AB_OK)
+        status = ab_conversion_take_all(v, progress, user, err);
+    if (status == AB_OK)
+        status = ab_conversion_close(v, err);
+    ab_conversion_end(v);
+    free(v);
+    return status;
 }

@@ -3,10 +3,10 @@
  * The thread sleeps, looks how large the spool is, and converts what is known to be in order. It is
  * stopped between two steps, so that another thread, which may have a CPU, does the rest.
  */
-#include "record/along.h"
+#include "record/converter_live.h"
 
 #include "base/clock.h"
-#include "record/conversion.h"
+#include "core/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-struct ab_along {
-    struct ab_along_wish wish;
+struct ab_live_converter {
+    struct ab_live_converter_options options;
     pthread_t thread;
     bool has_thread;
     pthread_mutex_t mutex; /* of is_ending */
@@ -39,7 +39,7 @@ struct ab_along {
 
 /* ---- one image ---- */
 
-static void drop(struct ab_along *a)
+static void drop(struct ab_live_converter *a)
 {
     if (a->has_begun)
         ab_conversion_end(&a->v);
@@ -51,28 +51,28 @@ static void drop(struct ab_along *a)
 }
 
 /* The encoder gets no thread of its own: where there is a CPU for it now, there may be none later. */
-static enum ab_status begin(struct ab_along *a, const struct ab_spool_entry *image)
+static enum ab_status begin(struct ab_live_converter *a, const struct ab_spool_entry *image)
 {
     drop(a);
     a->image = *image;
     a->report = (struct ab_convert_report){0};
     a->n_freed = 0;
     a->v = (struct ab_conversion){0};
-    a->part = fopen(a->wish.part, "w+e");
+    a->part = fopen(a->options.part, "w+e");
     if (a->part == NULL)
-        return ab_fail_errno(&a->err, AB_SYSTEM, "cannot write '%s'", a->wish.part);
+        return ab_fail_errno(&a->err, AB_SYSTEM, "cannot write '%s'", a->options.part);
     a->has_begun = true;
-    AB_TRY(ab_converter_open_live(&a->v.c, a->wish.folder, &a->image, &a->report, &a->err));
+    ab_converter_open_live(&a->v.c, a->options.folder, &a->image, &a->report);
     return ab_conversion_begin(&a->v, a->part, false, &a->err);
 }
 
-/* Of the programs that the command was the last one that recorded anything. */
-static bool find_newer(const struct ab_along *a, struct ab_spool_entry *image)
+/* Finds the last one of the programs that the command was which recorded anything. */
+static bool find_newer(const struct ab_live_converter *a, struct ab_spool_entry *image)
 {
     struct ab_spool_entry next;
     bool is_found = false;
     uint32_t k = a->has_begun ? a->image.generation + 1 : 0;
-    for (; ab_spool_find(a->wish.folder, a->wish.command, k, &next); k++)
+    for (; ab_spool_find(a->options.folder, a->options.command, k, &next); k++)
         if (next.n_events > 0) {
             *image = next;
             is_found = true;
@@ -81,19 +81,19 @@ static bool find_newer(const struct ab_along *a, struct ab_spool_entry *image)
 }
 
 /* What is freed is in whole chunks of the file first, as far as it is in whole chunks at all. */
-static enum ab_status give_back(struct ab_along *a)
+static enum ab_status give_back(struct ab_live_converter *a)
 {
     uint64_t bytes = 0;
     if (fflush(a->part) != 0)
-        return ab_fail_errno(&a->err, AB_SYSTEM, "cannot write '%s'", a->wish.part);
+        return ab_fail_errno(&a->err, AB_SYSTEM, "cannot write '%s'", a->options.part);
     for (uint32_t i = 0; i < a->v.c.n_lanes; i++)
-        bytes += ab_spool_free_read(&a->v.c.lanes[i].stream, a->wish.folder, &a->image);
+        bytes += ab_spool_free_read(&a->v.c.lanes[i].stream);
     a->n_freed += bytes;
-    ab_relay_give_back(a->wish.relay, bytes);
+    ab_relay_give_back(a->options.relay, bytes);
     return AB_OK;
 }
 
-static bool is_ending(struct ab_along *a)
+static bool is_ending(struct ab_live_converter *a)
 {
     pthread_mutex_lock(&a->mutex);
     bool is_over = a->is_ending;
@@ -101,12 +101,12 @@ static bool is_ending(struct ab_along *a)
     return is_over;
 }
 
-static enum ab_status convert_known(struct ab_along *a)
+static enum ab_status convert_known(struct ab_live_converter *a)
 {
     enum { STEP = 1 << 13, STEPS = 64 };
     bool is_over = false;
     AB_TRY(ab_converter_refresh(&a->v.c, &a->image, &a->err));
-    AB_TRY(ab_convert_marks_refresh(&a->v.marks, a->wish.folder, &a->err));
+    ab_convert_marks_refresh(&a->v.marks, a->options.folder);
     for (unsigned i = 1; !is_over && !is_ending(a); i++) {
         AB_TRY(ab_converter_run(&a->v.c, STEP, &is_over, &a->err));
         __atomic_store_n(&a->n_done, a->v.c.n_done, __ATOMIC_RELAXED);
@@ -117,11 +117,11 @@ static enum ab_status convert_known(struct ab_along *a)
 }
 
 /* A failure before anything was given back costs nothing: the end of the recording converts all. */
-static void work(struct ab_along *a)
+static void work(struct ab_live_converter *a)
 {
     struct ab_spool_entry newer;
     enum ab_status status = AB_OK;
-    bool is_large = ab_relay_bytes(a->wish.relay) >= a->wish.from_bytes;
+    bool is_large = ab_relay_bytes(a->options.relay) >= a->options.from_bytes;
     if (a->has_failed || (!a->has_begun && !is_large))
         return;
     if (find_newer(a, &newer))
@@ -134,14 +134,14 @@ static void work(struct ab_along *a)
 
 /* ---- the thread ---- */
 
-static void be_humble(void)
+static void lower_priority(void)
 {
     struct sched_param none = {0};
     setpriority(PRIO_PROCESS, 0, 19); /* of this thread */
     sched_setscheduler(0, SCHED_IDLE, &none);
 }
 
-static bool sleep_until_ending(struct ab_along *a)
+static bool sleep_until_ending(struct ab_live_converter *a)
 {
     enum { POLL_NS = 100000000, SECOND_NS = 1000000000 };
     struct timespec at;
@@ -159,16 +159,16 @@ static bool sleep_until_ending(struct ab_along *a)
 
 static void *run(void *user)
 {
-    struct ab_along *a = user;
-    if (!a->wish.is_eager)
-        be_humble();
+    struct ab_live_converter *a = user;
+    if (!a->options.is_eager)
+        lower_priority();
     while (!sleep_until_ending(a))
         work(a);
     return NULL;
 }
 
 /* The clock may be set while we sleep. */
-static void open_wait(struct ab_along *a)
+static void open_wait(struct ab_live_converter *a)
 {
     pthread_condattr_t clock;
     pthread_condattr_init(&clock);
@@ -178,29 +178,25 @@ static void open_wait(struct ab_along *a)
     pthread_condattr_destroy(&clock);
 }
 
-enum ab_status ab_along_start(const struct ab_along_wish *wish, struct ab_along **out,
-                              struct ab_err *err)
+struct ab_live_converter *ab_live_converter_start(const struct ab_live_converter_options *options)
 {
     sigset_t all, old;
-    struct ab_along *a = calloc(1, sizeof *a);
-    if (a == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
-    a->wish = *wish;
+    struct ab_live_converter *a = ab_alloc_zeroed(1, sizeof *a);
+    a->options = *options;
     open_wait(a);
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &old);
     a->has_thread = pthread_create(&a->thread, NULL, run, a) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    *out = a; /* without a thread nothing is converted before the end */
-    return AB_OK;
+    return a; /* without a thread nothing is converted before the end */
 }
 
-uint64_t ab_along_events(const struct ab_along *a)
+uint64_t ab_live_converter_events(const struct ab_live_converter *a)
 {
     return a != NULL ? __atomic_load_n(&a->n_done, __ATOMIC_RELAXED) : 0;
 }
 
-void ab_along_stop(struct ab_along *a)
+void ab_live_converter_stop(struct ab_live_converter *a)
 {
     if (a == NULL || !a->has_thread)
         return;
@@ -214,13 +210,13 @@ void ab_along_stop(struct ab_along *a)
 
 /* ---- the end ---- */
 
-bool ab_along_has(const struct ab_along *a, const struct ab_spool_entry *image)
+bool ab_live_converter_has(const struct ab_live_converter *a, const struct ab_spool_entry *image)
 {
     return a != NULL && a->has_begun && (!a->has_failed || a->n_freed > 0) &&
            a->image.image.pid == image->image.pid && a->image.generation == image->generation;
 }
 
-static enum ab_status copy_part(struct ab_along *a, FILE *to, struct ab_err *err)
+static enum ab_status copy_part(struct ab_live_converter *a, FILE *to, struct ab_err *err)
 {
     static char buffer[1 << 16];
     size_t n = 0;
@@ -231,7 +227,7 @@ static enum ab_status copy_part(struct ab_along *a, FILE *to, struct ab_err *err
             return ab_fail_errno(err, AB_SYSTEM, "cannot write the trace");
     return is_read && ferror(a->part) == 0
                ? AB_OK
-               : ab_fail_errno(err, AB_SYSTEM, "cannot write '%s'", a->wish.part);
+               : ab_fail_errno(err, AB_SYSTEM, "cannot write '%s'", a->options.part);
 }
 
 struct listener { /* to the progress: is not asked whether to go on */
@@ -246,23 +242,25 @@ static bool pass_on(void *user, uint64_t done, uint64_t total)
     return l->progress == NULL || l->progress(l->user, done, total) || l->is_needed;
 }
 
-static enum ab_status convert_rest(struct ab_along *a, struct listener *listener,
+static enum ab_status convert_rest(struct ab_live_converter *a, struct listener *listener,
                                    struct ab_err *err)
 {
-    AB_TRY(ab_convert_marks_refresh(&a->v.marks, a->wish.folder, err));
-    AB_TRY(ab_converter_settle(&a->v.c, err));
+    ab_convert_marks_refresh(&a->v.marks, a->options.folder);
+    ab_converter_settle(&a->v.c);
     AB_TRY(ab_conversion_take_all(&a->v, pass_on, listener, err));
     return ab_conversion_close(&a->v, err);
 }
 
-enum ab_status ab_along_finish(struct ab_along *a, const struct ab_spool_entry *image, FILE *to,
-                               struct ab_convert_report *report, ab_convert_progress *progress,
-                               void *user, struct ab_err *err)
+enum ab_status ab_live_converter_finish(struct ab_live_converter *a,
+                                        const struct ab_spool_entry *image, FILE *to,
+                                        struct ab_convert_report *report,
+                                        ab_convert_progress *progress, void *user,
+                                        struct ab_err *err)
 {
     struct listener listener = {progress, user, a->n_freed > 0};
     enum ab_status status = a->status;
     a->image = *image;
-    ab_conversion_note_image(&a->report, &image->image);
+    ab_conversion_take_image(&a->report, &image->image);
     if (status != AB_OK)
         *err = a->err;
     else
@@ -274,11 +272,11 @@ enum ab_status ab_along_finish(struct ab_along *a, const struct ab_spool_entry *
     return status;
 }
 
-void ab_along_close(struct ab_along *a)
+void ab_live_converter_close(struct ab_live_converter *a)
 {
     if (a == NULL)
         return;
-    ab_along_stop(a);
+    ab_live_converter_stop(a);
     drop(a);
     pthread_mutex_destroy(&a->mutex);
     pthread_cond_destroy(&a->ended);
@@ -289,60 +287,37 @@ void ab_along_close(struct ab_along *a)
  * been put there later than that time, and what depends on its call is later still. So all that is
  * there and has an older stamp can be put in order without it. */
 
-static enum ab_status no_memory(struct ab_err *err)
-{
-    return ab_fail(err, AB_SYSTEM, "out of memory for the threads");
-}
-
-static bool make_room(struct ab_converter *c, uint32_t n)
-{
-    struct ab_convert_lane *lanes = realloc(c->lanes, (n + 1u) * sizeof lanes[0]);
-    c->lanes = lanes != NULL ? lanes : c->lanes;
-    struct ab_convert_turn *heap = realloc(c->heap, (n + 1u) * sizeof heap[0]);
-    c->heap = heap != NULL ? heap : c->heap;
-    uint32_t *parked = realloc(c->parked, (n + 1u) * sizeof parked[0]);
-    c->parked = parked != NULL ? parked : c->parked;
-    return lanes != NULL && heap != NULL && parked != NULL;
-}
-
-/* Threads that have come since. */
-static enum ab_status add_lanes(struct ab_converter *c, struct ab_err *err)
+/* Adds the threads that have come since. */
+static void add_lanes(struct ab_converter *c)
 {
     uint32_t n = c->image->image.n_slots;
-    if (n <= c->n_lanes)
-        return AB_OK;
-    if (!make_room(c, n))
-        return no_memory(err);
-    for (; c->n_lanes < n; c->n_lanes++) {
-        c->lanes[c->n_lanes] = (struct ab_convert_lane){0};
-        ab_stream_open_live(&c->lanes[c->n_lanes].stream, c->n_lanes);
-    }
-    return AB_OK;
+    if (n > c->n_lanes)
+        ab_converter_make_room(c, n);
+    for (; c->n_lanes < n; c->n_lanes++)
+        ab_stream_open_live(&c->lanes[c->n_lanes].stream, c->folder, c->image, c->n_lanes);
 }
 
-enum ab_status ab_converter_open_live(struct ab_converter *c, const char *folder,
-                                      struct ab_spool_entry *image,
-                                      struct ab_convert_report *report, struct ab_err *err)
+void ab_converter_open_live(struct ab_converter *c, const char *folder,
+                            struct ab_spool_entry *image, struct ab_convert_report *report)
 {
     *c = (struct ab_converter){.folder = folder,
                                .image = image,
                                .first_stamp = UINT64_MAX,
                                .is_live = true,
                                .report = report};
-    return make_room(c, image->image.n_slots) && ab_address_map_init(&c->live) ? AB_OK
-                                                                               : no_memory(err);
+    ab_converter_make_room(c, image->image.n_slots);
+    ab_address_map_init(&c->live);
 }
 
-static enum ab_status look_again(struct ab_converter *c, uint32_t i, struct ab_err *err)
+static void look_again(struct ab_converter *c, uint32_t i)
 {
     struct ab_convert_lane *lane = &c->lanes[i];
     lane->stream.is_done = false;
-    AB_TRY(ab_stream_seek(&lane->stream, c->folder, c->image, err));
+    ab_stream_seek(&lane->stream);
     if (!lane->stream.is_done)
         ab_converter_push_lane(c, i);
     else if (lane->stream.has_gap && lane->stamp < c->limit)
         c->limit = lane->stamp;
-    return AB_OK;
 }
 
 /* The time is read before anything else is. */
@@ -353,33 +328,31 @@ enum ab_status ab_converter_refresh(struct ab_converter *c, struct ab_spool_entr
     c->limit = now > AB_LIVE_LAG_TICKS ? now - AB_LIVE_LAG_TICKS : 0;
     if (!ab_spool_look_again(c->folder, image))
         return ab_fail(err, AB_INPUT, "the spool is gone");
-    AB_TRY(add_lanes(c, err));
+    add_lanes(c);
     for (uint32_t i = 0; i < c->n_lanes; i++)
         if (c->lanes[i].stream.is_done)
-            AB_TRY(look_again(c, i, err));
+            look_again(c, i);
     return AB_OK;
 }
 
-enum ab_status ab_converter_settle(struct ab_converter *c, struct ab_err *err)
+void ab_converter_settle(struct ab_converter *c)
 {
-    AB_TRY(add_lanes(c, err));
+    add_lanes(c);
     c->is_live = false;
     c->limit = UINT64_MAX;
     for (uint32_t i = 0; i < c->n_lanes; i++) {
         struct ab_stream *s = &c->lanes[i].stream;
         bool was_done = s->is_done;
-        AB_TRY(ab_stream_settle(s, c->folder, c->image, err));
+        ab_stream_settle(s);
         if (was_done && !s->is_done)
             ab_converter_push_lane(c, i);
     }
-    return AB_OK;
 }
 
 /* Holes in the files of the streams: what is behind them stays where it is, and so does what the
  * recorder knows of its file. */
 
-uint64_t ab_spool_free_read(struct ab_stream *s, const char *folder,
-                            const struct ab_spool_entry *image)
+uint64_t ab_spool_free_read(struct ab_stream *s)
 {
     enum { LEAST = 65536 };
     char path[PATH_MAX];
@@ -387,7 +360,7 @@ uint64_t ab_spool_free_read(struct ab_stream *s, const char *folder,
     end -= end % AB_SPOOL_PAGE;
     if (end < s->freed_bytes + LEAST)
         return 0;
-    ab_spool_slot_path(path, sizeof path, folder, image, s->slot);
+    ab_spool_slot_path(path, sizeof path, s->folder, s->image, s->slot);
     int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return 0;
@@ -401,7 +374,7 @@ uint64_t ab_spool_free_read(struct ab_stream *s, const char *folder,
     return is_freed ? bytes : 0;
 }
 
-/* From the first chunk on: none that was written is empty. */
+/* Space is given back from the first chunk on, and none that was written is empty. */
 static bool is_slot_freed(const char *path)
 {
     struct ab_spool_tail tail;

@@ -69,18 +69,18 @@ static void write_process(uint32_t pid, uint32_t parent, uint32_t fork, const st
 
 static struct ab_spool_entry *images;
 static size_t n_images;
-static struct ab_family *family;
+static struct ab_forks *family;
 
 static void open_family(void)
 {
     assert_int_equal(ab_spool_list(folder, &images, &n_images, &err), AB_OK);
-    assert_int_equal(ab_family_open(folder, images, n_images, &family, &err), AB_OK);
+    family = ab_forks_open(folder, images, n_images);
 }
 
 static void close_family(void)
 {
     char command[128];
-    ab_family_close(family);
+    ab_forks_close(family);
     free(images);
     snprintf(command, sizeof command, "rm -f %s/*.*", folder);
     assert_int_equal(system(command), 0);
@@ -156,7 +156,7 @@ static void children_of_children_inherit_through_them(void **state)
             assert_int_equal(info.events, events[i]);
         }
         if (o < 2) {
-            ab_family_close(family);
+            ab_forks_close(family);
             free(images);
         }
     }

@@ -2,9 +2,8 @@
  *
  * The table of names that all recorded processes share, also when it is full, when a name was never
  * finished, and when many threads name the same.
- * tests: preload_mark_names.c
  */
-#include "record/preload/preload_mark_names.c" /* it is in the recorder alone */
+#include "record/preload/preload_control.c" /* it is in the recorder alone */
 #include "support/cmocka.h"
 
 #include <pthread.h>

@@ -4,8 +4,8 @@
  * real recorder writes is tested in tests/cli/record-along.bats. Event i has address 16 * i + 16.
  */
 #include "base/clock.h"
-#include "record/along.h"
-#include "record/conversion.h"
+#include "record/converter.h"
+#include "record/converter_live.h"
 #include "record/preload/spool_codec.h"
 #include "support/cmocka.h"
 
@@ -144,12 +144,12 @@ static void note(unsigned slot, enum ab_spool_kind kind, uint64_t stamp, uint64_
 static void expect_events(struct ab_stream *s, uint64_t *next, uint64_t n)
 {
     s->is_done = false;
-    assert_int_equal(ab_stream_seek(s, folder, &image, &err), AB_OK);
+    ab_stream_seek(s);
     uint64_t most = *next + n;
     while (!s->is_done) {
         assert_true(*next < most);
         assert_int_equal(s->at->address, 16 * ++*next);
-        assert_int_equal(ab_stream_next(s, folder, &image, &err), AB_OK);
+        ab_stream_next(s);
     }
     assert_int_equal(*next, most);
 }
@@ -166,7 +166,7 @@ static void a_stream_is_read_as_far_as_it_goes_and_on_from_there(void **state)
     struct ab_stream s;
     uint64_t next = 0;
     (void)state;
-    ab_stream_open_live(&s, 0);
+    ab_stream_open_live(&s, folder, &image, 0);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         note_many(steps[i]);
         expect_events(&s, &next, steps[i]);
@@ -174,7 +174,7 @@ static void a_stream_is_read_as_far_as_it_goes_and_on_from_there(void **state)
     }
     assert_true(slots[0].tail->data_bytes > 0);
     note_many(N + 3);
-    assert_int_equal(ab_stream_settle(&s, folder, &image, &err), AB_OK);
+    ab_stream_settle(&s);
     expect_events(&s, &next, N + 3);
     assert_int_equal(s.n_unwritten, 0);
     ab_stream_close(&s);
@@ -185,7 +185,7 @@ static void an_event_that_is_not_filled_is_waited_for(void **state)
     struct ab_stream s;
     uint64_t next = 0;
     (void)state;
-    ab_stream_open_live(&s, 0);
+    ab_stream_open_live(&s, folder, &image, 0);
     note_many(3);
     uint64_t place = take(0);
     note_many(2);
@@ -203,7 +203,7 @@ static void an_event_that_never_comes_is_passed_over(void **state)
     struct ab_stream s;
     uint64_t next = 0;
     (void)state;
-    ab_stream_open_live(&s, 0);
+    ab_stream_open_live(&s, folder, &image, 0);
     take(0);
     note_many(1);
     expect_events(&s, &next, 0);
@@ -212,7 +212,7 @@ static void an_event_that_never_comes_is_passed_over(void **state)
     expect_events(&s, &next, 3 * N + 1);
     assert_int_equal(s.n_unwritten, 1);
     take(0);
-    assert_int_equal(ab_stream_settle(&s, folder, &image, &err), AB_OK);
+    ab_stream_settle(&s);
     expect_events(&s, &next, 0);
     assert_int_equal(s.n_unwritten, 2);
     ab_stream_close(&s);
@@ -223,7 +223,7 @@ static void nothing_is_read_while_a_half_turns(void **state)
     struct ab_stream s;
     uint64_t next = 0;
     (void)state;
-    ab_stream_open_live(&s, 0);
+    ab_stream_open_live(&s, folder, &image, 0);
     note_many(2 * N + 1);
     slots[0].tail->is_turning = 1;
     expect_events(&s, &next, 0);
@@ -239,23 +239,23 @@ static void space_is_given_back_of_what_was_read_only(void **state)
     struct stat before, after;
     uint64_t next = 0;
     (void)state;
-    ab_stream_open_live(&s, 0);
+    ab_stream_open_live(&s, folder, &image, 0);
     note_many(60 * N);
-    assert_int_equal(ab_spool_free_read(&s, folder, &image), 0);
+    assert_int_equal(ab_spool_free_read(&s), 0);
     s.is_done = false;
-    assert_int_equal(ab_stream_seek(&s, folder, &image, &err), AB_OK);
-    assert_int_equal(ab_spool_free_read(&s, folder, &image), 0);
+    ab_stream_seek(&s);
+    assert_int_equal(ab_spool_free_read(&s), 0);
     assert_false(ab_spool_is_freed(folder, &image));
     expect_events(&s, &next, 60 * N);
     fstat(slots[0].fd, &before);
-    uint64_t bytes = ab_spool_free_read(&s, folder, &image);
+    uint64_t bytes = ab_spool_free_read(&s);
     fstat(slots[0].fd, &after);
     if (bytes == 0)
         skip(); /* the file system cannot */
     assert_true(bytes > 60 * N * 6 && bytes <= slots[0].tail->data_bytes);
     assert_int_equal((before.st_blocks - after.st_blocks) * 512, bytes);
     assert_true(ab_spool_is_freed(folder, &image));
-    assert_int_equal(ab_spool_free_read(&s, folder, &image), 0);
+    assert_int_equal(ab_spool_free_read(&s), 0);
     note_many(20 * N);
     expect_events(&s, &next, 20 * N);
     ab_stream_close(&s);
@@ -273,7 +273,7 @@ static void begin_run(struct run *r)
 {
     memset(r, 0, sizeof *r);
     r->to = tmpfile();
-    assert_int_equal(ab_converter_open_live(&r->v.c, folder, &image, &r->report, &err), AB_OK);
+    ab_converter_open_live(&r->v.c, folder, &image, &r->report);
     assert_int_equal(ab_conversion_begin(&r->v, r->to, false, &err), AB_OK);
 }
 
@@ -288,7 +288,7 @@ static void expect_done(struct run *r, uint64_t n)
 
 static void end_run(struct run *r)
 {
-    assert_int_equal(ab_converter_settle(&r->v.c, &err), AB_OK);
+    ab_converter_settle(&r->v.c);
     assert_int_equal(ab_conversion_take_all(&r->v, NULL, NULL, &err), AB_OK);
     assert_int_equal(ab_conversion_close(&r->v, &err), AB_OK);
     ab_conversion_end(&r->v);

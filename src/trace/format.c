@@ -1,12 +1,52 @@
 /* SPDX-License-Identifier: MIT
  *
- * u64 calls at least, u64 bytes at most, u32 modules, u32 bytes of names, names.
+ * The parts of a trace file that have a fixed layout: checksums, the record that the digest is taken
+ * of, the totals, and what the recording did not see.
  */
-#include "trace/bypass.h"
+#include "trace/format.h"
 
 #include "base/bytes.h"
+#include "trace/chunk.h"
 
 #include <string.h>
+
+#define XXH_STATIC_LINKING_ONLY /* for a state on the stack; only functions of the library's ABI */
+#include <xxhash.h>
+
+uint64_t ab_trace_chunk_checksum(const uint8_t *head, const uint8_t *stored, size_t n)
+{
+    XXH64_state_t state;
+    XXH64_reset(&state, 0);
+    XXH64_update(&state, head, AB_TRACE_CHUNK_CHECKED);
+    XXH64_update(&state, stored, n);
+    return XXH64_digest(&state);
+}
+
+size_t ab_event_canonical(const struct ab_event *e, bool has_time,
+                          uint8_t out[AB_DIGEST_RECORD_MAX])
+{
+    out[0] = (uint8_t)ab_kind_code(e);
+    out[1] = e->align == 0 ? 0 : (uint8_t)__builtin_ctzll(e->align);
+    ab_put_u16(out + 2, 0);
+    ab_put_u32(out + 4, e->thread);
+    ab_put_u64(out + 8, e->block);
+    ab_put_u64(out + 16, e->size);
+    if (!has_time)
+        return 24;
+    ab_put_u64(out + 24, e->time_us);
+    return 32;
+}
+
+void ab_trace_summary_encode(const struct ab_trace_info *i, uint8_t *out)
+{
+#define VALUE(field, name) i->field,
+    const uint64_t fields[] = {AB_TRACE_TOTALS(VALUE) i->time_us};
+    _Static_assert(sizeof fields == AB_TRACE_SUMMARY_BYTES, "one u64 a field");
+    for (unsigned n = 0; n < AB_ARRAY_LEN(fields); n++)
+        ab_put_u64(out + 8 * n, fields[n]);
+}
+
+/* ---- u64 calls at least, u64 bytes at most, u32 modules, u32 bytes of names, names ---- */
 
 void ab_bypass_add_module(struct ab_trace_bypass *b, const char *name)
 {

@@ -3,9 +3,9 @@
  * Finds the parent of a forked image, follows it as far as the fork, and keeps a few of those that
  * were followed for their later children.
  */
-#include "record/family.h"
-
 #include "record/converter.h"
+
+#include "core/memory.h"
 
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ struct parent {
     uint64_t used_at;
 };
 
-struct ab_family {
+struct ab_forks {
     const char *folder;
     const struct ab_spool_entry *images;
     size_t n_images;
@@ -27,15 +27,11 @@ struct ab_family {
     uint64_t n_used;
 };
 
-enum ab_status ab_family_open(const char *folder, const struct ab_spool_entry *images, size_t n,
-                              struct ab_family **out, struct ab_err *err)
+struct ab_forks *ab_forks_open(const char *folder, const struct ab_spool_entry *images, size_t n)
 {
-    struct ab_family *f = calloc(1, sizeof *f);
-    if (f == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
-    *f = (struct ab_family){.folder = folder, .images = images, .n_images = n};
-    *out = f;
-    return AB_OK;
+    struct ab_forks *f = ab_alloc_zeroed(1, sizeof *f);
+    *f = (struct ab_forks){.folder = folder, .images = images, .n_images = n};
+    return f;
 }
 
 static void forget(struct parent *p)
@@ -45,7 +41,7 @@ static void forget(struct parent *p)
     p->image = NULL;
 }
 
-void ab_family_close(struct ab_family *f)
+void ab_forks_close(struct ab_forks *f)
 {
     if (f == NULL)
         return;
@@ -54,7 +50,7 @@ void ab_family_close(struct ab_family *f)
     free(f);
 }
 
-const char *ab_family_folder(const struct ab_family *f)
+const char *ab_forks_folder(const struct ab_forks *f)
 {
     return f->folder;
 }
@@ -65,7 +61,7 @@ static bool is_child_of(const struct ab_spool_entry *child, const struct ab_spoo
            child->image.parent_generation == e->generation;
 }
 
-static const struct ab_spool_entry *find_parent(const struct ab_family *f,
+static const struct ab_spool_entry *find_parent(const struct ab_forks *f,
                                                 const struct ab_spool_entry *child)
 {
     for (size_t i = 0; i < f->n_images; i++)
@@ -74,8 +70,7 @@ static const struct ab_spool_entry *find_parent(const struct ab_family *f,
     return NULL;
 }
 
-static bool has_later_child(const struct ab_family *f, const struct ab_spool_entry *e,
-                            uint64_t fork)
+static bool has_later_child(const struct ab_forks *f, const struct ab_spool_entry *e, uint64_t fork)
 {
     for (size_t i = 0; i < f->n_images; i++)
         if (is_child_of(&f->images[i], e) && f->images[i].image.fork_number > fork)
@@ -83,7 +78,7 @@ static bool has_later_child(const struct ab_family *f, const struct ab_spool_ent
     return false;
 }
 
-static struct parent *find_kept(struct ab_family *f, const struct ab_spool_entry *e, uint64_t fork)
+static struct parent *find_kept(struct ab_forks *f, const struct ab_spool_entry *e, uint64_t fork)
 {
     for (size_t i = 0; i < PARENTS; i++)
         if (f->parents[i].image == e && f->parents[i].at_fork <= fork)
@@ -91,7 +86,7 @@ static struct parent *find_kept(struct ab_family *f, const struct ab_spool_entry
     return NULL;
 }
 
-static struct parent *longest_unused(struct ab_family *f)
+static struct parent *longest_unused(struct ab_forks *f)
 {
     struct parent *found = &f->parents[0];
     for (size_t i = 0; i < PARENTS; i++) {
@@ -103,12 +98,12 @@ static struct parent *longest_unused(struct ab_family *f)
     return found;
 }
 
-static enum ab_status inherited(struct ab_family *f, const struct ab_spool_entry *image,
+static enum ab_status inherited(struct ab_forks *f, const struct ab_spool_entry *image,
                                 size_t depth, struct ab_held **out, size_t *n, struct ab_err *err);
 
 /* At the begin of a parent, which may be a child itself. */
-static enum ab_status begin_parent(struct ab_family *f, const struct ab_spool_entry *e,
-                                   size_t depth, struct parent **out, struct ab_err *err)
+static enum ab_status begin_parent(struct ab_forks *f, const struct ab_spool_entry *e, size_t depth,
+                                   struct parent **out, struct ab_err *err)
 {
     struct ab_held *blocks = NULL;
     size_t n = 0;
@@ -117,10 +112,9 @@ static enum ab_status begin_parent(struct ab_family *f, const struct ab_spool_en
     forget(p);
     if (status == AB_OK) {
         *p = (struct parent){.image = e};
-        status = ab_converter_open(&p->converter, f->folder, e, &p->unread, err);
-    }
-    if (status == AB_OK)
+        ab_converter_open(&p->converter, f->folder, e, &p->unread);
         status = ab_converter_inherit(&p->converter, blocks, n, err);
+    }
     free(blocks);
     return status;
 }
@@ -141,7 +135,7 @@ static enum ab_status go_to_fork(struct parent *p, uint64_t fork, bool *is_there
     return status == AB_INPUT ? AB_OK : status;
 }
 
-static enum ab_status inherited(struct ab_family *f, const struct ab_spool_entry *image,
+static enum ab_status inherited(struct ab_forks *f, const struct ab_spool_entry *image,
                                 size_t depth, struct ab_held **out, size_t *n, struct ab_err *err)
 {
     const struct ab_spool_entry *e = find_parent(f, image);
@@ -161,16 +155,15 @@ static enum ab_status inherited(struct ab_family *f, const struct ab_spool_entry
     }
     if (status == AB_OK && is_there) {
         *n = p->converter.live.n;
-        if ((*out = ab_address_map_sorted(&p->converter.live)) == NULL)
-            status = ab_fail(err, AB_SYSTEM, "out of memory for the inherited blocks");
+        *out = ab_address_map_sorted(&p->converter.live);
     }
     if (status != AB_OK || !is_there || !has_later_child(f, e, fork))
         forget(p);
     return status;
 }
 
-enum ab_status ab_family_inherited(struct ab_family *f, const struct ab_spool_entry *image,
-                                   struct ab_held **out, size_t *n, struct ab_err *err)
+enum ab_status ab_forks_inherited(struct ab_forks *f, const struct ab_spool_entry *image,
+                                  struct ab_held **out, size_t *n, struct ab_err *err)
 {
     return inherited(f, image, 0, out, n, err);
 }

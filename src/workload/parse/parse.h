@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Turns a file into valid records, in three steps: schema.c finds what has the wrong key or shape and
+ * has libcyaml load the texts, fields.c reads a text by its type, and read.c, read_verb.c and
+ * dist_read.c put the values into the records of a workload. A value has its text from libcyaml and
+ * its place from the pre-scan; an error says what was found and what is allowed, and reading goes on.
+ */
+#ifndef AB_WORKLOAD_PARSE_PARSE_H
+#define AB_WORKLOAD_PARSE_PARSE_H
+
+#include "workload/config.h"
+
+#include <string.h>
+
+/* ---- schema.c: keys and texts ---- */
+
+struct ab_schema {
+    struct ab_raw_top *top;
+    size_t used_bytes; /* of the loader, against its cap */
+};
+
+/* Compares the tree with the tables and reports every unknown, unbuilt or misshapen key.
+ * False when something has the wrong shape, so that the file cannot be loaded at all;
+ * *has_unknown is set when there are keys that the loader must skip. */
+bool ab_keys_check(struct ab_tree *tree, struct ab_diag *diag, bool *has_unknown);
+
+/* Loads text that ab_tree_scan and ab_keys_check found loadable into a zeroed schema. skip_unknown:
+ * keys that were complained about are passed over, so that the values after them are checked as
+ * well. NULL, or a static message. */
+const char *ab_schema_load(const struct ab_source_text *source, bool skip_unknown,
+                           struct ab_schema *out);
+void ab_schema_fini(struct ab_schema *schema);
+
+/* ---- fields.c: single values ---- */
+
+struct ab_reader {
+    struct ab_workload *w;
+    struct ab_tree *tree;
+    struct ab_diag *diag;
+    /* an entry without a usable name was met: unknown names may be its fault, and are not errors
+     * of their own */
+    bool has_nameless_param, has_nameless_size, has_nameless_set;
+    uint32_t first_lane, end_lane; /* that carry out the body which is read now */
+};
+
+/* One scalar: its node and what libcyaml read; text NULL = absent. An absent field is fine for each
+ * of the readers, and leaves the result as it was. Each returns false after an error. */
+struct ab_yaml_field {
+    const struct ab_node *node;
+    const char *text;
+};
+
+struct ab_limits {
+    enum ab_unit_kind unit; /* COUNT or BYTES */
+    uint64_t min, max;
+};
+
+struct ab_yaml_field ab_field_of(const struct ab_reader *r, const struct ab_node *map,
+                                 const char *key, const char *text);
+/* The field of a key of a map that libcyaml loaded into `raw`. */
+#define AB_FIELD(r, map, raw, key) ab_field_of(r, map, #key, (raw)->key)
+
+/* An error about bytes [offset, offset + n) of a field; always false. */
+bool ab_field_fail(const struct ab_reader *r, const struct ab_yaml_field *f, size_t offset,
+                   size_t n, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
+/* These do the same about all of a field, and about the bytes that a value was read from. */
+#define AB_REFUSE_FIELD(r, f, ...) ab_field_fail(r, f, 0, strlen((f)->text), __VA_ARGS__)
+#define AB_REFUSE_VALUE(r, f, v, ...) ab_field_fail(r, f, (v)->offset, (v)->n, __VA_ARGS__)
+
+/* "'key' is missing in WHAT" at the map; always false. */
+bool ab_field_missing(const struct ab_reader *r, const struct ab_node *map, const char *key,
+                      const char *what);
+
+/* "; did you mean 'NAME'?" of the nearest of n names, where one is near, else `otherwise`. Returns
+ * buf, which has room for AB_SUGGESTION_BYTES. */
+enum { AB_SUGGESTION_BYTES = 500 };
+const char *ab_suggest(char *buf, const char *word, const char *const *names, size_t n,
+                       const char *otherwise);
+
+/* Reads all values of a map whose type the table of keys knows into their records, those that are
+ * absent as the table says. */
+bool ab_read_keys(const struct ab_reader *r, enum ab_block_id id, const struct ab_node *map,
+                  const void *raw, void *record);
+/* One of them. */
+bool ab_read_key(const struct ab_reader *r, const struct ab_key *key, const struct ab_node *map,
+                 const void *raw, void *record);
+
+/* Reads by the grammar of values.h; *value must go through ab_value_fini. */
+bool ab_field_value(const struct ab_reader *r, const struct ab_yaml_field *f,
+                    enum ab_unit_kind unit, struct ab_value *value);
+
+/* The part of a value that `what` names, as a whole number in range or a real one. */
+bool ab_field_whole(const struct ab_reader *r, const struct ab_yaml_field *f, const char *what,
+                    const struct ab_value *value, struct ab_limits range, uint64_t *out);
+bool ab_field_real(const struct ab_reader *r, const struct ab_yaml_field *f, const char *what,
+                   const struct ab_value *value, double min, double max, double *out);
+
+/* "0.9": at most six decimals, never the locale's comma. 0 <= x < 2^63. Returns buf. */
+const char *ab_print_real(char *buf, size_t cap, double x);
+
+bool ab_field_number(const struct ab_reader *r, const struct ab_yaml_field *f,
+                     struct ab_limits range, uint64_t *out);
+bool ab_field_name(const struct ab_reader *r, const struct ab_yaml_field *f,
+                   char out[AB_NAME_MAX + 1]);
+
+/* Which of n words or calls a value is. */
+bool ab_field_choose(const struct ab_reader *r, const struct ab_yaml_field *f,
+                     const struct ab_value *value, const struct ab_word *words, size_t n,
+                     unsigned *out);
+/* The only argument of a call such as ops(n); the caller has checked that it is a call. */
+bool ab_field_argument(const struct ab_reader *r, const struct ab_yaml_field *f,
+                       const struct ab_value *call, struct ab_limits range, uint64_t *out);
+
+/* ---- dist_read.c: distributions as they are written; dist.h says what they mean ---- */
+
+/* Reads a distribution or the name of one of `sizes`; *index says where it is in w->dists. */
+bool ab_dist_read(struct ab_reader *r, const struct ab_yaml_field *f, size_t *index);
+
+/* Reads `mix:` of a size; `raw` and the items of `list` go side by side. */
+bool ab_dist_read_mix(struct ab_reader *r, const struct ab_node *list,
+                      const struct ab_raw_part *raw, unsigned n, size_t *index);
+
+/* ---- read_verb.c: `do:` of a role or a verb. The result belongs to the caller, also after an error */
+
+void ab_read_body(struct ab_reader *r, const struct ab_node *list, const struct ab_raw_verb *raw,
+                  unsigned n, struct ab_verb **body, size_t *n_body);
+void ab_body_free(struct ab_verb *body, size_t n_body);
+
+/* ---- read.c: all of it. Fills r->w ---- */
+
+void ab_read_workload(struct ab_reader *r, const struct ab_raw_top *raw,
+                      const struct ab_workload_options *options);
+
+#endif
