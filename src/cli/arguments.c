@@ -7,9 +7,9 @@
 #include "cli/arguments.h"
 
 #include "app/file_kind.h"
-#include "app/last_result.h"
 #include "app/named_workload.h"
 #include "app/options.h"
+#include "app/result_store.h"
 #include "backend/settings.h"
 #include "backend/sweep.h"
 #include "base/bits.h"

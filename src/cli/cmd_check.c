@@ -4,12 +4,11 @@
  * what is odd about it, and what a run will cost.
  */
 #include "app/backend_choice.h"
-#include "app/cases.h"
 #include "app/gate_set.h"
 #include "app/mapped_rows.h"
+#include "app/one_file.h"
 #include "app/rounds.h"
 #include "cli/commands.h"
-#include "cli/one_file.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/json.h"
@@ -254,7 +253,7 @@ static enum ab_status estimate(struct check *c, struct ab_err *err)
 static enum ab_status find_all(struct check *c, const char *path, struct ab_err *err)
 {
     AB_TRY(ab_load_workload(c->options, path, &c->workload, err));
-    AB_TRY(ab_compile_workload(c->options, c->workload, &c->tape, err));
+    AB_TRY(ab_compile_workload(c->options, path, c->workload, &c->tape, err));
     AB_TRY(ab_tape_map_open(&c->tape, &c->map, err));
     AB_TRY(select_backends(c, err));
     AB_TRY(read_gates(c, err));

@@ -51,7 +51,7 @@ static enum ab_status report_one(const struct ab_options *o, const char *path, s
     if (status != AB_OK)
         ab_err_context(err, "%s: ", ab_text_printable(shown, sizeof shown, path));
     if (status == AB_OK)
-        status = ab_terminal_check_phase(o, &stored.session, err);
+        status = ab_outputs_check_phase(o, stored.session.phases, stored.session.n_phases, err);
     if (status == AB_OK)
         status = ab_stored_read_gates(path, &stored, err);
     if (status == AB_OK)
@@ -67,8 +67,7 @@ static enum ab_status report_one(const struct ab_options *o, const char *path, s
     if (status == AB_OK)
         status = ab_outputs_write(&outputs, &stored.session, err);
     if (status == AB_OK)
-        status = ab_outputs_lines(o, &stored.session, ab_outputs_use_stdout(o) ? stderr : stdout,
-                                  err);
+        ab_outputs_lines(o, &stored.session, ab_outputs_use_stdout(o) ? stderr : stdout);
     ab_outputs_abandon(&outputs);
     ab_stored_fini(&stored);
     return status;
@@ -104,7 +103,8 @@ static enum ab_status read_all(const struct ab_options *o, struct several *x, st
         if (status == AB_OK)
             status = ab_base_name_set(o->base, &b->stored.session, err);
         if (status == AB_OK)
-            status = ab_terminal_check_phase(o, &b->stored.session, err);
+            status = ab_outputs_check_phase(o, b->stored.session.phases, b->stored.session.n_phases,
+                                            err);
         if (status == AB_OK)
             status = ab_compare_check_whole(&b->stored.session, b->label, err);
         if (status == AB_OK && i > 0)

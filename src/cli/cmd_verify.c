@@ -3,15 +3,15 @@
  * The back ends by their names, and at most one workload or trace, recognized by its ending (a
  * trace also by its first bytes).
  */
-#include "app/cases.h"
+#include "app/backend_choice.h"
 #include "app/file_kind.h"
+#include "app/one_file.h"
 #include "app/options.h"
-#include "app/verified.h"
+#include "app/result_store.h"
+#include "app/say.h"
 #include "backend/selection.h"
 #include "base/nearest.h"
-#include "cli/build_limit.h"
 #include "cli/commands.h"
-#include "cli/one_file.h"
 #include "cli/terminal.h"
 #include "core/text.h"
 #include "report/output.h"
@@ -177,20 +177,17 @@ static enum ab_status load_work(struct verification *v, struct ab_err *err)
     struct ab_trace_tape_options options = {.touch = AB_TOUCH_NONE};
     if (v->work == NULL)
         return make_nothing(&v->tape, err);
-    if (is_trace(v->work))
-        return ab_trace_to_tape(v->work, &options, &v->tape, &info, err);
-    enum ab_status status = ab_load_workload(v->options, v->work, &workload, err);
+    enum ab_status status = AB_OK;
+    if (is_trace(v->work)) {
+        ab_say_prepare(v->options, v->work);
+        status = ab_trace_to_tape(v->work, &options, &v->tape, &info, err);
+        ab_say_prepare(v->options, NULL);
+        return status;
+    }
+    status = ab_load_workload(v->options, v->work, &workload, err);
     if (status == AB_OK)
-        status = ab_compile_workload(v->options, workload, &v->tape, err);
+        status = ab_compile_workload(v->options, v->work, workload, &v->tape, err);
     ab_workload_free(workload);
-    return status;
-}
-
-static enum ab_status load_work_in_time(struct verification *v, struct ab_err *err)
-{
-    ab_build_limit_begin(v->options, v->work != NULL ? v->work : "the work");
-    enum ab_status status = load_work(v, err);
-    ab_build_limit_end();
     return status;
 }
 
@@ -410,8 +407,7 @@ enum ab_status ab_cmd_verify(const struct ab_options *o, int *exit_code, struct 
         (status = ab_selection_parse(v.names, v.n_names, o->backend_path, &v.selection, err)) !=
             AB_OK ||
         (status = refuse_decorators(&v.selection, err)) != AB_OK ||
-        (status = check_alone(&v, err)) != AB_OK ||
-        (status = load_work_in_time(&v, err)) != AB_OK ||
+        (status = check_alone(&v, err)) != AB_OK || (status = load_work(&v, err)) != AB_OK ||
         (o->json != NULL && (status = ab_output_open(o->json, &v.json, err)) != AB_OK) ||
         (status = ab_tape_map_open(&v.tape, &v.map, err)) != AB_OK ||
         (status = prepare(&v, err)) != AB_OK ||

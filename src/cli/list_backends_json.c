@@ -5,7 +5,7 @@
 #include "cli/list_backends_json.h"
 
 #include "allocators/builtin.h"
-#include "app/cases.h"
+#include "app/backend_choice.h"
 #include "backend/defaults.h"
 #include "backend/presets.h"
 #include "backend/sweep.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What of a replay of several traces needs no replay: the worst exit code, and names of outputs.
- * tests: cmd_replay.c trace_outputs.c
+ * tests: cmd_replay.c outputs.c
  */
 #include "app/trace_outputs.h"
 #include "cli/cmd_replay.h"

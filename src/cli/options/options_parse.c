@@ -8,7 +8,6 @@
 #include "base/nearest.h"
 #include "base/units.h"
 #include "cli/options/option_table.h"
-#include "cli/options/option_value.h"
 #include "core/text.h"
 
 #include <stdlib.h>
@@ -90,12 +89,6 @@ static enum ab_status apply(const struct ab_option_info *info, const char *value
     if (info->also != 0)
         *(bool *)also = true;
     return status;
-}
-
-enum ab_status ab_options_set(enum ab_command_id command, const char *name, const char *value,
-                              struct ab_options *o, struct ab_err *err)
-{
-    return apply(ab_options_find(command, name), value, o, err);
 }
 
 /* ---- words ---- */

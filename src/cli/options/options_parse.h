@@ -13,10 +13,6 @@
 enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **argv,
                                 struct ab_options *out, struct ab_err *err);
 
-/* As --NAME VALUE on the command's line; the command has such an option. */
-enum ab_status ab_options_set(enum ab_command_id command, const char *name, const char *value,
-                              struct ab_options *o, struct ab_err *err);
-
 /* Frees the lists, not what is in them. */
 void ab_options_fini(struct ab_options *o);
 
