@@ -8,6 +8,8 @@
 #include "app/file_kind.h"
 #include "app/say.h"
 #include "base/clock.h"
+#include "core/grow.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "report/output.h"
 #include "report/read/read_result.h"
@@ -117,10 +119,7 @@ static enum ab_status put(struct ab_store *store, const struct ab_session *sessi
     enum ab_status status = ab_output_open_new(store->folder, &file, err);
     if (status != AB_OK)
         return status;
-    if (!ab_sink_json(file.to, session)) {
-        ab_output_abandon(&file);
-        return ab_fail(err, AB_SYSTEM, "out of memory for the result");
-    }
+    ab_sink_json(file.to, session);
     file.is_draft = is_draft;
     fstat(fileno(file.to), &st);
     status = commit(store, session, &file, err);
@@ -179,7 +178,7 @@ struct candidate {
 
 struct candidates {
     struct candidate *items;
-    size_t n;
+    size_t n, cap;
 };
 
 static int by_age(const void *a, const void *b)
@@ -192,41 +191,27 @@ static int by_age(const void *a, const void *b)
     return -strcmp(x->path, y->path);
 }
 
-static bool is_json(const char *name)
+static void add(struct candidates *list, char *path)
 {
-    size_t n = strlen(name);
-    return n > 5 && name[0] != '.' && strcmp(name + n - 5, ".json") == 0;
-}
-
-/* False: out of memory. */
-static bool add(struct candidates *list, const char *folder, const char *name)
-{
-    struct ab_text path = {0};
     struct stat st;
-    struct candidate *grown = realloc(list->items, (list->n + 1) * sizeof grown[0]);
-    if (grown == NULL)
-        return false;
-    list->items = grown;
-    ab_text_addf(&path, "%s/%s", folder, name);
-    if (path.s != NULL && lstat(path.s, &st) == 0 && S_ISREG(st.st_mode))
-        list->items[list->n++] = (struct candidate){path.s, st.st_mtim, st.st_size};
-    else
-        ab_text_fini(&path);
-    return true;
+    if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode)) {
+        free(path);
+        return;
+    }
+    AB_GROW(list->items, list->cap, list->n);
+    list->items[list->n++] = (struct candidate){path, st.st_mtim, st.st_size};
 }
 
-static bool list_folder(const char *folder, struct candidates *list)
+static void list_folder(const char *folder, struct candidates *list)
 {
     DIR *d = opendir(folder);
-    bool ok = true;
-    for (struct dirent *e; ok && d != NULL && (e = readdir(d)) != NULL;)
-        if (is_json(e->d_name))
-            ok = add(list, folder, e->d_name);
+    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
+        if (e->d_name[0] != '.' && ab_text_ends_with(e->d_name, ".json"))
+            add(list, ab_strdupf("%s/%s", folder, e->d_name));
     if (d != NULL)
         closedir(d);
     if (list->n > 0)
         qsort(list->items, list->n, sizeof list->items[0], by_age);
-    return ok;
 }
 
 /* Did every back end fail? Of what cannot be read the command that wants it says why. */
@@ -293,13 +278,11 @@ static enum ab_status find(const struct ab_options *o, unsigned back, char **out
         return ab_fail(err, AB_USAGE,
                        "no results are stored here ($ALLOCBENCH_RESULTS is empty): "
                        "give a RESULT.json");
-    bool ok = list_folder(folder, &list);
-    char *path = ok ? take(&list, back, &n, n_empty) : NULL;
+    list_folder(folder, &list);
+    char *path = take(&list, back, &n, n_empty);
     for (size_t i = 0; i < list.n; i++)
         free(list.items[i].path);
     free(list.items);
-    if (!ok)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
     if (path == NULL)
         return fail_few(folder, back, n, *n_empty, err);
     *out = path;

@@ -9,10 +9,9 @@
 #include "app/one_file.h"
 #include "app/rounds.h"
 #include "cli/commands.h"
+#include "cli/document.h"
 #include "core/text.h"
 #include "core/units_show.h"
-#include "report/json.h"
-#include "report/output.h"
 #include "report/sinks/json_rounds.h"
 #include "result/passes.h"
 #include "result/result.h"
@@ -171,12 +170,6 @@ static void lint_workload(const struct ab_workload *w, const struct ab_tape_map 
         qsort(out->items, out->n, sizeof out->items[0], by_place);
 }
 
-/* The file, as it was named. */
-static const char *lint_file(const struct ab_workload *w)
-{
-    return w->file;
-}
-
 struct check {
     const struct ab_options *options;
     struct ab_workload *workload;
@@ -282,7 +275,7 @@ static void print_lints(const struct check *c)
         putchar('\n');
     for (size_t i = 0; i < c->lints.n; i++) {
         const struct ab_lint *lint = &c->lints.items[i];
-        printf("note     %s:%u:%u: %s [%s]\n", AB_SHOWN(300, lint_file(c->workload)), lint->line,
+        printf("note     %s:%u:%u: %s [%s]\n", AB_SHOWN(300, c->workload->file), lint->line,
                lint->col, lint->text, lint->id);
     }
     if (c->lints.n_left_out > 0)
@@ -338,17 +331,6 @@ static void print_all(const struct check *c)
     print_total(c);
 }
 
-struct ab_check_plan { /* borrows everything */
-    const struct ab_workload *workload;
-    const struct ab_tape *tape;
-    const struct ab_lints *lints;
-    const struct ab_session_cost *cost;
-    const struct ab_pass_plan *passes;
-    const char *const *backends; /* that are here and would run */
-    size_t n_backends;
-    size_t n_gates, n_claims;
-};
-
 /* The document of `check --json`, in the order of the screen. */
 
 static json_t *phase(const struct ab_phase *p)
@@ -372,30 +354,30 @@ static json_t *phases(const struct ab_tape *tape)
     return list;
 }
 
-static json_t *cost(const struct ab_check_plan *plan)
+static json_t *cost(const struct check *check)
 {
-    const struct ab_session_cost *c = plan->cost;
+    const struct ab_session_cost *c = &check->cost;
     json_t *o = json_object(), *names = json_array();
-    for (size_t i = 0; i < plan->n_backends; i++)
-        ab_json_append(names, ab_json_string(plan->backends[i]));
+    for (size_t i = 0; i < check->n_running; i++)
+        ab_json_append(names, ab_json_string(check->running[i]));
     ab_json_put(o, "backends", names);
     ab_json_put(o, "rounds", ab_json_integer(c->rounds));
     ab_json_put(o, "processes", ab_json_integer(c->processes));
     ab_json_put(o, "processes_total", ab_json_integer(c->processes_total));
-    ab_json_put(o, "passes", ab_json_passes(plan->passes));
+    ab_json_put(o, "passes", ab_json_passes(&check->passes));
     ab_json_put(o, "time_ns", ab_json_real(c->n_backends > 0 ? c->ns : (double)NAN));
     ab_json_put(o, "memory_bytes", ab_json_integer(c->bytes));
     return o;
 }
 
-static json_t *lints(const struct ab_check_plan *plan)
+static json_t *lints(const struct check *check)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < plan->lints->n; i++) {
-        const struct ab_lint *lint = &plan->lints->items[i];
+    for (size_t i = 0; i < check->lints.n; i++) {
+        const struct ab_lint *lint = &check->lints.items[i];
         json_t *o = json_object();
         ab_json_put(o, "id", ab_json_string(lint->id));
-        ab_json_put(o, "file", ab_json_string(lint_file(plan->workload)));
+        ab_json_put(o, "file", ab_json_string(check->workload->file));
         ab_json_put(o, "line", ab_json_integer(lint->line));
         ab_json_put(o, "column", ab_json_integer(lint->col));
         ab_json_put(o, "message", ab_json_string(lint->text));
@@ -404,56 +386,34 @@ static json_t *lints(const struct ab_check_plan *plan)
     return list;
 }
 
-static json_t *params(const struct ab_check_plan *plan)
+static json_t *params(const struct check *check)
 {
     json_t *list = json_array();
-    for (const char *const *p = ab_workload_params(plan->workload); *p != NULL; p++)
+    for (const char *const *p = ab_workload_params(check->workload); *p != NULL; p++)
         ab_json_append(list, ab_json_string(*p));
     return list;
 }
 
-static void check_plan_write(FILE *to, const struct ab_check_plan *plan)
+static json_t *document(const struct check *check)
 {
-    const struct ab_facts *facts = &plan->tape->facts;
+    const struct ab_facts *facts = &check->tape.facts;
     json_t *o = json_object();
     ab_json_put(o, "schema", ab_json_string("allocbench-check/1"));
-    ab_json_put(o, "name", ab_json_string(ab_workload_name(plan->workload)));
-    ab_json_put(o, "about", ab_json_string(ab_workload_about(plan->workload)));
-    ab_json_put(o, "seed", ab_json_integer(ab_workload_seed(plan->workload)));
-    ab_json_put(o, "params", params(plan));
-    ab_json_put(o, "tape_sha256", ab_json_string(plan->tape->sha256));
+    ab_json_put(o, "name", ab_json_string(ab_workload_name(check->workload)));
+    ab_json_put(o, "about", ab_json_string(ab_workload_about(check->workload)));
+    ab_json_put(o, "seed", ab_json_integer(ab_workload_seed(check->workload)));
+    ab_json_put(o, "params", params(check));
+    ab_json_put(o, "tape_sha256", ab_json_string(check->tape.sha256));
     ab_json_put(o, "lanes", ab_json_integer(facts->lanes));
-    ab_json_put(o, "phases", phases(plan->tape));
+    ab_json_put(o, "phases", phases(&check->tape));
     ab_json_put(o, "live_peak_bytes", ab_json_integer(facts->live_peak_bytes));
     ab_json_put(o, "live_peak_blocks", ab_json_integer(facts->live_peak_blocks));
     ab_json_put(o, "total_bytes", ab_json_integer(facts->total_bytes));
-    ab_json_put(o, "gates", ab_json_integer(plan->n_gates));
-    ab_json_put(o, "claims", ab_json_integer(plan->n_claims));
-    ab_json_put(o, "lints", lints(plan));
-    ab_json_put(o, "cost", cost(plan));
-    ab_json_write(o, to, 0);
-}
-
-static enum ab_status write_json(const struct check *c, struct ab_err *err)
-{
-    struct ab_output out;
-    struct ab_check_plan plan = {.workload = c->workload,
-                                 .tape = &c->tape,
-                                 .lints = &c->lints,
-                                 .cost = &c->cost,
-                                 .passes = &c->passes,
-                                 .backends = c->running,
-                                 .n_backends = c->n_running,
-                                 .n_gates = c->gates.n_gates,
-                                 .n_claims = c->gates.n_claims};
-    AB_TRY(ab_output_open(c->options->json, &out, err));
-    enum ab_status status = ab_spare_inputs(c->options, 0, &out, c->options->json, err);
-    if (status != AB_OK) {
-        ab_output_abandon(&out);
-        return status;
-    }
-    check_plan_write(out.to, &plan);
-    return ab_output_commit(&out, err);
+    ab_json_put(o, "gates", ab_json_integer(check->gates.n_gates));
+    ab_json_put(o, "claims", ab_json_integer(check->gates.n_claims));
+    ab_json_put(o, "lints", lints(check));
+    ab_json_put(o, "cost", cost(check));
+    return o;
 }
 
 enum ab_status ab_cmd_check(const struct ab_options *o, int *exit_code, struct ab_err *err)
@@ -463,9 +423,9 @@ enum ab_status ab_cmd_check(const struct ab_options *o, int *exit_code, struct a
     (void)exit_code;
     AB_TRY(ab_one_file(o, "a workload", "check", &path, err));
     enum ab_status status = find_all(&c, path, err);
-    if (status == AB_OK && o->json != NULL)
-        status = write_json(&c, err);
-    if (status == AB_OK && (o->json == NULL || strcmp(o->json, "-") != 0))
+    if (status == AB_OK)
+        status = ab_document_write(o, document(&c), 0, err);
+    if (status == AB_OK && ab_document_leaves_stdout(o))
         print_all(&c);
     ab_gate_set_fini(&c.gates);
     ab_selection_list_fini(&c.selection);

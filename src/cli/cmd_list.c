@@ -13,12 +13,12 @@
 #include "base/bits.h"
 #include "base/nearest.h"
 #include "cli/commands.h"
+#include "cli/document.h"
 #include "core/grow.h"
 #include "core/status.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/json.h"
-#include "report/output.h"
 #include "report/table/table.h"
 #include "result/memory_dist.h"
 #include "result/result_fields.h"
@@ -32,25 +32,6 @@
 #include <string.h>
 
 enum { WIDTH = 80 };
-
-static bool is_shown(const struct ab_options *o)
-{
-    return o->json == NULL || strcmp(o->json, "-") != 0;
-}
-
-/* Writes the document where --json says; takes it. */
-static enum ab_status write_document(const struct ab_options *o, json_t *document,
-                                     struct ab_err *err)
-{
-    struct ab_output out;
-    enum ab_status status = o->json == NULL ? AB_OK : ab_output_open(o->json, &out, err);
-    if (status != AB_OK || o->json == NULL) {
-        json_decref(document);
-        return status;
-    }
-    ab_json_write(document, out.to, 0);
-    return ab_output_commit(&out, err);
-}
 
 /* One entry: `head`, then `text` beside it from column `indent` on, in lines of at most 80
  * characters. */
@@ -381,9 +362,9 @@ static enum ab_status list_backends(const struct ab_options *o, struct ab_err *e
     enum ab_status status = AB_OK;
     for (size_t i = 0; i < ab_preset_count() && status == AB_OK; i++)
         status = ab_selection_parse(&ab_preset_at(i)->name, 1, NULL, &libraries[i], err);
-    if (status == AB_OK && o->json != NULL)
-        status = write_document(o, backends_document(libraries), err);
-    if (status == AB_OK && is_shown(o))
+    if (status == AB_OK)
+        status = ab_document_write(o, backends_document(libraries), 0, err);
+    if (status == AB_OK && ab_document_leaves_stdout(o))
         print_backends(libraries, o->is_verbose);
     for (size_t i = 0; i < ab_preset_count(); i++)
         ab_selection_list_fini(&libraries[i]);
@@ -508,9 +489,9 @@ static enum ab_status list_metrics(const struct ab_options *o, struct ab_err *er
 {
     struct metrics list = {0};
     add_all(&list);
-    if (is_shown(o))
+    if (ab_document_leaves_stdout(o))
         print_metrics(&list, o->is_verbose);
-    enum ab_status status = write_document(o, metrics_document(&list), err);
+    enum ab_status status = ab_document_write(o, metrics_document(&list), 0, err);
     free(list.items);
     return status;
 }
@@ -585,14 +566,14 @@ static enum ab_status list_names(const struct ab_options *o, const struct ab_wor
         char *path = ab_workload_names_path(list, list->names[i]);
         read_summary(path, summary, sizeof summary);
         ab_json_append(items, entry(list->names[i], path, summary));
-        if (is_shown(o))
+        if (ab_document_leaves_stdout(o))
             print_entry(list->names[i], summary);
         free(path);
     }
     ab_json_put(document, "workloads", items);
-    if (is_shown(o))
+    if (ab_document_leaves_stdout(o))
         printf("\nallocbench run @NAME; the files are in %s\n", AB_SHOWN(512, list->folder));
-    return write_document(o, document, err);
+    return ab_document_write(o, document, 0, err);
 }
 
 static enum ab_status list_workloads(const struct ab_options *o, struct ab_err *err)

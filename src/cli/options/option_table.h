@@ -43,8 +43,8 @@ struct ab_option_info {
     /* The value may be left out: the next word is one only where this says so, and read gets NULL
      * without. NULL = not so. */
     bool (*is_value)(const char *word);
-    enum ab_status (*read)(const char *name, const char *value, struct ab_options *o,
-                           struct ab_err *err);
+    /* Returns what is wrong, NULL = nothing; of a list *value becomes the part that is wrong. */
+    const char *(*read)(const char **value, struct ab_options *o);
 };
 
 /* The groups in the order of the help; ends with NULL. */
@@ -57,48 +57,13 @@ bool ab_options_is_rare(const struct ab_option_info *info, enum ab_command_id co
 /* The command's option of this name; NULL = there is none. */
 const struct ab_option_info *ab_options_find(enum ab_command_id command, const char *name);
 
-/* Reads the values of options: words, and what is neither word nor number. `name` is the option's,
- * for the error. */
+/* Its index in `words`, which ends with NULL. NULL; or what is wrong, with the list and the nearest, good
+ * until the next call. */
+const char *ab_option_word(const char *value, const char *const *words, size_t *out);
 
-/* AB_USAGE: "--NAME VALUE: WHY". */
-enum ab_status ab_option_bad_value(const char *name, const char *value, const char *why,
-                                   struct ab_err *err);
-
-/* Its index in `words`, which ends with NULL; else AB_USAGE with the list and the nearest. */
-enum ab_status ab_option_word(const char *name, const char *value, const char *const *words,
-                              size_t *out, struct ab_err *err);
-
-enum ab_status ab_option_events(const char *name, const char *value, struct ab_options *o,
-                                struct ab_err *err);
-enum ab_status ab_option_size(const char *name, const char *value, struct ab_options *o,
-                              struct ab_err *err);
-enum ab_status ab_option_time(const char *name, const char *value, struct ab_options *o,
-                              struct ab_err *err);
-enum ab_status ab_option_thread(const char *name, const char *value, struct ab_options *o,
-                                struct ab_err *err);
-enum ab_status ab_option_limit(const char *name, const char *value, struct ab_options *o,
-                               struct ab_err *err);
-
-/* The values of --touch, in the order of enum ab_touch; ends with NULL. */
-extern const char *const ab_option_touches[];
-
-/* --sites [N]: of `record` the depth of the stacks, of `trace` how many sites are shown. The number
- * may be left out. */
-
-enum { AB_SITE_DEPTH_DEFAULT = 8, AB_SITES_SHOWN_DEFAULT = 20 };
+enum { AB_SITES_SHOWN_DEFAULT = 20 };
 
 /* In the order of enum ab_site_order; ends with NULL. */
 extern const char *const ab_option_site_orders[];
-
-bool ab_option_is_count(const char *word);
-/* value NULL = the default. */
-enum ab_status ab_option_site_depth(const char *name, const char *value, struct ab_options *o,
-                                    struct ab_err *err);
-
-/* -v [TOPIC,…]: what of a session is printed beyond the answer. The topic may be left out; the word
- * behind -v is one only if all of it is topics, so that `run -v config.yaml` takes the file. */
-
-/* All topics; ends with NULL. */
-extern const char *const ab_option_topics[];
 
 #endif
