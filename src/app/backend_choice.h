@@ -10,6 +10,8 @@
 #include "backend/defaults.h"
 #include "backend/selection.h"
 #include "core/text.h"
+#include "result/result.h"
+#include "runner/case.h"
 
 struct ab_tape_map;
 
@@ -29,5 +31,19 @@ enum ab_status ab_backend_choice_make(const struct ab_backend_wish *wish,
  * of it was chosen by the work, and why. Nothing is added where back ends were named. */
 void ab_backend_choice_say(const struct ab_backend_wish *wish, const struct ab_selection_list *list,
                            struct ab_text *out);
+
+/* Turns a selection of -b into a case to run and its description in the result. */
+
+enum ab_backend_status ab_case_status(const struct ab_selection *s); /* before anything ran */
+void ab_case_describe(const struct ab_selection *s, struct ab_backend_info *b);
+/* The first back end that the workload names by a path, and not the command line; NULL = none. Its
+ * code would be run on the word of whoever wrote the workload. */
+const struct ab_selection *ab_case_foreign(const struct ab_options *o,
+                                           const struct ab_selection_list *list);
+/* Has it no numbers, though it was named or is there? What a default list lacks is no error. */
+bool ab_case_is_error(const struct ab_backend_info *b);
+bool ab_case_has_failed(const struct ab_session *s);
+/* Borrows strings of `s`. */
+void ab_case_make(const struct ab_selection *s, struct ab_case *c);
 
 #endif

@@ -5,6 +5,7 @@
 #include "app/baselines.h"
 
 #include "app/result_store.h"
+#include "app/say.h"
 #include "base/nearest.h"
 #include "core/text.h"
 #include "result/result_fields.h"
@@ -124,11 +125,11 @@ enum ab_status ab_baseline_fail_missing(const char *folder, const char *name, st
 
 static void tell_unchecked(const struct ab_options *o, const struct ab_base *base)
 {
-    if (base->stored.checksum == AB_CHECKSUM_NONE && !o->is_quiet)
-        fprintf(stderr,
-                "allocbench: warning: %s has no checksum (of an older version): a change to it "
-                "would not be seen\n",
-                base->label);
+    if (base->stored.checksum == AB_CHECKSUM_NONE)
+        ab_say(o,
+               "allocbench: warning: %s has no checksum (of an older version): a change to it "
+               "would not be seen",
+               base->label);
 }
 
 /* Takes `label`. */

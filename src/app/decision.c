@@ -4,6 +4,7 @@
  */
 #include "app/decision.h"
 
+#include "app/say.h"
 #include "app/verdict.h"
 #include "report/table/sink_compare.h"
 #include "stats/aggregate.h"
@@ -64,11 +65,10 @@ enum ab_status ab_decision_add_witness(const struct ab_decision *d, struct ab_se
     if (list->n == n)
         return AB_OK;
     list->items[n].is_along = true;
-    if (!d->options->is_quiet)
-        fprintf(stderr,
-                "allocbench: note: %s is measured along, as in the baseline: it shows what the "
-                "machine did\n",
-                name);
+    ab_say(d->options,
+           "allocbench: note: %s is measured along, as in the baseline: it shows what the "
+           "machine did",
+           name);
     return AB_OK;
 }
 

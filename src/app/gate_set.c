@@ -6,6 +6,7 @@
 #include "app/gate_set.h"
 
 #include "allocators/builtin.h"
+#include "app/say.h"
 #include "backend/presets.h"
 #include "core/memory.h"
 #include "core/text.h"
@@ -110,14 +111,14 @@ static void read_remarks(struct ab_gate_set *set, const struct ab_gate_scope *sc
     }
 }
 
-/* Prints what was found; AB_CONFIG then. */
-static enum ab_status tell(struct ab_diag *diag, struct ab_err *err)
+/* Has said what was found; AB_CONFIG then. */
+static enum ab_status tell(const struct ab_options *o, struct ab_diag *diag, struct ab_err *err)
 {
     if (diag->n_errors == 0)
         return AB_OK;
     char *messages = ab_diag_render(diag);
     if (messages != NULL)
-        fputs(messages, stderr);
+        ab_complain(o, messages);
     free(messages);
     return ab_fail(err, AB_CONFIG, "%s", "");
 }
@@ -151,7 +152,7 @@ enum ab_status ab_gate_set_read(const struct ab_gate_source *source, struct ab_g
     const struct ab_remarks *gates = w != NULL ? ab_workload_gates(w) : &none;
     const struct ab_remarks *claims = w != NULL ? ab_workload_claims(w) : &none;
     struct scope_arrays arrays = {.phases = NULL};
-    struct ab_gate_set set = {.workload = w};
+    struct ab_gate_set set = {.workload = w, .options = source->options};
     enum ab_status status = AB_OK;
     make_scope(source, &arrays);
     size_t each = source->n_phases > 0 ? source->n_phases : 1; /* gates of one text, at most */
@@ -163,7 +164,7 @@ enum ab_status ab_gate_set_read(const struct ab_gate_source *source, struct ab_g
     if (w != NULL) {
         struct ab_diag diag = {.source = ab_workload_source(w)};
         read_remarks(&set, &arrays.scope, &diag);
-        status = tell(&diag, err);
+        status = tell(source->options, &diag, err);
         ab_diag_fini(&diag);
     }
     if (status == AB_OK)
@@ -227,7 +228,7 @@ static enum ab_status refuse(const struct ab_gate_set *set, refusal *reason, con
         ab_diag_add(&diag, ab_node_place(&remark->node, 0, strlen(gate->text)), "%s", why);
     }
     if (diag.n_errors > 0)
-        status = tell(&diag, err);
+        status = tell(set->options, &diag, err);
     ab_diag_fini(&diag);
     return status;
 }

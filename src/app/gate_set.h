@@ -29,13 +29,14 @@ struct ab_gate_set {
     size_t *remarks; /* n_of_workload: which gate of the workload each comes from */
     char **places;   /* owned; one a gate and a claim of the workload */
     const struct ab_workload *workload;
+    const struct ab_options *options;
 };
 
 /* Gates and claims, unread. */
 size_t ab_gates_count(const struct ab_options *o, const struct ab_workload *workload);
 
-/* AB_CONFIG or AB_USAGE for what cannot be; mistakes of the workload are printed to stderr at
- * once, all of them. The set borrows from the source. */
+/* AB_CONFIG or AB_USAGE for what cannot be; mistakes of the workload are said at once, all
+ * of them. The set borrows from the source. */
 enum ab_status ab_gate_set_read(const struct ab_gate_source *source, struct ab_gate_set *out,
                                 struct ab_err *err);
 void ab_gate_set_fini(struct ab_gate_set *set);

@@ -5,7 +5,7 @@
  */
 #include "app/mapped_rows.h"
 
-#include "app/cases.h"
+#include "app/backend_choice.h"
 #include "app/placement.h"
 #include "base/nearest.h"
 #include "core/grow.h"

@@ -5,7 +5,7 @@
 #ifndef AB_APP_MAPPED_ROWS_H
 #define AB_APP_MAPPED_ROWS_H
 
-#include "app/measure.h"
+#include "app/measure_tape.h"
 #include "app/placement.h"
 #include "runner/case.h"
 

@@ -1,45 +1,69 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measures for `run` and `replay`: from a tape and back ends, in rounds, to outputs. The only place
- * that sees both the producers of tapes and the sinks.
+ * One measurement from start to end, for `run`, `replay` and `exec`: outputs are opened before
+ * anything runs, then come the rounds, the verdicts, and what they are written to. What is measured,
+ * a tape (app/measure_tape.h) or a program (app/exec.h), is run by an engine.
  */
 #ifndef AB_APP_MEASURE_H
 #define AB_APP_MEASURE_H
 
+#include "app/decision.h"
+#include "app/gate_set.h"
 #include "app/options.h"
+#include "app/outputs.h"
+#include "app/result_store.h"
+#include "backend/selection.h"
 #include "result/result.h"
-#include "tape/tape.h"
 
-struct ab_workload;
-struct ab_tape_map;
-struct ab_scopes;
-struct ab_stacks;
+struct ab_measurement;
 
-struct ab_subject {   /* what is to be measured; strings are borrowed */
-    const char *kind; /* "workload" or "trace" */
-    const char *name, *about, *path, *text;
-    const char *file;            /* where it can be read again, if that is not `path`; else NULL */
-    const char *const *settings; /* ends with NULL */
-    const char *const *backends; /* of the workload, n_backends */
-    size_t n_backends;
-    uint64_t seed;
-    const struct ab_tape *tape; /* what is known of it; its ops are the map's */
-    const struct ab_tape_map *map;
-    const struct ab_workload *workload; /* for its gates and claims; NULL for a trace */
-    const struct ab_overview *overview; /* of a trace; NULL = none */
-    const struct ab_stacks *stacks;     /* of a trace, for a report; NULL = none */
-    const struct ab_scopes *scopes;     /* of a trace; NULL = not looked for yet */
-    bool is_part;                       /* the beginning of the trace, not all of it */
-    struct ab_session *resumed;         /* a partial session to go on with, --resume; NULL = none */
-    /* Takes the session when all rounds are through, in place of all outputs and gates; NULL = it
-     * is shown and stored. */
-    enum ab_status (*take)(void *user, const struct ab_session *session, struct ab_err *err);
-    /* Looks at it when all is written; NULL = not looked at. Not at one that stopped early. */
-    void (*seen)(void *user, const struct ab_session *session);
-    void *user; /* of both */
+struct ab_engine {
+    /* Chooses the back ends: m->selection. */
+    enum ab_status (*select)(struct ab_measurement *m, struct ab_err *err);
+    /* Makes back end i ready to run, and adds to its description. */
+    void (*add_case)(struct ab_measurement *m, size_t i, struct ab_backend_info *info);
+    /* The gates are known: chooses what is measured for them. NULL = there is no choice. */
+    enum ab_status (*choose)(struct ab_measurement *m, struct ab_err *err);
+    /* Describes in m->session what is measured. */
+    void (*describe)(struct ab_measurement *m);
+    enum ab_status (*run)(struct ab_measurement *m, struct ab_err *err);
+    /* Adds to m->session what is known once all has run; NULL = nothing. */
+    void (*conclude)(struct ab_measurement *m);
 };
 
-enum ab_status ab_measure(const struct ab_options *o, const struct ab_subject *subject,
-                          int *exit_code, struct ab_err *err);
+/* Takes the session when all rounds are through, in place of all outputs and gates. */
+typedef enum ab_status ab_take_session(void *user, const struct ab_session *session,
+                                       struct ab_err *err);
+
+/* All of the first block is set by the caller; the rest begins as zeroes. */
+struct ab_measurement {
+    const struct ab_options *options;
+    const struct ab_engine *engine;
+    void *work;                         /* the engine's own */
+    const struct ab_workload *workload; /* for its gates and claims; NULL = of a trace, a program */
+    const struct ab_phase *phases;
+    uint32_t n_phases;
+    bool is_exec;               /* a program */
+    struct ab_session *resumed; /* a partial session to go on with; NULL = none */
+    ab_take_session *take;      /* NULL = it is shown and stored */
+    void *user;                 /* of take */
+
+    struct ab_selection_list selection;
+    struct ab_outputs outputs;
+    struct ab_store store;
+    struct ab_gate_set gates;
+    struct ab_decision decision;
+    struct ab_session session;
+    const struct ab_session *replay; /* as struct ab_measured */
+    uint32_t n_left;
+    bool is_again; /* the rounds that confirm a verdict */
+};
+
+/* Measures, writes and has it shown (app/say.h). What the measurement holds is released, but for
+ * `work`. *exit_code: of failed back ends, else of the verdicts. */
+enum ab_status ab_measure(struct ab_measurement *m, int *exit_code, struct ab_err *err);
+
+/* Is there anything to judge: gates, claims, a baseline? */
+bool ab_measurement_is_judged(const struct ab_measurement *m);
 
 #endif

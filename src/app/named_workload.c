@@ -6,6 +6,8 @@
 #include "app/named_workload.h"
 
 #include "base/nearest.h"
+#include "core/grow.h"
+#include "core/memory.h"
 #include "core/text.h"
 
 #include <dirent.h>
@@ -62,33 +64,25 @@ static enum ab_status find_folder(const struct store *store, char **out, struct 
 /* ---- what is in it ---- */
 
 /* `n` characters of the file's name: it goes without its extension. */
-static bool add_name(struct ab_workload_names *list, const char *prefix, const char *file, size_t n)
+static void add_name(struct ab_workload_names *list, const char *prefix, const char *file, size_t n)
 {
-    struct ab_text name = {0};
-    char **grown = realloc(list->names, (list->n + 1) * sizeof grown[0]);
-    if (grown == NULL)
-        return false;
-    list->names = grown;
-    ab_text_addf(&name, "%s%.*s", prefix, (int)n, file);
-    if (name.s != NULL)
-        list->names[list->n++] = name.s;
-    return name.s != NULL;
+    AB_GROW(list->names, list->cap, list->n);
+    list->names[list->n++] = ab_strdupf("%s%.*s", prefix, (int)n, file);
 }
 
 /* Without the extension that it may have. */
 static size_t length_of_stem(const struct store *store, const char *file)
 {
     size_t n = strlen(file), e = strlen(store->extension);
-    return n > e && strcmp(file + n - e, store->extension) == 0 ? n - e : n;
+    return n > e && ab_text_ends_with(file, store->extension) ? n - e : n;
 }
 
 /* One level of folders: their workloads are called FOLDER/NAME. */
-static bool list_folder(const struct store *store, struct ab_workload_names *list,
+static void list_folder(const struct store *store, struct ab_workload_names *list,
                         const char *folder, const char *prefix)
 {
     DIR *d = opendir(folder);
-    bool ok = true;
-    for (struct dirent *e; ok && d != NULL && (e = readdir(d)) != NULL;) {
+    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
         char path[PATH_MAX], below[NAME_MAX + 2];
         snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
         snprintf(below, sizeof below, "%s/", e->d_name);
@@ -96,13 +90,12 @@ static bool list_folder(const struct store *store, struct ab_workload_names *lis
         if (e->d_name[0] == '.')
             continue;
         if (e->d_name[n] != 0)
-            ok = add_name(list, prefix, e->d_name, n);
+            add_name(list, prefix, e->d_name, n);
         else if (prefix[0] == 0 && is_folder(path))
-            ok = list_folder(store, list, path, below);
+            list_folder(store, list, path, below);
     }
     if (d != NULL)
         closedir(d);
-    return ok;
 }
 
 static int by_name(const void *a, const void *b)
@@ -115,10 +108,7 @@ static enum ab_status names_of(const struct store *store, struct ab_workload_nam
 {
     struct ab_workload_names list = {0};
     AB_TRY(find_folder(store, &list.folder, err));
-    if (!list_folder(store, &list, list.folder, "")) {
-        ab_workload_names_fini(&list);
-        return ab_fail(err, AB_SYSTEM, "out of memory");
-    }
+    list_folder(store, &list, list.folder, "");
     if (list.n > 0)
         qsort(list.names, list.n, sizeof list.names[0], by_name);
     *out = list;
@@ -142,9 +132,7 @@ void ab_workload_names_fini(struct ab_workload_names *list)
 static char *path_of(const struct store *store, const struct ab_workload_names *list,
                      const char *name)
 {
-    struct ab_text path = {0};
-    ab_text_addf(&path, "%s/%s%s", list->folder, name, store->extension);
-    return path.s;
+    return ab_strdupf("%s/%s%s", list->folder, name, store->extension);
 }
 
 char *ab_workload_names_path(const struct ab_workload_names *list, const char *name)
@@ -213,15 +201,12 @@ static enum ab_status find_named(const struct store *store, const char *text, ch
         return ab_fail(err, AB_USAGE, "%s is a stored result, not a %s; try: allocbench report %s",
                        shown, store->what, shown);
     AB_TRY(names_of(store, &list, err));
-    char *path = NULL;
     enum ab_status status = AB_OK;
-    if (!has(&list, text + 1))
+    if (has(&list, text + 1))
+        *out = path_of(store, &list, text + 1);
+    else
         status = fail_unknown(store, &list, text, err);
-    else if ((path = path_of(store, &list, text + 1)) == NULL)
-        status = ab_fail(err, AB_SYSTEM, "out of memory");
     ab_workload_names_fini(&list);
-    if (status == AB_OK)
-        *out = path;
     return status;
 }
 

@@ -15,13 +15,13 @@
 struct ab_workload_names {
     char *folder; /* absolute */
     char **names; /* sorted: "churn", "seeds/random-free" */
-    size_t n;
+    size_t n, cap;
 };
 
 /* AB_INPUT where there is no such folder. */
 enum ab_status ab_workload_names(struct ab_workload_names *out, struct ab_err *err);
 void ab_workload_names_fini(struct ab_workload_names *list);
-/* FOLDER/NAME.yaml, malloc'ed; NULL when out of memory. */
+/* FOLDER/NAME.yaml, malloc'ed. */
 char *ab_workload_names_path(const struct ab_workload_names *list, const char *name);
 
 /* Is there one of this name, or (not *is_exact) of nearly this, with its extension or without and with

@@ -5,6 +5,7 @@
 #include "app/noise_warning.h"
 
 #include "app/result_store.h"
+#include "app/say.h"
 #include "base/bits.h"
 #include "core/text.h"
 #include "report/calibration.h"
@@ -18,7 +19,7 @@
 /* False: there is none, or (said so) none that can be used. */
 static bool find(const struct ab_options *o, const char *fingerprint, struct ab_calibration *c)
 {
-    char path[PATH_MAX], name[64], shown[sizeof((struct ab_err *)0)->text];
+    char path[PATH_MAX], name[64];
     struct ab_err why;
     struct ab_options where = *o;
     where.is_store_off = false; /* a result that is not stored is judged all the same */
@@ -31,27 +32,22 @@ static bool find(const struct ab_options *o, const char *fingerprint, struct ab_
         return false;
     if (ab_calibration_read(path, c, &why) == AB_OK)
         return true;
-    if (!o->is_quiet)
-        fprintf(stderr,
-                "allocbench: warning: the noise of this machine is not known, calibrate it again: "
-                "%s\n",
-                ab_text_printable(shown, sizeof shown, why.text));
+    ab_say(o, "allocbench: warning: the noise of this machine is not known, calibrate it again: %s",
+           AB_SHOWN(sizeof why.text, why.text));
     return false;
 }
 
-static void warn(const struct ab_noise_levels *noise, const char *what, const char *op,
-                 const char *metric, double limit, uint32_t rounds)
+static void warn(const struct ab_options *o, const struct ab_noise_levels *noise, const char *what,
+                 const char *op, const char *metric, double limit, uint32_t rounds)
 {
-    char shown[600];
     double p95 = ab_noise_of(noise, op, metric, rounds);
     if (!(limit < 2 * p95))
         return;
-    fprintf(stderr,
-            "allocbench: warning: %s: allows %.2g %%, and here two identical back ends differ in "
-            "%s by up to %.2g %% (95 %% of comparisons, %u rounds; allocbench calibrate); at least "
-            "%.2g %% can be judged\n",
-            ab_text_printable(shown, sizeof shown, what), 100 * limit, metric, 100 * p95, rounds,
-            200 * p95);
+    ab_say(o,
+           "allocbench: warning: %s: allows %.2g %%, and here two identical back ends differ in "
+           "%s by up to %.2g %% (95 %% of comparisons, %u rounds; allocbench calibrate); at least "
+           "%.2g %% can be judged",
+           AB_SHOWN(600, what), 100 * limit, metric, 100 * p95, rounds, 200 * p95);
 }
 
 /* No run of a real program is quieter than those of calibrate, which wait for a quiet CPU. */
@@ -76,8 +72,8 @@ void ab_noise_warn_gates(const struct ab_options *o, const struct ab_session *se
             continue;
         if (!is_there && !(is_there = find(o, session->host.fingerprint, &c)))
             return;
-        warn(&c.noise, g->text, ab_result_op_name(g->metric.op), calibrated_name(g->metric.field),
-             fabs(g->bound - 1), session->n_rounds_planned);
+        warn(o, &c.noise, g->text, ab_result_op_name(g->metric.op),
+             calibrated_name(g->metric.field), fabs(g->bound - 1), session->n_rounds_planned);
     }
 }
 
@@ -86,5 +82,5 @@ void ab_noise_warn_limit(const struct ab_options *o, const char *fingerprint, co
 {
     struct ab_calibration c;
     if (!o->is_quiet && isfinite(limit) && find(o, fingerprint, &c))
-        warn(&c.noise, what, op, metric, limit, rounds);
+        warn(o, &c.noise, what, op, metric, limit, rounds);
 }

@@ -41,8 +41,12 @@ struct ab_stage {
     double again, runs;
 };
 
+struct ab_listener;
+
 struct ab_options {
-    const char **backends; /* of -b, still unsplit */
+    const struct ab_listener *listener; /* who is told how it goes; NULL = nobody */
+    const char *command_line;           /* as a shell takes it */
+    const char **backends;              /* of -b, still unsplit */
     size_t n_backends;
     const char **sweeps; /* of --sweep, still unsplit */
     size_t n_sweeps;

@@ -5,8 +5,10 @@
  */
 #include "app/outputs.h"
 
-#include "cli/one_file.h"
+#include "app/one_file.h"
+#include "base/nearest.h"
 #include "core/memory.h"
+#include "core/text.h"
 #include "report/html/figures.h"
 #include "report/sinks/sink_tag.h"
 #include "result/merge/merge_rounds.h"
@@ -45,8 +47,7 @@ bool ab_outputs_use_stdout(const struct ab_options *o)
 
 /* ---- a file for each histogram ---- */
 
-static enum ab_status split_path(const char *path, struct ab_histogram_files *out,
-                                 struct ab_err *err)
+static void split_path(const char *path, struct ab_histogram_files *out)
 {
     struct stat st;
     const char *slash = strrchr(path, '/');
@@ -56,10 +57,7 @@ static enum ab_status split_path(const char *path, struct ab_histogram_files *ou
     size_t n = is_folder ? strlen(path) : (size_t)(base - path);
     out->folder = n == 0 && !is_folder ? ab_strdup(".") : ab_strndup(path, n);
     out->prefix = ab_alloc(strlen(base) + 2);
-    if (out->folder == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
     sprintf(out->prefix, "%s%s", base, *base != 0 ? "." : "");
-    return AB_OK;
 }
 
 /* A folder that is not there or cannot be written to shows before anything runs. */
@@ -71,10 +69,10 @@ static enum ab_status open_histograms(const struct ab_sink *sink, const char *pa
         return ab_fail(err, AB_USAGE,
                        "--%s -: several files will be written; give a folder or a prefix",
                        sink->option);
-    enum ab_status status = split_path(path, out, err);
-    if (status == AB_OK && (status = ab_output_open_new(out->folder, &trial, err)) == AB_OK)
-        ab_output_abandon(&trial);
-    return status;
+    split_path(path, out);
+    AB_TRY(ab_output_open_new(out->folder, &trial, err));
+    ab_output_abandon(&trial);
+    return AB_OK;
 }
 
 enum { OF_ITERATIONS = AB_OP_ALL + 1 };
@@ -263,8 +261,7 @@ static enum ab_status write_sink(struct ab_outputs *outputs, unsigned i,
         return write_histograms(sink, &outputs->histograms[i], session, err);
     if (outputs->files[i].to == NULL)
         return AB_OK;
-    if (!sink->write(outputs->files[i].to, session))
-        return ab_fail(err, AB_SYSTEM, "out of memory for --%s", sink->option);
+    sink->write(outputs->files[i].to, session);
     return ab_output_commit(&outputs->files[i], err);
 }
 
@@ -282,13 +279,11 @@ enum ab_status ab_outputs_write(struct ab_outputs *outputs, const struct ab_sess
     return first;
 }
 
-enum ab_status ab_outputs_lines(const struct ab_options *o, const struct ab_session *session,
-                                FILE *to, struct ab_err *err)
+void ab_outputs_lines(const struct ab_options *o, const struct ab_session *session, FILE *to)
 {
     for (unsigned i = 0; i < AB_SINK_COUNT; i++)
-        if (o->wants_lines[i] && !ab_sinks[i].write(to, session))
-            return ab_fail(err, AB_SYSTEM, "out of memory for --%s", ab_sinks[i].option);
-    return AB_OK;
+        if (o->wants_lines[i])
+            ab_sinks[i].write(to, session);
 }
 
 void ab_outputs_abandon(struct ab_outputs *outputs)
@@ -299,4 +294,110 @@ void ab_outputs_abandon(struct ab_outputs *outputs)
         free(outputs->histograms[i].prefix);
     }
     *outputs = (struct ab_outputs){0};
+}
+
+/* ---- -v phase=NAME ---- */
+
+enum ab_status ab_outputs_check_phase(const struct ab_options *o, const char *const *phases,
+                                      uint32_t n, struct ab_err *err)
+{
+    struct ab_text list = {0};
+    bool is_there = o->topic_phase == NULL;
+    for (uint32_t i = 0; i < n && !is_there; i++) {
+        is_there = strcmp(phases[i], o->topic_phase) == 0;
+        ab_text_addf(&list, "%s%s", i == 0 ? "" : ", ", AB_SHOWN(300, phases[i]));
+    }
+    const char *near = is_there ? NULL : ab_text_nearest(o->topic_phase, phases, n);
+    enum ab_status status = AB_OK;
+    if (!is_there)
+        status = ab_fail(err, AB_USAGE, "--verbose phase=%s: no such phase among %s%s%s%s",
+                         AB_SHOWN(300, o->topic_phase),
+                         list.s != NULL ? list.s : "the measured ones",
+                         near != NULL ? "; did you mean " : "",
+                         near != NULL ? AB_SHOWN(300, near) : "", near != NULL ? "?" : "");
+    ab_text_fini(&list);
+    return status;
+}
+
+/* ---- {trace} in a name ---- */
+
+static const char place[] = "{trace}";
+
+/* Finds what replaces {trace}: its first character, and how many. */
+static const char *stem_of(const char *path, size_t *n)
+{
+    static const char extension[] = ".abt";
+    const char *slash = strrchr(path, '/'), *stem = slash != NULL ? slash + 1 : path;
+    *n = strlen(stem);
+    if (strcmp(path, "-") == 0) {
+        stem = "stdin";
+        *n = strlen(stem);
+    } else if (*n > sizeof extension - 1 &&
+               strcmp(stem + *n - (sizeof extension - 1), extension) == 0) {
+        *n -= sizeof extension - 1;
+    }
+    return stem;
+}
+
+static char *fill_in(const char *name, const char *path)
+{
+    struct ab_text t = {0};
+    size_t n;
+    const char *stem = stem_of(path, &n);
+    for (const char *at; (at = strstr(name, place)) != NULL; name = at + sizeof place - 1)
+        ab_text_addf(&t, "%.*s%.*s", (int)(at - name), name, (int)n, stem);
+    ab_text_add(&t, name);
+    return t.s;
+}
+
+void ab_trace_outputs_name(const struct ab_options *o, struct ab_trace_outputs *out)
+{
+    out->options = *o;
+    for (unsigned i = 0; i < AB_SINK_COUNT; i++) {
+        if (o->sinks[i] == NULL || o->n_args != 1 || strstr(o->sinks[i], place) == NULL)
+            continue;
+        out->owned[i] = fill_in(o->sinks[i], o->args[0]);
+        out->options.sinks[i] = out->owned[i];
+    }
+}
+
+void ab_trace_outputs_fini(struct ab_trace_outputs *named)
+{
+    for (unsigned i = 0; i < AB_SINK_COUNT; i++) {
+        free(named->owned[i]);
+        named->owned[i] = NULL;
+    }
+}
+
+static enum ab_status check_names(const struct ab_options *o, const char *option,
+                                  struct ab_err *err)
+{
+    for (size_t i = 0; i < o->n_args; i++)
+        for (size_t k = 0; k < i; k++) {
+            size_t n, other;
+            const char *a = stem_of(o->args[i], &n), *b = stem_of(o->args[k], &other);
+            if (n == other && memcmp(a, b, n) == 0)
+                return ab_fail(
+                    err, AB_USAGE,
+                    "--%s: {trace} is the same for %s and %s; replay one of them by itself", option,
+                    AB_SHOWN(256, o->args[k]), AB_SHOWN(256, o->args[i]));
+        }
+    return AB_OK;
+}
+
+enum ab_status ab_trace_outputs_check(const struct ab_options *o, struct ab_err *err)
+{
+    for (unsigned i = 0; i < AB_SINK_COUNT; i++) {
+        const char *option = ab_sinks[i].option, *name = o->sinks[i];
+        if (name == NULL)
+            continue;
+        if (strstr(name, place) == NULL)
+            return ab_fail(
+                err, AB_USAGE,
+                "--%s %s: %zu traces, and one name; put {trace} into it, which is the name "
+                "of the trace, as in --%s 'out/{trace}.%s'",
+                option, AB_SHOWN(256, name), o->n_args, option, option);
+        AB_TRY(check_names(o, option, err));
+    }
+    return AB_OK;
 }

@@ -40,8 +40,25 @@ enum ab_status ab_outputs_write(struct ab_outputs *outputs, const struct ab_sess
                                 struct ab_err *err);
 /* The lines that are asked for; `to` is standard output, or standard error where the other has a
  * document. */
-enum ab_status ab_outputs_lines(const struct ab_options *o, const struct ab_session *session,
-                                FILE *to, struct ab_err *err);
+void ab_outputs_lines(const struct ab_options *o, const struct ab_session *session, FILE *to);
 void ab_outputs_abandon(struct ab_outputs *outputs);
+
+/* AB_USAGE: -v names a phase that is none of these n. */
+enum ab_status ab_outputs_check_phase(const struct ab_options *o, const char *const *phases,
+                                      uint32_t n, struct ab_err *err);
+
+/* {trace} in the name of an output of `replay`: the file name of the trace without .abt, so that
+ * several traces have files of their own. */
+struct ab_trace_outputs {
+    struct ab_options options; /* borrows all but the names of outputs */
+    char *owned[AB_SINK_COUNT];
+};
+
+/* The options with {trace} replaced, for the one argument of `o`. */
+void ab_trace_outputs_name(const struct ab_options *o, struct ab_trace_outputs *out);
+void ab_trace_outputs_fini(struct ab_trace_outputs *named);
+/* With several traces, returns AB_USAGE for an output whose name lacks {trace}, or is the same for
+ * two of them. */
+enum ab_status ab_trace_outputs_check(const struct ab_options *o, struct ab_err *err);
 
 #endif

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the rules of a mapping, and refuses what one process cannot serve. What a rule asks for:
- * placement_key.c.
+ * Reads the rules of a mapping, KEY=BACKEND, and refuses what one process cannot serve. A key asks for
+ * a set, size or thread, where a recorded program called from, or whether the block dies in its scope;
+ * joined by '&'.
  */
-#include "app/placement_key.h"
+#include "app/placement.h"
 
+#include "base/nearest.h"
+#include "base/units.h"
 #include "core/memory.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +27,200 @@ struct parser {
 };
 
 #define SHOWN(text) AB_SHOWN(256, text)
+
+/* ---- the key: what a rule asks of a request ---- */
+
+/* The one that is read. */
+static struct ab_route_rule *rule_of(const struct parser *p)
+{
+    return &p->out->rules[p->out->n_rules];
+}
+
+static char *trim(char *s)
+{
+    while (isspace((unsigned char)*s))
+        s++;
+    for (size_t n = strlen(s); n > 0 && isspace((unsigned char)s[n - 1]); n--)
+        s[n - 1] = 0;
+    return s;
+}
+
+static enum ab_status fail_key(const struct parser *p, const char *key)
+{
+    static const char *const of_traces[] = {"scope", "site", "size", "lane", "thread"};
+    struct ab_text known = {0};
+    bool is_trace = p->terms->sets == NULL;
+    const char *near = is_trace ? ab_text_nearest(key, of_traces, 5)
+                                : ab_text_nearest(key, p->terms->sets, p->terms->n_sets);
+    for (size_t i = 0; i < p->terms->n_sets; i++)
+        ab_text_addf(&known, "%s, ", p->terms->sets[i]);
+    ab_fail(p->err, AB_USAGE,
+            "%s: unknown %s '%s'%s%s%s: %s%ssize:BYTES, size:FROM-TO, lane:N, "
+            "thread:N, *",
+            p->where, is_trace ? "key" : "set", SHOWN(key), near != NULL ? "; did you mean '" : "",
+            near != NULL ? near : "", near != NULL ? "'? Allowed" : "; allowed",
+            known.s != NULL ? known.s : "", is_trace ? "site:PATTERN, scope, " : "");
+    ab_text_fini(&known);
+    return AB_USAGE;
+}
+
+static enum ab_status read_number(const struct parser *p, const char *key, const char *text,
+                                  size_t n, enum ab_unit_kind unit, uint64_t *out)
+{
+    struct ab_number number;
+    char alone[64];
+    const char *wrong = ab_units_parse(text, n, unit, &number);
+    snprintf(alone, sizeof alone, "%.*s", (int)n, text);
+    if (wrong != NULL)
+        return ab_fail(p->err, AB_USAGE, "%s: '%s': '%s': %s", p->where, SHOWN(key), SHOWN(alone),
+                       wrong);
+    *out = number.whole;
+    return AB_OK;
+}
+
+static enum ab_status fail_twice(const struct parser *p, const char *key)
+{
+    return ab_fail(p->err, AB_USAGE, "%s: '%s': asked for twice in one rule", p->where, SHOWN(key));
+}
+
+static enum ab_status set_range(const struct parser *p, const char *key, enum ab_route_range range,
+                                uint64_t least, uint64_t most)
+{
+    if (most < least)
+        return ab_fail(p->err, AB_USAGE, "%s: '%s': the first number must not be above the second",
+                       p->where, SHOWN(key));
+    if (rule_of(p)->ranges[range].is_asked)
+        return fail_twice(p, key);
+    rule_of(p)->ranges[range].is_asked = true;
+    rule_of(p)->ranges[range].least = least;
+    rule_of(p)->ranges[range].most = most;
+    return AB_OK;
+}
+
+/* "64", "1-64" */
+static enum ab_status read_range(const struct parser *p, const char *key, enum ab_unit_kind unit,
+                                 enum ab_route_range range)
+{
+    const char *text = strchr(key, ':') + 1, *dash = strchr(text, '-');
+    size_t n = dash != NULL ? (size_t)(dash - text) : strlen(text);
+    uint64_t least, most;
+    AB_TRY(read_number(p, key, text, n, unit, &least));
+    most = least;
+    if (dash != NULL)
+        AB_TRY(read_number(p, key, dash + 1, strlen(dash + 1), unit, &most));
+    return set_range(p, key, range, least, most);
+}
+
+static enum ab_status read_lane(const struct parser *p, const char *key)
+{
+    AB_TRY(read_range(p, key, AB_UNIT_COUNT, AB_ROUTE_LANE));
+    if (rule_of(p)->ranges[AB_ROUTE_LANE].most >= p->terms->n_lanes)
+        return ab_fail(p->err, AB_USAGE, "%s: '%s': this work has %u thread%s, counted from 0",
+                       p->where, SHOWN(key), p->terms->n_lanes, p->terms->n_lanes == 1 ? "" : "s");
+    return AB_OK;
+}
+
+/* Only a recording knows where it was called from, and when its blocks die. */
+static enum ab_status check_trace(const struct parser *p, const char *key)
+{
+    if (p->terms->sets == NULL)
+        return AB_OK;
+    return ab_fail(p->err, AB_USAGE,
+                   "%s: '%s': only traces have call sites and scopes; a rule of a workload names "
+                   "its sets",
+                   p->where, SHOWN(key));
+}
+
+/* Each pattern is in the list once. */
+static enum ab_status read_site(const struct parser *p, const char *key)
+{
+    struct ab_placement *out = p->out;
+    const char *pattern = key + strlen("site:");
+    size_t i = 0;
+    AB_TRY(check_trace(p, key));
+    if (ab_site_pattern_check(pattern, p->err) != AB_OK)
+        return ab_err_context(p->err, "%s: ", p->where);
+    while (i < out->n_patterns && strcmp(out->patterns[i], pattern) != 0)
+        i++;
+    if (i == AB_SITE_PATTERNS_MAX)
+        return ab_fail(p->err, AB_USAGE, "%s: more than %d patterns of call sites", p->where,
+                       AB_SITE_PATTERNS_MAX);
+    if (i == out->n_patterns)
+        out->patterns[i] = ab_strdup(pattern);
+    out->n_patterns += i == out->n_patterns;
+    out->sites[out->n_rules] |= UINT64_C(1) << i;
+    rule_of(p)->asks_site = true;
+    return AB_OK;
+}
+
+static enum ab_status read_predicate(const struct parser *p, const char *key)
+{
+    if (strncmp(key, "lane:", 5) == 0 || strncmp(key, "thread:", 7) == 0)
+        return read_lane(p, key);
+    if (strncmp(key, "size:", 5) == 0)
+        return read_range(p, key, AB_UNIT_BYTES, AB_ROUTE_SIZE);
+    for (size_t i = 0; i < p->terms->n_sets; i++)
+        if (strcmp(p->terms->sets[i], key) == 0)
+            return set_range(p, key, AB_ROUTE_GROUP, i, i);
+    if (strncmp(key, "site:", 5) == 0)
+        return read_site(p, key);
+    if (strcmp(key, "scope") != 0)
+        return fail_key(p, key);
+    if (rule_of(p)->asks_scope)
+        return fail_twice(p, key);
+    rule_of(p)->asks_scope = true;
+    return check_trace(p, key);
+}
+
+static enum ab_status read_predicates(const struct parser *p, char *key)
+{
+    for (char *next; key != NULL; key = next) {
+        next = strchr(key, '&');
+        if (next != NULL)
+            *next++ = 0;
+        AB_TRY(read_predicate(p, trim(key)));
+    }
+    return AB_OK;
+}
+
+/* Reads "size:1-64&scope" into the rule that is next. */
+static enum ab_status read_key(struct parser *p, const char *key)
+{
+    *rule_of(p) = (struct ab_route_rule){0};
+    p->out->sites[p->out->n_rules] = 0;
+    if (strcmp(key, "*") == 0)
+        return AB_OK;
+    char *copy = ab_strdup(key);
+    enum ab_status status = read_predicates(p, copy);
+    free(copy);
+    return status;
+}
+
+/* Does it ask for nothing, or for what another one asks for? */
+static bool is_rest(const struct ab_placement *p)
+{
+    const struct ab_route_rule *rule = &p->rules[p->n_rules];
+    bool asks_nothing = !rule->asks_site && !rule->asks_scope;
+    for (unsigned r = 0; r < AB_ROUTE_RANGES; r++)
+        asks_nothing = asks_nothing && !rule->ranges[r].is_asked;
+    return asks_nothing;
+}
+
+static bool is_twice(const struct ab_placement *p)
+{
+    const struct ab_route_rule *rule = &p->rules[p->n_rules];
+    for (size_t i = 0; i < p->n_rules; i++) {
+        const struct ab_route_rule *other = &p->rules[i];
+        bool is_same = other->asks_scope == rule->asks_scope && p->sites[i] == p->sites[p->n_rules];
+        for (unsigned r = 0; r < AB_ROUTE_RANGES; r++)
+            is_same = is_same && other->ranges[r].is_asked == rule->ranges[r].is_asked &&
+                      other->ranges[r].least == rule->ranges[r].least &&
+                      other->ranges[r].most == rule->ranges[r].most;
+        if (is_same)
+            return true;
+    }
+    return false;
+}
 
 /* ---- the back end ---- */
 
@@ -169,19 +367,19 @@ static enum ab_status add_rule(struct parser *p, char *entry)
     struct ab_placement *out = p->out;
     struct ab_route_rule *rule = &out->rules[out->n_rules];
     char *sign = strchr(entry, '=');
-    if (sign == NULL || sign == entry || ab_placement_trim(sign + 1)[0] == 0)
+    if (sign == NULL || sign == entry || trim(sign + 1)[0] == 0)
         return ab_fail(p->err, AB_USAGE, "%s: '%s' must be KEY=BACKEND", p->where, SHOWN(entry));
     *sign = 0;
-    char *key = ab_placement_trim(entry), *value = ab_placement_trim(sign + 1);
-    AB_TRY(ab_placement_read_key(key, p->terms, p->where, out, p->err));
-    bool is_rest = ab_placement_is_rest(out);
-    if ((is_rest && p->has_rest) || ab_placement_is_twice(out))
+    char *key = trim(entry), *value = trim(sign + 1);
+    AB_TRY(read_key(p, key));
+    bool asks_nothing = is_rest(out);
+    if ((asks_nothing && p->has_rest) || is_twice(out))
         return ab_fail(p->err, AB_USAGE, "%s: '%s' is mapped twice", p->where, SHOWN(key));
     if (out->n_rules + 2 > AB_PLACEMENT_RULES_MAX)
         return ab_fail(p->err, AB_USAGE, "%s: more than %d rules", p->where,
                        AB_PLACEMENT_RULES_MAX - 1);
     AB_TRY(find_heap(p, value, rule));
-    if (is_rest) {
+    if (asks_nothing) {
         p->has_rest = true;
         p->rest = *rule;
         snprintf(p->rest_text, sizeof p->rest_text, "%s", value);
@@ -207,7 +405,7 @@ static enum ab_status add_rules(struct parser *p, char *text)
         char *end = text + ab_placement_rule_bytes(text);
         next = *end == ',' ? end + 1 : NULL;
         *end = 0;
-        text = ab_placement_trim(text);
+        text = trim(text);
         if (*text == 0)
             return ab_fail(p->err, AB_USAGE, "%s: an empty rule; each must be KEY=BACKEND",
                            p->where);
@@ -244,8 +442,8 @@ static enum ab_status add_file(struct parser *p, const char *path)
             status = ab_fail(p->err, AB_USAGE, "%s: a line must be text of at most %zu characters",
                              where, sizeof line - 2);
         line[strcspn(line, "#")] = 0;
-        if (status == AB_OK && *ab_placement_trim(line) != 0)
-            status = add_rules(p, ab_placement_trim(line));
+        if (status == AB_OK && *trim(line) != 0)
+            status = add_rules(p, trim(line));
     }
     if (status == AB_OK && ferror(f))
         status = ab_fail_errno(p->err, AB_INPUT, "cannot read %s", SHOWN(path));

@@ -5,15 +5,11 @@
  */
 #include "app/replay.h"
 
-#include "app/measure.h"
+#include "app/measure_tape.h"
+#include "app/one_file.h"
 #include "app/resume_result.h"
-#include "app/trace_outputs.h"
-#include "cli/build_limit.h"
-#include "cli/commands.h"
-#include "cli/one_file.h"
-#include "cli/options/option_value.h"
-#include "cli/progress.h"
-#include "cli/trace/trace_flame.h"
+#include "app/say.h"
+#include "app/stacks.h"
 #include "runner/estimate.h"
 #include "runner/tape_file.h"
 #include "trace_tools/burst_source.h"
@@ -26,6 +22,7 @@
 
 /* The trace to replay, and how. */
 struct replay {
+    const struct ab_options *asked;
     const char *path;
     char file[64]; /* where `path` is read from */
     int spool;     /* copy of standard input, without a name; -1 = none */
@@ -40,10 +37,11 @@ struct replay {
 
 static const char *touch_text(const struct ab_options *o, char *buf, size_t cap)
 {
+    static const char *const words[] = AB_TOUCH_WORDS("");
     if (o->touch == AB_TOUCH_FIRST)
         snprintf(buf, cap, "touch=first(%u)", o->touch_bytes);
     else
-        snprintf(buf, cap, "touch=%s", ab_option_touches[o->touch]);
+        snprintf(buf, cap, "touch=%s", words[o->touch]);
     return buf;
 }
 
@@ -87,15 +85,10 @@ static enum ab_status name_input(const struct replay *r, enum ab_status status, 
     return ab_fail(err, status, "standard input%s", plain.text + n);
 }
 
-struct reading { /* what is told on a terminal meanwhile */
-    struct ab_progress_line line;
-    const char *path;
-};
-
 static void show_reading(void *user, uint64_t done, uint64_t total)
 {
-    struct reading *reading = user;
-    ab_progress_show_events(&reading->line, reading->path, done, total);
+    const struct replay *r = user;
+    ab_say_count(r->asked, r->path, "events", done, total);
 }
 
 static void show_stacks(void *user, uint64_t n_events)
@@ -151,12 +144,10 @@ static enum ab_status find_scopes(const struct ab_options *o, const char *file, 
 
 /* Only reports draw them. */
 static enum ab_status read_stacks(const struct ab_options *o, const char *file, struct replay *r,
-                                  struct reading *reading, struct ab_err *err)
+                                  struct ab_err *err)
 {
-    struct ab_walk walk = {.path = file,
-                           .is_partial = o->is_partial,
-                           .progress = show_stacks,
-                           .progress_user = reading};
+    struct ab_walk walk = {
+        .path = file, .is_partial = o->is_partial, .progress = show_stacks, .progress_user = r};
     if ((o->sinks[AB_SINK_HTML] == NULL && o->sinks[AB_SINK_SVG] == NULL) ||
         !r->feed->info.has_sites)
         return AB_OK;
@@ -166,10 +157,8 @@ static enum ab_status read_stacks(const struct ab_options *o, const char *file, 
 static enum ab_status read_trace(const struct ab_options *o, struct replay *r, struct ab_err *err)
 {
     const char *file = r->file[0] != 0 ? r->file : r->path;
-    struct reading reading = {.path = r->path};
-    ab_progress_begin(&reading.line, o->is_quiet);
     r->options.tape.progress = show_reading;
-    r->options.tape.user = &reading;
+    r->options.tape.user = r;
     set_burst(o, &r->options);
     enum ab_status status = find_scopes(o, file, r, err);
     if (status == AB_OK)
@@ -177,8 +166,7 @@ static enum ab_status read_trace(const struct ab_options *o, struct replay *r, s
     if (status == AB_OK && (status = lay_down(r, err)) == AB_OK)
         ab_overview_end(r->feed->pusher.overview, &r->overview);
     if (status == AB_OK)
-        status = read_stacks(o, file, r, &reading, err);
-    ab_progress_end(&reading.line);
+        status = read_stacks(o, file, r, err);
     return name_input(r, status, err);
 }
 
@@ -241,17 +229,17 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
         .map = &r->map,
         .resumed = resume->is_on ? &resume->stored.session : NULL,
         .take = watch->take,
-        .seen = watch->seen,
         .user = watch->user,
     };
-    return ab_measure(o, &subject, exit_code, err);
+    return ab_measure_tape(o, &subject, exit_code, err);
 }
 
 static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume *resume,
                                    const struct ab_replay_watch *watch, int *exit_code,
                                    struct ab_err *err)
 {
-    struct replay r = {.spool = -1,
+    struct replay r = {.asked = o,
+                       .spool = -1,
                        .options.tape = {.touch = o->touch,
                                         .touch_bytes = o->touch_bytes,
                                         .n_lanes = o->n_lanes,
@@ -262,9 +250,9 @@ static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume 
                                         .most_events = watch->most_events}};
     enum ab_status status = ab_one_file(o, "a trace", "replay", &r.path, err);
     if (status == AB_OK && (status = spool_input(&r, err)) == AB_OK) {
-        ab_build_limit_begin(o, r.spool >= 0 ? "standard input" : r.path);
+        ab_say_prepare(o, r.spool >= 0 ? "standard input" : r.path);
         status = read_trace(o, &r, err);
-        ab_build_limit_end();
+        ab_say_prepare(o, NULL);
     }
     if (status == AB_OK)
         status = measure(o, &r, resume, watch, exit_code, err);
@@ -285,8 +273,10 @@ enum ab_status ab_replay(const struct ab_options *o, const struct ab_replay_watc
     struct ab_trace_outputs named = {.options = *o};
     AB_TRY(ab_resume_begin(o, "trace", &resume, err));
     enum ab_status status = AB_OK;
-    if (!resume.is_done && (status = ab_trace_outputs_name(&resume.options, &named, err)) == AB_OK)
+    if (!resume.is_done) {
+        ab_trace_outputs_name(&resume.options, &named);
         status = replay_trace(&named.options, &resume, watch, exit_code, err);
+    }
     ab_trace_outputs_fini(&named);
     ab_resume_end(&resume);
     return status;

@@ -9,8 +9,6 @@
 #include "result/result.h"
 
 struct ab_replay_watch {
-    /* Looks at what was measured, when all of it is written; NULL = not called. */
-    void (*seen)(void *user, const struct ab_session *session);
     /* Takes it, in place of all outputs and gates; NULL = they are made. */
     enum ab_status (*take)(void *user, const struct ab_session *session, struct ab_err *err);
     void *user;

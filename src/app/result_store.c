@@ -5,14 +5,23 @@
  */
 #include "app/result_store.h"
 
+#include "app/file_kind.h"
+#include "app/say.h"
 #include "base/clock.h"
+#include "core/grow.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "report/output.h"
+#include "report/read/read_result.h"
 #include "report/sinks/sinks.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -52,17 +61,14 @@ static enum ab_status try_folder(const char *folder, bool *is_made, struct ab_er
 enum ab_status ab_store_open(const struct ab_options *o, struct ab_store *out, struct ab_err *err)
 {
     struct ab_err why;
-    char shown[sizeof why.text];
     struct ab_store store = {.folder = ab_store_folder(o)};
     if (o->is_store_off && o->results != NULL)
         return ab_fail(err, AB_USAGE, "--results and --no-store are mutually exclusive");
     if (store.folder != NULL && try_folder(store.folder, &store.is_made, &why) != AB_OK) {
         if (o->results != NULL)
-            return ab_fail(err, AB_USAGE, "--results: %s",
-                           ab_text_printable(shown, sizeof shown, why.text));
-        if (!o->is_quiet)
-            fprintf(stderr, "allocbench: warning: the result will not be stored: %s\n",
-                    ab_text_printable(shown, sizeof shown, why.text));
+            return ab_fail(err, AB_USAGE, "--results: %s", AB_SHOWN(sizeof why.text, why.text));
+        ab_say(o, "allocbench: warning: the result will not be stored: %s",
+               AB_SHOWN(sizeof why.text, why.text));
         store = (struct ab_store){0};
     }
     *out = store;
@@ -113,10 +119,7 @@ static enum ab_status put(struct ab_store *store, const struct ab_session *sessi
     enum ab_status status = ab_output_open_new(store->folder, &file, err);
     if (status != AB_OK)
         return status;
-    if (!ab_sink_json(file.to, session)) {
-        ab_output_abandon(&file);
-        return ab_fail(err, AB_SYSTEM, "out of memory for the result");
-    }
+    ab_sink_json(file.to, session);
     file.is_draft = is_draft;
     fstat(fileno(file.to), &st);
     status = commit(store, session, &file, err);
@@ -159,4 +162,224 @@ void ab_store_close(struct ab_store *store)
     if (store->folder != NULL && store->is_made)
         rmdir(store->folder); /* fails where something lies in it, as it should */
     *store = (struct ab_store){0};
+}
+
+/* Sorts the JSON files of the folder for results by time, and opens them from the newest on until
+ * enough of them are results. */
+
+/* Without numbers a result is small: a larger one is not read for that. */
+enum { EMPTY_BYTES_MOST = 1 << 20 };
+
+struct candidate {
+    char *path; /* malloc'ed */
+    struct timespec written;
+    off_t bytes;
+};
+
+struct candidates {
+    struct candidate *items;
+    size_t n, cap;
+};
+
+static int by_age(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    if (x->written.tv_sec != y->written.tv_sec)
+        return x->written.tv_sec > y->written.tv_sec ? -1 : 1;
+    if (x->written.tv_nsec != y->written.tv_nsec)
+        return x->written.tv_nsec > y->written.tv_nsec ? -1 : 1;
+    return -strcmp(x->path, y->path);
+}
+
+static void add(struct candidates *list, char *path)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode)) {
+        free(path);
+        return;
+    }
+    AB_GROW(list->items, list->cap, list->n);
+    list->items[list->n++] = (struct candidate){path, st.st_mtim, st.st_size};
+}
+
+static void list_folder(const char *folder, struct candidates *list)
+{
+    DIR *d = opendir(folder);
+    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
+        if (e->d_name[0] != '.' && ab_text_ends_with(e->d_name, ".json"))
+            add(list, ab_strdupf("%s/%s", folder, e->d_name));
+    if (d != NULL)
+        closedir(d);
+    if (list->n > 0)
+        qsort(list->items, list->n, sizeof list->items[0], by_age);
+}
+
+/* Did every back end fail? Of what cannot be read the command that wants it says why. */
+static bool is_empty(const struct candidate *of)
+{
+    struct ab_stored stored;
+    struct ab_err why;
+    bool has_numbers = false;
+    if (of->bytes > EMPTY_BYTES_MOST || ab_stored_read(of->path, &stored, &why) != AB_OK)
+        return false;
+    for (uint32_t i = 0; i < stored.session.n_backends; i++)
+        has_numbers = has_numbers || ab_session_has_numbers(&stored.session, i);
+    has_numbers = has_numbers && stored.session.n_rounds > 0;
+    ab_stored_fini(&stored);
+    return !has_numbers;
+}
+
+/* Takes its path out of the list; NULL where there are fewer. *n is how many there are with numbers,
+ * *n_empty how many newer ones without were left out. */
+static char *take(struct candidates *list, unsigned back, size_t *n, size_t *n_empty)
+{
+    *n = *n_empty = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        if (ab_file_kind_of(list->items[i].path) != AB_FILE_RESULT)
+            continue;
+        if (is_empty(&list->items[i])) {
+            ++*n_empty;
+            continue;
+        }
+        if ((*n)++ < back)
+            continue;
+        char *path = list->items[i].path;
+        list->items[i].path = NULL;
+        return path;
+    }
+    return NULL;
+}
+
+static enum ab_status fail_few(const char *folder, unsigned back, size_t n, size_t n_empty,
+                               struct ab_err *err)
+{
+    const char *shown = AB_SHOWN(512, folder);
+    if (n == 0 && n_empty > 0)
+        return ab_fail(err, AB_INPUT,
+                       "there is no stored result with numbers in %s (%zu without: every back end "
+                       "failed); give a RESULT.json",
+                       shown, n_empty);
+    if (n == 0)
+        return ab_fail(err, AB_INPUT, "there is no stored result in %s; give a RESULT.json", shown);
+    return ab_fail(err, AB_INPUT, "@last~%u: there %s only %zu stored result%s in %s", back,
+                   n == 1 ? "is" : "are", n, n == 1 ? "" : "s", shown);
+}
+
+/* As ab_last_result; *n_empty newer ones were left out. */
+static enum ab_status find(const struct ab_options *o, unsigned back, char **out, size_t *n_empty,
+                           struct ab_err *err)
+{
+    struct ab_options reading = *o;
+    struct candidates list = {0};
+    size_t n = 0;
+    reading.is_store_off = false; /* of what is written, not of what is read */
+    const char *folder = ab_store_folder(&reading);
+    if (folder == NULL)
+        return ab_fail(err, AB_USAGE,
+                       "no results are stored here ($ALLOCBENCH_RESULTS is empty): "
+                       "give a RESULT.json");
+    list_folder(folder, &list);
+    char *path = take(&list, back, &n, n_empty);
+    for (size_t i = 0; i < list.n; i++)
+        free(list.items[i].path);
+    free(list.items);
+    if (path == NULL)
+        return fail_few(folder, back, n, *n_empty, err);
+    *out = path;
+    return AB_OK;
+}
+
+enum ab_status ab_last_result(const struct ab_options *o, unsigned back, char **out,
+                              struct ab_err *err)
+{
+    size_t n_empty = 0;
+    AB_TRY(find(o, back, out, &n_empty, err));
+    if (n_empty > 0)
+        ab_say(o,
+               "allocbench: note: %zu newer result%s left out, in which every back end failed; "
+               "this is %s",
+               n_empty, n_empty == 1 ? " was" : "s were", AB_SHOWN(512, *out));
+    return AB_OK;
+}
+
+enum ab_status ab_last_result_strictly(const struct ab_options *o, char **out, struct ab_err *err)
+{
+    size_t n_empty = 0;
+    AB_TRY(find(o, 0, out, &n_empty, err));
+    if (n_empty == 0)
+        return AB_OK;
+    enum ab_status status = ab_fail(err, AB_BACKEND,
+                                    "every back end failed in the newest result; the newest with "
+                                    "numbers is %s: name it if that is meant",
+                                    AB_SHOWN(512, *out));
+    free(*out);
+    *out = NULL;
+    return status;
+}
+
+enum ab_status ab_last_result_parse(const char *text, unsigned *back, struct ab_err *err)
+{
+    static const char name[] = "@last";
+    size_t n = sizeof name - 1;
+    const char *digits = text + n + 1;
+    if (strcmp(text, name) == 0) {
+        *back = 0;
+        return AB_OK;
+    }
+    if (strncmp(text, name, n) == 0 && text[n] == '~' && digits[0] != 0 && strlen(digits) <= 6 &&
+        strspn(digits, "0123456789") == strlen(digits)) {
+        *back = (unsigned)strtoul(digits, NULL, 10);
+        return AB_OK;
+    }
+    return ab_fail(err, AB_USAGE,
+                   "%s is no stored result: @last is the newest, @last~1 the one before it; "
+                   "a file of this name is ./%s",
+                   AB_SHOWN(256, text), AB_SHOWN(256, text));
+}
+
+/* One empty file for each library that passed, named by its build id. */
+
+#define FOLDER "verified"
+
+/* False where there is nothing to name the file by, or no folder for results. */
+static bool find_path(const struct ab_options *o, const struct ab_backend_info *b,
+                      char out[PATH_MAX])
+{
+    struct ab_options where = *o;
+    where.is_store_off = false; /* --no-store is about the new result */
+    const char *results = ab_store_folder(&where);
+    bool is_id = b->build_id[0] != 0 &&
+                 strspn(b->build_id, "0123456789abcdef") == strlen(b->build_id);
+    return results != NULL && is_id && b->settings[0] == 0 &&
+           snprintf(out, PATH_MAX, "%s/" FOLDER "/%s", results, b->build_id) < PATH_MAX;
+}
+
+void ab_verified_keep(const struct ab_options *o, const struct ab_backend_info *b, bool has_passed)
+{
+    char path[PATH_MAX], folder[PATH_MAX];
+    if (!find_path(o, b, path))
+        return;
+    if (!has_passed) {
+        unlink(path);
+        return;
+    }
+    memcpy(folder, path, sizeof folder);
+    *strrchr(folder, '/') = 0; /* RESULTS/verified */
+    char *end = strrchr(folder, '/');
+    *end = 0;
+    mkdir(folder, 0777);
+    *end = '/';
+    mkdir(folder, 0777);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (fd >= 0)
+        close(fd);
+}
+
+void ab_verified_find(const struct ab_options *o, struct ab_session *session)
+{
+    char path[PATH_MAX];
+    for (uint32_t i = 0; i < session->n_backends; i++) {
+        struct ab_backend_info *b = &session->backends[i];
+        b->is_verified = find_path(o, b, path) && access(path, F_OK) == 0;
+    }
 }

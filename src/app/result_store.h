@@ -48,4 +48,27 @@ void ab_store_close(struct ab_store *store);
  * name; UTC; the first digits of the tape's digest. */
 void ab_store_stem(const struct ab_session *session, time_t when, char *buf, size_t cap);
 
+/* @last, @last~1, …: the results that were stored last, newest first. "Stored last" is when the file
+ * was last written: a result that was resumed is new again. */
+
+/* `back` results before the newest in the folder for results (ab_store_folder; --no-store does not
+ * matter here); malloc'ed. AB_INPUT where there are not so many, AB_USAGE where there is no folder.
+ * Calibrations and other JSON files are no results, nor are baselines, which are in a folder. */
+enum ab_status ab_last_result(const struct ab_options *o, unsigned back, char **out,
+                              struct ab_err *err);
+/* The newest; AB_BACKEND where every back end failed in a newer one. */
+enum ab_status ab_last_result_strictly(const struct ab_options *o, char **out, struct ab_err *err);
+
+/* "@last", "@last~N": true, and N. Anything else that begins with '@' is AB_USAGE. */
+enum ab_status ab_last_result_parse(const char *text, unsigned *back, struct ab_err *err);
+
+/* Which libraries have passed `verify`: RESULTS/verified/BUILD-ID, so that a run of the same file
+ * does not say that it is not verified. */
+
+/* Keeps that a library passed all checks, or that it no longer does. Without a build id, with settings
+ * of its own, or where nothing can be stored, nothing is kept. */
+void ab_verified_keep(const struct ab_options *o, const struct ab_backend_info *b, bool has_passed);
+/* Sets is_verified of those that have. */
+void ab_verified_find(const struct ab_options *o, struct ab_session *session);
+
 #endif

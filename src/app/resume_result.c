@@ -6,8 +6,8 @@
 #include "app/resume_result.h"
 
 #include "allocators/builtin.h"
+#include "app/say.h"
 #include "backend/presets.h"
-#include "cli/options/options_parse.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "result/session.h"
@@ -115,31 +115,51 @@ static void take_sets(struct ab_resume *r)
     r->options.n_sets = n;
 }
 
-/* Takes a setting (--NAME VALUE) from the stored result, unless it is given again. */
-static enum ab_status take_setting(struct ab_resume *r, const char *name, bool is_given,
-                                   struct ab_err *err)
+static enum ab_status bad_setting(const char *name, const char *value, struct ab_err *err)
 {
-    const char *value = ab_session_setting(&r->stored.session, name);
-    return is_given || value == NULL
-               ? AB_OK
-               : ab_options_set(AB_COMMAND_REPLAY, name, value, &r->options, err);
+    return ab_fail(err, AB_INPUT, "has a setting that is not known: %s=%s", name,
+                   AB_SHOWN(256, value));
+}
+
+/* As replay.c writes it. */
+static enum ab_status take_touch(struct ab_resume *r, struct ab_err *err)
+{
+    static const char *const words[] = AB_TOUCH_WORDS("");
+    const char *value = ab_session_setting(&r->stored.session, "touch");
+    struct ab_options *o = &r->options;
+    unsigned long long bytes;
+    if (o->has_touch || value == NULL)
+        return AB_OK;
+    o->has_touch = true;
+    if (sscanf(value, "first(%llu)", &bytes) == 1 && bytes > 0 && bytes < 1u << 29) {
+        o->touch = AB_TOUCH_FIRST;
+        o->touch_bytes = (uint32_t)bytes;
+        return AB_OK;
+    }
+    for (size_t i = 0; words[i] != NULL; i++)
+        if (words[i][0] != 0 && strcmp(words[i], value) == 0) {
+            o->touch = (enum ab_touch)i;
+            return AB_OK;
+        }
+    return bad_setting("touch", value, err);
 }
 
 static enum ab_status take_replay(struct ab_resume *r, struct ab_err *err)
 {
+    const struct ab_session *s = &r->stored.session;
     struct ab_options *o = &r->options;
-    if (ab_session_setting(&r->stored.session, "cache") != NULL)
+    const char *each = ab_session_setting(s, "each"), *budget = ab_session_setting(s, "budget");
+    unsigned long long ns;
+    if (ab_session_setting(s, "cache") != NULL)
         return ab_fail(err, AB_USAGE, "was replayed with --cache, which was removed; replay again");
-    AB_TRY(take_setting(r, "each", o->has_each_scope, err));
-    return take_setting(r, "budget", o->each_budget_ns != 0, err);
-}
-
-static enum ab_status take_touch(struct ab_resume *r, struct ab_err *err)
-{
-    const char *const *settings = r->stored.session.settings;
-    for (; *settings != NULL && !r->options.has_touch; settings++)
-        if (strncmp(*settings, "touch=", 6) == 0)
-            return ab_options_set(AB_COMMAND_REPLAY, "touch", *settings + 6, &r->options, err);
+    if (each != NULL && strcmp(each, "scope") != 0)
+        return bad_setting("each", each, err);
+    o->has_each_scope = o->has_each_scope || each != NULL;
+    if (o->each_budget_ns != 0 || budget == NULL)
+        return AB_OK;
+    if (sscanf(budget, "%lluns", &ns) != 1 || ns == 0 || ns > AB_ITERATION_BUDGET_MOST_NS)
+        return bad_setting("budget", budget, err);
+    o->each_budget_ns = ns;
     return AB_OK;
 }
 
@@ -270,8 +290,8 @@ enum ab_status ab_resume_begin(const struct ab_options *o, const char *kind, str
         if (status != AB_OK)
             return status;
         r.is_done = r.stored.session.is_complete && !asks_for_more(o, &r.stored.session);
-        if (r.is_done && !o->is_quiet)
-            fprintf(stderr, "%s is complete; nothing to run\n", shown);
+        if (r.is_done)
+            ab_say(o, "%s is complete; nothing to run", shown);
         if (!r.is_done && (status = complete_options(&r, kind, err)) != AB_OK)
             ab_err_context(err, "%s: ", shown);
     }

@@ -19,7 +19,7 @@ struct ab_resume {
 };
 
 /* Without --resume out->options is *o. `kind` is of the results that the command resumes, "workload"
- * or "trace". Tells on stderr when there is nothing to do. */
+ * or "trace". Says when there is nothing to do. */
 enum ab_status ab_resume_begin(const struct ab_options *o, const char *kind, struct ab_resume *out,
                                struct ab_err *err);
 void ab_resume_end(struct ab_resume *resume);

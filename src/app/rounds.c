@@ -4,6 +4,7 @@
  */
 #include "app/rounds.h"
 
+#include "app/say.h"
 #include "base/clock.h"
 #include "core/text.h"
 #include "result/merge/shard.h"
@@ -71,17 +72,12 @@ static void round_limit_begin(struct ab_round_limit *limit, struct ab_session *s
     limit->began_ns = limit->round_ns = ab_clock_now_ns();
 }
 
-/* A round begins; a round is done: does the session go on? */
-static void round_limit_round(struct ab_round_limit *limit)
-{
-    limit->round_ns = ab_clock_now_ns();
-}
-
 static bool is_ruled(const struct ab_session *s)
 {
     return s->stopping.time_budget_s > 0 || s->stopping.precision > 0;
 }
 
+/* A round is done: does the session go on? */
 static bool round_limit_goes_on(struct ab_round_limit *limit)
 {
     struct ab_session *s = limit->session;
@@ -112,9 +108,9 @@ bool ab_confirmation_begin(struct ab_confirmation *c, const struct ab_options *o
 {
     *c = (struct ab_confirmation){.options = *o};
     uint32_t n = ab_decision_suspicious(decision, session, c->is_concerned);
-    if (n > 0 && !o->is_quiet)
-        fprintf(stderr, "%u verdict%s to confirm: %u more rounds\n", n, n == 1 ? "" : "s",
-                session->n_rounds);
+    if (n > 0)
+        ab_say(o, "%u verdict%s to confirm: %u more rounds", n, n == 1 ? "" : "s",
+               session->n_rounds);
     c->options.rounds = session->n_rounds;
     c->options.time_budget_ns = 0;
     c->options.precision = 0;
@@ -148,64 +144,61 @@ static void add_option(struct ab_text *t, const char *option, const char *value)
     ab_text_add_shell(t, value);
 }
 
-/* Adds what has to be repeated of -b: a result is not trusted to name libraries. */
-static void add_libraries(const struct ab_interruption *it, struct ab_text *t)
+/* Adds what has to be repeated: a result is not trusted to name libraries, nor about the rules of a
+ * mapping, those of --map or of `via`. */
+static void add_libraries(struct ab_text *t, const struct ab_options *o, const struct ab_session *s,
+                          const struct ab_selection_list *list)
 {
     bool has_file = false;
-    for (size_t i = 0; i < it->selection->n; i++)
-        has_file = has_file || it->selection->items[i].is_file;
-    for (size_t i = 0; has_file && i < it->options->n_backends; i++)
-        add_option(t, "-b", it->options->backends[i]);
-}
-
-/* Nor about the rules of a mapping: those of --map, or of `via`. */
-static void add_maps(const struct ab_interruption *it, struct ab_text *t)
-{
-    const struct ab_session *s = it->session;
-    for (size_t i = 0; i < it->options->n_maps; i++)
-        add_option(t, "--map", it->options->maps[i]);
-    for (uint32_t i = 0; i < s->n_backends && it->options->n_maps == 0; i++)
+    for (size_t i = 0; i < list->n; i++)
+        has_file = has_file || list->items[i].is_file;
+    for (size_t i = 0; has_file && i < o->n_backends; i++)
+        add_option(t, "-b", o->backends[i]);
+    for (size_t i = 0; i < o->n_maps; i++)
+        add_option(t, "--map", o->maps[i]);
+    for (uint32_t i = 0; i < s->n_backends && o->n_maps == 0; i++)
         if (s->backends[i].n_heaps > 0)
             add_option(t, "--map", s->backends[i].map);
 }
 
-static void add_command(const struct ab_interruption *it, struct ab_text *t)
+static void add_command(struct ab_text *t, const struct ab_options *o, const struct ab_session *s,
+                        const struct ab_store *store)
 {
     struct ab_text path = {0};
-    bool is_trace = strcmp(it->session->kind, "trace") == 0;
-    ab_text_addf(&path, "%s/%s", it->store->folder, it->store->name);
-    ab_text_addf(t, "\ncontinue:  allocbench %s", is_trace ? "replay" : "run");
-    add_option(t, "--resume", path.s != NULL ? path.s : "");
-    if (it->options->results != NULL)
-        add_option(t, "--results", it->options->results);
-    add_libraries(it, t);
-    add_maps(it, t);
+    ab_text_addf(&path, "%s/%s", store->folder, store->name);
+    ab_text_addf(t, "\ncontinue:  allocbench %s", strcmp(s->kind, "trace") == 0 ? "replay" : "run");
+    add_option(t, "--resume", path.s);
+    if (o->results != NULL)
+        add_option(t, "--results", o->results);
     ab_text_fini(&path);
 }
 
-static void add_rounds(const struct ab_session *s, struct ab_text *t)
+static void add_rounds(struct ab_text *t, const struct ab_session *s)
 {
     uint32_t planned = ab_shard_n_rounds(s->shard, s->n_rounds_planned);
     ab_text_addf(t, "interrupted after %u ", s->n_rounds);
-    if (s->stopping.time_budget_s > 0 || s->stopping.precision > 0)
+    if (is_ruled(s))
         ab_text_addf(t, "round%s", s->n_rounds == 1 ? "" : "s");
     else
         ab_text_addf(t, "of %u rounds", planned);
 }
 
-void ab_interruption_explain(const struct ab_interruption *it, struct ab_err *err)
+void ab_interruption_explain(const struct ab_options *o, const struct ab_session *s,
+                             const struct ab_store *store, const struct ab_selection_list *list,
+                             struct ab_err *err)
 {
-    const struct ab_session *s = it->session;
     struct ab_text t = {0};
     if (s->n_rounds == s->n_rounds_resumed) {
         ab_text_add(&t, "interrupted before a round was complete; nothing new was stored");
     } else {
-        add_rounds(s, &t);
-        ab_text_add(&t, it->store->name[0] != 0 ? "; what is complete is kept" : "; not stored");
+        add_rounds(&t, s);
+        ab_text_add(&t, store->name[0] != 0 ? "; what is complete is kept" : "; not stored");
     }
-    if (it->store->name[0] != 0 && !ab_session_is_exec(s)) /* a program cannot be resumed */
-        add_command(it, &t);
-    ab_fail(err, AB_INTERRUPTED, "%s", it->options->is_quiet || t.s == NULL ? "" : t.s);
+    if (store->name[0] != 0 && !ab_session_is_exec(s)) { /* a program cannot be resumed */
+        add_command(&t, o, s, store);
+        add_libraries(&t, o, s, list);
+    }
+    ab_fail(err, AB_INTERRUPTED, "%s", o->is_quiet ? "" : t.s);
     ab_text_fini(&t);
 }
 
@@ -275,38 +268,23 @@ enum ab_status ab_pass_choice_make(const struct ab_options *o, const struct ab_g
 
 /* Passes on what the runner says. */
 
-static void set_stage(struct ab_progress_line *line, const struct ab_stage *stage,
-                      const struct ab_session *session)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < session->n_backends; i++)
-        n += session->backends[i].status == AB_BACKEND_OK;
-    if (stage->number > 0)
-        snprintf(line->stage, sizeof line->stage, "stage %u of %u: %.32s", stage->number, stage->n,
-                 stage->name);
-    else if (stage->name != NULL)
-        snprintf(line->stage, sizeof line->stage, "%.32s", stage->name);
-    if (stage->started_ns != 0)
-        line->started_ns = stage->started_ns;
-    line->rounds_after = stage->again + (n > 0 ? stage->runs / n : 0);
-}
-
 void ab_round_watch_begin(struct ab_round_watch *watch, const struct ab_options *o,
                           struct ab_store *store, struct ab_session *session)
 {
-    *watch = (struct ab_round_watch){.store = store};
-    ab_progress_begin(&watch->line, o->is_quiet);
-    set_stage(&watch->line, &o->stage, session);
-    watch->line.has_rule = session->stopping.time_budget_s > 0 || session->stopping.precision > 0;
+    *watch = (struct ab_round_watch){.listener = o->listener, .store = store};
+    if (o->listener != NULL)
+        o->listener->begin(o, session);
     round_limit_begin(&watch->limit, session);
 }
 
 void ab_round_watch_progress(void *user, const struct ab_progress *p)
 {
     struct ab_round_watch *watch = user;
-    if (watch->line.rounds_ns == 0 && p->n_rounds > 0)
-        round_limit_round(&watch->limit); /* what was before it is no part of a round */
-    ab_progress_show(&watch->line, p);
+    if (!watch->has_round && p->n_rounds > 0)
+        watch->limit.round_ns = ab_clock_now_ns(); /* what was before it is no part of a round */
+    watch->has_round = watch->has_round || p->n_rounds > 0;
+    if (watch->listener != NULL)
+        watch->listener->progress(p);
 }
 
 /* The last round is stored with the verdicts, at once. */
@@ -314,8 +292,8 @@ bool ab_round_watch_end_round(void *user, const struct ab_session *session)
 {
     struct ab_round_watch *watch = user;
     bool goes_on = round_limit_goes_on(&watch->limit);
-    watch->line.n_expected = round_limit_expected(&watch->limit);
-    ab_progress_round(&watch->line, session);
+    if (watch->listener != NULL)
+        watch->listener->round(session, round_limit_expected(&watch->limit));
     if (session->n_rounds < ab_shard_n_rounds(session->shard, session->n_rounds_planned))
         ab_store_save(watch->store, session);
     return goes_on;
@@ -323,5 +301,6 @@ bool ab_round_watch_end_round(void *user, const struct ab_session *session)
 
 void ab_round_watch_end(struct ab_round_watch *watch)
 {
-    ab_progress_end(&watch->line);
+    if (watch->listener != NULL)
+        watch->listener->end();
 }

@@ -10,8 +10,8 @@
 #include "app/options.h"
 #include "app/result_store.h"
 #include "backend/selection.h"
-#include "cli/progress.h"
 #include "result/result.h"
+#include "runner/session/session.h"
 
 struct ab_round_limit {
     struct ab_session *session;  /* whose `stopping` is kept; planned rounds as well once it ends */
@@ -52,17 +52,12 @@ enum ab_status ab_confirmation_end(struct ab_decision *decision, struct ab_sessi
                                    struct ab_session *again, enum ab_status status,
                                    struct ab_err *err);
 
-/* Prints, after an interruption, how much is kept and the command that resumes. */
-
-struct ab_interruption {
-    const struct ab_options *options;
-    const struct ab_session *session;
-    const struct ab_store *store;
-    const struct ab_selection_list *selection;
-};
+/* Says, after an interruption, how much is kept and the command that resumes. */
 
 /* AB_INTERRUPTED with the text to *err; without one under --quiet. */
-void ab_interruption_explain(const struct ab_interruption *it, struct ab_err *err);
+void ab_interruption_explain(const struct ab_options *o, const struct ab_session *s,
+                             const struct ab_store *store, const struct ab_selection_list *list,
+                             struct ab_err *err);
 
 /* --passes: which passes run, and in how many rounds. What is decided here depends on the command
  * alone, not on what is measured: all shards of a run decide alike. */
@@ -74,11 +69,12 @@ enum ab_status ab_pass_choice_make(const struct ab_options *o, const struct ab_g
                                    const struct ab_session *resumed, struct ab_pass_plan *out,
                                    struct ab_err *err);
 
-/* Observes a running session, of the harness or of a real program: shows progress, applies the rule
+/* Observes a running session, of the harness or of a real program: passes on how it goes, applies the rule
  * that ends the session, and stores the result between rounds. */
 
 struct ab_round_watch {
-    struct ab_progress_line line;
+    const struct ab_listener *listener; /* NULL = nobody looks */
+    bool has_round;                     /* pre-flight is over */
     struct ab_round_limit limit;
     struct ab_store *store;
 };

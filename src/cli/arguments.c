@@ -7,12 +7,15 @@
 #include "cli/arguments.h"
 
 #include "app/file_kind.h"
-#include "app/last_result.h"
 #include "app/named_workload.h"
 #include "app/options.h"
+#include "app/result_store.h"
+#include "app/say.h"
 #include "backend/settings.h"
 #include "backend/sweep.h"
 #include "base/bits.h"
+#include "cli/options/options_parse.h"
+#include "core/grow.h"
 #include "core/memory.h"
 #include "core/text.h"
 
@@ -165,27 +168,13 @@ static enum ab_status find_trace(const char *text, char **out, struct ab_err *er
 
 /* ---- names ---- */
 
-static enum ab_status keep(struct ab_arguments *out, char *path, struct ab_err *err)
-{
-    char **grown = realloc(out->owned, (out->n + 1) * sizeof grown[0]);
-    if (path == NULL || grown == NULL) {
-        free(path);
-        return ab_fail(err, AB_SYSTEM, "out of memory");
-    }
-    out->owned = grown;
-    grown[out->n++] = path;
-    return AB_OK;
-}
-
 static enum ab_status find_result(const struct ab_options *o, const char *text, char **out,
                                   struct ab_err *err)
 {
     unsigned back;
-    char shown[512];
     AB_TRY(ab_last_result_parse(text, &back, err));
     AB_TRY(ab_last_result(o, back, out, err));
-    if (!o->is_quiet)
-        fprintf(stderr, "%s: %s\n", text, ab_text_printable(shown, sizeof shown, *out));
+    ab_say(o, "%s: %s", text, AB_SHOWN(512, *out));
     return AB_OK;
 }
 
@@ -193,34 +182,30 @@ static enum ab_status settle(enum ab_command_id command, const struct ab_options
                              const char **text, struct ab_arguments *out, struct ab_err *err)
 {
     char *path = NULL;
-    enum ab_status status = AB_OK;
     if (*text == NULL || role == NO_FILE)
         return AB_OK;
     if ((*text)[0] != '@') {
         AB_TRY(check_there(command, role, *text, err));
         return check_kind(command, role, *text, err);
     }
-    if (role == RESULT || role == BASE)
-        status = find_result(o, *text, &path, err);
-    else if (role == TRACE)
-        status = find_trace(*text, &path, err);
-    else
-        status = ab_named_workload(*text, &path, err);
-    if (status == AB_OK && (status = keep(out, path, err)) == AB_OK)
-        *text = path;
-    return status;
+    AB_TRY(role == RESULT || role == BASE ? find_result(o, *text, &path, err)
+           : role == TRACE                ? find_trace(*text, &path, err)
+                                          : ab_named_workload(*text, &path, err));
+    AB_GROW(out->owned, out->cap, out->n);
+    *text = out->owned[out->n++] = path;
+    return AB_OK;
 }
 
 /* Turns the names of --sweep into entries of -b. These are constant texts, so that the options own
  * nothing more than before. */
 
-/* Is it an entry of -b? 1, 0; -1 when out of memory. */
-static int is_there(const struct ab_options *o, const char *entry)
+/* Is it an entry of -b? */
+static bool is_there(const struct ab_options *o, const char *entry)
 {
-    int found = 0;
-    for (size_t i = 0; i < o->n_backends && found == 0; i++) {
+    bool found = false;
+    for (size_t i = 0; i < o->n_backends && !found; i++) {
         char *copy = ab_strdup(o->backends[i]);
-        for (char *at = copy, *next; at != NULL && found == 0; at = next) {
+        for (char *at = copy, *next; at != NULL && !found; at = next) {
             next = ab_settings_comma(at);
             if (next != NULL)
                 *next++ = 0;
@@ -231,19 +216,10 @@ static int is_there(const struct ab_options *o, const char *entry)
     return found;
 }
 
-static enum ab_status add_row(struct ab_options *o, const char *entry, struct ab_err *err)
+static void add_row(struct ab_options *o, const char *entry)
 {
-    int found = is_there(o, entry);
-    const char **grown = found == 0 ? realloc(o->backends, (o->n_backends + 2) * sizeof grown[0])
-                                    : NULL;
-    if (found > 0)
-        return AB_OK;
-    if (grown == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
-    o->backends = grown;
-    grown[o->n_backends++] = entry;
-    grown[o->n_backends] = NULL;
-    return AB_OK;
+    if (!is_there(o, entry))
+        ab_options_add(&o->backends, &o->n_backends, entry);
 }
 
 static enum ab_status add_rows_of(struct ab_options *o, const char *name, struct ab_err *err)
@@ -252,21 +228,21 @@ static enum ab_status add_rows_of(struct ab_options *o, const char *name, struct
     size_t n;
     AB_TRY(ab_sweep_find(name, &rows, &n, err));
     for (size_t i = 0; i < n; i++)
-        AB_TRY(add_row(o, rows[i].spelling, err));
+        add_row(o, rows[i].spelling);
     return AB_OK;
 }
 
 /* Adds what advise measures where -b names one back end, or none. */
-static enum ab_status add_defaults(struct ab_options *o, struct ab_err *err)
+static void add_defaults(struct ab_options *o)
 {
     char *copy = o->n_backends == 1 ? ab_strdup(o->backends[0]) : NULL;
     bool is_list = o->n_backends > 1 || (copy != NULL && ab_settings_comma(copy) != NULL);
     free(copy);
     if (is_list)
-        return AB_OK;
+        return;
     if (o->n_backends == 0)
-        AB_TRY(add_row(o, "glibc", err));
-    return add_row(o, "libraries", err);
+        add_row(o, "glibc");
+    add_row(o, "libraries");
 }
 
 /* Puts the rows of o->sweeps behind those of -b, but for those that are there already. Where -b is no
@@ -277,7 +253,7 @@ static enum ab_status sweep_rows_expand(struct ab_options *o, bool is_beside_def
 {
     char name[128];
     if (is_beside_defaults && o->n_sweeps > 0)
-        AB_TRY(add_defaults(o, err));
+        add_defaults(o);
     for (size_t i = 0; i < o->n_sweeps; i++)
         for (const char *p = o->sweeps[i]; p != NULL; p = strchr(p, ',')) {
             p += p > o->sweeps[i];

@@ -11,7 +11,7 @@
 
 struct ab_arguments { /* what the options borrow afterwards */
     char **owned;
-    size_t n;
+    size_t n, cap;
 };
 
 /* Replaces names in o->args, o->resume, o->baseline and o->trace, as the command takes them, and

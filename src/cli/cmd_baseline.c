@@ -3,7 +3,6 @@
  * `baseline`: keeps results under a name, in RESULTS/baselines, each with a checksum of its own.
  */
 #include "app/baselines.h"
-#include "app/last_result.h"
 #include "app/result_store.h"
 #include "backend/presets.h"
 #include "base/bits.h"

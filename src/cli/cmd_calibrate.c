@@ -3,16 +3,13 @@
  * `calibrate`: measures glibc's malloc against itself, and stores how far apart the two seem to be:
  * what no comparison on this machine can be finer than.
  */
-#include "app/measure.h"
 #include "app/result_store.h"
-#include "cli/build_limit.h"
+#include "app/run_workload.h"
 #include "cli/commands.h"
-#include "cli/one_file.h"
 #include "core/text.h"
 #include "report/calibration.h"
 #include "report/output.h"
 #include "runner/tape_file.h"
-#include "workload/workload.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -121,12 +118,13 @@ static enum ab_status check_folder(const struct ab_options *o, struct ab_err *er
     return status;
 }
 
-static enum ab_status measure(struct calibration *c, struct ab_workload *workload, const char *path,
-                              int *exit_code, struct ab_err *err)
+/* Of the workload that was named, else of churn, as a file without a name. */
+static enum ab_status measure(struct calibration *c, int *exit_code, struct ab_err *err)
 {
     struct ab_options o = *c->options;
-    struct ab_tape tape = {0};
-    struct ab_tape_map map = {0};
+    char path[64];
+    const char *named = path;
+    int fd = -1;
     o.backends = (const char **)twins;
     o.n_backends = 2;
     o.rounds = o.has_rounds ? o.rounds : ROUNDS_MEASURED;
@@ -135,62 +133,30 @@ static enum ab_status measure(struct calibration *c, struct ab_workload *workloa
     o.has_passes = true;
     o.is_store_off = true;
     o.results = NULL;
-    enum ab_status status = ab_compile_workload(c->options, workload, &tape, err);
-    if (status == AB_OK)
-        status = ab_tape_map_open(&tape, &map, err);
-    if (status == AB_OK) {
-        struct ab_subject subject = {.kind = "workload",
-                                     .name = ab_workload_name(workload),
-                                     .about = ab_workload_about(workload),
-                                     .path = path,
-                                     .text = ab_workload_text(workload),
-                                     .settings = ab_workload_params(workload),
-                                     .seed = ab_workload_seed(workload),
-                                     .tape = &tape,
-                                     .map = &map,
-                                     .take = take,
-                                     .user = c};
-        status = ab_measure(&o, &subject, exit_code, err);
+    if (o.n_args == 0) {
+        fd = ab_memfd("allocbench-churn", sizeof churn - 1);
+        if (fd < 0 || pwrite(fd, churn, sizeof churn - 1, 0) != (ssize_t)sizeof churn - 1)
+            return ab_fail_errno(err, AB_SYSTEM, "cannot make the workload");
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        o.args = &named;
+        o.n_args = 1;
     }
-    ab_tape_map_close(&map);
-    ab_tape_fini(&tape);
-    return status;
-}
-
-/* The workload that was named, else churn, as a file without a name. */
-static enum ab_status load(const struct ab_options *o, char *path, size_t cap,
-                           struct ab_workload **out, struct ab_err *err)
-{
-    const char *named;
-    if (o->n_args > 0) {
-        enum ab_status status = ab_one_file(o, "a workload", "calibrate", &named, err);
-        snprintf(path, cap, "%s", status == AB_OK ? named : "");
-        return status == AB_OK ? ab_load_workload(o, named, out, err) : status;
-    }
-    int fd = ab_memfd("allocbench-churn", sizeof churn - 1);
-    if (fd < 0 || pwrite(fd, churn, sizeof churn - 1, 0) != (ssize_t)sizeof churn - 1)
-        return ab_fail_errno(err, AB_SYSTEM, "cannot make the workload");
-    snprintf(path, cap, "/proc/self/fd/%d", fd);
-    enum ab_status status = ab_load_workload(o, path, out, err);
-    close(fd);
+    enum ab_status status = ab_run_workload(&o, take, c, exit_code, err);
+    if (fd >= 0)
+        close(fd);
     return status;
 }
 
 enum ab_status ab_cmd_calibrate(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    char path[4200];
-    struct ab_workload *workload = NULL;
     static struct calibration c;
     c.options = o;
-    enum ab_status status = check_folder(o, err);
-    if (status == AB_OK && (status = load(o, path, sizeof path, &workload, err)) == AB_OK)
-        status = measure(&c, workload, path, exit_code, err);
-    if (status == AB_OK && *exit_code == 0) {
-        if (!o->is_quiet)
-            print(&c);
-        fflush(stdout);
-        status = store(&c, err);
-    }
-    ab_workload_free(workload);
-    return status;
+    AB_TRY(check_folder(o, err));
+    AB_TRY(measure(&c, exit_code, err));
+    if (*exit_code != 0)
+        return AB_OK;
+    if (!o->is_quiet)
+        print(&c);
+    fflush(stdout);
+    return store(&c, err);
 }

@@ -4,17 +4,15 @@
  * what is odd about it, and what a run will cost.
  */
 #include "app/backend_choice.h"
-#include "app/cases.h"
 #include "app/gate_set.h"
 #include "app/mapped_rows.h"
+#include "app/one_file.h"
 #include "app/rounds.h"
 #include "base/bits.h"
 #include "cli/commands.h"
-#include "cli/one_file.h"
+#include "cli/document.h"
 #include "core/text.h"
 #include "core/units_show.h"
-#include "report/json.h"
-#include "report/output.h"
 #include "report/sinks/json_rounds.h"
 #include "result/passes.h"
 #include "result/result.h"
@@ -247,7 +245,7 @@ static enum ab_status estimate(struct check *c, struct ab_err *err)
 static enum ab_status find_all(struct check *c, const char *path, struct ab_err *err)
 {
     AB_TRY(ab_load_workload(c->options, path, &c->workload, err));
-    AB_TRY(ab_compile_workload(c->options, c->workload, &c->tape, err));
+    AB_TRY(ab_compile_workload(c->options, path, c->workload, &c->tape, err));
     AB_TRY(ab_tape_map_open(&c->tape, &c->map, err));
     AB_TRY(select_backends(c, err));
     AB_TRY(read_gates(c, err));
@@ -371,14 +369,14 @@ static json_t *cost(const struct check *check)
     return o;
 }
 
-static json_t *lints(const struct check *c)
+static json_t *lints(const struct check *check)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < c->lints.n; i++) {
-        const struct lint *lint = &c->lints.items[i];
+    for (size_t i = 0; i < check->lints.n; i++) {
+        const struct lint *lint = &check->lints.items[i];
         json_t *o = json_object();
         ab_json_put(o, "id", ab_json_string(lint->id));
-        ab_json_put(o, "file", ab_json_string(c->workload->file));
+        ab_json_put(o, "file", ab_json_string(check->workload->file));
         ab_json_put(o, "line", ab_json_integer(lint->at.line));
         ab_json_put(o, "column", ab_json_integer(lint->at.col));
         ab_json_put(o, "message", ab_json_string(lint->text));
@@ -387,47 +385,34 @@ static json_t *lints(const struct check *c)
     return list;
 }
 
-static json_t *params(const struct ab_workload *workload)
+static json_t *params(const struct check *check)
 {
     json_t *list = json_array();
-    for (const char *const *p = ab_workload_params(workload); *p != NULL; p++)
+    for (const char *const *p = ab_workload_params(check->workload); *p != NULL; p++)
         ab_json_append(list, ab_json_string(*p));
     return list;
 }
 
-static void write_document(const struct check *c, FILE *to)
+static json_t *document(const struct check *check)
 {
-    const struct ab_facts *facts = &c->tape.facts;
+    const struct ab_facts *facts = &check->tape.facts;
     json_t *o = json_object();
     ab_json_put(o, "schema", ab_json_string("allocbench-check/1"));
-    ab_json_put(o, "name", ab_json_string(ab_workload_name(c->workload)));
-    ab_json_put(o, "about", ab_json_string(ab_workload_about(c->workload)));
-    ab_json_put(o, "seed", ab_json_integer(ab_workload_seed(c->workload)));
-    ab_json_put(o, "params", params(c->workload));
-    ab_json_put(o, "tape_sha256", ab_json_string(c->tape.sha256));
+    ab_json_put(o, "name", ab_json_string(ab_workload_name(check->workload)));
+    ab_json_put(o, "about", ab_json_string(ab_workload_about(check->workload)));
+    ab_json_put(o, "seed", ab_json_integer(ab_workload_seed(check->workload)));
+    ab_json_put(o, "params", params(check));
+    ab_json_put(o, "tape_sha256", ab_json_string(check->tape.sha256));
     ab_json_put(o, "lanes", ab_json_integer(facts->lanes));
-    ab_json_put(o, "phases", phases(&c->tape));
+    ab_json_put(o, "phases", phases(&check->tape));
     ab_json_put(o, "live_peak_bytes", ab_json_integer(facts->live_peak_bytes));
     ab_json_put(o, "live_peak_blocks", ab_json_integer(facts->live_peak_blocks));
     ab_json_put(o, "total_bytes", ab_json_integer(facts->total_bytes));
-    ab_json_put(o, "gates", ab_json_integer(c->gates.n_gates));
-    ab_json_put(o, "claims", ab_json_integer(c->gates.n_claims));
-    ab_json_put(o, "lints", lints(c));
-    ab_json_put(o, "cost", cost(c));
-    ab_json_write(o, to, 0);
-}
-
-static enum ab_status write_json(const struct check *c, struct ab_err *err)
-{
-    struct ab_output out;
-    AB_TRY(ab_output_open(c->options->json, &out, err));
-    enum ab_status status = ab_spare_inputs(c->options, 0, &out, c->options->json, err);
-    if (status != AB_OK) {
-        ab_output_abandon(&out);
-        return status;
-    }
-    write_document(c, out.to);
-    return ab_output_commit(&out, err);
+    ab_json_put(o, "gates", ab_json_integer(check->gates.n_gates));
+    ab_json_put(o, "claims", ab_json_integer(check->gates.n_claims));
+    ab_json_put(o, "lints", lints(check));
+    ab_json_put(o, "cost", cost(check));
+    return o;
 }
 
 enum ab_status ab_cmd_check(const struct ab_options *o, int *exit_code, struct ab_err *err)
@@ -437,9 +422,9 @@ enum ab_status ab_cmd_check(const struct ab_options *o, int *exit_code, struct a
     (void)exit_code;
     AB_TRY(ab_one_file(o, "a workload", "check", &path, err));
     enum ab_status status = find_all(&c, path, err);
-    if (status == AB_OK && o->json != NULL)
-        status = write_json(&c, err);
-    if (status == AB_OK && (o->json == NULL || strcmp(o->json, "-") != 0))
+    if (status == AB_OK)
+        status = ab_document_write(o, document(&c), 0, err);
+    if (status == AB_OK && ab_document_leaves_stdout(o))
         print_all(&c);
     ab_gate_set_fini(&c.gates);
     ab_selection_list_fini(&c.selection);

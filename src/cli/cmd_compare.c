@@ -4,11 +4,11 @@
  */
 #include "app/baselines.h"
 #include "app/noise_warning.h"
+#include "app/one_file.h"
 #include "app/outputs.h"
 #include "app/verdict.h"
 #include "cli/commands.h"
-#include "cli/failures.h"
-#include "cli/one_file.h"
+#include "cli/show.h"
 #include "cli/terminal.h"
 #include "core/text.h"
 #include "report/compare_json.h"
@@ -234,13 +234,11 @@ static enum ab_status write_files(struct compare_run *r, struct ab_err *err)
     return status;
 }
 
-static enum ab_status print_lines(const struct compare_run *r, struct ab_err *err)
+static void print_lines(const struct compare_run *r)
 {
-    FILE *to = is_stdout_taken(r->options) ? stderr : stdout;
-    enum ab_status status = AB_OK;
-    for (size_t i = 0; i < r->n && status == AB_OK; i++)
-        status = ab_outputs_lines(r->options, &r->news[i].stored.session, to, err);
-    return status;
+    for (size_t i = 0; i < r->n; i++)
+        ab_outputs_lines(r->options, &r->news[i].stored.session,
+                         is_stdout_taken(r->options) ? stderr : stdout);
 }
 
 static void release(struct compare_run *r)
@@ -278,7 +276,7 @@ enum ab_status ab_cmd_compare(const struct ab_options *o, int *exit_code, struct
         status = write_files(&r, err);
         print_all(&r);
         if (status == AB_OK)
-            status = print_lines(&r, err);
+            print_lines(&r);
     }
     *exit_code = ab_status_exit_code(r.verdict);
     release(&r);

@@ -3,11 +3,11 @@
  * Prints what of this machine disturbs measurements, as text or JSON. Reads and changes nothing.
  */
 #include "cli/commands.h"
+#include "cli/document.h"
 #include "cli/terminal.h"
 #include "core/text.h"
 #include "doctor/doctor.h"
 #include "report/json.h"
-#include "report/output.h"
 #include "report/table/table.h"
 
 #include <stdio.h>
@@ -61,8 +61,7 @@ static void print_all(const struct diagnosis *d, struct ab_table_style style)
     const struct ab_host *h = &d->view.host;
     ab_text_addf(&head, "%s, %u CPU%s, %s", h->cpu[0] != 0 ? h->cpu : "unknown CPU", h->cpus_online,
                  h->cpus_online == 1 ? "" : "s", h->kernel);
-    if (head.s != NULL)
-        ab_table_prose(stdout, style, AB_STRONG, head.s);
+    ab_table_prose(stdout, style, AB_STRONG, head.s);
     ab_text_fini(&head);
     for (size_t i = 0; i < d->n; i++)
         print_finding(&d->findings[i], style);
@@ -84,7 +83,7 @@ static json_t *finding(const struct ab_doctor_finding *f)
     return o;
 }
 
-static void write_document(FILE *to, const struct diagnosis *d)
+static json_t *document(const struct diagnosis *d)
 {
     json_t *o = json_object(), *list = json_array();
     ab_json_put(o, "schema", ab_json_string("allocbench-doctor/1"));
@@ -93,43 +92,26 @@ static void write_document(FILE *to, const struct diagnosis *d)
     for (size_t i = 0; i < d->n; i++)
         ab_json_append(list, finding(&d->findings[i]));
     ab_json_put(o, "checks", list);
-    ab_json_write(o, to, 12);
-}
-
-static enum ab_status write_json(const char *path, const struct diagnosis *d, struct ab_err *err)
-{
-    struct ab_output out;
-    enum ab_status status = ab_output_open(path, &out, err);
-    if (status != AB_OK)
-        return status;
-    write_document(out.to, d);
-    return ab_output_commit(&out, err);
+    return o;
 }
 
 enum ab_status ab_cmd_doctor(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    struct diagnosis *d = calloc(1, sizeof *d);
+    static struct diagnosis diagnosis;
+    struct diagnosis *d = &diagnosis;
     struct ab_format_guard guard;
-    enum ab_status status = AB_OK;
-    char shown[128];
-    if (d == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
-    if (o->n_args > 0) {
-        free(d);
+    if (o->n_args > 0)
         return ab_fail(err, AB_USAGE, "doctor takes no arguments, \"%s\" is given",
-                       ab_text_printable(shown, sizeof shown, o->args[0]));
-    }
+                       AB_SHOWN(128, o->args[0]));
     struct ab_table_style style = ab_terminal_style(o);
     ab_format_begin(&guard);
     look(d);
-    if (o->json != NULL)
-        status = write_json(o->json, d, err);
-    if (status == AB_OK && (o->json == NULL || strcmp(o->json, "-") != 0))
+    enum ab_status status = ab_document_write(o, document(d), 12, err);
+    if (status == AB_OK && ab_document_leaves_stdout(o))
         print_all(d, style);
     ab_format_end(&guard);
     *exit_code = o->is_strict_doctor && d->counts[AB_DOCTOR_WARNING] > 0
                      ? ab_status_exit_code(AB_GATE)
                      : 0;
-    free(d);
     return status;
 }

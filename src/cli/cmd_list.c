@@ -4,6 +4,7 @@
  */
 #include "cli/cmd_list.h"
 #include "allocators/builtin.h"
+#include "app/backend_choice.h"
 #include "app/named_workload.h"
 #include "app/options.h"
 #include "backend/defaults.h"
@@ -12,11 +13,12 @@
 #include "base/bits.h"
 #include "base/nearest.h"
 #include "cli/commands.h"
-#include "cli/list_backends_json.h"
+#include "cli/document.h"
+#include "core/grow.h"
 #include "core/status.h"
 #include "core/text.h"
+#include "core/units_show.h"
 #include "report/json.h"
-#include "report/output.h"
 #include "report/table/table.h"
 #include "result/memory_dist.h"
 #include "result/result_fields.h"
@@ -29,10 +31,208 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lists what -b can name here. Nothing is loaded: versions are those of packages and paths, and a
+enum { WIDTH = 80 };
+
+/* One entry: `head`, then `text` beside it from column `indent` on, in lines of at most 80
+ * characters. */
+static void print_lines(const char *head, int indent, const char *text)
+{
+    int column = printf("%s", head);
+    while (*text != 0) {
+        int n = (int)strcspn(text, " ");
+        if (column > indent && column + 1 + n > WIDTH) {
+            putchar('\n');
+            column = 0;
+        }
+        int gap = column >= indent ? 1 : indent - column;
+        column += printf("%*s%.*s", gap, "", n, text);
+        text += n;
+        text += strspn(text, " ");
+    }
+    putchar('\n');
+}
+
+/* ---- backends ----
+ * Lists what -b can name here. Nothing is loaded: versions are those of packages and paths, and a
  * missing one is shown as such. */
 
 enum { NAME_WIDTH = 16 };
+
+/* The optional hooks, by the names of their ops where they have one. */
+static const struct hook {
+    const char *name;
+    size_t offset; /* in struct ab_backend */
+} hooks[] = {
+    {"alloc_zeroed", offsetof(struct ab_backend, alloc_zeroed)},
+    {"alloc_aligned", offsetof(struct ab_backend, alloc_aligned)},
+    {"resize", offsetof(struct ab_backend, resize)},
+    {"free", offsetof(struct ab_backend, free)},
+    {"reset", offsetof(struct ab_backend, reset)},
+    {"usable_size", offsetof(struct ab_backend, usable_size)},
+    {"purge", offsetof(struct ab_backend, purge)},
+    {"stats", offsetof(struct ab_backend, stats)},
+};
+
+static const struct {
+    uint64_t trait;          /* enum ab_trait */
+    const char *name, *text; /* in JSON, in prose */
+} traits[] = {
+    {AB_TRAIT_THREAD_SAFE, "thread_safe", "multithreaded"},
+    {AB_TRAIT_FIXED_SIZE, "fixed_size", "one block size only"},
+    {AB_TRAIT_MOVES, "moves", "blocks may move (handles)"},
+    {AB_TRAIT_REMOTE_FREE, "remote_free", "cross-thread frees"},
+    {AB_TRAIT_NO_FREE, "never_frees", "frees only on reset"},
+    {AB_TRAIT_DETECTS_MISUSE, "detects_misuse", "detects invalid frees"},
+    {AB_TRAIT_REPEATABLE, "repeatable", "repeatable"},
+    {AB_TRAIT_WEARS, "wears", "slots retire after N reuses"},
+};
+
+static bool has_hook(const struct ab_backend *b, const struct hook *hook)
+{
+    void (*f)(void);
+    memcpy(&f, (const char *)b + hook->offset, sizeof f);
+    return f != NULL;
+}
+
+/* "64KiB", "on", "auto": exact, and as -b reads it. Returns buf. */
+static const char *value_text(char *buf, size_t cap, const struct ab_param *p, uint64_t value)
+{
+    switch (p->type) {
+    case AB_PARAM_BYTES:
+        return ab_units_exact(buf, cap, value, "");
+    case AB_PARAM_BOOL:
+        snprintf(buf, cap, "%s", value != 0 ? "on" : "off");
+        break;
+    case AB_PARAM_CHOICE:
+        snprintf(buf, cap, "%s", p->choices[value]);
+        break;
+    case AB_PARAM_COUNT:
+        snprintf(buf, cap, "%llu", (unsigned long long)value);
+        break;
+    }
+    return buf;
+}
+
+/* "0 to 1TiB", "on, off", "auto, mutex". Returns buf. */
+static const char *allowed_text(char *buf, size_t cap, const struct ab_param *p)
+{
+    char least[32], most[32];
+    size_t used = 0;
+    snprintf(buf, cap, "on, off");
+    for (size_t i = 0; p->type == AB_PARAM_CHOICE && p->choices[i] != NULL && used < cap; i++)
+        used += (size_t)snprintf(buf + used, cap - used, "%s%s", i > 0 ? ", " : "", p->choices[i]);
+    if (p->type == AB_PARAM_BYTES || p->type == AB_PARAM_COUNT)
+        snprintf(buf, cap, "%s to %s", value_text(least, sizeof least, p, p->min),
+                 value_text(most, sizeof most, p, p->max));
+    return buf;
+}
+
+static json_t *whole(uint64_t n)
+{
+    return ab_json_integer(n > INT64_MAX ? INT64_MAX : n);
+}
+
+/* Is it measured where none is named, and what --sweep makes of it? */
+static void put_choice(json_t *o, const char *name, const char *by_default)
+{
+    size_t n;
+    const struct ab_sweep_row *rows = ab_sweep_rows(name, &n);
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_t *row = json_object();
+        ab_json_put(row, "backend", ab_json_string(rows[i].spelling));
+        ab_json_put(row, "says", ab_json_string(rows[i].says));
+        ab_json_append(list, row);
+    }
+    ab_json_put(o, "default", ab_json_string(by_default));
+    ab_json_put(o, "sweep", list);
+}
+
+/* NULL = it is in no rule. */
+static const char *default_of(const char *name)
+{
+    for (size_t i = 0; i < ab_default_count(); i++)
+        if (strcmp(ab_default_at(i)->name, name) == 0)
+            return ab_default_at(i)->rule;
+    return NULL;
+}
+
+static json_t *library(const struct ab_preset *p, const struct ab_selection *s)
+{
+    json_t *o = json_object();
+    ab_json_put(o, "name", ab_json_string(p->name));
+    ab_json_put(o, "kind", ab_json_string("library"));
+    ab_json_put(o, "boundary", ab_json_string(ab_boundary_names[AB_BOUNDARY_MALLOC]));
+    ab_json_put(o, "status", ab_json_string(ab_backend_status_name(ab_case_status(s))));
+    ab_json_put(o, "reason", ab_json_string(s->reason));
+    ab_json_put(o, "version", ab_json_string(s->version));
+    ab_json_put(o, "path", ab_json_string(s->path));
+    ab_json_put(o, "build_id", ab_json_string(s->build_id));
+    ab_json_put(o, "package", ab_json_string(p->package));
+    ab_json_put(o, "summary", ab_json_string(p->summary));
+    const char *own = default_of(p->name);
+    put_choice(o, p->name,
+               ab_default_has_library(p) ? "where it is installed"
+               : own != NULL             ? own
+                                         : "in place of another");
+    return o;
+}
+
+static json_t *param(const struct ab_param *p)
+{
+    static const char *const types[] = {"bytes", "count", "bool", "choice"};
+    bool is_number = p->type == AB_PARAM_BYTES || p->type == AB_PARAM_COUNT;
+    char def[64];
+    json_t *o = json_object(), *choices = json_array();
+    for (size_t i = 0; p->type == AB_PARAM_CHOICE && p->choices[i] != NULL; i++)
+        ab_json_append(choices, ab_json_string(p->choices[i]));
+    ab_json_put(o, "name", ab_json_string(p->name));
+    ab_json_put(o, "type", ab_json_string(types[p->type]));
+    ab_json_put(o, "default", ab_json_string(value_text(def, sizeof def, p, p->def)));
+    ab_json_put(o, "min", is_number ? whole(p->min) : json_null());
+    ab_json_put(o, "max", is_number ? whole(p->max) : json_null());
+    ab_json_put(o, "choices", choices);
+    ab_json_put(o, "help", ab_json_string(p->help));
+    return o;
+}
+
+static json_t *builtin(const struct ab_backend *b)
+{
+    json_t *o = json_object(), *params = json_array(), *promises = json_array();
+    json_t *served = json_array();
+    ab_json_append(served, ab_json_string("alloc"));
+    for (size_t i = 0; i < AB_ARRAY_LEN(hooks); i++)
+        if (has_hook(b, &hooks[i]))
+            ab_json_append(served, ab_json_string(hooks[i].name));
+    for (size_t i = 0; i < AB_ARRAY_LEN(traits); i++)
+        if ((b->traits & traits[i].trait) != 0)
+            ab_json_append(promises, ab_json_string(traits[i].name));
+    for (size_t i = 0; i < b->n_params; i++)
+        ab_json_append(params, param(&b->params[i]));
+    ab_json_put(o, "name", ab_json_string(b->name));
+    ab_json_put(o, "kind", ab_json_string("builtin"));
+    ab_json_put(o, "boundary", ab_json_string(ab_boundary_names[AB_BOUNDARY_HEAP]));
+    ab_json_put(o, "status", ab_json_string(ab_backend_status_name(AB_BACKEND_OK)));
+    ab_json_put(o, "summary", ab_json_string(b->summary));
+    ab_json_put(o, "traits", promises);
+    ab_json_put(o, "hooks", served);
+    ab_json_put(o, "params", params);
+    const char *by_default = default_of(b->name);
+    put_choice(o, b->name, by_default != NULL ? by_default : "never");
+    return o;
+}
+
+static json_t *backends_document(const struct ab_selection_list *libraries)
+{
+    json_t *o = json_object(), *list = json_array();
+    ab_json_put(o, "schema", ab_json_string("allocbench-backends/1"));
+    for (size_t i = 0; i < ab_preset_count(); i++)
+        ab_json_append(list, library(ab_preset_at(i), &libraries[i].items[0]));
+    for (size_t i = 0; i < ab_builtin_count(); i++)
+        ab_json_append(list, builtin(ab_builtin_at(i)));
+    ab_json_put(o, "backends", list);
+    return o;
+}
 
 /* A further line about the back end above. */
 static void print_label(const char *label)
@@ -86,9 +286,9 @@ static void print_traits(const struct ab_backend *b)
         printf("%s", b->thread_enter != NULL ? "one heap per thread" : "single-threaded");
         between = ", ";
     }
-    for (const struct ab_trait_words *t = ab_list_traits; t->name != NULL; t++)
-        if ((b->traits & t->trait) != 0) {
-            printf("%s%s", between, t->text);
+    for (size_t i = 0; i < AB_ARRAY_LEN(traits); i++)
+        if ((b->traits & traits[i].trait) != 0) {
+            printf("%s%s", between, traits[i].text);
             between = ", ";
         }
     putchar('\n');
@@ -96,14 +296,13 @@ static void print_traits(const struct ab_backend *b)
 
 static void print_missing(const struct ab_backend *b)
 {
-    const struct ab_hook *hook;
     bool is_whole = true;
-    for (size_t i = 0; (hook = ab_list_hook(i)) != NULL; i++) {
-        if (ab_list_has_hook(b, hook))
+    for (size_t i = 0; i < AB_ARRAY_LEN(hooks); i++) {
+        if (has_hook(b, &hooks[i]))
             continue;
         if (is_whole)
             print_label("without");
-        printf("%s%s", is_whole ? "" : ", ", hook->name);
+        printf("%s%s", is_whole ? "" : ", ", hooks[i].name);
         is_whole = false;
     }
     if (!is_whole)
@@ -116,8 +315,8 @@ static void print_params(const struct ab_backend *b)
     for (size_t i = 0; i < b->n_params; i++) {
         const struct ab_param *p = &b->params[i];
         print_label(i == 0 ? "settings" : "");
-        printf(":%s=%s (%s) %s\n", p->name, ab_list_value(def, sizeof def, p, p->def),
-               ab_list_allowed(allowed, sizeof allowed, p), p->help);
+        printf(":%s=%s (%s) %s\n", p->name, value_text(def, sizeof def, p, p->def),
+               allowed_text(allowed, sizeof allowed, p), p->help);
     }
 }
 
@@ -135,11 +334,11 @@ static void print_default(void)
     }
 }
 
-static void print_all(const struct ab_listing *l, bool is_verbose)
+static void print_backends(const struct ab_selection_list *libraries, bool is_verbose)
 {
     puts("libraries (malloc boundary)");
     for (size_t i = 0; i < ab_preset_count(); i++)
-        print_library(ab_preset_at(i), &l->presets[i].items[0], is_verbose);
+        print_library(ab_preset_at(i), &libraries[i].items[0], is_verbose);
     puts("\nbuilt in (heap boundary)");
     for (size_t i = 0; i < ab_builtin_count(); i++) {
         const struct ab_backend *b = ab_builtin_at(i);
@@ -156,31 +355,24 @@ static void print_all(const struct ab_listing *l, bool is_verbose)
          ",\nor the same functions with a prefix: ./libmi.so:prefix=mi_");
 }
 
-static enum ab_status write_json(const char *path, const struct ab_listing *l, struct ab_err *err)
-{
-    struct ab_output out;
-    AB_TRY(ab_output_open(path, &out, err));
-    ab_list_json(out.to, l);
-    return ab_output_commit(&out, err);
-}
-
-/* A topic of `list`: prints on standard output, and writes --json. */
 static enum ab_status list_backends(const struct ab_options *o, struct ab_err *err)
 {
-    struct ab_listing listing = {.presets = {{0}}};
+    struct ab_selection_list libraries[32] = {
+        {0}}; /* each of one item, in the order of presets.def */
     enum ab_status status = AB_OK;
     for (size_t i = 0; i < ab_preset_count() && status == AB_OK; i++)
-        status = ab_selection_parse(&ab_preset_at(i)->name, 1, NULL, &listing.presets[i], err);
-    if (status == AB_OK && o->json != NULL)
-        status = write_json(o->json, &listing, err);
-    if (status == AB_OK && (o->json == NULL || strcmp(o->json, "-") != 0))
-        print_all(&listing, o->is_verbose);
+        status = ab_selection_parse(&ab_preset_at(i)->name, 1, NULL, &libraries[i], err);
+    if (status == AB_OK)
+        status = ab_document_write(o, backends_document(libraries), 0, err);
+    if (status == AB_OK && ab_document_leaves_stdout(o))
+        print_backends(libraries, o->is_verbose);
     for (size_t i = 0; i < ab_preset_count(); i++)
-        ab_selection_list_fini(&listing.presets[i]);
+        ab_selection_list_fini(&libraries[i]);
     return status;
 }
 
-/* All numbers that are measured, out of the tables of metrics: unit, which direction is good, and
+/* ---- metrics ----
+ * All numbers that are measured, out of the tables of metrics: unit, which direction is good, and
  * how a gate names them. */
 
 enum { DOC_COLUMN = 6 };
@@ -191,7 +383,17 @@ struct metric { /* one row */
     char gate[96];
 };
 
-typedef void visit(void *user, const struct metric *m);
+struct metrics {
+    struct metric *items;
+    size_t n, cap;
+};
+
+static struct metric *add_metric(struct metrics *list, struct metric m)
+{
+    AB_GROW(list->items, list->cap, list->n);
+    list->items[list->n] = m;
+    return &list->items[list->n++];
+}
 
 static const char *better_name(enum ab_field_better better)
 {
@@ -200,7 +402,7 @@ static const char *better_name(enum ab_field_better better)
     return names[better];
 }
 
-static void walk_fields(visit *f, void *user)
+static void add_fields(struct metrics *list)
 {
     static const char *const forms[AB_FIELD_GROUP_COUNT] = {
         [AB_FIELD_EACH] = "PHASE/OP/",       [AB_FIELD_QUANTILE] = "PHASE/OP/",
@@ -208,151 +410,94 @@ static void walk_fields(visit *f, void *user)
         [AB_FIELD_PROGRAM] = "program/all/",
     };
     for (size_t i = 0; i < ab_field_count; i++) {
-        const struct ab_field *field = &ab_fields[i];
-        struct metric m = {field->group == AB_FIELD_PROGRAM ? "program" : "time and ops",
-                           field->name,
-                           field->unit,
-                           field->doc,
-                           field->better,
-                           ""};
-        snprintf(m.gate, sizeof m.gate, "%s%s", forms[field->group], field->name);
-        f(user, &m);
+        const struct ab_field *f = &ab_fields[i];
+        const char *group = f->group == AB_FIELD_PROGRAM ? "program" : "time and ops";
+        struct metric *m = add_metric(
+            list, (struct metric){group, f->name, f->unit, f->doc, f->better, ""});
+        snprintf(m->gate, sizeof m->gate, "%s%s", forms[f->group], f->name);
+    }
+    for (size_t i = 0; i < AB_ITERATION_FIELDS; i++) {
+        const struct ab_iteration_field *f = &ab_iteration_fields[i];
+        struct metric *m = add_metric(list, (struct metric){"time in the allocator per iteration",
+                                                            f->name, f->unit, f->doc,
+                                                            AB_FIELD_LOWER, ""});
+        snprintf(m->gate, sizeof m->gate, "PHASE/ITERATION/%s", f->name);
     }
 }
 
 /* A gate may leave "_bytes" out, and "_ratio" of percentiles over the ops. */
-static void visit_memory(visit *f, void *user, const struct ab_memory_field *field,
-                         const char *place, const char *optional, const char *group)
+static void add_memory(struct metrics *list, const struct ab_memory_field *f, const char *place,
+                       const char *optional, const char *group)
 {
-    const char *cut = strstr(field->name, optional);
-    int n = cut != NULL ? (int)(cut - field->name) : (int)strlen(field->name);
-    struct metric m = {group, field->name, field->unit, field->doc, field->better, ""};
-    snprintf(m.gate, sizeof m.gate, "PHASE/%s/%.*s%s", place, n, field->name,
+    const char *cut = strstr(f->name, optional);
+    int n = cut != NULL ? (int)(cut - f->name) : (int)strlen(f->name);
+    struct metric *m = add_metric(list,
+                                  (struct metric){group, f->name, f->unit, f->doc, f->better, ""});
+    snprintf(m->gate, sizeof m->gate, "PHASE/%s/%.*s%s", place, n, f->name,
              cut != NULL ? cut + strlen(optional) : "");
-    f(user, &m);
 }
 
-static void walk_iterations(visit *f, void *user)
+static void add_all(struct metrics *list)
 {
-    for (size_t i = 0; i < AB_ITERATION_FIELDS; i++) {
-        const struct ab_iteration_field *field = &ab_iteration_fields[i];
-        struct metric m = {"time in the allocator per iteration",
-                           field->name,
-                           field->unit,
-                           field->doc,
-                           AB_FIELD_LOWER,
-                           ""};
-        snprintf(m.gate, sizeof m.gate, "PHASE/ITERATION/%s", field->name);
-        f(user, &m);
-    }
-}
-
-static void walk(visit *f, void *user)
-{
-    walk_fields(f, user);
-    walk_iterations(f, user);
+    add_fields(list);
     for (size_t i = 0; i < ab_memory_field_count; i++)
-        visit_memory(f, user, &ab_memory_fields[i], "memory", "_bytes", "memory");
+        add_memory(list, &ab_memory_fields[i], "memory", "_bytes", "memory");
     for (size_t i = 0; i < AB_DRAIN_COUNT; i++)
-        visit_memory(f, user, &ab_drain_fields[i], "end", "_bytes", "memory after the last phase");
+        add_memory(list, &ab_drain_fields[i], "end", "_bytes", "memory after the last phase");
     for (size_t i = 0; i < AB_DIST_FIELDS; i++)
-        visit_memory(f, user, &ab_dist_fields[i], "memory", "_ratio",
-                     "memory over the ops of a phase");
+        add_memory(list, &ab_dist_fields[i], "memory", "_ratio", "memory over the ops of a phase");
 }
 
-struct printing {
-    const char *group;
-    bool is_verbose;
-};
-
-/* Output shared by the topics of `list`: a JSON file, and lines that are not too wide. */
-
-enum { WIDTH = 80 };
-
-/* Writes the document to the file `path`, - is standard output; takes it. */
-static enum ab_status list_write(const char *path, json_t *document, struct ab_err *err)
+static void print_metrics(const struct metrics *list, bool is_verbose)
 {
-    struct ab_output out;
-    enum ab_status status = ab_output_open(path, &out, err);
-    if (status != AB_OK) {
-        json_decref(document);
-        return status;
+    const char *group = NULL;
+    printf("  %-41s %-14s %s\n", "as a gate names it", "unit", "better is");
+    for (size_t i = 0; i < list->n; i++) {
+        const struct metric *m = &list->items[i];
+        if (group == NULL || strcmp(group, m->group) != 0)
+            printf("%s%s\n", group != NULL ? "\n" : "", m->group);
+        group = m->group;
+        printf("  %-41s %-14s %s\n", m->gate, m->unit, better_name(m->better));
+        if (is_verbose)
+            print_lines("", DOC_COLUMN, m->doc);
     }
-    ab_json_write(document, out.to, 0);
-    return ab_output_commit(&out, err);
+    puts("\nPHASE: a measured phase, or *. OP: alloc, alloc_zeroed, alloc_aligned, resize,\n"
+         "free, reset, access, all. ITERATION: the name in 'each', or scope of a replay\n"
+         "with --each. allocbench run my.yaml --gate 'serve/alloc/p99 < 2us'");
 }
 
-/* One entry: `head`, then `text` beside it from column `indent` on, in lines of at most 80
- * characters. */
-static void list_print_entry(const char *head, int indent, const char *text)
+static json_t *metrics_document(const struct metrics *list)
 {
-    int column = printf("%s", head);
-    while (*text != 0) {
-        int n = (int)strcspn(text, " ");
-        if (column > indent && column + 1 + n > WIDTH) {
-            putchar('\n');
-            column = 0;
-        }
-        int gap = column >= indent ? 1 : indent - column;
-        column += printf("%*s%.*s", gap, "", n, text);
-        text += n;
-        text += strspn(text, " ");
+    json_t *document = json_object(), *items = json_array();
+    for (size_t i = 0; i < list->n; i++) {
+        const struct metric *m = &list->items[i];
+        json_t *o = json_object();
+        ab_json_put(o, "name", ab_json_string(m->name));
+        ab_json_put(o, "group", ab_json_string(m->group));
+        ab_json_put(o, "unit", ab_json_string(m->unit));
+        ab_json_put(o, "better", ab_json_string(better_name(m->better)));
+        ab_json_put(o, "gate", ab_json_string(m->gate));
+        ab_json_put(o, "meaning", ab_json_string(m->doc));
+        ab_json_append(items, o);
     }
-    putchar('\n');
+    ab_json_put(document, "schema", ab_json_string("allocbench-metrics/1"));
+    ab_json_put(document, "metrics", items);
+    return document;
 }
 
-static void print_metric(void *user, const struct metric *m)
-{
-    struct printing *p = user;
-    if (p->group == NULL || strcmp(p->group, m->group) != 0)
-        printf("%s%s\n", p->group != NULL ? "\n" : "", m->group);
-    p->group = m->group;
-    printf("  %-41s %-14s %s\n", m->gate, m->unit, better_name(m->better));
-    if (p->is_verbose)
-        list_print_entry("", DOC_COLUMN, m->doc);
-}
-
-struct document {
-    json_t *items;
-};
-
-static void add_metric(void *user, const struct metric *m)
-{
-    struct document *d = user;
-    json_t *o = json_object();
-    ab_json_put(o, "name", ab_json_string(m->name));
-    ab_json_put(o, "group", ab_json_string(m->group));
-    ab_json_put(o, "unit", ab_json_string(m->unit));
-    ab_json_put(o, "better", ab_json_string(better_name(m->better)));
-    ab_json_put(o, "gate", ab_json_string(m->gate));
-    ab_json_put(o, "meaning", ab_json_string(m->doc));
-    ab_json_append(d->items, o);
-}
-
-/* A topic of `list`: prints on standard output, and writes --json. */
 static enum ab_status list_metrics(const struct ab_options *o, struct ab_err *err)
 {
-    struct printing printing = {.is_verbose = o->is_verbose};
-    struct document d = {.items = json_array()};
-    if (o->json == NULL || strcmp(o->json, "-") != 0) {
-        printf("  %-41s %-14s %s\n", "as a gate names it", "unit", "better is");
-        walk(print_metric, &printing);
-        puts("\nPHASE: a measured phase, or *. OP: alloc, alloc_zeroed, alloc_aligned, resize,\n"
-             "free, reset, access, all. ITERATION: the name in 'each', or scope of a replay\n"
-             "with --each. allocbench run my.yaml --gate 'serve/alloc/p99 < 2us'");
-    }
-    if (o->json == NULL) {
-        json_decref(d.items);
-        return AB_OK;
-    }
-    walk(add_metric, &d);
-    json_t *document = json_object();
-    ab_json_put(document, "schema", ab_json_string("allocbench-metrics/1"));
-    ab_json_put(document, "metrics", d.items);
-    return list_write(o->json, document, err);
+    struct metrics list = {0};
+    add_all(&list);
+    if (ab_document_leaves_stdout(o))
+        print_metrics(&list, o->is_verbose);
+    enum ab_status status = ab_document_write(o, metrics_document(&list), 0, err);
+    free(list.items);
+    return status;
 }
 
-/* The workloads that come with allocbench, each with the first sentence of the comment that its file
+/* ---- workloads ----
+ * The workloads that come with allocbench, each with the first sentence of the comment that its file
  * begins with. */
 
 enum { NAME_COLUMNS = 24, SENTENCE_MOST = 400 };
@@ -408,34 +553,29 @@ static void print_entry(const char *name, const char *summary)
 {
     char head[128];
     snprintf(head, sizeof head, "  @%s", AB_SHOWN(64, name));
-    list_print_entry(head, NAME_COLUMNS, summary);
+    print_lines(head, NAME_COLUMNS, summary);
 }
 
 static enum ab_status list_names(const struct ab_options *o, const struct ab_workload_names *list,
                                  struct ab_err *err)
 {
     json_t *document = json_object(), *items = json_array();
-    bool is_shown = o->json == NULL || strcmp(o->json, "-") != 0;
     ab_json_put(document, "schema", ab_json_string("allocbench-workloads/1"));
     for (size_t i = 0; i < list->n; i++) {
         char summary[4 * SENTENCE_MOST];
         char *path = ab_workload_names_path(list, list->names[i]);
         read_summary(path, summary, sizeof summary);
         ab_json_append(items, entry(list->names[i], path, summary));
-        if (is_shown)
+        if (ab_document_leaves_stdout(o))
             print_entry(list->names[i], summary);
         free(path);
     }
     ab_json_put(document, "workloads", items);
-    if (is_shown)
+    if (ab_document_leaves_stdout(o))
         printf("\nallocbench run @NAME; the files are in %s\n", AB_SHOWN(512, list->folder));
-    if (o->json != NULL)
-        return list_write(o->json, document, err);
-    json_decref(document);
-    return AB_OK;
+    return ab_document_write(o, document, 0, err);
 }
 
-/* A topic of `list`: prints on standard output, and writes --json. */
 static enum ab_status list_workloads(const struct ab_options *o, struct ab_err *err)
 {
     struct ab_workload_names list;
@@ -445,6 +585,7 @@ static enum ab_status list_workloads(const struct ab_options *o, struct ab_err *
     return status;
 }
 
+/* Each prints on standard output, and writes --json. */
 static const struct {
     const char *name, *what;
     enum ab_status (*list)(const struct ab_options *o, struct ab_err *err);

@@ -2,13 +2,14 @@
  *
  * `merge`: reads the parts of a measurement, joins them, judges and stores the whole.
  */
+#include "app/backend_choice.h"
 #include "app/gate_set.h"
+#include "app/one_file.h"
 #include "app/result_store.h"
 #include "app/verdict.h"
 #include "backend/selection.h"
 #include "cli/commands.h"
-#include "cli/failures.h"
-#include "cli/one_file.h"
+#include "cli/show.h"
 #include "cli/terminal.h"
 #include "core/file_digest.h"
 #include "core/text.h"
@@ -284,15 +285,15 @@ static enum ab_status finish(const struct ab_options *o, struct ab_session *s, i
                              struct ab_err *err)
 {
     struct ab_merged_gates gates;
-    s->command_line = ab_command_line;
+    s->command_line = o->command_line;
     enum ab_status status = merged_gates_judge(o, s, &gates, err);
     if (status != AB_OK)
         return status;
     status = write_merged(o, s, err);
     if (status == AB_OK) {
-        *exit_code = ab_failures_tell(s, o->is_quiet);
-        if (*exit_code == 0)
-            *exit_code = ab_status_exit_code(ab_verdict_status(o, NULL, s));
+        ab_failures_tell(s, o->is_quiet);
+        *exit_code = ab_status_exit_code(ab_case_has_failed(s) ? AB_BACKEND
+                                                               : ab_verdict_status(o, NULL, s));
     }
     free(s->gates);
     free(s->claims);

@@ -5,10 +5,11 @@
  */
 #include "cli/cmd_replay.h"
 
+#include "app/outputs.h"
 #include "app/replay.h"
-#include "app/trace_outputs.h"
 #include "base/bits.h"
 #include "cli/commands.h"
+#include "cli/show.h"
 #include "cli/terminal.h"
 #include "core/text.h"
 #include "report/table/sink_traces.h"
@@ -17,12 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 
-struct several {
-    const struct ab_options *options;
-    struct ab_trace_sums sums;
-    bool is_short_of_memory;
-    int exit_code;
-};
+/* What is kept of several traces. */
+static struct ab_trace_sums sums;
+static const struct ab_replay_watch whole;
 
 int ab_replay_worse(int a, int b)
 {
@@ -35,11 +33,11 @@ int ab_replay_worse(int a, int b)
     return of_b > of_a ? b : a;
 }
 
-static void keep(void *user, const struct ab_session *session)
+static void keep(const struct ab_measured *m)
 {
-    struct several *all = user;
-    if (!ab_trace_sums_add(&all->sums, session))
-        all->is_short_of_memory = true;
+    ab_show_measured(m);
+    if (m->status == AB_OK)
+        ab_trace_sums_add(&sums, m->session);
 }
 
 /* Refuses options that belong to one trace, and missing files, before hours have passed. */
@@ -60,32 +58,27 @@ static enum ab_status check(const struct ab_options *o, struct ab_err *err)
     return ab_trace_outputs_check(o, err);
 }
 
-/* An error of one trace. */
-static void tell(struct several *all, enum ab_status status, const char *trace,
-                 const struct ab_err *err)
-{
-    fprintf(stderr, "allocbench: %s\n", AB_SHOWN(1024, err->text));
-    if (!ab_trace_sums_add_failed(&all->sums, trace))
-        all->is_short_of_memory = true;
-    all->exit_code = ab_replay_worse(all->exit_code, ab_status_exit_code(status));
-}
-
 /* Not AB_OK: the others are not replayed either. What the first one refuses about the options is taken
  * to concern them all. */
-static enum ab_status replay_one(struct several *all, size_t i, struct ab_err *err)
+static enum ab_status replay_one(const struct ab_options *o, size_t i, int *worst,
+                                 struct ab_err *err)
 {
-    struct ab_options one = *all->options;
-    struct ab_replay_watch watch = {.seen = keep, .user = all};
+    struct ab_options one = *o;
+    struct ab_listener listener = *o->listener;
     int exit_code = 0;
-    one.args = &all->options->args[i];
+    listener.show = keep;
+    one.listener = &listener;
+    one.args = &o->args[i];
     one.n_args = 1;
     if (i > 0 && !one.is_quiet)
         fputc('\n', stdout);
-    enum ab_status status = ab_replay(&one, &watch, &exit_code, err);
-    all->exit_code = ab_replay_worse(all->exit_code, exit_code);
+    enum ab_status status = ab_replay(&one, &whole, &exit_code, err);
+    *worst = ab_replay_worse(*worst, exit_code);
     if (status == AB_OK || status == AB_INTERRUPTED || (status == AB_USAGE && i == 0))
         return status;
-    tell(all, status, one.args[0], err);
+    fprintf(stderr, "allocbench: %s\n", AB_SHOWN(1024, err->text));
+    ab_trace_sums_add_failed(&sums, one.args[0]);
+    *worst = ab_replay_worse(*worst, ab_status_exit_code(status));
     return AB_OK;
 }
 
@@ -104,28 +97,22 @@ static void name_rest(const struct ab_options *o, size_t from, struct ab_err *er
  * wrong with the command line stops all. *exit_code is the worst. */
 static enum ab_status replay_several(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    struct several all = {.options = o};
     AB_TRY(check(o, err));
     enum ab_status status = AB_OK;
     size_t i = 0;
     for (; i < o->n_args && status == AB_OK; i++)
-        status = replay_one(&all, i, err);
+        status = replay_one(o, i, exit_code, err);
     if (status == AB_INTERRUPTED)
         name_rest(o, i, err);
-    if (status != AB_USAGE && !o->is_quiet && all.sums.n > 0) {
+    if (status != AB_USAGE && !o->is_quiet && sums.n > 0) {
         fputc('\n', stdout);
-        ab_sink_traces(stdout, &all.sums, ab_terminal_style(o));
+        ab_sink_traces(stdout, &sums, ab_terminal_style(o));
     }
-    if (status == AB_OK && all.is_short_of_memory)
-        status = ab_fail(err, AB_SYSTEM, "out of memory for the table of all traces");
-    ab_trace_sums_fini(&all.sums);
-    *exit_code = all.exit_code;
+    ab_trace_sums_fini(&sums);
     return status;
 }
 
 enum ab_status ab_cmd_replay(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    static const struct ab_replay_watch unwatched;
-    return o->n_args > 1 ? replay_several(o, exit_code, err)
-                         : ab_replay(o, &unwatched, exit_code, err);
+    return o->n_args > 1 ? replay_several(o, exit_code, err) : ab_replay(o, &whole, exit_code, err);
 }

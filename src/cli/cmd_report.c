@@ -8,6 +8,7 @@
 #include "app/outputs.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "report/html/report.h"
 #include "report/read/read_comparison.h"
@@ -24,9 +25,8 @@
  * which would have a checksum of its own. */
 static void warn_altered(const char *path)
 {
-    char shown[512];
     fprintf(stderr, "allocbench: warning: %s was altered after it was written\n",
-            ab_text_printable(shown, sizeof shown, path));
+            AB_SHOWN(512, path));
 }
 
 static void print_tables(const struct ab_options *o, const struct ab_session *s)
@@ -38,37 +38,37 @@ static void print_tables(const struct ab_options *o, const struct ab_session *s)
     ab_sink_compare(stdout, s->comparison, ab_terminal_style(o));
 }
 
+/* All but the end of `outputs` and `stored`. */
+static enum ab_status report_stored(const struct ab_options *o, const char *path,
+                                    struct ab_stored *stored, struct ab_outputs *outputs,
+                                    struct ab_err *err)
+{
+    struct ab_session *s = &stored->session;
+    if (ab_base_name_set(o->base, s, err) != AB_OK)
+        return ab_err_context(err, "%s: ", AB_SHOWN(300, path));
+    AB_TRY(ab_outputs_check_phase(o, s->phases, s->n_phases, err));
+    AB_TRY(ab_stored_read_gates(path, stored, err));
+    AB_TRY(ab_stored_read_comparison(path, stored, err));
+    AB_TRY(ab_outputs_open(o, outputs, err));
+    AB_TRY(ab_outputs_spare_inputs(outputs, o, err));
+    AB_TRY(ab_outputs_check(outputs, s, err));
+    bool is_taken = ab_outputs_use_stdout(o);
+    if (!is_taken && !o->is_quiet)
+        print_tables(o, s);
+    AB_TRY(ab_outputs_write(outputs, s, err));
+    ab_outputs_lines(o, s, is_taken ? stderr : stdout);
+    return AB_OK;
+}
+
 static enum ab_status report_one(const struct ab_options *o, const char *path, struct ab_err *err)
 {
     struct ab_stored stored;
     struct ab_outputs outputs = {0};
-    char shown[300];
     bool makes_file = ab_outputs_asked_for(o) != NULL;
     AB_TRY((makes_file ? ab_stored_read_unaltered : ab_stored_read)(path, &stored, err));
     if (stored.checksum == AB_CHECKSUM_WRONG)
         warn_altered(path);
-    enum ab_status status = ab_base_name_set(o->base, &stored.session, err);
-    if (status != AB_OK)
-        ab_err_context(err, "%s: ", ab_text_printable(shown, sizeof shown, path));
-    if (status == AB_OK)
-        status = ab_terminal_check_phase(o, &stored.session, err);
-    if (status == AB_OK)
-        status = ab_stored_read_gates(path, &stored, err);
-    if (status == AB_OK)
-        status = ab_stored_read_comparison(path, &stored, err);
-    if (status == AB_OK)
-        status = ab_outputs_open(o, &outputs, err);
-    if (status == AB_OK)
-        status = ab_outputs_spare_inputs(&outputs, o, err);
-    if (status == AB_OK)
-        status = ab_outputs_check(&outputs, &stored.session, err);
-    if (status == AB_OK && !ab_outputs_use_stdout(o) && !o->is_quiet)
-        print_tables(o, &stored.session);
-    if (status == AB_OK)
-        status = ab_outputs_write(&outputs, &stored.session, err);
-    if (status == AB_OK)
-        status = ab_outputs_lines(o, &stored.session, ab_outputs_use_stdout(o) ? stderr : stdout,
-                                  err);
+    enum ab_status status = report_stored(o, path, &stored, &outputs, err);
     ab_outputs_abandon(&outputs);
     ab_stored_fini(&stored);
     return status;
@@ -97,21 +97,18 @@ static bool report_several_is_asked(const struct ab_options *o)
 
 static enum ab_status read_all(const struct ab_options *o, struct several *x, struct ab_err *err)
 {
-    enum ab_status status = AB_OK;
-    for (size_t i = 0; i < x->n && status == AB_OK; i++) {
+    for (size_t i = 0; i < x->n; i++) {
         struct ab_base *b = &x->results[i];
-        status = ab_base_find(o, o->args[i], b, err);
-        if (status == AB_OK)
-            status = ab_base_name_set(o->base, &b->stored.session, err);
-        if (status == AB_OK)
-            status = ab_terminal_check_phase(o, &b->stored.session, err);
-        if (status == AB_OK)
-            status = ab_compare_check_whole(&b->stored.session, b->label, err);
-        if (status == AB_OK && i > 0)
-            status = ab_compare_check_work(&x->results[0].stored.session, x->results[0].label,
-                                           &b->stored.session, b->label, err);
+        struct ab_session *s = &b->stored.session;
+        AB_TRY(ab_base_find(o, o->args[i], b, err));
+        AB_TRY(ab_base_name_set(o->base, s, err));
+        AB_TRY(ab_outputs_check_phase(o, s->phases, s->n_phases, err));
+        AB_TRY(ab_compare_check_whole(s, b->label, err));
+        if (i > 0)
+            AB_TRY(ab_compare_check_work(&x->results[0].stored.session, x->results[0].label, s,
+                                         b->label, err));
     }
-    return status;
+    return AB_OK;
 }
 
 static void compare_all(const struct ab_options *o, struct several *x)
@@ -136,10 +133,8 @@ static enum ab_status write_report(const struct ab_options *o, const struct seve
     struct ab_session *last = &x->results[x->n - 1].stored.session;
     if (status == AB_OK) {
         last->embed = o->embed;
-        if (ab_report_write(outputs.files[AB_SINK_HTML].to, last, x->list, x->n - 1))
-            status = ab_output_commit(&outputs.files[AB_SINK_HTML], err);
-        else
-            status = ab_fail(err, AB_SYSTEM, "out of memory for --html");
+        ab_report_write(outputs.files[AB_SINK_HTML].to, last, x->list, x->n - 1);
+        status = ab_output_commit(&outputs.files[AB_SINK_HTML], err);
     }
     ab_outputs_abandon(&outputs);
     return status;
@@ -158,22 +153,18 @@ static void report_several_print_tables(const struct ab_options *o, const struct
 static enum ab_status report_several(const struct ab_options *o, struct ab_err *err)
 {
     struct several x = {.n = o->n_args};
-    enum ab_status status = AB_OK;
-    x.results = calloc(x.n, sizeof x.results[0]);
-    x.comparisons = calloc(x.n, sizeof x.comparisons[0]);
-    x.list = calloc(x.n, sizeof x.list[0]);
-    if (x.results == NULL || x.comparisons == NULL || x.list == NULL)
-        status = ab_fail(err, AB_SYSTEM, "out of memory");
-    if (status == AB_OK && (status = read_all(o, &x, err)) == AB_OK) {
+    x.results = ab_alloc_zeroed(x.n, sizeof x.results[0]);
+    x.comparisons = ab_alloc_zeroed(x.n, sizeof x.comparisons[0]);
+    x.list = ab_alloc_zeroed(x.n, sizeof x.list[0]);
+    enum ab_status status = read_all(o, &x, err);
+    if (status == AB_OK) {
         compare_all(o, &x);
         status = write_report(o, &x, err);
         report_several_print_tables(o, &x);
     }
     for (size_t i = 0; i < x.n; i++) {
-        if (x.comparisons != NULL)
-            ab_comparison_fini(&x.comparisons[i]);
-        if (x.results != NULL)
-            ab_base_fini(&x.results[i]);
+        ab_comparison_fini(&x.comparisons[i]);
+        ab_base_fini(&x.results[i]);
     }
     free(x.results);
     free(x.comparisons);

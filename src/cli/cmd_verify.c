@@ -3,16 +3,17 @@
  * The back ends by their names, and at most one workload or trace, recognized by its ending (a
  * trace also by its first bytes).
  */
-#include "app/cases.h"
+#include "app/backend_choice.h"
 #include "app/file_kind.h"
+#include "app/one_file.h"
 #include "app/options.h"
-#include "app/verified.h"
+#include "app/result_store.h"
+#include "app/say.h"
 #include "backend/selection.h"
 #include "base/nearest.h"
-#include "cli/build_limit.h"
 #include "cli/commands.h"
-#include "cli/one_file.h"
 #include "cli/terminal.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "report/output.h"
 #include "report/table/verify_table.h"
@@ -61,9 +62,7 @@ static bool is_work(const char *path)
 static enum ab_status sort_arguments(struct verification *v, struct ab_err *err)
 {
     const struct ab_options *o = v->options;
-    v->names = calloc(o->n_args + 1, sizeof v->names[0]);
-    if (v->names == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    v->names = ab_alloc_zeroed(o->n_args + 1, sizeof v->names[0]);
     for (size_t i = 0; i < o->n_args; i++) {
         if (!is_work(o->args[i]))
             v->names[v->n_names++] = o->args[i];
@@ -157,8 +156,6 @@ static enum ab_status make_nothing(struct ab_tape *out, struct ab_err *err)
 {
     struct ab_request request = {.size = 16};
     struct ab_tape_builder *b = ab_tape_begin();
-    if (b == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
     enum ab_status status = ab_tape_phase(b, "check", true, err);
     if (status == AB_OK)
         status = ab_tape_alloc(b, 0, &request, err);
@@ -177,24 +174,21 @@ static enum ab_status load_work(struct verification *v, struct ab_err *err)
     struct ab_trace_tape_options options = {.touch = AB_TOUCH_NONE};
     if (v->work == NULL)
         return make_nothing(&v->tape, err);
-    if (is_trace(v->work))
-        return ab_trace_to_tape(v->work, &options, &v->tape, &info, err);
-    enum ab_status status = ab_load_workload(v->options, v->work, &workload, err);
+    enum ab_status status = AB_OK;
+    if (is_trace(v->work)) {
+        ab_say_prepare(v->options, v->work);
+        status = ab_trace_to_tape(v->work, &options, &v->tape, &info, err);
+        ab_say_prepare(v->options, NULL);
+        return status;
+    }
+    status = ab_load_workload(v->options, v->work, &workload, err);
     if (status == AB_OK)
-        status = ab_compile_workload(v->options, workload, &v->tape, err);
+        status = ab_compile_workload(v->options, v->work, workload, &v->tape, err);
     ab_workload_free(workload);
     return status;
 }
 
-static enum ab_status load_work_in_time(struct verification *v, struct ab_err *err)
-{
-    ab_build_limit_begin(v->options, v->work != NULL ? v->work : "the work");
-    enum ab_status status = load_work(v, err);
-    ab_build_limit_end();
-    return status;
-}
-
-static enum ab_status prepare(struct verification *v, struct ab_err *err)
+static void prepare(struct verification *v)
 {
     const struct ab_options *o = v->options;
     v->plan = (struct ab_verify_plan){
@@ -208,11 +202,9 @@ static enum ab_status prepare(struct verification *v, struct ab_err *err)
     ab_clock_calibrate(&v->plan.context.clock);
     size_t n = v->selection.n;
     uint32_t n_lines = ab_verify_count(&v->plan);
-    v->infos = calloc(n + 1, sizeof v->infos[0]);
-    v->session.backends = calloc(n + 1, sizeof v->session.backends[0]);
-    v->lines = calloc(n * n_lines + 1, sizeof v->lines[0]);
-    if (v->infos == NULL || v->session.backends == NULL || v->lines == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    v->infos = ab_alloc_zeroed(n + 1, sizeof v->infos[0]);
+    v->session.backends = ab_alloc_zeroed(n + 1, sizeof v->session.backends[0]);
+    v->lines = ab_alloc_zeroed(n * n_lines + 1, sizeof v->lines[0]);
     v->session.n_backends = (uint32_t)n;
     v->session.n_lines = n_lines;
     v->session.seed = v->plan.seed;
@@ -222,7 +214,6 @@ static enum ab_status prepare(struct verification *v, struct ab_err *err)
         v->session.backends[i].info = &v->infos[i];
         v->session.backends[i].lines = v->lines + i * n_lines;
     }
-    return AB_OK;
 }
 
 /* Only where the back end is there at all. */
@@ -239,15 +230,10 @@ static enum ab_status run_alone(struct verification *v, struct ab_err *err)
 
 /* Spells one back end, one check and what they depend on as they have to be typed. */
 
-/* One word of a shell. */
 static void add_word(struct ab_text *t, const char *word)
 {
-    bool is_plain = word[0] != 0 && strpbrk(word, " \t\n'\"\\$`*?<>|&;()#~{}[]!") == NULL;
-    ab_text_add(t, is_plain ? " " : " '");
-    for (const char *c = word; *c != 0; c++)
-        ab_text_addf(t, *c == '\'' ? "'\\%c'" : "%c", *c);
-    if (!is_plain)
-        ab_text_add(t, "'");
+    ab_text_add(t, " ");
+    ab_text_add_shell(t, word);
 }
 
 static void add_path(struct ab_text *t, const char *path)
@@ -271,8 +257,7 @@ static void add_backend(struct ab_text *t, const struct ab_selection *s)
     } else {
         ab_text_add(&spelled, s->name);
     }
-    if (spelled.s != NULL)
-        add_word(t, spelled.s);
+    add_word(t, spelled.s);
     ab_text_fini(&spelled);
 }
 
@@ -285,7 +270,7 @@ static void add_option(struct ab_text *t, const char *option, const char *value)
 }
 
 /* "gdb -q -ex run --args allocbench verify ./libmine.so --check resize --seed 1 --no-fork", quoted for
- * a shell; malloc'ed, NULL when out of memory. `work`: path of the workload or trace; NULL = none. */
+ * a shell; malloc'ed. `work`: path of the workload or trace; NULL = none. */
 static char *repeat_command(const struct ab_options *o, const struct ab_selection *backend,
                             const char *work, const char *check)
 {
@@ -399,29 +384,32 @@ static void keep(const struct verification *v)
                                  v->session.backends[i].n_failed == 0);
 }
 
+static enum ab_status verify(struct verification *v, struct ab_err *err)
+{
+    const struct ab_options *o = v->options;
+    AB_TRY(ab_companion_path(AB_WORKER_NAME, v->worker_path, sizeof v->worker_path, err));
+    AB_TRY(sort_arguments(v, err));
+    AB_TRY(check_only(o->only_check, v->work != NULL, err));
+    AB_TRY(ab_selection_parse(v->names, v->n_names, o->backend_path, &v->selection, err));
+    AB_TRY(refuse_decorators(&v->selection, err));
+    AB_TRY(check_alone(v, err));
+    AB_TRY(load_work(v, err));
+    if (o->json != NULL)
+        AB_TRY(ab_output_open(o->json, &v->json, err));
+    AB_TRY(ab_tape_map_open(&v->tape, &v->map, err));
+    prepare(v);
+    AB_TRY(o->is_alone ? run_alone(v, err) : run_all(v, err));
+    add_repeats(v);
+    keep(v);
+    return write_outputs(v, err);
+}
+
 enum ab_status ab_cmd_verify(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
     struct verification v = {.options = o};
     ab_supervise_begin();
-    enum ab_status status = ab_companion_path(AB_WORKER_NAME, v.worker_path, sizeof v.worker_path,
-                                              err);
-    if (status != AB_OK || (status = sort_arguments(&v, err)) != AB_OK ||
-        (status = check_only(o->only_check, v.work != NULL, err)) != AB_OK ||
-        (status = ab_selection_parse(v.names, v.n_names, o->backend_path, &v.selection, err)) !=
-            AB_OK ||
-        (status = refuse_decorators(&v.selection, err)) != AB_OK ||
-        (status = check_alone(&v, err)) != AB_OK ||
-        (status = load_work_in_time(&v, err)) != AB_OK ||
-        (o->json != NULL && (status = ab_output_open(o->json, &v.json, err)) != AB_OK) ||
-        (status = ab_tape_map_open(&v.tape, &v.map, err)) != AB_OK ||
-        (status = prepare(&v, err)) != AB_OK ||
-        (status = o->is_alone ? run_alone(&v, err) : run_all(&v, err)) != AB_OK)
-        goto out;
-    add_repeats(&v);
-    keep(&v);
-    status = write_outputs(&v, err);
+    enum ab_status status = verify(&v, err);
     *exit_code = judge(&v);
-out:
     free_repeats(&v);
     ab_output_abandon(&v.json);
     ab_tape_map_close(&v.map);

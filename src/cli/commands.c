@@ -6,8 +6,6 @@
 
 #include "exchange/formats.def"
 
-char *ab_command_line;
-
 #define AB_FORMAT_LINE(id, name, ...) "                   " name "\n"
 
 const struct ab_command ab_commands[AB_COMMAND_COUNT] = {

@@ -26,7 +26,4 @@ extern const struct ab_command ab_commands[AB_COMMAND_COUNT];
 #include "cli/commands.def"
 #undef AB_COMMAND
 
-/* argv[0], …, quoted for a shell; malloc'ed. Set once by main. */
-extern char *ab_command_line;
-
 #endif

@@ -11,6 +11,7 @@
 #include "cli/help/options_help.h"
 #include "cli/help/version.h"
 #include "cli/options/options_parse.h"
+#include "cli/show.h"
 #include "core/text.h"
 #include "report/json.h"
 #include "report/standard_output.h"
@@ -91,7 +92,8 @@ static enum ab_status run_command(int argc, char **argv, int *exit_code, struct 
         return status;
     int program = argc - (int)options.n_args;
     bool has_program = command == AB_COMMAND_EXEC && strcmp(argv[program - 1], "--") != 0;
-    ab_command_line = join_command_line(argc, argv, has_program ? program : argc);
+    options.listener = &ab_show_listener;
+    options.command_line = join_command_line(argc, argv, has_program ? program : argc);
     if (options.wants_help || options.wants_help_all)
         ab_options_print_help(stdout, (enum ab_command_id)command,
                               options.n_args > 0 ? options.args[0] : NULL, options.wants_help_all);

@@ -5,9 +5,6 @@
  */
 #include "cli/terminal.h"
 
-#include "base/nearest.h"
-#include "core/text.h"
-
 #include <langinfo.h>
 #include <locale.h>
 #include <stdlib.h>
@@ -63,30 +60,4 @@ struct ab_table_style ab_terminal_style(const struct ab_options *o)
         .topics = o->topics,
         .phase = o->topic_phase,
     };
-}
-
-enum ab_status ab_terminal_check_phase(const struct ab_options *o, const struct ab_session *session,
-                                       struct ab_err *err)
-{
-    struct ab_text list = {0};
-    char shown[300];
-    if (o->topic_phase == NULL)
-        return AB_OK;
-    for (uint32_t i = 0; i < session->n_phases; i++) {
-        if (strcmp(session->phases[i], o->topic_phase) == 0) {
-            ab_text_fini(&list);
-            return AB_OK;
-        }
-        ab_text_addf(&list, "%s%s", i == 0 ? "" : ", ",
-                     ab_text_printable(shown, sizeof shown, session->phases[i]));
-    }
-    const char *near = ab_text_nearest(o->topic_phase, session->phases, session->n_phases);
-    char given[300], nearest[300];
-    ab_fail(err, AB_USAGE, "--verbose phase=%s: no such phase among %s%s%s%s",
-            ab_text_printable(given, sizeof given, o->topic_phase),
-            list.s != NULL ? list.s : "the measured ones", near != NULL ? "; did you mean " : "",
-            near != NULL ? ab_text_printable(nearest, sizeof nearest, near) : "",
-            near != NULL ? "?" : "");
-    ab_text_fini(&list);
-    return AB_USAGE;
 }

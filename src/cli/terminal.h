@@ -14,8 +14,5 @@
 unsigned ab_terminal_width(int fd);
 bool ab_terminal_has_utf8(void);
 struct ab_table_style ab_terminal_style(const struct ab_options *o);
-/* AB_USAGE: -v names a phase that the session does not measure. */
-enum ab_status ab_terminal_check_phase(const struct ab_options *o, const struct ab_session *session,
-                                       struct ab_err *err);
 
 #endif

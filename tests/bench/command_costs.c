@@ -5,7 +5,7 @@
  *   usage: command_costs WORKER TRACE BACKEND          a table
  *          command_costs WORKER TRACE BACKEND ROUNDS   whole and in bursts by turns: the ratios
  */
-#include "app/cases.h"
+#include "app/backend_choice.h"
 #include "backend/selection.h"
 #include "base/clock.h"
 #include "core/file_digest.h"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # What arguments stand for: stored results by age, workloads by name, and files of the wrong kind.
-# tests: arguments.c last_result.c named_workload.c
+# tests: arguments.c result_store.c named_workload.c
 
 load helpers
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # How back ends are named, set and found, and what is said of them.
-# tests: cmd_list.c identity.c list_backends_json.c
+# tests: cmd_list.c identity.c
 # tests: open_heap.c plugin_params.c prefixed_malloc.c
 
 load helpers

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # `doctor` on this machine, and on made-up ones.
-# tests: cmd_doctor.c
+# tests: cmd_doctor.c document.c
 
 load helpers
 

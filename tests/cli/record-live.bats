@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # What `record` says while the command runs, on a terminal of its own that script(1) makes.
-# tests: live_line.c
+# tests: launch.c
 
 load helpers
 load recording

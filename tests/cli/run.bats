@@ -3,7 +3,7 @@
 #
 # What `run` promises when all goes well: the JSON and CSV documents, the table, and that the same
 # seed means the same work.
-# tests: measure.c build_limit.c cases.c cmd_run.c conductor.c failures.c rounds.c map.c
+# tests: measure.c measure_tape.c run_workload.c say.c show.c cmd_run.c conductor.c rounds.c map.c
 # tests: phase_meter.c progress.c run.c session/session.c worker/fail.c worker/main.c
 
 load helpers

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/progress_text.h"
+#include "cli/progress.h"
 
 #include "report/format.h"
 #include "support/report_session.h"

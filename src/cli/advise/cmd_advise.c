@@ -3,13 +3,13 @@
  * `advise`: reads a trace, measures what could be placed elsewhere, and says what pays.
  */
 #include "advise/code.h"
+#include "app/one_file.h"
 #include "base/bits.h"
 #include "base/clock.h"
 #include "cli/advise/advise_json.h"
 #include "cli/advise/advise_rules.h"
 #include "cli/advise/advise_text.h"
 #include "cli/commands.h"
-#include "cli/one_file.h"
 #include "cli/terminal.h"
 #include "cli/trace/trace_scopes.h"
 #include "cli/trace/trace_watch.h"

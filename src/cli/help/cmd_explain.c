@@ -3,11 +3,11 @@
  * `explain`: a word of the table of explanations, or the list of all words.
  */
 #include "cli/commands.h"
+#include "cli/document.h"
 #include "cli/help/options_help.h"
 #include "core/text.h"
 #include "explain/explain.h"
 #include "report/json.h"
-#include "report/output.h"
 
 #include <string.h>
 
@@ -61,7 +61,7 @@ static void print_list(void)
             if (e.group == (enum ab_explain_group)group)
                 ab_text_addf(&words, "%s%s", words.n > 0 ? ", " : "", e.word);
         printf("%s\n  ", ab_explain_group_titles[group]);
-        ab_paragraph_print(stdout, words.s != NULL ? words.s : "", 2, 2);
+        ab_paragraph_print(stdout, words.s, 2, 2);
         ab_text_fini(&words);
     }
     puts("\nallocbench explain WORD says more.");
@@ -86,12 +86,9 @@ static json_t *as_json(const struct ab_explanation *e)
 }
 
 /* One word, or (NULL) all. */
-static enum ab_status write_json(const char *path, const struct ab_explanation *one,
-                                 struct ab_err *err)
+static json_t *document_of(const struct ab_explanation *one)
 {
-    struct ab_output out;
     struct ab_explanation e;
-    AB_TRY(ab_output_open(path, &out, err));
     json_t *document = json_object(), *words = json_array();
     ab_json_put(document, "schema", ab_json_string("allocbench-explain/1"));
     for (size_t i = 0; one == NULL && ab_explain_at(i, &e); i++)
@@ -99,8 +96,7 @@ static enum ab_status write_json(const char *path, const struct ab_explanation *
     if (one != NULL)
         ab_json_append(words, as_json(one));
     ab_json_put(document, "words", words);
-    ab_json_write(document, out.to, 0);
-    return ab_output_commit(&out, err);
+    return document;
 }
 
 /* ---- the command ---- */
@@ -132,9 +128,8 @@ enum ab_status ab_cmd_explain(const struct ab_options *o, int *exit_code, struct
     (void)exit_code;
     if (is_one)
         AB_TRY(find_word(o, &e, err));
-    if (o->json != NULL)
-        AB_TRY(write_json(o->json, is_one ? &e : NULL, err));
-    if (o->json != NULL && strcmp(o->json, "-") == 0)
+    AB_TRY(ab_document_write(o, document_of(is_one ? &e : NULL), 0, err));
+    if (!ab_document_leaves_stdout(o))
         return AB_OK;
     if (is_one)
         print_explanation(&e);

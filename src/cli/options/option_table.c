@@ -8,13 +8,19 @@
 
 #include "base/bits.h"
 #include "base/limits.h"
+#include "base/nearest.h"
+#include "base/units.h"
 #include "cli/commands.h"
-#include "cli/options/option_sites.h"
-#include "cli/options/option_topic.h"
-#include "cli/options/option_value.h"
+#include "core/text.h"
+#include "report/table/style.h"
+#include "result/merge/shard.h"
+#include "result/passes.h"
 #include "result/result.h"
 #include "tape/tape.h"
+#include "trace/site_table.h"
 
+#include <float.h>
+#include <stdio.h>
 #include <string.h>
 
 #define WINDOW_MOST (1 << 20) /* of ops: more than a window that bounds anything */
@@ -92,6 +98,359 @@ const char *const ab_option_groups[] = {
     "Gates and CI",     "Output",       NULL,
 };
 
+/* ---- values that are more than a number or a text ----
+ * A reader returns what is wrong, NULL = nothing. Of a list it sets *value to the part that is. */
+
+static const char *const touches[] = AB_TOUCH_WORDS("first(N)");
+
+const char *ab_option_word(const char *value, const char *const *words, size_t *out)
+{
+    static char why[400];
+    size_t n = 0;
+    int used = 0;
+    for (; words[n] != NULL; n++)
+        if (strcmp(value, words[n]) == 0) {
+            *out = n;
+            return NULL;
+        }
+    for (size_t i = 0; i < n; i++)
+        used += snprintf(why + used, sizeof why - (size_t)used, "%s%s", i == 0 ? "one of " : ", ",
+                         words[i]);
+    const char *near = ab_text_nearest(value, words, n);
+    if (near != NULL)
+        snprintf(why + used, sizeof why - (size_t)used, "; did you mean %s?", near);
+    return why;
+}
+
+static const char *read_touch(const char **value, struct ab_options *o)
+{
+    const char *s = *value;
+    size_t n = strlen(s), word = 0;
+    if (n > 7 && strncmp(s, "first(", 6) == 0 && s[n - 1] == ')') {
+        struct ab_number bytes;
+        const char *bad = ab_units_parse(s + 6, n - 7, AB_UNIT_BYTES, &bytes);
+        if (bad == NULL && (bytes.whole == 0 || bytes.whole >= 1u << 29))
+            bad = "must be from 1 to 512MiB";
+        o->touch = AB_TOUCH_FIRST;
+        o->touch_bytes = bad == NULL ? (uint32_t)bytes.whole : 0;
+        return bad;
+    }
+    if (strncmp(s, "first", 5) == 0)
+        return "give the number of bytes, as in first(8)";
+    const char *bad = ab_option_word(s, touches, &word);
+    o->touch = (enum ab_touch)word;
+    return bad;
+}
+
+static const char *read_tape_mem(const char **value, struct ab_options *o)
+{
+    size_t n = strlen(*value);
+    bool is_share = n > 0 && (*value)[n - 1] == '%';
+    struct ab_number x;
+    const char *bad = ab_units_parse(*value, n, is_share ? AB_UNIT_FRACTION : AB_UNIT_BYTES, &x);
+    if (bad != NULL)
+        return bad;
+    if (is_share && (x.value < 0.01 || x.value > 0.9))
+        return "must be from 1% to 90% of available memory";
+    if (!is_share && x.whole < AB_TAPE_MEM_LEAST)
+        return "must be at least 64KiB";
+    o->tape_mem_bytes = is_share ? 0 : x.whole;
+    o->tape_mem_share = is_share ? x.value : 0;
+    return NULL;
+}
+
+/* Numbers and ranges of them, A-B with both ends, separated by commas: into at most `most` extents. The
+ * number of these, 0 = it is no such list. */
+static size_t read_ranges(const char *at, struct ab_extent *out, size_t most)
+{
+    for (size_t n_read = 0; n_read < most; at++) {
+        struct ab_number first, last;
+        size_t n = strcspn(at, ",-");
+        if (ab_units_parse(at, n, AB_UNIT_COUNT, &first) != NULL)
+            return 0;
+        last = first;
+        at += n;
+        if (*at == '-') {
+            n = strcspn(++at, ",");
+            if (ab_units_parse(at, n, AB_UNIT_COUNT, &last) != NULL || last.whole < first.whole)
+                return 0;
+            at += n;
+        }
+        out[n_read++] = (struct ab_extent){first.whole, last.whole + 1};
+        if (*at == 0)
+            return n_read;
+    }
+    return 0;
+}
+
+static const char *read_cpus(const char **value, struct ab_options *o)
+{
+    static const char wrong[] = "expected a list of CPUs such as 1 or 0,2-3";
+    static struct ab_extent ranges[AB_CPUS_MAX];
+    size_t n = strspn(*value, "0123456789,-") == strlen(*value)
+                   ? read_ranges(*value, ranges, AB_CPUS_MAX)
+                   : 0;
+    o->n_cpus = 0;
+    for (size_t i = 0; i < n; i++)
+        for (uint64_t cpu = ranges[i].first; cpu < ranges[i].end; cpu++) {
+            if (o->n_cpus == AB_CPUS_MAX || cpu >= 65536)
+                return wrong;
+            o->cpus[o->n_cpus++] = (int)cpu;
+        }
+    return n > 0 ? NULL : wrong;
+}
+
+static const char *read_threads(const char **value, struct ab_options *o)
+{
+    o->n_trace_threads = read_ranges(*value, o->trace_threads, AB_TRACE_THREADS_LISTED);
+    return o->n_trace_threads > 0 ? NULL
+                                  : "expected a list of at most 64 threads or ranges such as 0,2-5";
+}
+
+/* I/N, both whole numbers. */
+static const char *read_shard(const char **value, struct ab_options *o)
+{
+    struct ab_number index, count;
+    const char *slash = strchr(*value, '/'), *bad = NULL;
+    if (slash == NULL || slash == *value || slash[1] == 0)
+        return "expected a part of a number, such as 1/4 to 4/4";
+    if ((bad = ab_units_parse(*value, (size_t)(slash - *value), AB_UNIT_COUNT, &index)) != NULL ||
+        (bad = ab_units_parse(slash + 1, strlen(slash + 1), AB_UNIT_COUNT, &count)) != NULL)
+        return bad;
+    if (count.whole == 0 || count.whole > AB_SHARDS_MAX)
+        return "the second number is how many shards there are, 1 to 10000";
+    if (index.whole == 0 || index.whole > count.whole)
+        return "the first number must be from 1 to the second";
+    o->shard = (struct ab_run_shard){(uint32_t)index.whole, (uint32_t)count.whole};
+    return NULL;
+}
+
+/* A..B, A.. or ..B: at least one. `wrong` says what is expected. */
+static const char *read_span(const char *value, enum ab_unit_kind unit, const char *wrong,
+                             struct ab_extent *out)
+{
+    struct ab_number first = {0}, end = {.whole = UINT64_MAX};
+    const char *dots = strstr(value, ".."), *bad = NULL;
+    if (dots == NULL || dots[dots == value ? 2 : 0] == 0)
+        return wrong;
+    if (dots > value)
+        bad = ab_units_parse(value, (size_t)(dots - value), unit, &first);
+    if (bad == NULL && dots[2] != 0)
+        bad = ab_units_parse(dots + 2, strlen(dots + 2), unit, &end);
+    if (bad == NULL && first.whole >= end.whole)
+        bad = "the second number must be greater than the first: A..B excludes B";
+    *out = (struct ab_extent){first.whole, end.whole};
+    return bad;
+}
+
+static const char *read_events(const char **value, struct ab_options *o)
+{
+    struct ab_extent span;
+    const char *bad = read_span(*value, AB_UNIT_COUNT,
+                                "expected a range of events such as 0..1000, 5k.. or ..2M", &span);
+    o->first_event = span.first;
+    o->end_event = span.end;
+    return bad;
+}
+
+static const char *read_sizes(const char **value, struct ab_options *o)
+{
+    return read_span(*value, AB_UNIT_BYTES,
+                     "expected a range of sizes such as 16..65, 4KiB.. or ..1MiB", &o->sizes);
+}
+
+static const char *read_times(const char **value, struct ab_options *o)
+{
+    return read_span(*value, AB_UNIT_TIME,
+                     "expected a range of times such as 0..10ms, 2s.. or ..500ms", &o->times);
+}
+
+/* A share, always with its %, from `least` to `most`. */
+static const char *read_share(const char *value, double least, double most, const char *example,
+                              const char *range, double *out)
+{
+    struct ab_number x;
+    size_t n = strlen(value);
+    if (ab_units_parse(value, n, AB_UNIT_FRACTION, &x) != NULL || value[n - 1] != '%')
+        return example;
+    *out = x.value;
+    return x.value < least || x.value > most ? range : NULL;
+}
+
+/* Of the time of a run. */
+static const char *read_limit(const char **value, struct ab_options *o)
+{
+    return read_share(*value, DBL_MIN, 10, "expected a percentage such as 5%",
+                      "must be above 0% and at most 1000%", &o->limit);
+}
+
+/* How close the bounds of a ratio have to come to it. */
+static const char *read_precision(const char **value, struct ab_options *o)
+{
+    return read_share(*value, 0.001, 0.5, "expected a percentage such as 2%",
+                      "must be from 0.1% to 50%", &o->precision);
+}
+
+/* "latency", "memory:3" or "tail:all", n characters of which `name` are the name, that of `pass`:
+ * into the plan. */
+static const char *read_pass(const char *s, size_t n, size_t name, enum ab_pass pass,
+                             struct ab_pass_plan *plan)
+{
+    struct ab_number rounds;
+    uint32_t *out = &plan->rounds[pass];
+    *out = AB_PASS_AS_NEEDED;
+    if (name == n)
+        return NULL;
+    *out = AB_EVERY_ROUND;
+    if (n - name == 4 && strncmp(s + name, ":all", 4) == 0)
+        return NULL;
+    if (ab_units_parse(s + name + 1, n - name - 1, AB_UNIT_COUNT, &rounds) != NULL ||
+        rounds.whole == 0 || rounds.whole > AB_ROUNDS_MAX)
+        return "expected NAME, NAME:all or NAME:N with N from 1 to 1000";
+    if (pass == AB_PASS_THROUGHPUT)
+        return "throughput runs in every round";
+    *out = (uint32_t)rounds.whole;
+    return NULL;
+}
+
+/* With the nearest. */
+static const char *find_pass(const char *word, enum ab_pass *out)
+{
+    static const enum ab_pass passes[] = {
+#define ITEM(pass) pass,
+        AB_ROUND_PASSES(ITEM)
+#undef ITEM
+    };
+    static char why[200];
+    const char *names[AB_ARRAY_LEN(passes)];
+    for (size_t i = 0; i < AB_ARRAY_LEN(passes); i++) {
+        names[i] = ab_pass_names[passes[i]];
+        *out = passes[i];
+        if (strcmp(names[i], word) == 0)
+            return NULL;
+    }
+    const char *near = ab_text_nearest(word, names, AB_ARRAY_LEN(names));
+    snprintf(why, sizeof why,
+             "%s%s%sexpected some of throughput, latency, tail and memory, separated by commas",
+             near != NULL ? "did you mean " : "", near != NULL ? near : "",
+             near != NULL ? "? " : "");
+    return why;
+}
+
+static const char *read_passes(const char **value, struct ab_options *o)
+{
+    static char word[32];
+    struct ab_pass_plan plan = {.is_known = true};
+    for (const char *s = *value;; s++) {
+        size_t n = strcspn(s, ","), length = strcspn(s, ":,");
+        enum ab_pass pass;
+        snprintf(word, sizeof word, "%.*s", (int)length, s);
+        const char *bad = find_pass(word, &pass);
+        if (bad != NULL)
+            *value = word;
+        else
+            bad = read_pass(s, n, length, pass, &plan);
+        if (bad != NULL)
+            return bad;
+        s += n;
+        if (*s == 0)
+            break;
+    }
+    o->passes = plan;
+    return NULL;
+}
+
+/* ---- --sites [N]: of `record` the depth of the stacks, of `trace` how many are shown ---- */
+
+enum { SITE_DEPTH_DEFAULT = 8 };
+
+const char *const ab_option_site_orders[] = {"calls",       "bytes",     "peak",
+                                             "never-freed", "temporary", NULL};
+
+static bool is_count(const char *word)
+{
+    return word[0] != 0 && word[strspn(word, "0123456789")] == 0;
+}
+
+/* From 1 to most; NULL = `otherwise`. */
+static const char *read_count(const char *value, uint32_t most, uint32_t otherwise, uint32_t *out)
+{
+    static char range[48];
+    struct ab_number n = {.whole = otherwise};
+    snprintf(range, sizeof range, "must be from 1 to %u", most);
+    const char *bad = value == NULL ? NULL
+                                    : ab_units_parse(value, strlen(value), AB_UNIT_COUNT, &n);
+    *out = (uint32_t)n.whole;
+    return bad != NULL ? bad : n.whole == 0 || n.whole > most ? range : NULL;
+}
+
+static const char *read_site_depth(const char **value, struct ab_options *o)
+{
+    return read_count(*value, AB_SITE_DEPTH_MAX, SITE_DEPTH_DEFAULT, &o->site_depth);
+}
+
+static const char *read_sites(const char **value, struct ab_options *o)
+{
+    return read_count(*value, AB_SITE_STACKS_MAX, AB_SITES_SHOWN_DEFAULT, &o->n_sites);
+}
+
+/* ---- -v [TOPIC,…]: "phase=NAME" is one that takes all others with it ----
+ * The word behind -v is a topic only if all of it is topics: `run -v config.yaml` takes the file. */
+
+static const char phase_prefix[] = "phase=";
+/* In the order of `bits`. */
+static const char *const topics[] = {"time",        "size", "worst",      "memory",
+                                     "percentiles", "all",  "phase=NAME", NULL};
+static const unsigned bits[] = {AB_TOPIC_TIME,   AB_TOPIC_SIZE,        AB_TOPIC_WORST,
+                                AB_TOPIC_MEMORY, AB_TOPIC_PERCENTILES, AB_TOPICS_ALL};
+
+static bool is_phase(const char *word)
+{
+    return strncmp(word, phase_prefix, strlen(phase_prefix)) == 0 &&
+           word[strlen(phase_prefix)] != 0;
+}
+
+/* 0 = none of them. */
+static unsigned bits_of(const char *word, size_t n)
+{
+    for (size_t i = 0; i < AB_ARRAY_LEN(bits); i++)
+        if (strlen(topics[i]) == n && strncmp(topics[i], word, n) == 0)
+            return bits[i];
+    return 0;
+}
+
+/* A phase is named last: its name may have commas. */
+static const char *read_topics(const char **value, struct ab_options *o)
+{
+    size_t ignored;
+    o->is_verbose = true;
+    o->topics |= *value == NULL ? AB_TOPICS_USUAL : 0;
+    for (const char *s = *value, *next; s != NULL; s = next) {
+        size_t n = strcspn(s, ",");
+        unsigned bit = bits_of(s, n);
+        if (is_phase(s)) {
+            o->topic_phase = s + strlen(phase_prefix);
+            o->topics |= s == *value ? AB_TOPICS_ALL : 0;
+            return NULL;
+        }
+        if (bit == 0) {
+            const char *bad = ab_option_word(*value = s, topics, &ignored);
+            return bad != NULL ? bad : "give the name of a phase";
+        }
+        o->topics |= bit;
+        next = s[n] != 0 ? s + n + 1 : NULL;
+    }
+    return NULL;
+}
+
+static bool are_topics(const char *word)
+{
+    struct ab_options ignored = {.topics = 0};
+    return read_topics(&word, &ignored) == NULL;
+}
+
+/* ---- the rows ---- */
+
 /* An option whose help differs from command to command has a row for each. */
 static const struct ab_option_info table[] = {
     {"backend", "LIST",
@@ -161,7 +520,7 @@ static const struct ab_option_info table[] = {
     {"touch", "HOW",
      "which bytes of a new block are written: none, first(N), ends, page, line,\n"
      "all or apart (default: page)",
-     "What runs", 0, REPLAY, SPECIAL(ab_option_touch), GIVEN(has_touch), .words = ab_option_touches,
+     "What runs", 0, REPLAY, SPECIAL(read_touch), GIVEN(has_touch), .words = touches,
      .more = "page: one byte per page; line: one per cache line;\n"
              "apart: as page, while the clock stands still"},
     {"each", "WHAT",
@@ -195,7 +554,7 @@ static const struct ab_option_info table[] = {
      "memory for the prepared trace, about 8 bytes per call; a longer trace is\n"
      "replayed in bursts of this size, from a file in $TMPDIR or /var/tmp\n"
      "(default: 25% of available memory)",
-     "What runs", 0, REPLAY | ADVISE, SPECIAL(ab_option_tape_mem), RARE},
+     "What runs", 0, REPLAY | ADVISE, SPECIAL(read_tape_mem), RARE},
     {"rounds", "N",
      "number of rounds, each of every back end in random order; below 6 no\n"
      "confidence interval is possible (default: 6 to 10, until the intervals are\n"
@@ -222,7 +581,7 @@ static const struct ab_option_info table[] = {
      "memory; NAME:N in the first N rounds, NAME:all in every round (default:\n"
      "latency, tail, memory, each as often as it needs: tail and memory in 6\n"
      "rounds, in all where a gate is on them)",
-     "How long", 0, RUN | REPLAY | CHECK, SPECIAL(ab_option_passes), GIVEN(has_passes), RARE},
+     "How long", 0, RUN | REPLAY | CHECK, SPECIAL(read_passes), GIVEN(has_passes), RARE},
     {"time-budget", "TIME",
      "run as many rounds as fit into this time, at least 6, at most --rounds\n"
      "(then 100 by default)",
@@ -232,7 +591,7 @@ static const struct ab_option_info table[] = {
      "stop when every interval of a ratio of whole runs is within N% of the\n"
      "ratio; after 6 rounds at the earliest, --rounds at the latest (then 100\n"
      "by default)",
-     "How long", 0, RUN | REPLAY | EXEC, SPECIAL(ab_option_precision), RARE},
+     "How long", 0, RUN | REPLAY | EXEC, SPECIAL(read_precision), RARE},
     {"base", "NAME",
      "the back end that the others are compared with, as the tables name it\n"
      "(default: glibc, else the first)",
@@ -259,14 +618,14 @@ static const struct ab_option_info table[] = {
      "them. A part has whole rounds: I, I + N, …; with more parts than rounds\n"
      "a round is divided by back ends, and only those of one part get ratios.\n"
      "Gates are judged by merge (see docs/cluster.md)",
-     "Measurement", 0, RUN | REPLAY, SPECIAL(ab_option_shard), RARE},
+     "Measurement", 0, RUN | REPLAY, SPECIAL(read_shard), RARE},
     {"seed", "N", "seed of all random choices: sizes, positions, samples, orders", "Measurement", 0,
      RUN | REPLAY | CHECK | VERIFY | ADVISE, COUNT(seed, 0, UINT64_MAX), GIVEN(has_seed),
      RARE_IN(~(unsigned)VERIFY)},
     {"cpus", "LIST",
      "CPU affinity: pin the worker threads, one CPU after the other, to a\n"
      "list such as 1 or 0,2-3 (default: none)",
-     "Measurement", 0, RUN | REPLAY | CALIBRATE | ADVISE, SPECIAL(ab_option_cpus),
+     "Measurement", 0, RUN | REPLAY | CALIBRATE | ADVISE, SPECIAL(read_cpus),
      RARE_IN(REPLAY | ADVISE)},
     {"order", "HOW",
      "of several threads: free (in parallel, within --window) or strict (one\n"
@@ -333,13 +692,13 @@ static const struct ab_option_info table[] = {
      "how much longer the whole run may take than that of the --base, or than in\n"
      "the --baseline (then 5% by default); the command fails (exit 1) if one\n"
      "does, which is confirmed by more rounds first",
-     "Gates and CI", 0, RUN | REPLAY, SPECIAL(ab_option_limit), GIVEN(has_limit), RARE},
+     "Gates and CI", 0, RUN | REPLAY, SPECIAL(read_limit), GIVEN(has_limit), RARE},
     {"limit", "N%", "how much longer the whole run may take than in the base (default: 5%)",
-     "Gates and CI", 0, COMPARE, SPECIAL(ab_option_limit), GIVEN(has_limit)},
+     "Gates and CI", 0, COMPARE, SPECIAL(read_limit), GIVEN(has_limit)},
     {"limit", "N%",
      "fail (exit 1) if the program takes longer (wall time) by more than this\n"
      "than under the base, or than in the --baseline (then 5% by default)",
-     "Gates and CI", 0, EXEC, SPECIAL(ab_option_limit), GIVEN(has_limit),
+     "Gates and CI", 0, EXEC, SPECIAL(read_limit), GIVEN(has_limit),
      .more = "What fails is confirmed by more rounds first."},
     {"strict", NULL,
      "fail (exit 1) if base and new were measured on different machines or\n"
@@ -372,7 +731,7 @@ static const struct ab_option_info table[] = {
     {"digest", NULL, "info: print the digest of the events", "What is read", 0, TRACE,
      FLAG(wants_digest)},
     {"sites", "[N]", "info: the N call sites (default 20) that did most (record --sites)",
-     "What is read", 0, TRACE, SPECIAL(ab_option_sites), .is_value = ab_option_is_count},
+     "What is read", 0, TRACE, SPECIAL(read_sites), GIVEN(wants_sites), .is_value = is_count},
     {"sort", "KEY", "info --sites: by calls (default), bytes, peak, never-freed or temporary",
      "What is read", 0, TRACE, WORD(site_order, ab_option_site_orders), GIVEN(has_site_order)},
 #include "cli/options/record_options.def"
@@ -461,8 +820,8 @@ static const struct ab_option_info table[] = {
     {"verbose", "[TOPIC,TOPIC]",
      "also print time, size, worst, memory, percentiles or all; phase=NAME: all\n"
      "of one phase (default: time,worst,memory)",
-     "Output", 'v', RUN | REPLAY | REPORT | BASELINE, SPECIAL(ab_option_topic),
-     .is_value = ab_option_is_topic, .words = ab_option_topics},
+     "Output", 'v', RUN | REPLAY | REPORT | BASELINE, SPECIAL(read_topics), .is_value = are_topics,
+     .words = topics},
     {"verbose", NULL, "also print percentiles that do not clearly differ", "Output", 'v', COMPARE,
      FLAG(is_verbose)},
     {"verbose", NULL, "print details of each", "Output", 'v', LIST, FLAG(is_verbose)},

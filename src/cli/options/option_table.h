@@ -43,8 +43,8 @@ struct ab_option_info {
     /* The value may be left out: the next word is one only where this says so, and read gets NULL
      * without. NULL = not so. */
     bool (*is_value)(const char *word);
-    enum ab_status (*read)(const char *name, const char *value, struct ab_options *o,
-                           struct ab_err *err);
+    /* Returns what is wrong, NULL = nothing; of a list *value becomes the part that is wrong. */
+    const char *(*read)(const char **value, struct ab_options *o);
 };
 
 /* The groups in the order of the help; ends with NULL. */
@@ -56,5 +56,14 @@ bool ab_options_has(const struct ab_option_info *info, enum ab_command_id comman
 bool ab_options_is_rare(const struct ab_option_info *info, enum ab_command_id command);
 /* The command's option of this name; NULL = there is none. */
 const struct ab_option_info *ab_options_find(enum ab_command_id command, const char *name);
+
+/* Its index in `words`, which ends with NULL. NULL; or what is wrong, with the list and the nearest, good
+ * until the next call. */
+const char *ab_option_word(const char *value, const char *const *words, size_t *out);
+
+enum { AB_SITES_SHOWN_DEFAULT = 20 };
+
+/* In the order of enum ab_site_order; ends with NULL. */
+extern const char *const ab_option_site_orders[];
 
 #endif

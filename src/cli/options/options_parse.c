@@ -8,7 +8,7 @@
 #include "base/nearest.h"
 #include "base/units.h"
 #include "cli/options/option_table.h"
-#include "cli/options/option_value.h"
+#include "core/memory.h"
 #include "core/text.h"
 
 #include <stdlib.h>
@@ -27,75 +27,62 @@ static void store(void *member, size_t size, uint64_t value)
         *(uint64_t *)member = value;
 }
 
-static enum ab_status read_number(const struct ab_option_info *info, const char *value,
-                                  uint64_t *out, struct ab_err *err)
+static const char *read_number(const struct ab_option_info *info, const char *value, uint64_t *out)
 {
     struct ab_number n;
-    if (info->zero != NULL && strcmp(value, info->zero) == 0) {
-        *out = 0;
-        return AB_OK;
-    }
+    *out = 0;
+    if (info->zero != NULL && strcmp(value, info->zero) == 0)
+        return NULL;
     const char *bad = ab_units_parse(value, strlen(value), info->unit, &n);
-    if (bad == NULL && n.whole < info->min && info->min == 1 && info->unit != AB_UNIT_TIME)
-        bad = "must be at least 1";
-    else if (bad == NULL && (n.whole < info->min || n.whole > info->max))
-        bad = info->range;
     if (bad != NULL)
-        return ab_option_bad_value(info->name, value, bad, err);
+        return bad;
     *out = n.whole;
-    return AB_OK;
+    if (n.whole < info->min && info->min == 1 && info->unit != AB_UNIT_TIME)
+        return "must be at least 1";
+    return n.whole < info->min || n.whole > info->max ? info->range : NULL;
 }
 
-static enum ab_status add_to_list(const char ***list, size_t *n, const char *value,
-                                  struct ab_err *err)
+void ab_options_add(const char ***list, size_t *n, const char *value)
 {
-    const char **grown = realloc(*list, (*n + 2) * sizeof grown[0]);
-    if (grown == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
-    *list = grown;
-    grown[(*n)++] = value;
-    grown[*n] = NULL;
-    return AB_OK;
+    *list = ab_realloc(*list, *n + 2, sizeof(*list)[0]);
+    (*list)[(*n)++] = value;
+    (*list)[*n] = NULL;
 }
 
 static enum ab_status apply(const struct ab_option_info *info, const char *value,
                             struct ab_options *o, struct ab_err *err)
 {
     void *member = (char *)o + info->at, *also = (char *)o + info->also;
-    enum ab_status status = AB_OK;
+    const char *bad = NULL;
     uint64_t number = 1;
-    size_t word;
+    size_t word = 0;
     switch (info->type) {
     case AB_OPTION_LIST:
-        return add_to_list(member, also, value, err);
+        ab_options_add(member, also, value);
+        return AB_OK;
     case AB_OPTION_TEXT:
         *(const char **)member = value;
         break;
     case AB_OPTION_WORD:
-        if ((status = ab_option_word(info->name, value, info->words, &word, err)) != AB_OK)
-            return info->range == NULL ? status
-                                       : ab_option_bad_value(info->name, value, info->range, err);
+        bad = ab_option_word(value, info->words, &word);
+        bad = bad != NULL && info->range != NULL ? info->range : bad;
         store(member, info->size, word);
         break;
     case AB_OPTION_NUMBER:
-        if ((status = read_number(info, value, &number, err)) != AB_OK)
-            return status;
-        /* fall through */
+        bad = read_number(info, value, &number);
+        store(member, info->size, number);
+        break;
     case AB_OPTION_FLAG:
         store(member, info->size, number);
         break;
     case AB_OPTION_SPECIAL:
-        status = info->read(info->name, value, o, err);
+        bad = info->read(&value, o);
     }
+    if (bad != NULL)
+        return ab_fail(err, AB_USAGE, "--%s %s: %s", info->name, AB_SHOWN(256, value), bad);
     if (info->also != 0)
         *(bool *)also = true;
-    return status;
-}
-
-enum ab_status ab_options_set(enum ab_command_id command, const char *name, const char *value,
-                              struct ab_options *o, struct ab_err *err)
-{
-    return apply(ab_options_find(command, name), value, o, err);
+    return AB_OK;
 }
 
 /* ---- words ---- */
@@ -215,7 +202,7 @@ enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **arg
         else if (!is_rest && argv[i][0] == '-' && argv[i][1] != 0)
             status = parse_option(command, argc, argv, &i, &o, err);
         else {
-            status = add_to_list(&o.args, &o.n_args, argv[i], err);
+            ab_options_add(&o.args, &o.n_args, argv[i]);
             is_rest = is_rest || command == AB_COMMAND_RECORD ||
                       command == AB_COMMAND_EXEC; /* the command's own options */
         }

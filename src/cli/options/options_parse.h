@@ -13,10 +13,8 @@
 enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **argv,
                                 struct ab_options *out, struct ab_err *err);
 
-/* As --NAME VALUE on the command's line; the command has such an option. */
-enum ab_status ab_options_set(enum ab_command_id command, const char *name, const char *value,
-                              struct ab_options *o, struct ab_err *err);
-
+/* Adds to a list of `struct ab_options`, which ends with NULL. */
+void ab_options_add(const char ***list, size_t *n, const char *value);
 /* Frees the lists, not what is in them. */
 void ab_options_fini(struct ab_options *o);
 

@@ -6,7 +6,7 @@
  */
 #include "cli/commands.h"
 #include "cli/record/launch.h"
-#include "cli/record/spool_texts.h"
+#include "cli/record/spool_summary.h"
 #include "cli/record/spool_traces.h"
 #include "core/memory.h"
 #include "core/text.h"

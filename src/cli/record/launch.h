@@ -5,7 +5,7 @@
 #ifndef AB_CLI_RECORD_LAUNCH_H
 #define AB_CLI_RECORD_LAUNCH_H
 
-#include "cli/record/live_line.h"
+#include "cli/progress.h"
 #include "core/status.h"
 #include "record/converter_live.h"
 #include "record/relay.h"
@@ -13,6 +13,20 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* One line on a terminal while a command is recorded: for how long, how many calls, how fast, how
+ * large the spool is, how much is converted. Redrawn once a second. */
+
+struct ab_live_line { /* {0}: nothing is drawn */
+    struct ab_progress_line line;
+    uint64_t begin_ns, next_ns; /* of the recording; when it is drawn again */
+    uint64_t looked_ns;         /* when there were n_calls */
+    uint64_t n_calls;
+};
+
+/* Draws nothing where standard error is no terminal; nor where standard output is the same one,
+ * since what the command writes would be between, unless that is asked for. */
+void ab_live_line_begin(struct ab_live_line *l, bool is_quiet, bool is_asked_for);
 
 /* Exit codes of our own failures, as env and nohup use them. */
 enum { AB_LAUNCH_FAILED = 125, AB_LAUNCH_CANNOT_RUN = 126, AB_LAUNCH_NOT_FOUND = 127 };
@@ -73,8 +87,6 @@ void ab_launch_await(struct ab_launch *l);
 /* Waits for the command where it goes on. Returns the exit code for it. */
 int ab_launch_finish(struct ab_launch *l);
 
-void ab_launch_hold_signals(struct ab_launch *l);
-void ab_launch_drop_signals(struct ab_launch *l);
 /* Removes the folder and what is in it, unless it is kept. Signals that are held are dropped. */
 void ab_launch_clean(struct ab_launch *l);
 

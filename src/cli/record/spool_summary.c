@@ -8,9 +8,7 @@
 
 #include "base/bits.h"
 #include "base/clock.h"
-#include "cli/record/bypass_text.h"
 #include "cli/record/launch.h"
-#include "cli/record/spool_texts.h"
 #include "core/grow.h"
 #include "core/text.h"
 #include "core/units_show.h"
@@ -109,6 +107,43 @@ struct sum { /* over all traces */
     uint32_t end; /* enum ab_spool_stop: recording was ended while the processes went on */
 };
 
+/* Why a recording ended, in words. */
+
+/* Why it had to be stopped; the others were asked for. */
+static const char *const stops[] = {
+    [AB_SPOOL_NO_SPACE] = "the disk is full",
+    [AB_SPOOL_FILE_LIMIT] = "the limit on file sizes (ulimit -f) was reached",
+    [AB_SPOOL_NO_MEMORY] = "the spool could not be mapped",
+    [AB_SPOOL_NO_FILE] = "the program can no longer open the spool (chroot, another user, no "
+                         "descriptors)",
+    [AB_SPOOL_NO_SLOT] = "more than 65,536 concurrent threads",
+    [AB_SPOOL_SHARE] = "the spool had taken half of the space that was free on its disk "
+                       "(--max-spool sets another bound)",
+};
+
+static const char *const ends[] = {
+    [AB_SPOOL_ENOUGH] = "at --max-events", [AB_SPOOL_FULL] = "at --max-spool",
+    [AB_SPOOL_TIME_UP] = "at --duration",  [AB_SPOOL_SIGNAL] = "at a signal",
+    [AB_SPOOL_ENDED] = "with the command",
+};
+
+const char *ab_spool_stop_text(uint32_t stop)
+{
+    return stop < AB_ARRAY_LEN(stops) ? stops[stop] : NULL;
+}
+
+const char *ab_spool_short_text(const struct ab_convert_report *report)
+{
+    const char *stop = ab_spool_stop_text(report->stop);
+    return stop != NULL ? stop : report->damage[0] != 0 ? report->damage : NULL;
+}
+
+/* When it was ended while the program went on, as was asked for; NULL = it was not. */
+static const char *spool_end_text(uint32_t stop)
+{
+    return stop < AB_ARRAY_LEN(ends) ? ends[stop] : NULL;
+}
+
 /* Where the reason is in no trace, processes that came after the end were not recorded. */
 static struct sum add_up(const struct ab_spool_traces *t)
 {
@@ -132,7 +167,7 @@ static struct sum add_up(const struct ab_spool_traces *t)
         s.report.lacks_sites |= r->lacks_sites;
         if (r->repair_ticks_max > s.report.repair_ticks_max)
             s.report.repair_ticks_max = r->repair_ticks_max;
-        s.end = ab_spool_end_text(r->stop) != NULL ? r->stop : s.end;
+        s.end = spool_end_text(r->stop) != NULL ? r->stop : s.end;
         s.report.info.events += r->info.events - r->n_inherited;
         s.report.info.threads += r->info.threads;
         s.report.noting_ticks += r->noting_ticks;
@@ -150,7 +185,7 @@ static struct sum add_up(const struct ab_spool_traces *t)
 static void print_losses(const struct sum *s)
 {
     const struct ab_convert_report *r = &s->report;
-    const char *end = ab_spool_end_text(s->end);
+    const char *end = spool_end_text(s->end);
     if (end != NULL && s->end != AB_SPOOL_ENDED)
         fprintf(stderr, "allocbench: recording stopped %s\n", end);
     if (r->n_shared_threads > 0)
@@ -213,6 +248,73 @@ static void print_order(const struct sum *s, double ns_per_tick)
             (unsigned long long)r->n_usable_size, plural(r->n_usable_size));
 }
 
+/* Describes the calls that a recording did not see. Their number is unknown; what came to light is
+ * a lower bound, and the text says so. */
+
+enum { MODULES_SHOWN = 3 };
+
+void ab_bypass_print_modules(FILE *to, const struct ab_trace_bypass *b)
+{
+    const char *name = b->names;
+    uint32_t n = 0;
+    for (; n < MODULES_SHOWN && n < b->n_modules && name < b->names + b->n_names; n++) {
+        fprintf(to, "%s%s", n > 0 ? ", " : "", AB_SHOWN(256, name));
+        name += strlen(name) + 1;
+    }
+    if (n < b->n_modules)
+        fprintf(to, "%s%u%s", n > 0 ? " and " : "", b->n_modules - n, n > 0 ? " more" : " modules");
+}
+
+void ab_bypass_print_amount(FILE *to, const struct ab_trace_bypass *b)
+{
+    if (b->least_calls > 0)
+        fprintf(to, "at least %llu call%s, probably more", (unsigned long long)b->least_calls,
+                b->least_calls == 1 ? "" : "s");
+    else
+        fprintf(to, "an unknown number of calls");
+    if (b->most_bytes == AB_BYPASS_UNKNOWN)
+        fprintf(to, "; how much memory is not known");
+    else
+        fprintf(to, "; at the end at most %s of memory", AB_BYTES(b->most_bytes));
+}
+
+static const char *const reasons[] = {
+    [AB_BYPASS_LIBRARY] = " (loaded with RTLD_DEEPBIND: bound to the C library's malloc)",
+    [AB_BYPASS_NAMESPACE] = " (loaded with dlmopen: bound to a C library of its own)",
+    [AB_BYPASS_OWN] = " (bound to a malloc that the program contains)",
+};
+
+static void print_advice(FILE *to, const struct ab_bypass_report *report)
+{
+    if (report->path[0] == 0)
+        fputs("; the program ended before it could be looked into, or it closed the library", to);
+    else if (report->kind == AB_BYPASS_OWN)
+        fputs("; to record them, link that malloc as a shared library, or build without it", to);
+    else if (report->kind == AB_BYPASS_NAMESPACE)
+        fputs("; to record them, have the program use dlopen", to);
+    else
+        fprintf(to, "; to record them, load it first: LD_PRELOAD=%s allocbench record",
+                AB_SHOWN(512, report->path));
+}
+
+/* A line for one trace, where there is something to warn of. */
+static void bypass_print_warning(FILE *to, const char *trace, const struct ab_bypass_report *report,
+                                 const struct ab_trace_bypass *b)
+{
+    if (!b->is_there)
+        return;
+    fprintf(to, "allocbench: warning: %s lacks calls", AB_SHOWN(512, trace));
+    if (b->n_modules > 0) {
+        fputs(" of ", to);
+        ab_bypass_print_modules(to, b);
+        fputs(reasons[report->kind], to);
+    }
+    fputs(": ", to);
+    ab_bypass_print_amount(to, b);
+    print_advice(to, report);
+    fputc('\n', to);
+}
+
 /* Calls past the recorder. */
 static void print_bypasses(const struct ab_spool_traces *t)
 {
@@ -220,7 +322,7 @@ static void print_bypasses(const struct ab_spool_traces *t)
     for (size_t i = 0; i < t->n_results; i++) {
         const struct ab_spool_result *r = &t->results[i];
         if (is_written(r) && r->report.info.bypass.is_there && n++ < LINES_MOST)
-            ab_bypass_print_warning(stderr, r->path, &r->report.bypass, &r->report.info.bypass);
+            bypass_print_warning(stderr, r->path, &r->report.bypass, &r->report.info.bypass);
     }
     if (n > LINES_MOST)
         fprintf(stderr, "allocbench: %zu more traces lack calls\n", n - LINES_MOST);
@@ -260,7 +362,7 @@ static void print_empty(const struct ab_spool_traces *t)
     for (size_t i = 0; i < t->n_results; i++) {
         const struct ab_spool_result *r = &t->results[i];
         uint32_t stop = r->entry->image.stop;
-        size_t why = ab_spool_stop_text(stop) != NULL ? 1 : ab_spool_end_text(stop) != NULL ? 2 : 0;
+        size_t why = ab_spool_stop_text(stop) != NULL ? 1 : spool_end_text(stop) != NULL ? 2 : 0;
         if (r->outcome == AB_SPOOL_EMPTY && r->entry->n_events == 0)
             ab_name_counts_add(&counts[why], r->entry->image.program);
     }

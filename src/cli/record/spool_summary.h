@@ -6,6 +6,8 @@
 #define AB_CLI_RECORD_SPOOL_SUMMARY_H
 
 #include "cli/record/spool_traces.h"
+#include "record/bypass.h"
+#include "record/convert.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,5 +34,21 @@ void ab_name_counts_add(struct ab_name_counts *c, const char *name);
 /* The most frequent first, at most ten. */
 void ab_name_counts_print(FILE *to, struct ab_name_counts *c);
 void ab_name_counts_fini(struct ab_name_counts *c);
+
+/* Why a recording ended, in words. */
+
+/* Why the trace is shorter than the program was; NULL = it is not. */
+const char *ab_spool_short_text(const struct ab_convert_report *report);
+
+/* Why recording ended before the program did; NULL = it did not. */
+const char *ab_spool_stop_text(uint32_t stop);
+
+/* Warnings of what a recording did not see, and how to see it. */
+
+/* "libx.so, liby.so and 3 more", printable. */
+void ab_bypass_print_modules(FILE *to, const struct ab_trace_bypass *b);
+
+/* "at least 3 calls; memory at the end at most 4 MiB". */
+void ab_bypass_print_amount(FILE *to, const struct ab_trace_bypass *b);
 
 #endif

@@ -9,7 +9,6 @@
 #include "cli/progress.h"
 #include "cli/record/descendants.h"
 #include "cli/record/spool_summary.h"
-#include "cli/record/spool_texts.h"
 #include "core/text.h"
 #include "record/convert.h"
 #include "record/converter_live.h"

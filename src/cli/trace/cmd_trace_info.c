@@ -2,7 +2,7 @@
  *
  * `trace info`: gathers the facts of each file, and has them printed as text or as JSON.
  */
-#include "cli/record/bypass_text.h"
+#include "cli/record/spool_summary.h"
 #include "cli/terminal.h"
 #include "cli/trace/cmd_trace.h"
 #include "cli/trace/trace_flame.h"

@@ -2,7 +2,7 @@
  *
  * `trace cut`: writes a part of a trace as a trace, and says what is in it.
  */
-#include "cli/one_file.h"
+#include "app/one_file.h"
 #include "cli/record/spool_traces.h"
 #include "cli/trace/cmd_trace.h"
 #include "core/text.h"

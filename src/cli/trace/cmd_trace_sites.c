@@ -5,7 +5,7 @@
  * program's line that calls into the library, or where the stack ends before it, the outermost
  * function of the library.
  */
-#include "cli/options/option_sites.h"
+#include "cli/options/option_table.h"
 #include "cli/trace/cmd_trace.h"
 #include "core/text.h"
 #include "core/units_show.h"

@@ -4,8 +4,8 @@
  */
 #include "cli/trace/trace_page.h"
 
-#include "cli/options/option_sites.h"
-#include "cli/trace/trace_flame.h"
+#include "app/stacks.h"
+#include "cli/options/option_table.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "trace_tools/event_text.h"
@@ -153,7 +153,8 @@ static enum ab_status add_sites(struct page *p, const struct ab_trace_facts *f,
     }
     if (!ab_trace_page_sites(f, most < SITES_MOST ? most : SITES_MOST, &p->r))
         return ab_fail(err, AB_SYSTEM, "out of memory for the call sites");
-    return ab_trace_stacks(&f->site_table, &f->sites, &p->stacks, err);
+    ab_trace_stacks(&f->site_table, &f->sites, &p->stacks);
+    return AB_OK;
 }
 
 static enum ab_status make_page(struct page *p, const struct ab_trace_facts *f,

@@ -2,7 +2,7 @@
  *
  * What a replay says is set beside each round of the program, of which there may be more.
  */
-#include "app/prediction.h"
+#include "app/exec.h"
 
 #include "trace_tools/to_tape.h"
 
@@ -45,11 +45,9 @@ static void rounds_beyond_the_replay_have_the_calls_and_no_prediction(void **sta
 {
     (void)state;
     static struct fake replay, program;
-    struct ab_prediction p = {.is_made = true};
     fill(&replay, "trace", AB_TRACE_PHASE, 2);
     fill(&program, AB_KIND_EXEC, AB_PROGRAM_PHASE, ROUNDS_MOST);
-    p.replay.session = replay.s;
-    ab_prediction_note(&p, &program.s);
+    ab_prediction_note(&replay.s, &program.s);
     for (uint32_t i = 0; i < ROUNDS_MOST; i++) {
         assert_true(program.results[i].calls == CALLS);
         if (i < 2)

@@ -2,8 +2,8 @@
  *
  * Takes the one file of a command from its arguments, and loads a workload.
  */
-#ifndef AB_CLI_ONE_FILE_H
-#define AB_CLI_ONE_FILE_H
+#ifndef AB_APP_ONE_FILE_H
+#define AB_APP_ONE_FILE_H
 
 #include "app/options.h"
 #include "report/output.h"
@@ -13,13 +13,14 @@
 enum ab_status ab_one_file(const struct ab_options *o, const char *what, const char *command,
                            const char **out, struct ab_err *err);
 
-/* Loads a workload with --set and --seed; prints its errors to stderr. */
+/* Loads a workload with --set and --seed; has its errors said. */
 enum ab_status ab_load_workload(const struct ab_options *o, const char *path,
                                 struct ab_workload **out, struct ab_err *err);
 
-/* Makes its tape, with a line of progress on a terminal when that takes long. */
-enum ab_status ab_compile_workload(const struct ab_options *o, struct ab_workload *workload,
-                                   struct ab_tape *out, struct ab_err *err);
+/* Makes its tape, saying how far it is. */
+enum ab_status ab_compile_workload(const struct ab_options *o, const char *path,
+                                   struct ab_workload *workload, struct ab_tape *out,
+                                   struct ab_err *err);
 
 /* AB_USAGE when `out`, to be written to `path`, would replace what is read: one of o->args from
  * `first` on, rules of --map @FILE, or what --baseline, --trace and --stdin name. */

@@ -2,10 +2,10 @@
  *
  * The argument of commands that take one file, and loading a workload with --set and --seed.
  */
-#include "cli/one_file.h"
+#include "app/one_file.h"
 
+#include "app/say.h"
 #include "base/bits.h"
-#include "cli/progress.h"
 #include "core/text.h"
 
 #include <stdlib.h>
@@ -37,27 +37,27 @@ enum ab_status ab_load_workload(const struct ab_options *o, const char *path,
     char *messages = NULL;
     enum ab_status status = ab_workload_load(path, &options, out, &messages, err);
     if (messages != NULL)
-        fputs(messages, stderr); /* every error with its place, complete as it is */
+        ab_complain(o, messages); /* every error with its place, complete as it is */
     free(messages);
     return status;
 }
 
 static void show_ops(void *user, uint64_t n_ops)
 {
-    struct ab_progress_line *line = user;
-    ab_progress_show_counted(line, "making the tape", "ops", n_ops, 0);
+    ab_say_count(user, "making the tape", "ops", n_ops, 0);
 }
 
-enum ab_status ab_compile_workload(const struct ab_options *o, struct ab_workload *workload,
-                                   struct ab_tape *out, struct ab_err *err)
+enum ab_status ab_compile_workload(const struct ab_options *o, const char *path,
+                                   struct ab_workload *workload, struct ab_tape *out,
+                                   struct ab_err *err)
 {
-    struct ab_progress_line line;
-    ab_progress_begin(&line, o->is_quiet);
-    if (line.is_on)
-        ab_workload_watch(workload, show_ops, &line);
+    struct ab_options watching = *o;
+    if (o->listener != NULL)
+        ab_workload_watch(workload, show_ops, &watching);
+    ab_say_prepare(o, path);
     enum ab_status status = ab_workload_compile(workload, out, err);
     ab_workload_watch(workload, NULL, NULL);
-    ab_progress_end(&line);
+    ab_say_prepare(o, NULL);
     return status;
 }
 

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The engine that runs a real program under each allocator. The result is one like those of `run`,
+ * with the kind "exec" and one phase. With a trace of the program its replay comes first; its result
+ * is handed over in memory as the document that the command `replay` would write: what it measures is
+ * what a user would see of it.
+ */
+#include "app/exec.h"
+
+#include "app/backend_choice.h"
+#include "app/measure.h"
+#include "app/replay.h"
+#include "app/rounds.h"
+#include "app/say.h"
+#include "base/clock.h"
+#include "core/file_digest.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include "program/program_file.h"
+#include "program/program_session.h"
+#include "report/read/read_result.h"
+#include "report/sinks/sinks.h"
+#include "runner/spawn.h"
+#include "stats/aggregate.h"
+#include "stats/stopping.h"
+#include "trace_tools/to_tape.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <sha2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- the work: two results are of the same when command, arguments and input are the same ---- */
+
+enum { SETTINGS_MAX = 6 };
+
+/* That the program itself is another one may be what is measured: it is told, and no part of it. */
+struct work {
+    char program[4096], name[128];
+    char program_sha256[65], work_sha256[65];
+    const char *settings[SETTINGS_MAX + 1]; /* malloc'ed, ends with NULL */
+    size_t n_settings;
+    struct ab_program_case *cases;
+    const char *(*envs)[AB_SELECTION_ENV_MAX + 1]; /* of the cases */
+    struct ab_program_summary summary;
+    struct ab_stored replay; /* of --trace, once it is made */
+};
+
+static void add_setting(struct work *w, const char *name, const char *value)
+{
+    struct ab_text t = {0};
+    ab_text_addf(&t, "%s=%s", name, value);
+    w->settings[w->n_settings++] = t.s;
+}
+
+/* The first word by its last part: the same program may lie elsewhere. */
+static void digest_work(const struct ab_options *o, const struct work *w, const char *stdin_sha256,
+                        char hex[65])
+{
+    SHA2_CTX sha;
+    SHA256Init(&sha);
+    SHA256Update(&sha, (const uint8_t *)w->name, strlen(w->name) + 1);
+    for (size_t i = 1; i < o->n_args; i++)
+        SHA256Update(&sha, (const uint8_t *)o->args[i], strlen(o->args[i]) + 1);
+    SHA256Update(&sha, (const uint8_t *)stdin_sha256, strlen(stdin_sha256));
+    SHA256End(&sha, hex);
+}
+
+/* `program` is set. AB_INPUT where --stdin cannot be read. */
+static enum ab_status describe_work(const struct ab_options *o, struct work *w, struct ab_err *err)
+{
+    char stdin_sha256[65] = "";
+    const char *slash = strrchr(w->program, '/');
+    snprintf(w->name, sizeof w->name, "%.100s", slash != NULL ? slash + 1 : w->program);
+    if (!ab_file_digest(w->program, w->program_sha256))
+        w->program_sha256[0] = 0;
+    if (o->stdin_path != NULL && !ab_file_digest(o->stdin_path, stdin_sha256))
+        return ab_fail_errno(err, AB_INPUT, "--stdin: cannot read %s",
+                             AB_SHOWN(512, o->stdin_path));
+    digest_work(o, w, stdin_sha256, w->work_sha256);
+    if (o->stdin_path != NULL)
+        add_setting(w, "stdin", o->stdin_path);
+    if (o->prepare != NULL)
+        add_setting(w, "prepare", o->prepare);
+    add_setting(w, "check_output", o->is_output_free ? "false" : "true");
+    return AB_OK;
+}
+
+/* Adds what it printed. */
+static void note_output(struct work *w, const struct ab_program_summary *s, bool is_output_free)
+{
+    char text[40];
+    if (is_output_free)
+        return;
+    snprintf(text, sizeof text, "%" PRIu64, s->output.bytes);
+    add_setting(w, "output_bytes", text);
+    snprintf(text, sizeof text, "%016" PRIx64 "%016" PRIx64, s->output.high, s->output.low);
+    add_setting(w, "output_xxh128", text);
+}
+
+/* ---- the replay of its trace ---- */
+
+/* Where --time-budget does not say; the intervals that are narrow enough, where --precision does not.
+ */
+static const uint64_t budget_ns = UINT64_C(120) * 1000000000;
+static const double precision = 0.01;
+
+static enum ab_status take(void *user, const struct ab_session *session, struct ab_err *err)
+{
+    char path[64];
+    int fd = memfd_create("allocbench-replay", MFD_CLOEXEC);
+    FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (f == NULL) {
+        ab_fail_errno(err, AB_SYSTEM, "cannot keep the result of the replay");
+        if (fd >= 0)
+            close(fd);
+        return AB_SYSTEM;
+    }
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    ab_sinks[AB_SINK_JSON].write(f, session);
+    fflush(f);
+    enum ab_status status = ab_stored_read(path, user, err);
+    fclose(f);
+    return status;
+}
+
+/* What `replay` takes of the command line of `exec`: throughput alone. Rounds end early where that
+ * says enough. */
+static void set_replay(struct ab_options *r, const struct ab_options *o, uint32_t n_backends)
+{
+    static const char *usual[] = {"libraries"};
+    *r = *o;
+    if (r->n_backends == 0) { /* those of the program, and no allocator that suits the trace */
+        r->backends = usual;
+        r->n_backends = 1;
+    }
+    memset(r->sinks, 0, sizeof r->sinks);
+    memset(r->wants_lines, 0, sizeof r->wants_lines);
+    r->processes = 3;
+    r->stage.name = "replay";
+    r->time_budget_ns = (o->time_budget_ns > 0 ? o->time_budget_ns / 2 : budget_ns) + 1;
+    r->has_passes = true;
+    memset(&r->passes, 0, sizeof r->passes);
+    r->is_store_off = true;
+    r->n_gates = 0;
+    r->timeout_ns = 0;
+    r->drain_ns = 0;
+    r->has_rounds = true; /* at most so many */
+    r->precision = n_backends < 2 || r->rounds < AB_STOPPING_LEAST_ROUNDS ? 0
+                   : o->precision > 0                                     ? o->precision
+                                                                          : precision;
+    r->baseline = NULL;
+    r->has_limit = r->is_strict_compare = r->is_joint = false;
+}
+
+/* Replays o->trace as `allocbench replay` does, under the same back ends. At most --rounds rounds, also
+ * where the program has another number of them; fewer, but 6, where intervals are narrow
+ * (--precision, else 1 %) or the time is up: half of --time-budget, else two minutes. */
+static enum ab_status predict(struct ab_measurement *m, struct ab_err *err)
+{
+    struct work *w = m->work;
+    const struct ab_options *o = m->options;
+    const struct ab_replay_watch watch = {.take = take, .user = &w->replay};
+    uint64_t began_ns = ab_clock_now_ns();
+    const char *trace = o->trace;
+    struct ab_options r;
+    int exit_code = 0;
+    ab_say(o, "allocbench: replaying the trace, then running the program");
+    set_replay(&r, o, m->session.n_backends);
+    r.args = &trace;
+    r.n_args = 1;
+    AB_TRY(ab_replay(&r, &watch, &exit_code, err));
+    m->replay = &w->replay.session;
+    if (o->time_budget_ns > 0)
+        m->session.stopping.spent_s = (double)(ab_clock_now_ns() - began_ns) * 1e-9;
+    m->session.start = time(NULL);
+    return AB_OK;
+}
+
+static const struct ab_result *find_result(const struct ab_session *s, const char *name,
+                                           uint32_t round)
+{
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        if (strcmp(s->backends[i].name, name) == 0 && ab_session_has_numbers(s, i))
+            return ab_session_find(s, i, AB_TRACE_PHASE, AB_OP_ALL, round);
+    return NULL;
+}
+
+void ab_prediction_note(const struct ab_session *s, struct ab_session *exec)
+{
+    for (uint32_t i = 0; i < exec->n_results; i++) {
+        struct ab_result *r = &exec->results[i];
+        const char *name = exec->backends[r->backend].name;
+        const struct ab_result *of = find_result(s, name, r->round);
+        const struct ab_result *any = s->n_rounds > 0 ? find_result(s, name, s->rounds[0].index)
+                                                      : NULL;
+        if (any != NULL)
+            r->calls = (double)any->n_ops;
+        if (of != NULL)
+            r->replay_ns_per_call = of->ns_per_op;
+    }
+}
+
+/* ---- before anything runs ---- */
+
+static enum ab_status find_program(const struct ab_options *o, struct work *w, struct ab_err *err)
+{
+    static const struct ab_program_use measuring = {
+        .done = "measured",
+        .loaded = "an allocator",
+        .needs = "allocators need glibc",
+    };
+    if (o->n_args == 0)
+        return ab_fail(err, AB_USAGE,
+                       "exec needs a command: allocbench exec -b glibc,jemalloc -- ./app …");
+    if (!ab_program_file_find(o->args[0], w->program, sizeof w->program))
+        return ab_fail(err, AB_USAGE, "%s: no such program, or it is not executable",
+                       AB_SHOWN(512, o->args[0]));
+    return ab_program_file_check(w->program, &measuring, err);
+}
+
+/* Only a malloc that is preloaded, and the C library's, can serve a real program. */
+static enum ab_status check_kind(const struct ab_selection *s, struct ab_err *err)
+{
+    char shown[300];
+    ab_text_printable(shown, sizeof shown, s->name);
+    bool is_malloc = s->source == AB_SOURCE_LIBC || s->source == AB_SOURCE_PRELOAD;
+    if (!is_malloc || s->is_inline || s->is_checked || s->fault_n > 0)
+        return ab_fail(err, AB_USAGE,
+                       "%s cannot serve a real program: exec needs a malloc that can be preloaded "
+                       "(allocbench list backends), or glibc",
+                       shown);
+    if (s->state == AB_SELECTION_OK && ab_spawn_needs_alias(s->path))
+        return ab_fail(err, AB_USAGE,
+                       "%s: LD_PRELOAD cannot hold a path with a space, a colon or a quote; make a "
+                       "copy of it elsewhere",
+                       shown);
+    return AB_OK;
+}
+
+static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *err)
+{
+    struct work *w = m->work;
+    const struct ab_options *o = m->options;
+    AB_TRY(ab_selection_parse(o->backends, o->n_backends, o->backend_path, &m->selection, err));
+    AB_TRY(ab_decision_add_witness(&m->decision, &m->selection, err));
+    for (size_t i = 0; i < m->selection.n; i++)
+        AB_TRY(check_kind(&m->selection.items[i], err));
+    w->cases = ab_alloc_zeroed(m->selection.n + 1, sizeof w->cases[0]);
+    w->envs = ab_alloc_zeroed(m->selection.n + 1, sizeof w->envs[0]);
+    return AB_OK;
+}
+
+static void add_case(struct ab_measurement *m, size_t i, struct ab_backend_info *info)
+{
+    struct work *w = m->work;
+    const struct ab_selection *s = &m->selection.items[i];
+    (void)info;
+    if (s->source == AB_SOURCE_PRELOAD)
+        w->cases[i].wanted = (struct ab_proof_wanted){s->path, s->dev, s->ino};
+    for (uint32_t k = 0; k < s->n_env; k++)
+        w->envs[i][k] = s->env[k];
+    w->cases[i].env = w->envs[i];
+}
+
+static void describe(struct ab_measurement *m)
+{
+    static const char *const phases[] = {AB_PROGRAM_PHASE};
+    const struct work *w = m->work;
+    struct ab_session *s = &m->session;
+    s->kind = AB_KIND_EXEC;
+    s->name = w->name;
+    s->about = "";
+    s->config_path = w->program;
+    s->config_text = "";
+    s->config_sha256 = w->program_sha256;
+    s->tape_sha256 = w->work_sha256;
+    s->settings = w->settings;
+    s->seed = m->options->seed;
+    s->n_tape_ops = UINT64_MAX;
+    s->phases = phases;
+    s->n_phases = 1;
+    s->cpu = -1;
+    s->timer.source = "CLOCK_MONOTONIC";
+    s->timer.ns_per_tick = s->timer.quantum_ns = s->timer.floor_ns = s->timer.window_ns = NAN;
+}
+
+/* ---- running ---- */
+
+static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
+{
+    struct work *w = m->work;
+    const struct ab_options *o = m->options;
+    struct ab_round_watch watch;
+    struct ab_program_plan plan = {
+        .program = {.path = w->program,
+                    .argv = o->args,
+                    .stdin_path = o->stdin_path,
+                    .timeout_ns = o->timeout_ns},
+        .cases = w->cases,
+        .base = ab_session_base(&m->session),
+        .rounds = m->session.n_rounds_planned,
+        .prepare = o->prepare,
+        .prepare_fd = STDERR_FILENO,
+        .is_output_free = o->is_output_free,
+        .progress = ab_round_watch_progress,
+        .round_done = ab_round_watch_end_round,
+        .user = &watch,
+    };
+    if (o->trace != NULL && !m->is_again)
+        AB_TRY(predict(m, err));
+    ab_round_watch_begin(&watch, o, &m->store, &m->session);
+    enum ab_status status = ab_program_session_run(&plan, &m->session, &w->summary, err);
+    ab_round_watch_end(&watch);
+    return status;
+}
+
+static void conclude(struct ab_measurement *m)
+{
+    struct work *w = m->work;
+    if (m->replay != NULL)
+        ab_prediction_note(m->replay, &m->session);
+    note_output(w, &w->summary, m->options->is_output_free);
+    m->n_left = w->summary.n_left;
+}
+
+enum ab_status ab_exec(const struct ab_options *options, int *exit_code, struct ab_err *err)
+{
+    static const struct ab_engine engine = {.select = select_backends,
+                                            .add_case = add_case,
+                                            .describe = describe,
+                                            .run = run,
+                                            .conclude = conclude};
+    static const struct ab_phase phase = {.name = AB_PROGRAM_PHASE, .is_measured = true};
+    struct ab_options o = *options;
+    struct work w = {0};
+    struct ab_measurement m = {.options = &o,
+                               .engine = &engine,
+                               .work = &w,
+                               .phases = &phase,
+                               .n_phases = 1,
+                               .is_exec = true};
+    AB_TRY(find_program(&o, &w, err));
+    AB_TRY(describe_work(&o, &w, err));
+    if (o.trace != NULL)
+        o.stage.name = "program";
+    enum ab_status status = ab_measure(&m, exit_code, err);
+    if (m.replay != NULL)
+        ab_stored_fini(&w.replay);
+    free(w.cases);
+    free(w.envs);
+    for (size_t i = 0; i < w.n_settings; i++)
+        free((void *)w.settings[i]);
+    return status;
+}

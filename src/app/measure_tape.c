@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The engine that runs a tape: which back ends suit it, with the rows of a mapping; which passes run;
+ * what the session says of it.
+ */
+#include "app/measure_tape.h"
+
+#include "app/backend_choice.h"
+#include "app/mapped_rows.h"
+#include "app/rounds.h"
+#include "app/say.h"
+#include "core/file_digest.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include "result/environment.h"
+#include "result/merge/shard.h"
+#include "runner/count_round.h"
+#include "runner/estimate.h"
+#include "runner/session/resume.h"
+#include "runner/session/session.h"
+#include "runner/spawn.h"
+
+#include <limits.h>
+#include <math.h>
+#include <sched.h>
+#include <sha2.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tape_work {
+    const struct ab_subject *subject;
+    struct ab_mapped_rows mapped;
+    struct ab_case *cases;
+    const char **phases; /* the measured ones */
+    uint32_t n_phases;
+    struct ab_pass_plan passes;
+    char config_sha256[SHA256_DIGEST_STRING_LENGTH];
+    char worker_path[PATH_MAX];
+};
+
+static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *err)
+{
+    struct tape_work *w = m->work;
+    const struct ab_options *o = m->options;
+    const struct ab_subject *s = w->subject;
+    const struct ab_backend_wish wish = {
+        .options = o, .listed = s->backends, .n_listed = s->n_backends, .tape = s->map};
+    struct ab_text choice = {0};
+    AB_TRY(ab_backend_choice_make(&wish, &m->selection, err));
+    const struct ab_selection *foreign = ab_case_foreign(o, &m->selection);
+    if (foreign != NULL && !o->allows_plugins)
+        return ab_fail(err, AB_USAGE,
+                       "the workload names the library %s as a back end; to run its "
+                       "code use --allow-plugins, or name it with -b",
+                       AB_SHOWN(300, foreign->name));
+    ab_backend_choice_say(&wish, &m->selection, &choice);
+    if (choice.s != NULL)
+        ab_say(o, "back ends: %s", choice.s);
+    ab_text_fini(&choice);
+    if (s->resumed == NULL)
+        AB_TRY(ab_decision_add_witness(&m->decision, &m->selection, err));
+    AB_TRY(ab_mapped_rows_read(o, s, &m->selection, &w->mapped, err));
+    w->cases = ab_alloc_zeroed(m->selection.n + 1, sizeof w->cases[0]);
+    return ab_mapped_rows_make(o, &w->mapped, s, err);
+}
+
+static void add_case(struct ab_measurement *m, size_t i, struct ab_backend_info *info)
+{
+    struct tape_work *w = m->work;
+    ab_case_make(&m->selection.items[i], &w->cases[i]);
+    ab_mapped_rows_fill(&w->mapped, i, &w->cases[i], info);
+}
+
+static enum ab_status choose_passes(struct ab_measurement *m, struct ab_err *err)
+{
+    struct tape_work *w = m->work;
+    AB_TRY(ab_outputs_check_phase(m->options, w->phases, w->n_phases, err));
+    return ab_pass_choice_make(m->options, &m->gates, m->resumed, &w->passes, err);
+}
+
+static void digest_config(const struct ab_subject *s, char out[SHA256_DIGEST_STRING_LENGTH])
+{
+    if (strcmp(s->kind, "workload") == 0)
+        SHA256Data((const uint8_t *)s->text, strlen(s->text), out);
+    else if (!ab_file_digest(s->file != NULL ? s->file : s->path, out))
+        out[0] = 0;
+}
+
+static void describe_tape(const struct ab_subject *s, struct ab_session *session)
+{
+    session->kind = s->kind;
+    session->name = s->name;
+    session->about = s->about;
+    session->config_path = s->path;
+    session->config_text = s->text;
+    session->tape_sha256 = s->tape->sha256;
+    session->settings = s->settings;
+    session->seed = s->seed;
+    session->facts = s->tape->facts;
+    session->overview = s->overview;
+    session->stacks = s->stacks;
+    session->n_slots = s->tape->n_slots;
+    session->n_tape_ops = s->tape->n_ops;
+    session->window = s->tape->window;
+    session->n_edges = s->tape->n_edges;
+    session->n_remote = s->tape->n_remote;
+}
+
+static void describe(struct ab_measurement *m)
+{
+    struct tape_work *w = m->work;
+    const struct ab_options *o = m->options;
+    struct ab_session *session = &m->session;
+    describe_tape(w->subject, session);
+    session->config_sha256 = w->config_sha256;
+    session->phases = w->phases;
+    session->n_phases = w->n_phases;
+    session->passes = w->passes;
+    if (!ab_measurement_is_judged(m) && m->take == NULL)
+        ab_round_limit_by_default(o, session);
+    session->shard = o->shard;
+    session->is_window_given = o->has_window;
+    session->resumed_from = m->resumed != NULL ? o->resume : NULL;
+    session->timer.window_ns = NAN;
+    session->timer.floor_ns = NAN;
+#if defined(__x86_64__)
+    session->timer.source = "rdtsc/rdtscp";
+#else
+    session->timer.source = "cntvct_el0";
+#endif
+    if (session->shard.count > 0) /* parts of two nodes of one kind must be told apart */
+        ab_environment_read_name(&session->host);
+    if (o->is_thp_off) /* what the workers had, not what the system would give */
+        snprintf(session->host.thp, sizeof session->host.thp, "never (--thp)");
+    session->cpus = o->cpus;
+    session->n_cpus = (uint32_t)o->n_cpus;
+    session->is_strict = o->is_strict;
+    session->cpu = o->n_cpus > 0 ? o->cpus[0] : -1;
+}
+
+static enum ab_status check_cpus(const struct ab_options *o, struct ab_err *err)
+{
+    cpu_set_t allowed;
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    for (size_t i = 0; i < o->n_cpus; i++)
+        if (o->cpus[i] >= CPU_SETSIZE || !CPU_ISSET((unsigned)o->cpus[i], &allowed))
+            return ab_fail(err, AB_USAGE, "--cpus: CPU %d is not available to this process",
+                           o->cpus[i]);
+    return AB_OK;
+}
+
+/* What is wrong with a partial result begins with its name. */
+static enum ab_status name_resumed(const struct ab_measurement *m, struct ab_err *err)
+{
+    return ab_err_context(err, "%s: ", AB_SHOWN(512, m->options->resume));
+}
+
+static void plan_runs(const struct ab_measurement *m, struct ab_session_plan *plan)
+{
+    const struct tape_work *w = m->work;
+    const struct ab_options *o = m->options;
+    *plan = (struct ab_session_plan){
+        .cases = w->cases,
+        .rounds = m->session.n_rounds_planned,
+        .processes = o->processes != 0 ? o->processes : ab_estimate_processes(w->subject->map),
+        .resumed = m->resumed,
+        .allows_broken = o->allows_broken,
+        .instr_ops = o->instr_ops > 0 ? o->instr_ops
+                     : o->wants_instr ? AB_INSTR_OPS
+                                      : 0,
+        .context = {.tape = w->subject->map,
+                    .worker_path = w->worker_path,
+                    .timeout_ns = o->timeout_ns,
+                    .drain_ns = o->drain_ns,
+                    .is_thp_off = o->is_thp_off,
+                    .memory_limit_bytes = o->mem_limit_bytes != 0 ? o->mem_limit_bytes
+                                                                  : ab_default_memory_limit(),
+                    .cpus = o->cpus,
+                    .n_cpus = (uint32_t)o->n_cpus,
+                    .is_strict = o->is_strict},
+    };
+}
+
+static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
+{
+    struct ab_round_watch watch;
+    struct ab_session_plan plan;
+    plan_runs(m, &plan);
+    AB_TRY(check_cpus(m->options, err));
+    AB_TRY(ab_shard_check(m->options->shard, plan.rounds, m->session.n_backends, err));
+    if (m->resumed != NULL && ab_resume_check(&m->session, m->resumed, err) != AB_OK)
+        return name_resumed(m, err);
+    ab_clock_calibrate(&plan.context.clock);
+    AB_TRY(ab_gate_set_check_floor(&m->gates, &plan.context.clock, err));
+    m->session.timer.ns_per_tick = plan.context.clock.ns_per_tick;
+    m->session.timer.quantum_ns = plan.context.clock.quantum_ns;
+    plan.progress = ab_round_watch_progress;
+    plan.round_done = ab_round_watch_end_round;
+    plan.user = &watch;
+    ab_round_watch_begin(&watch, m->options, &m->store, &m->session);
+    enum ab_status status = ab_session_run(&plan, &m->session, err);
+    ab_round_watch_end(&watch);
+    return status == AB_USAGE && m->resumed != NULL ? name_resumed(m, err) : status;
+}
+
+enum ab_status ab_measure_tape(const struct ab_options *o, const struct ab_subject *subject,
+                               int *exit_code, struct ab_err *err)
+{
+    static const struct ab_engine engine = {.select = select_backends,
+                                            .add_case = add_case,
+                                            .choose = choose_passes,
+                                            .describe = describe,
+                                            .run = run};
+    const struct ab_tape_map *map = subject->map;
+    struct tape_work w = {.subject = subject};
+    struct ab_measurement m = {
+        .options = o,
+        .engine = &engine,
+        .work = &w,
+        .workload = subject->workload,
+        .phases = map->phases,
+        .n_phases = map->image->n_phases,
+        .resumed = subject->resumed,
+        .take = subject->take,
+        .user = subject->user,
+    };
+    AB_TRY(ab_companion_path(AB_WORKER_NAME, w.worker_path, sizeof w.worker_path, err));
+    digest_config(subject, w.config_sha256);
+    w.phases = ab_alloc_zeroed(map->image->n_phases + 1, sizeof w.phases[0]);
+    for (uint32_t i = 0; i < map->image->n_phases; i++)
+        if (map->phases[i].is_measured)
+            w.phases[w.n_phases++] = map->phases[i].name;
+    enum ab_status status = ab_measure(&m, exit_code, err);
+    ab_mapped_rows_fini(&w.mapped);
+    free(w.cases);
+    free(w.phases);
+    return status;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Passes on what a use case says, where somebody looks.
+ */
+#include "app/say.h"
+
+#include "core/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void ab_say(const struct ab_options *o, const char *fmt, ...)
+{
+    va_list args;
+    if (o->is_quiet || o->listener == NULL)
+        return;
+    va_start(args, fmt);
+    char *text = ab_vstrdupf(fmt, args);
+    va_end(args);
+    o->listener->say(text);
+    free(text);
+}
+
+void ab_complain(const struct ab_options *o, const char *text)
+{
+    if (o->listener != NULL)
+        o->listener->say(text);
+}
+
+void ab_say_prepare(const struct ab_options *o, const char *what)
+{
+    if (o->listener != NULL)
+        o->listener->prepare(o, what);
+}
+
+void ab_say_count(const struct ab_options *o, const char *what, const char *unit, uint64_t done,
+                  uint64_t total)
+{
+    if (o->listener != NULL)
+        o->listener->count(what, unit, done, total);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Gives each frame of each site its name, and the site its value.
+ */
+#include "app/stacks.h"
+
+#include "symbols/site_match.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static uint64_t value_of(const struct ab_site_stat *s, enum ab_flame_by by)
+{
+    return by == AB_FLAME_BYTES ? s->bytes : by == AB_FLAME_LIVE ? s->peak_bytes : s->calls;
+}
+
+enum { NAMES_MOST = 4 * AB_SITE_DEPTH_MAX }; /* with inlined functions; the innermost go */
+
+/* Names a frame without a function by its module and address. */
+static const char *name_code(const struct ab_site_module *m, uint64_t address, char *out,
+                             size_t cap)
+{
+    if (m == NULL)
+        return "code made at run time";
+    const char *slash = strrchr(m->path, '/');
+    snprintf(out, cap, "%.400s+0x%llx", slash != NULL ? slash + 1 : m->path,
+             (unsigned long long)address);
+    return out;
+}
+
+/* The outermost first; returns how many. */
+static size_t name_stack(struct ab_site_names *names, uint32_t site, const char *stack[NAMES_MOST])
+{
+    static char texts[AB_SITE_DEPTH_MAX][512];
+    const struct ab_site_table *t = names->table;
+    size_t n = 0, depth = site == 0 ? 0 : t->stacks[site - 1].depth;
+    for (size_t i = depth; i-- > 0;) { /* the table has the innermost first */
+        const struct ab_site_frame *frame = ab_site_frame(t, site, i);
+        struct ab_site_named named = ab_site_names_find(names, frame);
+        for (size_t k = named.n; k-- > 0 && n < NAMES_MOST;)
+            stack[n++] = named.items[k].function[0] != 0
+                             ? named.items[k].function
+                             : name_code(ab_site_module_of(t, frame), frame->address, texts[i],
+                                         sizeof texts[i]);
+    }
+    return n;
+}
+
+/* Into each flame graph that is there; order: enum ab_flame_by. */
+static void add_site(struct ab_flame *const flames[AB_FLAME_KEYS], struct ab_site_names *names,
+                     uint32_t site, const struct ab_site_stat *s)
+{
+    const char *stack[NAMES_MOST] = {"not known"};
+    if (s->calls == 0)
+        return;
+    size_t n = name_stack(names, site, stack);
+    for (unsigned by = 0; by < AB_FLAME_KEYS; by++)
+        if (flames[by] != NULL && value_of(s, by) > 0)
+            ab_flame_add(flames[by], stack, n > 0 ? n : 1, value_of(s, by));
+}
+
+static void add_sites(struct ab_flame *const flames[AB_FLAME_KEYS],
+                      const struct ab_site_table *table, const struct ab_site_stats *stats)
+{
+    struct ab_site_names names;
+    ab_site_names_init(&names, table);
+    for (uint32_t i = 0; i < stats->n; i++)
+        add_site(flames, &names, i, &stats->sites[i]);
+    ab_site_names_fini(&names);
+}
+
+struct ab_flame *ab_trace_flame(const struct ab_site_table *table,
+                                const struct ab_site_stats *stats, enum ab_flame_by by)
+{
+    struct ab_flame *flames[AB_FLAME_KEYS] = {NULL};
+    flames[by] = ab_flame_open();
+    add_sites(flames, table, stats);
+    return flames[by];
+}
+
+void ab_trace_stacks(const struct ab_site_table *table, const struct ab_site_stats *stats,
+                     struct ab_stacks *out)
+{
+    *out = (struct ab_stacks){ab_flame_open(), ab_flame_open(), ab_flame_open()};
+    struct ab_flame *const flames[AB_FLAME_KEYS] = {[AB_FLAME_CALLS] = out->by_calls,
+                                                    [AB_FLAME_BYTES] = out->by_bytes,
+                                                    [AB_FLAME_LIVE] = out->by_peak};
+    add_sites(flames, table, stats);
+}
+
+enum ab_status ab_trace_stacks_read(const struct ab_walk *walk, struct ab_stacks *out,
+                                    struct ab_err *err)
+{
+    struct ab_site_table table = {0};
+    struct ab_site_stats stats = {0};
+    struct ab_walk pass = *walk;
+    pass.end = UINT64_MAX;
+    pass.sites = &table;
+    pass.visit = ab_site_stats_visit;
+    pass.user = &stats;
+    enum ab_status status = ab_trace_walk(&pass, NULL, err);
+    if (status == AB_OK)
+        ab_trace_stacks(&table, &stats, out);
+    ab_site_stats_fini(&stats);
+    ab_site_table_fini(&table);
+    return status;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The call sites of a trace as flame graphs: each stack by what was asked for there.
+ */
+#ifndef AB_APP_STACKS_H
+#define AB_APP_STACKS_H
+
+#include "app/options.h"
+#include "report/flame.h"
+#include "trace_tools/site_stats.h"
+#include "trace_tools/walk.h"
+
+/* By one key; ends by ab_flame_close. */
+struct ab_flame *ab_trace_flame(const struct ab_site_table *table,
+                                const struct ab_site_stats *stats, enum ab_flame_by by);
+/* By each key; ends by ab_stacks_fini. */
+void ab_trace_stacks(const struct ab_site_table *table, const struct ab_site_stats *stats,
+                     struct ab_stacks *out);
+/* The same in a pass of its own over a whole file: walk has path, is_partial and progress. */
+enum ab_status ab_trace_stacks_read(const struct ab_walk *walk, struct ab_stacks *out,
+                                    struct ab_err *err);
+
+#endif
