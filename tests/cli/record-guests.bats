@@ -2,7 +2,7 @@
 #
 # Programs that are hard to record, each with a number of calls that is known beforehand or seen by
 # the witness. tests/README.md says which kinds of guests there are and where each is.
-# tests: bindings.c spool_summary.c record/bypass.c
+# tests: spool_summary.c record/bypass.c
 
 load helpers
 load recording

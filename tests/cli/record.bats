@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 # The recorder: what it says against an independent witness, and that the program does not notice.
-# tests: cmd_record.c launch.c preload.c preload_environment.c preload_exec.c
-# tests: preload_files.c preload_halves.c preload_program.c preload_spool.c preload_starts.c
-# tests: spool_summary.c spool_traces.c
+# tests: cmd_record.c launch.c preload.c preload_control.c preload_exec.c preload_files.c
+# tests: preload_program.c preload_spool.c spool_summary.c spool_traces.c
 
 load helpers
 
