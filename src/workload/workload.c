@@ -79,7 +79,7 @@ static bool check_encoding(struct ab_workload *w, struct ab_diag *diag)
     return true;
 }
 
-static void load_values(struct ab_reader *r, const struct ab_workload_options *options)
+static void load_values(struct ab_reader *r)
 {
     bool has_unknown = false;
     struct ab_schema schema = {0};
@@ -88,7 +88,7 @@ static void load_values(struct ab_reader *r, const struct ab_workload_options *o
     bool has_twins = r->diag->n_errors > 0 && !has_unknown; /* libcyaml refuses duplicate keys */
     const char *failed = ab_schema_load(&r->diag->source, has_unknown, &schema);
     if (failed == NULL)
-        ab_read_workload(r, schema.top, options);
+        ab_read_workload(r, schema.top);
     else if (!has_twins && r->diag->n_errors == 0)
         ab_diag_add(r->diag, ab_tree_root(r->tree)->at, "cannot be loaded: %s", failed);
     ab_schema_fini(&schema);
@@ -96,7 +96,7 @@ static void load_values(struct ab_reader *r, const struct ab_workload_options *o
 
 static bool wants_groups(const struct ab_workload *w, const struct ab_workload_options *options)
 {
-    bool is_wanted = options != NULL && options->wants_groups;
+    bool is_wanted = options->wants_groups;
     for (size_t i = 0; i < w->n_sets; i++)
         is_wanted = is_wanted || w->sets[i].via != NULL;
     return is_wanted;
@@ -112,15 +112,16 @@ enum ab_status ab_workload_load(const char *path, const struct ab_workload_optio
     enum ab_status status = read_file(path, w, err);
     if (status != AB_OK)
         goto out;
-    struct ab_reader r = {.w = w, .tree = &tree, .diag = &diag};
+    options = options != NULL ? options : &no_options;
+    struct ab_reader r = {.w = w, .options = options, .tree = &tree, .diag = &diag};
     if (check_encoding(w, &diag) && ab_tree_scan(&tree, &diag))
-        load_values(&r, options != NULL ? options : &no_options);
+        load_values(&r);
     if (diag.n_errors > 0) {
         *messages = ab_diag_render(&diag);
         status = ab_fail(err, AB_CONFIG, "%s", "");
         goto out;
     }
-    w->window = options != NULL && options->has_window ? options->window : AB_WINDOW_AUTO;
+    w->window = options->has_window ? options->window : AB_WINDOW_AUTO;
     w->wants_groups = wants_groups(w, options);
     *out = w;
     w = NULL;

@@ -35,6 +35,7 @@ void ab_schema_fini(struct ab_schema *schema);
 
 struct ab_reader {
     struct ab_workload *w;
+    const struct ab_workload_options *options;
     struct ab_tree *tree;
     struct ab_diag *diag;
     /* an entry without a usable name was met: unknown names may be its fault, and are not errors
@@ -129,7 +130,6 @@ void ab_body_free(struct ab_verb *body, size_t n_body);
 
 /* ---- read.c: all of it. Fills r->w ---- */
 
-void ab_read_workload(struct ab_reader *r, const struct ab_raw_top *raw,
-                      const struct ab_workload_options *options);
+void ab_read_workload(struct ab_reader *r, const struct ab_raw_top *raw);
 
 #endif

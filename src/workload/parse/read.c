@@ -52,6 +52,19 @@ static bool read_entry_name(const struct ab_reader *r, const struct ab_node *nod
     return true;
 }
 
+/* Reads each entry of a list of the top into a record of its own, where there is such a list. */
+#define READ_LIST(r, raw, key, records, read_one) \
+    do { \
+        const struct ab_node *list_ = ab_tree_get((r)->tree, ab_tree_root((r)->tree), #key); \
+        const struct ab_node *node_ = ab_tree_first((r)->tree, list_); \
+        if (list_ != NULL) \
+            (records) = new_records(r, list_, (raw)->key##_count, sizeof(records)[0]); \
+        for (unsigned i_ = 0; node_ != NULL && (records) != NULL; i_++) { \
+            read_one(r, node_, &(raw)->key[i_]); \
+            node_ = ab_tree_next((r)->tree, node_); \
+        } \
+    } while (0)
+
 /* ---- params ---- */
 
 /* The text after `name=` in --set, or NULL. The last one counts. */
@@ -104,24 +117,19 @@ static bool read_param_value(struct ab_reader *r, const struct ab_node *node, co
     return false;
 }
 
-static void read_params(struct ab_reader *r, const struct ab_node *list,
-                        const struct ab_raw_param *raw, unsigned n,
-                        const struct ab_workload_options *options)
+static void read_param(struct ab_reader *r, const struct ab_node *node,
+                       const struct ab_raw_param *raw)
 {
     struct ab_params *params = &r->w->params;
-    const struct ab_node *node = ab_tree_first(r->tree, list);
-    params->items = new_records(r, list, n, sizeof params->items[0]);
-    for (unsigned i = 0; i < n && params->items != NULL; i++, node = ab_tree_next(r->tree, node)) {
-        struct ab_param_value *p = &params->items[params->n];
-        struct entries before = {"params", params->items, params->n, sizeof *p};
-        if (read_entry_name(r, node, raw[i].name, &before, p->name) &&
-            check_param_name(r, node, p->name)) {
-            read_param_value(r, node, raw[i].value, find_set(options, p->name), p);
-            params->n++; /* even when its value is wrong: the name is known */
-        } else {
-            r->has_nameless_param = true;
-        }
+    struct ab_param_value *p = &params->items[params->n];
+    struct entries before = {"params", params->items, params->n, sizeof *p};
+    if (!read_entry_name(r, node, raw->name, &before, p->name) ||
+        !check_param_name(r, node, p->name)) {
+        r->has_nameless_param = true;
+        return;
     }
+    read_param_value(r, node, raw->value, find_set(r->options, p->name), p);
+    params->n++; /* even when its value is wrong: the name is known */
 }
 
 /* Every --set must name a param. */
@@ -137,8 +145,9 @@ static void report_unknown(struct ab_reader *r, const char *word, const char *ne
     ab_text_fini(&list);
 }
 
-static void check_sets(struct ab_reader *r, const struct ab_workload_options *options)
+static void check_sets(struct ab_reader *r)
 {
+    const struct ab_workload_options *options = r->options;
     const char *names[AB_MAX_ENTRIES];
     const struct ab_params *params = &r->w->params;
     for (size_t i = 0; i < params->n; i++)
@@ -209,15 +218,6 @@ static void read_size(struct ab_reader *r, const struct ab_node *node,
         r->has_nameless_size = true;
 }
 
-static void read_sizes(struct ab_reader *r, const struct ab_node *list,
-                       const struct ab_raw_size *raw, unsigned n)
-{
-    const struct ab_node *node = ab_tree_first(r->tree, list);
-    r->w->sizes = new_records(r, list, n, sizeof r->w->sizes[0]);
-    for (unsigned i = 0; i < n && r->w->sizes != NULL; i++, node = ab_tree_next(r->tree, node))
-        read_size(r, node, &raw[i]);
-}
-
 /* Each may hold none of the characters that would end it in the spelling of -b. */
 static bool check_spellable(const struct ab_reader *r, const struct ab_node *list,
                             char *const *texts, unsigned n, const char *not_these)
@@ -277,15 +277,6 @@ static void read_backend(struct ab_reader *r, const struct ab_node *node,
         return;
     }
     ab_text_fini(&spelled);
-}
-
-static void read_backends(struct ab_reader *r, const struct ab_node *list,
-                          const struct ab_raw_backend *raw, unsigned n)
-{
-    const struct ab_node *node = ab_tree_first(r->tree, list);
-    r->w->backends = new_records(r, list, n, sizeof r->w->backends[0]);
-    for (unsigned i = 0; i < n && r->w->backends != NULL; i++, node = ab_tree_next(r->tree, node))
-        read_backend(r, node, &raw[i]);
 }
 
 /* ---- sets ----
@@ -348,15 +339,6 @@ static void read_set(struct ab_reader *r, const struct ab_node *node, const stru
     if (ok) /* of a wrong kind nothing more can be said */
         ok = check_kind(r, node, raw, set);
     set->is_broken = !read_via(r, node, raw, set) || !ok;
-}
-
-static void read_sets(struct ab_reader *r, const struct ab_node *list, const struct ab_raw_set *raw,
-                      unsigned n)
-{
-    const struct ab_node *node = ab_tree_first(r->tree, list);
-    r->w->sets = new_records(r, list, n, sizeof r->w->sets[0]);
-    for (unsigned i = 0; i < n && r->w->sets != NULL; i++, node = ab_tree_next(r->tree, node))
-        read_set(r, node, &raw[i]);
 }
 
 /* After all phases, which say how many lanes use a set: gives the sets their slots. */
@@ -433,27 +415,25 @@ static void read_gates(const struct ab_reader *r, const struct ab_node *list)
     unsigned n = 0;
     for (const struct ab_node *x = node; x != NULL; x = ab_tree_next(r->tree, x))
         n++;
+    if (list == NULL)
+        return;
     gates->items = new_records(r, list, n, sizeof gates->items[0]);
     for (; gates->items != NULL && node != NULL; node = ab_tree_next(r->tree, node))
         read_gate(r, node, gates);
 }
 
-static void read_claims(const struct ab_reader *r, const struct ab_node *list,
-                        const struct ab_raw_claim *raw, unsigned n)
+static void read_claim(const struct ab_reader *r, const struct ab_node *node,
+                       const struct ab_raw_claim *raw)
 {
     struct ab_remarks *claims = &r->w->claims;
-    const struct ab_node *node = ab_tree_first(r->tree, list);
-    claims->items = new_records(r, list, n, sizeof claims->items[0]);
-    for (unsigned i = 0; i < n && claims->items != NULL; i++, node = ab_tree_next(r->tree, node)) {
-        struct ab_yaml_field f = ab_field_of(r, node, "claim", raw[i].claim);
-        if (f.text == NULL)
-            ab_field_missing(r, node, "claim", "a claim");
-        if (f.text == NULL || !keep(r, &f, claims))
-            continue;
-        struct ab_remark *kept = &claims->items[claims->n - 1];
-        kept->says = ab_strdup(raw[i].says != NULL ? raw[i].says : "");
-        kept->source = ab_strdup(raw[i].source != NULL ? raw[i].source : "");
-    }
+    struct ab_yaml_field f = AB_FIELD(r, node, raw, claim);
+    if (f.text == NULL)
+        ab_field_missing(r, node, "claim", "a claim");
+    if (f.text == NULL || !keep(r, &f, claims))
+        return;
+    struct ab_remark *kept = &claims->items[claims->n - 1];
+    kept->says = ab_strdup(raw->says != NULL ? raw->says : "");
+    kept->source = ab_strdup(raw->source != NULL ? raw->source : "");
 }
 
 /* ---- phases ----
@@ -625,17 +605,14 @@ static void read_phase(struct ab_reader *r, const struct ab_node *node,
         read_one_role(r, node, raw, phase);
 }
 
-static void read_phases(struct ab_reader *r, const struct ab_node *list,
-                        const struct ab_raw_phase *raw, unsigned n)
+static void check_phases(const struct ab_reader *r, const struct ab_node *list)
 {
-    const struct ab_node *node = ab_tree_first(r->tree, list);
     bool is_measured = false;
-    r->w->phases = new_records(r, list, n, sizeof r->w->phases[0]);
-    for (unsigned i = 0; i < n && r->w->phases != NULL; i++, node = ab_tree_next(r->tree, node))
-        read_phase(r, node, &raw[i]);
     for (size_t i = 0; i < r->w->n_phases; i++)
         is_measured = is_measured || r->w->phases[i].is_measured;
-    if (n == 0)
+    if (list == NULL)
+        ab_field_missing(r, ab_tree_root(r->tree), "phases", "the workload");
+    else if (ab_tree_first(r->tree, list) == NULL)
         ab_diag_add(r->diag, list->at, "'phases' is empty; a workload needs at least one phase");
     else if (r->w->n_phases > 0 && !is_measured)
         ab_diag_add(r->diag, list->key_at,
@@ -680,8 +657,7 @@ static void read_about(struct ab_reader *r, const struct ab_yaml_field *f)
     }
 }
 
-static void read_head(struct ab_reader *r, const struct ab_raw_top *raw, const struct ab_node *root,
-                      const struct ab_workload_options *options)
+static void read_head(struct ab_reader *r, const struct ab_raw_top *raw, const struct ab_node *root)
 {
     struct ab_yaml_field name = AB_FIELD(r, root, raw, name);
     struct ab_yaml_field about = AB_FIELD(r, root, raw, about);
@@ -689,8 +665,8 @@ static void read_head(struct ab_reader *r, const struct ab_raw_top *raw, const s
         ab_field_missing(r, root, "name", "the workload");
     ab_read_keys(r, AB_BLOCK_top, root, raw, r->w);
     read_about(r, &about);
-    if (options->has_seed)
-        r->w->seed = options->seed;
+    if (r->options->has_seed)
+        r->w->seed = r->options->seed;
 }
 
 /* The block is not there, but an unknown key is: it may be meant. */
@@ -700,34 +676,25 @@ static bool is_maybe_misspelt(const struct ab_reader *r, const struct ab_node *r
     return root->has_bad_key && ab_tree_get(r->tree, root, block) == NULL;
 }
 
-void ab_read_workload(struct ab_reader *r, const struct ab_raw_top *raw,
-                      const struct ab_workload_options *options)
+void ab_read_workload(struct ab_reader *r, const struct ab_raw_top *raw)
 {
+    struct ab_workload *w = r->w;
     const struct ab_node *root = ab_tree_root(r->tree);
-    const struct ab_node *list;
     r->has_nameless_param = is_maybe_misspelt(r, root, "params");
     r->has_nameless_size = is_maybe_misspelt(r, root, "sizes");
     r->has_nameless_set = is_maybe_misspelt(r, root, "sets");
     if (!read_version(r, raw, root) && raw->allocbench != NULL)
         return; /* another version has another language: nothing below can be judged */
-    read_head(r, raw, root, options);
-    if ((list = ab_tree_get(r->tree, root, "params")) != NULL)
-        read_params(r, list, raw->params, raw->params_count, options);
-    check_sets(r, options);
-    list_params(r->w);
-    if ((list = ab_tree_get(r->tree, root, "sizes")) != NULL)
-        read_sizes(r, list, raw->sizes, raw->sizes_count);
-    if ((list = ab_tree_get(r->tree, root, "sets")) != NULL)
-        read_sets(r, list, raw->sets, raw->sets_count);
-    if ((list = ab_tree_get(r->tree, root, "backends")) != NULL)
-        read_backends(r, list, raw->backends, raw->backends_count);
-    if ((list = ab_tree_get(r->tree, root, "gates")) != NULL)
-        read_gates(r, list);
-    if ((list = ab_tree_get(r->tree, root, "claims")) != NULL)
-        read_claims(r, list, raw->claims, raw->claims_count);
-    if ((list = ab_tree_get(r->tree, root, "phases")) != NULL)
-        read_phases(r, list, raw->phases, raw->phases_count);
-    else
-        ab_field_missing(r, root, "phases", "the workload");
+    read_head(r, raw, root);
+    READ_LIST(r, raw, params, w->params.items, read_param);
+    check_sets(r);
+    list_params(w);
+    READ_LIST(r, raw, sizes, w->sizes, read_size);
+    READ_LIST(r, raw, sets, w->sets, read_set);
+    READ_LIST(r, raw, backends, w->backends, read_backend);
+    read_gates(r, ab_tree_get(r->tree, root, "gates"));
+    READ_LIST(r, raw, claims, w->claims.items, read_claim);
+    READ_LIST(r, raw, phases, w->phases, read_phase);
+    check_phases(r, ab_tree_get(r->tree, root, "phases"));
     place_sets(r);
 }
