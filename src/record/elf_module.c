@@ -5,6 +5,7 @@
  */
 #include "record/elf_module.h"
 
+#include "base/bits.h"
 #include "core/grow.h"
 #include "core/memory.h"
 
@@ -154,35 +155,25 @@ static void read_tables(const struct ab_modules *all, struct ab_module *m)
 {
     Elf64_Dyn d;
     uint64_t at = find_dynamic(all, m), symbols = 0, strings = 0, n_strings = 0;
+    const struct {
+        Elf64_Sxword tag;
+        uint64_t *value;
+        bool is_address;
+    } wanted[] = {{DT_SYMTAB, &symbols, true},
+                  {DT_STRTAB, &strings, true},
+                  {DT_STRSZ, &n_strings, false},
+                  {DT_RELA, &m->rela[0], true},
+                  {DT_RELASZ, &m->rela_bytes[0], false},
+                  {DT_JMPREL, &m->rela[1], true},
+                  {DT_PLTRELSZ, &m->rela_bytes[1], false}};
     m->is_read = true;
     for (int i = 0; at != 0 && i < DYNAMICS_MOST; i++, at += sizeof d) {
         if (!read_memory(all, at, &d, sizeof d) || d.d_tag == DT_NULL)
             break;
-        switch (d.d_tag) {
-        case DT_SYMTAB:
-            symbols = address_of(m, d.d_un.d_ptr);
-            break;
-        case DT_STRTAB:
-            strings = address_of(m, d.d_un.d_ptr);
-            break;
-        case DT_STRSZ:
-            n_strings = d.d_un.d_val;
-            break;
-        case DT_RELA:
-            m->rela[0] = address_of(m, d.d_un.d_ptr);
-            break;
-        case DT_RELASZ:
-            m->rela_bytes[0] = d.d_un.d_val;
-            break;
-        case DT_JMPREL:
-            m->rela[1] = address_of(m, d.d_un.d_ptr);
-            break;
-        case DT_PLTRELSZ:
-            m->rela_bytes[1] = d.d_un.d_val;
-            break;
-        default:
-            break;
-        }
+        for (size_t k = 0; k < AB_ARRAY_LEN(wanted); k++)
+            if (d.d_tag == wanted[k].tag)
+                *wanted[k].value = wanted[k].is_address ? address_of(m, d.d_un.d_ptr)
+                                                        : d.d_un.d_val;
     }
     if (symbols == 0 || strings <= symbols || strings - symbols > TABLE_MOST || n_strings == 0)
         return;

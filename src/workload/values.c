@@ -66,10 +66,8 @@ static bool is_word_char(char c)
     return is_letter(c) || is_digit(c) || c == '-' || c == '.';
 }
 
-static const char *quote(const struct parser *p, size_t offset, size_t n, char *buf, size_t cap)
-{
-    return ab_diag_quote(buf, cap, p->s + offset, n);
-}
+/* n bytes of the scalar for one use in a message. */
+#define QUOTE(p, offset, n) AB_QUOTED((p)->s + (offset), n)
 
 /* ---- numbers ---- */
 
@@ -112,10 +110,8 @@ static bool parse_number(struct parser *p, struct ab_value *v)
             NULL)
             break;
     if (k == 4) {
-        char shown[200];
         bad = ab_units_parse(p->s + start, end - start, p->unit, &number);
-        return fail(p, start, end - start, "'%s': %s",
-                    quote(p, start, end - start, shown, sizeof shown),
+        return fail(p, start, end - start, "'%s': %s", QUOTE(p, start, end - start),
                     bad != NULL ? bad : "number out of range");
     }
     p->i = end + is_percent;
@@ -136,7 +132,7 @@ static bool parse_number(struct parser *p, struct ab_value *v)
 static bool parse_param(struct parser *p, struct ab_value *v)
 {
     size_t start = p->i++;
-    char name[65] = {0}, shown[200];
+    char name[65] = {0};
     const char *names[1000];
     while (is_letter(peek(p)) || is_digit(peek(p)))
         p->i++;
@@ -157,8 +153,7 @@ static bool parse_param(struct parser *p, struct ab_value *v)
         names[n_names] = p->params->items[n_names].name;
     const char *near = ab_text_nearest(name, names, n_names);
     p->error->is_unknown_param = true;
-    return fail(p, start, n + 1, "unknown param '%s'%s%s%s",
-                quote(p, start, n + 1, shown, sizeof shown),
+    return fail(p, start, n + 1, "unknown param '%s'%s%s%s", QUOTE(p, start, n + 1),
                 near != NULL ? "; did you mean '$" : "; it must be defined in 'params' above",
                 near != NULL ? near : "", near != NULL ? "'?" : "");
 }
@@ -241,10 +236,8 @@ static bool parse_args(struct parser *p, struct ab_value *call)
             return fail(p, call->offset, p->n - call->offset,
                         "the closing ')' is missing; inside "
                         "{ } a value that has commas needs quotes");
-        char shown[40];
         if (c != ',')
-            return fail(p, p->i, 1, "',' or ')' is needed here, found '%s'",
-                        quote(p, p->i, 1, shown, sizeof shown));
+            return fail(p, p->i, 1, "',' or ')' is needed here, found '%s'", QUOTE(p, p->i, 1));
         p->i++;
     }
 }
@@ -295,7 +288,7 @@ static size_t signed_length(const struct parser *p)
 static bool parse_factor(struct parser *p, struct ab_value *v)
 {
     skip_blanks(p);
-    char c = peek(p), shown[40];
+    char c = peek(p);
     if (is_digit(c))
         return parse_number(p, v);
     if (c == '$')
@@ -317,8 +310,7 @@ static bool parse_factor(struct parser *p, struct ab_value *v)
     size_t n = 1;
     while (p->i + n < p->n && ((unsigned char)p->s[p->i + n] & 0xc0) == 0x80)
         n++;
-    return fail(p, p->i, n, "a value is needed here, found '%s'",
-                quote(p, p->i, n, shown, sizeof shown));
+    return fail(p, p->i, n, "a value is needed here, found '%s'", QUOTE(p, p->i, n));
 }
 
 /* left op right, checked; the unit is kept or cancelled. */
@@ -402,14 +394,12 @@ static bool parse_value(struct parser *p, struct ab_value *v)
 
 static bool parse_end(struct parser *p)
 {
-    char shown[200];
     skip_blanks(p);
     if (p->i >= p->n)
         return true;
     if (peek(p) == ',' && p->i > 0 && is_digit(p->s[p->i - 1]))
         return fail(p, p->i, 1, "',' in a number; decimals use '.', as in 0.5");
-    return fail(p, p->i, p->n - p->i, "unexpected '%s' after value",
-                quote(p, p->i, p->n - p->i, shown, sizeof shown));
+    return fail(p, p->i, p->n - p->i, "unexpected '%s' after value", QUOTE(p, p->i, p->n - p->i));
 }
 
 bool ab_value_parse(const char *text, const struct ab_params *params, enum ab_unit_kind unit,

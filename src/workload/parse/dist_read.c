@@ -261,8 +261,7 @@ struct csv {
 static bool fail_file(const struct csv *c, const char *message)
 {
     const struct ab_value *file = &c->call->args[0].first;
-    char shown[200];
-    ab_diag_quote(shown, sizeof shown, c->name, strlen(c->name));
+    const char *shown = AB_QUOTED(c->name, strlen(c->name));
     if (c->line > 0)
         return AB_REFUSE_VALUE(c->r, c->f, file, "%s, line %u: %s", shown, c->line, message);
     return AB_REFUSE_VALUE(c->r, c->f, file, "%s: %s", shown, message);

@@ -152,8 +152,7 @@ bool ab_field_name(const struct ab_reader *r, const struct ab_yaml_field *f,
     size_t n = strlen(f->text), i = 0;
     while (i < n && (is_alnum(f->text[i]) || strchr("._-", f->text[i]) != NULL))
         i++;
-    char shown[200];
-    ab_diag_quote(shown, sizeof shown, f->text, n);
+    const char *shown = AB_QUOTED(f->text, n);
     if (n == 0 || n > AB_NAME_MAX)
         return ab_field_fail(r, f, 0, n, "a name has 1 to %d characters, found %zu", AB_NAME_MAX,
                              n);

@@ -219,15 +219,21 @@ static bool is_verbatim(struct scan *s, const yaml_event_t *e, uint32_t quote)
            memcmp(p, e->data.scalar.value, n) == 0;
 }
 
+/* Anchors and tags are no part of the language. */
+static bool has_marks(struct scan *s, struct ab_place at, const void *anchor, const void *tag)
+{
+    if (anchor != NULL)
+        stop(s, at, "anchors ('&') are not supported");
+    else if (tag != NULL)
+        stop(s, at, "tags ('!') are not supported");
+    return anchor != NULL || tag != NULL;
+}
+
 static void take_scalar(struct scan *s, const yaml_event_t *e)
 {
     struct ab_place at = event_place(e);
-    if (e->data.scalar.anchor != NULL || (e->data.scalar.tag != NULL)) {
-        stop(s, at,
-             e->data.scalar.anchor != NULL ? "anchors ('&') are not supported"
-                                           : "tags ('!') are not supported");
+    if (has_marks(s, at, e->data.scalar.anchor, e->data.scalar.tag))
         return;
-    }
     if (memchr(e->data.scalar.value, 0, e->data.scalar.length) != NULL) {
         stop(s, at, "a NUL character inside a value");
         return;
@@ -254,11 +260,8 @@ static void open_level(struct scan *s, const yaml_event_t *e)
     const yaml_char_t *anchor = is_map ? e->data.mapping_start.anchor
                                        : e->data.sequence_start.anchor;
     const yaml_char_t *tag = is_map ? e->data.mapping_start.tag : e->data.sequence_start.tag;
-    if (anchor != NULL || tag != NULL) {
-        stop(s, at,
-             anchor != NULL ? "anchors ('&') are not supported" : "tags ('!') are not supported");
+    if (has_marks(s, at, anchor, tag))
         return;
-    }
     if (s->depth >= AB_CONFIG_MAX_DEPTH) {
         ab_diag_add(s->diag, at, "nested more than %d levels deep", AB_CONFIG_MAX_DEPTH);
         s->is_over = true;
