@@ -51,12 +51,12 @@ static void sum_up(struct ab_converter *c)
 enum ab_status ab_conversion_take_all(struct ab_conversion *v, ab_convert_progress *progress,
                                       void *user, struct ab_err *err)
 {
-    enum { TELL_EVERY = 1 << 20 };
+    enum { PROGRESS_EVERY = 1 << 20 };
     struct ab_converter *c = &v->c;
     enum ab_status status = AB_OK;
     bool is_over = false;
     while (status == AB_OK && !is_over) {
-        status = ab_converter_run(c, TELL_EVERY, &is_over, err);
+        status = ab_converter_run(c, PROGRESS_EVERY, &is_over, err);
         if (status == AB_OK && !is_over && progress != NULL &&
             !progress(user, c->n_done, c->image->n_events))
             status = ab_fail(err, AB_INTERRUPTED, "interrupted");

@@ -9,7 +9,6 @@
 #include "core/grow.h"
 #include "core/median.h"
 #include "core/memory.h"
-#include "trace/compress.h"
 #include "trace/format.h"
 
 #include <math.h>
@@ -88,60 +87,42 @@ enum { /* of a chunk: 2,048 × 257 + 65,536 × 28 bytes at most */
 
 /* ---- writing ---- */
 
-struct ab_mark_packer {
-    const struct ab_mark_table *table;
-    size_t n_names, n; /* of it that have been packed */
-    uint8_t raw[NAMES_MOST * (AB_MARK_NAME_MAX + 2) + MARKS_MOST * 28 + 2 * AB_VARINT_MAX];
-    uint8_t stored[AB_TRACE_STORED_MAX];
-};
+_Static_assert(NAMES_MOST *(AB_MARK_NAME_MAX + 2) + MARKS_MOST * 28 + 2 * AB_VARINT_MAX <=
+                   AB_TRACE_RAW_MAX,
+               "the marks of a chunk fit");
 
-struct ab_mark_packer *ab_mark_packer_new(const struct ab_mark_table *table)
+static uint8_t *put_names(const struct ab_mark_table *t, size_t *n_done, uint8_t *at)
 {
-    struct ab_mark_packer *p = ab_alloc(sizeof *p);
-    p->table = table;
-    p->n_names = p->n = 0;
-    return p;
-}
-
-void ab_mark_packer_free(struct ab_mark_packer *p)
-{
-    free(p);
-}
-
-static uint8_t *put_names(struct ab_mark_packer *p, uint8_t *at)
-{
-    const struct ab_mark_table *t = p->table;
-    size_t n = t->n_names - p->n_names;
+    size_t n = t->n_names - *n_done;
     n = n < NAMES_MOST ? n : NAMES_MOST;
     at = ab_put_varint(at, n);
-    for (size_t end = p->n_names + n; p->n_names < end; p->n_names++) {
-        size_t bytes = strlen(t->names[p->n_names]);
+    for (size_t end = *n_done + n; *n_done < end; ++*n_done) {
+        size_t bytes = strlen(t->names[*n_done]);
         at = ab_put_varint(at, bytes);
-        memcpy(at, t->names[p->n_names], bytes);
+        memcpy(at, t->names[*n_done], bytes);
         at += bytes;
     }
     return at;
 }
 
 /* Counts those whose names are known by then. */
-static size_t count_marks(const struct ab_mark_packer *p)
+static size_t count_marks(const struct ab_mark_table *t, const struct ab_marks_done *done)
 {
     size_t n = 0;
-    while (n < MARKS_MOST && p->n + n < p->table->n && p->table->marks[p->n + n].name < p->n_names)
+    while (n < MARKS_MOST && done->n + n < t->n && t->marks[done->n + n].name < done->n_names)
         n++;
     return n;
 }
 
-static uint8_t *put_marks(struct ab_mark_packer *p, uint8_t *at)
+static uint8_t *put_marks(const struct ab_mark_table *t, struct ab_marks_done *done, uint8_t *at)
 {
-    const struct ab_trace_mark *marks = p->table->marks;
-    size_t n = count_marks(p);
+    size_t n = count_marks(t, done);
     struct ab_trace_mark before = {0};
-    if (p->n > 0)
-        before = marks[p->n - 1];
+    if (done->n > 0)
+        before = t->marks[done->n - 1];
     at = ab_put_varint(at, n);
-    for (size_t end = p->n + n; p->n < end; p->n++) {
-        const struct ab_trace_mark *m = &marks[p->n];
+    for (size_t end = done->n + n; done->n < end; done->n++) {
+        const struct ab_trace_mark *m = &t->marks[done->n];
         at = ab_put_varint(at, m->call - before.call);
         at = ab_put_varint(at, m->name);
         at = ab_put_varint(at, (uint32_t)(m->thread + 1)); /* none is 0 */
@@ -151,16 +132,12 @@ static uint8_t *put_marks(struct ab_mark_packer *p, uint8_t *at)
     return at;
 }
 
-enum ab_status ab_mark_packer_next(struct ab_mark_packer *p, struct ab_stored_chunk *out,
-                                   struct ab_err *err)
+size_t ab_mark_encode(const struct ab_mark_table *t, struct ab_marks_done *done, uint8_t *raw)
 {
-    *out = (struct ab_stored_chunk){.n_raw = 0};
-    if (p->n_names == p->table->n_names && p->n == p->table->n)
-        return AB_OK;
-    size_t n_raw = (size_t)(put_marks(p, put_names(p, p->raw)) - p->raw), n_stored = 0;
-    AB_TRY(ab_optional_pack(p->raw, n_raw, p->stored, &n_stored, err));
-    *out = (struct ab_stored_chunk){p->stored, n_stored, n_raw, 0};
-    return AB_OK;
+    if (done->n_names == t->n_names && done->n == t->n)
+        return 0;
+    uint8_t *at = put_names(t, &done->n_names, raw);
+    return (size_t)(put_marks(t, done, at) - raw);
 }
 
 /* ---- reading ---- */
@@ -204,26 +181,20 @@ static const char *take_mark(struct ab_mark_table *t, uint64_t n_calls, struct a
     return NULL;
 }
 
-static const char *decode(struct ab_mark_table *t, uint64_t n_calls, struct ab_cursor *c)
+const char *ab_mark_decode(struct ab_mark_table *t, uint64_t n_calls, const uint8_t *raw,
+                           size_t bytes)
 {
+    struct ab_cursor c = {raw, raw + bytes, false};
     const char *wrong = NULL;
-    for (uint64_t n = ab_read_varint(c); n > 0 && wrong == NULL; n--)
-        wrong = take_name(t, c);
+    for (uint64_t n = ab_read_varint(&c); n > 0 && wrong == NULL; n--)
+        wrong = take_name(t, &c);
     if (wrong != NULL)
         return wrong;
-    for (uint64_t n = ab_read_varint(c); n > 0 && wrong == NULL; n--)
-        wrong = take_mark(t, n_calls, c);
+    for (uint64_t n = ab_read_varint(&c); n > 0 && wrong == NULL; n--)
+        wrong = take_mark(t, n_calls, &c);
     if (wrong != NULL)
         return wrong;
-    return c->has_failed || c->at != c->end ? malformed : NULL;
-}
-
-const char *ab_mark_chunk_take(struct ab_mark_table *t, uint64_t n_calls, const uint8_t *stored,
-                               size_t n_stored, uint8_t *raw, size_t n_raw)
-{
-    return ab_optional_unpack(stored, n_stored, raw, n_raw)
-               ? decode(t, n_calls, &(struct ab_cursor){raw, raw + n_raw, false})
-               : "a chunk of marks that cannot be decompressed";
+    return c.has_failed || c.at != c.end ? malformed : NULL;
 }
 
 /* One pass to count, then one for each name that sorts what lies between. */

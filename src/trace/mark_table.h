@@ -6,9 +6,6 @@
 #ifndef AB_TRACE_MARK_TABLE_H
 #define AB_TRACE_MARK_TABLE_H
 
-#include "core/status.h"
-#include "trace/chunk.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,19 +54,17 @@ const char *ab_mark_table_check(const struct ab_mark_table *t, uint64_t n_calls,
 
 /* The optional chunk of marks (traces/FORMAT.md): names that are new, then marks. */
 
-struct ab_mark_packer;
+struct ab_marks_done { /* how much of a table has been written */
+    size_t n_names, n;
+};
 
-/* Packs what comes into the table, which must outlive it. */
-struct ab_mark_packer *ab_mark_packer_new(const struct ab_mark_table *table);
-void ab_mark_packer_free(struct ab_mark_packer *p);
-/* The next chunk of what is new; *out holds until the next call, n_raw 0 = there is nothing more. */
-enum ab_status ab_mark_packer_next(struct ab_mark_packer *p, struct ab_stored_chunk *out,
-                                   struct ab_err *err);
-
-/* Appends what a chunk holds that stands after n_calls calls. `raw` is room for n_raw bytes. NULL,
- * or what is wrong as the end of a sentence. */
-const char *ab_mark_chunk_take(struct ab_mark_table *t, uint64_t n_calls, const uint8_t *stored,
-                               size_t n_stored, uint8_t *raw, size_t n_raw);
+/* Encodes what comes after *done, as much as a chunk holds, and moves it on. `raw` has room for
+ * AB_TRACE_RAW_MAX bytes. Returns how many it takes; 0 = there is nothing more. */
+size_t ab_mark_encode(const struct ab_mark_table *t, struct ab_marks_done *done, uint8_t *raw);
+/* Appends what a chunk holds that stands after n_calls calls. NULL, or what is wrong as the end of a
+ * sentence. */
+const char *ab_mark_decode(struct ab_mark_table *t, uint64_t n_calls, const uint8_t *raw,
+                           size_t bytes);
 
 /* The marks of a trace by name: how many, and what lies between one and the next. */
 

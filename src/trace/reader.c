@@ -52,17 +52,6 @@ static const char *take_column(struct ab_site_reader *r, const struct ab_site_ta
     return ab_site_decode_column(table, raw, bytes, r->column, AB_TRACE_CHUNK_EVENTS_MAX, &r->n);
 }
 
-/* A chunk of definitions, which go into the table, or a column. `raw` is room for n_raw bytes. NULL, or what is wrong. */
-static const char *site_reader_take(struct ab_site_reader *r, struct ab_site_table *table,
-                                    bool is_column, const uint8_t *stored, size_t n_stored,
-                                    uint8_t *raw, size_t n_raw)
-{
-    if (!ab_optional_unpack(stored, n_stored, raw, n_raw))
-        return "a chunk of call sites that cannot be decompressed";
-    return is_column ? take_column(r, table, raw, n_raw)
-                     : ab_site_decode_definitions(table, raw, n_raw);
-}
-
 /* Gives the next events of a chunk their sites; is_last: there are no more of them. Events of a
  * chunk without a column have none. */
 static const char *site_reader_give(struct ab_site_reader *r, struct ab_event *events, size_t n,
@@ -393,8 +382,11 @@ static const char *take_sites(struct ab_trace_reader *r, const struct chunk_head
     r->account.info.has_sites = true;
     if (r->options.sites == NULL)
         return NULL;
-    return site_reader_take(&r->sites, r->options.sites, h->kind == AB_TRACE_CHUNK_SITE_COLUMN,
-                            r->stored, h->stored_bytes, r->raw, h->raw_bytes);
+    if (!ab_optional_unpack(r->stored, h->stored_bytes, r->raw, h->raw_bytes))
+        return "a chunk of call sites that cannot be decompressed";
+    return h->kind == AB_TRACE_CHUNK_SITE_COLUMN
+               ? take_column(&r->sites, r->options.sites, r->raw, h->raw_bytes)
+               : ab_site_decode_definitions(r->options.sites, r->raw, h->raw_bytes);
 }
 
 static const char *take_marks(struct ab_trace_reader *r, const struct chunk_head *h)
@@ -402,8 +394,9 @@ static const char *take_marks(struct ab_trace_reader *r, const struct chunk_head
     r->account.info.has_marks = true;
     if (r->options.marks == NULL)
         return NULL;
-    return ab_mark_chunk_take(r->options.marks, r->account.info.events, r->stored, h->stored_bytes,
-                              r->raw, h->raw_bytes);
+    return ab_optional_unpack(r->stored, h->stored_bytes, r->raw, h->raw_bytes)
+               ? ab_mark_decode(r->options.marks, r->account.info.events, r->raw, h->raw_bytes)
+               : "a chunk of marks that cannot be decompressed";
 }
 
 /* How many first events allocate what lived at a fork: a u64, before all events, once. */

@@ -222,9 +222,9 @@ static size_t least(size_t a, size_t b)
 
 /* How far the definitions of a chunk go: frames only of modules, and stacks only of frames, that
  * are known then. */
-static struct ab_site_mark end_of(const struct ab_site_table *t, const struct ab_site_mark *from)
+static struct ab_sites_done end_of(const struct ab_site_table *t, const struct ab_sites_done *from)
 {
-    struct ab_site_mark end = *from;
+    struct ab_sites_done end = *from;
     size_t n_places = 0;
     end.n_modules = least(t->n_modules, from->n_modules + MODULES_MOST);
     while (end.n_frames < least(t->n_frames, from->n_frames + FRAMES_MOST) &&
@@ -283,17 +283,17 @@ static uint8_t *put_stacks(const struct ab_site_table *t, size_t from, size_t en
     return p;
 }
 
-size_t ab_site_encode_definitions(const struct ab_site_table *t, struct ab_site_mark *mark,
+size_t ab_site_encode_definitions(const struct ab_site_table *t, struct ab_sites_done *done,
                                   uint8_t *raw)
 {
-    struct ab_site_mark end = end_of(t, mark);
-    if (end.n_modules == mark->n_modules && end.n_frames == mark->n_frames &&
-        end.n_stacks == mark->n_stacks)
+    struct ab_sites_done end = end_of(t, done);
+    if (end.n_modules == done->n_modules && end.n_frames == done->n_frames &&
+        end.n_stacks == done->n_stacks)
         return 0;
-    uint8_t *p = put_modules(t, mark->n_modules, end.n_modules, raw);
-    p = put_frames(t, mark->n_frames, end.n_frames, p);
-    p = put_stacks(t, mark->n_stacks, end.n_stacks, p);
-    *mark = end;
+    uint8_t *p = put_modules(t, done->n_modules, end.n_modules, raw);
+    p = put_frames(t, done->n_frames, end.n_frames, p);
+    p = put_stacks(t, done->n_stacks, end.n_stacks, p);
+    *done = end;
     return (size_t)(p - raw);
 }
 

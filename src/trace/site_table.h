@@ -96,13 +96,13 @@ static inline const struct ab_site_module *ab_site_module_of(const struct ab_sit
 /* The optional chunks of call sites (traces/FORMAT.md): definitions, and the column that says of
  * each call of the next chunk of events which stack it came from. */
 
-struct ab_site_mark { /* how much of a table has been written */
+struct ab_sites_done { /* how much of a table has been written */
     size_t n_modules, n_frames, n_stacks;
 };
 
-/* Encodes what comes after *mark, as much as a chunk holds, and moves the mark. `raw` has room for
+/* Encodes what comes after *done, as much as a chunk holds, and moves it on. `raw` has room for
  * AB_TRACE_RAW_MAX bytes. Returns how many it takes; 0 = there is nothing more. */
-size_t ab_site_encode_definitions(const struct ab_site_table *t, struct ab_site_mark *mark,
+size_t ab_site_encode_definitions(const struct ab_site_table *t, struct ab_sites_done *done,
                                   uint8_t *raw);
 /* Appends what a chunk defines. NULL, or what is wrong as the end of a sentence. */
 const char *ab_site_decode_definitions(struct ab_site_table *t, const uint8_t *raw, size_t bytes);

@@ -16,69 +16,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-struct ab_site_writer {
-    const struct ab_site_table *table;
-    struct ab_site_mark mark;
-    struct { /* one is filled, the other one waits */
-        uint32_t *sites;
-        size_t n;
-    } columns[2];
-    unsigned filling;
-    uint8_t *raw, *stored;
-};
-
-/* Adds the site of the next call that has one. */
-static inline void ab_site_writer_add(struct ab_site_writer *w, uint32_t site)
-{
-    w->columns[w->filling].sites[w->columns[w->filling].n++] = site;
-}
-
-/* Keeps columns of at most n sites. */
-static struct ab_site_writer *site_writer_new(const struct ab_site_table *table, size_t n)
-{
-    struct ab_site_writer *w = ab_alloc_zeroed(1, sizeof *w);
-    w->table = table;
-    w->raw = ab_alloc(AB_TRACE_RAW_MAX);
-    w->stored = ab_alloc(AB_TRACE_STORED_MAX);
-    for (unsigned i = 0; i < 2; i++)
-        w->columns[i].sites = ab_alloc(n * sizeof w->columns[i].sites[0]);
-    return w;
-}
-
-static void site_writer_free(struct ab_site_writer *w)
-{
-    if (w == NULL)
-        return;
-    free(w->raw);
-    free(w->stored);
-    free(w->columns[0].sites);
-    free(w->columns[1].sites);
-    free(w);
-}
-
-/* The column that was filled belongs to the events that are packed now. */
-static void site_writer_turn(struct ab_site_writer *w)
-{
-    w->filling ^= 1;
-    w->columns[w->filling].n = 0;
-}
-
-/* The next chunk to be written for it, and its kind: the column is the last. */
-static enum ab_status site_writer_next(struct ab_site_writer *w, uint32_t *kind,
-                                       struct ab_stored_chunk *out, struct ab_err *err)
-{
-    unsigned waiting = w->filling ^ 1;
-    size_t n_raw = ab_site_encode_definitions(w->table, &w->mark, w->raw), n_stored = 0;
-    *kind = AB_TRACE_CHUNK_SITES;
-    if (n_raw == 0) {
-        n_raw = ab_site_encode_column(w->columns[waiting].sites, w->columns[waiting].n, w->raw);
-        *kind = AB_TRACE_CHUNK_SITE_COLUMN;
-    }
-    AB_TRY(ab_optional_pack(w->raw, n_raw, w->stored, &n_stored, err));
-    *out = (struct ab_stored_chunk){w->stored, n_stored, n_raw, 0};
-    return AB_OK;
-}
-
 struct ab_trace_writer {
     FILE *to;
     struct ab_account account;
@@ -86,9 +23,18 @@ struct ab_trace_writer {
     struct ab_chunk_batch *batch; /* being filled: the encoder's */
     size_t cap;                   /* events in a chunk */
     uint32_t sequence;
-    struct ab_site_writer *sites; /* NULL = events have none */
-    struct ab_mark_packer *marks; /* NULL = there are none */
-    uint64_t n_events;            /* in chunks that are written */
+    const struct ab_site_table *sites; /* NULL = events have none */
+    struct ab_sites_done sites_done;
+    struct
+    { /* one is filled with the sites of calls, the other one waits for its chunk of events */
+        uint32_t *sites;
+        size_t n;
+    } columns[2];
+    unsigned filling;
+    const struct ab_mark_table *marks; /* NULL = there are none */
+    struct ab_marks_done marks_done;
+    uint8_t *raw, *stored; /* of optional chunks; NULL = there are none */
+    uint64_t n_events;     /* in chunks that are written */
     uint64_t file_bytes;
 };
 
@@ -128,10 +74,14 @@ enum ab_status ab_trace_writer_open_with(FILE *to, const struct ab_trace_writer_
                  : AB_TRACE_CHUNK_EVENTS_MAX;
     ab_account_init(&w->account);
     w->account.info.has_time = options->has_time;
-    if (options->sites != NULL)
-        w->sites = site_writer_new(options->sites, w->cap);
-    if (options->marks != NULL)
-        w->marks = ab_mark_packer_new(options->marks);
+    w->sites = options->sites;
+    w->marks = options->marks;
+    for (unsigned i = 0; i < 2 && w->sites != NULL; i++)
+        w->columns[i].sites = ab_alloc(w->cap * sizeof w->columns[i].sites[0]);
+    if (w->sites != NULL || w->marks != NULL) {
+        w->raw = ab_alloc(AB_TRACE_RAW_MAX);
+        w->stored = ab_alloc(AB_TRACE_STORED_MAX);
+    }
     w->encoder = ab_encoder_new(w->cap, options->has_time, options->has_thread);
     w->batch = ab_encoder_batch(w->encoder);
     enum ab_status status = put_header(w, options->program, err);
@@ -167,34 +117,38 @@ static enum ab_status put_chunk(struct ab_trace_writer *w, uint32_t kind,
     return put(w, chunk->bytes, chunk->n_bytes, err);
 }
 
-/* Ahead of their events. */
+/* An optional chunk of what is in `raw`. */
+static enum ab_status put_optional(struct ab_trace_writer *w, uint32_t kind, size_t n_raw,
+                                   struct ab_err *err)
+{
+    size_t n_stored = 0;
+    AB_TRY(ab_optional_pack(w->raw, n_raw, w->stored, &n_stored, err));
+    return put_chunk(w, kind, &(struct ab_stored_chunk){w->stored, n_stored, n_raw, 0}, err);
+}
+
+/* Definitions and the column that waits, ahead of their events. */
 static enum ab_status put_sites(struct ab_trace_writer *w, struct ab_err *err)
 {
-    struct ab_stored_chunk chunk = {0};
-    uint32_t kind = AB_TRACE_CHUNK_SITES;
-    if (w->sites == NULL || w->sites->table->n_stacks == 0)
+    unsigned waiting = w->filling ^ 1;
+    if (w->sites == NULL || w->sites->n_stacks == 0)
         return AB_OK;
     w->account.info.has_sites = true;
-    while (kind != AB_TRACE_CHUNK_SITE_COLUMN) {
-        AB_TRY(site_writer_next(w->sites, &kind, &chunk, err));
-        AB_TRY(put_chunk(w, kind, &chunk, err));
-    }
-    return AB_OK;
+    for (size_t n; (n = ab_site_encode_definitions(w->sites, &w->sites_done, w->raw)) > 0;)
+        AB_TRY(put_optional(w, AB_TRACE_CHUNK_SITES, n, err));
+    size_t n = ab_site_encode_column(w->columns[waiting].sites, w->columns[waiting].n, w->raw);
+    return put_optional(w, AB_TRACE_CHUNK_SITE_COLUMN, n, err);
 }
 
 /* All that are known: none is of a call in a chunk that has been written. */
 static enum ab_status put_marks(struct ab_trace_writer *w, struct ab_err *err)
 {
-    struct ab_stored_chunk chunk;
     if (w->marks == NULL)
         return AB_OK;
-    for (;;) {
-        AB_TRY(ab_mark_packer_next(w->marks, &chunk, err));
-        if (chunk.n_raw == 0)
-            return AB_OK;
+    for (size_t n; (n = ab_mark_encode(w->marks, &w->marks_done, w->raw)) > 0;) {
         w->account.info.has_marks = true;
-        AB_TRY(put_chunk(w, AB_TRACE_CHUNK_MARKS, &chunk, err));
+        AB_TRY(put_optional(w, AB_TRACE_CHUNK_MARKS, n, err));
     }
+    return AB_OK;
 }
 
 /* Writes what the encoder was given last. */
@@ -214,8 +168,8 @@ static enum ab_status flush_events(struct ab_trace_writer *w, struct ab_err *err
     enum ab_status status = put_encoded(w, err);
     if (status == AB_OK && w->batch->n > 0) {
         ab_encoder_begin(w->encoder);
-        if (w->sites != NULL)
-            site_writer_turn(w->sites);
+        w->filling ^= 1; /* the column belongs to the events that are packed now */
+        w->columns[w->filling].n = 0;
         w->batch = ab_encoder_batch(w->encoder);
     }
     return status;
@@ -237,6 +191,12 @@ static enum ab_status refuse(const struct ab_trace_writer *w, const char *wrong,
                    (unsigned long long)(info->events + info->thread_ends), wrong);
 }
 
+/* Adds the site of the next call that has one. */
+static inline void add_site(struct ab_trace_writer *w, uint32_t site)
+{
+    w->columns[w->filling].sites[w->columns[w->filling].n++] = site;
+}
+
 static inline enum ab_status put_event(struct ab_trace_writer *w, struct ab_chunk_event event,
                                        struct ab_err *err)
 {
@@ -256,7 +216,7 @@ static inline enum ab_status put_taken(struct ab_trace_writer *w, const struct a
     if (AB_UNLIKELY(w->batch->times != NULL))
         w->batch->times[w->batch->n] = event->time_us;
     if (w->sites != NULL && ab_event_has_site(event))
-        ab_site_writer_add(w->sites, event->site);
+        add_site(w, event->site);
     return put_event(w, ab_chunk_event_of(event), err);
 }
 
@@ -296,7 +256,7 @@ enum ab_status ab_trace_write_alloc(struct ab_trace_writer *w, struct ab_trace_a
     *number = event.block;
     ab_account_count(&w->account, alloc.kind, alloc.thread);
     if (w->sites != NULL)
-        ab_site_writer_add(w->sites, alloc.site);
+        add_site(w, alloc.site);
     return put_event(w, event, err);
 }
 
@@ -358,7 +318,9 @@ void ab_trace_writer_abandon(struct ab_trace_writer *w)
         return;
     ab_account_fini(&w->account);
     ab_encoder_free(w->encoder);
-    site_writer_free(w->sites);
-    ab_mark_packer_free(w->marks);
+    free(w->columns[0].sites);
+    free(w->columns[1].sites);
+    free(w->raw);
+    free(w->stored);
     free(w);
 }

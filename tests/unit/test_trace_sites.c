@@ -117,7 +117,7 @@ static void definitions_come_back(void **state)
 {
     (void)state;
     struct ab_site_table t = {0}, back = {0};
-    struct ab_site_mark mark = {0};
+    struct ab_sites_done mark = {0};
     uint8_t *raw = malloc(AB_TRACE_RAW_MAX);
     size_t n, n_chunks = 0;
     for (int round = 0; round < 2; round++) {
@@ -139,7 +139,7 @@ static void the_longest_definitions_fit(void **state)
 {
     (void)state;
     struct ab_site_table t = {0};
-    struct ab_site_mark mark = {0};
+    struct ab_sites_done mark = {0};
     char name[AB_SITE_PATH_MAX];
     uint8_t id[AB_SITE_BUILD_ID_MAX], *raw = malloc(AB_TRACE_RAW_MAX);
     memset(name, 'a', sizeof name);
@@ -305,7 +305,7 @@ static void damage_is_refused_or_harmless(void **state)
 {
     (void)state;
     struct ab_site_table t = {0};
-    struct ab_site_mark mark = {0};
+    struct ab_sites_done mark = {0};
     uint8_t *raw = malloc(AB_TRACE_RAW_MAX);
     fill(&t, 40, 3);
     size_t n = ab_site_encode_definitions(&t, &mark, raw), n_refused = 0;

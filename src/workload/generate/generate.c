@@ -182,7 +182,7 @@ static uint64_t estimate_max_ops(const struct ab_workload *w)
 
 /* ---- lanes taking turns ---- */
 
-static enum ab_status fail_standing(struct ab_generator *g)
+static enum ab_status fail_deadlock(struct ab_generator *g)
 {
     const struct ab_phase_def *p = g->phase;
     const struct ab_generator_lane *first = NULL;
@@ -199,8 +199,8 @@ static enum ab_status fail_standing(struct ab_generator *g)
     }
     const struct ab_set_def *queue = &g->w->sets[first->verb->set];
     enum ab_status status = ab_generate_fail(
-        g, first->verb->place, "deadlock: %s%s, and no other lane can proceed%s",
-        all.s != NULL ? all.s : "", n_shown > 3 ? " …" : "",
+        g, first->verb->place, "deadlock: %s%s, and no other lane can proceed%s", all.s,
+        n_shown > 3 ? " …" : "",
         queue->is_shared || p->n_lanes == 1
             ? ""
             : "; each lane has its own queue; 'per: all' makes one for all lanes");
@@ -217,7 +217,7 @@ static enum ab_status end_of_messages(struct ab_generator *g, uint32_t n_finishe
         all_receive = all_receive &&
                       (g->lanes[i].is_finished || g->lanes[i].wait == AB_WAIT_MESSAGE);
     if (n_finished == 0 || !all_receive)
-        return fail_standing(g);
+        return fail_deadlock(g);
     g->is_done = true;
     return AB_OK;
 }

@@ -36,10 +36,8 @@ enum ab_status ab_generate_fail(struct ab_generator *g, struct ab_place at, cons
     ab_text_addf(&out, "%s:%u:%u: %s%s\n", AB_SHOWN(300, g->w->file), at.line, at.col, message,
                  lane);
     ab_diag_excerpt(&out, &source, at);
-    size_t n = out.s == NULL ? 0 : strlen(out.s);
-    if (n > 0)
-        out.s[n - 1] = 0; /* no newline at the end of an error */
-    ab_fail(g->err, AB_CONFIG, "%s", out.s != NULL ? out.s : message);
+    out.s[strlen(out.s) - 1] = 0; /* no newline at the end of an error */
+    ab_fail(g->err, AB_CONFIG, "%s", out.s);
     ab_text_fini(&out);
     return AB_CONFIG;
 }

@@ -141,7 +141,7 @@ static void report_unknown(struct ab_reader *r, const char *word, const char *ne
         ab_text_addf(&list, "%s%s", i == 0 ? "" : ", ", names[i]);
     ab_diag_add(r->diag, (struct ab_place){0}, "--set: unknown param '%s'; %s%s%sits params are %s",
                 word, near != NULL ? "did you mean '" : "", near != NULL ? near : "",
-                near != NULL ? "'? " : "", list.s != NULL ? list.s : "");
+                near != NULL ? "'? " : "", list.s);
     ab_text_fini(&list);
 }
 
@@ -272,7 +272,7 @@ static void read_backend(struct ab_reader *r, const struct ab_node *node,
         ab_field_missing(r, node, "name", "a back end");
     } else if (f.text[0] == 0 || strlen(f.text) > 1000) {
         AB_REFUSE_FIELD(r, &f, "a back end needs a name, as for '-b'");
-    } else if (spell_backend(r, node, raw, &spelled) && spelled.s != NULL) {
+    } else if (spell_backend(r, node, raw, &spelled)) {
         w->backends[w->n_backends++] = spelled.s;
         return;
     }
