@@ -92,6 +92,15 @@ static const char *const whens[] = {"auto", "always", "never", NULL};
                 ? RUN | REPLAY | EXEC \
                 : ~0u)
 
+/* Rows that are alike. */
+#define OUTPUT(name, arg, help, those, ...) \
+    { \
+        name, arg, help, "Output", 0, those, __VA_ARGS__ \
+    }
+#define JSON(what, those) \
+    OUTPUT("json", "FILE", what " as JSON; - is standard output", those, TEXT(json))
+#define RESULTS (RUN | REPLAY | EXEC | REPORT | COMPARE)
+
 const char *const ab_option_groups[] = {
     "What runs",        "What is read", "What is merged",
     "What is recorded", "How long",     "Measurement",
@@ -864,52 +873,32 @@ static const struct ab_option_info table[] = {
     {"no-store", NULL, "do not store the result; --json, --csv and the like still write", "Output",
      0, RUN | REPLAY | EXEC, FLAG(is_store_off), RARE},
 #define AB_SINK(id, name, arg, help, write) \
-    {name, arg, help, "Output", 0, RUN | REPLAY | REPORT, TEXT(sinks[AB_SINK_##id]), RARE_SINK(id)},
+    OUTPUT(name, arg, help, RUN | REPLAY | REPORT, TEXT(sinks[AB_SINK_##id]), RARE_SINK(id)),
 #define AB_SINK_OF_HISTOGRAMS AB_SINK
 #define AB_SINK_OF_FIGURES AB_SINK
 #define AB_SINK_OF_LINES(id, name, help, write) \
-    {name, \
-     NULL, \
-     help, \
-     "Output", \
-     0, \
-     RUN | REPLAY | EXEC | REPORT | COMPARE, \
-     FLAG(wants_lines[AB_SINK_##id]), \
-     RARE},
+    OUTPUT(name, NULL, help, RESULTS, FLAG(wants_lines[AB_SINK_##id]), RARE),
 #define AB_SINK_OF_VERDICTS(id, name, arg, help, write) \
-    {name, \
-     arg, \
-     help, \
-     "Output", \
-     0, \
-     RUN | REPLAY | EXEC | REPORT | COMPARE, \
-     TEXT(sinks[AB_SINK_##id]), \
-     RARE_SINK(id), \
-     .alias = AB_SINK_##id == AB_SINK_MARKDOWN ? "md" : NULL},
+    OUTPUT(name, arg, help, RESULTS, TEXT(sinks[AB_SINK_##id]), RARE_SINK(id), \
+           .alias = AB_SINK_##id == AB_SINK_MARKDOWN ? "md" : NULL),
 #include "report/sinks/sinks.def"
 #undef AB_SINK
 #undef AB_SINK_OF_HISTOGRAMS
 #undef AB_SINK_OF_FIGURES
 #undef AB_SINK_OF_VERDICTS
 #undef AB_SINK_OF_LINES
-    {"json", "FILE", "info: write the summary as JSON; - is standard output", "Output", 0, TRACE,
-     TEXT(json)},
-    {"json", "FILE", "write the list as JSON; - is standard output", "Output", 0, LIST, TEXT(json)},
-    {"json", "FILE", "write the verdicts as JSON; - is standard output", "Output", 0, VERIFY,
-     TEXT(json)},
-    {"json", "FILE", "write the findings as JSON; - is standard output", "Output", 0, DOCTOR,
-     TEXT(json)},
-    {"json", "FILE", "write the explanation as JSON; - is standard output", "Output", 0, EXPLAIN,
-     TEXT(json)},
-    {"json", "FILE", "write plan, notes and cost as JSON; - is standard output", "Output", 0, CHECK,
-     TEXT(json)},
+    JSON("info: write the summary", TRACE),
+    JSON("write the list", LIST),
+    JSON("write the verdicts", VERIFY),
+    JSON("write the findings", DOCTOR),
+    JSON("write the explanation", EXPLAIN),
+    JSON("write plan, notes and cost", CHECK),
     {"embed", "HOW",
      "what --html keeps of the result within the report, for report and\n"
      "compare to read: merged (default; histograms of all rounds together),\n"
      "full or none",
-     "Output", 0, RUN | REPLAY | EXEC | REPORT | COMPARE, WORD(embed, embeds), RARE},
-    {"json", "FILE", "write the comparison as JSON; - is standard output", "Output", 0, COMPARE,
-     TEXT(json)},
+     "Output", 0, RESULTS, WORD(embed, embeds), RARE},
+    JSON("write the comparison", COMPARE),
     {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0, EXEC,
      TEXT(sinks[AB_SINK_JSON])},
     {"csv", "FILE", "write the result as CSV; - is standard output", "Output", 0, EXEC,
