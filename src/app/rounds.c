@@ -6,50 +6,10 @@
 
 #include "app/say.h"
 #include "base/clock.h"
-#include "core/text.h"
 #include "result/merge/shard.h"
 #include "result/passes.h"
 #include "stats/effect.h"
 #include "stats/stopping.h"
-
-#include <stdio.h>
-#include <string.h>
-
-/* Before the first pre-flight. */
-static void round_limit_begin(struct ab_round_limit *limit, struct ab_session *session)
-{
-    *limit = (struct ab_round_limit){.session = session, .earlier_s = session->stopping.spent_s};
-    limit->began_ns = limit->round_ns = ab_clock_now_ns();
-}
-
-static bool is_ruled(const struct ab_session *s)
-{
-    return s->stopping.time_budget_s > 0 || s->stopping.precision > 0;
-}
-
-/* A round is done: does the session go on? */
-static bool round_limit_goes_on(struct ab_round_limit *limit)
-{
-    struct ab_session *s = limit->session;
-    uint64_t now = ab_clock_now_ns();
-    limit->last_s = (double)(now - limit->round_ns) * 1e-9;
-    limit->round_ns = now;
-    s->stopping.spent_s = limit->earlier_s + (double)(now - limit->began_ns) * 1e-9;
-    if (!is_ruled(s))
-        return true;
-    s->stopping.ended = ab_stopping_decide(s, limit->last_s);
-    if (s->stopping.ended == AB_ENDED_NOT)
-        return true;
-    s->n_rounds_planned = s->n_rounds;
-    return false;
-}
-
-/* How many rounds there will be in all, as far as is known. */
-static uint32_t round_limit_expected(const struct ab_round_limit *limit)
-{
-    const struct ab_session *s = limit->session;
-    return is_ruled(s) ? ab_stopping_expected(s, limit->last_s) : 0;
-}
 
 /* As often as a pass needs: latencies in every round, for their percentiles differ from round to
  * round as times do. What all ops are looked at for, the tail and the memory, is nearly the same in
@@ -115,22 +75,26 @@ enum ab_status ab_pass_choice_make(const struct ab_options *o, const struct ab_g
     return o->is_strict ? AB_OK : ab_gate_set_check_passes(gates, &plan, err);
 }
 
-/* Passes on what the runner says. */
+/* ---- a session that runs ---- */
 
 void ab_round_watch_begin(struct ab_round_watch *watch, const struct ab_options *o,
                           struct ab_store *store, struct ab_session *session)
 {
-    *watch = (struct ab_round_watch){.listener = o->listener, .store = store};
     if (o->listener != NULL)
         o->listener->begin(o, session);
-    round_limit_begin(&watch->limit, session);
+    *watch = (struct ab_round_watch){.listener = o->listener,
+                                     .store = store,
+                                     .session = session,
+                                     .earlier_s = session->stopping.spent_s,
+                                     .began_ns = ab_clock_now_ns()};
+    watch->round_ns = watch->began_ns;
 }
 
 void ab_round_watch_progress(void *user, const struct ab_progress *p)
 {
     struct ab_round_watch *watch = user;
     if (!watch->has_round && p->n_rounds > 0)
-        watch->limit.round_ns = ab_clock_now_ns(); /* what was before it is no part of a round */
+        watch->round_ns = ab_clock_now_ns(); /* what was before it is no part of a round */
     watch->has_round = watch->has_round || p->n_rounds > 0;
     if (watch->listener != NULL)
         watch->listener->progress(p);
@@ -140,9 +104,19 @@ void ab_round_watch_progress(void *user, const struct ab_progress *p)
 bool ab_round_watch_end_round(void *user, const struct ab_session *session)
 {
     struct ab_round_watch *watch = user;
-    bool goes_on = round_limit_goes_on(&watch->limit);
+    struct ab_stopping *rule = &watch->session->stopping;
+    bool is_ruled = rule->time_budget_s > 0 || rule->precision > 0;
+    uint64_t now = ab_clock_now_ns();
+    double round_s = (double)(now - watch->round_ns) * 1e-9;
+    watch->round_ns = now;
+    rule->spent_s = watch->earlier_s + (double)(now - watch->began_ns) * 1e-9;
+    if (is_ruled)
+        rule->ended = ab_stopping_decide(session, round_s);
+    bool goes_on = !is_ruled || rule->ended == AB_ENDED_NOT;
+    if (!goes_on)
+        watch->session->n_rounds_planned = session->n_rounds;
     if (watch->listener != NULL)
-        watch->listener->round(session, round_limit_expected(&watch->limit));
+        watch->listener->round(session, is_ruled ? ab_stopping_expected(session, round_s) : 0);
     if (session->n_rounds < ab_shard_n_rounds(session->shard, session->n_rounds_planned))
         ab_store_save(watch->store, session);
     return goes_on;

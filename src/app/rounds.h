@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * --time-budget and --precision: measures the time and asks stats/stopping.h after each round.
+ * The rounds of a session: in which of them a pass runs, and when there are enough.
  */
 #ifndef AB_APP_ROUNDS_H
 #define AB_APP_ROUNDS_H
@@ -10,13 +10,6 @@
 #include "app/result_store.h"
 #include "result/result.h"
 #include "runner/session/session.h"
-
-struct ab_round_limit {
-    struct ab_session *session;  /* whose `stopping` is kept; planned rounds as well once it ends */
-    uint64_t began_ns, round_ns; /* the whole, the round that runs */
-    double earlier_s;            /* of what was resumed */
-    double last_s;               /* the last round */
-};
 
 /* --passes: which passes run, and in how many rounds. What is decided here depends on the command
  * alone, not on what is measured: all shards of a run decide alike. */
@@ -34,8 +27,10 @@ enum ab_status ab_pass_choice_make(const struct ab_options *o, const struct ab_g
 struct ab_round_watch {
     const struct ab_listener *listener; /* NULL = nobody looks */
     bool has_round;                     /* pre-flight is over */
-    struct ab_round_limit limit;
     struct ab_store *store;
+    struct ab_session *session;  /* whose `stopping` is kept; planned rounds as well once it ends */
+    uint64_t began_ns, round_ns; /* the whole, the round that runs */
+    double earlier_s;            /* of what was resumed */
 };
 
 /* Before the first pre-flight; the session is described. */
