@@ -289,12 +289,11 @@ static void list_symbol(const struct ab_symbol *s, struct name_list *out)
     add_name(out, line, s->line > 0 ? strlen(line) : 0);
 }
 
-/* "parse_number" and "json.c:120" of each frame; fewer where memory runs out. */
+/* "parse_number" and "json.c:120" of each frame. */
 static void list_names(const struct ab_site_table *sites, struct name_list *out)
 {
     struct ab_site_names names;
-    if (!ab_site_names_init(&names, sites))
-        return;
+    ab_site_names_init(&names, sites);
     for (size_t i = 0; i < sites->n_frames; i++) {
         struct ab_site_named named = ab_site_names_find(&names, &sites->frames[i]);
         for (size_t k = 0; k < named.n; k++)
@@ -339,8 +338,6 @@ static enum ab_status open_matcher(struct asking *a)
     if (a->placement->n_patterns == 0)
         return AB_OK;
     a->matcher = ab_site_matcher_open(&a->sites, NULL, NULL);
-    if (a->matcher == NULL)
-        return ab_fail(a->err, AB_SYSTEM, "out of memory");
     for (size_t i = 0; i < a->placement->n_patterns && status == AB_OK; i++)
         status = ab_site_matcher_add(a->matcher, a->placement->patterns[i], a->err);
     return status;

@@ -10,15 +10,17 @@
 #include "app/base_name.h"
 #include "app/noise_warning.h"
 #include "app/result_store.h"
-#include "app/rounds.h"
 #include "app/say.h"
 #include "core/memory.h"
-#include "report/format.h"
+#include "core/text.h"
 #include "result/environment.h"
+#include "result/merge/shard.h"
 #include "result/session.h"
 #include "runner/supervise.h"
+#include "stats/stopping.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static enum ab_status open_outputs(struct ab_measurement *m, struct ab_err *err)
@@ -56,9 +58,37 @@ static enum ab_status read_gates(struct ab_measurement *m, struct ab_err *err)
     return ab_gate_set_read(&source, &m->gates, err);
 }
 
-bool ab_measurement_is_judged(const struct ab_measurement *m)
+/* ---- by which rule it ends ---- */
+
+static bool has_rule(const struct ab_options *o)
 {
-    return m->gates.n_gates + m->gates.n_claims > 0 || m->options->baseline != NULL;
+    return o->time_budget_ns > 0 || o->precision > 0;
+}
+
+/* The most rounds that there may be: --rounds; without it, where a rule ends the session, that of the rule. */
+static uint32_t most_rounds(const struct ab_options *o)
+{
+    return has_rule(o) && !o->has_rounds ? AB_STOPPING_MOST_ROUNDS : o->rounds;
+}
+
+/* What cannot be combined. */
+static enum ab_status check_rule(const struct ab_options *o, size_t n_backends, struct ab_err *err)
+{
+    const char *name = o->precision > 0 ? "precision" : "time-budget";
+    if (has_rule(o) && o->shard.count > 0)
+        return ab_fail(err, AB_USAGE,
+                       "--shard and --%s are mutually exclusive: how many rounds there are must be "
+                       "known before a part is run",
+                       name);
+    if (o->precision > 0 && n_backends < 2)
+        return ab_fail(err, AB_USAGE,
+                       "--precision is about ratios: it needs two back ends, here is one");
+    if (o->precision > 0 && most_rounds(o) < AB_STOPPING_LEAST_ROUNDS)
+        return ab_fail(err, AB_USAGE,
+                       "--precision needs at least %d rounds, --rounds allows %u: below that there "
+                       "are no intervals",
+                       AB_STOPPING_LEAST_ROUNDS, most_rounds(o));
+    return AB_OK;
 }
 
 static void describe_session(struct ab_measurement *m)
@@ -66,8 +96,13 @@ static void describe_session(struct ab_measurement *m)
     struct ab_session *s = &m->session;
     s->start = time(NULL);
     s->command_line = m->options->command_line;
-    s->n_rounds_planned = ab_round_limit_most(m->options);
-    ab_round_limit_describe(m->options, m->resumed, s);
+    s->n_rounds_planned = most_rounds(m->options);
+    s->stopping = (struct ab_stopping){
+        .time_budget_s = (double)m->options->time_budget_ns * 1e-9,
+        .precision = m->options->precision,
+        .spent_s = m->resumed != NULL ? m->resumed->stopping.spent_s : 0,
+        .n_rounds_most = s->n_rounds_planned,
+    };
     ab_environment_read(&s->host);
     m->engine->describe(m);
 }
@@ -86,7 +121,7 @@ static enum ab_status prepare(struct ab_measurement *m, struct ab_err *err)
     describe_backends(m);
     AB_TRY(ab_base_name_set(o->base, &m->session, err));
     AB_TRY(read_gates(m, err));
-    AB_TRY(ab_round_limit_check(o, m->session.n_backends, err));
+    AB_TRY(check_rule(o, m->session.n_backends, err));
     if (m->engine->choose != NULL)
         AB_TRY(m->engine->choose(m, err));
     describe_session(m);
@@ -118,27 +153,48 @@ static void release_session(struct ab_session *s)
     free(s->backends);
 }
 
-/* As many rounds again of what failed by a ratio: it fails only if these say so, too. Apart, for its
- * second measurement would be on the stack all the time. */
+/* Other draws, and only of the back ends that are concerned. */
+static void describe_again(struct ab_measurement *again, const bool *is_concerned)
+{
+    struct ab_session *s = &again->session;
+    describe_backends(again);
+    describe_session(again);
+    s->seed = ~s->seed;
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        if (!is_concerned[i] && s->backends[i].status == AB_BACKEND_OK)
+            s->backends[i].status = AB_BACKEND_ABSENT;
+}
+
+/* As many rounds again, however many the first came to be, of what failed by a ratio or a change: it
+ * fails only if these say so, too. Apart, for its second measurement would be on the stack all the
+ * time. */
 static __attribute__((noinline)) enum ab_status confirm(struct ab_measurement *m,
                                                         struct ab_err *err)
 {
-    struct ab_confirmation c;
+    bool is_concerned[AB_SELECTION_MAX] = {false};
+    struct ab_options o = *m->options;
     struct ab_measurement again = *m;
-    if (!ab_confirmation_begin(&c, m->options, &m->decision, &m->session))
+    uint32_t n = ab_decision_suspicious(&m->decision, &m->session, is_concerned);
+    if (n == 0)
         return AB_OK;
+    ab_say(&o, "%u verdict%s to confirm: %u more rounds", n, n == 1 ? "" : "s",
+           m->session.n_rounds);
     ab_store_save(&m->store, &m->session);
-    again.options = &c.options;
+    o.rounds = m->session.n_rounds;
+    o.time_budget_ns = 0;
+    o.precision = 0;
+    again.options = &o;
     again.resumed = NULL;
     again.is_again = true;
     again.session = (struct ab_session){.base = m->session.base};
     again.store = (struct ab_store){0};
-    describe_backends(&again);
-    describe_session(&again);
-    ab_confirmation_describe(&c, &again.session);
+    describe_again(&again, is_concerned);
     enum ab_status status = m->engine->run(&again, err);
     ab_session_settle(&again.session);
-    status = ab_confirmation_end(&m->decision, &m->session, &again.session, status, err);
+    if (status == AB_OK)
+        ab_decision_confirm(&m->decision, &m->session, &again.session);
+    else if (status == AB_INTERRUPTED)
+        ab_fail(err, status, "interrupted while a failure was being confirmed; it stands");
     release_session(&again.session);
     return status;
 }
@@ -196,6 +252,72 @@ static enum ab_status conclude(struct ab_measurement *m, enum ab_status status, 
     return status;
 }
 
+/* ---- an interruption: how much is kept, and the command that resumes ---- */
+
+static void add_option(struct ab_text *t, const char *option, const char *value)
+{
+    ab_text_addf(t, " %s ", option);
+    ab_text_add_shell(t, value);
+}
+
+/* Adds what has to be repeated: a result is not trusted to name libraries, nor about the rules of a
+ * mapping, those of --map or of `via`. */
+static void add_libraries(struct ab_text *t, const struct ab_options *o, const struct ab_session *s,
+                          const struct ab_selection_list *list)
+{
+    bool has_file = false;
+    for (size_t i = 0; i < list->n; i++)
+        has_file = has_file || list->items[i].is_file;
+    for (size_t i = 0; has_file && i < o->n_backends; i++)
+        add_option(t, "-b", o->backends[i]);
+    for (size_t i = 0; i < o->n_maps; i++)
+        add_option(t, "--map", o->maps[i]);
+    for (uint32_t i = 0; i < s->n_backends && o->n_maps == 0; i++)
+        if (s->backends[i].n_heaps > 0)
+            add_option(t, "--map", s->backends[i].map);
+}
+
+static void add_command(struct ab_text *t, const struct ab_options *o, const struct ab_session *s,
+                        const struct ab_store *store)
+{
+    struct ab_text path = {0};
+    ab_text_addf(&path, "%s/%s", store->folder, store->name);
+    ab_text_addf(t, "\ncontinue:  allocbench %s", strcmp(s->kind, "trace") == 0 ? "replay" : "run");
+    add_option(t, "--resume", path.s);
+    if (o->results != NULL)
+        add_option(t, "--results", o->results);
+    ab_text_fini(&path);
+}
+
+static void add_rounds(struct ab_text *t, const struct ab_session *s)
+{
+    uint32_t planned = ab_shard_n_rounds(s->shard, s->n_rounds_planned);
+    ab_text_addf(t, "interrupted after %u ", s->n_rounds);
+    if (s->stopping.time_budget_s > 0 || s->stopping.precision > 0)
+        ab_text_addf(t, "round%s", s->n_rounds == 1 ? "" : "s");
+    else
+        ab_text_addf(t, "of %u rounds", planned);
+}
+
+/* AB_INTERRUPTED with the text to *err; without one under --quiet. */
+static void explain_interruption(const struct ab_measurement *m, struct ab_err *err)
+{
+    const struct ab_session *s = &m->session;
+    struct ab_text t = {0};
+    if (s->n_rounds == s->n_rounds_resumed) {
+        ab_text_add(&t, "interrupted before a round was complete; nothing new was stored");
+    } else {
+        add_rounds(&t, s);
+        ab_text_add(&t, m->store.name[0] != 0 ? "; what is complete is kept" : "; not stored");
+    }
+    if (m->store.name[0] != 0 && !m->is_exec) { /* a program cannot be resumed */
+        add_command(&t, m->options, s, &m->store);
+        add_libraries(&t, m->options, s, &m->selection);
+    }
+    ab_fail(err, AB_INTERRUPTED, "%s", m->options->is_quiet ? "" : t.s);
+    ab_text_fini(&t);
+}
+
 enum ab_status ab_measure(struct ab_measurement *m, int *exit_code, struct ab_err *err)
 {
     ab_supervise_begin(); /* from here on nothing is left behind by a signal */
@@ -213,7 +335,7 @@ enum ab_status ab_measure(struct ab_measurement *m, int *exit_code, struct ab_er
         else if (is_new && status == AB_OK)
             status = m->take(m->user, &m->session, err);
         if (status == AB_INTERRUPTED && (!is_new || (m->take == NULL && !m->session.is_complete)))
-            ab_interruption_explain(m->options, &m->session, &m->store, &m->selection, err);
+            explain_interruption(m, err);
     }
     ab_outputs_abandon(&m->outputs);
     ab_store_close(&m->store);

@@ -63,7 +63,4 @@ struct ab_measurement {
  * `work`. *exit_code: of failed back ends, else of the verdicts. */
 enum ab_status ab_measure(struct ab_measurement *m, int *exit_code, struct ab_err *err);
 
-/* Is there anything to judge: gates, claims, a baseline? */
-bool ab_measurement_is_judged(const struct ab_measurement *m);
-
 #endif

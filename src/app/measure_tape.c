@@ -27,6 +27,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Where the command line says nothing of it; the ranking of most allocators is clear long before. */
+#define PRECISION_ENOUGH 0.02
+
 struct tape_work {
     const struct ab_subject *subject;
     struct ab_mapped_rows mapped;
@@ -106,6 +109,16 @@ static void describe_tape(const struct ab_subject *s, struct ab_session *session
     session->n_remote = s->tape->n_remote;
 }
 
+/* Does the default precision end it? Not what gates and baselines judge, which take all rounds. */
+static bool is_ended_by_default(const struct ab_measurement *m)
+{
+    const struct ab_options *o = m->options;
+    bool is_judged = m->gates.n_gates + m->gates.n_claims > 0 || o->baseline != NULL;
+    bool has_rule = o->time_budget_ns > 0 || o->precision > 0 || o->has_rounds;
+    return !is_judged && m->take == NULL && !has_rule && o->shard.count == 0 &&
+           m->session.n_backends > 1;
+}
+
 static void describe(struct ab_measurement *m)
 {
     struct tape_work *w = m->work;
@@ -116,8 +129,8 @@ static void describe(struct ab_measurement *m)
     session->phases = w->phases;
     session->n_phases = w->n_phases;
     session->passes = w->passes;
-    if (!ab_measurement_is_judged(m) && m->take == NULL)
-        ab_round_limit_by_default(o, session);
+    if (is_ended_by_default(m))
+        session->stopping.precision = PRECISION_ENOUGH;
     session->shard = o->shard;
     session->is_window_given = o->has_window;
     session->resumed_from = m->resumed != NULL ? o->resume : NULL;

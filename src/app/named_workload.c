@@ -20,11 +20,12 @@
 #include <unistd.h>
 
 /* Files of one kind that come with allocbench, in a folder. */
-struct store {
+static const struct store {
     const char *what, *folder, *extension, *list; /* list: where its names are shown */
+} stores[] = {
+    [AB_NAMED_WORKLOAD] = {"workload", "configs", ".yaml", "allocbench list workloads"},
+    [AB_NAMED_TRACE] = {"trace", "traces", ".abt", "traces/README.md"},
 };
-static const struct store workloads = {"workload", "configs", ".yaml", "allocbench list workloads"};
-static const struct store traces = {"trace", "traces", ".abt", "traces/README.md"};
 
 /* SOURCES/build/VARIANT/allocbench, PREFIX/bin/allocbench: seen from the folder of the program. */
 static const char in_sources[] = "../..", in_share[] = "../share/allocbench";
@@ -117,7 +118,7 @@ static enum ab_status names_of(const struct store *store, struct ab_workload_nam
 
 enum ab_status ab_workload_names(struct ab_workload_names *out, struct ab_err *err)
 {
-    return names_of(&workloads, out, err);
+    return names_of(&stores[AB_NAMED_WORKLOAD], out, err);
 }
 
 void ab_workload_names_fini(struct ab_workload_names *list)
@@ -137,7 +138,7 @@ static char *path_of(const struct store *store, const struct ab_workload_names *
 
 char *ab_workload_names_path(const struct ab_workload_names *list, const char *name)
 {
-    return path_of(&workloads, list, name);
+    return path_of(&stores[AB_NAMED_WORKLOAD], list, name);
 }
 
 /* ---- one of them ---- */
@@ -151,9 +152,9 @@ static bool has(const struct ab_workload_names *list, const char *name)
 }
 
 /* The path that it has in the sources counts as its name too. */
-static bool is_named(const struct store *store, const char *text, char *name, size_t cap,
-                     bool *is_exact)
+bool ab_is_named(enum ab_named kind, const char *text, char *name, size_t cap, bool *is_exact)
 {
+    const struct store *store = &stores[kind];
     struct ab_workload_names list;
     struct ab_err err;
     const char *nearest;
@@ -171,16 +172,6 @@ static bool is_named(const struct store *store, const char *text, char *name, si
     return nearest != NULL;
 }
 
-bool ab_workload_is_named(const char *text, char *name, size_t cap, bool *is_exact)
-{
-    return is_named(&workloads, text, name, cap, is_exact);
-}
-
-bool ab_trace_is_named(const char *text, char *name, size_t cap, bool *is_exact)
-{
-    return is_named(&traces, text, name, cap, is_exact);
-}
-
 static enum ab_status fail_unknown(const struct store *store, const struct ab_workload_names *list,
                                    const char *text, struct ab_err *err)
 {
@@ -192,9 +183,9 @@ static enum ab_status fail_unknown(const struct store *store, const struct ab_wo
     return ab_fail(err, AB_USAGE, "no %s is called %s; see %s", store->what, shown, store->list);
 }
 
-static enum ab_status find_named(const struct store *store, const char *text, char **out,
-                                 struct ab_err *err)
+enum ab_status ab_named_find(enum ab_named kind, const char *text, char **out, struct ab_err *err)
 {
+    const struct store *store = &stores[kind];
     struct ab_workload_names list;
     const char *shown = AB_SHOWN(256, text);
     if (strncmp(text, "@last", 5) == 0 && (text[5] == 0 || text[5] == '~'))
@@ -208,14 +199,4 @@ static enum ab_status find_named(const struct store *store, const char *text, ch
         status = fail_unknown(store, &list, text, err);
     ab_workload_names_fini(&list);
     return status;
-}
-
-enum ab_status ab_named_workload(const char *text, char **out, struct ab_err *err)
-{
-    return find_named(&workloads, text, out, err);
-}
-
-enum ab_status ab_named_trace(const char *text, char **out, struct ab_err *err)
-{
-    return find_named(&traces, text, out, err);
 }

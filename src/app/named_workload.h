@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum ab_named { AB_NAMED_WORKLOAD, AB_NAMED_TRACE };
+
 struct ab_workload_names {
     char *folder; /* absolute */
     char **names; /* sorted: "churn", "seeds/random-free" */
@@ -27,11 +29,9 @@ char *ab_workload_names_path(const struct ab_workload_names *list, const char *n
 /* Is there one of this name, or (not *is_exact) of nearly this, with its extension or without and with
  * the folder of the sources before it or without ("churn", "churn.yaml", "configs/churn.yaml")? Then
  * the name is written to `name`. */
-bool ab_workload_is_named(const char *text, char *name, size_t cap, bool *is_exact);
-bool ab_trace_is_named(const char *text, char *name, size_t cap, bool *is_exact);
+bool ab_is_named(enum ab_named kind, const char *text, char *name, size_t cap, bool *is_exact);
 
 /* "@NAME": the path, malloc'ed. AB_USAGE for a name that is not there, with the nearest. */
-enum ab_status ab_named_workload(const char *text, char **out, struct ab_err *err);
-enum ab_status ab_named_trace(const char *text, char **out, struct ab_err *err);
+enum ab_status ab_named_find(enum ab_named kind, const char *text, char **out, struct ab_err *err);
 
 #endif

@@ -21,9 +21,8 @@ static bool find(const struct ab_options *o, const char *fingerprint, struct ab_
 {
     char path[PATH_MAX], name[64];
     struct ab_err why;
-    struct ab_options where = *o;
-    where.is_store_off = false; /* a result that is not stored is judged all the same */
-    const char *folder = ab_store_folder(&where);
+    const char *folder = ab_results_folder(
+        o); /* a result that is not stored is judged all the same */
     if (folder == NULL || fingerprint[0] == 0)
         return false;
     ab_calibration_name(fingerprint, name, sizeof name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parsed command line, as the commands see it; option_table.c says which option sets which
- * member. Strings are borrowed from the command line.
+ * What is asked for, as the use cases and the commands see it; cli/options/option_table.c says which
+ * option sets which member. Strings are borrowed from the command line.
  */
 #ifndef AB_APP_OPTIONS_H
 #define AB_APP_OPTIONS_H

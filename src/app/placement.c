@@ -462,11 +462,7 @@ enum ab_status ab_placement_parse(const char *text, const struct ab_placement_te
         .name = "@map",
         .heaps.items = ab_alloc_zeroed(AB_ROUTE_HEAPS_MAX, sizeof out->heaps.items[0])};
     char *copy = ab_strdup(text);
-    enum ab_status status = AB_SYSTEM;
-    if (out->heaps.items == NULL)
-        ab_fail(err, AB_SYSTEM, "out of memory");
-    else
-        status = copy[0] == '@' ? add_file(&p, copy + 1) : add_rules(&p, copy);
+    enum ab_status status = copy[0] == '@' ? add_file(&p, copy + 1) : add_rules(&p, copy);
     free(copy);
     if (status == AB_OK && out->n_rules == 0 && !p.has_rest)
         status = ab_fail(err, AB_USAGE, "%s: no rules; each must be KEY=BACKEND", where);

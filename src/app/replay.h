@@ -5,12 +5,11 @@
 #ifndef AB_APP_REPLAY_H
 #define AB_APP_REPLAY_H
 
-#include "app/options.h"
+#include "app/measure.h"
 #include "result/result.h"
 
 struct ab_replay_watch {
-    /* Takes it, in place of all outputs and gates; NULL = they are made. */
-    enum ab_status (*take)(void *user, const struct ab_session *session, struct ab_err *err);
+    ab_take_session *take; /* as struct ab_measurement */
     void *user;
     uint64_t most_events; /* replays the trace up to there; 0 = all of it */
 };

@@ -32,16 +32,19 @@
 
 enum { SAVING_SHARE = 10 }; /* saving takes at most one part in so many of the time */
 
-const char *ab_store_folder(const struct ab_options *o)
+const char *ab_results_folder(const struct ab_options *o)
 {
     const char *from_environment = getenv(FOLDER_VARIABLE);
-    if (o->is_store_off)
-        return NULL;
     if (o->results != NULL)
         return o->results;
     if (from_environment == NULL)
         return DEFAULT_FOLDER;
     return from_environment[0] != 0 ? from_environment : NULL;
+}
+
+const char *ab_store_folder(const struct ab_options *o)
+{
+    return o->is_store_off ? NULL : ab_results_folder(o);
 }
 
 static enum ab_status try_folder(const char *folder, bool *is_made, struct ab_err *err)
@@ -269,11 +272,9 @@ static enum ab_status fail_few(const char *folder, unsigned back, size_t n, size
 static enum ab_status find(const struct ab_options *o, unsigned back, char **out, size_t *n_empty,
                            struct ab_err *err)
 {
-    struct ab_options reading = *o;
     struct candidates list = {0};
     size_t n = 0;
-    reading.is_store_off = false; /* of what is written, not of what is read */
-    const char *folder = ab_store_folder(&reading);
+    const char *folder = ab_results_folder(o);
     if (folder == NULL)
         return ab_fail(err, AB_USAGE,
                        "no results are stored here ($ALLOCBENCH_RESULTS is empty): "
@@ -345,9 +346,7 @@ enum ab_status ab_last_result_parse(const char *text, unsigned *back, struct ab_
 static bool find_path(const struct ab_options *o, const struct ab_backend_info *b,
                       char out[PATH_MAX])
 {
-    struct ab_options where = *o;
-    where.is_store_off = false; /* --no-store is about the new result */
-    const char *results = ab_store_folder(&where);
+    const char *results = ab_results_folder(o);
     bool is_id = b->build_id[0] != 0 &&
                  strspn(b->build_id, "0123456789abcdef") == strlen(b->build_id);
     return results != NULL && is_id && b->settings[0] == 0 &&

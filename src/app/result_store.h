@@ -23,7 +23,9 @@ struct ab_store {
     uint64_t saved_ns, cost_ns; /* by ab_store_save: when it ended last, how long it took */
 };
 
-/* --results, else $ALLOCBENCH_RESULTS, else results; NULL where it is switched off. */
+/* Where stored results are read: --results, else $ALLOCBENCH_RESULTS, else results; NULL where the
+ * variable is empty. And where one is written: NULL with --no-store, too. */
+const char *ab_results_folder(const struct ab_options *o);
 const char *ab_store_folder(const struct ab_options *o);
 
 /* Makes the folder where it is missing and tries that it can be written to: before measuring. A

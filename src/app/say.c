@@ -6,8 +6,8 @@
 
 #include "core/memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 void ab_say(const struct ab_options *o, const char *fmt, ...)
 {
@@ -38,4 +38,17 @@ void ab_say_count(const struct ab_options *o, const char *what, const char *unit
 {
     if (o->listener != NULL)
         o->listener->count(what, unit, done, total);
+}
+
+void ab_say_doing(const struct ab_options *o, const char *fmt, ...)
+{
+    char text[400];
+    va_list args;
+    if (o->listener == NULL)
+        return;
+    va_start(args, fmt);
+    if (fmt != NULL)
+        vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    o->listener->doing(o, fmt != NULL ? text : NULL);
 }

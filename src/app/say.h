@@ -30,6 +30,8 @@ struct ab_listener { /* one use case runs at a time */
     void (*prepare)(const struct ab_options *o, const char *what);
     /* Something long is so far; total 0 = not known. */
     void (*count)(const char *what, const char *unit, uint64_t done, uint64_t total);
+    /* What is done now, a line that the next one replaces; NULL: that is over. */
+    void (*doing)(const struct ab_options *o, const char *text);
     /* A session begins, goes on, has one more round (of `n_expected`; 0 = not known), ends. */
     void (*begin)(const struct ab_options *o, const struct ab_session *session);
     void (*progress)(const struct ab_progress *p);
@@ -43,6 +45,9 @@ struct ab_listener { /* one use case runs at a time */
 void ab_say(const struct ab_options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void ab_complain(const struct ab_options *o, const char *text);
 
+/* fmt NULL: that is over. */
+void ab_say_doing(const struct ab_options *o, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 /* The brackets of `prepare`, and `count`, where somebody looks. */
 void ab_say_prepare(const struct ab_options *o, const char *what);
 void ab_say_count(const struct ab_options *o, const char *what, const char *unit, uint64_t done,

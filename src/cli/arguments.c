@@ -142,10 +142,9 @@ static enum ab_status check_there(enum ab_command_id command, enum role role, co
         return AB_OK;
     if (is_without_end(role, text, &end))
         return ab_fail(err, AB_INPUT, "%s: there is no file %s, but %s%s", as, shown, shown, end);
-    bool is_exact,
-        is_known = role == WORKLOAD ? ab_workload_is_named(text, name, sizeof name, &is_exact)
-                   : role == TRACE  ? ab_trace_is_named(text, name, sizeof name, &is_exact)
-                                    : false;
+    bool is_exact, is_known = (role == WORKLOAD || role == TRACE) &&
+                              ab_is_named(role == TRACE ? AB_NAMED_TRACE : AB_NAMED_WORKLOAD, text,
+                                          name, sizeof name, &is_exact);
     if (!is_known)
         return AB_OK;
     return is_exact ? ab_fail(err, AB_INPUT, "%s: there is no file %s; try: allocbench %s @%s", as,
@@ -160,10 +159,10 @@ static enum ab_status find_trace(const char *text, char **out, struct ab_err *er
     char name[256];
     bool is_exact;
     const char *shown = AB_SHOWN(256, text);
-    if (ab_workload_is_named(text + 1, name, sizeof name, &is_exact) && is_exact)
+    if (ab_is_named(AB_NAMED_WORKLOAD, text + 1, name, sizeof name, &is_exact) && is_exact)
         return ab_fail(err, AB_USAGE, "%s is a workload, not a trace; try: allocbench run %s",
                        shown, shown);
-    return ab_named_trace(text, out, err);
+    return ab_named_find(AB_NAMED_TRACE, text, out, err);
 }
 
 /* ---- names ---- */
@@ -190,7 +189,7 @@ static enum ab_status settle(enum ab_command_id command, const struct ab_options
     }
     AB_TRY(role == RESULT || role == BASE ? find_result(o, *text, &path, err)
            : role == TRACE                ? find_trace(*text, &path, err)
-                                          : ab_named_workload(*text, &path, err));
+                                          : ab_named_find(AB_NAMED_WORKLOAD, *text, &path, err));
     AB_GROW(out->owned, out->cap, out->n);
     *text = out->owned[out->n++] = path;
     return AB_OK;

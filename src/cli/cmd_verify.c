@@ -1,337 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * The back ends by their names, and at most one workload or trace, recognized by its ending (a
- * trace also by its first bytes).
+ * `verify`: the table of the checks, or in few words what failed.
  */
-#include "app/backend_choice.h"
-#include "app/file_kind.h"
-#include "app/one_file.h"
-#include "app/options.h"
-#include "app/result_store.h"
-#include "app/say.h"
-#include "backend/selection.h"
-#include "base/nearest.h"
+#include "app/verify.h"
 #include "cli/commands.h"
+#include "cli/document.h"
 #include "cli/terminal.h"
-#include "core/memory.h"
 #include "core/text.h"
 #include "report/output.h"
 #include "report/table/verify_table.h"
 #include "report/verify_json.h"
-#include "runner/estimate.h"
-#include "runner/run_checks.h"
-#include "runner/spawn.h"
-#include "runner/supervise.h"
-#include "trace/reader.h"
-#include "trace_tools/to_tape.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-struct verification {
-    const struct ab_options *options;
-    const char **names; /* of back ends */
-    size_t n_names;
-    const char *work; /* path; NULL = none */
-    struct ab_selection_list selection;
-    struct ab_tape tape;
-    struct ab_tape_map map;
-    struct ab_verify_plan plan;
-    struct ab_verify_session session;
-    struct ab_backend_info *infos;
-    struct ab_verify_line *lines;
-    struct ab_output json;
-    char worker_path[PATH_MAX];
-};
-
-/* By its name, or by how it begins: a trace may be called anything, and is no library. */
-static bool is_trace(const char *path)
-{
-    return ab_text_ends_with(path, ".abt") || ab_file_kind_of(path) == AB_FILE_TRACE;
-}
-
-static bool is_work(const char *path)
-{
-    return is_trace(path) || ab_text_ends_with(path, ".yaml") || ab_text_ends_with(path, ".yml");
-}
-
-static enum ab_status sort_arguments(struct verification *v, struct ab_err *err)
-{
-    const struct ab_options *o = v->options;
-    v->names = ab_alloc_zeroed(o->n_args + 1, sizeof v->names[0]);
-    for (size_t i = 0; i < o->n_args; i++) {
-        if (!is_work(o->args[i]))
-            v->names[v->n_names++] = o->args[i];
-        else if (v->work == NULL)
-            v->work = o->args[i];
-        else
-            return ab_fail(err, AB_USAGE, "verify takes one workload or trace; unexpected '%s'",
-                           AB_SHOWN(256, o->args[i]));
-    }
-    if (v->n_names == 0)
-        return ab_fail(err, AB_USAGE, "verify needs a back end; see allocbench verify --help");
-    if (o->n_sets > 0 && (v->work == NULL || is_trace(v->work)))
-        return ab_fail(err, AB_USAGE, "--set is for the params of a workload; there is %s",
-                       v->work == NULL ? "none" : "a trace");
-    return AB_OK;
-}
-
-/* What precedes a name changes nothing here, and a row that says otherwise would lie. */
-static enum ab_status refuse_decorators(const struct ab_selection_list *list, struct ab_err *err)
-{
-    char shown[256];
-    for (size_t i = 0; i < list->n; i++) {
-        const struct ab_selection *s = &list->items[i];
-        const char *plus = strchr(ab_text_printable(shown, sizeof shown, s->name), '+');
-        if (s->is_inline)
-            return ab_fail(err, AB_USAGE, "%s: an inlined back end cannot be verified; use %s",
-                           shown, plus + 1);
-        if (s->is_checked || s->fault_n > 0)
-            return ab_fail(err, AB_USAGE,
-                           "%s: verify checks every call anyway; give the back end "
-                           "alone (checked+ and fault+ are for run and replay)",
-                           shown);
-    }
-    return AB_OK;
-}
-
-static enum ab_status check_only(const char *only, bool has_work, struct ab_err *err)
-{
-    enum { GROUPS = 4 };
-    const char *names[64] = {"required", "info", "work", "work-lanes"};
-    char word[64], shown[160];
-    size_t n_names = GROUPS, n = 0, n_words = 0;
-    while (n_names < 64 &&
-           (names[n_names] = ab_verify_check_name((uint32_t)n_names - GROUPS)) != NULL)
-        n_names++;
-    for (const char *w = only; w != NULL && (w = ab_verify_word(w, &n)) != NULL;) {
-        snprintf(word, sizeof word, "%.*s", (int)n, w);
-        n_words++;
-        bool is_known = false;
-        for (size_t i = 0; i < n_names; i++)
-            is_known = is_known || strcmp(names[i], word) == 0;
-        if (strncmp(word, "work", 4) == 0 && is_known && !has_work)
-            return ab_fail(err, AB_USAGE, "--check %s: there is no workload or trace", word);
-        const char *near = is_known ? NULL : ab_text_nearest(word, names, n_names);
-        ab_text_printable(shown, sizeof shown, word);
-        if (near != NULL)
-            return ab_fail(err, AB_USAGE, "--check: unknown check %s; did you mean %s?", shown,
-                           near);
-        if (!is_known)
-            return ab_fail(err, AB_USAGE,
-                           "--check: unknown check %s; allocbench verify glibc -v lists all",
-                           shown);
-    }
-    if (only != NULL && n_words == 0)
-        return ab_fail(err, AB_USAGE,
-                       "--check is empty; allocbench verify glibc -v lists all checks");
-    return AB_OK;
-}
-
-/* A debugger looks at one thing. */
-static enum ab_status check_alone(const struct verification *v, struct ab_err *err)
-{
-    const char *only = v->options->only_check;
-    if (!v->options->is_alone)
-        return AB_OK;
-    if (v->selection.n != 1)
-        return ab_fail(err, AB_USAGE, "--no-fork takes one back end, not %zu", v->selection.n);
-    if (only == NULL || strchr(only, ',') != NULL || strcmp(only, "required") == 0 ||
-        strcmp(only, "info") == 0)
-        return ab_fail(err, AB_USAGE, "--no-fork takes one check: --check NAME, not %s",
-                       only == NULL ? "all" : AB_SHOWN(256, only));
-    if (v->options->json != NULL || v->options->mem_limit_bytes != 0)
-        return ab_fail(err, AB_USAGE, "--no-fork %s; leave out %s",
-                       v->options->json != NULL ? "writes no result" : "has no limit of memory",
-                       v->options->json != NULL ? "--json" : "--mem-limit");
-    return AB_OK;
-}
-
-/* One block that comes and goes: for checks, which bring work of their own. */
-static enum ab_status make_nothing(struct ab_tape *out, struct ab_err *err)
-{
-    struct ab_request request = {.size = 16};
-    struct ab_tape_builder *b = ab_tape_begin();
-    enum ab_status status = ab_tape_phase(b, "check", true, err);
-    if (status == AB_OK)
-        status = ab_tape_alloc(b, 0, &request, err);
-    if (status == AB_OK)
-        status = ab_tape_free(b, 0, err);
-    if (status == AB_OK)
-        return ab_tape_end(b, out, err);
-    ab_tape_abandon(b);
-    return status;
-}
-
-static enum ab_status load_work(struct verification *v, struct ab_err *err)
-{
-    struct ab_workload *workload = NULL;
-    struct ab_trace_info info;
-    struct ab_trace_tape_options options = {.touch = AB_TOUCH_NONE};
-    if (v->work == NULL)
-        return make_nothing(&v->tape, err);
-    enum ab_status status = AB_OK;
-    if (is_trace(v->work)) {
-        ab_say_prepare(v->options, v->work);
-        status = ab_trace_to_tape(v->work, &options, &v->tape, &info, err);
-        ab_say_prepare(v->options, NULL);
-        return status;
-    }
-    status = ab_load_workload(v->options, v->work, &workload, err);
-    if (status == AB_OK)
-        status = ab_compile_workload(v->options, v->work, workload, &v->tape, err);
-    ab_workload_free(workload);
-    return status;
-}
-
-static void prepare(struct verification *v)
-{
-    const struct ab_options *o = v->options;
-    v->plan = (struct ab_verify_plan){
-        .context = {.tape = &v->map, .worker_path = v->worker_path, .timeout_ns = o->timeout_ns},
-        .has_work = v->work != NULL,
-        .only = o->only_check,
-        .seed = o->has_seed ? o->seed : 1,
-    };
-    v->plan.context.memory_limit_bytes = o->mem_limit_bytes != 0 ? o->mem_limit_bytes
-                                                                 : ab_default_memory_limit();
-    ab_clock_calibrate(&v->plan.context.clock);
-    size_t n = v->selection.n;
-    uint32_t n_lines = ab_verify_count(&v->plan);
-    v->infos = ab_alloc_zeroed(n + 1, sizeof v->infos[0]);
-    v->session.backends = ab_alloc_zeroed(n + 1, sizeof v->session.backends[0]);
-    v->lines = ab_alloc_zeroed(n * n_lines + 1, sizeof v->lines[0]);
-    v->session.n_backends = (uint32_t)n;
-    v->session.n_lines = n_lines;
-    v->session.seed = v->plan.seed;
-    v->session.work_name = v->work;
-    for (size_t i = 0; i < n; i++) {
-        ab_case_describe(&v->selection.items[i], &v->infos[i]);
-        v->session.backends[i].info = &v->infos[i];
-        v->session.backends[i].lines = v->lines + i * n_lines;
-    }
-}
-
-/* Only where the back end is there at all. */
-static enum ab_status run_alone(struct verification *v, struct ab_err *err)
-{
-    const struct ab_backend_info *info = &v->infos[0];
-    struct ab_case c = {.path = NULL};
-    if (info->status != AB_BACKEND_OK)
-        return ab_fail(err, AB_BACKEND, "%s: %s: %s", AB_SHOWN(300, info->name),
-                       ab_backend_status_name(info->status), info->reason);
-    ab_case_make(&v->selection.items[0], &c);
-    return ab_verify_alone(&v->plan, &c, err);
-}
-
-/* Spells one back end, one check and what they depend on as they have to be typed. */
-
-static void add_word(struct ab_text *t, const char *word)
-{
-    ab_text_add(t, " ");
-    ab_text_add_shell(t, word);
-}
-
-static void add_path(struct ab_text *t, const char *path)
-{
-    for (const char *c = path; *c != 0; c++)
-        ab_text_addf(t, strchr(",:={}\\", *c) != NULL ? "\\%c" : "%c", *c);
-}
-
-/* A file is shown by its stem, or by the name that it was given. */
-static void add_backend(struct ab_text *t, const struct ab_selection *s)
-{
-    struct ab_text spelled = {0};
-    char stem[sizeof s->name];
-    size_t n = strcspn(s->name, ":{");
-    if (s->is_file) {
-        ab_selection_stem(s->path, stem, sizeof stem);
-        if (strlen(stem) != n || strncmp(stem, s->name, n) != 0)
-            ab_text_addf(&spelled, "%.*s=", (int)n, s->name);
-        add_path(&spelled, s->path);
-        ab_text_add(&spelled, s->name + n);
-    } else {
-        ab_text_add(&spelled, s->name);
-    }
-    add_word(t, spelled.s);
-    ab_text_fini(&spelled);
-}
-
-static void add_option(struct ab_text *t, const char *option, const char *value)
-{
-    if (value == NULL)
-        return;
-    ab_text_addf(t, " %s", option);
-    add_word(t, value);
-}
-
-/* "gdb -q -ex run --args allocbench verify ./libmine.so --check resize --seed 1 --no-fork", quoted for
- * a shell; malloc'ed. `work`: path of the workload or trace; NULL = none. */
-static char *repeat_command(const struct ab_options *o, const struct ab_selection *backend,
-                            const char *work, const char *check)
-{
-    struct ab_text t = {0};
-    bool is_called_by_path = strchr(program_invocation_name, '/') != NULL;
-    bool is_work = strncmp(check, "work", 4) == 0;
-    ab_text_add(&t, "gdb -q -ex run --args");
-    add_word(&t, is_called_by_path ? program_invocation_name : "allocbench");
-    ab_text_add(&t, " verify");
-    add_backend(&t, backend);
-    if (is_work && work != NULL)
-        add_word(&t, work);
-    for (size_t i = 0; is_work && i < o->n_sets; i++)
-        add_option(&t, "--set", o->sets[i]);
-    add_option(&t, "--backend-path", o->backend_path);
-    add_option(&t, "--check", check);
-    ab_text_addf(&t, " --seed %" PRIu64 " --no-fork", o->has_seed ? o->seed : 1);
-    return t.s;
-}
-
-/* What a debugger can show again: all that ran and was not as it should be. */
-static void add_repeats(struct verification *v)
-{
-    for (uint32_t i = 0; i < v->session.n_backends; i++) {
-        struct ab_verify_backend *b = &v->session.backends[i];
-        const struct ab_selection *s = &v->selection.items[i];
-        if (b->info->status == AB_BACKEND_CRASHED || b->info->status == AB_BACKEND_TIMEOUT)
-            b->repeat = repeat_command(v->options, s, v->work, ab_verify_check_name(0));
-        for (uint32_t k = 0; b->info->status == AB_BACKEND_OK && k < v->session.n_lines; k++)
-            if (ab_verify_verdict_fails(b->lines[k].verdict) &&
-                b->lines[k].verdict != AB_VERIFY_NOT_PROVEN)
-                b->lines[k].repeat = repeat_command(v->options, s, v->work, b->lines[k].check);
-    }
-}
-
-static void free_repeats(struct verification *v)
-{
-    for (uint32_t i = 0; i < v->session.n_backends; i++) {
-        free(v->session.backends[i].repeat);
-        for (uint32_t k = 0; k < v->session.n_lines; k++)
-            free(v->session.backends[i].lines[k].repeat);
-    }
-}
-
-static enum ab_status run_all(struct verification *v, struct ab_err *err)
-{
-    enum ab_status status = AB_OK;
-    bool is_told = !v->options->is_quiet && isatty(STDERR_FILENO);
-    for (size_t i = 0; i < v->selection.n && status == AB_OK; i++) {
-        struct ab_case c = {.path = NULL};
-        if (v->infos[i].status != AB_BACKEND_OK)
-            continue;
-        if (is_told)
-            fprintf(stderr, "\r\033[Kverifying %s", AB_SHOWN(300, v->infos[i].name));
-        ab_case_make(&v->selection.items[i], &c);
-        status = ab_verify_backend_run(&v->plan, &c, &v->infos[i], &v->session.backends[i], err);
-    }
-    if (is_told)
-        fputs("\r\033[K", stderr);
-    return status;
-}
+#include <stdio.h>
 
 static void tell_failure(const char *backend, const char *what, const char *why)
 {
@@ -340,7 +20,7 @@ static void tell_failure(const char *backend, const char *what, const char *why)
 }
 
 /* What -q leaves of the table. */
-static void tell_failures(const struct verification *v)
+static void tell_failures(const struct ab_verification *v)
 {
     for (uint32_t i = 0; i < v->session.n_backends; i++) {
         const struct ab_verify_backend *b = &v->session.backends[i];
@@ -352,72 +32,22 @@ static void tell_failures(const struct verification *v)
     }
 }
 
-static enum ab_status write_outputs(struct verification *v, struct ab_err *err)
-{
-    const char *json = v->options->json;
-    if (v->options->is_quiet)
-        tell_failures(v);
-    else if (json == NULL || strcmp(json, "-") != 0)
-        ab_verify_table(stdout, &v->session, ab_terminal_style(v->options));
-    if (json == NULL)
-        return AB_OK;
-    ab_verify_json(v->json.to, &v->session);
-    return ab_output_commit(&v->json, err);
-}
-
-static int judge(const struct verification *v)
-{
-    for (uint32_t i = 0; i < v->session.n_backends; i++)
-        if (v->infos[i].status != AB_BACKEND_OK || v->session.backends[i].n_failed > 0)
-            return ab_status_exit_code(AB_BACKEND);
-    return 0;
-}
-
-/* For the next run; of all checks, and of what a run would not know already. */
-static void keep(const struct verification *v)
-{
-    const struct ab_options *o = v->options;
-    for (uint32_t i = 0; i < v->session.n_backends && o->only_check == NULL && !o->is_alone; i++)
-        if (v->selection.items[i].is_file)
-            ab_verified_keep(o, &v->infos[i],
-                             v->infos[i].status == AB_BACKEND_OK &&
-                                 v->session.backends[i].n_failed == 0);
-}
-
-static enum ab_status verify(struct verification *v, struct ab_err *err)
-{
-    const struct ab_options *o = v->options;
-    AB_TRY(ab_companion_path(AB_WORKER_NAME, v->worker_path, sizeof v->worker_path, err));
-    AB_TRY(sort_arguments(v, err));
-    AB_TRY(check_only(o->only_check, v->work != NULL, err));
-    AB_TRY(ab_selection_parse(v->names, v->n_names, o->backend_path, &v->selection, err));
-    AB_TRY(refuse_decorators(&v->selection, err));
-    AB_TRY(check_alone(v, err));
-    AB_TRY(load_work(v, err));
-    if (o->json != NULL)
-        AB_TRY(ab_output_open(o->json, &v->json, err));
-    AB_TRY(ab_tape_map_open(&v->tape, &v->map, err));
-    prepare(v);
-    AB_TRY(o->is_alone ? run_alone(v, err) : run_all(v, err));
-    add_repeats(v);
-    keep(v);
-    return write_outputs(v, err);
-}
-
 enum ab_status ab_cmd_verify(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    struct verification v = {.options = o};
-    ab_supervise_begin();
-    enum ab_status status = verify(&v, err);
-    *exit_code = judge(&v);
-    free_repeats(&v);
-    ab_output_abandon(&v.json);
-    ab_tape_map_close(&v.map);
-    ab_tape_fini(&v.tape);
-    ab_selection_list_fini(&v.selection);
-    free(v.lines);
-    free(v.session.backends);
-    free(v.infos);
-    free(v.names);
+    struct ab_verification v;
+    struct ab_output json = {0};
+    if (o->json != NULL && !o->is_alone)
+        AB_TRY(ab_output_open(o->json, &json, err));
+    enum ab_status status = ab_verify(o, &v, exit_code, err);
+    if (status == AB_OK && o->is_quiet)
+        tell_failures(&v);
+    else if (status == AB_OK && ab_document_leaves_stdout(o))
+        ab_verify_table(stdout, &v.session, ab_terminal_style(o));
+    if (status == AB_OK && json.to != NULL) {
+        ab_verify_json(json.to, &v.session);
+        status = ab_output_commit(&json, err);
+    }
+    ab_output_abandon(&json);
+    ab_verification_fini(&v);
     return status;
 }

@@ -88,6 +88,17 @@ static void count(const char *what, const char *unit, uint64_t done, uint64_t to
     ab_progress_show_counted(&line, what, unit, done, total);
 }
 
+static void doing(const struct ab_options *o, const char *text)
+{
+    if (text == NULL) {
+        ab_progress_end(&line);
+        return;
+    }
+    if (!line.is_on)
+        ab_progress_begin(&line, o->is_quiet);
+    ab_progress_show_text(&line, text);
+}
+
 static void begin(const struct ab_options *o, const struct ab_session *session)
 {
     const struct ab_stage *stage = &o->stage;
@@ -219,6 +230,7 @@ const struct ab_listener ab_show_listener = {
     .say = say,
     .prepare = prepare,
     .count = count,
+    .doing = doing,
     .begin = begin,
     .progress = progress,
     .round = end_round,

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # calibrate, and the warnings that follow from it.
-# tests: cmd_calibrate.c noise_warning.c
+# tests: calibrate.c cmd_calibrate.c noise_warning.c
 
 load helpers
 

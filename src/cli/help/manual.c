@@ -145,6 +145,10 @@ static void put_options(FILE *to, enum ab_command_id id)
 
 /* ---- pages ---- */
 
+static const char other_pages[] = ".BR allocbench\\-workload (5),\n.BR allocbench\\-trace (5),\n"
+                                  ".BR allocbench\\-allocators (7),\n"
+                                  ".BR allocbench\\-glossary (7)\n";
+
 static void put_exit_status(FILE *to)
 {
     fputs(".SH EXIT STATUS\n", to);
@@ -181,10 +185,7 @@ static void put_command(FILE *to, enum ab_command_id id)
     put_examples(to, c->examples);
     put_options(to, id);
     put_exit_status(to);
-    fputs(".SH SEE ALSO\n.BR allocbench (1),\n.BR allocbench\\-workload (5),\n"
-          ".BR allocbench\\-trace (5),\n.BR allocbench\\-allocators (7),\n"
-          ".BR allocbench\\-glossary (7)\n",
-          to);
+    fprintf(to, ".SH SEE ALSO\n.BR allocbench (1),\n%s", other_pages);
 }
 
 static void put_see_also(FILE *to)
@@ -192,9 +193,7 @@ static void put_see_also(FILE *to)
     fputs(".SH SEE ALSO\n", to);
     for (unsigned i = 0; i < AB_COMMAND_COUNT; i++)
         fprintf(to, ".BR allocbench\\-%s (1),\n", ab_commands[i].name);
-    fputs(".BR allocbench\\-workload (5),\n.BR allocbench\\-trace (5),\n"
-          ".BR allocbench\\-allocators (7),\n.BR allocbench\\-glossary (7)\n",
-          to);
+    fputs(other_pages, to);
 }
 
 static void put_overview(FILE *to)

@@ -92,6 +92,15 @@ static const char *const whens[] = {"auto", "always", "never", NULL};
                 ? RUN | REPLAY | EXEC \
                 : ~0u)
 
+/* Rows that are alike. */
+#define OUTPUT(name, arg, help, those, ...) \
+    { \
+        name, arg, help, "Output", 0, those, __VA_ARGS__ \
+    }
+#define JSON(what, those) \
+    OUTPUT("json", "FILE", what " as JSON; - is standard output", those, TEXT(json))
+#define RESULTS (RUN | REPLAY | EXEC | REPORT | COMPARE)
+
 const char *const ab_option_groups[] = {
     "What runs",        "What is read", "What is merged",
     "What is recorded", "How long",     "Measurement",
@@ -719,8 +728,74 @@ static const struct ab_option_info table[] = {
      "hold: 'jemalloc:program/all/wall_ns < 1.05x glibc' or\n"
      "'program/all/resident_peak_bytes < 200MiB'; repeatable",
      "Gates and CI", 0, EXEC, LIST_OF(gates)},
-#include "cli/options/advise_options.def"
-#include "cli/options/trace_options.def"
+    {"backend", "NAME",
+     "the general malloc to compare with, and for what stays in malloc (default:\n"
+     "glibc); further ones are measured for everything (default: the installed\n"
+     "libraries)",
+     "What runs", 'b', ADVISE, LIST_OF(backends)},
+    {"sweep", "LIST",
+     "measure the usual settings of these allocators for everything too: glibc,\n"
+     "jemalloc, tcmalloc, mimalloc, scudo, tbb (list backends -v says what each\n"
+     "does)",
+     "What runs", 0, ADVISE, LIST_OF(sweeps), RARE},
+    {"limit", "N%",
+     "keep malloc unless the heaps together take less memory, or are significantly\n"
+     "faster by at least this (default: 5%)",
+     "What runs", 0, ADVISE, SPECIAL(read_limit), RARE},
+    {"budget", "TIME",
+     "time that a scope (a frame, a request) may take, 1ns to 60s, as 16.67ms: says\n"
+     "what share of it goes into allocation, on average and in the worst one. Of\n"
+     "scopes that are not marked it needs --scope",
+     "Output", 0, ADVISE, BUDGET(budget_ns)},
+    {"output", "FILE", "write the advice as rules for replay --map @FILE", "Output", 'o', ADVISE,
+     TEXT(output)},
+    {"code", "FILE",
+     "write C for the heaps that are advised, and std::pmr resources for C++; - is\n"
+     "standard output",
+     "Output", 0, ADVISE, TEXT(code)},
+    {"json", "FILE", "write the advice as JSON; - is standard output", "Output", 0, ADVISE,
+     TEXT(json)},
+    {"quiet", NULL, "print only errors; files are still written", "Output", 'q', ADVISE,
+     FLAG(is_quiet)},
+    {"events", "A..B", "dump, cut: events A to B - 1; filter: blocks allocated there",
+     "What is read", 0, TRACE, SPECIAL(read_events), GIVEN(has_events)},
+    {"thread", "LIST", "filter: blocks allocated by these: 0,2-5", "What is read", 0, TRACE,
+     SPECIAL(read_threads)},
+    {"site", "PATTERN",
+     "filter: blocks allocated from there: FUNCTION (a pattern such as 'parse_*'),\n"
+     "FILE:LINE or MODULE+0xADDRESS, in any frame of the stack; repeatable",
+     "What is read", 0, TRACE, LIST_OF(site_patterns)},
+    {"size", "A..B", "filter: blocks of A to B - 1 bytes", "What is read", 0, TRACE,
+     SPECIAL(read_sizes), GIVEN(has_sizes)},
+    {"time", "A..B", "filter: blocks allocated then: 0..16ms", "What is read", 0, TRACE,
+     SPECIAL(read_times), GIVEN(has_times)},
+    {"serial", NULL, "merge: one trace after the other, not side by side", "What is read", 0, TRACE,
+     FLAG(is_serial)},
+    {"scopes", NULL,
+     "info: the scopes of the program (frames, requests), by its marks or as they\n"
+     "are found; reads the file up to four times more",
+     "What is read", 0, TRACE, FLAG(wants_scopes)},
+    {"scope", "WHICH",
+     "info --scopes: where scopes within scopes are found, take the nested (the\n"
+     "smallest) or the outer ones (default: best, whose blocks are gone best)",
+     "What is read", 0, TRACE, WORD(scopes_wish, scope_wishes),
+     .range = "must be best, nested or outer", RARE},
+    {"folded", "FILE",
+     "info --sites: also the stacks as lines, as tools for flame graphs read them:\n"
+     "main;parse;strdup 120",
+     "Output", 0, TRACE, TEXT(folded)},
+    {"flame", "FILE.svg", "info --sites: also a flame graph of the stacks", "Output", 0, TRACE,
+     TEXT(flame)},
+    {"html", "FILE",
+     "info: also a page with pictures: live memory, call sites, flame graphs, scopes;\n"
+     "one HTML file that needs no network. Reads the file up to four times more",
+     "Output", 0, TRACE, TEXT(sinks[AB_SINK_HTML])},
+    {"flame-by", "KEY", "--flame, --folded: by calls (default), bytes, or live: bytes at the peak",
+     "Output", 0, TRACE, WORD(flame_by, flame_keys), GIVEN(has_flame_by)},
+    {"live", "HOW",
+     "cut: start with allocations of the blocks live at A (keep, the default)\n"
+     "or omit these blocks and every call on them (drop)",
+     "What is read", 0, TRACE, WORD(is_dropping_live, lives), GIVEN(has_live)},
     {"partial", NULL, "merge what there is; the result is marked as incomplete", "What is merged",
      0, MERGE, FLAG(is_partial)},
     {"partial", NULL,
@@ -734,7 +809,51 @@ static const struct ab_option_info table[] = {
      "What is read", 0, TRACE, SPECIAL(read_sites), GIVEN(wants_sites), .is_value = is_count},
     {"sort", "KEY", "info --sites: by calls (default), bytes, peak, never-freed or temporary",
      "What is read", 0, TRACE, WORD(site_order, ab_option_site_orders), GIVEN(has_site_order)},
-#include "cli/options/record_options.def"
+    {"follow", NULL, "also record child processes, one trace each: app.PID.abt", "What is recorded",
+     0, RECORD, FLAG(is_following)},
+    {"wait", NULL,
+     "like --follow, and wait for processes that outlive the command, such as\n"
+     "daemons; SIGINT or SIGTERM ends the wait, not the processes",
+     "What is recorded", 0, RECORD, FLAG(is_waiting)},
+    {"max-events", "N",
+     "stop recording after this many events of all threads (up to 1024 more\n"
+     "per thread may be recorded); the command continues",
+     "What is recorded", 0, RECORD, COUNT(most_events, 1, UINT64_MAX), RARE},
+    {"max-spool", "SIZE",
+     "stop recording before the spool is larger than this (1 MiB or more;\n"
+     "default: half of what is free on its disk; see traces/README.md); the\n"
+     "command continues",
+     "What is recorded", 0, RECORD, BYTES(most_spool_bytes, 1 << 20, UINT64_MAX),
+     .range = "must be at least 1MiB", RARE},
+    {"duration", "TIME",
+     "stop recording after this time and write the traces; the command\n"
+     "continues, and record waits for its end",
+     "What is recorded", 0, RECORD, TIME(duration_ns, 1, UINT64_MAX)},
+    {"sites", "[DEPTH]",
+     "also where each allocation is called from: its caller, and callers of these,\n"
+     "DEPTH in all (1 to 64, default 8). Functions and lines are found later, by\n"
+     "debug information (-g)",
+     "What is recorded", 0, RECORD, SPECIAL(read_site_depth), .is_value = is_count},
+    {"marks", NULL,
+     "also mark each presented frame: each call of SDL_GL_SwapWindow,\n"
+     "SDL_RenderPresent, glfwSwapBuffers, glXSwapBuffers and eglSwapBuffers by a\n"
+     "program or library that is linked with them. Marks that the program sets\n"
+     "(allocbench/mark.h) are always recorded",
+     "What is recorded", 0, RECORD, FLAG(marks_frames)},
+    {"time", NULL,
+     "also when each call was made, in microseconds; costs a reading of the\n"
+     "clock for each, also where there is only one thread",
+     "What is recorded", 0, RECORD, FLAG(has_call_times)},
+    {"output", "FILE", "trace to write, or a folder for it (default: COMMAND.abt)", "Output", 'o',
+     RECORD, TEXT(output)},
+    {"no-convert", NULL,
+     "keep the raw recording (the spool) in the new folder given by -o\n"
+     "(default: COMMAND.spool); allocbench trace recover converts it later",
+     "Output", 0, RECORD, FLAG(is_unconverted), RARE},
+    {"progress", NULL,
+     "show progress on the terminal even if the command writes there too\n"
+     "(default: only when the command's output goes elsewhere)",
+     "Output", 0, RECORD, FLAG(shows_progress), RARE},
     {"output", "FILE", "trace or file to write; recover: or a folder for it", "Output", 'o', TRACE,
      TEXT(output)},
     {"output", "FILE", "result to write, or a folder (DIR/) in which it gets a name", "Output", 'o',
@@ -754,52 +873,32 @@ static const struct ab_option_info table[] = {
     {"no-store", NULL, "do not store the result; --json, --csv and the like still write", "Output",
      0, RUN | REPLAY | EXEC, FLAG(is_store_off), RARE},
 #define AB_SINK(id, name, arg, help, write) \
-    {name, arg, help, "Output", 0, RUN | REPLAY | REPORT, TEXT(sinks[AB_SINK_##id]), RARE_SINK(id)},
+    OUTPUT(name, arg, help, RUN | REPLAY | REPORT, TEXT(sinks[AB_SINK_##id]), RARE_SINK(id)),
 #define AB_SINK_OF_HISTOGRAMS AB_SINK
 #define AB_SINK_OF_FIGURES AB_SINK
 #define AB_SINK_OF_LINES(id, name, help, write) \
-    {name, \
-     NULL, \
-     help, \
-     "Output", \
-     0, \
-     RUN | REPLAY | EXEC | REPORT | COMPARE, \
-     FLAG(wants_lines[AB_SINK_##id]), \
-     RARE},
+    OUTPUT(name, NULL, help, RESULTS, FLAG(wants_lines[AB_SINK_##id]), RARE),
 #define AB_SINK_OF_VERDICTS(id, name, arg, help, write) \
-    {name, \
-     arg, \
-     help, \
-     "Output", \
-     0, \
-     RUN | REPLAY | EXEC | REPORT | COMPARE, \
-     TEXT(sinks[AB_SINK_##id]), \
-     RARE_SINK(id), \
-     .alias = AB_SINK_##id == AB_SINK_MARKDOWN ? "md" : NULL},
+    OUTPUT(name, arg, help, RESULTS, TEXT(sinks[AB_SINK_##id]), RARE_SINK(id), \
+           .alias = AB_SINK_##id == AB_SINK_MARKDOWN ? "md" : NULL),
 #include "report/sinks/sinks.def"
 #undef AB_SINK
 #undef AB_SINK_OF_HISTOGRAMS
 #undef AB_SINK_OF_FIGURES
 #undef AB_SINK_OF_VERDICTS
 #undef AB_SINK_OF_LINES
-    {"json", "FILE", "info: write the summary as JSON; - is standard output", "Output", 0, TRACE,
-     TEXT(json)},
-    {"json", "FILE", "write the list as JSON; - is standard output", "Output", 0, LIST, TEXT(json)},
-    {"json", "FILE", "write the verdicts as JSON; - is standard output", "Output", 0, VERIFY,
-     TEXT(json)},
-    {"json", "FILE", "write the findings as JSON; - is standard output", "Output", 0, DOCTOR,
-     TEXT(json)},
-    {"json", "FILE", "write the explanation as JSON; - is standard output", "Output", 0, EXPLAIN,
-     TEXT(json)},
-    {"json", "FILE", "write plan, notes and cost as JSON; - is standard output", "Output", 0, CHECK,
-     TEXT(json)},
+    JSON("info: write the summary", TRACE),
+    JSON("write the list", LIST),
+    JSON("write the verdicts", VERIFY),
+    JSON("write the findings", DOCTOR),
+    JSON("write the explanation", EXPLAIN),
+    JSON("write plan, notes and cost", CHECK),
     {"embed", "HOW",
      "what --html keeps of the result within the report, for report and\n"
      "compare to read: merged (default; histograms of all rounds together),\n"
      "full or none",
-     "Output", 0, RUN | REPLAY | EXEC | REPORT | COMPARE, WORD(embed, embeds), RARE},
-    {"json", "FILE", "write the comparison as JSON; - is standard output", "Output", 0, COMPARE,
-     TEXT(json)},
+     "Output", 0, RESULTS, WORD(embed, embeds), RARE},
+    JSON("write the comparison", COMPARE),
     {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0, EXEC,
      TEXT(sinks[AB_SINK_JSON])},
     {"csv", "FILE", "write the result as CSV; - is standard output", "Output", 0, EXEC,

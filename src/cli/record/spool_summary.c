@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "cli/record/launch.h"
 #include "core/grow.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "program/program_file.h"
@@ -84,10 +85,8 @@ static void print_rows(const struct ab_spool_result **rows, size_t n)
 
 static void print_sizes(const struct ab_spool_traces *t)
 {
-    const struct ab_spool_result **rows = calloc(t->n_results + 1, sizeof rows[0]);
+    const struct ab_spool_result **rows = ab_alloc_zeroed(t->n_results + 1, sizeof rows[0]);
     size_t n = 0;
-    if (rows == NULL)
-        return;
     for (size_t i = 0; i < t->n_results; i++)
         if (is_written(&t->results[i]))
             rows[n++] = &t->results[i];
@@ -431,7 +430,7 @@ void ab_spool_summary_print_failures(const struct ab_spool_traces *t)
         if (r->outcome != AB_SPOOL_FAILED || r->entry == t->main || n++ >= LINES_MOST)
             continue;
         fprintf(stderr, "allocbench: no trace of process %u (%s): %s\n", r->entry->image.pid,
-                AB_SHOWN(256, r->entry->image.program), r->why != NULL ? r->why : "out of memory");
+                AB_SHOWN(256, r->entry->image.program), r->why);
     }
     if (n > LINES_MOST)
         fprintf(stderr, "allocbench: no trace of %zu more processes\n", n - LINES_MOST);
@@ -518,8 +517,7 @@ void ab_name_counts_add(struct ab_name_counts *c, const char *name)
     struct ab_name_count *found = find(c, shown);
     if (found == NULL)
         found = append(c, shown);
-    if (found != NULL)
-        found->n++;
+    found->n++;
     c->total++;
 }
 

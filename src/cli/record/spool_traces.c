@@ -9,6 +9,7 @@
 #include "cli/progress.h"
 #include "cli/record/descendants.h"
 #include "cli/record/spool_summary.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "record/convert.h"
 #include "record/converter_live.h"
@@ -145,7 +146,7 @@ static enum ab_status write_one(struct ab_spool_traces *t, struct ab_spool_resul
         return AB_OK;
     }
     r->outcome = AB_SPOOL_FAILED;
-    r->why = strdup(err->text);
+    r->why = ab_strdup(err->text);
     t->n_failed++;
     t->n_in_doubt++;
     return status;
@@ -233,25 +234,17 @@ static bool is_following(const struct ab_spool_traces *t)
     return t->n_images > 0 && t->images[0].image.takes_children != 0;
 }
 
-static bool add_result(struct ab_spool_traces *t, const struct ab_spool_entry *entry, char *path)
-{
-    if (path == NULL)
-        return false;
-    t->results[t->n_results++] = (struct ab_spool_result){.entry = entry, .path = path};
-    return true;
-}
-
 /* The command's own comes first. */
-static enum ab_status list_results(struct ab_spool_traces *t, struct ab_err *err)
+static void list_results(struct ab_spool_traces *t)
 {
-    t->results = calloc(t->n_images + 1, sizeof t->results[0]);
-    bool ok = t->results != NULL;
-    if (ok && t->main != NULL)
-        ok = add_result(t, t->main, strdup(t->path));
-    for (size_t i = 0; i < t->n_images && ok && is_following(t); i++)
+    t->results = ab_alloc_zeroed(t->n_images + 1, sizeof t->results[0]);
+    if (t->main != NULL)
+        t->results[t->n_results++] = (struct ab_spool_result){.entry = t->main,
+                                                              .path = ab_strdup(t->path)};
+    for (size_t i = 0; i < t->n_images && is_following(t); i++)
         if (&t->images[i] != t->main)
-            ok = add_result(t, &t->images[i], other_path(t, &t->images[i]));
-    return ok ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory for the list of traces");
+            t->results[t->n_results++] = (struct ab_spool_result){
+                .entry = &t->images[i], .path = other_path(t, &t->images[i])};
 }
 
 static enum ab_status judge_main(const struct ab_spool_traces *t, struct ab_err *err)
@@ -270,8 +263,9 @@ static enum ab_status judge_main(const struct ab_spool_traces *t, struct ab_err 
 enum ab_status ab_spool_traces_write(struct ab_spool_traces *t, struct ab_output *out,
                                      struct ab_err *err)
 {
-    enum ab_status status = list_results(t, err), of_main = AB_OK;
+    enum ab_status status = AB_OK, of_main = AB_OK;
     struct ab_err why = {0};
+    list_results(t);
     for (size_t i = 0; i < t->n_results && status == AB_OK; i++) {
         bool is_main = t->results[i].entry == t->main;
         enum ab_status one = write_one(t, &t->results[i], is_main ? out : NULL,

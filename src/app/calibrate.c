@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Two names for one back end, measured as any two are.
+ */
+#include "app/calibrate.h"
+
+#include "app/result_store.h"
+#include "app/run_workload.h"
+#include "app/say.h"
+#include "core/text.h"
+#include "report/output.h"
+#include "runner/tape_file.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The same in all but a variable that is not read: two names for one back end. */
+static const char *const twins[] = {"glibc{ALLOCBENCH_TWIN=a}", "glibc{ALLOCBENCH_TWIN=b}"};
+
+/* configs/churn.yaml, with half the ops. */
+static const char churn[] = "allocbench: 1\n"
+                            "name: churn\n"
+                            "seed: 7\n"
+                            "params: [{name: slots, value: 1000}, {name: ops, value: 1M}]\n"
+                            "sizes: [{name: small, dist: \"uniform(64, 256)\"}]\n"
+                            "sets: [{name: heap, count: $slots}]\n"
+                            "phases:\n"
+                            "  - name: fill\n"
+                            "    measure: false\n"
+                            "    do: [{alloc: heap, size: small, count: all, touch: first(16)}]\n"
+                            "  - name: churn\n"
+                            "    until: ops($ops)\n"
+                            "    do: [{replace: heap, at: random, size: small, touch: none}]\n"
+                            "  - name: drain\n"
+                            "    measure: false\n"
+                            "    do: [{free: heap, count: all}]\n";
+
+enum { ROUNDS_MEASURED = 2 * AB_ROUNDS_DEFAULT };
+
+static enum ab_status take(void *user, const struct ab_session *s, struct ab_err *err)
+{
+    struct ab_calibration *f = user;
+    struct tm tm;
+    for (uint32_t i = 0; i < 2; i++)
+        if (s->n_backends != 2 || s->backends[i].status != AB_BACKEND_OK)
+            return ab_fail(err, AB_BACKEND, "nothing was calibrated: %s: %.400s",
+                           ab_backend_status_name(s->backends[i].status), s->backends[i].reason);
+    ab_noise_measure(s, 0, 1, AB_ROUNDS_DEFAULT, &f->noise);
+    if (f->noise.n == 0)
+        return ab_fail(err, AB_USAGE, "nothing was calibrated: at least 2 rounds are needed");
+    if (gmtime_r(&s->start, &tm) != NULL)
+        strftime(f->date, sizeof f->date, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    snprintf(f->version, sizeof f->version, "%s", AB_VERSION);
+    snprintf(f->fingerprint, sizeof f->fingerprint, "%s", s->host.fingerprint);
+    snprintf(f->cpu, sizeof f->cpu, "%s", s->host.cpu);
+    snprintf(f->kernel, sizeof f->kernel, "%s", s->host.kernel);
+    snprintf(f->workload, sizeof f->workload, "%.120s", s->name);
+    snprintf(f->tape_sha256, sizeof f->tape_sha256, "%s", s->tape_sha256);
+    return AB_OK;
+}
+
+/* The folder has to be there before anything is measured. */
+static enum ab_status check_folder(const struct ab_options *o, struct ab_err *err)
+{
+    struct ab_output probe;
+    const char *folder = ab_store_folder(o);
+    if (folder == NULL)
+        return ab_fail(err, AB_USAGE,
+                       "calibrate stores what it finds: $ALLOCBENCH_RESULTS is empty, name a "
+                       "folder with --results");
+    mkdir(folder, 0777);
+    enum ab_status status = ab_output_open_new(folder, &probe, err);
+    if (status == AB_OK)
+        ab_output_abandon(&probe);
+    return status;
+}
+
+/* Of the workload that was named, else of churn, as a file without a name. */
+enum ab_status ab_calibrate(const struct ab_options *options, struct ab_calibration *out,
+                            int *exit_code, struct ab_err *err)
+{
+    struct ab_options o = *options;
+    char path[64];
+    const char *named = path;
+    int fd = -1;
+    AB_TRY(check_folder(options, err));
+    o.backends = (const char **)twins;
+    o.n_backends = 2;
+    o.rounds = o.has_rounds ? o.rounds : ROUNDS_MEASURED;
+    for (unsigned pass = 0; pass < AB_PASS_COUNT; pass++)
+        o.passes.rounds[pass] = AB_EVERY_ROUND;
+    o.has_passes = true;
+    o.is_store_off = true;
+    o.results = NULL;
+    if (o.n_args == 0) {
+        fd = ab_memfd("allocbench-churn", sizeof churn - 1);
+        if (fd < 0 || pwrite(fd, churn, sizeof churn - 1, 0) != (ssize_t)sizeof churn - 1)
+            return ab_fail_errno(err, AB_SYSTEM, "cannot make the workload");
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        o.args = &named;
+        o.n_args = 1;
+    }
+    enum ab_status status = ab_run_workload(&o, take, out, exit_code, err);
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+enum ab_status ab_calibration_store(const struct ab_options *o, const struct ab_calibration *c,
+                                    struct ab_err *err)
+{
+    char path[4300], name[64];
+    struct ab_output file;
+    ab_calibration_name(c->fingerprint, name, sizeof name);
+    snprintf(path, sizeof path, "%.4200s/%s", ab_store_folder(o), name);
+    AB_TRY(ab_output_open(path, &file, err));
+    ab_calibration_write(file.to, c);
+    AB_TRY(ab_output_commit(&file, err));
+    ab_say(o, "Stored: %s", AB_SHOWN(512, path));
+    return AB_OK;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Proves back ends: each check in a process of its own, on work of its own, a workload or a trace.
+ */
+#ifndef AB_APP_VERIFY_H
+#define AB_APP_VERIFY_H
+
+#include "app/options.h"
+#include "backend/selection.h"
+#include "runner/run_checks.h"
+#include "runner/tape_file.h"
+
+#include <limits.h>
+
+struct ab_verification {
+    const struct ab_options *options;
+    const char **names; /* of back ends */
+    size_t n_names;
+    const char *work; /* path; NULL = none */
+    struct ab_selection_list selection;
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    struct ab_verify_plan plan;
+    struct ab_verify_session session;
+    struct ab_backend_info *infos;
+    struct ab_verify_line *lines;
+    char worker_path[PATH_MAX];
+};
+
+/* The names, and the work, are o->args. *exit_code: a back end is not there, or has failed a check. With
+ * o->is_alone it only returns where that could not begin. End it with ab_verification_fini in any
+ * case. */
+enum ab_status ab_verify(const struct ab_options *o, struct ab_verification *out, int *exit_code,
+                         struct ab_err *err);
+void ab_verification_fini(struct ab_verification *v);
+
+#endif
