@@ -13,7 +13,7 @@
 #include "core/text.h"
 #include "runner/route_walk.h"
 #include "symbols/site_match.h"
-#include "trace_tools/scope/origins.h"
+#include "trace_tools/origins.h"
 #include "workload/workload.h"
 
 #include <stdio.h>
@@ -252,7 +252,8 @@ static enum ab_status find_scopes(struct asking *a)
 {
     struct ab_placement_trace *trace = a->trace;
     if (trace->scopes == NULL) {
-        AB_TRY(ab_scopes_find(trace->path, trace->is_partial, trace->wish, &trace->found, a->err));
+        const struct ab_walk file = {.path = trace->path, .is_partial = trace->is_partial};
+        AB_TRY(ab_scopes_find(&file, trace->wish, &trace->found, a->err));
         trace->scopes = &trace->found;
     }
     if (trace->scopes->from != AB_SCOPES_NONE)
@@ -289,12 +290,11 @@ static void list_symbol(const struct ab_symbol *s, struct name_list *out)
     add_name(out, line, s->line > 0 ? strlen(line) : 0);
 }
 
-/* "parse_number" and "json.c:120" of each frame; fewer where memory runs out. */
+/* "parse_number" and "json.c:120" of each frame. */
 static void list_names(const struct ab_site_table *sites, struct name_list *out)
 {
     struct ab_site_names names;
-    if (!ab_site_names_init(&names, sites))
-        return;
+    ab_site_names_init(&names, sites);
     for (size_t i = 0; i < sites->n_frames; i++) {
         struct ab_site_named named = ab_site_names_find(&names, &sites->frames[i]);
         for (size_t k = 0; k < named.n; k++)
@@ -339,8 +339,6 @@ static enum ab_status open_matcher(struct asking *a)
     if (a->placement->n_patterns == 0)
         return AB_OK;
     a->matcher = ab_site_matcher_open(&a->sites, NULL, NULL);
-    if (a->matcher == NULL)
-        return ab_fail(a->err, AB_SYSTEM, "out of memory");
     for (size_t i = 0; i < a->placement->n_patterns && status == AB_OK; i++)
         status = ab_site_matcher_add(a->matcher, a->placement->patterns[i], a->err);
     return status;
