@@ -4,12 +4,11 @@
  */
 #include "advise/advise.h"
 
-#include "advise/heaps.h"
 #include "advise/lives.h"
 #include "advise/nests.h"
-#include "advise/proposal.h"
 #include "advise/site_groups.h"
 #include "base/bits.h"
+#include "core/memory.h"
 #include "symbols/site_match.h"
 
 #include <stdio.h>
@@ -90,12 +89,319 @@ static enum ab_status check_rules(const struct ab_advise_plan *plan, struct ab_s
         return AB_OK;
     r.matcher = ab_site_matcher_open(&a->sites, plan->name != NULL ? plan->name : no_name,
                                      plan->user);
-    if (r.matcher == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory for the rules");
     enum ab_status status = add_rules(&r, groups, err);
     if (status == AB_OK)
         *has_dropped = drop_wrong_rules(&r, groups, a->sites.n_stacks);
     ab_site_matcher_close(r.matcher);
+    return status;
+}
+
+/* ---- from what a group's blocks did to what could serve them ---- */
+
+/* What a heap must hold is the most that it held, and a margin: a program's next run is not quite
+ * like the recorded one. */
+enum {
+    RULES_MOST = 60,   /* of a mapping, which has 64, one of them for the rest */
+    TEXT_MOST = 1900,  /* of its rules, which may have 2047 characters */
+    BACKEND_MOST = 40, /* characters of a back end */
+    MARGIN = 4,        /* a quarter more */
+    ARENA_STEP = 1 << 16,
+    NESTED_STEP = 1 << 12,
+    POOL_STEP = 16
+};
+
+struct fitting {
+    struct ab_site_groups *groups;
+    struct ab_advice *advice;
+    struct ab_lives lives;
+    size_t n_rules, n_text; /* of the mapping of all */
+    bool has_broken_stack, has_survivor;
+};
+
+/* The rules, from the strictest promise to the weakest. Each is one that the trace has kept without
+ * exception: what frees in bulk may not have one block that lives on. */
+enum {
+    CALLS_LEAST = 64,      /* fewer are not worth a heap */
+    SHARE_LEAST = 1000,    /* one in so many calls, or one in each scope */
+    SCOPES_LEAST = 4,      /* fewer are no rhythm */
+    POOL_BLOCKS_LEAST = 8, /* at one time */
+    POOL_SIZE_MOST = 1 << 16,
+    SLAB_SIZES_MOST = 8,
+    SLAB_SIZE_MOST = 4096, /* its largest class */
+    ALIGN_MOST = 16,       /* of pool and slab */
+};
+
+/* The slots of a pool for blocks of these sizes. */
+static uint64_t slot_of(const struct ab_advice_group *g)
+{
+    return g->size_most < 16 ? 16 : ab_align_up(g->size_most, 16);
+}
+
+static bool is_rare(const struct ab_advice *a, const struct ab_advice_group *g)
+{
+    return g->calls < CALLS_LEAST ||
+           (g->calls < a->calls / SHARE_LEAST && (a->n_scopes == 0 || g->calls < a->n_scopes));
+}
+
+/* Each free is of the youngest block, in one thread; and more is asked for than is there at a time,
+ * else it is no better than an arena. */
+static bool is_stack(const struct ab_advice *a, const struct ab_advice_group *g)
+{
+    if (g->lifo != g->frees || g->never_freed > 0 || g->remote > 0 || g->n_threads > 1)
+        return false;
+    return a->n_scopes == 0 ||
+           (g->in_next == 0 && g->later == 0 && g->live_most_bytes <= g->scope_most_bytes / 2);
+}
+
+static bool is_of_one_size(const struct ab_advice_group *g)
+{
+    uint64_t slot = slot_of(g);
+    return (g->size_least + 16 > slot || g->n_sizes == 1) && slot <= POOL_SIZE_MOST &&
+           g->align_most <= ALIGN_MOST;
+}
+
+static enum ab_advice_kind kind_of(const struct ab_advice *a, const struct ab_advice_group *g,
+                                   bool is_stack_allowed, const char **why)
+{
+    bool has_scopes = a->n_scopes >= SCOPES_LEAST;
+    if (g->is_shadowed)
+        return *why = "other places ask through the same call: a rule would take their blocks too",
+               AB_ADVICE_KEEP;
+    if (g->key[0] == 0)
+        return *why = "the trace does not say who asked", AB_ADVICE_KEEP;
+    if (is_rare(a, g))
+        return *why = "too few calls", AB_ADVICE_KEEP;
+    if (is_stack_allowed && is_stack(a, g))
+        return *why = "freed youngest first", AB_ADVICE_STACK;
+    if (has_scopes && g->in_next == 0 && g->later == 0)
+        return *why = "dies in its scope", AB_ADVICE_FRAME;
+    if (has_scopes && g->later == 0)
+        return *why = "dies by the end of the next scope", AB_ADVICE_DOUBLE;
+    if (is_of_one_size(g) && g->live_most_blocks >= POOL_BLOCKS_LEAST)
+        return *why = "one size, many at a time", AB_ADVICE_POOL;
+    if (g->n_sizes <= SLAB_SIZES_MOST && g->size_most <= SLAB_SIZE_MOST &&
+        g->align_most <= ALIGN_MOST && g->live_most_blocks >= POOL_BLOCKS_LEAST)
+        return *why = "few small sizes", AB_ADVICE_SLAB;
+    return *why = "no pattern that a simpler allocator could use", AB_ADVICE_KEEP;
+}
+
+/* Sets kind and why. `a` says how many calls and scopes there are; without is_stack_allowed no group
+ * becomes a stack: those of the trace together were not freed youngest first. */
+static void find_kind(const struct ab_advice *a, struct ab_advice_group *g, bool is_stack_allowed)
+{
+    g->kind = kind_of(a, g, is_stack_allowed, &g->why);
+    g->heap = AB_ADVICE_NO_HEAP;
+    g->nest = 0;
+    g->n_stragglers = g->straggler_size = 0;
+}
+
+/* ---- which heap ---- */
+
+static bool is_of_heap(const struct ab_advice_heap *h, const struct ab_advice_group *g)
+{
+    return h->kind == g->kind && h->nest == g->nest &&
+           (g->kind != AB_ADVICE_POOL || h->size_most == slot_of(g));
+}
+
+/* Groups come with the most calls first: where heaps run out, those with few stay where they are. */
+static void place(struct fitting *f, struct ab_advice_group *g)
+{
+    struct ab_advice *a = f->advice;
+    size_t i = 0, text = strlen(g->key) + BACKEND_MOST;
+    if (g->kind == AB_ADVICE_KEEP)
+        return;
+    while (i < a->n_heaps && !is_of_heap(&a->heaps[i], g))
+        i++;
+    if (i == AB_ADVICE_HEAPS_MAX || f->n_rules == RULES_MOST || f->n_text + text > TEXT_MOST) {
+        g->kind = AB_ADVICE_KEEP;
+        g->why = "a mapping has no room for more";
+        return;
+    }
+    f->n_rules++;
+    f->n_text += text;
+    struct ab_advice_heap *h = &a->heaps[i];
+    if (i == a->n_heaps) {
+        *h = (struct ab_advice_heap){.kind = g->kind, .nest = g->nest};
+        a->n_heaps++;
+    }
+    g->heap = (uint32_t)i;
+    h->n_groups++;
+    h->calls += g->calls;
+    h->bytes += g->bytes;
+    uint64_t size = g->kind == AB_ADVICE_POOL ? slot_of(g) : g->size_most;
+    h->size_most = size > h->size_most ? size : h->size_most;
+    h->align = g->align_most > h->align ? g->align_most : h->align;
+    if (h->n_groups == 1)
+        h->thread = g->thread;
+    h->n_threads = g->n_threads > 1 || h->n_threads > 1 || g->thread != h->thread ? 2 : 1;
+    h->is_of_thread_scopes = a->n_scope_threads > 1 &&
+                             (g->kind == AB_ADVICE_FRAME || g->kind == AB_ADVICE_DOUBLE);
+    if (h->is_of_thread_scopes) /* any of them may end its scope */
+        h->n_threads = 2;
+    h->frees += g->frees;
+    h->n_remote += g->remote;
+    h->is_local = h->n_remote == 0;
+}
+
+static int most_calls_first(const void *a, const void *b)
+{
+    const struct ab_advice_group *x = *(struct ab_advice_group *const *)a,
+                                 *y = *(struct ab_advice_group *const *)b;
+    return x->calls != y->calls ? (x->calls < y->calls ? 1 : -1) : AB_COMPARE(x, y);
+}
+
+static void place_all(struct fitting *f)
+{
+    struct ab_advice_group **order = ab_alloc_zeroed(f->groups->n + 1,
+                                                     sizeof(struct ab_advice_group *));
+    for (size_t i = 0; i < f->groups->n; i++)
+        order[i] = &f->groups->items[i];
+    qsort(order, f->groups->n, sizeof(struct ab_advice_group *), most_calls_first);
+    f->advice->n_heaps = 0;
+    for (size_t i = 0; i < f->groups->n; i++)
+        place(f, order[i]);
+    free(order);
+}
+
+/* ---- what they hold ---- */
+
+static uint32_t heap_of_request(void *user, const struct ab_event *e)
+{
+    const struct fitting *f = user;
+    return f->groups->items[ab_site_groups_of(f->groups, e)]
+        .heap; /* AB_ADVICE_NO_HEAP is nobody's */
+}
+
+static void heap_block_ended(void *user, const struct ab_life *life, bool is_youngest,
+                             const struct ab_event *e, uint64_t call)
+{
+    struct fitting *f = user;
+    enum ab_advice_kind kind = f->advice->heaps[life->owner - 1].kind;
+    uint64_t scopes = e == NULL ? UINT64_MAX : ab_lives_outlived(&f->lives, life);
+    (void)call;
+    if (kind == AB_ADVICE_STACK && !is_youngest)
+        f->has_broken_stack = true;
+    bool is_of_one = kind == AB_ADVICE_FRAME || kind == AB_ADVICE_NESTED;
+    if ((is_of_one && scopes > 0) || (kind == AB_ADVICE_DOUBLE && scopes > 1))
+        f->has_survivor = true;
+}
+
+static enum ab_status follow(const struct ab_advise_plan *plan, struct fitting *f,
+                             struct ab_err *err)
+{
+    f->lives = (struct ab_lives){.is_by_birth = f->groups->of_site != NULL,
+                                 .rounds = true,
+                                 .owner_of = heap_of_request,
+                                 .ended = heap_block_ended,
+                                 .user = f};
+    AB_TRY(ab_lives_read(&f->lives, plan, NULL, err));
+    return f->has_survivor ? ab_fail(err, AB_INPUT, "%s changed while it was read", plan->path)
+                           : AB_OK;
+}
+
+/* ---- capacities ---- */
+
+static uint64_t with_margin(uint64_t n, uint64_t step)
+{
+    return n > UINT64_MAX / 4 ? n : ab_align_up(n + n / MARGIN + 1, step);
+}
+
+static void size_heap(const struct ab_life_owner *o, struct ab_advice_heap *h)
+{
+    bool is_arena = h->kind == AB_ADVICE_FRAME || h->kind == AB_ADVICE_DOUBLE;
+    h->most_blocks = is_arena ? o->scope_most_blocks : o->most_blocks;
+    h->most_bytes = is_arena ? o->scope_most_bytes : o->most_bytes;
+    if (h->kind == AB_ADVICE_POOL) {
+        h->capacity_blocks = with_margin(h->most_blocks, POOL_STEP);
+        h->capacity_bytes = h->capacity_blocks * h->size_most;
+    } else if (h->kind == AB_ADVICE_NESTED) {
+        h->most_blocks = o->fill_most_blocks;
+        h->most_bytes = o->fill_most_bytes;
+        h->n_nested = o->n_fills;
+        h->capacity_bytes = with_margin(h->most_bytes, NESTED_STEP);
+    } else if (h->kind != AB_ADVICE_SLAB) {
+        h->capacity_bytes = with_margin(h->most_bytes, ARENA_STEP);
+    }
+}
+
+/* What a program gets that includes its header. */
+bool ab_advice_is_shared(const struct ab_advice_heap *h)
+{
+    bool is_freed = h->kind == AB_ADVICE_POOL || h->kind == AB_ADVICE_SLAB;
+    return h->n_threads > 1 || (is_freed && !h->is_local);
+}
+
+/* A stack keeps what it has: a replay resets it where it is empty, a program goes back to a mark long
+ * before. What one thread has for itself takes no lock in a replay either. */
+static void name_backend(struct ab_advice_heap *h)
+{
+    const char *threads = ab_advice_is_shared(h) || !h->is_local ? ":threads=local" : "";
+    switch (h->kind) {
+    case AB_ADVICE_POOL:
+        snprintf(h->backend, sizeof h->backend, "pool:slot=%llu%s",
+                 (unsigned long long)h->size_most, threads);
+        break;
+    case AB_ADVICE_SLAB:
+        snprintf(h->backend, sizeof h->backend, "slab%s", threads);
+        break;
+    case AB_ADVICE_STACK:
+        snprintf(h->backend, sizeof h->backend, "arena%s", threads);
+        break;
+    default:
+        snprintf(h->backend, sizeof h->backend, "%sarena:keep=%lluKiB%s",
+                 h->kind == AB_ADVICE_DOUBLE ? "2*" : "",
+                 (unsigned long long)(h->capacity_bytes >> 10), threads);
+    }
+}
+
+static void name_compiled(const struct ab_advice *a, struct ab_advice_heap *h)
+{
+    const char *turns = h->kind == AB_ADVICE_DOUBLE ? "2*" : "";
+    if (a->n_threads > 1)
+        return;
+    int n = snprintf(h->compiled, sizeof h->compiled, "%sinline+%s", turns,
+                     h->backend + strlen(turns));
+    if (h->kind == AB_ADVICE_POOL)
+        snprintf(h->compiled + n, sizeof h->compiled - (size_t)n, ":slots=%llu",
+                 (unsigned long long)h->capacity_blocks);
+}
+
+/* Heaps of one name would be one in a mapping. */
+static void part_nested(struct ab_advice *a)
+{
+    for (size_t i = 0; i < a->n_heaps; i++) {
+        struct ab_advice_heap *h = &a->heaps[i];
+        for (size_t k = 0; h->kind == AB_ADVICE_NESTED && k < a->n_heaps; k++) {
+            if (k == i || strcmp(a->heaps[k].backend, h->backend) != 0)
+                continue;
+            h->capacity_bytes += NESTED_STEP;
+            name_backend(h);
+            k = SIZE_MAX; /* from the first one again */
+        }
+    }
+}
+
+/* Fills out->heaps and the groups' heap, by their kinds. *has_broken_stack: the stack's groups do
+ * not free the youngest first together; then nothing else is valid. */
+static enum ab_status make_heaps(const struct ab_advise_plan *plan, struct ab_site_groups *groups,
+                                 struct ab_advice *out, bool *has_broken_stack, struct ab_err *err)
+{
+    struct fitting f = {.groups = groups, .advice = out};
+    place_all(&f);
+    enum ab_status status = follow(plan, &f, err);
+    for (size_t i = 0; status == AB_OK && i < out->n_heaps; i++) {
+        struct ab_advice_heap *h = &out->heaps[i];
+        if (i < f.lives.n_owners)
+            size_heap(&f.lives.owners[i], h);
+        name_backend(h);
+    }
+    if (status == AB_OK) {
+        part_nested(out);
+        for (size_t i = 0; i < out->n_heaps; i++)
+            name_compiled(out, &out->heaps[i]);
+        *has_broken_stack = f.has_broken_stack;
+    }
+    ab_lives_fini(&f.lives);
     return status;
 }
 
@@ -108,10 +414,10 @@ static enum ab_status find_heaps(const struct ab_advise_plan *plan, struct ab_si
     for (;;) {
         bool has_broken_stack = false, has_dropped;
         for (size_t i = 0; i < groups->n; i++)
-            ab_proposal_find(out, &groups->items[i], is_stack_allowed);
+            find_kind(out, &groups->items[i], is_stack_allowed);
         if (!plan->is_flat)
             AB_TRY(ab_nests_find(plan, groups, out, err));
-        AB_TRY(ab_heaps_make(plan, groups, out, &has_broken_stack, err));
+        AB_TRY(make_heaps(plan, groups, out, &has_broken_stack, err));
         AB_TRY(check_rules(plan, groups, out, &has_dropped, err));
         if (!has_dropped && (!has_broken_stack || !is_stack_allowed))
             return AB_OK;
@@ -131,9 +437,10 @@ enum { FEW_AFTER = 10 };
 
 static void find_end(const struct ab_advise_plan *plan, struct ab_advice *a)
 {
-    uint64_t last = plan->n_scope_ends > 0 ? plan->scope_ends[plan->n_scope_ends - 1] : 0;
-    for (size_t i = 0; i < plan->n_others; i++) {
-        const struct ab_advise_scopes *s = &plan->others[i];
+    const struct ab_scopes *first = plan->scopes;
+    uint64_t last = first->n > 0 ? first->ends[first->n - 1] : 0;
+    for (size_t i = 0; i < plan->threads->n; i++) {
+        const struct ab_thread_scopes *s = &plan->threads->items[i];
         last = s->n > 0 && s->ends[s->n - 1] > last ? s->ends[s->n - 1] : last;
     }
     bool are_few = last < a->n_events && a->n_events - last <= a->n_events / FEW_AFTER;
@@ -168,31 +475,27 @@ static void sort_heaps(struct ab_advice *a)
 }
 
 /* Before groups are sorted: sites have their numbers. */
-static enum ab_status note_sites(const struct ab_site_groups *groups, struct ab_advice *out,
-                                 struct ab_err *err)
+static void note_sites(const struct ab_site_groups *groups, struct ab_advice *out)
 {
     if (groups->of_site == NULL)
-        return AB_OK;
-    out->heap_of_site = calloc(out->sites.n_stacks + 1, sizeof out->heap_of_site[0]);
-    if (out->heap_of_site == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory for the call sites");
+        return;
+    out->heap_of_site = ab_alloc_zeroed(out->sites.n_stacks + 1, sizeof out->heap_of_site[0]);
     for (size_t i = 0; i <= out->sites.n_stacks; i++)
         out->heap_of_site[i] = groups->items[groups->of_site[i]].heap;
-    return AB_OK;
 }
 
-/* Sums up lives by group: sizes, ends by scope, order of frees, threads, survivors. */
+/* ---- groups ----
+ * Sums up lives by group: sizes, ends by scope, order of frees, threads, survivors. */
 
 struct survey {
     struct ab_site_groups *groups;
     struct ab_lives lives;
 };
 
-static bool owner_of(void *user, const struct ab_event *e, uint32_t *owner)
+static uint32_t owner_of(void *user, const struct ab_event *e)
 {
-    struct survey *s = user;
-    *owner = ab_site_groups_of(s->groups, e);
-    return *owner != UINT32_MAX;
+    const struct survey *s = user;
+    return ab_site_groups_of(s->groups, e);
 }
 
 static void count_size(struct ab_advice_group *g, uint64_t size)
@@ -249,7 +552,7 @@ static void count_scope(struct survey *s, struct ab_advice_group *g, const struc
         g->in_next++;
     else
         g->later++;
-    if (s->lives.n_scope_ends > 0 && scopes != UINT64_MAX)
+    if (s->lives.scopes->n > 0 && scopes != UINT64_MAX)
         note_survivor(s, g, life, is_freed);
 }
 
@@ -302,22 +605,13 @@ static enum ab_status group_stats(const struct ab_advise_plan *plan, struct ab_s
                                   struct ab_advice *out, struct ab_err *err)
 {
     struct ab_trace_info info;
-    struct ab_site_table table = {0};
     struct survey s = {.groups = groups,
                        .lives = {.is_by_birth = groups->of_site != NULL,
                                  .owner_of = owner_of,
                                  .given = given,
                                  .ended = ended}};
     s.lives.user = &s;
-    ab_lives_follow(&s.lives, plan);
-    /* sites[] of the events only come with a table */
-    const struct ab_walk walk = {.path = plan->path,
-                                 .is_partial = plan->is_partial,
-                                 .end = UINT64_MAX,
-                                 .sites = groups->of_site != NULL ? &table : NULL,
-                                 .visit = ab_lives_visit,
-                                 .user = &s.lives};
-    enum ab_status status = ab_trace_walk(&walk, &info, err);
+    enum ab_status status = ab_lives_read(&s.lives, plan, &info, err);
     if (status == AB_OK) {
         finish(&s);
         for (size_t i = 0; i < groups->n; i++)
@@ -328,22 +622,26 @@ static enum ab_status group_stats(const struct ab_advise_plan *plan, struct ab_s
         snprintf(out->program, sizeof out->program, "%.255s", info.program);
     }
     ab_lives_fini(&s.lives);
-    ab_site_table_fini(&table);
     return status;
 }
 
-enum ab_status ab_advise(const struct ab_advise_plan *plan, struct ab_advice *out,
+enum ab_status ab_advise(const struct ab_advise_plan *asked, struct ab_advice *out,
                          struct ab_err *err)
 {
+    static const struct ab_scopes_of_threads none;
+    struct ab_advise_plan own = *asked, *plan = &own;
     struct ab_site_groups groups = {0};
-    *out = (struct ab_advice){.n_scopes = plan->n_scope_ends, .is_marked = plan->is_marked};
-    out->n_scope_threads = plan->is_of_thread ? (uint32_t)plan->n_others + 1 : 0;
-    for (size_t i = 0; i < plan->n_others; i++)
-        out->n_scopes += plan->others[i].n;
+    if (own.threads == NULL)
+        own.threads = &none;
+    *out = (struct ab_advice){.n_scopes = own.scopes->n,
+                              .is_marked = own.scopes->from == AB_SCOPES_MARKS};
+    out->n_scope_threads = own.scopes->is_of_thread ? (uint32_t)own.threads->n + 1 : 0;
+    for (size_t i = 0; i < own.threads->n; i++)
+        out->n_scopes += own.threads->items[i].n;
     enum ab_status status = ab_site_groups_make(plan, &out->sites, &groups, err);
     if (status == AB_OK && (status = group_stats(plan, &groups, out, err)) == AB_OK &&
-        (status = find_heaps(plan, &groups, out, err)) == AB_OK &&
-        (status = note_sites(&groups, out, err)) == AB_OK) {
+        (status = find_heaps(plan, &groups, out, err)) == AB_OK) {
+        note_sites(&groups, out);
         out->has_sites = groups.of_site != NULL;
         out->groups = groups.items;
         out->n_groups = groups.n;

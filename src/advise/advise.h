@@ -14,6 +14,7 @@
 #include "core/status.h"
 #include "symbols/site_match.h"
 #include "trace/site_table.h"
+#include "trace_tools/scopes.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -140,25 +141,12 @@ struct ab_advice {
     uint32_t *heap_of_site; /* of each stack of it, from site 1 on; [0]: no stack. NULL = by size */
 };
 
-enum { AB_ADVISE_THREADS_MAX = 15 }; /* beside the first one */
-struct ab_advise_scopes {            /* of one thread */
-    uint32_t thread;
-    const uint64_t *ends; /* as those of the plan */
-    size_t n;
-};
-
 struct ab_advise_plan {
     const char *path; /* of the trace */
     bool is_partial;
-    const uint64_t *scope_ends; /* n_scope_ends, ascending: a scope ends before the call of that
-                                   number, the first one begins at call 0 */
-    size_t n_scope_ends;        /* 0 = the trace has none */
-    bool is_of_thread;          /* they are those of `thread`: blocks of others are in no scope */
-    uint32_t thread;
-    const struct ab_advise_scopes *others; /* n_others <= AB_ADVISE_THREADS_MAX, with is_of_thread:
-                                              further threads that have scopes of their own */
-    size_t n_others;
-    bool is_marked;     /* they are marks of the program; else they were found */
+    const struct ab_scopes *scopes; /* of the trace; blocks of threads that have none are in none */
+    /* Further threads that have scopes of their own, where those are of one; NULL = none. */
+    const struct ab_scopes_of_threads *threads;
     bool is_flat;       /* scopes within scopes are not looked for */
     ab_site_name *name; /* of a frame; NULL = no frame has one */
     void *user;

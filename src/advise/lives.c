@@ -22,23 +22,13 @@ void ab_lives_fini(struct ab_lives *l)
     l->cap_slots = l->cap_owners = l->n_owners = 0;
 }
 
-void ab_lives_follow(struct ab_lives *l, const struct ab_advise_plan *plan)
-{
-    l->scope_ends = plan->scope_ends;
-    l->n_scope_ends = plan->n_scope_ends;
-    l->is_of_thread = plan->is_of_thread;
-    l->thread = plan->thread;
-    l->others = plan->others;
-    l->n_others = plan->n_others;
-}
-
-/* 0: the first scopes, those of `thread` or of all; SIZE_MAX: it has none. */
+/* 0: the first scopes, those of the trace; SIZE_MAX: it has none. */
 static size_t place_of(const struct ab_lives *l, uint32_t thread)
 {
-    if (!l->is_of_thread || thread == l->thread)
+    if (!l->scopes->is_of_thread || thread == l->scopes->thread)
         return 0;
-    for (size_t i = 0; i < l->n_others; i++)
-        if (l->others[i].thread == thread)
+    for (size_t i = 0; i < l->threads->n; i++)
+        if (l->threads->items[i].thread == thread)
             return i + 1;
     return SIZE_MAX;
 }
@@ -48,7 +38,7 @@ uint64_t ab_lives_scope(struct ab_lives *l, uint32_t thread)
     size_t place = place_of(l, thread);
     if (place == 0 || place == SIZE_MAX)
         return l->scope;
-    const struct ab_advise_scopes *other = &l->others[place - 1];
+    const struct ab_thread_scopes *other = &l->threads->items[place - 1];
     uint64_t *scope = &l->other_scope[place - 1];
     while (*scope < other->n && other->ends[*scope] <= l->call)
         (*scope)++;
@@ -78,7 +68,7 @@ static void count(struct ab_lives *l, uint32_t owner, uint32_t thread, uint64_t 
     size_t place = place_of(l, thread);
     struct ab_life_owner *o = &l->owners[owner];
     struct ab_life_scope *asked =
-        &l->asked[owner * (l->n_others + 1) + (place != SIZE_MAX ? place : 0)];
+        &l->asked[owner * (l->threads->n + 1) + (place != SIZE_MAX ? place : 0)];
     uint64_t scope = ab_lives_scope(l, thread);
     if (asked->scope != scope)
         *asked = (struct ab_life_scope){.scope = scope};
@@ -149,7 +139,7 @@ static void resize_in_place(struct ab_lives *l, const struct ab_event *e, uint32
         l->given(l->user, e, owner);
 }
 
-static bool give(struct ab_lives *l, const struct ab_event *e, uint64_t call)
+static void give(struct ab_lives *l, const struct ab_event *e, uint64_t call)
 {
     struct ab_life *old = &l->slots[e->slot];
     bool is_resize = e->kind == AB_EVENT_RESIZE;
@@ -157,23 +147,21 @@ static bool give(struct ab_lives *l, const struct ab_event *e, uint64_t call)
     bool is_handed_over = is_resize && old->owner != 0 &&
                           (old->is_handed_over ||
                            place_of(l, old->thread) != place_of(l, e->thread));
-    uint32_t owner;
     if (is_resize && l->is_by_birth) {
         if (old->owner != 0)
             resize_in_place(l, e, old->owner - 1);
-        return true;
+        return;
     }
-    if (!l->owner_of(l->user, e, &owner))
-        return false;
+    uint32_t owner = l->owner_of(l->user, e);
     if (owner != AB_LIVES_NO_OWNER) {
-        size_t last = (owner + (size_t)1) * (l->n_others + 1) - 1;
+        size_t last = (owner + (size_t)1) * (l->threads->n + 1) - 1;
         AB_GROW_ZEROED(l->owners, l->cap_owners, owner);
         AB_GROW_ZEROED(l->asked, l->cap_asked, last);
         l->n_owners = owner >= l->n_owners ? owner + 1 : l->n_owners;
     }
     if (is_resize && owner != AB_LIVES_NO_OWNER && old->owner == owner + 1) {
         resize_in_place(l, e, owner);
-        return true;
+        return;
     }
     if (old->owner != 0)
         end(l, e->slot, e, call);
@@ -181,7 +169,6 @@ static bool give(struct ab_lives *l, const struct ab_event *e, uint64_t call)
         begin(l, e, owner, scope, call);
         l->slots[e->slot].is_handed_over = is_handed_over;
     }
-    return true;
 }
 
 /* Freed by a thread with other scopes while no end of its own came any more: it may have outlived its
@@ -192,33 +179,51 @@ static bool may_outlive_thread(struct ab_lives *l, const struct ab_life *life,
     size_t place = place_of(l, life->thread);
     if (place == SIZE_MAX || place == place_of(l, e->thread))
         return false;
-    return life->scope == (place == 0 ? l->n_scope_ends : l->others[place - 1].n);
+    return life->scope == (place == 0 ? l->scopes->n : l->threads->items[place - 1].n);
 }
 
-static bool take(struct ab_lives *l, const struct ab_event *e, uint64_t call)
+static void take(struct ab_lives *l, const struct ab_event *e, uint64_t call)
 {
     l->call = call;
-    while (l->scope < l->n_scope_ends && l->scope_ends[l->scope] <= call)
+    while (l->scope < l->scopes->n && l->scopes->ends[l->scope] <= call)
         l->scope++;
     AB_GROW_ZEROED(l->slots, l->cap_slots, e->slot);
-    if (e->kind != AB_EVENT_FREE && !e->released)
-        return e->failed || give(l, e, call);
     struct ab_life *life = &l->slots[e->slot];
-    if (life->owner == 0)
-        return true;
-    life->is_handed_over |= may_outlive_thread(l, life, e);
-    end(l, e->slot, e, call);
-    return true;
+    if (e->kind == AB_EVENT_FREE || e->released) {
+        if (life->owner == 0)
+            return;
+        life->is_handed_over |= may_outlive_thread(l, life, e);
+        end(l, e->slot, e, call);
+    } else if (!e->failed) {
+        give(l, e, call);
+    }
 }
 
-enum ab_status ab_lives_visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
+static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
 {
     struct ab_lives *l = user;
+    (void)err;
     for (size_t i = 0; i < batch->n; i++)
-        if (!take(l, &batch->events[i], batch->first + i))
-            return ab_fail(err, AB_SYSTEM, "out of memory for the blocks of the trace");
+        take(l, &batch->events[i], batch->first + i);
     for (size_t i = 0; batch->where == AB_WALK_END && i < l->cap_slots; i++)
         if (l->slots[i].owner != 0)
             end(l, (uint32_t)i, NULL, batch->first);
     return AB_OK;
+}
+
+enum ab_status ab_lives_read(struct ab_lives *l, const struct ab_advise_plan *plan,
+                             struct ab_trace_info *info, struct ab_err *err)
+{
+    struct ab_site_table table = {0};
+    const struct ab_walk walk = {.path = plan->path,
+                                 .is_partial = plan->is_partial,
+                                 .sites = l->is_by_birth ? &table
+                                                         : NULL, /* events have none else */
+                                 .visit = visit,
+                                 .user = l};
+    l->scopes = plan->scopes;
+    l->threads = plan->threads;
+    enum ab_status status = ab_trace_walk(&walk, info, err);
+    ab_site_table_fini(&table);
+    return status;
 }

@@ -36,17 +36,13 @@ struct ab_life_scope { /* asked for by an owner in this scope so far */
     uint64_t scope, blocks, bytes;
 };
 
-struct ab_lives {               /* begins as {0}, but for what is said to be given */
-    const uint64_t *scope_ends; /* given */
-    size_t n_scope_ends;
-    bool is_of_thread; /* given: they are those of `thread`; blocks of others are in none */
-    uint32_t thread;
-    const struct ab_advise_scopes *others; /* given, n_others: as of a plan */
-    size_t n_others;
-    uint64_t other_scope[AB_ADVISE_THREADS_MAX]; /* of the last call that asked */
+struct ab_lives {                   /* begins as {0}, but for what is said to be given */
+    const struct ab_scopes *scopes; /* this one and the next: of the plan */
+    const struct ab_scopes_of_threads *threads;
+    uint64_t other_scope[AB_SCOPES_OF_THREADS_MAX]; /* of the last call that asked */
     bool is_by_birth; /* given: owners are call sites', which a resize does not change */
     bool rounds;      /* given: sizes count as multiples of 16, at least 16 */
-    uint64_t scope;   /* of the call now: of `thread`, or of all */
+    uint64_t scope;   /* of the call now: of the first scopes */
     uint64_t call;    /* now */
     struct ab_life *slots;
     size_t cap_slots;
@@ -54,8 +50,8 @@ struct ab_lives {               /* begins as {0}, but for what is said to be giv
     size_t n_owners, cap_owners;
     struct ab_life_scope *asked; /* of each owner, for each thread that has scopes */
     size_t cap_asked;
-    /* Given. Of a request, AB_LIVES_NO_OWNER = it is not followed; false = out of memory. */
-    bool (*owner_of)(void *user, const struct ab_event *e, uint32_t *owner);
+    /* Given. Of a request, AB_LIVES_NO_OWNER = it is not followed. */
+    uint32_t (*owner_of)(void *user, const struct ab_event *e);
     /* Given; NULL = nobody asks. A request was served by `owner`. */
     void (*given)(void *user, const struct ab_event *e, uint32_t owner);
     /* Given. A block of its owner ends, by a free, by a resize to another or, e NULL, by the trace.
@@ -65,14 +61,13 @@ struct ab_lives {               /* begins as {0}, but for what is said to be giv
     void *user;
 };
 
-/* What the plan says of scopes. */
-void ab_lives_follow(struct ab_lives *l, const struct ab_advise_plan *plan);
 /* The scope of that thread, now. */
 uint64_t ab_lives_scope(struct ab_lives *l, uint32_t thread);
 /* Ends of scopes that a block which is freed now has outlived; UINT64_MAX = it has no scope. */
 uint64_t ab_lives_outlived(struct ab_lives *l, const struct ab_life *life);
-/* For struct ab_walk: user is the lives. */
-enum ab_status ab_lives_visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err);
+/* Follows all blocks of the trace. *info: of the trace, may be NULL. */
+enum ab_status ab_lives_read(struct ab_lives *l, const struct ab_advise_plan *plan,
+                             struct ab_trace_info *info, struct ab_err *err);
 void ab_lives_fini(struct ab_lives *l);
 
 #endif

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two readings of the trace. In the first one each group is by itself: how often it is empty, and how
- * often it is together with each other one. Groups that are empty together share a nest. In the second
- * one nests are looked at: are they regular, and which blocks hold two of their scopes together; as
- * long as there are such, once more without their groups.
+ * Two readings of the trace. In the first one each group is by itself: how often it is empty, and
+ * how often it is together with each other one. Groups that are empty together share a nest. In
+ * the second one nests are looked at: are they regular, and which blocks hold two of their scopes
+ * together; as long as there are such, once more without their groups.
  */
 #include "advise/nests.h"
 
 #include "advise/lives.h"
 #include "base/bits.h"
 #include "core/grow.h"
-#include "trace_tools/scope/judge.h"
+#include "core/memory.h"
+#include "trace_tools/scope_search.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -65,14 +66,13 @@ struct search {
 
 /* ---- what the trace says ---- */
 
-static bool owner_of(void *user, const struct ab_event *e, uint32_t *owner)
+static uint32_t owner_of(void *user, const struct ab_event *e)
 {
     struct search *s = user;
     uint32_t group = ab_site_groups_of(s->groups, e);
-    *owner = s->owner_of[group];
     AB_GROW_ZEROED(s->slots, s->cap_slots, e->slot);
     s->slots[e->slot].group = group;
-    return true;
+    return s->owner_of[group];
 }
 
 static void fill_member(struct search *s, uint32_t i)
@@ -174,29 +174,18 @@ static void ended(void *user, const struct ab_life *life, bool is_youngest,
 static enum ab_status read_trace(const struct ab_advise_plan *plan, struct search *s,
                                  struct ab_err *err)
 {
-    struct ab_site_table table = {0};
-    bool has_sites = s->groups->of_site != NULL;
     ab_lives_fini(&s->lives);
     memset(s->nests, 0, sizeof s->nests);
     if (s->slots != NULL)
         memset(s->slots, 0, s->cap_slots * sizeof s->slots[0]);
     s->filled = 0;
-    s->lives = (struct ab_lives){.is_by_birth = has_sites,
+    s->lives = (struct ab_lives){.is_by_birth = s->groups->of_site != NULL,
                                  .rounds = true,
                                  .owner_of = owner_of,
                                  .given = given,
                                  .ended = ended,
                                  .user = s};
-    ab_lives_follow(&s->lives, plan);
-    const struct ab_walk walk = {.path = plan->path,
-                                 .is_partial = plan->is_partial,
-                                 .end = UINT64_MAX,
-                                 .sites = has_sites ? &table : NULL,
-                                 .visit = ab_lives_visit,
-                                 .user = &s->lives};
-    enum ab_status status = ab_trace_walk(&walk, NULL, err);
-    ab_site_table_fini(&table);
-    return status;
+    return ab_lives_read(&s->lives, plan, NULL, err);
 }
 
 /* ---- which share a nest ---- */
@@ -297,19 +286,20 @@ static int by_calls(const void *a, const void *b)
     return x->calls != y->calls ? (x->calls < y->calls ? 1 : -1) : AB_COMPARE(x, y);
 }
 
-/* One thread alone allocates and frees its blocks: so it can have an arena that no other one enters. */
+/* One thread alone allocates and frees its blocks: so it can have an arena that no other one
+ * enters. */
 static bool is_private(const struct ab_advice_group *g)
 {
     return g->n_threads <= 1 && g->remote == 0;
 }
 
-static bool begin(struct search *s)
+static void begin(struct search *s)
 {
     const struct ab_site_groups *groups = s->groups;
-    struct ab_advice_group **order = calloc(groups->n + 1, sizeof order[0]);
-    s->owner_of = malloc((groups->n + 1) * sizeof s->owner_of[0]);
+    struct ab_advice_group **order = ab_alloc_zeroed(groups->n + 1, sizeof order[0]);
+    s->owner_of = ab_alloc((groups->n + 1) * sizeof s->owner_of[0]);
     size_t n = 0;
-    for (size_t i = 0; i < groups->n && order != NULL && s->owner_of != NULL; i++) {
+    for (size_t i = 0; i < groups->n; i++) {
         s->owner_of[i] = AB_LIVES_NO_OWNER;
         if (groups->items[i].kind == AB_ADVICE_FRAME && is_private(&groups->items[i]))
             order[n++] = &groups->items[i];
@@ -320,9 +310,7 @@ static bool begin(struct search *s)
         s->members[s->n] = (uint32_t)(order[s->n] - groups->items);
         s->owner_of[s->members[s->n]] = s->n;
     }
-    bool ok = order != NULL && s->owner_of != NULL;
     free(order);
-    return ok;
 }
 
 /* Who has left a nest that is none in the end has outlived nothing. */
@@ -362,19 +350,13 @@ enum ab_status ab_nests_find(const struct ab_advise_plan *plan, struct ab_site_g
 {
     if (a->n_scopes == 0)
         return AB_OK;
-    struct search *s = calloc(1, sizeof *s);
-    enum ab_status status = AB_SYSTEM;
-    if (s != NULL)
-        s->groups = groups;
-    if (s == NULL || !begin(s))
-        ab_fail(err, AB_SYSTEM, "out of memory for the nested scopes");
-    else
-        status = s->n > 0 ? find(plan, s, err) : AB_OK;
-    if (s != NULL) {
-        ab_lives_fini(&s->lives);
-        free(s->owner_of);
-        free(s->slots);
-    }
+    struct search *s = ab_alloc_zeroed(1, sizeof *s);
+    s->groups = groups;
+    begin(s);
+    enum ab_status status = s->n > 0 ? find(plan, s, err) : AB_OK;
+    ab_lives_fini(&s->lives);
+    free(s->owner_of);
+    free(s->slots);
     free(s);
     return status;
 }

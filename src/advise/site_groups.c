@@ -8,18 +8,13 @@
 
 #include "base/bits.h"
 #include "core/grow.h"
-#include "symbols/wrappers.h"
+#include "core/memory.h"
+#include "symbols/site_match.h"
 #include "trace_tools/walk.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
 
 /* ---- frames ---- */
 
@@ -53,34 +48,33 @@ struct maker {
 static uint64_t hash_line(const struct ab_symbol *s)
 {
     uint64_t h = UINT64_C(14695981039346656037);
-    for (const char *c = base_of(s->file); *c != 0; c++)
+    for (const char *c = basename(s->file); *c != 0; c++)
         h = (h ^ (uint8_t)*c) * UINT64_C(1099511628211);
     return (h ^ (uint64_t)s->line) * UINT64_C(1099511628211);
 }
 
 static bool is_line(const struct symbol *a, const struct ab_symbol *b)
 {
-    return a->line == b->line && b->line > 0 && strcmp(a->file, base_of(b->file)) == 0;
+    return a->line == b->line && b->line > 0 && strcmp(a->file, basename(b->file)) == 0;
 }
 
 /* Frames whose line is not known have a symbol of their own each. */
-static bool know_symbol(struct maker *m, const struct ab_symbol *s, uint32_t *number)
+static void know_symbol(struct maker *m, const struct ab_symbol *s, uint32_t *number)
 {
     bool has_line = s->file[0] != 0 && s->line > 0;
     size_t at = (size_t)hash_line(s) & m->mask;
     for (; has_line && m->hashed[at] != 0; at = (at + 1) & m->mask)
         if (is_line(&m->symbols[m->hashed[at] - 1], s)) {
             *number = m->hashed[at] - 1;
-            return true;
+            return;
         }
     AB_GROW_ZEROED(m->symbols, m->cap_symbols, m->n_symbols);
     struct symbol *new_ = &m->symbols[ *number = (uint32_t)m->n_symbols++];
     snprintf(new_->function, sizeof new_->function, "%.127s", s->function);
-    snprintf(new_->file, sizeof new_->file, "%.255s", base_of(s->file));
+    snprintf(new_->file, sizeof new_->file, "%.255s", basename(s->file));
     new_->line = s->line;
     if (has_line)
         m->hashed[at] = *number + 1;
-    return true;
 }
 
 static struct ab_site_named names_of(const struct maker *m, size_t frame)
@@ -99,7 +93,7 @@ static enum ab_advice_call call_of(const struct ab_symbol *wrapper)
     return wrapper->is_new || is_std ? AB_ADVICE_CALL_NEW : AB_ADVICE_CALL_MALLOC;
 }
 
-static bool name_frame(struct maker *m, size_t frame)
+static void name_frame(struct maker *m, size_t frame)
 {
     const struct ab_site_module *module = ab_site_module_of(m->table, &m->table->frames[frame]);
     struct ab_site_named named = names_of(m, frame);
@@ -107,8 +101,7 @@ static bool name_frame(struct maker *m, size_t frame)
     *p = (struct place){.first = (uint32_t)m->n_named, .n = (uint32_t)named.n, .is_wrapper = true};
     for (size_t i = 0; i < named.n; i++) {
         uint32_t *number = &m->named[m->n_named++];
-        if (!know_symbol(m, &named.items[i], number))
-            return false;
+        know_symbol(m, &named.items[i], number);
         bool is_place = p->is_wrapper && !ab_wrappers_has(module, &named.items[i]);
         if (i == 0 || is_place)
             p->symbol = *number;
@@ -116,10 +109,9 @@ static bool name_frame(struct maker *m, size_t frame)
         if (p->is_wrapper && call_of(&named.items[i]) > p->call)
             p->call = call_of(&named.items[i]);
     }
-    return true;
 }
 
-static bool name_frames(struct maker *m)
+static void name_frames(struct maker *m)
 {
     size_t n = 16, n_named = 0;
     for (size_t i = 0; i < m->table->n_frames; i++)
@@ -127,14 +119,12 @@ static bool name_frames(struct maker *m)
     while (n < 2 * n_named)
         n *= 2;
     m->mask = n - 1;
-    m->hashed = calloc(n, sizeof m->hashed[0]);
-    m->named = calloc(n_named + 1, sizeof m->named[0]);
-    m->places = calloc(m->table->n_frames + 1, sizeof m->places[0]);
-    m->of_frame = calloc(m->table->n_frames + 1, sizeof m->of_frame[0]);
-    bool ok = m->hashed != NULL && m->named != NULL && m->places != NULL && m->of_frame != NULL;
-    for (size_t i = 0; ok && i < m->table->n_frames; i++)
-        ok = name_frame(m, i);
-    return ok;
+    m->hashed = ab_alloc_zeroed(n, sizeof m->hashed[0]);
+    m->named = ab_alloc_zeroed(n_named + 1, sizeof m->named[0]);
+    m->places = ab_alloc_zeroed(m->table->n_frames + 1, sizeof m->places[0]);
+    m->of_frame = ab_alloc_zeroed(m->table->n_frames + 1, sizeof m->of_frame[0]);
+    for (size_t i = 0; i < m->table->n_frames; i++)
+        name_frame(m, i);
 }
 
 /* ---- groups ---- */
@@ -171,7 +161,7 @@ static void describe(const struct maker *m, uint32_t frame, struct ab_advice_gro
     group->address = f->address;
     if (f->module != 0)
         snprintf(group->module, sizeof group->module, "%.255s",
-                 base_of(m->table->modules[f->module - 1].path));
+                 basename(m->table->modules[f->module - 1].path));
 }
 
 /* One group a line; a frame whose line is not known, or mixed, is one by itself. */
@@ -181,8 +171,6 @@ static uint32_t group_of_frame(struct maker *m, uint32_t frame)
     uint32_t *known = s->line > 0 && !s->is_mixed ? &s->group : &m->of_frame[frame];
     if (*known == 0) {
         struct ab_advice_group *group = add_group(m->out);
-        if (group == NULL)
-            return UINT32_MAX;
         describe(m, frame, group);
         *known = (uint32_t)m->out->n;
     }
@@ -254,12 +242,12 @@ static void note_call(const struct maker *m, uint32_t stack, size_t own,
     }
 }
 
-static bool make_groups(struct maker *m)
+static void make_groups(struct maker *m)
 {
     struct ab_site_groups *out = m->out;
-    out->of_site = calloc(m->table->n_stacks + 1, sizeof out->of_site[0]);
-    if (out->of_site == NULL || add_group(out) == NULL || !name_frames(m))
-        return false; /* the first group: sites that are not known */
+    out->of_site = ab_alloc_zeroed(m->table->n_stacks + 1, sizeof out->of_site[0]);
+    add_group(out); /* the first one: sites that are not known */
+    name_frames(m);
     find_mixed(m);
     for (uint32_t stack = 1; stack <= m->table->n_stacks; stack++) {
         if (m->table->stacks[stack - 1].depth == 0)
@@ -267,14 +255,11 @@ static bool make_groups(struct maker *m)
         size_t own = place_of(m, stack);
         uint32_t frame = frame_at(m, stack, own);
         uint32_t group = group_of_frame(m, frame);
-        if (group == UINT32_MAX)
-            return false;
         out->of_site[stack] = group;
         note_call(m, stack, own, &out->items[group]);
         name_group(&out->items[group], m->symbols[m->places[frame].symbol].is_mixed);
     }
     part_shadowed(m);
-    return true;
 }
 
 static enum ab_status pass_over(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
@@ -287,14 +272,11 @@ enum ab_status ab_site_groups_make(const struct ab_advise_plan *plan, struct ab_
                                    struct ab_site_groups *out, struct ab_err *err)
 {
     struct maker m = {.plan = plan, .table = table, .out = out};
-    const struct ab_walk walk = {.path = plan->path,
-                                 .is_partial = plan->is_partial,
-                                 .end = UINT64_MAX,
-                                 .sites = table,
-                                 .visit = pass_over};
+    const struct ab_walk walk = {
+        .path = plan->path, .is_partial = plan->is_partial, .sites = table, .visit = pass_over};
     enum ab_status status = ab_trace_walk(&walk, NULL, err);
-    if (status == AB_OK && table->n_stacks > 0 && !make_groups(&m))
-        status = ab_fail(err, AB_SYSTEM, "out of memory for the call sites");
+    if (status == AB_OK && table->n_stacks > 0)
+        make_groups(&m);
     free(m.places);
     free(m.named);
     free(m.symbols);
@@ -334,8 +316,6 @@ uint32_t ab_site_groups_of(struct ab_site_groups *g, const struct ab_event *e)
     unsigned class = class_of(e->size);
     if (g->of_size[class] == 0) {
         struct ab_advice_group *group = add_group(g);
-        if (group == NULL)
-            return UINT32_MAX;
         name_class(class, group);
         g->of_size[class] = (uint32_t)g->n;
     }

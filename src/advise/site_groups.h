@@ -26,7 +26,7 @@ struct ab_site_groups { /* begins as {0} */
  * made as requests come. */
 enum ab_status ab_site_groups_make(const struct ab_advise_plan *plan, struct ab_site_table *table,
                                    struct ab_site_groups *out, struct ab_err *err);
-/* Of a call that gives a block. UINT32_MAX = out of memory. */
+/* Of a call that gives a block. */
 uint32_t ab_site_groups_of(struct ab_site_groups *g, const struct ab_event *e);
 void ab_site_groups_fini(struct ab_site_groups *g);
 

@@ -13,7 +13,7 @@
 #include "core/text.h"
 #include "runner/route_walk.h"
 #include "symbols/site_match.h"
-#include "trace_tools/scope/origins.h"
+#include "trace_tools/origins.h"
 #include "workload/workload.h"
 
 #include <stdio.h>
@@ -252,7 +252,8 @@ static enum ab_status find_scopes(struct asking *a)
 {
     struct ab_placement_trace *trace = a->trace;
     if (trace->scopes == NULL) {
-        AB_TRY(ab_scopes_find(trace->path, trace->is_partial, trace->wish, &trace->found, a->err));
+        const struct ab_walk file = {.path = trace->path, .is_partial = trace->is_partial};
+        AB_TRY(ab_scopes_find(&file, trace->wish, &trace->found, a->err));
         trace->scopes = &trace->found;
     }
     if (trace->scopes->from != AB_SCOPES_NONE)

@@ -10,7 +10,7 @@
 #include "report/sinks/sinks.h"
 #include "result/result.h"
 #include "tape/op.h"
-#include "trace_tools/filter.h"
+#include "trace_tools/rewrite.h"
 #include "trace_tools/scopes.h"
 
 #include <stdbool.h>

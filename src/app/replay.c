@@ -12,7 +12,7 @@
 #include "app/stacks.h"
 #include "runner/estimate.h"
 #include "runner/tape_file.h"
-#include "trace_tools/burst_source.h"
+#include "trace_tools/to_tape.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -130,12 +130,13 @@ static enum ab_status find_scopes(const struct ab_options *o, const char *file, 
         return ab_fail(err, AB_USAGE, "--budget needs --each scope");
     if (!o->has_each_scope)
         return AB_OK;
-    enum ab_status status = ab_scopes_find(file, o->is_partial, o->scopes_wish, &r->scopes, err);
+    const struct ab_walk walk = {.path = file, .is_partial = o->is_partial};
+    enum ab_status status = ab_scopes_find(&walk, o->scopes_wish, &r->scopes, err);
     if (status == AB_OK && r->scopes.from == AB_SCOPES_NONE)
         return ab_fail(err, AB_CONFIG,
                        "%s: --each scope: it has no marks, and no scopes are found in it", file);
     if (status == AB_OK)
-        status = ab_scope_spans_find(file, o->is_partial, &r->scopes, &r->spans, err);
+        status = ab_scope_spans_find(&walk, &r->scopes, &r->spans, err);
     r->options.tape.scopes = &r->scopes;
     r->options.tape.spans = &r->spans;
     r->options.tape.budget_ns = o->each_budget_ns;

@@ -6,6 +6,7 @@
  */
 #include "exchange/feed.h"
 
+#include "core/memory.h"
 #include "core/text.h"
 #include "core/units_show.h"
 
@@ -39,24 +40,6 @@ struct unpack { /* the bytes of a descriptor, unpacked when they are gzip or zst
     z_stream z;
     ZSTD_DStream *zstd;
 };
-
-static struct unpack *unpack_new(int fd)
-{
-    struct unpack *u = calloc(1, sizeof *u);
-    if (u != NULL)
-        u->fd = fd;
-    return u;
-}
-
-static void unpack_free(struct unpack *u)
-{
-    if (u == NULL)
-        return;
-    if (u->packing == GZIP)
-        inflateEnd(&u->z);
-    ZSTD_freeDStream(u->zstd);
-    free(u);
-}
 
 static enum ab_status fill_packed(struct unpack *u, struct ab_err *err)
 {
@@ -180,8 +163,8 @@ static enum ab_status unpack_some(struct unpack *u, void *to, size_t cap, size_t
     return AB_OK;
 }
 
-/* Some bytes, at most cap; *n = 0 at the end. *is_cut: the end came within what was packed. Errors carry
- * "byte OFFSET: " of the file as it is. */
+/* Some bytes, at most cap; *n = 0 at the end. *is_cut: the end came within what was packed. Errors
+ * carry "byte OFFSET: " of the file as it is. */
 static enum ab_status unpack_read(struct unpack *u, void *to, size_t cap, size_t *n, bool *is_cut,
                                   struct ab_err *err)
 {
@@ -208,9 +191,8 @@ static enum ab_status unpack_read(struct unpack *u, void *to, size_t cap, size_t
 enum { BUFFER_BYTES = 2 * AB_FEED_LINE_MAX, SHOWN_BYTES = 64 };
 
 struct ab_feed {
-    int fd;
     char path[1024]; /* as shown */
-    struct unpack *unpack;
+    struct unpack unpack;
     bool is_partial, is_cut, is_over;
     uint64_t line;   /* number of the last one, from 1; 0 = bytes are read */
     uint64_t offset; /* of the bytes that were handed out last */
@@ -243,19 +225,10 @@ enum ab_status ab_feed_open(const char *path, bool is_partial, struct ab_feed **
 {
     int fd;
     AB_TRY(open_file(path, &fd, err));
-    struct ab_feed *s = malloc(sizeof *s);
-    struct unpack *unpack = unpack_new(fd);
-    if (s == NULL || unpack == NULL) {
-        if (fd != STDIN_FILENO)
-            close(fd);
-        unpack_free(unpack);
-        free(s);
-        return ab_fail(err, AB_SYSTEM, "out of memory");
-    }
+    struct ab_feed *s = ab_alloc(sizeof *s);
     memset(s, 0, offsetof(struct ab_feed, buffer));
-    s->fd = fd;
     s->is_partial = is_partial;
-    s->unpack = unpack;
+    s->unpack.fd = fd;
     ab_text_printable(s->path, sizeof s->path, path);
     *out = s;
     return AB_OK;
@@ -265,9 +238,11 @@ void ab_feed_close(struct ab_feed *s)
 {
     if (s == NULL)
         return;
-    unpack_free(s->unpack);
-    if (s->fd != STDIN_FILENO)
-        close(s->fd);
+    if (s->unpack.packing == GZIP)
+        inflateEnd(&s->unpack.z);
+    ZSTD_freeDStream(s->unpack.zstd);
+    if (s->unpack.fd != STDIN_FILENO)
+        close(s->unpack.fd);
     free(s);
 }
 
@@ -331,7 +306,7 @@ static enum ab_status fill(struct ab_feed *s, struct ab_err *err)
     memmove(s->buffer, s->buffer + s->at, s->n - s->at);
     s->n -= s->at;
     s->at = 0;
-    enum ab_status status = unpack_read(s->unpack, s->buffer + s->n, BUFFER_BYTES - s->n, &n,
+    enum ab_status status = unpack_read(&s->unpack, s->buffer + s->n, BUFFER_BYTES - s->n, &n,
                                         &is_cut, err);
     if (status != AB_OK)
         return status == AB_INPUT ? ab_err_context(err, "%s: ", s->path) : status;
@@ -343,7 +318,7 @@ static enum ab_status fill(struct ab_feed *s, struct ab_err *err)
     return ab_fail(err, AB_INPUT,
                    "%s: byte %llu: the packed data end here, unfinished (--partial accepts what is "
                    "before)",
-                   s->path, (unsigned long long)unpack_offset(s->unpack));
+                   s->path, (unsigned long long)unpack_offset(&s->unpack));
 }
 
 /* The file ends within a line or record: left out, or refused. */

@@ -7,7 +7,6 @@
  * names another address. The size beside a free is that of its block, which nobody needs.
  */
 #include "exchange/intake.h"
-#include "exchange/scan.h"
 
 static const char expected[] =
     "a line of gperftools, a call, bytes, address and thread, apart by tabs";

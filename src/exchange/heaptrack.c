@@ -12,7 +12,6 @@
 
 #include "core/grow.h"
 #include "core/text.h"
-#include "exchange/scan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,11 +48,6 @@ struct heap {
     size_t n_nodes, cap_nodes;
     uint32_t unused; /* list of nodes; NONE */
 };
-
-static enum ab_status no_memory(struct ab_err *err)
-{
-    return ab_fail(err, AB_SYSTEM, "out of memory for the live blocks");
-}
 
 static bool scan_number(const char **at, uint64_t *out)
 {
@@ -115,7 +109,7 @@ static enum ab_status alloc_at(struct heap *h, struct site *site, struct ab_err 
         h->unused = h->nodes[i].next;
     } else {
         if (h->n_nodes >= NONE)
-            return no_memory(err);
+            return ab_fail(err, AB_SYSTEM, "out of memory for the live blocks");
         AB_GROW(h->nodes, h->cap_nodes, h->n_nodes);
         i = (uint32_t)h->n_nodes++;
     }

@@ -6,16 +6,14 @@
 
 #include "base/bits.h"
 #include "base/nearest.h"
+#include "core/memory.h"
 #include "core/text.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 enum { TELL_EVERY = 1 << 16 };
-
-static enum ab_status no_memory(struct ab_err *err)
-{
-    return ab_fail(err, AB_SYSTEM, "out of memory for the live blocks");
-}
 
 static enum ab_status open_writer(struct ab_intake *in, struct ab_err *err)
 {
@@ -41,20 +39,19 @@ static uint64_t time_of(struct ab_intake *in, const struct ab_foreign_call *call
     return in->last_us;
 }
 
-static enum ab_status find_thread(struct ab_intake *in, uint64_t named, uint32_t *out,
-                                  struct ab_err *err)
+static uint32_t find_thread(struct ab_intake *in, uint64_t named)
 {
     struct ab_mapped *known = ab_block_map_find(&in->threads, named + 1);
-    *out = known != NULL ? (uint32_t)known->number : in->n_threads;
-    if (known == NULL && !ab_block_map_set(&in->threads, named + 1, in->n_threads++))
-        return no_memory(err);
-    return AB_OK;
+    if (known != NULL)
+        return (uint32_t)known->number;
+    ab_block_map_set(&in->threads, named + 1, in->n_threads);
+    return in->n_threads++;
 }
 
 static enum ab_status put(struct ab_intake *in, const struct ab_foreign_call *call,
                           struct ab_event *event, uint64_t *number, struct ab_err *err)
 {
-    AB_TRY(find_thread(in, call->thread, &event->thread, err));
+    event->thread = find_thread(in, call->thread);
     event->time_us = time_of(in, call);
     enum ab_status status = ab_trace_write(in->writer, event, number, err);
     return status == AB_INPUT ? ab_feed_blame(in->from, err) : status;
@@ -92,8 +89,8 @@ static enum ab_status take_alloc(struct ab_intake *in, const struct ab_foreign_c
     if (call->address != 0)
         AB_TRY(free_stale(in, call, err));
     AB_TRY(put(in, call, &event, &number, err));
-    if (call->address != 0 && !ab_block_map_set(&in->live, call->address, number))
-        return no_memory(err);
+    if (call->address != 0)
+        ab_block_map_set(&in->live, call->address, number);
     return AB_OK;
 }
 
@@ -130,8 +127,8 @@ static enum ab_status take_resize(struct ab_intake *in, const struct ab_foreign_
     if (call->address != 0 && call->address != call->old)
         AB_TRY(free_stale(in, call, err));
     AB_TRY(put(in, call, &event, &(uint64_t){0}, err));
-    if (call->address != 0 && !ab_block_map_set(&in->live, call->address, event.block))
-        return no_memory(err);
+    if (call->address != 0)
+        ab_block_map_set(&in->live, call->address, event.block);
     return AB_OK;
 }
 
@@ -213,6 +210,58 @@ static void intake_fini(struct ab_intake *in)
     *in = (struct ab_intake){0};
 }
 
+/* ---- calls in lines ---- */
+
+static bool scan_block(const char **at, uint64_t *out)
+{
+    const char *p = *at;
+    if (!ab_scan_text(&p, "#"))
+        return ab_scan_pointer(at, out);
+    if (!ab_scan_decimal(&p, out))
+        return false;
+    *at = p;
+    return true;
+}
+
+static bool scan_field(const char **at, char field, struct ab_foreign_call *c, uint64_t *n)
+{
+    switch (field) {
+    case 's':
+        return ab_scan_decimal(at, &c->size);
+    case 'a':
+        return ab_scan_decimal(at, &c->align);
+    case 'n':
+        return ab_scan_decimal(at, n);
+    case 'b':
+        return scan_block(at, &c->address);
+    case 'o':
+        return scan_block(at, &c->old);
+    default:
+        return *(*at)++ == field;
+    }
+}
+
+/* More objects than fit into 64 bits is more than there is: such a call has failed. */
+bool ab_scan_call(const char **at, const struct ab_call_form *forms, size_t n,
+                  struct ab_foreign_call *out)
+{
+    uint64_t n_objects = 1;
+    const struct ab_call_form *form = forms;
+    while (form < forms + n && !ab_scan_text(at, form->name))
+        form++;
+    if (form == forms + n)
+        return false;
+    out->kind = form->kind;
+    out->align = form->align;
+    for (const char *field = form->fields; *field != 0; field++)
+        if (!scan_field(at, *field, out, &n_objects))
+            return false;
+    if (!__builtin_mul_overflow(n_objects, out->size, &out->size))
+        return true;
+    out->size = UINT64_MAX;
+    return out->address == 0;
+}
+
 /* ---- the formats ---- */
 
 #define AB_FORMAT(id, name, ...) {name, ab_import_##id},
@@ -254,4 +303,77 @@ enum ab_status ab_import(const struct ab_import *import, struct ab_intake_report
     intake_fini(&in);
     ab_feed_close(from);
     return status;
+}
+
+/* The table, and where in it a key is at home: the finaliser of MurmurHash3 (Appleby, public domain)
+ * over the key and a drawn number. */
+
+enum { LEAST_PLACES = 64 };
+
+static size_t home_of(const struct ab_block_map *m, uint64_t key)
+{
+    uint64_t h = key ^ m->seed;
+    h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return (size_t)(h ^ h >> 33) & m->mask;
+}
+
+/* Its place, or the empty one where it would be. */
+static struct ab_mapped *seek(const struct ab_block_map *m, uint64_t key)
+{
+    size_t i = home_of(m, key);
+    while (m->places[i].key != 0 && m->places[i].key != key)
+        i = (i + 1) & m->mask;
+    return &m->places[i];
+}
+
+static void resize(struct ab_block_map *m, size_t n_places)
+{
+    struct ab_block_map old = *m;
+    struct ab_mapped *fresh = ab_alloc_zeroed(n_places, sizeof fresh[0]);
+    if (old.places == NULL && getrandom(&m->seed, sizeof m->seed, GRND_NONBLOCK) < 0)
+        m->seed = (uintptr_t)fresh;
+    m->places = fresh;
+    m->mask = n_places - 1;
+    for (size_t i = 0; old.places != NULL && i <= old.mask; i++)
+        if (old.places[i].key != 0)
+            *seek(m, old.places[i].key) = old.places[i];
+    free(old.places);
+}
+
+void ab_block_map_fini(struct ab_block_map *m)
+{
+    free(m->places);
+    *m = (struct ab_block_map){0};
+}
+
+struct ab_mapped *ab_block_map_find(const struct ab_block_map *m, uint64_t key)
+{
+    if (m->places == NULL)
+        return NULL;
+    struct ab_mapped *place = seek(m, key);
+    return place->key != 0 ? place : NULL;
+}
+
+void ab_block_map_set(struct ab_block_map *m, uint64_t key, uint64_t number)
+{
+    if (m->places == NULL || m->n * 2 >= m->mask)
+        resize(m, m->places == NULL ? LEAST_PLACES : (m->mask + 1) * 2);
+    struct ab_mapped *place = seek(m, key);
+    m->n += place->key == 0;
+    *place = (struct ab_mapped){key, number};
+}
+
+void ab_block_map_remove(struct ab_block_map *m, struct ab_mapped *found)
+{
+    size_t hole = (size_t)(found - m->places);
+    for (size_t i = (hole + 1) & m->mask; m->places[i].key != 0; i = (i + 1) & m->mask)
+        if (((i - home_of(m, m->places[i].key)) & m->mask) >= ((i - hole) & m->mask)) {
+            m->places[hole] = m->places[i];
+            hole = i;
+        }
+    m->places[hole].key = 0;
+    m->n--;
+    if (m->mask + 1 > LEAST_PLACES && m->n * 32 < m->mask)
+        resize(m, (m->mask + 1) / 4);
 }

@@ -7,10 +7,37 @@
 #ifndef AB_EXCHANGE_INTAKE_H
 #define AB_EXCHANGE_INTAKE_H
 
-#include "exchange/block_map.h"
 #include "exchange/feed.h"
 #include "exchange/formats.def"
 #include "trace/writer.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Numbers by key: live blocks by address, threads by the number that a file gives them. Keys are
+ * whole 64-bit words (Android's pointers carry a tag in the upper byte) and come from files that
+ * may be hostile: their order in the table is drawn, so that no file can choose ones that
+ * collide. Open addressing with backward-shift deletion; memory O(live). */
+
+struct ab_mapped {
+    uint64_t key; /* never 0, which is an empty place */
+    uint64_t number;
+};
+
+struct ab_block_map {
+    struct ab_mapped *places; /* mask + 1, at most half of them used */
+    size_t n, mask;
+    uint64_t seed;
+};
+
+/* A zeroed map is empty. */
+void ab_block_map_fini(struct ab_block_map *m);
+/* NULL when there is none; holds until the next set or remove. */
+struct ab_mapped *ab_block_map_find(const struct ab_block_map *m, uint64_t key);
+/* Adds the key, or gives it another number. */
+void ab_block_map_set(struct ab_block_map *m, uint64_t key, uint64_t number);
+void ab_block_map_remove(struct ab_block_map *m, struct ab_mapped *found);
 
 struct ab_foreign_call {
     uint8_t kind;    /* enum ab_event_kind; AB_EVENT_THREAD_END too */
@@ -23,15 +50,18 @@ struct ab_foreign_call {
     uint64_t time_ns; /* by any clock; with has_time only */
 };
 
-/* n objects of c->size bytes. More than fit into 64 bits is more than there is: false, unless the
- * call failed. */
-static inline bool ab_foreign_calloc(struct ab_foreign_call *c, uint64_t n)
-{
-    if (!__builtin_mul_overflow(n, c->size, &c->size))
-        return true;
-    c->size = UINT64_MAX;
-    return c->address == 0;
-}
+/* How a call stands in a line: its name, then its fields: "s" is the size, "a" the alignment, "n"
+ * how many objects of the size, "b" the block that was given, "o" the old one; everything else
+ * stands for itself. */
+struct ab_call_form {
+    const char *name, *fields;
+    uint8_t kind;
+    uint64_t align; /* of a call that does not say it */
+};
+/* The call that is next in the line, which has the form of the first name that fits. Blocks are as
+ * ab_scan_pointer takes them, or # and a number. */
+bool ab_scan_call(const char **at, const struct ab_call_form *forms, size_t n,
+                  struct ab_foreign_call *out);
 
 struct ab_intake_report {
     struct ab_trace_info info;

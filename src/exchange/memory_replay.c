@@ -5,20 +5,22 @@
  * them. A call that failed has the pointer 0x0.
  */
 #include "exchange/intake.h"
-#include "exchange/scan.h"
+
+#include "base/bits.h"
 
 static const char expected[] =
     "THREAD: malloc, calloc, realloc, memalign, free or thread_done with "
     "its pointer and numbers, such as 186: malloc 0xb6038060 20";
 
+static const struct ab_call_form forms[] = {
+    {"malloc", " b s", AB_EVENT_ALLOC, 0},     {"calloc", " b n s", AB_EVENT_ALLOC_ZEROED, 0},
+    {"realloc", " b o s", AB_EVENT_RESIZE, 0}, {"memalign", " b a s", AB_EVENT_ALLOC_ALIGNED, 0},
+    {"free", " o", AB_EVENT_FREE, 0},          {"thread_done", " o", AB_EVENT_THREAD_END, 0},
+};
+
 static bool scan_size(const char **at, uint64_t *out)
 {
     return ab_scan_text(at, " ") && ab_scan_decimal(at, out);
-}
-
-static bool scan_pointer(const char **at, uint64_t *out)
-{
-    return ab_scan_text(at, " ") && ab_scan_pointer(at, out);
 }
 
 /* Start and end, or nothing; of the end of a thread one number. */
@@ -31,45 +33,12 @@ static bool scan_times(const char *at, struct ab_foreign_call *out, bool *has_ti
     return ab_scan_end(at);
 }
 
-static bool scan_calloc(const char **at, struct ab_foreign_call *c)
-{
-    uint64_t n;
-    c->kind = AB_EVENT_ALLOC_ZEROED;
-    return scan_pointer(at, &c->address) && scan_size(at, &n) && scan_size(at, &c->size) &&
-           ab_foreign_calloc(c, n);
-}
-
-static bool scan_call(const char **at, struct ab_foreign_call *c)
-{
-    uint64_t null;
-    if (ab_scan_text(at, "malloc")) {
-        c->kind = AB_EVENT_ALLOC;
-        return scan_pointer(at, &c->address) && scan_size(at, &c->size);
-    }
-    if (ab_scan_text(at, "calloc"))
-        return scan_calloc(at, c);
-    if (ab_scan_text(at, "realloc")) {
-        c->kind = AB_EVENT_RESIZE;
-        return scan_pointer(at, &c->address) && scan_pointer(at, &c->old) &&
-               scan_size(at, &c->size);
-    }
-    if (ab_scan_text(at, "memalign")) {
-        c->kind = AB_EVENT_ALLOC_ALIGNED;
-        return scan_pointer(at, &c->address) && scan_size(at, &c->align) && scan_size(at, &c->size);
-    }
-    if (ab_scan_text(at, "free")) {
-        c->kind = AB_EVENT_FREE;
-        return scan_pointer(at, &c->old);
-    }
-    c->kind = AB_EVENT_THREAD_END;
-    return ab_scan_text(at, "thread_done") && scan_pointer(at, &null);
-}
-
 static bool read_line(const char *at, struct ab_foreign_call *out, bool *has_time)
 {
     *out = (struct ab_foreign_call){.kind = AB_EVENT_ALLOC};
     return ab_scan_decimal(&at, &out->thread) && out->thread <= INT64_MAX &&
-           ab_scan_text(&at, ": ") && scan_call(&at, out) && scan_times(at, out, has_time);
+           ab_scan_text(&at, ": ") && ab_scan_call(&at, forms, AB_ARRAY_LEN(forms), out) &&
+           scan_times(at, out, has_time);
 }
 
 enum ab_status ab_import_memory_replay(struct ab_feed *from, struct ab_intake *to,

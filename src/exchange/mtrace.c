@@ -6,7 +6,6 @@
  * end. mtrace says of calloc and memalign that they are allocations, and nothing of threads.
  */
 #include "exchange/intake.h"
-#include "exchange/scan.h"
 
 static const char expected[] = "a line of mtrace, such as @ ./a.out:[0x1136] + 0x55d2a0 0x64";
 

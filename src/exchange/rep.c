@@ -5,7 +5,6 @@
  * not allocated allocates it. Later versions of the driver take "f -1" for free(NULL).
  */
 #include "exchange/intake.h"
-#include "exchange/scan.h"
 
 static const char expected[] = "\"a ID SIZE\", \"r ID SIZE\" or \"f ID\"";
 

@@ -85,13 +85,10 @@ static bool is_function(const char *text, struct pattern *out)
 static enum ab_status read_pattern(const char *text, struct pattern *out, struct ab_err *err)
 {
     *out = (struct pattern){0};
-    bool is_one = is_address(text, out) || is_line(text, out) || is_function(text, out);
-    if (is_one && out->name != NULL)
+    if (is_address(text, out) || is_line(text, out) || is_function(text, out))
         return AB_OK;
     free(out->name);
     out->name = NULL;
-    if (is_one)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
     return ab_fail(err, AB_USAGE,
                    "'%s' is no call site: FUNCTION (a pattern such as parse_*), FILE:LINE or "
                    "MODULE+0xADDRESS",
@@ -191,10 +188,8 @@ struct ab_site_matcher *ab_site_matcher_open(const struct ab_site_table *table, 
     m->table = table;
     m->name = name;
     m->user = user;
-    if (ab_site_names_init(&m->names, table))
-        return m;
-    free(m);
-    return NULL;
+    ab_site_names_init(&m->names, table);
+    return m;
 }
 
 void ab_site_matcher_close(struct ab_site_matcher *m)
@@ -221,11 +216,10 @@ enum ab_status ab_site_matcher_add(struct ab_site_matcher *m, const char *patter
 
 /* Opens each file when the first of its frames is asked for. */
 
-bool ab_site_names_init(struct ab_site_names *n, const struct ab_site_table *table)
+void ab_site_names_init(struct ab_site_names *n, const struct ab_site_table *table)
 {
     *n = (struct ab_site_names){.table = table};
     AB_GROW_ZEROED(n->modules, n->cap_modules, table->n_modules);
-    return true;
 }
 
 void ab_site_names_fini(struct ab_site_names *n)
@@ -274,4 +268,82 @@ struct ab_site_named ab_site_names_find(struct ab_site_names *n, const struct ab
     memcpy(known->items, found, count * sizeof found[0]);
     known->n = count;
     return *known;
+}
+
+/* By names of functions, files and modules. */
+
+static const char *const wrappers[] = {
+    "*malloc*", "*calloc*", "*realloc*", "*memalign*", "*strdup*", "*strndup*",  "alloc",
+    "allocate", "xalloc",   "*_alloc",   "*_allocate", "*::alloc", "*::allocate"};
+static const char *const library[] = {"operator new*", "*::operator new*", "std::*",
+                                      "__gnu_cxx::*"};
+static const char *const library_modules[] = {"libstdc++.so*", "libc++*"};
+static const char *const c_modules[] = {"libc.so*", "ld-linux*", "liballocbench*"};
+/* Containers of other libraries are headers too, and inlined where they are used. */
+static const char *const library_files[] = {"/usr/include/*", "/usr/local/include/*", "/usr/lib/*"};
+
+void ab_wrappers_bare_name(const char *function, char *out, size_t cap)
+{
+    static const char nameless[] = "(anonymous namespace)"; /* it is part of a name */
+    size_t n = 0, depth = 0;
+    bool is_operator = strstr(function, "operator ") != NULL;
+    for (const char *s = function; *s != 0 && n + 1 < cap; s++) {
+        bool is_nameless = strncmp(s, nameless, sizeof nameless - 1) == 0;
+        if (depth == 0 && is_nameless && n + sizeof nameless <= cap) {
+            memcpy(out + n, nameless, sizeof nameless - 1);
+            n += sizeof nameless - 1;
+            s += sizeof nameless - 2;
+            continue;
+        }
+        if (depth == 0 && *s == '(' && s != function)
+            break;
+        if (depth == 0 && *s == ' ' && !is_operator) {
+            n = 0; /* what was before is the type */
+            continue;
+        }
+        depth += *s == '<';
+        if (depth == 0)
+            out[n++] = *s;
+        depth -= *s == '>' && depth > 0;
+    }
+    out[n] = 0;
+}
+
+static bool is_any(const char *const *patterns, size_t n, const char *text, int flags)
+{
+    for (size_t i = 0; i < n; i++)
+        if (fnmatch(patterns[i], text, flags) == 0)
+            return true;
+    return false;
+}
+
+#define IS_ANY(patterns, text, flags) \
+    is_any(patterns, sizeof patterns / sizeof patterns[0], text, flags)
+
+static bool is_of(const struct ab_site_module *module, const char *const *patterns, size_t n)
+{
+    if (module == NULL)
+        return false;
+    return is_any(patterns, n, basename(module->path), 0);
+}
+
+bool ab_wrappers_has_name(const char *function)
+{
+    char name[512];
+    ab_wrappers_bare_name(function, name, sizeof name);
+    return IS_ANY(wrappers, name, FNM_CASEFOLD) || IS_ANY(library, name, FNM_CASEFOLD);
+}
+
+bool ab_wrappers_is_library(const struct ab_site_module *module, const struct ab_symbol *symbol)
+{
+    char name[512];
+    ab_wrappers_bare_name(symbol->function, name, sizeof name);
+    return symbol->is_new || IS_ANY(library, name, 0) || IS_ANY(library_files, symbol->file, 0) ||
+           is_of(module, library_modules, sizeof library_modules / sizeof library_modules[0]);
+}
+
+bool ab_wrappers_has(const struct ab_site_module *module, const struct ab_symbol *symbol)
+{
+    return ab_wrappers_is_library(module, symbol) || ab_wrappers_has_name(symbol->function) ||
+           is_of(module, c_modules, sizeof c_modules / sizeof c_modules[0]);
 }

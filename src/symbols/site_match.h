@@ -34,13 +34,12 @@ struct ab_site_names {
     size_t cap_modules, cap_frames; /* the table can grow */
 };
 
-/* False = out of memory. */
-bool ab_site_names_init(struct ab_site_names *n, const struct ab_site_table *table);
+void ab_site_names_init(struct ab_site_names *n, const struct ab_site_table *table);
 void ab_site_names_fini(struct ab_site_names *n);
 
 /* What is at a frame of the table: the function that was compiled comes last, ahead of it those
- * inlined there, the innermost first. One at least, of which what is not known is "" and 0. They live as
- * long as the names. */
+ * inlined there, the innermost first. One at least, of which what is not known is "" and 0. They
+ * live as long as the names. */
 struct ab_site_named ab_site_names_find(struct ab_site_names *n, const struct ab_site_frame *frame);
 /* Of a frame whose names are not known. */
 struct ab_site_named ab_site_names_none(void);
@@ -57,7 +56,7 @@ typedef struct ab_site_named ab_site_name(void *user, const struct ab_site_table
                                           const struct ab_site_frame *frame);
 
 /* The table is used until the matcher is closed, and can grow. `name` NULL: names are read from the
- * files. NULL = out of memory. */
+ * files. */
 struct ab_site_matcher *ab_site_matcher_open(const struct ab_site_table *table, ab_site_name *name,
                                              void *user);
 void ab_site_matcher_close(struct ab_site_matcher *m);
@@ -67,13 +66,24 @@ void ab_site_matcher_close(struct ab_site_matcher *m);
 enum ab_status ab_site_matcher_add(struct ab_site_matcher *m, const char *pattern,
                                    struct ab_err *err);
 
-/* The patterns that mean this stack, bit `index` each; 0 for stack 0. Remembers each stack. When
- * memory runs out it is slower, but right. */
+/* The patterns that mean this stack, bit `index` each; 0 for stack 0. Remembers each stack. */
 uint64_t ab_site_matcher_mask(struct ab_site_matcher *m, uint32_t stack);
 
 static inline bool ab_site_matches(struct ab_site_matcher *m, size_t pattern, uint32_t stack)
 {
     return (ab_site_matcher_mask(m, stack) >> pattern & 1) != 0;
 }
+
+/* Which functions of a stack only hand memory on: xmalloc, operator new, containers, the C library.
+ * The place in a program that wants the memory is the first one that does not. */
+
+/* Does a function of this name, as people write it, only hand memory on? */
+bool ab_wrappers_has_name(const char *function);
+/* Does this one, of a module (NULL = none)? */
+bool ab_wrappers_has(const struct ab_site_module *module, const struct ab_symbol *symbol);
+/* Is it part of the C++ library, or of a header that the system has installed? */
+bool ab_wrappers_is_library(const struct ab_site_module *module, const struct ab_symbol *symbol);
+/* "void ns::box<int, std::allocator<int> >::add(int)" -> "ns::box::add" */
+void ab_wrappers_bare_name(const char *function, char *out, size_t cap);
 
 #endif

@@ -45,18 +45,4 @@ struct ab_overview {
     uint64_t freed[AB_OVERVIEW_THREADS][AB_OVERVIEW_THREADS + 1];
 };
 
-/* Makes one, call by call. Slots and threads are dense numbers; a slot may be used again. */
-struct ab_overview_maker;
-struct ab_overview_maker *ab_overview_begin(void);
-void ab_overview_alloc(struct ab_overview_maker *m, uint32_t slot, uint32_t thread, uint64_t size);
-/* Of a slot that lives. */
-void ab_overview_resize(struct ab_overview_maker *m, uint32_t slot, uint64_t size);
-void ab_overview_free(struct ab_overview_maker *m, uint32_t slot, uint32_t thread);
-/* A call that changed nothing. */
-void ab_overview_idle(struct ab_overview_maker *m);
-void ab_overview_prefetch(const struct ab_overview_maker *m, uint32_t slot);
-/* Call it once, after the last call. */
-void ab_overview_end(struct ab_overview_maker *m, struct ab_overview *out);
-void ab_overview_abandon(struct ab_overview_maker *m); /* NULL is fine */
-
 #endif

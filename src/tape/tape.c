@@ -8,7 +8,6 @@
 #include "base/bits.h"
 #include "core/grow.h"
 #include "core/memory.h"
-#include "tape/builder.h"
 #include "tape/layout.h"
 
 #include <sha2.h>
@@ -196,10 +195,56 @@ static __attribute__((noinline)) enum ab_status push_wide(struct ab_tape_builder
                                                           struct ab_err *err)
 {
     AB_GROW(b->tape.wide, b->cap_wide, b->tape.n_wide);
-    enum ab_status status = push_op(b, AB_OP_MAKE(AB_CODE_WIDE, wide->slot, b->tape.n_wide), err);
-    if (status == AB_OK)
-        b->tape.wide[b->tape.n_wide++] = *wide;
-    return status;
+    AB_TRY(push_op(b, AB_OP_MAKE(AB_CODE_WIDE, wide->slot, b->tape.n_wide), err));
+    b->tape.wide[b->tape.n_wide++] = *wide;
+    return AB_OK;
+}
+
+/* A wait may be for so many ops more than it needs, if they come before it in the global order too:
+ * one then does for all of a batch of blocks that was handed over. */
+enum { WAIT_BATCH = 64 };
+
+/* Notes an edge from the slot's last use to the op pushed next by the current lane, if that is
+ * another lane's in this phase and no edge covers it yet. */
+static void note_wait(struct ab_tape_builder *b, const struct ab_block_state *slot)
+{
+    uint32_t phase = b->tape.n_phases;
+    if (slot->last_phase != b->phases_before + phase || slot->last_lane == b->lane)
+        return;
+    const size_t square = (size_t)AB_LANES_MAX * AB_LANES_MAX;
+    if (b->awaited == NULL)
+        b->awaited = ab_alloc_zeroed(square, sizeof(uint32_t));
+    uint32_t *awaited = &b->awaited[(size_t)b->lane * AB_LANES_MAX + slot->last_lane];
+    if (slot->last_op < *awaited)
+        return;
+    AB_GROW(b->edges, b->cap_edges, b->n_edges);
+    uint32_t pushed = (uint32_t)b->lanes[slot->last_lane].n, wanted = slot->last_op + WAIT_BATCH;
+    *awaited = wanted < pushed ? wanted : pushed;
+    b->edges[b->n_edges++] = (struct ab_edge){.phase = phase - 1,
+                                              .to_lane = (uint8_t)b->lane,
+                                              .from_lane = slot->last_lane,
+                                              .to = (uint32_t)b->to->n,
+                                              .from = *awaited - 1};
+}
+
+/* Notes that the op pushed next by the current lane uses the slot; an edge where another lane used
+ * it last in this phase. */
+EACH_OP void note_use(struct ab_tape_builder *b, struct ab_block_state *slot)
+{
+    uint32_t phase = b->phases_before + b->tape.n_phases;
+    if (slot->last_phase == phase && slot->last_lane != b->lane)
+        note_wait(b, slot);
+    slot->last_phase = phase;
+    slot->last_lane = (uint8_t)b->lane;
+    slot->last_op = (uint32_t)b->to->n;
+}
+
+/* Notes the group of an allocation or resize that is pushed. */
+static void note_group(struct ab_tape_builder *b)
+{
+    struct ab_lane_ops *lane = b->to;
+    AB_GROW(lane->groups, lane->cap_groups, lane->n_groups);
+    lane->groups[lane->n_groups++] = b->group;
 }
 
 /* The slot's entry, grown into being. */
@@ -217,16 +262,14 @@ EACH_OP enum ab_status check_phase(const struct ab_tape_builder *b, struct ab_er
 EACH_OP enum ab_status check_slot(struct ab_tape_builder *b, uint32_t slot, bool must_live,
                                   struct ab_block_state **entry, struct ab_err *err)
 {
-    enum ab_status status = check_phase(b, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(check_phase(b, err));
     if (slot >= AB_SLOT_MAX)
         return ab_fail(err, AB_INPUT, "more than %u live blocks", AB_SLOT_MAX);
     struct ab_block_state *found = slot_entry(b, slot);
     if (found->is_live != must_live)
         return ab_fail(err, AB_INPUT, "op %llu: slot %u is %s", (unsigned long long)b->n_pushed,
                        slot, must_live ? "not live" : "live already");
-    ab_tape_note_use(b, found);
+    note_use(b, found);
     *entry = found;
     return AB_OK;
 }
@@ -245,7 +288,7 @@ EACH_OP enum ab_status push_request(struct ab_tape_builder *b, unsigned code, ui
     bool fits = r->size <= UINT32_MAX && !r->may_fail;
     uint32_t operand = (uint32_t)r->size;
     if (b->has_groups)
-        ab_tape_note_group(b);
+        note_group(b);
     if (code == AB_CODE_ALLOC_ALIGNED) {
         fits = fits && r->size < 1u << 27;
         operand = AB_ALIGNED_MAKE(r->size, ab_log2(r->align));
@@ -342,16 +385,12 @@ enum ab_status ab_tape_alloc(struct ab_tape_builder *b, uint32_t slot, const str
     struct ab_block_state *entry = NULL;
     if (r->may_fail)
         slot = 0; /* no block comes to life: the slot is only a place in the word */
-    enum ab_status status = r->may_fail ? check_phase(b, err)
-                                        : check_slot(b, slot, false, &entry, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(r->may_fail ? check_phase(b, err) : check_slot(b, slot, false, &entry, err));
     unsigned code = r->align != 0  ? AB_CODE_ALLOC_ALIGNED
                     : r->is_zeroed ? AB_CODE_ALLOC_ZEROED
                                    : AB_CODE_ALLOC;
-    if ((status = push_request(b, code, slot, r, err)) != AB_OK ||
-        (status = push_touch(b, code, slot, r, err)) != AB_OK)
-        return status;
+    AB_TRY(push_request(b, code, slot, r, err));
+    AB_TRY(push_touch(b, code, slot, r, err));
     note_request(b, (enum ab_op_kind)ab_op_code_kind(code), r);
     if (!r->may_fail) {
         entry->size = r->size;
@@ -370,14 +409,11 @@ enum ab_status ab_tape_resize(struct ab_tape_builder *b, uint32_t slot, const st
                               struct ab_err *err)
 {
     struct ab_block_state *entry = NULL;
-    enum ab_status status = check_slot(b, slot, true, &entry, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(check_slot(b, slot, true, &entry, err));
     if (r->size == 0)
         return ab_fail(err, AB_CONFIG, "a resize to size 0; free the block instead");
-    if ((status = push_request(b, AB_CODE_RESIZE, slot, r, err)) != AB_OK ||
-        (status = push_touch(b, AB_CODE_RESIZE, slot, r, err)) != AB_OK)
-        return status;
+    AB_TRY(push_request(b, AB_CODE_RESIZE, slot, r, err));
+    AB_TRY(push_touch(b, AB_CODE_RESIZE, slot, r, err));
     note_request(b, AB_OP_RESIZE, r);
     note_gone(b, entry);
     note_born(b, entry); /* it may have moved */
@@ -393,11 +429,8 @@ enum ab_status ab_tape_resize(struct ab_tape_builder *b, uint32_t slot, const st
 enum ab_status ab_tape_free(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err)
 {
     struct ab_block_state *entry = NULL;
-    enum ab_status status = check_slot(b, slot, true, &entry, err);
-    if (status != AB_OK)
-        return status;
-    if ((status = push_op(b, AB_OP_MAKE(AB_CODE_FREE, slot, 0), err)) != AB_OK)
-        return status;
+    AB_TRY(check_slot(b, slot, true, &entry, err));
+    AB_TRY(push_op(b, AB_OP_MAKE(AB_CODE_FREE, slot, 0), err));
     note_request(b, AB_OP_FREE, &(struct ab_request){0});
     note_live(b, -1, entry->size, 0);
     note_gone(b, entry);
@@ -411,13 +444,10 @@ enum ab_status ab_tape_access(struct ab_tape_builder *b, uint32_t slot, enum ab_
                               struct ab_err *err)
 {
     struct ab_block_state *entry = NULL;
-    enum ab_status status = check_slot(b, slot, true, &entry, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(check_slot(b, slot, true, &entry, err));
     if (entry->size == 0)
         return ab_fail(err, AB_INPUT, "an access to a block of size 0");
-    if ((status = push_op(b, AB_OP_MAKE(AB_CODE_ACCESS, slot, how), err)) != AB_OK)
-        return status;
+    AB_TRY(push_op(b, AB_OP_MAKE(AB_CODE_ACCESS, slot, how), err));
     note_kind(b, AB_OP_ACCESS);
     b->phase->n_touches += how == AB_ACCESS_WRITE;
     b->phase->touched_pages += how == AB_ACCESS_WRITE;
@@ -436,22 +466,19 @@ static void note_stretch(struct ab_tape_builder *b)
 static enum ab_status push_reset(struct ab_tape_builder *b, uint32_t flags, const uint32_t *slots,
                                  uint32_t n, struct ab_err *err)
 {
-    enum ab_status status = check_phase(b, err);
     bool is_bulk = n == b->live_blocks && (n > 0 || (flags & AB_RESET_RELEASE) == 0);
     flags |= is_bulk ? 0 : AB_RESET_OTHERS;
-    if (status == AB_OK)
-        status = push_op(b, AB_OP_MAKE(AB_CODE_RESET, flags, n), err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(check_phase(b, err));
+    AB_TRY(push_op(b, AB_OP_MAKE(AB_CODE_RESET, flags, n), err));
     b->tape.facts.kinds |= 1u << AB_OP_RESET;
     b->phase->n_ops[AB_OP_RESET] += is_bulk || (flags & AB_RESET_RELEASE) != 0;
     if (is_bulk) {
         note_stretch(b);
         b->reset_at_bytes = b->tape.facts.total_bytes;
     }
-    for (uint32_t i = 0; i < n && status == AB_OK; i++)
-        status = ab_tape_free(b, slots[i], err);
-    return status;
+    for (uint32_t i = 0; i < n; i++)
+        AB_TRY(ab_tape_free(b, slots[i], err));
+    return AB_OK;
 }
 
 enum ab_status ab_tape_reset(struct ab_tape_builder *b, const uint32_t *slots, uint32_t n,
@@ -463,10 +490,8 @@ enum ab_status ab_tape_reset(struct ab_tape_builder *b, const uint32_t *slots, u
 enum ab_status ab_tape_mark(struct ab_tape_builder *b, uint32_t *depth, struct ab_err *err)
 {
     struct ab_lane_ops *lane = b->to;
-    enum ab_status status = check_phase(b, err);
     *depth = 0;
-    if (status != AB_OK)
-        return status;
+    AB_TRY(check_phase(b, err));
     if (lane->saves == NULL)
         lane->saves = ab_alloc_zeroed(1, sizeof *lane->saves);
     struct ab_save_point *save = ab_save_begin(lane->saves, lane->n);
@@ -539,13 +564,25 @@ enum ab_status ab_tape_await(struct ab_tape_builder *b, uint32_t slot, struct ab
 {
     if (!ab_tape_is_live(b, slot, NULL))
         return ab_fail(err, AB_INPUT, "slot %u is not live", slot);
-    ab_tape_note_wait(b, &b->slots[slot]);
+    note_wait(b, &b->slots[slot]);
     return AB_OK;
 }
 
 void ab_tape_note_no_op_free(struct ab_tape_builder *b)
 {
     b->tape.no_op_frees++;
+}
+
+void ab_tape_set_window(struct ab_tape_builder *b, uint32_t window, bool always)
+{
+    b->window = window;
+    b->is_window_always = always;
+}
+
+void ab_tape_group(struct ab_tape_builder *b, uint32_t group)
+{
+    b->has_groups = b->has_groups || b->n_pushed == 0;
+    b->group = (uint8_t)group;
 }
 
 void ab_tape_set_lanes(struct ab_tape_builder *b, uint32_t n_lanes)
@@ -612,6 +649,18 @@ static void tape_take_digest(struct ab_tape_builder *b)
     SHA256End(&sha, tape->sha256);
 }
 
+/* Hands the lanes' groups over to the tape. */
+static void keep_groups(struct ab_tape_builder *b)
+{
+    if (!b->has_groups)
+        return;
+    b->tape.groups = ab_alloc_zeroed(b->n_lanes, sizeof b->tape.groups[0]);
+    for (uint32_t l = 0; l < b->n_lanes; l++) {
+        b->tape.groups[l] = b->lanes[l].groups;
+        b->lanes[l].groups = NULL;
+    }
+}
+
 static enum ab_status finish(struct ab_tape_builder *b, struct ab_err *err)
 {
     if (b->n_pushed == 0)
@@ -628,9 +677,7 @@ static enum ab_status finish(struct ab_tape_builder *b, struct ab_err *err)
 enum ab_status ab_tape_cut(struct ab_tape_builder *b, const struct ab_tape **out,
                            struct ab_err *err)
 {
-    enum ab_status status = finish(b, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(finish(b, err));
     b->is_cut = true;
     *out = &b->tape;
     return AB_OK;
@@ -639,9 +686,8 @@ enum ab_status ab_tape_cut(struct ab_tape_builder *b, const struct ab_tape **out
 enum ab_status ab_tape_end(struct ab_tape_builder *b, struct ab_tape *out, struct ab_err *err)
 {
     enum ab_status status = finish(b, err);
-    if (status == AB_OK)
-        ab_tape_keep_groups(b);
     if (status == AB_OK) {
+        keep_groups(b);
         *out = b->tape;
         b->tape = (struct ab_tape){0};
     }

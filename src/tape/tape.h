@@ -47,7 +47,7 @@ struct ab_turn {
 
 /* Skew window in ops of the global order. AUTO: where the live bytes might go more than a tenth
  * above their peak without one, the widest that keeps them below, of at least AB_WINDOW_LEAST; for
- * lanes that share blocks, if that is enough (window.h). 0: lanes run free. */
+ * lanes that share blocks, if that is enough (layout.h). 0: lanes run free. */
 #define AB_WINDOW_AUTO UINT32_MAX
 #define AB_WINDOW_LEAST 256u
 
@@ -136,8 +136,8 @@ enum ab_status ab_tape_access(struct ab_tape_builder *b, uint32_t slot, enum ab_
 enum ab_status ab_tape_reset(struct ab_tape_builder *b, const uint32_t *slots, uint32_t n,
                              struct ab_err *err);
 
-/* The current lane takes a save point of its heap. *depth names it until it is forgotten; 0: too many are
- * open, and there is none. */
+/* The current lane takes a save point of its heap. *depth names it until it is forgotten; 0: too
+ * many are open, and there is none. */
 enum ab_status ab_tape_mark(struct ab_tape_builder *b, uint32_t *depth, struct ab_err *err);
 /* As ab_tape_reset, at the end of what began with the mark. Where all that the lane has allocated or
  * resized since then is dead after it, a back end with save points goes back to that one instead of the

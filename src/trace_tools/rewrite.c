@@ -1,20 +1,39 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which block and which thread of an original is which in the trace that is written; copies marks up
- * to a call, with names, threads and times as they are there.
+ * Which block, thread and mark of an original is which in the trace that is written; which events
+ * of one trace go there, and in which order those of several.
  */
 #include "trace_tools/rewrite.h"
 
+#include "base/bits.h"
 #include "core/grow.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include "trace/reader.h"
+#include "trace/writer.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-void ab_original_fini(struct ab_original *from)
+struct rewrite { /* the trace that is written */
+    struct ab_trace_writer *writer;
+    uint32_t n_threads;
+    uint64_t n_calls;
+};
+
+struct original { /* one that is read; a zeroed one has put nothing yet */
+    uint64_t
+        *numbers; /* by slot: number of the block in the trace that is written + 1; 0 = not in it */
+    size_t cap_numbers;
+    uint32_t *threads; /* by thread: its number there + 1 */
+    size_t cap_threads;
+};
+
+static void forget_original(struct original *from)
 {
     free(from->numbers);
     free(from->threads);
-    *from = (struct ab_original){0};
+    *from = (struct original){0};
 }
 
 static bool is_on_block(const struct ab_event *e)
@@ -22,30 +41,30 @@ static bool is_on_block(const struct ab_event *e)
     return e->kind == AB_EVENT_FREE || e->kind == AB_EVENT_RESIZE;
 }
 
-bool ab_original_knows(const struct ab_original *from, const struct ab_event *e)
+/* Is the event of a block (or, of the end of a thread, of a thread) that has been put? Allocations
+ * always are. */
+static bool knows(const struct original *from, const struct ab_event *e)
 {
     if (e->kind == AB_EVENT_THREAD_END)
         return e->thread < from->cap_threads && from->threads[e->thread] != 0;
     return !is_on_block(e) || (e->slot < from->cap_numbers && from->numbers[e->slot] != 0);
 }
 
-static bool find_thread(struct ab_rewrite *to, struct ab_original *from, uint32_t thread,
-                        uint32_t *out)
+static void find_thread(struct rewrite *to, struct original *from, uint32_t thread, uint32_t *out)
 {
     AB_GROW_ZEROED(from->threads, from->cap_threads, thread);
     if (from->threads[thread] == 0)
         from->threads[thread] = ++to->n_threads;
     *out = from->threads[thread] - 1;
-    return true;
 }
 
-enum ab_status ab_rewrite_put(struct ab_rewrite *to, struct ab_original *from,
-                              const struct ab_event *e, struct ab_err *err)
+/* Writes one event that the original knows, with slot and thread as they are there. */
+static enum ab_status put_event(struct rewrite *to, struct original *from, const struct ab_event *e,
+                                struct ab_err *err)
 {
     struct ab_event own = *e;
     uint64_t number = AB_NO_BLOCK;
-    if (!find_thread(to, from, e->thread, &own.thread))
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    find_thread(to, from, e->thread, &own.thread);
     AB_GROW_ZEROED(from->numbers, from->cap_numbers, e->slot);
     if (is_on_block(e)) {
         own.block = from->numbers[e->slot] - 1;
@@ -61,7 +80,20 @@ enum ab_status ab_rewrite_put(struct ab_rewrite *to, struct ab_original *from,
 
 /* ---- marks ---- */
 
-void ab_rewrite_marks_fini(struct ab_rewrite_marks *m)
+/* Marks on their way into the trace that is written: they stay between the calls that they were
+ * between, of which some may be gone. */
+struct marks {                 /* begins as {0}, with what is said of it */
+    struct ab_mark_table from; /* of the original: the reader's option */
+    size_t next;               /* of it that has not been passed */
+    bool is_anonymous;         /* names become "mark-1", "mark-2" … */
+    uint32_t *numbers;         /* by name: in the trace written + 1; 0 = not yet */
+    size_t cap_numbers;
+    bool has_time;           /* those of the original mean something in the trace written */
+    uint64_t from_us, to_us; /* this time of the original is that one there; what is earlier has
+                                  none */
+};
+
+static void forget_marks(struct marks *m)
 {
     ab_mark_table_fini(&m->from);
     free(m->numbers);
@@ -69,14 +101,15 @@ void ab_rewrite_marks_fini(struct ab_rewrite_marks *m)
     m->next = m->cap_numbers = 0;
 }
 
-void ab_rewrite_marks_skip(struct ab_rewrite_marks *m, uint64_t call)
+/* Passes over those that stand before call `call` of the original, or before one that precedes it. */
+static void skip_marks(struct marks *m, uint64_t call)
 {
     while (m->next < m->from.n && m->from.marks[m->next].call <= call)
         m->next++;
 }
 
 /* A search in the table for each name, not for each mark: there may be many of both. */
-static uint32_t know_name(struct ab_rewrite_marks *m, uint32_t name, struct ab_mark_table *out)
+static uint32_t know_name(struct marks *m, uint32_t name, struct ab_mark_table *out)
 {
     char anonymous[32];
     AB_GROW_ZEROED(m->numbers, m->cap_numbers, name);
@@ -88,9 +121,8 @@ static uint32_t know_name(struct ab_rewrite_marks *m, uint32_t name, struct ab_m
     return m->numbers[name] - 1;
 }
 
-static void put_one(struct ab_rewrite_marks *m, const struct ab_trace_mark *mark,
-                    const struct ab_rewrite *to, const struct ab_original *original,
-                    struct ab_mark_table *out)
+static void put_mark(struct marks *m, const struct ab_trace_mark *mark, const struct rewrite *to,
+                     const struct original *original, struct ab_mark_table *out)
 {
     struct ab_trace_mark own = {.call = to->n_calls, .thread = AB_MARK_NO_THREAD};
     if (mark->thread < original->cap_threads && original->threads[mark->thread] != 0)
@@ -101,12 +133,466 @@ static void put_one(struct ab_rewrite_marks *m, const struct ab_trace_mark *mark
     ab_mark_add(out, own);
 }
 
-enum ab_status ab_rewrite_marks_put(struct ab_rewrite_marks *m, const struct ab_rewrite *to,
-                                    const struct ab_original *original, uint64_t call,
-                                    struct ab_mark_table *out, struct ab_err *err)
+/* Puts those before call `call` of the original into `out`, the table of the trace that is
+ * written, at the place that it has reached. */
+static void put_marks(struct marks *m, const struct rewrite *to, const struct original *original,
+                      uint64_t call, struct ab_mark_table *out)
 {
     for (; m->next < m->from.n && m->from.marks[m->next].call <= call; m->next++)
-        put_one(m, &m->from.marks[m->next], to, original, out);
-    (void)err;
+        put_mark(m, &m->from.marks[m->next], to, original, out);
+}
+
+/* ---- a part of one trace ---- */
+
+/* Kept allocations ask for what the block has now: its last size, and the alignment it was given
+ * unless a resize has moved it since. They belong to the thread that made the block. */
+
+struct part {
+    const struct ab_filter *filter; /* NULL = a stretch */
+    bool is_keeping_live;
+    FILE *to;
+    struct rewrite out;
+    struct original whole;
+    struct ab_site_table sites; /* of the whole file; blocks that are kept have none */
+    struct marks marks;
+    struct ab_mark_table kept_marks; /* all: they stand between other calls */
+    struct ab_walk walk;
+    bool has_first;    /* an event of the part has been written */
+    uint64_t first_us; /* time of the first one, which becomes 0 */
+    struct ab_cut_report report;
+};
+
+struct kept {
+    uint64_t number;
+    uint32_t slot;
+};
+
+static int by_number(const void *a, const void *b)
+{
+    const struct kept *x = a, *y = b;
+    return AB_COMPARE(x->number, y->number);
+}
+
+static enum ab_status keep_live(struct part *p, const struct ab_trace_book *book,
+                                struct ab_err *err)
+{
+    size_t n = 0;
+    enum ab_status status = AB_OK;
+    struct kept *kept = ab_alloc((size_t)book->totals.live_end_blocks * sizeof kept[0] + 1);
+    for (uint32_t slot = 0; slot < book->n_slots; slot++)
+        if (book->slots[slot].is_live)
+            kept[n++] = (struct kept){book->slots[slot].number, slot};
+    qsort(kept, n, sizeof kept[0], by_number);
+    for (size_t i = 0; i < n && status == AB_OK; i++) {
+        const struct ab_live_block *block = &book->slots[kept[i].slot];
+        struct ab_event alloc = {.kind = block->kind,
+                                 .slot = kept[i].slot,
+                                 .thread = block->thread,
+                                 .size = block->size,
+                                 .align = block->align};
+        status = put_event(&p->out, &p->whole, &alloc, err);
+    }
+    p->report.n_kept = n;
+    free(kept);
+    return status;
+}
+
+static bool is_within(struct ab_extent span, uint64_t x)
+{
+    return x >= span.first && (x < span.end || span.end == UINT64_MAX);
+}
+
+static bool has_thread(const struct ab_filter *f, uint32_t thread)
+{
+    for (size_t i = 0; i < f->n_threads; i++)
+        if (is_within(f->threads[i], thread))
+            return true;
+    return f->n_threads == 0;
+}
+
+/* Calls on a block go where its allocation went. */
+static bool is_wanted(const struct part *p, const struct ab_event *e, uint64_t number)
+{
+    const struct ab_filter *f = p->filter;
+    if (f == NULL || e->kind > AB_EVENT_ALLOC_ALIGNED)
+        return knows(&p->whole, e);
+    return (f->has_site == NULL || f->has_site(f->site_user, &p->sites, e->site)) &&
+           has_thread(f, e->thread) && is_within(f->sizes, e->size) &&
+           is_within(f->events, number) && (!f->has_times || is_within(f->times_us, e->time_us));
+}
+
+/* So many of the first events can be in it: of some of them a trace cannot say that they are
+ * inherited. */
+static uint64_t first_events(const struct part *p)
+{
+    const struct ab_filter *f = p->filter;
+    if (f == NULL)
+        return p->walk.begin == 0 ? p->walk.end : 0;
+    bool is_all = f->has_site == NULL && f->n_threads == 0 && f->sizes.first == 0 &&
+                  f->sizes.end == UINT64_MAX && f->events.first == 0 &&
+                  f->events.end == UINT64_MAX && !f->has_times;
+    return is_all ? UINT64_MAX : 0;
+}
+
+static enum ab_status begin_part(struct part *p, const struct ab_walk_batch *batch,
+                                 struct ab_err *err)
+{
+    bool is_anonymous = p->marks.is_anonymous, has_time = batch->info->has_time;
+    struct ab_trace_writer_options options = {.program = is_anonymous ? "" : batch->info->program,
+                                              .sites = is_anonymous ? NULL : &p->sites,
+                                              .marks = &p->kept_marks,
+                                              .has_time = has_time};
+    if (p->filter != NULL && p->filter->has_times && !has_time)
+        return ab_fail(err, AB_USAGE, "--time: the trace has no times");
+    p->marks.has_time = has_time || first_events(p) > 0;
+    p->marks.from_us = has_time ? UINT64_MAX : 0; /* until an event is put */
+    if (p->walk.begin > 0)                        /* they end what is before the range */
+        skip_marks(&p->marks, p->walk.begin);
+    AB_TRY(ab_trace_writer_open_with(p->to, &options, &p->out.writer, err));
+    return p->is_keeping_live ? keep_live(p, batch->book, err) : AB_OK;
+}
+
+static enum ab_status take_event(struct part *p, const struct ab_event *e, uint64_t number,
+                                 struct ab_err *err)
+{
+    struct ab_event own = *e;
+    if (!is_wanted(p, e, number)) {
+        p->report.n_dropped += e->kind != AB_EVENT_THREAD_END;
+        return AB_OK;
+    }
+    if (!p->has_first)
+        p->first_us = p->marks.from_us = e->time_us;
+    p->has_first = true;
+    own.time_us = e->time_us - p->first_us;
+    return put_event(&p->out, &p->whole, &own, err);
+}
+
+static enum ab_status take_part(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
+{
+    struct part *p = user;
+    uint64_t number = batch->first, n = batch->info->inherited, most = first_events(p);
+    if (batch->where == AB_WALK_BEGIN)
+        return begin_part(p, batch, err);
+    if (batch->where == AB_WALK_EVENTS && number == 0 && !p->has_first && n > 0 && most > 0)
+        AB_TRY(ab_trace_writer_inherit(p->out.writer, n < most ? n : most, err));
+    for (size_t i = 0; i < batch->n; i++) {
+        bool is_call = batch->events[i].kind != AB_EVENT_THREAD_END;
+        if (is_call)
+            put_marks(&p->marks, &p->out, &p->whole, number, &p->kept_marks);
+        AB_TRY(take_event(p, &batch->events[i], number, err));
+        number += is_call;
+    }
+    if (batch->where == AB_WALK_END)
+        put_marks(&p->marks, &p->out, &p->whole, p->walk.end, &p->kept_marks);
     return AB_OK;
+}
+
+static enum ab_status check_filtered(const struct part *p, const struct ab_trace_info *before,
+                                     struct ab_err *err)
+{
+    const struct ab_filter *f = p->filter;
+    const char *path = AB_SHOWN(600, p->walk.path);
+    for (size_t i = 0; i < f->n_threads; i++)
+        if (f->threads[i].end > before->threads)
+            return ab_fail(err, AB_USAGE, "%s: no thread %llu: the trace has %llu, counted from 0",
+                           path, (unsigned long long)f->threads[i].end - 1,
+                           (unsigned long long)before->threads);
+    if (f->has_site != NULL && !before->has_sites)
+        return ab_fail(err, AB_USAGE,
+                       "%s: --site: the trace has no call sites; record with --sites", path);
+    if (p->has_first || before->events == 0)
+        return AB_OK;
+    return ab_fail(err, AB_USAGE, "%s: none of its %llu events passes the filter", path,
+                   (unsigned long long)before->events);
+}
+
+/* *before: of the whole file. */
+static enum ab_status write_part(struct part *p, struct ab_trace_info *before, struct ab_err *err)
+{
+    if (p->walk.end == 0)
+        p->walk.end = UINT64_MAX;
+    p->walk.has_thread_ends = true;
+    p->walk.visit = take_part;
+    p->walk.user = p;
+    p->walk.sites = p->marks.is_anonymous ? NULL : &p->sites;
+    p->walk.marks = &p->marks.from;
+    enum ab_status status = ab_trace_walk(&p->walk, before, err);
+    if (status == AB_OK && p->filter != NULL)
+        status = check_filtered(p, before, err);
+    if (status == AB_OK) {
+        status = ab_trace_writer_close(p->out.writer, &p->report.info, err);
+        p->out.writer = NULL;
+    }
+    ab_trace_writer_abandon(p->out.writer);
+    forget_original(&p->whole);
+    ab_site_table_fini(&p->sites);
+    forget_marks(&p->marks);
+    ab_mark_table_fini(&p->kept_marks);
+    return status;
+}
+
+enum ab_status ab_trace_cut(const struct ab_walk *walk, bool is_keeping_live, FILE *to,
+                            struct ab_cut_report *report, struct ab_err *err)
+{
+    struct part p = {.is_keeping_live = is_keeping_live, .to = to, .walk = *walk};
+    AB_TRY(write_part(&p, NULL, err));
+    *report = p.report;
+    return AB_OK;
+}
+
+enum ab_status ab_trace_filter(const struct ab_walk *walk, const struct ab_filter *filter, FILE *to,
+                               struct ab_filter_report *report, struct ab_err *err)
+{
+    struct part p = {
+        .filter = filter, .to = to, .walk = *walk, .marks.is_anonymous = filter->is_anonymous};
+    struct ab_filter_report r;
+    p.walk.begin = p.walk.end = 0;
+    AB_TRY(write_part(&p, &r.before, err));
+    r.info = p.report.info;
+    *report = r;
+    return AB_OK;
+}
+
+/* ---- several traces: all are read at once, a batch of each, and the event that comes next is
+ * written ---- */
+
+enum { BATCH = 256 };
+
+struct input {
+    struct ab_trace_reader *reader;
+    struct original original;
+    struct ab_site_table sites;
+    struct marks marks;
+    uint32_t *stacks; /* by stack: its number in the merged trace; 0 = not met yet */
+    size_t cap_stacks;
+    struct ab_event events[BATCH];
+    size_t at, n;
+    uint64_t n_done, n_all; /* events, ends of threads too */
+    uint64_t n_calls;       /* done */
+};
+
+struct state {
+    const struct ab_merge_request *merge;
+    struct input *inputs;
+    struct input **heap; /* side by side: those that have events; the one that is next on top */
+    size_t n_heap;
+    size_t first; /* of a serial merge: the one that is being read */
+    bool has_time;
+    uint64_t base_us, last_us; /* serial: where the one that is being read begins */
+    struct rewrite out;
+    struct ab_site_table sites; /* of the merged trace */
+    struct ab_mark_table marks;
+    uint64_t n_written;
+    struct ab_merge_report report;
+};
+
+/* wants_all: call sites and marks too. */
+static enum ab_status open_one(const struct state *s, size_t i, bool wants_all,
+                               struct ab_trace_reader **out, struct ab_err *err)
+{
+    struct ab_trace_options options = {.is_partial = s->merge->is_partial,
+                                       .has_thread_ends = true,
+                                       .sites = wants_all ? &s->inputs[i].sites : NULL,
+                                       .marks = wants_all ? &s->inputs[i].marks.from : NULL};
+    return ab_trace_open_with(s->merge->paths[i], &options, out, err);
+}
+
+/* How many events there are is known at the end of a file only. */
+static enum ab_status count(struct state *s, size_t i, struct ab_err *err)
+{
+    struct ab_trace_reader *r;
+    struct input *in = &s->inputs[i];
+    size_t n = 1;
+    if (strcmp(s->merge->paths[i], "-") == 0)
+        return ab_fail(err, AB_USAGE,
+                       "side by side the traces are read twice: give files, or --serial");
+    AB_TRY(open_one(s, i, false, &r, err));
+    enum ab_status status = AB_OK;
+    while (status == AB_OK && n > 0) {
+        status = ab_trace_next(r, in->events, BATCH, &n, err);
+        if (status == AB_OK)
+            in->n_all += n;
+    }
+    ab_trace_close(r);
+    return status;
+}
+
+static enum ab_status fill(struct input *in, struct ab_err *err)
+{
+    in->at = 0;
+    return ab_trace_next(in->reader, in->events, BATCH, &in->n, err);
+}
+
+/* Is the next event of a before that of b? Of equal ones that of the trace that was named first. */
+static bool is_before(const struct state *s, const struct input *a, const struct input *b)
+{
+    __uint128_t at_a = a->events[a->at].time_us, at_b = b->events[b->at].time_us;
+    if (!s->has_time) {
+        at_a = (__uint128_t)(a->n_done + 1) * b->n_all;
+        at_b = (__uint128_t)(b->n_done + 1) * a->n_all;
+    }
+    return at_a < at_b || (at_a == at_b && a < b);
+}
+
+/* Below place i all is in order. */
+static void sift_down(struct state *s, size_t i)
+{
+    struct input *moved = s->heap[i];
+    for (size_t child; (child = 2 * i + 1) < s->n_heap; i = child) {
+        if (child + 1 < s->n_heap && is_before(s, s->heap[child + 1], s->heap[child]))
+            child++;
+        if (!is_before(s, s->heap[child], moved))
+            break;
+        s->heap[i] = s->heap[child];
+    }
+    s->heap[i] = moved;
+}
+
+static void begin_heap(struct state *s)
+{
+    s->heap = ab_alloc_zeroed(s->merge->n, sizeof(struct input *));
+    for (size_t i = 0; i < s->merge->n; i++)
+        if (s->inputs[i].n > 0)
+            s->heap[s->n_heap++] = &s->inputs[i];
+    for (size_t i = s->n_heap / 2; i-- > 0;)
+        sift_down(s, i);
+}
+
+/* NULL when all is written. */
+static struct input *next_input(struct state *s)
+{
+    if (!s->merge->is_serial)
+        return s->n_heap > 0 ? s->heap[0] : NULL;
+    while (s->first < s->merge->n && s->inputs[s->first].n == 0) {
+        s->first++;
+        s->base_us = s->last_us;
+    }
+    return s->first < s->merge->n ? &s->inputs[s->first] : NULL;
+}
+
+/* The one on top has gone on. */
+static void settle_next(struct state *s)
+{
+    if (s->merge->is_serial)
+        return;
+    if (s->heap[0]->n == 0)
+        s->heap[0] = s->heap[--s->n_heap];
+    if (s->n_heap > 0)
+        sift_down(s, 0);
+}
+
+/* Programs that have files in common share the call sites in them. */
+static void find_site(struct state *s, struct input *in, uint32_t *site)
+{
+    AB_GROW_ZEROED(in->stacks, in->cap_stacks, *site);
+    uint32_t *known = &in->stacks[*site];
+    if (*known == 0)
+        *known = ab_site_know_stack_of(&s->sites, &in->sites, *site);
+    *site = *known;
+}
+
+/* Those ahead of the next call; call UINT64_MAX: all that are left. */
+static void merge_marks(struct state *s, struct input *in, uint64_t call)
+{
+    in->marks.has_time = s->has_time;
+    in->marks.to_us = s->base_us;
+    put_marks(&in->marks, &s->out, &in->original, call, &s->marks);
+}
+
+static enum ab_status put_next(struct state *s, struct input *in, struct ab_err *err)
+{
+    enum { TELL_EVERY = 1 << 16 };
+    struct ab_event e = in->events[in->at++];
+    e.time_us = s->has_time ? s->base_us + e.time_us : 0;
+    s->last_us = e.time_us;
+    in->n_done++;
+    if (e.site != 0)
+        find_site(s, in, &e.site);
+    if (e.kind != AB_EVENT_THREAD_END)
+        merge_marks(s, in, in->n_calls++);
+    AB_TRY(put_event(&s->out, &in->original, &e, err));
+    if (++s->n_written % TELL_EVERY == 0 && s->merge->progress != NULL)
+        s->merge->progress(s->merge->user, s->n_written);
+    if (in->at == in->n)
+        AB_TRY(fill(in, err));
+    if (in->n == 0)
+        merge_marks(s, in, UINT64_MAX);
+    return AB_OK;
+}
+
+/* "a+b", or one name where all have the same; "" where one is unknown. */
+static void name_program(const struct state *s, char *name, size_t cap)
+{
+    name[0] = 0;
+    for (size_t i = 0; i < s->merge->n; i++) {
+        const char *program = ab_trace_reader_info(s->inputs[i].reader)->program;
+        if (program[0] == 0) {
+            name[0] = 0;
+            return;
+        }
+        if (i == 0 || strcmp(program, ab_trace_reader_info(s->inputs[0].reader)->program) != 0)
+            ab_text_join(name, cap, "+", program);
+    }
+}
+
+static enum ab_status open_all(struct state *s, struct ab_err *err)
+{
+    char program[256];
+    bool any_time = false;
+    s->has_time = true;
+    for (size_t i = 0; i < s->merge->n; i++) {
+        if (!s->merge->is_serial)
+            AB_TRY(count(s, i, err));
+        AB_TRY(open_one(s, i, true, &s->inputs[i].reader, err));
+        bool has_time = ab_trace_reader_info(s->inputs[i].reader)->has_time;
+        s->has_time = s->has_time && has_time;
+        any_time = any_time || has_time;
+        AB_TRY(fill(&s->inputs[i], err));
+    }
+    s->report.is_by_time = s->has_time && !s->merge->is_serial;
+    s->report.has_lost_times = any_time && !s->has_time;
+    name_program(s, program, sizeof program);
+    struct ab_trace_writer_options options = {
+        .program = program, .sites = &s->sites, .marks = &s->marks, .has_time = s->has_time};
+    return ab_trace_writer_open_with(s->merge->to, &options, &s->out.writer, err);
+}
+
+static enum ab_status merge_all(struct state *s, struct ab_err *err)
+{
+    struct input *in;
+    AB_TRY(open_all(s, err));
+    if (!s->merge->is_serial)
+        begin_heap(s);
+    while ((in = next_input(s)) != NULL) {
+        AB_TRY(put_next(s, in, err));
+        settle_next(s);
+    }
+    enum ab_status status = ab_trace_writer_close(s->out.writer, &s->report.info, err);
+    s->out.writer = NULL;
+    s->report.n_lost_marks = s->marks.n_lost;
+    return status;
+}
+
+enum ab_status ab_trace_merge(const struct ab_merge_request *merge, struct ab_merge_report *report,
+                              struct ab_err *err)
+{
+    struct state s = {.merge = merge,
+                      .inputs = ab_alloc_zeroed(merge->n, sizeof s.inputs[0]),
+                      .marks.most = merge->most_marks};
+    enum ab_status status = merge_all(&s, err);
+    if (status == AB_OK)
+        *report = s.report;
+    for (size_t i = 0; i < merge->n; i++) {
+        ab_trace_close(s.inputs[i].reader);
+        forget_original(&s.inputs[i].original);
+        ab_site_table_fini(&s.inputs[i].sites);
+        forget_marks(&s.inputs[i].marks);
+        free(s.inputs[i].stacks);
+    }
+    ab_trace_writer_abandon(s.out.writer);
+    ab_site_table_fini(&s.sites);
+    ab_mark_table_fini(&s.marks);
+    free((void *)s.heap);
+    free(s.inputs);
+    return status;
 }

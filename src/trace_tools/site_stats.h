@@ -8,7 +8,7 @@
 #ifndef AB_TRACE_TOOLS_SITE_STATS_H
 #define AB_TRACE_TOOLS_SITE_STATS_H
 
-#include "trace_tools/size_classes.h"
+#include "trace_tools/trace_stats.h"
 #include "trace_tools/walk.h"
 
 enum { AB_SITE_LIVES = 40 }; /* by log2 of the calls between: up to 2^39, and the rest */

@@ -6,22 +6,29 @@
 #include "trace_tools/to_tape.h"
 
 #include "core/grow.h"
+#include "core/memory.h"
+#include "trace/reader.h"
 #include "trace_tools/trace_stats.h"
 
+#include <sha2.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* More than a process can have: 2^47 bytes on the processors that there are builds for. */
 #define ADDRESS_SPACE (UINT64_C(1) << 47)
 
-enum { PREFETCH = 12 }; /* events ahead: far enough for memory, near enough for the cache */
+enum {
+    BATCH = 512,
+    PREFETCH = 12 /* events ahead: far enough for memory, near enough for the cache */
+};
 
-static bool know_thread(struct ab_trace_lanes *lanes, uint32_t thread)
+static void know_thread(struct ab_trace_lanes *lanes, uint32_t thread)
 {
     size_t known = lanes->cap;
     AB_GROW(lanes->of_thread, lanes->cap, thread);
     for (; known < lanes->cap; known++)
         lanes->of_thread[known] = AB_NO_LANE;
-    return true;
 }
 
 static uint32_t choose_lane(struct ab_trace_lanes *lanes, uint32_t thread)
@@ -48,22 +55,16 @@ void ab_trace_lanes_fini(struct ab_trace_lanes *lanes)
     *lanes = (struct ab_trace_lanes){0};
 }
 
-bool ab_trace_lanes_find_slowly(struct ab_trace_lanes *lanes, const struct ab_event *e,
-                                uint32_t *lane)
+uint32_t ab_trace_lanes_find(struct ab_trace_lanes *lanes, const struct ab_event *e)
 {
-    if (!know_thread(lanes, e->thread))
-        return false;
+    bool is_end = e->kind == AB_EVENT_THREAD_END;
+    if (AB_LIKELY(!is_end && e->thread < lanes->cap && lanes->of_thread[e->thread] != AB_NO_LANE))
+        return lanes->of_thread[e->thread];
+    know_thread(lanes, e->thread);
     uint16_t *of = &lanes->of_thread[e->thread];
-    if (e->kind == AB_EVENT_THREAD_END) {
-        if (*of != AB_NO_LANE)
-            lanes->is_taken[*of] = false;
-        *lane = *of = AB_NO_LANE;
-        return true;
-    }
-    if (*of == AB_NO_LANE)
-        *of = (uint16_t)choose_lane(lanes, e->thread);
-    *lane = *of;
-    return true;
+    if (is_end && *of != AB_NO_LANE)
+        lanes->is_taken[*of] = false;
+    return *of = is_end ? AB_NO_LANE : (uint16_t)choose_lane(lanes, e->thread);
 }
 
 static void know_slot(struct ab_trace_pusher *p, uint32_t slot)
@@ -107,7 +108,8 @@ static enum ab_status check_possible(const struct ab_trace_pusher *p, const stru
                    (unsigned long long)(e->align == 0 ? 1 : e->align));
 }
 
-const char *ab_trace_iteration_name(const struct ab_scopes *scopes)
+/* What a scope of the trace is called in its tape: as the program marks it, or "scope". */
+static const char *iteration_name(const struct ab_scopes *scopes)
 {
     return scopes->from == AB_SCOPES_MARKS && scopes->mark[0] != 0 ? scopes->mark : "scope";
 }
@@ -147,8 +149,8 @@ static enum ab_status begin_span(struct ab_trace_pusher *p, const struct ab_scop
     return ab_tape_mark(p->b, &o->depth, err);
 }
 
-/* Whether all its blocks were freed the builder knows better than who searched; where the burst in which
- * it began is over, it has no save point any more, and nothing is done. */
+/* Whether all its blocks were freed the builder knows better than who searched; where the burst in
+ * which it began is over, it has no save point any more, and nothing is done. */
 static enum ab_status end_span(struct ab_trace_pusher *p, struct ab_err *err)
 {
     const struct ab_trace_open_span *o = &p->open[--p->n_open];
@@ -174,7 +176,8 @@ static enum ab_status end_scope(struct ab_trace_pusher *p, struct ab_err *err)
     return ab_tape_iteration(p->b, err);
 }
 
-enum ab_status ab_trace_pusher_end_scopes(struct ab_trace_pusher *p, struct ab_err *err)
+/* After the last event as well, for the scope that ends with it. */
+static enum ab_status end_scopes(struct ab_trace_pusher *p, struct ab_err *err)
 {
     const struct ab_scope_spans *spans = p->options->spans;
     while (p->n_open > 0 && p->open[p->n_open - 1].end <= p->n_events)
@@ -193,12 +196,8 @@ enum ab_status ab_trace_pusher_end_scopes(struct ab_trace_pusher *p, struct ab_e
 
 static enum ab_status push(struct ab_trace_pusher *p, const struct ab_event *e, struct ab_err *err)
 {
-    uint32_t lane;
-    enum ab_status status = check_possible(p, e, err);
-    if (status != AB_OK)
-        return status;
-    if (!ab_trace_lanes_find(&p->lanes, e, &lane))
-        return ab_fail(err, AB_SYSTEM, "out of memory for the threads");
+    AB_TRY(check_possible(p, e, err));
+    uint32_t lane = ab_trace_lanes_find(&p->lanes, e);
     if (e->kind == AB_EVENT_THREAD_END)
         return AB_OK;
     struct ab_request request = {
@@ -209,13 +208,12 @@ static enum ab_status push(struct ab_trace_pusher *p, const struct ab_event *e, 
         .touch = p->options->touch,
         .touch_bytes = p->options->touch_bytes,
     };
-    if (p->stop <= p->n_events && (status = ab_trace_pusher_end_scopes(p, err)) != AB_OK)
-        return status;
+    if (p->stop <= p->n_events)
+        AB_TRY(end_scopes(p, err));
     p->n_events++;
-    if (p->overview != NULL && !ab_survey_look(p->overview, e))
-        return ab_fail(err, AB_SYSTEM, "out of memory for the overview");
-    if ((status = ab_tape_lane(p->b, lane, err)) != AB_OK)
-        return status;
+    if (p->overview != NULL)
+        ab_overview_take(p->overview, e);
+    AB_TRY(ab_tape_lane(p->b, lane, err));
     if (e->kind == AB_EVENT_FREE || e->released)
         return push_free(p, e, lane, err); /* realloc(p, 0) freed: what it means differs between
                                               libraries, so the free it was is what is replayed */
@@ -226,31 +224,31 @@ static enum ab_status push(struct ab_trace_pusher *p, const struct ab_event *e, 
     return ab_tape_resize(p->b, p->slots[e->slot], &request, err);
 }
 
-enum ab_status ab_trace_pusher_open(struct ab_trace_pusher *p,
-                                    const struct ab_trace_tape_options *options, struct ab_err *err)
+/* Close it in the end. A phase is to begin next. */
+static void open_pusher(struct ab_trace_pusher *p, const struct ab_trace_tape_options *options)
 {
     *p = (struct ab_trace_pusher){.options = options};
     ab_slot_pool_init(&p->pool, 0);
     find_stop(p);
     ab_trace_lanes_init(&p->lanes, options->n_lanes);
-    p->events = malloc(AB_TRACE_BATCH * sizeof p->events[0]);
-    if (p->events == NULL || (p->b = ab_tape_begin()) == NULL ||
-        (options->wants_overview && (p->overview = ab_overview_begin()) == NULL))
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    p->events = ab_alloc(BATCH * sizeof p->events[0]);
+    p->b = ab_tape_begin();
+    if (options->wants_overview)
+        p->overview = ab_overview_begin();
     ab_tape_set_window(p->b, options->has_window ? options->window : AB_WINDOW_AUTO, true);
-    return AB_OK;
 }
 
-enum ab_status ab_trace_pusher_phase(struct ab_trace_pusher *p, struct ab_err *err)
+/* Begins the phase, or that of the next burst. */
+static enum ab_status begin_phase(struct ab_trace_pusher *p, struct ab_err *err)
 {
     const struct ab_trace_tape_options *o = p->options;
     AB_TRY(ab_tape_phase(p->b, AB_TRACE_PHASE, true, err));
     if (o->scopes != NULL)
-        ab_tape_each(p->b, ab_trace_iteration_name(o->scopes), o->budget_ns);
+        ab_tape_each(p->b, iteration_name(o->scopes), o->budget_ns);
     return AB_OK;
 }
 
-void ab_trace_pusher_close(struct ab_trace_pusher *p)
+static void close_pusher(struct ab_trace_pusher *p)
 {
     ab_tape_abandon(p->b);
     ab_overview_abandon(p->overview);
@@ -274,8 +272,10 @@ static inline __attribute__((always_inline)) void prefetch(const struct ab_trace
         ab_overview_prefetch(p->overview, p->events[i + PREFETCH].slot);
 }
 
-enum ab_status ab_trace_pusher_take(struct ab_trace_pusher *p, struct ab_trace_reader *r,
-                                    size_t most, size_t *n, struct ab_err *err)
+/* Reads up to `most` ≤ BATCH events and pushes them; *n = 0 at the end of the trace, or of what is
+ * wanted of it. */
+static enum ab_status take_events(struct ab_trace_pusher *p, struct ab_trace_reader *r, size_t most,
+                                  size_t *n, struct ab_err *err)
 {
     uint64_t wanted = p->options->most_events, left = wanted != 0 ? wanted - p->n_events : most;
     if (left == 0) {
@@ -291,34 +291,218 @@ enum ab_status ab_trace_pusher_take(struct ab_trace_pusher *p, struct ab_trace_r
     return status;
 }
 
+/* Pushes a trace into tapes: decides whether it is held whole, cuts bursts, and sums up what they
+ * have in common. */
+
+enum { TELL_EVENTS = 1 << 20 };
+
+static void tell(const struct ab_trace_feed *f)
+{
+    const struct ab_trace_tape_options *o = &f->options.tape;
+    uint64_t done = f->pusher.n_events;
+    if (o->progress != NULL)
+        o->progress(o->user, done, f->end.events > done ? f->end.events : 0);
+}
+
+/* ---- what all bursts have in common ---- */
+
+/* How many lanes the threads take up. */
+static enum ab_status scan(struct ab_trace_feed *f, uint32_t *n_lanes, struct ab_err *err)
+{
+    struct ab_trace_options reading = {.is_partial = f->options.tape.is_partial,
+                                       .has_thread_ends = true};
+    struct ab_trace_reader *r;
+    struct ab_trace_lanes lanes;
+    enum ab_status status = AB_OK;
+    AB_TRY(ab_trace_open_with(f->path, &reading, &r, err));
+    struct ab_event *events = ab_alloc(BATCH * sizeof events[0]);
+    ab_trace_lanes_init(&lanes, f->options.tape.n_lanes);
+    for (size_t n = 1; status == AB_OK && n > 0;) {
+        status = ab_trace_next(r, events, BATCH, &n, err);
+        for (size_t i = 0; status == AB_OK && i < n; i++)
+            ab_trace_lanes_find(&lanes, &events[i]);
+    }
+    if (status == AB_OK)
+        *n_lanes = lanes.n;
+    ab_trace_lanes_fini(&lanes);
+    ab_trace_close(r);
+    free(events);
+    return status;
+}
+
+/* Bursts agree on the lanes, which are known after the last event only: a trace of several threads
+ * is read through for them. */
+static enum ab_status plan(struct ab_trace_feed *f, struct ab_err *err)
+{
+    uint32_t n_lanes = 1;
+    f->is_planned = true;
+    if (f->end.threads == 1)
+        return AB_OK;
+    AB_TRY(scan(f, &n_lanes, err));
+    ab_tape_set_lanes(f->pusher.b, n_lanes);
+    return AB_OK;
+}
+
+/* ---- bursts ---- */
+
+enum ab_status ab_trace_feed_open(const char *path, const struct ab_trace_feed_options *options,
+                                  struct ab_trace_feed **out, struct ab_err *err)
+{
+    struct ab_trace_options reading = {.is_partial = options->tape.is_partial,
+                                       .has_thread_ends = true};
+    struct ab_trace_feed *f = ab_alloc_zeroed(1, sizeof *f);
+    enum ab_status status;
+    f->path = path;
+    f->options = *options;
+    ab_trace_read_end(path, &f->end);
+    f->burst_events = options->burst_events;
+    strcpy(f->phase.name, AB_TRACE_PHASE);
+    f->phase.is_measured = true;
+    if (options->tape.scopes != NULL)
+        snprintf(f->phase.iteration, sizeof f->phase.iteration, "%.*s", AB_PHASE_NAME_MAX,
+                 iteration_name(options->tape.scopes));
+    f->phase.budget_ns = options->tape.budget_ns;
+    f->total.phases = &f->phase;
+    f->total.n_phases = 1;
+    open_pusher(&f->pusher, &f->options.tape);
+    status = ab_trace_open_with(path, &reading, &f->reader, err);
+    if (status == AB_OK && f->burst_events != 0)
+        status = plan(f, err);
+    if (status == AB_OK)
+        *out = f;
+    else
+        ab_trace_feed_close(f);
+    return status;
+}
+
+void ab_trace_feed_close(struct ab_trace_feed *f)
+{
+    if (f == NULL)
+        return;
+    ab_trace_close(f->reader);
+    close_pusher(&f->pusher);
+    free(f);
+}
+
+/* Up to the end of the trace, or as many calls as a burst has; ends of threads in between. */
+static enum ab_status push_burst(struct ab_trace_feed *f, struct ab_err *err)
+{
+    uint64_t begin = f->pusher.n_events;
+    enum ab_status status = begin_phase(&f->pusher, err);
+    while (status == AB_OK && !f->is_over) {
+        uint64_t n = f->pusher.n_events - begin, left = f->burst_events - n;
+        size_t n_read = 1;
+        if (f->burst_events != 0 && left == 0)
+            break;
+        if (f->burst_events == 0 && ab_tape_bytes(f->pusher.b) >= f->options.most_bytes)
+            f->burst_events = (uint32_t)n;
+        else
+            status = take_events(&f->pusher, f->reader,
+                                 f->burst_events != 0 && left < BATCH ? left : BATCH, &n_read, err);
+        f->is_over = n_read == 0;
+        if (f->pusher.n_events % TELL_EVENTS < BATCH)
+            tell(f);
+    }
+    return status;
+}
+
+/* The burst that was just full may have been the last: then there is none after it. */
+static enum ab_status look_ahead(struct ab_trace_feed *f, struct ab_err *err)
+{
+    const uint64_t wanted = f->options.tape.most_events;
+    bool has_more = false;
+    enum ab_status status = AB_OK;
+    f->is_over = f->is_over || (wanted != 0 && f->pusher.n_events == wanted);
+    if (!f->is_over && (status = ab_trace_has_more(f->reader, &has_more, err)) == AB_OK)
+        f->is_over = !has_more;
+    return status;
+}
+
+static void add_burst(struct ab_trace_feed *f, const struct ab_tape *burst)
+{
+    const struct ab_phase *phase = &burst->phases[0];
+    f->n_bursts++;
+    f->total.n_ops += burst->n_ops;
+    f->total.n_edges += burst->n_edges;
+    f->total.n_remote += burst->n_remote;
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+        f->phase.n_ops[k] += phase->n_ops[k];
+    f->phase.n_touches += phase->n_touches;
+    f->phase.touched_pages += phase->touched_pages;
+    f->phase.end = f->total.n_ops;
+    f->total.facts = burst->facts;
+    f->total.stretch_bytes = burst->stretch_bytes;
+    f->total.n_slots = burst->n_slots;
+    if (burst->window != 0 && (f->total.window == 0 || burst->window < f->total.window))
+        f->total.window = burst->window;
+    f->total.live_end_blocks = burst->live_end_blocks;
+    f->total.live_end_bytes = burst->live_end_bytes;
+}
+
+/* Of one burst its own; else of all of theirs. */
+static void add_digest(struct ab_trace_feed *f, const struct ab_tape *burst)
+{
+    char both[2 * SHA256_DIGEST_STRING_LENGTH];
+    if (f->n_bursts == 0) {
+        strcpy(f->total.sha256, burst->sha256);
+        return;
+    }
+    strcpy(both, f->total.sha256);
+    strcat(both, burst->sha256);
+    SHA256Data((const uint8_t *)both, strlen(both), f->total.sha256);
+}
+
+static enum ab_status wrong(const struct ab_trace_feed *f, const char *what, struct ab_err *err)
+{
+    return ab_fail(err, AB_INPUT, "%s: %s", ab_trace_reader_name(f->reader), what);
+}
+
+enum ab_status ab_trace_feed_next(struct ab_trace_feed *f, const struct ab_tape **burst,
+                                  struct ab_err *err)
+{
+    const struct ab_tape *made;
+    uint64_t begin = f->pusher.n_events;
+    *burst = NULL;
+    if (f->is_over && f->n_bursts > 0)
+        return AB_OK;
+    AB_TRY(push_burst(f, err));
+    AB_TRY(look_ahead(f, err));
+    if (f->is_over) {
+        AB_TRY(end_scopes(&f->pusher, err));
+        f->info = *ab_trace_reader_info(f->reader);
+    } else if (!f->is_planned) {
+        AB_TRY(plan(f, err));
+    }
+    if (f->pusher.n_events == begin) /* but for ends of threads */
+        return f->n_bursts > 0 ? AB_OK : wrong(f, "a trace without events", err);
+    AB_TRY(ab_tape_cut(f->pusher.b, &made, err));
+    if ((uint64_t)f->total.n_ops + made->n_ops > AB_TAPE_MAX_OPS)
+        return wrong(f, "more than 4 billion ops; `trace cut` makes shorter ones", err);
+    if (f->n_bursts > 0 && made->facts.lanes != f->total.facts.lanes)
+        return wrong(f, "its end mark declares fewer threads than its events have", err);
+    add_digest(f, made);
+    add_burst(f, made);
+    *burst = made;
+    return AB_OK;
+}
+
 enum ab_status ab_trace_to_tape(const char *path, const struct ab_trace_tape_options *options,
                                 struct ab_tape *out, struct ab_trace_info *info, struct ab_err *err)
 {
-    struct ab_trace_options reading = {.is_partial = options->is_partial, .has_thread_ends = true};
-    struct ab_trace_reader *r = NULL;
-    struct ab_trace_pusher p = {0};
-    size_t n = 1;
-    enum ab_status status = ab_trace_open_with(path, &reading, &r, err);
-    if (status != AB_OK)
-        return status;
-    if ((status = ab_trace_pusher_open(&p, options, err)) != AB_OK ||
-        (status = ab_trace_pusher_phase(&p, err)) != AB_OK)
-        goto out;
-    while (status == AB_OK && n > 0)
-        status = ab_trace_pusher_take(&p, r, AB_TRACE_BATCH, &n, err);
-    if (status != AB_OK || (status = ab_trace_pusher_end_scopes(&p, err)) != AB_OK)
-        goto out;
-    struct ab_trace_info totals = *ab_trace_reader_info(r);
-    if (totals.events == 0)
-        status = ab_fail(err, AB_INPUT, "%s: a trace without events", ab_trace_reader_name(r));
-    if (status != AB_OK)
-        goto out;
-    status = ab_tape_end(p.b, out, err);
-    p.b = NULL;
+    const struct ab_trace_feed_options whole = {.tape = *options, .most_bytes = UINT64_MAX};
+    struct ab_trace_feed *f;
+    AB_TRY(ab_trace_feed_open(path, &whole, &f, err));
+    enum ab_status status = push_burst(f, err);
     if (status == AB_OK)
-        *info = totals;
-out:
-    ab_trace_pusher_close(&p);
-    ab_trace_close(r);
+        status = end_scopes(&f->pusher, err);
+    if (status == AB_OK && ab_trace_reader_info(f->reader)->events == 0)
+        status = wrong(f, "a trace without events", err);
+    if (status == AB_OK) {
+        status = ab_tape_end(f->pusher.b, out, err);
+        f->pusher.b = NULL;
+    }
+    if (status == AB_OK)
+        *info = *ab_trace_reader_info(f->reader);
+    ab_trace_feed_close(f);
     return status;
 }

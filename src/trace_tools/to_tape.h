@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Between a trace and a tape builder: threads become lanes, blocks become the builder's slots.
- * Shared by those who want the tape whole (ab_trace_to_tape) and in bursts (feed.h).
+ * A trace as a tape, whole or in bursts: threads become lanes, blocks become the builder's slots.
  */
 #ifndef AB_TRACE_TOOLS_TO_TAPE_H
 #define AB_TRACE_TOOLS_TO_TAPE_H
 
 #include "base/save_points.h"
-#include "tape/overview.h"
 #include "tape/slot_pool.h"
 #include "tape/tape.h"
 #include "trace/reader.h"
-#include "trace_tools/scope/spans.h"
+#include "trace_tools/scopes.h"
 
 #define AB_TRACE_PHASE "replay" /* the one phase of a trace */
-
-/* What a scope of the trace is called in its tape: as the program marks it, or "scope". */
-const char *ab_trace_iteration_name(const struct ab_scopes *scopes);
 
 #define AB_NO_LANE UINT16_MAX
 
@@ -30,19 +25,8 @@ struct ab_trace_lanes {
 };
 void ab_trace_lanes_init(struct ab_trace_lanes *lanes, uint32_t most); /* 0 = AB_LANES_MAX */
 void ab_trace_lanes_fini(struct ab_trace_lanes *lanes);
-/* The lane of the event's thread; unset for the end of a thread. False when out of memory. */
-bool ab_trace_lanes_find_slowly(struct ab_trace_lanes *lanes, const struct ab_event *e,
-                                uint32_t *lane);
-
-static inline bool ab_trace_lanes_find(struct ab_trace_lanes *lanes, const struct ab_event *e,
-                                       uint32_t *lane)
-{
-    if (e->thread >= lanes->cap || lanes->of_thread[e->thread] == AB_NO_LANE ||
-        e->kind == AB_EVENT_THREAD_END)
-        return ab_trace_lanes_find_slowly(lanes, e, lane);
-    *lane = lanes->of_thread[e->thread];
-    return true;
-}
+/* The lane of the event's thread, AB_NO_LANE for the end of a thread. */
+uint32_t ab_trace_lanes_find(struct ab_trace_lanes *lanes, const struct ab_event *e);
 
 struct ab_trace_pusher {
     struct ab_tape_builder *b;
@@ -62,25 +46,8 @@ struct ab_trace_pusher {
     uint32_t n_open;
     uint64_t stop; /* the call before which the next of all these begins or ends */
     struct ab_overview_maker *overview; /* NULL = not asked for */
-    struct ab_event *events;            /* AB_TRACE_BATCH */
+    struct ab_event *events;            /* a batch */
 };
-#define AB_TRACE_BATCH 512
-
-/* Close it also when this fails. A phase is to begin next. */
-enum ab_status ab_trace_pusher_open(struct ab_trace_pusher *p,
-                                    const struct ab_trace_tape_options *options,
-                                    struct ab_err *err);
-void ab_trace_pusher_close(struct ab_trace_pusher *p);
-/* Begins the phase, or that of the next burst. */
-enum ab_status ab_trace_pusher_phase(struct ab_trace_pusher *p, struct ab_err *err);
-/* Reads up to `most` ≤ AB_TRACE_BATCH events and pushes them; *n = 0 at the end of the trace, or of what
- * is wanted of it. */
-enum ab_status ab_trace_pusher_take(struct ab_trace_pusher *p, struct ab_trace_reader *r,
-                                    size_t most, size_t *n, struct ab_err *err);
-
-/* After the last event: the scope that ends with it. */
-enum ab_status ab_trace_pusher_end_scopes(struct ab_trace_pusher *p, struct ab_err *err);
-
 /* The whole file as one tape with the one measured phase "replay". */
 struct ab_trace_tape_options {
     enum ab_touch touch; /* default AB_TOUCH_PAGE */
@@ -103,5 +70,43 @@ struct ab_trace_tape_options {
 enum ab_status ab_trace_to_tape(const char *path, const struct ab_trace_tape_options *options,
                                 struct ab_tape *out, struct ab_trace_info *info,
                                 struct ab_err *err);
+
+/* A trace as tapes, read once: whole where it is no longer than it may be, else in bursts of
+ * equally many calls, each a tape of its own. Memory is a matter of the live blocks and of one
+ * burst. */
+
+struct ab_trace_feed_options {
+    struct ab_trace_tape_options tape;
+    uint32_t
+        burst_events;    /* in bursts of so many calls, however short it is; 0 = whole, or in bursts
+                              as long as most_bytes allows */
+    uint64_t most_bytes; /* of a tape, or of a burst */
+};
+
+struct ab_trace_feed {
+    const char *path; /* borrowed */
+    struct ab_trace_feed_options options;
+    uint32_t burst_events; /* 0 = whole */
+    /* once the last burst was given: */
+    struct ab_tape total; /* of all bursts: facts, counts, digest and the one phase; no ops */
+    struct ab_trace_info info;
+    uint32_t n_bursts;
+    struct ab_trace_info end; /* as the end mark states it, 0 = not known */
+    /* how far it is */
+    struct ab_phase phase;
+    struct ab_trace_reader *reader;
+    struct ab_trace_pusher pusher;
+    bool is_planned, is_over; /* what bursts have in common is known; the reader is at its end */
+};
+
+/* `path` must outlive the feed. */
+enum ab_status ab_trace_feed_open(const char *path, const struct ab_trace_feed_options *options,
+                                  struct ab_trace_feed **out, struct ab_err *err);
+void ab_trace_feed_close(struct ab_trace_feed *feed);
+
+/* *burst is borrowed until the next call; NULL after the last. Of the first, is_over says whether
+ * it is the only one. */
+enum ab_status ab_trace_feed_next(struct ab_trace_feed *feed, const struct ab_tape **burst,
+                                  struct ab_err *err);
 
 #endif

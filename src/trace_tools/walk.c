@@ -5,7 +5,11 @@
  */
 #include "trace_tools/walk.h"
 
+#include "base/bits.h"
+#include "core/grow.h"
+#include "core/memory.h"
 #include "core/text.h"
+#include "trace/format.h"
 #include "trace/reader.h"
 
 #include <stdlib.h>
@@ -20,6 +24,7 @@ struct state {
     struct ab_trace_reader *reader;
     struct ab_trace_book book;
     uint64_t first; /* calls before the batch */
+    uint64_t end;
     bool has_begun;
     struct ab_event events[BATCH];
     struct ab_live_block blocks[BATCH];
@@ -51,7 +56,7 @@ static enum ab_status visit(struct state *s, enum ab_walk_where where, size_t n,
 static size_t room(const struct state *s)
 {
     uint64_t at = s->book.totals.events;
-    uint64_t stop = at < s->walk->begin ? s->walk->begin : s->walk->end;
+    uint64_t stop = at < s->walk->begin ? s->walk->begin : s->end;
     return stop - at < BATCH ? (size_t)(stop - at) : BATCH;
 }
 
@@ -115,11 +120,10 @@ static enum ab_status check_range(const struct state *s, struct ab_err *err)
 enum ab_status ab_trace_walk(const struct ab_walk *walk, struct ab_trace_info *info,
                              struct ab_err *err)
 {
-    struct state *s = calloc(1, sizeof *s);
+    struct state *s = ab_alloc_zeroed(1, sizeof *s);
     enum ab_status status = AB_OK;
-    if (s == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
     s->walk = walk;
+    s->end = walk->end != 0 ? walk->end : UINT64_MAX;
     struct ab_trace_options options = {.is_partial = walk->is_partial,
                                        .has_thread_ends = walk->has_thread_ends,
                                        .sites = walk->sites,
@@ -137,5 +141,194 @@ out:
     ab_trace_close(s->reader);
     ab_trace_book_fini(&s->book);
     free(s);
+    return status;
+}
+
+/* Follows the blocks of a trace by slot, and finds every call that is not possible. */
+
+void ab_trace_book_fini(struct ab_trace_book *b)
+{
+    free(b->slots);
+    free(b->ended);
+    *b = (struct ab_trace_book){0};
+}
+
+/* Slots are dense: one beyond those known is the next new one. */
+static void add_slot(struct ab_trace_book *b)
+{
+    AB_GROW(b->slots, b->cap_slots, b->n_slots);
+    b->slots[b->n_slots++] = (struct ab_live_block){0};
+    b->totals.slots = b->n_slots;
+}
+
+static void note_live(struct ab_trace_info *t, uint64_t old_size, uint64_t new_size)
+{
+    t->live_end_bytes += new_size - old_size;
+    t->total_bytes += new_size;
+    if (t->live_end_bytes > t->live_peak_bytes)
+        t->live_peak_bytes = t->live_end_bytes;
+    if (t->live_end_blocks > t->live_peak_blocks)
+        t->live_peak_blocks = t->live_end_blocks;
+}
+
+static const char *take_alloc(struct ab_trace_book *b, const struct ab_event *e,
+                              struct ab_live_block *was)
+{
+    if (e->slot > b->n_slots)
+        return "an allocation in a slot past the next new one";
+    if (e->slot == b->n_slots)
+        add_slot(b);
+    struct ab_live_block *block = &b->slots[e->slot];
+    if (block->is_live)
+        return "an allocation of a block that is live";
+    if (e->block != b->next_number)
+        return "an allocation whose number is not the next";
+    *block = (struct ab_live_block){
+        .number = b->next_number++,
+        .size = e->size,
+        .align = e->align,
+        .born_event = b->totals.events,
+        .born_bytes = b->totals.total_bytes + e->size,
+        .thread = e->thread,
+        .kind = e->kind,
+        .is_live = true,
+    };
+    *was = *block;
+    b->totals.live_end_blocks++;
+    note_live(&b->totals, 0, e->size);
+    return NULL;
+}
+
+static const char *take_known(struct ab_trace_book *b, const struct ab_event *e,
+                              struct ab_live_block *was)
+{
+    bool is_free = e->kind == AB_EVENT_FREE;
+    if (e->slot >= b->n_slots || !b->slots[e->slot].is_live)
+        return is_free ? "a free of a block that is not live"
+                       : "a resize of a block that is not live";
+    struct ab_live_block *block = &b->slots[e->slot];
+    if (e->block != block->number)
+        return "a block with the number of another";
+    *was = *block;
+    if (is_free || e->released) {
+        block->is_live = false;
+        b->totals.live_end_blocks--;
+        note_live(&b->totals, block->size, 0);
+    } else if (!e->failed) {
+        note_live(&b->totals, block->size, e->size);
+        block->size = e->size;
+        block->align = 0;
+        block->kind = AB_EVENT_ALLOC;
+        block->thread = e->thread;
+    }
+    return NULL;
+}
+
+static bool has_ended(const struct ab_trace_book *b, uint32_t thread)
+{
+    return thread / 8 < b->cap_ended && (b->ended[thread / 8] >> thread % 8 & 1) != 0;
+}
+
+static const char *end_thread(struct ab_trace_book *b, uint32_t thread)
+{
+    if (thread >= b->totals.threads)
+        return "the end of a thread without calls";
+    AB_GROW_ZEROED(b->ended, b->cap_ended, thread / 8);
+    b->ended[thread / 8] |= (uint8_t)(1u << thread % 8);
+    b->totals.thread_ends++;
+    return NULL;
+}
+
+static const char *check_order(const struct ab_trace_book *b, const struct ab_event *e)
+{
+    if (e->thread > b->totals.threads)
+        return "a thread whose number is not the next new one";
+    if (has_ended(b, e->thread))
+        return "an event of a thread that has ended";
+    return e->time_us < b->totals.time_us ? "a time before that of the event before" : NULL;
+}
+
+const char *ab_trace_book_take(struct ab_trace_book *b, const struct ab_event *e,
+                               struct ab_live_block *was)
+{
+    const char *wrong = e->kind > AB_EVENT_THREAD_END ? "an event of unknown kind"
+                                                      : check_order(b, e);
+    was->is_live = false;
+    if (wrong != NULL)
+        return wrong;
+    b->totals.time_us = e->time_us;
+    if (e->kind == AB_EVENT_THREAD_END)
+        return end_thread(b, e->thread);
+    if (e->kind == AB_EVENT_FREE || e->kind == AB_EVENT_RESIZE)
+        wrong = take_known(b, e, was);
+    else if (!e->failed)
+        wrong = take_alloc(b, e, was);
+    if (wrong != NULL)
+        return wrong;
+    if (e->thread == b->totals.threads)
+        b->totals.threads++;
+    b->totals.events++;
+    b->totals.ops[e->kind]++;
+    b->totals.failed += e->failed;
+    return NULL;
+}
+
+/* Compares the totals that the events give with those that the file states. */
+
+static const struct {
+    const char *name;
+    size_t offset;
+} totals[] = {
+#define ROW(field, name) {name, offsetof(struct ab_trace_info, field)},
+    AB_TRACE_TOTALS(ROW)
+#undef ROW
+        {"slots", offsetof(struct ab_trace_info, slots)},
+};
+
+static uint64_t value_of(const struct ab_trace_info *info, size_t i)
+{
+    return *(const uint64_t *)(const void *)((const char *)info + totals[i].offset);
+}
+
+const char *ab_trace_totals_differ(const struct ab_trace_info *reckoned,
+                                   const struct ab_trace_info *stated, uint64_t values[2])
+{
+    for (size_t i = 0; i < AB_ARRAY_LEN(totals); i++) {
+        values[0] = value_of(reckoned, i);
+        values[1] = value_of(stated, i);
+        if (values[0] != values[1])
+            return totals[i].name;
+    }
+    return NULL;
+}
+
+static enum ab_status check_trace_visit(void *user, const struct ab_walk_batch *batch,
+                                        struct ab_err *err)
+{
+    uint64_t values[2];
+    (void)user;
+    if (batch->where != AB_WALK_END)
+        return AB_OK;
+    const char *differs = ab_trace_totals_differ(&batch->book->totals, batch->info, values);
+    if (differs == NULL)
+        return AB_OK;
+    return ab_fail(err, AB_INPUT, "the end mark declares %llu %s; the events have %llu",
+                   (unsigned long long)values[1], differs, (unsigned long long)values[0]);
+}
+
+enum ab_status ab_trace_check(const struct ab_walk *walk, struct ab_trace_info *info,
+                              struct ab_err *err)
+{
+    struct ab_walk own = *walk;
+    struct ab_site_table sites = {0};
+    struct ab_mark_table marks = {0};
+    own.begin = own.end = 0;
+    own.has_thread_ends = true;
+    own.visit = check_trace_visit;
+    own.sites = &sites;
+    own.marks = &marks;
+    enum ab_status status = ab_trace_walk(&own, info, err);
+    ab_site_table_fini(&sites);
+    ab_mark_table_fini(&marks);
     return status;
 }

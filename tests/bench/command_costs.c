@@ -14,7 +14,7 @@
 #include "runner/run.h"
 #include "runner/supervise.h"
 #include "runner/tape_file.h"
-#include "trace_tools/burst_source.h"
+#include "trace_tools/to_tape.h"
 
 #include <sha2.h>
 #include <stdio.h>

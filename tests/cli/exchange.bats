@@ -2,7 +2,7 @@
 #
 # Files of other tools: `trace import` against a count that knows nothing of allocbench, on the
 # golden files and on recordings of real programs. Then `trace merge`, `filter` and `anonymize`.
-# tests: cmd_trace_make.c
+# tests: cmd_trace.c
 
 load helpers
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Marks and times in recordings, against what the recorded program says of itself.
-# tests: trace_marks.c
+# tests: cmd_trace_info.c
 
 load helpers
 load recording

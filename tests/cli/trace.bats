@@ -2,7 +2,7 @@
 #
 # `allocbench trace`: what it prints is held against golden files (tests/golden/trace, of a
 # recording of prog_calls), against jq and awk, and against itself.
-# tests: cmd_trace.c cmd_trace_check.c cmd_trace_make.c cmd_trace_dump.c cmd_trace_info.c
+# tests: cmd_trace.c cmd_trace_info.c
 # tests: trace_watch.c
 
 load helpers

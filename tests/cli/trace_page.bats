@@ -3,7 +3,7 @@
 #
 # The page of a trace (`trace info --html`): what is in it is what the JSON says, with any name, with
 # call sites and without, and as a browser sees it.
-# tests: stacks.c trace_page.c trace_page_sites.c
+# tests: stacks.c trace_page.c
 
 load helpers
 

@@ -9,9 +9,9 @@
 #include "trace/mark_table.h"
 #include "trace/reader.h"
 #include "trace/site_table.h"
-#include "trace_tools/check_trace.h"
-#include "trace_tools/cut.h"
+#include "trace_tools/rewrite.h"
 #include "trace_tools/trace_stats.h"
+#include "trace_tools/walk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -6,7 +6,7 @@
  */
 #include "exchange/intake.h"
 #include "fuzz/input_file.h"
-#include "trace_tools/check_trace.h"
+#include "trace_tools/walk.h"
 
 #include <string.h>
 

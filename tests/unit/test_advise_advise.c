@@ -2,7 +2,7 @@
  *
  * Traces whose right answer is known, by ten seeds: each place in the program behaves as one kind,
  * and each is found. Capacities are counted here a second time.
- * tests: advise.c heaps.c lives.c proposal.c
+ * tests: advise.c lives.c
  */
 #include "advise/advise.h"
 
@@ -176,11 +176,11 @@ static void advise_on(struct made *m, void (*make)(struct made *), size_t n_scop
     make(m);
     assert_int_equal(ab_trace_writer_close(m->w, NULL, &err), AB_OK);
     fclose(m->to);
-    const struct ab_advise_plan plan = {.path = path,
-                                        .scope_ends = m->ends,
-                                        .n_scope_ends = n_scopes,
-                                        .is_flat = is_flat,
-                                        .name = name};
+    const struct ab_advise_plan plan = {
+        .path = path,
+        .scopes = &(struct ab_scopes){.ends = m->ends, .n = n_scopes},
+        .is_flat = is_flat,
+        .name = name};
     ab_advice_fini(&advice);
     if (ab_advise(&plan, &advice, &err) != AB_OK)
         fail_msg("%s", err.text);

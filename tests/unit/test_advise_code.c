@@ -2,11 +2,10 @@
  *
  * Generated code, as tests/golden/advise/code-NAME.txt holds it; tests/cli/advise-code.bats compiles
  * and runs these very files. AB_UPDATE_GOLDEN=1 rewrites them.
- * tests: code_heaps.c
+ * tests: code.c
  */
 #include "advise/code.h"
 
-#include "advise/code_heaps.h"
 #include "base/bits.h"
 #include "base/rng.h"
 #include "support/cmocka.h"

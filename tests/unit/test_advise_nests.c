@@ -123,7 +123,7 @@ static void advise(void)
     assert_int_equal(ab_trace_writer_close(made.w, NULL, &err), AB_OK);
     fclose(to);
     const struct ab_advise_plan plan = {
-        .path = path, .scope_ends = made.ends, .n_scope_ends = SCOPES};
+        .path = path, .scopes = &(struct ab_scopes){.ends = made.ends, .n = SCOPES}};
     ab_advice_fini(&advice);
     if (ab_advise(&plan, &advice, &err) != AB_OK)
         fail_msg("%s", err.text);

@@ -3,13 +3,12 @@
  * Programs of several threads, whose calls come in any order, by ten seeds: requests of each thread by
  * itself are found where they end, their blocks go to arenas of the threads, and what threads hand to
  * each other to a heap that takes it back. Capacities are counted here a second time.
- * tests: of_threads.c part_threads.c
  */
 #include "advise/advise.h"
 #include "base/rng.h"
 #include "support/cmocka.h"
 #include "support/trace.h"
-#include "trace_tools/scope/part_threads.h"
+#include "trace_tools/scopes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -129,21 +128,13 @@ static void know_places(struct ab_site_table *t)
 
 static void find(const char *path)
 {
-    struct ab_advise_scopes plans[AB_SCOPES_OF_THREADS_MAX];
-    assert_int_equal(ab_scopes_find(path, false, AB_SCOPES_BEST, &scopes, &err), AB_OK);
+    assert_int_equal(ab_scopes_find(&(struct ab_walk){.path = path}, AB_SCOPES_BEST, &scopes, &err),
+                     AB_OK);
     assert_int_equal(scopes.is_of_thread, !p.is_in_turn);
-    assert_int_equal(ab_scopes_part_threads(path, false, &scopes, &others, &err), AB_OK);
+    assert_int_equal(
+        ab_scopes_part_threads(&(struct ab_walk){.path = path}, &scopes, &others, &err), AB_OK);
     assert_true(scopes.is_of_thread);
-    for (size_t i = 0; i < others.n; i++)
-        plans[i] = (struct ab_advise_scopes){others.items[i].thread, others.items[i].ends,
-                                             others.items[i].n};
-    const struct ab_advise_plan plan = {.path = path,
-                                        .scope_ends = scopes.ends,
-                                        .n_scope_ends = scopes.n,
-                                        .is_of_thread = true,
-                                        .thread = scopes.thread,
-                                        .others = plans,
-                                        .n_others = others.n};
+    const struct ab_advise_plan plan = {.path = path, .scopes = &scopes, .threads = &others};
     if (ab_advise(&plan, &advice, &err) != AB_OK)
         fail_msg("%s", err.text);
 }
@@ -274,7 +265,8 @@ static void scopes_of_all_that_blocks_outlive_are_parted(void **state)
     scopes = (struct ab_scopes){.n = REQUESTS, .from = AB_SCOPES_FOUND};
     scopes.ends = malloc(sizeof p.threads[1].ends);
     memcpy(scopes.ends, p.threads[1].ends, sizeof p.threads[1].ends);
-    assert_int_equal(ab_scopes_part_threads(path, false, &scopes, &others, &err), AB_OK);
+    assert_int_equal(
+        ab_scopes_part_threads(&(struct ab_walk){.path = path}, &scopes, &others, &err), AB_OK);
     assert_true(scopes.is_of_thread && scopes.from == AB_SCOPES_FOUND);
     assert_int_equal(others.n, THREADS - 2);
     unlink(path);
@@ -301,9 +293,11 @@ static void scopes_of_all_that_hold_for_each_thread_stay(void **state)
     }
     assert_int_equal(ab_trace_writer_close(p.w, NULL, &err), AB_OK);
     fclose(p.to);
-    assert_int_equal(ab_scopes_find(path, false, AB_SCOPES_BEST, &scopes, &err), AB_OK);
+    assert_int_equal(ab_scopes_find(&(struct ab_walk){.path = path}, AB_SCOPES_BEST, &scopes, &err),
+                     AB_OK);
     assert_true(scopes.from == AB_SCOPES_FOUND && !scopes.is_of_thread);
-    assert_int_equal(ab_scopes_part_threads(path, false, &scopes, &others, &err), AB_OK);
+    assert_int_equal(
+        ab_scopes_part_threads(&(struct ab_walk){.path = path}, &scopes, &others, &err), AB_OK);
     assert_true(!scopes.is_of_thread && others.n == 0);
     assert_in_range(scopes.n, REQUESTS - 1, REQUESTS);
     unlink(path);
@@ -375,13 +369,10 @@ static void advise_turns(enum handed handed)
 {
     uint64_t ends[REQUESTS], others_ends[REQUESTS + 20];
     char *path = write_turns(handed, ends, others_ends);
-    const struct ab_advise_scopes other = {1, others_ends, REQUESTS + 20};
-    const struct ab_advise_plan plan = {.path = path,
-                                        .scope_ends = ends,
-                                        .n_scope_ends = REQUESTS,
-                                        .is_of_thread = true,
-                                        .others = &other,
-                                        .n_others = 1};
+    const struct ab_scopes first = {.ends = ends, .n = REQUESTS, .is_of_thread = true};
+    const struct ab_scopes_of_threads more = {
+        .items = {{.thread = 1, .ends = others_ends, .n = REQUESTS + 20}}, .n = 1};
+    const struct ab_advise_plan plan = {.path = path, .scopes = &first, .threads = &more};
     assert_int_equal(ab_advise(&plan, &advice, &err), AB_OK);
     assert_int_equal(advice.n_before_end, others_ends[REQUESTS + 19]);
     unlink(path);

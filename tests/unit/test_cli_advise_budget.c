@@ -2,7 +2,7 @@
  *
  * What --budget says of a session that was replayed with iterations.
  */
-#include "cli/advise/advise_budget.h"
+#include "cli/advise/advise_measure.h"
 
 #include "support/cmocka.h"
 
@@ -33,7 +33,7 @@ static void rounds_are_added_and_the_worst_is_their_median(void **state)
     (void)state;
     struct ab_advised_scopes x;
     begin();
-    assert_true(ab_advise_read_scopes(&session, 1, &x));
+    ab_advise_read_scopes(&session, 1, &x);
     assert_true(x.is_known);
     assert_true(x.worst_ns == 10000); /* of 2000, 10000, 26000 */
     assert_int_equal(x.n_rounds, 3);
@@ -53,16 +53,16 @@ static void what_is_not_known_has_a_reason_and_no_number(void **state)
         records[i].max = NAN;
         strcpy(records[i].reason, "no iteration that the scheduler left alone");
     }
-    assert_true(ab_advise_read_scopes(&session, 1, &x));
+    ab_advise_read_scopes(&session, 1, &x);
     assert_true(!x.is_known && isnan(x.worst_ns));
     assert_string_equal(x.reason, "no iteration that the scheduler left alone");
     begin();
     backends[1].status = AB_BACKEND_CRASHED;
     strcpy(backends[1].reason, "SIGSEGV");
-    assert_true(ab_advise_read_scopes(&session, 1, &x));
+    ab_advise_read_scopes(&session, 1, &x);
     assert_true(!x.is_known && strcmp(x.reason, "SIGSEGV") == 0);
     session.n_iterations = 0;
-    assert_true(ab_advise_read_scopes(&session, 0, &x));
+    ab_advise_read_scopes(&session, 0, &x);
     assert_true(!x.is_known && x.reason[0] != 0);
 }
 
@@ -77,14 +77,14 @@ static void a_reason_is_not_lost(void **state)
         records[i].max = NAN;
     }
     strcpy(records[1].reason, "no iteration that the scheduler left alone");
-    assert_true(ab_advise_read_scopes(&session, 1, &x));
+    ab_advise_read_scopes(&session, 1, &x);
     assert_string_equal(x.reason, "no iteration that the scheduler left alone");
     backends[1].status = AB_BACKEND_CRASHED;
     strcpy(backends[1].reason, "SIGSEGV");
-    assert_true(ab_advise_read_scopes(&session, 1, &x));
+    ab_advise_read_scopes(&session, 1, &x);
     assert_string_equal(x.reason, "SIGSEGV");
     backends[1].reason[0] = 0;
-    assert_true(ab_advise_read_scopes(&session, 1, &x));
+    ab_advise_read_scopes(&session, 1, &x);
     assert_string_equal(x.reason, ab_backend_status_name(AB_BACKEND_CRASHED));
 }
 
@@ -94,13 +94,13 @@ static void times_of_all_rounds_are_one_histogram(void **state)
     struct ab_advised_scopes x;
     struct ab_hdr *a = ab_hdr_new(), *b = ab_hdr_new();
     begin();
-    assert_true(ab_advise_read_scopes(&session, 0, &x));
+    ab_advise_read_scopes(&session, 0, &x);
     assert_null(x.hdr);
     ab_hdr_record(a, 100);
     ab_hdr_record(b, 300);
     records[1].hdr = a;
     records[3].hdr = b;
-    assert_true(ab_advise_read_scopes(&session, 1, &x));
+    ab_advise_read_scopes(&session, 1, &x);
     assert_int_equal(ab_hdr_total(x.hdr), 2);
     assert_int_equal(x.hdr->min, 100);
     assert_int_equal(x.hdr->max, 300);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/help/options_help.h"
 #include "cli/options/option_table.h"
-#include "cli/trace/cmd_trace.h"
+#include "cli/trace/trace.h"
 #include "support/cmocka.h"
 
 #include <stdlib.h>

@@ -9,8 +9,8 @@
 #include "exchange/intake.h"
 
 #include "support/cmocka.h"
-#include "trace_tools/check_trace.h"
 #include "trace_tools/event_text.h"
+#include "trace_tools/walk.h"
 
 #include <dirent.h>
 #include <stdlib.h>

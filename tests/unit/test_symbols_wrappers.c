@@ -2,7 +2,7 @@
  *
  * Which functions only hand memory on, by their names, files and modules.
  */
-#include "symbols/wrappers.h"
+#include "symbols/site_match.h"
 
 #include "base/bits.h"
 #include "support/cmocka.h"

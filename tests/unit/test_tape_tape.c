@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tests: builder.c op.c */
+/* tests: op.c */
 #include "support/cmocka.h"
 #include "support/tape.h"
 #include "tape/tape.h"

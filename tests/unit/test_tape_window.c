@@ -6,7 +6,7 @@
  */
 #include "base/rng.h"
 #include "support/cmocka.h"
-#include "tape/window.h"
+#include "tape/layout.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include "support/cmocka.h"
 #include "support/trace_mix.h"
 #include "trace/format.h"
-#include "trace_tools/check_trace.h"
 #include "trace_tools/to_tape.h"
+#include "trace_tools/walk.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #include "trace/reader.h"
 #include "trace/site_table.h"
 #include "trace/writer.h"
-#include "trace_tools/check_trace.h"
+#include "trace_tools/walk.h"
 
 #include <glob.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "support/trace.h"
 #include "support/trace_mix.h"
 #include "trace/format.h"
-#include "trace_tools/burst_source.h"
+#include "trace_tools/to_tape.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -314,11 +314,11 @@ static void a_lane_of_a_thread_that_ended_is_free_for_the_next(void **state)
     for (uint32_t thread = 0; thread < 10000; thread++) {
         uint32_t lane = UINT32_MAX;
         e = (struct ab_event){.kind = AB_EVENT_ALLOC, .thread = thread};
-        assert_true(ab_trace_lanes_find(&lanes, &e, &lane));
+        lane = ab_trace_lanes_find(&lanes, &e);
         assert_int_equal(lane, thread % 2);
         if (thread > 0) {
             e = (struct ab_event){.kind = AB_EVENT_THREAD_END, .thread = thread - 1};
-            assert_true(ab_trace_lanes_find(&lanes, &e, &lane));
+            lane = ab_trace_lanes_find(&lanes, &e);
         }
     }
     assert_int_equal(lanes.n, 2);
@@ -333,7 +333,7 @@ static void threads_beyond_the_lanes_share_them(void **state)
     ab_trace_lanes_init(&lanes, 2);
     for (uint32_t thread = 0; thread < 9; thread++) {
         struct ab_event e = {.kind = AB_EVENT_FREE, .thread = thread};
-        assert_true(ab_trace_lanes_find(&lanes, &e, &lane));
+        lane = ab_trace_lanes_find(&lanes, &e);
         assert_int_equal(lane, thread % 2);
     }
     ab_trace_lanes_fini(&lanes);

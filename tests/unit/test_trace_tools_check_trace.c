@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "trace_tools/check_trace.h"
+#include "trace_tools/walk.h"
 
 #include "support/cmocka.h"
 #include "support/trace.h"

@@ -3,12 +3,12 @@
  * Parts of random traces against a model that works on whole arrays: the part is valid, holds
  * exactly the calls it should, and leaves live what lives at its end.
  */
-#include "trace_tools/cut.h"
+#include "trace_tools/rewrite.h"
 
 #include "base/rng.h"
 #include "support/cmocka.h"
 #include "support/trace.h"
-#include "trace_tools/check_trace.h"
+#include "trace_tools/walk.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,12 +3,12 @@
  * Filters over random traces against a model on the records: what is kept is the blocks whose
  * allocation fits, with every call on them, and nothing else.
  */
-#include "trace_tools/filter.h"
+#include "trace_tools/rewrite.h"
 
 #include "support/cmocka.h"
 #include "support/trace.h"
 #include "support/trace_mix.h"
-#include "trace_tools/check_trace.h"
+#include "trace_tools/walk.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,14 +3,14 @@
  * Random traces merged: the calls of each come out whole and in their order, as threads of their own,
  * side by side or one after the other.
  */
-#include "trace_tools/merge.h"
+#include "trace_tools/rewrite.h"
 
 #include "support/cmocka.h"
 #include "support/trace.h"
 #include "support/trace_mix.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
-#include "trace_tools/check_trace.h"
+#include "trace_tools/walk.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * Allocations of known sites and lives, small enough to be followed on paper: class, scope, parity.
  */
-#include "trace_tools/scope/origins.h"
+#include "trace_tools/origins.h"
 
 #include "support/cmocka.h"
 #include "support/trace.h"

@@ -10,9 +10,6 @@
 #include "support/trace.h"
 #include "support/trace_mix.h"
 #include "trace/reader.h"
-#include "trace_tools/cut.h"
-#include "trace_tools/filter.h"
-#include "trace_tools/merge.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,16 +2,14 @@
  *
  * Programs whose scopes are known because they are made up here: where each ends is written down
  * while the calls are written. And programs that have none.
- * tests: judge.c search.c spans.c stats.c
+ * tests: scope_search.c
  */
 #include "trace_tools/scopes.h"
 
 #include "base/rng.h"
 #include "support/cmocka.h"
 #include "support/trace.h"
-#include "trace_tools/scope/search.h"
-#include "trace_tools/scope/spans.h"
-#include "trace_tools/scope/stats.h"
+#include "trace_tools/scope_search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -110,16 +108,6 @@ static void watch(void *user, uint64_t n_events)
     passes.most = n_events > passes.most ? n_events : passes.most;
 }
 
-static size_t n_again;
-
-static bool take_again(void *user, uint64_t end)
-{
-    (void)user;
-    assert_true(n_again < scopes.n && scopes.ends[n_again] == end);
-    n_again++;
-    return true;
-}
-
 static void walk(struct ab_scope_search *search)
 {
     struct ab_walk walk = {
@@ -139,18 +127,21 @@ static void find_again(void)
     assert_true(ab_scope_search_choose(search, wish, &choice));
     ab_scope_search_close(search);
     search = ab_scope_search_open(thread);
-    n_again = 0;
-    ab_scope_search_emit(search, &choice, take_again, NULL);
+    struct ab_thread_scopes again = {0};
+    ab_scope_search_emit(search, &choice, &again);
     walk(search);
     ab_scope_search_close(search);
-    assert_int_equal(n_again, scopes.n);
+    assert_int_equal(again.n, scopes.n);
+    assert_memory_equal(again.ends, scopes.ends, again.n * sizeof again.ends[0]);
+    free(again.ends);
 }
 
 /* Within each other or apart, and nothing outlives one that its thread has made in it. */
 static void find_spans(void)
 {
     ab_scope_spans_fini(&spans);
-    if (ab_scope_spans_find(p.path, false, &scopes, &spans, &err) != AB_OK)
+    const struct ab_walk file = {.path = p.path};
+    if (ab_scope_spans_find(&file, &scopes, &spans, &err) != AB_OK)
         fail_msg("%s", err.text);
     uint64_t open[64];
     size_t n_open = 0;
@@ -182,7 +173,8 @@ static void find(void)
     passes.begun = passes.most = 0;
     assert_int_equal(ab_trace_writer_close(p.writer, NULL, &err), AB_OK);
     fclose(p.to);
-    if (ab_scopes_find_watched(p.path, false, wish, watch, &passes, &scopes, &err) != AB_OK)
+    const struct ab_walk file = {.path = p.path, .progress = watch, .progress_user = &passes};
+    if (ab_scopes_find(&file, wish, &scopes, &err) != AB_OK)
         fail_msg("%s", err.text);
     assert_int_equal(passes.most, p.n);
     assert_in_range(passes.begun, 1, 2); /* the second: of one thread */
@@ -598,25 +590,26 @@ static void known_calls_give_known_figures(void **state)
         unlink(p.path);
         free(p.path);
     }
-    double median;
-    assert_true(ab_scopes_median_calls(&known, &median));
-    assert_true(median == 5);
+    assert_true(ab_scopes_median_calls(&known) == 5);
 }
 
 static void what_is_read_only_once_is_refused(void **state)
 {
     (void)state;
-    assert_int_equal(ab_scopes_find("-", false, AB_SCOPES_BEST, &scopes, &err), AB_USAGE);
+    assert_int_equal(ab_scopes_find(&(struct ab_walk){.path = "-"}, AB_SCOPES_BEST, &scopes, &err),
+                     AB_USAGE);
     assert_non_null(strstr(err.text, "standard input"));
     int ends[2];
     char path[32];
     assert_int_equal(pipe(ends), 0);
     snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
-    assert_int_equal(ab_scopes_find(path, false, AB_SCOPES_BEST, &scopes, &err), AB_USAGE);
+    assert_int_equal(ab_scopes_find(&(struct ab_walk){.path = path}, AB_SCOPES_BEST, &scopes, &err),
+                     AB_USAGE);
     close(ends[0]);
     close(ends[1]);
-    assert_int_equal(ab_scopes_find("/nowhere/x.abt", false, AB_SCOPES_BEST, &scopes, &err),
-                     AB_INPUT);
+    assert_int_equal(
+        ab_scopes_find(&(struct ab_walk){.path = "/nowhere/x.abt"}, AB_SCOPES_BEST, &scopes, &err),
+        AB_INPUT);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "trace_tools/size_classes.h"
+#include "trace_tools/trace_stats.h"
 
 #include "support/cmocka.h"
 

@@ -2,7 +2,7 @@
  *
  * The second book: it must find what a reader with a mistake would let pass.
  */
-#include "trace_tools/slot_check.h"
+#include "trace_tools/walk.h"
 
 #include "support/cmocka.h"
 

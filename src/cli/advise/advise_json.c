@@ -2,7 +2,7 @@
  *
  * The document of `advise --json`. What is not known is null.
  */
-#include "cli/advise/advise_json.h"
+#include "cli/advise/advise.h"
 
 #include "cli/advise/advise_rules.h"
 #include "report/json.h"

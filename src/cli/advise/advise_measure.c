@@ -9,6 +9,8 @@
 #include "app/replay.h"
 #include "backend/selection.h"
 #include "cli/advise/advise_rules.h"
+#include "core/median.h"
+#include "core/text.h"
 #include "result/session.h"
 #include "stats/aggregate.h"
 #include "trace_tools/to_tape.h"
@@ -120,8 +122,8 @@ static void read_row(const struct asked *asked, const struct ab_session *s, uint
     }
 }
 
-/* The advice is about the blocks of its groups: what a rule takes in a replay of the whole trace must be
- * these. Rules come in the order of the groups. */
+/* The advice is about the blocks of its groups: what a rule takes in a replay of the whole trace
+ * must be these. Rules come in the order of the groups. */
 static void check_counts(const struct ab_backend_info *b, const struct ab_advice *a, uint32_t heaps,
                          struct ab_advised_row *row)
 {
@@ -282,9 +284,6 @@ static enum ab_status run_one(const struct ab_options *o, struct asked *asked, s
                                           .user = asked,
                                           .most_events = asked->is_memory ? 0 : asked->most_events};
     int exit_code = 0;
-    for (size_t i = 0; i < asked->n; i++)
-        if (asked->maps[i].s == NULL)
-            return ab_fail(err, AB_SYSTEM, "out of memory");
     struct ab_options r = options_of_replay(o, asked, maps, backends);
     char stage[32];
     snprintf(stage, sizeof stage, "%s%s", asked->stage, asked->is_memory ? ", memory" : "");
@@ -530,5 +529,122 @@ enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct
     enum ab_status status = run(o, &asked, err);
     forget(&asked);
     ab_advise_decide_nested(out);
+    return status;
+}
+
+/* One session for --budget: general malloc and the advised mapping, each call timed. */
+
+struct budget_asked {
+    const char *base;
+    bool is_advised;
+    struct ab_advised_budget *out;
+};
+
+void ab_advised_scopes_fini(struct ab_advised_scopes *x)
+{
+    free(x->hdr);
+    x->hdr = NULL;
+}
+
+static void add_record(const struct ab_iterations *x, struct ab_advised_scopes *out)
+{
+    out->n += x->n;
+    out->n_missed += x->n_over_budget;
+    out->n_scheduler += x->n_scheduler;
+    if (x->hdr == NULL || x->n == 0)
+        return;
+    if (out->hdr == NULL)
+        out->hdr = ab_hdr_new();
+    ab_hdr_merge(out->hdr, x->hdr);
+}
+
+/* What went wrong with the back end comes before what a round of it lacks. */
+static const char *reason_of(const struct ab_backend_info *b, const char *of_rounds)
+{
+    if (b->status != AB_BACKEND_OK)
+        return b->reason[0] != 0 ? b->reason : ab_backend_status_name(b->status);
+    return of_rounds != NULL ? of_rounds : AB_ADVISED_TOO_FAST;
+}
+
+void ab_advise_read_scopes(const struct ab_session *s, uint32_t backend,
+                           struct ab_advised_scopes *out)
+{
+    double worst[BUDGET_ROUNDS];
+    size_t n = 0;
+    const struct ab_backend_info *b = &s->backends[backend];
+    const char *of_rounds = NULL;
+    *out = (struct ab_advised_scopes){.worst_ns = NAN};
+    for (uint32_t i = 0; i < s->n_iterations; i++) {
+        const struct ab_iterations *x = &s->iterations[i];
+        if (x->backend != backend)
+            continue;
+        add_record(x, out);
+        if (x->n == 0 && x->reason[0] != 0)
+            of_rounds = x->reason;
+        else if (x->n > 0 && isfinite(x->max) && n < BUDGET_ROUNDS)
+            worst[n++] = x->max;
+    }
+    out->is_known = b->status == AB_BACKEND_OK && n > 0;
+    out->n_rounds = (uint32_t)n;
+    if (out->is_known)
+        out->worst_ns = ab_median(worst, n);
+    else
+        snprintf(out->reason, sizeof out->reason, "%.190s", reason_of(b, of_rounds));
+}
+
+/* The mapping comes last. */
+static enum ab_status take_scopes(void *user, const struct ab_session *s, struct ab_err *err)
+{
+    const struct budget_asked *asked = user;
+    (void)err;
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        if (strcmp(s->backends[i].name, asked->base) == 0)
+            ab_advise_read_scopes(s, i, &asked->out->before);
+    if (asked->is_advised)
+        ab_advise_read_scopes(s, s->n_backends - 1, &asked->out->after);
+    return AB_OK;
+}
+
+static void set_passes(struct ab_options *r)
+{
+    r->has_passes = true;
+    memset(&r->passes, 0, sizeof r->passes);
+    r->passes.rounds[AB_PASS_TAIL] = r->rounds = BUDGET_ROUNDS;
+    r->processes = 1;
+    r->touch = AB_TOUCH_PAGE; /* of no call's time */
+}
+
+enum ab_status ab_advise_budget(const struct ab_options *o, const struct ab_advice *a,
+                                const char *base, uint32_t used, struct ab_advised_budget *out,
+                                struct ab_err *err)
+{
+    static const struct ab_advised_scopes none = {.worst_ns = NAN, .reason = "it was not replayed"},
+                                          no_scopes = {.worst_ns = NAN,
+                                                       .reason = "the trace has no scopes"};
+    struct budget_asked asked = {.base = base, .is_advised = used != 0, .out = out};
+    const struct ab_replay_watch watch = {.take = take_scopes, .user = &asked};
+    struct ab_options r = *o;
+    int exit_code = 0;
+    *out = (struct ab_advised_budget){.before = none, .after = none};
+    if (a->n_scopes == 0) {
+        *out = (struct ab_advised_budget){.before = no_scopes, .after = no_scopes};
+        return AB_OK;
+    }
+    struct ab_text rules = ab_advise_rules(a, used, base);
+    const char *map = rules.s;
+    set_passes(&r);
+    r.maps = &map;
+    r.n_maps = used != 0;
+    r.backends = &base;
+    r.n_backends = 1;
+    r.base = base;
+    r.has_each_scope = true;
+    r.each_budget_ns = o->budget_ns;
+    r.stage.name = "budget";
+    r.stage.n = r.stage.number;
+    r.is_store_off = r.hides_failures = true;
+    r.output = r.json = NULL;
+    enum ab_status status = ab_replay(&r, &watch, &exit_code, err);
+    ab_text_fini(&rules);
     return status;
 }

@@ -8,6 +8,7 @@
 
 #include "advise/advise.h"
 #include "app/options.h"
+#include "result/result.h"
 #include "stats/effect.h"
 
 enum { AB_ADVISED_GENERALS_MAX = 64 };
@@ -54,8 +55,8 @@ const char *ab_advised_answer(const struct ab_advised *m);
 void ab_advised_decide(struct ab_advised *m);
 
 /* Nested scopes against the same groups in the arena of the whole scope: both are the `frame` and
- * `nested` proposals of an advice together, the rest in the general malloc. Times are with the harness and with
- * a write to each cache line. */
+ * `nested` proposals of an advice together, the rest in the general malloc. Times are with the
+ * harness and with a write to each cache line. */
 struct ab_advised_nested {
     bool is_asked;                      /* the advice has both kinds; else the rest says nothing */
     struct ab_advised_row flat, nested; /* base of both: flat */
@@ -96,5 +97,35 @@ bool ab_advise_has_nested(const struct ab_advice *a);
 /* Its first stage is o->stage. What a replay fails with; AB_BACKEND when the base has no numbers. */
 enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_advice *a,
                                  struct ab_advised *out, struct ab_err *err);
+
+/* What the allocator's calls take in single scopes, before and after the advice: replays that time
+ * each call (the tail pass, as of `replay --each scope --budget`). */
+
+struct ab_advised_scopes { /* of all rounds */
+    bool is_known;         /* else `reason`, and the rest is nothing */
+    double worst_ns;       /* of a round; their median */
+    uint32_t n_rounds;     /* that have one */
+    uint64_t n, n_missed;  /* scopes that were timed; of these, longer than the budget */
+    uint64_t n_scheduler;  /* left out: the scheduler gave the CPU away in them */
+    struct ab_hdr *hdr;    /* of the n scopes, ns; NULL = none */
+    char reason[192];
+};
+
+struct ab_advised_budget {
+    struct ab_advised_scopes before, after; /* after: nothing where nothing is advised */
+};
+
+/* Of all records of a back end in the session, to be ended with ab_advised_scopes_fini. */
+void ab_advise_read_scopes(const struct ab_session *s, uint32_t backend,
+                           struct ab_advised_scopes *out);
+
+void ab_advised_scopes_fini(struct ab_advised_scopes *x);
+
+/* used: the heaps that are advised. What a replay fails with; a row that fails is no failure but a
+ * reason. End both with ab_advised_scopes_fini in any case. Nothing is run for a trace without
+ * scopes. */
+enum ab_status ab_advise_budget(const struct ab_options *o, const struct ab_advice *a,
+                                const char *base, uint32_t used, struct ab_advised_budget *out,
+                                struct ab_err *err);
 
 #endif

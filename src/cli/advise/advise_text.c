@@ -2,16 +2,15 @@
  *
  * A row for each proposal, what was measured of it below, then where the allocations are.
  */
-#include "cli/advise/advise_text.h"
+#include "cli/advise/advise.h"
 
 #include "base/bits.h"
-#include "cli/advise/advise_view.h"
-#include "cli/trace/trace_scopes.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/format.h"
 #include "report/table/table.h"
-#include "symbols/wrappers.h"
+#include "symbols/site_match.h"
+#include "trace_tools/scopes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -236,11 +235,9 @@ static void print_rest(FILE *to, const struct ab_advise_view *v)
 static void print_scopes(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
 {
     struct ab_text line = {0};
-    double calls;
-    if (v->scopes == NULL || v->advice->n_scope_threads > 1 || v->scopes->n == 0 ||
-        !ab_scopes_median_calls(v->scopes, &calls))
+    if (v->scopes == NULL || v->advice->n_scope_threads > 1 || v->scopes->n == 0)
         return;
-    ab_trace_ask_scopes(&line, v->scopes, calls, v->advice->time_us);
+    ab_scopes_ask(&line, v->scopes, ab_scopes_median_calls(v->scopes), v->advice->time_us);
     put_prose(to, style, AB_PLAIN, &line);
 }
 

@@ -2,7 +2,7 @@
  *
  * Proposals, reasons and the answer in words.
  */
-#include "cli/advise/advise_view.h"
+#include "cli/advise/advise.h"
 
 #include "core/units_show.h"
 

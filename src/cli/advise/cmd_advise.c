@@ -6,17 +6,16 @@
 #include "app/one_file.h"
 #include "base/bits.h"
 #include "base/clock.h"
-#include "cli/advise/advise_json.h"
+#include "cli/advise/advise.h"
 #include "cli/advise/advise_rules.h"
-#include "cli/advise/advise_text.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
-#include "cli/trace/trace_scopes.h"
-#include "cli/trace/trace_watch.h"
+#include "cli/trace/trace.h"
+#include "core/memory.h"
 #include "report/format.h"
 #include "report/output.h"
 #include "symbols/site_match.h"
-#include "trace_tools/scope/part_threads.h"
+#include "trace_tools/scopes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,35 +36,28 @@ struct work {
     char base[128];
 };
 
-_Static_assert((int)AB_SCOPES_OF_THREADS_MAX <= (int)AB_ADVISE_THREADS_MAX,
-               "all that are found are asked for");
-
 struct naming { /* files are opened once the table of the trace is whole */
     struct ab_site_names names;
-    bool is_open, is_short_of_memory;
+    bool is_open;
 };
 
 static struct ab_site_named name_frame(void *user, const struct ab_site_table *table,
                                        const struct ab_site_frame *frame)
 {
     struct naming *n = user;
-    if (!n->is_open && !n->is_short_of_memory) {
-        n->is_open = ab_site_names_init(&n->names, table);
-        n->is_short_of_memory = !n->is_open;
-    }
-    return n->is_open ? ab_site_names_find(&n->names, frame) : ab_site_names_none();
+    if (!n->is_open)
+        ab_site_names_init(&n->names, table);
+    n->is_open = true;
+    return ab_site_names_find(&n->names, frame);
 }
 
 /* A budget of frames says nothing of levels: who asks for it says which they are. */
 static enum ab_status require_scope(const struct work *w, struct ab_err *err)
 {
-    double calls;
     struct ab_text question = {0};
     if (w->scopes.from != AB_SCOPES_FOUND || w->options->scopes_wish != AB_SCOPES_BEST)
         return AB_OK;
-    if (!ab_scopes_median_calls(&w->scopes, &calls))
-        return ab_fail(err, AB_SYSTEM, "out of memory for the scopes");
-    ab_trace_ask_scopes(&question, &w->scopes, calls, 0);
+    ab_scopes_ask(&question, &w->scopes, ab_scopes_median_calls(&w->scopes), 0);
     ab_fail(err, AB_USAGE,
             "--budget: the trace has no marks, its scopes were only found: %s --scope nested or "
             "--scope outer says which the budget is for",
@@ -79,15 +71,12 @@ static enum ab_status find_scopes(struct work *w, struct ab_err *err)
     struct ab_trace_watch watch;
     struct ab_walk walk = {0};
     ab_trace_watch_begin(&watch, w->options, w->path, &walk);
-    enum ab_status status = ab_scopes_find_watched(w->path, w->options->is_partial,
-                                                   w->options->scopes_wish, walk.progress,
-                                                   walk.progress_user, &w->scopes, err);
+    enum ab_status status = ab_scopes_find(&walk, w->options->scopes_wish, &w->scopes, err);
     ab_trace_watch_end(&watch);
     if (status == AB_OK && w->options->budget_ns != 0)
         status = require_scope(w, err);
     if (status == AB_OK && w->options->scopes_wish == AB_SCOPES_BEST) /* else they are chosen */
-        status = ab_scopes_part_threads(w->path, w->options->is_partial, &w->scopes, &w->threads,
-                                        err);
+        status = ab_scopes_part_threads(&walk, &w->scopes, &w->threads, err);
     return status;
 }
 
@@ -95,25 +84,14 @@ static enum ab_status analyse(const struct work *w, bool is_flat, struct ab_advi
                               struct ab_err *err)
 {
     struct naming naming = {.is_open = false};
-    struct ab_advise_scopes others[AB_ADVISE_THREADS_MAX];
-    for (size_t i = 0; i < w->threads.n; i++)
-        others[i] = (struct ab_advise_scopes){w->threads.items[i].thread, w->threads.items[i].ends,
-                                              w->threads.items[i].n};
     const struct ab_advise_plan plan = {.path = w->path,
                                         .is_partial = w->options->is_partial,
-                                        .scope_ends = w->scopes.ends,
-                                        .n_scope_ends = w->scopes.n,
-                                        .is_of_thread = w->scopes.is_of_thread,
-                                        .thread = w->scopes.thread,
-                                        .others = others,
-                                        .n_others = w->threads.n,
-                                        .is_marked = w->scopes.from == AB_SCOPES_MARKS,
+                                        .scopes = &w->scopes,
+                                        .threads = &w->threads,
                                         .is_flat = is_flat,
                                         .name = name_frame,
                                         .user = &naming};
     enum ab_status status = ab_advise(&plan, out, err);
-    if (naming.is_short_of_memory && status == AB_OK)
-        status = ab_fail(err, AB_SYSTEM, "out of memory for the names of call sites");
     if (naming.is_open)
         ab_site_names_fini(&naming.names);
     return status;
@@ -166,8 +144,6 @@ static enum ab_status write_code(struct work *w, const char *trace, struct ab_er
 {
     struct ab_text text = {0};
     ab_code_write(&w->advice, w->measured.used, trace, &text);
-    if (text.s == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory for the code");
     fputs(text.s, w->code.to);
     ab_text_fini(&text);
     return ab_output_commit(&w->code, err);
@@ -196,8 +172,6 @@ static enum ab_status write_outputs(struct work *w, const struct ab_advise_view 
         [AB_SCOPES_NESTED] = " --scope nested", [AB_SCOPES_OUTER] = " --scope outer"};
     ab_text_addf(&w->arguments, "%s%s", w->path,
                  o->scopes_wish != AB_SCOPES_BEST ? scopes[o->scopes_wish] : "");
-    if (w->arguments.s == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
     if (o->output != NULL) {
         ab_advise_write_rules(w->rules.to, &w->advice, w->measured.used, w->base, w->arguments.s);
         AB_TRY(ab_output_commit(&w->rules, err));
@@ -233,10 +207,9 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
     if (o->budget_ns != 0)
         AB_TRY(
             ab_advise_budget(&w->staged, &w->advice, w->base, w->measured.used, &w->budget, err));
-    const char *slash = strrchr(w->path, '/');
     const struct ab_advise_view view = {.advice = &w->advice,
                                         .measured = &w->measured,
-                                        .trace = slash != NULL ? slash + 1 : w->path,
+                                        .trace = basename(w->path),
                                         .base = w->base,
                                         .budget_ns = (double)o->budget_ns,
                                         .budget = o->budget_ns != 0 ? &w->budget : NULL,
@@ -251,9 +224,7 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
 
 enum ab_status ab_cmd_advise(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    struct work *w = calloc(1, sizeof *w);
-    if (w == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    struct work *w = ab_alloc_zeroed(1, sizeof *w);
     w->options = o;
     enum ab_status status = advise(w, err);
     ab_output_abandon(&w->rules);

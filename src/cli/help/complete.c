@@ -15,7 +15,7 @@
 #include "cli/cmd_list.h"
 #include "cli/options/option_table.h"
 #include "cli/scaffolds.h"
-#include "cli/trace/cmd_trace.h"
+#include "cli/trace/trace.h"
 #include "core/embed.h"
 #include "core/text.h"
 #include "exchange/intake.h"

@@ -5,7 +5,7 @@
 #include "cli/help/options_help.h"
 
 #include "cli/options/option_table.h"
-#include "cli/trace/cmd_trace.h"
+#include "cli/trace/trace.h"
 
 #include <string.h>
 

@@ -13,7 +13,7 @@
 #include "core/text.h"
 #include "record/convert.h"
 #include "record/converter_live.h"
-#include "trace_tools/filter.h"
+#include "trace_tools/rewrite.h"
 
 #include <errno.h>
 #include <limits.h>

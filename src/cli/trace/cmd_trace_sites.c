@@ -6,11 +6,11 @@
  * function of the library.
  */
 #include "cli/options/option_table.h"
-#include "cli/trace/cmd_trace.h"
+#include "cli/trace/trace.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "symbols/site_match.h"
-#include "symbols/wrappers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,9 +40,9 @@ static int by_key(const void *a, const void *b)
 struct ab_trace_site_row *ab_trace_sort_sites(const struct ab_trace_facts *f,
                                               enum ab_site_order order, size_t *n)
 {
-    struct ab_trace_site_row *rows = calloc(f->sites.n + 1, sizeof rows[0]);
+    struct ab_trace_site_row *rows = ab_alloc_zeroed(f->sites.n + 1, sizeof rows[0]);
     *n = 0;
-    for (uint32_t i = 0; rows != NULL && i < f->sites.n; i++) {
+    for (uint32_t i = 0; i < f->sites.n; i++) {
         uint64_t key = key_of(&f->sites.sites[i], order);
         if (key > 0)
             rows[(*n)++] = (struct ab_trace_site_row){i, key};
@@ -50,12 +50,6 @@ struct ab_trace_site_row *ab_trace_sort_sites(const struct ab_trace_facts *f,
     if (*n > 0)
         qsort(rows, *n, sizeof rows[0], by_key);
     return rows;
-}
-
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
 }
 
 /* ---- for people ---- */
@@ -69,7 +63,7 @@ static void name_function(char out[128], const struct ab_site_module *m,
     if (m == NULL)
         snprintf(out, 128, "code made at run time");
     else if (symbol->function[0] == 0)
-        snprintf(out, 128, "%s+0x%llx", AB_SHOWN(100, base_of(m->path)),
+        snprintf(out, 128, "%s+0x%llx", AB_SHOWN(100, basename(m->path)),
                  (unsigned long long)frame->address);
     else if (!ab_wrappers_is_library(m, symbol) || strchr(symbol->function, '<') == NULL)
         snprintf(out, 128, "%s", AB_SHOWN(100, symbol->function));
@@ -84,8 +78,8 @@ static void name_function(char out[128], const struct ab_site_module *m,
 static void name_frame(char *out, size_t cap, const struct ab_site_module *m,
                        const struct ab_site_frame *frame, const struct ab_symbol *symbol)
 {
-    const char *file = symbol->file[0] != 0                    ? base_of(symbol->file)
-                       : m != NULL && symbol->function[0] != 0 ? base_of(m->path)
+    const char *file = symbol->file[0] != 0                    ? basename(symbol->file)
+                       : m != NULL && symbol->function[0] != 0 ? basename(m->path)
                                                                : "";
     char function[128];
     name_function(function, m, frame, symbol);
@@ -169,11 +163,7 @@ void ab_trace_print_sites(FILE *to, const struct ab_trace_facts *f, const struct
     struct ab_site_names names;
     size_t n = 0;
     struct ab_trace_site_row *rows = ab_trace_sort_sites(f, o->site_order, &n);
-    if (rows == NULL || !ab_site_names_init(&names, &f->site_table)) {
-        fputs("\ncall sites: out of memory\n", to);
-        free(rows);
-        return;
-    }
+    ab_site_names_init(&names, &f->site_table);
     fprintf(to, "\ncall sites: ");
     if (n > o->n_sites)
         fprintf(to, "%zu of ", (size_t)o->n_sites);
@@ -279,10 +269,7 @@ json_t *ab_trace_sites_json(const struct ab_trace_facts *f, const struct ab_opti
     size_t n = 0;
     struct ab_trace_site_row *rows = ab_trace_sort_sites(f, o->site_order, &n);
     json_t *list = json_array();
-    if (rows == NULL || !ab_site_names_init(&names, &f->site_table)) {
-        free(rows);
-        return list;
-    }
+    ab_site_names_init(&names, &f->site_table);
     for (size_t i = 0; i < n && i < o->n_sites; i++) {
         json_t *site = site_json(&f->sites.sites[rows[i].site]);
         put_stack(site, &names, rows[i].site);

@@ -5,7 +5,7 @@
 #ifndef AB_CLI_TRACE_TRACE_FLAME_H
 #define AB_CLI_TRACE_TRACE_FLAME_H
 
-#include "cli/trace/cmd_trace.h"
+#include "cli/trace/trace.h"
 #include "report/flame.h"
 
 /* Before a trace is read: AB_USAGE for what does not go together. */

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * An advice with its measurements, as all outputs are given it, and what they call things.
+ * An advice with its measurements, as all outputs are given it; what they call things; and the outputs.
  */
-#ifndef AB_CLI_ADVISE_ADVISE_VIEW_H
-#define AB_CLI_ADVISE_ADVISE_VIEW_H
+#ifndef AB_CLI_ADVISE_ADVISE_H
+#define AB_CLI_ADVISE_ADVISE_H
 
-#include "cli/advise/advise_budget.h"
 #include "cli/advise/advise_measure.h"
 #include "core/text.h"
+#include "report/table/style.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* An advice with its measurements, as all outputs are given it, and what they call things. */
 
 struct ab_advise_view {
     const struct ab_advice *advice;
@@ -36,5 +41,15 @@ bool ab_advise_is_nearly_scoped(const struct ab_advice_group *g);
 const char *ab_advise_memory(double bytes, char *buf, size_t cap);
 /* Appends what is advised, and by how much it gains; or why nothing is. */
 void ab_advise_answer(const struct ab_advise_view *v, struct ab_text *line);
+
+/* An advice as JSON (results/README.md, "allocbench-advice/1"). */
+
+/* To be ended with json_decref. */
+json_t *ab_advise_document(const struct ab_advise_view *view);
+void ab_advise_write_json(FILE *to, json_t *document);
+
+/* An advice on the screen. */
+
+void ab_advise_print(FILE *to, const struct ab_advise_view *view, struct ab_table_style style);
 
 #endif

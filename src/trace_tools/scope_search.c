@@ -4,12 +4,13 @@
  * largest horizon, and are counted when they leave it: one byte for each, with the class of the
  * lifetime that begins or ends there.
  */
-#include "trace_tools/scope/search.h"
+#include "trace_tools/scope_search.h"
 
 #include "base/bits.h"
 #include "core/grow.h"
-#include "trace_tools/scope/judge.h"
+#include "core/memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum {
@@ -25,6 +26,41 @@ enum {
 
 /* Of horizons: shares of this difference are as good as each other, sizes of this ratio the same. */
 static const double NEAR = 0.05, SMALLER = 0.9;
+
+/* Sums over stretches between two points where few short-lived blocks live, by their size; and
+ * whether these stretches are scopes. */
+
+enum {
+    LOW = 8,       /* a scope ends where this part of the most blocks is left */
+    FRAGMENT = 8,  /* less than this part of the typical one is no scope */
+    BINS = 64 * 4, /* four for each power of two */
+};
+
+struct seen { /* one stretch */
+    uint64_t allocs;
+    uint64_t shorts;    /* of these: short-lived */
+    uint64_t survivors; /* short-lived blocks that live at its end */
+    uint64_t most;      /* that lived at once */
+    uint64_t calls;     /* of the threads that are looked at */
+    uint64_t area;      /* live short-lived blocks, summed over these */
+};
+
+struct tally { /* begins as {0} */
+    struct bin {
+        uint64_t n;
+        struct seen sum;
+    } bins[BINS]; /* by allocations */
+};
+
+struct verdict {
+    bool has_scopes;
+    double typical;   /* allocations */
+    double count;     /* scopes */
+    double share;     /* of all allocations: freed in the scope they belong to, at least */
+    double purity;    /* the same of allocations in scopes alone */
+    double variation; /* standard deviation of the sizes by their mean */
+    double expected;  /* scopes that blocks would leave by accident */
+};
 
 struct level {               /* one horizon */
     uint64_t live, shorts;   /* now; allocated so far */
@@ -56,29 +92,22 @@ struct ab_scope_search {
     size_t cap_slots;
     unsigned least, end; /* horizons that are looked at */
     struct level levels[AB_SCOPE_HORIZONS];
-    struct ab_scope_tally tallies[AB_SCOPE_HORIZONS];
+    struct tally tallies[AB_SCOPE_HORIZONS];
     struct kept kept[AB_SCOPE_HORIZONS];
     bool
         has_gaps; /* calls in the ring are not numbered by their places, and `numbers` is not kept */
-    bool (*take)(void *user, uint64_t end);
-    void *take_user;
+    struct ab_thread_scopes *to; /* ends are handed on to it; NULL = they are kept */
     double typical;
     uint64_t kept_allocs; /* at the last end that was handed on */
-    bool is_short_of_memory;
 };
 
 struct ab_scope_search *ab_scope_search_open(uint64_t thread)
 {
-    struct ab_scope_search *s = calloc(1, sizeof *s);
-    if (s == NULL)
-        return NULL;
+    struct ab_scope_search *s = ab_alloc_zeroed(1, sizeof *s);
     s->thread = thread;
     s->end = AB_SCOPE_HORIZONS;
-    s->ring = malloc(RING);
-    if (s->ring != NULL)
-        return s;
-    free(s);
-    return NULL;
+    s->ring = ab_alloc(RING);
+    return s;
 }
 
 void ab_scope_search_close(struct ab_scope_search *s)
@@ -95,28 +124,27 @@ void ab_scope_search_close(struct ab_scope_search *s)
 
 void ab_scope_search_number(struct ab_scope_search *s)
 {
-    s->numbers = malloc(RING * sizeof s->numbers[0]);
-    s->is_short_of_memory = s->numbers == NULL;
+    s->numbers = ab_alloc(RING * sizeof s->numbers[0]);
 }
 
 void ab_scope_search_emit(struct ab_scope_search *s, const struct ab_scope_choice *choice,
-                          bool (*take)(void *user, uint64_t end), void *user)
+                          struct ab_thread_scopes *to)
 {
     s->least = choice->horizon;
     s->end = choice->horizon + 1;
     s->typical = choice->typical;
-    s->take = take;
-    s->take_user = user;
+    s->to = to;
     ab_scope_search_number(s);
 }
 
 static void hand_on(struct ab_scope_search *s, uint64_t end, uint64_t allocs_so_far)
 {
     double allocs = (double)(allocs_so_far - s->kept_allocs);
-    if (allocs < s->typical / AB_SCOPE_FRAGMENT)
+    if (allocs < s->typical / FRAGMENT)
         return;
     s->kept_allocs = allocs_so_far;
-    s->is_short_of_memory = s->is_short_of_memory || !s->take(s->take_user, end);
+    AB_GROW(s->to->ends, s->to->cap, s->to->n);
+    s->to->ends[s->to->n++] = end;
 }
 
 static void keep(struct ab_scope_search *s, struct kept *kept, const struct moment *end)
@@ -146,37 +174,139 @@ static bool hand_over(struct ab_scope_search *s, unsigned horizon, double typica
 }
 
 bool ab_scope_search_hand_over(struct ab_scope_search *s, const struct ab_scope_choice *choice,
-                               bool (*take)(void *user, uint64_t end), void *user, bool *is_whole)
+                               struct ab_thread_scopes *to, struct ab_thread_scopes *others)
 {
-    s->take = take;
-    s->take_user = user;
-    *is_whole = hand_over(s, choice->horizon, choice->typical);
-    return !s->is_short_of_memory;
-}
-
-bool ab_scope_search_hand_over_others(struct ab_scope_search *s,
-                                      const struct ab_scope_choice *choice,
-                                      bool (*take)(void *user, uint64_t end), void *user)
-{
-    s->take = take;
-    s->take_user = user;
+    s->to = others;
     for (unsigned k = 0; k < AB_SCOPE_HORIZONS; k++)
         if (k != choice->horizon && choice->typicals[k] > 0)
             hand_over(s, k, choice->typicals[k]);
-    return !s->is_short_of_memory;
+    s->to = to;
+    return hand_over(s, choice->horizon, choice->typical);
+}
+
+/* Which of the stretches are scopes, and whether the trace has them by more than accident. */
+
+enum {
+    GIANT = 8,     /* a stretch of this part of all allocations is a phase of the program */
+    PART = 4,      /* what is not has at least this part of all allocations, */
+    GONE = 2,      /* and this part of them is gone at the ends */
+    ACCIDENTS = 4, /* so many times as many scopes as accident would make, */
+};
+static const double VARIATION = 0.4; /* or no more than that */
+
+static unsigned bin_of(uint64_t allocs)
+{
+    unsigned log = allocs == 0 ? 0 : ab_log2(allocs);
+    unsigned quarter = log >= 2 ? (unsigned)(allocs >> (log - 2)) & 3 : 0;
+    return allocs < 4 ? (unsigned)allocs : log * 4 + quarter;
+}
+
+static void scope_tally_add(struct tally *t, const struct seen *seen)
+{
+    struct bin *b = &t->bins[bin_of(seen->allocs)];
+    b->n++;
+    b->sum.allocs += seen->allocs;
+    b->sum.shorts += seen->shorts;
+    b->sum.survivors += seen->survivors;
+    b->sum.most += seen->most;
+    b->sum.calls += seen->calls;
+    b->sum.area += seen->area;
+}
+
+static double size_of(const struct bin *b)
+{
+    return (double)b->sum.allocs / (double)b->n;
+}
+
+/* Above it, stretches are phases of the program. */
+static double phase_size(uint64_t allocs)
+{
+    return (double)allocs / GIANT;
+}
+
+static double find_typical(const struct tally *t, uint64_t allocs)
+{
+    double all = 0, passed = 0;
+    unsigned end = 0;
+    while (end < BINS && (t->bins[end].n == 0 || size_of(&t->bins[end]) <= phase_size(allocs)))
+        all += (double)t->bins[end++].sum.allocs;
+    for (unsigned i = 0; i < end; i++) {
+        passed += (double)t->bins[i].sum.allocs;
+        if (t->bins[i].n > 0 && passed * 2 >= all)
+            return size_of(&t->bins[i]);
+    }
+    return 0;
+}
+
+struct sums {
+    double n, allocs, squares, most;        /* of scopes */
+    double part, shorts, gone, calls, area; /* of fragments too */
+};
+
+/* Fragments count where blocks die, but are no scopes. */
+static struct sums sum_up(const struct tally *t, uint64_t allocs, double typical)
+{
+    struct sums s = {0};
+    for (unsigned i = 0; i < BINS; i++) {
+        const struct bin *b = &t->bins[i];
+        if (b->n == 0 || size_of(b) > phase_size(allocs))
+            continue;
+        s.part += (double)b->sum.allocs;
+        s.shorts += (double)b->sum.shorts;
+        s.gone += (double)b->sum.shorts - (double)b->sum.survivors;
+        s.calls += (double)b->sum.calls;
+        s.area += (double)b->sum.area;
+        if (size_of(b) < typical / FRAGMENT)
+            continue;
+        s.n += (double)b->n;
+        s.allocs += (double)b->sum.allocs;
+        s.squares += (double)b->n * size_of(b) * size_of(b);
+        s.most += (double)b->sum.most;
+    }
+    return s;
+}
+
+/* How often the number of live blocks would fall as low, if they came and went by themselves: in
+ * balance as often as one is allocated while so many live. */
+static double by_accident(const struct sums *s)
+{
+    double mean = s->area / s->calls, low = floor(s->most / s->n / LOW);
+    return mean > 0 ? s->shorts * exp(low * log(mean) - mean - lgamma(low + 1)) : s->shorts;
+}
+
+bool ab_scope_is_regular(double count, double variation, double expected)
+{
+    return variation <= VARIATION || count >= ACCIDENTS * expected;
+}
+
+/* allocs: of the whole trace. */
+static struct verdict scope_judge(const struct tally *t, uint64_t allocs)
+{
+    struct verdict v = {.typical = find_typical(t, allocs)};
+    struct sums s = sum_up(t, allocs, v.typical);
+    if (v.typical < AB_SCOPE_ALLOCS_LEAST || s.n < AB_SCOPE_COUNT_LEAST)
+        return v;
+    double mean = s.allocs / s.n, variance = s.squares / s.n - mean * mean;
+    v.count = s.n;
+    v.share = s.gone / (double)allocs;
+    v.purity = s.gone / s.part;
+    v.variation = variance > 0 ? sqrt(variance) / mean : 0;
+    v.expected = by_accident(&s);
+    v.has_scopes = s.part * PART >= (double)allocs && s.gone * GONE >= s.part &&
+                   ab_scope_is_regular(v.count, v.variation, v.expected);
+    return v;
 }
 
 static void end_scope(struct ab_scope_search *s, unsigned k)
 {
     struct level *l = &s->levels[k];
-    ab_scope_tally_add(&s->tallies[k],
-                       &(struct ab_scope_seen){.allocs = l->low.allocs - l->last.allocs,
-                                               .shorts = l->low.shorts - l->last.shorts,
-                                               .survivors = l->low.live,
-                                               .calls = l->low.calls - l->last.calls,
-                                               .area = l->low.area - l->last.area,
-                                               .most = l->most});
-    if (s->take != NULL)
+    scope_tally_add(&s->tallies[k], &(struct seen){.allocs = l->low.allocs - l->last.allocs,
+                                                   .shorts = l->low.shorts - l->last.shorts,
+                                                   .survivors = l->low.live,
+                                                   .calls = l->low.calls - l->last.calls,
+                                                   .area = l->low.area - l->last.area,
+                                                   .most = l->most});
+    if (s->to != NULL)
         hand_on(s, l->low.end, l->low.allocs);
     else
         keep(s, &s->kept[k], &l->low);
@@ -193,7 +323,7 @@ static inline void step_birth(struct ab_scope_search *s, unsigned k)
     l->came_less_gone += s->at;
     l->shorts++;
     l->live++;
-    if (l->is_low && l->live > l->most / AB_SCOPE_LOW)
+    if (l->is_low && l->live > l->most / LOW)
         end_scope(s, k);
     else if (l->live > l->most)
         l->most = l->live;
@@ -204,7 +334,7 @@ static inline void step_death(struct ab_scope_search *s, unsigned k)
     struct level *l = &s->levels[k];
     l->came_less_gone -= s->at;
     l->live--;
-    bool is_lower = l->is_low ? l->live < l->low.live : l->live <= l->most / AB_SCOPE_LOW;
+    bool is_lower = l->is_low ? l->live < l->low.live : l->live <= l->most / LOW;
     if (!is_lower)
         return;
     l->is_low = true;
@@ -266,7 +396,7 @@ static void die(struct ab_scope_search *s, const struct ab_event *e, uint64_t nu
     s->ring[(s->taken - 1) % RING] = (uint8_t)(DEATH | k);
 }
 
-static bool take(struct ab_scope_search *s, const struct ab_event *e, uint64_t number)
+static void take(struct ab_scope_search *s, const struct ab_event *e, uint64_t number)
 {
     AB_GROW_ZEROED(s->born, s->cap_slots, e->slot);
     if (e->kind == AB_EVENT_FREE || e->released) {
@@ -279,7 +409,6 @@ static bool take(struct ab_scope_search *s, const struct ab_event *e, uint64_t n
     } else if (ab_event_gives_block(e)) {
         s->born[e->slot] = 0;
     }
-    return !s->is_short_of_memory;
 }
 
 static void finish(struct ab_scope_search *s)
@@ -295,16 +424,16 @@ enum ab_status ab_scope_search_visit(void *user, const struct ab_walk_batch *bat
                                      struct ab_err *err)
 {
     struct ab_scope_search *s = user;
+    (void)err;
     for (size_t i = 0; i < batch->n; i++)
-        if (!take(s, &batch->events[i], batch->first + i))
-            return ab_fail(err, AB_SYSTEM, "out of memory for the scopes");
+        take(s, &batch->events[i], batch->first + i);
     if (batch->where == AB_WALK_END)
         finish(s);
-    return s->is_short_of_memory ? ab_fail(err, AB_SYSTEM, "out of memory for the scopes") : AB_OK;
+    return AB_OK;
 }
 
 /* The smallest scopes that there are, the largest, or those that hold most; -1 = there are none. */
-static int choose(const struct ab_scope_verdict *verdicts, enum ab_scopes_wish wish)
+static int choose(const struct verdict *verdicts, enum ab_scopes_wish wish)
 {
     double best = -1;
     int chosen = -1;
@@ -312,7 +441,7 @@ static int choose(const struct ab_scope_verdict *verdicts, enum ab_scopes_wish w
         if (verdicts[k].has_scopes && verdicts[k].share > best)
             best = verdicts[k].share;
     for (unsigned k = 0; k < AB_SCOPE_HORIZONS; k++) {
-        const struct ab_scope_verdict *v = &verdicts[k];
+        const struct verdict *v = &verdicts[k];
         if (!v->has_scopes || (wish == AB_SCOPES_BEST && v->share < best - NEAR))
             continue;
         bool is_better = chosen < 0 || (wish == AB_SCOPES_OUTER
@@ -324,7 +453,7 @@ static int choose(const struct ab_scope_verdict *verdicts, enum ab_scopes_wish w
     return chosen;
 }
 
-static struct ab_scope_kind kind_of(const struct ab_scope_verdict *v)
+static struct ab_scope_kind kind_of(const struct verdict *v)
 {
     return (struct ab_scope_kind){v->count, v->typical};
 }
@@ -332,9 +461,9 @@ static struct ab_scope_kind kind_of(const struct ab_scope_verdict *v)
 bool ab_scope_search_choose(const struct ab_scope_search *s, enum ab_scopes_wish wish,
                             struct ab_scope_choice *out)
 {
-    struct ab_scope_verdict verdicts[AB_SCOPE_HORIZONS];
+    struct verdict verdicts[AB_SCOPE_HORIZONS];
     for (unsigned k = 0; k < AB_SCOPE_HORIZONS; k++)
-        verdicts[k] = ab_scope_judge(&s->tallies[k], s->allocs);
+        verdicts[k] = scope_judge(&s->tallies[k], s->allocs);
     int chosen = choose(verdicts, wish);
     if (chosen < 0)
         return false;

@@ -3,21 +3,42 @@
  * Sizes, lifetimes, the curve and the threads of a work, counted by hand.
  */
 #include "support/cmocka.h"
-#include "tape/overview.h"
+#include "trace_tools/trace_stats.h"
 
 static struct ab_overview seen;
+
+static void alloc(struct ab_overview_maker *m, uint32_t slot, uint32_t thread, uint64_t size)
+{
+    ab_overview_take(m, &(struct ab_event){.slot = slot, .thread = thread, .size = size});
+}
+
+static void resize(struct ab_overview_maker *m, uint32_t slot, uint64_t size)
+{
+    ab_overview_take(m, &(struct ab_event){.kind = AB_EVENT_RESIZE, .slot = slot, .size = size});
+}
+
+static void release(struct ab_overview_maker *m, uint32_t slot, uint32_t thread)
+{
+    ab_overview_take(m, &(struct ab_event){.kind = AB_EVENT_FREE, .slot = slot, .thread = thread});
+}
+
+/* A call that changes nothing. */
+static void idle(struct ab_overview_maker *m)
+{
+    ab_overview_take(m, &(struct ab_event){.failed = true});
+}
 
 static void blocks_are_counted_by_last_size_and_calls_until_freed(void **state)
 {
     (void)state;
     struct ab_overview_maker *m = ab_overview_begin();
-    ab_overview_alloc(m, 0, 0, 100); /* call 0: freed by call 3 */
-    ab_overview_alloc(m, 1, 0, 1);   /* call 1: freed by call 2 */
-    ab_overview_free(m, 1, 0);
-    ab_overview_free(m, 0, 0);
-    ab_overview_alloc(m, 1, 0, 64); /* never freed, 4096 at the end */
-    ab_overview_resize(m, 1, 4096);
-    ab_overview_idle(m);
+    alloc(m, 0, 0, 100); /* call 0: freed by call 3 */
+    alloc(m, 1, 0, 1);   /* call 1: freed by call 2 */
+    release(m, 1, 0);
+    release(m, 0, 0);
+    alloc(m, 1, 0, 64); /* never freed, 4096 at the end */
+    resize(m, 1, 4096);
+    idle(m);
     ab_overview_end(m, &seen);
     assert_int_equal(seen.n_calls, 7);
     assert_int_equal(seen.blocks[7][2], 1); /* up to 128 bytes, up to 4 calls */
@@ -49,7 +70,7 @@ static void the_curve_has_the_least_and_the_most_of_each_step(void **state)
     enum { N = 5 * AB_OVERVIEW_STEPS };
     struct ab_overview_maker *m = ab_overview_begin();
     for (uint32_t i = 0; i < N; i++)
-        ab_overview_alloc(m, i, 0, 10);
+        alloc(m, i, 0, 10);
     ab_overview_end(m, &seen);
     assert_int_equal(seen.step_calls, 8);
     assert_int_equal(seen.n_steps, N / 8);
@@ -65,7 +86,7 @@ static void a_step_that_is_exactly_full_doubles_at_the_next_call(void **state)
     (void)state;
     struct ab_overview_maker *m = ab_overview_begin();
     for (uint32_t i = 0; i < AB_OVERVIEW_STEPS + 1; i++)
-        ab_overview_idle(m);
+        idle(m);
     ab_overview_end(m, &seen);
     assert_int_equal(seen.step_calls, 2);
     assert_int_equal(seen.n_steps, AB_OVERVIEW_STEPS / 2 + 1);
@@ -76,11 +97,11 @@ static void each_pair_of_threads_has_its_frees(void **state)
 {
     (void)state;
     struct ab_overview_maker *m = ab_overview_begin();
-    ab_overview_alloc(m, 0, 0, 8);
-    ab_overview_alloc(m, 1, 1, 8);
-    ab_overview_alloc(m, 2, 1, 8);
-    ab_overview_free(m, 1, 0);
-    ab_overview_free(m, 0, 2);
+    alloc(m, 0, 0, 8);
+    alloc(m, 1, 1, 8);
+    alloc(m, 2, 1, 8);
+    release(m, 1, 0);
+    release(m, 0, 2);
     ab_overview_end(m, &seen);
     assert_int_equal(seen.n_threads, 3);
     assert_int_equal(seen.n_rows, 3);
@@ -100,8 +121,8 @@ static void threads_without_a_row_share_the_last(void **state)
     uint64_t sum = 0;
     for (uint32_t t = 0; t < N; t++)
         for (uint32_t i = 0; i < (t == 40 ? 9 : 2); i++) {
-            ab_overview_alloc(m, 0, t, 8);
-            ab_overview_free(m, 0, N - 1 - t);
+            alloc(m, 0, t, 8);
+            release(m, 0, N - 1 - t);
         }
     ab_overview_end(m, &seen);
     assert_int_equal(seen.n_threads, N);

@@ -2,10 +2,10 @@
  *
  * Finds scopes from the lifetimes of blocks alone.
  *
- * For each horizon of 16, 64, 256 … calls, blocks that live at most so many calls are short-lived. A scope ends where
- * the number of live short-lived blocks falls to an eighth of the highest since the last end, or
- * below (of fewer than eight: to none), at the lowest point before it rises again. A horizon has
- * scopes when
+ * For each horizon of 16, 64, 256 … calls, blocks that live at most so many calls are short-lived.
+ * A scope ends where the number of live short-lived blocks falls to an eighth of the highest since
+ * the last end, or below (of fewer than eight: to none), at the lowest point before it rises
+ * again. A horizon has scopes when
  *  - there are at least AB_SCOPE_COUNT_LEAST of them, besides stretches of an eighth of the trace
  *    and more (start-up, shut-down), and they hold a quarter of all allocations;
  *  - the typical one (half of the allocations lie in such or smaller ones) has at least
@@ -25,7 +25,6 @@
 #define AB_TRACE_TOOLS_SCOPE_SEARCH_H
 
 #include "trace_tools/scopes.h"
-#include "trace_tools/walk.h"
 
 enum {
     AB_SCOPE_HORIZONS = 10, /* 2^4, 2^6 … 2^22 calls */
@@ -45,7 +44,7 @@ struct ab_scope_choice {                /* what a second pass needs */
     struct ab_scope_kind nested, outer; /* the smallest and the largest that other horizons show */
 };
 
-/* Of the blocks that `thread` allocates. NULL = out of memory. */
+/* Of the blocks that `thread` allocates. */
 struct ab_scope_search *ab_scope_search_open(uint64_t thread);
 void ab_scope_search_close(struct ab_scope_search *s);
 /* For struct ab_walk: user is the search. */
@@ -59,19 +58,18 @@ bool ab_scope_search_choose(const struct ab_scope_search *s, enum ab_scopes_wish
  * kept. 32 MiB. */
 void ab_scope_search_number(struct ab_scope_search *s);
 
-/* After it: the ends by `choice` go to `take`, if they were kept: *is_whole; else none does. False =
- * out of memory. */
+/* After it: the ends by `choice` go to `to`, if they were kept: true; else none does. The ends of
+ * all other horizons that have scopes go to `others`, one horizon after the other, as far as they
+ * were kept. */
 bool ab_scope_search_hand_over(struct ab_scope_search *s, const struct ab_scope_choice *choice,
-                               bool (*take)(void *user, uint64_t end), void *user, bool *is_whole);
+                               struct ab_thread_scopes *to, struct ab_thread_scopes *others);
 
-/* The same of all other horizons that have scopes, as far as their ends were kept, one after the other. */
-bool ab_scope_search_hand_over_others(struct ab_scope_search *s,
-                                      const struct ab_scope_choice *choice,
-                                      bool (*take)(void *user, uint64_t end), void *user);
-
-/* Before the walk: the ends by `choice` go to `take` as they are found; false of it = out of
- * memory. */
+/* Before the walk: the ends by `choice` go to `to` as they are found. */
 void ab_scope_search_emit(struct ab_scope_search *s, const struct ab_scope_choice *choice,
-                          bool (*take)(void *user, uint64_t end), void *user);
+                          struct ab_thread_scopes *to);
+
+/* So many stretches, whose sizes vary so much, are no accident: the standard deviation is at most 0.4
+ * of the mean, or there are four times as many as accident would make. */
+bool ab_scope_is_regular(double count, double variation, double expected);
 
 #endif

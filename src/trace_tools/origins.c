@@ -3,7 +3,7 @@
  * Follows the blocks of a trace: a free that comes before the scope of its allocation ends goes back
  * to that allocation's byte.
  */
-#include "trace_tools/scope/origins.h"
+#include "trace_tools/origins.h"
 
 #include "core/grow.h"
 
@@ -119,7 +119,6 @@ enum ab_status ab_origins_find(const struct ab_origins_wish *wish, struct ab_sit
     const struct ab_walk walk = {.path = wish->path,
                                  .is_partial = wish->is_partial,
                                  .sites = wish->match != NULL ? sites : NULL,
-                                 .end = UINT64_MAX,
                                  .visit = visit,
                                  .user = &s};
     *out = (struct ab_origins){.n_classes = 1};
