@@ -14,6 +14,7 @@
 #include "app/say.h"
 #include "core/memory.h"
 #include "report/format.h"
+#include "report/session_record.h"
 #include "result/environment.h"
 #include "result/session.h"
 #include "runner/supervise.h"

@@ -7,6 +7,7 @@
 #include "report/html/embed.h"
 #include "report/read/read_html.h"
 #include "report/read/read_result.h"
+#include "report/session_record.h"
 #include "report/sinks/sinks.h"
 #include "result/hdr_encode.h"
 #include "result/session.h"
