@@ -159,6 +159,8 @@ static json_t *value(const struct ab_member *m, const void *record, const void *
     case AB_IS_TEXT:
     case AB_IS_WORD:
         return ab_json_string(*(const char *const *)p != NULL ? *(const char *const *)p : text);
+    case AB_IS_FIXED:
+        return ab_json_string(text);
     case AB_IS_CHARS:
         return ab_json_string(p);
     case AB_IS_NUMBER:
@@ -418,7 +420,7 @@ static void read_member(const struct ab_reading *x)
         m->read(x);
     } else if (m->type == AB_IS_PART) {
         read_part(x);
-    } else if (m->type == AB_IS_RULE) {
+    } else if (m->type == AB_IS_RULE || m->type == AB_IS_FIXED) {
         return;
     } else if (m->key == NULL) {
         read_numbers(x, x->o);

@@ -40,6 +40,7 @@ enum ab_member_type {
     AB_IS_PART,    /* the same, but its members are those of this object */
     AB_IS_LIST,    /* pointer to items, malloc'ed when they are read, and a uint32_t count */
     AB_IS_ARRAY,   /* items in the struct, and a uint32_t count */
+    AB_IS_FIXED,   /* always `text`, such as the schema of a document; not read back */
     AB_IS_RULE,    /* what `write` and `read` make of it; without one of them, nothing */
 };
 
@@ -152,6 +153,10 @@ struct ab_record {
 #define AB_ARRAY(k, of, member, count, max, ...) \
     AB_MEMBER(ARRAY, k, of, member, .n_offset = offsetof(of, count), .most = (max), __VA_ARGS__)
 #define AB_RULE(k, of, member, ...) AB_MEMBER(RULE, k, of, member, __VA_ARGS__)
+#define AB_FIXED(k, words, ...) \
+    { \
+        .key = (k), .type = AB_IS_FIXED, .text = (words), __VA_ARGS__ \
+    }
 #define AB_WHEN(of, member) .when = offsetof(of, member), .when_bytes = sizeof(((of *)NULL)->member)
 #define AB_WHEN_IS(of, member, value) AB_WHEN(of, member), .when_is = (value)
 #define AB_RECORD_OF(of, table, ...) \

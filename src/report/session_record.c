@@ -1445,12 +1445,6 @@ static json_t *write_comparison(const struct ab_writing *x)
 
 /* ---- the document ---- */
 
-static json_t *write_schema(const struct ab_writing *x)
-{
-    (void)x;
-    return ab_json_string(SCHEMA);
-}
-
 static void read_schema(const struct ab_reading *x)
 {
     char shown[64];
@@ -1559,7 +1553,7 @@ static void check_document(const struct ab_reading *x)
             __VA_ARGS__)
 
 static const struct ab_member document_members[] = {
-    RULE("schema", write_schema, read_schema),
+    AB_FIXED("schema", SCHEMA, .read = read_schema),
     AB_RECORD_HERE("tool", &tool_record),
     AB_FLAG("complete", struct ab_session, is_complete),
     AB_RECORD_HERE("config", &config_record),
