@@ -28,15 +28,14 @@ static const struct ab_member entry_members[] = {
     AB_CHARS("metric", struct ab_noise_entry, metric),
     AB_NUMBER("p95", struct ab_noise_entry, p95),
 };
-static const struct ab_record entry_record = AB_RECORD_OF(struct ab_noise_entry, entry_members,
-                                                          .check = check_entry);
+AB_TABLE(entry, struct ab_noise_entry, .check = check_entry);
 
 static const struct ab_member host_members[] = {
     AB_CHARS("fingerprint", struct ab_calibration, fingerprint),
     AB_CHARS("cpu", struct ab_calibration, cpu),
     AB_CHARS("kernel", struct ab_calibration, kernel),
 };
-static const struct ab_record host_record = AB_RECORD_OF(struct ab_calibration, host_members);
+AB_TABLE(host, struct ab_calibration);
 
 static void check_schema(const struct ab_reading *x)
 {

@@ -4,12 +4,12 @@
  * its type and what it may be. One walk over the table writes the record, one reads it back and
  * checks it, one rounds its numbers. A key stands nowhere else.
  *
- *     static const struct ab_member members[] = {
+ *     static const struct ab_member host_members[] = {
  *         AB_CHARS("cpu", struct ab_host, cpu),
  *         AB_WHOLE("page_bytes", struct ab_host, page_bytes, INT64_MAX, 0, .flags = AB_ZERO),
  *         AB_NUMBER("load_1min", struct ab_host, load_1min, .label = "load", .unit = "threads"),
  *     };
- *     static const struct ab_record host_record = AB_RECORD_OF(struct ab_host, members);
+ *     AB_TABLE(host, struct ab_host);
  *     ab_json_put(document, "host", ab_record_json(&host_record, &host, NULL));
  *
  * `context` is the caller's: the functions of a table get it, nobody else looks at it. Of a writer it
@@ -164,6 +164,10 @@ struct ab_record {
         .members = (table), .n_members = sizeof(table) / sizeof((table)[0]), .bytes = sizeof(of), \
         __VA_ARGS__ \
     }
+
+/* NAME_record, of NAME_members. */
+#define AB_TABLE(name, of, ...) \
+    static const struct ab_record name##_record = AB_RECORD_OF(of, name##_members, __VA_ARGS__)
 
 /* An object with all members of a record; an object that is there already gets them. */
 json_t *ab_record_json(const struct ab_record *table, const void *record, const void *context);

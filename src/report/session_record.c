@@ -258,7 +258,7 @@ static const struct ab_member tool_members[] = {
     AB_TEXT("compiler", struct ab_session, tool.compiler, .text = COMPILER),
     AB_TEXT("flags", struct ab_session, tool.flags, .text = AB_FLAGS),
 };
-static const struct ab_record tool_record = AB_RECORD_OF(struct ab_session, tool_members);
+AB_TABLE(tool, struct ab_session);
 
 static const struct ab_member host_members[] = {
     AB_CHARS("fingerprint", struct ab_host, fingerprint),
@@ -277,7 +277,7 @@ static const struct ab_member host_members[] = {
     AB_WHOLE("page_bytes", struct ab_host, page_bytes, INT64_MAX, 0, .flags = AB_ZERO),
     AB_NUMBER("load_1min", struct ab_host, load_1min),
 };
-static const struct ab_record host_record = AB_RECORD_OF(struct ab_host, host_members);
+AB_TABLE(host, struct ab_host);
 
 static const struct ab_member null_members[] = {
     PHASE(struct ab_null_cost),
@@ -292,7 +292,7 @@ static const struct ab_member null_members[] = {
     AB_NUMBER("floor_ns", struct ab_null_cost, floor_ns),
     AB_NUMBER("instr_per_op", struct ab_null_cost, instr_per_op, .flags = AB_LATER),
 };
-static const struct ab_record null_record = AB_RECORD_OF(struct ab_null_cost, null_members);
+AB_TABLE(null, struct ab_null_cost);
 
 static const struct ab_member timer_members[] = {
     AB_TEXT("source", struct ab_session, timer.source),
@@ -302,21 +302,21 @@ static const struct ab_member timer_members[] = {
     AB_LIST("null", struct ab_session, nulls, n_nulls, AB_STORED_RECORDS_MAX,
             .record = &null_record),
 };
-static const struct ab_record timer_record = AB_RECORD_OF(struct ab_session, timer_members);
+AB_TABLE(timer, struct ab_session);
 
 static const struct ab_member counting_members[] = {
     AB_CHARS("method", struct ab_counting, method),
     AB_WHOLE("n_ops", struct ab_counting, n_ops, INT64_MAX, 0, .flags = AB_ZERO),
     AB_CHARS("reason", struct ab_counting, reason),
 };
-static const struct ab_record counting_record = AB_RECORD_OF(struct ab_counting, counting_members);
+AB_TABLE(counting, struct ab_counting);
 
 static const struct ab_member noise_members[] = {
 #define NUMBER(name) AB_NUMBER(#name, struct ab_noise, name),
     AB_NOISE_FIELDS(NUMBER)
 #undef NUMBER
 };
-static const struct ab_record noise_record = AB_RECORD_OF(struct ab_noise, noise_members);
+AB_TABLE(noise, struct ab_noise);
 
 /* ---- what was run ---- */
 
@@ -360,7 +360,7 @@ static const struct ab_member tape_members[] = {
     COUNT("total_bytes", struct ab_session, facts.total_bytes),
     AB_RULE("kinds", struct ab_session, facts, .write = write_kinds, .read = read_kinds),
 };
-static const struct ab_record tape_record = AB_RECORD_OF(struct ab_session, tape_members);
+AB_TABLE(tape, struct ab_session);
 
 json_t *ab_json_passes(const struct ab_pass_plan *plan)
 {
@@ -432,8 +432,7 @@ static const struct ab_member stopping_members[] = {
     AB_NAME("ended", struct ab_stopping, ended, AB_ENDED_COUNT, .names = ab_ended_names,
             .flags = AB_ZERO | AB_LATER),
 };
-static const struct ab_record stopping_record = AB_RECORD_OF(struct ab_stopping, stopping_members,
-                                                             .check = check_stopping);
+AB_TABLE(stopping, struct ab_stopping, .check = check_stopping);
 
 /* "2/4" */
 static json_t *write_shard(const struct ab_writing *x)
@@ -469,14 +468,13 @@ static const struct ab_member part_members[] = {
     AB_WHOLE("host", struct ab_part, host, UINT32_MAX, 0),
     AB_WHOLE("n_rounds", struct ab_part, n_rounds, UINT32_MAX, 0),
 };
-static const struct ab_record part_record = AB_RECORD_OF(struct ab_part, part_members);
+AB_TABLE(part, struct ab_part);
 
 static const struct ab_member resumption_members[] = {
     AB_TEXT("resumed_from", struct ab_session, resumed_from, .flags = AB_ZERO),
     AB_WHOLE("rounds_resumed", struct ab_session, n_rounds_resumed, UINT32_MAX, 0),
 };
-static const struct ab_record resumption_record = AB_RECORD_OF(struct ab_session,
-                                                               resumption_members);
+AB_TABLE(resumption, struct ab_session);
 
 /* What lanes do. */
 static const struct ab_member lane_members[] = {
@@ -489,7 +487,7 @@ static const struct ab_member lane_members[] = {
     COUNT("n_remote", struct ab_session, n_remote),
     AB_TEXT("base", struct ab_session, base, .flags = AB_ZERO | AB_LATER),
 };
-static const struct ab_record lane_record = AB_RECORD_OF(struct ab_session, lane_members);
+AB_TABLE(lane, struct ab_session);
 
 #define TEXTS(key, member, ...) \
     AB_MEMBER(LIST, key, struct ab_session, member, .most = AB_STORED_PHASES_MAX, \
@@ -519,7 +517,7 @@ static const struct ab_member config_members[] = {
             AB_WHEN(struct ab_session, n_parts), .flags = AB_OMIT),
     AB_PART(&lane_record, .flags = AB_LATER),
 };
-static const struct ab_record config_record = AB_RECORD_OF(struct ab_session, config_members);
+AB_TABLE(config, struct ab_session);
 
 /* ---- back ends ---- */
 
@@ -553,7 +551,7 @@ static const struct ab_member growth_members[] = {
     AB_NUMBER("over_ops", struct ab_view_growth, over_ops),
     AB_TEXT("reason", struct ab_view_growth, why),
 };
-static const struct ab_record growth_record = AB_RECORD_OF(struct ab_view_growth, growth_members);
+AB_TABLE(growth, struct ab_view_growth);
 
 static json_t *write_growth(const struct ab_writing *x)
 {
@@ -576,7 +574,7 @@ static const struct ab_member heap_members[] = {
     AB_WHOLE("live_peak_blocks", struct ab_mapped_heap, live_peak_blocks, INT64_MAX, 0),
     AB_WHOLE("live_peak_bytes", struct ab_mapped_heap, live_peak_bytes, INT64_MAX, 0),
 };
-static const struct ab_record heap_record = AB_RECORD_OF(struct ab_mapped_heap, heap_members);
+AB_TABLE(heap, struct ab_mapped_heap);
 
 static const struct ab_member map_members[] = {
     AB_CHARS("rules", struct ab_backend_info, map),
@@ -587,7 +585,7 @@ static const struct ab_member map_members[] = {
              COUNTS(uint64_t), .text = "must be a whole number, 0 or more",
              .flags = AB_LATER | AB_NEVER_NULL),
 };
-static const struct ab_record map_record = AB_RECORD_OF(struct ab_backend_info, map_members);
+AB_TABLE(map, struct ab_backend_info);
 
 static void check_backend(const struct ab_reading *x)
 {
@@ -621,8 +619,7 @@ static const struct ab_member backend_members[] = {
     AB_RECORD_HERE("map", &map_record, AB_WHEN(struct ab_backend_info, n_heaps), .flags = AB_LATER),
     RULE("growth", write_growth, NULL),
 };
-static const struct ab_record backend_record = AB_RECORD_OF(struct ab_backend_info, backend_members,
-                                                            .check = check_backend);
+AB_TABLE(backend, struct ab_backend_info, .check = check_backend);
 
 /* ---- rounds ---- */
 
@@ -681,8 +678,7 @@ static const struct ab_member round_members[] = {
     AB_WHOLE("host", struct ab_round, host, UINT32_MAX, 0, .has = has_several_hosts,
              .flags = AB_OMIT),
 };
-static const struct ab_record round_record = AB_RECORD_OF(struct ab_round, round_members,
-                                                          .check = check_round);
+AB_TABLE(round, struct ab_round, .check = check_round);
 
 /* ---- results ---- */
 
@@ -753,7 +749,7 @@ static const struct ab_member worst_members[] = {
     AB_WHOLE("iteration", struct ab_worst_op, iteration, UINT32_MAX, 0,
              AB_WHEN(struct ab_worst_op, iteration), .flags = AB_OMIT),
 };
-static const struct ab_record worst_record = AB_RECORD_OF(struct ab_worst_op, worst_members);
+AB_TABLE(worst, struct ab_worst_op);
 
 static void check_tail(const struct ab_reading *x)
 {
@@ -765,8 +761,7 @@ static const struct ab_member tail_members[] = {
     AB_PART(&tail_numbers_record),
     AB_ARRAY("worst", struct ab_result, worst, n_worst, AB_WORST_MAX, .record = &worst_record),
 };
-static const struct ab_record tail_record = AB_RECORD_OF(struct ab_result, tail_members,
-                                                         .check = check_tail);
+AB_TABLE(tail, struct ab_result, .check = check_tail);
 
 static bool is_exec(const void *record, const void *session)
 {
@@ -788,8 +783,7 @@ static const struct ab_member result_members[] = {
     AB_RECORD_HERE("tail", &tail_record, AB_WHEN(struct ab_result, tail_n)),
     AB_RECORD_HERE("program", &program_record, .has = is_exec, .flags = AB_OMIT),
 };
-static const struct ab_record result_record = AB_RECORD_OF(struct ab_result, result_members,
-                                                           .is_told = has_numbers);
+AB_TABLE(result, struct ab_result, .is_told = has_numbers);
 
 /* ---- latency in depth: by size, over time, by heap ---- */
 
@@ -802,7 +796,7 @@ static const struct ab_member class_members[] = {
     AB_NUMBER("p99.9", struct timed, quantiles[4], .flags = AB_SHOWN),
     COUNT("max", struct timed, max),
 };
-static const struct ab_record class_record = AB_RECORD_OF(struct timed, class_members);
+AB_TABLE(class, struct timed);
 
 /* null: more than JSON's integers hold. */
 static json_t *write_log2(const struct ab_writing *x)
@@ -827,8 +821,7 @@ static const struct ab_member size_members[] = {
     AB_RULE("le_bytes", struct ab_size_class, log2, .write = write_log2, .read = read_log2),
     TIMED(struct ab_size_class, &class_record),
 };
-static const struct ab_record size_record = AB_RECORD_OF(struct ab_size_class, size_members,
-                                                         .is_told = has_numbers);
+AB_TABLE(size, struct ab_size_class, .is_told = has_numbers);
 
 /* "BIN:COUNT,COUNT …" from the first bin that is not empty to the last; null where none is known. */
 static json_t *write_window_counts(const struct ab_writing *x)
@@ -911,8 +904,7 @@ static const struct ab_member window_members[] = {
     AB_NUMBER("max", struct ab_window, max),
     RULE("counts", write_window_counts, read_window_counts),
 };
-static const struct ab_record window_record = AB_RECORD_OF(
-    struct ab_window, window_members, .is_told = has_numbers, .check = check_window);
+AB_TABLE(window, struct ab_window, .is_told = has_numbers, .check = check_window);
 
 static const char heap_key[] = "heap";
 
@@ -958,7 +950,7 @@ static const struct ab_member heap_timed_members[] = {
                .flags = AB_SHOWN),
     COUNT("max", struct timed, max),
 };
-static const struct ab_record heap_timed_record = AB_RECORD_OF(struct timed, heap_timed_members);
+AB_TABLE(heap_timed, struct timed);
 
 static const struct ab_member heap_part_members[] = {
     BACKEND(struct ab_heap_part),
@@ -974,8 +966,7 @@ static const struct ab_member heap_part_members[] = {
              AB_WHEN_IS(struct ab_heap_part, op, AB_OP_ALL)),
     TIMED(struct ab_heap_part, &heap_timed_record),
 };
-static const struct ab_record heap_part_record = AB_RECORD_OF(
-    struct ab_heap_part, heap_part_members, .is_told = has_numbers);
+AB_TABLE(heap_part, struct ab_heap_part, .is_told = has_numbers);
 
 /* ---- the memory pass ---- */
 
@@ -986,8 +977,7 @@ static const struct ab_member heap_memory_members[] = {
         AB_NUMBERS("drained_bytes", struct ab_heap_memory, drained_bytes, AB_DRAIN_COUNT,
                    ab_drain_names),
 };
-static const struct ab_record heap_memory_record = AB_RECORD_OF(struct ab_heap_memory,
-                                                                heap_memory_members);
+AB_TABLE(heap_memory, struct ab_heap_memory);
 
 static json_t *write_heap_memory(const struct ab_writing *x)
 {
@@ -1038,8 +1028,7 @@ static const struct ab_member memory_members[] = {
     RULE("heaps", write_heap_memory, read_heap_memory),
     AB_CHARS("reason", struct ab_memory, reason),
 };
-static const struct ab_record memory_record = AB_RECORD_OF(struct ab_memory, memory_members,
-                                                           .is_told = has_numbers);
+AB_TABLE(memory, struct ab_memory, .is_told = has_numbers);
 
 static const struct ab_member told_dist_members[] = {
     COUNT("n", struct timed, n),
@@ -1048,7 +1037,7 @@ static const struct ab_member told_dist_members[] = {
     AB_NUMBER("step", struct timed, step, .flags = AB_SHOWN),
     COUNT("highest", struct timed, max),
 };
-static const struct ab_record told_dist_record = AB_RECORD_OF(struct timed, told_dist_members);
+AB_TABLE(told_dist, struct timed);
 
 static json_t *write_dist_unit(const struct ab_writing *x)
 {
@@ -1098,8 +1087,7 @@ static const struct ab_member dist_members[] = {
     RULE(NULL, write_dist, read_dist),
     AB_CHARS("reason", struct ab_memory_dist, reason),
 };
-static const struct ab_record dist_record = AB_RECORD_OF(struct ab_memory_dist, dist_members,
-                                                         .is_told = has_numbers);
+AB_TABLE(dist, struct ab_memory_dist, .is_told = has_numbers);
 
 #define POINT_IS "must be a position and three numbers"
 static const struct ab_member point_members[] = {
@@ -1109,13 +1097,12 @@ static const struct ab_member point_members[] = {
     AB_NUMBER(NULL, struct ab_timeline_point, usable_bytes),
     AB_NUMBER(NULL, struct ab_timeline_point, footprint_bytes),
 };
-static const struct ab_record point_record = AB_RECORD_OF(struct ab_timeline_point, point_members);
+AB_TABLE(point, struct ab_timeline_point);
 
 static const struct ab_member external_members[] = {
     AB_NUMBER(NULL, struct ab_timeline_point, external_bytes, .text = "must be a number or null"),
 };
-static const struct ab_record external_record = AB_RECORD_OF(struct ab_timeline_point,
-                                                             external_members);
+AB_TABLE(external, struct ab_timeline_point);
 
 static void check_timeline(const struct ab_reading *x)
 {
@@ -1136,8 +1123,7 @@ static const struct ab_member timeline_members[] = {
             .record = &external_record, .same = "must be one number a point",
             .flags = AB_SAME | AB_LATER),
 };
-static const struct ab_record timeline_record = AB_RECORD_OF(
-    struct ab_timeline, timeline_members, .is_told = has_numbers, .check = check_timeline);
+AB_TABLE(timeline, struct ab_timeline, .is_told = has_numbers, .check = check_timeline);
 
 /* ---- iterations ---- */
 
@@ -1146,15 +1132,14 @@ static const struct ab_member iteration_time_members[] = {
     AB_WHOLE("lane", struct ab_iteration_time, lane, AB_LANES_MAX - 1, 0),
     AB_WHOLE("ns", struct ab_iteration_time, ns, INT64_MAX, 0),
 };
-static const struct ab_record iteration_time_record = AB_RECORD_OF(struct ab_iteration_time,
-                                                                   iteration_time_members);
+AB_TABLE(iteration_time, struct ab_iteration_time);
 
 static const struct ab_member stretch_members[] = {
     AB_WHOLE("stretch", struct ab_iterations, stretch, UINT32_MAX / AB_STRETCHES_MAX, 0),
     AB_ARRAY("stretches", struct ab_iterations, stretches, n_stretches, AB_STRETCHES_MAX,
              COUNTS(uint64_t), .unknown = AB_NO_TIME, .text = "must be a whole number or null"),
 };
-static const struct ab_record stretch_record = AB_RECORD_OF(struct ab_iterations, stretch_members);
+AB_TABLE(stretch, struct ab_iterations);
 
 static json_t *write_overflow(const struct ab_writing *x)
 {
@@ -1219,8 +1204,7 @@ static const struct ab_member iterations_members[] = {
     AB_RULE(histogram_key, struct ab_iterations, hdr, .write = write_iteration_histogram),
     AB_CHARS("reason", struct ab_iterations, reason),
 };
-static const struct ab_record iterations_record = AB_RECORD_OF(
-    struct ab_iterations, iterations_members, .is_told = has_numbers, .check = check_iterations);
+AB_TABLE(iterations, struct ab_iterations, .is_told = has_numbers, .check = check_iterations);
 
 /* Of work without iterations there is no list. */
 static bool has_iterations(const void *session, const void *context)
@@ -1244,7 +1228,7 @@ static const struct ab_member cell_members[] = {
     COUNT("le_calls", struct cell, le_calls),
     COUNT("n", struct cell, n),
 };
-static const struct ab_record cell_record = AB_RECORD_OF(struct cell, cell_members);
+AB_TABLE(cell, struct cell);
 
 static json_t *write_blocks(const struct ab_writing *x)
 {
@@ -1301,7 +1285,7 @@ static const struct ab_member live_members[] = {
              COUNTS(struct ab_overview_step), .text = "must be a count",
              .same = "must have as many numbers as low", .flags = AB_NEVER_NULL | AB_SAME),
 };
-static const struct ab_record live_record = AB_RECORD_OF(struct ab_overview, live_members);
+AB_TABLE(live, struct ab_overview);
 
 /* A row of the matrix of threads. */
 struct thread_row {
@@ -1316,7 +1300,7 @@ static const struct ab_member thread_members[] = {
              .flags = AB_NEVER_NULL | AB_SAME),
     COUNT("never_freed", struct thread_row, never_freed),
 };
-static const struct ab_record thread_record = AB_RECORD_OF(struct thread_row, thread_members);
+AB_TABLE(thread, struct thread_row);
 
 static json_t *write_threads(const struct ab_writing *x)
 {
@@ -1356,7 +1340,7 @@ static const struct ab_member overview_members[] = {
     AB_RECORD_HERE("live", &live_record),
     RULE("threads", write_threads, read_threads),
 };
-static const struct ab_record overview_record = AB_RECORD_OF(struct ab_overview, overview_members);
+AB_TABLE(overview, struct ab_overview);
 
 /* ---- what follows from the numbers; not read back: whoever reads them finds the same ---- */
 
@@ -1377,7 +1361,7 @@ static const struct ab_member ratio_members[] = {
     AB_TEXT("method", struct ratio_row, method),
     AB_WHOLE("rounds", struct ratio_row, effect.n_new, UINT32_MAX, 0),
 };
-static const struct ab_record ratio_record = AB_RECORD_OF(struct ratio_row, ratio_members);
+AB_TABLE(ratio, struct ratio_row);
 
 static void add_ratio(json_t *list, struct ratio_row row, struct ab_effect effect)
 {
@@ -1431,7 +1415,7 @@ static const struct ab_member claim_members[] = {
     AB_WHOLE("n_rounds", struct ab_claim_result, n_rounds, UINT32_MAX, 0),
     AB_CHARS("reason", struct ab_claim_result, reason),
 };
-static const struct ab_record claim_record = AB_RECORD_OF(struct ab_claim_result, claim_members);
+AB_TABLE(claim, struct ab_claim_result);
 
 static json_t *write_gates(const struct ab_writing *x)
 {

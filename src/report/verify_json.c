@@ -11,7 +11,7 @@ static const struct ab_member crash_members[] = {
     AB_CHARS("memory", struct ab_crash_text, memory),
     AB_CHARS("function", struct ab_crash_text, function),
 };
-static const struct ab_record crash_record = AB_RECORD_OF(struct ab_crash_text, crash_members);
+AB_TABLE(crash, struct ab_crash_text);
 
 static const char *const kinds[] = {"required", "info"};
 
@@ -40,7 +40,7 @@ static const struct ab_member line_members[] = {
     AB_MEMBER(PART, NULL, struct ab_verify_line, crash, .record = &crash_record),
     AB_TEXT("repeat", struct ab_verify_line, repeat),
 };
-static const struct ab_record line_record = AB_RECORD_OF(struct ab_verify_line, line_members);
+AB_TABLE(line, struct ab_verify_line);
 
 static json_t *write_status(const struct ab_writing *x)
 {
@@ -67,7 +67,7 @@ static const struct ab_member info_members[] = {
     AB_CHARS("version", struct ab_backend_info, version),
     AB_CHARS("path", struct ab_backend_info, path),
 };
-static const struct ab_record info_record = AB_RECORD_OF(struct ab_backend_info, info_members);
+AB_TABLE(info, struct ab_backend_info);
 
 static json_t *write_reason(const struct ab_writing *x)
 {
@@ -85,8 +85,7 @@ static const struct ab_member backend_members[] = {
     AB_TEXT("repeat", struct ab_verify_backend, repeat),
     {.key = "checks", .type = AB_IS_RULE, .write = write_checks},
 };
-static const struct ab_record backend_record = AB_RECORD_OF(struct ab_verify_backend,
-                                                            backend_members);
+AB_TABLE(backend, struct ab_verify_backend);
 
 static const struct ab_member members[] = {
     AB_FIXED("schema", "allocbench-verify/1"),

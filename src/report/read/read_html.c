@@ -5,6 +5,7 @@
  */
 #include "report/read/read_html.h"
 
+#include "core/memory.h"
 #include "core/text.h"
 #include "report/read/json_in.h"
 
@@ -115,10 +116,7 @@ static enum ab_status grow(struct text *t, size_t used, size_t cap_bytes, const 
                        shown, cap_bytes >> 20);
     size_t wanted = t->n == 0 ? (size_t)1 << 20 : 2 * t->n;
     wanted = wanted < cap_bytes ? wanted : cap_bytes;
-    char *s = realloc(t->s, wanted);
-    if (s == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory for the result");
-    *t = (struct text){s, wanted};
+    *t = (struct text){ab_realloc(t->s, wanted, 1), wanted};
     return AB_OK;
 }
 
@@ -137,9 +135,9 @@ static enum ab_status unpack(const struct text *packed, size_t cap_bytes, const 
     z_stream z = {.next_in = (Bytef *)packed->s, .avail_in = (uInt)packed->n};
     size_t used = 0;
     int result = inflateInit(&z);
-    enum ab_status status = result == Z_OK
-                                ? AB_OK
-                                : ab_fail(err, AB_SYSTEM, "out of memory for the result");
+    enum ab_status status = AB_OK;
+    if (result != Z_OK)
+        ab_memory_end(sizeof z);
     while (status == AB_OK && result == Z_OK) {
         if (used == out->n && (status = grow(out, used, cap_bytes, shown, err)) != AB_OK)
             break;
