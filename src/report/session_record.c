@@ -11,6 +11,8 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "report/compare_json.h"
+#include "report/format.h"
+#include "report/sinks/sinks.h"
 #include "report/view/growth.h"
 #include "result/memory_dist.h"
 #include "result/merge/merge_rounds.h"
@@ -1589,4 +1591,17 @@ void ab_session_settle(struct ab_session *s)
         s->gates[i].value = ab_number_settle(s->gates[i].value);
         s->gates[i].bound = ab_number_settle(s->gates[i].bound);
     }
+}
+
+bool ab_sink_json(FILE *to, const struct ab_session *session)
+{
+    struct ab_format_guard guard;
+    char checksum[AB_CHECKSUM_BYTES];
+    ab_format_begin(&guard);
+    json_t *document = ab_record_json(&ab_session_record, session, session);
+    ab_checksum_make(document, checksum); /* the last key: of all that stands before it */
+    ab_json_put(document, AB_CHECKSUM_KEY, ab_json_string(checksum));
+    ab_json_write(document, to, 12);
+    ab_format_end(&guard);
+    return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A result, schema allocbench/2, as tables: results/allocbench-2.schema.json says what is in it,
- * results/README.md what it means. Here is which member of a session each key is; sink_json.c walks
+ * results/README.md what it means. Here is which member of a session each key is; ab_sink_json walks
  * over them to write a document, read_result.c to read one.
  */
 #ifndef AB_REPORT_SESSION_RECORD_H

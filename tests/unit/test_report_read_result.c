@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Results read back: the same document and the same tables come out that went in.
- * tests: sink_json.c json_in.c read_result.c
+ * tests: json_in.c read_result.c
  * tests: session_record.c
  */
 #include "report/read/read_result.h"
