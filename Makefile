@@ -66,7 +66,7 @@ LIBS        = $(AB_LDLIBS) $(LDLIBS)
 DEPS        = -MMD -MP -MF $@.d
 # What the result says of its own build; version.c and the JSON sink are its only readers.
 BUILD_FLAGS = $(filter -O% -f% -g% -m% -std=%,$(ALL_FLAGS))
-$(B)/obj/src/report/sinks/sink_json.o $(B)/obj/src/cli/help/version.o: \
+$(B)/obj/src/report/session_record.o $(B)/obj/src/cli/help/version.o: \
   AB_CPPFLAGS += -DAB_FLAGS='"$(BUILD_FLAGS)"'
 
 # allocators/examples: programs; the tests compile them.

@@ -287,7 +287,7 @@ static void describe(struct ab_measurement *m)
     s->n_phases = 1;
     s->cpu = -1;
     s->timer.source = "CLOCK_MONOTONIC";
-    s->timer.ns_per_tick = s->timer.quantum_ns = s->timer.floor_ns = s->timer.window_ns = NAN;
+    s->timer.ns_per_tick = s->timer.quantum_ns = s->timer.floor_ns = NAN;
 }
 
 /* ---- running ---- */

@@ -13,6 +13,8 @@
 #include "app/say.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "report/format.h"
+#include "report/session_record.h"
 #include "result/environment.h"
 #include "result/merge/shard.h"
 #include "result/session.h"

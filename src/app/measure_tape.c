@@ -134,7 +134,6 @@ static void describe(struct ab_measurement *m)
     session->shard = o->shard;
     session->is_window_given = o->has_window;
     session->resumed_from = m->resumed != NULL ? o->resume : NULL;
-    session->timer.window_ns = NAN;
     session->timer.floor_ns = NAN;
 #if defined(__x86_64__)
     session->timer.source = "rdtsc/rdtscp";

@@ -13,7 +13,7 @@
 #include "cli/document.h"
 #include "core/text.h"
 #include "core/units_show.h"
-#include "report/sinks/json_rounds.h"
+#include "report/session_record.h"
 #include "result/passes.h"
 #include "result/result.h"
 #include "runner/estimate.h"

@@ -12,6 +12,7 @@
 #include "cli/show.h"
 #include "cli/terminal.h"
 #include "core/file_digest.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "report/output.h"
 #include "report/read/read_result.h"
@@ -49,10 +50,7 @@ static enum ab_status write_file(const struct ab_options *o, const struct ab_ses
         ab_output_abandon(&file);
         return status;
     }
-    if (!ab_sink_json(file.to, s)) {
-        ab_output_abandon(&file);
-        return ab_fail(err, AB_SYSTEM, "out of memory for the result");
-    }
+    ab_sink_json(file.to, s);
     return ab_output_commit(&file, err);
 }
 
@@ -162,8 +160,7 @@ static void move_place(struct ab_gate_set *set, const char *from, const char *to
 }
 
 /* Places name the file that was run, not the one that was made here. */
-static enum ab_status rename_places(struct ab_gate_set *set, const char *was, const char *name,
-                                    struct ab_err *err)
+static void rename_places(struct ab_gate_set *set, const char *was, const char *name)
 {
     size_t n_places = ab_workload_gates(set->workload)->n + ab_workload_claims(set->workload)->n;
     size_t n = strlen(was);
@@ -173,22 +170,16 @@ static enum ab_status rename_places(struct ab_gate_set *set, const char *was, co
         if (place == NULL || strncmp(place, was, n) != 0)
             continue;
         ab_text_addf(&t, "%s%s", name, place + n);
-        if (t.s == NULL)
-            return ab_fail(err, AB_SYSTEM, "out of memory");
         move_place(set, place, t.s);
         set->places[i] = t.s;
         free(place);
     }
-    return AB_OK;
 }
 
 /* The measured phases, with one op of each kind that the result has numbers of. */
-static enum ab_status make_phases(const struct ab_session *s, struct ab_merged_gates *g,
-                                  struct ab_err *err)
+static void make_phases(const struct ab_session *s, struct ab_merged_gates *g)
 {
-    g->phases = calloc((size_t)s->n_phases + 1, sizeof g->phases[0]);
-    if (g->phases == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    g->phases = ab_alloc_zeroed((size_t)s->n_phases + 1, sizeof g->phases[0]);
     for (uint32_t p = 0; p < s->n_phases; p++) {
         struct ab_phase *phase = &g->phases[p];
         snprintf(phase->name, sizeof phase->name, "%s", s->phases[p]);
@@ -198,7 +189,6 @@ static enum ab_status make_phases(const struct ab_session *s, struct ab_merged_g
                 strcmp(s->results[i].phase, phase->name) == 0)
                 phase->n_ops[s->results[i].op] = 1;
     }
-    return AB_OK;
 }
 
 static enum ab_status read_gates(const struct ab_options *o, const struct ab_session *s,
@@ -242,13 +232,14 @@ static enum ab_status read_all(const struct ab_options *o, const struct ab_sessi
             return ab_fail_errno(err, AB_SYSTEM, "cannot make a file of the workload");
         snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     }
-    enum ab_status status = make_phases(s, g, err);
-    if (status == AB_OK && has_any)
+    enum ab_status status = AB_OK;
+    make_phases(s, g);
+    if (has_any)
         status = load_workload(o, s, path, g, err);
     if (status == AB_OK)
         status = read_gates(o, s, g, err);
     if (status == AB_OK && has_any)
-        status = rename_places(&g->set, path, s->config_path, err);
+        rename_places(&g->set, path, s->config_path);
     if (fd >= 0)
         close(fd);
     return status;
@@ -346,11 +337,9 @@ enum ab_status ab_cmd_merge(const struct ab_options *o, int *exit_code, struct a
         return ab_fail(err, AB_USAGE, "merge: at most %d results", AB_STORED_ROUNDS_MAX);
     if (o->output != NULL && o->results != NULL)
         return ab_fail(err, AB_USAGE, "--output and --results are mutually exclusive");
-    struct ab_stored *stored = calloc(o->n_args, sizeof stored[0]);
-    struct ab_merge_part *parts = calloc(o->n_args, sizeof parts[0]);
-    enum ab_status status = stored == NULL || parts == NULL
-                                ? ab_fail(err, AB_SYSTEM, "out of memory")
-                                : read_parts(o, stored, parts, &n, err);
+    struct ab_stored *stored = ab_alloc_zeroed(o->n_args, sizeof stored[0]);
+    struct ab_merge_part *parts = ab_alloc_zeroed(o->n_args, sizeof parts[0]);
+    enum ab_status status = read_parts(o, stored, parts, &n, err);
     if (status == AB_OK && (status = ab_merge(parts, n, o->is_partial, &merged, err)) == AB_OK) {
         status = finish(o, &merged, exit_code, err);
         ab_session_fini(&merged);

@@ -35,4 +35,21 @@ json_t *ab_json_histogram(const struct ab_hdr *hdr);
 /* Takes `document`; `digits` of reals, 0 = all. What cannot be written, the stream remembers. */
 void ab_json_write(json_t *document, FILE *to, unsigned digits);
 
+/* The checksum that a stored result carries of itself, so that a change by hand is seen. It is of
+ * what the document says, not of its bytes: white space and the order of keys may change. */
+#define AB_CHECKSUM_KEY "checksum"
+enum { AB_CHECKSUM_BYTES = 72 };
+
+enum ab_checksum {
+    AB_CHECKSUM_NONE, /* of an older allocbench */
+    AB_CHECKSUM_GOOD,
+    AB_CHECKSUM_WRONG, /* the document was changed after it was written */
+};
+
+/* "sha256:…" of the document without its checksum: SHA-256 of it as compact JSON with sorted keys
+ * and reals of 12 significant digits. */
+void ab_checksum_make(json_t *document, char text[AB_CHECKSUM_BYTES]);
+/* Takes the key out of the document. */
+enum ab_checksum ab_checksum_take(json_t *document);
+
 #endif

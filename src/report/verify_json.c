@@ -4,64 +4,99 @@
  */
 #include "report/verify_json.h"
 
-#include "report/json.h"
+#include "report/record.h"
 
-static json_t *known(const char *text)
+static const struct ab_member crash_members[] = {
+    AB_CHARS("call", struct ab_crash_text, call),
+    AB_CHARS("memory", struct ab_crash_text, memory),
+    AB_CHARS("function", struct ab_crash_text, function),
+};
+AB_TABLE(crash, struct ab_crash_text);
+
+static const char *const kinds[] = {"required", "info"};
+
+static bool is_required(const void *line, const void *context)
 {
-    return ab_json_string(text != NULL && text[0] != 0 ? text : NULL);
+    (void)context;
+    return !((const struct ab_verify_line *)line)->is_info;
 }
 
-static void put_crash(json_t *o, const struct ab_crash_text *c, const char *repeat)
+static json_t *write_text(const struct ab_writing *x)
 {
-    ab_json_put(o, "call", known(c->call));
-    ab_json_put(o, "memory", known(c->memory));
-    ab_json_put(o, "function", known(c->function));
-    ab_json_put(o, "repeat", known(repeat));
+    const struct ab_verify_line *l = x->record;
+    const char *key = l->verdict == AB_VERIFY_INFO ? "answer" : "reason";
+    ab_json_put(x->o, key, ab_json_string(l->text));
+    return NULL;
 }
 
-static json_t *line(const struct ab_verify_line *l)
+static const struct ab_member line_members[] = {
+    AB_TEXT("check", struct ab_verify_line, check),
+    AB_TEXT("rule", struct ab_verify_line, rule),
+    AB_NAME("kind", struct ab_verify_line, is_info, 2, .names = kinds),
+    AB_NAME("verdict", struct ab_verify_line, verdict, 0, .name = ab_verify_verdict_name),
+    AB_WHOLE("work", struct ab_verify_line, work, INT64_MAX, 0, .has = is_required),
+    AB_TEXT("unit", struct ab_verify_line, unit),
+    {.type = AB_IS_RULE, .write = write_text},
+    AB_MEMBER(PART, NULL, struct ab_verify_line, crash, .record = &crash_record),
+    AB_TEXT("repeat", struct ab_verify_line, repeat),
+};
+AB_TABLE(line, struct ab_verify_line);
+
+static json_t *write_status(const struct ab_writing *x)
 {
-    json_t *o = json_object();
-    ab_json_put(o, "check", ab_json_string(l->check));
-    ab_json_put(o, "rule", ab_json_string(l->rule));
-    ab_json_put(o, "kind", ab_json_string(l->is_info ? "info" : "required"));
-    ab_json_put(o, "verdict", ab_json_string(ab_verify_verdict_name(l->verdict)));
-    ab_json_put(o, "work", l->is_info ? json_null() : ab_json_integer(l->work));
-    ab_json_put(o, "unit", ab_json_string(l->unit));
-    ab_json_put(o, l->verdict == AB_VERIFY_INFO ? "answer" : "reason", ab_json_string(l->text));
-    put_crash(o, &l->crash, l->repeat);
-    return o;
+    const struct ab_verify_backend *b = x->record;
+    return ab_json_string(b->info->status == AB_BACKEND_OK
+                              ? ab_verify_status_name(b)
+                              : ab_backend_status_name(b->info->status));
 }
 
-static json_t *backend(const struct ab_verify_session *v, const struct ab_verify_backend *b)
+/* None of what could not be verified. */
+static json_t *write_checks(const struct ab_writing *x)
 {
-    json_t *o = json_object(), *lines = json_array();
-    bool is_verified = b->info->status == AB_BACKEND_OK;
-    for (uint32_t i = 0; is_verified && i < v->n_lines; i++)
-        ab_json_append(lines, line(&b->lines[i]));
-    ab_json_put(o, "name", ab_json_string(b->info->name));
-    ab_json_put(o, "boundary", ab_json_string(b->info->boundary));
-    ab_json_put(o, "version", ab_json_string(b->info->version));
-    ab_json_put(o, "path", ab_json_string(b->info->path));
-    ab_json_put(o, "status",
-                ab_json_string(is_verified ? ab_verify_status_name(b)
-                                           : ab_backend_status_name(b->info->status)));
-    ab_json_put(o, "reason", ab_json_string(b->info->reason));
-    ab_json_put(o, "failed", ab_json_integer(b->n_failed));
-    ab_json_put(o, "not_proven", ab_json_integer(b->n_not_proven));
-    put_crash(o, &b->crash, b->repeat);
-    ab_json_put(o, "checks", lines);
-    return o;
+    const struct ab_verify_session *v = x->context;
+    const struct ab_verify_backend *b = x->record;
+    json_t *list = json_array();
+    for (uint32_t i = 0; b->info->status == AB_BACKEND_OK && i < v->n_lines; i++)
+        ab_json_append(list, ab_record_json(&line_record, &b->lines[i], v));
+    return list;
 }
+
+static const struct ab_member info_members[] = {
+    AB_CHARS("name", struct ab_backend_info, name),
+    AB_TEXT("boundary", struct ab_backend_info, boundary),
+    AB_CHARS("version", struct ab_backend_info, version),
+    AB_CHARS("path", struct ab_backend_info, path),
+};
+AB_TABLE(info, struct ab_backend_info);
+
+static json_t *write_reason(const struct ab_writing *x)
+{
+    return ab_json_string(((const struct ab_verify_backend *)x->record)->info->reason);
+}
+
+static const struct ab_member backend_members[] = {
+    AB_MEMBER(PART, NULL, struct ab_verify_backend, info, .record = &info_record,
+              .flags = AB_POINTER),
+    {.key = "status", .type = AB_IS_RULE, .write = write_status},
+    {.key = "reason", .type = AB_IS_RULE, .write = write_reason},
+    AB_WHOLE("failed", struct ab_verify_backend, n_failed, UINT32_MAX, 0),
+    AB_WHOLE("not_proven", struct ab_verify_backend, n_not_proven, UINT32_MAX, 0),
+    AB_MEMBER(PART, NULL, struct ab_verify_backend, crash, .record = &crash_record),
+    AB_TEXT("repeat", struct ab_verify_backend, repeat),
+    {.key = "checks", .type = AB_IS_RULE, .write = write_checks},
+};
+AB_TABLE(backend, struct ab_verify_backend);
+
+static const struct ab_member members[] = {
+    AB_FIXED("schema", "allocbench-verify/1"),
+    AB_WHOLE("seed", struct ab_verify_session, seed, INT64_MAX, 0),
+    AB_TEXT("work", struct ab_verify_session, work_name),
+    AB_LIST("backends", struct ab_verify_session, backends, n_backends, UINT32_MAX,
+            .record = &backend_record),
+};
+static const struct ab_record record = AB_RECORD_OF(struct ab_verify_session, members);
 
 void ab_verify_json(FILE *to, const struct ab_verify_session *v)
 {
-    json_t *o = json_object(), *list = json_array();
-    ab_json_put(o, "schema", ab_json_string("allocbench-verify/1"));
-    ab_json_put(o, "seed", ab_json_integer(v->seed));
-    ab_json_put(o, "work", ab_json_string(v->work_name));
-    for (uint32_t i = 0; i < v->n_backends; i++)
-        ab_json_append(list, backend(v, &v->backends[i]));
-    ab_json_put(o, "backends", list);
-    ab_json_write(o, to, 0);
+    ab_json_write(ab_record_json(&record, v, v), to, 0);
 }

@@ -92,6 +92,9 @@ uint64_t ab_hdr_quantile(const struct ab_hdr *h, double q);
 /* V2, zlib-compressed at level 9, base64: a malloc'ed string that starts with "HISTFA". */
 enum ab_status ab_hdr_encode(const struct ab_hdr *h, char **out, struct ab_err *err);
 
+/* Base64 of RFC 4648 with padding. dst needs (n + 2) / 3 * 4 + 1 bytes. */
+void ab_hdr_base64(char *dst, const uint8_t *src, size_t n);
+
 /* Reads V2 (compressed or not) from untrusted text: 3 digits from 1 on, any highest value but none
  * recorded above our last counter; anything else is AB_INPUT. V2 does not carry the extremes: min
  * and max become the outer edges of the first and last counter in use (max may exceed 60 s by

@@ -4,8 +4,8 @@
  * level 9, a lone zero as 0x00 and not as a run of one, counters up to that of the maximum.
  * Equal bytes make "is it the same histogram?" a string comparison in every tool and test.
  */
-#include "result/hdr_encode.h"
 #include "core/memory.h"
+#include "result/hdr.h"
 #include "result/hdr_v2.h"
 
 #include <stdlib.h>

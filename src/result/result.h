@@ -436,8 +436,7 @@ struct ab_session {    /* everything about one command's measurements */
     struct {
         const char *source; /* "rdtsc/rdtscp" */
         double ns_per_tick, quantum_ns;
-        double floor_ns;  /* p50 of an empty op, in situ; NaN = not measured */
-        double window_ns; /* unused yet, NaN */
+        double floor_ns; /* p50 of an empty op, in situ; NaN = not measured */
     } timer;
     struct ab_counting counting;
     struct ab_noise noise;

@@ -8,24 +8,15 @@
 
 #include <math.h>
 
-enum {
-    PREFIX_EACH = 0,
-    PREFIX_QUANTILE = 0,
-    PREFIX_ALL = 0,
-    PREFIX_PROGRAM = 0,
-    PREFIX_TAIL = sizeof "tail_" - 1
-};
-
 const struct ab_field ab_fields[] = {
 #define AB_FIELD(g, n, m, t, u, b, s, d) \
     {.name = n, \
-     .json_key = &(n)[PREFIX_##g], \
+     .json_key = AB_FIELD_KEY(g, n), \
      .unit = u, \
      .doc = d, \
      .group = AB_FIELD_##g, \
      .type = AB_FIELD_##t, \
      .better = AB_FIELD_##b, \
-     .since = AB_FIELD_##s, \
      .offset = offsetof(struct ab_result, m)},
 #include "result/result_fields.def"
 #undef AB_FIELD

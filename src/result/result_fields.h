@@ -19,18 +19,26 @@ enum ab_field_group {
     AB_FIELD_GROUP_COUNT
 };
 enum ab_field_type { AB_FIELD_U64, AB_FIELD_F64 };
-enum ab_field_since { AB_FIELD_ALWAYS, AB_FIELD_LATER };
 enum ab_field_better { AB_FIELD_LOWER, AB_FIELD_HIGHER, AB_FIELD_NEITHER };
 
+/* The key in JSON: the name without its group's prefix. */
+enum {
+    AB_PREFIX_EACH = 0,
+    AB_PREFIX_QUANTILE = 0,
+    AB_PREFIX_ALL = 0,
+    AB_PREFIX_PROGRAM = 0,
+    AB_PREFIX_TAIL = sizeof "tail_" - 1
+};
+#define AB_FIELD_KEY(group, name) (&(name)[AB_PREFIX_##group])
+
 struct ab_field {
-    const char *name;     /* CSV metric, gate statistic */
-    const char *json_key; /* name without its group's prefix */
+    const char *name; /* CSV metric, gate statistic */
+    const char *json_key;
     const char *unit, *doc;
     enum ab_field_group group;
     enum ab_field_type type;
     enum ab_field_better better;
-    enum ab_field_since since; /* LATER: stored results may lack it */
-    size_t offset;             /* in struct ab_result */
+    size_t offset; /* in struct ab_result */
 };
 extern const struct ab_field ab_fields[];
 extern const size_t ab_field_count;

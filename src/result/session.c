@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * What can be done with a session as a whole: rounding its numbers to what files tell, freeing it,
- * and finding the null of a back end.
+ * What can be done with a session as a whole: freeing it, and finding the null of a back end.
  */
 #include "result/session.h"
 
 #include "core/median.h"
 #include "core/memory.h"
-#include "result/result_fields.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,92 +19,6 @@ double ab_number_settle(double x)
         return x;
     snprintf(digits, sizeof digits, "%.12g", x);
     return strtod(digits, NULL);
-}
-
-static void settle(double *x)
-{
-    *x = ab_number_settle(*x);
-}
-
-static void settle_member(void *record, size_t offset)
-{
-    settle((double *)((char *)record + offset));
-}
-
-static void settle_result(struct ab_result *r)
-{
-    for (size_t i = 0; i < ab_field_count; i++)
-        if (ab_fields[i].type == AB_FIELD_F64)
-            settle_member(r, ab_fields[i].offset);
-    for (uint32_t i = 0; i < r->n_worst; i++)
-        settle(&r->worst[i].ns);
-}
-
-static void settle_memory(struct ab_memory *m)
-{
-    for (size_t i = 0; i < ab_memory_field_count; i++)
-        settle_member(m, ab_memory_fields[i].offset);
-    for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
-        settle(&m->drained_bytes[i]);
-    for (uint32_t h = 0; h < AB_ROUTE_HEAPS_MAX; h++) {
-#define SETTLE(member) settle(&m->heaps[h].member);
-        AB_HEAP_MEMORY_FIELDS(SETTLE)
-#undef SETTLE
-        for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
-            settle(&m->heaps[h].drained_bytes[i]);
-    }
-}
-
-static void settle_timeline(struct ab_timeline *t)
-{
-    for (uint32_t i = 0; i < t->n; i++) {
-        settle(&t->points[i].requested_bytes);
-        settle(&t->points[i].usable_bytes);
-        settle(&t->points[i].footprint_bytes);
-        settle(&t->points[i].external_bytes);
-    }
-}
-
-void ab_session_settle(struct ab_session *s)
-{
-    settle(&s->host.load_1min);
-    for (uint32_t i = 0; i < s->n_hosts; i++)
-        settle(&s->hosts[i].load_1min);
-    settle(&s->timer.ns_per_tick);
-    settle(&s->timer.quantum_ns);
-    settle(&s->timer.floor_ns);
-    settle(&s->stopping.time_budget_s);
-    settle(&s->stopping.precision);
-    settle(&s->stopping.spent_s);
-#define SETTLE(name) settle(&s->noise.name);
-    AB_NOISE_FIELDS(SETTLE)
-#undef SETTLE
-    for (uint32_t i = 0; i < s->n_results; i++)
-        settle_result(&s->results[i]);
-    for (uint32_t i = 0; i < s->n_nulls; i++) {
-        settle(&s->nulls[i].ns_per_op);
-        settle(&s->nulls[i].wall_ns_per_op);
-        settle(&s->nulls[i].latency_pass_ns_per_op);
-        settle(&s->nulls[i].floor_ns);
-        settle(&s->nulls[i].instr_per_op);
-    }
-    for (uint32_t i = 0; i < s->n_windows; i++) {
-        settle(&s->windows[i].p50);
-        settle(&s->windows[i].p99);
-        settle(&s->windows[i].max);
-    }
-    for (uint32_t i = 0; i < s->n_heap_parts; i++)
-        settle(&s->heap_parts[i].time_ns);
-    for (uint32_t i = 0; i < s->n_iterations; i++)
-        settle(&s->iterations[i].call_ns);
-    for (uint32_t i = 0; i < s->n_memory; i++)
-        settle_memory(&s->memory[i]);
-    for (uint32_t i = 0; i < s->n_timelines; i++)
-        settle_timeline(&s->timelines[i]);
-    for (uint32_t i = 0; i < s->n_gates; i++) {
-        settle(&s->gates[i].value);
-        settle(&s->gates[i].bound);
-    }
 }
 
 static double floor_on(const struct ab_session *s, const struct ab_host *host)
@@ -139,50 +51,28 @@ double ab_session_floor(const struct ab_session *session)
     return most; /* fmax passes over NaN */
 }
 
-void ab_session_fini(struct ab_session *session)
+void ab_session_fini(struct ab_session *s)
 {
-    for (uint32_t i = 0; i < session->n_results; i++)
-        free(session->results[i].hdr);
-    for (uint32_t i = 0; i < session->n_size_classes; i++)
-        free(session->size_classes[i].hdr);
-    for (uint32_t i = 0; i < session->n_heap_parts; i++)
-        free(session->heap_parts[i].hdr);
-    for (uint32_t i = 0; i < session->n_timelines; i++)
-        free(session->timelines[i].points);
-    for (uint32_t i = 0; i < session->n_dists; i++)
-        free(session->dists[i].hdr);
-    for (uint32_t i = 0; i < session->n_iterations; i++)
-        free(session->iterations[i].hdr);
-    for (uint32_t i = 0; i < session->n_rounds; i++)
-        free((void *)session->rounds[i].order);
-    free(session->size_classes);
-    free(session->heap_parts);
-    free(session->windows);
-    free(session->memory);
-    free(session->timelines);
-    free(session->dists);
-    free(session->iterations);
-    free(session->results);
-    free(session->nulls);
-    free(session->rounds);
-    free(session->hosts);
-    free(session->parts);
-    session->results = NULL;
-    session->nulls = NULL;
-    session->rounds = NULL;
-    session->size_classes = NULL;
-    session->heap_parts = NULL;
-    session->windows = NULL;
-    session->memory = NULL;
-    session->timelines = NULL;
-    session->hosts = NULL;
-    session->parts = NULL;
-    session->n_hosts = session->n_parts = 0;
-    session->dists = NULL;
-    session->iterations = NULL;
-    session->n_results = session->n_nulls = session->n_rounds = 0;
-    session->n_size_classes = session->n_windows = session->n_memory = session->n_timelines = 0;
-    session->n_dists = session->n_heap_parts = session->n_iterations = 0;
+#define FREE_HISTOGRAMS(list) \
+    for (uint32_t i = 0; i < s->n_##list; i++) \
+        free(s->list[i].hdr);
+    FREE_HISTOGRAMS(results)
+    FREE_HISTOGRAMS(size_classes)
+    FREE_HISTOGRAMS(heap_parts)
+    FREE_HISTOGRAMS(dists)
+    FREE_HISTOGRAMS(iterations)
+    for (uint32_t i = 0; i < s->n_timelines; i++)
+        free(s->timelines[i].points);
+    for (uint32_t i = 0; i < s->n_rounds; i++)
+        free((void *)s->rounds[i].order);
+#define FREE_LIST(list) \
+    free(s->list); \
+    s->list = NULL; \
+    s->n_##list = 0;
+    AB_SESSION_LISTS(FREE_LIST)
+    FREE_LIST(rounds)
+    FREE_LIST(hosts)
+    FREE_LIST(parts)
 }
 
 bool ab_session_phase_is_repeated(const struct ab_session *s, uint32_t phase)

@@ -10,9 +10,7 @@
 /* Frees what hangs in it, not what it borrows: strings, back ends, phases, gates. */
 void ab_session_fini(struct ab_session *session);
 
-/* Rounds every number to what the files tell (12 significant digits; whole numbers below 2^53 stay
- * exact), so that a table made from the session and one made from its file are the same. */
-void ab_session_settle(struct ab_session *session);
+/* A number as files hold it: of 12 significant digits; whole numbers below 2^53 stay exact. */
 double ab_number_settle(double x);
 
 /* The floor of per-op latencies: the median over rounds and phases of what an empty op reads; of

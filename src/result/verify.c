@@ -6,11 +6,11 @@
 
 #include "base/bits.h"
 
-const char *ab_verify_verdict_name(enum ab_verify_verdict verdict)
+const char *ab_verify_verdict_name(unsigned verdict)
 {
     static const char *const names[] = {"ok",      "failed",  "not_proven", "crashed",
                                         "timeout", "skipped", "info"};
-    return (unsigned)verdict < AB_ARRAY_LEN(names) ? names[verdict] : "unknown";
+    return verdict < AB_ARRAY_LEN(names) ? names[verdict] : "unknown";
 }
 
 bool ab_verify_verdict_fails(enum ab_verify_verdict verdict)

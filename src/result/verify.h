@@ -19,7 +19,7 @@ enum ab_verify_verdict { /* names are frozen: results/README.md */
                          AB_VERIFY_SKIPPED,
                          AB_VERIFY_INFO, /* how it behaves where the standards leave it open */
 };
-const char *ab_verify_verdict_name(enum ab_verify_verdict verdict);
+const char *ab_verify_verdict_name(unsigned verdict);
 /* Is the back end wrong by it? */
 bool ab_verify_verdict_fails(enum ab_verify_verdict verdict);
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # How much is measured: --passes, --time-budget, --precision, and what -q leaves of the output.
-# tests: rounds.c json_rounds.c read_rounds.c
+# tests: rounds.c session_record.c
 
 load helpers
 

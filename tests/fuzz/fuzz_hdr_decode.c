@@ -4,7 +4,7 @@
  * for: a mutator rarely finds its way through base64 and never through zlib's checksum. What is
  * accepted must be writable and come back the same.
  */
-#include "result/hdr_encode.h"
+#include "result/hdr.h"
 #include "result/hdr_v2.h"
 
 #include <stdlib.h>

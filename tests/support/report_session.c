@@ -189,7 +189,6 @@ static void describe(struct ab_session *s)
     s->timer.ns_per_tick = 0.3333333333333333;
     s->timer.quantum_ns = 0.6666666666666666;
     s->timer.floor_ns = 20;
-    s->timer.window_ns = NAN;
     s->phases = phases;
     s->n_phases = 2;
     s->cpu = 1;

@@ -69,7 +69,7 @@ static void what_is_broken_is_refused(void **state)
     refuse("", "");
     refuse("[]", "is not a calibration");
     refuse("{\"schema\": \"allocbench/2\"}", "is not a calibration");
-    refuse("{\"schema\": \"allocbench-calibration/1\"}", "host");
+    refuse("{\"schema\": \"allocbench-calibration/1\"}", "date: is missing");
     refuse(FRAME("7"), "noise");
     refuse(FRAME("[{\"op\": \"all\", \"metric\": \"p50\", \"p95\": -1}]"), "noise[0]");
     refuse(FRAME("[{\"op\": \"all\", \"metric\": \"p50\", \"p95\": null}]"), "p95");

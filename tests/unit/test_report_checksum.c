@@ -2,7 +2,7 @@
  *
  * A change to what a document says is seen, a change to how it is written is not.
  */
-#include "report/checksum.h"
+#include "report/json.h"
 
 #include "support/cmocka.h"
 

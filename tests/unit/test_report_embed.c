@@ -2,13 +2,13 @@
  *
  * A result goes into a page and comes out again; pages that are damaged, or made to do harm, are
  * refused with one sentence.
- * tests: read_html.c
+ * tests: read_result.c
  */
 #include "report/html/embed.h"
-#include "report/read/read_html.h"
 #include "report/read/read_result.h"
+#include "report/session_record.h"
 #include "report/sinks/sinks.h"
-#include "result/hdr_encode.h"
+#include "result/hdr.h"
 #include "result/session.h"
 #include "support/cmocka.h"
 #include "support/report_depth.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Results read back: the same document and the same tables come out that went in.
- * tests: sink_json.c json_in.c read_result.c
- * tests: read_overview.c read_records.c
+ * tests: json_in.c read_result.c
+ * tests: session_record.c
  */
 #include "report/read/read_result.h"
+#include "report/session_record.h"
 #include "result/merge/merge_rounds.h"
 #include "result/session.h"
 

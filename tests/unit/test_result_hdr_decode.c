@@ -4,7 +4,7 @@
  * each golden text with every byte changed and cut at every length. Under ASan and UBSan this is
  * the proof that a hostile result file cannot do more than be refused.
  */
-#include "result/hdr_encode.h"
+#include "result/hdr.h"
 #include "result/hdr_v2.h"
 
 #include "base/rng.h"

@@ -3,7 +3,7 @@
  * The V2 text that we write: byte for byte Java's (tests/golden/hdr), and all that we accept
  * comes back. What the decoder does with text of others is in test_result_hdr_decode.c.
  */
-#include "result/hdr_encode.h"
+#include "result/hdr.h"
 #include "result/hdr_v2.h"
 
 #include "base/rng.h"

@@ -4,6 +4,7 @@
  * are taken together.
  */
 #include "report/read/read_result.h"
+#include "report/session_record.h"
 #include "report/sinks/sinks.h"
 #include "result/merge/merge_rounds.h"
 #include "result/session.h"

@@ -5,7 +5,7 @@
 #include "report/html/assets.h"
 
 #include "core/embed.h"
-#include "result/hdr_encode.h"
+#include "result/hdr.h"
 
 #include <sha2.h>
 #include <stdint.h>

@@ -4,9 +4,9 @@
  */
 #include "report/html/embed.h"
 
-#include "report/read/read_html.h"
+#include "report/read/read_result.h"
 #include "report/sinks/sinks.h"
-#include "result/hdr_encode.h"
+#include "result/hdr.h"
 #include "result/merge/merge_rounds.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The result of a report inside the report, so that the report is its archive
- * (report/read/read_html.h reads it).
+ * (report/read/read_result.c reads it).
  */
 #ifndef AB_REPORT_HTML_EMBED_H
 #define AB_REPORT_HTML_EMBED_H

@@ -247,8 +247,8 @@ static void fail_type(struct ab_json_reader *r, const struct ab_json_node *node,
 
 /* ---- nodes ---- */
 
-static struct ab_json_node member(struct ab_json_reader *r, const struct ab_json_node *parent,
-                                  const char *key)
+struct ab_json_node ab_json_member(struct ab_json_reader *r, const struct ab_json_node *parent,
+                                   const char *key)
 {
     struct ab_json_node node = {.parent = parent, .key = key};
     if (r->status != AB_OK)
@@ -272,18 +272,24 @@ static struct ab_json_node of_type(struct ab_json_reader *r, struct ab_json_node
 struct ab_json_node ab_json_object(struct ab_json_reader *r, const struct ab_json_node *parent,
                                    const char *key)
 {
-    return of_type(r, member(r, parent, key), JSON_OBJECT, "an object");
+    return of_type(r, ab_json_member(r, parent, key), JSON_OBJECT, "an object");
 }
 
 struct ab_json_node ab_json_array(struct ab_json_reader *r, const struct ab_json_node *parent,
                                   const char *key)
 {
-    return of_type(r, member(r, parent, key), JSON_ARRAY, "an array");
+    return of_type(r, ab_json_member(r, parent, key), JSON_ARRAY, "an array");
 }
 
 bool ab_json_has(const struct ab_json_reader *r, const struct ab_json_node *o, const char *key)
 {
     return r->status == AB_OK && json_object_get(o->json, key) != NULL;
+}
+
+bool ab_json_has_value(const struct ab_json_reader *r, const struct ab_json_node *o,
+                       const char *key)
+{
+    return ab_json_has(r, o, key) && !json_is_null(json_object_get(o->json, key));
 }
 
 struct ab_json_node ab_json_array_if_any(struct ab_json_reader *r,
@@ -315,46 +321,60 @@ struct ab_json_node ab_json_item_object(struct ab_json_reader *r, const struct a
 
 /* ---- values ---- */
 
+const char *ab_json_text_at(struct ab_json_reader *r, const struct ab_json_node *at)
+{
+    if (at->json == NULL || json_is_null(at->json))
+        return "";
+    struct ab_json_node node = of_type(r, *at, JSON_STRING, "a string or null");
+    return node.json != NULL ? json_string_value(node.json) : "";
+}
+
 const char *ab_json_text(struct ab_json_reader *r, const struct ab_json_node *o, const char *key)
 {
-    struct ab_json_node node = member(r, o, key);
-    if (node.json == NULL || json_is_null(node.json))
-        return "";
-    node = of_type(r, node, JSON_STRING, "a string or null");
-    return node.json != NULL ? json_string_value(node.json) : "";
+    struct ab_json_node node = ab_json_member(r, o, key);
+    return ab_json_text_at(r, &node);
+}
+
+void ab_json_chars_at(struct ab_json_reader *r, const struct ab_json_node *at, char *buf,
+                      size_t cap)
+{
+    const char *s = ab_json_text_at(r, at);
+    size_t n = strlen(s);
+    if (n >= cap)
+        ab_json_fail(r, at, "has %zu bytes, at most %zu are allowed", n, cap - 1);
+    else
+        memcpy(buf, s, n + 1);
 }
 
 void ab_json_text_into(struct ab_json_reader *r, const struct ab_json_node *o, const char *key,
                        char *buf, size_t cap)
 {
-    const char *s = ab_json_text(r, o, key);
-    size_t n = strlen(s);
-    struct ab_json_node node = {.parent = o, .key = key};
-    if (n >= cap)
-        ab_json_fail(r, &node, "has %zu bytes, at most %zu are allowed", n, cap - 1);
-    else
-        memcpy(buf, s, n + 1);
+    struct ab_json_node node = ab_json_member(r, o, key);
+    ab_json_chars_at(r, &node, buf, cap);
+}
+
+double ab_json_number_at(struct ab_json_reader *r, const struct ab_json_node *at)
+{
+    if (at->json == NULL || json_is_null(at->json))
+        return NAN;
+    if (json_is_number(at->json))
+        return json_number_value(at->json);
+    fail_type(r, at, "a number or null");
+    return NAN;
 }
 
 double ab_json_number(struct ab_json_reader *r, const struct ab_json_node *o, const char *key)
 {
-    struct ab_json_node node = member(r, o, key);
-    if (node.json == NULL || json_is_null(node.json))
-        return NAN;
-    if (!json_is_number(node.json)) {
-        fail_type(r, &node, "a number or null");
-        return NAN;
-    }
-    return json_number_value(node.json);
+    struct ab_json_node node = ab_json_member(r, o, key);
+    return ab_json_number_at(r, &node);
 }
 
-uint64_t ab_json_whole(struct ab_json_reader *r, const struct ab_json_node *o, const char *key,
-                       uint64_t max, uint64_t unknown)
+uint64_t ab_json_whole_at(struct ab_json_reader *r, const struct ab_json_node *at, uint64_t max,
+                          uint64_t unknown)
 {
-    struct ab_json_node node = member(r, o, key);
-    if (node.json == NULL || json_is_null(node.json))
+    if (at->json == NULL || json_is_null(at->json))
         return unknown;
-    node = of_type(r, node, JSON_INTEGER, "a whole number or null");
+    struct ab_json_node node = of_type(r, *at, JSON_INTEGER, "a whole number or null");
     json_int_t n = node.json != NULL ? json_integer_value(node.json) : 0;
     if (n >= 0 && (uint64_t)n <= max)
         return (uint64_t)n;
@@ -363,12 +383,24 @@ uint64_t ab_json_whole(struct ab_json_reader *r, const struct ab_json_node *o, c
     return unknown;
 }
 
+uint64_t ab_json_whole(struct ab_json_reader *r, const struct ab_json_node *o, const char *key,
+                       uint64_t max, uint64_t unknown)
+{
+    struct ab_json_node node = ab_json_member(r, o, key);
+    return ab_json_whole_at(r, &node, max, unknown);
+}
+
+bool ab_json_flag_at(struct ab_json_reader *r, const struct ab_json_node *at)
+{
+    if (at->json != NULL && !json_is_boolean(at->json))
+        fail_type(r, at, "true or false");
+    return at->json != NULL && json_is_true(at->json);
+}
+
 bool ab_json_flag(struct ab_json_reader *r, const struct ab_json_node *o, const char *key)
 {
-    struct ab_json_node node = member(r, o, key);
-    if (node.json != NULL && !json_is_boolean(node.json))
-        fail_type(r, &node, "true or false");
-    return node.json != NULL && json_is_true(node.json);
+    struct ab_json_node node = ab_json_member(r, o, key);
+    return ab_json_flag_at(r, &node);
 }
 
 static void fail_choice(struct ab_json_reader *r, const struct ab_json_node *node,
@@ -387,14 +419,21 @@ static void fail_choice(struct ab_json_reader *r, const struct ab_json_node *nod
     ab_text_fini(&list);
 }
 
-size_t ab_json_one_of(struct ab_json_reader *r, const struct ab_json_node *o, const char *key,
-                      const char *const *names, size_t n)
+size_t ab_json_one_of_at(struct ab_json_reader *r, const struct ab_json_node *at,
+                         const char *const *names, size_t n)
 {
-    struct ab_json_node node = of_type(r, member(r, o, key), JSON_STRING, "a string");
+    struct ab_json_node node = of_type(r, *at, JSON_STRING, "a string");
     for (size_t i = 0; i < n && node.json != NULL; i++)
         if (strcmp(json_string_value(node.json), names[i]) == 0)
             return i;
     if (node.json != NULL)
         fail_choice(r, &node, names, n);
     return 0;
+}
+
+size_t ab_json_one_of(struct ab_json_reader *r, const struct ab_json_node *o, const char *key,
+                      const char *const *names, size_t n)
+{
+    struct ab_json_node node = ab_json_member(r, o, key);
+    return ab_json_one_of_at(r, &node, names, n);
 }

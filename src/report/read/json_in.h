@@ -45,6 +45,9 @@ void ab_json_free(json_t *document);
 void ab_json_fail(struct ab_json_reader *r, const struct ab_json_node *node, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* A member that has to be there. */
+struct ab_json_node ab_json_member(struct ab_json_reader *r, const struct ab_json_node *parent,
+                                   const char *key);
 /* Members that have to be there and of this type. */
 struct ab_json_node ab_json_object(struct ab_json_reader *r, const struct ab_json_node *parent,
                                    const char *key);
@@ -52,6 +55,9 @@ struct ab_json_node ab_json_array(struct ab_json_reader *r, const struct ab_json
                                   const char *key);
 /* Is there such a member? false after an error. */
 bool ab_json_has(const struct ab_json_reader *r, const struct ab_json_node *o, const char *key);
+/* And is it not null? */
+bool ab_json_has_value(const struct ab_json_reader *r, const struct ab_json_node *o,
+                       const char *key);
 /* An array that an older version did not write: json is NULL where it is not there. */
 struct ab_json_node ab_json_array_if_any(struct ab_json_reader *r,
                                          const struct ab_json_node *parent, const char *key);
@@ -63,19 +69,29 @@ struct ab_json_node ab_json_item(const struct ab_json_node *array, size_t i);
 struct ab_json_node ab_json_item_object(struct ab_json_reader *r, const struct ab_json_node *array,
                                         size_t i);
 
+/* Values: of a node, or of the member o[key], which has to be there. */
+
 /* null is "". The string belongs to the document. */
+const char *ab_json_text_at(struct ab_json_reader *r, const struct ab_json_node *at);
 const char *ab_json_text(struct ab_json_reader *r, const struct ab_json_node *o, const char *key);
 /* Into a fixed buffer; an error when it does not fit. */
+void ab_json_chars_at(struct ab_json_reader *r, const struct ab_json_node *at, char *buf,
+                      size_t cap);
 void ab_json_text_into(struct ab_json_reader *r, const struct ab_json_node *o, const char *key,
                        char *buf, size_t cap);
 /* null is NaN. */
+double ab_json_number_at(struct ab_json_reader *r, const struct ab_json_node *at);
 double ab_json_number(struct ab_json_reader *r, const struct ab_json_node *o, const char *key);
 /* A whole number from 0 to max; null is `unknown`. */
+uint64_t ab_json_whole_at(struct ab_json_reader *r, const struct ab_json_node *at, uint64_t max,
+                          uint64_t unknown);
 uint64_t ab_json_whole(struct ab_json_reader *r, const struct ab_json_node *o, const char *key,
                        uint64_t max, uint64_t unknown);
+bool ab_json_flag_at(struct ab_json_reader *r, const struct ab_json_node *at);
 bool ab_json_flag(struct ab_json_reader *r, const struct ab_json_node *o, const char *key);
-
 /* A string that has to be one of `names`: its index. 0 after an error. */
+size_t ab_json_one_of_at(struct ab_json_reader *r, const struct ab_json_node *at,
+                         const char *const *names, size_t n);
 size_t ab_json_one_of(struct ab_json_reader *r, const struct ab_json_node *o, const char *key,
                       const char *const *names, size_t n);
 

@@ -5,7 +5,7 @@
 #include "report/read/read_comparison.h"
 
 #include "core/memory.h"
-#include "report/read/read_records.h"
+#include "report/session_record.h"
 #include "stats/compare.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
  */
 #include "report/read/read_gates.h"
 
-#include "report/read/read_records.h"
+#include "report/session_record.h"
 
 #include <math.h>
 

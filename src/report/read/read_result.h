@@ -8,7 +8,7 @@
 #define AB_REPORT_READ_READ_RESULT_H
 
 #include "core/status.h"
-#include "report/checksum.h"
+#include "report/json.h"
 #include "result/result.h"
 
 /* Bounds. The largest session that --rounds allows, 1000 rounds of four back ends, has 140 MiB. */
@@ -23,6 +23,13 @@ enum {
     AB_STORED_RECORDS_MAX = 1 << 20, /* of each kind */
     AB_STORED_POINTS_MAX = 4096,     /* of a time line; we write 1,000 */
 };
+
+/* An HTML report has its result in a block of data that no browser runs: the JSON document that
+ * --json writes, compressed by zlib, in base64 with line breaks. */
+/* What precedes and follows it. Text of users is escaped on the page: it contains neither. */
+#define AB_HTML_RESULT_BEGIN \
+    "<script type=\"application/vnd.allocbench.result+zlib\" id=\"allocbench-result\">"
+#define AB_HTML_RESULT_END "</script>"
 
 struct ab_stored {
     struct ab_session session; /* its strings lie in the document */

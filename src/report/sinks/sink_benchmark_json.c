@@ -8,15 +8,11 @@
 #include "core/text.h"
 #include "report/ci/series.h"
 #include "report/format.h"
-#include "report/json.h"
+#include "report/record.h"
 #include "stats/compare.h"
 
 #include <math.h>
 #include <string.h>
-
-struct document {
-    json_t *list;
-};
 
 /* Cells of a phase and of memory name no op. */
 static bool is_same_op(const char *a, const char *b)
@@ -55,39 +51,41 @@ static void add_extra(const struct ab_session *s, const struct ab_series *x, str
         ab_text_addf(t, " [%.3f, %.3f]", cell->effect.low, cell->effect.high);
 }
 
-static json_t *take_text(struct ab_text *t)
-{
-    json_t *value = ab_json_string(t->s);
-    ab_text_fini(t);
-    return value;
-}
+struct entry {
+    const char *unit;
+    double value;
+    struct ab_text name, range, extra;
+};
+static const struct ab_member entry_members[] = {
+    AB_TEXT("name", struct entry, name.s),
+    AB_TEXT("unit", struct entry, unit),
+    AB_NUMBER("value", struct entry, value),
+    AB_TEXT("range", struct entry, range.s, AB_WHEN(struct entry, range.s), .flags = AB_OMIT),
+    AB_TEXT("extra", struct entry, extra.s),
+};
+AB_TABLE(entry, struct entry);
 
-static void add_entry(const struct ab_session *s, const struct ab_series *x, void *user)
+static void add_entry(const struct ab_session *s, const struct ab_series *x, void *list)
 {
-    struct document *d = user;
-    json_t *o = json_object();
-    struct ab_text name = {0}, extra = {0}, range = {0};
-    ab_text_addf(&name, "%s: %s/%s/%s", s->backends[x->backend].name, x->metric.phase, x->place,
+    struct entry e = {.unit = ab_metric_unit(&x->metric), .value = x->value};
+    ab_text_addf(&e.name, "%s: %s/%s/%s", s->backends[x->backend].name, x->metric.phase, x->place,
                  x->name);
-    ab_json_put(o, "name", take_text(&name));
-    ab_json_put(o, "unit", ab_json_string(ab_metric_unit(&x->metric)));
-    ab_json_put(o, "value", ab_json_real(x->value));
-    if (x->n_rounds > 1) {
-        ab_text_addf(&range, "\u00b1 %.6g", (x->high - x->low) / 2);
-        ab_json_put(o, "range", take_text(&range));
-    }
-    add_extra(s, x, &extra);
-    ab_json_put(o, "extra", take_text(&extra));
-    ab_json_append(d->list, o);
+    if (x->n_rounds > 1)
+        ab_text_addf(&e.range, "\u00b1 %.6g", (x->high - x->low) / 2);
+    add_extra(s, x, &e.extra);
+    ab_json_append(list, ab_record_json(&entry_record, &e, NULL));
+    ab_text_fini(&e.name);
+    ab_text_fini(&e.range);
+    ab_text_fini(&e.extra);
 }
 
 bool ab_sink_benchmark_json(FILE *to, const struct ab_session *session)
 {
-    struct document d = {.list = json_array()};
+    json_t *list = json_array();
     struct ab_format_guard guard;
     ab_format_begin(&guard);
-    ab_series_each(session, add_entry, &d);
-    ab_json_write(d.list, to, 12);
+    ab_series_each(session, add_entry, list);
+    ab_json_write(list, to, 12);
     ab_format_end(&guard);
     return true;
 }

@@ -8,7 +8,6 @@
 #include "base/bits.h"
 #include "report/csv.h"
 #include "report/format.h"
-#include "report/heaps/heaps_csv.h"
 #include "report/sinks/sink_tag.h"
 #include "report/view/growth.h"
 #include "result/memory_dist.h"
@@ -36,11 +35,6 @@ struct row {
     const struct ab_session *session;
     uint32_t backend, round, order;
     const char *phase, *op;
-};
-
-struct heap_row {
-    FILE *to;
-    struct row row;
 };
 
 static struct row row_of(const struct ab_session *s, uint32_t backend, uint32_t round,
@@ -107,16 +101,48 @@ static void put_result(FILE *to, const struct ab_session *s, const struct ab_res
     }
 }
 
-static void put_heap_number(void *context, const char *metric, double value, const char *unit)
+/* A metric of a heap: its name ends in the first key of the JSON; no key has a colon, a heap's name
+ * may. */
+static void put_of_heap(FILE *to, const struct row *row, uint32_t heap, const char *key,
+                        double value, const char *unit)
 {
-    const struct heap_row *to = context;
-    put_number(to->to, &to->row, metric, value, unit);
+    char metric[192];
+    snprintf(metric, sizeof metric, "heap:%s:%s",
+             row->session->backends[row->backend].heaps[heap].name, key);
+    put_number(to, row, metric, value, unit);
 }
 
 static void put_heap_part(FILE *to, const struct ab_session *s, const struct ab_heap_part *p)
 {
-    struct heap_row at = {to, row_of(s, p->backend, p->round, p->phase, ab_result_op_name(p->op))};
-    ab_heap_part_numbers(s, p, put_heap_number, &at);
+    struct row row = row_of(s, p->backend, p->round, p->phase, ab_result_op_name(p->op));
+    const uint64_t n = ab_hdr_total(p->hdr);
+    put_of_heap(to, &row, p->heap, "n_calls", (double)p->n_calls, "ops");
+    put_of_heap(to, &row, p->heap, "n", (double)n, "ops");
+    put_of_heap(to, &row, p->heap, "time_ns", p->time_ns, "ns");
+    put_of_heap(to, &row, p->heap, "mean", n > 0 ? ab_hdr_mean(p->hdr) : (double)NAN, "ns");
+    for (unsigned q = 0; q < AB_QUANTILE_COUNT; q++)
+        put_of_heap(to, &row, p->heap, ab_quantile_names[q],
+                    ab_result_quantile(p->hdr, ab_quantile_values[q]), "ns");
+    put_of_heap(to, &row, p->heap, "max", n > 0 ? (double)p->hdr->max : (double)NAN, "ns");
+    if (p->op != AB_OP_ALL)
+        return;
+    put_of_heap(to, &row, p->heap, "live_peak_blocks", (double)p->live_peak_blocks, "blocks");
+    put_of_heap(to, &row, p->heap, "live_peak_bytes", (double)p->live_peak_bytes, "bytes");
+}
+
+static void put_heap_memory(FILE *to, const struct row *row, const struct ab_memory *m)
+{
+    for (uint32_t h = 0; h < row->session->backends[m->backend].n_heaps; h++) {
+        const struct ab_heap_memory *x = &m->heaps[h];
+#define PUT(member) put_of_heap(to, row, h, #member, x->member, "bytes");
+        AB_HEAP_MEMORY_FIELDS(PUT)
+#undef PUT
+        for (unsigned i = 0; i < AB_DRAIN_COUNT; i++) {
+            char key[32];
+            snprintf(key, sizeof key, "drained_%s", ab_drain_names[i]);
+            put_of_heap(to, row, h, key, x->drained_bytes[i], "bytes");
+        }
+    }
 }
 
 static void put_memory(FILE *to, const struct ab_session *s, const struct ab_memory *m)
@@ -132,8 +158,7 @@ static void put_memory(FILE *to, const struct ab_session *s, const struct ab_mem
             ab_csv_number(to, m->drained_bytes[i]);
             end_row(to, &row, "bytes");
         }
-    struct heap_row at = {to, row};
-    ab_heap_memory_numbers(s, m, put_heap_number, &at);
+    put_heap_memory(to, &row, m);
 }
 
 /* "external_ratio.p99", of the place "ops". */
@@ -179,21 +204,16 @@ bool ab_sink_csv(FILE *to, const struct ab_session *session)
     for (uint32_t b = 0; b < session->n_backends; b++)
         for (uint32_t i = 0; i < session->n_rounds && ab_session_has_numbers(session, b); i++)
             put_whole(to, session, b, session->rounds[i].index);
-    for (uint32_t i = 0; i < session->n_results; i++)
-        if (ab_session_has_numbers(session, session->results[i].backend))
-            put_result(to, session, &session->results[i]);
-    for (uint32_t i = 0; i < session->n_heap_parts; i++)
-        if (ab_session_has_numbers(session, session->heap_parts[i].backend))
-            put_heap_part(to, session, &session->heap_parts[i]);
-    for (uint32_t i = 0; i < session->n_memory; i++)
-        if (ab_session_has_numbers(session, session->memory[i].backend))
-            put_memory(to, session, &session->memory[i]);
-    for (uint32_t i = 0; i < session->n_dists; i++)
-        if (ab_session_has_numbers(session, session->dists[i].backend))
-            put_dist(to, session, &session->dists[i]);
-    for (uint32_t i = 0; i < session->n_iterations; i++)
-        if (ab_session_has_numbers(session, session->iterations[i].backend))
-            put_iterations(to, session, &session->iterations[i]);
+#define PUT(list, put) \
+    for (uint32_t i = 0; i < session->n_##list; i++) \
+        if (ab_session_has_numbers(session, session->list[i].backend)) \
+            put(to, session, &session->list[i]);
+    PUT(results, put_result)
+    PUT(heap_parts, put_heap_part)
+    PUT(memory, put_memory)
+    PUT(dists, put_dist)
+    PUT(iterations, put_iterations)
+#undef PUT
     ab_format_end(&guard);
     return true;
 }
