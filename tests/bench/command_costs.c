@@ -58,12 +58,13 @@ static void tell_once(struct bench *b, const char *what, double s)
 
 static double read_only(struct bench *b)
 {
-    static struct ab_event events[AB_TRACE_BATCH];
+    enum { BATCH = 512 };
+    static struct ab_event events[BATCH];
     struct ab_trace_reader *r;
     double begun = seconds();
     check(b, ab_trace_open(b->trace, &r, &b->err));
     for (size_t n = 1; n > 0;)
-        check(b, ab_trace_next(r, events, AB_TRACE_BATCH, &n, &b->err));
+        check(b, ab_trace_next(r, events, BATCH, &n, &b->err));
     b->info = *ab_trace_reader_info(r);
     ab_trace_close(r);
     return seconds() - begun;
