@@ -263,12 +263,6 @@ static bool arena_make_room(struct ab_arena *a, const char *block, size_t size)
 
 /* ---- blocks ---- */
 
-static void arena_demand_dead(const struct ab_arena *a, char *from, char *to)
-{
-    (void)a, (void)from, (void)to;
-    AB_CHECKED(ab_block_demand_dead(&a->blocks, from, to < a->dead_end ? to : a->dead_end));
-}
-
 /* In this region. */
 static void *arena_place(struct ab_arena *a, size_t align, size_t size)
 {
@@ -277,7 +271,7 @@ static void *arena_place(struct ab_arena *a, size_t align, size_t size)
     if (pad > room || !arena_make_room(a, a->next + pad, size))
         return NULL;
     char *block = a->next + pad, *end = block + ab_arena_block_bytes(size);
-    arena_demand_dead(a, a->next, end);
+    AB_CHECKED(ab_block_demand_dead(&a->blocks, a->next, end < a->dead_end ? end : a->dead_end));
     a->next = end;
     return block;
 }
@@ -504,22 +498,15 @@ static void arena_run_deferred(struct ab_arena *a, size_t position)
     }
 }
 
-/* The blocks of this region from `from` on are looked at for the last time. */
-static void arena_kill(struct ab_arena *a, const char *from)
-{
-    (void)a, (void)from;
-    AB_CHECKED(ab_block_kill_in(&a->blocks, from, a->end));
-}
-
 static void arena_cut(struct ab_arena *a, size_t position)
 {
     while (a->below != NULL && position <= a->used_below) {
-        arena_kill(a, a->base);
+        AB_CHECKED(ab_block_kill_in(&a->blocks, a->base, a->end));
         arena_bury(a, a->base);
         arena_pop_region(a);
     }
     size_t within = position - a->used_below;
-    arena_kill(a, a->base + within);
+    AB_CHECKED(ab_block_kill_in(&a->blocks, a->base + within, a->end));
     AB_MARK_POOL_TRIM(a->end, a->base, within);
     arena_move_down(a, a->base + within);
     if ((size_t)(a->limit - a->next) > a->keep_bytes)

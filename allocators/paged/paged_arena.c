@@ -91,13 +91,6 @@ static void forget_tagged(struct ab_paged_arena *a, const char *from, const char
     }
 }
 
-/* Blocks of the checked build in that range are looked at for the last time. */
-static void kill_blocks(struct ab_paged_arena *a, const char *from, const char *to)
-{
-    (void)a, (void)from, (void)to;
-    AB_CHECKED(ab_block_kill_in(&a->blocks, from, to));
-}
-
 /* A page on top, of so many bytes with its header; false when the pool has none. */
 static bool page_push(struct ab_paged_arena *a, size_t bytes)
 {
@@ -160,7 +153,7 @@ static void page_pop(struct ab_paged_arena *a)
     struct ab_paged_page *gone = a->top, *below = gone->below;
     page_check(gone);
     forget_tagged(a, (char *)gone, (char *)gone + gone->bytes);
-    kill_blocks(a, (char *)gone, (char *)gone + gone->bytes);
+    AB_CHECKED(ab_block_kill_in(&a->blocks, (char *)gone, (char *)gone + gone->bytes));
     a->top = below;
     if (below != NULL) {
         page_check(below);
@@ -227,7 +220,7 @@ static void page_cut(struct ab_paged_arena *a, struct ab_paged_page *page, char 
     size_t kept = (size_t)(to - (char *)page) + a->page_bytes;
     if (page == a->top) {
         forget_tagged(a, to, page_end(a, page));
-        kill_blocks(a, to, page_end(a, page));
+        AB_CHECKED(ab_block_kill_in(&a->blocks, to, page_end(a, page)));
     }
     bury(page, to, page_end(a, page));
     page_set_end(a, page, to);
@@ -270,13 +263,6 @@ static size_t pad_for(const struct ab_paged_arena *a, size_t front, size_t align
     return front + (-((uintptr_t)a->next + front) & (align - 1));
 }
 
-static void demand_dead(const struct ab_paged_arena *a, char *from, char *to)
-{
-    (void)a, (void)from, (void)to;
-    AB_CHECKED(
-        ab_block_demand_dead(&a->blocks, from, to < a->top->dead_end ? to : a->top->dead_end));
-}
-
 /* `front` bytes before it are the block's as well. */
 static char *take(struct ab_paged_arena *a, size_t front, size_t align, size_t size)
 {
@@ -289,7 +275,8 @@ static char *take(struct ab_paged_arena *a, size_t front, size_t align, size_t s
         pad = pad_for(a, front, align);
     }
     char *block = a->next + pad, *end = block + ab_paged_bytes(size);
-    demand_dead(a, a->next, end);
+    AB_CHECKED(
+        ab_block_demand_dead(&a->blocks, a->next, end < a->top->dead_end ? end : a->top->dead_end));
     a->next = end;
     return block;
 }
