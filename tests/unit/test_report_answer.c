@@ -3,11 +3,10 @@
  * Screens of whole sessions: what they look like at each width, how long they are, and that every
  * derived figure on them follows from the others.
  * tests: cmd_exec.c program_run.c legend.c processes.c program_session.c
- * tests: table_peak.c table_phases.c table_program.c sink_table.c table_witness.c
+ * tests: table_topics.c grid.c memory_grids.c answer_grids.c sink_table.c
  */
 #include "report/format.h"
 #include "report/table/sink_table.h"
-#include "report/table/table_peak.h"
 
 #include "support/cmocka.h"
 #include "support/report_screen.h"

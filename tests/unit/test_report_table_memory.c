@@ -5,7 +5,7 @@
  */
 #include "report/format.h"
 #include "report/table/table_depth.h"
-#include "report/table/table_memory.h"
+#include "report/table/table_topics.h"
 #include "result/memory_dist.h"
 #include "support/cmocka.h"
 #include "support/report_session.h"

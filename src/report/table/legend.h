@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What signs of the answer's tables mean: each is explained where it is shown, and nowhere else.
+ * Draws the grids of the answer; what their signs mean is explained where they are shown, and nowhere
+ * else.
  */
 #ifndef AB_REPORT_TABLE_LEGEND_H
 #define AB_REPORT_TABLE_LEGEND_H
@@ -22,8 +23,9 @@ struct ab_legend {
     struct ab_footnotes notes;
 };
 
-/* Notes the signs of the cells that are shown (bit c: column c), as ab_table_print says it. */
-void ab_legend_see(struct ab_legend *legend, const struct ab_table *t, unsigned shown, bool utf8);
+/* Draws a grid and notes its signs; bit c of the result: column c of the grid is shown. */
+unsigned ab_legend_grid(FILE *to, const struct ab_grid *g, struct ab_table_style style,
+                        struct ab_legend *legend);
 void ab_legend_print(FILE *to, const struct ab_view *v, const struct ab_legend *legend,
                      struct ab_table_style style);
 

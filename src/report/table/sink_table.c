@@ -13,20 +13,15 @@
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/format.h"
-#include "report/heaps/table_heaps.h"
 #include "report/table/legend.h"
 #include "report/table/sparkline.h"
 #include "report/table/style.h"
 #include "report/table/table.h"
 #include "report/table/table_depth.h"
-#include "report/table/table_iterations.h"
-#include "report/table/table_memory.h"
 #include "report/table/table_noise.h"
-#include "report/table/table_peak.h"
-#include "report/table/table_phases.h"
-#include "report/table/table_program.h"
 #include "report/table/table_rounds.h"
-#include "report/table/table_witness.h"
+#include "report/table/table_topics.h"
+#include "report/view/program.h"
 #include "report/view/view.h"
 #include "report/view/words.h"
 #include "result/result.h"
@@ -607,136 +602,186 @@ static bool has_numbers(const struct ab_view *v)
            v->ranking.rows[0].standing != AB_VIEW_FAILED;
 }
 
-/* Time of the whole run, how much faster than the base, tail, memory. What failed has a row as well:
- * nothing that was asked for is missing. */
-
-enum { TIME, VERSUS, P99, P999, PEAK, COLUMNS };
-
-struct ranking {
-    const struct ab_view *v;
-    struct ab_table_style style;
-    struct ab_legend *legend;
-    int at[COLUMNS]; /* place of a column, -1 = not shown */
-};
-
-static void dash(const struct ranking *r, char cell[AB_CELL_BYTES], const char *why)
-{
-    ab_footnotes_dash(&r->legend->notes, cell, why, r->style.utf8);
-}
-
-static void fill_peak(const struct ranking *r, const struct ab_view_rank *rank,
-                      struct ab_table_row *row)
-{
-    if (r->at[PEAK] < 0)
-        return;
-    if (isfinite(rank->peak_bytes))
-        ab_units_bytes(row->cells[r->at[PEAK]], AB_CELL_BYTES, rank->peak_bytes);
-    else
-        dash(r, row->cells[r->at[PEAK]], r->v->memory.rows[rank->backend].why_peak);
-}
-
-static void fill_tail(const struct ranking *r, struct ab_table_row *row, unsigned column, double ns)
-{
-    double floor_ns = r->v->session->timer.floor_ns;
-    if (r->at[column] < 0)
-        return;
-    char *cell = row->cells[r->at[column]];
-    if (ns < floor_ns)
-        ab_format_ns(cell, ns, floor_ns);
-    else if (isfinite(ns))
-        ab_units_time(cell, AB_CELL_BYTES, ns);
-    else
-        dash(r, cell, "too few timed calls");
-}
-
-static void fill_versus(const struct ranking *r, const struct ab_view_rank *rank,
-                        struct ab_table_row *row)
-{
-    if (r->at[VERSUS] < 0)
-        return;
-    char *cell = row->cells[r->at[VERSUS]];
-    if (rank->is_base) {
-        snprintf(cell, AB_CELL_BYTES, "base");
-        return;
-    }
-    if (!isfinite(rank->vs.times)) {
-        dash(r, cell, rank->standing == AB_VIEW_ASIDE ? "not compared" : "no time to compare with");
-        return;
-    }
-    ab_view_factor_text(cell, &rank->vs, "faster", "slower");
-}
-
-static void add_row(const struct ranking *r, const struct ab_view_rank *rank, struct ab_table *t)
-{
-    const struct ab_backend_info *b = &r->v->session->backends[rank->backend];
-    if (b->status == AB_BACKEND_ABSENT) /* a warning says so */
-        return;
-    struct ab_table_row *row = ab_table_add_backend(t, b);
-    if (row == NULL)
-        return;
-    if (rank->standing == AB_VIEW_FAILED) {
-        snprintf(row->cells[0], AB_CELL_BYTES, "%s", ab_backend_status_name(b->status));
-        row->emphasis = AB_BAD;
-        return;
-    }
-    if (isfinite(rank->run_ns.median))
-        ab_units_time(row->cells[0], AB_CELL_BYTES, rank->run_ns.median);
-    else
-        dash(r, row->cells[0], "no round is complete");
-    fill_versus(r, rank, row);
-    fill_tail(r, row, P99, rank->p99_ns);
-    fill_tail(r, row, P999, rank->p999_ns);
-    fill_peak(r, rank, row);
-    if (rank->vs.is_clear && rank->standing == AB_VIEW_RANKED)
-        row->emphasis = rank->vs.is_less ? AB_BAD : AB_GOOD;
-}
-
-/* Columns of which nothing is known are not there at all. */
-static unsigned choose(struct ranking *r, const char *versus, struct ab_table_column *columns)
-{
-    const char *time = ab_session_is_exec(r->v->session) ? "wall time" : "whole run";
-    const struct ab_table_column all[COLUMNS] = {[TIME] = {time, 0},
-                                                 [VERSUS] = {versus, 0},
-                                                 [P99] = {"p99", 3},
-                                                 [P999] = {"p99.9", 2},
-                                                 [PEAK] = {"peak", 1}};
-    bool has[COLUMNS] = {[TIME] = true};
-    unsigned n = 0;
-    for (uint32_t i = 0; i < r->v->ranking.n_rows; i++) {
-        const struct ab_view_rank *rank = &r->v->ranking.rows[i];
-        has[VERSUS] = has[VERSUS] || isfinite(rank->vs.times);
-        has[P99] = has[P99] || isfinite(rank->p99_ns);
-        has[P999] = has[P999] || isfinite(rank->p999_ns);
-        has[PEAK] = has[PEAK] || isfinite(rank->peak_bytes);
-    }
-    for (unsigned i = 0; i < COLUMNS; i++) {
-        r->at[i] = has[i] ? (int)n : -1;
-        if (has[i])
-            columns[n++] = all[i];
-    }
-    return n;
-}
-
-static void table_ranking(FILE *to, const struct ab_view *v, struct ab_table_style style,
+static void print_ranking(FILE *to, const struct ab_view *v, struct ab_table_style style,
                           struct ab_legend *legend)
 {
-    struct ranking r = {.v = v, .style = style, .legend = legend};
-    struct ab_table_column columns[COLUMNS];
+    struct ab_grid g;
+    ab_ranking_grid(v, &g);
+    unsigned shown = ab_legend_grid(to, &g, style, legend);
+    legend->has_tail = (shown >> AB_RANKING_P99 & 3) != 0;
+    ab_grid_fini(&g);
+}
+
+static void print_phases(FILE *to, const struct ab_view *v, struct ab_table_style style,
+                         struct ab_legend *legend)
+{
+    struct ab_grid g;
+    if (ab_phases_grid(v, &g)) {
+        fputc('\n', to);
+        ab_legend_grid(to, &g, style, legend);
+    }
+    ab_grid_fini(&g);
+    if (ab_calls_grid(v, &g, &legend->has_at_floor)) {
+        fputc('\n', to);
+        ab_legend_grid(to, &g, style, legend);
+    }
+    ab_grid_fini(&g);
+}
+
+static void print_peak(FILE *to, const struct ab_view *v, struct ab_table_style style,
+                       struct ab_legend *legend)
+{
+    struct ab_grid g;
+    if (!v->memory.has_parts)
+        return;
+    ab_memory_peak_grid(v, &g);
+    fputc('\n', to);
+    unsigned shown = ab_legend_grid(to, &g, style, legend);
+    legend->has_live = (shown & 1) != 0;
+    legend->has_multiple = (shown >> AB_MEMORY_MULTIPLE & 1) != 0;
+    legend->has_drain = (shown >> AB_MEMORY_AFTER_FREE & 1) != 0;
+    ab_grid_fini(&g);
+}
+
+/* Of a program: a section for each metric but the wall time, which the ranking has. Values are medians
+ * of the rounds; a factor is the ratio of the two medians that are shown, its interval that of the
+ * pairs of rounds, so that drift of the machine cancels. */
+
+static const struct {
+    const char *field, *title;
+    bool is_detail; /* with --verbose only */
+} metrics[] = {
+    {"cpu_ns", "CPU time", false},
+    {"user_ns", "user CPU time", true},
+    {"system_ns", "system CPU time", true},
+    {"resident_peak_bytes", "peak memory", false},
+    {"resident_mean_bytes", "mean memory", false},
+    {"faults_minor", "minor page faults", false},
+    {"faults_major", "major page faults", true},
+    {"switches_voluntary", "voluntary context switches", true},
+    {"switches_involuntary", "involuntary context switches", true},
+    {"run_delay_ns", "waits for a CPU", true},
+};
+
+enum { MEDIAN, VERSUS };
+
+static void format_value(const struct ab_field *f, double x, char cell[AB_CELL_BYTES])
+{
+    if (!isfinite(x))
+        snprintf(cell, AB_CELL_BYTES, "-");
+    else if (strcmp(f->unit, "ns") == 0)
+        ab_units_time(cell, AB_CELL_BYTES, x);
+    else if (strcmp(f->unit, "bytes") == 0)
+        ab_units_bytes(cell, AB_CELL_BYTES, x);
+    else
+        ab_units_count(cell, AB_CELL_BYTES, x);
+}
+
+static void format_factor(const struct ab_program_value *value, char cell[AB_CELL_BYTES],
+                          struct ab_legend *legend)
+{
+    char words[AB_CELL_BYTES], interval[AB_CELL_BYTES];
+    bool is_clear = ab_effect_is_clear(&value->ratio);
+    ab_view_change_words(words, sizeof words, value->ratio.ratio);
+    ab_view_change_interval(interval, sizeof interval, &value->ratio);
+    if (!isfinite(value->ratio.ratio)) {
+        snprintf(cell, AB_CELL_BYTES, "-");
+        return;
+    }
+    snprintf(cell, AB_CELL_BYTES, "%s%.30s%s%.30s", is_clear ? "" : "~", words,
+             interval[0] == '[' ? " "
+             : interval[0] != 0 ? ", "
+                                : "",
+             interval);
+    legend->has_unclear = legend->has_unclear || !is_clear;
+    legend->has_interval = legend->has_interval || interval[0] == '[';
+}
+
+static void add_backend(const struct ab_view *v, const struct ab_view_rank *rank,
+                        const struct ab_field *field, struct ab_table *t, struct ab_legend *legend)
+{
+    const struct ab_session *s = v->session;
+    struct ab_table_row *row = ab_table_add_backend(t, &s->backends[rank->backend]);
+    struct ab_program_value value;
+    if (row == NULL)
+        return;
+    ab_program_value_of(s, rank->backend, v->ranking.base, field, &value);
+    format_value(field, value.median, row->cells[MEDIAN]);
+    if (rank->is_base)
+        snprintf(row->cells[VERSUS], AB_CELL_BYTES, "base");
+    else
+        format_factor(&value, row->cells[VERSUS], legend);
+    if (ab_effect_is_clear(&value.ratio) && field->better != AB_FIELD_NEITHER)
+        row->emphasis = value.ratio.ratio < 1 ? AB_GOOD : AB_BAD;
+}
+
+static bool is_known(const struct ab_view *v, const struct ab_field *field)
+{
+    struct ab_program_value value;
+    for (uint32_t i = 0; i < v->ranking.n_rows; i++) {
+        ab_program_value_of(v->session, v->ranking.rows[i].backend, v->ranking.base, field, &value);
+        if (isfinite(value.median))
+            return true;
+    }
+    return false;
+}
+
+static void add_section(const struct ab_view *v, const char *title, const struct ab_field *field,
+                        struct ab_table *t, struct ab_legend *legend)
+{
+    ab_table_add(t, title, true);
+    for (uint32_t i = 0; i < v->ranking.n_rows; i++)
+        if (v->ranking.rows[i].standing != AB_VIEW_FAILED)
+            add_backend(v, &v->ranking.rows[i], field, t, legend);
+}
+
+static void print_program(FILE *to, const struct ab_view *v, struct ab_table_style style,
+                          struct ab_legend *legend)
+{
     char versus[AB_CELL_BYTES * 4 + 8] = "", base[AB_CELL_BYTES * 4];
-    struct ab_table t;
     if (v->ranking.base != UINT32_MAX)
         snprintf(versus, sizeof versus, "vs %s",
                  ab_format_label(base, sizeof base, v->session->backends[v->ranking.base].name, 20,
                                  style.utf8));
-    ab_table_init(&t, columns, choose(&r, versus, columns));
-    ab_table_add(&t, "", true);
-    for (uint32_t i = 0; i < v->ranking.n_rows; i++)
-        add_row(&r, &v->ranking.rows[i], &t);
-    unsigned shown = ab_table_print(to, &t, style);
-    ab_legend_see(legend, &t, shown, style.utf8);
-    legend->has_tail = (r.at[P99] >= 0 && (shown >> r.at[P99] & 1) != 0) ||
-                       (r.at[P999] >= 0 && (shown >> r.at[P999] & 1) != 0);
+    const struct ab_table_column columns[] = {[MEDIAN] = {"median", 0}, [VERSUS] = {versus, 0}};
+    struct ab_text unknown = {0};
+    struct ab_table t;
+    ab_table_init(&t, columns, v->ranking.base == UINT32_MAX || v->ranking.n_ranked < 2 ? 1 : 2);
+    for (size_t i = 0; i < AB_ARRAY_LEN(metrics); i++) {
+        const struct ab_field *field = ab_program_field(metrics[i].field);
+        if (field == NULL || (metrics[i].is_detail && !style.is_verbose))
+            continue;
+        if (is_known(v, field))
+            add_section(v, metrics[i].title, field, &t, legend);
+        else
+            ab_text_addf(&unknown, "%s%s%s", unknown.n > 0 ? ", " : "not known: ", metrics[i].title,
+                         strcmp(metrics[i].field, "resident_mean_bytes") == 0
+                             ? " (the program is too short to be sampled)"
+                             : "");
+    }
+    fputc('\n', to);
+    ab_table_print(to, &t, style);
+    if (unknown.s != NULL)
+        ab_table_prose(to, style, AB_FAINT, unknown.s);
+    ab_text_fini(&unknown);
     ab_table_fini(&t);
+}
+
+static void print_witness(FILE *to, const struct ab_view *v, struct ab_table_style style)
+{
+    struct ab_legend legend = {0};
+    struct ab_grid g;
+    if (ab_program_witness_grid(v, &g)) {
+        fputc('\n', to);
+        ab_legend_grid(to, &g, style, &legend);
+        ab_table_prose(
+            to, style, AB_FAINT,
+            "How much more (+) or less (-) a call costs than with the base: as the replay of "
+            "the trace predicts it, and as the program has it, its CPU time by the calls in "
+            "the trace; last column: whether the two agree. Not "
+            "measurable: the interval of the measured difference contains 0.");
+    }
+    ab_grid_fini(&g);
 }
 
 /* The sentences, ranking and tables; of a real program the sentences alone. */
@@ -749,18 +794,17 @@ static void answer_print(FILE *to, const struct ab_view *v, struct ab_table_styl
     fputc('\n', to);
     if (!has_numbers(v))
         return;
-    table_ranking(to, v, style, &legend);
+    print_ranking(to, v, style, &legend);
     if (ab_session_is_exec(v->session)) {
-        ab_table_program(to, v, style, &legend);
+        print_program(to, v, style, &legend);
     } else {
-        ab_table_phases(to, v, style, &legend);
-        ab_table_calls(to, v, style, &legend);
-        ab_table_peak(to, v, style, &legend);
+        print_phases(to, v, style, &legend);
+        print_peak(to, v, style, &legend);
     }
     fputc('\n', to);
     ab_legend_print(to, v, &legend, style);
     if (ab_session_is_exec(v->session))
-        ab_table_witness(to, v, style);
+        print_witness(to, v, style);
 }
 
 /* ---- warnings ---- */

@@ -5,10 +5,12 @@
 #include "report/table/table.h"
 
 #include "core/grow.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "report/table/table_labels.h"
 
 #include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -278,6 +280,24 @@ void ab_table_line(FILE *to, struct ab_table_style style, enum ab_emphasis empha
     bool is_colored = style.color && emphasis != AB_PLAIN;
     ab_format_label(line, sizeof line, text, width_of(style), style.utf8);
     fprintf(to, "%s%s%s\n", is_colored ? codes[emphasis] : "", line, is_colored ? "\033[0m" : "");
+}
+
+void ab_table_linef(FILE *to, struct ab_table_style style, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    char *text = ab_vstrdupf(fmt, args);
+    va_end(args);
+    ab_table_line(to, style, AB_STRONG, text);
+    free(text);
+}
+
+void ab_table_note(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
+                   struct ab_text *text)
+{
+    if (text->n > 0)
+        ab_table_prose(to, style, emphasis, text->s);
+    ab_text_fini(text);
 }
 
 void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,

@@ -10,6 +10,7 @@
 #include "core/text.h"
 #include "report/format.h"
 #include "report/table/style.h"
+#include "report/view/grid.h"
 #include "result/result.h"
 
 #include <stdio.h>
@@ -22,9 +23,6 @@ struct ab_table_column {
         drop; /* 0 = always shown; where width is short, the highest goes first, and with it all
                       that share its number */
 };
-
-/* GOOD and BAD only where the difference is clear, and never as the only sign of it. */
-enum ab_emphasis { AB_PLAIN, AB_STRONG, AB_FAINT, AB_GOOD, AB_BAD };
 
 struct ab_table_row {
     bool is_backend;           /* ab_table_add_backend made it */
@@ -62,10 +60,17 @@ void ab_table_print_stacked(FILE *to, const struct ab_table *t, struct ab_table_
 /* One line, cut to the width. */
 void ab_table_line(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
                    const char *text);
+/* The same as a title. */
+void ab_table_linef(FILE *to, struct ab_table_style style, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Words wrapped to the width; lines after the first are indented by two more than
  * the first, whose blanks stay. */
 void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
                     const char *text);
+
+/* The same of what was collected, if anything was; ends *text. */
+void ab_table_note(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
+                   struct ab_text *text);
 
 /* A command to copy: lines that are too long end in a backslash, as shells read them. `lead` stands
  * before it. */

@@ -56,5 +56,7 @@ bool ab_view_memory_why(const char *reason, const char *const *whats, char *why,
 /* Why it is not known what a back end keeps when all is freed; never "". Returns why. */
 const char *ab_view_memory_why_drained(const struct ab_session *s, uint32_t backend, char *why,
                                        size_t cap);
+/* Median over the rounds of what is resident once all is freed, by ab_drain_names; NaN = n/a. */
+double ab_view_memory_drained(const struct ab_session *s, uint32_t backend, unsigned when);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "core/median.h"
 #include "core/memory.h"
+#include "report/view/view.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -152,4 +153,39 @@ const char *ab_program_witness_word(const struct ab_effect *predicted,
     if (predicted->low <= 0 && predicted->high >= 0)
         return "not predicted";
     return (predicted->ratio > 0) == (measured->ratio > 0) ? "same direction" : "opposite";
+}
+
+static void put_difference(struct ab_grid *g, unsigned column, const struct ab_effect *e)
+{
+    if (!isfinite(e->ratio))
+        ab_grid_put(g, column, AB_GRID_COUNT, NAN, NULL);
+    else if (!isfinite(e->low) || !isfinite(e->high))
+        ab_grid_say(g, column, "%+.1f", e->ratio);
+    else
+        ab_grid_say(g, column, "%+.1f [%+.1f, %+.1f]", e->ratio, e->low, e->high);
+}
+
+bool ab_program_witness_grid(const struct ab_view *v, struct ab_grid *g)
+{
+    const struct ab_view_ranking *r = &v->ranking;
+    *g = (struct ab_grid){.session = v->session,
+                          .rows_are = "allocator",
+                          .columns = {{"replay, ns/call", 0, "#replay"},
+                                      {"program, ns/call", 0, "#program"},
+                                      {"prediction", 0, "the replay"}},
+                          .n_columns = 3};
+    if (r->base == UINT32_MAX || !ab_program_has_prediction(v->session))
+        return false;
+    ab_grid_heading(g, ab_grid_versus(g, r->base), "");
+    for (uint32_t i = 0; i < r->n_rows; i++) {
+        struct ab_program_witness x;
+        if (r->rows[i].is_base || r->rows[i].standing == AB_VIEW_FAILED)
+            continue;
+        ab_program_witness_of(v->session, r->rows[i].backend, r->base, &x);
+        ab_grid_add_backend(g, r->rows[i].backend);
+        put_difference(g, 0, &x.predicted);
+        put_difference(g, 1, &x.measured);
+        ab_grid_say(g, 2, "%s", ab_program_witness_word(&x.predicted, &x.measured));
+    }
+    return true;
 }

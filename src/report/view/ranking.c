@@ -21,16 +21,6 @@ static enum ab_view_standing standing_of(const struct ab_session *s, uint32_t ba
     return ab_backend_is_comparable(b) ? AB_VIEW_RANKED : AB_VIEW_ASIDE;
 }
 
-/* Median over the rounds of what is resident once all is freed. */
-static double drained(const struct ab_session *s, uint32_t backend, unsigned when, double *x)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s->n_memory; i++)
-        if (s->memory[i].backend == backend && isfinite(s->memory[i].drained_bytes[when]))
-            x[n++] = s->memory[i].drained_bytes[when];
-    return ab_round_range_of(x, n).median;
-}
-
 static unsigned last_drain(const struct ab_session *s)
 {
     unsigned last = 0;
@@ -43,7 +33,7 @@ static unsigned last_drain(const struct ab_session *s)
 }
 
 /* What nothing is compared with yet. */
-static void fill(const struct ab_session *s, const struct ab_view_memory *memory, double *x,
+static void fill(const struct ab_session *s, const struct ab_view_memory *memory,
                  const struct ab_view_ranking *of, struct ab_view_rank *row)
 {
     static const double quantiles[] = {0.99, 0.999};
@@ -58,8 +48,8 @@ static void fill(const struct ab_session *s, const struct ab_view_memory *memory
     row->p999_ns = ns[1];
     row->peak_bytes = m->peak_bytes;
     row->times_live = m->live_peak_bytes > 0 ? m->peak_bytes / m->live_peak_bytes : NAN;
-    row->after_free_bytes = drained(s, row->backend, of->drain, x);
-    row->after_purge_bytes = drained(s, row->backend, AB_DRAIN_COUNT - 1, x);
+    row->after_free_bytes = ab_view_memory_drained(s, row->backend, of->drain);
+    row->after_purge_bytes = ab_view_memory_drained(s, row->backend, AB_DRAIN_COUNT - 1);
     row->growth_bytes = growth.bytes;
     row->growth_over_ops = growth.over_ops;
     row->why_growth = growth.why;
@@ -120,7 +110,7 @@ static int by_rank(const void *a, const void *b)
     return (x->backend > y->backend) - (x->backend < y->backend);
 }
 
-static void fill_all(const struct ab_session *s, const struct ab_view_memory *memory, double *x,
+static void fill_all(const struct ab_session *s, const struct ab_view_memory *memory,
                      struct ab_view_ranking *out)
 {
     const struct ab_view_rank *base = NULL;
@@ -132,7 +122,7 @@ static void fill_all(const struct ab_session *s, const struct ab_view_memory *me
                                      .is_inlined = ab_backend_is_inlined(&s->backends[i])};
         clear(row);
         if (row->standing != AB_VIEW_FAILED)
-            fill(s, memory, x, out, row);
+            fill(s, memory, out, row);
         base = i == out->base ? row : base;
         out->n_ranked += row->standing == AB_VIEW_RANKED;
         out->has_drain = out->has_drain || isfinite(row->after_free_bytes);
@@ -146,14 +136,12 @@ static void fill_all(const struct ab_session *s, const struct ab_view_memory *me
 void ab_view_ranking_make(const struct ab_session *s, const struct ab_view_memory *memory,
                           struct ab_view_ranking *out)
 {
-    double *x = ab_alloc_zeroed((size_t)s->n_memory + 1, sizeof *x);
     *out = (struct ab_view_ranking){
         .rows = ab_alloc_zeroed((size_t)s->n_backends + 1, sizeof *out->rows),
         .n_rows = s->n_backends,
         .base = ab_session_base(s),
         .drain = last_drain(s)};
-    fill_all(s, memory, x, out);
-    free(x);
+    fill_all(s, memory, out);
     qsort(out->rows, out->n_rows, sizeof *out->rows, by_rank);
 }
 

@@ -7,7 +7,7 @@
 #include "report/html/pages/pages.h"
 
 #include "core/median.h"
-#include "report/view/view.h"
+#include "core/memory.h"
 #include "result/session.h"
 #include "stats/metric.h"
 
@@ -18,10 +18,8 @@
 /* What is drawn of one phase; arrays have room for all back ends. */
 struct phase {
     const struct ab_iterations *any, *timed; /* timed: with stretches; NULL = none is known */
-    struct ab_iterations *rows;              /* their hdr is not to be used */
     struct ab_latency_curve *curves;
     struct ab_paint *paints;
-    double *missed_percent;
     uint32_t *backends;
     size_t n;
 };
@@ -32,15 +30,12 @@ static void collect(const struct ab_report *report, const char *phase, struct ab
     const struct ab_session *s = report->session;
     for (uint32_t i = 0; i < s->n_backends; i++) {
         uint32_t b = ab_page_ranked(report, i);
-        struct ab_iterations *x = &out->rows[out->n];
+        struct ab_iterations x;
         if (!ab_page_shows(s, b) ||
-            !ab_session_merge_iterations(s, b, phase, AB_ITERATIONS_ALL_ROUNDS, hdr, x))
+            !ab_session_merge_iterations(s, b, phase, AB_ITERATIONS_ALL_ROUNDS, hdr, &x))
             continue;
-        struct ab_metric missed = {.phase = phase,
-                                   .iteration = &ab_iteration_fields[AB_ITERATION_MISSED_PERCENT]};
         ab_latency_curve_make(hdr, report->n_curve_points, &out->curves[out->n]);
         ab_latency_curve_raise(&out->curves[out->n], 1);
-        out->missed_percent[out->n] = ab_metric_value(s, b, &missed);
         out->paints[out->n] = ab_report_paint(report, s->backends[b].name);
         out->backends[out->n++] = b;
     }
@@ -206,69 +201,27 @@ static void put_series(struct ab_html *h, const struct ab_report *report, const 
 {
     if (x->timed == NULL)
         return;
-    struct series *series = calloc(x->n, sizeof series[0]);
-    double *room = calloc(report->session->n_iterations, sizeof room[0]);
-    if (series == NULL || room == NULL)
-        h->is_short_of_memory = true;
-    else {
-        for (size_t i = 0; i < x->n; i++)
-            make_series(report, x, i, room, &series[i]);
-        draw_series(h, report, x, series);
-    }
+    struct series *series = ab_alloc_zeroed(x->n, sizeof series[0]);
+    double *room = ab_alloc_zeroed(report->session->n_iterations, sizeof room[0]);
+    for (size_t i = 0; i < x->n; i++)
+        make_series(report, x, i, room, &series[i]);
+    draw_series(h, report, x, series);
     free(series);
     free(room);
 }
 
-/* Where it is n/a, the reason under the pointer. */
-static void put_time(struct ab_html *h, const struct ab_session *s, uint32_t backend,
-                     const char *phase, unsigned field, double ns)
+static void put_table(struct ab_html *h, const struct ab_report *report, const struct phase *x,
+                      struct ab_hdr *scratch)
 {
-    const struct ab_metric m = {.phase = phase, .iteration = &ab_iteration_fields[field]};
-    char text[200];
-    if (isfinite(ns)) {
-        ab_page_number(h, AB_AXIS_TIME, ns);
-        return;
-    }
-    ab_metric_why_missing(s, backend, &m, false, text, sizeof text);
-    ab_html_f(h, "<td class=\"n\" title=\"%s\">n/a</td>", text);
-}
-
-static void put_times(struct ab_html *h, const struct ab_session *s, uint32_t backend,
-                      const struct ab_iterations *x)
-{
-    put_time(h, s, backend, x->phase, AB_ITERATION_P50, x->p50);
-    put_time(h, s, backend, x->phase, AB_ITERATION_P99, x->p99);
-    put_time(h, s, backend, x->phase, AB_ITERATION_MAX, x->max);
-}
-
-static void put_table(struct ab_html *h, const struct ab_report *report, const struct phase *x)
-{
-    static const char *const columns[] = {"back end", "#p50",   "#p99",       "#worst", "#missed",
-                                          "#calls",   "#count", "#disturbed", NULL};
-    char missed[80], calls[32], title[160], budget[64] = "none";
+    char title[160], budget[64] = "none";
+    uint64_t n_scheduler;
+    struct ab_grid g;
     if (isfinite(x->any->budget_ns))
         ab_axis_text(budget, sizeof budget, AB_AXIS_TIME, x->any->budget_ns);
     snprintf(title, sizeof title, "per %.60s, budget: %s", x->any->name, budget);
-    ab_page_table_begin(h, title, columns);
-    for (size_t i = 0; i < x->n; i++) {
-        const struct ab_iterations *r = &x->rows[i];
-        snprintf(missed, sizeof missed, "n/a");
-        snprintf(calls, sizeof calls, "n/a");
-        if (r->n > 0)
-            snprintf(calls, sizeof calls, "%.4g", (double)r->n_calls / (double)r->n);
-        if (isfinite(x->missed_percent[i]))
-            snprintf(missed, sizeof missed, "%llu (%.3g %%)", (unsigned long long)r->n_over_budget,
-                     x->missed_percent[i]);
-        ab_html_f(h, "<tr><th scope=\"row\">");
-        ab_page_backend(h, report, x->backends[i]);
-        ab_html_f(h, "</th>");
-        put_times(h, report->session, x->backends[i], r);
-        ab_html_f(h,
-                  "<td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%llu</td>"
-                  "<td class=\"n\">%llu</td></tr>\n",
-                  missed, calls, (unsigned long long)r->n, (unsigned long long)r->n_scheduler);
-    }
-    ab_page_table_end(h);
+    ab_iterations_grid(report->session, x->any->phase, scratch, &g, &n_scheduler);
+    ab_page_grid(h, report, title, &g);
+    ab_grid_fini(&g);
 }
 
 static void put_phase(struct ab_html *h, const struct ab_report *report, const char *phase,
@@ -279,16 +232,10 @@ static void put_phase(struct ab_html *h, const struct ab_report *report, const c
     if (any == NULL)
         return;
     struct phase x = {.any = any,
-                      .rows = calloc(most, sizeof x.rows[0]),
-                      .curves = calloc(most, sizeof x.curves[0]),
-                      .paints = calloc(most, sizeof x.paints[0]),
-                      .missed_percent = calloc(most, sizeof x.missed_percent[0]),
-                      .backends = calloc(most, sizeof x.backends[0])};
-    if (x.rows == NULL || x.curves == NULL || x.paints == NULL || x.missed_percent == NULL ||
-        x.backends == NULL)
-        h->is_short_of_memory = true;
-    else
-        collect(report, phase, hdr, &x);
+                      .curves = ab_alloc_zeroed(most, sizeof x.curves[0]),
+                      .paints = ab_alloc_zeroed(most, sizeof x.paints[0]),
+                      .backends = ab_alloc_zeroed(most, sizeof x.backends[0])};
+    collect(report, phase, hdr, &x);
     for (uint32_t i = 0; i < report->session->n_iterations && x.timed == NULL; i++)
         if (report->session->iterations[i].n_stretches > 0 &&
             strcmp(report->session->iterations[i].phase, phase) == 0)
@@ -298,21 +245,18 @@ static void put_phase(struct ab_html *h, const struct ab_report *report, const c
         draw(h, &x, phase);
         put_series(h, report, &x);
         ab_page_figures_end(h);
-        put_table(h, report, &x);
+        put_table(h, report, &x, hdr);
     }
-    free(x.rows);
     free(x.curves);
     free(x.paints);
-    free(x.missed_percent);
     free(x.backends);
 }
 
 void ab_page_iterations(struct ab_html *h, const struct ab_report *report)
 {
     const struct ab_session *s = report->session;
-    struct ab_hdr *hdr = s->n_iterations > 0 ? malloc(sizeof *hdr) : NULL;
-    h->is_short_of_memory = h->is_short_of_memory || (s->n_iterations > 0 && hdr == NULL);
-    for (uint32_t p = 0; p < s->n_phases && hdr != NULL; p++)
+    struct ab_hdr *hdr = ab_alloc(sizeof *hdr);
+    for (uint32_t p = 0; p < s->n_phases && s->n_iterations > 0; p++)
         if (!ab_session_phase_is_repeated(s, p))
             put_phase(h, report, s->phases[p], hdr);
     free(hdr);

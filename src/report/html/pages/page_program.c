@@ -240,46 +240,19 @@ static void put_numbers(struct ab_html *h, const struct ab_report *report, const
 
 /* ---- the replay's prediction ---- */
 
-static void put_difference(struct ab_html *h, const struct ab_effect *e)
+static void put_prediction(struct ab_html *h, const struct ab_report *report)
 {
-    char text[64], range[120] = "";
-    snprintf(text, sizeof text, isfinite(e->ratio) ? "%+.1f" : "n/a", e->ratio);
-    if (isfinite(e->low) && isfinite(e->high))
-        snprintf(range, sizeof range, " [%+.1f, %+.1f]", e->low, e->high);
-    ab_html_f(h, "<td class=\"n\">%s<span class=\"soft\">%s</span></td>", text, range);
-}
-
-static void put_witness(struct ab_html *h, const struct ab_report *report, uint32_t backend)
-{
-    const struct ab_session *s = report->session;
-    struct ab_program_witness x;
-    ab_program_witness_of(s, backend, report->view->ranking.base, &x);
-    ab_html_f(h, "<tr><th scope=\"row\">");
-    ab_page_backend(h, report, backend);
-    ab_html_f(h, "</th>");
-    put_difference(h, &x.predicted);
-    put_difference(h, &x.measured);
-    ab_html_f(h, "<td>%s</td></tr>\n", ab_program_witness_word(&x.predicted, &x.measured));
-}
-
-static void put_prediction(struct ab_html *h, const struct ab_report *report,
-                           const uint32_t *backends, uint32_t n)
-{
-    static const char *const columns[] = {"allocator", "#replay", "#program", "the replay", NULL};
-    const uint32_t base = report->view->ranking.base;
-    if (base == UINT32_MAX || !ab_program_has_prediction(report->session))
-        return;
-    ab_page_table_begin(h, "Beside the replay of the trace, ns a call", columns);
-    for (uint32_t i = 0; i < n; i++)
-        if (backends[i] != base)
-            put_witness(h, report, backends[i]);
-    ab_page_table_end(h);
-    ab_html_f(
-        h,
-        "<p class=\"soft\">How much more (+) or less (-) a call costs than with %s, with 90 %% intervals: as the "
-        "replay predicts it, and as the program has it, from its CPU time by the calls in the "
-        "trace. Not measurable: the interval of the program contains 0.</p>\n",
-        report->session->backends[base].name);
+    struct ab_grid g;
+    if (ab_program_witness_grid(report->view, &g)) {
+        ab_page_grid(h, report, "Beside the replay of the trace, ns a call", &g);
+        ab_html_f(h,
+                  "<p class=\"soft\">How much more (+) or less (-) a call costs than with %s, with "
+                  "90 %% intervals: as the replay predicts it, and as the program has it, from its "
+                  "CPU time by the calls in the trace. Not measurable: the interval of the program "
+                  "contains 0.</p>\n",
+                  report->session->backends[report->view->ranking.base].name);
+    }
+    ab_grid_fini(&g);
 }
 
 /* ---- what served it ---- */
@@ -334,7 +307,7 @@ void ab_page_program(struct ab_html *h, const struct ab_report *report)
             put_strips(h, report, backends, n);
             put_numbers(h, report, backends, n);
         }
-        put_prediction(h, report, backends, n);
+        put_prediction(h, report);
         put_served(h, report);
     }
     free(backends);

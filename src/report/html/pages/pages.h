@@ -7,6 +7,7 @@
 
 #include "report/html/html.h"
 #include "report/html/plot.h"
+#include "report/view/grid.h"
 #include "report/view/view.h"
 #include "result/result.h"
 #include "stats/compare.h"
@@ -77,9 +78,9 @@ const char *ab_page_cut(char *buf, size_t cap, const char *name, unsigned most);
  * cells of numbers are <td class="n">. */
 void ab_page_table_begin(struct ab_html *h, const char *caption, const char *const *columns);
 void ab_page_table_end(struct ab_html *h);
-/* A cell of it, as ab_axis_text and ab_axis_time_text write the value. */
-void ab_page_number(struct ab_html *h, enum ab_axis_unit unit, double value);
-void ab_page_time_number(struct ab_html *h, const struct ab_session *s, double ns);
+/* A grid as such a table, its rows of back ends in the order of the ranking. */
+void ab_page_grid(struct ab_html *h, const struct ab_report *report, const char *caption,
+                  const struct ab_grid *g);
 
 /* Pictures of a trace: sizes and lifetimes, live memory, threads (page_trace.c). */
 void ab_page_overview(struct ab_html *h, const struct ab_overview *overview);
