@@ -2,8 +2,8 @@
  *
  * Screens of whole sessions: what they look like at each width, how long they are, and that every
  * derived figure on them follows from the others.
- * tests: cmd_exec.c program_run.c legend.c processes.c program_session.c
- * tests: table_topics.c grid.c memory_grids.c answer_grids.c sink_table.c
+ * tests: cmd_exec.c program_run.c table.c processes.c program_session.c
+ * tests: grid.c view/memory.c answer_grids.c notes.c sink_table.c
  */
 #include "report/format.h"
 #include "report/table/sink_table.h"

@@ -5,7 +5,7 @@
  */
 #include "report/format.h"
 #include "report/heaps/heaps_csv.h"
-#include "report/table/table_topics.h"
+#include "report/table/sink_table.h"
 #include "report/view/view.h"
 #include "support/cmocka.h"
 #include "support/report_session.h"

@@ -12,7 +12,7 @@
 #include "core/units_show.h"
 #include "report/json.h"
 #include "report/output.h"
-#include "report/table/sparkline.h"
+#include "report/sparkline.h"
 #include "trace_tools/event_text.h"
 #include "trace_tools/site_stats.h"
 #include "trace_tools/size_classes.h"

@@ -6,7 +6,7 @@
 #define AB_CLI_TRACE_TRACE_PAGE_H
 
 #include "cli/trace/cmd_trace.h"
-#include "report/html/trace_report.h"
+#include "report/html/pages/page_trace.h"
 
 /* Once: f->look is at its end then. Commits *out. */
 enum ab_status ab_trace_page_write(const struct ab_trace_facts *f, const struct ab_options *o,

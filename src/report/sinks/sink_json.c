@@ -12,7 +12,7 @@
 #include "report/json.h"
 #include "report/sinks/json_rounds.h"
 #include "report/sinks/sinks.h"
-#include "report/view/growth.h"
+#include "report/view/memory.h"
 #include "result/memory_dist.h"
 #include "result/result.h"
 #include "result/result_fields.h"

@@ -73,7 +73,7 @@ void ab_ranking_grid(const struct ab_view *v, struct ab_grid *g)
                                       [P999] = {"p99.9", 2, is_exec ? NULL : "#p99.9"},
                                       [PEAK] = {"peak", 1, "#peak"}},
                           .n_columns = PEAK + 1};
-    g->columns[VERSUS].title = ab_grid_versus(g, base);
+    g->columns[VERSUS].title = ab_grid_versus(g, "vs", base, 20);
     g->columns[VERSUS].in_html = ab_view_texts_addf(
         &g->texts, "against %.150s", base != UINT32_MAX ? s->backends[base].name : "the base");
     ab_grid_heading(g, "", "");

@@ -15,13 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSUS_COLUMNS = 20 };
-
 void ab_grid_fini(struct ab_grid *g)
 {
     for (size_t r = 0; r < g->n_rows; r++)
-        for (unsigned c = 0; c < g->n_columns; c++)
+        for (unsigned c = 0; c < g->n_columns; c++) {
             free(g->rows[r].cells[c].line);
+            free(g->rows[r].cells[c].hdr);
+        }
     free(g->rows);
     ab_view_texts_fini(&g->texts);
     *g = (struct ab_grid){0};
@@ -54,13 +54,13 @@ struct ab_grid_row *ab_grid_add_backend(struct ab_grid *g, uint32_t backend)
     return row;
 }
 
-const char *ab_grid_versus(struct ab_grid *g, uint32_t base)
+const char *ab_grid_versus(struct ab_grid *g, const char *before, uint32_t base, unsigned width)
 {
     char name[AB_CELL_BYTES * 4];
     if (base == UINT32_MAX)
         return "";
-    ab_format_label(name, sizeof name, g->session->backends[base].name, VERSUS_COLUMNS, true);
-    return ab_view_texts_addf(&g->texts, "vs %s", name);
+    ab_format_label(name, sizeof name, g->session->backends[base].name, width, true);
+    return ab_view_texts_addf(&g->texts, "%s %s", before, name);
 }
 
 struct ab_grid_cell *ab_grid_put(struct ab_grid *g, unsigned column, enum ab_grid_kind kind,
@@ -92,4 +92,39 @@ struct ab_grid_cell *ab_grid_say(struct ab_grid *g, unsigned column, const char 
     cell->text = ab_view_texts_addf(&g->texts, "%s", text);
     free(text);
     return cell;
+}
+
+void ab_grid_put_fixed(struct ab_grid *g, unsigned column, int decimals, double value)
+{
+    if (isfinite(value))
+        ab_grid_say(g, column, "%.*f", decimals, value);
+    else
+        ab_grid_put(g, column, AB_GRID_TEXT, NAN, NULL);
+}
+
+void ab_grid_put_histogram(struct ab_grid *g, unsigned column, const struct ab_hdr *hdr)
+{
+    struct ab_grid_cell *cell = ab_grid_put(g, column, AB_GRID_HISTOGRAM, 0, NULL);
+    cell->hdr = ab_alloc(sizeof *hdr);
+    memcpy(cell->hdr, hdr, sizeof *hdr);
+}
+
+/* A list of strings, freed together. */
+
+const char *ab_view_texts_addf(struct ab_view_texts *t, const char *fmt, ...)
+{
+    va_list args;
+    AB_GROW(t->items, t->cap, t->n);
+    va_start(args, fmt);
+    char *text = ab_vstrdupf(fmt, args);
+    va_end(args);
+    return t->items[t->n++] = text;
+}
+
+void ab_view_texts_fini(struct ab_view_texts *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        free(t->items[i]);
+    free(t->items);
+    *t = (struct ab_view_texts){0};
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * A row for each back end that has iterations.
+ * A row for each back end that has iterations, and the points of a curve over them.
  */
+#include "core/median.h"
+#include "core/memory.h"
 #include "report/view/view.h"
 
 #include "stats/metric.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { P50, P99, WORST, MISSED, CALLS, COUNT, DISTURBED };
 
@@ -56,4 +60,25 @@ bool ab_iterations_grid(const struct ab_session *s, const char *phase, struct ab
         *n_scheduler += x.n_scheduler;
     }
     return g->n_rows > 0;
+}
+
+double ab_iterations_most(const struct ab_session *s, uint32_t backend, const char *phase,
+                          uint32_t begin, uint32_t end)
+{
+    double *of_rounds = ab_alloc_zeroed(s->n_iterations + 1u, sizeof of_rounds[0]);
+    size_t n = 0;
+    for (uint32_t i = 0; i < s->n_iterations; i++) {
+        const struct ab_iterations *x = &s->iterations[i];
+        double most = NAN;
+        if (x->backend != backend || strcmp(x->phase, phase) != 0)
+            continue;
+        for (uint32_t k = begin; k < end && k < x->n_stretches; k++)
+            if (x->stretches[k] != AB_NO_TIME)
+                most = fmax(most, (double)x->stretches[k]);
+        if (isfinite(most))
+            of_rounds[n++] = fmax(most, 1);
+    }
+    double median = ab_median(of_rounds, n);
+    free(of_rounds);
+    return median;
 }

@@ -6,6 +6,7 @@
 #include "report/html/pages/pages.h"
 
 #include "base/bits.h"
+#include "core/memory.h"
 #include "report/view/program.h"
 #include "stats/aggregate.h"
 
@@ -51,11 +52,7 @@ static const struct ab_timeline *first_course(const struct ab_session *s, uint32
 static void draw_course(struct ab_plot *p, const struct ab_report *report,
                         const struct ab_timeline *t)
 {
-    struct ab_point *points = calloc((size_t)t->n + 1, sizeof points[0]);
-    if (points == NULL) {
-        p->h->is_short_of_memory = true;
-        return;
-    }
+    struct ab_point *points = ab_alloc_zeroed((size_t)t->n + 1, sizeof points[0]);
     for (uint32_t i = 0; i < t->n; i++)
         points[i] = (struct ab_point){t->points[i].position * MS_NS, t->points[i].footprint_bytes};
     struct ab_paint paint = ab_report_paint(report, report->session->backends[t->backend].name);
@@ -78,7 +75,7 @@ static void put_courses(struct ab_html *h, const struct ab_report *report)
     if (!(p.x.high > 0) || !(p.y.high > 0))
         return;
     size_t n_legend;
-    struct ab_paint *legend = ab_page_paints(h, report, &n_legend);
+    struct ab_paint *legend = ab_page_paints(report, &n_legend);
     ab_page_legend(h, report);
     ab_plot_begin(&p, h,
                   &(struct ab_figure){.title = "Resident memory over time",
@@ -297,10 +294,9 @@ static void put_served(struct ab_html *h, const struct ab_report *report)
 
 void ab_page_program(struct ab_html *h, const struct ab_report *report)
 {
-    uint32_t *backends = calloc((size_t)report->session->n_backends + 1, sizeof backends[0]);
-    if (backends == NULL)
-        h->is_short_of_memory = true;
-    if (backends != NULL && ab_session_is_exec(report->session)) {
+    uint32_t *backends = ab_alloc_zeroed((size_t)report->session->n_backends + 1,
+                                         sizeof backends[0]);
+    if (ab_session_is_exec(report->session)) {
         uint32_t n = list_shown(report, backends);
         put_courses(h, report);
         if (n > 0) {

@@ -4,7 +4,7 @@
  */
 #include "report/html/pages/pages.h"
 
-#include "core/units_show.h"
+#include "core/memory.h"
 #include "report/format.h"
 #include "stats/aggregate.h"
 
@@ -147,14 +147,10 @@ static void draw_dots(struct ab_plot *p, const struct ab_report *report, const s
 static void put_scatter(struct ab_html *h, const struct ab_report *report)
 {
     const struct ab_view_ranking *r = &report->view->ranking;
-    struct dot *dots = calloc(r->n_rows + 1, sizeof dots[0]);
-    struct ab_point *front = calloc(r->n_rows + 1, sizeof front[0]);
+    struct dot *dots = ab_alloc_zeroed(r->n_rows + 1, sizeof dots[0]);
+    struct ab_point *front = ab_alloc_zeroed(r->n_rows + 1, sizeof front[0]);
     struct ab_plot p = {0};
-    uint32_t n = 0;
-    if (dots == NULL || front == NULL)
-        h->is_short_of_memory = true;
-    else
-        n = collect_dots(r, dots);
+    uint32_t n = collect_dots(r, dots);
     if (n > 0) {
         set_axes(&p, r, dots, n);
         ab_plot_begin(&p, h,

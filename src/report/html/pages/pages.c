@@ -5,6 +5,8 @@
 #include "report/html/pages/pages.h"
 
 #include "base/bits.h"
+#include "core/memory.h"
+#include "core/text.h"
 #include "report/format.h"
 #include "stats/aggregate.h"
 
@@ -91,14 +93,12 @@ void ab_page_legend(struct ab_html *h, const struct ab_report *report)
     ab_html_f(h, "</ul>\n");
 }
 
-struct ab_paint *ab_page_paints(struct ab_html *h, const struct ab_report *report, size_t *n)
+struct ab_paint *ab_page_paints(const struct ab_report *report, size_t *n)
 {
     const struct ab_session *s = report->session;
-    struct ab_paint *list = calloc(s->n_backends + 1u, sizeof list[0]);
+    struct ab_paint *list = ab_alloc_zeroed(s->n_backends + 1u, sizeof list[0]);
     *n = 0;
-    if (list == NULL)
-        h->is_short_of_memory = true;
-    for (uint32_t i = 0; i < s->n_backends && list != NULL; i++) {
+    for (uint32_t i = 0; i < s->n_backends; i++) {
         uint32_t b = ab_page_ranked(report, i);
         if (ab_page_shows(s, b))
             list[(*n)++] = ab_report_paint(report, s->backends[b].name);
@@ -184,7 +184,16 @@ void ab_page_table_end(struct ab_html *h)
 static const char *cell_text(const struct ab_grid *g, const struct ab_grid_cell *cell, char *buf,
                              size_t cap)
 {
-    double x = cell->value;
+    double x = cell->value, floor_ns = g->session->timer.floor_ns;
+    char second[AB_CELL_BYTES];
+    if (cell->in_html != NULL)
+        return cell->in_html;
+    if (cell->kind == AB_GRID_PAIR) {
+        ab_axis_time_text(buf, cap, x, floor_ns);
+        ab_text_join(buf, cap, " / ",
+                     ab_axis_time_text(second, sizeof second, cell->second, floor_ns));
+        return buf;
+    }
     if (cell->kind != AB_GRID_BLANK && !isfinite(x))
         return cell->text != NULL ? cell->text : "n/a";
     switch (cell->kind) {
@@ -193,15 +202,15 @@ static const char *cell_text(const struct ab_grid *g, const struct ab_grid_cell 
         return cell->text;
     case AB_GRID_NS:
     case AB_GRID_CALL:
-        return ab_axis_time_text(buf, cap, x, g->session->timer.floor_ns);
+        return ab_axis_time_text(buf, cap, x, floor_ns);
     case AB_GRID_TIME:
         return ab_axis_text(buf, cap, AB_AXIS_TIME, x);
     case AB_GRID_BYTES:
         return ab_axis_text(buf, cap, AB_AXIS_BYTES, x);
-    case AB_GRID_AMOUNT:
-        return ab_axis_text(buf, cap, AB_AXIS_COUNT, x);
     case AB_GRID_TIMES:
         return ab_axis_text(buf, cap, AB_AXIS_FACTOR, x);
+    case AB_GRID_AMOUNT:
+        return ab_axis_text(buf, cap, AB_AXIS_COUNT, x);
     case AB_GRID_SHARE:
         return ab_format_share(buf, x, " ");
     case AB_GRID_COUNT:
@@ -214,7 +223,9 @@ static const char *cell_text(const struct ab_grid *g, const struct ab_grid_cell 
         snprintf(buf, cap, "%s %s", cell->text, g->unit);
         return buf;
     case AB_GRID_BLANK:
+    case AB_GRID_PAIR:
     case AB_GRID_LINE:
+    case AB_GRID_HISTOGRAM:
         break;
     }
     return "";
@@ -240,10 +251,15 @@ static void put_cell(struct ab_html *h, const struct ab_report *report, const st
     const char *text = cell_text(g, cell, buf, sizeof buf);
     bool is_known = cell->kind == AB_GRID_BLANK || isfinite(cell->value);
     const char *interval = cell->kind == AB_GRID_TEXT ? strstr(text, " [") : NULL;
-    ab_html_f(h, g->columns[column].in_html[0] == '#' ? "<td class=\"n\""
-                 : interval != NULL                   ? "<td class=\"w\""
-                                                      : "<td");
-    if (!is_known && cell->text == NULL && cell->why[0] != 0)
+    const char *classes = g->columns[column].in_html[0] == '#' ? (cell->is_soft ? "n few" : "n")
+                          : interval != NULL                   ? "w"
+                                                               : NULL;
+    ab_html_f(h,
+              classes == NULL   ? "<td"
+              : cell->shade > 0 ? "<td class=\"%s h%u\""
+                                : "<td class=\"%s\"",
+              classes, cell->shade);
+    if (!is_known && cell->text == NULL && cell->why != NULL && cell->why[0] != 0)
         ab_html_f(h, " title=\"%s\"", cell->why);
     if (interval != NULL) {
         char value[AB_CELL_BYTES];

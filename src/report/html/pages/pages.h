@@ -49,8 +49,8 @@ bool ab_page_shows(const struct ab_session *s, uint32_t backend);
 uint32_t ab_page_ranked(const struct ab_report *report, uint32_t place);
 /* The back ends of the session that have numbers, null not among them. */
 void ab_page_legend(struct ab_html *h, const struct ab_report *report);
-/* The same for ab_figure.legend; to be freed. NULL, and noted in *h: out of memory. */
-struct ab_paint *ab_page_paints(struct ab_html *h, const struct ab_report *report, size_t *n);
+/* The same for ab_figure.legend; to be freed. */
+struct ab_paint *ab_page_paints(const struct ab_report *report, size_t *n);
 
 /* An entry of a legend of areas (<ul class="legend">). */
 void ab_page_key(struct ab_html *h, enum ab_colour colour, const char *text);
@@ -81,9 +81,6 @@ void ab_page_table_end(struct ab_html *h);
 /* A grid as such a table, its rows of back ends in the order of the ranking. */
 void ab_page_grid(struct ab_html *h, const struct ab_report *report, const char *caption,
                   const struct ab_grid *g);
-
-/* Pictures of a trace: sizes and lifetimes, live memory, threads (page_trace.c). */
-void ab_page_overview(struct ab_html *h, const struct ab_overview *overview);
 
 #define AB_PAGE(id, title, function) \
     void function(struct ab_html *h, const struct ab_report *report);
