@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/table/table.h"
 
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
