@@ -9,7 +9,7 @@
 #include "base/nearest.h"
 #include "core/memory.h"
 #include "core/text.h"
-#include "report/html/figures.h"
+#include "report/html/report.h"
 #include "report/sinks/sink_tag.h"
 #include "result/merge/merge_rounds.h"
 #include "stats/aggregate.h"

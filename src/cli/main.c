@@ -14,7 +14,7 @@
 #include "cli/show.h"
 #include "core/text.h"
 #include "report/json.h"
-#include "report/standard_output.h"
+#include "report/output.h"
 #include "runner/spawn.h"
 #include "runner/supervise.h"
 

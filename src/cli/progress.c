@@ -11,7 +11,7 @@
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/format.h"
-#include "report/table/sparkline.h"
+#include "report/sparkline.h"
 #include "result/passes.h"
 #include "stats/aggregate.h"
 

@@ -4,6 +4,7 @@
  */
 #include "report/flame.h"
 
+#include "core/memory.h"
 #include "core/text.h"
 
 #include <search.h>
@@ -25,7 +26,7 @@ struct ab_flame {
 
 struct ab_flame *ab_flame_open(void)
 {
-    return calloc(1, sizeof(struct ab_flame));
+    return ab_alloc_zeroed(1, sizeof(struct ab_flame));
 }
 
 const struct ab_flame_node *ab_flame_root(const struct ab_flame *f)
@@ -77,14 +78,10 @@ static struct ab_flame_node *child(struct ab_flame_node *parent, const char *nam
     struct ab_flame_node *const *known = tfind(&wanted, &parent->by_name, compare_names);
     if (known != NULL)
         return *known;
-    struct ab_flame_node *c = calloc(1, sizeof *c);
-    if (c == NULL || (c->name = strdup(name)) == NULL ||
-        tsearch(c, &parent->by_name, compare_names) == NULL) {
-        if (c != NULL)
-            free(c->name);
-        free(c);
-        return NULL;
-    }
+    struct ab_flame_node *c = ab_alloc_zeroed(1, sizeof *c);
+    c->name = ab_strdup(name);
+    if (tsearch(c, &parent->by_name, compare_names) == NULL)
+        ab_memory_end(sizeof *c);
     c->parent = parent;
     if (parent->last != NULL)
         parent->last->next = c;
@@ -94,16 +91,14 @@ static struct ab_flame_node *child(struct ab_flame_node *parent, const char *nam
     return c;
 }
 
-bool ab_flame_add(struct ab_flame *f, const char *const *names, size_t depth, uint64_t value)
+void ab_flame_add(struct ab_flame *f, const char *const *names, size_t depth, uint64_t value)
 {
     struct ab_flame_node *n = &f->root;
     for (size_t i = 0; i < depth; i++)
-        if ((n = child(n, names[i])) == NULL)
-            return false;
+        n = child(n, names[i]);
     n->own += value;
     for (; n != NULL; n = n->parent)
         n->value += value;
-    return true;
 }
 
 /* ---- lines ---- */

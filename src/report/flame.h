@@ -25,15 +25,13 @@ struct ab_stacks { /* of one trace: NULL = not known */
     struct ab_flame *by_calls, *by_bytes, *by_peak;
 };
 
-/* NULL = out of memory. */
 struct ab_flame *ab_flame_open(void);
 void ab_flame_close(struct ab_flame *f);
 void ab_stacks_fini(struct ab_stacks *s);
 const struct ab_flame_node *ab_flame_root(const struct ab_flame *f);
 
-/* A stack, the outermost function first. Names can be any text; they are copied. False = out of
- * memory. */
-bool ab_flame_add(struct ab_flame *f, const char *const *names, size_t depth, uint64_t value);
+/* A stack, the outermost function first. Names can be any text; they are copied. */
+void ab_flame_add(struct ab_flame *f, const char *const *names, size_t depth, uint64_t value);
 
 /* "main;parse;strdup 120", a line for each stack; control characters of names are escaped, and
  * semicolons are colons. */

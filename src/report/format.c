@@ -116,6 +116,17 @@ const char *ab_format_count(char buf[AB_CELL_BYTES], double n)
     return buf;
 }
 
+const char *ab_format_share(char buf[AB_CELL_BYTES], double share, const char *between)
+{
+    if (isnan(share))
+        snprintf(buf, AB_CELL_BYTES, "-");
+    else if (share > 0 && share < 0.0005)
+        snprintf(buf, AB_CELL_BYTES, "<0.1%s%%", between);
+    else
+        snprintf(buf, AB_CELL_BYTES, "%.1f%s%%", 100 * share, between);
+    return buf;
+}
+
 const char *ab_format_value(char buf[AB_CELL_BYTES], double value, const char *unit)
 {
     char ratio[AB_CELL_BYTES];

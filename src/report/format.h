@@ -27,11 +27,13 @@ const char *ab_format_ns(char buf[AB_CELL_BYTES], double ns, double floor_ns);
 const char *ab_format_ratio(char buf[AB_CELL_BYTES], double ratio);
 /* "1.74x [1.69, 1.80]"; without an interval (NaN) "1.74x"; "-" for a NaN ratio. */
 const char *ab_format_effect(char buf[AB_CELL_BYTES], double ratio, double low, double high);
-/* "950", "12.4k", "2M"; "-" for NaN. */
 /* Sizes up to 1 << log2, above half of that: "9 - 16 B", ">1 - 2 KiB", ">512 KiB - 1 MiB". */
 const char *ab_format_size_class(char buf[AB_CELL_BYTES], unsigned log2);
 
+/* "950", "12.4k", "2M"; "-" for NaN. */
 const char *ab_format_count(char buf[AB_CELL_BYTES], double n);
+/* "12.5%", "<0.1%", "-" for NaN; of a share in [0, 1]. `between` stands before the sign. */
+const char *ab_format_share(char buf[AB_CELL_BYTES], double share, const char *between);
 /* A number with its unit, that of a metric or a gate: "126 ns", "64.0 MiB", "3.04x"; "-" for NaN. */
 const char *ab_format_value(char buf[AB_CELL_BYTES], double value, const char *unit);
 

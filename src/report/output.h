@@ -45,4 +45,14 @@ enum ab_status ab_output_commit_as(struct ab_output *out, const char *name, stru
 /* The same in place of the file of this name, which is there until the new one is. */
 enum ab_status ab_output_commit_over(struct ab_output *out, const char *name, struct ab_err *err);
 
+/* Standard output that keeps why it failed: stdio remembers only that a write failed, and drops
+ * what it could not write. */
+
+/* Once, before the first output: stdout becomes another stream to the same descriptor. Without the
+ * memory for it stdout stays what it was. */
+void ab_standard_output_begin(void);
+
+/* Writes what is buffered; AB_SYSTEM with the reason where anything since the begin was lost. */
+enum ab_status ab_standard_output_flush(struct ab_err *err);
+
 #endif

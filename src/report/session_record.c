@@ -13,7 +13,7 @@
 #include "report/compare_json.h"
 #include "report/format.h"
 #include "report/sinks/sinks.h"
-#include "report/view/growth.h"
+#include "report/view/memory.h"
 #include "result/memory_dist.h"
 #include "result/merge/merge_rounds.h"
 #include "result/merge/shard.h"

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # What each heap of a mapped row served: in the JSON, the tables and the report.
-# tests: heap_memory.c page_heaps.c heaps_view.c
-# tests: table_heap_latency.c table_heap_memory.c table_heaps.c
+# tests: heap_memory.c page_heaps.c heap_grids.c
 
 load helpers
 

@@ -3,7 +3,7 @@
 #
 # Where the system ends: memory, standard output, the size of a file. Each has the exit code of the
 # system's refusal (4) and one line that names it; no input is blamed for it.
-# tests: standard_output.c
+# tests: report/output.c
 
 load helpers
 

@@ -52,6 +52,17 @@ check_again() {
     violates 'allocators may not include "base/bits.h"' allocators/x/x.c '#include "base/bits.h"'
 }
 
+@test "a renderer that works out a number is found" {
+    tree src/report/table/c.c 'void f(void) { ab_middle(1); }' || fail "a call of nothing known"
+    mkdir -p src/stats
+    printf '%s\n' 'double ab_middle(int x)' '{' '    return x;' '}' >src/stats/middle.c
+    check_again
+    expect_line 'src/report/table/c.c:1: works out a number with ab_middle; report/view does'
+    mkdir -p src/report/view
+    mv src/report/table/c.c src/report/view/c.c
+    "$ROOT/scripts/check-layers" "$BUILD" "$PWD" >"$OUT/stdout" || fail "the view may: $(cat "$OUT/stdout")"
+}
+
 @test "what would bind the library of allocators to the rest is found" {
     mkdir -p allocators/arena allocators/common
     printf '#include <stddef.h>\n' >allocators/arena/arena.h

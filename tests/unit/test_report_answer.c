@@ -2,12 +2,11 @@
  *
  * Screens of whole sessions: what they look like at each width, how long they are, and that every
  * derived figure on them follows from the others.
- * tests: cmd_exec.c program_run.c legend.c processes.c program_session.c
- * tests: table_peak.c table_phases.c table_program.c sink_table.c table_witness.c
+ * tests: cmd_exec.c program_run.c table.c processes.c program_session.c
+ * tests: grid.c view/memory.c answer_grids.c notes.c sink_table.c
  */
 #include "report/format.h"
 #include "report/table/sink_table.h"
-#include "report/table/table_peak.h"
 
 #include "support/cmocka.h"
 #include "support/report_screen.h"

@@ -2,7 +2,7 @@
  *
  * Growth of the footprint at constant live bytes, on time lines made by hand.
  */
-#include "report/view/growth.h"
+#include "report/view/memory.h"
 
 #include "support/cmocka.h"
 

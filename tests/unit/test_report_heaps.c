@@ -4,11 +4,9 @@
  * has its reason; and each number of a heap in the CSV.
  */
 #include "report/format.h"
-#include "report/heaps/heaps_view.h"
-#include "report/heaps/table_heap_latency.h"
-#include "report/heaps/table_heap_memory.h"
-#include "report/heaps/table_heaps.h"
 #include "report/sinks/sinks.h"
+#include "report/table/sink_table.h"
+#include "report/view/view.h"
 #include "support/cmocka.h"
 #include "support/report_session.h"
 
@@ -103,12 +101,12 @@ static void draw(FILE *to, const struct ab_session *s, void *user)
 {
     struct ab_table_style style = {
         .width = *(unsigned *)user, .utf8 = true, .topics = AB_TOPIC_MEMORY | AB_TOPIC_TIME};
-    struct ab_footnotes notes = {0};
+    struct ab_legend legend = {0};
     struct ab_format_guard guard;
     ab_format_begin(&guard);
     ab_table_heaps(to, s, style);
-    assert_true(ab_table_heap_memory(to, s, s->phases[0], style, &notes));
-    ab_footnotes_print(to, &notes, style);
+    assert_true(ab_table_heap_memory(to, s, s->phases[0], style, &legend));
+    ab_footnotes_print(to, &legend.notes, style);
     ab_format_end(&guard);
 }
 
@@ -140,19 +138,41 @@ static void tables_are_golden_and_fit(void **state)
     }
 }
 
+/* The calls of the second heap that give a block. */
+static double timed_allocs(const struct ab_session *s)
+{
+    struct ab_grid g;
+    double n = NAN;
+    assert_true(ab_heaps_latency_grid(s, 0, s->phases[0], &scratch, &g));
+    for (size_t r = 0; r < g.n_rows; r++)
+        if (strncmp(g.rows[r].label, "slab", 4) == 0 && strcmp(g.rows[r].tail, " alloc") == 0)
+            n = g.rows[r].cells[0].value;
+    ab_grid_fini(&g);
+    return n;
+}
+
+/* What is held of no single heap. */
+static void assert_rest(const struct ab_session *s, enum ab_grid_kind kind, double bytes)
+{
+    enum { HELD = 4 };
+    struct ab_grid g;
+    assert_true(ab_heaps_memory_grid(s, 0, s->phases[0], &g));
+    assert_int_equal(g.rows[g.n_rows - 1].cells[HELD].kind, kind);
+    assert_true(g.rows[g.n_rows - 1].cells[HELD].value == bytes);
+    ab_grid_fini(&g);
+}
+
 static void calls_of_a_heap_are_those_of_all_rounds(void **state)
 {
     (void)state;
     struct fake_session *f = make();
-    ab_heaps_latency(&f->s, 0, f->s.phases[0], 1, AB_OP_ALLOC, &scratch);
-    assert_int_equal(ab_hdr_total(&scratch), 300);
+    assert_true(timed_allocs(&f->s) == 300);
     parts[3].op = AB_OP_ALLOC;
     parts[3].round = 1;
-    ab_heaps_latency(&f->s, 0, f->s.phases[0], 1, AB_OP_ALLOC, &scratch);
-    assert_int_equal(ab_hdr_total(&scratch), 315);
-    assert_true(ab_heaps_rest(&f->s, &f->memory[0]) == 4 * KIB);
+    assert_true(timed_allocs(&f->s) == 315);
+    assert_rest(&f->s, AB_GRID_BYTES, 4 * KIB);
     f->memory[0].heaps[1].footprint_bytes = NAN;
-    assert_true(isnan(ab_heaps_rest(&f->s, &f->memory[0])));
+    assert_rest(&f->s, AB_GRID_BLANK, 0);
     forget(f);
 }
 

@@ -9,7 +9,7 @@
 #include "report/html/report.h"
 #include "report/read/read_result.h"
 #include "report/sinks/sinks.h"
-#include "report/table/table_iterations.h"
+#include "report/table/sink_table.h"
 #include "result/merge/merge_rounds.h"
 #include "support/cmocka.h"
 #include "support/report_session.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Pictures: ticks, coordinates, and labels that do not touch, read off the SVG that was written.
- * tests: axis.c labels.c latency_curve.c plot_draw.c
+ * tests: plot.c latency_curve.c
  */
 #include "report/format.h"
 #include "report/html/pages/latency_curve.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/table/sparkline.h"
+#include "report/sparkline.h"
 #include "support/cmocka.h"
 
 #include <math.h>

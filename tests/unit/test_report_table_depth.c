@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/table/table_depth.h"
+/* tests: time_grids.c */
+#include "report/table/sink_table.h"
 
 #include "report/format.h"
 #include "support/report_session.h"

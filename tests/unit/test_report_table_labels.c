@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/table/table_labels.h"
-
 #include "report/table/table.h"
 
 #include <setjmp.h>

@@ -4,8 +4,7 @@
  * compared, and that nothing ever wraps.
  */
 #include "report/format.h"
-#include "report/table/table_depth.h"
-#include "report/table/table_memory.h"
+#include "report/table/sink_table.h"
 #include "result/memory_dist.h"
 #include "support/cmocka.h"
 #include "support/report_session.h"

@@ -2,7 +2,7 @@
  *
  * The sentence on noise, for one thread, several, and a machine that is never quiet.
  */
-#include "report/table/table_noise.h"
+#include "report/view/view.h"
 
 #include "support/cmocka.h"
 
@@ -14,7 +14,7 @@ static struct ab_session session;
 static void expect(const char *text)
 {
     struct ab_text note = {0};
-    ab_table_noise(&session, &note);
+    ab_view_noise(&session, &note);
     assert_string_equal(note.s != NULL ? note.s : "", text);
     ab_text_fini(&note);
 }

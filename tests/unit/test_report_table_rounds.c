@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/table/table_rounds.h"
+#include "report/view/view.h"
 
 #include "support/report_session.h"
 

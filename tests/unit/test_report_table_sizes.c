@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Latency by size: what overflowed is a call, and its time is not known.
+ * tests: time_grids.c
  */
-#include "report/table/table_sizes.h"
+#include "report/table/sink_table.h"
 
 #include "report/format.h"
 #include "support/cmocka.h"
@@ -11,22 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void write_sizes(FILE *to, const struct ab_session *s, void *hdr)
+static void write_sizes(FILE *to, const struct ab_session *s, void *user)
 {
+    (void)user;
     struct ab_table_style style = {.width = 80, .utf8 = true};
     struct ab_format_guard guard;
     ab_format_begin(&guard);
-    assert_true(ab_table_sizes(to, s, s->phases[0], style, hdr));
+    assert_true(ab_table_sizes(to, s, s->phases[0], style));
     ab_format_end(&guard);
 }
 
 static char *draw(const struct fake_depth *d)
 {
-    struct ab_hdr *hdr = malloc(sizeof *hdr);
-    assert_non_null(hdr);
-    char *text = fake_capture(write_sizes, &d->f->s, hdr);
-    free(hdr);
-    return text;
+    return fake_capture(write_sizes, &d->f->s, NULL);
 }
 
 /* 100 calls of 50 ns in each class of allocations, and `overflow` that took longer than a minute. */

@@ -2,8 +2,7 @@
  *
  * The answer as data: bytes that add up, ratios that follow from the numbers beside them, calls
  * joined over the rounds, warnings.
- * tests: latency.c next_step.c phases.c ranking.c slowest.c view/memory.c view_text.c
- * tests: warning_list.c warnings.c warnings_backends.c
+ * tests: latency.c view/memory.c warnings.c
  */
 #include "report/view/view.h"
 

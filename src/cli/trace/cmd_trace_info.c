@@ -11,7 +11,7 @@
 #include "core/units_show.h"
 #include "report/json.h"
 #include "report/output.h"
-#include "report/table/sparkline.h"
+#include "report/sparkline.h"
 #include "report/table/table.h"
 #include "trace_tools/event_text.h"
 

@@ -9,7 +9,7 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "core/units_show.h"
-#include "report/html/trace_report.h"
+#include "report/html/pages/page_trace.h"
 #include "trace_tools/event_text.h"
 
 #include <stdarg.h>
@@ -240,12 +240,10 @@ enum ab_status ab_trace_page_write(const struct ab_trace_facts *f, const struct 
                                    struct ab_output *out, struct ab_err *err)
 {
     struct page *p = ab_alloc_zeroed(1, sizeof *p);
-    enum ab_status status = AB_OK;
     make_page(p, f, o);
-    if (!ab_trace_report_write(out->to, &p->r))
-        status = ab_fail(err, AB_SYSTEM, "out of memory for the page");
+    ab_trace_report_write(out->to, &p->r);
     free((void *)p->r.sites);
     ab_stacks_fini(&p->stacks);
     free(p);
-    return status == AB_OK ? ab_output_commit(out, err) : status;
+    return ab_output_commit(out, err);
 }

@@ -4,22 +4,28 @@
  */
 #include "report/html/frame.h"
 
+#include "core/embed.h"
+#include "core/memory.h"
 #include "core/text.h"
-#include "report/html/assets.h"
 #include "report/html/palette.h"
+#include "result/hdr.h"
 
+#include <sha2.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-bool ab_frame_write(struct ab_html *like, void (*write)(struct ab_html *h, const void *user),
+void ab_frame_write(const struct ab_html *like, void (*write)(struct ab_html *h, const void *user),
                     const void *user, struct ab_html_text *out)
 {
     struct ab_html h = *like;
     h.to = open_memstream(&out->text, &out->n);
     if (h.to == NULL)
-        return false;
+        ab_memory_end(0);
     write(&h, user);
-    bool ok = ferror(h.to) == 0 && !h.is_short_of_memory;
-    return fclose(h.to) == 0 && ok;
+    if (ferror(h.to) != 0 || fclose(h.to) != 0)
+        ab_memory_end(0);
 }
 
 static void add_colours(struct ab_text *t)
@@ -40,10 +46,6 @@ static void put_head(struct ab_html *h, const char *title)
     char style_digest[AB_ASSET_DIGEST_BYTES], script_digest[AB_ASSET_DIGEST_BYTES];
     struct ab_asset style = ab_asset_style(), script = ab_asset_script();
     add_colours(&colours);
-    if (colours.s == NULL) {
-        h->is_short_of_memory = true;
-        return;
-    }
     ab_asset_digest((const struct ab_asset[]){{colours.s, colours.n}, style}, 2, style_digest);
     ab_asset_digest(&script, 1, script_digest);
     ab_html_f(h,
@@ -61,69 +63,75 @@ static void put_head(struct ab_html *h, const char *title)
     ab_text_fini(&colours);
 }
 
-void ab_frame_begin(struct ab_html *h, const char *title, const char *about)
-{
-    put_head(h, title);
-    ab_html_f(h, "<body>\n<header>\n<h1>%s</h1>\n", title);
-    if (about != NULL && about[0] != 0)
-        ab_html_f(h, "<p class=\"soft\">%s</p>\n", about);
-    ab_html_f(h, "</header>\n");
-}
-
-static void put_navigation(struct ab_html *h, const struct ab_frame_section *sections, size_t n)
+static void put_sections(struct ab_html *h, const struct ab_frame_part *parts,
+                         const struct ab_html_text *texts, size_t n)
 {
     ab_html_f(h, "<nav aria-label=\"Pages\">\n<ul>");
     for (size_t i = 0; i < n; i++)
-        if (sections[i].text.n > 0)
-            ab_html_f(h, "<li><a href=\"#%s\">%s</a></li>", sections[i].id, sections[i].title);
-    ab_html_f(h, "</ul>\n</nav>\n");
-}
-
-void ab_frame_sections(struct ab_html *h, const struct ab_frame_section *sections, size_t n)
-{
-    put_navigation(h, sections, n);
-    ab_html_f(h, "<main>\n");
+        if (texts[i].n > 0)
+            ab_html_f(h, "<li><a href=\"#%s\">%s</a></li>", parts[i].id, parts[i].title);
+    ab_html_f(h, "</ul>\n</nav>\n<main>\n");
     for (size_t i = 0; i < n; i++) {
-        if (sections[i].text.n == 0)
+        if (texts[i].n == 0)
             continue;
-        ab_html_f(h, "<section id=\"%s\">\n<h2>%s</h2>\n", sections[i].id, sections[i].title);
-        fwrite(sections[i].text.text, 1, sections[i].text.n, h->to);
+        ab_html_f(h, "<section id=\"%s\">\n<h2>%s</h2>\n", parts[i].id, parts[i].title);
+        fwrite(texts[i].text, 1, texts[i].n, h->to);
         ab_html_f(h, "</section>\n");
     }
     ab_html_f(h, "</main>\n");
 }
 
-void ab_frame_footer(struct ab_html *h, const char *version)
+void ab_frame_document(struct ab_html *h, const char *title, const char *about, const char *version,
+                       const struct ab_frame_part *parts, size_t n)
 {
+    struct ab_html_text *texts = ab_alloc_zeroed(n, sizeof texts[0]);
+    struct ab_asset script = ab_asset_script();
+    for (size_t i = 0; i < n; i++)
+        if (parts[i].id != NULL)
+            ab_frame_write(h, parts[i].write, parts[i].user, &texts[i]);
+    put_head(h, title);
+    ab_html_f(h, "<body>\n<header>\n<h1>%s</h1>\n", title);
+    if (about != NULL && about[0] != 0)
+        ab_html_f(h, "<p class=\"soft\">%s</p>\n", about);
+    ab_html_f(h, "</header>\n");
+    put_sections(h, parts, texts, n);
     ab_html_f(h, "<footer class=\"soft\">allocbench %s</footer>\n",
               version != NULL ? version : AB_VERSION);
-}
-
-void ab_frame_end(struct ab_html *h)
-{
-    struct ab_asset script = ab_asset_script();
+    for (size_t i = 0; i < n; i++) {
+        if (parts[i].id == NULL)
+            parts[i].write(h, parts[i].user);
+        free(texts[i].text);
+    }
+    free(texts);
     ab_html_f(h, "<script>");
     fwrite(script.text, 1, script.n, h->to);
     ab_html_f(h, "</script>\n</body>\n</html>\n");
 }
 
-bool ab_frame_document(struct ab_html *h, const char *title, const char *about,
-                       const struct ab_frame_part *parts, size_t n, const void *user)
+/* Holds the two files inside the program, and their digests. */
+
+AB_EMBED(report_css, "src/report/html/report.css")
+AB_EMBED(report_js, "src/report/html/report.js")
+
+struct ab_asset ab_asset_style(void)
 {
-    struct ab_frame_section *sections = calloc(n, sizeof sections[0]);
-    bool ok = sections != NULL;
-    for (size_t i = 0; i < n && ok; i++) {
-        sections[i] = (struct ab_frame_section){.id = parts[i].id, .title = parts[i].title};
-        ok = ab_frame_write(h, parts[i].write, user, &sections[i].text);
-    }
-    if (ok) {
-        ab_frame_begin(h, title, about);
-        ab_frame_sections(h, sections, n);
-        ab_frame_footer(h, NULL);
-        ab_frame_end(h);
-    }
-    for (size_t i = 0; i < n && sections != NULL; i++)
-        free(sections[i].text.text);
-    free(sections);
-    return ok && !h->is_short_of_memory;
+    return (struct ab_asset){report_css, strlen(report_css)};
+}
+
+struct ab_asset ab_asset_script(void)
+{
+    return (struct ab_asset){report_js, strlen(report_js)};
+}
+
+void ab_asset_digest(const struct ab_asset *pieces, size_t n, char out[AB_ASSET_DIGEST_BYTES])
+{
+    SHA2_CTX sha;
+    uint8_t digest[SHA256_DIGEST_LENGTH];
+    char text[(SHA256_DIGEST_LENGTH + 2) / 3 * 4 + 1];
+    SHA256Init(&sha);
+    for (size_t i = 0; i < n; i++)
+        SHA256Update(&sha, (const uint8_t *)pieces[i].text, pieces[i].n);
+    SHA256Final(digest, &sha);
+    ab_hdr_base64(text, digest, sizeof digest);
+    snprintf(out, AB_ASSET_DIGEST_BYTES, "sha256-%s", text);
 }

@@ -4,6 +4,7 @@
  */
 #include "report/html/html.h"
 
+#include "core/memory.h"
 #include "core/text.h"
 
 #include <stdarg.h>
@@ -31,11 +32,7 @@ void ab_html_text(struct ab_html *h, const char *s)
 {
     size_t cap = 4 * strlen(s) + 1; /* every byte may become \xNN */
     char small[512];
-    char *room = cap <= sizeof small ? small : malloc(cap);
-    if (room == NULL) {
-        h->is_short_of_memory = true;
-        return;
-    }
+    char *room = cap <= sizeof small ? small : ab_alloc(cap);
     put_escaped(h->to, ab_text_printable(room, cap, s));
     if (room != small)
         free(room);
@@ -43,11 +40,7 @@ void ab_html_text(struct ab_html *h, const char *s)
 
 void ab_html_lines(struct ab_html *h, const char *s)
 {
-    char *copy = strdup(s);
-    if (copy == NULL) {
-        h->is_short_of_memory = true;
-        return;
-    }
+    char *copy = ab_strdup(s);
     for (char *line = copy; *line != 0;) {
         size_t n = strcspn(line, "\n\t");
         char end = line[n];

@@ -13,7 +13,6 @@
 
 struct ab_html { /* begins as {.to = stream} */
     FILE *to;
-    bool is_short_of_memory;
     bool is_alone; /* pictures are taken out of their pages: each has its legend with it */
 };
 

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * The frame of a picture: its head, grid and axes. What is drawn on them: plot_draw.c.
+ * The frame of a picture: its head and grid, what is drawn on them, and the axes between which it is.
  */
 #include "report/html/plot.h"
 
+#include "base/bits.h"
+#include "core/units_show.h"
+#include "report/format.h"
 #include "report/view/words.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { TOP = 24, RIGHT = 26, BOTTOM = 42, LEFT = 68, WIDTH = 520, HEIGHT = 280, FONT = 12 };
 enum { FONT_LARGE = 14 }; /* on small screens */
@@ -43,11 +48,25 @@ static void put_head(struct ab_plot *p, const struct ab_figure *f)
               p->width, p->height, f->description);
 }
 
+/* For the script. */
+static const char *axis_unit_name(enum ab_axis_unit unit)
+{
+    static const char *const names[AB_AXIS_UNIT_COUNT] = {"count",  "time",  "bytes",   "factor",
+                                                          "change", "ratio", "quantile"};
+    return names[unit];
+}
+
+static const char *axis_scale_name(enum ab_axis_scale scale)
+{
+    static const char *const names[] = {"linear", "log", "percentile"};
+    return names[scale];
+}
+
 /* What the script needs to read values off the picture. */
 static void put_axis_data(struct ab_plot *p, const char *name, const struct ab_axis *a)
 {
-    ab_html_f(p->h, " data-%s=\"%s %s %.9g %.9g %.1f %.1f\"", name, ab_axis_scale_name(a->scale),
-              ab_axis_unit_name(a->unit), a->low, a->high, a->from, a->to);
+    ab_html_f(p->h, " data-%s=\"%s %s %.9g %.9g %.1f %.1f\"", name, axis_scale_name(a->scale),
+              axis_unit_name(a->unit), a->low, a->high, a->from, a->to);
 }
 
 static void open_colour(struct ab_html *h, enum ab_colour colour)
@@ -169,4 +188,603 @@ void ab_plot_begin(struct ab_plot *p, struct ab_html *h, const struct ab_figure 
 void ab_plot_end(struct ab_plot *p)
 {
     ab_html_f(p->h, "</svg>\n</figure>\n");
+}
+
+/* Labels that do not touch each other: the first free place on rings around a point. */
+
+enum { NEAR_PX = 11, STEP_PX = 9, RINGS = 8, DIRECTIONS = 8 };
+
+static void boxes_take(struct ab_boxes *b, struct ab_box box)
+{
+    if (b->n < AB_BOXES_MAX)
+        b->taken[b->n++] = box;
+}
+
+static bool boxes_is_free(const struct ab_boxes *b, struct ab_box box)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        const struct ab_box *t = &b->taken[i];
+        if (box.left < t->right && box.right > t->left && box.top < t->bottom &&
+            box.bottom > t->top)
+            return false;
+    }
+    return true;
+}
+
+static bool is_inside(const struct ab_box *frame, const struct ab_box *box)
+{
+    return box->left >= frame->left && box->right <= frame->right && box->top >= frame->top &&
+           box->bottom <= frame->bottom;
+}
+
+/* Right, left, above, below, then the corners. */
+static struct ab_box candidate(double x, double y, double width, double height, double distance,
+                               unsigned direction)
+{
+    static const signed char way[DIRECTIONS][2] = {{1, 0},  {-1, 0},  {0, -1}, {0, 1},
+                                                   {1, -1}, {-1, -1}, {1, 1},  {-1, 1}};
+    double across = way[direction][0], down = way[direction][1];
+    double centre_x = x + across * (distance + width / 2);
+    double centre_y = y + down * (distance + height / 2);
+    return (struct ab_box){centre_x - width / 2, centre_y - height / 2, centre_x + width / 2,
+                           centre_y + height / 2};
+}
+
+/* A box of width × height for what belongs to (x, y): right, left, above, below of it, then farther
+ * away in steps. It is taken then. False where there is no room; *out is the nearest one then, not
+ * taken. */
+static bool boxes_place(struct ab_boxes *b, double x, double y, double width, double height,
+                        struct ab_box *out)
+{
+    for (unsigned ring = 0; ring < RINGS; ring++)
+        for (unsigned d = 0; d < DIRECTIONS; d++) {
+            struct ab_box box = candidate(x, y, width, height, NEAR_PX + ring * STEP_PX, d);
+            if (is_inside(&b->frame, &box) && boxes_is_free(b, box)) {
+                boxes_take(b, box);
+                *out = box;
+                return true;
+            }
+        }
+    *out = candidate(x, y, width, height, NEAR_PX, 0);
+    return false;
+}
+
+/* Draws the cells of a heat map, shade by shade. */
+
+/* 1 … AB_HEAT_SHADES; 0 = not drawn. */
+static unsigned shade_of(double share, double least, double most)
+{
+    if (!(share > 0))
+        return 0;
+    double at = most > least ? log(share / least) / log(most / least) : 1;
+    return 1 + (unsigned)lround(fmin(fmax(at, 0), 1) * (AB_HEAT_SHADES - 1));
+}
+
+static void put_cell(struct ab_plot *p, const struct ab_heat_cell *c)
+{
+    double left = ab_axis_at(&p->x, c->x0), right = ab_axis_at(&p->x, c->x1);
+    double bottom = ab_axis_at(&p->y, c->y0), top = ab_axis_at(&p->y, c->y1);
+    if (right > left && bottom > top)
+        ab_html_f(p->h, "M%.1f %.1fh%.1fv%.1fh%.1fz", left, top, right - left, bottom - top,
+                  left - right);
+}
+
+void ab_heat_cells(struct ab_plot *p, const struct ab_heat_cell *cells, size_t n, double least,
+                   double most)
+{
+    const struct ab_colour_info *colour = &ab_colours[AB_COLOUR_HEAT];
+    ab_html_f(p->h, "<g class=\"%s\" color=\"%s\" fill=\"currentColor\">\n", colour->class_name,
+              colour->light);
+    for (unsigned shade = 1; shade <= AB_HEAT_SHADES; shade++) {
+        bool is_any = false;
+        for (size_t i = 0; i < n; i++) {
+            if (shade_of(cells[i].share, least, most) != shade)
+                continue;
+            if (!is_any)
+                ab_html_f(p->h, "<path fill-opacity=\"%.2f\" d=\"", (double)shade / AB_HEAT_SHADES);
+            is_any = true;
+            put_cell(p, &cells[i]);
+        }
+        if (is_any)
+            ab_html_f(p->h, "\"/>\n");
+    }
+    ab_html_f(p->h, "</g>\n");
+}
+
+/* Scales and ticks. Linear steps are 1, 2 or 5 times a power of ten (or a power of two); log axes
+ * have the powers of ten, and 2 and 5 times these where there is room. */
+
+enum { TICK_PX = 32, LABEL_GAP_PX = 4, FONT_PX = 14 }; /* the font of small screens */
+#define QUANTILE_LAST (1 - 1e-7) /* AB_AXIS_NINES_MOST: 1 - q below this has no place */
+
+/* ---- labels ---- */
+
+/* "1.50 ms" becomes "1.5 ms": drops the trailing zeros of the number that s begins with. */
+static char *trim(char *s)
+{
+    size_t n = strcspn(s, " %");
+    char *point = memchr(s, '.', n);
+    if (point == NULL)
+        return s;
+    char *end = s + n;
+    while (end[-1] == '0')
+        end--;
+    if (end - 1 == point)
+        end--;
+    memmove(end, s + n, strlen(s + n) + 1);
+    return s;
+}
+
+static void put_time(char *buf, size_t cap, double ns)
+{
+    char text[64];
+    ab_units_time(text, sizeof text, ns);
+    char *unit = strstr(text, " us");
+    if (unit == NULL)
+        snprintf(buf, cap, "%s", text);
+    else
+        snprintf(buf, cap, "%.*s µs", (int)(unit - text), text);
+}
+
+/* "24.6×", "3.11 k×" */
+static void put_factor(char *buf, size_t cap, double x)
+{
+    char count[64];
+    if (x < 999.5)
+        snprintf(buf, cap, "%.*f×", x < 9.995 ? 2 : x < 99.95 ? 1 : 0, x);
+    else
+        snprintf(buf, cap, "%s×", ab_units_count(count, sizeof count, x));
+}
+
+static void put_percent(char *buf, size_t cap, double x)
+{
+    double percent = 100 * x;
+    if (fabs(percent) < 99.95) /* no "+0.0713 %": nothing is known that well */
+        snprintf(buf, cap, "%+.*f %%", fabs(percent) < 9.995 ? 2 : 1, percent);
+    else
+        snprintf(buf, cap, fabs(percent) < 1e6 ? "%+.0f %%" : "%+.3g %%", percent);
+}
+
+const char *ab_axis_text(char *buf, size_t cap, enum ab_axis_unit unit, double value)
+{
+    if (isnan(value))
+        snprintf(buf, cap, "n/a");
+    else if (unit == AB_AXIS_TIME)
+        put_time(buf, cap, value);
+    else if (unit == AB_AXIS_BYTES)
+        ab_units_bytes(buf, cap, value);
+    else if (unit == AB_AXIS_FACTOR)
+        put_factor(buf, cap, value);
+    else if (unit == AB_AXIS_CHANGE)
+        put_percent(buf, cap, value);
+    else if (unit == AB_AXIS_RATIO)
+        ab_axis_text(buf, cap, AB_AXIS_CHANGE, value - 1);
+    else if (unit == AB_AXIS_QUANTILE)
+        snprintf(buf, cap, "%.8g %%", 100 * value);
+    else
+        ab_units_count(buf, cap, value);
+    return buf;
+}
+
+const char *ab_axis_tick(char *buf, size_t cap, enum ab_axis_unit unit, double value)
+{
+    if (value == (unit == AB_AXIS_RATIO ? 1 : 0))
+        snprintf(buf, cap, "0");
+    else
+        ab_axis_text(buf, cap, unit, value);
+    return trim(buf);
+}
+
+const char *ab_axis_time_text(char *buf, size_t cap, double ns, double floor_ns)
+{
+    bool is_below = ns < floor_ns && cap > 1;
+    if (is_below)
+        buf[0] = '<';
+    ab_axis_text(buf + is_below, cap - is_below, AB_AXIS_TIME, is_below ? floor_ns : ns);
+    return buf;
+}
+
+double ab_axis_text_width(const char *text, double size)
+{
+    return 0.6 * size * ab_format_width(text);
+}
+
+/* ---- scale ---- */
+
+static double scaled(const struct ab_axis *a, double value)
+{
+    if (a->scale == AB_SCALE_LOG)
+        return log10(value > 0 ? value : a->low);
+    if (a->scale == AB_SCALE_PERCENTILE)
+        return -log10(1 - fmin(fmax(value, 0), QUANTILE_LAST));
+    return value;
+}
+
+double ab_axis_at(const struct ab_axis *a, double value)
+{
+    double low = scaled(a, a->low), high = scaled(a, a->high);
+    double part = (scaled(a, value) - low) / (high - low);
+    return a->from + fmin(fmax(part, 0), 1) * (a->to - a->from);
+}
+
+/* ---- ticks ---- */
+
+static void add_tick(struct ab_axis *a, double value, bool is_labelled)
+{
+    double slack = 1e-9 * (fabs(a->high) + fabs(a->low));
+    if (a->n_ticks == AB_AXIS_TICKS || value < a->low - slack || value > a->high + slack)
+        return;
+    a->ticks[a->n_ticks] = value;
+    a->is_labelled[a->n_ticks++] = is_labelled;
+}
+
+/* The next step up from `least` that reads well. */
+static double step_of(double least, bool is_binary)
+{
+    if (is_binary && least >= 1)
+        return exp2(ceil(log2(least)));
+    double ten = pow(10, floor(log10(least)));
+    double part = least / ten;
+    return ten * (part <= 1.0001 ? 1 : part <= 2.0001 ? 2 : part <= 5.0001 ? 5 : 10);
+}
+
+/* Below it two ticks would have one text, or one that is not theirs: it has three digits. */
+static double least_step(const struct ab_axis *a)
+{
+    double most = fmax(fabs(a->low), fabs(a->high));
+    if (most == 0 || a->unit != AB_AXIS_BYTES)
+        return most == 0 ? 0 : pow(10, floor(log10(most)) - 2);
+    double unit = pow(1024, fmin(fmax(0, floor(log2(most) / 10 + 1e-9)), 4)), n = most / unit;
+    return unit * (n < 9.995 ? 0.25 : n < 99.95 ? 0.5 : 1);
+}
+
+static void set_linear(struct ab_axis *a, double room, bool is_widened)
+{
+    double least = fmax((a->high - a->low) / fmax(2, room), least_step(a));
+    double step = step_of(least, a->unit == AB_AXIS_BYTES);
+    if (is_widened) {
+        a->low = step * floor(a->low / step + 1e-9);
+        a->high = step * ceil(a->high / step - 1e-9);
+    }
+    for (double i = ceil(a->low / step - 1e-9); i * step <= a->high + step * 1e-9; i++)
+        add_tick(a, i * step + 0.0, true); /* not -0 */
+}
+
+static void set_log(struct ab_axis *a, double room, bool is_widened)
+{
+    static const double parts[] = {1, 2, 5};
+    if (is_widened) {
+        a->low /= 1.12;
+        a->high *= 1.12;
+    }
+    double decades = log10(a->high / a->low);
+    if (decades < 0.6) { /* too little for 1, 2, 5 */
+        set_linear(a, fmin(room, 5), false);
+        return;
+    }
+    int every = (int)fmax(1, ceil(decades / fmax(2, room)));
+    int first = (int)floor(log10(a->low)), last = (int)ceil(log10(a->high));
+    bool has_parts = decades * 3 <= room + 1;
+    for (int e = first; e <= last; e++)
+        for (unsigned i = 0; i < (has_parts ? AB_ARRAY_LEN(parts) : 1); i++)
+            if (e % every == 0)
+                add_tick(a, parts[i] * pow(10, e), true);
+}
+
+static void set_percentile(struct ab_axis *a)
+{
+    static const double all[] = {0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999};
+    for (unsigned i = 0; i < AB_ARRAY_LEN(all); i++)
+        add_tick(a, all[i], true);
+}
+
+static void drop_labels(struct ab_axis *a, bool is_horizontal)
+{
+    double taken = -INFINITY;
+    for (unsigned i = 0; i < a->n_ticks; i++) {
+        char text[64];
+        double at = is_horizontal ? ab_axis_at(a, a->ticks[i]) : -ab_axis_at(a, a->ticks[i]);
+        double half = is_horizontal
+                          ? ab_axis_text_width(
+                                ab_axis_tick(text, sizeof text, a->unit, a->ticks[i]), FONT_PX) /
+                                2
+                          : FONT_PX * 0.6;
+        a->is_labelled[i] = at - half >= taken;
+        if (a->is_labelled[i])
+            taken = at + half + (is_horizontal ? LABEL_GAP_PX : 2);
+    }
+}
+
+/* Ends that a picture can be drawn between. */
+static void mend_ends(struct ab_axis *a)
+{
+    if (!isfinite(a->low) || !isfinite(a->high) || (a->scale == AB_SCALE_LOG && a->high <= 0)) {
+        a->low = a->scale == AB_SCALE_LOG ? 1 : 0;
+        a->high = a->scale == AB_SCALE_LOG ? 10 : 1;
+    }
+    if (a->scale == AB_SCALE_LOG && a->low <= 0)
+        a->low = a->high / 10;
+    if (a->high - a->low <= 1e-12 * fabs(a->high)) {
+        double slack = a->high == 0 ? 1 : 0.1 * fabs(a->high);
+        a->low -= a->low == 0 ? 0 : slack;
+        a->high += slack;
+    }
+}
+
+void ab_axis_set_ticks(struct ab_axis *a, bool is_horizontal, bool is_widened)
+{
+    double room = fabs(a->to - a->from) / (is_horizontal ? 2.5 * TICK_PX : TICK_PX);
+    mend_ends(a);
+    a->n_ticks = 0;
+    if (a->scale == AB_SCALE_LOG)
+        set_log(a, room, is_widened);
+    else if (a->scale == AB_SCALE_PERCENTILE)
+        set_percentile(a);
+    else
+        set_linear(a, room, is_widened);
+    drop_labels(a, is_horizontal);
+}
+
+/* What is drawn on the axes of a picture. Paths are written in hundredths of a pixel, as steps from
+ * point to point: three significant digits of a value stay, and a curve takes half the room. */
+
+enum { FAR_PX = 16, CAP_PX = 4, KEY_PX = 8 };
+
+static double px_x(const struct ab_plot *p, double x)
+{
+    return ab_axis_at(&p->x, x);
+}
+
+static double px_y(const struct ab_plot *p, double y)
+{
+    return ab_axis_at(&p->y, y);
+}
+
+static void open_paint(struct ab_plot *p, const struct ab_paint *paint)
+{
+    const struct ab_colour_info *c = &ab_colours[paint->colour];
+    ab_html_f(p->h, "<g class=\"%s\" color=\"%s\"", c->class_name, c->light);
+    if (paint->series > 0)
+        ab_html_f(p->h, " data-s=\"%u\"", paint->series);
+    ab_html_f(p->h, ">");
+    if (paint->title != NULL)
+        ab_html_f(p->h, "<title>%s</title>", paint->title);
+}
+
+static void close_paint(struct ab_plot *p)
+{
+    ab_html_f(p->h, "</g>\n");
+}
+
+/* ---- paths ---- */
+
+struct pen { /* in hundredths of a px */
+    long x, y;
+    bool is_down;
+};
+
+/* "1.8", "-.12", "0" */
+static void put_hundredths(FILE *to, long n, bool is_first)
+{
+    long whole = labs(n) / 100, rest = labs(n) % 100;
+    if (n < 0)
+        fputc('-', to);
+    else if (!is_first)
+        fputc(' ', to);
+    if (whole != 0 || rest == 0)
+        fprintf(to, "%ld", whole);
+    if (rest != 0)
+        fprintf(to, rest % 10 == 0 ? ".%ld" : ".%02ld", rest % 10 == 0 ? rest / 10 : rest);
+}
+
+static void put_step(FILE *to, struct pen *pen, double px, double py)
+{
+    long x = lround(100 * px), y = lround(100 * py);
+    if (!pen->is_down) {
+        fputc('M', to);
+        put_hundredths(to, x, true);
+        put_hundredths(to, y, false);
+    } else if (y == pen->y) {
+        fputc('h', to);
+        put_hundredths(to, x - pen->x, true);
+    } else if (x == pen->x) {
+        fputc('v', to);
+        put_hundredths(to, y - pen->y, true);
+    } else {
+        fputc('l', to);
+        put_hundredths(to, x - pen->x, true);
+        put_hundredths(to, y - pen->y, false);
+    }
+    *pen = (struct pen){x, y, true};
+}
+
+static void put_points(struct ab_plot *p, struct pen *pen, const struct ab_point *points, size_t n,
+                       bool is_backwards)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct ab_point *at = &points[is_backwards ? n - 1 - i : i];
+        if (isnan(at->x) || isnan(at->y))
+            pen->is_down = false;
+        else
+            put_step(p->h->to, pen, px_x(p, at->x), px_y(p, at->y));
+    }
+}
+
+void ab_plot_line(struct ab_plot *p, struct ab_paint paint, const struct ab_point *points, size_t n)
+{
+    struct pen pen = {0};
+    open_paint(p, &paint);
+    ab_html_f(p->h, "<path fill=\"none\" stroke=\"currentColor\" stroke-width=\"%.1f\"",
+              paint.width > 0 ? paint.width : 1.6);
+    if (paint.dash != NULL && paint.dash[0] != 0)
+        ab_html_f(p->h, " stroke-dasharray=\"%s\"", paint.dash);
+    ab_html_f(p->h, " d=\"");
+    put_points(p, &pen, points, n, false);
+    ab_html_f(p->h, "\"/>");
+    close_paint(p);
+}
+
+void ab_plot_area(struct ab_plot *p, struct ab_paint paint, const struct ab_point *low,
+                  const struct ab_point *high, size_t n)
+{
+    struct pen pen = {0};
+    open_paint(p, &paint);
+    ab_html_f(p->h, "<path fill=\"currentColor\" d=\"");
+    put_points(p, &pen, high, n, false);
+    put_points(p, &pen, low, n, true);
+    ab_html_f(p->h, "%s\"/>", pen.is_down ? "z" : "");
+    close_paint(p);
+}
+
+/* ---- rectangles ---- */
+
+static void put_rectangle(struct ab_plot *p, double x0, double y0, double x1, double y1,
+                          double opacity)
+{
+    ab_html_f(p->h,
+              "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
+              "fill=\"currentColor\"",
+              fmin(x0, x1), fmin(y0, y1), fabs(x1 - x0), fabs(y1 - y0));
+    if (opacity < 1)
+        ab_html_f(p->h, " fill-opacity=\"%.2f\"", opacity);
+    ab_html_f(p->h, "/>");
+}
+
+void ab_plot_bar(struct ab_plot *p, struct ab_paint paint, struct ab_point a, struct ab_point b,
+                 double opacity)
+{
+    open_paint(p, &paint);
+    put_rectangle(p, px_x(p, a.x), px_y(p, a.y), px_x(p, b.x), px_y(p, b.y), opacity);
+    close_paint(p);
+}
+
+/* A label in a band's corner, when it fits. */
+static void put_band(struct ab_plot *p, enum ab_colour colour, struct ab_box box, const char *label)
+{
+    double width = ab_axis_text_width(label, FONT);
+    if (box.right <= box.left || box.bottom <= box.top)
+        return;
+    open_paint(p, &(struct ab_paint){.colour = colour, .title = label});
+    put_rectangle(p, box.left, box.top, box.right, box.bottom, 1);
+    close_paint(p);
+    if (box.right - box.left > width + 8 && box.bottom - box.top > FONT + 4)
+        ab_plot_text(p, AB_COLOUR_SOFT, box.right - 4, box.bottom - 5, "end", label);
+}
+
+void ab_plot_band_y(struct ab_plot *p, enum ab_colour colour, double low, double high,
+                    const char *label)
+{
+    put_band(p, colour, (struct ab_box){p->x.from, px_y(p, high), p->x.to, px_y(p, low)}, label);
+}
+
+void ab_plot_band_x(struct ab_plot *p, enum ab_colour colour, double low, double high,
+                    const char *label)
+{
+    put_band(p, colour, (struct ab_box){px_x(p, low), p->y.to, px_x(p, high), p->y.from}, label);
+}
+
+/* ---- marks ---- */
+
+void ab_plot_keep_free(struct ab_plot *p, struct ab_point at, double radius)
+{
+    double x = px_x(p, at.x), y = px_y(p, at.y);
+    boxes_take(&p->boxes, (struct ab_box){x - radius, y - radius, x + radius, y + radius});
+}
+
+void ab_plot_mark(struct ab_plot *p, struct ab_paint paint, struct ab_point at, double radius)
+{
+    open_paint(p, &paint);
+    ab_html_f(p->h, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"%.1f\" fill=\"currentColor\"/>",
+              px_x(p, at.x), px_y(p, at.y), radius);
+    close_paint(p);
+}
+
+void ab_plot_dots(struct ab_plot *p, struct ab_paint paint, const struct ab_point *points, size_t n,
+                  double width)
+{
+    if (n == 0)
+        return;
+    open_paint(p, &paint);
+    ab_html_f(p->h,
+              "<path stroke=\"currentColor\" stroke-width=\"%.1f\" stroke-linecap=\"round\" d=\"",
+              width);
+    for (size_t i = 0; i < n; i++)
+        ab_html_f(p->h, "M%.1f %.1fh0", px_x(p, points[i].x), px_y(p, points[i].y));
+    ab_html_f(p->h, "\"/>");
+    close_paint(p);
+}
+
+void ab_plot_error_x(struct ab_plot *p, struct ab_paint paint, double low, double high, double y)
+{
+    if (isnan(low) || isnan(high) || isnan(y))
+        return;
+    double at = px_y(p, y), left = px_x(p, low), right = px_x(p, high);
+    open_paint(p, &paint);
+    ab_html_f(p->h,
+              "<path stroke=\"currentColor\" stroke-width=\"1.4\" "
+              "d=\"M%.1f %.1fv%dm0-%dH%.1fm0-%dv%d\"/>",
+              left, at - CAP_PX, 2 * CAP_PX, CAP_PX, right, CAP_PX, 2 * CAP_PX);
+    close_paint(p);
+    boxes_take(&p->boxes, (struct ab_box){left, at - CAP_PX, right, at + CAP_PX});
+}
+
+void ab_plot_error_y(struct ab_plot *p, struct ab_paint paint, double x, double low, double high)
+{
+    if (isnan(low) || isnan(high) || isnan(x))
+        return;
+    double at = px_x(p, x), bottom = px_y(p, low), top = px_y(p, high);
+    open_paint(p, &paint);
+    ab_html_f(p->h,
+              "<path stroke=\"currentColor\" stroke-width=\"1.4\" "
+              "d=\"M%.1f %.1fh%dm-%d 0V%.1fm-%d 0h%d\"/>",
+              at - CAP_PX, bottom, 2 * CAP_PX, CAP_PX, top, CAP_PX, 2 * CAP_PX);
+    close_paint(p);
+    boxes_take(&p->boxes, (struct ab_box){at - CAP_PX, top, at + CAP_PX, bottom});
+}
+
+/* ---- text ---- */
+
+void ab_plot_text(struct ab_plot *p, enum ab_colour colour, double px, double py,
+                  const char *anchor, const char *text)
+{
+    const struct ab_colour_info *c = &ab_colours[colour];
+    double width = ab_axis_text_width(text, FONT);
+    double left = strcmp(anchor, "start") == 0 ? px
+                  : strcmp(anchor, "end") == 0 ? px - width
+                                               : px - width / 2;
+    boxes_take(&p->boxes, (struct ab_box){left, py - FONT + 2, left + width, py + 3});
+    ab_html_f(p->h, "<text class=\"%s\" color=\"%s\" fill=\"currentColor\" x=\"%.1f\" y=\"%.1f\"",
+              c->class_name, c->light, px, py);
+    if (strcmp(anchor, "start") != 0)
+        ab_html_f(p->h, " text-anchor=\"%s\"", anchor);
+    ab_html_f(p->h, ">%s</text>\n", text);
+}
+
+/* From the point to the nearest edge of a box. */
+static void put_leader(struct ab_plot *p, double x, double y, const struct ab_box *box)
+{
+    double to_x = fmin(fmax(x, box->left), box->right), to_y = fmin(fmax(y, box->top), box->bottom);
+    if (hypot(to_x - x, to_y - y) > FAR_PX)
+        ab_html_f(p->h,
+                  "<path stroke=\"currentColor\" stroke-width=\"1\" d=\"M%.1f %.1fL%.1f %.1f\"/>",
+                  x, y, to_x, to_y);
+}
+
+void ab_plot_label(struct ab_plot *p, struct ab_paint paint, struct ab_point at, const char *text)
+{
+    struct ab_box box;
+    double x = px_x(p, at.x), y = px_y(p, at.y);
+    if (isnan(at.x) || isnan(at.y) ||
+        !boxes_place(&p->boxes, x, y, ab_axis_text_width(text, FONT_LARGE) + KEY_PX, FONT_LARGE,
+                     &box))
+        return;
+    open_paint(p, &paint);
+    put_leader(p, x, y, &box);
+    ab_html_f(
+        p->h,
+        "<path stroke=\"currentColor\" stroke-width=\"4\" d=\"M%.1f %.1fh5\"/>"
+        "<text class=\"ink\" fill=\"currentColor\" color=\"%s\" x=\"%.1f\" y=\"%.1f\">%s</text>",
+        box.left, box.bottom - 7, ab_colours[AB_COLOUR_INK].light, box.left + KEY_PX,
+        box.bottom - 3, text);
+    close_paint(p);
 }

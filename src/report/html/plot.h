@@ -7,12 +7,76 @@
 #ifndef AB_REPORT_HTML_PLOT_H
 #define AB_REPORT_HTML_PLOT_H
 
-#include "report/html/axis.h"
 #include "report/html/html.h"
-#include "report/html/labels.h"
 #include "report/html/palette.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* Axes: where a value lies between two ends of a picture, and which values are written beside it so
+ * that no two labels touch. */
+
+enum ab_axis_scale {
+    AB_SCALE_LINEAR,
+    AB_SCALE_LOG,        /* values above 0; others are at the low end */
+    AB_SCALE_PERCENTILE, /* values are q = 0 … 1, drawn at -log10(1 - q) */
+};
+
+enum ab_axis_unit {                   /* how a value reads */
+                    AB_AXIS_COUNT,    /* "12.5 k" */
+                    AB_AXIS_TIME,     /* "100 ns", "1 µs"; of ns */
+                    AB_AXIS_BYTES,    /* "0", "64 MiB" */
+                    AB_AXIS_FACTOR,   /* "1.25×" */
+                    AB_AXIS_CHANGE,   /* "+5 %"; of 0.05 */
+                    AB_AXIS_RATIO,    /* the same of 1.05, for a log axis */
+                    AB_AXIS_QUANTILE, /* "99.9 %"; of 0.999 */
+                    AB_AXIS_UNIT_COUNT
+};
+/* In three digits, as on the terminal: "18.0 ms". Returns buf; "n/a" of NaN. */
+const char *ab_axis_text(char *buf, size_t cap, enum ab_axis_unit unit, double value);
+/* Beside an axis: "18 ms", "0". */
+const char *ab_axis_tick(char *buf, size_t cap, enum ab_axis_unit unit, double value);
+/* A time in ns; "<25 ns" of one below the clock's floor (NaN: there is none). */
+const char *ab_axis_time_text(char *buf, size_t cap, double ns, double floor_ns);
+
+enum { AB_AXIS_TICKS = 24, AB_AXIS_NINES_MOST = 7 /* of a percentile axis: 99.99999 % */ };
+
+struct ab_axis {
+    enum ab_axis_scale scale;
+    double low, high;  /* values at the ends; where they are equal or not finite, some are chosen */
+    const char *title; /* "" = none */
+    enum ab_axis_unit unit;
+    double from, to; /* where the ends are drawn, in px */
+    double ticks[AB_AXIS_TICKS];
+    bool is_labelled[AB_AXIS_TICKS]; /* else the line only */
+    unsigned n_ticks;
+};
+
+/* Chooses ticks for an axis whose other members are set; labels are at least `gap` px apart. A
+ * horizontal one has its labels side by side. low and high of a linear axis that is
+ * `is_widened` move outwards to the next tick; of a log axis by a little. */
+void ab_axis_set_ticks(struct ab_axis *a, bool is_horizontal, bool is_widened);
+/* In px, clamped to the ends. */
+double ab_axis_at(const struct ab_axis *a, double value);
+
+/* Width in px of text of `size` px in the report's font, on the wide side. */
+double ab_axis_text_width(const char *text, double size);
+
+/* Boxes of a picture that are taken, and where text finds room beside them. Everything in px; y
+ * grows downwards. */
+
+struct ab_box {
+    double left, top, right, bottom;
+};
+
+enum { AB_BOXES_MAX = 160 };
+
+struct ab_boxes {
+    struct ab_box frame; /* labels stay inside */
+    struct ab_box taken[AB_BOXES_MAX];
+    size_t n; /* more than there is room for are forgotten */
+};
 
 struct ab_point {
     double x, y; /* a NaN ends a stretch of a line */
@@ -89,5 +153,19 @@ void ab_plot_text(struct ab_plot *p, enum ab_colour colour, double px, double py
                   const char *anchor, const char *text);
 /* The room that a mark takes, so that labels keep away from it. */
 void ab_plot_keep_free(struct ab_plot *p, struct ab_point at, double radius);
+
+/* Rectangles of a picture in a few shades of one colour: for maps with thousands of cells, which
+ * are written as one path a shade. */
+
+enum { AB_HEAT_SHADES = 6 };
+
+struct ab_heat_cell {
+    double x0, x1, y0, y1; /* values of the axes */
+    double share;          /* 0 … 1, shaded by its logarithm; 0 is not drawn */
+};
+
+/* The darkest shade is a share of `most`, the faintest one of `least` and below. */
+void ab_heat_cells(struct ab_plot *p, const struct ab_heat_cell *cells, size_t n, double least,
+                   double most);
 
 #endif

@@ -4,16 +4,26 @@
  */
 #include "report/html/report.h"
 
+#include "core/grow.h"
+#include "core/memory.h"
+#include "core/text.h"
 #include "report/format.h"
-#include "report/html/embed.h"
 #include "report/html/frame.h"
 #include "report/html/pages/latency_curve.h"
 #include "report/html/pages/pages.h"
+#include "report/output.h"
+#include "report/read/read_result.h"
 #include "report/sinks/sinks.h"
+#include "result/hdr.h"
+#include "result/merge/merge_rounds.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <zlib.h>
 
 /* ---- what is drawn how ---- */
 
@@ -37,29 +47,24 @@ static void add_names(const struct ab_session *s, const char **names, size_t *n)
     }
 }
 
-/* The names of all results, each once; what is returned belongs to the caller, NULL: no memory. */
+/* The names of all results, each once; what is returned belongs to the caller. */
 static struct ab_report_series *make_series(const struct ab_session *s,
                                             const struct ab_comparison *const *c, size_t n_c,
                                             size_t *n_out)
 {
     size_t most = count_names(s, c, n_c) + 1, n = 0;
-    const char **names = calloc(most, sizeof names[0]);
-    struct ab_series_style *styles = calloc(most, sizeof styles[0]);
-    struct ab_report_series *series = calloc(most, sizeof series[0]);
-    if (names != NULL && styles != NULL && series != NULL) {
-        add_names(s, names, &n);
-        for (size_t i = 0; i < n_c; i++) {
-            add_names(c[i]->base, names, &n);
-            add_names(c[i]->now, names, &n);
-        }
-        ab_palette_assign(names, n, styles);
-        for (size_t i = 0; i < n; i++)
-            series[i] = (struct ab_report_series){names[i], styles[i], (uint32_t)i + 1};
-        *n_out = n;
-    } else {
-        free(series);
-        series = NULL;
+    const char **names = ab_alloc_zeroed(most, sizeof names[0]);
+    struct ab_series_style *styles = ab_alloc_zeroed(most, sizeof styles[0]);
+    struct ab_report_series *series = ab_alloc_zeroed(most, sizeof series[0]);
+    add_names(s, names, &n);
+    for (size_t i = 0; i < n_c; i++) {
+        add_names(c[i]->base, names, &n);
+        add_names(c[i]->now, names, &n);
     }
+    ab_palette_assign(names, n, styles);
+    for (size_t i = 0; i < n; i++)
+        series[i] = (struct ab_report_series){names[i], styles[i], (uint32_t)i + 1};
+    *n_out = n;
     free(names);
     free(styles);
     return series;
@@ -78,26 +83,6 @@ static void write_page(struct ab_html *h, const void *user)
     p->page->write(h, p->report);
 }
 
-static void free_pages(struct ab_html_text *pages)
-{
-    for (size_t i = 0; i < ab_n_pages && pages != NULL; i++)
-        free(pages[i].text);
-    free(pages);
-}
-
-/* NULL: out of memory. */
-static struct ab_html_text *make_pages(const struct ab_report *report, struct ab_html *like)
-{
-    struct ab_html_text *pages = calloc(ab_n_pages, sizeof pages[0]);
-    bool ok = pages != NULL;
-    for (size_t i = 0; i < ab_n_pages && ok; i++)
-        ok = ab_frame_write(like, write_page, &(struct page_of){&ab_pages[i], report}, &pages[i]);
-    if (ok)
-        return pages;
-    free_pages(pages);
-    return NULL;
-}
-
 /* The comparison of two results that the report is about; NULL = it is about one. */
 static const struct ab_comparison *find_subject(const struct ab_report *report)
 {
@@ -107,112 +92,287 @@ static const struct ab_comparison *find_subject(const struct ab_report *report)
     return NULL;
 }
 
-/* What the report is about comes first. */
-static bool put_sections(struct ab_html *h, const struct ab_report *report,
-                         const struct ab_html_text *pages)
+static void put_data(struct ab_html *h, const void *user)
 {
-    struct ab_frame_section *sections = calloc(ab_n_pages, sizeof sections[0]);
-    size_t n = 0;
-    for (unsigned is_rest = 0; is_rest < 2 && sections != NULL; is_rest++)
-        for (size_t i = 0; i < ab_n_pages; i++) {
-            bool is_first = ab_pages[i].write == ab_page_compare && find_subject(report) != NULL;
-            if (is_first != (is_rest == 1))
-                sections[n++] = (struct ab_frame_section){ab_pages[i].id, ab_pages[i].title,
-                                                          pages[i]};
-        }
-    if (sections != NULL)
-        ab_frame_sections(h, sections, ab_n_pages);
-    free(sections);
-    return sections != NULL;
+    const struct ab_session *s = user;
+    ab_html_embed(h->to, s, s->embed);
 }
 
-static void begin_document(struct ab_html *h, const struct ab_report *report)
+static void put_document(FILE *to, const struct ab_report *report)
 {
     const struct ab_comparison *c = find_subject(report);
     const struct ab_session *s = report->session;
+    struct ab_html h = {.to = to};
+    struct page_of *pages = ab_alloc_zeroed(ab_n_pages, sizeof pages[0]);
+    struct ab_frame_part *parts = ab_alloc_zeroed(ab_n_pages + 1, sizeof parts[0]);
+    size_t n = 0;
     char title[1024];
+    for (unsigned is_rest = 0; is_rest < 2; is_rest++) /* what it is about comes first */
+        for (size_t i = 0; i < ab_n_pages; i++) {
+            bool is_first = ab_pages[i].write == ab_page_compare && c != NULL;
+            if (is_first == (is_rest == 1))
+                continue;
+            pages[n] = (struct page_of){&ab_pages[i], report};
+            parts[n] = (struct ab_frame_part){ab_pages[i].id, ab_pages[i].title, write_page,
+                                              &pages[n]};
+            n++;
+        }
+    parts[n++] = (struct ab_frame_part){.write = put_data, .user = s};
     snprintf(title, sizeof title, "%.300s", s->name);
     if (c != NULL && c->base_label != NULL && c->now_label != NULL)
         snprintf(title, sizeof title, "%.300s: %.300s against %.300s", s->name, c->now_label,
                  c->base_label);
-    ab_frame_begin(h, title, s->about);
+    ab_frame_document(&h, title, s->about, s->tool.version, parts, n);
+    free(pages);
+    free(parts);
 }
 
-static bool put_document(struct ab_html *h, const struct ab_report *report,
-                         const struct ab_html_text *pages)
-{
-    const struct ab_session *s = report->session;
-    begin_document(h, report);
-    bool ok = put_sections(h, report, pages);
-    ab_frame_footer(h, s->tool.version);
-    ok = ok && ab_html_embed(h->to, s, s->embed);
-    ab_frame_end(h);
-    return ok;
-}
-
-static bool write_document(FILE *to, const struct ab_report *report)
-{
-    struct ab_html h = {.to = to};
-    struct ab_html_text *pages = make_pages(report, &h);
-    bool ok = pages != NULL && put_document(&h, report, pages);
-    free_pages(pages);
-    return ok && !h.is_short_of_memory;
-}
-
-/* Hands the report to `use`, with all that it needs. False: out of memory. */
-static bool with_report(const struct ab_session *session,
-                        const struct ab_comparison *const *comparisons, size_t n_comparisons,
-                        bool (*use)(void *user, const struct ab_report *report), void *user)
-{
+/* What a report of these needs; ended by end_report. */
+struct prepared {
     struct ab_format_guard guard;
     struct ab_view view;
-    struct ab_report report = {.session = session,
-                               .view = &view,
-                               .comparisons = comparisons,
-                               .n_comparisons = n_comparisons,
-                               .n_curve_points = ab_latency_points(session)};
-    struct ab_report_series *series = make_series(session, comparisons, n_comparisons,
-                                                  &report.n_series);
-    bool ok = series != NULL;
-    if (ok) {
-        ab_view_make(session, &view);
-        report.series = series;
-        ab_format_begin(&guard);
-        ok = use(user, &report);
-        ab_format_end(&guard);
-        ab_view_fini(&view);
-    }
-    free(series);
-    return ok;
-}
+    struct ab_report report;
+};
 
-static bool use_document(void *user, const struct ab_report *report)
+static void begin_report(struct prepared *p, const struct ab_session *session,
+                         const struct ab_comparison *const *comparisons, size_t n_comparisons)
 {
-    return write_document(user, report);
+    p->report = (struct ab_report){.session = session,
+                                   .view = &p->view,
+                                   .comparisons = comparisons,
+                                   .n_comparisons = n_comparisons,
+                                   .n_curve_points = ab_latency_points(session)};
+    p->report.series = make_series(session, comparisons, n_comparisons, &p->report.n_series);
+    ab_view_make(session, &p->view);
+    ab_format_begin(&p->guard);
 }
 
-static bool use_pages(void *user, const struct ab_report *report)
+static void end_report(struct prepared *p)
 {
-    struct ab_html like = {.is_alone = true};
-    struct ab_html_text **pages = user;
-    return (*pages = make_pages(report, &like)) != NULL;
+    ab_format_end(&p->guard);
+    ab_view_fini(&p->view);
+    free((void *)p->report.series);
 }
 
-bool ab_report_write(FILE *to, const struct ab_session *session,
+void ab_report_write(FILE *to, const struct ab_session *session,
                      const struct ab_comparison *const *comparisons, size_t n_comparisons)
 {
-    return with_report(session, comparisons, n_comparisons, use_document, to);
+    struct prepared p;
+    begin_report(&p, session, comparisons, n_comparisons);
+    put_document(to, &p.report);
+    end_report(&p);
 }
 
 struct ab_html_text *ab_report_pages(const struct ab_session *session)
 {
-    struct ab_html_text *pages = NULL;
     const struct ab_comparison *one = session->comparison;
-    return with_report(session, &one, one != NULL ? 1 : 0, use_pages, &pages) ? pages : NULL;
+    const struct ab_html like = {.is_alone = true};
+    struct ab_html_text *pages = ab_alloc_zeroed(ab_n_pages, sizeof pages[0]);
+    struct prepared p;
+    begin_report(&p, session, &one, one != NULL ? 1 : 0);
+    for (size_t i = 0; i < ab_n_pages; i++)
+        ab_frame_write(&like, write_page, &(struct page_of){&ab_pages[i], &p.report}, &pages[i]);
+    end_report(&p);
+    return pages;
 }
 
 bool ab_sink_html(FILE *to, const struct ab_session *session)
 {
     const struct ab_comparison *one = session->comparison;
-    return ab_report_write(to, session, &one, one != NULL ? 1 : 0);
+    ab_report_write(to, session, &one, one != NULL ? 1 : 0);
+    return true;
+}
+
+/* Packs the JSON document of a session into a page. */
+
+enum { LINE_BYTES = 768 }; /* of what is packed; a line has 1,024 digits */
+
+static uint8_t *pack(const char *text, size_t n, size_t *n_packed)
+{
+    uLongf most = compressBound(n);
+    uint8_t *packed = ab_alloc(most);
+    if (compress2(packed, &most, (const Bytef *)text, n, 6) != Z_OK)
+        ab_memory_end(most); /* its only error, with this much room */
+    *n_packed = most;
+    return packed;
+}
+
+static void put_base64(FILE *to, const uint8_t *bytes, size_t n)
+{
+    char line[LINE_BYTES / 3 * 4 + 1];
+    for (size_t at = 0; at < n; at += LINE_BYTES) {
+        ab_hdr_base64(line, bytes + at, n - at < LINE_BYTES ? n - at : LINE_BYTES);
+        fputs(line, to);
+        fputc('\n', to);
+    }
+}
+
+static void write_json(struct ab_html *h, const void *user)
+{
+    ab_sink_json(h->to, user);
+}
+
+static void put_result(FILE *to, const struct ab_session *s)
+{
+    struct ab_html_text json;
+    size_t n_packed;
+    ab_frame_write(&(struct ab_html){0}, write_json, s, &json);
+    uint8_t *packed = pack(json.text, json.n, &n_packed);
+    fputs(AB_HTML_RESULT_BEGIN "\n", to);
+    put_base64(to, packed, n_packed);
+    fputs(AB_HTML_RESULT_END "\n", to);
+    free(packed);
+    free(json.text);
+}
+
+void ab_html_embed(FILE *to, const struct ab_session *session, enum ab_embed embed)
+{
+    struct ab_merged_rounds merged;
+    if (embed == AB_EMBED_FULL)
+        put_result(to, session);
+    if (embed == AB_EMBED_NONE || embed == AB_EMBED_FULL)
+        return;
+    ab_merge_rounds(session, &merged);
+    put_result(to, &merged.session);
+    ab_merged_rounds_fini(&merged);
+}
+
+/* Takes the pictures out of the pages. Names and texts in them are escaped, so that the marks of a
+ * figure are not in any of them. */
+
+enum { NAME_BYTES = 120, FILE_BYTES = NAME_BYTES + 16 };
+
+enum ab_status ab_figures_prepare(const char *folder, struct ab_err *err)
+{
+    struct ab_output trial;
+    char shown[300];
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return ab_fail_errno(err, AB_USAGE, "--svg: cannot make the folder '%s'",
+                             ab_text_printable(shown, sizeof shown, folder));
+    AB_TRY(ab_output_open_new(folder, &trial, err));
+    ab_output_abandon(&trial);
+    return AB_OK;
+}
+
+/* ---- names ---- */
+
+struct names { /* that were given */
+    char (*list)[FILE_BYTES];
+    size_t n, cap;
+};
+
+/* "memory-glibc": letters and digits of the title, '-' for all else. */
+static void make_stem(char out[NAME_BYTES], const char *page, const char *title, size_t n_title)
+{
+    size_t n = (size_t)snprintf(out, NAME_BYTES - 16, "%s", page);
+    bool wants_dash = true;
+    for (size_t i = 0; i < n_title && n + 18 < NAME_BYTES; i++) {
+        unsigned char c = (unsigned char)title[i];
+        if (!isascii(c) || !isalnum(c)) {
+            wants_dash = true;
+            continue;
+        }
+        if (wants_dash)
+            out[n++] = '-';
+        wants_dash = false;
+        out[n++] = (char)tolower(c);
+    }
+    out[n] = 0;
+}
+
+static bool is_given(const struct names *names, const char *name)
+{
+    for (size_t i = 0; i < names->n; i++)
+        if (strcmp(names->list[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* STEM, or STEM-2 and so on: "heap 2" and the second "heap" have different files. */
+static void make_name(struct names *names, const char *stem, char out[FILE_BYTES])
+{
+    AB_GROW(names->list, names->cap, names->n);
+    snprintf(out, FILE_BYTES, "%s.svg", stem);
+    for (unsigned i = 2; is_given(names, out); i++)
+        snprintf(out, FILE_BYTES, "%s-%u.svg", stem, i);
+    strcpy(names->list[names->n++], out);
+}
+
+/* ---- files ---- */
+
+struct picture { /* in a page */
+    const char *title, *svg;
+    size_t n_title, n_svg;
+    const char *next; /* what follows it */
+};
+
+/* The next picture at or behind `from`; false: there is none. */
+static bool find_picture(const char *from, struct picture *out)
+{
+    static const char caption[] = "<figcaption>", end[] = "</svg>\n</figure>";
+    const char *title = strstr(from, caption);
+    const char *svg = title != NULL ? strstr(title, "<svg xmlns=") : NULL;
+    const char *close = svg != NULL ? strstr(svg, end) : NULL;
+    if (close == NULL)
+        return false;
+    title += strlen(caption);
+    *out = (struct picture){title, svg, strcspn(title, "<"), (size_t)(close - svg) + 6,
+                            close + strlen(end)};
+    return true;
+}
+
+/* The picture on white, with its title. */
+static void put_picture(FILE *to, const struct picture *p)
+{
+    size_t head = strcspn(p->svg, ">") + 1;
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", to);
+    fwrite(p->svg, 1, head, to);
+    fprintf(to, "\n<title>%.*s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>",
+            (int)p->n_title, p->title);
+    fwrite(p->svg + head, 1, p->n_svg - head, to);
+    fputc('\n', to);
+}
+
+static enum ab_status write_picture(const char *folder, const char *name, const struct picture *p,
+                                    struct ab_err *err)
+{
+    struct ab_output file = {0};
+    char *path = ab_strdupf("%s/%s", folder, name);
+    enum ab_status status = ab_output_open(path, &file, err);
+    if (status == AB_OK) {
+        put_picture(file.to, p);
+        status = ab_output_commit(&file, err);
+    }
+    ab_output_abandon(&file);
+    free(path);
+    return status;
+}
+
+static enum ab_status figures_write_page(const char *folder, const char *page, const char *text,
+                                         struct names *names, struct ab_err *err)
+{
+    struct picture p;
+    enum ab_status status = AB_OK;
+    for (const char *at = text; status == AB_OK && find_picture(at, &p); at = p.next) {
+        char stem[NAME_BYTES], name[FILE_BYTES];
+        make_stem(stem, page, p.title, p.n_title);
+        make_name(names, stem, name);
+        status = write_picture(folder, name, &p, err);
+    }
+    return status;
+}
+
+enum ab_status ab_sink_svg(const char *folder, const struct ab_session *session, struct ab_err *err)
+{
+    struct names names = {0};
+    enum ab_status status = AB_OK;
+    struct ab_html_text *pages = ab_report_pages(session);
+    for (size_t i = 0; i < ab_n_pages; i++) {
+        if (status == AB_OK && pages[i].n > 0)
+            status = figures_write_page(folder, ab_pages[i].id, pages[i].text, &names, err);
+        free(pages[i].text);
+    }
+    free(pages);
+    free(names.list);
+    return status;
 }

@@ -9,7 +9,7 @@
 #include "report/csv.h"
 #include "report/format.h"
 #include "report/sinks/sink_tag.h"
-#include "report/view/growth.h"
+#include "report/view/memory.h"
 #include "result/memory_dist.h"
 #include "result/result_fields.h"
 #include "stats/metric.h"

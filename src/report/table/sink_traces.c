@@ -18,21 +18,12 @@ enum { TIME, VERSUS, PEAK, COLUMNS };
 
 static struct ab_trace_sum *add(struct ab_trace_sums *sums, const char *trace, uint32_t n_rows)
 {
-    struct ab_trace_sum *grown = realloc(sums->items, (sums->n + 1) * sizeof grown[0]);
-    if (grown == NULL)
-        return NULL;
-    sums->items = grown;
-    struct ab_trace_sum *sum = &grown[sums->n];
+    sums->items = ab_realloc(sums->items, sums->n + 1, sizeof sums->items[0]);
+    struct ab_trace_sum *sum = &sums->items[sums->n++];
     *sum = (struct ab_trace_sum){.trace = ab_strdup(trace),
                                  .rows = ab_alloc_zeroed((size_t)n_rows + 1, sizeof sum->rows[0]),
                                  .n_rows = n_rows};
-    if (sum->trace != NULL && sum->rows != NULL) {
-        sums->n++;
-        return sum;
-    }
-    free(sum->trace);
-    free(sum->rows);
-    return NULL;
+    return sum;
 }
 
 static void copy_row(const struct ab_session *s, const struct ab_view_rank *rank,
@@ -51,22 +42,20 @@ static void copy_row(const struct ab_session *s, const struct ab_view_rank *rank
         row->vs = (struct ab_view_factor){.times = NAN, .low = NAN, .high = NAN};
 }
 
-bool ab_trace_sums_add(struct ab_trace_sums *sums, const struct ab_session *session)
+void ab_trace_sums_add(struct ab_trace_sums *sums, const struct ab_session *session)
 {
     struct ab_view v;
     ab_view_make(session, &v);
     struct ab_trace_sum *sum = add(sums, session->name, v.ranking.n_rows);
-    if (sum != NULL)
-        sum->is_too_little = ab_view_warnings_find(&v.warnings, "little-work") != NULL;
-    for (uint32_t i = 0; sum != NULL && i < sum->n_rows; i++)
+    sum->is_too_little = ab_view_warnings_find(&v.warnings, "little-work") != NULL;
+    for (uint32_t i = 0; i < sum->n_rows; i++)
         copy_row(session, &v.ranking.rows[i], sum->is_too_little, &sum->rows[i]);
     ab_view_fini(&v);
-    return sum != NULL;
 }
 
-bool ab_trace_sums_add_failed(struct ab_trace_sums *sums, const char *trace)
+void ab_trace_sums_add_failed(struct ab_trace_sums *sums, const char *trace)
 {
-    return add(sums, trace, 0) != NULL;
+    add(sums, trace, 0);
 }
 
 void ab_trace_sums_fini(struct ab_trace_sums *sums)
@@ -95,8 +84,6 @@ static void add_row(const struct ab_trace_row *from, struct ab_table *t)
     char label[AB_TABLE_LABEL_BYTES];
     snprintf(label, sizeof label, "%s%s", from->name, from->is_aside ? " (not compared)" : "");
     struct ab_table_row *row = ab_table_add(t, label, false);
-    if (row == NULL)
-        return;
     if (from->failure[0] != 0) {
         snprintf(row->cells[TIME], AB_CELL_BYTES, "%s", from->failure);
         row->emphasis = AB_BAD;
@@ -199,9 +186,7 @@ static void print_sentence(FILE *to, const struct ab_trace_sums *sums, const cha
     if (most > 0)
         add_winners(sums, most, &t);
     ab_text_add(&t, ".");
-    if (t.s != NULL)
-        ab_table_prose(to, style, AB_STRONG, t.s);
-    ab_text_fini(&t);
+    ab_table_note(to, style, AB_STRONG, &t);
 }
 
 void ab_sink_traces(FILE *to, const struct ab_trace_sums *sums, struct ab_table_style style)

@@ -7,7 +7,7 @@
 #define AB_REPORT_TABLE_SINK_TRACES_H
 
 #include "report/table/style.h"
-#include "report/view/ranking.h"
+#include "report/view/view.h"
 
 #include <stdio.h>
 
@@ -32,10 +32,10 @@ struct ab_trace_sums { /* begins as zeroes */
     size_t n;
 };
 
-/* Keeps what the table shows of a session, which may end after that. False: out of memory. */
-bool ab_trace_sums_add(struct ab_trace_sums *sums, const struct ab_session *session);
+/* Keeps what the table shows of a session, which may end after that. */
+void ab_trace_sums_add(struct ab_trace_sums *sums, const struct ab_session *session);
 /* A trace that has no result. */
-bool ab_trace_sums_add_failed(struct ab_trace_sums *sums, const char *trace);
+void ab_trace_sums_add_failed(struct ab_trace_sums *sums, const char *trace);
 void ab_trace_sums_fini(struct ab_trace_sums *sums);
 
 void ab_sink_traces(FILE *to, const struct ab_trace_sums *sums, struct ab_table_style style);

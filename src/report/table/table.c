@@ -5,10 +5,15 @@
 #include "report/table/table.h"
 
 #include "core/grow.h"
+#include "core/memory.h"
 #include "core/text.h"
-#include "report/table/table_labels.h"
+#include "core/units_show.h"
+#include "report/sparkline.h"
 
 #include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,8 +61,6 @@ struct ab_table_row *ab_table_add_backend(struct ab_table *t, const struct ab_ba
 {
     char label[sizeof b->name + 32];
     struct ab_table_row *row = ab_table_add(t, ab_format_backend(label, sizeof label, b), false);
-    if (row == NULL)
-        return NULL;
     row->is_backend = true;
     if (ab_backend_status_is_aside(b->status))
         row->emphasis = AB_FAINT;
@@ -67,7 +70,7 @@ struct ab_table_row *ab_table_add_backend(struct ab_table *t, const struct ab_ba
 struct layout {
     unsigned label, columns[AB_TABLE_COLUMNS_MAX]; /* widths; 0 = dropped */
     bool utf8;
-    char head[AB_LABEL_HEAD_BYTES]; /* of labels: left out of each, see table_labels.h */
+    char head[AB_LABEL_HEAD_BYTES]; /* of labels: left out of each */
 };
 
 static unsigned larger(unsigned a, unsigned b)
@@ -177,9 +180,9 @@ static void print_row(FILE *to, const struct ab_table *t, const struct layout *l
         ab_text_add(&line, cell);
         pending = 0;
     }
-    for (size_t n = line.s == NULL ? 0 : strlen(line.s); n > 0 && line.s[n - 1] == ' '; n--)
+    for (size_t n = line.n; n > 0 && line.s[n - 1] == ' '; n--)
         line.s[n - 1] = 0; /* a picture may end in blanks */
-    if (line.s != NULL)
+    if (line.n > 0)
         ab_table_line(to, style, row->is_heading ? AB_STRONG : row->emphasis, line.s);
     ab_text_fini(&line);
 }
@@ -192,9 +195,7 @@ static void print_below(FILE *to, const struct ab_table_row *row, struct ab_tabl
         return;
     add_blanks(&text, 2 * INDENT);
     ab_text_add(&text, row->below.s);
-    if (text.s != NULL)
-        ab_table_prose(to, style, row->emphasis == AB_FAINT ? AB_FAINT : AB_PLAIN, text.s);
-    ab_text_fini(&text);
+    ab_table_note(to, style, row->emphasis == AB_FAINT ? AB_FAINT : AB_PLAIN, &text);
 }
 
 /* What the width left out, by name; returns the columns that are shown. */
@@ -209,11 +210,9 @@ static unsigned print_dropped(FILE *to, const struct ab_table *t, const struct l
         else if (t->columns[c].title[0] != 0 && (t->names == NULL || t->names[c][0] != 0))
             ab_text_addf(&line, "%s%s", line.s == NULL ? "  (not shown: " : ", ",
                          t->names != NULL ? t->names[c] : t->columns[c].title);
-    if (line.s != NULL) {
+    if (line.n > 0)
         ab_text_add(&line, ")");
-        ab_table_prose(to, style, AB_FAINT, line.s);
-    }
-    ab_text_fini(&line);
+    ab_table_note(to, style, AB_FAINT, &line);
     return shown;
 }
 
@@ -250,7 +249,8 @@ static unsigned columns_that_fit(const struct ab_table *t, const struct layout *
     return n;
 }
 
-void ab_table_print_stacked(FILE *to, const struct ab_table *t, struct ab_table_style style)
+/* With all columns whatever the width: those that do not fit follow below, under the same rows. */
+static void table_print_stacked(FILE *to, const struct ab_table *t, struct ab_table_style style)
 {
     unsigned width = width_of(style);
     struct layout all = lay_out(t, UINT_MAX, style.utf8);
@@ -278,6 +278,24 @@ void ab_table_line(FILE *to, struct ab_table_style style, enum ab_emphasis empha
     bool is_colored = style.color && emphasis != AB_PLAIN;
     ab_format_label(line, sizeof line, text, width_of(style), style.utf8);
     fprintf(to, "%s%s%s\n", is_colored ? codes[emphasis] : "", line, is_colored ? "\033[0m" : "");
+}
+
+void ab_table_linef(FILE *to, struct ab_table_style style, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    char *text = ab_vstrdupf(fmt, args);
+    va_end(args);
+    ab_table_line(to, style, AB_STRONG, text);
+    free(text);
+}
+
+void ab_table_note(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
+                   struct ab_text *text)
+{
+    if (text->n > 0)
+        ab_table_prose(to, style, emphasis, text->s);
+    ab_text_fini(text);
 }
 
 void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
@@ -350,8 +368,9 @@ static void format_mark(char *buf, size_t cap, unsigned number, bool utf8)
                  digits[number % 10]);
 }
 
-void ab_footnotes_dash(struct ab_footnotes *notes, char cell[AB_CELL_BYTES], const char *why,
-                       bool utf8)
+/* "-", and the number of the footnote of this reason where there is one; "" = none is known. */
+static void footnotes_dash(struct ab_footnotes *notes, char cell[AB_CELL_BYTES], const char *why,
+                           bool utf8)
 {
     char mark[16];
     unsigned i = 0;
@@ -368,7 +387,8 @@ void ab_footnotes_dash(struct ab_footnotes *notes, char cell[AB_CELL_BYTES], con
     snprintf(cell, AB_CELL_BYTES, "-%s", mark);
 }
 
-void ab_footnotes_see(struct ab_footnotes *notes, const char *cell, bool utf8)
+/* This cell is shown. Once there was any, only those whose dash is shown are printed. */
+static void footnotes_see(struct ab_footnotes *notes, const char *cell, bool utf8)
 {
     char mark[16];
     notes->is_watched = true;
@@ -389,4 +409,251 @@ void ab_footnotes_print(FILE *to, const struct ab_footnotes *notes, struct ab_ta
                  ab_text_printable(shown, sizeof shown, notes->texts[i]));
         ab_table_prose(to, style, AB_FAINT, line);
     }
+}
+
+/* One paragraph below the tables. */
+
+enum { NAME_COLUMNS = 24 }; /* of a name that something follows */
+
+static void add(struct ab_text *t, const char *text)
+{
+    ab_text_addf(t, "%s%s.", t->n > 0 ? " " : "", text);
+}
+
+/* Notes the signs of the cells that are shown: bit c is column c. */
+static void see(struct ab_legend *legend, const struct ab_table *t, unsigned shown, bool utf8)
+{
+    if (legend->label_head[0] == 0)
+        ab_table_label_head(t, legend->label_head);
+    for (size_t r = 0; r < t->n_rows; r++)
+        for (unsigned c = 0; c < t->n_columns && !t->rows[r].is_heading; c++) {
+            const char *cell = t->rows[r].cells[c];
+            if ((shown >> c & 1) == 0)
+                continue;
+            legend->has_unclear = legend->has_unclear || cell[0] == '~';
+            legend->has_interval = legend->has_interval || strchr(cell, '[') != NULL;
+            legend->has_floor = legend->has_floor || strchr(cell, '<') != NULL;
+            footnotes_see(&legend->notes, cell, utf8);
+        }
+}
+
+/* ---- grids ---- */
+
+static void format_cell(const struct ab_grid *g, unsigned column, const struct ab_grid_cell *from,
+                        char cell[AB_CELL_BYTES], struct ab_footnotes *notes, bool utf8)
+{
+    const double floor_ns = g->session->timer.floor_ns;
+    char number[AB_CELL_BYTES], second[AB_CELL_BYTES];
+    if (from->kind != AB_GRID_BLANK && from->kind != AB_GRID_PAIR && !isfinite(from->value)) {
+        footnotes_dash(notes, cell, from->why, utf8);
+        return;
+    }
+    switch (from->kind) {
+    case AB_GRID_TEXT:
+    case AB_GRID_CODE:
+        if (g->columns[column].width > 0)
+            ab_format_name(cell, AB_CELL_BYTES, from->text, g->columns[column].width, utf8);
+        else
+            snprintf(cell, AB_CELL_BYTES, "%s", from->text);
+        break;
+    case AB_GRID_CALL:
+    case AB_GRID_TIME:
+        if (from->kind == AB_GRID_TIME || !(from->value < floor_ns)) {
+            ab_units_time(cell, AB_CELL_BYTES, from->value);
+            break;
+        }
+        __attribute__((fallthrough));
+    case AB_GRID_NS:
+        ab_format_ns(cell, from->value, floor_ns);
+        break;
+    case AB_GRID_PAIR:
+        snprintf(cell, AB_CELL_BYTES, "%.28s/%.28s", ab_format_ns(number, from->value, floor_ns),
+                 ab_format_ns(second, from->second, floor_ns));
+        break;
+    case AB_GRID_BYTES:
+        ab_units_bytes(cell, AB_CELL_BYTES, from->value);
+        break;
+    case AB_GRID_COUNT:
+        ab_format_count(cell, from->value);
+        break;
+    case AB_GRID_AMOUNT:
+        ab_units_count(cell, AB_CELL_BYTES, from->value);
+        break;
+    case AB_GRID_SHARE:
+        ab_format_share(cell, from->value, "");
+        break;
+    case AB_GRID_PORTION:
+        snprintf(cell, AB_CELL_BYTES, from->value > 0 ? "%.0f (%.3g%%)" : "%.0f", from->value,
+                 100 * from->share);
+        break;
+    case AB_GRID_TIMES:
+        snprintf(cell, AB_CELL_BYTES, "%.40sx", ab_format_ratio(number, from->value));
+        break;
+    case AB_GRID_SCALED:
+        snprintf(cell, AB_CELL_BYTES, "%s", from->text);
+        break;
+    case AB_GRID_LINE:
+        ab_sparkline_series(cell, from->line, AB_GRID_POINTS, from->value, utf8);
+        break;
+    case AB_GRID_HISTOGRAM:
+        ab_sparkline_hdr(cell, from->hdr, &g->range, AB_GRID_POINTS, utf8);
+        break;
+    case AB_GRID_BLANK:
+        break;
+    }
+}
+
+static struct ab_table_row *add_row(struct ab_table *t, const struct ab_grid *g,
+                                    const struct ab_grid_row *from, bool utf8)
+{
+    char name[AB_TABLE_LABEL_BYTES / 2], label[AB_TABLE_LABEL_BYTES];
+    struct ab_table_row *row;
+    if (from->backend != UINT32_MAX)
+        return ab_table_add_backend(t, &g->session->backends[from->backend]);
+    if (from->tail[0] == 0)
+        return ab_table_add(t, from->label, from->is_heading);
+    ab_format_name(name, sizeof name, from->label, NAME_COLUMNS, utf8);
+    snprintf(label, sizeof label, "%s%s", name, from->tail);
+    row = ab_table_add(t, label, from->is_heading);
+    return row;
+}
+
+unsigned ab_legend_grid(FILE *to, const struct ab_grid *g, struct ab_table_style style,
+                        struct ab_legend *legend)
+{
+    struct ab_table_column columns[AB_TABLE_COLUMNS_MAX];
+    unsigned of_grid[AB_TABLE_COLUMNS_MAX], n = 0, shown = (1u << AB_TABLE_COLUMNS_MAX) - 1,
+                                            bits = 0;
+    char titles[AB_TABLE_COLUMNS_MAX][AB_CELL_BYTES];
+    const char *names[AB_TABLE_COLUMNS_MAX];
+    struct ab_table t;
+    for (unsigned c = 0; c < g->n_columns; c++) {
+        const struct ab_grid_column *from = &g->columns[c];
+        if (from->title == NULL || n == AB_TABLE_COLUMNS_MAX)
+            continue;
+        bool is_spread = !style.utf8 && strcmp(from->title, "\u00b1") == 0;
+        ab_format_name(titles[n], sizeof titles[n], is_spread ? "+-" : from->title,
+                       from->width > 0 ? from->width : 60, style.utf8);
+        columns[n] = (struct ab_table_column){titles[n], from->drop};
+        names[n] = from->name != NULL ? from->name : from->title;
+        of_grid[n++] = c;
+    }
+    if (g->title != NULL)
+        ab_table_line(to, style, AB_STRONG, g->title);
+    ab_table_init(&t, columns, n);
+    t.names = names;
+    for (size_t r = 0; r < g->n_rows; r++) {
+        struct ab_table_row *row = add_row(&t, g, &g->rows[r], style.utf8);
+        row->emphasis = g->rows[r].emphasis;
+        for (unsigned c = 0; c < n; c++)
+            format_cell(g, of_grid[c], &g->rows[r].cells[of_grid[c]], row->cells[c], &legend->notes,
+                        style.utf8);
+    }
+    if (g->is_whole)
+        table_print_stacked(to, &t, style);
+    else
+        shown = ab_table_print(to, &t, style);
+    see(legend, &t, shown, style.utf8);
+    ab_table_fini(&t);
+    if (g->note != NULL)
+        ab_table_prose(to, style, AB_FAINT, g->note);
+    if (g->remark != NULL)
+        ab_table_prose(to, style, AB_PLAIN, g->remark);
+    for (unsigned c = 0; c < n; c++)
+        bits |= (shown >> c & 1) << of_grid[c];
+    return bits;
+}
+
+void ab_legend_print(FILE *to, const struct ab_view *v, const struct ab_legend *legend,
+                     struct ab_table_style style)
+{
+    struct ab_text t = {0};
+    char base[AB_CELL_BYTES * 4];
+    if (legend->label_head[0] != 0)
+        ab_text_addf(&t, "Rows with { begin with %s.", legend->label_head);
+    if (legend->has_unclear)
+        ab_text_addf(&t, "%s~: not clearly different from %s.", t.n > 0 ? " " : "",
+                     ab_format_label(base, sizeof base, v->session->backends[v->ranking.base].name,
+                                     24, style.utf8));
+    if (legend->has_interval)
+        add(&t, "[low, high]: 90 % interval");
+    if (legend->has_tail)
+        add(&t, "p99, p99.9: of calls that return a block, all phases");
+    if (legend->has_floor)
+        ab_text_addf(&t, "%s<%s: below the timer's floor.", t.n > 0 ? " " : "",
+                     ab_format_ns((char[AB_CELL_BYTES]){0}, v->session->timer.floor_ns, NAN));
+    if (legend->has_at_floor)
+        ab_text_addf(&t, "%sp50 of %s: the timer's floor; the call may take less.",
+                     t.n > 0 ? " " : "", AB_TIME(v->session->timer.floor_ns));
+    if (legend->has_live)
+        add(&t, "live: of the program, at the moment of that allocator's peak");
+    if (legend->has_drain)
+        ab_text_addf(&t, "%safter free: resident %s after all is freed.", t.n > 0 ? " " : "",
+                     ab_drain_names[v->ranking.drain]);
+    if (legend->has_multiple)
+        add(&t, "x live: peak by the most live bytes");
+    ab_table_note(to, style, AB_FAINT, &t);
+    ab_footnotes_print(to, &legend->notes, style);
+}
+
+/* The longest beginning that all rows with settings share, up to where a value begins. */
+
+static size_t shared_bytes(const char *a, const char *b, size_t most)
+{
+    size_t n = 0;
+    while (n < most && a[n] != 0 && a[n] == b[n])
+        n++;
+    return n;
+}
+
+/* Back to the end of a name: not into "dirty_" of dirty_decay_ms and dirty_decay_max. */
+static size_t whole_names(const char *s, size_t n)
+{
+    while (n > 0 && s[n - 1] != '{' && s[n - 1] != '=' &&
+           (s[n - 1] != '.' || n < 2 || (s[n - 2] >= '0' && s[n - 2] <= '9'))) /* 0.5 is a value */
+        n--;
+    return memchr(s, '{', n) != NULL ? n : 0;
+}
+
+/* A value alone says nothing: its name stays with it. */
+static size_t keep_name(const char *s, size_t n)
+{
+    bool is_value = n > 0 && s[n - 1] == '=' && strcspn(s + n, "=:") >= strcspn(s + n, ";}");
+    return is_value ? whole_names(s, n - 1) : n;
+}
+
+/* A row whose settings the labels show. */
+static bool has_settings(const struct ab_table_row *row)
+{
+    return row->is_backend && strchr(row->label, '{') != NULL;
+}
+
+void ab_table_label_head(const struct ab_table *t, char head[AB_LABEL_HEAD_BYTES])
+{
+    const char *first = NULL;
+    size_t n = AB_LABEL_HEAD_BYTES - 1;
+    unsigned n_rows = 0;
+    for (size_t r = 0; r < t->n_rows; r++) {
+        const struct ab_table_row *row = &t->rows[r];
+        if (!has_settings(row))
+            continue;
+        first = first == NULL ? row->label : first;
+        n = shared_bytes(first, row->label, n);
+        n_rows += strcmp(first, row->label) != 0 || first == row->label;
+    }
+    n = n_rows < 2 ? 0 : whole_names(first, n);
+    for (size_t r = 0; r < t->n_rows && n > 0; r++)
+        if (has_settings(&t->rows[r]))
+            n = keep_name(t->rows[r].label, n);
+    memcpy(head, n > 0 ? first : "", n);
+    head[n] = 0;
+}
+
+const char *ab_table_label_short(char *dst, size_t cap, const char *head, const char *label)
+{
+    size_t n = strlen(head);
+    if (n == 0 || strncmp(label, head, n) != 0)
+        return label;
+    snprintf(dst, cap, "{%s", label + n);
+    return dst;
 }

@@ -10,9 +10,25 @@
 #include "core/text.h"
 #include "report/format.h"
 #include "report/table/style.h"
+#include "report/view/grid.h"
+#include "report/view/view.h"
 #include "result/result.h"
 
+#include <stddef.h>
 #include <stdio.h>
+
+/* Rows that are settings of one back end begin alike: "jemalloc{MALLOC_CONF=narenas:1}". What they
+ * share is left out of all of them, so that what differs has room; a legend says it once. */
+
+enum { AB_LABEL_HEAD_BYTES = 128 };
+
+struct ab_table;
+
+/* What is left out, "jemalloc{MALLOC_CONF="; "" = nothing: fewer than two rows of back ends have
+ * settings, or they are of several back ends. */
+void ab_table_label_head(const struct ab_table *t, char head[AB_LABEL_HEAD_BYTES]);
+/* The label with "{" in the place of `head`, in dst; the label itself where it begins otherwise. */
+const char *ab_table_label_short(char *dst, size_t cap, const char *head, const char *label);
 
 enum { AB_TABLE_COLUMNS_MAX = 12, AB_TABLE_LABEL_BYTES = 512 };
 
@@ -22,9 +38,6 @@ struct ab_table_column {
         drop; /* 0 = always shown; where width is short, the highest goes first, and with it all
                       that share its number */
 };
-
-/* GOOD and BAD only where the difference is clear, and never as the only sign of it. */
-enum ab_emphasis { AB_PLAIN, AB_STRONG, AB_FAINT, AB_GOOD, AB_BAD };
 
 struct ab_table_row {
     bool is_backend;           /* ab_table_add_backend made it */
@@ -56,16 +69,21 @@ struct ab_table_row *ab_table_add_backend(struct ab_table *t, const struct ab_ba
 unsigned ab_table_shown(const struct ab_table *t, struct ab_table_style style);
 /* Names in a line of its own what the width left out. Bit c of the result: column c is shown. */
 unsigned ab_table_print(FILE *to, const struct ab_table *t, struct ab_table_style style);
-/* With all columns whatever the width: those that do not fit follow below, under the same rows. */
-void ab_table_print_stacked(FILE *to, const struct ab_table *t, struct ab_table_style style);
 
 /* One line, cut to the width. */
 void ab_table_line(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
                    const char *text);
+/* The same as a title. */
+void ab_table_linef(FILE *to, struct ab_table_style style, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Words wrapped to the width; lines after the first are indented by two more than
  * the first, whose blanks stay. */
 void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
                     const char *text);
+
+/* The same of what was collected, if anything was; ends *text. */
+void ab_table_note(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
+                   struct ab_text *text);
 
 /* A command to copy: lines that are too long end in a backslash, as shells read them. `lead` stands
  * before it. */
@@ -81,11 +99,28 @@ struct ab_footnotes {
     bool is_watched, is_seen[AB_FOOTNOTES_MAX]; /* by ab_footnotes_see */
 };
 
-/* "-", and the number of the footnote of this reason where there is one; "" = none is known. */
-void ab_footnotes_dash(struct ab_footnotes *notes, char cell[AB_CELL_BYTES], const char *why,
-                       bool utf8);
-/* This cell is shown. Once there was any, only those whose dash is shown are printed. */
-void ab_footnotes_see(struct ab_footnotes *notes, const char *cell, bool utf8);
 void ab_footnotes_print(FILE *to, const struct ab_footnotes *notes, struct ab_table_style style);
+
+/* Draws the grids of the answer; what their signs mean is explained where they are shown, and nowhere
+ * else. */
+
+struct ab_legend {
+    bool has_unclear;                     /* "~" */
+    bool has_interval;                    /* "[1.69, 1.80]" */
+    bool has_floor;                       /* "<20" */
+    bool has_tail;                        /* columns p99 and p99.9 of the ranking */
+    bool has_drain;                       /* column "after free" */
+    bool has_multiple;                    /* column "x live" */
+    bool has_live;                        /* column "live" */
+    bool has_at_floor;                    /* a p50 that is the timer's floor */
+    char label_head[AB_LABEL_HEAD_BYTES]; /* what rows leave out, "" = nothing */
+    struct ab_footnotes notes;
+};
+
+/* Draws a grid and notes its signs; bit c of the result: column c of the grid is shown. */
+unsigned ab_legend_grid(FILE *to, const struct ab_grid *g, struct ab_table_style style,
+                        struct ab_legend *legend);
+void ab_legend_print(FILE *to, const struct ab_view *v, const struct ab_legend *legend,
+                     struct ab_table_style style);
 
 #endif

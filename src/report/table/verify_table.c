@@ -52,7 +52,7 @@ static void add_rows(struct ab_table *t, const struct ab_verify_session *v, bool
         if (any->is_info != is_info)
             continue;
         struct ab_table_row *row = ab_table_add(t, any->check, false);
-        for (unsigned i = 0; row != NULL && i < t->n_columns; i++) {
+        for (unsigned i = 0; i < t->n_columns; i++) {
             const struct ab_verify_line *line = &v->backends[columns[i]].lines[k];
             format_cell(row->cells[i], line);
             if (ab_verify_verdict_fails(line->verdict))
@@ -126,9 +126,7 @@ static void print_words(FILE *to, const struct ab_verify_session *v, struct ab_t
     if (has_skipped(v))
         ab_text_addf(&text, "%s-: skipped, nothing to check (--json says why)",
                      text.n > 0 ? "; " : "");
-    if (text.n > 0 && text.s != NULL)
-        ab_table_prose(to, style, AB_FAINT, text.s);
-    ab_text_fini(&text);
+    ab_table_note(to, style, AB_FAINT, &text);
 }
 
 static void print_detail(FILE *to, const char *what, const char *text, struct ab_table_style style)
@@ -137,9 +135,7 @@ static void print_detail(FILE *to, const char *what, const char *text, struct ab
     if (text == NULL || text[0] == 0)
         return;
     ab_text_addf(&t, "  %s: %s", what, text);
-    if (t.s != NULL)
-        ab_table_prose(to, style, AB_PLAIN, t.s);
-    ab_text_fini(&t);
+    ab_table_note(to, style, AB_PLAIN, &t);
 }
 
 /* The command in one line whatever the width: it is there to be copied. */
@@ -167,9 +163,7 @@ static void print_remarks(FILE *to, const struct ab_verify_session *v,
         if (!is_bad && (line->verdict != AB_VERIFY_OK || line->text[0] == 0))
             continue;
         ab_text_addf(&text, "%s: %s: %s", name, line->check, line->text);
-        if (text.s != NULL)
-            ab_table_prose(to, style, is_bad ? AB_BAD : AB_FAINT, text.s);
-        ab_text_fini(&text);
+        ab_table_note(to, style, is_bad ? AB_BAD : AB_FAINT, &text);
         bool is_in_text = line->verdict != AB_VERIFY_FAILED;
         if (is_bad && line->verdict != AB_VERIFY_NOT_PROVEN)
             print_crash(to, &line->crash, is_in_text, line->repeat, style);

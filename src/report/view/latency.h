@@ -6,8 +6,37 @@
 #ifndef AB_REPORT_VIEW_LATENCY_H
 #define AB_REPORT_VIEW_LATENCY_H
 
-#include "report/view/slowest.h"
 #include "result/result.h"
+
+/* The slowest calls, or iterations, joined over the rounds by their place in the work: one that is slow in several
+ * rounds is the allocator's, one that is slow in one only the scheduler's. Each round keeps its
+ * AB_WORST_MAX slowest of a phase and kind (AB_ITERATIONS_WORST_MAX iterations), so that n_seen is a
+ * lower bound. */
+
+struct ab_view_slow_call {
+    uint32_t backend, phase; /* of the session's lists */
+    unsigned op;             /* enum ab_op_kind; of an iteration: its lane */
+    uint32_t position;       /* in the tape */
+    uint32_t iteration;      /* that it is in, or is, from 1 on; 0 = none */
+    uint64_t size;           /* or AB_SIZE_UNKNOWN */
+    uint32_t n_seen;         /* rounds that have it among their slowest */
+    double ns;               /* calls: median over these; iterations: over all rounds, 0 where it is
+                                not among the slowest */
+    double max_ns;           /* the slowest of these */
+    bool repeats;            /* calls: in two rounds; iterations: in most of them */
+};
+
+struct ab_view_slowest {
+    struct ab_view_slow_call
+        *calls; /* by back end; of each those that repeat first, slowest first */
+    uint32_t n_calls;
+    uint32_t n_rounds; /* those whose tail pass ran: no other has slowest calls */
+    size_t cap_calls;
+};
+
+void ab_view_slowest_make(const struct ab_session *s, struct ab_view_slowest *out);
+void ab_view_slow_iterations_make(const struct ab_session *s, struct ab_view_slowest *out);
+void ab_view_slowest_fini(struct ab_view_slowest *x);
 
 struct ab_view_latency_column {
     uint32_t phase; /* of session->phases */
@@ -40,8 +69,11 @@ void ab_view_latency_make(const struct ab_session *s, const struct ab_view_slowe
 void ab_view_latency_fini(struct ab_view_latency *l);
 const struct ab_view_latency_cell *ab_view_latency_at(const struct ab_view_latency *l,
                                                       uint32_t backend, uint32_t column);
-/* Quantiles of calls that return a block, over all phases: see ranking.h. ns; NaN = n/a. */
+/* Quantiles of calls that return a block, over all phases: see view.h. ns; NaN = n/a. */
 void ab_view_latency_of_allocation(const struct ab_session *s, uint32_t backend,
                                    const double *quantiles, unsigned n, double *ns);
+
+/* Ops of a phase in one round, of a back end that does all of them; 0 = not known. */
+uint64_t ab_view_phase_ops(const struct ab_session *s, const char *phase);
 
 #endif

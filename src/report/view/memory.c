@@ -4,10 +4,18 @@
  */
 #include "report/view/memory.h"
 
+#include "base/bits.h"
+#include "core/median.h"
 #include "core/memory.h"
+#include "core/text.h"
+#include "core/units_show.h"
+#include "report/format.h"
+#include "report/view/view.h"
 #include "stats/aggregate.h"
+#include "stats/metric_dist.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +63,9 @@ bool ab_view_memory_why(const char *reason, const char *const *whats, char *why,
     return false;
 }
 
-const char *ab_view_memory_why_drained(const struct ab_session *s, uint32_t backend, char *why,
-                                       size_t cap)
+/* Why it is not known what a back end keeps when all is freed; never "". Returns why. */
+static const char *view_memory_why_drained(const struct ab_session *s, uint32_t backend, char *why,
+                                           size_t cap)
 {
     static const char *const whats[] = {AB_WHY_FOOTPRINT, AB_WHY_DRAINED, AB_WHY_PURGED, NULL};
     for (uint32_t i = s->n_memory; i-- > 0;) /* of the last phase */
@@ -153,8 +162,9 @@ static void clear(struct ab_view_memory_row *row)
     }
 }
 
-void ab_view_memory_read(const struct ab_session *s, const struct ab_memory *of,
-                         char (*texts)[AB_MEMORY_REASON_BYTES], struct ab_view_memory_row *row)
+/* A row of one record, whose texts go to texts[0 .. AB_VIEW_MEMORY_TEXTS). */
+static void view_memory_read(const struct ab_session *s, const struct ab_memory *of,
+                             char (*texts)[AB_MEMORY_REASON_BYTES], struct ab_view_memory_row *row)
 {
     const double parts[AB_VIEW_MEMORY_PARTS] = {of->live_bytes, of->internal_bytes,
                                                 of->external_bytes, of->retained_bytes};
@@ -200,7 +210,7 @@ static void make_row(const struct ab_session *s, uint32_t backend, void *scratch
     }
     const struct ab_memory *of = typical_of_run(s, backend, scratch);
     if (of != NULL)
-        ab_view_memory_read(s, of, &out->texts[(size_t)backend * AB_VIEW_MEMORY_TEXTS], row);
+        view_memory_read(s, of, &out->texts[(size_t)backend * AB_VIEW_MEMORY_TEXTS], row);
     for (unsigned i = 0; i < AB_VIEW_MEMORY_PARTS; i++)
         out->has_parts = out->has_parts || isfinite(row->parts[i]);
 }
@@ -225,4 +235,473 @@ void ab_view_memory_fini(struct ab_view_memory *m)
     free(m->rows);
     free(m->texts);
     *m = (struct ab_view_memory){0};
+}
+
+/* Finds the stretch of constant live bytes in a time line and the slope of the footprint there. */
+
+enum { POINTS_LEAST = 8, POINTS_MOST = 200 };
+static const double band = 1.1;        /* highest by lowest requested bytes of a stretch */
+static const double share_least = 0.2; /* of all ops that its second half has to have at least */
+
+struct stretch {
+    uint32_t first, end; /* points */
+};
+
+static double ops_between(const struct ab_timeline *line, uint32_t first, uint32_t end)
+{
+    return (double)line->points[end - 1].position - (double)line->points[first].position;
+}
+
+/* The longest that stays within the band: two ends that move on. The band is found anew from each
+ * beginning; a time line has a few hundred points. */
+static struct stretch find_stretch(const struct ab_timeline *line)
+{
+    struct stretch best = {0, 0};
+    double most = -1;
+    for (uint32_t first = 0; first < line->n; first++) {
+        double low = INFINITY, high = 0;
+        uint32_t end = first;
+        for (; end < line->n; end++) {
+            double bytes = line->points[end].requested_bytes;
+            if (!(bytes > 0))
+                break;
+            low = fmin(low, bytes);
+            high = fmax(high, bytes);
+            if (high > low * band)
+                break;
+        }
+        if (end > first && ops_between(line, first, end) > most) {
+            most = ops_between(line, first, end);
+            best = (struct stretch){first, end};
+        }
+    }
+    return best;
+}
+
+/* The second half of a stretch, by ops. */
+static uint32_t middle_of(const struct ab_timeline *line, struct stretch s)
+{
+    double begin = line->points[s.first].position, half = ops_between(line, s.first, s.end) / 2;
+    uint32_t i = s.first;
+    while (i < s.end && line->points[i].position < begin + half)
+        i++;
+    return i;
+}
+
+/* Theil and Sen's slope in bytes an op over points [first, end), every `step`th of them. */
+static double slope_of(const struct ab_timeline *line, uint32_t first, uint32_t end)
+{
+    uint32_t step = (end - first) / POINTS_MOST + 1, n_used = (end - first + step - 1) / step;
+    double *x = ab_alloc(((size_t)n_used * n_used / 2 + 1) * sizeof *x), slope;
+    size_t n = 0;
+    for (uint32_t i = first; i < end; i += step)
+        for (uint32_t k = i + step; k < end; k += step) {
+            const struct ab_timeline_point *a = &line->points[i], *b = &line->points[k];
+            double rise = b->footprint_bytes - a->footprint_bytes;
+            if (isfinite(rise) && b->position > a->position)
+                x[n++] = rise / ((double)b->position - (double)a->position);
+        }
+    slope = ab_median(x, n);
+    free(x);
+    return slope;
+}
+
+/* NaN where no stretch of this line is long enough. */
+static double growth_of_line(const struct ab_timeline *line, double *over_ops)
+{
+    if (line->n < POINTS_LEAST)
+        return NAN;
+    struct stretch s = find_stretch(line);
+    if (s.end < s.first + POINTS_LEAST) /* also where nothing was ever live */
+        return NAN;
+    uint32_t first = middle_of(line, s);
+    double whole = ops_between(line, 0, line->n);
+    if (s.end < first + POINTS_LEAST || ops_between(line, first, s.end) < share_least * whole)
+        return NAN;
+    *over_ops = fmin(*over_ops, ops_between(line, first, s.end));
+    return slope_of(line, first, s.end);
+}
+
+struct ab_view_growth ab_view_growth_of(const struct ab_session *s, uint32_t backend,
+                                        uint32_t round)
+{
+    struct ab_view_growth g = {NAN, INFINITY, ""};
+    double *x = ab_alloc_zeroed((size_t)s->n_timelines + 1, sizeof *x);
+    size_t n = 0;
+    bool is_any = false;
+    for (uint32_t i = 0; i < s->n_timelines; i++) {
+        const struct ab_timeline *line = &s->timelines[i];
+        if (line->backend != backend || !ab_session_has_numbers(s, backend) ||
+            (round != AB_VIEW_ALL_ROUNDS && line->round != round))
+            continue;
+        double slope = growth_of_line(line, &g.over_ops);
+        is_any = true;
+        if (isfinite(slope))
+            x[n++] = slope;
+    }
+    g.bytes = 1e6 * ab_median(x, n);
+    free(x);
+    if (!isfinite(g.bytes)) {
+        g.over_ops = NAN;
+        g.why = is_any ? "the live bytes of this work do not stay constant for long enough"
+                       : "no memory over time was measured";
+    }
+    return g;
+}
+
+/* Memory as tables. What a phase takes at its peak is shown of one run, that with the median peak, so
+ * that the bytes of a row add up; all other numbers are medians over the rounds. */
+
+enum { PARTS = AB_VIEW_MEMORY_PARTS, PEAK = PARTS };
+
+/* The unit of a table: fine enough for the largest number of it, and no finer. */
+struct scale {
+    double unit;
+    int decimals;
+    const char *name;
+};
+
+static struct scale scale_of(double most_bytes)
+{
+    static const struct scale units[] = {
+        {0x1p40, 0, "TiB"}, {0x1p30, 0, "GiB"}, {0x1p20, 0, "MiB"}, {0x1p10, 0, "KiB"}};
+    unsigned i = 0;
+    while (i + 1 < AB_ARRAY_LEN(units) && !(most_bytes >= units[i].unit))
+        i++;
+    struct scale scale = units[i];
+    scale.decimals = most_bytes / scale.unit < 100 ? 2 : 1;
+    return scale;
+}
+
+/* In steps of the last decimal. */
+static double steps_of(const struct scale *scale, double bytes)
+{
+    return nearbyint(bytes / scale->unit * pow(10, scale->decimals));
+}
+
+static void put_steps(struct ab_grid *g, unsigned column, const struct scale *scale, double steps,
+                      const char *why)
+{
+    if (isfinite(steps))
+        ab_grid_say(g, column, "%.*f", scale->decimals, steps / pow(10, scale->decimals))->kind =
+            AB_GRID_SCALED;
+    else
+        ab_grid_put(g, column, AB_GRID_SCALED, NAN, why);
+}
+
+static void put_bytes(struct ab_grid *g, unsigned column, const struct scale *scale, double bytes,
+                      const char *why)
+{
+    put_steps(g, column, scale, steps_of(scale, bytes), why);
+}
+
+/* The parts add up to the peak as they are shown: each is rounded so that the sums are right. */
+static void put_peak(struct ab_grid *g, const struct ab_view_memory_row *row,
+                     const struct scale *scale)
+{
+    double sum = 0, shown = 0;
+    for (unsigned i = 0; i < PARTS; i++) {
+        if (isfinite(row->parts[i]))
+            sum += row->parts[i];
+        put_steps(g, i, scale, isfinite(row->parts[i]) ? steps_of(scale, sum) - shown : NAN,
+                  row->whys[i]);
+        shown = steps_of(scale, sum);
+    }
+    put_bytes(g, PEAK, scale, row->peak_bytes, row->why_peak);
+}
+
+/* ---- the whole run ---- */
+
+/* Where growth comes to something within what was measured. */
+static void remark_growth(struct ab_grid *g, const struct ab_view_ranking *ranking)
+{
+    static const double share_worth_saying = 0.01;
+    struct ab_text line = {0};
+    for (uint32_t i = 0; i < ranking->n_rows; i++) {
+        const struct ab_view_rank *rank = &ranking->rows[i];
+        char name[AB_CELL_BYTES * 4];
+        if (rank->growth_bytes * rank->growth_over_ops / 1e6 >
+            share_worth_saying * rank->peak_bytes)
+            ab_text_addf(&line, "%s%s %s",
+                         line.n == 0 ? "growth at constant live bytes, per M ops: " : ", ",
+                         ab_format_label(name, sizeof name, rank->name, 24, true),
+                         AB_BYTES(rank->growth_bytes));
+    }
+    if (line.n > 0)
+        g->remark = ab_view_texts_addf(&g->texts, "%s", line.s);
+    ab_text_fini(&line);
+}
+
+bool ab_memory_peak_grid(const struct ab_view *v, struct ab_grid *g)
+{
+    enum { MULTIPLE = AB_MEMORY_MULTIPLE, AFTER_FREE = AB_MEMORY_AFTER_FREE, GROWTH };
+    const struct ab_view_ranking *ranking = &v->ranking;
+    double most = NAN;
+    for (uint32_t i = 0; i < v->memory.n_rows; i++)
+        most = fmax(most, v->memory.rows[i].peak_bytes); /* fmax passes over NaN */
+    const struct scale scale = scale_of(most);
+    /* The multiple follows from other columns, what stays after a load from none. */
+    *g = (struct ab_grid){
+        .session = v->session,
+        .rows_are = "allocator",
+        .columns = {{"live", 2, "#live"},
+                    {"internal", 2, "#+ internal"},
+                    {"external", 2, "#+ external"},
+                    {"retained", 2, "#+ retained"},
+                    {"= peak", 0, "#= peak"},
+                    [MULTIPLE] = {"x live", 3, "#÷ live"},
+                    [AFTER_FREE] = {ranking->has_drain ? "after free" : NULL, 1},
+                    [GROWTH] = {.in_html = ranking->has_growth ? "#growth per M ops" : NULL}},
+        .n_columns = GROWTH + 1,
+        .unit = scale.name};
+    ab_grid_heading(g, ab_view_texts_addf(&g->texts, "memory, %s", scale.name), "");
+    for (uint32_t i = 0; i < ranking->n_rows; i++) {
+        const struct ab_view_rank *rank = &ranking->rows[i];
+        const struct ab_view_memory_row *m = &v->memory.rows[rank->backend];
+        char why[AB_MEMORY_REASON_BYTES];
+        if (m->of == NULL)
+            continue;
+        ab_grid_add_backend(g, rank->backend);
+        put_peak(g, m, &scale);
+        ab_grid_put(g, MULTIPLE, AB_GRID_TIMES, rank->times_live,
+                    !isfinite(rank->peak_bytes) ? m->why_peak
+                    : m->live_peak_bytes == 0   ? "nothing was live"
+                                                : "the live bytes are not known");
+        put_bytes(g, AFTER_FREE, &scale, rank->after_free_bytes,
+                  view_memory_why_drained(v->session, rank->backend, why, sizeof why));
+        ab_grid_put(g, GROWTH, AB_GRID_BYTES, rank->growth_bytes, NULL);
+    }
+    remark_growth(g, ranking);
+    return isfinite(most);
+}
+
+/* ---- a phase ---- */
+
+/* Median over rounds of a number at `offset` of the records of this kind; NaN = none has it. */
+static double median(const struct ab_session *s, uint32_t backend, const char *phase,
+                     enum ab_memory_at at, size_t offset)
+{
+    double *x = ab_alloc_zeroed((size_t)s->n_memory + 1, sizeof *x);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n_memory; i++) {
+        const struct ab_memory *m = &s->memory[i];
+        double value = *(const double *)((const char *)m + offset);
+        if (m->backend == backend && isfinite(value) &&
+            (phase == NULL || (m->at == at && strcmp(m->phase, phase) == 0)))
+            x[n++] = value;
+    }
+    double found = n == 0 ? NAN : ab_round_range_of(x, n).median;
+    free(x);
+    return found;
+}
+#define MEDIAN(member, at) median(s, b, phase, at, offsetof(struct ab_memory, member))
+
+double ab_view_memory_drained(const struct ab_session *s, uint32_t backend, unsigned when)
+{
+    return median(s, backend, NULL, AB_AT_END,
+                  offsetof(struct ab_memory, drained_bytes) + when * sizeof(double));
+}
+
+/* phase NULL = any. */
+static bool has_memory(const struct ab_session *s, uint32_t backend, const char *phase)
+{
+    for (uint32_t i = 0; i < s->n_memory; i++)
+        if (s->memory[i].backend == backend &&
+            (phase == NULL || strcmp(s->memory[i].phase, phase) == 0))
+            return ab_session_has_numbers(s, backend);
+    return false;
+}
+
+enum { MULTIPLE = PEAK + 1, UNTOUCHED, MEAN, AT_END, FAULTS };
+
+static const char *why_of(const struct ab_memory *m, const char *const *whats,
+                          char why[AB_MEMORY_REASON_BYTES])
+{
+    why[0] = 0;
+    if (m != NULL)
+        ab_view_memory_why(m->reason, whats, why, AB_MEMORY_REASON_BYTES);
+    return why;
+}
+
+static void add_phase_row(struct ab_grid *g, uint32_t b, const char *phase,
+                          const struct ab_memory *m, const struct scale *scale)
+{
+    static const char *const of_peak[] = {AB_WHY_FOOTPRINT, NULL};
+    static const char *const of_pages[] = {AB_WHY_FOOTPRINT, AB_WHY_PAGES, NULL};
+    static const char *const of_ratios[] = {AB_WHY_FOOTPRINT, AB_WHY_PAGES, AB_WHY_RATIOS, NULL};
+    const struct ab_session *s = g->session;
+    const struct ab_memory *last = ab_view_memory_typical(s, b, phase, AB_AT_END);
+    struct ab_view_memory_row peak;
+    char texts[AB_VIEW_MEMORY_TEXTS][AB_MEMORY_REASON_BYTES], why[AB_MEMORY_REASON_BYTES];
+    view_memory_read(s, m, texts, &peak);
+    ab_grid_add_backend(g, b);
+    put_peak(g, &peak, scale);
+    ab_grid_put(g, MULTIPLE, AB_GRID_TIMES, m->overhead, why_of(m, of_ratios, why));
+    if (g->columns[UNTOUCHED].title != NULL)
+        put_bytes(g, UNTOUCHED, scale, m->untouched_bytes, why_of(m, of_pages, why));
+    ab_grid_put(g, MEAN, AB_GRID_TIMES, MEDIAN(overhead_mean, AB_AT_FOOTPRINT_PEAK),
+                why_of(m, of_ratios, why));
+    put_bytes(g, AT_END, scale, MEDIAN(footprint_bytes, AB_AT_END), why_of(last, of_peak, why));
+    ab_grid_put(g, FAULTS, AB_GRID_COUNT, MEDIAN(faults_minor, AB_AT_FOOTPRINT_PEAK), NULL);
+}
+
+bool ab_memory_phase_grid(const struct ab_session *s, const char *phase, struct ab_grid *g)
+{
+    double most = NAN, untouched = 0, live = NAN;
+    for (uint32_t i = 0; i < s->n_memory; i++) {
+        const struct ab_memory *m = &s->memory[i];
+        if (strcmp(m->phase, phase) != 0 || !has_memory(s, m->backend, phase))
+            continue;
+        most = fmax(most, fmax(m->footprint_bytes, m->untouched_bytes));
+        if (m->at == AB_AT_FOOTPRINT_PEAK)
+            untouched = isfinite(m->untouched_bytes) ? fmax(untouched, m->untouched_bytes) : 0x1p60;
+    }
+    for (uint32_t b = 0; b < s->n_backends; b++)
+        live = fmax(live, MEDIAN(live_peak_bytes, AB_AT_FOOTPRINT_PEAK));
+    const struct scale scale = scale_of(most);
+    /* A column of its own for what was never touched, where there is any or it is not known. */
+    bool has_untouched = steps_of(&scale, untouched) > 0;
+    *g = (struct ab_grid){.session = s,
+                          .columns = {{"live"},
+                                      {"internal"},
+                                      {"external"},
+                                      {"retained"},
+                                      {"= peak"},
+                                      [MULTIPLE] = {"x live"},
+                                      [UNTOUCHED] = {has_untouched ? "untouched" : NULL},
+                                      [MEAN] = {"mean"},
+                                      [AT_END] = {"at end"},
+                                      [FAULTS] = {"faults"}},
+                          .n_columns = FAULTS + 1,
+                          .is_whole = true};
+    g->title = ab_view_texts_addf(&g->texts, "memory / %s, in %s: live peak %s", phase, scale.name,
+                                  isfinite(live) ? AB_BYTES(live) : "-");
+    ab_grid_heading(g, phase, "");
+    for (uint32_t b = 0; b < s->n_backends; b++) {
+        const struct ab_memory *m = ab_view_memory_typical(s, b, phase, AB_AT_FOOTPRINT_PEAK);
+        if (m != NULL && has_memory(s, b, phase))
+            add_phase_row(g, b, phase, m, &scale);
+    }
+    return g->n_rows > 1;
+}
+
+/* ---- when all is freed, and over time ---- */
+
+/* A number of the first round's time line in equal stretches of the op clock; its most. */
+static double resample(const struct ab_session *s, uint32_t backend, size_t offset,
+                       double out[AB_GRID_POINTS])
+{
+    double most = 0;
+    for (unsigned i = 0; i < AB_GRID_POINTS; i++)
+        out[i] = NAN;
+    for (uint32_t t = 0; t < s->n_timelines; t++) {
+        const struct ab_timeline *line = &s->timelines[t];
+        if (line->backend != backend || line->n == 0)
+            continue;
+        double end = fmax(1, (double)line->points[line->n - 1].position);
+        for (uint32_t i = 0; i < line->n; i++) {
+            double value = *(const double *)((const char *)&line->points[i] + offset);
+            unsigned cell = (unsigned)fmin(AB_GRID_POINTS - 1,
+                                           (double)line->points[i].position / end * AB_GRID_POINTS);
+            out[cell] = fmax(out[cell], value);
+            most = fmax(most, value);
+        }
+        break;
+    }
+    return most;
+}
+
+/* Each over the range of the back end that has most. */
+static void put_line(struct ab_grid *g, unsigned column, uint32_t backend, size_t offset)
+{
+    double values[AB_GRID_POINTS], most = 0;
+    for (uint32_t b = 0; b < g->session->n_backends; b++)
+        if (has_memory(g->session, b, NULL))
+            most = fmax(most, resample(g->session, b, offset, values));
+    resample(g->session, backend, offset, values);
+    ab_grid_put_line(g, column, values, most);
+}
+
+static bool has_external(const struct ab_session *s)
+{
+    for (uint32_t t = 0; t < s->n_timelines; t++)
+        for (uint32_t i = 0; i < s->timelines[t].n; i++)
+            if (isfinite(s->timelines[t].points[i].external_bytes))
+                return true;
+    return false;
+}
+
+bool ab_memory_drain_grid(const struct ab_session *s, struct ab_grid *g)
+{
+    static const char *const titles[AB_DRAIN_COUNT] = {"immediately", "0.1 s later", "1 s later",
+                                                       "10 s later", "after purge"};
+    enum { FOOTPRINT = AB_DRAIN_COUNT, EXTERNAL };
+    *g = (struct ab_grid){.session = s, .n_columns = EXTERNAL + 1, .is_whole = true};
+    g->columns[FOOTPRINT].title = "over time";
+    g->columns[EXTERNAL].title = has_external(s) ? "external over time" : NULL;
+    ab_grid_heading(g, "after free", "");
+    for (uint32_t b = 0; b < s->n_backends; b++) {
+        char why[AB_MEMORY_REASON_BYTES];
+        if (!has_memory(s, b, NULL))
+            continue;
+        ab_grid_add_backend(g, b);
+        for (unsigned when = 0; when < AB_DRAIN_COUNT; when++) {
+            double bytes = ab_view_memory_drained(s, b, when);
+            if (isfinite(bytes)) /* only what is known of some back end has a column */
+                g->columns[when].title = titles[when];
+            ab_grid_put(g, when, AB_GRID_BYTES, bytes,
+                        view_memory_why_drained(s, b, why, sizeof why));
+        }
+        put_line(g, FOOTPRINT, b, offsetof(struct ab_timeline_point, footprint_bytes));
+        put_line(g, EXTERNAL, b, offsetof(struct ab_timeline_point, external_bytes));
+    }
+    return g->n_rows > 1;
+}
+
+/* ---- over the ops ---- */
+
+enum { KINDS = 2, COLUMNS = KINDS * AB_DIST_STATS };
+
+static void put_percent(struct ab_grid *g, unsigned column, const struct ab_memory_dist *d,
+                        unsigned stat)
+{
+    double ratio = ab_memory_dist_value(d, stat), percent = 100 * ratio;
+    char why[200];
+    ab_memory_dist_why(d, stat, why, sizeof why);
+    if (percent < 999.95)
+        ab_grid_say(g, column, "%.*f", percent < 9.995 ? 2 : 1, percent);
+    else /* a multiple reads better than 25,700 % */
+        ab_grid_put(g, column, AB_GRID_TIMES, ratio, why);
+}
+
+bool ab_memory_over_ops_grid(const struct ab_session *s, const char *phase, unsigned half,
+                             struct ab_grid *g)
+{
+    static const enum ab_memory_dist_kind kinds[AB_MEMORY_HALVES][KINDS] = {
+        {AB_DIST_EXTERNAL_RATIO, AB_DIST_RETAINED_RATIO},
+        {AB_DIST_INTERNAL_RATIO, AB_DIST_OVERHEAD},
+    };
+    static const char *const titles[AB_MEMORY_HALVES][KINDS] = {{"external p50", "retained p50"},
+                                                                {"internal p50", "overhead p50"}};
+    *g = (struct ab_grid){.session = s, .n_columns = COLUMNS, .is_whole = true};
+    for (unsigned i = 0; i < COLUMNS; i++)
+        g->columns[i].title = i % AB_DIST_STATS == 0 ? titles[half][i / AB_DIST_STATS]
+                                                     : ab_dist_stat_names[i % AB_DIST_STATS];
+    if (half == 0)
+        g->title = ab_view_texts_addf(&g->texts, "memory over the ops / %.200s, in %% of live",
+                                      phase);
+    ab_grid_heading(g, phase, "");
+    for (uint32_t b = 0; b < s->n_backends; b++) {
+        struct ab_memory_dist d[KINDS];
+        if (!ab_session_has_numbers(s, b) ||
+            !ab_session_merge_dist(s, b, phase, kinds[half][0], AB_DIST_ALL_ROUNDS, &d[0]))
+            continue;
+        ab_session_merge_dist(s, b, phase, kinds[half][1], AB_DIST_ALL_ROUNDS, &d[1]);
+        ab_grid_add_backend(g, b);
+        for (unsigned i = 0; i < COLUMNS; i++)
+            put_percent(g, i, &d[i / AB_DIST_STATS], i % AB_DIST_STATS);
+        free(d[0].hdr);
+        free(d[1].hdr);
+    }
+    return g->n_rows > 1;
 }

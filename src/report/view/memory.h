@@ -43,9 +43,6 @@ void ab_view_memory_make(const struct ab_session *s, struct ab_view_memory *out)
 void ab_view_memory_fini(struct ab_view_memory *m);
 
 enum { AB_VIEW_MEMORY_TEXTS = AB_VIEW_MEMORY_PARTS + 1 }; /* of a row */
-/* A row of one record, whose texts go to texts[0 .. AB_VIEW_MEMORY_TEXTS). */
-void ab_view_memory_read(const struct ab_session *s, const struct ab_memory *of,
-                         char (*texts)[AB_MEMORY_REASON_BYTES], struct ab_view_memory_row *row);
 
 /* Of one phase: the record with the median footprint, of those that know most; NULL = there is none. */
 const struct ab_memory *ab_view_memory_typical(const struct ab_session *s, uint32_t backend,
@@ -53,8 +50,23 @@ const struct ab_memory *ab_view_memory_typical(const struct ab_session *s, uint3
 /* The first "WHAT: why" of a record's reason whose WHAT is in the list, which ends with NULL; false,
  * and "" in why, where there is none. */
 bool ab_view_memory_why(const char *reason, const char *const *whats, char *why, size_t cap);
-/* Why it is not known what a back end keeps when all is freed; never "". Returns why. */
-const char *ab_view_memory_why_drained(const struct ab_session *s, uint32_t backend, char *why,
-                                       size_t cap);
+/* Median over the rounds of what is resident once all is freed, by ab_drain_names; NaN = n/a. */
+double ab_view_memory_drained(const struct ab_session *s, uint32_t backend, unsigned when);
+
+/* How much the footprint grows while the live bytes do not: what a service feels after days. Of each
+ * round's time line the longest stretch in which the requested bytes stay within a tenth of one
+ * value is taken, of this the second half (caches have filled by then), and there the slope of the
+ * footprint by ops: Theil and Sen's, the median of the slopes of all pairs of points. */
+
+struct ab_view_growth {
+    double bytes;    /* in 1,000,000 ops; negative: it shrinks. NaN = n/a */
+    double over_ops; /* how many ops it was seen in (the shortest of the rounds) */
+    const char *why; /* static text: why it is n/a; "" = it is not */
+};
+
+#define AB_VIEW_ALL_ROUNDS UINT32_MAX /* the median over them */
+
+struct ab_view_growth ab_view_growth_of(const struct ab_session *s, uint32_t backend,
+                                        uint32_t round);
 
 #endif

@@ -4,8 +4,10 @@
  */
 #include "report/view/program.h"
 
+#include "base/bits.h"
 #include "core/median.h"
 #include "core/memory.h"
+#include "report/view/view.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -152,4 +154,132 @@ const char *ab_program_witness_word(const struct ab_effect *predicted,
     if (predicted->low <= 0 && predicted->high >= 0)
         return "not predicted";
     return (predicted->ratio > 0) == (measured->ratio > 0) ? "same direction" : "opposite";
+}
+
+static void put_difference(struct ab_grid *g, unsigned column, const struct ab_effect *e)
+{
+    if (!isfinite(e->ratio))
+        ab_grid_put(g, column, AB_GRID_COUNT, NAN, NULL);
+    else if (!isfinite(e->low) || !isfinite(e->high))
+        ab_grid_say(g, column, "%+.1f", e->ratio);
+    else
+        ab_grid_say(g, column, "%+.1f [%+.1f, %+.1f]", e->ratio, e->low, e->high);
+}
+
+bool ab_program_witness_grid(const struct ab_view *v, struct ab_grid *g)
+{
+    const struct ab_view_ranking *r = &v->ranking;
+    *g = (struct ab_grid){.session = v->session,
+                          .rows_are = "allocator",
+                          .columns = {{"replay, ns/call", 0, "#replay"},
+                                      {"program, ns/call", 0, "#program"},
+                                      {"prediction", 0, "the replay"}},
+                          .n_columns = 3};
+    if (r->base == UINT32_MAX || !ab_program_has_prediction(v->session))
+        return false;
+    ab_grid_heading(g, ab_grid_versus(g, "vs", r->base, 20), "");
+    for (uint32_t i = 0; i < r->n_rows; i++) {
+        struct ab_program_witness x;
+        if (r->rows[i].is_base || r->rows[i].standing == AB_VIEW_FAILED)
+            continue;
+        ab_program_witness_of(v->session, r->rows[i].backend, r->base, &x);
+        ab_grid_add_backend(g, r->rows[i].backend);
+        put_difference(g, 0, &x.predicted);
+        put_difference(g, 1, &x.measured);
+        ab_grid_say(g, 2, "%s", ab_program_witness_word(&x.predicted, &x.measured));
+    }
+    return true;
+}
+
+/* ---- a section for each metric ---- */
+
+static const struct {
+    const char *field, *title;
+    bool is_detail; /* with --verbose only */
+} metrics[] = {
+    {"cpu_ns", "CPU time", false},
+    {"user_ns", "user CPU time", true},
+    {"system_ns", "system CPU time", true},
+    {"resident_peak_bytes", "peak memory", false},
+    {"resident_mean_bytes", "mean memory", false},
+    {"faults_minor", "minor page faults", false},
+    {"faults_major", "major page faults", true},
+    {"switches_voluntary", "voluntary context switches", true},
+    {"switches_involuntary", "involuntary context switches", true},
+    {"run_delay_ns", "waits for a CPU", true},
+};
+
+enum { MEDIAN, VERSUS };
+
+static enum ab_grid_kind kind_of(const struct ab_field *f)
+{
+    return strcmp(f->unit, "ns") == 0      ? AB_GRID_TIME
+           : strcmp(f->unit, "bytes") == 0 ? AB_GRID_BYTES
+                                           : AB_GRID_AMOUNT;
+}
+
+static void put_factor(struct ab_grid *g, const struct ab_effect *ratio)
+{
+    char words[AB_CELL_BYTES], interval[AB_CELL_BYTES];
+    if (!isfinite(ratio->ratio)) {
+        ab_grid_put(g, VERSUS, AB_GRID_TEXT, NAN, NULL);
+        return;
+    }
+    ab_view_change_words(words, sizeof words, ratio->ratio);
+    ab_view_change_interval(interval, sizeof interval, ratio);
+    ab_grid_say(g, VERSUS, "%s%.30s%s%.30s", ab_effect_is_clear(ratio) ? "" : "~", words,
+                interval[0] == '[' ? " "
+                : interval[0] != 0 ? ", "
+                                   : "",
+                interval);
+}
+
+/* False, and no rows: of no back end it is known. */
+static bool add_metric(struct ab_grid *g, const struct ab_view *v, const char *title,
+                       const struct ab_field *field)
+{
+    size_t before = g->n_rows;
+    bool is_any = false;
+    ab_grid_heading(g, title, "");
+    for (uint32_t i = 0; i < v->ranking.n_rows; i++) {
+        const struct ab_view_rank *rank = &v->ranking.rows[i];
+        struct ab_program_value value;
+        ab_program_value_of(v->session, rank->backend, v->ranking.base, field, &value);
+        is_any = is_any || isfinite(value.median);
+        if (rank->standing == AB_VIEW_FAILED)
+            continue;
+        struct ab_grid_row *row = ab_grid_add_backend(g, rank->backend);
+        ab_grid_put(g, MEDIAN, kind_of(field), value.median, NULL);
+        if (rank->is_base)
+            ab_grid_say(g, VERSUS, "base");
+        else
+            put_factor(g, &value.ratio);
+        if (ab_effect_is_clear(&value.ratio) && field->better != AB_FIELD_NEITHER)
+            row->emphasis = value.ratio.ratio < 1 ? AB_GOOD : AB_BAD;
+    }
+    g->n_rows = is_any ? g->n_rows : before; /* cells of numbers and texts hold nothing */
+    return is_any;
+}
+
+void ab_program_grid(const struct ab_view *v, bool has_details, struct ab_grid *g)
+{
+    struct ab_text unknown = {0};
+    bool is_compared = v->ranking.base != UINT32_MAX && v->ranking.n_ranked >= 2;
+    *g = (struct ab_grid){
+        .session = v->session, .columns = {[MEDIAN] = {"median"}}, .n_columns = VERSUS + 1};
+    if (is_compared)
+        g->columns[VERSUS].title = ab_grid_versus(g, "vs", v->ranking.base, 20);
+    for (size_t i = 0; i < AB_ARRAY_LEN(metrics); i++) {
+        const struct ab_field *field = ab_program_field(metrics[i].field);
+        if (field == NULL || (metrics[i].is_detail && !has_details) ||
+            add_metric(g, v, metrics[i].title, field))
+            continue;
+        ab_text_addf(&unknown, "%s%s%s", unknown.n > 0 ? ", " : "not known: ", metrics[i].title,
+                     strcmp(metrics[i].field, "resident_mean_bytes") == 0
+                         ? " (the program is too short to be sampled)"
+                         : "");
+    }
+    if (unknown.n > 0)
+        g->note = ab_view_texts_addf(&g->texts, "%s", unknown.s);
+    ab_text_fini(&unknown);
 }

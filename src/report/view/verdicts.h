@@ -5,7 +5,7 @@
 #ifndef AB_REPORT_VIEW_VERDICTS_H
 #define AB_REPORT_VIEW_VERDICTS_H
 
-#include "report/view/view_text.h"
+#include "report/view/grid.h"
 #include "stats/compare.h"
 
 enum { AB_VIEW_VERDICTS_MAX = 16 };

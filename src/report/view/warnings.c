@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Looks for what makes numbers wrong or easily misread, and says what to do about it. What became of
- * back ends is in warnings_backends.c.
+ * Looks for what makes numbers wrong or easily misread, and says what to do about it; and what became of
+ * back ends.
  */
 #include "report/view/warnings.h"
 
+#include "core/grow.h"
 #include "core/median.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/format.h"
-#include "report/view/phases.h"
-#include "report/view/warning_list.h"
-#include "report/view/warnings_backends.h"
+#include "report/view/view.h"
 #include "result/merge/shard.h"
 #include "result/session.h"
 #include "stats/aggregate.h"
@@ -21,6 +20,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static void warning_list_add(struct ab_view_warnings *w, const char *id,
+                             enum ab_view_severity severity, const char *text, const char *remedy);
 
 /* The harness alone varies by this much, or something else had the CPU for this share of the time:
  * then a difference that is not clear may only be hidden. */
@@ -71,12 +73,12 @@ static void add_noise(const struct ab_session *s, struct ab_view_texts *t,
     if (!(u.worst > harness_worth_saying))
         return;
     w->is_noisy = true;
-    ab_warning_list_add(
-        w, "noise", AB_VIEW_WARNING,
-        ab_view_texts_addf(
-            t, "the harness alone varied by %.0f %% over the rounds (%.2f to %.2f ns/op)",
-            u.worst * 100, u.from, u.to),
-        "allocbench doctor says what disturbs this machine; more rounds: --rounds 20");
+    warning_list_add(w, "noise", AB_VIEW_WARNING,
+                     ab_view_texts_addf(
+                         t,
+                         "the harness alone varied by %.0f %% over the rounds (%.2f to %.2f ns/op)",
+                         u.worst * 100, u.from, u.to),
+                     "allocbench doctor says what disturbs this machine; more rounds: --rounds 20");
 }
 
 /* Throughput runs that the scheduler interrupted, told by wall against CPU time. Of a run with any
@@ -101,7 +103,7 @@ static void add_preemption(const struct ab_session *s, struct ab_view_texts *t,
     if (n_hit == 0)
         return;
     w->is_noisy = true;
-    ab_warning_list_add(
+    warning_list_add(
         w, "preempted", AB_VIEW_WARNING,
         ab_view_texts_addf(t,
                            "%u of %u runs of a phase were preempted (wall time up to %.1fx the CPU "
@@ -187,8 +189,8 @@ static void add_held_up(const struct ab_session *s, struct ab_view_texts *t,
                                  "their wall times are too long",
                                  h.n_hit, h.n, h.most);
     w->is_noisy = true;
-    ab_warning_list_add(w, "preempted", AB_VIEW_WARNING, text,
-                        "allocbench doctor says what disturbs this machine; CPU time suffers less");
+    warning_list_add(w, "preempted", AB_VIEW_WARNING, text,
+                     "allocbench doctor says what disturbs this machine; CPU time suffers less");
 }
 
 static void add_shared_core(const struct ab_session *s, struct ab_view_texts *t,
@@ -199,7 +201,7 @@ static void add_shared_core(const struct ab_session *s, struct ab_view_texts *t,
     if (quiet >= busy_share)
         return;
     w->is_noisy = true;
-    ab_warning_list_add(
+    warning_list_add(
         w, "shared-core", AB_VIEW_WARNING,
         ab_view_texts_addf(t,
                            "something else used the CPU core in %.0f %% of the throughput runs "
@@ -219,7 +221,7 @@ static void add_incomplete(const struct ab_session *s, struct ab_view_texts *t,
                            struct ab_view_warnings *w)
 {
     if (!s->is_complete)
-        ab_warning_list_add(
+        warning_list_add(
             w, "incomplete", AB_VIEW_WARNING,
             ab_view_texts_addf(t, "interrupted after %u of %u rounds", s->n_rounds,
                                planned_rounds(s)),
@@ -236,22 +238,22 @@ static void add_few_rounds(const struct ab_session *s, struct ab_view_texts *t,
     for (uint32_t i = 0; i < s->n_backends; i++)
         n += ab_backend_is_comparable(&s->backends[i]);
     if (n > 1 && s->n_rounds < AB_EFFECT_MIN_ROUNDS)
-        ab_warning_list_add(
-            w, "few-rounds", AB_VIEW_WARNING,
-            ab_view_texts_addf(
-                t, "%u round%s cannot distinguish a difference from noise (at least %u)",
-                s->n_rounds, s->n_rounds == 1 ? "" : "s", AB_EFFECT_MIN_ROUNDS),
-            "--rounds 10");
+        warning_list_add(w, "few-rounds", AB_VIEW_WARNING,
+                         ab_view_texts_addf(
+                             t,
+                             "%u round%s cannot distinguish a difference from noise (at least %u)",
+                             s->n_rounds, s->n_rounds == 1 ? "" : "s", AB_EFFECT_MIN_ROUNDS),
+                         "--rounds 10");
 }
 
 static void add_no_base(const struct ab_session *s, struct ab_view_texts *t,
                         struct ab_view_warnings *w)
 {
     if (ab_session_base(s) == UINT32_MAX && s->base != NULL)
-        ab_warning_list_add(w, "no-base", AB_VIEW_WARNING,
-                            ab_view_texts_addf(t, "no ratios: the base, %s, has no numbers",
-                                               AB_SHOWN(600, s->base)),
-                            "");
+        warning_list_add(w, "no-base", AB_VIEW_WARNING,
+                         ab_view_texts_addf(t, "no ratios: the base, %s, has no numbers",
+                                            AB_SHOWN(600, s->base)),
+                         "");
 }
 
 /* "; node1 (Imaginary CPU): 3 rounds" */
@@ -280,8 +282,8 @@ static void add_machines(const struct ab_session *s, struct ab_view_texts *t,
                  s->n_hosts);
     for (uint32_t i = 0; i < s->n_hosts; i++)
         add_machine(s, i, &text);
-    ab_warning_list_add(w, "machines", AB_VIEW_WARNING,
-                        ab_view_texts_addf(t, "%s", text.s != NULL ? text.s : ""), "");
+    warning_list_add(w, "machines", AB_VIEW_WARNING,
+                     ab_view_texts_addf(t, "%s", text.s != NULL ? text.s : ""), "");
     ab_text_fini(&text);
 }
 
@@ -311,7 +313,7 @@ static void add_note(struct ab_view_warnings *w, const char *id, struct ab_view_
                      struct ab_text *text)
 {
     if (text->s != NULL)
-        ab_warning_list_add(w, id, AB_VIEW_NOTE, ab_view_texts_addf(t, "%s", text->s), "");
+        warning_list_add(w, id, AB_VIEW_NOTE, ab_view_texts_addf(t, "%s", text->s), "");
     ab_text_fini(text);
 }
 
@@ -352,7 +354,7 @@ static void add_crowd(const struct ab_session *s, struct ab_view_texts *t,
     }
     if (n_cpus == 0 || s->facts.lanes <= n_cpus || !(least < s->facts.lanes / 2.0))
         return;
-    ab_warning_list_add(
+    warning_list_add(
         w, "crowd", AB_VIEW_WARNING,
         ab_view_texts_addf(
             t,
@@ -492,7 +494,7 @@ static void add_little_work(const struct ab_session *s, struct ab_view_texts *t,
         ops += (double)ab_view_phase_ops(s, s->phases[p]);
     if (!(longest < least_run_ns || (longest < least_run_of_few_ns && ops > 0 && ops < few_ops)))
         return;
-    ab_warning_list_add(
+    warning_list_add(
         w, "little-work", AB_VIEW_WARNING, describe_little(t, ops, longest),
         is_replay ? "record more of the program, with its child processes: allocbench record "
                     "--follow"
@@ -510,11 +512,147 @@ static void view_warnings_work(const struct ab_session *s, struct ab_view_texts 
     add_resets(s, texts, out);
 }
 
+/* One entry a back end that is not simply ok. */
+
+enum { SHOWN_BYTES = 4 * sizeof((struct ab_backend_info *)0)->name };
+
+static void add(struct ab_view_warnings *w, uint32_t backend, const char *id,
+                enum ab_view_severity severity, const char *text, const char *remedy)
+{
+    size_t n = w->n;
+    warning_list_add(w, id, severity, text, remedy);
+    if (w->n > n)
+        w->items[n].backend = backend;
+}
+
+static const char *after(enum ab_backend_status status)
+{
+    return status == AB_BACKEND_PARTIAL ? "; different work, not compared"
+           : status == AB_BACKEND_NONCONFORMING
+               ? "; measured because of --allow-broken, not compared"
+           : status == AB_BACKEND_DECORATED ? "; not compared"
+                                            : "";
+}
+
+bool ab_view_program_fails(const struct ab_session *s)
+{
+    uint32_t n = 0;
+    const char *why = NULL;
+    for (uint32_t i = 0; i < s->n_backends && ab_session_is_exec(s); i++) {
+        const struct ab_backend_info *b = &s->backends[i];
+        if (b->status == AB_BACKEND_ABSENT)
+            continue;
+        if (b->status != AB_BACKEND_FAILED_CHECK || (why != NULL && strcmp(why, b->reason) != 0))
+            return false;
+        why = b->reason;
+        n++;
+    }
+    return n > 1;
+}
+
+/* A library that crashes under some work often fails a check as well, which says more. */
+static const char *remedy_of(const struct ab_session *s, const struct ab_backend_info *b,
+                             struct ab_view_texts *t)
+{
+    if (ab_view_program_fails(s))
+        return "";
+    if (b->status == AB_BACKEND_ABSENT && b->package[0] != 0)
+        return ab_view_texts_addf(t, "apt install %s", b->package);
+    if ((b->status == AB_BACKEND_CRASHED || b->status == AB_BACKEND_TIMEOUT ||
+         b->status == AB_BACKEND_FAILED_CHECK) &&
+        b->path[0] != 0)
+        return ab_view_texts_addf(t, "allocbench verify %s", AB_SHOWN(4 * sizeof b->path, b->path));
+    return "";
+}
+
+static void add_status(const struct ab_session *s, uint32_t i, struct ab_view_texts *t,
+                       struct ab_view_warnings *w)
+{
+    const struct ab_backend_info *b = &s->backends[i];
+    bool is_absent = b->status == AB_BACKEND_ABSENT;
+    const char *id = is_absent                                  ? "absent"
+                     : ab_backend_status_has_numbers(b->status) ? "not-compared"
+                                                                : "failed";
+    if (b->status == AB_BACKEND_OK)
+        return;
+    add(w, i, id, is_absent && !b->was_named ? AB_VIEW_NOTE : AB_VIEW_FAILURE,
+        ab_view_texts_addf(t, "%s: %s%s%s%s", AB_SHOWN(SHOWN_BYTES, b->name),
+                           ab_backend_status_name(b->status), b->reason[0] != 0 ? ", " : "",
+                           AB_SHOWN(4 * sizeof b->reason, b->reason), after(b->status)),
+        remedy_of(s, b, t));
+}
+
+/* Libraries given by path are proven on this work only, until `verify` has passed. */
+static bool is_unverified(const struct ab_backend_info *b)
+{
+    return !b->is_verified && ab_backend_status_has_numbers(b->status) && b->path[0] != 0 &&
+           b->package[0] == 0 && strcmp(b->name, "glibc") != 0;
+}
+
+static void add_unverified(const struct ab_session *s, struct ab_view_texts *t,
+                           struct ab_view_warnings *w)
+{
+    struct ab_text names = {0}, paths = {0};
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        const struct ab_backend_info *b = &s->backends[i];
+        if (!is_unverified(b))
+            continue;
+        ab_text_addf(&names, "%s%s", names.n > 0 ? ", " : "", AB_SHOWN(SHOWN_BYTES, b->name));
+        ab_text_addf(&paths, " %s", AB_SHOWN(4 * sizeof b->path, b->path));
+    }
+    if (names.s != NULL && paths.s != NULL)
+        warning_list_add(w, "unverified", AB_VIEW_WARNING,
+                         ab_view_texts_addf(t, "not verified: %s", names.s),
+                         ab_view_texts_addf(t, "allocbench verify%s", paths.s));
+    ab_text_fini(&names);
+    ab_text_fini(&paths);
+}
+
+static void add_caveat(const struct ab_session *s, uint32_t i, struct ab_view_texts *t,
+                       struct ab_view_warnings *w)
+{
+    const struct ab_backend_info *b = &s->backends[i];
+    if (b->status == AB_BACKEND_OK && b->caveat[0] != 0)
+        add(w, i, "caveat", AB_VIEW_NOTE,
+            ab_view_texts_addf(t,
+                               "%s: deviates from the standards, where this work does not need "
+                               "them: %s",
+                               AB_SHOWN(SHOWN_BYTES, b->name),
+                               AB_SHOWN(4 * sizeof b->caveat, b->caveat)),
+            "");
+}
+
+/* Such libraries are bound to the C library's malloc, whatever is preloaded. */
+static void add_deepbind(const struct ab_session *s, struct ab_view_warnings *w)
+{
+    bool crashes = false;
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        crashes |= s->backends[i].status == AB_BACKEND_CRASHED && s->backends[i].path[0] != 0;
+    if (!crashes || !ab_session_is_exec(s) || ab_view_program_fails(s))
+        return;
+    warning_list_add(w, "deepbind", AB_VIEW_NOTE,
+                     "a program that crashes under preloaded allocators alone may load "
+                     "libraries with RTLD_DEEPBIND: they go on calling glibc's malloc, and "
+                     "the allocator is given their blocks to free",
+                     "allocbench record names such libraries");
+}
+
+static void view_warnings_backends(const struct ab_session *s, struct ab_view_texts *texts,
+                                   struct ab_view_warnings *out)
+{
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        add_status(s, i, texts, out);
+        add_caveat(s, i, texts, out);
+    }
+    add_unverified(s, texts, out);
+    add_deepbind(s, out);
+}
+
 void ab_view_warnings_make(const struct ab_session *s, struct ab_view_texts *texts,
                            struct ab_view_warnings *out)
 {
     *out = (struct ab_view_warnings){0};
-    ab_view_warnings_backends(s, texts, out);
+    view_warnings_backends(s, texts, out);
     add_incomplete(s, texts, out);
     add_noise(s, texts, out);
     add_preemption(s, texts, out);
@@ -540,4 +678,14 @@ const struct ab_view_warning *ab_view_warnings_find(const struct ab_view_warning
         if (strcmp(w->items[i].id, id) == 0)
             return &w->items[i];
     return NULL;
+}
+
+/* The list of warnings, in the order in which they are found. */
+
+/* Of no single back end; texts belong to the view. */
+static void warning_list_add(struct ab_view_warnings *w, const char *id,
+                             enum ab_view_severity severity, const char *text, const char *remedy)
+{
+    AB_GROW(w->items, w->cap, w->n);
+    w->items[w->n++] = (struct ab_view_warning){id, severity, UINT32_MAX, text, remedy};
 }

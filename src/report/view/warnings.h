@@ -5,7 +5,7 @@
 #ifndef AB_REPORT_VIEW_WARNINGS_H
 #define AB_REPORT_VIEW_WARNINGS_H
 
-#include "report/view/view_text.h"
+#include "report/view/grid.h"
 #include "result/result.h"
 
 enum ab_view_severity {
@@ -38,4 +38,12 @@ void ab_view_warnings_fini(struct ab_view_warnings *w);
 /* The first with this id; NULL = none. */
 const struct ab_view_warning *ab_view_warnings_find(const struct ab_view_warnings *w,
                                                     const char *id);
+
+/* For the files of this folder: one more warning. */
+
+/* What became of back ends: failed, absent, not compared, not verified, known to be wrong elsewhere. */
+
+/* Did a real program fail in the same way under all of several allocators? Then it is the program. */
+bool ab_view_program_fails(const struct ab_session *s);
+
 #endif

@@ -4,7 +4,10 @@
  */
 #include "report/html/pages/latency_curve.h"
 
+#include "core/memory.h"
 #include "report/format.h"
+#include "report/html/pages/pages.h"
+#include "result/session.h"
 #include "stats/aggregate.h"
 #include "stats/compare_notes.h"
 #include "stats/metric.h"
@@ -12,6 +15,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { PAGE_POINTS = 60000 }; /* of all curves of a report */
 
@@ -72,13 +76,15 @@ void ab_latency_curve_make(const struct ab_hdr *hdr, size_t n_points, struct ab_
     }
 }
 
-void ab_latency_curve_raise(struct ab_latency_curve *c, double least)
+/* No point is lower: a sum of 0 is no more than the null back end takes, and a log axis has no 0. */
+static void latency_curve_raise(struct ab_latency_curve *c, double least)
 {
     for (size_t i = 0; i < c->n; i++)
         c->points[i].y = fmax(c->points[i].y, least);
 }
 
-void ab_latency_curve_widen(struct ab_plot *p, const struct ab_latency_curve *c)
+/* The ends of both axes, so that they hold the curve. */
+static void latency_curve_widen(struct ab_plot *p, const struct ab_latency_curve *c)
 {
     if (c->n == 0)
         return;
@@ -87,7 +93,8 @@ void ab_latency_curve_widen(struct ab_plot *p, const struct ab_latency_curve *c)
     p->x.high = fmax(p->x.high, c->points[c->n - 1].x);
 }
 
-void ab_latency_draw_budget(struct ab_plot *p, double budget_ns)
+/* A line with its label; nothing of NaN. */
+static void latency_draw_budget(struct ab_plot *p, double budget_ns)
 {
     char text[64], label[120];
     if (!isfinite(budget_ns))
@@ -177,8 +184,9 @@ static void set_axes(const struct panel *panel, double floor_ns, struct ab_plot 
     p->is_x_exact = true;
 }
 
-void ab_latency_curve_draw(struct ab_plot *p, struct ab_paint paint,
-                           const struct ab_latency_curve *curve)
+/* What is not sure is dotted. */
+static void latency_curve_draw(struct ab_plot *p, struct ab_paint paint,
+                               const struct ab_latency_curve *curve)
 {
     if (curve->n_sure > 0)
         ab_plot_line(p, paint, curve->points, curve->n_sure);
@@ -216,7 +224,7 @@ static void draw_panel(struct ab_html *h, const struct panel *panel, double floo
         ab_plot_band_y(&p, AB_COLOUR_FLOOR, p.y.low, floor_ns, band);
     }
     for (size_t i = 0; i < panel->n; i++)
-        ab_latency_curve_draw(&p, panel->paints[i], &panel->curves[i].curve);
+        latency_curve_draw(&p, panel->paints[i], &panel->curves[i].curve);
     ab_plot_end(&p);
 }
 
@@ -227,16 +235,279 @@ void ab_latency_panel(struct ab_html *h, const struct ab_report *report,
     size_t most = 1;
     for (size_t i = 0; i < n_sides; i++)
         most += sides[i].session->n_backends;
-    struct panel panel = {.curves = calloc(most, sizeof panel.curves[0]),
-                          .paints = calloc(most, sizeof panel.paints[0])};
-    struct ab_hdr *hdr = malloc(sizeof *hdr);
-    if (panel.curves == NULL || panel.paints == NULL || hdr == NULL)
-        h->is_short_of_memory = true;
-    for (size_t i = 0; i < n_sides && !h->is_short_of_memory; i++)
+    struct panel panel = {.curves = ab_alloc_zeroed(most, sizeof panel.curves[0]),
+                          .paints = ab_alloc_zeroed(most, sizeof panel.paints[0])};
+    struct ab_hdr *hdr = ab_alloc(sizeof *hdr);
+    for (size_t i = 0; i < n_sides; i++)
         add_curves(&panel, report, &sides[i], phase, op, hdr);
     if (panel.n > 0)
         draw_panel(h, &panel, sides[0].session->timer.floor_ns, phase, op);
     free(panel.curves);
     free(panel.paints);
+    free(hdr);
+}
+
+/* Latency by percentile: a panel for each op, phase by phase. */
+
+static bool has_latency(const struct ab_session *s)
+{
+    for (uint32_t i = 0; i < s->n_results; i++)
+        if (s->results[i].op != AB_OP_ALL && s->results[i].hdr != NULL &&
+            ab_hdr_total(s->results[i].hdr) > 0)
+            return true;
+    return false;
+}
+
+static void put_phase(struct ab_html *h, const struct ab_report *report, const char *phase)
+{
+    const struct ab_latency_side side = {.session = report->session};
+    for (unsigned op = 0; op < AB_OP_ALL; op++)
+        if (ab_session_has_op(report->session, phase, op))
+            ab_latency_panel(h, report, &side, 1, phase, op);
+}
+
+void ab_page_latency(struct ab_html *h, const struct ab_report *report)
+{
+    const struct ab_session *s = report->session;
+    if (!has_latency(s))
+        return;
+    ab_html_f(h,
+              "<p>Time of one call, from the fastest to the slowest. Dotted: fewer than %d slower "
+              "calls, so mostly noise.</p>\n",
+              AB_QUANTILE_MIN_SAMPLES_BEHIND);
+    ab_page_legend(h, report);
+    for (uint32_t p = 0; p < s->n_phases; p++) {
+        ab_page_phases_begin(h, s->n_phases, p);
+        put_phase(h, report, s->phases[p]);
+        ab_page_phases_end(h, s->n_phases, p);
+    }
+}
+
+/* Time in the allocator per iteration: of each phase that has iterations a curve for each back end over
+ * all rounds, with the budget as a line, the same over the iterations as they came, and a table. */
+
+/* What is drawn of one phase; arrays have room for all back ends. */
+struct phase {
+    const struct ab_iterations *any, *timed; /* timed: with stretches; NULL = none is known */
+    struct ab_latency_curve *curves;
+    struct ab_paint *paints;
+    uint32_t *backends;
+    size_t n;
+};
+
+static void collect(const struct ab_report *report, const char *phase, struct ab_hdr *hdr,
+                    struct phase *out)
+{
+    const struct ab_session *s = report->session;
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        uint32_t b = ab_page_ranked(report, i);
+        struct ab_iterations x;
+        if (!ab_page_shows(s, b) ||
+            !ab_session_merge_iterations(s, b, phase, AB_ITERATIONS_ALL_ROUNDS, hdr, &x))
+            continue;
+        ab_latency_curve_make(hdr, report->n_curve_points, &out->curves[out->n]);
+        latency_curve_raise(&out->curves[out->n], 1);
+        out->paints[out->n] = ab_report_paint(report, s->backends[b].name);
+        out->backends[out->n++] = b;
+    }
+}
+
+static void show_budget(struct ab_plot *p, const struct phase *x)
+{
+    if (isfinite(x->any->budget_ns)) {
+        p->y.low = fmin(p->y.low, x->any->budget_ns / 1.5);
+        p->y.high = fmax(p->y.high, x->any->budget_ns * 1.5);
+    }
+    p->is_x_exact = true;
+}
+
+static void page_iterations_set_axes(const struct phase *x, struct ab_plot *p)
+{
+    p->x = (struct ab_axis){.scale = AB_SCALE_PERCENTILE,
+                            .unit = AB_AXIS_QUANTILE,
+                            .title = "share of iterations that take no more"};
+    p->y = (struct ab_axis){.scale = AB_SCALE_LOG,
+                            .unit = AB_AXIS_TIME,
+                            .low = INFINITY,
+                            .title = "time in the allocator"};
+    for (size_t i = 0; i < x->n; i++)
+        latency_curve_widen(p, &x->curves[i]);
+    show_budget(p, x);
+}
+
+static void draw(struct ab_html *h, const struct phase *x, const char *phase)
+{
+    static const char *const words[] = {"iteration", "percentile", NULL};
+    static const char *const why =
+        "Each curve runs from the iteration in which the allocator took least on the left to the "
+        "worst on the right; the scale gives each further nine the same room. Lower is better, and "
+        "what is above the red line has missed the budget. What the same calls take in the null "
+        "back end is subtracted: at 1 ns is what takes no longer than there. Dotted: fewer than 10 "
+        "slower iterations, so mostly noise.";
+    struct ab_plot p = {0};
+    char title[200], description[300];
+    page_iterations_set_axes(x, &p);
+    if (!(p.y.high > 0) || !isfinite(p.y.low))
+        return;
+    snprintf(title, sizeof title, "%.100s: per %.60s", phase, x->any->name);
+    snprintf(description, sizeof description,
+             "Time in the allocator per %.60s in %.100s by percentile", x->any->name, phase);
+    ab_plot_begin(&p, h,
+                  &(struct ab_figure){.title = title,
+                                      .description = description,
+                                      .why = why,
+                                      .words = words,
+                                      .legend = x->paints,
+                                      .n_legend = x->n});
+    for (size_t i = 0; i < x->n; i++)
+        latency_curve_draw(&p, x->paints[i], &x->curves[i]);
+    latency_draw_budget(&p, x->any->budget_ns);
+    ab_plot_end(&p);
+}
+
+/* ---- as they came ---- */
+
+enum { MARKS_MOST = 6 }; /* of each back end */
+
+struct series { /* of one back end */
+    struct ab_point points[AB_STRETCHES_MAX];
+    size_t n;
+};
+
+/* No more points than a curve of the report has. */
+static void make_series(const struct ab_report *report, const struct phase *x, size_t of,
+                        struct series *out)
+{
+    uint32_t n = x->timed->n_stretches, stretch = x->timed->stretch;
+    out->n = n < report->n_curve_points ? n : report->n_curve_points;
+    for (size_t i = 0; i < out->n; i++) {
+        uint32_t begin = (uint32_t)(i * n / out->n), end = (uint32_t)((i + 1) * n / out->n);
+        out->points[i] = (struct ab_point){
+            1 + 0.5 * stretch * (begin + end),
+            ab_iterations_most(report->session, x->backends[of], x->any->phase, begin, end)};
+    }
+}
+
+static void put_slowest(struct ab_plot *p, const struct ab_report *report, const struct phase *x,
+                        size_t of)
+{
+    const struct ab_view_slowest *slow = &report->view->slow_iterations;
+    unsigned n = 0;
+    for (uint32_t i = 0; i < slow->n_calls && n < MARKS_MOST; i++) {
+        const struct ab_view_slow_call *c = &slow->calls[i];
+        char title[256], time[48];
+        struct ab_paint paint = x->paints[of];
+        if (c->backend != x->backends[of] || !c->repeats ||
+            strcmp(report->session->phases[c->phase], x->any->phase) != 0)
+            continue;
+        snprintf(title, sizeof title, "%.60s %u: %s, %u of %u", x->any->name, c->iteration,
+                 ab_axis_text(time, sizeof time, AB_AXIS_TIME, c->ns), c->n_seen, slow->n_rounds);
+        paint.title = title;
+        ab_plot_mark(p, paint, (struct ab_point){c->iteration, fmax(c->ns, 1)}, 3.5);
+        n++;
+    }
+}
+
+static void draw_series(struct ab_html *h, const struct ab_report *report, const struct phase *x,
+                        const struct series *series)
+{
+    char title[200], description[300], number[100];
+    snprintf(number, sizeof number, "number of the %.60s", x->any->name);
+    struct ab_plot p = {.x = {AB_SCALE_LINEAR, 1,
+                              fmax(2, (double)x->timed->n_stretches * x->timed->stretch), number,
+                              AB_AXIS_COUNT},
+                        .y = {AB_SCALE_LOG, INFINITY, 0, "time in the allocator", AB_AXIS_TIME}};
+    for (size_t i = 0; i < x->n; i++)
+        for (size_t k = 0; k < series[i].n; k++) {
+            p.y.low = fmin(p.y.low, series[i].points[k].y);
+            p.y.high = fmax(p.y.high, series[i].points[k].y);
+        }
+    if (!(p.y.high > 0))
+        return;
+    show_budget(&p, x);
+    snprintf(title, sizeof title, "%.100s: one %.60s after the other", x->any->phase, x->any->name);
+    snprintf(description, sizeof description,
+             "The most that a %.60s of each stretch of %.100s took in the allocator", x->any->name,
+             x->any->phase);
+    ab_plot_begin(&p, h,
+                  &(struct ab_figure){
+                      .title = title,
+                      .description = description,
+                      .why = "Lines: the most that one iteration of each stretch took, as median "
+                             "of the rounds. Dots: iterations that were among the slowest in more "
+                             "than half of the rounds, so that it is their work or the "
+                             "allocator's; their number is under the pointer. What is above the "
+                             "red line has missed the budget.",
+                      .words = (const char *const[]){"iteration", NULL},
+                      .legend = x->paints,
+                      .n_legend = x->n});
+    for (size_t i = 0; i < x->n; i++) {
+        ab_plot_line(&p, x->paints[i], series[i].points, series[i].n);
+        put_slowest(&p, report, x, i);
+    }
+    latency_draw_budget(&p, x->any->budget_ns);
+    ab_plot_end(&p);
+}
+
+static void put_series(struct ab_html *h, const struct ab_report *report, const struct phase *x)
+{
+    if (x->timed == NULL)
+        return;
+    struct series *series = ab_alloc_zeroed(x->n, sizeof series[0]);
+    for (size_t i = 0; i < x->n; i++)
+        make_series(report, x, i, &series[i]);
+    draw_series(h, report, x, series);
+    free(series);
+}
+
+static void put_table(struct ab_html *h, const struct ab_report *report, const struct phase *x,
+                      struct ab_hdr *scratch)
+{
+    char title[160], budget[64] = "none";
+    uint64_t n_scheduler;
+    struct ab_grid g;
+    if (isfinite(x->any->budget_ns))
+        ab_axis_text(budget, sizeof budget, AB_AXIS_TIME, x->any->budget_ns);
+    snprintf(title, sizeof title, "per %.60s, budget: %s", x->any->name, budget);
+    ab_iterations_grid(report->session, x->any->phase, scratch, &g, &n_scheduler);
+    ab_page_grid(h, report, title, &g);
+    ab_grid_fini(&g);
+}
+
+static void page_iterations_put_phase(struct ab_html *h, const struct ab_report *report,
+                                      const char *phase, struct ab_hdr *hdr)
+{
+    const struct ab_iterations *any = ab_session_iterations(report->session, phase);
+    size_t most = report->session->n_backends + 1u;
+    if (any == NULL)
+        return;
+    struct phase x = {.any = any,
+                      .curves = ab_alloc_zeroed(most, sizeof x.curves[0]),
+                      .paints = ab_alloc_zeroed(most, sizeof x.paints[0]),
+                      .backends = ab_alloc_zeroed(most, sizeof x.backends[0])};
+    collect(report, phase, hdr, &x);
+    for (uint32_t i = 0; i < report->session->n_iterations && x.timed == NULL; i++)
+        if (report->session->iterations[i].n_stretches > 0 &&
+            strcmp(report->session->iterations[i].phase, phase) == 0)
+            x.timed = &report->session->iterations[i];
+    if (x.n > 0) {
+        ab_page_figures_begin(h);
+        draw(h, &x, phase);
+        put_series(h, report, &x);
+        ab_page_figures_end(h);
+        put_table(h, report, &x, hdr);
+    }
+    free(x.curves);
+    free(x.paints);
+    free(x.backends);
+}
+
+void ab_page_iterations(struct ab_html *h, const struct ab_report *report)
+{
+    const struct ab_session *s = report->session;
+    struct ab_hdr *hdr = ab_alloc(sizeof *hdr);
+    for (uint32_t p = 0; p < s->n_phases && s->n_iterations > 0; p++)
+        if (!ab_session_phase_is_repeated(s, p))
+            page_iterations_put_phase(h, report, s->phases[p], hdr);
     free(hdr);
 }

@@ -21,17 +21,6 @@ struct ab_latency_curve {
  * ab_hdr_quantile. */
 void ab_latency_curve_make(const struct ab_hdr *hdr, size_t n_points, struct ab_latency_curve *out);
 
-/* No point is lower: a sum of 0 is no more than the null back end takes, and a log axis has no 0. */
-void ab_latency_curve_raise(struct ab_latency_curve *c, double least);
-/* The ends of both axes, so that they hold the curve. */
-void ab_latency_curve_widen(struct ab_plot *p, const struct ab_latency_curve *c);
-/* A line with its label; nothing of NaN. */
-void ab_latency_draw_budget(struct ab_plot *p, double budget_ns);
-
-/* What is not sure is dotted. */
-void ab_latency_curve_draw(struct ab_plot *p, struct ab_paint paint,
-                           const struct ab_latency_curve *curve);
-
 struct ab_latency_side { /* whose back ends are drawn */
     const struct ab_session *session;
     double width;     /* of all curves, px; 0 = the usual one */

@@ -4,10 +4,8 @@
  */
 #include "report/html/pages/pages.h"
 
-#include "core/median.h"
 #include "core/units_show.h"
 #include "report/format.h"
-#include "report/table/table_peak.h"
 #include "report/view/view.h"
 #include "stats/aggregate.h"
 
@@ -201,61 +199,7 @@ static void put_whys(struct ab_html *h, const struct ab_session *s,
                           ab_view_memory_part_names[k], view->rows[b].whys[k]);
 }
 
-static void put_peak(struct ab_html *h, const struct ab_report *report,
-                     const struct ab_view_rank *rank, const struct ab_peak_scale *scale)
-{
-    const struct ab_view_memory_row *row = &report->view->memory.rows[rank->backend];
-    char cells[PARTS + 1][AB_CELL_BYTES];
-    struct ab_footnotes notes = {0}; /* put_whys has the reasons */
-    ab_peak_fill(row, scale, cells, &notes, true);
-    ab_html_f(h, "<tr><th scope=\"row\">");
-    ab_page_backend(h, report, rank->backend);
-    ab_html_f(h, "</th>");
-    for (unsigned k = 0; k <= PARTS; k++)
-        if (k == PARTS || isfinite(row->parts[k]))
-            ab_html_f(h, "<td class=\"n\">%s %s</td>", cells[k], scale->name);
-        else
-            ab_html_f(h, "<td class=\"n\">n/a</td>");
-    ab_page_number(h, AB_AXIS_FACTOR, rank->times_live);
-    if (report->view->ranking.has_growth)
-        ab_page_number(h, AB_AXIS_BYTES, rank->growth_bytes);
-    ab_html_f(h, "</tr>\n");
-}
-
-static void put_peaks(struct ab_html *h, const struct ab_report *report)
-{
-    const char *columns[9] = {"allocator",   "#live",   "#+ internal", "#+ external",
-                              "#+ retained", "#= peak", "#÷ live"};
-    const struct ab_view_ranking *r = &report->view->ranking;
-    const struct ab_view_memory *view = &report->view->memory;
-    double most = NAN;
-    columns[7] = r->has_growth ? "#growth per M ops" : NULL;
-    for (uint32_t b = 0; b < view->n_rows; b++)
-        most = fmax(most, view->rows[b].peak_bytes); /* fmax passes over NaN */
-    const struct ab_peak_scale scale = ab_peak_scale_of(most);
-    ab_page_table_begin(h, "Memory at the peak of the run", columns);
-    for (uint32_t i = 0; i < r->n_rows; i++)
-        if (ab_page_shows(report->session, r->rows[i].backend) &&
-            isfinite(view->rows[r->rows[i].backend].peak_bytes))
-            put_peak(h, report, &r->rows[i], &scale);
-    ab_page_table_end(h);
-    put_whys(h, report->session, view);
-}
-
 /* ---- after everything is freed ---- */
-
-/* Median over the rounds; NaN = not measured. */
-static double drained(const struct ab_session *s, uint32_t backend, unsigned when)
-{
-    double *x = malloc(((size_t)s->n_memory + 1) * sizeof x[0]);
-    size_t n = 0;
-    for (uint32_t i = 0; i < s->n_memory && x != NULL; i++)
-        if (s->memory[i].backend == backend && isfinite(s->memory[i].drained_bytes[when]))
-            x[n++] = s->memory[i].drained_bytes[when];
-    double median = n > 0 ? ab_median(x, n) : (double)NAN;
-    free(x);
-    return median;
-}
 
 static const char *const drain_texts[AB_DRAIN_COUNT] = {"immediately", "after 0.1 s", "after 1 s",
                                                         "after 10 s", "purged"};
@@ -270,7 +214,7 @@ static void put_bars(struct ab_plot *plot, const struct ab_report *report, doubl
         char label[sizeof s->backends->name + 32], cut[NAME_BYTES], value[32];
         bool is_first = true;
         for (unsigned k = 0; ab_page_shows(s, b) && k < AB_DRAIN_COUNT; k++) {
-            double bytes = drained(s, b, k);
+            double bytes = ab_view_memory_drained(s, b, k);
             if (!isfinite(bytes))
                 continue;
             if (is_first)
@@ -298,7 +242,7 @@ static unsigned count_rows(const struct ab_session *s, double *most)
     for (uint32_t b = 0; b < s->n_backends; b++) {
         unsigned before = n;
         for (unsigned k = 0; ab_page_shows(s, b) && k < AB_DRAIN_COUNT; k++) {
-            double bytes = drained(s, b, k);
+            double bytes = ab_view_memory_drained(s, b, k);
             n += isfinite(bytes) ? 1 : 0;
             *most = fmax(*most, bytes); /* fmax passes over NaN */
         }
@@ -333,15 +277,15 @@ static void put_drained(struct ab_html *h, const struct ab_report *report)
 void ab_page_memory(struct ab_html *h, const struct ab_report *report)
 {
     const struct ab_session *s = report->session;
-    const struct ab_view_memory *view = &report->view->memory;
     double most = highest(s);
-    bool is_any = false;
+    struct ab_grid g;
     if (ab_session_is_exec(s)) /* page_program.c: over time, not over operations */
         return;
-    for (uint32_t b = 0; b < view->n_rows; b++)
-        is_any = is_any || (ab_page_shows(s, b) && isfinite(view->rows[b].peak_bytes));
-    if (is_any)
-        put_peaks(h, report);
+    if (ab_memory_peak_grid(report->view, &g)) {
+        ab_page_grid(h, report, "Memory at the peak of the run", &g);
+        put_whys(h, s, &report->view->memory);
+    }
+    ab_grid_fini(&g);
     if (most > 0)
         put_timelines(h, report, most);
     put_drained(h, report);

@@ -3,9 +3,10 @@
  * Latency over time: for each back end a map of the ops by when they ran and how long they took.
  */
 #include "report/format.h"
-#include "report/html/pages/heat_cells.h"
 #include "report/html/pages/pages.h"
+#include "report/html/plot.h"
 
+#include "core/memory.h"
 #include "stats/aggregate.h"
 
 #include <math.h>
@@ -39,18 +40,16 @@ static int by_begin(const void *a, const void *b)
     return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-static bool list_windows(const struct ab_session *s, uint32_t backend, struct stretches *out)
+static void list_windows(const struct ab_session *s, uint32_t backend, struct stretches *out)
 {
-    *out = (struct stretches){.list = malloc(((size_t)s->n_windows + 1) * sizeof out->list[0])};
-    if (out->list == NULL)
-        return false;
+    *out = (struct stretches){
+        .list = ab_alloc_zeroed((size_t)s->n_windows + 1, sizeof out->list[0])};
     for (uint32_t i = 0; i < s->n_windows; i++)
         if (s->windows[i].backend == backend && s->windows[i].end > s->windows[i].begin)
             out->list[out->n++] = &s->windows[i];
     qsort(out->list, out->n, sizeof out->list[0], by_begin);
     for (uint32_t i = 0; i < out->n; i++)
         out->n_stretches += i == 0 || out->list[i]->begin != out->list[i - 1]->begin;
-    return true;
 }
 
 /* False where nothing is known of the bins: in results of older versions. */
@@ -90,14 +89,10 @@ static void widen(const struct map *map, struct range *r)
             }
 }
 
-static void draw(struct ab_html *h, struct ab_plot *plot, const struct map *map)
+static void draw(struct ab_plot *plot, const struct map *map)
 {
     size_t n = 0;
-    struct ab_heat_cell *cells = malloc(COLUMNS_MOST * AB_WINDOW_BINS * sizeof cells[0]);
-    if (cells == NULL) {
-        h->is_short_of_memory = true;
-        return;
-    }
+    struct ab_heat_cell *cells = ab_alloc_zeroed(COLUMNS_MOST * AB_WINDOW_BINS, sizeof cells[0]);
     for (unsigned i = 0; i < map->n; i++)
         for (unsigned bin = 0; bin < AB_WINDOW_BINS; bin++) {
             const struct column *c = &map->columns[i];
@@ -140,7 +135,7 @@ static void put_map(struct ab_html *h, const struct ab_session *s, uint32_t back
     if (isfinite(s->timer.floor_ns) && s->timer.floor_ns > plot.y.low)
         ab_plot_band_y(&plot, AB_COLOUR_FLOOR, plot.y.low, s->timer.floor_ns,
                        "below the clock's floor");
-    draw(h, &plot, map);
+    draw(&plot, map);
     ab_plot_end(&plot);
 }
 
@@ -168,24 +163,21 @@ static void put_key(struct ab_html *h, double floor_ns)
 void ab_page_over_time(struct ab_html *h, const struct ab_report *report)
 {
     const struct ab_session *s = report->session;
-    struct map *maps = calloc((size_t)s->n_backends + 1, sizeof maps[0]);
+    struct map *maps = ab_alloc_zeroed((size_t)s->n_backends + 1, sizeof maps[0]);
     struct range range = {AB_WINDOW_BINS, 0};
     struct stretches x;
     unsigned most = s->n_backends > MANY ? COLUMNS_FEW : COLUMNS_MOST;
-    if (maps == NULL)
-        h->is_short_of_memory = true;
-    for (uint32_t b = 0; b < s->n_backends && !h->is_short_of_memory; b++) {
+    for (uint32_t b = 0; b < s->n_backends; b++) {
         if (!ab_page_shows(s, b))
             continue;
-        if (!list_windows(s, b, &x))
-            h->is_short_of_memory = true;
-        else if (make_map(&x, most, &maps[b]))
+        list_windows(s, b, &x);
+        if (make_map(&x, most, &maps[b]))
             widen(&maps[b], &range);
         else
             maps[b].n = 0;
         free(x.list);
     }
-    if (range.to > 0 && !h->is_short_of_memory) {
+    if (range.to > 0) {
         put_key(h, s->timer.floor_ns);
         ab_page_figures_begin(h);
         for (uint32_t i = 0; i < s->n_backends; i++) {

@@ -6,6 +6,7 @@
 #include "report/html/pages/pages.h"
 
 #include "base/bits.h"
+#include "core/memory.h"
 #include "report/view/program.h"
 #include "stats/aggregate.h"
 
@@ -51,11 +52,7 @@ static const struct ab_timeline *first_course(const struct ab_session *s, uint32
 static void draw_course(struct ab_plot *p, const struct ab_report *report,
                         const struct ab_timeline *t)
 {
-    struct ab_point *points = calloc((size_t)t->n + 1, sizeof points[0]);
-    if (points == NULL) {
-        p->h->is_short_of_memory = true;
-        return;
-    }
+    struct ab_point *points = ab_alloc_zeroed((size_t)t->n + 1, sizeof points[0]);
     for (uint32_t i = 0; i < t->n; i++)
         points[i] = (struct ab_point){t->points[i].position * MS_NS, t->points[i].footprint_bytes};
     struct ab_paint paint = ab_report_paint(report, report->session->backends[t->backend].name);
@@ -78,7 +75,7 @@ static void put_courses(struct ab_html *h, const struct ab_report *report)
     if (!(p.x.high > 0) || !(p.y.high > 0))
         return;
     size_t n_legend;
-    struct ab_paint *legend = ab_page_paints(h, report, &n_legend);
+    struct ab_paint *legend = ab_page_paints(report, &n_legend);
     ab_page_legend(h, report);
     ab_plot_begin(&p, h,
                   &(struct ab_figure){.title = "Resident memory over time",
@@ -240,46 +237,19 @@ static void put_numbers(struct ab_html *h, const struct ab_report *report, const
 
 /* ---- the replay's prediction ---- */
 
-static void put_difference(struct ab_html *h, const struct ab_effect *e)
+static void put_prediction(struct ab_html *h, const struct ab_report *report)
 {
-    char text[64], range[120] = "";
-    snprintf(text, sizeof text, isfinite(e->ratio) ? "%+.1f" : "n/a", e->ratio);
-    if (isfinite(e->low) && isfinite(e->high))
-        snprintf(range, sizeof range, " [%+.1f, %+.1f]", e->low, e->high);
-    ab_html_f(h, "<td class=\"n\">%s<span class=\"soft\">%s</span></td>", text, range);
-}
-
-static void put_witness(struct ab_html *h, const struct ab_report *report, uint32_t backend)
-{
-    const struct ab_session *s = report->session;
-    struct ab_program_witness x;
-    ab_program_witness_of(s, backend, report->view->ranking.base, &x);
-    ab_html_f(h, "<tr><th scope=\"row\">");
-    ab_page_backend(h, report, backend);
-    ab_html_f(h, "</th>");
-    put_difference(h, &x.predicted);
-    put_difference(h, &x.measured);
-    ab_html_f(h, "<td>%s</td></tr>\n", ab_program_witness_word(&x.predicted, &x.measured));
-}
-
-static void put_prediction(struct ab_html *h, const struct ab_report *report,
-                           const uint32_t *backends, uint32_t n)
-{
-    static const char *const columns[] = {"allocator", "#replay", "#program", "the replay", NULL};
-    const uint32_t base = report->view->ranking.base;
-    if (base == UINT32_MAX || !ab_program_has_prediction(report->session))
-        return;
-    ab_page_table_begin(h, "Beside the replay of the trace, ns a call", columns);
-    for (uint32_t i = 0; i < n; i++)
-        if (backends[i] != base)
-            put_witness(h, report, backends[i]);
-    ab_page_table_end(h);
-    ab_html_f(
-        h,
-        "<p class=\"soft\">How much more (+) or less (-) a call costs than with %s, with 90 %% intervals: as the "
-        "replay predicts it, and as the program has it, from its CPU time by the calls in the "
-        "trace. Not measurable: the interval of the program contains 0.</p>\n",
-        report->session->backends[base].name);
+    struct ab_grid g;
+    if (ab_program_witness_grid(report->view, &g)) {
+        ab_page_grid(h, report, "Beside the replay of the trace, ns a call", &g);
+        ab_html_f(h,
+                  "<p class=\"soft\">How much more (+) or less (-) a call costs than with %s, with "
+                  "90 %% intervals: as the replay predicts it, and as the program has it, from its "
+                  "CPU time by the calls in the trace. Not measurable: the interval of the program "
+                  "contains 0.</p>\n",
+                  report->session->backends[report->view->ranking.base].name);
+    }
+    ab_grid_fini(&g);
 }
 
 /* ---- what served it ---- */
@@ -324,17 +294,16 @@ static void put_served(struct ab_html *h, const struct ab_report *report)
 
 void ab_page_program(struct ab_html *h, const struct ab_report *report)
 {
-    uint32_t *backends = calloc((size_t)report->session->n_backends + 1, sizeof backends[0]);
-    if (backends == NULL)
-        h->is_short_of_memory = true;
-    if (backends != NULL && ab_session_is_exec(report->session)) {
+    uint32_t *backends = ab_alloc_zeroed((size_t)report->session->n_backends + 1,
+                                         sizeof backends[0]);
+    if (ab_session_is_exec(report->session)) {
         uint32_t n = list_shown(report, backends);
         put_courses(h, report);
         if (n > 0) {
             put_strips(h, report, backends, n);
             put_numbers(h, report, backends, n);
         }
-        put_prediction(h, report, backends, n);
+        put_prediction(h, report);
         put_served(h, report);
     }
     free(backends);

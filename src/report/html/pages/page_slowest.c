@@ -15,8 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Calls in a table, of each back end; marks of a picture, of each back end. */
-enum { ROWS_MOST = 6, MARKS_MOST = 40 };
+enum { MARKS_MOST = 40 }; /* of each back end */
 
 /* ---- where they are ---- */
 
@@ -73,7 +72,7 @@ static void put_picture(struct ab_html *h, const struct ab_report *report,
         .is_x_exact = true,
     };
     size_t n_legend;
-    struct ab_paint *legend = ab_page_paints(h, report, &n_legend);
+    struct ab_paint *legend = ab_page_paints(report, &n_legend);
     find_range(s, x, &plot.y.low, &plot.y.high);
     ab_page_legend(h, report);
     ab_plot_begin(&plot, h,
@@ -94,47 +93,6 @@ static void put_picture(struct ab_html *h, const struct ab_report *report,
     free(legend);
 }
 
-/* ---- which they are ---- */
-
-static void put_row(struct ab_html *h, const struct ab_report *report,
-                    const struct ab_view_slowest *x, const struct ab_view_slow_call *c)
-{
-    char time[48], most[48], size[32], where[320];
-    const struct ab_session *s = report->session;
-    const char *phase = s->phases[c->phase];
-    const struct ab_iterations *each = ab_session_iterations(s, phase);
-    if (each != NULL && c->iteration > 0)
-        snprintf(where, sizeof where, "%.200s, %.60s %u", phase, each->name, c->iteration);
-    else
-        snprintf(where, sizeof where, "%.200s", phase);
-    ab_html_f(h, "<tr%s><th scope=\"row\">", c->repeats ? "" : " class=\"few\"");
-    ab_page_backend(h, report, c->backend);
-    ab_html_f(h,
-              "</th><td>%s</td><td class=\"n\">%s</td><td>%s</td><td class=\"n\">%u</td>"
-              "<td class=\"n\">%u of %u</td><td class=\"n\">%s</td><td class=\"n\">%s</td></tr>\n",
-              ab_result_op_name(c->op),
-              c->size == AB_SIZE_UNKNOWN ? "n/a"
-                                         : ab_units_bytes(size, sizeof size, (double)c->size),
-              where, c->position, c->n_seen, x->n_rounds,
-              ab_axis_text(time, sizeof time, AB_AXIS_TIME, c->ns),
-              ab_axis_text(most, sizeof most, AB_AXIS_TIME, c->max_ns));
-}
-
-static void put_table(struct ab_html *h, const struct ab_report *report,
-                      const struct ab_view_slowest *x)
-{
-    static const char *const columns[] = {"allocator", "call",    "#size",    "phase", "#place",
-                                          "#seen in",  "#median", "#slowest", NULL};
-    ab_page_table_begin(h, "Slowest calls (repeating ones first)", columns);
-    for (uint32_t place = 0; place < report->session->n_backends; place++) {
-        uint32_t b = ab_page_ranked(report, place), n = 0;
-        for (uint32_t i = 0; i < x->n_calls && ab_page_shows(report->session, b); i++)
-            if (x->calls[i].backend == b && n++ < ROWS_MOST)
-                put_row(h, report, x, &x->calls[i]);
-    }
-    ab_page_table_end(h);
-}
-
 void ab_page_slowest(struct ab_html *h, const struct ab_report *report)
 {
     const struct ab_view_slowest *x = &report->view->slowest;
@@ -150,5 +108,8 @@ void ab_page_slowest(struct ab_html *h, const struct ab_report *report)
               "a small dot, gray in the table.</p>\n",
               AB_WORST_MAX);
     put_picture(h, report, x);
-    put_table(h, report, x);
+    struct ab_grid g;
+    ab_slowest_list_grid(report->view, &g);
+    ab_page_grid(h, report, "Slowest calls (repeating ones first)", &g);
+    ab_grid_fini(&g);
 }

@@ -4,7 +4,7 @@
  */
 #include "report/html/pages/pages.h"
 
-#include "core/units_show.h"
+#include "core/memory.h"
 #include "report/format.h"
 #include "stats/aggregate.h"
 
@@ -15,52 +15,15 @@
 
 /* ---- the ranking ---- */
 
-/* "1.78x faster [1.69, 1.80]" */
-static void put_factor(struct ab_html *h, const struct ab_view_rank *r)
-{
-    char words[96], range[160];
-    if (r->is_base || r->standing != AB_VIEW_RANKED)
-        ab_html_f(h, "<td>%s</td>", r->is_base ? "base" : "not compared");
-    else
-        ab_html_f(h, "<td class=\"w\">%s <span class=\"soft\">%s</span></td>",
-                  ab_view_factor_words(words, sizeof words, &r->vs, "faster", "slower"),
-                  ab_view_factor_interval(range, sizeof range, &r->vs));
-}
-
-static void put_rank(struct ab_html *h, const struct ab_report *report,
-                     const struct ab_view_rank *r)
-{
-    ab_html_f(h, "<tr%s><th scope=\"row\">", r->standing == AB_VIEW_RANKED ? "" : " class=\"few\"");
-    ab_page_backend(h, report, r->backend);
-    ab_html_f(h, "</th>");
-    ab_page_number(h, AB_AXIS_TIME, r->run_ns.median);
-    put_factor(h, r);
-    if (!ab_session_is_exec(report->session)) { /* in a program no call is timed */
-        ab_page_time_number(h, report->session, r->p99_ns);
-        ab_page_time_number(h, report->session, r->p999_ns);
-    }
-    ab_page_number(h, AB_AXIS_BYTES, r->peak_bytes);
-    ab_html_f(h, "</tr>\n");
-}
-
 /* The columns of the terminal. */
 static void put_ranking(struct ab_html *h, const struct ab_report *report)
 {
-    const struct ab_view_ranking *r = &report->view->ranking;
-    char versus[200];
-    snprintf(versus, sizeof versus, "against %.150s",
-             r->base != UINT32_MAX ? report->session->backends[r->base].name : "the base");
-    const char *of_program[] = {"allocator", "#wall time", versus, "#peak", NULL};
-    const char *columns[] = {"allocator", "#whole run", versus, "#p99", "#p99.9", "#peak", NULL};
     bool is_exec = ab_session_is_exec(report->session);
-    ab_page_table_begin(h,
-                        is_exec ? "Ranking by wall time" : "Ranking by the time of the whole run",
-                        is_exec ? of_program : columns);
-    for (uint32_t i = 0; i < r->n_rows; i++)
-        if (r->rows[i].standing != AB_VIEW_FAILED &&
-            ab_page_shows(report->session, r->rows[i].backend))
-            put_rank(h, report, &r->rows[i]);
-    ab_page_table_end(h);
+    struct ab_grid g;
+    ab_ranking_grid(report->view, &g);
+    ab_page_grid(h, report,
+                 is_exec ? "Ranking by wall time" : "Ranking by the time of the whole run", &g);
+    ab_grid_fini(&g);
     ab_html_f(h, "<p class=\"soft\">~: not distinguishable from the base. In brackets: 90 %% "
                  "interval. ");
     ab_html_f(h, is_exec ? "peak: most resident memory of all its processes.</p>\n"
@@ -184,14 +147,10 @@ static void draw_dots(struct ab_plot *p, const struct ab_report *report, const s
 static void put_scatter(struct ab_html *h, const struct ab_report *report)
 {
     const struct ab_view_ranking *r = &report->view->ranking;
-    struct dot *dots = calloc(r->n_rows + 1, sizeof dots[0]);
-    struct ab_point *front = calloc(r->n_rows + 1, sizeof front[0]);
+    struct dot *dots = ab_alloc_zeroed(r->n_rows + 1, sizeof dots[0]);
+    struct ab_point *front = ab_alloc_zeroed(r->n_rows + 1, sizeof front[0]);
     struct ab_plot p = {0};
-    uint32_t n = 0;
-    if (dots == NULL || front == NULL)
-        h->is_short_of_memory = true;
-    else
-        n = collect_dots(r, dots);
+    uint32_t n = collect_dots(r, dots);
     if (n > 0) {
         set_axes(&p, r, dots, n);
         ab_plot_begin(&p, h,

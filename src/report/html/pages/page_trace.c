@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the trace looks like: sizes and lifetimes of its blocks, its live memory, who frees whose
- * blocks.
+ * What a trace looks like: sizes and lifetimes of its blocks, its live memory, who frees whose
+ * blocks; and the page of a trace alone, with its call sites, flame graphs and scopes.
  */
-#include "report/html/flame_figure.h"
-#include "report/html/pages/heat_cells.h"
+#include "report/html/pages/page_trace.h"
+
+#include "base/bits.h"
+#include "core/units_show.h"
+#include "report/format.h"
+#include "report/html/frame.h"
 #include "report/html/pages/pages.h"
+#include "report/html/plot.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -186,7 +191,7 @@ static void put_threads(struct ab_html *h, const struct ab_overview *o)
     ab_plot_end(&plot);
 }
 
-void ab_page_overview(struct ab_html *h, const struct ab_overview *o)
+static void put_pictures(struct ab_html *h, const struct ab_overview *o)
 {
     if (o->n_calls == 0)
         return;
@@ -214,6 +219,283 @@ void ab_page_trace(struct ab_html *h, const struct ab_report *report)
     const struct ab_overview *o = report->session->overview;
     if (o == NULL || o->n_calls == 0)
         return;
-    ab_page_overview(h, o);
+    put_pictures(h, o);
     put_stacks(h, report->session->stacks);
+}
+
+/* The sections of the page of a trace. */
+
+/* ---- overview ---- */
+
+static void put_facts(struct ab_html *h, const char *caption,
+                      const struct ab_trace_report_fact *facts, size_t n)
+{
+    static const char *const columns[] = {"", "", NULL};
+    ab_page_table_begin(h, caption, columns);
+    for (size_t i = 0; i < n; i++)
+        if (facts[i].text[0] != 0)
+            ab_html_f(h, "<tr><th scope=\"row\">%s</th><td>%s</td></tr>\n", facts[i].name,
+                      facts[i].text);
+    ab_page_table_end(h);
+}
+
+static void put_overview(struct ab_html *h, const void *user)
+{
+    const struct ab_trace_report *r = user;
+    put_facts(h, "The trace", r->facts, r->n_facts);
+    put_pictures(h, r->overview);
+}
+
+/* ---- call sites ---- */
+
+/* The script sorts by data-v. */
+static void put_bytes(struct ab_html *h, uint64_t bytes)
+{
+    ab_html_f(h, "<td class=\"n\" data-v=\"%llu\">%s</td>", (unsigned long long)bytes,
+              AB_BYTES(bytes));
+}
+
+static void put_numbers(struct ab_html *h, const struct ab_trace_report_site *s)
+{
+    char temporary[32];
+    ab_html_f(h, "<td class=\"n\" data-v=\"%llu\">%llu</td>", (unsigned long long)s->calls,
+              (unsigned long long)s->calls);
+    put_bytes(h, s->bytes);
+    put_bytes(h, s->peak_bytes);
+    put_bytes(h, s->live_bytes);
+    snprintf(temporary, sizeof temporary, s->calls > 0 ? "%llu (%.1f %%)" : "n/a",
+             (unsigned long long)s->temporary, 100 * (double)s->temporary / (double)s->calls);
+    ab_html_f(h, "<td class=\"n\" data-v=\"%llu\">%s</td>", (unsigned long long)s->temporary,
+              temporary);
+    if (s->median_life != UINT64_MAX)
+        ab_html_f(h, "<td class=\"n\" data-v=\"%llu\">≤ %llu</td></tr>\n",
+                  (unsigned long long)s->median_life, (unsigned long long)s->median_life);
+    else
+        ab_html_f(h, "<td class=\"n\" data-v=\"-1\">n/a</td></tr>\n");
+}
+
+static void put_site(struct ab_html *h, const struct ab_trace_report_site *s)
+{
+    ab_html_f(h, "<tr><th scope=\"row\" class=\"site\">");
+    for (unsigned i = 0; i < AB_TRACE_REPORT_FRAMES && s->frames[i][0] != 0; i++)
+        ab_html_f(h, i == 0 ? "<code>%s</code>" : "<br><code class=\"few\">&lt; %s</code>",
+                  s->frames[i]);
+    ab_html_f(h, "</th>");
+    put_numbers(h, s);
+}
+
+static void put_rest(struct ab_html *h, const struct ab_trace_report *r)
+{
+    if (r->n_rest == 0)
+        return;
+    ab_html_f(h, "</tbody>\n<tbody><tr><th scope=\"row\">%zu more together</th>", r->n_rest);
+    put_numbers(h, &r->rest);
+}
+
+static void put_sites(struct ab_html *h, const void *user)
+{
+    static const char *const columns[] = {
+        "call site",    "#calls",     "#bytes",       "#live at peak",
+        "#never freed", "#temporary", "#median life", NULL};
+    const struct ab_trace_report *r = user;
+    if (r->why_no_sites != NULL) {
+        ab_html_f(h, "<p>%s</p>\n", r->why_no_sites);
+        return;
+    }
+    ab_html_f(
+        h, "<p>Calls that give a block, and the bytes that they ask for. <i>Live at peak</i>: of "
+           "its blocks, when most bytes of the whole trace were live. <i>Temporary</i>: freed "
+           "before the next allocation of the same thread. <i>Median life</i>: calls between "
+           "allocation and free.</p>\n");
+    ab_page_table_begin(h, "The call sites that are first in one of the columns", columns);
+    for (size_t i = 0; i < r->n_sites; i++)
+        put_site(h, &r->sites[i]);
+    put_rest(h, r);
+    ab_page_table_end(h);
+}
+
+static void put_flames(struct ab_html *h, const void *user)
+{
+    const struct ab_trace_report *r = user;
+    if (r->why_no_sites == NULL)
+        ab_flame_figures(h, r->stacks);
+}
+
+/* ---- scopes ---- */
+
+static void put_curve(struct ab_html *h, const struct ab_trace_report *r, bool is_bytes)
+{
+    static struct ab_point low[AB_TRACE_REPORT_STEPS], high[AB_TRACE_REPORT_STEPS];
+    double most = 0;
+    for (size_t i = 0; i < r->n_steps; i++) {
+        const struct ab_trace_report_step *s = &r->steps[i];
+        double x = fmin(((double)i + .5) * (double)r->step_scopes, (double)r->n_scopes);
+        low[i] = (struct ab_point){x, (double)(is_bytes ? s->bytes_low : s->allocs_low)};
+        high[i] = (struct ab_point){x, (double)(is_bytes ? s->bytes_high : s->allocs_high)};
+        most = fmax(most, high[i].y);
+    }
+    struct ab_plot plot = {
+        .x = {AB_SCALE_LINEAR, 0, (double)r->n_scopes, "scopes", AB_AXIS_COUNT},
+        .y = {AB_SCALE_LINEAR, 0, most, is_bytes ? "bytes" : "allocations",
+              is_bytes ? AB_AXIS_BYTES : AB_AXIS_COUNT},
+        .is_x_exact = true,
+    };
+    struct ab_paint paint = {.colour = AB_COLOUR_S0,
+                             .title = is_bytes ? "bytes of a scope" : "allocations of a scope"};
+    ab_plot_begin(
+        &plot, h,
+        &(struct ab_figure){
+            .title = is_bytes ? "Bytes asked for, scope by scope" : "Allocations, scope by scope",
+            .description = is_bytes ? "Bytes that the allocations and resizes of each "
+                                      "scope ask for"
+                                    : "Calls of each scope that allocate",
+            .why = "The line is the most and the area goes down to the least of scopes "
+                   "that follow each other. A high one is where the program would miss a "
+                   "frame or a request takes long."});
+    ab_plot_area(&plot, paint, low, high, r->n_steps);
+    ab_plot_line(&plot, paint, high, r->n_steps);
+    ab_plot_end(&plot);
+}
+
+static void put_scopes(struct ab_html *h, const void *user)
+{
+    const struct ab_trace_report *r = user;
+    ab_html_f(h,
+              "<p>A scope is a stretch of calls, a frame or a request: it ends where the program "
+              "set a mark, or is found where its short-lived blocks are gone.</p>\n");
+    put_facts(h, "Scopes of the program", r->scope_facts, r->n_scope_facts);
+    if (r->n_steps == 0)
+        return;
+    ab_page_figures_begin(h);
+    put_curve(h, r, false);
+    put_curve(h, r, true);
+    ab_page_figures_end(h);
+}
+
+/* ---- all ---- */
+
+void ab_trace_report_write(FILE *to, const struct ab_trace_report *report)
+{
+    const struct ab_frame_part parts[] = {
+        {"overview", "Overview", put_overview, report},
+        {"sites", "Call sites", put_sites, report},
+        {"flame", "Flame graphs", put_flames, report},
+        {"scopes", "Scopes", put_scopes, report},
+    };
+    struct ab_html h = {.to = to};
+    struct ab_format_guard guard;
+    ab_format_begin(&guard);
+    ab_frame_document(&h, report->title, report->about, NULL, parts, AB_ARRAY_LEN(parts));
+    ab_format_end(&guard);
+}
+
+/* Lays boxes out, and finds how narrow one may be so that there are not too many. */
+
+enum { WIDTH = 1040, MARGIN = 2, ROW = 19, FONT = 12, TEXT_GAP = 4, NAME_CHARS = 100 };
+enum { NAME_BYTES = 4 * NAME_CHARS + 8 };
+static const double NARROWEST = 0.3; /* px */
+
+struct drawing {
+    struct ab_html *h;
+    bool is_bytes;
+    double px, narrowest; /* of a unit; of a box */
+    unsigned rows, n_boxes;
+};
+
+static double width_of(const struct drawing *d, const struct ab_flame_node *n)
+{
+    return (double)n->value * d->px;
+}
+
+/* How many boxes, in how many rows. */
+static void measure(struct drawing *d, const struct ab_flame_node *n, unsigned row)
+{
+    if (width_of(d, n) < d->narrowest)
+        return;
+    d->n_boxes++;
+    d->rows = row >= d->rows ? row + 1 : d->rows;
+    for (const struct ab_flame_node *c = n->first; c != NULL; c = c->next)
+        measure(d, c, row + 1);
+}
+
+static void put_text(struct drawing *d, const char *name, double x, double y, double width)
+{
+    char shown[NAME_BYTES];
+    double most = floor((width - 2 * TEXT_GAP) / ab_axis_text_width("m", FONT));
+    if (most < 3)
+        return;
+    ab_page_cut(shown, sizeof shown, name, most < NAME_CHARS ? (unsigned)most : NAME_CHARS);
+    ab_html_f(d->h, "<text x=\"%.2f\" y=\"%.0f\">%s</text>", x + TEXT_GAP, y + ROW - 6, shown);
+}
+
+static void put_box(struct drawing *d, const struct ab_flame_node *n,
+                    const struct ab_flame_node *root, double x, unsigned row)
+{
+    char name[NAME_BYTES], colour[AB_FLAME_COLOUR_BYTES], value[32];
+    double y = (d->rows - 1 - row) * ROW + 1.0, width = width_of(d, n);
+    ab_page_cut(name, sizeof name, n->name != NULL ? n->name : "all", NAME_CHARS);
+    if (d->is_bytes)
+        ab_units_bytes(value, sizeof value, (double)n->value);
+    else
+        snprintf(value, sizeof value, "%llu calls", (unsigned long long)n->value);
+    ab_html_f(d->h,
+              "<g><title>%s: %s, %.2f %%</title><rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" "
+              "height=\"%d\" fill=\"%s\"/>",
+              name, value, 100 * (double)n->value / (double)root->value, x, y, width, ROW - 1,
+              ab_flame_colour(colour, name));
+    put_text(d, name, x, y, width);
+    ab_html_f(d->h, "</g>\n");
+}
+
+static void draw(struct drawing *d, const struct ab_flame_node *n, const struct ab_flame_node *root,
+                 double x, unsigned row)
+{
+    if (width_of(d, n) < d->narrowest)
+        return;
+    put_box(d, n, root, x, row);
+    for (const struct ab_flame_node *c = n->first; c != NULL; c = c->next) {
+        draw(d, c, root, x, row + 1);
+        x += width_of(d, c);
+    }
+}
+
+static void put_head(const struct drawing *d, const char *title)
+{
+    ab_html_f(
+        d->h,
+        "<figure data-wide>\n<figcaption>%s<details class=\"why\"><summary>?</summary>"
+        "<p>The outermost function is at the bottom, and above each those that it called; the "
+        "width of a box is its share, with all that it called. Boxes narrower than %.1f pixels "
+        "are not drawn: the box below them has what they have.</p></details></figcaption>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %u\" role=\"img\" "
+        "aria-label=\"%s\" font-family=\"ui-monospace, monospace\" font-size=\"%d\" "
+        "data-flame=\"%d\">\n",
+        title, d->narrowest, WIDTH, d->rows * ROW + 2, title, FONT, TEXT_GAP);
+}
+
+static void put_figure(struct ab_html *h, const struct ab_flame *flame, bool is_bytes,
+                       const char *title)
+{
+    const struct ab_flame_node *root = flame != NULL ? ab_flame_root(flame) : NULL;
+    if (root == NULL || root->value == 0)
+        return;
+    struct drawing d = {.h = h,
+                        .is_bytes = is_bytes,
+                        .px = (WIDTH - 2 * MARGIN) / (double)root->value,
+                        .narrowest = NARROWEST};
+    measure(&d, root, 0);
+    for (; d.n_boxes > AB_FLAME_BOXES; measure(&d, root, 0)) {
+        d.narrowest *= 1.5;
+        d.n_boxes = d.rows = 0;
+    }
+    put_head(&d, title);
+    draw(&d, root, root, MARGIN, 0);
+    ab_html_f(h, "</svg>\n</figure>\n");
+}
+
+void ab_flame_figures(struct ab_html *h, const struct ab_stacks *stacks)
+{
+    put_figure(h, stacks->by_bytes, true, "Flame graph: bytes asked for, by call site");
+    put_figure(h, stacks->by_calls, false, "Flame graph: calls that allocate, by call site");
+    put_figure(h, stacks->by_peak, true, "Flame graph: live bytes at the peak, by call site");
 }

@@ -5,11 +5,16 @@
 #include "report/html/pages/pages.h"
 
 #include "base/bits.h"
+#include "core/memory.h"
+#include "core/text.h"
 #include "report/format.h"
 #include "stats/aggregate.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { BAR_PX = 90 };
 
 const struct ab_page ab_pages[] = {
 #define AB_PAGE(id, title, function) {id, title, function},
@@ -88,14 +93,12 @@ void ab_page_legend(struct ab_html *h, const struct ab_report *report)
     ab_html_f(h, "</ul>\n");
 }
 
-struct ab_paint *ab_page_paints(struct ab_html *h, const struct ab_report *report, size_t *n)
+struct ab_paint *ab_page_paints(const struct ab_report *report, size_t *n)
 {
     const struct ab_session *s = report->session;
-    struct ab_paint *list = calloc(s->n_backends + 1u, sizeof list[0]);
+    struct ab_paint *list = ab_alloc_zeroed(s->n_backends + 1u, sizeof list[0]);
     *n = 0;
-    if (list == NULL)
-        h->is_short_of_memory = true;
-    for (uint32_t i = 0; i < s->n_backends && list != NULL; i++) {
+    for (uint32_t i = 0; i < s->n_backends; i++) {
         uint32_t b = ab_page_ranked(report, i);
         if (ab_page_shows(s, b))
             list[(*n)++] = ab_report_paint(report, s->backends[b].name);
@@ -176,15 +179,132 @@ void ab_page_table_end(struct ab_html *h)
     ab_html_f(h, "</tbody></table></div>\n");
 }
 
-void ab_page_number(struct ab_html *h, enum ab_axis_unit unit, double value)
+/* ---- grids ---- */
+
+static const char *cell_text(const struct ab_grid *g, const struct ab_grid_cell *cell, char *buf,
+                             size_t cap)
 {
-    char text[64];
-    ab_html_f(h, "<td class=\"n\">%s</td>", ab_axis_text(text, sizeof text, unit, value));
+    double x = cell->value, floor_ns = g->session->timer.floor_ns;
+    char second[AB_CELL_BYTES];
+    if (cell->in_html != NULL)
+        return cell->in_html;
+    if (cell->kind == AB_GRID_PAIR) {
+        ab_axis_time_text(buf, cap, x, floor_ns);
+        ab_text_join(buf, cap, " / ",
+                     ab_axis_time_text(second, sizeof second, cell->second, floor_ns));
+        return buf;
+    }
+    if (cell->kind != AB_GRID_BLANK && !isfinite(x))
+        return cell->text != NULL ? cell->text : "n/a";
+    switch (cell->kind) {
+    case AB_GRID_TEXT:
+    case AB_GRID_CODE:
+        return cell->text;
+    case AB_GRID_NS:
+    case AB_GRID_CALL:
+        return ab_axis_time_text(buf, cap, x, floor_ns);
+    case AB_GRID_TIME:
+        return ab_axis_text(buf, cap, AB_AXIS_TIME, x);
+    case AB_GRID_BYTES:
+        return ab_axis_text(buf, cap, AB_AXIS_BYTES, x);
+    case AB_GRID_TIMES:
+        return ab_axis_text(buf, cap, AB_AXIS_FACTOR, x);
+    case AB_GRID_AMOUNT:
+        return ab_axis_text(buf, cap, AB_AXIS_COUNT, x);
+    case AB_GRID_SHARE:
+        return ab_format_share(buf, x, " ");
+    case AB_GRID_COUNT:
+        snprintf(buf, cap, nearbyint(x) == x ? "%.0f" : "%.4g", x);
+        return buf;
+    case AB_GRID_PORTION:
+        snprintf(buf, cap, "%.0f (%.3g %%)", x, 100 * cell->share);
+        return buf;
+    case AB_GRID_SCALED:
+        snprintf(buf, cap, "%s %s", cell->text, g->unit);
+        return buf;
+    case AB_GRID_BLANK:
+    case AB_GRID_PAIR:
+    case AB_GRID_LINE:
+    case AB_GRID_HISTOGRAM:
+        break;
+    }
+    return "";
 }
 
-void ab_page_time_number(struct ab_html *h, const struct ab_session *s, double ns)
+/* In the colour of the back end of this name where the report has it as a row of its own. */
+static void put_bar(struct ab_html *h, const struct ab_report *report, const char *name,
+                    double share)
 {
-    char text[64];
-    ab_html_f(h, "<td class=\"n\">%s</td>",
-              ab_axis_time_text(text, sizeof text, ns, s->timer.floor_ns));
+    const struct ab_colour_info *c = &ab_colours[ab_report_paint(report, name).colour];
+    ab_html_f(h,
+              "<br><svg width=\"%d\" height=\"6\" aria-hidden=\"true\"><rect class=\"%s\" "
+              "fill=\"currentColor\" color=\"%s\" x=\"%.1f\" width=\"%.1f\" height=\"6\"/>"
+              "</svg>",
+              BAR_PX, c->class_name, c->light, BAR_PX * (1 - share), BAR_PX * share);
+}
+
+static void put_cell(struct ab_html *h, const struct ab_report *report, const struct ab_grid *g,
+                     const struct ab_grid_row *row, unsigned column)
+{
+    const struct ab_grid_cell *cell = &row->cells[column];
+    char buf[AB_CELL_BYTES];
+    const char *text = cell_text(g, cell, buf, sizeof buf);
+    bool is_known = cell->kind == AB_GRID_BLANK || isfinite(cell->value);
+    const char *interval = cell->kind == AB_GRID_TEXT ? strstr(text, " [") : NULL;
+    const char *classes = g->columns[column].in_html[0] == '#' ? (cell->is_soft ? "n few" : "n")
+                          : interval != NULL                   ? "w"
+                                                               : NULL;
+    ab_html_f(h,
+              classes == NULL   ? "<td"
+              : cell->shade > 0 ? "<td class=\"%s h%u\""
+                                : "<td class=\"%s\"",
+              classes, cell->shade);
+    if (!is_known && cell->text == NULL && cell->why != NULL && cell->why[0] != 0)
+        ab_html_f(h, " title=\"%s\"", cell->why);
+    if (interval != NULL) {
+        char value[AB_CELL_BYTES];
+        snprintf(value, sizeof value, "%.*s", (int)(interval - text), text);
+        ab_html_f(h, ">%s <span class=\"soft\">%s</span>", value, interval + 1);
+    } else {
+        ab_html_f(h, cell->kind == AB_GRID_CODE ? "><code>%s</code>" : ">%s", text);
+    }
+    if (is_known && cell->share > 0 && cell->kind != AB_GRID_PORTION)
+        put_bar(h, report, row->label, cell->share);
+    ab_html_f(h, "</td>");
+}
+
+static void put_row(struct ab_html *h, const struct ab_report *report, const struct ab_grid *g,
+                    const struct ab_grid_row *row)
+{
+    ab_html_f(h, row->emphasis == AB_FAINT ? "<tr class=\"few\"><th scope=\"row\">"
+                                           : "<tr><th scope=\"row\">");
+    if (row->backend != UINT32_MAX)
+        ab_page_backend(h, report, row->backend);
+    else
+        ab_html_f(h, "%s%s", row->label, row->tail);
+    ab_html_f(h, "</th>");
+    for (unsigned c = 0; c < g->n_columns; c++)
+        if (g->columns[c].in_html != NULL)
+            put_cell(h, report, g, row, c);
+    ab_html_f(h, "</tr>\n");
+}
+
+void ab_page_grid(struct ab_html *h, const struct ab_report *report, const char *caption,
+                  const struct ab_grid *g)
+{
+    const char *columns[AB_GRID_COLUMNS_MAX + 2] = {g->rows_are};
+    const struct ab_session *s = g->session;
+    unsigned n = 1;
+    for (unsigned c = 0; c < g->n_columns; c++)
+        if (g->columns[c].in_html != NULL)
+            columns[n++] = g->columns[c].in_html;
+    ab_page_table_begin(h, caption, columns);
+    for (uint32_t i = 0; i <= s->n_backends; i++) {
+        uint32_t b = i < s->n_backends ? ab_page_ranked(report, i) : UINT32_MAX;
+        for (size_t r = 0; r < g->n_rows; r++)
+            if (g->rows[r].backend == b && !g->rows[r].is_heading && !g->rows[r].is_terminal_only &&
+                (b == UINT32_MAX || ab_page_shows(s, b)))
+                put_row(h, report, g, &g->rows[r]);
+    }
+    ab_page_table_end(h);
 }

@@ -7,6 +7,7 @@
 
 #include "report/html/html.h"
 #include "report/html/plot.h"
+#include "report/view/grid.h"
 #include "report/view/view.h"
 #include "result/result.h"
 #include "stats/compare.h"
@@ -48,8 +49,8 @@ bool ab_page_shows(const struct ab_session *s, uint32_t backend);
 uint32_t ab_page_ranked(const struct ab_report *report, uint32_t place);
 /* The back ends of the session that have numbers, null not among them. */
 void ab_page_legend(struct ab_html *h, const struct ab_report *report);
-/* The same for ab_figure.legend; to be freed. NULL, and noted in *h: out of memory. */
-struct ab_paint *ab_page_paints(struct ab_html *h, const struct ab_report *report, size_t *n);
+/* The same for ab_figure.legend; to be freed. */
+struct ab_paint *ab_page_paints(const struct ab_report *report, size_t *n);
 
 /* An entry of a legend of areas (<ul class="legend">). */
 void ab_page_key(struct ab_html *h, enum ab_colour colour, const char *text);
@@ -77,12 +78,9 @@ const char *ab_page_cut(char *buf, size_t cap, const char *name, unsigned most);
  * cells of numbers are <td class="n">. */
 void ab_page_table_begin(struct ab_html *h, const char *caption, const char *const *columns);
 void ab_page_table_end(struct ab_html *h);
-/* A cell of it, as ab_axis_text and ab_axis_time_text write the value. */
-void ab_page_number(struct ab_html *h, enum ab_axis_unit unit, double value);
-void ab_page_time_number(struct ab_html *h, const struct ab_session *s, double ns);
-
-/* Pictures of a trace: sizes and lifetimes, live memory, threads (page_trace.c). */
-void ab_page_overview(struct ab_html *h, const struct ab_overview *overview);
+/* A grid as such a table, its rows of back ends in the order of the ranking. */
+void ab_page_grid(struct ab_html *h, const struct ab_report *report, const char *caption,
+                  const struct ab_grid *g);
 
 #define AB_PAGE(id, title, function) \
     void function(struct ab_html *h, const struct ab_report *report);

@@ -2,7 +2,7 @@
  *
  * Draws a histogram or a series of numbers as one line of block characters.
  */
-#include "report/table/sparkline.h"
+#include "report/sparkline.h"
 
 #include <math.h>
 #include <string.h>

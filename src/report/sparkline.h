@@ -3,8 +3,8 @@
  * Small pictures of one line: a distribution on logarithmic axes, a series over time. Rows that are
  * to be compared are drawn over one range.
  */
-#ifndef AB_REPORT_TABLE_SPARKLINE_H
-#define AB_REPORT_TABLE_SPARKLINE_H
+#ifndef AB_REPORT_SPARKLINE_H
+#define AB_REPORT_SPARKLINE_H
 
 #include "report/format.h"
 #include "result/hdr.h"

@@ -4,8 +4,8 @@
  * lifetimes, its call sites, flame graphs and scopes. All texts may be hostile. Its size does not
  * grow with the trace.
  */
-#ifndef AB_REPORT_HTML_TRACE_REPORT_H
-#define AB_REPORT_HTML_TRACE_REPORT_H
+#ifndef AB_REPORT_HTML_PAGES_PAGE_TRACE_H
+#define AB_REPORT_HTML_PAGES_PAGE_TRACE_H
 
 #include "report/flame.h"
 #include "report/html/html.h"
@@ -48,7 +48,17 @@ struct ab_trace_report { /* strings and lists are borrowed */
     size_t n_steps, step_scopes;
 };
 
-/* False: out of memory. Errors of the stream are found by whoever commits the file. */
-bool ab_trace_report_write(FILE *to, const struct ab_trace_report *report);
+/* Errors of the stream are found by whoever commits the file. */
+void ab_trace_report_write(FILE *to, const struct ab_trace_report *report);
+
+/* Stacks as flame graphs in a page: the outermost function at the bottom, a box as wide as the share of
+ * its value, which it says on hover. The script of the page adds a search, and shows a box over the
+ * whole width when it is clicked. */
+
+/* A picture has at most AB_FLAME_BOXES boxes: what is narrower is left out, and said. */
+enum { AB_FLAME_BOXES = 3000 };
+
+/* A picture for each key that is known and has a value; nothing where there is none. */
+void ab_flame_figures(struct ab_html *h, const struct ab_stacks *stacks);
 
 #endif
