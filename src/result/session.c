@@ -103,10 +103,6 @@ void ab_session_settle(struct ab_session *s)
         settle_memory(&s->memory[i]);
     for (uint32_t i = 0; i < s->n_timelines; i++)
         settle_timeline(&s->timelines[i]);
-    for (uint32_t i = 0; i < s->n_gates; i++) {
-        settle(&s->gates[i].value);
-        settle(&s->gates[i].bound);
-    }
 }
 
 static double floor_on(const struct ab_session *s, const struct ab_host *host)

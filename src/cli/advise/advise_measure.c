@@ -10,7 +10,7 @@
 #include "backend/selection.h"
 #include "cli/advise/advise_rules.h"
 #include "result/session.h"
-#include "stats/aggregate.h"
+#include "stats/metric.h"
 #include "trace_tools/to_tape.h"
 
 #include <math.h>

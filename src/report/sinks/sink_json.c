@@ -5,8 +5,8 @@
  * below. What is not known is null, never 0, never missing.
  */
 #include "base/bits.h"
+#include "report/checks_json.h"
 #include "report/checksum.h"
-#include "report/compare_json.h"
 #include "report/format.h"
 #include "report/heaps/heaps_json.h"
 #include "report/json.h"
@@ -17,7 +17,7 @@
 #include "result/result.h"
 #include "result/result_fields.h"
 #include "result/session.h"
-#include "stats/aggregate.h"
+#include "stats/metric.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -448,41 +448,6 @@ static void put_memory(json_t *o, const struct ab_session *s)
     ab_json_put(o, "timelines", timelines);
 }
 
-static json_t *claim(const struct ab_claim_result *c)
-{
-    json_t *o = json_object();
-    ab_json_put(o, "claim", ab_json_string(c->text));
-    ab_json_put(o, "place", ab_json_string(c->place));
-    ab_json_put(o, "says", ab_json_string(c->says));
-    ab_json_put(o, "source", ab_json_string(c->source));
-    ab_json_put(o, "backend", ab_json_string(c->backend));
-    ab_json_put(o, "base", ab_json_string(c->base));
-    ab_json_put(o, "phase", ab_json_string(c->phase));
-    ab_json_put(o, "op", ab_json_string(c->op));
-    ab_json_put(o, "stat", ab_json_string(c->stat));
-    ab_json_put(o, "claimed", ab_json_real(c->claimed));
-    ab_json_put(o, "measured", ab_json_real(c->measured));
-    ab_json_put(o, "low", ab_json_real(c->low));
-    ab_json_put(o, "high", ab_json_real(c->high));
-    ab_json_put(o, "interval_low", ab_json_real(c->interval_low));
-    ab_json_put(o, "interval_high", ab_json_real(c->interval_high));
-    ab_json_put(o, "net", ab_json_real(c->net));
-    ab_json_put(o, "net_interval_low", ab_json_real(c->net_interval_low));
-    ab_json_put(o, "net_interval_high", ab_json_real(c->net_interval_high));
-    ab_json_put(o, "n_rounds", ab_json_integer(c->n_rounds));
-    ab_json_put(o, "reason", ab_json_string(c->reason));
-    return o;
-}
-
-static void put_verdicts(json_t *o, const struct ab_session *s)
-{
-    json_t *claims = json_array();
-    for (uint32_t i = 0; i < s->n_claims; i++)
-        ab_json_append(claims, claim(&s->claims[i]));
-    ab_json_put(o, "gates", ab_gates_json(s));
-    ab_json_put(o, "claims", claims);
-}
-
 static json_t *size_class(const struct ab_session *s, const struct ab_size_class *c)
 {
     json_t *o = json_object();
@@ -708,7 +673,7 @@ static json_t *ratio(const struct pair *p, const char *phase, const char *metric
     ab_json_put(o, "ratio", ab_json_real(e->ratio));
     ab_json_put(o, "low", ab_json_real(e->low));
     ab_json_put(o, "high", ab_json_real(e->high));
-    ab_json_put(o, "method", ab_json_string(ab_effect_method_name(e->method)));
+    ab_json_put(o, "method", ab_json_string(ab_effect_method_names[e->method]));
     ab_json_put(o, "rounds", ab_json_integer(e->n_new));
     return o;
 }
@@ -766,7 +731,8 @@ static json_t *document(const struct ab_session *s)
     iterations_json(o, s);
     ab_json_put(o, "trace_overview", json_overview(s->overview));
     ab_json_put(o, "ratios", json_ratios(s));
-    put_verdicts(o, s);
+    ab_json_put(o, "gates", ab_gates_json(s));
+    ab_json_put(o, "claims", ab_claims_json(s));
     ab_json_put(o, "comparison", ab_comparison_json(s->comparison));
     put_checksum(o);
     return o;

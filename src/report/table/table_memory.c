@@ -18,7 +18,7 @@
 #include "report/view/memory.h"
 #include "report/view/words.h"
 #include "stats/aggregate.h"
-#include "stats/metric_dist.h"
+#include "stats/metric.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@
 
 #include "report/view/words.h"
 #include "result/result.h"
-#include "stats/aggregate.h"
+#include "stats/metric.h"
 
 struct ab_view_phase {
     const char *name;

@@ -8,7 +8,7 @@
 #include "report/view/memory.h"
 #include "report/view/words.h"
 #include "result/result.h"
-#include "stats/aggregate.h"
+#include "stats/metric.h"
 
 enum ab_view_standing {
     AB_VIEW_RANKED, /* by the time of the whole run */

@@ -15,7 +15,7 @@
 #include "report/view/warnings_backends.h"
 #include "result/merge/shard.h"
 #include "result/session.h"
-#include "stats/aggregate.h"
+#include "stats/metric.h"
 
 #include <math.h>
 #include <stdio.h>
