@@ -7,6 +7,7 @@
 #include "app/result_store.h"
 #include "app/say.h"
 #include "base/nearest.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "result/result_fields.h"
 #include "stats/compare.h"
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *const ab_baseline_commands[] = {"save", "list", "show", "update", "remove", NULL};
 
@@ -33,8 +35,7 @@ enum ab_status ab_baseline_folder(const struct ab_options *o, char **out, struct
         return ab_fail(err, AB_USAGE,
                        "there is no folder for baselines: $ALLOCBENCH_RESULTS is empty; give one "
                        "with --results DIR");
-    if (asprintf(out, "%s/baselines", results) < 0)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
+    *out = ab_strdupf("%s/baselines", results);
     return AB_OK;
 }
 
@@ -61,8 +62,7 @@ enum ab_status ab_baseline_check_name(const char *name, struct ab_err *err)
 
 char *ab_baseline_path(const char *folder, const char *name)
 {
-    char *path;
-    return asprintf(&path, "%s/%s" ENDING, folder, name) < 0 ? NULL : path;
+    return ab_strdupf("%s/%s" ENDING, folder, name);
 }
 
 static int is_baseline(const struct dirent *entry)
@@ -79,19 +79,12 @@ enum ab_status ab_baseline_names(const char *folder, char ***out, size_t *n, str
     if (found < 0 && errno != ENOENT)
         return ab_fail_errno(err, AB_INPUT, "cannot read '%s'", folder);
     size_t count = found > 0 ? (size_t)found : 0;
-    char **names = calloc(count + 1, sizeof names[0]);
-    bool ok = names != NULL;
+    char **names = ab_alloc_zeroed(count + 1, sizeof names[0]);
     for (size_t i = 0; i < count; i++) {
-        if (ok)
-            names[i] = strndup(entries[i]->d_name, strlen(entries[i]->d_name) - strlen(ENDING));
-        ok = ok && names[i] != NULL;
+        names[i] = ab_strndup(entries[i]->d_name, strlen(entries[i]->d_name) - strlen(ENDING));
         free(entries[i]);
     }
     free(entries);
-    if (!ok) {
-        ab_baseline_names_fini(names, count);
-        return ab_fail(err, AB_SYSTEM, "out of memory");
-    }
     *out = names;
     *n = count;
     return AB_OK;
@@ -137,8 +130,6 @@ static enum ab_status read_base(const struct ab_options *o, const char *path, ch
                                 struct ab_base *out, struct ab_err *err)
 {
     struct ab_base base = {.label = label};
-    if (label == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
     enum ab_status status = ab_stored_read_unaltered(path, &base.stored, err);
     if (status != AB_OK) {
         free(label);
@@ -153,7 +144,7 @@ enum ab_status ab_base_read(const struct ab_options *o, const char *path, struct
                             struct ab_err *err)
 {
     char shown[1024];
-    return read_base(o, path, strdup(ab_text_printable(shown, sizeof shown, path)), out, err);
+    return read_base(o, path, ab_strdup(ab_text_printable(shown, sizeof shown, path)), out, err);
 }
 
 bool ab_base_is_file(const char *name_or_file)
@@ -165,23 +156,17 @@ bool ab_base_is_file(const char *name_or_file)
 enum ab_status ab_base_find(const struct ab_options *o, const char *name_or_file,
                             struct ab_base *out, struct ab_err *err)
 {
-    char *folder = NULL, *path = NULL, *label = NULL;
+    char *folder = NULL;
     if (ab_base_is_file(name_or_file))
         return ab_base_read(o, name_or_file, out, err);
     enum ab_status status = ab_baseline_check_name(name_or_file, err);
     if (status != AB_OK || (status = ab_baseline_folder(o, &folder, err)) != AB_OK)
         return status;
-    path = ab_baseline_path(folder, name_or_file);
-    FILE *probe = path != NULL ? fopen(path, "re") : NULL;
-    if (probe == NULL && path != NULL && errno == ENOENT) {
+    char *path = ab_baseline_path(folder, name_or_file);
+    if (access(path, F_OK) != 0 && errno == ENOENT)
         status = ab_baseline_fail_missing(folder, name_or_file, err);
-    } else {
-        if (path == NULL || asprintf(&label, AB_BASELINE_LABEL "%s", name_or_file) < 0)
-            label = NULL;
-        status = read_base(o, path, label, out, err);
-    }
-    if (probe != NULL)
-        fclose(probe);
+    else
+        status = read_base(o, path, ab_strdupf(AB_BASELINE_LABEL "%s", name_or_file), out, err);
     free(folder);
     free(path);
     return status;

@@ -24,7 +24,7 @@ struct ab_base { /* a stored result that others are compared with */
 enum ab_status ab_baseline_folder(const struct ab_options *o, char **out, struct ab_err *err);
 /* 1 to 64 letters, digits, '.', '_' and '-', the first a letter or a digit; else AB_USAGE. */
 enum ab_status ab_baseline_check_name(const char *name, struct ab_err *err);
-/* FOLDER/NAME.json, malloc'ed; NULL when out of memory. */
+/* FOLDER/NAME.json, malloc'ed. */
 char *ab_baseline_path(const char *folder, const char *name);
 /* The names in the folder, sorted; free each and the list. A folder that is not there has none. */
 enum ab_status ab_baseline_names(const char *folder, char ***out, size_t *n, struct ab_err *err);

@@ -1,26 +1,248 @@
 /* SPDX-License-Identifier: MIT
  *
- * Holds a baseline from before the run to its end, and turns gates and comparison into one status.
+ * Holds a baseline from before the run to its end, and turns gates and comparison into one status and a
+ * command line that goes on from there.
  */
 #include "app/decision.h"
 
 #include "app/say.h"
-#include "app/verdict.h"
-#include "report/table/sink_compare.h"
-#include "stats/aggregate.h"
+#include "base/bits.h"
+#include "base/nearest.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include "report/table/sink_checks.h"
+#include "report/table/table.h"
 #include "stats/compare_drift.h"
-#include "stats/compare_notes.h"
+#include "stats/metric.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- --base ----
+ * Names are those that the tables show, settings and all. One that turns out to be absent or fails is
+ * no mistake: nothing is compared then, and the report says why. */
+
+static enum ab_status refuse_base(const char *name, const char *const *known, size_t n,
+                                  struct ab_err *err)
+{
+    struct ab_text why = {0};
+    const char *nearest = ab_text_nearest(name, known, n);
+    if (nearest != NULL)
+        ab_text_addf(&why, "did you mean '%s'? ", AB_SHOWN(200, nearest));
+    ab_text_add(&why, n > 0 ? "there are: " : "there is none");
+    for (size_t i = 0; i < n; i++)
+        ab_text_addf(&why, "%s%s", i > 0 ? ", " : "", AB_SHOWN(200, known[i]));
+    ab_fail(err, AB_USAGE, "--base: no back end '%s' to compare with; %s", AB_SHOWN(200, name),
+            why.s);
+    ab_text_fini(&why);
+    return AB_USAGE;
+}
+
+enum ab_status ab_base_name_set(const char *name, struct ab_session *session, struct ab_err *err)
+{
+    const char **known = ab_alloc_zeroed(session->n_backends + 1, sizeof *known);
+    size_t n = 0;
+    bool is_found = false;
+    for (uint32_t i = 0; name != NULL && i < session->n_backends; i++)
+        if (!ab_backend_is_null(&session->backends[i])) {
+            known[n++] = session->backends[i].name;
+            is_found = is_found || strcmp(name, session->backends[i].name) == 0;
+        }
+    if (is_found)
+        session->base = name;
+    enum ab_status status = name == NULL || is_found ? AB_OK : refuse_base(name, known, n, err);
+    free(known);
+    return status;
+}
+
+/* ---- the status, and what to do next ---- */
+
+enum { ROUNDS_WORTH_TRYING = 200 };
+
+enum ab_status ab_verdict_status(const struct ab_options *o, const struct ab_session *session)
+{
+    const struct ab_comparison *c = session->comparison;
+    enum ab_status status = ab_gates_status(session);
+    if (c != NULL)
+        status = ab_verdict_worse(status, ab_comparison_status(c));
+    if (status == AB_INCONCLUSIVE && !o->fails_inconclusive)
+        status = AB_OK;
+    if (c != NULL && c->is_advisory && o->is_strict_compare)
+        status = ab_verdict_worse(status, AB_GATE);
+    return status;
+}
+
+/* The most rounds that an open cell or gate needs; 0 = none. */
+static uint32_t most_needed(const struct ab_session *s)
+{
+    const struct ab_comparison *c = s->comparison;
+    uint32_t of_cells = c != NULL ? ab_checks_rounds_needed(c->cells, c->n_cells) : 0;
+    uint32_t most = ab_checks_rounds_needed(s->gates, s->n_gates);
+    most = of_cells > most ? of_cells : most;
+    return most < ROUNDS_WORTH_TRYING ? most : ROUNDS_WORTH_TRYING;
+}
+
+/* Where `word` begins with one of `names`: what follows it, else NULL. */
+static const char *behind_name(const char *word, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(word, names[i], strlen(names[i])) == 0 &&
+            strchr(" =", word[strlen(names[i])]) != NULL)
+            return word + strlen(names[i]);
+    return NULL;
+}
+
+/* Does an argument set the number of rounds, or what ends them? Returns how many words it takes. */
+static size_t words_of_rounds(const char *word)
+{
+    static const char *const names[] = {"--rounds", "--reps", "--time-budget", "--precision"};
+    const char *end = behind_name(word, names, AB_ARRAY_LEN(names));
+    return end == NULL || *end == 0 ? 0 : *end == ' ' ? 2 : 1;
+}
+
+static const char *skip_word(const char *s)
+{
+    s += ab_text_shell_word(s);
+    return *s == ' ' ? s + 1 : s;
+}
+
+/* The command that measured it, with another number of rounds: before what may be the command line of
+ * a program. */
+static void add_command(struct ab_text *t, const struct ab_session *s, uint32_t rounds)
+{
+    const char *word = s->command_line, *end = skip_word(skip_word(word)); /* allocbench run */
+    bool is_ours = true;
+    ab_text_addf(t, "%.*s%s--rounds %u ", (int)(end - word), word, end[-1] == ' ' ? "" : " ",
+                 rounds);
+    for (word = end; *word != 0; word = end) {
+        size_t n = is_ours ? words_of_rounds(word) : 0;
+        is_ours = is_ours && strncmp(word, "-- ", 3) != 0;
+        end = skip_word(word);
+        if (n == 0)
+            ab_text_addf(t, "%.*s", (int)(end - word), word);
+        else if (n == 2)
+            end = skip_word(end);
+    }
+    while (t->n > 0 && t->s[t->n - 1] == ' ')
+        t->s[--t->n] = 0;
+}
+
+/* Is the second word one of a command that measures? That of a merge would only join its parts again. */
+static bool is_measurement(const char *command_line)
+{
+    static const char *const names[] = {"run", "replay", "exec"};
+    const char *end = behind_name(skip_word(command_line), names, AB_ARRAY_LEN(names));
+    return end != NULL && *end != '=';
+}
+
+/* Of an exec it has to be known where the program's own words begin. */
+static bool can_repeat(const struct ab_session *s)
+{
+    return s->command_line != NULL && is_measurement(s->command_line) &&
+           strstr(s->command_line, "--resume") == NULL &&
+           (!ab_session_is_exec(s) || strstr(s->command_line, " -- ") != NULL);
+}
+
+/* A command to type; takes the text. */
+static void print_command(FILE *to, const char *lead, struct ab_text *t,
+                          struct ab_table_style style)
+{
+    char shown[4096];
+    ab_table_command(to, style, lead, ab_text_printable(shown, sizeof shown, t->s));
+    ab_text_fini(t);
+}
+
+static void print_repeat(FILE *to, const char *lead, const struct ab_session *s, uint32_t rounds,
+                         struct ab_table_style style)
+{
+    struct ab_text t = {0};
+    add_command(&t, s, rounds);
+    print_command(to, lead, &t, style);
+}
+
+/* Both sides need the rounds; a baseline is measured with it, or has them. */
+static void print_rounds(FILE *to, const struct ab_comparison *c, const struct ab_session *s,
+                         uint32_t rounds, struct ab_table_style style)
+{
+    print_repeat(to, "next: ", s, rounds, style);
+    if (c == NULL || c->base == s || c->base->n_rounds >= rounds ||
+        strstr(s->command_line, "--baseline") != NULL)
+        return;
+    if (can_repeat(c->base))
+        print_repeat(to, "and:  ", c->base, rounds, style);
+    else
+        ab_table_prose(to, style, AB_PLAIN, "and:  the base with as many rounds");
+}
+
+/* The name of a baseline; NULL = a file, or this run. */
+static const char *name_in(const char *label)
+{
+    const size_t n = strlen(AB_BASELINE_LABEL);
+    return label != NULL && strncmp(label, AB_BASELINE_LABEL, n) == 0 ? label + n : NULL;
+}
+
+/* Better than a baseline, and no baseline itself: may it take the place of the one? */
+static bool is_renewal(const struct ab_comparison *c, const char *file)
+{
+    return file != NULL && name_in(c->base_label) != NULL && name_in(c->now_label) == NULL &&
+           ab_comparison_status(c) == AB_OK && ab_comparison_count(c, AB_VERDICT_IMPROVED) > 0;
+}
+
+static void print_update(FILE *to, const struct ab_options *o, const char *name, const char *file,
+                         struct ab_table_style style)
+{
+    struct ab_text t = {0};
+    ab_text_addf(&t, "allocbench baseline update %s", name);
+    if (file[0] != 0) {
+        ab_text_add(&t, " ");
+        ab_text_add_shell(&t, file);
+    }
+    if (o->results != NULL) {
+        ab_text_add(&t, " --results ");
+        ab_text_add_shell(&t, o->results);
+    }
+    print_command(to, "next: ", &t, style);
+}
+
+/* Where a regression can be seen. */
+static void print_look(FILE *to, const struct ab_comparison *c, struct ab_table_style style)
+{
+    bool is_cut = ab_sink_compare_is_cut(c, style.is_verbose), is_drawn = c->base != c->now;
+    if (is_cut || is_drawn)
+        ab_table_prose(
+            to, style, AB_PLAIN,
+            !is_drawn ? "next: -v lists every percentile"
+            : is_cut
+                ? "next: -v lists every percentile, --html FILE draws both results over each other"
+                : "next: --html FILE draws both results over each other");
+}
+
+void ab_verdicts_print(FILE *to, const struct ab_options *o, const struct ab_session *s,
+                       const char *file, struct ab_table_style style)
+{
+    const struct ab_comparison *c = s->comparison;
+    uint32_t rounds = most_needed(s);
+    char text[64];
+    if (c != NULL)
+        ab_sink_compare(to, c, style);
+    ab_sink_gates(to, s, style);
+    snprintf(text, sizeof text, "next: measure both with --rounds %u", rounds);
+    if (rounds > 0 && can_repeat(s))
+        print_rounds(to, c, s, rounds, style);
+    else if (rounds > 0 && c != NULL && c->base != s)
+        ab_table_prose(to, style, AB_PLAIN, text);
+    else if (c != NULL && ab_comparison_count(c, AB_VERDICT_FAIL) > 0)
+        print_look(to, c, style);
+    else if (c != NULL && is_renewal(c, file))
+        print_update(to, o, name_in(c->base_label), file, style);
+}
+
+/* ---- from before the run to its end ---- */
 
 static const struct ab_session *baseline_of(const struct ab_decision *d)
 {
     return d->base.label != NULL ? &d->base.stored.session : NULL;
-}
-
-static const struct ab_comparison *comparison_of(const struct ab_decision *d)
-{
-    return d->comparison.now != NULL ? &d->comparison : NULL;
 }
 
 /* Which option asks for a comparison that there will not be; NULL = none does. */
@@ -56,7 +278,7 @@ enum ab_status ab_decision_add_witness(const struct ab_decision *d, struct ab_se
 {
     static const char name[] = "glibc";
     const struct ab_session *base = baseline_of(d);
-    uint32_t i = base != NULL ? ab_compare_find(base, name) : UINT32_MAX;
+    uint32_t i = base != NULL ? ab_session_backend(base, name) : UINT32_MAX;
     size_t n = list->n;
     if (i == UINT32_MAX || !ab_backend_is_comparable(&base->backends[i]) ||
         base->backends[i].build_id[0] == 0 || n >= AB_SELECTION_MAX)
@@ -113,22 +335,22 @@ void ab_decision_make(struct ab_decision *d, const struct ab_gate_set *gates,
     d->comparison.base_label = d->base.label;
     d->comparison.now_label = base != NULL ? "this run" : NULL;
     d->comparison.is_strict = d->options->is_strict_compare;
-    session->comparison = comparison_of(d);
+    session->comparison = d->comparison.now != NULL ? &d->comparison : NULL;
 }
 
 /* New rounds are judged relative to the libraries that did not change, as the first were. */
 static bool is_witness(const struct ab_decision *d, const struct ab_backend_info *b)
 {
-    uint32_t base = ab_compare_find(baseline_of(d), b->name);
+    uint32_t base = ab_session_backend(baseline_of(d), b->name);
     return base != UINT32_MAX && ab_drift_is_unchanged(&baseline_of(d)->backends[base], b);
 }
 
 uint32_t ab_decision_suspicious(const struct ab_decision *d, const struct ab_session *session,
                                 bool *is_concerned)
 {
-    uint32_t n = ab_gates_suspicious(session, is_concerned);
-    if (comparison_of(d) != NULL)
-        n += ab_comparison_suspicious(&d->comparison, is_concerned);
+    const struct ab_comparison *c = &d->comparison;
+    uint32_t n = ab_checks_suspicious(session->gates, session->n_gates, session, is_concerned) +
+                 ab_checks_suspicious(c->cells, c->n_cells, session, is_concerned);
     for (uint32_t i = 0; baseline_of(d) != NULL && n > 0 && i < session->n_backends; i++)
         if (is_witness(d, &session->backends[i]))
             is_concerned[i] = true;
@@ -138,32 +360,13 @@ uint32_t ab_decision_suspicious(const struct ab_decision *d, const struct ab_ses
 void ab_decision_confirm(struct ab_decision *d, struct ab_session *session,
                          struct ab_session *again)
 {
-    struct ab_comparison c = {0};
-    const struct ab_session *base = baseline_of(d);
-    ab_gates_judge(d->gates->gates, d->gates->n_gates, again, base);
+    struct ab_comparison c = {0}, *of = &d->comparison;
+    ab_gates_judge(d->gates->gates, d->gates->n_gates, again, baseline_of(d));
     compare(d, again, &c);
-    ab_gates_confirm(session, again);
-    ab_comparison_confirm(&d->comparison, &c);
+    ab_checks_confirm(session->gates, session->n_gates, again->gates, again->n_gates,
+                      again->n_rounds);
+    ab_checks_confirm(of->cells, of->n_cells, c.cells, c.n_cells, again->n_rounds);
     ab_comparison_fini(&c);
-}
-
-enum ab_status ab_decision_status(const struct ab_decision *d, const struct ab_session *session)
-{
-    return ab_verdict_status(d->options, comparison_of(d), session);
-}
-
-void ab_decision_print(const struct ab_decision *d, FILE *to, struct ab_table_style style)
-{
-    if (comparison_of(d) == NULL)
-        return;
-    fputc('\n', to);
-    ab_sink_compare(to, &d->comparison, style);
-}
-
-void ab_decision_print_next(const struct ab_decision *d, const struct ab_session *session,
-                            bool is_stored, FILE *to, struct ab_table_style style)
-{
-    ab_verdict_print_next(to, d->options, comparison_of(d), session, is_stored ? "" : NULL, style);
 }
 
 void ab_decision_close(struct ab_decision *d)

@@ -42,13 +42,22 @@ uint32_t ab_decision_suspicious(const struct ab_decision *d, const struct ab_ses
 void ab_decision_confirm(struct ab_decision *d, struct ab_session *session,
                          struct ab_session *again);
 
-enum ab_status ab_decision_status(const struct ab_decision *d, const struct ab_session *session);
-/* The table of the comparison, if there is one. */
-void ab_decision_print(const struct ab_decision *d, FILE *to, struct ab_table_style style);
-/* Prints, after the gates, which command to type next. `is_stored`: the run is the newest stored
- * result. */
-void ab_decision_print_next(const struct ab_decision *d, const struct ab_session *session,
-                            bool is_stored, FILE *to, struct ab_table_style style);
 void ab_decision_close(struct ab_decision *d);
+
+/* --base, the back end that the others are compared with: sets session->base to `name` (borrowed), or
+ * leaves what is there where it is NULL. AB_USAGE when the session has no such back end, or when it is
+ * null, with the names that it has. */
+enum ab_status ab_base_name_set(const char *name, struct ab_session *session, struct ab_err *err);
+
+/* Returns the status of the command for the session's gates and comparison, under --strict and
+ * --inconclusive: AB_BACKEND, AB_CONFIG, AB_GATE, AB_INCONCLUSIVE or AB_OK. */
+enum ab_status ab_verdict_status(const struct ab_options *o, const struct ab_session *session);
+
+/* Prints the comparison and the gates, as far as there are any, and the line "next: …" where there is
+ * something to do: the command with the rounds that would settle what is open; where a regression can
+ * be seen; how a baseline is renewed, with `file`, as `baseline update` takes it ("" = the newest
+ * result; NULL = not stored). */
+void ab_verdicts_print(FILE *to, const struct ab_options *o, const struct ab_session *session,
+                       const char *file, struct ab_table_style style);
 
 #endif

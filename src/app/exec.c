@@ -21,7 +21,7 @@
 #include "report/read/read_result.h"
 #include "report/sinks/sinks.h"
 #include "runner/spawn.h"
-#include "stats/aggregate.h"
+#include "stats/metric.h"
 #include "stats/stopping.h"
 #include "trace_tools/to_tape.h"
 

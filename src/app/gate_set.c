@@ -13,6 +13,7 @@
 #include "result/passes.h"
 #include "workload/config.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +77,18 @@ static void complain(struct ab_diag *diag, const struct ab_remark *remark,
     ab_diag_add(diag, ab_node_place(&remark->node, error->offset, error->n), "%s", error->text);
 }
 
+/* Adds the gates of one text, as many as '*' stands for. */
+static bool add_gates(struct ab_gate_set *set, const char *text, const char *place,
+                      const struct ab_gate_scope *scope, struct ab_gate_error *error)
+{
+    size_t n = 0;
+    if (!ab_gate_parse_each(text, scope, set->gates + set->n_gates, &n, error))
+        return false;
+    for (; n > 0; n--)
+        set->gates[set->n_gates++].place = place;
+    return true;
+}
+
 static void read_remarks(struct ab_gate_set *set, const struct ab_gate_scope *scope,
                          struct ab_diag *diag)
 {
@@ -84,29 +97,26 @@ static void read_remarks(struct ab_gate_set *set, const struct ab_gate_scope *sc
     struct ab_gate_error error;
     for (size_t i = 0; i < gates->n; i++) {
         const struct ab_remark *remark = &gates->items[i];
-        size_t n = 0;
-        if (!ab_gate_parse_each(remark->node.text, scope, set->gates + set->n_gates, &n, &error)) {
-            complain(diag, remark, &error);
-            continue;
-        }
+        size_t first = set->n_gates;
         set->places[i] = place_of(set->workload, remark);
-        for (; n > 0; n--) {
-            set->gates[set->n_gates].place = set->places[i];
-            set->gates[set->n_gates].is_warning = remark->is_warning;
-            set->remarks[set->n_gates++] = i;
+        if (!add_gates(set, remark->node.text, set->places[i], scope, &error))
+            complain(diag, remark, &error);
+        for (size_t k = first; k < set->n_gates; k++) {
+            set->gates[k].is_warning = remark->is_warning;
+            set->remarks[k] = i;
         }
     }
     set->n_of_workload = set->n_gates;
     for (size_t i = 0; i < claims->n; i++) {
         const struct ab_remark *remark = &claims->items[i];
-        struct ab_claim *claim = &set->claims[set->n_claims];
-        if (!ab_gate_parse(remark->node.text, true, scope, &claim->figure, &error)) {
+        struct ab_gate *claim = &set->claims[set->n_claims];
+        if (!ab_gate_parse(remark->node.text, true, scope, claim, &error)) {
             complain(diag, remark, &error);
             continue;
         }
         claim->says = remark->says;
         claim->source = remark->source;
-        claim->figure.place = set->places[gates->n + i] = place_of(set->workload, remark);
+        claim->place = set->places[gates->n + i] = place_of(set->workload, remark);
         set->n_claims++;
     }
 }
@@ -117,8 +127,7 @@ static enum ab_status tell(const struct ab_options *o, struct ab_diag *diag, str
     if (diag->n_errors == 0)
         return AB_OK;
     char *messages = ab_diag_render(diag);
-    if (messages != NULL)
-        ab_complain(o, messages);
+    ab_complain(o, messages);
     free(messages);
     return ab_fail(err, AB_CONFIG, "%s", "");
 }
@@ -134,33 +143,28 @@ static enum ab_status read_options(struct ab_gate_set *set, const struct ab_opti
                                    const struct ab_gate_scope *scope, struct ab_err *err)
 {
     struct ab_gate_error error;
-    for (size_t i = 0; i < o->n_gates; i++) {
-        size_t n = 0;
-        if (!ab_gate_parse_each(o->gates[i], scope, set->gates + set->n_gates, &n, &error))
+    for (size_t i = 0; i < o->n_gates; i++)
+        if (!add_gates(set, o->gates[i], "--gate", scope, &error))
             return fail_option(o->gates[i], error.text, err);
-        for (; n > 0; n--)
-            set->gates[set->n_gates++].place = "--gate";
-    }
     return AB_OK;
 }
 
 enum ab_status ab_gate_set_read(const struct ab_gate_source *source, struct ab_gate_set *out,
                                 struct ab_err *err)
 {
-    static const struct ab_remarks none;
     const struct ab_workload *w = source->workload;
-    const struct ab_remarks *gates = w != NULL ? ab_workload_gates(w) : &none;
-    const struct ab_remarks *claims = w != NULL ? ab_workload_claims(w) : &none;
+    size_t n_gates = w != NULL ? ab_workload_gates(w)->n : 0;
+    size_t n_claims = w != NULL ? ab_workload_claims(w)->n : 0;
+    size_t each = source->n_phases > 0 ? source->n_phases : 1; /* gates of one text, at most */
     struct scope_arrays arrays = {.phases = NULL};
     struct ab_gate_set set = {.workload = w, .options = source->options};
     enum ab_status status = AB_OK;
     make_scope(source, &arrays);
-    size_t each = source->n_phases > 0 ? source->n_phases : 1; /* gates of one text, at most */
-    set.gates = ab_alloc_zeroed((gates->n + source->options->n_gates) * each + 1,
+    set.gates = ab_alloc_zeroed((n_gates + source->options->n_gates) * each + 1,
                                 sizeof set.gates[0]);
-    set.remarks = ab_alloc_zeroed(gates->n * each + 1, sizeof set.remarks[0]);
-    set.claims = ab_alloc_zeroed(claims->n + 1, sizeof set.claims[0]);
-    set.places = ab_alloc_zeroed(gates->n + claims->n + 1, sizeof set.places[0]);
+    set.remarks = ab_alloc_zeroed(n_gates * each + 1, sizeof set.remarks[0]);
+    set.claims = ab_alloc_zeroed(n_claims + 1, sizeof set.claims[0]);
+    set.places = ab_alloc_zeroed(n_gates + n_claims + 1, sizeof set.places[0]);
     if (w != NULL) {
         struct ab_diag diag = {.source = ab_workload_source(w)};
         read_remarks(&set, &arrays.scope, &diag);
@@ -169,13 +173,40 @@ enum ab_status ab_gate_set_read(const struct ab_gate_source *source, struct ab_g
     }
     if (status == AB_OK)
         status = read_options(&set, source->options, &arrays.scope, err);
-    if (status == AB_OK) {
-        *out = set;
-        set = (struct ab_gate_set){0};
-    }
-    ab_gate_set_fini(&set);
+    *out = set;
+    if (status != AB_OK)
+        ab_gate_set_fini(out);
     free(arrays.phases);
     free(arrays.known);
+    return status;
+}
+
+enum ab_status ab_gate_set_of_result(const struct ab_options *o, const struct ab_session *s,
+                                     struct ab_gate_set *out, struct ab_err *err)
+{
+    struct ab_gate_phase *phases = ab_alloc_zeroed(s->n_phases + 1u, sizeof phases[0]);
+    const char **backends = ab_alloc_zeroed(s->n_backends + 1u, sizeof backends[0]);
+    struct ab_gate_scope scope = {.phases = phases,
+                                  .n_phases = s->n_phases,
+                                  .backends = backends,
+                                  .n_backends = s->n_backends};
+    for (uint32_t i = 0; i < s->n_phases; i++) {
+        const struct ab_iterations *each = ab_session_iterations(s, s->phases[i]);
+        phases[i].name = s->phases[i];
+        for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+            phases[i].kinds |= ab_session_has_op(s, s->phases[i], k) ? 1u << k : 0;
+        phases[i].iteration = each != NULL ? each->name : NULL;
+        phases[i].has_budget = each != NULL && isfinite(each->budget_ns);
+    }
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        backends[i] = s->backends[i].name;
+    size_t most = o->n_gates * (s->n_phases > 0 ? s->n_phases : 1) + 1;
+    *out = (struct ab_gate_set){.gates = ab_alloc_zeroed(most, sizeof out->gates[0])};
+    enum ab_status status = read_options(out, o, &scope, err);
+    if (status != AB_OK)
+        ab_gate_set_fini(out);
+    free(phases);
+    free(backends);
     return status;
 }
 
@@ -235,8 +266,7 @@ static enum ab_status refuse(const struct ab_gate_set *set, refusal *reason, con
 
 static void refuse_below(const struct ab_gate *gate, const void *floor_ns, char *why, size_t cap)
 {
-    if (ab_gate_is_below(gate, *(const double *)floor_ns))
-        ab_gate_explain_floor(gate, *(const double *)floor_ns, why, cap);
+    ab_gate_is_below(gate, *(const double *)floor_ns, why, cap);
 }
 
 enum ab_status ab_gate_set_check_floor(const struct ab_gate_set *set, const struct ab_clock *clock,

@@ -8,7 +8,7 @@
 
 #include "app/options.h"
 #include "base/clock.h"
-#include "stats/claim.h"
+#include "stats/gate.h"
 #include "tape/tape.h"
 #include "workload/workload.h"
 
@@ -24,7 +24,7 @@ struct ab_gate_source {
 
 struct ab_gate_set {
     struct ab_gate *gates; /* first the workload's */
-    struct ab_claim *claims;
+    struct ab_gate *claims;
     size_t n_gates, n_claims, n_of_workload;
     size_t *remarks; /* n_of_workload: which gate of the workload each comes from */
     char **places;   /* owned; one a gate and a claim of the workload */
@@ -39,6 +39,9 @@ size_t ab_gates_count(const struct ab_options *o, const struct ab_workload *work
  * of them. The set borrows from the source. */
 enum ab_status ab_gate_set_read(const struct ab_gate_source *source, struct ab_gate_set *out,
                                 struct ab_err *err);
+/* The gates of --gate alone, read against what a stored result has. */
+enum ab_status ab_gate_set_of_result(const struct ab_options *o, const struct ab_session *session,
+                                     struct ab_gate_set *out, struct ab_err *err);
 void ab_gate_set_fini(struct ab_gate_set *set);
 
 /* Refuses gates on numbers of a pass that will not run. */

@@ -7,7 +7,7 @@
 #include "app/measure.h"
 
 #include "app/backend_choice.h"
-#include "app/base_name.h"
+#include "app/decision.h"
 #include "app/noise_warning.h"
 #include "app/result_store.h"
 #include "app/say.h"
@@ -232,7 +232,7 @@ static int judge(const struct ab_measurement *m)
     bool has_failed = ab_case_has_failed(&m->session) ||
                       (m->replay != NULL && ab_case_has_failed(m->replay));
     return ab_status_exit_code(has_failed ? AB_BACKEND
-                                          : ab_decision_status(&m->decision, &m->session));
+                                          : ab_verdict_status(m->options, &m->session));
 }
 
 /* Files come before what is shown, whose pipe may close. */

@@ -66,7 +66,7 @@ void ab_noise_warn_gates(const struct ab_options *o, const struct ab_session *se
     bool is_there = false;
     for (size_t i = 0; i < n && !o->is_quiet; i++) {
         const struct ab_gate *g = &gates[i];
-        bool compares = g->against != AB_GATE_ABSOLUTE && g->against != AB_GATE_LIVE;
+        bool compares = g->against != AB_AGAINST_NOTHING && g->against != AB_AGAINST_LIVE;
         if (!compares || g->metric.field == NULL)
             continue;
         if (!is_there && !(is_there = find(o, session->host.fingerprint, &c)))

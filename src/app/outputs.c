@@ -12,7 +12,7 @@
 #include "report/html/report.h"
 #include "report/sinks/sink_tag.h"
 #include "result/merge/merge_rounds.h"
-#include "stats/aggregate.h"
+#include "stats/metric.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,11 +9,12 @@
 #include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "report/json.h"
 #include "report/output.h"
 #include "report/read/json_in.h"
-#include "report/table/sink_compare.h"
+#include "report/table/sink_checks.h"
 #include "report/table/sink_table.h"
 #include "stats/compare.h"
 
@@ -38,8 +39,8 @@ static enum ab_status choose_result(const struct ab_options *o, char **out, stru
 {
     if (o->n_args <= 2)
         return ab_last_result_strictly(o, out, err);
-    *out = strdup(o->args[2]);
-    return *out != NULL ? AB_OK : ab_fail(err, AB_SYSTEM, "out of memory");
+    *out = ab_strdup(o->args[2]);
+    return AB_OK;
 }
 
 /* Copies the document of `from`, with a checksum whether it had one or not. */
@@ -162,28 +163,6 @@ static void print_kept(const struct ab_session *s, const char *from)
 
 /* ---- commands ---- */
 
-static enum ab_status save(const struct request *r, struct ab_err *err)
-{
-    struct ab_base base;
-    char *from = NULL;
-    if (exists(r))
-        return ab_fail(err, AB_USAGE,
-                       "there is a baseline '%s' already; replace it with allocbench baseline "
-                       "update %s",
-                       r->name, r->name);
-    enum ab_status status = read_new(r, &from, &base, err);
-    if (status != AB_OK)
-        return status;
-    status = store(r, from, true, err);
-    if (status == AB_OK)
-        printf("saved %s as baseline %s: %s\n", base.label, r->name, r->path);
-    if (status == AB_OK)
-        print_kept(&base.stored.session, from);
-    ab_base_fini(&base);
-    free(from);
-    return status;
-}
-
 /* What changes, as far as it can be said. */
 static void print_change(const struct request *r, const struct ab_base *now)
 {
@@ -208,22 +187,29 @@ static void print_change(const struct request *r, const struct ab_base *now)
     ab_base_fini(&was);
 }
 
-static enum ab_status update(const struct request *r, struct ab_err *err)
+/* Saves a new baseline, or renews one that there is. */
+static enum ab_status keep(const struct request *r, bool is_new, struct ab_err *err)
 {
-    struct ab_base now;
+    struct ab_base base;
     char *from = NULL;
-    if (!exists(r))
+    if (is_new && exists(r))
+        return ab_fail(err, AB_USAGE,
+                       "there is a baseline '%s' already; replace it with allocbench baseline "
+                       "update %s",
+                       r->name, r->name);
+    if (!is_new && !exists(r))
         return ab_baseline_fail_missing(r->folder, r->name, err);
-    enum ab_status status = read_new(r, &from, &now, err);
-    if (status != AB_OK)
-        return status;
-    print_change(r, &now);
-    status = store(r, from, false, err);
+    AB_TRY(read_new(r, &from, &base, err));
+    if (!is_new)
+        print_change(r, &base);
+    enum ab_status status = store(r, from, is_new, err);
+    if (status == AB_OK && is_new)
+        printf("saved %s as baseline %s: %s\n", base.label, r->name, r->path);
+    else if (status == AB_OK)
+        printf("updated baseline %s from %s\n", r->name, base.label);
     if (status == AB_OK)
-        printf("updated baseline %s from %s\n", r->name, now.label);
-    if (status == AB_OK)
-        print_kept(&now.stored.session, from);
-    ab_base_fini(&now);
+        print_kept(&base.stored.session, from);
+    ab_base_fini(&base);
     free(from);
     return status;
 }
@@ -348,9 +334,8 @@ enum ab_status ab_cmd_baseline(const struct ab_options *o, int *exit_code, struc
     } else {
         r.name = o->args[1];
         r.path = ab_baseline_path(r.folder, r.name);
-        status = r.path == NULL   ? ab_fail(err, AB_SYSTEM, "out of memory")
-                 : word == SAVE   ? save(&r, err)
-                 : word == UPDATE ? update(&r, err)
+        status = word == SAVE     ? keep(&r, true, err)
+                 : word == UPDATE ? keep(&r, false, err)
                  : word == SHOW   ? show(&r, err)
                                   : drop(&r, err);
     }

@@ -23,7 +23,6 @@
 #include "result/memory_dist.h"
 #include "result/result_fields.h"
 #include "stats/metric.h"
-#include "stats/metric_dist.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -3,10 +3,10 @@
  * `merge`: reads the parts of a measurement, joins them, judges and stores the whole.
  */
 #include "app/backend_choice.h"
+#include "app/decision.h"
 #include "app/gate_set.h"
 #include "app/one_file.h"
 #include "app/result_store.h"
-#include "app/verdict.h"
 #include "backend/selection.h"
 #include "cli/commands.h"
 #include "cli/show.h"
@@ -17,8 +17,7 @@
 #include "report/output.h"
 #include "report/read/read_result.h"
 #include "report/sinks/sinks.h"
-#include "report/table/sink_claims.h"
-#include "report/table/sink_gates.h"
+#include "report/table/sink_checks.h"
 #include "result/merge/merge.h"
 #include "result/result.h"
 #include "result/session.h"
@@ -155,8 +154,8 @@ static void move_place(struct ab_gate_set *set, const char *from, const char *to
         if (set->gates[i].place == from)
             set->gates[i].place = to;
     for (size_t i = 0; i < set->n_claims; i++)
-        if (set->claims[i].figure.place == from)
-            set->claims[i].figure.place = to;
+        if (set->claims[i].place == from)
+            set->claims[i].place = to;
 }
 
 /* Places name the file that was run, not the one that was made here. */
@@ -284,7 +283,7 @@ static enum ab_status finish(const struct ab_options *o, struct ab_session *s, i
     if (status == AB_OK) {
         ab_failures_tell(s, o->is_quiet);
         *exit_code = ab_status_exit_code(ab_case_has_failed(s) ? AB_BACKEND
-                                                               : ab_verdict_status(o, NULL, s));
+                                                               : ab_verdict_status(o, s));
     }
     free(s->gates);
     free(s->claims);

@@ -2,19 +2,17 @@
  *
  * Stored results, printed as they were when they were measured, or written in another form.
  */
-#include "app/base_name.h"
-#include "app/baselines.h"
+#include "app/decision.h"
 #include "app/options.h"
 #include "app/outputs.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "report/checks_json.h"
 #include "report/html/report.h"
-#include "report/read/read_comparison.h"
-#include "report/read/read_gates.h"
 #include "report/read/read_result.h"
-#include "report/table/sink_compare.h"
+#include "report/table/sink_checks.h"
 #include "report/table/sink_table.h"
 #include "stats/compare.h"
 
@@ -47,8 +45,7 @@ static enum ab_status report_stored(const struct ab_options *o, const char *path
     if (ab_base_name_set(o->base, s, err) != AB_OK)
         return ab_err_context(err, "%s: ", AB_SHOWN(300, path));
     AB_TRY(ab_outputs_check_phase(o, s->phases, s->n_phases, err));
-    AB_TRY(ab_stored_read_gates(path, stored, err));
-    AB_TRY(ab_stored_read_comparison(path, stored, err));
+    AB_TRY(ab_stored_read_checks(path, stored, err));
     AB_TRY(ab_outputs_open(o, outputs, err));
     AB_TRY(ab_outputs_spare_inputs(outputs, o, err));
     AB_TRY(ab_outputs_check(outputs, s, err));

@@ -13,7 +13,7 @@
 #include "report/format.h"
 #include "report/sparkline.h"
 #include "result/passes.h"
-#include "stats/aggregate.h"
+#include "stats/metric.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -325,7 +325,7 @@ static double time_of_op(const struct ab_session *s, uint32_t backend, uint32_t 
         if (r->backend == backend && r->round == round && r->op == AB_OP_ALL)
             n += (double)r->n_ops;
     }
-    return n > 0 ? ab_session_run_time_of_round(s, backend, round) / n : (double)NAN;
+    return n > 0 ? ab_session_time_of_round(s, backend, NULL, round) / n : (double)NAN;
 }
 
 static void say_backend(char *buf, size_t cap, const struct ab_session *s, uint32_t backend,

@@ -13,8 +13,7 @@
 #include "core/units_show.h"
 #include "report/ci/findings.h"
 #include "report/format.h"
-#include "report/table/sink_claims.h"
-#include "report/table/sink_gates.h"
+#include "report/table/sink_checks.h"
 #include "report/table/sink_table.h"
 
 #include <signal.h>
@@ -184,7 +183,7 @@ void ab_verdicts_tell(const struct ab_session *session, bool fails_inconclusive)
         if (is_told(&all.items[i], fails_inconclusive))
             fprintf(stderr, "allocbench: %s: %s: %s\n", all.items[i].kind, all.items[i].title.s,
                     all.items[i].sentence.s);
-    ab_finding_list_fini(&all);
+    ab_findings_fini(&all);
     ab_format_end(&guard);
 }
 
@@ -203,9 +202,9 @@ static void print_answer(const struct ab_measured *m, bool is_taken)
     style.color = style.color && !is_taken;
     if (!is_taken)
         ab_sink_claims(stdout, m->session, style);
-    ab_decision_print(m->decision, beside, style);
-    ab_sink_gates(beside, m->session, style);
-    ab_decision_print_next(m->decision, m->session, m->store->name[0] != 0, beside, style);
+    if (m->session->comparison != NULL)
+        fputc('\n', beside);
+    ab_verdicts_print(beside, m->options, m->session, m->store->name[0] != 0 ? "" : NULL, style);
 }
 
 void ab_show_measured(const struct ab_measured *m)

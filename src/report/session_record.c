@@ -10,7 +10,7 @@
 #include "base/limits.h"
 #include "core/memory.h"
 #include "core/text.h"
-#include "report/compare_json.h"
+#include "report/checks_json.h"
 #include "report/format.h"
 #include "report/sinks/sinks.h"
 #include "report/view/memory.h"
@@ -20,7 +20,7 @@
 #include "result/passes.h"
 #include "result/result_fields.h"
 #include "result/session.h"
-#include "stats/aggregate.h"
+#include "stats/metric.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -1368,7 +1368,7 @@ AB_TABLE(ratio, struct ratio_row);
 static void add_ratio(json_t *list, struct ratio_row row, struct ab_effect effect)
 {
     row.effect = effect;
-    row.method = ab_effect_method_name(effect.method);
+    row.method = ab_effect_method_names[effect.method];
     ab_json_append(list, ab_record_json(&ratio_record, &row, NULL));
 }
 
@@ -1395,29 +1395,10 @@ static json_t *write_ratios(const struct ab_writing *x)
     return list;
 }
 
-static const struct ab_member claim_members[] = {
-    AB_TEXT("claim", struct ab_claim_result, text),
-    AB_TEXT("place", struct ab_claim_result, place),
-    AB_TEXT("says", struct ab_claim_result, says),
-    AB_TEXT("source", struct ab_claim_result, source),
-    AB_TEXT("backend", struct ab_claim_result, backend),
-    AB_TEXT("base", struct ab_claim_result, base),
-    AB_TEXT("phase", struct ab_claim_result, phase),
-    AB_TEXT("op", struct ab_claim_result, op),
-    AB_TEXT("stat", struct ab_claim_result, stat),
-    AB_NUMBER("claimed", struct ab_claim_result, claimed),
-    AB_NUMBER("measured", struct ab_claim_result, measured),
-    AB_NUMBER("low", struct ab_claim_result, low),
-    AB_NUMBER("high", struct ab_claim_result, high),
-    AB_NUMBER("interval_low", struct ab_claim_result, interval_low),
-    AB_NUMBER("interval_high", struct ab_claim_result, interval_high),
-    AB_NUMBER("net", struct ab_claim_result, net),
-    AB_NUMBER("net_interval_low", struct ab_claim_result, net_interval_low),
-    AB_NUMBER("net_interval_high", struct ab_claim_result, net_interval_high),
-    AB_WHOLE("n_rounds", struct ab_claim_result, n_rounds, UINT32_MAX, 0),
-    AB_CHARS("reason", struct ab_claim_result, reason),
-};
-AB_TABLE(claim, struct ab_claim_result);
+static json_t *write_claims(const struct ab_writing *x)
+{
+    return ab_claims_json(x->record);
+}
 
 static json_t *write_gates(const struct ab_writing *x)
 {
@@ -1569,8 +1550,7 @@ static const struct ab_member document_members[] = {
               .flags = AB_POINTER | AB_LATER),
     RULE("ratios", write_ratios, NULL),
     RULE("gates", write_gates, NULL),
-    AB_LIST("claims", struct ab_session, claims, n_claims, 0, .record = &claim_record,
-            .flags = AB_SHOWN),
+    RULE("claims", write_claims, NULL),
     RULE("comparison", write_comparison, NULL),
 };
 const struct ab_record ab_session_record = AB_RECORD_OF(struct ab_session, document_members,
@@ -1587,10 +1567,6 @@ void ab_session_settle(struct ab_session *s)
     for (uint32_t i = 0; i < s->n_memory; i++)
         for (uint32_t h = 0; h < AB_ROUTE_HEAPS_MAX; h++)
             ab_record_settle(&heap_memory_record, &s->memory[i].heaps[h]);
-    for (uint32_t i = 0; i < s->n_gates; i++) {
-        s->gates[i].value = ab_number_settle(s->gates[i].value);
-        s->gates[i].bound = ab_number_settle(s->gates[i].bound);
-    }
 }
 
 bool ab_sink_json(FILE *to, const struct ab_session *session)

@@ -52,12 +52,6 @@ const char *const ab_ended_names[AB_ENDED_COUNT] = {[AB_ENDED_NOT] = "",
 
 const char *const ab_order_names[] = {"free", "strict", NULL};
 
-const char *ab_gate_verdict_name(enum ab_gate_verdict verdict)
-{
-    static const char *const names[] = {"pass", "fail", "not_evaluated", "skipped", "inconclusive"};
-    return (unsigned)verdict < AB_ARRAY_LEN(names) ? names[verdict] : "unknown";
-}
-
 const char *ab_backend_status_name(enum ab_backend_status status)
 {
     return (unsigned)status < AB_BACKEND_STATUS_COUNT ? ab_backend_status_names[status] : "unknown";

@@ -250,53 +250,6 @@ struct ab_timeline {
     struct ab_timeline_point *points; /* owned by the session; ascending positions */
 };
 
-enum ab_gate_verdict {
-    AB_GATE_PASS,
-    AB_GATE_FAIL,
-    AB_GATE_NOT_EVALUATED, /* the back end is partial, failed or absent, or the value is n/a: fails */
-    AB_GATE_SKIPPED,       /* of a default list: the back end is partial or absent; fails nothing */
-    AB_GATE_INCONCLUSIVE, /* its interval holds both sides of the bound; --inconclusive=fail */
-};
-const char *ab_gate_verdict_name(enum ab_gate_verdict verdict); /* "pass", "not_evaluated" … */
-
-/* One gate on one back end; a gate that names none has an entry for each back end. */
-struct ab_gate_result {
-    const char *text;  /* as written; owned by the command */
-    const char *place; /* "config.yaml:31:5" or "--gate" */
-    uint32_t backend;  /* UINT32_MAX = a back end that this session does not have */
-    enum ab_gate_verdict verdict;
-    double value, bound;   /* in `unit`; NaN = not known */
-    const char *unit;      /* "ns", "bytes" … or "x glibc", "x live", "x baseline" */
-    enum ab_status status; /* what the command must end with because of it: AB_OK; AB_GATE: failed
-                              or not evaluated; AB_CONFIG: the bound is below the clock's floor;
-                              AB_INCONCLUSIVE */
-    char reason
-        [240]; /* of NOT_EVALUATED and SKIPPED, of a PASS by the gate's floor, of an INCONCLUSIVE
-                              that the machine may explain or that was not confirmed; or "" */
-    double low, high;       /* 90 % interval of value, of a relative bound; NaN = none */
-    bool is_warning;        /* level: warn; whatever the verdict, status is AB_OK */
-    uint32_t n_confirm;     /* rounds that were run to confirm a failure; 0 = none */
-    double confirm_value;   /* the value in these; NaN = none */
-    uint32_t rounds_needed; /* of INCONCLUSIVE: 0 = not known, UINT32_MAX = never */
-};
-
-/* A figure that somebody published, beside what was measured. Never a verdict. */
-struct ab_claim_result {
-    const char *text, *place, *says, *source; /* owned by the command; "" = not said */
-    const char *phase, *op, *stat;
-    const char *backend, *base; /* names; either may be missing in the session */
-    bool is_higher_better;
-    double claimed;                     /* number of the back end by that of the base */
-    double measured;                    /* the same, median over the rounds; NaN = not known */
-    double low, high;                   /* extremes of the rounds */
-    double interval_low, interval_high; /* 90 % interval of `measured`; NaN = none */
-    /* Of ns_per_op: the same with the harness subtracted from both, as ns_per_op of the null back
-     * end at the boundary of each; NaN = not known, or one of them is no more than its harness. */
-    double net, net_interval_low, net_interval_high;
-    uint32_t n_rounds; /* that have both numbers */
-    char reason[240];  /* why nothing was measured, else "" */
-};
-
 /* The price of the harness on this tape: the null back end, per phase, boundary and placement. */
 struct ab_null_cost {
     const char *phase, *boundary;
@@ -465,8 +418,8 @@ struct ab_session {    /* everything about one command's measurements */
     uint32_t n_dists;
     struct ab_timeline *timelines;
     uint32_t n_timelines;
-    struct ab_gate_result *gates;
-    struct ab_claim_result *claims;
+    struct ab_checked *gates,
+        *claims; /* stats/check.h: a gate has one for each back end it is about */
     uint32_t n_gates, n_claims;
     const struct ab_overview *overview;     /* of a trace, owned by the command; NULL = not known */
     const struct ab_stacks *stacks;         /* report/flame.h: of call sites; NULL = not known */

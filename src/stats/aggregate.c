@@ -49,6 +49,14 @@ uint32_t ab_session_base(const struct ab_session *s)
     return s->base != NULL ? UINT32_MAX : first;
 }
 
+uint32_t ab_session_backend(const struct ab_session *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        if (strcmp(s->backends[i].name, name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
 static bool has_numbers(const struct ab_session *s, uint32_t backend)
 {
     return backend < s->n_backends && ab_backend_status_has_numbers(s->backends[backend].status);
@@ -154,29 +162,6 @@ struct ab_effect ab_pairs_effect(const struct ab_pairs *p)
     return effect;
 }
 
-/* One number of a round, NaN = none; `of` is what to look at. */
-struct aspect {
-    uint32_t a;
-    const char *phase;
-    unsigned op;
-};
-typedef double round_number(const struct ab_session *s, const struct aspect *of, uint32_t round);
-
-static struct ab_round_range over_rounds(const struct ab_session *s, const struct aspect *of,
-                                         round_number *number)
-{
-    double *x = ab_alloc_zeroed((size_t)s->n_rounds + 1, sizeof x[0]);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s->n_rounds; i++) {
-        double value = number(s, of, s->rounds[i].index);
-        if (isfinite(value))
-            x[n++] = value;
-    }
-    struct ab_round_range range = ab_round_range_of(x, n);
-    free(x);
-    return range;
-}
-
 static double ns_per_op(const struct ab_session *s, uint32_t backend, const char *phase,
                         uint32_t round)
 {
@@ -184,20 +169,13 @@ static double ns_per_op(const struct ab_session *s, uint32_t backend, const char
     return r != NULL && r->ns_per_op > 0 ? r->ns_per_op : NAN;
 }
 
-static double round_ns_per_op(const struct ab_session *s, const struct aspect *of, uint32_t round)
-{
-    return ns_per_op(s, of->a, of->phase, round);
-}
-
-/* Time of a phase by its ops; of the whole run (phase NULL): that of all measured phases, of a real
- * program from its start to its end. */
-static double round_time(const struct ab_session *s, uint32_t backend, const char *phase,
-                         uint32_t round)
+double ab_session_time_of_round(const struct ab_session *s, uint32_t backend, const char *phase,
+                                uint32_t round)
 {
     double sum = 0;
     if (phase != NULL)
         return ns_per_op(s, backend, phase, round);
-    if (s->kind != NULL && strcmp(s->kind, AB_KIND_EXEC) == 0) {
+    if (s->kind != NULL && ab_session_is_exec(s)) {
         const struct ab_result *r = ab_session_find(s, backend, AB_PROGRAM_PHASE, AB_OP_ALL, round);
         return r != NULL ? r->wall_ns : NAN;
     }
@@ -210,37 +188,13 @@ static double round_time(const struct ab_session *s, uint32_t backend, const cha
     return s->n_phases > 0 ? sum : NAN;
 }
 
-static double round_run_time(const struct ab_session *s, const struct aspect *of, uint32_t round)
-{
-    return round_time(s, of->a, NULL, round);
-}
-
-struct ab_round_range ab_session_ns_per_op(const struct ab_session *s, uint32_t backend,
-                                           const char *phase)
-{
-    struct aspect of = {.a = backend, .phase = phase};
-    return over_rounds(s, &of, round_ns_per_op);
-}
-
-struct ab_round_range ab_session_run_time(const struct ab_session *s, uint32_t backend)
-{
-    struct aspect of = {.a = backend};
-    return over_rounds(s, &of, round_run_time);
-}
-
-static double round_rss_peak(const struct ab_session *s, const struct aspect *of, uint32_t round)
+double ab_session_rss_peak_of_round(const struct ab_session *s, uint32_t backend, uint32_t round)
 {
     double peak = NAN;
     for (uint32_t i = 0; i < s->n_memory; i++)
-        if (s->memory[i].backend == of->a && s->memory[i].round == round)
+        if (s->memory[i].backend == backend && s->memory[i].round == round)
             peak = fmax(peak, s->memory[i].rss_peak_bytes); /* fmax passes over NaN */
     return peak;
-}
-
-struct ab_round_range ab_session_rss_peak(const struct ab_session *s, uint32_t backend)
-{
-    struct aspect of = {.a = backend};
-    return over_rounds(s, &of, round_rss_peak);
 }
 
 bool ab_session_did_reset(const struct ab_session *s, uint32_t backend)
@@ -256,63 +210,4 @@ bool ab_session_did_reset(const struct ab_session *s, uint32_t backend)
         is_timed = is_timed || r->n > 0;
     }
     return is_listed && !is_timed; /* without latencies its hook is all that is known */
-}
-
-/* The number of a by that of b, in pairs of rounds. */
-static struct ab_effect effect_over_rounds(const struct ab_session *s, const struct aspect *of_a,
-                                           const struct aspect *of_b, round_number *number)
-{
-    struct ab_pairs pairs;
-    ab_pairs_init(&pairs, s->n_rounds);
-    pairs.is_by_round = s->n_hosts > 1;
-    for (uint32_t i = 0; i < s->n_rounds; i++) {
-        uint32_t round = s->rounds[i].index;
-        ab_pairs_add(&pairs, number(s, of_a, round), number(s, of_b, round));
-    }
-    struct ab_effect effect = ab_pairs_effect(&pairs);
-    ab_pairs_fini(&pairs);
-    return effect;
-}
-
-struct ab_effect ab_session_speed(const struct ab_session *s, uint32_t a, uint32_t b,
-                                  const char *phase)
-{
-    struct aspect of_a = {.a = a, .phase = phase}, of_b = {.a = b, .phase = phase};
-    return effect_over_rounds(s, &of_b, &of_a, phase == NULL ? round_run_time : round_ns_per_op);
-}
-
-struct ab_effect ab_session_rss_ratio(const struct ab_session *s, uint32_t a, uint32_t b)
-{
-    struct aspect of_a = {.a = a}, of_b = {.a = b};
-    return effect_over_rounds(s, &of_a, &of_b, round_rss_peak);
-}
-
-enum { P999 = 4 }; /* of AB_QUANTILES */
-
-static double round_p999(const struct ab_session *s, const struct aspect *of, uint32_t round)
-{
-    const struct ab_result *r = ab_session_find(s, of->a, of->phase, of->op, round);
-    double value = r == NULL                ? NAN
-                   : s->is_histogram_merged ? r->quantiles[P999]
-                                            : ab_result_quantile(r->hdr, 0.999);
-    return value < s->timer.floor_ns ? s->timer.floor_ns : value;
-}
-
-struct ab_effect ab_session_p999_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
-                                       const char *phase, unsigned op)
-{
-    struct aspect of_a = {.a = a, .phase = phase, .op = op};
-    struct aspect of_b = {.a = b, .phase = phase, .op = op};
-    return effect_over_rounds(s, &of_a, &of_b, round_p999);
-}
-
-double ab_session_run_time_of_round(const struct ab_session *s, uint32_t backend, uint32_t round)
-{
-    return round_time(s, backend, NULL, round);
-}
-
-double ab_session_rss_peak_of_round(const struct ab_session *s, uint32_t backend, uint32_t round)
-{
-    struct aspect of = {.a = backend};
-    return round_rss_peak(s, &of, round);
 }

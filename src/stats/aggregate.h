@@ -47,6 +47,9 @@ bool ab_backend_is_comparable(const struct ab_backend_info *b);
  * else the first comparable; UINT32_MAX = none, or the one that is named has no numbers. */
 uint32_t ab_session_base(const struct ab_session *s);
 
+/* The back end of this name; UINT32_MAX = none. */
+uint32_t ab_session_backend(const struct ab_session *s, const char *name);
+
 /* NULL when there is none. */
 const struct ab_result *ab_session_find(const struct ab_session *s, uint32_t backend,
                                         const char *phase, unsigned op, uint32_t round);
@@ -62,27 +65,13 @@ struct ab_merged { /* one back end, phase and op over all rounds */
 struct ab_merged ab_session_merge(const struct ab_session *s, uint32_t backend, const char *phase,
                                   unsigned op, struct ab_hdr *hdr);
 
-/* ns_per_op of a phase. */
-struct ab_round_range ab_session_ns_per_op(const struct ab_session *s, uint32_t backend,
-                                           const char *phase);
-/* Time of a whole run: all measured phases together, in ns. */
-struct ab_round_range ab_session_run_time(const struct ab_session *s, uint32_t backend);
-double ab_session_run_time_of_round(const struct ab_session *s, uint32_t backend, uint32_t round);
+/* Time of a phase by its ops, in ns an op; of the whole run (phase NULL) in ns: that of all measured
+ * phases, of a real program from its start to its end. NaN = not known. */
+double ab_session_time_of_round(const struct ab_session *s, uint32_t backend, const char *phase,
+                                uint32_t round);
 /* The most resident bytes that the heap added in any measured phase. */
 double ab_session_rss_peak_of_round(const struct ab_session *s, uint32_t backend, uint32_t round);
-struct ab_round_range ab_session_rss_peak(const struct ab_session *s, uint32_t backend);
 /* Did it give back a region in one call? Else a reset was frees one by one, or the work has none. */
 bool ab_session_did_reset(const struct ab_session *s, uint32_t backend);
-/* How many times as fast `a` is as `b`: time of b by time of a, of a phase or (phase NULL) of the
- * whole run. The ratio is that of the two medians, as they are shown; the interval is that of the
- * pairs of each round, so that drift of the machine cancels. Rounds that miss one number do not
- * count. */
-struct ab_effect ab_session_speed(const struct ab_session *s, uint32_t a, uint32_t b,
-                                  const char *phase);
-/* Peak of resident memory of a by that of b. */
-struct ab_effect ab_session_rss_ratio(const struct ab_session *s, uint32_t a, uint32_t b);
-/* p99.9 of one op by that of b, values under the floor taken as the floor. */
-struct ab_effect ab_session_p999_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
-                                       const char *phase, unsigned op);
 
 #endif

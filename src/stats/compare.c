@@ -9,12 +9,13 @@
 #include "base/bits.h"
 #include "core/grow.h"
 #include "core/memory.h"
+#include "core/text.h"
+#include "core/units_show.h"
 #include "result/session.h"
 #include "stats/compare_drift.h"
-#include "stats/compare_notes.h"
-#include "stats/metric.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,189 @@
 static const double least_count_change = 0.001; /* of what is counted, to be worth a word */
 /* Percentiles that a comparison shows. */
 static const char *const shown_quantiles[] = {"p50", "p99", "p99.5", "p99.9"};
+
+__attribute__((format(printf, 2, 3))) static void note(struct ab_comparison *c, const char *fmt,
+                                                       ...)
+{
+    va_list args;
+    char text[AB_COMPARE_NOTE_BYTES];
+    AB_GROW(c->notes, c->cap_notes, c->n_notes);
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    ab_text_printable(c->notes[c->n_notes++], AB_COMPARE_NOTE_BYTES, text); /* names are anyone's */
+}
+
+/* ---- may they be compared? ---- */
+
+enum ab_status ab_compare_check_whole(const struct ab_session *s, const char *label,
+                                      struct ab_err *err)
+{
+    const char *command = strcmp(s->kind, "trace") == 0        ? "replay"
+                          : strcmp(s->kind, AB_KIND_EXEC) == 0 ? "exec"
+                                                               : "run";
+    if (s->n_rounds == 0)
+        return ab_fail(err, AB_INPUT, "%s has no round: nothing to compare", label);
+    if (!s->is_complete)
+        return ab_fail(err, AB_INPUT,
+                       "%s is incomplete, %u of %u rounds; complete it with\n"
+                       "  allocbench %s --resume '%s'",
+                       label, s->n_rounds, s->n_rounds_planned, command, label);
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        if (!ab_backend_is_null(&s->backends[i]) && ab_session_has_numbers(s, i))
+            return AB_OK;
+    return ab_fail(err, AB_BACKEND, "%s has no numbers: every back end in it failed", label);
+}
+
+static bool is_same_work(const struct ab_session *a, const struct ab_session *b)
+{
+    return a->tape_sha256[0] != 0 && strcmp(a->tape_sha256, b->tape_sha256) == 0;
+}
+
+enum ab_status ab_compare_check_work(const struct ab_session *base, const char *base_label,
+                                     const struct ab_session *now, const char *now_label,
+                                     struct ab_err *err)
+{
+    char names[2][128];
+    ab_text_printable(names[0], sizeof names[0], base->name);
+    ab_text_printable(names[1], sizeof names[1], now->name);
+    if (!is_same_work(base, now))
+        return ab_fail(
+            err, AB_USAGE,
+            "different work: %s ran %s (digest %.12s), %s ran %s (digest %.12s); only "
+            "the same workload or trace with the same parameters and seed can be compared",
+            base_label, names[0], base->tape_sha256, now_label, names[1], now->tape_sha256);
+    if (base->is_strict != now->is_strict)
+        return ab_fail(
+            err, AB_USAGE, "different work: %s was measured with --order strict, %s was not",
+            base->is_strict ? base_label : now_label, base->is_strict ? now_label : base_label);
+    for (uint32_t i = 0; i < base->n_backends; i++)
+        for (uint32_t k = 0; k < now->n_backends; k++)
+            if (!ab_backend_is_null(&base->backends[i]) &&
+                strcmp(base->backends[i].name, now->backends[k].name) == 0)
+                return AB_OK;
+    return ab_fail(err, AB_USAGE,
+                   "%s and %s have no back end in common; measure both libraries under one name: "
+                   "-b NAME=PATH",
+                   base_label, now_label);
+}
+
+/* ---- what differs, and is no obstacle: the libraries themselves, first of all ---- */
+
+static const char *or_unknown(const char *s)
+{
+    return s[0] != 0 ? s : "unknown";
+}
+
+/* Notes differences in what the fingerprint is made of (result/environment.c). */
+static void describe_machine(struct ab_comparison *c)
+{
+    const struct ab_host *a, *b; /* no round of one pairs with one of the other */
+    struct ab_text t = {0};
+    if (ab_sessions_share_host(c->base, c->now, &a, &b))
+        return;
+    bool is_known = a->fingerprint[0] != 0 && b->fingerprint[0] != 0;
+    c->is_advisory = true;
+    ab_text_add(&t, is_known ? "another machine or system: " : "the machine is not known: ");
+    if (strcmp(a->name, b->name) != 0)
+        ab_text_addf(&t, "node %.48s, now %.48s; ", or_unknown(a->name), or_unknown(b->name));
+    if (strcmp(a->cpu, b->cpu) != 0)
+        ab_text_addf(&t, "CPU %.48s, now %.48s; ", or_unknown(a->cpu), or_unknown(b->cpu));
+    if (a->cpus_online != b->cpus_online)
+        ab_text_addf(&t, "%u CPUs, now %u; ", a->cpus_online, b->cpus_online);
+    if (strcmp(a->kernel, b->kernel) != 0)
+        ab_text_addf(&t, "kernel %.40s, now %.40s; ", or_unknown(a->kernel), or_unknown(b->kernel));
+    if (strcmp(a->libc, b->libc) != 0)
+        ab_text_addf(&t, "%.24s, now %.24s; ", or_unknown(a->libc), or_unknown(b->libc));
+    ab_text_printable(c->advisory, sizeof c->advisory, t.s);
+    for (size_t n = strlen(c->advisory); strchr("; :", c->advisory[n - 1]) != NULL; n--)
+        c->advisory[n - 1] = 0;
+    ab_text_fini(&t);
+}
+
+static void note_text(struct ab_comparison *c, const char *what, const char *a, const char *b)
+{
+    char shown[2][90];
+    if (strcmp(a, b) == 0)
+        return;
+    ab_text_printable(shown[0], sizeof shown[0], or_unknown(a));
+    ab_text_printable(shown[1], sizeof shown[1], or_unknown(b));
+    note(c, "%s: %s, now %s", what, shown[0], shown[1]);
+}
+
+static void note_library(struct ab_comparison *c, const struct ab_backend_info *a,
+                         const struct ab_backend_info *b)
+{
+    char what[200], name[160];
+    ab_text_printable(name, sizeof name, b->name);
+    snprintf(what, sizeof what, "%s, version", name);
+    note_text(c, what, a->version, b->version);
+    snprintf(what, sizeof what, "%s, build id", name);
+    note_text(c, what, a->build_id, b->build_id);
+}
+
+static void note_settings(struct ab_comparison *c)
+{
+    const char *const *a = c->base->settings, *const *b = c->now->settings;
+    struct ab_text t[2] = {{0}, {0}};
+    for (; a != NULL && *a != NULL; a++)
+        ab_text_addf(&t[0], "%s%s", t[0].n > 0 ? " " : "", *a);
+    for (; b != NULL && *b != NULL; b++)
+        ab_text_addf(&t[1], "%s%s", t[1].n > 0 ? " " : "", *b);
+    note_text(c, "settings", t[0].s != NULL ? t[0].s : "none", t[1].s != NULL ? t[1].s : "none");
+    ab_text_fini(&t[0]);
+    ab_text_fini(&t[1]);
+}
+
+/* That two rows of one name are not the same: what is mapped where is not in it. */
+static void note_rules(struct ab_comparison *c, const struct ab_backend_info *a,
+                       const struct ab_backend_info *b)
+{
+    note(c, "%.80s has other rules: %.90s, now %.90s: not compared", b->name,
+         a->map[0] != 0 ? a->map : "none", b->map[0] != 0 ? b->map : "none");
+}
+
+/* Missed iterations are those of one budget; a result without iterations has no row. */
+static void note_iterations(struct ab_comparison *c)
+{
+    char phase[100], was[32], is[32];
+    for (uint32_t i = 0; i < c->now->n_phases; i++) {
+        if (ab_session_phase_is_repeated(c->now, i))
+            continue;
+        const struct ab_iterations *a = ab_session_iterations(c->base, c->now->phases[i]);
+        const struct ab_iterations *b = ab_session_iterations(c->now, c->now->phases[i]);
+        double budget[2] = {a != NULL ? a->budget_ns : (double)NAN,
+                            b != NULL ? b->budget_ns : (double)NAN};
+        bool is_same = budget[0] == budget[1] || (isnan(budget[0]) && isnan(budget[1]));
+        ab_text_printable(phase, sizeof phase, c->now->phases[i]);
+        if ((a == NULL) != (b == NULL))
+            note(c, "%s: iterations were timed in %s alone: not compared", phase,
+                 a != NULL ? "the base" : "the new result");
+        if (a != NULL && b != NULL && !is_same)
+            note(c, "%s: budget of an iteration: %s, now %s: missed ones are not compared", phase,
+                 isnan(budget[0]) ? "none" : ab_units_time(was, sizeof was, budget[0]),
+                 isnan(budget[1]) ? "none" : ab_units_time(is, sizeof is, budget[1]));
+    }
+}
+
+/* Notes what differs between the two: another machine makes the comparison advisory, all else is a
+ * note. */
+static void describe(struct ab_comparison *c)
+{
+    const struct ab_session *a = c->base, *b = c->now;
+    describe_machine(c);
+    for (uint32_t i = 0; i < a->n_backends; i++)
+        for (uint32_t k = 0; k < b->n_backends; k++)
+            if (strcmp(a->backends[i].name, b->backends[k].name) == 0)
+                note_library(c, &a->backends[i], &b->backends[k]);
+    const char *version[2] = {a->tool.version != NULL ? a->tool.version : AB_VERSION,
+                              b->tool.version != NULL ? b->tool.version : AB_VERSION};
+    note_text(c, "allocbench", version[0], version[1]);
+    note_text(c, "transparent huge pages", a->host.thp, b->host.thp);
+    note_text(c, "CPU governor", a->host.governor, b->host.governor);
+    note_settings(c);
+    note_iterations(c);
+}
 
 /* One back end against another. */
 struct pair {
@@ -31,58 +215,47 @@ struct pair {
     bool is_paired; /* by rounds of one session */
 };
 
-typedef double round_number(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
-                            uint32_t round);
-
 /* ---- cells ---- */
 
-static struct ab_cell *add_cell(struct ab_comparison *c)
+static struct ab_checked *add_cell(struct ab_comparison *c)
 {
     AB_GROW(c->cells, c->cap_cells, c->n_cells);
-    c->cells[c->n_cells] = (struct ab_cell){
+    c->cells[c->n_cells] = (struct ab_checked){
         .base = NAN,
         .now = NAN,
         .effect = {.ratio = NAN, .low = NAN, .high = NAN, .sd = NAN},
-        .limit = NAN,
-        .confirm_ratio = NAN,
+        .bound = NAN,
+        .confirm = NAN,
         .relative = {.ratio = NAN, .low = NAN, .high = NAN, .sd = NAN},
         .machine_ratio = NAN,
     };
     return &c->cells[c->n_cells++];
 }
 
-static struct ab_cell *add_pair_cell(const struct pair *p)
+static struct ab_checked *add_pair_cell(const struct pair *p)
 {
-    struct ab_cell *cell = add_cell(p->c);
+    struct ab_checked *cell = add_cell(p->c);
     cell->backend = p->c->now->backends[p->now].name;
     cell->base_backend = p->c->base->backends[p->base].name;
+    cell->against = p->is_paired ? AB_AGAINST_BACKEND : AB_AGAINST_BASELINE;
     return cell;
 }
 
 /* The number of each round, at least `floor`; free it. */
 static double *collect(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
-                       round_number *number, double floor)
+                       double floor)
 {
     double *x = ab_alloc_zeroed((size_t)s->n_rounds + 1, sizeof x[0]);
     for (uint32_t i = 0; i < s->n_rounds; i++) {
-        x[i] = number(s, backend, m, s->rounds[i].index);
+        x[i] = ab_metric_of_round(s, backend, m, s->rounds[i].index);
         if (x[i] < floor)
             x[i] = floor;
     }
     return x;
 }
 
-/* Returns the larger of both sides' clock floors, below which latencies say nothing. */
-static double floor_of(const struct ab_session *base, const struct ab_session *now,
-                       const struct ab_metric *m)
-{
-    if (m == NULL || !ab_metric_is_latency(m))
-        return -INFINITY;
-    return ab_compare_floor_ns(base, now);
-}
-
 /* The ratio is that of the two numbers beside it. */
-static void show(struct ab_cell *cell, double floor)
+static void show(struct ab_checked *cell, double floor)
 {
     double base = cell->base < floor ? floor : cell->base;
     double now = cell->now < floor ? floor : cell->now;
@@ -94,7 +267,7 @@ static void show(struct ab_cell *cell, double floor)
 static bool is_counted(const struct ab_metric *m)
 {
     static const char *const units[] = {"instructions", "calls", "faults"};
-    for (size_t i = 0; m != NULL && i < AB_ARRAY_LEN(units); i++)
+    for (size_t i = 0; i < AB_ARRAY_LEN(units); i++)
         if (strcmp(ab_metric_unit(m), units[i]) == 0)
             return true;
     return false;
@@ -105,21 +278,20 @@ static struct ab_effect effect_of(const struct pair *p, const struct ab_metric *
                                   const double *base, const double *now)
 {
     uint32_t n_base = p->c->base->n_rounds, n = p->c->now->n_rounds;
-    if (m != NULL && m->iteration != NULL && ab_iteration_field_needs_budget(m->iteration))
+    if (m->iteration != NULL && ab_iteration_field_needs_budget(m->iteration))
         return ab_effect_by_mean(base, n_base, now, n, p->is_paired);
     return p->is_paired ? ab_effect_paired(base, now, n) : ab_effect_unpaired(base, n_base, now, n);
 }
 
-static void measure(const struct pair *p, const struct ab_metric *m, round_number *number,
-                    struct ab_effect *effect)
+static void measure(const struct pair *p, const struct ab_metric *m, struct ab_effect *effect)
 {
     const struct ab_session *s[2] = {p->c->base, p->c->now};
-    double floor = floor_of(s[0], s[1], m);
-    double *base = collect(s[0], p->base, m, number, floor);
-    double *now = collect(s[1], p->now, m, number, floor);
+    double floor = ab_metric_floor(m, s[0], s[1]);
+    double *base = collect(s[0], p->base, m, floor);
+    double *now = collect(s[1], p->now, m, floor);
     if (is_counted(m))
         *effect = ab_effect_counted(base, s[0]->n_rounds, now, s[1]->n_rounds);
-    else if (m != NULL && !ab_metric_iterations_have_ratio(s[0], p->base, m, s[1], p->now))
+    else if (!ab_metric_iterations_have_ratio(s[0], p->base, m, s[1], p->now))
         *effect = ab_effect_paired(NULL, NULL, 0);
     else
         *effect = effect_of(p, m, base, now);
@@ -132,7 +304,7 @@ double ab_compare_step_ns(const struct ab_session *base, const struct ab_session
     return 2 * fmax(1, fmax(base->timer.quantum_ns, now->timer.quantum_ns));
 }
 
-static void forgive(const struct pair *p, struct ab_cell *cell)
+static void forgive(const struct pair *p, struct ab_checked *cell)
 {
     if (fabs(cell->now - cell->base) < ab_compare_step_ns(p->c->base, p->c->now) &&
         !isnan(cell->effect.low))
@@ -146,36 +318,46 @@ void ab_compare_metric(const struct ab_session *base, uint32_t base_backend,
 {
     struct ab_comparison c = {.base = base, .now = now};
     struct pair p = {.c = &c, .base = base_backend, .now = backend, .is_paired = base == now};
-    measure(&p, m, ab_metric_of_round, effect);
+    measure(&p, m, effect);
 }
 
 /* Two zeros have no ratio: none is missed, then as now. */
-static void set_equal(struct ab_cell *cell)
+static void set_equal(struct ab_checked *cell)
 {
     cell->effect.ratio = cell->effect.low = cell->effect.high = 1;
     cell->effect.method = AB_EFFECT_EXACT;
     snprintf(cell->reason, sizeof cell->reason, "0 on both sides");
 }
 
-static void add_metric(const struct pair *p, const struct ab_metric *m)
+static struct ab_checked *add_number(const struct pair *p, const struct ab_metric *m)
 {
-    double base = ab_metric_value(p->c->base, p->base, m);
-    double now = ab_metric_value(p->c->now, p->now, m);
-    if ((isnan(base) && isnan(now)) || !ab_compare_is_alike(p->c->base, p->c->now, m))
-        return; /* neither has enough ops for it, or each another part of them */
-    struct ab_cell *cell = add_pair_cell(p);
-    measure(p, m, ab_metric_of_round, &cell->effect);
+    struct ab_checked *cell = add_pair_cell(p);
+    measure(p, m, &cell->effect);
     cell->phase = m->phase;
     cell->op = ab_metric_is_latency(m) ? ab_result_op_name(m->op) : NULL;
     cell->iteration = m->iteration != NULL ? m->each : NULL;
     cell->metric = ab_metric_name(m);
     cell->unit = ab_metric_unit(m);
-    cell->base = base;
-    cell->now = now;
-    show(cell, floor_of(p->c->base, p->c->now, m));
+    cell->base = ab_metric_value(p->c->base, p->base, m);
+    cell->now = ab_metric_value(p->c->now, p->now, m);
+    return cell;
+}
+
+/* A number that is shown only; none where neither has enough ops for it, or each another part of
+ * them, or its pass was left out. */
+static void add_metric(const struct pair *p, const struct ab_metric *m)
+{
+    if (!ab_compare_is_alike(p->c->base, p->c->now, m))
+        return;
+    struct ab_checked *cell = add_number(p, m);
+    if (isnan(cell->base) && isnan(cell->now)) {
+        p->c->n_cells--;
+        return;
+    }
+    show(cell, ab_metric_floor(m, p->c->base, p->c->now));
     if (ab_metric_is_latency(m))
         forgive(p, cell);
-    else if (m->iteration != NULL && base == 0 && now == 0)
+    else if (m->iteration != NULL && cell->base == 0 && cell->now == 0)
         set_equal(cell);
     else if (is_counted(m) && fabs(cell->effect.ratio - 1) < least_count_change)
         snprintf(cell->reason, sizeof cell->reason, "the difference is below 0.1 %%");
@@ -183,44 +365,20 @@ static void add_metric(const struct pair *p, const struct ab_metric *m)
 
 /* ---- the whole run ---- */
 
-static bool is_program(const struct ab_session *s)
+enum ab_verdict ab_verdict_of(const struct ab_effect *effect, double limit)
 {
-    return strcmp(s->kind, AB_KIND_EXEC) == 0;
+    enum ab_verdict v = ab_check_decide(effect, AB_CHECK_AT_MOST, 1 + limit);
+    bool is_better = effect->high < 1 && effect->ratio < 1 / (1 + limit);
+    return v == AB_VERDICT_PASS && is_better ? AB_VERDICT_IMPROVED : v;
 }
 
-static double time_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
-                            uint32_t round)
-{
-    (void)m;
-    return ab_session_run_time_of_round(s, backend, round);
-}
-
-static double median_time(const struct ab_session *s, uint32_t backend)
-{
-    double *x = collect(s, backend, NULL, time_of_round, -INFINITY);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s->n_rounds; i++)
-        if (isfinite(x[i]))
-            x[n++] = x[i];
-    double median = ab_round_range_of(x, n).median;
-    free(x);
-    return median;
-}
-
-static double rss_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
-                           uint32_t round)
-{
-    (void)m;
-    return ab_session_rss_peak_of_round(s, backend, round);
-}
-
-static void judge(struct ab_cell *cell, double limit)
+static void judge(struct ab_checked *cell, double limit)
 {
     const struct ab_effect *e = &cell->effect;
     uint32_t least = e->n_base < e->n_new ? e->n_base : e->n_new;
-    cell->limit = limit;
+    cell->bound = limit;
     if (isnan(e->ratio)) {
-        cell->verdict = AB_VERDICT_FAILED;
+        cell->verdict = AB_VERDICT_NOT_EVALUATED;
         snprintf(cell->reason, sizeof cell->reason, "no time was measured on %s side",
                  isnan(cell->base) && isnan(cell->now) ? "either"
                  : isnan(cell->base)                   ? "the base's"
@@ -241,14 +399,18 @@ static void judge(struct ab_cell *cell, double limit)
         cell->rounds_needed = AB_EFFECT_MIN_ROUNDS;
 }
 
+static bool is_change(enum ab_verdict v)
+{
+    return v == AB_VERDICT_FAIL || v == AB_VERDICT_IMPROVED;
+}
+
 /* The quotient of two medians is what a reader sees, the estimate from all rounds errs less: both
  * must be beyond the limit. */
-static void judge_both(struct ab_cell *cell, const struct ab_effect *estimate, double limit)
+static void judge_both(struct ab_checked *cell, const struct ab_effect *estimate, double limit)
 {
     judge(cell, limit);
     enum ab_verdict shown = cell->verdict;
-    bool is_change = shown == AB_VERDICT_REGRESSED || shown == AB_VERDICT_IMPROVED;
-    if (!is_change || ab_verdict_of(estimate, limit) == shown)
+    if (!is_change(shown) || ab_verdict_of(estimate, limit) == shown)
         return;
     cell->verdict = AB_VERDICT_INCONCLUSIVE;
     cell->rounds_needed = ab_effect_rounds_needed(estimate, limit);
@@ -259,49 +421,67 @@ static void judge_both(struct ab_cell *cell, const struct ab_effect *estimate, d
 
 static void add_time(const struct pair *p)
 {
-    struct ab_cell *cell = add_pair_cell(p);
-    measure(p, NULL, time_of_round, &cell->effect);
-    cell->metric = "time";
-    cell->unit = "ns";
-    cell->base = median_time(p->c->base, p->base);
-    cell->now = median_time(p->c->now, p->now);
+    struct ab_checked *cell = add_number(p, &ab_metric_run_time);
     const struct ab_effect estimate = cell->effect;
     show(cell, -INFINITY);
     judge_both(cell, &estimate, p->limit);
 }
 
-static void add_memory(const struct pair *p)
+/* ---- what the machine did ---- */
+
+static void withhold(struct ab_checked *cell)
 {
-    double base = ab_session_rss_peak(p->c->base, p->base).median;
-    double now = ab_session_rss_peak(p->c->now, p->now).median;
-    if (isnan(base) && isnan(now))
-        return; /* strict order, or no such pass */
-    struct ab_cell *cell = add_pair_cell(p);
-    measure(p, NULL, rss_of_round, &cell->effect);
-    cell->metric = "rss_peak_bytes";
-    cell->unit = "bytes";
-    cell->base = base;
-    cell->now = now;
-    show(cell, -INFINITY);
+    cell->verdict = AB_VERDICT_INCONCLUSIVE;
+    cell->is_drift = true;
+    cell->rounds_needed = 0; /* more of them would not help */
+}
+
+/* By the ratio to the witnesses: what the machine did is in both. False where there are too few
+ * rounds for it, and the cell keeps the reason that it has. */
+static bool judge_beside(const struct ab_drift *d, struct ab_checked *cell)
+{
+    bool is_few = isnan(d->relative.low) || isnan(d->relative.high);
+    cell->relative = d->relative;
+    cell->machine_ratio = d->machine.ratio;
+    memcpy(cell->witnesses, d->witnesses, sizeof cell->witnesses);
+    if (is_few && cell->verdict == AB_VERDICT_INCONCLUSIVE)
+        return false;
+    cell->verdict = ab_verdict_of(&d->relative, cell->bound);
+    cell->reason[0] = 0;
+    cell->rounds_needed = ab_effect_rounds_needed(&d->relative, cell->bound);
+    return true;
+}
+
+/* Between two results, the verdict on the time of the whole run that the machine leaves. */
+static void weigh_drift(const struct pair *p, struct ab_checked *cell)
+{
+    struct ab_drift d;
+    struct ab_drift_question q = {p->c->base, p->c->now, p->base, p->now, &ab_metric_run_time};
+    if (cell->verdict == AB_VERDICT_NOT_EVALUATED)
+        return;
+    ab_drift_measure(&q, &d);
+    if (d.is_unchanged) {
+        cell->verdict = is_change(cell->verdict) ? AB_VERDICT_MOVED : cell->verdict;
+        return;
+    }
+    if (d.n_witnesses > 0 && !judge_beside(&d, cell))
+        return;
+    if ((is_change(cell->verdict) || cell->verdict == AB_VERDICT_PASS) &&
+        ab_drift_is_doubtful(&q, &d, ab_check_judged_effect(cell), cell->bound,
+                             is_change(cell->verdict), cell->reason, sizeof cell->reason))
+        withhold(cell);
+    if (d.n_witnesses == 0 && cell->reason[0] == 0)
+        snprintf(cell->reason, sizeof cell->reason,
+                 "no witness: no other library is the same build in both, so it may be the machine "
+                 "that changed");
 }
 
 /* ---- phases and ops ---- */
 
-static const struct ab_field *field_named(const char *name)
+static void add_op_metric(const struct pair *p, const char *phase, unsigned op, const char *name)
 {
-    for (size_t i = 0; i < ab_field_count; i++)
-        if (strcmp(ab_fields[i].name, name) == 0)
-            return &ab_fields[i];
-    return NULL;
-}
-
-static void add_op(const struct pair *p, const char *phase, unsigned op)
-{
-    for (size_t i = 0; i < AB_ARRAY_LEN(shown_quantiles); i++) {
-        struct ab_metric m = {.phase = phase, .field = field_named(shown_quantiles[i]), .op = op};
-        if (m.field != NULL)
-            add_metric(p, &m);
-    }
+    struct ab_metric m = ab_metric_of_op(phase, op, name);
+    add_metric(p, &m);
 }
 
 /* Adds the cells of iterations, where both results have timed them. */
@@ -321,16 +501,13 @@ static void add_iterations(const struct pair *p, const char *phase)
 static void add_phase(const struct pair *p, const char *phase)
 {
     const struct ab_session *s = p->c->now;
-    struct ab_metric time = {.phase = phase, .field = field_named("ns_per_op"), .op = AB_OP_ALL};
-    struct ab_metric count = {
-        .phase = phase, .field = field_named("instr_per_op"), .op = AB_OP_ALL};
-    if (s->n_phases > 1 && time.field != NULL)
-        add_metric(p, &time);
-    if (count.field != NULL) /* where they were counted */
-        add_metric(p, &count);
+    if (s->n_phases > 1)
+        add_op_metric(p, phase, AB_OP_ALL, "ns_per_op");
+    add_op_metric(p, phase, AB_OP_ALL, "instr_per_op"); /* where they were counted */
     for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++)
-        if (ab_session_has_op(s, phase, op))
-            add_op(p, phase, op);
+        for (size_t i = 0; i < AB_ARRAY_LEN(shown_quantiles) && ab_session_has_op(s, phase, op);
+             i++)
+            add_op_metric(p, phase, op, shown_quantiles[i]);
     add_iterations(p, phase);
 }
 
@@ -340,26 +517,24 @@ static void add_program(const struct pair *p)
     static const char *const shown[] = {
         "cpu_ns",      "user_ns", "system_ns", "resident_peak_bytes", "resident_mean_bytes",
         "faults_minor"};
-    for (size_t i = 0; i < AB_ARRAY_LEN(shown) && p->c->now->n_phases > 0; i++) {
-        struct ab_metric m = {
-            .phase = p->c->now->phases[0], .field = field_named(shown[i]), .op = AB_OP_ALL};
-        if (m.field != NULL)
-            add_metric(p, &m);
-    }
+    for (size_t i = 0; i < AB_ARRAY_LEN(shown) && p->c->now->n_phases > 0; i++)
+        add_op_metric(p, p->c->now->phases[0], AB_OP_ALL, shown[i]);
 }
 
 static void add_numbers(const struct pair *p)
 {
     const struct ab_session *s = p->c->now;
     add_time(p);
-    if (is_program(s)) {
+    if (!p->is_paired)
+        weigh_drift(p, &p->c->cells[p->c->n_cells - 1]);
+    if (ab_session_is_exec(s)) {
         add_program(p);
         return;
     }
     for (uint32_t i = 0; i < s->n_phases; i++)
         if (!ab_session_phase_is_repeated(s, i))
             add_phase(p, s->phases[i]);
-    add_memory(p);
+    add_metric(p, &ab_metric_run_rss);
 }
 
 /* ---- back ends ---- */
@@ -367,11 +542,11 @@ static void add_numbers(const struct pair *p)
 static void add_failure(struct ab_comparison *c, const struct ab_backend_info *b, const char *of,
                         const char *what)
 {
-    struct ab_cell *cell = add_cell(c);
+    struct ab_checked *cell = add_cell(c);
     cell->backend = cell->base_backend = b->name;
     cell->metric = "time";
     cell->unit = "ns";
-    cell->verdict = AB_VERDICT_FAILED;
+    cell->verdict = AB_VERDICT_NOT_EVALUATED;
     snprintf(cell->reason, sizeof cell->reason, "%s %s%s%.100s", of, what,
              b->reason[0] != 0 ? ": " : "", b->reason);
 }
@@ -394,8 +569,8 @@ static void add_back_end(const struct pair *p)
         return;
     }
     if (is_out_of_both(base, now)) {
-        ab_comparison_note(p->c, "%.120s is %s in both results: not compared", now->name,
-                           ab_backend_status_name(now->status));
+        note(p->c, "%.120s is %s in both results: not compared", now->name,
+             ab_backend_status_name(now->status));
         return;
     }
     bool is_base = !ab_backend_is_comparable(base);
@@ -412,9 +587,9 @@ static void note_missing(struct ab_comparison *c)
 {
     for (uint32_t i = 0; i < c->base->n_backends; i++) {
         const struct ab_backend_info *b = &c->base->backends[i];
-        if (ab_backend_is_null(b) || ab_compare_find(c->now, b->name) != UINT32_MAX)
+        if (ab_backend_is_null(b) || ab_session_backend(c->now, b->name) != UINT32_MAX)
             continue;
-        ab_comparison_note(c, "%.120s of the base was not run: not compared", b->name);
+        note(c, "%.120s of the base was not run: not compared", b->name);
     }
 }
 
@@ -423,18 +598,18 @@ static void fill(struct ab_comparison *c, double limit)
     for (uint32_t i = 0; i < c->now->n_backends; i++) {
         const struct ab_backend_info *b = &c->now->backends[i];
         struct pair p = {
-            .c = c, .base = ab_compare_find(c->base, b->name), .now = i, .limit = limit};
+            .c = c, .base = ab_session_backend(c->base, b->name), .now = i, .limit = limit};
         if (ab_backend_is_null(b))
             continue;
         if (p.base == UINT32_MAX)
-            ab_comparison_note(c, "%.120s is not in the base: not compared", b->name);
+            note(c, "%.120s is not in the base: not compared", b->name);
         else if (strcmp(c->base->backends[p.base].map, b->map) != 0)
-            ab_comparison_note_rules(c, &c->base->backends[p.base], b);
+            note_rules(c, &c->base->backends[p.base], b);
         else
             add_back_end(&p);
     }
     note_missing(c);
-    ab_comparison_describe(c);
+    describe(c);
 }
 
 void ab_compare_results(const struct ab_session *base, const struct ab_session *now, double limit,
@@ -442,7 +617,6 @@ void ab_compare_results(const struct ab_session *base, const struct ab_session *
 {
     *out = (struct ab_comparison){.base = base, .now = now};
     fill(out, limit);
-    ab_comparison_weigh_drift(out);
 }
 
 /* It was not asked for, or it did not do all the work: no failure. */
@@ -462,105 +636,52 @@ void ab_compare_backends(const struct ab_session *session, uint32_t base, double
         if (i == base || ab_backend_is_null(b))
             continue;
         if (is_left_out(b))
-            ab_comparison_note(out, "%.120s is %s: not compared", b->name,
-                               ab_backend_status_name(b->status));
+            note(out, "%.120s is %s: not compared", b->name, ab_backend_status_name(b->status));
         else
             add_back_end(&p);
     }
 }
 
-/* Takes verdicts back: those that new rounds do not confirm, and those that are significant alone
- * but not after correction for all comparisons. */
-
-static bool is_suspicious(const struct ab_cell *cell)
-{
-    return ab_cell_is_judged(cell) && cell->verdict == AB_VERDICT_REGRESSED;
-}
-
-uint32_t ab_comparison_suspicious(const struct ab_comparison *c, bool *is_concerned)
-{
-    uint32_t n = 0, i;
-    for (uint32_t k = 0; k < c->n_cells; k++) {
-        const struct ab_cell *cell = &c->cells[k];
-        if (!is_suspicious(cell))
-            continue;
-        if ((i = ab_compare_find(c->now, cell->backend)) != UINT32_MAX)
-            is_concerned[i] = true;
-        if (c->base == c->now && (i = ab_compare_find(c->now, cell->base_backend)) != UINT32_MAX)
-            is_concerned[i] = true;
-        n++;
-    }
-    return n;
-}
-
-static const struct ab_cell *find_cell(const struct ab_comparison *c, const struct ab_cell *like)
-{
-    for (uint32_t i = 0; i < c->n_cells; i++)
-        if (ab_cell_is_judged(&c->cells[i]) && strcmp(c->cells[i].metric, like->metric) == 0 &&
-            strcmp(c->cells[i].backend, like->backend) == 0 &&
-            strcmp(c->cells[i].base_backend, like->base_backend) == 0)
-            return &c->cells[i];
-    return NULL;
-}
-
-void ab_comparison_confirm(struct ab_comparison *c, const struct ab_comparison *again)
-{
-    for (uint32_t i = 0; i < c->n_cells; i++) {
-        struct ab_cell *cell = &c->cells[i];
-        const struct ab_cell *other = is_suspicious(cell) ? find_cell(again, cell) : NULL;
-        if (other == NULL || other->verdict == AB_VERDICT_FAILED)
-            continue; /* not measured again: it stands */
-        cell->n_confirm = other->effect.n_new;
-        cell->confirm_ratio = ab_cell_judged_effect(other)->ratio;
-        if (other->verdict == AB_VERDICT_REGRESSED)
-            continue;
-        cell->verdict = AB_VERDICT_INCONCLUSIVE;
-        snprintf(cell->reason, sizeof cell->reason,
-                 "%+.1f %% at first, %+.1f %% in %u more rounds: not confirmed",
-                 100 * (ab_cell_judged_effect(cell)->ratio - 1), 100 * (cell->confirm_ratio - 1),
-                 other->effect.n_new);
-    }
-}
-
 /* ---- jointly ---- */
+
+/* Takes verdicts back that are significant alone but not after correction for all comparisons. */
 
 struct family { /* of cells that are judged together */
     struct ab_comparison *list;
     size_t n_list;
     bool is_judged, is_larger;
-    struct ab_cell **cells;
+    struct ab_checked **cells;
     double *p;
     size_t n;
 };
 
-static void compare_confirm_collect(struct family *f)
+static void collect_family(struct family *f)
 {
     f->n = 0;
     for (size_t i = 0; i < f->n_list; i++)
         for (uint32_t k = 0; k < f->list[i].n_cells; k++) {
-            struct ab_cell *cell = &f->list[i].cells[k];
-            const struct ab_effect *e = ab_cell_judged_effect(cell);
+            struct ab_checked *cell = &f->list[i].cells[k];
+            const struct ab_effect *e = ab_check_judged_effect(cell);
             double p = f->is_larger ? e->p_larger : e->p_smaller;
-            if (ab_cell_is_judged(cell) != f->is_judged || isnan(p))
+            if (ab_check_is_judged(cell) != f->is_judged || isnan(p))
                 continue;
             f->cells[f->n] = cell;
             f->p[f->n++] = p;
         }
 }
 
-static bool says_so(const struct family *f, const struct ab_cell *cell)
+static bool says_so(const struct family *f, const struct ab_checked *cell)
 {
-    if (f->is_judged)
-        return cell->verdict == (f->is_larger ? AB_VERDICT_REGRESSED : AB_VERDICT_IMPROVED);
-    return strcmp(ab_cell_word(cell), f->is_larger ? "worse" : "better") == 0;
+    return f->is_judged ? cell->verdict == (f->is_larger ? AB_VERDICT_FAIL : AB_VERDICT_IMPROVED)
+                        : ab_check_direction(cell) == (f->is_larger ? 1 : -1);
 }
 
 static void join(struct family *f)
 {
-    compare_confirm_collect(f);
+    collect_family(f);
     ab_effect_holm(f->p, f->n);
     for (size_t i = 0; i < f->n; i++) {
-        struct ab_cell *cell = f->cells[i];
+        struct ab_checked *cell = f->cells[i];
         if (f->p[i] <= AB_EFFECT_ALPHA || !says_so(f, cell))
             continue;
         if (f->is_judged)
@@ -588,4 +709,40 @@ void ab_comparisons_join(struct ab_comparison *list, size_t n)
         list[i].is_joint = true;
     free(f.cells);
     free(f.p);
+}
+
+/* ---- the whole ---- */
+
+void ab_comparison_fini(struct ab_comparison *c)
+{
+    free(c->cells);
+    free(c->notes);
+    *c = (struct ab_comparison){0};
+}
+
+uint32_t ab_comparison_count(const struct ab_comparison *c, enum ab_verdict verdict)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->n_cells; i++)
+        n += ab_check_is_judged(&c->cells[i]) && c->cells[i].verdict == verdict;
+    return n;
+}
+
+enum ab_status ab_comparison_status(const struct ab_comparison *c)
+{
+    if (ab_comparison_count(c, AB_VERDICT_NOT_EVALUATED) > 0)
+        return AB_BACKEND;
+    if (ab_comparison_count(c, AB_VERDICT_FAIL) > 0 && !c->is_advisory)
+        return AB_GATE;
+    return ab_comparison_count(c, AB_VERDICT_INCONCLUSIVE) > 0 ? AB_INCONCLUSIVE : AB_OK;
+}
+
+bool ab_compare_is_alike(const struct ab_session *base, const struct ab_session *now,
+                         const struct ab_metric *m)
+{
+    const struct ab_counting *a = &base->counting, *b = &now->counting;
+    if (!ab_metric_iterations_are_alike(base, now, m))
+        return false;
+    return strcmp(ab_metric_name(m), "instr_per_op") != 0 ||
+           (strcmp(a->method, b->method) == 0 && a->n_ops == b->n_ops);
 }

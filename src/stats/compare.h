@@ -8,57 +8,8 @@
 #ifndef AB_STATS_COMPARE_H
 #define AB_STATS_COMPARE_H
 
-#include "result/result.h"
-#include "stats/effect.h"
+#include "stats/check.h"
 #include "stats/metric.h"
-
-enum ab_verdict {
-    AB_VERDICT_OK,           /* no worse than the limit allows, at 95 % */
-    AB_VERDICT_IMPROVED,     /* better by more than the limit, mirror image of regressed */
-    AB_VERDICT_REGRESSED,    /* low > 1 and the effect itself is beyond the limit */
-    AB_VERDICT_INCONCLUSIVE, /* neither: more rounds would settle it; `reason` where they would not */
-    AB_VERDICT_FAILED,       /* no numbers on one side: `reason` */
-    AB_VERDICT_MOVED,        /* of two results, the same build in both: the machine changed */
-    AB_VERDICT_COUNT
-};
-const char *ab_verdict_name(enum ab_verdict verdict); /* "ok" "improved" "regressed" … */
-
-enum { AB_WITNESSES_BYTES = 100 };
-
-/* One compared number, with the effect turned so that a ratio above 1 is worse (for throughput:
- * base by new). Strings are borrowed from the two sessions. */
-struct ab_cell {
-    const char *backend;      /* name in the new result */
-    const char *base_backend; /* differs from `backend` within one result */
-    const char *phase;        /* NULL = the whole run */
-    const char *op;           /* NULL = of no op: time, memory */
-    const char *metric;       /* "time", "ns_per_op", "p99", "rss_peak_bytes" … */
-    const char *unit;         /* of base and now: "ns", "bytes" … */
-    double base, now;         /* as the tables show them; NaN = n/a */
-    struct ab_effect effect;
-    double limit; /* 0.05 = 5 %; NaN = shown only: it has no verdict (OK stands there), see
-                     ab_cell_word */
-    enum ab_verdict verdict;
-    uint32_t rounds_needed; /* of an inconclusive cell; 0 = not known; UINT32_MAX = never */
-    char reason[200];       /* of failed and inconclusive; "" = none */
-    /* Between two results, the effect relative to the witnesses, which are the same build in both
-     * (stats/compare_drift.h); the verdict is then that of `relative`. Without witnesses both
-     * ratios are NaN. */
-    struct ab_effect relative;
-    double machine_ratio; /* of the witnesses themselves, new by base */
-    char witnesses[AB_WITNESSES_BYTES];
-    bool is_drift;         /* inconclusive because of the machine, see `reason` */
-    uint32_t n_confirm;    /* rounds that were run to confirm a regression; 0 = none */
-    double confirm_ratio;  /* the effect in these; NaN = none */
-    const char *iteration; /* of the time per iteration: what one is called; NULL = it is not */
-};
-/* The effect that the verdict is about: relative to the witnesses, where there are any. */
-const struct ab_effect *ab_cell_judged_effect(const struct ab_cell *cell);
-/* Is there a limit, and so a verdict that counts? */
-bool ab_cell_is_judged(const struct ab_cell *cell);
-/* The name of the verdict; of a cell without a limit "worse", "better", "~" (neither is clear), or
- * "n/a" where there is no interval. */
-const char *ab_cell_word(const struct ab_cell *cell);
 
 enum { AB_COMPARE_NOTE_BYTES = 300 };
 
@@ -66,7 +17,7 @@ struct ab_comparison {
     const struct ab_session *base, *now; /* the same session within one result; gates on the
                                             comparison are now->gates */
     const char *base_label, *now_label;  /* file or name of the baseline; borrowed, NULL = none */
-    struct ab_cell *cells;               /* by back end; of each the judged one first */
+    struct ab_checked *cells;            /* by back end; of each the judged one first */
     uint32_t n_cells;
     size_t cap_cells;
     /* Differences that have no effect on verdicts (build ids, versions …): one sentence each. */
@@ -115,17 +66,8 @@ void ab_compare_metric(const struct ab_session *base, uint32_t base_backend,
 bool ab_compare_is_alike(const struct ab_session *base, const struct ab_session *now,
                          const struct ab_metric *m);
 
-/* A latency below it counts as this much, on both sides; NaN = not known. */
-double ab_compare_floor_ns(const struct ab_session *base, const struct ab_session *now);
 /* Differences of a latency below this are none: two steps of the clock or of the histogram. */
 double ab_compare_step_ns(const struct ab_session *base, const struct ab_session *now);
-
-/* Marks the back ends of the new result (one flag each) that regressed, and for pairs within one
- * result their base; how many cells. */
-uint32_t ab_comparison_suspicious(const struct ab_comparison *c, bool *is_concerned);
-/* `again` compares new rounds of the back ends concerned: a regression that these do not show as
- * well becomes inconclusive. */
-void ab_comparison_confirm(struct ab_comparison *c, const struct ab_comparison *again);
 
 /* Makes what is said of several comparisons hold together (Holm 1979): with the chances that they
  * have each alone, of many numbers some would be called worse by chance. A regression or an
@@ -133,8 +75,8 @@ void ab_comparison_confirm(struct ab_comparison *c, const struct ab_comparison *
  * "better" without one, among all without one, is no longer clear. Directions apart. */
 void ab_comparisons_join(struct ab_comparison *list, size_t n);
 
-/* The rule of all verdicts, for a ratio above 1 that is worse: regressed when low > 1 and the ratio
- * beyond 1 + limit, improved in the mirror, ok when high <= 1 + limit, else inconclusive. */
+/* The verdict on a ratio above 1 that is worse, by ab_check_decide of "at most 1 + limit"; IMPROVED is
+ * the mirror image of FAIL. */
 enum ab_verdict ab_verdict_of(const struct ab_effect *effect, double limit);
 
 #endif

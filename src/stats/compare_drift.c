@@ -8,7 +8,6 @@
 
 #include "core/median.h"
 #include "core/memory.h"
-#include "stats/compare_notes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,10 +40,8 @@ static bool is_witness(const struct ab_drift_question *q, uint32_t base, uint32_
 static double time_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                             uint32_t round)
 {
-    if (m == NULL)
-        return ab_session_run_time_of_round(s, backend, round);
     double x = ab_metric_of_round(s, backend, m, round);
-    return strcmp(ab_metric_unit(m), "1/s") == 0 ? 1 / x : x;
+    return ab_metric_is_rate(m) ? 1 / x : x;
 }
 
 static double at_least(double x, double floor)
@@ -73,8 +70,7 @@ struct side {
 static void measure(const struct ab_drift_question *q, struct side base, struct side now,
                     struct ab_effect *out)
 {
-    bool is_latency = q->metric != NULL && ab_metric_is_latency(q->metric);
-    double floor = is_latency ? ab_compare_floor_ns(q->base, q->now) : (double)NAN;
+    double floor = ab_metric_floor(q->metric, q->base, q->now);
     double *a = times_of(q->base, base.backend, base.by, q->metric, floor);
     double *b = times_of(q->now, now.backend, now.by, q->metric, floor);
     *out = ab_effect_unpaired(a, q->base->n_rounds, b, q->now->n_rounds);
@@ -114,65 +110,55 @@ static struct ab_effect agree(const struct ab_effect *list, uint32_t n, double *
 #undef MEDIAN
 }
 
-struct heard { /* of each witness */
-    struct ab_effect *machine, *relative;
-    double *room;
-    uint32_t n;
-};
-
-static void hear(const struct ab_drift_question *q, uint32_t base, uint32_t now, struct heard *h)
-{
-    struct ab_effect machine, relative;
-    measure(q, (struct side){base, UINT32_MAX}, (struct side){now, UINT32_MAX}, &machine);
-    measure(q, (struct side){q->base_backend, base}, (struct side){q->backend, now}, &relative);
-    if (isnan(machine.ratio) || isnan(relative.ratio))
-        return; /* no time of it in one of the results */
-    h->machine[h->n] = machine;
-    h->relative[h->n++] = relative;
-}
-
-static void hear_all(const struct ab_drift_question *q, struct heard *h, struct ab_drift *out)
+/* What all witnesses say, into *out; both lists have room for each. */
+static void ask(const struct ab_drift_question *q, struct ab_effect *machine,
+                struct ab_effect *relative, struct ab_drift *out)
 {
     const char *first = "";
+    uint32_t n = 0;
     for (uint32_t i = 0; i < q->now->n_backends; i++) {
-        uint32_t base = ab_compare_find(q->base, q->now->backends[i].name), n = h->n;
+        uint32_t base = ab_session_backend(q->base, q->now->backends[i].name);
         if (base == UINT32_MAX || !is_witness(q, base, i))
             continue;
-        hear(q, base, i, h);
-        if (n == 0 && h->n > 0)
-            first = q->now->backends[i].name;
+        measure(q, (struct side){base, UINT32_MAX}, (struct side){i, UINT32_MAX}, &machine[n]);
+        measure(q, (struct side){q->base_backend, base}, (struct side){q->backend, i},
+                &relative[n]);
+        if (isnan(machine[n].ratio) || isnan(relative[n].ratio))
+            continue; /* no time of it in one of the results */
+        first = n == 0 ? q->now->backends[i].name : first;
+        n++;
     }
-    out->n_witnesses = h->n;
-    if (h->n == 0)
+    out->n_witnesses = n;
+    if (n == 0)
         return;
-    out->machine = agree(h->machine, h->n, h->room);
-    out->relative = agree(h->relative, h->n, h->room);
+    double *room = ab_alloc_zeroed(n, sizeof *room);
+    out->machine = agree(machine, n, room);
+    out->relative = agree(relative, n, room);
+    free(room);
     snprintf(out->witnesses, sizeof out->witnesses, "%.60s", first);
-    if (h->n > 1)
-        snprintf(out->witnesses, sizeof out->witnesses, "%.60s and %u other%s", first, h->n - 1,
-                 h->n > 2 ? "s" : "");
+    if (n > 1)
+        snprintf(out->witnesses, sizeof out->witnesses, "%.60s and %u other%s", first, n - 1,
+                 n > 2 ? "s" : "");
 }
 
 void ab_drift_measure(const struct ab_drift_question *q, struct ab_drift *out)
 {
-    uint32_t n = q->now->n_backends;
-    struct heard h = {.machine = ab_alloc_zeroed((size_t)n + 1, sizeof *h.machine),
-                      .relative = ab_alloc_zeroed((size_t)n + 1, sizeof *h.relative),
-                      .room = ab_alloc_zeroed((size_t)n + 1, sizeof *h.room)};
-    const struct ab_backend_info *a = &q->base->backends[q->base_backend];
+    const struct ab_effect none = {.ratio = NAN, .low = NAN, .high = NAN};
+    size_t most = (size_t)q->now->n_backends + 1;
+    struct ab_effect *machine = ab_alloc_zeroed(2 * most, sizeof *machine);
     *out = (struct ab_drift){
-        .is_unchanged = ab_drift_is_unchanged(a, &q->now->backends[q->backend]),
-        .machine = {.ratio = NAN, .low = NAN, .high = NAN},
-        .relative = {.ratio = NAN, .low = NAN, .high = NAN}};
-    hear_all(q, &h, out);
-    free(h.machine);
-    free(h.relative);
-    free(h.room);
+        .is_unchanged = ab_drift_is_unchanged(&q->base->backends[q->base_backend],
+                                              &q->now->backends[q->backend]),
+        .machine = none,
+        .relative = none};
+    ask(q, machine, machine + most, out);
+    free(machine);
 }
 
 /* ---- what they say ---- */
 
-bool ab_drift_has_moved(const struct ab_drift *d, double limit, char *reason, size_t cap)
+/* Did the witnesses move by more than the limit? */
+static bool has_moved(const struct ab_drift *d, double limit, char *reason, size_t cap)
 {
     if (!(fabs(log(d->machine.ratio)) > log1p(limit)))
         return false;
@@ -183,9 +169,10 @@ bool ab_drift_has_moved(const struct ab_drift *d, double limit, char *reason, si
     return true;
 }
 
-/* The loop between the slices, which uses registers alone and is in every result. */
-bool ab_drift_is_of_cpu(const struct ab_drift_question *q, const struct ab_effect *effect,
-                        double limit, char *reason, size_t cap)
+/* For what has no witness: may the CPU explain the effect by at least half, so that the rest is within
+ * the limit? By the loop between the slices, which uses registers alone and is in every result. */
+static bool is_of_cpu(const struct ab_drift_question *q, const struct ab_effect *effect,
+                      double limit, char *reason, size_t cap)
 {
     double cpu = log(q->now->noise.canary_quiet_ns / q->base->noise.canary_quiet_ns);
     double moved = log(effect->ratio), sign = moved > 0 ? 1 : -1;
@@ -207,8 +194,10 @@ static double lost_share(const struct ab_session *s)
     return n->slices_s > 0 && n->wall_s > 0 && n->cpu_s > 0 ? 1 - n->cpu_s / n->wall_s : 0;
 }
 
-bool ab_drift_is_doubtful(const struct ab_drift_question *q, const struct ab_effect *effect,
-                          double limit, char *reason, size_t cap)
+/* Where more than 13 % of the time of a result was lost to other programs, its rounds err together:
+ * is the interval not wholly beyond the limit? */
+static bool is_of_others(const struct ab_drift_question *q, const struct ab_effect *effect,
+                         double limit, char *reason, size_t cap)
 {
     double lost = fmax(lost_share(q->base), lost_share(q->now));
     double end = effect->ratio > 1 ? effect->low : 1 / effect->high;
@@ -221,75 +210,12 @@ bool ab_drift_is_doubtful(const struct ab_drift_question *q, const struct ab_eff
     return true;
 }
 
-/* ---- the time of a comparison ---- */
-
-static bool is_change(enum ab_verdict v)
+bool ab_drift_is_doubtful(const struct ab_drift_question *q, const struct ab_drift *d,
+                          const struct ab_effect *effect, double limit, bool is_change,
+                          char *reason, size_t cap)
 {
-    return v == AB_VERDICT_REGRESSED || v == AB_VERDICT_IMPROVED;
-}
-
-static void withhold(struct ab_cell *cell)
-{
-    cell->verdict = AB_VERDICT_INCONCLUSIVE;
-    cell->is_drift = true;
-    cell->rounds_needed = 0; /* more of them would not help */
-}
-
-/* By the ratio to the witnesses: what the machine did is in both. */
-static void judge_beside(const struct ab_drift_question *q, const struct ab_drift *d,
-                         struct ab_cell *cell)
-{
-    bool is_few = isnan(d->relative.low) || isnan(d->relative.high);
-    cell->relative = d->relative;
-    cell->machine_ratio = d->machine.ratio;
-    memcpy(cell->witnesses, d->witnesses, sizeof cell->witnesses);
-    if (is_few && cell->verdict == AB_VERDICT_INCONCLUSIVE)
-        return; /* with the reason that it has */
-    cell->verdict = ab_verdict_of(&d->relative, cell->limit);
-    cell->reason[0] = 0;
-    cell->rounds_needed = ab_effect_rounds_needed(&d->relative, cell->limit);
-    if ((cell->verdict == AB_VERDICT_OK &&
-         ab_drift_has_moved(d, cell->limit, cell->reason, sizeof cell->reason)) ||
-        (is_change(cell->verdict) &&
-         ab_drift_is_doubtful(q, &d->relative, cell->limit, cell->reason, sizeof cell->reason)))
-        withhold(cell);
-}
-
-static void judge_alone(const struct ab_drift_question *q, struct ab_cell *cell)
-{
-    const struct ab_effect *e = &cell->effect;
-    if (is_change(cell->verdict) &&
-        (ab_drift_is_of_cpu(q, e, cell->limit, cell->reason, sizeof cell->reason) ||
-         ab_drift_is_doubtful(q, e, cell->limit, cell->reason, sizeof cell->reason)))
-        withhold(cell);
-    if (cell->reason[0] == 0)
-        snprintf(cell->reason, sizeof cell->reason,
-                 "no witness: no other library is the same build in both, so it may be the machine "
-                 "that changed");
-}
-
-static void weigh(const struct ab_comparison *c, struct ab_cell *cell)
-{
-    struct ab_drift d;
-    struct ab_drift_question q = {.base = c->base,
-                                  .now = c->now,
-                                  .base_backend = ab_compare_find(c->base, cell->base_backend),
-                                  .backend = ab_compare_find(c->now, cell->backend)};
-    ab_drift_measure(&q, &d);
-    if (d.is_unchanged && is_change(cell->verdict))
-        cell->verdict = AB_VERDICT_MOVED;
-    else if (!d.is_unchanged && d.n_witnesses > 0)
-        judge_beside(&q, &d, cell);
-    else if (!d.is_unchanged)
-        judge_alone(&q, cell);
-}
-
-void ab_comparison_weigh_drift(struct ab_comparison *c)
-{
-    for (uint32_t i = 0; i < c->n_cells && c->base != c->now; i++) {
-        struct ab_cell *cell = &c->cells[i];
-        if (ab_cell_is_judged(cell) && cell->verdict != AB_VERDICT_FAILED &&
-            strcmp(cell->metric, "time") == 0)
-            weigh(c, cell);
-    }
+    if (!is_change)
+        return d->n_witnesses > 0 && has_moved(d, limit, reason, cap);
+    return (d->n_witnesses == 0 && is_of_cpu(q, effect, limit, reason, cap)) ||
+           is_of_others(q, effect, limit, reason, cap);
 }

@@ -7,13 +7,14 @@
 #ifndef AB_STATS_COMPARE_DRIFT_H
 #define AB_STATS_COMPARE_DRIFT_H
 
-#include "stats/compare.h"
+#include "stats/check.h"
+#include "stats/metric.h"
 
 /* A time of one back end in two results. */
 struct ab_drift_question {
     const struct ab_session *base, *now;
     uint32_t base_backend, backend;
-    const struct ab_metric *metric; /* in ns or 1/s; NULL = the time of the whole run */
+    const struct ab_metric *metric; /* in ns or 1/s */
 };
 
 struct ab_drift {
@@ -29,19 +30,12 @@ struct ab_drift {
 /* Same build id, version, settings and rules. Without a build id it is not known, and so false. */
 bool ab_drift_is_unchanged(const struct ab_backend_info *a, const struct ab_backend_info *b);
 void ab_drift_measure(const struct ab_drift_question *q, struct ab_drift *out);
-/* Did the witnesses move by more than the limit? Then `reason` says so. */
-bool ab_drift_has_moved(const struct ab_drift *d, double limit, char *reason, size_t cap);
-
-/* For what has no witness: may the CPU (noise.canary_quiet_ns) explain the effect, a time, by at
- * least half, so that the rest is within the limit? `reason` says so. */
-bool ab_drift_is_of_cpu(const struct ab_drift_question *q, const struct ab_effect *effect,
-                        double limit, char *reason, size_t cap);
-/* Where more than 13 % of the time of a result was lost to other programs (noise.wall_s against
- * noise.cpu_s), its rounds err together: is the interval not wholly beyond the limit? */
-bool ab_drift_is_doubtful(const struct ab_drift_question *q, const struct ab_effect *effect,
-                          double limit, char *reason, size_t cap);
-
-/* Gives, between two results, each time of the whole run its verdict. */
-void ab_comparison_weigh_drift(struct ab_comparison *c);
+/* May the machine have made the verdict on this effect, a time, and not the library? `reason` says how
+ * it may. `is_change`: the verdict is that something changed, and the CPU (noise.canary_quiet_ns)
+ * or other programs (noise.wall_s against noise.cpu_s) may be why; else that nothing did beyond the
+ * limit, which the witnesses contradict where they moved that far themselves. */
+bool ab_drift_is_doubtful(const struct ab_drift_question *q, const struct ab_drift *d,
+                          const struct ab_effect *effect, double limit, bool is_change,
+                          char *reason, size_t cap);
 
 #endif

@@ -19,12 +19,8 @@ static const double z_power = 1.645 + 0.842; /* 95 % one-sided, 80 % power */
 static const double rank_price = 1.05;
 static const double most_rounds = 10000; /* "never in practice" */
 
-const char *ab_effect_method_name(enum ab_effect_method method)
-{
-    static const char *const names[AB_EFFECT_METHOD_COUNT] = {"none", "paired", "unpaired", "exact",
-                                                              "few_rounds"};
-    return names[method];
-}
+const char *const ab_effect_method_names[AB_EFFECT_METHOD_COUNT] = {"none", "paired", "unpaired",
+                                                                    "exact", "few_rounds"};
 
 static struct ab_effect nothing(void)
 {
@@ -243,6 +239,17 @@ struct ab_effect ab_effect_shown(const struct ab_effect *effect, double shown)
     e.low = isnan(e.low) ? NAN : fmin(e.low, shown);
     e.high = isnan(e.high) ? NAN : fmax(e.high, shown);
     return e;
+}
+
+struct ab_effect ab_effect_turned(const struct ab_effect *e)
+{
+    struct ab_effect t = *e;
+    t.ratio = 1 / e->ratio;
+    t.low = 1 / e->high;
+    t.high = 1 / e->low;
+    t.p_larger = e->p_smaller;
+    t.p_smaller = e->p_larger;
+    return t;
 }
 
 bool ab_effect_is_clear(const struct ab_effect *effect)

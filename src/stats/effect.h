@@ -29,7 +29,7 @@ enum ab_effect_method {
     AB_EFFECT_METHOD_COUNT
 };
 /* "none" "paired" "unpaired" "exact" "few_rounds", as in JSON. */
-const char *ab_effect_method_name(enum ab_effect_method method);
+extern const char *const ab_effect_method_names[AB_EFFECT_METHOD_COUNT];
 
 struct ab_effect {
     double ratio;     /* new by base; NaN = not known */
@@ -68,6 +68,9 @@ struct ab_effect ab_effect_by_mean(const double *base, uint32_t n_base, const do
 /* The effect as it is shown beside two numbers whose ratio (or difference) is `shown`, which a
  * reader can work out: that one, with an interval that holds it. */
 struct ab_effect ab_effect_shown(const struct ab_effect *effect, double shown);
+
+/* The same seen from the other side: base by new. Of ratios. */
+struct ab_effect ab_effect_turned(const struct ab_effect *effect);
 
 /* Does the interval leave out 1, and does the ratio differ from it in the three digits that are
  * shown? Never without an interval. Of ratios. */

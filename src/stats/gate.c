@@ -7,51 +7,35 @@
 
 #include "base/bits.h"
 #include "core/memory.h"
+#include "result/session.h"
 #include "stats/compare.h"
-#include "stats/metric.h"
+#include "stats/compare_drift.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool ab_gate_is_below(const struct ab_gate *gate, double floor_ns)
+bool ab_gate_is_below(const struct ab_gate *gate, double floor_ns, char *why, size_t cap)
 {
-    return gate->against == AB_GATE_ABSOLUTE && ab_metric_is_latency(&gate->metric) &&
-           gate->bound < floor_ns;
-}
-
-void ab_gate_explain_floor(const struct ab_gate *gate, double floor_ns, char *buf, size_t cap)
-{
-    snprintf(buf, cap,
+    if (gate->against != AB_AGAINST_NOTHING || !ab_metric_is_latency(&gate->metric) ||
+        !(gate->bound < floor_ns))
+        return false;
+    snprintf(why, cap,
              "the bound, %.4g ns, is below the timer floor of %.4g ns, which no latency can be "
              "under; gate %s/all/ns_per_op instead",
              gate->bound, floor_ns, gate->metric.phase);
+    return true;
 }
 
-static bool passes(const struct ab_gate *g, double value)
+static void decide(const struct ab_gate *g, struct ab_interval value, struct ab_checked *r)
 {
-    switch (g->compare) {
-    case AB_GATE_LESS:
-        return value < g->bound;
-    case AB_GATE_AT_MOST:
-        return value <= g->bound;
-    case AB_GATE_MORE:
-        return value > g->bound;
-    case AB_GATE_AT_LEAST:
-        return value >= g->bound;
-    case AB_GATE_IS:
-        return value == g->bound;
-    }
-    return false;
-}
-
-static void decide(const struct ab_gate *g, struct ab_interval value, struct ab_gate_result *r)
-{
-    bool low = passes(g, value.low), high = passes(g, value.high);
+    bool low = ab_check_holds(g->compare, value.low, g->bound),
+         high = ab_check_holds(g->compare, value.high, g->bound);
     if (isnan(value.low) || isnan(value.high))
         return;
-    r->verdict = low != high ? AB_GATE_NOT_EVALUATED : low ? AB_GATE_PASS : AB_GATE_FAIL;
+    r->verdict = low != high ? AB_VERDICT_NOT_EVALUATED : low ? AB_VERDICT_PASS : AB_VERDICT_FAIL;
     if (low != high)
         snprintf(r->reason, sizeof r->reason,
                  "inconclusive: below the timer floor; gate "
@@ -61,7 +45,7 @@ static void decide(const struct ab_gate *g, struct ab_interval value, struct ab_
 
 /* "jemalloc is absent: not installed"; true when it can be judged. */
 static bool is_judgeable(const struct ab_session *s, uint32_t backend, const char *name,
-                         struct ab_gate_result *r)
+                         struct ab_checked *r)
 {
     if (backend >= s->n_backends) {
         snprintf(r->reason, sizeof r->reason, "this run has no %s", name);
@@ -78,80 +62,70 @@ static bool is_judgeable(const struct ab_session *s, uint32_t backend, const cha
 /* A time of iterations that cannot be told from that of the null back end is no more than timing the
  * calls takes: shown as that. */
 static void judge_untold(const struct ab_session *s, const struct ab_gate *g, uint32_t backend,
-                         struct ab_gate_result *r)
+                         struct ab_checked *r)
 {
     double most = ab_metric_iterations_most(s, backend, &g->metric);
     if (isnan(most))
         return;
     decide(g, (struct ab_interval){0, most}, r);
-    r->value = most;
+    r->effect.ratio = most;
     snprintf(r->reason, sizeof r->reason,
              "%sno more than the same calls take in the null back end; shown: the most that timing "
              "them takes",
-             r->verdict == AB_GATE_NOT_EVALUATED ? "inconclusive: " : "");
+             r->verdict == AB_VERDICT_NOT_EVALUATED ? "inconclusive: " : "");
 }
 
 static void judge_absolute(const struct ab_session *s, const struct ab_gate *g, uint32_t backend,
-                           struct ab_gate_result *r)
+                           struct ab_checked *r)
 {
-    r->value = ab_metric_value(s, backend, &g->metric);
-    if (isnan(r->value) && g->metric.iteration != NULL)
+    r->effect.ratio = ab_metric_value(s, backend, &g->metric);
+    if (isnan(r->effect.ratio) && g->metric.iteration != NULL)
         judge_untold(s, g, backend, r);
     else
-        decide(g, ab_metric_interval(s, &g->metric, r->value), r);
+        decide(g, ab_metric_interval(s, &g->metric, r->effect.ratio), r);
 }
 
 /* The floor of a ratio: numbers that lie closer together than this are as good as equal. */
-static void forgive(double floor, struct ab_interval a, struct ab_interval b,
-                    struct ab_gate_result *r)
+static void forgive(double floor, struct ab_interval a, struct ab_interval b, struct ab_checked *r)
 {
     double apart = fmax(fabs(a.high - b.low), fabs(b.high - a.low));
-    if (r->verdict == AB_GATE_PASS || !(apart < floor))
+    if (r->verdict == AB_VERDICT_PASS || !(apart < floor))
         return;
-    r->verdict = AB_GATE_PASS;
+    r->verdict = AB_VERDICT_PASS;
     snprintf(r->reason, sizeof r->reason, "the difference is below the floor");
+}
+
+static bool is_upper(const struct ab_gate *g)
+{
+    return g->compare == AB_CHECK_LESS || g->compare == AB_CHECK_AT_MOST;
 }
 
 /* With an interval, a ratio fails only where it is sure that there is a change for the worse, and
  * passes only where all of the interval does. */
-static void decide_effect(const struct ab_gate *g, const struct ab_effect *e,
-                          struct ab_gate_result *r)
+static void decide_effect(const struct ab_gate *g, const struct ab_effect *e, struct ab_checked *r)
 {
-    bool is_most = g->compare == AB_GATE_LESS || g->compare == AB_GATE_AT_MOST;
-    double worst = is_most ? e->high : e->low, best = is_most ? e->low : e->high;
-    double sure = is_most ? fmin(1, g->bound) : fmax(1, g->bound);
-    struct ab_effect turned = *e;
-    r->low = e->low;
-    r->high = e->high;
-    bool is_worse = is_most ? best > sure : best < sure;
-    r->verdict = passes(g, worst)                   ? AB_GATE_PASS
-                 : !passes(g, e->ratio) && is_worse ? AB_GATE_FAIL
-                                                    : AB_GATE_INCONCLUSIVE;
-    if (!is_most)
-        turned = (struct ab_effect){.ratio = 1 / e->ratio,
-                                    .low = 1 / e->high,
-                                    .high = 1 / e->low,
-                                    .sd = e->sd,
-                                    .n_base = e->n_base,
-                                    .n_new = e->n_new,
-                                    .method = e->method};
-    if (r->verdict == AB_GATE_INCONCLUSIVE)
-        r->rounds_needed = ab_effect_rounds_needed(&turned,
-                                                   (is_most ? g->bound : 1 / g->bound) - 1);
+    bool is_most = is_upper(g);
+    r->effect.low = e->low;
+    r->effect.high = e->high;
+    r->verdict = ab_check_decide(e, g->compare, g->bound);
+    if (r->verdict != AB_VERDICT_INCONCLUSIVE)
+        return;
+    struct ab_effect mirrored = is_most ? *e : ab_effect_turned(e);
+    r->rounds_needed = ab_effect_rounds_needed(&mirrored, (is_most ? g->bound : 1 / g->bound) - 1);
 }
 
 /* With enough rounds, the verdict follows the interval around the number shown. */
 static void decide_ratio(const struct ab_session *s, const struct ab_gate *g, uint32_t backend,
-                         struct ab_interval median, struct ab_gate_result *r)
+                         struct ab_interval median, struct ab_checked *r)
 {
     struct ab_effect e;
     decide(g, median, r);
-    if (r->verdict == AB_GATE_NOT_EVALUATED)
+    if (r->verdict == AB_VERDICT_NOT_EVALUATED)
         return;
     ab_compare_metric(s, g->other, s, backend, &g->metric, &e);
     if (isnan(e.low))
         return;
-    e = ab_effect_shown(&e, r->value);
+    e = ab_effect_shown(&e, r->effect.ratio);
     decide_effect(g, &e, r);
 }
 
@@ -159,7 +133,7 @@ static const char untold_rounds[] =
     "no ratio: in some rounds it is no more than the same calls take in the null back end";
 
 static void judge_beside(const struct ab_session *s, const struct ab_gate *g, uint32_t backend,
-                         struct ab_gate_result *r)
+                         struct ab_checked *r)
 {
     const struct ab_metric *m = &g->metric;
     if (!is_judgeable(s, g->other, g->other_name, r))
@@ -169,7 +143,7 @@ static void judge_beside(const struct ab_session *s, const struct ab_gate *g, ui
         return;
     }
     struct ab_ratio ratio = ab_metric_ratio(s, backend, g->other, m);
-    r->value = ratio.range.median;
+    r->effect.ratio = ratio.range.median;
     decide_ratio(s, g, backend, ratio.median, r);
     double a = ab_metric_value(s, backend, m), b = ab_metric_value(s, g->other, m);
     if (ratio.range.n > 0)
@@ -183,7 +157,7 @@ static void judge_beside(const struct ab_session *s, const struct ab_gate *g, ui
 
 /* The back end in the baseline that this one is to be compared with; UINT32_MAX, and why. */
 static uint32_t find_in_baseline(const struct ab_session *base, const char *name,
-                                 struct ab_gate_result *r)
+                                 struct ab_checked *r)
 {
     for (uint32_t i = 0; base != NULL && i < base->n_backends; i++) {
         const struct ab_backend_info *b = &base->backends[i];
@@ -204,7 +178,7 @@ static uint32_t find_in_baseline(const struct ab_session *base, const char *name
 
 /* Why there is no ratio, or no interval. */
 static void explain_change(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
-                           const struct ab_effect *e, struct ab_gate_result *r)
+                           const struct ab_effect *e, struct ab_checked *r)
 {
     uint32_t n = e->n_base < e->n_new ? e->n_base : e->n_new;
     if (n > 0)
@@ -217,117 +191,92 @@ static void explain_change(const struct ab_session *s, uint32_t backend, const s
         snprintf(r->reason, sizeof r->reason, "no ratio: a value is 0 or missing on one side");
 }
 
-/* Asks the witnesses for the metric of a gate, and doubts what they may explain. */
+/* ---- a change against a baseline: the library, or the machine (stats/compare_drift.h)? ---- */
 
-static bool is_rate(const struct ab_metric *m)
-{
-    return strcmp(ab_metric_unit(m), "1/s") == 0;
-}
+struct change {
+    struct ab_drift_question question;
+    struct ab_drift drift;
+    bool is_time;     /* else the machine has no part in it */
+    bool is_relative; /* judged by the ratio to the witnesses */
+};
 
 /* From a rate to a time, and back. */
 static struct ab_effect turned(const struct ab_metric *m, const struct ab_effect *e)
 {
-    struct ab_effect t = *e;
-    if (is_rate(m)) {
-        t.ratio = 1 / e->ratio;
-        t.low = 1 / e->high;
-        t.high = 1 / e->low;
-        t.p_larger = e->p_smaller;
-        t.p_smaller = e->p_larger;
-    }
-    return t;
+    return ab_metric_is_rate(m) ? ab_effect_turned(e) : *e;
 }
 
-/* Measures how the metric of the gate moved for unchanged libraries. */
-static void gate_drift_measure(const struct ab_gate *gate, const struct ab_drift_question *q,
-                               struct ab_gate_drift *out)
+/* Measures *e, new by base, relative to the witnesses, but not of percentiles, which move in steps of
+ * the clock. */
+static void measure_change(struct change *c, struct ab_effect *e)
 {
-    const struct ab_metric *m = &gate->metric;
-    *out = (struct ab_gate_drift){.question = *q,
-                                  .is_time = is_rate(m) || strcmp(ab_metric_unit(m), "ns") == 0};
-    if (out->is_time)
-        ab_drift_measure(q, &out->drift);
-}
-
-static bool is_relative(const struct ab_gate_drift *d)
-{
-    return d->is_time && !d->drift.is_unchanged && d->drift.n_witnesses > 0 &&
-           !ab_metric_is_latency(d->question.metric);
-}
-
-/* Makes *effect, new by base, the one by which the gate is decided: relative to the witnesses, but
- * not of percentiles, which move in steps of the clock. */
-static void gate_drift_apply(const struct ab_gate_drift *d, struct ab_effect *effect)
-{
-    if (is_relative(d))
-        *effect = turned(d->question.metric, &d->drift.relative);
+    const struct ab_drift_question *q = &c->question;
+    const struct ab_metric *m = q->metric;
+    ab_compare_metric(q->base, q->base_backend, q->now, q->backend, m, e);
+    c->is_time = ab_metric_is_rate(m) || strcmp(ab_metric_unit(m), "ns") == 0;
+    if (!c->is_time)
+        return;
+    ab_drift_measure(q, &c->drift);
+    c->is_relative = !c->drift.is_unchanged && c->drift.n_witnesses > 0 && !ab_metric_is_latency(m);
+    if (c->is_relative)
+        *e = turned(m, &c->drift.relative);
 }
 
 /* True where the change of a percentile relative to the witnesses is within the limit. */
-static bool is_of_machine(const struct ab_drift *d, double limit, double sign, char *reason,
-                          size_t cap)
+static bool is_of_machine(const struct ab_drift *d, double limit, double sign, struct ab_checked *r)
 {
     if (d->n_witnesses == 0 || sign * log(d->relative.ratio) > log1p(limit))
         return false;
-    snprintf(reason, cap, "relative to %s, the same build in both, it is %+.1f %%", d->witnesses,
-             100 * (d->relative.ratio - 1));
+    snprintf(r->reason, sizeof r->reason, "relative to %s, the same build in both, it is %+.1f %%",
+             d->witnesses, 100 * (d->relative.ratio - 1));
     return true;
-}
-
-static bool is_failure_doubtful(const struct ab_gate_drift *d, const struct ab_effect *time,
-                                double limit, double sign, struct ab_gate_result *r)
-{
-    char *reason = r->reason;
-    const size_t cap = sizeof r->reason;
-    if (d->drift.is_unchanged) {
-        snprintf(reason, cap,
-                 "machine drift: it is the same build in both; measure both in one run");
-        return true;
-    }
-    if (ab_metric_is_latency(d->question.metric) &&
-        is_of_machine(&d->drift, limit, sign, reason, cap))
-        return true;
-    return (d->drift.n_witnesses == 0 &&
-            ab_drift_is_of_cpu(&d->question, time, limit, reason, cap)) ||
-           ab_drift_is_doubtful(&d->question, time, limit, reason, cap);
-}
-
-/* Says what the value is relative to. */
-static void explain(const struct ab_gate_drift *d, struct ab_gate_result *r)
-{
-    if (r->verdict == AB_GATE_PASS || r->reason[0] != 0)
-        return;
-    if (is_relative(d))
-        snprintf(r->reason, sizeof r->reason,
-                 "relative to %s, the same build in both, which took %+.1f %% time",
-                 d->drift.witnesses, 100 * (d->drift.machine.ratio - 1));
-    else if (!d->drift.is_unchanged && d->drift.n_witnesses == 0 && r->verdict == AB_GATE_FAIL)
-        snprintf(r->reason, sizeof r->reason,
-                 "no witness: no other library is the same build in both");
 }
 
 /* A verdict that the machine may have made becomes inconclusive, with its reason. Gates that demand
  * a gain still fail: a machine that changed is no reason for its absence. */
-static void gate_drift_doubt(const struct ab_gate_drift *d, const struct ab_gate *gate,
-                             const struct ab_effect *effect, struct ab_gate_result *r)
+static bool is_doubtful(const struct change *c, const struct ab_gate *g, const struct ab_effect *e,
+                        struct ab_checked *r)
 {
-    const struct ab_metric *m = &gate->metric;
-    bool is_most = gate->compare == AB_GATE_LESS || gate->compare == AB_GATE_AT_MOST;
-    double allowed = is_most ? gate->bound : 1 / gate->bound; /* above 1: the metric may be worse */
-    double limit = fmax(allowed, 1 / allowed) - 1, sign = is_most != is_rate(m) ? 1 : -1;
-    const struct ab_effect time = turned(m, effect);
-    if (!d->is_time)
+    const struct ab_metric *m = &g->metric;
+    double allowed = is_upper(g) ? g->bound : 1 / g->bound; /* above 1: it may be worse */
+    double limit = fmax(allowed, 1 / allowed) - 1,
+           sign = is_upper(g) != ab_metric_is_rate(m) ? 1 : -1;
+    const struct ab_effect time = turned(m, e);
+    bool is_change = r->verdict == AB_VERDICT_FAIL && allowed >= 1;
+    if (!is_change && (r->verdict != AB_VERDICT_PASS || !c->is_relative))
+        return false;
+    if (is_change && c->drift.is_unchanged) {
+        snprintf(r->reason, sizeof r->reason,
+                 "machine drift: it is the same build in both; measure both in one run");
+        return true;
+    }
+    if (is_change && ab_metric_is_latency(m) && is_of_machine(&c->drift, limit, sign, r))
+        return true;
+    return ab_drift_is_doubtful(&c->question, &c->drift, &time, limit, is_change, r->reason,
+                                sizeof r->reason);
+}
+
+static void weigh_drift(const struct change *c, const struct ab_gate *g, const struct ab_effect *e,
+                        struct ab_checked *r)
+{
+    const struct ab_drift *d = &c->drift;
+    if (!c->is_time)
         return;
-    if ((r->verdict == AB_GATE_FAIL && allowed >= 1 &&
-         is_failure_doubtful(d, &time, limit, sign, r)) ||
-        (r->verdict == AB_GATE_PASS && is_relative(d) &&
-         ab_drift_has_moved(&d->drift, limit, r->reason, sizeof r->reason)))
-        r->verdict = AB_GATE_INCONCLUSIVE;
-    explain(d, r);
+    if (is_doubtful(c, g, e, r))
+        r->verdict = AB_VERDICT_INCONCLUSIVE;
+    if (r->verdict == AB_VERDICT_PASS || r->reason[0] != 0)
+        return;
+    if (c->is_relative)
+        snprintf(r->reason, sizeof r->reason,
+                 "relative to %s, the same build in both, which took %+.1f %% time", d->witnesses,
+                 100 * (d->machine.ratio - 1));
+    else if (!d->is_unchanged && d->n_witnesses == 0 && r->verdict == AB_VERDICT_FAIL)
+        snprintf(r->reason, sizeof r->reason,
+                 "no witness: no other library is the same build in both");
 }
 
 static void judge_change(const struct ab_session *s, const struct ab_session *base,
-                         const struct ab_gate *g, uint32_t backend, struct ab_gate_result *r)
+                         const struct ab_gate *g, uint32_t backend, struct ab_checked *r)
 {
     const struct ab_metric *m = &g->metric;
     struct ab_effect e;
@@ -341,14 +290,11 @@ static void judge_change(const struct ab_session *s, const struct ab_session *ba
     }
     if (other == UINT32_MAX)
         return;
-    ab_compare_metric(base, other, s, backend, m, &e);
-    struct ab_drift_question q = {base, s, other, backend, m};
-    struct ab_gate_drift drift;
-    gate_drift_measure(g, &q, &drift);
+    struct change change = {.question = {base, s, other, backend, m}};
+    measure_change(&change, &e);
     double is = ab_metric_value(s, backend, m), was = ab_metric_value(base, other, m);
     double step = ab_metric_is_latency(m) ? ab_compare_step_ns(base, s) : 0;
-    gate_drift_apply(&drift, &e);
-    r->value = e.ratio;
+    r->effect.ratio = e.ratio;
     if (isnan(e.ratio) && is == was && !isnan(is))
         e = (struct ab_effect){.ratio = 1, .low = 1, .high = 1, .method = AB_EFFECT_EXACT};
     if (isnan(e.low))
@@ -357,18 +303,49 @@ static void judge_change(const struct ab_session *s, const struct ab_session *ba
         decide_effect(g, &e, r);
     forgive(fmax(g->floor, step), ab_metric_interval(s, m, is), ab_metric_interval(base, m, was),
             r);
-    gate_drift_doubt(&drift, g, &e, r);
+    weigh_drift(&change, g, &e, r);
 }
 
 static void judge_by_live(const struct ab_session *s, const struct ab_gate *g, uint32_t backend,
-                          struct ab_gate_result *r)
+                          struct ab_checked *r)
 {
     double size = ab_metric_value(s, backend, &g->metric);
     double live = ab_metric_live_peak(s, backend, &g->metric);
-    r->value = ab_metric_by_live(s, backend, &g->metric).median;
-    decide(g, (struct ab_interval){r->value, r->value}, r);
-    if (!isnan(r->value))
+    r->effect.ratio = ab_metric_by_live(s, backend, &g->metric).median;
+    decide(g, (struct ab_interval){r->effect.ratio, r->effect.ratio}, r);
+    if (!isnan(r->effect.ratio))
         forgive(g->floor, (struct ab_interval){size, size}, (struct ab_interval){live, live}, r);
+}
+
+/* What a check has of its gate; no number is known yet. */
+static struct ab_checked check_of(const struct ab_gate *g)
+{
+    const struct ab_metric *m = &g->metric;
+    const struct ab_effect none = {.ratio = NAN, .low = NAN, .high = NAN};
+    bool is_by_live = strcmp(ab_metric_unit(m), "x live") == 0; /* the number is one already */
+    return (struct ab_checked){
+        .base_backend = g->other_name,
+        .phase = m->phase,
+        .op = ab_metric_of(m),
+        .metric = ab_metric_name(m),
+        .unit = ab_metric_unit(m),
+        .base = NAN,
+        .now = NAN,
+        .effect = none,
+        .bound = g->bound,
+        .verdict = AB_VERDICT_NOT_EVALUATED,
+        .relative = none,
+        .confirm = NAN,
+        .against = is_by_live && g->against == AB_AGAINST_NOTHING ? AB_AGAINST_LIVE : g->against,
+        .text = g->spelt[0] != 0 ? g->spelt : g->text,
+        .place = g->place,
+        .is_warning = g->is_warning,
+        .says = g->says,
+        .source = g->source,
+        .low = NAN,
+        .high = NAN,
+        .is_higher_better = ab_metric_better(m) == AB_FIELD_HIGHER,
+    };
 }
 
 struct judgement {
@@ -377,60 +354,49 @@ struct judgement {
 
 /* Returns the status of the command for this gate. Against another machine a change is advice. */
 static enum ab_status status_of(const struct judgement *j, const struct ab_gate *g,
-                                struct ab_gate_result *r)
+                                struct ab_checked *r)
 {
-    bool is_bad = r->verdict == AB_GATE_FAIL || r->verdict == AB_GATE_INCONCLUSIVE;
-    if (r->verdict == AB_GATE_PASS || g->is_warning)
+    bool is_bad = r->verdict == AB_VERDICT_FAIL || r->verdict == AB_VERDICT_INCONCLUSIVE;
+    if (r->verdict == AB_VERDICT_PASS || g->is_warning)
         return AB_OK;
-    if (g->against == AB_GATE_BASELINE && is_bad &&
+    if (g->against == AB_AGAINST_BASELINE && is_bad &&
         (j->baseline->host.fingerprint[0] == 0 ||
          strcmp(j->baseline->host.fingerprint, j->session->host.fingerprint) != 0)) {
         snprintf(r->reason, sizeof r->reason, "advisory: the baseline is of another machine");
         return AB_OK;
     }
-    return r->verdict == AB_GATE_INCONCLUSIVE ? AB_INCONCLUSIVE : AB_GATE;
+    return r->verdict == AB_VERDICT_INCONCLUSIVE ? AB_INCONCLUSIVE : AB_GATE;
 }
 
 static void judge(const struct judgement *j, const struct ab_gate *g, uint32_t backend,
-                  struct ab_gate_result *r)
+                  struct ab_checked *r)
 {
     const struct ab_session *s = j->session;
-    *r = (struct ab_gate_result){
-        .text = g->spelt[0] != 0 ? g->spelt : g->text,
-        .place = g->place,
-        .backend = backend < s->n_backends ? backend : UINT32_MAX,
-        .verdict = AB_GATE_NOT_EVALUATED,
-        .value = NAN,
-        .bound = g->bound,
-        .unit = g->unit,
-        .low = NAN,
-        .high = NAN,
-        .is_warning = g->is_warning,
-        .confirm_value = NAN,
-    };
-    if (ab_gate_is_below(g, s->timer.floor_ns)) {
-        ab_gate_explain_floor(g, s->timer.floor_ns, r->reason, sizeof r->reason);
+    *r = check_of(g);
+    if (backend < s->n_backends)
+        r->backend = s->backends[backend].name;
+    if (ab_gate_is_below(g, s->timer.floor_ns, r->reason, sizeof r->reason)) {
         r->status = AB_CONFIG;
         return;
     }
     if (is_judgeable(s, backend, g->name, r)) {
-        if (g->against == AB_GATE_ABSOLUTE)
+        if (g->against == AB_AGAINST_NOTHING)
             judge_absolute(s, g, backend, r);
-        else if (g->against == AB_GATE_BACKEND)
+        else if (g->against == AB_AGAINST_BACKEND)
             judge_beside(s, g, backend, r);
-        else if (g->against == AB_GATE_BASELINE)
+        else if (g->against == AB_AGAINST_BASELINE)
             judge_change(s, j->baseline, g, backend, r);
         else
             judge_by_live(s, g, backend, r);
-        if (r->verdict == AB_GATE_NOT_EVALUATED && r->reason[0] == 0)
+        if (r->verdict == AB_VERDICT_NOT_EVALUATED && r->reason[0] == 0)
             ab_metric_why_missing(s, backend, &g->metric, false, r->reason, sizeof r->reason);
-        if (r->verdict == AB_GATE_NOT_EVALUATED && r->reason[0] == 0)
+        if (r->verdict == AB_VERDICT_NOT_EVALUATED && r->reason[0] == 0)
             snprintf(r->reason, sizeof r->reason, "no such value");
     }
     r->status = status_of(j, g, r);
 }
 
-static void set(struct ab_gate_result *r, enum ab_gate_verdict verdict, enum ab_status status)
+static void set(struct ab_checked *r, enum ab_verdict verdict, enum ab_status status)
 {
     r->verdict = verdict;
     r->status = status;
@@ -447,12 +413,11 @@ static bool is_skippable(const struct ab_backend_info *b)
 static bool is_gated(const struct ab_gate *g, const struct ab_backend_info *b, uint32_t i)
 {
     return !ab_backend_is_null(b) && !b->is_along &&
-           !(g->against == AB_GATE_BACKEND && i == g->other);
+           !(g->against == AB_AGAINST_BACKEND && i == g->other);
 }
 
 /* A gate on each back end but null and the one that it compares with. Returns how many entries. */
-static size_t judge_each(const struct judgement *j, const struct ab_gate *g,
-                         struct ab_gate_result *r)
+static size_t judge_each(const struct judgement *j, const struct ab_gate *g, struct ab_checked *r)
 {
     const struct ab_session *s = j->session;
     size_t n = 0, n_judged = 0;
@@ -460,9 +425,9 @@ static size_t judge_each(const struct judgement *j, const struct ab_gate *g,
         if (!is_gated(g, &s->backends[i], i))
             continue;
         judge(j, g, i, &r[n]);
-        n_judged += r[n].verdict != AB_GATE_NOT_EVALUATED;
+        n_judged += r[n].verdict != AB_VERDICT_NOT_EVALUATED;
         if (r[n].status == AB_GATE && is_skippable(&s->backends[i]))
-            set(&r[n], AB_GATE_SKIPPED, AB_OK);
+            set(&r[n], AB_VERDICT_SKIPPED, AB_OK);
         n++;
     }
     if (n == 0) {
@@ -470,7 +435,7 @@ static size_t judge_each(const struct judgement *j, const struct ab_gate *g,
         snprintf(r[n++].reason, sizeof r->reason, "this run has no back end to evaluate");
     }
     for (size_t i = 0; i < n && n_judged == 0 && !g->is_warning; i++)
-        set(&r[i], AB_GATE_NOT_EVALUATED, r[i].status == AB_OK ? AB_GATE : r[i].status);
+        set(&r[i], AB_VERDICT_NOT_EVALUATED, r[i].status == AB_OK ? AB_GATE : r[i].status);
     return n;
 }
 
@@ -479,7 +444,7 @@ void ab_gates_judge(const struct ab_gate *gates, size_t n, struct ab_session *se
 {
     struct judgement j = {session, baseline};
     size_t most = (size_t)session->n_backends + 1, used = 0;
-    struct ab_gate_result *r = ab_alloc_zeroed(n * most + 1, sizeof *r);
+    struct ab_checked *r = ab_alloc_zeroed(n * most + 1, sizeof *r);
     for (size_t i = 0; i < n; i++) {
         if (gates[i].backend == AB_GATE_EACH)
             used += judge_each(&j, &gates[i], r + used);
@@ -492,56 +457,93 @@ void ab_gates_judge(const struct ab_gate *gates, size_t n, struct ab_session *se
 
 enum ab_status ab_gates_status(const struct ab_session *session)
 {
-    static const enum ab_status order[] = {AB_CONFIG, AB_GATE, AB_INCONCLUSIVE};
-    for (size_t k = 0; k < AB_ARRAY_LEN(order); k++)
-        for (uint32_t i = 0; i < session->n_gates; i++)
-            if (session->gates[i].status == order[k])
-                return order[k];
-    return AB_OK;
+    enum ab_status status = AB_OK;
+    for (uint32_t i = 0; i < session->n_gates; i++)
+        status = ab_verdict_worse(status, session->gates[i].status);
+    return status;
 }
 
-/* A gate that fails by a ratio or a change is judged once more, on rounds of its own: chance that
- * fails one gate in twenty fails two in a row in one of four hundred. */
+/* ---- claims ---- */
 
-/* By a ratio to a back end or a change; what is a fact of these rounds alone is not asked twice. */
-static bool is_suspicious(const struct ab_gate_result *g)
+/* Can it take part? Else says why not. */
+static bool can_claim(const struct ab_session *s, uint32_t backend, const char *name,
+                      struct ab_checked *r)
 {
-    return g->verdict == AB_GATE_FAIL && strncmp(g->unit, "x ", 2) == 0 &&
-           strcmp(g->unit, "x live") != 0;
+    if (backend < s->n_backends && ab_backend_is_comparable(&s->backends[backend]))
+        return true;
+    snprintf(r->reason, sizeof r->reason, "%.100s %s", name,
+             backend < s->n_backends ? ab_backend_status_name(s->backends[backend].status)
+                                     : "not in this run");
+    return false;
 }
 
-uint32_t ab_gates_suspicious(const struct ab_session *session, bool *is_concerned)
+/* ns per op of a round without what the harness takes; 0 where it takes as much. */
+static double net_of(const struct ab_session *s, uint32_t backend, const char *phase,
+                     uint32_t round)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < session->n_gates; i++) {
-        const struct ab_gate_result *g = &session->gates[i];
-        if (!is_suspicious(g) || g->backend >= session->n_backends)
-            continue;
-        is_concerned[g->backend] = true;
-        for (uint32_t b = 0; b < session->n_backends; b++)
-            if (strcmp(session->backends[b].name, g->unit + 2) == 0)
-                is_concerned[b] = true;
-        n++;
+    const struct ab_result *r = ab_session_find(s, backend, phase, AB_OP_ALL, round);
+    const struct ab_null_cost *null = ab_session_null(s, backend, phase, round);
+    if (r == NULL || null == NULL)
+        return NAN;
+    return fmax(r->ns_per_op - null->ns_per_op, 0);
+}
+
+/* A round in which one of them takes no more than its harness has no ratio, and without it the others
+ * would flatter that one: then there is no number. */
+static void measure_net(const struct ab_session *s, const struct ab_gate *g, struct ab_checked *r)
+{
+    struct ab_pairs pairs;
+    bool is_known = true;
+    ab_pairs_init(&pairs, s->n_rounds);
+    for (uint32_t i = 0; i < s->n_rounds && is_known; i++) {
+        double of = net_of(s, g->backend, r->phase, s->rounds[i].index),
+               by = net_of(s, g->other, r->phase, s->rounds[i].index);
+        is_known = of != 0 && by != 0;
+        ab_pairs_add(&pairs, of, by);
     }
-    return n;
+    if (is_known && pairs.n > 0) {
+        r->relative = ab_pairs_effect(&pairs);
+        r->relative.ratio = ab_pairs_ratio(&pairs).median;
+    }
+    ab_pairs_fini(&pairs);
 }
 
-void ab_gates_confirm(struct ab_session *session, const struct ab_session *again)
+static bool is_throughput(const struct ab_metric *m)
 {
-    for (uint32_t i = 0; i < session->n_gates && i < again->n_gates; i++) {
-        struct ab_gate_result *g = &session->gates[i];
-        const struct ab_gate_result *other = &again->gates[i];
-        if (!is_suspicious(g) || g->backend != other->backend ||
-            other->verdict == AB_GATE_NOT_EVALUATED)
-            continue;
-        g->n_confirm = again->n_rounds;
-        g->confirm_value = other->value;
-        if (other->verdict == AB_GATE_FAIL)
-            continue;
-        g->verdict = AB_GATE_INCONCLUSIVE;
-        g->status = g->status == AB_OK ? AB_OK : AB_INCONCLUSIVE;
-        snprintf(g->reason, sizeof g->reason,
-                 "%.3gx at first, %.3gx in %u more rounds: not confirmed", g->value, other->value,
-                 again->n_rounds);
+    return m->field != NULL && m->op == AB_OP_ALL &&
+           m->field->offset == offsetof(struct ab_result, ns_per_op);
+}
+
+static void measure_claim(const struct ab_session *s, const struct ab_gate *g, struct ab_checked *r)
+{
+    if (!can_claim(s, g->backend, g->name, r) || !can_claim(s, g->other, g->other_name, r))
+        return;
+    struct ab_ratio ratio = ab_metric_ratio(s, g->backend, g->other, &g->metric);
+    if (ratio.range.n > 0 && ratio.median.low < ratio.median.high) {
+        snprintf(r->reason, sizeof r->reason, "below the timer floor");
+    } else if (ratio.range.n > 0) {
+        r->effect = ratio.effect;
+        r->effect.ratio = ratio.range.median;
+        r->effect.n_new = ratio.range.n;
+        r->low = ratio.range.low;
+        r->high = ratio.range.high;
+        if (is_throughput(&g->metric))
+            measure_net(s, g, r);
+    } else {
+        ab_metric_why_missing(s, g->backend, &g->metric, true, r->reason, sizeof r->reason);
+        if (r->reason[0] == 0)
+            snprintf(r->reason, sizeof r->reason, "no such value");
     }
+}
+
+void ab_claims_measure(const struct ab_gate *claims, size_t n, struct ab_session *session)
+{
+    struct ab_checked *r = ab_alloc_zeroed(n + 1, sizeof *r);
+    for (size_t i = 0; i < n; i++) {
+        r[i] = check_of(&claims[i]);
+        r[i].backend = claims[i].name;
+        measure_claim(session, &claims[i], &r[i]);
+    }
+    session->claims = r;
+    session->n_claims = (uint32_t)n;
 }

@@ -10,22 +10,14 @@
  *
  * read against what the run will have before anything is measured, and judged afterwards. A gate
  * that could not be evaluated fails: that is what keeps CI from going green by accident.
- * A claim is the same line with `=` and a ratio to a back end; it is shown, never judged.
+ * A claim, a figure that somebody published, is the same line with `=` and a ratio to a back end; it is
+ * shown, never judged.
  */
 #ifndef AB_STATS_GATE_H
 #define AB_STATS_GATE_H
 
-#include "stats/compare_drift.h"
+#include "stats/check.h"
 #include "stats/metric.h"
-
-enum ab_gate_compare {
-    AB_GATE_LESS,
-    AB_GATE_AT_MOST,
-    AB_GATE_MORE,
-    AB_GATE_AT_LEAST,
-    AB_GATE_IS, /* of claims, and of counts */
-};
-enum ab_gate_against { AB_GATE_ABSOLUTE, AB_GATE_BACKEND, AB_GATE_LIVE, AB_GATE_BASELINE };
 
 #define AB_GATE_EACH UINT32_MAX            /* no back end named: each of the session */
 #define AB_GATE_ELSEWHERE (UINT32_MAX - 1) /* a known one that the session does not have */
@@ -34,15 +26,15 @@ struct ab_gate {
     const char *text, *place; /* borrowed; place is the caller's to set */
     struct ab_metric metric;
     uint32_t backend; /* of the session, EACH or ELSEWHERE */
-    enum ab_gate_compare compare;
-    enum ab_gate_against against;
+    enum ab_check_compare compare;
+    enum ab_check_against against;
     double bound;
     uint32_t other;                  /* of BACKEND: of the session, or ELSEWHERE */
     double floor;                    /* differences below it pass; 0 = none */
     char name[128], other_name[128]; /* of back ends, as written */
-    char unit[144];                  /* of value and bound */
     char spelt[300];                 /* the text with the phase for '*'; "" = as written */
     bool is_warning;                 /* the caller's to set: it fails nothing */
+    const char *says, *source;       /* of claims, the caller's to set: "" = not said */
 };
 
 /* Iterations of any phase, whatever theirs are called: a mark's name may be that of an op. */
@@ -80,34 +72,23 @@ bool ab_gate_parse(const char *text, bool is_claim, const struct ab_gate_scope *
 bool ab_gate_parse_each(const char *text, const struct ab_gate_scope *scope, struct ab_gate *out,
                         size_t *n, struct ab_gate_error *error);
 
-/* Is it a latency that the clock cannot tell, timing nothing reading at least this? */
-bool ab_gate_is_below(const struct ab_gate *gate, double floor_ns);
-/* Writes the message for such a gate to buf. */
-void ab_gate_explain_floor(const struct ab_gate *gate, double floor_ns, char *buf, size_t cap);
+/* Is it a latency that the clock cannot tell, timing nothing reading at least this? Then `why` is the
+ * message, else it is untouched. */
+bool ab_gate_is_below(const struct ab_gate *gate, double floor_ns, char *why, size_t cap);
 
 /* Judges all gates: session->gates, malloc'ed, in order, one entry a back end; they borrow from
  * `gates`. Changes are against `baseline`; NULL = there is none, they are not evaluated. */
 void ab_gates_judge(const struct ab_gate *gates, size_t n, struct ab_session *session,
                     const struct ab_session *baseline);
 
-/* Marks the back ends (one flag each) that more rounds should be run of: those of failed gates that
- * are ratios or changes. How many gates. */
-uint32_t ab_gates_suspicious(const struct ab_session *session, bool *is_concerned);
-/* `again` has the same gates, judged on new rounds of the back ends concerned: a failure that these
- * do not show as well becomes inconclusive. */
-void ab_gates_confirm(struct ab_session *session, const struct ab_session *again);
+/* Measures the figures that claims name, which somebody published: session->claims, malloc'ed, in
+ * order. Another machine, another library: they are shown, and no verdict comes of them. Of ns_per_op
+ * `relative` is the ratio with the harness subtracted from both, as ns_per_op of the null back end at
+ * the boundary of each; NaN = not known, or one of them is no more than its harness. */
+void ab_claims_measure(const struct ab_gate *claims, size_t n, struct ab_session *session);
 
 /* AB_CONFIG where a gate is below the floor, else AB_GATE where one did not pass, else
  * AB_INCONCLUSIVE where one is, else AB_OK. */
 enum ab_status ab_gates_status(const struct ab_session *session);
-
-/* A change of a time against a baseline: the library, or the machine? By the rule of
- * stats/compare_drift.h. */
-
-struct ab_gate_drift {
-    struct ab_drift_question question;
-    struct ab_drift drift;
-    bool is_time; /* else the machine has no part in it */
-};
 
 #endif

@@ -6,7 +6,6 @@
 #include "stats/metric.h"
 
 #include "core/memory.h"
-#include "stats/metric_dist.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,6 +22,25 @@ static const double no_number = NAN;
 const struct ab_memory_field ab_drain_fields[AB_DRAIN_COUNT] = {
     DRAIN(0, "0s"), DRAIN(1, "0.1s"), DRAIN(2, "1s"), DRAIN(3, "10s"), DRAIN(4, "purge"),
 };
+
+/* Of the whole run: computed of phases, no member of a record. The time is also that of a phase. */
+static const struct ab_field run_time = {.name = "time",
+                                         .unit = "ns",
+                                         .group = AB_FIELD_ALL,
+                                         .better = AB_FIELD_LOWER,
+                                         .offset = SIZE_MAX};
+static const struct ab_memory_field run_rss = {
+    .name = "rss_peak_bytes", .unit = "bytes", .better = AB_FIELD_LOWER, .offset = SIZE_MAX};
+const struct ab_metric ab_metric_run_time = {.field = &run_time, .op = AB_OP_ALL};
+const struct ab_metric ab_metric_run_rss = {.memory = &run_rss};
+
+struct ab_metric ab_metric_of_op(const char *phase, unsigned op, const char *field)
+{
+    size_t i = 0;
+    while (strcmp(ab_fields[i].name, field) != 0)
+        i++;
+    return (struct ab_metric){.phase = phase, .field = &ab_fields[i], .op = op};
+}
 
 const char *ab_metric_unit(const struct ab_metric *m)
 {
@@ -61,6 +79,17 @@ bool ab_metric_is_latency(const struct ab_metric *m)
 {
     return m->field != NULL && strcmp(m->field->unit, "ns") == 0 &&
            (m->field->group == AB_FIELD_QUANTILE || m->field->group == AB_FIELD_EACH);
+}
+
+double ab_metric_floor(const struct ab_metric *m, const struct ab_session *base,
+                       const struct ab_session *now)
+{
+    return ab_metric_is_latency(m) ? fmax(base->timer.floor_ns, now->timer.floor_ns) : -INFINITY;
+}
+
+bool ab_metric_is_rate(const struct ab_metric *m)
+{
+    return strcmp(ab_metric_unit(m), "1/s") == 0;
 }
 
 static const struct ab_memory *find_memory(const struct ab_session *s, uint32_t backend,
@@ -107,9 +136,9 @@ bool ab_iteration_field_needs_budget(const struct ab_iteration_field *field)
 static bool find(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                  uint32_t round, struct ab_iterations *x)
 {
-    struct ab_hdr *hdr = ab_session_has_numbers(s, backend) ? ab_hdr_new() : NULL;
-    if (hdr == NULL)
+    if (!ab_session_has_numbers(s, backend))
         return false;
+    struct ab_hdr *hdr = ab_hdr_new();
     bool is_there = ab_session_merge_iterations(s, backend, m->phase, round, hdr, x);
     if (!is_there)
         free(hdr);
@@ -272,13 +301,125 @@ bool ab_metric_iterations_are_alike(const struct ab_session *base, const struct 
     return a->budget_ns == b->budget_ns || (isnan(a->budget_ns) && isnan(b->budget_ns));
 }
 
+/* Percentiles of memory over the ops of a phase, from the merged histograms. */
+
+#define STAT(metric, u, d, stat) \
+    { \
+        .name = metric "." stat, .unit = u, .doc = d, .better = AB_FIELD_LOWER, .offset = SIZE_MAX \
+    }
+const struct ab_memory_field ab_dist_fields[AB_DIST_FIELDS] = {
+#define AB_MEMORY_DIST(id, n, u, s, d) \
+    STAT(n, u, d, "p50"), STAT(n, u, d, "p90"), STAT(n, u, d, "p99"), STAT(n, u, d, "max"),
+#include "result/memory_dists.def"
+#undef AB_MEMORY_DIST
+};
+
+const char *const ab_dist_short_names[AB_DIST_SHORT] = {
+    "overhead.p50", "overhead.p90", "overhead.p99", "overhead.max", "internal.p50", "internal.p90",
+    "internal.p99", "internal.max", "external.p50", "external.p90", "external.p99", "external.max",
+    "retained.p50", "retained.p90", "retained.p99", "retained.max",
+};
+
+bool ab_metric_is_dist(const struct ab_metric *m)
+{
+    return m->memory >= ab_dist_fields && m->memory < ab_dist_fields + AB_DIST_FIELDS;
+}
+
+/* "external.p99" of "external_ratio.p99", where `suffix` is "_ratio". */
+static bool is_short(const char *name, size_t n, const char *whole, const char *suffix)
+{
+    const char *dot = strchr(whole, '.');
+    size_t n_suffix = strlen(suffix), head = (size_t)(dot - whole);
+    if (head <= n_suffix || memcmp(dot - n_suffix, suffix, n_suffix) != 0)
+        return false;
+    head -= n_suffix;
+    return n == head + strlen(dot) && memcmp(name, whole, head) == 0 &&
+           memcmp(name + head, dot, n - head) == 0;
+}
+
+const struct ab_memory_field *ab_dist_field_find(const char *name, size_t n, bool is_in_bytes)
+{
+    for (unsigned i = 0; i < AB_DIST_FIELDS; i++) {
+        const char *whole = ab_dist_fields[i].name;
+        if ((n == strlen(whole) && memcmp(name, whole, n) == 0) ||
+            is_short(name, n, whole, is_in_bytes ? "_bytes" : "_ratio"))
+            return &ab_dist_fields[i];
+    }
+    return NULL;
+}
+
+bool ab_session_merge_dist(const struct ab_session *s, uint32_t backend, const char *phase,
+                           enum ab_memory_dist_kind kind, uint32_t round,
+                           struct ab_memory_dist *out)
+{
+    bool is_any = false;
+    *out = (struct ab_memory_dist){
+        .backend = backend, .phase = phase, .kind = kind, .hdr = ab_memory_dist_histogram()};
+    for (uint32_t i = 0; i < s->n_dists; i++) {
+        const struct ab_memory_dist *d = &s->dists[i];
+        if (d->backend != backend || d->kind != kind || strcmp(d->phase, phase) != 0 ||
+            (round != AB_DIST_ALL_ROUNDS && d->round != round))
+            continue;
+        is_any = true;
+        out->n_ops += d->n_ops;
+        out->n_samples += d->n_samples;
+        if (d->hdr != NULL)
+            ab_hdr_merge(out->hdr, d->hdr);
+        if (out->reason[0] == 0)
+            memcpy(out->reason, d->reason, sizeof out->reason);
+    }
+    if (!is_any) {
+        free(out->hdr);
+        out->hdr = NULL;
+    }
+    return is_any;
+}
+
+static bool find_dist(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                      uint32_t round, struct ab_memory_dist *out)
+{
+    size_t i = (size_t)(m->memory - ab_dist_fields);
+    return ab_session_has_numbers(s, backend) &&
+           ab_session_merge_dist(s, backend, m->phase,
+                                 (enum ab_memory_dist_kind)(i / AB_DIST_STATS), round, out);
+}
+
+static double dist_value(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                         uint32_t round)
+{
+    struct ab_memory_dist d;
+    if (!find_dist(s, backend, m, round, &d))
+        return NAN;
+    double value = ab_memory_dist_value(&d, (unsigned)(m->memory - ab_dist_fields) % AB_DIST_STATS);
+    free(d.hdr);
+    return value;
+}
+
+static void dist_why(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                     char *buf, size_t cap)
+{
+    struct ab_memory_dist d;
+    if (!find_dist(s, backend, m, AB_DIST_ALL_ROUNDS, &d)) {
+        snprintf(buf, cap, "memory over the ops was not measured");
+        return;
+    }
+    ab_memory_dist_why(&d, (unsigned)(m->memory - ab_dist_fields) % AB_DIST_STATS, buf, cap);
+    free(d.hdr);
+}
+
+/* ---- any metric ---- */
+
 double ab_metric_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                           uint32_t round)
 {
+    if (m->field == &run_time)
+        return ab_session_time_of_round(s, backend, m->phase, round);
+    if (m->memory == &run_rss)
+        return ab_session_rss_peak_of_round(s, backend, round);
     if (m->iteration != NULL)
         return metric_iterations_value(s, backend, m, round);
     if (ab_metric_is_dist(m))
-        return ab_metric_dist_value(s, backend, m, round);
+        return dist_value(s, backend, m, round);
     if (m->memory != NULL) {
         const struct ab_memory *r = find_memory(s, backend, m, round);
         return r != NULL ? ab_memory_value(m->memory, r) : no_number;
@@ -311,14 +452,14 @@ static double *collect(const struct ab_session *s, uint32_t backend, const struc
     return x;
 }
 
-static double median_of_rounds(const struct ab_session *s, uint32_t backend,
-                               const struct ab_metric *m, round_number *number)
+static struct ab_round_range range_of(const struct ab_session *s, uint32_t backend,
+                                      const struct ab_metric *m, round_number *number)
 {
     uint32_t n;
     double *x = collect(s, backend, m, number, &n);
-    double median = ab_round_range_of(x, n).median;
+    struct ab_round_range range = ab_round_range_of(x, n);
     free(x);
-    return median;
+    return range;
 }
 
 /* A quantile, or the slowest op. */
@@ -367,13 +508,13 @@ double ab_metric_value(const struct ab_session *s, uint32_t backend, const struc
     if (m->iteration != NULL)
         return metric_iterations_value(s, backend, m, AB_ITERATIONS_ALL_ROUNDS);
     if (ab_metric_is_dist(m))
-        return ab_metric_dist_value(s, backend, m, AB_DIST_ALL_ROUNDS);
+        return dist_value(s, backend, m, AB_DIST_ALL_ROUNDS);
     if (m->field != NULL &&
         (m->field->group == AB_FIELD_QUANTILE || fold_of(m->field) == FOLD_MERGED))
         return merged_value(s, backend, m);
     if (m->field != NULL && fold_of(m->field) != FOLD_MEDIAN)
         return folded(s, backend, m, fold_of(m->field));
-    return median_of_rounds(s, backend, m, ab_metric_of_round);
+    return range_of(s, backend, m, ab_metric_of_round).median;
 }
 
 struct ab_interval ab_metric_interval(const struct ab_session *s, const struct ab_metric *m,
@@ -421,16 +562,53 @@ static double by_live_of_round(const struct ab_session *s, uint32_t backend,
 struct ab_round_range ab_metric_by_live(const struct ab_session *s, uint32_t backend,
                                         const struct ab_metric *m)
 {
-    uint32_t n;
-    double *x = collect(s, backend, m, by_live_of_round, &n);
-    struct ab_round_range range = ab_round_range_of(x, n);
-    free(x);
-    return range;
+    return range_of(s, backend, m, by_live_of_round);
 }
 
 double ab_metric_live_peak(const struct ab_session *s, uint32_t backend, const struct ab_metric *m)
 {
-    return median_of_rounds(s, backend, m, live_of_round);
+    return range_of(s, backend, m, live_of_round).median;
+}
+
+static struct ab_metric time_of(const char *phase)
+{
+    return (struct ab_metric){.phase = phase, .field = &run_time, .op = AB_OP_ALL};
+}
+
+struct ab_round_range ab_session_ns_per_op(const struct ab_session *s, uint32_t backend,
+                                           const char *phase)
+{
+    struct ab_metric m = time_of(phase);
+    return range_of(s, backend, &m, ab_metric_of_round);
+}
+
+struct ab_round_range ab_session_run_time(const struct ab_session *s, uint32_t backend)
+{
+    return range_of(s, backend, &ab_metric_run_time, ab_metric_of_round);
+}
+
+struct ab_round_range ab_session_rss_peak(const struct ab_session *s, uint32_t backend)
+{
+    return range_of(s, backend, &ab_metric_run_rss, ab_metric_of_round);
+}
+
+struct ab_effect ab_session_speed(const struct ab_session *s, uint32_t a, uint32_t b,
+                                  const char *phase)
+{
+    struct ab_metric m = time_of(phase);
+    return ab_metric_ratio(s, b, a, &m).effect;
+}
+
+struct ab_effect ab_session_rss_ratio(const struct ab_session *s, uint32_t a, uint32_t b)
+{
+    return ab_metric_ratio(s, a, b, &ab_metric_run_rss).effect;
+}
+
+struct ab_effect ab_session_p999_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
+                                       const char *phase, unsigned op)
+{
+    struct ab_metric m = ab_metric_of_op(phase, op, "p99.9");
+    return ab_metric_ratio(s, a, b, &m).effect;
 }
 
 /* Timed ops of a round with most of them, or of all rounds. */
@@ -477,7 +655,7 @@ void ab_metric_why_missing(const struct ab_session *s, uint32_t backend, const s
     if (m->iteration != NULL) {
         metric_iterations_why(s, backend, m, in_each_round, buf, cap);
     } else if (ab_metric_is_dist(m)) {
-        ab_metric_dist_why(s, backend, m, buf, cap);
+        dist_why(s, backend, m, buf, cap);
     } else if (m->memory != NULL) {
         const struct ab_memory *r = NULL;
         for (uint32_t i = 0; i < s->n_rounds && (r == NULL || r->reason[0] == 0); i++)

@@ -6,14 +6,15 @@
 #ifndef AB_STATS_METRIC_H
 #define AB_STATS_METRIC_H
 
+#include "result/memory_dist.h"
 #include "result/merge/merge_rounds.h"
 #include "result/passes.h"
 #include "stats/aggregate.h"
 
-struct ab_iteration_field; /* stats/metric.h */
+struct ab_iteration_field;
 
 struct ab_metric {
-    const char *phase;
+    const char *phase;                          /* NULL: of the whole run */
     const struct ab_field *field;               /* of the results of `op`; NULL = */
     const struct ab_memory_field *memory;       /* of the memory records `at`; NULL = */
     const struct ab_iteration_field *iteration; /* of its iterations, which are called `each` */
@@ -27,6 +28,12 @@ struct ab_interval {
     double low, high; /* equal where it is known; both NaN = none */
 };
 
+/* The time of all measured phases, of a real program from its start to its end; the most resident
+ * bytes of any phase. */
+extern const struct ab_metric ab_metric_run_time, ab_metric_run_rss;
+/* The number of this name of the results of an op; there must be one. */
+struct ab_metric ab_metric_of_op(const char *phase, unsigned op, const char *field);
+
 /* "drained_0s" … "drained_purge": memory fields that memory_fields.def has as an array. */
 extern const struct ab_memory_field ab_drain_fields[AB_DRAIN_COUNT];
 
@@ -39,6 +46,12 @@ enum ab_field_better ab_metric_better(const struct ab_metric *m);
 bool ab_metric_is_count(const struct ab_metric *m);
 /* Service time of single ops, so bounded below by the clock's floor? */
 bool ab_metric_is_latency(const struct ab_metric *m);
+/* Of a latency what counts as this much where it is below, on both sides of a comparison: the larger
+ * of the clocks' floors. NaN or -INFINITY = nothing is below. */
+double ab_metric_floor(const struct ab_metric *m, const struct ab_session *base,
+                       const struct ab_session *now);
+/* Ops in a second: the reciprocal is a time. */
+bool ab_metric_is_rate(const struct ab_metric *m);
 
 /* The pass that measures it. */
 enum ab_pass ab_metric_pass(const struct ab_metric *m);
@@ -66,6 +79,23 @@ struct ab_round_range ab_metric_by_live(const struct ab_session *s, uint32_t bac
                                         const struct ab_metric *m);
 /* That peak, median over the rounds. */
 double ab_metric_live_peak(const struct ab_session *s, uint32_t backend, const struct ab_metric *m);
+
+/* Ranges over the rounds, and ratios of two back ends as ab_metric_ratio has them: of the ns per op of a
+ * phase, of the time of the whole run, of the peak of resident memory. */
+struct ab_round_range ab_session_ns_per_op(const struct ab_session *s, uint32_t backend,
+                                           const char *phase);
+struct ab_round_range ab_session_run_time(const struct ab_session *s, uint32_t backend);
+struct ab_round_range ab_session_rss_peak(const struct ab_session *s, uint32_t backend);
+/* How many times as fast `a` is as `b`: time of b by time of a, of a phase or (phase NULL) of the
+ * whole run. The ratio is that of the two medians, as they are shown; the interval is that of the
+ * pairs of each round, so that drift of the machine cancels. Rounds that miss one number do not
+ * count. */
+struct ab_effect ab_session_speed(const struct ab_session *s, uint32_t a, uint32_t b,
+                                  const char *phase);
+struct ab_effect ab_session_rss_ratio(const struct ab_session *s, uint32_t a, uint32_t b);
+/* p99.9 of one op of a by that of b. */
+struct ab_effect ab_session_p999_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
+                                       const char *phase, unsigned op);
 
 /* Why a number is not there; "" when it is not known. */
 void ab_metric_why_missing(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
@@ -112,5 +142,28 @@ const struct ab_iterations *ab_session_iterations(const struct ab_session *s, co
 /* Are missed iterations of the two counted against the same budget, or is the metric none of these? */
 bool ab_metric_iterations_are_alike(const struct ab_session *base, const struct ab_session *now,
                                     const struct ab_metric *m);
+
+/* Percentiles of memory over the ops of a phase as metrics: fields as those of memory records, but
+ * their values come from distributions. */
+
+/* "external_ratio.p99" …: field i is number i % AB_DIST_STATS of kind i / AB_DIST_STATS. Their
+ * offsets are in no record. */
+enum { AB_DIST_FIELDS = AB_DIST_COUNT * AB_DIST_STATS };
+extern const struct ab_memory_field ab_dist_fields[AB_DIST_FIELDS];
+
+/* As gates are meant to write them. */
+enum { AB_DIST_SHORT = 4 * AB_DIST_STATS };
+extern const char *const ab_dist_short_names[AB_DIST_SHORT];
+
+bool ab_metric_is_dist(const struct ab_metric *m);
+
+/* The field of this name; "_ratio" may be left out, and with `is_in_bytes` "_bytes". NULL = none. */
+const struct ab_memory_field *ab_dist_field_find(const char *name, size_t n, bool is_in_bytes);
+
+/* All rounds as one, or one round; the caller frees out->hdr. False when there is none. */
+#define AB_DIST_ALL_ROUNDS UINT32_MAX
+bool ab_session_merge_dist(const struct ab_session *s, uint32_t backend, const char *phase,
+                           enum ab_memory_dist_kind kind, uint32_t round,
+                           struct ab_memory_dist *out);
 
 #endif

@@ -8,9 +8,7 @@
 #include "base/rng.h"
 #include "core/median.h"
 #include "core/memory.h"
-#include "result/result_fields.h"
-#include "stats/aggregate.h"
-#include "stats/effect.h"
+#include "stats/metric.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -79,56 +77,13 @@ struct twins {
     struct ab_noise_levels *out;
 };
 
-static double of_round(const struct twins *t, unsigned which, const char *phase, unsigned op,
-                       const struct ab_field *field, uint32_t round)
-{
-    const struct ab_result *r = ab_session_find(t->s, t->backend[which], phase, op, round);
-    return r != NULL && ab_field_exists(field, r) ? ab_field_f64(field, r) : (double)NAN;
-}
-
-static void measure_field(const struct twins *t, const char *phase, unsigned op,
-                          const struct ab_field *field)
+static void measure(const struct twins *t, const struct ab_metric *m, const char *op,
+                    const char *name)
 {
     for (unsigned k = 0; k < 2; k++)
         for (uint32_t i = 0; i < t->s->n_rounds; i++)
-            t->x[k][i] = of_round(t, k, phase, op, field, t->s->rounds[i].index);
-    keep(t->out, ab_result_op_name(op), field->name,
-         ab_noise_of_pairs(t->x[0], t->x[1], t->s->n_rounds, t->out->rounds));
-}
-
-static const struct ab_field *field_named(const char *name)
-{
-    size_t i = 0;
-    while (i < ab_field_count && strcmp(ab_fields[i].name, name) != 0)
-        i++;
-    return i < ab_field_count ? &ab_fields[i] : NULL;
-}
-
-/* Time of all phases. */
-static void measure_time(const struct twins *t)
-{
-    const struct ab_field *ns = field_named("ns_per_op"), *n = field_named("n_ops");
-    for (unsigned k = 0; k < 2; k++)
-        for (uint32_t i = 0; i < t->s->n_rounds; i++) {
-            t->x[k][i] = 0;
-            for (uint32_t p = 0; p < t->s->n_phases; p++) {
-                uint32_t round = t->s->rounds[i].index;
-                t->x[k][i] += of_round(t, k, t->s->phases[p], AB_OP_ALL, ns, round) *
-                              of_round(t, k, t->s->phases[p], AB_OP_ALL, n, round);
-            }
-        }
-    keep(t->out, ab_result_op_name(AB_OP_ALL), "time",
-         ab_noise_of_pairs(t->x[0], t->x[1], t->s->n_rounds, t->out->rounds));
-}
-
-/* Memory, as gates spell it; NaN where no memory pass measured it, which keep() passes over. */
-static void measure_peak(const struct twins *t)
-{
-    for (unsigned k = 0; k < 2; k++)
-        for (uint32_t i = 0; i < t->s->n_rounds; i++)
-            t->x[k][i] = ab_session_rss_peak_of_round(t->s, t->backend[k], t->s->rounds[i].index);
-    keep(t->out, "memory", "rss_peak",
-         ab_noise_of_pairs(t->x[0], t->x[1], t->s->n_rounds, t->out->rounds));
+            t->x[k][i] = ab_metric_of_round(t->s, t->backend[k], m, t->s->rounds[i].index);
+    keep(t->out, op, name, ab_noise_of_pairs(t->x[0], t->x[1], t->s->n_rounds, t->out->rounds));
 }
 
 /* Is it a time or a rate, rather than a count? What is counted says itself how exact it is. */
@@ -146,11 +101,13 @@ void ab_noise_measure(const struct ab_session *s, uint32_t a, uint32_t b, uint32
     *out = (struct ab_noise_levels){.rounds = rounds, .n_rounds = s->n_rounds};
     for (uint32_t p = 0; p < s->n_phases; p++)
         for (unsigned op = 0; op <= AB_OP_ALL; op++)
-            for (size_t i = 0; i < ab_field_count; i++)
-                if (is_timed(&ab_fields[i]) && ab_session_has_op(s, s->phases[p], op))
-                    measure_field(&t, s->phases[p], op, &ab_fields[i]);
-    measure_time(&t);
-    measure_peak(&t);
+            for (size_t i = 0; i < ab_field_count && ab_session_has_op(s, s->phases[p], op); i++) {
+                struct ab_metric m = {.phase = s->phases[p], .field = &ab_fields[i], .op = op};
+                if (is_timed(m.field))
+                    measure(&t, &m, ab_result_op_name(op), m.field->name);
+            }
+    measure(&t, &ab_metric_run_time, ab_result_op_name(AB_OP_ALL), "time");
+    measure(&t, &ab_metric_run_rss, "memory", "rss_peak"); /* as gates spell it */
     free(x);
 }
 

@@ -4,7 +4,7 @@
  */
 #include "stats/stopping.h"
 
-#include "stats/aggregate.h"
+#include "stats/metric.h"
 
 #include <math.h>
 

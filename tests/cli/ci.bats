@@ -3,7 +3,7 @@
 #
 # What CI services read: every form is read by a parser that is not ours, in a locale with a decimal
 # comma as well, and with names that were made to break it. And the examples of configs/ci.
-# tests: read_gates.c
+# tests: checks_json.c
 
 load helpers
 

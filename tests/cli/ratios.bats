@@ -3,7 +3,7 @@
 #
 # What a back end is compared with, and how sure the ratio is: in the table, in the JSON, and again
 # from a stored result.
-# tests: base_name.c session_record.c
+# tests: decision.c session_record.c
 
 load helpers
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Results are kept without being asked for, never over another one, and read back as they were.
-# tests: cmd_report.c read_comparison.c resume_result.c
+# tests: cmd_report.c checks_json.c resume_result.c
 
 load helpers
 

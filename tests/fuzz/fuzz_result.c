@@ -4,7 +4,7 @@
  * as the same document, must print in every form without a character that moves the cursor, turns
  * the text or ends a script, and cannot be merged with itself.
  */
-#include "report/read/read_gates.h"
+#include "report/checks_json.h"
 #include "report/sinks/sinks.h"
 #include "report/table/sink_table.h"
 #include "result/merge/merge.h"
@@ -26,7 +26,7 @@ static enum ab_status read_bytes(const void *data, size_t n, struct ab_stored *o
         abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     enum ab_status status = ab_stored_read(path, out, &err);
-    if (status == AB_OK && (status = ab_stored_read_gates(path, out, &err)) != AB_OK)
+    if (status == AB_OK && (status = ab_stored_read_checks(path, out, &err)) != AB_OK)
         ab_stored_fini(out);
     close(fd);
     if ((status == AB_OK) != (err.text[0] == 0) || (status != AB_OK && status != AB_INPUT))

@@ -68,11 +68,11 @@ static inline void slow_down(struct fake_session *f, unsigned backend, double fa
 }
 
 /* The cell of a metric; NULL as phase or op where it has none. */
-static inline const struct ab_cell *cell(const struct fixture *x, unsigned backend,
-                                         const char *phase, const char *op, const char *metric)
+static inline const struct ab_checked *cell(const struct fixture *x, unsigned backend,
+                                            const char *phase, const char *op, const char *metric)
 {
     for (uint32_t i = 0; i < x->c.n_cells; i++) {
-        const struct ab_cell *c = &x->c.cells[i];
+        const struct ab_checked *c = &x->c.cells[i];
         bool is_phase = phase == NULL ? c->phase == NULL
                                       : c->phase != NULL && strcmp(c->phase, phase) == 0;
         bool is_op = op == NULL ? c->op == NULL : c->op != NULL && strcmp(c->op, op) == 0;
@@ -83,9 +83,9 @@ static inline const struct ab_cell *cell(const struct fixture *x, unsigned backe
     return NULL;
 }
 
-static inline const struct ab_cell *time_of(const struct fixture *x, unsigned backend)
+static inline const struct ab_checked *time_of(const struct fixture *x, unsigned backend)
 {
-    const struct ab_cell *c = cell(x, backend, NULL, NULL, "time");
+    const struct ab_checked *c = cell(x, backend, NULL, NULL, "time");
     assert_non_null(c);
     return c;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The forms for CI services, from a session with gates and a comparison that are written by hand.
- * tests: finding_list.c findings.c sink_markdown.c series.c sink_benchmark_json.c
+ * tests: findings.c sink_markdown.c series.c sink_benchmark_json.c
  * tests: sink_github.c sink_junit.c
  */
 #include "report/ci/findings.h"
@@ -21,62 +21,62 @@
 
 #include <cmocka.h>
 
-static const struct ab_gate_result some_gates[] = {
+static const struct ab_checked some_gates[] = {
     {.text = "steady/alloc/p99 < 2us",
      .place = "./web.yaml:31:5",
-     .backend = FAKE_GLIBC,
-     .verdict = AB_GATE_PASS,
-     .value = 126,
+     .backend = "glibc",
+     .verdict = AB_VERDICT_PASS,
+     .effect.ratio = 126,
      .bound = 2000,
      .unit = "ns"},
     {.text = "arena:steady/memory/rss_peak < 1.5x live",
      .place = "./web.yaml:32:5",
-     .backend = FAKE_ARENA,
-     .verdict = AB_GATE_FAIL,
-     .value = 3.04,
+     .backend = "arena",
+     .verdict = AB_VERDICT_FAIL,
+     .effect.ratio = 3.04,
      .bound = 1.5,
-     .unit = "x live",
+     .against = AB_AGAINST_LIVE,
      .status = AB_GATE},
     {.text = "pool:steady/all/ops_per_s > 20M",
      .place = "--gate",
-     .backend = FAKE_POOL,
-     .verdict = AB_GATE_NOT_EVALUATED,
-     .value = NAN,
+     .backend = "pool",
+     .verdict = AB_VERDICT_NOT_EVALUATED,
+     .effect.ratio = NAN,
      .bound = 2e7,
      .unit = "1/s",
      .status = AB_GATE,
      .reason = "pool is partial: cannot resize"},
     {.text = "steady/alloc/p99 < 2us",
      .place = "./web.yaml:31:5",
-     .backend = FAKE_SCUDO,
-     .verdict = AB_GATE_SKIPPED,
-     .value = NAN,
+     .backend = "scudo",
+     .verdict = AB_VERDICT_SKIPPED,
+     .effect.ratio = NAN,
      .bound = 2000,
      .unit = "ns",
      .reason = "scudo is absent: not installed"},
     {.text = "steady/all/ns_per_op < +10%",
      .place = "web.yaml:33:5",
-     .backend = FAKE_JEMALLOC,
-     .verdict = AB_GATE_FAIL,
-     .value = 1.2,
-     .low = 1.15,
-     .high = 1.25,
+     .backend = "jemalloc",
+     .verdict = AB_VERDICT_FAIL,
+     .effect.ratio = 1.2,
+     .effect.low = 1.15,
+     .effect.high = 1.25,
      .bound = 1.1,
-     .unit = "x baseline",
+     .against = AB_AGAINST_BASELINE,
      .is_warning = true},
     {.text = "steady/all/ns_per_op < +1%",
      .place = "web.yaml:34:5",
-     .backend = FAKE_JEMALLOC,
-     .verdict = AB_GATE_INCONCLUSIVE,
-     .value = 1.02,
-     .low = 0.95,
-     .high = 1.25,
+     .backend = "jemalloc",
+     .verdict = AB_VERDICT_INCONCLUSIVE,
+     .effect.ratio = 1.02,
+     .effect.low = 0.95,
+     .effect.high = 1.25,
      .bound = 1.01,
-     .unit = "x baseline",
+     .against = AB_AGAINST_BASELINE,
      .rounds_needed = 40},
 };
 
-static const struct ab_cell some_cells[] = {
+static const struct ab_checked some_cells[] = {
     {.backend = "glibc",
      .base_backend = "glibc",
      .metric = "time",
@@ -84,8 +84,8 @@ static const struct ab_cell some_cells[] = {
      .base = 4.1e6,
      .now = 4.12e6,
      .effect = {.ratio = 1.005, .low = 0.996, .high = 1.013, .n_base = 10, .n_new = 10},
-     .limit = 0.05,
-     .verdict = AB_VERDICT_OK},
+     .bound = 0.05,
+     .verdict = AB_VERDICT_PASS},
     {.backend = "jemalloc",
      .base_backend = "glibc",
      .metric = "time",
@@ -93,8 +93,8 @@ static const struct ab_cell some_cells[] = {
      .base = 4.1e6,
      .now = 7.134e6,
      .effect = {.ratio = 1.74, .low = 1.69, .high = 1.8, .n_base = 10, .n_new = 10},
-     .limit = 0.05,
-     .verdict = AB_VERDICT_REGRESSED},
+     .bound = 0.05,
+     .verdict = AB_VERDICT_FAIL},
     {.backend = "jemalloc",
      .base_backend = "glibc",
      .phase = "steady",
@@ -104,8 +104,8 @@ static const struct ab_cell some_cells[] = {
      .base = 100,
      .now = 130,
      .effect = {.ratio = 1.3, .low = 1.2, .high = 1.4, .n_base = 10, .n_new = 10},
-     .limit = NAN,
-     .verdict = AB_VERDICT_OK},
+     .bound = NAN,
+     .verdict = AB_VERDICT_PASS},
     {.backend = "arena",
      .base_backend = "glibc",
      .metric = "time",
@@ -113,7 +113,7 @@ static const struct ab_cell some_cells[] = {
      .base = 4.1e6,
      .now = 4.2e6,
      .effect = {.ratio = 1.03, .low = 0.97, .high = 1.09, .n_base = 6, .n_new = 6},
-     .limit = 0.05,
+     .bound = 0.05,
      .verdict = AB_VERDICT_INCONCLUSIVE,
      .rounds_needed = 40},
     {.backend = "broken",
@@ -123,13 +123,13 @@ static const struct ab_cell some_cells[] = {
      .base = 4.1e6,
      .now = NAN,
      .effect = {.ratio = NAN, .low = NAN, .high = NAN},
-     .limit = 0.05,
-     .verdict = AB_VERDICT_FAILED,
+     .bound = 0.05,
+     .verdict = AB_VERDICT_NOT_EVALUATED,
      .reason = "broken crashed in the new result"},
 };
 
-static struct ab_gate_result gates[AB_ARRAY_LEN(some_gates)];
-static struct ab_cell cells[AB_ARRAY_LEN(some_cells)];
+static struct ab_checked gates[AB_ARRAY_LEN(some_gates)];
+static struct ab_checked cells[AB_ARRAY_LEN(some_cells)];
 static struct ab_comparison comparison;
 
 static struct fake_session *judged_session(void)
@@ -206,7 +206,7 @@ static void what_fails_the_command_comes_first(void **state)
     (void)state;
     struct fake_session *f = judged_session();
     struct ab_findings all;
-    assert_true(ab_findings_make(&f->s, &all));
+    ab_findings_make(&f->s, &all);
     for (size_t i = 1; i < all.n; i++)
         assert_true(all.items[i - 1].outcome <= all.items[i].outcome);
     assert_string_equal(all.items[0].verdict, "regressed");
@@ -214,7 +214,7 @@ static void what_fails_the_command_comes_first(void **state)
     assert_int_equal(all.counts[AB_OUTCOME_ERROR], 3);   /* cell, gate, back end broken */
     assert_int_equal(all.counts[AB_OUTCOME_WARNED], 2);  /* the gate that warns, pool */
     assert_int_equal(all.counts[AB_OUTCOME_SKIPPED], 4); /* cell, two gates, scudo */
-    ab_finding_list_fini(&all);
+    ab_findings_fini(&all);
     fake_session_free(f);
 }
 
@@ -225,13 +225,13 @@ static void another_machine_warns_only(void **state)
     struct ab_findings all;
     comparison.is_advisory = true;
     strcpy(comparison.advisory, "the kernels differ");
-    assert_true(ab_findings_make(&f->s, &all));
+    ab_findings_make(&f->s, &all);
     assert_int_equal(all.counts[AB_OUTCOME_FAILED], 1);
-    ab_finding_list_fini(&all);
+    ab_findings_fini(&all);
     comparison.is_strict = true;
-    assert_true(ab_findings_make(&f->s, &all));
+    ab_findings_make(&f->s, &all);
     assert_int_equal(all.counts[AB_OUTCOME_FAILED], 3); /* the cell, the gate, the advice itself */
-    ab_finding_list_fini(&all);
+    ab_findings_fini(&all);
     comparison.is_strict = false;
     char *text = form(f, AB_SINK_GITHUB);
     assert_non_null(strstr(text, "::warning title=allocbench comparison%3A time of the whole run"));
@@ -301,9 +301,9 @@ static void hostile_names_break_nothing(void **state)
     fake_session_free(f);
 }
 
-static struct ab_gate_result *many_gates(struct fake_session *f, uint32_t n)
+static struct ab_checked *many_gates(struct fake_session *f, uint32_t n)
 {
-    struct ab_gate_result *many = calloc(n, sizeof *many);
+    struct ab_checked *many = calloc(n, sizeof *many);
     assert_non_null(many);
     for (uint32_t i = 0; i < n; i++)
         many[i] = some_gates[1];
@@ -318,7 +318,7 @@ static void github_shows_ten_of_a_kind(void **state)
     (void)state;
     for (uint32_t n = 9; n <= 30; n += 21) { /* and one back end that crashed */
         struct fake_session *f = judged_session();
-        struct ab_gate_result *many = many_gates(f, n);
+        struct ab_checked *many = many_gates(f, n);
         char *text = form(f, AB_SINK_GITHUB);
         assert_int_equal(count(text, "::error "), 10);
         assert_true((strstr(text, "::and 22 more") != NULL) == (n == 30));
@@ -332,7 +332,7 @@ static void a_summary_is_never_too_long_for_github(void **state)
 {
     (void)state;
     struct fake_session *f = judged_session();
-    struct ab_gate_result *many = many_gates(f, 20000);
+    struct ab_checked *many = many_gates(f, 20000);
     char *text = form(f, AB_SINK_MARKDOWN);
     assert_true(strlen(text) > 800000 && strlen(text) < 900000);
     assert_int_equal(count(text, "<details>"), count(text, "</details>"));
@@ -374,16 +374,35 @@ static void an_interrupted_run_is_an_error(void **state)
     fake_session_free(f);
 }
 
+/* The finding of a gate that is written there. */
+static void expect_place(const char *place, const char *file, uint32_t line, uint32_t column)
+{
+    struct fake_session *f = fake_session_new();
+    struct ab_checked gate = some_gates[1];
+    struct ab_findings all;
+    gate.place = place;
+    f->s.gates = &gate;
+    f->s.n_gates = 1;
+    ab_findings_make(&f->s, &all);
+    for (size_t i = 0; i < all.n; i++) {
+        if (strcmp(all.items[i].kind, "gate") != 0)
+            continue;
+        assert_int_equal(all.items[i].file.s == NULL, file == NULL);
+        if (file != NULL)
+            assert_string_equal(all.items[i].file.s, file);
+        assert_true(all.items[i].line == line && all.items[i].column == column);
+    }
+    ab_findings_fini(&all);
+    fake_session_free(f);
+}
+
 static void places_are_taken_apart_from_their_end(void **state)
 {
     (void)state;
-    size_t n = 0;
-    uint32_t line = 0, column = 0;
-    assert_true(ab_finding_list_place("a:b.yaml:31:5", &n, &line, &column));
-    assert_true(n == 8 && line == 31 && column == 5);
+    expect_place("a:b.yaml:31:5", "a:b.yaml", 31, 5);
     static const char *const none[] = {"--gate", "", ":1:2", "a:1", "a:1:x", "a:0:1", "a:1:2:"};
     for (size_t i = 0; i < AB_ARRAY_LEN(none); i++)
-        assert_false(ab_finding_list_place(none[i], &n, &line, &column));
+        expect_place(none[i], NULL, 0, 0);
 }
 
 int main(void)

@@ -4,6 +4,7 @@
  * be described, and by python3-jsonschema and jq where they are installed.
  */
 #include "report/sinks/sinks.h"
+#include "stats/check.h"
 
 #include "result/result_fields.h"
 #include "support/report_depth.h"
@@ -163,34 +164,40 @@ static void every_key_is_in_the_schema(void **state)
 static void gates_and_claims_have_an_entry_each(void **state)
 {
     (void)state;
-    static struct ab_gate_result gates[] = {
-        {"steady/alloc/p99 < 2us", "web.yaml:31:5", FAKE_GLIBC, AB_GATE_FAIL, 2126.5, 2000, "ns",
-         AB_GATE, "", .low = NAN},
-        {"mimalloc:steady/all/p99 < 2us", "--gate", UINT32_MAX, AB_GATE_NOT_EVALUATED, NAN, 2000,
-         "ns", AB_CONFIG, "this run has no mimalloc", .low = NAN},
+    static struct ab_checked gates[] = {
+        {.text = "steady/alloc/p99 < 2us",
+         .place = "web.yaml:31:5",
+         .backend = "glibc",
+         .verdict = AB_VERDICT_FAIL,
+         .effect = {.ratio = 2126.5, .low = NAN},
+         .bound = 2000,
+         .unit = "ns",
+         .status = AB_GATE},
+        {.text = "mimalloc:steady/all/p99 < 2us",
+         .place = "--gate",
+         .verdict = AB_VERDICT_NOT_EVALUATED,
+         .effect = {.ratio = NAN, .low = NAN},
+         .bound = 2000,
+         .unit = "ns",
+         .status = AB_CONFIG,
+         .reason = "this run has no mimalloc"},
     };
-    static struct ab_claim_result claims[] = {
-        {"arena:steady/all/ns_per_op = 0.5x glibc",
-         "web.yaml:40:5",
-         "",
-         "a book",
-         "steady",
-         "all",
-         "ns_per_op",
-         "arena",
-         "glibc",
-         false,
-         0.5,
-         NAN,
-         NAN,
-         NAN,
-         NAN,
-         NAN,
-         NAN,
-         NAN,
-         NAN,
-         0,
-         "arena absent"},
+    static struct ab_checked claims[] = {
+        {.text = "arena:steady/all/ns_per_op = 0.5x glibc",
+         .place = "web.yaml:40:5",
+         .says = "",
+         .source = "a book",
+         .phase = "steady",
+         .op = "all",
+         .metric = "ns_per_op",
+         .backend = "arena",
+         .base_backend = "glibc",
+         .bound = 0.5,
+         .effect = {.ratio = NAN, .low = NAN, .high = NAN},
+         .low = NAN,
+         .high = NAN,
+         .relative = {.ratio = NAN, .low = NAN, .high = NAN},
+         .reason = "arena absent"},
     };
     struct fake_session *f = fake_session_new();
     f->s.gates = gates;

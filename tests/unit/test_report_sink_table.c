@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tests: sink_claims.c verify_table.c */
+/* tests: sink_checks.c verify_table.c */
 #include "report/table/sink_table.h"
 
 #include "base/bits.h"

@@ -50,25 +50,26 @@ static void an_interval_is_there_only_where_it_is_known(void **state)
 
 /* ---- verdicts ---- */
 
-static struct ab_cell cell_of(const char *name, enum ab_verdict verdict, double ratio)
+static struct ab_checked cell_of(const char *name, enum ab_verdict verdict, double ratio)
 {
-    return (struct ab_cell){.backend = name,
-                            .base_backend = name,
-                            .metric = "time",
-                            .unit = "ns",
-                            .base = 1e6,
-                            .now = 1e6 * ratio,
-                            .effect = {.ratio = ratio, .low = ratio - 0.01, .high = ratio + 0.01},
-                            .limit = verdict == AB_VERDICT_FAILED ? (double)NAN : 0.05,
-                            .verdict = verdict};
+    return (struct ab_checked){
+        .backend = name,
+        .base_backend = name,
+        .metric = "time",
+        .unit = "ns",
+        .base = 1e6,
+        .now = 1e6 * ratio,
+        .effect = {.ratio = ratio, .low = ratio - 0.01, .high = ratio + 0.01},
+        .bound = verdict == AB_VERDICT_NOT_EVALUATED ? (double)NAN : 0.05,
+        .verdict = verdict};
 }
 
 static void the_gravest_verdict_is_said_first(void **state)
 {
     struct screen *base = screen_new(1), *now = screen_new(1);
-    struct ab_cell cells[] = {cell_of("glibc", AB_VERDICT_OK, 1.01),
-                              cell_of("jemalloc", AB_VERDICT_REGRESSED, 1.2),
-                              cell_of("\033mine", AB_VERDICT_FAILED, NAN)};
+    struct ab_checked cells[] = {cell_of("glibc", AB_VERDICT_PASS, 1.01),
+                                 cell_of("jemalloc", AB_VERDICT_FAIL, 1.2),
+                                 cell_of("\033mine", AB_VERDICT_NOT_EVALUATED, NAN)};
     struct ab_comparison c = {
         .base = &base->s, .now = &now->s, .cells = cells, .n_cells = 3, .is_joint = true};
     struct ab_view_texts texts = {0};
@@ -92,13 +93,13 @@ static void the_gravest_verdict_is_said_first(void **state)
 static void many_of_one_kind_are_said_together(void **state)
 {
     struct screen *x = screen_new(1);
-    struct ab_cell cells[12];
+    struct ab_checked cells[12];
     struct ab_comparison c = {.base = &x->s, .now = &x->s, .cells = cells, .n_cells = 12};
     struct ab_view_texts texts = {0};
     struct ab_view_verdicts v;
     (void)state;
     for (unsigned i = 0; i < 12; i++)
-        cells[i] = cell_of("glibc", AB_VERDICT_OK, 1);
+        cells[i] = cell_of("glibc", AB_VERDICT_PASS, 1);
     ab_view_verdicts_make(&c, &texts, &v);
     assert_int_equal(v.n_sentences, 1);
     assert_string_equal(v.sentences[0], "12 back ends: ok (limit +5 %).");

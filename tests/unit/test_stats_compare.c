@@ -2,7 +2,7 @@
  *
  * Two sessions written by hand, the second a copy with one thing changed: every verdict, everything
  * that must not end in "ok", and what is only told.
- * tests: compare.c compare_notes.c compare_verdict.c
+ * tests: compare.c check.c
  */
 #include "stats/compare.h"
 
@@ -19,9 +19,9 @@
 
 static void expect_failed(struct fixture *x, unsigned backend, const char *why)
 {
-    const struct ab_cell *c = time_of(x, backend);
-    assert_int_equal(c->verdict, AB_VERDICT_FAILED);
-    assert_true(ab_cell_is_judged(c));
+    const struct ab_checked *c = time_of(x, backend);
+    assert_int_equal(c->verdict, AB_VERDICT_NOT_EVALUATED);
+    assert_true(ab_check_is_judged(c));
     if (strstr(c->reason, why) == NULL)
         fail_msg("no '%s' in: %s", why, c->reason);
     assert_int_equal(ab_comparison_status(&x->c), AB_BACKEND);
@@ -40,11 +40,11 @@ static void a_result_and_its_copy_are_ok(void **state)
     struct fixture *x = *state;
     compare(x);
     for (unsigned b = 0; b < 2; b++) {
-        assert_int_equal(time_of(x, b)->verdict, AB_VERDICT_OK);
+        assert_int_equal(time_of(x, b)->verdict, AB_VERDICT_PASS);
         assert_true(fabs(time_of(x, b)->effect.ratio - 1) < 1e-12);
     }
     assert_int_equal(ab_comparison_status(&x->c), AB_OK);
-    assert_int_equal(ab_comparison_count(&x->c, AB_VERDICT_OK), 2);
+    assert_int_equal(ab_comparison_count(&x->c, AB_VERDICT_PASS), 2);
     assert_false(x->c.is_advisory);
     assert_int_equal(x->c.n_notes, 0);
 }
@@ -56,8 +56,8 @@ static void verdicts_go_by_limit_and_interval(void **state)
         enum ab_verdict verdict;
         enum ab_status status;
     } cases[] = {
-        {1.08, AB_VERDICT_REGRESSED, AB_GATE},
-        {1.02, AB_VERDICT_OK, AB_OK},
+        {1.08, AB_VERDICT_FAIL, AB_GATE},
+        {1.02, AB_VERDICT_PASS, AB_OK},
         {1 / 1.08, AB_VERDICT_IMPROVED, AB_OK},
         {1.045, AB_VERDICT_INCONCLUSIVE, AB_INCONCLUSIVE}, /* the drift of the rounds is 1 % */
     };
@@ -65,12 +65,12 @@ static void verdicts_go_by_limit_and_interval(void **state)
         struct fixture *x = *state;
         slow_down(x->b, FAKE_JEMALLOC, cases[i].factor);
         compare(x);
-        const struct ab_cell *c = time_of(x, FAKE_JEMALLOC);
+        const struct ab_checked *c = time_of(x, FAKE_JEMALLOC);
         if (c->verdict != cases[i].verdict)
-            fail_msg("%g: %s, %g [%g, %g]", cases[i].factor, ab_verdict_name(c->verdict),
+            fail_msg("%g: %s, %g [%g, %g]", cases[i].factor, ab_comparison_verdicts[c->verdict],
                      c->effect.ratio, c->effect.low, c->effect.high);
         assert_int_equal(ab_comparison_status(&x->c), cases[i].status);
-        assert_int_equal(time_of(x, FAKE_GLIBC)->verdict, AB_VERDICT_OK);
+        assert_int_equal(time_of(x, FAKE_GLIBC)->verdict, AB_VERDICT_PASS);
         assert_true(fabs(c->now / c->base - cases[i].factor) < 1e-9);
         slow_down(x->b, FAKE_JEMALLOC, 1 / cases[i].factor);
     }
@@ -82,11 +82,11 @@ static void the_rule_knows_both_bounds(void **state)
     struct ab_effect e = {.ratio = 1.06, .low = 0.99, .high = 1.2};
     assert_int_equal(ab_verdict_of(&e, 0.05), AB_VERDICT_INCONCLUSIVE); /* may be nothing */
     e.low = 1.01;
-    assert_int_equal(ab_verdict_of(&e, 0.05), AB_VERDICT_REGRESSED);
+    assert_int_equal(ab_verdict_of(&e, 0.05), AB_VERDICT_FAIL);
     assert_int_equal(ab_verdict_of(&e, 0.1), AB_VERDICT_INCONCLUSIVE);
-    assert_int_equal(ab_verdict_of(&e, 0.2), AB_VERDICT_OK);
+    assert_int_equal(ab_verdict_of(&e, 0.2), AB_VERDICT_PASS);
     e = (struct ab_effect){.ratio = 0.9, .low = 0.8, .high = 1.01};
-    assert_int_equal(ab_verdict_of(&e, 0.05), AB_VERDICT_OK); /* faster, not surely */
+    assert_int_equal(ab_verdict_of(&e, 0.05), AB_VERDICT_PASS); /* faster, not surely */
     e.high = 0.99;
     assert_int_equal(ab_verdict_of(&e, 0.05), AB_VERDICT_IMPROVED);
     e = (struct ab_effect){.ratio = 1, .low = NAN, .high = NAN};
@@ -100,12 +100,12 @@ static void too_few_rounds_are_inconclusive_and_say_so(void **state)
     x->a = new_side(5);
     slow_down(x->b, FAKE_GLIBC, 3);
     compare(x);
-    const struct ab_cell *c = time_of(x, FAKE_GLIBC);
+    const struct ab_checked *c = time_of(x, FAKE_GLIBC);
     assert_int_equal(c->verdict, AB_VERDICT_INCONCLUSIVE);
     assert_non_null(strstr(c->reason, "the base has 5"));
     assert_true(c->rounds_needed >= AB_EFFECT_MIN_ROUNDS);
     assert_int_equal(ab_comparison_status(&x->c), AB_INCONCLUSIVE);
-    assert_string_equal(ab_cell_word(cell(x, FAKE_GLIBC, "steady", "alloc", "p99")), "n/a");
+    assert_string_equal(ab_check_word(cell(x, FAKE_GLIBC, "steady", "alloc", "p99")), "n/a");
     fake_session_free(x->b);
     x->b = new_side(1);
     compare(x);
@@ -176,7 +176,7 @@ static void another_machine_makes_it_advice(void **state)
     strcpy(x->b->s.host.kernel, "Linux 9.9.9");
     slow_down(x->b, FAKE_GLIBC, 1.5);
     compare(x);
-    assert_int_equal(time_of(x, FAKE_GLIBC)->verdict, AB_VERDICT_REGRESSED);
+    assert_int_equal(time_of(x, FAKE_GLIBC)->verdict, AB_VERDICT_FAIL);
     assert_true(x->c.is_advisory);
     assert_non_null(strstr(x->c.advisory, "now Linux 9.9.9"));
     assert_int_equal(ab_comparison_status(&x->c), AB_OK);
@@ -217,10 +217,10 @@ static void a_tail_alone_moves_its_percentiles_and_not_the_median(void **state)
         }
     }
     compare(x);
-    assert_string_equal(ab_cell_word(cell(x, FAKE_GLIBC, "steady", "alloc", "p50")), "~");
-    assert_string_equal(ab_cell_word(cell(x, FAKE_GLIBC, "steady", "alloc", "p99.5")), "worse");
-    assert_false(ab_cell_is_judged(cell(x, FAKE_GLIBC, "steady", "alloc", "p99.5")));
-    assert_string_equal(ab_cell_word(cell(x, FAKE_JEMALLOC, "steady", "alloc", "p99.5")), "~");
+    assert_string_equal(ab_check_word(cell(x, FAKE_GLIBC, "steady", "alloc", "p50")), "~");
+    assert_string_equal(ab_check_word(cell(x, FAKE_GLIBC, "steady", "alloc", "p99.5")), "worse");
+    assert_false(ab_check_is_judged(cell(x, FAKE_GLIBC, "steady", "alloc", "p99.5")));
+    assert_string_equal(ab_check_word(cell(x, FAKE_JEMALLOC, "steady", "alloc", "p99.5")), "~");
     assert_int_equal(ab_comparison_status(&x->c), AB_OK);
 }
 
@@ -234,8 +234,9 @@ static void the_ratio_is_that_of_the_numbers_beside_it(void **state)
     compare(x);
     unsigned n = 0;
     for (uint32_t i = 0; i < x->c.n_cells; i++) {
-        const struct ab_cell *c = &x->c.cells[i];
-        double floor = c->op != NULL ? ab_compare_floor_ns(x->c.base, x->c.now) : 0;
+        const struct ab_checked *c = &x->c.cells[i];
+        double floor = c->op != NULL ? fmax(x->c.base->timer.floor_ns, x->c.now->timer.floor_ns)
+                                     : 0;
         if (!isfinite(c->effect.ratio) || !isfinite(c->base) || !isfinite(c->now))
             continue;
         double shown = fmax(c->now, floor) / fmax(c->base, floor);
@@ -254,9 +255,9 @@ static void less_than_two_steps_of_the_clock_is_nothing(void **state)
             x->b->results[i].quantiles[0] *= 1.5; /* p50 of 42 ns, beside a clock of 20 ns steps */
     x->a->s.timer.quantum_ns = 20;
     compare(x);
-    const struct ab_cell *p50 = cell(x, FAKE_GLIBC, "steady", "alloc", "p50");
+    const struct ab_checked *p50 = cell(x, FAKE_GLIBC, "steady", "alloc", "p50");
     assert_true(p50->effect.high > 1.4);
-    assert_string_equal(ab_cell_word(p50), "~");
+    assert_string_equal(ab_check_word(p50), "~");
     assert_non_null(strstr(p50->reason, "two steps of the clock"));
 }
 
@@ -265,7 +266,7 @@ static void back_ends_of_one_result_are_pairs(void **state)
     struct fixture *x = *state;
     ab_compare_backends(&x->a->s, FAKE_GLIBC, limit, &x->c);
     assert_null(cell(x, FAKE_GLIBC, NULL, NULL, "time"));
-    const struct ab_cell *c = time_of(x, FAKE_JEMALLOC);
+    const struct ab_checked *c = time_of(x, FAKE_JEMALLOC);
     assert_string_equal(c->base_backend, "glibc");
     assert_int_equal(c->verdict, AB_VERDICT_IMPROVED);
     assert_true(c->effect.high - c->effect.low < 1e-9); /* the drift of a round is in both */
@@ -282,7 +283,7 @@ static void the_effect_within_one_result_is_the_ratio_of_the_two_numbers(void **
         r->ns_per_op *= 1 + 0.05 * ((r->round * 5 + r->backend * 3) % 7);
     }
     ab_compare_backends(&x->a->s, FAKE_GLIBC, limit, &x->c);
-    const struct ab_cell *c = time_of(x, FAKE_JEMALLOC);
+    const struct ab_checked *c = time_of(x, FAKE_JEMALLOC);
     assert_true(fabs(c->effect.ratio - c->now / c->base) < 1e-12);
     assert_true(c->effect.low <= c->effect.ratio && c->effect.ratio <= c->effect.high);
     assert_true(c->effect.low < c->effect.high);
@@ -296,13 +297,13 @@ static void a_back_end_of_one_result_that_is_absent_fails_only_where_it_was_aske
     b->status = AB_BACKEND_ABSENT;
     b->was_named = false;
     ab_compare_backends(&x->a->s, FAKE_GLIBC, limit, &x->c);
-    assert_int_equal(ab_comparison_count(&x->c, AB_VERDICT_FAILED), 0);
+    assert_int_equal(ab_comparison_count(&x->c, AB_VERDICT_NOT_EVALUATED), 0);
     assert_int_equal(x->c.n_notes, 1);
     assert_non_null(strstr(x->c.notes[0], "jemalloc is absent: not compared"));
     ab_comparison_fini(&x->c);
     b->was_named = true;
     ab_compare_backends(&x->a->s, FAKE_GLIBC, limit, &x->c);
-    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_FAILED);
+    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_NOT_EVALUATED);
     assert_non_null(strstr(time_of(x, FAKE_JEMALLOC)->reason, "it is absent"));
     assert_int_equal(ab_comparison_status(&x->c), AB_BACKEND);
 }
@@ -315,18 +316,18 @@ static void a_regression_has_to_show_again(void **state)
     bool is_concerned[2] = {false, false};
     slow_down(x->b, FAKE_JEMALLOC, 1.08);
     compare(x);
-    assert_int_equal(ab_comparison_suspicious(&x->c, is_concerned), 1);
+    assert_int_equal(ab_checks_suspicious(x->c.cells, x->c.n_cells, &x->b->s, is_concerned), 1);
     assert_false(is_concerned[FAKE_GLIBC]);
     assert_true(is_concerned[FAKE_JEMALLOC]);
     slow_down(again, FAKE_JEMALLOC, 1.1);
     ab_compare_results(&x->a->s, &again->s, limit, &second);
-    ab_comparison_confirm(&x->c, &second);
-    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_REGRESSED);
+    ab_checks_confirm(x->c.cells, x->c.n_cells, second.cells, second.n_cells, ROUNDS);
+    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_FAIL);
     assert_int_equal(time_of(x, FAKE_JEMALLOC)->n_confirm, ROUNDS);
     ab_comparison_fini(&second);
     slow_down(again, FAKE_JEMALLOC, 1 / 1.1);
     ab_compare_results(&x->a->s, &again->s, limit, &second);
-    ab_comparison_confirm(&x->c, &second);
+    ab_checks_confirm(x->c.cells, x->c.n_cells, second.cells, second.n_cells, ROUNDS);
     assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_INCONCLUSIVE);
     assert_non_null(strstr(time_of(x, FAKE_JEMALLOC)->reason, "not confirmed"));
     ab_comparison_fini(&second);
@@ -377,16 +378,16 @@ static void half_a_result_is_refused(void **state)
 }
 
 /* A comparison of hand-made cells: n with a limit, whose chance of no regression is p[i]. */
-static void fill_cells(struct ab_comparison *c, struct ab_cell *cells, const double *p, uint32_t n,
-                       double cell_limit)
+static void fill_cells(struct ab_comparison *c, struct ab_checked *cells, const double *p,
+                       uint32_t n, double cell_limit)
 {
     for (uint32_t i = 0; i < n; i++)
-        cells[i] = (struct ab_cell){
+        cells[i] = (struct ab_checked){
             .backend = "glibc",
             .metric = "p99",
-            .limit = cell_limit,
+            .bound = cell_limit,
             .effect = {.ratio = 1.2, .low = 1.1, .high = 1.3, .p_larger = p[i], .p_smaller = 1},
-            .verdict = isnan(cell_limit) ? AB_VERDICT_OK : AB_VERDICT_REGRESSED};
+            .verdict = isnan(cell_limit) ? AB_VERDICT_PASS : AB_VERDICT_FAIL};
     *c = (struct ab_comparison){.cells = cells, .n_cells = n};
 }
 
@@ -394,28 +395,28 @@ static void what_is_clear_alone_need_not_be_among_many(void **state)
 {
     (void)state;
     static const double p[] = {0.001, 0.04, 0.02}, alone = 0.04;
-    struct ab_cell cells[3], one;
+    struct ab_checked cells[3], one;
     struct ab_comparison c[2];
     fill_cells(&c[0], cells, p, 3, limit);
     ab_comparisons_join(c, 1);
     assert_true(c[0].is_joint);
-    assert_int_equal(cells[0].verdict, AB_VERDICT_REGRESSED);
-    assert_int_equal(cells[1].verdict, AB_VERDICT_REGRESSED); /* 0.02 · 2 and 0.04 · 1 */
-    assert_int_equal(cells[2].verdict, AB_VERDICT_REGRESSED);
+    assert_int_equal(cells[0].verdict, AB_VERDICT_FAIL);
+    assert_int_equal(cells[1].verdict, AB_VERDICT_FAIL); /* 0.02 · 2 and 0.04 · 1 */
+    assert_int_equal(cells[2].verdict, AB_VERDICT_FAIL);
     fill_cells(&c[0], cells, p, 3, limit);
     cells[2].effect.p_larger = 0.03;
     fill_cells(&c[1], &one, &alone, 1, NAN);
     ab_comparisons_join(c, 2); /* what has no limit is a family of its own */
-    assert_int_equal(cells[0].verdict, AB_VERDICT_REGRESSED);
+    assert_int_equal(cells[0].verdict, AB_VERDICT_FAIL);
     assert_int_equal(cells[1].verdict, AB_VERDICT_INCONCLUSIVE);
     assert_int_equal(cells[2].verdict, AB_VERDICT_INCONCLUSIVE);
     assert_non_null(strstr(cells[1].reason, "correction for 3 comparisons"));
-    assert_string_equal(ab_cell_word(&one), "worse");
+    assert_string_equal(ab_check_word(&one), "worse");
     fill_cells(&c[0], cells, p, 3, NAN);
     cells[1].effect.p_larger = cells[2].effect.p_larger = 0.03;
     ab_comparisons_join(c, 1);
-    assert_string_equal(ab_cell_word(&cells[0]), "worse");
-    assert_string_equal(ab_cell_word(&cells[1]), "~");
+    assert_string_equal(ab_check_word(&cells[0]), "worse");
+    assert_string_equal(ab_check_word(&cells[1]), "~");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -38,26 +38,26 @@ static void a_changed_build_is_judged_by_its_ratio_to_the_unchanged_one(void **s
         enum ab_status status;
     } cases[] = {
         /* 5 % slower on a machine that is 8 % faster than it was */
-        {7.64 / 8.31, 9.30 / 9.61, 0.03, AB_VERDICT_REGRESSED, AB_VERDICT_MOVED, AB_GATE},
-        {7.77 / 8.31, 9.39 / 9.61, 0.03, AB_VERDICT_REGRESSED, AB_VERDICT_MOVED, AB_GATE},
-        {1.08, 1.08 * 1.05, 0.03, AB_VERDICT_REGRESSED, AB_VERDICT_MOVED, AB_GATE},
-        {1 / 1.08, 1.05 / 1.08, 0.03, AB_VERDICT_REGRESSED, AB_VERDICT_MOVED, AB_GATE},
+        {7.64 / 8.31, 9.30 / 9.61, 0.03, AB_VERDICT_FAIL, AB_VERDICT_MOVED, AB_GATE},
+        {7.77 / 8.31, 9.39 / 9.61, 0.03, AB_VERDICT_FAIL, AB_VERDICT_MOVED, AB_GATE},
+        {1.08, 1.08 * 1.05, 0.03, AB_VERDICT_FAIL, AB_VERDICT_MOVED, AB_GATE},
+        {1 / 1.08, 1.05 / 1.08, 0.03, AB_VERDICT_FAIL, AB_VERDICT_MOVED, AB_GATE},
         {1.08, 1.08, 0.05, AB_VERDICT_INCONCLUSIVE, AB_VERDICT_MOVED, AB_INCONCLUSIVE},
         {1.08, 1.00, 0.05, AB_VERDICT_IMPROVED, AB_VERDICT_MOVED, AB_OK},
-        {1.00, 1.08, 0.05, AB_VERDICT_REGRESSED, AB_VERDICT_OK, AB_GATE},
-        {1.03, 1.03, 0.05, AB_VERDICT_OK, AB_VERDICT_OK, AB_OK},
-        {1.00, 1 / 1.08, 0.05, AB_VERDICT_IMPROVED, AB_VERDICT_OK, AB_OK},
+        {1.00, 1.08, 0.05, AB_VERDICT_FAIL, AB_VERDICT_PASS, AB_GATE},
+        {1.03, 1.03, 0.05, AB_VERDICT_PASS, AB_VERDICT_PASS, AB_OK},
+        {1.00, 1 / 1.08, 0.05, AB_VERDICT_IMPROVED, AB_VERDICT_PASS, AB_OK},
         {1 / 1.08, 1 / 1.08, 0.05, AB_VERDICT_INCONCLUSIVE, AB_VERDICT_MOVED, AB_INCONCLUSIVE},
     };
     struct fixture *x = *state;
     set_builds(x, "22bb");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         compare_at(x, cases[i].glibc, cases[i].jemalloc, cases[i].limit);
-        const struct ab_cell *c = time_of(x, FAKE_JEMALLOC);
+        const struct ab_checked *c = time_of(x, FAKE_JEMALLOC);
         enum ab_verdict glibc = time_of(x, FAKE_GLIBC)->verdict;
         if (c->verdict != cases[i].verdict || glibc != cases[i].of_glibc)
-            fail_msg("case %zu: %s, %g; glibc %s", i, ab_verdict_name(c->verdict),
-                     c->relative.ratio, ab_verdict_name(glibc));
+            fail_msg("case %zu: %s, %g; glibc %s", i, ab_comparison_verdicts[c->verdict],
+                     c->relative.ratio, ab_comparison_verdicts[glibc]);
         assert_true(fabs(c->relative.ratio * cases[i].glibc / cases[i].jemalloc - 1) < 1e-9);
         assert_string_equal(c->witnesses, "glibc");
         assert_int_equal(ab_comparison_status(&x->c), cases[i].status);
@@ -76,7 +76,7 @@ static void an_unchanged_build_never_regresses_or_improves(void **state)
     for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++)
         for (size_t k = 0; k < sizeof factors / sizeof factors[0]; k++) {
             compare_at(x, factors[i], factors[k], 0.03);
-            assert_int_equal(ab_comparison_count(&x->c, AB_VERDICT_REGRESSED), 0);
+            assert_int_equal(ab_comparison_count(&x->c, AB_VERDICT_FAIL), 0);
             assert_int_equal(ab_comparison_count(&x->c, AB_VERDICT_IMPROVED), 0);
             assert_int_equal(ab_comparison_count(&x->c, AB_VERDICT_MOVED),
                              (factors[i] != 1) + (factors[k] != 1));
@@ -88,7 +88,7 @@ static void an_unchanged_build_never_regresses_or_improves(void **state)
     assert_int_equal(ab_comparison_status(&x->c), AB_OK);
     strcpy(x->b->backends[FAKE_GLIBC].settings, "{A=b}"); /* other settings are another build */
     compare_at(x, 8.58 / 7.66, 1, 0.03);
-    assert_int_equal(time_of(x, FAKE_GLIBC)->verdict, AB_VERDICT_REGRESSED);
+    assert_int_equal(time_of(x, FAKE_GLIBC)->verdict, AB_VERDICT_FAIL);
 }
 
 /* Rounds that vary, of each back end by itself and of both together. */
@@ -118,21 +118,22 @@ static void the_speed_of_the_machine_changes_no_verdict(void **state)
         make_noisy(x->a, &rng);
         make_noisy(x->b, &rng);
         compare_at(x, 1, library, limit);
-        const struct ab_cell was = *time_of(x, FAKE_JEMALLOC);
+        const struct ab_checked was = *time_of(x, FAKE_JEMALLOC);
         machine = exp(3 * (ab_rng_unit(&rng) - 0.5));
         compare_at(x, machine, library * machine, limit);
-        const struct ab_cell *is = time_of(x, FAKE_JEMALLOC);
+        const struct ab_checked *is = time_of(x, FAKE_JEMALLOC);
         assert_true(fabs(is->relative.ratio / was.relative.ratio - 1) < 1e-9);
         assert_true(fabs(is->relative.low / was.relative.low - 1) < 1e-9);
         assert_true(fabs(is->relative.high / was.relative.high - 1) < 1e-9);
         bool is_far = fabs(log(is->machine_ratio)) > log1p(limit);
-        enum ab_verdict expected = is_far && was.verdict == AB_VERDICT_OK ? AB_VERDICT_INCONCLUSIVE
-                                                                          : was.verdict;
+        enum ab_verdict expected = is_far && was.verdict == AB_VERDICT_PASS
+                                       ? AB_VERDICT_INCONCLUSIVE
+                                       : was.verdict;
         assert_int_equal(is->verdict, expected);
         seen[was.verdict]++;
     }
-    assert_true(seen[AB_VERDICT_REGRESSED] > 5 && seen[AB_VERDICT_IMPROVED] > 5 &&
-                seen[AB_VERDICT_OK] > 5);
+    assert_true(seen[AB_VERDICT_FAIL] > 5 && seen[AB_VERDICT_IMPROVED] > 5 &&
+                seen[AB_VERDICT_PASS] > 5);
 }
 
 /* A third back end, the same build in both, made of the results of jemalloc. */
@@ -155,9 +156,9 @@ static void of_two_witnesses_both_must_agree(void **state)
     add_witness(x->a, 1);
     add_witness(x->b, 1.01);
     compare_at(x, 1.00, 1.10, limit);
-    const struct ab_cell *c = time_of(x, FAKE_JEMALLOC);
+    const struct ab_checked *c = time_of(x, FAKE_JEMALLOC);
     assert_string_equal(c->witnesses, "glibc and 1 other");
-    assert_int_equal(c->verdict, AB_VERDICT_REGRESSED);
+    assert_int_equal(c->verdict, AB_VERDICT_FAIL);
     compare_at(x, 1.15, 1.10, limit); /* slower than the one expects, faster than the other */
     c = time_of(x, FAKE_JEMALLOC);
     assert_true(c->relative.low < 1 && c->relative.high > 1.05);
@@ -171,10 +172,10 @@ static void a_slower_cpu_is_no_slower_library(void **state)
         double canary, jemalloc;
         enum ab_verdict verdict;
     } cases[] = {
-        {1.00, 1.08, AB_VERDICT_REGRESSED},        {1.06, 1.08, AB_VERDICT_INCONCLUSIVE},
-        {1.20, 1.40, AB_VERDICT_REGRESSED},        {1.02, 1.08, AB_VERDICT_REGRESSED},
-        {0.94, 1.08, AB_VERDICT_REGRESSED},        {0.94, 1 / 1.08, AB_VERDICT_INCONCLUSIVE},
-        {(double)NAN, 1.08, AB_VERDICT_REGRESSED}, {0, 1.08, AB_VERDICT_REGRESSED},
+        {1.00, 1.08, AB_VERDICT_FAIL},        {1.06, 1.08, AB_VERDICT_INCONCLUSIVE},
+        {1.20, 1.40, AB_VERDICT_FAIL},        {1.02, 1.08, AB_VERDICT_FAIL},
+        {0.94, 1.08, AB_VERDICT_FAIL},        {0.94, 1 / 1.08, AB_VERDICT_INCONCLUSIVE},
+        {(double)NAN, 1.08, AB_VERDICT_FAIL}, {0, 1.08, AB_VERDICT_FAIL},
     };
     struct fixture *x = *state;
     strcpy(x->a->backends[FAKE_JEMALLOC].build_id, "11aa");
@@ -184,9 +185,9 @@ static void a_slower_cpu_is_no_slower_library(void **state)
         x->b->s.noise.canary_quiet_ns = 1250 * cases[i].canary;
         slow_down(x->b, FAKE_JEMALLOC, cases[i].jemalloc);
         compare(x);
-        const struct ab_cell *c = time_of(x, FAKE_JEMALLOC);
+        const struct ab_checked *c = time_of(x, FAKE_JEMALLOC);
         if (c->verdict != cases[i].verdict)
-            fail_msg("case %zu: %s, %g", i, ab_verdict_name(c->verdict), c->effect.ratio);
+            fail_msg("case %zu: %s, %g", i, ab_comparison_verdicts[c->verdict], c->effect.ratio);
         assert_int_equal(strstr(c->reason, "test loop") != NULL, c->is_drift);
         slow_down(x->b, FAKE_JEMALLOC, 1 / cases[i].jemalloc);
     }
@@ -198,12 +199,12 @@ static void of_a_busy_machine_more_is_asked(void **state)
     struct fixture *x = *state;
     slow_down(x->b, FAKE_JEMALLOC, 1.06);
     compare(x);
-    const struct ab_cell *c = time_of(x, FAKE_JEMALLOC);
-    assert_int_equal(c->verdict, AB_VERDICT_REGRESSED);
+    const struct ab_checked *c = time_of(x, FAKE_JEMALLOC);
+    assert_int_equal(c->verdict, AB_VERDICT_FAIL);
     assert_true(c->effect.low < 1.05); /* or this test shows nothing */
     x->b->s.noise = (struct ab_noise){.runs = 60, .wall_s = 10, .cpu_s = 8};
     compare(x); /* several threads: they wait for each other */
-    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_REGRESSED);
+    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_FAIL);
     x->b->s.noise.slices_s = 10;
     compare(x);
     c = time_of(x, FAKE_JEMALLOC);
@@ -211,11 +212,11 @@ static void of_a_busy_machine_more_is_asked(void **state)
     assert_non_null(strstr(c->reason, "the runs had no CPU for 20 % of the time"));
     x->b->s.noise.cpu_s = 9;
     compare(x);
-    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_REGRESSED);
+    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_FAIL);
     x->b->s.noise.cpu_s = 5;
     slow_down(x->b, FAKE_JEMALLOC, 2);
     compare(x);
-    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_REGRESSED);
+    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_FAIL);
 }
 
 /* A changed companion says nothing about the machine, and neither does one without a build id. */
@@ -225,13 +226,13 @@ static void without_a_witness_the_verdict_says_so(void **state)
     set_builds(x, "22bb");
     strcpy(x->b->backends[FAKE_GLIBC].build_id, "92bc");
     compare_at(x, 1.08, 1.08, limit);
-    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_REGRESSED);
+    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_FAIL);
     assert_non_null(strstr(time_of(x, FAKE_JEMALLOC)->reason, "no witness: no other library"));
     x->a->backends[FAKE_GLIBC].build_id[0] = x->b->backends[FAKE_GLIBC].build_id[0] = 0;
     compare_at(x, 1.08, 1.08, limit);
     assert_int_equal(ab_comparison_status(&x->c), AB_GATE);
     compare_at(x, 1, 1, limit);
-    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_OK);
+    assert_int_equal(time_of(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_PASS);
     assert_non_null(strstr(time_of(x, FAKE_JEMALLOC)->reason, "no witness"));
 }
 

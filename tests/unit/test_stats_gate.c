@@ -2,9 +2,9 @@
  *
  * Judging a session written by hand: every fate that a back end can have, every kind of bound, and
  * what the command must end with.
- * tests: aggregate.c claim.c gate_parse.c gate.c metric.c
+ * tests: aggregate.c gate_parse.c gate.c metric.c
  */
-#include "stats/claim.h"
+#include "stats/gate.h"
 
 #include "support/report_session.h"
 
@@ -77,7 +77,7 @@ static int tear_down(void **state)
 }
 
 /* Judges one gate. The gate is static: results borrow from it. */
-static const struct ab_gate_result *judge(struct fixture *x, const char *text)
+static const struct ab_checked *judge(struct fixture *x, const char *text)
 {
     static struct ab_gate g;
     struct ab_gate_error error;
@@ -91,34 +91,40 @@ static const struct ab_gate_result *judge(struct fixture *x, const char *text)
     return x->s->gates;
 }
 
-static void expect(struct fixture *x, const char *text, enum ab_gate_verdict verdict,
+static void expect(struct fixture *x, const char *text, enum ab_verdict verdict,
                    enum ab_status status)
 {
-    const struct ab_gate_result *r = judge(x, text);
+    const struct ab_checked *r = judge(x, text);
     assert_int_equal(x->s->n_gates, 1);
     if (r->verdict != verdict || r->status != status)
-        fail_msg("%s: %s, status %d, value %g: %s", text, ab_gate_verdict_name(r->verdict),
-                 (int)r->status, r->value, r->reason);
-    assert_true((r->verdict == AB_GATE_NOT_EVALUATED) <= (r->reason[0] != 0));
+        fail_msg("%s: %s, status %d, value %g: %s", text, ab_gate_verdicts[r->verdict],
+                 (int)r->status, r->effect.ratio, r->reason);
+    assert_true((r->verdict == AB_VERDICT_NOT_EVALUATED) <= (r->reason[0] != 0));
     assert_int_equal(ab_gates_status(x->s), status);
+}
+
+static void expect_unit(const struct fixture *x, const char *unit)
+{
+    char buf[160];
+    assert_string_equal(ab_check_unit(&x->s->gates[0], buf, sizeof buf), unit);
 }
 
 static void expect_pass(struct fixture *x, const char *text)
 {
-    expect(x, text, AB_GATE_PASS, AB_OK);
+    expect(x, text, AB_VERDICT_PASS, AB_OK);
 }
 
 static void expect_fail(struct fixture *x, const char *text)
 {
-    expect(x, text, AB_GATE_FAIL, AB_GATE);
+    expect(x, text, AB_VERDICT_FAIL, AB_GATE);
 }
 
 static void expect_open(struct fixture *x, const char *text, const char *why)
 {
-    expect(x, text, AB_GATE_NOT_EVALUATED, AB_GATE);
+    expect(x, text, AB_VERDICT_NOT_EVALUATED, AB_GATE);
     if (strstr(x->s->gates[0].reason, why) == NULL)
         fail_msg("%s: no '%s' in: %s", text, why, x->s->gates[0].reason);
-    assert_true(isnan(x->s->gates[0].value) || strcmp(why, "inconclusive") == 0);
+    assert_true(isnan(x->s->gates[0].effect.ratio) || strcmp(why, "inconclusive") == 0);
 }
 
 static void a_bound_is_judged_by_the_number_that_the_table_shows(void **state)
@@ -126,12 +132,13 @@ static void a_bound_is_judged_by_the_number_that_the_table_shows(void **state)
     struct fixture *x = *state;
     struct ab_hdr *hdr = malloc(sizeof *hdr);
     ab_session_merge(x->s, FAKE_GLIBC, "steady", AB_OP_ALLOC, hdr);
-    assert_true(judge(x, "glibc:steady/alloc/p99 < 2us")->value == ab_result_quantile(hdr, 0.99));
+    assert_true(judge(x, "glibc:steady/alloc/p99 < 2us")->effect.ratio ==
+                ab_result_quantile(hdr, 0.99));
     free(hdr);
-    assert_true(judge(x, "glibc:steady/all/ns_per_op < 2us")->value ==
+    assert_true(judge(x, "glibc:steady/all/ns_per_op < 2us")->effect.ratio ==
                 ab_session_ns_per_op(x->s, FAKE_GLIBC, "steady").median);
     struct ab_effect speed = ab_session_speed(x->s, FAKE_JEMALLOC, FAKE_GLIBC, "steady");
-    double ratio = judge(x, "jemalloc:steady/all/ns_per_op < 1x glibc")->value;
+    double ratio = judge(x, "jemalloc:steady/all/ns_per_op < 1x glibc")->effect.ratio;
     assert_true(fabs(ratio * speed.ratio - 1) < 1e-12);
 }
 
@@ -156,7 +163,7 @@ static void the_slowest_op_is_no_faster_than_a_sample_of_any_round(void **state)
     ab_hdr_record(r->hdr, 2 * (uint64_t)of_all);
     double slower = ab_session_merge(x->s, FAKE_GLIBC, "steady", AB_OP_ALLOC, hdr).max;
     assert_true(slower >= 2 * of_all - 2 && slower < 2.002 * of_all);
-    assert_true(judge(x, "glibc:steady/alloc/max > 1us")->value == slower);
+    assert_true(judge(x, "glibc:steady/alloc/max > 1us")->effect.ratio == slower);
     for (uint32_t round = 0; round < 3; round++)
         result_of_round(x, round)->max = NAN;
     assert_true(isnan(ab_session_merge(x->s, FAKE_GLIBC, "steady", AB_OP_ALLOC, hdr).max));
@@ -187,10 +194,11 @@ static void ratios_are_those_of_the_medians(void **state)
     static const double a[3] = {10, 20, 40}, b[3] = {20, 30, 10}; /* ratios 0.5, 0.67, 4 */
     fake_session_set_ns(x->f, FAKE_JEMALLOC, a);
     fake_session_set_ns(x->f, FAKE_GLIBC, b);
-    assert_true(fabs(judge(x, "jemalloc:steady/all/ns_per_op < 1x glibc")->value - 1) < 1e-9);
+    assert_true(fabs(judge(x, "jemalloc:steady/all/ns_per_op < 1x glibc")->effect.ratio - 1) <
+                1e-9);
     expect_pass(x, "jemalloc:steady/all/ns_per_op <= 1x glibc");
     expect_fail(x, "jemalloc:steady/all/ns_per_op < 0.99x glibc");
-    assert_string_equal(x->s->gates[0].unit, "x glibc");
+    expect_unit(x, "x glibc");
 }
 
 static void differences_below_the_floor_of_a_ratio_pass(void **state)
@@ -211,12 +219,12 @@ static void memory_is_bounded_by_sizes_ratios_and_live_bytes(void **state)
     expect_fail(x, "glibc:steady/memory/rss_peak < 6MiB");
     expect_pass(x, "glibc:steady/footprint_peak/rss_peak_bytes < 1.51x live");
     expect_fail(x, "glibc:steady/memory/rss_peak < 1.5x live");
-    assert_string_equal(x->s->gates[0].unit, "x live");
+    expect_unit(x, "x live");
     expect_pass(x, "jemalloc:steady/memory/rss_peak < 0.9x glibc");
     expect_fail(x, "glibc:steady/memory/overhead_peak < 1.5");
     expect_pass(x, "glibc:steady/memory/overhead_peak < 151%");
     expect_fail(x, "glibc:steady/memory/overhead_peak < 1.5x live");
-    assert_string_equal(x->s->gates[0].unit, "x live");
+    expect_unit(x, "x live");
     expect_open(x, "glibc:drain/memory/rss_peak < 6MiB", "memory was not measured");
     expect_open(x, "arena:steady/memory/internal_ratio < 5%", "no usable_size");
     expect_open(x, "glibc:steady/memory/drained_10s < 6MiB", "");
@@ -233,10 +241,10 @@ static void what_has_too_few_samples_is_not_evaluated(void **state)
 static void a_latency_below_the_clocks_floor_is_a_mistake_of_the_gate(void **state)
 {
     struct fixture *x = *state; /* the floor is 20 ns */
-    expect(x, "glibc:steady/alloc/p50 < 19ns", AB_GATE_NOT_EVALUATED, AB_CONFIG);
+    expect(x, "glibc:steady/alloc/p50 < 19ns", AB_VERDICT_NOT_EVALUATED, AB_CONFIG);
     assert_non_null(strstr(x->s->gates[0].reason, "steady/all/ns_per_op"));
-    expect(x, "glibc:steady/alloc/p50 > 19ns", AB_GATE_NOT_EVALUATED, AB_CONFIG);
-    expect(x, "broken:steady/alloc/min < 19ns", AB_GATE_NOT_EVALUATED, AB_CONFIG);
+    expect(x, "glibc:steady/alloc/p50 > 19ns", AB_VERDICT_NOT_EVALUATED, AB_CONFIG);
+    expect(x, "broken:steady/alloc/min < 19ns", AB_VERDICT_NOT_EVALUATED, AB_CONFIG);
     expect_fail(x, "glibc:steady/alloc/p50 < 20ns");     /* 42 */
     expect_fail(x, "glibc:steady/all/ns_per_op < 19ns"); /* has no floor */
     expect_pass(x, "arena:steady/alloc/p50 < 21ns");     /* 12 */
@@ -263,17 +271,18 @@ static void who_did_other_work_or_none_is_not_evaluated_and_that_fails(void **st
     expect_open(x, "broken:steady/all/ns_per_op < 1s", "broken is crashed: SIGSEGV");
     expect_open(x, "scudo:steady/all/ns_per_op < 1s", "scudo is absent: not installed");
     expect_open(x, "mimalloc:steady/all/ns_per_op < 1s", "this run has no mimalloc");
-    assert_int_equal(x->s->gates[0].backend, UINT32_MAX);
+    assert_null(x->s->gates[0].backend);
     expect_open(x, "glibc:steady/all/ns_per_op < 1x scudo", "scudo is absent");
     expect_open(x, "glibc:steady/all/ns_per_op < 1x mimalloc", "this run has no mimalloc");
     expect_open(x, "glibc:steady/all/ns_per_op < 1x pool", "pool is partial");
     expect_open(x, "glibc:steady/all/ns_per_op < 1x broken", "broken is crashed");
 }
 
-static const struct ab_gate_result *entry(const struct fixture *x, unsigned backend)
+static const struct ab_checked *entry(const struct fixture *x, unsigned backend)
 {
     for (uint32_t i = 0; i < x->s->n_gates; i++)
-        if (x->s->gates[i].backend == backend)
+        if (x->s->gates[i].backend != NULL &&
+            strcmp(x->s->gates[i].backend, x->names[backend]) == 0)
             return &x->s->gates[i];
     return NULL;
 }
@@ -283,9 +292,9 @@ static void a_gate_that_names_no_back_end_judges_each(void **state)
     struct fixture *x = *state;
     judge(x, "steady/all/ns_per_op < 20ns");
     assert_int_equal(x->s->n_gates, FAKE_COUNT);
-    assert_int_equal(entry(x, FAKE_GLIBC)->verdict, AB_GATE_FAIL);
-    assert_int_equal(entry(x, FAKE_JEMALLOC)->verdict, AB_GATE_PASS);
-    assert_int_equal(entry(x, FAKE_ARENA)->verdict, AB_GATE_PASS);
+    assert_int_equal(entry(x, FAKE_GLIBC)->verdict, AB_VERDICT_FAIL);
+    assert_int_equal(entry(x, FAKE_JEMALLOC)->verdict, AB_VERDICT_PASS);
+    assert_int_equal(entry(x, FAKE_ARENA)->verdict, AB_VERDICT_PASS);
     assert_int_equal(ab_gates_status(x->s), AB_GATE);
 }
 
@@ -293,7 +302,7 @@ static void what_a_default_list_lacks_is_skipped_but_not_what_was_asked_for(void
 {
     struct fixture *x = *state;
     judge(x, "steady/all/ns_per_op < 1s");
-    assert_int_equal(entry(x, FAKE_SCUDO)->verdict, AB_GATE_SKIPPED);
+    assert_int_equal(entry(x, FAKE_SCUDO)->verdict, AB_VERDICT_SKIPPED);
     assert_int_equal(entry(x, FAKE_SCUDO)->status, AB_OK);
     assert_int_equal(entry(x, FAKE_POOL)->status, AB_GATE); /* -b pool, partial */
     assert_int_equal(entry(x, FAKE_BROKEN)->status, AB_GATE);
@@ -301,7 +310,7 @@ static void what_a_default_list_lacks_is_skipped_but_not_what_was_asked_for(void
     x->f->backends[FAKE_POOL].was_named = false;
     x->f->backends[FAKE_BROKEN].status = AB_BACKEND_OK;
     judge(x, "steady/all/ns_per_op < 1s");
-    assert_int_equal(entry(x, FAKE_POOL)->verdict, AB_GATE_SKIPPED);
+    assert_int_equal(entry(x, FAKE_POOL)->verdict, AB_VERDICT_SKIPPED);
     assert_int_equal(entry(x, FAKE_POOL)->status, AB_OK);
     assert_int_equal(ab_gates_status(x->s), AB_OK);
 }
@@ -317,7 +326,7 @@ static void evaluated_on_no_back_end_fails(void **state)
     assert_int_equal(ab_gates_status(x->s), AB_GATE);
     for (uint32_t i = 0; i < x->s->n_gates; i++) {
         assert_int_equal(x->s->gates[i].status, AB_GATE);
-        assert_int_equal(x->s->gates[i].verdict, AB_GATE_NOT_EVALUATED);
+        assert_int_equal(x->s->gates[i].verdict, AB_VERDICT_NOT_EVALUATED);
     }
 }
 
@@ -343,22 +352,22 @@ static void claims_stand_beside_what_was_measured_and_judge_nothing(void **state
         "pool:steady/all/ns_per_op = 0.1x glibc",
         "arena:steady/alloc/p50 = 0.1x glibc",
     };
-    struct ab_claim claims[4] = {0};
+    struct ab_gate claims[4] = {0};
     struct ab_gate_error error;
     for (size_t i = 0; i < 4; i++) {
-        assert_true(ab_gate_parse(texts[i], true, &x->scope, &claims[i].figure, &error));
+        assert_true(ab_gate_parse(texts[i], true, &x->scope, &claims[i], &error));
         claims[i].says = claims[i].source = "";
     }
     ab_claims_measure(claims, 4, x->s);
-    const struct ab_claim_result *r = x->s->claims;
-    assert_true(r[0].claimed == 0.1 && fabs(r[0].measured - 3.5 / 21.5) < 1e-12);
+    const struct ab_checked *r = x->s->claims;
+    assert_true(r[0].bound == 0.1 && fabs(r[0].effect.ratio - 3.5 / 21.5) < 1e-12);
     /* the null takes 1 ns where a heap is called, 0.9 ns where malloc is */
-    assert_true(fabs(r[0].net - (3.5 - 1.0) / (21.5 - 0.9)) < 1e-12);
-    assert_true(r[0].low <= r[0].measured && r[0].measured <= r[0].high);
-    assert_int_equal(r[0].n_rounds, 3);
+    assert_true(fabs(r[0].relative.ratio - (3.5 - 1.0) / (21.5 - 0.9)) < 1e-12);
+    assert_true(r[0].low <= r[0].effect.ratio && r[0].effect.ratio <= r[0].high);
+    assert_int_equal(r[0].effect.n_new, 3);
     assert_string_equal(r[0].reason, "");
     for (size_t i = 1; i < 4; i++) {
-        assert_true(isnan(r[i].measured) && r[i].n_rounds == 0);
+        assert_true(isnan(r[i].effect.ratio) && r[i].effect.n_new == 0);
         assert_string_not_equal(r[i].reason, "");
     }
     assert_int_equal(ab_gates_status(x->s), AB_OK);
@@ -393,9 +402,8 @@ static void end_change(struct change *x)
 }
 
 /* Judges one gate, which may have '*' as its phase. */
-static const struct ab_gate_result *judge_change(struct fixture *f, struct change *x,
-                                                 const char *text, bool is_warning,
-                                                 bool has_baseline)
+static const struct ab_checked *judge_change(struct fixture *f, struct change *x, const char *text,
+                                             bool is_warning, bool has_baseline)
 {
     static struct ab_gate g[2];
     struct ab_gate_error error;
@@ -414,27 +422,29 @@ static void a_change_is_judged_by_its_interval(void **state)
     static const struct {
         double factor;
         const char *gate;
-        enum ab_gate_verdict verdict;
+        enum ab_verdict verdict;
         enum ab_status status;
     } cases[] = {
-        {1.08, "jemalloc:steady/all/ns_per_op < +5%", AB_GATE_FAIL, AB_GATE},
-        {1.08, "jemalloc:steady/all/ns_per_op < +15%", AB_GATE_PASS, AB_OK},
-        {1.02, "jemalloc:steady/all/ns_per_op < +5%", AB_GATE_PASS, AB_OK},
-        {1.045, "jemalloc:steady/all/ns_per_op < +5%", AB_GATE_INCONCLUSIVE, AB_INCONCLUSIVE},
-        {1.08, "jemalloc:steady/all/ops_per_s > -5%", AB_GATE_FAIL, AB_GATE},
-        {1.02, "jemalloc:steady/all/ops_per_s > -5%", AB_GATE_PASS, AB_OK},
-        {0.9, "jemalloc:steady/all/ns_per_op < -5%", AB_GATE_PASS, AB_OK},
-        {1, "jemalloc:steady/all/ns_per_op < -5%", AB_GATE_FAIL, AB_GATE}, /* it had to be faster */
-        {1.08, "jemalloc:steady/all/ns_per_op < +5% floor 2ns", AB_GATE_PASS, AB_OK},
-        {1.08, "jemalloc:steady/all/ns_per_op < +5% floor 1ns", AB_GATE_FAIL, AB_GATE},
-        {1, "jemalloc:steady/all/faults_minor < +2%", AB_GATE_PASS, AB_OK},
+        {1.08, "jemalloc:steady/all/ns_per_op < +5%", AB_VERDICT_FAIL, AB_GATE},
+        {1.08, "jemalloc:steady/all/ns_per_op < +15%", AB_VERDICT_PASS, AB_OK},
+        {1.02, "jemalloc:steady/all/ns_per_op < +5%", AB_VERDICT_PASS, AB_OK},
+        {1.045, "jemalloc:steady/all/ns_per_op < +5%", AB_VERDICT_INCONCLUSIVE, AB_INCONCLUSIVE},
+        {1.08, "jemalloc:steady/all/ops_per_s > -5%", AB_VERDICT_FAIL, AB_GATE},
+        {1.02, "jemalloc:steady/all/ops_per_s > -5%", AB_VERDICT_PASS, AB_OK},
+        {0.9, "jemalloc:steady/all/ns_per_op < -5%", AB_VERDICT_PASS, AB_OK},
+        {1, "jemalloc:steady/all/ns_per_op < -5%", AB_VERDICT_FAIL,
+         AB_GATE}, /* it had to be faster */
+        {1.08, "jemalloc:steady/all/ns_per_op < +5% floor 2ns", AB_VERDICT_PASS, AB_OK},
+        {1.08, "jemalloc:steady/all/ns_per_op < +5% floor 1ns", AB_VERDICT_FAIL, AB_GATE},
+        {1, "jemalloc:steady/all/faults_minor < +2%", AB_VERDICT_PASS, AB_OK},
     };
     for (size_t i = 0; i < AB_ARRAY_LEN(cases); i++) {
         struct change x = new_change(8, 8, cases[i].factor);
-        const struct ab_gate_result *r = judge_change(*state, &x, cases[i].gate, false, true);
+        const struct ab_checked *r = judge_change(*state, &x, cases[i].gate, false, true);
         if (r->verdict != cases[i].verdict || r->status != cases[i].status)
             fail_msg("%g, %s: %s, %g [%g, %g] %s", cases[i].factor, cases[i].gate,
-                     ab_gate_verdict_name(r->verdict), r->value, r->low, r->high, r->reason);
+                     ab_gate_verdicts[r->verdict], r->effect.ratio, r->effect.low, r->effect.high,
+                     r->reason);
         end_change(&x);
     }
 }
@@ -443,12 +453,12 @@ static void without_a_fit_baseline_a_change_is_not_evaluated(void **state)
 {
     static const char gate[] = "jemalloc:steady/all/ns_per_op < +5%";
     struct change x = new_change(8, 8, 1);
-    const struct ab_gate_result *r = judge_change(*state, &x, gate, false, false);
-    assert_int_equal(r->verdict, AB_GATE_NOT_EVALUATED);
+    const struct ab_checked *r = judge_change(*state, &x, gate, false, false);
+    assert_int_equal(r->verdict, AB_VERDICT_NOT_EVALUATED);
     assert_int_equal(r->status, AB_GATE);
     assert_non_null(strstr(r->reason, "there is no baseline"));
     r = judge_change(*state, &x, gate, true, false); /* a warning fails nothing */
-    assert_int_equal(r->verdict, AB_GATE_NOT_EVALUATED);
+    assert_int_equal(r->verdict, AB_VERDICT_NOT_EVALUATED);
     assert_int_equal(r->status, AB_OK);
     x.base->backends[FAKE_JEMALLOC].status = AB_BACKEND_CRASHED;
     r = judge_change(*state, &x, gate, false, true);
@@ -470,9 +480,9 @@ static void a_change_from_another_machine_is_advice(void **state)
 {
     struct change x = new_change(8, 8, 1.5);
     strcpy(x.base->s.host.fingerprint, "beef");
-    const struct ab_gate_result *r = judge_change(*state, &x, "jemalloc:steady/all/ns_per_op < +5%",
-                                                  false, true);
-    assert_int_equal(r->verdict, AB_GATE_FAIL);
+    const struct ab_checked *r = judge_change(*state, &x, "jemalloc:steady/all/ns_per_op < +5%",
+                                              false, true);
+    assert_int_equal(r->verdict, AB_VERDICT_FAIL);
     assert_int_equal(r->status, AB_OK);
     assert_non_null(strstr(r->reason, "another machine"));
     end_change(&x);
@@ -485,10 +495,21 @@ static void a_star_is_each_phase_that_has_the_op(void **state)
     assert_int_equal(x.now->s.n_gates, 2);
     assert_string_equal(x.now->s.gates[0].text, "jemalloc:steady/all/ns_per_op < +5%");
     assert_string_equal(x.now->s.gates[1].text, "jemalloc:drain/all/ns_per_op < +5%");
-    assert_int_equal(x.now->s.gates[1].verdict, AB_GATE_FAIL);
+    assert_int_equal(x.now->s.gates[1].verdict, AB_VERDICT_FAIL);
     judge_change(*state, &x, "jemalloc:*/alloc/p50 < +5%", false, true); /* drain has none */
     assert_int_equal(x.now->s.n_gates, 1);
     end_change(&x);
+}
+
+static uint32_t suspicious(const struct change *x, bool *is_concerned)
+{
+    return ab_checks_suspicious(x->now->s.gates, x->now->s.n_gates, &x->now->s, is_concerned);
+}
+
+static void confirm(struct change *x, const struct change *again)
+{
+    ab_checks_confirm(x->now->s.gates, x->now->s.n_gates, again->now->s.gates,
+                      again->now->s.n_gates, again->now->s.n_rounds);
 }
 
 static void a_failure_has_to_show_again(void **state)
@@ -498,24 +519,24 @@ static void a_failure_has_to_show_again(void **state)
     static const char ratio[] = "jemalloc:steady/all/ns_per_op < 0.9x glibc";
     bool is_concerned[FAKE_COUNT] = {false};
     judge_change(*state, &x, "jemalloc:steady/all/ns_per_op < 10ns", false, true);
-    assert_int_equal(ab_gates_suspicious(&x.now->s, is_concerned), 0); /* no ratio */
+    assert_int_equal(suspicious(&x, is_concerned), 0); /* no ratio */
     judge_change(*state, &x, ratio, false, true);
-    assert_int_equal(x.now->s.gates[0].verdict, AB_GATE_FAIL);
-    assert_int_equal(ab_gates_suspicious(&x.now->s, is_concerned), 1);
+    assert_int_equal(x.now->s.gates[0].verdict, AB_VERDICT_FAIL);
+    assert_int_equal(suspicious(&x, is_concerned), 1);
     assert_true(is_concerned[FAKE_JEMALLOC] && is_concerned[FAKE_GLIBC]);
     assert_false(is_concerned[FAKE_ARENA]);
     judge_change(*state, &x, gate, false, true);
     judge_change(*state, &again, gate, false, true);
-    ab_gates_confirm(&x.now->s, &again.now->s);
-    assert_int_equal(x.now->s.gates[0].verdict, AB_GATE_FAIL);
+    confirm(&x, &again);
+    assert_int_equal(x.now->s.gates[0].verdict, AB_VERDICT_FAIL);
     assert_int_equal(x.now->s.gates[0].n_confirm, 8);
-    assert_true(fabs(x.now->s.gates[0].confirm_value - 1.4) < 1e-9);
+    assert_true(fabs(x.now->s.gates[0].confirm - 1.4) < 1e-9);
     end_change(&again);
     again = new_change(8, 8, 1);
     judge_change(*state, &x, gate, false, true);
     judge_change(*state, &again, gate, false, true);
-    ab_gates_confirm(&x.now->s, &again.now->s);
-    assert_int_equal(x.now->s.gates[0].verdict, AB_GATE_INCONCLUSIVE);
+    confirm(&x, &again);
+    assert_int_equal(x.now->s.gates[0].verdict, AB_VERDICT_INCONCLUSIVE);
     assert_int_equal(ab_gates_status(&x.now->s), AB_INCONCLUSIVE);
     assert_non_null(strstr(x.now->s.gates[0].reason, "not confirmed"));
     end_change(&x);
@@ -528,14 +549,15 @@ static void a_ratio_with_an_interval_fails_only_where_it_is_sure(void **state)
     struct change x = new_change(8, 8, 1);
     double ns[3] = {15.25, 23, 17}; /* of jemalloc, in rounds of 15.25 * (1, 1.01, 0.99) */
     fake_session_set_ns(x.now, FAKE_JEMALLOC, ns);
-    const struct ab_gate_result *r = judge_change(
-        f, &x, "jemalloc:steady/all/ns_per_op < 0.75x glibc", false, false);
-    assert_int_equal(r->verdict, AB_GATE_INCONCLUSIVE);
-    assert_true(r->low < 0.75 && r->high > 0.75 && r->low <= r->value && r->value <= r->high);
+    const struct ab_checked *r = judge_change(f, &x, "jemalloc:steady/all/ns_per_op < 0.75x glibc",
+                                              false, false);
+    assert_int_equal(r->verdict, AB_VERDICT_INCONCLUSIVE);
+    assert_true(r->effect.low < 0.75 && r->effect.high > 0.75 && r->effect.low <= r->effect.ratio &&
+                r->effect.ratio <= r->effect.high);
     r = judge_change(f, &x, "jemalloc:steady/all/ns_per_op < 2x glibc", false, false);
-    assert_int_equal(r->verdict, AB_GATE_PASS);
+    assert_int_equal(r->verdict, AB_VERDICT_PASS);
     r = judge_change(f, &x, "jemalloc:steady/all/ns_per_op < 0.5x glibc", false, false);
-    assert_int_equal(r->verdict, AB_GATE_FAIL);
+    assert_int_equal(r->verdict, AB_VERDICT_FAIL);
     end_change(&x);
 }
 

@@ -27,8 +27,8 @@ static const struct ab_gate_scope scope = {phases, 2, backends, 4, known, 4, fal
 struct good {
     const char *text;
     const char *phase, *op, *stat; /* op: as results spell it, or the place in memory */
-    enum ab_gate_compare compare;
-    enum ab_gate_against against;
+    enum ab_check_compare compare;
+    enum ab_check_against against;
     double bound;
     uint32_t backend, other;
     double floor;
@@ -38,80 +38,82 @@ struct good {
 #define AWAY AB_GATE_ELSEWHERE
 
 static const struct good goods[] = {
-    {"run/alloc/p99 < 2us", "run", "alloc", "p99", AB_GATE_LESS, AB_GATE_ABSOLUTE, 2000, EACH, 0,
+    {"run/alloc/p99 < 2us", "run", "alloc", "p99", AB_CHECK_LESS, AB_AGAINST_NOTHING, 2000, EACH, 0,
      0},
-    {"run/alloc/p99<2us", "run", "alloc", "p99", AB_GATE_LESS, AB_GATE_ABSOLUTE, 2000, EACH, 0, 0},
-    {"  drain/free/p99.9\t<=  1.5us\n", "drain", "free", "p99.9", AB_GATE_AT_MOST, AB_GATE_ABSOLUTE,
-     1500, EACH, 0, 0},
-    {"run/all/ns_per_op < 3.5ns", "run", "all", "ns_per_op", AB_GATE_LESS, AB_GATE_ABSOLUTE, 3.5,
+    {"run/alloc/p99<2us", "run", "alloc", "p99", AB_CHECK_LESS, AB_AGAINST_NOTHING, 2000, EACH, 0,
+     0},
+    {"  drain/free/p99.9\t<=  1.5us\n", "drain", "free", "p99.9", AB_CHECK_AT_MOST,
+     AB_AGAINST_NOTHING, 1500, EACH, 0, 0},
+    {"run/all/ns_per_op < 3.5ns", "run", "all", "ns_per_op", AB_CHECK_LESS, AB_AGAINST_NOTHING, 3.5,
      EACH, 0, 0},
-    {"run/all/ops_per_s > 20M", "run", "all", "ops_per_s", AB_GATE_MORE, AB_GATE_ABSOLUTE, 2e7,
+    {"run/all/ops_per_s > 20M", "run", "all", "ops_per_s", AB_CHECK_MORE, AB_AGAINST_NOTHING, 2e7,
      EACH, 0, 0},
-    {"run/all/tail_over_10us <= 100", "run", "all", "tail_over_10us", AB_GATE_AT_MOST,
-     AB_GATE_ABSOLUTE, 100, EACH, 0, 0},
-    {"run/all/wait_percent < 5%", "run", "all", "wait_percent", AB_GATE_LESS, AB_GATE_ABSOLUTE, 5,
-     EACH, 0, 0},
-    {"run/memory/rss_peak < 64MiB", "run", "footprint_peak", "rss_peak_bytes", AB_GATE_LESS,
-     AB_GATE_ABSOLUTE, 64 << 20, EACH, 0, 0},
+    {"run/all/tail_over_10us <= 100", "run", "all", "tail_over_10us", AB_CHECK_AT_MOST,
+     AB_AGAINST_NOTHING, 100, EACH, 0, 0},
+    {"run/all/wait_percent < 5%", "run", "all", "wait_percent", AB_CHECK_LESS, AB_AGAINST_NOTHING,
+     5, EACH, 0, 0},
+    {"run/memory/rss_peak < 64MiB", "run", "footprint_peak", "rss_peak_bytes", AB_CHECK_LESS,
+     AB_AGAINST_NOTHING, 64 << 20, EACH, 0, 0},
     {"run/footprint_peak/rss_peak_bytes < 1.5x live", "run", "footprint_peak", "rss_peak_bytes",
-     AB_GATE_LESS, AB_GATE_LIVE, 1.5, EACH, 0, 0},
-    {"run/live_peak/overhead < 125%", "run", "live_peak", "overhead", AB_GATE_LESS,
-     AB_GATE_ABSOLUTE, 1.25, EACH, 0, 0},
+     AB_CHECK_LESS, AB_AGAINST_LIVE, 1.5, EACH, 0, 0},
+    {"run/live_peak/overhead < 125%", "run", "live_peak", "overhead", AB_CHECK_LESS,
+     AB_AGAINST_NOTHING, 1.25, EACH, 0, 0},
     {"run/memory/overhead_peak < 1.25x live", "run", "footprint_peak", "overhead_peak",
-     AB_GATE_LESS, AB_GATE_ABSOLUTE, 1.25, EACH, 0, 0},
-    {"run/end/retained < 1x live", "run", "end", "retained_bytes", AB_GATE_LESS, AB_GATE_LIVE, 1,
-     EACH, 0, 0},
-    {"drain/memory/drained_purge < 1MiB", "drain", "end", "drained_purge", AB_GATE_LESS,
-     AB_GATE_ABSOLUTE, 1 << 20, EACH, 0, 0},
-    {"drain/end/drained_0.1s < 0.1x glibc", "drain", "end", "drained_0.1s", AB_GATE_LESS,
-     AB_GATE_BACKEND, 0.1, EACH, 0, 0},
-    {"run/memory/external.p99 < 20%", "run", "footprint_peak", "external_ratio.p99", AB_GATE_LESS,
-     AB_GATE_ABSOLUTE, 0.2, EACH, 0, 0},
+     AB_CHECK_LESS, AB_AGAINST_NOTHING, 1.25, EACH, 0, 0},
+    {"run/end/retained < 1x live", "run", "end", "retained_bytes", AB_CHECK_LESS, AB_AGAINST_LIVE,
+     1, EACH, 0, 0},
+    {"drain/memory/drained_purge < 1MiB", "drain", "end", "drained_purge", AB_CHECK_LESS,
+     AB_AGAINST_NOTHING, 1 << 20, EACH, 0, 0},
+    {"drain/end/drained_0.1s < 0.1x glibc", "drain", "end", "drained_0.1s", AB_CHECK_LESS,
+     AB_AGAINST_BACKEND, 0.1, EACH, 0, 0},
+    {"run/memory/external.p99 < 20%", "run", "footprint_peak", "external_ratio.p99", AB_CHECK_LESS,
+     AB_AGAINST_NOTHING, 0.2, EACH, 0, 0},
     {"run/memory/external.p99 < 64MiB ", "run", "footprint_peak", "external_bytes.p99",
-     AB_GATE_LESS, AB_GATE_ABSOLUTE, 64 << 20, EACH, 0, 0},
+     AB_CHECK_LESS, AB_AGAINST_NOTHING, 64 << 20, EACH, 0, 0},
     {"run/memory/retained_bytes.max < 1.5x live", "run", "footprint_peak", "retained_bytes.max",
-     AB_GATE_LESS, AB_GATE_LIVE, 1.5, EACH, 0, 0},
-    {"run/memory/overhead.p50 < 1.2x live", "run", "footprint_peak", "overhead.p50", AB_GATE_LESS,
-     AB_GATE_ABSOLUTE, 1.2, EACH, 0, 0},
+     AB_CHECK_LESS, AB_AGAINST_LIVE, 1.5, EACH, 0, 0},
+    {"run/memory/overhead.p50 < 1.2x live", "run", "footprint_peak", "overhead.p50", AB_CHECK_LESS,
+     AB_AGAINST_NOTHING, 1.2, EACH, 0, 0},
     {"run/memory/internal.p90 < 1x glibc", "run", "footprint_peak", "internal_ratio.p90",
-     AB_GATE_LESS, AB_GATE_BACKEND, 1, EACH, 0, 0},
+     AB_CHECK_LESS, AB_AGAINST_BACKEND, 1, EACH, 0, 0},
     {"run/memory/internal.p90 < 1x glibc floor 4KiB", "run", "footprint_peak", "internal_bytes.p90",
-     AB_GATE_LESS, AB_GATE_BACKEND, 1, EACH, 0, 4096},
-    {"run/all/faults_minor < 10", "run", "all", "faults_minor", AB_GATE_LESS, AB_GATE_ABSOLUTE, 10,
-     EACH, 0, 0},
-    {"run/end/faults_minor < 10", "run", "end", "faults_minor", AB_GATE_LESS, AB_GATE_ABSOLUTE, 10,
-     EACH, 0, 0},
-    {"glibc:run/alloc/max >= 1ms", "run", "alloc", "max", AB_GATE_AT_LEAST, AB_GATE_ABSOLUTE, 1e6,
-     0, 0, 0},
-    {"slab:threads=sharded:run/all/ns_per_op < 0.5x glibc", "run", "all", "ns_per_op", AB_GATE_LESS,
-     AB_GATE_BACKEND, 0.5, 1, 0, 0},
-    {"jemalloc{A=B:C,x/y<z}:run/free/p50 < 1us", "run", "free", "p50", AB_GATE_LESS,
-     AB_GATE_ABSOLUTE, 1000, 2, 0, 0},
-    {"glibc:run/free/p50 < 2x jemalloc{A=B:C,x/y<z} floor 20ns", "run", "free", "p50", AB_GATE_LESS,
-     AB_GATE_BACKEND, 2, 0, 2, 20},
+     AB_CHECK_LESS, AB_AGAINST_BACKEND, 1, EACH, 0, 4096},
+    {"run/all/faults_minor < 10", "run", "all", "faults_minor", AB_CHECK_LESS, AB_AGAINST_NOTHING,
+     10, EACH, 0, 0},
+    {"run/end/faults_minor < 10", "run", "end", "faults_minor", AB_CHECK_LESS, AB_AGAINST_NOTHING,
+     10, EACH, 0, 0},
+    {"glibc:run/alloc/max >= 1ms", "run", "alloc", "max", AB_CHECK_AT_LEAST, AB_AGAINST_NOTHING,
+     1e6, 0, 0, 0},
+    {"slab:threads=sharded:run/all/ns_per_op < 0.5x glibc", "run", "all", "ns_per_op",
+     AB_CHECK_LESS, AB_AGAINST_BACKEND, 0.5, 1, 0, 0},
+    {"jemalloc{A=B:C,x/y<z}:run/free/p50 < 1us", "run", "free", "p50", AB_CHECK_LESS,
+     AB_AGAINST_NOTHING, 1000, 2, 0, 0},
+    {"glibc:run/free/p50 < 2x jemalloc{A=B:C,x/y<z} floor 20ns", "run", "free", "p50",
+     AB_CHECK_LESS, AB_AGAINST_BACKEND, 2, 0, 2, 20},
     {"run/memory/rss_peak < 1.5x live floor 4MiB", "run", "footprint_peak", "rss_peak_bytes",
-     AB_GATE_LESS, AB_GATE_LIVE, 1.5, EACH, 0, 4 << 20},
-    {"mimalloc:run/all/ns_per_op < 1x glibc", "run", "all", "ns_per_op", AB_GATE_LESS,
-     AB_GATE_BACKEND, 1, AWAY, 0, 0},
-    {"run/all/ns_per_op < 1x mimalloc", "run", "all", "ns_per_op", AB_GATE_LESS, AB_GATE_BACKEND, 1,
-     EACH, AWAY, 0},
-    {"run/alloc/p99 < +10%", "run", "alloc", "p99", AB_GATE_LESS, AB_GATE_BASELINE, 1.1, EACH, 0,
-     0},
-    {"run/all/ops_per_s > -5%", "run", "all", "ops_per_s", AB_GATE_MORE, AB_GATE_BASELINE, 0.95,
-     EACH, 0, 0},
-    {"run/frame/p99 < 100us", "run", "frame", "p99", AB_GATE_LESS, AB_GATE_ABSOLUTE, 1e5, EACH, 0,
-     0},
-    {"run/frame/missed = 0", "run", "frame", "missed", AB_GATE_IS, AB_GATE_ABSOLUTE, 0, EACH, 0, 0},
-    {"glibc:run/frame/missed<=3", "run", "frame", "missed", AB_GATE_AT_MOST, AB_GATE_ABSOLUTE, 3, 0,
+     AB_CHECK_LESS, AB_AGAINST_LIVE, 1.5, EACH, 0, 4 << 20},
+    {"mimalloc:run/all/ns_per_op < 1x glibc", "run", "all", "ns_per_op", AB_CHECK_LESS,
+     AB_AGAINST_BACKEND, 1, AWAY, 0, 0},
+    {"run/all/ns_per_op < 1x mimalloc", "run", "all", "ns_per_op", AB_CHECK_LESS,
+     AB_AGAINST_BACKEND, 1, EACH, AWAY, 0},
+    {"run/alloc/p99 < +10%", "run", "alloc", "p99", AB_CHECK_LESS, AB_AGAINST_BASELINE, 1.1, EACH,
      0, 0},
-    {"run/iteration/missed_percent < 1%", "run", "frame", "missed_percent", AB_GATE_LESS,
-     AB_GATE_ABSOLUTE, 1, EACH, 0, 0},
-    {"drain/request/mean < 2x glibc floor 1us", "drain", "request", "mean", AB_GATE_LESS,
-     AB_GATE_BACKEND, 2, EACH, 0, 1000},
-    {"drain/request/max < +10%", "drain", "request", "max", AB_GATE_LESS, AB_GATE_BASELINE, 1.1,
+    {"run/all/ops_per_s > -5%", "run", "all", "ops_per_s", AB_CHECK_MORE, AB_AGAINST_BASELINE, 0.95,
      EACH, 0, 0},
-    {"run/alloc/p50 <= +0.5% floor 2ns", "run", "alloc", "p50", AB_GATE_AT_MOST, AB_GATE_BASELINE,
-     1.005, EACH, 0, 2},
+    {"run/frame/p99 < 100us", "run", "frame", "p99", AB_CHECK_LESS, AB_AGAINST_NOTHING, 1e5, EACH,
+     0, 0},
+    {"run/frame/missed = 0", "run", "frame", "missed", AB_CHECK_IS, AB_AGAINST_NOTHING, 0, EACH, 0,
+     0},
+    {"glibc:run/frame/missed<=3", "run", "frame", "missed", AB_CHECK_AT_MOST, AB_AGAINST_NOTHING, 3,
+     0, 0, 0},
+    {"run/iteration/missed_percent < 1%", "run", "frame", "missed_percent", AB_CHECK_LESS,
+     AB_AGAINST_NOTHING, 1, EACH, 0, 0},
+    {"drain/request/mean < 2x glibc floor 1us", "drain", "request", "mean", AB_CHECK_LESS,
+     AB_AGAINST_BACKEND, 2, EACH, 0, 1000},
+    {"drain/request/max < +10%", "drain", "request", "max", AB_CHECK_LESS, AB_AGAINST_BASELINE, 1.1,
+     EACH, 0, 0},
+    {"run/alloc/p50 <= +0.5% floor 2ns", "run", "alloc", "p50", AB_CHECK_AT_MOST,
+     AB_AGAINST_BASELINE, 1.005, EACH, 0, 2},
 };
 
 static void every_form_of_a_gate_is_read_as_what_it_says(void **state)
@@ -131,7 +133,7 @@ static void every_form_of_a_gate_is_read_as_what_it_says(void **state)
         assert_int_equal(g.against, want->against);
         assert_true(g.bound == want->bound);
         assert_int_equal(g.backend, want->backend);
-        if (g.against == AB_GATE_BACKEND)
+        if (g.against == AB_AGAINST_BACKEND)
             assert_int_equal(g.other, want->other);
         assert_true(g.floor == want->floor);
     }
@@ -254,7 +256,7 @@ static void a_claim_is_a_ratio_of_one_back_end_to_another(void **state)
     struct ab_gate_error error;
     assert_true(ab_gate_parse("slab:threads=sharded:run/all/ns_per_op = 0.0958x glibc", true,
                               &scope, &g, &error));
-    assert_int_equal(g.compare, AB_GATE_IS);
+    assert_int_equal(g.compare, AB_CHECK_IS);
     assert_int_equal(g.backend, 1);
     assert_int_equal(g.other, 0);
     assert_true(g.bound == 0.0958);

@@ -4,7 +4,7 @@
  */
 #include "base/bits.h"
 #include "stats/gate.h"
-#include "stats/metric_dist.h"
+#include "stats/metric.h"
 #include "support/cmocka.h"
 #include "support/report_session.h"
 
@@ -67,8 +67,8 @@ static void rounds_are_merged_by_their_ops(void **state)
     assert_true(ab_metric_is_dist(&p50) && !ab_metric_is_latency(&p50));
     expect(ab_metric_value(&f->s, FAKE_GLIBC, &p50), 0.3);
     expect(ab_metric_value(&f->s, FAKE_GLIBC, &max), 0.3 * (1 << 20));
-    expect(ab_metric_dist_value(&f->s, FAKE_GLIBC, &p50, 0), 0.1);
-    expect(ab_metric_dist_value(&f->s, FAKE_GLIBC, &p50, 1), 0.3);
+    expect(ab_metric_of_round(&f->s, FAKE_GLIBC, &p50, 0), 0.1);
+    expect(ab_metric_of_round(&f->s, FAKE_GLIBC, &p50, 1), 0.3);
     assert_true(isnan(ab_metric_value(&f->s, FAKE_JEMALLOC, &p50)));
     finish(f);
 }
@@ -94,7 +94,7 @@ static void each_field_is_found_by_its_names_and_no_other(void **state)
     assert_null(ab_dist_field_find("external.p999", 13, true));
 }
 
-static enum ab_gate_verdict judge(struct fake_session *f, const char *text, char reason[240])
+static enum ab_verdict judge(struct fake_session *f, const char *text, char reason[240])
 {
     const struct ab_gate_phase phase = {.name = f->s.phases[0]};
     const char *const names[] = {"glibc", "jemalloc"};
@@ -107,7 +107,7 @@ static enum ab_gate_verdict judge(struct fake_session *f, const char *text, char
         fail_msg("%s", error.text);
     gate.backend = FAKE_GLIBC;
     ab_gates_judge(&gate, 1, &f->s, NULL);
-    enum ab_gate_verdict verdict = f->s.gates[0].verdict;
+    enum ab_verdict verdict = f->s.gates[0].verdict;
     memcpy(reason, f->s.gates[0].reason, 240);
     free(f->s.gates);
     f->s.gates = NULL;
@@ -120,21 +120,21 @@ static void gates_bound_ratios_and_bytes(void **state)
     (void)state;
     char why[240];
     struct fake_session *f = session();
-    assert_int_equal(judge(f, "external.p99 < 31%", why), AB_GATE_PASS);
-    assert_int_equal(judge(f, "external.p99 < 29%", why), AB_GATE_FAIL);
-    assert_int_equal(judge(f, "external.p99 < 0.31x live", why), AB_GATE_PASS);
-    assert_int_equal(judge(f, "external.p99 < 320KiB", why), AB_GATE_PASS);
-    assert_int_equal(judge(f, "external.max < 300KiB", why), AB_GATE_FAIL);
-    assert_int_equal(judge(f, "internal.p99 < 100%", why), AB_GATE_NOT_EVALUATED);
+    assert_int_equal(judge(f, "external.p99 < 31%", why), AB_VERDICT_PASS);
+    assert_int_equal(judge(f, "external.p99 < 29%", why), AB_VERDICT_FAIL);
+    assert_int_equal(judge(f, "external.p99 < 0.31x live", why), AB_VERDICT_PASS);
+    assert_int_equal(judge(f, "external.p99 < 320KiB", why), AB_VERDICT_PASS);
+    assert_int_equal(judge(f, "external.max < 300KiB", why), AB_VERDICT_FAIL);
+    assert_int_equal(judge(f, "internal.p99 < 100%", why), AB_VERDICT_NOT_EVALUATED);
     assert_string_equal(why, "memory over the ops was not measured");
     dists[0].n_ops = 1500; /* 500 of 4,500 ops are not known, more than one in ten */
-    assert_int_equal(judge(f, "external.p99 < 31%", why), AB_GATE_NOT_EVALUATED);
+    assert_int_equal(judge(f, "external.p99 < 31%", why), AB_VERDICT_NOT_EVALUATED);
     assert_string_equal(why, "known for 88 % of the ops only");
     dists[0].n_ops = 1000;
     dists[0].n_samples = dists[1].n_samples = 499;
-    assert_int_equal(judge(f, "external.p99 < 31%", why), AB_GATE_NOT_EVALUATED);
+    assert_int_equal(judge(f, "external.p99 < 31%", why), AB_VERDICT_NOT_EVALUATED);
     assert_string_equal(why, "p99 needs 1000 samples, there are 998");
-    assert_int_equal(judge(f, "external.p90 < 31%", why), AB_GATE_PASS);
+    assert_int_equal(judge(f, "external.p90 < 31%", why), AB_VERDICT_PASS);
     finish(f);
 }
 

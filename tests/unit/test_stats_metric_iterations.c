@@ -104,8 +104,8 @@ static void each_field_is_found_by_its_name(void **state)
     assert_null(ab_iteration_field_find("p", 1));
 }
 
-static const struct ab_gate_result *judge(struct fake_session *f, const struct ab_session *base,
-                                          unsigned backend, const char *text)
+static const struct ab_checked *judge(struct fake_session *f, const struct ab_session *base,
+                                      unsigned backend, const char *text)
 {
     static struct ab_gate gate;
     const struct ab_gate_phase phase = {
@@ -124,23 +124,23 @@ static const struct ab_gate_result *judge(struct fake_session *f, const struct a
 }
 
 static void expect(struct fake_session *f, unsigned backend, const char *text,
-                   enum ab_gate_verdict verdict)
+                   enum ab_verdict verdict)
 {
-    const struct ab_gate_result *r = judge(f, &f->s, backend, text);
+    const struct ab_checked *r = judge(f, &f->s, backend, text);
     if (r->verdict != verdict)
-        fail_msg("%s: %s, value %g: %s", text, ab_gate_verdict_name(r->verdict), r->value,
+        fail_msg("%s: %s, value %g: %s", text, ab_gate_verdicts[r->verdict], r->effect.ratio,
                  r->reason);
-    assert_true((r->verdict == AB_GATE_NOT_EVALUATED) <= (r->reason[0] != 0));
+    assert_true((r->verdict == AB_VERDICT_NOT_EVALUATED) <= (r->reason[0] != 0));
 }
 
 /* The same for a change of glibc. */
-static const struct ab_gate_result *expect_change(struct fake_session *f,
-                                                  const struct fake_session *base, const char *text,
-                                                  enum ab_gate_verdict verdict)
+static const struct ab_checked *expect_change(struct fake_session *f,
+                                              const struct fake_session *base, const char *text,
+                                              enum ab_verdict verdict)
 {
-    const struct ab_gate_result *r = judge(f, &base->s, FAKE_GLIBC, text);
+    const struct ab_checked *r = judge(f, &base->s, FAKE_GLIBC, text);
     if (r->verdict != verdict)
-        fail_msg("%s: %s, value %g: %s", text, ab_gate_verdict_name(r->verdict), r->value,
+        fail_msg("%s: %s, value %g: %s", text, ab_gate_verdicts[r->verdict], r->effect.ratio,
                  r->reason);
     return r;
 }
@@ -149,13 +149,13 @@ static void gates_bound_what_the_table_shows(void **state)
 {
     (void)state;
     struct fake_session *f = session();
-    expect(f, FAKE_GLIBC, "frame/p50 < 104ns", AB_GATE_PASS);
-    expect(f, FAKE_GLIBC, "frame/p50 < 103ns", AB_GATE_FAIL);
-    expect(f, FAKE_GLIBC, "iteration/max <= 2us", AB_GATE_PASS);
-    expect(f, FAKE_GLIBC, "frame/missed = 3", AB_GATE_PASS);
-    expect(f, FAKE_GLIBC, "frame/missed = 2", AB_GATE_FAIL);
-    expect(f, FAKE_GLIBC, "frame/missed_percent < 0.2%", AB_GATE_FAIL);
-    expect(f, FAKE_GLIBC, "frame/p50 < +1%", AB_GATE_PASS); /* against itself */
+    expect(f, FAKE_GLIBC, "frame/p50 < 104ns", AB_VERDICT_PASS);
+    expect(f, FAKE_GLIBC, "frame/p50 < 103ns", AB_VERDICT_FAIL);
+    expect(f, FAKE_GLIBC, "iteration/max <= 2us", AB_VERDICT_PASS);
+    expect(f, FAKE_GLIBC, "frame/missed = 3", AB_VERDICT_PASS);
+    expect(f, FAKE_GLIBC, "frame/missed = 2", AB_VERDICT_FAIL);
+    expect(f, FAKE_GLIBC, "frame/missed_percent < 0.2%", AB_VERDICT_FAIL);
+    expect(f, FAKE_GLIBC, "frame/p50 < +1%", AB_VERDICT_PASS); /* against itself */
     free(f->s.gates);
     f->s.gates = NULL;
     finish(f);
@@ -167,20 +167,20 @@ static void what_cannot_be_told_passes_only_above_what_timing_takes(void **state
 {
     (void)state;
     struct fake_session *f = session();
-    const struct ab_gate_result *r = judge(f, NULL, FAKE_JEMALLOC, "frame/p50 < 1001ns");
-    assert_int_equal(r->verdict, AB_GATE_PASS);
-    assert_true(r->value == 1000);
+    const struct ab_checked *r = judge(f, NULL, FAKE_JEMALLOC, "frame/p50 < 1001ns");
+    assert_int_equal(r->verdict, AB_VERDICT_PASS);
+    assert_true(r->effect.ratio == 1000);
     assert_non_null(strstr(r->reason, "no more than the same calls take in the null back end"));
-    expect(f, FAKE_JEMALLOC, "frame/mean < 251ns", AB_GATE_PASS);
-    expect(f, FAKE_JEMALLOC, "frame/mean < 249ns", AB_GATE_NOT_EVALUATED);
+    expect(f, FAKE_JEMALLOC, "frame/mean < 251ns", AB_VERDICT_PASS);
+    expect(f, FAKE_JEMALLOC, "frame/mean < 249ns", AB_VERDICT_NOT_EVALUATED);
     for (unsigned i = 0; i < 3; i++) {
         static const char *const above_mean[] = {"frame/p50 < 999ns", "frame/p99 < 999ns",
                                                  "frame/max < 999ns"};
-        expect(f, FAKE_JEMALLOC, above_mean[i], AB_GATE_NOT_EVALUATED);
+        expect(f, FAKE_JEMALLOC, above_mean[i], AB_VERDICT_NOT_EVALUATED);
         assert_int_equal(f->s.gates[0].status, AB_GATE);
     }
-    expect(f, FAKE_JEMALLOC, "frame/missed = 0", AB_GATE_PASS);
-    expect(f, FAKE_JEMALLOC, "frame/p50 < 1x glibc", AB_GATE_NOT_EVALUATED);
+    expect(f, FAKE_JEMALLOC, "frame/missed = 0", AB_VERDICT_PASS);
+    expect(f, FAKE_JEMALLOC, "frame/p50 < 1x glibc", AB_VERDICT_NOT_EVALUATED);
     free(f->s.gates);
     f->s.gates = NULL;
     finish(f);
@@ -195,19 +195,19 @@ static void what_is_not_known_is_not_evaluated(void **state)
             records[i].n = records[i].n_over_budget = 0;
             ab_hdr_init(records[i].hdr);
         }
-    expect(f, FAKE_GLIBC, "frame/missed = 0", AB_GATE_NOT_EVALUATED);
+    expect(f, FAKE_GLIBC, "frame/missed = 0", AB_VERDICT_NOT_EVALUATED);
     assert_non_null(strstr(f->s.gates[0].reason, "no iteration"));
-    expect(f, FAKE_GLIBC, "frame/p99 < 1s", AB_GATE_NOT_EVALUATED);
+    expect(f, FAKE_GLIBC, "frame/p99 < 1s", AB_VERDICT_NOT_EVALUATED);
     f->s.n_iterations = 0;
-    expect(f, FAKE_GLIBC, "frame/missed = 0", AB_GATE_NOT_EVALUATED);
+    expect(f, FAKE_GLIBC, "frame/missed = 0", AB_VERDICT_NOT_EVALUATED);
     f->s.n_iterations = AB_ARRAY_LEN(records);
     base = fake_session_of(ROUNDS);
     struct ab_iterations other = records[0];
     other.budget_ns = 2000;
     base->s.iterations = &other;
     base->s.n_iterations = 1;
-    const struct ab_gate_result *r = judge(f, &base->s, FAKE_GLIBC, "frame/missed_percent < +1%");
-    assert_int_equal(r->verdict, AB_GATE_NOT_EVALUATED);
+    const struct ab_checked *r = judge(f, &base->s, FAKE_GLIBC, "frame/missed_percent < +1%");
+    assert_int_equal(r->verdict, AB_VERDICT_NOT_EVALUATED);
     assert_non_null(strstr(r->reason, "another budget"));
     base->s.iterations = NULL;
     base->s.n_iterations = 0;
@@ -217,7 +217,7 @@ static void what_is_not_known_is_not_evaluated(void **state)
     finish(f);
 }
 
-static const struct ab_cell *cell_of(const struct ab_comparison *c, const char *metric)
+static const struct ab_checked *cell_of(const struct ab_comparison *c, const char *metric)
 {
     for (uint32_t i = 0; i < c->n_cells; i++)
         if (c->cells[i].iteration != NULL && strcmp(c->cells[i].metric, metric) == 0 &&
@@ -240,13 +240,13 @@ static void comparisons_judge_the_rounds_of_both(void **state)
     base->s.iterations = was;
     base->s.n_iterations = ROUNDS;
     ab_compare_results(&base->s, &f->s, 0.05, &c);
-    const struct ab_cell *p50 = cell_of(&c, "p50"), *missed = cell_of(&c, "missed_percent");
+    const struct ab_checked *p50 = cell_of(&c, "p50"), *missed = cell_of(&c, "missed_percent");
     assert_non_null(p50);
     assert_string_equal(p50->iteration, "frame");
-    assert_string_equal(ab_cell_word(p50), "worse");
+    assert_string_equal(ab_check_word(p50), "worse");
     assert_true(p50->effect.low > 1.8 && p50->effect.high < 2.2 && p50->effect.n_new == ROUNDS);
     assert_true(p50->base == 51 && p50->now == 103);
-    assert_string_equal(ab_cell_word(missed), "n/a"); /* no ratio to none */
+    assert_string_equal(ab_check_word(missed), "n/a"); /* no ratio to none */
     assert_true(missed->base == 0 && missed->now > 0);
     ab_comparison_fini(&c);
     for (uint32_t i = 0; i < ROUNDS; i++)
@@ -282,22 +282,23 @@ static void rounds_without_missed_ones_count(void **state)
     }
     base->s.iterations = was;
     base->s.n_iterations = ROUNDS;
-    expect_change(f, base, "frame/missed_percent < +10%", AB_GATE_INCONCLUSIVE);
+    expect_change(f, base, "frame/missed_percent < +10%", AB_VERDICT_INCONCLUSIVE);
     ab_compare_results(&base->s, &f->s, 0.05, &c);
-    const struct ab_cell *cell = cell_of(&c, "missed_percent");
+    const struct ab_checked *cell = cell_of(&c, "missed_percent");
     assert_true(cell->effect.n_base == ROUNDS && cell->effect.low < cell->effect.high);
     ab_comparison_fini(&c);
     for (uint32_t i = 0; i < ROUNDS; i++) {
         was[i].n_over_budget = 10 + i;
         records[2 * i].n_over_budget = 0;
     }
-    expect_change(f, base, "frame/missed_percent < +10%", AB_GATE_PASS); /* none is, then as now */
+    expect_change(f, base, "frame/missed_percent < +10%",
+                  AB_VERDICT_PASS); /* none is, then as now */
     for (uint32_t i = 0; i < ROUNDS; i++) {
         was[i].n_over_budget = 0;
         records[2 * i].n_over_budget = 10;
     }
-    const struct ab_gate_result *r = expect_change(f, base, "frame/missed_percent < +10%",
-                                                   AB_GATE_NOT_EVALUATED);
+    const struct ab_checked *r = expect_change(f, base, "frame/missed_percent < +10%",
+                                               AB_VERDICT_NOT_EVALUATED);
     assert_string_equal(r->reason, "no ratio: a value is 0 or missing on one side");
     free(f->s.gates);
     f->s.gates = NULL;
@@ -318,13 +319,13 @@ static void counts_have_ratios_by_their_rounds(void **state)
         records[2 * i].n_over_budget = 20 + i % 2;
         records[2 * i + 1].n_over_budget = 10;
     }
-    expect(f, FAKE_GLIBC, "frame/missed < 1.8x jemalloc", AB_GATE_FAIL);
-    assert_true(f->s.gates[0].low >= 2 && f->s.gates[0].high < 2.2);
-    expect(f, FAKE_JEMALLOC, "frame/missed < 0.6x glibc", AB_GATE_PASS);
+    expect(f, FAKE_GLIBC, "frame/missed < 1.8x jemalloc", AB_VERDICT_FAIL);
+    assert_true(f->s.gates[0].effect.low >= 2 && f->s.gates[0].effect.high < 2.2);
+    expect(f, FAKE_JEMALLOC, "frame/missed < 0.6x glibc", AB_VERDICT_PASS);
     for (uint32_t i = 0; i < ROUNDS; i++)
         records[2 * i + 1].n_over_budget = 0;
-    expect(f, FAKE_JEMALLOC, "frame/missed < 0.6x glibc", AB_GATE_PASS);
-    expect(f, FAKE_GLIBC, "frame/missed < 100x jemalloc", AB_GATE_FAIL);
+    expect(f, FAKE_JEMALLOC, "frame/missed < 0.6x glibc", AB_VERDICT_PASS);
+    expect(f, FAKE_GLIBC, "frame/missed < 100x jemalloc", AB_VERDICT_FAIL);
     free(f->s.gates);
     f->s.gates = NULL;
     finish(f);
@@ -340,11 +341,11 @@ static void ratios_need_every_round(void **state)
         for (unsigned k = 0; k < PER_ROUND; k++)
             ab_hdr_record(records[2 * i + 1].hdr, i == 0 ? 0 : 200 + i);
     }
-    expect(f, FAKE_GLIBC, "frame/p50 < 1x jemalloc", AB_GATE_NOT_EVALUATED);
+    expect(f, FAKE_GLIBC, "frame/p50 < 1x jemalloc", AB_VERDICT_NOT_EVALUATED);
     assert_non_null(strstr(f->s.gates[0].reason, "no ratio: in some rounds"));
     ab_hdr_init(records[1].hdr);
     ab_hdr_record(records[1].hdr, 200);
-    expect(f, FAKE_GLIBC, "frame/p99 < 1x jemalloc", AB_GATE_NOT_EVALUATED);
+    expect(f, FAKE_GLIBC, "frame/p99 < 1x jemalloc", AB_VERDICT_NOT_EVALUATED);
     assert_string_equal(f->s.gates[0].reason,
                         "p99 needs 1000 iterations in a round, there are 200");
     free(f->s.gates);

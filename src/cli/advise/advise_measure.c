@@ -12,7 +12,7 @@
 #include "core/median.h"
 #include "core/text.h"
 #include "result/session.h"
-#include "stats/aggregate.h"
+#include "stats/metric.h"
 #include "trace_tools/to_tape.h"
 
 #include <math.h>

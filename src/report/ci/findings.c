@@ -4,105 +4,218 @@
  */
 #include "report/ci/findings.h"
 
+#include "core/grow.h"
 #include "core/memory.h"
-#include "report/ci/finding_list.h"
 #include "report/format.h"
-#include "stats/aggregate.h"
 #include "stats/compare.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+void ab_finding_text(struct ab_text *to, const char *s)
+{
+    size_t cap = 4 * strlen(s) + 1;
+    char *printable = ab_alloc(cap);
+    ab_text_add(to, ab_text_printable(printable, cap, s));
+    free(printable);
+}
+
+/* Names in it may be anything. */
+__attribute__((format(printf, 2, 3))) static void say(struct ab_text *t, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    char *text = ab_vstrdupf(fmt, args);
+    va_end(args);
+    ab_finding_text(t, text);
+    free(text);
+}
+
+static struct ab_finding *add(struct ab_findings *all, const char *kind,
+                              enum ab_finding_outcome outcome, const char *verdict)
+{
+    AB_GROW_ZEROED(all->items, all->cap, all->n);
+    struct ab_finding *f = &all->items[all->n];
+    *f = (struct ab_finding){
+        .outcome = outcome, .kind = kind, .verdict = verdict, .seconds = NAN, .index = all->n++};
+    return f;
+}
+
+void ab_findings_fini(struct ab_findings *findings)
+{
+    for (size_t i = 0; i < findings->n; i++) {
+        ab_text_fini(&findings->items[i].title);
+        ab_text_fini(&findings->items[i].sentence);
+        ab_text_fini(&findings->items[i].file);
+    }
+    free(findings->items);
+    *findings = (struct ab_findings){0};
+}
+
+/* The place as the configuration reader wrote it ("web.yaml:31:5"), taken apart; "--gate" is none. */
 static void set_place(struct ab_finding *f, const char *place)
 {
-    size_t n;
-    if (!ab_finding_list_place(place, &n, &f->line, &f->column))
+    const char *last = strrchr(place, ':'), *middle = last;
+    unsigned line, column;
+    char rest;
+    while (middle != NULL && middle > place && *--middle != ':') {
+    }
+    if (middle == NULL || middle == place ||
+        sscanf(middle, ":%u:%u%c", &line, &column, &rest) != 2 || line == 0)
         return;
-    char *file = ab_strndup(place, n);
-    ab_finding_list_text(&f->file, file);
-    free(file);
+    say(&f->file, "%.*s", (int)(middle - place), place);
+    f->line = line;
+    f->column = column;
 }
 
-/* ---- gates ---- */
+/* ---- checks ---- */
 
-static enum ab_finding_outcome outcome_of(const struct ab_gate_result *g)
+/* Against another machine a comparison is advice: it warns where another fails. */
+static enum ab_finding_outcome outcome_of(const struct ab_checked *c, bool only_warns)
 {
-    switch (g->verdict) {
-    case AB_GATE_PASS:
-        return AB_OUTCOME_PASSED;
-    case AB_GATE_SKIPPED:
-    case AB_GATE_INCONCLUSIVE:
+    switch (c->verdict) {
+    case AB_VERDICT_FAIL:
+        return only_warns ? AB_OUTCOME_WARNED : AB_OUTCOME_FAILED;
+    case AB_VERDICT_NOT_EVALUATED:
+        return c->is_warning ? AB_OUTCOME_WARNED : AB_OUTCOME_ERROR;
+    case AB_VERDICT_SKIPPED:
+    case AB_VERDICT_INCONCLUSIVE:
         return AB_OUTCOME_SKIPPED;
-    case AB_GATE_FAIL:
-        return g->is_warning ? AB_OUTCOME_WARNED : AB_OUTCOME_FAILED;
-    case AB_GATE_NOT_EVALUATED:
-        break;
+    default:
+        return AB_OUTCOME_PASSED;
     }
-    return g->is_warning ? AB_OUTCOME_WARNED : AB_OUTCOME_ERROR;
 }
 
-static const char *words_of(enum ab_gate_verdict verdict)
+static void say_rounds_needed(struct ab_text *t, const struct ab_checked *c)
 {
-    switch (verdict) {
-    case AB_GATE_PASS:
-        return "holds";
-    case AB_GATE_FAIL:
-        return "does not hold";
-    case AB_GATE_SKIPPED:
-        return "was skipped";
-    case AB_GATE_INCONCLUSIVE:
-        return "is inconclusive";
-    case AB_GATE_NOT_EVALUATED:
-        break;
-    }
-    return "could not be evaluated";
+    if (c->verdict == AB_VERDICT_INCONCLUSIVE && c->rounds_needed > 0 &&
+        c->rounds_needed < UINT32_MAX)
+        say(t, "; about %u rounds would decide it", c->rounds_needed);
 }
 
 /* ": measured 3.04x [3.01, 3.07]; why". */
-static void add_measured(const struct ab_gate_result *g, struct ab_text *t)
+static void say_measured(struct ab_text *t, const struct ab_checked *g)
 {
-    char value[AB_CELL_BYTES], low[AB_CELL_BYTES], high[AB_CELL_BYTES];
-    if (isfinite(g->value))
-        ab_text_addf(t, ": measured %s", ab_format_value(value, g->value, g->unit));
-    if (isfinite(g->value) && isfinite(g->low) && isfinite(g->high) && g->low < g->high)
-        ab_text_addf(t, " [%s, %s]", ab_format_value(low, g->low, g->unit),
-                     ab_format_value(high, g->high, g->unit));
+    char value[AB_CELL_BYTES], low[AB_CELL_BYTES], high[AB_CELL_BYTES], unit[160];
+    const struct ab_effect *e = &g->effect;
+    bool is_known = isfinite(e->ratio);
+    ab_check_unit(g, unit, sizeof unit);
+    if (is_known)
+        say(t, ": measured %s", ab_format_value(value, e->ratio, unit));
+    if (is_known && isfinite(e->low) && isfinite(e->high) && e->low < e->high)
+        say(t, " [%s, %s]", ab_format_value(low, e->low, unit),
+            ab_format_value(high, e->high, unit));
     if (g->n_confirm > 0)
-        ab_text_addf(t, "; in %u more rounds %s", g->n_confirm,
-                     ab_format_value(value, g->confirm_value, g->unit));
-    if (g->verdict == AB_GATE_INCONCLUSIVE && g->rounds_needed > 0 && g->rounds_needed < UINT32_MAX)
-        ab_text_addf(t, "; about %u rounds would decide it", g->rounds_needed);
-    if (g->reason[0] != 0) {
-        ab_text_add(t, isfinite(g->value) ? "; " : ": ");
-        ab_finding_list_text(t, g->reason);
-    }
+        say(t, "; in %u more rounds %s", g->n_confirm, ab_format_value(value, g->confirm, unit));
+    say_rounds_needed(t, g);
+    if (g->reason[0] != 0)
+        say(t, "%s%s", is_known ? "; " : ": ", g->reason);
 }
 
-static void add_gate(const struct ab_session *s, const struct ab_gate_result *g,
+static void add_gate(const struct ab_checked *g, struct ab_findings *out)
+{
+    static const char *const words[AB_VERDICT_COUNT] = {
+        [AB_VERDICT_PASS] = "holds",
+        [AB_VERDICT_FAIL] = "does not hold",
+        [AB_VERDICT_NOT_EVALUATED] = "could not be evaluated",
+        [AB_VERDICT_SKIPPED] = "was skipped",
+        [AB_VERDICT_INCONCLUSIVE] = "is inconclusive",
+    };
+    struct ab_finding *f = add(out, "gate", outcome_of(g, g->is_warning), ab_check_word(g));
+    const char *name = g->backend != NULL ? g->backend : "";
+    bool is_here = g->backend != NULL;
+    say(&f->title, "%s%s%s%s", g->text, is_here ? " [" : "", name, is_here ? "]" : "");
+    say(&f->sentence, "The gate \"%s\" %s%s%s", g->text, words[g->verdict], is_here ? " for " : "",
+        name);
+    say_measured(&f->sentence, g);
+    say(&f->sentence, ".");
+    set_place(f, g->place);
+}
+
+/* "steady/alloc/p99", as gates spell it; "time of the whole run". */
+static void say_name(struct ab_text *t, const struct ab_checked *c)
+{
+    const char *place = c->iteration != NULL         ? c->iteration
+                        : c->op != NULL              ? c->op
+                        : strcmp(c->unit, "ns") == 0 ? ab_result_op_name(AB_OP_ALL)
+                                                     : "memory";
+    if (c->phase == NULL)
+        say(t, "%s of the whole run", c->metric);
+    else
+        say(t, "%s/%s/%s", c->phase, place, c->metric);
+}
+
+/* "jemalloc", "jemalloc against glibc" */
+static void say_pair(struct ab_text *t, const struct ab_checked *c)
+{
+    bool is_one = c->base_backend == NULL || strcmp(c->base_backend, c->backend) == 0;
+    say(t, "%s%s%s", c->backend, is_one ? "" : " against ", is_one ? "" : c->base_backend);
+}
+
+static void say_ratio(struct ab_text *t, const struct ab_effect *e, int digits, bool is_exact)
+{
+    say(t, ", %.*fx", digits, e->ratio);
+    if (is_exact)
+        say(t, " (exact)");
+    else if (isfinite(e->low) && isfinite(e->high))
+        say(t, " [%.*f, %.*f]", digits, e->low, digits, e->high);
+}
+
+static void say_effect(struct ab_text *t, const struct ab_checked *c)
+{
+    char base[AB_CELL_BYTES], now[AB_CELL_BYTES];
+    const struct ab_effect *e = &c->effect;
+    int digits = fabs(e->ratio - 1) < 0.1 ? 3 : 2;
+    if (isfinite(e->ratio)) {
+        say_ratio(t, e, digits, e->method == AB_EFFECT_EXACT);
+        say(t, " (above 1 is worse)");
+    }
+    if (isfinite(c->base) && isfinite(c->now))
+        say(t, ", base %s, now %s", ab_format_value(base, c->base, c->unit),
+            ab_format_value(now, c->now, c->unit));
+    if (ab_check_judged_effect(c) == &c->relative) { /* by what the verdict is given */
+        say_ratio(t, &c->relative, digits, false);
+        say(t, " relative to %s (unchanged, %.*fx)", c->witnesses, digits, c->machine_ratio);
+    }
+    if (isfinite(c->bound))
+        say(t, ", limit %.3g %%", c->bound * 100);
+    if (c->n_confirm > 0 && isfinite(c->confirm))
+        say(t, "; in %u more rounds %.*fx", c->n_confirm, digits, c->confirm);
+    say_rounds_needed(t, c);
+}
+
+static void add_cell(const struct ab_comparison *comparison, const struct ab_checked *c,
                      struct ab_findings *out)
 {
-    const char *name = g->backend < s->n_backends ? s->backends[g->backend].name : NULL;
-    struct ab_finding *f = ab_finding_list_add(out, "gate", outcome_of(g),
-                                               ab_gate_verdict_name(g->verdict));
-    if (f == NULL)
-        return;
-    ab_finding_list_text(&f->title, g->text);
-    if (name != NULL) {
-        ab_text_add(&f->title, " [");
-        ab_finding_list_text(&f->title, name);
-        ab_text_add(&f->title, "]");
-    }
-    ab_text_add(&f->sentence, "The gate \"");
-    ab_finding_list_text(&f->sentence, g->text);
-    ab_text_addf(&f->sentence, "\" %s", words_of(g->verdict));
-    if (name != NULL) {
-        ab_text_add(&f->sentence, " for ");
-        ab_finding_list_text(&f->sentence, name);
-    }
-    add_measured(g, &f->sentence);
-    ab_text_add(&f->sentence, ".");
-    set_place(f, g->place);
+    bool is_judged = ab_check_is_judged(c);
+    struct ab_finding *f = add(
+        out, "comparison",
+        !is_judged ? AB_OUTCOME_PASSED
+                   : outcome_of(c, comparison->is_advisory && !comparison->is_strict),
+        ab_check_word(c));
+    f->is_shown_only = !is_judged;
+    say_name(&f->title, c);
+    say(&f->title, " [");
+    say_pair(&f->title, c);
+    say(&f->title, "]");
+    say_name(&f->sentence, c);
+    say(&f->sentence, " of ");
+    say_pair(&f->sentence, c);
+    say(&f->sentence, ": %s", ab_check_word(c));
+    say_effect(&f->sentence, c);
+    say(&f->sentence, "%s%s.", c->reason[0] != 0 ? "; " : "", c->reason);
+}
+
+/* Why verdicts do not count, once for all of them; with --strict that is a failure itself. */
+static void add_advisory(const struct ab_comparison *c, struct ab_findings *out)
+{
+    struct ab_finding *f = add(out, "comparison",
+                               c->is_strict ? AB_OUTCOME_FAILED : AB_OUTCOME_WARNED, "advisory");
+    say(&f->title, "base and new can be compared");
+    say(&f->sentence, "The comparison is advisory%s: %s.",
+        c->is_strict ? ", and fails with --strict" : " and fails nothing", c->advisory);
 }
 
 /* ---- back ends, and the session itself ---- */
@@ -117,41 +230,30 @@ static enum ab_finding_outcome outcome_of_backend(const struct ab_backend_info *
 static void add_backend(const struct ab_session *s, uint32_t i, struct ab_findings *out)
 {
     const struct ab_backend_info *b = &s->backends[i];
+    const char *status = ab_backend_status_name(b->status);
     char cell[AB_CELL_BYTES];
-    struct ab_finding *f = ab_finding_list_add(out, "back end", outcome_of_backend(b),
-                                               ab_backend_status_name(b->status));
-    if (f == NULL)
-        return;
+    struct ab_finding *f = add(out, "back end", outcome_of_backend(b), status);
     struct ab_round_range time = ab_session_run_time(s, i);
-    ab_finding_list_text(&f->title, b->name);
-    ab_text_add(&f->title, " is measured");
-    ab_text_add(&f->sentence, "The back end ");
-    ab_finding_list_text(&f->sentence, b->name);
+    say(&f->title, "%s is measured", b->name);
+    say(&f->sentence, "The back end %s", b->name);
     if (!ab_backend_status_has_numbers(b->status) || time.n == 0) {
-        ab_text_addf(&f->sentence, " was not measured (%s)", ab_backend_status_name(b->status));
+        say(&f->sentence, " was not measured (%s)", status);
     } else {
         f->seconds = time.median / 1e9;
-        ab_text_addf(&f->sentence, " was measured: %s for a run, median of %u round%s",
-                     ab_format_value(cell, time.median, "ns"), time.n, time.n == 1 ? "" : "s");
+        say(&f->sentence, " was measured: %s for a run, median of %u round%s",
+            ab_format_value(cell, time.median, "ns"), time.n, time.n == 1 ? "" : "s");
         if (b->status != AB_BACKEND_OK)
-            ab_text_addf(&f->sentence, "; it is %s and not compared",
-                         ab_backend_status_name(b->status));
+            say(&f->sentence, "; it is %s and not compared", status);
     }
-    if (b->reason[0] != 0) {
-        ab_text_add(&f->sentence, ": ");
-        ab_finding_list_text(&f->sentence, b->reason);
-    }
-    ab_text_add(&f->sentence, ".");
+    say(&f->sentence, "%s%s.", b->reason[0] != 0 ? ": " : "", b->reason);
 }
 
 static void add_incomplete(const struct ab_session *s, struct ab_findings *out)
 {
-    struct ab_finding *f = ab_finding_list_add(out, "session", AB_OUTCOME_ERROR, "incomplete");
-    if (f == NULL)
-        return;
-    ab_text_add(&f->title, "all rounds are complete");
-    ab_text_addf(&f->sentence, "The run was interrupted: %u of %u rounds are complete.",
-                 s->n_rounds, s->n_rounds_planned);
+    struct ab_finding *f = add(out, "session", AB_OUTCOME_ERROR, "incomplete");
+    say(&f->title, "all rounds are complete");
+    say(&f->sentence, "The run was interrupted: %u of %u rounds are complete.", s->n_rounds,
+        s->n_rounds_planned);
 }
 
 /* ---- all ---- */
@@ -164,152 +266,16 @@ static int compare(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Puts the cells of a comparison into sentences. */
-
-static enum ab_finding_outcome outcome_of_cell(const struct ab_cell *c, bool is_advisory)
+void ab_findings_make(const struct ab_session *s, struct ab_findings *out)
 {
-    if (!ab_cell_is_judged(c))
-        return AB_OUTCOME_PASSED;
-    switch (c->verdict) {
-    case AB_VERDICT_REGRESSED:
-        return is_advisory ? AB_OUTCOME_WARNED : AB_OUTCOME_FAILED;
-    case AB_VERDICT_FAILED:
-        return AB_OUTCOME_ERROR;
-    case AB_VERDICT_INCONCLUSIVE:
-        return AB_OUTCOME_SKIPPED;
-    default:
-        return AB_OUTCOME_PASSED;
-    }
-}
-
-/* What gates write where the op stands. */
-static const char *place_of(const struct ab_cell *c)
-{
-    if (c->iteration != NULL || c->op != NULL)
-        return c->iteration != NULL ? c->iteration : c->op;
-    return strcmp(c->unit, "ns") == 0 ? ab_result_op_name(AB_OP_ALL) : "memory";
-}
-
-/* "steady/alloc/p99", as gates spell it; "time of the whole run". */
-static void add_name(struct ab_text *t, const struct ab_cell *c)
-{
-    if (c->phase == NULL) {
-        ab_finding_list_text(t, c->metric);
-        ab_text_add(t, " of the whole run");
-        return;
-    }
-    ab_finding_list_text(t, c->phase);
-    ab_text_add(t, "/");
-    ab_finding_list_text(t, place_of(c)); /* a mark's name is of the recorded program */
-    ab_text_add(t, "/");
-    ab_finding_list_text(t, c->metric);
-}
-
-static void add_pair(struct ab_text *t, const struct ab_cell *c)
-{
-    ab_finding_list_text(t, c->backend);
-    if (c->base_backend != NULL && strcmp(c->base_backend, c->backend) != 0) {
-        ab_text_add(t, " against ");
-        ab_finding_list_text(t, c->base_backend);
-    }
-}
-
-/* By what the verdict is given, where it is not the ratio itself. */
-static void add_relative(struct ab_text *t, const struct ab_cell *c, int digits)
-{
-    const struct ab_effect *e = &c->relative;
-    if (ab_cell_judged_effect(c) != e)
-        return;
-    ab_text_addf(t, ", %.*fx", digits, e->ratio);
-    if (isfinite(e->low) && isfinite(e->high))
-        ab_text_addf(t, " [%.*f, %.*f]", digits, e->low, digits, e->high);
-    ab_text_add(t, " relative to ");
-    ab_finding_list_text(t, c->witnesses);
-    ab_text_addf(t, " (unchanged, %.*fx)", digits, c->machine_ratio);
-}
-
-static void add_effect(struct ab_text *t, const struct ab_cell *c)
-{
-    char base[AB_CELL_BYTES], now[AB_CELL_BYTES];
-    const struct ab_effect *e = &c->effect;
-    int digits = fabs(e->ratio - 1) < 0.1 ? 3 : 2;
-    if (isfinite(e->ratio))
-        ab_text_addf(t, ", %.*fx", digits, e->ratio);
-    if (isfinite(e->ratio) && e->method == AB_EFFECT_EXACT)
-        ab_text_add(t, " (exact)");
-    else if (isfinite(e->ratio) && isfinite(e->low) && isfinite(e->high))
-        ab_text_addf(t, " [%.*f, %.*f]", digits, e->low, digits, e->high);
-    if (isfinite(e->ratio))
-        ab_text_add(t, " (above 1 is worse)");
-    if (isfinite(c->base) && isfinite(c->now))
-        ab_text_addf(t, ", base %s, now %s", ab_format_value(base, c->base, c->unit),
-                     ab_format_value(now, c->now, c->unit));
-    add_relative(t, c, digits);
-    if (isfinite(c->limit))
-        ab_text_addf(t, ", limit %.3g %%", c->limit * 100);
-    if (c->n_confirm > 0 && isfinite(c->confirm_ratio))
-        ab_text_addf(t, "; in %u more rounds %.*fx", c->n_confirm, digits, c->confirm_ratio);
-    if (c->verdict == AB_VERDICT_INCONCLUSIVE && c->rounds_needed > 0 &&
-        c->rounds_needed < UINT32_MAX)
-        ab_text_addf(t, "; about %u rounds would decide it", c->rounds_needed);
-}
-
-static void add_cell(const struct ab_comparison *comparison, const struct ab_cell *c,
-                     struct ab_findings *out)
-{
-    struct ab_finding *f = ab_finding_list_add(
-        out, "comparison", outcome_of_cell(c, comparison->is_advisory && !comparison->is_strict),
-        ab_cell_word(c));
-    if (f == NULL)
-        return;
-    f->is_shown_only = !ab_cell_is_judged(c) && c->verdict != AB_VERDICT_FAILED;
-    add_name(&f->title, c);
-    ab_text_add(&f->title, " [");
-    add_pair(&f->title, c);
-    ab_text_add(&f->title, "]");
-    add_name(&f->sentence, c);
-    ab_text_add(&f->sentence, " of ");
-    add_pair(&f->sentence, c);
-    ab_text_addf(&f->sentence, ": %s", ab_cell_word(c));
-    add_effect(&f->sentence, c);
-    if (c->reason[0] != 0) {
-        ab_text_add(&f->sentence, "; ");
-        ab_finding_list_text(&f->sentence, c->reason);
-    }
-    ab_text_add(&f->sentence, ".");
-}
-
-/* Why verdicts do not count, once for all of them; with --strict that is a failure itself. */
-static void add_advisory(const struct ab_comparison *comparison, struct ab_findings *out)
-{
-    struct ab_finding *f = ab_finding_list_add(
-        out, "comparison", comparison->is_strict ? AB_OUTCOME_FAILED : AB_OUTCOME_WARNED,
-        "advisory");
-    if (f == NULL)
-        return;
-    ab_text_add(&f->title, "base and new can be compared");
-    ab_text_addf(&f->sentence, "The comparison is advisory%s: ",
-                 comparison->is_strict ? ", and fails with --strict" : " and fails nothing");
-    ab_finding_list_text(&f->sentence, comparison->advisory);
-    ab_text_add(&f->sentence, ".");
-}
-
-/* Adds a finding for each cell. An advisory comparison warns where another fails. */
-static void findings_of_comparison(const struct ab_comparison *comparison, struct ab_findings *out)
-{
-    if (comparison->is_advisory)
-        add_advisory(comparison, out);
-    for (uint32_t i = 0; i < comparison->n_cells; i++)
-        add_cell(comparison, &comparison->cells[i], out);
-}
-
-bool ab_findings_make(const struct ab_session *s, struct ab_findings *out)
-{
+    const struct ab_comparison *c = s->comparison;
     *out = (struct ab_findings){0};
-    if (s->comparison != NULL)
-        findings_of_comparison(s->comparison, out);
+    if (c != NULL && c->is_advisory)
+        add_advisory(c, out);
+    for (uint32_t i = 0; c != NULL && i < c->n_cells; i++)
+        add_cell(c, &c->cells[i], out);
     for (uint32_t i = 0; i < s->n_gates; i++)
-        add_gate(s, &s->gates[i], out);
+        add_gate(&s->gates[i], out);
     for (uint32_t i = 0; i < s->n_backends; i++)
         if (!ab_backend_is_null(&s->backends[i]))
             add_backend(s, i, out);
@@ -317,12 +283,8 @@ bool ab_findings_make(const struct ab_session *s, struct ab_findings *out)
         add_incomplete(s, out);
     if (out->n > 0)
         qsort(out->items, out->n, sizeof out->items[0], compare);
-    for (size_t i = 0; i < out->n; i++) {
-        out->is_short_of_memory |= out->items[i].title.s == NULL ||
-                                   out->items[i].sentence.s == NULL;
+    for (size_t i = 0; i < out->n; i++)
         out->counts[out->items[i].outcome] += !out->items[i].is_shown_only;
-    }
-    return !out->is_short_of_memory;
 }
 
 void ab_findings_count(const struct ab_findings *findings, struct ab_text *out)

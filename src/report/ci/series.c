@@ -13,29 +13,13 @@
 static const char *const of_phase[] = {"ns_per_op", "wall_ns_per_op", "cpu_ns_per_op"};
 static const char *const of_program[] = {"wall_ns", "cpu_ns", "resident_peak_bytes"};
 static const char *const of_op[] = {"p50", "p99", "p99.9"};
-static const char *const of_memory[] = {"rss_peak_bytes"};
+static const char of_memory[] = "rss_peak_bytes";
 
 struct walk {
     const struct ab_session *session;
     void (*use)(const struct ab_session *session, const struct ab_series *series, void *user);
     void *user;
 };
-
-static const struct ab_field *field_named(const char *name)
-{
-    for (size_t i = 0; i < ab_field_count; i++)
-        if (strcmp(ab_fields[i].name, name) == 0)
-            return &ab_fields[i];
-    return NULL;
-}
-
-static const struct ab_memory_field *memory_field_named(const char *name)
-{
-    for (size_t i = 0; i < ab_memory_field_count; i++)
-        if (strcmp(ab_memory_fields[i].name, name) == 0)
-            return &ab_memory_fields[i];
-    return NULL;
-}
 
 /* What the clock cannot resolve is shown as the most that it can be. */
 static double raised(const struct ab_session *s, const struct ab_metric *m, double value)
@@ -70,34 +54,30 @@ static void give(const struct walk *w, uint32_t backend, struct ab_metric metric
     w->use(w->session, &x, w->user);
 }
 
-/* Of a phase as a whole; what does not exist of it is passed over. */
-static void walk_all(const struct walk *w, uint32_t backend, const char *phase,
-                     const char *const *names, size_t n)
+/* Of one op, or of a phase as a whole; what does not exist of it is passed over. */
+static void walk_op(const struct walk *w, uint32_t backend, const char *phase, unsigned op,
+                    const char *const *names, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        give(w, backend,
-             (struct ab_metric){.phase = phase, .field = field_named(names[i]), .op = AB_OP_ALL},
-             ab_result_op_name(AB_OP_ALL));
+        give(w, backend, ab_metric_of_op(phase, op, names[i]), ab_result_op_name(op));
 }
 
 static void walk_phase(const struct walk *w, uint32_t backend, const char *phase)
 {
-    if (strcmp(w->session->kind, AB_KIND_EXEC) == 0) {
-        walk_all(w, backend, phase, of_program, AB_ARRAY_LEN(of_program));
+    if (ab_session_is_exec(w->session)) {
+        walk_op(w, backend, phase, AB_OP_ALL, of_program, AB_ARRAY_LEN(of_program));
         return;
     }
-    walk_all(w, backend, phase, of_phase, AB_ARRAY_LEN(of_phase));
+    walk_op(w, backend, phase, AB_OP_ALL, of_phase, AB_ARRAY_LEN(of_phase));
     for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++)
-        for (size_t i = 0; i < AB_ARRAY_LEN(of_op) && ab_session_has_op(w->session, phase, op); i++)
+        if (ab_session_has_op(w->session, phase, op))
+            walk_op(w, backend, phase, op, of_op, AB_ARRAY_LEN(of_op));
+    for (size_t i = 0; i < ab_memory_field_count; i++)
+        if (strcmp(ab_memory_fields[i].name, of_memory) == 0)
             give(w, backend,
-                 (struct ab_metric){.phase = phase, .field = field_named(of_op[i]), .op = op},
-                 ab_result_op_name(op));
-    for (size_t i = 0; i < AB_ARRAY_LEN(of_memory); i++)
-        give(w, backend,
-             (struct ab_metric){.phase = phase,
-                                .memory = memory_field_named(of_memory[i]),
-                                .at = AB_AT_FOOTPRINT_PEAK},
-             "memory");
+                 (struct ab_metric){
+                     .phase = phase, .memory = &ab_memory_fields[i], .at = AB_AT_FOOTPRINT_PEAK},
+                 "memory");
 }
 
 void ab_series_each(const struct ab_session *session,

@@ -37,7 +37,7 @@ struct ab_stored {
     enum ab_checksum checksum; /* what was changed may still be looked at */
     const char **phases, **settings;
     int *cpus;
-    struct ab_comparison *comparison; /* of ab_stored_read_comparison, else NULL; so is its base */
+    struct ab_comparison *comparison; /* of ab_stored_read_checks, else NULL; so is its base */
     struct ab_session *compared_with;
     struct ab_overview *overview;
 };

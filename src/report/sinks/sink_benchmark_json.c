@@ -21,11 +21,11 @@ static bool is_same_op(const char *a, const char *b)
 }
 
 /* What a comparison says of this number; NULL = nothing. */
-static const struct ab_cell *find_cell(const struct ab_session *s, const struct ab_series *x)
+static const struct ab_checked *find_cell(const struct ab_session *s, const struct ab_series *x)
 {
     const struct ab_comparison *c = s->comparison;
     for (uint32_t i = 0; c != NULL && i < c->n_cells; i++) {
-        const struct ab_cell *cell = &c->cells[i];
+        const struct ab_checked *cell = &c->cells[i];
         if (cell->phase != NULL && strcmp(cell->phase, x->metric.phase) == 0 &&
             strcmp(cell->backend, s->backends[x->backend].name) == 0 &&
             strcmp(cell->metric, x->name) == 0 && is_same_op(cell->op, x->place))
@@ -37,7 +37,7 @@ static const struct ab_cell *find_cell(const struct ab_session *s, const struct 
 static void add_extra(const struct ab_session *s, const struct ab_series *x, struct ab_text *t)
 {
     const struct ab_backend_info *b = &s->backends[x->backend];
-    const struct ab_cell *cell = find_cell(s, x);
+    const struct ab_checked *cell = find_cell(s, x);
     ab_text_addf(t, "%u round%s", s->n_rounds, s->n_rounds == 1 ? "" : "s");
     if (x->is_floor)
         ab_text_add(t, ", below the timer floor");
@@ -46,7 +46,7 @@ static void add_extra(const struct ab_session *s, const struct ab_series *x, str
     if (s->tape_sha256 != NULL)
         ab_text_addf(t, "\ntape %.12s", s->tape_sha256);
     if (cell != NULL && isfinite(cell->effect.ratio))
-        ab_text_addf(t, "\n%s: %.3fx", ab_cell_word(cell), cell->effect.ratio);
+        ab_text_addf(t, "\n%s: %.3fx", ab_check_word(cell), cell->effect.ratio);
     if (cell != NULL && isfinite(cell->effect.low) && isfinite(cell->effect.high))
         ab_text_addf(t, " [%.3f, %.3f]", cell->effect.low, cell->effect.high);
 }

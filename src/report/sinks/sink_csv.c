@@ -80,7 +80,7 @@ static void put_whole(FILE *to, const struct ab_session *s, uint32_t backend, ui
 {
     struct row time = row_of(s, backend, round, "", "all"),
                ops = row_of(s, backend, round, "", "ops");
-    put_number(to, &time, "time", ab_session_run_time_of_round(s, backend, round), "ns");
+    put_number(to, &time, "time", ab_session_time_of_round(s, backend, NULL, round), "ns");
     put_number(to, &ops, "growth", ab_view_growth_of(s, backend, round).bytes,
                "bytes_per_million_ops");
 }

@@ -11,7 +11,6 @@
 #include "core/units_show.h"
 #include "report/view/view.h"
 #include "result/passes.h"
-#include "stats/aggregate.h"
 #include "stats/metric.h"
 
 #include <math.h>

@@ -11,8 +11,7 @@
 #include "core/units_show.h"
 #include "report/format.h"
 #include "report/view/view.h"
-#include "stats/aggregate.h"
-#include "stats/metric_dist.h"
+#include "stats/metric.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -11,7 +11,6 @@
 #include "report/view/view.h"
 #include "result/passes.h"
 #include "result/session.h"
-#include "stats/aggregate.h"
 #include "stats/metric.h"
 #include "stats/stopping.h"
 

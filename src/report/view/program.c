@@ -8,7 +8,7 @@
 #include "core/median.h"
 #include "core/memory.h"
 #include "report/view/view.h"
-#include "stats/aggregate.h"
+#include "stats/metric.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 #include "report/view/view.h"
 #include "result/result_fields.h"
 #include "result/session.h"
-#include "stats/aggregate.h"
 #include "stats/metric.h"
 #include "stats/rank/quantile_interval.h"
 

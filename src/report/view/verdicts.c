@@ -9,7 +9,7 @@
 #include "report/format.h"
 #include "report/view/warnings.h"
 #include "report/view/words.h"
-#include "stats/aggregate.h"
+#include "stats/metric.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,9 +18,9 @@
 enum { SINGLE_MOST = 3 }; /* of one kind: more are told together */
 
 /* The gravest first. */
-static const enum ab_verdict order[] = {AB_VERDICT_FAILED,       AB_VERDICT_REGRESSED,
-                                        AB_VERDICT_INCONCLUSIVE, AB_VERDICT_IMPROVED,
-                                        AB_VERDICT_OK,           AB_VERDICT_MOVED};
+static const enum ab_verdict order[] = {AB_VERDICT_NOT_EVALUATED, AB_VERDICT_FAIL,
+                                        AB_VERDICT_INCONCLUSIVE,  AB_VERDICT_IMPROVED,
+                                        AB_VERDICT_PASS,          AB_VERDICT_MOVED};
 
 static void add_sentence(struct ab_view_verdicts *out, const char *text)
 {
@@ -29,52 +29,53 @@ static void add_sentence(struct ab_view_verdicts *out, const char *text)
 }
 
 /* " (limit +5 %)" */
-static const char *limit_of(const struct ab_cell *cell, char buf[48])
+static const char *limit_of(const struct ab_checked *cell, char buf[48])
 {
     buf[0] = 0;
-    if (!isnan(cell->limit))
-        snprintf(buf, 48, " (limit %+.3g %%)", 100 * cell->limit);
+    if (!isnan(cell->bound))
+        snprintf(buf, 48, " (limit %+.3g %%)", 100 * cell->bound);
     return buf;
 }
 
 /* What a reader has to know with a verdict. */
-static const char *remark_on(const struct ab_cell *cell, bool was_busy, struct ab_view_texts *texts)
+static const char *remark_on(const struct ab_checked *cell, bool was_busy,
+                             struct ab_view_texts *texts)
 {
     char reason[4 * sizeof cell->reason];
     if (cell->is_drift) {
         ab_text_printable(reason, sizeof reason, cell->reason);
         return ab_view_texts_addf(texts, "; %s", reason);
     }
-    return was_busy &&
-                   (cell->verdict == AB_VERDICT_REGRESSED || cell->verdict == AB_VERDICT_IMPROVED)
+    return was_busy && (cell->verdict == AB_VERDICT_FAIL || cell->verdict == AB_VERDICT_IMPROVED)
                ? "; the machine was busy"
                : "";
 }
 
-static void say_cell(const struct ab_cell *cell, bool was_busy, struct ab_view_texts *texts,
+static void say_cell(const struct ab_checked *cell, bool was_busy, struct ab_view_texts *texts,
                      struct ab_view_verdicts *out)
 {
     char words[64], interval[80], limit[48], name[2][1200], reason[4 * sizeof cell->reason];
-    const struct ab_effect *effect = ab_cell_judged_effect(cell);
+    const struct ab_effect *effect = ab_check_judged_effect(cell);
     bool is_relative = effect != &cell->effect;
     bool is_one = !is_relative && strcmp(cell->backend, cell->base_backend) == 0;
     ab_text_printable(name[0], sizeof name[0], cell->backend);
     ab_text_printable(name[1], sizeof name[1], is_relative ? cell->witnesses : cell->base_backend);
-    if (cell->verdict == AB_VERDICT_FAILED) {
+    if (cell->verdict == AB_VERDICT_NOT_EVALUATED) {
         ab_text_printable(reason, sizeof reason, cell->reason);
         add_sentence(out, ab_view_texts_addf(texts, "%s cannot be compared: %s.", name[0],
                                              reason[0] != 0 ? reason : "it failed"));
         return;
     }
     ab_view_change_interval(interval, sizeof interval, effect);
-    add_sentence(out, ab_view_texts_addf(texts, "%s takes %s time%s%s%s%s: %s%s%s.", name[0],
-                                         ab_view_change_words(words, sizeof words, effect->ratio),
-                                         interval[0] != 0 ? " " : "", interval,
-                                         is_relative ? " relative to "
-                                         : is_one    ? ""
-                                                     : " than ",
-                                         is_one ? "" : name[1], ab_verdict_name(cell->verdict),
-                                         limit_of(cell, limit), remark_on(cell, was_busy, texts)));
+    add_sentence(out,
+                 ab_view_texts_addf(texts, "%s takes %s time%s%s%s%s: %s%s%s.", name[0],
+                                    ab_view_change_words(words, sizeof words, effect->ratio),
+                                    interval[0] != 0 ? " " : "", interval,
+                                    is_relative ? " relative to "
+                                    : is_one    ? ""
+                                                : " than ",
+                                    is_one ? "" : name[1], ab_comparison_verdicts[cell->verdict],
+                                    limit_of(cell, limit), remark_on(cell, was_busy, texts)));
 }
 
 /* Of one kind, one by one or together. */
@@ -84,8 +85,8 @@ static void say_kind(const struct ab_comparison *c, enum ab_verdict verdict, boo
     uint32_t n = ab_comparison_count(c, verdict);
     char limit[48] = "";
     for (uint32_t i = 0; i < c->n_cells; i++) {
-        const struct ab_cell *cell = &c->cells[i];
-        if (!ab_cell_is_judged(cell) || cell->verdict != verdict)
+        const struct ab_checked *cell = &c->cells[i];
+        if (!ab_check_is_judged(cell) || cell->verdict != verdict)
             continue;
         limit_of(cell, limit);
         if (n <= SINGLE_MOST)
@@ -93,7 +94,7 @@ static void say_kind(const struct ab_comparison *c, enum ab_verdict verdict, boo
     }
     if (n > SINGLE_MOST)
         add_sentence(out, ab_view_texts_addf(texts, "%u back ends: %s%s.", n,
-                                             ab_verdict_name(verdict), limit));
+                                             ab_comparison_verdicts[verdict], limit));
 }
 
 static const char *count(const struct ab_comparison *c, struct ab_view_texts *texts)
@@ -102,7 +103,7 @@ static const char *count(const struct ab_comparison *c, struct ab_view_texts *te
     for (size_t i = 0; i < AB_ARRAY_LEN(order); i++) {
         uint32_t n = ab_comparison_count(c, order[i]);
         if (n > 0)
-            ab_text_addf(&t, "%s%u %s", t.n > 0 ? ", " : "", n, ab_verdict_name(order[i]));
+            ab_text_addf(&t, "%s%u %s", t.n > 0 ? ", " : "", n, ab_comparison_verdicts[order[i]]);
     }
     const char *text = ab_view_texts_addf(texts, "%s%s", t.s != NULL ? t.s : "no verdict",
                                           c->is_joint ? ", judged jointly" : "");
@@ -118,9 +119,9 @@ static double most_varied(const struct ab_comparison *c, const struct ab_session
 {
     double most = NAN;
     for (uint32_t i = 0; i < c->n_cells; i++) {
-        const struct ab_cell *cell = &c->cells[i];
+        const struct ab_checked *cell = &c->cells[i];
         const char *name = s == c->now ? cell->backend : cell->base_backend;
-        for (uint32_t b = 0; b < s->n_backends && ab_cell_is_judged(cell); b++) {
+        for (uint32_t b = 0; b < s->n_backends && ab_check_is_judged(cell); b++) {
             struct ab_round_range time = ab_session_run_time(s, b);
             if (strcmp(s->backends[b].name, name) == 0)
                 most = fmax(most, ab_round_range_half(&time)); /* fmax passes over NaN */

@@ -15,7 +15,7 @@
 #include "report/view/warnings.h"
 #include "report/view/words.h"
 #include "result/result.h"
-#include "stats/aggregate.h"
+#include "stats/metric.h"
 
 /* Time by phase: ns per op of each back end in each phase, and that of the harness alone, which is in
  * every one of them. */

@@ -14,7 +14,7 @@
 #include "report/view/view.h"
 #include "result/merge/shard.h"
 #include "result/session.h"
-#include "stats/aggregate.h"
+#include "stats/metric.h"
 
 #include <math.h>
 #include <stdio.h>

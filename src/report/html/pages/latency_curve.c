@@ -8,8 +8,7 @@
 #include "report/format.h"
 #include "report/html/pages/pages.h"
 #include "result/session.h"
-#include "stats/aggregate.h"
-#include "stats/compare_notes.h"
+#include "stats/compare.h"
 #include "stats/metric.h"
 
 #include <math.h>
@@ -157,7 +156,7 @@ static void add_curves(struct panel *panel, const struct ab_report *report,
     for (uint32_t b = 0; b < s->n_backends; b++) {
         struct panel_curve *c = &panel->curves[panel->n];
         if (!ab_page_shows(s, b) ||
-            ab_compare_find(report->session, s->backends[b].name) == UINT32_MAX)
+            ab_session_backend(report->session, s->backends[b].name) == UINT32_MAX)
             continue; /* what only the base has is not compared, and not in the legend */
         ab_session_merge(s, b, phase, op, hdr);
         ab_latency_curve_make(hdr, report->n_curve_points, &c->curve);

@@ -9,7 +9,7 @@
 #include "core/units_show.h"
 #include "report/view/verdicts.h"
 #include "report/view/words.h"
-#include "stats/aggregate.h"
+#include "stats/metric.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ enum { CHART_ROWS = 40, ROW_PX = 24, CHART_LEFT = 300, NAME_CHARS = 38, TABLE_RO
 /* ---- texts ---- */
 
 /* "churn alloc p99"; "whole run time" */
-static const char *name_cell(char *buf, size_t cap, const struct ab_cell *c)
+static const char *name_cell(char *buf, size_t cap, const struct ab_checked *c)
 {
     const char *op = c->iteration != NULL ? c->iteration : c->op;
     snprintf(buf, cap, "%s%s%s %s", c->phase != NULL ? c->phase : "whole run",
@@ -48,36 +48,32 @@ static const char *interval(char buf[160], const struct ab_effect *e)
     return buf[0] != 0 ? buf : "n/a";
 }
 
-static enum ab_colour colour_of(const struct ab_cell *c)
+static enum ab_colour colour_of(const struct ab_checked *c)
 {
-    const char *word = ab_cell_word(c);
-    if (strcmp(word, "regressed") == 0 || strcmp(word, "worse") == 0 || strcmp(word, "failed") == 0)
-        return AB_COLOUR_BAD;
-    if (strcmp(word, "improved") == 0 || strcmp(word, "better") == 0)
-        return AB_COLOUR_GOOD;
-    return strcmp(word, "inconclusive") == 0 ? AB_COLOUR_WARN : AB_COLOUR_SOFT;
+    int direction = ab_check_direction(c);
+    if (!ab_check_is_judged(c))
+        return direction > 0 ? AB_COLOUR_BAD : direction < 0 ? AB_COLOUR_GOOD : AB_COLOUR_SOFT;
+    return c->verdict == AB_VERDICT_FAIL || c->verdict == AB_VERDICT_NOT_EVALUATED ? AB_COLOUR_BAD
+           : c->verdict == AB_VERDICT_IMPROVED                                     ? AB_COLOUR_GOOD
+           : c->verdict == AB_VERDICT_INCONCLUSIVE                                 ? AB_COLOUR_WARN
+                                                                                   : AB_COLOUR_SOFT;
 }
 
 /* ---- the chart of changes ---- */
 
-static bool is_clear(const struct ab_cell *c)
-{
-    const char *word = ab_cell_word(c);
-    return strcmp(word, "worse") == 0 || strcmp(word, "better") == 0;
-}
-
-static bool is_in_chart(const struct ab_cell *c)
+static bool is_in_chart(const struct ab_checked *c)
 {
     return isfinite(c->effect.ratio) && c->effect.ratio > 0 &&
-           (ab_cell_is_judged(c) || c->op == NULL || is_clear(c));
+           (ab_check_is_judged(c) || c->op == NULL || ab_check_direction(c) != 0);
 }
 
-static uint32_t choose_cells(const struct ab_comparison *c, const struct ab_cell *rows[CHART_ROWS])
+static uint32_t choose_cells(const struct ab_comparison *c,
+                             const struct ab_checked *rows[CHART_ROWS])
 {
     uint32_t n = 0;
     for (unsigned is_judged = 2; is_judged-- > 0;)
         for (uint32_t i = 0; i < c->n_cells && n < CHART_ROWS; i++)
-            if (is_in_chart(&c->cells[i]) && ab_cell_is_judged(&c->cells[i]) == (is_judged == 1))
+            if (is_in_chart(&c->cells[i]) && ab_check_is_judged(&c->cells[i]) == (is_judged == 1))
                 rows[n++] = &c->cells[i];
     return n;
 }
@@ -91,14 +87,14 @@ static void widen(struct ab_axis *x, double ratio)
 }
 
 /* Linear while all changes are small. */
-static bool set_change_axis(struct ab_axis *x, const struct ab_cell *const *rows, uint32_t n)
+static bool set_change_axis(struct ab_axis *x, const struct ab_checked *const *rows, uint32_t n)
 {
     *x = (struct ab_axis){.low = 1, .high = 1};
     for (uint32_t i = 0; i < n; i++) {
         widen(x, rows[i]->effect.ratio);
         widen(x, rows[i]->effect.low);
         widen(x, rows[i]->effect.high);
-        widen(x, 1 + rows[i]->limit);
+        widen(x, 1 + rows[i]->bound);
     }
     bool is_small = x->high < 2 && x->low > 0.5;
     x->scale = is_small ? AB_SCALE_LINEAR : AB_SCALE_LOG;
@@ -109,7 +105,7 @@ static bool set_change_axis(struct ab_axis *x, const struct ab_cell *const *rows
     return is_small;
 }
 
-static void draw_row(struct ab_plot *p, const struct ab_report *report, const struct ab_cell *c,
+static void draw_row(struct ab_plot *p, const struct ab_report *report, const struct ab_checked *c,
                      double y, bool is_small)
 {
     double shift = is_small ? 1 : 0;
@@ -125,17 +121,17 @@ static void draw_row(struct ab_plot *p, const struct ab_report *report, const st
     ab_plot_line(p, paint, (const struct ab_point[]){{1 - shift, y}, {c->effect.ratio - shift, y}},
                  2);
     ab_plot_error_x(p, paint, c->effect.low - shift, c->effect.high - shift, y);
-    if (!isnan(c->limit)) {
+    if (!isnan(c->bound)) {
         mark.colour = AB_COLOUR_BAD;
         mark.title = "limit";
         mark.dash = NULL;
         mark.width = 3;
         ab_plot_line(p, mark,
-                     (const struct ab_point[]){{1 + c->limit - shift, y - 0.32},
-                                               {1 + c->limit - shift, y + 0.32}},
+                     (const struct ab_point[]){{1 + c->bound - shift, y - 0.32},
+                                               {1 + c->bound - shift, y + 0.32}},
                      2);
     }
-    snprintf(text, sizeof text, "%s, %.30s", label, ab_cell_word(c));
+    snprintf(text, sizeof text, "%s, %.30s", label, ab_check_word(c));
     paint.title = text;
     ab_plot_mark(p, paint, (struct ab_point){c->effect.ratio - shift, y}, 5);
 }
@@ -143,7 +139,7 @@ static void draw_row(struct ab_plot *p, const struct ab_report *report, const st
 static void put_chart(struct ab_html *h, const struct ab_report *report,
                       const struct ab_comparison *c)
 {
-    const struct ab_cell *rows[CHART_ROWS];
+    const struct ab_checked *rows[CHART_ROWS];
     uint32_t n = choose_cells(c, rows);
     struct ab_plot p = {0};
     if (n == 0)
@@ -173,11 +169,12 @@ static void put_chart(struct ab_html *h, const struct ab_report *report,
 
 /* ---- the table ---- */
 
-static void put_cell_row(struct ab_html *h, const struct ab_report *report, const struct ab_cell *c)
+static void put_cell_row(struct ab_html *h, const struct ab_report *report,
+                         const struct ab_checked *c)
 {
     char text[200], base[64], now[64], ratio[64], range[160], limit[64] = "";
-    if (!isnan(c->limit))
-        ab_axis_tick(limit, sizeof limit, AB_AXIS_CHANGE, c->limit);
+    if (!isnan(c->bound))
+        ab_axis_tick(limit, sizeof limit, AB_AXIS_CHANGE, c->bound);
     ab_html_f(h, "<tr><th scope=\"row\">");
     ab_page_name(h, report, c->backend);
     ab_html_f(
@@ -187,7 +184,7 @@ static void put_cell_row(struct ab_html *h, const struct ab_report *report, cons
     ab_html_f(h,
               "<td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"%s%s\">%s%s%s</td></tr>\n",
               interval(range, &c->effect), limit, ab_colours[colour_of(c)].class_name,
-              c->reason[0] != 0 ? " site" : "", ab_cell_word(c), c->reason[0] != 0 ? ": " : "",
+              c->reason[0] != 0 ? " site" : "", ab_check_word(c), c->reason[0] != 0 ? ": " : "",
               c->reason);
 }
 
@@ -199,7 +196,7 @@ static void put_judged(struct ab_html *h, const struct ab_report *report,
 {
     ab_page_table_begin(h, "Judged by a limit", table_columns);
     for (uint32_t i = 0; i < c->n_cells; i++)
-        if (ab_cell_is_judged(&c->cells[i]))
+        if (ab_check_is_judged(&c->cells[i]))
             put_cell_row(h, report, &c->cells[i]);
     ab_page_table_end(h);
 }
@@ -213,8 +210,8 @@ static void put_others(struct ab_html *h, const struct ab_report *report,
     ab_page_table_begin(h, "More than 0 % is worse", table_columns);
     for (unsigned is_unclear = 0; is_unclear < 2; is_unclear++)
         for (uint32_t i = 0; i < c->n_cells; i++) {
-            const struct ab_cell *cell = &c->cells[i];
-            if (ab_cell_is_judged(cell) || is_clear(cell) == (is_unclear == 1))
+            const struct ab_checked *cell = &c->cells[i];
+            if (ab_check_is_judged(cell) || (ab_check_direction(cell) != 0) == (is_unclear == 1))
                 continue;
             if (n_rows++ < TABLE_ROWS)
                 put_cell_row(h, report, cell);

@@ -7,7 +7,7 @@
 #include "core/units_show.h"
 #include "report/format.h"
 #include "report/view/view.h"
-#include "stats/aggregate.h"
+#include "stats/metric.h"
 
 #include <math.h>
 #include <stdlib.h>

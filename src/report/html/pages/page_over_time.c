@@ -7,7 +7,7 @@
 #include "report/html/plot.h"
 
 #include "core/memory.h"
-#include "stats/aggregate.h"
+#include "stats/metric.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "base/bits.h"
 #include "core/memory.h"
 #include "report/view/program.h"
-#include "stats/aggregate.h"
+#include "stats/metric.h"
 
 #include <math.h>
 #include <stdio.h>

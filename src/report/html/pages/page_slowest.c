@@ -7,7 +7,6 @@
 
 #include "core/units_show.h"
 #include "report/view/view.h"
-#include "stats/aggregate.h"
 #include "stats/metric.h"
 
 #include <inttypes.h>

@@ -6,7 +6,8 @@
 
 #include "core/memory.h"
 #include "report/format.h"
-#include "stats/aggregate.h"
+#include "stats/check.h"
+#include "stats/metric.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -199,29 +200,28 @@ static void put_warnings(struct ab_html *h, const struct ab_view *v)
     }
 }
 
-static enum ab_colour gate_colour(enum ab_gate_verdict verdict)
+static enum ab_colour gate_colour(enum ab_verdict verdict)
 {
-    return verdict == AB_GATE_PASS                                       ? AB_COLOUR_GOOD
-           : verdict == AB_GATE_FAIL || verdict == AB_GATE_NOT_EVALUATED ? AB_COLOUR_BAD
-                                                                         : AB_COLOUR_WARN;
+    return verdict == AB_VERDICT_PASS                                          ? AB_COLOUR_GOOD
+           : verdict == AB_VERDICT_FAIL || verdict == AB_VERDICT_NOT_EVALUATED ? AB_COLOUR_BAD
+                                                                               : AB_COLOUR_WARN;
 }
 
 static void put_gates(struct ab_html *h, const struct ab_session *s)
 {
-    char value[AB_CELL_BYTES];
+    char value[AB_CELL_BYTES], unit[160];
     if (s->n_gates == 0)
         return;
     ab_html_f(h, "<h3>Gates</h3>\n<ul class=\"gates\">\n");
     for (uint32_t i = 0; i < s->n_gates; i++) {
-        const struct ab_gate_result *g = &s->gates[i];
+        const struct ab_checked *g = &s->gates[i];
         ab_html_f(h, "<li class=\"%s\"><strong>%s</strong> <code class=\"ink\">%s</code> ",
-                  ab_colours[gate_colour(g->verdict)].class_name, ab_gate_verdict_name(g->verdict),
-                  g->text);
-        if (g->backend < s->n_backends)
-            ab_html_f(h, "<span class=\"ink\">%s</span> ", s->backends[g->backend].name);
-        if (isfinite(g->value))
+                  ab_colours[gate_colour(g->verdict)].class_name, ab_check_word(g), g->text);
+        if (g->backend != NULL)
+            ab_html_f(h, "<span class=\"ink\">%s</span> ", g->backend);
+        if (isfinite(g->effect.ratio))
             ab_html_f(h, "<span class=\"ink\">%s</span>",
-                      ab_format_value(value, g->value, g->unit));
+                      ab_format_value(value, g->effect.ratio, ab_check_unit(g, unit, sizeof unit)));
         ab_html_f(h, "<span class=\"soft\">%s</span></li>\n", g->reason);
     }
     ab_html_f(h, "</ul>\n");

@@ -5,7 +5,7 @@
 #include "report/html/pages/pages.h"
 
 #include "report/format.h"
-#include "stats/aggregate.h"
+#include "stats/metric.h"
 
 #include <math.h>
 #include <stdio.h>

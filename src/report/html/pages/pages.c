@@ -8,7 +8,7 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "report/format.h"
-#include "stats/aggregate.h"
+#include "stats/metric.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Checks as JSON, written and read: the keys "gates", "claims" and "comparison" of a result, and the
+ * document of `compare`. What is not known is null.
+ */
+#ifndef AB_REPORT_CHECKS_JSON_H
+#define AB_REPORT_CHECKS_JSON_H
+
+#include "report/json.h"
+#include "report/read/read_result.h"
+#include "stats/compare.h"
+
+/* null for NULL. */
+json_t *ab_comparison_json(const struct ab_comparison *c);
+json_t *ab_gates_json(const struct ab_session *s);
+json_t *ab_claims_json(const struct ab_session *s);
+
+/* The document allocbench-compare/1: n comparisons with one base. */
+void ab_comparisons_write(FILE *to, const struct ab_comparison *comparisons, size_t n,
+                          int exit_code);
+
+/* Fills session.gates and session.comparison with the verdicts as they were given when it was
+ * measured; ab_stored_fini frees them. Whoever judges gates of his own does without. Keys that came
+ * later may be missing. */
+enum ab_status ab_stored_read_checks(const char *path, struct ab_stored *stored,
+                                     struct ab_err *err);
+
+#endif
