@@ -11,7 +11,7 @@
 #include "app/result_store.h"
 #include "backend/selection.h"
 #include "result/result.h"
-#include "runner/session/session.h"
+#include "runner/session.h"
 
 struct ab_round_limit {
     struct ab_session *session;  /* whose `stopping` is kept; planned rounds as well once it ends */

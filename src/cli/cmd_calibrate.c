@@ -9,7 +9,7 @@
 #include "core/text.h"
 #include "report/calibration.h"
 #include "report/output.h"
-#include "runner/tape_file.h"
+#include "tape/tape_file.h"
 
 #include <math.h>
 #include <stdio.h>

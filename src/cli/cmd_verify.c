@@ -20,7 +20,6 @@
 #include "report/verify_json.h"
 #include "runner/estimate.h"
 #include "runner/run_checks.h"
-#include "runner/spawn.h"
 #include "runner/supervise.h"
 #include "trace/reader.h"
 #include "trace_tools/to_tape.h"

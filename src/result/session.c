@@ -48,7 +48,7 @@ static void settle_memory(struct ab_memory *m)
         settle_member(m, ab_memory_fields[i].offset);
     for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
         settle(&m->drained_bytes[i]);
-    for (uint32_t h = 0; h < AB_ROUTE_HEAPS_MAX; h++) {
+    for (uint32_t h = 0; h < AB_PLACEMENT_HEAPS_MAX; h++) {
 #define SETTLE(member) settle(&m->heaps[h].member);
         AB_HEAP_MEMORY_FIELDS(SETTLE)
 #undef SETTLE

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Iterations that are timed by themselves (`each`): how many, of how many calls, and what is missed.
-# tests: page_iterations.c passes/iterations.c table_iterations.c
+# tests: page_iterations.c table_iterations.c
 
 load helpers
 

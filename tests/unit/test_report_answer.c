@@ -2,7 +2,7 @@
  *
  * Screens of whole sessions: what they look like at each width, how long they are, and that every
  * derived figure on them follows from the others.
- * tests: cmd_exec.c program_run.c legend.c processes.c program_session.c
+ * tests: cmd_exec.c program_run.c legend.c program_session.c
  * tests: table_peak.c table_phases.c table_program.c sink_table.c table_witness.c
  */
 #include "report/format.h"

@@ -16,7 +16,7 @@ void ab_stored_mapping(struct ab_json_reader *r, const struct ab_json_node *back
         return;
     struct ab_json_node o = ab_json_object(r, backend, "map");
     struct ab_json_node list = ab_json_array(r, &o, "heaps");
-    size_t n = ab_json_count(r, &list, AB_ROUTE_HEAPS_MAX);
+    size_t n = ab_json_count(r, &list, AB_PLACEMENT_HEAPS_MAX);
     ab_json_text_into(r, &o, "rules", b->map, sizeof b->map);
     if (ab_json_has(r, &o, "placement"))
         ab_json_text_into(r, &o, "placement", b->rules.placement, sizeof b->rules.placement);
@@ -36,7 +36,7 @@ void ab_stored_mapping(struct ab_json_reader *r, const struct ab_json_node *back
         heap->live_peak_bytes = ab_json_whole(r, &item, "live_peak_bytes", INT64_MAX, 0);
     }
     struct ab_json_node requests = ab_json_array_if_any(r, &o, "rule_requests");
-    n = ab_json_count(r, &requests, AB_ROUTE_RULES_MAX);
+    n = ab_json_count(r, &requests, AB_PLACEMENT_RULES_MAX);
     for (size_t i = 0; i < n && r->status == AB_OK; i++) {
         struct ab_json_node item = ab_json_item(&requests, i);
         json_int_t n_requests = json_is_integer(item.json) ? json_integer_value(item.json) : -1;
@@ -86,10 +86,10 @@ static void forget_memory(struct ab_heap_memory *m)
 void ab_stored_heap_memory(struct ab_stored_reader *r, const struct ab_json_node *record,
                            struct ab_memory *m)
 {
-    for (uint32_t h = 0; h < AB_ROUTE_HEAPS_MAX; h++)
+    for (uint32_t h = 0; h < AB_PLACEMENT_HEAPS_MAX; h++)
         forget_memory(&m->heaps[h]);
     struct ab_json_node list = ab_json_array_if_any(&r->json, record, "heaps");
-    size_t n = ab_json_count(&r->json, &list, AB_ROUTE_HEAPS_MAX);
+    size_t n = ab_json_count(&r->json, &list, AB_PLACEMENT_HEAPS_MAX);
     for (size_t i = 0; i < n && r->json.status == AB_OK; i++) {
         struct ab_json_node o = ab_json_item_object(&r->json, &list, i);
         uint32_t heap = find_heap(r, &o, m->backend);

@@ -92,21 +92,21 @@ static int by_calls(const void *a, const void *b)
 }
 
 uint32_t ab_heaps_view(const struct ab_session *s, uint32_t backend, const char *phase,
-                       struct ab_hdr *scratch, struct ab_heap_row rows[AB_ROUTE_HEAPS_MAX])
+                       struct ab_hdr *scratch, struct ab_heap_row rows[AB_PLACEMENT_HEAPS_MAX])
 {
-    struct sums sums[AB_ROUTE_HEAPS_MAX];
+    struct sums sums[AB_PLACEMENT_HEAPS_MAX];
     double calls = 0, time = 0, unclear_ns = 0;
     uint32_t n = 0;
-    for (uint32_t h = 0; h < AB_ROUTE_HEAPS_MAX; h++)
+    for (uint32_t h = 0; h < AB_PLACEMENT_HEAPS_MAX; h++)
         sums[h] = (struct sums){.row.heap = h, .net_ns = NAN};
     add_parts(s, backend, phase, sums, &unclear_ns);
-    for (uint32_t h = 0; h < AB_ROUTE_HEAPS_MAX; h++) {
+    for (uint32_t h = 0; h < AB_PLACEMENT_HEAPS_MAX; h++) {
         calls += (double)sums[h].row.n_calls;
         time = ab_heap_time_sum(time, sums[h].net_ns);
     }
     const struct ab_memory *m = ab_view_memory_typical(s, backend, phase, AB_AT_FOOTPRINT_PEAK);
     bool is_clear = time > 0 && unclear_ns <= most_unclear * time;
-    for (uint32_t h = 0; h < AB_ROUTE_HEAPS_MAX; h++) {
+    for (uint32_t h = 0; h < AB_PLACEMENT_HEAPS_MAX; h++) {
         if (!sums[h].is_there)
             continue;
         rows[n] = sums[h].row;

@@ -22,7 +22,7 @@ struct ab_heap_row {
 /* Of a back end in a phase, the heap with the most calls first, those that served nothing left out;
  * how many. `scratch` is for merging. 0 where the row is not mapped or its calls were not timed. */
 uint32_t ab_heaps_view(const struct ab_session *s, uint32_t backend, const char *phase,
-                       struct ab_hdr *scratch, struct ab_heap_row rows[AB_ROUTE_HEAPS_MAX]);
+                       struct ab_hdr *scratch, struct ab_heap_row rows[AB_PLACEMENT_HEAPS_MAX]);
 
 /* To `hdr`: the timed calls of one kind, or of AB_OP_ALL, to a heap of a mapped row in a phase, of all
  * rounds. */

@@ -56,7 +56,7 @@ static bool print_phase(FILE *to, const struct ab_session *s, uint32_t backend, 
         [BLOCKS] = {"blocks", 5}, [KEYS] = {"serves", 4},
     };
     const struct ab_backend_info *b = &s->backends[backend];
-    struct ab_heap_row rows[AB_ROUTE_HEAPS_MAX];
+    struct ab_heap_row rows[AB_PLACEMENT_HEAPS_MAX];
     uint32_t n = ab_heaps_view(s, backend, phase, scratch, rows);
     char title[AB_TABLE_LABEL_BYTES], name[AB_TABLE_LABEL_BYTES / 2];
     struct ab_table t;

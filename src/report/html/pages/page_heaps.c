@@ -153,7 +153,7 @@ static void heap_tables(struct ab_html *h, const struct ab_session *s, uint32_t 
 void ab_page_heaps(struct ab_html *h, const struct ab_report *report)
 {
     const struct ab_session *s = report->session;
-    struct ab_heap_row rows[AB_ROUTE_HEAPS_MAX];
+    struct ab_heap_row rows[AB_PLACEMENT_HEAPS_MAX];
     struct ab_hdr *scratch = malloc(sizeof *scratch);
     bool is_begun = false;
     h->is_short_of_memory = h->is_short_of_memory || scratch == NULL;
