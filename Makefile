@@ -234,7 +234,7 @@ $(foreach r,$(UNIT_ROOMS),$(eval $(call ROOM_RULES,$r)))
 # What the tests in tests/tsan-tests are linked with: a quarter of the library, from these rooms. A test
 # that needs more does not link.
 THREAD_ROOMS := allocators src/backend src/base src/core src/tape src/trace src/worker
-THREAD_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(filter $(THREAD_ROOMS:%=%/%) src/runner/tape_file.c,$(LIB_SRC)) $(SUPPORT_SRC))
+THREAD_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(filter $(THREAD_ROOMS:%=%/%),$(LIB_SRC)) $(SUPPORT_SRC))
 $(B)/libthreads.a: $(THREAD_OBJ) $(B)/objects.list
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $(THREAD_OBJ)

@@ -4,7 +4,7 @@
  */
 #include "app/backend_choice.h"
 
-#include "runner/tape_file.h"
+#include "tape/tape_file.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
  * Which back ends a command measures: those of -b, else those of the workload, else those that suit
- * the work (backend/defaults.h).
+ * the work (backend/presets.h).
  */
 #ifndef AB_APP_BACKEND_CHOICE_H
 #define AB_APP_BACKEND_CHOICE_H
 
 #include "app/options.h"
-#include "backend/defaults.h"
+#include "backend/presets.h"
 #include "backend/selection.h"
 #include "core/text.h"
 #include "result/result.h"
-#include "runner/case.h"
+#include "runner/run.h"
 
 struct ab_tape_map;
 

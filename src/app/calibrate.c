@@ -9,7 +9,7 @@
 #include "app/say.h"
 #include "core/text.h"
 #include "report/output.h"
-#include "runner/tape_file.h"
+#include "tape/tape_file.h"
 
 #include <stdio.h>
 #include <sys/stat.h>

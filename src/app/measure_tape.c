@@ -6,7 +6,7 @@
 #include "app/measure_tape.h"
 
 #include "app/backend_choice.h"
-#include "app/mapped_rows.h"
+#include "app/placement_rows.h"
 #include "app/rounds.h"
 #include "app/say.h"
 #include "core/file_digest.h"
@@ -16,9 +16,8 @@
 #include "result/merge/shard.h"
 #include "runner/count_round.h"
 #include "runner/estimate.h"
-#include "runner/session/resume.h"
-#include "runner/session/session.h"
-#include "runner/spawn.h"
+#include "runner/session.h"
+#include "runner/supervise.h"
 
 #include <limits.h>
 #include <math.h>
@@ -32,7 +31,7 @@
 
 struct tape_work {
     const struct ab_subject *subject;
-    struct ab_mapped_rows mapped;
+    struct ab_placement_rows mapped;
     struct ab_case *cases;
     const char **phases; /* the measured ones */
     uint32_t n_phases;
@@ -62,16 +61,16 @@ static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *e
     ab_text_fini(&choice);
     if (s->resumed == NULL)
         AB_TRY(ab_decision_add_witness(&m->decision, &m->selection, err));
-    AB_TRY(ab_mapped_rows_read(o, s, &m->selection, &w->mapped, err));
+    AB_TRY(ab_placement_rows_read(o, s, &m->selection, &w->mapped, err));
     w->cases = ab_alloc_zeroed(m->selection.n + 1, sizeof w->cases[0]);
-    return ab_mapped_rows_make(o, &w->mapped, s, err);
+    return ab_placement_rows_make(o, &w->mapped, s, err);
 }
 
 static void add_case(struct ab_measurement *m, size_t i, struct ab_backend_info *info)
 {
     struct tape_work *w = m->work;
     ab_case_make(&m->selection.items[i], &w->cases[i]);
-    ab_mapped_rows_fill(&w->mapped, i, &w->cases[i], info);
+    ab_placement_rows_fill(&w->mapped, i, &w->cases[i], info);
 }
 
 static enum ab_status choose_passes(struct ab_measurement *m, struct ab_err *err)
@@ -243,7 +242,7 @@ enum ab_status ab_measure_tape(const struct ab_options *o, const struct ab_subje
         if (map->phases[i].is_measured)
             w.phases[w.n_phases++] = map->phases[i].name;
     enum ab_status status = ab_measure(&m, exit_code, err);
-    ab_mapped_rows_fini(&w.mapped);
+    ab_placement_rows_fini(&w.mapped);
     free(w.cases);
     free(w.phases);
     return status;

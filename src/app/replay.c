@@ -11,7 +11,7 @@
 #include "app/say.h"
 #include "app/stacks.h"
 #include "runner/estimate.h"
-#include "runner/tape_file.h"
+#include "tape/tape_file.h"
 #include "trace_tools/to_tape.h"
 
 #include <errno.h>

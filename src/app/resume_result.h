@@ -2,7 +2,7 @@
  *
  * --resume: reads the partial result and takes from it what the command line does not say, so that
  * `allocbench run --resume RESULT.json` is the whole command. Whether it is the same work is for
- * runner/session/resume.h.
+ * runner/session.h.
  */
 #ifndef AB_APP_RESUME_RESULT_H
 #define AB_APP_RESUME_RESULT_H

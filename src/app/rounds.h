@@ -9,7 +9,7 @@
 #include "app/options.h"
 #include "app/result_store.h"
 #include "result/result.h"
-#include "runner/session/session.h"
+#include "runner/session.h"
 
 /* --passes: which passes run, and in how many rounds. What is decided here depends on the command
  * alone, not on what is measured: all shards of a run decide alike. */

@@ -7,7 +7,7 @@
 #include "app/measure_tape.h"
 #include "app/one_file.h"
 #include "app/resume_result.h"
-#include "runner/tape_file.h"
+#include "tape/tape_file.h"
 
 static enum ab_status measure_workload(const struct ab_options *o, struct ab_session *resumed,
                                        ab_take_session *take, void *user, int *exit_code,

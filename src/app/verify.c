@@ -14,7 +14,6 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "runner/estimate.h"
-#include "runner/spawn.h"
 #include "runner/supervise.h"
 #include "trace_tools/to_tape.h"
 

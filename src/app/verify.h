@@ -8,7 +8,7 @@
 #include "app/options.h"
 #include "backend/selection.h"
 #include "runner/run_checks.h"
-#include "runner/tape_file.h"
+#include "tape/tape_file.h"
 
 #include <limits.h>
 

@@ -6,7 +6,9 @@
 #include "backend/presets.h"
 
 #include "base/bits.h"
+#include "base/nearest.h"
 #include "core/elf.h"
+#include "core/text.h"
 
 #include <glob.h>
 #include <limits.h>
@@ -39,7 +41,6 @@ static const char *const standard_dirs[] = {
 
 static const struct ab_preset presets[] = {
 #define AB_PRESET(name, package, summary, ...) {#name, package, summary, name##_files},
-#include "backend/presets.def"
 #undef AB_PRESET
 };
 
@@ -209,4 +210,110 @@ const char *ab_preset_version(const struct ab_preset *preset, const char *path, 
     if (strstr(path, "/local/") != NULL) /* no package put it there */
         return buf;
     return ab_package_version(package_of(preset, path), NULL, buf, cap);
+}
+
+/* The tests of defaults.def. Each needs sums only, no look at the single requests: Markov's
+ * inequality bounds how many of them can exceed a multiple of their mean. */
+
+static double mean_bytes(const struct ab_work *w)
+{
+    return (double)w->requested_bytes / (double)w->n_requests;
+}
+
+static bool is_freed_in_bulk(const struct ab_work *w)
+{
+    return (double)w->stretch_bytes <= 1.25 * (double)w->live_peak_bytes;
+}
+
+static bool is_of_one_size(const struct ab_work *w)
+{
+    return mean_bytes(w) >= 0.8 * (double)w->largest_bytes;
+}
+
+static bool is_small_and_mixed(const struct ab_work *w)
+{
+    return mean_bytes(w) <= 512 && !is_of_one_size(w);
+}
+
+static const struct ab_default defaults[] = {
+#define AB_DEFAULT(name, test, why, rule) {#name, test, why, rule},
+#include "backend/defaults.def"
+#undef AB_DEFAULT
+};
+
+size_t ab_default_count(void)
+{
+    return AB_ARRAY_LEN(defaults);
+}
+
+const struct ab_default *ab_default_at(size_t index)
+{
+    return &defaults[index];
+}
+
+bool ab_default_suits(size_t index, const struct ab_work *work)
+{
+    return work->requested_bytes > 0 && defaults[index].is_suited != NULL &&
+           defaults[index].is_suited(work);
+}
+
+bool ab_default_has_library(const struct ab_preset *preset)
+{
+    const struct ab_preset *other;
+    if (ab_preset_is_own(preset))
+        return false;
+    for (size_t i = 0; preset->files[0] != NULL && (other = ab_preset_at(i)) != preset; i++)
+        for (const char *const *file = other->files; *file != NULL; file++)
+            if (strcmp(*file, preset->files[0]) == 0)
+                return false;
+    return true;
+}
+
+/* Looks the rows of a name up; those of one name follow each other in the table. */
+
+enum { NAMES_MAX = 32 };
+
+static const struct ab_sweep_row rows[] = {
+#define AB_SWEEP(backend, settings, says) {#backend, #backend settings, settings, says},
+#include "backend/sweeps.def"
+#undef AB_SWEEP
+};
+
+const struct ab_sweep_row *ab_sweep_rows(const char *backend, size_t *n)
+{
+    const struct ab_sweep_row *first = NULL;
+    *n = 0;
+    for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++)
+        if (strcmp(rows[i].backend, backend) == 0) {
+            first = first != NULL ? first : &rows[i];
+            (*n)++;
+        }
+    return first;
+}
+
+const char *ab_sweep_name(size_t index)
+{
+    for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++)
+        if (rows[i].settings[0] == 0 && index-- == 0)
+            return rows[i].backend;
+    return NULL;
+}
+
+enum ab_status ab_sweep_find(const char *backend, const struct ab_sweep_row **out, size_t *n,
+                             struct ab_err *err)
+{
+    const char *names[NAMES_MAX];
+    char list[256] = "";
+    size_t n_names = 0;
+    if ((*out = ab_sweep_rows(backend, n)) != NULL)
+        return AB_OK;
+    for (; n_names < NAMES_MAX && ab_sweep_name(n_names) != NULL; n_names++) {
+        names[n_names] = ab_sweep_name(n_names);
+        ab_text_join(list, sizeof list, ", ", names[n_names]);
+    }
+    const char *nearest = ab_text_nearest(backend, names, n_names);
+    return ab_fail(err, AB_USAGE,
+                   "--sweep: there is no list of settings for \"%s\"%s%s%s Known: %s",
+                   AB_SHOWN(128, backend), nearest != NULL ? "; did you mean \"" : ".",
+                   nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : "", list);
 }

@@ -6,7 +6,6 @@
 #include "backend/selection.h"
 
 #include "allocators/builtin.h"
-#include "backend/defaults.h"
 #include "backend/presets.h"
 #include "backend/settings.h"
 #include "base/bits.h"
@@ -57,7 +56,7 @@ const char *ab_selection_stem(const char *path, char *buf, size_t cap)
 
 enum ab_boundary ab_selection_boundary(const struct ab_selection *s)
 {
-    return s->is_mapped                      ? AB_BOUNDARY_ROUTED
+    return s->is_placement                   ? AB_BOUNDARY_PLACED
            : s->has_cursor                   ? AB_BOUNDARY_CURSOR
            : s->is_inline                    ? AB_BOUNDARY_INLINE
            : s->is_checked || s->fault_n > 0 ? AB_BOUNDARY_HEAP
@@ -94,7 +93,7 @@ static enum ab_status fail_unknown(const char *name, const char *folders, struct
     if (folders != NULL)
         ab_text_addf(&t, "; neither lib%s.so nor %s.so is in %s", shown, shown,
                      AB_SHOWN(512, folders));
-    enum ab_status status = ab_fail(err, AB_USAGE, "%s", t.s != NULL ? t.s : "unknown back end");
+    enum ab_status status = ab_fail(err, AB_USAGE, "%s", t.s);
     ab_text_fini(&t);
     return status;
 }
@@ -140,8 +139,7 @@ static void refuse_part(struct ab_selection *s, uint64_t defined)
             separator = ", ";
         }
     ab_text_add(&t, ": its blocks would mix with those of the C library");
-    refuse(s, AB_SELECTION_WRONG_LIBRARY,
-           t.s != NULL ? t.s : "defines only part of the malloc family");
+    refuse(s, AB_SELECTION_WRONG_LIBRARY, t.s);
     ab_text_fini(&t);
 }
 

@@ -8,9 +8,9 @@
 #define AB_BACKEND_SELECTION_H
 
 #include "allocators/ab_backend.h"
-#include "backend/params.h"
+#include "base/limits.h"
 #include "core/status.h"
-#include "wire/source.h"
+#include "wire/kinds.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,9 +41,9 @@ struct ab_selection {
     char build_id[41], version[64]; /* "" = unknown */
     char package[64];               /* Debian package of a preset; "" = none */
     const struct ab_backend *builtin;
-    bool is_mapped;  /* a row of several back ends, "@map": not one that can be opened */
-    bool is_inline;  /* "inline+NAME", "cursor+NAME": a built-in, compiled into the loop */
-    bool has_cursor; /* "cursor+NAME" */
+    bool is_placement; /* a row of several back ends, "@map": not one that can be opened */
+    bool is_inline;    /* "inline+NAME", "cursor+NAME": a built-in, compiled into the loop */
+    bool has_cursor;   /* "cursor+NAME" */
     uint64_t values[AB_PARAMS_MAX];
     char params[256]; /* plug-ins: "PARAM=VALUE:…", which only the worker can check */
     char prefix[32];  /* of AB_SOURCE_PREFIX, "mi_" */
@@ -63,7 +63,7 @@ enum { AB_SELECTION_MAX = 64 };
  * a library ":prefix=mi_"; an argument that is a file as a whole is one path, commas and all.
  * `folders` ("DIR:DIR", may be NULL): where names that are neither built in nor presets are looked
  * for, as libNAME.so or NAME.so. "libraries" stands for the malloc libraries that are installed, "all"
- * for these and the built-in allocators (defaults.h), with was_named false; no arguments: libraries. Fails with
+ * for these and the built-in allocators (presets.h), with was_named false; no arguments: libraries. Fails with
  * AB_USAGE on an unknown name or parameter, when two would be shown under one name, and when two
  * are the same with the same settings, however they are spelled. */
 enum ab_status ab_selection_parse(const char *const *args, size_t n_args, const char *folders,

@@ -6,7 +6,10 @@
 #ifndef AB_BACKEND_SETTINGS_H
 #define AB_BACKEND_SETTINGS_H
 
+#include "allocators/ab_backend.h"
 #include "backend/selection.h"
+#include "base/limits.h"
+#include "core/status.h"
 
 struct ab_spelling { /* parts of the text, which is cut up; "" = not there */
     char *own;       /* a name that is given to a path */
@@ -24,5 +27,11 @@ enum ab_status ab_settings_env(const char *text, struct ab_selection *s, struct 
 
 /* What follows a library: "prefix=mi_" alone, or parameters for the worker to check. */
 enum ab_status ab_settings_library(const char *params, struct ab_selection *s, struct ab_err *err);
+
+/* Settings of a built-in back end as the command line gives them: "reserve=1GiB:commit=64KiB". */
+
+/* Sets all values of the back end: defaults, then what `text` ("" = nothing) says. */
+enum ab_status ab_params_parse(const struct ab_backend *backend, const char *text,
+                               uint64_t values[AB_PARAMS_MAX], struct ab_err *err);
 
 #endif

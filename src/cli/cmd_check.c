@@ -5,8 +5,8 @@
  */
 #include "app/backend_choice.h"
 #include "app/gate_set.h"
-#include "app/mapped_rows.h"
 #include "app/one_file.h"
+#include "app/placement_rows.h"
 #include "app/rounds.h"
 #include "base/bits.h"
 #include "cli/commands.h"
@@ -17,8 +17,8 @@
 #include "result/passes.h"
 #include "result/result.h"
 #include "runner/estimate.h"
-#include "runner/sample_plan.h"
-#include "runner/tape_file.h"
+#include "runner/sampling.h"
+#include "tape/tape_file.h"
 #include "workload/config.h"
 #include "workload/workload.h"
 
@@ -190,9 +190,10 @@ struct check {
 static enum ab_status add_mapped_row(struct check *c, struct ab_err *err)
 {
     const struct ab_subject subject = {.workload = c->workload, .map = &c->map};
-    struct ab_mapped_rows mapped;
-    enum ab_status status = ab_mapped_rows_read(c->options, &subject, &c->selection, &mapped, err);
-    ab_mapped_rows_fini(&mapped);
+    struct ab_placement_rows mapped;
+    enum ab_status status = ab_placement_rows_read(c->options, &subject, &c->selection, &mapped,
+                                                   err);
+    ab_placement_rows_fini(&mapped);
     return status;
 }
 

@@ -15,7 +15,6 @@
 #include "core/text.h"
 #include "report/json.h"
 #include "report/output.h"
-#include "runner/spawn.h"
 #include "runner/supervise.h"
 
 #include <fcntl.h>

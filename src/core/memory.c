@@ -5,8 +5,8 @@
  */
 #include "core/memory.h"
 
-#include "core/leftover.h"
 #include "core/status.h"
+#include "core/unfinished.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ void ab_memory_end(size_t bytes)
     if (__atomic_exchange_n(&is_ending, 1, __ATOMIC_SEQ_CST) != 0)
         for (;;)
             pause(); /* another thread is about to end us all */
-    ab_leftovers_remove();
+    ab_unfinished_remove();
     int n = snprintf(line, sizeof line, "allocbench: out of memory (asked for %zu bytes)\n", bytes);
     ssize_t ignored = write(STDERR_FILENO, line, (size_t)n);
     (void)ignored;

@@ -8,10 +8,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Plenty for the first CPU of cpuinfo and for all else that is read so. */
 enum { AB_SYSTEM_FILE_BYTES = 4096 };
 
+/* At most cap − 1 bytes of a file, terminated; how many, 0 = it cannot be read. */
+size_t ab_system_file_read(const char *path, char *buf, size_t cap);
 /* Contents of root + path, "" when it cannot be read. Returns buf, always terminated. */
 const char *ab_system_file(const char *root, const char *path, char buf[AB_SYSTEM_FILE_BYTES]);
 /* Is there such a file or folder? */
@@ -27,5 +30,13 @@ void ab_system_file_trim(char *dst, size_t cap, const char *s, size_t n);
 void ab_system_file_value(char *dst, size_t cap, const char *text, const char *key, char separator);
 /* The decimal number that s begins with; NaN = none. */
 double ab_system_file_parse(const char *s);
+
+/* What the control groups of this process allow, versions 1 and 2. A group is bound by the limits of
+ * all that it lies in. /proc and /sys/fs/cgroup are those below `root`. */
+
+/* Bytes of memory; UINT64_MAX = no limit. */
+uint64_t ab_control_group_memory(const char *root);
+/* CPUs' worth of time, 1.5 for one and a half; INFINITY = no limit. */
+double ab_control_group_cpus(const char *root);
 
 #endif

@@ -8,7 +8,6 @@
 #include "backend/presets.h"
 #include "backend/selection.h"
 #include "base/bits.h"
-#include "core/control_group.h"
 #include "core/system_file.h"
 #include "core/text.h"
 #include "core/units_show.h"

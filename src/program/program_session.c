@@ -3,14 +3,13 @@
  * The order of a session of a real program, and the rule about outputs: where one differs from the
  * base's, the base runs once more. If it then differs from itself, no allocator is to blame.
  */
-#include "program/program_session.h"
+#include "program/program.h"
 
 #include "base/rng.h"
 #include "core/grow.h"
 #include "core/memory.h"
 #include "result/result_fields.h"
-#include "runner/fold/fold_common.h"
-#include "runner/fold/fold_memory.h"
+#include "runner/fold.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -18,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct conductor {
+struct state {
     const struct ab_program_plan *plan;
     struct ab_session *session;
     struct ab_program_summary *summary;
@@ -30,27 +29,19 @@ struct conductor {
 
 #define STREAM(round) (UINT64_C(0x65786563) << 32 | (round)) /* "exec" */
 
-static bool is_running(const struct conductor *c, uint32_t backend)
+static bool is_running(const struct state *st, uint32_t backend)
 {
-    return ab_backend_status_has_numbers(c->session->backends[backend].status);
+    return ab_backend_status_has_numbers(st->session->backends[backend].status);
 }
 
 /* One that has failed has no numbers, also of earlier rounds. */
-static void fail_backend(struct conductor *c, uint32_t backend, enum ab_backend_status status,
+static void fail_backend(struct state *st, uint32_t backend, enum ab_backend_status status,
                          const char *reason)
 {
-    struct ab_session *s = c->session;
-    uint32_t kept = 0;
+    struct ab_session *s = st->session;
     s->backends[backend].status = status;
     snprintf(s->backends[backend].reason, sizeof s->backends[backend].reason, "%s", reason);
-    for (uint32_t i = 0; i < s->n_results; i++) {
-        if (s->results[i].backend == backend)
-            free(s->results[i].hdr);
-        else
-            s->results[kept++] = s->results[i];
-    }
-    s->n_results = kept;
-    ab_fold_drop_memory(s, backend, AB_FOLD_ANY);
+    ab_fold_drop(s, backend, AB_FOLD_ANY);
 }
 
 static bool is_same(const struct ab_output_digest *a, const struct ab_output_digest *b)
@@ -58,18 +49,18 @@ static bool is_same(const struct ab_output_digest *a, const struct ab_output_dig
     return a->bytes == b->bytes && a->high == b->high && a->low == b->low;
 }
 
-static enum ab_status run_once(struct conductor *c, uint32_t backend, uint32_t round,
+static enum ab_status run_once(struct state *st, uint32_t backend, uint32_t round,
                                bool is_preflight, struct ab_program_outcome *out,
                                struct ab_err *err)
 {
-    const struct ab_program_plan *p = c->plan;
+    const struct ab_program_plan *p = st->plan;
     struct ab_progress progress = {
         .round = round,
         .n_rounds = is_preflight ? 0 : p->rounds,
-        .backend = c->session->backends[backend].name,
+        .backend = st->session->backends[backend].name,
         .pass = is_preflight ? AB_PASS_VERIFY : AB_PASS_COUNT,
-        .done = c->done,
-        .total = c->total,
+        .done = st->done,
+        .total = st->total,
     };
     enum ab_status status = AB_OK;
     if (p->progress != NULL)
@@ -77,17 +68,17 @@ static enum ab_status run_once(struct conductor *c, uint32_t backend, uint32_t r
     if (p->prepare != NULL)
         status = ab_program_prepare(p->prepare, p->prepare_fd, p->program.timeout_ns, err);
     if (status == AB_OK)
-        status = ab_program_run(&p->program, &p->cases[backend], &c->cache, out, err);
-    if (status == AB_OK && out->n_left > c->summary->n_left)
-        c->summary->n_left = out->n_left;
-    c->done++;
+        status = ab_program_run(&p->program, &p->cases[backend], &st->cache, out, err);
+    if (status == AB_OK && out->n_left > st->summary->n_left)
+        st->summary->n_left = out->n_left;
+    st->done++;
     return status;
 }
 
-static enum ab_status fail_unsteady(const struct conductor *c, const struct ab_output_digest *again,
+static enum ab_status fail_unsteady(const struct state *st, const struct ab_output_digest *again,
                                     struct ab_err *err)
 {
-    const struct ab_output_digest *first = &c->summary->output;
+    const struct ab_output_digest *first = &st->summary->output;
     char sizes[80] = "different bytes of the same length";
     if (again->bytes != first->bytes)
         snprintf(sizes, sizeof sizes, "%" PRIu64 " bytes, then %" PRIu64, first->bytes,
@@ -96,66 +87,66 @@ static enum ab_status fail_unsteady(const struct conductor *c, const struct ab_o
         err, AB_BACKEND,
         "the program's output differed between two runs under %s (%s): it does not depend "
         "on the allocator alone; use --no-check-output",
-        c->session->backends[c->reference].name, sizes);
+        st->session->backends[st->reference].name, sizes);
 }
 
 /* This output is not the reference's: is it the allocator's fault? */
-static enum ab_status blame(struct conductor *c, uint32_t backend, uint32_t round,
+static enum ab_status blame(struct state *st, uint32_t backend, uint32_t round,
                             const struct ab_output_digest *other, struct ab_err *err)
 {
     struct ab_program_outcome again;
     char why[300], sizes[80] = "different bytes of the same length";
-    const struct ab_output_digest *first = &c->summary->output;
-    if (backend == c->reference)
-        return fail_unsteady(c, other, err);
-    enum ab_status status = run_once(c, c->reference, round, true, &again, err);
+    const struct ab_output_digest *first = &st->summary->output;
+    if (backend == st->reference)
+        return fail_unsteady(st, other, err);
+    enum ab_status status = run_once(st, st->reference, round, true, &again, err);
     if (status != AB_OK)
         return status;
     if (again.status == AB_BACKEND_OK && !is_same(&again.output, first))
-        return fail_unsteady(c, &again.output, err);
+        return fail_unsteady(st, &again.output, err);
     if (other->bytes != first->bytes)
         snprintf(sizes, sizeof sizes, "%" PRIu64 " bytes, not %" PRIu64, other->bytes,
                  first->bytes);
     snprintf(why, sizeof why, "the program printed something else than under %s: %s",
-             c->session->backends[c->reference].name, sizes);
-    fail_backend(c, backend, AB_BACKEND_FAILED_CHECK, why);
+             st->session->backends[st->reference].name, sizes);
+    fail_backend(st, backend, AB_BACKEND_FAILED_CHECK, why);
     return AB_OK;
 }
 
-static enum ab_status check_output(struct conductor *c, uint32_t backend, uint32_t round,
+static enum ab_status check_output(struct state *st, uint32_t backend, uint32_t round,
                                    const struct ab_program_outcome *run, struct ab_err *err)
 {
-    if (!c->has_reference) {
-        c->has_reference = true;
-        c->reference = backend;
-        c->summary->output = run->output;
+    if (!st->has_reference) {
+        st->has_reference = true;
+        st->reference = backend;
+        st->summary->output = run->output;
         return AB_OK;
     }
-    if (c->plan->is_output_free || is_same(&run->output, &c->summary->output))
+    if (st->plan->is_output_free || is_same(&run->output, &st->summary->output))
         return AB_OK;
-    return blame(c, backend, round, &run->output, err);
+    return blame(st, backend, round, &run->output, err);
 }
 
 /* Runs, and notes a failure; *out is only of interest where the back end is still running. */
-static enum ab_status run_checked(struct conductor *c, uint32_t backend, uint32_t round,
+static enum ab_status run_checked(struct state *st, uint32_t backend, uint32_t round,
                                   bool is_preflight, struct ab_program_outcome *out,
                                   struct ab_err *err)
 {
-    enum ab_status status = run_once(c, backend, round, is_preflight, out, err);
+    enum ab_status status = run_once(st, backend, round, is_preflight, out, err);
     if (status != AB_OK)
         return status;
     if (out->status != AB_BACKEND_OK) {
-        fail_backend(c, backend, out->status, out->reason);
+        fail_backend(st, backend, out->status, out->reason);
         return AB_OK;
     }
-    return check_output(c, backend, round, out, err);
+    return check_output(st, backend, round, out, err);
 }
 
-static void add_result(struct conductor *c, uint32_t backend, uint32_t round,
+static void add_result(struct state *st, uint32_t backend, uint32_t round,
                        const struct ab_program_outcome *run)
 {
-    struct ab_session *s = c->session;
-    struct ab_hdr *hdr = ab_fold_new_hdr();
+    struct ab_session *s = st->session;
+    struct ab_hdr *hdr = ab_hdr_new();
     AB_GROW(s->results, s->cap_results, s->n_results);
     struct ab_result *r = &s->results[s->n_results++];
     *r = (struct ab_result){
@@ -174,26 +165,26 @@ static void add_result(struct conductor *c, uint32_t backend, uint32_t round,
     r->faults_major = (double)run->faults_major;
     r->switches_voluntary = (double)run->switches_voluntary;
     r->switches_involuntary = run->switches_involuntary;
-    ab_course_note(&run->course, s, backend, round);
+    ab_memory_curve_note(&run->curve, s, backend, round);
 }
 
-static enum ab_status run_round(struct conductor *c, uint32_t round, struct ab_err *err)
+static enum ab_status run_round(struct state *st, uint32_t round, struct ab_err *err)
 {
-    struct ab_session *s = c->session;
+    struct ab_session *s = st->session;
     struct ab_program_outcome run;
     struct ab_rng rng;
     enum ab_status status = AB_OK;
     uint32_t *order = ab_alloc_zeroed(s->n_backends + 1u, sizeof order[0]), n = 0;
     for (uint32_t i = 0; i < s->n_backends; i++)
-        if (is_running(c, i))
+        if (is_running(st, i))
             order[n++] = i;
     ab_rng_init(&rng, s->seed, STREAM(round));
     ab_rng_shuffle(&rng, order, n);
     s->rounds[s->n_rounds++] = (struct ab_round){.index = round, .order = order, .n_order = n};
     for (uint32_t i = 0; i < n && status == AB_OK; i++) {
-        status = run_checked(c, order[i], round, false, &run, err);
-        if (status == AB_OK && is_running(c, order[i]))
-            add_result(c, order[i], round, &run);
+        status = run_checked(st, order[i], round, false, &run, err);
+        if (status == AB_OK && is_running(st, order[i]))
+            add_result(st, order[i], round, &run);
     }
     return status;
 }
@@ -201,37 +192,29 @@ static enum ab_status run_round(struct conductor *c, uint32_t round, struct ab_e
 /* Half a round goes, for every back end alike. */
 static void drop_round(struct ab_session *s, uint32_t round)
 {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < s->n_results; i++) {
-        if (s->results[i].round == round)
-            free(s->results[i].hdr);
-        else
-            s->results[kept++] = s->results[i];
-    }
-    s->n_results = kept;
-    ab_fold_drop_memory(s, AB_FOLD_ANY, round);
+    ab_fold_drop(s, AB_FOLD_ANY, round);
     free((void *)s->rounds[--s->n_rounds].order);
 }
 
 /* The base first: the others are held against its output. */
-static enum ab_status run_preflights(struct conductor *c, struct ab_err *err)
+static enum ab_status run_preflights(struct state *st, struct ab_err *err)
 {
     struct ab_program_outcome run;
     enum ab_status status = AB_OK;
-    uint32_t n = c->session->n_backends, base = c->plan->base < n ? c->plan->base : 0;
+    uint32_t n = st->session->n_backends, base = st->plan->base < n ? st->plan->base : 0;
     for (uint32_t i = 0; i < n && status == AB_OK; i++) {
         uint32_t backend = (base + i) % n;
-        if (is_running(c, backend))
-            status = run_checked(c, backend, 0, true, &run, err);
+        if (is_running(st, backend))
+            status = run_checked(st, backend, 0, true, &run, err);
     }
     return status;
 }
 
-static uint32_t count_running(const struct conductor *c)
+static uint32_t count_running(const struct state *st)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < c->session->n_backends; i++)
-        n += is_running(c, i);
+    for (uint32_t i = 0; i < st->session->n_backends; i++)
+        n += is_running(st, i);
     return n;
 }
 
@@ -239,20 +222,20 @@ enum ab_status ab_program_session_run(const struct ab_program_plan *plan,
                                       struct ab_session *session, struct ab_program_summary *out,
                                       struct ab_err *err)
 {
-    struct conductor c = {.plan = plan, .session = session, .summary = out};
+    struct state st = {.plan = plan, .session = session, .summary = out};
     *out = (struct ab_program_summary){.n_left = 0};
     session->rounds = ab_alloc_zeroed(plan->rounds + 1u, sizeof session->rounds[0]);
     session->cap_rounds = plan->rounds + 1u;
-    c.total = count_running(&c) * (plan->rounds + 1);
-    enum ab_status status = run_preflights(&c, err);
-    for (uint32_t r = 0; r < plan->rounds && status == AB_OK && count_running(&c) > 0; r++) {
-        status = run_round(&c, r, err);
+    st.total = count_running(&st) * (plan->rounds + 1);
+    enum ab_status status = run_preflights(&st, err);
+    for (uint32_t r = 0; r < plan->rounds && status == AB_OK && count_running(&st) > 0; r++) {
+        status = run_round(&st, r, err);
         if (status != AB_OK && session->n_rounds > r)
             drop_round(session, r);
         if (status == AB_OK && plan->round_done != NULL && !plan->round_done(plan->user, session))
             break;
     }
     session->is_complete = status == AB_OK;
-    ab_proof_cache_fini(&c.cache);
+    ab_proof_cache_fini(&st.cache);
     return status;
 }

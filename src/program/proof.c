@@ -2,13 +2,13 @@
  *
  * Reads /proc/PID/maps, and of each file that is in it the dynamic symbols, once.
  */
-#include "program/proof.h"
+#include "program/program.h"
 
 #include "core/elf.h"
 #include "core/grow.h"
 #include "core/memory.h"
+#include "core/system_file.h"
 #include "core/text.h"
-#include "program/processes.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -89,8 +89,6 @@ static void note_mapping(struct ab_proof_cache *c, pid_t pid, char *line,
         return;
     }
     const struct ab_proof_file *file = file_of(c, pid, dev, ino, line + at);
-    if (file == NULL)
-        return;
     m->has_glibc = m->has_glibc || file->is_glibc;
     if (file->has_malloc && !file->is_glibc && !file->is_loader)
         ab_text_printable(m->other, sizeof m->other, line + at);
@@ -102,7 +100,7 @@ static bool read_maps(struct ab_proof_cache *c, pid_t pid, const struct ab_proof
     char path[64];
     char *text = ab_alloc(MAPS_BYTES);
     snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
-    size_t n = ab_proc_read(path, text, MAPS_BYTES);
+    size_t n = ab_system_file_read(path, text, MAPS_BYTES);
     char *next = text;
     for (char *line = text; n > 0 && *line != 0; line = next) {
         size_t length = strcspn(line, "\n");
@@ -118,7 +116,7 @@ static void name_process(pid_t pid, char *name, size_t cap)
 {
     char path[64], text[64];
     snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
-    ab_proc_read(path, text, sizeof text);
+    ab_system_file_read(path, text, sizeof text);
     text[strcspn(text, "\n")] = 0;
     ab_text_printable(name, cap, text[0] != 0 ? text : "a process");
 }
@@ -131,12 +129,11 @@ static bool is_of_program(struct ab_proof_cache *c, pid_t pid)
     snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
     if (stat(link, &st) != 0 || readlink(link, path, sizeof path - 1) <= 0)
         return false;
-    const struct ab_proof_file *file = file_of(c, pid, st.st_dev, st.st_ino, path);
-    return file != NULL && file->has_malloc;
+    return file_of(c, pid, st.st_dev, st.st_ino, path)->has_malloc;
 }
 
-enum ab_proof_answer ab_proof_look(struct ab_proof_cache *cache, pid_t pid,
-                                   const struct ab_proof_wanted *wanted, char *why, size_t cap)
+enum ab_proof_answer ab_proof_check(struct ab_proof_cache *cache, pid_t pid,
+                                    const struct ab_proof_wanted *wanted, char *why, size_t cap)
 {
     struct mapped m = {.has_wanted = false};
     char name[128];

@@ -4,8 +4,8 @@
  */
 #include "report/output.h"
 
-#include "core/leftover.h"
 #include "core/memory.h"
+#include "core/unfinished.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -122,7 +122,7 @@ static bool choose_name(int directory, char name[AB_TEMPORARY_NAME])
         return false;
     snprintf(name, AB_TEMPORARY_NAME, ".allocbench-%016llx.tmp", random);
     errno = ENFILE;
-    return ab_leftover_enter(directory, name);
+    return ab_unfinished_enter(directory, name);
 }
 
 static int create_named(int directory, mode_t mode, char name[AB_TEMPORARY_NAME])
@@ -134,7 +134,7 @@ static int create_named(int directory, mode_t mode, char name[AB_TEMPORARY_NAME]
             return -1;
         fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
         if (fd < 0)
-            ab_leftover_forget(directory, name);
+            ab_unfinished_forget(directory, name);
     }
     return fd;
 }
@@ -156,7 +156,7 @@ static void temporary_remove(int directory, const char *temporary)
     if (!has_name(temporary))
         return;
     unlinkat(directory, temporary, 0);
-    ab_leftover_forget(directory, temporary);
+    ab_unfinished_forget(directory, temporary);
 }
 
 static int link_nameless(int fd, int directory, const char *name)
@@ -202,7 +202,7 @@ static int temporary_replace(int fd, int directory, const char *temporary, const
     reason = link_nameless(fd, directory, made);
     if (reason == 0)
         return rename_over(directory, made, name);
-    ab_leftover_forget(directory, made);
+    ab_unfinished_forget(directory, made);
     return reason;
 }
 

@@ -581,10 +581,10 @@ AB_TABLE(heap, struct ab_mapped_heap);
 static const struct ab_member map_members[] = {
     AB_CHARS("rules", struct ab_backend_info, map),
     AB_CHARS("placement", struct ab_backend_info, rules.placement, .flags = AB_LATER),
-    AB_ARRAY("heaps", struct ab_backend_info, heaps, n_heaps, AB_ROUTE_HEAPS_MAX,
+    AB_ARRAY("heaps", struct ab_backend_info, heaps, n_heaps, AB_PLACEMENT_HEAPS_MAX,
              .record = &heap_record),
-    AB_ARRAY("rule_requests", struct ab_backend_info, rules.n_requests, rules.n, AB_ROUTE_RULES_MAX,
-             COUNTS(uint64_t), .text = "must be a whole number, 0 or more",
+    AB_ARRAY("rule_requests", struct ab_backend_info, rules.n_requests, rules.n,
+             AB_PLACEMENT_RULES_MAX, COUNTS(uint64_t), .text = "must be a whole number, 0 or more",
              .flags = AB_LATER | AB_NEVER_NULL),
 };
 AB_TABLE(map, struct ab_backend_info);
@@ -1001,8 +1001,8 @@ static void read_heap_memory(const struct ab_reading *x)
 {
     struct ab_memory *memory = x->record;
     struct ab_json_node list = ab_json_array_if_any(x->r, x->o, x->m->key);
-    size_t n = ab_json_count(x->r, &list, AB_ROUTE_HEAPS_MAX);
-    for (uint32_t h = 0; h < AB_ROUTE_HEAPS_MAX; h++)
+    size_t n = ab_json_count(x->r, &list, AB_PLACEMENT_HEAPS_MAX);
+    for (uint32_t h = 0; h < AB_PLACEMENT_HEAPS_MAX; h++)
         ab_record_forget(&heap_memory_record, &memory->heaps[h]);
     for (size_t i = 0; i < n && x->r->status == AB_OK; i++) {
         struct ab_json_node item = ab_json_item_object(x->r, &list, i);
@@ -1565,7 +1565,7 @@ void ab_session_settle(struct ab_session *s)
 {
     ab_record_settle(&ab_session_record, s);
     for (uint32_t i = 0; i < s->n_memory; i++)
-        for (uint32_t h = 0; h < AB_ROUTE_HEAPS_MAX; h++)
+        for (uint32_t h = 0; h < AB_PLACEMENT_HEAPS_MAX; h++)
             ab_record_settle(&heap_memory_record, &s->memory[i].heaps[h]);
 }
 

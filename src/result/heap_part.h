@@ -6,8 +6,8 @@
 #define AB_RESULT_HEAP_PART_H
 
 #include "result/hdr.h"
-#include "wire/memory_at.h"
-#include "wire/route.h"
+#include "wire/kinds.h"
+#include "wire/placement.h"
 
 #include <math.h>
 
@@ -23,10 +23,11 @@ struct ab_mapped_heap { /* of a mapped row: what it serves; heaps of one name ar
 
 /* What became of the rules of a mapped row. */
 struct ab_mapped_rules {
-    uint64_t n_requests[AB_ROUTE_RULES_MAX]; /* that each decided on, in the order of the rules */
-    uint32_t n;                              /* 0 = not known: of an older result */
+    uint64_t
+        n_requests[AB_PLACEMENT_RULES_MAX]; /* that each decided on, in the order of the rules */
+    uint32_t n;                             /* 0 = not known: of an older result */
     char placement[65]; /* digest of all that the harness does because of them (sha256 of struct
-                           ab_route of the null); "" = not known: of an older result */
+                           ab_placement of the null); "" = not known: of an older result */
 };
 
 /* What one heap of a mapped row served: one op kind, or all. The counts are those of the tape, so they

@@ -43,7 +43,7 @@ const char *const ab_boundary_names[AB_BOUNDARY_COUNT] = {[AB_BOUNDARY_MALLOC] =
                                                           [AB_BOUNDARY_HEAP] = "heap",
                                                           [AB_BOUNDARY_INLINE] = "inline",
                                                           [AB_BOUNDARY_CURSOR] = "cursor",
-                                                          [AB_BOUNDARY_ROUTED] = "routed"};
+                                                          [AB_BOUNDARY_PLACED] = "routed"};
 
 const char *const ab_ended_names[AB_ENDED_COUNT] = {[AB_ENDED_NOT] = "",
                                                     [AB_ENDED_ROUNDS] = "rounds",

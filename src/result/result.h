@@ -14,10 +14,8 @@
 #include "result/hdr.h"
 #include "result/heap_part.h"
 #include "tape/overview.h"
-#include "wire/memory_at.h"
-#include "wire/pass.h"
-#include "wire/route.h"
-#include "wire/source.h"
+#include "wire/kinds.h"
+#include "wire/placement.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -61,7 +59,7 @@ struct ab_backend_info {
     bool never_frees;    /* AB_TRAIT_NO_FREE */
     bool has_reset;      /* a bulk reset; without it a reset is frees one by one */
     char map[2048];      /* of several heaps: the rules, "frame=arena,*=glibc"; "" = one heap */
-    struct ab_mapped_heap heaps[AB_ROUTE_HEAPS_MAX];
+    struct ab_mapped_heap heaps[AB_PLACEMENT_HEAPS_MAX];
     uint32_t n_heaps; /* 0 = one heap */
     struct ab_mapped_rules rules;
 };
@@ -200,8 +198,8 @@ struct ab_memory {
 #include "result/memory_fields.def"
 #undef AB_MEMORY_FIELD
     double drained_bytes[AB_DRAIN_COUNT]; /* once all is freed: AB_AT_END of the last phase */
-    struct ab_heap_memory heaps[AB_ROUTE_HEAPS_MAX]; /* of a mapped row, else of no meaning */
-    char reason[AB_MEMORY_REASON_BYTES];             /* why something is n/a; "" = nothing is */
+    struct ab_heap_memory heaps[AB_PLACEMENT_HEAPS_MAX]; /* of a mapped row, else of no meaning */
+    char reason[AB_MEMORY_REASON_BYTES];                 /* why something is n/a; "" = nothing is */
 };
 
 /* A reason is "WHAT: why; WHAT: why …". WHAT is one of these: what the footprint is not known for,

@@ -5,15 +5,21 @@
  */
 #include "runner/classify.h"
 
+#include "base/bits.h"
 #include "base/units.h"
+#include "core/elf.h"
 #include "core/text.h"
 #include "core/units_show.h"
-#include "runner/crash_text.h"
+#include "wire/crash.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 static void verdict(struct ab_outcome *out, enum ab_backend_status status, const char *fmt, ...)
@@ -76,8 +82,8 @@ static const char *place(const struct ab_evidence *e, char *buf, size_t cap)
 }
 
 /* "; write to 0x8: not mapped; in libmine.so+0x1139 (free+0x29)" */
-static void tell_place(const struct ab_evidence *e, const struct ab_outcome *out, char *buf,
-                       size_t cap)
+static void describe_crash(const struct ab_evidence *e, const struct ab_outcome *out, char *buf,
+                           size_t cap)
 {
     const struct ab_crash_text *c = &out->crash;
     buf[0] = 0;
@@ -86,15 +92,354 @@ static void tell_place(const struct ab_evidence *e, const struct ab_outcome *out
                  c->function[0] != 0 ? "; in " : "", c->function);
 }
 
+/* The sentences about calls and memory, and the functions that addresses are in. */
+
+/* "invalid memory access" of SIGSEGV; NULL for what needs no explanation. */
+static const char *crash_meaning(int signal)
+{
+    static const struct {
+        int signal;
+        const char *meaning;
+    } known[] = {{SIGSEGV, "invalid memory access"},      {SIGBUS, "memory that cannot be reached"},
+                 {SIGILL, "illegal instruction"},         {SIGFPE, "arithmetic error"},
+                 {SIGABRT, "the process aborted itself"}, {SIGTRAP, "trap"},
+                 {SIGSYS, "forbidden system call"}};
+    for (size_t i = 0; i < AB_ARRAY_LEN(known); i++)
+        if (known[i].signal == signal)
+            return known[i].meaning;
+    return NULL;
+}
+
+/* ---- calls ---- */
+
+static const struct called {
+    const char *name, *args;
+} called[AB_CALLED_COUNT] = {
+#define X(id, name, args) [AB_CALLED_##id] = {name, args},
+    AB_CALLED_MAP(X)
+#undef X
+};
+
+static void add_call(char *buf, size_t cap, const struct ab_call_note *note)
+{
+    char text[200];
+    const struct called *c = &called[note->called];
+    size_t n = (size_t)snprintf(text, sizeof text, "%s(", c->name), used = 0;
+    for (const char *a = c->args; *a != 0 && used < AB_CALL_ARGS; a++) {
+        const char *comma = a == c->args ? "" : ", ";
+        if (*a == 'o')
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s&p", comma);
+        else if (*a == 'p' && note->args[used] == 0)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%sNULL", comma);
+        else
+            n += (size_t)snprintf(text + n, sizeof text - n,
+                                  *a == 'p' ? "%s0x%" PRIx64 : "%s%" PRIu64, comma,
+                                  note->args[used]);
+        used += *a != 'o';
+    }
+    snprintf(buf, cap, "%s), call %" PRIu64 " of the check", text, note->number);
+}
+
+static bool is_told(const struct ab_call_note *note)
+{
+    return note->called > AB_CALLED_NONE && note->called < AB_CALLED_COUNT;
+}
+
+static const struct ab_call_note *note_of(const struct ab_run_report *r, uint32_t index)
+{
+    bool is_there = index > 0 && index <= AB_CALL_NOTES && is_told(&r->calls.notes[index - 1]);
+    return is_there ? &r->calls.notes[index - 1] : NULL;
+}
+
+/* A hanging one: the first thread's, else that of any other. */
+static const struct ab_call_note *find_inside(const struct ab_run_report *r, unsigned *n)
+{
+    const struct ab_call_note *found = NULL;
+    *n = 0;
+    for (uint32_t i = 0; i < AB_CALL_NOTES; i++)
+        if (r->calls.notes[i].is_inside != 0 && is_told(&r->calls.notes[i])) {
+            found = found == NULL ? &r->calls.notes[i] : found;
+            ++*n;
+        }
+    return found;
+}
+
+void ab_crash_call(const struct ab_run_report *r, char *buf, size_t cap)
+{
+    unsigned n = 0;
+    const struct ab_call_note *note = note_of(r, r->calls.failed);
+    const struct ab_call_note *dead = note_of(r, r->crash.is_taken != 0 ? r->crash.note : 0);
+    const char *before = note != NULL ? "" : "after ";
+    const struct ab_call_note *child = note_of(r, AB_CALL_NOTES);
+    buf[0] = 0;
+    if (r->state == AB_WORKER_DONE) /* what is held against it then is none of its calls */
+        return;
+    if (child != NULL && child->is_inside != 0) {
+        size_t at = (size_t)snprintf(buf, cap, "in the child: ");
+        add_call(buf + at, cap - at, child);
+        return;
+    }
+    if (note == NULL && dead != NULL) {
+        note = dead;
+        before = dead->is_inside != 0 ? "in " : before;
+    }
+    if (note == NULL && (note = find_inside(r, &n)) != NULL)
+        before = "in ";
+    if (note == NULL && (note = note_of(r, 1)) == NULL)
+        return;
+    size_t used = (size_t)snprintf(buf, cap, "%s", before);
+    add_call(buf + used, cap - used, note);
+    used = strlen(buf);
+    if (r->crash.is_taken != 0 && r->crash.note == 0 && used < cap)
+        snprintf(buf + used, cap - used, "; another thread crashed%s",
+                 r->calls.n_threads < AB_CALL_NOTES ? ", one of the allocator's own" : "");
+    else if (n > 1) {
+        snprintf(buf + used, cap - used, "; %u other thread%s in a call as well", n - 1,
+                 n == 2 ? " is" : "s are");
+    }
+}
+
+/* ---- memory ---- */
+
+static const char *verb(uint32_t access)
+{
+    return access == AB_FAULT_WRITE   ? "write to "
+           : access == AB_FAULT_READ  ? "read of "
+           : access == AB_FAULT_FETCH ? "jump to "
+                                      : "access to ";
+}
+
+static size_t add_block(char *buf, size_t cap, const struct ab_crash_report *c)
+{
+    char of[96];
+    const struct ab_near_block *b = &c->block;
+    uint64_t end = b->at + b->size;
+    snprintf(of, sizeof of, "block of %" PRIu64 " bytes at 0x%" PRIx64, b->size, b->at);
+    switch (b->near) {
+    case AB_NEAR_INSIDE:
+        return (size_t)snprintf(buf, cap, "byte %" PRIu64 " of the live %s", c->address - b->at,
+                                of);
+    case AB_NEAR_BEHIND:
+        return (size_t)snprintf(buf, cap, "%" PRIu64 " bytes past the end of the live %s",
+                                c->address - end, of);
+    case AB_NEAR_BEFORE:
+        return (size_t)snprintf(buf, cap, "%" PRIu64 " bytes before the live %s",
+                                b->at - c->address, of);
+    case AB_NEAR_FREED:
+        return (size_t)snprintf(buf, cap, "byte %" PRIu64 " of a freed %s", c->address - b->at, of);
+    default:
+        return 0;
+    }
+}
+
+struct ab_code_map {
+    uint64_t begin, end, offset;
+    char perms[5];   /* "rw-p" */
+    char file[4096]; /* "" = of no file; raw */
+};
+
+/* Addresses of code to files and functions. There is no unwinder that a broken process could run, and
+ * none here: a return address is known by the call before it. */
+
+static bool read_line(const char *line, size_t n, struct ab_code_map *m)
+{
+    char text[4352];
+    int path = 0;
+    n = n < sizeof text - 1 ? n : sizeof text - 1;
+    memcpy(text, line, n);
+    text[n] = 0;
+    *m = (struct ab_code_map){.begin = 0};
+    if (sscanf(text, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &m->begin, &m->end,
+               m->perms, &m->offset, &path) < 4)
+        return false;
+    if (path > 0 && text[path] == '/')
+        snprintf(m->file, sizeof m->file, "%s", text + path);
+    return true;
+}
+
+/* The mapping that holds the address; false when there was none among those that were noted: all
+ * code is, and what holds the address of the fault and the stack pointer. */
+static bool code_map_find(const struct ab_crash_report *crash, uint64_t address,
+                          struct ab_code_map *out)
+{
+    const char *at = crash->maps, *end = crash->maps + crash->maps_bytes;
+    while (at < end) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        if (stop == NULL)
+            return false;
+        if (read_line(at, (size_t)(stop - at), out) && address >= out->begin && address < out->end)
+            return true;
+        at = stop + 1;
+    }
+    return false;
+}
+
+/* Last part of a path, printable. */
+static const char *code_file(char *buf, size_t cap, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return ab_text_printable(buf, cap, slash != NULL ? slash + 1 : path);
+}
+
+static void crash_text_describe_code(const struct ab_code_map *m, uint64_t pc, char *buf,
+                                     size_t cap)
+{
+    struct ab_elf_place place;
+    char file[128], function[512];
+    code_file(file, sizeof file, m->file);
+    if (!ab_elf_find_place(m->file, pc - m->begin + m->offset, &place))
+        snprintf(buf, cap, "%s", file);
+    else if (place.function[0] == 0)
+        snprintf(buf, cap, "%s+0x%" PRIx64, file, place.address);
+    else
+        snprintf(buf, cap, "%s+0x%" PRIx64 " (%s+0x%" PRIx64 ")", file, place.address,
+                 ab_text_printable(function, sizeof function, place.function), place.offset);
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return a[0] != 0 && b != NULL && stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+/* Do the bytes before an address end a call? */
+static bool follows_call(const struct ab_code_map *m, uint64_t address)
+{
+    unsigned char b[8];
+    if (!ab_elf_read_before(m->file, address - m->begin + m->offset, b + 1, 7))
+        return false;
+#if defined(__x86_64__)
+    bool is_call = b[3] == 0xe8; /* to a fixed place; else FF /2, by a register or memory */
+    for (unsigned i = 1; i < 7 && !is_call; i++)
+        is_call = i != 3 && b[i] == 0xff && (b[i + 1] & 0x38) == 0x10;
+    return is_call;
+#elif defined(__aarch64__)
+    uint32_t word = (uint32_t)b[4] | (uint32_t)b[5] << 8 | (uint32_t)b[6] << 16 |
+                    (uint32_t)b[7] << 24;
+    return word >> 26 == 0x25 || (word & 0xfffffc1f) == 0xd63f0000; /* bl; blr */
+#else
+    return false;
+#endif
+}
+
+/* The innermost call in the library that has not returned; false: none is on the stack. */
+static bool find_caller(const struct ab_crash_report *crash, const char *library,
+                        struct ab_code_map *m, uint64_t *address)
+{
+    for (uint32_t i = 0; i < crash->n_stack; i++) {
+        *address = crash->stack[i];
+        if (code_map_find(crash, *address, m) && m->perms[2] == 'x' &&
+            is_same_file(m->file, library) && follows_call(m, *address))
+            return true;
+    }
+    return false;
+}
+
+/* "libmine.so+0x1139 (free+0x29)"; where that is not in the library under test, also what called it
+ * from there: the first word of the stack that a call in the library has left. "" = not known. */
+static void describe_code_and_caller(const struct ab_crash_report *crash, const char *library,
+                                     char *buf, size_t cap)
+{
+    struct ab_code_map m, caller;
+    uint64_t from;
+    size_t n = 0;
+    buf[0] = 0;
+    bool is_code = code_map_find(crash, crash->pc, &m) && m.perms[2] == 'x';
+    if (is_code && m.file[0] != 0)
+        crash_text_describe_code(&m, crash->pc, buf, cap);
+    else
+        snprintf(buf, cap, "0x%" PRIx64 ", which is no code", crash->pc);
+    n = strlen(buf);
+    if ((is_code && is_same_file(m.file, library)) || n + 32 > cap ||
+        !find_caller(crash, library, &caller, &from))
+        return;
+    n += (size_t)snprintf(buf + n, cap - n, ", called from ");
+    crash_text_describe_code(&caller, from - 1, buf + n, cap - n);
+}
+
+static const char *access_of(const struct ab_code_map *m)
+{
+    return m->perms[0] == '-'   ? "mapped without access"
+           : m->perms[1] == '-' ? "mapped read-only"
+                                : "mapped writable";
+}
+
+enum { STACK_NEAR = 65536 };
+
+/* Adds what the system has mapped there, after what the checker knows of the address. */
+static void add_mapping(char *buf, size_t cap, const struct ab_crash_report *c)
+{
+    struct ab_code_map map;
+    char file[128];
+    bool is_near_sp = c->address + STACK_NEAR > c->sp && c->address < c->sp + STACK_NEAR;
+    bool is_mapped = code_map_find(c, c->address, &map);
+    if (c->address < AB_NEAR_BYTES)
+        snprintf(buf, cap, c->address == 0 ? "a null pointer" : "a null pointer + %" PRIu64,
+                 c->address);
+    else if (c->access != AB_FAULT_FETCH && is_near_sp && (!is_mapped || map.perms[0] == '-'))
+        snprintf(buf, cap, "the stack has overflowed");
+    else if (!is_mapped)
+        snprintf(buf, cap, "not mapped");
+    else if (map.file[0] != 0)
+        snprintf(buf, cap, "%s, from %s", access_of(&map), code_file(file, sizeof file, map.file));
+    else
+        snprintf(buf, cap, "%s", access_of(&map));
+}
+
+/* How far it is from memory that is mapped, where that is near. */
+static void add_distance(char *buf, size_t cap, const struct ab_crash_report *c)
+{
+    struct ab_code_map map;
+    uint64_t behind = c->address - c->below_end, before = c->above_begin - c->address;
+    if (code_map_find(c, c->address, &map) || c->address < AB_NEAR_BYTES)
+        return;
+    if (c->below_end != 0 && c->below_end <= c->address && behind < AB_NEAR_BYTES)
+        snprintf(buf, cap, ", %" PRIu64 " bytes past the end of a mapping", behind);
+    else if (c->above_begin > c->address && before <= AB_NEAR_BYTES)
+        snprintf(buf, cap, ", %" PRIu64 " bytes before a mapping", before);
+}
+
+static void describe_memory(const struct ab_crash_report *c, char *buf, size_t cap)
+{
+    size_t n = 0;
+    bool is_memory = (c->signal == SIGSEGV || c->signal == SIGBUS) && c->code > 0;
+    buf[0] = 0;
+    if (!is_memory)
+        return;
+    if (c->address == 0 && c->code == SI_KERNEL) {
+        snprintf(buf, cap, "the address is not known: no pointer at all (not canonical)");
+        return;
+    }
+    n = (size_t)snprintf(buf, cap, "%s0x%" PRIx64 ": ", verb(c->access), c->address);
+    size_t told = add_block(buf + n, cap - n, c);
+    n += told;
+    n += (size_t)snprintf(buf + n, cap - n, "%s", told > 0 ? "; " : "");
+    add_mapping(buf + n, cap - n, c);
+    n = strlen(buf);
+    add_distance(buf + n, cap - n, c);
+}
+
+void ab_crash_place(const struct ab_crash_report *crash, const char *library,
+                    struct ab_crash_text *out)
+{
+    *out = (struct ab_crash_text){.memory = ""};
+    if (crash->is_taken == 0 || crash->is_whole == 0 || crash->maps_bytes > sizeof crash->maps ||
+        crash->n_stack > AB_CRASH_STACK)
+        return;
+    describe_memory(crash, out->memory, sizeof out->memory);
+    describe_code_and_caller(crash, library, out->function, sizeof out->function);
+}
+
 static void classify_death(const struct ab_evidence *e, struct ab_outcome *out)
 {
     char where[384], meaning[64] = "", about[sizeof out->crash + 8];
     int status = e->ending->wait_status;
     place(e, where, sizeof where);
-    tell_place(e, out, about, sizeof about);
+    describe_crash(e, out, about, sizeof about);
     if (WIFSIGNALED(status)) {
         const char *name = sigabbrev_np(WTERMSIG(status));
-        const char *means = e->is_check ? ab_crash_meaning(WTERMSIG(status)) : NULL;
+        const char *means = e->is_check ? crash_meaning(WTERMSIG(status)) : NULL;
         if (means != NULL)
             snprintf(meaning, sizeof meaning, "(%s) ", means);
         if (WTERMSIG(status) == SIGKILL && e->ending->oom_killed)
@@ -134,16 +479,15 @@ static enum ab_status classify_failure(const struct ab_evidence *e, struct ab_ou
 
 static void classify_forced_end(const struct ab_evidence *e, struct ab_outcome *out)
 {
-    char where[384], a[32], b[32];
+    char where[384];
     const struct ab_ending *ending = e->ending;
     place(e, where, sizeof where);
     if (ending->end == AB_END_MEMORY)
         verdict(out, AB_BACKEND_OOM, "used %s, more than --mem-limit %s, %s",
-                ab_units_bytes(a, sizeof a, (double)ending->rss_bytes),
-                ab_units_bytes(b, sizeof b, (double)e->memory_limit_bytes), where);
+                AB_BYTES(ending->rss_bytes), AB_BYTES(e->memory_limit_bytes), where);
     else
         verdict(out, AB_BACKEND_TIMEOUT, "timed out after %s, last seen %s%s",
-                ab_units_time(a, sizeof a, (double)e->timeout_ns), where,
+                AB_TIME((double)e->timeout_ns), where,
                 ending->ignored_term ? "; ignored SIGTERM, killed" : "");
 }
 

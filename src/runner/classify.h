@@ -5,8 +5,12 @@
 #ifndef AB_RUNNER_CLASSIFY_H
 #define AB_RUNNER_CLASSIFY_H
 
+#include "result/verify.h"
 #include "runner/run.h"
 #include "runner/supervise.h"
+#include "wire/run.h"
+
+#include <sys/types.h>
 
 struct ab_evidence {
     const struct ab_ending *ending;
@@ -20,5 +24,18 @@ struct ab_evidence {
 
 /* Sets out->status and out->reason. AB_SYSTEM when the worker itself could not work. */
 enum ab_status ab_classify(const struct ab_evidence *e, struct ab_outcome *out, struct ab_err *err);
+
+/* Puts into sentences what a worker wrote about its crash (wire/crash.h). Nothing in it is trusted:
+ * texts of it are made printable, indices bounded, files opened read-only. */
+
+/* "in realloc(0x7f3b9c001010, 4096), call 1234": the call that had not returned when the process
+ * ended; "after …": the last one of the thread that found something wrong. "" where no call is
+ * known. Calls are noted in proofs only. */
+void ab_crash_call(const struct ab_run_report *report, char *buf, size_t cap);
+
+/* Fills memory and function of `out`, "" where they are not known. `library` is the file under
+ * test; NULL = none. */
+void ab_crash_place(const struct ab_crash_report *crash, const char *library,
+                    struct ab_crash_text *out);
 
 #endif

@@ -6,8 +6,12 @@
 #ifndef AB_RUNNER_COUNT_ROUND_H
 #define AB_RUNNER_COUNT_ROUND_H
 
+#include "core/status.h"
 #include "runner/run.h"
-#include "runner/tape_file.h"
+#include "tape/tape_file.h"
+#include "wire/run.h"
+
+#include <stdbool.h>
 
 enum { AB_INSTR_OPS = 500000 };
 
@@ -16,7 +20,7 @@ struct ab_count_plan {
     const struct ab_case *cases; /* one a back end of the session */
     struct ab_session *session;  /* the round's throughput is in it */
     uint32_t round, sample_ops; /* of callgrind; the processor's own counter takes the whole tape */
-    void (*say)(void *user, const char *backend, enum ab_pass pass); /* before each run */
+    void (*progress)(void *user, const char *backend, enum ab_pass pass); /* before each run */
     void *user;
 };
 
@@ -33,5 +37,25 @@ enum ab_status ab_count_round(const struct ab_count_plan *plan, struct ab_err *e
  * ab_tape_map_close. */
 enum ab_status ab_sample_tape(const struct ab_tape_map *whole, uint32_t n, struct ab_tape_map *out,
                               struct ab_err *err);
+
+/* Valgrind's callgrind, which runs a program on a processor made of software and counts each of its
+ * instructions. It replaces no function of the program (unlike memcheck), so the allocator that
+ * serves is the one that was asked for, and the worker proves it there as anywhere. */
+
+#define AB_CALLGRIND_PACKAGE "valgrind"
+
+struct ab_callgrind {
+    char program[4096], folder[64];
+    const char *arguments[12]; /* for struct ab_run_context.under; ends with NULL */
+    char out_file[96], log_file[96];
+};
+
+/* Looks for valgrind in $PATH and makes a folder for its counts. False: there is none. */
+bool ab_callgrind_open(struct ab_callgrind *g);
+/* Instructions of each phase that the last run wrote, AB_NOT_COUNTED = none; the files are removed. */
+void ab_callgrind_take(const struct ab_callgrind *g, uint64_t *n, uint32_t n_phases);
+/* First line that valgrind itself had to say about the last run, "" = nothing. */
+void ab_callgrind_message(const struct ab_callgrind *g, char *buf, size_t cap);
+void ab_callgrind_close(struct ab_callgrind *g);
 
 #endif

@@ -4,11 +4,10 @@
  */
 #include "runner/estimate.h"
 
-#include "core/control_group.h"
 #include "core/system_file.h"
 #include "core/units_show.h"
 #include "result/passes.h"
-#include "runner/sample_plan.h"
+#include "runner/sampling.h"
 
 #include <unistd.h>
 

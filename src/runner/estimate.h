@@ -8,7 +8,7 @@
 
 #include "core/status.h"
 #include "result/result.h"
-#include "runner/tape_file.h"
+#include "tape/tape_file.h"
 #include "wire/run.h"
 
 #include <stdbool.h>

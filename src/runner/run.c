@@ -8,17 +8,19 @@
 #include "base/bits.h"
 #include "core/memory.h"
 #include "runner/classify.h"
-#include "runner/crash_text.h"
 #include "runner/estimate.h"
-#include "runner/fold/sample_iter.h"
-#include "runner/sample_plan.h"
-#include "runner/spawn.h"
+#include "runner/sampling.h"
 #include "runner/supervise.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { CAPTURE_BYTES = 65536 };
@@ -113,8 +115,8 @@ static void fill_request(const struct ab_run_context *context, const struct ab_c
     if (c->params != NULL)
         strncpy(r->params, c->params, sizeof r->params - 1);
     memcpy(r->values, c->values, sizeof r->values);
-    bool is_null = c->route != NULL ? ab_route_has_null(c->route)
-                                    : c->builtin != NULL && strcmp(c->builtin, "null") == 0;
+    bool is_null = c->placement != NULL ? ab_placement_has_null(c->placement)
+                                        : c->builtin != NULL && strcmp(c->builtin, "null") == 0;
     r->verify_ops = is_null                    ? 0 /* one block for all: wrong by design */
                     : context->verify_ops != 0 ? context->verify_ops
                                                : AB_VERIFY_OPS;
@@ -221,6 +223,119 @@ static void read_capture(int fd, char *buf, size_t cap)
     buf[n > 0 ? n : 0] = 0;
 }
 
+/* A thread beside the one that watches the worker: takes what the kernel reports, counts it for the
+ * phase that the run page names, and lets the call go on. */
+
+enum { LOOK_MS = 20 };
+
+enum ab_call_kind ab_call_kind_of(int number)
+{
+    switch (number) {
+#define X(name, kind) \
+    case SYS_##name: \
+        return AB_CALL_##kind;
+        X(mmap, mmap)
+        X(munmap, munmap)
+        X(mremap, mremap)
+        X(brk, brk)
+        X(madvise, madvise)
+        X(futex, futex)
+#undef X
+    case SYS_clock_gettime: /* of ours, about the end of a phase in another lane */
+    case SYS_getrusage:
+        return AB_CALL_KIND_COUNT;
+    default:
+        return AB_CALL_other;
+    }
+}
+
+static void count(struct ab_call_counts *c, int number)
+{
+    enum ab_call_kind kind = ab_call_kind_of(number);
+    uint32_t phase = c->report->phase;
+    if (__atomic_load_n(&c->report->inside, __ATOMIC_SEQ_CST) > 0 && phase < AB_PHASES_MAX &&
+        kind < AB_CALL_KIND_COUNT)
+        c->n[phase][kind]++;
+}
+
+/* False: no process is left that could call. */
+static bool serve_one(struct ab_call_counts *c, int listener)
+{
+    struct ab_notice notice;
+    if (!ab_notice_next(listener, &notice))
+        return errno == EINTR || errno == ENOENT; /* it was killed meanwhile */
+    count(c, notice.call);
+    ab_notice_go_on(listener, &notice);
+    return true;
+}
+
+/* -1: the worker has gone without one, or failed to make it. */
+static int receive_listener(struct ab_call_counts *c)
+{
+    int listener = -1;
+    struct pollfd wait = {.fd = c->ends[0], .events = POLLIN};
+    while (poll(&wait, 1, LOOK_MS) <= 0)
+        if (__atomic_load_n(&c->is_over, __ATOMIC_ACQUIRE))
+            return -1;
+    ab_receive_descriptor(c->ends[0], &listener);
+    return listener;
+}
+
+static void *serve(void *user)
+{
+    struct ab_call_counts *c = user;
+    int listener = receive_listener(c);
+    c->has_listener = listener >= 0;
+    struct pollfd wait = {.fd = listener, .events = POLLIN};
+    while (listener >= 0 && !__atomic_load_n(&c->is_over, __ATOMIC_ACQUIRE)) {
+        if (poll(&wait, 1, LOOK_MS) <= 0)
+            continue;
+        if ((wait.revents & POLLIN) == 0 || !serve_one(c, listener))
+            break;
+    }
+    if (listener >= 0)
+        close(listener);
+    return NULL;
+}
+
+static enum ab_status calls_open(struct ab_call_counts *c, struct ab_err *err)
+{
+    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, c->ends) == 0
+               ? AB_OK
+               : ab_fail_errno(err, AB_SYSTEM, "cannot count system calls: socketpair");
+}
+
+static void close_end(int *end)
+{
+    if (*end > 0)
+        close(*end);
+    *end = 0;
+}
+
+static enum ab_status calls_begin(struct ab_call_counts *c, const struct ab_run_report *report,
+                                  struct ab_err *err)
+{
+    sigset_t all, before;
+    c->report = report;
+    close_end(&c->ends[1]); /* so that the worker's end is the end of it */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the thread that watches */
+    c->is_running = pthread_create(&c->thread, NULL, serve, c) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return c->is_running ? AB_OK
+                         : ab_fail(err, AB_SYSTEM, "cannot count system calls: no thread for it");
+}
+
+static void calls_end(struct ab_call_counts *c)
+{
+    __atomic_store_n(&c->is_over, true, __ATOMIC_RELEASE);
+    if (c->is_running)
+        pthread_join(c->thread, NULL);
+    c->is_running = false;
+    close_end(&c->ends[0]);
+    close_end(&c->ends[1]);
+}
+
 /* Starts the worker and waits for its end. */
 static enum ab_status run_worker(const struct ab_run_context *context, struct ab_spawn *spawn,
                                  const struct ab_run_report *report, uint64_t timeout_ns,
@@ -228,15 +343,15 @@ static enum ab_status run_worker(const struct ab_run_context *context, struct ab
 {
     pid_t pid;
     struct ab_call_counts *calls = context->calls;
-    enum ab_status status = calls != NULL ? ab_call_counts_open(calls, err) : AB_OK;
+    enum ab_status status = calls != NULL ? calls_open(calls, err) : AB_OK;
     spawn->calls_fd = status == AB_OK && calls != NULL ? calls->ends[1] : 0;
     if (status == AB_OK && (status = ab_spawn(spawn, &pid, err)) == AB_OK) {
-        if (calls != NULL && (status = ab_call_counts_begin(calls, report, err)) != AB_OK)
+        if (calls != NULL && (status = calls_begin(calls, report, err)) != AB_OK)
             timeout_ns = 0; /* it waits for somebody who counts */
         *ending = ab_supervise(pid, ab_clock_now_ns() + timeout_ns, context->memory_limit_bytes);
     }
     if (calls != NULL)
-        ab_call_counts_end(calls);
+        calls_end(calls);
     return status;
 }
 
@@ -246,13 +361,13 @@ static struct ab_spawn plan_spawn(const struct ab_run_context *context, const st
     return (struct ab_spawn){
         .worker_path = context->worker_path,
         .tape_fd = context->tape->fd,
-        .preload = c->source == AB_SOURCE_PRELOAD ? c->path : NULL, /* ROUTED: of the one heap */
+        .preload = c->source == AB_SOURCE_PRELOAD ? c->path : NULL, /* PLACED: of the one heap */
         .is_thp_off = context->is_thp_off,
         .is_plugin = c->source == AB_SOURCE_PLUGIN || c->source == AB_SOURCE_PREFIX ||
-                     (c->route != NULL && ab_route_loads(c->route)),
+                     (c->placement != NULL && ab_placement_loads(c->placement)),
         .env = c->env,
         .under = context->under,
-        .route_fd = c->route != NULL ? c->route->fd : 0,
+        .placement_fd = c->placement != NULL ? c->placement->fd : 0,
         .is_layout_fixed = pass == AB_PASS_INSTRUCTIONS,
     };
 }
@@ -360,5 +475,5 @@ struct ab_case ab_run_null_case(const struct ab_case *of)
                                                                      : AB_SOURCE_BUILTIN,
                             .boundary = boundary,
                             .builtin = "null",
-                            .route = of->null_route};
+                            .placement = of->null_placement};
 }

@@ -8,13 +8,58 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
+#include "core/status.h"
+#include "placement/placement.h"
 #include "result/result.h"
 #include "result/verify.h"
-#include "runner/case.h"
-#include "runner/fold/quiet.h"
-#include "runner/system_calls.h"
-#include "runner/tape_file.h"
+#include "tape/tape_file.h"
 #include "wire/memory_report.h"
+#include "wire/run.h"
+
+#include <pthread.h>
+
+/* System calls of a worker by kind and phase, as the kernel reports them (seccomp_unotify(2)): the
+ * worker waits for each until it was counted, so that a run in which they are counted is never one
+ * that is timed. Needs no privilege. */
+
+/* Kinds that are told apart. X(name); the last is all others but readings of clocks. */
+#define AB_CALL_KINDS(X) X(mmap) X(munmap) X(mremap) X(brk) X(madvise) X(futex) X(other)
+enum ab_call_kind {
+#define X(name) AB_CALL_##name,
+    AB_CALL_KINDS(X)
+#undef X
+        AB_CALL_KIND_COUNT
+};
+
+struct ab_call_counts { /* fill with zeroes */
+    uint64_t n[AB_PHASES_MAX][AB_CALL_KIND_COUNT];
+    bool has_listener; /* the worker's came; without it there are no counts */
+    /* its own */
+    int ends[2]; /* ours, the worker's */
+    pthread_t thread;
+    bool is_running, is_over; /* is_over: atomic */
+    const volatile struct ab_run_report *report;
+};
+
+/* Kind of a system call by its number; AB_CALL_KIND_COUNT = not counted. */
+enum ab_call_kind ab_call_kind_of(int number);
+
+/* One back end with its settings, ready to be run. */
+
+struct ab_case {
+    enum ab_source source;
+    enum ab_boundary boundary;
+    const char *path;    /* library or plug-in; NULL else */
+    uint64_t dev, ino;   /* of path */
+    const char *builtin; /* name; NULL else */
+    uint64_t values[AB_PARAMS_MAX];
+    const char *prefix, *params; /* as in struct ab_run_request; NULL = "" */
+    enum ab_decorator decorator;
+    const struct ab_placement *placement;      /* of AB_BOUNDARY_PLACED: which heaps; else NULL */
+    const struct ab_placement *null_placement; /* the same with heaps that do nothing */
+    uint64_t fault_n;                          /* of AB_DECORATOR_FAULT */
+    const char *env[9];                        /* "VARIABLE=VALUE" for the worker, ends with NULL */
+};
 
 struct ab_run_context { /* the same for all runs of a session */
     const struct ab_tape_map *tape;

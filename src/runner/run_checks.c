@@ -6,7 +6,7 @@
 #include "runner/run_checks.h"
 
 #include "allocators/builtin.h"
-#include "backend/params.h"
+#include "backend/settings.h"
 #include "worker/checks/checks.h"
 
 #include <signal.h>
@@ -52,7 +52,8 @@ const char *ab_verify_check_name(uint32_t i)
     return i < ab_check_count ? ab_checks[i].name : NULL;
 }
 
-static void say(struct ab_verify_line *line, enum ab_verify_verdict verdict, const char *text)
+static void set_verdict(struct ab_verify_line *line, enum ab_verify_verdict verdict,
+                        const char *text)
 {
     line->verdict = verdict;
     snprintf(line->text, sizeof line->text, "%s", text);
@@ -72,14 +73,14 @@ static void judge_failure(struct ab_verify_line *line, const struct ab_outcome *
                                      : run->status == AB_BACKEND_TIMEOUT ? AB_VERIFY_TIMEOUT
                                                                          : AB_VERIFY_FAILED;
     if (verdict == AB_VERIFY_CRASHED && may_abort && (line->is_info || is_deliberate(run)))
-        say(line, AB_VERIFY_INFO,
-            !is_deliberate(run) ? "crashes"
-            : line->is_info     ? "detected"
-                                : "aborts");
+        set_verdict(line, AB_VERIFY_INFO,
+                    !is_deliberate(run) ? "crashes"
+                    : line->is_info     ? "detected"
+                                        : "aborts");
     else if (line->is_info && verdict == AB_VERIFY_TIMEOUT)
-        say(line, AB_VERIFY_INFO, "hangs");
+        set_verdict(line, AB_VERIFY_INFO, "hangs");
     else
-        say(line, verdict, run->reason);
+        set_verdict(line, verdict, run->reason);
 }
 
 static void judge_end(struct ab_verify_line *line, const struct ab_verify_report *r, uint64_t floor)
@@ -88,10 +89,10 @@ static void judge_end(struct ab_verify_line *line, const struct ab_verify_report
     snprintf(text, sizeof text, "%.*s", (int)sizeof r->text - 1, r->text);
     switch (r->answer) {
     case AB_ANSWER_SKIPPED:
-        say(line, AB_VERIFY_SKIPPED, text);
+        set_verdict(line, AB_VERIFY_SKIPPED, text);
         break;
     case AB_ANSWER_INFO:
-        say(line, AB_VERIFY_INFO, text);
+        set_verdict(line, AB_VERIFY_INFO, text);
         break;
     case AB_ANSWER_BROKEN:
         snprintf(line->text, sizeof line->text,
@@ -254,7 +255,7 @@ static enum ab_status run_work(const struct ab_verify_plan *plan, const struct a
     *line = (struct ab_verify_line){
         .check = work_names[which], .rule = rules[which], .unit = "ops"};
     if (which == WORK_LANES && context.tape->image->n_lanes == 1) {
-        say(line, AB_VERIFY_SKIPPED, "the workload has one thread");
+        set_verdict(line, AB_VERIFY_SKIPPED, "the workload has one thread");
         return AB_OK;
     }
     checked.decorator = which == WORK_LANES ? AB_DECORATOR_CHECKED : AB_DECORATOR_NONE;

@@ -186,4 +186,12 @@ enum ab_status ab_tape_cut(struct ab_tape_builder *b, const struct ab_tape **out
 /* What the ops since the last cut take up as a tape, what guards them not counted. */
 uint64_t ab_tape_bytes(const struct ab_tape_builder *b);
 
+/* What a recording knows of each allocation beyond its op, and a placement may ask for: one byte for
+ * each allocation of a tape, refused ones as well, in the common order. A resize is asked the same as
+ * the allocation of its block. In no tape and in no digest. */
+#define AB_ORIGIN_CLASSES 64
+#define AB_ORIGIN_CLASS 0x3fu  /* call sites that the same patterns fit are of one class */
+#define AB_ORIGIN_SCOPED 0x40u /* it dies before the scope ends in which it was born */
+#define AB_ORIGIN_ODD 0x80u    /* of that scope, counted from 0 */
+
 #endif

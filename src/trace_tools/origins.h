@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a placement may ask of the allocations of a trace (base/origin.h), in one pass over the file:
+ * What a placement may ask of the allocations of a trace (tape/tape.h), in one pass over the file:
  * which patterns their call sites fit, whether they die in their scope, and which of two heaps taken in
  * turn is that scope's. A byte an allocation, and memory O(live blocks) while it is made.
  */
 #ifndef AB_TRACE_TOOLS_SCOPE_ORIGINS_H
 #define AB_TRACE_TOOLS_SCOPE_ORIGINS_H
 
-#include "base/origin.h"
+#include "tape/tape.h"
 #include "trace_tools/scopes.h"
 #include "trace_tools/walk.h"
 

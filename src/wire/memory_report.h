@@ -2,15 +2,15 @@
  *
  * What the memory pass says, in a region of its own of the run memfd: plain integers of fixed
  * layout, UINT64_MAX where something is not known. The worker counts, the parent judges
- * (runner/fold/fold_memory.c): it trusts none of this beyond bounds it checks itself.
+ * (runner/fold_memory.c): it trusts none of this beyond bounds it checks itself.
  *
  * Positions are on the op clock: how many ops of the tape are done.
  */
 #ifndef AB_WIRE_MEMORY_REPORT_H
 #define AB_WIRE_MEMORY_REPORT_H
 
-#include "wire/memory_at.h"
-#include "wire/route.h"
+#include "wire/kinds.h"
+#include "wire/placement.h"
 #include "wire/run.h"
 
 #define AB_MEMORY_UNKNOWN UINT64_MAX
@@ -19,7 +19,7 @@
 /* Of one heap of a placement, at a checkpoint. */
 struct ab_heap_reading {
     uint64_t requested_bytes; /* of its live blocks */
-    uint64_t footprint_bytes; /* by page (worker/memory/heap_pages.h) */
+    uint64_t footprint_bytes; /* by page (worker/memory/heap_memory.h) */
     uint64_t live_bytes, internal_bytes, external_bytes;
     uint64_t allocated_bytes, mapped_bytes, reserved_bytes, metadata_bytes; /* what it says */
 };
@@ -35,7 +35,7 @@ struct ab_memory_state {
     uint64_t live_bytes, internal_bytes, external_bytes;
     uint64_t untouched_bytes, baseline_bytes, n_stretches;
     uint64_t allocated_bytes, mapped_bytes; /* what the allocator says */
-    struct ab_heap_reading heaps[AB_ROUTE_HEAPS_MAX];
+    struct ab_heap_reading heaps[AB_PLACEMENT_HEAPS_MAX];
 };
 
 /* The peaks of a phase, for a run that comes later with the same tape. */
@@ -98,7 +98,7 @@ struct ab_memory_report {
     uint64_t baseline_bytes; /* private memory before the heap opened, not in any footprint */
     uint64_t shared_bytes, hugetlb_bytes, swapped_bytes; /* most seen since, of the allocator's */
     uint64_t drained_bytes[AB_DRAIN_COUNT];
-    uint64_t heaps_drained_bytes[AB_ROUTE_HEAPS_MAX][AB_DRAIN_COUNT];
+    uint64_t heaps_drained_bytes[AB_PLACEMENT_HEAPS_MAX][AB_DRAIN_COUNT];
     struct ab_memory_phase phases[AB_PHASES_MAX];
     uint32_t n_points, reserved;
     struct ab_memory_point points[AB_MEMORY_POINTS_MAX];

@@ -18,15 +18,67 @@
 #include "allocators/ab_backend.h"
 #include "base/bits.h"
 #include "base/limits.h"
-#include "tape/tape.h"
+#include "tape/tape_image.h"
 #include "wire/crash.h"
-#include "wire/pass.h"
-#include "wire/route.h"
-#include "wire/slice.h"
-#include "wire/source.h"
-#include "wire/verify_run.h"
+#include "wire/kinds.h"
+#include "wire/placement.h"
 
 #include <stdint.h>
+
+/* One check of `allocbench verify`, as parent and worker see it: what is asked for, what came out. */
+
+enum ab_verify_answer {
+    AB_ANSWER_NONE, /* the check did not come to its end */
+    AB_ANSWER_PASS,
+    AB_ANSWER_SKIPPED, /* has nothing to check here; `text` says why */
+    AB_ANSWER_INFO,    /* `text` says how it behaves: neither right nor wrong */
+    AB_ANSWER_BROKEN,  /* informational, but the back end claims otherwise than `text` */
+};
+
+struct ab_verify_request {
+    uint32_t check; /* index in ab_checks */
+    uint32_t reserved;
+    uint64_t seed;
+};
+
+struct ab_verify_report {
+    uint32_t answer;
+    uint32_t n_live; /* blocks live at a NULL that ended the check */
+    uint64_t work;   /* of the check's unit; below its floor nothing is proven */
+    char text[160];
+};
+
+/* The throughput and the latency pass of one lane in slices: stretches of the tape between fixed positions, the same
+ * for every back end and every run, each timed by itself, with a reading of the canary between them
+ * that is not counted. */
+
+struct ab_slice {
+    uint64_t ticks;         /* 0: a reset passed over it */
+    uint16_t before, after; /* of the canary, as it was when the slice began and ended */
+    uint32_t phase;
+    uint32_t samples_end; /* LATENCY: index of the first sample after it */
+    uint32_t n_preempted; /* LATENCY: how often the scheduler gave the CPU away in it */
+};
+
+/* Ops a slice: most, unless a tape is so long that there would be too many slices; and least. */
+enum { AB_SLICE_OPS = 4096, AB_SLICE_OPS_MIN = 64, AB_SLICES_MAX = 1 << 16 };
+
+struct ab_slice_request {
+    uint64_t offset;   /* in the run memfd, of cap slices */
+    uint32_t cap, ops; /* cap 0 = no slices */
+    uint16_t quiet;    /* least reading of the canary so far, 0 = not known */
+    uint16_t reserved0;
+    uint32_t reserved1;
+    uint64_t wait_max_ticks; /* for quiet, in one run */
+    uint32_t wait_times;     /* and no longer than so many times what the slices took so far */
+    uint32_t reserved2;
+};
+
+struct ab_slice_report {
+    uint32_t n, reserved;
+    uint64_t waited_ticks; /* for quiet */
+    uint64_t n_gaps;       /* readings in which something else had the CPU */
+};
 
 /* What stands between the tape and the allocator: never for anything that is timed. */
 enum ab_decorator {
@@ -62,7 +114,6 @@ enum ab_failure {
 };
 
 #define AB_TEXT_MAX 512
-#define AB_PHASES_MAX 256
 
 struct ab_run_request {
     uint32_t pass, boundary, source;
@@ -163,8 +214,8 @@ struct ab_run_report {
     char version[64];                /* what the library says of itself, "" = nothing */
     uint32_t lane_ops[AB_LANES_MAX]; /* the same for the other lanes */
     struct ab_identity identity;
-    struct ab_library_report libraries[AB_ROUTE_HEAPS_MAX]; /* ROUTED: of each heap */
-    struct ab_verify_report verify;                         /* CHECK */
+    struct ab_library_report libraries[AB_PLACEMENT_HEAPS_MAX]; /* PLACED: of each heap */
+    struct ab_verify_report verify;                             /* CHECK */
     struct ab_slice_report slices;
     char caveat[160]; /* VERIFY: what it does wrong, though not in this work; "" = nothing */
     struct ab_phase_report phases[AB_PHASES_MAX];
@@ -181,83 +232,14 @@ struct ab_run_page {
     struct ab_run_report report;
 };
 
-/* A tape of its own: that of all, or a part of it. Its op i is op first + i of the whole. Offsets are
- * in bytes from the file's start. */
-struct ab_burst {
-    uint64_t offset; /* of the pages that hold it */
-    uint64_t ops_offset, wide_offset, phases_offset, lane_begin_offset, turns_offset;
-    uint64_t iterations_offset, iteration_begin_offset;
-    uint32_t first, n_ops;
-    uint32_t first_iteration, n_iterations; /* those of the bursts before; its own */
-};
-
-/* Head of the tape file. */
-struct ab_tape_image {
-    uint32_t magic, size;
-    uint64_t total_bytes;
-    uint64_t phases_offset, bursts_offset; /* phases: as if all bursts were one */
-    uint64_t most_bytes; /* of a burst; so much of the file is there from any burst's offset on */
-    uint32_t n_ops, n_phases, n_slots, n_lanes; /* of all bursts */
-    uint32_t window;
-    uint32_t n_bursts;
-    uint32_t n_iterations; /* of all bursts */
-    uint64_t n_turns, n_edges, n_remote;
-    uint64_t stretch_bytes; /* most that is requested between two bulk resets, or the ends */
-    struct ab_facts facts;
-};
-#define AB_TAPE_IMAGE_MAGIC 0x31744241u /* "ABt1" */
-
-struct ab_tape_part { /* where a burst lies in a mapping of the tape file */
-    const uint64_t *ops;
-    const struct ab_wide *wide;
-    const struct ab_phase *phases; /* its own; `begin` and `end` count from its begin */
-    const uint32_t *lane_begin;
-    const struct ab_turn *turns;
-    const uint32_t *iterations, *iteration_begin; /* as in a tape; no iterations: not to be read */
-    uint32_t first_iteration, n_iterations;
-    uint32_t first, n_ops;
-};
-
-/* Of all bursts as if they were one. */
-static inline const struct ab_phase *ab_tape_phases(const struct ab_tape_image *image)
-{
-    const char *file = (const char *)image;
-    return (const struct ab_phase *)(const void *)(file + image->phases_offset);
-}
-
-static inline const struct ab_burst *ab_tape_burst(const struct ab_tape_image *image, uint32_t i)
-{
-    const char *file = (const char *)image;
-    return (const struct ab_burst *)(const void *)(file + image->bursts_offset) + i;
-}
-
-static inline struct ab_tape_part ab_tape_part(const struct ab_tape_image *image, uint32_t i)
-{
-    const struct ab_burst *b = ab_tape_burst(image, i);
-    const char *file = (const char *)image;
-    return (struct ab_tape_part){
-        .ops = (const void *)(file + b->ops_offset),
-        .wide = (const void *)(file + b->wide_offset),
-        .phases = (const void *)(file + b->phases_offset),
-        .lane_begin = (const void *)(file + b->lane_begin_offset),
-        .turns = (const void *)(file + b->turns_offset),
-        .iterations = (const void *)(file + b->iterations_offset),
-        .iteration_begin = (const void *)(file + b->iteration_begin_offset),
-        .first_iteration = b->first_iteration,
-        .n_iterations = b->n_iterations,
-        .first = b->first,
-        .n_ops = b->n_ops,
-    };
-}
-
 /* File descriptors the worker is born with, besides /dev/null on 0 and a capture on 1 and 2. */
 #define AB_WORKER_FD_TAPE 3
 #define AB_WORKER_FD_RUN 4
 /* SYSTEM_CALLS: a socket, to which the worker sends one byte and the descriptor that tells of each of
  * its system calls (seccomp_unotify(2)). What has this number as its sixth argument is not told. */
 #define AB_WORKER_FD_CALLS 6
-/* ROUTED: struct ab_route_image. */
-#define AB_WORKER_FD_ROUTE 7
+/* PLACED: struct ab_placement_image. */
+#define AB_WORKER_FD_PLACEMENT 7
 #define AB_CALL_OF_OURS 0x41423155u
 /* A sample is stored as its ticks + 1, because a coarse counter may well read 0; 0 = not timed,
  * UINT32_MAX = longer than can be stored: it counts as overflow. One less: the scheduler gave the CPU

@@ -7,6 +7,7 @@
 #include "worker/worker.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 
 enum { PAGE = 4096 };
@@ -52,4 +53,13 @@ bool ab_worker_enter_burst(struct ab_worker *w, uint32_t i)
         w->lanes[l].wide = w->wide;
     }
     return true;
+}
+
+void *ab_worker_map(struct ab_worker *w, size_t bytes, const char *what)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE,
+                   -1, 0);
+    if (p == MAP_FAILED)
+        ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the ", what, NULL);
+    return memset(p, 0, bytes);
 }

@@ -6,7 +6,7 @@
 #include "worker/worker.h"
 
 #include "base/digits.h"
-#include "worker/crash/call_note.h"
+#include "worker/crash/crash.h"
 #include "worker/preflight.h"
 
 #include <signal.h>
@@ -20,7 +20,7 @@ const char *ab_worker_number(char *buf, uint64_t n)
     return ab_digits(buf, n, 10);
 }
 
-void ab_worker_tell(const struct ab_worker *w, const char *text)
+void ab_worker_print(const struct ab_worker *w, const char *text)
 {
     if (w->page->request.is_alone == 0)
         return;
@@ -33,7 +33,7 @@ void ab_worker_tell(const struct ab_worker *w, const char *text)
 /* Where no parent reads the report a debugger may be there: it is to stop here, in this thread. */
 static void stop_alone(const struct ab_worker *w)
 {
-    ab_worker_tell(w, w->page->report.reason);
+    ab_worker_print(w, w->page->report.reason);
     if (w->page->request.is_alone != 0)
         syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), SIGABRT);
 }

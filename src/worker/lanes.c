@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/search.h"
 #include "worker/memory/memory.h"
-#include "worker/passes/apart.h"
-#include "worker/target/routed.h"
+#include "worker/passes/meters.h"
+#include "worker/target/placed.h"
 #include "worker/wait.h"
 
 #include <linux/futex.h>
@@ -240,8 +240,8 @@ bool ab_lanes_next_burst(struct ab_lane *lane)
         add_reports(w);
         if (!ab_worker_enter_burst(w, next))
             ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot read the tape", NULL);
-        if (w->route != NULL)
-            ab_routed_enter_burst(w, next - 1, next);
+        if (w->placement != NULL)
+            ab_placed_enter_burst(w, next - 1, next);
         *(volatile uint32_t *)&w->page->report.burst = next;
     }
     if (goes_on)
@@ -428,4 +428,46 @@ uint32_t ab_lane_first_sample(const struct ab_worker *w, uint32_t position)
 {
     return (uint32_t)AB_SEARCH(i, w->page->request.n_samples,
                                w->positions[i] < w->first + position);
+}
+
+/* The global order of a phase, from the turns of the tape. Turns count what was asked for, the
+ * tape holds WAITs and PUBLISHes besides: a stretch has those ahead of its ops and the PUBLISH
+ * after its last one. */
+
+void ab_order_begin(struct ab_order *order, const struct ab_worker *w, uint32_t phase)
+{
+    order->w = w;
+    order->phase = phase;
+    order->lane = 0;
+    order->next = order->turn = w->phases[phase].turns_begin;
+    for (uint32_t i = 0; i < w->image->n_lanes; i++)
+        order->at[i] = w->lane_begin[phase * w->image->n_lanes + i];
+}
+
+static uint32_t stretch_end(const struct ab_worker *w, uint32_t i, uint32_t n)
+{
+    while (n > 0)
+        n -= !ab_op_is_guard(w->ops[i++]);
+    while (i < ab_tape_burst(w->image, w->burst)->n_ops && AB_OP_CODE(w->ops[i]) == AB_CODE_PUBLISH)
+        i++;
+    return i;
+}
+
+bool ab_order_next(struct ab_order *order, uint32_t *begin, uint32_t *end)
+{
+    const struct ab_worker *w = order->w;
+    const struct ab_phase *phase = &w->phases[order->phase];
+    if (w->image->n_lanes == 1) { /* no turns: the phase is one stretch */
+        *begin = order->at[0];
+        *end = order->at[0] = w->lane_begin[order->phase + 1];
+        return *begin < *end;
+    }
+    if (order->next == phase->turns_end)
+        return false;
+    const struct ab_turn *turn = &w->turns[order->next];
+    order->turn = order->next++;
+    order->lane = turn->lane;
+    *begin = order->at[turn->lane];
+    *end = order->at[turn->lane] = stretch_end(w, *begin, turn->n);
+    return true;
 }

@@ -44,4 +44,11 @@ struct ab_order {
     uint32_t at[AB_LANES_MAX];
 };
 
+/* The global order of one phase, stretch by stretch. */
+
+void ab_order_begin(struct ab_order *order, const struct ab_worker *w, uint32_t phase);
+
+/* Ops [begin, end) of order->lane, what guards them included. False after the last. */
+bool ab_order_next(struct ab_order *order, uint32_t *begin, uint32_t *end);
+
 #endif

@@ -4,18 +4,15 @@
  * descriptor 3 and the run block on descriptor 4; everything it has to say goes into that block.
  */
 #include "allocators/null/null.h"
-#include "worker/checks/message.h"
-#include "worker/counts/counts.h"
-#include "worker/crash/call_note.h"
-#include "worker/crash/fault.h"
+#include "worker/checks/target.h"
+#include "worker/counts.h"
+#include "worker/crash/crash.h"
 #include "worker/lanes.h"
 #include "worker/memory/memory.h"
 #include "worker/preflight.h"
-#include "worker/run_check.h"
-#include "worker/target/decorate.h"
 #include "worker/target/inline_backend.h"
-#include "worker/target/inline_target.h"
-#include "worker/target/routed.h"
+#include "worker/target/placed.h"
+#include "worker/worker.h"
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -117,8 +114,8 @@ static void drop_descriptors(void)
 {
     close(AB_WORKER_FD_TAPE);
     close(AB_WORKER_FD_RUN);
-    if (worker.route != NULL)
-        close(AB_WORKER_FD_ROUTE);
+    if (worker.placement != NULL)
+        close(AB_WORKER_FD_PLACEMENT);
 }
 
 /* The NULL that fault+ was to give. */
@@ -158,7 +155,7 @@ static void tell_end(void)
     ab_words_add(&words, is_check && r->answer < AB_ARRAY_LEN(ends) ? ends[r->answer] : "passed");
     if (is_check)
         ab_words_add(&words, r->text);
-    ab_worker_tell(&worker, words.text);
+    ab_worker_print(&worker, words.text);
 }
 
 static void finish(void)
@@ -246,14 +243,14 @@ static void run_heap(struct ab_run_request *request)
 {
     struct ab_heap_face face;
     choose_inlined(request);
-    if (request->boundary == AB_BOUNDARY_ROUTED)
-        ab_routed_map(&worker);
+    if (request->boundary == AB_BOUNDARY_PLACED)
+        ab_placed_map(&worker);
     map_slots();
     ab_memory_open(&worker);
     ab_counts_open(&worker);
     ab_lanes_open(&worker);
-    if (worker.route != NULL)
-        ab_routed_open(&worker, &face);
+    if (worker.placement != NULL)
+        ab_placed_open(&worker, &face);
     else
         ab_worker_open_heap(&worker, &face);
     set_state(AB_WORKER_OPENED);
@@ -267,9 +264,9 @@ static void run_heap(struct ab_run_request *request)
     }
     if (request->pass == AB_PASS_VERIFY && worker.inlined != NULL)
         ab_target_of_loop(&worker.lanes[0], &target);
-    ab_lane_pass *called = worker.route != NULL   ? ab_routed_pass(&worker)
-                           : face.resolve != NULL ? ab_pass_handle
-                                                  : ab_pass_heap;
+    ab_lane_pass *called = worker.placement != NULL ? ab_placed_pass(&worker)
+                           : face.resolve != NULL   ? ab_pass_handle
+                                                    : ab_pass_heap;
     if (!run_proof(&target))
         ab_lanes_run(&worker, worker.inlined != NULL ? worker.inlined->pass : called, &face, true);
 }

@@ -9,11 +9,10 @@
 
 #include "base/bits.h"
 #include "worker/checks/checker.h"
-#include "worker/crash/fault.h"
+#include "worker/checks/checks.h"
+#include "worker/crash/crash.h"
 #include "worker/lanes.h"
-#include "worker/run_check.h"
-#include "worker/strict_order.h"
-#include "worker/target/routed.h"
+#include "worker/target/placed.h"
 
 #include <string.h>
 
@@ -23,7 +22,7 @@ struct verify {
     struct ab_worker *w;
     struct ab_lane *lane; /* one for all: nothing is timed here */
     const struct ab_target *t;
-    struct ab_target routed; /* `t` of several heaps: each lane has its own stream of choices */
+    struct ab_target placed; /* `t` of several heaps: each lane has its own stream of choices */
     struct ab_checker checker;
     uint64_t marks[AB_SAVE_POINTS_MAX + 1]; /* by depth */
     bool is_behind;                         /* the ops are done */
@@ -92,8 +91,8 @@ static void verify_resize(struct verify *v, struct ab_slot *slot, const struct a
     if (!ab_target_can_resize(v->t))
         return;
     if (slot->ref == 0) { /* of 0 bytes, and NULL */
-        if (v->w->route != NULL)
-            ab_routed_skip(v->t->heap);
+        if (v->w->placement != NULL)
+            ab_placed_skip(v->t->heap);
         return;
     }
     ab_ref ref = sizes[0] == 0 ? resize_nothing(v, slot, op->size)
@@ -142,7 +141,7 @@ static void verify_op(struct verify *v, uint64_t word)
 static uint32_t verify_scope(struct verify *v, const uint64_t *op)
 {
     uint32_t how = AB_OP_SLOT(*op), depth = AB_RESET_DEPTH(how), n = AB_OP_SIZE(*op);
-    if ((how & AB_RESET_RELEASE) == 0 || (how & AB_RESET_CROWDED) != 0 || v->w->route != NULL ||
+    if ((how & AB_RESET_RELEASE) == 0 || (how & AB_RESET_CROWDED) != 0 || v->w->placement != NULL ||
         !ab_target_has_marks(v->t))
         return 0;
     if ((how & AB_RESET_MARK) != 0) {
@@ -182,8 +181,8 @@ static void verify_ops(struct verify *v)
         uint32_t begin, end;
         ab_order_begin(&order, w, p);
         while (goes_on && ab_order_next(&order, &begin, &end)) {
-            if (w->route != NULL)
-                v->routed.heap = ab_routed_view(w, order.lane);
+            if (w->placement != NULL)
+                v->placed.heap = ab_placed_view(w, order.lane);
             goes_on = verify_range(v, begin, end, &left);
         }
     }
@@ -300,9 +299,9 @@ static void free_all(struct verify *v)
 
 void ab_pass_verify(struct ab_worker *w, const struct ab_target *target)
 {
-    preflight = (struct verify){.w = w, .lane = &w->lanes[0], .t = target, .routed = *target};
-    if (w->route != NULL)
-        preflight.t = &preflight.routed;
+    preflight = (struct verify){.w = w, .lane = &w->lanes[0], .t = target, .placed = *target};
+    if (w->placement != NULL)
+        preflight.t = &preflight.placed;
     if (!ab_checker_open(&preflight.checker, target))
         ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the record of live blocks", NULL);
     preflight.checker.fail = fail;
@@ -310,7 +309,8 @@ void ab_pass_verify(struct ab_worker *w, const struct ab_target *target)
     ab_fault_set_lookup(ab_worker_locate, &preflight.checker);
     preflight.checker.edge_bytes = EDGE_BYTES;
     preflight.checker.is_null_told = false;
-    if (w->route != NULL) /* its references are addresses, and not asked whether they are stale */
+    if (w->placement !=
+        NULL) /* its references are addresses, and not asked whether they are stale */
         preflight.checker.proves &= ~(unsigned)AB_PROVE_STALE;
     verify_ops(&preflight);
 }
@@ -318,11 +318,86 @@ void ab_pass_verify(struct ab_worker *w, const struct ab_target *target)
 void ab_pass_probe(struct ab_worker *w, const struct ab_target *target)
 {
     /* Of several heaps each op says which one serves it, and here there is no op. */
-    if (w->page->request.verify_ops == 0 || w->route != NULL || !ab_target_can_free(target))
+    if (w->page->request.verify_ops == 0 || w->placement != NULL || !ab_target_can_free(target))
         return;
     free_all(&preflight);
     preflight.is_behind = true;
     probe_asked(&preflight);
     if (ab_target_is_malloc(target))
         probe_beyond(&preflight);
+}
+
+/* One check of `verify`, in a worker of its own: what it breaks breaks nothing else. */
+
+/* Of the program itself, as the linker names them. */
+extern char __executable_start[], end[];
+
+enum { STACK_BYTES = 65536 };
+
+static __attribute__((noreturn)) void fail_check(void *user, const char *text)
+{
+    ab_worker_fail(user, AB_FAILURE_CHECK, text, NULL);
+}
+
+static struct ab_trial trial;
+
+static __attribute__((noreturn)) void fail_check_null(void *user, const char *text)
+{
+    ab_trial_prove_full(&trial);
+    ab_worker_fail(user, AB_FAILURE_NULL, text, NULL);
+}
+
+bool ab_worker_locate(void *checker, uint64_t address, struct ab_near_block *out)
+{
+    return ab_checker_locate(checker, (uintptr_t)address, out);
+}
+
+static const struct ab_backend *backend;
+
+static bool reopen(void *user, struct ab_heap **out)
+{
+    struct ab_worker *w = user;
+    struct ab_open_args args = {
+        .size = sizeof args, .facts = ab_worker_facts(w), .values = w->page->request.values};
+    ab_call_note_begin(AB_CALLED_OPEN, 0, 0, 0);
+    bool is_open = backend->open(&args, out) == 0;
+    ab_call_note_end();
+    return is_open;
+}
+
+void ab_pass_check(struct ab_worker *w, const struct ab_target *target)
+{
+    const struct ab_verify_request *request = &w->page->request.verify;
+    struct ab_checker *c = &trial.checker;
+    char *here = __builtin_frame_address(0);
+    trial = (struct ab_trial){
+        .target = target, .report = &w->page->report.verify, .reopen = reopen};
+    if (!ab_checker_open(c, target))
+        ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the record of live blocks", NULL);
+    c->fail = fail_check;
+    c->fail_null = fail_check_null;
+    c->user = w;
+    backend = target->hooks;
+    ab_fault_set_lookup(ab_worker_locate, c);
+    ab_checker_forbid(c, __executable_start, (size_t)(end - __executable_start));
+    ab_checker_forbid(c, here - STACK_BYTES, 2 * STACK_BYTES);
+    ab_checker_forbid(c, w->page, w->page->request.run_bytes);
+    ab_rng_init(&trial.rng, request->seed, request->check);
+    ab_check_run(&ab_checks[request->check], &trial);
+}
+
+/* From what the worker has opened to what the checks take. */
+
+void ab_target_of_malloc(const struct ab_malloc_calls *calls, struct ab_target *out)
+{
+    *out = (struct ab_target){
+        .calls = *calls,
+        .traits = AB_TRAIT_THREAD_SAFE | AB_TRAIT_REMOTE_FREE,
+    };
+}
+
+void ab_target_of_heap(const struct ab_heap_face *face, struct ab_target *out)
+{
+    *out = (struct ab_target){
+        .hooks = face->backend, .heap = face->heap, .traits = face->backend->traits};
 }

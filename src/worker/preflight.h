@@ -18,4 +18,12 @@ void ab_pass_verify(struct ab_worker *w, const struct ab_target *target);
  * tape. What is wrong elsewhere becomes report.caveat. */
 void ab_pass_probe(struct ab_worker *w, const struct ab_target *target);
 
+/* One check of `verify` in the worker. */
+
+/* Where an address lies, as a struct ab_checker knows it: for ab_fault_set_lookup. */
+bool ab_worker_locate(void *checker, uint64_t address, struct ab_near_block *out);
+
+/* Runs request.verify.check. */
+void ab_pass_check(struct ab_worker *w, const struct ab_target *target);
+
 #endif

@@ -7,14 +7,49 @@
 #ifndef AB_WORKER_WORKER_H
 #define AB_WORKER_WORKER_H
 
+#include "allocators/ab_backend.h"
 #include "base/save_points.h"
 #include "wire/run.h"
-#include "worker/target/allocator_calls.h"
+#include "worker/checks/target.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How ops reach an allocator: two call boundaries of equal indirection (one load of a function
+ * pointer from memory, one call). Nothing is compared through a shim, which would tax one side by
+ * a good part of a 4 ns op. */
+
+struct ab_heap_face { /* hooks of one opened heap; free is never NULL here */
+    struct ab_heap *heap;
+    ab_ref (*alloc)(struct ab_heap *, size_t);
+    void (*free)(struct ab_heap *, ab_ref, size_t);
+    ab_ref (*resize)(struct ab_heap *, ab_ref, size_t, size_t);
+    ab_ref (*alloc_zeroed)(struct ab_heap *, size_t);
+    ab_ref (*alloc_aligned)(struct ab_heap *, size_t, size_t);
+    void (*reset)(struct ab_heap *);
+    void *(*resolve)(struct ab_heap *, ab_ref);
+    size_t (*usable_size)(struct ab_heap *, ab_ref);
+    int (*thread_enter)(struct ab_heap *, uint32_t, struct ab_heap **);
+    void *object; /* of a loop with the back end compiled in: what its functions take */
+    const struct ab_backend *backend; /* whose hooks these are; NULL = none */
+};
+
+static inline bool ab_backend_has_marks(const struct ab_backend *b)
+{
+    return b->mark != NULL && b->release != NULL;
+}
+
+/* 16 bytes: AB_OP's slot field is its byte offset. */
+struct ab_slot {
+    uintptr_t ref;
+    uint64_t size_seq; /* requested size in the low 48 bits; sequence number above */
+};
+#define AB_SLOT_SIZE(slot) ((slot)->size_seq & 0xffffffffffffu)
+_Static_assert(sizeof(struct ab_slot) == 16, "the slot field of an op is a byte offset");
 
 struct ab_inline;
-struct ab_route_image;
+struct ab_placement_image;
 
 struct ab_worker { /* what all lanes share */
     const struct ab_tape_image *image;
@@ -30,13 +65,13 @@ struct ab_worker { /* what all lanes share */
     uint32_t *ticks;
     uint8_t *classes;
     const uint32_t *iterations,
-        *iteration_begin;                   /* of the burst; not to be read where it has none */
-    struct ab_iteration *iteration_reports; /* TAIL of a tape with iterations, else NULL */
-    struct ab_lane *lanes;                  /* image->n_lanes */
-    struct ab_memory_pass *memory;          /* memory pass, else NULL */
-    const struct ab_inline *inlined;        /* AB_BOUNDARY_INLINE, else NULL */
-    const struct ab_route_image *route;     /* AB_BOUNDARY_ROUTED, else NULL */
-    uint32_t n_cpus;                        /* that the lanes have between them */
+        *iteration_begin;                       /* of the burst; not to be read where it has none */
+    struct ab_iteration *iteration_reports;     /* TAIL of a tape with iterations, else NULL */
+    struct ab_lane *lanes;                      /* image->n_lanes */
+    struct ab_memory_pass *memory;              /* memory pass, else NULL */
+    const struct ab_inline *inlined;            /* AB_BOUNDARY_INLINE, else NULL */
+    const struct ab_placement_image *placement; /* AB_BOUNDARY_PLACED, else NULL */
+    uint32_t n_cpus;                            /* that the lanes have between them */
     uint32_t n_awake; /* atomic: lanes in a phase that do not sleep, or have been woken */
 };
 
@@ -109,7 +144,7 @@ struct ab_lane {
 _Noreturn void ab_worker_fail(struct ab_worker *w, enum ab_failure failure, ...)
     __attribute__((sentinel));
 /* To standard error, where no parent reads the report. */
-void ab_worker_tell(const struct ab_worker *w, const char *text);
+void ab_worker_print(const struct ab_worker *w, const char *text);
 /* Zeroes for the worker's own use, or the run fails: "cannot map the WHAT". Shared, so that they
  * never count as the heap's footprint; written, so that no first touch of ours falls into a phase. */
 void *ab_worker_map(struct ab_worker *w, size_t bytes, const char *what);
@@ -127,9 +162,6 @@ void ab_worker_ask_version(struct ab_worker *w, void *library, void *mallctl);
 /* target/prefixed_malloc.c: functions PREFIXmalloc … of a library that is opened by path. Which kinds of ops it can
  * serve, as bits 1 << AB_OP_…; the face's functions for the others are NULL. */
 uint32_t ab_worker_open_prefix(struct ab_worker *w, struct ab_malloc_calls *face);
-
-/* plugin_params.c: request.values from request.params, by the table of the plug-in. */
-void ab_worker_set_params(struct ab_worker *w, const struct ab_backend *b);
 
 /* burst.c: the tape as far as its burst i goes. A file's other bursts are not in memory. False: it
  * cannot be read. */
@@ -157,7 +189,7 @@ struct ab_heap_face ab_worker_face_of(const struct ab_backend *b, struct ab_heap
 /* Bit 1 << AB_OP_… for each kind that it has a hook for. */
 uint32_t ab_worker_hooks_of(const struct ab_backend *b);
 
-/* heap.c: finds, checks and opens the back end of a heap boundary. */
+/* Finds, checks and opens the back end of a heap boundary. */
 void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face);
 /* The calling lane's own view of it. */
 void ab_worker_enter_heap(struct ab_lane *lane, struct ab_heap_face *face);
@@ -187,5 +219,15 @@ void ab_worker_note_null(struct ab_lane *lane, uint64_t size);
 void ab_worker_note_slow(struct ab_lane *lane, struct ab_tail *tail);
 /* Keeps the op when it is among the AB_WORST_MAX slowest. */
 void ab_tail_keep(struct ab_tail *tail, const struct ab_worst *op);
+
+/* A back end behind checked+ or fault+. */
+
+/* The face of `target` behind request.decorator. Blocks resolve to memory of our own, where the
+ * tape's touches go. Failures of the checker fail the run. */
+void ab_worker_decorate(struct ab_worker *w, const struct ab_target *target,
+                        struct ab_heap_face *out);
+
+/* Of fault+: the call that failed, "alloc(48)"; NULL when none has. */
+const char *ab_worker_fault(void);
 
 #endif

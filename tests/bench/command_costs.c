@@ -10,10 +10,10 @@
 #include "base/clock.h"
 #include "core/file_digest.h"
 #include "runner/estimate.h"
-#include "runner/fold/fold_depth.h"
+#include "runner/fold.h"
 #include "runner/run.h"
 #include "runner/supervise.h"
-#include "runner/tape_file.h"
+#include "tape/tape_file.h"
 #include "trace_tools/to_tape.h"
 
 #include <sha2.h>

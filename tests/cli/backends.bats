@@ -3,7 +3,7 @@
 #
 # How back ends are named, set and found, and what is said of them.
 # tests: cmd_list.c identity.c
-# tests: open_heap.c plugin_params.c prefixed_malloc.c
+# tests: open_heap.c prefixed_malloc.c
 
 load helpers
 

@@ -3,7 +3,7 @@
 #
 # A trace that is too long to be held is replayed in bursts: the same work as in one piece, and the
 # same facts found; whatever ends a run ends it here too. And what comes before the first run.
-# tests: burst.c routed_map.c
+# tests: burst.c placed.c
 
 load helpers
 

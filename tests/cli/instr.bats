@@ -3,7 +3,7 @@
 #
 # --instr: what is counted is exact, so bounds here are narrow. libextra has a known number of
 # instructions and system calls more than without its settings.
-# tests: count_round.c counts.c steady_clock.c
+# tests: count_round.c counts.c
 
 load helpers
 

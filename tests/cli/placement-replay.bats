@@ -3,7 +3,7 @@
 #
 # A recorded program served by several heaps: by the scope that a block dies in and by where it was
 # called from; an arena begins anew when its last block is dead.
-# tests: mapped_rows.c
+# tests: placement_rows.c
 
 load helpers
 

@@ -3,7 +3,7 @@
 #
 # One stream of ops served by several heaps: `via` of sets and --map, as rows of their own that do the
 # same work, with a null of their own.
-# tests: mapped_rows.c pass_routed.c pass_routed_inline.c placement.c routed.c routed_malloc.c
+# tests: placement_rows.c pass_placed.c pass_placed_inline.c rules.c placed.c
 
 load helpers
 

@@ -10,8 +10,6 @@
 #include "contract/subject.h"
 
 #include "base/rng.h"
-#include "worker/memory/footprint.h"
-#include "worker/memory/live_ledger.h"
 #include "worker/memory/page_ledger.h"
 #include "worker/memory/page_walk.h"
 #include "worker/memory/residency.h"

@@ -6,7 +6,7 @@
 #ifndef AB_TESTS_CONTRACT_SUBJECT_H
 #define AB_TESTS_CONTRACT_SUBJECT_H
 
-#include "backend/params.h"
+#include "backend/settings.h"
 #include "base/bits.h"
 
 #include <setjmp.h>

@@ -4,9 +4,9 @@
  * rules for --map. Reading must end in options, in rules that are whole, or in one error whose words
  * are printable; it writes nothing.
  */
-#include "app/placement.h"
 #include "cli/options/options_parse.h"
 #include "fuzz/input_file.h"
+#include "placement/rules.h"
 
 #include <string.h>
 
@@ -30,15 +30,15 @@ static void check_error(enum ab_status status, const struct ab_err *err)
 
 static void read_rules(const char *text, const struct ab_placement_terms *of)
 {
-    struct ab_placement p;
+    struct ab_placement_rules p;
     struct ab_err err = {.text = ""};
-    enum ab_status status = ab_placement_parse(text, of, "--map", &p, &err);
+    enum ab_status status = ab_rules_parse(text, of, "--map", &p, &err);
     if (status != AB_OK)
         check_error(status, &err);
     for (size_t i = 0; status == AB_OK && i < p.n_rules; i++)
         if (p.rules[i].heap >= p.heaps.n)
             abort();
-    ab_placement_fini(&p);
+    ab_rules_fini(&p);
 }
 
 static enum ab_command_id command_of(const char *word)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/heap_model.h"
 
-#include "backend/params.h"
+#include "backend/settings.h"
 #include "base/rng.h"
 
 #include <pthread.h>

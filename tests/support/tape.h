@@ -5,7 +5,7 @@
 #ifndef AB_TESTS_SUPPORT_TAPE_H
 #define AB_TESTS_SUPPORT_TAPE_H
 
-#include "runner/tape_file.h"
+#include "tape/tape_file.h"
 
 /* "fill": n allocs of 64 bytes, unmeasured; "churn": `rounds` times free + alloc of 16 … 271 bytes
  * with one resize in ten; "drain": frees. Deterministic. Asserts that it works. */

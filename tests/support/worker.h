@@ -5,7 +5,7 @@
 #ifndef AB_TESTS_SUPPORT_WORKER_H
 #define AB_TESTS_SUPPORT_WORKER_H
 
-#include "runner/tape_file.h"
+#include "tape/tape_file.h"
 #include "worker/checks/target.h"
 #include "worker/lanes.h"
 

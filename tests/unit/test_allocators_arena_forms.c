@@ -6,7 +6,7 @@
 #include "allocators/arena/arena_allocator.h"
 
 #include "allocators/builtin.h"
-#include "backend/params.h"
+#include "backend/settings.h"
 #include "support/heap_model.h"
 #include "support/small_pages.h"
 

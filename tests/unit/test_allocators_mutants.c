@@ -8,7 +8,7 @@
  */
 #include "allocators/builtin.h"
 #include "allocators/pool/pool_lockfree.h"
-#include "backend/params.h"
+#include "backend/settings.h"
 #include "mutants/lane_work.h"
 #include "mutants/laneheap.h"
 #include "support/cmocka.h"

@@ -7,7 +7,7 @@
 #include "allocators/paged/paged_pool.h"
 
 #include "allocators/builtin.h"
-#include "backend/params.h"
+#include "backend/settings.h"
 #include "base/rng.h"
 #include "support/heap_model.h"
 #include "support/paged_pool.h"

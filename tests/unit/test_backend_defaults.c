@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "backend/defaults.h"
+#include "backend/presets.h"
 
 #include "allocators/builtin.h"
 

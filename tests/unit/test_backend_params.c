@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tests: param_read.c */
-#include "backend/params.h"
+#include "backend/settings.h"
 
 #include "allocators/builtin.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "backend/sweep.h"
+#include "backend/presets.h"
 
 #include "backend/selection.h"
 

@@ -4,7 +4,6 @@
  * they are read from.
  * tests: system_file.c
  */
-#include "core/control_group.h"
 #include "core/system_file.h"
 #include "support/system_tree.h"
 

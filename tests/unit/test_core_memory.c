@@ -5,8 +5,8 @@
 #include "core/memory.h"
 
 #include "core/grow.h"
-#include "core/leftover.h"
 #include "core/text.h"
+#include "core/unfinished.h"
 #include "support/cmocka.h"
 
 #include <fcntl.h>
@@ -121,7 +121,7 @@ static void take_with_file(void)
     strcpy(file, "/tmp/allocbench-test-XXXXXX");
     int fd = mkstemp(file), folder = open("/tmp", O_RDONLY | O_DIRECTORY);
     dprintf(STDERR_FILENO, "%s\n", file);
-    if (fd < 0 || !ab_leftover_enter(folder, strrchr(file, '/') + 1))
+    if (fd < 0 || !ab_unfinished_enter(folder, strrchr(file, '/') + 1))
         _exit(98);
     take();
 }

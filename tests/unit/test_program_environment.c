@@ -2,7 +2,7 @@
  *
  * What a measured program finds in its environment.
  */
-#include "program/environment.h"
+#include "program/program.h"
 
 #include "support/cmocka.h"
 

@@ -2,7 +2,7 @@
  *
  * Digests of streams: of the bytes, however they came.
  */
-#include "program/output.h"
+#include "program/program.h"
 
 #include "support/cmocka.h"
 

@@ -2,7 +2,7 @@
  *
  * The processes below us and their memory, with children whose memory is known.
  */
-#include "program/processes.h"
+#include "program/program.h"
 
 #include "base/clock.h"
 #include "runner/supervise.h"
@@ -46,18 +46,18 @@ static void memory_of_all_is_added_up(void **state)
     struct ab_processes t = {.n = 0};
     (void)state;
     pid_t pid = start(20, 1);
-    ab_processes_look(&t, ab_clock_now_ns());
+    ab_processes_update(&t, ab_clock_now_ns());
     assert_int_equal(t.n, 2);
     assert_non_null(ab_processes_find(&t, pid));
     assert_false(t.is_blind);
     assert_true(t.bytes > 60.0 * MIB && t.bytes < 90.0 * MIB); /* the child's copy of 20 counts */
     pid_t other = start(10, 0);
-    ab_processes_look(&t, ab_clock_now_ns());
+    ab_processes_update(&t, ab_clock_now_ns());
     assert_int_equal(t.n, 3);
     double peak = t.peak_bytes;
     kill(other, SIGKILL);
     waitpid(other, NULL, 0);
-    ab_processes_look(&t, ab_clock_now_ns());
+    ab_processes_update(&t, ab_clock_now_ns());
     assert_int_equal(t.n, 2);
     assert_true(t.bytes < peak && t.peak_bytes == peak);
     kill(t.items[0].pid, SIGKILL);
@@ -73,12 +73,12 @@ static void the_mean_is_over_time(void **state)
     (void)state;
     pid_t pid = start(32, 0);
     for (uint64_t ns = 0; ns <= 4; ns++)
-        ab_processes_look(&t, 1000 + ns * 1000);
+        ab_processes_update(&t, 1000 + ns * 1000);
     double all = t.bytes;
     assert_true(fabs(ab_processes_mean_bytes(&t, 5000) - all) < MIB);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    ab_processes_look(&t, 5000);
+    ab_processes_update(&t, 5000);
     double mean = ab_processes_mean_bytes(&t, 9000);
     assert_true(fabs(mean - all / 2) < MIB);
     ab_processes_fini(&t);
@@ -89,7 +89,7 @@ static void a_mean_of_too_few_looks_is_not_known(void **state)
     struct ab_processes t = {.n = 0};
     (void)state;
     for (uint64_t ns = 0; ns < 4; ns++)
-        ab_processes_look(&t, 1000 + ns);
+        ab_processes_update(&t, 1000 + ns);
     assert_true(isnan(ab_processes_mean_bytes(&t, 2000)));
     ab_processes_fini(&t);
 }

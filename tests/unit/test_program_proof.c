@@ -3,7 +3,7 @@
  * Which allocator serves a process: asked of ourselves, and of children with a library preloaded.
  * AB_BUILD names the build whose guests are used.
  */
-#include "program/proof.h"
+#include "program/program.h"
 
 #include "support/cmocka.h"
 
@@ -59,12 +59,12 @@ static void expect(const char *preload, const struct ab_proof_wanted *w,
     struct ab_proof_cache cache = {.n = 0};
     char why[700] = "";
     pid_t pid = start(preload);
-    assert_int_equal(ab_proof_look(&cache, pid, w, why, sizeof why), answer);
+    assert_int_equal(ab_proof_check(&cache, pid, w, why, sizeof why), answer);
     if (strstr(why, why_part) == NULL)
         fail_msg("%s", why);
     assert_true(cache.n > 0);
     size_t n = cache.n;
-    ab_proof_look(&cache, pid, w, why, sizeof why);
+    ab_proof_check(&cache, pid, w, why, sizeof why);
     assert_int_equal(cache.n, n); /* each file is read once */
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
@@ -110,7 +110,7 @@ static void a_process_that_is_gone_proves_nothing(void **state)
     pid_t pid = start("");
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    assert_int_equal(ab_proof_look(&cache, pid, &w, why, sizeof why), AB_PROOF_GONE);
+    assert_int_equal(ab_proof_check(&cache, pid, &w, why, sizeof why), AB_PROOF_GONE);
     ab_proof_cache_fini(&cache);
 }
 

@@ -2,7 +2,7 @@
  *
  * Waits for a CPU are counted where two want the same one, and are not known of what is not there.
  */
-#include "program/processes.h"
+#include "program/program.h"
 
 #include "support/cmocka.h"
 

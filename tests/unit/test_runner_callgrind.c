@@ -2,7 +2,7 @@
  *
  * Files of callgrind: which phase, how many instructions; half a file is none.
  */
-#include "runner/callgrind.h"
+#include "runner/count_round.h"
 #include "support/cmocka.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Sentences about reports whose every field the test chooses, hostile ones too.
- * tests: crash_text.c
+ * tests: classify.c
  */
-#include "runner/crash_text.h"
+#include "runner/classify.h"
 #include "support/cmocka.h"
 
 #include <signal.h>

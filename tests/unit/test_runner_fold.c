@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Hand-made worker reports folded into results: every number can be computed on paper.
- * tests: fold_common.c sample_iter.c
+ * tests: fold.c sampling.c
  */
-#include "runner/fold/fold.h"
+#include "runner/fold.h"
 
-#include "runner/sample_plan.h"
+#include "runner/sampling.h"
 #include "support/cmocka.h"
 #include "support/tape.h"
 
@@ -49,7 +49,7 @@ static const struct ab_result *find(const struct ab_session *s, const char *phas
 
 static void forget_all(struct ab_session *s)
 {
-    ab_fold_forget(s, 0);
+    ab_fold_drop(s, 0, AB_FOLD_ANY);
     assert_int_equal(s->n_results, 0);
     free(s->results);
 }

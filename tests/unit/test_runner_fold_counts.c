@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Counts by ops, less the null's; what was not counted stays unknown.
- * tests: runner/system_calls.c worker/counts/system_calls.c
+ * tests: runner/run.c worker/counts.c
  */
-#include "runner/fold/fold.h"
+#include "runner/fold.h"
 #include "support/cmocka.h"
 #include "support/tape.h"
 

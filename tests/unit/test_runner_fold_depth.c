@@ -3,9 +3,8 @@
  * Samples by size and over time: nothing is lost, nothing counted twice, and what a worker says
  * about sizes is believed within bounds only.
  */
-#include "runner/fold/fold.h"
-#include "runner/fold/fold_depth.h"
-#include "runner/sample_plan.h"
+#include "runner/fold.h"
+#include "runner/sampling.h"
 #include "support/cmocka.h"
 #include "support/tape.h"
 
@@ -59,7 +58,7 @@ static void fold_all(struct ab_session *s, const struct ab_outcome *run)
 
 static void forget_all(struct ab_session *s)
 {
-    ab_fold_forget(s, 0);
+    ab_fold_drop(s, 0, AB_FOLD_ANY);
     assert_int_equal(s->n_results + s->n_size_classes + s->n_windows, 0);
     free(s->results);
     free(s->size_classes);
@@ -240,18 +239,18 @@ static void dropping_takes_a_back_end_or_a_round_and_no_more(void **state)
         ab_fold_depth(&f, &run);
     }
     uint32_t n_classes = s.n_size_classes / 4, n_windows = s.n_windows / 4;
-    ab_fold_depth_drop(&s, 0, 1);
+    ab_fold_drop(&s, 0, 1);
     assert_int_equal(s.n_size_classes, 3 * n_classes);
     assert_int_equal(s.n_windows, 3 * n_windows);
-    ab_fold_depth_drop(&s, UINT32_MAX, 1);
+    ab_fold_drop(&s, UINT32_MAX, 1);
     assert_int_equal(s.n_windows, 2 * n_windows);
     for (uint32_t i = 0; i < s.n_windows; i++)
         assert_int_equal(s.windows[i].round, 0);
-    ab_fold_depth_drop(&s, 0, UINT32_MAX);
+    ab_fold_drop(&s, 0, UINT32_MAX);
     for (uint32_t i = 0; i < s.n_size_classes; i++)
         assert_int_equal(s.size_classes[i].backend, 1);
     assert_int_equal(s.n_size_classes, n_classes);
-    ab_fold_depth_drop(&s, UINT32_MAX, UINT32_MAX);
+    ab_fold_drop(&s, UINT32_MAX, UINT32_MAX);
     free(s.size_classes);
     free(s.windows);
 }

@@ -5,9 +5,7 @@
  */
 #include "base/rng.h"
 #include "result/memory_dist.h"
-#include "runner/fold/fold.h"
-#include "runner/fold/fold_dists.h"
-#include "runner/fold/fold_memory.h"
+#include "runner/fold.h"
 #include "support/cmocka.h"
 #include "support/tape.h"
 
@@ -30,7 +28,7 @@ static struct ab_memory_sample *churn;
 static int reset(void **state)
 {
     (void)state;
-    ab_fold_drop_memory(&s, AB_FOLD_ANY, AB_FOLD_ANY);
+    ab_fold_drop(&s, AB_FOLD_ANY, AB_FOLD_ANY);
     memset(report, 0, sizeof *report + SAMPLES * sizeof report->samples[0]);
     memset(report->drained_bytes, 0xff, sizeof report->drained_bytes);
     report->page_bytes = 4096;
@@ -55,7 +53,7 @@ static int reset(void **state)
 
 static const struct ab_memory_dist *fold_churn(const char *trouble)
 {
-    ab_fold_drop_memory(&s, AB_FOLD_ANY, AB_FOLD_ANY);
+    ab_fold_drop(&s, AB_FOLD_ANY, AB_FOLD_ANY);
     ab_fold_dists(&fold, &run, trouble);
     assert_int_equal(s.n_dists, 2 * AB_DIST_COUNT);
     for (unsigned k = 0; k < AB_DIST_COUNT; k++) {
@@ -210,7 +208,7 @@ int main(void)
     report = calloc(1, sizeof *report + SAMPLES * sizeof report->samples[0]);
     test_tape_churn_map(200, 30000, &tape, &map);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    ab_fold_drop_memory(&s, AB_FOLD_ANY, AB_FOLD_ANY);
+    ab_fold_drop(&s, AB_FOLD_ANY, AB_FOLD_ANY);
     free(s.dists);
     free(report);
     ab_tape_map_close(&map);

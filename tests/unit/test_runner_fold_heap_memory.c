@@ -3,9 +3,7 @@
  * Hand-made reports of a mapped row: what its heaps hold adds up to the whole, and what does not is
  * not known, with the reason.
  */
-#include "runner/fold/fold.h"
-#include "runner/fold/fold_heaps.h"
-#include "runner/fold/fold_memory.h"
+#include "runner/fold.h"
 #include "support/cmocka.h"
 #include "support/tape.h"
 
@@ -22,10 +20,10 @@ static struct ab_outcome run = {.page = &page, .memory = &report};
 static const struct ab_fold fold = {.session = &s, .tape = &map, .backend = 0, .round = 2};
 
 static struct {
-    struct ab_route_image image;
-    struct ab_route_heap heaps[3];
-} placement;
-static const struct ab_route route = {.image = &placement.image};
+    struct ab_placement_image image;
+    struct ab_placement_heap heaps[3];
+} file;
+static const struct ab_placement placement = {.image = &file.image};
 
 enum { MIB = 1 << 20, CHURN = 1, SHOWN = 2 };
 
@@ -41,12 +39,12 @@ static int reset(void **state)
     const uint64_t live[3] = {MIB / 2, MIB / 2, MIB};
     memset(&report, 0, sizeof report);
     memset(&page, 0, sizeof page);
-    memset(&placement, 0, sizeof placement);
-    placement.image.n_heaps = 3;
-    placement.image.heaps_offset = offsetof(typeof(placement), heaps);
-    strcpy(placement.heaps[0].name, "arena#1");
-    strcpy(placement.heaps[1].name, "arena#2");
-    strcpy(placement.heaps[2].name, "slab");
+    memset(&file, 0, sizeof file);
+    file.image.n_heaps = 3;
+    file.image.heaps_offset = offsetof(typeof(file), heaps);
+    strcpy(file.heaps[0].name, "arena#1");
+    strcpy(file.heaps[1].name, "arena#2");
+    strcpy(file.heaps[2].name, "slab");
     report.page_bytes = 4096;
     memset(report.heaps_drained_bytes, 0xff, sizeof report.heaps_drained_bytes);
     for (uint32_t p = 0; p < 3; p++)
@@ -79,9 +77,9 @@ static int reset(void **state)
 
 static const struct ab_memory *fold_end(void)
 {
-    ab_fold_drop_memory(&s, AB_FOLD_ANY, AB_FOLD_ANY);
+    ab_fold_drop(&s, AB_FOLD_ANY, AB_FOLD_ANY);
     ab_fold_memory(&fold, &run);
-    ab_fold_heap_memory(&fold, &route, &run);
+    ab_fold_heap_memory(&fold, &placement, &run);
     return &s.memory[AB_AT_END];
 }
 
@@ -198,7 +196,7 @@ static void drains_are_those_of_the_heaps(void **state)
 static void a_row_of_one_heap_is_left_alone(void **state)
 {
     (void)state;
-    ab_fold_drop_memory(&s, AB_FOLD_ANY, AB_FOLD_ANY);
+    ab_fold_drop(&s, AB_FOLD_ANY, AB_FOLD_ANY);
     ab_fold_memory(&fold, &run);
     ab_fold_heap_memory(&fold, NULL, &run);
     assert_true(s.memory[AB_AT_END].heaps[0].footprint_bytes == 0);
@@ -214,7 +212,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    ab_fold_drop_memory(&s, AB_FOLD_ANY, AB_FOLD_ANY);
+    ab_fold_drop(&s, AB_FOLD_ANY, AB_FOLD_ANY);
     free(s.memory);
     free(s.timelines);
     free(s.dists);

@@ -4,9 +4,8 @@
  * walk of its own over the tape; and with one heap they are the row's.
  */
 #include "core/grow.h"
-#include "runner/fold/fold.h"
-#include "runner/fold/fold_heaps.h"
-#include "runner/sample_plan.h"
+#include "runner/fold.h"
+#include "runner/sampling.h"
 #include "support/cmocka.h"
 #include "support/tape.h"
 
@@ -24,20 +23,20 @@ static struct ab_run_page page;
 static uint32_t positions[MOST], ticks[MOST];
 static uint8_t classes[MOST], kinds[MOST];
 
-static const struct ab_route_heap heaps[3] = {
+static const struct ab_placement_heap heaps[3] = {
     {.source = AB_SOURCE_BUILTIN, .name = "pool#1", .builtin = "pool"},
     {.source = AB_SOURCE_BUILTIN, .name = "slab", .builtin = "slab"},
     {.source = AB_SOURCE_BUILTIN, .name = "pool#2", .builtin = "pool"}}; /* as of 2*pool */
 
 #define SMALL_ONES \
     { \
-        .ranges = { [AB_ROUTE_SIZE] = {true, 0, SMALL} } \
+        .ranges = { [AB_PLACEMENT_SIZE] = {true, 0, SMALL} } \
     }
 #define REST(to) \
     { \
         .heap = (to), .odd_heap = (to) \
     }
-static const struct ab_route_rule by_size[] = {SMALL_ONES, REST(1)};
+static const struct ab_placement_rule by_size[] = {SMALL_ONES, REST(1)};
 
 /* Every op of the measured phases is timed; what it took says where it stands. */
 static struct ab_outcome outcome(void)
@@ -71,7 +70,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void fold_all(struct ab_session *s, const struct ab_route *route,
+static void fold_all(struct ab_session *s, const struct ab_placement *placement,
                      const struct ab_outcome *run)
 {
     struct ab_fold f = {s, &map, &clock_one, 0, 3};
@@ -80,12 +79,12 @@ static void fold_all(struct ab_session *s, const struct ab_route *route,
     ab_fold_throughput(&f, &runs, 0);
     ab_throughput_fini(&runs);
     ab_fold_latency(&f, run);
-    ab_fold_heaps(&f, route, run);
+    ab_fold_heaps(&f, placement, run);
 }
 
 static void forget_all(struct ab_session *s)
 {
-    ab_fold_forget(s, 0);
+    ab_fold_drop(s, 0, AB_FOLD_ANY);
     assert_int_equal(s->n_heap_parts, 0);
     free(s->results);
     free(s->heap_parts);
@@ -102,12 +101,12 @@ static const struct ab_heap_part *find(const struct ab_session *s, uint32_t heap
     return NULL;
 }
 
-static void make_route(const struct ab_route_rule *rules, size_t n_rules, uint32_t n_heaps,
-                       struct ab_route *out)
+static void make_placement(const struct ab_placement_rule *rules, size_t n_rules, uint32_t n_heaps,
+                           struct ab_placement *out)
 {
-    const struct ab_route_plan plan = {
+    const struct ab_placement_plan plan = {
         .rules = rules, .n_rules = n_rules, .heaps = heaps, .n_heaps = n_heaps};
-    assert_int_equal(ab_route_make(&plan, &map, NULL, out, &err), AB_OK);
+    assert_int_equal(ab_placement_make(&plan, &map, NULL, out, &err), AB_OK);
 }
 
 struct sum {
@@ -151,9 +150,9 @@ static void each_sample_is_its_heaps(void **state)
     struct ab_backend_info backend = {.n_heaps = 2};
     struct ab_session s = {.seed = 1, .backends = &backend, .n_backends = 1};
     struct ab_outcome run = outcome();
-    struct ab_route route;
-    make_route(by_size, 2, 2, &route);
-    fold_all(&s, &route, &run);
+    struct ab_placement placement;
+    make_placement(by_size, 2, 2, &placement);
+    fold_all(&s, &placement, &run);
     for (uint32_t p = 1; p < 3; p++) {
         struct sum sums[2][AB_OP_ALL + 1];
         sum_up(map.phases[p].name, sums);
@@ -173,7 +172,7 @@ static void each_sample_is_its_heaps(void **state)
             }
     }
     assert_null(find(&s, 0, "fill", AB_OP_ALLOC)); /* not measured */
-    ab_route_close(&route);
+    ab_placement_close(&placement);
     forget_all(&s);
 }
 
@@ -184,9 +183,9 @@ static void times_are_of_all_calls(void **state)
     struct ab_backend_info backend = {.n_heaps = 2};
     struct ab_session s = {.seed = 1, .backends = &backend, .n_backends = 1};
     struct ab_outcome run = outcome();
-    struct ab_route route;
-    make_route(by_size, 2, 2, &route);
-    fold_all(&s, &route, &run);
+    struct ab_placement placement;
+    make_placement(by_size, 2, 2, &placement);
+    fold_all(&s, &placement, &run);
     const struct ab_phase *phase = &map.phases[1];
     double sum = 0;
     for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++) {
@@ -199,19 +198,19 @@ static void times_are_of_all_calls(void **state)
         sum += part->time_ns;
     }
     assert_true(fabs(find(&s, 1, phase->name, AB_OP_ALL)->time_ns / sum - 1) < 1e-9);
-    ab_route_close(&route);
+    ab_placement_close(&placement);
     forget_all(&s);
 }
 
-static void expect_the_rows_numbers(const struct ab_route_rule *rules, size_t n_rules,
+static void expect_the_rows_numbers(const struct ab_placement_rule *rules, size_t n_rules,
                                     uint32_t n_heaps)
 {
     struct ab_backend_info backend = {.n_heaps = 1};
     struct ab_session s = {.seed = 1, .backends = &backend, .n_backends = 1};
     struct ab_outcome run = outcome();
-    struct ab_route route;
-    make_route(rules, n_rules, n_heaps, &route);
-    fold_all(&s, &route, &run);
+    struct ab_placement placement;
+    make_placement(rules, n_rules, n_heaps, &placement);
+    fold_all(&s, &placement, &run);
     for (uint32_t i = 0; i < s.n_results; i++) {
         const struct ab_result *r = &s.results[i];
         const struct ab_heap_part *part = find(&s, 0, r->phase, r->op);
@@ -226,14 +225,14 @@ static void expect_the_rows_numbers(const struct ab_route_rule *rules, size_t n_
     assert_int_equal(all->live_peak_blocks, N + n_heaps / 2);
     if (n_heaps == 1)
         assert_int_equal(all->live_peak_bytes, map.image->facts.live_peak_bytes);
-    ab_route_close(&route);
+    ab_placement_close(&placement);
     forget_all(&s);
 }
 
 static void one_heap_has_the_rows_numbers(void **state)
 {
     (void)state;
-    static const struct ab_route_rule one[] = {REST(0)}, same_name[] = {SMALL_ONES, REST(2)};
+    static const struct ab_placement_rule one[] = {REST(0)}, same_name[] = {SMALL_ONES, REST(2)};
     expect_the_rows_numbers(one, 1, 1);
     expect_the_rows_numbers(same_name, 2, 3);
 }
@@ -241,10 +240,10 @@ static void one_heap_has_the_rows_numbers(void **state)
 static void peaks_are_those_of_the_phase(void **state)
 {
     (void)state;
-    struct ab_route route;
+    struct ab_placement placement;
     uint64_t most[2] = {0}, *sizes = calloc(map.image->n_slots + 1u, sizeof sizes[0]),
              live[2] = {0};
-    make_route(by_size, 2, 2, &route);
+    make_placement(by_size, 2, 2, &placement);
     for (uint32_t p = 0; p < 2; p++) {
         most[0] = live[0];
         most[1] = live[1];
@@ -266,11 +265,11 @@ static void peaks_are_those_of_the_phase(void **state)
                 most[h] = live[h] > most[h] ? live[h] : most[h];
             sizes[op.slot] = after;
         }
-        assert_int_equal(route.uses[p][0].live_peak_bytes, most[0]);
-        assert_int_equal(route.uses[p][1].live_peak_bytes, most[1]);
+        assert_int_equal(placement.uses[p][0].live_peak_bytes, most[0]);
+        assert_int_equal(placement.uses[p][1].live_peak_bytes, most[1]);
     }
     free(sizes);
-    ab_route_close(&route);
+    ab_placement_close(&placement);
 }
 
 static void what_is_not_mapped_has_no_heaps(void **state)

@@ -3,10 +3,9 @@
  * Iterations made by hand, folded: every number can be computed on paper.
  * tests: merge_rounds.c
  */
-#include "runner/fold/fold_iterations.h"
+#include "runner/fold.h"
 
 #include "result/merge/merge_rounds.h"
-#include "runner/fold/fold_memory.h"
 #include "support/cmocka.h"
 
 #include <math.h>
@@ -66,7 +65,7 @@ static void begin(struct run *r, bool has_null)
 
 static void finish(struct run *r)
 {
-    ab_fold_drop_iterations(&r->s, AB_FOLD_ANY, AB_FOLD_ANY);
+    ab_fold_drop(&r->s, AB_FOLD_ANY, AB_FOLD_ANY);
     assert_int_equal(r->s.n_iterations, 0);
     free(r->s.iterations);
     ab_tape_map_close(&r->map);
@@ -209,7 +208,7 @@ static void rounds_add_up(void **state)
     (void)state;
     struct run r;
     struct ab_iterations sum;
-    struct ab_hdr *hdr = ab_fold_new_hdr();
+    struct ab_hdr *hdr = ab_hdr_new();
     begin(&r, true);
     const struct ab_iteration made[3] = {{300, 2, 0}, {600, 2, 0}, {2000, 2, 1}};
     const struct ab_outcome outcome = {.iterations = made};
@@ -227,7 +226,7 @@ static void rounds_add_up(void **state)
     assert_false(ab_session_merge_iterations(&r.s, 0, "load", AB_ITERATIONS_ALL_ROUNDS, hdr, &sum));
     assert_true(ab_session_merge_iterations(&r.s, 0, "frames", 7, hdr, &sum));
     assert_true(sum.n == 2 && sum.n_over_budget == 1 && sum.n_scheduler == 1);
-    ab_fold_drop_iterations(&r.s, 0, 7);
+    ab_fold_drop(&r.s, 0, 7);
     assert_int_equal(r.s.n_iterations, 19);
     free(hdr);
     finish(&r);
@@ -251,7 +250,7 @@ static void what_is_too_long_for_the_histogram_is_said(void **state)
     assert_int_equal(x->hdr->overflow, 2);
     assert_int_equal(x->n_over_budget, 2);
     assert_true(isnan(x->max)); /* not the 100 ns of the one that is stored */
-    struct ab_hdr *hdr = ab_fold_new_hdr();
+    struct ab_hdr *hdr = ab_hdr_new();
     struct ab_iterations sum;
     assert_true(
         ab_session_merge_iterations(&r.s, 0, "frames", AB_ITERATIONS_ALL_ROUNDS, hdr, &sum));

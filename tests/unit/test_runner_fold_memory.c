@@ -4,8 +4,7 @@
  * however false, does harm.
  */
 #include "base/rng.h"
-#include "runner/fold/fold.h"
-#include "runner/fold/fold_memory.h"
+#include "runner/fold.h"
 #include "support/cmocka.h"
 #include "support/tape.h"
 
@@ -29,7 +28,7 @@ static int reset(void **state)
     (void)state;
     memset(&report, 0, sizeof report);
     memset(&page, 0, sizeof page);
-    ab_fold_drop_memory(&s, AB_FOLD_ANY, AB_FOLD_ANY);
+    ab_fold_drop(&s, AB_FOLD_ANY, AB_FOLD_ANY);
     report.page_bytes = 4096;
     for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
         report.drained_bytes[i] = i == 3 ? AB_MEMORY_UNKNOWN : (6 - i) * MIB;
@@ -71,7 +70,7 @@ static int reset(void **state)
 /* The record of "churn" at its end, folded anew. */
 static const struct ab_memory *fold_end(void)
 {
-    ab_fold_drop_memory(&s, AB_FOLD_ANY, AB_FOLD_ANY);
+    ab_fold_drop(&s, AB_FOLD_ANY, AB_FOLD_ANY);
     ab_fold_memory(&fold, &run);
     assert_int_equal(s.n_memory, 2 * AB_AT_COUNT);
     assert_string_equal(s.memory[AB_AT_END].phase, "churn");
@@ -309,10 +308,10 @@ static void what_belongs_to_a_round_or_a_back_end_can_be_dropped(void **state)
     other.round = 3;
     ab_fold_memory(&other, &run);
     assert_int_equal(s.n_timelines, 3);
-    ab_fold_drop_memory(&s, AB_FOLD_ANY, 3);
+    ab_fold_drop(&s, AB_FOLD_ANY, 3);
     assert_int_equal(s.n_timelines, 2);
     assert_int_equal(s.n_memory, 2 * 2 * AB_AT_COUNT);
-    ab_fold_forget(&s, 0);
+    ab_fold_drop(&s, 0, AB_FOLD_ANY);
     assert_int_equal(s.n_memory, 2 * AB_AT_COUNT);
     assert_int_equal(s.n_dists, 2 * AB_DIST_COUNT);
     assert_int_equal(s.dists[0].backend, 1);
@@ -350,7 +349,7 @@ int main(void)
     };
     test_tape_churn_map(200, 30000, &tape, &map);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    ab_fold_drop_memory(&s, AB_FOLD_ANY, AB_FOLD_ANY);
+    ab_fold_drop(&s, AB_FOLD_ANY, AB_FOLD_ANY);
     free(s.memory);
     free(s.timelines);
     free(s.dists);

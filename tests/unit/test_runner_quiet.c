@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The level of the canary from many readings, and the CPU that is chosen.
- * tests: canary.c
+ * tests: base/clock.c
  */
-#include "runner/fold/quiet.h"
+#include "runner/fold.h"
 
 #include "support/cmocka.h"
 

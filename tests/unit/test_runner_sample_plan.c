@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "runner/sample_plan.h"
+#include "runner/sampling.h"
 #include "support/cmocka.h"
 #include "support/tape.h"
 

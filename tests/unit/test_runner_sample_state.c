@@ -3,10 +3,9 @@
  * Made-up slices: which samples are quiet, which are left out, and that what is left out is counted
  * and in no number.
  */
-#include "runner/fold/sample_iter.h"
+#include "runner/sampling.h"
 
-#include "runner/fold/fold.h"
-#include "runner/fold/fold_depth.h"
+#include "runner/fold.h"
 #include "support/cmocka.h"
 #include "support/tape.h"
 
@@ -114,7 +113,7 @@ static void fold(struct ab_session *s, struct ab_outcome *run)
 
 static void forget(struct ab_session *s, struct ab_outcome *run)
 {
-    ab_fold_forget(s, 0);
+    ab_fold_drop(s, 0, AB_FOLD_ANY);
     free(s->results);
     free(s->size_classes);
     free(s->windows);

@@ -2,9 +2,9 @@
  *
  * Workers as plain programs: what they are born with, and what is said when they cannot be.
  */
-#include "runner/spawn.h"
-#include "runner/tape_file.h"
+#include "runner/supervise.h"
 #include "support/cmocka.h"
+#include "tape/tape_file.h"
 
 #include <fcntl.h>
 #include <signal.h>

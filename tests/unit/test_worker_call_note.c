@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/cmocka.h"
-#include "worker/crash/call_note.h"
+#include "worker/crash/crash.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * freed, or spoils what is live as it runs full, must be found out.
  */
 #include "support/cmocka.h"
-#include "worker/checks/capacity.h"
+#include "worker/checks/checks.h"
 
 #include <setjmp.h>
 #include <stdio.h>

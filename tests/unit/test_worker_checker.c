@@ -2,7 +2,7 @@
  *
  * The checker over a heap whose every answer the test chooses: what it tells, in which words, and
  * that it tells nothing of what is right or what it is not asked to prove.
- * tests: message.c target.c
+ * tests: target.c
  */
 #include "support/cmocka.h"
 #include "worker/checks/checker.h"

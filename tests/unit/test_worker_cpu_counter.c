@@ -5,7 +5,7 @@
  */
 #include "support/cmocka.h"
 #include "wire/run.h"
-#include "worker/counts/cpu_counter.h"
+#include "worker/counts.h"
 
 #include <linux/perf_event.h>
 #include <sys/mman.h>

@@ -4,7 +4,7 @@
  */
 #include "support/cmocka.h"
 #include "support/small_pages.h"
-#include "worker/memory/heap_pages.h"
+#include "worker/memory/heap_memory.h"
 #include "worker/memory/page_walk.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static void write_pages(uint64_t offset, unsigned n)
 
 static void expect(uint64_t pages_of_0, uint64_t pages_of_1)
 {
-    uint64_t bytes[AB_ROUTE_HEAPS_MAX];
+    uint64_t bytes[AB_PLACEMENT_HEAPS_MAX];
     assert_true(ab_heap_pages_count(&pages, bytes));
     assert_int_equal(bytes[0], pages_of_0 * PAGE);
     assert_int_equal(bytes[1], pages_of_1 * PAGE);
@@ -103,7 +103,7 @@ static void a_block_over_stretches_has_all_their_pages(void **state)
 static void what_cannot_be_followed_is_not_known(void **state)
 {
     (void)state;
-    uint64_t bytes[AB_ROUTE_HEAPS_MAX];
+    uint64_t bytes[AB_PLACEMENT_HEAPS_MAX];
     put(UINT64_C(1) << 60, 16, 0);
     assert_false(ab_heap_pages_count(&pages, bytes));
     reset(state);

@@ -8,7 +8,6 @@
 #include "support/worker.h"
 #include "worker/preflight.h"
 #include "worker/target/inline_backend.h"
-#include "worker/target/inline_target.h"
 
 #include <malloc.h>
 #include <string.h>

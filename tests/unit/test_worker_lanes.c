@@ -3,7 +3,7 @@
  * Lanes on real threads over made-up tapes in which blocks cross them: every op is done once, no
  * free comes before its alloc, lanes never part further than the window says, and a strict order
  * is the order of the pushes. Run under TSan this proves the guards of the tape.
- * tests: strict_order.c
+ * tests: lanes.c
  */
 #include "base/rng.h"
 #include "support/cmocka.h"

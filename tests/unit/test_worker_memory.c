@@ -2,7 +2,7 @@
  *
  * The memory pass over a heap whose every page is known: 1 KiB cells in one mapping, nothing given
  * back before a purge, books of its own in shared memory. What is counted must be that, exactly.
- * tests: drain.c introspect.c samples.c
+ * tests: drain.c introspect.c worker/memory/memory.c
  */
 #include "support/cmocka.h"
 #include "support/small_pages.h"

@@ -3,15 +3,14 @@
  * The ledger of pages against the walk over all blocks, which shares no code with it: blocks come,
  * grow, shrink, move and go at random in memory that this test writes to and gives back page by
  * page. Wherever both are asked they must say the same, to the byte.
- * tests: page_look.c
+ * tests: page_ledger.c
  */
 #include "base/rng.h"
 #include "support/cmocka.h"
 #include "support/small_pages.h"
-#include "worker/memory/footprint.h"
-#include "worker/memory/live_ledger.h"
 #include "worker/memory/page_ledger.h"
 #include "worker/memory/page_walk.h"
+#include "worker/memory/residency.h"
 
 #include <stdlib.h>
 #include <string.h>

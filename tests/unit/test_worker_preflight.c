@@ -2,7 +2,7 @@
  *
  * The pre-flight must be able to fail: a sound allocator spoiled in one way at a time, each in a
  * process of its own, because a failed run ends there.
- * tests: preflight_target.c run_check.c
+ * tests: preflight.c
  */
 #include "support/cmocka.h"
 #include "support/tape.h"

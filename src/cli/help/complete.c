@@ -10,7 +10,6 @@
 #include "app/baselines.h"
 #include "app/named_workload.h"
 #include "backend/presets.h"
-#include "backend/sweep.h"
 #include "base/bits.h"
 #include "cli/cmd_list.h"
 #include "cli/options/option_table.h"

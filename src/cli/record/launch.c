@@ -11,7 +11,7 @@
 #include "core/units_show.h"
 #include "program/program_file.h"
 #include "record/relay.h"
-#include "runner/spawn.h"
+#include "runner/supervise.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -81,19 +81,19 @@ static int by_calls(const void *a, const void *b)
 /* Those that served something; how many. *time: of all, NaN where it is not known because much of it
  * is of calls shorter than a step of the clock. */
 static uint32_t collect(const struct ab_session *s, uint32_t backend, const char *phase,
-                        struct sums sums[AB_ROUTE_HEAPS_MAX], double *time)
+                        struct sums sums[AB_PLACEMENT_HEAPS_MAX], double *time)
 {
     double unclear_ns = 0;
     uint32_t n = 0;
     *time = 0;
-    for (uint32_t h = 0; h < AB_ROUTE_HEAPS_MAX; h++)
+    for (uint32_t h = 0; h < AB_PLACEMENT_HEAPS_MAX; h++)
         sums[h] = (struct sums){.heap = h, .net_ns = NAN};
     add_parts(s, backend, phase, sums, &unclear_ns);
-    for (uint32_t h = 0; h < AB_ROUTE_HEAPS_MAX; h++)
+    for (uint32_t h = 0; h < AB_PLACEMENT_HEAPS_MAX; h++)
         *time = ab_heap_time_sum(*time, sums[h].net_ns);
     if (!(*time > 0) || unclear_ns > most_unclear * *time)
         *time = NAN;
-    for (uint32_t h = 0; h < AB_ROUTE_HEAPS_MAX; h++)
+    for (uint32_t h = 0; h < AB_PLACEMENT_HEAPS_MAX; h++)
         if (sums[h].is_there)
             sums[n++] = sums[h];
     qsort(sums, n, sizeof sums[0], by_calls);
@@ -114,7 +114,7 @@ static void put_title(struct ab_grid *g, uint32_t backend, const char *what, con
 bool ab_heaps_grid(const struct ab_session *s, uint32_t backend, const char *phase,
                    struct ab_hdr *scratch, struct ab_grid *g, bool *is_timed)
 {
-    struct sums sums[AB_ROUTE_HEAPS_MAX];
+    struct sums sums[AB_PLACEMENT_HEAPS_MAX];
     double calls = 0, bytes = 0, time;
     uint32_t n = collect(s, backend, phase, sums, &time);
     const struct ab_memory *m = ab_view_memory_typical(s, backend, phase, AB_AT_FOOTPRINT_PEAK);

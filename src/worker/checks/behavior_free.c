@@ -6,8 +6,6 @@
  */
 #include "worker/checks/checks.h"
 
-#include "worker/checks/capacity.h"
-
 enum { AFTER = 64, BYTES = 64 };
 
 static _Noreturn void end_null(struct ab_trial *t, uint32_t n_live, const char *text)

@@ -6,8 +6,6 @@
  */
 #include "worker/checks/checks.h"
 
-#include "worker/checks/capacity.h"
-
 enum { LIVE_MAX = 256, BYTES = 64 };
 
 static ab_ref live[LIVE_MAX], stale[LIVE_MAX], foreign[LIVE_MAX];

@@ -5,7 +5,6 @@
 #include "worker/checks/checks.h"
 
 #include "base/bits.h"
-#include "worker/checks/capacity.h"
 
 #define BOUND_BYTES ((uint64_t)64 << 20)
 

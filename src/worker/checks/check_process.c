@@ -6,9 +6,7 @@
 #include "worker/checks/checks.h"
 
 #include "base/bits.h"
-#include "worker/checks/capacity.h"
-#include "worker/crash/call_note.h"
-#include "worker/crash/fault.h"
+#include "worker/crash/crash.h"
 
 #include <errno.h>
 #include <pthread.h>

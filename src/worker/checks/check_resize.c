@@ -5,7 +5,6 @@
 #include "worker/checks/checks.h"
 
 #include "base/bits.h"
-#include "worker/checks/capacity.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -47,17 +47,17 @@ static void drop_lock(struct ab_checker *c)
 
 /* ---- what is said ---- */
 
-static _Noreturn void say(struct ab_checker *c, struct ab_words *w)
+static _Noreturn void fail_with(struct ab_checker *c, struct ab_words *w)
 {
     c->fail(c->user, w->text);
 }
 
-static _Noreturn void say_null(struct ab_checker *c, struct ab_words *w)
+static _Noreturn void fail_null(struct ab_checker *c, struct ab_words *w)
 {
     ab_words_add(w, " returned NULL");
     if (c->fail_null != NULL)
         c->fail_null(c->user, w->text);
-    say(c, w);
+    fail_with(c, w);
 }
 
 static void add_block(struct ab_words *w, struct ab_checker *c, const struct ab_shadow_block *b)
@@ -127,7 +127,7 @@ static void read_back(struct ab_checker *c, struct ab_heap *heap, struct ab_shad
     if (p == NULL) {
         ab_words_add(&w, "a live block resolves to NULL: ");
         add_block(&w, c, b);
-        say(c, &w);
+        fail_with(c, &w);
     }
     size_t at = proves(c, AB_PROVE_CONTENT) ? find_change(c, b, p, b->filled) : SIZE_MAX;
     if (at == SIZE_MAX)
@@ -135,7 +135,7 @@ static void read_back(struct ab_checker *c, struct ab_heap *heap, struct ab_shad
     ab_words_add(&w, "the contents of a live block changed: ");
     add_block(&w, c, b);
     ab_words_pair(&w, ", byte ", at);
-    say(c, &w);
+    fail_with(c, &w);
 }
 
 static void check_zero(struct ab_checker *c, const struct ab_shadow_block *b)
@@ -147,7 +147,7 @@ static void check_zero(struct ab_checker *c, const struct ab_shadow_block *b)
             ab_words_add(&w, "a zeroed block is not zero: ");
             add_block(&w, c, b);
             ab_words_pair(&w, ", byte ", i);
-            say(c, &w);
+            fail_with(c, &w);
         }
 }
 
@@ -161,7 +161,7 @@ static void check_alignment(struct ab_checker *c, const struct ab_shadow_block *
         return;
     struct ab_words w = gave(c, b);
     ab_words_pair(&w, ", not aligned to ", align);
-    say(c, &w);
+    fail_with(c, &w);
 }
 
 /* Before anything looks at the block: it may be none. */
@@ -173,13 +173,13 @@ static void check_address(struct ab_checker *c, const struct ab_shadow_block *b)
         w = gave(c, b);
         ab_words_add(&w, b->at == UINTPTR_MAX ? ", which is MAP_FAILED, not NULL"
                                               : ", which is not a valid address");
-        say(c, &w);
+        fail_with(c, &w);
     }
     for (uint32_t i = 0; i < c->n_foreign && proves(c, AB_PROVE_PLACE); i++)
         if (b->at < c->foreign[i].end && b->at + b->span > c->foreign[i].begin) {
             w = gave(c, b);
             ab_words_add(&w, ", memory not owned by the allocator");
-            say(c, &w);
+            fail_with(c, &w);
         }
 }
 
@@ -191,7 +191,7 @@ static _Noreturn void tell_overlap(struct ab_checker *c, const struct ab_shadow_
     add_block(&w, c, other);
     ab_words_add(&w, " at ");
     ab_words_hex(&w, other->at);
-    say(c, &w);
+    fail_with(c, &w);
 }
 
 /* Into the shadow, unless another is in its place. Failures are reported without the lock. */
@@ -220,7 +220,7 @@ static void check_usable(struct ab_checker *c, const struct ab_shadow_block *b, 
     ab_words_pair(&w, "usable_size is less than the requested size: ", usable);
     ab_words_add(&w, " of ");
     add_block(&w, c, b);
-    say(c, &w);
+    fail_with(c, &w);
 }
 
 /* Where the block lies, as the shadow sees it: blocks that move are identified by their refs. */
@@ -247,7 +247,7 @@ static void adopt(struct ab_checker *c, struct ab_heap *heap, struct ab_shadow_b
         struct ab_words w = {.n = 0};
         ab_words_add(&w, "a live block resolves to NULL: ");
         add_block(&w, c, b);
-        say(c, &w);
+        fail_with(c, &w);
     }
     b->filled = !c->fills ? 0 : c->fills_usable && usable != SIZE_MAX ? held : b->size;
     if (c->fills_usable && !is_moving && b->size > 0)
@@ -275,7 +275,7 @@ ab_ref ab_checker_ask(struct ab_checker *c, struct ab_heap *heap, const struct a
     ab_ref ref = ab_target_ask(c->target, heap, ask);
     if (ref == 0 && c->is_null_told && ask->size > 0) {
         ab_words_ask(&w, c->target, ask);
-        say_null(c, &w);
+        fail_null(c, &w);
     }
     if (ref == 0 || !is_followed(c, ask->size))
         return ref;
@@ -361,7 +361,7 @@ static void check_prefix(struct ab_checker *c, struct ab_heap *heap, struct ab_s
     ab_words_add(&w, "the contents of a live block changed: ");
     ab_words_resize(&w, c->target, sizes);
     ab_words_pair(&w, " did not preserve byte ", at);
-    say(c, &w);
+    fail_with(c, &w);
 }
 
 static void put_back(struct ab_checker *c, struct ab_heap *heap, struct ab_shadow_block *b,
@@ -377,7 +377,7 @@ static void put_back(struct ab_checker *c, struct ab_heap *heap, struct ab_shado
         return;
     ab_words_resize(&w, c->target, sizes);
     ab_words_add(&w, " failed, but changed the old block");
-    say(c, &w);
+    fail_with(c, &w);
 }
 
 ab_ref ab_checker_resize(struct ab_checker *c, struct ab_heap *heap, ab_ref ref,
@@ -393,7 +393,7 @@ ab_ref ab_checker_resize(struct ab_checker *c, struct ab_heap *heap, ab_ref ref,
         if (!c->is_null_told)
             return 0;
         ab_words_resize(&w, c->target, sizes);
-        say_null(c, &w);
+        fail_null(c, &w);
     }
     if (moved != ref)
         check_stale(c, heap, ref);

@@ -8,7 +8,57 @@
 #ifndef AB_WORKER_CHECKS_CHECKS_H
 #define AB_WORKER_CHECKS_CHECKS_H
 
-#include "worker/checks/trial.h"
+#include "base/rng.h"
+#include "wire/run.h"
+#include "worker/checks/checker.h"
+
+/* One check while it runs, and what every check needs. */
+
+struct ab_trial { /* one check while it runs */
+    const struct ab_target *target;
+    struct ab_checker checker;
+    struct ab_rng rng;
+    struct ab_verify_report *report;
+    /* One more heap of the target, opened like the first; NULL: it has none. */
+    bool (*reopen)(void *user, struct ab_heap **out);
+};
+
+/* Nothing to check here. */
+void ab_trial_skip(struct ab_trial *t, const char *why);
+/* Is it there? Else the trial is skipped. */
+bool ab_trial_needs(struct ab_trial *t, bool is_there, const char *why);
+/* The same of frees that give something back. */
+bool ab_trial_needs_free(struct ab_trial *t);
+void ab_trial_info(struct ab_trial *t, const char *answer);
+/* Informational: it claims otherwise. */
+void ab_trial_break(struct ab_trial *t, const char *answer);
+_Noreturn void ab_trial_fail(struct ab_trial *t, const struct ab_words *w);
+_Noreturn void ab_trial_fail_text(struct ab_trial *t, const char *text);
+/* All calls that the target has, as a list; how many. */
+uint32_t ab_trial_calls(const struct ab_trial *t, enum ab_call calls[AB_CALL_COUNT]);
+/* 1 … most, small ones much more often. */
+size_t ab_trial_size(struct ab_trial *t, size_t most);
+/* A request of this size by one of the calls; aligned ones to 16 … most_align. */
+struct ab_ask ab_trial_ask(struct ab_trial *t, size_t size, size_t most_align);
+/* `call` with its alignment as it must be: none for the others. */
+struct ab_ask ab_ask_of(enum ab_call call, size_t align, size_t size);
+/* From now on the process gets no more than so many bytes of fresh memory. False: it cannot be
+ * bounded here. */
+bool ab_trial_bound(uint64_t bytes);
+void ab_trial_unbound(void);
+struct ab_block { /* of the trial's own heap; ref 0: none */
+    ab_ref ref;
+    size_t size;
+};
+/* By the checker: a block in place of what was noted there, resized, freed. */
+void ab_trial_take(struct ab_trial *t, struct ab_block *b, const struct ab_ask *ask);
+void ab_trial_resize(struct ab_trial *t, struct ab_block *b, size_t size);
+void ab_trial_drop(struct ab_trial *t, struct ab_block *b);
+
+/* Does the back end claim to notice frees that no program may do? */
+bool ab_trial_claims_misuse(const struct ab_trial *t);
+/* What the heap says is live; AB_UNKNOWN when it does not say. */
+uint64_t ab_trial_live_bytes(const struct ab_trial *t);
 
 struct ab_check {
     const char *name, *rule; /* "alignment", and what is proven in one line */
@@ -37,5 +87,15 @@ void ab_check_run(const struct ab_check *check, struct ab_trial *t);
 #undef REQUIRED
 #undef REQUIRED_OR_ABORT
 #undef INFO
+
+/* A heap that is full, as against one that is broken. */
+
+/* A NULL where there should be room ends the trial; and what its end proves before
+ * that, so that being full is distinguished from being broken. report->n_live: blocks that the
+ * checker does not know. */
+_Noreturn void ab_trial_null(struct ab_trial *t, const char *text);
+void ab_trial_prove_full(struct ab_trial *t);
+/* Of n blocks that were freed after a NULL so many could be had again: too few fail. */
+void ab_trial_expect_again(struct ab_trial *t, uint32_t n, uint32_t again);
 
 #endif

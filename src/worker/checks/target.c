@@ -5,7 +5,10 @@
  */
 #include "worker/checks/target.h"
 
-#include "worker/crash/call_note.h"
+#include "base/digits.h"
+#include "worker/crash/crash.h"
+
+static void words_number(struct ab_words *w, uint64_t n);
 
 _Static_assert(AB_CALLED_MALLOC + AB_CALL_POSIX == (int)AB_CALLED_POSIX_MEMALIGN &&
                    AB_CALLED_ALLOC + AB_CALL_ALIGNED == (int)AB_CALLED_ALLOC_ALIGNED,
@@ -195,14 +198,14 @@ void ab_words_ask(struct ab_words *w, const struct ab_target *t, const struct ab
     };
     ab_words_add(w, names[ask->call][ab_target_is_malloc(t)]);
     if (ask->call >= AB_CALL_ALIGNED) {
-        ab_words_number(w, ask->align);
+        words_number(w, ask->align);
         ab_words_add(w, ", ");
     }
     if (ask->call == AB_CALL_ZEROED && ab_target_is_malloc(t)) {
-        ab_words_number(w, ask->size / calloc_unit(ask->size));
+        words_number(w, ask->size / calloc_unit(ask->size));
         ab_words_pair(w, ", ", calloc_unit(ask->size));
     } else {
-        ab_words_number(w, ask->size);
+        words_number(w, ask->size);
     }
     ab_words_add(w, ")");
 }
@@ -212,4 +215,32 @@ void ab_words_resize(struct ab_words *w, const struct ab_target *t, const size_t
     ab_words_pair(w, ab_target_is_malloc(t) ? "realloc(" : "resize(", sizes[0]);
     ab_words_pair(w, " -> ", sizes[1]);
     ab_words_add(w, ")");
+}
+
+/* Puts messages together without stdio. */
+
+void ab_words_add(struct ab_words *w, const char *text)
+{
+    while (*text != 0 && w->n + 1 < sizeof w->text)
+        w->text[w->n++] = *text++;
+    w->text[w->n] = 0;
+}
+
+static void words_number(struct ab_words *w, uint64_t n)
+{
+    char buf[AB_DIGITS_BYTES];
+    ab_words_add(w, ab_digits(buf, n, 10));
+}
+
+void ab_words_hex(struct ab_words *w, uint64_t n)
+{
+    char buf[AB_DIGITS_BYTES];
+    ab_words_add(w, "0x");
+    ab_words_add(w, ab_digits(buf, n, 16));
+}
+
+void ab_words_pair(struct ab_words *w, const char *text, uint64_t n)
+{
+    ab_words_add(w, text);
+    words_number(w, n);
 }

@@ -2,16 +2,42 @@
  *
  * An allocator as the checks see it: hooks of a heap, or the eight functions of a malloc behind
  * the same calls. Every request has a spelling, so that a failure names the exact call that shows
- * it, and every call is noted (worker/crash/call_note.h) for the case that it does not return.
+ * it, and every call is noted (worker/crash/crash.h) for the case that it does not return.
  */
 #ifndef AB_WORKER_CHECKS_TARGET_H
 #define AB_WORKER_CHECKS_TARGET_H
 
 #include "allocators/ab_backend.h"
-#include "worker/checks/malloc_calls.h"
-#include "worker/checks/message.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Sentences in a process that may call neither stdio nor malloc: parts joined in a fixed buffer,
+ * which is always terminated; what does not fit is left off. */
+
+struct ab_words {
+    char text[400];
+    size_t n;
+};
+
+void ab_words_add(struct ab_words *w, const char *text);
+void ab_words_hex(struct ab_words *w, uint64_t n); /* 0x… */
+/* `text`, then the number. */
+void ab_words_pair(struct ab_words *w, const char *text, uint64_t n);
+
+/* The malloc boundary: the functions under test, for the loops and for the checks. */
+
+struct ab_malloc_calls { /* NULL = it has none */
+    void *(*malloc)(size_t);
+    void (*free)(void *);
+    void *(*realloc)(void *, size_t);
+    void *(*calloc)(size_t, size_t);
+    void *(*memalign)(size_t, size_t);
+    size_t (*usable_size)(void *);
+    void *(*aligned_alloc)(size_t, size_t); /* these two for verify alone: no tape has them */
+    int (*posix_memalign)(void **, size_t, size_t); /* from memalign */
+};
 
 struct ab_target {
     const struct ab_backend *hooks; /* of a heap, else NULL */

@@ -3,7 +3,7 @@
  * Finds the functions by which allocators report on themselves and give memory back, and calls
  * them.
  */
-#include "worker/memory/introspect.h"
+#include "worker/memory/memory.h"
 
 #include "base/bits.h"
 

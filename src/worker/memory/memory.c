@@ -7,10 +7,9 @@
 
 #include "base/bits.h"
 #include "wire/memory_report.h"
-#include "worker/memory/footprint.h"
 #include "worker/memory/heap_memory.h"
 #include "worker/memory/memory_pass.h"
-#include "worker/memory/samples.h"
+#include "worker/memory/residency.h"
 
 #include <string.h>
 
@@ -75,6 +74,163 @@ void ab_memory_open(struct ab_worker *w)
         m->report->flags |= AB_MEMORY_UNREADABLE;
     else
         m->report->granularity_pages = granularity;
+}
+
+/* The samples of a phase: what its pages hold at a thousand places and more, from the ledger, and
+ * the proof of that at each checkpoint. */
+
+/* Of a tape, at the least. */
+enum { READINGS = 2000 };
+
+static uint32_t at_least_1(uint32_t n)
+{
+    return n > 0 ? n : 1;
+}
+
+/* Where this phase, which begins, is read.
+ * The pages of a measured phase are asked for a twentieth more often than the least, because not
+ * everywhere is each number defined; of one that is not measured for the points of the time line alone.
+ * The footprint is read as often, or so many times as often as makes READINGS of a tape. */
+static void plan_readings(struct ab_memory_pass *m, uint32_t index)
+{
+    const struct ab_phase *phase = &m->phases[index];
+    uint32_t of_tape = at_least_1(m->phases[m->n_phases - 1].end / READINGS);
+    uint32_t of_phase = at_least_1((phase->end - phase->begin) /
+                                   (AB_MEMORY_SAMPLES_LEAST * 21 / 20));
+    uint32_t of_sample = phase->is_measured ? of_phase : m->point_interval;
+    uint32_t n = (of_sample + of_tape - 1) / of_tape;
+    m->interval = of_sample / n;
+    m->sample_interval = m->interval * n;
+    m->next_reading = (m->clock + m->interval - 1) / m->interval * m->interval;
+    m->next_sample = (m->clock + m->sample_interval - 1) / m->sample_interval * m->sample_interval;
+}
+
+/* Keeps the ledger from now on, where blocks have addresses and pages can be read; not of a scout. */
+static void follow_pages(struct ab_memory_pass *m)
+{
+    const uint32_t unknown = AB_MEMORY_MOVES | AB_MEMORY_NO_PAGES;
+    if (!m->report->is_scout && m->ledger.pool != NULL && (m->report->flags & unknown) == 0)
+        m->book.pages = &m->ledger;
+    else if (!m->report->is_scout && m->ledger.pool == NULL)
+        m->report->flags |= AB_MEMORY_NO_LEDGER;
+}
+
+static void begin_samples(struct ab_memory_pass *m)
+{
+    struct ab_memory_phase *phase = &m->report->phases[m->phase];
+    const struct ab_memory_phase *before = phase - 1;
+    phase->first_sample = m->phase == 0 ? 0 : before->first_sample + before->n_samples;
+    m->sampled_to = m->clock;
+    m->grown_before = m->ledger.n_grown;
+}
+
+static void end_samples(struct ab_memory_pass *m)
+{
+    m->report->phases[m->phase].own_faults = m->ledger.n_grown - m->grown_before;
+}
+
+static const struct ab_page_split no_split = {
+    AB_MEMORY_UNKNOWN, AB_MEMORY_UNKNOWN, AB_MEMORY_UNKNOWN, AB_MEMORY_UNKNOWN, AB_MEMORY_UNKNOWN};
+
+/* What the pages hold here; all UNKNOWN where it is not known. Always known with `must`, unless the
+ * ledger is not kept or lost. */
+static struct ab_page_split split_pages(struct ab_memory_pass *m, uint64_t footprint_bytes,
+                                        bool must)
+{
+    const uint64_t unknown = AB_MEMORY_UNKNOWN;
+    struct ab_page_split split = no_split;
+    if (m->book.pages == NULL)
+        return split;
+    bool is_exact = m->report->granularity_pages == 0 && footprint_bytes != unknown &&
+                    footprint_bytes > m->lost_bytes;
+    ab_page_ledger_read(m->book.pages, m->clock - m->split_at,
+                        is_exact ? footprint_bytes - m->lost_bytes : UINT64_MAX, must, &split);
+    m->split_at = m->clock;
+    if (m->book.pages->is_lost) {
+        m->report->flags |= AB_MEMORY_NO_LEDGER;
+        m->book.pages = NULL;
+    }
+    return split;
+}
+
+static void add_sample(struct ab_memory_pass *m, const struct ab_memory_state *s,
+                       const struct ab_page_split *split)
+{
+    struct ab_memory_report *r = m->report;
+    struct ab_memory_phase *phase = &r->phases[m->phase];
+    uint64_t i = (uint64_t)phase->first_sample + phase->n_samples;
+    if (!m->phases[m->phase].is_measured || m->clock == m->sampled_to || i >= r->cap_samples ||
+        split->live == AB_MEMORY_UNKNOWN)
+        return; /* the next one stands for these ops too */
+    r->samples[i] = (struct ab_memory_sample){.position = m->clock,
+                                              .n_ops = m->clock - m->sampled_to,
+                                              .footprint_bytes = s->footprint_bytes,
+                                              .live_bytes = split->live,
+                                              .internal_bytes = split->internal,
+                                              .external_bytes = split->external};
+    phase->n_samples++;
+    m->sampled_to = m->clock;
+}
+
+/* Holds the ledger to what the walk over all blocks found here. */
+static void dispute(struct ab_memory_pass *m, const struct ab_memory_state *s,
+                    const struct ab_page_split *split)
+{
+    bool is_same = split->live == s->live_bytes && split->internal == s->internal_bytes &&
+                   split->external == s->external_bytes && split->untouched == s->untouched_bytes &&
+                   split->baseline == s->baseline_bytes;
+    if (split->live != AB_MEMORY_UNKNOWN && s->live_bytes != AB_MEMORY_UNKNOWN && !is_same)
+        m->report->phases[m->phase].n_disputed++;
+}
+
+/* First and last byte that is written to of a block of `size` bytes, with none further apart than
+ * 4096 between them (worker/passes/touch.h); false where it is not told. */
+static bool find_touched(uint64_t op, uint64_t old_size, uint64_t size, uint64_t *first,
+                         uint64_t *last)
+{
+    const uint32_t operand = AB_OP_SIZE(op);
+    const uint64_t n = AB_TOUCH_BYTES(operand);
+    *first = *last = 0;
+    if (AB_OP_CODE(op) == (AB_CODE_TOUCHED | AB_CODE_RESIZE)) { /* once a page from its old size */
+        *first = old_size;
+        *last = old_size + ((size - 1 - old_size) & ~UINT64_C(4095));
+        return size > old_size;
+    }
+    if (AB_OP_CODE(op) == AB_CODE_ACCESS)
+        return operand == AB_ACCESS_WRITE;
+    if (AB_OP_CODE(op) != AB_CODE_TOUCH)
+        return true;
+    switch (AB_TOUCH_MODE(operand)) {
+    case AB_TOUCH_NONE:
+        return false;
+    case AB_TOUCH_FIRST:
+        *last = n < size ? n - 1 : size - 1;
+        return n > 0;
+    case AB_TOUCH_ENDS: /* the last byte: not told */
+        return true;
+    case AB_TOUCH_PAGE:
+    case AB_TOUCH_APART:
+        *last = (size - 1) & ~UINT64_C(4095);
+        return true;
+    case AB_TOUCH_LINE:
+        *last = (size - 1) & ~UINT64_C(63);
+        return true;
+    case AB_TOUCH_ALL:
+        *last = size - 1;
+        return true;
+    }
+    return false;
+}
+
+/* After an op that wrote to a live block, of `old_size` before it: what of it that was. */
+static void note_touch(struct ab_memory_pass *m, uint64_t op, uint64_t old_size)
+{
+    const struct ab_block_entry *e = &m->book.entries[AB_OP_SLOT(op)];
+    uint64_t first, last;
+    if (m->book.pages == NULL || !e->is_live || e->size == 0)
+        return;
+    if (find_touched(op, old_size, e->size, &first, &last))
+        ab_page_ledger_touch(m->book.pages, e->at + first, e->at + last);
 }
 
 /* ---- the baseline ---- */
@@ -165,7 +321,7 @@ void ab_memory_begin(struct ab_worker *w)
     m->base_bytes -= m->opened_bytes;
     m->report->baseline_bytes = m->base_bytes;
     m->book.is_usable_unknown = !m->has_usable;
-    ab_memory_follow_pages(m);
+    follow_pages(m);
     note_read_peak(m, 0);
     begin_phase(m, 0);
     plan_stop(m);
@@ -213,7 +369,7 @@ static void walk_pages(struct ab_memory_pass *m, struct ab_memory_state *s)
     m->report->flags |= t.is_unreadable ? AB_MEMORY_NO_PAGES : 0;
 }
 
-static void look_closer(struct ab_memory_pass *m, struct ab_memory_state *s)
+static void check_closely(struct ab_memory_pass *m, struct ab_memory_state *s)
 {
     struct ab_footprint_detail now;
     struct ab_memory_report *r = m->report;
@@ -230,7 +386,7 @@ static void look_closer(struct ab_memory_pass *m, struct ab_memory_state *s)
     if ((r->flags & (AB_MEMORY_MOVES | AB_MEMORY_NO_PAGES)) == 0)
         walk_pages(m, s);
     ab_introspect_ask(&m->introspect, &s->allocated_bytes, &s->mapped_bytes);
-    ab_heap_memory_look(m, s);
+    ab_heap_memory_read(m, s);
 }
 
 static void read_state(struct ab_memory_pass *m, struct ab_memory_state *s)
@@ -334,7 +490,7 @@ static void end_phase(struct ab_memory_pass *m, const struct ab_memory_state *s)
 {
     m->report->phases[m->phase].at[AB_AT_END] = *s;
     settle_peak(m);
-    ab_memory_end_samples(m);
+    end_samples(m);
 }
 
 /* More live bytes than so far by 64 KiB and 1 % are a reason to read. */
@@ -352,16 +508,16 @@ static void visit(struct ab_memory_pass *m, bool is_end)
     read_state(m, &s);
     bool is_checked = is_checkpoint(m, &s) || (is_end && !r->is_scout);
     bool is_sample = m->clock >= m->next_sample || is_end;
-    struct ab_page_split split = ab_memory_no_split;
+    struct ab_page_split split = no_split;
     if (is_sample || is_checked)
-        split = ab_memory_split(m, s.footprint_bytes, is_checked);
+        split = split_pages(m, s.footprint_bytes, is_checked);
     if (is_checked) {
-        look_closer(m, &s);
-        ab_memory_dispute(m, &s, &split);
+        check_closely(m, &s);
+        dispute(m, &s, &split);
     }
     note_peaks(m, &s, m->clock == r->marks.live_peak[m->phase]);
     if (is_sample) {
-        ab_memory_add_sample(m, &s, &split);
+        add_sample(m, &s, &split);
         m->next_sample = m->clock - m->clock % m->sample_interval + m->sample_interval;
     }
     if (m->clock >= m->next_reading)
@@ -386,8 +542,8 @@ static void begin_phase(struct ab_memory_pass *m, uint32_t index)
     for (unsigned i = 0; i < AB_AT_COUNT; i++)
         phase->at[i].position = AB_MEMORY_NEVER;
     m->checked_peak.position = AB_MEMORY_NEVER;
-    ab_memory_plan_readings(m, index);
-    ab_memory_begin_samples(m);
+    plan_readings(m, index);
+    begin_samples(m);
     visit(m, false);
 }
 
@@ -458,7 +614,7 @@ void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_gi
         ab_heap_memory_note(w, m, AB_OP_SLOT(*op));
     }
     if ((TOUCHING >> AB_OP_CODE(*op) & 1) != 0)
-        ab_memory_note_touch(m, *op, old_size);
+        note_touch(m, *op, old_size);
     m->clock += 1 + n_skipped;
     if (AB_UNLIKELY(m->book.requested_bytes >= m->live_peak_bytes))
         note_live_peak(m, *op, before);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The state of the memory pass, for the files that are it (memory.c, samples.c,
- * drain.c).
+ * The state of the memory pass, for the files that are it (memory.c, drain.c).
  */
 #ifndef AB_WORKER_MEMORY_MEMORY_PASS_H
 #define AB_WORKER_MEMORY_MEMORY_PASS_H
 
 #include "wire/memory_report.h"
-#include "worker/memory/footprint.h"
-#include "worker/memory/heap_pages.h"
+#include "worker/memory/heap_memory.h"
 #include "worker/memory/memory.h"
 #include "worker/memory/page_ledger.h"
 #include "worker/memory/page_walk.h"
@@ -30,7 +28,7 @@ struct ab_memory_pass {
     struct ab_opened_heap {
         const struct ab_backend *backend;
         struct ab_heap *heap;
-    } heaps[AB_ROUTE_HEAPS_MAX];
+    } heaps[AB_PLACEMENT_HEAPS_MAX];
     uint32_t n_heaps; /* whose pages are followed: of a placement, else 0 */
     uint64_t lost_before,
         lost_bytes; /* pages of the baseline that went: before the first op, since */

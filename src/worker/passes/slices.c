@@ -4,7 +4,6 @@
  */
 #include "worker/passes/slices.h"
 
-#include "base/canary.h"
 #include "base/clock.h"
 #include "worker/passes/preemption.h"
 

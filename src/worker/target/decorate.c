@@ -4,11 +4,10 @@
  * passes run unchanged; what they write into blocks goes to memory of our own (`resolve`), because
  * the blocks hold the checker's pattern.
  */
-#include "worker/target/decorate.h"
 #include "worker/checks/checker.h"
-#include "worker/crash/fault.h"
+#include "worker/crash/crash.h"
 #include "worker/preflight.h"
-#include "worker/run_check.h"
+#include "worker/worker.h"
 
 #include <sys/mman.h>
 

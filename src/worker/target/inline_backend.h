@@ -8,6 +8,7 @@
 #ifndef AB_WORKER_TARGET_INLINE_BACKEND_H
 #define AB_WORKER_TARGET_INLINE_BACKEND_H
 
+#include "worker/checks/target.h"
 #include "worker/worker.h"
 
 /* Carries out the op at lane->ops[at] in the untimed loop. */
@@ -32,5 +33,11 @@ void ab_inline_need_one_lane(struct ab_worker *w);
 
 /* NULL = there is none for this back end. */
 const struct ab_inline *ab_inline_find(const char *name, enum ab_boundary boundary);
+
+/* A compiled-in back end as a target of checks. */
+
+/* Of a lane with w->inlined, whose face has its object: calls go op by op through the loop that has
+ * the back end compiled in, so that what is proven is what will be timed. `target`: its heap's. */
+void ab_target_of_loop(const struct ab_lane *lane, struct ab_target *target);
 
 #endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs a real program under all allocators: first once each, which proves that it works and what it
+ * prints; then rounds, each allocator once in an order drawn anew. What a round draws depends on
+ * the seed and its number alone.
+ */
+#ifndef AB_PROGRAM_PROGRAM_H
+#define AB_PROGRAM_PROGRAM_H
+
+#include "core/status.h"
+#include "result/result.h"
+#include "runner/session.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* What a program writes: its standard output as a digest, made while it streams, so that its size
+ * does not matter; of standard error the end, for messages. */
+
+struct ab_output_digest {
+    uint64_t high, low; /* XXH3, 128 bits */
+    uint64_t bytes;
+};
+
+enum { AB_OUTPUT_TAIL = 400 };
+
+struct ab_program_output {
+    int read_fd, write_fd; /* the program gets write_fd; −1 = closed */
+    void *hash;            /* NULL: the tail is kept instead */
+    uint64_t bytes;
+    char tail[AB_OUTPUT_TAIL + 1];
+    size_t n_tail;
+};
+
+enum ab_status ab_program_output_open(struct ab_program_output *o, bool is_hashed,
+                                      struct ab_err *err);
+/* In the parent once the program has its own. */
+void ab_program_output_started(struct ab_program_output *o);
+/* Takes what is there; closes read_fd at the end. Not more at once than keeps other work waiting for
+ * about a millisecond. */
+void ab_program_output_take(struct ab_program_output *o);
+/* All that is left, once no process writes any more. */
+struct ab_output_digest ab_program_output_finish(struct ab_program_output *o);
+/* The last line of the tail, printable; "" = there is none. */
+const char *ab_program_output_says(const struct ab_program_output *o, char *buf, size_t cap);
+void ab_program_output_fini(struct ab_program_output *o);
+
+/* Which allocator serves malloc in a running process, from what it has mapped. The dynamic linker
+ * resolves malloc to the first object that defines it: the program itself, then what is preloaded,
+ * then the libraries, the C library last. So it is the one asked for when
+ *   - its file (device and inode) is mapped to be executed,
+ *   - the program does not export a malloc of its own, which would come before it,
+ *   - no other object but the C library defines malloc: neither one that was linked nor one that was
+ *     loaded later.
+ * Without a preload it is the C library's, by the same three. A program without glibc (static,
+ * another C library) has neither. Not seen: an allocator that a program calls by a private name. */
+
+struct ab_proof_wanted {
+    const char *path; /* of the preloaded library; NULL = the C library's malloc */
+    uint64_t dev, ino;
+};
+
+enum ab_proof_answer {
+    AB_PROOF_GONE, /* it has ended, or cannot be read */
+    AB_PROOF_YES,
+    AB_PROOF_NO, /* not, or not yet: it may still be loading its libraries */
+};
+
+/* What the symbols of files say, read once each. Begins as zeroes. */
+struct ab_proof_cache {
+    struct ab_proof_file *files;
+    size_t n, cap;
+};
+
+/* On NO `why` has a sentence that begins with the name of the process. */
+enum ab_proof_answer ab_proof_check(struct ab_proof_cache *cache, pid_t pid,
+                                    const struct ab_proof_wanted *wanted, char *why, size_t cap);
+void ab_proof_cache_fini(struct ab_proof_cache *cache);
+
+/* One run of a real program under one allocator: what it took, whether it succeeded, and whether
+ * it was this allocator that served it. Times in ns, sizes in bytes. */
+
+/* Resident memory of a program over its time, in few points whatever the time: where there are too
+ * many, two neighbours become the larger of them, so that the peak stays. */
+
+enum { AB_CURVE_POINTS = 100 };
+
+struct ab_memory_curve { /* begins as zeroes */
+    struct {
+        uint64_t ns; /* since the start of the program */
+        double bytes;
+    } points[AB_CURVE_POINTS];
+    uint32_t n;
+    uint32_t n_looks, stride; /* looks in the last point, and in a full one; stride 0 = 1 */
+};
+
+/* A look at the program, later than those before it. */
+void ab_memory_curve_add(struct ab_memory_curve *curve, uint64_t ns, double bytes);
+
+/* As a time line of the session: positions are ms. Nothing is added where there are no points. */
+void ab_memory_curve_note(const struct ab_memory_curve *curve, struct ab_session *session,
+                          uint32_t backend, uint32_t round);
+
+struct ab_program { /* what is run; strings are borrowed */
+    const char *path;
+    const char *const *argv;
+    const char *stdin_path; /* NULL = empty */
+    uint64_t timeout_ns;    /* of a run; 0 = none */
+};
+
+struct ab_program_case { /* under what */
+    struct ab_proof_wanted wanted;
+    const char *const *env; /* "VARIABLE=VALUE", ends with NULL */
+};
+
+struct ab_program_outcome {
+    enum ab_backend_status status;
+    char reason[1024]; /* "" when ok */
+    struct ab_output_digest output;
+    double wall_ns, user_ns, system_ns;
+    double resident_peak_bytes, resident_mean_bytes; /* NaN = not known */
+    double run_delay_ns; /* of all its processes at their ends; NaN = not known */
+    uint64_t faults_minor, faults_major, switches_voluntary, switches_involuntary;
+    struct ab_memory_curve curve; /* resident memory over time; no points where it is not known */
+    unsigned n_left;              /* processes that outlived it, ended by us */
+};
+
+/* Fails where the system refuses a resource, AB_USAGE where the program cannot be executed,
+ * AB_INTERRUPTED on a signal; a program that fails is an outcome. */
+enum ab_status ab_program_run(const struct ab_program *program, const struct ab_program_case *c,
+                              struct ab_proof_cache *cache, struct ab_program_outcome *out,
+                              struct ab_err *err);
+
+/* `sh -c command`, its output to `fd`; AB_SYSTEM when it fails. What it leaves running is ended. */
+enum ab_status ab_program_prepare(const char *command, int fd, uint64_t timeout_ns,
+                                  struct ab_err *err);
+
+struct ab_program_plan {
+    struct ab_program program;
+    const struct ab_program_case *cases; /* one a back end of the session, same order */
+    uint32_t base;                       /* its output is the one that others are held against */
+    uint32_t rounds;
+    const char *prepare; /* a shell command before each run; NULL = none */
+    int prepare_fd;      /* where its output goes */
+    bool is_output_free; /* outputs may differ */
+    void (*progress)(void *user, const struct ab_progress *p); /* may be NULL */
+    bool (*round_done)(void *user, const struct ab_session *session);
+    void *user;
+};
+
+struct ab_program_summary {
+    struct ab_output_digest output; /* of the base */
+    unsigned n_left;                /* processes that outlived a run, most of all runs */
+};
+
+/* Fills session->results and rounds, and the status of each back end. AB_OK also where some failed;
+ * AB_BACKEND where the program's output depends on more than the allocator; AB_INTERRUPTED leaves
+ * the rounds that are complete. */
+enum ab_status ab_program_session_run(const struct ab_program_plan *plan,
+                                      struct ab_session *session, struct ab_program_summary *out,
+                                      struct ab_err *err);
+
+/* The processes of a program that runs, as /proc shows them: the child that was started, what it
+ * started, and orphans of those, which are our children. Their resident memory is added up at each
+ * look; pages that several share count for each. */
+
+struct ab_process {
+    pid_t pid;
+    bool is_proven;
+    uint32_t n_doubts; /* looks at which it was not proven */
+    uint64_t first_ns; /* first look */
+};
+
+struct ab_processes { /* begins as zeroes */
+    struct ab_process *items;
+    size_t n, cap;
+    uint64_t last_pid; /* the newest on the system when children were listed */
+    uint64_t first_ns, last_ns;
+    double bytes;      /* resident at the last look */
+    double byte_ns;    /* their sum over time */
+    double peak_bytes; /* the most of all looks */
+    uint32_t n_looks;
+    bool is_blind; /* the system does not list children */
+};
+
+/* Adds up; processes that are gone leave the list, new ones join it. */
+void ab_processes_update(struct ab_processes *t, uint64_t now_ns);
+/* Mean since the first look; NaN where there were too few, or children are not listed. */
+double ab_processes_mean_bytes(const struct ab_processes *t, uint64_t end_ns);
+/* NULL = not in the list. */
+struct ab_process *ab_processes_find(struct ab_processes *t, pid_t pid);
+void ab_processes_fini(struct ab_processes *t);
+
+/* How long a process could have run and had no CPU, as the kernel counts it: the second number of
+ * /proc/PID/task/TID/schedstat (Documentation/scheduler/sched-stats.rst of Linux). */
+
+/* ns, of the threads that it has now together; NaN where the system does not say. */
+double ab_run_delay_ns(pid_t pid);
+
+struct ab_run_delay_end { /* a process that has been looked at and may still be there */
+    pid_t pid;
+    uint64_t start; /* of a process: a later one can have the same id */
+};
+struct ab_run_delays { /* of processes that are about to end; begins as zeroes */
+    double ns;
+    struct ab_run_delay_end *ends;
+    size_t n, cap;
+};
+/* Adds that of a process once, however many of its threads end it. */
+void ab_run_delays_add(struct ab_run_delays *d, pid_t pid);
+void ab_run_delays_fini(struct ab_run_delays *d);
+
+/* The environment of a program that is measured: the user's, with the allocator in front of what
+ * else is preloaded and the variables of its settings in place of others of their name. */
+
+/* A list that ends with NULL, to be freed by ab_environment_free.
+ * `preload` NULL: LD_PRELOAD stays as it is. */
+char **ab_environment_build(const char *preload, const char *const *settings);
+void ab_environment_free(char **list);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One histogram a kind and size class, and a few quantiles a window. Classes are counted before
+ * they are made, so that the session lists them in order and holds none that is empty. Windows
+ * keep no histogram: one is filled and read again and again.
+ */
+#include "runner/fold.h"
+
+#include "core/grow.h"
+#include "core/memory.h"
+#include "runner/sampling.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* p99 needs 1,000 samples, and chance leaves a window some fewer than its share. Phases that are
+ * too short for that have windows for the sake of their medians. */
+enum { WANTED_SAMPLES = 1250, LEAST_SAMPLES = 50, SHORT_WINDOWS = 16 };
+
+struct classes {
+    uint64_t n[AB_OP_KIND_COUNT][AB_SIZE_CLASS_COUNT];
+    struct ab_hdr *hdr[AB_OP_KIND_COUNT][AB_SIZE_CLASS_COUNT];
+};
+
+static void add_class(const struct ab_fold *f, const char *phase, unsigned op, unsigned log2,
+                      struct ab_hdr **out)
+{
+    struct ab_session *s = f->session;
+    struct ab_hdr *hdr = ab_hdr_new();
+    AB_GROW(s->size_classes, s->cap_size_classes, s->n_size_classes);
+    s->size_classes[s->n_size_classes++] = (struct ab_size_class){
+        .backend = f->backend,
+        .phase = phase,
+        .op = op,
+        .round = f->round,
+        .log2 = log2,
+        .hdr = hdr,
+    };
+    *out = hdr;
+}
+
+/* A reset has no size. */
+static bool has_class(const struct ab_sample *sample)
+{
+    return sample->kind != AB_OP_RESET && !sample->is_left_out;
+}
+
+static void fold_classes(const struct ab_fold *f, const struct ab_phase *phase,
+                         const struct ab_outcome *run, struct classes *c)
+{
+    struct ab_samples walk;
+    struct ab_sample sample;
+    memset(c, 0, sizeof *c);
+    ab_samples_begin(&walk, f, phase, run);
+    while (ab_samples_next(&walk, &sample))
+        if (has_class(&sample))
+            c->n[sample.kind][sample.size_log2]++;
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+        for (unsigned i = 0; i < AB_SIZE_CLASS_COUNT; i++)
+            if (c->n[k][i] > 0)
+                add_class(f, phase->name, k, i, &c->hdr[k][i]);
+    ab_samples_begin(&walk, f, phase, run);
+    while (ab_samples_next(&walk, &sample))
+        if (has_class(&sample))
+            ab_hdr_record(c->hdr[sample.kind][sample.size_log2], sample.ns);
+}
+
+uint32_t ab_fold_window_count(const struct ab_phase *phase)
+{
+    double samples = 0, base = ab_sampling_base(phase);
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+        samples += base * phase->n_ops[k];
+    double wanted = floor(samples / WANTED_SAMPLES);
+    double least = fmin(floor(samples / LEAST_SAMPLES), SHORT_WINDOWS);
+    return (uint32_t)fmin(fmax(fmax(wanted, least), 1), AB_WINDOWS_MAX);
+}
+
+/* First position of window i. */
+static uint32_t window_begin(const struct ab_phase *phase, uint32_t i, uint32_t n)
+{
+    return phase->begin + (uint32_t)((uint64_t)(phase->end - phase->begin) * i / n);
+}
+
+static uint32_t window_of(const struct ab_phase *phase, uint32_t clock, uint32_t n)
+{
+    uint32_t i = (uint32_t)((uint64_t)(clock - phase->begin) * n / (phase->end - phase->begin));
+    while (i + 1 < n && window_begin(phase, i + 1, n) <= clock) /* the quotient was rounded down */
+        i++;
+    return i;
+}
+
+static void add_window(const struct ab_fold *f, const struct ab_phase *phase, uint32_t i,
+                       uint32_t n, const struct ab_hdr *hdr, const uint32_t *counts)
+{
+    struct ab_session *s = f->session;
+    AB_GROW(s->windows, s->cap_windows, s->n_windows);
+    uint64_t total = ab_hdr_total(hdr);
+    s->windows[s->n_windows++] = (struct ab_window){
+        .backend = f->backend,
+        .phase = phase->name,
+        .round = f->round,
+        .begin = window_begin(phase, i, n),
+        .end = window_begin(phase, i + 1, n),
+        .n = total,
+        .p50 = ab_result_quantile(hdr, 0.5),
+        .p99 = ab_result_quantile(hdr, 0.99),
+        .max = total > 0 ? (double)hdr->max : (double)NAN,
+    };
+    memcpy(s->windows[s->n_windows - 1].counts, counts, AB_WINDOW_BINS * sizeof counts[0]);
+}
+
+struct timed { /* one sample in its window */
+    uint32_t window;
+    uint64_t ns;
+};
+
+static int by_window(const void *a, const void *b)
+{
+    uint32_t x = ((const struct timed *)a)->window, y = ((const struct timed *)b)->window;
+    return (x > y) - (x < y);
+}
+
+static uint32_t list_fair(const struct ab_fold *f, uint32_t phase, const struct ab_outcome *run,
+                          uint32_t n_windows, struct timed *list)
+{
+    struct ab_samples walk;
+    struct ab_sample sample;
+    uint32_t n = 0;
+    ab_samples_begin(&walk, f, &f->tape->phases[phase], run);
+    while (ab_samples_next(&walk, &sample)) {
+        uint32_t clock = ab_tape_map_clock(f->tape, phase, sample.position);
+        if (sample.is_fair && !sample.is_left_out)
+            list[n++] = (struct timed){window_of(walk.phase, clock, n_windows), sample.ns};
+    }
+    if (f->tape->image->n_lanes > 1) /* with one, they are in order as they come */
+        qsort(list, n, sizeof list[0], by_window);
+    return n;
+}
+
+static void fold_windows(const struct ab_fold *f, uint32_t phase, const struct ab_outcome *run,
+                         struct timed *list, struct ab_hdr *hdr)
+{
+    const struct ab_phase *p = &f->tape->phases[phase];
+    uint32_t n_windows = ab_fold_window_count(p);
+    uint32_t n = list_fair(f, phase, run, n_windows, list), next = 0;
+    for (uint32_t i = 0; i < n_windows; i++) {
+        uint32_t counts[AB_WINDOW_BINS] = {0};
+        ab_hdr_init(hdr);
+        for (; next < n && list[next].window == i; next++) {
+            ab_hdr_record(hdr, list[next].ns);
+            counts[ab_window_bin(list[next].ns)] += list[next].ns <= AB_HDR_HIGHEST;
+        }
+        add_window(f, p, i, n_windows, hdr, counts);
+    }
+}
+
+void ab_fold_depth(const struct ab_fold *f, const struct ab_outcome *run)
+{
+    struct classes *classes = ab_alloc(sizeof *classes);
+    struct ab_hdr *hdr = ab_alloc(sizeof *hdr);
+    struct timed *list = ab_alloc(((size_t)run->n_samples + 1) * sizeof list[0]);
+    for (uint32_t i = 0; i < f->tape->image->n_phases; i++) {
+        const struct ab_phase *phase = &f->tape->phases[i];
+        if (phase->is_measured && phase->begin < phase->end) {
+            fold_classes(f, phase, run, classes);
+            fold_windows(f, i, run, list, hdr);
+        }
+    }
+    free(classes);
+    free(hdr);
+    free(list);
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Keeps the throughput runs of a session and estimates the time of a phase from them.
+ */
+#include "runner/fold.h"
+
+#include "core/grow.h"
+#include "core/median.h"
+#include "core/memory.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* With less of a phase's time seen in quiet, the estimate would be a guess. */
+#define QUIET_SHARE_MIN 0.05
+/* Page faults and copies in the kernel make a few slices vary by far more than the rest. */
+#define TRIM 0.1
+
+/* ---- what runs measured ---- */
+
+static void free_run(struct ab_throughput_run *run)
+{
+    free(run->ticks);
+    free(run->canary);
+    free(run->phases);
+    free(run->sums);
+}
+
+void ab_throughput_fini(struct ab_throughput *t)
+{
+    for (size_t i = 0; i < t->n_runs; i++)
+        free_run(&t->runs[i]);
+    free(t->runs);
+    *t = (struct ab_throughput){0};
+}
+
+void ab_throughput_drop(struct ab_throughput *t, uint32_t case_index, uint32_t round)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < t->n_runs; i++) {
+        struct ab_throughput_run *run = &t->runs[i];
+        if ((case_index == AB_FOLD_ANY || run->case_index == case_index) &&
+            (round == AB_FOLD_ANY || run->round == round))
+            free_run(run);
+        else
+            t->runs[kept++] = *run;
+    }
+    t->n_runs = kept;
+}
+
+/* CPU time of the phase that is not of its work. */
+static double outside_cpu_ns(const struct ab_fold *f, const struct ab_phase_report *r)
+{
+    return (double)r->canary_ticks * f->clock->ns_per_tick + (double)r->outside_cpu_ns;
+}
+
+double ab_fold_busy_ns(const struct ab_fold *f, const struct ab_phase_report *r)
+{
+    double ns_per_tick = f->clock->ns_per_tick;
+    double spent = r->is_crowded
+                       ? fmax((double)r->thread_cpu_ns - outside_cpu_ns(f, r), 0)
+                       : fmax((double)r->lane_ticks - (double)r->outside_ticks, 0) * ns_per_tick;
+    double waits = r->is_crowded ? (double)r->awake_ticks * ns_per_tick + (double)r->asleep_cpu_ns
+                                 : (double)r->wait_ticks * ns_per_tick;
+    return spent > waits ? spent - waits : 0;
+}
+
+/* When lanes share CPUs, time outside of the calls would have left each CPU to the others. A worker
+ * counts each burst by the one or the other; for lanes that take turns, all by their path. */
+static double wall_ns(const struct ab_fold *f, const struct ab_phase_report *r, uint32_t n_cpus)
+{
+    double outside_ns = (double)r->path_ticks * f->clock->ns_per_tick;
+    if (!f->session->is_strict && n_cpus > 0)
+        outside_ns += (double)r->outside_cpu_ns / n_cpus;
+    return fmax((double)r->wall_ticks * f->clock->ns_per_tick - outside_ns, 0);
+}
+
+static struct ab_throughput_phase sum_phase(const struct ab_fold *f,
+                                            const struct ab_phase_report *r, uint32_t n_cpus)
+{
+    /* Read one after the other: without a background thread the difference is noise. */
+    double background = (double)r->process_cpu_ns - (double)r->thread_cpu_ns;
+    bool is_noise = background < 0.002 * (double)r->process_cpu_ns + 100000;
+    bool has_lanes = f->tape->image->n_lanes > 1 && r->lane_ticks > r->outside_ticks;
+    double lane_ticks = (double)r->lane_ticks - (double)r->outside_ticks;
+    return (struct ab_throughput_phase){
+        .busy = ab_fold_busy_ns(f, r),
+        .wall = wall_ns(f, r, n_cpus),
+        .cpu = fmax((double)r->process_cpu_ns - outside_cpu_ns(f, r), 0),
+        .background = is_noise ? 0 : background,
+        .wait_percent = has_lanes ? 100.0 * (double)r->wait_ticks / lane_ticks : NAN,
+        .ready_threads = has_lanes && r->wall_ticks > 0
+                             ? ((double)r->lane_ticks - (double)r->wait_ticks) /
+                                   (double)r->wall_ticks
+                             : NAN,
+        .faults_minor = r->faults_minor,
+        .switches = r->switches_involuntary,
+    };
+}
+
+/* The worker is believed within bounds only. */
+static void copy_slices(struct ab_throughput_run *run, const struct ab_outcome *from)
+{
+    uint32_t n = from->page->report.slices.n < from->cap_slices ? from->page->report.slices.n
+                                                                : from->cap_slices;
+    run->ticks = ab_alloc((n + 1) * sizeof run->ticks[0]);
+    run->canary = ab_alloc((n + 1) * sizeof run->canary[0]);
+    run->phases = ab_alloc((n + 1) * sizeof run->phases[0]);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct ab_slice *s = &from->slices[i];
+        run->ticks[i] = (float)s->ticks;
+        run->canary[i] = s->before > s->after ? s->before : s->after;
+        run->phases[i] = (uint16_t)s->phase;
+    }
+    run->n_slices = n;
+}
+
+void ab_throughput_add(struct ab_throughput *t, const struct ab_fold *f, uint32_t case_index,
+                       const struct ab_outcome *from)
+{
+    struct ab_throughput_run run = {
+        .case_index = case_index, .round = f->round, .hooks = from->page->report.hooks};
+    t->n_phases = f->tape->image->n_phases;
+    run.sums = ab_alloc_zeroed(t->n_phases, sizeof run.sums[0]);
+    copy_slices(&run, from);
+    AB_GROW(t->runs, t->cap_runs, t->n_runs);
+    for (uint32_t i = 0; i < t->n_phases; i++)
+        run.sums[i] = sum_phase(f, &from->page->report.phases[i], from->page->report.n_cpus);
+    t->runs[t->n_runs++] = run;
+}
+
+void ab_throughput_add_noise(const struct ab_fold *f, const struct ab_throughput_run *run,
+                             const struct ab_outcome *from, uint16_t limit, struct ab_noise *noise)
+{
+    double tick_s = f->clock->ns_per_tick * 1e-9;
+    noise->runs += 1;
+    noise->interruptions += (double)from->page->report.slices.n_gaps;
+    noise->waited_s += (double)from->page->report.slices.waited_ticks * tick_s;
+    for (uint32_t i = 0; i < run->n_slices; i++) {
+        noise->slices_s += run->ticks[i] * tick_s;
+        noise->quiet_s += run->canary[i] <= limit ? run->ticks[i] * tick_s : 0;
+    }
+    for (uint32_t i = 0; i < f->tape->image->n_phases; i++) {
+        const struct ab_phase_report *r = &from->page->report.phases[i];
+        if (!f->tape->phases[i].is_measured)
+            continue;
+        noise->wall_s += fmax((double)r->lane_ticks - (double)r->outside_ticks, 0) * tick_s;
+        noise->cpu_s += fmax((double)r->thread_cpu_ns - outside_cpu_ns(f, r), 0) * 1e-9;
+        noise->switches_involuntary += (double)r->switches_involuntary;
+    }
+}
+
+/* ---- estimates ---- */
+
+struct slice_ratio { /* of one process to the profile */
+    double log_ratio, weight;
+};
+
+struct estimator {
+    const struct ab_throughput_run **runs; /* of the case, those of the round first */
+    size_t n_runs, n_of_round;
+    double *x;                  /* room for one number a run */
+    struct slice_ratio *ratios; /* room for one a slice */
+    double *profile;            /* of each slice: ticks in quiet, median of all runs; NaN = never */
+    uint16_t limit;
+};
+
+static bool is_quiet(const struct estimator *e, size_t run, uint32_t slice)
+{
+    return e->runs[run]->canary[slice] <= e->limit;
+}
+
+static double quiet_median(const struct estimator *e, uint32_t slice)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < e->n_runs; i++)
+        if (is_quiet(e, i, slice))
+            e->x[n++] = e->runs[i]->ticks[slice];
+    return ab_median(e->x, n);
+}
+
+static int by_ratio(const void *a, const void *b)
+{
+    double x = ((const struct slice_ratio *)a)->log_ratio;
+    double y = ((const struct slice_ratio *)b)->log_ratio;
+    return (x > y) - (x < y);
+}
+
+/* Mean by weight of what is left when TRIM of the weight goes at either end. */
+static double trimmed_mean(struct slice_ratio *x, size_t n, double weight)
+{
+    double seen = 0, sum = 0, left = 0;
+    qsort(x, n, sizeof x[0], by_ratio);
+    for (size_t i = 0; i < n; i++) {
+        double from = fmax(seen, TRIM * weight), to = fmin(seen + x[i].weight, (1 - TRIM) * weight);
+        seen += x[i].weight;
+        if (to <= from)
+            continue;
+        sum += x[i].log_ratio * (to - from);
+        left += to - from;
+    }
+    return sum / left;
+}
+
+/* How much slower or faster than the profile the process was, in the slices of the phase that were
+ * quiet; NaN = too few of them were. */
+static double process_factor(const struct estimator *e, size_t run, uint32_t phase, double total)
+{
+    const struct ab_throughput_run *r = e->runs[run];
+    double weight = 0;
+    size_t n = 0;
+    for (uint32_t i = 0; i < r->n_slices; i++) {
+        if (r->phases[i] != phase || !is_quiet(e, run, i) || !(e->profile[i] > 0) ||
+            !(r->ticks[i] > 0))
+            continue;
+        e->ratios[n++] = (struct slice_ratio){log(r->ticks[i] / e->profile[i]), e->profile[i]};
+        weight += e->profile[i];
+    }
+    return weight > QUIET_SHARE_MIN * total ? trimmed_mean(e->ratios, n, weight) : NAN;
+}
+
+static bool are_alike(const struct estimator *e)
+{
+    for (size_t i = 1; i < e->n_runs; i++)
+        if (e->runs[i]->n_slices != e->runs[0]->n_slices)
+            return false;
+    return e->n_of_round > 0 && e->runs[0]->n_slices > 0;
+}
+
+/* Makes the profile of the phase: its sum in ticks. What was never quiet is taken to be as much
+ * slower or faster there as in the first run; NaN where that is more than half of it. */
+static double make_profile(struct estimator *e, uint32_t phase)
+{
+    double sum = 0, seen = 0, known = 0;
+    for (uint32_t i = 0; i < e->runs[0]->n_slices; i++) {
+        if (e->runs[0]->phases[i] != phase)
+            continue;
+        e->profile[i] = quiet_median(e, i);
+        seen += e->runs[0]->ticks[i];
+        if (isnan(e->profile[i]))
+            continue;
+        sum += e->profile[i];
+        known += e->runs[0]->ticks[i];
+    }
+    return known > 0.5 * seen ? sum * seen / known : NAN;
+}
+
+/* Time of the round's runs in slices of the phase, ticks: all, or the quiet ones. */
+static double sum_slices(const struct estimator *e, uint32_t phase, bool only_quiet)
+{
+    double sum = 0;
+    for (size_t i = 0; i < e->n_of_round; i++)
+        for (uint32_t k = 0; k < e->runs[i]->n_slices; k++)
+            if (e->runs[i]->phases[k] == phase && (!only_quiet || is_quiet(e, i, k)))
+                sum += e->runs[i]->ticks[k];
+    return sum;
+}
+
+static void estimate_slices(struct estimator *e, uint32_t phase, struct ab_throughput_estimate *out)
+{
+    double sum = 0, whole = 0, n = 0, all = are_alike(e) ? sum_slices(e, phase, false) : 0;
+    if (all <= 0)
+        return;
+    out->quiet_share = sum_slices(e, phase, true) / all;
+    double profile = make_profile(e, phase);
+    for (size_t i = 0; i < e->n_of_round; i++) {
+        double factor = process_factor(e, i, phase, profile);
+        whole += e->runs[i]->sums[phase].busy;
+        if (isnan(factor))
+            continue;
+        sum += factor;
+        n++;
+    }
+    if (n > 0 && !isnan(profile)) /* whole / all: ns a tick */
+        out->busy = profile * exp(sum / n) * whole / all;
+}
+
+/* Those of the round first. */
+static void gather(const struct ab_throughput *t, uint32_t case_index, uint32_t round,
+                   struct estimator *e)
+{
+    e->runs = ab_alloc((t->n_runs + 1) * sizeof e->runs[0]);
+    e->x = ab_alloc((t->n_runs + 1) * sizeof e->x[0]);
+    uint32_t n_slices = 0;
+    for (int others = 0; others < 2; others++) {
+        for (size_t i = 0; i < t->n_runs; i++)
+            if (t->runs[i].case_index == case_index && (t->runs[i].round != round) == others)
+                e->runs[e->n_runs++] = &t->runs[i];
+        if (!others)
+            e->n_of_round = e->n_runs;
+    }
+    for (size_t i = 0; i < e->n_runs; i++)
+        n_slices = e->runs[i]->n_slices > n_slices ? e->runs[i]->n_slices : n_slices;
+    e->ratios = ab_alloc((n_slices + 1) * sizeof e->ratios[0]);
+    e->profile = ab_alloc((n_slices + 1) * sizeof e->profile[0]);
+}
+
+#define MEDIAN_OF(e, phase, member) \
+    ({ \
+        for (size_t i_ = 0; i_ < (e)->n_of_round; i_++) \
+            (e)->x[i_] = (double)(e)->runs[i_]->sums[phase].member; \
+        ab_median((e)->x, (e)->n_of_round); \
+    })
+
+static void estimate_whole(const struct estimator *e, uint32_t phase,
+                           struct ab_throughput_estimate *out)
+{
+    out->median.busy = MEDIAN_OF(e, phase, busy);
+    out->median.wall = MEDIAN_OF(e, phase, wall);
+    out->median.cpu = MEDIAN_OF(e, phase, cpu);
+    out->median.background = MEDIAN_OF(e, phase, background);
+    out->median.wait_percent = MEDIAN_OF(e, phase, wait_percent);
+    out->median.ready_threads = MEDIAN_OF(e, phase, ready_threads);
+    out->median.faults_minor = (uint64_t)MEDIAN_OF(e, phase, faults_minor);
+    for (size_t i = 0; i < e->n_of_round; i++)
+        out->median.switches += e->runs[i]->sums[phase].switches;
+    out->busy = out->whole = out->median.busy;
+    out->hooks = e->runs[0]->hooks;
+}
+
+void ab_throughput_estimate(const struct ab_throughput *t, uint32_t case_index, uint32_t round,
+                            uint32_t phase, uint16_t limit, struct ab_throughput_estimate *out)
+{
+    struct estimator e = {.limit = limit};
+    gather(t, case_index, round, &e);
+    *out = (struct ab_throughput_estimate){.quiet_share = NAN};
+    if (e.n_of_round > 0) {
+        out->n_processes = (uint32_t)e.n_of_round;
+        estimate_whole(&e, phase, out);
+        estimate_slices(&e, phase, out);
+    }
+    free(e.runs);
+    free(e.x);
+    free(e.ratios);
+    free(e.profile);
+}
+
+/* Reads the canary in the parent, between runs. */
+
+enum { TRIED_CPUS = 8, READINGS = 48, VALUES = AB_CANARY_MAX + 1 };
+
+void ab_quiet_add(struct ab_quiet *q, uint16_t reading)
+{
+    q->readings[reading]++;
+    q->n++;
+}
+
+void ab_quiet_settle(struct ab_quiet *q)
+{
+    uint64_t rank = q->n / 50, seen = 0;
+    for (unsigned v = 0; v < VALUES && q->n > 0; v++) {
+        seen += q->readings[v];
+        if (seen > rank) {
+            q->level = (uint16_t)v;
+            return;
+        }
+    }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    return *(const uint16_t *)a - *(const uint16_t *)b;
+}
+
+/* A high percentile of some readings, so that a CPU counts as quiet only if it nearly always is. */
+static uint16_t probe(struct ab_quiet *q)
+{
+    uint16_t x[READINGS];
+    ab_canary_read(); /* it has just come to this CPU */
+    for (unsigned i = 0; i < READINGS; i++)
+        ab_quiet_add(q, x[i] = ab_canary_read());
+    qsort(x, READINGS, sizeof x[0], by_value);
+    return x[READINGS * 9 / 10];
+}
+
+/* Up to TRIED_CPUS of the set, spread over it, beginning with `last`. */
+static unsigned choose_tried(const cpu_set_t *set, int last, int *tried)
+{
+    unsigned n_set = (unsigned)CPU_COUNT(set), n = 0, seen = 0;
+    unsigned step = (n_set + TRIED_CPUS - 1) / TRIED_CPUS;
+    if (last >= 0 && CPU_ISSET((unsigned)last, set))
+        tried[n++] = last;
+    for (int cpu = 0; cpu < CPU_SETSIZE && n < TRIED_CPUS; cpu++)
+        if (CPU_ISSET((unsigned)cpu, set) && seen++ % step == 0 && cpu != last)
+            tried[n++] = cpu;
+    return n;
+}
+
+int ab_quiet_cpu(struct ab_quiet *q)
+{
+    cpu_set_t all, one;
+    int tried[TRIED_CPUS], best = -1;
+    uint16_t least = AB_CANARY_MAX;
+    if (sched_getaffinity(0, sizeof all, &all) != 0)
+        return -1;
+    unsigned n = choose_tried(&all, q->cpu, tried);
+    for (unsigned i = 0; i < n; i++) {
+        CPU_ZERO(&one);
+        CPU_SET((unsigned)tried[i], &one);
+        if (sched_setaffinity(0, sizeof one, &one) != 0)
+            continue;
+        uint16_t reading = probe(q);
+        if (best < 0 || reading + reading / 32u < least) {
+            least = reading;
+            best = tried[i];
+        }
+        if (q->level != 0 && reading <= ab_canary_limit(q->level))
+            break; /* quiet enough */
+    }
+    sched_setaffinity(0, sizeof all, &all);
+    ab_quiet_settle(q);
+    return q->cpu = best;
+}
+
+void ab_quiet_init(struct ab_quiet *q)
+{
+    *q = (struct ab_quiet){.cpu = -1, .readings = ab_alloc_zeroed(VALUES, sizeof q->readings[0])};
+    for (int i = 0; i < 4; i++)
+        ab_quiet_cpu(q);
+}
+
+void ab_quiet_fini(struct ab_quiet *q)
+{
+    free(q->readings);
+    *q = (struct ab_quiet){0};
+}

@@ -1,0 +1,760 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The order of a session: pre-flights first, then rounds with the nulls, the back ends in shuffled
+ * order, and every pass. What was interrupted in the middle of a round is dropped.
+ */
+#include "runner/session.h"
+
+#include "base/units.h"
+#include "core/memory.h"
+#include "core/units_show.h"
+#include "placement/placement.h"
+#include "result/merge/merge.h"
+#include "result/merge/shard.h"
+#include "result/passes.h"
+#include "result/session.h"
+#include "runner/count_round.h"
+#include "runner/estimate.h"
+#include "runner/fold.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A running session. */
+struct state {
+    const struct ab_session_plan *plan;
+    struct ab_session *session;
+    struct ab_rng rng;
+    uint32_t done, total;
+    uint32_t n_rounds; /* that this session has to run: all, or those of its shard */
+    struct ab_quiet quiet;
+    struct ab_throughput throughput;
+    struct ab_run_context context;  /* the plan's, with the above */
+    struct ab_memory_marks **marks; /* one a back end; NULL until a run has found the peaks */
+};
+
+/* Random streams of the seed: one for the pre-flights, one a round, and one a case in a round, so that
+ * what it draws does not depend on who ran before it, nor on whether. Rounds have 16 bits, cases those
+ * above; the nulls are cases too. */
+#define PREFLIGHT_STREAM UINT64_C(0x72756e) /* "run" */
+#define ROUND_STREAM(round) (PREFLIGHT_STREAM << 32 | (round))
+#define CASE_STREAM(round, number) (ROUND_STREAM(round) | ((uint64_t)(number) + 1) << 16)
+#define FIRST_NULL 0xff00u
+#define SCOUT_ROUND 0xffffu
+
+/* ---- single runs: each starts a worker, judges how it ended, and folds its report in ---- */
+
+/* A placement has the null of its row, other back ends that of their boundary. */
+static unsigned null_number(const struct state *st, uint32_t backend)
+{
+    enum ab_boundary boundary = ab_run_null_case(&st->plan->cases[backend]).boundary;
+    return FIRST_NULL +
+           (boundary == AB_BOUNDARY_PLACED ? AB_BOUNDARY_COUNT + backend : (unsigned)boundary);
+}
+
+/* Is the back end still in the session: neither failed nor absent? */
+static bool is_running(const struct state *st, uint32_t backend)
+{
+    return ab_backend_status_has_numbers(st->session->backends[backend].status);
+}
+
+/* Goes through every op once a round, and nothing else of it is of interest. */
+static bool is_decorated(const struct state *st, uint32_t backend)
+{
+    return st->plan->cases[backend].decorator != AB_DECORATOR_NONE;
+}
+
+/* Runs in this session's rounds: not one that belongs to another shard of a divided round. */
+static bool is_ours(const struct state *st, uint32_t backend)
+{
+    return is_running(st, backend) &&
+           ab_shard_has_backend(st->session->shard, st->plan->rounds, backend);
+}
+
+/* Tells the plan's progress what runs next. */
+static void show_progress(void *user, const char *backend, enum ab_pass pass)
+{
+    struct state *st = user;
+    if (st->plan->progress == NULL)
+        return;
+    struct ab_progress p = {st->session->n_rounds,
+                            pass == AB_PASS_VERIFY ? 0 : st->n_rounds,
+                            backend,
+                            pass,
+                            st->done,
+                            st->total};
+    st->plan->progress(st->plan->user, &p);
+}
+
+static struct ab_fold fold_of(struct state *st, uint32_t backend, uint32_t round)
+{
+    return (struct ab_fold){st->session, st->context.tape, &st->context.clock, backend, round};
+}
+
+static enum ab_status run_backend(struct state *st, uint32_t backend, enum ab_pass pass,
+                                  struct ab_outcome *run, struct ab_err *err)
+{
+    show_progress(st, st->session->backends[backend].name, pass);
+    return ab_run(&st->context, &st->plan->cases[backend], pass, &st->rng, run, err);
+}
+
+static void fail_backend(struct state *st, uint32_t backend, const struct ab_outcome *run)
+{
+    struct ab_backend_info *b = &st->session->backends[backend];
+    b->status = run->status;
+    memcpy(b->reason, run->reason, sizeof b->reason);
+    ab_fold_drop(st->session, backend, AB_FOLD_ANY);
+    ab_throughput_drop(&st->throughput, backend, AB_FOLD_ANY);
+}
+
+static void note_libraries(const struct ab_placement *placement, const struct ab_run_report *r,
+                           struct ab_backend_info *b)
+{
+    for (uint32_t h = 0; placement != NULL && h < placement->image->n_heaps; h++) {
+        uint32_t shown = ab_placement_shown(ab_placement_heap_at(placement->image, 0), h);
+        struct ab_mapped_heap *heap = &b->heaps[shown];
+        const struct ab_library_report *said = &r->libraries[h];
+        if (said->version[0] != 0)
+            snprintf(heap->version, sizeof heap->version, "%.63s", said->version);
+        if (said->build_id[0] != 0)
+            snprintf(heap->build_id, sizeof heap->build_id, "%.40s", said->build_id);
+    }
+}
+
+/* Notes what the first successful run reports about the back end. */
+static void note_identity(struct state *st, uint32_t backend, const struct ab_outcome *run)
+{
+    struct ab_backend_info *b = &st->session->backends[backend];
+    const struct ab_run_report *r = &run->page->report;
+    if (r->version[0] != 0)
+        snprintf(b->version, sizeof b->version, "%.*s", (int)sizeof r->version - 1, r->version);
+    if (r->identity.build_id[0] != 0)
+        snprintf(b->build_id, sizeof b->build_id, "%.40s", r->identity.build_id);
+    if (b->path[0] == 0 && r->identity.path[0] == '/')
+        snprintf(b->path, sizeof b->path, "%.*s", (int)sizeof r->identity.path - 1,
+                 r->identity.path);
+    note_libraries(st->plan->cases[backend].placement, r, b);
+    b->never_frees = (r->traits & AB_TRAIT_NO_FREE) != 0;
+    b->has_reset = (r->hooks >> AB_OP_RESET & 1) != 0;
+    if (ab_run_missing(st->session->facts.kinds, r->hooks, b->reason, sizeof b->reason))
+        b->status = AB_BACKEND_PARTIAL;
+}
+
+/* Notes what the pre-flight found beyond ok. */
+static void note_conduct(struct state *st, uint32_t backend, const struct ab_outcome *run)
+{
+    struct ab_backend_info *b = &st->session->backends[backend];
+    const char *caveat = run->page->report.caveat;
+    snprintf(b->caveat, sizeof b->caveat, "%.*s", (int)sizeof b->caveat - 1, caveat);
+    if (run->status != AB_BACKEND_OK) {
+        b->status = AB_BACKEND_NONCONFORMING;
+        memcpy(b->reason, run->reason, sizeof b->reason);
+    } else if (is_decorated(st, backend)) {
+        b->status = AB_BACKEND_DECORATED;
+        snprintf(b->reason, sizeof b->reason, "not timed: decorated");
+    }
+}
+
+static bool fits_memory(struct state *st, uint32_t backend)
+{
+    struct ab_backend_info *b = &st->session->backends[backend];
+    uint64_t bytes = ab_estimate_heap_bytes(&st->session->facts, b->never_frees);
+    if (bytes <= st->context.memory_limit_bytes)
+        return true;
+    b->status = AB_BACKEND_OOM;
+    snprintf(b->reason, sizeof b->reason,
+             "would need about %s%s, more than --mem-limit %s; not run", AB_BYTES(bytes),
+             b->never_frees ? " (it never frees)" : "", AB_BYTES(st->context.memory_limit_bytes));
+    return false;
+}
+
+/* Each of these is AB_OK also when the back end failed: it is then marked, and without numbers. */
+static enum ab_status run_preflight(struct state *st, uint32_t i, struct ab_err *err)
+{
+    struct ab_outcome run;
+    if (!fits_memory(st, i)) {
+        show_progress(st, st->session->backends[i].name, AB_PASS_VERIFY);
+        return AB_OK;
+    }
+    enum ab_status status = run_backend(st, i, AB_PASS_VERIFY, &run, err);
+    if (status != AB_OK)
+        return status;
+    bool is_allowed = st->plan->allows_broken && run.status == AB_BACKEND_FAILED_CHECK &&
+                      run.page->report.failure == AB_FAILURE_CHECK;
+    if (run.status != AB_BACKEND_OK && !is_allowed) {
+        fail_backend(st, i, &run);
+    } else {
+        note_identity(st, i, &run);
+        note_conduct(st, i, &run);
+        fits_memory(st, i);
+    }
+    ab_outcome_fini(&run);
+    return AB_OK;
+}
+
+static double measured_ns_per_op(const struct ab_fold *f, const struct ab_outcome *run)
+{
+    double ns = 0, n_ops = 0;
+    for (uint32_t i = 0; i < f->tape->image->n_phases; i++) {
+        if (!f->tape->phases[i].is_measured)
+            continue;
+        ns += ab_fold_busy_ns(f, &run->page->report.phases[i]);
+        n_ops += (double)(f->tape->phases[i].end - f->tape->phases[i].begin);
+    }
+    return n_ops > 0 && ns > 0 ? ns / n_ops : NAN;
+}
+
+/* A throughput run that is not recorded and tells how long slices should be: *ns_per_op of the
+ * measured phases, NaN where it is not known. */
+static enum ab_status run_scout(struct state *st, uint32_t backend, double *ns_per_op,
+                                struct ab_err *err)
+{
+    struct ab_outcome run;
+    struct ab_fold fold = fold_of(st, backend, 0);
+    *ns_per_op = NAN;
+    ab_rng_init(&st->rng, st->session->seed, CASE_STREAM(SCOUT_ROUND, backend));
+    enum ab_status status = run_backend(st, backend, AB_PASS_THROUGHPUT, &run, err);
+    if (status != AB_OK)
+        return status;
+    if (run.status == AB_BACKEND_OK)
+        *ns_per_op = measured_ns_per_op(&fold, &run);
+    else
+        fail_backend(st, backend, &run);
+    ab_outcome_fini(&run);
+    return AB_OK;
+}
+
+/* Takes note of a throughput run and of what it says about the neighbours. */
+static void keep_throughput(struct state *st, const struct ab_fold *f, uint32_t case_index,
+                            const struct ab_outcome *run)
+{
+    ab_throughput_add(&st->throughput, f, case_index, run);
+    const struct ab_throughput_run *kept = &st->throughput.runs[st->throughput.n_runs - 1];
+    for (uint32_t i = 0; i < kept->n_slices; i++)
+        ab_quiet_add(&st->quiet, run->slices[i].after);
+    ab_quiet_settle(&st->quiet);
+    struct ab_noise *noise = &st->session->noise;
+    ab_throughput_add_noise(f, kept, run, ab_canary_limit(st->quiet.level), noise);
+    noise->canary_quiet_ns = st->quiet.level * st->context.clock.ns_per_tick;
+}
+
+/* Limit of the canary, as far as is known. */
+static uint16_t quiet_limit(const struct state *st)
+{
+    return ab_canary_limit(st->quiet.level);
+}
+
+static enum ab_status run_null(struct state *st, uint32_t backend, enum ab_pass pass,
+                               struct ab_outcome *run, struct ab_err *err)
+{
+    struct ab_case null = ab_run_null_case(&st->plan->cases[backend]);
+    show_progress(st, "null", pass);
+    enum ab_status status = ab_run(&st->context, &null, pass, &st->rng, run, err);
+    st->done++;
+    return status != AB_OK || run->status == AB_BACKEND_OK
+               ? status
+               : ab_fail(err, AB_SYSTEM, "the null back end failed: %s", run->reason);
+}
+
+/* Of the throughput pass, and of the tail pass where it has iterations. */
+static enum ab_status run_folded_null(struct state *st, const struct ab_fold *fold,
+                                      enum ab_pass pass, struct ab_err *err)
+{
+    struct ab_outcome run = {0};
+    enum ab_status status = run_null(st, fold->backend, pass, &run, err);
+    if (status == AB_OK && pass == AB_PASS_THROUGHPUT)
+        keep_throughput(st, fold, ab_fold_null_case(st->session, fold->backend), &run);
+    else if (status == AB_OK)
+        ab_fold_iteration_cost(fold, &run);
+    ab_outcome_fini(&run);
+    return status;
+}
+
+/* True where the time of an empty op is measured. In strict order no op is timed, and without the
+ * latency pass none needs it. */
+static bool has_null_latency(const struct state *st, uint32_t round)
+{
+    return ab_pass_is_in(&st->session->passes, AB_PASS_LATENCY, round);
+}
+
+/* True where the cost of timing each call of an iteration is measured. */
+static bool has_null_iterations(const struct state *st, uint32_t round)
+{
+    return st->context.tape->image->n_iterations > 0 &&
+           ab_pass_is_in(&st->session->passes, AB_PASS_TAIL, round);
+}
+
+/* Runs that this takes. */
+static uint32_t count_null_runs(const struct state *st, uint32_t round)
+{
+    return st->plan->processes + has_null_latency(st, round) + has_null_iterations(st, round);
+}
+
+/* All of the null back end with the harness of a back end in a round. A null that fails ends the
+ * session. */
+static enum ab_status run_all_nulls(struct state *st, uint32_t backend, uint32_t round,
+                                    struct ab_err *err)
+{
+    struct ab_outcome latency = {0};
+    struct ab_fold fold = fold_of(st, backend, round);
+    enum ab_status status = AB_OK;
+    ab_rng_init(&st->rng, st->session->seed, CASE_STREAM(round, null_number(st, backend)));
+    for (uint32_t i = 0; i < st->plan->processes && status == AB_OK; i++)
+        status = run_folded_null(st, &fold, AB_PASS_THROUGHPUT, err);
+    if (status == AB_OK && has_null_latency(st, round))
+        status = run_null(st, backend, AB_PASS_LATENCY, &latency, err);
+    if (status == AB_OK)
+        ab_fold_null(&fold, &st->throughput, quiet_limit(st),
+                     latency.page != NULL ? &latency : NULL);
+    if (status == AB_OK && has_null_iterations(st, round))
+        status = run_folded_null(st, &fold, AB_PASS_TAIL, err);
+    ab_outcome_fini(&latency);
+    return status;
+}
+
+static enum ab_status run_case(struct state *st, uint32_t backend, uint32_t round,
+                               enum ab_pass pass, struct ab_err *err)
+{
+    struct ab_outcome run;
+    struct ab_fold fold = fold_of(st, backend, round);
+    ab_rng_init(&st->rng, st->session->seed, CASE_STREAM(round, backend));
+    enum ab_status status = run_backend(st, backend, pass, &run, err);
+    if (status != AB_OK)
+        return status;
+    st->done++;
+    if (run.status != AB_BACKEND_OK)
+        fail_backend(st, backend, &run);
+    else if (pass == AB_PASS_THROUGHPUT)
+        keep_throughput(st, &fold, backend, &run);
+    else if (pass == AB_PASS_LATENCY) {
+        ab_fold_latency(&fold, &run);
+        ab_fold_depth(&fold, &run);
+        ab_fold_heaps(&fold, st->plan->cases[backend].placement, &run);
+    } else {
+        ab_fold_tail(&fold, &run);
+        ab_fold_iterations(&fold, &run);
+    }
+    ab_outcome_fini(&run);
+    return status;
+}
+
+/* One run with the marks as they are; what it sees becomes the marks. */
+static enum ab_status run_memory_once(struct state *st, uint32_t backend, uint32_t round,
+                                      struct ab_err *err)
+{
+    struct ab_outcome run;
+    struct ab_fold fold = fold_of(st, backend, round);
+    bool is_scout = st->marks[backend] == NULL;
+    st->context.marks = st->marks[backend];
+    if (is_scout)
+        st->marks[backend] = ab_alloc_zeroed(1, sizeof *st->marks[0]);
+    enum ab_status status = run_backend(st, backend, AB_PASS_MEMORY, &run, err);
+    if (status != AB_OK)
+        return status;
+    st->done++;
+    if (run.status != AB_BACKEND_OK)
+        fail_backend(st, backend, &run);
+    else if (!is_scout)
+        ab_fold_memory(&fold, &run);
+    if (run.status == AB_BACKEND_OK && !is_scout)
+        ab_fold_heap_memory(&fold, st->plan->cases[backend].placement, &run);
+    if (run.status == AB_BACKEND_OK)
+        ab_fold_memory_marks(st->context.tape, &run, st->marks[backend]);
+    ab_outcome_fini(&run);
+    return status;
+}
+
+/* The place of the footprint's peak is only known after a run: the first one is run for that alone,
+ * every later one uses what the one before it saw. */
+static enum ab_status run_memory(struct state *st, uint32_t backend, uint32_t round,
+                                 struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    if (st->marks[backend] == NULL)
+        status = run_memory_once(st, backend, round, err);
+    if (status == AB_OK && is_running(st, backend))
+        status = run_memory_once(st, backend, round, err);
+    return status;
+}
+
+static enum ab_status run_one(struct state *st, uint32_t backend, uint32_t round, enum ab_pass pass,
+                              struct ab_err *err)
+{
+    return pass == AB_PASS_MEMORY ? run_memory(st, backend, round, err)
+                                  : run_case(st, backend, round, pass, err);
+}
+
+/* Finds the length of slices, by one run of each back end. */
+
+/* In longer work slow ops would make the run before the measurement long as well; they are rare
+ * there, and it has slices enough. */
+#define OPS_MAX (1u << 20)
+
+uint32_t ab_slice_grid(double ns_per_op)
+{
+    uint32_t ops = AB_SLICE_OPS;
+    while (ops > AB_SLICE_OPS_MIN && ops * ns_per_op > AB_SLICE_NS_MAX)
+        ops /= 2;
+    return ops;
+}
+
+static bool is_needed(const struct state *st)
+{
+    const struct ab_run_context *context = &st->context;
+    return context->tape->image->n_lanes == 1 && !context->is_strict &&
+           context->tape->image->n_ops <= OPS_MAX && st->session->n_rounds < st->n_rounds;
+}
+
+/* Decides it for the session by its fastest back end: a slice that is much shorter than a reading of
+ * the canary would measure little but readings. Each runs once for it. */
+static enum ab_status slice_grid_settle(struct state *st, struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    double least = NAN;
+    if (!is_needed(st))
+        return AB_OK;
+    for (uint32_t i = 0; i < st->session->n_backends && status == AB_OK; i++) {
+        double ns_per_op = NAN;
+        if (is_ours(st, i) && !is_decorated(st, i))
+            status = run_scout(st, i, &ns_per_op, err);
+        least = fmin(least, ns_per_op); /* of a number and NaN: the number */
+    }
+    st->context.slice_ops = ab_slice_grid(least);
+    return status;
+}
+
+/* Does a null run for it, because one of ours has its harness and none before it has? */
+static bool is_null_of_ours(const struct state *st, uint32_t backend)
+{
+    for (uint32_t i = backend; i < st->session->n_backends; i++)
+        if (is_ours(st, i) && ab_session_harness(st->session, i) == backend)
+            return true;
+    return false;
+}
+
+static enum ab_status run_nulls(struct state *st, uint32_t round, struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    for (uint32_t i = 0; i < st->session->n_backends && status == AB_OK; i++)
+        if (is_null_of_ours(st, i))
+            status = run_all_nulls(st, i, round, err);
+    return status;
+}
+
+static enum ab_status run_counts(struct state *st, uint32_t round, struct ab_err *err)
+{
+    struct ab_count_plan plan = {.context = &st->plan->context,
+                                 .cases = st->plan->cases,
+                                 .session = st->session,
+                                 .round = round,
+                                 .sample_ops = st->plan->instr_ops,
+                                 .progress = show_progress,
+                                 .user = st};
+    return ab_count_round(&plan, err);
+}
+
+/* One pass of all back ends, in this order. */
+static enum ab_status run_pass(struct state *st, const struct ab_round *round, enum ab_pass pass,
+                               struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    for (uint32_t i = 0; i < round->n_order && status == AB_OK; i++) {
+        uint32_t backend = round->order[i];
+        if (is_running(st, backend) && (pass == AB_PASS_THROUGHPUT || !is_decorated(st, backend)))
+            status = run_one(st, backend, round->index, pass, err);
+    }
+    return status;
+}
+
+/* Several processes each, one after the other of all: where a process comes to lie in memory decides
+ * over some percent of its time. */
+static enum ab_status run_throughput(struct state *st, const struct ab_round *round,
+                                     struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    for (uint32_t i = 0; i < st->plan->processes && status == AB_OK; i++)
+        status = run_pass(st, round, AB_PASS_THROUGHPUT, err);
+    for (uint32_t i = 0; i < round->n_order && status == AB_OK; i++) {
+        struct ab_fold fold = fold_of(st, round->order[i], round->index);
+        if (is_running(st, round->order[i]))
+            ab_fold_throughput(&fold, &st->throughput, quiet_limit(st));
+    }
+    return status;
+}
+
+static enum ab_status run_round(struct state *st, uint32_t index, struct ab_err *err)
+{
+    struct ab_session *s = st->session;
+    ab_rng_init(&st->rng, s->seed, ROUND_STREAM(index));
+    uint32_t *order = ab_alloc_zeroed(s->n_backends, sizeof order[0]), n_all = 0, n = 0;
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        if (is_running(st, i))
+            order[n_all++] = i;
+    ab_rng_shuffle(&st->rng, order, n_all);
+    for (uint32_t i = 0; i < n_all; i++) /* of all, so that a shard keeps the order of the whole */
+        if (is_ours(st, order[i]))
+            order[n++] = order[i];
+    struct ab_round *round = &s->rounds[s->n_rounds];
+    *round = (struct ab_round){.index = index, .order = order, .n_order = n};
+    enum ab_status status = run_nulls(st, index, err);
+    if (status == AB_OK)
+        status = run_throughput(st, round, err);
+    for (int pass = AB_PASS_LATENCY; pass <= AB_PASS_MEMORY && status == AB_OK; pass++)
+        if (ab_pass_is_in(&s->passes, (enum ab_pass)pass, index))
+            status = run_pass(st, round, (enum ab_pass)pass, err);
+    if (status == AB_OK && index == 0 && st->plan->instr_ops > 0)
+        status = run_counts(st, index, err);
+    s->n_rounds++;
+    return status;
+}
+
+/* An interrupted round is half a round: what it measured goes, for every back end alike. */
+static void drop_round(struct ab_session *s, uint32_t round)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->n_nulls; i++)
+        if (s->nulls[i].round != round)
+            s->nulls[kept++] = s->nulls[i];
+    s->n_nulls = kept;
+    ab_fold_drop(s, AB_FOLD_ANY, round);
+    free((void *)s->rounds[--s->n_rounds].order);
+}
+
+static enum ab_status run_preflights(struct state *st, struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    ab_rng_init(&st->rng, st->session->seed, PREFLIGHT_STREAM);
+    for (uint32_t i = 0; i < st->session->n_backends && status == AB_OK; i++)
+        if (is_running(st, i))
+            status = run_preflight(st, i, err);
+    return status;
+}
+
+/* Room for all rounds, with those that were measured before. */
+static void prepare_blocks(struct state *st)
+{
+    struct ab_session *s = st->session;
+    if (st->plan->resumed != NULL)
+        ab_resume_adopt(s, st->plan->resumed);
+    s->rounds = ab_realloc(s->rounds, st->n_rounds + (size_t)1, sizeof s->rounds[0]);
+}
+
+/* Runs of n_alive back ends and n_nulls nulls in all rounds from `first` on. The first memory pass of
+ * a back end has one more. */
+static uint32_t count_runs(const struct state *st, uint32_t first, uint32_t n_alive,
+                           uint32_t n_nulls)
+{
+    uint32_t n = 0, n_of_null = 0;
+    bool has_memory = false;
+    for (uint32_t b = first; b < st->n_rounds; b++) {
+        uint32_t round = ab_shard_round(st->session->shard, st->plan->rounds, b);
+        n += st->plan->processes;
+        for (int pass = AB_PASS_LATENCY; pass <= AB_PASS_MEMORY; pass++)
+            n += ab_pass_is_in(&st->session->passes, (enum ab_pass)pass, round);
+        has_memory = has_memory || ab_pass_is_in(&st->session->passes, AB_PASS_MEMORY, round);
+        n_of_null += count_null_runs(st, round);
+    }
+    return n_alive * (n + has_memory) + n_nulls * n_of_null;
+}
+
+/* All rounds that are missing, until the plan has had enough. */
+static enum ab_status run_rounds(struct state *st, struct ab_err *err)
+{
+    struct ab_session *s = st->session;
+    enum ab_status status = AB_OK;
+    bool goes_on = true;
+    uint32_t n_alive = 0, n_nulls = 0;
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        n_alive += is_ours(st, i);
+        n_nulls += is_null_of_ours(st, i);
+    }
+    st->total = count_runs(st, s->n_rounds, n_alive, n_nulls);
+    for (uint32_t b = s->n_rounds; b < st->n_rounds && status == AB_OK && n_alive > 0 && goes_on;
+         b++) {
+        uint32_t round = ab_shard_round(s->shard, st->plan->rounds, b);
+        status = run_round(st, round, err);
+        if (status != AB_OK && s->n_rounds > b)
+            drop_round(s, round);
+        s->timer.floor_ns = ab_session_floor(s);
+        if (status == AB_OK && st->plan->round_done != NULL)
+            goes_on = st->plan->round_done(st->plan->user, s);
+    }
+    return status;
+}
+
+static enum ab_status run_all(struct state *st, struct ab_err *err)
+{
+    const struct ab_session_plan *plan = st->plan;
+    if (plan->resumed != NULL)
+        ab_resume_keep_failed(st->session, plan->resumed);
+    enum ab_status status = run_preflights(st, err);
+    if (status == AB_OK && plan->resumed != NULL)
+        status = ab_resume_check_backends(st->session, plan->resumed, err);
+    if (status == AB_OK)
+        prepare_blocks(st);
+    if (status == AB_OK)
+        status = slice_grid_settle(st, err);
+    if (status == AB_OK)
+        status = run_rounds(st, err);
+    struct ab_fold fold = fold_of(st, 0, 0);
+    ab_fold_throughput_again(&fold, &st->throughput, quiet_limit(st));
+    return status;
+}
+
+enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_session *session,
+                              struct ab_err *err)
+{
+    struct state st = {.plan = plan,
+                       .session = session,
+                       .n_rounds = ab_shard_n_rounds(session->shard, plan->rounds),
+                       .context = plan->context};
+    st.marks = ab_alloc_zeroed(session->n_backends + 1, sizeof st.marks[0]);
+    ab_quiet_init(&st.quiet);
+    st.context.quiet = &st.quiet;
+    enum ab_status status = run_all(&st, err);
+    for (uint32_t i = 0; i < session->n_backends; i++)
+        free(st.marks[i]);
+    free(st.marks);
+    ab_throughput_fini(&st.throughput);
+    ab_quiet_fini(&st.quiet);
+    session->timer.floor_ns = ab_session_floor(session);
+    session->is_complete = status == AB_OK;
+    return status;
+}
+
+/* Compares an interrupted session with the one that is to continue it, and moves its rounds over. */
+
+/* ---- what differs ---- */
+
+/* AB_USAGE with the list, which it frees; AB_OK when there is none. */
+static enum ab_status judge(struct ab_differences *d, struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    if (d->text.n > 0)
+        status = ab_fail(err, AB_USAGE,
+                         "cannot be resumed, the conditions differ: "
+                         "%.900s",
+                         d->text.s);
+    ab_text_fini(&d->text);
+    return status;
+}
+
+static enum ab_status check_blocks(const struct ab_session *old, struct ab_err *err)
+{
+    uint32_t rounds = old->n_rounds_planned, own = ab_shard_n_rounds(old->shard, rounds);
+    if (old->tape_sha256 == NULL || old->tape_sha256[0] == 0)
+        return ab_fail(err, AB_INPUT, "cannot be resumed: it has no digest of its tape");
+    if (old->n_rounds > own)
+        return ab_fail(err, AB_INPUT, "cannot be resumed: it has %u rounds of %u", old->n_rounds,
+                       own);
+    for (uint32_t i = 0; i < old->n_rounds; i++)
+        if (old->rounds[i].index != ab_shard_round(old->shard, rounds, i))
+            return ab_fail(err, AB_INPUT, "cannot be resumed: round %u is missing",
+                           ab_shard_round(old->shard, rounds, i));
+    return AB_OK;
+}
+
+/* "2/4", or "none". */
+static const char *shard_text(char buf[32], struct ab_run_shard shard)
+{
+    snprintf(buf, 32, "none");
+    if (shard.count > 0)
+        snprintf(buf, 32, "%u/%u", shard.index, shard.count);
+    return buf;
+}
+
+enum ab_status ab_resume_check(const struct ab_session *session, const struct ab_session *old,
+                               struct ab_err *err)
+{
+    struct ab_differences d = {.word = "was"};
+    char now[32], was[32];
+    if (old->n_parts > 0)
+        return ab_fail(err, AB_USAGE,
+                       "cannot be resumed: it was merged from %u results; run the shards that it "
+                       "lacks, and merge all of them",
+                       old->n_parts);
+    if (old->is_histogram_merged)
+        return ab_fail(err, AB_USAGE,
+                       "cannot be resumed: its histograms are merged over the rounds, as an HTML "
+                       "report has them; give the JSON, or a report with --embed=full");
+    ab_conditions_compare(&d, session, old);
+    ab_differences_add(&d, "--shard", shard_text(now, session->shard), shard_text(was, old->shard));
+    ab_differences_add(&d, "the machine's fingerprint", session->host.fingerprint,
+                       old->host.fingerprint);
+    ab_differences_add(&d, "the node", session->host.name, old->host.name);
+    ab_differences_add(&d, "THP", session->host.thp, old->host.thp);
+    enum ab_status status = judge(&d, err);
+    return status == AB_OK ? check_blocks(old, err) : status;
+}
+
+/* ---- back ends ---- */
+
+void ab_resume_keep_failed(struct ab_session *session, const struct ab_session *old)
+{
+    for (uint32_t i = 0; i < session->n_backends; i++) {
+        struct ab_backend_info *b = &session->backends[i];
+        const struct ab_backend_info *was = &old->backends[i];
+        b->was_named = was->was_named;
+        if (ab_backend_status_has_numbers(was->status))
+            continue;
+        b->status = was->status;
+        b->never_frees = was->never_frees;
+        b->has_reset = was->has_reset;
+        memcpy(b->reason, was->reason, sizeof b->reason);
+        memcpy(b->version, was->version, sizeof b->version);
+        memcpy(b->path, was->path, sizeof b->path);
+        memcpy(b->build_id, was->build_id, sizeof b->build_id);
+    }
+}
+
+enum ab_status ab_resume_check_backends(const struct ab_session *session,
+                                        const struct ab_session *old, struct ab_err *err)
+{
+    struct ab_differences d = {.word = "was"};
+    char label[256];
+    for (uint32_t i = 0; i < session->n_backends; i++) {
+        const struct ab_backend_info *b = &session->backends[i], *was = &old->backends[i];
+        snprintf(label, sizeof label, "the status of %s", b->name);
+        ab_differences_add(&d, label, ab_backend_status_name(b->status),
+                           ab_backend_status_name(was->status));
+        if (ab_backend_status_has_numbers(was->status))
+            ab_conditions_compare_build(&d, b, was, true);
+    }
+    return judge(&d, err);
+}
+
+/* ---- what was measured ---- */
+
+/* The session's own string for a phase of the old one: both lists are the same. */
+static const char *own_phase(const struct ab_session *session, const char *phase)
+{
+    for (uint32_t i = 0; i < session->n_phases; i++)
+        if (strcmp(session->phases[i], phase) == 0)
+            return session->phases[i];
+    return "";
+}
+
+#define TAKE(list) \
+    session->list = old->list; \
+    session->n_##list = old->n_##list; \
+    session->cap_##list = old->n_##list; \
+    old->list = NULL; \
+    old->n_##list = 0;
+#define OWN_PHASES(list) \
+    for (uint32_t i = 0; i < session->n_##list; i++) \
+        session->list[i].phase = own_phase(session, session->list[i].phase);
+
+void ab_resume_adopt(struct ab_session *session, struct ab_session *old)
+{
+    TAKE(rounds)
+    AB_SESSION_LISTS(TAKE)
+    AB_SESSION_PHASE_LISTS(OWN_PHASES)
+    session->noise = old->noise;
+    session->n_rounds_resumed = session->n_rounds;
+    session->counting = old->counting;
+    for (uint32_t i = 0; i < session->n_backends && i < old->n_backends; i++)
+        memcpy(session->backends[i].uncounted, old->backends[i].uncounted,
+               sizeof session->backends[i].uncounted);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The tape file as it is mapped: struct ab_tape_image, then the bursts, then what is known of them
+ * all. Plain data of fixed layout, so that the worker needs no parser.
+ */
+#ifndef AB_TAPE_TAPE_IMAGE_H
+#define AB_TAPE_TAPE_IMAGE_H
+
+#include "tape/tape.h"
+
+#include <stdint.h>
+
+#define AB_PHASES_MAX 256
+
+/* A tape of its own: that of all, or a part of it. Its op i is op first + i of the whole. Offsets are
+ * in bytes from the file's start. */
+struct ab_burst {
+    uint64_t offset; /* of the pages that hold it */
+    uint64_t ops_offset, wide_offset, phases_offset, lane_begin_offset, turns_offset;
+    uint64_t iterations_offset, iteration_begin_offset;
+    uint32_t first, n_ops;
+    uint32_t first_iteration, n_iterations; /* those of the bursts before; its own */
+};
+
+/* Head of the tape file. */
+struct ab_tape_image {
+    uint32_t magic, size;
+    uint64_t total_bytes;
+    uint64_t phases_offset, bursts_offset; /* phases: as if all bursts were one */
+    uint64_t most_bytes; /* of a burst; so much of the file is there from any burst's offset on */
+    uint32_t n_ops, n_phases, n_slots, n_lanes; /* of all bursts */
+    uint32_t window;
+    uint32_t n_bursts;
+    uint32_t n_iterations; /* of all bursts */
+    uint64_t n_turns, n_edges, n_remote;
+    uint64_t stretch_bytes; /* most that is requested between two bulk resets, or the ends */
+    struct ab_facts facts;
+};
+#define AB_TAPE_IMAGE_MAGIC 0x31744241u /* "ABt1" */
+
+struct ab_tape_part { /* where a burst lies in a mapping of the tape file */
+    const uint64_t *ops;
+    const struct ab_wide *wide;
+    const struct ab_phase *phases; /* its own; `begin` and `end` count from its begin */
+    const uint32_t *lane_begin;
+    const struct ab_turn *turns;
+    const uint32_t *iterations, *iteration_begin; /* as in a tape; no iterations: not to be read */
+    uint32_t first_iteration, n_iterations;
+    uint32_t first, n_ops;
+};
+
+/* Of all bursts as if they were one. */
+static inline const struct ab_phase *ab_tape_phases(const struct ab_tape_image *image)
+{
+    const char *file = (const char *)image;
+    return (const struct ab_phase *)(const void *)(file + image->phases_offset);
+}
+
+static inline const struct ab_burst *ab_tape_burst(const struct ab_tape_image *image, uint32_t i)
+{
+    const char *file = (const char *)image;
+    return (const struct ab_burst *)(const void *)(file + image->bursts_offset) + i;
+}
+
+static inline struct ab_tape_part ab_tape_part(const struct ab_tape_image *image, uint32_t i)
+{
+    const struct ab_burst *b = ab_tape_burst(image, i);
+    const char *file = (const char *)image;
+    return (struct ab_tape_part){
+        .ops = (const void *)(file + b->ops_offset),
+        .wide = (const void *)(file + b->wide_offset),
+        .phases = (const void *)(file + b->phases_offset),
+        .lane_begin = (const void *)(file + b->lane_begin_offset),
+        .turns = (const void *)(file + b->turns_offset),
+        .iterations = (const void *)(file + b->iterations_offset),
+        .iteration_begin = (const void *)(file + b->iteration_begin_offset),
+        .first_iteration = b->first_iteration,
+        .n_iterations = b->n_iterations,
+        .first = b->first,
+        .n_ops = b->n_ops,
+    };
+}
+
+#endif
