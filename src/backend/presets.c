@@ -41,6 +41,7 @@ static const char *const standard_dirs[] = {
 
 static const struct ab_preset presets[] = {
 #define AB_PRESET(name, package, summary, ...) {#name, package, summary, name##_files},
+#include "backend/presets.def"
 #undef AB_PRESET
 };
 

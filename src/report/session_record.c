@@ -71,26 +71,6 @@ static json_t *write_backend(const struct ab_writing *x)
     return ab_json_string(s->backends[*(const uint32_t *)x->record].name);
 }
 
-static uint32_t backend_named(struct ab_stored_reader *x, const struct ab_json_node *at,
-                              const char *name)
-{
-    char shown[160];
-    for (uint32_t i = 0; i < x->session->n_backends; i++)
-        if (strcmp(x->session->backends[i].name, name) == 0)
-            return i;
-    ab_json_fail(&x->json, at, "\"%s\" is not among the back ends",
-                 ab_text_printable(shown, sizeof shown, name));
-    return 0;
-}
-
-uint32_t ab_stored_backend(struct ab_stored_reader *x, const struct ab_json_node *o,
-                           const char *key)
-{
-    struct ab_json_node at = node_of(o, key);
-    const char *name = ab_json_text(&x->json, o, key);
-    return x->json.status == AB_OK ? backend_named(x, &at, name) : 0;
-}
-
 static void read_backend(const struct ab_reading *x)
 {
     *(uint32_t *)x->record = ab_stored_backend(x->context, x->o, x->m->key);
@@ -648,7 +628,7 @@ static void read_order(const struct ab_reading *x)
         if (name == NULL)
             ab_json_fail(x->r, &item, "must be the name of a back end");
         else
-            order[i] = backend_named(x->context, &item, name);
+            order[i] = ab_stored_named(x->context, &item, name);
         for (size_t k = 0; k < i; k++)
             if (order[k] == order[i])
                 ab_json_fail(x->r, &item, "ran twice in its round");
@@ -1555,11 +1535,6 @@ static const struct ab_member document_members[] = {
 };
 const struct ab_record ab_session_record = AB_RECORD_OF(struct ab_session, document_members,
                                                         .check = check_document);
-
-void *ab_stored_records(struct ab_stored_reader *x, size_t n, size_t bytes)
-{
-    return x->json.status == AB_OK && n > 0 ? ab_alloc_zeroed(n, bytes) : NULL;
-}
 
 void ab_session_settle(struct ab_session *s)
 {

@@ -2,7 +2,7 @@
  *
  * Screens of whole sessions: what they look like at each width, how long they are, and that every
  * derived figure on them follows from the others.
- * tests: cmd_exec.c program_run.c table.c processes.c program_session.c
+ * tests: cmd_exec.c program_run.c table.c program_session.c
  * tests: grid.c view/memory.c answer_grids.c notes.c sink_table.c
  */
 #include "report/format.h"

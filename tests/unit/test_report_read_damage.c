@@ -2,6 +2,7 @@
  *
  * Results that were changed since they were written: what is no result is refused with its place;
  * keys that are not known, or that came later, do no harm.
+ * tests: stored_reader.c
  */
 #include "report/read/read_result.h"
 
