@@ -83,8 +83,11 @@ static void check_all(const struct screen *x, const char *what)
     check_pipe(x, what);
     check(x, what, 60);
     check(x, what, 80);
-    check(x, what, 100);
-    check(x, what, 140);
+    for (unsigned width = 100; width <= 140; width += 40) {
+        char *text = draw(x, width);
+        count_lines(text, width);
+        free(text);
+    }
 }
 
 /* ---- sessions ---- */

@@ -121,8 +121,6 @@ static void looks_as_it_should(void **state)
         {"screen-compare-60.txt", {.width = 60, .utf8 = true}},
         {"screen-compare-80.txt", {.width = 80, .utf8 = true}},
         {"screen-compare-pipe.txt", {.width = 80}},
-        {"screen-compare-100.txt", {.width = 100, .utf8 = true}},
-        {"screen-compare-140.txt", {.width = 140, .utf8 = true}},
     };
     for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++) {
         struct look look = {&x->c, looks[i].style};
