@@ -13,7 +13,6 @@ load helpers
 }
 
 @test "a place of the lists that is gone is an error" {
-    git init -q tree
     mkdir -p tree/scripts tree/src/workload
     cp "$ROOT/scripts/check-additions" tree/scripts/
     cp "$ROOT/src/workload/language.h" tree/src/workload/

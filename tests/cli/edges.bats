@@ -10,7 +10,7 @@ load helpers
 TRACE=$ROOT/traces/perl-words.abt
 
 @test "memory that runs out is exit 4, and no fault of the trace" {
-    local kib refused=0 told=0
+    local kib refused=0
     for kib in $(seq 10000 1000 22000); do
         for word in info check; do
             code=0
@@ -22,11 +22,11 @@ TRACE=$ROOT/traces/perl-words.abt
             *)  expect_code 4
                 expect_error 'out of memory|Cannot allocate memory'
                 refused=$((refused + 1))
-                ! grep -q "event [0-9]*: out of memory" "$OUT/stderr" || told=1 ;;
+                ! grep -q "event [0-9]" "$OUT/stderr" || fail "the trace is blamed" ;;
             esac
         done
     done
-    [ "$refused" -gt 0 ] && [ "$told" -eq 1 ] || fail "no limit met the reading of events"
+    [ "$refused" -gt 0 ] || fail "no limit was met"
 }
 
 # Every command that prints, short and long.
