@@ -104,7 +104,7 @@ static inline void ab_mark_expect(const void *p, int is_block)
 
 /* ---- the checked build, -DAB_WITH_CHECKS; checked.h says how ---- */
 
-/* What is there in the checked build only: a statement or a member. */
+/* A statement or a field that the checked build alone has. */
 #ifdef AB_WITH_CHECKS
 #define AB_CHECKS true
 #define AB_CHECKED(...) __VA_ARGS__

@@ -60,7 +60,7 @@ EACH_CALL const char *take_alloc(struct ab_account *a, struct ab_event *e)
     e->slot = a->n_free_slots > 0 ? a->free_slots[--a->n_free_slots] : (uint32_t)a->info.slots++;
     return ab_live_map_add(&a->live, e->block, e->size, e->slot)
                ? NULL
-               : "more allocations than can be told apart (2^36)";
+               : "more allocations than have numbers of their own (2^36)";
 }
 
 EACH_CALL void end_block(struct ab_account *a, struct ab_live *live, struct ab_event *e)

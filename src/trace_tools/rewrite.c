@@ -309,8 +309,6 @@ static enum ab_status check_filtered(const struct part *p, const struct ab_trace
 /* *before: of the whole file. */
 static enum ab_status write_part(struct part *p, struct ab_trace_info *before, struct ab_err *err)
 {
-    if (p->walk.end == 0)
-        p->walk.end = UINT64_MAX;
     p->walk.has_thread_ends = true;
     p->walk.visit = take_part;
     p->walk.user = p;
@@ -346,7 +344,8 @@ enum ab_status ab_trace_filter(const struct ab_walk *walk, const struct ab_filte
     struct part p = {
         .filter = filter, .to = to, .walk = *walk, .marks.is_anonymous = filter->is_anonymous};
     struct ab_filter_report r;
-    p.walk.begin = p.walk.end = 0;
+    p.walk.begin = 0;
+    p.walk.end = UINT64_MAX;
     AB_TRY(write_part(&p, &r.before, err));
     r.info = p.report.info;
     *report = r;

@@ -102,7 +102,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         survey(path, &read);
         uint64_t middle = read.events == 0 ? 0 : data[n / 2] % read.events;
         cut(path, middle, read.events, n % 2 == 0);
-        cut(path, 0, middle, n % 2 == 1);
+        if (middle > 0)
+            cut(path, 0, middle, n % 2 == 1);
     }
     close(fd);
     return 0;
