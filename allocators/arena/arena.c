@@ -22,7 +22,7 @@ struct ab_arena_region {
     size_t bytes;
     char *own_limit, *own_dirty; /* while it is the spare one */
 };
-/* What of it is the arena's. */
+/* Copies the members that an arena and a region both have. */
 #define COPY_REGION(to, from) \
     ((to)->next = (from)->next, (to)->limit = (from)->limit, (to)->base = (from)->base, \
      (to)->end = (from)->end, (to)->dirty = (from)->dirty, (to)->packed = (from)->packed, \
@@ -444,7 +444,7 @@ void *ab_arena_resize_aligned(struct ab_arena *a, size_t align, void *block, siz
         arena_resize_top(a, p, old_size, new_size);
         return p;
     }
-    /* What is behind a block up to the next multiple of 16 is its own, unless blocks lie close. */
+    /* A block owns the bytes up to the next multiple of 16, unless the arena packs its blocks. */
     size_t own = a->plain_bytes != 0 ? ab_arena_block_bytes(old_size) - AB_ARENA_GAP : old_size;
     if (!is_top && new_size <= own) {
         AB_CHECKED(ab_block_set_size(block, new_size));

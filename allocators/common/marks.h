@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What AddressSanitizer and Valgrind know of an allocator's memory, and what the checked build keeps
- * of its blocks. The tools see one large mapping, all of it valid, so an allocator reports to them
- * which bytes belong to a block. Compiled out
- * unless -fsanitize=address is on (gcc and clang both say so) or AB_WITH_VALGRIND is defined; then
+ * of its blocks. The tools see one large valid mapping, so an allocator reports to them which bytes
+ * belong to a block. Compiled out unless -fsanitize=address is on (gcc and clang both say so) or AB_WITH_VALGRIND is defined; then
  * AB_MARKS is 1. No function is called and no argument evaluated otherwise. All files of a
  * program must agree on it; headers of an installed library say AB_MARKS_OFF, because it has none.
  *

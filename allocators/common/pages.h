@@ -47,8 +47,8 @@ AB_COMMON_API void *ab_pages_remap(void *p, size_t old_bytes, size_t new_bytes);
 
 /* Asks for huge pages from now on. */
 AB_COMMON_API int ab_pages_want_huge(void *p, size_t bytes);
-/* The same for what was just reserved or mapped, if it is asked for: NULL, and all goes back, where it
- * was NULL or the system has no huge pages. */
+/* With is_huge the same for a mapping just made. Returns p; NULL, with the mapping gone, where p is NULL
+ * or the system has no huge pages. */
 AB_COMMON_API void *ab_pages_huge_if(bool is_huge, void *p, size_t bytes);
 /* Memory for all of these pages now, instead of a fault for each. They are committed. */
 AB_COMMON_API int ab_pages_populate(void *p, size_t bytes);

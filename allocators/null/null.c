@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The two nulls: they price the harness where it calls a back end, and where it calls malloc. Both
- * hand out one block again and again, whatever is asked for: writable, so that touches work, with its
- * pages already there where the system can do that.
+ * return the same block for every request. It is writable, so that touches work, and its pages are
+ * populated in advance where the system can do that.
  */
 #include "allocators/null/null.h"
 

@@ -528,7 +528,7 @@ AB_CHECKED_DEFINE(ab_paged_pool, struct ab_paged_pool, demand, end_block)
 
 size_t ab_paged_pool_usable(const void *block)
 {
-    return ab_checked_size(block); /* no more than was asked for */
+    return ab_checked_size(block); /* the requested size */
 }
 
 /* What a block loses is poison before it is the pool's again. */

@@ -394,7 +394,7 @@ bool ab_pool_owns(const struct ab_pool *pool, const void *p)
 size_t ab_pool_usable(const struct ab_pool *pool, const void *block)
 {
     (void)pool;
-    return ab_checked_size(block); /* no more than was asked for */
+    return ab_checked_size(block); /* the requested size */
 }
 
 void ab_pool_visit(const struct ab_pool *pool,

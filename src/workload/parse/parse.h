@@ -128,7 +128,7 @@ void ab_read_body(struct ab_reader *r, const struct ab_node *list, const struct 
                   unsigned n, struct ab_verb **body, size_t *n_body);
 void ab_body_free(struct ab_verb *body, size_t n_body);
 
-/* ---- read.c: all of it. Fills r->w ---- */
+/* ---- read.c: reads the whole workload into r->w ---- */
 
 void ab_read_workload(struct ab_reader *r, const struct ab_raw_top *raw);
 
