@@ -10,7 +10,7 @@
  * for its number (`covers`). Whoever finds a fault ends the process with one line on the standard
  * error: what is damaged cannot be trusted any more.
  *
- * What frees single blocks (pool, slab, paged pool, handle arena) lies below the checks: it
+ * What frees single blocks (pool, slab, paged pool, handle arena) is below the checks: it
  * gets larger requests and is not changed.
  *
  *   raw … | head, 48 bytes | block: 0xCD | 0xFEEDFACEDEADC0DE, 16 bytes
