@@ -10,7 +10,7 @@
 #include "workload/diag.h"
 #include "workload/dist.h"
 #include "workload/language.h"
-#include "workload/parse/yaml_index.h"
+#include "workload/yaml_index.h"
 #include "workload/values.h"
 #include "workload/workload.h"
 

@@ -7,7 +7,7 @@
 
 #include "core/memory.h"
 #include "trace/format.h"
-#include "workload/parse/parse.h"
+#include "workload/parse.h"
 
 #include <errno.h>
 #include <fcntl.h>

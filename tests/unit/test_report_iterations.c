@@ -4,8 +4,8 @@
  * results are those that a command takes.
  */
 #include "base/bits.h"
-#include "report/html/pages/latency_curve.h"
-#include "report/html/pages/pages.h"
+#include "report/html/latency_curve.h"
+#include "report/html/pages.h"
 #include "report/html/report.h"
 #include "report/read/read_result.h"
 #include "report/sinks/sinks.h"

@@ -6,7 +6,7 @@
  * tests: report.c plot.c page_memory.c page_over_time.c page_sizes.c page_slowest.c
  * tests: page_trace.c
  */
-#include "report/html/pages/pages.h"
+#include "report/html/pages.h"
 #include "report/html/report.h"
 #include "report/sinks/sinks.h"
 #include "support/cmocka.h"

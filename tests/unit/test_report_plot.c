@@ -4,7 +4,7 @@
  * tests: plot.c latency_curve.c
  */
 #include "report/format.h"
-#include "report/html/pages/latency_curve.h"
+#include "report/html/latency_curve.h"
 #include "report/html/plot.h"
 #include "support/cmocka.h"
 

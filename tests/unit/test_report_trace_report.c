@@ -3,7 +3,7 @@
  * The page of a trace: hostile names stay text, its size is bounded, what is not there is said.
  * tests: page_trace.c
  */
-#include "report/html/pages/page_trace.h"
+#include "report/html/page_trace.h"
 
 #include "support/cmocka.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "workload/parse/yaml_index.h"
+#include "workload/yaml_index.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

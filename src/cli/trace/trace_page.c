@@ -9,7 +9,7 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "core/units_show.h"
-#include "report/html/pages/page_trace.h"
+#include "report/html/page_trace.h"
 #include "trace_tools/event_text.h"
 
 #include <stdarg.h>

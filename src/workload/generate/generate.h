@@ -10,7 +10,7 @@
 #include "workload/config.h"
 #include "workload/generate/live_set.h"
 #include "workload/generate/queue.h"
-#include "workload/parse/yaml_index.h"
+#include "workload/yaml_index.h"
 
 /* A lane's turn: that many ops, or steps that find nothing to do; then it is the next lane's. */
 #define AB_TURN_STEPS 16

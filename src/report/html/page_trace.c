@@ -3,13 +3,13 @@
  * What a trace looks like: sizes and lifetimes of its blocks, its live memory, who frees whose
  * blocks; and the page of a trace alone, with its call sites, flame graphs and scopes.
  */
-#include "report/html/pages/page_trace.h"
+#include "report/html/page_trace.h"
 
 #include "base/bits.h"
 #include "core/units_show.h"
 #include "report/format.h"
 #include "report/html/frame.h"
-#include "report/html/pages/pages.h"
+#include "report/html/pages.h"
 #include "report/html/plot.h"
 
 #include <math.h>

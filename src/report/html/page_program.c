@@ -3,7 +3,7 @@
  * A real program under each allocator: its resident memory over time, every run of every round, what
  * it took in numbers, the replay's prediction, and what served its malloc.
  */
-#include "report/html/pages/pages.h"
+#include "report/html/pages.h"
 
 #include "base/bits.h"
 #include "core/memory.h"

@@ -2,7 +2,7 @@
  *
  * The table of pages, and what they have in common.
  */
-#include "report/html/pages/pages.h"
+#include "report/html/pages.h"
 
 #include "base/bits.h"
 #include "core/memory.h"
@@ -18,7 +18,7 @@ enum { BAR_PX = 90 };
 
 const struct ab_page ab_pages[] = {
 #define AB_PAGE(id, title, function) {id, title, function},
-#include "report/html/pages/pages.def"
+#include "report/html/pages.def"
 #undef AB_PAGE
 };
 const size_t ab_n_pages = AB_ARRAY_LEN(ab_pages);

@@ -3,7 +3,7 @@
  * A table of formulas with their arguments, so that matching, defaults and errors are written
  * once; the list-like ones (choice, cycle, csv, mix) read their own rows.
  */
-#include "workload/parse/parse.h"
+#include "workload/parse.h"
 
 #include "base/bits.h"
 #include "core/grow.h"

@@ -2,7 +2,7 @@
  *
  * Memory over the op clock, split; at its peak, in bytes that add up; and once all is freed.
  */
-#include "report/html/pages/pages.h"
+#include "report/html/pages.h"
 
 #include "core/units_show.h"
 #include "report/format.h"

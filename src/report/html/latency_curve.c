@@ -2,11 +2,11 @@
  *
  * Curves from histograms, and the panels that hold them.
  */
-#include "report/html/pages/latency_curve.h"
+#include "report/html/latency_curve.h"
 
 #include "core/memory.h"
 #include "report/format.h"
-#include "report/html/pages/pages.h"
+#include "report/html/pages.h"
 #include "result/session.h"
 #include "stats/compare.h"
 #include "stats/metric.h"

@@ -2,7 +2,7 @@
  *
  * What it was measured with: host, clock, order, command, libraries, workload.
  */
-#include "report/html/pages/pages.h"
+#include "report/html/pages.h"
 
 #include "core/units_show.h"
 

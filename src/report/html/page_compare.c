@@ -3,7 +3,7 @@
  * A result against another: the changes with their intervals and limits, all of them in a table,
  * and the latencies of both over each other.
  */
-#include "report/html/pages/latency_curve.h"
+#include "report/html/latency_curve.h"
 
 #include "base/bits.h"
 #include "core/units_show.h"

@@ -4,7 +4,7 @@
  * Records and tree nodes are walked side by side: the values from libcyaml, the places from the
  * pre-scan.
  */
-#include "workload/parse/parse.h"
+#include "workload/parse.h"
 
 #include "base/bits.h"
 #include "base/limits.h"

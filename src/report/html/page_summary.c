@@ -2,7 +2,7 @@
  *
  * The first page: the verdict, the ranking, speed against memory, what to beware of, gates.
  */
-#include "report/html/pages/pages.h"
+#include "report/html/pages.h"
 
 #include "core/memory.h"
 #include "report/format.h"

@@ -2,7 +2,7 @@
  *
  * Mapped rows: what each of their heaps served, how long that took and what lived in it.
  */
-#include "report/html/pages/pages.h"
+#include "report/html/pages.h"
 
 #include "core/memory.h"
 

@@ -5,7 +5,7 @@
  */
 #include "base/bits.h"
 #include "core/memory.h"
-#include "workload/parse/parse.h"
+#include "workload/parse.h"
 
 #include <stdlib.h>
 

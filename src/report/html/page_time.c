@@ -2,7 +2,7 @@
  *
  * Time per operation, phase by phase: bars with intervals and numbers.
  */
-#include "report/html/pages/pages.h"
+#include "report/html/pages.h"
 
 #include "report/format.h"
 #include "stats/metric.h"

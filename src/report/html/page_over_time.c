@@ -3,7 +3,7 @@
  * Latency over time: for each back end a map of the ops by when they ran and how long they took.
  */
 #include "report/format.h"
-#include "report/html/pages/pages.h"
+#include "report/html/pages.h"
 #include "report/html/plot.h"
 
 #include "core/memory.h"

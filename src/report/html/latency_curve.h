@@ -6,7 +6,7 @@
 #ifndef AB_REPORT_HTML_PAGES_LATENCY_CURVE_H
 #define AB_REPORT_HTML_PAGES_LATENCY_CURVE_H
 
-#include "report/html/pages/pages.h"
+#include "report/html/pages.h"
 #include "result/hdr.h"
 
 enum { AB_CURVE_POINTS = 300, AB_CURVE_POINTS_LEAST = 24 };

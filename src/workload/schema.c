@@ -3,7 +3,7 @@
  * The only file that knows libcyaml. Aliases are refused and its memory is capped, although the
  * pre-scan has already turned away what would need either: one wall behind the other.
  */
-#include "workload/parse/parse.h"
+#include "workload/parse.h"
 
 #include "core/memory.h"
 

@@ -2,7 +2,7 @@
  *
  * Latency by the size that was asked for: a table for each phase and kind of call.
  */
-#include "report/html/pages/pages.h"
+#include "report/html/pages.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  * Values meet what a field wants, of which their grammar knows nothing. There is one sentence for each
  * mistake, in one form: what must be there, and what was found instead.
  */
-#include "workload/parse/parse.h"
+#include "workload/parse.h"
 
 #include "base/bits.h"
 #include "base/nearest.h"

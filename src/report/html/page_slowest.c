@@ -3,7 +3,7 @@
  * The slowest calls, joined over the rounds: where they are in the work, and in how many rounds the
  * same one was slow.
  */
-#include "report/html/pages/pages.h"
+#include "report/html/pages.h"
 
 #include "core/units_show.h"
 #include "report/view/view.h"

@@ -84,7 +84,7 @@ void ab_page_grid(struct ab_html *h, const struct ab_report *report, const char 
 
 #define AB_PAGE(id, title, function) \
     void function(struct ab_html *h, const struct ab_report *report);
-#include "report/html/pages/pages.def"
+#include "report/html/pages.def"
 #undef AB_PAGE
 
 #endif

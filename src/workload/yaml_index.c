@@ -5,7 +5,7 @@
  * place of the value before. Characters are checked here too, because libyaml reports those by
  * byte offset only and counts line separators that no editor shows.
  */
-#include "workload/parse/yaml_index.h"
+#include "workload/yaml_index.h"
 
 #include "core/grow.h"
 #include "core/memory.h"
