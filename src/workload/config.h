@@ -10,9 +10,9 @@
 #include "workload/diag.h"
 #include "workload/dist.h"
 #include "workload/language.h"
-#include "workload/yaml_index.h"
 #include "workload/values.h"
 #include "workload/workload.h"
+#include "workload/yaml_index.h"
 
 #define AB_NAME_MAX 64
 #define AB_MAX_ENTRIES 1000 /* of params, sizes, sets, phases, back ends */

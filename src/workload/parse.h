@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Turns a file into valid records, in three steps: schema.c finds what has the wrong key or shape and
- * has libcyaml load the texts, fields.c reads a text by its type, and read.c, read_verb.c and
- * dist_read.c put the values into the records of a workload. A value has its text from libcyaml and
+ * Turns a file into valid records, in three steps: parse_schema.c finds what has the wrong key or
+ * shape and has libcyaml load the texts, parse_fields.c reads a text by its type, and parse.c,
+ * parse_verb.c and parse_dist.c put the values into the records. A value has its text from libcyaml and
  * its place from the pre-scan; an error says what was found and what is allowed, and reading goes on.
  */
-#ifndef AB_WORKLOAD_PARSE_PARSE_H
-#define AB_WORKLOAD_PARSE_PARSE_H
+#ifndef AB_WORKLOAD_PARSE_H
+#define AB_WORKLOAD_PARSE_H
 
 #include "workload/config.h"
 
 #include <string.h>
 
-/* ---- schema.c: keys and texts ---- */
+/* ---- parse_schema.c: keys and texts ---- */
 
 struct ab_schema {
     struct ab_raw_top *top;
@@ -31,7 +31,7 @@ const char *ab_schema_load(const struct ab_source_text *source, bool skip_unknow
                            struct ab_schema *out);
 void ab_schema_fini(struct ab_schema *schema);
 
-/* ---- fields.c: single values ---- */
+/* ---- parse_fields.c: single values ---- */
 
 struct ab_reader {
     struct ab_workload *w;
@@ -113,7 +113,7 @@ bool ab_field_choose(const struct ab_reader *r, const struct ab_yaml_field *f,
 bool ab_field_argument(const struct ab_reader *r, const struct ab_yaml_field *f,
                        const struct ab_value *call, struct ab_limits range, uint64_t *out);
 
-/* ---- dist_read.c: distributions as they are written; dist.h says what they mean ---- */
+/* ---- parse_dist.c: distributions as they are written; dist.h says what they mean ---- */
 
 /* Reads a distribution or the name of one of `sizes`; *index says where it is in w->dists. */
 bool ab_dist_read(struct ab_reader *r, const struct ab_yaml_field *f, size_t *index);
@@ -122,13 +122,13 @@ bool ab_dist_read(struct ab_reader *r, const struct ab_yaml_field *f, size_t *in
 bool ab_dist_read_mix(struct ab_reader *r, const struct ab_node *list,
                       const struct ab_raw_part *raw, unsigned n, size_t *index);
 
-/* ---- read_verb.c: `do:` of a role or a verb. The result belongs to the caller, also after an error */
+/* ---- parse_verb.c: `do:` of a role or a verb. The result belongs to the caller, also after an error */
 
 void ab_read_body(struct ab_reader *r, const struct ab_node *list, const struct ab_raw_verb *raw,
                   unsigned n, struct ab_verb **body, size_t *n_body);
 void ab_body_free(struct ab_verb *body, size_t n_body);
 
-/* ---- read.c: reads the whole workload into r->w ---- */
+/* ---- parse.c: reads the whole workload into r->w ---- */
 
 void ab_read_workload(struct ab_reader *r, const struct ab_raw_top *raw);
 

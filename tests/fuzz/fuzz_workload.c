@@ -5,7 +5,7 @@
  *
  *     clang -fsanitize=fuzzer,address,undefined … tests/fuzz/fuzz_workload.c liballocbench.a …
  *     fuzz_workload tests/golden/workloads/good tests/golden/workloads/bad
- * tests: dist_read.c fields.c read.c read_verb.c schema.c
+ * tests: parse_dist.c parse_fields.c parse.c parse_verb.c parse_schema.c
  */
 #include "workload/workload.h"
 

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Each page of a report of the session by itself, ab_n_pages of them (pages/pages.h), for those who
+/* Each page of a report of the session by itself, ab_n_pages of them (pages.h), for those who
  * take the pictures out of them: each says who is who. Free every text, and the list. */
 struct ab_html_text *ab_report_pages(const struct ab_session *session);
 
