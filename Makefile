@@ -55,7 +55,7 @@ AB_LDFLAGS  := -pie -Wl,-z,relro,-z,now,-z,noexecstack
 AB_LDLIBS   := -lcyaml -lyaml -lzstd -lz -lxxhash -ljansson -lmd -ldw -lm
 
 # The manual pages have the date of the release, not of the build.
-$(B)/obj/src/cli/help/manual.o: AB_CPPFLAGS += -DAB_RELEASED='"$(RELEASED)"'
+$(B)/obj/src/cli/manual.o: AB_CPPFLAGS += -DAB_RELEASED='"$(RELEASED)"'
 
 # What compiles and links: for what a measuring process contains, and for the rest.
 PLAIN_FLAGS = $(AB_CFLAGS) $(PLAIN) $(CFLAGS)
@@ -66,7 +66,7 @@ LIBS        = $(AB_LDLIBS) $(LDLIBS)
 DEPS        = -MMD -MP -MF $@.d
 # What the result says of its own build; version.c and the JSON sink are its only readers.
 BUILD_FLAGS = $(filter -O% -f% -g% -m% -std=%,$(ALL_FLAGS))
-$(B)/obj/src/report/session_record.o $(B)/obj/src/cli/help/version.o: \
+$(B)/obj/src/report/session_record.o $(B)/obj/src/cli/version.o: \
   AB_CPPFLAGS += -DAB_FLAGS='"$(BUILD_FLAGS)"'
 
 # allocators/examples: programs; the tests compile them.
@@ -158,11 +158,11 @@ $(B)/obj/%.o: %.c $(B)/flags
 # What the assembler includes, -MMD does not see.
 $(B)/obj/src/report/html/assets.o: src/report/html/report.css src/report/html/report.js
 $(B)/obj/src/cli/cmd_init.o: $(wildcard configs/init/*)
-$(B)/obj/src/cli/help/complete.o: $(wildcard src/cli/help/completion.*)
+$(B)/obj/src/cli/complete.o: $(wildcard src/cli/completion.*)
 
 $(B)/obj/tests/%.o: AB_CPPFLAGS += -Itests
 # Where the linker puts a timed loop must not show: at some places an op took a fifth longer.
-$(B)/obj/src/worker/passes/%.o $(B)/plain/src/worker/passes/%.o: AB_CPPFLAGS += -falign-functions=64
+$(B)/obj/src/worker/pass_%.o $(B)/plain/src/worker/pass_%.o: AB_CPPFLAGS += -falign-functions=64
 
 $(B)/plain/%.o: %.c $(B)/flags
 	$(call say,CC,$<)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is asked for, as the use cases and the commands see it; cli/options/option_table.c says which
+ * What is asked for, as the use cases and the commands see it; cli/option_table.c says which
  * option sets which member. Strings are borrowed from the command line.
  */
 #ifndef AB_APP_OPTIONS_H

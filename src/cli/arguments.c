@@ -14,7 +14,7 @@
 #include "backend/presets.h"
 #include "backend/settings.h"
 #include "base/bits.h"
-#include "cli/options/options_parse.h"
+#include "cli/options_parse.h"
 #include "core/grow.h"
 #include "core/memory.h"
 #include "core/text.h"

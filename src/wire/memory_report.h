@@ -19,7 +19,7 @@
 /* Of one heap of a placement, at a checkpoint. */
 struct ab_heap_reading {
     uint64_t requested_bytes; /* of its live blocks */
-    uint64_t footprint_bytes; /* by page (worker/memory/heap_memory.h) */
+    uint64_t footprint_bytes; /* by page (worker/heap_memory.h) */
     uint64_t live_bytes, internal_bytes, external_bytes;
     uint64_t allocated_bytes, mapped_bytes, reserved_bytes, metadata_bytes; /* what it says */
 };
@@ -31,7 +31,7 @@ struct ab_memory_state {
     uint64_t requested_bytes, usable_bytes; /* of live blocks */
     uint64_t footprint_bytes;               /* from statm */
     uint64_t exact_bytes;                   /* the same from smaps_rollup */
-    /* by page (worker/memory/page_walk.h) */
+    /* by page (worker/page_walk.h) */
     uint64_t live_bytes, internal_bytes, external_bytes;
     uint64_t untouched_bytes, baseline_bytes, n_stretches;
     uint64_t allocated_bytes, mapped_bytes; /* what the allocator says */

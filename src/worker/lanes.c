@@ -8,9 +8,9 @@
 #include "base/bits.h"
 #include "base/clock.h"
 #include "base/search.h"
-#include "worker/memory/memory.h"
-#include "worker/passes/meters.h"
-#include "worker/target/placed.h"
+#include "worker/memory.h"
+#include "worker/meters.h"
+#include "worker/placed.h"
 #include "worker/wait.h"
 
 #include <linux/futex.h>

@@ -7,11 +7,11 @@
 #include "worker/checks/target.h"
 #include "worker/counts.h"
 #include "worker/crash/crash.h"
+#include "worker/inline_backend.h"
 #include "worker/lanes.h"
-#include "worker/memory/memory.h"
+#include "worker/memory.h"
+#include "worker/placed.h"
 #include "worker/preflight.h"
-#include "worker/target/inline_backend.h"
-#include "worker/target/placed.h"
 #include "worker/worker.h"
 
 #include <fcntl.h>

@@ -12,7 +12,7 @@
 #include "worker/checks/checks.h"
 #include "worker/crash/crash.h"
 #include "worker/lanes.h"
-#include "worker/target/placed.h"
+#include "worker/placed.h"
 
 #include <string.h>
 

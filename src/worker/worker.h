@@ -159,7 +159,7 @@ bool ab_worker_is_of_file(const struct ab_worker *w, const void *address);
 /* report.version, as the library itself says it; `mallctl` may be NULL. */
 void ab_worker_ask_version(struct ab_worker *w, void *library, void *mallctl);
 
-/* target/prefixed_malloc.c: functions PREFIXmalloc … of a library that is opened by path. Which kinds of ops it can
+/* prefixed_malloc.c: functions PREFIXmalloc … of a library that is opened by path. Which kinds of ops it can
  * serve, as bits 1 << AB_OP_…; the face's functions for the others are NULL. */
 uint32_t ab_worker_open_prefix(struct ab_worker *w, struct ab_malloc_calls *face);
 

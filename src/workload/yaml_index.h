@@ -5,8 +5,8 @@
  * and remembers where everything is. libcyaml loads the values afterwards; this tree only
  * says where they came from, so that every error has the right line and column.
  */
-#ifndef AB_WORKLOAD_PARSE_YAML_INDEX_H
-#define AB_WORKLOAD_PARSE_YAML_INDEX_H
+#ifndef AB_WORKLOAD_YAML_INDEX_H
+#define AB_WORKLOAD_YAML_INDEX_H
 
 #include "workload/diag.h"
 

@@ -58,7 +58,7 @@ expect_ours_and_the_users() {
 }
 
 @test "the build that a result names includes the user's flags" {
-    run_make CFLAGS='-O1 -fno-plt' V=1 "$OUT/build/obj/src/cli/help/version.o"
+    run_make CFLAGS='-O1 -fno-plt' V=1 "$OUT/build/obj/src/cli/version.o"
     grep -Eq 'AB_FLAGS=.*-std=gnu17 .*-ffp-contract=off .*-O2 .*-O1 -fno-plt"' "$OUT/made" ||
         fail "$(cat "$OUT/made")"
 }

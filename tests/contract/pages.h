@@ -10,9 +10,9 @@
 #include "contract/subject.h"
 
 #include "base/rng.h"
-#include "worker/memory/page_ledger.h"
-#include "worker/memory/page_walk.h"
-#include "worker/memory/residency.h"
+#include "worker/page_ledger.h"
+#include "worker/page_walk.h"
+#include "worker/residency.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * rules for --map. Reading must end in options, in rules that are whole, or in one error whose words
  * are printable; it writes nothing.
  */
-#include "cli/options/options_parse.h"
+#include "cli/options_parse.h"
 #include "fuzz/input_file.h"
 #include "placement/rules.h"
 

@@ -2,7 +2,7 @@
  *
  * A grandchild that has a file mapped is found, whoever its parent is.
  */
-#include "cli/record/descendants.h"
+#include "cli/descendants.h"
 
 #include "support/cmocka.h"
 

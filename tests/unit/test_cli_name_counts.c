@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/record/spool_summary.h"
+#include "cli/spool_summary.h"
 
 #include "support/cmocka.h"
 

@@ -3,7 +3,7 @@
  * -v with and without topics, and the word behind it that is none.
  */
 #include "cli/commands.h"
-#include "cli/options/options_parse.h"
+#include "cli/options_parse.h"
 #include "report/table/style.h"
 
 #include "support/cmocka.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
-#include "cli/options/option_table.h"
-#include "cli/options/options_parse.h"
+#include "cli/option_table.h"
+#include "cli/options_parse.h"
 #include "support/cmocka.h"
 
 #include <stdlib.h>

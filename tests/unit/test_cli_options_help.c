@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/help/options_help.h"
-#include "cli/options/option_table.h"
-#include "cli/trace/trace.h"
+#include "cli/option_table.h"
+#include "cli/options_help.h"
+#include "cli/trace.h"
 #include "support/cmocka.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/help/options_help.h"
+#include "cli/options_help.h"
 #include "support/cmocka.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * What is said of the cost of a recording, by figures that are known: a tick is a nanosecond, an
  * event 10 of them.
  */
-#include "cli/record/spool_summary.h"
+#include "cli/spool_summary.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

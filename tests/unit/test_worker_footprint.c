@@ -4,7 +4,7 @@
  */
 #include "support/cmocka.h"
 #include "support/small_pages.h"
-#include "worker/memory/residency.h"
+#include "worker/residency.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  */
 #include "support/cmocka.h"
 #include "support/small_pages.h"
-#include "worker/memory/heap_memory.h"
-#include "worker/memory/page_walk.h"
+#include "worker/heap_memory.h"
+#include "worker/page_walk.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "allocators/builtin.h"
 #include "base/bits.h"
 #include "support/cmocka.h"
-#include "worker/target/inline_backend.h"
+#include "worker/inline_backend.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
 #include "support/cmocka.h"
 #include "support/tape.h"
 #include "support/worker.h"
+#include "worker/inline_backend.h"
 #include "worker/preflight.h"
-#include "worker/target/inline_backend.h"
 
 #include <malloc.h>
 #include <string.h>
@@ -44,11 +44,11 @@ static inline void inlined_free(uintptr_t ref)
 #define OBJECT(f) ((f)->object)
 #define CALL_ALLOC(f, n) ((void)(f), inlined_alloc(n))
 #define CALL_FREE(f, ref, n) ((void)(f), (void)(n), inlined_free(ref))
-#include "worker/passes/heap_calls.h"
+#include "worker/heap_calls.h"
 #define ADDRESS(f, ref) ((void)(f), (void *)(ref))
 static ab_lane_step ab_step_inline_test;
 static ab_lane_pass ab_pass_inline_test;
-#include "worker/passes/pass_body.h"
+#include "worker/pass_body.h"
 
 static ab_ref called_alloc(struct ab_heap *heap, size_t size)
 {

@@ -3,7 +3,7 @@
  * Blocks come, change and go: the sums follow.
  */
 #include "support/cmocka.h"
-#include "worker/memory/page_walk.h"
+#include "worker/page_walk.h"
 
 #include <string.h>
 

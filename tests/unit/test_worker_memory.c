@@ -2,13 +2,13 @@
  *
  * The memory pass over a heap whose every page is known: 1 KiB cells in one mapping, nothing given
  * back before a purge, books of its own in shared memory. What is counted must be that, exactly.
- * tests: drain.c introspect.c worker/memory/memory.c
+ * tests: memory_drain.c memory_introspect.c worker/memory.c
  */
 #include "support/cmocka.h"
 #include "support/small_pages.h"
 #include "support/worker.h"
-#include "worker/memory/memory.h"
-#include "worker/memory/memory_pass.h"
+#include "worker/memory.h"
+#include "worker/memory_pass.h"
 
 #include <stdlib.h>
 #include <string.h>

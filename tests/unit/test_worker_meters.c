@@ -2,7 +2,7 @@
  *
  * How long the clock stood still on the path of a lane, with the times of made-up lanes.
  */
-#include "worker/passes/meters.h"
+#include "worker/meters.h"
 
 #include "support/cmocka.h"
 

@@ -6,8 +6,8 @@
 #include "base/rng.h"
 #include "support/cmocka.h"
 #include "support/small_pages.h"
-#include "worker/memory/page_walk.h"
-#include "worker/memory/residency.h"
+#include "worker/page_walk.h"
+#include "worker/residency.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * When is an op the scheduler's? Made-up readings, and a real thread that spins, sleeps, and is
  * pushed off its CPU.
  */
-#include "worker/passes/preemption.h"
+#include "worker/preemption.h"
 
 #include "support/cmocka.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/cmocka.h"
-#include "worker/passes/touch.h"
+#include "worker/touch.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include "cli/advise/advise_rules.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
-#include "cli/trace/trace.h"
+#include "cli/trace.h"
 #include "core/memory.h"
 #include "report/format.h"
 #include "report/output.h"

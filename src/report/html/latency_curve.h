@@ -3,8 +3,8 @@
  * Latency by percentile: the values of a histogram from the fastest call to the slowest, evenly
  * spaced in -log10(1 - q), as few points as show them; and panels of such curves.
  */
-#ifndef AB_REPORT_HTML_PAGES_LATENCY_CURVE_H
-#define AB_REPORT_HTML_PAGES_LATENCY_CURVE_H
+#ifndef AB_REPORT_HTML_LATENCY_CURVE_H
+#define AB_REPORT_HTML_LATENCY_CURVE_H
 
 #include "report/html/pages.h"
 #include "result/hdr.h"

@@ -4,8 +4,8 @@
  * lifetimes, its call sites, flame graphs and scopes. All texts may be hostile. Its size does not
  * grow with the trace.
  */
-#ifndef AB_REPORT_HTML_PAGES_PAGE_TRACE_H
-#define AB_REPORT_HTML_PAGES_PAGE_TRACE_H
+#ifndef AB_REPORT_HTML_PAGE_TRACE_H
+#define AB_REPORT_HTML_PAGE_TRACE_H
 
 #include "report/flame.h"
 #include "report/html/html.h"

@@ -2,8 +2,8 @@
  *
  * What every page of a report is given, and what pages have in common.
  */
-#ifndef AB_REPORT_HTML_PAGES_PAGES_H
-#define AB_REPORT_HTML_PAGES_PAGES_H
+#ifndef AB_REPORT_HTML_PAGES_H
+#define AB_REPORT_HTML_PAGES_H
 
 #include "report/html/html.h"
 #include "report/html/plot.h"

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs the command under the recorder, then makes a trace of its spool or keeps the spool. Says
+ * when the trace cannot be what was meant: where the work was done by a program that took no
+ * recorder with it, or by children.
+ */
+#include "cli/commands.h"
+#include "cli/launch.h"
+#include "cli/spool_summary.h"
+#include "cli/spool_traces.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include "record/relay.h"
+#include "report/output.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A launcher: few calls of its own, and then another program in its place. A program that only
+ * calls itself something else has either ended by exit or made more calls. */
+static bool has_become_another(const struct ab_launch *l, const struct ab_spool_entry *e)
+{
+    enum { FEW_EVENTS = 10000 };
+    return e->n_events < FEW_EVENTS && !e->image.has_exited && l->end.comm[0] != 0 &&
+           strcmp(l->end.comm, e->image.comm) != 0;
+}
+
+/* Warns where the trace may not be of the program that was meant. */
+static void print_hints(const struct ab_launch *l, const struct ab_spool_traces *t)
+{
+    char launcher[600], other[64];
+    if (l->end.has_left)
+        fprintf(stderr, "allocbench: the command has ended, but processes that it started are "
+                        "still running; their further calls are not recorded (--wait waits for "
+                        "them)\n");
+    if (t->main == NULL)
+        return;
+    ab_text_printable(launcher, sizeof launcher, t->main->image.program);
+    if (!l->takes_children && has_become_another(l, t->main))
+        fprintf(stderr,
+                "allocbench: %s executed %s, which was not recorded: LD_PRELOAD was "
+                "removed, or the program is static, setuid, uses another C library or "
+                "another root. The trace contains %s only; record %s itself\n",
+                launcher, ab_text_printable(other, sizeof other, l->end.comm), launcher, other);
+    else if (!l->takes_children && l->end.children_faults > l->end.own_faults)
+        fprintf(stderr,
+                "allocbench: child processes of %s allocated more than it did and were not "
+                "recorded: --follow records them too\n",
+                launcher);
+}
+
+/* A program that shows no frame looks like one that shows them where it is not seen. */
+static void print_unseen(const struct ab_launch *l)
+{
+#define NAME(name) ", " #name
+    if (l->frames[0] != 0 && !l->end.has_frames)
+        fprintf(stderr,
+                "allocbench: --marks: no call of %s was seen by a program or library that is "
+                "linked with it; allocbench/mark.h marks frames in the program itself\n",
+                &(AB_FRAMES(NAME))[2]);
+}
+
+static enum ab_status check_seen(const struct ab_launch *l, const struct ab_spool_traces *t,
+                                 struct ab_err *err)
+{
+    if (t->main != NULL || (l->takes_children && t->n_images > 0))
+        return AB_OK;
+    for (size_t i = 0; i < t->n_images; i++)
+        if (ab_spool_stop_text(t->images[i].image.stop) != NULL)
+            return ab_fail(err, AB_SYSTEM, "%s could not be recorded: %s",
+                           AB_SHOWN(600, basename(l->program)),
+                           ab_spool_stop_text(t->images[i].image.stop));
+    return ab_fail(err, AB_INPUT,
+                   "%s: no call of malloc was recorded. It may include its own malloc, or do its "
+                   "work in another process: --follow records that too",
+                   AB_SHOWN(600, basename(l->program)));
+}
+
+/* --no-convert: the spool is what was asked for. */
+static enum ab_status keep_spool(struct ab_launch *l, const struct ab_spool_traces *t,
+                                 struct ab_err *err)
+{
+    char shown[512];
+    uint64_t n_calls = 0;
+    const char *stop = NULL;
+    for (size_t i = 0; i < t->n_images; i++) {
+        n_calls += t->images[i].n_calls;
+        stop = stop != NULL ? stop : ab_spool_stop_text(t->images[i].image.stop);
+    }
+    ab_text_printable(shown, sizeof shown, t->path);
+    l->is_kept = true;
+    if (stop != NULL)
+        return ab_fail(err, AB_SYSTEM,
+                       "recording stopped: %s; the part before is in %s; use "
+                       "allocbench trace recover --partial",
+                       stop, shown);
+    if (!t->is_quiet)
+        fprintf(stderr,
+                "allocbench: %s: about %llu events, not converted; use allocbench trace "
+                "recover %s -o TRACE.abt\n",
+                shown, (unsigned long long)n_calls, shown);
+    return AB_OK;
+}
+
+/* A recording may have taken hours: that a file cannot be written, that the user did not wait for
+ * it, or that we cannot read it, is no reason to throw it away. */
+static enum ab_status write_traces(struct ab_launch *l, struct ab_spool_traces *t,
+                                   struct ab_output *out, struct ab_err *err)
+{
+    enum ab_status status = ab_spool_traces_write(t, out, err);
+    if (t->n_in_doubt == 0)
+        return status;
+    l->is_kept = true;
+    if (status == AB_OK) {
+        fprintf(stderr, "allocbench: the recording is kept in %s; use allocbench trace recover\n",
+                l->folder);
+        return AB_OK;
+    }
+    ab_err_context(err, "the recording is kept in %s; use allocbench trace recover: ", l->folder);
+    return AB_SYSTEM;
+}
+
+static enum ab_status keep(struct ab_launch *l, struct ab_output *out, const struct ab_options *o,
+                           const struct ab_trace_place *place, struct ab_err *err)
+{
+    struct ab_spool_traces t = {
+        .folder = l->spool,
+        .path = place->path,
+        .has_folder = place->is_in_folder,
+        .ns_per_tick = (double)l->end.wall_ns / (double)(l->end.wall_ticks | 1),
+        .wall_ns = (double)l->end.wall_ns,
+        .along = l->along,
+        .is_quiet = o->is_quiet,
+    };
+    enum ab_status status = ab_spool_traces_open(&t, err);
+    if (status == AB_OK)
+        status = check_seen(l, &t, err);
+    if (status == AB_OK && o->is_unconverted)
+        status = keep_spool(l, &t, err);
+    else if (status == AB_OK)
+        status = write_traces(l, &t, out, err);
+    if (status == AB_OK && !o->is_quiet) {
+        print_hints(l, &t);
+        print_unseen(l);
+    }
+    ab_spool_traces_close(&t);
+    return status;
+}
+
+/* Short recordings are converted when they are over: it costs nothing while the command runs. A test
+ * has another size, in bytes (0: only at the end), and does not wait for a CPU that is free. */
+static void choose_along(struct ab_launch *l, const struct ab_options *o)
+{
+    const char *of_test = getenv("ALLOCBENCH_TEST_CONVERT_FROM");
+    l->is_eager = of_test != NULL;
+    l->along_bytes = UINT64_C(64) << 20;
+    if (of_test != NULL)
+        l->along_bytes = strtoull(of_test, NULL, 10);
+    if (o->is_unconverted)
+        l->along_bytes = 0;
+}
+
+static char last_words[1200];
+
+static void keep_without_memory(void)
+{
+    ssize_t ignored = write(STDERR_FILENO, last_words, strlen(last_words));
+    (void)ignored;
+    _exit(AB_LAUNCH_FAILED);
+}
+
+/* When we run out of memory the command goes on, and its recording is kept. */
+static void prepare_last_words(const struct ab_launch *l)
+{
+    snprintf(last_words, sizeof last_words,
+             "allocbench: the recording is kept in %s; use allocbench trace recover\n", l->folder);
+    ab_memory_at_end(keep_without_memory);
+}
+
+static enum ab_status record(const struct ab_options *o, const struct ab_trace_place *place,
+                             int *exit_code, struct ab_err *err)
+{
+    struct ab_launch launch = {.folder = ""};
+    struct ab_output out = {0};
+    enum ab_status status = ab_launch_prepare(o->args[0], o->is_unconverted ? place->path : NULL,
+                                              &launch, exit_code, err);
+    launch.takes_children = o->is_following || o->is_waiting;
+    launch.is_waiting = o->is_waiting;
+    launch.most_events = o->most_events;
+    launch.most_bytes = o->most_spool_bytes;
+    choose_along(&launch, o);
+    launch.duration_ns = o->duration_ns;
+    launch.site_depth = o->site_depth;
+    launch.has_time = o->has_call_times;
+    if (status == AB_OK && o->marks_frames)
+        status = ab_launch_mark_frames(&launch, err);
+    if (status == AB_OK && !o->is_unconverted)
+        status = ab_output_open(place->path, &out, err);
+    if (status == AB_OK && (status = ab_launch_start(&launch, o->args, err)) == AB_USAGE)
+        *exit_code = AB_LAUNCH_CANNOT_RUN;
+    if (status == AB_OK) {
+        prepare_last_words(&launch);
+        ab_live_line_begin(&launch.live, o->is_quiet, o->shows_progress);
+        ab_launch_await(&launch);
+        status = keep(&launch, &out, o, place, err);
+        int code = ab_launch_finish(&launch);
+        if (status == AB_OK)
+            *exit_code = code;
+    }
+    ab_output_abandon(&out);
+    ab_launch_clean(&launch);
+    return status;
+}
+
+enum ab_status ab_cmd_record(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct ab_trace_place place;
+    *exit_code = AB_LAUNCH_FAILED;
+    if (o->n_args == 0)
+        return ab_fail(err, AB_USAGE,
+                       "record needs a command: allocbench record -o app.abt -- ./app …");
+    if (o->output != NULL && strcmp(o->output, "-") == 0)
+        return ab_fail(err, AB_USAGE, "standard output is used by the command; give a file");
+    AB_TRY(ab_trace_place_find(o->output, basename(o->args[0]), o->is_unconverted ? "spool" : "abt",
+                               &place, err));
+    return record(o, &place, exit_code, err);
+}

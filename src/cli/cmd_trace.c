@@ -1,0 +1,632 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The words of `allocbench trace`: which there are, what options and how many files each takes;
+ * and what all of them do but `info`.
+ */
+#include "cli/trace.h"
+
+#include "app/one_file.h"
+#include "base/bits.h"
+#include "base/nearest.h"
+#include "cli/commands.h"
+#include "cli/spool_traces.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include "exchange/intake.h"
+#include "report/output.h"
+#include "symbols/site_match.h"
+#include "trace_tools/event_text.h"
+#include "trace_tools/rewrite.h"
+#include "trace_tools/walk.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- check: proves each file, and prints one line for it ---- */
+
+static enum ab_status trace_check(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct ab_trace_watch watch;
+    struct ab_walk walk = {0};
+    struct ab_trace_info info;
+    for (size_t i = 1; i < o->n_args; i++) {
+        ab_trace_watch_begin(&watch, o, o->args[i], &walk);
+        enum ab_status status = ab_trace_check(&walk, &info, err);
+        ab_trace_watch_end(&watch);
+        if (status == AB_INPUT) { /* the others are checked all the same */
+            fflush(stdout);
+            fprintf(stderr, "allocbench: %s\n", err->text);
+            *exit_code = ab_status_exit_code(AB_INPUT);
+        } else if (status != AB_OK) {
+            return status;
+        } else {
+            printf("%s: ok, %llu events%s\n", AB_SHOWN(600, o->args[i]),
+                   (unsigned long long)info.events,
+                   info.is_partial ? " (partial: its end is missing)" : "");
+        }
+    }
+    return AB_OK;
+}
+
+/* ---- dump: events as lines of text ---- */
+
+enum { BUFFER_BYTES = 1 << 16 };
+
+struct printer {
+    bool has_time;
+    struct ab_mark_table marks;
+    size_t next_mark;
+    char buffer[BUFFER_BYTES];
+};
+
+static enum ab_status flush(struct printer *p, const char *end, struct ab_err *err)
+{
+    size_t n = (size_t)(end - p->buffer);
+    if (fwrite(p->buffer, 1, n, stdout) != n)
+        return ab_fail_errno(err, AB_SYSTEM, "cannot write the events");
+    return AB_OK;
+}
+
+/* A space would be the end of the field. */
+static void print_name(FILE *to, const char *name)
+{
+    char shown[4 * AB_MARK_NAME_MAX + 1];
+    for (const char *p = ab_text_printable(shown, sizeof shown, name); *p != 0; p++)
+        fputs(*p == ' ' ? "\\x20" : (const char[]){*p, 0}, to);
+}
+
+static void print_mark(FILE *to, const struct ab_mark_table *t, size_t i, bool has_time)
+{
+    const struct ab_trace_mark *m = &t->marks[i];
+    char thread[16] = "-";
+    if (m->thread != AB_MARK_NO_THREAD)
+        snprintf(thread, sizeof thread, "%u", m->thread);
+    fprintf(to, "%llu %s mark - - - ", (unsigned long long)m->call, thread);
+    print_name(to, t->names[m->name]);
+    if (has_time)
+        fprintf(to, " %llu", (unsigned long long)m->time_us);
+    fputc('\n', to);
+}
+
+static bool is_mark_due(const struct printer *p, uint64_t call)
+{
+    return p->next_mark < p->marks.n && p->marks.marks[p->next_mark].call <= call;
+}
+
+static void print_marks(struct printer *p, uint64_t call)
+{
+    for (; is_mark_due(p, call); p->next_mark++)
+        print_mark(stdout, &p->marks, p->next_mark, p->has_time);
+}
+
+/* Those before the range are not of it. */
+static void skip_marks(struct printer *p, uint64_t first)
+{
+    while (p->next_mark < p->marks.n && p->marks.marks[p->next_mark].call < first)
+        p->next_mark++;
+}
+
+static enum ab_status print_batch(struct printer *p, const struct ab_walk_batch *batch,
+                                  struct ab_err *err)
+{
+    char *at = p->buffer, *full = p->buffer + BUFFER_BYTES - AB_EVENT_TEXT_MAX;
+    for (size_t i = 0; i < batch->n; i++) {
+        if (is_mark_due(p, batch->first + i)) {
+            AB_TRY(flush(p, at, err));
+            at = p->buffer;
+            print_marks(p, batch->first + i);
+        }
+        at = ab_event_text(at, p->has_time, batch->first + i, &batch->events[i], &batch->blocks[i]);
+        if (at < full && i + 1 < batch->n)
+            continue;
+        AB_TRY(flush(p, at, err));
+        at = p->buffer;
+    }
+    return AB_OK;
+}
+
+static enum ab_status dump_batch(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
+{
+    struct printer *p = user;
+    if (batch->where == AB_WALK_BEGIN) {
+        p->has_time = batch->info->has_time;
+        skip_marks(p, batch->first);
+    }
+    if (batch->where == AB_WALK_END)
+        print_marks(p, batch->first);
+    return print_batch(p, batch, err);
+}
+
+static enum ab_status trace_dump(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct printer *p = ab_alloc_zeroed(1, sizeof *p);
+    (void)exit_code;
+    struct ab_trace_watch watch;
+    struct ab_walk walk = {.visit = dump_batch, .user = p, .marks = &p->marks};
+    ab_trace_watch_begin(&watch, o, o->args[1], &walk);
+    enum ab_status status = ab_trace_walk(&walk, NULL, err);
+    ab_trace_watch_end(&watch);
+    ab_mark_table_fini(&p->marks);
+    free(p);
+    return status;
+}
+
+/* ---- cut: a part of a trace, and what is in it ---- */
+
+static void print_cut(const char *path, const struct ab_cut_report *r)
+{
+    fprintf(stderr, "allocbench: %s: %llu events", AB_SHOWN(600, path),
+            (unsigned long long)r->info.events);
+    if (r->n_kept > 0)
+        fprintf(stderr, ", the first %llu are allocations from before the cut",
+                (unsigned long long)r->n_kept);
+    if (r->n_dropped > 0)
+        fprintf(stderr, "; %llu calls on blocks from before the cut omitted",
+                (unsigned long long)r->n_dropped);
+    fputc('\n', stderr);
+}
+
+/* Opens what -o names for a trace; AB_USAGE without it, or when it would go to a terminal. */
+static enum ab_status open_output(const struct ab_options *o, const char *word, size_t first,
+                                  struct ab_output *out, struct ab_err *err)
+{
+    if (o->output == NULL)
+        return ab_fail(err, AB_USAGE, "trace %s needs -o: the trace to write", word);
+    if (strcmp(o->output, "-") == 0 && isatty(STDOUT_FILENO))
+        return ab_fail(err, AB_USAGE,
+                       "a trace is binary and not written to a terminal; give a file");
+    return ab_trace_open_file(o, first, o->output, out, err);
+}
+
+struct making { /* a trace that is written */
+    struct ab_output out;
+    struct ab_trace_watch watch;
+    struct ab_walk walk; /* of the file o->args[first] */
+};
+
+static enum ab_status begin_making(struct making *m, const struct ab_options *o, const char *word,
+                                   size_t first, struct ab_err *err)
+{
+    *m = (struct making){.out.to = NULL};
+    AB_TRY(open_output(o, word, first, &m->out, err));
+    ab_trace_watch_begin(&m->watch, o, o->args[first], &m->walk);
+    return AB_OK;
+}
+
+/* Keeps it where all went well. */
+static enum ab_status end_making(struct making *m, enum ab_status status, struct ab_err *err)
+{
+    ab_trace_watch_end(&m->watch);
+    if (status == AB_OK)
+        status = ab_output_commit(&m->out, err);
+    ab_output_abandon(&m->out);
+    return status;
+}
+
+static enum ab_status trace_cut(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct making m;
+    struct ab_cut_report report;
+    (void)exit_code;
+    if (o->output != NULL && !o->has_events)
+        return ab_fail(err, AB_USAGE, "trace cut needs --events A..B: the range to keep");
+    AB_TRY(begin_making(&m, o, "cut", 1, err));
+    enum ab_status status = ab_trace_cut(&m.walk, !o->is_dropping_live, m.out.to, &report, err);
+    AB_TRY(end_making(&m, status, err));
+    if (!o->is_quiet)
+        print_cut(o->output, &report);
+    return AB_OK;
+}
+
+/* `trace filter` and `trace anonymize`: a trace with less in it, and what is left out. */
+
+struct sites { /* that are kept */
+    const struct ab_options *o;
+    struct ab_site_matcher
+        *matcher; /* made when the first stack comes, by which there is a table */
+    uint64_t met; /* bit i: an allocation comes from pattern i */
+};
+
+static bool has_site(void *user, const struct ab_site_table *table, uint32_t stack)
+{
+    struct sites *s = user;
+    if (s->matcher == NULL) {
+        s->matcher = ab_site_matcher_open(table, NULL, NULL);
+        for (size_t i = 0; i < s->o->n_site_patterns; i++) /* they have been checked */
+            ab_site_matcher_add(s->matcher, s->o->site_patterns[i], NULL);
+    }
+    uint64_t mask = ab_site_matcher_mask(s->matcher, stack);
+    s->met |= mask;
+    return mask != 0;
+}
+
+/* A pattern that nothing fits is a misspelling. */
+static enum ab_status check_sites(const struct sites *s, struct ab_err *err)
+{
+    for (size_t i = 0; i < s->o->n_site_patterns; i++)
+        if ((s->met >> i & 1) == 0)
+            return ab_fail(err, AB_USAGE,
+                           "--site: '%s' fits no allocation of the trace; `allocbench trace info "
+                           "--sites` shows them",
+                           AB_SHOWN(300, s->o->site_patterns[i]));
+    return AB_OK;
+}
+
+/* sites: NULL = none are asked for. */
+static enum ab_status write_filtered(const struct ab_options *o, const char *word,
+                                     const struct ab_filter *filter, const struct sites *sites,
+                                     struct ab_filter_report *report, struct ab_err *err)
+{
+    struct making m;
+    AB_TRY(begin_making(&m, o, word, 1, err));
+    enum ab_status status = ab_trace_filter(&m.walk, filter, m.out.to, report, err);
+    if (status == AB_OK && sites != NULL)
+        status = check_sites(sites, err);
+    return end_making(&m, status, err);
+}
+
+/* Before the filter, so that it is said of the command and not of the trace. */
+static enum ab_status check_filter(const struct ab_options *o, struct ab_err *err)
+{
+    if (o->n_site_patterns > AB_SITE_PATTERNS_MAX)
+        return ab_fail(err, AB_USAGE, "--site: more than %d patterns", AB_SITE_PATTERNS_MAX);
+    for (size_t i = 0; i < o->n_site_patterns; i++)
+        if (ab_site_pattern_check(o->site_patterns[i], err) != AB_OK)
+            return ab_err_context(err, "--site: ");
+    if (o->n_site_patterns > 0 || o->n_trace_threads > 0 || o->has_sizes || o->has_times ||
+        o->has_events)
+        return AB_OK;
+    return ab_fail(
+        err, AB_USAGE,
+        "trace filter needs --thread, --site, --size, --time or --events: which blocks to "
+        "keep");
+}
+
+static enum ab_status trace_filter(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct ab_filter filter = {.threads = o->trace_threads,
+                               .n_threads = o->n_trace_threads,
+                               .sizes = o->has_sizes ? o->sizes : AB_EXTENT_ALL,
+                               .events = AB_EXTENT_ALL,
+                               .has_times = o->has_times};
+    struct ab_filter_report r;
+    struct sites sites = {.o = o};
+    (void)exit_code;
+    AB_TRY(check_filter(o, err));
+    if (o->n_site_patterns > 0) {
+        filter.has_site = has_site;
+        filter.site_user = &sites;
+    }
+    if (o->has_events)
+        filter.events = (struct ab_extent){o->first_event, o->end_event};
+    if (o->has_times) /* the clock of a trace has ticks of 1 us: of B the tick that begins before it */
+        filter.times_us = (struct ab_extent){
+            (o->times.first + 999) / 1000,
+            o->times.end == UINT64_MAX ? UINT64_MAX : (o->times.end + 999) / 1000};
+    enum ab_status status = write_filtered(o, "filter", &filter, &sites, &r, err);
+    ab_site_matcher_close(sites.matcher);
+    AB_TRY(status);
+    if (!o->is_quiet)
+        fprintf(stderr, "allocbench: %s: %llu of %llu events\n", AB_SHOWN(600, o->output),
+                (unsigned long long)r.info.events, (unsigned long long)r.before.events);
+    return AB_OK;
+}
+
+static enum ab_status trace_anonymize(const struct ab_options *o, int *exit_code,
+                                      struct ab_err *err)
+{
+    struct ab_filter filter = {
+        .sizes = AB_EXTENT_ALL, .events = AB_EXTENT_ALL, .is_anonymous = true};
+    struct ab_filter_report r;
+    (void)exit_code;
+    AB_TRY(write_filtered(o, "anonymize", &filter, NULL, &r, err));
+    if (o->is_quiet)
+        return AB_OK;
+    fprintf(stderr, "allocbench: %s: %llu events\n", AB_SHOWN(600, o->output),
+            (unsigned long long)r.info.events);
+    if (r.before.program[0] != 0)
+        fprintf(stderr, "allocbench: removed: the name of the program (%s)\n",
+                AB_SHOWN(1024, r.before.program));
+    if (r.before.has_sites)
+        fputs("allocbench: removed: the call sites\n", stderr);
+    if (r.before.has_marks)
+        fputs("allocbench: removed: the names of the marks\n", stderr);
+    if (r.before.bypass.is_there)
+        fputs("allocbench: removed: the note of what was not seen, with the names of libraries\n",
+              stderr);
+    if (r.before.optional_chunks > 0)
+        fprintf(stderr, "allocbench: removed: %llu chunk%s of optional data\n",
+                (unsigned long long)r.before.optional_chunks,
+                r.before.optional_chunks == 1 ? "" : "s");
+    fprintf(stderr,
+            "allocbench: kept: calls, sizes, alignments, threads as numbers%s, and their "
+            "order\n",
+            r.before.has_time ? ", times since the first call" : "");
+    return AB_OK;
+}
+
+/* `trace merge`: several traces as one. */
+
+static void print_merge(const struct ab_options *o, const struct ab_merge_report *r)
+{
+    fprintf(stderr, "allocbench: %s: %llu events of %llu thread%s, %s\n", AB_SHOWN(600, o->output),
+            (unsigned long long)r->info.events, (unsigned long long)r->info.threads,
+            r->info.threads == 1 ? "" : "s",
+            o->is_serial    ? "one trace after the other"
+            : r->is_by_time ? "side by side by their times"
+                            : "side by side in proportion to their lengths");
+    if (r->has_lost_times)
+        fputs("allocbench: the times are left out: not every trace has them\n", stderr);
+    if (r->n_lost_marks > 0)
+        fprintf(stderr, "allocbench: marks omitted, more than a trace can have: %llu\n",
+                (unsigned long long)r->n_lost_marks);
+}
+
+static enum ab_status trace_merge(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct making m;
+    struct ab_merge_report report;
+    (void)exit_code;
+    AB_TRY(begin_making(&m, o, "merge", 1, err));
+    m.watch.path = o->output;
+    struct ab_merge_request merge = {.paths = o->args + 1,
+                                     .n = o->n_args - 1,
+                                     .is_serial = o->is_serial,
+                                     .is_partial = o->is_partial,
+                                     .to = m.out.to,
+                                     .progress = m.walk.progress,
+                                     .user = &m.watch};
+    AB_TRY(end_making(&m, ab_trace_merge(&merge, &report, err), err));
+    if (!o->is_quiet)
+        print_merge(o, &report);
+    return AB_OK;
+}
+
+/* `trace import FORMAT`: files of other tools. What a trace cannot hold is said on standard error. */
+
+static void say(uint64_t n, const char *one, const char *many)
+{
+    if (n > 0)
+        fprintf(stderr, "allocbench: %llu %s\n", (unsigned long long)n, n == 1 ? one : many);
+}
+
+static void print_import(const char *path, const struct ab_intake_report *r)
+{
+    const struct ab_trace_info *info = &r->info;
+    fprintf(stderr, "allocbench: %s: %llu events of %llu thread%s, from %llu calls\n",
+            AB_SHOWN(600, path), (unsigned long long)info->events,
+            (unsigned long long)info->threads, info->threads == 1 ? "" : "s",
+            (unsigned long long)(r->n_calls + r->n_other_process));
+    say(r->n_unknown_frees, "free left out: its block is not live, it was freed or never seen",
+        "frees left out: their blocks are not live, they were freed or never seen");
+    say(r->n_null_frees, "free of NULL left out", "frees of NULL left out");
+    say(r->n_unknown_resizes,
+        "resize of a block that is not live: taken as an allocation, unless it gave none",
+        "resizes of blocks that are not live: taken as allocations, unless they gave none");
+    say(r->n_reused, "free added: its address was given out again without one",
+        "frees added: their addresses were given out again without one");
+    say(r->n_guessed,
+        "free may be of another block of the same size and place: the file does not say",
+        "frees may be of other blocks of the same size and place: the file does not say");
+    say(r->n_late, "time before that of the event before was raised to it",
+        "times before those of the events before were raised to them");
+    say(r->n_other_process, "call of another process left out",
+        "calls of other processes left out");
+    if (r->is_cut)
+        fputs("allocbench: the end of the file is missing\n", stderr);
+}
+
+static enum ab_status trace_import(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct making m;
+    struct ab_import import = {.path = o->args[2], .is_partial = o->is_partial, .user = &m.watch};
+    struct ab_intake_report report;
+    (void)exit_code;
+    AB_TRY(ab_format_find(o->args[1], &import.format, err));
+    AB_TRY(begin_making(&m, o, "import", 2, err));
+    import.to = m.out.to;
+    import.progress = m.walk.progress;
+    AB_TRY(end_making(&m, ab_import(&import, &report, err), err));
+    if (!o->is_quiet)
+        print_import(o->output, &report);
+    return AB_OK;
+}
+
+/* A trace of a spool that was left: by `record --no-convert`, or because `record` was killed before
+ * it could convert. The spool is read only; whoever has the trace may remove it. */
+
+static enum ab_status check_ended(const struct ab_spool_traces *t, struct ab_err *err)
+{
+    for (size_t i = 0; i < t->n_images; i++)
+        if (ab_spool_is_written(t->folder, &t->images[i]))
+            return ab_fail(err, AB_INPUT, "process %u (%s) is still being recorded; end it first",
+                           t->images[i].image.pid, AB_SHOWN(600, t->images[i].image.program));
+    return t->n_images > 0 ? AB_OK
+                           : ab_fail(err, AB_INPUT,
+                                     "not a spool of this version of allocbench: "
+                                     "contains no recorded process");
+}
+
+static enum ab_status recover(struct ab_spool_traces *t, const char *output, struct ab_err *err)
+{
+    struct ab_output out = {0};
+    enum ab_status status = check_ended(t, err);
+    if (status != AB_OK)
+        return ab_err_context(err, "%s: ", AB_SHOWN(512, t->folder));
+    struct ab_trace_place place;
+    const char *program = t->main != NULL ? t->main->image.program : "";
+    status = ab_trace_place_find(output, program[0] != 0 ? program : "trace", "abt", &place, err);
+    t->path = place.path;
+    t->has_folder = place.is_in_folder;
+    if (status == AB_OK && (status = ab_output_open(t->path, &out, err)) == AB_OK)
+        status = ab_spool_traces_write(t, &out, err);
+    ab_output_abandon(&out);
+    return status;
+}
+
+static enum ab_status trace_recover(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    char folder[4096], part[4096 + 16];
+    struct ab_spool_traces t = {
+        .folder = ab_spool_folder(o->args[1], folder, sizeof folder),
+        .is_quiet = o->is_quiet,
+        .is_partial = o->is_partial,
+    };
+    (void)exit_code;
+    t.part = ab_spool_part(t.folder, part, sizeof part);
+    if (o->output == NULL || strcmp(o->output, "-") == 0)
+        return ab_fail(err, AB_USAGE, "trace recover needs -o: the file to write the trace to");
+    enum ab_status status = ab_spool_traces_open(&t, err);
+    if (status == AB_OK)
+        status = recover(&t, o->output, err);
+    ab_spool_traces_close(&t);
+    return status;
+}
+
+/* ---- the words ---- */
+
+enum { OPTIONS_MOST = 12 };
+
+static const struct word {
+    const char *name, *files; /* as messages name them */
+    unsigned least, most;
+    enum ab_status (*run)(const struct ab_options *o, int *exit_code, struct ab_err *err);
+    const char *options[OPTIONS_MOST]; /* beside those that all take */
+} words[] = {
+    {"info",
+     "TRACE.abt",
+     1,
+     UINT_MAX,
+     ab_trace_cmd_info,
+     {"partial", "digest", "json", "sites", "sort", "scopes", "scope", "flame", "folded",
+      "flame-by", "html"}},
+    {"check", "TRACE.abt", 1, UINT_MAX, trace_check, {"partial"}},
+    {"dump", "TRACE.abt", 1, 1, trace_dump, {"events", "partial"}},
+    {"cut", "TRACE.abt", 1, 1, trace_cut, {"events", "live", "partial", "output"}},
+    {"filter",
+     "TRACE.abt",
+     1,
+     1,
+     trace_filter,
+     {"events", "partial", "output", "thread", "size", "time", "site"}},
+    {"merge", "A.abt B.abt", 2, AB_MERGE_MOST, trace_merge, {"partial", "output", "serial"}},
+    {"anonymize", "TRACE.abt", 1, 1, trace_anonymize, {"partial", "output"}},
+    {"import", "FORMAT FILE", 2, 2, trace_import, {"partial", "output"}},
+    {"recover", "SPOOL", 1, 1, trace_recover, {"partial", "output"}},
+};
+
+const char *ab_trace_command_name(size_t i)
+{
+    return i < AB_ARRAY_LEN(words) ? words[i].name : NULL;
+}
+
+static bool takes(const struct word *word, const char *option)
+{
+    for (size_t i = 0; i < OPTIONS_MOST && word->options[i] != NULL; i++)
+        if (strcmp(word->options[i], option) == 0)
+            return true;
+    return false;
+}
+
+bool ab_trace_command_takes(const char *name, const char *option)
+{
+    bool is_of_all = true, is_taken = false, is_known = false;
+    for (size_t i = 0; i < AB_ARRAY_LEN(words); i++) {
+        bool is_it = strcmp(words[i].name, name) == 0;
+        is_known = is_known || is_it;
+        is_taken = is_taken || (is_it && takes(&words[i], option));
+        is_of_all = is_of_all && !takes(&words[i], option);
+    }
+    return is_known && (is_taken || is_of_all);
+}
+
+static enum ab_status find_word(const char *given, const struct word **out, struct ab_err *err)
+{
+    const char *names[AB_ARRAY_LEN(words)];
+    char shown[256];
+    for (size_t i = 0; i < AB_ARRAY_LEN(words); i++)
+        if (strcmp(names[i] = words[i].name, given) == 0) {
+            *out = &words[i];
+            return AB_OK;
+        }
+    if (strcmp(given, "export") == 0)
+        return ab_fail(err, AB_USAGE,
+                       "trace export was removed: trace dump writes the events, trace info "
+                       "--json - the curve of live memory; files of other tools are only imported");
+    const char *near = ab_text_nearest(given, names, AB_ARRAY_LEN(words));
+    char list[256] = "";
+    ab_text_printable(shown, sizeof shown, given);
+    if (near != NULL)
+        return ab_fail(err, AB_USAGE, "trace %s: unknown command; did you mean %s?", shown, near);
+    for (size_t i = 0; i < AB_ARRAY_LEN(words); i++)
+        ab_text_join(list, sizeof list, i + 1 < AB_ARRAY_LEN(words) ? ", " : " and ", names[i]);
+    return ab_fail(err, AB_USAGE, "trace %s: unknown command; allowed are %s", shown, list);
+}
+
+static enum ab_status check_options(const struct word *word, const struct ab_options *o,
+                                    struct ab_err *err)
+{
+    const struct {
+        const char *name;
+        bool is_given;
+    } options[] = {
+        {"events", o->has_events},
+        {"live", o->has_live},
+        {"partial", o->is_partial},
+        {"digest", o->wants_digest},
+        {"output", o->output != NULL},
+        {"json", o->json != NULL},
+        {"thread", o->n_trace_threads > 0},
+        {"size", o->has_sizes},
+        {"time", o->has_times},
+        {"serial", o->is_serial},
+        {"sites", o->wants_sites},
+        {"sort", o->has_site_order},
+        {"site", o->n_site_patterns > 0},
+        {"scopes", o->wants_scopes},
+        {"flame", o->flame != NULL},
+        {"folded", o->folded != NULL},
+        {"flame-by", o->has_flame_by},
+        {"html", o->sinks[AB_SINK_HTML] != NULL},
+        {"scope", o->scopes_wish != AB_SCOPES_BEST},
+    };
+    for (size_t i = 0; i < AB_ARRAY_LEN(options); i++)
+        if (options[i].is_given && !takes(word, options[i].name))
+            return ab_fail(err, AB_USAGE,
+                           "trace %s does not take --%s; see allocbench trace %s --help",
+                           word->name, options[i].name, word->name);
+    return AB_OK;
+}
+
+static enum ab_status check_files(const struct word *word, const struct ab_options *o,
+                                  struct ab_err *err)
+{
+    size_t n_standard_input = 0, n = o->n_args - 1;
+    if (n < word->least)
+        return ab_fail(err, AB_USAGE, "trace %s needs %s: allocbench trace %s %s", word->name,
+                       word->least == 1 ? "a file" : word->files, word->name, word->files);
+    if (n > word->most && word->run == trace_merge)
+        return ab_fail(err, AB_USAGE, "trace merge takes at most %u traces", word->most);
+    if (n > word->most)
+        return ab_fail(err, AB_USAGE, "trace %s takes %s", word->name,
+                       word->run == trace_recover ? "one spool"
+                       : word->most == 1          ? "one trace"
+                                                  : word->files);
+    for (size_t i = 1; i < o->n_args; i++)
+        n_standard_input += strcmp(o->args[i], "-") == 0;
+    return n_standard_input < 2 ? AB_OK
+                                : ab_fail(err, AB_USAGE, "standard input can be read only once");
+}
+
+enum ab_status ab_cmd_trace(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    const struct word *word;
+    if (o->n_args == 0)
+        return ab_fail(err, AB_USAGE, "trace needs a command: allocbench trace info TRACE.abt");
+    AB_TRY(find_word(o->args[0], &word, err));
+    AB_TRY(check_options(word, o, err));
+    AB_TRY(check_files(word, o, err));
+    return word->run(o, exit_code, err);
+}

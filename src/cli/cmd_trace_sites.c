@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `trace info --sites`: the call sites that did most, for people and as JSON. Innermost functions of
+ * the C++ library are not shown to people, only that there is an operator new: the site is the
+ * program's line that calls into the library, or where the stack ends before it, the outermost
+ * function of the library.
+ */
+#include "cli/option_table.h"
+#include "cli/trace.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include "core/units_show.h"
+#include "symbols/site_match.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t key_of(const struct ab_site_stat *s, enum ab_site_order order)
+{
+    switch (order) {
+    case AB_SITES_BY_BYTES:
+        return s->bytes;
+    case AB_SITES_BY_PEAK:
+        return s->peak_bytes;
+    case AB_SITES_BY_NEVER_FREED:
+        return s->live_bytes;
+    case AB_SITES_BY_TEMPORARY:
+        return s->temporary;
+    default:
+        return s->calls;
+    }
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct ab_trace_site_row *x = a, *y = b;
+    return x->key != y->key ? (x->key < y->key ? 1 : -1) : AB_COMPARE(x->site, y->site);
+}
+
+struct ab_trace_site_row *ab_trace_sort_sites(const struct ab_trace_facts *f,
+                                              enum ab_site_order order, size_t *n)
+{
+    struct ab_trace_site_row *rows = ab_alloc_zeroed(f->sites.n + 1, sizeof rows[0]);
+    *n = 0;
+    for (uint32_t i = 0; i < f->sites.n; i++) {
+        uint64_t key = key_of(&f->sites.sites[i], order);
+        if (key > 0)
+            rows[(*n)++] = (struct ab_trace_site_row){i, key};
+    }
+    if (*n > 0)
+        qsort(rows, *n, sizeof rows[0], by_key);
+    return rows;
+}
+
+/* ---- for people ---- */
+
+/* Names of the C++ library without the types in them. */
+static void name_function(char out[128], const struct ab_site_module *m,
+                          const struct ab_site_frame *frame, const struct ab_symbol *symbol)
+{
+    static const char string[] = "std::__cxx11::basic_string";
+    char name[512];
+    if (m == NULL)
+        snprintf(out, 128, "code made at run time");
+    else if (symbol->function[0] == 0)
+        snprintf(out, 128, "%s+0x%llx", AB_SHOWN(100, basename(m->path)),
+                 (unsigned long long)frame->address);
+    else if (!ab_wrappers_is_library(m, symbol) || strchr(symbol->function, '<') == NULL)
+        snprintf(out, 128, "%s", AB_SHOWN(100, symbol->function));
+    else {
+        ab_wrappers_bare_name(symbol->function, name, sizeof name);
+        bool is_string = strncmp(name, string, sizeof string - 1) == 0;
+        snprintf(out, 128, "%s%s", is_string ? "std::string" : "",
+                 AB_SHOWN(100, name + (is_string ? sizeof string - 1 : 0)));
+    }
+}
+
+static void name_frame(char *out, size_t cap, const struct ab_site_module *m,
+                       const struct ab_site_frame *frame, const struct ab_symbol *symbol)
+{
+    const char *file = symbol->file[0] != 0                    ? basename(symbol->file)
+                       : m != NULL && symbol->function[0] != 0 ? basename(m->path)
+                                                               : "";
+    char function[128];
+    name_function(function, m, frame, symbol);
+    size_t n = (size_t)snprintf(out, cap, "%s%s%s", function, file[0] != 0 ? "  " : "",
+                                AB_SHOWN(100, file));
+    if (symbol->file[0] != 0 && symbol->line > 0 && n < cap)
+        snprintf(out + n, cap - n, ":%d", symbol->line);
+}
+
+struct beginning {
+    bool is_new;
+    size_t frame, function;
+};
+
+/* The first frame outside of the C++ library, or the last one. */
+static struct beginning begin_of(struct ab_site_names *names, uint32_t site)
+{
+    struct beginning b = {false, 0, 0};
+    for (size_t i = 0; i < names->table->stacks[site - 1].depth; i++) {
+        const struct ab_site_frame *frame = ab_site_frame(names->table, site, i);
+        const struct ab_site_module *m = ab_site_module_of(names->table, frame);
+        struct ab_site_named named = ab_site_names_find(names, frame);
+        for (size_t k = 0; k < named.n; k++) {
+            b.frame = i;
+            b.function = k;
+            if (!ab_wrappers_is_library(m, &named.items[k]))
+                return b;
+            b.is_new = b.is_new || named.items[k].is_new;
+        }
+    }
+    return b;
+}
+
+size_t ab_trace_site_frames(struct ab_site_names *names, uint32_t site,
+                            char out[AB_TRACE_SITE_FRAMES][AB_TRACE_FRAME_BYTES])
+{
+    size_t n = 0, depth = site == 0 ? 0 : names->table->stacks[site - 1].depth;
+    if (depth == 0) {
+        snprintf(out[0], AB_TRACE_FRAME_BYTES, "not known: the trace has no stack of these calls");
+        return 1;
+    }
+    struct beginning b = begin_of(names, site);
+    for (size_t i = b.frame; i < depth; i++) {
+        const struct ab_site_frame *frame = ab_site_frame(names->table, site, i);
+        struct ab_site_named named = ab_site_names_find(names, frame);
+        for (size_t k = i == b.frame ? b.function : 0; k < named.n; k++) {
+            char name[AB_TRACE_FRAME_BYTES - 8];
+            if (n == AB_TRACE_SITE_FRAMES)
+                return n;
+            name_frame(name, sizeof name, ab_site_module_of(names->table, frame), frame,
+                       &named.items[k]);
+            snprintf(out[n], AB_TRACE_FRAME_BYTES, "%s%s", n == 0 && b.is_new ? "new in " : "",
+                     name);
+            n++;
+        }
+    }
+    return n;
+}
+
+static void print_stack(FILE *to, struct ab_site_names *names, uint32_t site)
+{
+    char frames[AB_TRACE_SITE_FRAMES][AB_TRACE_FRAME_BYTES];
+    size_t n = ab_trace_site_frames(names, site, frames);
+    for (size_t i = 0; i < n; i++)
+        fprintf(to, "%s%s\n", i == 0 ? "    " : "      < ", frames[i]);
+}
+
+static void print_row(FILE *to, const struct ab_site_stat *s)
+{
+    char life[32] = "n/a";
+    uint64_t median = ab_site_stat_median_life(s);
+    if (median != UINT64_MAX)
+        snprintf(life, sizeof life, "<= %llu", (unsigned long long)median);
+    fprintf(to, "\n%12llu %11s %12s %12s %7.1f %% %12s\n", (unsigned long long)s->calls,
+            AB_BYTES(s->bytes), AB_BYTES(s->peak_bytes), AB_BYTES(s->live_bytes),
+            s->calls > 0 ? 100 * (double)s->temporary / (double)s->calls : 0, life);
+}
+
+void ab_trace_print_sites(FILE *to, const struct ab_trace_facts *f, const struct ab_options *o)
+{
+    struct ab_site_names names;
+    size_t n = 0;
+    struct ab_trace_site_row *rows = ab_trace_sort_sites(f, o->site_order, &n);
+    ab_site_names_init(&names, &f->site_table);
+    fprintf(to, "\ncall sites: ");
+    if (n > o->n_sites)
+        fprintf(to, "%zu of ", (size_t)o->n_sites);
+    fprintf(to, "%zu by %s\n", n, ab_option_site_orders[o->site_order]);
+    fputs("live at peak: when most bytes of the whole trace were live; temporary: freed\n"
+          "before the next allocation of the thread; median life: in calls\n",
+          to);
+    fprintf(to, "%12s %11s %12s %12s %9s %12s\n", "calls", "bytes", "live at peak", "never freed",
+            "temporary", "median life");
+    for (size_t i = 0; i < n && i < o->n_sites; i++) {
+        print_row(to, &f->sites.sites[rows[i].site]);
+        print_stack(to, &names, rows[i].site);
+    }
+    ab_site_names_fini(&names);
+    free(rows);
+}
+
+/* ---- as JSON ---- */
+
+static json_t *text_or_null(const char *text)
+{
+    return text[0] != 0 ? ab_json_string(text) : json_null();
+}
+
+static json_t *frame_json(const struct ab_site_table *t, const struct ab_site_frame *frame,
+                          const struct ab_symbol *symbol)
+{
+    const struct ab_site_module *m = ab_site_module_of(t, frame);
+    json_t *o = json_object();
+    ab_json_put(o, "function", text_or_null(symbol->function));
+    ab_json_put(o, "file", text_or_null(symbol->file));
+    ab_json_put(o, "line", symbol->line > 0 ? json_integer(symbol->line) : json_null());
+    ab_json_put(o, "inlined", json_boolean(symbol->is_inlined));
+    ab_json_put(o, "module", m != NULL ? ab_json_string(m->path) : json_null());
+    ab_json_put(o, "address", m != NULL ? ab_json_integer(frame->address) : json_null());
+    return o;
+}
+
+static void put_stack(json_t *o, struct ab_site_names *names, uint32_t site)
+{
+    static const char *const ends[] = {"whole", "depth", "no tables", "unknown rule",
+                                       "unreadable stack"};
+    const struct ab_site_table *t = names->table;
+    json_t *frames = json_array();
+    bool is_cxx_new = false;
+    for (size_t i = 0; site != 0 && i < t->stacks[site - 1].depth; i++) {
+        const struct ab_site_frame *frame = ab_site_frame(t, site, i);
+        struct ab_site_named named = ab_site_names_find(names, frame);
+        for (size_t k = 0; k < named.n; k++)
+            ab_json_append(frames, frame_json(t, frame, &named.items[k]));
+        is_cxx_new = is_cxx_new || (i == 0 && named.items[0].is_new);
+    }
+    ab_json_put(o, "cxx_new", json_boolean(is_cxx_new));
+    ab_json_put(o, "stack", frames);
+    ab_json_put(o, "stack_end",
+                site != 0 ? ab_json_string(ends[t->stacks[site - 1].end]) : json_null());
+}
+
+static json_t *lives_json(const struct ab_site_stat *s)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < AB_SITE_LIVES; i++) {
+        if (s->lives[i] == 0)
+            continue;
+        json_t *o = json_object();
+        ab_json_put(o, "to",
+                    i + 1 == AB_SITE_LIVES ? json_null() : ab_json_integer((UINT64_C(1) << i) - 1));
+        ab_json_put(o, "blocks", ab_json_integer(s->lives[i]));
+        ab_json_append(list, o);
+    }
+    return list;
+}
+
+static json_t *site_json(const struct ab_site_stat *s)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+    } numbers[] = {
+        {"calls", s->calls},
+        {"resizes", s->resizes},
+        {"failed", s->failed},
+        {"bytes", s->bytes},
+        {"size_least", s->size_least},
+        {"size_most", s->size_most},
+        {"frees", s->frees},
+        {"temporary", s->temporary},
+        {"peak_bytes", s->peak_bytes},
+        {"peak_blocks", s->peak_blocks},
+        {"never_freed_bytes", s->live_bytes},
+        {"never_freed_blocks", s->live_blocks},
+    };
+    json_t *o = json_object();
+    for (size_t i = 0; i < AB_ARRAY_LEN(numbers); i++)
+        ab_json_put(o, numbers[i].name, ab_json_integer(numbers[i].value));
+    ab_json_put(o, "lifetimes", lives_json(s));
+    return o;
+}
+
+json_t *ab_trace_sites_json(const struct ab_trace_facts *f, const struct ab_options *o)
+{
+    struct ab_site_names names;
+    size_t n = 0;
+    struct ab_trace_site_row *rows = ab_trace_sort_sites(f, o->site_order, &n);
+    json_t *list = json_array();
+    ab_site_names_init(&names, &f->site_table);
+    for (size_t i = 0; i < n && i < o->n_sites; i++) {
+        json_t *site = site_json(&f->sites.sites[rows[i].site]);
+        put_stack(site, &names, rows[i].site);
+        ab_json_append(list, site);
+    }
+    ab_site_names_fini(&names);
+    free(rows);
+    return list;
+}

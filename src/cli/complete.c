@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds out what the word at the cursor is, an option, the value of one or an argument, and offers
+ * what begins like it. And the scripts of the shells, which ask for that at the tab key, and take
+ * names of files where there is nothing.
+ */
+#include "cli/complete.h"
+
+#include "allocators/builtin.h"
+#include "app/baselines.h"
+#include "app/named_workload.h"
+#include "backend/presets.h"
+#include "base/bits.h"
+#include "cli/cmd_list.h"
+#include "cli/option_table.h"
+#include "cli/scaffolds.h"
+#include "cli/trace.h"
+#include "core/embed.h"
+#include "core/text.h"
+#include "exchange/intake.h"
+#include "explain/explain.h"
+#include "result/result_fields.h"
+#include "runner/run_checks.h"
+#include "stats/metric.h"
+#include "trace_tools/to_tape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Candidates, printed one after the other as far as they begin like the word at the cursor. */
+struct offer {
+    FILE *to;
+    const char *word;  /* at the cursor */
+    const char *begin; /* of the part in it that is completed; what is before stays */
+};
+AB_EMBED(bash, "src/cli/completion.bash")
+AB_EMBED(zsh, "src/cli/completion.zsh")
+AB_EMBED(fish, "src/cli/completion.fish")
+
+struct line {
+    int n; /* words[n - 1] is at the cursor */
+    char **words;
+    enum ab_command_id command;
+    struct offer offer;
+};
+
+/* The candidate followed by `end`, in place of the part; nothing for a hostile name, with line breaks
+ * or other control characters. */
+static void offer(const struct offer *o, const char *candidate, const char *end)
+{
+    for (const char *s = candidate; *s != 0; s++)
+        if ((unsigned char)*s < ' ' || *s == 0x7f)
+            return;
+    if (strncmp(candidate, o->begin, strlen(o->begin)) == 0)
+        fprintf(o->to, "%.*s%s%s\n", (int)(o->begin - o->word), o->word, candidate, end);
+}
+
+/* ---- lists ---- */
+
+/* After the last of a list with commas. */
+static void begin_element(struct offer *o)
+{
+    const char *comma = strrchr(o->begin, ',');
+    if (comma != NULL)
+        o->begin = comma + 1;
+}
+
+static void offer_backends(struct offer *o, bool has_words)
+{
+    begin_element(o);
+    if (has_words) {
+        offer(o, "all", "");
+        offer(o, "libraries", "");
+    }
+    for (size_t i = 0; i < ab_preset_count(); i++)
+        offer(o, ab_preset_at(i)->name, "");
+    for (size_t i = 0; i < ab_builtin_count(); i++)
+        offer(o, ab_builtin_at(i)->name, "");
+}
+
+static void offer_sweeps(struct offer *o)
+{
+    begin_element(o);
+    for (size_t i = 0; ab_sweep_name(i) != NULL; i++)
+        offer(o, ab_sweep_name(i), "");
+}
+
+static void offer_checks(struct offer *o)
+{
+    begin_element(o);
+    offer(o, "required", "");
+    offer(o, "info", "");
+    offer(o, "work", "");
+    for (uint32_t i = 0; ab_verify_check_name(i) != NULL; i++)
+        offer(o, ab_verify_check_name(i), "");
+}
+
+static void offer_baselines(struct offer *o)
+{
+    struct ab_options options = {.results = NULL};
+    struct ab_err err;
+    char *folder, **names;
+    size_t n;
+    if (ab_baseline_folder(&options, &folder, &err) != AB_OK)
+        return;
+    if (ab_baseline_names(folder, &names, &n, &err) == AB_OK) {
+        for (size_t i = 0; i < n; i++)
+            offer(o, names[i], "");
+        ab_baseline_names_fini(names, n);
+    }
+    free(folder);
+}
+
+/* ---- gates: PHASE/, OP/, NUMBER ---- */
+
+static void offer_phases(struct offer *o, enum ab_command_id command)
+{
+    offer(o, "*", "/");
+    if (command == AB_COMMAND_REPLAY)
+        offer(o, AB_TRACE_PHASE, "/");
+    if (command == AB_COMMAND_EXEC)
+        offer(o, AB_PROGRAM_PHASE, "/");
+}
+
+static bool is_op(const char *op, size_t n)
+{
+    for (unsigned k = 0; k <= AB_OP_ALL; k++)
+        if (strlen(ab_result_op_name(k)) == n && strncmp(op, ab_result_op_name(k), n) == 0)
+            return true;
+    return false;
+}
+
+static void offer_ops(struct offer *o)
+{
+    for (unsigned op = 0; op <= AB_OP_ALL; op++)
+        offer(o, ab_result_op_name(op), "/");
+    offer(o, "memory", "/");
+}
+
+static bool is_memory_op(const char *op, size_t n)
+{
+    for (unsigned at = 0; at < AB_AT_COUNT; at++)
+        if (strlen(ab_memory_at_names[at]) == n && strncmp(op, ab_memory_at_names[at], n) == 0)
+            return true;
+    return n == strlen("memory") && strncmp(op, "memory", n) == 0;
+}
+
+static void offer_numbers(struct offer *o, bool is_memory, bool is_all)
+{
+    for (size_t i = 0; is_memory && i < ab_memory_field_count; i++)
+        offer(o, ab_memory_fields[i].name, "");
+    for (size_t i = 0; !is_memory && i < ab_field_count; i++)
+        if (is_all ||
+            (ab_fields[i].group != AB_FIELD_ALL && ab_fields[i].group != AB_FIELD_PROGRAM))
+            offer(o, ab_fields[i].name, "");
+}
+
+static void offer_iteration_numbers(struct offer *o)
+{
+    for (size_t i = 0; i < AB_ITERATION_FIELDS; i++)
+        offer(o, ab_iteration_fields[i].name, "");
+}
+
+static void offer_gate(struct offer *o, enum ab_command_id command)
+{
+    const char *begin = o->begin, *op = strchr(begin, '/'), *colon = strchr(begin, ':');
+    const char *number = op != NULL ? strchr(op + 1, '/') : NULL;
+    if (op == NULL) { /* perhaps after a back end */
+        o->begin = colon != NULL ? colon + 1 : begin;
+        offer_phases(o, command);
+        return;
+    }
+    if (number == NULL) {
+        o->begin = op + 1;
+        offer_ops(o);
+        return;
+    }
+    size_t n_op = (size_t)(number - op - 1);
+    o->begin = number + 1;
+    if (!is_op(op + 1, n_op) && !is_memory_op(op + 1, n_op))
+        offer_iteration_numbers(o);
+    else
+        offer_numbers(o, is_memory_op(op + 1, n_op), n_op == 3 && strncmp(op + 1, "all", 3) == 0);
+}
+
+/* ---- options ---- */
+
+static void offer_options(struct line *l)
+{
+    const struct ab_option_info *o;
+    char name[64];
+    for (size_t i = 0; (o = ab_options_info(i)) != NULL; i++)
+        if (ab_options_has(o, l->command)) {
+            snprintf(name, sizeof name, "--%s", o->name);
+            offer(&l->offer, name, "");
+        }
+}
+
+static void offer_values(struct line *l, const struct ab_option_info *o)
+{
+    if (strcmp(o->name, "backend") == 0 || strcmp(o->name, "base") == 0)
+        offer_backends(&l->offer, strcmp(o->name, "backend") == 0);
+    else if (strcmp(o->name, "sweep") == 0)
+        offer_sweeps(&l->offer);
+    else if (strcmp(o->name, "gate") == 0)
+        offer_gate(&l->offer, l->command);
+    else if (strcmp(o->name, "check") == 0)
+        offer_checks(&l->offer);
+    else if (strcmp(o->name, "baseline") == 0)
+        offer_baselines(&l->offer);
+    if (o->is_value != NULL && o->words != NULL) /* a list of words */
+        begin_element(&l->offer);
+    for (size_t i = 0; o->words != NULL && o->words[i] != NULL; i++)
+        offer(&l->offer, o->words[i], "");
+}
+
+/* The option that the word gives, if it is one of the command's that takes a value: "-b", "--set". */
+static const struct ab_option_info *option_of(const struct line *l, const char *word, size_t n)
+{
+    const struct ab_option_info *o;
+    for (size_t i = 0; (o = ab_options_info(i)) != NULL; i++)
+        if (ab_options_has(o, l->command) && o->arg != NULL &&
+            ((n == 2 && word[0] == '-' && o->letter != 0 && word[1] == o->letter) ||
+             (n > 2 && strncmp(word, "--", 2) == 0 && strlen(o->name) == n - 2 &&
+              strncmp(word + 2, o->name, n - 2) == 0)))
+            return o;
+    return NULL;
+}
+
+/* ---- arguments ---- */
+
+/* How many words before the cursor are arguments of the command, neither options nor values; *first is
+ * the first of them. */
+static int count_arguments(const struct line *l, const char **first)
+{
+    int n = 0;
+    for (int i = 1; i < l->n - 1; i++) {
+        const struct ab_option_info *o = option_of(l, l->words[i], strlen(l->words[i]));
+        if (o != NULL)
+            i += o->is_value == NULL || o->is_value(l->words[i + 1]);
+        else if (l->words[i][0] != '-' && n++ == 0)
+            *first = l->words[i];
+    }
+    return n;
+}
+
+static void offer_trace(struct offer *o, int place, const char *first)
+{
+    for (size_t i = 0; place == 0 && ab_trace_command_name(i) != NULL; i++)
+        offer(o, ab_trace_command_name(i), "");
+    bool has_format = place == 1 && strcmp(first, "import") == 0;
+    for (size_t i = 0; has_format && ab_format_at(i) != NULL; i++)
+        offer(o, ab_format_at(i)->name, "");
+}
+
+static void offer_words(struct offer *o)
+{
+    struct ab_explanation e;
+    for (size_t i = 0; ab_explain_at(i, &e); i++)
+        offer(o, e.word, "");
+}
+
+/* @NAME of the workloads that come with allocbench. */
+static void offer_workloads(struct offer *o)
+{
+    struct ab_workload_names list;
+    struct ab_err err;
+    char name[200];
+    if (o->begin[0] != '@' || ab_workload_names(&list, &err) != AB_OK)
+        return;
+    for (size_t i = 0; i < list.n; i++) {
+        snprintf(name, sizeof name, "@%s", list.names[i]);
+        offer(o, name, "");
+    }
+    ab_workload_names_fini(&list);
+}
+
+static void offer_baseline(struct offer *o, int place)
+{
+    for (size_t i = 0; place == 0 && ab_baseline_commands[i] != NULL; i++)
+        offer(o, ab_baseline_commands[i], "");
+    if (place == 1)
+        offer_baselines(o);
+}
+
+static void offer_arguments(struct line *l)
+{
+    const char *first = "";
+    int place = count_arguments(l, &first);
+    switch (l->command) {
+    case AB_COMMAND_TRACE:
+        offer_trace(&l->offer, place, first);
+        break;
+    case AB_COMMAND_BASELINE:
+        offer_baseline(&l->offer, place);
+        break;
+    case AB_COMMAND_LIST:
+        for (size_t i = 0; place == 0 && ab_list_topic(i) != NULL; i++)
+            offer(&l->offer, ab_list_topic(i), "");
+        break;
+    case AB_COMMAND_INIT:
+        for (size_t i = 0; place == 0 && i < ab_scaffold_count; i++)
+            offer(&l->offer, ab_scaffolds[i].name, "");
+        break;
+    case AB_COMMAND_EXPLAIN:
+        if (place == 0)
+            offer_words(&l->offer);
+        break;
+    case AB_COMMAND_VERIFY:
+        offer_backends(&l->offer, true);
+        break;
+    case AB_COMMAND_RUN:
+    case AB_COMMAND_CHECK:
+    case AB_COMMAND_CALIBRATE:
+        offer_workloads(&l->offer);
+        break;
+    case AB_COMMAND_REPORT:
+    case AB_COMMAND_COMPARE:
+        if (l->offer.begin[0] == '@')
+            offer(&l->offer, "@last", "");
+        break;
+    default: /* files, which the shell completes */
+        break;
+    }
+}
+
+static bool is_command_of_user(const struct line *l)
+{
+    for (int i = 1; i < l->n - 1; i++)
+        if (strcmp(l->words[i], "--") == 0)
+            return true;
+    return false;
+}
+
+static void offer_word(struct line *l)
+{
+    const char *word = l->words[l->n - 1], *before = l->words[l->n - 2];
+    const char *equals = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
+    const struct ab_option_info *o = NULL;
+    if (is_command_of_user(l))
+        return;
+    if (equals != NULL && (o = option_of(l, word, (size_t)(equals - word))) != NULL)
+        l->offer.begin = equals + 1;
+    else if (l->n > 2)
+        o = option_of(l, before, strlen(before));
+    if (o != NULL)
+        offer_values(l, o);
+    else if (word[0] == '-')
+        offer_options(l);
+    else
+        offer_arguments(l);
+}
+
+void ab_complete_print(FILE *to, int n, char **words)
+{
+    if (n < 1)
+        return;
+    struct line l = {n, words, AB_COMMAND_COUNT, {to, words[n - 1], words[n - 1]}};
+    for (int i = 0; i < AB_COMMAND_COUNT; i++) {
+        if (n == 1)
+            offer(&l.offer, ab_commands[i].name, "");
+        else if (strcmp(ab_commands[i].name, words[0]) == 0)
+            l.command = (enum ab_command_id)i;
+    }
+    if (n == 1) {
+        offer(&l.offer, "--help", "");
+        offer(&l.offer, "--version", "");
+    } else if (l.command != AB_COMMAND_COUNT)
+        offer_word(&l);
+}
+
+enum ab_status ab_complete_script(FILE *to, const char *shell, struct ab_err *err)
+{
+    static const struct {
+        const char *name, *text;
+    } scripts[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
+    for (size_t i = 0; i < AB_ARRAY_LEN(scripts); i++)
+        if (strcmp(scripts[i].name, shell) == 0) {
+            fputs(scripts[i].text, to);
+            return AB_OK;
+        }
+    return ab_fail(err, AB_USAGE, "--completion: \"%s\" is no shell known here: bash, zsh or fish",
+                   AB_SHOWN(64, shell));
+}

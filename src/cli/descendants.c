@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads /proc for the children of a process, and theirs, that have a file mapped.
+ */
+#include "cli/descendants.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+bool ab_process_maps(pid_t pid, const char *name, ino_t inode)
+{
+    char line[PATH_MAX + 256], number[32], end[80];
+    bool is_found = false;
+    snprintf(number, sizeof number, " %llu ", (unsigned long long)inode);
+    snprintf(end, sizeof end, "/%s\n", name);
+    snprintf(line, sizeof line, "/proc/%d/maps", (int)pid);
+    FILE *maps = fopen(line, "re");
+    while (maps != NULL && !is_found && fgets(line, sizeof line, maps) != NULL) {
+        size_t n = strlen(line), n_end = strlen(end);
+        is_found = n > n_end && strcmp(line + n - n_end, end) == 0 && strstr(line, number) != NULL;
+    }
+    if (maps != NULL)
+        fclose(maps);
+    return is_found;
+}
+
+/* Those that one thread of a process has started. */
+static bool children_map(const char *task, const char *name, ino_t inode)
+{
+    char path[PATH_MAX];
+    bool is_found = false;
+    int child;
+    snprintf(path, sizeof path, "%s/children", task);
+    FILE *children = fopen(path, "re");
+    while (children != NULL && !is_found && fscanf(children, "%d", &child) == 1)
+        is_found = ab_process_maps(child, name, inode) || ab_descendants_map(child, name, inode);
+    if (children != NULL)
+        fclose(children);
+    return is_found;
+}
+
+bool ab_descendants_map(pid_t pid, const char *name, ino_t inode)
+{
+    char path[64], task[sizeof path + NAME_MAX + 8];
+    bool is_found = false;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    for (struct dirent *e; tasks != NULL && !is_found && (e = readdir(tasks)) != NULL;) {
+        snprintf(task, sizeof task, "%s/%s", path, e->d_name);
+        is_found = e->d_name[0] != '.' && children_map(task, name, inode);
+    }
+    if (tasks != NULL)
+        closedir(tasks);
+    return is_found;
+}

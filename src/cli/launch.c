@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Checks that the recorder can be loaded into the command, and makes and removes the folder of its
+ * spool.
+ */
+#include "cli/launch.h"
+
+#include "base/clock.h"
+#include "cli/descendants.h"
+#include "core/text.h"
+#include "core/units_show.h"
+#include "program/program_file.h"
+#include "record/relay.h"
+#include "runner/supervise.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void held_signals(sigset_t *out)
+{
+    sigemptyset(out);
+    sigaddset(out, SIGCHLD);
+    sigaddset(out, SIGINT);
+    sigaddset(out, SIGQUIT);
+    sigaddset(out, SIGTERM);
+    sigaddset(out, SIGHUP);
+}
+
+/* A SIGCHLD that is ignored, as some parents leave it, would lose the command's exit status. */
+static void hold_signals(struct ab_launch *l)
+{
+    sigset_t held;
+    struct sigaction plain = {.sa_handler = SIG_DFL};
+    held_signals(&held);
+    sigprocmask(SIG_BLOCK, &held, &l->old_mask);
+    sigaction(SIGCHLD, &plain, &l->old_child);
+    l->is_holding = true;
+}
+
+static void take_held_signals(void)
+{
+    sigset_t held;
+    struct timespec no_time = {0, 0};
+    held_signals(&held);
+    while (sigtimedwait(&held, NULL, &no_time) > 0)
+        ;
+}
+
+static void give_back_signals(const struct ab_launch *l)
+{
+    sigaction(SIGCHLD, &l->old_child, NULL);
+    sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
+}
+
+static void drop_signals(struct ab_launch *l)
+{
+    if (!l->is_holding)
+        return;
+    take_held_signals();
+    give_back_signals(l);
+    l->is_holding = false;
+}
+
+/* LD_PRELOAD splits at spaces and colons and expands '$': then a library is named by a link in the
+ * folder. Only then: what the command leaves running in the background outlives the folder,
+ * and ld.so would complain to it of a recorder that is gone. */
+static enum ab_status alias_library(const struct ab_launch *l, const char *name, char path[4096],
+                                    struct ab_err *err)
+{
+    char alias[PATH_MAX];
+    if (strpbrk(path, " :;,$\t\n") == NULL)
+        return AB_OK;
+    snprintf(alias, sizeof alias, "%s/%s", l->folder, name);
+    if (symlink(path, alias) != 0)
+        return ab_fail_errno(err, AB_SYSTEM, "cannot write in %s", l->folder);
+    snprintf(path, 4096, "%s", alias);
+    return AB_OK;
+}
+
+enum ab_status ab_launch_mark_frames(struct ab_launch *l, struct ab_err *err)
+{
+    AB_TRY(ab_companion_path(AB_FRAMES_NAME, l->frames, sizeof l->frames, err));
+    return alias_library(l, "frames.so", l->frames, err);
+}
+
+/* The command may change its folder: the path has to be a whole one. */
+static enum ab_status make_named_folder(struct ab_launch *l, const char *path, struct ab_err *err)
+{
+    char whole[PATH_MAX], shown[512];
+    ab_text_printable(shown, sizeof shown, path);
+    if (mkdir(path, 0700) != 0)
+        return ab_fail_errno(err, AB_USAGE, "cannot create the folder %s for the spool", shown);
+    bool has_path = realpath(path, whole) != NULL && strlen(whole) <= sizeof l->folder - 64;
+    if (!has_path) {
+        rmdir(path);
+        return ab_fail(err, AB_USAGE, "the path of %s is too long for a spool", shown);
+    }
+    snprintf(l->folder, sizeof l->folder, "%.*s", (int)sizeof l->folder - 1, whole);
+    return AB_OK;
+}
+
+static enum ab_status make_folder(struct ab_launch *l, struct ab_err *err)
+{
+    const char *places[] = {getenv("TMPDIR"), "/tmp", "/var/tmp"};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        if (places[i] == NULL || strpbrk(places[i], " :;,$\t\n") != NULL || places[i][0] != '/' ||
+            strlen(places[i]) > sizeof l->folder - 64)
+            continue;
+        snprintf(l->folder, sizeof l->folder, "%s/allocbench-XXXXXX", places[i]);
+        if (mkdtemp(l->folder) != NULL)
+            return AB_OK;
+    }
+    l->folder[0] = 0;
+    return ab_fail_errno(err, AB_SYSTEM,
+                         "cannot create a folder for the spool in $TMPDIR, /tmp or /var/tmp");
+}
+
+/* Within the private one; for processes of whatever user. */
+static enum ab_status make_open_folder(struct ab_launch *l, struct ab_err *err)
+{
+    snprintf(l->spool, sizeof l->spool, "%s/%s", l->folder, AB_SPOOL_FOLDER);
+    if (mkdir(l->spool, 0700) != 0 || chmod(l->spool, 0777) != 0)
+        return ab_fail_errno(err, AB_SYSTEM, "cannot write in %s", l->folder);
+    snprintf(l->part, sizeof l->part, "%s/%s", l->folder, AB_LIVE_CONVERTER_PART);
+    return AB_OK;
+}
+
+static const struct ab_program_use recording = {
+    .done = "recorded",
+    .loaded = "the recorder",
+    .needs = "the recorder needs glibc",
+};
+
+enum ab_status ab_launch_check(const char *path, struct ab_err *err)
+{
+    return ab_program_file_check(path, &recording, err);
+}
+
+enum ab_status ab_launch_prepare(const char *command, const char *spool, struct ab_launch *out,
+                                 int *exit_code, struct ab_err *err)
+{
+    struct ab_launch l = {.folder = ""};
+    *exit_code = AB_LAUNCH_NOT_FOUND;
+    if (!ab_program_file_find(command, l.program, sizeof l.program)) {
+        bool is_there = strchr(command, '/') != NULL && access(command, F_OK) == 0;
+        if (is_there)
+            *exit_code = AB_LAUNCH_CANNOT_RUN;
+        return ab_fail(err, AB_USAGE, is_there ? "%s is not executable" : "%s: no such program",
+                       AB_SHOWN(512, command));
+    }
+    *exit_code = AB_LAUNCH_FAILED;
+    enum ab_status status = ab_launch_check(l.program, err);
+    if (status == AB_OK)
+        status = ab_companion_path(AB_RECORDER_NAME, l.recorder, sizeof l.recorder, err);
+    if (status != AB_OK)
+        return status;
+    hold_signals(&l);
+    status = spool != NULL ? make_named_folder(&l, spool, err) : make_folder(&l, err);
+    if (status == AB_OK)
+        status = make_open_folder(&l, err);
+    if (status != AB_OK || (status = alias_library(&l, "recorder.so", l.recorder, err)) != AB_OK)
+        ab_launch_clean(&l);
+    else
+        *out = l;
+    return status;
+}
+
+static void remove_folder(const char *path)
+{
+    DIR *folder = path[0] == 0 ? NULL : opendir(path);
+    if (folder == NULL)
+        return;
+    for (struct dirent *e; (e = readdir(folder)) != NULL;)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            unlinkat(dirfd(folder), e->d_name, 0);
+    closedir(folder);
+    rmdir(path);
+}
+
+void ab_launch_clean(struct ab_launch *l)
+{
+    ab_live_converter_close(l->along);
+    l->along = NULL;
+    ab_relay_close(l->relay);
+    l->relay = NULL;
+    if (!l->is_kept) {
+        remove_folder(l->spool);
+        remove_folder(l->folder);
+    }
+    l->folder[0] = l->spool[0] = 0;
+    drop_signals(l);
+}
+
+/* The signals of a terminal reach the command by themselves, being in the same group; those that
+ * somebody sends to us alone are passed on. Either way we live on, to convert what was recorded
+ * and to remove the folder: from its making to its removal these signals are blocked here. A second
+ * one ends the recording of a command that goes on all the same. Those that come once the recording
+ * has ended are seen by the conversion, which they end. */
+
+/* ---- the start ---- */
+
+/* Ours in front of what the user preloads, so that it stays behind us and serves the calls. */
+static bool set_environment(const struct ab_launch *l)
+{
+    struct ab_text preload = {0};
+    char pid[24];
+    const char *users = getenv("LD_PRELOAD");
+    snprintf(pid, sizeof pid, "%d%s", (int)getpid(), l->takes_children ? "+" : "");
+    ab_text_addf(&preload, "%s%s%s%s%s", l->recorder, l->frames[0] != 0 ? ":" : "", l->frames,
+                 users != NULL && users[0] != 0 ? ":" : "", users != NULL ? users : "");
+    bool is_set = setenv("LD_PRELOAD", preload.s, 1) == 0 &&
+                  setenv(AB_SPOOL_ENV_FOLDER, l->spool, 1) == 0 &&
+                  setenv(AB_SPOOL_ENV_PID, pid, 1) == 0;
+    ab_text_fini(&preload);
+    return is_set;
+}
+
+/* `report` takes why the command could not be executed; a successful exec closes it. */
+static _Noreturn void become_command(const struct ab_launch *l, const char *const *argv, int report)
+{
+    int why = ENOMEM;
+    if (set_environment(l)) {
+        give_back_signals(l);
+        execv(l->program, (char *const *)argv);
+        why = errno;
+    }
+    ssize_t ignored = write(report, &why, sizeof why);
+    (void)ignored;
+    _exit(AB_LAUNCH_CANNOT_RUN);
+}
+
+static enum ab_status start(struct ab_launch *l, const char *const *argv, struct ab_err *err)
+{
+    int report[2], why = 0;
+    if (pipe2(report, O_CLOEXEC) != 0)
+        return ab_fail_errno(err, AB_SYSTEM, "cannot start the command");
+    pid_t pid = fork();
+    if (pid == 0)
+        become_command(l, argv, report[1]);
+    close(report[1]);
+    ssize_t n = pid < 0 ? 0 : read(report[0], &why, sizeof why);
+    close(report[0]);
+    if (pid < 0)
+        return ab_fail_errno(err, AB_SYSTEM, "cannot start the command");
+    if (n > 0) {
+        waitpid(pid, NULL, 0);
+        errno = why;
+        return ab_fail_errno(err, AB_USAGE, "cannot run %s", AB_SHOWN(512, l->program));
+    }
+    l->pid = pid;
+    return AB_OK;
+}
+
+/* A process that has ended and was not waited for still says what it was called last, and how many
+ * pages it and its children took. */
+static void read_end(pid_t pid, struct ab_launch_end *end)
+{
+    char path[64], text[1024] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    char *begin = strchr(text, '('), *behind = strrchr(text, ')');
+    unsigned long long own = 0, children = 0;
+    if (n <= 0 || begin == NULL || behind == NULL || behind < begin)
+        return;
+    sscanf(behind + 1, " %*c %*d %*d %*d %*d %*d %*u %llu %llu", &own, &children);
+    snprintf(end->comm, sizeof end->comm, "%.*s", (int)(behind - begin - 1), begin + 1);
+    end->own_faults = own;
+    end->children_faults = children;
+}
+
+/* Children need what their parents did from its begin: where they are recorded too, all is converted
+ * at the end. */
+static enum ab_status serve(struct ab_launch *l, struct ab_err *err)
+{
+    struct ab_live_converter_options along = {.folder = l->spool,
+                                              .part = l->part,
+                                              .command = (uint32_t)l->pid,
+                                              .from_bytes = l->along_bytes,
+                                              .is_eager = l->is_eager,
+                                              .relay = l->relay};
+    AB_TRY(ab_relay_serve(l->relay, err));
+    if (l->along_bytes == 0 || l->takes_children)
+        return AB_OK;
+    l->along = ab_live_converter_start(&along);
+    return AB_OK;
+}
+
+/* Half of what is free: the command, and others, need space too. 0 = it cannot be known. */
+static uint64_t share_of_disk(const struct ab_launch *l)
+{
+    struct statvfs st;
+    return statvfs(l->spool, &st) == 0 ? (uint64_t)st.f_bavail * st.f_frsize / 2 : 0;
+}
+
+enum ab_status ab_launch_start(struct ab_launch *l, const char *const *argv, struct ab_err *err)
+{
+    struct ab_relay_options options = {.most_events = l->most_events,
+                                       .most_bytes = l->most_bytes,
+                                       .why_full = AB_SPOOL_FULL,
+                                       .site_depth = l->site_depth,
+                                       .has_time = l->has_time};
+    if (options.most_bytes == 0) {
+        options.most_bytes = share_of_disk(l);
+        options.why_full = AB_SPOOL_SHARE;
+    }
+    if (options.most_bytes > 0 && l->along_bytes > options.most_bytes / 2)
+        l->along_bytes = options.most_bytes / 2; /* early enough to stay within the bound */
+    AB_TRY(ab_relay_open(l->spool, options, &l->relay, err));
+    if (l->takes_children)
+        prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    l->begin_ns = ab_clock_now_ns();
+    l->begin_ticks = ab_tick_end();
+    enum ab_status status = start(l, argv, err);
+    if (status == AB_OK && serve(l, err) != AB_OK) {
+        kill(l->pid, SIGKILL);
+        waitpid(l->pid, NULL, 0);
+        status = AB_SYSTEM;
+    }
+    return status;
+}
+
+/* ---- the end ---- */
+
+enum { AT_DEADLINE = -1, LOOK_NS = 200000000 };
+#define UNSEEN_NS UINT64_C(3000000000)
+
+/* Looks at the recording from outside once a second, less often where that takes long, and only
+ * while the terminal is ours: a shell may have put us into the background. */
+
+#define SECOND_NS UINT64_C(1000000000)
+enum { LEAST_SHARE = 20 }; /* of the time goes into looking, at most: one part in so many */
+
+static bool is_same_terminal(void)
+{
+    struct stat out, err;
+    return fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0 &&
+           S_ISCHR(out.st_mode) && S_ISCHR(err.st_mode) && out.st_rdev == err.st_rdev;
+}
+
+static bool is_in_background(void)
+{
+    pid_t front = tcgetpgrp(STDERR_FILENO); /* -1: not the terminal of our session */
+    return front >= 0 && front != getpgrp();
+}
+
+void ab_live_line_begin(struct ab_live_line *l, bool is_quiet, bool is_asked_for)
+{
+    *l = (struct ab_live_line){.begin_ns = ab_clock_now_ns()};
+    ab_progress_begin(&l->line, is_quiet || (is_same_terminal() && !is_asked_for));
+    l->looked_ns = l->begin_ns;
+    l->next_ns = l->begin_ns + SECOND_NS;
+}
+
+/* How long until it is drawn again; UINT64_MAX = it is not drawn. */
+static uint64_t live_line_rest_ns(const struct ab_live_line *l)
+{
+    uint64_t now = ab_clock_now_ns();
+    if (!l->line.is_on)
+        return UINT64_MAX;
+    return now < l->next_ns ? l->next_ns - now : 0;
+}
+
+/* "recording ended, 12.4 M calls, spool 88.1 MiB": the command goes on without. */
+static void draw_end(struct ab_live_line *l, const struct ab_relay_view *view)
+{
+    char text[AB_PROGRESS_BYTES], calls[32];
+    snprintf(text, sizeof text, "recording ended, %s calls, spool %s",
+             ab_units_count(calls, sizeof calls, (double)view->n_calls),
+             AB_BYTES(view->spool_bytes));
+    ab_progress_show_text(&l->line, text);
+}
+
+/* ", 93 % converted" */
+static void add_converted(char *to, size_t cap, const struct ab_relay_view *view,
+                          uint64_t n_converted)
+{
+    uint64_t n = n_converted < view->n_events ? n_converted : view->n_events;
+    if (n > 0)
+        snprintf(to, cap, ", %.0f %% converted", floor(100 * (double)n / (double)view->n_events));
+}
+
+/* "recording 1:05, 12.4 M calls, 310 k/s, spool 88.1 MiB, 93 % converted" */
+static void draw(struct ab_live_line *l, const struct ab_relay_view *view, uint64_t n_converted,
+                 uint64_t now)
+{
+    char text[AB_PROGRESS_BYTES], calls[32], rate[32];
+    uint64_t s = (now - l->begin_ns) / SECOND_NS;
+    uint64_t n_new = view->n_calls > l->n_calls ? view->n_calls - l->n_calls : 0;
+    double per_s = (double)n_new * 1e9 / (double)(now - l->looked_ns);
+    int n = snprintf(text, sizeof text, "recording ");
+    if (s >= 3600)
+        n += snprintf(text + n, sizeof text - (size_t)n, "%llu:%02llu:%02llu",
+                      (unsigned long long)s / 3600, (unsigned long long)s / 60 % 60,
+                      (unsigned long long)s % 60);
+    else
+        n += snprintf(text + n, sizeof text - (size_t)n, "%llu:%02llu", (unsigned long long)s / 60,
+                      (unsigned long long)s % 60);
+    n += snprintf(text + n, sizeof text - (size_t)n, ", %s calls, %s/s, spool %s",
+                  ab_units_count(calls, sizeof calls, (double)view->n_calls),
+                  ab_units_count(rate, sizeof rate, per_s), AB_BYTES(view->spool_bytes));
+    add_converted(text + n, sizeof text - (size_t)n, view, n_converted);
+    ab_progress_show_text(&l->line, text);
+}
+
+/* Draws it, if it is time. n_converted: events that are already; 0 = none are before the end. */
+static void live_line_show(struct ab_live_line *l, const struct ab_relay *relay,
+                           uint64_t n_converted)
+{
+    uint64_t begin = ab_clock_now_ns();
+    if (!l->line.is_on || begin < l->next_ns)
+        return;
+    if (!is_in_background()) {
+        struct ab_relay_view view = ab_relay_look(relay);
+        if (view.is_ended)
+            draw_end(l, &view);
+        else
+            draw(l, &view, n_converted, begin);
+        l->looked_ns = begin;
+        l->n_calls = view.n_calls;
+    }
+    uint64_t spent = (ab_clock_now_ns() - begin) * LEAST_SHARE;
+    l->next_ns = begin + (spent > SECOND_NS ? spent : SECOND_NS);
+}
+
+static void live_line_end(struct ab_live_line *l)
+{
+    ab_progress_end(&l->line);
+}
+
+/* The next signal within `most_ns`, or 0; AT_DEADLINE once it is past. */
+static int next_signal(struct ab_launch *l, uint64_t deadline, uint64_t most_ns, siginfo_t *got)
+{
+    sigset_t held;
+    held_signals(&held);
+    live_line_show(&l->live, l->relay, ab_live_converter_events(l->along));
+    uint64_t now = ab_clock_now_ns(), rest_ns = live_line_rest_ns(&l->live);
+    if (now >= deadline)
+        return AT_DEADLINE;
+    most_ns = rest_ns < most_ns ? rest_ns : most_ns;
+    uint64_t ns = deadline - now < most_ns ? deadline - now : most_ns;
+    struct timespec most = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    int signal = sigtimedwait(&held, got, &most);
+    return signal > 0 ? signal : 0;
+}
+
+static bool has_ended(const struct ab_launch *l)
+{
+    siginfo_t ended = {0};
+    return waitid(P_PID, (id_t)l->pid, &ended, WEXITED | WNOWAIT | WNOHANG) != 0 ||
+           ended.si_pid == l->pid;
+}
+
+/* Until the command has ended, or the recording is to end before. si_code > 0: from the kernel, as
+ * ^C is, and the command has got it too. */
+static enum ab_spool_stop await_command(struct ab_launch *l, uint64_t deadline)
+{
+    enum { HOUR_NS_E9 = 3600 };
+    siginfo_t got;
+    while (!has_ended(l)) {
+        int signal = next_signal(l, deadline, HOUR_NS_E9 * UINT64_C(1000000000), &got);
+        if (signal == AT_DEADLINE)
+            return AB_SPOOL_TIME_UP;
+        if (signal == 0 || signal == SIGCHLD)
+            continue;
+        if (signal != SIGQUIT && ++l->n_signals > 1) {
+            l->signal = signal;
+            return AB_SPOOL_SIGNAL;
+        }
+        if (got.si_code <= 0)
+            kill(l->pid, signal);
+    }
+    return AB_SPOOL_RUNNING;
+}
+
+/* Orphans of the command are ours, so that we know of them; those that have ended are reaped. */
+static bool has_left(void)
+{
+    pid_t pid;
+    while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+        ;
+    return pid == 0;
+}
+
+/* Is the recorder in any of those that are left? They may not have made a call yet. */
+static bool is_recording(const struct ab_launch *l)
+{
+    char path[sizeof l->spool + 16];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/%s", l->spool, AB_SPOOL_CONTROL);
+    return stat(path, &st) == 0 && ab_descendants_map(getpid(), AB_SPOOL_CONTROL, st.st_ino);
+}
+
+/* Those that the command has left: with --wait until none of them is recorded any more. One that is
+ * just becoming another program has no recorder for a moment. */
+static enum ab_spool_stop await_others(struct ab_launch *l, uint64_t deadline)
+{
+    siginfo_t got;
+    uint64_t seen_ns = ab_clock_now_ns();
+    while (has_left()) {
+        if (!l->is_waiting)
+            return AB_SPOOL_ENDED;
+        int signal = next_signal(l, deadline, LOOK_NS, &got);
+        if (signal == AT_DEADLINE)
+            return AB_SPOOL_TIME_UP;
+        if (signal > 0 && signal != SIGCHLD)
+            return AB_SPOOL_SIGNAL;
+        if (is_recording(l))
+            seen_ns = ab_clock_now_ns();
+        else if (ab_clock_now_ns() - seen_ns > UNSEEN_NS)
+            break;
+    }
+    return AB_SPOOL_RUNNING;
+}
+
+static void reap(struct ab_launch *l)
+{
+    int ended = 0;
+    read_end(l->pid, &l->end);
+    waitpid(l->pid, &ended, 0);
+    l->end.code = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
+    l->end.is_known = true;
+}
+
+void ab_launch_await(struct ab_launch *l)
+{
+    uint64_t deadline = l->duration_ns == 0 ? UINT64_MAX : l->begin_ns + l->duration_ns;
+    enum ab_spool_stop why = await_command(l, deadline);
+    l->end.wall_ticks = ab_tick_end() - l->begin_ticks;
+    l->end.wall_ns = ab_clock_now_ns() - l->begin_ns;
+    if (why == AB_SPOOL_RUNNING) {
+        reap(l);
+        if (l->takes_children)
+            why = await_others(l, deadline);
+        l->end.has_left = why != AB_SPOOL_RUNNING;
+    }
+    live_line_end(&l->live);
+    if (why != AB_SPOOL_RUNNING)
+        ab_relay_stop(l->relay, why);
+#define LOOK(name) l->end.has_frames |= ab_relay_has_mark(l->relay, #name);
+    AB_FRAMES(LOOK)
+    ab_live_converter_stop(l->along);
+    ab_relay_close(l->relay);
+    l->relay = NULL;
+    take_held_signals();
+}
+
+int ab_launch_finish(struct ab_launch *l)
+{
+    if (l->signal != 0)
+        return 128 + l->signal;
+    if (!l->end.is_known) {
+        await_command(l, UINT64_MAX);
+        if (l->signal != 0)
+            return 128 + l->signal;
+        reap(l);
+    }
+    return l->end.code;
+}

@@ -1,0 +1,956 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The rows of the table of options: what an option is called, what it says of itself, which
+ * commands know it, where its value goes and what it may be. Those that write a result come from
+ * report/sinks/sinks.def.
+ */
+#include "cli/option_table.h"
+
+#include "base/bits.h"
+#include "base/limits.h"
+#include "base/nearest.h"
+#include "base/units.h"
+#include "cli/commands.h"
+#include "core/text.h"
+#include "report/table/style.h"
+#include "result/merge/shard.h"
+#include "result/passes.h"
+#include "result/result.h"
+#include "tape/tape.h"
+#include "trace/site_table.h"
+
+#include <float.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WINDOW_MOST (1 << 20) /* of ops: more than a window that bounds anything */
+#define TIMEOUT_LEAST_NS 10000000
+#define TIME_BUDGET_LEAST_NS 1000000000
+#define DRAIN_MOST_NS 10000000000
+
+/* RUN, REPLAY, …: the bits of the commands. */
+enum {
+#define AB_COMMAND(id, ...) id = 1 << AB_COMMAND_##id,
+#include "cli/commands.def"
+#undef AB_COMMAND
+};
+
+/* The member that gets the value of a row, and its type. */
+#define MEMBER(member) \
+    .at = offsetof(struct ab_options, member), .size = sizeof((struct ab_options *)0)->member
+#define FLAG(member) .type = AB_OPTION_FLAG, MEMBER(member)
+#define TEXT(member) .type = AB_OPTION_TEXT, MEMBER(member)
+#define LIST_OF(member) \
+    .type = AB_OPTION_LIST, MEMBER(member), .also = offsetof(struct ab_options, n_##member)
+#define WORD(member, list) .type = AB_OPTION_WORD, MEMBER(member), .words = list
+#define NUMBER(unit_kind, member, least, most) \
+    .type = AB_OPTION_NUMBER, MEMBER(member), .unit = unit_kind, .min = least, .max = most
+#define COUNT(member, least, most) NUMBER(AB_UNIT_COUNT, member, least, most)
+#define BYTES(member, least, most) NUMBER(AB_UNIT_BYTES, member, least, most)
+#define TIME(member, least, most) NUMBER(AB_UNIT_TIME, member, least, most)
+#define BUDGET(member) \
+    TIME(member, 1, AB_ITERATION_BUDGET_MOST_NS), .range = AB_ITERATION_BUDGET_RANGE
+#define SPECIAL(reader) .type = AB_OPTION_SPECIAL, .read = reader
+#define GIVEN(member) .also = offsetof(struct ab_options, member)
+#define TIMEOUT TIME(timeout_ns, TIMEOUT_LEAST_NS, UINT64_MAX), .range = "must be at least 10ms"
+
+static const char *const eaches[] = {"nothing", "scope", NULL};
+static const char *const scope_wishes[] = {"best", "nested", "outer", NULL}; /* ab_scopes_wish */
+static const char *const thps[] = {"default", "never", NULL};
+static const char *const flame_keys[] = {"calls", "bytes", "live", NULL}; /* enum ab_flame_by */
+static const char *const lives[] = {"keep", "drop", NULL};
+static const char *const embeds[] = {"merged", "full", "none", NULL}; /* enum ab_embed */
+static const char *const inconclusives[] = {"report", "fail", NULL};
+static const char *const whens[] = {"auto", "always", "never", NULL};
+
+/* The help of -b without its default, which differs, and the forms of a back end. */
+#define BACKENDS "allocators (back ends) to measure, by name or path "
+#define BACKENDS_MORE \
+    .more = "Forms of a back end (see allocators/README.md):\n" \
+            "  libraries             installed malloc libraries\n" \
+            "  all                   ... and built-in allocators;\n" \
+            "                        by default only those of them\n" \
+            "                        that suit the work\n" \
+            "  slab:keep=8:spare=0   parameters\n" \
+            "  jemalloc{A=1;B=2}     environment (quote the braces)\n" \
+            "  ./libmi.so:prefix=mi_ functions with a prefix\n" \
+            "  mine=./lib.so         a path under another name;\n" \
+            "                        quote others with \\: './a\\,b'\n" \
+            "  inline+slab           compiled into the timed loop\n" \
+            "  cursor+pool           ... through its cursor\n" \
+            "  checked+NAME          every call checked, not timed\n" \
+            "  fault+NAME:n=100      the 100th allocation or\n" \
+            "                        resize of a run fails"
+#define RARE_IN(those) .rare = those
+#define RARE RARE_IN(~0u)
+/* Forms of results that --help has: three everywhere, those of verdicts where little else is. */
+#define RARE_SINK(id) \
+    RARE_IN(AB_SINK_##id == AB_SINK_JSON || AB_SINK_##id == AB_SINK_CSV || \
+                    AB_SINK_##id == AB_SINK_HTML \
+                ? 0 \
+            : AB_SINK_##id == AB_SINK_JUNIT || AB_SINK_##id == AB_SINK_MARKDOWN \
+                ? RUN | REPLAY | EXEC \
+                : ~0u)
+
+/* Rows that are alike. */
+#define OUTPUT(name, arg, help, those, ...) \
+    { \
+        name, arg, help, "Output", 0, those, __VA_ARGS__ \
+    }
+#define JSON(what, those) \
+    OUTPUT("json", "FILE", what " as JSON; - is standard output", those, TEXT(json))
+#define RESULTS (RUN | REPLAY | EXEC | REPORT | COMPARE)
+
+const char *const ab_option_groups[] = {
+    "What runs",        "What is read", "What is merged",
+    "What is recorded", "How long",     "Measurement",
+    "Gates and CI",     "Output",       NULL,
+};
+
+/* ---- values that are more than a number or a text ----
+ * A reader returns what is wrong, NULL = nothing. Of a list it sets *value to the part that is. */
+
+static const char *const touches[] = AB_TOUCH_WORDS("first(N)");
+
+const char *ab_option_word(const char *value, const char *const *words, size_t *out)
+{
+    static char why[400];
+    size_t n = 0;
+    int used = 0;
+    for (; words[n] != NULL; n++)
+        if (strcmp(value, words[n]) == 0) {
+            *out = n;
+            return NULL;
+        }
+    for (size_t i = 0; i < n; i++)
+        used += snprintf(why + used, sizeof why - (size_t)used, "%s%s", i == 0 ? "one of " : ", ",
+                         words[i]);
+    const char *near = ab_text_nearest(value, words, n);
+    if (near != NULL)
+        snprintf(why + used, sizeof why - (size_t)used, "; did you mean %s?", near);
+    return why;
+}
+
+static const char *read_touch(const char **value, struct ab_options *o)
+{
+    const char *s = *value;
+    size_t n = strlen(s), word = 0;
+    if (n > 7 && strncmp(s, "first(", 6) == 0 && s[n - 1] == ')') {
+        struct ab_number bytes;
+        const char *bad = ab_units_parse(s + 6, n - 7, AB_UNIT_BYTES, &bytes);
+        if (bad == NULL && (bytes.whole == 0 || bytes.whole >= 1u << 29))
+            bad = "must be from 1 to 512MiB";
+        o->touch = AB_TOUCH_FIRST;
+        o->touch_bytes = bad == NULL ? (uint32_t)bytes.whole : 0;
+        return bad;
+    }
+    if (strncmp(s, "first", 5) == 0)
+        return "give the number of bytes, as in first(8)";
+    const char *bad = ab_option_word(s, touches, &word);
+    o->touch = (enum ab_touch)word;
+    return bad;
+}
+
+static const char *read_tape_mem(const char **value, struct ab_options *o)
+{
+    size_t n = strlen(*value);
+    bool is_share = n > 0 && (*value)[n - 1] == '%';
+    struct ab_number x;
+    const char *bad = ab_units_parse(*value, n, is_share ? AB_UNIT_FRACTION : AB_UNIT_BYTES, &x);
+    if (bad != NULL)
+        return bad;
+    if (is_share && (x.value < 0.01 || x.value > 0.9))
+        return "must be from 1% to 90% of available memory";
+    if (!is_share && x.whole < AB_TAPE_MEM_LEAST)
+        return "must be at least 64KiB";
+    o->tape_mem_bytes = is_share ? 0 : x.whole;
+    o->tape_mem_share = is_share ? x.value : 0;
+    return NULL;
+}
+
+/* Numbers and ranges of them, A-B with both ends, separated by commas: into at most `most` extents. The
+ * number of these, 0 = it is no such list. */
+static size_t read_ranges(const char *at, struct ab_extent *out, size_t most)
+{
+    for (size_t n_read = 0; n_read < most; at++) {
+        struct ab_number first, last;
+        size_t n = strcspn(at, ",-");
+        if (ab_units_parse(at, n, AB_UNIT_COUNT, &first) != NULL)
+            return 0;
+        last = first;
+        at += n;
+        if (*at == '-') {
+            n = strcspn(++at, ",");
+            if (ab_units_parse(at, n, AB_UNIT_COUNT, &last) != NULL || last.whole < first.whole)
+                return 0;
+            at += n;
+        }
+        out[n_read++] = (struct ab_extent){first.whole, last.whole + 1};
+        if (*at == 0)
+            return n_read;
+    }
+    return 0;
+}
+
+static const char *read_cpus(const char **value, struct ab_options *o)
+{
+    static const char wrong[] = "expected a list of CPUs such as 1 or 0,2-3";
+    static struct ab_extent ranges[AB_CPUS_MAX];
+    size_t n = strspn(*value, "0123456789,-") == strlen(*value)
+                   ? read_ranges(*value, ranges, AB_CPUS_MAX)
+                   : 0;
+    o->n_cpus = 0;
+    for (size_t i = 0; i < n; i++)
+        for (uint64_t cpu = ranges[i].first; cpu < ranges[i].end; cpu++) {
+            if (o->n_cpus == AB_CPUS_MAX || cpu >= 65536)
+                return wrong;
+            o->cpus[o->n_cpus++] = (int)cpu;
+        }
+    return n > 0 ? NULL : wrong;
+}
+
+static const char *read_threads(const char **value, struct ab_options *o)
+{
+    o->n_trace_threads = read_ranges(*value, o->trace_threads, AB_TRACE_THREADS_LISTED);
+    return o->n_trace_threads > 0 ? NULL
+                                  : "expected a list of at most 64 threads or ranges such as 0,2-5";
+}
+
+/* I/N, both whole numbers. */
+static const char *read_shard(const char **value, struct ab_options *o)
+{
+    struct ab_number index, count;
+    const char *slash = strchr(*value, '/'), *bad = NULL;
+    if (slash == NULL || slash == *value || slash[1] == 0)
+        return "expected a part of a number, such as 1/4 to 4/4";
+    if ((bad = ab_units_parse(*value, (size_t)(slash - *value), AB_UNIT_COUNT, &index)) != NULL ||
+        (bad = ab_units_parse(slash + 1, strlen(slash + 1), AB_UNIT_COUNT, &count)) != NULL)
+        return bad;
+    if (count.whole == 0 || count.whole > AB_SHARDS_MAX)
+        return "the second number is how many shards there are, 1 to 10000";
+    if (index.whole == 0 || index.whole > count.whole)
+        return "the first number must be from 1 to the second";
+    o->shard = (struct ab_run_shard){(uint32_t)index.whole, (uint32_t)count.whole};
+    return NULL;
+}
+
+/* A..B, A.. or ..B: at least one. `wrong` says what is expected. */
+static const char *read_span(const char *value, enum ab_unit_kind unit, const char *wrong,
+                             struct ab_extent *out)
+{
+    struct ab_number first = {0}, end = {.whole = UINT64_MAX};
+    const char *dots = strstr(value, ".."), *bad = NULL;
+    if (dots == NULL || dots[dots == value ? 2 : 0] == 0)
+        return wrong;
+    if (dots > value)
+        bad = ab_units_parse(value, (size_t)(dots - value), unit, &first);
+    if (bad == NULL && dots[2] != 0)
+        bad = ab_units_parse(dots + 2, strlen(dots + 2), unit, &end);
+    if (bad == NULL && first.whole >= end.whole)
+        bad = "the second number must be greater than the first: A..B excludes B";
+    *out = (struct ab_extent){first.whole, end.whole};
+    return bad;
+}
+
+static const char *read_events(const char **value, struct ab_options *o)
+{
+    struct ab_extent span;
+    const char *bad = read_span(*value, AB_UNIT_COUNT,
+                                "expected a range of events such as 0..1000, 5k.. or ..2M", &span);
+    o->first_event = span.first;
+    o->end_event = span.end;
+    return bad;
+}
+
+static const char *read_sizes(const char **value, struct ab_options *o)
+{
+    return read_span(*value, AB_UNIT_BYTES,
+                     "expected a range of sizes such as 16..65, 4KiB.. or ..1MiB", &o->sizes);
+}
+
+static const char *read_times(const char **value, struct ab_options *o)
+{
+    return read_span(*value, AB_UNIT_TIME,
+                     "expected a range of times such as 0..10ms, 2s.. or ..500ms", &o->times);
+}
+
+/* A share, always with its %, from `least` to `most`. */
+static const char *read_share(const char *value, double least, double most, const char *example,
+                              const char *range, double *out)
+{
+    struct ab_number x;
+    size_t n = strlen(value);
+    if (ab_units_parse(value, n, AB_UNIT_FRACTION, &x) != NULL || value[n - 1] != '%')
+        return example;
+    *out = x.value;
+    return x.value < least || x.value > most ? range : NULL;
+}
+
+/* Of the time of a run. */
+static const char *read_limit(const char **value, struct ab_options *o)
+{
+    return read_share(*value, DBL_MIN, 10, "expected a percentage such as 5%",
+                      "must be above 0% and at most 1000%", &o->limit);
+}
+
+/* How close the bounds of a ratio have to come to it. */
+static const char *read_precision(const char **value, struct ab_options *o)
+{
+    return read_share(*value, 0.001, 0.5, "expected a percentage such as 2%",
+                      "must be from 0.1% to 50%", &o->precision);
+}
+
+/* "latency", "memory:3" or "tail:all", n characters of which `name` are the name, that of `pass`:
+ * into the plan. */
+static const char *read_pass(const char *s, size_t n, size_t name, enum ab_pass pass,
+                             struct ab_pass_plan *plan)
+{
+    struct ab_number rounds;
+    uint32_t *out = &plan->rounds[pass];
+    *out = AB_PASS_AS_NEEDED;
+    if (name == n)
+        return NULL;
+    *out = AB_EVERY_ROUND;
+    if (n - name == 4 && strncmp(s + name, ":all", 4) == 0)
+        return NULL;
+    if (ab_units_parse(s + name + 1, n - name - 1, AB_UNIT_COUNT, &rounds) != NULL ||
+        rounds.whole == 0 || rounds.whole > AB_ROUNDS_MAX)
+        return "expected NAME, NAME:all or NAME:N with N from 1 to 1000";
+    if (pass == AB_PASS_THROUGHPUT)
+        return "throughput runs in every round";
+    *out = (uint32_t)rounds.whole;
+    return NULL;
+}
+
+/* With the nearest. */
+static const char *find_pass(const char *word, enum ab_pass *out)
+{
+    static const enum ab_pass passes[] = {
+#define ITEM(pass) pass,
+        AB_ROUND_PASSES(ITEM)
+#undef ITEM
+    };
+    static char why[200];
+    const char *names[AB_ARRAY_LEN(passes)];
+    for (size_t i = 0; i < AB_ARRAY_LEN(passes); i++) {
+        names[i] = ab_pass_names[passes[i]];
+        *out = passes[i];
+        if (strcmp(names[i], word) == 0)
+            return NULL;
+    }
+    const char *near = ab_text_nearest(word, names, AB_ARRAY_LEN(names));
+    snprintf(why, sizeof why,
+             "%s%s%sexpected some of throughput, latency, tail and memory, separated by commas",
+             near != NULL ? "did you mean " : "", near != NULL ? near : "",
+             near != NULL ? "? " : "");
+    return why;
+}
+
+static const char *read_passes(const char **value, struct ab_options *o)
+{
+    static char word[32];
+    struct ab_pass_plan plan = {.is_known = true};
+    for (const char *s = *value;; s++) {
+        size_t n = strcspn(s, ","), length = strcspn(s, ":,");
+        enum ab_pass pass;
+        snprintf(word, sizeof word, "%.*s", (int)length, s);
+        const char *bad = find_pass(word, &pass);
+        if (bad != NULL)
+            *value = word;
+        else
+            bad = read_pass(s, n, length, pass, &plan);
+        if (bad != NULL)
+            return bad;
+        s += n;
+        if (*s == 0)
+            break;
+    }
+    o->passes = plan;
+    return NULL;
+}
+
+/* ---- --sites [N]: of `record` the depth of the stacks, of `trace` how many are shown ---- */
+
+enum { SITE_DEPTH_DEFAULT = 8 };
+
+const char *const ab_option_site_orders[] = {"calls",       "bytes",     "peak",
+                                             "never-freed", "temporary", NULL};
+
+static bool is_count(const char *word)
+{
+    return word[0] != 0 && word[strspn(word, "0123456789")] == 0;
+}
+
+/* From 1 to most; NULL = `otherwise`. */
+static const char *read_count(const char *value, uint32_t most, uint32_t otherwise, uint32_t *out)
+{
+    static char range[48];
+    struct ab_number n = {.whole = otherwise};
+    snprintf(range, sizeof range, "must be from 1 to %u", most);
+    const char *bad = value == NULL ? NULL
+                                    : ab_units_parse(value, strlen(value), AB_UNIT_COUNT, &n);
+    *out = (uint32_t)n.whole;
+    return bad != NULL ? bad : n.whole == 0 || n.whole > most ? range : NULL;
+}
+
+static const char *read_site_depth(const char **value, struct ab_options *o)
+{
+    return read_count(*value, AB_SITE_DEPTH_MAX, SITE_DEPTH_DEFAULT, &o->site_depth);
+}
+
+static const char *read_sites(const char **value, struct ab_options *o)
+{
+    return read_count(*value, AB_SITE_STACKS_MAX, AB_SITES_SHOWN_DEFAULT, &o->n_sites);
+}
+
+/* ---- -v [TOPIC,…]: "phase=NAME" is one that takes all others with it ----
+ * The word behind -v is a topic only if all of it is topics: `run -v config.yaml` takes the file. */
+
+static const char phase_prefix[] = "phase=";
+/* In the order of `bits`. */
+static const char *const topics[] = {"time",        "size", "worst",      "memory",
+                                     "percentiles", "all",  "phase=NAME", NULL};
+static const unsigned bits[] = {AB_TOPIC_TIME,   AB_TOPIC_SIZE,        AB_TOPIC_WORST,
+                                AB_TOPIC_MEMORY, AB_TOPIC_PERCENTILES, AB_TOPICS_ALL};
+
+static bool is_phase(const char *word)
+{
+    return strncmp(word, phase_prefix, strlen(phase_prefix)) == 0 &&
+           word[strlen(phase_prefix)] != 0;
+}
+
+/* 0 = none of them. */
+static unsigned bits_of(const char *word, size_t n)
+{
+    for (size_t i = 0; i < AB_ARRAY_LEN(bits); i++)
+        if (strlen(topics[i]) == n && strncmp(topics[i], word, n) == 0)
+            return bits[i];
+    return 0;
+}
+
+/* A phase is named last: its name may have commas. */
+static const char *read_topics(const char **value, struct ab_options *o)
+{
+    size_t ignored;
+    o->is_verbose = true;
+    o->topics |= *value == NULL ? AB_TOPICS_USUAL : 0;
+    for (const char *s = *value, *next; s != NULL; s = next) {
+        size_t n = strcspn(s, ",");
+        unsigned bit = bits_of(s, n);
+        if (is_phase(s)) {
+            o->topic_phase = s + strlen(phase_prefix);
+            o->topics |= s == *value ? AB_TOPICS_ALL : 0;
+            return NULL;
+        }
+        if (bit == 0) {
+            const char *bad = ab_option_word(*value = s, topics, &ignored);
+            return bad != NULL ? bad : "give the name of a phase";
+        }
+        o->topics |= bit;
+        next = s[n] != 0 ? s + n + 1 : NULL;
+    }
+    return NULL;
+}
+
+static bool are_topics(const char *word)
+{
+    struct ab_options ignored = {.topics = 0};
+    return read_topics(&word, &ignored) == NULL;
+}
+
+/* ---- the rows ---- */
+
+/* An option whose help differs from command to command has a row for each. */
+static const struct ab_option_info table[] = {
+    {"backend", "LIST",
+     BACKENDS "(default: the workload's, else the installed libraries and what suits the work)",
+     "What runs", 'b', RUN | CHECK, LIST_OF(backends), BACKENDS_MORE},
+    {"backend", "LIST", BACKENDS "(default: the installed libraries and what suits the work)",
+     "What runs", 'b', REPLAY, LIST_OF(backends), BACKENDS_MORE},
+    {"backend", "LIST",
+     "allocators (back ends) that can be preloaded, by name or path (default:\n"
+     "libraries, all that are installed)",
+     "What runs", 'b', EXEC, LIST_OF(backends),
+     .more = "jemalloc{A=1;B=2}: with environment variables;\n"
+             "mine=./lib.so: a path under another name"},
+    {"sweep", "LIST",
+     "measure the usual settings of these allocators, a row for each, beside\n"
+     "those of -b: glibc, jemalloc, tcmalloc, mimalloc, scudo, tbb, arena,\n"
+     "pool, slab, paged (list backends -v says what each does); without -b these\n"
+     "rows only",
+     "What runs", 0, RUN | REPLAY | CHECK, LIST_OF(sweeps), RARE},
+    {"sweep", "LIST",
+     "measure the usual settings of these allocators, a row for each, beside\n"
+     "those of -b: glibc, jemalloc, tcmalloc, mimalloc, scudo, tbb\n"
+     "(list backends -v says what each does); without -b these rows only",
+     "What runs", 0, EXEC, LIST_OF(sweeps), RARE},
+    {"map", "RULES",
+     "serve each request by one of several back ends, as a row @map beside those\n"
+     "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"
+     "first that fits decides. KEY: a set of the workload, size:64, size:1-64,\n"
+     "lane:0, several joined by &, * for the rest (default: glibc); replaces the\n"
+     "workload's `via`",
+     "What runs", 0, RUN, LIST_OF(maps), RARE},
+    {"map", "RULES",
+     "serve each request by one of several back ends, as a row @map beside those\n"
+     "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"
+     "first that fits decides. KEY: site:FUNCTION, site:FILE:LINE,\n"
+     "site:MODULE+0xADDRESS, scope (dies before its scope ends), size:64,\n"
+     "size:1-64, lane:0, several joined by &; * for the rest (default: glibc).\n"
+     "2*BACKEND: two heaps, taken in turn by scopes",
+     "What runs", 0, REPLAY, LIST_OF(maps), RARE},
+    {"stdin", "FILE", "standard input of the command (default: empty)", "What runs", 0, EXEC,
+     TEXT(stdin_path)},
+    {"trace", "TRACE.abt",
+     "a recording of the same command: it is replayed too, and what the replay\n"
+     "predicts for each back end is shown beside what was measured",
+     "What runs", 0, EXEC, TEXT(trace)},
+    {"prepare", "CMD", "shell command that is run before each run, untimed", "What runs", 0, EXEC,
+     TEXT(prepare)},
+    {"backend-path", "DIR:DIR",
+     "directories searched for libNAME.so or NAME.so when a name is\n"
+     "neither built in nor known",
+     "What runs", 0, RUN | REPLAY | ADVISE | EXEC | CHECK | VERIFY, TEXT(backend_path), RARE},
+    {"set", "NAME=VALUE", "override a param of the workload", "What runs", 0,
+     RUN | CHECK | VERIFY | CALIBRATE, LIST_OF(sets)},
+    {"allow-plugins", NULL,
+     "allow libraries that the workload names by path (their code is run);\n"
+     "not needed for paths given with -b",
+     "What runs", 0, RUN | CHECK, FLAG(allows_plugins), RARE},
+    {"check", "LIST",
+     "run these checks only, or a group: required, info; \"work\": only run the\n"
+     "workload or replay the trace",
+     "What runs", 0, VERIFY, TEXT(only_check)},
+    {"no-fork", NULL,
+     "for a debugger: become the process that runs the one check of --check\n"
+     "NAME on the one back end, without a limit of time or memory; a\n"
+     "failure aborts it",
+     "What runs", 0, VERIFY, FLAG(is_alone), RARE},
+    {"touch", "HOW",
+     "which bytes of a new block are written: none, first(N), ends, page, line,\n"
+     "all or apart (default: page)",
+     "What runs", 0, REPLAY, SPECIAL(read_touch), GIVEN(has_touch), .words = touches,
+     .more = "page: one byte per page; line: one per cache line;\n"
+             "apart: as page, while the clock stands still"},
+    {"each", "WHAT",
+     "scope: also time the allocator's calls in each scope of the trace, a\n"
+     "frame or a request, as its marks say or else as it is found; back ends\n"
+     "with save points go back to one at its end (default: nothing)",
+     "What runs", 0, REPLAY, WORD(has_each_scope, eaches),
+     .range = "must be scope, whatever the marks of the trace are called", RARE},
+    {"scope", "WHICH",
+     "where the trace has no marks and scopes within scopes are found: take the\n"
+     "nested (the smallest) or the outer ones (default: best, whose blocks are\n"
+     "gone best)",
+     "What runs", 0, ADVISE | REPLAY, WORD(scopes_wish, scope_wishes),
+     .range = "must be best, nested or outer", RARE},
+    {"budget", "TIME",
+     "with --each: count the scopes in which the allocator's calls took more\n"
+     "than this, 1ns to 60s",
+     "What runs", 0, REPLAY, BUDGET(each_budget_ns), RARE},
+    {"threads", "N",
+     "worker threads (\"lanes\") that replay the recorded ones: 1 to 256\n"
+     "(default: recorded, the most in parallel)",
+     "What runs", 0, REPLAY, COUNT(n_lanes, 1, AB_LANES_MAX), .zero = "recorded",
+     .range = "must be from 1 to 256, or 'recorded'",
+     .more = "with 1 all calls run in the recorded order"},
+    {"burst", "N",
+     "replay in bursts of N calls, 256 to 2^30; each is loaded while nothing is\n"
+     "measured; 0: load the whole trace (default: see --tape-mem)",
+     "What runs", 0, REPLAY | ADVISE, COUNT(burst_events, AB_BURST_LEAST, AB_BURST_MAX),
+     .zero = "0", GIVEN(has_burst), .range = "must be 0, or from 256 to 2^30", RARE},
+    {"tape-mem", "SIZE|N%",
+     "memory for the prepared trace, about 8 bytes per call; a longer trace is\n"
+     "replayed in bursts of this size, from a file in $TMPDIR or /var/tmp\n"
+     "(default: 25% of available memory)",
+     "What runs", 0, REPLAY | ADVISE, SPECIAL(read_tape_mem), RARE},
+    {"rounds", "N",
+     "number of rounds, each of every back end in random order; below 6 no\n"
+     "confidence interval is possible (default: 6 to 10, until the intervals are\n"
+     "within 2 %)",
+     "How long", 0, RUN | REPLAY | CHECK | ADVISE, COUNT(rounds, 1, AB_ROUNDS_MAX),
+     .range = "must be from 1 to 1000", GIVEN(has_rounds), .alias = "reps"},
+    {"rounds", "N", "number of rounds to measure (default: 20)", "How long", 0, CALIBRATE,
+     COUNT(rounds, 2, AB_ROUNDS_MAX), .range = "must be from 2 to 1000", GIVEN(has_rounds)},
+    {"instr", NULL,
+     "also count instructions and system calls of each back end, in runs of\n"
+     "their own, once: by the processor's counter, or under callgrind (package\n"
+     "valgrind) on the first ops (--instr-ops)",
+     "Measurement", 0, RUN | REPLAY, FLAG(wants_instr), RARE},
+    {"instr-ops", "N", "how many ops of the work callgrind runs, at least 1000 (default: 500k)",
+     "Measurement", 0, RUN | REPLAY, COUNT(instr_ops, 1000, UINT32_MAX),
+     .range = "must be at least 1000", RARE},
+    {"processes", "N",
+     "measure the throughput of each back end in N processes a round\n"
+     "(default: 3 to 10, more the shorter the work)",
+     "How long", 0, RUN | REPLAY | CHECK, COUNT(processes, 1, 100),
+     .range = "must be from 1 to 100", RARE},
+    {"passes", "LIST",
+     "what is measured besides throughput, which always is: latency, tail,\n"
+     "memory; NAME:N in the first N rounds, NAME:all in every round (default:\n"
+     "latency, tail, memory, each as often as it needs: tail and memory in 6\n"
+     "rounds, in all where a gate is on them)",
+     "How long", 0, RUN | REPLAY | CHECK, SPECIAL(read_passes), GIVEN(has_passes), RARE},
+    {"time-budget", "TIME",
+     "run as many rounds as fit into this time, at least 6, at most --rounds\n"
+     "(then 100 by default)",
+     "How long", 0, RUN | REPLAY | EXEC, TIME(time_budget_ns, TIME_BUDGET_LEAST_NS, UINT64_MAX),
+     .range = "must be at least 1s"},
+    {"precision", "N%",
+     "stop when every interval of a ratio of whole runs is within N% of the\n"
+     "ratio; after 6 rounds at the earliest, --rounds at the latest (then 100\n"
+     "by default)",
+     "How long", 0, RUN | REPLAY | EXEC, SPECIAL(read_precision), RARE},
+    {"base", "NAME",
+     "the back end that the others are compared with, as the tables name it\n"
+     "(default: glibc, else the first)",
+     "Measurement", 0, RUN | REPLAY | EXEC | REPORT, TEXT(base), RARE_IN(RUN | REPLAY | EXEC)},
+    {"rounds", "N",
+     "number of rounds, each of every back end in random order; no confidence\n"
+     "interval below 6 (default: 10)",
+     "How long", 0, EXEC, COUNT(rounds, 1, AB_ROUNDS_MAX), .range = "must be from 1 to 1000",
+     GIVEN(has_rounds), .alias = "reps"},
+    {"no-check-output", NULL,
+     "do not require identical output (default: standard output must be the\n"
+     "same under all back ends)",
+     "What runs", 0, EXEC, FLAG(is_output_free)},
+    {"seed", "N", "seed of the order in each round", "Measurement", 0, EXEC,
+     COUNT(seed, 0, UINT64_MAX), GIVEN(has_seed), RARE},
+    {"timeout", "TIME", "time limit of each run, at least 10ms (default: none)", "How long", 0,
+     EXEC, TIMEOUT},
+    {"resume", "RESULT.json",
+     "resume an interrupted run: only the missing rounds are run;\n"
+     "unspecified options are taken from the result",
+     "How long", 0, RUN | REPLAY, TEXT(resume), RARE},
+    {"shard", "I/N",
+     "run the I-th of N parts (1/4, 2/4 …), each on any machine; merge joins\n"
+     "them. A part has whole rounds: I, I + N, …; with more parts than rounds\n"
+     "a round is divided by back ends, and only those of one part get ratios.\n"
+     "Gates are judged by merge (see docs/cluster.md)",
+     "Measurement", 0, RUN | REPLAY, SPECIAL(read_shard), RARE},
+    {"seed", "N", "seed of all random choices: sizes, positions, samples, orders", "Measurement", 0,
+     RUN | REPLAY | CHECK | VERIFY | ADVISE, COUNT(seed, 0, UINT64_MAX), GIVEN(has_seed),
+     RARE_IN(~(unsigned)VERIFY)},
+    {"cpus", "LIST",
+     "CPU affinity: pin the worker threads, one CPU after the other, to a\n"
+     "list such as 1 or 0,2-3 (default: none)",
+     "Measurement", 0, RUN | REPLAY | CALIBRATE | ADVISE, SPECIAL(read_cpus),
+     RARE_IN(REPLAY | ADVISE)},
+    {"order", "HOW",
+     "of several threads: free (in parallel, within --window) or strict (one\n"
+     "at a time in the exact order: for memory and debugging, no latencies)",
+     "Measurement", 0, RUN | REPLAY, WORD(is_strict, ab_order_names), RARE},
+    {"window", "N",
+     "how many ops a thread may run ahead of the common order, at most\n"
+     "1048576; 0: no limit (default: the most that keeps the live bytes within\n"
+     "10 % of their peak)",
+     "Measurement", 0, RUN | REPLAY | CHECK, COUNT(window, 0, WINDOW_MOST), GIVEN(has_window),
+     .range = "must be at most 1048576 (2^20); 0 for any number", RARE},
+    {"thp", "HOW",
+     "transparent huge pages of the measured process: default (the system's\n"
+     "setting) or never",
+     "Measurement", 0, RUN | REPLAY | CALIBRATE, WORD(is_thp_off, thps), RARE},
+    {"mem-limit", "SIZE",
+     "stop a back end that uses more; do not start one that would (default:\n"
+     "70 % of available memory)",
+     "Measurement", 0, RUN | REPLAY | VERIFY | ADVISE, BYTES(mem_limit_bytes, 1, UINT64_MAX), RARE},
+    {"timeout", "TIME",
+     "time limit of each run, at least 10ms, and of reading and preparing the\n"
+     "workload or trace (default: from the estimated cost; none for reading)",
+     "How long", 0, RUN | REPLAY, TIMEOUT, RARE},
+    {"timeout", "TIME", "time limit of each check, at least 10ms (default: 5 or 10 s)", "How long",
+     0, VERIFY, TIMEOUT},
+    {"allow-broken", NULL, "also measure back ends that fail their checks; they are not compared",
+     "Measurement", 0, RUN | REPLAY, FLAG(allows_broken), RARE},
+    {"drain", "TIME",
+     "memory pass: after everything is freed, wait this long for memory to be\n"
+     "returned to the system, at most 10s (default: 0.1s)",
+     "How long", 0, RUN | REPLAY, TIME(drain_ns, 0, DRAIN_MOST_NS), .range = "must be at most 10s",
+     RARE},
+    {"gate", "TEXT",
+     "a bound on a measured value; the run fails (exit 1) if it does not hold:\n"
+     "'PHASE/alloc/p99 < 2us', 'PHASE/memory/rss_peak < 1.5x live',\n"
+     "'arena:PHASE/all/ns_per_op < 0.5x glibc'; repeatable",
+     "Gates and CI", 0, RUN, LIST_OF(gates),
+     .more = "A gate that cannot be evaluated fails too (configs/README.md)."},
+    {"gate", "TEXT", "read this gate too, as run would; may be repeated", "Gates and CI", 0, CHECK,
+     LIST_OF(gates)},
+    {"gate", "TEXT",
+     "a bound on a value of the merged result, beside those of its workload;\n"
+     "merge fails (exit 1) if it does not hold; may be repeated\n"
+     "(see configs/README.md)",
+     "Gates and CI", 0, MERGE, LIST_OF(gates)},
+    {"gate", "TEXT",
+     "a bound on a measured value; the replay fails (exit 1) if it does not\n"
+     "hold: 'replay/alloc/p99 < 2us', 'replay/memory/rss_peak < 1.5x live',\n"
+     "'arena:replay/all/ns_per_op < 0.5x glibc'; repeatable",
+     "Gates and CI", 0, REPLAY, LIST_OF(gates),
+     .more = "A gate that cannot be evaluated fails too (configs/README.md)."},
+    {"gate", "TEXT",
+     "a bound on a change, as in 'PHASE/alloc/p99 < +10% floor 2ns' or\n"
+     "'*/all/ops_per_s > -5%', or any other gate on the new result; may be\n"
+     "repeated (see configs/README.md)",
+     "Gates and CI", 0, COMPARE, LIST_OF(gates)},
+    {"baseline", "NAME|FILE",
+     "compare with this baseline or stored result and fail (exit 1) if the run\n"
+     "is slower by more than --limit",
+     "Gates and CI", 0, RUN | REPLAY | EXEC, TEXT(baseline), RARE_IN(EXEC),
+     .more = "What fails is confirmed by more rounds first. Baselines:\n"
+             "allocbench baseline save."},
+    {"limit", "N%",
+     "how much longer the whole run may take than that of the --base, or than in\n"
+     "the --baseline (then 5% by default); the command fails (exit 1) if one\n"
+     "does, which is confirmed by more rounds first",
+     "Gates and CI", 0, RUN | REPLAY, SPECIAL(read_limit), GIVEN(has_limit), RARE},
+    {"limit", "N%", "how much longer the whole run may take than in the base (default: 5%)",
+     "Gates and CI", 0, COMPARE, SPECIAL(read_limit), GIVEN(has_limit)},
+    {"limit", "N%",
+     "fail (exit 1) if the program takes longer (wall time) by more than this\n"
+     "than under the base, or than in the --baseline (then 5% by default)",
+     "Gates and CI", 0, EXEC, SPECIAL(read_limit), GIVEN(has_limit),
+     .more = "What fails is confirmed by more rounds first."},
+    {"strict", NULL,
+     "fail (exit 1) if base and new were measured on different machines or\n"
+     "systems; otherwise verdicts are then advisory",
+     "Gates and CI", 0, RUN | REPLAY | COMPARE | EXEC, FLAG(is_strict_compare), RARE},
+    {"jointly", NULL,
+     "judge all numbers of the comparison together (Holm's correction): the\n"
+     "chance that any is wrongly called worse is then that of one alone;\n"
+     "small changes need more rounds",
+     "Gates and CI", 0, RUN | REPLAY | COMPARE | EXEC, FLAG(is_joint), RARE},
+    {"inconclusive", "HOW",
+     "when the rounds do not suffice for a verdict: report (default) or fail\n"
+     "(exit 5)",
+     "Gates and CI", 0, RUN | REPLAY | COMPARE | EXEC, WORD(fails_inconclusive, inconclusives),
+     RARE},
+    {"gate", "TEXT",
+     "a bound on a measured value; the command fails (exit 1) if it does not\n"
+     "hold: 'jemalloc:program/all/wall_ns < 1.05x glibc' or\n"
+     "'program/all/resident_peak_bytes < 200MiB'; repeatable",
+     "Gates and CI", 0, EXEC, LIST_OF(gates)},
+    {"backend", "NAME",
+     "the general malloc to compare with, and for what stays in malloc (default:\n"
+     "glibc); further ones are measured for everything (default: the installed\n"
+     "libraries)",
+     "What runs", 'b', ADVISE, LIST_OF(backends)},
+    {"sweep", "LIST",
+     "measure the usual settings of these allocators for everything too: glibc,\n"
+     "jemalloc, tcmalloc, mimalloc, scudo, tbb (list backends -v says what each\n"
+     "does)",
+     "What runs", 0, ADVISE, LIST_OF(sweeps), RARE},
+    {"limit", "N%",
+     "keep malloc unless the heaps together take less memory, or are significantly\n"
+     "faster by at least this (default: 5%)",
+     "What runs", 0, ADVISE, SPECIAL(read_limit), RARE},
+    {"budget", "TIME",
+     "time that a scope (a frame, a request) may take, 1ns to 60s, as 16.67ms: says\n"
+     "what share of it goes into allocation, on average and in the worst one. Of\n"
+     "scopes that are not marked it needs --scope",
+     "Output", 0, ADVISE, BUDGET(budget_ns)},
+    {"output", "FILE", "write the advice as rules for replay --map @FILE", "Output", 'o', ADVISE,
+     TEXT(output)},
+    {"code", "FILE",
+     "write C for the heaps that are advised, and std::pmr resources for C++; - is\n"
+     "standard output",
+     "Output", 0, ADVISE, TEXT(code)},
+    {"json", "FILE", "write the advice as JSON; - is standard output", "Output", 0, ADVISE,
+     TEXT(json)},
+    {"quiet", NULL, "print only errors; files are still written", "Output", 'q', ADVISE,
+     FLAG(is_quiet)},
+    {"events", "A..B", "dump, cut: events A to B - 1; filter: blocks allocated there",
+     "What is read", 0, TRACE, SPECIAL(read_events), GIVEN(has_events)},
+    {"thread", "LIST", "filter: blocks allocated by these: 0,2-5", "What is read", 0, TRACE,
+     SPECIAL(read_threads)},
+    {"site", "PATTERN",
+     "filter: blocks allocated from there: FUNCTION (a pattern such as 'parse_*'),\n"
+     "FILE:LINE or MODULE+0xADDRESS, in any frame of the stack; repeatable",
+     "What is read", 0, TRACE, LIST_OF(site_patterns)},
+    {"size", "A..B", "filter: blocks of A to B - 1 bytes", "What is read", 0, TRACE,
+     SPECIAL(read_sizes), GIVEN(has_sizes)},
+    {"time", "A..B", "filter: blocks allocated then: 0..16ms", "What is read", 0, TRACE,
+     SPECIAL(read_times), GIVEN(has_times)},
+    {"serial", NULL, "merge: one trace after the other, not side by side", "What is read", 0, TRACE,
+     FLAG(is_serial)},
+    {"scopes", NULL,
+     "info: the scopes of the program (frames, requests), by its marks or as they\n"
+     "are found; reads the file up to four times more",
+     "What is read", 0, TRACE, FLAG(wants_scopes)},
+    {"scope", "WHICH",
+     "info --scopes: where scopes within scopes are found, take the nested (the\n"
+     "smallest) or the outer ones (default: best, whose blocks are gone best)",
+     "What is read", 0, TRACE, WORD(scopes_wish, scope_wishes),
+     .range = "must be best, nested or outer", RARE},
+    {"folded", "FILE",
+     "info --sites: also the stacks as lines, as tools for flame graphs read them:\n"
+     "main;parse;strdup 120",
+     "Output", 0, TRACE, TEXT(folded)},
+    {"flame", "FILE.svg", "info --sites: also a flame graph of the stacks", "Output", 0, TRACE,
+     TEXT(flame)},
+    {"html", "FILE",
+     "info: also a page with pictures: live memory, call sites, flame graphs, scopes;\n"
+     "one HTML file that needs no network. Reads the file up to four times more",
+     "Output", 0, TRACE, TEXT(sinks[AB_SINK_HTML])},
+    {"flame-by", "KEY", "--flame, --folded: by calls (default), bytes, or live: bytes at the peak",
+     "Output", 0, TRACE, WORD(flame_by, flame_keys), GIVEN(has_flame_by)},
+    {"live", "HOW",
+     "cut: start with allocations of the blocks live at A (keep, the default)\n"
+     "or omit these blocks and every call on them (drop)",
+     "What is read", 0, TRACE, WORD(is_dropping_live, lives), GIVEN(has_live)},
+    {"partial", NULL, "merge what there is; the result is marked as incomplete", "What is merged",
+     0, MERGE, FLAG(is_partial)},
+    {"partial", NULL,
+     "accept a file whose end is missing; read up to its last complete chunk or line",
+     "What is read", 0, TRACE, FLAG(is_partial)},
+    {"partial", NULL, "accept a trace whose end is missing; read up to its last complete chunk",
+     "What is read", 0, REPLAY | ADVISE, FLAG(is_partial), RARE},
+    {"digest", NULL, "info: print the digest of the events", "What is read", 0, TRACE,
+     FLAG(wants_digest)},
+    {"sites", "[N]", "info: the N call sites (default 20) that did most (record --sites)",
+     "What is read", 0, TRACE, SPECIAL(read_sites), GIVEN(wants_sites), .is_value = is_count},
+    {"sort", "KEY", "info --sites: by calls (default), bytes, peak, never-freed or temporary",
+     "What is read", 0, TRACE, WORD(site_order, ab_option_site_orders), GIVEN(has_site_order)},
+    {"follow", NULL, "also record child processes, one trace each: app.PID.abt", "What is recorded",
+     0, RECORD, FLAG(is_following)},
+    {"wait", NULL,
+     "like --follow, and wait for processes that outlive the command, such as\n"
+     "daemons; SIGINT or SIGTERM ends the wait, not the processes",
+     "What is recorded", 0, RECORD, FLAG(is_waiting)},
+    {"max-events", "N",
+     "stop recording after this many events of all threads (up to 1024 more\n"
+     "per thread may be recorded); the command continues",
+     "What is recorded", 0, RECORD, COUNT(most_events, 1, UINT64_MAX), RARE},
+    {"max-spool", "SIZE",
+     "stop recording before the spool is larger than this (1 MiB or more;\n"
+     "default: half of what is free on its disk; see traces/README.md); the\n"
+     "command continues",
+     "What is recorded", 0, RECORD, BYTES(most_spool_bytes, 1 << 20, UINT64_MAX),
+     .range = "must be at least 1MiB", RARE},
+    {"duration", "TIME",
+     "stop recording after this time and write the traces; the command\n"
+     "continues, and record waits for its end",
+     "What is recorded", 0, RECORD, TIME(duration_ns, 1, UINT64_MAX)},
+    {"sites", "[DEPTH]",
+     "also where each allocation is called from: its caller, and callers of these,\n"
+     "DEPTH in all (1 to 64, default 8). Functions and lines are found later, by\n"
+     "debug information (-g)",
+     "What is recorded", 0, RECORD, SPECIAL(read_site_depth), .is_value = is_count},
+    {"marks", NULL,
+     "also mark each presented frame: each call of SDL_GL_SwapWindow,\n"
+     "SDL_RenderPresent, glfwSwapBuffers, glXSwapBuffers and eglSwapBuffers by a\n"
+     "program or library that is linked with them. Marks that the program sets\n"
+     "(allocbench/mark.h) are always recorded",
+     "What is recorded", 0, RECORD, FLAG(marks_frames)},
+    {"time", NULL,
+     "also when each call was made, in microseconds; costs a reading of the\n"
+     "clock for each, also where there is only one thread",
+     "What is recorded", 0, RECORD, FLAG(has_call_times)},
+    {"output", "FILE", "trace to write, or a folder for it (default: COMMAND.abt)", "Output", 'o',
+     RECORD, TEXT(output)},
+    {"no-convert", NULL,
+     "keep the raw recording (the spool) in the new folder given by -o\n"
+     "(default: COMMAND.spool); allocbench trace recover converts it later",
+     "Output", 0, RECORD, FLAG(is_unconverted), RARE},
+    {"progress", NULL,
+     "show progress on the terminal even if the command writes there too\n"
+     "(default: only when the command's output goes elsewhere)",
+     "Output", 0, RECORD, FLAG(shows_progress), RARE},
+    {"output", "FILE", "trace or file to write; recover: or a folder for it", "Output", 'o', TRACE,
+     TEXT(output)},
+    {"output", "FILE", "result to write, or a folder (DIR/) in which it gets a name", "Output", 'o',
+     MERGE, TEXT(output)},
+    {"results", "DIR",
+     "store the result in this folder (default: $ALLOCBENCH_RESULTS, else\n"
+     "results/)",
+     "Output", 0, RUN | REPLAY | MERGE | EXEC, TEXT(results), RARE_IN(RUN | REPLAY | EXEC)},
+    {"results", "DIR",
+     "baselines are in DIR/baselines (default: $ALLOCBENCH_RESULTS, else\n"
+     "results/)",
+     "Output", 0, BASELINE, TEXT(results)},
+    {"results", "DIR",
+     "store the calibration in this folder (default: $ALLOCBENCH_RESULTS, else\n"
+     "results/)",
+     "Output", 0, CALIBRATE, TEXT(results)},
+    {"no-store", NULL, "do not store the result; --json, --csv and the like still write", "Output",
+     0, RUN | REPLAY | EXEC, FLAG(is_store_off), RARE},
+#define AB_SINK(id, name, arg, help, write) \
+    OUTPUT(name, arg, help, RUN | REPLAY | REPORT, TEXT(sinks[AB_SINK_##id]), RARE_SINK(id)),
+#define AB_SINK_OF_HISTOGRAMS AB_SINK
+#define AB_SINK_OF_FIGURES AB_SINK
+#define AB_SINK_OF_LINES(id, name, help, write) \
+    OUTPUT(name, NULL, help, RESULTS, FLAG(wants_lines[AB_SINK_##id]), RARE),
+#define AB_SINK_OF_VERDICTS(id, name, arg, help, write) \
+    OUTPUT(name, arg, help, RESULTS, TEXT(sinks[AB_SINK_##id]), RARE_SINK(id), \
+           .alias = AB_SINK_##id == AB_SINK_MARKDOWN ? "md" : NULL),
+#include "report/sinks/sinks.def"
+#undef AB_SINK
+#undef AB_SINK_OF_HISTOGRAMS
+#undef AB_SINK_OF_FIGURES
+#undef AB_SINK_OF_VERDICTS
+#undef AB_SINK_OF_LINES
+    JSON("info: write the summary", TRACE),
+    JSON("write the list", LIST),
+    JSON("write the verdicts", VERIFY),
+    JSON("write the findings", DOCTOR),
+    JSON("write the explanation", EXPLAIN),
+    JSON("write plan, notes and cost", CHECK),
+    {"embed", "HOW",
+     "what --html keeps of the result within the report, for report and\n"
+     "compare to read: merged (default; histograms of all rounds together),\n"
+     "full or none",
+     "Output", 0, RESULTS, WORD(embed, embeds), RARE},
+    JSON("write the comparison", COMPARE),
+    {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0, EXEC,
+     TEXT(sinks[AB_SINK_JSON])},
+    {"csv", "FILE", "write the result as CSV; - is standard output", "Output", 0, EXEC,
+     TEXT(sinks[AB_SINK_CSV])},
+    {"color", "WHEN", "auto, always or never (default: auto; honors NO_COLOR)", "Output", 0,
+     RUN | REPLAY | EXEC | REPORT | MERGE | VERIFY | COMPARE | BASELINE | DOCTOR,
+     WORD(color, whens), RARE},
+    {"ascii", NULL, "print ASCII characters only", "Output", 0,
+     RUN | REPLAY | EXEC | REPORT | MERGE | TRACE | VERIFY | COMPARE | BASELINE | DOCTOR,
+     FLAG(is_ascii), RARE},
+    {"quiet", NULL, "print only errors and failures; files are still written", "Output", 'q',
+     RUN | REPLAY | EXEC | MERGE | VERIFY | COMPARE | REPORT, FLAG(is_quiet)},
+    {"quiet", NULL, "print only errors; the calibration is still stored", "Output", 'q', CALIBRATE,
+     FLAG(is_quiet)},
+    {"quiet", NULL, "print only errors", "Output", 'q', RECORD, FLAG(is_quiet)},
+    {"quiet", NULL, "no progress and no summary on standard error", "Output", 'q', TRACE,
+     FLAG(is_quiet)},
+    {"verbose", "[TOPIC,TOPIC]",
+     "also print time, size, worst, memory, percentiles or all; phase=NAME: all\n"
+     "of one phase (default: time,worst,memory)",
+     "Output", 'v', RUN | REPLAY | REPORT | BASELINE, SPECIAL(read_topics), .is_value = are_topics,
+     .words = topics},
+    {"verbose", NULL, "also print percentiles that do not clearly differ", "Output", 'v', COMPARE,
+     FLAG(is_verbose)},
+    {"verbose", NULL, "print details of each", "Output", 'v', LIST, FLAG(is_verbose)},
+    {"verbose", NULL, "describe each check", "Output", 'v', VERIFY, FLAG(is_verbose)},
+    {"verbose", NULL, "print why each check matters", "Output", 'v', DOCTOR, FLAG(is_verbose)},
+    {"strict", NULL, "exit with 1 when there is a warning", "Output", 0, DOCTOR,
+     FLAG(is_strict_doctor)},
+    {"help", NULL, "print the usual options", "Output", 'h', ~0u, FLAG(wants_help)},
+    {"help-all", NULL, "print all options", "Output", 0, ~0u, FLAG(wants_help_all)},
+};
+
+const struct ab_option_info *ab_options_info(size_t i)
+{
+    return i < AB_ARRAY_LEN(table) ? &table[i] : NULL;
+}
+
+const struct ab_option_info *ab_options_find(enum ab_command_id command, const char *name)
+{
+    for (size_t i = 0; i < AB_ARRAY_LEN(table); i++)
+        if (ab_options_has(&table[i], command) && strcmp(table[i].name, name) == 0)
+            return &table[i];
+    return NULL;
+}
+
+bool ab_options_has(const struct ab_option_info *info, enum ab_command_id command)
+{
+    return (info->commands >> command & 1) != 0;
+}
+
+bool ab_options_is_rare(const struct ab_option_info *info, enum ab_command_id command)
+{
+    return (info->rare >> command & 1) != 0;
+}

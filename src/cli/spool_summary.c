@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is missing from a trace, repaired in it or only counted never goes unsaid, and neither does
+ * what the recording cost: a program that spends half its time in the recorder is not the program.
+ * Of many traces there is one table, the largest first.
+ */
+#include "cli/spool_summary.h"
+
+#include "base/bits.h"
+#include "base/clock.h"
+#include "cli/launch.h"
+#include "core/grow.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include "core/units_show.h"
+#include "program/program_file.h"
+#include "record/spool_reader.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_MOST = 10, LINES_MOST = 5 };
+
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static bool is_written(const struct ab_spool_result *r)
+{
+    return r->outcome == AB_SPOOL_WHOLE || r->outcome == AB_SPOOL_SHORT;
+}
+
+/* ---- what the traces hold ---- */
+
+static void print_one(const struct ab_spool_result *r)
+{
+    const struct ab_trace_info *info = &r->report.info;
+    char bytes[32], peak[32];
+    fprintf(stderr,
+            "allocbench: %s: %llu events of %llu thread%s, live peak %s in %llu block%s, %s "
+            "(%.3f bytes per event)\n",
+            AB_SHOWN(512, r->path), (unsigned long long)info->events,
+            (unsigned long long)info->threads, plural(info->threads),
+            ab_units_bytes(peak, sizeof peak, (double)info->live_peak_bytes),
+            (unsigned long long)info->live_peak_blocks, plural(info->live_peak_blocks),
+            ab_units_bytes(bytes, sizeof bytes, (double)info->file_bytes),
+            (double)info->file_bytes / (double)info->events);
+}
+
+static int by_events(const void *a, const void *b)
+{
+    const struct ab_spool_result *x = *(const struct ab_spool_result *const *)a;
+    const struct ab_spool_result *y = *(const struct ab_spool_result *const *)b;
+    int events = AB_COMPARE(y->report.info.events, x->report.info.events);
+    return events != 0 ? events : AB_COMPARE(x, y);
+}
+
+static void print_row(const struct ab_spool_result *r)
+{
+    const struct ab_trace_info *info = &r->report.info;
+    fprintf(stderr, "%14llu %8llu %11s  %-16s %s%s\n", (unsigned long long)info->events,
+            (unsigned long long)info->threads, AB_BYTES(info->live_peak_bytes),
+            AB_SHOWN(256, r->entry->image.program), AB_SHOWN(512, r->path),
+            r->outcome == AB_SPOOL_SHORT ? " (short)" : "");
+}
+
+static void print_rows(const struct ab_spool_result **rows, size_t n)
+{
+    uint64_t all = 0, rest = 0;
+    size_t n_shown = n > ROWS_MOST + 1 ? ROWS_MOST : n;
+    for (size_t i = 0; i < n; i++)
+        all += rows[i]->report.info.events;
+    fprintf(stderr, "allocbench: %zu traces, %llu events in total:\n", n, (unsigned long long)all);
+    fprintf(stderr, "%14s %8s %11s  %-16s %s\n", "events", "threads", "live peak", "program",
+            "trace");
+    for (size_t i = 0; i < n_shown; i++)
+        print_row(rows[i]);
+    for (size_t i = n_shown; i < n; i++)
+        rest += rows[i]->report.info.events;
+    if (n_shown < n)
+        fprintf(stderr, "%14llu in %zu smaller traces\n", (unsigned long long)rest, n - n_shown);
+}
+
+static void print_sizes(const struct ab_spool_traces *t)
+{
+    const struct ab_spool_result **rows = ab_alloc_zeroed(t->n_results + 1, sizeof rows[0]);
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_results; i++)
+        if (is_written(&t->results[i]))
+            rows[n++] = &t->results[i];
+    qsort(rows, n, sizeof rows[0], by_events);
+    if (n == 1)
+        print_one(rows[0]);
+    else if (n > 1)
+        print_rows(rows, n);
+    free(rows);
+}
+
+/* ---- what is missing from them ---- */
+
+struct sum { /* over all traces */
+    struct ab_convert_report report;
+    uint64_t n_running, n_short, n_bypassed;
+    uint32_t end; /* enum ab_spool_stop: recording was ended while the processes went on */
+};
+
+/* Why a recording ended, in words. */
+
+/* Why it had to be stopped; the others were asked for. */
+static const char *const stops[] = {
+    [AB_SPOOL_NO_SPACE] = "the disk is full",
+    [AB_SPOOL_FILE_LIMIT] = "the limit on file sizes (ulimit -f) was reached",
+    [AB_SPOOL_NO_MEMORY] = "the spool could not be mapped",
+    [AB_SPOOL_NO_FILE] = "the program can no longer open the spool (chroot, another user, no "
+                         "descriptors)",
+    [AB_SPOOL_NO_SLOT] = "more than 65,536 concurrent threads",
+    [AB_SPOOL_SHARE] = "the spool had taken half of the space that was free on its disk "
+                       "(--max-spool sets another bound)",
+};
+
+static const char *const ends[] = {
+    [AB_SPOOL_ENOUGH] = "at --max-events", [AB_SPOOL_FULL] = "at --max-spool",
+    [AB_SPOOL_TIME_UP] = "at --duration",  [AB_SPOOL_SIGNAL] = "at a signal",
+    [AB_SPOOL_ENDED] = "with the command",
+};
+
+const char *ab_spool_stop_text(uint32_t stop)
+{
+    return stop < AB_ARRAY_LEN(stops) ? stops[stop] : NULL;
+}
+
+const char *ab_spool_short_text(const struct ab_convert_report *report)
+{
+    const char *stop = ab_spool_stop_text(report->stop);
+    return stop != NULL ? stop : report->damage[0] != 0 ? report->damage : NULL;
+}
+
+/* When it was ended while the program went on, as was asked for; NULL = it was not. */
+static const char *spool_end_text(uint32_t stop)
+{
+    return stop < AB_ARRAY_LEN(ends) ? ends[stop] : NULL;
+}
+
+/* Where the reason is in no trace, processes that came after the end were not recorded. */
+static struct sum add_up(const struct ab_spool_traces *t)
+{
+    struct sum s = {.end = ab_spool_read_end(t->folder)};
+    for (size_t i = 0; i < t->n_results; i++) {
+        const struct ab_convert_report *r = &t->results[i].report;
+        if (!is_written(&t->results[i]))
+            continue;
+        s.report.n_shared_threads += r->n_shared_threads;
+        s.report.n_foreign += r->n_foreign;
+        s.report.n_reused += r->n_reused;
+        if (r->stop == AB_SPOOL_RUNNING) /* else they are what the stop cut off */
+            s.report.n_unfinished += r->n_unfinished;
+        s.report.n_repairs += r->n_repairs;
+        s.report.n_usable_size += r->n_usable_size;
+        s.report.n_sites += r->n_sites;
+        s.report.n_cut_sites += r->n_cut_sites;
+        s.report.n_stacks += r->n_stacks;
+        s.report.n_marks += r->n_marks;
+        s.report.n_lost_marks += r->n_lost_marks;
+        s.report.lacks_sites |= r->lacks_sites;
+        if (r->repair_ticks_max > s.report.repair_ticks_max)
+            s.report.repair_ticks_max = r->repair_ticks_max;
+        s.end = spool_end_text(r->stop) != NULL ? r->stop : s.end;
+        s.report.info.events += r->info.events - r->n_inherited;
+        s.report.info.threads += r->info.threads;
+        s.report.noting_ticks += r->noting_ticks;
+        s.report.site_ticks += r->site_ticks;
+        s.report.turn_ticks += r->turn_ticks;
+        if (r->span_ticks > s.report.span_ticks)
+            s.report.span_ticks = r->span_ticks;
+        s.n_running += t->results[i].is_running;
+        s.n_short += t->results[i].outcome == AB_SPOOL_SHORT;
+        s.n_bypassed += r->info.bypass.is_there;
+    }
+    return s;
+}
+
+static void print_losses(const struct sum *s)
+{
+    const struct ab_convert_report *r = &s->report;
+    const char *end = spool_end_text(s->end);
+    if (end != NULL && s->end != AB_SPOOL_ENDED)
+        fprintf(stderr, "allocbench: recording stopped %s\n", end);
+    if (r->n_shared_threads > 0)
+        fprintf(stderr, "allocbench: %llu threads past 1,048,576 share one number\n",
+                (unsigned long long)r->n_shared_threads);
+    if (r->n_foreign > 0)
+        fprintf(stderr,
+                "allocbench: %llu frees or resizes omitted: no recorded call had allocated "
+                "the block\n",
+                (unsigned long long)r->n_foreign);
+    if (r->n_reused > 0)
+        fprintf(stderr,
+                "allocbench: %llu blocks were freed through an unrecorded path; frees inserted\n",
+                (unsigned long long)r->n_reused);
+    if (r->n_unfinished > 0)
+        fprintf(stderr, "allocbench: %llu call%s interrupted by the end of the program\n",
+                (unsigned long long)r->n_unfinished, r->n_unfinished == 1 ? " was" : "s were");
+}
+
+/* Of a stack that was cut short the calls from outside are not known. */
+static void print_call_sites(const struct sum *s)
+{
+    const struct ab_convert_report *r = &s->report;
+    if (r->lacks_sites)
+        fprintf(stderr, "allocbench: no call sites were recorded: the program's C library is older "
+                        "than glibc 2.35\n");
+    if (r->n_sites > 0)
+        fprintf(stderr,
+                "allocbench: call sites of %llu calls, %llu different; of %.1f %% of the calls the "
+                "stack could not be followed to its end\n",
+                (unsigned long long)r->n_sites, (unsigned long long)r->n_stacks,
+                100 * (double)r->n_cut_sites / (double)r->n_sites);
+}
+
+static void print_marks(const struct sum *s)
+{
+    const struct ab_convert_report *r = &s->report;
+    if (r->n_marks > 0)
+        fprintf(stderr, "allocbench: %llu mark%s\n", (unsigned long long)r->n_marks,
+                plural(r->n_marks));
+    if (r->n_lost_marks > 0)
+        fprintf(stderr, "allocbench: marks omitted, more than a trace can have: %llu\n",
+                (unsigned long long)r->n_lost_marks);
+}
+
+static void print_order(const struct sum *s, double ns_per_tick)
+{
+    const struct ab_convert_report *r = &s->report;
+    bool is_whole = s->end == AB_SPOOL_RUNNING && s->n_running + s->n_short + s->n_bypassed +
+                                                          r->n_foreign + r->n_reused +
+                                                          r->n_unfinished ==
+                                                      0;
+    fprintf(stderr, "allocbench: %s%llu cross-thread reordering%s",
+            is_whole ? "no call was lost; " : "", (unsigned long long)r->n_repairs,
+            plural(r->n_repairs));
+    if (r->n_repairs > 0)
+        fprintf(stderr, ", by at most %llu ticks (%s)", (unsigned long long)r->repair_ticks_max,
+                AB_TIME((double)r->repair_ticks_max * ns_per_tick));
+    fprintf(stderr, "; %llu call%s of malloc_usable_size, not in the trace\n",
+            (unsigned long long)r->n_usable_size, plural(r->n_usable_size));
+}
+
+/* Describes the calls that a recording did not see. Their number is unknown; what came to light is
+ * a lower bound, and the text says so. */
+
+enum { MODULES_SHOWN = 3 };
+
+void ab_bypass_print_modules(FILE *to, const struct ab_trace_bypass *b)
+{
+    const char *name = b->names;
+    uint32_t n = 0;
+    for (; n < MODULES_SHOWN && n < b->n_modules && name < b->names + b->n_names; n++) {
+        fprintf(to, "%s%s", n > 0 ? ", " : "", AB_SHOWN(256, name));
+        name += strlen(name) + 1;
+    }
+    if (n < b->n_modules)
+        fprintf(to, "%s%u%s", n > 0 ? " and " : "", b->n_modules - n, n > 0 ? " more" : " modules");
+}
+
+void ab_bypass_print_amount(FILE *to, const struct ab_trace_bypass *b)
+{
+    if (b->least_calls > 0)
+        fprintf(to, "at least %llu call%s, probably more", (unsigned long long)b->least_calls,
+                b->least_calls == 1 ? "" : "s");
+    else
+        fprintf(to, "an unknown number of calls");
+    if (b->most_bytes == AB_BYPASS_UNKNOWN)
+        fprintf(to, "; how much memory is not known");
+    else
+        fprintf(to, "; at the end at most %s of memory", AB_BYTES(b->most_bytes));
+}
+
+static const char *const reasons[] = {
+    [AB_BYPASS_LIBRARY] = " (loaded with RTLD_DEEPBIND: bound to the C library's malloc)",
+    [AB_BYPASS_NAMESPACE] = " (loaded with dlmopen: bound to a C library of its own)",
+    [AB_BYPASS_OWN] = " (bound to a malloc that the program contains)",
+};
+
+static void print_advice(FILE *to, const struct ab_bypass_report *report)
+{
+    if (report->path[0] == 0)
+        fputs("; the program ended before it could be looked into, or it closed the library", to);
+    else if (report->kind == AB_BYPASS_OWN)
+        fputs("; to record them, link that malloc as a shared library, or build without it", to);
+    else if (report->kind == AB_BYPASS_NAMESPACE)
+        fputs("; to record them, have the program use dlopen", to);
+    else
+        fprintf(to, "; to record them, load it first: LD_PRELOAD=%s allocbench record",
+                AB_SHOWN(512, report->path));
+}
+
+/* A line for one trace, where there is something to warn of. */
+static void bypass_print_warning(FILE *to, const char *trace, const struct ab_bypass_report *report,
+                                 const struct ab_trace_bypass *b)
+{
+    if (!b->is_there)
+        return;
+    fprintf(to, "allocbench: warning: %s lacks calls", AB_SHOWN(512, trace));
+    if (b->n_modules > 0) {
+        fputs(" of ", to);
+        ab_bypass_print_modules(to, b);
+        fputs(reasons[report->kind], to);
+    }
+    fputs(": ", to);
+    ab_bypass_print_amount(to, b);
+    print_advice(to, report);
+    fputc('\n', to);
+}
+
+/* Calls past the recorder. */
+static void print_bypasses(const struct ab_spool_traces *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_results; i++) {
+        const struct ab_spool_result *r = &t->results[i];
+        if (is_written(r) && r->report.info.bypass.is_there && n++ < LINES_MOST)
+            bypass_print_warning(stderr, r->path, &r->report.bypass, &r->report.info.bypass);
+    }
+    if (n > LINES_MOST)
+        fprintf(stderr, "allocbench: %zu more traces lack calls\n", n - LINES_MOST);
+}
+
+static void print_short(const struct ab_spool_traces *t)
+{
+    size_t n = 0;
+    char program[256];
+    for (size_t i = 0; i < t->n_results; i++) {
+        const struct ab_spool_result *r = &t->results[i];
+        bool is_told = r->entry == t->main && !t->is_partial; /* as the error of the command */
+        if (r->outcome != AB_SPOOL_SHORT || is_told || n++ >= LINES_MOST)
+            continue;
+        fprintf(stderr,
+                "allocbench: %s holds the first %llu events of %s: recording stopped "
+                "before the end of the program: %s\n",
+                AB_SHOWN(512, r->path), (unsigned long long)r->report.info.events,
+                ab_text_printable(program, sizeof program, r->entry->image.program),
+                ab_spool_short_text(&r->report));
+    }
+    if (n > LINES_MOST)
+        fprintf(stderr, "allocbench: %zu more traces are incomplete\n", n - LINES_MOST);
+}
+
+/* Programs that took the recorder in, and of which there is no call. */
+static void print_empty(const struct ab_spool_traces *t)
+{
+    static const struct {
+        const char *begin, *end;
+    } texts[] = {
+        {"processes without a call of malloc", "; a program may include its own malloc"},
+        {"processes that could not be recorded", ""},
+        {"processes without a call of malloc until recording stopped", ""},
+    };
+    struct ab_name_counts counts[AB_ARRAY_LEN(texts)] = {{.n = 0}};
+    for (size_t i = 0; i < t->n_results; i++) {
+        const struct ab_spool_result *r = &t->results[i];
+        uint32_t stop = r->entry->image.stop;
+        size_t why = ab_spool_stop_text(stop) != NULL ? 1 : spool_end_text(stop) != NULL ? 2 : 0;
+        if (r->outcome == AB_SPOOL_EMPTY && r->entry->n_events == 0)
+            ab_name_counts_add(&counts[why], r->entry->image.program);
+    }
+    for (size_t i = 0; i < AB_ARRAY_LEN(texts); i++) {
+        if (counts[i].total > 0) {
+            fprintf(stderr, "allocbench: %s: ", texts[i].begin);
+            ab_name_counts_print(stderr, &counts[i]);
+            fprintf(stderr, "%s\n", texts[i].end);
+        }
+        ab_name_counts_fini(&counts[i]);
+    }
+}
+
+/* Why a program did not take the recorder in, by what can be seen of it now. */
+static void print_unseen_program(const struct ab_unseen *u)
+{
+    struct ab_err why;
+    char path[4096];
+    const char *name = strrchr(u->path, '/') != NULL ? strrchr(u->path, '/') + 1 : u->path;
+    const char *stop = ab_spool_stop_text(u->why);
+    const char *reason = "LD_PRELOAD was removed, or it ended before the recorder started";
+    if (stop != NULL)
+        reason = stop;
+    else if (!ab_program_file_find(u->path, path, sizeof path))
+        reason = "not found: deleted since, or started from another folder or root";
+    else if (ab_launch_check(path, &why) != AB_OK)
+        reason = why.text;
+    fprintf(stderr, "allocbench: %llu process%s of %s %s not recorded: %s\n",
+            (unsigned long long)u->n, u->n == 1 ? "" : "es", AB_SHOWN(256, name),
+            u->n == 1 ? "was" : "were", reason);
+}
+
+static int by_processes(const void *a, const void *b)
+{
+    const struct ab_unseen *x = a, *y = b;
+    return x->n != y->n ? AB_COMPARE(y->n, x->n) : strcmp(x->path, y->path);
+}
+
+/* Programs that left nothing. */
+static void print_unseen(const struct ab_spool_traces *t)
+{
+    struct ab_unseen *unseen = NULL;
+    uint64_t n_lost = 0, rest = 0;
+    size_t n = ab_spool_read_unseen(t->folder, t->images, t->n_images, &unseen, &n_lost);
+    if (n > 0)
+        qsort(unseen, n, sizeof unseen[0], by_processes);
+    for (size_t i = 0; i < n; i++)
+        if (i < LINES_MOST)
+            print_unseen_program(&unseen[i]);
+        else
+            rest += unseen[i].n;
+    if (rest > 0)
+        fprintf(stderr, "allocbench: %llu more processes of other programs were not recorded\n",
+                (unsigned long long)rest);
+    if (n_lost > 0)
+        fprintf(stderr, "allocbench: %llu more program starts may not have been recorded\n",
+                (unsigned long long)n_lost);
+    free(unseen);
+}
+
+void ab_spool_summary_print_failures(const struct ab_spool_traces *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_results; i++) {
+        const struct ab_spool_result *r = &t->results[i];
+        if (r->outcome != AB_SPOOL_FAILED || r->entry == t->main || n++ >= LINES_MOST)
+            continue;
+        fprintf(stderr, "allocbench: no trace of process %u (%s): %s\n", r->entry->image.pid,
+                AB_SHOWN(256, r->entry->image.program), r->why);
+    }
+    if (n > LINES_MOST)
+        fprintf(stderr, "allocbench: no trace of %zu more processes\n", n - LINES_MOST);
+}
+
+/* ---- what it cost ---- */
+
+/* Threads and processes record side by side: of the time on the wall the sum of their times may be
+ * more than all, but not more than all of each. A daemon outlives the command: then, and where the
+ * command's own time is not known (trace recover), it is the time between first and last call. */
+static void print_cost(const struct ab_convert_report *r, const struct ab_spool_traces *t)
+{
+    double noting_ns = r->noting_ticks * t->ns_per_tick, site_ns = r->site_ticks * t->ns_per_tick;
+    double turn_ns = (double)r->turn_ticks * t->ns_per_tick, sum_ns = noting_ns + site_ns + turn_ns;
+    double of_ns = fmax(t->wall_ns, (double)r->span_ticks * t->ns_per_tick);
+    const char *what = t->n_written > 1      ? ", sum of all processes"
+                       : r->info.threads > 1 ? ", sum of all threads"
+                                             : "";
+    char sites[64] = "";
+    if (noting_ns <= 0 || of_ns <= 0)
+        return;
+    if (sum_ns > of_ns * (double)r->info.threads) {
+        fprintf(
+            stderr,
+            "allocbench: recording overhead: n/a: its estimate is more than the whole time, %s; "
+            "the run was too short, or the machine too busy, to estimate it\n",
+            AB_TIME(of_ns));
+        return;
+    }
+    if (r->n_sites > 0)
+        snprintf(sites, sizeof sites, ", %s per call site", AB_TIME(site_ns / (double)r->n_sites));
+    fprintf(stderr,
+            "allocbench: recording overhead: about %s of %s (%.1f %%%s), estimated as %s "
+            "per event%s and %s for writing\n",
+            AB_TIME(sum_ns), AB_TIME(of_ns), 100 * sum_ns / of_ns, what,
+            AB_TIME(noting_ns / (double)r->info.events), sites, AB_TIME(turn_ns));
+}
+
+void ab_spool_summary_print(struct ab_spool_traces *t)
+{
+    struct ab_clock clock;
+    struct sum s = add_up(t);
+    if (t->ns_per_tick <= 0) {
+        ab_clock_calibrate(&clock);
+        t->ns_per_tick = clock.ns_per_tick;
+    }
+    print_sizes(t);
+    print_empty(t);
+    print_unseen(t);
+    print_short(t);
+    if (t->n_written == 0)
+        return;
+    print_bypasses(t);
+    print_losses(&s);
+    print_call_sites(&s);
+    print_marks(&s);
+    print_order(&s, t->ns_per_tick);
+    print_cost(&s.report, t);
+}
+
+/* Counts names, and prints them as a list with the most frequent first. */
+
+static struct ab_name_count *find(struct ab_name_counts *c, const char *name)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->names[i].name, name) == 0)
+            return &c->names[i];
+    return NULL;
+}
+
+static struct ab_name_count *append(struct ab_name_counts *c, const char *name)
+{
+    AB_GROW(c->names, c->cap, c->n);
+    struct ab_name_count *added = &c->names[c->n++];
+    *added = (struct ab_name_count){.n = 0};
+    snprintf(added->name, sizeof added->name, "%s", name);
+    return added;
+}
+
+void ab_name_counts_add(struct ab_name_counts *c, const char *name)
+{
+    char shown[sizeof c->names[0].name];
+    ab_text_printable(shown, sizeof shown, name);
+    struct ab_name_count *found = find(c, shown);
+    if (found == NULL)
+        found = append(c, shown);
+    found->n++;
+    c->total++;
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct ab_name_count *x = a, *y = b;
+    return x->n != y->n ? AB_COMPARE(y->n, x->n) : strcmp(x->name, y->name);
+}
+
+void ab_name_counts_print(FILE *to, struct ab_name_counts *c)
+{
+    enum { SHOWN_MOST = 10 };
+    uint64_t shown = 0;
+    if (c->n > 0)
+        qsort(c->names, c->n, sizeof c->names[0], by_count);
+    for (size_t i = 0; i < c->n && i < SHOWN_MOST; i++) {
+        fprintf(to, "%s%s", i == 0 ? "" : ", ", c->names[i].name);
+        if (c->names[i].n > 1)
+            fprintf(to, " (%llu)", (unsigned long long)c->names[i].n);
+        shown += c->names[i].n;
+    }
+    if (shown < c->total)
+        fprintf(to, "%s%llu other%s", shown > 0 ? " and " : "",
+                (unsigned long long)(c->total - shown), c->total - shown == 1 ? "" : "s");
+}
+
+void ab_name_counts_fini(struct ab_name_counts *c)
+{
+    free(c->names);
+    *c = (struct ab_name_counts){.n = 0};
+}

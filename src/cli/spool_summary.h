@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reports on the traces of a spool, on standard error.
+ */
+#ifndef AB_CLI_SPOOL_SUMMARY_H
+#define AB_CLI_SPOOL_SUMMARY_H
+
+#include "cli/spool_traces.h"
+#include "record/bypass.h"
+#include "record/convert.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Prints what the traces contain, what is missing from them, and what recording cost. */
+void ab_spool_summary_print(struct ab_spool_traces *t);
+/* Which have no trace although there may be one to be had; also when all else is quiet. */
+void ab_spool_summary_print_failures(const struct ab_spool_traces *t);
+
+/* How often which name was met, as the end of a sentence: "sh (3), true, and 2 others". */
+
+struct ab_name_counts {
+    struct ab_name_count {
+        char name[128]; /* as it is shown */
+        uint64_t n;
+    } * names;
+    size_t n, cap;
+    uint64_t total;
+};
+
+/* Counts `name`; without memory for one more it is in the total alone. */
+void ab_name_counts_add(struct ab_name_counts *c, const char *name);
+/* The most frequent first, at most ten. */
+void ab_name_counts_print(FILE *to, struct ab_name_counts *c);
+void ab_name_counts_fini(struct ab_name_counts *c);
+
+/* Why a recording ended, in words. */
+
+/* Why the trace is shorter than the program was; NULL = it is not. */
+const char *ab_spool_short_text(const struct ab_convert_report *report);
+
+/* Why recording ended before the program did; NULL = it did not. */
+const char *ab_spool_stop_text(uint32_t stop);
+
+/* Warnings of what a recording did not see, and how to see it. */
+
+/* "libx.so, liby.so and 3 more", printable. */
+void ab_bypass_print_modules(FILE *to, const struct ab_trace_bypass *b);
+
+/* "at least 3 calls; memory at the end at most 4 MiB". */
+void ab_bypass_print_amount(FILE *to, const struct ab_trace_bypass *b);
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef AB_CLI_VERSION_H
+#define AB_CLI_VERSION_H
+
+#include <stdio.h>
+
+/* First line "allocbench X.Y.Z", then compiler, flags and libraries. */
+void ab_version_print(FILE *to);
+
+#endif

@@ -1,0 +1,623 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The memory pass: takes the baseline, books each op, and decides when the footprint is read and
+ * where page tables are looked at.
+ */
+#include "worker/memory.h"
+
+#include "base/bits.h"
+#include "wire/memory_report.h"
+#include "worker/heap_memory.h"
+#include "worker/memory_pass.h"
+#include "worker/residency.h"
+
+#include <string.h>
+
+/* Pages of text that an untouched library may still fault in: more than that in file mappings is
+ * the allocator's own doing. */
+enum { STACK_BYTES = 64 << 10, FILE_SLACK_BYTES = 16 << 20 };
+
+/* Codes of ops that write to the block. */
+enum {
+    TOUCHING = 1 << AB_CODE_TOUCH | 1 << AB_CODE_ACCESS | 1 << (AB_CODE_TOUCHED | AB_CODE_ALLOC) |
+               1 << (AB_CODE_TOUCHED | AB_CODE_ALLOC_ZEROED) |
+               1 << (AB_CODE_TOUCHED | AB_CODE_ALLOC_ALIGNED) |
+               1 << (AB_CODE_TOUCHED | AB_CODE_RESIZE)
+};
+
+/* ---- memory of ours, written before the baseline ---- */
+
+static void *map(struct ab_worker *w, size_t bytes)
+{
+    return ab_worker_map(w, bytes, "tables of the memory pass");
+}
+
+static void open_book(struct ab_worker *w, struct ab_memory_pass *m)
+{
+    m->book.n_slots = w->image->n_slots;
+    m->book.entries = map(w, ((size_t)m->book.n_slots + 1) * sizeof m->book.entries[0]);
+    if (m->report->is_scout) /* it looks at no page */
+        return;
+    ab_page_walk_init(&m->walk, map(w, ab_page_walk_bytes()), &m->residency, &m->baseline);
+    ab_page_ledger_open(&m->ledger, &m->residency, &m->baseline, w->image->facts.live_peak_bytes);
+}
+
+static void open_report(struct ab_worker *w, struct ab_memory_pass *m)
+{
+    struct ab_memory_report *r = (struct ab_memory_report *)((char *)w->page +
+                                                             w->page->request.memory_offset);
+    m->report = r;
+    memset(r->phases, 0, sizeof r->phases); /* the parent's marks and wishes stay */
+    memset(r->points, 0, sizeof r->points);
+    memset(r->samples, 0, r->cap_samples * sizeof r->samples[0]);
+    for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
+        r->drained_bytes[i] = AB_MEMORY_UNKNOWN;
+    memset(r->heaps_drained_bytes, 0xff, sizeof r->heaps_drained_bytes); /* UNKNOWN */
+    r->page_bytes = m->footprint.page_bytes;
+    r->n_points = 0;
+}
+
+void ab_memory_open(struct ab_worker *w)
+{
+    if (w->page->request.pass != AB_PASS_MEMORY)
+        return;
+    struct ab_memory_pass *m = map(w, sizeof *m);
+    w->memory = m;
+    ab_footprint_open(&m->footprint);
+    ab_residency_open(&m->residency);
+    open_report(w, m);
+    open_book(w, m);
+    ab_heap_memory_open(w, m);
+    m->point_interval = w->image->n_ops / (AB_MEMORY_POINTS_SPACED - 2) + 1;
+    uint32_t granularity = ab_footprint_granularity(&m->footprint);
+    if (granularity == UINT32_MAX)
+        m->report->flags |= AB_MEMORY_UNREADABLE;
+    else
+        m->report->granularity_pages = granularity;
+}
+
+/* The samples of a phase: what its pages hold at a thousand places and more, from the ledger, and
+ * the proof of that at each checkpoint. */
+
+/* Of a tape, at the least. */
+enum { READINGS = 2000 };
+
+static uint32_t at_least_1(uint32_t n)
+{
+    return n > 0 ? n : 1;
+}
+
+/* Where this phase, which begins, is read.
+ * The pages of a measured phase are asked for a twentieth more often than the least, because not
+ * everywhere is each number defined; of one that is not measured for the points of the time line alone.
+ * The footprint is read as often, or so many times as often as makes READINGS of a tape. */
+static void plan_readings(struct ab_memory_pass *m, uint32_t index)
+{
+    const struct ab_phase *phase = &m->phases[index];
+    uint32_t of_tape = at_least_1(m->phases[m->n_phases - 1].end / READINGS);
+    uint32_t of_phase = at_least_1((phase->end - phase->begin) /
+                                   (AB_MEMORY_SAMPLES_LEAST * 21 / 20));
+    uint32_t of_sample = phase->is_measured ? of_phase : m->point_interval;
+    uint32_t n = (of_sample + of_tape - 1) / of_tape;
+    m->interval = of_sample / n;
+    m->sample_interval = m->interval * n;
+    m->next_reading = (m->clock + m->interval - 1) / m->interval * m->interval;
+    m->next_sample = (m->clock + m->sample_interval - 1) / m->sample_interval * m->sample_interval;
+}
+
+/* Keeps the ledger from now on, where blocks have addresses and pages can be read; not of a scout. */
+static void follow_pages(struct ab_memory_pass *m)
+{
+    const uint32_t unknown = AB_MEMORY_MOVES | AB_MEMORY_NO_PAGES;
+    if (!m->report->is_scout && m->ledger.pool != NULL && (m->report->flags & unknown) == 0)
+        m->book.pages = &m->ledger;
+    else if (!m->report->is_scout && m->ledger.pool == NULL)
+        m->report->flags |= AB_MEMORY_NO_LEDGER;
+}
+
+static void begin_samples(struct ab_memory_pass *m)
+{
+    struct ab_memory_phase *phase = &m->report->phases[m->phase];
+    const struct ab_memory_phase *before = phase - 1;
+    phase->first_sample = m->phase == 0 ? 0 : before->first_sample + before->n_samples;
+    m->sampled_to = m->clock;
+    m->grown_before = m->ledger.n_grown;
+}
+
+static void end_samples(struct ab_memory_pass *m)
+{
+    m->report->phases[m->phase].own_faults = m->ledger.n_grown - m->grown_before;
+}
+
+static const struct ab_page_split no_split = {
+    AB_MEMORY_UNKNOWN, AB_MEMORY_UNKNOWN, AB_MEMORY_UNKNOWN, AB_MEMORY_UNKNOWN, AB_MEMORY_UNKNOWN};
+
+/* What the pages hold here; all UNKNOWN where it is not known. Always known with `must`, unless the
+ * ledger is not kept or lost. */
+static struct ab_page_split split_pages(struct ab_memory_pass *m, uint64_t footprint_bytes,
+                                        bool must)
+{
+    const uint64_t unknown = AB_MEMORY_UNKNOWN;
+    struct ab_page_split split = no_split;
+    if (m->book.pages == NULL)
+        return split;
+    bool is_exact = m->report->granularity_pages == 0 && footprint_bytes != unknown &&
+                    footprint_bytes > m->lost_bytes;
+    ab_page_ledger_read(m->book.pages, m->clock - m->split_at,
+                        is_exact ? footprint_bytes - m->lost_bytes : UINT64_MAX, must, &split);
+    m->split_at = m->clock;
+    if (m->book.pages->is_lost) {
+        m->report->flags |= AB_MEMORY_NO_LEDGER;
+        m->book.pages = NULL;
+    }
+    return split;
+}
+
+static void add_sample(struct ab_memory_pass *m, const struct ab_memory_state *s,
+                       const struct ab_page_split *split)
+{
+    struct ab_memory_report *r = m->report;
+    struct ab_memory_phase *phase = &r->phases[m->phase];
+    uint64_t i = (uint64_t)phase->first_sample + phase->n_samples;
+    if (!m->phases[m->phase].is_measured || m->clock == m->sampled_to || i >= r->cap_samples ||
+        split->live == AB_MEMORY_UNKNOWN)
+        return; /* the next one stands for these ops too */
+    r->samples[i] = (struct ab_memory_sample){.position = m->clock,
+                                              .n_ops = m->clock - m->sampled_to,
+                                              .footprint_bytes = s->footprint_bytes,
+                                              .live_bytes = split->live,
+                                              .internal_bytes = split->internal,
+                                              .external_bytes = split->external};
+    phase->n_samples++;
+    m->sampled_to = m->clock;
+}
+
+/* Holds the ledger to what the walk over all blocks found here. */
+static void dispute(struct ab_memory_pass *m, const struct ab_memory_state *s,
+                    const struct ab_page_split *split)
+{
+    bool is_same = split->live == s->live_bytes && split->internal == s->internal_bytes &&
+                   split->external == s->external_bytes && split->untouched == s->untouched_bytes &&
+                   split->baseline == s->baseline_bytes;
+    if (split->live != AB_MEMORY_UNKNOWN && s->live_bytes != AB_MEMORY_UNKNOWN && !is_same)
+        m->report->phases[m->phase].n_disputed++;
+}
+
+/* First and last byte that is written to of a block of `size` bytes, with none further apart than
+ * 4096 between them (worker/touch.h); false where it is not told. */
+static bool find_touched(uint64_t op, uint64_t old_size, uint64_t size, uint64_t *first,
+                         uint64_t *last)
+{
+    const uint32_t operand = AB_OP_SIZE(op);
+    const uint64_t n = AB_TOUCH_BYTES(operand);
+    *first = *last = 0;
+    if (AB_OP_CODE(op) == (AB_CODE_TOUCHED | AB_CODE_RESIZE)) { /* once a page from its old size */
+        *first = old_size;
+        *last = old_size + ((size - 1 - old_size) & ~UINT64_C(4095));
+        return size > old_size;
+    }
+    if (AB_OP_CODE(op) == AB_CODE_ACCESS)
+        return operand == AB_ACCESS_WRITE;
+    if (AB_OP_CODE(op) != AB_CODE_TOUCH)
+        return true;
+    switch (AB_TOUCH_MODE(operand)) {
+    case AB_TOUCH_NONE:
+        return false;
+    case AB_TOUCH_FIRST:
+        *last = n < size ? n - 1 : size - 1;
+        return n > 0;
+    case AB_TOUCH_ENDS: /* the last byte: not told */
+        return true;
+    case AB_TOUCH_PAGE:
+    case AB_TOUCH_APART:
+        *last = (size - 1) & ~UINT64_C(4095);
+        return true;
+    case AB_TOUCH_LINE:
+        *last = (size - 1) & ~UINT64_C(63);
+        return true;
+    case AB_TOUCH_ALL:
+        *last = size - 1;
+        return true;
+    }
+    return false;
+}
+
+/* After an op that wrote to a live block, of `old_size` before it: what of it that was. */
+static void note_touch(struct ab_memory_pass *m, uint64_t op, uint64_t old_size)
+{
+    const struct ab_block_entry *e = &m->book.entries[AB_OP_SLOT(op)];
+    uint64_t first, last;
+    if (m->book.pages == NULL || !e->is_live || e->size == 0)
+        return;
+    if (find_touched(op, old_size, e->size, &first, &last))
+        ab_page_ledger_touch(m->book.pages, e->at + first, e->at + last);
+}
+
+/* ---- the baseline ---- */
+
+void ab_memory_set_malloc(struct ab_worker *w, const void *malloc_function)
+{
+    if (w->memory == NULL)
+        return;
+    ab_introspect_malloc(&w->memory->introspect, malloc_function);
+    w->memory->has_usable = true;
+}
+
+/* By the cheap way where it is exact, else by the dear one; 0 when neither can be read. */
+static uint64_t private_now(const struct ab_memory_pass *m)
+{
+    struct ab_footprint_detail detail;
+    uint64_t bytes = 0;
+    if (m->report->granularity_pages == 0)
+        return ab_footprint_read(&m->footprint, &bytes) ? bytes : 0;
+    return ab_footprint_read_detail(&m->footprint, &detail) ? detail.private_bytes : 0;
+}
+
+static uint64_t count_lost(const struct ab_memory_pass *m)
+{
+    uint64_t lost = ab_residency_lost(&m->residency, &m->baseline);
+    return lost == UINT64_MAX ? 0 : lost * m->footprint.page_bytes;
+}
+
+/* Which pages are in the baseline. Their number is known, and with some to spare their runs. */
+static void take_baseline(struct ab_worker *w, struct ab_memory_pass *m)
+{
+    m->baseline.cap = private_now(m) / m->footprint.page_bytes + 1024;
+    m->baseline.runs = map(w, m->baseline.cap * sizeof m->baseline.runs[0]);
+    if (!ab_residency_snapshot(&m->residency, &m->baseline))
+        m->report->flags |= AB_MEMORY_NO_PAGES;
+}
+
+void ab_memory_before_open(struct ab_worker *w)
+{
+    if (w->memory == NULL)
+        return;
+    take_baseline(w, w->memory);
+    w->memory->before_open_bytes = private_now(w->memory);
+}
+
+void ab_memory_after_open(struct ab_worker *w, const struct ab_backend *backend,
+                          struct ab_heap *heap)
+{
+    struct ab_memory_pass *m = w->memory;
+    if (m == NULL)
+        return;
+    uint64_t now = private_now(m);
+    if (now > m->before_open_bytes)
+        m->opened_bytes = now - m->before_open_bytes;
+    ab_introspect_heap(&m->introspect, backend, heap);
+    m->has_usable = backend->usable_size != NULL;
+    if ((backend->traits & AB_TRAIT_MOVES) != 0)
+        m->report->flags |= AB_MEMORY_MOVES;
+}
+
+void ab_memory_touch_stack(void)
+{
+    volatile char stack[STACK_BYTES];
+    for (size_t i = 0; i < sizeof stack; i += 4096)
+        stack[i] = 0;
+}
+
+static void begin_phase(struct ab_memory_pass *m, uint32_t phase);
+static void note_read_peak(struct ab_memory_pass *m, uint64_t live);
+static void plan_stop(struct ab_memory_pass *m);
+
+void ab_memory_begin(struct ab_worker *w)
+{
+    struct ab_memory_pass *m = w->memory;
+    uint64_t ignored;
+    if (m == NULL)
+        return;
+    m->phases = ab_tape_phases(w->image);
+    m->n_phases = w->image->n_phases;
+    ab_introspect_ask(&m->introspect, &ignored, &ignored); /* what asking itself costs, once */
+    if (m->baseline.runs == NULL) /* of a malloc; that of a heap is from before it opened */
+        take_baseline(w, m);
+    m->lost_before = count_lost(m);
+    ab_footprint_read_detail(&m->footprint, &m->base_detail);
+    if (!ab_footprint_read(&m->footprint, &m->base_bytes))
+        m->report->flags |= AB_MEMORY_UNREADABLE;
+    m->base_detail.private_bytes -= m->opened_bytes;
+    m->base_bytes -= m->opened_bytes;
+    m->report->baseline_bytes = m->base_bytes;
+    m->book.is_usable_unknown = !m->has_usable;
+    follow_pages(m);
+    note_read_peak(m, 0);
+    begin_phase(m, 0);
+    plan_stop(m);
+}
+
+/* ---- readings ---- */
+
+static uint64_t above(uint64_t bytes, uint64_t base)
+{
+    return bytes > base ? bytes - base : 0;
+}
+
+static void keep_most(uint64_t *most, uint64_t bytes, uint64_t base)
+{
+    if (above(bytes, base) > *most)
+        *most = above(bytes, base);
+}
+
+uint64_t ab_memory_footprint(struct ab_memory_pass *m)
+{
+    uint64_t bytes;
+    if (ab_footprint_read(&m->footprint, &bytes))
+        return above(bytes + m->lost_bytes, m->base_bytes);
+    m->report->flags |= AB_MEMORY_UNREADABLE;
+    return AB_MEMORY_UNKNOWN;
+}
+
+uint64_t ab_memory_footprint_exact(struct ab_memory_pass *m)
+{
+    m->lost_bytes = above(count_lost(m), m->lost_before);
+    return ab_memory_footprint(m);
+}
+
+static void walk_pages(struct ab_memory_pass *m, struct ab_memory_state *s)
+{
+    struct ab_page_tally t;
+    ab_page_walk(&m->walk, &m->book, &t);
+    s->live_bytes = t.live;
+    s->internal_bytes = t.internal;
+    s->external_bytes = t.external;
+    s->untouched_bytes = t.untouched;
+    s->baseline_bytes = t.baseline;
+    s->n_stretches = t.n_stretches;
+    m->report->flags |= t.is_overlapping ? AB_MEMORY_OVERLAP : 0;
+    m->report->flags |= t.is_unreadable ? AB_MEMORY_NO_PAGES : 0;
+}
+
+static void check_closely(struct ab_memory_pass *m, struct ab_memory_state *s)
+{
+    struct ab_footprint_detail now;
+    struct ab_memory_report *r = m->report;
+    s->is_checked = 1;
+    s->footprint_bytes = ab_memory_footprint_exact(m);
+    if (ab_footprint_read_detail(&m->footprint, &now)) {
+        s->exact_bytes = above(now.private_bytes + m->lost_bytes, m->base_detail.private_bytes);
+        uint64_t own = m->ledger.n_grown * m->footprint.page_bytes;
+        keep_most(&r->shared_bytes, now.shmem_bytes, m->base_detail.shmem_bytes + own);
+        keep_most(&r->shared_bytes, now.file_bytes, m->base_detail.file_bytes + FILE_SLACK_BYTES);
+        keep_most(&r->hugetlb_bytes, now.hugetlb_bytes, m->base_detail.hugetlb_bytes);
+        keep_most(&r->swapped_bytes, now.swap_bytes, m->base_detail.swap_bytes);
+    }
+    if ((r->flags & (AB_MEMORY_MOVES | AB_MEMORY_NO_PAGES)) == 0)
+        walk_pages(m, s);
+    ab_introspect_ask(&m->introspect, &s->allocated_bytes, &s->mapped_bytes);
+    ab_heap_memory_read(m, s);
+}
+
+static void read_state(struct ab_memory_pass *m, struct ab_memory_state *s)
+{
+    const struct ab_block_book *b = &m->book;
+    const uint64_t unknown = AB_MEMORY_UNKNOWN;
+    *s = (struct ab_memory_state){
+        .position = m->clock,
+        .requested_bytes = b->requested_bytes,
+        .usable_bytes = m->has_usable ? b->usable_bytes : unknown,
+        .footprint_bytes = ab_memory_footprint(m),
+        .exact_bytes = unknown,
+        .live_bytes = unknown,
+        .internal_bytes = unknown,
+        .external_bytes = unknown,
+        .untouched_bytes = unknown,
+        .baseline_bytes = unknown,
+        .n_stretches = unknown,
+        .allocated_bytes = unknown,
+        .mapped_bytes = unknown,
+    };
+    memset(s->heaps, 0xff, sizeof s->heaps); /* UNKNOWN */
+    m->report->flags |= m->has_usable && b->is_usable_less ? AB_MEMORY_USABLE_LESS : 0;
+}
+
+static void add_point(struct ab_memory_pass *m, const struct ab_memory_state *s,
+                      const struct ab_page_split *split)
+{
+    struct ab_memory_report *r = m->report;
+    if (r->n_points >= AB_MEMORY_POINTS_SPACED)
+        return;
+    r->points[r->n_points++] = (struct ab_memory_point){.position = s->position,
+                                                        .requested_bytes = s->requested_bytes,
+                                                        .usable_bytes = s->usable_bytes,
+                                                        .footprint_bytes = s->footprint_bytes,
+                                                        .internal_bytes = split->internal,
+                                                        .external_bytes = split->external};
+}
+
+/* Of equal footprints, as in a phase that uses warm pages again, the one with the most live bytes. */
+static bool is_higher(const struct ab_memory_state *s, const struct ab_memory_state *than)
+{
+    return than->position == AB_MEMORY_NEVER || s->footprint_bytes > than->footprint_bytes ||
+           (s->footprint_bytes == than->footprint_bytes &&
+            s->requested_bytes > than->requested_bytes);
+}
+
+static void note_peaks(struct ab_memory_pass *m, const struct ab_memory_state *s, bool is_live_peak)
+{
+    struct ab_memory_phase *phase = &m->report->phases[m->phase];
+    struct ab_memory_state *peak = &phase->at[AB_AT_FOOTPRINT_PEAK], *checked = &m->checked_peak;
+    if (is_live_peak)
+        phase->at[AB_AT_LIVE_PEAK] = *s;
+    if (s->footprint_bytes == AB_MEMORY_UNKNOWN)
+        return;
+    if (s->footprint_bytes > phase->rss_peak_bytes)
+        phase->rss_peak_bytes = s->footprint_bytes;
+    if (is_higher(s, peak))
+        *peak = *s;
+    if (s->is_checked && is_higher(s, checked))
+        *checked = *s;
+}
+
+/* What was looked up stands for a peak that is at most 1 % above it. */
+static void settle_peak(struct ab_memory_pass *m)
+{
+    struct ab_memory_state *peak = &m->report->phases[m->phase].at[AB_AT_FOOTPRINT_PEAK];
+    const struct ab_memory_state *checked = &m->checked_peak;
+    if (checked->position != AB_MEMORY_NEVER && peak->position != AB_MEMORY_NEVER &&
+        checked->footprint_bytes >= peak->footprint_bytes - peak->footprint_bytes / 100)
+        *peak = *checked;
+}
+
+/* Where the run before saw its peaks, and where this one comes near that and higher than so far: an
+ * allocator that draws lots has its peak elsewhere each time. */
+static bool is_checkpoint(const struct ab_memory_pass *m, const struct ab_memory_state *s)
+{
+    const struct ab_memory_marks *marks = &m->report->marks;
+    uint64_t mark = marks->footprint_bytes[m->phase], now = s->footprint_bytes;
+    uint64_t so_far = m->checked_peak.position == AB_MEMORY_NEVER ? 0
+                                                                  : m->checked_peak.footprint_bytes;
+    if (m->report->is_scout)
+        return false;
+    if (m->clock == marks->live_peak[m->phase] || m->clock == marks->footprint_peak[m->phase])
+        return true;
+    return now != AB_MEMORY_UNKNOWN && mark != AB_MEMORY_UNKNOWN && now >= mark - mark / 64 &&
+           now > so_far + so_far / 128;
+}
+
+/* One of the readings that are equally spaced. */
+static void note_reading(struct ab_memory_pass *m, const struct ab_memory_state *s)
+{
+    struct ab_memory_phase *phase = &m->report->phases[m->phase];
+    m->next_reading = m->clock - m->clock % m->interval + m->interval;
+    phase->n_readings++;
+    phase->requested_sum += s->requested_bytes;
+    phase->footprint_sum += s->footprint_bytes == AB_MEMORY_UNKNOWN ? 0 : s->footprint_bytes;
+}
+
+static void end_phase(struct ab_memory_pass *m, const struct ab_memory_state *s)
+{
+    m->report->phases[m->phase].at[AB_AT_END] = *s;
+    settle_peak(m);
+    end_samples(m);
+}
+
+/* More live bytes than so far by 64 KiB and 1 % are a reason to read. */
+static void note_read_peak(struct ab_memory_pass *m, uint64_t live)
+{
+    m->read_peak_bytes = live;
+    m->next_peak_bytes = live + (live / 100 > 64 << 10 ? live / 100 : 64 << 10);
+}
+
+/* Reads the footprint here; at the end of a phase and its peaks this is a checkpoint. */
+static void visit(struct ab_memory_pass *m, bool is_end)
+{
+    struct ab_memory_report *r = m->report;
+    struct ab_memory_state s;
+    read_state(m, &s);
+    bool is_checked = is_checkpoint(m, &s) || (is_end && !r->is_scout);
+    bool is_sample = m->clock >= m->next_sample || is_end;
+    struct ab_page_split split = no_split;
+    if (is_sample || is_checked)
+        split = split_pages(m, s.footprint_bytes, is_checked);
+    if (is_checked) {
+        check_closely(m, &s);
+        dispute(m, &s, &split);
+    }
+    note_peaks(m, &s, m->clock == r->marks.live_peak[m->phase]);
+    if (is_sample) {
+        add_sample(m, &s, &split);
+        m->next_sample = m->clock - m->clock % m->sample_interval + m->sample_interval;
+    }
+    if (m->clock >= m->next_reading)
+        note_reading(m, &s);
+    if ((is_sample && m->clock >= m->next_point) || (is_end && m->phase + 1 == m->n_phases)) {
+        m->next_point = m->clock - m->clock % m->point_interval + m->point_interval;
+        add_point(m, &s, &split);
+    }
+    if (is_end)
+        end_phase(m, &s);
+    if (s.requested_bytes > m->read_peak_bytes)
+        note_read_peak(m, s.requested_bytes);
+}
+
+static void begin_phase(struct ab_memory_pass *m, uint32_t index)
+{
+    struct ab_memory_phase *phase = &m->report->phases[index];
+    m->phase = index;
+    m->clock = m->phases[index].begin;
+    phase->live_peak_bytes = m->live_peak_bytes = m->book.requested_bytes;
+    phase->live_peak_at = m->clock;
+    for (unsigned i = 0; i < AB_AT_COUNT; i++)
+        phase->at[i].position = AB_MEMORY_NEVER;
+    m->checked_peak.position = AB_MEMORY_NEVER;
+    plan_readings(m, index);
+    begin_samples(m);
+    visit(m, false);
+}
+
+/* Phases without an op end where they begin. */
+static void end_phases(struct ab_memory_pass *m)
+{
+    while (m->phase < m->n_phases && m->clock == m->phases[m->phase].end) {
+        visit(m, true);
+        if (m->phase + 1 == m->n_phases)
+            break;
+        begin_phase(m, m->phase + 1);
+    }
+}
+
+/* ---- after each op ---- */
+
+static uint32_t least(uint32_t a, uint32_t b, uint32_t above)
+{
+    return b > above && b < a ? b : a;
+}
+
+/* The next op after which something is to be done, unless the live bytes reach a new peak. */
+static void plan_stop(struct ab_memory_pass *m)
+{
+    const struct ab_memory_marks *marks = &m->report->marks;
+    uint32_t next = least(m->phases[m->phase].end, m->next_reading, m->clock);
+    next = least(next, marks->live_peak[m->phase], m->clock);
+    m->next_stop = least(next, marks->footprint_peak[m->phase], m->clock);
+}
+
+/* Of an op that left no fewer bytes live than the most so far: a new peak, or the touch of the block
+ * that made the last one. */
+static void note_live_peak(struct ab_memory_pass *m, uint64_t op, uint32_t before)
+{
+    struct ab_memory_phase *phase = &m->report->phases[m->phase];
+    uint64_t live = m->book.requested_bytes;
+    bool is_its_touch = AB_OP_CODE(op) == AB_CODE_TOUCH && live == phase->live_peak_bytes &&
+                        before == phase->live_peak_at;
+    if (live > phase->live_peak_bytes || is_its_touch) {
+        phase->live_peak_bytes = m->live_peak_bytes = live;
+        phase->live_peak_at = m->clock;
+    }
+}
+
+static void stop(struct ab_memory_pass *m)
+{
+    const struct ab_memory_marks *marks = &m->report->marks;
+    if (m->clock == m->phases[m->phase].end)
+        end_phases(m);
+    else if (m->clock >= m->next_reading || m->book.requested_bytes >= m->next_peak_bytes ||
+             m->clock == marks->live_peak[m->phase] || m->clock == marks->footprint_peak[m->phase])
+        visit(m, false);
+    plan_stop(m);
+}
+
+void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_given *given,
+                     uint32_t n_skipped)
+{
+    struct ab_memory_pass *m = w->memory;
+    const uint32_t before = m->clock;
+    const bool is_resized = AB_OP_CODE(*op) == (AB_CODE_TOUCHED | AB_CODE_RESIZE);
+    const uint64_t old_size = is_resized ? m->book.entries[AB_OP_SLOT(*op)].size : 0;
+    for (uint32_t i = 0; i <= n_skipped; i++)
+        if (AB_OP_CODE(op[i]) == AB_CODE_FREE)
+            ab_book_drop(&m->book, AB_OP_SLOT(op[i]));
+    if (given->at != 0) {
+        ab_book_put(&m->book, AB_OP_SLOT(*op), given);
+        ab_heap_memory_note(w, m, AB_OP_SLOT(*op));
+    }
+    if ((TOUCHING >> AB_OP_CODE(*op) & 1) != 0)
+        note_touch(m, *op, old_size);
+    m->clock += 1 + n_skipped;
+    if (AB_UNLIKELY(m->book.requested_bytes >= m->live_peak_bytes))
+        note_live_peak(m, *op, before);
+    if (AB_UNLIKELY(m->clock >= m->next_stop || m->book.requested_bytes >= m->next_peak_bytes))
+        stop(m);
+}

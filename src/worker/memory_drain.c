@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is given back: every block dies, then the footprint is read at once, after a while, and
+ * once the allocator was told to let go. Nothing of ours runs in between.
+ */
+#include "worker/heap_memory.h"
+#include "worker/memory.h"
+#include "worker/memory_pass.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <time.h>
+
+static const uint64_t waits_ns[AB_DRAIN_COUNT - 1] = {0, 100000000, 1000000000, 10000000000};
+enum { PURGE = AB_DRAIN_COUNT - 1 };
+
+static bool is_heap(const struct ab_worker *w)
+{
+    return w->page->request.boundary != AB_BOUNDARY_MALLOC;
+}
+
+static void free_block(struct ab_worker *w, uint32_t slot, const struct ab_block_entry *e)
+{
+    const struct ab_lane *lane = &w->lanes[e->lane]; /* as the lane that made it would */
+    uintptr_t ref = w->slots[slot].ref;
+    if (is_heap(w))
+        lane->own_face.free(lane->own_face.heap, ref, e->size);
+    else
+        ((struct ab_malloc_calls *)lane->face)->free((void *)ref);
+}
+
+static void free_all(struct ab_worker *w, struct ab_memory_pass *m)
+{
+    for (uint32_t slot = 0; slot < m->book.n_slots; slot++)
+        if (m->book.entries[slot].is_live) {
+            free_block(w, slot, &m->book.entries[slot]);
+            ab_book_drop(&m->book, slot);
+        }
+}
+
+/* A heap that never frees is emptied by its reset, where it has one. */
+static bool empty(struct ab_worker *w, struct ab_memory_pass *m)
+{
+    const struct ab_backend *b = m->introspect.backend;
+    bool keeps = is_heap(w) && (b->free == NULL || (b->traits & AB_TRAIT_NO_FREE) != 0);
+    if (keeps && b->reset == NULL)
+        return false;
+    free_all(w, m);
+    for (uint32_t i = 0; keeps && i < w->image->n_lanes; i++) {
+        if (i == 0 || b->thread_enter != NULL) /* else they share one heap */
+            b->reset(w->lanes[i].own_face.heap);
+    }
+    return true;
+}
+
+static void sleep_until(uint64_t ns)
+{
+    struct timespec t = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+        ;
+}
+
+void ab_memory_drain(struct ab_worker *w)
+{
+    struct ab_memory_pass *m = w->memory;
+    if (m == NULL || m->report->is_scout)
+        return;
+    struct ab_memory_report *r = m->report;
+    m->book.pages = NULL; /* no phase any more */
+    if (!empty(w, m)) {
+        r->flags |= AB_MEMORY_KEEPS;
+        return;
+    }
+    uint64_t begun = ab_clock_now_ns();
+    for (unsigned i = 0; i < AB_DRAIN_COUNT - 1 && waits_ns[i] <= r->drain_ns; i++) {
+        if (waits_ns[i] > 0)
+            sleep_until(begun + waits_ns[i]);
+        r->drained_bytes[i] = ab_memory_footprint_exact(m);
+        ab_heap_memory_drained(m, i);
+    }
+    if (!ab_introspect_purge(&m->introspect))
+        return;
+    r->drained_bytes[PURGE] = ab_memory_footprint_exact(m);
+    ab_heap_memory_drained(m, PURGE);
+}

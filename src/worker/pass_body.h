@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The loops, included once a call boundary (pass_malloc.c, pass_heap.c) with these macros set:
+ *   FACE                       struct of function pointers        FN(name)   name of an instance
+ *   CALL_ALLOC(f, n) CALL_FREE(f, ref, n) CALL_RESIZE(f, ref, old, n)
+ *   CALL_ZEROED(f, n) CALL_ALIGNED(f, align, n)                   the calls that are timed
+ *   HAS_RESIZE(f) HAS_ZEROED(f) HAS_ALIGNED(f)                    false: skipped, run is partial
+ *   HAS_RESET(f) CALL_RESET(f)                                    false: blocks are freed singly
+ *   MAY_RESET(f, lane, op)                                        optional: does this one, here?
+ *   MAY_RELEASE(f, lane, op) CALL_MARK(f, lane, op) CALL_RELEASE(f, lane, op)   of save points
+ *   ADDRESS(f, ref) HAS_USABLE(f) CALL_USABLE(f, ref)             where its bytes are, how many
+ * (handles are an instance of their own, so that addresses need not ask whether they are one)
+ *   CURSOR, CURSOR_OF(f) CURSOR_ALLOC(c, n) CURSOR_END(f, c)      optional, of an allocator that is
+ *                                                                 compiled in: see allocs
+ * A macro template, because a shared loop would have to call through one boundary to reach the
+ * other. Everything is always_inline with a constant `timing`, so each pass is a loop of its own.
+ */
+#include "base/bits.h"
+#include "base/clock.h"
+#include "worker/lanes.h"
+#include "worker/memory.h"
+#include "worker/meters.h"
+#include "worker/preemption.h"
+#include "worker/slices.h"
+#include "worker/touch.h"
+#include "worker/wait.h"
+
+#include "worker/pass_ops.h"
+
+#define PREFETCH_DISTANCE 8 /* ≤ AB_TAPE_PAD */
+
+INLINE void FN(prefetch)(const struct ab_slot *slots, const uint64_t *op)
+{
+    __builtin_prefetch((const char *)slots + (uint32_t)op[PREFETCH_DISTANCE], 1); /* same line */
+}
+
+#ifdef CURSOR
+#define ALLOC_NEXT(f, cursor, size) FN(alloc_next)((f), &(cursor), (size))
+/* What is handed out from stays in registers from one allocation to the next, as it does in a
+ * program's own loop; only when that is used up is the allocator itself asked. */
+INLINE uintptr_t FN(alloc_next)(FACE *f, CURSOR *cursor, size_t size)
+{
+    uintptr_t ref = CURSOR_ALLOC(cursor, size);
+    if (AB_LIKELY(ref != 0))
+        return ref;
+    CURSOR_END(f, cursor);
+    ref = CALL_ALLOC(f, size);
+    *cursor = CURSOR_OF(f);
+    return ref;
+}
+#else
+#define ALLOC_NEXT(f, cursor, size) CALL_ALLOC((f), (size))
+#endif
+
+#ifdef OBJECT
+#define PREFETCH_NEXT(slots, op) ((void)0) /* compiled in: it takes as long as what is measured */
+#else
+#define PREFETCH_NEXT(slots, op) FN(prefetch)((slots), (op))
+#endif
+
+/* Plain allocations in a row, of the one code: no dispatch between them, so that what is timed is
+ * the allocator rather than the loop. Returns where they end, end[i] with i up to 0. */
+INLINE ptrdiff_t FN(allocs)(struct ab_lane *lane, FACE *f, const uint64_t *end, ptrdiff_t i,
+                            const unsigned code)
+{
+    char *slots = (char *)lane->slots;
+#ifdef CURSOR
+    CURSOR cursor = CURSOR_OF(f);
+#endif
+    do {
+        PREFETCH_NEXT(lane->slots, &end[i]);
+        /* Halves, because a load costs less than a shift; in the order of both our processors. */
+        const uint32_t *halves = (const uint32_t *)&end[i];
+        uint64_t offset = (uint64_t)halves[0] - code;
+        if (offset % sizeof(struct ab_slot) != 0)
+            break;
+        size_t size = halves[1];
+        uintptr_t ref = ALLOC_NEXT(f, cursor, size);
+        if (AB_LIKELY(FN(accept)(lane, (struct ab_slot *)(slots + offset), ref, size)) &&
+            (code & AB_CODE_TOUCHED) != 0)
+            ab_touch_first(ADDRESS(f, ref));
+    } while (++i < 0);
+#ifdef CURSOR
+    CURSOR_END(f, &cursor);
+#endif
+    return i;
+}
+
+#ifdef OBJECT
+#ifdef CURSOR
+#define ROW_CURSOR CURSOR
+#else
+#define ROW_CURSOR char /* none */
+#endif
+
+INLINE void FN(alloc_at)(struct ab_lane *lane, FACE *f, char *slots, const uint64_t *op,
+                         ROW_CURSOR *cursor, const unsigned code)
+{
+    const uint32_t *halves = (const uint32_t *)op; /* as in allocs */
+    struct ab_slot *slot = FN(slot)(slots + halves[0], code);
+    size_t size = halves[1];
+    uintptr_t ref = ALLOC_NEXT(f, *cursor, size);
+    (void)cursor;
+    if (AB_LIKELY(FN(accept)(lane, slot, ref, size)) && (code & AB_CODE_TOUCHED) != 0)
+        ab_touch_first(ADDRESS(f, ref));
+}
+
+/* All ops are plain allocations of the one code: none has to be asked what it is, and four at a time
+ * share the counting, as in a loop that a compiler unrolls. */
+INLINE void FN(allocs_alike)(struct ab_lane *lane, FACE *f, const uint64_t *op, const uint64_t *end,
+                             const unsigned code)
+{
+    char *slots = (char *)lane->slots;
+#ifdef CURSOR
+    CURSOR cursor = CURSOR_OF(f);
+#else
+    char cursor = 0;
+#endif
+    const uint64_t *fours = end - (end - op) % 4;
+    for (; op < fours; op += 4) {
+        FN(alloc_at)(lane, f, slots, op, &cursor, code);
+        FN(alloc_at)(lane, f, slots, op + 1, &cursor, code);
+        FN(alloc_at)(lane, f, slots, op + 2, &cursor, code);
+        FN(alloc_at)(lane, f, slots, op + 3, &cursor, code);
+    }
+    for (; op < end; op++)
+        FN(alloc_at)(lane, f, slots, op, &cursor, code);
+#ifdef CURSOR
+    CURSOR_END(f, &cursor);
+#endif
+}
+
+static __attribute__((noinline)) void FN(untimed_alike)(struct ab_lane *lane, FACE *f,
+                                                        uint32_t begin, uint32_t stop)
+{
+    const uint64_t *op = lane->ops + begin, *end = lane->ops + stop;
+    if (lane->only_code == AB_CODE_ALLOC)
+        FN(allocs_alike)(lane, f, op, end, AB_CODE_ALLOC);
+    else
+        FN(allocs_alike)(lane, f, op, end, AB_CODE_ALLOC | AB_CODE_TOUCHED);
+}
+#endif
+
+/* The loop of phases that are full of rows of allocations; in others it costs more than it saves. */
+static __attribute__((noinline)) uint32_t FN(untimed_rows)(struct ab_lane *lane, FACE *f,
+                                                           uint32_t begin, uint32_t stop)
+{
+    const uint64_t *end = lane->ops + stop;
+    ptrdiff_t i = (ptrdiff_t)begin - (ptrdiff_t)stop;
+    while (i < 0) {
+        unsigned code = AB_OP_CODE(end[i]);
+        FN(prefetch)(lane->slots, &end[i]);
+        if (code == AB_CODE_ALLOC) {
+            i = FN(allocs)(lane, f, end, i, AB_CODE_ALLOC);
+        } else if (code == (AB_CODE_ALLOC | AB_CODE_TOUCHED)) {
+            i = FN(allocs)(lane, f, end, i, AB_CODE_ALLOC | AB_CODE_TOUCHED);
+        } else {
+            if (FN(run_op)(lane, f, end[i], lane->slots, UNTIMED))
+                i += (ptrdiff_t)lane->n_spared;
+            i++;
+        }
+    }
+    return stop + (uint32_t)i;
+}
+
+static __attribute__((noinline)) uint32_t FN(untimed_mixed)(struct ab_lane *lane, FACE *f,
+                                                            uint32_t begin, uint32_t stop)
+{
+    struct ab_slot *slots = lane->slots;
+    const uint64_t *end = lane->ops + stop;
+    __asm__("" : "+r"(end)); /* to be kept, not to be added up anew for each op */
+    ptrdiff_t i = (ptrdiff_t)begin - (ptrdiff_t)stop; /* up to 0: one instruction less */
+    while (i < 0) {
+        FN(prefetch)(slots, &end[i]);
+        if (FN(run_op)(lane, f, end[i], slots, UNTIMED))
+            i += (ptrdiff_t)lane->n_spared;
+        i++;
+    }
+    return stop + (uint32_t)i;
+}
+
+/* Where it stopped: `end`, or after it when a reset passed over what is there. */
+INLINE uint32_t FN(untimed)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
+{
+#ifdef OBJECT
+    if (lane->only_code != 0) {
+        FN(untimed_alike)(lane, f, begin, end);
+        return end;
+    }
+#endif
+    return lane->is_in_rows ? FN(untimed_rows)(lane, f, begin, end)
+                            : FN(untimed_mixed)(lane, f, begin, end);
+}
+
+/* In chunks, so that the parent knows about where a crash happened. */
+static uint32_t FN(untimed_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
+{
+    uint32_t i = begin;
+    while (i < end) {
+        uint32_t stop = end - i > lane->chunk_ops ? i + lane->chunk_ops : end;
+        *lane->progress = i;
+        lane->op = i;
+        i = FN(untimed)(lane, f, i, stop);
+    }
+    return i;
+}
+
+/* The syscalls before a phase leave the loop out of the caches; a phase of one reset would be timed
+ * fetching it. Two ops that do nothing, on a slot of their own, bring it back, and the first op of the
+ * phase. Nothing of the allocator's is touched. */
+static void FN(rehearse)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin)
+{
+    static const uint64_t nothing[2 + PREFETCH_DISTANCE] = {
+        AB_OP_MAKE(AB_CODE_TOUCH, 0, AB_TOUCH_NONE),
+        AB_OP_MAKE(AB_CODE_RESET, 1, 0), /* 1: not at once, one by one; 0 of them */
+    };
+    struct ab_slot none = {0}, *slots = lane->slots;
+    const uint64_t *ops = lane->ops;
+    lane->ops = nothing;
+    lane->slots = &none;
+    FN(untimed_range)(lane, f, 0, 2);
+    lane->ops = ops;
+    lane->slots = slots;
+    (void)*(const volatile uint64_t *)&ops[begin];
+    (void)*(const volatile bool *)&lane->w->phases[phase].is_measured;
+    (void)*(const volatile unsigned *)&lane->w->page->request.pass;
+}
+
+/* Times the op, and takes note of it: how many ops after it are to be skipped. */
+INLINE uint32_t FN(sample)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t at)
+{
+    const struct ab_worker *w = lane->w;
+    uint64_t op = lane->ops[at];
+    uint32_t sample = lane->sample;
+    *lane->progress = at;
+    lane->op = at;
+    lane->delta = UINT64_MAX; /* + 1 = 0: an op that was skipped for want of a hook */
+    ab_preemption_pass(lane);
+    uint32_t n_spared = FN(run_op)(lane, f, op, lane->slots, FENCED) ? lane->n_spared : 0;
+    uint64_t stored = lane->delta + 1;
+    w->ticks[sample] = stored < AB_TICKS_SCHEDULER ? (uint32_t)stored : AB_TICKS_OVERFLOW;
+    w->classes[sample] = (uint8_t)ab_size_class_log2(ab_worker_op_size(w, op));
+    if (AB_UNLIKELY(stored > lane->look_ticks))
+        ab_preemption_judge(lane, phase);
+    return n_spared;
+}
+
+/* Where it stopped, as the untimed range. */
+static uint32_t FN(latency_range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin,
+                                  uint32_t end)
+{
+    const struct ab_worker *w = lane->w;
+    uint32_t n = w->page->request.n_samples, i = begin, first = w->first;
+    for (; lane->sample < n && w->positions[lane->sample] < first + end; lane->sample++) {
+        uint32_t at = w->positions[lane->sample] - first;
+        if (i <= at)
+            i = FN(untimed)(lane, f, i, at);
+        if (i > at)
+            continue; /* passed over by a reset: not timed */
+        i = at + 1 + FN(sample)(lane, f, phase, at);
+    }
+    if (i < end)
+        i = FN(untimed)(lane, f, i, end);
+    ab_preemption_pass(lane);
+    return i;
+}
+
+/* In slices, each timed by itself. The grid is that of the tape: what a reset passes over is an empty
+ * slice. */
+static void FN(sliced_range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin,
+                             uint32_t end)
+{
+    uint32_t ops = lane->w->page->request.slices.ops, i = begin;
+    bool is_latency = lane->w->page->request.pass == AB_PASS_LATENCY;
+    for (uint32_t from = begin; from < end;) {
+        uint32_t stop = end - from > ops ? from + ops : end;
+        uint64_t tick = ab_slice_begin(lane);
+        bool is_empty = i >= stop;
+        i = is_latency ? FN(latency_range)(lane, f, phase, i, stop)
+                       : FN(untimed_range)(lane, f, i, stop);
+        ab_slice_end(lane, phase, is_empty, tick);
+        from = stop;
+    }
+}
+
+/* A slow op, in the counters of its kind; true: it was the scheduler's. */
+INLINE bool FN(note_slow)(struct ab_lane *lane, struct ab_tail *tail)
+{
+    bool is_scheduler = ab_preemption_count(lane, tail);
+    if (!is_scheduler)
+        ab_worker_note_slow(lane, tail);
+    lane->chain = ab_tick_end(); /* the note is not the next op's latency */
+    return is_scheduler;
+}
+
+/* In iterations: what is between two calls is to be in none of them. */
+static void FN(iteration_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end,
+                                struct ab_tail *tails)
+{
+    uint64_t slow = lane->w->page->request.tail_ticks;
+    for (uint32_t i = begin; i < end;) {
+        uint64_t op = lane->ops[i];
+        *lane->progress = i;
+        lane->op = i;
+        ab_iterations_pass(lane, i);
+        lane->delta = UINT64_MAX; /* + 1 = 0: an op that was not carried out */
+        ab_preemption_pass(lane);
+        uint32_t n_spared = FN(run_op)(lane, f, op, lane->slots, FENCED) ? lane->n_spared : 0;
+        i += 1 + n_spared;
+        int kind = ab_worker_op_kind(lane->w, op);
+        bool is_timed = lane->delta + 1 != 0;
+        if (kind >= 0) {
+            tails[kind].n++;
+            bool is_scheduler = is_timed && AB_UNLIKELY(lane->delta >= slow) &&
+                                FN(note_slow)(lane, &tails[kind]);
+            if (is_timed && kind != AB_OP_ACCESS)
+                ab_iterations_add(lane, is_scheduler);
+        } else if (is_timed) { /* a save point: part of the iteration, and of no kind */
+            ab_iterations_add(lane, false);
+        }
+        if (lane->is_counting)
+            ab_lane_count_live(ab_worker_is_refused(lane->w, op) ? -1 : kind, n_spared);
+    }
+    ab_iterations_pass(lane, end);
+    ab_preemption_pass(lane);
+}
+
+static void FN(tail_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end,
+                           struct ab_tail *tails)
+{
+    uint64_t slow = lane->w->page->request.tail_ticks;
+    for (uint32_t i = begin; i < end;) {
+        uint64_t op = lane->ops[i];
+        *lane->progress = i;
+        lane->op = i;
+        lane->delta = 0;
+        uint32_t n_spared = FN(run_op)(lane, f, op, lane->slots, CHAINED) ? lane->n_spared : 0;
+        i += 1 + n_spared;
+        int kind = ab_worker_op_kind(lane->w, op);
+        if (kind >= 0) {
+            tails[kind].n++;
+            if (AB_UNLIKELY(lane->delta >= slow))
+                FN(note_slow)(lane, &tails[kind]);
+        }
+        if (lane->is_counting)
+            ab_lane_count_live(ab_worker_is_refused(lane->w, op) ? -1 : kind, n_spared);
+        if (lane->is_counting ||
+            (AB_OP_CODE(op) != AB_CODE_FREE && AB_OP_CODE(op) != AB_CODE_ALLOC))
+            ab_preemption_pass(lane); /* touches, waits and the count are in no latency */
+    }
+}
+
+/* What an op that allocates left in its slot; `at` stays 0 for every other op. */
+INLINE void FN(look_at)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_given *given)
+{
+    int kind = ab_worker_op_kind(lane->w, op);
+    const struct ab_slot *slot = &lane->slots[AB_OP_SLOT(op)];
+    if (kind < 0 || kind > AB_OP_RESIZE || slot->ref == 0 || ab_worker_is_refused(lane->w, op))
+        return;
+    given->at = (uintptr_t)ADDRESS(f, slot->ref);
+    given->size = AB_SLOT_SIZE(slot);
+    given->usable = HAS_USABLE(f) ? CALL_USABLE(f, slot->ref) : AB_UNKNOWN;
+}
+
+static void FN(memory_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
+{
+    for (uint32_t i = begin; i < end;) {
+        const uint64_t *op = &lane->ops[i];
+        *lane->progress = i;
+        lane->op = i;
+        uint32_t n_skipped = FN(run_op)(lane, f, *op, lane->slots, UNTIMED) ? lane->n_spared : 0;
+        struct ab_given given = {.lane = lane->index};
+        FN(look_at)(lane, f, *op, &given);
+        ab_memory_after(lane->w, op, &given, n_skipped);
+        i += 1 + n_skipped;
+    }
+}
+
+static void FN(range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin, uint32_t end)
+{
+    bool is_measured = lane->w->phases[phase].is_measured;
+    unsigned pass = lane->w->page->request.pass;
+    if (pass == AB_PASS_LATENCY || pass == AB_PASS_TAIL)
+        ab_preemption_begin(lane, begin);
+    if (ab_iterations_are_on(lane->w, phase))
+        FN(iteration_range)(lane, f, begin, end, lane->reports[phase].tail);
+    else if (pass == AB_PASS_TAIL && (is_measured || lane->is_counting))
+        FN(tail_range)(lane, f, begin, end, lane->reports[phase].tail);
+    else if (ab_slices_are_on(lane->w, phase))
+        FN(sliced_range)(lane, f, phase, begin, end);
+    else if (pass == AB_PASS_LATENCY && is_measured)
+        FN(latency_range)(lane, f, phase, begin, end);
+    else if (pass == AB_PASS_MEMORY)
+        FN(memory_range)(lane, f, begin, end);
+    else
+        FN(untimed_range)(lane, f, begin, end);
+}
+
+/* Its stretches of the global order, each when it is its turn. */
+static void FN(strict_phase)(struct ab_lane *lane, FACE *f, uint32_t phase)
+{
+    struct ab_order order;
+    uint32_t begin, end;
+    ab_order_begin(&order, lane->w, phase);
+    while (ab_order_next(&order, &begin, &end)) {
+        if (order.lane != lane->index)
+            continue;
+        ab_lane_take_turn(lane, order.turn);
+        FN(range)(lane, f, phase, begin, end);
+        ab_lane_end_turn(lane, phase, order.turn);
+    }
+}
+
+static void FN(phase)(struct ab_lane *lane, FACE *f, uint32_t phase)
+{
+    const uint32_t *begin = &lane->w->lane_begin[phase * lane->w->image->n_lanes + lane->index];
+    struct ab_phase_meter meter;
+    lane->is_in_rows = ab_lane_is_in_rows(lane, begin[0], begin[1]);
+    ab_apart_begin(lane); /* another one may hand over to it as soon as the phase has begun */
+    ab_lane_begin_phase(lane, phase);
+    ab_iterations_begin(lane, phase);
+    ab_phase_meter_begin(&meter);
+    lane->only_code = 0;
+    FN(rehearse)(lane, f, phase, begin[0]);
+    lane->only_code = lane->w->phases[phase].only_code;
+    ab_phase_meter_start(&meter);
+    if (ab_slices_are_on(lane->w, phase))
+        ab_slices_begin(meter.ticks);
+    if (lane->is_strict)
+        FN(strict_phase)(lane, f, phase);
+    else
+        FN(range)(lane, f, phase, begin[0], begin[1]);
+    ab_phase_meter_end(&meter, &lane->reports[phase]);
+    ab_apart_end(lane, &lane->reports[phase]);
+    if (ab_slices_are_on(lane->w, phase))
+        ab_slices_end(&lane->reports[phase]);
+    ab_lane_end_phase(lane, phase);
+    ab_phase_meter_end_process(&meter, &lane->reports[phase]);
+}
+
+void FN(ab_pass)(struct ab_lane *lane)
+{
+    struct ab_worker *w = lane->w;
+    if (lane->index == 0)
+        ab_memory_begin(w); /* the others wait for lane 0 at the first phase */
+    do {
+        for (uint32_t i = 0; i < w->image->n_phases && !ab_lanes_have_failed(w); i++)
+            FN(phase)(lane, lane->face, i);
+    } while (ab_lanes_next_burst(lane));
+}
+
+#ifdef OBJECT
+/* Compiled in: the pre-flight goes op by op through the very loops that are timed. */
+void FN(ab_step)(struct ab_lane *lane, uint32_t at)
+{
+    unsigned code = AB_OP_CODE(lane->ops[at]);
+    bool is_plain = code == AB_CODE_ALLOC || code == (AB_CODE_ALLOC | AB_CODE_TOUCHED);
+    lane->n_steps++; /* through all loops that take it, in turn */
+    lane->only_code = is_plain && lane->n_steps % 3 == 0 ? (uint8_t)code : 0;
+    lane->is_in_rows = lane->n_steps % 3 == 1;
+    FN(untimed)(lane, lane->face, at, at + 1);
+}
+#endif

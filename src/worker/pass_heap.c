@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The loops at the heap boundary.
+ */
+#define FACE struct ab_heap_face
+#ifdef AB_PASS_HANDLES
+#define FN(name) name##_handle
+#else
+#define FN(name) name##_heap
+#endif
+#define CALL_ALLOC(f, n) ((f)->alloc((f)->heap, (n)))
+#define CALL_FREE(f, ref, n) ((f)->free((f)->heap, (ref), (n)))
+#include "worker/heap_calls.h"
+#ifdef AB_PASS_HANDLES /* pass_handle.c */
+#define ADDRESS(f, ref) ((f)->resolve((f)->heap, (ref)))
+#else
+#define ADDRESS(f, ref) ((void)(f), (void *)(ref))
+#endif
+
+#include "worker/pass_body.h"

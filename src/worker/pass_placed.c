@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The loops over several heaps, one chosen for each request, all of them called.
+ */
+#include "worker/placed.h"
+
+#define FACE struct ab_placed
+#define FN(name) name##_placed
+#define CALL_ALLOC(f, n) ab_placed_alloc((f), (n))
+#define CALL_FREE(f, ref, n) ab_placed_free((f), (ref), (n))
+#include "worker/placed_calls.h"
+
+#include "worker/pass_body.h"

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The loops over several heaps, one chosen for each request, some of them compiled in.
+ */
+#include "worker/placed_inline.h"
+
+#define FACE struct ab_placed
+#define FN(name) name##_placed_inline
+#define CALL_ALLOC(f, n) ab_placed_inline_alloc((f), (n))
+#define CALL_FREE(f, ref, n) ab_placed_inline_free((f), (ref), (n))
+#include "worker/placed_calls.h"
+
+#include "worker/pass_body.h"

@@ -1,6 +1,0 @@
-/* SPDX-License-Identifier: MIT
- *
- * The loops at the heap boundary for back ends whose refs are handles: every touch resolves first.
- */
-#define AB_PASS_HANDLES
-#include "worker/passes/pass_heap.c"

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads a thread's CPU time and context switches, and judges by them.
+ */
+#include "worker/preemption.h"
+
+#include "base/clock.h"
+#include "worker/lanes.h"
+
+#include <sys/resource.h>
+
+static struct ab_cpu_reading read_cpu(void)
+{
+    struct rusage usage;
+    struct ab_cpu_reading r = {.begin_ns = ab_clock_now_ns(), .cpu_ns = ab_clock_thread_cpu_ns()};
+    getrusage(RUSAGE_THREAD, &usage);
+    r.switches = (uint64_t)usage.ru_nivcsw;
+    r.end_ns = ab_clock_now_ns();
+    return r;
+}
+
+/* To ask for the CPU time has the scheduler look whether it is up, so it takes the CPU away during a
+ * reading more often than elsewhere: that is in neither clock of the stretch. */
+bool ab_preemption_took(const struct ab_cpu_reading *before, const struct ab_cpu_reading *after,
+                        uint64_t ns)
+{
+    uint64_t wall = after->begin_ns - before->end_ns, cpu = after->cpu_ns - before->cpu_ns;
+    return after->switches != before->switches && wall > cpu && wall - cpu >= ns / 2;
+}
+
+void ab_preemption_look(struct ab_lane *lane)
+{
+    lane->looked = read_cpu();
+    lane->chain = lane->looked_tick = ab_tick_end();
+}
+
+void ab_preemption_begin(struct ab_lane *lane, uint32_t begin)
+{
+    lane->look_ticks = lane->w->page->request.look_ticks;
+    lane->sample = ab_lane_first_sample(lane->w, begin);
+    ab_preemption_look(lane);
+}
+
+bool ab_preemption_check(struct ab_lane *lane, uint64_t ticks)
+{
+    struct ab_cpu_reading before = lane->looked;
+    uint64_t ticks_10us = lane->w->page->request.tail_10us_ticks;
+    double ns = ticks_10us == 0 ? 0 : (double)ticks * 10000 / (double)ticks_10us;
+    ab_preemption_look(lane);
+    bool is_taken = ab_preemption_took(&before, &lane->looked, (uint64_t)ns);
+    lane->n_preempted += is_taken;
+    return is_taken;
+}
+
+bool ab_preemption_count(struct ab_lane *lane, struct ab_tail *tail)
+{
+    if (lane->delta < lane->look_ticks || !ab_preemption_check(lane, lane->delta))
+        return false;
+    tail->n_scheduler++;
+    if (lane->delta > tail->scheduler_max_ticks)
+        tail->scheduler_max_ticks = lane->delta;
+    return true;
+}
+
+void ab_preemption_judge(struct ab_lane *lane, uint32_t phase)
+{
+    int kind = ab_worker_op_kind(lane->w, lane->ops[lane->op]);
+    if (kind >= 0 && ab_preemption_count(lane, &lane->reports[phase].tail[kind]))
+        lane->w->ticks[lane->sample] = AB_TICKS_SCHEDULER;
+}

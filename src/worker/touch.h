@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing into blocks, outside the timed interval: what a program does with the memory it got; and
+ * the access, which is an op of its own and timed.
+ * Volatile, so that no compiler drops or merges the stores.
+ */
+#ifndef AB_WORKER_TOUCH_H
+#define AB_WORKER_TOUCH_H
+
+#include "base/bits.h"
+#include "tape/op.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { AB_TOUCH_PAGE_BYTES = 4096, AB_TOUCH_LINE_BYTES = 64 };
+
+static inline void ab_touch_stride(volatile unsigned char *p, size_t from, size_t size, size_t step)
+{
+    for (size_t i = from; i < size; i += step)
+        p[i] = (unsigned char)i;
+}
+
+/* Bytes [0, n): whole words, then the rest, as memset and the stores of a program do. */
+static inline void ab_touch_all(volatile unsigned char *p, size_t n)
+{
+    typedef uint64_t __attribute__((may_alias, aligned(1))) word;
+    size_t i = 0;
+    for (; n - i >= sizeof(word); i += sizeof(word))
+        *(volatile word *)(p + i) = i;
+    ab_touch_stride(p, i, n, 1);
+}
+
+static inline void ab_touch_first(void *block)
+{
+    *(volatile unsigned char *)block = 1;
+}
+
+/* First byte, then one every 4096; from = 0 for a new block, the old size for a grown one. */
+static inline __attribute__((always_inline)) void ab_touch_pages(void *block, size_t from,
+                                                                 size_t size)
+{
+    volatile unsigned char *p = block;
+    p[from] = 1;
+    if (AB_UNLIKELY(size - from > AB_TOUCH_PAGE_BYTES))
+        ab_touch_stride(p, from + AB_TOUCH_PAGE_BYTES, size, AB_TOUCH_PAGE_BYTES);
+}
+
+/* One cache line of a block, as a program uses it now and then. */
+static inline __attribute__((always_inline)) void ab_access_line(void *block, enum ab_access how)
+{
+    volatile unsigned char *p = block;
+    if (how == AB_ACCESS_WRITE)
+        *p = 1;
+    else
+        (void)*p;
+}
+
+static inline void ab_touch_block(void *block, size_t size, uint32_t operand)
+{
+    volatile unsigned char *p = block;
+    size_t n = AB_TOUCH_BYTES(operand);
+    switch (AB_TOUCH_MODE(operand)) {
+    case AB_TOUCH_NONE:
+        break;
+    case AB_TOUCH_FIRST:
+        ab_touch_all(p, n < size ? n : size);
+        break;
+    case AB_TOUCH_ENDS:
+        p[0] = 1;
+        p[size - 1] = 1;
+        break;
+    case AB_TOUCH_PAGE:
+    case AB_TOUCH_APART:
+        ab_touch_pages(block, 0, size);
+        break;
+    case AB_TOUCH_LINE:
+        ab_touch_stride(p, 0, size, AB_TOUCH_LINE_BYTES);
+        break;
+    case AB_TOUCH_ALL:
+        ab_touch_all(p, size);
+        break;
+    }
+}
+
+#endif
