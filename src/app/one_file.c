@@ -7,6 +7,7 @@
 #include "app/say.h"
 #include "base/bits.h"
 #include "core/text.h"
+#include "runner/estimate.h"
 
 #include <stdlib.h>
 
@@ -47,18 +48,71 @@ static void show_ops(void *user, uint64_t n_ops)
     ab_say_count(user, "making the tape", "ops", n_ops, 0);
 }
 
-enum ab_status ab_compile_workload(const struct ab_options *o, const char *path,
-                                   struct ab_workload *workload, struct ab_tape *out,
-                                   struct ab_err *err)
+/* Whole, or where `bursts` is not NULL in these. */
+static enum ab_status compile(const struct ab_options *o, const char *path,
+                              struct ab_workload *workload, struct ab_workload_bursts *bursts,
+                              struct ab_tape *out, struct ab_err *err)
 {
     struct ab_options watching = *o;
     if (o->listener != NULL)
         ab_workload_watch(workload, show_ops, &watching);
     ab_say_prepare(o, path);
-    enum ab_status status = ab_workload_compile(workload, out, err);
+    enum ab_status status = bursts != NULL ? ab_workload_compile_bursts(workload, bursts, out, err)
+                                           : ab_workload_compile(workload, out, err);
     ab_workload_watch(workload, NULL, NULL);
     ab_say_prepare(o, NULL);
     return status;
+}
+
+enum ab_status ab_compile_workload(const struct ab_options *o, const char *path,
+                                   struct ab_workload *workload, struct ab_tape *out,
+                                   struct ab_err *err)
+{
+    return compile(o, path, workload, NULL, out, err);
+}
+
+uint64_t ab_tape_memory(const struct ab_options *o)
+{
+    double share = (double)ab_available_memory() * o->tape_mem_share;
+    return o->tape_mem_bytes != 0 ? o->tape_mem_bytes : (uint64_t)share;
+}
+
+static enum ab_status add_burst(void *user, const struct ab_tape *burst, bool is_only,
+                                struct ab_err *err)
+{
+    struct ab_tape_file *file = user;
+    if (!file->file.is_open)
+        AB_TRY(ab_tape_file_begin(is_only, file, err));
+    return ab_tape_file_add(file, burst, err);
+}
+
+enum ab_status ab_lay_down_workload(const struct ab_options *o, const char *path,
+                                    struct ab_workload *workload, struct ab_laid_down *out,
+                                    struct ab_err *err)
+{
+    struct ab_tape_file file = {0};
+    struct ab_laid_down made = {.most_bytes = ab_tape_memory(o)};
+    if (o->tape_mem_bytes ==
+        0) /* another time a bit more may be available: the same bursts then, too */
+        made.most_bytes = UINT64_C(1) << ab_log2(made.most_bytes);
+    struct ab_workload_bursts bursts = {
+        .most_bytes = made.most_bytes, .take = add_burst, .user = &file};
+    enum ab_status status = compile(o, path, workload, &bursts, &made.tape, err);
+    made.n_bursts = bursts.n;
+    if (status == AB_OK)
+        status = ab_tape_file_end(&file, &made.tape, &made.map, err);
+    ab_tape_file_abandon(&file);
+    if (status == AB_OK)
+        *out = made;
+    else
+        ab_tape_fini(&made.tape);
+    return status;
+}
+
+void ab_laid_down_fini(struct ab_laid_down *tape)
+{
+    ab_tape_map_close(&tape->map);
+    ab_tape_fini(&tape->tape);
 }
 
 enum ab_status ab_spare_inputs(const struct ab_options *o, size_t first,

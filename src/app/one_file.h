@@ -7,6 +7,7 @@
 
 #include "app/options.h"
 #include "report/output.h"
+#include "tape/tape_file.h"
 #include "workload/workload.h"
 
 /* The command's one argument; else AB_USAGE that says what is missing or too much. */
@@ -21,6 +22,21 @@ enum ab_status ab_load_workload(const struct ab_options *o, const char *path,
 enum ab_status ab_compile_workload(const struct ab_options *o, const char *path,
                                    struct ab_workload *workload, struct ab_tape *out,
                                    struct ab_err *err);
+
+/* How much of a tape may be in memory at a time: --tape-mem. */
+uint64_t ab_tape_memory(const struct ab_options *o);
+
+struct ab_laid_down {
+    struct ab_tape tape; /* what is known of it; no ops */
+    struct ab_tape_map map;
+    uint32_t n_bursts;
+    uint64_t most_bytes; /* of a burst */
+};
+/* The same, to where runs map it: a tape that is longer than --tape-mem in bursts. */
+enum ab_status ab_lay_down_workload(const struct ab_options *o, const char *path,
+                                    struct ab_workload *workload, struct ab_laid_down *out,
+                                    struct ab_err *err);
+void ab_laid_down_fini(struct ab_laid_down *tape);
 
 /* AB_USAGE when `out`, to be written to `path`, would replace what is read: one of o->args from
  * `first` on, rules of --map @FILE, or what --baseline, --trace and --stdin name. */

@@ -151,6 +151,8 @@ struct ab_options {
     uint32_t instr_ops;               /* of how many ops; 0 = default */
 };
 
+/* A setting of a workload in bursts, in bytes; no param has such a name. */
+#define AB_TAPE_MEM_SETTING "tape-mem="
 #define AB_BURST_LEAST 256u
 #define AB_BURST_MAX (1u << 30)
 #define AB_TAPE_MEM_LEAST (1u << 16)

@@ -99,11 +99,8 @@ static void show_stacks(void *user, uint64_t n_events)
 /* How much of the trace may be in memory as a tape. */
 static void set_burst(const struct ab_options *o, struct ab_trace_feed_options *options)
 {
-    double available = (double)ab_available_memory() * o->tape_mem_share;
     options->burst_events = o->burst_events;
-    options->most_bytes = o->has_burst             ? UINT64_MAX
-                          : o->tape_mem_bytes != 0 ? o->tape_mem_bytes
-                                                   : (uint64_t)available;
+    options->most_bytes = o->has_burst ? UINT64_MAX : ab_tape_memory(o);
 }
 
 /* Burst by burst to where the runs find it. */

@@ -105,11 +105,15 @@ static enum ab_status take_maps(struct ab_resume *r, struct ab_err *err)
 static void take_sets(struct ab_resume *r)
 {
     const char *const *settings = r->stored.session.settings;
+    unsigned long long bytes;
     size_t n = 0;
+    for (; settings[n] != NULL; n++)
+        if (sscanf(settings[n], AB_TAPE_MEM_SETTING "%llu", &bytes) == 1 && bytes > 0)
+            break; /* it is the last */
+    if (settings[n] != NULL && r->options.tape_mem_bytes == 0)
+        r->options.tape_mem_bytes = bytes;
     if (r->options.n_sets > 0)
         return;
-    while (settings[n] != NULL)
-        n++;
     take_list(r, 2, settings, n);
     r->options.sets = r->lists[2];
     r->options.n_sets = n;

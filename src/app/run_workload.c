@@ -7,7 +7,32 @@
 #include "app/measure_tape.h"
 #include "app/one_file.h"
 #include "app/resume_result.h"
-#include "tape/tape_file.h"
+#include "core/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct settings { /* of the subject, as texts; ends with NULL */
+    const char **list;
+    char bursts[64];
+};
+
+/* The values of its params, and how the tape is cut: another cut is other work. */
+static void list_settings(const char *const *params, const struct ab_laid_down *tape,
+                          struct settings *s)
+{
+    size_t n = 0;
+    while (params[n] != NULL)
+        n++;
+    s->list = ab_alloc_zeroed(n + 2, sizeof s->list[0]);
+    memcpy(s->list, params, n * sizeof s->list[0]);
+    if (tape->n_bursts == 1)
+        return;
+    snprintf(s->bursts, sizeof s->bursts, AB_TAPE_MEM_SETTING "%llu, %u bursts",
+             (unsigned long long)tape->most_bytes, tape->n_bursts);
+    s->list[n] = s->bursts;
+}
 
 static enum ab_status measure_workload(const struct ab_options *o, struct ab_session *resumed,
                                        ab_take_session *take, void *user, int *exit_code,
@@ -15,24 +40,23 @@ static enum ab_status measure_workload(const struct ab_options *o, struct ab_ses
 {
     const char *path;
     struct ab_workload *workload = NULL;
-    struct ab_tape tape = {0};
-    struct ab_tape_map map = {0};
+    struct ab_laid_down tape = {0};
+    struct settings settings = {0};
     AB_TRY(ab_one_file(o, "a workload", "run", &path, err));
     AB_TRY(ab_load_workload(o, path, &workload, err));
-    enum ab_status status = ab_compile_workload(o, path, workload, &tape, err);
-    if (status == AB_OK)
-        status = ab_tape_map_open(&tape, &map, err);
+    enum ab_status status = ab_lay_down_workload(o, path, workload, &tape, err);
     if (status == AB_OK) {
+        list_settings(ab_workload_params(workload), &tape, &settings);
         struct ab_subject subject = {
             .kind = "workload",
             .name = ab_workload_name(workload),
             .about = ab_workload_about(workload),
             .path = path,
             .text = ab_workload_text(workload),
-            .settings = ab_workload_params(workload),
+            .settings = settings.list,
             .seed = ab_workload_seed(workload),
-            .tape = &tape,
-            .map = &map,
+            .tape = &tape.tape,
+            .map = &tape.map,
             .workload = workload,
             .resumed = resumed,
             .take = take,
@@ -41,8 +65,8 @@ static enum ab_status measure_workload(const struct ab_options *o, struct ab_ses
         subject.backends = ab_workload_backends(workload, &subject.n_backends);
         status = ab_measure_tape(o, &subject, exit_code, err);
     }
-    ab_tape_map_close(&map);
-    ab_tape_fini(&tape);
+    free(settings.list);
+    ab_laid_down_fini(&tape);
     ab_workload_free(workload);
     return status;
 }

@@ -172,8 +172,7 @@ static void lint_workload(const struct ab_workload *w, const struct ab_tape_map 
 struct check {
     const struct ab_options *options;
     struct ab_workload *workload;
-    struct ab_tape tape;
-    struct ab_tape_map map;
+    struct ab_laid_down tape;
     struct ab_selection_list selection;
     struct ab_text choice; /* how it came about; empty where they were named */
     struct ab_gate_set gates;
@@ -189,7 +188,7 @@ struct check {
 /* That of `via`. */
 static enum ab_status add_mapped_row(struct check *c, struct ab_err *err)
 {
-    const struct ab_subject subject = {.workload = c->workload, .map = &c->map};
+    const struct ab_subject subject = {.workload = c->workload, .map = &c->tape.map};
     struct ab_placement_rows mapped;
     enum ab_status status = ab_placement_rows_read(c->options, &subject, &c->selection, &mapped,
                                                    err);
@@ -199,7 +198,7 @@ static enum ab_status add_mapped_row(struct check *c, struct ab_err *err)
 
 static enum ab_status select_backends(struct check *c, struct ab_err *err)
 {
-    struct ab_backend_wish wish = {.options = c->options, .tape = &c->map};
+    struct ab_backend_wish wish = {.options = c->options, .tape = &c->tape.map};
     wish.listed = ab_workload_backends(c->workload, &wish.n_listed);
     AB_TRY(ab_backend_choice_make(&wish, &c->selection, err));
     ab_backend_choice_say(&wish, &c->selection, &c->choice);
@@ -215,8 +214,8 @@ static enum ab_status read_gates(struct check *c, struct ab_err *err)
     const char *names[AB_SELECTION_MAX];
     struct ab_gate_source source = {.options = c->options,
                                     .workload = c->workload,
-                                    .phases = c->map.phases,
-                                    .n_phases = c->map.image->n_phases,
+                                    .phases = c->tape.map.phases,
+                                    .n_phases = c->tape.map.image->n_phases,
                                     .backends = names};
     for (size_t i = 0; i < c->selection.n && i < AB_SELECTION_MAX; i++)
         names[source.n_backends++] = c->selection.items[i].name;
@@ -231,7 +230,7 @@ static enum ab_status estimate(struct check *c, struct ab_err *err)
     struct ab_session_work work = {
         .n_backends = c->n_running,
         .rounds = o->rounds,
-        .processes = o->processes != 0 ? o->processes : ab_estimate_processes(&c->map),
+        .processes = o->processes != 0 ? o->processes : ab_estimate_processes(&c->tape.map),
         .drain_ns = o->drain_ns,
     };
     for (size_t i = 0; i < c->selection.n; i++)
@@ -239,19 +238,18 @@ static enum ab_status estimate(struct check *c, struct ab_err *err)
                                                 c->selection.items[i].never_frees);
     AB_TRY(ab_pass_choice_make(o, &c->gates, NULL, &work.passes, err));
     c->passes = work.passes;
-    c->cost = ab_estimate_session(&c->map, &work);
+    c->cost = ab_estimate_session(&c->tape.map, &work);
     return AB_OK;
 }
 
 static enum ab_status find_all(struct check *c, const char *path, struct ab_err *err)
 {
     AB_TRY(ab_load_workload(c->options, path, &c->workload, err));
-    AB_TRY(ab_compile_workload(c->options, path, c->workload, &c->tape, err));
-    AB_TRY(ab_tape_map_open(&c->tape, &c->map, err));
+    AB_TRY(ab_lay_down_workload(c->options, path, c->workload, &c->tape, err));
     AB_TRY(select_backends(c, err));
     AB_TRY(read_gates(c, err));
     AB_TRY(estimate(c, err));
-    lint_workload(c->workload, &c->map, c->options->rounds, &c->lints);
+    lint_workload(c->workload, &c->tape.map, c->options->rounds, &c->lints);
     return AB_OK;
 }
 
@@ -320,8 +318,8 @@ static void print_total(const struct check *c)
 static void print_all(const struct check *c)
 {
     const struct ab_selection *foreign = ab_case_foreign(c->options, &c->selection);
-    ab_workload_print_plan(stdout, c->workload, &c->tape);
-    print_cost(&c->map);
+    ab_workload_print_plan(stdout, c->workload, &c->tape.tape);
+    print_cost(&c->tape.map);
     if (foreign != NULL && !c->options->allows_plugins)
         printf("\n%s is a library named by the workload: run requires --allow-plugins\n",
                AB_SHOWN(300, foreign->name));
@@ -396,16 +394,16 @@ static json_t *params(const struct check *check)
 
 static json_t *document(const struct check *check)
 {
-    const struct ab_facts *facts = &check->tape.facts;
+    const struct ab_facts *facts = &check->tape.tape.facts;
     json_t *o = json_object();
     ab_json_put(o, "schema", ab_json_string("allocbench-check/1"));
     ab_json_put(o, "name", ab_json_string(ab_workload_name(check->workload)));
     ab_json_put(o, "about", ab_json_string(ab_workload_about(check->workload)));
     ab_json_put(o, "seed", ab_json_integer(ab_workload_seed(check->workload)));
     ab_json_put(o, "params", params(check));
-    ab_json_put(o, "tape_sha256", ab_json_string(check->tape.sha256));
+    ab_json_put(o, "tape_sha256", ab_json_string(check->tape.tape.sha256));
     ab_json_put(o, "lanes", ab_json_integer(facts->lanes));
-    ab_json_put(o, "phases", phases(&check->tape));
+    ab_json_put(o, "phases", phases(&check->tape.tape));
     ab_json_put(o, "live_peak_bytes", ab_json_integer(facts->live_peak_bytes));
     ab_json_put(o, "live_peak_blocks", ab_json_integer(facts->live_peak_blocks));
     ab_json_put(o, "total_bytes", ab_json_integer(facts->total_bytes));
@@ -430,8 +428,7 @@ enum ab_status ab_cmd_check(const struct ab_options *o, int *exit_code, struct a
     ab_gate_set_fini(&c.gates);
     ab_selection_list_fini(&c.selection);
     ab_text_fini(&c.choice);
-    ab_tape_map_close(&c.map);
-    ab_tape_fini(&c.tape);
+    ab_laid_down_fini(&c.tape);
     ab_workload_free(c.workload);
     return status;
 }

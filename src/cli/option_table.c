@@ -560,10 +560,10 @@ static const struct ab_option_info table[] = {
      "What runs", 0, REPLAY | ADVISE, COUNT(burst_events, AB_BURST_LEAST, AB_BURST_MAX),
      .zero = "0", GIVEN(has_burst), .range = "must be 0, or from 256 to 2^30", RARE},
     {"tape-mem", "SIZE|N%",
-     "memory for the prepared trace, about 8 bytes per call; a longer trace is\n"
-     "replayed in bursts of this size, from a file in $TMPDIR or /var/tmp\n"
+     "memory for the prepared work, about 8 bytes per call; what is longer runs\n"
+     "in bursts of this size, from a file in $TMPDIR or /var/tmp\n"
      "(default: 25% of available memory)",
-     "What runs", 0, REPLAY | ADVISE, SPECIAL(read_tape_mem), RARE},
+     "What runs", 0, RUN | CHECK | REPLAY | ADVISE, SPECIAL(read_tape_mem), RARE},
     {"rounds", "N",
      "number of rounds, each of every back end in random order; below 6 no\n"
      "confidence interval is possible (default: 6 to 10, until the intervals are\n"

@@ -695,6 +695,50 @@ enum ab_status ab_tape_end(struct ab_tape_builder *b, struct ab_tape *out, struc
     return status;
 }
 
+/* Of one burst its own; else of all of theirs. */
+static void add_digest(struct ab_tape *total, const struct ab_tape *burst)
+{
+    char both[2 * SHA256_DIGEST_STRING_LENGTH];
+    if (total->sha256[0] == 0) {
+        strcpy(total->sha256, burst->sha256);
+        return;
+    }
+    strcpy(both, total->sha256);
+    strcat(both, burst->sha256);
+    SHA256Data((const uint8_t *)both, strlen(both), total->sha256);
+}
+
+static void add_phase(struct ab_phase *phase, const struct ab_phase *more, uint32_t n_before)
+{
+    bool has_some = phase->begin < phase->end, adds_some = more->begin < more->end;
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+        phase->n_ops[k] += more->n_ops[k];
+    phase->n_touches += more->n_touches;
+    phase->touched_pages += more->touched_pages;
+    if (adds_some || (!has_some && more->begin > 0)) /* without ops: where its ops would be */
+        phase->end = n_before + more->end;
+    if (!has_some)
+        phase->begin = phase->end - (more->end - more->begin);
+}
+
+void ab_tape_total_add(struct ab_tape *total, const struct ab_tape *burst)
+{
+    add_digest(total, burst);
+    for (uint32_t i = 0; i < burst->n_phases; i++)
+        add_phase(&total->phases[i], &burst->phases[i], total->n_ops);
+    total->n_ops += burst->n_ops;
+    total->n_edges += burst->n_edges;
+    total->n_remote += burst->n_remote;
+    total->facts = burst->facts;
+    total->stretch_bytes = burst->stretch_bytes;
+    total->n_slots = burst->n_slots;
+    if (burst->window != 0 && (total->window == 0 || burst->window < total->window))
+        total->window = burst->window;
+    total->live_end_blocks = burst->live_end_blocks;
+    total->live_end_bytes = burst->live_end_bytes;
+    total->no_op_frees = burst->no_op_frees;
+}
+
 /* What can be asked of a tape while it is built. */
 
 void ab_tape_prefetch(const struct ab_tape_builder *b, uint32_t slot)

@@ -185,6 +185,9 @@ enum ab_status ab_tape_cut(struct ab_tape_builder *b, const struct ab_tape **out
                            struct ab_err *err);
 /* What the ops since the last cut take up as a tape, what guards them not counted. */
 uint64_t ab_tape_bytes(const struct ab_tape_builder *b);
+/* Adds a burst to what is known of all: facts, counts, phases and digest; a total has no ops. Its
+ * phases are there, as many as each burst has; it is zero but for their names before the first. */
+void ab_tape_total_add(struct ab_tape *total, const struct ab_tape *burst);
 
 /* What a recording knows of each allocation beyond its op, and a placement may ask for: one byte for
  * each allocation of a tape, refused ones as well, in the common order. A resize is asked the same as

@@ -418,40 +418,6 @@ static enum ab_status look_ahead(struct ab_trace_feed *f, struct ab_err *err)
     return status;
 }
 
-static void add_burst(struct ab_trace_feed *f, const struct ab_tape *burst)
-{
-    const struct ab_phase *phase = &burst->phases[0];
-    f->n_bursts++;
-    f->total.n_ops += burst->n_ops;
-    f->total.n_edges += burst->n_edges;
-    f->total.n_remote += burst->n_remote;
-    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
-        f->phase.n_ops[k] += phase->n_ops[k];
-    f->phase.n_touches += phase->n_touches;
-    f->phase.touched_pages += phase->touched_pages;
-    f->phase.end = f->total.n_ops;
-    f->total.facts = burst->facts;
-    f->total.stretch_bytes = burst->stretch_bytes;
-    f->total.n_slots = burst->n_slots;
-    if (burst->window != 0 && (f->total.window == 0 || burst->window < f->total.window))
-        f->total.window = burst->window;
-    f->total.live_end_blocks = burst->live_end_blocks;
-    f->total.live_end_bytes = burst->live_end_bytes;
-}
-
-/* Of one burst its own; else of all of theirs. */
-static void add_digest(struct ab_trace_feed *f, const struct ab_tape *burst)
-{
-    char both[2 * SHA256_DIGEST_STRING_LENGTH];
-    if (f->n_bursts == 0) {
-        strcpy(f->total.sha256, burst->sha256);
-        return;
-    }
-    strcpy(both, f->total.sha256);
-    strcat(both, burst->sha256);
-    SHA256Data((const uint8_t *)both, strlen(both), f->total.sha256);
-}
-
 static enum ab_status wrong(const struct ab_trace_feed *f, const char *what, struct ab_err *err)
 {
     return ab_fail(err, AB_INPUT, "%s: %s", ab_trace_reader_name(f->reader), what);
@@ -480,8 +446,8 @@ enum ab_status ab_trace_feed_next(struct ab_trace_feed *f, const struct ab_tape 
         return wrong(f, "more than 4 billion ops; `trace cut` makes shorter ones", err);
     if (f->n_bursts > 0 && made->facts.lanes != f->total.facts.lanes)
         return wrong(f, "its end mark declares fewer threads than its events have", err);
-    add_digest(f, made);
-    add_burst(f, made);
+    ab_tape_total_add(&f->total, made);
+    f->n_bursts++;
     *burst = made;
     return AB_OK;
 }

@@ -25,6 +25,11 @@ void ab_lane_await(struct ab_lane *lane, uint32_t slot, uint32_t operand);
 void ab_lane_count_live(int kind, uint32_t n_spared);
 void ab_lane_take_turn(struct ab_lane *lane, uint32_t turn);
 void ab_lane_end_turn(struct ab_lane *lane, uint32_t phase, uint32_t turn);
+/* The phase has all its ops in other bursts: what beginning and ending it takes is in none of them. */
+static inline bool ab_lane_passes_over(const struct ab_worker *w, uint32_t phase)
+{
+    return w->image->n_bursts > 1 && w->phases[phase].begin == w->phases[phase].end;
+}
 /* After the last phase of a burst, in every lane: false after the last burst. Else another one
  * lies in the place of this one. */
 bool ab_lanes_next_burst(struct ab_lane *lane);

@@ -445,7 +445,8 @@ void FN(ab_pass)(struct ab_lane *lane)
         ab_memory_begin(w); /* the others wait for lane 0 at the first phase */
     do {
         for (uint32_t i = 0; i < w->image->n_phases && !ab_lanes_have_failed(w); i++)
-            FN(phase)(lane, lane->face, i);
+            if (!ab_lane_passes_over(w, i))
+                FN(phase)(lane, lane->face, i);
     } while (ab_lanes_next_burst(lane));
 }
 

@@ -34,6 +34,20 @@ void ab_workload_free(struct ab_workload *w);
  * carried out (alloc at an occupied position, a loop that never ends, too many ops). */
 enum ab_status ab_workload_compile(struct ab_workload *w, struct ab_tape *out, struct ab_err *err);
 
+/* A tape that is longer than `most_bytes` is made in bursts, each of which has all phases, those of
+ * other bursts without ops. A burst does not end inside of a scope. */
+struct ab_workload_bursts {
+    uint64_t most_bytes;
+    /* is_only: there is no other. The tape is lent for the call. */
+    enum ab_status (*take)(void *user, const struct ab_tape *burst, bool is_only,
+                           struct ab_err *err);
+    void *user;
+    uint32_t n; /* set: how many were taken */
+};
+/* total: as one tape of all bursts, without ops. End it with ab_tape_fini. */
+enum ab_status ab_workload_compile_bursts(struct ab_workload *w, struct ab_workload_bursts *bursts,
+                                          struct ab_tape *total, struct ab_err *err);
+
 /* While it is compiled, `progress` is called from time to time with the number of ops so far. */
 void ab_workload_watch(struct ab_workload *w, void (*progress)(void *user, uint64_t n_ops),
                        void *user);

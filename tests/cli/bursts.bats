@@ -31,6 +31,22 @@ work_of() { # FILE
     expect_nothing_left
 }
 
+# A workload has several phases, queues, scopes and iterations; most bursts have one phase alone.
+@test "a workload in bursts does the work of the whole" {
+    for name in producer-consumer exchange scratch region; do
+        for size in 1GiB 256KiB; do
+            bench run "@$name" -b arena,slab --rounds 1 --tape-mem $size --json "$OUT/$size.json" -q
+            expect_code 0
+        done
+        [ "$(work_of "$OUT/1GiB.json")" = "$(work_of "$OUT/256KiB.json")" ] || fail "other work: $name"
+        expect_json '.config.settings | any(startswith("tape-mem=")) | not' "$OUT/1GiB.json"
+        expect_json '.config.settings[-1] | test("^tape-mem=262144, [1-9][0-9]* bursts$")' \
+            "$OUT/256KiB.json"
+        expect_json '[.results[] | select(.op == "all") | .ns_per_op > 0] | all' "$OUT/256KiB.json"
+    done
+    expect_nothing_left
+}
+
 # What the heaps of a row served, but for times.
 heaps_of() { # FILE
     jq -c '[.backends[].map? | select(. != null) | [.heaps, .rules]],

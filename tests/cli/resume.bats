@@ -66,6 +66,14 @@ work_of() { # FILE
     [ "$sum" = "$(sha256sum <"$OUT/partial.json")" ] || fail "the partial result was changed"
 }
 
+@test "a workload in bursts is resumed in the same bursts" {
+    make_partial --set ops=30000 --tape-mem 64KiB
+    expect_json '.config.settings[-1] | startswith("tape-mem=65536, ")' "$OUT/partial.json"
+    bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
+    expect_code 0
+    [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/resumed.json")" ] || fail "other work"
+}
+
 @test "rows that are compiled in, stand behind a checker or have variables are gone on with too" {
     bench run "$ROOT/$config" --set ops=3000 -b glibc,inline+arena,checked+slab --rounds 3 --drain 0 \
         -b 'glibc{GLIBC_TUNABLES=glibc.malloc.tcache_count=0}' --json "$OUT/whole.json" -q

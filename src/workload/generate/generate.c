@@ -162,9 +162,9 @@ static uint64_t available_bytes(void)
     return kib >= 0 ? (uint64_t)kib * 1024 : UINT64_MAX;
 }
 
-/* How many ops a tape may have: the format's limit, or what fits in half of the available memory
- * beside the live sets of w. */
-static uint64_t estimate_max_ops(const struct ab_workload *w)
+/* How many ops a tape may have: the format's limit, or of one that is held whole what fits in half of
+ * the available memory beside the live sets of w. */
+static uint64_t estimate_max_ops(const struct ab_workload *w, bool is_in_bursts)
 {
     uint64_t room = available_bytes() / 2, taken = 0, op_bytes = OP_BYTES;
     for (size_t i = 0; i < w->n_sets; i++) {
@@ -177,6 +177,8 @@ static uint64_t estimate_max_ops(const struct ab_workload *w)
         if (w->phases[i].n_lanes > 1)
             op_bytes = LANE_OP_BYTES;
     room = room > taken ? room - taken : 0;
+    if (is_in_bursts)
+        return AB_TAPE_MAX_OPS;
     return room / op_bytes < AB_TAPE_MAX_OPS ? room / op_bytes : AB_TAPE_MAX_OPS;
 }
 
@@ -386,6 +388,102 @@ static uint32_t next_ready(const struct ab_generator *g, uint32_t from)
     return AB_LANES_MAX;
 }
 
+/* ---- bursts ---- */
+
+static enum ab_status begin_phase(struct ab_generator *g)
+{
+    const struct ab_phase_def *p = g->phase;
+    enum ab_status status = ab_tape_phase(g->tape, p->name, p->is_measured, g->err);
+    if (status == AB_OK && p->each[0] != 0)
+        ab_tape_each(g->tape, p->each, p->budget_ns);
+    return status;
+}
+
+/* A phase as the bursts have it that none of its ops are in. */
+static struct ab_phase name_phase(const struct ab_phase_def *p, uint32_t at, uint32_t turn)
+{
+    struct ab_phase phase = {.is_measured = p->is_measured,
+                             .begin = at,
+                             .end = at,
+                             .turns_begin = turn,
+                             .turns_end = turn,
+                             .budget_ns = p->budget_ns};
+    strcpy(phase.name, p->name);
+    strcpy(phase.iteration, p->each);
+    return phase;
+}
+
+/* Where each lane begins in each phase, of a tape with the phases [first, first + n_made) alone, made
+ * one of all `n`. */
+static uint32_t *pad_begins(const uint32_t *made, uint32_t first, uint32_t n_made, uint32_t n,
+                            uint32_t n_lanes)
+{
+    size_t before = (size_t)first * n_lanes, own = (size_t)n_made * n_lanes;
+    size_t all = (size_t)n * n_lanes;
+    uint32_t *begins = ab_alloc_zeroed(all + 1, sizeof begins[0]);
+    memcpy(begins + before, made, own * sizeof begins[0]);
+    for (size_t i = before + own; i <= all; i++)
+        begins[i] = made[own];
+    return begins;
+}
+
+/* Its three arrays are the caller's; all else is lent. */
+static struct ab_tape pad(const struct ab_generator *g, const struct ab_tape *made)
+{
+    struct ab_tape burst = *made;
+    const uint32_t n = (uint32_t)g->w->n_phases, first = g->first_phase;
+    const uint32_t end = first + made->n_phases, n_lanes = made->facts.lanes;
+    burst.n_phases = n;
+    burst.phases = ab_alloc(n * sizeof burst.phases[0]);
+    for (uint32_t i = 0; i < n; i++)
+        burst.phases[i] = name_phase(&g->w->phases[i], i < first ? 0 : made->n_ops,
+                                     i < first ? 0 : made->n_turns);
+    memcpy(burst.phases + first, made->phases, made->n_phases * sizeof burst.phases[0]);
+    burst.lane_begin = pad_begins(made->lane_begin, first, end - first, n, n_lanes);
+    if (made->n_iterations > 0)
+        burst.iteration_begin = pad_begins(made->iteration_begin, first, end - first, n, n_lanes);
+    return burst;
+}
+
+/* What was pushed since the last burst is the next one. */
+static enum ab_status hand_over(struct ab_generator *g, bool is_only)
+{
+    const struct ab_tape *made;
+    AB_TRY(ab_tape_cut(g->tape, &made, g->err));
+    uint64_t n_ops = (uint64_t)g->total->n_ops + made->n_ops;
+    if (n_ops > g->max_ops)
+        return ab_generate_too_many(g, g->phase->place, (double)n_ops);
+    struct ab_tape burst = pad(g, made);
+    ab_tape_total_add(g->total, &burst);
+    g->bursts->n++;
+    enum ab_status status = g->bursts->take(g->bursts->user, &burst, is_only, g->err);
+    free(burst.phases);
+    free(burst.lane_begin);
+    if (made->n_iterations > 0)
+        free(burst.iteration_begin);
+    return status;
+}
+
+/* Save points do not outlive a burst, so that none ends in a scope. */
+static bool is_in_scope(const struct ab_generator *g)
+{
+    bool is_found = false;
+    for (uint32_t i = 0; i < g->phase->n_lanes; i++)
+        for (uint32_t k = 0; k < g->lanes[i].depth; k++)
+            is_found = is_found || g->lanes[i].loops[k].scope != NULL;
+    return is_found;
+}
+
+/* Between two turns: a burst that is long enough ends here. */
+static enum ab_status end_burst(struct ab_generator *g)
+{
+    if (g->bursts == NULL || ab_tape_bytes(g->tape) < g->bursts->most_bytes || is_in_scope(g))
+        return AB_OK;
+    AB_TRY(hand_over(g, false));
+    g->first_phase = (uint32_t)(g->phase - g->w->phases);
+    return begin_phase(g);
+}
+
 static enum ab_status take_turns(struct ab_generator *g)
 {
     enum ab_status status = AB_OK;
@@ -399,6 +497,8 @@ static enum ab_status take_turns(struct ab_generator *g)
             continue;
         }
         status = take_turn(g, &g->lanes[index]);
+        if (status == AB_OK)
+            status = end_burst(g);
         if (g->lanes[index].is_finished) {
             ab_lane_set_ready(g, index, false);
             n_finished++;
@@ -452,12 +552,10 @@ static enum ab_status run_once(struct ab_generator *g, const struct ab_phase_def
 
 static enum ab_status run_phase(struct ab_generator *g, const struct ab_phase_def *p)
 {
-    enum ab_status status = ab_tape_phase(g->tape, p->name, p->is_measured, g->err);
     struct ab_loop repeat = {
         .limit = p->repeat, .begin = ab_tape_count(g->tape), .place = p->place};
-    if (status == AB_OK && p->each[0] != 0)
-        ab_tape_each(g->tape, p->each, p->budget_ns);
     g->phase = p;
+    enum ab_status status = begin_phase(g);
     g->pool.barrier = repeat.begin;
     while (repeat.done < repeat.limit && status == AB_OK) {
         uint64_t before = ab_tape_count(g->tape);
@@ -578,7 +676,7 @@ static enum ab_status check_end(struct ab_generator *g, const struct ab_phase_de
 static enum ab_status check_estimate(struct ab_generator *g)
 {
     const struct ab_workload *w = g->w;
-    g->max_ops = estimate_max_ops(w);
+    g->max_ops = estimate_max_ops(w, g->bursts != NULL);
     uint64_t most_live = estimate_most_live(w);
     for (size_t i = 0; i < w->n_phases; i++) {
         AB_TRY(check_end(g, &w->phases[i], most_live));
@@ -591,23 +689,70 @@ static enum ab_status check_estimate(struct ab_generator *g)
     return AB_OK;
 }
 
-enum ab_status ab_workload_compile(struct ab_workload *w, struct ab_tape *out, struct ab_err *err)
+static enum ab_status run_all(struct ab_generator *g, struct ab_workload *w)
 {
-    struct ab_err local;
-    struct ab_generator g = {.w = w, .err = err != NULL ? err : &local};
+    g->w = w;
     free(w->resets);
     w->resets = ab_alloc_zeroed(w->n_cursors + 1u, sizeof w->resets[0]);
     for (uint32_t i = 0; i < w->n_cursors; i++)
         w->resets[i].other = AB_NO_SET;
-    enum ab_status status = check_estimate(&g);
+    enum ab_status status = check_estimate(g);
     if (status == AB_OK)
-        prepare(&g);
+        prepare(g);
     for (size_t i = 0; i < w->n_phases && status == AB_OK; i++)
-        status = run_phase(&g, &w->phases[i]);
+        status = run_phase(g, &w->phases[i]);
+    return status;
+}
+
+enum ab_status ab_workload_compile(struct ab_workload *w, struct ab_tape *out, struct ab_err *err)
+{
+    struct ab_err local;
+    struct ab_generator g = {.err = err != NULL ? err : &local};
+    enum ab_status status = run_all(&g, w);
     if (status == AB_OK) {
         status = ab_tape_end(g.tape, out, g.err);
         g.tape = NULL;
     }
+    release(&g);
+    return status;
+}
+
+/* Which set a request is for is known of a whole tape alone. */
+static enum ab_status compile_whole(struct ab_workload *w, struct ab_workload_bursts *bursts,
+                                    struct ab_tape *total, struct ab_err *err)
+{
+    struct ab_tape tape;
+    AB_TRY(ab_workload_compile(w, &tape, err));
+    bursts->n = 1;
+    enum ab_status status = bursts->take(bursts->user, &tape, true, err);
+    if (status != AB_OK) {
+        ab_tape_fini(&tape);
+        return status;
+    }
+    free(tape.ops);
+    tape.ops = NULL;
+    *total = tape;
+    return AB_OK;
+}
+
+enum ab_status ab_workload_compile_bursts(struct ab_workload *w, struct ab_workload_bursts *bursts,
+                                          struct ab_tape *total, struct ab_err *err)
+{
+    struct ab_tape sum = {.n_phases = (uint32_t)w->n_phases};
+    struct ab_generator g = {.bursts = bursts, .total = &sum, .err = err};
+    if (w->wants_groups)
+        return compile_whole(w, bursts, total, err);
+    sum.phases = ab_alloc(w->n_phases * sizeof sum.phases[0]);
+    for (size_t i = 0; i < w->n_phases; i++)
+        sum.phases[i] = name_phase(&w->phases[i], 0, 0);
+    bursts->n = 0;
+    enum ab_status status = run_all(&g, w);
+    if (status == AB_OK && (bursts->n == 0 || ab_tape_bytes(g.tape) > 0))
+        status = hand_over(&g, bursts->n == 0);
+    if (status == AB_OK)
+        *total = sum;
+    else
+        ab_tape_fini(&sum);
     release(&g);
     return status;
 }

@@ -84,6 +84,9 @@ struct ab_generator {
     uint64_t begin,
         probe_at; /* ops of the tape when the phase began, and when it is looked at next */
     uint64_t n_turns;
+    struct ab_workload_bursts *bursts; /* NULL = the tape is held whole; else … */
+    struct ab_tape *total;             /* … what is known of the bursts so far, … */
+    uint32_t first_phase;              /* … and the phase that the burst began in */
     struct ab_err *err;
 };
 
