@@ -6,14 +6,12 @@
 #ifndef AB_REPORT_CHECKS_JSON_H
 #define AB_REPORT_CHECKS_JSON_H
 
-#include "report/json.h"
 #include "report/read/read_result.h"
+#include "report/record.h"
 #include "stats/compare.h"
 
-/* null for NULL. */
-json_t *ab_comparison_json(const struct ab_comparison *c);
-json_t *ab_gates_json(const struct ab_session *s);
-json_t *ab_claims_json(const struct ab_session *s);
+/* The three keys, of a struct ab_session. */
+extern const struct ab_record ab_checks_record;
 
 /* The document allocbench-compare/1: n comparisons with one base. */
 void ab_comparisons_write(FILE *to, const struct ab_comparison *comparisons, size_t n,

@@ -9,6 +9,8 @@
 #include "result/session.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static bool has_flag(const struct ab_member *m, unsigned flag)
 {
@@ -61,8 +63,8 @@ static uint32_t count_of(const struct ab_member *m, const void *record)
 {
     const char *const *texts = (const char *const *)items_of(m, record);
     uint32_t n = 0;
-    if (m->n_offset != 0)
-        return *(const uint32_t *)at(record, m->n_offset);
+    if (m->n_bytes != 0)
+        return (uint32_t)whole_at(at(record, m->n_offset), m->n_bytes);
     while (texts != NULL && texts[n] != NULL)
         n++;
     return n;
@@ -73,8 +75,9 @@ static struct ab_member value_of(const struct ab_member *list)
 {
     return (struct ab_member){.type = list->values,
                               .flags = list->flags & AB_NEVER_NULL,
-                              .bytes = list->values == AB_IS_INDEX ? sizeof(int32_t)
-                                                                   : sizeof(uint64_t),
+                              .bytes = list->values == AB_IS_INDEX   ? sizeof(int32_t)
+                                       : list->values == AB_IS_CHARS ? list->stride
+                                                                     : sizeof(uint64_t),
                               .most = list->values == AB_IS_INDEX ? INT32_MAX : INT64_MAX,
                               .unknown = list->unknown,
                               .text = list->text};
@@ -145,6 +148,19 @@ static json_t *list(const struct ab_member *m, const void *record, const void *c
     return items;
 }
 
+static json_t *rows(const struct ab_member *m, const void *record, const void *context)
+{
+    json_t *items = json_array();
+    void *item = ab_alloc_zeroed(1, m->record->bytes);
+    for (size_t i = 0; m->row(record, i, item); i++) {
+        if (m->record->is_told == NULL || m->record->is_told(item, context))
+            ab_json_append(items, item_json(m->record, item, context));
+        memset(item, 0, m->record->bytes);
+    }
+    free(item);
+    return items;
+}
+
 static json_t *value(const struct ab_member *m, const void *record, const void *context)
 {
     const void *p = at(record, m->offset);
@@ -164,7 +180,9 @@ static json_t *value(const struct ab_member *m, const void *record, const void *
     case AB_IS_CHARS:
         return ab_json_string(p);
     case AB_IS_NUMBER:
-        return ab_json_real(*(const double *)p);
+        return has_flag(m, AB_EXACT) && isfinite(*(const double *)p)
+                   ? json_real(*(const double *)p)
+                   : ab_json_real(*(const double *)p);
     case AB_IS_NUMBERS:
         return numbers(m, record);
     case AB_IS_WHOLE:
@@ -178,6 +196,8 @@ static json_t *value(const struct ab_member *m, const void *record, const void *
     case AB_IS_LIST:
     case AB_IS_ARRAY:
         return list(m, record, context);
+    case AB_IS_ROWS:
+        return rows(m, record, context);
     case AB_IS_RECORD:
         return ab_record_json(m->record, inner(m, record), context);
     case AB_IS_PART:
@@ -269,11 +289,13 @@ static size_t read_name(struct ab_json_reader *r, const struct ab_json_node *nod
                         const struct ab_member *m)
 {
     const char *names[64];
-    if (m->name == NULL)
-        return ab_json_one_of_at(r, node, m->names, m->most);
-    for (unsigned i = 0; i < m->most; i++)
-        names[i] = m->name(i);
-    return ab_json_one_of_at(r, node, names, m->most);
+    unsigned numbers[64], n = 0;
+    for (unsigned i = 0; i < m->most && n < AB_ARRAY_LEN(names); i++)
+        if (m->name != NULL || m->names[i] != NULL) {
+            names[n] = m->name != NULL ? m->name(i) : m->names[i];
+            numbers[n++] = i;
+        }
+    return numbers[ab_json_one_of_at(r, node, names, n)];
 }
 
 static void read_value(struct ab_json_reader *r, const struct ab_json_node *node,
@@ -290,7 +312,8 @@ static void read_value(struct ab_json_reader *r, const struct ab_json_node *node
     } else if (m->type == AB_IS_WORD) {
         if (!is_zero || ab_json_text_at(r, node)[0] != 0)
             *(const char **)p = m->names[ab_json_one_of_at(r, node, m->names, m->most)];
-    } else if (is_null && m->type != AB_IS_FLAG && (m->type != AB_IS_NAME || is_zero)) {
+    } else if (is_null && m->type != AB_IS_FLAG &&
+               (m->type != AB_IS_NAME || is_zero || m->has != NULL)) {
         set_unknown(m, record);
     } else if (m->type == AB_IS_NUMBER) {
         *(double *)p = ab_json_number_at(r, node);
@@ -310,8 +333,9 @@ static bool fits(const json_t *json, const struct ab_member *m)
 {
     if (json_is_null(json))
         return !has_flag(m, AB_NEVER_NULL);
-    if (m->type == AB_IS_TEXT)
-        return json_is_string(json);
+    if (m->type == AB_IS_TEXT || m->type == AB_IS_CHARS)
+        return json_is_string(json) &&
+               (m->type == AB_IS_TEXT || json_string_length(json) < m->bytes);
     if (m->type == AB_IS_NUMBER)
         return json_is_number(json);
     return json_is_integer(json) && json_integer_value(json) >= 0 &&
@@ -336,13 +360,13 @@ static void read_plain(struct ab_json_reader *r, const struct ab_json_node *item
 }
 
 static void read_items(const struct ab_reading *x, const struct ab_json_node *list,
-                       const struct ab_record *t, uint32_t *count)
+                       const struct ab_record *t)
 {
     size_t n = json_array_size(list->json);
     char *to = items_of(x->m, x->record);
     for (size_t i = 0; i < n && x->r->status == AB_OK; i++, to += t->bytes) {
-        if (!has_flag(x->m, AB_SAME))
-            *count = (uint32_t)i + 1;
+        if (!has_flag(x->m, AB_SAME) && x->m->n_bytes != 0)
+            set_whole(at(x->record, x->m->n_offset), x->m->n_bytes, i + 1);
         struct ab_json_node item = has_keys(t) ? ab_json_item_object(x->r, list, i)
                                                : ab_json_item(list, i);
         if (has_keys(t))
@@ -359,14 +383,13 @@ static void read_list(const struct ab_reading *x)
     struct ab_record t = items_record(m, &one);
     struct ab_json_node list = ab_json_array(x->r, x->o, m->key);
     size_t n = ab_json_count(x->r, &list, m->most), more = has_flag(m, AB_ENDS);
-    uint32_t none, *count = m->n_offset != 0 ? at(x->record, m->n_offset) : &none;
     if (x->r->status != AB_OK)
         return;
-    if (has_flag(m, AB_SAME) && n != *count)
+    if (has_flag(m, AB_SAME) && n != count_of(m, x->record))
         ab_json_fail(x->r, &list, "%s", m->same);
     if (m->type == AB_IS_LIST && !has_flag(m, AB_SAME) && n + more > 0)
         *(void **)x->p = ab_alloc_zeroed(n + more, t.bytes);
-    read_items(x, &list, &t, count);
+    read_items(x, &list, &t);
 }
 
 /* An object of its own. */
@@ -420,7 +443,7 @@ static void read_member(const struct ab_reading *x)
         m->read(x);
     } else if (m->type == AB_IS_PART) {
         read_part(x);
-    } else if (m->type == AB_IS_RULE || m->type == AB_IS_FIXED) {
+    } else if (m->type == AB_IS_RULE || m->type == AB_IS_FIXED || m->type == AB_IS_ROWS) {
         return;
     } else if (m->key == NULL) {
         read_numbers(x, x->o);

@@ -34,12 +34,14 @@ enum ab_member_type {
     AB_IS_WHOLE,   /* uint32_t or uint64_t, up to `most` [unknown] */
     AB_IS_INDEX,   /* int32_t [-1] */
     AB_IS_FLAG,    /* bool */
-    AB_IS_NAME,    /* enum or bool: an index of the `most` names [with AB_ZERO 0] */
+    AB_IS_NAME,    /* enum or bool: an index of the `most` names, of which some may be NULL and are
+                    * not read [with AB_ZERO or `has` 0] */
     AB_IS_WORD,    /* const char *, one of the `most` names [with AB_ZERO NULL] */
     AB_IS_RECORD,  /* a struct of `record` [with `has` or `when`: all 0; with AB_POINTER: NULL] */
     AB_IS_PART,    /* the same, but its members are those of this object */
-    AB_IS_LIST,    /* pointer to items, malloc'ed when they are read, and a uint32_t count */
-    AB_IS_ARRAY,   /* items in the struct, and a uint32_t count */
+    AB_IS_LIST,    /* pointer to items, malloc'ed when they are read, and a count */
+    AB_IS_ARRAY,   /* items in the struct, and a count */
+    AB_IS_ROWS,    /* items that `row` makes one by one; not read back */
     AB_IS_FIXED,   /* always `text`, such as the schema of a document; not read back */
     AB_IS_RULE,    /* what `write` and `read` make of it; without one of them, nothing */
 };
@@ -56,6 +58,7 @@ enum {
     AB_ENDS = 64,        /* of a list of texts: it ends with NULL, and need not have a count */
     AB_NEVER_NULL = 128, /* of a value in a list */
     AB_POINTER = 256,    /* of a RECORD: pointer to it, malloc'ed when it is read */
+    AB_EXACT = 512,      /* of a NUMBER that is only written: all digits, and 21.0 for 21 */
 };
 
 struct ab_record;
@@ -82,7 +85,7 @@ struct ab_member {
     const char *key;
     enum ab_member_type type;
     unsigned flags;
-    size_t offset, bytes, n_offset; /* in the struct; n_offset 0: no count */
+    size_t offset, bytes, n_offset, n_bytes; /* in the struct; n_bytes 0: no count */
     /* What its type says; of a list how many items there may be. */
     uint64_t most, unknown;
     const struct ab_record *record;
@@ -105,6 +108,8 @@ struct ab_member {
     /* Instead of what the type would do. `write`: the value; NULL: none, or it is in x->o. */
     json_t *(*write)(const struct ab_writing *x);
     void (*read)(const struct ab_reading *x);
+    /* Of ROWS: fills a zeroed item; false: there is no item `i`, nor any after it. */
+    bool (*row)(const void *record, size_t i, void *item);
     const char *label, *unit; /* for tables of text; NULL where there is none */
 };
 
@@ -149,10 +154,21 @@ struct ab_record {
     }
 /* With .record, or with .values, .stride and .text. */
 #define AB_LIST(k, of, member, count, max, ...) \
-    AB_MEMBER(LIST, k, of, member, .n_offset = offsetof(of, count), .most = (max), __VA_ARGS__)
+    AB_MEMBER(LIST, k, of, member, .n_offset = offsetof(of, count), \
+              .n_bytes = sizeof(((of *)NULL)->count), .most = (max), __VA_ARGS__)
 #define AB_ARRAY(k, of, member, count, max, ...) \
-    AB_MEMBER(ARRAY, k, of, member, .n_offset = offsetof(of, count), .most = (max), __VA_ARGS__)
+    AB_MEMBER(ARRAY, k, of, member, .n_offset = offsetof(of, count), \
+              .n_bytes = sizeof(((of *)NULL)->count), .most = (max), __VA_ARGS__)
+#define AB_ROWS(k, make, table, ...) \
+    { \
+        .key = (k), .type = AB_IS_ROWS, .row = (make), .record = (table), __VA_ARGS__ \
+    }
 #define AB_RULE(k, of, member, ...) AB_MEMBER(RULE, k, of, member, __VA_ARGS__)
+/* Written only, by a function; without a key it puts what it likes. */
+#define AB_WRITTEN(k, function, ...) \
+    { \
+        .key = (k), .type = AB_IS_RULE, .write = (function), __VA_ARGS__ \
+    }
 #define AB_FIXED(k, words, ...) \
     { \
         .key = (k), .type = AB_IS_FIXED, .text = (words), __VA_ARGS__ \

@@ -485,7 +485,8 @@ static const struct ab_member config_members[] = {
     AB_TEXT("text", struct ab_session, config_text),
     AB_TEXT("tape_sha256", struct ab_session, tape_sha256),
     AB_RECORD_HERE("tape", &tape_record),
-    TEXTS("phases", phases, .n_offset = offsetof(struct ab_session, n_phases)),
+    TEXTS("phases", phases, .n_offset = offsetof(struct ab_session, n_phases),
+          .n_bytes = sizeof(uint32_t)),
     TEXTS("settings", settings),
     AB_TEXT("command_line", struct ab_session, command_line),
     AB_WHOLE("rounds_planned", struct ab_session, n_rounds_planned, UINT32_MAX, 0),
@@ -1375,21 +1376,6 @@ static json_t *write_ratios(const struct ab_writing *x)
     return list;
 }
 
-static json_t *write_claims(const struct ab_writing *x)
-{
-    return ab_claims_json(x->record);
-}
-
-static json_t *write_gates(const struct ab_writing *x)
-{
-    return ab_gates_json(x->record);
-}
-
-static json_t *write_comparison(const struct ab_writing *x)
-{
-    return ab_comparison_json(((const struct ab_session *)x->record)->comparison);
-}
-
 /* ---- the document ---- */
 
 static void read_schema(const struct ab_reading *x)
@@ -1529,9 +1515,7 @@ static const struct ab_member document_members[] = {
     AB_RECORD("trace_overview", struct ab_session, overview, &overview_record,
               .flags = AB_POINTER | AB_LATER),
     RULE("ratios", write_ratios, NULL),
-    RULE("gates", write_gates, NULL),
-    RULE("claims", write_claims, NULL),
-    RULE("comparison", write_comparison, NULL),
+    AB_PART(&ab_checks_record, .flags = AB_SHOWN),
 };
 const struct ab_record ab_session_record = AB_RECORD_OF(struct ab_session, document_members,
                                                         .check = check_document);

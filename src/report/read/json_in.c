@@ -346,13 +346,6 @@ void ab_json_chars_at(struct ab_json_reader *r, const struct ab_json_node *at, c
         memcpy(buf, s, n + 1);
 }
 
-void ab_json_text_into(struct ab_json_reader *r, const struct ab_json_node *o, const char *key,
-                       char *buf, size_t cap)
-{
-    struct ab_json_node node = ab_json_member(r, o, key);
-    ab_json_chars_at(r, &node, buf, cap);
-}
-
 double ab_json_number_at(struct ab_json_reader *r, const struct ab_json_node *at)
 {
     if (at->json == NULL || json_is_null(at->json))
@@ -395,12 +388,6 @@ bool ab_json_flag_at(struct ab_json_reader *r, const struct ab_json_node *at)
     if (at->json != NULL && !json_is_boolean(at->json))
         fail_type(r, at, "true or false");
     return at->json != NULL && json_is_true(at->json);
-}
-
-bool ab_json_flag(struct ab_json_reader *r, const struct ab_json_node *o, const char *key)
-{
-    struct ab_json_node node = ab_json_member(r, o, key);
-    return ab_json_flag_at(r, &node);
 }
 
 static void fail_choice(struct ab_json_reader *r, const struct ab_json_node *node,

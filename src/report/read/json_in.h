@@ -77,8 +77,6 @@ const char *ab_json_text(struct ab_json_reader *r, const struct ab_json_node *o,
 /* Into a fixed buffer; an error when it does not fit. */
 void ab_json_chars_at(struct ab_json_reader *r, const struct ab_json_node *at, char *buf,
                       size_t cap);
-void ab_json_text_into(struct ab_json_reader *r, const struct ab_json_node *o, const char *key,
-                       char *buf, size_t cap);
 /* null is NaN. */
 double ab_json_number_at(struct ab_json_reader *r, const struct ab_json_node *at);
 double ab_json_number(struct ab_json_reader *r, const struct ab_json_node *o, const char *key);
@@ -88,7 +86,6 @@ uint64_t ab_json_whole_at(struct ab_json_reader *r, const struct ab_json_node *a
 uint64_t ab_json_whole(struct ab_json_reader *r, const struct ab_json_node *o, const char *key,
                        uint64_t max, uint64_t unknown);
 bool ab_json_flag_at(struct ab_json_reader *r, const struct ab_json_node *at);
-bool ab_json_flag(struct ab_json_reader *r, const struct ab_json_node *o, const char *key);
 /* A string that has to be one of `names`: its index. 0 after an error. */
 size_t ab_json_one_of_at(struct ab_json_reader *r, const struct ab_json_node *at,
                          const char *const *names, size_t n);
