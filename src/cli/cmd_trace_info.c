@@ -9,8 +9,8 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "core/units_show.h"
-#include "report/json.h"
 #include "report/output.h"
+#include "report/record.h"
 #include "report/sparkline.h"
 #include "report/table/table.h"
 #include "trace_tools/event_text.h"
@@ -31,217 +31,268 @@ static struct ab_mark_stats *make_stats(const struct ab_mark_table *t)
 /* The facts of a trace as JSON. The names are an interface: they are added to, never renamed
  * (traces/README.md says what each means). Classes and steps without a count are left out. */
 
-static void put(json_t *o, const char *name, uint64_t value)
-{
-    ab_json_put(o, name, ab_json_integer(value));
-}
-
 /* Not rounded. */
-static void put_ratio(json_t *o, const char *name, uint64_t part, uint64_t whole)
+static json_t *ratio_json(uint64_t part, uint64_t whole)
 {
-    ab_json_put(o, name, whole > 0 ? json_real((double)part / (double)whole) : json_null());
+    return whole > 0 ? json_real((double)part / (double)whole) : json_null();
 }
 
-static json_t *sizes(const struct ab_survey *s)
+struct row { /* of a class, a thread or a step */
+    uint64_t from, to, n[5];
+};
+#define ROW(key, member) AB_WHOLE(key, struct row, member, INT64_MAX, 0)
+
+static bool size_row(const void *survey, size_t k, void *item)
 {
-    json_t *list = json_array();
-    for (unsigned k = 0; k < AB_CLASS_COUNT; k++) {
-        if (s->alloc_sizes.n[k] == 0 && s->resize_sizes.n[k] == 0)
-            continue;
-        json_t *o = json_object();
-        put(o, "from", ab_class_from(k));
-        put(o, "to", ab_class_to(k));
-        put(o, "allocs", s->alloc_sizes.n[k]);
-        put(o, "alloc_bytes", s->alloc_bytes[k]);
-        put(o, "resizes", s->resize_sizes.n[k]);
-        ab_json_append(list, o);
-    }
-    return list;
+    const struct ab_survey *s = survey;
+    *(struct row *)item = (struct row){
+        ab_class_from((unsigned)k),
+        ab_class_to((unsigned)k),
+        {s->alloc_sizes.n[k], s->alloc_bytes[k], s->resize_sizes.n[k]}};
+    return (s->alloc_sizes.n[k] | s->resize_sizes.n[k]) != 0;
 }
 
-static json_t *lifetimes(const struct ab_survey *s)
+static const struct ab_member size_members[] = {ROW("from", from), ROW("to", to),
+                                                ROW("allocs", n[0]), ROW("alloc_bytes", n[1]),
+                                                ROW("resizes", n[2])};
+AB_TABLE(size, struct row);
+
+static bool lifetime_row(const void *survey, size_t k, void *item)
 {
-    json_t *list = json_array();
-    for (unsigned k = 0; k < AB_CLASS_COUNT; k++) {
-        if (s->life_events.n[k] == 0 && s->life_bytes.n[k] == 0)
-            continue;
-        json_t *o = json_object();
-        put(o, "from", ab_class_from(k));
-        put(o, "to", ab_class_to(k));
-        put(o, "blocks_by_events", s->life_events.n[k]);
-        put(o, "blocks_by_bytes", s->life_bytes.n[k]);
-        ab_json_append(list, o);
-    }
-    return list;
+    const struct ab_survey *s = survey;
+    *(struct row *)item = (struct row){ab_class_from((unsigned)k),
+                                       ab_class_to((unsigned)k),
+                                       {s->life_events.n[k], s->life_bytes.n[k]}};
+    return (s->life_events.n[k] | s->life_bytes.n[k]) != 0;
 }
 
-static json_t *aligns(const struct ab_survey *s)
+static const struct ab_member lifetime_members[] = {
+    ROW("from", from), ROW("to", to), ROW("blocks_by_events", n[0]), ROW("blocks_by_bytes", n[1])};
+AB_TABLE(lifetime, struct row);
+
+static bool align_row(const void *survey, size_t i, void *item)
 {
-    json_t *list = json_array();
-    for (unsigned i = 0; i < AB_ARRAY_LEN(s->aligns); i++) {
-        if (s->aligns[i] == 0)
-            continue;
-        json_t *o = json_object();
-        put(o, "align", UINT64_C(1) << i);
-        put(o, "allocs", s->aligns[i]);
-        ab_json_append(list, o);
-    }
-    return list;
+    const struct ab_survey *s = survey;
+    *(struct row *)item = (struct row){.to = UINT64_C(1) << i, .n = {s->aligns[i]}};
+    return s->aligns[i] > 0;
 }
 
-static json_t *by_thread(const struct ab_survey *s)
+static const struct ab_member align_members[] = {ROW("align", to), ROW("allocs", n[0])};
+AB_TABLE(align, struct row);
+
+static bool thread_row(const void *survey, size_t i, void *item)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < s->n_threads; i++) {
-        json_t *o = json_object();
-        put(o, "thread", i);
-        put(o, "events", s->threads[i].events);
-        put(o, "allocs", s->threads[i].allocs);
-        put(o, "resizes", s->threads[i].resizes);
-        put(o, "frees", s->threads[i].frees);
-        put(o, "remote_frees", s->threads[i].remote_frees);
-        ab_json_append(list, o);
-    }
-    return list;
+    const struct ab_survey_thread *t = &((const struct ab_survey *)survey)->threads[i];
+    *(struct row *)item = (struct row){
+        .from = i, .n = {t->events, t->allocs, t->resizes, t->frees, t->remote_frees}};
+    return true;
 }
 
-static json_t *live_curve(const struct ab_curve *c)
+static const struct ab_member thread_members[] = {ROW("thread", from), ROW("events", n[0]),
+                                                  ROW("allocs", n[1]), ROW("resizes", n[2]),
+                                                  ROW("frees", n[3]),  ROW("remote_frees", n[4])};
+AB_TABLE(thread, struct row);
+
+static bool step_row(const void *survey, size_t i, void *item)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < ab_curve_count(c); i++) {
-        uint64_t end = (i + 1) * c->width;
-        json_t *o = json_object();
-        put(o, "event", (end < c->n_events ? end : c->n_events) - 1);
-        put(o, "bytes", c->steps[i].bytes);
-        put(o, "blocks", c->steps[i].blocks);
-        ab_json_append(list, o);
-    }
-    return list;
+    const struct ab_curve *c = &((const struct ab_survey *)survey)->live;
+    uint64_t end = (i + 1) * c->width;
+    *(struct row *)item = (struct row){.to = (end < c->n_events ? end : c->n_events) - 1,
+                                       .n = {c->steps[i].bytes, c->steps[i].blocks}};
+    return i < ab_curve_count(c);
 }
 
-static json_t *number(double value)
+static const struct ab_member step_members[] = {ROW("event", to), ROW("bytes", n[0]),
+                                                ROW("blocks", n[1])};
+AB_TABLE(step, struct row);
+
+static json_t *write_remote_ratio(const struct ab_writing *x)
 {
-    return isnan(value) ? json_null() : json_real(value);
+    const struct ab_survey *s = x->record;
+    return ratio_json(s->n_remote_frees, s->n_frees);
 }
 
-static json_t *spread(const struct ab_mark_spread *s)
+#define COUNT(key, member) AB_WHOLE(key, struct ab_survey, member, INT64_MAX, 0)
+
+static const struct ab_member frees_members[] = {
+    COUNT("freed_blocks", n_frees), COUNT("remote_frees", n_remote_frees),
+    AB_WRITTEN("remote_free_ratio", write_remote_ratio), COUNT("remote_resizes", n_remote_resizes)};
+AB_TABLE(frees, struct ab_survey);
+
+static const struct ab_member survey_members[] = {
+    AB_ROWS("sizes", size_row, AB_CLASS_COUNT, &size_record),
+    AB_ROWS("lifetimes", lifetime_row, AB_CLASS_COUNT, &lifetime_record),
+    AB_ROWS("aligns", align_row, 64, &align_record),
+    AB_ROWS("by_thread", thread_row, 0, &thread_record,
+            .n_offset = offsetof(struct ab_survey, n_threads), .n_bytes = sizeof(size_t)),
+    AB_ROWS("live_curve", step_row, AB_CURVE_STEPS, &step_record),
+};
+AB_TABLE(survey, struct ab_survey);
+
+#define SPREAD(member) AB_NUMBER(#member, struct ab_mark_spread, member, .flags = AB_EXACT)
+
+static const struct ab_member spread_members[] = {AB_EACH(SPREAD, min, median, max)};
+AB_TABLE(spread, struct ab_mark_spread);
+
+static json_t *write_mark_name(const struct ab_writing *x)
 {
-    json_t *o = json_object();
-    ab_json_put(o, "min", number(s->min));
-    ab_json_put(o, "median", number(s->median));
-    ab_json_put(o, "max", number(s->max));
-    return o;
+    const struct ab_mark_table *t = x->context;
+    return ab_json_string(t->names[*(const uint32_t *)x->p]);
 }
 
-static json_t *marks_json(const struct ab_mark_table *t)
+#define MARK(key, member, ...) \
+    AB_WHOLE(key, struct ab_mark_stats, member, INT64_MAX, 0, __VA_ARGS__)
+
+static const struct ab_member mark_members[] = {
+    AB_RULE("name", struct ab_mark_stats, name, .write = write_mark_name),
+    MARK("count", n),
+    MARK("first_call", first, AB_WHEN(struct ab_mark_stats, n)),
+    MARK("last_call", last, AB_WHEN(struct ab_mark_stats, n)),
+    AB_RECORD("calls_between", struct ab_mark_stats, calls, &spread_record),
+    AB_RECORD("us_between", struct ab_mark_stats, us, &spread_record),
+};
+AB_TABLE(mark, struct ab_mark_stats);
+
+static json_t *write_marks(const struct ab_writing *x)
 {
+    const struct ab_mark_table *t = x->p;
     struct ab_mark_stats *stats = make_stats(t);
     json_t *list = json_array();
-    for (size_t i = 0; i < t->n_names; i++) {
-        const struct ab_mark_stats *s = &stats[i];
-        json_t *o = json_object();
-        ab_json_put(o, "name", ab_json_string(t->names[s->name]));
-        ab_json_put(o, "count", ab_json_integer(s->n));
-        ab_json_put(o, "first_call", s->n > 0 ? ab_json_integer(s->first) : json_null());
-        ab_json_put(o, "last_call", s->n > 0 ? ab_json_integer(s->last) : json_null());
-        ab_json_put(o, "calls_between", spread(&s->calls));
-        ab_json_put(o, "us_between", spread(&s->us));
-        ab_json_append(list, o);
-    }
+    for (size_t i = 0; i < t->n_names; i++)
+        ab_json_append(list, ab_record_json(&mark_record, &stats[i], t));
     free(stats);
     return list;
 }
 
-/* null: every call that was made is in the trace, as far as is known. */
-static json_t *bypass(const struct ab_trace_bypass *b)
+static json_t *write_modules(const struct ab_writing *x)
 {
-    if (!b->is_there)
-        return json_null();
-    json_t *o = json_object(), *names = json_array();
-    put(o, "least_calls", b->least_calls);
-    ab_json_put(o, "most_bytes",
-                b->most_bytes == AB_BYPASS_UNKNOWN ? json_null()
-                                                   : json_integer((json_int_t)b->most_bytes));
-    put(o, "modules", b->n_modules);
+    const struct ab_trace_bypass *b = x->record;
+    json_t *names = json_array();
     for (const char *p = b->names; p < b->names + b->n_names; p += strlen(p) + 1)
         ab_json_append(names, ab_json_string(p));
-    ab_json_put(o, "module_names", names);
-    return o;
+    return names;
 }
 
-static void put_totals(json_t *o, const struct ab_trace_info *i)
+static const struct ab_member bypass_members[] = {
+    AB_COUNT(struct ab_trace_bypass, least_calls), AB_COUNT(struct ab_trace_bypass, most_bytes),
+    AB_WHOLE("modules", struct ab_trace_bypass, n_modules, INT64_MAX, 0),
+    AB_WRITTEN("module_names", write_modules)};
+AB_TABLE(bypass, struct ab_trace_bypass);
+
+static json_t *write_ops(const struct ab_writing *x)
 {
+    const uint64_t *n = x->p;
     json_t *ops = json_object();
-    put(o, "events", i->events);
-    put(o, "threads", i->threads);
-    put(o, "thread_ends", i->thread_ends);
-    ab_json_put(o, "time_us", i->has_time ? json_integer((json_int_t)i->time_us) : json_null());
-    put(o, "live_peak_bytes", i->live_peak_bytes);
-    put(o, "live_peak_blocks", i->live_peak_blocks);
     for (unsigned k = 0; k < AB_EVENT_KIND_COUNT; k++)
-        put(ops, ab_event_kind_names[k], i->ops[k]);
-    ab_json_put(o, "ops", ops);
-    put(o, "failed", i->failed);
-    put(o, "inherited", i->inherited);
-    ab_json_put(o, "not_seen", bypass(&i->bypass));
-    put(o, "live_end_bytes", i->live_end_bytes);
-    put(o, "live_end_blocks", i->live_end_blocks);
-    put(o, "total_bytes", i->total_bytes);
-    put(o, "file_bytes", i->file_bytes);
-    put_ratio(o, "bytes_per_event", i->file_bytes, i->events);
-    ab_json_put(o, "partial", json_boolean(i->is_partial));
-    ab_json_put(o, "has_sites", json_boolean(i->has_sites));
+        ab_json_put(ops, ab_event_kind_names[k], ab_json_integer(n[k]));
+    return ops;
 }
+
+static json_t *write_bytes_per_event(const struct ab_writing *x)
+{
+    const struct ab_trace_info *i = x->record;
+    return ratio_json(i->file_bytes, i->events);
+}
+
+#define INFO(...) AB_COUNT(struct ab_trace_info, __VA_ARGS__)
+
+static const struct ab_member info_members[] = {
+    AB_CHARS("program", struct ab_trace_info, program),
+    AB_EACH(INFO, events, threads, thread_ends),
+    INFO(time_us, AB_WHEN(struct ab_trace_info, has_time)),
+    AB_EACH(INFO, live_peak_bytes, live_peak_blocks),
+    AB_RULE("ops", struct ab_trace_info, ops, .write = write_ops),
+    AB_EACH(INFO, failed, inherited),
+    /* null: every call that was made is in the trace, as far as is known. */
+    AB_RECORD("not_seen", struct ab_trace_info, bypass, &bypass_record,
+              AB_WHEN(struct ab_trace_info, bypass.is_there)),
+    AB_EACH(INFO, live_end_bytes, live_end_blocks, total_bytes, file_bytes),
+    AB_WRITTEN("bytes_per_event", write_bytes_per_event),
+    AB_FLAG("partial", struct ab_trace_info, is_partial),
+    AB_FLAG("has_sites", struct ab_trace_info, has_sites),
+};
+AB_TABLE(info, struct ab_trace_info);
 
 static double gone_share(const struct ab_trace_scopes *s)
 {
     return (double)s->stats.gone / (double)s->stats.allocs;
 }
 
-/* null: there are none. */
-static json_t *scopes_json(const struct ab_trace_scopes *s)
+static json_t *write_gone_share(const struct ab_writing *x)
 {
-    if (s->scopes.from == AB_SCOPES_NONE)
-        return json_null();
-    json_t *o = json_object();
-    bool is_marked = s->scopes.from == AB_SCOPES_MARKS;
-    ab_json_put(o, "from", ab_json_string(is_marked ? "marks" : "found"));
-    ab_json_put(o, "mark", is_marked ? ab_json_string(s->scopes.mark) : json_null());
-    ab_json_put(o, "thread",
-                s->scopes.is_of_thread ? ab_json_integer(s->scopes.thread) : json_null());
-    ab_json_put(o, "count", ab_json_integer(s->scopes.n));
-    ab_json_put(o, "median_calls", json_real(s->median_calls));
-    ab_json_put(o, "allocs", ab_json_integer(s->stats.allocs));
-    ab_json_put(o, "freed_in_scope", ab_json_integer(s->stats.gone));
-    ab_json_put(o, "freed_in_scope_ratio",
-                s->stats.allocs > 0 ? json_real(gone_share(s)) : json_null());
-    ab_json_put(o, "most_freed_bytes", ab_json_integer(s->stats.most_gone));
-    ab_json_put(o, "most_live_bytes", ab_json_integer(s->stats.most_live));
-    return o;
+    const struct ab_trace_scopes *s = x->record;
+    return s->stats.allocs > 0 ? json_real(gone_share(s)) : json_null();
 }
 
-static json_t *facts_json(const struct ab_trace_facts *f)
+static const char *const scopes_from[] = {[AB_SCOPES_MARKS] = "marks", [AB_SCOPES_FOUND] = "found"};
+
+#define SCOPES(key, member, ...) \
+    AB_WHOLE(key, struct ab_trace_scopes, member, INT64_MAX, 0, __VA_ARGS__)
+
+static const struct ab_member scopes_members[] = {
+    AB_NAME("from", struct ab_trace_scopes, scopes.from, 3, .names = scopes_from),
+    AB_CHARS("mark", struct ab_trace_scopes, scopes.mark,
+             AB_WHEN_IS(struct ab_trace_scopes, scopes.from, AB_SCOPES_MARKS)),
+    SCOPES("thread", scopes.thread, AB_WHEN(struct ab_trace_scopes, scopes.is_of_thread)),
+    SCOPES("count", scopes.n),
+    AB_NUMBER("median_calls", struct ab_trace_scopes, median_calls, .flags = AB_EXACT),
+    SCOPES("allocs", stats.allocs),
+    SCOPES("freed_in_scope", stats.gone),
+    AB_WRITTEN("freed_in_scope_ratio", write_gone_share),
+    SCOPES("most_freed_bytes", stats.most_gone),
+    SCOPES("most_live_bytes", stats.most_live)};
+AB_TABLE(scopes, struct ab_trace_scopes);
+
+/* null: there are none. */
+static json_t *write_scopes(const struct ab_writing *x)
 {
-    json_t *o = json_object();
-    ab_json_put(o, "file", ab_json_string(f->path));
-    ab_json_put(o, "program", ab_json_string(f->info.program));
-    put_totals(o, &f->info);
-    if (f->digest[0] != 0)
-        ab_json_put(o, "digest", ab_json_string(f->digest));
-    ab_json_put(o, "marks", marks_json(&f->marks));
-    put(o, "freed_blocks", f->survey.n_frees);
-    put(o, "remote_frees", f->survey.n_remote_frees);
-    put_ratio(o, "remote_free_ratio", f->survey.n_remote_frees, f->survey.n_frees);
-    put(o, "remote_resizes", f->survey.n_remote_resizes);
-    if (f->wants_scopes)
-        ab_json_put(o, "scopes", scopes_json(&f->scopes));
-    ab_json_put(o, "sizes", sizes(&f->survey));
-    ab_json_put(o, "lifetimes", lifetimes(&f->survey));
-    ab_json_put(o, "aligns", aligns(&f->survey));
-    ab_json_put(o, "by_thread", by_thread(&f->survey));
-    ab_json_put(o, "live_curve", live_curve(&f->survey.live));
-    return o;
+    const struct ab_trace_scopes *s = x->p;
+    return s->scopes.from == AB_SCOPES_NONE ? json_null() : ab_record_json(&scopes_record, s, NULL);
 }
+
+/* life_to null: never freed. */
+static bool lives_row(const void *sites, size_t i, void *item)
+{
+    const struct ab_site_stats *s = sites;
+    size_t size = i / (AB_SITE_LIVES + 1), life = i % (AB_SITE_LIVES + 1);
+    bool is_live = life == AB_SITE_LIVES;
+    struct row *r = item;
+    *r = (struct row){is_live ? UINT64_MAX : (UINT64_C(1) << life) - 1,
+                      ab_class_to((unsigned)size),
+                      {is_live ? s->live_by_size[size] : s->lives[size][life]}};
+    return r->n[0] > 0;
+}
+
+static const struct ab_member life_members[] = {ROW("size_to", to), ROW("life_to", from),
+                                                ROW("blocks", n[0])};
+AB_TABLE(life, struct row);
+
+static const struct ab_member lives_members[] = {
+    AB_ROWS("size_lifetimes", lives_row, AB_CLASS_COUNT *(AB_SITE_LIVES + 1), &life_record)};
+AB_TABLE(lives, struct ab_site_stats);
+
+static json_t *write_sites(const struct ab_writing *x)
+{
+    return ab_trace_sites_json(x->record, x->context);
+}
+
+#define WHEN_WANTED(what) AB_WHEN(struct ab_trace_facts, what), .flags = AB_OMIT
+
+/* The context: the options. */
+static const struct ab_member facts_members[] = {
+    AB_TEXT("file", struct ab_trace_facts, path),
+    AB_MEMBER(PART, NULL, struct ab_trace_facts, info, .record = &info_record),
+    AB_CHARS("digest", struct ab_trace_facts, digest, WHEN_WANTED(digest)),
+    AB_RULE("marks", struct ab_trace_facts, marks, .write = write_marks),
+    AB_MEMBER(PART, NULL, struct ab_trace_facts, survey, .record = &frees_record),
+    AB_RULE("scopes", struct ab_trace_facts, scopes, .write = write_scopes,
+            WHEN_WANTED(wants_scopes)),
+    AB_MEMBER(PART, NULL, struct ab_trace_facts, survey, .record = &survey_record),
+    AB_WRITTEN("sites", write_sites, WHEN_WANTED(wants_sites)),
+    AB_MEMBER(PART, NULL, struct ab_trace_facts, sites, .record = &lives_record,
+              WHEN_WANTED(wants_sites)),
+};
+AB_TABLE(facts, struct ab_trace_facts);
 
 /* The facts of a trace for people: the totals, then three small pictures. */
 
@@ -674,43 +725,10 @@ static void trace_print_lives(FILE *to, const struct ab_site_stats *s)
     }
 }
 
-static void append(json_t *list, unsigned size, json_t *life_to, uint64_t n)
-{
-    json_t *o = json_object();
-    ab_json_put(o, "size_to", ab_json_integer(ab_class_to(size)));
-    ab_json_put(o, "life_to", life_to);
-    ab_json_put(o, "blocks", ab_json_integer(n));
-    ab_json_append(list, o);
-}
-
-/* life_to null: never freed. */
-static json_t *trace_lives_json(const struct ab_site_stats *s)
-{
-    json_t *list = json_array();
-    for (unsigned size = 0; size < AB_CLASS_COUNT; size++) {
-        for (unsigned i = 0; i < AB_SITE_LIVES; i++)
-            if (s->lives[size][i] > 0)
-                append(list, size, ab_json_integer((UINT64_C(1) << i) - 1), s->lives[size][i]);
-        if (s->live_by_size[size] > 0)
-            append(list, size, json_null(), s->live_by_size[size]);
-    }
-    return list;
-}
-
 static void tell_sites(const struct ab_options *o, const struct ab_trace_facts *f)
 {
     trace_print_lives(stdout, &f->sites);
     ab_trace_print_sites(stdout, f, o);
-}
-
-static void add_json(struct telling *t, const struct ab_trace_facts *f)
-{
-    json_t *facts = facts_json(f);
-    if (f->wants_sites)
-        ab_json_put(facts, "sites", ab_trace_sites_json(f, t->o));
-    if (f->wants_sites)
-        ab_json_put(facts, "size_lifetimes", trace_lives_json(&f->sites));
-    ab_json_append(t->list, facts);
 }
 
 /* Reports one file: text immediately, JSON into the list. */
@@ -735,7 +753,7 @@ static enum ab_status tell(struct telling *t, size_t i, struct ab_trace_facts *f
     if (f->look != NULL)
         AB_TRY(ab_trace_page_write(f, o, &t->out[HTML], err));
     if (t->list != NULL)
-        add_json(t, f);
+        ab_json_append(t->list, ab_record_json(&facts_record, f, o));
     return AB_OK;
 }
 

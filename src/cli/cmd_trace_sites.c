@@ -5,6 +5,7 @@
  * program's line that calls into the library, or where the stack ends before it, the outermost
  * function of the library.
  */
+#include "cli/document.h"
 #include "cli/option_table.h"
 #include "cli/trace.h"
 #include "core/memory.h"
@@ -183,85 +184,72 @@ void ab_trace_print_sites(FILE *to, const struct ab_trace_facts *f, const struct
 
 /* ---- as JSON ---- */
 
-static json_t *text_or_null(const char *text)
+static const struct ab_member symbol_members[] = {
+    AB_TEXT("function", struct ab_symbol, function),
+    AB_TEXT("file", struct ab_symbol, file),
+    AB_WHOLE("line", struct ab_symbol, line, INT32_MAX, 0, .flags = AB_ZERO),
+    AB_FLAG("inlined", struct ab_symbol, is_inlined),
+};
+AB_TABLE(symbol, struct ab_symbol);
+
+struct place {
+    const char *module; /* NULL = not known */
+    uint64_t address;
+};
+static const struct ab_member place_members[] = {
+    AB_TEXT("module", struct place, module),
+    AB_COUNT(struct place, address, AB_WHEN(struct place, module)),
+};
+AB_TABLE(place, struct place);
+
+struct stack {
+    bool is_cxx_new;
+    json_t *frames;
+    const char *end; /* NULL = there is no stack */
+};
+
+static json_t *write_frames(const struct ab_writing *x)
 {
-    return text[0] != 0 ? ab_json_string(text) : json_null();
+    return ((const struct stack *)x->record)->frames;
 }
 
-static json_t *frame_json(const struct ab_site_table *t, const struct ab_site_frame *frame,
-                          const struct ab_symbol *symbol)
-{
-    const struct ab_site_module *m = ab_site_module_of(t, frame);
-    json_t *o = json_object();
-    ab_json_put(o, "function", text_or_null(symbol->function));
-    ab_json_put(o, "file", text_or_null(symbol->file));
-    ab_json_put(o, "line", symbol->line > 0 ? json_integer(symbol->line) : json_null());
-    ab_json_put(o, "inlined", json_boolean(symbol->is_inlined));
-    ab_json_put(o, "module", m != NULL ? ab_json_string(m->path) : json_null());
-    ab_json_put(o, "address", m != NULL ? ab_json_integer(frame->address) : json_null());
-    return o;
-}
+static const struct ab_member stack_members[] = {
+    AB_FLAG("cxx_new", struct stack, is_cxx_new),
+    AB_WRITTEN("stack", write_frames),
+    AB_TEXT("stack_end", struct stack, end),
+};
+AB_TABLE(stack, struct stack);
 
 static void put_stack(json_t *o, struct ab_site_names *names, uint32_t site)
 {
     static const char *const ends[] = {"whole", "depth", "no tables", "unknown rule",
                                        "unreadable stack"};
     const struct ab_site_table *t = names->table;
-    json_t *frames = json_array();
-    bool is_cxx_new = false;
+    struct stack stack = {false, json_array(), site != 0 ? ends[t->stacks[site - 1].end] : NULL};
     for (size_t i = 0; site != 0 && i < t->stacks[site - 1].depth; i++) {
         const struct ab_site_frame *frame = ab_site_frame(t, site, i);
+        const struct ab_site_module *m = ab_site_module_of(t, frame);
         struct ab_site_named named = ab_site_names_find(names, frame);
-        for (size_t k = 0; k < named.n; k++)
-            ab_json_append(frames, frame_json(t, frame, &named.items[k]));
-        is_cxx_new = is_cxx_new || (i == 0 && named.items[0].is_new);
+        const struct place place = {m != NULL ? m->path : NULL, frame->address};
+        for (size_t k = 0; k < named.n; k++) {
+            json_t *o_frame = ab_record_json(&symbol_record, &named.items[k], NULL);
+            ab_record_put(o_frame, &place_record, &place, NULL);
+            ab_json_append(stack.frames, o_frame);
+        }
+        stack.is_cxx_new = stack.is_cxx_new || (i == 0 && named.items[0].is_new);
     }
-    ab_json_put(o, "cxx_new", json_boolean(is_cxx_new));
-    ab_json_put(o, "stack", frames);
-    ab_json_put(o, "stack_end",
-                site != 0 ? ab_json_string(ends[t->stacks[site - 1].end]) : json_null());
+    ab_record_put(o, &stack_record, &stack, NULL);
 }
 
-static json_t *lives_json(const struct ab_site_stat *s)
-{
-    json_t *list = json_array();
-    for (unsigned i = 0; i < AB_SITE_LIVES; i++) {
-        if (s->lives[i] == 0)
-            continue;
-        json_t *o = json_object();
-        ab_json_put(o, "to",
-                    i + 1 == AB_SITE_LIVES ? json_null() : ab_json_integer((UINT64_C(1) << i) - 1));
-        ab_json_put(o, "blocks", ab_json_integer(s->lives[i]));
-        ab_json_append(list, o);
-    }
-    return list;
-}
+#define SITE(member) AB_COUNT(struct ab_site_stat, member)
 
-static json_t *site_json(const struct ab_site_stat *s)
-{
-    const struct {
-        const char *name;
-        uint64_t value;
-    } numbers[] = {
-        {"calls", s->calls},
-        {"resizes", s->resizes},
-        {"failed", s->failed},
-        {"bytes", s->bytes},
-        {"size_least", s->size_least},
-        {"size_most", s->size_most},
-        {"frees", s->frees},
-        {"temporary", s->temporary},
-        {"peak_bytes", s->peak_bytes},
-        {"peak_blocks", s->peak_blocks},
-        {"never_freed_bytes", s->live_bytes},
-        {"never_freed_blocks", s->live_blocks},
-    };
-    json_t *o = json_object();
-    for (size_t i = 0; i < AB_ARRAY_LEN(numbers); i++)
-        ab_json_put(o, numbers[i].name, ab_json_integer(numbers[i].value));
-    ab_json_put(o, "lifetimes", lives_json(s));
-    return o;
-}
+static const struct ab_member site_members[] = {
+    AB_EACH(SITE, calls, resizes, failed, bytes, size_least, size_most, frees, temporary),
+    AB_EACH(SITE, peak_bytes, peak_blocks),
+    AB_WHOLE("never_freed_bytes", struct ab_site_stat, live_bytes, INT64_MAX, 0),
+    AB_WHOLE("never_freed_blocks", struct ab_site_stat, live_blocks, INT64_MAX, 0),
+    AB_RULE("lifetimes", struct ab_site_stat, lives, .write = ab_document_lives)};
+AB_TABLE(site, struct ab_site_stat);
 
 json_t *ab_trace_sites_json(const struct ab_trace_facts *f, const struct ab_options *o)
 {
@@ -271,7 +259,7 @@ json_t *ab_trace_sites_json(const struct ab_trace_facts *f, const struct ab_opti
     json_t *list = json_array();
     ab_site_names_init(&names, &f->site_table);
     for (size_t i = 0; i < n && i < o->n_sites; i++) {
-        json_t *site = site_json(&f->sites.sites[rows[i].site]);
+        json_t *site = ab_record_json(&site_record, &f->sites.sites[rows[i].site], NULL);
         put_stack(site, &names, rows[i].site);
         ab_json_append(list, site);
     }

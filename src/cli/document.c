@@ -5,6 +5,7 @@
 #include "cli/document.h"
 
 #include "app/one_file.h"
+#include "trace_tools/site_stats.h"
 
 #include <string.h>
 
@@ -27,4 +28,24 @@ enum ab_status ab_document_write(const struct ab_options *o, json_t *document, u
     ab_output_abandon(&out);
     json_decref(document);
     return status;
+}
+
+struct life {
+    uint64_t to; /* the last class has no end: null */
+    uint32_t blocks;
+};
+static const struct ab_member life_members[] = {AB_COUNT(struct life, to),
+                                                AB_COUNT(struct life, blocks)};
+AB_TABLE(life, struct life);
+
+json_t *ab_document_lives(const struct ab_writing *x)
+{
+    const uint32_t *lives = x->p;
+    json_t *list = json_array();
+    for (unsigned i = 0; i < AB_SITE_LIVES; i++) {
+        uint64_t to = i + 1 == AB_SITE_LIVES ? UINT64_MAX : (UINT64_C(1) << i) - 1;
+        if (lives[i] > 0)
+            ab_json_append(list, ab_record_json(&life_record, &(struct life){to, lives[i]}, NULL));
+    }
+    return list;
 }

@@ -6,7 +6,7 @@
 #define AB_CLI_DOCUMENT_H
 
 #include "app/options.h"
-#include "report/json.h"
+#include "report/record.h"
 
 /* Writes it where --json says, and takes it; reals with so many digits, 0 = all. AB_OK also where there
  * is no --json. AB_USAGE where a file that was read would be replaced. */
@@ -14,5 +14,8 @@ enum ab_status ab_document_write(const struct ab_options *o, json_t *document, u
                                  struct ab_err *err);
 /* Standard output is for people: there is no --json -. */
 bool ab_document_leaves_stdout(const struct ab_options *o);
+
+/* Of a member that is a uint32_t[AB_SITE_LIVES]: how many blocks lived up to so many calls. */
+json_t *ab_document_lives(const struct ab_writing *x);
 
 #endif

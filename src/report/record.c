@@ -151,11 +151,11 @@ static json_t *list(const struct ab_member *m, const void *record, const void *c
 static json_t *rows(const struct ab_member *m, const void *record, const void *context)
 {
     json_t *items = json_array();
-    void *item = ab_alloc_zeroed(1, m->record->bytes);
-    for (size_t i = 0; m->row(record, i, item); i++) {
-        if (m->record->is_told == NULL || m->record->is_told(item, context))
-            ab_json_append(items, item_json(m->record, item, context));
+    void *item = ab_alloc(m->record->bytes);
+    for (size_t i = 0, n = m->n_bytes != 0 ? count_of(m, record) : m->most; i < n; i++) {
         memset(item, 0, m->record->bytes);
+        if (m->row(record, i, item))
+            ab_json_append(items, item_json(m->record, item, context));
     }
     free(item);
     return items;

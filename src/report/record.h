@@ -108,7 +108,7 @@ struct ab_member {
     /* Instead of what the type would do. `write`: the value; NULL: none, or it is in x->o. */
     json_t *(*write)(const struct ab_writing *x);
     void (*read)(const struct ab_reading *x);
-    /* Of ROWS: fills a zeroed item; false: there is no item `i`, nor any after it. */
+    /* Of ROWS: fills a zeroed item; false: there is no item `i`. */
     bool (*row)(const void *record, size_t i, void *item);
     const char *label, *unit; /* for tables of text; NULL where there is none */
 };
@@ -136,6 +136,8 @@ struct ab_record {
     AB_MEMBER(NUMBERS, k, of, member, .most = (n), .names = (keys), __VA_ARGS__)
 #define AB_WHOLE(k, of, member, max, null, ...) \
     AB_MEMBER(WHOLE, k, of, member, .most = (max), .unknown = (null), __VA_ARGS__)
+/* The key is the name of the member. */
+#define AB_COUNT(of, member, ...) AB_WHOLE(#member, of, member, INT64_MAX, 0, __VA_ARGS__)
 #define AB_INDEX(k, of, member, ...) AB_MEMBER(INDEX, k, of, member, .most = INT32_MAX, __VA_ARGS__)
 #define AB_FLAG(k, of, member, ...) AB_MEMBER(FLAG, k, of, member, __VA_ARGS__)
 /* Both with .names or .name. */
@@ -159,9 +161,9 @@ struct ab_record {
 #define AB_ARRAY(k, of, member, count, max, ...) \
     AB_MEMBER(ARRAY, k, of, member, .n_offset = offsetof(of, count), \
               .n_bytes = sizeof(((of *)NULL)->count), .most = (max), __VA_ARGS__)
-#define AB_ROWS(k, make, table, ...) \
+#define AB_ROWS(k, make, n, table, ...) \
     { \
-        .key = (k), .type = AB_IS_ROWS, .row = (make), .record = (table), __VA_ARGS__ \
+        .key = (k), .type = AB_IS_ROWS, .row = (make), .most = (n), .record = (table), __VA_ARGS__ \
     }
 #define AB_RULE(k, of, member, ...) AB_MEMBER(RULE, k, of, member, __VA_ARGS__)
 /* Written only, by a function; without a key it puts what it likes. */
@@ -175,6 +177,17 @@ struct ab_record {
     }
 #define AB_WHEN(of, member) .when = offsetof(of, member), .when_bytes = sizeof(((of *)NULL)->member)
 #define AB_WHEN_IS(of, member, value) AB_WHEN(of, member), .when_is = (value)
+/* ROW(a), ROW(b), … of up to 8 members: for those whose key is their name. */
+#define AB_EACH_1(ROW, m) ROW(m)
+#define AB_EACH_2(ROW, m, ...) ROW(m), AB_EACH_1(ROW, __VA_ARGS__)
+#define AB_EACH_3(ROW, m, ...) ROW(m), AB_EACH_2(ROW, __VA_ARGS__)
+#define AB_EACH_4(ROW, m, ...) ROW(m), AB_EACH_3(ROW, __VA_ARGS__)
+#define AB_EACH_5(ROW, m, ...) ROW(m), AB_EACH_4(ROW, __VA_ARGS__)
+#define AB_EACH_6(ROW, m, ...) ROW(m), AB_EACH_5(ROW, __VA_ARGS__)
+#define AB_EACH_7(ROW, m, ...) ROW(m), AB_EACH_6(ROW, __VA_ARGS__)
+#define AB_EACH_8(ROW, m, ...) ROW(m), AB_EACH_7(ROW, __VA_ARGS__)
+#define AB_EACH_OF(a, b, c, d, e, f, g, h, n, ...) AB_EACH_##n
+#define AB_EACH(ROW, ...) AB_EACH_OF(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, 0)(ROW, __VA_ARGS__)
 #define AB_RECORD_OF(of, table, ...) \
     { \
         .members = (table), .n_members = sizeof(table) / sizeof((table)[0]), .bytes = sizeof(of), \

@@ -9,7 +9,6 @@
 #include "core/text.h"
 #include "report/table/style.h"
 
-#include <jansson.h>
 #include <stdio.h>
 
 /* An advice with its measurements, as all outputs are given it, and what they call things. */
@@ -44,9 +43,7 @@ void ab_advise_answer(const struct ab_advise_view *v, struct ab_text *line);
 
 /* An advice as JSON (results/README.md, "allocbench-advice/1"). */
 
-/* To be ended with json_decref. */
-json_t *ab_advise_document(const struct ab_advise_view *view);
-void ab_advise_write_json(FILE *to, json_t *document);
+void ab_advise_write_json(FILE *to, const struct ab_advise_view *view);
 
 /* An advice on the screen. */
 

@@ -1,274 +1,304 @@
 /* SPDX-License-Identifier: MIT
  *
- * The document of `advise --json`. What is not known is null.
+ * The document of `advise --json`, as tables. What is not known is null.
  */
 #include "cli/advise/advise.h"
 
 #include "cli/advise/advise_rules.h"
-#include "report/json.h"
+#include "cli/document.h"
 
-#include <math.h>
-
-static json_t *scope_or_null(uint64_t scope)
+/* The context of all tables is the view. */
+static const struct ab_advise_view *view_of(const struct ab_writing *x)
 {
-    return scope == AB_ADVICE_NEVER ? json_null() : ab_json_integer(scope);
+    return x->context;
 }
 
-static json_t *survivors(const struct ab_advice_group *g)
+/* ---- groups ---- */
+
+static bool survivor_row(const void *group, size_t i, void *item)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < g->n_survivors && i < AB_ADVICE_SURVIVORS; i++) {
-        json_t *o = json_object();
-        ab_json_put(o, "bytes", ab_json_integer(g->survivors[i].size));
-        ab_json_put(o, "born", ab_json_integer(g->survivors[i].born));
-        ab_json_put(o, "died", scope_or_null(g->survivors[i].died));
-        ab_json_append(list, o);
-    }
-    return list;
+    const struct ab_advice_group *g = group;
+    *(struct ab_advice_survivor *)item = g->survivors[i];
+    return i < g->n_survivors;
 }
 
-static json_t *sizes(const struct ab_advice_group *g)
+static const struct ab_member survivor_members[] = {
+    AB_WHOLE("bytes", struct ab_advice_survivor, size, INT64_MAX, 0),
+    AB_COUNT(struct ab_advice_survivor, born), AB_COUNT(struct ab_advice_survivor, died)};
+AB_TABLE(survivor, struct ab_advice_survivor);
+
+static bool size_row(const void *group, size_t i, void *item)
 {
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < g->n_sizes && i < AB_ADVICE_SIZES; i++) {
-        json_t *o = json_object();
-        ab_json_put(o, "bytes", ab_json_integer(g->sizes[i].bytes));
-        ab_json_put(o, "calls", ab_json_integer(g->sizes[i].calls));
-        ab_json_append(list, o);
-    }
-    return list;
+    const struct ab_advice_group *g = group;
+    *(struct ab_advice_size *)item = g->sizes[i];
+    return i < g->n_sizes;
 }
 
-static void put_numbers(json_t *o, const struct ab_advice *a, const struct ab_advice_group *g)
+static const struct ab_member size_members[] = {AB_COUNT(struct ab_advice_size, bytes),
+                                                AB_COUNT(struct ab_advice_size, calls)};
+AB_TABLE(size, struct ab_advice_size);
+
+static json_t *write_heap_name(const struct ab_writing *x)
 {
-    bool has_scopes = a->n_scopes > 0;
-    const struct {
-        const char *name;
-        uint64_t value;
-        bool is_known;
-    } numbers[] = {
-        {"calls", g->calls, true},
-        {"resizes", g->resizes, true},
-        {"frees", g->frees, true},
-        {"never_freed", g->never_freed, true},
-        {"bytes", g->bytes, true},
-        {"size_least", g->size_least, true},
-        {"size_most", g->size_most, true},
-        {"align_most", g->align_most, true},
-        {"live_most_blocks", g->live_most_blocks, true},
-        {"live_most_bytes", g->live_most_bytes, true},
-        {"scope_most_blocks", g->scope_most_blocks, has_scopes},
-        {"scope_most_bytes", g->scope_most_bytes, has_scopes},
-        {"in_scope", g->in_scope, has_scopes},
-        {"in_next", g->in_next, has_scopes},
-        {"later", g->later, has_scopes},
-        {"n_survivors", g->n_survivors, has_scopes},
-        {"outlived_nested", g->n_stragglers, has_scopes},
-        {"outlived_nested_size", g->straggler_size, g->n_stragglers > 0},
-        {"youngest_first", g->lifo, true},
-        {"freed_by_another_thread", g->remote, true},
-    };
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        ab_json_put(o, numbers[i].name,
-                    numbers[i].is_known ? ab_json_integer(numbers[i].value) : json_null());
+    uint32_t heap = *(const uint32_t *)x->p;
+    return heap != AB_ADVICE_NO_HEAP ? ab_json_string(view_of(x)->advice->heaps[heap].name)
+                                     : json_null();
 }
 
-static json_t *lives(const struct ab_advice_group *g)
+static json_t *write_more_sizes(const struct ab_writing *x)
 {
-    json_t *list = json_array();
-    for (unsigned i = 0; i < AB_ADVICE_LIVES; i++) {
-        if (g->lives[i] == 0)
-            continue;
-        json_t *o = json_object();
-        ab_json_put(o, "to",
-                    i + 1 == AB_ADVICE_LIVES ? json_null()
-                                             : ab_json_integer((UINT64_C(1) << i) - 1));
-        ab_json_put(o, "blocks", ab_json_integer(g->lives[i]));
-        ab_json_append(list, o);
-    }
-    return list;
+    return json_boolean(*(const uint32_t *)x->p > AB_ADVICE_SIZES);
 }
 
-static json_t *group(const struct ab_advice *a, const struct ab_advice_group *g)
+static json_t *write_nearly_scoped(const struct ab_writing *x)
 {
-    json_t *o = json_object();
-    ab_json_put(o, "rule", ab_json_string(g->key));
-    ab_json_put(o, "function", ab_json_string(g->function));
-    ab_json_put(o, "file", ab_json_string(g->file));
-    ab_json_put(o, "line", g->line > 0 ? json_integer(g->line) : json_null());
-    ab_json_put(o, "module", ab_json_string(g->module));
-    ab_json_put(o, "call", ab_json_string(ab_advice_call_name(g->call)));
-    ab_json_put(o, "kind", ab_json_string(ab_advice_kind_name(g->kind)));
-    ab_json_put(o, "why", ab_json_string(g->why));
-    ab_json_put(o, "heap",
-                g->heap != AB_ADVICE_NO_HEAP ? ab_json_string(a->heaps[g->heap].name)
-                                             : json_null());
-    put_numbers(o, a, g);
-    ab_json_put(o, "sizes", sizes(g));
-    ab_json_put(o, "has_more_sizes", json_boolean(g->n_sizes > AB_ADVICE_SIZES));
-    ab_json_put(o, "lifetimes", lives(g));
-    ab_json_put(o, "survivors", survivors(g));
-    ab_json_put(o, "nearly_scoped", json_boolean(ab_advise_is_nearly_scoped(g)));
-    return o;
+    return json_boolean(ab_advise_is_nearly_scoped(x->record));
 }
 
-static json_t *row(const struct ab_advised_row *r)
+static bool has_scopes(const void *group, const void *view)
 {
-    json_t *o = json_object();
-    ab_json_put(o, "name", ab_json_string(r->name));
-    ab_json_put(o, "reason", ab_json_string(r->reason));
-    ab_json_put(o, "time_ns", ab_json_real(r->is_measured ? r->time_ns : (double)NAN));
-    ab_json_put(o, "memory_bytes", ab_json_real(r->is_measured ? r->memory_bytes : (double)NAN));
-    ab_json_put(o, "base_time_ns", ab_json_real(r->is_measured ? r->base_time_ns : (double)NAN));
-    ab_json_put(o, "base_memory_bytes",
-                ab_json_real(r->is_measured ? r->base_memory_bytes : (double)NAN));
-    ab_json_put(o, "speed", ab_json_real(r->is_measured ? r->speed.ratio : (double)NAN));
-    ab_json_put(o, "speed_low", ab_json_real(r->is_measured ? r->speed.low : (double)NAN));
-    ab_json_put(o, "speed_high", ab_json_real(r->is_measured ? r->speed.high : (double)NAN));
-    return o;
+    (void)group;
+    return ((const struct ab_advise_view *)view)->advice->n_scopes > 0;
 }
 
-static json_t *heap(const struct ab_advise_view *v, size_t i)
-{
-    const struct ab_advice_heap *h = &v->advice->heaps[i];
+#define GROUP(is, key, member, ...) AB_MEMBER(is, key, struct ab_advice_group, member, __VA_ARGS__)
+#define COUNT(member, ...) AB_COUNT(struct ab_advice_group, member, __VA_ARGS__)
+#define OF_SCOPES(member) COUNT(member, .has = has_scopes)
+
+static const struct ab_member group_members[] = {
+    GROUP(CHARS, "rule", key),
+    GROUP(CHARS, "function", function),
+    GROUP(CHARS, "file", file),
+    GROUP(WHOLE, "line", line, .flags = AB_ZERO),
+    GROUP(CHARS, "module", module),
+    GROUP(NAME, "call", call, .name = ab_advice_call_name),
+    GROUP(NAME, "kind", kind, .name = ab_advice_kind_name),
+    GROUP(TEXT, "why", why),
+    GROUP(RULE, "heap", heap, .write = write_heap_name),
+    AB_EACH(COUNT, calls, resizes, frees, never_freed, bytes, size_least, size_most, align_most),
+    AB_EACH(COUNT, live_most_blocks, live_most_bytes),
+    AB_EACH(OF_SCOPES, scope_most_blocks, scope_most_bytes, in_scope, in_next, later, n_survivors),
+    GROUP(WHOLE, "outlived_nested", n_stragglers, .has = has_scopes),
+    GROUP(WHOLE, "outlived_nested_size", straggler_size,
+          AB_WHEN(struct ab_advice_group, n_stragglers)),
+    GROUP(WHOLE, "youngest_first", lifo),
+    GROUP(WHOLE, "freed_by_another_thread", remote),
+    AB_ROWS("sizes", size_row, AB_ADVICE_SIZES, &size_record),
+    GROUP(RULE, "has_more_sizes", n_sizes, .write = write_more_sizes),
+    GROUP(RULE, "lifetimes", lives, .write = ab_document_lives),
+    AB_ROWS("survivors", survivor_row, AB_ADVICE_SURVIVORS, &survivor_record),
+    AB_WRITTEN("nearly_scoped", write_nearly_scoped)};
+AB_TABLE(group, struct ab_advice_group);
+
+/* ---- the trace ---- */
+
+static const char *const scopes_from[] = {"found", "marks"}, *const groups_by[] = {"size", "site"};
+
+#define ADVICE(key, member, ...) AB_WHOLE(key, struct ab_advice, member, INT64_MAX, 0, __VA_ARGS__)
+
+static const struct ab_member scopes_members[] = {
+    ADVICE("n", n_scopes),
+    AB_NAME("from", struct ab_advice, is_marked, 2, .names = scopes_from,
+            AB_WHEN(struct ab_advice, n_scopes)),
+    ADVICE("threads", n_scope_threads, .flags = AB_ZERO)};
+AB_TABLE(scopes, struct ab_advice);
+
+static const struct ab_member advice_members[] = {
+    AB_CHARS("program", struct ab_advice, program),
+    ADVICE("calls", calls),
+    ADVICE("events", n_events),
+    ADVICE("measured_events", n_before_end),
+    ADVICE("threads", n_threads),
+    AB_RECORD_HERE("scopes", &scopes_record),
+    AB_NAME("by", struct ab_advice, has_sites, 2, .names = groups_by)};
+AB_TABLE(advice, struct ab_advice);
+
+static const struct ab_member groups_members[] = {
+    AB_LIST("groups", struct ab_advice, groups, n_groups, UINT32_MAX, .record = &group_record)};
+AB_TABLE(groups, struct ab_advice);
+
+/* ---- what was measured ---- */
+
+#define MEASURED(key, member) \
+    AB_NUMBER(key, struct ab_advised_row, member, AB_WHEN(struct ab_advised_row, is_measured))
+#define ROW(member) MEASURED(#member, member)
+
+static const struct ab_member row_members[] = {
+    AB_CHARS("name", struct ab_advised_row, name),
+    AB_CHARS("reason", struct ab_advised_row, reason),
+    AB_EACH(ROW, time_ns, memory_bytes, base_time_ns, base_memory_bytes),
+    MEASURED("speed", speed.ratio),
+    MEASURED("speed_low", speed.low),
+    MEASURED("speed_high", speed.high)};
+AB_TABLE(row, struct ab_advised_row);
+
+struct heap {
+    struct ab_advice_heap h;
+    struct ab_advised_row alone;
     char what[80], proposal[80];
-    bool is_used = (v->measured->used >> i & 1) != 0;
-    json_t *o = json_object();
-    ab_json_put(o, "name", ab_json_string(h->name));
-    ab_json_put(o, "what", ab_json_string(ab_advise_what(h, what, sizeof what)));
-    ab_json_put(o, "proposal", ab_json_string(ab_advise_proposal(h, proposal, sizeof proposal)));
-    ab_json_put(o, "kind", ab_json_string(ab_advice_kind_name(h->kind)));
-    ab_json_put(o, "backend", ab_json_string(h->backend));
-    ab_json_put(o, "advised", json_boolean(is_used));
-    ab_json_put(o, "refusal",
-                is_used ? json_null() : ab_json_string(ab_advise_refusal(v->measured, i)));
-    ab_json_put(o, "by_memory",
-                json_boolean(is_used && !ab_advised_is_gain(&v->measured->heaps[i])));
-    ab_json_put(o, "calls", ab_json_integer(h->calls));
-    ab_json_put(o, "size_most", ab_json_integer(h->size_most));
-    ab_json_put(o, "align", ab_json_integer(h->align));
-    ab_json_put(o, "most_blocks", ab_json_integer(h->most_blocks));
-    ab_json_put(o, "most_bytes", ab_json_integer(h->most_bytes));
-    ab_json_put(o, "capacity_blocks",
-                h->capacity_blocks > 0 ? ab_json_integer(h->capacity_blocks) : json_null());
-    ab_json_put(o, "capacity_bytes",
-                h->capacity_bytes > 0 ? ab_json_integer(h->capacity_bytes) : json_null());
-    ab_json_put(o, "nested_scopes",
-                h->kind == AB_ADVICE_NESTED ? ab_json_integer(h->n_nested) : json_null());
-    ab_json_put(o, "threads", ab_json_string(ab_advice_is_shared(h) ? "local" : "one"));
-    ab_json_put(o, "freed_by_another_thread", ab_json_integer(h->n_remote));
-    ab_json_put(o, "alone", row(&v->measured->heaps[i]));
-    return o;
+    const char *refusal, *threads;
+    bool is_used, by_memory;
+};
+
+static bool heap_row(const void *view, size_t i, void *item)
+{
+    const struct ab_advise_view *v = view;
+    struct heap *to = item;
+    if (i >= v->advice->n_heaps)
+        return false;
+    *to = (struct heap){.h = v->advice->heaps[i], .alone = v->measured->heaps[i]};
+    to->is_used = (v->measured->used >> i & 1) != 0;
+    to->refusal = to->is_used ? NULL : ab_advise_refusal(v->measured, i);
+    to->by_memory = to->is_used && !ab_advised_is_gain(&to->alone);
+    to->threads = ab_advice_is_shared(&to->h) ? "local" : "one";
+    ab_advise_what(&to->h, to->what, sizeof to->what);
+    ab_advise_proposal(&to->h, to->proposal, sizeof to->proposal);
+    return true;
 }
 
-static json_t *scopes(const struct ab_advice *a)
+#define CALLS(member) AB_WHOLE(#member, struct heap, h.member, INT64_MAX, 0)
+#define HEAP(is, key, member, ...) AB_MEMBER(is, key, struct heap, member, __VA_ARGS__)
+
+static const struct ab_member heap_members[] = {
+    HEAP(CHARS, "name", h.name),
+    HEAP(CHARS, "what", what),
+    HEAP(CHARS, "proposal", proposal),
+    HEAP(NAME, "kind", h.kind, .name = ab_advice_kind_name),
+    HEAP(CHARS, "backend", h.backend),
+    HEAP(FLAG, "advised", is_used),
+    HEAP(TEXT, "refusal", refusal),
+    HEAP(FLAG, "by_memory", by_memory),
+    AB_EACH(CALLS, calls, size_most, align, most_blocks, most_bytes),
+    HEAP(WHOLE, "capacity_blocks", h.capacity_blocks, .flags = AB_ZERO),
+    HEAP(WHOLE, "capacity_bytes", h.capacity_bytes, .flags = AB_ZERO),
+    HEAP(WHOLE, "nested_scopes", h.n_nested, AB_WHEN_IS(struct heap, h.kind, AB_ADVICE_NESTED)),
+    HEAP(TEXT, "threads", threads),
+    HEAP(WHOLE, "freed_by_another_thread", h.n_remote),
+    HEAP(RECORD, "alone", alone, .record = &row_record)};
+AB_TABLE(heap, struct heap);
+
+static json_t *write_histogram(const struct ab_writing *x)
 {
-    json_t *o = json_object();
-    ab_json_put(o, "n", ab_json_integer(a->n_scopes));
-    ab_json_put(o, "from",
-                a->n_scopes == 0 ? json_null() : ab_json_string(a->is_marked ? "marks" : "found"));
-    ab_json_put(o, "threads",
-                a->n_scope_threads > 0 ? ab_json_integer(a->n_scope_threads) : json_null());
-    return o;
+    return ab_json_histogram(*(struct ab_hdr *const *)x->p);
 }
 
-static json_t *of_scopes(const struct ab_advised_scopes *x)
+static json_t *write_overflow(const struct ab_writing *x)
 {
-    json_t *o = json_object();
-    ab_json_put(o, "worst_ns", ab_json_real(x->is_known ? x->worst_ns : (double)NAN));
-    ab_json_put(o, "rounds", x->is_known ? ab_json_integer(x->n_rounds) : json_null());
-    ab_json_put(o, "n", x->is_known ? ab_json_integer(x->n) : json_null());
-    ab_json_put(o, "n_over_budget", x->is_known ? ab_json_integer(x->n_missed) : json_null());
-    ab_json_put(o, "n_scheduler", x->is_known ? ab_json_integer(x->n_scheduler) : json_null());
-    ab_json_put(o, "hdr_v2", x->hdr != NULL ? ab_json_histogram(x->hdr) : json_null());
-    ab_json_put(o, "overflow", x->hdr != NULL ? ab_json_integer(x->hdr->overflow) : json_null());
-    ab_json_put(o, "reason", ab_json_string(x->reason));
-    return o;
+    return ab_json_integer((*(struct ab_hdr *const *)x->p)->overflow);
 }
 
-static json_t *budget(const struct ab_advise_view *v)
+#define WHEN(member) AB_WHEN(struct ab_advised_scopes, member)
+#define TIMED(key, member) \
+    AB_WHOLE(key, struct ab_advised_scopes, member, INT64_MAX, 0, WHEN(is_known))
+
+static const struct ab_member timed_members[] = {
+    AB_NUMBER("worst_ns", struct ab_advised_scopes, worst_ns, WHEN(is_known)),
+    TIMED("rounds", n_rounds),
+    TIMED("n", n),
+    TIMED("n_over_budget", n_missed),
+    TIMED("n_scheduler", n_scheduler),
+    AB_RULE("hdr_v2", struct ab_advised_scopes, hdr, .write = write_histogram, WHEN(hdr)),
+    AB_RULE("overflow", struct ab_advised_scopes, hdr, .write = write_overflow, WHEN(hdr)),
+    AB_CHARS("reason", struct ab_advised_scopes, reason)};
+AB_TABLE(timed, struct ab_advised_scopes);
+
+static bool is_advised(const void *record, const void *view)
 {
-    if (v->budget == NULL)
-        return json_null();
-    json_t *o = json_object();
-    ab_json_put(o, "before", of_scopes(&v->budget->before));
-    ab_json_put(o, "after", v->measured->used != 0 ? of_scopes(&v->budget->after) : json_null());
-    return o;
+    (void)record;
+    return ((const struct ab_advise_view *)view)->measured->used != 0;
 }
 
-/* null: there were no nested scopes to decide on. */
-static json_t *nesting(const struct ab_advised_nested *n)
+static const struct ab_member budget_members[] = {
+    AB_RECORD("before", struct ab_advised_budget, before, &timed_record),
+    AB_RECORD("after", struct ab_advised_budget, after, &timed_record, .has = is_advised)};
+AB_TABLE(budget, struct ab_advised_budget);
+
+static const struct ab_member nesting_members[] = {
+    AB_FLAG("taken", struct ab_advised_nested, is_taken),
+    AB_FLAG("by_memory", struct ab_advised_nested, by_memory),
+    AB_RECORD("flat", struct ab_advised_nested, flat, &row_record),
+    AB_RECORD("nested", struct ab_advised_nested, nested, &row_record)};
+AB_TABLE(nesting, struct ab_advised_nested);
+
+/* There were nested scopes to decide on. */
+static bool is_asked(const void *record, const void *view)
 {
-    if (n == NULL || !n->is_asked)
-        return json_null();
-    json_t *o = json_object();
-    ab_json_put(o, "taken", json_boolean(n->is_taken));
-    ab_json_put(o, "by_memory", json_boolean(n->by_memory));
-    ab_json_put(o, "flat", row(&n->flat));
-    ab_json_put(o, "nested", row(&n->nested));
-    return o;
+    (void)record;
+    return ((const struct ab_advise_view *)view)->nested->is_asked;
 }
 
-static void put_measured(json_t *o, const struct ab_advise_view *v)
+static const struct ab_member asked_members[] = {
+    AB_WHOLE("rounds", struct ab_advised, n_rounds, UINT32_MAX, 0),
+    AB_NUMBER("limit", struct ab_advised, limit)};
+AB_TABLE(asked, struct ab_advised);
+
+static const struct ab_member by_memory_members[] = {
+    AB_FLAG("by_memory", struct ab_advised, by_memory)};
+AB_TABLE(by_memory, struct ab_advised);
+
+static const struct ab_member base_members[] = {
+    AB_RECORD("base", struct ab_advised, base, &row_record)};
+AB_TABLE(base, struct ab_advised);
+
+static bool has_together(const void *measured, const void *view)
 {
-    json_t *heaps = json_array(), *generals = json_array();
-    for (size_t i = 0; i < v->advice->n_heaps; i++)
-        ab_json_append(heaps, heap(v, i));
-    for (size_t i = 0; i < v->measured->n_generals; i++)
-        ab_json_append(generals, row(&v->measured->generals[i]));
-    ab_json_put(o, "base", row(&v->measured->base));
-    ab_json_put(o, "heaps", heaps);
-    ab_json_put(o, "together",
-                (v->measured->used | v->measured->small) != 0 ? row(&v->measured->together)
-                                                              : json_null());
-    ab_json_put(o, "compiled",
-                v->measured->has_compiled ? row(&v->measured->compiled) : json_null());
-    ab_json_put(o, "generals", generals);
-    ab_json_put(o, "nesting", nesting(v->nested));
+    const struct ab_advised *m = measured;
+    (void)view;
+    return (m->used | m->small) != 0;
 }
 
-/* A time of a whole replay divided by `units` is that of a scope, or of a million calls. */
-static void put_answer(json_t *o, const struct ab_advise_view *v)
-{
-    struct ab_text line = {0};
-    ab_advise_answer(v, &line);
-    ab_json_put(o, "answer", ab_json_string(ab_advised_answer(v->measured)));
-    ab_json_put(o, "answer_text", ab_json_string(line.s));
-    ab_json_put(o, "by_memory", json_boolean(v->measured->by_memory));
-    ab_json_put(o, "unit", ab_json_string(ab_advise_unit(v->advice)));
-    ab_json_put(o, "units", ab_json_real(1 / ab_advise_unit_time(v->advice, 1)));
-    ab_text_fini(&line);
-}
+static const struct ab_member together_members[] = {
+    AB_RECORD("together", struct ab_advised, together, &row_record, .has = has_together),
+    AB_RECORD("compiled", struct ab_advised, compiled, &row_record,
+              AB_WHEN(struct ab_advised, has_compiled)),
+    AB_ARRAY("generals", struct ab_advised, generals, n_generals, AB_ADVISED_GENERALS_MAX,
+             .record = &row_record)};
+AB_TABLE(together, struct ab_advised);
 
-json_t *ab_advise_document(const struct ab_advise_view *v)
-{
-    const struct ab_advice *a = v->advice;
-    json_t *o = json_object(), *groups = json_array();
-    struct ab_text rules = ab_advise_rules(a, v->measured->used, v->base);
-    for (size_t i = 0; i < a->n_groups; i++)
-        ab_json_append(groups, group(a, &a->groups[i]));
-    ab_json_put(o, "schema", ab_json_string("allocbench-advice/1"));
-    ab_json_put(o, "trace", ab_json_string(v->trace));
-    ab_json_put(o, "program", ab_json_string(a->program));
-    ab_json_put(o, "calls", ab_json_integer(a->calls));
-    ab_json_put(o, "events", ab_json_integer(a->n_events));
-    ab_json_put(o, "measured_events", ab_json_integer(a->n_before_end));
-    ab_json_put(o, "threads", ab_json_integer(a->n_threads));
-    ab_json_put(o, "scopes", scopes(a));
-    ab_json_put(o, "by", ab_json_string(a->has_sites ? "site" : "size"));
-    ab_json_put(o, "budget_ns", v->budget_ns > 0 ? ab_json_real(v->budget_ns) : json_null());
-    ab_json_put(o, "budget", budget(v));
-    ab_json_put(o, "rounds", ab_json_integer(v->measured->n_rounds));
-    ab_json_put(o, "limit", ab_json_real(v->measured->limit));
-    put_answer(o, v);
-    ab_json_put(o, "map", ab_json_string(rules.s));
-    put_measured(o, v);
-    ab_json_put(o, "groups", groups);
-    ab_text_fini(&rules);
-    return o;
-}
+/* ---- the document ---- */
 
-void ab_advise_write_json(FILE *to, json_t *document)
+struct document {
+    struct ab_advise_view v;
+    const char *answer, *unit;
+    double
+        units; /* a time of a whole replay divided by them is that of a scope, or a million calls */
+    struct ab_text line, rules;
+};
+
+#define DOCUMENT(is, key, member, ...) AB_MEMBER(is, key, struct document, member, __VA_ARGS__)
+#define PART(member, table) \
+    AB_MEMBER(PART, NULL, struct document, v.member, .record = (table), .flags = AB_POINTER)
+
+static const struct ab_member document_members[] = {
+    AB_FIXED("schema", "allocbench-advice/1"),
+    DOCUMENT(TEXT, "trace", v.trace),
+    PART(advice, &advice_record),
+    DOCUMENT(NUMBER, "budget_ns", v.budget_ns, .flags = AB_ZERO),
+    DOCUMENT(RECORD, "budget", v.budget, .record = &budget_record, .flags = AB_POINTER),
+    PART(measured, &asked_record),
+    DOCUMENT(TEXT, "answer", answer),
+    DOCUMENT(TEXT, "answer_text", line.s),
+    PART(measured, &by_memory_record),
+    DOCUMENT(TEXT, "unit", unit),
+    DOCUMENT(NUMBER, "units", units),
+    DOCUMENT(TEXT, "map", rules.s),
+    PART(measured, &base_record),
+    AB_ROWS("heaps", heap_row, AB_ADVICE_HEAPS_MAX, &heap_record),
+    PART(measured, &together_record),
+    DOCUMENT(RECORD, "nesting", v.nested, .record = &nesting_record, .has = is_asked,
+             .flags = AB_POINTER),
+    PART(advice, &groups_record)};
+AB_TABLE(document, struct document);
+
+void ab_advise_write_json(FILE *to, const struct ab_advise_view *v)
 {
-    ab_json_write(json_incref(document), to, 12);
+    struct document d = {.v = *v,
+                         .answer = ab_advised_answer(v->measured),
+                         .unit = ab_advise_unit(v->advice),
+                         .units = 1 / ab_advise_unit_time(v->advice, 1),
+                         .rules = ab_advise_rules(v->advice, v->measured->used, v->base)};
+    ab_advise_answer(v, &d.line);
+    ab_json_write(ab_record_json(&document_record, &d, v), to, 12);
+    ab_text_fini(&d.line);
+    ab_text_fini(&d.rules);
 }

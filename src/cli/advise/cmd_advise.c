@@ -149,15 +149,6 @@ static enum ab_status write_code(struct work *w, const char *trace, struct ab_er
     return ab_output_commit(&w->code, err);
 }
 
-static enum ab_status write_document(struct work *w, const struct ab_advise_view *view,
-                                     struct ab_err *err)
-{
-    json_t *document = ab_advise_document(view);
-    ab_advise_write_json(w->json.to, document);
-    json_decref(document);
-    return ab_output_commit(&w->json, err);
-}
-
 static bool is_on_stdout(const struct work *w)
 {
     const struct ab_options *o = w->options;
@@ -178,8 +169,10 @@ static enum ab_status write_outputs(struct work *w, const struct ab_advise_view 
     }
     if (o->code != NULL)
         AB_TRY(write_code(w, view->trace, err));
-    if (o->json != NULL)
-        AB_TRY(write_document(w, view, err));
+    if (o->json != NULL) {
+        ab_advise_write_json(w->json.to, view);
+        AB_TRY(ab_output_commit(&w->json, err));
+    }
     if (!is_on_stdout(w) && !o->is_quiet)
         ab_advise_print(stdout, view, ab_terminal_style(o));
     return AB_OK;
