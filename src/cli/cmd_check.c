@@ -172,6 +172,9 @@ static void lint_workload(const struct ab_workload *w, const struct ab_tape_map 
 struct check {
     const struct ab_options *options;
     struct ab_workload *workload;
+    const char *name, *about; /* of the workload, as the next two */
+    const char *const *params;
+    uint64_t seed;
     struct ab_laid_down tape;
     struct ab_selection_list selection;
     struct ab_text choice; /* how it came about; empty where they were named */
@@ -331,87 +334,84 @@ static void print_all(const struct check *c)
 
 /* The document of `check --json`, in the order of the screen. */
 
-static json_t *phase(const struct ab_phase *p)
+static json_t *write_ops(const struct ab_writing *x)
 {
-    json_t *o = json_object(), *ops = json_object();
+    const struct ab_phase *p = x->record;
+    json_t *ops = json_object();
     for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
         if (p->n_ops[k] > 0)
             ab_json_put(ops, ab_op_kind_name(k), ab_json_integer(p->n_ops[k]));
-    ab_json_put(o, "name", ab_json_string(p->name));
-    ab_json_put(o, "measured", json_boolean(p->is_measured));
-    ab_json_put(o, "ops", ops);
-    ab_json_put(o, "touched_pages", ab_json_integer(p->touched_pages));
-    return o;
+    return ops;
 }
 
-static json_t *phases(const struct ab_tape *tape)
+static const struct ab_member phase_members[] = {
+    AB_CHARS("name", struct ab_phase, name),
+    AB_FLAG("measured", struct ab_phase, is_measured),
+    AB_WRITTEN("ops", write_ops),
+    AB_COUNT(struct ab_phase, touched_pages),
+};
+AB_TABLE(phase, struct ab_phase);
+
+static json_t *write_file(const struct ab_writing *x)
 {
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < tape->n_phases; i++)
-        ab_json_append(list, phase(&tape->phases[i]));
-    return list;
+    return ab_json_string(((const struct check *)x->context)->workload->file);
 }
 
-static json_t *cost(const struct check *check)
+static const struct ab_member lint_members[] = {
+    AB_TEXT("id", struct lint, id),
+    AB_WRITTEN("file", write_file),
+    AB_WHOLE("line", struct lint, at.line, UINT32_MAX, 0),
+    AB_WHOLE("column", struct lint, at.col, UINT32_MAX, 0),
+    AB_CHARS("message", struct lint, text),
+};
+AB_TABLE(lint, struct lint);
+
+static json_t *write_passes(const struct ab_writing *x)
 {
-    const struct ab_session_cost *c = &check->cost;
-    json_t *o = json_object(), *names = json_array();
-    for (size_t i = 0; i < check->n_running; i++)
-        ab_json_append(names, ab_json_string(check->running[i]));
-    ab_json_put(o, "backends", names);
-    ab_json_put(o, "rounds", ab_json_integer(c->rounds));
-    ab_json_put(o, "processes", ab_json_integer(c->processes));
-    ab_json_put(o, "processes_total", ab_json_integer(c->processes_total));
-    ab_json_put(o, "passes", ab_json_passes(&check->passes));
-    ab_json_put(o, "time_ns", ab_json_real(c->n_backends > 0 ? c->ns : (double)NAN));
-    ab_json_put(o, "memory_bytes", ab_json_integer(c->bytes));
-    return o;
+    return ab_json_passes(x->p);
 }
 
-static json_t *lints(const struct check *check)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < check->lints.n; i++) {
-        const struct lint *lint = &check->lints.items[i];
-        json_t *o = json_object();
-        ab_json_put(o, "id", ab_json_string(lint->id));
-        ab_json_put(o, "file", ab_json_string(check->workload->file));
-        ab_json_put(o, "line", ab_json_integer(lint->at.line));
-        ab_json_put(o, "column", ab_json_integer(lint->at.col));
-        ab_json_put(o, "message", ab_json_string(lint->text));
-        ab_json_append(list, o);
-    }
-    return list;
-}
+#define CHECK(is, key, member, ...) AB_MEMBER(is, key, struct check, member, __VA_ARGS__)
+#define TEXTS .values = AB_IS_TEXT, .stride = sizeof(const char *)
 
-static json_t *params(const struct check *check)
-{
-    json_t *list = json_array();
-    for (const char *const *p = ab_workload_params(check->workload); *p != NULL; p++)
-        ab_json_append(list, ab_json_string(*p));
-    return list;
-}
+static const struct ab_member cost_members[] = {
+    AB_ARRAY("backends", struct check, running, n_running, AB_SELECTION_MAX, TEXTS),
+    CHECK(WHOLE, "rounds", cost.rounds),
+    CHECK(WHOLE, "processes", cost.processes),
+    CHECK(WHOLE, "processes_total", cost.processes_total),
+    CHECK(RULE, "passes", passes, .write = write_passes),
+    CHECK(NUMBER, "time_ns", cost.ns, AB_WHEN(struct check, cost.n_backends)),
+    CHECK(WHOLE, "memory_bytes", cost.bytes),
+};
+AB_TABLE(cost, struct check);
 
-static json_t *document(const struct check *check)
+#define FACT(member) AB_WHOLE(#member, struct check, tape.tape.facts.member, INT64_MAX, 0)
+
+static const struct ab_member document_members[] = {
+    AB_FIXED("schema", "allocbench-check/1"),
+    CHECK(TEXT, "name", name),
+    CHECK(TEXT, "about", about),
+    CHECK(WHOLE, "seed", seed),
+    CHECK(LIST, "params", params, TEXTS, .flags = AB_ENDS),
+    CHECK(CHARS, "tape_sha256", tape.tape.sha256),
+    FACT(lanes),
+    AB_LIST("phases", struct check, tape.tape.phases, tape.tape.n_phases, UINT32_MAX,
+            .record = &phase_record),
+    AB_EACH(FACT, live_peak_bytes, live_peak_blocks, total_bytes),
+    CHECK(WHOLE, "gates", gates.n_gates),
+    CHECK(WHOLE, "claims", gates.n_claims),
+    AB_ARRAY("lints", struct check, lints.items, lints.n, LINTS_MAX, .record = &lint_record),
+    AB_RECORD_HERE("cost", &cost_record),
+};
+AB_TABLE(document, struct check);
+
+static json_t *document(struct check *check)
 {
-    const struct ab_facts *facts = &check->tape.tape.facts;
-    json_t *o = json_object();
-    ab_json_put(o, "schema", ab_json_string("allocbench-check/1"));
-    ab_json_put(o, "name", ab_json_string(ab_workload_name(check->workload)));
-    ab_json_put(o, "about", ab_json_string(ab_workload_about(check->workload)));
-    ab_json_put(o, "seed", ab_json_integer(ab_workload_seed(check->workload)));
-    ab_json_put(o, "params", params(check));
-    ab_json_put(o, "tape_sha256", ab_json_string(check->tape.tape.sha256));
-    ab_json_put(o, "lanes", ab_json_integer(facts->lanes));
-    ab_json_put(o, "phases", phases(&check->tape.tape));
-    ab_json_put(o, "live_peak_bytes", ab_json_integer(facts->live_peak_bytes));
-    ab_json_put(o, "live_peak_blocks", ab_json_integer(facts->live_peak_blocks));
-    ab_json_put(o, "total_bytes", ab_json_integer(facts->total_bytes));
-    ab_json_put(o, "gates", ab_json_integer(check->gates.n_gates));
-    ab_json_put(o, "claims", ab_json_integer(check->gates.n_claims));
-    ab_json_put(o, "lints", lints(check));
-    ab_json_put(o, "cost", cost(check));
-    return o;
+    check->name = ab_workload_name(check->workload);
+    check->about = ab_workload_about(check->workload);
+    check->seed = ab_workload_seed(check->workload);
+    check->params = ab_workload_params(check->workload);
+    return ab_record_json(&document_record, check, check);
 }
 
 enum ab_status ab_cmd_check(const struct ab_options *o, int *exit_code, struct ab_err *err)

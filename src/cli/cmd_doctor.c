@@ -7,7 +7,6 @@
 #include "cli/terminal.h"
 #include "core/text.h"
 #include "doctor/doctor.h"
-#include "report/json.h"
 #include "report/table/table.h"
 
 #include <stdio.h>
@@ -72,28 +71,23 @@ static void print_all(const struct diagnosis *d, struct ab_table_style style)
 
 /* ---- for programs ---- */
 
-static json_t *finding(const struct ab_doctor_finding *f)
-{
-    json_t *o = json_object();
-    ab_json_put(o, "id", ab_json_string(f->id));
-    ab_json_put(o, "state", ab_json_string(ab_doctor_state_names[f->state]));
-    ab_json_put(o, "found", ab_json_string(f->found));
-    ab_json_put(o, "why", ab_json_string(f->why));
-    ab_json_put(o, "remedy", ab_json_string(f->remedy));
-    return o;
-}
+static const struct ab_member finding_members[] = {
+    AB_TEXT("id", struct ab_doctor_finding, id),
+    AB_NAME("state", struct ab_doctor_finding, state, AB_DOCTOR_STATE_COUNT,
+            .names = ab_doctor_state_names),
+    AB_CHARS("found", struct ab_doctor_finding, found),
+    AB_TEXT("why", struct ab_doctor_finding, why),
+    AB_CHARS("remedy", struct ab_doctor_finding, remedy),
+};
+AB_TABLE(finding, struct ab_doctor_finding);
 
-static json_t *document(const struct diagnosis *d)
-{
-    json_t *o = json_object(), *list = json_array();
-    ab_json_put(o, "schema", ab_json_string("allocbench-doctor/1"));
-    ab_json_put(o, "version", ab_json_string(AB_VERSION));
-    ab_json_put(o, "warnings", ab_json_integer(d->counts[AB_DOCTOR_WARNING]));
-    for (size_t i = 0; i < d->n; i++)
-        ab_json_append(list, finding(&d->findings[i]));
-    ab_json_put(o, "checks", list);
-    return o;
-}
+static const struct ab_member document_members[] = {
+    AB_FIXED("schema", "allocbench-doctor/1"),
+    AB_FIXED("version", AB_VERSION),
+    AB_WHOLE("warnings", struct diagnosis, counts[AB_DOCTOR_WARNING], INT64_MAX, 0),
+    AB_ARRAY("checks", struct diagnosis, findings, n, AB_DOCTOR_MAX, .record = &finding_record),
+};
+AB_TABLE(document, struct diagnosis);
 
 enum ab_status ab_cmd_doctor(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
@@ -106,7 +100,8 @@ enum ab_status ab_cmd_doctor(const struct ab_options *o, int *exit_code, struct 
     struct ab_table_style style = ab_terminal_style(o);
     ab_format_begin(&guard);
     look(d);
-    enum ab_status status = ab_document_write(o, document(d), 12, err);
+    enum ab_status status = ab_document_write(o, ab_record_json(&document_record, d, NULL), 12,
+                                              err);
     if (status == AB_OK && ab_document_leaves_stdout(o))
         print_all(d, style);
     ab_format_end(&guard);

@@ -7,7 +7,6 @@
 #include "cli/options_help.h"
 #include "core/text.h"
 #include "explain/explain.h"
-#include "report/json.h"
 
 #include <string.h>
 
@@ -69,34 +68,26 @@ static void print_list(void)
 
 /* ---- for programs ---- */
 
-static json_t *as_json(const struct ab_explanation *e)
-{
-    json_t *object = json_object();
-    ab_json_put(object, "word", ab_json_string(e->word));
-    ab_json_put(object, "group", ab_json_string(ab_explain_group_titles[e->group]));
-    ab_json_put(object, "synonyms", ab_json_string(e->synonyms));
-    ab_json_put(object, "what", ab_json_string(e->what));
-    ab_json_put(object, "formula", ab_json_string(e->formula));
-    ab_json_put(object, "todo", ab_json_string(e->todo));
-    ab_json_put(object, "see", ab_json_string(e->see));
-    ab_json_put(object, "number", ab_json_string(e->number));
-    ab_json_put(object, "unit", ab_json_string(e->unit));
-    ab_json_put(object, "number_is", ab_json_string(e->number_is));
-    return object;
-}
+#define TEXT(member) AB_TEXT(#member, struct ab_explanation, member)
+
+static const struct ab_member word_members[] = {
+    TEXT(word),
+    AB_NAME("group", struct ab_explanation, group, AB_EXPLAIN_GROUP_COUNT,
+            .names = ab_explain_group_titles),
+    AB_EACH(TEXT, synonyms, what, formula, todo, see, number, unit, number_is),
+};
+AB_TABLE(word, struct ab_explanation);
 
 /* One word, or (NULL) all. */
 static json_t *document_of(const struct ab_explanation *one)
 {
     struct ab_explanation e;
-    json_t *document = json_object(), *words = json_array();
-    ab_json_put(document, "schema", ab_json_string("allocbench-explain/1"));
+    json_t *words = json_array();
     for (size_t i = 0; one == NULL && ab_explain_at(i, &e); i++)
-        ab_json_append(words, as_json(&e));
+        ab_json_append(words, ab_record_json(&word_record, &e, NULL));
     if (one != NULL)
-        ab_json_append(words, as_json(one));
-    ab_json_put(document, "words", words);
-    return document;
+        ab_json_append(words, ab_record_json(&word_record, one, NULL));
+    return ab_document_list("allocbench-explain/1", "words", words);
 }
 
 /* ---- the command ---- */

@@ -16,13 +16,11 @@
 #include "core/status.h"
 #include "core/text.h"
 #include "core/units_show.h"
-#include "report/json.h"
 #include "report/table/table.h"
 #include "result/memory_dist.h"
 #include "result/result_fields.h"
 #include "stats/metric.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,27 +122,6 @@ static const char *allowed_text(char *buf, size_t cap, const struct ab_param *p)
     return buf;
 }
 
-static json_t *whole(uint64_t n)
-{
-    return ab_json_integer(n > INT64_MAX ? INT64_MAX : n);
-}
-
-/* Is it measured where none is named, and what --sweep makes of it? */
-static void put_choice(json_t *o, const char *name, const char *by_default)
-{
-    size_t n;
-    const struct ab_sweep_row *rows = ab_sweep_rows(name, &n);
-    json_t *list = json_array();
-    for (size_t i = 0; i < n; i++) {
-        json_t *row = json_object();
-        ab_json_put(row, "backend", ab_json_string(rows[i].spelling));
-        ab_json_put(row, "says", ab_json_string(rows[i].says));
-        ab_json_append(list, row);
-    }
-    ab_json_put(o, "default", ab_json_string(by_default));
-    ab_json_put(o, "sweep", list);
-}
-
 /* NULL = it is in no rule. */
 static const char *default_of(const char *name)
 {
@@ -154,81 +131,141 @@ static const char *default_of(const char *name)
     return NULL;
 }
 
-static json_t *library(const struct ab_preset *p, const struct ab_selection *s)
+static json_t *write_default(const struct ab_writing *x)
 {
-    json_t *o = json_object();
-    ab_json_put(o, "name", ab_json_string(p->name));
-    ab_json_put(o, "kind", ab_json_string("library"));
-    ab_json_put(o, "boundary", ab_json_string(ab_boundary_names[AB_BOUNDARY_MALLOC]));
-    ab_json_put(o, "status", ab_json_string(ab_backend_status_name(ab_case_status(s))));
-    ab_json_put(o, "reason", ab_json_string(s->reason));
-    ab_json_put(o, "version", ab_json_string(s->version));
-    ab_json_put(o, "path", ab_json_string(s->path));
-    ab_json_put(o, "build_id", ab_json_string(s->build_id));
-    ab_json_put(o, "package", ab_json_string(p->package));
-    ab_json_put(o, "summary", ab_json_string(p->summary));
-    const char *own = default_of(p->name);
-    put_choice(o, p->name,
-               ab_default_has_library(p) ? "where it is installed"
-               : own != NULL             ? own
-                                         : "in place of another");
-    return o;
+    char text[64];
+    const struct ab_param *p = x->record;
+    return ab_json_string(value_text(text, sizeof text, p, p->def));
 }
 
-static json_t *param(const struct ab_param *p)
+static bool is_number(const void *param, const void *context)
 {
-    static const char *const types[] = {"bytes", "count", "bool", "choice"};
-    bool is_number = p->type == AB_PARAM_BYTES || p->type == AB_PARAM_COUNT;
-    char def[64];
-    json_t *o = json_object(), *choices = json_array();
-    for (size_t i = 0; p->type == AB_PARAM_CHOICE && p->choices[i] != NULL; i++)
-        ab_json_append(choices, ab_json_string(p->choices[i]));
-    ab_json_put(o, "name", ab_json_string(p->name));
-    ab_json_put(o, "type", ab_json_string(types[p->type]));
-    ab_json_put(o, "default", ab_json_string(value_text(def, sizeof def, p, p->def)));
-    ab_json_put(o, "min", is_number ? whole(p->min) : json_null());
-    ab_json_put(o, "max", is_number ? whole(p->max) : json_null());
-    ab_json_put(o, "choices", choices);
-    ab_json_put(o, "help", ab_json_string(p->help));
-    return o;
+    const struct ab_param *p = param;
+    (void)context;
+    return p->type == AB_PARAM_BYTES || p->type == AB_PARAM_COUNT;
 }
 
-static json_t *builtin(const struct ab_backend *b)
+static json_t *write_bound(const struct ab_writing *x)
 {
-    json_t *o = json_object(), *params = json_array(), *promises = json_array();
+    uint64_t n = *(const uint64_t *)x->p;
+    return ab_json_integer(n > INT64_MAX ? INT64_MAX : n);
+}
+
+static const char *const types[] = {"bytes", "count", "bool", "choice"};
+
+static const struct ab_member param_members[] = {
+    AB_TEXT("name", struct ab_param, name),
+    AB_NAME("type", struct ab_param, type, AB_ARRAY_LEN(types), .names = types),
+    AB_WRITTEN("default", write_default),
+    AB_RULE("min", struct ab_param, min, .write = write_bound, .has = is_number),
+    AB_RULE("max", struct ab_param, max, .write = write_bound, .has = is_number),
+    AB_MEMBER(LIST, "choices", struct ab_param, choices, .values = AB_IS_TEXT,
+              .stride = sizeof(const char *), .flags = AB_ENDS),
+    AB_TEXT("help", struct ab_param, help),
+};
+AB_TABLE(param, struct ab_param);
+
+static json_t *write_hooks(const struct ab_writing *x)
+{
     json_t *served = json_array();
     ab_json_append(served, ab_json_string("alloc"));
     for (size_t i = 0; i < AB_ARRAY_LEN(hooks); i++)
-        if (has_hook(b, &hooks[i]))
+        if (has_hook(x->record, &hooks[i]))
             ab_json_append(served, ab_json_string(hooks[i].name));
+    return served;
+}
+
+static json_t *write_traits(const struct ab_writing *x)
+{
+    json_t *promises = json_array();
     for (size_t i = 0; i < AB_ARRAY_LEN(traits); i++)
-        if ((b->traits & traits[i].trait) != 0)
+        if ((*(const uint64_t *)x->p & traits[i].trait) != 0)
             ab_json_append(promises, ab_json_string(traits[i].name));
-    for (size_t i = 0; i < b->n_params; i++)
-        ab_json_append(params, param(&b->params[i]));
-    ab_json_put(o, "name", ab_json_string(b->name));
-    ab_json_put(o, "kind", ab_json_string("builtin"));
-    ab_json_put(o, "boundary", ab_json_string(ab_boundary_names[AB_BOUNDARY_HEAP]));
-    ab_json_put(o, "status", ab_json_string(ab_backend_status_name(AB_BACKEND_OK)));
-    ab_json_put(o, "summary", ab_json_string(b->summary));
-    ab_json_put(o, "traits", promises);
-    ab_json_put(o, "hooks", served);
-    ab_json_put(o, "params", params);
-    const char *by_default = default_of(b->name);
-    put_choice(o, b->name, by_default != NULL ? by_default : "never");
-    return o;
+    return promises;
+}
+
+static const struct ab_member builtin_members[] = {
+    AB_TEXT("summary", struct ab_backend, summary),
+    AB_RULE("traits", struct ab_backend, traits, .write = write_traits),
+    AB_WRITTEN("hooks", write_hooks),
+    AB_LIST("params", struct ab_backend, params, n_params, UINT32_MAX, .record = &param_record),
+};
+AB_TABLE(builtin, struct ab_backend);
+
+#define FOUND(member) AB_CHARS(#member, struct ab_selection, member)
+static const struct ab_member found_members[] = {AB_EACH(FOUND, reason, version, path, build_id)};
+AB_TABLE(found, struct ab_selection);
+
+static const struct ab_member preset_members[] = {
+    AB_TEXT("package", struct ab_preset, package),
+    AB_TEXT("summary", struct ab_preset, summary),
+};
+AB_TABLE(preset, struct ab_preset);
+
+static const struct ab_member sweep_members[] = {
+    AB_TEXT("backend", struct ab_sweep_row, spelling),
+    AB_TEXT("says", struct ab_sweep_row, says),
+};
+AB_TABLE(sweep, struct ab_sweep_row);
+
+struct entry { /* of a library, or of what is built in */
+    const char *name, *kind, *boundary, *status;
+    const struct ab_selection *found;
+    const struct ab_preset *preset;
+    const struct ab_backend *builtin;
+    const char *by_default; /* is it measured where none is named? */
+    const struct ab_sweep_row *sweep;
+    size_t n_sweep;
+};
+
+#define ENTRY(member) AB_TEXT(#member, struct entry, member)
+#define PART(member, table) \
+    AB_MEMBER(PART, NULL, struct entry, member, .record = (table), .flags = AB_POINTER)
+
+static const struct ab_member entry_members[] = {
+    AB_EACH(ENTRY, name, kind, boundary, status),
+    PART(found, &found_record),
+    PART(preset, &preset_record),
+    PART(builtin, &builtin_record),
+    AB_TEXT("default", struct entry, by_default),
+    AB_LIST("sweep", struct entry, sweep, n_sweep, UINT32_MAX, .record = &sweep_record),
+};
+AB_TABLE(entry, struct entry);
+
+static void append_entry(json_t *list, struct entry e, const char *otherwise)
+{
+    const char *rule = default_of(e.name);
+    if (e.by_default == NULL)
+        e.by_default = rule != NULL ? rule : otherwise;
+    e.sweep = ab_sweep_rows(e.name, &e.n_sweep);
+    ab_json_append(list, ab_record_json(&entry_record, &e, NULL));
 }
 
 static json_t *backends_document(const struct ab_selection_list *libraries)
 {
-    json_t *o = json_object(), *list = json_array();
-    ab_json_put(o, "schema", ab_json_string("allocbench-backends/1"));
-    for (size_t i = 0; i < ab_preset_count(); i++)
-        ab_json_append(list, library(ab_preset_at(i), &libraries[i].items[0]));
-    for (size_t i = 0; i < ab_builtin_count(); i++)
-        ab_json_append(list, builtin(ab_builtin_at(i)));
-    ab_json_put(o, "backends", list);
-    return o;
+    json_t *list = json_array();
+    for (size_t i = 0; i < ab_preset_count(); i++) {
+        const struct ab_preset *p = ab_preset_at(i);
+        const struct ab_selection *s = &libraries[i].items[0];
+        struct entry e = {.name = p->name,
+                          .kind = "library",
+                          .boundary = ab_boundary_names[AB_BOUNDARY_MALLOC],
+                          .status = ab_backend_status_name(ab_case_status(s)),
+                          .found = s,
+                          .preset = p,
+                          .by_default = ab_default_has_library(p) ? "where it is installed" : NULL};
+        append_entry(list, e, "in place of another");
+    }
+    for (size_t i = 0; i < ab_builtin_count(); i++) {
+        const struct ab_backend *b = ab_builtin_at(i);
+        struct entry e = {.name = b->name,
+                          .kind = "builtin",
+                          .boundary = ab_boundary_names[AB_BOUNDARY_HEAP],
+                          .status = ab_backend_status_name(AB_BACKEND_OK),
+                          .builtin = b};
+        append_entry(list, e, "never");
+    }
+    return ab_document_list("allocbench-backends/1", "backends", list);
 }
 
 /* A further line about the back end above. */
@@ -392,12 +429,18 @@ static struct metric *add_metric(struct metrics *list, struct metric m)
     return &list->items[list->n++];
 }
 
-static const char *better_name(enum ab_field_better better)
-{
-    static const char *const names[] = {
-        [AB_FIELD_LOWER] = "lower", [AB_FIELD_HIGHER] = "higher", [AB_FIELD_NEITHER] = ""};
-    return names[better];
-}
+static const char *const directions[] = {
+    [AB_FIELD_LOWER] = "lower", [AB_FIELD_HIGHER] = "higher", [AB_FIELD_NEITHER] = ""};
+
+static const struct ab_member metric_members[] = {
+    AB_TEXT("name", struct metric, name),
+    AB_TEXT("group", struct metric, group),
+    AB_TEXT("unit", struct metric, unit),
+    AB_NAME("better", struct metric, better, AB_ARRAY_LEN(directions), .names = directions),
+    AB_CHARS("gate", struct metric, gate),
+    AB_TEXT("meaning", struct metric, doc),
+};
+AB_TABLE(metric, struct metric);
 
 static void add_fields(struct metrics *list)
 {
@@ -454,7 +497,7 @@ static void print_metrics(const struct metrics *list, bool is_verbose)
         if (group == NULL || strcmp(group, m->group) != 0)
             printf("%s%s\n", group != NULL ? "\n" : "", m->group);
         group = m->group;
-        printf("  %-41s %-14s %s\n", m->gate, m->unit, better_name(m->better));
+        printf("  %-41s %-14s %s\n", m->gate, m->unit, directions[m->better]);
         if (is_verbose)
             print_lines("", DOC_COLUMN, m->doc);
     }
@@ -465,21 +508,10 @@ static void print_metrics(const struct metrics *list, bool is_verbose)
 
 static json_t *metrics_document(const struct metrics *list)
 {
-    json_t *document = json_object(), *items = json_array();
-    for (size_t i = 0; i < list->n; i++) {
-        const struct metric *m = &list->items[i];
-        json_t *o = json_object();
-        ab_json_put(o, "name", ab_json_string(m->name));
-        ab_json_put(o, "group", ab_json_string(m->group));
-        ab_json_put(o, "unit", ab_json_string(m->unit));
-        ab_json_put(o, "better", ab_json_string(better_name(m->better)));
-        ab_json_put(o, "gate", ab_json_string(m->gate));
-        ab_json_put(o, "meaning", ab_json_string(m->doc));
-        ab_json_append(items, o);
-    }
-    ab_json_put(document, "schema", ab_json_string("allocbench-metrics/1"));
-    ab_json_put(document, "metrics", items);
-    return document;
+    json_t *items = json_array();
+    for (size_t i = 0; i < list->n; i++)
+        ab_json_append(items, ab_record_json(&metric_record, &list->items[i], NULL));
+    return ab_document_list("allocbench-metrics/1", "metrics", items);
 }
 
 static enum ab_status list_metrics(const struct ab_options *o, struct ab_err *err)
@@ -537,14 +569,17 @@ static void read_summary(const char *path, char *out, size_t cap)
     ab_text_printable(out, cap, text);
 }
 
-static json_t *entry(const char *name, const char *path, const char *summary)
-{
-    json_t *o = json_object();
-    ab_json_put(o, "name", ab_json_string(name));
-    ab_json_put(o, "path", ab_json_string(path));
-    ab_json_put(o, "summary", ab_json_string(summary));
-    return o;
-}
+struct workload {
+    const char *name;
+    char *path;
+    char summary[4 * SENTENCE_MOST];
+};
+static const struct ab_member workload_members[] = {
+    AB_TEXT("name", struct workload, name),
+    AB_TEXT("path", struct workload, path),
+    AB_CHARS("summary", struct workload, summary),
+};
+AB_TABLE(workload, struct workload);
 
 static void print_entry(const char *name, const char *summary)
 {
@@ -556,21 +591,19 @@ static void print_entry(const char *name, const char *summary)
 static enum ab_status list_names(const struct ab_options *o, const struct ab_workload_names *list,
                                  struct ab_err *err)
 {
-    json_t *document = json_object(), *items = json_array();
-    ab_json_put(document, "schema", ab_json_string("allocbench-workloads/1"));
+    json_t *items = json_array();
     for (size_t i = 0; i < list->n; i++) {
-        char summary[4 * SENTENCE_MOST];
-        char *path = ab_workload_names_path(list, list->names[i]);
-        read_summary(path, summary, sizeof summary);
-        ab_json_append(items, entry(list->names[i], path, summary));
+        struct workload w = {list->names[i], ab_workload_names_path(list, list->names[i]), ""};
+        read_summary(w.path, w.summary, sizeof w.summary);
+        ab_json_append(items, ab_record_json(&workload_record, &w, NULL));
         if (ab_document_leaves_stdout(o))
-            print_entry(list->names[i], summary);
-        free(path);
+            print_entry(w.name, w.summary);
+        free(w.path);
     }
-    ab_json_put(document, "workloads", items);
     if (ab_document_leaves_stdout(o))
         printf("\nallocbench run @NAME; the files are in %s\n", AB_SHOWN(512, list->folder));
-    return ab_document_write(o, document, 0, err);
+    return ab_document_write(o, ab_document_list("allocbench-workloads/1", "workloads", items), 0,
+                             err);
 }
 
 static enum ab_status list_workloads(const struct ab_options *o, struct ab_err *err)

@@ -30,6 +30,14 @@ enum ab_status ab_document_write(const struct ab_options *o, json_t *document, u
     return status;
 }
 
+json_t *ab_document_list(const char *schema, const char *key, json_t *items)
+{
+    json_t *o = json_object();
+    ab_json_put(o, "schema", ab_json_string(schema));
+    ab_json_put(o, key, items);
+    return o;
+}
+
 struct life {
     uint64_t to; /* the last class has no end: null */
     uint32_t blocks;

@@ -15,6 +15,8 @@ enum ab_status ab_document_write(const struct ab_options *o, json_t *document, u
 /* Standard output is for people: there is no --json -. */
 bool ab_document_leaves_stdout(const struct ab_options *o);
 
+/* A document that is one list; takes `items`. */
+json_t *ab_document_list(const char *schema, const char *key, json_t *items);
 /* Of a member that is a uint32_t[AB_SITE_LIVES]: how many blocks lived up to so many calls. */
 json_t *ab_document_lives(const struct ab_writing *x);
 
