@@ -152,6 +152,13 @@ check_again() {
     expect_line 'functions of headers have one calling source, at most 10 may'
 }
 
+@test "a document whose keys stand in no table is found" {
+    tree src/report/c.c 'void f(void) { ab_json_put(o, m->key, ab_json_string("x")); /* (o, "k", 1) */ }'
+    local line='void f(void) { ab_json_put(o, "a", 0); json_object_get(g(x, h(y)), "b"); ab_json_whole(r, o, "c"); }'
+    violates 'src/report/c.c:2: names the key "b": of 9 calls that do, at most' \
+        src/report/c.c '' "$line" "$line" "$line"
+}
+
 @test "a tag with two meanings is found" {
     tree src/core/c.h 'struct ab_lane {' '    int a;' '};'
     printf 'struct ab_lane {\n    int b;\n};\n' >src/report/d.h
