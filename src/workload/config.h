@@ -63,15 +63,17 @@ struct ab_verb {
     struct ab_bin *bins;
     size_t n_bins;
     enum ab_amount amount;
-    uint64_t count;
-    double fraction;
-    size_t dist; /* sizes: alloc, replace, resize */
+    uint64_t count;  /* or the least one, where there is … */
+    size_t counts;   /* … a distribution of it, each time drawn anew; SIZE_MAX = none */
+    double fraction; /* MAYBE: how often it is done */
+    double share;    /* of a branch of CHOOSE: probabilities so far, the last one 1 */
+    size_t dist;     /* sizes: alloc, replace, resize */
     uint64_t align;
     enum ab_touch touch;
     uint32_t touch_bytes;
     enum ab_access mode;  /* access */
     uint32_t cursor;      /* index of the verb's own cursor */
-    struct ab_verb *body; /* of REPEAT and SCOPE; count says how often */
+    struct ab_verb *body; /* of control; count says how often. CHOOSE: its branches */
     size_t n_body;
 };
 

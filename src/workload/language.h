@@ -29,6 +29,7 @@ enum ab_pick {
     AB_PICK_ROUND_ROBIN, /* the verb's own cursor */
     AB_PICK_STRIDE,
     AB_PICK_BINS,
+    AB_PICK_OWN,  /* a random one of the lane's part of a shared set */
     AB_PICK_FIFO, /* from here on `order`: live blocks, chosen before the first is touched */
     AB_PICK_LIFO,
     AB_PICK_SHUFFLED,
@@ -49,11 +50,13 @@ enum ab_verb_trait {
     AB_VERB_SURE = 8,
 };
 
-/* ---- verbs: X(P, NAME, key, options, kinds of sets, pick without `at` and `order`, traits) ---- */
+/* ---- verbs: X(P, NAME, key, options, kinds of sets, pick without `at` and `order`, traits); the last
+ * has a list for its key ---- */
 
 #define AB_OPTS_BLOCK (AB_OPT_SIZE | AB_OPT_ALIGN | AB_OPT_TOUCH)
 #define AB_OPTS_MANY (AB_OPT_AT | AB_OPT_ORDER | AB_OPT_COUNT | AB_OPT_FRACTION)
-#define AB_VERBS(X, P) \
+#define AB_VERBS(X, P) AB_TEXT_VERBS(X, P) X(P, CHOOSE, choose, 0, 0, AB_PICK_NEXT, 0)
+#define AB_TEXT_VERBS(X, P) \
     X(P, ALLOC, alloc, AB_OPT_AT | AB_OPT_COUNT | AB_OPTS_BLOCK, \
       AB_IN_SLOTS | AB_IN_LIST | AB_IN_REGION, AB_PICK_FREE, AB_VERB_SURE) \
     X(P, FREE, free, AB_OPTS_MANY, AB_IN_SLOTS | AB_IN_LIST, AB_PICK_FIFO, 0) \
@@ -76,7 +79,8 @@ enum ab_verb_trait {
     X(P, SHUFFLE, shuffle, 0, AB_IN_SLOTS, AB_PICK_NEXT, AB_VERB_WHOLE | AB_VERB_MOVES) \
     X(P, ACCESS, access, AB_OPTS_MANY | AB_OPT_MODE, AB_IN_SLOTS | AB_IN_LIST | AB_IN_REGION, \
       AB_PICK_NEXT, AB_VERB_BY_AGE) \
-    X(P, SCOPE, scope, AB_OPT_DO, AB_IN_REGION, AB_PICK_LIFO, 0)
+    X(P, SCOPE, scope, AB_OPT_DO, AB_IN_REGION, AB_PICK_LIFO, 0) \
+    X(P, MAYBE, maybe, AB_OPT_DO, 0, AB_PICK_NEXT, 0)
 
 /* ---- options: X(P, NAME, key, type); types as below. `do` is a list and among the lists ---- */
 
@@ -162,11 +166,14 @@ enum ab_verb_trait {
 #define AB_VERB_KEY(P, NAME, key, options, kinds, pick, traits) P##TEXT(verb, key, SPECIAL)
 #define AB_OPTION_KEY(P, NAME, key, type) P##OPTION(NAME, key, type)
 #define AB_KEYS_VERB(P) \
-    AB_VERBS(AB_VERB_KEY, P) \
-    P##LIST(verb, body, "do", verb) AB_VERB_OPTIONS(AB_OPTION_KEY, P) P##LATER("swap") \
-        P##LATER("churn") P##LATER("leak") P##LATER("walk") P##LATER("sample") P##LATER("settle") \
-            P##LATER("choose") P##LATER("maybe") P##LATER("every") P##LATER("fn") P##LATER("how") \
-                P##LATER("think") P##LATER("p")
+    AB_TEXT_VERBS(AB_VERB_KEY, P) \
+    P##LIST(verb, choose, "choose", branch) P##LIST(verb, body, "do", verb) \
+        AB_VERB_OPTIONS(AB_OPTION_KEY, P) P##LATER("swap") P##LATER("churn") P##LATER("leak") \
+            P##LATER("walk") P##LATER("sample") P##LATER("settle") P##LATER("every") \
+                P##LATER("fn") P##LATER("how") P##LATER("think") P##LATER("p")
+
+#define AB_KEYS_BRANCH(P) \
+    P##TEXT(branch, weight, REAL(0, 1e9, ab_verb, share)) P##LIST(branch, body, "do", verb)
 
 #define AB_KEYS_BACKEND(P) \
     P##TEXT(backend, name, SPECIAL) P##TEXTS(backend, params) P##TEXTS(backend, env)
@@ -181,6 +188,7 @@ enum ab_verb_trait {
 /* X(owner, OWNER, what such a map is called), a child before its parents. */
 #define AB_BLOCKS(X) \
     X(verb, VERB, "a verb") \
+    X(branch, BRANCH, "a choice") \
     X(param, PARAM, "a param") \
     X(part, PART, "a part of a mix") \
     X(size, SIZE, "a size") \

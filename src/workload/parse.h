@@ -42,6 +42,7 @@ struct ab_reader {
      * of their own */
     bool has_nameless_param, has_nameless_size, has_nameless_set;
     uint32_t first_lane, end_lane; /* that carry out the body which is read now */
+    enum ab_unit_kind dist_unit;   /* of what a distribution draws: BYTES, or COUNT */
 };
 
 /* One scalar: its node and what libcyaml read; text NULL = absent. An absent field is fine for each
@@ -100,8 +101,6 @@ bool ab_field_real(const struct ab_reader *r, const struct ab_yaml_field *f, con
 /* "0.9": at most six decimals, never the locale's comma. 0 <= x < 2^63. Returns buf. */
 const char *ab_print_real(char *buf, size_t cap, double x);
 
-bool ab_field_number(const struct ab_reader *r, const struct ab_yaml_field *f,
-                     struct ab_limits range, uint64_t *out);
 bool ab_field_name(const struct ab_reader *r, const struct ab_yaml_field *f,
                    char out[AB_NAME_MAX + 1]);
 

@@ -57,7 +57,10 @@ static const struct formula formulas[] = {
     {"csv", "(\"file\", size, weight)", AB_DIST_TABLE, 0, {{0}}},
 };
 
-static const struct ab_limits size_range = {AB_UNIT_BYTES, 0, AB_SIZE_MAX};
+static struct ab_limits size_range(const struct ab_reader *r)
+{
+    return (struct ab_limits){r->dist_unit, 0, AB_SIZE_MAX};
+}
 
 /* Appends *d, whose rows then belong to the workload (also on failure: they are freed). */
 static void dist_add(struct ab_reader *r, const struct ab_dist *d, size_t *index)
@@ -106,7 +109,7 @@ static bool take_arg(const struct ab_reader *r, const struct ab_yaml_field *f,
                      const struct arg_def *def, const struct ab_value *v, struct ab_dist *d)
 {
     if (def->id == ARG_MIN || def->id == ARG_MAX)
-        return ab_field_whole(r, f, def->name, v, size_range,
+        return ab_field_whole(r, f, def->name, v, size_range(r),
                               def->id == ARG_MIN ? &d->min : &d->max);
     struct ab_value plain = *v;
     plain.is_bytes = false; /* a median may be given as 4KiB */
@@ -182,7 +185,7 @@ static bool read_row(struct ab_reader *r, const struct ab_yaml_field *f, const s
     uint64_t count = 1, before = d->n_rows == 0 ? 0 : d->rows[d->n_rows - 1].upto;
     if (arg->name != NULL || (arg->is_pair && !is_cycle))
         return AB_REFUSE_VALUE(r, f, &arg->first, "expected %s%s", formula->name, formula->takes);
-    if (!ab_field_whole(r, f, "size", &arg->first, size_range, &row->value) ||
+    if (!ab_field_whole(r, f, "size", &arg->first, size_range(r), &row->value) ||
         (arg->is_pair && !ab_field_whole(r, f, "count", &arg->second,
                                          (struct ab_limits){AB_UNIT_COUNT, 1, UINT32_MAX}, &count)))
         return false;
@@ -471,7 +474,7 @@ static bool read_value(struct ab_reader *r, const struct ab_yaml_field *f, const
         dist_add(r, &d, index);
         return true;
     }
-    if (!ab_field_whole(r, f, f->node->key, v, size_range, &d.min))
+    if (!ab_field_whole(r, f, f->node->key, v, size_range(r), &d.min))
         return false;
     d.max = d.min;
     dist_add(r, &d, index);

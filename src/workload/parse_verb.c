@@ -78,7 +78,7 @@ static void read_options(const struct verb_reader *vr)
     list_options(vr, takes, sizeof takes);
     for (size_t i = 0; i < block->n_keys; i++) {
         const struct ab_key *key = &block->keys[i];
-        bool is_do = key->shape == AB_SHAPE_LIST;
+        bool is_do = key->child == &ab_blocks[AB_BLOCK_verb];
         unsigned option = is_do ? (unsigned)AB_OPT_DO : key->option;
         const struct ab_node *n = ab_tree_get(vr->r->tree, vr->node, key->name);
         if (n != NULL && option != 0 && (vr->def->options & option) == 0)
@@ -298,40 +298,6 @@ static bool read_touch(const struct verb_reader *vr)
     return ok;
 }
 
-/* ---- bodies ---- */
-
-static bool read_do(const struct verb_reader *vr)
-{
-    const struct ab_node *body = ab_tree_get(vr->r->tree, vr->node, "do");
-    if (body == NULL)
-        return ab_field_missing(vr->r, vr->node, "do", vr->def->name);
-    if (vr->raw->body_count == 0) {
-        ab_diag_add(vr->r->diag, body->at, "'do' is empty; a %s needs at least one verb",
-                    vr->def->name);
-        return false;
-    }
-    ab_read_body(vr->r, body, vr->raw->body, vr->raw->body_count, &vr->v->body, &vr->v->n_body);
-    return true;
-}
-
-/* Where lanes share a set, one lane's scope would end the blocks of others. */
-static void read_scope(const struct verb_reader *vr)
-{
-    struct ab_yaml_field set = {vr->verb, vr->verb->text};
-    vr->v->count = 1;
-    if (find_set(vr, &set, vr->def->kinds, &vr->v->set) && vr->r->w->sets[vr->v->set].is_shared)
-        AB_REFUSE_FIELD(vr->r, &set, "'scope' needs a set of each lane's own; '%s' is 'per: all'",
-                        vr->r->w->sets[vr->v->set].name);
-    read_do(vr);
-}
-
-static bool read_repeat(const struct verb_reader *vr)
-{
-    struct ab_yaml_field f = AB_VERB_FIELD(vr, repeat);
-    bool ok = ab_field_number(vr->r, &f, count_range, &vr->v->count);
-    return read_do(vr) && ok;
-}
-
 /* Which positions a verb takes, and how many of them: at, order, count, fraction. */
 
 /* ---- at, order ---- */
@@ -344,6 +310,7 @@ static const struct ab_word at_words[] = {
     {"round_robin", AB_PICK_ROUND_ROBIN},
     {"stride(p)", AB_PICK_STRIDE},
     {"bins(prob:fraction, ...)", AB_PICK_BINS},
+    {"own", AB_PICK_OWN},
 };
 
 /* Blocks to be sent are taken when it is their turn, by the first two; a verb of the whole set takes
@@ -448,6 +415,21 @@ static bool check_at(const struct verb_reader *vr, const struct ab_yaml_field *f
     return true;
 }
 
+/* Each lane needs a part of the set. */
+static bool check_own(const struct verb_reader *vr, const struct ab_yaml_field *f,
+                      const struct ab_value *v)
+{
+    const struct ab_set_def *set = picked_set(vr);
+    uint32_t n_lanes = vr->r->end_lane - vr->r->first_lane;
+    if (!set->is_shared || set->kind != AB_SET_SLOTS)
+        return AB_REFUSE_VALUE(vr->r, f, v,
+                               "'own' is a lane's part of slots that are 'per: all'; '%s' is not",
+                               set->name);
+    return set->count >= n_lanes ||
+           AB_REFUSE_VALUE(vr->r, f, v, "%u positions of '%s' are too few for %u lanes", set->count,
+                           set->name, n_lanes);
+}
+
 static bool read_at(const struct verb_reader *vr, const struct ab_yaml_field *f,
                     const struct ab_value *v)
 {
@@ -455,9 +437,10 @@ static bool read_at(const struct verb_reader *vr, const struct ab_yaml_field *f,
     if (!ab_field_choose(vr->r, f, v, at_words, AB_ARRAY_LEN(at_words), &pick))
         return false;
     vr->v->pick = (enum ab_pick)pick;
-    return pick == AB_PICK_STRIDE ? read_step(vr, f, v)
-           : pick == AB_PICK_BINS ? read_bins(vr, f, v)
-                                  : check_at(vr, f, v);
+    return pick == AB_PICK_OWN      ? check_own(vr, f, v)
+           : pick == AB_PICK_STRIDE ? read_step(vr, f, v)
+           : pick == AB_PICK_BINS   ? read_bins(vr, f, v)
+                                    : check_at(vr, f, v);
 }
 
 static bool read_order(const struct verb_reader *vr, const struct ab_yaml_field *f,
@@ -509,27 +492,37 @@ static bool is_endless(const struct verb_reader *vr)
                : vr->v->kind == AB_VERB_ALLOC && vr->has_set && grows(&w->sets[vr->v->set]);
 }
 
+static bool read_counts(const struct verb_reader *vr, const struct ab_yaml_field *f)
+{
+    vr->r->dist_unit = AB_UNIT_COUNT;
+    bool ok = ab_dist_read(vr->r, f, &vr->v->counts);
+    vr->r->dist_unit = AB_UNIT_BYTES;
+    if (vr->v->counts != SIZE_MAX)
+        vr->v->count = vr->r->w->dists.items[vr->v->counts].min;
+    return ok;
+}
+
 static bool read_count(const struct verb_reader *vr, const struct ab_yaml_field *f)
 {
     struct ab_value value;
     if (!ab_field_value(vr->r, f, AB_UNIT_COUNT, &value))
         return false;
-    bool ok = true;
+    bool ok = true, is_repeat = vr->v->kind == AB_VERB_REPEAT;
     if (ab_value_is_word(&value, "all") && is_endless(vr))
         ok = AB_REFUSE_VALUE(
             vr->r, f, &value, "%s",
             vr->v->kind == AB_VERB_SEND
                 ? "without 'from', 'count' must be a whole number"
                 : "a set that grows is never full: 'count' must be a whole number");
-    else if (ab_value_is_word(&value, "all"))
+    else if (ab_value_is_word(&value, "all") && !is_repeat)
         vr->v->amount = AB_AMOUNT_ALL;
-    else if (value.kind == AB_VALUE_WORD || value.kind == AB_VALUE_CALL)
-        ok = AB_REFUSE_VALUE(vr->r, f, &value, "'count' must be a whole number or all%s",
-                             value.kind == AB_VALUE_CALL
-                                 ? "; a distribution of counts is not supported by this version"
-                                 : "");
+    else if (value.kind == AB_VALUE_CALL)
+        ok = read_counts(vr, f);
+    else if (value.kind == AB_VALUE_WORD)
+        ok = AB_REFUSE_VALUE(vr->r, f, &value, "'%s' must be a whole number%s or a distribution",
+                             f->node->key, is_repeat ? "" : ", all");
     else
-        ok = ab_field_whole(vr->r, f, "count", &value, count_range, &vr->v->count);
+        ok = ab_field_whole(vr->r, f, f->node->key, &value, count_range, &vr->v->count);
     ab_value_fini(&value);
     return ok;
 }
@@ -539,7 +532,6 @@ static bool read_amount(const struct verb_reader *vr)
 {
     struct ab_yaml_field count = AB_VERB_FIELD(vr, count);
     struct ab_yaml_field fraction = AB_VERB_FIELD(vr, fraction);
-    vr->v->count = 1;
     if ((vr->def->options & AB_OPT_FRACTION) == 0)
         fraction.text = NULL;
     if (fraction.text != NULL)
@@ -549,6 +541,118 @@ static bool read_amount(const struct verb_reader *vr)
     return count.text == NULL || read_count(vr, &count);
 }
 
+/* ---- bodies ---- */
+
+static bool read_do(const struct verb_reader *vr)
+{
+    const struct ab_node *body = ab_tree_get(vr->r->tree, vr->node, "do");
+    if (body == NULL)
+        return ab_field_missing(vr->r, vr->node, "do", vr->def->name);
+    if (vr->raw->body_count == 0) {
+        ab_diag_add(vr->r->diag, body->at, "'do' is empty; a %s needs at least one verb",
+                    vr->def->name);
+        return false;
+    }
+    ab_read_body(vr->r, body, vr->raw->body, vr->raw->body_count, &vr->v->body, &vr->v->n_body);
+    return true;
+}
+
+/* Where lanes share a set, one lane's scope would end the blocks of others. */
+static void read_scope(const struct verb_reader *vr)
+{
+    struct ab_yaml_field set = {vr->verb, vr->verb->text};
+    if (find_set(vr, &set, vr->def->kinds, &vr->v->set) && vr->r->w->sets[vr->v->set].is_shared)
+        AB_REFUSE_FIELD(vr->r, &set, "'scope' needs a set of each lane's own; '%s' is 'per: all'",
+                        vr->r->w->sets[vr->v->set].name);
+    read_do(vr);
+}
+
+static bool read_repeat(const struct verb_reader *vr)
+{
+    struct ab_yaml_field f = AB_VERB_FIELD(vr, repeat);
+    bool ok = read_count(vr, &f);
+    return read_do(vr) && ok;
+}
+
+static bool read_maybe(const struct verb_reader *vr)
+{
+    struct ab_yaml_field f = AB_VERB_FIELD(vr, maybe);
+    struct ab_value value;
+    bool ok = ab_field_value(vr->r, &f, AB_UNIT_FRACTION, &value);
+    if (ok) {
+        ok = ab_field_real(vr->r, &f, "maybe", &value, 0, 1, &vr->v->fraction);
+        ab_value_fini(&value);
+    }
+    return read_do(vr) && ok;
+}
+
+/* A branch of `choose` becomes a verb that carries out its body once. */
+static bool read_branch(const struct verb_reader *vr, const struct ab_node *node,
+                        const struct ab_raw_branch *raw, struct ab_verb *v)
+{
+    const struct ab_node *body = ab_tree_get(vr->r->tree, node, "do");
+    *v = (struct ab_verb){.kind = AB_VERB_REPEAT,
+                          .place = node->at,
+                          .set = AB_NO_SET,
+                          .other = AB_NO_SET,
+                          .count = 1,
+                          .counts = SIZE_MAX};
+    bool has_weight = ab_tree_get(vr->r->tree, node, "weight") != NULL;
+    bool ok = has_weight ? ab_read_keys(vr->r, AB_BLOCK_branch, node, raw, v)
+                         : ab_field_missing(vr->r, node, "weight", "a choice");
+    if (body == NULL)
+        return ab_field_missing(vr->r, node, "do", "a choice");
+    if (raw->body_count == 0) {
+        ab_diag_add(vr->r->diag, body->at, "'do' is empty; a choice needs at least one verb");
+        return false;
+    }
+    ab_read_body(vr->r, body, raw->body, raw->body_count, &v->body, &v->n_body);
+    return ok;
+}
+
+static bool read_choose(const struct verb_reader *vr)
+{
+    const struct ab_node *node = ab_tree_first(vr->r->tree, vr->verb);
+    double sum = 0, so_far = 0;
+    bool ok = true;
+    vr->v->body = ab_alloc_zeroed(vr->raw->choose_count + 1u, sizeof vr->v->body[0]);
+    for (unsigned i = 0; node != NULL; i++, node = ab_tree_next(vr->r->tree, node)) {
+        ok = read_branch(vr, node, &vr->raw->choose[i], &vr->v->body[i]) && ok;
+        sum += vr->v->body[i].share;
+        vr->v->n_body++;
+    }
+    if (ok && sum <= 0) {
+        ab_diag_add(vr->r->diag, vr->verb->at,
+                    vr->v->n_body == 0 ? "'choose' is empty; it needs at least one choice"
+                                       : "the weights of 'choose' must add up to more than 0");
+        ok = false;
+    }
+    for (size_t i = 0; ok && i < vr->v->n_body; i++)
+        vr->v->body[i].share = (so_far += vr->v->body[i].share) / sum;
+    return ok;
+}
+
+/* Verbs that only say which others are carried out. */
+static bool read_control(const struct verb_reader *vr)
+{
+    switch (vr->v->kind) {
+    case AB_VERB_REPEAT:
+        read_repeat(vr);
+        return true;
+    case AB_VERB_SCOPE:
+        read_scope(vr);
+        return true;
+    case AB_VERB_MAYBE:
+        read_maybe(vr);
+        return true;
+    case AB_VERB_CHOOSE:
+        read_choose(vr);
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void read_verb(struct verb_reader *vr)
 {
     if (!find_verb(vr))
@@ -556,14 +660,11 @@ static void read_verb(struct verb_reader *vr)
     read_options(vr);
     vr->v->cursor = vr->r->w->n_cursors++;
     vr->v->other = AB_NO_SET;
-    if (vr->v->kind == AB_VERB_REPEAT) {
-        read_repeat(vr);
+    vr->v->set = AB_NO_SET; /* of control; the others name one */
+    vr->v->count = 1;
+    vr->v->counts = SIZE_MAX;
+    if (read_control(vr))
         return;
-    }
-    if (vr->v->kind == AB_VERB_SCOPE) {
-        read_scope(vr);
-        return;
-    }
     struct ab_yaml_field set = {vr->verb, vr->verb->text};
     vr->has_set = find_set(vr, &set, vr->def->kinds, &vr->v->set) && read_other(vr);
     if (vr->has_set && (vr->def->traits & AB_VERB_MOVES) != 0)

@@ -113,7 +113,8 @@ enum ab_status ab_workload_load(const char *path, const struct ab_workload_optio
     if (status != AB_OK)
         goto out;
     options = options != NULL ? options : &no_options;
-    struct ab_reader r = {.w = w, .options = options, .tree = &tree, .diag = &diag};
+    struct ab_reader r = {
+        .w = w, .options = options, .tree = &tree, .diag = &diag, .dist_unit = AB_UNIT_BYTES};
     if (check_encoding(w, &diag) && ab_tree_scan(&tree, &diag))
         load_values(&r);
     if (diag.n_errors > 0) {

@@ -154,6 +154,19 @@ static void a_lane_draws_the_same_whatever_others_do(void **state)
     ab_tape_fini(&b);
 }
 
+static void own_positions_of_a_shared_set_are_cut_evenly_and_never_meet(void **state)
+{
+    (void)state;
+    struct ab_tape tape = compiled("{name: s, count: 7, per: all}",
+                                   "{name: a, do: [{alloc: s, size: 8, count: all}]},"
+                                   "{name: b, lanes: 3, do: [{free: s, at: own, count: 60}]}");
+    static const uint32_t n[] = {2, 2, 3};
+    for (size_t l = 0; l < 3; l++)
+        assert_int_equal(tape.lane_begin[4 + l] - tape.lane_begin[3 + l], n[l]);
+    assert_int_equal(tape.n_edges, 0);
+    ab_tape_fini(&tape);
+}
+
 static void a_slot_of_a_shared_set_goes_back_to_the_lane_that_had_it_first(void **state)
 {
     (void)state;
@@ -399,6 +412,7 @@ int main(void)
         cmocka_unit_test(ops_counts_those_of_all_lanes_and_iters_those_of_each),
         cmocka_unit_test(the_main_lane_builds_the_sets_of_all),
         cmocka_unit_test(a_lane_draws_the_same_whatever_others_do),
+        cmocka_unit_test(own_positions_of_a_shared_set_are_cut_evenly_and_never_meet),
         cmocka_unit_test(a_slot_of_a_shared_set_goes_back_to_the_lane_that_had_it_first),
         cmocka_unit_test(a_list_grows_and_closes_its_gaps),
         cmocka_unit_test(a_region_dies_at_once_and_finds_its_slots_again),

@@ -63,6 +63,12 @@ static const char *const verbs[] = {
     "{scope: frame, do: [{alloc: list, size: obj}, {alloc: frame, size: obj}, {free: list, order: "
     "lifo}]}",
     "{repeat: 3, do: [{toggle: own, size: obj}, {replace: all, at: next, size: 8}]}",
+    "{choose: [{weight: 2, do: [{toggle: own, size: obj}]}, {weight: 1, do: [{replace: all, at: own, "
+    "size: obj, count: 'uniform(0, 4)'}, {scope: frame, do: [{alloc: frame, size: 7}]}]}]}",
+    "{maybe: 40%, do: [{replace: moved, at: random, size: obj}, {maybe: 0.5, do: [{send: q, size: "
+    "obj, count: 'choice(0, 2)'}]}]}",
+    "{repeat: 'uniform(0, 3)', do: [{free: list, order: fifo, count: 'uniform(0, 2)'}, {recv: box, "
+    "count: all}, {alloc: list, size: obj, count: 'cycle(2:1, 0:1)'}]}",
 };
 
 static const char *const untils[] = {"iters(1)", "iters(7)", "iters(40)", "ops(700)",

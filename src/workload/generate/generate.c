@@ -2,9 +2,9 @@
  *
  * Makes the tape of a valid workload: the bodies of all lanes are carried out on live sets, in
  * turns, and what they do is pushed as ops; the order of the pushes is the tape's global order.
- * Sizes, positions and shuffles have random streams of their own in each lane, so that a change of
- * one distribution does not move what the others draw, and a lane draws the same whatever the
- * other lanes do.
+ * Sizes, positions, shuffles and choices have random streams of their own in each lane, so that a
+ * change of one distribution does not move what the others draw, and a lane draws the same whatever
+ * the other lanes do.
  *
  * Nothing here can run for ever: each step makes an op or counts as idle or makes its lane wait,
  * idle steps are bounded by the ops made, and ops by AB_TAPE_MAX_OPS and memory; where all lanes
@@ -21,7 +21,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STREAM_SIZES = 1, STREAM_POSITIONS = 2, STREAM_ORDER = 3, STREAMS_A_LANE = 4 };
+enum {
+    STREAM_CHOICES = 0,
+    STREAM_SIZES = 1,
+    STREAM_POSITIONS = 2,
+    STREAM_ORDER = 3,
+    STREAMS_A_LANE = 4
+};
 enum { TURNS_SHOWN = 1 << 16 }; /* between two looks at how far it is */
 
 /* ---- how large a tape becomes ----
@@ -55,13 +61,27 @@ static bool is_sure(const struct ab_workload *w, const struct ab_verb *v)
            w->sets[v->set].on_full != AB_ON_FULL_DROP;
 }
 
+static uint64_t body_ops(const struct ab_workload *w, const struct ab_verb *body, size_t n);
+
+static uint64_t least_branch_ops(const struct ab_workload *w, const struct ab_verb *v)
+{
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < v->n_body; i++) {
+        uint64_t n = body_ops(w, v->body[i].body, v->body[i].n_body);
+        least = n < least ? n : least;
+    }
+    return least;
+}
+
 static uint64_t body_ops(const struct ab_workload *w, const struct ab_verb *body, size_t n)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < n; i++) {
         const struct ab_verb *v = &body[i];
         uint64_t unit = v->kind == AB_VERB_SEND ? w->sets[v->set].unit : 1;
-        if (v->n_body > 0)
+        if (v->kind == AB_VERB_CHOOSE)
+            sum = add(sum, least_branch_ops(w, v));
+        else if (v->n_body > 0 && (v->kind != AB_VERB_MAYBE || v->fraction >= 1))
             sum = add(sum, multiply(v->count, body_ops(w, v->body, v->n_body)));
         else if (v->amount == AB_AMOUNT_COUNT && is_sure(w, v))
             sum = add(sum, multiply(v->count, unit));
@@ -310,6 +330,33 @@ static enum ab_status end_iteration(struct ab_generator *g, struct ab_generator_
     return status;
 }
 
+/* One of the branches, by its weight. */
+static const struct ab_verb *choose_branch(struct ab_generator_lane *lane, const struct ab_verb *v)
+{
+    double u = ab_rng_unit(&lane->choices);
+    size_t i = 0;
+    while (i + 1 < v->n_body && v->body[i].share <= u)
+        i++;
+    return &v->body[i];
+}
+
+/* Begins the verb's body, or leaves it out: that counts as a step without effect. */
+static enum ab_status enter(struct ab_generator *g, struct ab_generator_lane *lane,
+                            const struct ab_verb *v)
+{
+    uint64_t n = ab_step_draw_count(g, v);
+    if (n == 0 || (v->kind == AB_VERB_MAYBE && ab_rng_unit(&lane->choices) >= v->fraction))
+        return ab_generate_idle(g, v->place, 1);
+    struct ab_loop *loop = &lane->loops[lane->depth++];
+    *loop = (struct ab_loop){
+        .body = v->body, .n_body = v->n_body, .limit = n, .begin = lane->n_ops, .place = v->place};
+    if (v->kind != AB_VERB_SCOPE)
+        return AB_OK;
+    loop->scope = v;
+    loop->n_before = ab_instance_of(g, v->set, lane->index)->live.n_live;
+    return ab_tape_mark(g->tape, &loop->save, g->err);
+}
+
 /* The smallest thing to do next. */
 static enum ab_status advance(struct ab_generator *g, struct ab_generator_lane *lane)
 {
@@ -324,18 +371,7 @@ static enum ab_status advance(struct ab_generator *g, struct ab_generator_lane *
         lane->verb = v;
         return ab_step_begin(g, v);
     }
-    lane->loops[lane->depth++] = (struct ab_loop){.body = v->body,
-                                                  .n_body = v->n_body,
-                                                  .limit = v->count,
-                                                  .begin = lane->n_ops,
-                                                  .place = v->place};
-    if (v->kind == AB_VERB_SCOPE) {
-        loop = &lane->loops[lane->depth - 1];
-        loop->scope = v;
-        loop->n_before = ab_instance_of(g, v->set, lane->index)->live.n_live;
-        return ab_tape_mark(g->tape, &loop->save, g->err);
-    }
-    return AB_OK;
+    return enter(g, lane, v->kind == AB_VERB_CHOOSE ? choose_branch(lane, v) : v);
 }
 
 /* The phase ends, perhaps in the middle of the body: scopes that it is in end, too. */
@@ -581,6 +617,7 @@ static void prepare_lane(const struct ab_workload *w, struct ab_generator_lane *
     ab_rng_init(&lane->sizes, w->seed, stream + STREAM_SIZES);
     ab_rng_init(&lane->positions, w->seed, stream + STREAM_POSITIONS);
     ab_rng_init(&lane->order, w->seed, stream + STREAM_ORDER);
+    ab_rng_init(&lane->choices, w->seed, stream + STREAM_CHOICES);
     lane->turns = ab_alloc_zeroed(w->dists.n + 1, sizeof lane->turns[0]);
     lane->cursors = ab_alloc_zeroed(w->n_cursors + 1u, sizeof lane->cursors[0]);
 }

@@ -42,7 +42,7 @@ enum ab_wait { AB_WAIT_NONE, AB_WAIT_ROOM, AB_WAIT_MESSAGE };
  * from phase to phase. */
 struct ab_generator_lane {
     uint32_t index;
-    struct ab_rng sizes, positions, order;
+    struct ab_rng sizes, positions, order, choices;
     uint64_t *turns;   /* of cycles, one a distribution */
     uint64_t *cursors; /* one a verb */
     uint64_t n_ops, idle;
@@ -55,8 +55,8 @@ struct ab_generator_lane {
     struct ab_queue *waits_at;
     /* in a verb, or NULL */
     const struct ab_verb *verb;
-    uint64_t step, n_steps;
-    uint32_t *picked; /* the positions that an order has chosen */
+    uint64_t step, n_steps, count; /* count: that of the verb, or drawn */
+    uint32_t *picked;              /* the positions that an order has chosen */
     size_t cap_picked;
     struct ab_queue *queue; /* that the message belongs to, or NULL */
     bool is_refused;        /* the message found a full queue: its blocks are freed */
@@ -99,6 +99,8 @@ enum ab_status ab_generate_idle(struct ab_generator *g, struct ab_place at, uint
 /* Returns the number that `until` counts, over the whole phase. */
 uint64_t ab_generate_counter(const struct ab_generator *g);
 
+/* The verb's count, or one that is drawn. */
+uint64_t ab_step_draw_count(const struct ab_generator *g, const struct ab_verb *v);
 /* How often the lane's new verb steps; which positions an `order` takes is chosen here. */
 enum ab_status ab_step_begin(struct ab_generator *g, const struct ab_verb *v);
 /* One step of the lane's verb, counted in its `step`; or it sets its `wait`, until another

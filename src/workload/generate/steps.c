@@ -91,6 +91,14 @@ static uint32_t pick_bin(struct ab_generator_lane *lane, const struct ab_verb *v
     return bin->begin + (uint32_t)ab_rng_below(&lane->positions, bin->end - bin->begin);
 }
 
+/* The n positions of a shared set are cut into as many parts as the role has lanes; where the lane's
+ * own begins, or the one `after` it. */
+static uint32_t own_begin(const struct ab_generator_lane *lane, uint32_t n, uint32_t after)
+{
+    uint64_t part = lane->index - lane->role->first_lane + after;
+    return (uint32_t)(part * n / lane->role->n_lanes);
+}
+
 /* A number below n from a cursor that then goes on by `step`, around and around. */
 static uint32_t turn_cursor(uint64_t *cursor, uint64_t step, uint32_t n)
 {
@@ -139,6 +147,10 @@ static uint32_t pick_position(struct ab_generator *g, const struct ab_verb *v, u
         return (uint32_t)ab_rng_below(&lane->positions, s->n);
     case AB_PICK_BINS:
         return pick_bin(lane, v);
+    case AB_PICK_OWN: {
+        uint32_t begin = own_begin(lane, s->n, 0);
+        return begin + (uint32_t)ab_rng_below(&lane->positions, own_begin(lane, s->n, 1) - begin);
+    }
     case AB_PICK_NEXT:
         return turn_cursor(&s->cursor, 1, s->n);
     default: /* the verb's own cursor */
@@ -155,10 +167,12 @@ static uint64_t count_by_at(const struct ab_generator *g, const struct ab_verb *
                             const struct ab_live_set *s)
 {
     bool is_dense = g->w->sets[v->set].kind != AB_SET_SLOTS;
-    uint64_t all = v->kind == AB_VERB_ALLOC                  ? s->n - s->n_live
+    const struct ab_generator_lane *lane = g->lane;
+    uint64_t all = v->kind == AB_VERB_ALLOC ? s->n - s->n_live
+                   : v->pick == AB_PICK_OWN ? own_begin(lane, s->n, 1) - own_begin(lane, s->n, 0)
                    : v->pick == AB_PICK_OCCUPIED || is_dense ? s->n_live
                                                              : s->n;
-    return v->amount == AB_AMOUNT_COUNT      ? v->count
+    return v->amount == AB_AMOUNT_COUNT      ? g->lane->count
            : v->amount == AB_AMOUNT_FRACTION ? part_of(v, s->n_live)
                                              : all;
 }
@@ -185,7 +199,7 @@ static enum ab_status choose_by_order(struct ab_generator *g, const struct ab_ve
 {
     struct ab_generator_lane *lane = g->lane;
     uint64_t all = v->pick != AB_PICK_EVERY ? s->n_live : (s->n_live + v->step - 1) / v->step;
-    uint64_t wanted = v->amount == AB_AMOUNT_COUNT      ? v->count
+    uint64_t wanted = v->amount == AB_AMOUNT_COUNT      ? lane->count
                       : v->amount == AB_AMOUNT_FRACTION ? part_of(v, s->n_live)
                                                         : all;
     uint32_t n = (uint32_t)(wanted < all ? wanted : all);
@@ -202,10 +216,17 @@ static enum ab_status choose_by_order(struct ab_generator *g, const struct ab_ve
 /* How many blocks a send takes. */
 static uint64_t count_sent(const struct ab_generator *g, const struct ab_verb *v)
 {
-    uint64_t n = v->count;
+    uint64_t n = g->lane->count;
     if (v->amount == AB_AMOUNT_ALL)
         return ab_instance_of(g, v->other, g->lane->index)->live.n_live;
     return __builtin_mul_overflow(n, (uint64_t)g->w->sets[v->set].unit, &n) ? UINT64_MAX : n;
+}
+
+uint64_t ab_step_draw_count(const struct ab_generator *g, const struct ab_verb *v)
+{
+    return v->counts == SIZE_MAX
+               ? v->count
+               : ab_dist_draw(&g->w->dists, v->counts, g->lane->turns, &g->lane->choices);
 }
 
 enum ab_status ab_step_begin(struct ab_generator *g, const struct ab_verb *v)
@@ -214,10 +235,11 @@ enum ab_status ab_step_begin(struct ab_generator *g, const struct ab_verb *v)
     struct ab_instance *s = ab_instance_of(g, v->set, lane->index);
     enum ab_status status = AB_OK;
     lane->step = lane->n_steps = 0;
+    lane->count = ab_step_draw_count(g, v);
     if (v->kind == AB_VERB_SEND)
         lane->n_steps = count_sent(g, v);
     else if (v->kind == AB_VERB_RECV)
-        lane->n_steps = v->amount == AB_AMOUNT_ALL ? s->queue.lengths.n : v->count;
+        lane->n_steps = v->amount == AB_AMOUNT_ALL ? s->queue.lengths.n : lane->count;
     else if ((ab_verbs[v->kind].traits & AB_VERB_WHOLE) != 0)
         lane->n_steps = s->live.n_live > 0;
     else if (v->pick >= AB_PICK_FIFO)
@@ -225,7 +247,8 @@ enum ab_status ab_step_begin(struct ab_generator *g, const struct ab_verb *v)
     else
         lane->n_steps = count_by_at(g, v, &s->live);
     bool is_counted = v->pick >= AB_PICK_FIFO && v->kind != AB_VERB_SEND &&
-                      v->amount == AB_AMOUNT_COUNT; /* its misses are idle steps already */
+                      v->amount == AB_AMOUNT_COUNT &&
+                      lane->count > 0; /* its misses are idle steps already */
     if (status == AB_OK && lane->n_steps == 0 && !is_counted)
         status = ab_generate_idle(g, v->place, 1);
     return status;
