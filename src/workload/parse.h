@@ -112,6 +112,16 @@ bool ab_field_choose(const struct ab_reader *r, const struct ab_yaml_field *f,
 bool ab_field_argument(const struct ab_reader *r, const struct ab_yaml_field *f,
                        const struct ab_value *call, struct ab_limits range, uint64_t *out);
 
+/* Lanes [first, end) use the set. */
+static inline void ab_set_add_lanes(struct ab_set_def *set, uint32_t first, uint32_t end)
+{
+    bool is_first = set->end_lane == 0;
+    if (is_first || first < set->first_lane)
+        set->first_lane = first;
+    if (end > set->end_lane)
+        set->end_lane = end;
+}
+
 /* ---- parse_dist.c: distributions as they are written; dist.h says what they mean ---- */
 
 /* Reads a distribution or the name of one of `sizes`; *index says where it is in w->dists. */

@@ -24,7 +24,7 @@ struct verb_reader {
 
 static const struct ab_limits count_range = {AB_UNIT_COUNT, 1, AB_COUNT_MOST};
 
-static const char *const kind_names[] = {"slots", "a list", "a region", "a queue"};
+static const char *const kind_names[] = {"slots", "a list", "a region", "a queue", "a window"};
 
 /* ---- which verb ---- */
 
@@ -89,24 +89,13 @@ static void read_options(const struct verb_reader *vr)
     }
 }
 
-/* The lanes of the body that is read use the set. */
-static void add_lanes(const struct verb_reader *vr, struct ab_set_def *set)
-{
-    const struct ab_reader *r = vr->r;
-    bool is_first = set->end_lane == 0;
-    if (is_first || r->first_lane < set->first_lane)
-        set->first_lane = r->first_lane;
-    if (r->end_lane > set->end_lane)
-        set->end_lane = r->end_lane;
-}
-
 static bool check_kind(const struct verb_reader *vr, const struct ab_yaml_field *f,
                        const struct ab_set_def *set, unsigned kinds)
 {
     char allowed[80] = "";
     if ((kinds & 1u << set->kind) != 0)
         return true;
-    for (unsigned k = AB_SET_SLOTS; k <= AB_SET_QUEUE; k++)
+    for (unsigned k = 0; k < AB_ARRAY_LEN(kind_names); k++)
         if ((kinds & 1u << k) != 0)
             ab_text_join(allowed, sizeof allowed, " or ", kind_names[k]);
     const char *hint = set->kind == AB_SET_REGION  ? "; its blocks are freed together, by 'reset'"
@@ -129,7 +118,7 @@ static bool find_set(const struct verb_reader *vr, const struct ab_yaml_field *f
         if (strcmp(f->text, names[i]) != 0)
             continue;
         *index = (uint32_t)i;
-        add_lanes(vr, &w->sets[i]);
+        ab_set_add_lanes(&w->sets[i], vr->r->first_lane, vr->r->end_lane);
         return !w->sets[i].is_broken && check_kind(vr, f, &w->sets[i], kinds);
     }
     if (vr->r->has_nameless_set)
@@ -189,10 +178,22 @@ static bool check_to(const struct verb_reader *vr)
                            set->name);
 }
 
+/* The size of the blocks that verbs allocate in the set, where it says so. */
+static size_t fixed_size(const struct verb_reader *vr)
+{
+    return vr->v->set == AB_NO_SET ? SIZE_MAX : vr->r->w->sets[vr->v->set].fixed;
+}
+
+static bool needs_size(const struct verb_reader *vr)
+{
+    return fixed_size(vr) == SIZE_MAX;
+}
+
 static bool read_send(const struct verb_reader *vr)
 {
     struct ab_yaml_field size = AB_VERB_FIELD(vr, size), from = AB_VERB_FIELD(vr, from);
-    if (!check_choice(vr, &size, &from, "'size' for new blocks or 'from' for those of a set", 1) ||
+    if (!check_choice(vr, &size, &from, "'size' for new blocks or 'from' for those of a set",
+                      needs_size(vr)) ||
         !check_to(vr))
         return false;
     if (from.text != NULL)
@@ -215,7 +216,7 @@ static bool read_exchange(const struct verb_reader *vr)
 {
     struct ab_yaml_field size = AB_VERB_FIELD(vr, size), with = AB_VERB_FIELD(vr, with);
     if (!check_choice(vr, &size, &with, "'size' for a new block or 'with' for one of another set",
-                      1))
+                      needs_size(vr)))
         return false;
     if (with.text == NULL)
         return check_beside(vr, AB_VERB_FIELD(vr, with_at), "with");
@@ -245,8 +246,17 @@ static bool read_size(const struct verb_reader *vr)
 {
     struct ab_yaml_field f = AB_VERB_FIELD(vr, size);
     bool may_lack = vr->v->kind == AB_VERB_SEND || vr->v->kind == AB_VERB_EXCHANGE;
+    if (!needs_size(vr) && (f.text != NULL || vr->v->kind == AB_VERB_RESIZE)) {
+        ab_diag_add(vr->r->diag, f.text != NULL ? f.node->key_at : vr->v->place,
+                    vr->v->kind == AB_VERB_RESIZE ? "blocks of '%s' keep their 'fixed' size"
+                                                  : "'%s' has a 'fixed' size; drop 'size'",
+                    vr->r->w->sets[vr->v->set].name);
+        return false;
+    }
+    vr->v->dist = fixed_size(vr);
     if (f.text == NULL)
-        return may_lack || ab_field_missing(vr->r, vr->node, "size", vr->def->name);
+        return !needs_size(vr) || may_lack ||
+               ab_field_missing(vr->r, vr->node, "size", vr->def->name);
     vr->v->dist = SIZE_MAX;
     if (!ab_dist_read(vr->r, &f, &vr->v->dist) || vr->v->dist == SIZE_MAX)
         return false;
@@ -330,6 +340,12 @@ static const struct ab_set_def *picked_set(const struct verb_reader *vr)
 static bool grows(const struct ab_set_def *set)
 {
     return set->kind == AB_SET_LIST || set->kind == AB_SET_REGION;
+}
+
+/* Does the set itself say where a new block goes? */
+static bool places_blocks(const struct ab_set_def *set)
+{
+    return grows(set) || set->kind == AB_SET_WINDOW;
 }
 
 /* Does the verb put blocks at empty positions? */
@@ -470,10 +486,10 @@ static bool read_pick(const struct verb_reader *vr)
     const struct ab_yaml_field *f = at.text != NULL && takes_at ? &at : takes_order ? &order : &at;
     if (f->text == NULL || (f == &at && !takes_at))
         return true;
-    if (f == &at && fills(vr) && grows(picked_set(vr)))
+    if (f == &at && fills(vr) && places_blocks(picked_set(vr)))
         return AB_REFUSE_FIELD(
-            vr->r, f, "'%s' is not of kind slots: blocks go to its end, 'at' does not apply",
-            picked_set(vr)->name);
+            vr->r, f, "'%s' is not of kind slots: blocks go to %s, 'at' does not apply",
+            picked_set(vr)->name, grows(picked_set(vr)) ? "its end" : "its next empty position");
     if (!ab_field_value(vr->r, f, AB_UNIT_COUNT, &value))
         return false;
     bool ok = f == &at ? read_at(vr, f, &value) : read_order(vr, f, &value);

@@ -155,8 +155,10 @@ void ab_workload_free(struct ab_workload *w)
     if (w == NULL)
         return;
     for (size_t i = 0; i < w->n_phases; i++) {
-        for (size_t k = 0; k < w->phases[i].n_roles; k++)
+        for (size_t k = 0; k < w->phases[i].n_roles; k++) {
             ab_body_free(w->phases[i].roles[k].body, w->phases[i].roles[k].n_body);
+            ab_body_free(w->phases[i].roles[k].finally, w->phases[i].roles[k].n_finally);
+        }
         free(w->phases[i].roles);
     }
     free_texts(w->param_texts, w->params.n);

@@ -107,8 +107,11 @@ static uint64_t estimate_phase_largest(const struct ab_workload *w,
 {
     uint64_t largest = 0;
     for (size_t i = 0; i < phase->n_roles; i++) {
-        uint64_t size = body_largest(w, phase->roles[i].body, phase->roles[i].n_body);
+        const struct ab_role *role = &phase->roles[i];
+        uint64_t size = body_largest(w, role->body, role->n_body);
+        uint64_t last = body_largest(w, role->finally, role->n_finally);
         largest = size > largest ? size : largest;
+        largest = last > largest ? last : largest;
     }
     return largest;
 }
@@ -130,7 +133,8 @@ static uint64_t set_capacity(const struct ab_workload *w, uint32_t index)
     for (size_t i = 0; i < w->n_phases; i++)
         for (size_t k = 0; k < w->phases[i].n_roles && !is_named; k++) {
             const struct ab_role *role = &w->phases[i].roles[k];
-            is_named = body_names(role->body, role->n_body, index);
+            is_named = body_names(role->body, role->n_body, index) ||
+                       body_names(role->finally, role->n_finally, index);
         }
     if (set->kind == AB_SET_QUEUE) /* beside its messages, one that each lane takes apart */
         n = multiply(n + AB_LANES_MAX, set->unit);
@@ -156,10 +160,12 @@ static uint64_t estimate_phase_ops(const struct ab_workload *w, const struct ab_
     uint64_t once = phase->until == AB_UNTIL_OPS ? phase->limit : 0;
     if (phase->until == AB_UNTIL_ALLOCATED && estimate_phase_largest(w, phase) > 0)
         once = phase->limit / estimate_phase_largest(w, phase);
-    for (size_t i = 0; phase->until == AB_UNTIL_ITERS && i < phase->n_roles; i++) {
+    for (size_t i = 0; i < phase->n_roles; i++) {
         const struct ab_role *role = &phase->roles[i];
-        uint64_t iteration = body_ops(w, role->body, role->n_body);
-        once = add(once, multiply(role->n_lanes, multiply(phase->limit, iteration)));
+        uint64_t n = body_ops(w, role->finally, role->n_finally);
+        if (phase->until == AB_UNTIL_ITERS)
+            n = add(n, multiply(phase->limit, body_ops(w, role->body, role->n_body)));
+        once = add(once, multiply(role->n_lanes, n));
     }
     return multiply(phase->repeat, once);
 }
@@ -190,7 +196,7 @@ static uint64_t estimate_max_ops(const struct ab_workload *w, bool is_in_bursts)
     for (size_t i = 0; i < w->n_sets; i++) {
         const struct ab_set_def *set = &w->sets[i];
         uint64_t n = set->is_shared ? 1 : set->end_lane - set->first_lane;
-        if (set->kind == AB_SET_SLOTS)
+        if (ab_set_has_positions(set))
             taken = add(taken, multiply(n * set->count, POSITION_BYTES));
     }
     for (size_t i = 0; i < w->n_phases; i++)
@@ -252,18 +258,20 @@ static enum ab_status end_of_messages(struct ab_generator *g, uint32_t n_finishe
 
 enum { STALLED_ITERS = 1000000, PROBE_ITERS = 16 };
 
-/* At the beginning of a phase's repetition, and one turn. */
+/* At the beginning of a phase's repetition, and of its end. */
 static void interpret_begin(struct ab_generator *g, struct ab_generator_lane *lane)
 {
     const struct ab_phase_def *p = g->phase;
+    const struct ab_role *role = lane->role;
     lane->verb = NULL;
     lane->queue = NULL;
-    lane->is_refused = lane->is_finished = false;
+    lane->is_refused = false;
+    lane->is_finished = g->is_final && role->n_finally == 0;
     lane->wait = AB_WAIT_NONE;
-    lane->depth = 1;
-    lane->loops[0] = (struct ab_loop){.body = lane->role->body,
-                                      .n_body = lane->role->n_body,
-                                      .limit = p->limit,
+    lane->depth = !lane->is_finished;
+    lane->loops[0] = (struct ab_loop){.body = g->is_final ? role->finally : role->body,
+                                      .n_body = g->is_final ? role->n_finally : role->n_body,
+                                      .limit = g->is_final ? 1 : p->limit,
                                       .begin = lane->n_ops,
                                       .place = p->place};
 }
@@ -316,11 +324,11 @@ static enum ab_status end_iteration(struct ab_generator *g, struct ab_generator_
 {
     struct ab_loop *loop = &lane->loops[lane->depth - 1];
     loop->next = 0;
-    if (lane->depth == 1 && g->phase->until != AB_UNTIL_ITERS)
+    if (lane->depth == 1 && ab_generate_counts(g))
         return check_rise(g);
     loop->done++;
     enum ab_status status = interpret_probe(g, loop, lane->n_ops);
-    if (status == AB_OK && lane->depth == 1 && g->phase->each[0] != 0)
+    if (status == AB_OK && lane->depth == 1 && g->phase->each[0] != 0 && !g->is_final)
         status = ab_tape_iteration(g->tape, g->err);
     if (loop->done < loop->limit)
         return status;
@@ -524,6 +532,8 @@ static enum ab_status take_turns(struct ab_generator *g)
 {
     enum ab_status status = AB_OK;
     uint32_t index = 0, n_finished = 0;
+    for (uint32_t i = 0; i < g->phase->n_lanes; i++)
+        n_finished += g->lanes[i].is_finished;
     while (n_finished < g->phase->n_lanes && status == AB_OK && !g->is_done) {
         index = next_ready(g, index);
         if (g->w->progress != NULL && ++g->n_turns % TURNS_SHOWN == 0)
@@ -560,16 +570,26 @@ static enum ab_status end_scopes(struct ab_generator *g)
     return status;
 }
 
-static enum ab_status run_once(struct ab_generator *g, const struct ab_phase_def *p)
+/* All lanes carry out their bodies, or what they have to do finally. */
+static enum ab_status run_bodies(struct ab_generator *g, const struct ab_phase_def *p)
 {
-    enum ab_status status = AB_OK;
     memset(g->ready, 0, sizeof g->ready);
     for (size_t r = 0, i = 0; r < p->n_roles; r++)
         for (uint32_t k = 0; k < p->roles[r].n_lanes; k++, i++) {
             g->lanes[i].role = &p->roles[r];
             interpret_begin(g, &g->lanes[i]);
-            ab_lane_set_ready(g, (uint32_t)i, true);
+            ab_lane_set_ready(g, (uint32_t)i, !g->lanes[i].is_finished);
         }
+    enum ab_status status = take_turns(g);
+    if (status == AB_OK)
+        status = end_scopes(g);
+    for (uint32_t i = 0; i < p->n_lanes && status == AB_OK; i++)
+        ab_step_put_down(g, &g->lanes[i]);
+    return status;
+}
+
+static enum ab_status run_once(struct ab_generator *g, const struct ab_phase_def *p)
+{
     g->highest = ab_generate_counter(g);
     g->start = g->highest;
     g->begin = g->highest_at = ab_tape_count(g->tape);
@@ -578,11 +598,15 @@ static enum ab_status run_once(struct ab_generator *g, const struct ab_phase_def
     if (__builtin_add_overflow(p->until == AB_UNTIL_LIVE ? 0 : g->start, p->limit, &g->until))
         g->until = UINT64_MAX;
     g->is_done = p->until != AB_UNTIL_ITERS && g->highest >= g->until;
-    status = take_turns(g);
-    if (status == AB_OK)
-        status = end_scopes(g);
-    for (uint32_t i = 0; i < p->n_lanes && status == AB_OK; i++)
-        ab_step_put_down(g, &g->lanes[i]);
+    enum ab_status status = run_bodies(g, p);
+    bool has_finally = false;
+    for (size_t r = 0; r < p->n_roles; r++)
+        has_finally = has_finally || p->roles[r].n_finally > 0;
+    g->is_done = false;
+    g->is_final = true;
+    if (status == AB_OK && has_finally)
+        status = run_bodies(g, p);
+    g->is_final = false;
     return status;
 }
 
@@ -632,7 +656,7 @@ static void prepare_instances(struct ab_generator *g, const struct ab_set_def *s
 {
     for (uint32_t i = 0; i < count_instances(set); i++) {
         struct ab_instance *s = &instances[i];
-        bool has_positions = set->kind == AB_SET_SLOTS;
+        bool has_positions = ab_set_has_positions(set);
         ab_live_set_init(&s->live, has_positions ? set->count : 0);
         s->base = set->base + i * set->count;
         if (has_positions && set->is_moving)
@@ -704,6 +728,9 @@ static enum ab_status check_end(struct ab_generator *g, const struct ab_phase_de
                                 "never ends: no more than %s can be live in these sets, with the "
                                 "largest size in each position",
                                 AB_BYTES(most));
+    if (p->until == AB_UNTIL_LIVE && p->cap.limit > 0 && p->limit > p->cap.limit)
+        return ab_generate_fail(g, p->place, "never ends: 'cap' keeps the live bytes at %s",
+                                AB_BYTES(p->cap.limit));
     if (p->until == AB_UNTIL_ALLOCATED && estimate_phase_largest(g->w, p) == 0)
         return ab_generate_fail(g, p->place, "never ends: phase '%s' requests no bytes", p->name);
     return AB_OK;

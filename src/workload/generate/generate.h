@@ -18,6 +18,11 @@
 /* A set as one lane sees it, or as all do. */
 struct ab_instance {
     struct ab_live_set live;
+    struct ab_window {
+        uint32_t fill;        /* where the next empty position is looked for */
+        uint32_t begin, next; /* of the survivors: now, and when it is full again */
+        uint32_t n_left;      /* other positions that are still to be emptied */
+    } window;
     uint32_t base;   /* slot of position 0, unless … */
     uint32_t *slots; /* … blocks move: of each occupied position */
     struct ab_queue queue;
@@ -78,6 +83,7 @@ struct ab_generator {
     const struct ab_phase_def *phase;
     uint64_t until; /* the phase's counter must reach that */
     bool is_done;
+    bool is_final; /* the bodies have ended, and it is the turn of `finally` */
     /* The phase's counter when it began, and the highest since; iterations since that was reached,
      * and ops of the tape when it was. */
     uint64_t start, highest, stalled, highest_at;
@@ -117,6 +123,12 @@ static inline struct ab_instance *ab_instance_of(const struct ab_generator *g, u
     const struct ab_set_def *def = &g->w->sets[set];
     uint32_t index = def->is_shared ? 0 : lane - def->first_lane;
     return &g->instances[g->first_instance[set] + index];
+}
+
+/* Does `until` count something that ends the phase in the middle of a body? */
+static inline bool ab_generate_counts(const struct ab_generator *g)
+{
+    return g->phase->until != AB_UNTIL_ITERS && !g->is_final;
 }
 
 /* The position's slot; of an empty one that does not move, the one that its next block gets. */

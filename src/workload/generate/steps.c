@@ -132,7 +132,7 @@ static uint32_t pick_position(struct ab_generator *g, const struct ab_verb *v, u
     uint32_t n_empty = s->n - s->n_live;
     if (pick == AB_PICK_FIFO || pick == AB_PICK_LIFO)
         return s->n_live == 0 ? AB_NO_POSITION : pick == AB_PICK_FIFO ? s->oldest : s->youngest;
-    if (g->w->sets[set].kind != AB_SET_SLOTS)
+    if (!ab_set_has_positions(&g->w->sets[set]))
         return pick_dense(g, v, s, pick);
     switch (pick) {
     case AB_PICK_FREE:
@@ -166,7 +166,7 @@ static uint64_t part_of(const struct ab_verb *v, uint64_t n)
 static uint64_t count_by_at(const struct ab_generator *g, const struct ab_verb *v,
                             const struct ab_live_set *s)
 {
-    bool is_dense = g->w->sets[v->set].kind != AB_SET_SLOTS;
+    bool is_dense = !ab_set_has_positions(&g->w->sets[v->set]);
     const struct ab_generator_lane *lane = g->lane;
     uint64_t all = v->kind == AB_VERB_ALLOC ? s->n - s->n_live
                    : v->pick == AB_PICK_OWN ? own_begin(lane, s->n, 1) - own_begin(lane, s->n, 0)
@@ -285,10 +285,33 @@ static enum ab_status draw_request(struct ab_generator *g, struct ab_request *re
     return AB_OK;
 }
 
+static enum ab_status free_at(struct ab_generator *g, struct ab_instance *s, uint32_t position);
+
+/* Before a request of this size: frees what the phase's cap leaves no room for. */
+static enum ab_status keep_cap(struct ab_generator *g, uint64_t size)
+{
+    const struct ab_cap *cap = &g->phase->cap;
+    const struct ab_verb *v = g->lane->verb;
+    struct ab_instance *s = ab_instance_of(g, cap->set, g->lane->index);
+    if (size > cap->limit)
+        return ab_generate_fail(g, v->place, "a request of %s exceeds the cap of %s",
+                                AB_BYTES(size), AB_BYTES(cap->limit));
+    while (ab_tape_live_bytes(g->tape) + size > cap->limit) {
+        if (s->live.n_live == 0)
+            return ab_generate_fail(
+                g, v->place, "'cap': no block of '%s' is left to free, and %s are live",
+                g->w->sets[cap->set].name, AB_BYTES(ab_tape_live_bytes(g->tape)));
+        AB_TRY(free_at(g, s, pick_position(g, v, cap->set, cap->evict)));
+    }
+    return AB_OK;
+}
+
 static enum ab_status push_alloc(struct ab_generator *g, uint32_t slot)
 {
     struct ab_request request;
     AB_TRY(draw_request(g, &request));
+    if (g->phase->cap.limit > 0)
+        AB_TRY(keep_cap(g, request.size));
     return pushed(g, ab_tape_alloc(g->tape, slot, &request, g->err));
 }
 
@@ -641,10 +664,37 @@ static enum ab_status act(struct ab_generator *g, struct ab_instance *s, uint32_
     }
 }
 
+/* An alloc: of one block, or, as long as the window is full, the free of one that does not survive. */
+static enum ab_status step_window(struct ab_generator *g, struct ab_instance *s)
+{
+    const struct ab_set_def *def = &g->w->sets[g->lane->verb->set];
+    struct ab_window *w = &s->window;
+    uint32_t n = s->live.n, survivors = def->n_survivors, skipped = 0;
+    if (w->n_left > 0 || s->live.n_live == n) {
+        if (w->n_left == 0) {
+            w->n_left = n - survivors;
+            w->begin = w->next;
+            w->next = w->begin + 2 * survivors > n ? 0 : w->begin + survivors;
+        }
+        uint32_t i = n - survivors - w->n_left--, end = w->begin + survivors;
+        w->fill = w->n_left == 0 ? 0 : w->fill;
+        if (i < w->begin)
+            return free_at(g, s, def->is_below_lifo ? w->begin - 1 - i : i);
+        return free_at(g, s, def->is_above_lifo ? n - 1 - (i - w->begin) : end + i - w->begin);
+    }
+    for (; ab_live_set_has(&s->live, w->fill); skipped++)
+        w->fill = (w->fill + 1) % n;
+    g->lane->step++;
+    AB_TRY(ab_generate_idle(g, g->lane->verb->place, skipped));
+    return alloc_at(g, s, w->fill);
+}
+
 static enum ab_status step_at_position(struct ab_generator *g, const struct ab_verb *v)
 {
     struct ab_generator_lane *lane = g->lane;
     struct ab_instance *s = ab_instance_of(g, v->set, lane->index);
+    if (v->kind == AB_VERB_ALLOC && g->w->sets[v->set].kind == AB_SET_WINDOW)
+        return step_window(g, s);
     if (v->kind == AB_VERB_ALLOC && g->w->sets[v->set].kind != AB_SET_SLOTS)
         AB_TRY(make_room(g, s));
     uint32_t position = v->pick >= AB_PICK_FIFO ? lane->picked[lane->step]
@@ -789,7 +839,7 @@ static enum ab_status step_shuffle(struct ab_generator *g, const struct ab_verb 
 /* Has the phase reached its end, or the tape its limit? */
 static enum ab_status after_step(struct ab_generator *g, const struct ab_verb *v)
 {
-    if (g->phase->until != AB_UNTIL_ITERS && ab_generate_counter(g) >= g->until)
+    if (ab_generate_counts(g) && ab_generate_counter(g) >= g->until)
         g->is_done = true;
     uint64_t n_ops = ab_tape_count(g->tape);
     uint64_t charge = n_ops + (uint64_t)g->pool.n * POOLED_OPS + g->n_grown * GROWN_OPS;
