@@ -159,8 +159,10 @@ static void lint_workload(const struct ab_workload *w, const struct ab_tape_map 
     out->n = out->n_left_out = 0;
     for (size_t i = 0; i < w->n_phases; i++) {
         const struct ab_phase_def *def = &w->phases[i];
-        for (size_t k = 0; k < def->n_roles; k++)
+        for (size_t k = 0; k < def->n_roles; k++) {
             lint_verbs(w, def->roles[k].body, def->roles[k].n_body, out);
+            lint_verbs(w, def->roles[k].finally, def->roles[k].n_finally, out);
+        }
         if (i < tape->image->n_phases && tape->phases[i].is_measured)
             lint_phase(def, &tape->phases[i], rounds, out);
     }

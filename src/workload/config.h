@@ -31,12 +31,22 @@ struct ab_set_def {
     bool is_broken; /* has errors of its own: no others are needed */
     bool is_moving; /* blocks change their position: it must say which slot is where */
     uint32_t count; /* positions; messages of a queue; 0 = grows */
-    uint32_t unit;  /* of a queue from here on: blocks a message */
+    size_t fixed;   /* distribution of its one size; SIZE_MAX = verbs say the size */
+    uint32_t unit;  /* of a queue: blocks a message */
     bool is_lifo;
     enum ab_on_full on_full;
-    uint32_t first_lane, end_lane; /* that use it, over all phases; at least one */
+    double survive; /* of a window: which part of a full one lives on, … */
+    uint32_t n_survivors;
+    bool is_below_lifo, is_above_lifo; /* … and in which order the others die */
+    uint32_t first_lane, end_lane;     /* that use it, over all phases; at least one */
     uint32_t base; /* slot of position 0 of the first lane; only where blocks do not move */
 };
+
+/* A table of `count` positions, not a set that grows? */
+static inline bool ab_set_has_positions(const struct ab_set_def *set)
+{
+    return set->kind == AB_SET_SLOTS || set->kind == AB_SET_WINDOW;
+}
 
 struct ab_size_def {
     char name[AB_NAME_MAX + 1];
@@ -63,15 +73,17 @@ struct ab_verb {
     struct ab_bin *bins;
     size_t n_bins;
     enum ab_amount amount;
-    uint64_t count;
-    double fraction;
-    size_t dist; /* sizes: alloc, replace, resize */
+    uint64_t count;  /* or the least one, where there is … */
+    size_t counts;   /* … a distribution of it, each time drawn anew; SIZE_MAX = none */
+    double fraction; /* MAYBE: how often it is done */
+    double share;    /* of a branch of CHOOSE: probabilities so far, the last one 1 */
+    size_t dist;     /* sizes: alloc, replace, resize */
     uint64_t align;
     enum ab_touch touch;
     uint32_t touch_bytes;
     enum ab_access mode;  /* access */
     uint32_t cursor;      /* index of the verb's own cursor */
-    struct ab_verb *body; /* of REPEAT and SCOPE; count says how often */
+    struct ab_verb *body; /* of control; count says how often. CHOOSE: its branches */
     size_t n_body;
 };
 
@@ -83,6 +95,15 @@ struct ab_role {
     uint32_t first_lane, n_lanes;
     struct ab_verb *body;
     size_t n_body;
+    struct ab_verb *finally; /* done once, when the bodies of all roles have ended; or NULL */
+    size_t n_finally;
+};
+
+/* So many bytes may live when a block was allocated: others of the set are freed before. */
+struct ab_cap {
+    uint32_t set;
+    uint64_t limit; /* 0 = no cap */
+    enum ab_pick evict;
 };
 
 struct ab_phase_def {
@@ -96,6 +117,7 @@ struct ab_phase_def {
     char each[AB_NAME_MAX + 1]; /* what an iteration is called; "" = none is timed by itself */
     uint64_t budget_ns;         /* of the allocator in one; 0 = none */
     bool is_run_by_main;        /* lane 0 carries out the bodies of all lanes */
+    struct ab_cap cap;
     struct ab_role *roles;
     size_t n_roles;
 };

@@ -14,6 +14,7 @@
 
 enum { MAX_REDRAWS = 100 };
 
+static inline double keep(double x);
 static double real_pow(double x, double y);    /* x > 0 */
 static double real_sqrt(double x);             /* x >= 0 */
 static double real_normal(struct ab_rng *rng); /* mean 0, deviation 1 */
@@ -32,6 +33,10 @@ void ab_dist_prepare(struct ab_dist *d)
     case AB_DIST_POWER:
         d->lo = real_pow(a, 1 - d->p);
         d->hi = real_pow(b, 1 - d->p);
+        break;
+    case AB_DIST_REAL:
+        d->lo = (double)d->min;
+        d->hi = (double)d->max;
         break;
     default:
         break;
@@ -117,10 +122,29 @@ static const struct ab_dist_row *find_turn(const struct ab_dist *d, uint64_t n)
     return &d->rows[AB_SEARCH(i, d->n_rows - 1, d->rows[i].upto <= n)];
 }
 
+/* Operands are drawn from left to right; they come before what has them, so this ends. */
+static double draw_real(const struct ab_dists *dists, size_t index, uint64_t *turns,
+                        struct ab_rng *rng)
+{
+    const struct ab_dist *d = &dists->items[index];
+    if (d->kind < AB_DIST_REAL)
+        return (double)ab_dist_draw(dists, index, turns, rng);
+    if (d->kind == AB_DIST_REAL)
+        return d->lo + (d->lo < d->hi ? keep(ab_rng_unit(rng) * (d->hi - d->lo)) : 0);
+    double x = draw_real(dists, (size_t)d->rows[0].value, turns, rng);
+    for (size_t i = 1; i < d->n_rows; i++) {
+        double y = draw_real(dists, (size_t)d->rows[i].value, turns, rng);
+        x = d->kind == AB_DIST_SUM ? x + y : d->kind == AB_DIST_DIFFERENCE ? x - y : keep(x * y);
+    }
+    return d->kind == AB_DIST_ABS && x < 0 ? -x : x;
+}
+
 uint64_t ab_dist_draw(const struct ab_dists *dists, size_t index, uint64_t *turns,
                       struct ab_rng *rng)
 {
     const struct ab_dist *d = &dists->items[index];
+    if (d->kind >= AB_DIST_REAL)
+        return whole_in(d, draw_real(dists, index, turns, rng));
     switch (d->kind) {
     case AB_DIST_FIXED:
         return d->min;

@@ -20,6 +20,10 @@
  *   cycle(a:n, b:m, …)         n times a, then m times b …, from the start again; no chance in it
  *   csv("file", size, weight)  the sizes of a table, as often as their weights say
  *   mix                        parts by weight, each a distribution, times a whole factor
+ *   real(min, max)             min + (max - min) u, a real number
+ *   sum, difference, product, abs
+ *                              floor of what comes of the operands: numbers and distributions, each
+ *                              drawn anew, real ones as real numbers
  */
 #ifndef AB_WORKLOAD_DIST_H
 #define AB_WORKLOAD_DIST_H
@@ -45,10 +49,15 @@ enum ab_dist_kind {
     AB_DIST_CYCLE,
     AB_DIST_TABLE,
     AB_DIST_MIX,
+    AB_DIST_REAL, /* from here on drawn as real numbers */
+    AB_DIST_SUM,
+    AB_DIST_DIFFERENCE,
+    AB_DIST_PRODUCT,
+    AB_DIST_ABS,
 };
 
 /* CHOICE: value. CYCLE: value, and `upto` counts up. TABLE, MIX: `upto` of [0, 1) adds up weights;
- * in a MIX value is the index of a distribution. */
+ * in a MIX and in what has operands, value is the index of a distribution. */
 struct ab_dist_row {
     uint64_t value, upto;
     double share;   /* TABLE, MIX: sum of the weights so far, the last one 1 */
@@ -57,8 +66,10 @@ struct ab_dist_row {
 
 struct ab_dist {
     enum ab_dist_kind kind;
-    uint64_t min, max;        /* of what it draws */
-    double p, q, lo, hi;      /* by kind: median, sigma; alpha; exp; limits of the inverse */
+    uint64_t min, max;   /* of what it draws */
+    double p, q, lo, hi; /* by kind: median, sigma; alpha; exp; limits of the inverse, or of what
+                                 is drawn as a real number */
+    uint32_t n_draws;    /* of what has operands: how many there are, theirs included */
     struct ab_dist_row *rows; /* owned */
     size_t n_rows, cap_rows;
 };

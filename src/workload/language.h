@@ -11,12 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum ab_set_kind { AB_SET_SLOTS, AB_SET_LIST, AB_SET_REGION, AB_SET_QUEUE };
+enum ab_set_kind { AB_SET_SLOTS, AB_SET_LIST, AB_SET_REGION, AB_SET_QUEUE, AB_SET_WINDOW };
 enum { /* the same as bits: which kinds a verb works on */
        AB_IN_SLOTS = 1 << AB_SET_SLOTS,
        AB_IN_LIST = 1 << AB_SET_LIST,
        AB_IN_REGION = 1 << AB_SET_REGION,
-       AB_IN_QUEUE = 1 << AB_SET_QUEUE
+       AB_IN_QUEUE = 1 << AB_SET_QUEUE,
+       AB_IN_WINDOW = 1 << AB_SET_WINDOW,
+       AB_IN_POSITIONS = AB_IN_SLOTS | AB_IN_LIST | AB_IN_WINDOW
 };
 
 /* Which positions of the set a verb takes, one after the other. */
@@ -29,6 +31,7 @@ enum ab_pick {
     AB_PICK_ROUND_ROBIN, /* the verb's own cursor */
     AB_PICK_STRIDE,
     AB_PICK_BINS,
+    AB_PICK_OWN,  /* a random one of the lane's part of a shared set */
     AB_PICK_FIFO, /* from here on `order`: live blocks, chosen before the first is touched */
     AB_PICK_LIFO,
     AB_PICK_SHUFFLED,
@@ -49,18 +52,20 @@ enum ab_verb_trait {
     AB_VERB_SURE = 8,
 };
 
-/* ---- verbs: X(P, NAME, key, options, kinds of sets, pick without `at` and `order`, traits) ---- */
+/* ---- verbs: X(P, NAME, key, options, kinds of sets, pick without `at` and `order`, traits); the last
+ * has a list for its key ---- */
 
 #define AB_OPTS_BLOCK (AB_OPT_SIZE | AB_OPT_ALIGN | AB_OPT_TOUCH)
 #define AB_OPTS_MANY (AB_OPT_AT | AB_OPT_ORDER | AB_OPT_COUNT | AB_OPT_FRACTION)
-#define AB_VERBS(X, P) \
-    X(P, ALLOC, alloc, AB_OPT_AT | AB_OPT_COUNT | AB_OPTS_BLOCK, \
-      AB_IN_SLOTS | AB_IN_LIST | AB_IN_REGION, AB_PICK_FREE, AB_VERB_SURE) \
-    X(P, FREE, free, AB_OPTS_MANY, AB_IN_SLOTS | AB_IN_LIST, AB_PICK_FIFO, 0) \
-    X(P, REPLACE, replace, AB_OPTS_MANY | AB_OPTS_BLOCK, AB_IN_SLOTS | AB_IN_LIST, AB_PICK_NEXT, \
+#define AB_VERBS(X, P) AB_TEXT_VERBS(X, P) X(P, CHOOSE, choose, 0, 0, AB_PICK_NEXT, 0)
+#define AB_TEXT_VERBS(X, P) \
+    X(P, ALLOC, alloc, AB_OPT_AT | AB_OPT_COUNT | AB_OPTS_BLOCK, AB_IN_POSITIONS | AB_IN_REGION, \
+      AB_PICK_FREE, AB_VERB_SURE) \
+    X(P, FREE, free, AB_OPTS_MANY, AB_IN_POSITIONS, AB_PICK_FIFO, 0) \
+    X(P, REPLACE, replace, AB_OPTS_MANY | AB_OPTS_BLOCK, AB_IN_POSITIONS, AB_PICK_NEXT, \
       AB_VERB_BY_AGE | AB_VERB_SURE) \
     X(P, RESIZE, resize, AB_OPTS_MANY | AB_OPT_SIZE | AB_OPT_TOUCH, \
-      AB_IN_SLOTS | AB_IN_LIST | AB_IN_REGION, AB_PICK_NEXT, AB_VERB_BY_AGE) \
+      AB_IN_POSITIONS | AB_IN_REGION, AB_PICK_NEXT, AB_VERB_BY_AGE) \
     X(P, REPEAT, repeat, AB_OPT_DO, 0, AB_PICK_NEXT, 0) \
     X(P, TOGGLE, toggle, AB_OPT_AT | AB_OPT_COUNT | AB_OPTS_BLOCK, AB_IN_SLOTS, AB_PICK_NEXT, \
       AB_VERB_SURE) \
@@ -74,9 +79,10 @@ enum ab_verb_trait {
     X(P, RECV, recv, AB_OPT_AT | AB_OPT_COUNT | AB_OPT_THEN | AB_OPT_INTO, AB_IN_QUEUE, \
       AB_PICK_FREE, 0) \
     X(P, SHUFFLE, shuffle, 0, AB_IN_SLOTS, AB_PICK_NEXT, AB_VERB_WHOLE | AB_VERB_MOVES) \
-    X(P, ACCESS, access, AB_OPTS_MANY | AB_OPT_MODE, AB_IN_SLOTS | AB_IN_LIST | AB_IN_REGION, \
-      AB_PICK_NEXT, AB_VERB_BY_AGE) \
-    X(P, SCOPE, scope, AB_OPT_DO, AB_IN_REGION, AB_PICK_LIFO, 0)
+    X(P, ACCESS, access, AB_OPTS_MANY | AB_OPT_MODE, AB_IN_POSITIONS | AB_IN_REGION, AB_PICK_NEXT, \
+      AB_VERB_BY_AGE) \
+    X(P, SCOPE, scope, AB_OPT_DO, AB_IN_REGION, AB_PICK_LIFO, 0) \
+    X(P, MAYBE, maybe, AB_OPT_DO, 0, AB_PICK_NEXT, 0)
 
 /* ---- options: X(P, NAME, key, type); types as below. `do` is a list and among the lists ---- */
 
@@ -133,16 +139,17 @@ enum ab_verb_trait {
         P##TEXT(part, times, COUNT(1, 1000000, 1, ab_dist_row, times))
 
 #define AB_KEYS_SET(P) \
-    P##TEXT(set, name, SPECIAL) \
-        P##TEXT(set, kind, WORD(kind_words, AB_SET_SLOTS, ab_set_def, kind)) \
-            P##TEXT(set, count, COUNT(1, AB_MAX_POSITIONS, 0, ab_set_def, count)) \
-                P##TEXT(set, per, WORD(per_words, false, ab_set_def, is_shared)) \
-                    P##TEXT(set, unit, COUNT(1, AB_MAX_POSITIONS, 1, ab_set_def, unit)) \
-                        P##TEXT(set, order, WORD(end_words, false, ab_set_def, is_lifo)) \
-                            P##TEXT(set, on_full, \
-                                    WORD(on_full_words, AB_ON_FULL_BLOCK, ab_set_def, on_full)) \
-                                P##TEXT(set, via, SPECIAL) P##LATER("fixed") P##LATER("survive") \
-                                    P##LATER("below") P##LATER("above")
+    P##TEXT(set, name, SPECIAL) P##TEXT(set, kind, \
+                                        WORD(kind_words, AB_SET_SLOTS, ab_set_def, kind)) \
+        P##TEXT(set, count, COUNT(1, AB_MAX_POSITIONS, 0, ab_set_def, count)) \
+            P##TEXT(set, per, WORD(per_words, false, ab_set_def, is_shared)) P##TEXT( \
+                set, unit, COUNT(1, AB_MAX_POSITIONS, 1, ab_set_def, unit)) \
+                P##TEXT(set, order, WORD(end_words, false, ab_set_def, is_lifo)) P##TEXT( \
+                    set, on_full, WORD(on_full_words, AB_ON_FULL_BLOCK, ab_set_def, on_full)) \
+                    P##TEXT(set, via, SPECIAL) P##TEXT(set, fixed, SPECIAL) \
+                        P##TEXT(set, survive, REAL(0, 1, ab_set_def, survive)) P##TEXT( \
+                            set, below, WORD(end_words, false, ab_set_def, is_below_lifo)) \
+                            P##TEXT(set, above, WORD(end_words, true, ab_set_def, is_above_lifo))
 
 #define AB_KEYS_PHASE(P) \
     P##TEXT(phase, name, SPECIAL) P##TEXT(phase, until, SPECIAL) \
@@ -151,22 +158,23 @@ enum ab_verb_trait {
                 P##TEXT(phase, lanes, COUNT(1, AB_LANES_MAX, 1, ab_phase_def, n_lanes)) \
                     P##TEXT(phase, run_as, FLAG(run_as_words, ab_phase_def, is_run_by_main)) \
                         P##LIST(phase, roles, "roles", role) P##LIST(phase, body, "do", verb) \
-                            P##MAP(phase, "each", each) P##LATER("renew") P##LATER("cap") \
-                                P##LATER("start") P##LATER("pace") P##LATER("check") \
-                                    P##LATER("finally") P##LATER("drain")
+                            P##MAP(phase, "each", each) P##MAP(phase, "cap", cap) \
+                                P##LIST(phase, finally, "finally", verb) P##LATER("renew")
 
 #define AB_KEYS_ROLE(P) \
     P##TEXT(role, name, SPECIAL) P##TEXT(role, lanes, COUNT(1, AB_LANES_MAX, 1, ab_role, n_lanes)) \
-        P##LIST(role, body, "do", verb)
+        P##LIST(role, body, "do", verb) P##LIST(role, finally, "finally", verb)
 
 #define AB_VERB_KEY(P, NAME, key, options, kinds, pick, traits) P##TEXT(verb, key, SPECIAL)
 #define AB_OPTION_KEY(P, NAME, key, type) P##OPTION(NAME, key, type)
 #define AB_KEYS_VERB(P) \
-    AB_VERBS(AB_VERB_KEY, P) \
-    P##LIST(verb, body, "do", verb) AB_VERB_OPTIONS(AB_OPTION_KEY, P) P##LATER("swap") \
-        P##LATER("churn") P##LATER("leak") P##LATER("walk") P##LATER("sample") P##LATER("settle") \
-            P##LATER("choose") P##LATER("maybe") P##LATER("every") P##LATER("fn") P##LATER("how") \
-                P##LATER("think") P##LATER("p")
+    AB_TEXT_VERBS(AB_VERB_KEY, P) \
+    P##LIST(verb, choose, "choose", branch) P##LIST(verb, body, "do", verb) \
+        AB_VERB_OPTIONS(AB_OPTION_KEY, P) P##LATER("walk") P##LATER("settle") P##LATER("every") \
+            P##LATER("fn")
+
+#define AB_KEYS_BRANCH(P) \
+    P##TEXT(branch, weight, REAL(0, 1e9, ab_verb, share)) P##LIST(branch, body, "do", verb)
 
 #define AB_KEYS_BACKEND(P) \
     P##TEXT(backend, name, SPECIAL) P##TEXTS(backend, params) P##TEXTS(backend, env)
@@ -175,18 +183,23 @@ enum ab_verb_trait {
 
 #define AB_KEYS_EACH(P) P##TEXT(each, name, SPECIAL) P##TEXT(each, budget, SPECIAL)
 
+#define AB_KEYS_CAP(P) \
+    P##TEXT(cap, set, SPECIAL) P##TEXT(cap, live, SPECIAL) P##TEXT(cap, evict, SPECIAL)
+
 #define AB_KEYS_CLAIM(P) \
     P##TEXT(claim, claim, SPECIAL) P##TEXT(claim, says, SPECIAL) P##TEXT(claim, source, SPECIAL)
 
 /* X(owner, OWNER, what such a map is called), a child before its parents. */
 #define AB_BLOCKS(X) \
     X(verb, VERB, "a verb") \
+    X(branch, BRANCH, "a choice") \
     X(param, PARAM, "a param") \
     X(part, PART, "a part of a mix") \
     X(size, SIZE, "a size") \
     X(set, SET, "a set") \
     X(role, ROLE, "a role") \
     X(each, EACH, "'each'") \
+    X(cap, CAP, "'cap'") \
     X(phase, PHASE, "a phase") \
     X(backend, BACKEND, "a back end") \
     X(claim, CLAIM, "a claim") \

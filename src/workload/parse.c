@@ -284,31 +284,59 @@ static void read_backend(struct ab_reader *r, const struct ab_node *node,
  * How many instances a set has follows from the phases that use it, so slots are given out after
  * them. */
 
+static bool check_window(const struct ab_reader *r, const struct ab_node *node,
+                         const struct ab_yaml_field *survive, struct ab_set_def *set)
+{
+    if (survive->text == NULL)
+        return ab_field_missing(r, node, "survive", "a set of kind window");
+    set->n_survivors = (uint32_t)(set->survive * set->count + 0.5);
+    return set->n_survivors < set->count ||
+           AB_REFUSE_FIELD(r, survive, "all %u blocks of a full window survive: none has room",
+                           set->count);
+}
+
 /* Keys that only some kinds have. The place of a set is that of its `count`, where it has one. */
 static bool check_kind(const struct ab_reader *r, const struct ab_node *node,
                        const struct ab_raw_set *raw, struct ab_set_def *set)
 {
-    const struct ab_yaml_field of_queues[] = {
-        AB_FIELD(r, node, raw, unit),
-        AB_FIELD(r, node, raw, order),
-        AB_FIELD(r, node, raw, on_full)
+    const struct ab_yaml_field own[] = { /* of queues, then of windows */
+                                         AB_FIELD(r, node, raw, unit),
+                                         AB_FIELD(r, node, raw, order),
+                                         AB_FIELD(r, node, raw, on_full),
+                                         AB_FIELD(r, node, raw, survive),
+                                         AB_FIELD(r, node, raw, below),
+                                         AB_FIELD(r, node, raw, above)
     };
     struct ab_yaml_field count = AB_FIELD(r, node, raw, count);
-    bool is_queue = set->kind == AB_SET_QUEUE, is_slots = set->kind == AB_SET_SLOTS;
+    bool is_queue = set->kind == AB_SET_QUEUE, has_positions = ab_set_has_positions(set);
     if (count.text != NULL)
         set->place = ab_node_place(count.node, 0, strlen(count.text));
-    if (count.text == NULL && is_slots)
+    if (count.text == NULL && has_positions)
         return ab_field_missing(r, node, "count", "a set");
-    if (count.text != NULL && !is_slots && !is_queue)
+    if (count.text != NULL && !has_positions && !is_queue)
         return AB_REFUSE_FIELD(r, &count, "a %s grows with what is allocated; it has no 'count'",
                                set->kind == AB_SET_LIST ? "list" : "region");
-    for (size_t i = 0; !is_queue && i < 3; i++)
-        if (of_queues[i].text != NULL)
-            return AB_REFUSE_FIELD(r, &of_queues[i], "'%s' is for sets of kind queue",
-                                   of_queues[i].node->key);
-    return of_queues[2].text == NULL || count.text != NULL ||
-           AB_REFUSE_FIELD(r, &of_queues[2],
+    for (size_t i = 0; i < AB_ARRAY_LEN(own); i++)
+        if (own[i].text != NULL && set->kind != (i < 3 ? AB_SET_QUEUE : AB_SET_WINDOW))
+            return AB_REFUSE_FIELD(r, &own[i], "'%s' is for sets of kind %s", own[i].node->key,
+                                   i < 3 ? "queue" : "window");
+    if (set->kind == AB_SET_WINDOW)
+        return check_window(r, node, &own[3], set);
+    return own[2].text == NULL || count.text != NULL ||
+           AB_REFUSE_FIELD(r, &own[2],
                            "a queue without 'count' is never full: 'on_full' does not apply");
+}
+
+/* `fixed`: one size, kept as a distribution like any other. */
+static bool read_fixed(struct ab_reader *r, const struct ab_node *node,
+                       const struct ab_raw_set *raw, struct ab_set_def *set)
+{
+    struct ab_yaml_field f = AB_FIELD(r, node, raw, fixed);
+    set->fixed = SIZE_MAX;
+    return ab_dist_read(r, &f, &set->fixed) &&
+           (set->fixed == SIZE_MAX || r->w->dists.items[set->fixed].kind == AB_DIST_FIXED ||
+            AB_REFUSE_FIELD(r, &f, "'fixed' must be one size, found '%s'",
+                            AB_QUOTED(f.text, strlen(f.text))));
 }
 
 /* Whether there is such a back end is for those to say who open them. */
@@ -338,6 +366,7 @@ static void read_set(struct ab_reader *r, const struct ab_node *node, const stru
     bool ok = ab_read_keys(r, AB_BLOCK_set, node, raw, set);
     if (ok) /* of a wrong kind nothing more can be said */
         ok = check_kind(r, node, raw, set);
+    ok = read_fixed(r, node, raw, set) && ok;
     set->is_broken = !read_via(r, node, raw, set) || !ok;
 }
 
@@ -352,7 +381,7 @@ static void place_sets(struct ab_reader *r)
             set->end_lane = set->first_lane + 1;
         uint64_t n_lanes = set->end_lane - set->first_lane;
         uint64_t n = (uint64_t)set->count * (set->is_shared ? 1 : n_lanes);
-        if (set->kind != AB_SET_SLOTS)
+        if (!ab_set_has_positions(set))
             continue;
         if ((positions += n) > AB_MAX_POSITIONS) {
             ab_diag_add(r->diag, set->place,
@@ -522,6 +551,17 @@ static void read_do(struct ab_reader *r, const struct ab_node *list, const struc
         ab_read_body(r, list, raw, n, &role->body, &role->n_body);
 }
 
+/* After `do`, of the same lanes; may be absent. */
+static void read_finally(struct ab_reader *r, const struct ab_node *map,
+                         const struct ab_raw_verb *raw, unsigned n, struct ab_role *role)
+{
+    const struct ab_node *list = ab_tree_get(r->tree, map, "finally");
+    if (list != NULL && n == 0)
+        ab_diag_add(r->diag, list->at, "'finally' is empty; it needs at least one verb");
+    else if (list != NULL)
+        ab_read_body(r, list, raw, n, &role->finally, &role->n_finally);
+}
+
 static void read_role(struct ab_reader *r, const struct ab_node *node,
                       const struct ab_raw_role *raw, struct ab_phase_def *phase)
 {
@@ -543,6 +583,7 @@ static void read_role(struct ab_reader *r, const struct ab_node *node,
         ab_field_missing(r, node, "do", "a role");
     else
         read_do(r, body, raw->body, raw->body_count, role);
+    read_finally(r, node, raw->finally, raw->finally_count, role);
 }
 
 /* Keys that a phase with roles has no use for. */
@@ -561,6 +602,7 @@ static void read_roles(struct ab_reader *r, const struct ab_node *node,
     phase->n_lanes = 0;
     refuse_beside_roles(r, node, "lanes");
     refuse_beside_roles(r, node, "do");
+    refuse_beside_roles(r, node, "finally");
     phase->roles = new_records(r, list, raw->roles_count, sizeof phase->roles[0]);
     if (raw->roles_count == 0)
         ab_diag_add(r->diag, list->at, "'roles' is empty; a phase needs at least one role");
@@ -584,6 +626,59 @@ static void read_one_role(struct ab_reader *r, const struct ab_node *node,
     phase->n_roles = 1;
     phase->roles[0].n_lanes = phase->n_lanes;
     read_do(r, body, raw->body, raw->body_count, &phase->roles[0]);
+    read_finally(r, node, raw->finally, raw->finally_count, &phase->roles[0]);
+}
+
+/* The set that a cap evicts from; all lanes of the phase use it. */
+static bool read_cap_set(const struct ab_reader *r, const struct ab_yaml_field *f,
+                         struct ab_phase_def *phase)
+{
+    const char *names[AB_MAX_ENTRIES];
+    char suggestion[AB_SUGGESTION_BYTES];
+    uint32_t n_sets = (uint32_t)r->w->n_sets;
+    for (uint32_t i = 0; i < n_sets; i++) {
+        struct ab_set_def *set = &r->w->sets[i];
+        names[i] = set->name;
+        if (strcmp(set->name, f->text) != 0)
+            continue;
+        phase->cap.set = i;
+        ab_set_add_lanes(set, 0, phase->n_lanes);
+        return set->is_broken || set->kind == AB_SET_SLOTS || set->kind == AB_SET_LIST ||
+               AB_REFUSE_FIELD(r, f, "'cap' needs slots or a list, from which blocks can be freed");
+    }
+    return r->has_nameless_set ||
+           AB_REFUSE_FIELD(r, f, "unknown set '%s'%s", AB_QUOTED(f->text, strlen(f->text)),
+                           ab_suggest(suggestion, f->text, names, n_sets,
+                                      "; it must be defined in 'sets' above"));
+}
+
+static void read_cap(struct ab_reader *r, const struct ab_node *node, struct ab_phase_def *phase)
+{
+    static const struct ab_word orders[] = {
+        {"random", AB_PICK_OCCUPIED}, {"fifo", AB_PICK_FIFO}, {"lifo", AB_PICK_LIFO}};
+    const struct ab_node *map = ab_tree_get(r->tree, node, "cap");
+    if (map == NULL)
+        return;
+    struct ab_yaml_field set = field_in(r, map, "set"), live = field_in(r, map, "live");
+    struct ab_yaml_field evict = field_in(r, map, "evict");
+    struct ab_value value;
+    unsigned order = AB_PICK_OCCUPIED;
+    if (set.text == NULL)
+        ab_field_missing(r, map, "set", "'cap'");
+    else
+        read_cap_set(r, &set, phase);
+    if (live.text == NULL)
+        ab_field_missing(r, map, "live", "'cap'");
+    else if (ab_field_value(r, &live, AB_UNIT_BYTES, &value)) {
+        ab_field_whole(r, &live, "live", &value,
+                       (struct ab_limits){AB_UNIT_BYTES, 1, AB_COUNT_MOST}, &phase->cap.limit);
+        ab_value_fini(&value);
+    }
+    if (evict.text != NULL && ab_field_value(r, &evict, AB_UNIT_COUNT, &value)) {
+        ab_field_choose(r, &evict, &value, orders, AB_ARRAY_LEN(orders), &order);
+        ab_value_fini(&value);
+    }
+    phase->cap.evict = (enum ab_pick)order;
 }
 
 static void read_phase(struct ab_reader *r, const struct ab_node *node,
@@ -603,6 +698,7 @@ static void read_phase(struct ab_reader *r, const struct ab_node *node,
         read_roles(r, node, raw, phase);
     else
         read_one_role(r, node, raw, phase);
+    read_cap(r, node, phase);
 }
 
 static void check_phases(const struct ab_reader *r, const struct ab_node *list)

@@ -42,6 +42,7 @@ struct ab_reader {
      * of their own */
     bool has_nameless_param, has_nameless_size, has_nameless_set;
     uint32_t first_lane, end_lane; /* that carry out the body which is read now */
+    enum ab_unit_kind dist_unit;   /* of what a distribution draws: BYTES, or COUNT */
 };
 
 /* One scalar: its node and what libcyaml read; text NULL = absent. An absent field is fine for each
@@ -100,8 +101,6 @@ bool ab_field_real(const struct ab_reader *r, const struct ab_yaml_field *f, con
 /* "0.9": at most six decimals, never the locale's comma. 0 <= x < 2^63. Returns buf. */
 const char *ab_print_real(char *buf, size_t cap, double x);
 
-bool ab_field_number(const struct ab_reader *r, const struct ab_yaml_field *f,
-                     struct ab_limits range, uint64_t *out);
 bool ab_field_name(const struct ab_reader *r, const struct ab_yaml_field *f,
                    char out[AB_NAME_MAX + 1]);
 
@@ -112,6 +111,16 @@ bool ab_field_choose(const struct ab_reader *r, const struct ab_yaml_field *f,
 /* The only argument of a call such as ops(n); the caller has checked that it is a call. */
 bool ab_field_argument(const struct ab_reader *r, const struct ab_yaml_field *f,
                        const struct ab_value *call, struct ab_limits range, uint64_t *out);
+
+/* Lanes [first, end) use the set. */
+static inline void ab_set_add_lanes(struct ab_set_def *set, uint32_t first, uint32_t end)
+{
+    bool is_first = set->end_lane == 0;
+    if (is_first || first < set->first_lane)
+        set->first_lane = first;
+    if (end > set->end_lane)
+        set->end_lane = end;
+}
 
 /* ---- parse_dist.c: distributions as they are written; dist.h says what they mean ---- */
 

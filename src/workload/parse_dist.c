@@ -52,12 +52,20 @@ static const struct formula formulas[] = {
     {"power", "(min, max, exp)", AB_DIST_POWER, 1, {MIN, MAX, {"exp", ARG_P, 0, 20}}},
     {"linear_falloff", "(min, max)", AB_DIST_LINEAR_FALLOFF, 0, {MIN, MAX}},
     {"exp_falloff", "(min, max)", AB_DIST_EXP_FALLOFF, 0, {MIN, MAX}},
+    {"real", "(min, max)", AB_DIST_REAL, 0, {MIN, MAX}},
+    {"sum", "(a, b, ...)", AB_DIST_SUM, 0, {{0}}},
+    {"difference", "(a, b)", AB_DIST_DIFFERENCE, 0, {{0}}},
+    {"product", "(a, b, ...)", AB_DIST_PRODUCT, 0, {{0}}},
+    {"abs", "(a)", AB_DIST_ABS, 0, {{0}}},
     {"choice", "(a, b, ...)", AB_DIST_CHOICE, 0, {{0}}},
     {"cycle", "(size:count, ...)", AB_DIST_CYCLE, 0, {{0}}},
     {"csv", "(\"file\", size, weight)", AB_DIST_TABLE, 0, {{0}}},
 };
 
-static const struct ab_limits size_range = {AB_UNIT_BYTES, 0, AB_SIZE_MAX};
+static struct ab_limits size_range(const struct ab_reader *r)
+{
+    return (struct ab_limits){r->dist_unit, 0, AB_SIZE_MAX};
+}
 
 /* Appends *d, whose rows then belong to the workload (also on failure: they are freed). */
 static void dist_add(struct ab_reader *r, const struct ab_dist *d, size_t *index)
@@ -106,7 +114,7 @@ static bool take_arg(const struct ab_reader *r, const struct ab_yaml_field *f,
                      const struct arg_def *def, const struct ab_value *v, struct ab_dist *d)
 {
     if (def->id == ARG_MIN || def->id == ARG_MAX)
-        return ab_field_whole(r, f, def->name, v, size_range,
+        return ab_field_whole(r, f, def->name, v, size_range(r),
                               def->id == ARG_MIN ? &d->min : &d->max);
     struct ab_value plain = *v;
     plain.is_bytes = false; /* a median may be given as 4KiB */
@@ -182,7 +190,7 @@ static bool read_row(struct ab_reader *r, const struct ab_yaml_field *f, const s
     uint64_t count = 1, before = d->n_rows == 0 ? 0 : d->rows[d->n_rows - 1].upto;
     if (arg->name != NULL || (arg->is_pair && !is_cycle))
         return AB_REFUSE_VALUE(r, f, &arg->first, "expected %s%s", formula->name, formula->takes);
-    if (!ab_field_whole(r, f, "size", &arg->first, size_range, &row->value) ||
+    if (!ab_field_whole(r, f, "size", &arg->first, size_range(r), &row->value) ||
         (arg->is_pair && !ab_field_whole(r, f, "count", &arg->second,
                                          (struct ab_limits){AB_UNIT_COUNT, 1, UINT32_MAX}, &count)))
         return false;
@@ -203,6 +211,117 @@ static bool read_rows(struct ab_reader *r, const struct ab_yaml_field *f,
     for (size_t i = 0; i < call->n_args; i++)
         ok = read_row(r, f, &call->args[i], formula, d) && ok;
     return ok;
+}
+
+/* ---- sum, difference, product, abs ---- */
+
+static bool read_value(struct ab_reader *r, const struct ab_yaml_field *f, const struct ab_value *v,
+                       size_t *index);
+
+static bool read_operand(struct ab_reader *r, const struct ab_yaml_field *f,
+                         const struct ab_value *v, size_t *index)
+{
+    struct ab_dist constant = {.kind = AB_DIST_REAL, .lo = v->number, .hi = v->number};
+    if (v->kind != AB_VALUE_FRACTION)
+        return read_value(r, f, v, index);
+    dist_add(r, &constant, index);
+    return true;
+}
+
+static double least_of(const struct ab_dist *d)
+{
+    return d->kind >= AB_DIST_REAL ? d->lo : (double)d->min;
+}
+
+static double most_of(const struct ab_dist *d)
+{
+    return d->kind >= AB_DIST_REAL ? d->hi : (double)d->max;
+}
+
+/* The range of d is joined with that of one more operand. */
+static void combine_range(struct ab_dist *d, double lo, double hi)
+{
+    double corners[] = {d->lo * lo, d->lo * hi, d->hi * lo, d->hi * hi};
+    switch (d->kind) {
+    case AB_DIST_SUM:
+        d->lo += lo;
+        d->hi += hi;
+        break;
+    case AB_DIST_DIFFERENCE:
+        d->lo -= hi;
+        d->hi -= lo;
+        break;
+    default:
+        d->lo = d->hi = corners[0];
+        for (size_t i = 1; i < 4; i++) {
+            d->lo = corners[i] < d->lo ? corners[i] : d->lo;
+            d->hi = corners[i] > d->hi ? corners[i] : d->hi;
+        }
+        break;
+    }
+}
+
+/* Computes range and number of draws from the operands. */
+static void combine(const struct ab_dists *dists, struct ab_dist *d)
+{
+    d->n_draws = 0;
+    for (size_t i = 0; i < d->n_rows; i++) {
+        const struct ab_dist *operand = &dists->items[d->rows[i].value];
+        d->n_draws += operand->n_draws > 0 ? operand->n_draws : 1;
+        if (i > 0)
+            combine_range(d, least_of(operand), most_of(operand));
+        else
+            *d = (struct ab_dist){.kind = d->kind,
+                                  .lo = least_of(operand),
+                                  .hi = most_of(operand),
+                                  .n_draws = d->n_draws,
+                                  .rows = d->rows,
+                                  .n_rows = d->n_rows};
+    }
+    if (d->kind == AB_DIST_ABS && d->lo < 0) {
+        double lo = d->hi < 0 ? -d->hi : 0, hi = -d->lo > d->hi ? -d->lo : d->hi;
+        d->lo = lo;
+        d->hi = hi;
+    }
+    d->min = d->lo > 0 ? (uint64_t)d->lo : 0;
+    d->max = d->hi > 0 ? (uint64_t)(d->hi < 0x1p62 ? d->hi : 0x1p62) : 0;
+}
+
+static bool read_operands(struct ab_reader *r, const struct ab_yaml_field *f,
+                          const struct ab_value *call, const struct formula *formula,
+                          struct ab_dist *d)
+{
+    enum { MAX_DRAWS = 1000 };
+    size_t most = d->kind == AB_DIST_ABS ? 1 : d->kind == AB_DIST_DIFFERENCE ? 2 : SIZE_MAX;
+    bool ok = call->n_args > 0 && call->n_args <= most && (most != 2 || call->n_args == 2);
+    for (size_t i = 0; i < call->n_args; i++)
+        ok = ok && call->args[i].name == NULL && !call->args[i].is_pair;
+    if (!ok)
+        return AB_REFUSE_VALUE(r, f, call, "expected %s%s", formula->name, formula->takes);
+    d->rows = ab_alloc_zeroed(call->n_args, sizeof d->rows[0]);
+    for (; d->n_rows < call->n_args; d->n_rows++) {
+        size_t index = SIZE_MAX;
+        if (!read_operand(r, f, &call->args[d->n_rows].first, &index) || index == SIZE_MAX)
+            return false;
+        d->rows[d->n_rows].value = index;
+    }
+    combine(&r->w->dists, d);
+    return d->n_draws <= MAX_DRAWS ||
+           AB_REFUSE_VALUE(r, f, call, "more than %d draws for one size", MAX_DRAWS);
+}
+
+/* The result of operands is known to be a size only when all of them are. */
+static bool check_range(const struct ab_reader *r, const struct ab_yaml_field *f, size_t index)
+{
+    const struct ab_dist *d = &r->w->dists.items[index];
+    char low[40];
+    if (d->kind < AB_DIST_REAL)
+        return true;
+    if (d->lo < 0)
+        return AB_REFUSE_FIELD(r, f, "'%s' can fall below 0, to -%s", f->node->key,
+                               ab_print_real(low, sizeof low, d->lo > -0x1p62 ? -d->lo : 0x1p62));
+    return d->hi <= (double)AB_SIZE_MAX ||
+           AB_REFUSE_FIELD(r, f, "'%s' can exceed the largest size, 1 TiB", f->node->key);
 }
 
 /* ---- all of them ---- */
@@ -454,6 +573,8 @@ static bool read_call(struct ab_reader *r, const struct ab_yaml_field *f, const 
     *d = (struct ab_dist){.kind = formula->kind, .min = formula->args[0].id != ARG_NONE};
     if (formula->args[0].id != ARG_NONE)
         return read_formula(r, f, v, formula, d);
+    if (formula->kind >= AB_DIST_SUM)
+        return read_operands(r, f, v, formula, d);
     return formula->kind == AB_DIST_TABLE ? csv_read(r, f, v, d) : read_rows(r, f, v, formula, d);
 }
 
@@ -471,7 +592,7 @@ static bool read_value(struct ab_reader *r, const struct ab_yaml_field *f, const
         dist_add(r, &d, index);
         return true;
     }
-    if (!ab_field_whole(r, f, f->node->key, v, size_range, &d.min))
+    if (!ab_field_whole(r, f, f->node->key, v, size_range(r), &d.min))
         return false;
     d.max = d.min;
     dist_add(r, &d, index);
@@ -487,7 +608,7 @@ bool ab_dist_read(struct ab_reader *r, const struct ab_yaml_field *f, size_t *in
         return false;
     bool ok = read_value(r, f, &v, index);
     ab_value_fini(&v);
-    return ok;
+    return ok && (*index == SIZE_MAX || check_range(r, f, *index));
 }
 
 /* ---- mix ---- */

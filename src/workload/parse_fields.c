@@ -126,8 +126,8 @@ bool ab_field_real(const struct ab_reader *r, const struct ab_yaml_field *f, con
                            ab_print_real(high, sizeof high, max), found);
 }
 
-bool ab_field_number(const struct ab_reader *r, const struct ab_yaml_field *f,
-                     struct ab_limits range, uint64_t *out)
+static bool read_number(const struct ab_reader *r, const struct ab_yaml_field *f,
+                        struct ab_limits range, uint64_t *out)
 {
     struct ab_value v;
     if (f->text == NULL)
@@ -279,7 +279,7 @@ static bool read_value(const struct ab_reader *r, const struct ab_yaml_field *f,
         return true;
     if (type->kind == AB_KEY_BOOL)
         return read_bool(r, f, out);
-    return is_size || type->kind == AB_KEY_COUNT ? ab_field_number(r, f, range, out)
+    return is_size || type->kind == AB_KEY_COUNT ? read_number(r, f, range, out)
                                                  : read_word(r, f, type, out);
 }
 

@@ -26,7 +26,7 @@ static const cyaml_schema_value_t text_value = {
     CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, CYAML_UNLIMITED)};
 
 /* Maps that are left to the tree have a schema that nothing refers to. */
-static const cyaml_schema_value_t verb_value; /* `do` holds verbs again */
+static const cyaml_schema_value_t verb_value, branch_value; /* `do` holds verbs again */
 #define SCHEMA(owner, OWNER, what) \
     static const cyaml_schema_field_t owner##_fields[] = {AB_KEYS_##OWNER(FIELD_) \
                                                               CYAML_FIELD_END}; \

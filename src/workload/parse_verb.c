@@ -24,7 +24,7 @@ struct verb_reader {
 
 static const struct ab_limits count_range = {AB_UNIT_COUNT, 1, AB_COUNT_MOST};
 
-static const char *const kind_names[] = {"slots", "a list", "a region", "a queue"};
+static const char *const kind_names[] = {"slots", "a list", "a region", "a queue", "a window"};
 
 /* ---- which verb ---- */
 
@@ -78,7 +78,7 @@ static void read_options(const struct verb_reader *vr)
     list_options(vr, takes, sizeof takes);
     for (size_t i = 0; i < block->n_keys; i++) {
         const struct ab_key *key = &block->keys[i];
-        bool is_do = key->shape == AB_SHAPE_LIST;
+        bool is_do = key->child == &ab_blocks[AB_BLOCK_verb];
         unsigned option = is_do ? (unsigned)AB_OPT_DO : key->option;
         const struct ab_node *n = ab_tree_get(vr->r->tree, vr->node, key->name);
         if (n != NULL && option != 0 && (vr->def->options & option) == 0)
@@ -89,24 +89,13 @@ static void read_options(const struct verb_reader *vr)
     }
 }
 
-/* The lanes of the body that is read use the set. */
-static void add_lanes(const struct verb_reader *vr, struct ab_set_def *set)
-{
-    const struct ab_reader *r = vr->r;
-    bool is_first = set->end_lane == 0;
-    if (is_first || r->first_lane < set->first_lane)
-        set->first_lane = r->first_lane;
-    if (r->end_lane > set->end_lane)
-        set->end_lane = r->end_lane;
-}
-
 static bool check_kind(const struct verb_reader *vr, const struct ab_yaml_field *f,
                        const struct ab_set_def *set, unsigned kinds)
 {
     char allowed[80] = "";
     if ((kinds & 1u << set->kind) != 0)
         return true;
-    for (unsigned k = AB_SET_SLOTS; k <= AB_SET_QUEUE; k++)
+    for (unsigned k = 0; k < AB_ARRAY_LEN(kind_names); k++)
         if ((kinds & 1u << k) != 0)
             ab_text_join(allowed, sizeof allowed, " or ", kind_names[k]);
     const char *hint = set->kind == AB_SET_REGION  ? "; its blocks are freed together, by 'reset'"
@@ -129,7 +118,7 @@ static bool find_set(const struct verb_reader *vr, const struct ab_yaml_field *f
         if (strcmp(f->text, names[i]) != 0)
             continue;
         *index = (uint32_t)i;
-        add_lanes(vr, &w->sets[i]);
+        ab_set_add_lanes(&w->sets[i], vr->r->first_lane, vr->r->end_lane);
         return !w->sets[i].is_broken && check_kind(vr, f, &w->sets[i], kinds);
     }
     if (vr->r->has_nameless_set)
@@ -189,10 +178,22 @@ static bool check_to(const struct verb_reader *vr)
                            set->name);
 }
 
+/* The size of the blocks that verbs allocate in the set, where it says so. */
+static size_t fixed_size(const struct verb_reader *vr)
+{
+    return vr->v->set == AB_NO_SET ? SIZE_MAX : vr->r->w->sets[vr->v->set].fixed;
+}
+
+static bool needs_size(const struct verb_reader *vr)
+{
+    return fixed_size(vr) == SIZE_MAX;
+}
+
 static bool read_send(const struct verb_reader *vr)
 {
     struct ab_yaml_field size = AB_VERB_FIELD(vr, size), from = AB_VERB_FIELD(vr, from);
-    if (!check_choice(vr, &size, &from, "'size' for new blocks or 'from' for those of a set", 1) ||
+    if (!check_choice(vr, &size, &from, "'size' for new blocks or 'from' for those of a set",
+                      needs_size(vr)) ||
         !check_to(vr))
         return false;
     if (from.text != NULL)
@@ -215,7 +216,7 @@ static bool read_exchange(const struct verb_reader *vr)
 {
     struct ab_yaml_field size = AB_VERB_FIELD(vr, size), with = AB_VERB_FIELD(vr, with);
     if (!check_choice(vr, &size, &with, "'size' for a new block or 'with' for one of another set",
-                      1))
+                      needs_size(vr)))
         return false;
     if (with.text == NULL)
         return check_beside(vr, AB_VERB_FIELD(vr, with_at), "with");
@@ -245,8 +246,17 @@ static bool read_size(const struct verb_reader *vr)
 {
     struct ab_yaml_field f = AB_VERB_FIELD(vr, size);
     bool may_lack = vr->v->kind == AB_VERB_SEND || vr->v->kind == AB_VERB_EXCHANGE;
+    if (!needs_size(vr) && (f.text != NULL || vr->v->kind == AB_VERB_RESIZE)) {
+        ab_diag_add(vr->r->diag, f.text != NULL ? f.node->key_at : vr->v->place,
+                    vr->v->kind == AB_VERB_RESIZE ? "blocks of '%s' keep their 'fixed' size"
+                                                  : "'%s' has a 'fixed' size; drop 'size'",
+                    vr->r->w->sets[vr->v->set].name);
+        return false;
+    }
+    vr->v->dist = fixed_size(vr);
     if (f.text == NULL)
-        return may_lack || ab_field_missing(vr->r, vr->node, "size", vr->def->name);
+        return !needs_size(vr) || may_lack ||
+               ab_field_missing(vr->r, vr->node, "size", vr->def->name);
     vr->v->dist = SIZE_MAX;
     if (!ab_dist_read(vr->r, &f, &vr->v->dist) || vr->v->dist == SIZE_MAX)
         return false;
@@ -298,40 +308,6 @@ static bool read_touch(const struct verb_reader *vr)
     return ok;
 }
 
-/* ---- bodies ---- */
-
-static bool read_do(const struct verb_reader *vr)
-{
-    const struct ab_node *body = ab_tree_get(vr->r->tree, vr->node, "do");
-    if (body == NULL)
-        return ab_field_missing(vr->r, vr->node, "do", vr->def->name);
-    if (vr->raw->body_count == 0) {
-        ab_diag_add(vr->r->diag, body->at, "'do' is empty; a %s needs at least one verb",
-                    vr->def->name);
-        return false;
-    }
-    ab_read_body(vr->r, body, vr->raw->body, vr->raw->body_count, &vr->v->body, &vr->v->n_body);
-    return true;
-}
-
-/* Where lanes share a set, one lane's scope would end the blocks of others. */
-static void read_scope(const struct verb_reader *vr)
-{
-    struct ab_yaml_field set = {vr->verb, vr->verb->text};
-    vr->v->count = 1;
-    if (find_set(vr, &set, vr->def->kinds, &vr->v->set) && vr->r->w->sets[vr->v->set].is_shared)
-        AB_REFUSE_FIELD(vr->r, &set, "'scope' needs a set of each lane's own; '%s' is 'per: all'",
-                        vr->r->w->sets[vr->v->set].name);
-    read_do(vr);
-}
-
-static bool read_repeat(const struct verb_reader *vr)
-{
-    struct ab_yaml_field f = AB_VERB_FIELD(vr, repeat);
-    bool ok = ab_field_number(vr->r, &f, count_range, &vr->v->count);
-    return read_do(vr) && ok;
-}
-
 /* Which positions a verb takes, and how many of them: at, order, count, fraction. */
 
 /* ---- at, order ---- */
@@ -344,6 +320,7 @@ static const struct ab_word at_words[] = {
     {"round_robin", AB_PICK_ROUND_ROBIN},
     {"stride(p)", AB_PICK_STRIDE},
     {"bins(prob:fraction, ...)", AB_PICK_BINS},
+    {"own", AB_PICK_OWN},
 };
 
 /* Blocks to be sent are taken when it is their turn, by the first two; a verb of the whole set takes
@@ -363,6 +340,12 @@ static const struct ab_set_def *picked_set(const struct verb_reader *vr)
 static bool grows(const struct ab_set_def *set)
 {
     return set->kind == AB_SET_LIST || set->kind == AB_SET_REGION;
+}
+
+/* Does the set itself say where a new block goes? */
+static bool places_blocks(const struct ab_set_def *set)
+{
+    return grows(set) || set->kind == AB_SET_WINDOW;
 }
 
 /* Does the verb put blocks at empty positions? */
@@ -448,6 +431,21 @@ static bool check_at(const struct verb_reader *vr, const struct ab_yaml_field *f
     return true;
 }
 
+/* Each lane needs a part of the set. */
+static bool check_own(const struct verb_reader *vr, const struct ab_yaml_field *f,
+                      const struct ab_value *v)
+{
+    const struct ab_set_def *set = picked_set(vr);
+    uint32_t n_lanes = vr->r->end_lane - vr->r->first_lane;
+    if (!set->is_shared || set->kind != AB_SET_SLOTS)
+        return AB_REFUSE_VALUE(vr->r, f, v,
+                               "'own' is a lane's part of slots that are 'per: all'; '%s' is not",
+                               set->name);
+    return set->count >= n_lanes ||
+           AB_REFUSE_VALUE(vr->r, f, v, "%u positions of '%s' are too few for %u lanes", set->count,
+                           set->name, n_lanes);
+}
+
 static bool read_at(const struct verb_reader *vr, const struct ab_yaml_field *f,
                     const struct ab_value *v)
 {
@@ -455,9 +453,10 @@ static bool read_at(const struct verb_reader *vr, const struct ab_yaml_field *f,
     if (!ab_field_choose(vr->r, f, v, at_words, AB_ARRAY_LEN(at_words), &pick))
         return false;
     vr->v->pick = (enum ab_pick)pick;
-    return pick == AB_PICK_STRIDE ? read_step(vr, f, v)
-           : pick == AB_PICK_BINS ? read_bins(vr, f, v)
-                                  : check_at(vr, f, v);
+    return pick == AB_PICK_OWN      ? check_own(vr, f, v)
+           : pick == AB_PICK_STRIDE ? read_step(vr, f, v)
+           : pick == AB_PICK_BINS   ? read_bins(vr, f, v)
+                                    : check_at(vr, f, v);
 }
 
 static bool read_order(const struct verb_reader *vr, const struct ab_yaml_field *f,
@@ -487,10 +486,10 @@ static bool read_pick(const struct verb_reader *vr)
     const struct ab_yaml_field *f = at.text != NULL && takes_at ? &at : takes_order ? &order : &at;
     if (f->text == NULL || (f == &at && !takes_at))
         return true;
-    if (f == &at && fills(vr) && grows(picked_set(vr)))
+    if (f == &at && fills(vr) && places_blocks(picked_set(vr)))
         return AB_REFUSE_FIELD(
-            vr->r, f, "'%s' is not of kind slots: blocks go to its end, 'at' does not apply",
-            picked_set(vr)->name);
+            vr->r, f, "'%s' is not of kind slots: blocks go to %s, 'at' does not apply",
+            picked_set(vr)->name, grows(picked_set(vr)) ? "its end" : "its next empty position");
     if (!ab_field_value(vr->r, f, AB_UNIT_COUNT, &value))
         return false;
     bool ok = f == &at ? read_at(vr, f, &value) : read_order(vr, f, &value);
@@ -509,27 +508,37 @@ static bool is_endless(const struct verb_reader *vr)
                : vr->v->kind == AB_VERB_ALLOC && vr->has_set && grows(&w->sets[vr->v->set]);
 }
 
+static bool read_counts(const struct verb_reader *vr, const struct ab_yaml_field *f)
+{
+    vr->r->dist_unit = AB_UNIT_COUNT;
+    bool ok = ab_dist_read(vr->r, f, &vr->v->counts);
+    vr->r->dist_unit = AB_UNIT_BYTES;
+    if (vr->v->counts != SIZE_MAX)
+        vr->v->count = vr->r->w->dists.items[vr->v->counts].min;
+    return ok;
+}
+
 static bool read_count(const struct verb_reader *vr, const struct ab_yaml_field *f)
 {
     struct ab_value value;
     if (!ab_field_value(vr->r, f, AB_UNIT_COUNT, &value))
         return false;
-    bool ok = true;
+    bool ok = true, is_repeat = vr->v->kind == AB_VERB_REPEAT;
     if (ab_value_is_word(&value, "all") && is_endless(vr))
         ok = AB_REFUSE_VALUE(
             vr->r, f, &value, "%s",
             vr->v->kind == AB_VERB_SEND
                 ? "without 'from', 'count' must be a whole number"
                 : "a set that grows is never full: 'count' must be a whole number");
-    else if (ab_value_is_word(&value, "all"))
+    else if (ab_value_is_word(&value, "all") && !is_repeat)
         vr->v->amount = AB_AMOUNT_ALL;
-    else if (value.kind == AB_VALUE_WORD || value.kind == AB_VALUE_CALL)
-        ok = AB_REFUSE_VALUE(vr->r, f, &value, "'count' must be a whole number or all%s",
-                             value.kind == AB_VALUE_CALL
-                                 ? "; a distribution of counts is not supported by this version"
-                                 : "");
+    else if (value.kind == AB_VALUE_CALL)
+        ok = read_counts(vr, f);
+    else if (value.kind == AB_VALUE_WORD)
+        ok = AB_REFUSE_VALUE(vr->r, f, &value, "'%s' must be a whole number%s or a distribution",
+                             f->node->key, is_repeat ? "" : ", all");
     else
-        ok = ab_field_whole(vr->r, f, "count", &value, count_range, &vr->v->count);
+        ok = ab_field_whole(vr->r, f, f->node->key, &value, count_range, &vr->v->count);
     ab_value_fini(&value);
     return ok;
 }
@@ -539,7 +548,6 @@ static bool read_amount(const struct verb_reader *vr)
 {
     struct ab_yaml_field count = AB_VERB_FIELD(vr, count);
     struct ab_yaml_field fraction = AB_VERB_FIELD(vr, fraction);
-    vr->v->count = 1;
     if ((vr->def->options & AB_OPT_FRACTION) == 0)
         fraction.text = NULL;
     if (fraction.text != NULL)
@@ -549,6 +557,118 @@ static bool read_amount(const struct verb_reader *vr)
     return count.text == NULL || read_count(vr, &count);
 }
 
+/* ---- bodies ---- */
+
+static bool read_do(const struct verb_reader *vr)
+{
+    const struct ab_node *body = ab_tree_get(vr->r->tree, vr->node, "do");
+    if (body == NULL)
+        return ab_field_missing(vr->r, vr->node, "do", vr->def->name);
+    if (vr->raw->body_count == 0) {
+        ab_diag_add(vr->r->diag, body->at, "'do' is empty; a %s needs at least one verb",
+                    vr->def->name);
+        return false;
+    }
+    ab_read_body(vr->r, body, vr->raw->body, vr->raw->body_count, &vr->v->body, &vr->v->n_body);
+    return true;
+}
+
+/* Where lanes share a set, one lane's scope would end the blocks of others. */
+static void read_scope(const struct verb_reader *vr)
+{
+    struct ab_yaml_field set = {vr->verb, vr->verb->text};
+    if (find_set(vr, &set, vr->def->kinds, &vr->v->set) && vr->r->w->sets[vr->v->set].is_shared)
+        AB_REFUSE_FIELD(vr->r, &set, "'scope' needs a set of each lane's own; '%s' is 'per: all'",
+                        vr->r->w->sets[vr->v->set].name);
+    read_do(vr);
+}
+
+static bool read_repeat(const struct verb_reader *vr)
+{
+    struct ab_yaml_field f = AB_VERB_FIELD(vr, repeat);
+    bool ok = read_count(vr, &f);
+    return read_do(vr) && ok;
+}
+
+static bool read_maybe(const struct verb_reader *vr)
+{
+    struct ab_yaml_field f = AB_VERB_FIELD(vr, maybe);
+    struct ab_value value;
+    bool ok = ab_field_value(vr->r, &f, AB_UNIT_FRACTION, &value);
+    if (ok) {
+        ok = ab_field_real(vr->r, &f, "maybe", &value, 0, 1, &vr->v->fraction);
+        ab_value_fini(&value);
+    }
+    return read_do(vr) && ok;
+}
+
+/* A branch of `choose` becomes a verb that carries out its body once. */
+static bool read_branch(const struct verb_reader *vr, const struct ab_node *node,
+                        const struct ab_raw_branch *raw, struct ab_verb *v)
+{
+    const struct ab_node *body = ab_tree_get(vr->r->tree, node, "do");
+    *v = (struct ab_verb){.kind = AB_VERB_REPEAT,
+                          .place = node->at,
+                          .set = AB_NO_SET,
+                          .other = AB_NO_SET,
+                          .count = 1,
+                          .counts = SIZE_MAX};
+    bool has_weight = ab_tree_get(vr->r->tree, node, "weight") != NULL;
+    bool ok = has_weight ? ab_read_keys(vr->r, AB_BLOCK_branch, node, raw, v)
+                         : ab_field_missing(vr->r, node, "weight", "a choice");
+    if (body == NULL)
+        return ab_field_missing(vr->r, node, "do", "a choice");
+    if (raw->body_count == 0) {
+        ab_diag_add(vr->r->diag, body->at, "'do' is empty; a choice needs at least one verb");
+        return false;
+    }
+    ab_read_body(vr->r, body, raw->body, raw->body_count, &v->body, &v->n_body);
+    return ok;
+}
+
+static bool read_choose(const struct verb_reader *vr)
+{
+    const struct ab_node *node = ab_tree_first(vr->r->tree, vr->verb);
+    double sum = 0, so_far = 0;
+    bool ok = true;
+    vr->v->body = ab_alloc_zeroed(vr->raw->choose_count + 1u, sizeof vr->v->body[0]);
+    for (unsigned i = 0; node != NULL; i++, node = ab_tree_next(vr->r->tree, node)) {
+        ok = read_branch(vr, node, &vr->raw->choose[i], &vr->v->body[i]) && ok;
+        sum += vr->v->body[i].share;
+        vr->v->n_body++;
+    }
+    if (ok && sum <= 0) {
+        ab_diag_add(vr->r->diag, vr->verb->at,
+                    vr->v->n_body == 0 ? "'choose' is empty; it needs at least one choice"
+                                       : "the weights of 'choose' must add up to more than 0");
+        ok = false;
+    }
+    for (size_t i = 0; ok && i < vr->v->n_body; i++)
+        vr->v->body[i].share = (so_far += vr->v->body[i].share) / sum;
+    return ok;
+}
+
+/* Verbs that only say which others are carried out. */
+static bool read_control(const struct verb_reader *vr)
+{
+    switch (vr->v->kind) {
+    case AB_VERB_REPEAT:
+        read_repeat(vr);
+        return true;
+    case AB_VERB_SCOPE:
+        read_scope(vr);
+        return true;
+    case AB_VERB_MAYBE:
+        read_maybe(vr);
+        return true;
+    case AB_VERB_CHOOSE:
+        read_choose(vr);
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void read_verb(struct verb_reader *vr)
 {
     if (!find_verb(vr))
@@ -556,14 +676,11 @@ static void read_verb(struct verb_reader *vr)
     read_options(vr);
     vr->v->cursor = vr->r->w->n_cursors++;
     vr->v->other = AB_NO_SET;
-    if (vr->v->kind == AB_VERB_REPEAT) {
-        read_repeat(vr);
+    vr->v->set = AB_NO_SET; /* of control; the others name one */
+    vr->v->count = 1;
+    vr->v->counts = SIZE_MAX;
+    if (read_control(vr))
         return;
-    }
-    if (vr->v->kind == AB_VERB_SCOPE) {
-        read_scope(vr);
-        return;
-    }
     struct ab_yaml_field set = {vr->verb, vr->verb->text};
     vr->has_set = find_set(vr, &set, vr->def->kinds, &vr->v->set) && read_other(vr);
     if (vr->has_set && (vr->def->traits & AB_VERB_MOVES) != 0)

@@ -35,6 +35,8 @@ static void print_set(FILE *f, const struct ab_set_def *set)
         fprintf(f, "%" PRIu32 " lanes x ", n_lanes);
     if (set->kind == AB_SET_SLOTS)
         fprintf(f, "%" PRIu32 " slots", set->count);
+    else if (set->kind == AB_SET_WINDOW)
+        fprintf(f, "window of %" PRIu32 ", %" PRIu32 " survive", set->count, set->n_survivors);
     else if (set->kind == AB_SET_QUEUE)
         print_queue(f, set);
     else

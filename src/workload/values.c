@@ -15,14 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DEPTH = 16, MAX_ARGS = 10000 };
+enum { MAX_DEPTH = 16, MAX_ARGS = 10000, MAX_OPERATORS = 64 };
 
 struct parser {
     const char *s;
     size_t n, i;
     const struct ab_params *params;
     enum ab_unit_kind unit;
-    int depth;
+    int depth, n_operators; /* the latter: those that became calls */
     struct ab_value_error *error;
 };
 
@@ -313,14 +313,54 @@ static bool parse_factor(struct parser *p, struct ab_value *v)
     return fail(p, p->i, n, "a value is needed here, found '%s'", QUOTE(p, p->i, n));
 }
 
+/* The name of the call that stands for the operator between these values, or NULL. */
+static const char *call_name(char op, const struct ab_value *left, const struct ab_value *right)
+{
+    bool is_open = false;
+    const struct ab_value *sides[] = {left, right};
+    for (size_t i = 0; i < 2; i++) {
+        if (sides[i]->kind == AB_VALUE_TIME || sides[i]->kind == AB_VALUE_TEXT)
+            return NULL;
+        is_open = is_open || sides[i]->kind == AB_VALUE_WORD || sides[i]->kind == AB_VALUE_CALL;
+    }
+    return !is_open    ? NULL
+           : op == '+' ? "sum"
+           : op == '-' ? "difference"
+           : op == '*' ? "product"
+                       : NULL;
+}
+
+/* left becomes the call of both, which takes them over. */
+static bool make_call(struct parser *p, const char *name, struct ab_value *left,
+                      struct ab_value *right)
+{
+    struct ab_value call = {.kind = AB_VALUE_CALL,
+                            .text = name,
+                            .n_text = strlen(name),
+                            .offset = left->offset,
+                            .n = right->offset + right->n - left->offset};
+    if (++p->n_operators > MAX_OPERATORS)
+        return fail(p, call.offset, call.n, "more than %d operators", MAX_OPERATORS);
+    push_arg(p, &call)->first = *left;
+    push_arg(p, &call)->first = *right;
+    *left = call;
+    *right = (struct ab_value){0};
+    return true;
+}
+
 /* left op right, checked; the unit is kept or cancelled. */
-static bool apply(struct parser *p, char op, struct ab_value *left, const struct ab_value *right)
+static bool apply(struct parser *p, char op, struct ab_value *left, struct ab_value *right)
 {
     size_t n = right->offset + right->n - left->offset;
+    const char *name = call_name(op, left, right);
+    if (name != NULL)
+        return make_call(p, name, left, right);
     if (left->kind != AB_VALUE_WHOLE || right->kind != AB_VALUE_WHOLE) {
-        const struct ab_value *odd = left->kind != AB_VALUE_WHOLE ? left : right;
-        return fail(p, odd->offset, odd->n, "arithmetic is for whole numbers, found %s",
-                    ab_value_kind_name(odd));
+        bool is_left = left->kind != AB_VALUE_WHOLE && left->kind != AB_VALUE_WORD;
+        const struct ab_value *odd = is_left || right->kind == AB_VALUE_WHOLE ? left : right;
+        bool is_division = op == '/' || op == '%';
+        return fail(p, odd->offset, odd->n, "%s is for whole numbers, found %s",
+                    is_division ? "division" : "arithmetic", ab_value_kind_name(odd));
     }
     uint64_t result = 0;
     bool overflows = false, is_bytes = left->is_bytes || right->is_bytes;

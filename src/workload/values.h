@@ -8,7 +8,8 @@
  *     factor  := number[unit] | number% | $param | ( sum )
  *
  * Arithmetic is on whole numbers and checked; sizes keep their unit through it, so that 4KiB/16
- * is a size and 1MiB/4KiB a count. No locale, no strtod.
+ * is a size and 1MiB/4KiB a count. + - * beside a word or a call become calls of sum, difference and
+ * product: what they mean is for those to say who know the word. No locale, no strtod.
  */
 #ifndef AB_WORKLOAD_VALUES_H
 #define AB_WORKLOAD_VALUES_H

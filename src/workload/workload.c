@@ -113,7 +113,8 @@ enum ab_status ab_workload_load(const char *path, const struct ab_workload_optio
     if (status != AB_OK)
         goto out;
     options = options != NULL ? options : &no_options;
-    struct ab_reader r = {.w = w, .options = options, .tree = &tree, .diag = &diag};
+    struct ab_reader r = {
+        .w = w, .options = options, .tree = &tree, .diag = &diag, .dist_unit = AB_UNIT_BYTES};
     if (check_encoding(w, &diag) && ab_tree_scan(&tree, &diag))
         load_values(&r);
     if (diag.n_errors > 0) {
@@ -154,8 +155,10 @@ void ab_workload_free(struct ab_workload *w)
     if (w == NULL)
         return;
     for (size_t i = 0; i < w->n_phases; i++) {
-        for (size_t k = 0; k < w->phases[i].n_roles; k++)
+        for (size_t k = 0; k < w->phases[i].n_roles; k++) {
             ab_body_free(w->phases[i].roles[k].body, w->phases[i].roles[k].n_body);
+            ab_body_free(w->phases[i].roles[k].finally, w->phases[i].roles[k].n_finally);
+        }
         free(w->phases[i].roles);
     }
     free_texts(w->param_texts, w->params.n);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
 
 static char *ops_of(const char *phase)
 {
@@ -215,6 +216,69 @@ static void what_cannot_be_done_ends_in_an_error_with_its_place(void **state)
     expect_error("    do: [{free: s, count: all}]\n", "makes no ops");
 }
 
+/* Replaces at positions that are occupied make two ops. */
+static void choices_and_drawn_counts_make_as_many_ops_as_their_weights_say(void **state)
+{
+    (void)state;
+    enum { N = 20000 };
+    static const struct {
+        const char *body;
+        double per_iteration;
+    } cases[] = {
+        {"{choose: [{weight: 3, do: [{replace: s, size: 8}]}, {weight: 1, do: [{access: s}]}]}",
+         0.75 * 2 + 0.25},
+        {"{maybe: 30%, do: [{replace: s, size: 8, count: 2}]}", 0.3 * 4},
+        {"{access: s, at: random, count: 'uniform(1, 9)'}", 5},
+        {"{repeat: 'uniform(0, 4)', do: [{access: s}]}", 2},
+        {"{access: s, order: shuffled, count: 'cycle(1:1, 3:1)'}", 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char phase[300];
+        struct ab_tape tape;
+        struct ab_err err = {0};
+        snprintf(phase, sizeof phase,
+                 "    do: [{alloc: s, size: 8, count: all}, {repeat: %d, do: [%s]}]\n", N,
+                 cases[i].body);
+        assert_int_equal(compile_phase(phase, &tape, &err), AB_OK);
+        uint64_t n = 0;
+        for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+            n += tape.phases[0].n_ops[k];
+        assert_true(fabs((double)(n - 10) / N - cases[i].per_iteration) < 0.03);
+        ab_tape_fini(&tape);
+    }
+}
+
+/* U, V, W uniform in [0, 1): the mean of 15992 U |V + W - 1| is 15992/6, of its floor half a byte less. */
+static void sums_and_products_of_distributions_have_the_mean_of_their_formula(void **state)
+{
+    (void)state;
+    enum { N = 200000 };
+    static const struct {
+        const char *dist;
+        double mean, deviation, least, most;
+    } cases[] = {
+        {"8 + 15992 * real(0, 1) * abs(real(0, 1) + real(0, 1) - 1)", 2672.8, 2700, 8, 15999},
+        {"product(uniform(1, 3), uniform(1, 5), 0.5)", 2.8, 2, 0, 7},
+        {"sum(choice(2, 4), 10) - 1", 12, 1, 11, 13},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char phase[300];
+        struct ab_tape tape;
+        struct ab_err err = {0};
+        snprintf(phase, sizeof phase, "    do: [{repeat: %d, do: [{replace: s, size: '%s'}]}]\n", N,
+                 cases[i].dist);
+        assert_int_equal(compile_phase(phase, &tape, &err), AB_OK);
+        double mean = (double)tape.facts.total_bytes / N;
+        if (fabs(mean - cases[i].mean) > 4 * cases[i].deviation / sqrt(N))
+            fail_msg("%s: mean %g, should be %g", cases[i].dist, mean, cases[i].mean);
+        assert_true((double)tape.facts.largest_bytes <= cases[i].most);
+        for (uint64_t k = 0; k < tape.n_ops; k++)
+            if (AB_OP_CODE(tape.ops[k] & ~(uint64_t)AB_CODE_TOUCHED) == AB_CODE_ALLOC)
+                assert_true(AB_OP_SIZE(tape.ops[k]) >= cases[i].least);
+        ab_tape_fini(&tape);
+    }
+}
+
 static void a_scope_frees_what_came_since_it_began_the_youngest_first(void **state)
 {
     (void)state;
@@ -272,6 +336,8 @@ int main(void)
         cmocka_unit_test(an_end_beyond_what_the_sets_can_hold_is_refused_before_the_first_op),
         cmocka_unit_test(a_loop_without_progress_is_given_up_by_its_ops_not_by_its_iterations),
         cmocka_unit_test(what_cannot_be_done_ends_in_an_error_with_its_place),
+        cmocka_unit_test(sums_and_products_of_distributions_have_the_mean_of_their_formula),
+        cmocka_unit_test(choices_and_drawn_counts_make_as_many_ops_as_their_weights_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,6 +154,19 @@ static void a_lane_draws_the_same_whatever_others_do(void **state)
     ab_tape_fini(&b);
 }
 
+static void own_positions_of_a_shared_set_are_cut_evenly_and_never_meet(void **state)
+{
+    (void)state;
+    struct ab_tape tape = compiled("{name: s, count: 7, per: all}",
+                                   "{name: a, do: [{alloc: s, size: 8, count: all}]},"
+                                   "{name: b, lanes: 3, do: [{free: s, at: own, count: 60}]}");
+    static const uint32_t n[] = {2, 2, 3};
+    for (size_t l = 0; l < 3; l++)
+        assert_int_equal(tape.lane_begin[4 + l] - tape.lane_begin[3 + l], n[l]);
+    assert_int_equal(tape.n_edges, 0);
+    ab_tape_fini(&tape);
+}
+
 static void a_slot_of_a_shared_set_goes_back_to_the_lane_that_had_it_first(void **state)
 {
     (void)state;
@@ -264,6 +277,113 @@ static void shuffle_lets_fifo_free_in_another_order(void **state)
 }
 
 /* ---- queues ---- */
+
+/* ---- windows, fixed sizes, caps, what is done finally ---- */
+
+static uint64_t count_kind(const struct ab_tape *tape, enum ab_op_kind kind)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < tape->n_phases; i++)
+        n += tape->phases[i].n_ops[kind];
+    return n;
+}
+
+static void a_full_window_lets_the_next_survivors_live_and_frees_the_others(void **state)
+{
+    (void)state;
+    expect(
+        "{name: s, kind: window, count: 5, survive: 40%}",
+        "{name: p, do: [{alloc: s, size: 8, count: 12}]}",
+        "a0:8 a1:8 a2:8 a3:8 a4:8 f4 f3 f2 a2:8 a3:8 a4:8 f0 f1 f4 a0:8 a1:8 a4:8 f4 f3 f2 a2:8");
+    expect("{name: s, kind: window, count: 4, survive: 25%, below: lifo, above: fifo}",
+           "{name: p, do: [{alloc: s, size: 8, count: 11}, {free: s, count: all}]}",
+           "a0:8 a1:8 a2:8 a3:8 f1 f2 f3 a1:8 a2:8 a3:8 f0 f2 f3 a0:8 a2:8 a3:8 f1 f0 f3 a0:8 "
+           "f2 f0");
+    /* A allocs of n positions with S survivors: one round of n - S frees for each n - S allocs
+     * beyond the first n */
+    static const unsigned n[] = {10, 50, 97}, survivors[] = {2, 0, 24};
+    for (unsigned i = 0; i < 3; i++)
+        for (unsigned allocs = 1; allocs < 700; allocs += 31) {
+            char set[100], phase[100];
+            unsigned dying = n[i] - survivors[i];
+            snprintf(set, sizeof set, "{name: s, kind: window, count: %u, survive: '%u%%'}", n[i],
+                     i == 0   ? 20
+                     : i == 1 ? 0
+                              : 25);
+            snprintf(phase, sizeof phase, "{name: p, do: [{alloc: s, size: 8, count: %u}]}",
+                     allocs);
+            struct ab_tape tape = compiled(set, phase);
+            unsigned rounds = allocs > n[i] ? (allocs - n[i] + dying - 1) / dying : 0;
+            assert_int_equal(count_kind(&tape, AB_OP_ALLOC), allocs);
+            assert_int_equal(count_kind(&tape, AB_OP_FREE), rounds * dying);
+            ab_tape_fini(&tape);
+        }
+}
+
+static void a_window_fills_its_holes_and_ends_a_phase_in_the_middle_of_its_frees(void **state)
+{
+    (void)state;
+    expect("{name: s, kind: window, count: 4, survive: 0}",
+           "{name: p, do: [{alloc: s, size: 8, count: all}, {free: s, at: next, count: 2}, "
+           "{alloc: s, size: 9, count: 3}]}",
+           "a0:8 a1:8 a2:8 a3:8 f0 f1 a0:9 a1:9 f3 f2 f1 f0 a0:9");
+    expect("{name: s, kind: window, count: 4, survive: 0, per: all}",
+           "{name: p, until: ops(6), do: [{alloc: s, size: 8}]},"
+           "{name: q, lanes: 2, do: [{alloc: s, size: 9}]}",
+           "[0] a0:8 a1:8 a2:8 a3:8 f3 f2 / [0] f1 f0 a0:9 [1] a8:9");
+}
+
+static void a_fixed_size_is_that_of_all_verbs_of_the_set(void **state)
+{
+    (void)state;
+    expect("{name: s, count: 2, fixed: 48}, {name: q, kind: queue, fixed: 32}",
+           "{name: p, do: [{alloc: s}, {replace: s}, {toggle: s, count: 2}, {exchange: s}, "
+           "{send: q}, {recv: q}]}",
+           "a0:48 f0 a0:48 a1:48 f0 a0:48 f1 a1:32 f1");
+}
+
+static void a_cap_frees_before_a_request_until_it_fits(void **state)
+{
+    (void)state;
+    expect("{name: s, kind: list}, {name: t, count: 1}",
+           "{name: p, cap: {set: s, live: 30, evict: fifo}, do: [{alloc: t, size: 5}, "
+           "{alloc: s, size: 10, count: 3}, {alloc: s, size: 25}, {resize: s, size: 40}]}",
+           "a0:5 a1:10 a2:10 f1 a3:10 f2 f3 a1:25 r1:40");
+    expect("{name: s, kind: list}",
+           "{name: p, cap: {set: s, live: 20, evict: lifo}, do: [{alloc: s, size: 10, count: 3}, "
+           "{replace: s, order: fifo, size: 20}]}",
+           "a0:10 a1:10 f1 a2:10 f0 f2 a0:20");
+    struct ab_tape tape = compiled(
+        "{name: s, kind: list}",
+        "{name: p, lanes: 3, until: allocated(100KiB), cap: {set: s, live: 10KiB}, "
+        "do: [{alloc: s, size: 64}]}");
+    assert_int_equal(count_kind(&tape, AB_OP_ALLOC), 1600);
+    assert_int_equal(count_kind(&tape, AB_OP_FREE), 1600 - 160);
+    assert_int_equal(tape.facts.live_peak_bytes, 10240);
+    ab_tape_fini(&tape);
+    expect_error("{name: s, kind: list}",
+                 "{name: p, cap: {set: s, live: 20}, do: [{alloc: s, size: 21}]}",
+                 "a request of 21 B exceeds the cap of 20 B");
+    expect_error("{name: s, kind: list}, {name: t, count: 2}",
+                 "{name: p, cap: {set: s, live: 20}, do: [{alloc: t, size: 15, count: 2}]}",
+                 "no block of 's' is left to free, and 15 B are live");
+    expect_error("{name: s, kind: list}",
+                 "{name: p, until: live(21), cap: {set: s, live: 20}, do: [{alloc: s, size: 1}]}",
+                 "'cap' keeps the live bytes at 20 B");
+}
+
+static void finally_comes_once_after_the_bodies_of_all_lanes_in_each_repetition(void **state)
+{
+    (void)state;
+    expect("{name: s, kind: list}, {name: q, kind: queue}",
+           "{name: p, repeat: 2, lanes: 2, until: ops(3), do: [{alloc: s, size: 8}, {send: q, to: "
+           "next_lane, size: 9}], finally: [{free: s, count: all}, {recv: q, count: all}]}",
+           "[0] a0:8 a1:9 a2:8 f0 f2 [1] f1 [0] a2:8 a0:9 a3:8 f2 f3 [1] f0");
+    expect("{name: s, count: 1}, {name: q, kind: queue, per: all}",
+           "{name: p, roles: [{name: a, do: [{send: q, size: 8, count: 2}]}, {name: b, do: [{recv: "
+           "q}], finally: [{recv: q, count: 9}]}]}",
+           "[0] a1:8 a2:8 [1] f1 f2");
+}
 
 static void messages_leave_a_queue_at_the_end_that_its_order_says(void **state)
 {
@@ -399,6 +519,7 @@ int main(void)
         cmocka_unit_test(ops_counts_those_of_all_lanes_and_iters_those_of_each),
         cmocka_unit_test(the_main_lane_builds_the_sets_of_all),
         cmocka_unit_test(a_lane_draws_the_same_whatever_others_do),
+        cmocka_unit_test(own_positions_of_a_shared_set_are_cut_evenly_and_never_meet),
         cmocka_unit_test(a_slot_of_a_shared_set_goes_back_to_the_lane_that_had_it_first),
         cmocka_unit_test(a_list_grows_and_closes_its_gaps),
         cmocka_unit_test(a_region_dies_at_once_and_finds_its_slots_again),
@@ -407,6 +528,11 @@ int main(void)
         cmocka_unit_test(exchange_puts_the_new_block_first_and_frees_the_displaced_one),
         cmocka_unit_test(exchange_with_a_set_moves_blocks_without_an_op),
         cmocka_unit_test(shuffle_lets_fifo_free_in_another_order),
+        cmocka_unit_test(a_full_window_lets_the_next_survivors_live_and_frees_the_others),
+        cmocka_unit_test(a_window_fills_its_holes_and_ends_a_phase_in_the_middle_of_its_frees),
+        cmocka_unit_test(a_fixed_size_is_that_of_all_verbs_of_the_set),
+        cmocka_unit_test(a_cap_frees_before_a_request_until_it_fits),
+        cmocka_unit_test(finally_comes_once_after_the_bodies_of_all_lanes_in_each_repetition),
         cmocka_unit_test(messages_leave_a_queue_at_the_end_that_its_order_says),
         cmocka_unit_test(a_sender_waits_for_room_and_a_receiver_for_a_message),
         cmocka_unit_test(lanes_that_wait_are_served_in_the_order_in_which_they_came),

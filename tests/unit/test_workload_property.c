@@ -63,6 +63,19 @@ static const char *const verbs[] = {
     "{scope: frame, do: [{alloc: list, size: obj}, {alloc: frame, size: obj}, {free: list, order: "
     "lifo}]}",
     "{repeat: 3, do: [{toggle: own, size: obj}, {replace: all, at: next, size: 8}]}",
+    "{choose: [{weight: 2, do: [{toggle: own, size: obj}]}, {weight: 1, do: [{replace: all, at: own, "
+    "size: obj, count: 'uniform(0, 4)'}, {scope: frame, do: [{alloc: frame, size: 7}]}]}]}",
+    "{alloc: ring, size: obj, count: 9}",
+    "{free: ring, order: lifo, count: 2}",
+    "{replace: ring, at: next, size: obj}",
+    "{resize: ring, at: occupied, size: obj}",
+    "{alloc: turn, size: obj, count: 5, touch: line}",
+    "{alloc: parts, count: 4}",
+    "{free: parts, count: 3}",
+    "{maybe: 40%, do: [{replace: moved, at: random, size: obj}, {maybe: 0.5, do: [{send: q, size: "
+    "obj, count: 'choice(0, 2)'}]}]}",
+    "{repeat: 'uniform(0, 3)', do: [{free: list, order: fifo, count: 'uniform(0, 2)'}, {recv: box, "
+    "count: all}, {alloc: list, size: obj, count: 'cycle(2:1, 0:1)'}]}",
 };
 
 static const char *const untils[] = {"iters(1)", "iters(7)", "iters(40)", "ops(700)",
@@ -81,6 +94,9 @@ static void add_body(struct ab_text *t, struct ab_rng *rng)
         ab_text_addf(t, "%s%s", i > 0 ? ", " : "",
                      verbs[below(rng, sizeof verbs / sizeof verbs[0])]);
     ab_text_add(t, "]");
+    if (below(rng, 4) == 0)
+        ab_text_addf(t, ", finally: [%s, {recv: box, count: all}]",
+                     verbs[below(rng, sizeof verbs / sizeof verbs[0])]);
 }
 
 static void add_phase(struct ab_text *t, struct ab_rng *rng, uint64_t i)
@@ -90,6 +106,9 @@ static void add_phase(struct ab_text *t, struct ab_rng *rng, uint64_t i)
                  (unsigned long long)(1 + below(rng, 2)));
     if (below(rng, 4) == 0)
         ab_text_add(t, "run_as: main, ");
+    if (below(rng, 4) == 0)
+        ab_text_addf(t, "cap: {set: list, live: 40KiB, evict: %s}, ",
+                     below(rng, 2) ? "random" : "fifo");
     if (below(rng, 3) > 0) {
         ab_text_addf(t, "lanes: %llu, ", (unsigned long long)(1 + below(rng, 6)));
         add_body(t, rng);
@@ -118,6 +137,9 @@ static struct ab_text make_up(uint64_t number)
                  "  - {name: shared, kind: list, per: all}\n"
                  "  - {name: q, kind: queue, count: 50, unit: 3, per: all, order: %s}\n"
                  "  - {name: box, kind: queue}\n"
+                 "  - {name: ring, kind: window, count: 11, survive: 0.2}\n"
+                 "  - {name: turn, kind: window, count: 7, survive: 0.3, per: all, above: fifo}\n"
+                 "  - {name: parts, kind: list, fixed: 48}\n"
                  "  - {name: lossy, kind: queue, count: 4, per: all, on_full: %s}\nphases:\n",
                  (unsigned long long)number, below(&rng, 2) ? "fifo" : "lifo",
                  below(&rng, 2) ? "drop" : "free");

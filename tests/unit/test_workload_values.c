@@ -110,9 +110,9 @@ static const struct {
     {"0.5*2", 0, 3, "arithmetic is for whole numbers, found a decimal number"},
     {"2*5%", 2, 2, "found a percentage"},
     {"2*5ms", 2, 3, "found a time"},
-    {"2*$how", 2, 4, "found a word"},
-    {"all+1", 0, 3, "found a word"},
-    {"uniform(1,2)*2", 0, 12, "found a call"},
+    {"2%$how", 2, 4, "found a word"},
+    {"all/2", 0, 3, "division is for whole numbers, found a word"},
+    {"uniform(1,2)/2", 0, 12, "found a call"},
     {"$m", 0, 2, "unknown param '$m'; did you mean '$n'"},
     {"$pag", 0, 4, "did you mean '$page'"},
     {"$zebra", 0, 6, "must be defined in 'params'"},
@@ -170,6 +170,28 @@ static void fractions_times_words_and_text_keep_their_kind(void **state)
     }
 }
 
+static void operators_beside_words_and_calls_become_calls_up_to_64(void **state)
+{
+    (void)state;
+    char many[300] = "f()";
+    struct ab_value v;
+    struct ab_value_error error;
+    assert_true(ab_value_parse("8 + 2*obj - f(3)", &params, AB_UNIT_BYTES, &v, &error));
+    assert_true(ab_value_is_call(&v, "difference") && v.offset == 0 && v.n == 16);
+    const struct ab_value *sum = &v.args[0].first, *product = &sum->args[1].first;
+    assert_true(ab_value_is_call(sum, "sum") && sum->args[0].first.whole == 8);
+    assert_true(ab_value_is_call(product, "product") && product->args[0].first.whole == 2);
+    assert_true(ab_value_is_word(&product->args[1].first, "obj"));
+    assert_true(ab_value_is_call(&v.args[1].first, "f"));
+    ab_value_fini(&v);
+    for (int i = 0; i < 64; i++)
+        strcat(many, "+1");
+    assert_true(ab_value_parse(many, &params, AB_UNIT_BYTES, &v, &error));
+    ab_value_fini(&v);
+    assert_false(ab_value_parse(strcat(many, "+1"), &params, AB_UNIT_BYTES, &v, &error));
+    assert_non_null(strstr(error.text, "more than 64 operators"));
+}
+
 static void calls_keep_names_pairs_and_order(void **state)
 {
     (void)state;
@@ -217,6 +239,7 @@ int main(void)
         cmocka_unit_test(each_error_blames_the_right_bytes),
         cmocka_unit_test(fractions_times_words_and_text_keep_their_kind),
         cmocka_unit_test(calls_keep_names_pairs_and_order),
+        cmocka_unit_test(operators_beside_words_and_calls_become_calls_up_to_64),
         cmocka_unit_test(depth_is_capped),
         cmocka_unit_test(the_locale_does_not_matter),
     };

@@ -2,9 +2,9 @@
  *
  * Makes the tape of a valid workload: the bodies of all lanes are carried out on live sets, in
  * turns, and what they do is pushed as ops; the order of the pushes is the tape's global order.
- * Sizes, positions and shuffles have random streams of their own in each lane, so that a change of
- * one distribution does not move what the others draw, and a lane draws the same whatever the
- * other lanes do.
+ * Sizes, positions, shuffles and choices have random streams of their own in each lane, so that a
+ * change of one distribution does not move what the others draw, and a lane draws the same whatever
+ * the other lanes do.
  *
  * Nothing here can run for ever: each step makes an op or counts as idle or makes its lane wait,
  * idle steps are bounded by the ops made, and ops by AB_TAPE_MAX_OPS and memory; where all lanes
@@ -21,7 +21,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STREAM_SIZES = 1, STREAM_POSITIONS = 2, STREAM_ORDER = 3, STREAMS_A_LANE = 4 };
+enum {
+    STREAM_CHOICES = 0,
+    STREAM_SIZES = 1,
+    STREAM_POSITIONS = 2,
+    STREAM_ORDER = 3,
+    STREAMS_A_LANE = 4
+};
 enum { TURNS_SHOWN = 1 << 16 }; /* between two looks at how far it is */
 
 /* ---- how large a tape becomes ----
@@ -55,13 +61,27 @@ static bool is_sure(const struct ab_workload *w, const struct ab_verb *v)
            w->sets[v->set].on_full != AB_ON_FULL_DROP;
 }
 
+static uint64_t body_ops(const struct ab_workload *w, const struct ab_verb *body, size_t n);
+
+static uint64_t least_branch_ops(const struct ab_workload *w, const struct ab_verb *v)
+{
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < v->n_body; i++) {
+        uint64_t n = body_ops(w, v->body[i].body, v->body[i].n_body);
+        least = n < least ? n : least;
+    }
+    return least;
+}
+
 static uint64_t body_ops(const struct ab_workload *w, const struct ab_verb *body, size_t n)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < n; i++) {
         const struct ab_verb *v = &body[i];
         uint64_t unit = v->kind == AB_VERB_SEND ? w->sets[v->set].unit : 1;
-        if (v->n_body > 0)
+        if (v->kind == AB_VERB_CHOOSE)
+            sum = add(sum, least_branch_ops(w, v));
+        else if (v->n_body > 0 && (v->kind != AB_VERB_MAYBE || v->fraction >= 1))
             sum = add(sum, multiply(v->count, body_ops(w, v->body, v->n_body)));
         else if (v->amount == AB_AMOUNT_COUNT && is_sure(w, v))
             sum = add(sum, multiply(v->count, unit));
@@ -87,8 +107,11 @@ static uint64_t estimate_phase_largest(const struct ab_workload *w,
 {
     uint64_t largest = 0;
     for (size_t i = 0; i < phase->n_roles; i++) {
-        uint64_t size = body_largest(w, phase->roles[i].body, phase->roles[i].n_body);
+        const struct ab_role *role = &phase->roles[i];
+        uint64_t size = body_largest(w, role->body, role->n_body);
+        uint64_t last = body_largest(w, role->finally, role->n_finally);
         largest = size > largest ? size : largest;
+        largest = last > largest ? last : largest;
     }
     return largest;
 }
@@ -110,7 +133,8 @@ static uint64_t set_capacity(const struct ab_workload *w, uint32_t index)
     for (size_t i = 0; i < w->n_phases; i++)
         for (size_t k = 0; k < w->phases[i].n_roles && !is_named; k++) {
             const struct ab_role *role = &w->phases[i].roles[k];
-            is_named = body_names(role->body, role->n_body, index);
+            is_named = body_names(role->body, role->n_body, index) ||
+                       body_names(role->finally, role->n_finally, index);
         }
     if (set->kind == AB_SET_QUEUE) /* beside its messages, one that each lane takes apart */
         n = multiply(n + AB_LANES_MAX, set->unit);
@@ -136,10 +160,12 @@ static uint64_t estimate_phase_ops(const struct ab_workload *w, const struct ab_
     uint64_t once = phase->until == AB_UNTIL_OPS ? phase->limit : 0;
     if (phase->until == AB_UNTIL_ALLOCATED && estimate_phase_largest(w, phase) > 0)
         once = phase->limit / estimate_phase_largest(w, phase);
-    for (size_t i = 0; phase->until == AB_UNTIL_ITERS && i < phase->n_roles; i++) {
+    for (size_t i = 0; i < phase->n_roles; i++) {
         const struct ab_role *role = &phase->roles[i];
-        uint64_t iteration = body_ops(w, role->body, role->n_body);
-        once = add(once, multiply(role->n_lanes, multiply(phase->limit, iteration)));
+        uint64_t n = body_ops(w, role->finally, role->n_finally);
+        if (phase->until == AB_UNTIL_ITERS)
+            n = add(n, multiply(phase->limit, body_ops(w, role->body, role->n_body)));
+        once = add(once, multiply(role->n_lanes, n));
     }
     return multiply(phase->repeat, once);
 }
@@ -170,7 +196,7 @@ static uint64_t estimate_max_ops(const struct ab_workload *w, bool is_in_bursts)
     for (size_t i = 0; i < w->n_sets; i++) {
         const struct ab_set_def *set = &w->sets[i];
         uint64_t n = set->is_shared ? 1 : set->end_lane - set->first_lane;
-        if (set->kind == AB_SET_SLOTS)
+        if (ab_set_has_positions(set))
             taken = add(taken, multiply(n * set->count, POSITION_BYTES));
     }
     for (size_t i = 0; i < w->n_phases; i++)
@@ -232,18 +258,20 @@ static enum ab_status end_of_messages(struct ab_generator *g, uint32_t n_finishe
 
 enum { STALLED_ITERS = 1000000, PROBE_ITERS = 16 };
 
-/* At the beginning of a phase's repetition, and one turn. */
+/* At the beginning of a phase's repetition, and of its end. */
 static void interpret_begin(struct ab_generator *g, struct ab_generator_lane *lane)
 {
     const struct ab_phase_def *p = g->phase;
+    const struct ab_role *role = lane->role;
     lane->verb = NULL;
     lane->queue = NULL;
-    lane->is_refused = lane->is_finished = false;
+    lane->is_refused = false;
+    lane->is_finished = g->is_final && role->n_finally == 0;
     lane->wait = AB_WAIT_NONE;
-    lane->depth = 1;
-    lane->loops[0] = (struct ab_loop){.body = lane->role->body,
-                                      .n_body = lane->role->n_body,
-                                      .limit = p->limit,
+    lane->depth = !lane->is_finished;
+    lane->loops[0] = (struct ab_loop){.body = g->is_final ? role->finally : role->body,
+                                      .n_body = g->is_final ? role->n_finally : role->n_body,
+                                      .limit = g->is_final ? 1 : p->limit,
                                       .begin = lane->n_ops,
                                       .place = p->place};
 }
@@ -296,11 +324,11 @@ static enum ab_status end_iteration(struct ab_generator *g, struct ab_generator_
 {
     struct ab_loop *loop = &lane->loops[lane->depth - 1];
     loop->next = 0;
-    if (lane->depth == 1 && g->phase->until != AB_UNTIL_ITERS)
+    if (lane->depth == 1 && ab_generate_counts(g))
         return check_rise(g);
     loop->done++;
     enum ab_status status = interpret_probe(g, loop, lane->n_ops);
-    if (status == AB_OK && lane->depth == 1 && g->phase->each[0] != 0)
+    if (status == AB_OK && lane->depth == 1 && g->phase->each[0] != 0 && !g->is_final)
         status = ab_tape_iteration(g->tape, g->err);
     if (loop->done < loop->limit)
         return status;
@@ -308,6 +336,33 @@ static enum ab_status end_iteration(struct ab_generator *g, struct ab_generator_
         status = ab_step_end_scope(g, loop);
     lane->is_finished = --lane->depth == 0;
     return status;
+}
+
+/* One of the branches, by its weight. */
+static const struct ab_verb *choose_branch(struct ab_generator_lane *lane, const struct ab_verb *v)
+{
+    double u = ab_rng_unit(&lane->choices);
+    size_t i = 0;
+    while (i + 1 < v->n_body && v->body[i].share <= u)
+        i++;
+    return &v->body[i];
+}
+
+/* Begins the verb's body, or leaves it out: that counts as a step without effect. */
+static enum ab_status enter(struct ab_generator *g, struct ab_generator_lane *lane,
+                            const struct ab_verb *v)
+{
+    uint64_t n = ab_step_draw_count(g, v);
+    if (n == 0 || (v->kind == AB_VERB_MAYBE && ab_rng_unit(&lane->choices) >= v->fraction))
+        return ab_generate_idle(g, v->place, 1);
+    struct ab_loop *loop = &lane->loops[lane->depth++];
+    *loop = (struct ab_loop){
+        .body = v->body, .n_body = v->n_body, .limit = n, .begin = lane->n_ops, .place = v->place};
+    if (v->kind != AB_VERB_SCOPE)
+        return AB_OK;
+    loop->scope = v;
+    loop->n_before = ab_instance_of(g, v->set, lane->index)->live.n_live;
+    return ab_tape_mark(g->tape, &loop->save, g->err);
 }
 
 /* The smallest thing to do next. */
@@ -324,18 +379,7 @@ static enum ab_status advance(struct ab_generator *g, struct ab_generator_lane *
         lane->verb = v;
         return ab_step_begin(g, v);
     }
-    lane->loops[lane->depth++] = (struct ab_loop){.body = v->body,
-                                                  .n_body = v->n_body,
-                                                  .limit = v->count,
-                                                  .begin = lane->n_ops,
-                                                  .place = v->place};
-    if (v->kind == AB_VERB_SCOPE) {
-        loop = &lane->loops[lane->depth - 1];
-        loop->scope = v;
-        loop->n_before = ab_instance_of(g, v->set, lane->index)->live.n_live;
-        return ab_tape_mark(g->tape, &loop->save, g->err);
-    }
-    return AB_OK;
+    return enter(g, lane, v->kind == AB_VERB_CHOOSE ? choose_branch(lane, v) : v);
 }
 
 /* The phase ends, perhaps in the middle of the body: scopes that it is in end, too. */
@@ -488,6 +532,8 @@ static enum ab_status take_turns(struct ab_generator *g)
 {
     enum ab_status status = AB_OK;
     uint32_t index = 0, n_finished = 0;
+    for (uint32_t i = 0; i < g->phase->n_lanes; i++)
+        n_finished += g->lanes[i].is_finished;
     while (n_finished < g->phase->n_lanes && status == AB_OK && !g->is_done) {
         index = next_ready(g, index);
         if (g->w->progress != NULL && ++g->n_turns % TURNS_SHOWN == 0)
@@ -524,16 +570,26 @@ static enum ab_status end_scopes(struct ab_generator *g)
     return status;
 }
 
-static enum ab_status run_once(struct ab_generator *g, const struct ab_phase_def *p)
+/* All lanes carry out their bodies, or what they have to do finally. */
+static enum ab_status run_bodies(struct ab_generator *g, const struct ab_phase_def *p)
 {
-    enum ab_status status = AB_OK;
     memset(g->ready, 0, sizeof g->ready);
     for (size_t r = 0, i = 0; r < p->n_roles; r++)
         for (uint32_t k = 0; k < p->roles[r].n_lanes; k++, i++) {
             g->lanes[i].role = &p->roles[r];
             interpret_begin(g, &g->lanes[i]);
-            ab_lane_set_ready(g, (uint32_t)i, true);
+            ab_lane_set_ready(g, (uint32_t)i, !g->lanes[i].is_finished);
         }
+    enum ab_status status = take_turns(g);
+    if (status == AB_OK)
+        status = end_scopes(g);
+    for (uint32_t i = 0; i < p->n_lanes && status == AB_OK; i++)
+        ab_step_put_down(g, &g->lanes[i]);
+    return status;
+}
+
+static enum ab_status run_once(struct ab_generator *g, const struct ab_phase_def *p)
+{
     g->highest = ab_generate_counter(g);
     g->start = g->highest;
     g->begin = g->highest_at = ab_tape_count(g->tape);
@@ -542,11 +598,15 @@ static enum ab_status run_once(struct ab_generator *g, const struct ab_phase_def
     if (__builtin_add_overflow(p->until == AB_UNTIL_LIVE ? 0 : g->start, p->limit, &g->until))
         g->until = UINT64_MAX;
     g->is_done = p->until != AB_UNTIL_ITERS && g->highest >= g->until;
-    status = take_turns(g);
-    if (status == AB_OK)
-        status = end_scopes(g);
-    for (uint32_t i = 0; i < p->n_lanes && status == AB_OK; i++)
-        ab_step_put_down(g, &g->lanes[i]);
+    enum ab_status status = run_bodies(g, p);
+    bool has_finally = false;
+    for (size_t r = 0; r < p->n_roles; r++)
+        has_finally = has_finally || p->roles[r].n_finally > 0;
+    g->is_done = false;
+    g->is_final = true;
+    if (status == AB_OK && has_finally)
+        status = run_bodies(g, p);
+    g->is_final = false;
     return status;
 }
 
@@ -581,6 +641,7 @@ static void prepare_lane(const struct ab_workload *w, struct ab_generator_lane *
     ab_rng_init(&lane->sizes, w->seed, stream + STREAM_SIZES);
     ab_rng_init(&lane->positions, w->seed, stream + STREAM_POSITIONS);
     ab_rng_init(&lane->order, w->seed, stream + STREAM_ORDER);
+    ab_rng_init(&lane->choices, w->seed, stream + STREAM_CHOICES);
     lane->turns = ab_alloc_zeroed(w->dists.n + 1, sizeof lane->turns[0]);
     lane->cursors = ab_alloc_zeroed(w->n_cursors + 1u, sizeof lane->cursors[0]);
 }
@@ -595,7 +656,7 @@ static void prepare_instances(struct ab_generator *g, const struct ab_set_def *s
 {
     for (uint32_t i = 0; i < count_instances(set); i++) {
         struct ab_instance *s = &instances[i];
-        bool has_positions = set->kind == AB_SET_SLOTS;
+        bool has_positions = ab_set_has_positions(set);
         ab_live_set_init(&s->live, has_positions ? set->count : 0);
         s->base = set->base + i * set->count;
         if (has_positions && set->is_moving)
@@ -667,6 +728,9 @@ static enum ab_status check_end(struct ab_generator *g, const struct ab_phase_de
                                 "never ends: no more than %s can be live in these sets, with the "
                                 "largest size in each position",
                                 AB_BYTES(most));
+    if (p->until == AB_UNTIL_LIVE && p->cap.limit > 0 && p->limit > p->cap.limit)
+        return ab_generate_fail(g, p->place, "never ends: 'cap' keeps the live bytes at %s",
+                                AB_BYTES(p->cap.limit));
     if (p->until == AB_UNTIL_ALLOCATED && estimate_phase_largest(g->w, p) == 0)
         return ab_generate_fail(g, p->place, "never ends: phase '%s' requests no bytes", p->name);
     return AB_OK;

@@ -18,6 +18,11 @@
 /* A set as one lane sees it, or as all do. */
 struct ab_instance {
     struct ab_live_set live;
+    struct ab_window {
+        uint32_t fill;        /* where the next empty position is looked for */
+        uint32_t begin, next; /* of the survivors: now, and when it is full again */
+        uint32_t n_left;      /* other positions that are still to be emptied */
+    } window;
     uint32_t base;   /* slot of position 0, unless … */
     uint32_t *slots; /* … blocks move: of each occupied position */
     struct ab_queue queue;
@@ -42,7 +47,7 @@ enum ab_wait { AB_WAIT_NONE, AB_WAIT_ROOM, AB_WAIT_MESSAGE };
  * from phase to phase. */
 struct ab_generator_lane {
     uint32_t index;
-    struct ab_rng sizes, positions, order;
+    struct ab_rng sizes, positions, order, choices;
     uint64_t *turns;   /* of cycles, one a distribution */
     uint64_t *cursors; /* one a verb */
     uint64_t n_ops, idle;
@@ -55,8 +60,8 @@ struct ab_generator_lane {
     struct ab_queue *waits_at;
     /* in a verb, or NULL */
     const struct ab_verb *verb;
-    uint64_t step, n_steps;
-    uint32_t *picked; /* the positions that an order has chosen */
+    uint64_t step, n_steps, count; /* count: that of the verb, or drawn */
+    uint32_t *picked;              /* the positions that an order has chosen */
     size_t cap_picked;
     struct ab_queue *queue; /* that the message belongs to, or NULL */
     bool is_refused;        /* the message found a full queue: its blocks are freed */
@@ -78,6 +83,7 @@ struct ab_generator {
     const struct ab_phase_def *phase;
     uint64_t until; /* the phase's counter must reach that */
     bool is_done;
+    bool is_final; /* the bodies have ended, and it is the turn of `finally` */
     /* The phase's counter when it began, and the highest since; iterations since that was reached,
      * and ops of the tape when it was. */
     uint64_t start, highest, stalled, highest_at;
@@ -99,6 +105,8 @@ enum ab_status ab_generate_idle(struct ab_generator *g, struct ab_place at, uint
 /* Returns the number that `until` counts, over the whole phase. */
 uint64_t ab_generate_counter(const struct ab_generator *g);
 
+/* The verb's count, or one that is drawn. */
+uint64_t ab_step_draw_count(const struct ab_generator *g, const struct ab_verb *v);
 /* How often the lane's new verb steps; which positions an `order` takes is chosen here. */
 enum ab_status ab_step_begin(struct ab_generator *g, const struct ab_verb *v);
 /* One step of the lane's verb, counted in its `step`; or it sets its `wait`, until another
@@ -115,6 +123,12 @@ static inline struct ab_instance *ab_instance_of(const struct ab_generator *g, u
     const struct ab_set_def *def = &g->w->sets[set];
     uint32_t index = def->is_shared ? 0 : lane - def->first_lane;
     return &g->instances[g->first_instance[set] + index];
+}
+
+/* Does `until` count something that ends the phase in the middle of a body? */
+static inline bool ab_generate_counts(const struct ab_generator *g)
+{
+    return g->phase->until != AB_UNTIL_ITERS && !g->is_final;
 }
 
 /* The position's slot; of an empty one that does not move, the one that its next block gets. */

@@ -91,6 +91,14 @@ static uint32_t pick_bin(struct ab_generator_lane *lane, const struct ab_verb *v
     return bin->begin + (uint32_t)ab_rng_below(&lane->positions, bin->end - bin->begin);
 }
 
+/* The n positions of a shared set are cut into as many parts as the role has lanes; where the lane's
+ * own begins, or the one `after` it. */
+static uint32_t own_begin(const struct ab_generator_lane *lane, uint32_t n, uint32_t after)
+{
+    uint64_t part = lane->index - lane->role->first_lane + after;
+    return (uint32_t)(part * n / lane->role->n_lanes);
+}
+
 /* A number below n from a cursor that then goes on by `step`, around and around. */
 static uint32_t turn_cursor(uint64_t *cursor, uint64_t step, uint32_t n)
 {
@@ -124,7 +132,7 @@ static uint32_t pick_position(struct ab_generator *g, const struct ab_verb *v, u
     uint32_t n_empty = s->n - s->n_live;
     if (pick == AB_PICK_FIFO || pick == AB_PICK_LIFO)
         return s->n_live == 0 ? AB_NO_POSITION : pick == AB_PICK_FIFO ? s->oldest : s->youngest;
-    if (g->w->sets[set].kind != AB_SET_SLOTS)
+    if (!ab_set_has_positions(&g->w->sets[set]))
         return pick_dense(g, v, s, pick);
     switch (pick) {
     case AB_PICK_FREE:
@@ -139,6 +147,10 @@ static uint32_t pick_position(struct ab_generator *g, const struct ab_verb *v, u
         return (uint32_t)ab_rng_below(&lane->positions, s->n);
     case AB_PICK_BINS:
         return pick_bin(lane, v);
+    case AB_PICK_OWN: {
+        uint32_t begin = own_begin(lane, s->n, 0);
+        return begin + (uint32_t)ab_rng_below(&lane->positions, own_begin(lane, s->n, 1) - begin);
+    }
     case AB_PICK_NEXT:
         return turn_cursor(&s->cursor, 1, s->n);
     default: /* the verb's own cursor */
@@ -154,11 +166,13 @@ static uint64_t part_of(const struct ab_verb *v, uint64_t n)
 static uint64_t count_by_at(const struct ab_generator *g, const struct ab_verb *v,
                             const struct ab_live_set *s)
 {
-    bool is_dense = g->w->sets[v->set].kind != AB_SET_SLOTS;
-    uint64_t all = v->kind == AB_VERB_ALLOC                  ? s->n - s->n_live
+    bool is_dense = !ab_set_has_positions(&g->w->sets[v->set]);
+    const struct ab_generator_lane *lane = g->lane;
+    uint64_t all = v->kind == AB_VERB_ALLOC ? s->n - s->n_live
+                   : v->pick == AB_PICK_OWN ? own_begin(lane, s->n, 1) - own_begin(lane, s->n, 0)
                    : v->pick == AB_PICK_OCCUPIED || is_dense ? s->n_live
                                                              : s->n;
-    return v->amount == AB_AMOUNT_COUNT      ? v->count
+    return v->amount == AB_AMOUNT_COUNT      ? g->lane->count
            : v->amount == AB_AMOUNT_FRACTION ? part_of(v, s->n_live)
                                              : all;
 }
@@ -185,7 +199,7 @@ static enum ab_status choose_by_order(struct ab_generator *g, const struct ab_ve
 {
     struct ab_generator_lane *lane = g->lane;
     uint64_t all = v->pick != AB_PICK_EVERY ? s->n_live : (s->n_live + v->step - 1) / v->step;
-    uint64_t wanted = v->amount == AB_AMOUNT_COUNT      ? v->count
+    uint64_t wanted = v->amount == AB_AMOUNT_COUNT      ? lane->count
                       : v->amount == AB_AMOUNT_FRACTION ? part_of(v, s->n_live)
                                                         : all;
     uint32_t n = (uint32_t)(wanted < all ? wanted : all);
@@ -202,10 +216,17 @@ static enum ab_status choose_by_order(struct ab_generator *g, const struct ab_ve
 /* How many blocks a send takes. */
 static uint64_t count_sent(const struct ab_generator *g, const struct ab_verb *v)
 {
-    uint64_t n = v->count;
+    uint64_t n = g->lane->count;
     if (v->amount == AB_AMOUNT_ALL)
         return ab_instance_of(g, v->other, g->lane->index)->live.n_live;
     return __builtin_mul_overflow(n, (uint64_t)g->w->sets[v->set].unit, &n) ? UINT64_MAX : n;
+}
+
+uint64_t ab_step_draw_count(const struct ab_generator *g, const struct ab_verb *v)
+{
+    return v->counts == SIZE_MAX
+               ? v->count
+               : ab_dist_draw(&g->w->dists, v->counts, g->lane->turns, &g->lane->choices);
 }
 
 enum ab_status ab_step_begin(struct ab_generator *g, const struct ab_verb *v)
@@ -214,10 +235,11 @@ enum ab_status ab_step_begin(struct ab_generator *g, const struct ab_verb *v)
     struct ab_instance *s = ab_instance_of(g, v->set, lane->index);
     enum ab_status status = AB_OK;
     lane->step = lane->n_steps = 0;
+    lane->count = ab_step_draw_count(g, v);
     if (v->kind == AB_VERB_SEND)
         lane->n_steps = count_sent(g, v);
     else if (v->kind == AB_VERB_RECV)
-        lane->n_steps = v->amount == AB_AMOUNT_ALL ? s->queue.lengths.n : v->count;
+        lane->n_steps = v->amount == AB_AMOUNT_ALL ? s->queue.lengths.n : lane->count;
     else if ((ab_verbs[v->kind].traits & AB_VERB_WHOLE) != 0)
         lane->n_steps = s->live.n_live > 0;
     else if (v->pick >= AB_PICK_FIFO)
@@ -225,7 +247,8 @@ enum ab_status ab_step_begin(struct ab_generator *g, const struct ab_verb *v)
     else
         lane->n_steps = count_by_at(g, v, &s->live);
     bool is_counted = v->pick >= AB_PICK_FIFO && v->kind != AB_VERB_SEND &&
-                      v->amount == AB_AMOUNT_COUNT; /* its misses are idle steps already */
+                      v->amount == AB_AMOUNT_COUNT &&
+                      lane->count > 0; /* its misses are idle steps already */
     if (status == AB_OK && lane->n_steps == 0 && !is_counted)
         status = ab_generate_idle(g, v->place, 1);
     return status;
@@ -262,10 +285,33 @@ static enum ab_status draw_request(struct ab_generator *g, struct ab_request *re
     return AB_OK;
 }
 
+static enum ab_status free_at(struct ab_generator *g, struct ab_instance *s, uint32_t position);
+
+/* Before a request of this size: frees what the phase's cap leaves no room for. */
+static enum ab_status keep_cap(struct ab_generator *g, uint64_t size)
+{
+    const struct ab_cap *cap = &g->phase->cap;
+    const struct ab_verb *v = g->lane->verb;
+    struct ab_instance *s = ab_instance_of(g, cap->set, g->lane->index);
+    if (size > cap->limit)
+        return ab_generate_fail(g, v->place, "a request of %s exceeds the cap of %s",
+                                AB_BYTES(size), AB_BYTES(cap->limit));
+    while (ab_tape_live_bytes(g->tape) + size > cap->limit) {
+        if (s->live.n_live == 0)
+            return ab_generate_fail(
+                g, v->place, "'cap': no block of '%s' is left to free, and %s are live",
+                g->w->sets[cap->set].name, AB_BYTES(ab_tape_live_bytes(g->tape)));
+        AB_TRY(free_at(g, s, pick_position(g, v, cap->set, cap->evict)));
+    }
+    return AB_OK;
+}
+
 static enum ab_status push_alloc(struct ab_generator *g, uint32_t slot)
 {
     struct ab_request request;
     AB_TRY(draw_request(g, &request));
+    if (g->phase->cap.limit > 0)
+        AB_TRY(keep_cap(g, request.size));
     return pushed(g, ab_tape_alloc(g->tape, slot, &request, g->err));
 }
 
@@ -618,10 +664,37 @@ static enum ab_status act(struct ab_generator *g, struct ab_instance *s, uint32_
     }
 }
 
+/* An alloc: of one block, or, as long as the window is full, the free of one that does not survive. */
+static enum ab_status step_window(struct ab_generator *g, struct ab_instance *s)
+{
+    const struct ab_set_def *def = &g->w->sets[g->lane->verb->set];
+    struct ab_window *w = &s->window;
+    uint32_t n = s->live.n, survivors = def->n_survivors, skipped = 0;
+    if (w->n_left > 0 || s->live.n_live == n) {
+        if (w->n_left == 0) {
+            w->n_left = n - survivors;
+            w->begin = w->next;
+            w->next = w->begin + 2 * survivors > n ? 0 : w->begin + survivors;
+        }
+        uint32_t i = n - survivors - w->n_left--, end = w->begin + survivors;
+        w->fill = w->n_left == 0 ? 0 : w->fill;
+        if (i < w->begin)
+            return free_at(g, s, def->is_below_lifo ? w->begin - 1 - i : i);
+        return free_at(g, s, def->is_above_lifo ? n - 1 - (i - w->begin) : end + i - w->begin);
+    }
+    for (; ab_live_set_has(&s->live, w->fill); skipped++)
+        w->fill = (w->fill + 1) % n;
+    g->lane->step++;
+    AB_TRY(ab_generate_idle(g, g->lane->verb->place, skipped));
+    return alloc_at(g, s, w->fill);
+}
+
 static enum ab_status step_at_position(struct ab_generator *g, const struct ab_verb *v)
 {
     struct ab_generator_lane *lane = g->lane;
     struct ab_instance *s = ab_instance_of(g, v->set, lane->index);
+    if (v->kind == AB_VERB_ALLOC && g->w->sets[v->set].kind == AB_SET_WINDOW)
+        return step_window(g, s);
     if (v->kind == AB_VERB_ALLOC && g->w->sets[v->set].kind != AB_SET_SLOTS)
         AB_TRY(make_room(g, s));
     uint32_t position = v->pick >= AB_PICK_FIFO ? lane->picked[lane->step]
@@ -766,7 +839,7 @@ static enum ab_status step_shuffle(struct ab_generator *g, const struct ab_verb 
 /* Has the phase reached its end, or the tape its limit? */
 static enum ab_status after_step(struct ab_generator *g, const struct ab_verb *v)
 {
-    if (g->phase->until != AB_UNTIL_ITERS && ab_generate_counter(g) >= g->until)
+    if (ab_generate_counts(g) && ab_generate_counter(g) >= g->until)
         g->is_done = true;
     uint64_t n_ops = ab_tape_count(g->tape);
     uint64_t charge = n_ops + (uint64_t)g->pool.n * POOLED_OPS + g->n_grown * GROWN_OPS;
