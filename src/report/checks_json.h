@@ -7,7 +7,7 @@
 #define AB_REPORT_CHECKS_JSON_H
 
 #include "report/json.h"
-#include "report/read/read_result.h"
+#include "report/read_result.h"
 #include "stats/compare.h"
 
 /* null for NULL. */

@@ -7,7 +7,7 @@
 #include "report/html/latency_curve.h"
 #include "report/html/pages.h"
 #include "report/html/report.h"
-#include "report/read/read_result.h"
+#include "report/read_result.h"
 #include "report/sinks/sinks.h"
 #include "report/table/sink_table.h"
 #include "result/merge/merge_rounds.h"

@@ -16,6 +16,7 @@
 #include "report/view/program.h"
 #include "report/view/warnings.h"
 #include "result/session.h"
+#include "stats/growth.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -151,7 +152,7 @@ static void fill(const struct ab_session *s, const struct ab_view_memory *memory
     static const double quantiles[] = {0.99, 0.999};
     double ns[2] = {NAN, NAN};
     const struct ab_view_memory_row *m = &memory->rows[row->backend];
-    const struct ab_view_growth growth = ab_view_growth_of(s, row->backend, AB_VIEW_ALL_ROUNDS);
+    const struct ab_growth growth = ab_growth_of(s, row->backend, AB_GROWTH_ALL_ROUNDS);
     ab_view_latency_of_allocation(s, row->backend, quantiles, 2, ns);
     row->never_frees = s->backends[row->backend].never_frees &&
                        !ab_session_did_reset(s, row->backend);
