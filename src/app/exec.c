@@ -18,7 +18,7 @@
 #include "core/text.h"
 #include "program/program.h"
 #include "program/program_file.h"
-#include "report/read/read_result.h"
+#include "report/read_result.h"
 #include "report/sinks/sinks.h"
 #include "runner/supervise.h"
 #include "stats/metric.h"

@@ -12,7 +12,7 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "report/output.h"
-#include "report/read/read_result.h"
+#include "report/read_result.h"
 #include "report/sinks/sinks.h"
 
 #include <ctype.h>

@@ -8,7 +8,7 @@
 #define AB_APP_RESUME_RESULT_H
 
 #include "app/options.h"
-#include "report/read/read_result.h"
+#include "report/read_result.h"
 
 struct ab_resume {
     struct ab_options options; /* completed; borrows from what begin was given, and from `stored` */

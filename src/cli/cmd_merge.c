@@ -15,7 +15,7 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "report/output.h"
-#include "report/read/read_result.h"
+#include "report/read_result.h"
 #include "report/sinks/sinks.h"
 #include "report/table/sink_checks.h"
 #include "result/merge/merge.h"

@@ -12,14 +12,14 @@
 #include "cli/show.h"
 #include "cli/terminal.h"
 #include "core/text.h"
-#include "report/table/sink_traces.h"
+#include "report/table/sink_table.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 /* What is kept of several traces. */
-static struct ab_trace_sums sums;
+static struct ab_traces traces;
 static const struct ab_replay_watch whole;
 
 int ab_replay_worse(int a, int b)
@@ -37,7 +37,7 @@ static void keep(const struct ab_measured *m)
 {
     ab_show_measured(m);
     if (m->status == AB_OK)
-        ab_trace_sums_add(&sums, m->session);
+        ab_traces_add(&traces, m->session);
 }
 
 /* Refuses options that belong to one trace, and missing files, before hours have passed. */
@@ -77,7 +77,7 @@ static enum ab_status replay_one(const struct ab_options *o, size_t i, int *wors
     if (status == AB_OK || status == AB_INTERRUPTED || (status == AB_USAGE && i == 0))
         return status;
     fprintf(stderr, "allocbench: %s\n", AB_SHOWN(1024, err->text));
-    ab_trace_sums_add_failed(&sums, one.args[0]);
+    ab_traces_add_failed(&traces, one.args[0]);
     *worst = ab_replay_worse(*worst, ab_status_exit_code(status));
     return AB_OK;
 }
@@ -104,11 +104,11 @@ static enum ab_status replay_several(const struct ab_options *o, int *exit_code,
         status = replay_one(o, i, exit_code, err);
     if (status == AB_INTERRUPTED)
         name_rest(o, i, err);
-    if (status != AB_USAGE && !o->is_quiet && sums.n > 0) {
+    if (status != AB_USAGE && !o->is_quiet && traces.n > 0) {
         fputc('\n', stdout);
-        ab_sink_traces(stdout, &sums, ab_terminal_style(o));
+        ab_sink_traces(stdout, &traces, ab_terminal_style(o));
     }
-    ab_trace_sums_fini(&sums);
+    ab_traces_fini(&traces);
     return status;
 }
 

@@ -11,7 +11,7 @@
 #include "core/text.h"
 #include "report/checks_json.h"
 #include "report/html/report.h"
-#include "report/read/read_result.h"
+#include "report/read_result.h"
 #include "report/table/sink_checks.h"
 #include "report/table/sink_table.h"
 #include "stats/compare.h"

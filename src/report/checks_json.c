@@ -7,7 +7,7 @@
 #include "base/bits.h"
 #include "core/memory.h"
 #include "report/format.h"
-#include "report/read/stored_reader.h"
+#include "report/stored_reader.h"
 
 #include <assert.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 #ifndef AB_REPORT_CHECKS_JSON_H
 #define AB_REPORT_CHECKS_JSON_H
 
-#include "report/read/read_result.h"
+#include "report/read_result.h"
 #include "report/record.h"
 #include "stats/compare.h"
 

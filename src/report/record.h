@@ -19,7 +19,7 @@
 #define AB_REPORT_RECORD_H
 
 #include "report/json.h"
-#include "report/read/json_in.h"
+#include "report/json_in.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -12,14 +12,13 @@
 #include "core/text.h"
 #include "report/checks_json.h"
 #include "report/format.h"
-#include "report/sinks/sinks.h"
-#include "report/view/memory.h"
 #include "result/memory_dist.h"
 #include "result/merge/merge_rounds.h"
 #include "result/merge/shard.h"
 #include "result/passes.h"
 #include "result/result_fields.h"
 #include "result/session.h"
+#include "stats/growth.h"
 #include "stats/metric.h"
 
 #include <inttypes.h>
@@ -530,11 +529,11 @@ static json_t *write_settings(const struct ab_writing *x)
 }
 
 static const struct ab_member growth_members[] = {
-    AB_NUMBER("bytes_per_million_ops", struct ab_view_growth, bytes),
-    AB_NUMBER("over_ops", struct ab_view_growth, over_ops),
-    AB_TEXT("reason", struct ab_view_growth, why),
+    AB_NUMBER("bytes_per_million_ops", struct ab_growth, bytes),
+    AB_NUMBER("over_ops", struct ab_growth, over_ops),
+    AB_TEXT("reason", struct ab_growth, why),
 };
-AB_TABLE(growth, struct ab_view_growth);
+AB_TABLE(growth, struct ab_growth);
 
 static json_t *write_growth(const struct ab_writing *x)
 {
@@ -542,8 +541,7 @@ static json_t *write_growth(const struct ab_writing *x)
     const struct ab_backend_info *b = x->record;
     if (s->n_timelines == 0)
         return NULL;
-    struct ab_view_growth growth = ab_view_growth_of(s, (uint32_t)(b - s->backends),
-                                                     AB_VIEW_ALL_ROUNDS);
+    struct ab_growth growth = ab_growth_of(s, (uint32_t)(b - s->backends), AB_GROWTH_ALL_ROUNDS);
     return ab_record_json(&growth_record, &growth, x->context);
 }
 

@@ -7,9 +7,9 @@
 #ifndef AB_REPORT_SESSION_RECORD_H
 #define AB_REPORT_SESSION_RECORD_H
 
-#include "report/read/read_result.h"
-#include "report/read/stored_reader.h"
+#include "report/read_result.h"
 #include "report/record.h"
+#include "report/stored_reader.h"
 #include "result/result.h"
 
 /* The whole document, but for its checksum. To write, the context is the session itself; to read, it
@@ -19,6 +19,9 @@ extern const struct ab_record ab_session_record;
 /* Rounds every number to what the files tell (12 significant digits; whole numbers below 2^53 stay
  * exact), so that a table made from the session and one made from its file are the same. */
 void ab_session_settle(struct ab_session *session);
+
+/* The whole document; true. An output form: sinks.def has a row for it. */
+bool ab_sink_json(FILE *to, const struct ab_session *session);
 
 /* Null where it is not known; each pass but throughput is "all" or in how many rounds it runs. */
 json_t *ab_json_passes(const struct ab_pass_plan *plan);

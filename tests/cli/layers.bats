@@ -63,6 +63,25 @@ check_again() {
     "$ROOT/scripts/check-layers" "$BUILD" "$PWD" >"$OUT/stdout" || fail "the view may: $(cat "$OUT/stdout")"
 }
 
+@test "a renderer that joins numbers of a record or of the view is found, one that draws them is not" {
+    mkdir -p src/result
+    measured() { # LINE
+        tree src/report/html/c.c "$1"
+        mkdir -p src/result
+        printf '%s\n' 'struct ab_seen {' '    double a_ns, *b_bytes;' '};' >src/result/seen.h
+    }
+    for line in 'x->a_ns / 2' 'y + x->a_ns' 'y * (double)x[1].b_bytes[2]' 'x->seen.a_ns - y'; do
+        measured "double f(void) { return $line; }"
+        check_again
+        expect_line 'src/report/html/c.c:1: works out a number from [ab]_(ns|bytes); report/view does'
+    done
+    measured 'double f(void) { return s->timelines[0].n; }' || :
+    check_again
+    expect_line 'src/report/html/c.c:1: works out a number from timelines; report/view does'
+    measured 'double f(void) { put(x->a_ns, 100 * x->a_ns, p->from + 2); }'
+    "$ROOT/scripts/check-layers" "$BUILD" "$PWD" >"$OUT/stdout" || fail "drawing: $(cat "$OUT/stdout")"
+}
+
 @test "what would bind the library of allocators to the rest is found" {
     mkdir -p allocators/arena allocators/common
     printf '#include <stddef.h>\n' >allocators/arena/arena.h

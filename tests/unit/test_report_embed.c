@@ -5,7 +5,7 @@
  * tests: read_result.c
  */
 #include "report/html/report.h"
-#include "report/read/read_result.h"
+#include "report/read_result.h"
 #include "report/session_record.h"
 #include "report/sinks/sinks.h"
 #include "result/hdr.h"

@@ -7,7 +7,7 @@
 #include "report/html/latency_curve.h"
 #include "report/html/pages.h"
 #include "report/html/report.h"
-#include "report/read/read_result.h"
+#include "report/read_result.h"
 #include "report/sinks/sinks.h"
 #include "report/table/sink_table.h"
 #include "result/merge/merge_rounds.h"
@@ -173,7 +173,7 @@ static void many_curves_have_few_points_each(void **state)
         snprintf(names[i], sizeof names[i], "p%u", i);
         phases[i] = x[i].phase = names[i];
     }
-    assert_int_equal(ab_latency_points(&s), AB_CURVE_POINTS);
+    assert_int_equal(ab_latency_points(&s), AB_VIEW_CURVE_POINTS);
     s.iterations = x;
     s.n_iterations = AB_ARRAY_LEN(x);
     size_t points = ab_latency_points(&s);
@@ -185,9 +185,9 @@ static void points_bound_the_page(void **state)
 {
     (void)state;
     static struct ab_latency_curve curve;
-    ab_latency_curve_make(records[FAKE_GLIBC].hdr, 30, &curve);
+    ab_latency_curve_make(records[FAKE_GLIBC].hdr, 30, 0, &curve);
     assert_in_range(curve.n, 2, 31);
-    ab_latency_curve_make(records[FAKE_GLIBC].hdr, AB_CURVE_POINTS, &curve);
+    ab_latency_curve_make(records[FAKE_GLIBC].hdr, AB_VIEW_CURVE_POINTS, 0, &curve);
     assert_true(curve.n > 100);
 }
 

@@ -4,7 +4,7 @@
  * computed from the session, names stay text, and what is not known is said to be not known. And
  * the pictures as files.
  * tests: report.c plot.c page_memory.c page_over_time.c page_sizes.c page_slowest.c
- * tests: page_trace.c
+ * tests: page_trace.c pictures.c conditions.c
  */
 #include "report/html/pages.h"
 #include "report/html/report.h"

@@ -249,11 +249,11 @@ static void test_curve(void **state)
     (void)state;
     assert_true(hdr != NULL && c != NULL);
     ab_hdr_init(hdr);
-    ab_latency_curve_make(hdr, 100, c);
+    ab_latency_curve_make(hdr, 100, 0, c);
     assert_int_equal(c->n, 0);
     for (uint64_t i = 1; i <= 10000; i++)
         ab_hdr_record(hdr, i < 5000 ? 20 : i);
-    ab_latency_curve_make(hdr, 200, c);
+    ab_latency_curve_make(hdr, 200, 0, c);
     assert_in_range(c->n, 50, 201);
     for (size_t i = 0; i < c->n; i++) {
         assert_int_equal((uint64_t)c->points[i].y, ab_hdr_quantile(hdr, c->points[i].x));
@@ -264,7 +264,7 @@ static void test_curve(void **state)
     assert_true(behind >= 10 - 1e-6 && behind < 11);
     ab_hdr_init(hdr);
     ab_hdr_record(hdr, 5);
-    ab_latency_curve_make(hdr, 24, c);
+    ab_latency_curve_make(hdr, 24, 0, c);
     assert_int_equal(c->n_sure, 0);
     free(hdr);
     free(c);

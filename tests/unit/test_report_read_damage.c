@@ -4,7 +4,7 @@
  * keys that are not known, or that came later, do no harm.
  * tests: stored_reader.c
  */
-#include "report/read/read_result.h"
+#include "report/read_result.h"
 
 #include "base/bits.h"
 #include "core/text.h"

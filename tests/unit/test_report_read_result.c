@@ -4,7 +4,7 @@
  * tests: json_in.c read_result.c
  * tests: session_record.c
  */
-#include "report/read/read_result.h"
+#include "report/read_result.h"
 #include "report/session_record.h"
 #include "result/merge/merge_rounds.h"
 #include "result/session.h"

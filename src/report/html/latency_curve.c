@@ -20,68 +20,6 @@ enum { PAGE_POINTS = 60000 }; /* of all curves of a report */
 
 /* ---- a curve ---- */
 
-static void add_point(struct ab_latency_curve *c, double q, double ns)
-{
-    /* The middle of three on one level says nothing; the last of the sure ones stays. */
-    if (c->n >= 2 && c->n > c->n_sure && c->points[c->n - 1].y == ns && c->points[c->n - 2].y == ns)
-        c->n--;
-    c->points[c->n++] = (struct ab_point){q, ns};
-}
-
-/* The sure part ends here; its last point is also the first of the rest. */
-static void add_sure(struct ab_latency_curve *c, double q, double ns)
-{
-    if (c->n >= 2 && c->points[c->n - 1].y == ns && c->points[c->n - 2].y == ns)
-        c->n--;
-    c->points[c->n++] = (struct ab_point){q, ns};
-    c->n_sure = c->n;
-}
-
-struct walk { /* over the counters, upwards */
-    const struct ab_hdr *hdr;
-    uint64_t before; /* values in counters below i + 1 */
-    uint32_t i;
-};
-
-/* Value of q of n: q rises from call to call. */
-static double walk_to(struct walk *w, double q, uint64_t n)
-{
-    double want = fmax(1, ceil(q * (double)n - 1e-9 * (double)n));
-    while ((double)w->before < want && w->i < AB_HDR_COUNTS)
-        w->before += w->hdr->counts[w->i++];
-    if ((double)w->before < want) /* among those that the histogram cannot hold */
-        return NAN;
-    return (double)ab_hdr_high(w->i > 0 ? w->i - 1 : 0);
-}
-
-void ab_latency_curve_make(const struct ab_hdr *hdr, size_t n_points, struct ab_latency_curve *out)
-{
-    uint64_t n = ab_hdr_total(hdr) + hdr->overflow;
-    struct walk w = {.hdr = hdr, .i = ab_hdr_first(hdr)};
-    out->n = out->n_sure = 0;
-    if (n == 0 || n_points < 2)
-        return;
-    double nines = fmin(log10((double)n), AB_AXIS_NINES_MOST),
-           sure = log10((double)n / AB_QUANTILE_MIN_SAMPLES_BEHIND);
-    for (size_t i = 0; i < n_points; i++) {
-        double x = nines * (double)i / (double)(n_points - 1), q = 1 - pow(10, -x);
-        double ns = walk_to(&w, q, n);
-        if (isnan(ns))
-            return;
-        if (x <= sure + 1e-12)
-            add_sure(out, q, ns);
-        else
-            add_point(out, q, ns);
-    }
-}
-
-/* No point is lower: a sum of 0 is no more than the null back end takes, and a log axis has no 0. */
-static void latency_curve_raise(struct ab_latency_curve *c, double least)
-{
-    for (size_t i = 0; i < c->n; i++)
-        c->points[i].y = fmax(c->points[i].y, least);
-}
-
 /* The ends of both axes, so that they hold the curve. */
 static void latency_curve_widen(struct ab_plot *p, const struct ab_latency_curve *c)
 {
@@ -117,7 +55,7 @@ size_t ab_latency_points(const struct ab_session *s)
         n_curves += ab_session_iterations(s, s->phases[p]) != NULL ? s->n_backends : 0;
     }
     size_t each = PAGE_POINTS / (n_curves > 0 ? n_curves : 1);
-    return each > AB_CURVE_POINTS         ? AB_CURVE_POINTS
+    return each > AB_VIEW_CURVE_POINTS    ? AB_VIEW_CURVE_POINTS
            : each < AB_CURVE_POINTS_LEAST ? AB_CURVE_POINTS_LEAST
                                           : each;
 }
@@ -155,11 +93,11 @@ static void add_curves(struct panel *panel, const struct ab_report *report,
     const struct ab_session *s = side->session;
     for (uint32_t b = 0; b < s->n_backends; b++) {
         struct panel_curve *c = &panel->curves[panel->n];
-        if (!ab_page_shows(s, b) ||
+        if (!ab_view_shows(s, b) ||
             ab_session_backend(report->session, s->backends[b].name) == UINT32_MAX)
             continue; /* what only the base has is not compared, and not in the legend */
         ab_session_merge(s, b, phase, op, hdr);
-        ab_latency_curve_make(hdr, report->n_curve_points, &c->curve);
+        ab_latency_curve_make(hdr, report->n_curve_points, 0, &c->curve);
         if (c->curve.n > 0)
             panel->paints[panel->n++] = paint_of(report, side, b, c->title);
     }
@@ -301,11 +239,11 @@ static void collect(const struct ab_report *report, const char *phase, struct ab
     for (uint32_t i = 0; i < s->n_backends; i++) {
         uint32_t b = ab_page_ranked(report, i);
         struct ab_iterations x;
-        if (!ab_page_shows(s, b) ||
+        if (!ab_view_shows(s, b) ||
             !ab_session_merge_iterations(s, b, phase, AB_ITERATIONS_ALL_ROUNDS, hdr, &x))
             continue;
-        ab_latency_curve_make(hdr, report->n_curve_points, &out->curves[out->n]);
-        latency_curve_raise(&out->curves[out->n], 1);
+        /* A sum of 0 is no more than the null back end takes, and a log axis has no 0. */
+        ab_latency_curve_make(hdr, report->n_curve_points, 1, &out->curves[out->n]);
         out->paints[out->n] = ab_report_paint(report, s->backends[b].name);
         out->backends[out->n++] = b;
     }

@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Latency by percentile: the values of a histogram from the fastest call to the slowest, evenly
- * spaced in -log10(1 - q), as few points as show them; and panels of such curves.
+ * Panels of curves of latency by percentile.
  */
 #ifndef AB_REPORT_HTML_LATENCY_CURVE_H
 #define AB_REPORT_HTML_LATENCY_CURVE_H
 
 #include "report/html/pages.h"
-#include "result/hdr.h"
 
-enum { AB_CURVE_POINTS = 300, AB_CURVE_POINTS_LEAST = 24 };
-
-struct ab_latency_curve {
-    struct ab_point points[AB_CURVE_POINTS + 2]; /* x: q, y: ns */
-    size_t n;
-    size_t n_sure; /* of these: at least AB_QUANTILE_MIN_SAMPLES_BEHIND samples are slower */
-};
-
-/* At most n_points (AB_CURVE_POINTS) points; n = 0 where nothing was timed. Values as
- * ab_hdr_quantile. */
-void ab_latency_curve_make(const struct ab_hdr *hdr, size_t n_points, struct ab_latency_curve *out);
+enum { AB_CURVE_POINTS_LEAST = 24 };
 
 struct ab_latency_side { /* whose back ends are drawn */
     const struct ab_session *session;

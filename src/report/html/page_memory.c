@@ -11,9 +11,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
-    COLUMNS = 120,
     PARTS = AB_VIEW_MEMORY_PARTS,
     ROW_PX = 17,
     NAME_CHARS = 60,
@@ -26,105 +26,37 @@ static const enum ab_colour colours[PARTS] = {AB_COLOUR_LIVE, AB_COLOUR_INTERNAL
 
 /* ---- over time ---- */
 
-static bool is_split(const struct ab_timeline_point *p)
-{
-    return isfinite(p->requested_bytes) && isfinite(p->external_bytes);
-}
-
-static const struct ab_timeline *first_timeline(const struct ab_session *s, uint32_t backend)
-{
-    for (uint32_t i = 0; i < s->n_timelines; i++)
-        if (s->timelines[i].backend == backend && s->timelines[i].n > 1 &&
-            ab_page_shows(s, backend))
-            return &s->timelines[i];
-    return NULL;
-}
-
-static bool is_better(const struct ab_timeline_point *p, const struct ab_timeline_point *than)
-{
-    return than == NULL || p->footprint_bytes > than->footprint_bytes ||
-           (p->footprint_bytes == than->footprint_bytes && is_split(p) && !is_split(than));
-}
-
-/* Of up to COLUMNS stretches of a line the point with the largest footprint, if possible one whose
- * parts are known; how many. */
-static uint32_t thin(const struct ab_timeline *t, const struct ab_timeline_point **out)
-{
-    uint32_t n = 0;
-    for (uint32_t c = 0; c < COLUMNS; c++) {
-        uint32_t from = (uint32_t)((uint64_t)t->n * c / COLUMNS);
-        uint32_t to = (uint32_t)((uint64_t)t->n * (c + 1) / COLUMNS);
-        const struct ab_timeline_point *best = NULL;
-        for (uint32_t i = from; i < to; i++)
-            if (isfinite(t->points[i].footprint_bytes) && is_better(&t->points[i], best))
-                best = &t->points[i];
-        if (best != NULL)
-            out[n++] = best;
-    }
-    return n;
-}
-
-/* Where the parts end, one upon the other: the last end is the footprint. Where the usable size is
- * not known, internal is part of external. */
-static void stack(const struct ab_timeline_point *p, double ends[PARTS])
-{
-    double external = fmin(p->external_bytes, p->footprint_bytes);
-    double held = p->footprint_bytes - external;
-    double live = fmin(p->requested_bytes, held);
-    double usable = isfinite(p->usable_bytes) ? p->usable_bytes : live;
-    ends[AB_VIEW_LIVE] = live;
-    ends[AB_VIEW_INTERNAL] = fmin(fmax(usable, live), held);
-    ends[AB_VIEW_EXTERNAL] = ends[AB_VIEW_INTERNAL] + external;
-    ends[AB_VIEW_RETAINED] = p->footprint_bytes;
-}
-
 /* Points [first, end): all of them split, or the whole footprint. */
-static void put_stretch(struct ab_plot *plot, const struct ab_timeline_point *const *points,
-                        uint32_t first, uint32_t end, bool has_parts)
+static void put_stretch(struct ab_plot *plot, const struct ab_view_footprint *f, uint32_t first,
+                        uint32_t end, bool has_parts)
 {
-    struct ab_point edges[PARTS + 1][COLUMNS];
-    for (uint32_t i = first; i < end; i++) {
-        double ends[PARTS] = {points[i]->footprint_bytes};
-        if (has_parts)
-            stack(points[i], ends);
-        edges[0][i - first] = (struct ab_point){points[i]->position, 0};
-        for (unsigned k = 0; k < PARTS; k++)
-            edges[k + 1][i - first] = (struct ab_point){points[i]->position, ends[k]};
-    }
-    for (unsigned k = 0; k < (has_parts ? PARTS : 1); k++)
+    struct ab_point below[AB_VIEW_STRETCHES], above[AB_VIEW_STRETCHES];
+    for (uint32_t i = first; i < end; i++)
+        below[i] = (struct ab_point){f->points[i].x, 0};
+    for (unsigned k = has_parts ? 0 : PARTS - 1; k < PARTS; k++) {
+        for (uint32_t i = first; i < end; i++)
+            above[i] = (struct ab_point){f->points[i].x, f->points[i].ends[k]};
         ab_plot_area(plot,
                      (struct ab_paint){.colour = has_parts ? colours[k] : AB_COLOUR_UNKNOWN,
                                        .title = has_parts ? ab_view_memory_part_names[k] : unknown},
-                     edges[k], edges[k + 1], end - first);
+                     below + first, above + first, end - first);
+        memcpy(below + first, above + first, (end - first) * sizeof below[0]);
+    }
 }
 
 /* Between two points whose parts are known areas of these, else one of all. */
-static bool put_areas(struct ab_plot *plot, const struct ab_timeline *t)
+static bool put_areas(struct ab_plot *plot, const struct ab_view_footprint *f)
 {
-    const struct ab_timeline_point *points[COLUMNS];
-    uint32_t n = thin(t, points);
     bool is_all = true;
-    for (uint32_t i = 0, end; i + 1 < n; i = end) {
-        bool has_parts = is_split(points[i]) && is_split(points[i + 1]);
-        for (end = i + 1; end + 1 < n; end++)
-            if ((is_split(points[end]) && is_split(points[end + 1])) != has_parts)
+    for (uint32_t i = 0, end; i + 1 < f->n; i = end) {
+        bool has_parts = f->points[i].is_split && f->points[i + 1].is_split;
+        for (end = i + 1; end + 1 < f->n; end++)
+            if ((f->points[end].is_split && f->points[end + 1].is_split) != has_parts)
                 break;
-        put_stretch(plot, points, i, end + 1, has_parts);
+        put_stretch(plot, f, i, end + 1, has_parts);
         is_all = is_all && has_parts;
     }
     return is_all;
-}
-
-static double highest(const struct ab_session *s)
-{
-    double most = 0;
-    for (uint32_t b = 0; b < s->n_backends; b++) {
-        const struct ab_timeline *t = first_timeline(s, b);
-        for (uint32_t i = 0; t != NULL && i < t->n; i++)
-            if (isfinite(t->points[i].footprint_bytes))
-                most = fmax(most, t->points[i].footprint_bytes);
-    }
-    return most;
 }
 
 static void put_key(struct ab_html *h)
@@ -137,8 +69,8 @@ static void put_key(struct ab_html *h)
 }
 
 /* True: the parts are known everywhere. */
-static bool put_timeline(struct ab_html *h, const struct ab_session *s, const struct ab_timeline *t,
-                         double most)
+static bool put_timeline(struct ab_html *h, const struct ab_session *s,
+                         const struct ab_view_footprint *f, double most)
 {
     static const char *const parts[] = {"live", "internal", "external", "retained", NULL};
     char label[sizeof s->backends->name + 32];
@@ -148,14 +80,13 @@ static bool put_timeline(struct ab_html *h, const struct ab_session *s, const st
         key[k] = (struct ab_paint){
             .colour = colours[k], .width = 10, .title = ab_view_memory_part_names[k]};
     struct ab_plot plot = {
-        .x = {AB_SCALE_LINEAR, 0, fmax((double)s->n_tape_ops, t->points[t->n - 1].position),
-              "operations", AB_AXIS_COUNT},
+        .x = {AB_SCALE_LINEAR, 0, f->x_end, "operations", AB_AXIS_COUNT},
         .y = {AB_SCALE_LINEAR, 0, most, "resident bytes, first round", AB_AXIS_BYTES},
         .is_x_exact = true,
     };
     ab_plot_begin(&plot, h,
                   &(struct ab_figure){
-                      .title = ab_format_backend(label, sizeof label, &s->backends[t->backend]),
+                      .title = ab_format_backend(label, sizeof label, &s->backends[f->backend]),
                       .description = "Resident memory over the operations of the work, split into "
                                      "what is live and what is not",
                       .why = "From below: live, internal, external, retained. The upper edge is "
@@ -165,21 +96,22 @@ static bool put_timeline(struct ab_html *h, const struct ab_session *s, const st
                       .height = 220,
                       .legend = key,
                       .n_legend = PARTS + 1});
-    bool is_all = put_areas(&plot, t);
+    bool is_all = put_areas(&plot, f);
     ab_plot_end(&plot);
     return is_all;
 }
 
-static void put_timelines(struct ab_html *h, const struct ab_report *report, double most)
+static void put_timelines(struct ab_html *h, const struct ab_report *report)
 {
+    const struct ab_view_pictures *all = &report->view->pictures;
     bool is_all = true;
+    if (!(all->footprints_most > 0))
+        return;
     put_key(h);
     ab_page_figures_begin(h);
-    for (uint32_t i = 0; i < report->session->n_backends; i++) {
-        const struct ab_timeline *t = first_timeline(report->session, ab_page_ranked(report, i));
-        if (t != NULL)
-            is_all = put_timeline(h, report->session, t, most) && is_all;
-    }
+    for (uint32_t i = 0; i < all->n_footprints; i++)
+        is_all = put_timeline(h, report->session, &all->footprints[i], all->footprints_most) &&
+                 is_all;
     ab_page_figures_end(h);
     if (!is_all)
         ab_html_f(h, "<p class=\"soft\">Parts not known: which pages of the heap are resident was "
@@ -192,7 +124,7 @@ static void put_whys(struct ab_html *h, const struct ab_session *s,
                      const struct ab_view_memory *view)
 {
     for (uint32_t b = 0; b < view->n_rows; b++)
-        for (unsigned k = 0; k < PARTS && ab_page_shows(s, b); k++)
+        for (unsigned k = 0; k < PARTS && ab_view_shows(s, b); k++)
             if (!isfinite(view->rows[b].parts[k]) && view->rows[b].whys[k] != NULL &&
                 view->rows[b].whys[k][0] != 0)
                 ab_html_f(h, "<p class=\"soft\">%s, %s n/a: %s.</p>\n", s->backends[b].name,
@@ -213,7 +145,7 @@ static void put_bars(struct ab_plot *plot, const struct ab_report *report, doubl
         uint32_t b = ab_page_ranked(report, i);
         char label[sizeof s->backends->name + 32], cut[NAME_BYTES], value[32];
         bool is_first = true;
-        for (unsigned k = 0; ab_page_shows(s, b) && k < AB_DRAIN_COUNT; k++) {
+        for (unsigned k = 0; ab_view_shows(s, b) && k < AB_DRAIN_COUNT; k++) {
             double bytes = ab_view_memory_drained(s, b, k);
             if (!isfinite(bytes))
                 continue;
@@ -241,7 +173,7 @@ static unsigned count_rows(const struct ab_session *s, double *most)
     unsigned n = 0;
     for (uint32_t b = 0; b < s->n_backends; b++) {
         unsigned before = n;
-        for (unsigned k = 0; ab_page_shows(s, b) && k < AB_DRAIN_COUNT; k++) {
+        for (unsigned k = 0; ab_view_shows(s, b) && k < AB_DRAIN_COUNT; k++) {
             double bytes = ab_view_memory_drained(s, b, k);
             n += isfinite(bytes) ? 1 : 0;
             *most = fmax(*most, bytes); /* fmax passes over NaN */
@@ -277,7 +209,6 @@ static void put_drained(struct ab_html *h, const struct ab_report *report)
 void ab_page_memory(struct ab_html *h, const struct ab_report *report)
 {
     const struct ab_session *s = report->session;
-    double most = highest(s);
     struct ab_grid g;
     if (ab_session_is_exec(s)) /* page_program.c: over time, not over operations */
         return;
@@ -286,7 +217,6 @@ void ab_page_memory(struct ab_html *h, const struct ab_report *report)
         put_whys(h, s, &report->view->memory);
     }
     ab_grid_fini(&g);
-    if (most > 0)
-        put_timelines(h, report, most);
+    put_timelines(h, report);
     put_drained(h, report);
 }

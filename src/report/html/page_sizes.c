@@ -18,7 +18,7 @@ static void put_tables(struct ab_html *h, const struct ab_report *report, const 
         char caption[80];
         struct ab_grid g;
         for (; next < s->n_backends && n < BACKENDS_MOST; next++)
-            if (ab_page_shows(s, ab_page_ranked(report, next)))
+            if (ab_view_shows(s, ab_page_ranked(report, next)))
                 list[n++] = ab_page_ranked(report, next);
         if (ab_sizes_grid(s, phase, op, list, n, false, &g)) {
             if (!*is_begun) {

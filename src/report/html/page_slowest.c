@@ -22,7 +22,7 @@ static void find_range(const struct ab_session *s, const struct ab_view_slowest 
                        double *high)
 {
     for (uint32_t i = 0; i < x->n_calls; i++)
-        if (ab_page_shows(s, x->calls[i].backend) && x->calls[i].ns > 0) {
+        if (ab_view_shows(s, x->calls[i].backend) && x->calls[i].ns > 0) {
             *low = fmin(*low, x->calls[i].ns);
             *high = fmax(*high, x->calls[i].ns);
         }
@@ -50,7 +50,7 @@ static void put_marks(struct ab_plot *plot, const struct ab_report *report,
     unsigned n_repeated = 0, n_dots = 0;
     for (uint32_t i = 0; i < x->n_calls; i++) {
         const struct ab_view_slow_call *c = &x->calls[i];
-        if (c->backend != backend || !ab_page_shows(report->session, backend) || !(c->ns > 0))
+        if (c->backend != backend || !ab_view_shows(report->session, backend) || !(c->ns > 0))
             continue;
         if (c->repeats) {
             if (n_repeated++ < MARKS_MOST)
@@ -97,7 +97,7 @@ void ab_page_slowest(struct ab_html *h, const struct ab_report *report)
     const struct ab_view_slowest *x = &report->view->slowest;
     bool is_any = false;
     for (uint32_t i = 0; i < x->n_calls; i++)
-        is_any = is_any || ab_page_shows(report->session, x->calls[i].backend);
+        is_any = is_any || ab_view_shows(report->session, x->calls[i].backend);
     if (!is_any)
         return;
     ab_html_f(h,
@@ -108,7 +108,7 @@ void ab_page_slowest(struct ab_html *h, const struct ab_report *report)
               AB_WORST_MAX);
     put_picture(h, report, x);
     struct ab_grid g;
-    ab_slowest_list_grid(report->view, &g);
+    ab_slowest_grid(report->view, AB_SLOWEST_LIST, 0, &g);
     ab_page_grid(h, report, "Slowest calls (repeating ones first)", &g);
     ab_grid_fini(&g);
 }

@@ -34,142 +34,79 @@ static void put_ranking(struct ab_html *h, const struct ab_report *report)
 
 /* ---- speed against memory ---- */
 
-struct dot {
-    struct ab_point at;
-    const struct ab_view_rank *rank;
-};
-
-static int by_time(const void *a, const void *b)
-{
-    const struct dot *x = a, *y = b;
-    return (x->at.x > y->at.x) - (x->at.x < y->at.x);
-}
-
-/* Those with both numbers, by time. */
-static uint32_t collect_dots(const struct ab_view_ranking *r, struct dot *dots)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < r->n_ranked; i++) {
-        const struct ab_view_rank *row = &r->rows[i];
-        if (isfinite(row->run_ns.median) && row->run_ns.median > 0 && isfinite(row->peak_bytes))
-            dots[n++] = (struct dot){{row->run_ns.median, row->peak_bytes}, row};
-    }
-    qsort(dots, n, sizeof dots[0], by_time);
-    return n;
-}
-
-struct range {
-    double low, high; /* NaN = none */
-};
-
-/* The interval of the ratio to the base, in the unit of the axis. */
-static struct range time_range(const struct ab_view_ranking *r, const struct ab_view_rank *row)
-{
-    const struct ab_view_rank *base = ab_view_ranking_find(r, r->base);
-    if (base == NULL || row->is_base || !isfinite(row->speed.low) || row->speed.low <= 0)
-        return (struct range){NAN, NAN};
-    return (struct range){base->run_ns.median / row->speed.high,
-                          base->run_ns.median / row->speed.low};
-}
-
-static struct range peak_range(const struct ab_view_ranking *r, const struct ab_view_rank *row)
-{
-    const struct ab_view_rank *base = ab_view_ranking_find(r, r->base);
-    if (base == NULL || row->is_base || !isfinite(row->peak_ratio.low))
-        return (struct range){NAN, NAN};
-    return (struct range){base->peak_bytes * row->peak_ratio.low,
-                          base->peak_bytes * row->peak_ratio.high};
-}
-
-static void widen(struct ab_axis *a, struct range of)
-{
-    a->low = isfinite(of.low) ? fmin(a->low, of.low) : a->low;
-    a->high = isfinite(of.high) ? fmax(a->high, of.high) : a->high;
-}
-
-static void set_axes(struct ab_plot *p, const struct ab_view_ranking *r, const struct dot *dots,
-                     uint32_t n)
+static void set_axes(struct ab_plot *p, const struct ab_view_ranking *r)
 {
     p->x = (struct ab_axis){.scale = AB_SCALE_LOG,
                             .unit = AB_AXIS_TIME,
-                            .low = INFINITY,
+                            .low = r->run_ends.low,
+                            .high = r->run_ends.high,
                             .title = "time of the whole run, log scale (left is faster)"};
     p->y = (struct ab_axis){.unit = AB_AXIS_BYTES,
+                            .high = r->peak_ends.high,
                             .title = "peak of resident memory (lower is leaner)"};
-    for (uint32_t i = 0; i < n; i++) {
-        widen(&p->x, (struct range){dots[i].at.x, dots[i].at.x});
-        widen(&p->y, (struct range){dots[i].at.y, dots[i].at.y});
-        widen(&p->x, time_range(r, dots[i].rank));
-        widen(&p->y, peak_range(r, dots[i].rank));
-    }
     p->y.high *= 1.08;
 }
 
-/* Those that no other is both faster and leaner than, joined. dots are by time. */
-static void draw_front(struct ab_plot *p, const struct dot *dots, uint32_t n,
-                       struct ab_point *points)
+static void draw_front(struct ab_plot *p, const struct ab_view_ranking *r)
 {
-    double least = INFINITY;
-    size_t n_points = 0;
-    for (uint32_t i = 0; i < n; i++)
-        if (dots[i].at.y < least) {
-            least = dots[i].at.y;
-            points[n_points++] = dots[i].at;
-        }
-    if (n_points > 1)
+    struct ab_point *points = ab_alloc_zeroed(r->n_rows + 1u, sizeof points[0]);
+    size_t n = 0;
+    for (uint32_t i = 0; i < r->n_ranked; i++)
+        if (r->rows[i].is_front)
+            points[n++] = (struct ab_point){r->rows[i].run_ns.median, r->rows[i].peak_bytes};
+    if (n > 1)
         ab_plot_line(p,
                      (struct ab_paint){.colour = AB_COLOUR_SOFT,
                                        .dash = "4 4",
                                        .width = 1.2,
                                        .title = "no other is both faster and leaner"},
-                     points, n_points);
+                     points, n);
+    free(points);
 }
 
-static void draw_dots(struct ab_plot *p, const struct ab_report *report, const struct dot *dots,
-                      uint32_t n)
+static void draw_dots(struct ab_plot *p, const struct ab_report *report)
 {
     const struct ab_view_ranking *r = &report->view->ranking;
-    for (uint32_t i = 0; i < n; i++) {
-        struct ab_paint paint = ab_report_paint(report, dots[i].rank->name);
-        struct range x = time_range(r, dots[i].rank), y = peak_range(r, dots[i].rank);
-        ab_plot_error_x(p, paint, x.low, x.high, dots[i].at.y);
-        ab_plot_error_y(p, paint, dots[i].at.x, y.low, y.high);
-        ab_plot_mark(p, paint, dots[i].at, 5);
-        ab_plot_keep_free(p, dots[i].at, 6);
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        struct ab_paint paint = ab_report_paint(report, dots[i].rank->name);
-        char cut[160];
-        paint.title = NULL;
-        ab_plot_label(p, paint, dots[i].at, ab_page_cut(cut, sizeof cut, dots[i].rank->name, 28));
-    }
+    for (unsigned is_label = 0; is_label < 2; is_label++)
+        for (uint32_t i = 0; i < r->n_ranked; i++) {
+            const struct ab_view_rank *row = &r->rows[i];
+            struct ab_paint paint = ab_report_paint(report, row->name);
+            struct ab_point at = {row->run_ns.median, row->peak_bytes};
+            char cut[160];
+            if (!row->is_placed)
+                continue;
+            if (is_label > 0) {
+                paint.title = NULL;
+                ab_plot_label(p, paint, at, ab_page_cut(cut, sizeof cut, row->name, 28));
+                continue;
+            }
+            ab_plot_error_x(p, paint, row->run_range.low, row->run_range.high, at.y);
+            ab_plot_error_y(p, paint, at.x, row->peak_range.low, row->peak_range.high);
+            ab_plot_mark(p, paint, at, 5);
+            ab_plot_keep_free(p, at, 6);
+        }
 }
 
 static void put_scatter(struct ab_html *h, const struct ab_report *report)
 {
     const struct ab_view_ranking *r = &report->view->ranking;
-    struct dot *dots = ab_alloc_zeroed(r->n_rows + 1, sizeof dots[0]);
-    struct ab_point *front = ab_alloc_zeroed(r->n_rows + 1, sizeof front[0]);
     struct ab_plot p = {0};
-    uint32_t n = collect_dots(r, dots);
-    if (n > 0) {
-        set_axes(&p, r, dots, n);
-        ab_plot_begin(&p, h,
-                      &(struct ab_figure){
-                          .title = "Speed against memory",
-                          .description = "Time of the whole run and peak of resident memory of "
-                                         "each allocator",
-                          .why = "Bars: 90 % intervals of the difference from the base. Dashed: "
-                                 "those that no other beats in both.",
-                          .words = (const char *const[]){"whole run", "x live", "interval", NULL},
-                          .height = 260,
-                          .size = AB_FIGURE_MIDDLE});
-        draw_front(&p, dots, n, front);
-        draw_dots(&p, report, dots, n);
-        ab_plot_end(&p);
-    }
-    free(dots);
-    free(front);
+    if (!(r->run_ends.high > 0))
+        return;
+    set_axes(&p, r);
+    ab_plot_begin(
+        &p, h,
+        &(struct ab_figure){
+            .title = "Speed against memory",
+            .description = "Time of the whole run and peak of resident memory of each allocator",
+            .why = "Bars: 90 % intervals of the difference from the base. Dashed: those that no "
+                   "other beats in both.",
+            .words = (const char *const[]){"whole run", "x live", "interval", NULL},
+            .height = 260,
+            .size = AB_FIGURE_MIDDLE});
+    draw_front(&p, r);
+    draw_dots(&p, report);
+    ab_plot_end(&p);
 }
 
 /* ---- sentences ---- */

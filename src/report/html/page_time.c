@@ -15,54 +15,17 @@
 enum { ROW_PX = 22, LEFT = 176, NAME_CHARS = 17, TITLE_BYTES = 200, TITLE_CHARS = 70 };
 #define ROOM 1.3 /* of the longest bar, for the number beside it */
 
-/* What the interval of the ratio to the base makes of the base's time; false: there is none. */
-static bool find_range(const struct ab_report *report, uint32_t backend, uint32_t phase,
-                       double *low, double *high)
-{
-    const struct ab_view_phases *ph = &report->view->phases;
-    uint32_t base = report->view->ranking.base;
-    if (base == UINT32_MAX || backend == base)
-        return false;
-    const struct ab_effect *e = &ab_view_phases_at(ph, backend, phase)->speed;
-    double ns = ab_view_phases_at(ph, base, phase)->ns_per_op.median;
-    if (!isfinite(ns) || !isfinite(e->low) || !isfinite(e->high) || e->low <= 0)
-        return false;
-    *low = ns / e->high;
-    *high = ns / e->low;
-    return true;
-}
-
 static bool has_row(const struct ab_report *report, uint32_t backend, uint32_t phase)
 {
     double ns = ab_view_phases_at(&report->view->phases, backend, phase)->ns_per_op.median;
-    return ab_page_shows(report->session, backend) && isfinite(ns);
-}
-
-static double highest_of(const struct ab_report *report, uint32_t phase, uint32_t *n_rows)
-{
-    double most = 0, low, high;
-    *n_rows = 0;
-    for (uint32_t b = 0; b < report->session->n_backends; b++) {
-        double ns = ab_view_phases_at(&report->view->phases, b, phase)->ns_per_op.median;
-        if (!has_row(report, b, phase))
-            continue;
-        most = fmax(most, ns);
-        if (find_range(report, b, phase, &low, &high))
-            most = fmax(most, fmin(high, 3 * ns)); /* a wild interval is cut, not all bars */
-        ++*n_rows;
-    }
-    return most;
+    return ab_view_shows(report->session, backend) && isfinite(ns);
 }
 
 /* "~26.2 ns" */
-static const char *value_text(char buf[80], const struct ab_report *report, uint32_t backend,
-                              uint32_t phase)
+static const char *value_text(char buf[80], const struct ab_view_time *t)
 {
-    const struct ab_view_time *t = ab_view_phases_at(&report->view->phases, backend, phase);
     char text[64];
-    bool is_unclear = backend != report->view->ranking.base && isfinite(t->speed.ratio) &&
-                      !t->vs.is_clear;
-    snprintf(buf, 80, "%s%s", is_unclear ? "~" : "",
+    snprintf(buf, 80, "%s%s", t->is_unclear ? "~" : "",
              ab_axis_text(text, sizeof text, AB_AXIS_TIME, t->ns_per_op.median));
     return buf;
 }
@@ -71,8 +34,8 @@ static void draw_bar(struct ab_plot *p, const struct ab_report *report, uint32_t
                      uint32_t phase, double y)
 {
     const struct ab_backend_info *b = &report->session->backends[backend];
-    double ns = ab_view_phases_at(&report->view->phases, backend, phase)->ns_per_op.median;
-    double low, high;
+    const struct ab_view_time *t = ab_view_phases_at(&report->view->phases, backend, phase);
+    double ns = t->ns_per_op.median, high = ns;
     char cut[120], title[300], value[64], label[sizeof b->name + 32];
     struct ab_paint paint = ab_report_paint(report, b->name);
     snprintf(title, sizeof title, "%s: %s per operation", ab_format_backend(label, sizeof label, b),
@@ -82,13 +45,12 @@ static void draw_bar(struct ab_plot *p, const struct ab_report *report, uint32_t
                  ab_page_cut(cut, sizeof cut, label, NAME_CHARS));
     ab_plot_bar(p, paint, (struct ab_point){0, y - 0.34}, (struct ab_point){ns, y + 0.34}, 0.75);
     paint.colour = AB_COLOUR_INK;
-    high = ns;
-    if (find_range(report, backend, phase, &low, &high)) {
-        high = fmin(high, p->x.high / ROOM); /* a wild one */
-        ab_plot_error_x(p, paint, low, high, y);
+    if (isfinite(t->range_ns.high)) {
+        high = fmin(t->range_ns.high, p->x.high / ROOM); /* a wild one */
+        ab_plot_error_x(p, paint, t->range_ns.low, high, y);
     }
     ab_plot_text(p, AB_COLOUR_INK, ab_axis_at(&p->x, fmax(ns, high)) + 8, ab_axis_at(&p->y, y) + 4,
-                 "start", value_text(title, report, backend, phase));
+                 "start", value_text(title, t));
 }
 
 /* Rows that have one harness share its band. */
@@ -145,13 +107,13 @@ static void put_phase(struct ab_html *h, const struct ab_report *report, uint32_
 {
     const struct ab_view_phases *ph = &report->view->phases;
     struct ab_plot p = {0};
-    uint32_t n;
+    uint32_t n = ph->phases[phase].n_shown;
     char description[200], title[TITLE_BYTES];
-    double most = highest_of(report, phase, &n);
     if (n == 0)
         return;
     name_axis(title, ph, phase);
-    p.x = (struct ab_axis){.low = 0, .high = ROOM * most, .unit = AB_AXIS_TIME, .title = title};
+    p.x = (struct ab_axis){.high = ph->phases[phase].most_ns, .unit = AB_AXIS_TIME, .title = title};
+    p.x.high *= ROOM;
     p.y = (struct ab_axis){.low = 0, .high = n};
     p.is_y_exact = true;
     snprintf(description, sizeof description, "Time per operation in %.150s",

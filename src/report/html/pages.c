@@ -59,18 +59,6 @@ void ab_page_name(struct ab_html *h, const struct ab_report *report, const char 
     put_name(h, ab_report_paint(report, name), name);
 }
 
-void ab_page_backend(struct ab_html *h, const struct ab_report *report, uint32_t backend)
-{
-    const struct ab_backend_info *b = &report->session->backends[backend];
-    char label[sizeof b->name + 32];
-    put_name(h, ab_report_paint(report, b->name), ab_format_backend(label, sizeof label, b));
-}
-
-bool ab_page_shows(const struct ab_session *s, uint32_t backend)
-{
-    return ab_session_has_numbers(s, backend) && !ab_backend_is_null(&s->backends[backend]);
-}
-
 uint32_t ab_page_ranked(const struct ab_report *report, uint32_t place)
 {
     return report->view->ranking.rows[place].backend;
@@ -83,11 +71,12 @@ void ab_page_legend(struct ab_html *h, const struct ab_report *report)
     ab_html_f(h, "<ul class=\"legend\">");
     for (uint32_t i = 0; i < s->n_backends; i++) {
         uint32_t b = ab_page_ranked(report, i);
-        if (!ab_page_shows(s, b))
+        if (!ab_view_shows(s, b))
             continue;
-        ab_html_f(h, "<li data-switch=\"%u\">",
-                  ab_report_paint(report, s->backends[b].name).series);
-        ab_page_backend(h, report, b);
+        struct ab_paint paint = ab_report_paint(report, s->backends[b].name);
+        char label[sizeof s->backends->name + 32];
+        ab_html_f(h, "<li data-switch=\"%u\">", paint.series);
+        put_name(h, paint, ab_format_backend(label, sizeof label, &s->backends[b]));
         ab_html_f(h, "</li>");
     }
     ab_html_f(h, "</ul>\n");
@@ -100,7 +89,7 @@ struct ab_paint *ab_page_paints(const struct ab_report *report, size_t *n)
     *n = 0;
     for (uint32_t i = 0; i < s->n_backends; i++) {
         uint32_t b = ab_page_ranked(report, i);
-        if (ab_page_shows(s, b))
+        if (ab_view_shows(s, b))
             list[(*n)++] = ab_report_paint(report, s->backends[b].name);
     }
     return list;
@@ -199,6 +188,7 @@ static const char *cell_text(const struct ab_grid *g, const struct ab_grid_cell 
     switch (cell->kind) {
     case AB_GRID_TEXT:
     case AB_GRID_CODE:
+    case AB_GRID_PROSE:
         return cell->text;
     case AB_GRID_NS:
     case AB_GRID_CALL:
@@ -253,6 +243,7 @@ static void put_cell(struct ab_html *h, const struct ab_report *report, const st
     const char *interval = cell->kind == AB_GRID_TEXT ? strstr(text, " [") : NULL;
     const char *classes = g->columns[column].in_html[0] == '#' ? (cell->is_soft ? "n few" : "n")
                           : interval != NULL                   ? "w"
+                          : cell->is_long                      ? "site"
                                                                : NULL;
     ab_html_f(h,
               classes == NULL   ? "<td"
@@ -268,6 +259,8 @@ static void put_cell(struct ab_html *h, const struct ab_report *report, const st
     } else {
         ab_html_f(h, cell->kind == AB_GRID_CODE ? "><code>%s</code>" : ">%s", text);
     }
+    if (cell->below != NULL)
+        ab_html_f(h, "<br>%s<br><span class=\"soft\">%s</span>", cell->below, cell->interval);
     if (is_known && cell->share > 0 && cell->kind != AB_GRID_PORTION)
         put_bar(h, report, row->label, cell->share);
     ab_html_f(h, "</td>");
@@ -279,7 +272,7 @@ static void put_row(struct ab_html *h, const struct ab_report *report, const str
     ab_html_f(h, row->emphasis == AB_FAINT ? "<tr class=\"few\"><th scope=\"row\">"
                                            : "<tr><th scope=\"row\">");
     if (row->backend != UINT32_MAX)
-        ab_page_backend(h, report, row->backend);
+        put_name(h, ab_report_paint(report, g->session->backends[row->backend].name), row->label);
     else
         ab_html_f(h, "%s%s", row->label, row->tail);
     ab_html_f(h, "</th>");
@@ -299,11 +292,13 @@ void ab_page_grid(struct ab_html *h, const struct ab_report *report, const char 
         if (g->columns[c].in_html != NULL)
             columns[n++] = g->columns[c].in_html;
     ab_page_table_begin(h, caption, columns);
-    for (uint32_t i = 0; i <= s->n_backends; i++) {
+    for (size_t r = 0; r < g->n_rows && g->is_list; r++)
+        put_row(h, report, g, &g->rows[r]);
+    for (uint32_t i = 0; i <= s->n_backends && !g->is_list; i++) {
         uint32_t b = i < s->n_backends ? ab_page_ranked(report, i) : UINT32_MAX;
         for (size_t r = 0; r < g->n_rows; r++)
             if (g->rows[r].backend == b && !g->rows[r].is_heading && !g->rows[r].is_terminal_only &&
-                (b == UINT32_MAX || ab_page_shows(s, b)))
+                (b == UINT32_MAX || ab_view_shows(s, b)))
                 put_row(h, report, g, &g->rows[r]);
     }
     ab_page_table_end(h);

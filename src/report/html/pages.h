@@ -38,12 +38,8 @@ extern const size_t ab_n_pages;
 /* How a back end of this name is drawn; title is its name. */
 struct ab_paint ab_report_paint(const struct ab_report *report, const char *name);
 
-/* A swatch and what a back end of the session is called, for tables and legends: "pool (partial)". */
-void ab_page_backend(struct ab_html *h, const struct ab_report *report, uint32_t backend);
 /* A swatch and a name, of any result of the report. */
 void ab_page_name(struct ab_html *h, const struct ab_report *report, const char *name);
-/* Has numbers, and is not the null back end. */
-bool ab_page_shows(const struct ab_session *s, uint32_t backend);
 /* The back end of the session at a place of the ranking, of session->n_backends: pictures, tables and
  * legends have them in this order. */
 uint32_t ab_page_ranked(const struct ab_report *report, uint32_t place);
@@ -78,7 +74,7 @@ const char *ab_page_cut(char *buf, size_t cap, const char *name, unsigned most);
  * cells of numbers are <td class="n">. */
 void ab_page_table_begin(struct ab_html *h, const char *caption, const char *const *columns);
 void ab_page_table_end(struct ab_html *h);
-/* A grid as such a table, its rows of back ends in the order of the ranking. */
+/* A grid as such a table, its rows of back ends in the order of the ranking, if it is no list. */
 void ab_page_grid(struct ab_html *h, const struct ab_report *report, const char *caption,
                   const struct ab_grid *g);
 

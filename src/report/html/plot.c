@@ -295,7 +295,7 @@ void ab_heat_cells(struct ab_plot *p, const struct ab_heat_cell *cells, size_t n
  * have the powers of ten, and 2 and 5 times these where there is room. */
 
 enum { TICK_PX = 32, LABEL_GAP_PX = 4, FONT_PX = 14 }; /* the font of small screens */
-#define QUANTILE_LAST (1 - 1e-7) /* AB_AXIS_NINES_MOST: 1 - q below this has no place */
+#define QUANTILE_LAST (1 - 1e-7) /* AB_VIEW_NINES_MOST: 1 - q below this has no place */
 
 /* ---- labels ---- */
 

@@ -9,6 +9,7 @@
 
 #include "report/html/html.h"
 #include "report/html/palette.h"
+#include "report/view/pictures.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,7 +41,7 @@ const char *ab_axis_tick(char *buf, size_t cap, enum ab_axis_unit unit, double v
 /* A time in ns; "<25 ns" of one below the clock's floor (NaN: there is none). */
 const char *ab_axis_time_text(char *buf, size_t cap, double ns, double floor_ns);
 
-enum { AB_AXIS_TICKS = 24, AB_AXIS_NINES_MOST = 7 /* of a percentile axis: 99.99999 % */ };
+enum { AB_AXIS_TICKS = 24 };
 
 struct ab_axis {
     enum ab_axis_scale scale;
@@ -76,10 +77,6 @@ struct ab_boxes {
     struct ab_box frame; /* labels stay inside */
     struct ab_box taken[AB_BOXES_MAX];
     size_t n; /* more than there is room for are forgotten */
-};
-
-struct ab_point {
-    double x, y; /* a NaN ends a stretch of a line */
 };
 
 struct ab_paint {
@@ -158,11 +155,6 @@ void ab_plot_keep_free(struct ab_plot *p, struct ab_point at, double radius);
  * are written as one path a shade. */
 
 enum { AB_HEAT_SHADES = 6 };
-
-struct ab_heat_cell {
-    double x0, x1, y0, y1; /* values of the axes */
-    double share;          /* 0 … 1, shaded by its logarithm; 0 is not drawn */
-};
 
 /* The darkest shade is a share of `most`, the faintest one of `least` and below. */
 void ab_heat_cells(struct ab_plot *p, const struct ab_heat_cell *cells, size_t n, double least,

@@ -12,7 +12,7 @@
 #include "report/html/latency_curve.h"
 #include "report/html/pages.h"
 #include "report/output.h"
-#include "report/read/read_result.h"
+#include "report/read_result.h"
 #include "report/sinks/sinks.h"
 #include "result/hdr.h"
 #include "result/merge/merge_rounds.h"

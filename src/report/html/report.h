@@ -24,7 +24,7 @@ void ab_report_write(FILE *to, const struct ab_session *session,
                      const struct ab_comparison *const *comparisons, size_t n_comparisons);
 
 /* The result of a report inside the report, so that the report is its archive
- * (report/read/read_result.c reads it). */
+ * (report/read_result.c reads it). */
 
 /* Writes the block of data; nothing where none is asked for. */
 void ab_html_embed(FILE *to, const struct ab_session *session, enum ab_embed embed);

@@ -9,9 +9,9 @@
 #include "report/csv.h"
 #include "report/format.h"
 #include "report/sinks/sink_tag.h"
-#include "report/view/memory.h"
 #include "result/memory_dist.h"
 #include "result/result_fields.h"
+#include "stats/growth.h"
 #include "stats/metric.h"
 
 #include <inttypes.h>
@@ -81,8 +81,7 @@ static void put_whole(FILE *to, const struct ab_session *s, uint32_t backend, ui
     struct row time = row_of(s, backend, round, "", "all"),
                ops = row_of(s, backend, round, "", "ops");
     put_number(to, &time, "time", ab_session_time_of_round(s, backend, NULL, round), "ns");
-    put_number(to, &ops, "growth", ab_view_growth_of(s, backend, round).bytes,
-               "bytes_per_million_ops");
+    put_number(to, &ops, "growth", ab_growth_of(s, backend, round).bytes, "bytes_per_million_ops");
 }
 
 static void put_result(FILE *to, const struct ab_session *s, const struct ab_result *r)

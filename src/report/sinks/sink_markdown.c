@@ -69,54 +69,52 @@ static void markdown_text(struct ab_text *to, const char *s)
     ab_text_fini(&printable);
 }
 
-static void add_time(struct ab_text *t, double ns)
+static void add_cell(struct ab_text *t, const struct ab_grid_cell *cell)
 {
-    ab_text_addf(t, " %s |", isfinite(ns) ? AB_TIME(ns) : "n/a");
-}
-
-static void add_bytes(struct ab_text *t, double bytes)
-{
-    ab_text_addf(t, " %s |", isfinite(bytes) ? AB_BYTES(bytes) : "n/a");
-}
-
-static void add_rank(struct ab_text *t, const struct ab_session *s,
-                     const struct ab_view_ranking *ranking, const struct ab_view_rank *r)
-{
-    char words[96], range[160];
-    ab_text_add(t, "| ");
-    markdown_text(t, r->name);
-    ab_text_add(t, " |");
-    add_time(t, r->run_ns.median);
+    char text[AB_CELL_BYTES];
     ab_text_add(t, " ");
-    markdown_text(t, r->is_base
-                         ? "base"
-                         : ab_view_factor_words(words, sizeof words, &r->vs, "faster", "slower"));
-    ab_view_factor_interval(range, sizeof range, &r->vs);
-    ab_text_add(t, !r->is_base && range[0] != 0 ? " " : "");
-    markdown_text(t, r->is_base ? "" : range);
+    if (cell->kind == AB_GRID_TEXT && cell->text != NULL)
+        markdown_text(t, cell->text);
+    else if (!isfinite(cell->value))
+        ab_text_add(t, cell->kind == AB_GRID_TEXT ? "-" : "n/a");
+    else if (cell->kind == AB_GRID_BYTES)
+        ab_text_add(t, ab_units_bytes(text, sizeof text, cell->value));
+    else
+        ab_text_add(t, ab_units_time(text, sizeof text, cell->value));
     ab_text_add(t, " |");
-    if (!ab_session_is_exec(s)) { /* in a program no call is timed */
-        add_time(t, r->p99_ns);
-        add_time(t, r->p999_ns);
-    }
-    add_bytes(t, r->peak_bytes);
-    if (ranking->has_drain)
-        add_bytes(t, r->after_free_bytes);
-    ab_text_add(t, "\n");
 }
 
-static void add_ranking(struct ab_text *t, const struct ab_session *s,
-                        const struct ab_view_ranking *ranking)
+/* The columns of the page, and after free; of those that are ranked, which come first. */
+static void add_ranking(struct ab_text *t, const struct ab_view *v)
 {
-    bool is_exec = ab_session_is_exec(s);
-    ab_text_addf(t, "| allocator | %s | against ", is_exec ? "wall time" : "whole run");
-    markdown_text(t, ranking->base != UINT32_MAX ? s->backends[ranking->base].name : "the base");
-    ab_text_addf(t, " |%s peak |%s\n|---|---:|---|%s---:|%s\n", is_exec ? "" : " p99 | p99.9 |",
-                 ranking->has_drain ? " after free |" : "", is_exec ? "" : "---:|---:|",
-                 ranking->has_drain ? "---:|" : "");
-    for (uint32_t i = 0; i < ranking->n_ranked; i++)
-        add_rank(t, s, ranking, &ranking->rows[i]);
+    struct ab_grid g;
+    ab_ranking_grid(v, &g);
+    struct ab_text rule = {0};
+    if (v->ranking.has_drain)
+        g.columns[AB_RANKING_AFTER_FREE].in_html = "#after free";
+    ab_text_addf(t, "| %s |", g.rows_are);
+    for (unsigned c = 0; c < g.n_columns; c++) {
+        const char *title = g.columns[c].in_html;
+        if (title == NULL)
+            continue;
+        ab_text_add(t, " ");
+        markdown_text(t, title[0] == '#' ? title + 1 : title);
+        ab_text_add(t, " |");
+        ab_text_add(&rule, title[0] == '#' ? "---:|" : "---|");
+    }
+    ab_text_addf(t, "\n|---|%s\n", rule.s);
+    ab_text_fini(&rule);
+    for (uint32_t i = 1; i <= v->ranking.n_ranked; i++) { /* below the heading */
+        ab_text_add(t, "| ");
+        markdown_text(t, g.rows[i].label);
+        ab_text_add(t, " |");
+        for (unsigned c = 0; c < g.n_columns; c++)
+            if (g.columns[c].in_html != NULL)
+                add_cell(t, &g.rows[i].cells[c]);
+        ab_text_add(t, "\n");
+    }
     ab_text_add(t, "\n");
+    ab_grid_fini(&g);
 }
 
 static void add_warnings(struct ab_text *t, const struct ab_view_warnings *warnings)
@@ -148,7 +146,7 @@ static bool markdown_answer(struct ab_text *to, const struct ab_session *session
             ab_text_add(to, "\n");
         }
         ab_text_add(to, "\n");
-        add_ranking(to, session, &view.ranking);
+        add_ranking(to, &view);
         add_warnings(to, &view.warnings);
     }
     ab_view_fini(&view);

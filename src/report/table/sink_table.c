@@ -246,8 +246,8 @@ void ab_table_depth(FILE *to, const struct ab_view *v, struct ab_table_style sty
         if ((style.topics & AB_TOPIC_TIME) != 0)
             is_any |= print_if(ab_windows_grid(s, phase, &g), to, &g, style, &legend);
         if ((style.topics & AB_TOPIC_WORST) != 0) {
-            is_any |= print_if(ab_slowest_grid(v, i, &g), to, &g, style, &legend);
-            is_any |= print_if(ab_slow_iterations_grid(v, i, &g), to, &g, style, &legend);
+            for (unsigned of = AB_SLOWEST_CALLS; of <= AB_SLOWEST_ITERATIONS; of++)
+                is_any |= print_if(ab_slowest_grid(v, of, i, &g), to, &g, style, &legend);
         }
         if (is_any)
             fputc('\n', to);
@@ -407,7 +407,7 @@ static void print_program(FILE *to, const struct ab_view *v, struct ab_table_sty
                           struct ab_legend *legend)
 {
     struct ab_grid g;
-    ab_program_grid(v, style.is_verbose, &g);
+    ab_program_grid(v, style.is_verbose ? AB_PROGRAM_DETAILS : AB_PROGRAM_USUAL, &g);
     fputc('\n', to);
     ab_legend_grid(to, &g, style, legend);
     ab_grid_fini(&g);
@@ -539,5 +539,17 @@ void ab_sink_table(FILE *to, const struct ab_session *session, struct ab_table_s
     ab_view_make(session, &view);
     print_report(to, &view, style);
     ab_view_fini(&view);
+    ab_format_end(&guard);
+}
+
+void ab_sink_traces(FILE *to, const struct ab_traces *traces, struct ab_table_style style)
+{
+    struct ab_legend legend = {0};
+    struct ab_format_guard guard;
+    ab_format_begin(&guard);
+    ab_table_linef(to, style, "%zu traces", traces->n);
+    if (traces->sentence.n > 0)
+        ab_table_prose(to, style, AB_STRONG, traces->sentence.s);
+    ab_legend_grid(to, &traces->grid, style, &legend);
     ab_format_end(&guard);
 }

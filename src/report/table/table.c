@@ -442,7 +442,7 @@ static void see(struct ab_legend *legend, const struct ab_table *t, unsigned sho
 static void format_cell(const struct ab_grid *g, unsigned column, const struct ab_grid_cell *from,
                         char cell[AB_CELL_BYTES], struct ab_footnotes *notes, bool utf8)
 {
-    const double floor_ns = g->session->timer.floor_ns;
+    const double floor_ns = g->session != NULL ? g->session->timer.floor_ns : (double)NAN;
     char number[AB_CELL_BYTES], second[AB_CELL_BYTES];
     if (from->kind != AB_GRID_BLANK && from->kind != AB_GRID_PAIR && !isfinite(from->value)) {
         footnotes_dash(notes, cell, from->why, utf8);
@@ -451,6 +451,7 @@ static void format_cell(const struct ab_grid *g, unsigned column, const struct a
     switch (from->kind) {
     case AB_GRID_TEXT:
     case AB_GRID_CODE:
+    case AB_GRID_PROSE:
         if (g->columns[column].width > 0)
             ab_format_name(cell, AB_CELL_BYTES, from->text, g->columns[column].width, utf8);
         else

@@ -15,7 +15,7 @@
 
 /* ---- the ranking: time of the whole run, how much faster than the base, tail, memory ---- */
 
-enum { TIME, VERSUS = AB_RANKING_VERSUS, P99, P999, PEAK };
+enum { TIME, VERSUS = AB_RANKING_VERSUS, P99, P999, PEAK, AFTER_FREE = AB_RANKING_AFTER_FREE };
 
 static void put_versus(struct ab_grid *g, const struct ab_view_rank *rank)
 {
@@ -44,6 +44,7 @@ static void add_rank(struct ab_grid *g, const struct ab_view *v, const struct ab
     ab_grid_put(g, P99, AB_GRID_CALL, rank->p99_ns, "too few timed calls");
     ab_grid_put(g, P999, AB_GRID_CALL, rank->p999_ns, "too few timed calls");
     ab_grid_put(g, PEAK, AB_GRID_BYTES, rank->peak_bytes, v->memory.rows[rank->backend].why_peak);
+    ab_grid_put(g, AFTER_FREE, AB_GRID_BYTES, rank->after_free_bytes, NULL);
     if (rank->vs.is_clear && rank->standing == AB_VIEW_RANKED)
         row->emphasis = rank->vs.is_less ? AB_BAD : AB_GOOD;
 }
@@ -72,7 +73,7 @@ void ab_ranking_grid(const struct ab_view *v, struct ab_grid *g)
                                       [P99] = {"p99", 3, is_exec ? NULL : "#p99"},
                                       [P999] = {"p99.9", 2, is_exec ? NULL : "#p99.9"},
                                       [PEAK] = {"peak", 1, "#peak"}},
-                          .n_columns = PEAK + 1};
+                          .n_columns = AFTER_FREE + 1};
     g->columns[VERSUS].title = ab_grid_versus(g, "vs", base, 20);
     g->columns[VERSUS].in_html = ab_view_texts_addf(
         &g->texts, "against %.150s", base != UINT32_MAX ? s->backends[base].name : "the base");

@@ -8,12 +8,18 @@
 #include "core/memory.h"
 #include "report/format.h"
 #include "result/session.h"
+#include "stats/aggregate.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+bool ab_view_shows(const struct ab_session *s, uint32_t backend)
+{
+    return ab_session_has_numbers(s, backend) && !ab_backend_is_null(&s->backends[backend]);
+}
 
 void ab_grid_fini(struct ab_grid *g)
 {

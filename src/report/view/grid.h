@@ -37,11 +37,12 @@ enum ab_emphasis { AB_PLAIN, AB_STRONG, AB_FAINT, AB_GOOD, AB_BAD };
 enum ab_grid_kind {
     AB_GRID_BLANK,
     AB_GRID_TEXT,
-    AB_GRID_CODE, /* a text that is typed */
-    AB_GRID_NS,   /* a reading of the clock, which has a floor; terminals leave out the unit */
-    AB_GRID_CALL, /* the same, with its unit */
-    AB_GRID_TIME, /* ns, with a unit, of what has no floor */
-    AB_GRID_PAIR, /* two readings of the clock */
+    AB_GRID_CODE,  /* a text that is typed */
+    AB_GRID_PROSE, /* one in which brackets are no interval */
+    AB_GRID_NS,    /* a reading of the clock, which has a floor; terminals leave out the unit */
+    AB_GRID_CALL,  /* the same, with its unit */
+    AB_GRID_TIME,  /* ns, with a unit, of what has no floor */
+    AB_GRID_PAIR,  /* two readings of the clock */
     AB_GRID_BYTES,
     AB_GRID_SCALED,    /* a text in the unit of the grid */
     AB_GRID_COUNT,     /* exact where there is room */
@@ -67,7 +68,7 @@ struct ab_grid_cell {
     enum ab_grid_kind kind;
     double value;        /* NaN = not known */
     double second;       /* of a PAIR; NaN = not known */
-    const char *text;    /* of TEXT, CODE and SCALED */
+    const char *text;    /* of TEXT, CODE, PROSE and SCALED */
     const char *in_html; /* in its place in HTML; NULL = the same */
     double *line;        /* AB_GRID_POINTS, from 0 to value; NaN is a gap */
     struct ab_hdr *hdr;  /* of HISTOGRAM; the grid frees it */
@@ -75,6 +76,9 @@ struct ab_grid_cell {
     double share;        /* of a PORTION; else that of a bar which pictures it in HTML, 0 = none */
     unsigned shade;      /* 1 to 4: how far it is above the least of its row; 0 = it is not */
     bool is_soft;        /* says little: faint in HTML */
+    bool is_long;        /* a sentence, which has room in HTML */
+    const char *below;   /* words below it in HTML, with an interval that is faint; NULL = none */
+    const char *interval;
 };
 
 struct ab_grid_row {
@@ -86,9 +90,9 @@ struct ab_grid_row {
     struct ab_grid_cell cells[AB_GRID_COLUMNS_MAX];
 };
 
-struct ab_grid { /* begins as {.session, .columns, .n_columns} */
-    const struct ab_session *session;
-    const char *rows_are; /* the title of their labels in HTML */
+struct ab_grid {                      /* begins as {.session, .columns, .n_columns} */
+    const struct ab_session *session; /* NULL = of several, and no row is a back end */
+    const char *rows_are;             /* the title of their labels in HTML */
     struct ab_grid_column columns[AB_GRID_COLUMNS_MAX];
     unsigned n_columns;
     struct ab_grid_row *rows;
@@ -99,8 +103,12 @@ struct ab_grid { /* begins as {.session, .columns, .n_columns} */
     const char *note, *remark;       /* words below it on terminals, faint and plain; NULL = none */
     struct ab_sparkline_range range; /* of all histograms */
     bool is_whole; /* terminals show all columns whatever the width: below each other */
+    bool is_list;  /* HTML shows all rows, in their order */
     struct ab_view_texts texts;
 };
+
+/* Is it in pages: it has numbers, and is not the null back end. */
+bool ab_view_shows(const struct ab_session *s, uint32_t backend);
 
 void ab_grid_fini(struct ab_grid *g);
 /* Rows; the pointer is good until the next one. */

@@ -384,7 +384,7 @@ static void add_slowest(struct ab_grid *g, const struct ab_view *v, uint32_t bac
     ab_grid_say(g, 3, "once");
 }
 
-bool ab_slowest_grid(const struct ab_view *v, uint32_t phase, struct ab_grid *g)
+static bool slowest_calls(const struct ab_view *v, uint32_t phase, struct ab_grid *g)
 {
     const struct ab_session *s = v->session;
     const struct ab_iterations *each = ab_session_iterations(s, s->phases[phase]);
@@ -406,7 +406,7 @@ bool ab_slowest_grid(const struct ab_view *v, uint32_t phase, struct ab_grid *g)
     return g->n_rows > 1;
 }
 
-bool ab_slow_iterations_grid(const struct ab_view *v, uint32_t phase, struct ab_grid *g)
+static bool slowest_iterations(const struct ab_view *v, uint32_t phase, struct ab_grid *g)
 {
     const struct ab_session *s = v->session;
     const struct ab_iterations *each = ab_session_iterations(s, s->phases[phase]);
@@ -447,7 +447,7 @@ bool ab_slow_iterations_grid(const struct ab_view *v, uint32_t phase, struct ab_
     return g->n_rows > 1;
 }
 
-bool ab_slowest_list_grid(const struct ab_view *v, struct ab_grid *g)
+static bool slowest_list(const struct ab_view *v, struct ab_grid *g)
 {
     const struct ab_session *s = v->session;
     uint32_t n = 0;
@@ -482,4 +482,12 @@ bool ab_slowest_list_grid(const struct ab_view *v, struct ab_grid *g)
         ab_grid_put(g, 6, AB_GRID_TIME, c->max_ns, NULL);
     }
     return g->n_rows > 0;
+}
+
+bool ab_slowest_grid(const struct ab_view *v, enum ab_slowest_of of, uint32_t phase,
+                     struct ab_grid *g)
+{
+    return of == AB_SLOWEST_CALLS        ? slowest_calls(v, phase, g)
+           : of == AB_SLOWEST_ITERATIONS ? slowest_iterations(v, phase, g)
+                                         : slowest_list(v, g);
 }

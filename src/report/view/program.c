@@ -22,18 +22,14 @@ const struct ab_field *ab_program_field(const char *name)
     return NULL;
 }
 
-double ab_program_value_of_round(const struct ab_session *s, uint32_t backend,
-                                 const struct ab_field *field, uint32_t round)
+void ab_program_rounds(const struct ab_session *s, uint32_t backend, const struct ab_field *field,
+                       double *out)
 {
-    const struct ab_result *r = ab_session_find(s, backend, AB_PROGRAM_PHASE, AB_OP_ALL, round);
-    return r != NULL && ab_field_exists(field, r) ? ab_field_f64(field, r) : (double)NAN;
-}
-
-static void collect(const struct ab_session *s, uint32_t backend, const struct ab_field *field,
-                    double *out)
-{
-    for (uint32_t i = 0; i < s->n_rounds; i++)
-        out[i] = ab_program_value_of_round(s, backend, field, s->rounds[i].index);
+    for (uint32_t i = 0; i < s->n_rounds; i++) {
+        const struct ab_result *r = ab_session_find(s, backend, AB_PROGRAM_PHASE, AB_OP_ALL,
+                                                    s->rounds[i].index);
+        out[i] = r != NULL && ab_field_exists(field, r) ? ab_field_f64(field, r) : (double)NAN;
+    }
 }
 
 /* NaN where no round has a number. Sorts x. */
@@ -76,9 +72,9 @@ void ab_program_value_of(const struct ab_session *s, uint32_t backend, uint32_t 
     bool has_base = base < s->n_backends && backend != base &&
                     ab_backend_is_comparable(&s->backends[backend]);
     *out = (struct ab_program_value){NAN, ab_effect_paired(NULL, NULL, 0)};
-    collect(s, backend, field, x);
+    ab_program_rounds(s, backend, field, x);
     if (has_base)
-        collect(s, base, field, of_base);
+        ab_program_rounds(s, base, field, of_base);
     if (has_base)
         add_effect(s, x, of_base, &out->ratio); /* the medians put the rounds in another order */
     out->median = median_of(x, s->n_rounds);
@@ -107,10 +103,10 @@ struct side { /* a number of a back end, one a round */
 static void collect_side(const struct ab_session *s, const struct side *of, double *calls,
                          double *out)
 {
-    collect(s, of->backend, ab_program_field(of->field), out);
+    ab_program_rounds(s, of->backend, ab_program_field(of->field), out);
     if (!of->is_by_calls)
         return;
-    collect(s, of->backend, ab_program_field("calls"), calls);
+    ab_program_rounds(s, of->backend, ab_program_field("calls"), calls);
     for (uint32_t i = 0; i < s->n_rounds; i++)
         out[i] /= calls[i];
 }
@@ -261,7 +257,7 @@ static bool add_metric(struct ab_grid *g, const struct ab_view *v, const char *t
     return is_any;
 }
 
-void ab_program_grid(const struct ab_view *v, bool has_details, struct ab_grid *g)
+static void fill_sections(const struct ab_view *v, bool has_details, struct ab_grid *g)
 {
     struct ab_text unknown = {0};
     bool is_compared = v->ranking.base != UINT32_MAX && v->ranking.n_ranked >= 2;
@@ -282,4 +278,54 @@ void ab_program_grid(const struct ab_view *v, bool has_details, struct ab_grid *
     if (unknown.n > 0)
         g->note = ab_view_texts_addf(&g->texts, "%s", unknown.s);
     ab_text_fini(&unknown);
+}
+
+/* ---- a column for each metric ---- */
+
+static void put_number(struct ab_grid *g, unsigned column, const struct ab_field *field,
+                       const struct ab_program_value *value)
+{
+    char words[96], interval[160];
+    struct ab_view_factor f = ab_view_factor_of(&value->ratio);
+    struct ab_grid_cell *cell = ab_grid_put(g, column, kind_of(field), value->median, NULL);
+    if (!isfinite(f.times))
+        return;
+    cell->below = ab_view_texts_addf(&g->texts, "%s",
+                                     ab_view_factor_words(words, sizeof words, &f, "more", "less"));
+    cell->interval = ab_view_texts_addf(&g->texts, "%s",
+                                        ab_view_factor_interval(interval, sizeof interval, &f));
+}
+
+static void fill_columns(const struct ab_view *v, struct ab_grid *g)
+{
+    static const struct {
+        const char *field, *title;
+    } columns[] = {{"cpu_ns", "#CPU time"},
+                   {"resident_peak_bytes", "#peak"},
+                   {"resident_mean_bytes", "#mean"},
+                   {"faults_minor", "#minor faults"}};
+    *g = (struct ab_grid){
+        .session = v->session, .rows_are = "allocator", .n_columns = AB_ARRAY_LEN(columns)};
+    for (unsigned c = 0; c < g->n_columns; c++)
+        g->columns[c].in_html = columns[c].title;
+    for (uint32_t i = 0; i < v->ranking.n_rows; i++) {
+        const uint32_t backend = v->ranking.rows[i].backend;
+        if (!ab_view_shows(v->session, backend))
+            continue;
+        ab_grid_add_backend(g, backend)->emphasis = AB_PLAIN;
+        for (unsigned c = 0; c < g->n_columns; c++) {
+            const struct ab_field *field = ab_program_field(columns[c].field);
+            struct ab_program_value value;
+            ab_program_value_of(v->session, backend, v->ranking.base, field, &value);
+            put_number(g, c, field, &value);
+        }
+    }
+}
+
+void ab_program_grid(const struct ab_view *v, enum ab_program_shape shape, struct ab_grid *g)
+{
+    if (shape == AB_PROGRAM_COLUMNS)
+        fill_columns(v, g);
+    else
+        fill_sections(v, shape == AB_PROGRAM_DETAILS, g);
 }

@@ -14,9 +14,9 @@
 /* The field of results of this name; NULL = none. */
 const struct ab_field *ab_program_field(const char *name);
 
-/* Of one back end in one round; NaN = n/a. */
-double ab_program_value_of_round(const struct ab_session *s, uint32_t backend,
-                                 const struct ab_field *field, uint32_t round);
+/* Of one back end, by round; NaN = n/a. */
+void ab_program_rounds(const struct ab_session *s, uint32_t backend, const struct ab_field *field,
+                       double *out);
 
 struct ab_program_value {
     double median;          /* over the rounds; NaN = n/a */

@@ -12,9 +12,11 @@
 #include "report/format.h"
 #include "report/view/latency.h"
 #include "report/view/memory.h"
+#include "report/view/pictures.h"
 #include "report/view/program.h"
 #include "report/view/warnings.h"
 #include "result/session.h"
+#include "stats/growth.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -150,7 +152,7 @@ static void fill(const struct ab_session *s, const struct ab_view_memory *memory
     static const double quantiles[] = {0.99, 0.999};
     double ns[2] = {NAN, NAN};
     const struct ab_view_memory_row *m = &memory->rows[row->backend];
-    const struct ab_view_growth growth = ab_view_growth_of(s, row->backend, AB_VIEW_ALL_ROUNDS);
+    const struct ab_growth growth = ab_growth_of(s, row->backend, AB_GROWTH_ALL_ROUNDS);
     ab_view_latency_of_allocation(s, row->backend, quantiles, 2, ns);
     row->never_frees = s->backends[row->backend].never_frees &&
                        !ab_session_did_reset(s, row->backend);
@@ -166,8 +168,11 @@ static void fill(const struct ab_session *s, const struct ab_view_memory *memory
     row->why_growth = growth.why;
 }
 
+static const struct ab_view_span no_span = {NAN, NAN};
+
 static void clear(struct ab_view_rank *row)
 {
+    row->run_range = row->peak_range = no_span;
     row->run_ns = (struct ab_round_range){0, NAN, NAN, NAN};
     row->speed = row->peak_ratio = ab_effect_paired(NULL, NULL, 0);
     row->p99_ns = row->p999_ns = row->peak_bytes = row->times_live = NAN;
@@ -199,6 +204,14 @@ static struct ab_effect view_peak_ratio(const struct ab_session *s, const struct
     return ab_effect_shown(&e, base->peak_bytes > 0 ? row->peak_bytes / base->peak_bytes : NAN);
 }
 
+/* Of a speed: the higher, the shorter the time. */
+static struct ab_view_span time_range(double base_ns, const struct ab_effect *speed)
+{
+    if (!isfinite(base_ns) || !isfinite(speed->low) || !isfinite(speed->high) || speed->low <= 0)
+        return no_span;
+    return (struct ab_view_span){base_ns / speed->high, base_ns / speed->low};
+}
+
 static void ranking_compare(const struct ab_session *s, const struct ab_view_rank *base,
                             struct ab_view_rank *row)
 {
@@ -206,6 +219,9 @@ static void ranking_compare(const struct ab_session *s, const struct ab_view_ran
     if (base != NULL && !row->is_base && row->standing == AB_VIEW_RANKED) {
         row->speed = ab_session_speed(s, row->backend, base->backend, NULL);
         row->peak_ratio = view_peak_ratio(s, row, base);
+        row->run_range = time_range(base->run_ns.median, &row->speed);
+        row->peak_range = (struct ab_view_span){base->peak_bytes * row->peak_ratio.low,
+                                                base->peak_bytes * row->peak_ratio.high};
     }
     row->vs = ab_view_factor_of(&row->speed);
 }
@@ -246,6 +262,31 @@ static void fill_all(const struct ab_session *s, const struct ab_view_memory *me
         ranking_compare(s, base, &out->rows[i]);
 }
 
+/* fmin and fmax pass over NaN. */
+static void widen(struct ab_view_span *ends, double value, const struct ab_view_span *range)
+{
+    ends->low = fmin(ends->low, fmin(value, range->low));
+    ends->high = fmax(ends->high, fmax(value, range->high));
+}
+
+/* Rows are by time. */
+static void place(struct ab_view_ranking *out)
+{
+    double least = INFINITY;
+    out->run_ends = out->peak_ends = (struct ab_view_span){INFINITY, 0};
+    for (uint32_t i = 0; i < out->n_ranked; i++) {
+        struct ab_view_rank *row = &out->rows[i];
+        row->is_placed = isfinite(row->run_ns.median) && row->run_ns.median > 0 &&
+                         isfinite(row->peak_bytes);
+        if (!row->is_placed)
+            continue;
+        row->is_front = row->peak_bytes < least;
+        least = fmin(least, row->peak_bytes);
+        widen(&out->run_ends, row->run_ns.median, &row->run_range);
+        widen(&out->peak_ends, row->peak_bytes, &row->peak_range);
+    }
+}
+
 /* `memory` is that of the same session. */
 static void view_ranking_make(const struct ab_session *s, const struct ab_view_memory *memory,
                               struct ab_view_ranking *out)
@@ -257,6 +298,7 @@ static void view_ranking_make(const struct ab_session *s, const struct ab_view_m
         .drain = last_drain(s)};
     fill_all(s, memory, out);
     qsort(out->rows, out->n_rows, sizeof *out->rows, by_rank);
+    place(out);
 }
 
 static void view_ranking_fini(struct ab_view_ranking *r)
@@ -655,6 +697,8 @@ static struct ab_view_time phases_time_of(const struct ab_session *s, uint32_t b
     if (base != UINT32_MAX && base != backend && ab_backend_is_comparable(&s->backends[backend]))
         t.speed = ab_session_speed(s, backend, base, phase);
     t.vs = ab_view_factor_of(&t.speed);
+    t.is_unclear = isfinite(t.speed.ratio) && !t.vs.is_clear;
+    t.range_ns = no_span;
     return t;
 }
 
@@ -699,13 +743,34 @@ static void add_harnesses(const struct ab_session *s, double *x, struct ab_view_
                 add_harness(s, b, x, out);
 }
 
+/* A wild interval is cut, so that not all bars are short. */
+static void phases_add_ranges(const struct ab_session *s, uint32_t base, uint32_t phase,
+                              struct ab_view_phases *out)
+{
+    double *most = &out->phases[phase].most_ns;
+    for (uint32_t b = 0; b < s->n_backends; b++) {
+        struct ab_view_time *t = &out->times[(size_t)b * s->n_phases + phase];
+        double ns = t->ns_per_op.median;
+        if (base != UINT32_MAX && base != b)
+            t->range_ns = time_range(ab_view_phases_at(out, base, phase)->ns_per_op.median,
+                                     &t->speed);
+        if (!ab_view_shows(s, b) || !isfinite(ns))
+            continue;
+        out->phases[phase].n_shown++;
+        *most = fmax(*most, isfinite(t->range_ns.high) ? fmin(t->range_ns.high, 3 * ns) : ns);
+        *most = fmax(*most, ns);
+    }
+}
+
 static void phases_fill(const struct ab_session *s, uint32_t base, double *x,
                         struct ab_view_phases *out)
 {
     for (uint32_t p = 0; p < s->n_phases; p++) {
-        out->phases[p] = (struct ab_view_phase){s->phases[p], ab_view_phase_ops(s, s->phases[p])};
+        out->phases[p] = (struct ab_view_phase){s->phases[p], ab_view_phase_ops(s, s->phases[p]),
+                                                0};
         for (uint32_t b = 0; b < s->n_backends; b++)
             out->times[(size_t)b * s->n_phases + p] = phases_time_of(s, b, s->phases[p], base);
+        phases_add_ranges(s, base, p, out);
     }
     add_harnesses(s, x, out);
 }
@@ -762,6 +827,7 @@ static void make(const struct ab_session *s, struct ab_view *v)
     v->title = title_of(s, v->n_ops, &v->texts);
     view_headline_make(s, &v->ranking, &v->warnings, &v->texts, &v->headline);
     view_steps_make(s, &v->headline, &v->ranking, &v->texts, &v->next);
+    ab_view_pictures_make(v, &v->pictures);
 }
 
 void ab_view_make(const struct ab_session *session, struct ab_view *out)
@@ -782,6 +848,7 @@ void ab_view_fini(struct ab_view *v)
     ab_view_slowest_fini(&v->slowest);
     ab_view_slowest_fini(&v->slow_iterations);
     ab_view_warnings_fini(&v->warnings);
+    ab_view_pictures_fini(&v->pictures);
     ab_view_texts_fini(&v->texts);
     *v = (struct ab_view){0};
 }

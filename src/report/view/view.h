@@ -12,6 +12,7 @@
 #include "report/view/grid.h"
 #include "report/view/latency.h"
 #include "report/view/memory.h"
+#include "report/view/pictures.h"
 #include "report/view/warnings.h"
 #include "report/view/words.h"
 #include "result/result.h"
@@ -22,13 +23,17 @@
 
 struct ab_view_phase {
     const char *name;
-    uint64_t n_ops; /* ab_view_phase_ops */
+    uint64_t n_ops;   /* ab_view_phase_ops */
+    uint32_t n_shown; /* back ends that pages show and whose time is known */
+    double most_ns;   /* the longest time or interval of these */
 };
 
 struct ab_view_time {
     struct ab_round_range ns_per_op; /* median is what is shown; n = 0: n/a */
     struct ab_effect speed;          /* above 1: faster than the base; NaN: nothing to compare */
     struct ab_view_factor vs;        /* "~" where not is_clear, of what is no base */
+    bool is_unclear;                 /* "~" */
+    struct ab_view_span range_ns;    /* what the interval of speed makes of the base's time */
 };
 
 struct ab_view_harness { /* the null back end with one of the harnesses */
@@ -72,6 +77,7 @@ struct ab_view_rank {
     struct ab_effect speed;   /* above 1: faster than the base. Ratio of the two medians that are
                                      shown; NaN: is the base, or nothing to compare with */
     struct ab_view_factor vs; /* the same in words */
+    struct ab_view_span run_range; /* what the interval of speed makes of the base's time */
     /* Latency of calls that return a block (alloc, alloc_zeroed, alloc_aligned, resize) in all
      * phases, each weighted by how often the work makes it. ns; NaN = n/a, too few samples */
     double p99_ns, p999_ns;
@@ -79,7 +85,10 @@ struct ab_view_rank {
                           the one of memory; of a real program that of all its processes */
     double times_live; /* peak_bytes by the most live bytes; NaN = n/a */
     struct ab_effect peak_ratio; /* peak_bytes by that of the base, which a reader can work out */
-    double after_free_bytes;     /* resident when all is freed, after the longest wait; NaN = n/a */
+    struct ab_view_span peak_range; /* what its interval makes of the base's peak */
+    bool is_placed;                 /* ranked, with a time and a peak */
+    bool is_front;                  /* no other that is placed is both faster and leaner */
+    double after_free_bytes; /* resident when all is freed, after the longest wait; NaN = n/a */
     double after_purge_bytes;
     double growth_bytes; /* of the footprint at constant live bytes, in 1,000,000 ops: memory.h */
     double growth_over_ops; /* how many ops it was seen in */
@@ -91,7 +100,8 @@ struct ab_view_ranking {
         *rows; /* n_rows = session->n_backends: ranked ones by time, those of unknown
                                   time after them; then aside, then failed, as they were asked for */
     uint32_t n_rows, n_ranked;
-    uint32_t base;                         /* index of session->backends; UINT32_MAX = none */
+    uint32_t base;                           /* index of session->backends; UINT32_MAX = none */
+    struct ab_view_span run_ends, peak_ends; /* of all that are placed, with their ranges */
     unsigned drain;                        /* of ab_drain_names: what after_free_bytes is read at */
     bool has_drain, has_purge, has_growth; /* of some back end it is known */
 };
@@ -152,6 +162,7 @@ struct ab_view {
     struct ab_view_slowest slowest, slow_iterations;
     struct ab_view_warnings warnings;
     struct ab_view_steps next;
+    struct ab_view_pictures pictures;
     struct ab_view_texts texts;
 };
 
@@ -177,19 +188,36 @@ void ab_rounds_note_end(const struct ab_session *s, struct ab_text *out);
 /* Topics as grids; each is ended by the caller. False: there is nothing to show. `scratch` is for
  * merging. */
 
-/* The ranking; what failed has a row as well. */
-enum { AB_RANKING_VERSUS = 1, AB_RANKING_P99, AB_RANKING_P999 }; /* columns */
+/* The ranking, in its order; what failed has a row as well. The column of what is resident after free is
+ * without a title: terminals and pages have it with the rest of memory. */
+enum {
+    AB_RANKING_VERSUS = 1,
+    AB_RANKING_P99,
+    AB_RANKING_P999,
+    AB_RANKING_AFTER_FREE = 5
+}; /* columns */
 void ab_ranking_grid(const struct ab_view *v, struct ab_grid *g);
 /* Time per op of the phases that take most of it, with the harness. */
 bool ab_phases_grid(const struct ab_view *v, struct ab_grid *g);
 /* p50 and p99 of the calls that are most of the work. *has_floor: one is the clock's floor. */
 bool ab_calls_grid(const struct ab_view *v, struct ab_grid *g, bool *has_floor);
-/* Of a program: a section for each metric but the wall time, which the ranking has. Values are medians
+/* Of a program: a section, or in HTML a column, for each metric but the wall time, which the ranking
+ * has. Values are medians
  * of the rounds; a factor is the ratio of the two that are shown, its interval that of the pairs of
  * rounds, so that drift of the machine cancels. */
-void ab_program_grid(const struct ab_view *v, bool has_details, struct ab_grid *g);
+enum ab_program_shape { AB_PROGRAM_USUAL, AB_PROGRAM_DETAILS, AB_PROGRAM_COLUMNS };
+void ab_program_grid(const struct ab_view *v, enum ab_program_shape shape, struct ab_grid *g);
 /* Beside the replay of the trace: a row for each back end but the base. */
 bool ab_program_witness_grid(const struct ab_view *v, struct ab_grid *g);
+
+/* What it was measured with, and what served a real program. */
+enum ab_conditions {
+    AB_CONDITIONS_MEASUREMENT,
+    AB_CONDITIONS_LIBRARIES,
+    AB_CONDITIONS_SERVED,
+    AB_CONDITIONS_HOST /* the first; one each from here on */
+};
+void ab_conditions_grid(const struct ab_view *v, unsigned which, struct ab_grid *g);
 
 /* Time in the allocator per iteration of a phase. *n_scheduler: how many are left out because the
  * scheduler took the CPU. */
@@ -206,11 +234,11 @@ enum { AB_SIZES_FEW = 20 };
 bool ab_sizes_has(const struct ab_session *s, const char *phase, unsigned op, uint32_t backend);
 bool ab_sizes_grid(const struct ab_session *s, const char *phase, unsigned op,
                    const uint32_t *backends, unsigned n, bool is_tail, struct ab_grid *g);
-/* Calls of a phase that are the slowest, by their place in the work; iterations likewise. */
-bool ab_slowest_grid(const struct ab_view *v, uint32_t phase, struct ab_grid *g);
-bool ab_slow_iterations_grid(const struct ab_view *v, uint32_t phase, struct ab_grid *g);
-/* The slowest calls of all phases, those that repeat first. */
-bool ab_slowest_list_grid(const struct ab_view *v, struct ab_grid *g);
+/* Calls of a phase that are the slowest, by their place in the work; iterations likewise; or the slowest
+ * calls of all phases, those that repeat first. */
+enum ab_slowest_of { AB_SLOWEST_CALLS, AB_SLOWEST_ITERATIONS, AB_SLOWEST_LIST };
+bool ab_slowest_grid(const struct ab_view *v, enum ab_slowest_of of, uint32_t phase,
+                     struct ab_grid *g);
 /* Of a phase: percentiles by op, throughput, and what was counted. */
 enum { AB_LATENCY_PICTURE = 6 }; /* column of the distribution */
 void ab_latency_grid(const struct ab_view *v, const char *phase, struct ab_grid *g);

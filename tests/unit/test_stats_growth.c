@@ -2,7 +2,7 @@
  *
  * Growth of the footprint at constant live bytes, on time lines made by hand.
  */
-#include "report/view/memory.h"
+#include "stats/growth.h"
 
 #include "support/cmocka.h"
 
@@ -34,7 +34,7 @@ static void the_slope_of_the_plateau_is_found(void **state)
 {
     (void)state;
     draw(1e7, 0.25);
-    struct ab_view_growth g = ab_view_growth_of(&session, 0, AB_VIEW_ALL_ROUNDS);
+    struct ab_growth g = ab_growth_of(&session, 0, AB_GROWTH_ALL_ROUNDS);
     assert_true(fabs(g.bytes - 250000) < 2500);
     assert_string_equal(g.why, "");
     assert_true(g.over_ops >= 100 * OPS_A_POINT && g.over_ops <= 200 * OPS_A_POINT);
@@ -44,7 +44,7 @@ static void what_does_not_grow_does_not(void **state)
 {
     (void)state;
     draw(1e7, 0);
-    assert_true(fabs(ab_view_growth_of(&session, 0, AB_VIEW_ALL_ROUNDS).bytes) < 1000);
+    assert_true(fabs(ab_growth_of(&session, 0, AB_GROWTH_ALL_ROUNDS).bytes) < 1000);
 }
 
 /* One reading far out, as when a cache was emptied, moves no median. */
@@ -53,7 +53,7 @@ static void one_outlier_does_not_count(void **state)
     (void)state;
     draw(1e7, 0.25);
     points[POINTS - 20].footprint_bytes *= 3;
-    assert_true(fabs(ab_view_growth_of(&session, 0, AB_VIEW_ALL_ROUNDS).bytes - 250000) < 3000);
+    assert_true(fabs(ab_growth_of(&session, 0, AB_GROWTH_ALL_ROUNDS).bytes - 250000) < 3000);
 }
 
 static void without_a_plateau_it_is_not_known(void **state)
@@ -62,7 +62,7 @@ static void without_a_plateau_it_is_not_known(void **state)
     draw(1e7, 0.25);
     for (uint32_t i = 0; i < POINTS; i++)
         points[i].requested_bytes = 1e6 + 1e5 * i;
-    struct ab_view_growth g = ab_view_growth_of(&session, 0, AB_VIEW_ALL_ROUNDS);
+    struct ab_growth g = ab_growth_of(&session, 0, AB_GROWTH_ALL_ROUNDS);
     assert_true(isnan(g.bytes) && isnan(g.over_ops));
     assert_non_null(strstr(g.why, "do not stay constant"));
 }
@@ -73,14 +73,14 @@ static void where_nothing_was_live_it_is_not_known(void **state)
     (void)state;
     for (uint32_t i = 0; i < POINTS; i++)
         points[i] = (struct ab_timeline_point){.position = i, .footprint_bytes = 4096};
-    assert_true(isnan(ab_view_growth_of(&session, 0, AB_VIEW_ALL_ROUNDS).bytes));
+    assert_true(isnan(ab_growth_of(&session, 0, AB_GROWTH_ALL_ROUNDS).bytes));
 }
 
 static void without_a_time_line_it_is_not_known(void **state)
 {
     (void)state;
     session.n_timelines = 0;
-    struct ab_view_growth g = ab_view_growth_of(&session, 0, AB_VIEW_ALL_ROUNDS);
+    struct ab_growth g = ab_growth_of(&session, 0, AB_GROWTH_ALL_ROUNDS);
     session.n_timelines = 1;
     assert_true(isnan(g.bytes));
     assert_string_equal(g.why, "no memory over time was measured");

@@ -4,8 +4,8 @@
  * error names the place ("results[3].hdr_v2"). The first error sticks in the reader: after it all
  * functions return something harmless and do nothing, and callers ask once, at the end.
  */
-#ifndef AB_REPORT_READ_JSON_IN_H
-#define AB_REPORT_READ_JSON_IN_H
+#ifndef AB_REPORT_JSON_IN_H
+#define AB_REPORT_JSON_IN_H
 
 #include "core/status.h"
 

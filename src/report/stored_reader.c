@@ -2,7 +2,7 @@
  *
  * What the records of a stored result refer to.
  */
-#include "report/read/stored_reader.h"
+#include "report/stored_reader.h"
 
 #include "core/memory.h"
 #include "core/text.h"

@@ -3,7 +3,7 @@
  * Loads a JSON document with bounds on its size and its memory, and reads typed members of it; an
  * error names the path to the value.
  */
-#include "report/read/json_in.h"
+#include "report/json_in.h"
 
 #include "base/nearest.h"
 #include "core/memory.h"

@@ -4,8 +4,8 @@
  * from. Written again it is the same document, byte for byte. The file may be hostile: everything
  * is checked before it is believed, and what can be asked for has a bound.
  */
-#ifndef AB_REPORT_READ_READ_RESULT_H
-#define AB_REPORT_READ_READ_RESULT_H
+#ifndef AB_REPORT_READ_RESULT_H
+#define AB_REPORT_READ_RESULT_H
 
 #include "core/status.h"
 #include "report/json.h"

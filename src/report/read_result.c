@@ -3,7 +3,7 @@
  * Loads a stored result, or finds and unpacks that of an HTML report, and hands it to the tables of
  * session_record.c.
  */
-#include "report/read/read_result.h"
+#include "report/read_result.h"
 
 #include "core/memory.h"
 #include "core/text.h"

@@ -2,10 +2,10 @@
  *
  * The reading of a stored result: what its records have in common. The first error sticks in `json`.
  */
-#ifndef AB_REPORT_READ_STORED_READER_H
-#define AB_REPORT_READ_STORED_READER_H
+#ifndef AB_REPORT_STORED_READER_H
+#define AB_REPORT_STORED_READER_H
 
-#include "report/read/json_in.h"
+#include "report/json_in.h"
 #include "result/hdr.h"
 #include "result/result.h"
 
