@@ -2,13 +2,14 @@
  *
  * `trace info`: gathers the facts of each file, and has them printed as text or as JSON.
  */
+#include "app/stacks.h"
 #include "cli/spool_summary.h"
 #include "cli/terminal.h"
 #include "cli/trace.h"
-#include "cli/trace_flame.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "core/units_show.h"
+#include "report/flame.h"
 #include "report/output.h"
 #include "report/record.h"
 #include "report/sparkline.h"
@@ -533,7 +534,7 @@ static void print_facts(FILE *to, const struct ab_trace_facts *f, struct ab_tabl
                                         &s->life_bytes, NULL, NULL, true, style.utf8});
 }
 
-/* ---- gathering and telling ---- */
+/* ---- gathering ---- */
 
 static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
 {
@@ -633,6 +634,47 @@ static enum ab_status read_facts(const struct ab_options *o, struct ab_trace_fac
                        AB_SHOWN(600, f->path));
     return status == AB_OK ? read_scopes(o, f, err) : status;
 }
+
+/* ---- flame graphs ---- */
+
+static enum ab_status check_flame(const struct ab_options *o, struct ab_err *err)
+{
+    bool has_file = o->flame != NULL || o->folded != NULL;
+    if (o->has_flame_by && !has_file)
+        return ab_fail(err, AB_USAGE, "trace info --flame-by needs --flame or --folded: a file");
+    if (has_file && !o->wants_sites)
+        return ab_fail(err, AB_USAGE, "trace info --flame and --folded need --sites: the stacks");
+    if (has_file && o->n_args > 2)
+        return ab_fail(err, AB_USAGE, "trace info --flame and --folded take one trace, not %zu",
+                       o->n_args - 1);
+    return AB_OK;
+}
+
+static void write_svg(const struct ab_flame *flame, FILE *to, const struct ab_trace_facts *f,
+                      enum ab_flame_by by)
+{
+    static const char *const what[] = {"calls", "bytes asked for", "live bytes at the peak"};
+    char title[400];
+    snprintf(title, sizeof title, "%.200s: %s, by call site",
+             f->info.program[0] != 0 ? f->info.program : "unknown program", what[by]);
+    ab_flame_write_svg(flame, to, title, by == AB_FLAME_CALLS ? "calls" : "bytes");
+}
+
+static enum ab_status write_flame(const struct ab_trace_facts *f, enum ab_flame_by by,
+                                  struct ab_output *svg, struct ab_output *folded,
+                                  struct ab_err *err)
+{
+    struct ab_flame *flame = ab_trace_flame(&f->site_table, &f->sites, by);
+    if (svg->to != NULL)
+        write_svg(flame, svg->to, f, by);
+    if (folded->to != NULL)
+        ab_flame_write_folded(flame, folded->to);
+    ab_flame_close(flame);
+    AB_TRY(ab_output_commit(svg, err));
+    return ab_output_commit(folded, err);
+}
+
+/* ---- telling ---- */
 
 enum { JSON, FLAME, FOLDED, HTML, OUTPUTS };
 
@@ -749,7 +791,7 @@ static enum ab_status tell(struct telling *t, size_t i, struct ab_trace_facts *f
             tell_sites(o, f);
     }
     if (o->flame != NULL || o->folded != NULL)
-        AB_TRY(ab_trace_flame_write(f, o->flame_by, &t->out[FLAME], &t->out[FOLDED], err));
+        AB_TRY(write_flame(f, o->flame_by, &t->out[FLAME], &t->out[FOLDED], err));
     if (f->look != NULL)
         AB_TRY(ab_trace_page_write(f, o, &t->out[HTML], err));
     if (t->list != NULL)
@@ -811,7 +853,7 @@ enum ab_status ab_trace_cmd_info(const struct ab_options *o, int *exit_code, str
         return ab_fail(err, AB_USAGE, "trace info --sort needs --sites: what it sorts");
     if (o->sinks[AB_SINK_HTML] != NULL && o->n_args > 2)
         return ab_fail(err, AB_USAGE, "trace info --html takes one trace, not %zu", o->n_args - 1);
-    AB_TRY(ab_trace_flame_check(o, err));
+    AB_TRY(check_flame(o, err));
     enum ab_status status = open_outputs(&t, err);
     t.list = o->json != NULL ? json_array() : NULL;
     if (status == AB_OK)

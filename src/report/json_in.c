@@ -292,13 +292,6 @@ bool ab_json_has_value(const struct ab_json_reader *r, const struct ab_json_node
     return ab_json_has(r, o, key) && !json_is_null(json_object_get(o->json, key));
 }
 
-struct ab_json_node ab_json_array_if_any(struct ab_json_reader *r,
-                                         const struct ab_json_node *parent, const char *key)
-{
-    struct ab_json_node none = {.parent = parent, .key = key};
-    return ab_json_has(r, parent, key) ? ab_json_array(r, parent, key) : none;
-}
-
 size_t ab_json_count(struct ab_json_reader *r, const struct ab_json_node *array, size_t max)
 {
     size_t n = r->status == AB_OK && array->json != NULL ? json_array_size(array->json) : 0;

@@ -58,9 +58,6 @@ bool ab_json_has(const struct ab_json_reader *r, const struct ab_json_node *o, c
 /* And is it not null? */
 bool ab_json_has_value(const struct ab_json_reader *r, const struct ab_json_node *o,
                        const char *key);
-/* An array that an older version did not write: json is NULL where it is not there. */
-struct ab_json_node ab_json_array_if_any(struct ab_json_reader *r,
-                                         const struct ab_json_node *parent, const char *key);
 
 /* How many items; an error when above `max`. */
 size_t ab_json_count(struct ab_json_reader *r, const struct ab_json_node *array, size_t max);

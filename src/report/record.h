@@ -7,7 +7,7 @@
  *     static const struct ab_member host_members[] = {
  *         AB_CHARS("cpu", struct ab_host, cpu),
  *         AB_WHOLE("page_bytes", struct ab_host, page_bytes, INT64_MAX, 0, .flags = AB_ZERO),
- *         AB_NUMBER("load_1min", struct ab_host, load_1min, .label = "load", .unit = "threads"),
+ *         AB_NUMBER("load_1min", struct ab_host, load_1min),
  *     };
  *     AB_TABLE(host, struct ab_host);
  *     ab_json_put(document, "host", ab_record_json(&host_record, &host, NULL));
@@ -110,7 +110,6 @@ struct ab_member {
     void (*read)(const struct ab_reading *x);
     /* Of ROWS: fills a zeroed item; false: there is no item `i`. */
     bool (*row)(const void *record, size_t i, void *item);
-    const char *label, *unit; /* for tables of text; NULL where there is none */
 };
 
 struct ab_record {

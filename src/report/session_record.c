@@ -72,7 +72,9 @@ static json_t *write_backend(const struct ab_writing *x)
 
 static void read_backend(const struct ab_reading *x)
 {
-    *(uint32_t *)x->record = ab_stored_backend(x->context, x->o, x->m->key);
+    const char *name = ab_json_text(x->r, x->o, x->m->key);
+    if (x->r->status == AB_OK)
+        *(uint32_t *)x->record = ab_stored_named(x->context, &x->at, name);
 }
 
 static void read_phase(const struct ab_reading *x)
@@ -620,7 +622,7 @@ static void read_order(const struct ab_reading *x)
     struct ab_round *round = x->record;
     struct ab_json_node list = ab_json_array(x->r, x->o, x->m->key);
     size_t n = ab_json_count(x->r, &list, session_of(x)->n_backends);
-    uint32_t *order = ab_stored_records(x->context, n, sizeof order[0]);
+    uint32_t *order = n > 0 ? ab_alloc_zeroed(n, sizeof order[0]) : NULL;
     for (size_t i = 0; i < n && x->r->status == AB_OK; i++) {
         struct ab_json_node item = ab_json_item(&list, i);
         const char *name = json_string_value(item.json);
@@ -979,7 +981,9 @@ static json_t *write_heap_memory(const struct ab_writing *x)
 static void read_heap_memory(const struct ab_reading *x)
 {
     struct ab_memory *memory = x->record;
-    struct ab_json_node list = ab_json_array_if_any(x->r, x->o, x->m->key);
+    struct ab_json_node list = {.json = NULL};
+    if (ab_json_has(x->r, x->o, x->m->key))
+        list = ab_json_array(x->r, x->o, x->m->key);
     size_t n = ab_json_count(x->r, &list, AB_PLACEMENT_HEAPS_MAX);
     for (uint32_t h = 0; h < AB_PLACEMENT_HEAPS_MAX; h++)
         ab_record_forget(&heap_memory_record, &memory->heaps[h]);

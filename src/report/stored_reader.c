@@ -4,15 +4,9 @@
  */
 #include "report/stored_reader.h"
 
-#include "core/memory.h"
 #include "core/text.h"
 
 #include <string.h>
-
-void *ab_stored_records(struct ab_stored_reader *x, size_t n, size_t bytes)
-{
-    return x->json.status == AB_OK && n > 0 ? ab_alloc_zeroed(n, bytes) : NULL;
-}
 
 uint32_t ab_stored_named(struct ab_stored_reader *x, const struct ab_json_node *at,
                          const char *name)
@@ -24,12 +18,4 @@ uint32_t ab_stored_named(struct ab_stored_reader *x, const struct ab_json_node *
     ab_json_fail(&x->json, at, "\"%s\" is not among the back ends",
                  ab_text_printable(shown, sizeof shown, name));
     return 0;
-}
-
-uint32_t ab_stored_backend(struct ab_stored_reader *x, const struct ab_json_node *o,
-                           const char *key)
-{
-    struct ab_json_node at = {.parent = o, .key = key};
-    const char *name = ab_json_text(&x->json, o, key);
-    return x->json.status == AB_OK ? ab_stored_named(x, &at, name) : 0;
 }

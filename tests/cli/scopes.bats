@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Scopes and call sites of a program whose frames are known (tests/guests/prog_frames.c): 40 frames
 # of 31 blocks, after 20 assets that stay.
-# tests: trace_flame.c cmd_trace_info.c
+# tests: cmd_trace_info.c
 
 load helpers
 
