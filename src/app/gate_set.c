@@ -181,6 +181,38 @@ enum ab_status ab_gate_set_read(const struct ab_gate_source *source, struct ab_g
     return status;
 }
 
+void ab_gate_set_inspect(const void *user, const struct ab_workload *w, struct ab_diag *diag)
+{
+    (void)user;
+    struct ab_gate_phase *phases = ab_alloc_zeroed(w->n_phases + 1u, sizeof phases[0]);
+    struct ab_gate *gates = ab_alloc_zeroed(w->n_phases + 1u, sizeof gates[0]);
+    struct ab_gate_scope scope = {.phases = phases, .is_partial = true};
+    const struct ab_remarks *lists[] = {&w->gates, &w->claims};
+    struct ab_gate_error error;
+    bool has_names = w->n_phases > 0;
+    for (size_t i = 0; i < w->n_phases; i++) {
+        const struct ab_phase_def *phase = &w->phases[i];
+        has_names = has_names && phase->name[0] != 0;
+        if (phase->is_measured)
+            phases[scope.n_phases++] = (struct ab_gate_phase){
+                .name = phase->name,
+                .kinds = (1u << AB_OP_KIND_COUNT) - 1,
+                .iteration = phase->each[0] != 0 ? phase->each : NULL,
+                .has_budget = phase->budget_ns != 0};
+    }
+    for (size_t l = 0; has_names && l < 2; l++)
+        for (size_t i = 0; i < lists[l]->n; i++) {
+            const struct ab_remark *remark = &lists[l]->items[i];
+            size_t n;
+            bool ok = l == 0 ? ab_gate_parse_each(remark->node.text, &scope, gates, &n, &error)
+                             : ab_gate_parse(remark->node.text, true, &scope, gates, &error);
+            if (!ok)
+                complain(diag, remark, &error);
+        }
+    free(phases);
+    free(gates);
+}
+
 enum ab_status ab_gate_set_of_result(const struct ab_options *o, const struct ab_session *s,
                                      struct ab_gate_set *out, struct ab_err *err)
 {

@@ -39,6 +39,9 @@ size_t ab_gates_count(const struct ab_options *o, const struct ab_workload *work
  * of them. The set borrows from the source. */
 enum ab_status ab_gate_set_read(const struct ab_gate_source *source, struct ab_gate_set *out,
                                 struct ab_err *err);
+/* For a workload that has errors: adds those of its gates and claims which show whatever its phases do.
+ * `user` is not used. */
+void ab_gate_set_inspect(const void *user, const struct ab_workload *w, struct ab_diag *diag);
 /* The gates of --gate alone, read against what a stored result has. */
 enum ab_status ab_gate_set_of_result(const struct ab_options *o, const struct ab_session *session,
                                      struct ab_gate_set *out, struct ab_err *err);

@@ -4,10 +4,12 @@
  */
 #include "app/one_file.h"
 
+#include "app/gate_set.h"
 #include "app/say.h"
 #include "base/bits.h"
 #include "core/text.h"
 #include "runner/estimate.h"
+#include "workload/diag.h"
 
 #include <stdlib.h>
 
@@ -34,6 +36,7 @@ enum ab_status ab_load_workload(const struct ab_options *o, const char *path,
         .has_window = o->has_window,
         .wants_groups = o->n_maps > 0,
         .window = o->window,
+        .inspect = ab_gate_set_inspect,
     };
     char *messages = NULL;
     enum ab_status status = ab_workload_load(path, &options, out, &messages, err);
@@ -46,6 +49,18 @@ enum ab_status ab_load_workload(const struct ab_options *o, const char *path,
 static void show_ops(void *user, uint64_t n_ops)
 {
     ab_say_count(user, "making the tape", "ops", n_ops, 0);
+}
+
+/* Its tape cannot be made: says what else is wrong, as far as that can be known without one. */
+static void say_rest(const struct ab_options *o, const struct ab_workload *workload)
+{
+    struct ab_diag diag = {.source = ab_workload_source(workload)};
+    ab_gate_set_inspect(NULL, workload, &diag);
+    char *messages = diag.n_errors > 0 ? ab_diag_render(&diag) : NULL;
+    if (messages != NULL)
+        ab_complain(o, messages);
+    free(messages);
+    ab_diag_fini(&diag);
 }
 
 /* Whole, or where `bursts` is not NULL in these. */
@@ -61,6 +76,8 @@ static enum ab_status compile(const struct ab_options *o, const char *path,
                                            : ab_workload_compile(workload, out, err);
     ab_workload_watch(workload, NULL, NULL);
     ab_say_prepare(o, NULL);
+    if (status == AB_CONFIG)
+        say_rest(o, workload);
     return status;
 }
 

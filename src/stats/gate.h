@@ -55,7 +55,8 @@ struct ab_gate_scope {
     size_t n_backends;
     const char *const *known; /* names that are no mistake even where the session lacks them */
     size_t n_known;
-    bool is_exec; /* of a real program: its own statistics, and no memory pass */
+    bool is_exec;    /* of a real program: its own statistics, and no memory pass */
+    bool is_partial; /* which back ends will run is not known: any name will do */
 };
 
 struct ab_gate_error {

@@ -19,16 +19,10 @@ struct ab_schema {
     size_t used_bytes; /* of the loader, against its cap */
 };
 
-/* Compares the tree with the tables and reports every unknown, unbuilt or misshapen key.
- * False when something has the wrong shape, so that the file cannot be loaded at all;
- * *has_unknown is set when there are keys that the loader must skip. */
-bool ab_keys_check(struct ab_tree *tree, struct ab_diag *diag, bool *has_unknown);
-
-/* Loads text that ab_tree_scan and ab_keys_check found loadable into a zeroed schema. skip_unknown:
- * keys that were complained about are passed over, so that the values after them are checked as
- * well. NULL, or a static message. */
-const char *ab_schema_load(const struct ab_source_text *source, bool skip_unknown,
-                           struct ab_schema *out);
+/* Compares the tree with the tables, reports every unknown, unbuilt or misshapen key, and loads the
+ * source into a zeroed schema. What was complained about is left out there and hidden in the tree, so
+ * that the values after it are checked as well. False: there is nothing to read, and diag says why. */
+bool ab_schema_load(struct ab_tree *tree, struct ab_diag *diag, struct ab_schema *out);
 void ab_schema_fini(struct ab_schema *schema);
 
 /* ---- parse_fields.c: single values ---- */

@@ -73,21 +73,6 @@ static cyaml_config_t configure(size_t *used_bytes, bool skip_unknown)
     };
 }
 
-const char *ab_schema_load(const struct ab_source_text *source, bool skip_unknown,
-                           struct ab_schema *out)
-{
-    cyaml_config_t config = configure(&out->used_bytes, skip_unknown);
-    cyaml_data_t *data = NULL;
-    cyaml_err_t failed = cyaml_load_data((const uint8_t *)source->text, source->n, &config,
-                                         &root_value, &data, NULL);
-    if (failed != CYAML_OK)
-        return cyaml_strerror(failed);
-    if (data == NULL)
-        return "the file is empty";
-    out->top = data;
-    return NULL;
-}
-
 void ab_schema_fini(struct ab_schema *schema)
 {
     cyaml_config_t config = configure(&schema->used_bytes, false);
@@ -102,8 +87,18 @@ void ab_schema_fini(struct ab_schema *schema)
 struct check {
     struct ab_tree *tree;
     struct ab_diag *diag;
-    bool has_unknown, is_misshapen;
+    char *source; /* what is loaded: a copy of the text */
+    bool has_unknown;
 };
+
+/* The node was complained about: its key becomes one that the loader skips and nobody asks for. */
+static void hide(struct check *c, struct ab_node *map, struct ab_node *node)
+{
+    char *key = c->source + node->key_offset;
+    key[*key == '"' || *key == '\''] = AB_HIDDEN;
+    ab_node_hide(node);
+    map->has_bad_key = c->has_unknown = true;
+}
 
 static void add_unknown(struct check *c, const struct ab_node *node,
                         const struct ab_key_block *block)
@@ -133,37 +128,39 @@ static const char *shape_name(const struct ab_node *node)
     }
 }
 
-static void refuse_shape(struct check *c, const struct ab_node *node, const char *wanted)
+static bool refuse_shape(struct check *c, const struct ab_node *node, const char *wanted)
 {
     ab_diag_add(c->diag, node->at, "'%s' must be %s, found %s", node->key, wanted,
                 shape_name(node));
-    c->is_misshapen = true;
+    return false;
 }
 
 static void check_map(struct check *c, struct ab_node *map, const struct ab_key_block *block);
 
-/* Maps, texts, or both. */
-static void check_items(struct check *c, const struct ab_node *list, const struct ab_key *key)
+/* Maps, texts, or both; false where an item is neither. */
+static bool check_items(struct check *c, const struct ab_node *list, const struct ab_key *key)
 {
     const struct ab_key_block *child = key->child;
     struct ab_node *item = ab_tree_first(c->tree, list);
+    bool ok = true;
     for (; item != NULL; item = ab_tree_next(c->tree, item)) {
         if (item->kind == AB_NODE_MAP && child != NULL) {
             check_map(c, item, child);
         } else if (key->shape == AB_SHAPE_LIST) {
             ab_diag_add(c->diag, item->at, "%s must be a map such as {key: value}, found %s",
                         child->what, shape_name(item));
-            c->is_misshapen = true;
+            ok = false;
         } else if (item->kind != AB_NODE_SCALAR) {
             ab_diag_add(c->diag, item->at, "an entry of '%s' must be a text%s%s, found %s",
                         list->key, child != NULL ? " or " : "", child != NULL ? child->what : "",
                         shape_name(item));
-            c->is_misshapen = true;
+            ok = false;
         }
     }
+    return ok;
 }
 
-static void check_shape(struct check *c, struct ab_node *n, const struct ab_key *key)
+static bool check_shape(struct check *c, struct ab_node *n, const struct ab_key *key)
 {
     static const struct {
         enum ab_node_kind kind;
@@ -174,27 +171,28 @@ static void check_shape(struct check *c, struct ab_node *n, const struct ab_key 
                   [AB_SHAPE_MIXED] = {AB_NODE_LIST, "a list of texts, each '- \"…\"'"},
                   [AB_SHAPE_MAP] = {AB_NODE_MAP, "a map {key: value}"}};
     if (n->kind != shapes[key->shape].kind)
-        refuse_shape(c, n, shapes[key->shape].wanted);
-    else if (n->kind == AB_NODE_MAP)
+        return refuse_shape(c, n, shapes[key->shape].wanted);
+    if (n->kind == AB_NODE_MAP)
         check_map(c, n, key->child);
-    else if (n->kind == AB_NODE_LIST)
-        check_items(c, n, key);
+    return n->kind != AB_NODE_LIST || check_items(c, n, key);
 }
 
-static void check_key(struct check *c, struct ab_node *n, const struct ab_key_block *block,
+/* False where the value cannot be read. */
+static bool check_key(struct check *c, struct ab_node *n, const struct ab_key_block *block,
                       const struct ab_key *key)
 {
     bool is_param = block == &ab_blocks[AB_BLOCK_param];
     if (key->shape == AB_SHAPE_LATER) {
         ab_diag_add(c->diag, n->key_at, "'%s' in %s is not supported by this version", n->key,
                     block->what);
-    } else if (is_param && strcmp(n->key, "value") == 0 && n->kind == AB_NODE_LIST) {
+        return false;
+    }
+    if (is_param && strcmp(n->key, "value") == 0 && n->kind == AB_NODE_LIST) {
         ab_diag_add(c->diag, n->at,
                     "a list of values (a sweep) is not supported by this version; give one value");
-        c->is_misshapen = true;
-    } else {
-        check_shape(c, n, key);
+        return false;
     }
+    return check_shape(c, n, key);
 }
 
 static void check_map(struct check *c, struct ab_node *map, const struct ab_key_block *block)
@@ -203,26 +201,34 @@ static void check_map(struct check *c, struct ab_node *map, const struct ab_key_
         const struct ab_key *key = block->keys, *end = block->keys + block->n_keys;
         while (key < end && strcmp(key->name, n->key) != 0)
             key++;
-        if (key < end)
-            check_key(c, n, block, key);
-        else
+        bool ok = !n->is_twin && key < end && check_key(c, n, block, key);
+        if (!n->is_twin && key == end)
             add_unknown(c, n, block);
-        if (key == end || key->shape == AB_SHAPE_LATER)
-            map->has_bad_key = c->has_unknown = true;
+        if (!ok)
+            hide(c, map, n);
     }
 }
 
-bool ab_keys_check(struct ab_tree *tree, struct ab_diag *diag, bool *has_unknown)
+bool ab_schema_load(struct ab_tree *tree, struct ab_diag *diag, struct ab_schema *out)
 {
+    const struct ab_source_text *source = &diag->source;
     struct check c = {.tree = tree, .diag = diag};
     struct ab_node *root = ab_tree_root(tree);
+    cyaml_data_t *data = NULL;
     if (root->kind != AB_NODE_MAP) {
         ab_diag_add(diag, root->at,
                     "a workload is a map that begins with 'allocbench: 1', found %s",
                     shape_name(root));
         return false;
     }
+    c.source = ab_strndup(source->text, source->n);
     check_map(&c, root, &ab_blocks[AB_BLOCK_top]);
-    *has_unknown = c.has_unknown;
-    return !c.is_misshapen;
+    cyaml_config_t config = configure(&out->used_bytes, c.has_unknown);
+    cyaml_err_t failed = cyaml_load_data((const uint8_t *)c.source, source->n, &config, &root_value,
+                                         &data, NULL);
+    free(c.source);
+    out->top = data;
+    if (failed != CYAML_OK && diag->n_errors == 0)
+        ab_diag_add(diag, root->at, "cannot be loaded: %s", cyaml_strerror(failed));
+    return failed == CYAML_OK && data != NULL;
 }

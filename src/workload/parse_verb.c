@@ -669,10 +669,34 @@ static bool read_control(const struct verb_reader *vr)
     }
 }
 
+/* Which verb is meant is not known: its body and its values are read for their own mistakes. */
+static void read_without_verb(const struct verb_reader *vr)
+{
+    const struct ab_key_block *block = &ab_blocks[AB_BLOCK_verb];
+    const struct ab_node *body = ab_tree_get(vr->r->tree, vr->node, "do");
+    for (size_t i = 0; i < block->n_keys; i++) {
+        const struct ab_key *key = &block->keys[i];
+        const struct ab_node *n = ab_tree_get(vr->r->tree, vr->node, key->name);
+        struct ab_yaml_field f = {n, n != NULL ? n->text : NULL};
+        struct ab_value value;
+        bool is_special = key->type.kind == AB_KEY_SPECIAL;
+        if (key->option == 0 || f.text == NULL)
+            continue;
+        if (!is_special)
+            ab_read_key(vr->r, key, vr->node, vr->raw, vr->v);
+        else if (ab_field_value(vr->r, &f, AB_UNIT_COUNT, &value))
+            ab_value_fini(&value);
+    }
+    if (body != NULL && vr->raw->body_count > 0)
+        ab_read_body(vr->r, body, vr->raw->body, vr->raw->body_count, &vr->v->body, &vr->v->n_body);
+}
+
 static void read_verb(struct verb_reader *vr)
 {
-    if (!find_verb(vr))
+    if (!find_verb(vr)) {
+        read_without_verb(vr);
         return;
+    }
     read_options(vr);
     vr->v->cursor = vr->r->w->n_cursors++;
     vr->v->other = AB_NO_SET;

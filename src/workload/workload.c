@@ -81,17 +81,12 @@ static bool check_encoding(struct ab_workload *w, struct ab_diag *diag)
 
 static void load_values(struct ab_reader *r)
 {
-    bool has_unknown = false;
     struct ab_schema schema = {0};
-    if (!ab_keys_check(r->tree, r->diag, &has_unknown))
-        return;
-    bool has_twins = r->diag->n_errors > 0 && !has_unknown; /* libcyaml refuses duplicate keys */
-    const char *failed = ab_schema_load(&r->diag->source, has_unknown, &schema);
-    if (failed == NULL)
+    if (ab_schema_load(r->tree, r->diag, &schema))
         ab_read_workload(r, schema.top);
-    else if (!has_twins && r->diag->n_errors == 0)
-        ab_diag_add(r->diag, ab_tree_root(r->tree)->at, "cannot be loaded: %s", failed);
     ab_schema_fini(&schema);
+    if (r->diag->n_errors > 0 && r->options->inspect != NULL)
+        r->options->inspect(r->options->user, r->w, r->diag);
 }
 
 static bool wants_groups(const struct ab_workload *w, const struct ab_workload_options *options)

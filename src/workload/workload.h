@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 struct ab_workload; /* opaque; workload/config.h has the records */
+struct ab_diag;
 
 struct ab_workload_options {
     const char *const *sets; /* "name=value" of --set, ends with NULL; may be NULL */
@@ -21,6 +22,9 @@ struct ab_workload_options {
     uint32_t window;   /* --window; else AB_WINDOW_AUTO */
     bool wants_groups; /* the tape is to say which set each request is for: group i is set i. A file
                           with `via` has it so in any case */
+    /* Where there are errors, adds those of others to them, of what could be read: gates. May be NULL. */
+    void (*inspect)(const void *user, const struct ab_workload *w, struct ab_diag *diag);
+    const void *user;
 };
 
 /* Reads and validates `path` ("-" = stdin). On failure err->text is empty and `*messages` holds

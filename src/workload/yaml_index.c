@@ -21,6 +21,8 @@ struct scan {
     unsigned depth;
     char *key; /* of a map, waiting for its value */
     struct ab_place key_at;
+    uint32_t key_offset;
+    bool is_twin;
     bool is_over;       /* an error that ends the scan */
     const char *cursor; /* into the source, at line and col, both from 0 */
     size_t line, col;
@@ -105,6 +107,12 @@ struct ab_node *ab_tree_get(const struct ab_tree *tree, const struct ab_node *ma
     return child;
 }
 
+void ab_node_hide(struct ab_node *node)
+{
+    if (node->key != NULL && node->key[0] != 0)
+        node->key[0] = AB_HIDDEN;
+}
+
 struct ab_place ab_node_place(const struct ab_node *node, size_t offset, size_t n)
 {
     if (!node->is_verbatim || offset > strlen(node->text))
@@ -154,8 +162,14 @@ static struct ab_node *add_node(struct scan *s, enum ab_node_kind kind, struct a
     AB_GROW(t->nodes, t->cap_nodes, t->n_nodes);
     uint32_t index = t->n_nodes++;
     struct ab_node *node = &t->nodes[index];
-    *node = (struct ab_node){.kind = kind, .at = at, .key = s->key, .key_at = s->key_at};
+    *node = (struct ab_node){.kind = kind,
+                             .at = at,
+                             .key = s->key,
+                             .key_at = s->key_at,
+                             .key_offset = s->key_offset,
+                             .is_twin = s->is_twin};
     s->key = NULL;
+    s->is_twin = false;
     if (s->depth > 0) {
         struct ab_node *parent = &t->nodes[s->stack[s->depth - 1]];
         if (parent->first == 0)
@@ -168,28 +182,6 @@ static struct ab_node *add_node(struct scan *s, enum ab_node_kind kind, struct a
 }
 
 /* ---- events ---- */
-
-static void take_key(struct scan *s, const yaml_event_t *e)
-{
-    const char *key = (const char *)e->data.scalar.value;
-    struct ab_place at = event_place(e);
-    struct ab_node *map = &s->tree->nodes[s->stack[s->depth - 1]];
-    size_t n_keys = 0;
-    for (struct ab_node *c = ab_tree_first(s->tree, map); c != NULL;
-         c = ab_tree_next(s->tree, c), n_keys++) {
-        if (strcmp(c->key, key) == 0) {
-            ab_diag_add(s->diag, at, "duplicate key '%s'; first in line %u",
-                        AB_QUOTED(key, strlen(key)), c->key_at.line);
-            break;
-        }
-    }
-    if (n_keys >= AB_CONFIG_MAX_KEYS) {
-        stop(s, at, "more than 256 keys in one map");
-        return;
-    }
-    s->key = ab_strdup(key);
-    s->key_at = at;
-}
 
 /* Moves the cursor forward to a place; places come in order, so a file is walked once. */
 static const char *seek_to(struct scan *s, size_t line, size_t col)
@@ -207,6 +199,31 @@ static const char *seek_to(struct scan *s, size_t line, size_t col)
         s->col++;
     }
     return s->cursor;
+}
+
+static void take_key(struct scan *s, const yaml_event_t *e)
+{
+    const char *key = (const char *)e->data.scalar.value;
+    struct ab_place at = event_place(e);
+    struct ab_node *map = &s->tree->nodes[s->stack[s->depth - 1]];
+    size_t n_keys = 0;
+    for (struct ab_node *c = ab_tree_first(s->tree, map); c != NULL;
+         c = ab_tree_next(s->tree, c), n_keys++) {
+        if (strcmp(c->key, key) == 0) {
+            ab_diag_add(s->diag, at, "duplicate key '%s'; first in line %u",
+                        AB_QUOTED(key, strlen(key)), c->key_at.line);
+            s->is_twin = true;
+            break;
+        }
+    }
+    if (n_keys >= AB_CONFIG_MAX_KEYS) {
+        stop(s, at, "more than 256 keys in one map");
+        return;
+    }
+    s->key = ab_strdup(key);
+    s->key_at = at;
+    s->key_offset = (uint32_t)(seek_to(s, e->start_mark.line, e->start_mark.column) -
+                               s->diag->source.text);
 }
 
 /* Is the text in the source just as libyaml read it? Then offsets into it are columns. */

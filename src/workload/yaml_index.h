@@ -24,6 +24,8 @@ struct ab_node {
     struct ab_place at;     /* of the value; of a list or map its first line */
     struct ab_place key_at; /* inside a map */
     char *key, *text;       /* owned; text of scalars only */
+    uint32_t key_offset;    /* bytes of the source before the key */
+    bool is_twin;           /* the map has this key before */
     bool is_verbatim;       /* text is in the source as it is, after `quote` characters */
     bool has_bad_key;       /* a map with a key that was already complained about */
     uint32_t quote;
@@ -46,6 +48,9 @@ struct ab_node *ab_tree_first(const struct ab_tree *tree, const struct ab_node *
 struct ab_node *ab_tree_next(const struct ab_tree *tree, const struct ab_node *node);
 /* The value under `key` of a map, or NULL. */
 struct ab_node *ab_tree_get(const struct ab_tree *tree, const struct ab_node *map, const char *key);
+/* Takes the node's key out of the language: nobody finds it any more. */
+void ab_node_hide(struct ab_node *node);
+#define AB_HIDDEN 'X' /* no key begins with that */
 
 /* Finds where bytes [offset, offset + n) of a scalar's text are, as well as that can be said. */
 struct ab_place ab_node_place(const struct ab_node *node, size_t offset, size_t n);

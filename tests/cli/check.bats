@@ -159,3 +159,15 @@ expect_notes() {
         </dev/null >/dev/null 3>&-
     grep -aq 'making the tape: [0-9.]* [kM] ops, .*/s' "$OUT/typescript" || fail "no progress"
 }
+
+@test "back ends of a workload run with their params and env, as -b spells them" {
+    cp "$WORKLOADS/small.yaml" own.yaml
+    printf '%s\n' 'backends:' '  - {name: glibc, env: ["GLIBC_TUNABLES=glibc.malloc.tcache_count=0", "A=b"]}' \
+        '  - {name: glibc}' '  - {name: slab, params: ["threads=sharded"]}' >>own.yaml
+    bench check own.yaml --json -
+    expect_code 0
+    [ "$(jq -c .cost.backends "$OUT/stdout")" = \
+        '["glibc{GLIBC_TUNABLES=glibc.malloc.tcache_count=0;A=b}","glibc","slab:threads=sharded"]' ] ||
+        fail "$(cat "$OUT/stdout")"
+    rm own.yaml
+}

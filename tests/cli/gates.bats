@@ -236,3 +236,27 @@ EOF
         grep -Eq 'claims [1-9]' "$OUT/stdout" || fail "$file: no claims"
     done
 }
+
+@test "a gate's own mistakes are shown with all others, by place, whatever else is wrong" {
+    cat >"$OUT/all.yaml" <<'YAML'
+allocbench: 1
+name: all
+gates:
+  - "p/aloc/p99 < 2us"
+  - "q/alloc/p99 < 2us"
+sed: 4
+sets: [{name: s, count: 20x}]
+phases:
+  - {name: p, until: [], do: [{alloc: s, size: 8, count: 3}]}
+YAML
+    bench check "$OUT/all.yaml"
+    expect_code 2
+    [ "$(grep -o 'all.yaml:[0-9]*:[0-9]*: error' "$OUT/stderr" | cut -d: -f2,3 | xargs)" = \
+        "4:8 5:6 6:1 7:25 9:22" ] || fail "$(cat "$OUT/stderr")"
+    grep -q "4:8: error: unknown op 'aloc'; did you mean 'alloc'?" "$OUT/stderr"
+    sed -i '/^sed/d; s/20x/2/; s/until: \[\], //' "$OUT/all.yaml" # now its tape cannot be made
+    bench run "$OUT/all.yaml" -b glibc
+    expect_code 2
+    grep -q "all.yaml:4:8: error: unknown op 'aloc'" "$OUT/stderr"
+    grep -q "all.yaml:8:.*full: all 2 positions" "$OUT/stderr"
+}
