@@ -20,7 +20,7 @@ static bool find_range(const struct ab_report *report, uint32_t backend, uint32_
                        double *low, double *high)
 {
     const struct ab_view_phases *ph = &report->view->phases;
-    uint32_t base = report->view->ranking.base;
+    uint32_t base = ab_session_base_of(report->session, backend);
     if (base == UINT32_MAX || backend == base)
         return false;
     const struct ab_effect *e = &ab_view_phases_at(ph, backend, phase)->speed;
@@ -60,8 +60,8 @@ static const char *value_text(char buf[80], const struct ab_report *report, uint
 {
     const struct ab_view_time *t = ab_view_phases_at(&report->view->phases, backend, phase);
     char text[64];
-    bool is_unclear = backend != report->view->ranking.base && isfinite(t->speed.ratio) &&
-                      !t->vs.is_clear;
+    bool is_unclear = backend != ab_session_base_of(report->session, backend) &&
+                      isfinite(t->speed.ratio) && !t->vs.is_clear;
     snprintf(buf, 80, "%s%s", is_unclear ? "~" : "",
              ab_axis_text(text, sizeof text, AB_AXIS_TIME, t->ns_per_op.median));
     return buf;

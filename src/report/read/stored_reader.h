@@ -19,11 +19,11 @@ struct ab_stored_reader {
 
 /* Zeroed room for n records of a list; NULL after an error, and for none. */
 void *ab_stored_records(struct ab_stored_reader *r, size_t n, size_t bytes);
-/* The back end that o[key] names; 0 after an error. */
+/* The row that o[key] names, values and all; 0 after an error. */
 uint32_t ab_stored_backend(struct ab_stored_reader *r, const struct ab_json_node *o,
                            const char *key);
 
-/* The back end of this name; 0 after an error, which is about `at`. */
+/* The row of this name, values and all; 0 after an error, which is about `at`. */
 uint32_t ab_stored_named(struct ab_stored_reader *r, const struct ab_json_node *at,
                          const char *name);
 

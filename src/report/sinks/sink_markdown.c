@@ -110,7 +110,8 @@ static void add_ranking(struct ab_text *t, const struct ab_session *s,
 {
     bool is_exec = ab_session_is_exec(s);
     ab_text_addf(t, "| allocator | %s | against ", is_exec ? "wall time" : "whole run");
-    markdown_text(t, ranking->base != UINT32_MAX ? s->backends[ranking->base].name : "the base");
+    markdown_text(t, ranking->base != UINT32_MAX ? AB_OWN_NAME(&s->backends[ranking->base])
+                                                 : "the base");
     ab_text_addf(t, " |%s peak |%s\n|---|---:|---|%s---:|%s\n", is_exec ? "" : " p99 | p99.9 |",
                  ranking->has_drain ? " after free |" : "", is_exec ? "" : "---:|---:|",
                  ranking->has_drain ? "---:|" : "");

@@ -30,7 +30,7 @@ static void copy_row(const struct ab_session *s, const struct ab_view_rank *rank
                      bool is_too_little, struct ab_trace_row *row)
 {
     const struct ab_backend_info *b = &s->backends[rank->backend];
-    snprintf(row->name, sizeof row->name, "%s", b->name);
+    ab_backend_own_name(b, row->name); /* a trace has no params */
     if (rank->standing == AB_VIEW_FAILED)
         snprintf(row->failure, sizeof row->failure, "%s", ab_backend_status_name(b->status));
     row->is_aside = rank->standing == AB_VIEW_ASIDE;
