@@ -64,7 +64,7 @@ enum ab_status ab_combine_workload(const struct ab_options *o, const struct ab_w
     options.combination = combination;
     enum ab_status status = load(o, NULL, &options, out, err);
     if (status == AB_CONFIG)
-        ab_fail(err, status, "so it is with combination %zu of %zu of the values", combination + 1,
+        ab_fail(err, status, "found with combination %zu of %zu of the values", combination + 1,
                 ab_workload_combinations(first));
     return status;
 }
@@ -100,7 +100,7 @@ static enum ab_status compile(const struct ab_options *o, const char *path,
                                            : ab_workload_compile(workload, out, err);
     if (status == AB_CONFIG && ab_workload_values(workload)[0] != 0) {
         ab_complain(o, err->text);
-        ab_fail(err, status, "so it is with %s", ab_workload_values(workload));
+        ab_fail(err, status, "found with %s", ab_workload_values(workload));
     }
     ab_workload_watch(workload, NULL, NULL);
     ab_say_prepare(o, NULL);
