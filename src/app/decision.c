@@ -42,17 +42,20 @@ static enum ab_status refuse_base(const char *name, const char *const *known, si
 enum ab_status ab_base_name_set(const char *name, struct ab_session *session, struct ab_err *err)
 {
     const char **known = ab_alloc_zeroed(session->n_backends + 1, sizeof *known);
+    char(*own)[AB_BACKEND_NAME_BYTES] = ab_alloc_zeroed(session->n_backends + 1, sizeof own[0]);
     size_t n = 0;
     bool is_found = false;
     for (uint32_t i = 0; name != NULL && i < session->n_backends; i++)
         if (!ab_backend_is_null(&session->backends[i])) {
-            known[n++] = session->backends[i].name;
-            is_found = is_found || strcmp(name, session->backends[i].name) == 0;
+            if (session->backends[i].combination == 0)
+                known[n++] = ab_backend_own_name(&session->backends[i], own[i]);
+            is_found = is_found || ab_backend_is_named(&session->backends[i], name);
         }
     if (is_found)
         session->base = name;
     enum ab_status status = name == NULL || is_found ? AB_OK : refuse_base(name, known, n, err);
     free(known);
+    free(own);
     return status;
 }
 
@@ -278,10 +281,14 @@ enum ab_status ab_decision_add_witness(const struct ab_decision *d, struct ab_se
 {
     static const char name[] = "glibc";
     const struct ab_session *base = baseline_of(d);
-    uint32_t i = base != NULL ? ab_session_backend(base, name) : UINT32_MAX;
+    uint32_t i = 0;
+    while (base != NULL && i < base->n_backends &&
+           !(ab_backend_is_named(&base->backends[i], name) &&
+             ab_backend_is_comparable(&base->backends[i])))
+        i++;
     size_t n = list->n;
-    if (i == UINT32_MAX || !ab_backend_is_comparable(&base->backends[i]) ||
-        base->backends[i].build_id[0] == 0 || n >= AB_SELECTION_MAX)
+    if (base == NULL || i == base->n_backends || base->backends[i].build_id[0] == 0 ||
+        n >= AB_SELECTION_MAX)
         return AB_OK;
     AB_TRY(ab_selection_add(list, name, err));
     if (list->n == n)
@@ -299,7 +306,7 @@ enum ab_status ab_decision_check(const struct ab_decision *d, const struct ab_se
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < session->n_backends; i++)
-        n += !ab_backend_is_null(&session->backends[i]);
+        n += session->backends[i].combination == 0 && !ab_backend_is_null(&session->backends[i]);
     if (d->is_within && n < 2)
         return ab_fail(err, AB_USAGE,
                        "--limit is about ratios: it needs two back ends, or a --baseline");

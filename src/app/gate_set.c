@@ -218,6 +218,7 @@ enum ab_status ab_gate_set_of_result(const struct ab_options *o, const struct ab
 {
     struct ab_gate_phase *phases = ab_alloc_zeroed(s->n_phases + 1u, sizeof phases[0]);
     const char **backends = ab_alloc_zeroed(s->n_backends + 1u, sizeof backends[0]);
+    char(*names)[AB_BACKEND_NAME_BYTES] = ab_alloc_zeroed(s->n_backends + 1u, sizeof names[0]);
     struct ab_gate_scope scope = {.phases = phases,
                                   .n_phases = s->n_phases,
                                   .backends = backends,
@@ -231,7 +232,7 @@ enum ab_status ab_gate_set_of_result(const struct ab_options *o, const struct ab
         phases[i].has_budget = each != NULL && isfinite(each->budget_ns);
     }
     for (uint32_t i = 0; i < s->n_backends; i++)
-        backends[i] = s->backends[i].name;
+        backends[i] = ab_backend_own_name(&s->backends[i], names[i]);
     size_t most = o->n_gates * (s->n_phases > 0 ? s->n_phases : 1) + 1;
     *out = (struct ab_gate_set){.gates = ab_alloc_zeroed(most, sizeof out->gates[0])};
     enum ab_status status = read_options(out, o, &scope, err);
@@ -239,6 +240,7 @@ enum ab_status ab_gate_set_of_result(const struct ab_options *o, const struct ab
         ab_gate_set_fini(out);
     free(phases);
     free(backends);
+    free(names);
     return status;
 }
 

@@ -35,10 +35,10 @@ static enum ab_status open_outputs(struct ab_measurement *m, struct ab_err *err)
 static void describe_backends(struct ab_measurement *m)
 {
     struct ab_session *s = &m->session;
-    s->n_backends = (uint32_t)m->selection.n;
-    s->backends = ab_alloc_zeroed(m->selection.n + 1, sizeof s->backends[0]);
-    for (size_t i = 0; i < m->selection.n; i++) {
-        ab_case_describe(&m->selection.items[i], &s->backends[i]);
+    s->n_backends = (uint32_t)m->selection.n * (m->n_combinations > 1 ? m->n_combinations : 1);
+    s->backends = ab_alloc_zeroed(s->n_backends + 1, sizeof s->backends[0]);
+    for (size_t i = 0; i < s->n_backends; i++) {
+        ab_case_describe(&m->selection.items[i % m->selection.n], &s->backends[i]);
         m->engine->add_case(m, i, &s->backends[i]);
     }
     ab_verified_find(m->options, s);
@@ -123,7 +123,7 @@ static enum ab_status prepare(struct ab_measurement *m, struct ab_err *err)
     describe_backends(m);
     AB_TRY(ab_base_name_set(o->base, &m->session, err));
     AB_TRY(read_gates(m, err));
-    AB_TRY(check_rule(o, m->session.n_backends, err));
+    AB_TRY(check_rule(o, m->selection.n, err));
     if (m->engine->choose != NULL)
         AB_TRY(m->engine->choose(m, err));
     describe_session(m);
@@ -173,7 +173,7 @@ static void describe_again(struct ab_measurement *again, const bool *is_concerne
 static __attribute__((noinline)) enum ab_status confirm(struct ab_measurement *m,
                                                         struct ab_err *err)
 {
-    bool is_concerned[AB_SELECTION_MAX] = {false};
+    bool is_concerned[AB_COMBINATIONS_MAX] = {false}; /* as many rows as there may be */
     struct ab_options o = *m->options;
     struct ab_measurement again = *m;
     uint32_t n = ab_decision_suspicious(&m->decision, &m->session, is_concerned);
@@ -275,7 +275,7 @@ static void add_libraries(struct ab_text *t, const struct ab_options *o, const s
     for (size_t i = 0; i < o->n_maps; i++)
         add_option(t, "--map", o->maps[i]);
     for (uint32_t i = 0; i < s->n_backends && o->n_maps == 0; i++)
-        if (s->backends[i].n_heaps > 0)
+        if (s->backends[i].n_heaps > 0 && s->backends[i].combination == 0)
             add_option(t, "--map", s->backends[i].map);
 }
 

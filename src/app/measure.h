@@ -20,7 +20,8 @@ struct ab_measurement;
 struct ab_engine {
     /* Chooses the back ends: m->selection. */
     enum ab_status (*select)(struct ab_measurement *m, struct ab_err *err);
-    /* Makes back end i ready to run, and adds to its description. */
+    /* Makes row i ready to run, and adds to its description: back end i modulo their number, in
+     * combination i divided by it. */
     void (*add_case)(struct ab_measurement *m, size_t i, struct ab_backend_info *info);
     /* The gates are known: chooses what is measured for them. NULL = there is no choice. */
     enum ab_status (*choose)(struct ab_measurement *m, struct ab_err *err);
@@ -43,6 +44,7 @@ struct ab_measurement {
     const struct ab_workload *workload; /* for its gates and claims; NULL = of a trace, a program */
     const struct ab_phase *phases;
     uint32_t n_phases;
+    uint32_t n_combinations;    /* of values, each with all back ends; 0 or 1 = one */
     bool is_exec;               /* a program */
     struct ab_session *resumed; /* a partial session to go on with; NULL = none */
     ab_take_session *take;      /* NULL = it is shown and stored */

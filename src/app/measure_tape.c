@@ -30,15 +30,34 @@
 #define PRECISION_ENOUGH 0.02
 
 struct tape_work {
-    const struct ab_subject *subject;
-    struct ab_placement_rows mapped;
+    const struct ab_subject *subject;  /* the first: what they do not differ in */
+    uint32_t n_subjects;               /* combinations of values */
+    struct ab_placement_rows *mapped;  /* one a combination */
+    struct ab_combination_work *works; /* likewise */
     struct ab_case *cases;
     const char **phases; /* the measured ones */
     uint32_t n_phases;
     struct ab_pass_plan passes;
     char config_sha256[SHA256_DIGEST_STRING_LENGTH];
+    char tapes_sha256[SHA256_DIGEST_STRING_LENGTH]; /* of the digests of all combinations */
     char worker_path[PATH_MAX];
 };
+
+/* The mapped rows of each combination; all have the same ones, which are added once. */
+static enum ab_status make_mapped(struct ab_measurement *m, struct ab_err *err)
+{
+    struct tape_work *w = m->work;
+    size_t n_before = m->selection.n;
+    enum ab_status status = AB_OK;
+    for (uint32_t i = 0; i < w->n_subjects && status == AB_OK; i++) {
+        m->selection.n = n_before;
+        status = ab_placement_rows_read(m->options, &w->subject[i], &m->selection, &w->mapped[i],
+                                        err);
+        if (status == AB_OK)
+            status = ab_placement_rows_make(m->options, &w->mapped[i], &w->subject[i], err);
+    }
+    return status;
+}
 
 static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *err)
 {
@@ -61,16 +80,25 @@ static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *e
     ab_text_fini(&choice);
     if (s->resumed == NULL)
         AB_TRY(ab_decision_add_witness(&m->decision, &m->selection, err));
-    AB_TRY(ab_placement_rows_read(o, s, &m->selection, &w->mapped, err));
-    w->cases = ab_alloc_zeroed(m->selection.n + 1, sizeof w->cases[0]);
-    return ab_placement_rows_make(o, &w->mapped, s, err);
+    AB_TRY(make_mapped(m, err));
+    size_t n_rows = m->selection.n * w->n_subjects;
+    if (w->n_subjects > 1 && n_rows > AB_COMBINATIONS_MAX)
+        return ab_fail(err, AB_USAGE,
+                       "%u combinations of values x %zu back ends = %zu rows; at most %d can be "
+                       "measured: give fewer values or fewer back ends",
+                       w->n_subjects, m->selection.n, n_rows, AB_COMBINATIONS_MAX);
+    w->cases = ab_alloc_zeroed(n_rows + 1, sizeof w->cases[0]);
+    return AB_OK;
 }
 
 static void add_case(struct ab_measurement *m, size_t i, struct ab_backend_info *info)
 {
     struct tape_work *w = m->work;
-    ab_case_make(&m->selection.items[i], &w->cases[i]);
-    ab_placement_rows_fill(&w->mapped, i, &w->cases[i], info);
+    size_t backend = i % m->selection.n, combination = i / m->selection.n;
+    ab_case_make(&m->selection.items[backend], &w->cases[i]);
+    ab_placement_rows_fill(&w->mapped[combination], backend, &w->cases[i], info);
+    info->combination = (uint32_t)combination;
+    ab_backend_set_values(info, w->subject[combination].values);
 }
 
 static enum ab_status choose_passes(struct ab_measurement *m, struct ab_err *err)
@@ -108,14 +136,52 @@ static void describe_tape(const struct ab_subject *s, struct ab_session *session
     session->n_remote = s->tape->n_remote;
 }
 
+static void take_most(struct ab_session *session, const struct ab_tape *tape)
+{
+#define TAKE(to, from) to = (from) > (to) ? (from) : (to)
+    struct ab_facts *facts = &session->facts;
+    facts->kinds |= tape->facts.kinds;
+    TAKE(facts->largest_bytes, tape->facts.largest_bytes);
+    TAKE(facts->largest_align, tape->facts.largest_align);
+    TAKE(facts->live_peak_blocks, tape->facts.live_peak_blocks);
+    TAKE(facts->live_peak_bytes, tape->facts.live_peak_bytes);
+    TAKE(facts->total_blocks, tape->facts.total_blocks);
+    TAKE(facts->total_bytes, tape->facts.total_bytes);
+    TAKE(facts->lanes, tape->facts.lanes);
+    TAKE(session->n_slots, tape->n_slots);
+    TAKE(session->n_tape_ops, tape->n_ops);
+    TAKE(session->window, tape->window);
+    TAKE(session->n_edges, tape->n_edges);
+    TAKE(session->n_remote, tape->n_remote);
+#undef TAKE
+}
+
+/* Several combinations: each with what it is, the session with the most of any. */
+static void describe_combinations(const struct tape_work *w, struct ab_session *session)
+{
+    session->n_combinations = w->n_subjects;
+    session->combinations = ab_alloc_zeroed(w->n_subjects, sizeof session->combinations[0]);
+    for (uint32_t i = 0; i < w->n_subjects; i++) {
+        const struct ab_tape *tape = w->subject[i].tape;
+        struct ab_combination *c = &session->combinations[i];
+        *c = (struct ab_combination){.n_ops = tape->n_ops,
+                                     .live_peak_blocks = tape->facts.live_peak_blocks,
+                                     .live_peak_bytes = tape->facts.live_peak_bytes,
+                                     .lanes = tape->facts.lanes};
+        snprintf(c->values, sizeof c->values, "%s", w->subject[i].values);
+        snprintf(c->tape_sha256, sizeof c->tape_sha256, "%s", tape->sha256);
+        take_most(session, tape);
+    }
+    session->tape_sha256 = w->tapes_sha256;
+}
+
 /* Does the default precision end it? Not what gates and baselines judge, which take all rounds. */
 static bool is_ended_by_default(const struct ab_measurement *m)
 {
     const struct ab_options *o = m->options;
     bool is_judged = m->gates.n_gates + m->gates.n_claims > 0 || o->baseline != NULL;
     bool has_rule = o->time_budget_ns > 0 || o->precision > 0 || o->has_rounds;
-    return !is_judged && m->take == NULL && !has_rule && o->shard.count == 0 &&
-           m->session.n_backends > 1;
+    return !is_judged && m->take == NULL && !has_rule && o->shard.count == 0 && m->selection.n > 1;
 }
 
 static void describe(struct ab_measurement *m)
@@ -124,6 +190,8 @@ static void describe(struct ab_measurement *m)
     const struct ab_options *o = m->options;
     struct ab_session *session = &m->session;
     describe_tape(w->subject, session);
+    if (w->n_subjects > 1)
+        describe_combinations(w, session);
     session->config_sha256 = w->config_sha256;
     session->phases = w->phases;
     session->n_phases = w->n_phases;
@@ -173,7 +241,7 @@ static void plan_runs(const struct ab_measurement *m, struct ab_session_plan *pl
     *plan = (struct ab_session_plan){
         .cases = w->cases,
         .rounds = m->session.n_rounds_planned,
-        .processes = o->processes != 0 ? o->processes : ab_estimate_processes(w->subject->map),
+        .works = w->works,
         .resumed = m->resumed,
         .allows_broken = o->allows_broken,
         .instr_ops = o->instr_ops > 0 ? o->instr_ops
@@ -214,35 +282,77 @@ static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
     return status == AB_USAGE && m->resumed != NULL ? name_resumed(m, err) : status;
 }
 
-enum ab_status ab_measure_tape(const struct ab_options *o, const struct ab_subject *subject,
-                               int *exit_code, struct ab_err *err)
+static void digest_tapes(const struct ab_subject *subjects, uint32_t n,
+                         char out[SHA256_DIGEST_STRING_LENGTH])
+{
+    struct ab_text digests = {0};
+    for (uint32_t i = 0; i < n; i++)
+        ab_text_addf(&digests, "%s\n", subjects[i].tape->sha256);
+    SHA256Data((const uint8_t *)digests.s, digests.n, out);
+    ab_text_fini(&digests);
+}
+
+/* Rows stand side by side phase by phase. */
+static enum ab_status check_phases(const struct ab_subject *subjects, uint32_t n,
+                                   struct ab_err *err)
+{
+    const struct ab_tape_map *first = subjects->map;
+    for (uint32_t i = 1; i < n; i++) {
+        const struct ab_tape_map *map = subjects[i].map;
+        bool is_same = map->image->n_phases == first->image->n_phases;
+        for (uint32_t p = 0; is_same && p < first->image->n_phases; p++)
+            is_same = map->phases[p].is_measured == first->phases[p].is_measured &&
+                      strcmp(map->phases[p].name, first->phases[p].name) == 0;
+        if (!is_same)
+            return ab_fail(err, AB_CONFIG,
+                           "%s: with %s other phases are measured than with %s; values of params "
+                           "may not decide over that",
+                           AB_SHOWN(512, subjects->path), subjects[i].values, subjects->values);
+    }
+    return AB_OK;
+}
+
+enum ab_status ab_measure_tape(const struct ab_options *o, const struct ab_subject *subjects,
+                               uint32_t n, int *exit_code, struct ab_err *err)
 {
     static const struct ab_engine engine = {.select = select_backends,
                                             .add_case = add_case,
                                             .choose = choose_passes,
                                             .describe = describe,
                                             .run = run};
-    const struct ab_tape_map *map = subject->map;
-    struct tape_work w = {.subject = subject};
+    const struct ab_tape_map *map = subjects->map;
+    struct tape_work w = {.subject = subjects, .n_subjects = n};
     struct ab_measurement m = {
         .options = o,
         .engine = &engine,
         .work = &w,
-        .workload = subject->workload,
+        .workload = subjects->workload,
         .phases = map->phases,
         .n_phases = map->image->n_phases,
-        .resumed = subject->resumed,
-        .take = subject->take,
-        .user = subject->user,
+        .n_combinations = n,
+        .resumed = subjects->resumed,
+        .take = subjects->take,
+        .user = subjects->user,
     };
     AB_TRY(ab_companion_path(AB_WORKER_NAME, w.worker_path, sizeof w.worker_path, err));
-    digest_config(subject, w.config_sha256);
+    AB_TRY(check_phases(subjects, n, err));
+    digest_config(subjects, w.config_sha256);
+    digest_tapes(subjects, n, w.tapes_sha256);
+    w.mapped = ab_alloc_zeroed(n, sizeof w.mapped[0]);
+    w.works = ab_alloc_zeroed(n, sizeof w.works[0]);
+    for (uint32_t i = 0; i < n; i++)
+        w.works[i] = (struct ab_combination_work){
+            subjects[i].map,
+            o->processes != 0 ? o->processes : ab_estimate_processes(subjects[i].map)};
     w.phases = ab_alloc_zeroed(map->image->n_phases + 1, sizeof w.phases[0]);
     for (uint32_t i = 0; i < map->image->n_phases; i++)
         if (map->phases[i].is_measured)
             w.phases[w.n_phases++] = map->phases[i].name;
     enum ab_status status = ab_measure(&m, exit_code, err);
-    ab_placement_rows_fini(&w.mapped);
+    for (uint32_t i = 0; i < n; i++)
+        ab_placement_rows_fini(&w.mapped[i]);
+    free(w.mapped);
+    free(w.works);
     free(w.cases);
     free(w.phases);
     return status;

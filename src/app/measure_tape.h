@@ -20,6 +20,7 @@ struct ab_subject {   /* what is to be measured; strings are borrowed */
     const char *const *settings; /* ends with NULL */
     const char *const *backends; /* of the workload, n_backends */
     size_t n_backends;
+    const char *values; /* of its combination, "n=1000"; "" = no param has a list */
     uint64_t seed;
     const struct ab_tape *tape; /* what is known of it; its ops are the map's */
     const struct ab_tape_map *map;
@@ -33,7 +34,9 @@ struct ab_subject {   /* what is to be measured; strings are borrowed */
     void *user;
 };
 
-enum ab_status ab_measure_tape(const struct ab_options *o, const struct ab_subject *subject,
-                               int *exit_code, struct ab_err *err);
+/* Several are the combinations of values of one workload, whose back ends run in the same rounds; they
+ * differ in nothing but values, tape and map. */
+enum ab_status ab_measure_tape(const struct ab_options *o, const struct ab_subject *subjects,
+                               uint32_t n, int *exit_code, struct ab_err *err);
 
 #endif

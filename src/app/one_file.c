@@ -12,6 +12,7 @@
 #include "workload/diag.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum ab_status ab_one_file(const struct ab_options *o, const char *what, const char *command,
                            const char **out, struct ab_err *err)
@@ -26,10 +27,9 @@ enum ab_status ab_one_file(const struct ab_options *o, const char *what, const c
     return AB_OK;
 }
 
-enum ab_status ab_load_workload(const struct ab_options *o, const char *path,
-                                struct ab_workload **out, struct ab_err *err)
+static struct ab_workload_options workload_options(const struct ab_options *o)
 {
-    struct ab_workload_options options = {
+    return (struct ab_workload_options){
         .sets = o->sets,
         .has_seed = o->has_seed,
         .seed = o->seed,
@@ -38,12 +38,51 @@ enum ab_status ab_load_workload(const struct ab_options *o, const char *path,
         .window = o->window,
         .inspect = ab_gate_set_inspect,
     };
+}
+
+static enum ab_status load(const struct ab_options *o, const char *path,
+                           const struct ab_workload_options *options, struct ab_workload **out,
+                           struct ab_err *err)
+{
     char *messages = NULL;
-    enum ab_status status = ab_workload_load(path, &options, out, &messages, err);
+    enum ab_status status = ab_workload_load(path, options, out, &messages, err);
     if (messages != NULL)
         ab_complain(o, messages); /* every error with its place, complete as it is */
     free(messages);
     return status;
+}
+
+enum ab_status ab_load_workload(const struct ab_options *o, const char *path,
+                                struct ab_workload **out, struct ab_err *err)
+{
+    struct ab_workload_options options = workload_options(o);
+    return load(o, path, &options, out, err);
+}
+
+enum ab_status ab_combine_workload(const struct ab_options *o, const struct ab_workload *first,
+                                   size_t combination, struct ab_workload **out, struct ab_err *err)
+{
+    struct ab_workload_options options = workload_options(o);
+    options.of = first;
+    options.combination = combination;
+    enum ab_status status = load(o, NULL, &options, out, err);
+    if (status == AB_CONFIG)
+        ab_fail(err, status, "found with combination %zu of %zu of the values", combination + 1,
+                ab_workload_combinations(first));
+    return status;
+}
+
+enum ab_status ab_one_combination(const char *path, const struct ab_workload *w, struct ab_err *err)
+{
+    const char *const *lists = ab_workload_settings(w);
+    while (*lists != NULL && strchr(*lists, ',') == NULL)
+        lists++;
+    if (ab_workload_combinations(w) == 1)
+        return AB_OK;
+    return ab_fail(
+        err, AB_USAGE,
+        "%s: a param has a list of values (%s), here one is needed: choose it with --set",
+        AB_SHOWN(512, path), *lists != NULL ? AB_SHOWN(300, *lists) : "");
 }
 
 static void show_ops(void *user, uint64_t n_ops)
@@ -74,6 +113,10 @@ static enum ab_status compile(const struct ab_options *o, const char *path,
     ab_say_prepare(o, path);
     enum ab_status status = bursts != NULL ? ab_workload_compile_bursts(workload, bursts, out, err)
                                            : ab_workload_compile(workload, out, err);
+    if (status == AB_CONFIG && ab_workload_values(workload)[0] != 0) {
+        ab_complain(o, err->text);
+        ab_fail(err, status, "found with %s", ab_workload_values(workload));
+    }
     ab_workload_watch(workload, NULL, NULL);
     ab_say_prepare(o, NULL);
     if (status == AB_CONFIG)

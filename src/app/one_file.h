@@ -18,6 +18,13 @@ enum ab_status ab_one_file(const struct ab_options *o, const char *what, const c
 enum ab_status ab_load_workload(const struct ab_options *o, const char *path,
                                 struct ab_workload **out, struct ab_err *err);
 
+/* Refuses params that have lists of values, where one combination of them is needed. */
+enum ab_status ab_one_combination(const char *path, const struct ab_workload *w,
+                                  struct ab_err *err);
+/* Another combination of the values of params that have lists. */
+enum ab_status ab_combine_workload(const struct ab_options *o, const struct ab_workload *first,
+                                   size_t combination, struct ab_workload **out,
+                                   struct ab_err *err);
 /* Makes its tape, saying how far it is. */
 enum ab_status ab_compile_workload(const struct ab_options *o, const char *path,
                                    struct ab_workload *workload, struct ab_tape *out,

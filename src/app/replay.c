@@ -216,6 +216,7 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
                 : slash != NULL ? slash + 1
                                 : r->path,
         .about = "",
+        .values = "",
         .path = r->path,
         .file = r->file[0] != 0 ? r->file : NULL,
         .text = "",
@@ -229,7 +230,7 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
         .take = watch->take,
         .user = watch->user,
     };
-    return ab_measure_tape(o, &subject, exit_code, err);
+    return ab_measure_tape(o, &subject, 1, exit_code, err);
 }
 
 static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume *resume,

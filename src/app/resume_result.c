@@ -38,8 +38,8 @@ static void take_path(struct ab_resume *r)
 /* A result may come from anywhere: what it says is a library is not run on its word alone. */
 static enum ab_status check_known(const struct ab_backend_info *b, struct ab_err *err)
 {
-    char name[sizeof b->name], shown[256];
-    memcpy(name, b->name, sizeof name);
+    char name[AB_BACKEND_NAME_BYTES], shown[256];
+    ab_backend_own_name(b, name);
     name[strcspn(name, ":{")] = 0;
     const char *plus = strchr(name, '+'), *known = plus != NULL ? plus + 1 : name;
     if (ab_builtin_find(known) != NULL || ab_preset_find(known) != NULL)
@@ -58,10 +58,12 @@ static enum ab_status take_backends(struct ab_resume *r, struct ab_err *err)
     size_t n = 0;
     if (r->options.n_backends > 0)
         return AB_OK;
+    r->names = ab_alloc_zeroed(s->n_backends + 1u, sizeof r->names[0]);
     for (uint32_t i = 0; i < s->n_backends && status == AB_OK; i++) {
-        if (s->backends[i].n_heaps > 0) /* take_maps */
+        if (s->backends[i].n_heaps > 0 || s->backends[i].combination > 0) /* take_maps; again */
             continue;
-        names[n++] = s->backends[i].name;
+        names[n] = ab_backend_own_name(&s->backends[i], r->names[n]);
+        n++;
         status = check_known(&s->backends[i], err);
     }
     if (status == AB_OK)
@@ -74,9 +76,9 @@ static enum ab_status take_backends(struct ab_resume *r, struct ab_err *err)
 /* Rules that name no file: whose row is @map or @map2, not named after a file. */
 static bool is_plain_map(const struct ab_backend_info *b)
 {
-    return strncmp(b->name, "@map", 4) == 0 &&
-           b->name[4 + strspn(b->name + 4, "0123456789")] == 0 && b->map[0] != '@' &&
-           strchr(b->map, '/') == NULL && strstr(b->map, ".so") == NULL;
+    const char *name = AB_OWN_NAME(b);
+    return strncmp(name, "@map", 4) == 0 && name[4 + strspn(name + 4, "0123456789")] == 0 &&
+           b->map[0] != '@' && strchr(b->map, '/') == NULL && strstr(b->map, ".so") == NULL;
 }
 
 static enum ab_status take_maps(struct ab_resume *r, struct ab_err *err)
@@ -85,7 +87,7 @@ static enum ab_status take_maps(struct ab_resume *r, struct ab_err *err)
     const char *maps[AB_STORED_BACKENDS_MAX];
     size_t n = 0;
     for (uint32_t i = 0; i < s->n_backends && r->options.n_maps == 0; i++) {
-        if (s->backends[i].n_heaps == 0)
+        if (s->backends[i].n_heaps == 0 || s->backends[i].combination > 0)
             continue;
         maps[n++] = s->backends[i].map;
         if (!is_plain_map(&s->backends[i]))
@@ -308,6 +310,7 @@ enum ab_status ab_resume_begin(const struct ab_options *o, const char *kind, str
 
 void ab_resume_end(struct ab_resume *resume)
 {
+    free(resume->names);
     for (size_t i = 0; i < sizeof resume->lists / sizeof resume->lists[0]; i++)
         free(resume->lists[i]);
     if (resume->is_on)

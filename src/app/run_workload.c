@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 struct settings { /* of the subject, as texts; ends with NULL */
     const char **list;
@@ -34,40 +35,106 @@ static void list_settings(const char *const *params, const struct ab_laid_down *
     s->list[n] = s->bursts;
 }
 
+/* The combinations of values, n of them: with one value for each param there is one. */
+struct combinations {
+    struct ab_workload **workloads;
+    struct ab_laid_down *tapes;
+    struct ab_subject *subjects;
+    struct settings settings; /* of all */
+    uint32_t n;
+};
+
+/* Each has its tape as an open file. */
+static void allow_files(uint32_t n)
+{
+    struct rlimit limit;
+    enum { OTHERS = 128 };
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= n + (rlim_t)OTHERS)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static enum ab_status make_one(const struct ab_options *o, const char *path, uint32_t i,
+                               struct combinations *c, struct ab_err *err)
+{
+    struct ab_workload **workload = &c->workloads[i];
+    struct ab_laid_down *tape = &c->tapes[i];
+    if (i > 0)
+        AB_TRY(ab_combine_workload(o, c->workloads[0], i, workload, err));
+    AB_TRY(ab_lay_down_workload(o, path, *workload, tape, err));
+    c->subjects[i] = (struct ab_subject){
+        .kind = "workload",
+        .name = ab_workload_name(*workload),
+        .about = ab_workload_about(*workload),
+        .path = path,
+        .text = ab_workload_text(*workload),
+        .values = ab_workload_values(*workload),
+        .seed = ab_workload_seed(*workload),
+        .tape = &tape->tape,
+        .map = &tape->map,
+        .workload = *workload,
+    };
+    c->subjects[i].backends = ab_workload_backends(*workload, &c->subjects[i].n_backends);
+    return AB_OK;
+}
+
+static enum ab_status make_all(const struct ab_options *o, const char *path, struct combinations *c,
+                               struct ab_err *err)
+{
+    struct ab_workload *first = NULL;
+    AB_TRY(ab_load_workload(o, path, &first, err));
+    size_t n = ab_workload_combinations(first);
+    c->n = (uint32_t)n;
+    c->workloads = ab_alloc_zeroed(n, sizeof c->workloads[0]);
+    c->tapes = ab_alloc_zeroed(n, sizeof c->tapes[0]);
+    c->subjects = ab_alloc_zeroed(n, sizeof c->subjects[0]);
+    c->workloads[0] = first;
+    allow_files(c->n);
+    enum ab_status status = AB_OK;
+    for (uint32_t i = 0; i < c->n && status == AB_OK; i++)
+        status = make_one(o, path, i, c, err);
+    if (status != AB_OK)
+        return status;
+    uint32_t longest = 0;
+    for (uint32_t i = 1; i < c->n; i++)
+        longest = c->tapes[i].n_bursts > c->tapes[longest].n_bursts ? i : longest;
+    list_settings(ab_workload_settings(first), &c->tapes[longest], &c->settings);
+    for (uint32_t i = 0; i < c->n; i++)
+        c->subjects[i].settings = c->settings.list;
+    return AB_OK;
+}
+
+static void release(struct combinations *c)
+{
+    for (uint32_t i = 0; i < c->n; i++) {
+        ab_laid_down_fini(&c->tapes[i]);
+        ab_workload_free(c->workloads[i]);
+    }
+    free(c->workloads);
+    free(c->tapes);
+    free(c->subjects);
+    free(c->settings.list);
+}
+
 static enum ab_status measure_workload(const struct ab_options *o, struct ab_session *resumed,
                                        ab_take_session *take, void *user, int *exit_code,
                                        struct ab_err *err)
 {
     const char *path;
-    struct ab_workload *workload = NULL;
-    struct ab_laid_down tape = {0};
-    struct settings settings = {0};
+    struct combinations c = {0};
     AB_TRY(ab_one_file(o, "a workload", "run", &path, err));
-    AB_TRY(ab_load_workload(o, path, &workload, err));
-    enum ab_status status = ab_lay_down_workload(o, path, workload, &tape, err);
-    if (status == AB_OK) {
-        list_settings(ab_workload_params(workload), &tape, &settings);
-        struct ab_subject subject = {
-            .kind = "workload",
-            .name = ab_workload_name(workload),
-            .about = ab_workload_about(workload),
-            .path = path,
-            .text = ab_workload_text(workload),
-            .settings = settings.list,
-            .seed = ab_workload_seed(workload),
-            .tape = &tape.tape,
-            .map = &tape.map,
-            .workload = workload,
-            .resumed = resumed,
-            .take = take,
-            .user = user,
-        };
-        subject.backends = ab_workload_backends(workload, &subject.n_backends);
-        status = ab_measure_tape(o, &subject, exit_code, err);
+    enum ab_status status = make_all(o, path, &c, err);
+    if (status == AB_OK && take != NULL) /* who takes the session knows of one amount of work */
+        status = ab_one_combination(path, c.workloads[0], err);
+    for (uint32_t i = 0; i < c.n; i++) {
+        c.subjects[i].resumed = resumed;
+        c.subjects[i].take = take;
+        c.subjects[i].user = user;
     }
-    free(settings.list);
-    ab_laid_down_fini(&tape);
-    ab_workload_free(workload);
+    if (status == AB_OK)
+        status = ab_measure_tape(o, c.subjects, c.n, exit_code, err);
+    release(&c);
     return status;
 }
 

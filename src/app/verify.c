@@ -157,6 +157,8 @@ static enum ab_status load_work(struct ab_verification *v, struct ab_err *err)
     }
     status = ab_load_workload(v->options, v->work, &workload, err);
     if (status == AB_OK)
+        status = ab_one_combination(v->work, workload, err);
+    if (status == AB_OK)
         status = ab_compile_workload(v->options, v->work, workload, &v->tape, err);
     ab_workload_free(workload);
     return status;

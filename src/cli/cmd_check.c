@@ -11,6 +11,7 @@
 #include "base/bits.h"
 #include "cli/commands.h"
 #include "cli/document.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/session_record.h"
@@ -186,6 +187,9 @@ struct check {
     struct ab_session_cost cost;
     const char *running[AB_SELECTION_MAX]; /* back ends that are here */
     size_t n_running;
+    struct ab_combination *combinations; /* n_combinations of values; the other members are of the
+                                            first, `cost` is that of all */
+    size_t n_combinations;
 };
 
 /* ---- what is found ---- */
@@ -247,6 +251,58 @@ static enum ab_status estimate(struct check *c, struct ab_err *err)
     return AB_OK;
 }
 
+static void note_combination(const struct ab_workload *w, const struct ab_tape *tape,
+                             struct ab_combination *out)
+{
+    *out = (struct ab_combination){.n_ops = tape->n_ops,
+                                   .live_peak_blocks = tape->facts.live_peak_blocks,
+                                   .live_peak_bytes = tape->facts.live_peak_bytes,
+                                   .lanes = tape->facts.lanes};
+    snprintf(out->values, sizeof out->values, "%s", ab_workload_values(w));
+    snprintf(out->tape_sha256, sizeof out->tape_sha256, "%s", tape->sha256);
+}
+
+/* What it costs in addition to those before it. */
+static void add_cost(struct check *c, const struct ab_tape_map *map)
+{
+    struct ab_session_work work = {
+        .n_backends = c->n_running,
+        .rounds = c->options->rounds,
+        .processes = c->options->processes != 0 ? c->options->processes
+                                                : ab_estimate_processes(map),
+        .drain_ns = c->options->drain_ns,
+        .passes = c->passes,
+    };
+    struct ab_session_cost more = ab_estimate_session(map, &work);
+    c->cost.ns += more.ns;
+    c->cost.processes += more.processes;
+    c->cost.processes_total += more.processes_total;
+    c->cost.bytes = more.bytes > c->cost.bytes ? more.bytes : c->cost.bytes;
+}
+
+/* Each is compiled, so that what is wrong with one of them is found. */
+static enum ab_status find_combinations(struct check *c, const char *path, struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    c->n_combinations = ab_workload_combinations(c->workload);
+    c->combinations = ab_alloc_zeroed(c->n_combinations, sizeof c->combinations[0]);
+    note_combination(c->workload, &c->tape.tape, &c->combinations[0]);
+    for (size_t i = 1; i < c->n_combinations && status == AB_OK; i++) {
+        struct ab_workload *w = NULL;
+        struct ab_laid_down tape = {0};
+        status = ab_combine_workload(c->options, c->workload, i, &w, err);
+        if (status == AB_OK)
+            status = ab_lay_down_workload(c->options, path, w, &tape, err);
+        if (status == AB_OK) {
+            note_combination(w, &tape.tape, &c->combinations[i]);
+            add_cost(c, &tape.map);
+        }
+        ab_laid_down_fini(&tape);
+        ab_workload_free(w);
+    }
+    return status;
+}
+
 static enum ab_status find_all(struct check *c, const char *path, struct ab_err *err)
 {
     AB_TRY(ab_load_workload(c->options, path, &c->workload, err));
@@ -254,6 +310,7 @@ static enum ab_status find_all(struct check *c, const char *path, struct ab_err 
     AB_TRY(select_backends(c, err));
     AB_TRY(read_gates(c, err));
     AB_TRY(estimate(c, err));
+    AB_TRY(find_combinations(c, path, err));
     lint_workload(c->workload, &c->tape.map, c->options->rounds, &c->lints);
     return AB_OK;
 }
@@ -320,11 +377,25 @@ static void print_total(const struct check *c)
          "     one process runs at a time)");
 }
 
+static void print_combinations(const struct check *c)
+{
+    if (c->n_combinations == 1)
+        return;
+    printf("\n%zu combinations of values; above is the first\n", c->n_combinations);
+    for (size_t i = 0; i < c->n_combinations; i++) {
+        const struct ab_combination *x = &c->combinations[i];
+        printf("  %s: %" PRIu64 " ops, %u lane%s, at most %s live, sha256 %.12s\n", x->values,
+               x->n_ops, x->lanes, x->lanes == 1 ? "" : "s", AB_BYTES(x->live_peak_bytes),
+               x->tape_sha256);
+    }
+}
+
 static void print_all(const struct check *c)
 {
     const struct ab_selection *foreign = ab_case_foreign(c->options, &c->selection);
     ab_workload_print_plan(stdout, c->workload, &c->tape.tape);
     print_cost(&c->tape.map);
+    print_combinations(c);
     if (foreign != NULL && !c->options->allows_plugins)
         printf("\n%s is a library named by the workload: run requires --allow-plugins\n",
                AB_SHOWN(300, foreign->name));
@@ -387,6 +458,12 @@ static const struct ab_member cost_members[] = {
 };
 AB_TABLE(cost, struct check);
 
+static bool has_combinations(const void *record, const void *context)
+{
+    (void)context;
+    return ((const struct check *)record)->n_combinations > 1;
+}
+
 #define FACT(member) AB_WHOLE(#member, struct check, tape.tape.facts.member, INT64_MAX, 0)
 
 static const struct ab_member document_members[] = {
@@ -404,6 +481,8 @@ static const struct ab_member document_members[] = {
     CHECK(WHOLE, "claims", gates.n_claims),
     AB_ARRAY("lints", struct check, lints.items, lints.n, LINTS_MAX, .record = &lint_record),
     AB_RECORD_HERE("cost", &cost_record),
+    AB_ARRAY("combinations", struct check, combinations, n_combinations, AB_COMBINATIONS_MAX,
+             .record = &ab_combination_record, .has = has_combinations, .flags = AB_OMIT),
 };
 AB_TABLE(document, struct check);
 
@@ -432,5 +511,6 @@ enum ab_status ab_cmd_check(const struct ab_options *o, int *exit_code, struct a
     ab_text_fini(&c.choice);
     ab_laid_down_fini(&c.tape);
     ab_workload_free(c.workload);
+    free(c.combinations);
     return status;
 }

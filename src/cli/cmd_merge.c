@@ -193,7 +193,8 @@ static void make_phases(const struct ab_session *s, struct ab_merged_gates *g)
 static enum ab_status read_gates(const struct ab_options *o, const struct ab_session *s,
                                  struct ab_merged_gates *g, struct ab_err *err)
 {
-    const char *names[AB_SELECTION_MAX];
+    const char **names = ab_alloc_zeroed(s->n_backends + 1u, sizeof names[0]);
+    char(*own)[AB_BACKEND_NAME_BYTES] = ab_alloc_zeroed(s->n_backends + 1u, sizeof own[0]);
     struct ab_gate_source source = {
         .options = o,
         .workload = g->workload,
@@ -201,9 +202,12 @@ static enum ab_status read_gates(const struct ab_options *o, const struct ab_ses
         .n_phases = s->n_phases,
         .backends = names,
     };
-    for (uint32_t i = 0; i < s->n_backends && i < AB_SELECTION_MAX; i++)
-        names[source.n_backends++] = s->backends[i].name;
-    return ab_gate_set_read(&source, &g->set, err);
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        names[source.n_backends++] = ab_backend_own_name(&s->backends[i], own[i]);
+    enum ab_status status = ab_gate_set_read(&source, &g->set, err);
+    free(names);
+    free(own);
+    return status;
 }
 
 static enum ab_status load_workload(const struct ab_options *o, const struct ab_session *s,

@@ -511,8 +511,10 @@ static const struct ab_option_info table[] = {
      "directories searched for libNAME.so or NAME.so when a name is\n"
      "neither built in nor known",
      "What runs", 0, RUN | REPLAY | ADVISE | EXEC | CHECK | VERIFY, TEXT(backend_path), RARE},
-    {"set", "NAME=VALUE", "override a param of the workload", "What runs", 0,
-     RUN | CHECK | VERIFY | CALIBRATE, LIST_OF(sets)},
+    {"set", "NAME=VALUE",
+     "override a param of the workload; NAME=VALUE,VALUE: run measures each\n"
+     "value, and of several such params each combination",
+     "What runs", 0, RUN | CHECK | VERIFY | CALIBRATE, LIST_OF(sets)},
     {"allow-plugins", NULL,
      "allow libraries that the workload names by path (their code is run);\n"
      "not needed for paths given with -b",

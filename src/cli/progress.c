@@ -275,9 +275,10 @@ static int by_speed(const void *a, const void *b)
 
 static uint32_t rank(const struct ab_session *s, struct ranked *out)
 {
-    uint32_t base = ab_session_base(s), n = 0;
-    for (uint32_t i = 0; i < s->n_backends && base < s->n_backends; i++) {
-        if (!ab_backend_is_comparable(&s->backends[i]))
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        uint32_t base = ab_session_base_of(s, i);
+        if (base == UINT32_MAX || !ab_backend_is_comparable(&s->backends[i]))
             continue;
         struct ab_effect e = ab_session_speed(s, i, base, NULL);
         if (i == base || e.ratio > 0)

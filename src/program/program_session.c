@@ -95,7 +95,7 @@ static enum ab_status blame(struct state *st, uint32_t backend, uint32_t round,
                             const struct ab_output_digest *other, struct ab_err *err)
 {
     struct ab_program_outcome again;
-    char why[300], sizes[80] = "different bytes of the same length";
+    char why[400], sizes[80] = "different bytes of the same length";
     const struct ab_output_digest *first = &st->summary->output;
     if (backend == st->reference)
         return fail_unsteady(st, other, err);

@@ -5,6 +5,7 @@
 #include "report/csv.h"
 
 #include "core/text.h"
+#include "result/session.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -28,9 +29,28 @@ void ab_csv_text(FILE *to, const char *s)
         fputc('"', to);
 }
 
-void ab_csv_run(FILE *to, const struct ab_session *s)
+void ab_csv_run(FILE *to, const struct ab_session *s, uint32_t backend)
 {
-    fprintf(to, "%.12s-%" PRIu64 ",", s->tape_sha256 != NULL ? s->tape_sha256 : "", s->seed);
+    fprintf(to, "%.12s-%" PRIu64 ",", ab_session_digest(s, backend), s->seed);
+}
+
+void ab_csv_backend(FILE *to, const struct ab_session *s, uint32_t backend)
+{
+    ab_csv_text(to, AB_OWN_NAME(&s->backends[backend]));
+}
+
+void ab_csv_end_header(FILE *to, const struct ab_session *s)
+{
+    fputs(s->n_combinations > 0 ? ",params\r\n" : "\r\n", to);
+}
+
+void ab_csv_end_row(FILE *to, const struct ab_session *s, uint32_t backend)
+{
+    if (s->n_combinations > 0) {
+        fputc(',', to);
+        ab_csv_text(to, s->backends[backend].values);
+    }
+    fputs("\r\n", to);
 }
 
 void ab_csv_number(FILE *to, double x)

@@ -12,8 +12,14 @@
 
 /* One text cell, quoted where needed. Control characters come as \xNN, so that a row is a line. */
 void ab_csv_text(FILE *to, const char *s);
-/* The cell `run`: the first 12 digits of the tape's digest, "-", the seed; and its comma. */
-void ab_csv_run(FILE *to, const struct ab_session *s);
+/* The cell `run`: the first 12 digits of the digest of the row's tape, "-", the seed; and its comma. */
+void ab_csv_run(FILE *to, const struct ab_session *s, uint32_t backend);
+/* The cell `backend`: its name without values. */
+void ab_csv_backend(FILE *to, const struct ab_session *s, uint32_t backend);
+/* The last cells of a header and of a row, `params` with its comma, and the end of the line. Without
+ * combinations of values there is no such cell. */
+void ab_csv_end_header(FILE *to, const struct ab_session *s);
+void ab_csv_end_row(FILE *to, const struct ab_session *s, uint32_t backend);
 /* A finite number, to 12 digits. */
 void ab_csv_number(FILE *to, double x);
 

@@ -29,6 +29,9 @@ json_t *ab_json_integer(uint64_t n);
 /* As results are rounded; null for NaN. */
 json_t *ab_json_real(double x);
 
+/* "n=1000 m=many" as {"n": 1000, "m": "many"}; NULL for "". */
+json_t *ab_json_params(const char *values);
+
 /* As base64, HDR V2 (result/hdr.h); null for more values than that can hold. */
 json_t *ab_json_histogram(const struct ab_hdr *hdr);
 

@@ -16,7 +16,7 @@
 #define AB_STORED_DOCUMENT_MAX (UINT64_C(1) << 30)   /* of memory: what the JSON takes */
 #define AB_STORED_HISTOGRAMS_MAX (UINT64_C(2) << 30) /* of memory: pages that are in use */
 enum {
-    AB_STORED_BACKENDS_MAX = 256,
+    AB_STORED_BACKENDS_MAX = AB_COMBINATIONS_MAX, /* rows */
     AB_STORED_PHASES_MAX = 4096,
     AB_STORED_ROUNDS_MAX = 10000,
     AB_STORED_CPUS_MAX = 65536,

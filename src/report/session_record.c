@@ -56,6 +56,110 @@ static const char *text_if_any(const struct ab_reading *x)
     return ab_json_has(x->r, x->o, x->m->key) ? ab_json_text(x->r, x->o, x->m->key) : "";
 }
 
+/* ---- combinations of values ---- */
+
+/* "1000", "0.25", "many": as rows are named; false for what is no value. */
+static bool value_text(const json_t *value, char *buf, size_t cap)
+{
+    int n = -1;
+    if (json_is_integer(value))
+        n = snprintf(buf, cap, "%lld", (long long)json_integer_value(value));
+    else if (json_is_string(value) && strpbrk(json_string_value(value), " =") == NULL)
+        n = snprintf(buf, cap, "%s", json_string_value(value));
+    else if (json_is_real(value))
+        n = snprintf(buf, cap, "%.6f", json_real_value(value));
+    for (int i = n; json_is_real(value) && i-- > 0 && (buf[i] == '0' || buf[i] == '.');) {
+        bool is_point = buf[i] == '.';
+        buf[i] = 0;
+        if (is_point)
+            break;
+    }
+    return n > 0 && (size_t)n < cap;
+}
+
+/* The params in the order of `like`, "n=1 m=2", or as they come where that is "". */
+static bool values_text(const json_t *params, const char *like, char out[AB_VALUES_BYTES])
+{
+    size_t n = 0, n_params = 0;
+    const char *key;
+    const json_t *value;
+    char text[AB_VALUES_BYTES], name[AB_VALUES_BYTES];
+    void *at = json_object_iter((json_t *)(uintptr_t)params);
+    while (like[0] != 0 ? *like != 0 : at != NULL) {
+        size_t n_name = strcspn(like, "=");
+        snprintf(name, sizeof name, "%.*s", (int)n_name, like);
+        key = like[0] != 0 ? name : json_object_iter_key(at);
+        value = json_object_get(params, key);
+        if (value == NULL || strpbrk(key, " =") != NULL || !value_text(value, text, sizeof text) ||
+            n + strlen(key) + strlen(text) + 2 >= AB_VALUES_BYTES)
+            return false;
+        n += (size_t)snprintf(out + n, AB_VALUES_BYTES - n, "%s%s=%s", n > 0 ? " " : "", key, text);
+        n_params++;
+        if (like[0] == 0) {
+            at = json_object_iter_next((json_t *)(uintptr_t)params, at);
+            continue;
+        }
+        like += strcspn(like, " ");
+        like += *like == ' ';
+        if (*like == 0)
+            break;
+    }
+    return n > 0 && n_params == json_object_size(params);
+}
+
+/* o.params as "n=1000 m=4"; "" after an error. */
+static void stored_values(struct ab_stored_reader *x, const struct ab_json_node *o,
+                          char out[AB_VALUES_BYTES])
+{
+    const struct ab_session *s = x->session;
+    struct ab_json_node at = {.parent = o, .key = "params"};
+    /* The first combination is being read where there is no text yet. */
+    char like[AB_VALUES_BYTES] = ""; /* a copy: `out` may be that of the first */
+    if (s->n_combinations > 0)
+        memcpy(like, s->combinations[0].values, sizeof like);
+    if (!values_text(json_object_get(o->json, at.key), like, out)) {
+        out[0] = 0;
+        ab_json_fail(&x->json, &at,
+                     "must be an object with a number or a word for each param that has values");
+    }
+}
+
+/* The combination of values in o.params; 0 after an error, and where the session has none. */
+static uint32_t stored_combination(struct ab_stored_reader *x, const struct ab_json_node *o)
+{
+    const struct ab_session *s = x->session;
+    struct ab_json_node at = {.parent = o, .key = "params"};
+    char values[AB_VALUES_BYTES];
+    if (s->n_combinations == 0 || x->json.status != AB_OK)
+        return 0;
+    stored_values(x, o, values);
+    for (uint32_t i = 0; i < s->n_combinations && x->json.status == AB_OK; i++)
+        if (strcmp(s->combinations[i].values, values) == 0)
+            return i;
+    ab_json_fail(&x->json, &at, "%s is not among config.combinations",
+                 AB_SHOWN(AB_VALUES_BYTES, values));
+    return 0;
+}
+
+/* The row of the back end that o[key] names, and of the values in o.params. */
+static uint32_t stored_row(struct ab_stored_reader *x, const struct ab_json_node *o,
+                           const char *key)
+{
+    struct ab_json_node at = {.parent = o, .key = key};
+    uint32_t combination = stored_combination(x, o);
+    const char *name = ab_json_text(&x->json, o, key);
+    char shown[160];
+    if (x->session->n_combinations == 0)
+        return x->json.status == AB_OK ? ab_stored_named(x, &at, name) : 0;
+    for (uint32_t i = 0; i < x->session->n_backends && x->json.status == AB_OK; i++)
+        if (x->session->backends[i].combination == combination &&
+            ab_backend_is_named(&x->session->backends[i], name))
+            return i;
+    ab_json_fail(&x->json, &at, "\"%s\" is not among the back ends",
+                 ab_text_printable(shown, sizeof shown, name));
+    return 0;
+}
+
 /* ---- what records refer to ---- */
 
 /* Each record of a list begins with the index of its back end; one that failed has no numbers. */
@@ -67,14 +171,18 @@ static bool has_numbers(const void *record, const void *session)
 static json_t *write_backend(const struct ab_writing *x)
 {
     const struct ab_session *s = x->context;
-    return ab_json_string(s->backends[*(const uint32_t *)x->record].name);
+    return ab_json_string(AB_OWN_NAME(&s->backends[*(const uint32_t *)x->record]));
 }
 
 static void read_backend(const struct ab_reading *x)
 {
-    const char *name = ab_json_text(x->r, x->o, x->m->key);
-    if (x->r->status == AB_OK)
-        *(uint32_t *)x->record = ab_stored_named(x->context, &x->at, name);
+    *(uint32_t *)x->record = stored_row(x->context, x->o, x->m->key);
+}
+
+static json_t *write_params(const struct ab_writing *x)
+{
+    const struct ab_session *s = x->context;
+    return ab_json_params(s->backends[*(const uint32_t *)x->record].values);
 }
 
 static void read_phase(const struct ab_reading *x)
@@ -108,7 +216,9 @@ static void read_round(const struct ab_reading *x)
     *(uint32_t *)x->p = index;
 }
 
-#define BACKEND(of) AB_RULE("backend", of, backend, .write = write_backend, .read = read_backend)
+#define BACKEND(of) \
+    AB_RULE("backend", of, backend, .write = write_backend, .read = read_backend), \
+        RULE("params", write_params, NULL)
 #define PHASE(of) AB_TEXT("phase", of, phase, .read = read_phase)
 #define ROUND(of) AB_WHOLE("round", of, round, UINT32_MAX, 0, .read = read_round)
 /* Of the record as a whole. */
@@ -262,8 +372,22 @@ static const struct ab_member host_members[] = {
 };
 AB_TABLE(host, struct ab_host);
 
+static json_t *write_null_params(const struct ab_writing *x)
+{
+    const struct ab_session *s = x->context;
+    const struct ab_null_cost *null = x->record;
+    return s->n_combinations > 0 ? ab_json_params(s->combinations[null->combination].values) : NULL;
+}
+
+static void read_null_params(const struct ab_reading *x)
+{
+    struct ab_null_cost *null = x->record;
+    null->combination = stored_combination(x->context, x->o);
+}
+
 static const struct ab_member null_members[] = {
     PHASE(struct ab_null_cost),
+    RULE("params", write_null_params, read_null_params),
     AB_WORD("boundary", struct ab_null_cost, boundary, AB_BOUNDARY_COUNT,
             .names = ab_boundary_names),
     AB_CHARS("placement", struct ab_null_cost, placement, .flags = AB_LATER),
@@ -477,6 +601,27 @@ AB_TABLE(lane, struct ab_session);
               .values = AB_IS_TEXT, .stride = sizeof(const char *), .text = "must be a string", \
               .flags = AB_ENDS, __VA_ARGS__)
 
+static json_t *write_values(const struct ab_writing *x)
+{
+    return ab_json_params(x->p);
+}
+
+static void read_values(const struct ab_reading *x)
+{
+    stored_values(x->context, x->o, x->p);
+}
+
+static const struct ab_member combination_members[] = {
+    AB_RULE("params", struct ab_combination, values, .write = write_values, .read = read_values),
+    AB_CHARS("tape_sha256", struct ab_combination, tape_sha256),
+    COUNT("n_ops", struct ab_combination, n_ops),
+    AB_WHOLE("lanes", struct ab_combination, lanes, UINT32_MAX, 0),
+    COUNT("live_peak_blocks", struct ab_combination, live_peak_blocks),
+    COUNT("live_peak_bytes", struct ab_combination, live_peak_bytes),
+};
+const struct ab_record ab_combination_record = AB_RECORD_OF(struct ab_combination,
+                                                            combination_members);
+
 static const struct ab_member config_members[] = {
     AB_TEXT("kind", struct ab_session, kind),
     AB_TEXT("name", struct ab_session, name),
@@ -486,6 +631,9 @@ static const struct ab_member config_members[] = {
     AB_TEXT("text", struct ab_session, config_text),
     AB_TEXT("tape_sha256", struct ab_session, tape_sha256),
     AB_RECORD_HERE("tape", &tape_record),
+    AB_LIST("combinations", struct ab_session, combinations, n_combinations, AB_COMBINATIONS_MAX,
+            .record = &ab_combination_record, AB_WHEN(struct ab_session, n_combinations),
+            .flags = AB_OMIT),
     TEXTS("phases", phases, .n_offset = offsetof(struct ab_session, n_phases),
           .n_bytes = sizeof(uint32_t)),
     TEXTS("settings", settings),
@@ -573,16 +721,26 @@ AB_TABLE(map, struct ab_backend_info);
 static void check_backend(const struct ab_reading *x)
 {
     struct ab_backend_info *b = x->record, *all = session_of(x)->backends;
-    strcpy(b->settings, ab_backend_settings(b->name));
-    if (b->name[0] == 0)
-        ab_json_fail(x->r, x->o, "has no name");
+    snprintf(b->settings, sizeof b->settings, "%s", ab_backend_settings(b->name));
+    if (b->name[0] == 0 || strlen(b->name) >= AB_BACKEND_NAME_BYTES)
+        ab_json_fail(x->r, x->o, "has no name, or one of more than %d bytes",
+                     AB_BACKEND_NAME_BYTES - 1);
+    b->combination = stored_combination(x->context, x->o);
+    if (session_of(x)->n_combinations > 0)
+        ab_backend_set_values(b, session_of(x)->combinations[b->combination].values);
     for (size_t k = 0; k < x->o->index; k++)
         if (strcmp(all[k].name, b->name) == 0)
             ab_json_fail(x->r, x->o, "has the name of backends[%zu]", k);
 }
 
+static json_t *write_own_name(const struct ab_writing *x)
+{
+    return ab_json_string(AB_OWN_NAME((const struct ab_backend_info *)x->record));
+}
+
 static const struct ab_member backend_members[] = {
-    AB_CHARS("name", struct ab_backend_info, name),
+    AB_CHARS("name", struct ab_backend_info, name, .write = write_own_name),
+    AB_RULE("params", struct ab_backend_info, values, .write = write_values),
     AB_CHARS("version", struct ab_backend_info, version),
     AB_CHARS("path", struct ab_backend_info, path),
     AB_CHARS("build_id", struct ab_backend_info, build_id),
@@ -1332,11 +1490,12 @@ AB_TABLE(overview, struct ab_overview);
 /* Of what the tables show, in the direction of the metric: of times, below 1 is faster (the tables
  * show the reciprocal, a speed). */
 struct ratio_row {
-    const char *backend, *base, *phase, *metric, *method;
+    uint32_t backend;
+    const char *base, *phase, *metric, *method;
     struct ab_effect effect;
 };
 static const struct ab_member ratio_members[] = {
-    AB_TEXT("backend", struct ratio_row, backend),
+    BACKEND(struct ratio_row),
     AB_TEXT("base", struct ratio_row, base),
     AB_TEXT("phase", struct ratio_row, phase),
     AB_TEXT("metric", struct ratio_row, metric),
@@ -1348,31 +1507,32 @@ static const struct ab_member ratio_members[] = {
 };
 AB_TABLE(ratio, struct ratio_row);
 
-static void add_ratio(json_t *list, struct ratio_row row, struct ab_effect effect)
+static void add_ratio(const struct ab_session *s, json_t *list, struct ratio_row row,
+                      struct ab_effect effect)
 {
     row.effect = effect;
     row.method = ab_effect_method_names[effect.method];
-    ab_json_append(list, ab_record_json(&ratio_record, &row, NULL));
+    ab_json_append(list, ab_record_json(&ratio_record, &row, s));
 }
 
 /* An array, empty where there is nothing to compare with. */
 static json_t *write_ratios(const struct ab_writing *x)
 {
     const struct ab_session *s = x->record;
-    uint32_t base = ab_session_base(s);
     json_t *list = json_array();
-    for (uint32_t i = 0; base < s->n_backends && i < s->n_backends; i++) {
-        struct ratio_row row = {.backend = s->backends[i].name, .base = s->backends[base].name};
-        if (i == base || !ab_backend_is_comparable(&s->backends[i]))
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        uint32_t base = ab_session_base_of(s, i);
+        if (base == UINT32_MAX || i == base || !ab_backend_is_comparable(&s->backends[i]))
             continue;
+        struct ratio_row row = {.backend = i, .base = AB_OWN_NAME(&s->backends[base])};
         row.metric = "time";
-        add_ratio(list, row, ab_session_speed(s, base, i, NULL));
+        add_ratio(s, list, row, ab_session_speed(s, base, i, NULL));
         row.metric = "rss_peak_bytes";
-        add_ratio(list, row, ab_session_rss_ratio(s, i, base));
+        add_ratio(s, list, row, ab_session_rss_ratio(s, i, base));
         row.metric = "ns_per_op";
         for (uint32_t p = 0; p < s->n_phases; p++) {
             row.phase = s->phases[p];
-            add_ratio(list, row, ab_session_speed(s, base, i, row.phase));
+            add_ratio(s, list, row, ab_session_speed(s, base, i, row.phase));
         }
     }
     return list;

@@ -15,6 +15,7 @@
 /* The whole document, but for its checksum. To write, the context is the session itself; to read, it
  * is the struct ab_stored_reader. */
 extern const struct ab_record ab_session_record;
+extern const struct ab_record ab_combination_record; /* of a struct ab_combination */
 
 /* Rounds every number to what the files tell (12 significant digits; whole numbers below 2^53 stay
  * exact), so that a table made from the session and one made from its file are the same. */

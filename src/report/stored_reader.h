@@ -17,7 +17,7 @@ struct ab_stored_reader {
     uint64_t hdr_bytes_left;
 };
 
-/* The back end of this name; 0 after an error, which is about `at`. */
+/* The row of this name, values and all; 0 after an error, which is about `at`. */
 uint32_t ab_stored_named(struct ab_stored_reader *r, const struct ab_json_node *at,
                          const char *name);
 

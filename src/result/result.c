@@ -8,6 +8,7 @@
 #include "tape/op.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *const ab_backend_status_names[AB_BACKEND_STATUS_COUNT] = {
@@ -55,6 +56,27 @@ const char *const ab_order_names[] = {"free", "strict", NULL};
 const char *ab_backend_status_name(enum ab_backend_status status)
 {
     return (unsigned)status < AB_BACKEND_STATUS_COUNT ? ab_backend_status_names[status] : "unknown";
+}
+
+const char *ab_backend_own_name(const struct ab_backend_info *b, char buf[AB_BACKEND_NAME_BYTES])
+{
+    size_t n = strlen(b->name), behind = b->values[0] != 0 ? strlen(b->values) + 1 : 0;
+    snprintf(buf, AB_BACKEND_NAME_BYTES, "%.*s", (int)(n - behind), b->name);
+    return buf;
+}
+
+bool ab_backend_is_named(const struct ab_backend_info *b, const char *own_name)
+{
+    return b->values[0] == 0 ? strcmp(b->name, own_name) == 0
+                             : strcmp(AB_OWN_NAME(b), own_name) == 0;
+}
+
+void ab_backend_set_values(struct ab_backend_info *b, const char *values)
+{
+    char own[AB_BACKEND_NAME_BYTES];
+    snprintf(own, sizeof own, "%.*s", AB_BACKEND_NAME_BYTES - 1, b->name);
+    snprintf(b->values, sizeof b->values, "%s", values);
+    snprintf(b->name, sizeof b->name, "%s%s%s", own, values[0] != 0 ? " " : "", b->values);
 }
 
 const char *ab_backend_settings(const char *name)

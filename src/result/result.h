@@ -41,11 +41,18 @@ bool ab_backend_status_has_numbers(enum ab_backend_status status);
 /* Has numbers, and is out of every comparison. */
 bool ab_backend_status_is_aside(enum ab_backend_status status);
 
+enum { AB_BACKEND_NAME_BYTES = 128 };
+
+/* A row: a back end, or where params of a workload have lists of values, a back end in one of their
+ * combinations. What is compared with what is of one combination. */
 struct ab_backend_info {
-    char name[128];       /* as asked for: "glibc", "slab:threads=sharded", a file's stem */
-    const char *boundary; /* of ab_boundary_names; NULL = unknown */
-    char version[64];     /* "" = unknown */
-    char path[4096];      /* "" for built-ins */
+    /* As asked for: "glibc", "slab:threads=sharded", a file's stem; then, behind a blank, the values. */
+    char name[AB_BACKEND_NAME_BYTES + AB_VALUES_BYTES];
+    char values[AB_VALUES_BYTES]; /* "n=1000 m=4"; "" = no param has a list */
+    uint32_t combination;         /* of ab_session.combinations; 0 where there are none */
+    const char *boundary;         /* of ab_boundary_names; NULL = unknown */
+    char version[64];             /* "" = unknown */
+    char path[4096];              /* "" for built-ins */
     char build_id[41];
     char package[64];   /* what to install when absent; "" = unknown */
     char settings[128]; /* the end of name: "keep=8:spare=0{A=b;C=d}"; "" = none */
@@ -67,6 +74,13 @@ struct ab_backend_info {
 extern const char *const ab_boundary_names[AB_BOUNDARY_COUNT];
 /* Of is_strict; ends with NULL. */
 extern const char *const ab_order_names[];
+
+/* Its name without the values. Returns buf. */
+const char *ab_backend_own_name(const struct ab_backend_info *b, char buf[AB_BACKEND_NAME_BYTES]);
+#define AB_OWN_NAME(b) ab_backend_own_name(b, (char[AB_BACKEND_NAME_BYTES]){0})
+bool ab_backend_is_named(const struct ab_backend_info *b, const char *own_name);
+/* Makes it the row of a combination. */
+void ab_backend_set_values(struct ab_backend_info *b, const char *values);
 
 /* What stands behind a back end's own name, as -b spells it; "" = nothing. */
 const char *ab_backend_settings(const char *name);
@@ -252,7 +266,7 @@ struct ab_timeline {
 struct ab_null_cost {
     const char *phase, *boundary;
     char placement[65]; /* as in struct ab_mapped_rules */
-    uint32_t round;
+    uint32_t round, combination;
     uint64_t n_ops;
     double ns_per_op, wall_ns_per_op, latency_pass_ns_per_op, floor_ns;
     double instr_per_op;      /* of the first round, with --instr */
@@ -321,6 +335,14 @@ struct ab_pass_plan {
     uint32_t rounds[AB_PASS_COUNT];
 };
 
+/* The work of one combination of values of params that have lists. */
+struct ab_combination {
+    char values[AB_VALUES_BYTES]; /* "n=1000 m=4" */
+    char tape_sha256[65];
+    uint64_t n_ops, live_peak_blocks, live_peak_bytes;
+    uint32_t lanes;
+};
+
 enum ab_ended { /* why a session has the rounds that it has */
                 AB_ENDED_NOT,
                 AB_ENDED_ROUNDS,    /* as many as were asked for */
@@ -368,6 +390,10 @@ struct ab_session {    /* everything about one command's measurements */
     struct ab_pass_plan passes;
     struct ab_stopping stopping;
     bool is_complete;
+    /* n_combinations, two or more, where params have lists of values; NULL = none has. tape_sha256 is
+     * then the digest of theirs, facts and numbers of the tape are the most of any. Owned */
+    struct ab_combination *combinations;
+    uint32_t n_combinations;
     struct ab_facts facts;
     uint32_t n_slots;
     uint64_t n_tape_ops;

@@ -73,6 +73,7 @@ void ab_session_fini(struct ab_session *s)
     FREE_LIST(rounds)
     FREE_LIST(hosts)
     FREE_LIST(parts)
+    FREE_LIST(combinations)
 }
 
 bool ab_session_phase_is_repeated(const struct ab_session *s, uint32_t phase)
@@ -85,31 +86,70 @@ bool ab_session_phase_is_repeated(const struct ab_session *s, uint32_t phase)
 
 /* ---- harness ---- */
 
-static bool is_same(const char *boundary_a, const char *placement_a, const char *boundary_b,
-                    const char *placement_b)
+struct harness {
+    const char *boundary, *placement;
+    uint32_t combination;
+};
+
+static bool is_same(struct harness a, struct harness b)
 {
-    return boundary_a != NULL && boundary_b != NULL && strcmp(boundary_a, boundary_b) == 0 &&
-           (placement_a[0] == 0 || placement_b[0] == 0 || strcmp(placement_a, placement_b) == 0);
+    return a.combination == b.combination && a.boundary != NULL && b.boundary != NULL &&
+           strcmp(a.boundary, b.boundary) == 0 &&
+           (a.placement[0] == 0 || b.placement[0] == 0 || strcmp(a.placement, b.placement) == 0);
+}
+
+static struct harness of_backend(const struct ab_backend_info *b)
+{
+    return (struct harness){b->boundary, b->rules.placement, b->combination};
+}
+
+static struct harness of_null(const struct ab_null_cost *null)
+{
+    return (struct harness){null->boundary, null->placement, null->combination};
+}
+
+const char *ab_session_digest(const struct ab_session *s, uint32_t backend)
+{
+    const char *digest = s->n_combinations > 0
+                             ? s->combinations[s->backends[backend].combination].tape_sha256
+                             : s->tape_sha256;
+    return digest != NULL ? digest : "";
+}
+
+bool ab_session_is_same_work(const struct ab_session *a, uint32_t backend_a,
+                             const struct ab_session *b, uint32_t backend_b)
+{
+    const char *digest = ab_session_digest(a, backend_a);
+    return digest[0] != 0 && strcmp(digest, ab_session_digest(b, backend_b)) == 0;
+}
+
+uint32_t ab_session_row(const struct ab_session *s, uint32_t like, uint32_t beside)
+{
+    const char *name = AB_OWN_NAME(&s->backends[like]);
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        if (s->backends[i].combination == s->backends[beside].combination &&
+            ab_backend_is_named(&s->backends[i], name))
+            return i;
+    return UINT32_MAX;
 }
 
 uint32_t ab_session_harness(const struct ab_session *s, uint32_t backend)
 {
-    const struct ab_backend_info *b = &s->backends[backend];
+    struct harness own = of_backend(&s->backends[backend]);
     uint32_t i = 0;
-    while (i < backend && !is_same(s->backends[i].boundary, s->backends[i].rules.placement,
-                                   b->boundary, b->rules.placement))
+    while (i < backend && !is_same(of_backend(&s->backends[i]), own))
         i++;
     return i;
 }
 
 bool ab_null_is_of(const struct ab_null_cost *null, const struct ab_backend_info *b)
 {
-    return is_same(null->boundary, null->placement, b->boundary, b->rules.placement);
+    return is_same(of_null(null), of_backend(b));
 }
 
 bool ab_null_is_like(const struct ab_null_cost *a, const struct ab_null_cost *b)
 {
-    return is_same(a->boundary, a->placement, b->boundary, b->placement);
+    return is_same(of_null(a), of_null(b));
 }
 
 struct ab_null_cost *ab_session_null(const struct ab_session *s, uint32_t backend,

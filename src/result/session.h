@@ -25,7 +25,16 @@ const char *ab_session_setting(const struct ab_session *session, const char *nam
 bool ab_session_phase_is_repeated(const struct ab_session *session, uint32_t phase);
 
 /* The harness of a back end: what is done around its calls. It is that of the boundary and, where
- * requests are spread over several heaps, of the placement. This is the one definition of that key. */
+ * requests are spread over several heaps, of the placement; each combination of values of params has
+ * its own. This is the one definition of that key. */
+
+/* The row of the back end of row `like` in the combination of row `beside`; UINT32_MAX = none. */
+uint32_t ab_session_row(const struct ab_session *session, uint32_t like, uint32_t beside);
+
+/* The digest of the work of a row; "" = not known. And: did both rows do the same? */
+const char *ab_session_digest(const struct ab_session *session, uint32_t backend);
+bool ab_session_is_same_work(const struct ab_session *a, uint32_t backend_a,
+                             const struct ab_session *b, uint32_t backend_b);
 
 /* The first back end with the same harness: it stands for all of them. */
 uint32_t ab_session_harness(const struct ab_session *session, uint32_t backend);

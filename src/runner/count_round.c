@@ -31,7 +31,8 @@ struct counter {
 
 static bool is_counted(const struct ab_count_plan *plan, uint32_t backend)
 {
-    return ab_session_has_numbers(plan->session, backend) &&
+    return plan->session->backends[backend].combination == plan->combination &&
+           ab_session_has_numbers(plan->session, backend) &&
            plan->cases[backend].decorator == AB_DECORATOR_NONE;
 }
 

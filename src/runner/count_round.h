@@ -19,6 +19,7 @@ struct ab_count_plan {
     const struct ab_run_context *context;
     const struct ab_case *cases; /* one a back end of the session */
     struct ab_session *session;  /* the round's throughput is in it */
+    uint32_t combination;        /* whose back ends are counted */
     uint32_t round, sample_ops; /* of callgrind; the processor's own counter takes the whole tape */
     void (*progress)(void *user, const char *backend, enum ab_pass pass); /* before each run */
     void *user;

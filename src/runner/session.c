@@ -31,7 +31,8 @@ struct state {
     uint32_t n_rounds; /* that this session has to run: all, or those of its shard */
     struct ab_quiet quiet;
     struct ab_throughput throughput;
-    struct ab_run_context context;  /* the plan's, with the above */
+    struct ab_run_context context;  /* the plan's, with the above and the tape of what runs */
+    uint32_t *slice_ops;            /* one a combination */
     struct ab_memory_marks **marks; /* one a back end; NULL until a run has found the peaks */
 };
 
@@ -88,14 +89,28 @@ static void show_progress(void *user, const char *backend, enum ab_pass pass)
     st->plan->progress(st->plan->user, &p);
 }
 
+/* What a back end is to do: that of its combination of values. */
+static const struct ab_combination_work *work_of(const struct state *st, uint32_t backend)
+{
+    return &st->plan->works[st->session->backends[backend].combination];
+}
+
+static void enter_work(struct state *st, uint32_t backend)
+{
+    st->context.tape = work_of(st, backend)->tape;
+    st->context.slice_ops = st->slice_ops[st->session->backends[backend].combination];
+}
+
 static struct ab_fold fold_of(struct state *st, uint32_t backend, uint32_t round)
 {
-    return (struct ab_fold){st->session, st->context.tape, &st->context.clock, backend, round};
+    return (struct ab_fold){st->session, work_of(st, backend)->tape, &st->context.clock, backend,
+                            round};
 }
 
 static enum ab_status run_backend(struct state *st, uint32_t backend, enum ab_pass pass,
                                   struct ab_outcome *run, struct ab_err *err)
 {
+    enter_work(st, backend);
     show_progress(st, st->session->backends[backend].name, pass);
     return ab_run(&st->context, &st->plan->cases[backend], pass, &st->rng, run, err);
 }
@@ -138,7 +153,8 @@ static void note_identity(struct state *st, uint32_t backend, const struct ab_ou
     note_libraries(st->plan->cases[backend].placement, r, b);
     b->never_frees = (r->traits & AB_TRAIT_NO_FREE) != 0;
     b->has_reset = (r->hooks >> AB_OP_RESET & 1) != 0;
-    if (ab_run_missing(st->session->facts.kinds, r->hooks, b->reason, sizeof b->reason))
+    if (ab_run_missing(work_of(st, backend)->tape->image->facts.kinds, r->hooks, b->reason,
+                       sizeof b->reason))
         b->status = AB_BACKEND_PARTIAL;
 }
 
@@ -160,7 +176,8 @@ static void note_conduct(struct state *st, uint32_t backend, const struct ab_out
 static bool fits_memory(struct state *st, uint32_t backend)
 {
     struct ab_backend_info *b = &st->session->backends[backend];
-    uint64_t bytes = ab_estimate_heap_bytes(&st->session->facts, b->never_frees);
+    uint64_t bytes = ab_estimate_heap_bytes(&work_of(st, backend)->tape->image->facts,
+                                            b->never_frees);
     if (bytes <= st->context.memory_limit_bytes)
         return true;
     b->status = AB_BACKEND_OOM;
@@ -250,6 +267,7 @@ static enum ab_status run_null(struct state *st, uint32_t backend, enum ab_pass 
                                struct ab_outcome *run, struct ab_err *err)
 {
     struct ab_case null = ab_run_null_case(&st->plan->cases[backend]);
+    enter_work(st, backend);
     show_progress(st, "null", pass);
     enum ab_status status = ab_run(&st->context, &null, pass, &st->rng, run, err);
     st->done++;
@@ -280,16 +298,17 @@ static bool has_null_latency(const struct state *st, uint32_t round)
 }
 
 /* True where the cost of timing each call of an iteration is measured. */
-static bool has_null_iterations(const struct state *st, uint32_t round)
+static bool has_null_iterations(const struct state *st, uint32_t backend, uint32_t round)
 {
-    return st->context.tape->image->n_iterations > 0 &&
+    return work_of(st, backend)->tape->image->n_iterations > 0 &&
            ab_pass_is_in(&st->session->passes, AB_PASS_TAIL, round);
 }
 
 /* Runs that this takes. */
-static uint32_t count_null_runs(const struct state *st, uint32_t round)
+static uint32_t count_null_runs(const struct state *st, uint32_t backend, uint32_t round)
 {
-    return st->plan->processes + has_null_latency(st, round) + has_null_iterations(st, round);
+    return work_of(st, backend)->processes + has_null_latency(st, round) +
+           has_null_iterations(st, backend, round);
 }
 
 /* All of the null back end with the harness of a back end in a round. A null that fails ends the
@@ -301,14 +320,14 @@ static enum ab_status run_all_nulls(struct state *st, uint32_t backend, uint32_t
     struct ab_fold fold = fold_of(st, backend, round);
     enum ab_status status = AB_OK;
     ab_rng_init(&st->rng, st->session->seed, CASE_STREAM(round, null_number(st, backend)));
-    for (uint32_t i = 0; i < st->plan->processes && status == AB_OK; i++)
+    for (uint32_t i = 0; i < work_of(st, backend)->processes && status == AB_OK; i++)
         status = run_folded_null(st, &fold, AB_PASS_THROUGHPUT, err);
     if (status == AB_OK && has_null_latency(st, round))
         status = run_null(st, backend, AB_PASS_LATENCY, &latency, err);
     if (status == AB_OK)
         ab_fold_null(&fold, &st->throughput, quiet_limit(st),
                      latency.page != NULL ? &latency : NULL);
-    if (status == AB_OK && has_null_iterations(st, round))
+    if (status == AB_OK && has_null_iterations(st, backend, round))
         status = run_folded_null(st, &fold, AB_PASS_TAIL, err);
     ab_outcome_fini(&latency);
     return status;
@@ -361,7 +380,7 @@ static enum ab_status run_memory_once(struct state *st, uint32_t backend, uint32
     if (run.status == AB_BACKEND_OK && !is_scout)
         ab_fold_heap_memory(&fold, st->plan->cases[backend].placement, &run);
     if (run.status == AB_BACKEND_OK)
-        ab_fold_memory_marks(st->context.tape, &run, st->marks[backend]);
+        ab_fold_memory_marks(fold.tape, &run, st->marks[backend]);
     ab_outcome_fini(&run);
     return status;
 }
@@ -400,28 +419,36 @@ uint32_t ab_slice_grid(double ns_per_op)
     return ops;
 }
 
-static bool is_needed(const struct state *st)
+static bool is_needed(const struct state *st, const struct ab_tape_map *tape)
 {
-    const struct ab_run_context *context = &st->context;
-    return context->tape->image->n_lanes == 1 && !context->is_strict &&
-           context->tape->image->n_ops <= OPS_MAX && st->session->n_rounds < st->n_rounds;
+    return tape->image->n_lanes == 1 && !st->context.is_strict && tape->image->n_ops <= OPS_MAX &&
+           st->session->n_rounds < st->n_rounds;
 }
 
-/* Decides it for the session by its fastest back end: a slice that is much shorter than a reading of
+/* Decides it for a combination by its fastest back end: a slice that is much shorter than a reading of
  * the canary would measure little but readings. Each runs once for it. */
-static enum ab_status slice_grid_settle(struct state *st, struct ab_err *err)
+static enum ab_status slice_grid_settle(struct state *st, uint32_t combination, struct ab_err *err)
 {
     enum ab_status status = AB_OK;
     double least = NAN;
-    if (!is_needed(st))
+    if (!is_needed(st, st->plan->works[combination].tape))
         return AB_OK;
     for (uint32_t i = 0; i < st->session->n_backends && status == AB_OK; i++) {
         double ns_per_op = NAN;
-        if (is_ours(st, i) && !is_decorated(st, i))
+        if (st->session->backends[i].combination == combination && is_ours(st, i) &&
+            !is_decorated(st, i))
             status = run_scout(st, i, &ns_per_op, err);
         least = fmin(least, ns_per_op); /* of a number and NaN: the number */
     }
-    st->context.slice_ops = ab_slice_grid(least);
+    st->slice_ops[combination] = ab_slice_grid(least);
+    return status;
+}
+
+static enum ab_status slice_grids_settle(struct state *st, struct ab_err *err)
+{
+    enum ab_status status = slice_grid_settle(st, 0, err);
+    for (uint32_t i = 1; i < st->session->n_combinations && status == AB_OK; i++)
+        status = slice_grid_settle(st, i, err);
     return status;
 }
 
@@ -443,26 +470,49 @@ static enum ab_status run_nulls(struct state *st, uint32_t round, struct ab_err 
     return status;
 }
 
-static enum ab_status run_counts(struct state *st, uint32_t round, struct ab_err *err)
+/* Of one combination; of several, why it has no numbers is a matter of its back ends. */
+static enum ab_status run_counts_of(struct state *st, uint32_t combination, uint32_t round,
+                                    struct ab_err *err)
 {
-    struct ab_count_plan plan = {.context = &st->plan->context,
+    struct ab_session *s = st->session;
+    struct ab_counting told = s->counting;
+    struct ab_run_context context = st->plan->context;
+    struct ab_count_plan plan = {.context = &context,
                                  .cases = st->plan->cases,
-                                 .session = st->session,
+                                 .session = s,
+                                 .combination = combination,
                                  .round = round,
                                  .sample_ops = st->plan->instr_ops,
                                  .progress = show_progress,
                                  .user = st};
-    return ab_count_round(&plan, err);
+    context.tape = st->plan->works[combination].tape;
+    enum ab_status status = ab_count_round(&plan, err);
+    for (uint32_t i = 0; i < s->n_backends && s->n_combinations > 0; i++)
+        if (s->backends[i].combination == combination && s->counting.method[0] == 0)
+            memcpy(s->backends[i].uncounted, s->counting.reason, sizeof s->counting.reason);
+    if (told.method[0] != 0 && (s->counting.method[0] == 0 || told.n_ops > s->counting.n_ops))
+        s->counting = told;
+    return status;
 }
 
-/* One pass of all back ends, in this order. */
+static enum ab_status run_counts(struct state *st, uint32_t round, struct ab_err *err)
+{
+    enum ab_status status = run_counts_of(st, 0, round, err);
+    for (uint32_t i = 1; i < st->session->n_combinations && status == AB_OK; i++)
+        status = run_counts_of(st, i, round, err);
+    return status;
+}
+
+/* One pass of all back ends, in this order; of those that have so many processes. */
 static enum ab_status run_pass(struct state *st, const struct ab_round *round, enum ab_pass pass,
-                               struct ab_err *err)
+                               uint32_t process, struct ab_err *err)
 {
     enum ab_status status = AB_OK;
     for (uint32_t i = 0; i < round->n_order && status == AB_OK; i++) {
         uint32_t backend = round->order[i];
-        if (is_running(st, backend) && (pass == AB_PASS_THROUGHPUT || !is_decorated(st, backend)))
+        bool is_due = process == 0 || process < work_of(st, backend)->processes;
+        if (is_due && is_running(st, backend) &&
+            (pass == AB_PASS_THROUGHPUT || !is_decorated(st, backend)))
             status = run_one(st, backend, round->index, pass, err);
     }
     return status;
@@ -474,8 +524,13 @@ static enum ab_status run_throughput(struct state *st, const struct ab_round *ro
                                      struct ab_err *err)
 {
     enum ab_status status = AB_OK;
-    for (uint32_t i = 0; i < st->plan->processes && status == AB_OK; i++)
-        status = run_pass(st, round, AB_PASS_THROUGHPUT, err);
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < round->n_order; i++) {
+        uint32_t n = work_of(st, round->order[i])->processes;
+        most = n > most ? n : most;
+    }
+    for (uint32_t i = 0; i < most && status == AB_OK; i++)
+        status = run_pass(st, round, AB_PASS_THROUGHPUT, i, err);
     for (uint32_t i = 0; i < round->n_order && status == AB_OK; i++) {
         struct ab_fold fold = fold_of(st, round->order[i], round->index);
         if (is_running(st, round->order[i]))
@@ -503,7 +558,7 @@ static enum ab_status run_round(struct state *st, uint32_t index, struct ab_err 
         status = run_throughput(st, round, err);
     for (int pass = AB_PASS_LATENCY; pass <= AB_PASS_MEMORY && status == AB_OK; pass++)
         if (ab_pass_is_in(&s->passes, (enum ab_pass)pass, index))
-            status = run_pass(st, round, (enum ab_pass)pass, err);
+            status = run_pass(st, round, (enum ab_pass)pass, 0, err);
     if (status == AB_OK && index == 0 && st->plan->instr_ops > 0)
         status = run_counts(st, index, err);
     s->n_rounds++;
@@ -541,22 +596,21 @@ static void prepare_blocks(struct state *st)
     s->rounds = ab_realloc(s->rounds, st->n_rounds + (size_t)1, sizeof s->rounds[0]);
 }
 
-/* Runs of n_alive back ends and n_nulls nulls in all rounds from `first` on. The first memory pass of
- * a back end has one more. */
-static uint32_t count_runs(const struct state *st, uint32_t first, uint32_t n_alive,
-                           uint32_t n_nulls)
+/* Runs of a back end, and of the null where it stands for its harness, in all rounds from `first` on.
+ * The first memory pass of a back end has one more. */
+static uint32_t count_runs(const struct state *st, uint32_t first, uint32_t backend)
 {
     uint32_t n = 0, n_of_null = 0;
     bool has_memory = false;
     for (uint32_t b = first; b < st->n_rounds; b++) {
         uint32_t round = ab_shard_round(st->session->shard, st->plan->rounds, b);
-        n += st->plan->processes;
+        n += work_of(st, backend)->processes;
         for (int pass = AB_PASS_LATENCY; pass <= AB_PASS_MEMORY; pass++)
             n += ab_pass_is_in(&st->session->passes, (enum ab_pass)pass, round);
         has_memory = has_memory || ab_pass_is_in(&st->session->passes, AB_PASS_MEMORY, round);
-        n_of_null += count_null_runs(st, round);
+        n_of_null += count_null_runs(st, backend, round);
     }
-    return n_alive * (n + has_memory) + n_nulls * n_of_null;
+    return is_ours(st, backend) * (n + has_memory) + is_null_of_ours(st, backend) * n_of_null;
 }
 
 /* All rounds that are missing, until the plan has had enough. */
@@ -565,12 +619,11 @@ static enum ab_status run_rounds(struct state *st, struct ab_err *err)
     struct ab_session *s = st->session;
     enum ab_status status = AB_OK;
     bool goes_on = true;
-    uint32_t n_alive = 0, n_nulls = 0;
+    uint32_t n_alive = 0;
     for (uint32_t i = 0; i < s->n_backends; i++) {
         n_alive += is_ours(st, i);
-        n_nulls += is_null_of_ours(st, i);
+        st->total += count_runs(st, s->n_rounds, i);
     }
-    st->total = count_runs(st, s->n_rounds, n_alive, n_nulls);
     for (uint32_t b = s->n_rounds; b < st->n_rounds && status == AB_OK && n_alive > 0 && goes_on;
          b++) {
         uint32_t round = ab_shard_round(s->shard, st->plan->rounds, b);
@@ -595,10 +648,10 @@ static enum ab_status run_all(struct state *st, struct ab_err *err)
     if (status == AB_OK)
         prepare_blocks(st);
     if (status == AB_OK)
-        status = slice_grid_settle(st, err);
+        status = slice_grids_settle(st, err);
     if (status == AB_OK)
         status = run_rounds(st, err);
-    struct ab_fold fold = fold_of(st, 0, 0);
+    struct ab_fold fold = {st->session, plan->works[0].tape, &st->context.clock, 0, 0};
     ab_fold_throughput_again(&fold, &st->throughput, quiet_limit(st));
     return status;
 }
@@ -611,12 +664,14 @@ enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_sess
                        .n_rounds = ab_shard_n_rounds(session->shard, plan->rounds),
                        .context = plan->context};
     st.marks = ab_alloc_zeroed(session->n_backends + 1, sizeof st.marks[0]);
+    st.slice_ops = ab_alloc_zeroed(session->n_combinations + 1, sizeof st.slice_ops[0]);
     ab_quiet_init(&st.quiet);
     st.context.quiet = &st.quiet;
     enum ab_status status = run_all(&st, err);
     for (uint32_t i = 0; i < session->n_backends; i++)
         free(st.marks[i]);
     free(st.marks);
+    free(st.slice_ops);
     ab_throughput_fini(&st.throughput);
     ab_quiet_fini(&st.quiet);
     session->timer.floor_ns = ab_session_floor(session);
@@ -713,7 +768,7 @@ enum ab_status ab_resume_check_backends(const struct ab_session *session,
                                         const struct ab_session *old, struct ab_err *err)
 {
     struct ab_differences d = {.word = "was"};
-    char label[256];
+    char label[sizeof session->backends->name + 32];
     for (uint32_t i = 0; i < session->n_backends; i++) {
         const struct ab_backend_info *b = &session->backends[i], *was = &old->backends[i];
         snprintf(label, sizeof label, "the status of %s", b->name);

@@ -19,13 +19,20 @@ struct ab_progress {
     uint32_t done, total; /* runs */
 };
 
+/* What the back ends of one combination of values are to do. */
+struct ab_combination_work {
+    const struct ab_tape_map *tape;
+    uint32_t processes; /* of the throughput pass, a back end and round */
+};
+
 struct ab_session_plan {
-    struct ab_run_context context;
+    struct ab_run_context context; /* `tape` is that of the works */
+    const struct ab_combination_work
+        *works;                  /* by combination; the phases of all are the same ones */
     const struct ab_case *cases; /* one a back end of the session, same order */
     uint32_t rounds;             /* the most */
     uint32_t instr_ops;          /* --instr: ops of the tape of which callgrind counts the
                                    instructions; 0 = nothing is counted */
-    uint32_t processes;          /* of the throughput pass, a back end and round */
     bool allows_broken;          /* what fails its checks is measured all the same */
     struct ab_session *resumed;  /* its rounds are taken over, the rest is run; NULL = all is run.
                                    Has passed ab_resume_check */

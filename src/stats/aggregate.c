@@ -27,7 +27,7 @@ bool ab_backend_is_inlined(const struct ab_backend_info *b)
 
 bool ab_backend_is_null(const struct ab_backend_info *b)
 {
-    return strncmp(b->name, "null", 4) == 0 && strchr(":{", b->name[4]) != NULL;
+    return strncmp(b->name, "null", 4) == 0 && strchr(":{ ", b->name[4]) != NULL;
 }
 
 bool ab_backend_is_comparable(const struct ab_backend_info *b)
@@ -35,18 +35,33 @@ bool ab_backend_is_comparable(const struct ab_backend_info *b)
     return b->status == AB_BACKEND_OK && !ab_backend_is_null(b);
 }
 
-uint32_t ab_session_base(const struct ab_session *s)
+static uint32_t base_in(const struct ab_session *s, uint32_t combination)
 {
     const char *wanted = s->base != NULL ? s->base : "glibc";
     uint32_t first = UINT32_MAX;
     for (uint32_t i = s->n_backends; i-- > 0;) {
-        if (!ab_backend_is_comparable(&s->backends[i]))
+        const struct ab_backend_info *b = &s->backends[i];
+        if (b->combination != combination || !ab_backend_is_comparable(b))
             continue;
         first = i;
-        if (strcmp(s->backends[i].name, wanted) == 0)
+        if (ab_backend_is_named(b, wanted))
             return i;
     }
     return s->base != NULL ? UINT32_MAX : first;
+}
+
+uint32_t ab_session_base_of(const struct ab_session *s, uint32_t backend)
+{
+    return base_in(s, s->backends[backend].combination);
+}
+
+uint32_t ab_session_base(const struct ab_session *s)
+{
+    uint32_t base = UINT32_MAX, i = 0;
+    do
+        base = base_in(s, i);
+    while (base == UINT32_MAX && ++i < s->n_combinations);
+    return base;
 }
 
 uint32_t ab_session_backend(const struct ab_session *s, const char *name)

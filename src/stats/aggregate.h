@@ -43,8 +43,10 @@ bool ab_backend_is_null(const struct ab_backend_info *b);
 bool ab_backend_is_inlined(const struct ab_backend_info *b);
 /* Status ok and not null. */
 bool ab_backend_is_comparable(const struct ab_backend_info *b);
-/* Returns the back end that others are compared with: the one that the session names, else glibc,
- * else the first comparable; UINT32_MAX = none, or the one that is named has no numbers. */
+/* Returns the back end that this one is compared with: the one that the session names, else glibc,
+ * else the first comparable, of the same combination of values; UINT32_MAX = none, or the one that is
+ * named has no numbers. The other: any such back end, for its own name and for whether there is one. */
+uint32_t ab_session_base_of(const struct ab_session *s, uint32_t backend);
 uint32_t ab_session_base(const struct ab_session *s);
 
 /* The back end of this name; UINT32_MAX = none. */

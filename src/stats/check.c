@@ -121,6 +121,20 @@ static bool is_same_text(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
+/* Row b, and what it is compared with: a gate has a back end's own name, a comparison that of a row. */
+static void mark_concerned(const struct ab_session *s, uint32_t b, const struct ab_checked *c,
+                           bool *is_concerned)
+{
+    is_concerned[b] = true;
+    for (uint32_t i = 0; i < s->n_backends && c->against == AB_AGAINST_BACKEND; i++) {
+        const struct ab_backend_info *other = &s->backends[i];
+        if (other->combination == s->backends[b].combination &&
+            (strcmp(other->name, c->base_backend) == 0 ||
+             ab_backend_is_named(other, c->base_backend)))
+            is_concerned[i] = true;
+    }
+}
+
 uint32_t ab_checks_suspicious(const struct ab_checked *list, uint32_t n,
                               const struct ab_session *session, bool *is_concerned)
 {
@@ -129,12 +143,9 @@ uint32_t ab_checks_suspicious(const struct ab_checked *list, uint32_t n,
         const struct ab_checked *c = &list[i];
         if (!is_suspicious(c) || c->backend == NULL)
             continue;
-        for (uint32_t b = 0; b < session->n_backends; b++) {
-            const char *name = session->backends[b].name;
-            is_concerned[b] = is_concerned[b] || strcmp(name, c->backend) == 0 ||
-                              (c->against == AB_AGAINST_BACKEND &&
-                               strcmp(name, c->base_backend) == 0);
-        }
+        for (uint32_t b = 0; b < session->n_backends; b++)
+            if (strcmp(session->backends[b].name, c->backend) == 0)
+                mark_concerned(session, b, c, is_concerned);
         n_suspicious++;
     }
     return n_suspicious;

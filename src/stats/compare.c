@@ -57,9 +57,19 @@ enum ab_status ab_compare_check_whole(const struct ab_session *s, const char *la
     return ab_fail(err, AB_BACKEND, "%s has no numbers: every back end in it failed", label);
 }
 
+/* All of it, or of combinations of values that of a row that both have. */
 static bool is_same_work(const struct ab_session *a, const struct ab_session *b)
 {
-    return a->tape_sha256[0] != 0 && strcmp(a->tape_sha256, b->tape_sha256) == 0;
+    if (a->tape_sha256[0] != 0 && strcmp(a->tape_sha256, b->tape_sha256) == 0)
+        return true;
+    if (a->n_combinations == 0 || b->n_combinations == 0)
+        return false;
+    for (uint32_t i = 0; i < a->n_backends; i++) {
+        uint32_t k = ab_session_backend(b, a->backends[i].name);
+        if (k != UINT32_MAX && ab_session_is_same_work(a, i, b, k))
+            return true;
+    }
+    return false;
 }
 
 enum ab_status ab_compare_check_work(const struct ab_session *base, const char *base_label,
@@ -603,6 +613,9 @@ static void fill(struct ab_comparison *c, double limit)
             continue;
         if (p.base == UINT32_MAX)
             note(c, "%.120s is not in the base: not compared", b->name);
+        else if (c->now->n_combinations > 0 && !ab_session_is_same_work(c->base, p.base, c->now, i))
+            note(c, "%.120s did other work in the base (digest %.12s, now %.12s): not compared",
+                 b->name, ab_session_digest(c->base, p.base), ab_session_digest(c->now, i));
         else if (strcmp(c->base->backends[p.base].map, b->map) != 0)
             note_rules(c, &c->base->backends[p.base], b);
         else
@@ -631,11 +644,12 @@ void ab_compare_backends(const struct ab_session *session, uint32_t base, double
 {
     *out = (struct ab_comparison){.base = session, .now = session};
     for (uint32_t i = 0; i < session->n_backends; i++) {
-        struct pair p = {.c = out, .base = base, .now = i, .limit = limit, .is_paired = true};
+        uint32_t of_row = ab_session_row(session, base, i);
+        struct pair p = {.c = out, .base = of_row, .now = i, .limit = limit, .is_paired = true};
         const struct ab_backend_info *b = &session->backends[i];
-        if (i == base || ab_backend_is_null(b))
+        if (i == of_row || ab_backend_is_null(b))
             continue;
-        if (is_left_out(b))
+        if (of_row == UINT32_MAX || is_left_out(b))
             note(out, "%.120s is %s: not compared", b->name, ab_backend_status_name(b->status));
         else
             add_back_end(&p);

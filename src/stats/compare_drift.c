@@ -118,7 +118,8 @@ static void ask(const struct ab_drift_question *q, struct ab_effect *machine,
     uint32_t n = 0;
     for (uint32_t i = 0; i < q->now->n_backends; i++) {
         uint32_t base = ab_session_backend(q->base, q->now->backends[i].name);
-        if (base == UINT32_MAX || !is_witness(q, base, i))
+        if (base == UINT32_MAX || !is_witness(q, base, i) ||
+            q->now->backends[i].combination != q->now->backends[q->backend].combination)
             continue;
         measure(q, (struct side){base, UINT32_MAX}, (struct side){i, UINT32_MAX}, &machine[n]);
         measure(q, (struct side){q->base_backend, base}, (struct side){q->backend, i},

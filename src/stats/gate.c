@@ -129,6 +129,12 @@ static void decide_ratio(const struct ab_session *s, const struct ab_gate *g, ui
     decide_effect(g, &e, r);
 }
 
+/* The back end that a gate or claim compares with, in the combination of values of this row. */
+static uint32_t other_of(const struct ab_session *s, const struct ab_gate *g, uint32_t backend)
+{
+    return g->other < s->n_backends ? ab_session_row(s, g->other, backend) : g->other;
+}
+
 static const char untold_rounds[] =
     "no ratio: in some rounds it is no more than the same calls take in the null back end";
 
@@ -136,33 +142,38 @@ static void judge_beside(const struct ab_session *s, const struct ab_gate *g, ui
                          struct ab_checked *r)
 {
     const struct ab_metric *m = &g->metric;
-    if (!is_judgeable(s, g->other, g->other_name, r))
+    uint32_t other = other_of(s, g, backend);
+    if (!is_judgeable(s, other, g->other_name, r))
         return;
-    if (!ab_metric_iterations_have_ratio(s, g->other, m, s, backend)) {
+    if (!ab_metric_iterations_have_ratio(s, other, m, s, backend)) {
         snprintf(r->reason, sizeof r->reason, "%s", untold_rounds);
         return;
     }
-    struct ab_ratio ratio = ab_metric_ratio(s, backend, g->other, m);
+    struct ab_ratio ratio = ab_metric_ratio(s, backend, other, m);
     r->effect.ratio = ratio.range.median;
     decide_ratio(s, g, backend, ratio.median, r);
-    double a = ab_metric_value(s, backend, m), b = ab_metric_value(s, g->other, m);
+    double a = ab_metric_value(s, backend, m), b = ab_metric_value(s, other, m);
     if (ratio.range.n > 0)
         forgive(g->floor, ab_metric_interval(s, m, a), ab_metric_interval(s, m, b), r);
     else if (a < 0 || b < 0)
         snprintf(r->reason, sizeof r->reason, "no ratio of negative values");
     else
-        ab_metric_why_missing(s, isnan(a) ? backend : g->other, m, true, r->reason,
-                              sizeof r->reason);
+        ab_metric_why_missing(s, isnan(a) ? backend : other, m, true, r->reason, sizeof r->reason);
 }
 
 /* The back end in the baseline that this one is to be compared with; UINT32_MAX, and why. */
-static uint32_t find_in_baseline(const struct ab_session *base, const char *name,
-                                 struct ab_checked *r)
+static uint32_t find_in_baseline(const struct ab_session *base, const struct ab_session *s,
+                                 uint32_t backend, struct ab_checked *r)
 {
+    const char *name = s->backends[backend].name;
     for (uint32_t i = 0; base != NULL && i < base->n_backends; i++) {
         const struct ab_backend_info *b = &base->backends[i];
         if (strcmp(b->name, name) != 0)
             continue;
+        if (!ab_session_is_same_work(base, i, s, backend)) {
+            snprintf(r->reason, sizeof r->reason, "in the baseline %.100s did other work", b->name);
+            return UINT32_MAX;
+        }
         if (ab_backend_is_comparable(b))
             return i;
         snprintf(r->reason, sizeof r->reason, "in the baseline %.100s is %s", b->name,
@@ -280,7 +291,7 @@ static void judge_change(const struct ab_session *s, const struct ab_session *ba
 {
     const struct ab_metric *m = &g->metric;
     struct ab_effect e;
-    uint32_t other = find_in_baseline(base, s->backends[backend].name, r);
+    uint32_t other = find_in_baseline(base, s, backend, r);
     if (other != UINT32_MAX && !ab_compare_is_alike(base, s, m)) {
         snprintf(r->reason, sizeof r->reason, "%s",
                  m->iteration != NULL
@@ -409,24 +420,28 @@ static bool is_skippable(const struct ab_backend_info *b)
     return !b->was_named && (b->status == AB_BACKEND_PARTIAL || b->status == AB_BACKEND_ABSENT);
 }
 
-/* Is a gate that names no back end about this one? */
-static bool is_gated(const struct ab_gate *g, const struct ab_backend_info *b, uint32_t i)
+/* Is the gate about this row? One that names no back end is about each. */
+static bool is_gated(const struct ab_session *s, const struct ab_gate *g, uint32_t i)
 {
+    const struct ab_backend_info *b = &s->backends[i];
+    if (g->backend != AB_GATE_EACH)
+        return ab_session_row(s, g->backend, i) == i;
     return !ab_backend_is_null(b) && !b->is_along &&
-           !(g->against == AB_AGAINST_BACKEND && i == g->other);
+           !(g->against == AB_AGAINST_BACKEND && i == other_of(s, g, i));
 }
 
-/* A gate on each back end but null and the one that it compares with. Returns how many entries. */
+/* A gate on each back end but null and the one that it compares with, or on one in each combination of
+ * values. Returns how many entries. */
 static size_t judge_each(const struct judgement *j, const struct ab_gate *g, struct ab_checked *r)
 {
     const struct ab_session *s = j->session;
     size_t n = 0, n_judged = 0;
     for (uint32_t i = 0; i < s->n_backends; i++) {
-        if (!is_gated(g, &s->backends[i], i))
+        if (!is_gated(s, g, i))
             continue;
         judge(j, g, i, &r[n]);
         n_judged += r[n].verdict != AB_VERDICT_NOT_EVALUATED;
-        if (r[n].status == AB_GATE && is_skippable(&s->backends[i]))
+        if (g->backend == AB_GATE_EACH && r[n].status == AB_GATE && is_skippable(&s->backends[i]))
             set(&r[n], AB_VERDICT_SKIPPED, AB_OK);
         n++;
     }
@@ -434,7 +449,7 @@ static size_t judge_each(const struct judgement *j, const struct ab_gate *g, str
         judge(j, g, UINT32_MAX, &r[n]);
         snprintf(r[n++].reason, sizeof r->reason, "this run has no back end to evaluate");
     }
-    for (size_t i = 0; i < n && n_judged == 0 && !g->is_warning; i++)
+    for (size_t i = 0; i < n && n_judged == 0 && !g->is_warning && g->backend == AB_GATE_EACH; i++)
         set(&r[i], AB_VERDICT_NOT_EVALUATED, r[i].status == AB_OK ? AB_GATE : r[i].status);
     return n;
 }
@@ -446,7 +461,7 @@ void ab_gates_judge(const struct ab_gate *gates, size_t n, struct ab_session *se
     size_t most = (size_t)session->n_backends + 1, used = 0;
     struct ab_checked *r = ab_alloc_zeroed(n * most + 1, sizeof *r);
     for (size_t i = 0; i < n; i++) {
-        if (gates[i].backend == AB_GATE_EACH)
+        if (gates[i].backend == AB_GATE_EACH || gates[i].backend < session->n_backends)
             used += judge_each(&j, &gates[i], r + used);
         else
             judge(&j, &gates[i], gates[i].backend, &r[used++]);
@@ -490,14 +505,15 @@ static double net_of(const struct ab_session *s, uint32_t backend, const char *p
 
 /* A round in which one of them takes no more than its harness has no ratio, and without it the others
  * would flatter that one: then there is no number. */
-static void measure_net(const struct ab_session *s, const struct ab_gate *g, struct ab_checked *r)
+static void measure_net(const struct ab_session *s, uint32_t backend, uint32_t other,
+                        struct ab_checked *r)
 {
     struct ab_pairs pairs;
     bool is_known = true;
     ab_pairs_init(&pairs, s->n_rounds);
     for (uint32_t i = 0; i < s->n_rounds && is_known; i++) {
-        double of = net_of(s, g->backend, r->phase, s->rounds[i].index),
-               by = net_of(s, g->other, r->phase, s->rounds[i].index);
+        double of = net_of(s, backend, r->phase, s->rounds[i].index),
+               by = net_of(s, other, r->phase, s->rounds[i].index);
         is_known = of != 0 && by != 0;
         ab_pairs_add(&pairs, of, by);
     }
@@ -514,11 +530,13 @@ static bool is_throughput(const struct ab_metric *m)
            m->field->offset == offsetof(struct ab_result, ns_per_op);
 }
 
-static void measure_claim(const struct ab_session *s, const struct ab_gate *g, struct ab_checked *r)
+static void measure_claim(const struct ab_session *s, const struct ab_gate *g, uint32_t backend,
+                          struct ab_checked *r)
 {
-    if (!can_claim(s, g->backend, g->name, r) || !can_claim(s, g->other, g->other_name, r))
+    uint32_t other = backend < s->n_backends ? other_of(s, g, backend) : g->other;
+    if (!can_claim(s, backend, g->name, r) || !can_claim(s, other, g->other_name, r))
         return;
-    struct ab_ratio ratio = ab_metric_ratio(s, g->backend, g->other, &g->metric);
+    struct ab_ratio ratio = ab_metric_ratio(s, backend, other, &g->metric);
     if (ratio.range.n > 0 && ratio.median.low < ratio.median.high) {
         snprintf(r->reason, sizeof r->reason, "below the timer floor");
     } else if (ratio.range.n > 0) {
@@ -528,9 +546,9 @@ static void measure_claim(const struct ab_session *s, const struct ab_gate *g, s
         r->low = ratio.range.low;
         r->high = ratio.range.high;
         if (is_throughput(&g->metric))
-            measure_net(s, g, r);
+            measure_net(s, backend, other, r);
     } else {
-        ab_metric_why_missing(s, g->backend, &g->metric, true, r->reason, sizeof r->reason);
+        ab_metric_why_missing(s, backend, &g->metric, true, r->reason, sizeof r->reason);
         if (r->reason[0] == 0)
             snprintf(r->reason, sizeof r->reason, "no such value");
     }
@@ -538,12 +556,24 @@ static void measure_claim(const struct ab_session *s, const struct ab_gate *g, s
 
 void ab_claims_measure(const struct ab_gate *claims, size_t n, struct ab_session *session)
 {
-    struct ab_checked *r = ab_alloc_zeroed(n + 1, sizeof *r);
+    size_t each = session->n_combinations > 1 ? session->n_combinations : 1;
+    struct ab_checked *r = ab_alloc_zeroed(n * each + 1, sizeof *r), *next = r;
     for (size_t i = 0; i < n; i++) {
-        r[i] = check_of(&claims[i]);
-        r[i].backend = claims[i].name;
-        measure_claim(session, &claims[i], &r[i]);
+        const struct ab_gate *g = &claims[i];
+        bool is_here = g->backend < session->n_backends;
+        for (uint32_t b = 0; is_here && b < session->n_backends; b++) {
+            if (ab_session_row(session, g->backend, b) != b)
+                continue;
+            *next = check_of(g);
+            next->backend = session->backends[b].name;
+            measure_claim(session, g, b, next++);
+        }
+        if (is_here)
+            continue;
+        *next = check_of(g);
+        next->backend = g->name;
+        measure_claim(session, g, g->backend, next++);
     }
     session->claims = r;
-    session->n_claims = (uint32_t)n;
+    session->n_claims = (uint32_t)(next - r);
 }

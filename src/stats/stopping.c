@@ -16,10 +16,10 @@ enum { ROUNDS_WITHOUT_RATIO = 10 };
 
 double ab_session_precision(const struct ab_session *s)
 {
-    uint32_t base = ab_session_base(s);
     double widest = NAN;
-    for (uint32_t i = 0; i < s->n_backends && base < s->n_backends; i++) {
-        if (i == base || !ab_backend_is_comparable(&s->backends[i]))
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        uint32_t base = ab_session_base_of(s, i);
+        if (base == UINT32_MAX || i == base || !ab_backend_is_comparable(&s->backends[i]))
             continue;
         struct ab_effect e = ab_session_speed(s, i, base, NULL);
         /* Of a by b or of b by a: the same either way round. */

@@ -153,7 +153,9 @@ struct ab_workload {
     uint32_t window;   /* of the tape's lanes */
     bool wants_groups; /* the tape is to say which set each request is for */
     struct ab_params params;
-    char **param_texts; /* "name=value", ends with NULL */
+    char **param_texts, **settings; /* "name=value", with lists "name=100,1000"; end with NULL */
+    char *values;                   /* of params that have a list: "n=1000 m=4"; "" = none has */
+    size_t n_combinations;
     struct ab_dists dists;
     struct ab_size_def *sizes;
     size_t n_sizes;

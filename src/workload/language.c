@@ -80,6 +80,7 @@ static const struct ab_word mode_words[] = {{"read", AB_ACCESS_READ}, {"write", 
     {.name = key, .shape = AB_SHAPE_LIST, .child = &ab_blocks[AB_BLOCK_##of]},
 #define ROW_MIXED(owner, key, of) \
     {.name = key, .shape = AB_SHAPE_MIXED, .child = &ab_blocks[AB_BLOCK_##of]},
+#define ROW_VALUES(owner, key) {.name = #key, .shape = AB_SHAPE_VALUES},
 #define ROW_MAP(owner, key, of) \
     {.name = key, .shape = AB_SHAPE_MAP, .child = &ab_blocks[AB_BLOCK_##of]},
 #define ROW_LATER(key) {.name = key, .shape = AB_SHAPE_LATER},

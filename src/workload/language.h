@@ -108,6 +108,7 @@ enum ab_verb_trait {
  *     P##TEXTS(owner, key)                a list of scalars, each loaded as text
  *     P##LIST(owner, member, key, child)  a list of maps, each a `child`
  *     P##MIXED(owner, key, child)         a list of texts or of maps, each a `child`; left to the tree
+ *     P##VALUES(owner, key)               a scalar or a list of them; left to the tree
  *     P##MAP(owner, key, child)           a map, a `child`; left to the tree
  *     P##LATER(key)                       in the language, not built yet: an error that says so
  *
@@ -129,7 +130,7 @@ enum ab_verb_trait {
                         P##LIST(top, backends, "backends", backend) P##MIXED(top, "gates", gate) \
                             P##LIST(top, claims, "claims", claim)
 
-#define AB_KEYS_PARAM(P) P##TEXT(param, name, SPECIAL) P##TEXT(param, value, SPECIAL)
+#define AB_KEYS_PARAM(P) P##TEXT(param, name, SPECIAL) P##VALUES(param, value)
 
 #define AB_KEYS_SIZE(P) \
     P##TEXT(size, name, SPECIAL) P##TEXT(size, dist, SPECIAL) P##LIST(size, mix, "mix", part)
@@ -242,6 +243,7 @@ extern const struct ab_verb_def ab_verbs[AB_VERB_KIND_COUNT]; /* by enum ab_verb
     struct ab_raw_##child *member; \
     unsigned member##_count;
 #define AB_RAW_MIXED(owner, key, child)
+#define AB_RAW_VALUES(owner, key)
 #define AB_RAW_MAP(owner, key, child)
 #define AB_RAW_LATER(key)
 #define AB_RAW(owner, OWNER, what) \
@@ -262,6 +264,7 @@ enum ab_key_shape {
     AB_SHAPE_TEXTS,
     AB_SHAPE_LIST,
     AB_SHAPE_MIXED,
+    AB_SHAPE_VALUES,
     AB_SHAPE_MAP,
     AB_SHAPE_LATER
 };

@@ -9,6 +9,7 @@
 #include "base/bits.h"
 #include "base/limits.h"
 #include "base/nearest.h"
+#include "core/grow.h"
 #include "core/memory.h"
 #include "tape/tape.h"
 
@@ -91,30 +92,150 @@ static bool check_param_name(const struct ab_reader *r, const struct ab_node *no
     return true;
 }
 
-static bool read_param_value(struct ab_reader *r, const struct ab_node *node, const char *raw,
-                             const char *set, struct ab_param_value *p)
+/* One value of a param: in --set (`set`: all that stands there), or a scalar of the file. */
+struct given {
+    const char *set;
+    struct ab_yaml_field field;
+    size_t begin, n; /* of its text */
+};
+
+static bool refuse_given(const struct ab_reader *r, const char *name, const struct given *g,
+                         const struct ab_value_error *error)
 {
-    struct ab_yaml_field f = ab_field_of(r, node, "value", raw);
-    struct ab_value_error error;
-    p->value = (struct ab_value){.whole = 1, .number = 1}; /* after an error: no errors from it */
-    if (f.text == NULL)
-        return ab_field_missing(r, node, "value", "a param");
-    p->text = ab_strdup(set != NULL ? set : f.text);
-    bool ok = ab_value_parse(p->text, &r->w->params, AB_UNIT_COUNT, &p->value, &error);
-    if (ok && p->value.kind != AB_VALUE_CALL)
-        return true;
-    if (ok) {
-        error = (struct ab_value_error){.offset = p->value.offset,
-                                        .n = p->value.n,
-                                        .text = "the value of a param must be a number or a word"};
-        ab_value_fini(&p->value);
-        p->value = (struct ab_value){.whole = 1, .number = 1};
-    }
-    if (set == NULL)
-        return AB_REFUSE_VALUE(r, &f, &error, "'value': %s", error.text);
-    ab_diag_add(r->diag, (struct ab_place){0}, "--set %s=%s: %s", p->name,
-                AB_QUOTED(set, strlen(set)), error.text);
+    if (g->set == NULL)
+        return AB_REFUSE_VALUE(r, &g->field, error, "'value': %s", error->text);
+    ab_diag_add(r->diag, (struct ab_place){0}, "--set %s=%s: %s", name,
+                AB_QUOTED(g->set, strlen(g->set)), error->text);
     return false;
+}
+
+/* Reads *text, which is kept: words lie in it. After an error a value that causes none. */
+static bool read_given(struct ab_reader *r, const char *name, const struct given *g, char **text,
+                       struct ab_value *value)
+{
+    struct ab_value_error error;
+    *text = ab_strndup((g->set != NULL ? g->set : g->field.text) + g->begin, g->n);
+    *value = (struct ab_value){.whole = 1, .number = 1};
+    if (!ab_value_parse(*text, &r->w->params, AB_UNIT_COUNT, value, &error))
+        return refuse_given(r, name, g, &error);
+    if (value->kind != AB_VALUE_CALL)
+        return true;
+    error = (struct ab_value_error){.offset = value->offset,
+                                    .n = value->n,
+                                    .text = "the value of a param must be a number or a word"};
+    ab_value_fini(value);
+    *value = (struct ab_value){.whole = 1, .number = 1};
+    return refuse_given(r, name, g, &error);
+}
+
+/* As rows are named and JSON has it: "1000", "0.25", a word; sizes in bytes, times in ns. */
+static void add_value(struct ab_text *t, const struct ab_value *v)
+{
+    char real[64];
+    if (v->kind == AB_VALUE_WHOLE || v->kind == AB_VALUE_TIME)
+        ab_text_addf(t, "%llu", (unsigned long long)v->whole);
+    else if (v->kind == AB_VALUE_FRACTION)
+        ab_text_add(t, ab_print_real(real, sizeof real, v->number));
+    else
+        ab_text_addf(t, "%.*s", (int)v->n_text, v->text);
+}
+
+/* What stands in a list names a row: it must be a plain value, and another one than those before. */
+static void check_listed(struct ab_reader *r, const char *name, const struct given *g,
+                         const struct ab_value *v, struct ab_text *before)
+{
+    struct ab_text text = {0};
+    struct ab_value_error error = {.n = g->n};
+    ab_text_add(&text, " ");
+    add_value(&text, v);
+    ab_text_add(&text, " ");
+    if (v->kind == AB_VALUE_TEXT)
+        snprintf(error.text, sizeof error.text, "in a list each value must be a number or a word");
+    else if (before->s != NULL && strstr(before->s, text.s) != NULL)
+        snprintf(error.text, sizeof error.text, "the value%.*s occurs twice in the list",
+                 (int)text.n - 1, text.s);
+    if (error.text[0] != 0)
+        refuse_given(r, name, g, &error);
+    ab_text_add(before, text.s);
+    ab_text_fini(&text);
+}
+
+/* The next part of a list in --set, from `at` on; commas in quotes or parentheses divide nothing. */
+static size_t part_of_set(const char *set, size_t at)
+{
+    int depth = 0;
+    char quote = 0;
+    size_t i = at;
+    for (; set[i] != 0 && (set[i] != ',' || depth > 0 || quote != 0); i++) {
+        if (quote != 0 ? set[i] == quote : set[i] == '"' || set[i] == '\'')
+            quote = quote != 0 ? 0 : set[i];
+        depth += quote == 0 && set[i] == '(' ? 1 : quote == 0 && set[i] == ')' ? -1 : 0;
+    }
+    return i - at;
+}
+
+/* The values of a param: *n of them, in --set or a list of the file. */
+static struct given *list_given(const struct ab_reader *r, const struct ab_node *value,
+                                const char *set, size_t *n)
+{
+    struct given *list = NULL;
+    size_t cap = 0;
+    *n = 0;
+    for (size_t at = 0; set != NULL && (at == 0 || set[at - 1] != 0); at += list[*n - 1].n + 1) {
+        AB_GROW(list, cap, *n);
+        list[*n] = (struct given){.set = set, .begin = at, .n = part_of_set(set, at)};
+        ++*n;
+    }
+    bool is_list = value->kind == AB_NODE_LIST;
+    const struct ab_node *item = is_list ? ab_tree_first(r->tree, value) : value;
+    for (; set == NULL && item != NULL; item = is_list ? ab_tree_next(r->tree, item) : NULL) {
+        AB_GROW(list, cap, *n);
+        list[*n] = (struct given){.field = {item, item->text}, .n = strlen(item->text)};
+        ++*n;
+    }
+    return list;
+}
+
+static void add_to_list(struct ab_param_value *p, const char *text)
+{
+    char *longer = p->list != NULL ? ab_strdupf("%s,%s", p->list, text) : ab_strdup(text);
+    free(p->list);
+    p->list = longer;
+}
+
+static void read_param_values(struct ab_reader *r, const struct ab_node *node,
+                              struct ab_param_value *p)
+{
+    const struct ab_node *value = ab_tree_get(r->tree, node, "value");
+    struct ab_text before = {0};
+    p->value = (struct ab_value){.whole = 1, .number = 1};
+    p->n_values = 1;
+    if (value == NULL) {
+        ab_field_missing(r, node, "value", "a param");
+        return;
+    }
+    size_t n, chosen = r->chosen != NULL ? r->chosen[p - r->w->params.items] : 0;
+    struct given *list = list_given(r, value, find_set(r->options, p->name), &n);
+    if (n == 0)
+        ab_diag_add(r->diag, value->at, "'value': the list is empty");
+    for (size_t i = 0; i < n; i++) {
+        struct ab_value read;
+        char *text;
+        bool is_ok = read_given(r, p->name, &list[i], &text, &read);
+        if (is_ok && n > 1)
+            check_listed(r, p->name, &list[i], &read, &before);
+        if (n > 1)
+            add_to_list(p, text);
+        if (i == chosen) {
+            p->text = text;
+            p->value = read;
+        } else {
+            free(text);
+        }
+    }
+    p->n_values = n > 0 ? n : 1;
+    ab_text_fini(&before);
+    free(list);
 }
 
 static void read_param(struct ab_reader *r, const struct ab_node *node,
@@ -128,7 +249,7 @@ static void read_param(struct ab_reader *r, const struct ab_node *node,
         r->has_nameless_param = true;
         return;
     }
-    read_param_value(r, node, raw->value, find_set(r->options, p->name), p);
+    read_param_values(r, node, p);
     params->n++; /* even when its value is wrong: the name is known */
 }
 
@@ -175,6 +296,7 @@ static void check_sets(struct ab_reader *r)
 static void list_params(struct ab_workload *w)
 {
     w->param_texts = ab_alloc_zeroed(w->params.n + 1, sizeof w->param_texts[0]);
+    w->settings = ab_alloc_zeroed(w->params.n + 1, sizeof w->settings[0]);
     for (size_t i = 0; i < w->params.n; i++) {
         const struct ab_param_value *p = &w->params.items[i];
         struct ab_text t = {0};
@@ -183,7 +305,36 @@ static void list_params(struct ab_workload *w)
         else
             ab_text_addf(&t, "%s=%s", p->name, p->text != NULL ? p->text : "");
         w->param_texts[i] = t.s;
+        w->settings[i] = p->list != NULL ? ab_strdupf("%s=%s", p->name, p->list) : ab_strdup(t.s);
     }
+}
+
+/* How many combinations the lists make, and what this one is called. */
+static void combine(struct ab_reader *r, const struct ab_node *params)
+{
+    struct ab_workload *w = r->w;
+    struct ab_text values = {0};
+    w->n_combinations = 1;
+    for (size_t i = 0; i < w->params.n; i++) {
+        const struct ab_param_value *p = &w->params.items[i];
+        if (__builtin_mul_overflow(w->n_combinations, p->n_values, &w->n_combinations))
+            w->n_combinations = SIZE_MAX;
+        if (p->n_values == 1)
+            continue;
+        ab_text_addf(&values, "%s%s=", values.s != NULL ? " " : "", p->name);
+        add_value(&values, &p->value);
+    }
+    w->values = values.s;
+    if (w->n_combinations > AB_COMBINATIONS_MAX)
+        ab_diag_add(r->diag, params->key_at,
+                    "the lists of values make %zu combinations, at most %d rows (combinations x "
+                    "back ends) can be measured",
+                    w->n_combinations, AB_COMBINATIONS_MAX);
+    else if (values.n >= AB_VALUES_BYTES)
+        ab_diag_add(r->diag, params->key_at,
+                    "the names and values of a combination have %zu characters, at most %d are "
+                    "possible",
+                    values.n, AB_VALUES_BYTES - 1);
 }
 
 /* ---- sizes, back ends ---- */
@@ -785,6 +936,7 @@ void ab_read_workload(struct ab_reader *r, const struct ab_raw_top *raw)
     READ_LIST(r, raw, params, w->params.items, read_param);
     check_sets(r);
     list_params(w);
+    combine(r, ab_tree_get(r->tree, root, "params"));
     READ_LIST(r, raw, sizes, w->sizes, read_size);
     READ_LIST(r, raw, sets, w->sets, read_set);
     READ_LIST(r, raw, backends, w->backends, read_backend);

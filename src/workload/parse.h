@@ -32,6 +32,7 @@ struct ab_reader {
     const struct ab_workload_options *options;
     struct ab_tree *tree;
     struct ab_diag *diag;
+    const size_t *chosen; /* by param: which of its values counts; NULL = the first of each */
     /* an entry without a usable name was met: unknown names may be its fault, and are not errors
      * of their own */
     bool has_nameless_param, has_nameless_size, has_nameless_set;

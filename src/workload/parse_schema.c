@@ -19,6 +19,7 @@
 #define FIELD_TEXTS(owner, key) FIELD(SEQUENCE, owner, key, #key, &text_value, )
 #define FIELD_LIST(owner, member, key, child) FIELD(SEQUENCE, owner, member, key, &child##_value, )
 #define FIELD_MIXED(owner, key, child) CYAML_FIELD_IGNORE(key, CYAML_FLAG_OPTIONAL),
+#define FIELD_VALUES(owner, key) CYAML_FIELD_IGNORE(#key, CYAML_FLAG_OPTIONAL),
 #define FIELD_MAP(owner, key, child) CYAML_FIELD_IGNORE(key, CYAML_FLAG_OPTIONAL),
 #define FIELD_LATER(key)
 
@@ -151,8 +152,9 @@ static bool check_items(struct check *c, const struct ab_node *list, const struc
                         child->what, shape_name(item));
             ok = false;
         } else if (item->kind != AB_NODE_SCALAR) {
-            ab_diag_add(c->diag, item->at, "an entry of '%s' must be a text%s%s, found %s",
-                        list->key, child != NULL ? " or " : "", child != NULL ? child->what : "",
+            ab_diag_add(c->diag, item->at, "an entry of '%s' must be %s%s%s, found %s", list->key,
+                        key->shape == AB_SHAPE_VALUES ? "a single value" : "a text",
+                        child != NULL ? " or " : "", child != NULL ? child->what : "",
                         shape_name(item));
             ok = false;
         }
@@ -169,8 +171,10 @@ static bool check_shape(struct check *c, struct ab_node *n, const struct ab_key 
                   [AB_SHAPE_TEXTS] = {AB_NODE_LIST, "a list of texts, each '- \"…\"'"},
                   [AB_SHAPE_LIST] = {AB_NODE_LIST, "a list of entries '- {…}'"},
                   [AB_SHAPE_MIXED] = {AB_NODE_LIST, "a list of texts, each '- \"…\"'"},
+                  [AB_SHAPE_VALUES] = {AB_NODE_SCALAR, "a value or a list of values"},
                   [AB_SHAPE_MAP] = {AB_NODE_MAP, "a map {key: value}"}};
-    if (n->kind != shapes[key->shape].kind)
+    bool is_list = key->shape == AB_SHAPE_VALUES && n->kind == AB_NODE_LIST;
+    if (n->kind != shapes[key->shape].kind && !is_list)
         return refuse_shape(c, n, shapes[key->shape].wanted);
     if (n->kind == AB_NODE_MAP)
         check_map(c, n, key->child);
@@ -181,15 +185,9 @@ static bool check_shape(struct check *c, struct ab_node *n, const struct ab_key 
 static bool check_key(struct check *c, struct ab_node *n, const struct ab_key_block *block,
                       const struct ab_key *key)
 {
-    bool is_param = block == &ab_blocks[AB_BLOCK_param];
     if (key->shape == AB_SHAPE_LATER) {
         ab_diag_add(c->diag, n->key_at, "'%s' in %s is not supported by this version", n->key,
                     block->what);
-        return false;
-    }
-    if (is_param && strcmp(n->key, "value") == 0 && n->kind == AB_NODE_LIST) {
-        ab_diag_add(c->diag, n->at,
-                    "a list of values (a sweep) is not supported by this version; give one value");
         return false;
     }
     return check_shape(c, n, key);

@@ -54,7 +54,9 @@ struct ab_arg {
 struct ab_param_value {
     char name[65];
     char *text; /* owned */
-    struct ab_value value;
+    char *list; /* owned; all values as written, "100,1000"; NULL = there is one */
+    size_t n_values;
+    struct ab_value value; /* the one of the combination that is read */
 };
 
 struct ab_params {

@@ -97,34 +97,65 @@ static bool wants_groups(const struct ab_workload *w, const struct ab_workload_o
     return is_wanted;
 }
 
-enum ab_status ab_workload_load(const char *path, const struct ab_workload_options *options,
-                                struct ab_workload **out, char **messages, struct ab_err *err)
+/* Of the text that `w` has; takes w. */
+static enum ab_status load_text(struct ab_workload *w, const struct ab_workload_options *options,
+                                const size_t *chosen, struct ab_workload **out, char **messages,
+                                struct ab_err *err)
 {
     static const struct ab_workload_options no_options;
     struct ab_tree tree = {0};
     struct ab_diag diag = {0};
-    struct ab_workload *w = ab_alloc_zeroed(1, sizeof *w);
-    enum ab_status status = read_file(path, w, err);
-    if (status != AB_OK)
-        goto out;
+    enum ab_status status = AB_OK;
     options = options != NULL ? options : &no_options;
     struct ab_reader r = {
-        .w = w, .options = options, .tree = &tree, .diag = &diag, .dist_unit = AB_UNIT_BYTES};
+        .w = w, .options = options, .tree = &tree, .diag = &diag, .dist_unit = AB_UNIT_BYTES, .chosen = chosen};
     if (check_encoding(w, &diag) && ab_tree_scan(&tree, &diag))
         load_values(&r);
     if (diag.n_errors > 0) {
         *messages = ab_diag_render(&diag);
         status = ab_fail(err, AB_CONFIG, "%s", "");
-        goto out;
+    } else {
+        w->window = options->has_window ? options->window : AB_WINDOW_AUTO;
+        w->wants_groups = wants_groups(w, options);
+        *out = w;
+        w = NULL;
     }
-    w->window = options->has_window ? options->window : AB_WINDOW_AUTO;
-    w->wants_groups = wants_groups(w, options);
-    *out = w;
-    w = NULL;
-out:
     ab_tree_fini(&tree);
     ab_diag_fini(&diag);
     ab_workload_free(w);
+    return status;
+}
+
+/* Which of its values each param has. */
+static size_t *choose_values(const struct ab_workload *of, size_t combination)
+{
+    size_t *chosen = ab_alloc_zeroed(of->params.n + 1, sizeof chosen[0]);
+    for (size_t i = of->params.n; i-- > 0;) {
+        chosen[i] = combination % of->params.items[i].n_values;
+        combination /= of->params.items[i].n_values;
+    }
+    return chosen;
+}
+
+enum ab_status ab_workload_load(const char *path, const struct ab_workload_options *options,
+                                struct ab_workload **out, char **messages, struct ab_err *err)
+{
+    struct ab_workload *w = ab_alloc_zeroed(1, sizeof *w);
+    const struct ab_workload *of = options != NULL ? options->of : NULL;
+    size_t *chosen = of != NULL ? choose_values(of, options->combination) : NULL;
+    enum ab_status status = AB_OK;
+    if (of != NULL) {
+        w->file = ab_strdup(of->file);
+        w->text = ab_strdup(of->text);
+        w->n_text = of->n_text;
+    } else {
+        status = read_file(path, w, err);
+    }
+    if (status == AB_OK)
+        status = load_text(w, options, chosen, out, messages, err);
+    else
+        ab_workload_free(w);
+    free(chosen);
     return status;
 }
 
@@ -157,8 +188,12 @@ void ab_workload_free(struct ab_workload *w)
         free(w->phases[i].roles);
     }
     free_texts(w->param_texts, w->params.n);
-    for (size_t i = 0; i < w->params.n; i++)
+    free_texts(w->settings, w->params.n);
+    for (size_t i = 0; i < w->params.n; i++) {
         free(w->params.items[i].text);
+        free(w->params.items[i].list);
+    }
+    free(w->values);
     free_texts(w->backends, w->n_backends);
     free_remarks(&w->gates);
     free_remarks(&w->claims);
@@ -209,10 +244,30 @@ const char *const *ab_workload_backends(const struct ab_workload *w, size_t *n)
     return (const char *const *)w->backends;
 }
 
-const char *const *ab_workload_params(const struct ab_workload *w)
+static const char *const *texts_or_none(char *const *texts)
 {
     static const char *const none[] = {NULL};
-    return w->param_texts != NULL ? (const char *const *)w->param_texts : none;
+    return texts != NULL ? (const char *const *)texts : none;
+}
+
+const char *const *ab_workload_params(const struct ab_workload *w)
+{
+    return texts_or_none(w->param_texts);
+}
+
+const char *const *ab_workload_settings(const struct ab_workload *w)
+{
+    return texts_or_none(w->settings);
+}
+
+size_t ab_workload_combinations(const struct ab_workload *w)
+{
+    return w->n_combinations;
+}
+
+const char *ab_workload_values(const struct ab_workload *w)
+{
+    return w->values != NULL ? w->values : "";
 }
 
 size_t ab_workload_count_sets(const struct ab_workload *w)

@@ -6,6 +6,7 @@
 #ifndef AB_WORKLOAD_WORKLOAD_H
 #define AB_WORKLOAD_WORKLOAD_H
 
+#include "base/limits.h"
 #include "core/status.h"
 #include "tape/tape.h"
 
@@ -15,6 +16,10 @@ struct ab_workload; /* opaque; workload/config.h has the records */
 struct ab_diag;
 
 struct ab_workload_options {
+    /* Another combination of the values of params, of a workload that was loaded with the same
+     * options; NULL = the first of the file. Its text is read again, not the file. */
+    const struct ab_workload *of;
+    size_t combination;
     const char *const *sets; /* "name=value" of --set, ends with NULL; may be NULL */
     bool has_seed;
     uint64_t seed; /* --seed */
@@ -33,6 +38,12 @@ struct ab_workload_options {
 enum ab_status ab_workload_load(const char *path, const struct ab_workload_options *options,
                                 struct ab_workload **out, char **messages, struct ab_err *err);
 void ab_workload_free(struct ab_workload *w);
+
+/* Params with a list of values make combinations of them, at most AB_COMBINATIONS_MAX; the first
+ * param's values change last. */
+size_t ab_workload_combinations(const struct ab_workload *w); /* 1 = no param has a list */
+/* "n=1000 m=4": the values of this combination, of params that have a list; "" = none has. */
+const char *ab_workload_values(const struct ab_workload *w);
 
 /* AB_CONFIG with `file:line:col: …`, the source line and a caret in err->text when a verb cannot be
  * carried out (alloc at an occupied position, a loop that never ends, too many ops). */
@@ -62,8 +73,10 @@ const char *ab_workload_text(const struct ab_workload *w); /* the file as read *
 uint64_t ab_workload_seed(const struct ab_workload *w);
 /* `backends:` of the file, names as -b would take them; *n may be 0. */
 const char *const *ab_workload_backends(const struct ab_workload *w, size_t *n);
-/* Params with their final values as "name=value", ends with NULL. */
+/* Params with their final values as "name=value", ends with NULL; the other has the whole list where
+ * there is one, "n=100,1000", and is the same for all combinations. */
 const char *const *ab_workload_params(const struct ab_workload *w);
+const char *const *ab_workload_settings(const struct ab_workload *w);
 
 /* Sets by index, and the back end that `via` names for it, NULL = none. *at: "FILE:LINE:COL" of that,
  * malloc'ed. */

@@ -167,8 +167,19 @@ class Merged:
         return self.at(q) if self.n * (1 - q) >= BEHIND - 1e-6 else math.nan
 
 
+def values_of(x):
+    return "".join(" %s=%s" % item for item in x.get("params", {}).items())
+
+
 def load(path):
     r = json.load(open(path, encoding="utf-8"))
+    r["own_names"] = list(dict.fromkeys(b["name"] for b in r["backends"]))
+    for x in r["backends"]:  # a row is named by its values as well
+        x["name"] += values_of(x)
+    for list_ in r.values():
+        for x in list_ if isinstance(list_, list) else []:
+            if isinstance(x, dict) and "params" in x and "backend" in x:
+                x["backend"] += values_of(x)
     r["names"] = [b["name"] for b in r["backends"] if b["status"] in ("ok", "partial", "nonconforming", "decorated") and
                   not re.match("null[:{]", b["name"])]
     return r
@@ -226,7 +237,7 @@ def check_summary(pages, r):
               if b["name"] in r["names"] and b["status"] == "ok"}
     wanted = {k: v for k, v in wanted.items() if not any(map(math.isnan, v))}
     if figure is None:
-        require("summary", not wanted, "no picture of speed against memory")
+        require("summary", not wanted or "combinations" in r["config"], "no picture of speed against memory")
         return
     shown = {}
     for title, g in figure.groups():
@@ -271,6 +282,29 @@ def check_intervals(figure, wanted, r):
         require("summary", len(drawn) == 1, "%s: %d intervals of %s" % (name, len(drawn), metric))
         for shown, end in zip(drawn[0] if drawn else [], ends):
             expect("summary", "%s interval of %s" % (name, metric), shown, end, 0.5)
+
+
+def check_by_value(pages, r):
+    """Where one param has values that are numbers: a dot for each row at its value."""
+    combinations = [c["params"] for c in r["config"].get("combinations", [])]
+    if not combinations or len(combinations[0]) > 1:
+        return
+    for figure in pages["by-value"][1]:
+        dots = collections.defaultdict(list)
+        for title, g in figure.groups():
+            dots[title] += [(float(c.get("cx")), float(c.get("cy"))) for c in g.findall(SVG + "circle")]
+        for name in r["own_names"]:
+            wanted = []
+            for params in combinations:
+                row = name + values_of({"params": params})
+                of = (run_time(r, row) if figure.title == "Whole run" else peak(r, row) if figure.title == "Memory"
+                      else statistics.median(x["ns_per_op"] for x in r["results"] if x["backend"] == row
+                                             and x["op"] == "all" and x["phase"] == figure.title))
+                wanted.append((figure.x.px(list(params.values())[0]), figure.y.px(of)))
+            require("by-value", len(dots[name]) == len(wanted), "%s: %d dots of %s" % (figure.title, len(dots[name]), name))
+            for shown, dot in zip(sorted(dots[name]), wanted):
+                expect("by-value", "%s of %s, x" % (figure.title, name), shown[0], dot[0], NEAR_PX)
+                expect("by-value", "%s of %s, y" % (figure.title, name), shown[1], dot[1], NEAR_PX)
 
 
 def check_time(pages, r):
@@ -531,7 +565,7 @@ def check_compare(pages, new, base, comparison):
 
 def main(args):
     pages, result = read_report(args[0]), load(args[1])
-    for check in (check_summary, check_time, check_latency, check_over_time, check_memory, check_sizes,
+    for check in (check_summary, check_by_value, check_time, check_latency, check_over_time, check_memory, check_sizes,
                   check_slowest, check_trace):
         check(pages, result)
     if len(args) > 2:

@@ -59,8 +59,8 @@ static void rows_that_failed_name_nothing(void **state)
 static void many_rows_end_with_an_ellipsis(void **state)
 {
     (void)state;
-    memset(backends[3].name, 'x', sizeof backends[3].name - 1);
-    memset(backends[4].name, 'y', sizeof backends[4].name - 1);
+    memset(backends[3].name, 'x', AB_BACKEND_NAME_BYTES - 1);
+    memset(backends[4].name, 'y', AB_BACKEND_NAME_BYTES - 1);
     const char *shown = name_of(1);
     assert_memory_equal(shown, "@map, xxx", 9);
     assert_string_equal(shown + strlen(shown) - 6, "x, ...");

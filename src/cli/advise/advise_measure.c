@@ -108,7 +108,7 @@ static void read_row(const struct asked *asked, const struct ab_session *s, uint
             .base_memory_bytes = NAN,
             .speed = {.ratio = NAN, .low = NAN, .high = NAN},
         };
-    snprintf(row->name, sizeof row->name, "%s", b->name);
+    snprintf(row->name, sizeof row->name, "%s", AB_OWN_NAME(b));
     row->is_malloc = b->boundary == ab_boundary_names[AB_BOUNDARY_MALLOC];
     if (!is_ok) {
         refuse(row, b->reason[0] != 0 ? b->reason : ab_backend_status_name(b->status));

@@ -47,17 +47,17 @@ static void end_row(FILE *to, const struct row *row, const char *unit)
 {
     fprintf(to, ",%s,", unit);
     ab_csv_text(to, row->session->name);
-    fputs("\r\n", to);
+    ab_csv_end_row(to, row->session, row->backend);
 }
 
 static void begin_row(FILE *to, const struct row *row, const char *prefix, const char *metric)
 {
-    ab_csv_run(to, row->session);
+    ab_csv_run(to, row->session, row->backend);
     fprintf(to, "%" PRIu32 ",", row->round);
     if (row->order > 0)
         fprintf(to, "%" PRIu32, row->order);
     fputc(',', to);
-    ab_csv_text(to, row->session->backends[row->backend].name);
+    ab_csv_backend(to, row->session, row->backend);
     fputc(',', to);
     ab_csv_text(to, row->phase);
     fprintf(to, ",%s,%s", row->op, prefix);
@@ -199,7 +199,8 @@ bool ab_sink_csv(FILE *to, const struct ab_session *session)
 {
     struct ab_format_guard guard;
     ab_format_begin(&guard);
-    fputs("run,round,order,backend,phase,op,metric,value,unit,workload\r\n", to);
+    fputs("run,round,order,backend,phase,op,metric,value,unit,workload", to);
+    ab_csv_end_header(to, session);
     for (uint32_t b = 0; b < session->n_backends; b++)
         for (uint32_t i = 0; i < session->n_rounds && ab_session_has_numbers(session, b); i++)
             put_whole(to, session, b, session->rounds[i].index);

@@ -23,11 +23,11 @@ struct rows {
 
 static void begin_row(FILE *to, const struct rows *rows)
 {
-    ab_csv_run(to, rows->session);
+    ab_csv_run(to, rows->session, rows->backend);
     if (rows->is_of_round || !rows->session->is_histogram_merged) /* empty: of all rounds */
         fprintf(to, "%" PRIu32, rows->round);
     fputc(',', to);
-    ab_csv_text(to, rows->session->backends[rows->backend].name);
+    ab_csv_backend(to, rows->session, rows->backend);
     fputc(',', to);
     ab_csv_text(to, rows->phase);
     fprintf(to, ",%s,", rows->op);
@@ -43,8 +43,9 @@ static void put_rows(FILE *to, const struct rows *rows, const struct ab_hdr *hdr
             continue;
         cumulative += hdr->counts[i];
         begin_row(to, rows);
-        fprintf(to, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\r\n", ab_hdr_low(i),
-                ab_hdr_high(i), hdr->counts[i], cumulative);
+        fprintf(to, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, ab_hdr_low(i), ab_hdr_high(i),
+                hdr->counts[i], cumulative);
+        ab_csv_end_row(to, rows->session, rows->backend);
     }
 }
 
@@ -52,7 +53,8 @@ bool ab_sink_hist(FILE *to, const struct ab_session *s)
 {
     struct ab_format_guard guard;
     ab_format_begin(&guard);
-    fputs("run,round,backend,phase,op,le_bytes,low_ns,high_ns,count,cumulative\r\n", to);
+    fputs("run,round,backend,phase,op,le_bytes,low_ns,high_ns,count,cumulative", to);
+    ab_csv_end_header(to, s);
     for (uint32_t i = 0; i < s->n_results; i++) {
         const struct ab_result *r = &s->results[i];
         if (ab_session_has_numbers(s, r->backend))

@@ -22,12 +22,13 @@ static void put_row(const struct rows *rows, const char *series, uint32_t positi
 {
     if (!isfinite(value))
         return;
-    ab_csv_run(rows->to, rows->session);
+    ab_csv_run(rows->to, rows->session, rows->backend);
     fprintf(rows->to, "%" PRIu32 ",", rows->round);
-    ab_csv_text(rows->to, rows->session->backends[rows->backend].name);
+    ab_csv_backend(rows->to, rows->session, rows->backend);
     fprintf(rows->to, ",%s,%" PRIu32 ",", series, position);
     ab_csv_number(rows->to, value);
-    fprintf(rows->to, ",%s\r\n", unit);
+    fprintf(rows->to, ",%s", unit);
+    ab_csv_end_row(rows->to, rows->session, rows->backend);
 }
 
 static void put_timeline(const struct rows *rows, const struct ab_timeline *t)
@@ -72,7 +73,8 @@ bool ab_sink_timeline(FILE *to, const struct ab_session *s)
 {
     struct ab_format_guard guard;
     ab_format_begin(&guard);
-    fputs("run,round,backend,series,position,value,unit\r\n", to);
+    fputs("run,round,backend,series,position,value,unit", to);
+    ab_csv_end_header(to, s);
     for (uint32_t i = 0; i < s->n_timelines; i++) {
         const struct ab_timeline *t = &s->timelines[i];
         if (ab_session_has_numbers(s, t->backend))

@@ -337,7 +337,8 @@ static void print_source(FILE *to, const struct ab_session *s, uint32_t first, u
     ab_table_fini(&t);
     const char *between = "says: ";
     for (uint32_t i = first; i < end; i++)
-        if (s->claims[i].says[0] != 0) {
+        if (s->claims[i].says[0] != 0 &&
+            (i == first || s->claims[i].text != s->claims[i - 1].text)) {
             ab_text_addf(&note, "%s%s", between, s->claims[i].says);
             between = "; ";
         }

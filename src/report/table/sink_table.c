@@ -413,6 +413,33 @@ static void print_program(FILE *to, const struct ab_view *v, struct ab_table_sty
     ab_grid_fini(&g);
 }
 
+static void print_by_value_of(FILE *to, const struct ab_view *v, struct ab_by_value_of of,
+                              struct ab_table_style style, struct ab_legend *legend)
+{
+    struct ab_grid g;
+    if (print_if(ab_by_value_grid(v, of, &g), to, &g, style, legend))
+        fputc('\n', to);
+}
+
+/* As many phases as a screen of 40 lines has room for; the heaviest are not known better than the
+ * first. */
+static void print_by_value(FILE *to, const struct ab_view *v, struct ab_table_style style,
+                           struct ab_legend *legend)
+{
+    enum { LINES = 26 };
+    const struct ab_session *s = v->session;
+    uint32_t n_lines = v->by_value.n_names + 4, shown = LINES / n_lines;
+    shown = shown > 0 ? shown : 1;
+    if (s->n_phases > 1)
+        print_by_value_of(to, v, (struct ab_by_value_of){AB_BY_VALUE_RUN, 0}, style, legend);
+    for (uint32_t p = 0; p < s->n_phases; p++)
+        if (p < shown && is_asked_for(style, s->phases[p]))
+            print_by_value_of(to, v, (struct ab_by_value_of){AB_BY_VALUE_PHASE, p}, style, legend);
+    if (s->n_phases > shown)
+        ab_table_prose(to, style, AB_FAINT, "(other phases: -v time)");
+    print_by_value_of(to, v, (struct ab_by_value_of){AB_BY_VALUE_PEAK, 0}, style, legend);
+}
+
 static void print_witness(FILE *to, const struct ab_view *v, struct ab_table_style style)
 {
     struct ab_legend legend = {0};
@@ -440,14 +467,23 @@ static void answer_print(FILE *to, const struct ab_view *v, struct ab_table_styl
     fputc('\n', to);
     if (!has_numbers(v))
         return;
-    print_ranking(to, v, style, &legend);
-    if (ab_session_is_exec(v->session)) {
+    if (v->session->n_combinations > 0) {
+        print_by_value(to, v, style, &legend);
+        if (style.topics != 0)
+            print_ranking(to, v, style, &legend);
+    } else {
+        print_ranking(to, v, style, &legend);
+    }
+    if (v->session->n_combinations > 0 && style.topics == 0) {
+        /* by row: asked for with -v */
+    } else if (ab_session_is_exec(v->session)) {
         print_program(to, v, style, &legend);
     } else {
         print_phases(to, v, style, &legend);
         print_peak(to, v, style, &legend);
     }
-    fputc('\n', to);
+    if (v->session->n_combinations == 0 || style.topics != 0)
+        fputc('\n', to);
     ab_legend_print(to, v, &legend, style);
     if (ab_session_is_exec(v->session))
         print_witness(to, v, style);

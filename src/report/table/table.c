@@ -574,8 +574,9 @@ void ab_legend_print(FILE *to, const struct ab_view *v, const struct ab_legend *
         ab_text_addf(&t, "Rows with { begin with %s.", legend->label_head);
     if (legend->has_unclear)
         ab_text_addf(&t, "%s~: not clearly different from %s.", t.n > 0 ? " " : "",
-                     ab_format_label(base, sizeof base, v->session->backends[v->ranking.base].name,
-                                     24, style.utf8));
+                     ab_format_label(base, sizeof base,
+                                     AB_OWN_NAME(&v->session->backends[v->ranking.base]), 24,
+                                     style.utf8));
     if (legend->has_interval)
         add(&t, "[low, high]: 90 % interval");
     if (legend->has_tail)

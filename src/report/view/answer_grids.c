@@ -76,7 +76,8 @@ void ab_ranking_grid(const struct ab_view *v, struct ab_grid *g)
                           .n_columns = AFTER_FREE + 1};
     g->columns[VERSUS].title = ab_grid_versus(g, "vs", base, 20);
     g->columns[VERSUS].in_html = ab_view_texts_addf(
-        &g->texts, "against %.150s", base != UINT32_MAX ? s->backends[base].name : "the base");
+        &g->texts, "against %.150s",
+        base != UINT32_MAX ? AB_OWN_NAME(&s->backends[base]) : "the base");
     ab_grid_heading(g, "", "");
     for (uint32_t i = 0; i < v->ranking.n_rows; i++)
         if (s->backends[v->ranking.rows[i].backend].status != AB_BACKEND_ABSENT)
@@ -175,9 +176,12 @@ static void add_harness(struct ab_grid *g, const struct ab_view *v, const struct
 {
     for (unsigned i = 0; i < v->phases.n_harness; i++) {
         const struct ab_view_harness *h = &v->phases.harness[i];
-        char label[AB_HARNESS_NAME_BYTES + 16];
-        snprintf(label, sizeof label, v->phases.n_harness > 1 ? "harness (%s)" : "harness alone",
-                 h->name);
+        const char *values = v->session->backends[h->backend].values;
+        char label[AB_HARNESS_NAME_BYTES + AB_VALUES_BYTES + 16];
+        int n = snprintf(label, sizeof label,
+                         v->phases.n_harness > 1 ? "harness (%s)" : "harness alone", h->name);
+        if (values[0] != 0)
+            snprintf(label + n, sizeof label - (size_t)n, " %s", values);
         ab_grid_add(g, label, "")->emphasis = AB_FAINT;
         for (unsigned c = 0; c < g->n_columns; c++)
             put_per_op(g, c, h->ns_per_op[list[c].index], false, NULL);

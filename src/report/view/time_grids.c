@@ -136,7 +136,7 @@ void ab_throughput_grid(const struct ab_session *s, const char *phase, struct ab
         else
             ab_grid_say(g, SPREAD, "-");
         ab_grid_say(g, MOPS, "%s", ab_format_ratio(text, 1e3 / ns.median));
-        put_speed(g, phase, b, base);
+        put_speed(g, phase, b, ab_session_base_of(s, b));
     }
 }
 
@@ -200,14 +200,15 @@ void ab_counts_grid(const struct ab_session *s, const char *phase, struct ab_gri
     ab_grid_heading(g, "all ops", "");
     for (uint32_t b = 0; b < s->n_backends; b++)
         if (ab_session_has_numbers(s, b))
-            add_counts(g, b, base, phase);
+            add_counts(g, b, ab_session_base_of(s, b), phase);
     for (uint32_t b = 0; b < s->n_backends; b++) { /* what the loop itself takes */
         double n = ab_harness_is_used(s, b) ? null_instructions(s, b, phase) : (double)NAN;
-        char name[AB_HARNESS_NAME_BYTES], label[AB_HARNESS_NAME_BYTES + 16];
+        char name[AB_HARNESS_NAME_BYTES], label[AB_HARNESS_NAME_BYTES + AB_VALUES_BYTES + 16];
         if (isnan(n))
             continue;
         ab_harness_name(s, b, name);
-        snprintf(label, sizeof label, "harness (%s)", name);
+        snprintf(label, sizeof label, "harness (%s)%s%s", name,
+                 s->backends[b].values[0] != 0 ? " " : "", s->backends[b].values);
         ab_grid_add(g, label, "")->emphasis = AB_FAINT;
         ab_grid_put_fixed(g, GROSS, 2, n);
     }

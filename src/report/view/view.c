@@ -59,16 +59,20 @@ static const char *title_of(const struct ab_session *s, uint64_t n_ops, struct a
         snprintf(merged, sizeof merged, ", merged from %u results", s->n_parts);
     else if (s->shard.count > 0)
         snprintf(merged, sizeof merged, ", shard %u of %u", s->shard.index, s->shard.count);
-    char live[64] = "";
+    char live[64] = "", combinations[48] = "";
+    if (s->n_combinations > 0)
+        snprintf(combinations, sizeof combinations, ", %u combinations of values",
+                 s->n_combinations);
     if (s->facts.live_peak_bytes != UINT64_MAX)
         snprintf(live, sizeof live, ", up to %s live", AB_BYTES(s->facts.live_peak_bytes));
-    return ab_view_texts_addf(t,
-                              "%s: %s operations, %u phase%s, %u thread%s%s; "
-                              "%u round%s%s",
-                              AB_SHOWN(2000, s->name), ab_format_count(count, (double)n_ops),
-                              s->n_phases, plural(s->n_phases), s->facts.lanes,
-                              plural(s->facts.lanes), live, s->n_rounds, plural(s->n_rounds),
-                              merged);
+    return ab_view_texts_addf(
+        t,
+        "%s: %s%s operations, %u phase%s, %s%u thread%s%s%s; "
+        "%u round%s%s",
+        AB_SHOWN(2000, s->name), s->n_combinations > 0 ? "up to " : "",
+        ab_format_count(count, (double)n_ops), s->n_phases, plural(s->n_phases),
+        s->n_combinations > 0 && s->facts.lanes > 1 ? "up to " : "", s->facts.lanes,
+        plural(s->facts.lanes), live, combinations, s->n_rounds, plural(s->n_rounds), merged);
 }
 
 /* Speed is the time of the whole run, all phases together, never a mean of phases or of timed calls.
@@ -87,14 +91,15 @@ struct writer {
     const struct ab_view_warnings *warnings;
     struct ab_view_texts *texts;
     struct ab_view_headline *out;
-    struct ab_text text; /* the sentence that is written */
+    struct ab_text text;  /* the sentence that is written */
+    uint32_t combination; /* of values: whose back ends it is about */
 };
 
 /* ---- words ---- */
 
 static const char *name_of(const struct writer *w, uint32_t backend, char buf[NAME_BYTES])
 {
-    return ab_text_printable(buf, NAME_BYTES, w->s->backends[backend].name);
+    return ab_text_printable(buf, NAME_BYTES, AB_OWN_NAME(&w->s->backends[backend]));
 }
 #define NAME(backend) name_of(w, backend, (char[NAME_BYTES]){0})
 
@@ -232,6 +237,8 @@ static int by_rank(const void *a, const void *b)
     double of_x = x->run_ns.median, of_y = y->run_ns.median;
     if (x->standing != y->standing)
         return x->standing < y->standing ? -1 : 1;
+    if (x->combination != y->combination)
+        return x->combination < y->combination ? -1 : 1;
     if (x->standing == AB_VIEW_RANKED && isfinite(of_x) != isfinite(of_y))
         return isfinite(of_x) ? -1 : 1;
     if (x->standing == AB_VIEW_RANKED && of_x != of_y && isfinite(of_x))
@@ -242,24 +249,25 @@ static int by_rank(const void *a, const void *b)
 static void fill_all(const struct ab_session *s, const struct ab_view_memory *memory,
                      struct ab_view_ranking *out)
 {
-    const struct ab_view_rank *base = NULL;
     for (uint32_t i = 0; i < s->n_backends; i++) {
         struct ab_view_rank *row = &out->rows[i];
         *row = (struct ab_view_rank){.backend = i,
+                                     .combination = s->backends[i].combination,
                                      .name = s->backends[i].name,
                                      .standing = standing_of(s, i),
                                      .is_inlined = ab_backend_is_inlined(&s->backends[i])};
         clear(row);
         if (row->standing != AB_VIEW_FAILED)
             fill(s, memory, out, row);
-        base = i == out->base ? row : base;
         out->n_ranked += row->standing == AB_VIEW_RANKED;
         out->has_drain = out->has_drain || isfinite(row->after_free_bytes);
         out->has_purge = out->has_purge || isfinite(row->after_purge_bytes);
         out->has_growth = out->has_growth || isfinite(row->growth_bytes);
     }
-    for (uint32_t i = 0; i < s->n_backends; i++)
-        ranking_compare(s, base, &out->rows[i]);
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        uint32_t base = ab_session_base_of(s, i);
+        ranking_compare(s, base != UINT32_MAX ? &out->rows[base] : NULL, &out->rows[i]);
+    }
 }
 
 /* fmin and fmax pass over NaN. */
@@ -334,9 +342,10 @@ static void add_memory(struct writer *w, uint32_t a, uint32_t b)
 
 /* ---- who ---- */
 
-static bool takes_part(const struct ab_view_rank *row)
+static bool takes_part(const struct writer *w, const struct ab_view_rank *row)
 {
-    return row->standing == AB_VIEW_RANKED && !row->is_inlined && isfinite(row->run_ns.median);
+    return row->standing == AB_VIEW_RANKED && row->combination == w->combination &&
+           !row->is_inlined && isfinite(row->run_ns.median);
 }
 
 /* The fastest that takes part; UINT32_MAX = none. */
@@ -344,7 +353,7 @@ static uint32_t find_fastest(const struct writer *w, bool must_free, uint32_t ex
 {
     for (uint32_t i = 0; i < w->ranking->n_rows; i++) {
         const struct ab_view_rank *row = &w->ranking->rows[i];
-        if (takes_part(row) && row->backend != except && !(must_free && row->never_frees))
+        if (takes_part(w, row) && row->backend != except && !(must_free && row->never_frees))
             return row->backend;
     }
     return UINT32_MAX;
@@ -354,7 +363,7 @@ static uint32_t count_participants(const struct writer *w)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < w->ranking->n_rows; i++)
-        n += takes_part(&w->ranking->rows[i]);
+        n += takes_part(w, &w->ranking->rows[i]);
     return n;
 }
 
@@ -420,6 +429,8 @@ static void say_verdict(struct writer *w, uint32_t first, uint32_t versus)
             "needed",
             w->out->speed.n_new, w->out->speed.n_new == 1 ? "" : "s", AB_EFFECT_MIN_ROUNDS);
         end_sentence(w);
+        if (w->s->n_combinations > 0) /* of one among several it would say little */
+            break;
         ab_text_addf(&w->text, "So far %s is ahead of %s", NAME(first), NAME(versus));
         add_times(w, first, versus);
         end_sentence(w);
@@ -482,7 +493,7 @@ static void add_leanest(struct writer *w)
     const struct ab_view_rank *least = NULL, *first = row_of(w, w->out->winner);
     for (uint32_t i = 0; i < w->ranking->n_rows && w->s->n_hosts <= 1; i++) {
         const struct ab_view_rank *row = &w->ranking->rows[i];
-        if (takes_part(row) && isfinite(row->peak_bytes) && row->peak_bytes > 0 &&
+        if (takes_part(w, row) && isfinite(row->peak_bytes) && row->peak_bytes > 0 &&
             (least == NULL || row->peak_bytes < least->peak_bytes))
             least = row;
     }
@@ -494,11 +505,12 @@ static void add_leanest(struct writer *w)
     end_sentence(w);
 }
 
-static void compare(struct writer *w)
+/* The fastest, and what it is set against. Returns its base, or the second where it is that itself. */
+static uint32_t decide(struct writer *w)
 {
     uint32_t first = find_fastest(w, false, UINT32_MAX), second = find_fastest(w, false, first);
-    uint32_t base = w->ranking->base;
-    if (base == UINT32_MAX || base == first || !takes_part(row_of(w, base)))
+    uint32_t base = ab_session_base_of(w->s, first);
+    if (base == UINT32_MAX || base == first || !takes_part(w, row_of(w, base)))
         base = second;
     struct ab_effect lead = ab_session_speed(w->s, first, second, NULL);
     struct ab_effect speed = ab_session_speed(w->s, first, base, NULL);
@@ -507,9 +519,20 @@ static void compare(struct writer *w)
     w->out->versus = versus;
     w->out->speed = versus == base ? speed : lead;
     w->out->verdict = verdict_of(w, &w->out->speed);
+    return base;
+}
+
+static void compare(struct writer *w)
+{
+    uint32_t base = decide(w);
+    uint32_t first = w->out->winner, versus = w->out->versus;
+    uint32_t second = find_fastest(w, false, first);
     say_verdict(w, first, versus);
-    if (w->out->verdict == AB_VIEW_FASTER && versus != second && !ab_effect_is_clear(&lead))
-        add_no_clear(w, first, second);
+    if (w->out->verdict == AB_VIEW_FASTER && versus != second) {
+        struct ab_effect lead = ab_session_speed(w->s, first, second, NULL);
+        if (!ab_effect_is_clear(&lead))
+            add_no_clear(w, first, second);
+    }
     if (w->out->verdict == AB_VIEW_TOO_LITTLE)
         return;
     if (row_of(w, first)->never_frees)
@@ -517,6 +540,37 @@ static void compare(struct writer *w)
     else if (w->out->verdict == AB_VIEW_FASTER)
         add_tail(w, first, versus);
     add_leanest(w);
+}
+
+/* A sentence for each combination of values; what is a matter of the whole session ends the list. */
+static void compare_combinations(struct writer *w)
+{
+    enum { SAID_MOST = 6 };
+    uint32_t n_said = 0, n = w->s->n_combinations, winner = UINT32_MAX;
+    bool is_one = true;
+    for (uint32_t k = 0; k < n && n_said < SAID_MOST; k++) {
+        w->combination = k;
+        if (count_participants(w) < 2)
+            continue;
+        decide(w);
+        enum ab_view_verdict verdict = w->out->verdict;
+        if (verdict == AB_VIEW_FASTER || verdict == AB_VIEW_NO_CLEAR)
+            ab_text_addf(&w->text, "%s: ", w->s->combinations[k].values);
+        say_verdict(w, w->out->winner, w->out->versus);
+        n_said++;
+        is_one = is_one && verdict == AB_VIEW_FASTER &&
+                 (winner == UINT32_MAX ||
+                  ab_session_row(w->s, winner, w->out->winner) == w->out->winner);
+        winner = w->out->winner;
+        if (verdict != AB_VIEW_FASTER && verdict != AB_VIEW_NO_CLEAR)
+            return;
+    }
+    if (n_said == SAID_MOST && n > SAID_MOST) {
+        ab_text_addf(&w->text, "%u more combinations of values: see the tables", n - SAID_MOST);
+        end_sentence(w);
+    }
+    w->out->verdict = n_said == 0 ? AB_VIEW_NOTHING : is_one ? AB_VIEW_FASTER : AB_VIEW_NO_CLEAR;
+    w->out->speed = ab_effect_paired(NULL, NULL, 0); /* there is no one that rounds would settle */
 }
 
 static void say_alone(struct writer *w, uint32_t only)
@@ -568,13 +622,15 @@ static void view_headline_make(const struct ab_session *s, const struct ab_view_
                                const struct ab_view_warnings *warnings, struct ab_view_texts *texts,
                                struct ab_view_headline *out)
 {
-    struct writer w = {s, ranking, warnings, texts, out, {0}};
+    struct writer w = {s, ranking, warnings, texts, out, {0}, 0};
     *out = (struct ab_view_headline){.verdict = AB_VIEW_NOTHING,
                                      .winner = UINT32_MAX,
                                      .versus = UINT32_MAX,
                                      .speed = ab_effect_paired(NULL, NULL, 0)};
     uint32_t n = count_participants(&w);
-    if (n == 0 && ab_view_program_fails(s)) {
+    if (s->n_combinations > 1 && ranking->n_ranked > 0) {
+        compare_combinations(&w);
+    } else if (n == 0 && ab_view_program_fails(s)) {
         ab_text_add(&w.text, "The program itself fails, in the same way under every allocator: it "
                              "has to succeed alone first");
         end_sentence(&w);
@@ -690,8 +746,9 @@ static void view_steps_make(const struct ab_session *s, const struct ab_view_hea
 /* The matrix of ns per op, and the row of the harness. */
 
 static struct ab_view_time phases_time_of(const struct ab_session *s, uint32_t backend,
-                                          const char *phase, uint32_t base)
+                                          const char *phase)
 {
+    uint32_t base = ab_session_base_of(s, backend);
     struct ab_view_time t = {.ns_per_op = ab_session_ns_per_op(s, backend, phase),
                              .speed = ab_effect_paired(NULL, NULL, 0)};
     if (base != UINT32_MAX && base != backend && ab_backend_is_comparable(&s->backends[backend]))
@@ -744,13 +801,14 @@ static void add_harnesses(const struct ab_session *s, double *x, struct ab_view_
 }
 
 /* A wild interval is cut, so that not all bars are short. */
-static void phases_add_ranges(const struct ab_session *s, uint32_t base, uint32_t phase,
+static void phases_add_ranges(const struct ab_session *s, uint32_t phase,
                               struct ab_view_phases *out)
 {
     double *most = &out->phases[phase].most_ns;
     for (uint32_t b = 0; b < s->n_backends; b++) {
         struct ab_view_time *t = &out->times[(size_t)b * s->n_phases + phase];
         double ns = t->ns_per_op.median;
+        uint32_t base = ab_session_base_of(s, b);
         if (base != UINT32_MAX && base != b)
             t->range_ns = time_range(ab_view_phases_at(out, base, phase)->ns_per_op.median,
                                      &t->speed);
@@ -762,20 +820,19 @@ static void phases_add_ranges(const struct ab_session *s, uint32_t base, uint32_
     }
 }
 
-static void phases_fill(const struct ab_session *s, uint32_t base, double *x,
-                        struct ab_view_phases *out)
+static void phases_fill(const struct ab_session *s, double *x, struct ab_view_phases *out)
 {
     for (uint32_t p = 0; p < s->n_phases; p++) {
         out->phases[p] = (struct ab_view_phase){s->phases[p], ab_view_phase_ops(s, s->phases[p]),
                                                 0};
         for (uint32_t b = 0; b < s->n_backends; b++)
-            out->times[(size_t)b * s->n_phases + p] = phases_time_of(s, b, s->phases[p], base);
-        phases_add_ranges(s, base, p, out);
+            out->times[(size_t)b * s->n_phases + p] = phases_time_of(s, b, s->phases[p]);
+        phases_add_ranges(s, p, out);
     }
     add_harnesses(s, x, out);
 }
 
-static void view_phases_make(const struct ab_session *s, uint32_t base, struct ab_view_phases *out)
+static void view_phases_make(const struct ab_session *s, struct ab_view_phases *out)
 {
     size_t most = s->n_nulls > s->n_results ? s->n_nulls : s->n_results;
     double *x = ab_alloc_zeroed(most + 1, sizeof *x);
@@ -784,7 +841,7 @@ static void view_phases_make(const struct ab_session *s, uint32_t base, struct a
     out->times = ab_alloc_zeroed((size_t)s->n_phases * s->n_backends + 1, sizeof *out->times);
     out->harness = ab_alloc_zeroed(s->n_backends + 1u, sizeof *out->harness);
     out->harness_of = ab_alloc_zeroed(s->n_backends + 1u, sizeof *out->harness_of);
-    phases_fill(s, base, x, out);
+    phases_fill(s, x, out);
     free(x);
 }
 
@@ -813,14 +870,64 @@ double ab_view_phases_harness(const struct ab_view_phases *p, uint32_t backend, 
     return NAN;
 }
 
+/* Values of params: which rows are one back end. */
+
+static void view_by_value_make(const struct ab_session *s, struct ab_view_by_value *out)
+{
+    *out = (struct ab_view_by_value){.n_values = s->n_combinations};
+    out->rows = ab_alloc_zeroed((size_t)s->n_backends * s->n_combinations + 1, sizeof out->rows[0]);
+    out->x = ab_alloc_zeroed(s->n_combinations + 1u, sizeof out->x[0]);
+    for (uint32_t i = 0; i < s->n_backends && s->n_combinations > 0; i++) {
+        if (s->backends[i].combination != 0)
+            continue;
+        uint32_t *row = &out->rows[(size_t)out->n_names++ * out->n_values];
+        for (uint32_t k = 0; k < out->n_values; k++)
+            row[k] = UINT32_MAX;
+        for (uint32_t b = 0; b < s->n_backends; b++)
+            if (s->backends[b].combination < out->n_values && ab_session_row(s, i, b) == b)
+                row[s->backends[b].combination] = b;
+    }
+    bool is_number = true;
+    for (uint32_t k = 0; k < out->n_values; k++) {
+        const char *values = s->combinations[k].values, *value = strchr(values, '=');
+        out->is_single = strchr(values, ' ') == NULL;
+        char *end = NULL;
+        out->x[k] = value != NULL ? strtod(value + 1, &end) : NAN;
+        is_number = is_number && end != NULL && end != value + 1 && *end == 0;
+    }
+    out->is_number = out->is_single && is_number;
+}
+
+static void view_by_value_fini(struct ab_view_by_value *b)
+{
+    free(b->rows);
+    free(b->x);
+    *b = (struct ab_view_by_value){0};
+}
+
+double ab_view_by_value_at(const struct ab_view *v, uint32_t name, uint32_t value,
+                           struct ab_by_value_of of)
+{
+    uint32_t row = v->by_value.rows[(size_t)name * v->by_value.n_values + value];
+    if (row == UINT32_MAX || !ab_session_has_numbers(v->session, row))
+        return NAN;
+    if (of.what == AB_BY_VALUE_PHASE)
+        return ab_view_phases_at(&v->phases, row, of.phase)->ns_per_op.median;
+    const struct ab_view_rank *rank = ab_view_ranking_find(&v->ranking, row);
+    if (rank == NULL)
+        return NAN;
+    return of.what == AB_BY_VALUE_RUN ? rank->run_ns.median : rank->peak_bytes;
+}
+
 static void make(const struct ab_session *s, struct ab_view *v)
 {
     ab_view_memory_make(s, &v->memory);
     view_ranking_make(s, &v->memory, &v->ranking);
-    view_phases_make(s, v->ranking.base, &v->phases);
+    view_phases_make(s, &v->phases);
     ab_view_slowest_make(s, &v->slowest);
     ab_view_slow_iterations_make(s, &v->slow_iterations);
     ab_view_latency_make(s, &v->slowest, &v->latency);
+    view_by_value_make(s, &v->by_value);
     ab_view_warnings_make(s, &v->texts, &v->warnings);
     for (uint32_t p = 0; p < v->phases.n_phases; p++)
         v->n_ops += v->phases.phases[p].n_ops;
@@ -845,6 +952,7 @@ void ab_view_fini(struct ab_view *v)
     view_phases_fini(&v->phases);
     ab_view_latency_fini(&v->latency);
     ab_view_memory_fini(&v->memory);
+    view_by_value_fini(&v->by_value);
     ab_view_slowest_fini(&v->slowest);
     ab_view_slowest_fini(&v->slow_iterations);
     ab_view_warnings_fini(&v->warnings);

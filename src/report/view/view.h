@@ -68,7 +68,8 @@ enum ab_view_standing {
 
 struct ab_view_rank {
     uint32_t backend; /* of session->backends */
-    const char *name; /* as asked for; may be hostile */
+    uint32_t combination;
+    const char *name; /* as asked for, with the values; may be hostile */
     enum ab_view_standing standing;
     bool is_base;
     bool is_inlined;              /* compiled into the loop: no like for like, wins nothing */
@@ -98,7 +99,8 @@ struct ab_view_rank {
 struct ab_view_ranking {
     struct ab_view_rank
         *rows; /* n_rows = session->n_backends: ranked ones by time, those of unknown
-                                  time after them; then aside, then failed, as they were asked for */
+                                  time after them; then aside, then failed, as they were asked for.
+                                  Of combinations of values one after the other */
     uint32_t n_rows, n_ranked;
     uint32_t base;                           /* index of session->backends; UINT32_MAX = none */
     struct ab_view_span run_ends, peak_ends; /* of all that are placed, with their ranges */
@@ -149,6 +151,23 @@ struct ab_view_steps {
     unsigned n;
 };
 
+/* Where params have lists of values: which rows of the session are one back end. */
+
+enum { AB_BY_VALUE_COLUMNS = 8 };
+
+struct ab_view_by_value {
+    uint32_t n_names, n_values; /* back ends, combinations; 0 = no param has a list */
+    uint32_t *rows;             /* [name · n_values + value]: of the session; UINT32_MAX = none */
+    bool is_single, is_number;  /* one param has a list; and of numbers, which are */
+    double *x;                  /* by value */
+};
+
+/* What of them. */
+struct ab_by_value_of {
+    enum { AB_BY_VALUE_RUN, AB_BY_VALUE_PHASE, AB_BY_VALUE_PEAK } what;
+    uint32_t phase; /* of the session */
+};
+
 struct ab_view {
     const struct ab_session *session;
     const char *title; /* "quickstart: 470k operations, 4 phases, 1 thread, up to 13.7 MiB live; 10
@@ -159,6 +178,7 @@ struct ab_view {
     struct ab_view_phases phases;
     struct ab_view_latency latency;
     struct ab_view_memory memory;
+    struct ab_view_by_value by_value;
     struct ab_view_slowest slowest, slow_iterations;
     struct ab_view_warnings warnings;
     struct ab_view_steps next;
@@ -185,9 +205,16 @@ void ab_rounds_note_unrun(const struct ab_session *s, struct ab_text *out);
 /* "stopped after 14 rounds: every interval is within 2 %"; nothing where the number was fixed. */
 void ab_rounds_note_end(const struct ab_session *s, struct ab_text *out);
 
+/* One number of it: ns of the whole run, ns per op, bytes; NaN = not known. */
+double ab_view_by_value_at(const struct ab_view *v, uint32_t name, uint32_t value,
+                           struct ab_by_value_of of);
+
 /* Topics as grids; each is ended by the caller. False: there is nothing to show. `scratch` is for
  * merging. */
 
+/* Back ends by values of params; by combinations of several params, or of many values, the other way
+ * round. */
+bool ab_by_value_grid(const struct ab_view *v, struct ab_by_value_of of, struct ab_grid *g);
 /* The ranking, in its order; what failed has a row as well. The column of what is resident after free is
  * without a title: terminals and pages have it with the rest of memory. */
 enum {

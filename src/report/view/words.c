@@ -130,7 +130,8 @@ bool ab_harness_is_used(const struct ab_session *s, uint32_t backend)
 static bool is_alone(const struct ab_session *s, uint32_t backend)
 {
     for (uint32_t i = 0; i < s->n_backends; i++)
-        if (i != backend && ab_harness_is_used(s, i) &&
+        if (i != backend && s->backends[i].combination == s->backends[backend].combination &&
+            ab_harness_is_used(s, i) &&
             strcmp(s->backends[i].boundary, s->backends[backend].boundary) == 0)
             return false;
     return true;
@@ -139,12 +140,12 @@ static bool is_alone(const struct ab_session *s, uint32_t backend)
 void ab_harness_name(const struct ab_session *s, uint32_t backend, char buf[AB_HARNESS_NAME_BYTES])
 {
     static const char more[] = ", ..."; /* in every locale, and in HTML */
-    _Static_assert(sizeof s->backends->name + sizeof more <= AB_HARNESS_NAME_BYTES, "the first");
+    _Static_assert(AB_BACKEND_NAME_BYTES + sizeof more <= AB_HARNESS_NAME_BYTES, "the first");
     size_t n = 0, cap = AB_HARNESS_NAME_BYTES - sizeof more;
     bool is_boundary = is_alone(s, backend);
     snprintf(buf, AB_HARNESS_NAME_BYTES, "%s", is_boundary ? s->backends[backend].boundary : "");
     for (uint32_t i = backend; i < s->n_backends && !is_boundary; i++) {
-        const char *name = s->backends[i].name;
+        const char *name = AB_OWN_NAME(&s->backends[i]);
         if (!has(s, i, backend))
             continue;
         if (n > 0 && n + strlen(name) + 2 > cap) {

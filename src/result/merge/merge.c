@@ -462,12 +462,19 @@ static void merge_passes(const struct ab_merge *m)
     }
 }
 
+static void copy_combinations(const struct ab_session *from, struct ab_session *out)
+{
+    size_t bytes = from->n_combinations * sizeof from->combinations[0];
+    out->combinations = bytes > 0 ? memcpy(ab_alloc(bytes), from->combinations, bytes) : NULL;
+}
+
 /* Work and conditions of the first part, and nothing that was measured. */
 static void begin_session(const struct ab_merge *m)
 {
     struct ab_session *out = m->out;
     *out = *m->parts[0].session;
     merge_begin_lists(out);
+    copy_combinations(m->parts[0].session, out);
     out->hosts = NULL;
     out->n_hosts = 0;
     out->parts = NULL;
@@ -682,7 +689,7 @@ void ab_conditions_compare_build(struct ab_differences *d, const struct ab_backe
     } rows[] = {{"the version", now->version, was->version},
                 {"the build id", now->build_id, was->build_id},
                 {"the file", now->path, was->path}};
-    char label[256];
+    char label[sizeof now->name + 32];
     for (unsigned i = 0; i < 2u + with_path; i++) {
         snprintf(label, sizeof label, "%s of %s", rows[i].what, now->name);
         ab_differences_add(d, label, rows[i].now, rows[i].was);
