@@ -200,3 +200,22 @@ enum ab_status ab_named_find(enum ab_named kind, const char *text, char **out, s
     ab_workload_names_fini(&list);
     return status;
 }
+
+enum ab_status ab_named_group(enum ab_named kind, const char *text, char ***paths, size_t *n,
+                              struct ab_err *err)
+{
+    const struct store *store = &stores[kind];
+    struct ab_workload_names list;
+    size_t length = strlen(text);
+    *paths = NULL;
+    *n = 0;
+    if (text[0] != '@' || length < 2 || strchr(text, '/') != NULL || strncmp(text, "@last", 5) == 0)
+        return AB_OK;
+    AB_TRY(names_of(store, &list, err));
+    *paths = ab_alloc_zeroed(list.n + 1, sizeof **paths);
+    for (size_t i = 0; i < list.n; i++)
+        if (strncmp(list.names[i], text + 1, length - 1) == 0 && list.names[i][length - 1] == '/')
+            (*paths)[(*n)++] = path_of(store, &list, list.names[i]);
+    ab_workload_names_fini(&list);
+    return AB_OK;
+}

@@ -20,6 +20,9 @@ extern const struct ab_record ab_session_record;
  * exact), so that a table made from the session and one made from its file are the same. */
 void ab_session_settle(struct ab_session *session);
 
+/* The whole document with its checksum. */
+json_t *ab_session_json(const struct ab_session *session);
+
 /* Null where it is not known; each pass but throughput is "all" or in how many rounds it runs. */
 json_t *ab_json_passes(const struct ab_pass_plan *plan);
 

@@ -48,8 +48,7 @@ static const char *sign_of(const struct ab_finding *f)
 
 /* The answer as Markdown. */
 
-/* Text as it is, in a table as well: no markup, no HTML, no cell's end. */
-static void markdown_text(struct ab_text *to, const char *s)
+void ab_sinks_markdown_text(struct ab_text *to, const char *s)
 {
     struct ab_text printable = {0};
     ab_finding_text(&printable, s);
@@ -84,16 +83,16 @@ static void add_rank(struct ab_text *t, const struct ab_session *s,
 {
     char words[96], range[160];
     ab_text_add(t, "| ");
-    markdown_text(t, r->name);
+    ab_sinks_markdown_text(t, r->name);
     ab_text_add(t, " |");
     add_time(t, r->run_ns.median);
     ab_text_add(t, " ");
-    markdown_text(t, r->is_base
-                         ? "base"
-                         : ab_view_factor_words(words, sizeof words, &r->vs, "faster", "slower"));
+    ab_sinks_markdown_text(
+        t, r->is_base ? "base"
+                      : ab_view_factor_words(words, sizeof words, &r->vs, "faster", "slower"));
     ab_view_factor_interval(range, sizeof range, &r->vs);
     ab_text_add(t, !r->is_base && range[0] != 0 ? " " : "");
-    markdown_text(t, r->is_base ? "" : range);
+    ab_sinks_markdown_text(t, r->is_base ? "" : range);
     ab_text_add(t, " |");
     if (!ab_session_is_exec(s)) { /* in a program no call is timed */
         add_time(t, r->p99_ns);
@@ -110,7 +109,8 @@ static void add_ranking(struct ab_text *t, const struct ab_session *s,
 {
     bool is_exec = ab_session_is_exec(s);
     ab_text_addf(t, "| allocator | %s | against ", is_exec ? "wall time" : "whole run");
-    markdown_text(t, ranking->base != UINT32_MAX ? s->backends[ranking->base].name : "the base");
+    ab_sinks_markdown_text(t, ranking->base != UINT32_MAX ? s->backends[ranking->base].name
+                                                          : "the base");
     ab_text_addf(t, " |%s peak |%s\n|---|---:|---|%s---:|%s\n", is_exec ? "" : " p99 | p99.9 |",
                  ranking->has_drain ? " after free |" : "", is_exec ? "" : "---:|---:|",
                  ranking->has_drain ? "---:|" : "");
@@ -126,10 +126,10 @@ static void add_warnings(struct ab_text *t, const struct ab_view_warnings *warni
         if (w->severity == AB_VIEW_NOTE)
             continue;
         ab_text_add(t, "- ");
-        markdown_text(t, w->text);
+        ab_sinks_markdown_text(t, w->text);
         if (w->remedy[0] != 0) {
             ab_text_add(t, "; what helps: ");
-            markdown_text(t, w->remedy);
+            ab_sinks_markdown_text(t, w->remedy);
         }
         ab_text_add(t, "\n");
     }
@@ -144,7 +144,7 @@ static bool markdown_answer(struct ab_text *to, const struct ab_session *session
     ab_view_make(session, &view);
     if (view.ranking.n_ranked > 0) {
         for (unsigned i = 0; i < view.headline.n_sentences; i++) {
-            markdown_text(to, view.headline.sentences[i]);
+            ab_sinks_markdown_text(to, view.headline.sentences[i]);
             ab_text_add(to, "\n");
         }
         ab_text_add(to, "\n");
@@ -159,11 +159,11 @@ static void add_finding(struct page *page, const struct ab_finding *f)
 {
     struct ab_text row = {0};
     ab_text_addf(&row, "| %s ", f->is_shown_only ? "" : sign_of(f));
-    markdown_text(&row, f->verdict);
+    ab_sinks_markdown_text(&row, f->verdict);
     ab_text_add(&row, " | ");
-    markdown_text(&row, f->title.s);
+    ab_sinks_markdown_text(&row, f->title.s);
     ab_text_add(&row, " | ");
-    markdown_text(&row, f->sentence.s);
+    ab_sinks_markdown_text(&row, f->sentence.s);
     ab_text_add(&row, " |\n");
     add_row(page, &row);
 }
@@ -199,7 +199,7 @@ static void add_headline(struct page *page, const struct ab_session *s,
     struct ab_text counts = {0};
     ab_findings_count(all, &counts);
     ab_text_addf(&page->text, "## %s allocbench: ", is_bad ? "\u274c" : "\u2705");
-    markdown_text(&page->text, s->name);
+    ab_sinks_markdown_text(&page->text, s->name);
     ab_text_addf(&page->text, " %s\n\n%s.\n\n", is_bad ? "failed" : "passed",
                  counts.s != NULL ? counts.s : "");
     ab_text_fini(&counts);
@@ -212,11 +212,11 @@ static void add_number(const struct ab_session *s, const struct ab_series *x, vo
     char value[AB_CELL_BYTES], low[AB_CELL_BYTES], high[AB_CELL_BYTES];
     const char *unit = ab_metric_unit(&x->metric);
     ab_text_add(&row, "| ");
-    markdown_text(&row, s->backends[x->backend].name);
+    ab_sinks_markdown_text(&row, s->backends[x->backend].name);
     ab_text_add(&row, " | ");
-    markdown_text(&row, x->metric.phase);
+    ab_sinks_markdown_text(&row, x->metric.phase);
     ab_text_addf(&row, " | %s | ", x->place);
-    markdown_text(&row, x->name);
+    ab_sinks_markdown_text(&row, x->name);
     ab_text_addf(&row, " | %s%s | ", x->is_floor ? "&lt; " : "",
                  ab_format_value(value, x->value, unit));
     if (x->n_rounds > 0)
@@ -243,7 +243,7 @@ static void add_fact(struct page *page, const char *what, const char *text)
     if (text == NULL || text[0] == 0)
         return;
     ab_text_addf(&row, "| %s | ", what);
-    markdown_text(&row, text);
+    ab_sinks_markdown_text(&row, text);
     ab_text_add(&row, " |\n");
     add_row(page, &row);
 }

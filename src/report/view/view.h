@@ -22,7 +22,7 @@
 
 struct ab_view_phase {
     const char *name;
-    uint64_t n_ops; /* ab_view_phase_ops */
+    uint64_t n_ops; /* ab_session_phase_ops */
 };
 
 struct ab_view_time {
