@@ -172,11 +172,29 @@ bool ab_is_named(enum ab_named kind, const char *text, char *name, size_t cap, b
     return nearest != NULL;
 }
 
+/* The group of nearly this name, in `buf`; false: there is none. */
+static bool find_near_group(const struct ab_workload_names *list, const char *text, char *buf,
+                            size_t cap)
+{
+    const char *near = NULL;
+    for (size_t i = 0; i < list->n && near == NULL; i++) {
+        const char *slash = strchr(list->names[i], '/');
+        if (slash == NULL)
+            continue;
+        snprintf(buf, cap, "%.*s", (int)(slash - list->names[i]), list->names[i]);
+        near = ab_text_nearest(text, (const char *const[]){buf}, 1);
+    }
+    return near != NULL;
+}
+
 static enum ab_status fail_unknown(const struct store *store, const struct ab_workload_names *list,
                                    const char *text, struct ab_err *err)
 {
     const char *shown = AB_SHOWN(256, text);
     const char *nearest = ab_text_nearest(text + 1, (const char *const *)list->names, list->n);
+    char group[NAME_MAX + 1];
+    if (nearest == NULL && find_near_group(list, text + 1, group, sizeof group))
+        nearest = group;
     if (nearest != NULL)
         return ab_fail(err, AB_USAGE, "no %s is called %s; did you mean @%s?", store->what, shown,
                        nearest);

@@ -232,11 +232,18 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
     return ab_measure_tape(o, &subject, exit_code, err);
 }
 
-/* Can it be read? All of it is known once it was. */
+/* Can it be read, to its end? */
 static enum ab_status try_trace(struct replay *r, struct ab_err *err)
 {
+    const struct ab_tape *burst = NULL;
+    r->options.tape.progress = show_reading;
+    r->options.tape.user = r;
     set_burst(r->asked, &r->options);
-    return ab_trace_feed_open(r->path, &r->options, &r->feed, err);
+    enum ab_status status = ab_trace_feed_open(r->path, &r->options, &r->feed, err);
+    do
+        status = status == AB_OK ? ab_trace_feed_next(r->feed, &burst, err) : status;
+    while (status == AB_OK && burst != NULL);
+    return status;
 }
 
 static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume *resume,
@@ -255,7 +262,9 @@ static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume 
                                         .most_events = watch->most_events}};
     enum ab_status status = ab_one_file(o, "a trace", "replay", &r.path, err);
     if (status == AB_OK && o->is_trial) {
+        ab_say_prepare(o, r.path);
         status = try_trace(&r, err);
+        ab_say_prepare(o, NULL);
     } else if (status == AB_OK && (status = spool_input(&r, err)) == AB_OK) {
         ab_say_prepare(o, r.spool >= 0 ? "standard input" : r.path);
         status = read_trace(o, &r, err);

@@ -539,7 +539,9 @@ enum ab_status ab_suite_measure(const struct ab_options *o, const char *kind,
         run->suite.n = 0;
     } else {
         status = measure_all(&w, err);
-        if (status == AB_INTERRUPTED || status == AB_OK) {
+        if (status != AB_INTERRUPTED && status != AB_OK) {
+            run->suite.n = 0; /* what the first refused: nothing was measured */
+        } else {
             struct ab_err why;
             enum ab_status written = ab_store_write(&run->store, &run->suite.summary,
                                                     status == AB_OK ? err : &why);

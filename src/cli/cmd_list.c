@@ -553,6 +553,21 @@ static void print_entry(const char *name, const char *summary)
     print_lines(head, NAME_COLUMNS, summary);
 }
 
+/* Before the first of a folder: all that are in it have a name, too. */
+static void print_group(const struct ab_workload_names *list, size_t i)
+{
+    const char *slash = strchr(list->names[i], '/');
+    size_t length = slash != NULL ? (size_t)(slash - list->names[i]) + 1 : 0;
+    if (length == 0 || (i > 0 && strncmp(list->names[i - 1], list->names[i], length) == 0))
+        return;
+    size_t n = 0;
+    while (i + n < list->n && strncmp(list->names[i + n], list->names[i], length) == 0)
+        n++;
+    char name[NAME_COLUMNS * 4];
+    snprintf(name, sizeof name, "%.*s", (int)length - 1, list->names[i]);
+    printf("  @%s: %zu workloads in one table\n", AB_SHOWN(64, name), n);
+}
+
 static enum ab_status list_names(const struct ab_options *o, const struct ab_workload_names *list,
                                  struct ab_err *err)
 {
@@ -562,6 +577,8 @@ static enum ab_status list_names(const struct ab_options *o, const struct ab_wor
         char summary[4 * SENTENCE_MOST];
         char *path = ab_workload_names_path(list, list->names[i]);
         read_summary(path, summary, sizeof summary);
+        if (ab_document_leaves_stdout(o))
+            print_group(list, i);
         ab_json_append(items, entry(list->names[i], path, summary));
         if (ab_document_leaves_stdout(o))
             print_entry(list->names[i], summary);

@@ -283,16 +283,17 @@ static bool is_of_time(const struct ab_gate *g)
 bool ab_suite_gate_parse(const char *text, const char *const *known, size_t n_known,
                          struct ab_gate *out, struct ab_gate_error *error)
 {
-    static const char *const base[] = {AB_SUITE_BASE};
     static const struct ab_gate_phase mean = {.name = AB_SUITE_MEAN, .kinds = 1};
-    struct ab_gate_scope scope = {.phases = &mean,
-                                  .n_phases = 1,
-                                  .backends = base,
-                                  .n_backends = 1,
-                                  .known = known,
-                                  .n_known = n_known};
+    const char **names = ab_alloc_zeroed(n_known + 1, sizeof names[0]);
+    struct ab_gate_scope scope = {
+        .phases = &mean, .n_phases = 1, .backends = names, .n_backends = n_known + 1};
     struct ab_gate gate;
-    if (!ab_gate_parse(text, false, &scope, &gate, error))
+    names[0] = AB_SUITE_BASE;
+    for (size_t i = 0; i < n_known; i++)
+        names[i + 1] = known[i];
+    bool is_read = ab_gate_parse(text, false, &scope, &gate, error);
+    free(names);
+    if (!is_read)
         return false;
     bool is_mean = is_of_time(&gate) || (gate.metric.memory != NULL &&
                                          strcmp(gate.metric.memory->name, "rss_peak_bytes") == 0);
