@@ -593,7 +593,7 @@ static const struct ab_option_info table[] = {
      "How long", 0, RUN | REPLAY | CHECK, SPECIAL(read_passes), GIVEN(has_passes), RARE},
     {"time-budget", "TIME",
      "run as many rounds as fit into this time, at least 6, at most --rounds\n"
-     "(then 100 by default)",
+     "(then 100 by default); several files share it",
      "How long", 0, RUN | REPLAY | EXEC, TIME(time_budget_ns, TIME_BUDGET_LEAST_NS, UINT64_MAX),
      .range = "must be at least 1s"},
     {"precision", "N%",
@@ -620,7 +620,8 @@ static const struct ab_option_info table[] = {
      EXEC, TIMEOUT},
     {"resume", "RESULT.json",
      "resume an interrupted run: only the missing rounds are run;\n"
-     "unspecified options are taken from the result",
+     "unspecified options are taken from the result. Of several files: the\n"
+     "same command line again, with the result of all",
      "How long", 0, RUN | REPLAY, TEXT(resume), RARE},
     {"shard", "I/N",
      "run the I-th of N parts (1/4, 2/4 …), each on any machine; merge joins\n"
@@ -670,7 +671,8 @@ static const struct ab_option_info table[] = {
     {"gate", "TEXT",
      "a bound on a measured value; the run fails (exit 1) if it does not hold:\n"
      "'PHASE/alloc/p99 < 2us', 'PHASE/memory/rss_peak < 1.5x live',\n"
-     "'arena:PHASE/all/ns_per_op < 0.5x glibc'; repeatable",
+     "'arena:PHASE/all/ns_per_op < 0.5x glibc', over several workloads\n"
+     "'mean/all/ns_per_op < 1.05x base'; repeatable",
      "Gates and CI", 0, RUN, LIST_OF(gates),
      .more = "A gate that cannot be evaluated fails too (configs/README.md)."},
     {"gate", "TEXT", "read this gate too, as run would; may be repeated", "Gates and CI", 0, CHECK,

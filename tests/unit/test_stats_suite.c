@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Means over workloads, on sessions whose ratios are known, and gates on them.
- * tests: suite.c suite_view.c suite_forms.c
+ * tests: stats/suite.c report/suite.c suite_view.c suite_forms.c
  */
 #include "stats/suite.h"
 
