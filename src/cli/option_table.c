@@ -593,9 +593,9 @@ static const struct ab_option_info table[] = {
      "How long", 0, RUN | REPLAY | CHECK, SPECIAL(read_passes), GIVEN(has_passes), RARE},
     {"time-budget", "TIME",
      "run as many rounds as fit into this time, at least 6, at most --rounds\n"
-     "(then 100 by default); several files share it",
+     "(then 100 by default)",
      "How long", 0, RUN | REPLAY | EXEC, TIME(time_budget_ns, TIME_BUDGET_LEAST_NS, UINT64_MAX),
-     .range = "must be at least 1s"},
+     .range = "must be at least 1s", .more = "Several files share it."},
     {"precision", "N%",
      "stop when every interval of a ratio of whole runs is within N% of the\n"
      "ratio; after 6 rounds at the earliest, --rounds at the latest (then 100\n"
