@@ -9,6 +9,7 @@
 #include "base/nearest.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "report/suite.h"
 #include "result/result_fields.h"
 #include "stats/compare.h"
 
@@ -147,6 +148,20 @@ enum ab_status ab_base_read(const struct ab_options *o, const char *path, struct
     return read_base(o, path, ab_strdup(ab_text_printable(shown, sizeof shown, path)), out, err);
 }
 
+/* Of several: the result of the same workload. */
+static enum ab_status base_of_item(const struct ab_suite_item *item, const char *of,
+                                   struct ab_base *out, struct ab_err *err)
+{
+    struct ab_base base = {
+        .label = ab_strdupf("%s, %s", AB_SHOWN(512, of), AB_SHOWN(256, item->name))};
+    enum ab_status status = ab_suite_item_read(item, base.label, &base.stored, err);
+    if (status == AB_OK)
+        *out = base;
+    else
+        free(base.label);
+    return status;
+}
+
 bool ab_base_is_file(const char *name_or_file)
 {
     return strchr(name_or_file, '/') != NULL || ab_text_ends_with(name_or_file, ENDING) ||
@@ -157,6 +172,8 @@ enum ab_status ab_base_find(const struct ab_options *o, const char *name_or_file
                             struct ab_base *out, struct ab_err *err)
 {
     char *folder = NULL;
+    if (o->baseline_item != NULL)
+        return base_of_item(o->baseline_item, name_or_file, out, err);
     if (ab_base_is_file(name_or_file))
         return ab_base_read(o, name_or_file, out, err);
     enum ab_status status = ab_baseline_check_name(name_or_file, err);

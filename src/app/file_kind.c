@@ -22,6 +22,7 @@ const char *const ab_file_kind_names[AB_FILE_KINDS] = {
     [AB_FILE_RESULT] = "a result",
     [AB_FILE_REPORT] = "an HTML document",
     [AB_FILE_BINARY] = "a program or a library",
+    [AB_FILE_SUITE] = "a result of several workloads",
     [AB_FILE_SPOOL] = "a raw recording",
 };
 
@@ -39,9 +40,9 @@ static bool is_workload(const char *text)
 }
 
 /* {"schema": "allocbench/N": the name of the schema is the first member of what allocbench writes. */
-static bool is_result(const char *text)
+static bool has_schema(const char *text, const char *family)
 {
-    static const char *const tokens[] = {"{", "\"schema\"", ":", "\"allocbench/"};
+    const char *const tokens[] = {"{", "\"schema\"", ":", family};
     for (size_t i = 0; i < sizeof tokens / sizeof tokens[0]; i++) {
         text += strspn(text, " \t\r\n");
         if (strncmp(text, tokens[i], strlen(tokens[i])) != 0)
@@ -72,10 +73,11 @@ static enum ab_file_kind kind_of_text(char *head, size_t n)
                          4) == 0)
         return AB_FILE_BINARY;
     const char *text = strncmp(head, byte_order_mark, 3) == 0 ? head + 3 : head;
-    return is_result(text)     ? AB_FILE_RESULT
-           : is_html(text)     ? AB_FILE_REPORT
-           : is_workload(text) ? AB_FILE_WORKLOAD
-                               : AB_FILE_UNKNOWN;
+    return has_schema(text, "\"allocbench/")         ? AB_FILE_RESULT
+           : has_schema(text, "\"allocbench-suite/") ? AB_FILE_SUITE
+           : is_html(text)                           ? AB_FILE_REPORT
+           : is_workload(text)                       ? AB_FILE_WORKLOAD
+                                                     : AB_FILE_UNKNOWN;
 }
 
 /* True for a folder that `record --no-convert`, or a record that was killed, has left. */

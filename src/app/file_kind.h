@@ -13,6 +13,7 @@ enum ab_file_kind {
     AB_FILE_RESULT,
     AB_FILE_REPORT, /* HTML */
     AB_FILE_BINARY, /* ELF: a program or a library */
+    AB_FILE_SUITE,  /* results of several workloads */
     AB_FILE_SPOOL,  /* the folder of a raw recording */
     AB_FILE_KINDS
 };

@@ -8,9 +8,11 @@
 #include "allocators/builtin.h"
 #include "app/say.h"
 #include "backend/presets.h"
+#include "backend/settings.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "result/passes.h"
+#include "stats/suite.h"
 #include "workload/config.h"
 
 #include <math.h>
@@ -211,6 +213,46 @@ void ab_gate_set_inspect(const void *user, const struct ab_workload *w, struct a
         }
     free(phases);
     free(gates);
+}
+
+/* Names that may stand for a back end: of -b, as they are, and all that are known. */
+static const char **name_backends(const struct ab_options *o, char **words, size_t *n)
+{
+    size_t most = ab_preset_count() + ab_builtin_count();
+    for (size_t i = 0; i < o->n_backends; i++)
+        most += strlen(o->backends[i]);
+    const char **known = ab_alloc_zeroed(most + 1, sizeof known[0]);
+    *n = 0;
+    for (size_t i = 0; i < o->n_backends; i++)
+        for (char *at = words[i] = ab_strdup(o->backends[i]), *next; at != NULL; at = next) {
+            next = ab_settings_comma(at);
+            if (next != NULL)
+                *next++ = 0;
+            known[(*n)++] = at;
+        }
+    for (size_t i = 0; i < ab_preset_count(); i++)
+        known[(*n)++] = ab_preset_at(i)->name;
+    for (size_t i = 0; i < ab_builtin_count(); i++)
+        known[(*n)++] = ab_builtin_at(i)->name;
+    return known;
+}
+
+enum ab_status ab_gate_of_mean(const struct ab_options *o, const char *text, struct ab_gate *out,
+                               struct ab_err *err)
+{
+    struct ab_gate_error error;
+    char **words = ab_alloc_zeroed(o->n_backends + 1, sizeof words[0]);
+    size_t n;
+    const char **known = name_backends(o, words, &n);
+    bool is_read = ab_suite_gate_parse(text, known, n, out, &error);
+    for (size_t i = 0; i < o->n_backends; i++)
+        free(words[i]);
+    free(words);
+    free(known);
+    if (!is_read)
+        return fail_option(text, error.text, err);
+    out->place = "--gate";
+    return AB_OK;
 }
 
 enum ab_status ab_gate_set_of_result(const struct ab_options *o, const struct ab_session *s,

@@ -45,6 +45,9 @@ void ab_gate_set_inspect(const void *user, const struct ab_workload *w, struct a
 /* The gates of --gate alone, read against what a stored result has. */
 enum ab_status ab_gate_set_of_result(const struct ab_options *o, const struct ab_session *session,
                                      struct ab_gate_set *out, struct ab_err *err);
+/* A gate of --gate on a mean over several workloads (stats/suite.h). */
+enum ab_status ab_gate_of_mean(const struct ab_options *o, const char *text, struct ab_gate *out,
+                               struct ab_err *err);
 void ab_gate_set_fini(struct ab_gate_set *set);
 
 /* Refuses gates on numbers of a pass that will not run. */

@@ -327,7 +327,8 @@ enum ab_status ab_measure(struct ab_measurement *m, int *exit_code, struct ab_er
     if (status == AB_OK) {
         status = m->engine->run(m, err);
         /* What is complete is kept, also when the rest fails; but not what was there already. */
-        bool is_new = status == AB_OK || m->session.n_rounds > m->session.n_rounds_resumed;
+        bool is_new = (status == AB_OK && !m->options->is_trial) ||
+                      m->session.n_rounds > m->session.n_rounds_resumed;
         if (is_new && m->engine->conclude != NULL)
             m->engine->conclude(m);
         if (is_new)

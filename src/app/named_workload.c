@@ -172,11 +172,29 @@ bool ab_is_named(enum ab_named kind, const char *text, char *name, size_t cap, b
     return nearest != NULL;
 }
 
+/* The group of nearly this name, in `buf`; false: there is none. */
+static bool find_near_group(const struct ab_workload_names *list, const char *text, char *buf,
+                            size_t cap)
+{
+    const char *near = NULL;
+    for (size_t i = 0; i < list->n && near == NULL; i++) {
+        const char *slash = strchr(list->names[i], '/');
+        if (slash == NULL)
+            continue;
+        snprintf(buf, cap, "%.*s", (int)(slash - list->names[i]), list->names[i]);
+        near = ab_text_nearest(text, (const char *const[]){buf}, 1);
+    }
+    return near != NULL;
+}
+
 static enum ab_status fail_unknown(const struct store *store, const struct ab_workload_names *list,
                                    const char *text, struct ab_err *err)
 {
     const char *shown = AB_SHOWN(256, text);
     const char *nearest = ab_text_nearest(text + 1, (const char *const *)list->names, list->n);
+    char group[NAME_MAX + 1];
+    if (nearest == NULL && find_near_group(list, text + 1, group, sizeof group))
+        nearest = group;
     if (nearest != NULL)
         return ab_fail(err, AB_USAGE, "no %s is called %s; did you mean @%s?", store->what, shown,
                        nearest);
@@ -199,4 +217,23 @@ enum ab_status ab_named_find(enum ab_named kind, const char *text, char **out, s
         status = fail_unknown(store, &list, text, err);
     ab_workload_names_fini(&list);
     return status;
+}
+
+enum ab_status ab_named_group(enum ab_named kind, const char *text, char ***paths, size_t *n,
+                              struct ab_err *err)
+{
+    const struct store *store = &stores[kind];
+    struct ab_workload_names list;
+    size_t length = strlen(text);
+    *paths = NULL;
+    *n = 0;
+    if (text[0] != '@' || length < 2 || strchr(text, '/') != NULL || strncmp(text, "@last", 5) == 0)
+        return AB_OK;
+    AB_TRY(names_of(store, &list, err));
+    *paths = ab_alloc_zeroed(list.n + 1, sizeof **paths);
+    for (size_t i = 0; i < list.n; i++)
+        if (strncmp(list.names[i], text + 1, length - 1) == 0 && list.names[i][length - 1] == '/')
+            (*paths)[(*n)++] = path_of(store, &list, list.names[i]);
+    ab_workload_names_fini(&list);
+    return AB_OK;
 }

@@ -31,6 +31,11 @@ char *ab_workload_names_path(const struct ab_workload_names *list, const char *n
  * the name is written to `name`. */
 bool ab_is_named(enum ab_named kind, const char *text, char *name, size_t cap, bool *is_exact);
 
+/* "@FOLDER", a group: the paths of all that are in it, by name; the list and each path malloc'ed. *n 0
+ * and *paths NULL: there is no such group. */
+enum ab_status ab_named_group(enum ab_named kind, const char *text, char ***paths, size_t *n,
+                              struct ab_err *err);
+
 /* "@NAME": the path, malloc'ed. AB_USAGE for a name that is not there, with the nearest. */
 enum ab_status ab_named_find(enum ab_named kind, const char *text, char **out, struct ab_err *err);
 

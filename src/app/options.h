@@ -42,6 +42,7 @@ struct ab_stage {
 };
 
 struct ab_listener;
+struct ab_suite_item;
 
 struct ab_options {
     const struct ab_listener *listener; /* who is told how it goes; NULL = nobody */
@@ -70,7 +71,11 @@ struct ab_options {
     uint32_t rounds;
     bool has_passes; /* --passes; rounds of each, 0 = not named */
     struct ab_pass_plan passes;
-    uint64_t time_budget_ns;    /* 0 = none */
+    uint64_t time_budget_ns; /* 0 = none */
+    bool is_group;           /* an argument was a group of files: there may be but one */
+    bool is_in_suite;        /* one of several: what all of them have is kept, not this alone */
+    bool is_trial;           /* everything is checked, nothing is measured */
+    const struct ab_suite_item *resumed_item, *baseline_item; /* instead of these files */
     double precision;           /* of ratios of whole-run time, 0.02 = 2 %; 0 = none */
     uint32_t processes;         /* of the throughput pass, a round and back end; 0 = by the tape */
     const char *base;           /* the others are compared with it; NULL = not named */

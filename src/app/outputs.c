@@ -6,6 +6,7 @@
 #include "app/outputs.h"
 
 #include "app/one_file.h"
+#include "base/bits.h"
 #include "base/nearest.h"
 #include "core/memory.h"
 #include "core/text.h"
@@ -319,22 +320,42 @@ enum ab_status ab_outputs_check_phase(const struct ab_options *o, const char *co
     return status;
 }
 
-/* ---- {trace} in a name ---- */
+/* ---- {trace} and {workload} in a name ---- */
 
-static const char place[] = "{trace}";
+static const char *const places[] = {"{trace}", "{workload}"};
 
-/* Finds what replaces {trace}: its first character, and how many. */
-static const char *stem_of(const char *path, size_t *n)
+/* The first placeholder in it; NULL = none. */
+static const char *find_place(const char *name, size_t *n)
 {
-    static const char extension[] = ".abt";
+    const char *first = NULL;
+    for (size_t i = 0; i < AB_ARRAY_LEN(places); i++) {
+        const char *at = strstr(name, places[i]);
+        if (at == NULL || (first != NULL && first < at))
+            continue;
+        first = at;
+        *n = strlen(places[i]);
+    }
+    return first;
+}
+
+bool ab_outputs_is_of_each(const char *name)
+{
+    size_t n;
+    return find_place(name, &n) != NULL;
+}
+
+const char *ab_outputs_stem(const char *path, size_t *n)
+{
+    static const char *const extensions[] = {".abt", ".yaml"};
     const char *slash = strrchr(path, '/'), *stem = slash != NULL ? slash + 1 : path;
+    stem = strcmp(path, "-") == 0 ? "stdin" : stem;
     *n = strlen(stem);
-    if (strcmp(path, "-") == 0) {
-        stem = "stdin";
-        *n = strlen(stem);
-    } else if (*n > sizeof extension - 1 &&
-               strcmp(stem + *n - (sizeof extension - 1), extension) == 0) {
-        *n -= sizeof extension - 1;
+    for (size_t i = 0; i < AB_ARRAY_LEN(extensions); i++) {
+        size_t e = strlen(extensions[i]);
+        if (*n > e && strcmp(stem + *n - e, extensions[i]) == 0) {
+            *n -= e;
+            break;
+        }
     }
     return stem;
 }
@@ -342,26 +363,26 @@ static const char *stem_of(const char *path, size_t *n)
 static char *fill_in(const char *name, const char *path)
 {
     struct ab_text t = {0};
-    size_t n;
-    const char *stem = stem_of(path, &n);
-    for (const char *at; (at = strstr(name, place)) != NULL; name = at + sizeof place - 1)
+    size_t n, n_place;
+    const char *stem = ab_outputs_stem(path, &n);
+    for (const char *at; (at = find_place(name, &n_place)) != NULL; name = at + n_place)
         ab_text_addf(&t, "%.*s%.*s", (int)(at - name), name, (int)n, stem);
     ab_text_add(&t, name);
     return t.s;
 }
 
-void ab_trace_outputs_name(const struct ab_options *o, struct ab_trace_outputs *out)
+void ab_named_outputs_make(const struct ab_options *o, struct ab_named_outputs *out)
 {
     out->options = *o;
     for (unsigned i = 0; i < AB_SINK_COUNT; i++) {
-        if (o->sinks[i] == NULL || o->n_args != 1 || strstr(o->sinks[i], place) == NULL)
+        if (o->sinks[i] == NULL || o->n_args != 1 || !ab_outputs_is_of_each(o->sinks[i]))
             continue;
         out->owned[i] = fill_in(o->sinks[i], o->args[0]);
         out->options.sinks[i] = out->owned[i];
     }
 }
 
-void ab_trace_outputs_fini(struct ab_trace_outputs *named)
+void ab_named_outputs_fini(struct ab_named_outputs *named)
 {
     for (unsigned i = 0; i < AB_SINK_COUNT; i++) {
         free(named->owned[i]);
@@ -369,35 +390,23 @@ void ab_trace_outputs_fini(struct ab_trace_outputs *named)
     }
 }
 
-static enum ab_status check_names(const struct ab_options *o, const char *option,
-                                  struct ab_err *err)
+enum ab_status ab_named_outputs_check(const struct ab_options *o, struct ab_err *err)
 {
-    for (size_t i = 0; i < o->n_args; i++)
+    const char *name = NULL;
+    size_t n_place, n, other;
+    unsigned sink = 0;
+    for (; sink < AB_SINK_COUNT && name == NULL; sink++)
+        name = o->sinks[sink] != NULL ? find_place(o->sinks[sink], &n_place) : NULL;
+    for (size_t i = 0; name != NULL && i < o->n_args; i++)
         for (size_t k = 0; k < i; k++) {
-            size_t n, other;
-            const char *a = stem_of(o->args[i], &n), *b = stem_of(o->args[k], &other);
+            const char *a = ab_outputs_stem(o->args[i], &n),
+                       *b = ab_outputs_stem(o->args[k], &other);
             if (n == other && memcmp(a, b, n) == 0)
-                return ab_fail(
-                    err, AB_USAGE,
-                    "--%s: {trace} is the same for %s and %s; replay one of them by itself", option,
-                    AB_SHOWN(256, o->args[k]), AB_SHOWN(256, o->args[i]));
+                return ab_fail(err, AB_USAGE,
+                               "--%s: %.*s is the same for %s and %s; measure one of them by "
+                               "itself",
+                               ab_sinks[sink - 1].option, (int)n_place, name,
+                               AB_SHOWN(256, o->args[k]), AB_SHOWN(256, o->args[i]));
         }
-    return AB_OK;
-}
-
-enum ab_status ab_trace_outputs_check(const struct ab_options *o, struct ab_err *err)
-{
-    for (unsigned i = 0; i < AB_SINK_COUNT; i++) {
-        const char *option = ab_sinks[i].option, *name = o->sinks[i];
-        if (name == NULL)
-            continue;
-        if (strstr(name, place) == NULL)
-            return ab_fail(
-                err, AB_USAGE,
-                "--%s %s: %zu traces, and one name; put {trace} into it, which is the name "
-                "of the trace, as in --%s 'out/{trace}.%s'",
-                option, AB_SHOWN(256, name), o->n_args, option, option);
-        AB_TRY(check_names(o, option, err));
-    }
     return AB_OK;
 }

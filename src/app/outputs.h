@@ -47,18 +47,20 @@ void ab_outputs_abandon(struct ab_outputs *outputs);
 enum ab_status ab_outputs_check_phase(const struct ab_options *o, const char *const *phases,
                                       uint32_t n, struct ab_err *err);
 
-/* {trace} in the name of an output of `replay`: the file name of the trace without .abt, so that
- * several traces have files of their own. */
-struct ab_trace_outputs {
+/* {trace} or {workload} in the name of an output: the name of the file that is measured without its
+ * end, so that several have files of their own. */
+struct ab_named_outputs {
     struct ab_options options; /* borrows all but the names of outputs */
     char *owned[AB_SINK_COUNT];
 };
 
-/* The options with {trace} replaced, for the one argument of `o`. */
-void ab_trace_outputs_name(const struct ab_options *o, struct ab_trace_outputs *out);
-void ab_trace_outputs_fini(struct ab_trace_outputs *named);
-/* With several traces, returns AB_USAGE for an output whose name lacks {trace}, or is the same for
- * two of them. */
-enum ab_status ab_trace_outputs_check(const struct ab_options *o, struct ab_err *err);
+bool ab_outputs_is_of_each(const char *name);
+/* What stands for it: the first character, and how many. */
+const char *ab_outputs_stem(const char *path, size_t *n);
+/* The options with that in their names, for the one argument of `o`. */
+void ab_named_outputs_make(const struct ab_options *o, struct ab_named_outputs *out);
+void ab_named_outputs_fini(struct ab_named_outputs *named);
+/* AB_USAGE where such a name would be the same for two arguments. */
+enum ab_status ab_named_outputs_check(const struct ab_options *o, struct ab_err *err);
 
 #endif

@@ -233,6 +233,20 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
     return ab_measure_tape(o, &subject, 1, exit_code, err);
 }
 
+/* Can it be read, to its end? */
+static enum ab_status try_trace(struct replay *r, struct ab_err *err)
+{
+    const struct ab_tape *burst = NULL;
+    r->options.tape.progress = show_reading;
+    r->options.tape.user = r;
+    set_burst(r->asked, &r->options);
+    enum ab_status status = ab_trace_feed_open(r->path, &r->options, &r->feed, err);
+    do
+        status = status == AB_OK ? ab_trace_feed_next(r->feed, &burst, err) : status;
+    while (status == AB_OK && burst != NULL);
+    return status;
+}
+
 static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume *resume,
                                    const struct ab_replay_watch *watch, int *exit_code,
                                    struct ab_err *err)
@@ -248,12 +262,16 @@ static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume 
                                         .window = o->window,
                                         .most_events = watch->most_events}};
     enum ab_status status = ab_one_file(o, "a trace", "replay", &r.path, err);
-    if (status == AB_OK && (status = spool_input(&r, err)) == AB_OK) {
+    if (status == AB_OK && o->is_trial) {
+        ab_say_prepare(o, r.path);
+        status = try_trace(&r, err);
+        ab_say_prepare(o, NULL);
+    } else if (status == AB_OK && (status = spool_input(&r, err)) == AB_OK) {
         ab_say_prepare(o, r.spool >= 0 ? "standard input" : r.path);
         status = read_trace(o, &r, err);
         ab_say_prepare(o, NULL);
     }
-    if (status == AB_OK)
+    if (status == AB_OK && !o->is_trial)
         status = measure(o, &r, resume, watch, exit_code, err);
     ab_trace_feed_close(r.feed);
     ab_tape_map_close(&r.map);
@@ -269,14 +287,14 @@ enum ab_status ab_replay(const struct ab_options *o, const struct ab_replay_watc
                          int *exit_code, struct ab_err *err)
 {
     struct ab_resume resume;
-    struct ab_trace_outputs named = {.options = *o};
+    struct ab_named_outputs named = {.options = *o};
     AB_TRY(ab_resume_begin(o, "trace", &resume, err));
     enum ab_status status = AB_OK;
     if (!resume.is_done) {
-        ab_trace_outputs_name(&resume.options, &named);
+        ab_named_outputs_make(&resume.options, &named);
         status = replay_trace(&named.options, &resume, watch, exit_code, err);
     }
-    ab_trace_outputs_fini(&named);
+    ab_named_outputs_fini(&named);
     ab_resume_end(&resume);
     return status;
 }

@@ -14,6 +14,7 @@
 #include "report/output.h"
 #include "report/read_result.h"
 #include "report/sinks/sinks.h"
+#include "report/suite.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -44,7 +45,7 @@ const char *ab_results_folder(const struct ab_options *o)
 
 const char *ab_store_folder(const struct ab_options *o)
 {
-    return o->is_store_off ? NULL : ab_results_folder(o);
+    return o->is_store_off || o->is_in_suite ? NULL : ab_results_folder(o);
 }
 
 static enum ab_status try_folder(const char *folder, bool *is_made, struct ab_err *err)
@@ -122,7 +123,10 @@ static enum ab_status put(struct ab_store *store, const struct ab_session *sessi
     enum ab_status status = ab_output_open_new(store->folder, &file, err);
     if (status != AB_OK)
         return status;
-    ab_sink_json(file.to, session);
+    if (store->suite != NULL)
+        ab_suite_write(file.to, store->suite);
+    else
+        ab_sink_json(file.to, session);
     file.is_draft = is_draft;
     fstat(fileno(file.to), &st);
     status = commit(store, session, &file, err);
@@ -238,7 +242,8 @@ static char *take(struct candidates *list, unsigned back, size_t *n, size_t *n_e
 {
     *n = *n_empty = 0;
     for (size_t i = 0; i < list->n; i++) {
-        if (ab_file_kind_of(list->items[i].path) != AB_FILE_RESULT)
+        enum ab_file_kind kind = ab_file_kind_of(list->items[i].path);
+        if (kind != AB_FILE_RESULT && kind != AB_FILE_SUITE)
             continue;
         if (is_empty(&list->items[i])) {
             ++*n_empty;

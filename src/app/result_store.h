@@ -14,13 +14,16 @@
 #include <sys/types.h>
 #include <time.h>
 
+struct ab_suite;
+
 struct ab_store {
     const char *folder; /* NULL = nothing is stored */
     bool is_made;       /* by us, and empty so far */
     char name[160];     /* of the file in it, once there is one */
     dev_t device;       /* … and which file that is: one of others is not replaced */
     ino_t inode;
-    uint64_t saved_ns, cost_ns; /* by ab_store_save: when it ended last, how long it took */
+    const struct ab_suite *suite; /* is stored in place of a session; NULL = there is none */
+    uint64_t saved_ns, cost_ns;   /* by ab_store_save: when it ended last, how long it took */
 };
 
 /* Where stored results are read: --results, else $ALLOCBENCH_RESULTS, else results; NULL where the

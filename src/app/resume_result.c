@@ -10,6 +10,7 @@
 #include "backend/presets.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "report/suite.h"
 #include "result/session.h"
 
 #include <stdlib.h>
@@ -292,10 +293,13 @@ enum ab_status ab_resume_begin(const struct ab_options *o, const char *kind, str
     char shown[512];
     if (r.is_on) {
         ab_text_printable(shown, sizeof shown, o->resume);
-        status = ab_stored_read_unaltered(o->resume, &r.stored, err);
+        status = o->resumed_item != NULL
+                     ? ab_suite_item_read(o->resumed_item, shown, &r.stored, err)
+                     : ab_stored_read_unaltered(o->resume, &r.stored, err);
         if (status != AB_OK)
             return status;
-        r.is_done = r.stored.session.is_complete && !asks_for_more(o, &r.stored.session);
+        r.is_done = !o->is_trial && r.stored.session.is_complete &&
+                    !asks_for_more(o, &r.stored.session);
         if (r.is_done)
             ab_say(o, "%s is complete; nothing to run", shown);
         if (!r.is_done && (status = complete_options(&r, kind, err)) != AB_OK)

@@ -143,10 +143,14 @@ enum ab_status ab_run_workload(const struct ab_options *o, ab_take_session *take
 {
     struct ab_resume resume;
     AB_TRY(ab_resume_begin(o, "workload", &resume, err));
+    struct ab_named_outputs named = {.options = *o};
     enum ab_status status = AB_OK;
-    if (!resume.is_done)
-        status = measure_workload(&resume.options, resume.is_on ? &resume.stored.session : NULL,
+    if (!resume.is_done) {
+        ab_named_outputs_make(&resume.options, &named);
+        status = measure_workload(&named.options, resume.is_on ? &resume.stored.session : NULL,
                                   take, user, exit_code, err);
+    }
+    ab_named_outputs_fini(&named);
     ab_resume_end(&resume);
     return status;
 }

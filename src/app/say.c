@@ -12,7 +12,8 @@
 void ab_say(const struct ab_options *o, const char *fmt, ...)
 {
     va_list args;
-    if (o->is_quiet || o->listener == NULL)
+    bool is_repeated = o->is_in_suite && o->stage.number > 1; /* it was said of the first */
+    if (o->is_quiet || is_repeated || o->listener == NULL)
         return;
     va_start(args, fmt);
     char *text = ab_vstrdupf(fmt, args);

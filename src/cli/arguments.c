@@ -64,9 +64,10 @@ static bool is_meant(enum role role, enum ab_file_kind kind, const char *path)
     case TRACE:
         return kind == AB_FILE_TRACE;
     case RESULT: /* a report holds the result that it was made of */
-        return kind == AB_FILE_RESULT || kind == AB_FILE_REPORT;
+        return kind == AB_FILE_RESULT || kind == AB_FILE_REPORT || kind == AB_FILE_SUITE;
     case BASE: /* "main" is a baseline, whatever is called so in this folder */
-        return kind == AB_FILE_RESULT || kind == AB_FILE_REPORT || strpbrk(path, "/.") == NULL;
+        return kind == AB_FILE_RESULT || kind == AB_FILE_REPORT || kind == AB_FILE_SUITE ||
+               strpbrk(path, "/.") == NULL;
     case WORK:
         return kind == AB_FILE_WORKLOAD || kind == AB_FILE_TRACE || kind == AB_FILE_BINARY ||
                strpbrk(path, "/.") == NULL;
@@ -88,6 +89,7 @@ static const char *right_command(enum ab_command_id command, enum ab_file_kind k
         return command == AB_COMMAND_CHECK ? "trace check" : "replay";
     case AB_FILE_RESULT:
     case AB_FILE_REPORT:
+    case AB_FILE_SUITE:
         return "report";
     case AB_FILE_SPOOL:
         return "trace recover";
@@ -262,10 +264,40 @@ static enum ab_status sweep_rows_expand(struct ab_options *o, bool is_beside_def
     return AB_OK;
 }
 
+/* Puts the files of groups in the place of their names. */
+static enum ab_status expand_groups(enum ab_command_id command, struct ab_options *o,
+                                    struct ab_arguments *out, struct ab_err *err)
+{
+    const char **args = NULL;
+    size_t n_args = 0;
+    if (command != AB_COMMAND_RUN && command != AB_COMMAND_REPLAY)
+        return AB_OK;
+    for (size_t i = 0; i < o->n_args; i++) {
+        char **paths;
+        size_t n;
+        AB_TRY(ab_named_group(command == AB_COMMAND_RUN ? AB_NAMED_WORKLOAD : AB_NAMED_TRACE,
+                              o->args[i], &paths, &n, err));
+        for (size_t k = 0; k < n; k++) {
+            AB_GROW(out->owned, out->cap, out->n);
+            out->owned[out->n++] = paths[k];
+            ab_options_add(&args, &n_args, paths[k]);
+        }
+        o->is_group = o->is_group || n > 0;
+        if (n == 0)
+            ab_options_add(&args, &n_args, o->args[i]);
+        free(paths);
+    }
+    free(o->args);
+    o->args = args;
+    o->n_args = n_args;
+    return AB_OK;
+}
+
 enum ab_status ab_arguments_settle(enum ab_command_id command, struct ab_options *o,
                                    struct ab_arguments *out, struct ab_err *err)
 {
     AB_TRY(sweep_rows_expand(o, command == AB_COMMAND_ADVISE, err));
+    AB_TRY(expand_groups(command, o, out, err));
     for (size_t i = 0; i < o->n_args; i++)
         AB_TRY(settle(command, o, role_of(command, i), &o->args[i], out, err));
     AB_TRY(settle(command, o, RESULT, &o->resume, out, err));

@@ -8,6 +8,7 @@
 #include "base/bits.h"
 #include "base/nearest.h"
 #include "cli/commands.h"
+#include "cli/suite.h"
 #include "cli/terminal.h"
 #include "core/memory.h"
 #include "core/text.h"
@@ -100,14 +101,11 @@ static enum ab_status check_failures(const struct request *r, const struct ab_ba
     return AB_OK;
 }
 
-/* Reads what is to be kept and finds it fit to be compared with. */
+/* Reads what is to be kept and finds it fit to be compared with; else *path ends. */
 static enum ab_status read_new(const struct request *r, char **path, struct ab_base *out,
                                struct ab_err *err)
 {
-    enum ab_status status = choose_result(r->options, path, err);
-    if (status != AB_OK)
-        return status;
-    status = ab_base_read(r->options, *path, out, err);
+    enum ab_status status = ab_base_read(r->options, *path, out, err);
     if (status == AB_OK && ((status = ab_base_check(out, err)) != AB_OK ||
                             (status = check_failures(r, out, err)) != AB_OK))
         ab_base_fini(out);
@@ -187,6 +185,37 @@ static void print_change(const struct request *r, const struct ab_base *now)
     ab_base_fini(&was);
 }
 
+/* Of several workloads each that has a result has to be fit. */
+static enum ab_status keep_suite(const struct request *r, const char *from, bool is_new,
+                                 struct ab_err *err)
+{
+    struct ab_suite suite;
+    AB_TRY(ab_suite_find_file(r->options, from, &suite, err));
+    enum ab_status status = AB_OK;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < suite.n && status == AB_OK; i++) {
+        struct ab_options one = *r->options;
+        struct ab_base base;
+        one.baseline_item = &suite.items[i];
+        if (suite.items[i].document == NULL)
+            continue;
+        if ((status = ab_base_find(&one, from, &base, err)) != AB_OK)
+            break;
+        status = ab_base_check(&base, err);
+        if (status == AB_OK)
+            status = check_failures(r, &base, err);
+        ab_base_fini(&base);
+        n++;
+    }
+    if (status == AB_OK)
+        status = store(r, from, is_new, err);
+    if (status == AB_OK)
+        printf("%s baseline %s: %u %ss of %s\n", is_new ? "saved" : "updated", r->name, n,
+               suite.kind, AB_SHOWN(512, from));
+    ab_suite_fini(&suite);
+    return status;
+}
+
 /* Saves a new baseline, or renews one that there is. */
 static enum ab_status keep(const struct request *r, bool is_new, struct ab_err *err)
 {
@@ -199,6 +228,12 @@ static enum ab_status keep(const struct request *r, bool is_new, struct ab_err *
                        r->name, r->name);
     if (!is_new && !exists(r))
         return ab_baseline_fail_missing(r->folder, r->name, err);
+    AB_TRY(choose_result(r->options, &from, err));
+    if (ab_suite_is_file(r->options, from)) {
+        enum ab_status kept = keep_suite(r, from, is_new, err);
+        free(from);
+        return kept;
+    }
     AB_TRY(read_new(r, &from, &base, err));
     if (!is_new)
         print_change(r, &base);
@@ -217,6 +252,8 @@ static enum ab_status keep(const struct request *r, bool is_new, struct ab_err *
 static enum ab_status show(const struct request *r, struct ab_err *err)
 {
     struct ab_base base;
+    if (ab_suite_is_file(r->options, r->name))
+        return ab_report_suite(r->options, r->path, err);
     enum ab_status status = ab_base_find(r->options, r->name, &base, err);
     if (status != AB_OK)
         return status;
@@ -240,6 +277,12 @@ static enum ab_status list_one(const struct ab_options *o, const char *name)
 {
     struct ab_base base;
     struct ab_err why;
+    struct ab_suite suite;
+    if (ab_suite_is_file(o, name) && ab_suite_find_file(o, name, &suite, &why) == AB_OK) {
+        printf("%-20s  %u %ss\n", name, suite.n, suite.kind);
+        ab_suite_fini(&suite);
+        return AB_OK;
+    }
     enum ab_status status = ab_base_find(o, name, &base, &why);
     if (status != AB_OK) {
         printf("%-20s  unusable: %s\n", name, why.text);

@@ -6,6 +6,7 @@
 #include "app/noise_warning.h"
 #include "app/one_file.h"
 #include "app/outputs.h"
+#include "app/suite.h"
 #include "cli/commands.h"
 #include "cli/show.h"
 #include "cli/terminal.h"
@@ -22,6 +23,9 @@ struct compare_run {
     struct ab_base base;
     size_t n; /* new results */
     struct ab_base *news;
+    struct ab_base *bases;   /* of results of several workloads: one for each; NULL = `base` */
+    struct ab_suite *suites; /* … that they are of, n_suites */
+    size_t n_suites;
     struct ab_comparison *comparisons;
     struct ab_gate_set *gates;
     struct ab_output json;
@@ -39,15 +43,96 @@ static enum ab_status check_arguments(const struct ab_options *o, struct ab_err 
     if (o->n_args > 2 && output != NULL)
         return ab_fail(err, AB_USAGE, "--%s takes one new result, %zu are given", output,
                        o->n_args - 1);
+    if (output != NULL && ab_suite_is_file(o, o->args[0]))
+        return ab_fail(err, AB_USAGE, "--%s is of one workload; of several there is --json",
+                       output);
     if (o->json != NULL && strcmp(o->json, "-") == 0 && ab_outputs_use_stdout(o))
         return ab_fail(err, AB_USAGE, "only one output can be standard output");
     return AB_OK;
+}
+
+static const struct ab_base *base_at(const struct compare_run *r, size_t i)
+{
+    return r->bases != NULL ? &r->bases[i] : &r->base;
+}
+
+static void make_room(struct compare_run *r, size_t n)
+{
+    r->news = ab_alloc_zeroed(n + 1, sizeof r->news[0]);
+    r->comparisons = ab_alloc_zeroed(n + 1, sizeof r->comparisons[0]);
+    r->gates = ab_alloc_zeroed(n + 1, sizeof r->gates[0]);
+}
+
+/* ---- results of several workloads: each with that of its name ---- */
+
+static enum ab_status find_item(const struct ab_options *o, const char *file,
+                                const struct ab_suite_item *item, struct ab_base *out,
+                                struct ab_err *err)
+{
+    struct ab_options one = *o;
+    one.baseline_item = item;
+    AB_TRY(ab_base_find(&one, file, out, err));
+    return ab_compare_check_whole(&out->stored.session, out->label, err);
+}
+
+static void note_alone(const struct ab_options *o, const char *file, const char *name)
+{
+    if (!o->is_quiet)
+        fprintf(stderr, "allocbench: note: only %s has a result of %s\n", AB_SHOWN(512, file),
+                AB_SHOWN(256, name));
+}
+
+/* Those that both have; a note of each other. */
+static enum ab_status pair_items(struct compare_run *r, size_t at, struct ab_err *err)
+{
+    const struct ab_options *o = r->options;
+    const struct ab_suite *base = &r->suites[0], *now = &r->suites[at];
+    for (uint32_t i = 0; i < now->n; i++) {
+        const struct ab_suite_item *of = ab_suite_find(base, now->items[i].name);
+        bool has_now = now->items[i].document != NULL,
+             has_base = of != NULL && of->document != NULL;
+        if (has_now && has_base) {
+            size_t k = r->n++;
+            AB_TRY(find_item(o, o->args[0], of, &r->bases[k], err));
+            AB_TRY(find_item(o, o->args[at], &now->items[i], &r->news[k], err));
+            AB_TRY(ab_compare_check_work(&r->bases[k].stored.session, r->bases[k].label,
+                                         &r->news[k].stored.session, r->news[k].label, err));
+        } else if (has_now || has_base) {
+            note_alone(o, o->args[has_now ? at : 0], now->items[i].name);
+        }
+    }
+    for (uint32_t i = 0; i < base->n; i++)
+        if (base->items[i].document != NULL && ab_suite_find(now, base->items[i].name) == NULL)
+            note_alone(o, o->args[0], base->items[i].name);
+    return AB_OK;
+}
+
+static enum ab_status read_suites(struct compare_run *r, struct ab_err *err)
+{
+    const struct ab_options *o = r->options;
+    size_t most = 0;
+    r->suites = ab_alloc_zeroed(o->n_args, sizeof r->suites[0]);
+    for (; r->n_suites < o->n_args; r->n_suites++) {
+        AB_TRY(ab_suite_find_file(o, o->args[r->n_suites], &r->suites[r->n_suites], err));
+        most += r->suites[r->n_suites].n;
+    }
+    make_room(r, most);
+    r->bases = ab_alloc_zeroed(most + 1, sizeof r->bases[0]);
+    for (size_t i = 1; i < o->n_args; i++)
+        AB_TRY(pair_items(r, i, err));
+    return r->n > 0 ? AB_OK
+                    : ab_fail(err, AB_USAGE, "%s and %s have no workload in common",
+                              AB_SHOWN(300, o->args[0]), AB_SHOWN(300, o->args[1]));
 }
 
 /* Every file is read and found fit before anything is printed. */
 static enum ab_status read_results(struct compare_run *r, struct ab_err *err)
 {
     const struct ab_options *o = r->options;
+    if (ab_suite_is_file(o, o->args[0]))
+        return read_suites(r, err);
+    r->n = o->n_args - 1;
+    make_room(r, r->n);
     enum ab_status status = ab_base_find(o, o->args[0], &r->base, err);
     for (size_t i = 0; i < r->n && status == AB_OK; i++)
         status = ab_base_find(o, o->args[i + 1], &r->news[i], err);
@@ -84,11 +169,12 @@ static enum ab_status compare_all(struct compare_run *r, struct ab_err *err)
         enum ab_status status = ab_gate_set_of_result(r->options, now, &r->gates[i], err);
         if (status != AB_OK)
             return status;
-        ab_compare_results(&r->base.stored.session, now, r->options->limit, c);
-        ab_gates_judge(r->gates[i].gates, r->gates[i].n_gates, now, &r->base.stored.session);
+        const struct ab_base *base = base_at(r, i);
+        ab_compare_results(&base->stored.session, now, r->options->limit, c);
+        ab_gates_judge(r->gates[i].gates, r->gates[i].n_gates, now, &base->stored.session);
         ab_noise_warn_limit(r->options, now->host.fingerprint, "--limit", "all", "time",
                             r->options->limit, now->n_rounds);
-        c->base_label = r->base.label;
+        c->base_label = base->label;
         c->now_label = r->news[i].label;
         c->is_strict = r->options->is_strict_compare;
         now->comparison = c;
@@ -105,7 +191,8 @@ static void print_one(const struct compare_run *r, size_t i, FILE *to)
 {
     struct ab_table_style style = ab_terminal_style(r->options);
     style.color = style.color && to == stdout;
-    ab_verdicts_print(to, r->options, &r->news[i].stored.session, r->options->args[i + 1], style);
+    ab_verdicts_print(to, r->options, &r->news[i].stored.session,
+                      r->bases == NULL ? r->options->args[i + 1] : NULL, style);
 }
 
 static bool is_stdout_taken(const struct ab_options *o)
@@ -158,8 +245,14 @@ static void release(struct compare_run *r)
     for (size_t i = 0; i < r->n; i++) {
         ab_comparison_fini(&r->comparisons[i]);
         ab_base_fini(&r->news[i]);
+        if (r->bases != NULL)
+            ab_base_fini(&r->bases[i]);
         ab_gate_set_fini(&r->gates[i]);
     }
+    for (size_t i = 0; i < r->n_suites; i++)
+        ab_suite_fini(&r->suites[i]);
+    free(r->suites);
+    free(r->bases);
     free(r->comparisons);
     free(r->news);
     free(r->gates);
@@ -172,10 +265,6 @@ enum ab_status ab_cmd_compare(const struct ab_options *o, int *exit_code, struct
     enum ab_status status = check_arguments(o, err);
     if (status != AB_OK)
         return status;
-    r.n = o->n_args - 1;
-    r.news = ab_alloc_zeroed(r.n, sizeof r.news[0]);
-    r.comparisons = ab_alloc_zeroed(r.n, sizeof r.comparisons[0]);
-    r.gates = ab_alloc_zeroed(r.n, sizeof r.gates[0]);
     if ((status = read_results(&r, err)) == AB_OK && (status = open_outputs(&r, err)) == AB_OK &&
         (status = compare_all(&r, err)) == AB_OK) {
         status = write_files(&r, err);

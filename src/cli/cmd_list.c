@@ -588,6 +588,21 @@ static void print_entry(const char *name, const char *summary)
     print_lines(head, NAME_COLUMNS, summary);
 }
 
+/* Before the first of a folder: all that are in it have a name, too. */
+static void print_group(const struct ab_workload_names *list, size_t i)
+{
+    const char *slash = strchr(list->names[i], '/');
+    size_t length = slash != NULL ? (size_t)(slash - list->names[i]) + 1 : 0;
+    if (length == 0 || (i > 0 && strncmp(list->names[i - 1], list->names[i], length) == 0))
+        return;
+    size_t n = 0;
+    while (i + n < list->n && strncmp(list->names[i + n], list->names[i], length) == 0)
+        n++;
+    char name[NAME_COLUMNS * 4];
+    snprintf(name, sizeof name, "%.*s", (int)length - 1, list->names[i]);
+    printf("  @%s: %zu workloads in one table\n", AB_SHOWN(64, name), n);
+}
+
 static enum ab_status list_names(const struct ab_options *o, const struct ab_workload_names *list,
                                  struct ab_err *err)
 {
@@ -596,6 +611,8 @@ static enum ab_status list_names(const struct ab_options *o, const struct ab_wor
         struct workload w = {list->names[i], ab_workload_names_path(list, list->names[i]), ""};
         read_summary(w.path, w.summary, sizeof w.summary);
         ab_json_append(items, ab_record_json(&workload_record, &w, NULL));
+        if (ab_document_leaves_stdout(o))
+            print_group(list, i);
         if (ab_document_leaves_stdout(o))
             print_entry(w.name, w.summary);
         free(w.path);

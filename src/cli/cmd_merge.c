@@ -285,7 +285,7 @@ static enum ab_status finish(const struct ab_options *o, struct ab_session *s, i
         return status;
     status = write_merged(o, s, err);
     if (status == AB_OK) {
-        ab_failures_tell(s, o->is_quiet);
+        ab_failures_tell(s, "", o->is_quiet);
         *exit_code = ab_status_exit_code(ab_case_has_failed(s) ? AB_BACKEND
                                                                : ab_verdict_status(o, s));
     }

@@ -6,6 +6,7 @@
 #include "app/options.h"
 #include "app/outputs.h"
 #include "cli/commands.h"
+#include "cli/suite.h"
 #include "cli/terminal.h"
 #include "core/memory.h"
 #include "core/text.h"
@@ -184,7 +185,8 @@ enum ab_status ab_cmd_report(const struct ab_options *o, int *exit_code, struct 
     for (size_t i = 0; i < o->n_args && status == AB_OK; i++) {
         if (i > 0 && !o->is_quiet)
             fputc('\n', stdout);
-        status = report_one(o, o->args[i], err);
+        status = (ab_suite_is_file(o, o->args[i]) ? ab_report_suite : report_one)(o, o->args[i],
+                                                                                  err);
     }
     *exit_code = 0;
     return status;

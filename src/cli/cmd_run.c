@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * `run`: one workload.
+ * `run`: one workload, or several.
  */
 #include "app/run_workload.h"
+
 #include "cli/commands.h"
+#include "cli/suite.h"
 
 enum ab_status ab_cmd_run(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    return ab_run_workload(o, NULL, NULL, exit_code, err);
+    return ab_suite_is_asked(o) ? ab_show_suite(o, "workload", exit_code, err)
+                                : ab_run_workload(o, NULL, NULL, exit_code, err);
 }

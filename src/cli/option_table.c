@@ -597,7 +597,7 @@ static const struct ab_option_info table[] = {
      "run as many rounds as fit into this time, at least 6, at most --rounds\n"
      "(then 100 by default)",
      "How long", 0, RUN | REPLAY | EXEC, TIME(time_budget_ns, TIME_BUDGET_LEAST_NS, UINT64_MAX),
-     .range = "must be at least 1s"},
+     .range = "must be at least 1s", .more = "Several files share it."},
     {"precision", "N%",
      "stop when every interval of a ratio of whole runs is within N% of the\n"
      "ratio; after 6 rounds at the earliest, --rounds at the latest (then 100\n"
@@ -622,7 +622,8 @@ static const struct ab_option_info table[] = {
      EXEC, TIMEOUT},
     {"resume", "RESULT.json",
      "resume an interrupted run: only the missing rounds are run;\n"
-     "unspecified options are taken from the result",
+     "unspecified options are taken from the result. Of several files: the\n"
+     "same command line again, with the result of all",
      "How long", 0, RUN | REPLAY, TEXT(resume), RARE},
     {"shard", "I/N",
      "run the I-th of N parts (1/4, 2/4 …), each on any machine; merge joins\n"
@@ -674,7 +675,8 @@ static const struct ab_option_info table[] = {
      "'PHASE/alloc/p99 < 2us', 'PHASE/memory/rss_peak < 1.5x live',\n"
      "'arena:PHASE/all/ns_per_op < 0.5x glibc'; repeatable",
      "Gates and CI", 0, RUN, LIST_OF(gates),
-     .more = "A gate that cannot be evaluated fails too (configs/README.md)."},
+     .more = "Over several workloads: 'mean/all/ns_per_op < 1.05x base'.\n"
+             "A gate that cannot be evaluated fails too (configs/README.md)."},
     {"gate", "TEXT", "read this gate too, as run would; may be repeated", "Gates and CI", 0, CHECK,
      LIST_OF(gates)},
     {"gate", "TEXT",

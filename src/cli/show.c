@@ -159,9 +159,9 @@ static void tell_failures(const struct ab_session *session, const char *where,
     }
 }
 
-void ab_failures_tell(const struct ab_session *session, bool is_quiet)
+void ab_failures_tell(const struct ab_session *session, const char *where, bool is_quiet)
 {
-    tell_failures(session, "", NULL, is_quiet);
+    tell_failures(session, where, NULL, is_quiet);
 }
 
 /* Back ends that failed are told of by themselves. */
@@ -207,7 +207,7 @@ static void print_answer(const struct ab_measured *m, bool is_taken)
     ab_verdicts_print(beside, m->options, m->session, m->store->name[0] != 0 ? "" : NULL, style);
 }
 
-void ab_show_measured(const struct ab_measured *m)
+static void show_measured(const struct ab_measured *m)
 {
     const struct ab_options *o = m->options;
     bool is_taken = ab_outputs_use_stdout(o);
@@ -220,7 +220,7 @@ void ab_show_measured(const struct ab_measured *m)
     fflush(stdout); /* the table first, then where it is kept */
     if (!o->is_quiet)
         ab_store_tell(m->store, stderr);
-    ab_failures_tell(m->session, o->is_quiet);
+    ab_failures_tell(m->session, "", o->is_quiet);
     if (m->replay != NULL)
         tell_failures(m->replay, "replay: ", m->session, o->is_quiet);
 }
@@ -234,5 +234,5 @@ const struct ab_listener ab_show_listener = {
     .progress = progress,
     .round = end_round,
     .end = end,
-    .show = ab_show_measured,
+    .show = show_measured,
 };

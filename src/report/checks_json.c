@@ -254,12 +254,13 @@ const struct ab_record ab_checks_record = AB_RECORD_OF(struct ab_session, checks
 
 /* ---- the document of several ---- */
 
-static const struct ab_record gates_record = {checks_members, 1, sizeof(struct ab_session),
-                                              .check = NULL};
+const struct ab_record ab_gates_record = {checks_members, 1, sizeof(struct ab_session),
+                                          .check = NULL};
 
 static const struct ab_member compared_members[] = {
     AB_PART(&comparison_record),
-    AB_MEMBER(PART, NULL, struct ab_comparison, now, .record = &gates_record, .flags = AB_POINTER),
+    AB_MEMBER(PART, NULL, struct ab_comparison, now, .record = &ab_gates_record,
+              .flags = AB_POINTER),
 };
 AB_TABLE(compared, struct ab_comparison);
 

@@ -12,6 +12,7 @@
 
 /* The three keys, of a struct ab_session. */
 extern const struct ab_record ab_checks_record;
+extern const struct ab_record ab_gates_record; /* the first alone */
 
 /* The document allocbench-compare/1: n comparisons with one base. */
 void ab_comparisons_write(FILE *to, const struct ab_comparison *comparisons, size_t n,

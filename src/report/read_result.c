@@ -197,17 +197,11 @@ static void read_document(struct ab_stored_reader *r, struct ab_stored *out)
     out->overview = (struct ab_overview *)(uintptr_t)s->overview;
 }
 
-enum ab_status ab_stored_read(const char *path, struct ab_stored *out, struct ab_err *err)
+enum ab_status ab_stored_take(void *document, const char *shown, struct ab_stored *out,
+                              struct ab_err *err)
 {
-    struct ab_stored stored = {0};
-    json_t *document = NULL;
-    enum ab_status status = (is_page(path) ? load_page : ab_json_load)(
-        path, AB_STORED_FILE_MAX, AB_STORED_DOCUMENT_MAX, &document, err);
-    if (status != AB_OK)
-        return status;
-    stored.document = document;
-    stored.checksum = ab_checksum_take(document);
-    struct ab_stored_reader r = {.json = {.file = path, .err = err},
+    struct ab_stored stored = {.document = document, .checksum = ab_checksum_take(document)};
+    struct ab_stored_reader r = {.json = {.file = shown, .err = err},
                                  .session = &stored.session,
                                  .room = ab_hdr_room_new(),
                                  .hdr_bytes_left = AB_STORED_HISTOGRAMS_MAX};
@@ -218,6 +212,14 @@ enum ab_status ab_stored_read(const char *path, struct ab_stored *out, struct ab
     else
         ab_stored_fini(&stored);
     return r.json.status;
+}
+
+enum ab_status ab_stored_read(const char *path, struct ab_stored *out, struct ab_err *err)
+{
+    json_t *document = NULL;
+    AB_TRY((is_page(path) ? load_page : ab_json_load)(path, AB_STORED_FILE_MAX,
+                                                      AB_STORED_DOCUMENT_MAX, &document, err));
+    return ab_stored_take(document, path, out, err);
 }
 
 enum ab_status ab_stored_read_unaltered(const char *path, struct ab_stored *out, struct ab_err *err)

@@ -46,6 +46,9 @@ struct ab_stored {
  * AB_INPUT when it is no result: one message that names file and place, what was found and what is
  * allowed. Keys that are not known are passed over. */
 enum ab_status ab_stored_read(const char *path, struct ab_stored *out, struct ab_err *err);
+/* The same of a document in memory, which it takes; `shown` names it in errors. */
+enum ab_status ab_stored_take(void *document, const char *shown, struct ab_stored *out,
+                              struct ab_err *err);
 /* The same for whoever goes on with its numbers: AB_INPUT also where its checksum does not match. */
 enum ab_status ab_stored_read_unaltered(const char *path, struct ab_stored *out,
                                         struct ab_err *err);

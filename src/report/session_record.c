@@ -1556,6 +1556,11 @@ static void read_schema(const struct ab_reading *x)
                      "(" AB_VERSION ") reads " SCHEMA ": run the "
                      "measurement "
                      "again");
+    else if (strcmp(name, "allocbench-suite/1") == 0)
+        ab_json_fail(x->r, &schema,
+                     "is \"%s\": it holds the results of several workloads; report, compare, "
+                     "--resume and --baseline of several take it",
+                     name);
     else if (strncmp(name, SCHEMA_FAMILY, strlen(SCHEMA_FAMILY)) != 0)
         ab_json_fail(x->r, &schema, "is \"%s\", must be " SCHEMA,
                      ab_text_printable(shown, sizeof shown, name));
@@ -1690,7 +1695,7 @@ void ab_session_settle(struct ab_session *s)
             ab_record_settle(&heap_memory_record, &s->memory[i].heaps[h]);
 }
 
-bool ab_sink_json(FILE *to, const struct ab_session *session)
+json_t *ab_session_json(const struct ab_session *session)
 {
     struct ab_format_guard guard;
     char checksum[AB_CHECKSUM_BYTES];
@@ -1698,7 +1703,15 @@ bool ab_sink_json(FILE *to, const struct ab_session *session)
     json_t *document = ab_record_json(&ab_session_record, session, session);
     ab_checksum_make(document, checksum); /* the last key: of all that stands before it */
     ab_json_put(document, AB_CHECKSUM_KEY, ab_json_string(checksum));
-    ab_json_write(document, to, 12);
+    ab_format_end(&guard);
+    return document;
+}
+
+bool ab_sink_json(FILE *to, const struct ab_session *session)
+{
+    struct ab_format_guard guard;
+    ab_format_begin(&guard);
+    ab_json_write(ab_session_json(session), to, 12);
     ab_format_end(&guard);
     return true;
 }

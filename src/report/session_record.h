@@ -21,6 +21,8 @@ extern const struct ab_record ab_combination_record; /* of a struct ab_combinati
  * exact), so that a table made from the session and one made from its file are the same. */
 void ab_session_settle(struct ab_session *session);
 
+/* The whole document with its checksum. */
+json_t *ab_session_json(const struct ab_session *session);
 /* The whole document; true. An output form: sinks.def has a row for it. */
 bool ab_sink_json(FILE *to, const struct ab_session *session);
 

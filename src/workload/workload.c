@@ -107,8 +107,12 @@ static enum ab_status load_text(struct ab_workload *w, const struct ab_workload_
     struct ab_diag diag = {0};
     enum ab_status status = AB_OK;
     options = options != NULL ? options : &no_options;
-    struct ab_reader r = {
-        .w = w, .options = options, .tree = &tree, .diag = &diag, .dist_unit = AB_UNIT_BYTES, .chosen = chosen};
+    struct ab_reader r = {.w = w,
+                          .options = options,
+                          .tree = &tree,
+                          .diag = &diag,
+                          .dist_unit = AB_UNIT_BYTES,
+                          .chosen = chosen};
     if (check_encoding(w, &diag) && ab_tree_scan(&tree, &diag))
         load_values(&r);
     if (diag.n_errors > 0) {

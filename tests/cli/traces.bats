@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# replay of several traces: each its own session, one table at the end, the worst exit code.
+# replay of several traces: one result and one table of all, the worst exit code.
 
 load helpers
 
@@ -12,51 +12,43 @@ several() { # ARGUMENT…
     bench replay "$@" --rounds 1 --passes memory:1 --drain 0
 }
 
-@test "each trace has its answer and its stored result; a table has them all" {
+@test "one stored result has all traces; a table has them all" {
     several "$A" "$B" -b glibc,slab --results "$OUT/r"
     expect_code 0
-    [ "$(ls "$OUT/r" | wc -l)" = 2 ]
-    [ "$(grep -c '^perl-tiny.abt' "$OUT/stdout")" -ge 2 ] || fail "no answer for the first"
-    grep -q '^2 traces$' "$OUT/stdout" || fail "no table"
-    sed -n '/^2 traces$/,$p' "$OUT/stdout" >"$OUT/table"
-    [ "$(grep -c '^  glibc .* base ' "$OUT/table")" = 2 ] || fail "$(cat "$OUT/table")"
-    [ "$(grep -cE '^  slab .* (faster|slower)' "$OUT/table")" = 1 ] || fail "$(cat "$OUT/table")"
-    grep -qE '^  slab .* -  ' "$OUT/table" || fail "one op of each kind is compared"
-    grep -qx -- '-: too little work for a comparison' "$OUT/table"
+    [ "$(ls "$OUT/r" | wc -l)" = 1 ]
+    grep -q '^2 traces, 2 allocators' "$OUT/stdout" || fail "no table"
+    grep -qE '^  perl-tiny  .*B  ' "$OUT/stdout" || fail "no row"
+    grep -q '^Not in the means: one-each (too little work)' "$OUT/stdout" || fail "one op of each kind is compared"
     [ "$(awk 'length > 80' "$OUT/stdout" | wc -l)" = 0 ]
-    ALLOCBENCH_RESULTS=$OUT/r bench report @last # the last trace is the newest result
-    grep -q '^one-each.abt' "$OUT/stdout" || fail "@last is another"
-    ALLOCBENCH_RESULTS=$OUT/r bench report @last~1
-    grep -q '^perl-tiny.abt' "$OUT/stdout" || fail "@last~1 is another"
+    cp "$OUT/stdout" "$OUT/first"
+    ALLOCBENCH_RESULTS=$OUT/r bench report @last
+    cmp "$OUT/first" "$OUT/stdout"
     expect_nothing_left
 }
 
-@test "figures of the table are those of the answers" {
-    several "$A" "$B" -b glibc,slab --json "$OUT/{trace}.json"
+@test "figures of the table are those of each trace alone" {
+    several "$A" "$B" -b glibc,slab --json "$OUT/s.json"
     expect_code 0
-    sed -n '/^2 traces$/,$p' "$OUT/stdout" >"$OUT/table"
-    local name row
-    for name in perl-tiny one-each; do
-        bench report "$OUT/$name.json"
-        for row in glibc slab; do
-            local whole
-            whole=$(sed -n "/whole run/,/^\$/s/^  $row  *\([0-9.]* [a-z]*\) .*/\1/p" "$OUT/stdout" | head -1)
-            [ -n "$whole" ] || fail "no $row in the answer of $name"
-            grep -A2 "^$name" "$OUT/table" | grep -q "^  $row  *$whole " || fail "$name: $row is not $whole"
-        done
+    cp "$OUT/stdout" "$OUT/table"
+    local i
+    for i in 0 1; do
+        jq ".results[$i].result" "$OUT/s.json" >"$OUT/one.json"
+        bench report "$OUT/one.json"
+        local whole
+        whole=$(sed -n "/whole run/,/^$/s/^  glibc  *\([0-9.]* [a-z]*\) .*/\1/p" "$OUT/stdout" | head -1)
+        [ -n "$whole" ] || fail "no answer"
+        grep -q "  $whole, " "$OUT/table" || fail "$whole is not in the table"
     done
 }
 
-@test "an output needs {trace}, and gets a file for each" {
+@test "an output is of all traces, or with {trace} a file for each" {
     local option
-    for option in json csv html junit markdown hgrm svg; do
+    for option in junit hgrm svg hlog; do
         several "$A" "$B" -b glibc "--$option" "$OUT/x"
         expect_code 2
         expect_error "--$option .*2 traces, and one name; put \{trace\} into it"
         [ ! -e "$OUT/x" ]
     done
-    several "$A" "$B" -b glibc --json -
-    expect_code 2
     several "$A" "$B" -b glibc -q --json "$OUT/{trace}-{trace}.json" --csv "$OUT/{trace}.csv"
     expect_code 0
     [ ! -s "$OUT/stdout" ] && [ ! -s "$OUT/stderr" ]
@@ -74,12 +66,14 @@ several() { # ARGUMENT…
 }
 
 @test "what belongs to one trace, or is not there, is refused before anything runs" {
-    several "$A" "$B" --resume "$OUT/x.json"
+    several "$A" "$B" --shard 1/2
     expect_code 2
     expect_error 'one trace'
-    several "$A" "$B" --baseline main
+    several "$A" "$B" --baseline main --results "$OUT/r"
+    expect_code 3
+    several "$A" "$A"
     expect_code 2
-    expect_error 'one trace'
+    expect_error 'is given twice'
     several "$A" -
     expect_code 2
     expect_error 'standard input'
@@ -95,32 +89,29 @@ several() { # ARGUMENT…
     [ ! -s "$OUT/stdout" ] || fail "something ran"
 }
 
-@test "the exit code is the worst: a trace that is cut off does not stop the others" {
+@test "a trace that is cut off is an error before any other is measured" {
     head -c 900 "$A" >"$OUT/cut.abt"
     several "$A" "$OUT/cut.abt" "$B" -b glibc
     expect_code 3
     expect_error 'cut.abt'
-    sed -n '/^3 traces$/,$p' "$OUT/stdout" >"$OUT/table"
-    grep -A1 'cut.abt$' "$OUT/table" | grep -q 'no result, see above' || fail "$(cat "$OUT/table")"
-    [ "$(grep -c '^  glibc ' "$OUT/table")" = 2 ]
-    several "$A" "$OUT/cut.abt" -b glibc --gate 'replay/all/ns_per_op < 0.1ns'
-    expect_code 3
+    [ ! -s "$OUT/stdout" ] || fail "something ran"
+}
+
+@test "the exit code is the worst" {
     several "$A" "$B" -b glibc --gate 'replay/all/ns_per_op < 0.1ns'
     expect_code 1
     several "$B" "$A" -b "glibc,$GUESTS/libctorcrash.so"
     expect_code 4
-    sed -n '/^2 traces$/,$p' "$OUT/stdout" >"$OUT/table"
-    [ "$(grep -c '^  ctorcrash .*crashed' "$OUT/table")" = 2 ] || fail "$(cat "$OUT/table")"
+    [ "$(grep -c '^  .*crashed' "$OUT/stdout")" = 2 ] || fail "$(cat "$OUT/stdout")"
     expect_nothing_left
 }
 
 @test "what only a later trace refuses does not stop the others" {
-    bench replay "$B" "$A" "$B" --rounds 1 --passes latency:1 --drain 0 -b glibc --gate 'replay/alloc_aligned/n < 1000'
+    bench replay "$B" "$A" --rounds 1 --passes latency:1 --drain 0 -b glibc --gate 'replay/alloc_aligned/n < 1000'
     expect_code 2
     expect_error "phase 'replay' has no alloc_aligned"
-    sed -n '/^3 traces$/,$p' "$OUT/stdout" >"$OUT/table"
-    grep -A1 'perl-tiny.abt$' "$OUT/table" | grep -q 'no result, see above' || fail "$(cat "$OUT/table")"
-    [ "$(grep -c '^gates: ' "$OUT/stdout")" = 2 ] || fail "the third was not measured"
+    grep -q 'no result' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    grep -q '^Gates: 1 passed' "$OUT/stdout" || fail "the other was not measured"
     bench replay "$A" "$B" --rounds 1 --passes latency:1 --drain 0 -b glibc --gate 'replay/alloc_aligned/n < 1000'
     expect_code 2
     [ ! -s "$OUT/stdout" ] || fail "something ran"
@@ -134,6 +125,7 @@ several() { # ARGUMENT…
     kill -INT "$pid"
     wait "$pid" && code=0 || code=$?
     expect_code 130
-    expect_error 'not replayed: .*perl-words.abt, .*one-each.abt'
+    expect_error 'interrupted after 0 of 3 traces'
+    expect_error 'continue:  allocbench replay .* --resume '
     wait_until has_no_worker
 }

@@ -48,8 +48,7 @@ static const char *sign_of(const struct ab_finding *f)
 
 /* The answer as Markdown. */
 
-/* Text as it is, in a table as well: no markup, no HTML, no cell's end. */
-static void markdown_text(struct ab_text *to, const char *s)
+void ab_sinks_markdown_text(struct ab_text *to, const char *s)
 {
     struct ab_text printable = {0};
     ab_finding_text(&printable, s);
@@ -74,7 +73,7 @@ static void add_cell(struct ab_text *t, const struct ab_grid_cell *cell)
     char text[AB_CELL_BYTES];
     ab_text_add(t, " ");
     if (cell->kind == AB_GRID_TEXT && cell->text != NULL)
-        markdown_text(t, cell->text);
+        ab_sinks_markdown_text(t, cell->text);
     else if (!isfinite(cell->value))
         ab_text_add(t, cell->kind == AB_GRID_TEXT ? "-" : "n/a");
     else if (cell->kind == AB_GRID_BYTES)
@@ -98,7 +97,7 @@ static void add_ranking(struct ab_text *t, const struct ab_view *v)
         if (title == NULL)
             continue;
         ab_text_add(t, " ");
-        markdown_text(t, title[0] == '#' ? title + 1 : title);
+        ab_sinks_markdown_text(t, title[0] == '#' ? title + 1 : title);
         ab_text_add(t, " |");
         ab_text_add(&rule, title[0] == '#' ? "---:|" : "---|");
     }
@@ -106,7 +105,7 @@ static void add_ranking(struct ab_text *t, const struct ab_view *v)
     ab_text_fini(&rule);
     for (uint32_t i = 1; i <= v->ranking.n_ranked; i++) { /* below the heading */
         ab_text_add(t, "| ");
-        markdown_text(t, g.rows[i].label);
+        ab_sinks_markdown_text(t, g.rows[i].label);
         ab_text_add(t, " |");
         for (unsigned c = 0; c < g.n_columns; c++)
             if (g.columns[c].in_html != NULL)
@@ -124,10 +123,10 @@ static void add_warnings(struct ab_text *t, const struct ab_view_warnings *warni
         if (w->severity == AB_VIEW_NOTE)
             continue;
         ab_text_add(t, "- ");
-        markdown_text(t, w->text);
+        ab_sinks_markdown_text(t, w->text);
         if (w->remedy[0] != 0) {
             ab_text_add(t, "; what helps: ");
-            markdown_text(t, w->remedy);
+            ab_sinks_markdown_text(t, w->remedy);
         }
         ab_text_add(t, "\n");
     }
@@ -142,7 +141,7 @@ static bool markdown_answer(struct ab_text *to, const struct ab_session *session
     ab_view_make(session, &view);
     if (view.ranking.n_ranked > 0) {
         for (unsigned i = 0; i < view.headline.n_sentences; i++) {
-            markdown_text(to, view.headline.sentences[i]);
+            ab_sinks_markdown_text(to, view.headline.sentences[i]);
             ab_text_add(to, "\n");
         }
         ab_text_add(to, "\n");
@@ -157,11 +156,11 @@ static void add_finding(struct page *page, const struct ab_finding *f)
 {
     struct ab_text row = {0};
     ab_text_addf(&row, "| %s ", f->is_shown_only ? "" : sign_of(f));
-    markdown_text(&row, f->verdict);
+    ab_sinks_markdown_text(&row, f->verdict);
     ab_text_add(&row, " | ");
-    markdown_text(&row, f->title.s);
+    ab_sinks_markdown_text(&row, f->title.s);
     ab_text_add(&row, " | ");
-    markdown_text(&row, f->sentence.s);
+    ab_sinks_markdown_text(&row, f->sentence.s);
     ab_text_add(&row, " |\n");
     add_row(page, &row);
 }
@@ -197,7 +196,7 @@ static void add_headline(struct page *page, const struct ab_session *s,
     struct ab_text counts = {0};
     ab_findings_count(all, &counts);
     ab_text_addf(&page->text, "## %s allocbench: ", is_bad ? "\u274c" : "\u2705");
-    markdown_text(&page->text, s->name);
+    ab_sinks_markdown_text(&page->text, s->name);
     ab_text_addf(&page->text, " %s\n\n%s.\n\n", is_bad ? "failed" : "passed",
                  counts.s != NULL ? counts.s : "");
     ab_text_fini(&counts);
@@ -210,11 +209,11 @@ static void add_number(const struct ab_session *s, const struct ab_series *x, vo
     char value[AB_CELL_BYTES], low[AB_CELL_BYTES], high[AB_CELL_BYTES];
     const char *unit = ab_metric_unit(&x->metric);
     ab_text_add(&row, "| ");
-    markdown_text(&row, s->backends[x->backend].name);
+    ab_sinks_markdown_text(&row, s->backends[x->backend].name);
     ab_text_add(&row, " | ");
-    markdown_text(&row, x->metric.phase);
+    ab_sinks_markdown_text(&row, x->metric.phase);
     ab_text_addf(&row, " | %s | ", x->place);
-    markdown_text(&row, x->name);
+    ab_sinks_markdown_text(&row, x->name);
     ab_text_addf(&row, " | %s%s | ", x->is_floor ? "&lt; " : "",
                  ab_format_value(value, x->value, unit));
     if (x->n_rounds > 0)
@@ -241,7 +240,7 @@ static void add_fact(struct page *page, const char *what, const char *text)
     if (text == NULL || text[0] == 0)
         return;
     ab_text_addf(&row, "| %s | ", what);
-    markdown_text(&row, text);
+    ab_sinks_markdown_text(&row, text);
     ab_text_add(&row, " |\n");
     add_row(page, &row);
 }

@@ -7,6 +7,7 @@
 #ifndef AB_REPORT_SINKS_H
 #define AB_REPORT_SINKS_H
 
+#include "core/text.h"
 #include "result/hdr.h"
 #include "result/result.h"
 
@@ -41,6 +42,9 @@ struct ab_sink {
     bool is_of_lines; /* for the log: it has no file */
 };
 extern const struct ab_sink ab_sinks[AB_SINK_COUNT];
+
+/* Adds text as it is, in a table of Markdown as well: no markup, no HTML, no cell's end. */
+void ab_sinks_markdown_text(struct ab_text *to, const char *s);
 
 #define AB_SINK(id, option, arg, help, function) \
     bool function(FILE *to, const struct ab_session *session);

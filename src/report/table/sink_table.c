@@ -577,15 +577,3 @@ void ab_sink_table(FILE *to, const struct ab_session *session, struct ab_table_s
     ab_view_fini(&view);
     ab_format_end(&guard);
 }
-
-void ab_sink_traces(FILE *to, const struct ab_traces *traces, struct ab_table_style style)
-{
-    struct ab_legend legend = {0};
-    struct ab_format_guard guard;
-    ab_format_begin(&guard);
-    ab_table_linef(to, style, "%zu traces", traces->n);
-    if (traces->sentence.n > 0)
-        ab_table_prose(to, style, AB_STRONG, traces->sentence.s);
-    ab_legend_grid(to, &traces->grid, style, &legend);
-    ab_format_end(&guard);
-}

@@ -6,12 +6,8 @@
 #define AB_REPORT_TABLE_SINK_TABLE_H
 
 #include "report/table/table.h"
-#include "report/view/traces.h"
 
 void ab_sink_table(FILE *to, const struct ab_session *session, struct ab_table_style style);
-
-/* Several traces, one below the other. */
-void ab_sink_traces(FILE *to, const struct ab_traces *traces, struct ab_table_style style);
 
 /* Its topics below the answer. Each prints nothing where nothing of it was measured. */
 

@@ -32,23 +32,6 @@ static double ops_of(const struct ab_session *s, uint32_t backend, const char *p
     return (double)(all > 0 ? all : timed);
 }
 
-static uint64_t known(uint64_t n)
-{
-    return n != UINT64_MAX ? n : 0;
-}
-
-uint64_t ab_view_phase_ops(const struct ab_session *s, const char *phase)
-{
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < s->n_results; i++) {
-        const struct ab_result *r = &s->results[i];
-        uint64_t n = known(r->n_ops) + known(r->n_unsupported);
-        if (r->op == AB_OP_ALL && strcmp(r->phase, phase) == 0 && n > most)
-            most = n;
-    }
-    return most;
-}
-
 /* ---- columns ---- */
 
 static void add_columns(const struct ab_session *s, struct ab_view_latency *out)

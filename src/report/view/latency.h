@@ -73,7 +73,4 @@ const struct ab_view_latency_cell *ab_view_latency_at(const struct ab_view_laten
 void ab_view_latency_of_allocation(const struct ab_session *s, uint32_t backend,
                                    const double *quantiles, unsigned n, double *ns);
 
-/* Ops of a phase in one round, of a back end that does all of them; 0 = not known. */
-uint64_t ab_view_phase_ops(const struct ab_session *s, const char *phase);
-
 #endif

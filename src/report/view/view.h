@@ -23,7 +23,7 @@
 
 struct ab_view_phase {
     const char *name;
-    uint64_t n_ops;   /* ab_view_phase_ops */
+    uint64_t n_ops;   /* ab_session_phase_ops */
     uint32_t n_shown; /* back ends that pages show and whose time is known */
     double most_ns;   /* the longest time or interval of these */
 };

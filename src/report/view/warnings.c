@@ -305,9 +305,6 @@ static void sort(struct ab_view_warnings *w)
 
 enum { NAME_BYTES = 4 * sizeof((struct ab_backend_info *)0)->name };
 static const double faults_worth_saying = 0.05, ratio_worth_saying = 1.25;
-/* Less than this in a whole run cannot be timed: reading the clock, the first touch of a page and the
- * start of the loop are as long. Few ops that take long, such as huge blocks, can. */
-static const double least_run_ns = 20e3, least_run_of_few_ns = 1e6, few_ops = 1000;
 
 static void add_note(struct ab_view_warnings *w, const char *id, struct ab_view_texts *t,
                      struct ab_text *text)
@@ -478,21 +475,12 @@ static const char *describe_little(struct ab_view_texts *t, double ops, double n
                               ops == 1 ? "" : "s", AB_TIME(ns));
 }
 
-/* Of the back end that took longest: where that cannot be timed, none can. */
 static void add_little_work(const struct ab_session *s, struct ab_view_texts *t,
                             struct ab_view_warnings *w)
 {
-    double longest = NAN, ops = 0;
+    double longest, ops;
     bool is_replay = strcmp(s->kind, "trace") == 0;
-    for (uint32_t i = 0; i < s->n_backends && !ab_session_is_exec(s); i++) {
-        struct ab_round_range time = ab_session_run_time(s, i);
-        if (!ab_backend_is_comparable(&s->backends[i]) || !isfinite(time.median))
-            continue;
-        longest = fmax(longest, time.median); /* fmax passes over NaN */
-    }
-    for (uint32_t p = 0; p < s->n_phases; p++)
-        ops += (double)ab_view_phase_ops(s, s->phases[p]);
-    if (!(longest < least_run_ns || (longest < least_run_of_few_ns && ops > 0 && ops < few_ops)))
+    if (!ab_session_is_too_little(s, &ops, &longest))
         return;
     warning_list_add(
         w, "little-work", AB_VIEW_WARNING, describe_little(t, ops, longest),

@@ -1,0 +1,168 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# run of several workloads: all are checked first, one table, one document, gates, time, resume,
+# baseline and compare.
+# tests: app/suite.c cli/suite.c cmd_run.c cmd_replay.c
+
+load helpers
+
+work() { # NAME SIZE
+    cat >"$OUT/$1.yaml" <<YAML
+# Blocks of up to $2 bytes.
+allocbench: 1
+name: $1
+sizes: [{name: small, dist: "uniform(16, $2)"}]
+sets: [{name: heap, count: 500}]
+phases:
+  - name: work
+    until: ops(50_000)
+    do:
+      - {alloc: heap, size: small, count: all}
+      - {free: heap, count: all}
+YAML
+}
+
+several() { # ARGUMENT…
+    [ -e "$OUT/a.yaml" ] || { work a 100 && work b 1000; }
+    bench run "$OUT/a.yaml" "$OUT/b.yaml" -b "${BACKENDS-glibc,slab}" --passes memory:1 --drain 0 "$@"
+}
+
+@test "one table and one stored document, whose results are those of one workload alone" {
+    several --rounds 6 --results "$OUT/r" --json "$OUT/s.json" --csv "$OUT/s.csv" --markdown "$OUT/s.md" --html "$OUT/s.html"
+    expect_code 0
+    [ "$(ls "$OUT/r" | wc -l)" = 1 ]
+    grep -q '^2 workloads, 2 allocators' "$OUT/stdout"
+    grep -qE '^  a  .* [um]s, .*B  ' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    [ "$(awk 'length > 80' "$OUT/stdout" | wc -l)" = 0 ]
+    [ "$(wc -l <"$OUT/stdout")" -le 14 ]
+    expect_json '.schema == "allocbench-suite/1" and .complete and (.results | length) == 2' "$OUT/s.json"
+    expect_json '[.results[].result.schema] == ["allocbench/2", "allocbench/2"]' "$OUT/s.json"
+    jq .results[1].result "$OUT/s.json" >"$OUT/alone.json"
+    bench report "$OUT/alone.json" # unchanged: its own checksum holds
+    expect_code 0
+    ! grep -q altered "$OUT/stderr" || fail "altered"
+    ALLOCBENCH_RESULTS=$OUT/r bench report @last --json "$OUT/again.json"
+    cmp "$OUT/s.json" "$OUT/again.json"
+    grep -q '^mean,slab,time,' "$OUT/s.csv"
+    grep -q '<svg' "$OUT/s.html"
+    python3 "$ROOT/tests/cli/reckon_suite.py" "$OUT/s.json" "$OUT/s.csv"
+    expect_nothing_left
+}
+
+@test "figures that were altered are found by the reckoner and by the checksum" {
+    several --rounds 6 -q --json "$OUT/s.json"
+    jq '(.means[] | select(.backend == "slab" and .metric == "time") | .ratio) *= 1.001' "$OUT/s.json" >"$OUT/bad.json"
+    ! python3 "$ROOT/tests/cli/reckon_suite.py" "$OUT/bad.json" || fail "not found"
+    bench report "$OUT/bad.json" --csv "$OUT/x.csv"
+    expect_code 3
+    expect_error 'altered'
+}
+
+@test "all errors of all files, before anything is measured" {
+    work a 100
+    work b 1000
+    sed -i 's/alloc: heap/aloc: heap/' "$OUT/a.yaml"
+    sed -i 's/size: small/size: smal/' "$OUT/b.yaml"
+    several --rounds 1 --results "$OUT/r"
+    expect_code 2
+    expect_error "a.yaml:.*unknown key 'aloc'"
+    expect_error "b.yaml:.*smal"
+    expect_error 'nothing was measured: 2 of 2 workloads'
+    [ ! -s "$OUT/stdout" ] && [ ! -e "$OUT/r" ]
+    rm "$OUT/a.yaml"
+    BACKENDS=nonesuch several
+    [ "$(grep -c 'unknown back end' "$OUT/stderr")" = 1 ] || fail "told for each"
+}
+
+@test "a gate holds for each workload, and names it; gates on the mean" {
+    several --rounds 6 --gate 'glibc:work/all/ns_per_op < 1ns' --gate 'mean/all/ns_per_op < 100x base' --gate 'mean/all/ns_per_op < 0.001x base'
+    expect_code 1
+    grep -q '^Gates: 3 failed, 1 passed$' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    grep -q '^fail: a: ' "$OUT/stdout"
+    grep -q '^fail: b: ' "$OUT/stdout"
+    grep -q '^fail: all: .*mean/all' "$OUT/stdout"
+    several --rounds 6 -q --gate 'slab:work/all/ns_per_op < 1ns'
+    expect_code 1
+    expect_error 'fail: b: '
+    several --rounds 1 --gate 'mean/alloc/p99 < 1x base'
+    expect_code 2
+    expect_error 'a mean over workloads is of mean/all/ns_per_op'
+    [ ! -s "$OUT/stdout" ]
+}
+
+@test "a back end that fails is a row that says so, and its workload is in no mean" {
+    BACKENDS="glibc,slab,$GUESTS/libctorcrash.so" several --rounds 6
+    expect_code 4
+    grep -q 'crashed' "$OUT/stdout"
+    expect_error 'a: ctorcrash: crashed'
+    grep -q 'geometric mean of 2 workloads' "$OUT/stdout" || fail "compared by what has failed everywhere"
+}
+
+@test "--time-budget is for all together" {
+    several -q --time-budget 4s --json "$OUT/s.json"
+    expect_code 0
+    expect_json '.time_budget_s == 4' "$OUT/s.json"
+    expect_json '.results[0].result.config.stopping.time_budget_s <= 2' "$OUT/s.json"
+    expect_json '.results[1].result.config.stopping.time_budget_s <= 4' "$OUT/s.json"
+}
+
+@test "a name with {workload} is a file for each; other forms of one result are refused" {
+    several --rounds 1 -q --json "$OUT/{workload}.json" --hgrm "$OUT/{workload}"
+    expect_code 0
+    expect_json '.schema == "allocbench/2" and .config.name == "b"' "$OUT/b.json"
+    several --rounds 1 --junit "$OUT/x.xml"
+    expect_code 2
+    expect_error '2 workloads, and one name; put \{workload\} into it'
+}
+
+@test "interrupted, and resumed by the same command line" {
+    work a 100
+    work b 1000
+    start_bench run "$OUT/a.yaml" "$OUT/b.yaml" -b glibc --rounds 4 --passes memory:1 --drain 0 --results "$OUT/r"
+    wait_until grep -q 'stage 2 of 2: b \[ 1/4\]' "$OUT/stderr"
+    kill -INT "$pid"
+    wait "$pid" && code=0 || code=$?
+    expect_code 130
+    expect_error 'interrupted after 1 of 2 workloads'
+    expect_error "continue:  allocbench run .*--resume $OUT/r/suite-"
+    local part
+    part=$(ls "$OUT"/r/suite-*.json)
+    expect_json '(.complete | not) and .results[0].result.complete and (.results[1].result.complete | not)' "$part"
+    bench run "$OUT/a.yaml" "$OUT/b.yaml" -b glibc --rounds 4 --passes memory:1 --drain 0 --no-store -q --resume "$part" --json "$OUT/whole.json"
+    expect_code 0
+    expect_json '.complete and ([.results[].result.rounds | length] == [4, 4])' "$OUT/whole.json"
+    [ "$(jq -c .results[0].result "$OUT/whole.json")" = "$(jq -c .results[0].result "$part")" ]
+    bench run --resume "$part"
+    expect_code 2
+    expect_error 'give the files again'
+    bench run "$OUT/a.yaml" "$OUT/b.yaml" -b slab --rounds 4 --passes memory:1 --drain 0 --resume "$part"
+    expect_code 2
+}
+
+@test "baseline and compare go by workload" {
+    several --rounds 6 -q --json "$OUT/old.json"
+    bench baseline save main "$OUT/old.json" --results "$OUT/r"
+    expect_code 0
+    bench run "$OUT/b.yaml" "$OUT/a.yaml" -b glibc,slab --passes memory:1 --drain 0 --rounds 6 --results "$OUT/r" --baseline main --limit 1000% --json "$OUT/new.json"
+    expect_code 0
+    grep -q '^Gates: .*passed' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    bench compare "$OUT/old.json" "$OUT/new.json" --limit 1000% --json "$OUT/c.json"
+    expect_code 0
+    expect_json '.comparisons | length == 2' "$OUT/c.json"
+    expect_json '[.comparisons[] | .base | test("old.json, [ab]$")] | all' "$OUT/c.json"
+    bench run "$OUT/a.yaml" -b glibc --rounds 6 --passes memory:1 --drain 0 --no-store --json "$OUT/one.json" -q
+    bench compare "$OUT/old.json" "$OUT/one.json"
+    expect_code 2
+    expect_error 'is not the result of several workloads'
+}
+
+@test "a folder of configs is a group" {
+    bench list workloads
+    grep -q '@seeds: 2 workloads' "$OUT/stdout"
+    bench run @seed
+    expect_code 2
+    expect_error 'did you mean @seeds'
+    bench run @seeds --rounds 1 --time-budget nonsense
+    expect_code 2
+}
