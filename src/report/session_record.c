@@ -597,6 +597,8 @@ static const struct ab_member backend_members[] = {
     AB_FLAG("verified", struct ab_backend_info, is_verified, .flags = AB_OMIT),
     AB_CHARS("package", struct ab_backend_info, package),
     AB_CHARS("caveat", struct ab_backend_info, caveat, .flags = AB_LATER),
+    AB_CHARS("sized_free", struct ab_backend_info, sized_free, .flags = AB_OMIT,
+             .when = offsetof(struct ab_backend_info, sized_free), .when_bytes = 1),
     AB_CHARS("uncounted", struct ab_backend_info, uncounted, .flags = AB_LATER),
     AB_RECORD_HERE("map", &map_record, AB_WHEN(struct ab_backend_info, n_heaps), .flags = AB_LATER),
     RULE("growth", write_growth, NULL),

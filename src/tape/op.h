@@ -28,15 +28,17 @@ enum ab_code {
     AB_CODE_ALLOC_ZEROED = 2,
     AB_CODE_ALLOC_ALIGNED = 3, /* operand: size in 27 bits, log2(alignment) above */
     AB_CODE_RESIZE = 4,
-    AB_CODE_TOUCH = 5,    /* operand: enum ab_touch in 3 bits, n of `first(n)` above */
-    AB_CODE_ACCESS = 6,   /* operand: enum ab_access */
-    AB_CODE_RESET = 7,    /* operand: how many FREE ops after it one call makes needless; slot:
+    AB_CODE_TOUCH = 5,      /* operand: enum ab_touch in 3 bits, n of `first(n)` above */
+    AB_CODE_ACCESS = 6,     /* operand: enum ab_access */
+    AB_CODE_RESET = 7,      /* operand: how many FREE ops after it one call makes needless; slot:
                              enum ab_reset, which says what call that may be */
-    AB_CODE_TOUCHED = 8,  /* flag: 9 … 12 are 1 … 4, then a touch as above */
-    AB_CODE_WAIT = 13,    /* slot AB_SLOT_OF_LANE(l): lane l must have published `operand`;
+    AB_CODE_TOUCHED = 8,    /* flag: 9 … 12 are 1 … 4, then a touch as above */
+    AB_CODE_FREE_SIZED = 8, /* by the function that takes the size, where there is one; operand:
+                               log2 of the alignment that was asked for, else 0. (A free has no touch) */
+    AB_CODE_WAIT = 13,      /* slot AB_SLOT_OF_LANE(l): lane l must have published `operand`;
                              AB_SLOT_FRAME: enter frame `operand` of the skew window;
                              AB_SLOT_GROUP: the window binds the lane to those of group `operand` */
-    AB_CODE_PUBLISH = 14, /* operand: the count; slot: as the op before it */
+    AB_CODE_PUBLISH = 14,   /* operand: the count; slot: as the op before it */
     AB_CODE_WIDE = 15,
 };
 
@@ -132,7 +134,7 @@ static inline int ab_op_code_kind(unsigned code)
         [AB_CODE_ACCESS] = AB_OP_ACCESS,
         [AB_CODE_RESET] = AB_OP_RESET,
         [AB_CODE_TOUCH] = -1,
-        [AB_CODE_TOUCHED] = -1,
+        [AB_CODE_FREE_SIZED] = AB_OP_FREE,
         [AB_CODE_WAIT] = -1,
         [AB_CODE_PUBLISH] = -1,
         [AB_CODE_WIDE] = -1,

@@ -395,6 +395,8 @@ enum ab_status ab_tape_alloc(struct ab_tape_builder *b, uint32_t slot, const str
     if (!r->may_fail) {
         entry->size = r->size;
         entry->is_live = true;
+        entry->is_resized = false;
+        entry->align_log2 = r->align != 0 ? (uint8_t)ab_log2(r->align) : 0;
         entry->born_lane = (uint8_t)b->lane;
         note_born(b, entry);
         note_used(b, entry);
@@ -422,15 +424,15 @@ enum ab_status ab_tape_resize(struct ab_tape_builder *b, uint32_t slot, const st
     if (!r->may_fail) {
         note_live(b, 0, entry->size, r->size);
         entry->size = r->size;
+        entry->is_resized = true;
     }
     return AB_OK;
 }
 
-enum ab_status ab_tape_free(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err)
+EACH_OP enum ab_status push_free(struct ab_tape_builder *b, struct ab_block_state *entry,
+                                 uint64_t op, struct ab_err *err)
 {
-    struct ab_block_state *entry = NULL;
-    AB_TRY(check_slot(b, slot, true, &entry, err));
-    AB_TRY(push_op(b, AB_OP_MAKE(AB_CODE_FREE, slot, 0), err));
+    AB_TRY(push_op(b, op, err));
     note_request(b, AB_OP_FREE, &(struct ab_request){0});
     note_live(b, -1, entry->size, 0);
     note_gone(b, entry);
@@ -438,6 +440,23 @@ enum ab_status ab_tape_free(struct ab_tape_builder *b, uint32_t slot, struct ab_
     b->tape.n_remote += entry->born_lane != b->lane;
     entry->is_live = false;
     return AB_OK;
+}
+
+enum ab_status ab_tape_free(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err)
+{
+    struct ab_block_state *entry = NULL;
+    AB_TRY(check_slot(b, slot, true, &entry, err));
+    return push_free(b, entry, AB_OP_MAKE(AB_CODE_FREE, slot, 0), err);
+}
+
+enum ab_status ab_tape_free_sized(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err)
+{
+    struct ab_block_state *entry = NULL;
+    AB_TRY(check_slot(b, slot, true, &entry, err));
+    unsigned code = entry->is_resized ? AB_CODE_FREE : AB_CODE_FREE_SIZED;
+    b->tape.n_sized_frees += !entry->is_resized;
+    uint32_t operand = entry->is_resized ? 0 : entry->align_log2;
+    return push_free(b, entry, AB_OP_MAKE(code, slot, operand), err);
 }
 
 enum ab_status ab_tape_access(struct ab_tape_builder *b, uint32_t slot, enum ab_access how,

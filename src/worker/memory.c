@@ -607,7 +607,7 @@ void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_gi
     const bool is_resized = AB_OP_CODE(*op) == (AB_CODE_TOUCHED | AB_CODE_RESIZE);
     const uint64_t old_size = is_resized ? m->book.entries[AB_OP_SLOT(*op)].size : 0;
     for (uint32_t i = 0; i <= n_skipped; i++)
-        if (AB_OP_CODE(op[i]) == AB_CODE_FREE)
+        if (ab_op_code_kind(AB_OP_CODE(op[i])) == AB_OP_FREE)
             ab_book_drop(&m->book, AB_OP_SLOT(op[i]));
     if (given->at != 0) {
         ab_book_put(&m->book, AB_OP_SLOT(*op), given);

@@ -4,6 +4,7 @@
  *   FACE                       struct of function pointers        FN(name)   name of an instance
  *   CALL_ALLOC(f, n) CALL_FREE(f, ref, n) CALL_RESIZE(f, ref, old, n)
  *   CALL_ZEROED(f, n) CALL_ALIGNED(f, align, n)                   the calls that are timed
+ *   CALL_FREE_SIZED(f, ref, n, log2)                              optional: free by size
  *   HAS_RESIZE(f) HAS_ZEROED(f) HAS_ALIGNED(f)                    false: skipped, run is partial
  *   HAS_RESET(f) CALL_RESET(f)                                    false: blocks are freed singly
  *   MAY_RESET(f, lane, op)                                        optional: does this one, here?

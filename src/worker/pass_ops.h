@@ -8,6 +8,10 @@
 #define MAY_RESET(f, lane, op) ((lane)->may_reset && (AB_OP_SLOT(op) & AB_RESET_OTHERS) == 0)
 #endif
 
+#ifndef CALL_FREE_SIZED /* of a heap: its free takes the size */
+#define CALL_FREE_SIZED(f, ref, n, log2) CALL_FREE(f, ref, n)
+#endif
+
 #ifndef MAY_RELEASE /* a mark that is not needed is not taken */
 #define MAY_RELEASE(f, lane, op) may_release((lane), (op))
 static inline bool may_release(const struct ab_lane *lane, uint64_t op)
@@ -37,6 +41,16 @@ INLINE void FN(end)(struct ab_lane *lane, enum timing timing, uint64_t begun)
         lane->delta = now - lane->chain;
         lane->chain = now;
     }
+}
+
+INLINE void FN(free_sized)(struct ab_lane *lane, FACE *f, const struct ab_slot *slot,
+                           unsigned align_log2, enum timing timing)
+{
+    uintptr_t ref = slot->ref;
+    uint64_t begun = FN(begin)(timing);
+    (void)align_log2;
+    CALL_FREE_SIZED(f, ref, slot->size_seq, align_log2);
+    FN(end)(lane, timing, begun);
 }
 
 /* Stores what an allocation gave. False when it gave nothing. */
@@ -278,6 +292,9 @@ INLINE bool FN(run_op)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_slo
             ab_touch_apart(lane, ADDRESS(f, slot->ref), slot->size_seq);
         else
             ab_touch_block(ADDRESS(f, slot->ref), slot->size_seq, AB_OP_SIZE(op));
+        break;
+    case AB_CODE_FREE_SIZED:
+        FN(free_sized)(lane, f, slot, AB_OP_SIZE(op), timing);
         break;
     case AB_CODE_ACCESS:
         FN(access)(lane, f, slot, AB_OP_SIZE(op), timing);

@@ -57,6 +57,7 @@ struct ab_verb {
     uint32_t other;    /* set of `from`, `into`, `with`, whose positions are picked; or none */
     bool to_next_lane; /* send */
     bool is_freed;     /* recv: `then: free` stands there; that is what it does without `into` */
+    bool is_sized;     /* what it frees, by the function that takes the size */
     enum ab_pick pick;
     enum ab_pick with_pick; /* exchange */
     uint64_t step;          /* of STRIDE and EVERY */

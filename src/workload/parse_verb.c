@@ -162,6 +162,15 @@ static bool check_beside(const struct verb_reader *vr, struct ab_yaml_field f, c
                            vr->def->name, beside);
 }
 
+/* Refuses `fn` beside an option with which the verb frees nothing. */
+static bool check_no_free(const struct verb_reader *vr, const char *with)
+{
+    struct ab_yaml_field fn = AB_VERB_FIELD(vr, fn);
+    return fn.text == NULL ||
+           AB_REFUSE_FIELD(vr->r, &fn, "'fn' says how blocks are freed; '%s' with '%s' frees none",
+                           vr->def->name, with);
+}
+
 /* Refuses what a new block asks for, where the verb takes no new block. */
 static bool check_no_request(const struct verb_reader *vr)
 {
@@ -207,7 +216,7 @@ static bool read_recv(const struct verb_reader *vr)
     if (!check_choice(vr, &then, &into, "'then: free' or 'into' a set", 0))
         return false;
     if (into.text != NULL)
-        return find_other(vr, &into);
+        return check_no_free(vr, "into") && find_other(vr, &into);
     return check_beside(vr, AB_VERB_FIELD(vr, at), "into");
 }
 
@@ -219,7 +228,7 @@ static bool read_exchange(const struct verb_reader *vr)
         return false;
     if (with.text == NULL)
         return check_beside(vr, AB_VERB_FIELD(vr, with_at), "with");
-    return check_no_request(vr) && find_other(vr, &with) &&
+    return check_no_request(vr) && check_no_free(vr, "with") && find_other(vr, &with) &&
            (vr->v->other != vr->v->set ||
             AB_REFUSE_FIELD(vr->r, &with, "'exchange' needs two sets"));
 }

@@ -275,9 +275,14 @@ static enum ab_status alloc_pooled(struct ab_generator *g, uint32_t *slot)
     return push_alloc(g, *slot);
 }
 
+static enum ab_status push_free(struct ab_generator *g, uint32_t slot)
+{
+    return pushed(g, ab_tape_free_by(g->tape, slot, g->lane->verb->is_sized, g->err));
+}
+
 static enum ab_status free_pooled(struct ab_generator *g, uint32_t slot)
 {
-    AB_TRY(pushed(g, ab_tape_free(g->tape, slot, g->err)));
+    AB_TRY(push_free(g, slot));
     ab_slot_pool_give(&g->pool, g->tape_lane, ab_tape_count(g->tape), slot);
     return AB_OK;
 }
@@ -295,7 +300,7 @@ static enum ab_status free_at(struct ab_generator *g, struct ab_instance *s, uin
     if (!ab_live_set_has(&s->live, position))
         return no_op(g);
     AB_TRY(s->slots != NULL ? free_pooled(g, s->slots[position])
-                            : pushed(g, ab_tape_free(g->tape, s->base + position, g->err)));
+                            : push_free(g, s->base + position));
     ab_live_set_remove(&s->live, position);
     return AB_OK;
 }
