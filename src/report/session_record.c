@@ -999,6 +999,12 @@ static bool is_measured(const void *memory, const void *context)
     return !isnan(((const struct ab_memory *)memory)->requested_bytes);
 }
 
+static bool has_walks(const void *memory, const void *context)
+{
+    (void)context;
+    return !isnan(((const struct ab_memory *)memory)->walk_blocks);
+}
+
 static const struct ab_member memory_members[] = {
     BACKEND(struct ab_memory),
     PHASE(struct ab_memory),
@@ -1006,6 +1012,8 @@ static const struct ab_member memory_members[] = {
     AB_NAME("at", struct ab_memory, at, AB_AT_COUNT, .names = ab_memory_at_names),
     AB_WHOLE("position", struct ab_memory, position, UINT32_MAX, 0, .has = is_measured),
 #define AB_MEMORY_FIELD(name, member, u, b, d) AB_NUMBER(name, struct ab_memory, member),
+#define AB_MEMORY_WALK_FIELD(name, member, u, b, d) \
+    AB_NUMBER(name, struct ab_memory, member, .has = has_walks, .flags = AB_OMIT),
 #include "result/memory_fields.def"
 #undef AB_MEMORY_FIELD
     AB_NUMBERS("drained_bytes", struct ab_memory, drained_bytes, AB_DRAIN_COUNT, ab_drain_names),

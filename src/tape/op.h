@@ -62,6 +62,14 @@ enum ab_touch { /* which bytes of a block are written after it was handed out */
                 AB_TOUCH_ALL,
                 AB_TOUCH_APART, /* as page, never in a time, and of small blocks one for each
                                    AB_APART_BYTES of them: they share their pages */
+                AB_TOUCH_WALK, /* writes nothing: the n ACCESS ops behind it are one walk over blocks, which
+                                  may be carried out in place of them; slot: the first of them */
+};
+enum ab_walk_order { /* its order: that of the ops, but for ADDRESS */
+                     AB_WALK_ALLOCATION,
+                     AB_WALK_ADDRESS, /* ascending */
+                     AB_WALK_RANDOM,
+                     AB_WALK_LINKED, /* each block holds where the next one is */
 };
 /* As they are written, in this order; `first` is how the one with a number is. */
 #define AB_TOUCH_WORDS(first) \
@@ -87,6 +95,13 @@ enum ab_access { /* of the first byte of a block that is not empty: of one cache
 #define AB_TOUCH_MODE(operand) ((enum ab_touch)((operand)&7u))
 #define AB_TOUCH_BYTES(operand) ((operand) >> 3)
 #define AB_TOUCH_MAKE(mode, n) ((uint32_t)(mode) | (uint32_t)(n) << 3)
+
+#define AB_WALK_ORDER(operand) ((enum ab_walk_order)((operand) >> 3 & 3u))
+#define AB_WALK_COUNT(operand) ((operand) >> 5)
+#define AB_WALK_MAKE(order, n) \
+    ((uint32_t)AB_TOUCH_WALK | (uint32_t)(order) << 3 | (uint32_t)(n) << 5)
+#define AB_WALK_BLOCKS_MAX ((1u << 27) - 1)
+#define AB_WALK_BYTES_MAX (65535u * 64) /* of a block: its cache lines are counted in 16 bits */
 
 /* Largest allocation whose page-wise touch is its first byte. */
 #define AB_FUSED_TOUCH_MAX 4096

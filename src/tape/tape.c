@@ -473,6 +473,42 @@ enum ab_status ab_tape_access(struct ab_tape_builder *b, uint32_t slot, enum ab_
     return AB_OK;
 }
 
+/* Can the block be part of a walk? What it waits for comes before the walk, not in the middle. */
+static enum ab_status check_walked(struct ab_tape_builder *b, uint32_t slot,
+                                   enum ab_walk_order order, struct ab_err *err)
+{
+    uint64_t size = 0;
+    if (!ab_tape_is_live(b, slot, &size))
+        return ab_fail(err, AB_INPUT, "slot %u is not live", slot);
+    if (size > AB_WALK_BYTES_MAX)
+        return ab_fail(err, AB_INPUT, "a walk takes blocks of up to %u bytes, one has %llu",
+                       AB_WALK_BYTES_MAX, (unsigned long long)size);
+    if (order == AB_WALK_LINKED && size < sizeof(uint64_t))
+        return ab_fail(err, AB_INPUT, "a linked walk needs blocks of 8 bytes or more, one has %llu",
+                       (unsigned long long)size);
+    note_wait(b, &b->slots[slot]);
+    return AB_OK;
+}
+
+enum ab_status ab_tape_walk(struct ab_tape_builder *b, const uint32_t *slots, uint32_t n,
+                            enum ab_walk_order order, struct ab_err *err)
+{
+    struct ab_block_state *first = NULL;
+    if (n > AB_WALK_BLOCKS_MAX)
+        return ab_fail(err, AB_INPUT, "a walk over %u blocks, at most %u are possible", n,
+                       AB_WALK_BLOCKS_MAX);
+    AB_TRY(check_phase(b, err));
+    for (uint32_t i = 0; i < n; i++)
+        AB_TRY(check_walked(b, slots[i], order, err));
+    AB_TRY(check_slot(b, slots[0], true, &first, err));
+    AB_TRY(push_op(b, AB_OP_MAKE(AB_CODE_TOUCH, slots[0], AB_WALK_MAKE(order, n)), err));
+    for (uint32_t i = 0; i < n; i++)
+        AB_TRY(ab_tape_access(b, slots[i], AB_ACCESS_READ, err));
+    if (n > b->tape.longest_walk)
+        b->tape.longest_walk = n;
+    return AB_OK;
+}
+
 /* A stretch between bulk resets ends here, or the tape does. */
 static void note_stretch(struct ab_tape_builder *b)
 {
@@ -750,6 +786,8 @@ void ab_tape_total_add(struct ab_tape *total, const struct ab_tape *burst)
     total->n_remote += burst->n_remote;
     total->facts = burst->facts;
     total->stretch_bytes = burst->stretch_bytes;
+    total->n_sized_frees = burst->n_sized_frees;
+    total->longest_walk = burst->longest_walk;
     total->n_slots = burst->n_slots;
     if (burst->window != 0 && (total->window == 0 || burst->window < total->window))
         total->window = burst->window;

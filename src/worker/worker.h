@@ -109,6 +109,7 @@ struct ab_lane {
     bool has_own_heap;  /* no other lane allocates in it */
     bool is_in_rows;    /* this phase is made of rows of allocations: which loop to use */
     uint8_t only_code;  /* in this phase: of struct ab_phase */
+    uint64_t *walk;     /* entries of a walk, image->longest_walk; NULL: its accesses one by one */
     uint32_t n_steps;   /* pre-flight of what is compiled in: ops so far */
     uint32_t n_spared;  /* frees that the last one made needless */
     bool is_strict;

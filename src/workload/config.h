@@ -70,9 +70,10 @@ struct ab_verb {
     uint64_t align;
     enum ab_touch touch;
     uint32_t touch_bytes;
-    enum ab_access mode;  /* access */
-    uint32_t cursor;      /* index of the verb's own cursor */
-    struct ab_verb *body; /* of REPEAT and SCOPE; count says how often */
+    enum ab_access mode;     /* access */
+    enum ab_walk_order walk; /* walk */
+    uint32_t cursor;         /* index of the verb's own cursor */
+    struct ab_verb *body;    /* of REPEAT and SCOPE; count says how often */
     size_t n_body;
 };
 

@@ -76,7 +76,9 @@ enum ab_verb_trait {
     X(P, SHUFFLE, shuffle, 0, AB_IN_SLOTS, AB_PICK_NEXT, AB_VERB_WHOLE | AB_VERB_MOVES) \
     X(P, ACCESS, access, AB_OPTS_MANY | AB_OPT_MODE, AB_IN_SLOTS | AB_IN_LIST | AB_IN_REGION, \
       AB_PICK_NEXT, AB_VERB_BY_AGE) \
-    X(P, SCOPE, scope, AB_OPT_DO, AB_IN_REGION, AB_PICK_LIFO, 0)
+    X(P, SCOPE, scope, AB_OPT_DO, AB_IN_REGION, AB_PICK_LIFO, 0) \
+    X(P, WALK, walk, AB_OPT_ORDER, AB_IN_SLOTS | AB_IN_LIST | AB_IN_REGION, AB_PICK_FIFO, \
+      AB_VERB_WHOLE)
 
 /* ---- options: X(P, NAME, key, type); types as below. `do` is a list and among the lists ---- */
 
@@ -165,7 +167,7 @@ enum ab_verb_trait {
 #define AB_KEYS_VERB(P) \
     AB_VERBS(AB_VERB_KEY, P) \
     P##LIST(verb, body, "do", verb) AB_VERB_OPTIONS(AB_OPTION_KEY, P) P##LATER("swap") \
-        P##LATER("churn") P##LATER("leak") P##LATER("walk") P##LATER("sample") P##LATER("settle") \
+        P##LATER("churn") P##LATER("leak") P##LATER("sample") P##LATER("settle") \
             P##LATER("choose") P##LATER("maybe") P##LATER("every") P##LATER("how") \
                 P##LATER("think") P##LATER("p")
 

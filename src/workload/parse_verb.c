@@ -469,6 +469,20 @@ static bool read_at(const struct verb_reader *vr, const struct ab_yaml_field *f,
                                   : check_at(vr, f, v);
 }
 
+static const struct ab_word walk_words[] = {{"allocation", AB_WALK_ALLOCATION},
+                                            {"address", AB_WALK_ADDRESS},
+                                            {"random", AB_WALK_RANDOM},
+                                            {"linked", AB_WALK_LINKED}};
+
+static bool read_walk(const struct verb_reader *vr, const struct ab_yaml_field *f,
+                      const struct ab_value *v)
+{
+    unsigned order = 0;
+    bool ok = ab_field_choose(vr->r, f, v, walk_words, AB_ARRAY_LEN(walk_words), &order);
+    vr->v->walk = (enum ab_walk_order)order;
+    return ok;
+}
+
 static bool read_order(const struct verb_reader *vr, const struct ab_yaml_field *f,
                        const struct ab_value *v)
 {
@@ -502,7 +516,9 @@ static bool read_pick(const struct verb_reader *vr)
             picked_set(vr)->name);
     if (!ab_field_value(vr->r, f, AB_UNIT_COUNT, &value))
         return false;
-    bool ok = f == &at ? read_at(vr, f, &value) : read_order(vr, f, &value);
+    bool ok = f == &at                      ? read_at(vr, f, &value)
+              : vr->v->kind == AB_VERB_WALK ? read_walk(vr, f, &value)
+                                            : read_order(vr, f, &value);
     ab_value_fini(&value);
     return ok;
 }

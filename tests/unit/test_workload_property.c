@@ -59,6 +59,10 @@ static const char *const verbs[] = {
     "{access: all, at: random, count: 4, mode: write}",
     "{access: shared, order: shuffled, fraction: 50%}",
     "{access: pool, at: next, count: 3}",
+    "{walk: all, order: random}",
+    "{walk: shared}",
+    "{walk: own, order: address}",
+    "{walk: moved, order: random}",
     "{scope: frame, do: [{alloc: frame, size: obj, count: 4}, {toggle: own, size: obj}]}",
     "{scope: frame, do: [{alloc: frame, size: obj}, {repeat: 2, do: [{scope: frame, do: [{alloc: "
     "frame, size: 8, count: 3}, {reset: frame}, {alloc: frame, size: 9}]}]}]}",

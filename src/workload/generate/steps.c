@@ -766,6 +766,26 @@ static enum ab_status step_shuffle(struct ab_generator *g, const struct ab_verb 
     return ab_generate_idle(g, v->place, s->live.n_live);
 }
 
+/* Blocks of size 0 have nothing to be read. */
+static enum ab_status step_walk(struct ab_generator *g, const struct ab_verb *v)
+{
+    struct ab_generator_lane *lane = g->lane;
+    struct ab_instance *s = ab_instance_of(g, v->set, lane->index);
+    bool is_drawn = v->walk == AB_WALK_RANDOM || v->walk == AB_WALK_LINKED;
+    uint32_t n = s->live.n_live, n_read = 0;
+    lane->step++;
+    reserve_picked(lane, n);
+    pick_live(lane, &s->live, is_drawn ? AB_PICK_SHUFFLED : AB_PICK_FIFO, lane->picked, n, 1);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t slot = ab_instance_slot(s, lane->picked[i]);
+        uint64_t size = 0;
+        if (ab_tape_is_live(g->tape, slot, &size) && size > 0)
+            lane->picked[n_read++] = slot;
+    }
+    return n_read == 0 ? no_op(g)
+                       : pushed(g, ab_tape_walk(g->tape, lane->picked, n_read, v->walk, g->err));
+}
+
 /* ---- any step ---- */
 
 /* Has the phase reached its end, or the tape its limit? */
@@ -799,6 +819,8 @@ static enum ab_status step_any(struct ab_generator *g, const struct ab_verb *v)
         return step_reset(g, v);
     case AB_VERB_SHUFFLE:
         return step_shuffle(g, v);
+    case AB_VERB_WALK:
+        return step_walk(g, v);
     default:
         return step_at_position(g, v);
     }
