@@ -756,6 +756,8 @@ static const struct ab_member backend_members[] = {
     AB_FLAG("verified", struct ab_backend_info, is_verified, .flags = AB_OMIT),
     AB_CHARS("package", struct ab_backend_info, package),
     AB_CHARS("caveat", struct ab_backend_info, caveat, .flags = AB_LATER),
+    AB_CHARS("sized_free", struct ab_backend_info, sized_free, .flags = AB_OMIT,
+             .when = offsetof(struct ab_backend_info, sized_free), .when_bytes = 1),
     AB_CHARS("uncounted", struct ab_backend_info, uncounted, .flags = AB_LATER),
     AB_RECORD_HERE("map", &map_record, AB_WHEN(struct ab_backend_info, n_heaps), .flags = AB_LATER),
     RULE("growth", write_growth, NULL),
@@ -1158,6 +1160,12 @@ static bool is_measured(const void *memory, const void *context)
     return !isnan(((const struct ab_memory *)memory)->requested_bytes);
 }
 
+static bool has_walks(const void *memory, const void *context)
+{
+    (void)context;
+    return !isnan(((const struct ab_memory *)memory)->walk_blocks);
+}
+
 static const struct ab_member memory_members[] = {
     BACKEND(struct ab_memory),
     PHASE(struct ab_memory),
@@ -1165,6 +1173,8 @@ static const struct ab_member memory_members[] = {
     AB_NAME("at", struct ab_memory, at, AB_AT_COUNT, .names = ab_memory_at_names),
     AB_WHOLE("position", struct ab_memory, position, UINT32_MAX, 0, .has = is_measured),
 #define AB_MEMORY_FIELD(name, member, u, b, d) AB_NUMBER(name, struct ab_memory, member),
+#define AB_MEMORY_WALK_FIELD(name, member, u, b, d) \
+    AB_NUMBER(name, struct ab_memory, member, .has = has_walks, .flags = AB_OMIT),
 #include "result/memory_fields.def"
 #undef AB_MEMORY_FIELD
     AB_NUMBERS("drained_bytes", struct ab_memory, drained_bytes, AB_DRAIN_COUNT, ab_drain_names),

@@ -57,8 +57,11 @@ struct ab_backend_info {
     char package[64];   /* what to install when absent; "" = unknown */
     char settings[128]; /* the end of name: "keep=8:spare=0{A=b;C=d}"; "" = none */
     enum ab_backend_status status;
-    char reason[1024];   /* "" when ok */
-    char caveat[160];    /* what it does wrong, though not in this work; "" = nothing known */
+    char reason[1024]; /* "" when ok */
+    char caveat[160];  /* what it does wrong, though not in this work; "" = nothing known */
+    /* Function that serves the frees by size: "free" where a malloc has none of its own; "" = the work
+     * has no such frees, or the back end always takes the size. */
+    char sized_free[48];
     char uncounted[240]; /* why --instr has no numbers, or not all, of it; "" = it has */
     bool was_named;      /* asked for by name: its failure is exit 4; else a warning */
     bool is_along;       /* added to show what the machine does; not stored */

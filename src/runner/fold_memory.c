@@ -378,6 +378,13 @@ static void judge_phase(const struct judge *j, uint32_t index, struct ab_memory 
     uint64_t own = phase->own_faults < report->faults_minor ? phase->own_faults : 0;
     m->faults_minor = (double)(report->faults_minor - own);
     m->faults_major = (double)report->faults_major;
+    const struct ab_memory_walks *walks = &phase->walks;
+    if (walks->n > 0) {
+        m->walk_blocks = ratio((double)walks->blocks, (double)walks->n);
+        m->walk_lines = ratio((double)walks->lines, (double)walks->n);
+        m->walk_pages = ratio((double)walks->pages, (double)walks->n);
+        m->walk_spans = ratio((double)walks->spans, (double)walks->n);
+    }
     if (j->trouble != NULL)
         return;
     m->rss_peak_bytes = ab_fold_bytes(phase->rss_peak_bytes);

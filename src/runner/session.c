@@ -150,6 +150,9 @@ static void note_identity(struct state *st, uint32_t backend, const struct ab_ou
     if (b->path[0] == 0 && r->identity.path[0] == '/')
         snprintf(b->path, sizeof b->path, "%.*s", (int)sizeof r->identity.path - 1,
                  r->identity.path);
+    if (b->sized_free[0] == 0)
+        snprintf(b->sized_free, sizeof b->sized_free, "%.*s", (int)sizeof r->sized_free - 1,
+                 r->sized_free);
     note_libraries(st->plan->cases[backend].placement, r, b);
     b->never_frees = (r->traits & AB_TRAIT_NO_FREE) != 0;
     b->has_reset = (r->hooks >> AB_OP_RESET & 1) != 0;

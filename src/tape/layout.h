@@ -13,6 +13,8 @@ struct ab_block_state { /* of one slot */
     uint64_t size;
     bool is_live;
     uint8_t born_lane, last_lane;
+    uint8_t align_log2; /* that it was allocated with; 0 = natural */
+    bool is_resized;
     uint32_t last_phase; /* index + 1, over all bursts; 0 = never used */
     uint32_t last_op;    /* index in last_lane's ops */
     uint32_t born_save;  /* of born_lane's save points: ab_save_born */

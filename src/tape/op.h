@@ -28,15 +28,17 @@ enum ab_code {
     AB_CODE_ALLOC_ZEROED = 2,
     AB_CODE_ALLOC_ALIGNED = 3, /* operand: size in 27 bits, log2(alignment) above */
     AB_CODE_RESIZE = 4,
-    AB_CODE_TOUCH = 5,    /* operand: enum ab_touch in 3 bits, n of `first(n)` above */
-    AB_CODE_ACCESS = 6,   /* operand: enum ab_access */
-    AB_CODE_RESET = 7,    /* operand: how many FREE ops after it one call makes needless; slot:
+    AB_CODE_TOUCH = 5,      /* operand: enum ab_touch in 3 bits, n of `first(n)` above */
+    AB_CODE_ACCESS = 6,     /* operand: enum ab_access */
+    AB_CODE_RESET = 7,      /* operand: how many FREE ops after it one call makes needless; slot:
                              enum ab_reset, which says what call that may be */
-    AB_CODE_TOUCHED = 8,  /* flag: 9 … 12 are 1 … 4, then a touch as above */
-    AB_CODE_WAIT = 13,    /* slot AB_SLOT_OF_LANE(l): lane l must have published `operand`;
+    AB_CODE_TOUCHED = 8,    /* flag: 9 … 12 are 1 … 4, then a touch as above */
+    AB_CODE_FREE_SIZED = 8, /* by the function that takes the size, where there is one; operand:
+                               log2 of the alignment that was asked for, else 0. (A free has no touch) */
+    AB_CODE_WAIT = 13,      /* slot AB_SLOT_OF_LANE(l): lane l must have published `operand`;
                              AB_SLOT_FRAME: enter frame `operand` of the skew window;
                              AB_SLOT_GROUP: the window binds the lane to those of group `operand` */
-    AB_CODE_PUBLISH = 14, /* operand: the count; slot: as the op before it */
+    AB_CODE_PUBLISH = 14,   /* operand: the count; slot: as the op before it */
     AB_CODE_WIDE = 15,
 };
 
@@ -60,6 +62,14 @@ enum ab_touch { /* which bytes of a block are written after it was handed out */
                 AB_TOUCH_ALL,
                 AB_TOUCH_APART, /* as page, never in a time, and of small blocks one for each
                                    AB_APART_BYTES of them: they share their pages */
+                AB_TOUCH_WALK, /* writes nothing: the n ACCESS ops behind it are one walk over blocks, which
+                                  may be carried out in place of them; slot: the first of them */
+};
+enum ab_walk_order { /* its order: that of the ops, but for ADDRESS */
+                     AB_WALK_ALLOCATION,
+                     AB_WALK_ADDRESS, /* ascending */
+                     AB_WALK_RANDOM,
+                     AB_WALK_LINKED, /* each block holds where the next one is */
 };
 /* As they are written, in this order; `first` is how the one with a number is. */
 #define AB_TOUCH_WORDS(first) \
@@ -85,6 +95,13 @@ enum ab_access { /* of the first byte of a block that is not empty: of one cache
 #define AB_TOUCH_MODE(operand) ((enum ab_touch)((operand)&7u))
 #define AB_TOUCH_BYTES(operand) ((operand) >> 3)
 #define AB_TOUCH_MAKE(mode, n) ((uint32_t)(mode) | (uint32_t)(n) << 3)
+
+#define AB_WALK_ORDER(operand) ((enum ab_walk_order)((operand) >> 3 & 3u))
+#define AB_WALK_COUNT(operand) ((operand) >> 5)
+#define AB_WALK_MAKE(order, n) \
+    ((uint32_t)AB_TOUCH_WALK | (uint32_t)(order) << 3 | (uint32_t)(n) << 5)
+#define AB_WALK_BLOCKS_MAX ((1u << 27) - 1)
+#define AB_WALK_BYTES_MAX (65535u * 64) /* of a block: its cache lines are counted in 16 bits */
 
 /* Largest allocation whose page-wise touch is its first byte. */
 #define AB_FUSED_TOUCH_MAX 4096
@@ -132,7 +149,7 @@ static inline int ab_op_code_kind(unsigned code)
         [AB_CODE_ACCESS] = AB_OP_ACCESS,
         [AB_CODE_RESET] = AB_OP_RESET,
         [AB_CODE_TOUCH] = -1,
-        [AB_CODE_TOUCHED] = -1,
+        [AB_CODE_FREE_SIZED] = AB_OP_FREE,
         [AB_CODE_WAIT] = -1,
         [AB_CODE_PUBLISH] = -1,
         [AB_CODE_WIDE] = -1,

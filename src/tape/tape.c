@@ -395,6 +395,8 @@ enum ab_status ab_tape_alloc(struct ab_tape_builder *b, uint32_t slot, const str
     if (!r->may_fail) {
         entry->size = r->size;
         entry->is_live = true;
+        entry->is_resized = false;
+        entry->align_log2 = r->align != 0 ? (uint8_t)ab_log2(r->align) : 0;
         entry->born_lane = (uint8_t)b->lane;
         note_born(b, entry);
         note_used(b, entry);
@@ -422,15 +424,15 @@ enum ab_status ab_tape_resize(struct ab_tape_builder *b, uint32_t slot, const st
     if (!r->may_fail) {
         note_live(b, 0, entry->size, r->size);
         entry->size = r->size;
+        entry->is_resized = true;
     }
     return AB_OK;
 }
 
-enum ab_status ab_tape_free(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err)
+EACH_OP enum ab_status push_free(struct ab_tape_builder *b, struct ab_block_state *entry,
+                                 uint64_t op, struct ab_err *err)
 {
-    struct ab_block_state *entry = NULL;
-    AB_TRY(check_slot(b, slot, true, &entry, err));
-    AB_TRY(push_op(b, AB_OP_MAKE(AB_CODE_FREE, slot, 0), err));
+    AB_TRY(push_op(b, op, err));
     note_request(b, AB_OP_FREE, &(struct ab_request){0});
     note_live(b, -1, entry->size, 0);
     note_gone(b, entry);
@@ -438,6 +440,23 @@ enum ab_status ab_tape_free(struct ab_tape_builder *b, uint32_t slot, struct ab_
     b->tape.n_remote += entry->born_lane != b->lane;
     entry->is_live = false;
     return AB_OK;
+}
+
+enum ab_status ab_tape_free(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err)
+{
+    struct ab_block_state *entry = NULL;
+    AB_TRY(check_slot(b, slot, true, &entry, err));
+    return push_free(b, entry, AB_OP_MAKE(AB_CODE_FREE, slot, 0), err);
+}
+
+enum ab_status ab_tape_free_sized(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err)
+{
+    struct ab_block_state *entry = NULL;
+    AB_TRY(check_slot(b, slot, true, &entry, err));
+    unsigned code = entry->is_resized ? AB_CODE_FREE : AB_CODE_FREE_SIZED;
+    b->tape.n_sized_frees += !entry->is_resized;
+    uint32_t operand = entry->is_resized ? 0 : entry->align_log2;
+    return push_free(b, entry, AB_OP_MAKE(code, slot, operand), err);
 }
 
 enum ab_status ab_tape_access(struct ab_tape_builder *b, uint32_t slot, enum ab_access how,
@@ -451,6 +470,42 @@ enum ab_status ab_tape_access(struct ab_tape_builder *b, uint32_t slot, enum ab_
     note_kind(b, AB_OP_ACCESS);
     b->phase->n_touches += how == AB_ACCESS_WRITE;
     b->phase->touched_pages += how == AB_ACCESS_WRITE;
+    return AB_OK;
+}
+
+/* Can the block be part of a walk? What it waits for comes before the walk, not in the middle. */
+static enum ab_status check_walked(struct ab_tape_builder *b, uint32_t slot,
+                                   enum ab_walk_order order, struct ab_err *err)
+{
+    uint64_t size = 0;
+    if (!ab_tape_is_live(b, slot, &size))
+        return ab_fail(err, AB_INPUT, "slot %u is not live", slot);
+    if (size > AB_WALK_BYTES_MAX)
+        return ab_fail(err, AB_INPUT, "a walk takes blocks of up to %u bytes, one has %llu",
+                       AB_WALK_BYTES_MAX, (unsigned long long)size);
+    if (order == AB_WALK_LINKED && size < sizeof(uint64_t))
+        return ab_fail(err, AB_INPUT, "a linked walk needs blocks of 8 bytes or more, one has %llu",
+                       (unsigned long long)size);
+    note_wait(b, &b->slots[slot]);
+    return AB_OK;
+}
+
+enum ab_status ab_tape_walk(struct ab_tape_builder *b, const uint32_t *slots, uint32_t n,
+                            enum ab_walk_order order, struct ab_err *err)
+{
+    struct ab_block_state *first = NULL;
+    if (n > AB_WALK_BLOCKS_MAX)
+        return ab_fail(err, AB_INPUT, "a walk over %u blocks, at most %u are possible", n,
+                       AB_WALK_BLOCKS_MAX);
+    AB_TRY(check_phase(b, err));
+    for (uint32_t i = 0; i < n; i++)
+        AB_TRY(check_walked(b, slots[i], order, err));
+    AB_TRY(check_slot(b, slots[0], true, &first, err));
+    AB_TRY(push_op(b, AB_OP_MAKE(AB_CODE_TOUCH, slots[0], AB_WALK_MAKE(order, n)), err));
+    for (uint32_t i = 0; i < n; i++)
+        AB_TRY(ab_tape_access(b, slots[i], AB_ACCESS_READ, err));
+    if (n > b->tape.longest_walk)
+        b->tape.longest_walk = n;
     return AB_OK;
 }
 
@@ -731,6 +786,8 @@ void ab_tape_total_add(struct ab_tape *total, const struct ab_tape *burst)
     total->n_remote += burst->n_remote;
     total->facts = burst->facts;
     total->stretch_bytes = burst->stretch_bytes;
+    total->n_sized_frees = burst->n_sized_frees;
+    total->longest_walk = burst->longest_walk;
     total->n_slots = burst->n_slots;
     if (burst->window != 0 && (total->window == 0 || burst->window < total->window))
         total->window = burst->window;

@@ -69,6 +69,8 @@ struct ab_tape {
     uint64_t live_end_blocks, live_end_bytes; /* still live after the last op */
     uint64_t stretch_bytes; /* most that is requested between two bulk resets, or the ends */
     uint64_t no_op_frees;   /* frees of empty slots that the workload asked for: counted, not run */
+    uint64_t n_sized_frees; /* AB_CODE_FREE_SIZED */
+    uint32_t longest_walk;  /* in blocks; 0 = there is none */
     uint8_t **groups; /* lane l: the group of each of its allocations and resizes, refused ones as
                          well, in the order of its ops; NULL = one group. In no digest. */
     /* Iterations: one ends before the op at each of these positions, those of a lane ascending.
@@ -125,10 +127,23 @@ enum ab_status ab_tape_alloc(struct ab_tape_builder *b, uint32_t slot,
 enum ab_status ab_tape_resize(struct ab_tape_builder *b, uint32_t slot,
                               const struct ab_request *request, struct ab_err *err);
 enum ab_status ab_tape_free(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err);
+/* By the function that takes the size. Not every library's may be given a block that was resized: such
+ * a block is freed as ever. */
+enum ab_status ab_tape_free_sized(struct ab_tape_builder *b, uint32_t slot, struct ab_err *err);
+static inline enum ab_status ab_tape_free_by(struct ab_tape_builder *b, uint32_t slot,
+                                             bool is_sized, struct ab_err *err)
+{
+    return is_sized ? ab_tape_free_sized(b, slot, err) : ab_tape_free(b, slot, err);
+}
 
 /* Reads or writes one cache line of a block, which must be live and not empty. */
 enum ab_status ab_tape_access(struct ab_tape_builder *b, uint32_t slot, enum ab_access how,
                               struct ab_err *err);
+
+/* Reads these blocks, which are neither empty nor larger than AB_WALK_BYTES_MAX, each by an access, as one
+ * walk. */
+enum ab_status ab_tape_walk(struct ab_tape_builder *b, const uint32_t *slots, uint32_t n,
+                            enum ab_walk_order order, struct ab_err *err);
 
 /* All these slots, which must be live, die at once: pushed as one RESET op and the n frees that it
  * stands for. Where they are all that is live, a back end with a bulk reset does just that and the

@@ -105,6 +105,8 @@ static struct ab_tape_image head(const struct ab_tape_file *f, const struct ab_t
         .n_edges = total->n_edges,
         .n_remote = total->n_remote,
         .stretch_bytes = total->stretch_bytes,
+        .n_sized_frees = total->n_sized_frees,
+        .longest_walk = total->longest_walk,
         .facts = total->facts,
     };
 }

@@ -34,6 +34,8 @@ struct ab_tape_image {
     uint32_t n_iterations; /* of all bursts */
     uint64_t n_turns, n_edges, n_remote;
     uint64_t stretch_bytes; /* most that is requested between two bulk resets, or the ends */
+    uint64_t n_sized_frees;
+    uint32_t longest_walk, reserved;
     struct ab_facts facts;
 };
 #define AB_TAPE_IMAGE_MAGIC 0x31744241u /* "ABt1" */

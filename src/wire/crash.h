@@ -21,6 +21,7 @@
     X(POSIX_MEMALIGN, "posix_memalign", "onn") \
     X(REALLOC, "realloc", "pn") \
     X(FREE, "free", "p") \
+    X(FREE_SIZED, "free_sized", "pn") \
     X(MALLOC_USABLE_SIZE, "malloc_usable_size", "p") \
     X(ALLOC, "alloc", "n") \
     X(ALLOC_ZEROED, "alloc_zeroed", "n") \

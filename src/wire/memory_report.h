@@ -44,6 +44,10 @@ struct ab_memory_marks {
     uint64_t footprint_bytes[AB_PHASES_MAX];
 };
 
+struct ab_memory_walks { /* of a phase, added up: walks, blocks that they read, what these touch */
+    uint64_t n, blocks, lines, pages, spans;
+};
+
 struct ab_memory_phase {
     uint64_t live_peak_bytes, rss_peak_bytes;
     uint64_t n_readings, requested_sum, footprint_sum; /* equally spaced on the op clock */
@@ -51,6 +55,7 @@ struct ab_memory_phase {
     uint32_t n_disputed; /* checkpoints where ledger and walk disagreed about the pages */
     uint32_t first_sample, n_samples;
     uint64_t own_faults; /* of the pass itself, among the minor ones */
+    struct ab_memory_walks walks;
     struct ab_memory_state at[AB_AT_COUNT];
 };
 

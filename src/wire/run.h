@@ -217,7 +217,8 @@ struct ab_run_report {
     struct ab_library_report libraries[AB_PLACEMENT_HEAPS_MAX]; /* PLACED: of each heap */
     struct ab_verify_report verify;                             /* CHECK */
     struct ab_slice_report slices;
-    char caveat[160]; /* VERIFY: what it does wrong, though not in this work; "" = nothing */
+    char caveat[160];    /* VERIFY: what it does wrong, though not in this work; "" = nothing */
+    char sized_free[48]; /* the malloc's function that frees by size; "" = the tape asks for none */
     struct ab_phase_report phases[AB_PHASES_MAX];
     struct ab_call_log calls;     /* CHECK, VERIFY, and behind a decorator */
     struct ab_crash_report crash; /* a deadly signal */

@@ -90,6 +90,15 @@ static void decorated_free(struct ab_heap *heap, ab_ref ref, size_t size)
         ab_target_free(&target, inner_of(heap), ref, size);
 }
 
+static void decorated_free_sized(struct ab_heap *heap, ab_ref ref, size_t size, unsigned log2)
+{
+    struct ab_sized sized = {size, log2};
+    if (is_checked())
+        ab_checker_free_sized(&checker, inner_of(heap), ref, &sized);
+    else
+        ab_target_free_sized(&target, inner_of(heap), ref, &sized);
+}
+
 static ab_ref decorated_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
 {
     const size_t sizes[2] = {old_size, new_size};
@@ -165,6 +174,7 @@ void ab_worker_decorate(struct ab_worker *w, const struct ab_target *inner,
         .heap = (struct ab_heap *)(void *)&views[0],
         .alloc = decorated_alloc,
         .free = decorated_free,
+        .free_sized = decorated_free_sized,
         .resize = ab_target_can_resize(&target) ? decorated_resize : NULL,
         .alloc_zeroed = ab_target_has(&target, AB_CALL_ZEROED) ? decorated_zeroed : NULL,
         .alloc_aligned = ab_target_has(&target, AB_CALL_ALIGNED) ? decorated_aligned : NULL,

@@ -180,6 +180,18 @@ void ab_worker_ask_version(struct ab_worker *w, void *library, void *mallctl)
         out[i] = text[i] >= 0x20 && text[i] < 0x7f ? text[i] : '?';
 }
 
+/* Preloaded before what the C library has of the same name, so found first. */
+static void *find_own(struct ab_worker *w, const char *name)
+{
+    void *found = dlsym(RTLD_DEFAULT, name), *serves = dlsym(RTLD_DEFAULT, "malloc");
+    Dl_info own, other;
+    (void)w;
+    return found != NULL && dladdr(serves, &own) != 0 && dladdr(found, &other) != 0 &&
+                   own.dli_fbase == other.dli_fbase
+               ? found
+               : NULL;
+}
+
 void ab_worker_identify_malloc(struct ab_worker *w, struct ab_malloc_calls *face)
 {
     void *functions[N_NAMES];
@@ -203,6 +215,7 @@ void ab_worker_identify_malloc(struct ab_worker *w, struct ab_malloc_calls *face
     face->aligned_alloc = (void *(*)(size_t, size_t))functions[5];
     face->posix_memalign = (int (*)(void **, size_t, size_t))functions[6];
     face->usable_size = (size_t(*)(void *))functions[7];
+    ab_worker_find_sized_free(w, face, find_own);
     if (!is_libc) { /* of the C library the parent knows it: both run the same */
         check_proxy(w, functions[0]);
         ab_worker_ask_version(w, RTLD_DEFAULT, dlsym(RTLD_DEFAULT, "mallctl"));

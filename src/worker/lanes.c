@@ -122,6 +122,18 @@ static void init_lane(struct ab_worker *w, uint32_t index, struct ab_phase_repor
     };
 }
 
+/* Walks are read at once where time is measured over a phase, and counted in the memory pass, whose lanes
+ * take turns. */
+static void map_walks(struct ab_worker *w)
+{
+    const struct ab_run_request *r = &w->page->request;
+    bool is_timed = r->pass == AB_PASS_THROUGHPUT && r->decorator == AB_DECORATOR_NONE;
+    uint32_t n = is_timed ? w->image->n_lanes : r->pass == AB_PASS_MEMORY ? 1 : 0;
+    size_t bytes = (size_t)w->image->longest_walk * sizeof(uint64_t);
+    for (uint32_t i = 0; i < n && bytes > 0; i++)
+        w->lanes[i].walk = ab_worker_map(w, bytes, "addresses of a walk");
+}
+
 /* Then it writes the report itself; else there is something to be put together. */
 static bool is_alone(const struct ab_worker *w)
 {
@@ -140,6 +152,7 @@ void ab_lanes_open(struct ab_worker *w)
     w->page->report.n_cpus = w->n_cpus = count_cpus(&w->page->request);
     for (uint32_t i = 0; i < n; i++)
         init_lane(w, i, reports);
+    map_walks(w);
     pin(&w->lanes[0]);
     if (w->page->request.pass == AB_PASS_VERIFY || w->page->request.pass == AB_PASS_CHECK)
         return;

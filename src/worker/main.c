@@ -201,10 +201,16 @@ static bool run_proof(const struct ab_target *target)
 
 static void run_malloc(struct ab_run_request *request)
 {
-    struct ab_malloc_calls face = {null_malloc,        null_free,
-                                   null_realloc,       null_calloc,
-                                   null_aligned_alloc, null_malloc_usable_size,
-                                   null_aligned_alloc, NULL};
+    struct ab_malloc_calls face = {
+        .malloc = null_malloc,
+        .free = null_free,
+        .realloc = null_realloc,
+        .calloc = null_calloc,
+        .memalign = null_aligned_alloc,
+        .usable_size = null_malloc_usable_size,
+        .aligned_alloc = null_aligned_alloc,
+    };
+    *(void **)&face.free_sized = (void *)null_free; /* which looks at no size */
     uint32_t hooks = ~(1u << AB_OP_RESET);
     if (request->source == AB_SOURCE_NULL) {
         if (null_malloc_init(worker.image->facts.largest_bytes) != 0)

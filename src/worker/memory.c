@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "wire/memory_report.h"
+#include "worker/block_walk.h"
 #include "worker/heap_memory.h"
 #include "worker/memory_pass.h"
 #include "worker/residency.h"
@@ -202,6 +203,7 @@ static bool find_touched(uint64_t op, uint64_t old_size, uint64_t size, uint64_t
         return true;
     switch (AB_TOUCH_MODE(operand)) {
     case AB_TOUCH_NONE:
+    case AB_TOUCH_WALK:
         return false;
     case AB_TOUCH_FIRST:
         *last = n < size ? n - 1 : size - 1;
@@ -599,6 +601,30 @@ static void stop(struct ab_memory_pass *m)
     plan_stop(m);
 }
 
+/* What the walk behind `op` touches, by the addresses that the book has. */
+static void count_walk(struct ab_worker *w, const uint64_t *op)
+{
+    struct ab_memory_pass *m = w->memory;
+    uint32_t n = AB_WALK_COUNT(AB_OP_SIZE(*op)), n_found = 0;
+    uint64_t *entries = w->lanes[0].walk;
+    if (m->report->is_scout || (m->report->flags & AB_MEMORY_MOVES) != 0)
+        return;
+    for (uint32_t i = 0; i < n; op++) {
+        if (ab_op_is_guard(op[1]))
+            continue;
+        const struct ab_block_entry *e = &m->book.entries[AB_OP_SLOT(op[1])];
+        if (e->is_live && e->size > 0)
+            entries[n_found++] = ab_walk_entry(e->at, e->size);
+        i++;
+    }
+    ab_walk_add(&m->report->phases[m->phase].walks, entries, n_found);
+}
+
+static bool is_walk(uint64_t op)
+{
+    return AB_OP_CODE(op) == AB_CODE_TOUCH && AB_TOUCH_MODE(AB_OP_SIZE(op)) == AB_TOUCH_WALK;
+}
+
 void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_given *given,
                      uint32_t n_skipped)
 {
@@ -607,7 +633,7 @@ void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_gi
     const bool is_resized = AB_OP_CODE(*op) == (AB_CODE_TOUCHED | AB_CODE_RESIZE);
     const uint64_t old_size = is_resized ? m->book.entries[AB_OP_SLOT(*op)].size : 0;
     for (uint32_t i = 0; i <= n_skipped; i++)
-        if (AB_OP_CODE(op[i]) == AB_CODE_FREE)
+        if (ab_op_code_kind(AB_OP_CODE(op[i])) == AB_OP_FREE)
             ab_book_drop(&m->book, AB_OP_SLOT(op[i]));
     if (given->at != 0) {
         ab_book_put(&m->book, AB_OP_SLOT(*op), given);
@@ -615,6 +641,8 @@ void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_gi
     }
     if ((TOUCHING >> AB_OP_CODE(*op) & 1) != 0)
         note_touch(m, *op, old_size);
+    if (AB_UNLIKELY(is_walk(*op)))
+        count_walk(w, op);
     m->clock += 1 + n_skipped;
     if (AB_UNLIKELY(m->book.requested_bytes >= m->live_peak_bytes))
         note_live_peak(m, *op, before);

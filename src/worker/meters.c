@@ -6,7 +6,6 @@
 #include "worker/meters.h"
 
 #include "base/clock.h"
-#include "worker/touch.h"
 
 void ab_phase_meter_begin(struct ab_phase_meter *m)
 {
@@ -76,18 +75,20 @@ void ab_iterations_end(struct ab_lane *lane, uint32_t at)
     }
 }
 
-/* The clock of what is written to apart from the calls. Out of line, so that the loops of all other
- * work stay as they are. */
+/* The clock of what is done apart from the calls. */
 
-void ab_touch_apart(struct ab_lane *lane, void *block, size_t size)
+void ab_apart_stop(const struct ab_lane *lane, struct ab_apart *since)
 {
-    uint64_t cpu_ns = lane->is_crowded ? ab_clock_thread_cpu_ns() : 0;
-    uint64_t begin = ab_tick_begin();
-    ab_touch_pages(block, 0, size);
-    uint64_t ticks = ab_tick_end() - begin;
+    since->cpu_ns = lane->is_crowded ? ab_clock_thread_cpu_ns() : 0;
+    since->ticks = ab_tick_begin();
+}
+
+void ab_apart_go_on(struct ab_lane *lane, const struct ab_apart *since)
+{
+    uint64_t ticks = ab_tick_end() - since->ticks;
     lane->apart_ticks += ticks;
     __atomic_store_n(&lane->path_ticks, lane->path_ticks + ticks, __ATOMIC_RELAXED);
-    lane->apart_cpu_ns += lane->is_crowded ? ab_clock_thread_cpu_ns() - cpu_ns : 0;
+    lane->apart_cpu_ns += lane->is_crowded ? ab_clock_thread_cpu_ns() - since->cpu_ns : 0;
 }
 
 void ab_apart_begin(struct ab_lane *lane)

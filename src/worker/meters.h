@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "wire/run.h"
 #include "worker/counts.h"
+#include "worker/touch.h"
 #include "worker/worker.h"
 
 #include <stddef.h>
@@ -68,8 +69,22 @@ static inline void ab_iterations_add(struct ab_lane *lane, bool is_scheduler)
  * it has stood still for the lesser of own + waited and other. (Where it need not wait, it may have
  * been late only because it wrote: then the other lane's own end bounds the time.) */
 
-/* One byte of each page of it; adds the ticks to lane->apart_ticks. */
-void ab_touch_apart(struct ab_lane *lane, void *block, size_t size);
+/* The clock of the lane stops, and goes on: the ticks in between are added to lane->apart_ticks. */
+struct ab_apart {
+    uint64_t ticks, cpu_ns;
+};
+void ab_apart_stop(const struct ab_lane *lane, struct ab_apart *since);
+void ab_apart_go_on(struct ab_lane *lane, const struct ab_apart *since);
+/* One byte of each page of it, apart. Out of line, so that the loops of all other work stay as they
+ * are. */
+static __attribute__((noinline, unused)) void ab_touch_apart(struct ab_lane *lane, void *block,
+                                                             size_t size)
+{
+    struct ab_apart since;
+    ab_apart_stop(lane, &since);
+    ab_touch_pages(block, 0, size);
+    ab_apart_go_on(lane, &since);
+}
 /* The lane has waited for the other one for so many ticks; or the other one's turn is next. */
 void ab_apart_waited(struct ab_lane *lane, const struct ab_lane *other, uint64_t ticks);
 void ab_apart_hand_over(const struct ab_lane *lane, struct ab_lane *next);

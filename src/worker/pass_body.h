@@ -4,6 +4,7 @@
  *   FACE                       struct of function pointers        FN(name)   name of an instance
  *   CALL_ALLOC(f, n) CALL_FREE(f, ref, n) CALL_RESIZE(f, ref, old, n)
  *   CALL_ZEROED(f, n) CALL_ALIGNED(f, align, n)                   the calls that are timed
+ *   CALL_FREE_SIZED(f, ref, n, log2)                              optional: free by size
  *   HAS_RESIZE(f) HAS_ZEROED(f) HAS_ALIGNED(f)                    false: skipped, run is partial
  *   HAS_RESET(f) CALL_RESET(f)                                    false: blocks are freed singly
  *   MAY_RESET(f, lane, op)                                        optional: does this one, here?
@@ -17,6 +18,7 @@
  */
 #include "base/bits.h"
 #include "base/clock.h"
+#include "worker/block_walk.h"
 #include "worker/lanes.h"
 #include "worker/memory.h"
 #include "worker/meters.h"
@@ -155,7 +157,7 @@ static __attribute__((noinline)) uint32_t FN(untimed_rows)(struct ab_lane *lane,
         } else if (code == (AB_CODE_ALLOC | AB_CODE_TOUCHED)) {
             i = FN(allocs)(lane, f, end, i, AB_CODE_ALLOC | AB_CODE_TOUCHED);
         } else {
-            if (FN(run_op)(lane, f, end[i], lane->slots, UNTIMED))
+            if (FN(run_op)(lane, f, &end[i], lane->slots, UNTIMED))
                 i += (ptrdiff_t)lane->n_spared;
             i++;
         }
@@ -172,7 +174,7 @@ static __attribute__((noinline)) uint32_t FN(untimed_mixed)(struct ab_lane *lane
     ptrdiff_t i = (ptrdiff_t)begin - (ptrdiff_t)stop; /* up to 0: one instruction less */
     while (i < 0) {
         FN(prefetch)(slots, &end[i]);
-        if (FN(run_op)(lane, f, end[i], slots, UNTIMED))
+        if (FN(run_op)(lane, f, &end[i], slots, UNTIMED))
             i += (ptrdiff_t)lane->n_spared;
         i++;
     }
@@ -230,13 +232,13 @@ static void FN(rehearse)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t
 INLINE uint32_t FN(sample)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t at)
 {
     const struct ab_worker *w = lane->w;
-    uint64_t op = lane->ops[at];
+    const uint64_t *words = &lane->ops[at], op = *words;
     uint32_t sample = lane->sample;
     *lane->progress = at;
     lane->op = at;
     lane->delta = UINT64_MAX; /* + 1 = 0: an op that was skipped for want of a hook */
     ab_preemption_pass(lane);
-    uint32_t n_spared = FN(run_op)(lane, f, op, lane->slots, FENCED) ? lane->n_spared : 0;
+    uint32_t n_spared = FN(run_op)(lane, f, words, lane->slots, FENCED) ? lane->n_spared : 0;
     uint64_t stored = lane->delta + 1;
     w->ticks[sample] = stored < AB_TICKS_SCHEDULER ? (uint32_t)stored : AB_TICKS_OVERFLOW;
     w->classes[sample] = (uint8_t)ab_size_class_log2(ab_worker_op_size(w, op));
@@ -305,7 +307,8 @@ static void FN(iteration_range)(struct ab_lane *lane, FACE *f, uint32_t begin, u
         ab_iterations_pass(lane, i);
         lane->delta = UINT64_MAX; /* + 1 = 0: an op that was not carried out */
         ab_preemption_pass(lane);
-        uint32_t n_spared = FN(run_op)(lane, f, op, lane->slots, FENCED) ? lane->n_spared : 0;
+        uint32_t n_spared = FN(run_op)(lane, f, &lane->ops[i], lane->slots, FENCED) ? lane->n_spared
+                                                                                    : 0;
         i += 1 + n_spared;
         int kind = ab_worker_op_kind(lane->w, op);
         bool is_timed = lane->delta + 1 != 0;
@@ -334,7 +337,9 @@ static void FN(tail_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32
         *lane->progress = i;
         lane->op = i;
         lane->delta = 0;
-        uint32_t n_spared = FN(run_op)(lane, f, op, lane->slots, CHAINED) ? lane->n_spared : 0;
+        uint32_t n_spared = FN(run_op)(lane, f, &lane->ops[i], lane->slots, CHAINED)
+                                ? lane->n_spared
+                                : 0;
         i += 1 + n_spared;
         int kind = ab_worker_op_kind(lane->w, op);
         if (kind >= 0) {
@@ -368,7 +373,7 @@ static void FN(memory_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint
         const uint64_t *op = &lane->ops[i];
         *lane->progress = i;
         lane->op = i;
-        uint32_t n_skipped = FN(run_op)(lane, f, *op, lane->slots, UNTIMED) ? lane->n_spared : 0;
+        uint32_t n_skipped = FN(run_op)(lane, f, op, lane->slots, UNTIMED) ? lane->n_spared : 0;
         struct ab_given given = {.lane = lane->index};
         FN(look_at)(lane, f, *op, &given);
         ab_memory_after(lane->w, op, &given, n_skipped);

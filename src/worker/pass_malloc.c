@@ -7,6 +7,7 @@
 #define FN(name) name##_malloc
 #define CALL_ALLOC(f, n) ((uintptr_t)(f)->malloc(n))
 #define CALL_FREE(f, ref, n) ((f)->free((void *)(ref)))
+#define CALL_FREE_SIZED(f, ref, n, log2) ab_malloc_free_sized((f), (void *)(ref), (n), (log2))
 #define CALL_RESIZE(f, ref, old, n) ((void)(old), (uintptr_t)(f)->realloc((void *)(ref), (n)))
 #define CALL_ZEROED(f, n) ((uintptr_t)(f)->calloc(1, (n)))
 #define CALL_ALIGNED(f, align, n) ((uintptr_t)(f)->memalign((align), (n)))

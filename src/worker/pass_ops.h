@@ -8,6 +8,10 @@
 #define MAY_RESET(f, lane, op) ((lane)->may_reset && (AB_OP_SLOT(op) & AB_RESET_OTHERS) == 0)
 #endif
 
+#ifndef CALL_FREE_SIZED /* of a heap: its free takes the size */
+#define CALL_FREE_SIZED(f, ref, n, log2) CALL_FREE(f, ref, n)
+#endif
+
 #ifndef MAY_RELEASE /* a mark that is not needed is not taken */
 #define MAY_RELEASE(f, lane, op) may_release((lane), (op))
 static inline bool may_release(const struct ab_lane *lane, uint64_t op)
@@ -37,6 +41,16 @@ INLINE void FN(end)(struct ab_lane *lane, enum timing timing, uint64_t begun)
         lane->delta = now - lane->chain;
         lane->chain = now;
     }
+}
+
+INLINE void FN(free_sized)(struct ab_lane *lane, FACE *f, const struct ab_slot *slot,
+                           unsigned align_log2, enum timing timing)
+{
+    uintptr_t ref = slot->ref;
+    uint64_t begun = FN(begin)(timing);
+    (void)align_log2;
+    CALL_FREE_SIZED(f, ref, slot->size_seq, align_log2);
+    FN(end)(lane, timing, begun);
 }
 
 /* Stores what an allocation gave. False when it gave nothing. */
@@ -238,11 +252,39 @@ INLINE bool FN(reset)(struct ab_lane *lane, FACE *f, uint64_t op, enum timing ti
     return true;
 }
 
-/* Carries out one op. True: pass over lane->n_spared ops behind it (a constant but for a reset, so
- * that it costs the others nothing). */
-INLINE bool FN(run_op)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_slot *slots,
+/* The accesses behind `words` as one walk: where the blocks are is found before the clock goes on. What
+ * guards other lanes among them is done afterwards: what this lane waits for comes before the walk. */
+static __attribute__((noinline)) bool FN(walk)(struct ab_lane *lane, FACE *f, const uint64_t *words)
+{
+    uint32_t operand = AB_OP_SIZE(*words), n = 0, n_words = 0;
+    enum ab_walk_order order = AB_WALK_ORDER(operand);
+    struct ab_apart since;
+    if (lane->walk == NULL || lane->w->memory != NULL)
+        return false;
+    ab_apart_stop(lane, &since);
+    for (uint32_t left = AB_WALK_COUNT(operand); left > 0;) {
+        uint64_t word = words[++n_words];
+        if (ab_op_is_guard(word))
+            continue;
+        const struct ab_slot *slot = &lane->slots[AB_OP_SLOT(word)];
+        if (slot->ref != 0)
+            lane->walk[n++] = ab_walk_entry((uintptr_t)ADDRESS(f, slot->ref), slot->size_seq);
+        left--;
+    }
+    ab_walk_take(lane, n, order, &since);
+    for (uint32_t i = 1; i <= n_words; i++)
+        if (ab_op_is_guard(words[i]))
+            FN(meet)(lane, words[i]);
+    lane->n_spared = n_words;
+    return true;
+}
+
+/* Carries out one op, which lies at `words`. True: pass over lane->n_spared ops behind it (a constant but
+ * for a reset or a walk, so that it costs the others nothing). */
+INLINE bool FN(run_op)(struct ab_lane *lane, FACE *f, const uint64_t *words, struct ab_slot *slots,
                        enum timing timing)
 {
+    uint64_t op = *words;
     unsigned code = AB_OP_CODE(op);
     char *at = (char *)slots + (uint32_t)op;
     if (code == AB_CODE_FREE) {
@@ -274,10 +316,15 @@ INLINE bool FN(run_op)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_slo
     case AB_CODE_TOUCH:
         if (slot->ref == 0 || slot->size_seq == 0)
             break;
-        if (AB_UNLIKELY(AB_TOUCH_MODE(AB_OP_SIZE(op)) == AB_TOUCH_APART))
+        if (AB_UNLIKELY(AB_TOUCH_MODE(AB_OP_SIZE(op)) >= AB_TOUCH_APART)) {
+            if (AB_TOUCH_MODE(AB_OP_SIZE(op)) == AB_TOUCH_WALK)
+                return timing == UNTIMED && FN(walk)(lane, f, words);
             ab_touch_apart(lane, ADDRESS(f, slot->ref), slot->size_seq);
-        else
+        } else
             ab_touch_block(ADDRESS(f, slot->ref), slot->size_seq, AB_OP_SIZE(op));
+        break;
+    case AB_CODE_FREE_SIZED:
+        FN(free_sized)(lane, f, slot, AB_OP_SIZE(op), timing);
         break;
     case AB_CODE_ACCESS:
         FN(access)(lane, f, slot, AB_OP_SIZE(op), timing);

@@ -56,6 +56,11 @@ static void malloc_free(struct ab_heap *heap, ab_ref ref, size_t size)
     ((struct ab_malloc_calls *)(void *)heap)->free((void *)ref);
 }
 
+static void malloc_free_sized(struct ab_heap *heap, ab_ref ref, size_t size, unsigned log2)
+{
+    ab_malloc_free_sized((struct ab_malloc_calls *)(void *)heap, (void *)ref, size, log2);
+}
+
 static ab_ref malloc_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t size)
 {
     (void)old_size;
@@ -277,7 +282,9 @@ static struct ab_heap_face open_malloc(struct ab_worker *w, uint32_t h)
     else
         ab_worker_identify_malloc(w, calls);
     make_hooks(calls, hooks);
-    return ab_worker_face_of(hooks, (struct ab_heap *)(void *)calls);
+    struct ab_heap_face face = ab_worker_face_of(hooks, (struct ab_heap *)(void *)calls);
+    face.free_sized = malloc_free_sized;
+    return face;
 }
 
 static struct ab_heap_face open_backend(struct ab_worker *w, const struct ab_placement_heap *heap)

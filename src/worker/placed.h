@@ -112,6 +112,18 @@ static inline void ab_placed_free(struct ab_placed *r, ab_ref ref, size_t size)
     f->free(r->heaps[ref >> AB_PLACED_SHIFT].freed_in, ref & AB_PLACED_ADDRESS, size);
 }
 
+/* A malloc among the heaps has a function for it; all others take the size anyway. */
+static inline void ab_placed_free_sized(struct ab_placed *r, ab_ref ref, size_t size,
+                                        unsigned align_log2)
+{
+    const struct ab_heap_face *f = ab_placed_of(r, ref);
+    struct ab_heap *heap = r->heaps[ref >> AB_PLACED_SHIFT].freed_in;
+    if (f->free_sized != NULL)
+        f->free_sized(heap, ref & AB_PLACED_ADDRESS, size, align_log2);
+    else
+        f->free(heap, ref & AB_PLACED_ADDRESS, size);
+}
+
 ab_ref ab_placed_zeroed(struct ab_placed *r, size_t size);
 ab_ref ab_placed_aligned(struct ab_placed *r, size_t align, size_t size);
 /* By the choice before the next one. From heap to heap: an allocation, a copy of what both hold, a

@@ -85,4 +85,13 @@ static inline __attribute__((always_inline)) void ab_placed_inline_free(struct a
     }
 }
 
+static inline void ab_placed_inline_free_sized(struct ab_placed *r, ab_ref ref, size_t size,
+                                               unsigned align_log2)
+{
+    if (r->heaps[ref >> AB_PLACED_SHIFT].kind == AB_PLACED_CALLED)
+        ab_placed_free_sized(r, ref, size, align_log2);
+    else
+        ab_placed_inline_free(r, ref, size);
+}
+
 #endif

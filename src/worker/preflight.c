@@ -113,13 +113,23 @@ static void verify_free(struct verify *v, struct ab_slot *slot)
     slot->ref = 0;
 }
 
+static void verify_free_sized(struct verify *v, struct ab_slot *slot, const struct ab_op_view *op)
+{
+    struct ab_sized sized = {AB_SLOT_SIZE(slot), (unsigned)op->size};
+    ab_checker_free_sized(&v->checker, v->t->heap, slot->ref, &sized);
+    slot->ref = 0;
+}
+
 static void verify_op(struct verify *v, uint64_t word)
 {
     struct ab_op_view op = ab_op_decode(word, v->w->wide);
     struct ab_slot *slot = &v->w->slots[op.slot];
     switch (op.kind) {
     case AB_OP_FREE:
-        verify_free(v, slot);
+        if (AB_OP_CODE(word) == AB_CODE_FREE_SIZED)
+            verify_free_sized(v, slot, &op);
+        else
+            verify_free(v, slot);
         break;
     case AB_OP_RESIZE:
         verify_resize(v, slot, &op);

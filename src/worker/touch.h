@@ -62,6 +62,7 @@ static inline void ab_touch_block(void *block, size_t size, uint32_t operand)
     size_t n = AB_TOUCH_BYTES(operand);
     switch (AB_TOUCH_MODE(operand)) {
     case AB_TOUCH_NONE:
+    case AB_TOUCH_WALK:
         break;
     case AB_TOUCH_FIRST:
         ab_touch_all(p, n < size ? n : size);

@@ -24,6 +24,8 @@ struct ab_heap_face { /* hooks of one opened heap; free is never NULL here */
     struct ab_heap *heap;
     ab_ref (*alloc)(struct ab_heap *, size_t);
     void (*free)(struct ab_heap *, ab_ref, size_t);
+    /* With log2 of the alignment; of a malloc behind a heap's face. NULL: `free` does it. */
+    void (*free_sized)(struct ab_heap *, ab_ref, size_t, unsigned);
     ab_ref (*resize)(struct ab_heap *, ab_ref, size_t, size_t);
     ab_ref (*alloc_zeroed)(struct ab_heap *, size_t);
     ab_ref (*alloc_aligned)(struct ab_heap *, size_t, size_t);
@@ -107,6 +109,7 @@ struct ab_lane {
     bool has_own_heap;  /* no other lane allocates in it */
     bool is_in_rows;    /* this phase is made of rows of allocations: which loop to use */
     uint8_t only_code;  /* in this phase: of struct ab_phase */
+    uint64_t *walk;     /* entries of a walk, image->longest_walk; NULL: its accesses one by one */
     uint32_t n_steps;   /* pre-flight of what is compiled in: ops so far */
     uint32_t n_spared;  /* frees that the last one made needless */
     bool is_strict;
@@ -158,6 +161,13 @@ void ab_worker_identify_object(struct ab_worker *w, const void *address, bool mu
 bool ab_worker_is_of_file(const struct ab_worker *w, const void *address);
 /* report.version, as the library itself says it; `mallctl` may be NULL. */
 void ab_worker_ask_version(struct ab_worker *w, void *library, void *mallctl);
+
+/* A function of that name in the very object that serves malloc; NULL = it has none. */
+typedef void *ab_own_function(struct ab_worker *w, const char *name);
+/* sized_free.c: sets the face's functions that free by size, whose `free` is known, and says in the
+ * report which one it is; nothing where the tape has no such frees. */
+void ab_worker_find_sized_free(struct ab_worker *w, struct ab_malloc_calls *face,
+                               ab_own_function *find);
 
 /* prefixed_malloc.c: functions PREFIXmalloc … of a library that is opened by path. Which kinds of ops it can
  * serve, as bits 1 << AB_OP_…; the face's functions for the others are NULL. */

@@ -67,6 +67,7 @@ struct ab_verb {
     uint32_t other;    /* set of `from`, `into`, `with`, whose positions are picked; or none */
     bool to_next_lane; /* send */
     bool is_freed;     /* recv: `then: free` stands there; that is what it does without `into` */
+    bool is_sized;     /* what it frees, by the function that takes the size */
     enum ab_pick pick;
     enum ab_pick with_pick; /* exchange */
     uint64_t step;          /* of STRIDE and EVERY */
@@ -81,9 +82,10 @@ struct ab_verb {
     uint64_t align;
     enum ab_touch touch;
     uint32_t touch_bytes;
-    enum ab_access mode;  /* access */
-    uint32_t cursor;      /* index of the verb's own cursor */
-    struct ab_verb *body; /* of control; count says how often. CHOOSE: its branches */
+    enum ab_access mode;     /* access */
+    enum ab_walk_order walk; /* walk */
+    uint32_t cursor;         /* index of the verb's own cursor */
+    struct ab_verb *body;    /* of control; count says how often. CHOOSE: its branches */
     size_t n_body;
 };
 

@@ -26,6 +26,7 @@ static const struct ab_word on_full_words[] = {
 static const struct ab_word run_as_words[] = {{"main", true}};
 static const struct ab_word to_words[] = {{"next_lane", true}};
 static const struct ab_word then_words[] = {{"free", true}};
+static const struct ab_word fn_words[] = {{"plain", false}, {"sized", true}};
 static const struct ab_word with_at_words[] = {
     {"next", AB_PICK_NEXT}, {"random", AB_PICK_RANDOM}, {"occupied", AB_PICK_OCCUPIED}};
 static const struct ab_word mode_words[] = {{"read", AB_ACCESS_READ}, {"write", AB_ACCESS_WRITE}};

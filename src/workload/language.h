@@ -61,28 +61,29 @@ enum ab_verb_trait {
 #define AB_TEXT_VERBS(X, P) \
     X(P, ALLOC, alloc, AB_OPT_AT | AB_OPT_COUNT | AB_OPTS_BLOCK, AB_IN_POSITIONS | AB_IN_REGION, \
       AB_PICK_FREE, AB_VERB_SURE) \
-    X(P, FREE, free, AB_OPTS_MANY, AB_IN_POSITIONS, AB_PICK_FIFO, 0) \
-    X(P, REPLACE, replace, AB_OPTS_MANY | AB_OPTS_BLOCK, AB_IN_POSITIONS, AB_PICK_NEXT, \
-      AB_VERB_BY_AGE | AB_VERB_SURE) \
+    X(P, FREE, free, AB_OPTS_MANY | AB_OPT_FN, AB_IN_POSITIONS, AB_PICK_FIFO, 0) \
+    X(P, REPLACE, replace, AB_OPTS_MANY | AB_OPTS_BLOCK | AB_OPT_FN, AB_IN_POSITIONS, \
+      AB_PICK_NEXT, AB_VERB_BY_AGE | AB_VERB_SURE) \
     X(P, RESIZE, resize, AB_OPTS_MANY | AB_OPT_SIZE | AB_OPT_TOUCH, \
       AB_IN_POSITIONS | AB_IN_REGION, AB_PICK_NEXT, AB_VERB_BY_AGE) \
     X(P, REPEAT, repeat, AB_OPT_DO, 0, AB_PICK_NEXT, 0) \
-    X(P, TOGGLE, toggle, AB_OPT_AT | AB_OPT_COUNT | AB_OPTS_BLOCK, AB_IN_SLOTS, AB_PICK_NEXT, \
-      AB_VERB_SURE) \
+    X(P, TOGGLE, toggle, AB_OPT_AT | AB_OPT_COUNT | AB_OPTS_BLOCK | AB_OPT_FN, AB_IN_SLOTS, \
+      AB_PICK_NEXT, AB_VERB_SURE) \
     X(P, EXCHANGE, exchange, \
-      AB_OPT_AT | AB_OPT_COUNT | AB_OPTS_BLOCK | AB_OPT_WITH | AB_OPT_WITH_AT, AB_IN_SLOTS, \
-      AB_PICK_NEXT, AB_VERB_MOVES | AB_VERB_SURE) \
+      AB_OPT_AT | AB_OPT_COUNT | AB_OPTS_BLOCK | AB_OPT_WITH | AB_OPT_WITH_AT | AB_OPT_FN, \
+      AB_IN_SLOTS, AB_PICK_NEXT, AB_VERB_MOVES | AB_VERB_SURE) \
     X(P, RESET, reset, AB_OPT_ORDER, AB_IN_REGION, AB_PICK_FIFO, AB_VERB_WHOLE) \
     X(P, SEND, send, \
       AB_OPT_AT | AB_OPT_ORDER | AB_OPT_COUNT | AB_OPTS_BLOCK | AB_OPT_FROM | AB_OPT_TO, \
       AB_IN_QUEUE, AB_PICK_FIFO, AB_VERB_SURE) \
-    X(P, RECV, recv, AB_OPT_AT | AB_OPT_COUNT | AB_OPT_THEN | AB_OPT_INTO, AB_IN_QUEUE, \
-      AB_PICK_FREE, 0) \
+    X(P, RECV, recv, AB_OPT_AT | AB_OPT_COUNT | AB_OPT_THEN | AB_OPT_INTO | AB_OPT_FN, \
+      AB_IN_QUEUE, AB_PICK_FREE, 0) \
     X(P, SHUFFLE, shuffle, 0, AB_IN_SLOTS, AB_PICK_NEXT, AB_VERB_WHOLE | AB_VERB_MOVES) \
     X(P, ACCESS, access, AB_OPTS_MANY | AB_OPT_MODE, AB_IN_POSITIONS | AB_IN_REGION, AB_PICK_NEXT, \
       AB_VERB_BY_AGE) \
     X(P, SCOPE, scope, AB_OPT_DO, AB_IN_REGION, AB_PICK_LIFO, 0) \
-    X(P, MAYBE, maybe, AB_OPT_DO, 0, AB_PICK_NEXT, 0)
+    X(P, MAYBE, maybe, AB_OPT_DO, 0, AB_PICK_NEXT, 0) \
+    X(P, WALK, walk, AB_OPT_ORDER, AB_IN_POSITIONS | AB_IN_REGION, AB_PICK_FIFO, AB_VERB_WHOLE)
 
 /* ---- options: X(P, NAME, key, type); types as below. `do` is a list and among the lists ---- */
 
@@ -100,7 +101,8 @@ enum ab_verb_trait {
     X(P, INTO, into, SPECIAL) \
     X(P, WITH, with, SPECIAL) \
     X(P, WITH_AT, with_at, WORD(with_at_words, AB_PICK_RANDOM, ab_verb, with_pick)) \
-    X(P, MODE, mode, WORD(mode_words, AB_ACCESS_READ, ab_verb, mode))
+    X(P, MODE, mode, WORD(mode_words, AB_ACCESS_READ, ab_verb, mode)) \
+    X(P, FN, fn, WORD(fn_words, false, ab_verb, is_sized))
 
 /* ---- keys ----
  *
@@ -171,8 +173,7 @@ enum ab_verb_trait {
 #define AB_KEYS_VERB(P) \
     AB_TEXT_VERBS(AB_VERB_KEY, P) \
     P##LIST(verb, choose, "choose", branch) P##LIST(verb, body, "do", verb) \
-        AB_VERB_OPTIONS(AB_OPTION_KEY, P) P##LATER("walk") P##LATER("settle") P##LATER("every") \
-            P##LATER("fn")
+        AB_VERB_OPTIONS(AB_OPTION_KEY, P) P##LATER("settle") P##LATER("every")
 
 #define AB_KEYS_BRANCH(P) \
     P##TEXT(branch, weight, REAL(0, 1e9, ab_verb, share)) P##LIST(branch, body, "do", verb)

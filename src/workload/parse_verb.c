@@ -151,6 +151,15 @@ static bool check_beside(const struct verb_reader *vr, struct ab_yaml_field f, c
                            vr->def->name, beside);
 }
 
+/* Refuses `fn` beside an option with which the verb frees nothing. */
+static bool check_no_free(const struct verb_reader *vr, const char *with)
+{
+    struct ab_yaml_field fn = AB_VERB_FIELD(vr, fn);
+    return fn.text == NULL ||
+           AB_REFUSE_FIELD(vr->r, &fn, "'fn' says how blocks are freed; '%s' with '%s' frees none",
+                           vr->def->name, with);
+}
+
 /* Refuses what a new block asks for, where the verb takes no new block. */
 static bool check_no_request(const struct verb_reader *vr)
 {
@@ -208,7 +217,7 @@ static bool read_recv(const struct verb_reader *vr)
     if (!check_choice(vr, &then, &into, "'then: free' or 'into' a set", 0))
         return false;
     if (into.text != NULL)
-        return find_other(vr, &into);
+        return check_no_free(vr, "into") && find_other(vr, &into);
     return check_beside(vr, AB_VERB_FIELD(vr, at), "into");
 }
 
@@ -220,7 +229,7 @@ static bool read_exchange(const struct verb_reader *vr)
         return false;
     if (with.text == NULL)
         return check_beside(vr, AB_VERB_FIELD(vr, with_at), "with");
-    return check_no_request(vr) && find_other(vr, &with) &&
+    return check_no_request(vr) && check_no_free(vr, "with") && find_other(vr, &with) &&
            (vr->v->other != vr->v->set ||
             AB_REFUSE_FIELD(vr->r, &with, "'exchange' needs two sets"));
 }
@@ -459,6 +468,20 @@ static bool read_at(const struct verb_reader *vr, const struct ab_yaml_field *f,
                                     : check_at(vr, f, v);
 }
 
+static const struct ab_word walk_words[] = {{"allocation", AB_WALK_ALLOCATION},
+                                            {"address", AB_WALK_ADDRESS},
+                                            {"random", AB_WALK_RANDOM},
+                                            {"linked", AB_WALK_LINKED}};
+
+static bool read_walk(const struct verb_reader *vr, const struct ab_yaml_field *f,
+                      const struct ab_value *v)
+{
+    unsigned order = 0;
+    bool ok = ab_field_choose(vr->r, f, v, walk_words, AB_ARRAY_LEN(walk_words), &order);
+    vr->v->walk = (enum ab_walk_order)order;
+    return ok;
+}
+
 static bool read_order(const struct verb_reader *vr, const struct ab_yaml_field *f,
                        const struct ab_value *v)
 {
@@ -492,7 +515,9 @@ static bool read_pick(const struct verb_reader *vr)
             picked_set(vr)->name, grows(picked_set(vr)) ? "its end" : "its next empty position");
     if (!ab_field_value(vr->r, f, AB_UNIT_COUNT, &value))
         return false;
-    bool ok = f == &at ? read_at(vr, f, &value) : read_order(vr, f, &value);
+    bool ok = f == &at                      ? read_at(vr, f, &value)
+              : vr->v->kind == AB_VERB_WALK ? read_walk(vr, f, &value)
+                                            : read_order(vr, f, &value);
     ab_value_fini(&value);
     return ok;
 }

@@ -269,3 +269,32 @@ Y
         expect_code 0
     done
 }
+
+@test "sized frees go to the library's own function, and the report says to which" {
+    bench run "$WORKLOADS/sized.yaml" --rounds 1 --json "$OUT/sized.json" \
+        -b "glibc,$GUESTS/libsized.so,checked+$GUESTS/libsized.so,$GUESTS/libsized.so{SIZED_TRAPS=1},slab,pool,arena,handle"
+    expect_code 4
+    tr -s '\n ' ' ' <"$OUT/stdout" | grep -q 'sized frees: .*sized by free_sized.*; glibc by plain free' ||
+        fail "the table does not say which function"
+    cp "$OUT/sized.json" "$OUT/stdout"
+    expect_json '[.backends[] | .status] ==
+        ["ok", "ok", "decorated", "crashed", "ok", "ok", "ok", "ok"]'
+    expect_json '.backends[0].sized_free == "free" and .backends[1].sized_free == "free_sized"
+        and (.backends[4] | has("sized_free") | not)'
+}
+
+@test "a sized free of another library than the one that serves malloc is not called" {
+    bench run "$WORKLOADS/sized.yaml" --rounds 1 --json - \
+        -b "$GUESTS/libsizedelsewhere.so{ELSEWHERE=$GUESTS/libsized.so}"
+    expect_code 0
+    expect_json '.backends[0] | .status == "ok" and .sized_free == "free"'
+}
+
+@test "the sized frees of installed libraries, and of one behind a prefix and a map" {
+    need_library jemalloc
+    need_library mimalloc
+    bench run "$WORKLOADS/sized.yaml" --rounds 1 --json - --map 'live=jemalloc,*=slab' \
+        -b "jemalloc,checked+jemalloc,$library:prefix=mi_"
+    expect_code 0
+    expect_json '[.backends[].sized_free] == ["sdallocx", "sdallocx", "mi_free_size", "sdallocx"]'
+}

@@ -264,3 +264,15 @@ expect_dist() { # PHASE METRIC CONDITION
     expect_json '[.memory[] | select(.phase == "punch" and .at == "end") | .external_bytes > 0.8 * .live_bytes] == [true]'
     expect_json '[.memory[] | select(.phase == "drain" and .at == "end") | .external_bytes == 0] == [true]'
 }
+
+@test "a walk reads each block once, and what it touches is counted" {
+    bench run "$WORKLOADS/walk.yaml" --rounds 1 -b arena,glibc,handle --json "$OUT/walk.json"
+    expect_code 0
+    grep -q 'walk / walk: what the blocks that it reads lie in' "$OUT/stdout" || fail "no table"
+    cp "$OUT/walk.json" "$OUT/stdout"
+    expect_json '[.results[] | select(.op == "all") | .n_ops] | all(. == 60000)'
+    # of an arena the blocks lie side by side; glibc puts a header before each
+    expect_json '[.memory[] | select(.backend == "arena") | [.walk_blocks, .walk_lines, .walk_pages]]
+        | all(.[0] == 10000 and .[1] == 10000 and .[2] >= 157 and .[2] <= 158)'
+    expect_json '[.memory[] | select(.backend == "glibc") | .walk_pages] | all(. >= 195 and . <= 197)'
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A tape as text, in its global order: a3:64 alloc of 64 bytes at slot 3, A aligned, f3 free,
+ * A tape as text, in its global order: a3:64 alloc of 64 bytes at slot 3, A aligned, f3 free, s3 free by
+ * size (s3@6: of a block that was aligned to 2^6), w5 a walk of the 5 accesses behind it,
  * r3:80 resize, t3 touch, x3 access that reads, x3w one that writes, R2 reset of 2 blocks (R2! one
  * by one, R2^1 back to save point 1), M1 where save point 1 is taken (m1: where it might be). With several lanes each stretch begins with its lane, [1]; phases are parted by a slash.
  */
@@ -26,6 +27,14 @@ static inline void print_op(FILE *f, uint64_t op)
     uint32_t operand = AB_OP_SIZE(op);
     if (code == AB_CODE_RESET) {
         print_reset(f, AB_OP_SLOT(op), operand);
+        return;
+    }
+    if (code == AB_CODE_FREE_SIZED) {
+        fprintf(f, operand != 0 ? "s%u@%u" : "s%u", AB_OP_SLOT(op), operand);
+        return;
+    }
+    if (code == AB_CODE_TOUCH && AB_TOUCH_MODE(operand) == AB_TOUCH_WALK) {
+        fprintf(f, "w%u", AB_WALK_COUNT(operand));
         return;
     }
     code &= ~(code != AB_CODE_WIDE ? (unsigned)AB_CODE_TOUCHED : 0u);

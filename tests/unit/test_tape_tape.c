@@ -42,6 +42,34 @@ static void facts_are_those_of_the_ops(void **state)
     ab_tape_fini(&t);
 }
 
+static void a_free_by_size_knows_the_alignment_and_leaves_resized_blocks_alone(void **state)
+{
+    (void)state;
+    struct ab_tape_builder *b = begin();
+    struct ab_tape t;
+    struct ab_request natural = {.size = 100}, aligned = {.size = 100, .align = 64};
+    const struct ab_request *requests[] = {&natural, &aligned, &natural, &natural};
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(ab_tape_alloc(b, i, requests[i], &err), AB_OK);
+    assert_int_equal(ab_tape_resize(b, 2, &natural, &err), AB_OK);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(ab_tape_free_sized(b, i, &err), AB_OK);
+    assert_int_equal(ab_tape_free(b, 3, &err), AB_OK);
+    assert_int_equal(ab_tape_alloc(b, 1, &natural, &err), AB_OK); /* the slot's next block */
+    assert_int_equal(ab_tape_free_sized(b, 1, &err), AB_OK);
+    assert_int_equal(ab_tape_free_sized(b, 1, &err), AB_INPUT);
+    assert_int_equal(ab_tape_end(b, &t, &err), AB_OK);
+    assert_int_equal(t.ops[5], AB_OP_MAKE(AB_CODE_FREE_SIZED, 0, 0));
+    assert_int_equal(t.ops[6], AB_OP_MAKE(AB_CODE_FREE_SIZED, 1, 6));
+    assert_int_equal(t.ops[7], AB_OP_MAKE(AB_CODE_FREE, 2, 0));
+    assert_int_equal(t.ops[8], AB_OP_MAKE(AB_CODE_FREE, 3, 0));
+    assert_int_equal(t.ops[10], AB_OP_MAKE(AB_CODE_FREE_SIZED, 1, 0));
+    assert_int_equal(t.n_sized_frees, 3);
+    assert_int_equal(t.phases[0].n_ops[AB_OP_FREE], 5);
+    assert_int_equal(t.live_end_blocks, 0);
+    ab_tape_fini(&t);
+}
+
 static void the_longest_stretch_between_bulk_resets_is_kept(void **state)
 {
     (void)state;
@@ -234,6 +262,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(facts_are_those_of_the_ops),
+        cmocka_unit_test(a_free_by_size_knows_the_alignment_and_leaves_resized_blocks_alone),
         cmocka_unit_test(the_longest_stretch_between_bulk_resets_is_kept),
         cmocka_unit_test(impossible_ops_are_refused),
         cmocka_unit_test(an_access_is_an_op_of_a_live_block_that_has_a_byte),

@@ -53,6 +53,13 @@ static void *count_memalign(size_t align, size_t n)
     return memalign(align, n);
 }
 
+static void count_free_sized(void *p, size_t n, int flags)
+{
+    assert_int_equal(flags, 0);
+    seen.freed_bytes += n;
+    count_free(p);
+}
+
 static ab_ref heap_alloc(struct ab_heap *heap, size_t n)
 {
     (void)heap;
@@ -73,9 +80,13 @@ static ab_ref heap_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, siz
     return (ab_ref)count_realloc((void *)ref, n);
 }
 
-static struct ab_malloc_calls malloc_face = {
-    count_malloc,   count_free,         count_realloc, count_calloc,
-    count_memalign, malloc_usable_size, NULL,          NULL};
+static struct ab_malloc_calls malloc_face = {.malloc = count_malloc,
+                                             .free = count_free,
+                                             .realloc = count_realloc,
+                                             .calloc = count_calloc,
+                                             .memalign = count_memalign,
+                                             .usable_size = malloc_usable_size,
+                                             .free_sized = count_free_sized};
 static struct ab_heap_face heap_face = {
     .alloc = heap_alloc, .free = heap_free, .resize = heap_resize};
 
@@ -88,10 +99,27 @@ struct fixture {
     struct ab_slice slices[512]; /* as many behind the page */
 };
 
-static struct fixture *open_fixture(enum ab_pass pass)
+/* 900 blocks of 1, 2 … bytes that are freed by size. */
+static void make_sized(struct fixture *f)
+{
+    struct ab_tape_builder *b = ab_tape_begin();
+    struct ab_err err;
+    assert_int_equal(ab_tape_phase(b, "sized", true, &err), AB_OK);
+    for (uint32_t i = 0; i < 900; i++)
+        assert_int_equal(ab_tape_alloc(b, i, &(struct ab_request){.size = i + 1}, &err), AB_OK);
+    for (uint32_t i = 0; i < 900; i++)
+        assert_int_equal(ab_tape_free_sized(b, i, &err), AB_OK);
+    assert_int_equal(ab_tape_end(b, &f->tape, &err), AB_OK);
+    assert_int_equal(ab_tape_map_open(&f->tape, &f->map, &err), AB_OK);
+}
+
+static struct fixture *open_fixture_of(enum ab_pass pass, bool is_sized)
 {
     struct fixture *f = calloc(1, sizeof *f);
-    test_tape_churn_map(100, 20000, &f->tape, &f->map);
+    if (is_sized)
+        make_sized(f);
+    else
+        test_tape_churn_map(100, 20000, &f->tape, &f->map);
     f->w = (struct ab_worker){.page = calloc(1, sizeof(struct ab_run_page) + sizeof f->slices),
                               .positions = f->positions,
                               .ticks = f->ticks,
@@ -101,6 +129,11 @@ static struct fixture *open_fixture(enum ab_pass pass)
     test_worker_open(&f->w, &f->map);
     memset(&seen, 0, sizeof seen);
     return f;
+}
+
+static struct fixture *open_fixture(enum ab_pass pass)
+{
+    return open_fixture_of(pass, false);
 }
 
 static void close_fixture(struct fixture *f)
@@ -135,6 +168,27 @@ static void every_pass_does_every_op_at_both_boundaries(void **state)
             assert_true(f->w.page->report.phases[1].wall_ticks > 0);
             if (boundary == 1)
                 assert_true(seen.freed_bytes > 100 * 16);
+            close_fixture(f);
+        }
+}
+
+static void frees_by_size_tell_it_in_every_pass(void **state)
+{
+    (void)state;
+    for (int pass = AB_PASS_THROUGHPUT; pass <= AB_PASS_TAIL; pass++)
+        for (int boundary = 0; boundary < 2; boundary++) {
+            struct fixture *f = open_fixture_of((enum ab_pass)pass, true);
+            f->positions[0] = 900;
+            f->w.page->request.n_samples = pass == AB_PASS_LATENCY;
+            if (boundary == 0)
+                ab_lanes_run(&f->w, ab_pass_malloc, &malloc_face, false);
+            else
+                ab_lanes_run(&f->w, ab_pass_heap, &heap_face, true);
+            assert_int_equal(seen.frees, 900);
+            assert_int_equal(seen.freed_bytes, 900 * 901 / 2);
+            assert_true(pass != AB_PASS_LATENCY || (f->ticks[0] > 0 && f->classes[0] == 0));
+            assert_true(pass != AB_PASS_TAIL ||
+                        f->w.page->report.phases[0].tail[AB_OP_FREE].n == 900);
             close_fixture(f);
         }
 }
@@ -558,6 +612,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pass_does_every_op_at_both_boundaries),
+        cmocka_unit_test(frees_by_size_tell_it_in_every_pass),
         cmocka_unit_test(in_slices_every_op_is_done_and_timed_once),
         cmocka_unit_test(it_waits_for_quiet_within_its_budget),
         cmocka_unit_test(in_slices_the_latency_pass_times_the_same_samples),

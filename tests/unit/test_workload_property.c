@@ -53,9 +53,16 @@ static const char *const verbs[] = {
     "{replace: moved, at: random, size: obj}",
     "{free: all, at: random, count: 2}",
     "{free: own, order: shuffled, count: all}",
+    "{free: all, at: random, count: 3, fn: sized}",
+    "{replace: own, at: random, size: obj, count: 3, fn: sized}",
+    "{recv: q, count: all, fn: sized}",
     "{access: all, at: random, count: 4, mode: write}",
     "{access: shared, order: shuffled, fraction: 50%}",
     "{access: pool, at: next, count: 3}",
+    "{walk: all, order: random}",
+    "{walk: shared}",
+    "{walk: own, order: address}",
+    "{walk: moved, order: random}",
     "{scope: frame, do: [{alloc: frame, size: obj, count: 4}, {toggle: own, size: obj}]}",
     "{scope: frame, do: [{alloc: frame, size: obj}, {repeat: 2, do: [{scope: frame, do: [{alloc: "
     "frame, size: 8, count: 3}, {reset: frame}, {alloc: frame, size: 9}]}]}]}",
@@ -205,12 +212,12 @@ static bool walk_one(struct walker *w, uint32_t lane)
         w->frame[lane] = AB_OP_SIZE(op);
     else if (code == AB_CODE_PUBLISH)
         w->published[lane] = AB_OP_SIZE(op);
-    else if (code == AB_CODE_FREE || (code & 7u) == AB_CODE_RESIZE || code == AB_CODE_TOUCH ||
-             code == AB_CODE_ACCESS)
+    else if (ab_op_code_kind(code) == AB_OP_FREE || (code & 7u) == AB_CODE_RESIZE ||
+             code == AB_CODE_TOUCH || code == AB_CODE_ACCESS)
         assert_true(w->is_live[slot]);
     else if (code != AB_CODE_WAIT && code != AB_CODE_RESET)
         assert_false(w->is_live[slot]);
-    if (code == AB_CODE_FREE)
+    if (ab_op_code_kind(code) == AB_OP_FREE)
         w->is_live[slot] = 0;
     else if (code != AB_CODE_WAIT && code != AB_CODE_RESET && code != AB_CODE_PUBLISH)
         w->is_live[slot] = 1;

@@ -292,6 +292,18 @@ static void print_phase(FILE *to, const struct ab_view *v, const char *phase,
     fputc('\n', to);
 }
 
+static void print_walks(FILE *to, const struct ab_session *s, struct ab_table_style style)
+{
+    struct ab_legend legend = {0};
+    struct ab_grid g;
+    bool has_walks = false;
+    for (uint32_t i = 0; i < s->n_phases; i++)
+        if (is_asked_for(style, s->phases[i]))
+            has_walks |= print_if(ab_walks_grid(s, s->phases[i], &g), to, &g, style, &legend);
+    if (has_walks)
+        fputc('\n', to);
+}
+
 static void print_topics(FILE *to, const struct ab_view *v, struct ab_table_style style)
 {
     const struct ab_session *s = v->session;
@@ -558,6 +570,7 @@ static void print_report(FILE *to, const struct ab_view *v, struct ab_table_styl
         table_counts(to, s, style);
         ab_table_iterations(to, s, style);
         ab_table_heaps(to, s, style);
+        print_walks(to, s, style);
         if (style.topics != 0)
             print_topics(to, v, style);
     }

@@ -472,6 +472,33 @@ bool ab_memory_phase_grid(const struct ab_session *s, const char *phase, struct 
     return g->n_rows > 1;
 }
 
+/* ---- what walks touch ---- */
+
+bool ab_walks_grid(const struct ab_session *s, const char *phase, struct ab_grid *g)
+{
+    enum { BLOCKS, LINES, LINES_EACH, PAGES, SPANS, N };
+    *g = (struct ab_grid){
+        .session = s,
+        .columns = {{"blocks"}, {"lines"}, {"a block"}, {"pages"}, {"2 MiB spans"}},
+        .n_columns = N,
+        .is_whole = true};
+    g->title = ab_view_texts_addf(&g->texts, "walk / %.200s: what the blocks that it reads lie in",
+                                  phase);
+    ab_grid_heading(g, phase, "");
+    for (uint32_t b = 0; b < s->n_backends; b++) {
+        double blocks = MEDIAN(walk_blocks, AB_AT_END), lines = MEDIAN(walk_lines, AB_AT_END);
+        if (!has_memory(s, b, phase) || !(blocks > 0))
+            continue;
+        ab_grid_add_backend(g, b);
+        ab_grid_put(g, BLOCKS, AB_GRID_COUNT, blocks, NULL);
+        ab_grid_put(g, LINES, AB_GRID_COUNT, lines, NULL);
+        ab_grid_put_fixed(g, LINES_EACH, 2, lines / blocks);
+        ab_grid_put(g, PAGES, AB_GRID_COUNT, MEDIAN(walk_pages, AB_AT_END), NULL);
+        ab_grid_put(g, SPANS, AB_GRID_COUNT, MEDIAN(walk_spans, AB_AT_END), NULL);
+    }
+    return g->n_rows > 1;
+}
+
 /* ---- when all is freed, and over time ---- */
 
 /* A number of the first round's time line in equal stretches of the op clock; its most. */

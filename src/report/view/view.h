@@ -281,6 +281,8 @@ bool ab_intervals_grid(const struct ab_session *s, const char *phase, struct ab_
 enum { AB_MEMORY_MULTIPLE = AB_VIEW_MEMORY_PARTS + 1, AB_MEMORY_AFTER_FREE }; /* columns */
 bool ab_memory_peak_grid(const struct ab_view *v, struct ab_grid *g);
 bool ab_memory_phase_grid(const struct ab_session *s, const char *phase, struct ab_grid *g);
+/* What the blocks of a walk lie in. False: the phase has no walk. */
+bool ab_walks_grid(const struct ab_session *s, const char *phase, struct ab_grid *g);
 /* Once all is freed, and over time. */
 bool ab_memory_drain_grid(const struct ab_session *s, struct ab_grid *g);
 /* Percentiles of the ratios to the live bytes, from the merged histograms of all rounds: in two

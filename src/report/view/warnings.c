@@ -610,6 +610,31 @@ static void add_caveat(const struct ab_session *s, uint32_t i, struct ab_view_te
             "");
 }
 
+/* Which function of each malloc frees what the work frees by size. */
+static void add_sized_frees(const struct ab_session *s, struct ab_view_texts *t,
+                            struct ab_view_warnings *w)
+{
+    struct ab_text own = {0}, plain = {0};
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        const struct ab_backend_info *b = &s->backends[i];
+        bool is_plain = strcmp(b->sized_free, "free") == 0;
+        struct ab_text *to = is_plain ? &plain : &own;
+        if (b->sized_free[0] == 0)
+            continue;
+        ab_text_addf(to, "%s%s%s%s", to->n > 0 ? ", " : "", AB_SHOWN(SHOWN_BYTES, b->name),
+                     is_plain ? "" : " by ", is_plain ? "" : AB_SHOWN(200, b->sized_free));
+    }
+    if (own.n + plain.n > 0)
+        warning_list_add(w, "sized-frees", AB_VIEW_NOTE,
+                         ab_view_texts_addf(t, "sized frees: %s%s%s%s", own.n > 0 ? own.s : "",
+                                            own.n > 0 && plain.n > 0 ? "; " : "",
+                                            plain.n > 0 ? plain.s : "",
+                                            plain.n > 0 ? " by plain free, having no other" : ""),
+                         "");
+    ab_text_fini(&own);
+    ab_text_fini(&plain);
+}
+
 /* Such libraries are bound to the C library's malloc, whatever is preloaded. */
 static void add_deepbind(const struct ab_session *s, struct ab_view_warnings *w)
 {
@@ -634,6 +659,7 @@ static void view_warnings_backends(const struct ab_session *s, struct ab_view_te
     }
     add_unverified(s, texts, out);
     add_deepbind(s, out);
+    add_sized_frees(s, texts, out);
 }
 
 void ab_view_warnings_make(const struct ab_session *s, struct ab_view_texts *texts,

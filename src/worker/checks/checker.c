@@ -349,6 +349,14 @@ void ab_checker_free(struct ab_checker *c, struct ab_heap *heap, ab_ref ref, siz
     check_stale(c, heap, ref);
 }
 
+void ab_checker_free_sized(struct ab_checker *c, struct ab_heap *heap, ab_ref ref,
+                           const struct ab_sized *sized)
+{
+    ab_checker_drop(c, heap, ref, sized->size);
+    ab_target_free_sized(c->target, heap, ref, sized);
+    check_stale(c, heap, ref);
+}
+
 static void check_prefix(struct ab_checker *c, struct ab_heap *heap, struct ab_shadow_block *b,
                          const size_t sizes[2])
 {

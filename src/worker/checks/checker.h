@@ -62,6 +62,8 @@ void ab_checker_close(struct ab_checker *c);
 /* 0: NULL was given. Blocks of size 0 of a heap are not followed: NULL is as good there. */
 ab_ref ab_checker_ask(struct ab_checker *c, struct ab_heap *heap, const struct ab_ask *ask);
 void ab_checker_free(struct ab_checker *c, struct ab_heap *heap, ab_ref ref, size_t size);
+void ab_checker_free_sized(struct ab_checker *c, struct ab_heap *heap, ab_ref ref,
+                           const struct ab_sized *sized);
 /* 0: the block is still there, as it was. Neither size is 0. */
 ab_ref ab_checker_resize(struct ab_checker *c, struct ab_heap *heap, ab_ref ref,
                          const size_t sizes[2]);

@@ -8,6 +8,8 @@
 #include "base/digits.h"
 #include "worker/crash/crash.h"
 
+#include <string.h>
+
 static void words_number(struct ab_words *w, uint64_t n);
 
 _Static_assert(AB_CALLED_MALLOC + AB_CALL_POSIX == (int)AB_CALLED_POSIX_MEMALIGN &&
@@ -135,6 +137,38 @@ void ab_target_free(const struct ab_target *t, struct ab_heap *heap, ab_ref ref,
         t->calls.free((void *)ref);
     else if (t->hooks->free != NULL)
         t->hooks->free(heap, ref, size);
+    ab_call_note_end();
+}
+
+void ab_malloc_free_aligned(const struct ab_malloc_calls *face, void *block, size_t size,
+                            unsigned align_log2)
+{
+    typedef void two_numbers(void *, size_t, size_t);
+    typedef void number_and_flags(void *, size_t, int);
+    size_t align = (size_t)1 << align_log2;
+    two_numbers *by_numbers;
+    number_and_flags *by_flags;
+    memcpy(&by_numbers, &face->free_aligned, sizeof by_numbers);
+    memcpy(&by_flags, &face->free_aligned, sizeof by_flags);
+    if (by_numbers == NULL)
+        face->free(block);
+    else if (face->aligned_shape == AB_SIZED_FLAGS)
+        by_flags(block, size, (int)align_log2);
+    else if (face->aligned_shape == AB_SIZED_ALIGN_FIRST)
+        by_numbers(block, align, size);
+    else
+        by_numbers(block, size, align);
+}
+
+void ab_target_free_sized(const struct ab_target *t, struct ab_heap *heap, ab_ref ref,
+                          const struct ab_sized *sized)
+{
+    if (!ab_target_is_malloc(t)) { /* its free takes the size anyway */
+        ab_target_free(t, heap, ref, sized->size);
+        return;
+    }
+    ab_call_note_begin(AB_CALLED_FREE_SIZED, ref, sized->size, 0);
+    ab_malloc_free_sized(&t->calls, (void *)ref, sized->size, sized->align_log2);
     ab_call_note_end();
 }
 

@@ -37,7 +37,29 @@ struct ab_malloc_calls { /* NULL = it has none */
     size_t (*usable_size)(void *);
     void *(*aligned_alloc)(size_t, size_t); /* these two for verify alone: no tape has them */
     int (*posix_memalign)(void **, size_t, size_t); /* from memalign */
+    void (*free_sized)(void *, size_t, int);        /* never NULL: plain free where it has none */
+    void *free_aligned; /* by size, of a block with an alignment; NULL: plain free does it */
+    enum ab_sized_shape { /* what that takes behind the block; of FLAGS, jemalloc's: the alignment's log2 */
+                          AB_SIZED_ALIGN_FIRST,
+                          AB_SIZED_SIZE_FIRST,
+                          AB_SIZED_FLAGS
+    } aligned_shape;
 };
+
+/* Of a block that was allocated with an alignment. */
+void ab_malloc_free_aligned(const struct ab_malloc_calls *face, void *block, size_t size,
+                            unsigned align_log2);
+
+/* Every library's function is called alike, without a shim that would tax some of them: what takes fewer
+ * arguments does not look at the last one. */
+static inline __attribute__((always_inline)) void ab_malloc_free_sized(
+    const struct ab_malloc_calls *face, void *block, size_t size, unsigned align_log2)
+{
+    if (__builtin_expect(align_log2 == 0, 1))
+        face->free_sized(block, size, 0);
+    else
+        ab_malloc_free_aligned(face, block, size, align_log2);
+}
 
 struct ab_target {
     const struct ab_backend *hooks; /* of a heap, else NULL */
@@ -61,6 +83,11 @@ struct ab_ask {
     size_t size;
 };
 
+struct ab_sized { /* a block whose size is told where it is freed */
+    size_t size;
+    unsigned align_log2; /* as it was allocated; 0 = natural */
+};
+
 bool ab_target_is_malloc(const struct ab_target *t);
 bool ab_target_has(const struct ab_target *t, enum ab_call call);
 bool ab_target_can_resize(const struct ab_target *t);
@@ -73,6 +100,9 @@ ab_ref ab_target_calloc(const struct ab_target *t, size_t n, size_t size);
 ab_ref ab_target_resize(const struct ab_target *t, struct ab_heap *heap, ab_ref ref,
                         const size_t sizes[2]); /* old, new */
 void ab_target_free(const struct ab_target *t, struct ab_heap *heap, ab_ref ref, size_t size);
+/* The same by the function that takes the size. */
+void ab_target_free_sized(const struct ab_target *t, struct ab_heap *heap, ab_ref ref,
+                          const struct ab_sized *sized);
 /* Of a heap that has a reset. */
 void ab_target_reset(const struct ab_target *t, struct ab_heap *heap);
 /* Of one that has save points. */

@@ -321,9 +321,14 @@ static enum ab_status alloc_pooled(struct ab_generator *g, uint32_t *slot)
     return push_alloc(g, *slot);
 }
 
+static enum ab_status push_free(struct ab_generator *g, uint32_t slot)
+{
+    return pushed(g, ab_tape_free_by(g->tape, slot, g->lane->verb->is_sized, g->err));
+}
+
 static enum ab_status free_pooled(struct ab_generator *g, uint32_t slot)
 {
-    AB_TRY(pushed(g, ab_tape_free(g->tape, slot, g->err)));
+    AB_TRY(push_free(g, slot));
     ab_slot_pool_give(&g->pool, g->tape_lane, ab_tape_count(g->tape), slot);
     return AB_OK;
 }
@@ -341,7 +346,7 @@ static enum ab_status free_at(struct ab_generator *g, struct ab_instance *s, uin
     if (!ab_live_set_has(&s->live, position))
         return no_op(g);
     AB_TRY(s->slots != NULL ? free_pooled(g, s->slots[position])
-                            : pushed(g, ab_tape_free(g->tape, s->base + position, g->err)));
+                            : push_free(g, s->base + position));
     ab_live_set_remove(&s->live, position);
     return AB_OK;
 }
@@ -834,6 +839,26 @@ static enum ab_status step_shuffle(struct ab_generator *g, const struct ab_verb 
     return ab_generate_idle(g, v->place, s->live.n_live);
 }
 
+/* Blocks of size 0 have nothing to be read. */
+static enum ab_status step_walk(struct ab_generator *g, const struct ab_verb *v)
+{
+    struct ab_generator_lane *lane = g->lane;
+    struct ab_instance *s = ab_instance_of(g, v->set, lane->index);
+    bool is_drawn = v->walk == AB_WALK_RANDOM || v->walk == AB_WALK_LINKED;
+    uint32_t n = s->live.n_live, n_read = 0;
+    lane->step++;
+    reserve_picked(lane, n);
+    pick_live(lane, &s->live, is_drawn ? AB_PICK_SHUFFLED : AB_PICK_FIFO, lane->picked, n, 1);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t slot = ab_instance_slot(s, lane->picked[i]);
+        uint64_t size = 0;
+        if (ab_tape_is_live(g->tape, slot, &size) && size > 0)
+            lane->picked[n_read++] = slot;
+    }
+    return n_read == 0 ? no_op(g)
+                       : pushed(g, ab_tape_walk(g->tape, lane->picked, n_read, v->walk, g->err));
+}
+
 /* ---- any step ---- */
 
 /* Has the phase reached its end, or the tape its limit? */
@@ -867,6 +892,8 @@ static enum ab_status step_any(struct ab_generator *g, const struct ab_verb *v)
         return step_reset(g, v);
     case AB_VERB_SHUFFLE:
         return step_shuffle(g, v);
+    case AB_VERB_WALK:
+        return step_walk(g, v);
     default:
         return step_at_position(g, v);
     }

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which function of a malloc frees a block of a known size. It must come from the object that serves
+ * malloc, or a block would go to another allocator. Plain free takes its place where there is none.
+ */
+#include "worker/worker.h"
+
+#include "base/bits.h"
+
+#include <string.h>
+
+struct family {
+    const char *sized, *aligned; /* aligned NULL: plain free serves such blocks */
+    enum ab_sized_shape shape;
+    const char *shown; /* NULL = as `sized` */
+};
+
+/* The standard's first, then a library's own. jemalloc's flags are log2 of the alignment. */
+static const struct family families[] = {
+    {"free_sized", "free_aligned_sized", AB_SIZED_ALIGN_FIRST, NULL},
+    {"sdallocx", "sdallocx", AB_SIZED_FLAGS, NULL},
+    {"mi_free_size", "mi_free_size_aligned", AB_SIZED_SIZE_FIRST, NULL},
+    {"free_size", "free_size_aligned", AB_SIZED_SIZE_FIRST, NULL}, /* behind a prefix */
+    {"tc_free_sized", NULL, AB_SIZED_SIZE_FIRST, NULL},
+    {"_ZdlPvm", "_ZdlPvmSt11align_val_t", AB_SIZED_SIZE_FIRST, "operator delete(void*, size_t)"},
+};
+
+static void *plain(const struct ab_malloc_calls *face)
+{
+    void *function;
+    memcpy(&function, &face->free, sizeof function);
+    return function;
+}
+
+static void tell(struct ab_worker *w, const char *prefix, const char *name)
+{
+    char *out = w->page->report.sized_free;
+    size_t cap = sizeof w->page->report.sized_free, n = 0;
+    for (const char *s = prefix; *s != 0 && n + 1 < cap; s++)
+        out[n++] = *s;
+    for (const char *s = name; *s != 0 && n + 1 < cap; s++)
+        out[n++] = *s;
+    out[n] = 0;
+}
+
+void ab_worker_find_sized_free(struct ab_worker *w, struct ab_malloc_calls *face,
+                               ab_own_function *find)
+{
+    *(void **)&face->free_sized = plain(face);
+    face->free_aligned = NULL;
+    if (w->image->n_sized_frees == 0) /* a name that is not found costs dlsym a malloc */
+        return;
+    tell(w, "", "free");
+    for (size_t i = 0; i < AB_ARRAY_LEN(families); i++) {
+        const struct family *f = &families[i];
+        void *sized = find(w, f->sized);
+        if (sized == NULL)
+            continue;
+        *(void **)&face->free_sized = sized;
+        face->free_aligned = f->aligned != NULL ? find(w, f->aligned) : NULL;
+        face->aligned_shape = f->shape;
+        tell(w, f->shown == NULL ? w->page->request.prefix : "",
+             f->shown != NULL ? f->shown : f->sized);
+        return;
+    }
+}
