@@ -639,6 +639,7 @@ static const struct word {
      {"events", "partial", "output", "thread", "size", "time", "site"}},
     {"merge", "A.abt B.abt", 2, AB_MERGE_MOST, trace_merge, {"partial", "output", "serial"}},
     {"share", "TRACE.abt", 1, 1, trace_share, {"partial", "output", "functions"}},
+    {"model", "TRACE.abt", 1, 1, ab_trace_cmd_model, {"partial", "output"}},
     {"import", "FORMAT FILE", 2, 2, trace_import, {"partial", "output"}},
     {"recover", "SPOOL", 1, 1, trace_recover, {"partial", "output"}},
 };

@@ -10,6 +10,7 @@
 #include "workload/diag.h"
 #include "workload/dist.h"
 #include "workload/language.h"
+#include "workload/model.h"
 #include "workload/values.h"
 #include "workload/workload.h"
 #include "workload/yaml_index.h"
@@ -35,6 +36,7 @@ struct ab_set_def {
     bool is_lifo;
     enum ab_on_full on_full;
     uint32_t first_lane, end_lane; /* that use it, over all phases; at least one */
+    struct ab_model model;
     uint32_t base; /* slot of position 0 of the first lane; only where blocks do not move */
 };
 

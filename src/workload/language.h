@@ -11,12 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum ab_set_kind { AB_SET_SLOTS, AB_SET_LIST, AB_SET_REGION, AB_SET_QUEUE };
+enum ab_set_kind { AB_SET_SLOTS, AB_SET_LIST, AB_SET_REGION, AB_SET_QUEUE, AB_SET_MODEL };
 enum { /* the same as bits: which kinds a verb works on */
        AB_IN_SLOTS = 1 << AB_SET_SLOTS,
        AB_IN_LIST = 1 << AB_SET_LIST,
        AB_IN_REGION = 1 << AB_SET_REGION,
-       AB_IN_QUEUE = 1 << AB_SET_QUEUE
+       AB_IN_QUEUE = 1 << AB_SET_QUEUE,
+       AB_IN_MODEL = 1 << AB_SET_MODEL
 };
 
 /* Which positions of the set a verb takes, one after the other. */
@@ -76,7 +77,8 @@ enum ab_verb_trait {
     X(P, SHUFFLE, shuffle, 0, AB_IN_SLOTS, AB_PICK_NEXT, AB_VERB_WHOLE | AB_VERB_MOVES) \
     X(P, ACCESS, access, AB_OPTS_MANY | AB_OPT_MODE, AB_IN_SLOTS | AB_IN_LIST | AB_IN_REGION, \
       AB_PICK_NEXT, AB_VERB_BY_AGE) \
-    X(P, SCOPE, scope, AB_OPT_DO, AB_IN_REGION, AB_PICK_LIFO, 0)
+    X(P, SCOPE, scope, AB_OPT_DO, AB_IN_REGION, AB_PICK_LIFO, 0) \
+    X(P, PLAY, play, AB_OPT_TOUCH, AB_IN_MODEL, AB_PICK_NEXT, 0)
 
 /* ---- options: X(P, NAME, key, type); types as below. `do` is a list and among the lists ---- */
 
@@ -141,8 +143,10 @@ enum ab_verb_trait {
                         P##TEXT(set, order, WORD(end_words, false, ab_set_def, is_lifo)) \
                             P##TEXT(set, on_full, \
                                     WORD(on_full_words, AB_ON_FULL_BLOCK, ab_set_def, on_full)) \
-                                P##TEXT(set, via, SPECIAL) P##LATER("fixed") P##LATER("survive") \
-                                    P##LATER("below") P##LATER("above")
+                                P##TEXT(set, via, SPECIAL) P##TEXT(set, blocks, SPECIAL) \
+                                    P##TEXT(set, sequence, SPECIAL) P##TEXT(set, part, SPECIAL) \
+                                        P##LATER("fixed") P##LATER("survive") P##LATER("below") \
+                                            P##LATER("above")
 
 #define AB_KEYS_PHASE(P) \
     P##TEXT(phase, name, SPECIAL) P##TEXT(phase, until, SPECIAL) \

@@ -24,7 +24,7 @@ struct verb_reader {
 
 static const struct ab_limits count_range = {AB_UNIT_COUNT, 1, AB_COUNT_MOST};
 
-static const char *const kind_names[] = {"slots", "a list", "a region", "a queue"};
+static const char *const kind_names[] = {"slots", "a list", "a region", "a queue", "a model"};
 
 /* ---- which verb ---- */
 
@@ -106,12 +106,13 @@ static bool check_kind(const struct verb_reader *vr, const struct ab_yaml_field 
     char allowed[80] = "";
     if ((kinds & 1u << set->kind) != 0)
         return true;
-    for (unsigned k = AB_SET_SLOTS; k <= AB_SET_QUEUE; k++)
+    for (unsigned k = AB_SET_SLOTS; k <= AB_SET_MODEL; k++)
         if ((kinds & 1u << k) != 0)
             ab_text_join(allowed, sizeof allowed, " or ", kind_names[k]);
     const char *hint = set->kind == AB_SET_REGION  ? "; its blocks are freed together, by 'reset'"
                        : set->kind == AB_SET_QUEUE ? "; its blocks are added by 'send' and removed "
                                                      "by 'recv'"
+                       : set->kind == AB_SET_MODEL ? "; its blocks come and go by 'play'"
                                                    : "";
     return AB_REFUSE_FIELD(vr->r, f, "'%s' needs %s; '%s' is %s%s", f->node->key, allowed,
                            set->name, kind_names[set->kind], hint);
