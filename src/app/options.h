@@ -108,6 +108,7 @@ struct ab_options {
     struct ab_extent trace_threads[AB_TRACE_THREADS_LISTED];
     size_t n_trace_threads; /* 0 = all */
     bool is_serial;         /* trace merge: one after the other */
+    bool keeps_functions;   /* trace share: call sites stay, as names of functions */
     bool is_partial;        /* trace, replay */
     enum ab_embed embed;    /* of an HTML report */
     bool wants_digest;      /* trace */

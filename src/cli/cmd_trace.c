@@ -9,6 +9,7 @@
 #include "base/bits.h"
 #include "base/nearest.h"
 #include "cli/commands.h"
+#include "cli/option_table.h"
 #include "cli/spool_traces.h"
 #include "core/memory.h"
 #include "core/text.h"
@@ -220,7 +221,7 @@ static enum ab_status trace_cut(const struct ab_options *o, int *exit_code, stru
     return AB_OK;
 }
 
-/* `trace filter` and `trace anonymize`: a trace with less in it, and what is left out. */
+/* `trace filter`: a trace with less in it. */
 
 struct sites { /* that are kept */
     const struct ab_options *o;
@@ -254,15 +255,14 @@ static enum ab_status check_sites(const struct sites *s, struct ab_err *err)
     return AB_OK;
 }
 
-/* sites: NULL = none are asked for. */
-static enum ab_status write_filtered(const struct ab_options *o, const char *word,
-                                     const struct ab_filter *filter, const struct sites *sites,
-                                     struct ab_filter_report *report, struct ab_err *err)
+static enum ab_status write_filtered(const struct ab_options *o, const struct ab_filter *filter,
+                                     const struct sites *sites, struct ab_filter_report *report,
+                                     struct ab_err *err)
 {
     struct making m;
-    AB_TRY(begin_making(&m, o, word, 1, err));
+    AB_TRY(begin_making(&m, o, "filter", 1, err));
     enum ab_status status = ab_trace_filter(&m.walk, filter, m.out.to, report, err);
-    if (status == AB_OK && sites != NULL)
+    if (status == AB_OK)
         status = check_sites(sites, err);
     return end_making(&m, status, err);
 }
@@ -305,7 +305,7 @@ static enum ab_status trace_filter(const struct ab_options *o, int *exit_code, s
         filter.times_us = (struct ab_extent){
             (o->times.first + 999) / 1000,
             o->times.end == UINT64_MAX ? UINT64_MAX : (o->times.end + 999) / 1000};
-    enum ab_status status = write_filtered(o, "filter", &filter, &sites, &r, err);
+    enum ab_status status = write_filtered(o, &filter, &sites, &r, err);
     ab_site_matcher_close(sites.matcher);
     AB_TRY(status);
     if (!o->is_quiet)
@@ -314,37 +314,163 @@ static enum ab_status trace_filter(const struct ab_options *o, int *exit_code, s
     return AB_OK;
 }
 
-static enum ab_status trace_anonymize(const struct ab_options *o, int *exit_code,
-                                      struct ab_err *err)
+/* ---- share: a trace that says nothing of its program but numbers, proved, with a text beside it ---- */
+
+struct sharing {
+    const struct ab_options *o;
+    struct ab_site_names names; /* of the functions, where they are kept */
+    bool has_names;
+    struct ab_filter_report report;
+    char digest[65]; /* of the original */
+};
+
+/* A frame is its function, with a number for the place in it. The build id is none of a
+ * file: a program of that name in some folder is not taken for it. */
+static struct ab_site_frame name_frame(struct sharing *s, const struct ab_site_frame *frame,
+                                       struct ab_site_table *out)
 {
-    struct ab_filter filter = {
-        .sizes = AB_EXTENT_ALL, .events = AB_EXTENT_ALL, .is_anonymous = true};
-    struct ab_filter_report r;
-    (void)exit_code;
-    AB_TRY(write_filtered(o, "anonymize", &filter, NULL, &r, err));
-    if (o->is_quiet)
-        return AB_OK;
-    fprintf(stderr, "allocbench: %s: %llu events\n", AB_SHOWN(600, o->output),
-            (unsigned long long)r.info.events);
-    if (r.before.program[0] != 0)
-        fprintf(stderr, "allocbench: removed: the name of the program (%s)\n",
-                AB_SHOWN(1024, r.before.program));
-    if (r.before.has_sites)
-        fputs("allocbench: removed: the call sites\n", stderr);
-    if (r.before.has_marks)
-        fputs("allocbench: removed: the names of the marks\n", stderr);
-    if (r.before.bypass.is_there)
-        fputs("allocbench: removed: the note of what was not seen, with the names of libraries\n",
-              stderr);
-    if (r.before.optional_chunks > 0)
-        fprintf(stderr, "allocbench: removed: %llu chunk%s of optional data\n",
-                (unsigned long long)r.before.optional_chunks,
-                r.before.optional_chunks == 1 ? "" : "s");
-    fprintf(stderr,
-            "allocbench: kept: calls, sizes, alignments, threads as numbers%s, and their "
-            "order\n",
-            r.before.has_time ? ", times since the first call" : "");
+    static const uint8_t no_build[1];
+    struct ab_site_named named = ab_site_names_find(&s->names, frame);
+    const char *name = named.items[named.n - 1].function;
+    name = name[0] != 0 ? name : "unknown";
+    size_t n = strnlen(name, AB_SITE_PATH_MAX);
+    return (struct ab_site_frame){
+        .module = ab_site_know_module(out, name, n, no_build, sizeof no_build),
+        .address = (uint64_t)(frame - s->names.table->frames) + 1};
+}
+
+static uint32_t know_functions(void *user, const struct ab_site_table *table, uint32_t stack,
+                               struct ab_site_table *out)
+{
+    struct sharing *s = user;
+    struct ab_site_frame frames[AB_SITE_DEPTH_MAX];
+    const struct ab_site_stack *from = &table->stacks[stack - 1];
+    if (!s->has_names)
+        ab_site_names_init(&s->names, table);
+    s->has_names = true;
+    for (size_t i = 0; i < from->depth; i++) {
+        frames[i] = *ab_site_frame(table, stack, i);
+        if (frames[i].module != 0)
+            frames[i] = name_frame(s, ab_site_frame(table, stack, i), out);
+        if (frames[i].module == 0)
+            frames[i].address = 0;
+    }
+    return ab_site_know_stack(out, frames, from->depth, from->end);
+}
+
+/* The text beside share.abt is share.txt. */
+static char *text_path(const char *path)
+{
+    size_t n = strlen(path);
+    bool is_named = n > 4 && strcmp(path + n - 4, ".abt") == 0;
+    struct ab_text out = {0};
+    ab_text_addf(&out, "%.*s.txt", (int)(is_named ? n - 4 : n), path);
+    return out.s;
+}
+
+/* Reads back what was written: with the second book, and the digest of the original. */
+static enum ab_status prove(const struct sharing *s, const char *path, struct ab_err *err)
+{
+    char digest[65];
+    struct ab_walk walk = {.path = path, .digest = digest};
+    AB_TRY(ab_trace_check(&walk, NULL, err));
+    if (strcmp(digest, s->digest) != 0)
+        return ab_fail(err, AB_SYSTEM, "the calls that were written are not those of the trace");
     return AB_OK;
+}
+
+static enum ab_status write_text(const struct sharing *s, const char *path, FILE *to,
+                                 struct ab_err *err)
+{
+    struct ab_options o = *s->o;
+    const char *name = strrchr(o.output, '/');
+    o.is_partial = o.wants_scopes = false;
+    o.wants_digest = true;
+    o.wants_sites = o.keeps_functions;
+    o.n_sites = AB_SITES_SHOWN_DEFAULT;
+    fprintf(
+        to,
+        "%s: the calls of a program to malloc, recorded with allocbench. It has no names%s,\n"
+        "no addresses and no contents of blocks. Every call is possible, all totals are right.\n"
+        "To measure allocators on it: allocbench replay %s\n\n",
+        AB_SHOWN(300, name != NULL ? name + 1 : o.output),
+        o.keeps_functions ? " but of functions" : "",
+        AB_SHOWN(300, name != NULL ? name + 1 : o.output));
+    return ab_trace_print_info(to, &o, path, err);
+}
+
+static void print_removed(const struct sharing *s)
+{
+    const struct ab_trace_info *before = &s->report.before;
+    if (before->program[0] != 0)
+        fprintf(stderr, "allocbench: removed: the name of the program (%s)\n",
+                AB_SHOWN(1024, before->program));
+    if (before->has_sites)
+        fprintf(stderr, "allocbench: removed: %s\n",
+                s->o->keeps_functions ? "paths and addresses of the call sites" : "the call sites");
+    if (before->has_marks)
+        fputs("allocbench: removed: the names of the marks\n", stderr);
+    if (before->bypass.n_names > 0)
+        fputs("allocbench: removed: the names of libraries that call another malloc\n", stderr);
+    if (before->optional_chunks > 0)
+        fprintf(stderr, "allocbench: removed: %llu chunk%s of optional data\n",
+                (unsigned long long)before->optional_chunks,
+                before->optional_chunks == 1 ? "" : "s");
+    fprintf(stderr,
+            "allocbench: kept: calls, sizes, alignments, threads as numbers%s%s, and their "
+            "order\n",
+            s->o->keeps_functions ? ", names of functions" : "",
+            before->has_time ? ", times since the first call" : "");
+}
+
+static enum ab_status share(struct sharing *s, struct making *m, struct ab_output *text,
+                            struct ab_err *err)
+{
+    char path[64];
+    struct ab_filter filter = {.sizes = AB_EXTENT_ALL,
+                               .events = AB_EXTENT_ALL,
+                               .is_anonymous = true,
+                               .know_site = s->o->keeps_functions ? know_functions : NULL,
+                               .site_user = s};
+    m->walk.digest = s->digest;
+    AB_TRY(ab_trace_filter(&m->walk, &filter, m->out.to, &s->report, err));
+    if (s->o->keeps_functions && !s->report.before.has_sites)
+        return ab_fail(err, AB_USAGE, "%s: --functions: has no call sites; record with --sites",
+                       s->o->args[1]);
+    if (fflush(m->out.to) != 0)
+        return ab_fail_errno(err, AB_SYSTEM, "cannot write %s", AB_SHOWN(600, s->o->output));
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(m->out.to)); /* it has no name yet */
+    AB_TRY(prove(s, path, err));
+    AB_TRY(write_text(s, path, text->to, err));
+    return ab_output_commit(text, err);
+}
+
+static enum ab_status trace_share(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct making m;
+    struct sharing s = {.o = o};
+    struct ab_output text = {0};
+    (void)exit_code;
+    if (o->output != NULL && strcmp(o->output, "-") == 0)
+        return ab_fail(err, AB_USAGE,
+                       "trace share writes two files, share.abt and share.txt: give "
+                       "-o a name");
+    AB_TRY(begin_making(&m, o, "share", 1, err));
+    char *path = text_path(o->output);
+    enum ab_status status = ab_trace_open_file(o, 1, path, &text, err);
+    if (status == AB_OK)
+        status = share(&s, &m, &text, err);
+    ab_output_abandon(&text);
+    ab_site_names_fini(&s.names);
+    status = end_making(&m, status, err);
+    if (status == AB_OK && !o->is_quiet) {
+        fprintf(stderr, "allocbench: %s: %llu events; %s says what is in it\n",
+                AB_SHOWN(600, o->output), (unsigned long long)s.report.info.events,
+                AB_SHOWN(600, path));
+        print_removed(&s);
+    }
+    free(path);
+    return status;
 }
 
 /* `trace merge`: several traces as one. */
@@ -512,7 +638,8 @@ static const struct word {
      trace_filter,
      {"events", "partial", "output", "thread", "size", "time", "site"}},
     {"merge", "A.abt B.abt", 2, AB_MERGE_MOST, trace_merge, {"partial", "output", "serial"}},
-    {"anonymize", "TRACE.abt", 1, 1, trace_anonymize, {"partial", "output"}},
+    {"share", "TRACE.abt", 1, 1, trace_share, {"partial", "output", "functions"}},
+    {"model", "TRACE.abt", 1, 1, ab_trace_cmd_model, {"partial", "output"}},
     {"import", "FORMAT FILE", 2, 2, trace_import, {"partial", "output"}},
     {"recover", "SPOOL", 1, 1, trace_recover, {"partial", "output"}},
 };
@@ -555,6 +682,8 @@ static enum ab_status find_word(const char *given, const struct word **out, stru
         return ab_fail(err, AB_USAGE,
                        "trace export was removed: trace dump writes the events, trace info "
                        "--json - the curve of live memory; files of other tools are only imported");
+    if (strcmp(given, "anonymize") == 0)
+        return ab_fail(err, AB_USAGE, "trace anonymize is called trace share");
     const char *near = ab_text_nearest(given, names, AB_ARRAY_LEN(words));
     char list[256] = "";
     ab_text_printable(shown, sizeof shown, given);
@@ -582,6 +711,7 @@ static enum ab_status check_options(const struct word *word, const struct ab_opt
         {"size", o->has_sizes},
         {"time", o->has_times},
         {"serial", o->is_serial},
+        {"functions", o->keeps_functions},
         {"sites", o->wants_sites},
         {"sort", o->has_site_order},
         {"site", o->n_site_patterns > 0},

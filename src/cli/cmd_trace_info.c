@@ -767,10 +767,14 @@ static void trace_print_lives(FILE *to, const struct ab_site_stats *s)
     }
 }
 
-static void tell_sites(const struct ab_options *o, const struct ab_trace_facts *f)
+static void tell_text(FILE *to, const struct ab_options *o, const struct ab_trace_facts *f,
+                      struct ab_table_style style)
 {
-    trace_print_lives(stdout, &f->sites);
-    ab_trace_print_sites(stdout, f, o);
+    print_facts(to, f, style);
+    if (!o->wants_sites)
+        return;
+    trace_print_lives(to, &f->sites);
+    ab_trace_print_sites(to, f, o);
 }
 
 /* Reports one file: text immediately, JSON into the list. */
@@ -786,9 +790,7 @@ static enum ab_status tell(struct telling *t, size_t i, struct ab_trace_facts *f
         if (o->n_args > 2) {
             printf("%s%s:\n", i > 1 ? "\n" : "", AB_SHOWN(600, f->path));
         }
-        print_facts(stdout, f, ab_terminal_style(o));
-        if (o->wants_sites)
-            tell_sites(o, f);
+        tell_text(stdout, o, f, ab_terminal_style(o));
     }
     if (o->flame != NULL || o->folded != NULL)
         AB_TRY(write_flame(f, o->flame_by, &t->out[FLAME], &t->out[FOLDED], err));
@@ -809,6 +811,29 @@ static enum ab_status write_list(struct telling *t, struct ab_err *err)
     return ab_output_commit(&t->out[JSON], err);
 }
 
+static void forget_facts(struct ab_trace_facts *f)
+{
+    ab_survey_fini(&f->survey);
+    ab_site_stats_fini(&f->sites);
+    forget_scopes(&f->scopes);
+    ab_site_table_fini(&f->site_table);
+    ab_mark_table_fini(&f->marks);
+    ab_overview_abandon(f->look);
+}
+
+enum ab_status ab_trace_print_info(FILE *to, const struct ab_options *o, const char *path,
+                                   struct ab_err *err)
+{
+    struct ab_trace_facts *f = ab_alloc_zeroed(1, sizeof *f);
+    f->path = path;
+    enum ab_status status = read_facts(o, f, err);
+    if (status == AB_OK)
+        tell_text(to, o, f, (struct ab_table_style){.width = 80, .utf8 = true});
+    forget_facts(f);
+    free(f);
+    return status;
+}
+
 static enum ab_status tell_all(struct telling *t, struct ab_err *err)
 {
     struct ab_trace_facts *f = ab_alloc_zeroed(1, sizeof *f);
@@ -816,12 +841,7 @@ static enum ab_status tell_all(struct telling *t, struct ab_err *err)
     for (size_t i = 1; i < t->o->n_args && status == AB_OK; i++) {
         *f = (struct ab_trace_facts){0};
         status = tell(t, i, f, err);
-        ab_survey_fini(&f->survey);
-        ab_site_stats_fini(&f->sites);
-        forget_scopes(&f->scopes);
-        ab_site_table_fini(&f->site_table);
-        ab_mark_table_fini(&f->marks);
-        ab_overview_abandon(f->look);
+        forget_facts(f);
     }
     free(f);
     return status == AB_OK ? write_list(t, err) : status;

@@ -775,6 +775,8 @@ static const struct ab_option_info table[] = {
      SPECIAL(read_times), GIVEN(has_times)},
     {"serial", NULL, "merge: one trace after the other, not side by side", "What is read", 0, TRACE,
      FLAG(is_serial)},
+    {"functions", NULL, "share: keep the call sites, as names of functions", "What is read", 0,
+     TRACE, FLAG(keeps_functions)},
     {"scopes", NULL,
      "info: the scopes of the program (frames, requests), by its marks or as they\n"
      "are found; reads the file up to four times more",

@@ -47,6 +47,10 @@ struct ab_trace_scopes { /* begins as {0} */
 };
 
 enum ab_status ab_trace_cmd_info(const struct ab_options *o, int *exit_code, struct ab_err *err);
+/* The same text of one file, for people who do not have it. */
+enum ab_status ab_trace_print_info(FILE *to, const struct ab_options *o, const char *path,
+                                   struct ab_err *err);
+enum ab_status ab_trace_cmd_model(const struct ab_options *o, int *exit_code, struct ab_err *err);
 
 /* The commands of trace; NULL past the end. */
 const char *ab_trace_command_name(size_t i);

@@ -153,7 +153,10 @@ struct part {
     FILE *to;
     struct rewrite out;
     struct original whole;
-    struct ab_site_table sites; /* of the whole file; blocks that are kept have none */
+    struct ab_site_table sites;     /* of the whole file; blocks that are kept have none */
+    struct ab_site_table own_sites; /* of an anonymous part */
+    uint32_t *stacks;               /* by stack: its number in own_sites; 0 = not met yet */
+    size_t cap_stacks;
     struct marks marks;
     struct ab_mark_table kept_marks; /* all: they stand between other calls */
     struct ab_walk walk;
@@ -234,12 +237,19 @@ static uint64_t first_events(const struct part *p)
     return is_all ? UINT64_MAX : 0;
 }
 
+static bool has_own_sites(const struct part *p)
+{
+    return p->marks.is_anonymous && p->filter->know_site != NULL;
+}
+
 static enum ab_status begin_part(struct part *p, const struct ab_walk_batch *batch,
                                  struct ab_err *err)
 {
     bool is_anonymous = p->marks.is_anonymous, has_time = batch->info->has_time;
     struct ab_trace_writer_options options = {.program = is_anonymous ? "" : batch->info->program,
-                                              .sites = is_anonymous ? NULL : &p->sites,
+                                              .sites = has_own_sites(p) ? &p->own_sites
+                                                       : is_anonymous   ? NULL
+                                                                        : &p->sites,
                                               .marks = &p->kept_marks,
                                               .has_time = has_time};
     if (p->filter != NULL && p->filter->has_times && !has_time)
@@ -250,6 +260,15 @@ static enum ab_status begin_part(struct part *p, const struct ab_walk_batch *bat
         skip_marks(&p->marks, p->walk.begin);
     AB_TRY(ab_trace_writer_open_with(p->to, &options, &p->out.writer, err));
     return p->is_keeping_live ? keep_live(p, batch->book, err) : AB_OK;
+}
+
+static uint32_t find_own_site(struct part *p, uint32_t stack)
+{
+    AB_GROW_ZEROED(p->stacks, p->cap_stacks, stack);
+    if (p->stacks[stack] == 0)
+        p->stacks[stack] = p->filter->know_site(p->filter->site_user, &p->sites, stack,
+                                                &p->own_sites);
+    return p->stacks[stack];
 }
 
 static enum ab_status take_event(struct part *p, const struct ab_event *e, uint64_t number,
@@ -264,7 +283,18 @@ static enum ab_status take_event(struct part *p, const struct ab_event *e, uint6
         p->first_us = p->marks.from_us = e->time_us;
     p->has_first = true;
     own.time_us = e->time_us - p->first_us;
+    if (has_own_sites(p) && e->site != 0)
+        own.site = find_own_site(p, e->site);
     return put_event(&p->out, &p->whole, &own, err);
+}
+
+/* How much is missing is a number; which libraries it is of is not. */
+static void keep_bypass(struct part *p, const struct ab_trace_bypass *bypass)
+{
+    struct ab_trace_bypass nameless = *bypass;
+    memset(nameless.names, 0, sizeof nameless.names);
+    nameless.n_names = 0;
+    ab_trace_writer_bypass(p->out.writer, &nameless);
 }
 
 static enum ab_status take_part(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
@@ -284,6 +314,8 @@ static enum ab_status take_part(void *user, const struct ab_walk_batch *batch, s
     }
     if (batch->where == AB_WALK_END)
         put_marks(&p->marks, &p->out, &p->whole, p->walk.end, &p->kept_marks);
+    if (batch->where == AB_WALK_END && p->marks.is_anonymous)
+        keep_bypass(p, &batch->info->bypass);
     return AB_OK;
 }
 
@@ -312,7 +344,7 @@ static enum ab_status write_part(struct part *p, struct ab_trace_info *before, s
     p->walk.has_thread_ends = true;
     p->walk.visit = take_part;
     p->walk.user = p;
-    p->walk.sites = p->marks.is_anonymous ? NULL : &p->sites;
+    p->walk.sites = p->marks.is_anonymous && !has_own_sites(p) ? NULL : &p->sites;
     p->walk.marks = &p->marks.from;
     enum ab_status status = ab_trace_walk(&p->walk, before, err);
     if (status == AB_OK && p->filter != NULL)
@@ -324,6 +356,8 @@ static enum ab_status write_part(struct part *p, struct ab_trace_info *before, s
     ab_trace_writer_abandon(p->out.writer);
     forget_original(&p->whole);
     ab_site_table_fini(&p->sites);
+    ab_site_table_fini(&p->own_sites);
+    free(p->stacks);
     forget_marks(&p->marks);
     ab_mark_table_fini(&p->kept_marks);
     return status;

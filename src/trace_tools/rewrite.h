@@ -45,7 +45,13 @@ struct ab_filter { /* of allocations; all of it has to hold */
      * all are. */
     bool (*has_site)(void *user, const struct ab_site_table *table, uint32_t stack);
     void *site_user;
-    bool is_anonymous; /* the name of the program and the call sites are left out as well */
+    /* What is not a number is left out, too: the name of the program and of libraries, call sites.
+     * Marks get names that say nothing. */
+    bool is_anonymous;
+    /* Puts a stack of the table into that of an anonymous trace; its number there. NULL = they have
+     * no call sites. */
+    uint32_t (*know_site)(void *user, const struct ab_site_table *table, uint32_t stack,
+                          struct ab_site_table *out);
 };
 
 struct ab_filter_report {

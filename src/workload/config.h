@@ -10,6 +10,7 @@
 #include "workload/diag.h"
 #include "workload/dist.h"
 #include "workload/language.h"
+#include "workload/model.h"
 #include "workload/values.h"
 #include "workload/workload.h"
 #include "workload/yaml_index.h"
@@ -39,6 +40,7 @@ struct ab_set_def {
     uint32_t n_survivors;
     bool is_below_lifo, is_above_lifo; /* … and in which order the others die */
     uint32_t first_lane, end_lane;     /* that use it, over all phases; at least one */
+    struct ab_model model;
     uint32_t base; /* slot of position 0 of the first lane; only where blocks do not move */
 };
 

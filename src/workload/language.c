@@ -14,11 +14,9 @@ const struct ab_verb_def ab_verbs[] = {
 
 /* ---- words ---- */
 
-static const struct ab_word kind_words[] = {{"slots", AB_SET_SLOTS},
-                                            {"list", AB_SET_LIST},
-                                            {"region", AB_SET_REGION},
-                                            {"queue", AB_SET_QUEUE},
-                                            {"window", AB_SET_WINDOW}};
+static const struct ab_word kind_words[] = {{"slots", AB_SET_SLOTS},   {"list", AB_SET_LIST},
+                                            {"region", AB_SET_REGION}, {"queue", AB_SET_QUEUE},
+                                            {"window", AB_SET_WINDOW}, {"model", AB_SET_MODEL}};
 static const struct ab_word per_words[] = {{"lane", false}, {"all", true}};
 static const struct ab_word end_words[] = {{"fifo", false}, {"lifo", true}};
 static const struct ab_word on_full_words[] = {

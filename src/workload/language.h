@@ -11,13 +11,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum ab_set_kind { AB_SET_SLOTS, AB_SET_LIST, AB_SET_REGION, AB_SET_QUEUE, AB_SET_WINDOW };
+enum ab_set_kind {
+    AB_SET_SLOTS,
+    AB_SET_LIST,
+    AB_SET_REGION,
+    AB_SET_QUEUE,
+    AB_SET_WINDOW,
+    AB_SET_MODEL
+};
 enum { /* the same as bits: which kinds a verb works on */
        AB_IN_SLOTS = 1 << AB_SET_SLOTS,
        AB_IN_LIST = 1 << AB_SET_LIST,
        AB_IN_REGION = 1 << AB_SET_REGION,
        AB_IN_QUEUE = 1 << AB_SET_QUEUE,
        AB_IN_WINDOW = 1 << AB_SET_WINDOW,
+       AB_IN_MODEL = 1 << AB_SET_MODEL,
        AB_IN_POSITIONS = AB_IN_SLOTS | AB_IN_LIST | AB_IN_WINDOW
 };
 
@@ -83,7 +91,8 @@ enum ab_verb_trait {
       AB_VERB_BY_AGE) \
     X(P, SCOPE, scope, AB_OPT_DO, AB_IN_REGION, AB_PICK_LIFO, 0) \
     X(P, MAYBE, maybe, AB_OPT_DO, 0, AB_PICK_NEXT, 0) \
-    X(P, WALK, walk, AB_OPT_ORDER, AB_IN_POSITIONS | AB_IN_REGION, AB_PICK_FIFO, AB_VERB_WHOLE)
+    X(P, WALK, walk, AB_OPT_ORDER, AB_IN_POSITIONS | AB_IN_REGION, AB_PICK_FIFO, AB_VERB_WHOLE) \
+    X(P, PLAY, play, AB_OPT_TOUCH, AB_IN_MODEL, AB_PICK_NEXT, 0)
 
 /* ---- options: X(P, NAME, key, type); types as below. `do` is a list and among the lists ---- */
 
@@ -152,7 +161,11 @@ enum ab_verb_trait {
                     P##TEXT(set, via, SPECIAL) P##TEXT(set, fixed, SPECIAL) \
                         P##TEXT(set, survive, REAL(0, 1, ab_set_def, survive)) P##TEXT( \
                             set, below, WORD(end_words, false, ab_set_def, is_below_lifo)) \
-                            P##TEXT(set, above, WORD(end_words, true, ab_set_def, is_above_lifo))
+                            P##TEXT(set, above, WORD(end_words, true, ab_set_def, is_above_lifo)) \
+                                P##TEXT(set, blocks, SPECIAL) P##TEXT(set, sequence, SPECIAL) \
+                                    P##TEXT(set, part, \
+                                            COUNT(1, UINT64_C(1) << 30, 0, ab_set_def, \
+                                                  model.part_calls))
 
 #define AB_KEYS_PHASE(P) \
     P##TEXT(phase, name, SPECIAL) P##TEXT(phase, until, SPECIAL) \

@@ -446,6 +446,46 @@ static bool check_window(const struct ab_reader *r, const struct ab_node *node,
                            set->count);
 }
 
+static bool read_model_table(const struct ab_reader *r, const struct ab_yaml_field *f,
+                             struct ab_model *t, bool is_sequence)
+{
+    char *text = NULL;
+    unsigned line = 0;
+    const char *wrong = ab_table_read(r->w, f->text, AB_MODEL_BYTES, &text);
+    if (wrong == NULL)
+        wrong = ab_model_read(t, is_sequence, text, &line);
+    free(text);
+    if (wrong == NULL)
+        return true;
+    if (line == 0)
+        return AB_REFUSE_FIELD(r, f, "%s: %s", AB_QUOTED(f->text, strlen(f->text)), wrong);
+    return AB_REFUSE_FIELD(r, f, "%s, line %u: %s", AB_QUOTED(f->text, strlen(f->text)), line,
+                           wrong);
+}
+
+/* `blocks`, `sequence` and `part`, which a model needs, and only that has. */
+static bool read_model(const struct ab_reader *r, const struct ab_node *node,
+                       const struct ab_raw_set *raw, struct ab_set_def *set)
+{
+    const struct ab_yaml_field fields[] = {
+        AB_FIELD(r, node, raw, blocks),
+        AB_FIELD(r, node, raw, sequence),
+        AB_FIELD(r, node, raw, part)
+    };
+    static const char *const keys[] = {"blocks", "sequence", "part"};
+    bool is_model = set->kind == AB_SET_MODEL;
+    for (size_t i = 0; i < 3; i++) {
+        if (fields[i].text != NULL && !is_model)
+            return AB_REFUSE_FIELD(r, &fields[i], "'%s' is for sets of kind model", keys[i]);
+        if (fields[i].text == NULL && is_model)
+            return ab_field_missing(r, node, keys[i], "a model");
+    }
+    if (!is_model)
+        return true;
+    return read_model_table(r, &fields[0], &set->model, false) &&
+           read_model_table(r, &fields[1], &set->model, true);
+}
+
 /* Keys that only some kinds have. The place of a set is that of its `count`, where it has one. */
 static bool check_kind(const struct ab_reader *r, const struct ab_node *node,
                        const struct ab_raw_set *raw, struct ab_set_def *set)
@@ -466,7 +506,11 @@ static bool check_kind(const struct ab_reader *r, const struct ab_node *node,
         return ab_field_missing(r, node, "count", "a set");
     if (count.text != NULL && !has_positions && !is_queue)
         return AB_REFUSE_FIELD(r, &count, "a %s grows with what is allocated; it has no 'count'",
-                               set->kind == AB_SET_LIST ? "list" : "region");
+                               set->kind == AB_SET_LIST    ? "list"
+                               : set->kind == AB_SET_MODEL ? "model"
+                                                           : "region");
+    if (!read_model(r, node, raw, set))
+        return false;
     for (size_t i = 0; i < AB_ARRAY_LEN(own); i++)
         if (own[i].text != NULL && set->kind != (i < 3 ? AB_SET_QUEUE : AB_SET_WINDOW))
             return AB_REFUSE_FIELD(r, &own[i], "'%s' is for sets of kind %s", own[i].node->key,

@@ -122,6 +122,11 @@ static inline void ab_set_add_lanes(struct ab_set_def *set, uint32_t first, uint
 /* Reads a distribution or the name of one of `sizes`; *index says where it is in w->dists. */
 bool ab_dist_read(struct ab_reader *r, const struct ab_yaml_field *f, size_t *index);
 
+/* Reads a table beside the workload, of at most so many bytes. NULL, and *out is its text, malloc'ed;
+ * or what is wrong with the file. */
+enum { AB_TABLE_BYTES = 1 << 20, AB_MODEL_BYTES = 1 << 26 };
+const char *ab_table_read(const struct ab_workload *w, const char *name, size_t most, char **out);
+
 /* Reads `mix:` of a size; `raw` and the items of `list` go side by side. */
 bool ab_dist_read_mix(struct ab_reader *r, const struct ab_node *list,
                       const struct ab_raw_part *raw, unsigned n, size_t *index);

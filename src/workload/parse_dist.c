@@ -366,7 +366,7 @@ static bool fail_unknown(const struct ab_reader *r, const struct ab_yaml_field *
  * small, regular and below the workload's own folder, and no message shows more of it than a number
  * that cannot be read. */
 
-enum { MAX_BYTES = 1 << 20, MAX_ROWS = 100000, MAX_COLUMNS = 64, PATH_CAP = 4096 };
+enum { MAX_ROWS = 100000, MAX_COLUMNS = 64, PATH_CAP = 4096 };
 
 struct csv {
     struct ab_reader *r;
@@ -396,38 +396,33 @@ static bool is_inside(const char *path)
     return true;
 }
 
-/* The table's text, malloc'ed, or NULL after an error. */
-static char *read_file(const struct csv *c)
+const char *ab_table_read(const struct ab_workload *w, const char *name, size_t most, char **out)
 {
-    char path[PATH_CAP];
-    const char *slash = strrchr(c->r->w->file, '/');
-    int folder = slash == NULL ? 0 : (int)(slash - c->r->w->file) + 1;
-    if (!is_inside(c->name) ||
-        snprintf(path, sizeof path, "%.*s%s", folder, c->r->w->file, c->name) >= PATH_CAP) {
-        fail_file(c, "path must be inside the workload's directory");
-        return NULL;
-    }
+    char path[PATH_CAP], *text = NULL;
+    const char *slash = strrchr(w->file, '/'), *wrong = NULL;
+    int folder = slash == NULL ? 0 : (int)(slash - w->file) + 1;
+    if (!is_inside(name) ||
+        snprintf(path, sizeof path, "%.*s%s", folder, w->file, name) >= PATH_CAP)
+        return "path must be inside the workload's directory";
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat st;
-    char *text = NULL;
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        fail_file(c, "cannot be opened");
-        goto out;
-    }
-    if (!S_ISREG(st.st_mode) || st.st_size > MAX_BYTES) {
-        fail_file(c, !S_ISREG(st.st_mode) ? "is not a regular file" : "is larger than 1 MiB");
-        goto out;
-    }
-    text = ab_alloc_zeroed(1, (size_t)st.st_size + 1);
-    if (read(fd, text, (size_t)st.st_size) != (ssize_t)st.st_size) {
-        fail_file(c, "cannot be read");
-        free(text);
-        text = NULL;
-    }
-out:
+    if (fd < 0 || fstat(fd, &st) != 0)
+        wrong = "cannot be opened";
+    else if (!S_ISREG(st.st_mode))
+        wrong = "is not a regular file";
+    else if ((uint64_t)st.st_size > most)
+        wrong = most == AB_TABLE_BYTES ? "is larger than 1 MiB" : "is larger than 64 MiB";
+    else
+        text = ab_alloc_zeroed(1, (size_t)st.st_size + 1);
+    if (text != NULL && read(fd, text, (size_t)st.st_size) != (ssize_t)st.st_size)
+        wrong = "cannot be read";
     if (fd >= 0)
         close(fd);
-    return text;
+    if (wrong == NULL)
+        *out = text;
+    else
+        free(text);
+    return wrong;
 }
 
 /* Splits a line at its commas, in place; fields lose their blanks. */
@@ -553,7 +548,8 @@ static bool csv_read(struct ab_reader *r, const struct ab_yaml_field *f,
     const struct ab_value *file = &call->args[0].first;
     char *name = ab_strndup(file->text, file->n_text), *text = NULL;
     c.name = name;
-    bool ok = (text = read_file(&c)) != NULL && read_lines(&c, text, d);
+    const char *wrong = ab_table_read(r->w, name, AB_TABLE_BYTES, &text);
+    bool ok = wrong == NULL ? read_lines(&c, text, d) : fail_file(&c, wrong);
     c.line = 0;
     if (ok && !ab_dist_share_out(d))
         ok = fail_file(&c, d->n_rows == 0 ? "no rows" : "the weights add up to 0");

@@ -24,7 +24,8 @@ struct verb_reader {
 
 static const struct ab_limits count_range = {AB_UNIT_COUNT, 1, AB_COUNT_MOST};
 
-static const char *const kind_names[] = {"slots", "a list", "a region", "a queue", "a window"};
+static const char *const kind_names[] = {"slots",   "a list",   "a region",
+                                         "a queue", "a window", "a model"};
 
 /* ---- which verb ---- */
 
@@ -101,6 +102,7 @@ static bool check_kind(const struct verb_reader *vr, const struct ab_yaml_field 
     const char *hint = set->kind == AB_SET_REGION  ? "; its blocks are freed together, by 'reset'"
                        : set->kind == AB_SET_QUEUE ? "; its blocks are added by 'send' and removed "
                                                      "by 'recv'"
+                       : set->kind == AB_SET_MODEL ? "; its blocks come and go by 'play'"
                                                    : "";
     return AB_REFUSE_FIELD(vr->r, f, "'%s' needs %s; '%s' is %s%s", f->node->key, allowed,
                            set->name, kind_names[set->kind], hint);

@@ -12,8 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const enum ab_op_kind shown_kinds[] = {AB_OP_ALLOC, AB_OP_ALLOC_ALIGNED, AB_OP_RESIZE,
-                                              AB_OP_FREE,  AB_OP_RESET,         AB_OP_ACCESS};
+static const enum ab_op_kind shown_kinds[] = {AB_OP_ALLOC,  AB_OP_ALLOC_ZEROED, AB_OP_ALLOC_ALIGNED,
+                                              AB_OP_RESIZE, AB_OP_FREE,         AB_OP_RESET,
+                                              AB_OP_ACCESS};
 
 static void print_queue(FILE *f, const struct ab_set_def *set)
 {
@@ -39,6 +40,9 @@ static void print_set(FILE *f, const struct ab_set_def *set)
         fprintf(f, "window of %" PRIu32 ", %" PRIu32 " survive", set->count, set->n_survivors);
     else if (set->kind == AB_SET_QUEUE)
         print_queue(f, set);
+    else if (set->kind == AB_SET_MODEL)
+        fprintf(f, "model of %zu kinds of blocks in %" PRIu32 " parts", set->model.n_blocks,
+                set->model.n_parts);
     else
         fprintf(f, "%s", set->kind == AB_SET_LIST ? "list" : "region");
     fprintf(f, "%s\n", n_lanes > 1 && set->is_shared ? ", shared by all lanes" : "");
@@ -74,12 +78,13 @@ static bool has_kind(const struct ab_tape *tape, enum ab_op_kind kind)
     return false;
 }
 
-/* Bulk resets and accesses get a column where there are any. */
+/* What most workloads have no verb for gets a column where there is any. */
 static size_t list_kinds(const struct ab_tape *tape, enum ab_op_kind *kinds)
 {
     size_t n = 0;
     for (size_t k = 0; k < AB_ARRAY_LEN(shown_kinds); k++)
-        if (shown_kinds[k] < AB_OP_RESET || has_kind(tape, shown_kinds[k]))
+        if ((shown_kinds[k] < AB_OP_RESET && shown_kinds[k] != AB_OP_ALLOC_ZEROED) ||
+            has_kind(tape, shown_kinds[k]))
             kinds[n++] = shown_kinds[k];
     return n;
 }

@@ -206,8 +206,10 @@ void ab_workload_free(struct ab_workload *w)
     free(w->params.items);
     free(w->phases);
     free(w->sizes);
-    for (size_t i = 0; i < w->n_sets; i++)
+    for (size_t i = 0; i < w->n_sets; i++) {
         free(w->sets[i].via);
+        ab_model_fini(&w->sets[i].model);
+    }
     free(w->sets);
     free(w->about);
     free(w->file);

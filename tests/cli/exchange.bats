@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Files of other tools: `trace import` against a count that knows nothing of allocbench, on the
-# golden files and on recordings of real programs. Then `trace merge`, `filter` and `anonymize`.
+# golden files and on recordings of real programs. Then `trace merge`, `filter` and `share`.
 # tests: cmd_trace.c
 
 load helpers
@@ -228,22 +228,116 @@ digest() {
     printf '%s\n' '0 0 alloc 30 - 0 ok 0' '1 0 free - - 0 ok 0' | diff - "$OUT/stdout"
 }
 
-@test "anonymize: nothing of the names is left, and every call is" {
-    allocbench record -q -o "$OUT/secret.abt" -- "$GUESTS/prog_calls" 3>&-
-    local n_chunks=0
-    for trace in "$OUT/secret.abt" "$ROOT"/tests/golden/traces/good/*.abt; do
-        bench trace anonymize "$trace" -o "$OUT/a.abt"
+# Every text of a trace is nowhere in a shared one: not in its bytes or the text beside it, and not in
+# what comes of unpacking them. Prints how many were looked for, and how many modules there are.
+texts_are_gone() { # ORIGINAL SHARED
+    python3 - "$ROOT/scripts/read-trace.py" "$1" "$2" <<'PY'
+import importlib.machinery, importlib.util, struct, sys
+loader = importlib.machinery.SourceFileLoader("reader", sys.argv[1])
+reader = importlib.util.module_from_spec(importlib.util.spec_from_loader("reader", loader))
+loader.exec_module(reader)
+raw, unpack_frame, unpack = [], reader.unpack_frame, reader.Stream.unpack
+reader.unpack_frame = lambda *a: raw.append(unpack_frame(*a)) or raw[-1]
+reader.Stream.unpack = lambda *a: raw.append(unpack(*a)) or raw[-1]
+
+def read(path):
+    raw.clear()
+    trace = reader.Trace(open(path, "rb").read())
+    trace.read_header()
+    while trace.read_chunk():
+        pass
+    return trace
+
+def bypass_names(data):
+    at = struct.unpack_from("<I", data, 12)[0]
+    while at < len(data):
+        kind, stored = struct.unpack_from("<4xI12xI", data, at)
+        if kind == 0x80000004:
+            yield from data[at + 64:at + 40 + stored].split(b"\0")
+        at += 40 + stored
+
+before = read(sys.argv[2])
+texts = {before.program, *before.mark_names, *bypass_names(before.data)}
+for path, build_id in before.modules:
+    texts |= {path, build_id, *path.split(b"/")}
+texts = {t for t in texts if len(t) > 4}
+after = read(sys.argv[3])
+for t in sorted(texts):
+    assert not [where for where in (after.data, *raw) if t in where], t
+beside = open(sys.argv[3][:-4] + ".txt", "rb").read()
+for t in {before.program, *(path for path, _ in before.modules)} - {b""}:
+    assert t not in beside, t
+assert after.program == b"" and all(n[:5] == b"mark-" for n in after.mark_names)
+assert not list(filter(None, bypass_names(after.data)))
+assert len(after.marks) == len(before.marks)
+print(len(texts), len(after.modules))
+PY
+}
+
+@test "share: nothing of the names is left, and every call is" {
+    allocbench record -q --sites --time -o "$OUT/secret.abt" -- "$GUESTS/prog_marks" names 3>&-
+    allocbench record -q -o "$OUT/deep.abt" -- "$GUESTS/prog_modules" deep \
+        "$GUESTS/libdeep.so" 1000 3>&- || true # it warns of what is not seen
+    local n_chunks=0 n_texts=0 texts
+    for trace in "$OUT/secret.abt" "$OUT/deep.abt" "$ROOT"/tests/golden/traces/good/*.abt; do
+        bench trace share "$trace" -o "$OUT/a.abt"
         expect_code 0
         expect_error 'kept: calls, sizes, alignments'
+        allocbench trace check "$OUT/a.abt" 3>&-
         name=$(allocbench trace info --json - "$trace" 3>&- | jq -r '.program // ""')
         [ -z "$name" ] || expect_error "removed: the name of the program"
-        [ -z "$name" ] || ! grep -aqF -- "$name" "$OUT/a.abt" || fail "$trace: $name"
         [ "$(digest "$OUT/a.abt")" = "$(digest "$trace")" ] || fail "$trace: other events"
+        grep -q "^digest *$(digest "$trace")" "$OUT/a.txt"
         ! grep -q 'removed: .* of optional data' "$OUT/stderr" || n_chunks=$((n_chunks + 1))
         allocbench trace info --json - "$OUT/a.abt" 3>&- |
-            jq -e --argjson before "$(allocbench trace info --json - "$trace" 3>&- | jq .inherited)" \
-                '(.program == "" or .program == null) and .inherited == $before' >/dev/null ||
-            fail "$trace: $(allocbench trace info "$OUT/a.abt" 3>&- | head -3)"
+            jq -e --argjson before "$(allocbench trace info --json - "$trace" 3>&-)" \
+                '(.program // "") == "" and .inherited == $before.inherited and
+                 (.not_seen | del(.module_names?)) == ($before.not_seen | del(.module_names?))' \
+                >/dev/null || fail "$trace: $(allocbench trace info "$OUT/a.abt" 3>&- | head -3)"
+        texts=$(texts_are_gone "$trace" "$OUT/a.abt") || fail "$trace: $texts"
+        [ "${texts#* }" = 0 ]
+        n_texts=$((n_texts + ${texts% *}))
     done
     [ $n_chunks -gt 0 ] # among the golden traces are some with chunks that nobody knows
+    [ $n_texts -gt 20 ]
+}
+
+@test "share --functions: call sites stay, as names of functions" {
+    allocbench record -q --sites=16 -o "$OUT/secret.abt" -- "$GUESTS/prog_sites" depth 3>&-
+    bench trace share --functions "$OUT/secret.abt" -o "$OUT/a.abt"
+    expect_code 0
+    allocbench trace check "$OUT/a.abt" 3>&-
+    texts=$(texts_are_gone "$OUT/secret.abt" "$OUT/a.abt") || fail "$texts"
+    [ "${texts#* }" -gt 3 ] || fail "$texts"
+    for trace in secret a; do # as many stacks of as many calls
+        allocbench trace info --sites=1000000 --json - "$OUT/$trace.abt" 3>&- |
+            jq -c '.sites[] | [.calls, .bytes, (.stack | map(select(.inlined | not)) | length)]' |
+            sort >"$OUT/$trace.sites"
+    done
+    [ -s "$OUT/a.sites" ]
+    diff "$OUT/secret.sites" "$OUT/a.sites"
+    grep -q '< site_middle+0x[0-9a-f]*$' "$OUT/a.txt" || fail "$(tail "$OUT/a.txt")"
+}
+
+@test "share: mistakes leave no file" {
+    cp "$TINY" "$OUT/t.abt"
+    head -c 500 "$TINY" >"$OUT/cut.abt"
+    cd "$OUT"
+    while IFS=: read -r options code why; do
+        # shellcheck disable=SC2086
+        bench trace share $options
+        expect_code "$code"
+        expect_error "$why"
+    done <<'MISTAKES'
+t.abt:2:trace share needs -o
+t.abt -o -:2:writes two files
+--functions t.abt -o s.abt:2:has no call sites; record with --sites
+absent.abt -o s.abt:3:absent.abt
+cut.abt -o s.abt:3:cut.abt
+t.abt -o t.abt:2:would replace the file that is read
+MISTAKES
+    [ ! -e s.abt ] && [ ! -e s.txt ]
+    bench trace anonymize t.abt -o s.abt
+    expect_code 2
+    expect_error 'trace anonymize is called trace share'
 }

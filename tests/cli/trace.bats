@@ -269,7 +269,7 @@ expect_golden() { # NAME
     bench trace
     expect_code 2
     for case in 'ifno:did you mean info' 'chekc:did you mean check' 'mport:did you mean import' \
-        'x:allowed are info, check, dump, cut, filter, merge, anonymize, import and recover'; do
+        'x:allowed are info, check, dump, cut, filter, merge, share, import and recover'; do
         bench trace "${case%%:*}" "$TINY"
         expect_code 2
         expect_error "${case#*:}"
@@ -328,7 +328,7 @@ cut --events 0..9 t.abt
 cut --events 0..9 link.abt
 merge u.abt t.abt
 filter --size 1..9 t.abt
-anonymize t.abt
+share t.abt
 import mtrace t.abt
 E
     cmp "$OUT/t.abt" "$OUT/u.abt"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Marks through cut, filter, anonymize and merge: each stays between the calls that it was between,
+ * Marks through cut, filter, share and merge: each stays between the calls that it was between,
  * counted here on the events themselves.
  * tests: rewrite.c
  */

@@ -707,6 +707,7 @@ static void release(struct ab_generator *g)
         ab_live_set_fini(&g->instances[i].live);
         ab_queue_fini(&g->instances[i].queue);
         free(g->instances[i].slots);
+        ab_play_end(g->instances[i].play);
     }
     for (uint32_t i = 0; g->lanes != NULL && i < g->n_lanes; i++) {
         free(g->lanes[i].turns);

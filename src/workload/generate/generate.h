@@ -26,6 +26,7 @@ struct ab_instance {
     uint32_t base;   /* slot of position 0, unless … */
     uint32_t *slots; /* … blocks move: of each occupied position */
     struct ab_queue queue;
+    struct ab_play *play; /* of a model: how far it is */
 };
 
 /* A loop that a lane is in: the phase's own, then one for each repeat and scope. */
@@ -116,6 +117,13 @@ enum ab_status ab_step(struct ab_generator *g);
 enum ab_status ab_step_end_scope(struct ab_generator *g, const struct ab_loop *scope);
 /* Puts the message that a lane holds back where it belongs, at the end of a phase. */
 void ab_step_put_down(struct ab_generator *g, struct ab_generator_lane *lane);
+
+/* ---- play.c ---- */
+struct ab_play *ab_play_begin(const struct ab_model *t, uint64_t seed, uint64_t stream);
+void ab_play_end(struct ab_play *p); /* NULL is fine */
+/* One call of the model; or *is_over. Errors are those of the tape. */
+enum ab_status ab_play_step(struct ab_generator *g, struct ab_play *p, const struct ab_verb *v,
+                            bool *is_over);
 
 static inline struct ab_instance *ab_instance_of(const struct ab_generator *g, uint32_t set,
                                                  uint32_t lane)

@@ -16,6 +16,8 @@
 #include <string.h>
 
 #define LIVE_BYTES_MAX (UINT64_C(1) << 62)
+/* Streams of random numbers that are no lane's. */
+#define MODEL_STREAM (UINT64_C(1) << 32)
 enum { POOLED_OPS = 12, GROWN_OPS = 3 }; /* memory of a pooled slot, a grown position, in ops */
 
 /* ---- how it fails, and how far it is ---- */
@@ -229,6 +231,20 @@ uint64_t ab_step_draw_count(const struct ab_generator *g, const struct ab_verb *
                : ab_dist_draw(&g->w->dists, v->counts, g->lane->turns, &g->lane->choices);
 }
 
+/* As many steps as it takes to its end. */
+static enum ab_status begin_play(struct ab_generator *g, const struct ab_verb *v,
+                                 struct ab_instance *s)
+{
+    const struct ab_set_def *def = &g->w->sets[v->set];
+    if (def->model.n_lanes > g->phase->n_lanes)
+        return ab_generate_fail(g, v->place, "'%s' has blocks of %u lanes; the phase has %u",
+                                def->name, def->model.n_lanes, g->phase->n_lanes);
+    if (s->play == NULL)
+        s->play = ab_play_begin(&def->model, g->w->seed, MODEL_STREAM + v->set);
+    g->lane->n_steps = UINT64_MAX;
+    return AB_OK;
+}
+
 enum ab_status ab_step_begin(struct ab_generator *g, const struct ab_verb *v)
 {
     struct ab_generator_lane *lane = g->lane;
@@ -238,6 +254,8 @@ enum ab_status ab_step_begin(struct ab_generator *g, const struct ab_verb *v)
     lane->count = ab_step_draw_count(g, v);
     if (v->kind == AB_VERB_SEND)
         lane->n_steps = count_sent(g, v);
+    else if (v->kind == AB_VERB_PLAY)
+        return begin_play(g, v, s);
     else if (v->kind == AB_VERB_RECV)
         lane->n_steps = v->amount == AB_AMOUNT_ALL ? s->queue.lengths.n : lane->count;
     else if ((ab_verbs[v->kind].traits & AB_VERB_WHOLE) != 0)
@@ -859,6 +877,15 @@ static enum ab_status step_walk(struct ab_generator *g, const struct ab_verb *v)
                        : pushed(g, ab_tape_walk(g->tape, lane->picked, n_read, v->walk, g->err));
 }
 
+static enum ab_status step_play(struct ab_generator *g, const struct ab_verb *v)
+{
+    struct ab_generator_lane *lane = g->lane;
+    bool is_over = false;
+    AB_TRY(pushed(g, ab_play_step(g, ab_instance_of(g, v->set, lane->index)->play, v, &is_over)));
+    lane->step = is_over ? lane->n_steps : lane->step + 1;
+    return is_over ? ab_generate_idle(g, v->place, 1) : AB_OK;
+}
+
 /* ---- any step ---- */
 
 /* Has the phase reached its end, or the tape its limit? */
@@ -894,6 +921,8 @@ static enum ab_status step_any(struct ab_generator *g, const struct ab_verb *v)
         return step_shuffle(g, v);
     case AB_VERB_WALK:
         return step_walk(g, v);
+    case AB_VERB_PLAY:
+        return step_play(g, v);
     default:
         return step_at_position(g, v);
     }

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `trace model`: writes a workload with its two tables, and how far it is from the trace, which is found
+ * by compiling what was written. The more parts the run is cut into, the nearer is the live memory and
+ * the larger are the tables: parts are doubled until the live peak is near enough.
+ */
+#include "cli/trace.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include "core/units_show.h"
+#include "trace_tools/trace_model.h"
+#include "workload/workload.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LEAST_PARTS = 32, SUFFIXES = 3 };
+#define NEAR_PEAK 0.02
+static const char *const suffixes[SUFFIXES] = {".yaml", "-blocks.csv", "-sequence.csv"};
+
+struct modeling {
+    const struct ab_options *o;
+    struct ab_trace_model model;
+    struct ab_model_distance distance;
+    bool has_distance;
+    char stem[1024];           /* of the files: the output without its .yaml */
+    char folder[300];          /* of the draft */
+    char draft[SUFFIXES][400]; /* "": not there */
+};
+
+static double change(uint64_t from, uint64_t to)
+{
+    return from > 0 ? 100 * ((double)to / (double)from - 1) : 0;
+}
+
+/* The same lines on the screen and as comments. */
+static void print_distance(FILE *to, const struct modeling *s, const char *lead)
+{
+    const struct ab_trace_model *m = &s->model;
+    const struct ab_model_distance *d = &s->distance;
+    fprintf(to, "%scalls      %llu; in the trace %llu (%+.2f %%)\n", lead,
+            (unsigned long long)d->calls, (unsigned long long)m->n_calls,
+            change(m->n_calls, d->calls));
+    fprintf(to, "%slive peak  %s; in the trace %s (%+.2f %%)\n", lead, AB_BYTES(d->live_peak_bytes),
+            AB_BYTES(m->live_peak_bytes), change(m->live_peak_bytes, d->live_peak_bytes));
+    fprintf(to, "%ssizes      Kolmogorov distance %.2f %%\n", lead, 100 * d->sizes);
+    fprintf(to, "%stables     %llu kinds of blocks, %llu rows of sequence in %u parts\n", lead,
+            (unsigned long long)m->n_kinds, (unsigned long long)m->n_rows, m->n_parts);
+}
+
+static void write_workload(FILE *to, const struct modeling *s, const char *name)
+{
+    const struct ab_trace_model *m = &s->model;
+    fputs(
+        "# A model of a recorded program: sizes, lifetimes, live memory over time and threads of its\n"
+        "# calls to malloc as tables, written by `allocbench trace model`. How near it is to the "
+        "trace:\n",
+        to);
+    if (s->has_distance)
+        print_distance(to, s, "#   ");
+    fprintf(to,
+            "allocbench: 1\nname: model\nsets:\n"
+            "  - {name: heap, kind: model, per: all, part: %llu,\n"
+            "     blocks: \"%s-blocks.csv\", sequence: \"%s-sequence.csv\"}\n"
+            "phases:\n  - name: play\n    lanes: %u\n    do:\n      - {play: heap}\n",
+            (unsigned long long)m->part_calls, name, name, m->n_lanes);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* ---- the draft, which is compiled ---- */
+
+static enum ab_status open_draft(struct modeling *s, FILE *files[SUFFIXES], struct ab_err *err)
+{
+    for (size_t i = 0; i < SUFFIXES; i++) {
+        snprintf(s->draft[i], sizeof s->draft[i], "%s/draft%s", s->folder, suffixes[i]);
+        files[i] = fopen(s->draft[i], "we");
+        if (files[i] == NULL)
+            return ab_fail_errno(err, AB_SYSTEM, "cannot write %s", s->draft[i]);
+    }
+    return AB_OK;
+}
+
+static enum ab_status close_draft(FILE *files[SUFFIXES], enum ab_status status, struct ab_err *err)
+{
+    bool is_written = true;
+    for (size_t i = 0; i < SUFFIXES; i++)
+        if (files[i] != NULL)
+            is_written = fclose(files[i]) == 0 && is_written;
+    return status != AB_OK || is_written ? status
+                                         : ab_fail_errno(err, AB_SYSTEM, "cannot write the draft");
+}
+
+static enum ab_status write_draft(struct modeling *s, struct ab_err *err)
+{
+    FILE *files[SUFFIXES] = {NULL};
+    enum ab_status status = open_draft(s, files, err);
+    if (status == AB_OK) {
+        write_workload(files[0], s, "draft");
+        ab_trace_model_write(&s->model, files[1], files[2]);
+    }
+    return close_draft(files, status, err);
+}
+
+static void remove_draft(struct modeling *s)
+{
+    for (size_t i = 0; i < SUFFIXES; i++)
+        if (s->draft[i][0] != 0)
+            unlink(s->draft[i]);
+    if (s->folder[0] != 0)
+        rmdir(s->folder);
+}
+
+static enum ab_status measure_draft(struct modeling *s, struct ab_err *err)
+{
+    struct ab_workload *w = NULL;
+    struct ab_workload_options options = {0};
+    struct ab_tape tape = {0};
+    char *messages = NULL;
+    AB_TRY(write_draft(s, err));
+    enum ab_status status = ab_workload_load(s->draft[0], &options, &w, &messages, err);
+    if (status == AB_CONFIG)
+        ab_fail(err, status, "%.900s", messages != NULL ? messages : "");
+    if (status == AB_OK)
+        status = ab_workload_compile(w, &tape, err);
+    if (status == AB_OK)
+        ab_trace_model_compare(&s->model, &tape, &s->distance);
+    ab_tape_fini(&tape);
+    ab_workload_free(w);
+    free(messages);
+    return status;
+}
+
+static enum ab_status find_model(struct modeling *s, struct ab_err *err)
+{
+    uint32_t parts = LEAST_PARTS;
+    for (;; parts *= 2) {
+        struct ab_trace_watch watch;
+        struct ab_walk walk = {0};
+        ab_trace_model_fini(&s->model);
+        ab_trace_watch_begin(&watch, s->o, s->o->args[1], &walk);
+        enum ab_status status = ab_trace_model_make(&walk, parts, &s->model, err);
+        ab_trace_watch_end(&watch);
+        AB_TRY(status);
+        AB_TRY(measure_draft(s, err));
+        double peak = change(s->model.live_peak_bytes, s->distance.live_peak_bytes) / 100;
+        if (parts == AB_TRACE_MODEL_PARTS_MAX || fabs(peak) <= NEAR_PEAK)
+            break;
+    }
+    s->has_distance = true;
+    return AB_OK;
+}
+
+/* ---- the files ---- */
+
+static enum ab_status write_files(struct modeling *s, struct ab_output out[SUFFIXES],
+                                  struct ab_err *err)
+{
+    enum ab_status status = AB_OK;
+    ab_trace_model_write(&s->model, out[1].to, out[2].to);
+    write_workload(out[0].to, s, base_name(s->stem));
+    for (size_t i = SUFFIXES; i-- > 0 && status == AB_OK;) /* the workload last */
+        status = ab_output_commit(&out[i], err);
+    return status;
+}
+
+static enum ab_status make_folder(struct modeling *s, struct ab_err *err)
+{
+    const char *temporary = getenv("TMPDIR");
+    int n = snprintf(s->folder, sizeof s->folder, "%s/allocbench-model-XXXXXX",
+                     temporary != NULL && temporary[0] != 0 ? temporary : "/tmp");
+    if (n < (int)sizeof s->folder && mkdtemp(s->folder) != NULL)
+        return AB_OK;
+    s->folder[0] = 0;
+    return ab_fail_errno(err, AB_SYSTEM, "cannot make a folder in $TMPDIR");
+}
+
+static enum ab_status model(struct modeling *s, struct ab_err *err)
+{
+    struct ab_output out[SUFFIXES] = {{0}};
+    enum ab_status status = AB_OK;
+    for (size_t i = 0; i < SUFFIXES && status == AB_OK; i++) {
+        char path[1100];
+        snprintf(path, sizeof path, "%s%s", s->stem, suffixes[i]);
+        status = ab_trace_open_file(s->o, 1, path, &out[i], err);
+    }
+    if (status == AB_OK)
+        status = make_folder(s, err);
+    if (status == AB_OK)
+        status = find_model(s, err);
+    if (status == AB_OK)
+        status = write_files(s, out, err);
+    for (size_t i = 0; i < SUFFIXES; i++)
+        ab_output_abandon(&out[i]);
+    remove_draft(s);
+    return status;
+}
+
+enum ab_status ab_trace_cmd_model(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct modeling s = {.o = o};
+    size_t n = o->output != NULL ? strlen(o->output) : 0;
+    (void)exit_code;
+    if (n <= 5 || strcmp(o->output + n - 5, ".yaml") != 0 || n >= sizeof s.stem)
+        return ab_fail(err, AB_USAGE,
+                       "trace model needs -o NAME.yaml: the workload to write, beside "
+                       "which it writes NAME-blocks.csv and NAME-sequence.csv");
+    if (strcmp(o->args[1], "-") == 0)
+        return ab_fail(err, AB_USAGE, "trace model reads the trace several times: give a file");
+    snprintf(s.stem, sizeof s.stem, "%.*s", (int)(n - 5), o->output);
+    enum ab_status status = model(&s, err);
+    if (status == AB_OK && !o->is_quiet) {
+        printf("%s, with %s-blocks.csv and %s-sequence.csv\n", AB_SHOWN(600, o->output),
+               AB_SHOWN(300, base_name(s.stem)), AB_SHOWN(300, base_name(s.stem)));
+        print_distance(stdout, &s, "  ");
+    }
+    ab_trace_model_fini(&s.model);
+    return status;
+}

@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One pass finds how long the trace is and which sizes it has, another one the kind of each block, which
+ * is known when the block ends; then the sequence of kinds is counted part by part.
+ */
+#include "trace_tools/trace_model.h"
+
+#include "base/bits.h"
+#include "core/grow.h"
+#include "core/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONTEXT = 4 }; /* so many kinds before say which one may come next */
+enum { EXACT_SIZES = 4096, EXACT_SIZE_TO = 1024, SIZE_BITS = 7, LIFE_BITS = 4 };
+enum { ENDS_NEVER, ENDS_CALLS, ENDS_FIFO, ENDS_LIFO, ENDS_RANDOM };
+static const char *const end_words[] = {"never", "calls", "fifo", "lifo", "random"};
+
+/* The leading bits of a number, and the middle of what they leave open. */
+static uint64_t round_to_bits(uint64_t x, unsigned bits)
+{
+    unsigned n = x > 0 ? ab_log2(x) + 1 : 0;
+    if (n <= bits)
+        return x;
+    return (x >> (n - bits) << (n - bits)) + (UINT64_C(1) << (n - bits) >> 1);
+}
+
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 31) * UINT64_C(0x9e3779b97f4a7c15);
+    return x ^ x >> 29;
+}
+
+/* ---- numbers by number: how often each size is asked for, which number a state has ---- */
+
+struct ab_size_counts { /* begins as {0}; a key is never UINT64_MAX */
+    struct ab_size_count {
+        uint64_t key, value;
+    } * items;
+    size_t n, cap; /* cap: a power of two */
+};
+
+static struct ab_size_count *find_count(struct ab_size_counts *c, uint64_t key)
+{
+    size_t i = mix(key) & (c->cap - 1);
+    while (c->items[i].key != UINT64_MAX && c->items[i].key != key)
+        i = (i + 1) & (c->cap - 1);
+    return &c->items[i];
+}
+
+static void empty_counts(struct ab_size_counts *c, size_t cap)
+{
+    c->items = ab_alloc(cap * sizeof c->items[0]);
+    memset(c->items, 0xff, cap * sizeof c->items[0]);
+    c->cap = cap;
+    c->n = 0;
+}
+
+/* The value of a key, 0 where it is new. */
+static uint64_t *count_of(struct ab_size_counts *c, uint64_t key)
+{
+    if (2 * (c->n + 1) > c->cap) {
+        struct ab_size_counts old = *c;
+        empty_counts(c, old.cap > 0 ? 2 * old.cap : 256);
+        for (size_t i = 0; i < old.cap; i++)
+            if (old.items[i].key != UINT64_MAX)
+                *find_count(c, old.items[i].key) = old.items[i];
+        c->n = old.n;
+        free(old.items);
+    }
+    struct ab_size_count *found = find_count(c, key);
+    if (found->key == UINT64_MAX) {
+        c->n++;
+        *found = (struct ab_size_count){.key = key};
+    }
+    return &found->value;
+}
+
+/* ---- kinds of blocks ---- */
+
+struct kind {
+    uint64_t size, last_size, life, align;
+    uint32_t resizes;
+    uint16_t lane, freed_by;
+    uint8_t grown, ends, is_zeroed, from, to, unused[3];
+};
+
+struct ab_model_kinds {
+    struct kind *items;
+    uint32_t *next; /* with the same hash, + 1 */
+    size_t n, cap, cap_next;
+    struct ab_size_counts by_hash;
+    uint32_t *number; /* in the table that is written; 0 = not in it yet */
+};
+
+static uint64_t hash_of(const struct kind *k)
+{
+    uint64_t words[sizeof *k / sizeof(uint64_t)], h = 0;
+    memcpy(words, k, sizeof words);
+    for (size_t i = 0; i < AB_ARRAY_LEN(words); i++)
+        h = mix(h ^ words[i]) + i;
+    return h >> 1;
+}
+
+static uint32_t know_kind(struct ab_model_kinds *kinds, const struct kind *k)
+{
+    uint64_t *head = count_of(&kinds->by_hash, hash_of(k));
+    for (uint64_t i = *head; i != 0; i = kinds->next[i - 1])
+        if (memcmp(&kinds->items[i - 1], k, sizeof *k) == 0)
+            return (uint32_t)i - 1;
+    AB_GROW(kinds->items, kinds->cap, kinds->n);
+    AB_GROW(kinds->next, kinds->cap_next, kinds->n);
+    kinds->items[kinds->n] = *k;
+    kinds->next[kinds->n] = (uint32_t)*head;
+    *head = ++kinds->n;
+    return (uint32_t)kinds->n - 1;
+}
+
+/* ---- the passes over the trace ---- */
+
+struct ab_model_group {          /* blocks that are born in one part and end in another one */
+    uint64_t last;               /* the one that ended last */
+    uint32_t n_later, n_earlier; /* ended after one that was born before, or after, it */
+    uint32_t from, to;           /* calls of the part of death: of the first one, after the last */
+};
+
+struct living {
+    uint64_t born, number, last_resize; /* calls; of its allocation */
+    uint64_t size, last_size, align;
+    uint32_t resizes;
+    uint16_t lane;
+    bool is_zeroed, is_live;
+};
+
+struct pass {
+    struct ab_trace_model *m;
+    bool is_first, has_exact_sizes;
+    struct living *slots;
+    size_t cap_slots, n_slots;
+    uint16_t *lane_of; /* by thread: its lane + 1 */
+    size_t cap_lane_of;
+    bool is_taken[AB_LANES_MAX];
+    uint32_t part; /* of the last call */
+};
+
+static enum ab_status find_lane(struct pass *p, uint32_t thread, uint16_t *out, struct ab_err *err)
+{
+    uint16_t lane = 0;
+    AB_GROW_ZEROED(p->lane_of, p->cap_lane_of, thread);
+    if (p->lane_of[thread] == 0) {
+        while (lane < AB_LANES_MAX && p->is_taken[lane])
+            lane++;
+        if (lane == AB_LANES_MAX)
+            return ab_fail(
+                err, AB_USAGE,
+                "more than %d threads at the same time, which a workload has no lanes for",
+                AB_LANES_MAX);
+        p->is_taken[lane] = true;
+        p->lane_of[thread] = (uint16_t)(lane + 1);
+        if (lane >= p->m->n_lanes)
+            p->m->n_lanes = lane + 1u;
+    }
+    *out = (uint16_t)(p->lane_of[thread] - 1);
+    return AB_OK;
+}
+
+static void end_thread(struct pass *p, uint32_t thread)
+{
+    if (thread < p->cap_lane_of && p->lane_of[thread] != 0)
+        p->is_taken[p->lane_of[thread] - 1] = false;
+}
+
+static uint32_t part_of(const struct ab_trace_model *m, uint64_t call)
+{
+    uint64_t part = call / m->part_calls;
+    return part < m->n_parts ? (uint32_t)part : m->n_parts - 1;
+}
+
+static uint64_t size_of(const struct pass *p, uint64_t size)
+{
+    return p->has_exact_sizes || size <= EXACT_SIZE_TO ? size : round_to_bits(size, SIZE_BITS);
+}
+
+/* How far into its life a block is resized, in percent of it. The last of n resizes comes after n of
+ * n + 1 equal steps. */
+static uint8_t grown_of(const struct living *x, uint64_t life)
+{
+    double last = (double)(x->last_resize - x->born) / (double)(life > 0 ? life : 1);
+    double percent = 100 * last * (x->resizes + 1) / x->resizes;
+    return (uint8_t)(percent < 95 ? (unsigned)(percent / 10 + 0.5) * 10 : 100);
+}
+
+/* Of blocks that outlive their part the order follows when all of them have ended. */
+static void note_end(struct ab_trace_model *m, const struct living *x, uint64_t call)
+{
+    uint32_t died = part_of(m, call), place = (uint32_t)(call - died * m->part_calls);
+    struct ab_model_group *g = &m->groups[(size_t)part_of(m, x->born) * m->n_parts + died];
+    if (g->last == 0) {
+        g->from = place;
+    } else {
+        g->n_later += x->number + 1 > g->last;
+        g->n_earlier += x->number + 1 < g->last;
+    }
+    g->to = place + 1;
+    g->last = x->number + 1;
+}
+
+/* call UINT64_MAX: it is never freed. */
+static void end_block(struct pass *p, const struct living *x, uint64_t call, uint16_t lane)
+{
+    struct ab_trace_model *m = p->m;
+    struct kind k;
+    memset(&k, 0, sizeof k); /* kinds are compared by their bytes */
+    k.size = size_of(p, x->size);
+    k.align = x->align;
+    k.is_zeroed = x->is_zeroed;
+    k.lane = x->lane;
+    uint64_t life = call - x->born;
+    if (call != UINT64_MAX) {
+        uint32_t born = part_of(m, x->born), died = part_of(m, call);
+        bool is_long = died != born && life >= m->part_calls / 8;
+        k.freed_by = lane;
+        k.ends = is_long ? ENDS_RANDOM : ENDS_CALLS;
+        k.life = is_long ? died - born : round_to_bits(life - 1, LIFE_BITS);
+        if (is_long)
+            note_end(m, x, call);
+    }
+    if (x->resizes > 0) {
+        k.resizes = (uint32_t)round_to_bits(x->resizes, LIFE_BITS);
+        k.last_size = size_of(p, x->last_size > 0 ? x->last_size : 1);
+        k.grown = grown_of(x, call != UINT64_MAX ? life : m->part_calls);
+    }
+    m->kind_of[x->number] = know_kind(m->kinds, &k);
+}
+
+static void begin_block(struct pass *p, const struct ab_event *e, uint64_t call, uint16_t lane)
+{
+    struct ab_trace_model *m = p->m;
+    AB_GROW_ZEROED(p->slots, p->cap_slots, e->slot);
+    p->n_slots = e->slot >= p->n_slots ? e->slot + 1 : p->n_slots;
+    for (uint32_t part = part_of(m, call); p->part < part;)
+        m->first[++p->part] = m->n_allocs;
+    p->slots[e->slot] = (struct living){.born = call,
+                                        .number = m->n_allocs++,
+                                        .size = e->size,
+                                        .last_size = e->size,
+                                        .align = e->kind == AB_EVENT_ALLOC_ALIGNED ? e->align : 0,
+                                        .is_zeroed = e->kind == AB_EVENT_ALLOC_ZEROED,
+                                        .lane = lane,
+                                        .is_live = true};
+}
+
+static void take_call(struct pass *p, const struct ab_event *e, uint64_t call, uint16_t lane)
+{
+    struct living *x = e->slot < p->cap_slots ? &p->slots[e->slot] : NULL;
+    if (e->kind <= AB_EVENT_ALLOC_ALIGNED) {
+        begin_block(p, e, call, lane);
+    } else if (e->kind == AB_EVENT_FREE || e->released) {
+        end_block(p, x, call, lane);
+        x->is_live = false;
+    } else {
+        x->resizes++;
+        x->last_size = e->size;
+        x->last_resize = call;
+    }
+}
+
+static enum ab_status take_event(struct pass *p, const struct ab_event *e, uint64_t call,
+                                 struct ab_err *err)
+{
+    uint16_t lane = 0;
+    if (e->kind == AB_EVENT_THREAD_END) {
+        end_thread(p, e->thread);
+        return AB_OK;
+    }
+    if (e->failed)
+        return AB_OK;
+    AB_TRY(find_lane(p, e->thread, &lane, err));
+    if (!p->is_first) {
+        take_call(p, e, call, lane);
+        return AB_OK;
+    }
+    p->m->n_allocs += e->kind <= AB_EVENT_ALLOC_ALIGNED;
+    if (e->kind != AB_EVENT_FREE && !e->released)
+        ++*count_of(p->m->sizes, e->size);
+    return AB_OK;
+}
+
+static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
+{
+    struct pass *p = user;
+    uint64_t call = batch->first;
+    for (size_t i = 0; i < batch->n; i++) {
+        AB_TRY(take_event(p, &batch->events[i], call, err));
+        call += batch->events[i].kind != AB_EVENT_THREAD_END;
+    }
+    return AB_OK;
+}
+
+static enum ab_status run_pass(struct pass *p, const struct ab_walk *given,
+                               struct ab_trace_info *info, struct ab_err *err)
+{
+    struct ab_walk walk = *given;
+    walk.has_thread_ends = true;
+    walk.begin = walk.end = 0;
+    walk.visit = visit;
+    walk.user = p;
+    enum ab_status status = ab_trace_walk(&walk, info, err);
+    for (size_t i = 0; i < p->n_slots && status == AB_OK; i++)
+        if (p->slots[i].is_live)
+            end_block(p, &p->slots[i], UINT64_MAX, 0);
+    free(p->slots);
+    free(p->lane_of);
+    return status;
+}
+
+static enum ab_status make(struct ab_trace_model *m, const struct ab_walk *walk, struct ab_err *err)
+{
+    struct pass first = {.m = m, .is_first = true}, second = {.m = m};
+    struct ab_trace_info info;
+    m->sizes = ab_alloc_zeroed(1, sizeof *m->sizes);
+    m->kinds = ab_alloc_zeroed(1, sizeof *m->kinds);
+    AB_TRY(run_pass(&first, walk, &info, err));
+    if (m->n_allocs == 0 || m->n_allocs >= UINT32_MAX)
+        return ab_fail(err, AB_USAGE,
+                       m->n_allocs == 0 ? "the trace has no allocations"
+                                        : "the trace has more allocations than a workload can");
+    m->n_calls = info.events;
+    m->live_peak_bytes = info.live_peak_bytes;
+    m->part_calls = (info.events + m->n_parts - 1) / m->n_parts;
+    m->kind_of = ab_alloc((size_t)m->n_allocs * sizeof m->kind_of[0]);
+    m->groups = ab_alloc_zeroed((size_t)m->n_parts * m->n_parts, sizeof m->groups[0]);
+    m->first = ab_alloc_zeroed(m->n_parts + 1u, sizeof m->first[0]);
+    m->n_allocs = 0;
+    second.has_exact_sizes = m->sizes->n <= EXACT_SIZES;
+    AB_TRY(run_pass(&second, walk, NULL, err));
+    while (second.part < m->n_parts)
+        m->first[++second.part] = m->n_allocs;
+    return AB_OK;
+}
+
+enum ab_status ab_trace_model_make(const struct ab_walk *walk, uint32_t n_parts,
+                                   struct ab_trace_model *out, struct ab_err *err)
+{
+    *out = (struct ab_trace_model){.n_parts = n_parts};
+    enum ab_status status = make(out, walk, err);
+    if (status != AB_OK)
+        ab_trace_model_fini(out);
+    return status;
+}
+
+void ab_trace_model_fini(struct ab_trace_model *m)
+{
+    if (m->sizes != NULL)
+        free(m->sizes->items);
+    if (m->kinds != NULL) {
+        free(m->kinds->items);
+        free(m->kinds->next);
+        free(m->kinds->by_hash.items);
+        free(m->kinds->number);
+    }
+    free(m->sizes);
+    free(m->kinds);
+    free(m->groups);
+    free(m->kind_of);
+    free(m->first);
+    *m = (struct ab_trace_model){0};
+}
+
+/* ---- the tables ---- */
+
+/* Three quarters of a group in one order are that order. */
+static uint8_t order_of(const struct ab_model_group *g)
+{
+    uint32_t n = g->n_later + g->n_earlier;
+    return 4 * (uint64_t)g->n_later > 3 * (uint64_t)n     ? ENDS_FIFO
+           : 4 * (uint64_t)g->n_earlier > 3 * (uint64_t)n ? ENDS_LIFO
+                                                          : ENDS_RANDOM;
+}
+
+static uint32_t settled_kind(struct ab_trace_model *m, uint32_t part, uint64_t number)
+{
+    struct kind k = m->kinds->items[m->kind_of[number]];
+    if (k.ends != ENDS_RANDOM)
+        return m->kind_of[number];
+    const struct ab_model_group *g = &m->groups[(size_t)part * m->n_parts + part + k.life];
+    k.ends = order_of(g);
+    k.from = (uint8_t)(g->from * UINT64_C(20) / m->part_calls * 5);
+    k.to = (uint8_t)((g->to * UINT64_C(20) + m->part_calls - 1) / m->part_calls * 5);
+    return know_kind(m->kinds, &k);
+}
+
+/* Numbers of kinds are given in the order of their first use. */
+static uint32_t written_kind(struct ab_trace_model *m, uint32_t kind, FILE *blocks)
+{
+    const struct kind *k = &m->kinds->items[kind];
+    if (m->kinds->number[kind] != 0)
+        return m->kinds->number[kind];
+    fprintf(blocks, "%llu,%llu,%u,%u,%u,%u,%llu,%u,%s,%llu,%u,%u\n", (unsigned long long)k->size,
+            (unsigned long long)k->align, k->is_zeroed, k->lane, k->freed_by, k->resizes,
+            (unsigned long long)k->last_size, k->grown, end_words[k->ends],
+            (unsigned long long)k->life, k->from, k->to);
+    return m->kinds->number[kind] = (uint32_t)++m->n_kinds;
+}
+
+struct step {
+    uint32_t state, kind, next;
+};
+
+static int by_step(const void *a, const void *b)
+{
+    const struct step *x = a, *y = b;
+    return x->state != y->state ? AB_COMPARE(x->state, y->state) : AB_COMPARE(x->kind, y->kind);
+}
+
+/* The state is the kinds that came last; states are numbered in the order in which they come. */
+static uint32_t find_state(struct ab_size_counts *states, const uint32_t last[CONTEXT])
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < CONTEXT; i++)
+        hash = mix(hash ^ last[i]) + i;
+    uint64_t *number = count_of(states, hash >> 1);
+    if (*number == 0)
+        *number = states->n;
+    return (uint32_t)*number - 1;
+}
+
+static void write_part(struct ab_trace_model *m, uint32_t part, FILE *blocks, FILE *sequence)
+{
+    size_t n = (size_t)(m->first[part + 1] - m->first[part]);
+    struct step *steps = ab_alloc((n + 1) * sizeof steps[0]);
+    struct ab_size_counts states = {0};
+    uint32_t last[CONTEXT] = {0};
+    for (size_t i = 0; i < n; i++) {
+        uint32_t kind = written_kind(m, settled_kind(m, part, m->first[part] + i), blocks);
+        steps[i].state = find_state(&states, last);
+        steps[i].kind = kind;
+        memmove(last + 1, last, sizeof last - sizeof last[0]);
+        last[0] = kind;
+        steps[i].next = find_state(&states, last);
+    }
+    qsort(steps, n, sizeof steps[0], by_step);
+    for (size_t i = 0, k; i < n; i = k) {
+        for (k = i + 1; k < n && by_step(&steps[i], &steps[k]) == 0;)
+            k++;
+        fprintf(sequence, "%u,%u,%u,%u,%zu\n", part, steps[i].state, steps[i].kind, steps[i].next,
+                k - i);
+        m->n_rows++;
+    }
+    free(states.items);
+    free(steps);
+}
+
+void ab_trace_model_write(struct ab_trace_model *m, FILE *blocks, FILE *sequence)
+{
+    m->n_kinds = m->n_rows = 0;
+    for (uint32_t part = 0; part < m->n_parts; part++) /* so that their number is known */
+        for (uint64_t i = m->first[part]; i < m->first[part + 1]; i++)
+            settled_kind(m, part, i);
+    free(m->kinds->number);
+    m->kinds->number = ab_alloc_zeroed(m->kinds->n + 1, sizeof m->kinds->number[0]);
+    fputs("size,align,zeroed,lane,freed_by,resizes,last_size,grown,ends,life,from,to\n", blocks);
+    fputs("part,state,block,next,count\n", sequence);
+    for (uint32_t part = 0; part < m->n_parts; part++)
+        write_part(m, part, blocks, sequence);
+}
+
+/* ---- the distance ---- */
+
+static int by_key(const void *a, const void *b)
+{
+    const struct ab_size_count *x = a, *y = b;
+    return AB_COMPARE(x->key, y->key);
+}
+
+/* Sorts a copy by size; *n: how many. */
+static struct ab_size_count *sorted(const struct ab_size_counts *c, size_t *n, uint64_t *sum)
+{
+    struct ab_size_count *out = ab_alloc((c->n + 1) * sizeof out[0]);
+    *n = *sum = 0;
+    for (size_t i = 0; i < c->cap; i++)
+        if (c->items[i].key != UINT64_MAX) {
+            *sum += c->items[i].value;
+            out[(*n)++] = c->items[i];
+        }
+    qsort(out, *n, sizeof out[0], by_key);
+    return out;
+}
+
+static double kolmogorov(const struct ab_size_counts *a, const struct ab_size_counts *b)
+{
+    size_t n[2], at[2] = {0, 0};
+    uint64_t sum[2], seen[2] = {0, 0};
+    double most = 0;
+    struct ab_size_count *lists[2] = {sorted(a, &n[0], &sum[0]), sorted(b, &n[1], &sum[1])};
+    while (at[0] < n[0] && at[1] < n[1]) {
+        uint64_t x = lists[0][at[0]].key, y = lists[1][at[1]].key, size = x < y ? x : y;
+        for (size_t k = 0; k < 2; k++)
+            if (lists[k][at[k]].key == size)
+                seen[k] += lists[k][at[k]++].value;
+        double d = (double)seen[0] / (double)sum[0] - (double)seen[1] / (double)sum[1];
+        most = d > most ? d : -d > most ? -d : most;
+    }
+    free(lists[0]);
+    free(lists[1]);
+    return most;
+}
+
+void ab_trace_model_compare(const struct ab_trace_model *m, const struct ab_tape *tape,
+                            struct ab_model_distance *out)
+{
+    struct ab_size_counts sizes = {0};
+    *out = (struct ab_model_distance){.live_peak_bytes = tape->facts.live_peak_bytes};
+    for (uint32_t i = 0; i < tape->n_phases; i++)
+        for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+            out->calls += tape->phases[i].n_ops[k];
+    for (uint32_t i = 0; i < tape->n_ops; i++) {
+        struct ab_op_view op = ab_op_decode(tape->ops[i], tape->wide);
+        if (op.kind == AB_OP_ALLOC || op.kind == AB_OP_ALLOC_ZEROED ||
+            op.kind == AB_OP_ALLOC_ALIGNED || op.kind == AB_OP_RESIZE)
+            ++*count_of(&sizes, op.size);
+    }
+    out->sizes = kolmogorov(m->sizes, &sizes);
+    free(sizes.items);
+}
