@@ -17,13 +17,13 @@ FOLDERS="$ROOT/configs/classics $ROOT/configs/fragmentation"
     grep -q 'Ops of run: 2000000, but' "$OUT/stdout"
 }
 
-@test "their tapes are those that they were, and notes are only on few ops" {
+@test "their tapes are those that they were, and notes are only on what they are meant to be" {
     local file
     for file in $(cd "$ROOT" && find configs/classics configs/fragmentation -name '*.yaml' | LC_ALL=C sort); do
         bench check "$ROOT/$file" --json -
         expect_code 0
         jq -r --arg file "$file" '.tape_sha256 + "  " + $file' "$OUT/stdout" >>"$OUT/digests"
-        expect_json '[.lints[].id] - ["few-ops", "few-samples", "small"] == []'
+        expect_json '[.lints[].id] - ["few-ops", "few-samples", "small", "align"] == []'
     done
     [ -z "${AB_UPDATE_GOLDEN-}" ] || cp "$OUT/digests" "$ROOT/tests/golden/classics.sha256"
     diff "$ROOT/tests/golden/classics.sha256" "$OUT/digests"
@@ -96,4 +96,23 @@ expect_memory() { # PHASE AT CONDITION
     memory_of trim-pinned glibc
     expect_memory burst end '.retained_ratio < 0.1'
     expect_memory after end '.retained_bytes > 0.8 * 20000000'
+}
+
+@test "fast14: memory of one size does not serve another, and its kind is named" {
+    local work
+    for work in w2 w3 w8; do
+        memory_of fast14 jemalloc,tcmalloc,mimalloc --set work=$work
+        expect_memory before end '.external_ratio + .retained_ratio < 0.2'
+        expect_memory after footprint_peak '.overhead_peak > 1.8'
+        expect_memory after footprint_peak '.external_bytes + .retained_bytes > 3 * .internal_bytes'
+        [ $work = w8 ] || expect_memory after footprint_peak '.external_bytes > 0.25 * .live_bytes'
+    done
+    expect_memory after footprint_peak '.retained_bytes > 2 * .external_bytes' # w8: large ones take new pages
+    memory_of fast14 jemalloc,tcmalloc,mimalloc --set work=w1 # nothing changes
+    expect_memory after end '.overhead_peak < 1.3'
+}
+
+@test "first-fit-worst: each class adds to what is resident" {
+    memory_of first-fit-worst glibc,jemalloc,mimalloc
+    expect_memory classes end '.overhead_peak > 2.5'
 }
