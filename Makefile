@@ -489,9 +489,10 @@ install-man: man
 # Workloads, recorded traces and pages: what one reads and measures.
 .PHONY: install-share install-develop
 install-share:
-	install -d $(SHARE)/configs/seeds $(SHARE)/configs/ci $(SHARE)/traces
+	install -d $(SHARE)/configs/ci $(SHARE)/traces
 	install -m 644 configs/*.yaml $(SHARE)/configs
-	install -m 644 configs/seeds/*.yaml $(SHARE)/configs/seeds
+	for group in seeds classics fragmentation; do install -d $(SHARE)/configs/$$group && \
+	  install -m 644 configs/$$group/* $(SHARE)/configs/$$group || exit 1; done
 	install -m 644 $(wildcard configs/ci/*.yml) $(SHARE)/configs/ci
 	install $(wildcard configs/ci/*.sh) $(SHARE)/configs/ci
 	install -m 644 traces/*.abt $(SHARE)/traces

@@ -242,6 +242,65 @@ static bool parse_args(struct parser *p, struct ab_value *call)
     }
 }
 
+/* ---- select ---- */
+
+enum { MAX_SELECT = 8, SELECT_WORD_BYTES = 65 };
+
+static bool fail_select(struct parser *p, const struct ab_value *call)
+{
+    return fail(p, call->offset, p->i - call->offset,
+                "select needs a word and what up to %d words stand for, as in "
+                "select($scale, small: 20, full: 1000)",
+                MAX_SELECT);
+}
+
+/* Which argument the word selects; 0 after an error. */
+static size_t find_selected(struct parser *p, const struct ab_value *call)
+{
+    char words[MAX_SELECT][SELECT_WORD_BYTES], wanted[SELECT_WORD_BYTES];
+    const char *names[MAX_SELECT];
+    const struct ab_value *word = &call->args[0].first;
+    struct ab_text list = {0};
+    size_t n = call->n_args - 1;
+    snprintf(wanted, sizeof wanted, "%.*s", (int)word->n_text, word->text);
+    for (size_t i = 0; i < n; i++) {
+        const struct ab_value *v = &call->args[i + 1].first;
+        snprintf(words[i], sizeof words[i], "%.*s", (int)v->n_text, v->text);
+        names[i] = words[i];
+        if (v->n_text == word->n_text && memcmp(v->text, word->text, v->n_text) == 0) {
+            ab_text_fini(&list);
+            return i + 1;
+        }
+        ab_text_addf(&list, "%s%s", i == 0 ? "" : ", ", words[i]);
+    }
+    const char *near = ab_text_nearest(wanted, names, n);
+    fail(p, word->offset, word->n, "'%s' is not among the words %.150s%s%s%s", wanted, list.s,
+         near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+         near != NULL ? "'?" : "");
+    ab_text_fini(&list);
+    return 0;
+}
+
+/* A call to select becomes what stands beside its word. */
+static bool resolve_select(struct parser *p, struct ab_value *call)
+{
+    bool is_right = call->n_args >= 2 && call->n_args <= MAX_SELECT + 1 && !call->args[0].is_pair;
+    for (size_t i = 0; is_right && i < call->n_args; i++)
+        is_right = call->args[i].name == NULL && call->args[i].first.kind == AB_VALUE_WORD &&
+                   call->args[i].is_pair == (i > 0);
+    if (!is_right)
+        return fail_select(p, call);
+    size_t selected = find_selected(p, call);
+    if (selected == 0)
+        return false;
+    struct ab_value result = call->args[selected].second;
+    call->args[selected].second = (struct ab_value){0};
+    result.offset = call->offset;
+    ab_value_fini(call);
+    *call = result;
+    return true;
+}
+
 static bool parse_word(struct parser *p, struct ab_value *v)
 {
     size_t start = p->i;
@@ -253,6 +312,8 @@ static bool parse_word(struct parser *p, struct ab_value *v)
     if (peek(p) == '(') {
         v->kind = AB_VALUE_CALL;
         ok = parse_args(p, v);
+        if (ok && ab_value_is_call(v, "select"))
+            ok = resolve_select(p, v);
     }
     v->n = p->i - start;
     return ok;

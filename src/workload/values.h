@@ -5,7 +5,7 @@
  *     value   := sum | word | "text" | word ( arg, arg … )
  *     arg     := [word =] value [: value]
  *     sum     := product (+|- product)…      product := factor (*|/|% factor)…
- *     factor  := number[unit] | number% | $param | ( sum )
+ *     factor  := number[unit] | number% | $param | ( sum ) | select( word, word: value … )
  *
  * Arithmetic is on whole numbers and checked; sizes keep their unit through it, so that 4KiB/16
  * is a size and 1MiB/4KiB a count. + - * beside a word or a call become calls of sum, difference and

@@ -96,7 +96,7 @@ Y
     bench run "$config" --set ops=1000 --rounds 1 -b inline+slab:threads=mutex --json -
     expect_code 4
     expect_json '.backends[0].status == "failed_check" and (.backends[0].reason | test("inlined"))'
-    bench run "$ROOT/configs/threads.yaml" --rounds 1 -b inline+slab --json -
+    bench run "$ROOT/configs/classics/threadtest.yaml" --rounds 1 -b inline+slab --json -
     expect_code 4
     expect_json '.backends[0].reason | test("single-threaded")'
 }

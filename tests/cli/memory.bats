@@ -257,7 +257,7 @@ expect_dist() { # PHASE METRIC CONDITION
 }
 
 @test "holes that no later request fits are external fragmentation, until all is freed" {
-    bench run "$ROOT/configs/holes.yaml" -b glibc --rounds 1 --no-store --json -
+    bench run "$ROOT/configs/fragmentation/hole-punch.yaml" -b glibc --rounds 1 --no-store --json -
     expect_code 0
     expect_json '[.memory[] | select(.phase == "fill" and .at == "end") | .external_ratio < 0.1] == [true]'
     expect_json '[.memory[] | select(.phase == "refill" and .at == "end") | .external_ratio | . > 0.3 and . < 1] == [true]'

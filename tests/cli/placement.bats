@@ -223,7 +223,7 @@ Y
 }
 
 @test "threads with heaps of their own: what all of them hold, and all are purged" {
-    bench run "$ROOT/configs/threads.yaml" --rounds 1 -b slab:threads=local \
+    bench run "$ROOT/configs/classics/threadtest.yaml" --rounds 1 -b slab:threads=local \
         --map '*=slab:threads=local' --json "$OUT/r.json" -q
     expect_code 0
     expect_json 'def of($b): [.memory[] | select(.backend == $b)

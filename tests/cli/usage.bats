@@ -192,8 +192,8 @@ YAML
 }
 
 @test "an unknown param gets all that there are" {
-    refused 2 "unknown param 'qqq'; its params are size, n, total" \
-        run "$ROOT/configs/glibc-simple.yaml" --set qqq=1
+    refused 2 "unknown param 'qqq'; its params are scale, blocks" \
+        run "$ROOT/configs/classics/malloc-large.yaml" --set qqq=1
 }
 
 @test "--version begins with name and version" {

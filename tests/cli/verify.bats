@@ -154,7 +154,7 @@ all_conform() {
     expect_json '[.backends[].checks[] | select(.check == "work") | .verdict] == ["ok", "ok"]'
     n=$(allocbench trace info "$ROOT/traces/perl-words.abt" --json - 3>&- | jq .events)
     expect_json ".backends[0].checks[1].work >= $n / 2"
-    bench verify slab "$ROOT/configs/threads.yaml" --check overflow --json -
+    bench verify slab "$ROOT/configs/classics/threadtest.yaml" --check overflow --json -
     expect_code 0
     expect_json '[.backends[0].checks[] | select(.check | startswith("work")) | .verdict]
         == ["ok", "ok"]'
@@ -314,7 +314,7 @@ all_conform() {
 # ---- decorators ----
 
 @test "checked+NAME proves every op, with its lanes, and is no measurement" {
-    bench run "$ROOT/configs/threads.yaml" --rounds 1 -b checked+slab,checked+glibc,slab --json -
+    bench run "$ROOT/configs/classics/threadtest.yaml" --rounds 1 -b checked+slab,checked+glibc,slab --json -
     expect_code 0
     expect_json '[.backends[].status] == ["decorated", "decorated", "ok"]'
     expect_json '[.results[] | select(.op == "all") | .backend] | unique
@@ -323,7 +323,7 @@ all_conform() {
 }
 
 @test "checked+NAME finds behind the pre-flight what only lanes show" {
-    bench run "$ROOT/configs/threads.yaml" --rounds 3 -b "checked+$MUTANT{MUTANT=19}" --json -
+    bench run "$ROOT/configs/classics/threadtest.yaml" --rounds 3 -b "checked+$MUTANT{MUTANT=19}" --json -
     expect_code 4
     expect_json '.backends[0] | (.status == "failed_check" or .status == "crashed"
         or .status == "timeout")'
@@ -334,7 +334,7 @@ all_conform() {
     expect_code 4
     expect_json '.backends[0] | .status == "oom" and (.reason | test("^alloc[(][0-9]+[)] returned"
         + " NULL [(]op [0-9]+[)]: allocation #100, injected by fault.+$"))'
-    bench run "$ROOT/configs/threads.yaml" --rounds 1 -b fault+glibc:n=20000 --json -
+    bench run "$ROOT/configs/classics/threadtest.yaml" --rounds 1 -b fault+glibc:n=20000 --json -
     expect_code 4
     expect_json '.backends[0].reason | test("^malloc.* [(]op [0-9]+, lane [0-3][)]: allocation #20000, injected")'
     bench run "$ROOT/configs/realloc-growth.yaml" --rounds 1 -b fault+glibc:n=3000 --json -

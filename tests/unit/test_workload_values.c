@@ -57,6 +57,9 @@ static const struct {
     {"$page*$n", 49152, true},
     {"((((5))))", 5, false},
     {"1e2%7", 2, false},
+    {"select($how, lifo: 1, fifo: 2)", 2, false},
+    {"3*select($how, fifo: $page/4) + 1", 3073, true},
+    {"select(select($how, fifo: b), a: 1, b: 4)", 4, false},
 };
 
 static void whole_numbers_and_sums_come_out_exactly(void **state)
@@ -123,6 +126,12 @@ static const struct {
     {"uniform(1 2)", 10, 1, "',' or ')' is needed"},
     {"uniform(1,)", 10, 1, "a value is needed here, found ')'"},
     {"csv(\"a", 4, 2, "closing \" is missing"},
+    {"select($how, fif: 1, lifo: 2)", 7, 4,
+     "'fifo' is not among the words fif, lifo; did you mean 'fif'?"},
+    {"select(all, x: 1)", 7, 3, "'all' is not among the words x"},
+    {"1+select($n, x: 1)", 2, 16, "select needs a word"},
+    {"select($how)", 0, 12, "select needs a word"},
+    {"select($how, fifo)", 0, 18, "select needs a word"},
     {"~", 0, 1, "found '~'"},
     {"\x1b[31m", 0, 1, "found '\\x1b'"},
     {"\xc3\xa9", 0, 2, "found '\xc3\xa9'"},
