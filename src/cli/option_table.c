@@ -512,8 +512,8 @@ static const struct ab_option_info table[] = {
      "neither built in nor known",
      "What runs", 0, RUN | REPLAY | ADVISE | EXEC | CHECK | VERIFY, TEXT(backend_path), RARE},
     {"set", "NAME=VALUE",
-     "override a param of the workload; of NAME=VALUE,VALUE each value is\n"
-     "measured, of several such params each combination",
+     "override a param of the workload; with\n"
+     "NAME=VALUE,VALUE… run measures each of them",
      "What runs", 0, RUN | CHECK | VERIFY | CALIBRATE, LIST_OF(sets)},
     {"allow-plugins", NULL,
      "allow libraries that the workload names by path (their code is run);\n"
