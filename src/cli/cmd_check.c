@@ -481,8 +481,8 @@ static const struct ab_member document_members[] = {
     CHECK(WHOLE, "claims", gates.n_claims),
     AB_ARRAY("lints", struct check, lints.items, lints.n, LINTS_MAX, .record = &lint_record),
     AB_RECORD_HERE("cost", &cost_record),
-    AB_ARRAY("combinations", struct check, combinations, n_combinations, AB_COMBINATIONS_MAX,
-             .record = &ab_combination_record, .has = has_combinations, .flags = AB_OMIT),
+    AB_LIST("combinations", struct check, combinations, n_combinations, AB_COMBINATIONS_MAX,
+            .record = &ab_combination_record, .has = has_combinations, .flags = AB_OMIT),
 };
 AB_TABLE(document, struct check);
 
