@@ -482,8 +482,8 @@ bool ab_walks_grid(const struct ab_session *s, const char *phase, struct ab_grid
         .columns = {{"blocks"}, {"lines"}, {"a block"}, {"pages"}, {"2 MiB spans"}},
         .n_columns = N,
         .is_whole = true};
-    g->title = ab_view_texts_addf(&g->texts, "walk / %.200s: what the blocks that it reads lie in",
-                                  phase);
+    g->title = ab_view_texts_addf(&g->texts,
+                                  "walk / %.200s: the memory of the blocks that it reads", phase);
     ab_grid_heading(g, phase, "");
     for (uint32_t b = 0; b < s->n_backends; b++) {
         double blocks = MEDIAN(walk_blocks, AB_AT_END), lines = MEDIAN(walk_lines, AB_AT_END);
