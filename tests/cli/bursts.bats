@@ -35,7 +35,7 @@ work_of() { # FILE
 @test "a workload in bursts does the work of the whole" {
     for name in producer-consumer exchange scratch region; do
         for size in 1GiB 256KiB; do
-            bench run "@$name" -b arena,slab --rounds 1 --tape-mem $size --json "$OUT/$size.json" -q
+            bench run "$ROOT/configs/$name.yaml" -b arena,slab --rounds 1 --tape-mem $size --json "$OUT/$size.json" -q
             expect_code 0
         done
         [ "$(work_of "$OUT/1GiB.json")" = "$(work_of "$OUT/256KiB.json")" ] || fail "other work: $name"

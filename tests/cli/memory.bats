@@ -268,7 +268,7 @@ expect_dist() { # PHASE METRIC CONDITION
 @test "a walk reads each block once, and what it touches is counted" {
     bench run "$WORKLOADS/walk.yaml" --rounds 1 -b arena,glibc,handle --json "$OUT/walk.json"
     expect_code 0
-    grep -q 'walk / walk: what the blocks that it reads lie in' "$OUT/stdout" || fail "no table"
+    grep -q 'walk / walk: the memory of the blocks that it reads' "$OUT/stdout" || fail "no table"
     cp "$OUT/walk.json" "$OUT/stdout"
     expect_json '[.results[] | select(.op == "all") | .n_ops] | all(. == 60000)'
     # of an arena the blocks lie side by side; glibc puts a header before each

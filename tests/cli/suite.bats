@@ -158,6 +158,10 @@ several() { # ARGUMENT…
 }
 
 @test "a folder of configs is a group" {
+    mkdir -p "$OUT/tree/build/release"
+    cp "$BUILD/allocbench" "$OUT/tree/build/release"
+    cp -r "$ROOT/configs" "$OUT/tree/configs"
+    PATH=$OUT/tree/build/release:$PATH
     bench list workloads
     grep -q '@seeds: 2 workloads' "$OUT/stdout"
     bench run @seed
