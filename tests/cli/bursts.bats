@@ -31,6 +31,12 @@ work_of() { # FILE
     expect_nothing_left
 }
 
+# The same, but for the usable bytes where resident memory was read: the peak is found op by op, and
+# what lanes wait for is laid down otherwise.
+calls_of() { # FILE
+    work_of "$1" | jq -c '[.[0], [.[1][] | .[:2]]]'
+}
+
 # A workload has several phases, queues, scopes and iterations; most bursts have one phase alone.
 @test "a workload in bursts does the work of the whole" {
     for name in producer-consumer exchange scratch region; do
@@ -38,7 +44,7 @@ work_of() { # FILE
             bench run "$ROOT/configs/$name.yaml" -b arena,slab --rounds 1 --tape-mem $size --json "$OUT/$size.json" -q
             expect_code 0
         done
-        [ "$(work_of "$OUT/1GiB.json")" = "$(work_of "$OUT/256KiB.json")" ] || fail "other work: $name"
+        [ "$(calls_of "$OUT/1GiB.json")" = "$(calls_of "$OUT/256KiB.json")" ] || fail "other work: $name"
         expect_json '.config.settings | any(startswith("tape-mem=")) | not' "$OUT/1GiB.json"
         expect_json '.config.settings[-1] | test("^tape-mem=262144, [1-9][0-9]* bursts$")' \
             "$OUT/256KiB.json"
