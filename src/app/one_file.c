@@ -151,12 +151,15 @@ enum ab_status ab_lay_down_workload(const struct ab_options *o, const char *path
                                     struct ab_err *err)
 {
     struct ab_tape_file file = {0};
-    struct ab_laid_down made = {.most_bytes = ab_tape_memory(o)};
-    if (o->tape_mem_bytes ==
-        0) /* another time a bit more may be available: the same bursts then, too */
-        made.most_bytes = UINT64_C(1) << ab_log2(made.most_bytes);
-    struct ab_workload_bursts bursts = {
-        .most_bytes = made.most_bytes, .take = add_burst, .user = &file};
+    struct ab_laid_down made = {.tape_memory = ab_tape_memory(o)};
+    /* A bit more or less may be available another time: the same bursts then, too. */
+    if (o->tape_mem_bytes == 0)
+        made.tape_memory = UINT64_C(1) << ab_log2(made.tape_memory);
+    uint64_t share = made.tape_memory / ab_workload_combinations(workload);
+    struct ab_workload_bursts bursts = {.most_bytes = share > AB_TAPE_MEM_LEAST ? share
+                                                                                : AB_TAPE_MEM_LEAST,
+                                        .take = add_burst,
+                                        .user = &file};
     enum ab_status status = compile(o, path, workload, &bursts, &made.tape, err);
     made.n_bursts = bursts.n;
     if (status == AB_OK)

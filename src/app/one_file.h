@@ -37,7 +37,7 @@ struct ab_laid_down {
     struct ab_tape tape; /* what is known of it; no ops */
     struct ab_tape_map map;
     uint32_t n_bursts;
-    uint64_t most_bytes; /* of a burst */
+    uint64_t tape_memory; /* of all combinations: each has its share, as no burst is longer than */
 };
 /* The same, to where runs map it: a tape that is longer than --tape-mem in bursts. */
 enum ab_status ab_lay_down_workload(const struct ab_options *o, const char *path,

@@ -31,7 +31,7 @@ static void list_settings(const char *const *params, const struct ab_laid_down *
     if (tape->n_bursts == 1)
         return;
     snprintf(s->bursts, sizeof s->bursts, AB_TAPE_MEM_SETTING "%llu, %u bursts",
-             (unsigned long long)tape->most_bytes, tape->n_bursts);
+             (unsigned long long)tape->tape_memory, tape->n_bursts);
     s->list[n] = s->bursts;
 }
 
@@ -126,7 +126,7 @@ static enum ab_status measure_workload(const struct ab_options *o, struct ab_ses
     AB_TRY(ab_one_file(o, "a workload", "run", &path, err));
     enum ab_status status = make_all(o, path, &c, err);
     /* Who takes the session, and a row of a suite, are about one amount of work. */
-    if (status == AB_OK && (take != NULL || o->stage.n > 0))
+    if (status == AB_OK && (take != NULL || o->is_in_suite))
         status = ab_one_combination(path, c.workloads[0], err);
     for (uint32_t i = 0; i < c.n; i++) {
         c.subjects[i].resumed = resumed;

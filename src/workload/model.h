@@ -8,7 +8,7 @@
  * align 0 = as malloc does; zeroed 0 or 1; lanes from 0. The block is resized `resizes` times, by equal
  * factors to last_size, evenly over the first `grown` percent of its life. `ends`: never; calls = after
  * `life` calls of all lanes; fifo, lifo, random = in the part that comes `life` parts later, from `from`
- * to `to` percent of it, in the order of the allocations, in the reverse one, at random places.
+ * to `to` percent of it: in the order of allocation, in reverse order, or at random positions.
  *
  * sequence: for each part an automaton whose rows are drawn without replacement.
  *   part,state,block,next,count

@@ -54,13 +54,7 @@ static void draw_front(struct ab_plot *p, const struct ab_view_ranking *r)
     for (uint32_t i = 0; i < r->n_ranked; i++)
         if (r->rows[i].is_front)
             points[n++] = (struct ab_point){r->rows[i].run_ns.median, r->rows[i].peak_bytes};
-    if (n > 1)
-        ab_plot_line(p,
-                     (struct ab_paint){.colour = AB_COLOUR_SOFT,
-                                       .dash = "4 4",
-                                       .width = 1.2,
-                                       .title = "no other is both faster and leaner"},
-                     points, n);
+    ab_plot_front(p, points, n);
     free(points);
 }
 

@@ -624,6 +624,16 @@ void ab_plot_line(struct ab_plot *p, struct ab_paint paint, const struct ab_poin
     close_paint(p);
 }
 
+void ab_plot_front(struct ab_plot *p, const struct ab_point *points, size_t n)
+{
+    const struct ab_paint paint = {.colour = AB_COLOUR_SOFT,
+                                   .dash = "4 4",
+                                   .width = 1.2,
+                                   .title = "no other is both faster and leaner"};
+    if (n > 1)
+        ab_plot_line(p, paint, points, n);
+}
+
 void ab_plot_area(struct ab_plot *p, struct ab_paint paint, const struct ab_point *low,
                   const struct ab_point *high, size_t n)
 {

@@ -122,6 +122,8 @@ void ab_plot_end(struct ab_plot *p);
 
 void ab_plot_line(struct ab_plot *p, struct ab_paint paint, const struct ab_point *points,
                   size_t n);
+/* Through the points that no other is better than in both axes; nothing for a single one. */
+void ab_plot_front(struct ab_plot *p, const struct ab_point *points, size_t n);
 /* Between low[i].y and high[i].y, which have the same x. */
 void ab_plot_area(struct ab_plot *p, struct ab_paint paint, const struct ab_point *low,
                   const struct ab_point *high, size_t n);

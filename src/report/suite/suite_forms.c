@@ -203,13 +203,7 @@ static void draw_front(struct ab_plot *p, const struct ab_suite_view *v)
     for (size_t i = 0; i < v->n_dots; i++)
         if (v->dots[i].is_front)
             points[n++] = (struct ab_point){v->dots[i].time, v->dots[i].memory};
-    if (n > 1)
-        ab_plot_line(p,
-                     (struct ab_paint){.colour = AB_COLOUR_SOFT,
-                                       .dash = "4 4",
-                                       .width = 1.2,
-                                       .title = "no other is both faster and smaller"},
-                     points, n);
+    ab_plot_front(p, points, n);
     free(points);
 }
 
