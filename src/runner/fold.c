@@ -75,6 +75,7 @@ static void set_throughput(const struct ab_throughput_estimate *e, struct ab_res
     all->ready_threads = e->median.ready_threads;
     all->faults_minor = e->median.faults_minor;
     all->switches_involuntary = e->median.switches;
+    all->renewal_percent = e->median.renewal_percent;
     if (all->n_ops == 0 || e->busy <= 0 || e->median.wall <= 0)
         return;
     all->ns_per_op = e->busy / n;

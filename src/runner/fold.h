@@ -66,7 +66,7 @@ struct ab_throughput_run {
 };
 
 struct ab_throughput_phase { /* ns, whole phase; what is not known is NaN */
-    double busy, wall, cpu, background, wait_percent, ready_threads;
+    double busy, wall, cpu, background, wait_percent, ready_threads, renewal_percent;
     uint64_t faults_minor, switches;
 };
 

@@ -97,6 +97,8 @@ static struct ab_throughput_phase sum_phase(const struct ab_fold *f,
                              : NAN,
         .faults_minor = r->faults_minor,
         .switches = r->switches_involuntary,
+        .renewal_percent =
+            r->n_renewals > 0 ? 100 * (double)r->renewal_ticks / (double)r->lane_ticks : NAN,
     };
 }
 
@@ -313,6 +315,7 @@ static void estimate_whole(const struct estimator *e, uint32_t phase,
     out->median.background = MEDIAN_OF(e, phase, background);
     out->median.wait_percent = MEDIAN_OF(e, phase, wait_percent);
     out->median.ready_threads = MEDIAN_OF(e, phase, ready_threads);
+    out->median.renewal_percent = MEDIAN_OF(e, phase, renewal_percent);
     out->median.faults_minor = (uint64_t)MEDIAN_OF(e, phase, faults_minor);
     for (size_t i = 0; i < e->n_of_round; i++)
         out->median.switches += e->runs[i]->sums[phase].switches;

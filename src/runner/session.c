@@ -303,8 +303,11 @@ static bool has_null_latency(const struct state *st, uint32_t round)
 /* True where the cost of timing each call of an iteration is measured. */
 static bool has_null_iterations(const struct state *st, uint32_t backend, uint32_t round)
 {
-    return work_of(st, backend)->tape->image->n_iterations > 0 &&
-           ab_pass_is_in(&st->session->passes, AB_PASS_TAIL, round);
+    const struct ab_tape_map *tape = work_of(st, backend)->tape;
+    bool has_any = false; /* that are timed; else its threads are renewed there */
+    for (uint32_t p = 0; p < tape->image->n_phases; p++)
+        has_any = has_any || tape->phases[p].iteration[0] != 0;
+    return has_any && ab_pass_is_in(&st->session->passes, AB_PASS_TAIL, round);
 }
 
 /* Runs that this takes. */

@@ -181,6 +181,14 @@ void ab_tape_each(struct ab_tape_builder *b, const char *name, uint64_t budget_n
     b->has_iterations = true;
 }
 
+void ab_tape_renew(struct ab_tape_builder *b, uint32_t every)
+{
+    if (b->phase == NULL)
+        return;
+    b->phase->renew = every;
+    b->has_iterations = true;
+}
+
 enum ab_status ab_tape_iteration(struct ab_tape_builder *b, struct ab_err *err)
 {
     struct ab_lane_ops *lane = b->to;

@@ -674,6 +674,18 @@ static void digest_lanes(SHA2_CTX *sha, const struct ab_tape_builder *b)
     digest_long(sha, b->tape.turns, b->tape.n_turns * sizeof b->tape.turns[0]);
 }
 
+/* Where threads are renewed; nothing of phases whose threads stay. */
+static void digest_renewals(SHA2_CTX *sha, const struct ab_tape_builder *b)
+{
+    for (uint32_t l = 0; l < b->n_lanes; l++)
+        for (size_t i = 0; i < b->lanes[l].n_iterations; i++) {
+            const struct ab_iteration_end *end = &b->lanes[l].iterations[i];
+            const uint32_t fields[4] = {end->phase, l, end->op, b->tape.phases[end->phase].renew};
+            if (fields[3] != 0)
+                SHA256Update(sha, (const uint8_t *)fields, sizeof fields);
+        }
+}
+
 /* Before the ops are laid down: fills tape.digest.
  * Field by field, so that no padding and no change of a struct moves the digest; before the lanes
  * are laid down, so that the window does not move it either. */
@@ -701,6 +713,7 @@ static void tape_take_digest(struct ab_tape_builder *b)
     }
     if (b->n_lanes > 1)
         digest_lanes(&sha, b);
+    digest_renewals(&sha, b);
     SHA256End(&sha, tape->sha256);
 }
 

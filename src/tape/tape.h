@@ -37,6 +37,9 @@ struct ab_phase {
      * 0 = no such bound. In no digest. */
     char iteration[AB_PHASE_NAME_MAX + 1];
     uint64_t budget_ns;
+    /* A fresh thread goes on with the lane where an iteration ends, each of so many times of the
+     * body; 0 = never. In the digest, and so are these ends. */
+    uint32_t renew;
 };
 
 /* A stretch of the global order: `n` ops of one lane, WAITs and PUBLISHes not counted. */
@@ -95,6 +98,9 @@ enum ab_status ab_tape_phase(struct ab_tape_builder *b, const char *name, bool i
 /* The phase that has begun consists of iterations, each of which ends with ab_tape_iteration; the
  * name is cut to AB_PHASE_NAME_MAX. */
 void ab_tape_each(struct ab_tape_builder *b, const char *name, uint64_t budget_ns);
+/* The lanes of the phase that has begun get a fresh thread at each ab_tape_iteration, which comes
+ * after so many times of the body. Not with ab_tape_each. */
+void ab_tape_renew(struct ab_tape_builder *b, uint32_t every);
 /* The current lane's iteration ends here, and the next one begins. */
 enum ab_status ab_tape_iteration(struct ab_tape_builder *b, struct ab_err *err);
 /* That of every lane with ops in it, or of the only lane. The current lane stays. */

@@ -30,6 +30,9 @@ static struct {
     ab_lane_pass *pass;
     struct ab_heap_face *heap; /* NULL: the malloc boundary */
     pthread_t threads[AB_LANES_MAX];
+    pthread_attr_t heirs; /* of threads that take over a lane */
+    uint32_t is_over;     /* atomic: lane 0 is through, in another thread than the first */
+    uint32_t is_warm;     /* atomic */
 } meeting;
 
 static void barrier(const struct ab_worker *w)
@@ -69,16 +72,164 @@ static void pin(struct ab_lane *lane)
         ab_worker_fail(lane->w, AB_FAILURE_SYSTEM, "cannot run on the CPU asked for", NULL);
 }
 
-static void run_lane(struct ab_lane *lane)
+/* ---- threads that take over a lane ---- */
+
+/* The stack of a thread that has ended, and what the C library allocates with it, serves the next
+ * one, as long as those that wait have no more than 40 MiB between them. A lane has two where its
+ * thread starts the next one; so there is one more for each lane before anything is measured, and
+ * two for lane 0, whose first stack is the process's. No later thread asks the allocator under test
+ * for anything. */
+enum { HEIR_STACK_BYTES = 144 << 10, HEIR_WARM_BYTES = 12 << 10 };
+
+static void *thread_heir(void *user);
+
+static bool is_handed_over(const struct ab_lane *lane)
+{
+    return lane->life != NULL && lane->life->is_handed_over;
+}
+
+/* The calling thread, which is about to end, leaves the lane to a fresh one. The process's first
+ * thread does not end, and is not waited for. */
+static void leave_to_heir(struct ab_lane *lane, bool is_first_of_all)
+{
+    lane->life->before = pthread_self();
+    lane->life->has_before = !is_first_of_all;
+    if (pthread_create(&meeting.threads[lane->index], &meeting.heirs, thread_heir, lane) != 0)
+        ab_worker_fail(lane->w, AB_FAILURE_SYSTEM, "cannot start a thread that takes over a lane",
+                       NULL);
+}
+
+/* False: another thread goes on with the lane. In the memory pass the last one's heap is drained
+ * afterwards. */
+static bool run_pass(struct ab_lane *lane, bool is_first_of_all)
+{
+    meeting.pass(lane);
+    bool goes_on = is_handed_over(lane);
+    if (meeting.heap != NULL && (goes_on || lane->w->memory == NULL))
+        ab_worker_leave_heap(lane);
+    if (goes_on)
+        leave_to_heir(lane, is_first_of_all);
+    return !goes_on;
+}
+
+/* The one before has ended, with all that its allocator does then, before the first op of this
+ * one. */
+static void *thread_heir(void *user)
+{
+    struct ab_lane *lane = user;
+    if (lane->life->has_before)
+        pthread_join(lane->life->before, NULL);
+    pin(lane);
+    if (meeting.heap != NULL)
+        ab_worker_enter_heap(lane, meeting.heap);
+    if (!run_pass(lane, false))
+        return NULL;
+    if (lane->index != 0) {
+        barrier(lane->w); /* the reports are whole */
+        return NULL;
+    }
+    __atomic_store_n(&meeting.is_over, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &meeting.is_over, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, AB_CALL_OF_OURS);
+    return NULL;
+}
+
+static void await_lane_0(void)
+{
+    while (__atomic_load_n(&meeting.is_over, __ATOMIC_ACQUIRE) == 0)
+        syscall(SYS_futex, &meeting.is_over, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, AB_CALL_OF_OURS);
+    pthread_join(meeting.threads[0], NULL);
+}
+
+static void *warm_stack(void *user)
+{
+    volatile char stack[HEIR_WARM_BYTES]; /* what a thread keeps of its stack when it ends */
+    (void)user;
+    for (size_t i = 0; i < sizeof stack; i += 4096)
+        stack[i] = 0;
+    while (__atomic_load_n(&meeting.is_warm, __ATOMIC_ACQUIRE) == 0)
+        syscall(SYS_futex, &meeting.is_warm, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, AB_CALL_OF_OURS);
+    return NULL;
+}
+
+static void warm_stacks(struct ab_worker *w)
+{
+    pthread_t threads[AB_LANES_MAX + 1];
+    for (uint32_t i = 0; i <= w->image->n_lanes; i++)
+        if (pthread_create(&threads[i], &meeting.heirs, warm_stack, NULL) != 0)
+            ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot start a thread that takes over a lane",
+                           NULL);
+    __atomic_store_n(&meeting.is_warm, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &meeting.is_warm, FUTEX_WAKE_PRIVATE, AB_LANES_MAX + 1, NULL, NULL,
+            AB_CALL_OF_OURS);
+    for (uint32_t i = 0; i <= w->image->n_lanes; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* Where nothing is timed or held in memory, the lanes keep their threads. */
+static void map_lives(struct ab_worker *w)
+{
+    uint32_t pass = w->page->request.pass, n_renewed = 0;
+    for (uint32_t p = 0; p < w->image->n_phases; p++)
+        n_renewed += ab_tape_phases(w->image)[p].renew != 0;
+    bool is_one = pass == AB_PASS_THROUGHPUT || pass == AB_PASS_LATENCY || pass == AB_PASS_TAIL ||
+                  pass == AB_PASS_MEMORY;
+    if (n_renewed == 0 || !is_one)
+        return;
+    pthread_attr_init(&meeting.heirs);
+    pthread_attr_setstacksize(&meeting.heirs, HEIR_STACK_BYTES);
+    for (uint32_t i = 0; i < w->image->n_lanes; i++)
+        w->lanes[i].life = ab_worker_map(w, sizeof(struct ab_life), "what threads leave");
+}
+
+void ab_life_begin_phase(struct ab_lane *lane, uint32_t phase)
+{
+    const struct ab_worker *w = lane->w;
+    struct ab_life *life = lane->life;
+    life->phase = phase;
+    life->next = life->last = 0;
+    if (w->phases[phase].renew == 0 || ab_tape_burst(w->image, w->burst)->n_iterations == 0)
+        return;
+    const uint32_t *begin = &w->iteration_begin[phase * w->image->n_lanes + lane->index];
+    life->next = begin[0];
+    life->last = begin[1];
+}
+
+uint32_t ab_life_stop(const struct ab_lane *lane, uint32_t end)
+{
+    const struct ab_life *life = lane->life;
+    if (life->next == life->last || lane->w->iterations[life->next] >= end)
+        return end;
+    return lane->w->iterations[life->next];
+}
+
+void ab_life_hand_over(struct ab_lane *lane, uint32_t at, uint32_t end)
+{
+    struct ab_life *life = lane->life;
+    life->next++;
+    life->at = at;
+    life->end = end;
+    life->is_handed_over = true;
+    ab_phase_meter_hand_over(&life->meter);
+    life->ended_tick = ab_tick_end();
+}
+
+void ab_life_take_over(struct ab_lane *lane)
+{
+    struct ab_phase_report *report = &lane->reports[lane->life->phase];
+    lane->life->is_handed_over = false;
+    ab_phase_meter_take_over(&lane->life->meter);
+    report->n_renewals++;
+    report->renewal_ticks += ab_tick_begin() - lane->life->ended_tick;
+}
+
+static bool run_lane(struct ab_lane *lane)
 {
     if (meeting.heap != NULL)
         ab_worker_enter_heap(lane, meeting.heap);
     if (lane->w->memory != NULL)
         ab_memory_touch_stack();
     barrier(lane->w); /* nobody runs before all are in */
-    meeting.pass(lane);
-    if (meeting.heap != NULL)
-        ab_worker_leave_heap(lane);
+    return run_pass(lane, lane->index == 0);
 }
 
 static void *thread_main(void *user)
@@ -87,8 +238,8 @@ static void *thread_main(void *user)
     pin(lane);
     barrier(lane->w); /* all threads are there */
     barrier(lane->w); /* ab_lanes_run has said what to do */
-    run_lane(lane);
-    barrier(lane->w); /* the reports are whole */
+    if (run_lane(lane))
+        barrier(lane->w); /* the reports are whole */
     return NULL;
 }
 
@@ -153,12 +304,17 @@ void ab_lanes_open(struct ab_worker *w)
     for (uint32_t i = 0; i < n; i++)
         init_lane(w, i, reports);
     map_walks(w);
+    map_lives(w);
+    bool is_renewed = w->lanes[0].life != NULL;
     pin(&w->lanes[0]);
     if (w->page->request.pass == AB_PASS_VERIFY || w->page->request.pass == AB_PASS_CHECK)
         return;
     for (uint32_t i = 1; i < n; i++)
-        if (pthread_create(&meeting.threads[i], NULL, thread_main, &w->lanes[i]) != 0)
+        if (pthread_create(&meeting.threads[i], is_renewed ? &meeting.heirs : NULL, thread_main,
+                           &w->lanes[i]) != 0)
             ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot start a thread for each lane", NULL);
+    if (is_renewed)
+        warm_stacks(w);
     barrier(w);
 }
 
@@ -194,6 +350,8 @@ static void add_report(struct ab_phase_report *sum, const struct ab_phase_report
     sum->faults_minor += lane->faults_minor;
     sum->faults_major += lane->faults_major;
     sum->switches_involuntary += lane->switches_involuntary;
+    sum->n_renewals += lane->n_renewals;
+    sum->renewal_ticks += lane->renewal_ticks;
     for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
         add_tail(&sum->tail[k], &lane->tail[k]);
 }
@@ -269,7 +427,8 @@ void ab_lanes_run(struct ab_worker *w, ab_lane_pass *pass, void *face, bool is_h
     for (uint32_t i = 0; i < w->image->n_lanes; i++)
         w->lanes[i].face = face;
     barrier(w);
-    run_lane(&w->lanes[0]);
+    if (!run_lane(&w->lanes[0]))
+        await_lane_0();
     barrier(w);
     for (uint32_t i = 1; i < w->image->n_lanes; i++)
         pthread_join(meeting.threads[i], NULL);

@@ -7,7 +7,10 @@
 #ifndef AB_WORKER_LANES_H
 #define AB_WORKER_LANES_H
 
+#include "worker/meters.h"
 #include "worker/worker.h"
+
+#include <pthread.h>
 
 /* Maps the lanes and starts the threads of lanes 1 …, which wait for ab_lanes_run. With one lane
  * there is no thread and no barrier ever waits; nor in the pre-flight, where lane 0 does it all. */
@@ -48,6 +51,28 @@ struct ab_order {
     uint32_t next;
     uint32_t at[AB_LANES_MAX];
 };
+
+/* What one thread of a lane leaves to the next one, in the middle of a phase. */
+struct ab_life {
+    bool is_handed_over;   /* the thread is to end, or another one has taken over and is to go on */
+    bool has_before;       /* a thread that has ended and is waited for */
+    pthread_t before;
+    uint32_t phase;        /* that runs */
+    uint32_t next, last;   /* renewals of the lane to come: of w->iterations */
+    uint32_t at, end;      /* ops of its stretch that are to be done */
+    uint64_t ended_tick;   /* of the last thread */
+    struct ab_phase_meter meter;
+    struct ab_order order; /* in strict order */
+};
+
+/* Before the lane's first op of the phase; a lane without a life has no renewals. */
+void ab_life_begin_phase(struct ab_lane *lane, uint32_t phase);
+/* Where the lane stops next in [begin, end): at a renewal, or at the end. */
+uint32_t ab_life_stop(const struct ab_lane *lane, uint32_t end);
+/* The thread has come to a renewal before op `at`, which goes on to `end`. */
+void ab_life_hand_over(struct ab_lane *lane, uint32_t at, uint32_t end);
+/* In the thread that goes on. */
+void ab_life_take_over(struct ab_lane *lane);
 
 /* The global order of one phase, stretch by stretch. */
 

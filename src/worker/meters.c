@@ -7,11 +7,29 @@
 
 #include "base/clock.h"
 
+#include <string.h>
+
 void ab_phase_meter_begin(struct ab_phase_meter *m)
 {
-    getrusage(RUSAGE_THREAD, &m->usage);
+    memset(&m->ended, 0, sizeof m->ended);
     m->process_cpu_ns = ab_clock_process_cpu_ns();
+    ab_phase_meter_take_over(m);
+}
+
+void ab_phase_meter_take_over(struct ab_phase_meter *m)
+{
+    getrusage(RUSAGE_THREAD, &m->usage);
     m->thread_cpu_ns = ab_clock_thread_cpu_ns();
+}
+
+void ab_phase_meter_hand_over(struct ab_phase_meter *m)
+{
+    struct rusage now;
+    m->ended.cpu_ns += ab_clock_thread_cpu_ns() - m->thread_cpu_ns;
+    getrusage(RUSAGE_THREAD, &now);
+    m->ended.faults_minor += (uint64_t)(now.ru_minflt - m->usage.ru_minflt);
+    m->ended.faults_major += (uint64_t)(now.ru_majflt - m->usage.ru_majflt);
+    m->ended.switches += (uint64_t)(now.ru_nivcsw - m->usage.ru_nivcsw);
 }
 
 void ab_phase_meter_end(const struct ab_phase_meter *m, struct ab_phase_report *out)
@@ -22,12 +40,12 @@ void ab_phase_meter_end(const struct ab_phase_meter *m, struct ab_phase_report *
     out->begin_tick = m->ticks;
     out->end_tick = ticks;
     out->wall_ticks = out->lane_ticks = ticks - m->ticks;
-    out->thread_cpu_ns = ab_clock_thread_cpu_ns() - m->thread_cpu_ns;
+    out->thread_cpu_ns = m->ended.cpu_ns + ab_clock_thread_cpu_ns() - m->thread_cpu_ns;
     struct rusage now;
     getrusage(RUSAGE_THREAD, &now);
-    out->faults_minor = (uint64_t)(now.ru_minflt - m->usage.ru_minflt);
-    out->faults_major = (uint64_t)(now.ru_majflt - m->usage.ru_majflt);
-    out->switches_involuntary = (uint64_t)(now.ru_nivcsw - m->usage.ru_nivcsw);
+    out->faults_minor = m->ended.faults_minor + (uint64_t)(now.ru_minflt - m->usage.ru_minflt);
+    out->faults_major = m->ended.faults_major + (uint64_t)(now.ru_majflt - m->usage.ru_majflt);
+    out->switches_involuntary = m->ended.switches + (uint64_t)(now.ru_nivcsw - m->usage.ru_nivcsw);
 }
 
 void ab_phase_meter_end_process(const struct ab_phase_meter *m, struct ab_phase_report *out)

@@ -19,6 +19,9 @@
 struct ab_phase_meter {
     struct rusage usage;
     uint64_t thread_cpu_ns, process_cpu_ns, ticks;
+    struct { /* of threads that were part of the lane in this phase and have ended */
+        uint64_t cpu_ns, faults_minor, faults_major, switches;
+    } ended;
 };
 
 void ab_phase_meter_begin(struct ab_phase_meter *m);
@@ -30,6 +33,9 @@ static inline void ab_phase_meter_start(struct ab_phase_meter *m)
     m->ticks = ab_tick_begin();
 }
 void ab_phase_meter_end(const struct ab_phase_meter *m, struct ab_phase_report *out);
+/* The thread ends in the middle of the phase; another one goes on. */
+void ab_phase_meter_hand_over(struct ab_phase_meter *m);
+void ab_phase_meter_take_over(struct ab_phase_meter *m);
 /* After the barrier at the end: the other lanes' work is the process's too. */
 void ab_phase_meter_end_process(const struct ab_phase_meter *m, struct ab_phase_report *out);
 

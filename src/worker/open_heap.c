@@ -283,8 +283,7 @@ void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face)
 void ab_worker_leave_heap(struct ab_lane *lane)
 {
     const struct ab_heap_face *f = &lane->own_face;
-    if (f->thread_enter != NULL && f->backend != NULL && f->backend->thread_leave != NULL &&
-        lane->w->memory == NULL)
+    if (f->thread_enter != NULL && f->backend != NULL && f->backend->thread_leave != NULL)
         f->backend->thread_leave(f->heap);
 }
 

@@ -401,57 +401,96 @@ static void FN(range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t be
         FN(untimed_range)(lane, f, begin, end);
 }
 
-/* Its stretches of the global order, each when it is its turn. */
-static void FN(strict_phase)(struct ab_lane *lane, FACE *f, uint32_t phase)
+/* The lane's ops [begin, end). False: its thread ends before some of them. */
+INLINE bool FN(stretch)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin, uint32_t end)
 {
-    struct ab_order order;
-    uint32_t begin, end;
-    ab_order_begin(&order, lane->w, phase);
-    while (ab_order_next(&order, &begin, &end)) {
-        if (order.lane != lane->index)
-            continue;
-        ab_lane_take_turn(lane, order.turn);
-        FN(range)(lane, f, phase, begin, end);
-        ab_lane_end_turn(lane, phase, order.turn);
-    }
+    uint32_t stop = lane->life == NULL ? end : ab_life_stop(lane, end);
+    if (begin < stop || stop == end)
+        FN(range)(lane, f, phase, begin, stop);
+    if (stop < end)
+        ab_life_hand_over(lane, stop, end);
+    return stop == end;
 }
 
-static void FN(phase)(struct ab_lane *lane, FACE *f, uint32_t phase)
+/* Its stretches of the global order, each when it is its turn. */
+static bool FN(strict_phase)(struct ab_lane *lane, FACE *f, uint32_t phase, bool goes_on)
+{
+    struct ab_order own, *order = lane->life != NULL ? &lane->life->order : &own;
+    uint32_t begin = 0, end = 0;
+    if (!goes_on)
+        ab_order_begin(order, lane->w, phase);
+    while (goes_on || ab_order_next(order, &begin, &end)) {
+        if (goes_on) { /* in the turn that the thread before had */
+            begin = lane->life->at;
+            end = lane->life->end;
+        } else if (order->lane == lane->index) {
+            ab_lane_take_turn(lane, order->turn);
+        } else {
+            continue;
+        }
+        goes_on = false;
+        if (!FN(stretch)(lane, f, phase, begin, end))
+            return false;
+        ab_lane_end_turn(lane, phase, order->turn);
+    }
+    return true;
+}
+
+INLINE void FN(begin_phase)(struct ab_lane *lane, FACE *f, uint32_t phase,
+                            struct ab_phase_meter *meter)
 {
     const uint32_t *begin = &lane->w->lane_begin[phase * lane->w->image->n_lanes + lane->index];
-    struct ab_phase_meter meter;
     lane->is_in_rows = ab_lane_is_in_rows(lane, begin[0], begin[1]);
     ab_apart_begin(lane); /* another one may hand over to it as soon as the phase has begun */
     ab_lane_begin_phase(lane, phase);
     ab_iterations_begin(lane, phase);
-    ab_phase_meter_begin(&meter);
+    if (lane->life != NULL)
+        ab_life_begin_phase(lane, phase);
+    ab_phase_meter_begin(meter);
     lane->only_code = 0;
     FN(rehearse)(lane, f, phase, begin[0]);
     lane->only_code = lane->w->phases[phase].only_code;
-    ab_phase_meter_start(&meter);
+    ab_phase_meter_start(meter);
     if (ab_slices_are_on(lane->w, phase))
-        ab_slices_begin(meter.ticks);
-    if (lane->is_strict)
-        FN(strict_phase)(lane, f, phase);
+        ab_slices_begin(meter->ticks);
+}
+
+/* False: its thread ends in the middle of it. */
+static bool FN(phase)(struct ab_lane *lane, FACE *f, uint32_t phase)
+{
+    const uint32_t *begin = &lane->w->lane_begin[phase * lane->w->image->n_lanes + lane->index];
+    struct ab_phase_meter own, *meter = lane->life != NULL ? &lane->life->meter : &own;
+    bool goes_on = lane->life != NULL && lane->life->is_handed_over;
+    if (goes_on)
+        ab_life_take_over(lane);
     else
-        FN(range)(lane, f, phase, begin[0], begin[1]);
-    ab_phase_meter_end(&meter, &lane->reports[phase]);
+        FN(begin_phase)(lane, f, phase, meter);
+    bool is_done = lane->is_strict
+                       ? FN(strict_phase)(lane, f, phase, goes_on)
+                       : FN(stretch)(lane, f, phase, goes_on ? lane->life->at : begin[0], begin[1]);
+    if (!is_done)
+        return false;
+    ab_phase_meter_end(meter, &lane->reports[phase]);
     ab_apart_end(lane, &lane->reports[phase]);
     if (ab_slices_are_on(lane->w, phase))
         ab_slices_end(&lane->reports[phase]);
     ab_lane_end_phase(lane, phase);
-    ab_phase_meter_end_process(&meter, &lane->reports[phase]);
+    ab_phase_meter_end_process(meter, &lane->reports[phase]);
+    return true;
 }
 
 void FN(ab_pass)(struct ab_lane *lane)
 {
     struct ab_worker *w = lane->w;
-    if (lane->index == 0)
+    bool goes_on = lane->life != NULL && lane->life->is_handed_over;
+    uint32_t phase = goes_on ? lane->life->phase : 0;
+    if (lane->index == 0 && !goes_on)
         ab_memory_begin(w); /* the others wait for lane 0 at the first phase */
     do {
-        for (uint32_t i = 0; i < w->image->n_phases && !ab_lanes_have_failed(w); i++)
-            if (!ab_lane_passes_over(w, i))
-                FN(phase)(lane, lane->face, i);
+        for (; phase < w->image->n_phases && !ab_lanes_have_failed(w); phase++)
+            if (!ab_lane_passes_over(w, phase) && !FN(phase)(lane, lane->face, phase))
+                return;
+        phase = 0;
     } while (ab_lanes_next_burst(lane));
 }
 

@@ -408,7 +408,7 @@ static int whole_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out
     (void)heap;
     for (uint32_t h = 0; h < placed.w->placement->n_heaps; h++) {
         struct ab_heap_face *f = &view->heaps[h].face;
-        struct ab_heap *shared = f->heap;
+        struct ab_heap *shared = placed.first.heaps[h].face.heap; /* not the last thread's own */
         int error = f->thread_enter != NULL ? f->thread_enter(shared, lane, &f->heap) : 0;
         if (error != 0)
             return error;

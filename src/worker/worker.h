@@ -51,6 +51,7 @@ struct ab_slot {
 _Static_assert(sizeof(struct ab_slot) == 16, "the slot field of an op is a byte offset");
 
 struct ab_inline;
+struct ab_life;
 struct ab_placement_image;
 
 struct ab_worker { /* what all lanes share */
@@ -109,6 +110,7 @@ struct ab_lane {
     bool has_own_heap;  /* no other lane allocates in it */
     bool is_in_rows;    /* this phase is made of rows of allocations: which loop to use */
     uint8_t only_code;  /* in this phase: of struct ab_phase */
+    struct ab_life *life; /* of a tape whose threads are renewed, in passes that do so; else NULL */
     uint64_t *walk;     /* entries of a walk, image->longest_walk; NULL: its accesses one by one */
     uint32_t n_steps;   /* pre-flight of what is compiled in: ops so far */
     uint32_t n_spared;  /* frees that the last one made needless */
@@ -203,7 +205,7 @@ uint32_t ab_worker_hooks_of(const struct ab_backend *b);
 void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face);
 /* The calling lane's own view of it. */
 void ab_worker_enter_heap(struct ab_lane *lane, struct ab_heap_face *face);
-/* After its last op; not in the memory pass, where the heaps are drained afterwards. */
+/* After its last op, or the thread's. */
 void ab_worker_leave_heap(struct ab_lane *lane);
 
 /* pass_malloc.c, pass_heap.c, pass_handle.c: the same loops, instantiated for each boundary. */

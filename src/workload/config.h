@@ -120,6 +120,7 @@ struct ab_phase_def {
     uint32_t n_lanes;
     char each[AB_NAME_MAX + 1]; /* what an iteration is called; "" = none is timed by itself */
     uint64_t budget_ns;         /* of the allocator in one; 0 = none */
+    uint64_t renew;             /* a lane's thread ends after so many iterations; 0 = never */
     bool is_run_by_main;        /* lane 0 carries out the bodies of all lanes */
     struct ab_cap cap;
     struct ab_role *roles;

@@ -735,6 +735,17 @@ static void read_each(struct ab_reader *r, const struct ab_node *node, struct ab
         ab_diag_add(r->diag, map->key_at, "'each' in a phase that is not measured");
 }
 
+static void check_renew(struct ab_reader *r, const struct ab_node *node,
+                        const struct ab_phase_def *phase)
+{
+    const struct ab_node *renew = ab_tree_get(r->tree, node, "renew");
+    if (renew != NULL && phase->is_run_by_main)
+        ab_diag_add(r->diag, renew->key_at, "'renew' is for lanes on threads of their own, not for "
+                                            "'run_as: main'");
+    if (renew != NULL && phase->each[0] != 0)
+        ab_diag_add(r->diag, renew->key_at, "'renew' or 'each', not both");
+}
+
 static void read_do(struct ab_reader *r, const struct ab_node *list, const struct ab_raw_verb *raw,
                     unsigned n, struct ab_role *role)
 {
@@ -889,6 +900,7 @@ static void read_phase(struct ab_reader *r, const struct ab_node *node,
     read_until(r, &until, phase);
     ab_read_keys(r, AB_BLOCK_phase, node, raw, phase);
     read_each(r, node, phase);
+    check_renew(r, node, phase);
     if (ab_tree_get(r->tree, node, "roles") != NULL)
         read_roles(r, node, raw, phase);
     else

@@ -122,6 +122,9 @@ static void print_iterations(FILE *f, const struct ab_tape *tape)
         const struct ab_phase *p = &tape->phases[i];
         const uint32_t *begin = &tape->iteration_begin[(size_t)i * tape->facts.lanes];
         char budget[32];
+        if (p->renew != 0)
+            fprintf(f, "renew    threads of %s: %" PRIu32 " end\n", p->name,
+                    begin[tape->facts.lanes] - begin[0]);
         if (p->iteration[0] == 0)
             continue;
         fprintf(f, "each     %s of %s: %" PRIu32, p->iteration, p->name,

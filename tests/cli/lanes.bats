@@ -55,3 +55,30 @@ load helpers
     expect_json '.backends[] | select(.name == "skeleton")
         | .status == "failed_check" and (.reason | test("single-threaded"))'
 }
+
+@test "threads that renew leaves end, ask for no memory of their own, and do the same work" {
+    local options
+    for options in "--set ended=5" "--set lanes=3 --set ended=17 --order strict"; do
+        # shellcheck disable=SC2086 # words
+        bench run "$WORKLOADS/renew.yaml" $options -b "$GUESTS/libheirs.so,glibc,slab" --rounds 1 --json -
+        expect_code 0
+        expect_json '[.backends[].status] | unique == ["ok"]'
+        expect_json '[.results[] | select(.op == "all" and .phase == "work") | [.n_ops]] | unique | length == 1'
+        expect_json '[.results[] | select(.op == "all") | select((.renewal_percent != null) != (.phase == "work"))]
+            == []'
+    done
+    # the test itself: another count is seen
+    bench run "$WORKLOADS/renew.yaml" --set ended=6 -b "$GUESTS/libheirs.so" --rounds 1
+    expect_code 4
+}
+
+@test "renew and each, or renew for the main thread, are errors" {
+    sed 's/    renew: 3/&\n    each: {name: x}/' "$WORKLOADS/renew.yaml" >each.yaml
+    bench check each.yaml
+    expect_code 2
+    expect_error "each.yaml:[0-9]+:[0-9]+: error: .*'renew' or 'each', not both"
+    sed 's/    renew: 3/&\n    run_as: main/' "$WORKLOADS/renew.yaml" >main.yaml
+    bench check main.yaml
+    expect_code 2
+    expect_error "'renew' is for lanes on threads of their own"
+}

@@ -213,6 +213,87 @@ static void eight_lanes_in_chaos_do_everything_once(void **state)
         }
 }
 
+/* 12 iterations of three lanes over shared slots; each third ends a thread. */
+static void push_renewed(struct fixture *f)
+{
+    struct ab_rng rng;
+    bool live[60] = {false};
+    ab_rng_init(&rng, 11, 3);
+    assert_int_equal(ab_tape_phase(f->b, "run", true, &f->err), AB_OK);
+    ab_tape_renew(f->b, 3);
+    for (uint32_t i = 0; i < 12 * 3 * 500; i++) {
+        uint32_t slot = (uint32_t)ab_rng_below(&rng, 60), lane = i % 3;
+        push(f, lane, slot, live[slot] ? 0 : 300 + 256 * ab_rng_below(&rng, 4));
+        live[slot] = !live[slot];
+        if (i >= 11 * 1500 || (i / 3) % 1500 != 1499)
+            continue;
+        assert_int_equal(ab_tape_iteration(f->b, &f->err), AB_OK);
+    }
+    for (uint32_t i = 0; i < 60; i++)
+        if (live[i])
+            push(f, 0, i, 0);
+}
+
+static __thread bool is_known;
+static uint32_t n_threads; /* atomic */
+
+static ab_ref known_alloc(struct ab_heap *h, size_t n)
+{
+    if (!is_known)
+        __atomic_add_fetch(&n_threads, 1, __ATOMIC_RELAXED);
+    is_known = true;
+    return count_alloc(h, n);
+}
+
+static void fresh_threads_take_over_the_lanes_and_lose_no_op(void **state)
+{
+    (void)state;
+    struct ab_heap_face known = {.alloc = known_alloc, .free = count_free};
+    for (int pass = AB_PASS_THROUGHPUT; pass <= AB_PASS_TAIL; pass++)
+        for (uint32_t is_strict = 0; is_strict < 2; is_strict++) {
+            struct fixture *f = begin();
+            f->w.page->request.pass = (uint32_t)pass;
+            f->w.page->request.tail_ticks = 1;
+            f->w.page->request.is_strict = is_strict;
+            is_known = false;
+            n_threads = 0;
+            push_renewed(f);
+            open_tape(f);
+            ab_lanes_run(&f->w, ab_pass_heap, &known, true);
+            const struct ab_phase_report *r = &f->w.page->report.phases[0];
+            assert_int_equal(heap.allocs, f->map.image->facts.total_blocks);
+            assert_int_equal(heap.allocs, heap.frees);
+            assert_int_equal(r->n_renewals, 3 * 3);
+            assert_int_equal(n_threads, 3 + r->n_renewals);
+            assert_in_range(r->renewal_ticks, 1, r->lane_ticks);
+            end(f);
+        }
+}
+
+static void renewals_are_in_the_digest_where_there_are_any(void **state)
+{
+    (void)state;
+    char digest[3][65];
+    for (uint32_t i = 0; i < 3; i++) {
+        struct fixture *f = begin();
+        f->w.page->request.pass = AB_PASS_VERIFY; /* no threads */
+        assert_int_equal(ab_tape_phase(f->b, "run", true, &f->err), AB_OK);
+        if (i > 0)
+            ab_tape_renew(f->b, i);
+        for (uint32_t n = 0; n < 4; n++) {
+            push(f, 0, 0, 64);
+            push(f, 0, 0, 0);
+            if (i > 0 && n % i == i - 1)
+                assert_int_equal(ab_tape_iteration(f->b, &f->err), AB_OK);
+        }
+        open_tape(f);
+        memcpy(digest[i], f->tape.sha256, 65);
+        end(f);
+    }
+    assert_string_not_equal(digest[0], digest[1]);
+    assert_string_not_equal(digest[1], digest[2]);
+}
+
 static void lanes_without_a_window_still_keep_every_edge(void **state)
 {
     (void)state;
@@ -442,6 +523,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pipeline_stays_within_a_tenth_of_its_recorded_peak),
         cmocka_unit_test(eight_lanes_in_chaos_do_everything_once),
+        cmocka_unit_test(fresh_threads_take_over_the_lanes_and_lose_no_op),
+        cmocka_unit_test(renewals_are_in_the_digest_where_there_are_any),
         cmocka_unit_test(lanes_without_a_window_still_keep_every_edge),
         cmocka_unit_test(a_strict_order_is_the_order_of_the_pushes),
         cmocka_unit_test(the_window_changes_the_guards_and_not_the_digest),

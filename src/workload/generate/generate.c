@@ -320,16 +320,28 @@ static enum ab_status check_rise(struct ab_generator *g)
     return n_ops >= g->probe_at && g->highest > g->start ? check_pace(g, n_ops) : AB_OK;
 }
 
+/* One iteration of the phase's body is over, and another one begins. */
+static enum ab_status renew_thread(struct ab_generator *g, const struct ab_loop *loop)
+{
+    bool is_last = !ab_generate_counts(g) && loop->done == loop->limit;
+    bool is_due = g->phase->renew != 0 && !g->is_final && loop->done % g->phase->renew == 0;
+    return is_due && !is_last ? ab_tape_iteration(g->tape, g->err) : AB_OK;
+}
+
 static enum ab_status end_iteration(struct ab_generator *g, struct ab_generator_lane *lane)
 {
     struct ab_loop *loop = &lane->loops[lane->depth - 1];
     loop->next = 0;
-    if (lane->depth == 1 && ab_generate_counts(g))
-        return check_rise(g);
     loop->done++;
+    if (lane->depth == 1 && ab_generate_counts(g)) {
+        enum ab_status rise = check_rise(g);
+        return rise == AB_OK ? renew_thread(g, loop) : rise;
+    }
     enum ab_status status = interpret_probe(g, loop, lane->n_ops);
     if (status == AB_OK && lane->depth == 1 && g->phase->each[0] != 0 && !g->is_final)
         status = ab_tape_iteration(g->tape, g->err);
+    if (status == AB_OK && lane->depth == 1)
+        status = renew_thread(g, loop);
     if (loop->done < loop->limit)
         return status;
     if (status == AB_OK && loop->scope != NULL)
@@ -440,6 +452,8 @@ static enum ab_status begin_phase(struct ab_generator *g)
     enum ab_status status = ab_tape_phase(g->tape, p->name, p->is_measured, g->err);
     if (status == AB_OK && p->each[0] != 0)
         ab_tape_each(g->tape, p->each, p->budget_ns);
+    if (status == AB_OK && p->renew != 0)
+        ab_tape_renew(g->tape, (uint32_t)p->renew);
     return status;
 }
 
@@ -451,7 +465,8 @@ static struct ab_phase name_phase(const struct ab_phase_def *p, uint32_t at, uin
                              .end = at,
                              .turns_begin = turn,
                              .turns_end = turn,
-                             .budget_ns = p->budget_ns};
+                             .budget_ns = p->budget_ns,
+                             .renew = (uint32_t)p->renew};
     strcpy(phase.name, p->name);
     strcpy(phase.iteration, p->each);
     return phase;
