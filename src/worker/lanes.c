@@ -300,6 +300,7 @@ void ab_lanes_open(struct ab_worker *w)
     if (n_reports > 0)
         reports = ab_worker_map(w, n_reports * sizeof reports[0], "lanes");
     meeting.live = meeting.live_peak = 0;
+    meeting.is_over = meeting.is_warm = 0;
     w->page->report.n_cpus = w->n_cpus = count_cpus(&w->page->request);
     for (uint32_t i = 0; i < n; i++)
         init_lane(w, i, reports);

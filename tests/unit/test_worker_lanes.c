@@ -234,14 +234,14 @@ static void push_renewed(struct fixture *f)
             push(f, 0, i, 0);
 }
 
-static __thread bool is_known;
-static uint32_t n_threads; /* atomic */
+static __thread bool has_asked;
+static uint32_t n_asked; /* atomic */
 
 static ab_ref known_alloc(struct ab_heap *h, size_t n)
 {
-    if (!is_known)
-        __atomic_add_fetch(&n_threads, 1, __ATOMIC_RELAXED);
-    is_known = true;
+    if (!has_asked)
+        __atomic_add_fetch(&n_asked, 1, __ATOMIC_RELAXED);
+    has_asked = true;
     return count_alloc(h, n);
 }
 
@@ -255,8 +255,8 @@ static void fresh_threads_take_over_the_lanes_and_lose_no_op(void **state)
             f->w.page->request.pass = (uint32_t)pass;
             f->w.page->request.tail_ticks = 1;
             f->w.page->request.is_strict = is_strict;
-            is_known = false;
-            n_threads = 0;
+            has_asked = false;
+            n_asked = 0;
             push_renewed(f);
             open_tape(f);
             ab_lanes_run(&f->w, ab_pass_heap, &known, true);
@@ -264,7 +264,7 @@ static void fresh_threads_take_over_the_lanes_and_lose_no_op(void **state)
             assert_int_equal(heap.allocs, f->map.image->facts.total_blocks);
             assert_int_equal(heap.allocs, heap.frees);
             assert_int_equal(r->n_renewals, 3 * 3);
-            assert_int_equal(n_threads, 3 + r->n_renewals);
+            assert_int_equal(n_asked, 3 + r->n_renewals);
             assert_in_range(r->renewal_ticks, 1, r->lane_ticks);
             end(f);
         }
