@@ -97,8 +97,9 @@ static struct ab_throughput_phase sum_phase(const struct ab_fold *f,
                              : NAN,
         .faults_minor = r->faults_minor,
         .switches = r->switches_involuntary,
-        .renewal_percent =
-            r->n_renewals > 0 ? 100 * (double)r->renewal_ticks / (double)r->lane_ticks : NAN,
+        .renewal_percent = r->n_renewals > 0
+                               ? 100 * (double)r->renewal_ticks / (double)r->lane_ticks
+                               : NAN,
     };
 }
 

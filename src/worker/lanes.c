@@ -85,15 +85,31 @@ static void *thread_heir(void *user);
 
 static bool is_handed_over(const struct ab_lane *lane)
 {
-    return lane->life != NULL && lane->life->is_handed_over;
+    return lane->handover != NULL && lane->handover->is_due;
+}
+
+static void hand_over(struct ab_handover *h)
+{
+    h->next++;
+    ab_phase_meter_pause(&h->meter, true);
+    h->ended_tick = ab_tick_end();
+}
+
+static void take_over(struct ab_lane *lane)
+{
+    struct ab_handover *h = lane->handover;
+    struct ab_phase_report *report = &lane->reports[h->phase];
+    ab_phase_meter_pause(&h->meter, false);
+    report->n_renewals++;
+    report->renewal_ticks += ab_tick_begin() - h->ended_tick;
 }
 
 /* The calling thread, which is about to end, leaves the lane to a fresh one. The process's first
  * thread does not end, and is not waited for. */
 static void leave_to_heir(struct ab_lane *lane, bool is_first_of_all)
 {
-    lane->life->before = pthread_self();
-    lane->life->has_before = !is_first_of_all;
+    lane->handover->before = pthread_self();
+    lane->handover->has_before = !is_first_of_all;
     if (pthread_create(&meeting.threads[lane->index], &meeting.heirs, thread_heir, lane) != 0)
         ab_worker_fail(lane->w, AB_FAILURE_SYSTEM, "cannot start a thread that takes over a lane",
                        NULL);
@@ -105,6 +121,8 @@ static bool run_pass(struct ab_lane *lane, bool is_first_of_all)
 {
     meeting.pass(lane);
     bool goes_on = is_handed_over(lane);
+    if (goes_on)
+        hand_over(lane->handover);
     if (meeting.heap != NULL && (goes_on || lane->w->memory == NULL))
         ab_worker_leave_heap(lane);
     if (goes_on)
@@ -117,11 +135,12 @@ static bool run_pass(struct ab_lane *lane, bool is_first_of_all)
 static void *thread_heir(void *user)
 {
     struct ab_lane *lane = user;
-    if (lane->life->has_before)
-        pthread_join(lane->life->before, NULL);
+    if (lane->handover->has_before)
+        pthread_join(lane->handover->before, NULL);
     pin(lane);
     if (meeting.heap != NULL)
         ab_worker_enter_heap(lane, meeting.heap);
+    take_over(lane);
     if (!run_pass(lane, false))
         return NULL;
     if (lane->index != 0) {
@@ -166,7 +185,7 @@ static void warm_stacks(struct ab_worker *w)
 }
 
 /* Where nothing is timed or held in memory, the lanes keep their threads. */
-static void map_lives(struct ab_worker *w)
+static void map_handovers(struct ab_worker *w)
 {
     uint32_t pass = w->page->request.pass, n_renewed = 0;
     for (uint32_t p = 0; p < w->image->n_phases; p++)
@@ -178,48 +197,7 @@ static void map_lives(struct ab_worker *w)
     pthread_attr_init(&meeting.heirs);
     pthread_attr_setstacksize(&meeting.heirs, HEIR_STACK_BYTES);
     for (uint32_t i = 0; i < w->image->n_lanes; i++)
-        w->lanes[i].life = ab_worker_map(w, sizeof(struct ab_life), "what threads leave");
-}
-
-void ab_life_begin_phase(struct ab_lane *lane, uint32_t phase)
-{
-    const struct ab_worker *w = lane->w;
-    struct ab_life *life = lane->life;
-    life->phase = phase;
-    life->next = life->last = 0;
-    if (w->phases[phase].renew == 0 || ab_tape_burst(w->image, w->burst)->n_iterations == 0)
-        return;
-    const uint32_t *begin = &w->iteration_begin[phase * w->image->n_lanes + lane->index];
-    life->next = begin[0];
-    life->last = begin[1];
-}
-
-uint32_t ab_life_stop(const struct ab_lane *lane, uint32_t end)
-{
-    const struct ab_life *life = lane->life;
-    if (life->next == life->last || lane->w->iterations[life->next] >= end)
-        return end;
-    return lane->w->iterations[life->next];
-}
-
-void ab_life_hand_over(struct ab_lane *lane, uint32_t at, uint32_t end)
-{
-    struct ab_life *life = lane->life;
-    life->next++;
-    life->at = at;
-    life->end = end;
-    life->is_handed_over = true;
-    ab_phase_meter_hand_over(&life->meter);
-    life->ended_tick = ab_tick_end();
-}
-
-void ab_life_take_over(struct ab_lane *lane)
-{
-    struct ab_phase_report *report = &lane->reports[lane->life->phase];
-    lane->life->is_handed_over = false;
-    ab_phase_meter_take_over(&lane->life->meter);
-    report->n_renewals++;
-    report->renewal_ticks += ab_tick_begin() - lane->life->ended_tick;
+        w->lanes[i].handover = ab_worker_map(w, sizeof(struct ab_handover), "what threads leave");
 }
 
 static bool run_lane(struct ab_lane *lane)
@@ -305,8 +283,8 @@ void ab_lanes_open(struct ab_worker *w)
     for (uint32_t i = 0; i < n; i++)
         init_lane(w, i, reports);
     map_walks(w);
-    map_lives(w);
-    bool is_renewed = w->lanes[0].life != NULL;
+    map_handovers(w);
+    bool is_renewed = w->lanes[0].handover != NULL;
     pin(&w->lanes[0]);
     if (w->page->request.pass == AB_PASS_VERIFY || w->page->request.pass == AB_PASS_CHECK)
         return;
@@ -481,9 +459,25 @@ static void find_bound(struct ab_lane *lane, uint32_t phase)
     }
 }
 
+/* Where threads are renewed in it: at no place of another phase. */
+static void begin_handovers(struct ab_lane *lane, uint32_t phase)
+{
+    const struct ab_worker *w = lane->w;
+    struct ab_handover *h = lane->handover;
+    h->phase = phase;
+    h->next = h->last = 0;
+    if (w->phases[phase].renew == 0 || ab_tape_burst(w->image, w->burst)->n_iterations == 0)
+        return;
+    const uint32_t *begin = &w->iteration_begin[phase * w->image->n_lanes + lane->index];
+    h->next = begin[0];
+    h->last = begin[1];
+}
+
 void ab_lane_begin_phase(struct ab_lane *lane, uint32_t phase)
 {
     struct ab_worker *w = lane->w;
+    if (lane->handover != NULL)
+        begin_handovers(lane, phase);
     if (lane->index == 0) {
         *(volatile uint32_t *)&w->page->report.phase = phase;
         __atomic_store_n(&meeting.live_peak, meeting.live, __ATOMIC_RELAXED);

@@ -52,29 +52,19 @@ struct ab_order {
     uint32_t at[AB_LANES_MAX];
 };
 
-/* What one thread of a lane leaves to the next one, in the middle of a phase. */
-struct ab_life {
-    bool is_handed_over;   /* the thread is to end, or another one has taken over and is to go on */
-    bool has_before;       /* a thread that has ended and is waited for */
+/* What one thread of a lane leaves to the next one, in the middle of a phase. The loops stop before
+ * the op at iterations[next] and say where; lanes.c does the rest. */
+struct ab_handover {
+    bool is_due;     /* the thread is to end, or another one has taken over and is to go on */
+    bool has_before; /* a thread that has ended and is waited for */
     pthread_t before;
-    uint32_t phase;        /* that runs */
-    uint32_t next, last;   /* renewals of the lane to come: of w->iterations */
-    uint32_t at, end;      /* ops of its stretch that are to be done */
-    uint64_t ended_tick;   /* of the last thread */
+    uint32_t phase;      /* that runs */
+    uint32_t next, last; /* renewals of the lane to come: of w->iterations */
+    uint32_t at, end;    /* ops of its stretch that are to be done */
+    uint64_t ended_tick; /* of the last thread */
     struct ab_phase_meter meter;
     struct ab_order order; /* in strict order */
 };
-
-/* Before the lane's first op of the phase; a lane without a life has no renewals. */
-void ab_life_begin_phase(struct ab_lane *lane, uint32_t phase);
-/* Where the lane stops next in [begin, end): at a renewal, or at the end. */
-uint32_t ab_life_stop(const struct ab_lane *lane, uint32_t end);
-/* The thread has come to a renewal before op `at`, which goes on to `end`. */
-void ab_life_hand_over(struct ab_lane *lane, uint32_t at, uint32_t end);
-/* In the thread that goes on. */
-void ab_life_take_over(struct ab_lane *lane);
-
-/* The global order of one phase, stretch by stretch. */
 
 void ab_order_begin(struct ab_order *order, const struct ab_worker *w, uint32_t phase);
 

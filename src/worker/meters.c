@@ -9,22 +9,26 @@
 
 #include <string.h>
 
-void ab_phase_meter_begin(struct ab_phase_meter *m)
-{
-    memset(&m->ended, 0, sizeof m->ended);
-    m->process_cpu_ns = ab_clock_process_cpu_ns();
-    ab_phase_meter_take_over(m);
-}
-
-void ab_phase_meter_take_over(struct ab_phase_meter *m)
+static void read_thread(struct ab_phase_meter *m)
 {
     getrusage(RUSAGE_THREAD, &m->usage);
     m->thread_cpu_ns = ab_clock_thread_cpu_ns();
 }
 
-void ab_phase_meter_hand_over(struct ab_phase_meter *m)
+void ab_phase_meter_begin(struct ab_phase_meter *m)
+{
+    memset(&m->ended, 0, sizeof m->ended);
+    m->process_cpu_ns = ab_clock_process_cpu_ns();
+    read_thread(m);
+}
+
+void ab_phase_meter_pause(struct ab_phase_meter *m, bool is_end)
 {
     struct rusage now;
+    if (!is_end) {
+        read_thread(m);
+        return;
+    }
     m->ended.cpu_ns += ab_clock_thread_cpu_ns() - m->thread_cpu_ns;
     getrusage(RUSAGE_THREAD, &now);
     m->ended.faults_minor += (uint64_t)(now.ru_minflt - m->usage.ru_minflt);

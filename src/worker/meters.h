@@ -33,9 +33,8 @@ static inline void ab_phase_meter_start(struct ab_phase_meter *m)
     m->ticks = ab_tick_begin();
 }
 void ab_phase_meter_end(const struct ab_phase_meter *m, struct ab_phase_report *out);
-/* The thread ends in the middle of the phase; another one goes on. */
-void ab_phase_meter_hand_over(struct ab_phase_meter *m);
-void ab_phase_meter_take_over(struct ab_phase_meter *m);
+/* The thread ends in the middle of the phase; or, in another one, goes on. */
+void ab_phase_meter_pause(struct ab_phase_meter *m, bool is_end);
 /* After the barrier at the end: the other lanes' work is the process's too. */
 void ab_phase_meter_end_process(const struct ab_phase_meter *m, struct ab_phase_report *out);
 

@@ -404,25 +404,31 @@ static void FN(range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t be
 /* The lane's ops [begin, end). False: its thread ends before some of them. */
 INLINE bool FN(stretch)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin, uint32_t end)
 {
-    uint32_t stop = lane->life == NULL ? end : ab_life_stop(lane, end);
+    struct ab_handover *h = lane->handover;
+    uint32_t stop = end;
+    if (h != NULL && h->next < h->last && lane->w->iterations[h->next] < end)
+        stop = lane->w->iterations[h->next];
     if (begin < stop || stop == end)
         FN(range)(lane, f, phase, begin, stop);
-    if (stop < end)
-        ab_life_hand_over(lane, stop, end);
-    return stop == end;
+    if (stop == end)
+        return true;
+    h->at = stop;
+    h->end = end;
+    h->is_due = true;
+    return false;
 }
 
 /* Its stretches of the global order, each when it is its turn. */
 static bool FN(strict_phase)(struct ab_lane *lane, FACE *f, uint32_t phase, bool goes_on)
 {
-    struct ab_order own, *order = lane->life != NULL ? &lane->life->order : &own;
+    struct ab_order own, *order = lane->handover != NULL ? &lane->handover->order : &own;
     uint32_t begin = 0, end = 0;
     if (!goes_on)
         ab_order_begin(order, lane->w, phase);
     while (goes_on || ab_order_next(order, &begin, &end)) {
         if (goes_on) { /* in the turn that the thread before had */
-            begin = lane->life->at;
-            end = lane->life->end;
+            begin = lane->handover->at;
+            end = lane->handover->end;
         } else if (order->lane == lane->index) {
             ab_lane_take_turn(lane, order->turn);
         } else {
@@ -444,8 +450,6 @@ INLINE void FN(begin_phase)(struct ab_lane *lane, FACE *f, uint32_t phase,
     ab_apart_begin(lane); /* another one may hand over to it as soon as the phase has begun */
     ab_lane_begin_phase(lane, phase);
     ab_iterations_begin(lane, phase);
-    if (lane->life != NULL)
-        ab_life_begin_phase(lane, phase);
     ab_phase_meter_begin(meter);
     lane->only_code = 0;
     FN(rehearse)(lane, f, phase, begin[0]);
@@ -459,15 +463,15 @@ INLINE void FN(begin_phase)(struct ab_lane *lane, FACE *f, uint32_t phase,
 static bool FN(phase)(struct ab_lane *lane, FACE *f, uint32_t phase)
 {
     const uint32_t *begin = &lane->w->lane_begin[phase * lane->w->image->n_lanes + lane->index];
-    struct ab_phase_meter own, *meter = lane->life != NULL ? &lane->life->meter : &own;
-    bool goes_on = lane->life != NULL && lane->life->is_handed_over;
+    struct ab_phase_meter own, *meter = lane->handover != NULL ? &lane->handover->meter : &own;
+    bool goes_on = lane->handover != NULL && lane->handover->is_due;
     if (goes_on)
-        ab_life_take_over(lane);
+        lane->handover->is_due = false;
     else
         FN(begin_phase)(lane, f, phase, meter);
-    bool is_done = lane->is_strict
-                       ? FN(strict_phase)(lane, f, phase, goes_on)
-                       : FN(stretch)(lane, f, phase, goes_on ? lane->life->at : begin[0], begin[1]);
+    bool is_done = lane->is_strict ? FN(strict_phase)(lane, f, phase, goes_on)
+                                   : FN(stretch)(lane, f, phase,
+                                                 goes_on ? lane->handover->at : begin[0], begin[1]);
     if (!is_done)
         return false;
     ab_phase_meter_end(meter, &lane->reports[phase]);
@@ -482,8 +486,8 @@ static bool FN(phase)(struct ab_lane *lane, FACE *f, uint32_t phase)
 void FN(ab_pass)(struct ab_lane *lane)
 {
     struct ab_worker *w = lane->w;
-    bool goes_on = lane->life != NULL && lane->life->is_handed_over;
-    uint32_t phase = goes_on ? lane->life->phase : 0;
+    bool goes_on = lane->handover != NULL && lane->handover->is_due;
+    uint32_t phase = goes_on ? lane->handover->phase : 0;
     if (lane->index == 0 && !goes_on)
         ab_memory_begin(w); /* the others wait for lane 0 at the first phase */
     do {

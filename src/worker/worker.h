@@ -51,7 +51,7 @@ struct ab_slot {
 _Static_assert(sizeof(struct ab_slot) == 16, "the slot field of an op is a byte offset");
 
 struct ab_inline;
-struct ab_life;
+struct ab_handover;
 struct ab_placement_image;
 
 struct ab_worker { /* what all lanes share */
@@ -110,10 +110,11 @@ struct ab_lane {
     bool has_own_heap;  /* no other lane allocates in it */
     bool is_in_rows;    /* this phase is made of rows of allocations: which loop to use */
     uint8_t only_code;  /* in this phase: of struct ab_phase */
-    struct ab_life *life; /* of a tape whose threads are renewed, in passes that do so; else NULL */
-    uint64_t *walk;     /* entries of a walk, image->longest_walk; NULL: its accesses one by one */
-    uint32_t n_steps;   /* pre-flight of what is compiled in: ops so far */
-    uint32_t n_spared;  /* frees that the last one made needless */
+    struct ab_handover
+        *handover;     /* of a tape whose threads are renewed, in passes that do so; else NULL */
+    uint64_t *walk;    /* entries of a walk, image->longest_walk; NULL: its accesses one by one */
+    uint32_t n_steps;  /* pre-flight of what is compiled in: ops so far */
+    uint32_t n_spared; /* frees that the last one made needless */
     bool is_strict;
     bool is_crowded;  /* of the phase: more lanes than CPUs have a share of its ops worth one */
     bool is_counting; /* tail pass of several lanes: how many blocks live, over all of them */
