@@ -193,7 +193,11 @@ static enum ab_status fail_unknown(const struct store *store, const struct ab_wo
     const char *shown = AB_SHOWN(256, text);
     const char *nearest = ab_text_nearest(text + 1, (const char *const *)list->names, list->n);
     char group[NAME_MAX + 1];
-    if (nearest == NULL && find_near_group(list, text + 1, group, sizeof group))
+    bool is_near = find_near_group(list, text + 1, group, sizeof group);
+    if (is_near && strcmp(group, text + 1) == 0)
+        return ab_fail(err, AB_USAGE, "%s is a group, which only `run` takes; see %s", shown,
+                       store->list);
+    if (nearest == NULL && is_near)
         nearest = group;
     if (nearest != NULL)
         return ab_fail(err, AB_USAGE, "no %s is called %s; did you mean @%s?", store->what, shown,

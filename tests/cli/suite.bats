@@ -167,6 +167,9 @@ several() { # ARGUMENT…
     bench run @seed
     expect_code 2
     expect_error 'did you mean @seeds'
+    bench check @seeds
+    expect_code 2
+    expect_error '@seeds is a group, which only `run` takes'
     bench run @seeds --rounds 1 --time-budget nonsense
     expect_code 2
 }
