@@ -26,7 +26,8 @@ LIBDIR  ?= $(PREFIX)/lib
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla \
         -Wundef -Wformat=2 -Wpointer-arith -Werror=implicit-function-declaration \
         -Wno-missing-field-initializers
-ifeq ($(WERROR),1)
+# At -Og gcc warns of what it does not see through: the warnings of the release build count.
+ifeq ($(WERROR)$(filter asan tsan,$(VARIANT)),1)
 WARN += -Werror
 endif
 FORTIFY := $(if $(filter -O0 -D_FORTIFY_SOURCE%,$(CPPFLAGS) $(CFLAGS)),,-D_FORTIFY_SOURCE=2)
@@ -36,9 +37,10 @@ HARDEN += -fcf-protection
 endif
 PLAIN_release := -O2 -g $(HARDEN)
 PLAIN_debug   := -O0 -g3
-# Sanitizer variants drive the plain worker and recorder: a preloaded malloc and ASan do not mix.
-PLAIN_asan    := -O1 -g
-PLAIN_tsan    := -O1 -g
+# Sanitizer variants drive the release's worker and recorder: a preloaded malloc and ASan do not mix.
+# -Og -g1 takes two thirds of the compiler's time at -O1 -g, and keeps files and lines in reports.
+PLAIN_asan    := -Og -g1
+PLAIN_tsan    := -Og -g1
 PLAIN_fuzz    := -O1 -g
 PLAIN_coverage := -O0 -g
 SAN_asan      := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -87,8 +89,7 @@ LIB_SRC    := $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) src/record/frames.c src/wo
 
 LIB_OBJ    := $(LIB_SRC:%.c=$(B)/obj/%.o)
 MAIN_OBJ   := $(MAIN_SRC:%.c=$(B)/obj/%.o)
-# Without a sanitizer both trees would hold the same objects.
-WORKER_OBJ := $(WORKER_SRC:%.c=$(B)/$(if $(SAN),plain,obj)/%.o)
+WORKER_OBJ := $(WORKER_SRC:%.c=$(B)/obj/%.o)
 
 SLAB_MALLOC := liballocbench-slab.so
 TOOLS := $(B)/allocbench $(B)/allocbench-worker $(B)/liballocbench-record.so \
@@ -146,9 +147,11 @@ $(B)/liballocbench.a: $(LIB_OBJ) $(B)/objects.list
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $(LIB_OBJ)
 
+ifeq ($(SAN),)
 $(B)/allocbench-worker: $(WORKER_OBJ)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(PLAIN_FLAGS) $(AB_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+endif
 
 $(B)/obj/%.o: %.c $(B)/flags
 	$(call say,CC,$<)
@@ -162,12 +165,7 @@ $(B)/obj/src/cli/complete.o: $(wildcard src/cli/completion.*)
 
 $(B)/obj/tests/%.o: AB_CPPFLAGS += -Itests
 # Where the linker puts a timed loop must not show: at some places an op took a fifth longer.
-$(B)/obj/src/worker/pass_%.o $(B)/plain/src/worker/pass_%.o: AB_CPPFLAGS += -falign-functions=64
-
-$(B)/plain/%.o: %.c $(B)/flags
-	$(call say,CC,$<)
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPP_FLAGS) $(PLAIN_FLAGS) $(DEPS) -c -o $@ $<
+$(B)/obj/src/worker/pass_%.o: AB_CPPFLAGS += -falign-functions=64
 
 # The recorder; under wrong1 and wrong2 with its two wrong orders, for the tests.
 RECORDER := liballocbench-record.so
@@ -177,6 +175,7 @@ RECORDER_FLAGS = $(filter-out -fPIE,$(PLAIN_FLAGS)) -fPIC -fno-builtin -fvisibil
                  -ftls-model=initial-exec
 RECORDER_OBJ := $(RECORDER_SRC:.c=.o)
 
+ifeq ($(SAN),)
 $(B)/$(RECORDER): $(RECORDER_OBJ:%=$(B)/recorder/%)
 $(B)/guests/wrong1/$(RECORDER): $(RECORDER_OBJ:%=$(B)/recorder1/%)
 $(B)/guests/wrong2/$(RECORDER): $(RECORDER_OBJ:%=$(B)/recorder2/%)
@@ -186,6 +185,7 @@ $(RECORDERS) $(FRAMES):
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(RECORDER_FLAGS) -shared -Wl,-z,relro,-z,now -Wl,-soname,$(@F) $(LDFLAGS) \
 	  -o $@ $(filter %.o,$^) $(LDLIBS)
+endif
 
 RECORDER_CC = $(Q)mkdir -p $(@D) && $(CC) $(CPP_FLAGS) $(RECORDER_FLAGS) $(DEPS) -c -o $@ $<
 $(B)/recorder/%.o: %.c $(B)/flags
@@ -199,10 +199,12 @@ $(B)/recorder2/%.o: %.c $(B)/flags
 # Without -fcf-protection, as the malloc libraries of distributions are: it costs two instructions a pair.
 SLAB_MALLOC_FLAGS = $(filter-out -fPIE -fcf-protection,$(PLAIN_FLAGS)) -fPIC -fno-builtin \
                     -fvisibility=hidden -ftls-model=initial-exec
+ifeq ($(SAN),)
 $(B)/$(SLAB_MALLOC): $(patsubst %.c,$(B)/slab_malloc/%.o,$(SLAB_MALLOC_SRC) allocators/common/pages.c)
 	$(call say,SO,$@)
 	$(Q)$(CC) $(SLAB_MALLOC_FLAGS) -shared -Wl,-z,relro,-z,now,-z,initfirst -Wl,-soname,$(SLAB_MALLOC) \
 	  $(LDFLAGS) -o $@ $^ $(LDLIBS)
+endif
 $(B)/slab_malloc/%.o: %.c $(B)/flags
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(CC) $(CPP_FLAGS) $(SLAB_MALLOC_FLAGS) $(DEPS) -c -o $@ $<
@@ -293,6 +295,17 @@ $(B)/guests/%: tests/guests/%.c $(B)/flags
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CPP_FLAGS) $(GUEST_FLAGS) -O1 -pthread $(DEPS) -o $@ $<
 
+# What measures and what is measured: sanitizer variants take these files of the release build.
+PLAIN_FILES := $(filter-out $(B)/allocbench,$(TOOLS)) $(RECORDERS) $(GUEST_LIB) $(MUTANT_LIB) $(GUEST_PROG)
+ifneq ($(SAN),)
+.PHONY: release-files
+release-files:
+	$(Q)$(MAKE) --no-print-directory VARIANT=release B=build/release $(patsubst $(B)/%,build/release/%,$(sort $(PLAIN_FILES)))
+$(sort $(PLAIN_FILES)): $(B)/%: release-files
+	@mkdir -p $(@D)
+	$(Q)ln -f build/release/$* $@
+endif
+
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
 # ---- fuzz targets: replayed over golden inputs in the tests, run by libFuzzer (VARIANT=fuzz, which
@@ -361,7 +374,7 @@ coverage:
 	  -o build/coverage/lines.txt
 
 unit-bins: $(UNIT_BIN)
-guests: $(GUEST_LIB) $(MUTANT_LIB) $(GUEST_PROG) $(B)/guests/wrong1/$(RECORDER) $(B)/guests/wrong2/$(RECORDER) \
+guests: $(PLAIN_FILES) \
         $(B)/bench/big_trace $(B)/bench/peak_rss
 unit: all guests $(UNIT_BIN)
 	$(Q)fail=0; for t in $(UNIT_BIN); do $$t || fail=1; done; exit $$fail
