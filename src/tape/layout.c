@@ -238,6 +238,8 @@ static void tape_begin_iterations(struct ab_tape_builder *b, uint32_t phase, uin
             b->lanes[l].next_iteration = 0;
     }
     tape->iteration_begin[at] = tape->n_iterations;
+    if (lane == 0 && phase < tape->n_phases)
+        tape->phases[phase].n_iterations = 0;
 }
 
 /* Laying down: the lane's next op of the phase is op `op`, at `position` of the tape. Iterations that
@@ -252,6 +254,7 @@ static void tape_place_iterations(struct ab_tape_builder *b, uint32_t lane, uint
            from->iterations[from->next_iteration].op <= op) {
         AB_GROW(tape->iterations, b->cap_iterations, tape->n_iterations);
         tape->iterations[tape->n_iterations++] = position;
+        tape->phases[phase].n_iterations++;
         from->next_iteration++;
     }
 }

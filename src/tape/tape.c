@@ -783,6 +783,7 @@ static void add_phase(struct ab_phase *phase, const struct ab_phase *more, uint3
         phase->n_ops[k] += more->n_ops[k];
     phase->n_touches += more->n_touches;
     phase->touched_pages += more->touched_pages;
+    phase->n_iterations += more->n_iterations;
     if (adds_some || (!has_some && more->begin > 0)) /* without ops: where its ops would be */
         phase->end = n_before + more->end;
     if (!has_some)

@@ -38,8 +38,9 @@ struct ab_phase {
     char iteration[AB_PHASE_NAME_MAX + 1];
     uint64_t budget_ns;
     /* A fresh thread goes on with the lane where an iteration ends, each of so many times of the
-     * body; 0 = never. In the digest, and so are these ends. */
+     * body (the first role's that has such); 0 = never. In the digest, and so are these ends. */
     uint32_t renew;
+    uint32_t n_iterations; /* ends of iterations, or of threads */
 };
 
 /* A stretch of the global order: `n` ops of one lane, WAITs and PUBLISHes not counted. */

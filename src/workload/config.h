@@ -101,6 +101,7 @@ struct ab_role {
     size_t n_body;
     struct ab_verb *finally; /* done once, when the bodies of all roles have ended; or NULL */
     size_t n_finally;
+    uint64_t renew; /* a lane's thread ends after so many iterations; 0 = never */
 };
 
 /* So many bytes may live when a block was allocated: others of the set are freed before. */
@@ -120,7 +121,7 @@ struct ab_phase_def {
     uint32_t n_lanes;
     char each[AB_NAME_MAX + 1]; /* what an iteration is called; "" = none is timed by itself */
     uint64_t budget_ns;         /* of the allocator in one; 0 = none */
-    uint64_t renew;             /* a lane's thread ends after so many iterations; 0 = never */
+    uint64_t renew;             /* the first role's that has one; 0 = no thread ends */
     bool is_run_by_main;        /* lane 0 carries out the bodies of all lanes */
     struct ab_cap cap;
     struct ab_role *roles;

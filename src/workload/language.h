@@ -180,7 +180,8 @@ enum ab_verb_trait {
 
 #define AB_KEYS_ROLE(P) \
     P##TEXT(role, name, SPECIAL) P##TEXT(role, lanes, COUNT(1, AB_LANES_MAX, 1, ab_role, n_lanes)) \
-        P##LIST(role, body, "do", verb) P##LIST(role, finally, "finally", verb)
+        P##LIST(role, body, "do", verb) P##LIST(role, finally, "finally", verb) \
+            P##TEXT(role, renew, COUNT(1, UINT32_MAX, 0, ab_role, renew))
 
 #define AB_VERB_KEY(P, NAME, key, options, kinds, pick, traits) P##TEXT(verb, key, SPECIAL)
 #define AB_OPTION_KEY(P, NAME, key, type) P##OPTION(NAME, key, type)

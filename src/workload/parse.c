@@ -735,6 +735,7 @@ static void read_each(struct ab_reader *r, const struct ab_node *node, struct ab
         ab_diag_add(r->diag, map->key_at, "'each' in a phase that is not measured");
 }
 
+/* Of a phase or a role of it. */
 static void check_renew(struct ab_reader *r, const struct ab_node *node,
                         const struct ab_phase_def *phase)
 {
@@ -778,6 +779,8 @@ static void read_role(struct ab_reader *r, const struct ab_node *node,
     read_entry_name(r, node, raw->name, &before, role->name);
     role->first_lane = phase->n_lanes;
     ab_read_keys(r, AB_BLOCK_role, node, raw, role);
+    check_renew(r, node, phase);
+    phase->renew = phase->renew != 0 ? phase->renew : role->renew;
     phase->n_roles++;
     phase->n_lanes += role->n_lanes;
     if (phase->n_lanes > AB_LANES_MAX) {
@@ -810,6 +813,7 @@ static void read_roles(struct ab_reader *r, const struct ab_node *node,
     refuse_beside_roles(r, node, "lanes");
     refuse_beside_roles(r, node, "do");
     refuse_beside_roles(r, node, "finally");
+    refuse_beside_roles(r, node, "renew");
     phase->roles = new_records(r, list, raw->roles_count, sizeof phase->roles[0]);
     if (raw->roles_count == 0)
         ab_diag_add(r->diag, list->at, "'roles' is empty; a phase needs at least one role");
@@ -832,6 +836,7 @@ static void read_one_role(struct ab_reader *r, const struct ab_node *node,
         return;
     phase->n_roles = 1;
     phase->roles[0].n_lanes = phase->n_lanes;
+    phase->roles[0].renew = phase->renew;
     read_do(r, body, raw->body, raw->body_count, &phase->roles[0]);
     read_finally(r, node, raw->finally, raw->finally_count, &phase->roles[0]);
 }

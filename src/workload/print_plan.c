@@ -120,15 +120,12 @@ static void print_iterations(FILE *f, const struct ab_tape *tape)
 {
     for (uint32_t i = 0; i < tape->n_phases; i++) {
         const struct ab_phase *p = &tape->phases[i];
-        const uint32_t *begin = &tape->iteration_begin[(size_t)i * tape->facts.lanes];
         char budget[32];
         if (p->renew != 0)
-            fprintf(f, "renew    threads of %s: %" PRIu32 " end\n", p->name,
-                    begin[tape->facts.lanes] - begin[0]);
+            fprintf(f, "renew    threads of %s: %" PRIu32 " end\n", p->name, p->n_iterations);
         if (p->iteration[0] == 0)
             continue;
-        fprintf(f, "each     %s of %s: %" PRIu32, p->iteration, p->name,
-                begin[tape->facts.lanes] - begin[0]);
+        fprintf(f, "each     %s of %s: %" PRIu32, p->iteration, p->name, p->n_iterations);
         if (p->budget_ns != 0)
             fprintf(f, ", budget %s", ab_units_time(budget, sizeof budget, (double)p->budget_ns));
         fprintf(f, "\n");
@@ -174,8 +171,7 @@ static void print_totals(FILE *f, const struct ab_workload *w, const struct ab_t
             facts->live_peak_blocks, AB_BYTES(facts->live_peak_bytes), tape->live_end_blocks,
             AB_BYTES(tape->live_end_bytes));
     print_lanes(f, tape);
-    if (tape->n_iterations > 0)
-        print_iterations(f, tape);
+    print_iterations(f, tape);
     if (tape->no_op_frees > 0)
         fprintf(f, "no-ops   %" PRIu64 " at empty positions%s: counted, not run\n",
                 tape->no_op_frees, has_queue(w) ? " or full queues" : "");

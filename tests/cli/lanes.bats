@@ -72,6 +72,17 @@ load helpers
     expect_code 4
 }
 
+@test "where a role has renew, only its threads end" {
+    local act='do: [{replace: live, at: random, size: "uniform(16, 300)", count: 200}]'
+    sed "s/^    lanes: .*/    roles:\n      - {name: stays, $act}\n      - {name: leaves, lanes: 2, renew: 3, $act}/
+        /^    renew:/,/at: own/d" "$WORKLOADS/renew.yaml" >roles.yaml
+    bench run roles.yaml --set ended=12 --order strict -b "$GUESTS/libheirs.so,glibc" --rounds 1 --json -
+    expect_code 0
+    expect_json '[.backends[].status] | unique == ["ok"]'
+    bench run roles.yaml --set ended=17 --order strict -b "$GUESTS/libheirs.so" --rounds 1
+    expect_code 4
+}
+
 @test "renew and each, or renew for the main thread, are errors" {
     sed 's/    renew: 3/&\n    each: {name: x}/' "$WORKLOADS/renew.yaml" >each.yaml
     bench check each.yaml

@@ -320,11 +320,12 @@ static enum ab_status check_rise(struct ab_generator *g)
     return n_ops >= g->probe_at && g->highest > g->start ? check_pace(g, n_ops) : AB_OK;
 }
 
-/* One iteration of the phase's body is over, and another one begins. */
+/* One iteration of the lane's body is over, and another one begins. */
 static enum ab_status renew_thread(struct ab_generator *g, const struct ab_loop *loop)
 {
+    uint64_t renew = g->lane->role->renew;
     bool is_last = !ab_generate_counts(g) && loop->done == loop->limit;
-    bool is_due = g->phase->renew != 0 && !g->is_final && loop->done % g->phase->renew == 0;
+    bool is_due = renew != 0 && !g->is_final && loop->done % renew == 0;
     return is_due && !is_last ? ab_tape_iteration(g->tape, g->err) : AB_OK;
 }
 
