@@ -50,10 +50,19 @@ FOLDERS="$ROOT/configs/classics $ROOT/configs/fragmentation"
     done
 }
 
-# ---- fragmentation: the memory pass alone, and ratios ----
+@test "threads end where those of the originals do, and the main thread stays" {
+    local line
+    for line in 'classics/larson 8' 'classics/larson-sized 8' 'classics/mleak 990' 'classics/mstress 12' \
+        'fragmentation/arena-retention 7'; do
+        bench check "$ROOT/configs/${line% *}.yaml"
+        grep -Eqx "renew    threads of (run|jobs): ${line#* } end" "$OUT/stdout" || fail "$line: $(cat "$OUT/stdout")"
+    done
+}
+
+# ---- the memory pass alone, and ratios ----
 
 memory_of() { # FILE BACKENDS OPTION…
-    bench run "$ROOT/configs/fragmentation/$1.yaml" -b "$2" "${@:3}" --rounds 1 --passes memory --drain 0 \
+    bench run "$ROOT"/configs/*/"$1.yaml" -b "$2" "${@:3}" --rounds 1 --passes memory --drain 0 \
         --no-store -q --json "$OUT/r.json"
     expect_code 0
 }
@@ -90,6 +99,28 @@ expect_memory() { # PHASE AT CONDITION
     expect_memory run end '.external_bytes > 0.1 * .live_bytes' # all blocks have one size: only lag makes holes
     memory_of remote-reclaimer jemalloc,mimalloc
     expect_memory run footprint_peak '.overhead_peak > 1.2'
+}
+
+# What is held beside the live blocks, by back end.
+mleak_overheads() { # ROUNDS
+    memory_of mleak glibc,jemalloc,tcmalloc,mimalloc --set "rounds=$1"
+    jq '[.memory[] | select(.phase == "run" and .at == "end") | {(.backend): (.footprint_bytes - .live_bytes)}]
+        | add' "$OUT/r.json" >"overheads.$1"
+}
+
+@test "mleak: what threads held that have ended serves others, however many there were" {
+    mleak_overheads 50
+    mleak_overheads 250
+    jq -e -n --slurpfile few overheads.50 --slurpfile many overheads.250 '$few[0] | length > 0 and
+        ([to_entries[] | $many[0][.key] - .value < 64 * 2000] | all)' || fail "$(cat overheads.*)" # a thread
+    expect_memory run end '.live_bytes < 128 * 1000 + 80'
+}
+
+@test "arena-retention: each heap that glibc shares among threads keeps a job, all of it retained" {
+    memory_of arena-retention 'glibc{GLIBC_TUNABLES=glibc.malloc.arena_max=4}'
+    expect_memory jobs end '.live_bytes < 1000 and .retained_bytes > 3 * 8 * 866916'
+    memory_of arena-retention glibc # one that is free serves the next thread
+    expect_memory jobs end '.footprint_bytes < 2 * 8 * 866916'
 }
 
 @test "trim-pinned: a burst below one block stays, retained" {
