@@ -50,6 +50,27 @@ several() { # ARGUMENT…
     expect_nothing_left
 }
 
+@test "each combination of values is a row and counts in the means; the one result is as alone" {
+    work a 100
+    work b 1000
+    sed -i 's/^sizes:/params: [{name: most, value: [500, 1000]}]\nsizes:/; s/16, 1000/16, $most/' "$OUT/b.yaml"
+    several --rounds 6 --json "$OUT/s.json" --csv "$OUT/s.csv" --html "$OUT/s.html" --gate 'glibc:work/all/ns_per_op < 1ns'
+    expect_code 1
+    grep -q '^3 workloads, 2 allocators' "$OUT/stdout"
+    grep -q 'in the geometric mean of 3 workloads' "$OUT/stdout"
+    grep -qE '^  b\[most=1000\]  .* [um]s, .*B  ' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    [ "$(grep -c '^fail: b: ' "$OUT/stdout")" = 2 ] || fail "$(cat "$OUT/stdout")"
+    grep -q 'b\[most=500\]' "$OUT/s.html"
+    python3 "$ROOT/tests/cli/reckon_suite.py" "$OUT/s.json" "$OUT/s.csv"
+    jq .results[1].result "$OUT/s.json" >"$OUT/alone.json"
+    bench report "$OUT/alone.json"
+    expect_code 0
+    ! grep -q altered "$OUT/stderr" || fail "altered"
+    bench compare "$OUT/s.json" "$OUT/s.json"
+    expect_code 0
+    [ "$(jq -c '[.cells[].workload] | unique' "$OUT/s.json")" = '["a","b[most=1000]","b[most=500]"]' ]
+}
+
 @test "figures that were altered are found by the reckoner and by the checksum" {
     several --rounds 6 -q --json "$OUT/s.json"
     jq '(.means[] | select(.backend == "slab" and .metric == "time") | .ratio) *= 1.001' "$OUT/s.json" >"$OUT/bad.json"
