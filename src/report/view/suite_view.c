@@ -238,8 +238,11 @@ static void say_left_out(struct ab_suite_view *v)
     if (t.n > 0)
         ab_text_add(&t, ".");
     say(v, &t);
-    uint32_t n_time = f->n_counted[AB_SUITE_TIME], n_memory = f->n_counted[AB_SUITE_MEMORY];
-    if (n_memory < n_time)
+    uint32_t n_time = f->n_rows > 1 ? f->n_counted[AB_SUITE_TIME] : 0,
+             n_memory = f->n_counted[AB_SUITE_MEMORY];
+    if (n_memory == 0 && n_time > 0)
+        ab_text_add(&t, "Memory: there is no mean, since no peak is known of all.");
+    else if (n_memory < n_time)
         ab_text_addf(&t, "Memory: the mean of %u of them, whose peak is known.", n_memory);
     say(v, &t);
 }
