@@ -322,6 +322,12 @@ static void write_html(FILE *to, const struct ab_session *s, void *user)
     write_form(to, AB_SUITE_HTML, user);
 }
 
+static void write_junit(FILE *to, const struct ab_session *s, void *user)
+{
+    (void)s;
+    write_form(to, AB_SUITE_JUNIT, user);
+}
+
 static void forms_are_what_the_golden_files_hold(void **state)
 {
     (void)state;
@@ -335,6 +341,11 @@ static void forms_are_what_the_golden_files_hold(void **state)
     fake_assert_golden("suite.txt", table);
     fake_assert_golden("suite.csv", csv);
     fake_assert_golden("suite.md", markdown);
+    char *junit = fake_capture(write_junit, NULL, &s);
+    assert_non_null(strstr(junit, "<testsuite name=\"c\" tests=\"1\" failures=\"0\" errors=\"1\""));
+    assert_non_null(strstr(junit, ">There is no result: broken</error>"));
+    assert_null(strstr(junit, "<b>"));
+    free(junit);
     assert_null(strstr(html, "<b>"));
     assert_null(strstr(html, "\033"));
     assert_non_null(strstr(html, "<svg"));
