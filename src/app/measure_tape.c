@@ -84,9 +84,10 @@ static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *e
     size_t n_rows = m->selection.n * w->n_subjects;
     if (w->n_subjects > 1 && n_rows > AB_COMBINATIONS_MAX)
         return ab_fail(err, AB_USAGE,
-                       "%u combinations of values x %zu back ends = %zu rows; at most %d can be "
-                       "measured: give fewer values or fewer back ends",
-                       w->n_subjects, m->selection.n, n_rows, AB_COMBINATIONS_MAX);
+                       "%s: %u combinations of values x %zu back ends = %zu rows; at most %d can "
+                       "be measured: give fewer values or fewer back ends",
+                       AB_SHOWN(512, w->subject->path), w->n_subjects, m->selection.n, n_rows,
+                       AB_COMBINATIONS_MAX);
     w->cases = ab_alloc_zeroed(n_rows + 1, sizeof w->cases[0]);
     return AB_OK;
 }

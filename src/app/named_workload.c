@@ -202,7 +202,8 @@ static enum ab_status fail_unknown(const struct store *store, const struct ab_wo
     if (nearest != NULL)
         return ab_fail(err, AB_USAGE, "no %s is called %s; did you mean @%s?", store->what, shown,
                        nearest);
-    return ab_fail(err, AB_USAGE, "no %s is called %s; see %s", store->what, shown, store->list);
+    return ab_fail(err, AB_USAGE, "no %s is called %s in %s; see %s", store->what, shown,
+                   AB_SHOWN(512, list->folder), store->list);
 }
 
 enum ab_status ab_named_find(enum ab_named kind, const char *text, char **out, struct ab_err *err)

@@ -125,8 +125,8 @@ static enum ab_status measure_workload(const struct ab_options *o, struct ab_ses
     struct combinations c = {0};
     AB_TRY(ab_one_file(o, "a workload", "run", &path, err));
     enum ab_status status = make_all(o, path, &c, err);
-    /* Who takes the session, and a row of a suite, are about one amount of work. */
-    if (status == AB_OK && (take != NULL || o->is_in_suite))
+    /* Who takes the session is about one amount of work. */
+    if (status == AB_OK && take != NULL)
         status = ab_one_combination(path, c.workloads[0], err);
     for (uint32_t i = 0; i < c.n; i++) {
         c.subjects[i].resumed = resumed;

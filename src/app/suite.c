@@ -24,6 +24,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct work { /* a command */
@@ -70,6 +71,13 @@ static const char *stem(struct ab_suite_run *run, const char *path)
     return own(run, ab_strndup(s, n));
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    return strcmp(a, b) == 0 || (stat(a, &of_a) == 0 && stat(b, &of_b) == 0 &&
+                                 of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino);
+}
+
 /* The file's name; where two are the same, the path. */
 static enum ab_status name_items(struct work *w, struct ab_err *err)
 {
@@ -87,7 +95,7 @@ static enum ab_status name_items(struct work *w, struct ab_err *err)
                            w->kind);
         item->name = stem(w->run, item->path);
         for (size_t k = 0; k < i; k++) {
-            if (strcmp(suite->items[k].path, item->path) == 0)
+            if (is_same_file(suite->items[k].path, item->path))
                 return ab_fail(err, AB_USAGE, "%s is given twice", AB_SHOWN(512, item->path));
             if (strcmp(suite->items[k].name, item->name) != 0)
                 continue;
@@ -119,8 +127,8 @@ static enum ab_status split_gates(struct work *w, struct ab_err *err)
 
 static bool is_whole_sink(unsigned sink)
 {
-    return sink == AB_SINK_JSON || sink == AB_SINK_CSV || sink == AB_SINK_MARKDOWN ||
-           sink == AB_SINK_HTML;
+    return sink == AB_SINK_JSON || sink == AB_SINK_CSV || sink == AB_SINK_JUNIT ||
+           sink == AB_SINK_MARKDOWN || sink == AB_SINK_HTML;
 }
 
 /* An output with a placeholder in its name is a file for each; of the others some are of all together. */
@@ -159,6 +167,7 @@ static void write_whole(unsigned sink, FILE *to, const struct ab_suite *suite)
     else
         ab_suite_form(to, suite,
                       sink == AB_SINK_CSV        ? AB_SUITE_CSV
+                      : sink == AB_SINK_JUNIT    ? AB_SUITE_JUNIT
                       : sink == AB_SINK_MARKDOWN ? AB_SUITE_MARKDOWN
                                                  : AB_SUITE_HTML);
 }
@@ -194,7 +203,7 @@ enum ab_status ab_suite_outputs(const struct ab_options *o, const struct ab_suit
         if (o->sinks[i] != NULL && !is_whole_sink(i))
             return ab_fail(err, AB_USAGE,
                            "--%s is of one result, and this one is of several; --json, --csv, "
-                           "--markdown and --html are of all together",
+                           "--junit, --markdown and --html are of all together",
                            ab_sinks[i].option);
     enum ab_status status = open_outputs(o, &outputs, err);
     if (status == AB_OK)
@@ -319,11 +328,14 @@ static enum ab_status run_one(const struct work *w, const struct ab_options *one
                                          : ab_run_workload(one, NULL, NULL, exit_code, err);
 }
 
-/* A message of a file, with its name unless it begins with that. */
+/* A message of a file, with its name unless it has that. */
 static void complain(const struct work *w, const char *path, const struct ab_err *err)
 {
     struct ab_text t = {0};
-    bool is_named = strncmp(err->text, path, strlen(path)) == 0;
+    char *quoted = ab_strdupf("'%s'", path);
+    bool is_named = strncmp(err->text, path, strlen(path)) == 0 ||
+                    strstr(err->text, quoted) != NULL;
+    free(quoted);
     if (err->text[0] == 0)
         return; /* said, with every place */
     ab_text_addf(&t, "allocbench: %s%s%s", is_named ? "" : AB_SHOWN(512, path),

@@ -155,12 +155,27 @@ static enum ab_status check_there(enum ab_command_id command, enum role role, co
                               shown, name);
 }
 
+static bool is_group_of_workloads(const char *text)
+{
+    struct ab_err ignored;
+    char **paths = NULL;
+    size_t n = 0;
+    bool is = ab_named_group(AB_NAMED_WORKLOAD, text, &paths, &n, &ignored) == AB_OK && n > 0;
+    for (size_t i = 0; i < n; i++)
+        free(paths[i]);
+    free(paths);
+    return is;
+}
+
 /* A file whose name begins with '@' is ./@NAME. */
 static enum ab_status find_trace(const char *text, char **out, struct ab_err *err)
 {
     char name[256];
     bool is_exact;
     const char *shown = AB_SHOWN(256, text);
+    if (is_group_of_workloads(text))
+        return ab_fail(err, AB_USAGE, "%s are workloads, not traces; try: allocbench run %s", shown,
+                       shown);
     if (ab_is_named(AB_NAMED_WORKLOAD, text + 1, name, sizeof name, &is_exact) && is_exact)
         return ab_fail(err, AB_USAGE, "%s is a workload, not a trace; try: allocbench run %s",
                        shown, shown);

@@ -36,16 +36,28 @@ static void tell_failures(const struct ab_suite *suite, bool is_quiet)
     }
 }
 
+/* Annotations, which name their workload. */
+static void print_lines(const struct ab_options *o, const struct ab_session *session,
+                        const char *name)
+{
+    struct ab_session named = *session;
+    named.name = name;
+    ab_outputs_lines(o, &named, ab_outputs_use_stdout(o) ? stderr : stdout);
+}
+
 static void print(const struct ab_options *o, const struct ab_suite *suite)
 {
-    bool is_taken = ab_outputs_use_stdout(o);
-    if (o->is_quiet || is_taken)
+    struct ab_session means = suite->summary; /* its gates, and nothing else */
+    means.n_backends = 0;
+    means.is_complete = true;
+    if (o->is_quiet || ab_outputs_use_stdout(o))
         tell_verdicts(suite);
     else
         ab_suite_table(stdout, suite, ab_terminal_style(o));
-    for (uint32_t i = 0; i < suite->n && o->wants_lines[AB_SINK_GITHUB]; i++)
+    for (uint32_t i = 0; i < suite->n; i++)
         if (suite->items[i].document != NULL)
-            ab_outputs_lines(o, &suite->items[i].stored.session, is_taken ? stderr : stdout);
+            print_lines(o, &suite->items[i].stored.session, suite->items[i].name);
+    print_lines(o, &means, AB_SUITE_MEAN);
     fflush(stdout);
 }
 

@@ -61,12 +61,17 @@ const struct ab_suite_item *ab_suite_find(const struct ab_suite *suite, const ch
 
 static void forget(struct ab_suite *s)
 {
+    uint32_t n = s->figures.n_works;
     ab_suite_figures_fini(&s->figures);
+    for (uint32_t i = 0; i < n; i++)
+        free(s->names[i]);
+    free(s->names);
     free(s->works);
     free(s->sha256);
     free(s->summary.backends);
     free(s->summary.gates);
     s->works = NULL;
+    s->names = NULL;
     s->sha256 = NULL;
     s->summary = (struct ab_session){0};
 }
@@ -101,17 +106,36 @@ static void summarize(struct ab_suite *s)
     }
 }
 
+/* Work of one item, of each combination of values where there are some. */
+static uint32_t works_of(const struct ab_suite_item *item)
+{
+    uint32_t n = item->document != NULL ? item->stored.session.n_combinations : 0;
+    return n > 0 ? n : 1;
+}
+
+static void add_works(struct ab_suite *s, uint32_t first, const struct ab_suite_item *item)
+{
+    const struct ab_session *session = item->document != NULL ? &item->stored.session : NULL;
+    for (uint32_t k = 0; k < works_of(item); k++) {
+        struct ab_suite_work *w = &s->works[first + k];
+        *w = (struct ab_suite_work){item->name, item->path, session, item->reason, k};
+        if (session != NULL && session->n_combinations > 0)
+            w->name = s->names[first + k] = ab_strdupf("%s[%s]", item->name,
+                                                       session->combinations[k].values);
+    }
+}
+
 void ab_suite_settle(struct ab_suite *s)
 {
+    uint32_t n = 0, at = 0;
     forget(s);
-    s->works = ab_alloc_zeroed(s->n + 1u, sizeof s->works[0]);
-    for (uint32_t i = 0; i < s->n; i++) {
-        const struct ab_suite_item *item = &s->items[i];
-        s->works[i] = (struct ab_suite_work){item->name, item->path,
-                                             item->document != NULL ? &item->stored.session : NULL,
-                                             item->reason};
-    }
-    ab_suite_figures_make(s->works, s->n, s->base, &s->figures);
+    for (uint32_t i = 0; i < s->n; i++)
+        n += works_of(&s->items[i]);
+    s->works = ab_alloc_zeroed(n + 1u, sizeof s->works[0]);
+    s->names = ab_alloc_zeroed(n + 1u, sizeof s->names[0]);
+    for (uint32_t i = 0; i < s->n; at += works_of(&s->items[i++]))
+        add_works(s, at, &s->items[i]);
+    ab_suite_figures_make(s->works, n, s->base, &s->figures);
     summarize(s);
 }
 

@@ -34,7 +34,8 @@ struct ab_suite {
     enum ab_checksum checksum;
 
     /* Worked out. The summary has the back ends and the gates on means, for what shows verdicts. */
-    struct ab_suite_work *works;
+    struct ab_suite_work *works; /* one for each item; of params with lists, for each combination */
+    char **names; /* of these: "churn[n=1000]"; of figures.n_works, NULL = the item's */
     struct ab_suite_figures figures;
     struct ab_session summary;
     char *sha256; /* of the names and tapes of all */

@@ -333,6 +333,7 @@ struct ab_part {
 
 /* How many rounds a pass runs in: those whose index is below (result/passes.h). */
 #define AB_EVERY_ROUND UINT32_MAX
+#define AB_EVERY_COMBINATION UINT32_MAX
 struct ab_pass_plan {
     bool is_known; /* else, as in older results, every pass runs in every round */
     uint32_t rounds[AB_PASS_COUNT];

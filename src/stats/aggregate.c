@@ -217,13 +217,15 @@ static uint64_t known(uint64_t n)
     return n != UINT64_MAX ? n : 0;
 }
 
-uint64_t ab_session_phase_ops(const struct ab_session *s, const char *phase)
+uint64_t ab_session_phase_ops(const struct ab_session *s, uint32_t combination, const char *phase)
 {
     uint64_t most = 0;
     for (uint32_t i = 0; i < s->n_results; i++) {
         const struct ab_result *r = &s->results[i];
         uint64_t n = known(r->n_ops) + known(r->n_unsupported);
-        if (r->op == AB_OP_ALL && strcmp(r->phase, phase) == 0 && n > most)
+        bool is_of = combination == AB_EVERY_COMBINATION ||
+                     s->backends[r->backend].combination == combination;
+        if (is_of && r->op == AB_OP_ALL && strcmp(r->phase, phase) == 0 && n > most)
             most = n;
     }
     return most;

@@ -73,8 +73,9 @@ double ab_session_time_of_round(const struct ab_session *s, uint32_t backend, co
                                 uint32_t round);
 /* The most resident bytes that the heap added in any measured phase. */
 double ab_session_rss_peak_of_round(const struct ab_session *s, uint32_t backend, uint32_t round);
-/* Ops of a phase in one round, of a back end that does all of them; 0 = not known. */
-uint64_t ab_session_phase_ops(const struct ab_session *s, const char *phase);
+/* Ops of a phase in one round, of a back end that does all of them; 0 = not known. Of every combination
+ * of values: the most. */
+uint64_t ab_session_phase_ops(const struct ab_session *s, uint32_t combination, const char *phase);
 /* Did it give back a region in one call? Else a reset was frees one by one, or the work has none. */
 bool ab_session_did_reset(const struct ab_session *s, uint32_t backend);
 

@@ -603,17 +603,19 @@ struct ab_effect ab_session_speed(const struct ab_session *s, uint32_t a, uint32
  * start of the loop are as long. Few ops that take long, such as huge blocks, can. */
 static const double least_run_ns = 20e3, least_run_of_few_ns = 1e6, few_ops = 1000;
 
-bool ab_session_is_too_little(const struct ab_session *s, double *ops, double *longest_ns)
+bool ab_session_is_too_little(const struct ab_session *s, uint32_t combination, double *ops,
+                              double *longest_ns)
 {
     double longest = NAN, sum = 0;
     for (uint32_t i = 0; i < s->n_backends && !ab_session_is_exec(s); i++) {
         struct ab_round_range time = ab_session_run_time(s, i);
-        if (!ab_backend_is_comparable(&s->backends[i]) || !isfinite(time.median))
+        if (s->backends[i].combination != combination ||
+            !ab_backend_is_comparable(&s->backends[i]) || !isfinite(time.median))
             continue;
         longest = fmax(longest, time.median); /* fmax passes over NaN */
     }
     for (uint32_t p = 0; p < s->n_phases; p++)
-        sum += (double)ab_session_phase_ops(s, s->phases[p]);
+        sum += (double)ab_session_phase_ops(s, combination, s->phases[p]);
     *ops = sum;
     *longest_ns = longest;
     return longest < least_run_ns || (longest < least_run_of_few_ns && sum > 0 && sum < few_ops);

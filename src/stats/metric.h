@@ -92,9 +92,11 @@ struct ab_round_range ab_session_rss_peak(const struct ab_session *s, uint32_t b
  * count. */
 struct ab_effect ab_session_speed(const struct ab_session *s, uint32_t a, uint32_t b,
                                   const char *phase);
-/* Is the whole run too short to be timed? *ops of all measured phases (0 = not known), *longest_ns of
- * the back end that took longest: where that cannot be timed, none can. */
-bool ab_session_is_too_little(const struct ab_session *s, double *ops, double *longest_ns);
+/* Is the whole run of a combination of values (0 where there is one) too short to be timed? *ops of all
+ * measured phases (0 = not known), *longest_ns of the back end that took longest: where that cannot be
+ * timed, none can. */
+bool ab_session_is_too_little(const struct ab_session *s, uint32_t combination, double *ops,
+                              double *longest_ns);
 struct ab_effect ab_session_rss_ratio(const struct ab_session *s, uint32_t a, uint32_t b);
 /* p99.9 of one op of a by that of b. */
 struct ab_effect ab_session_p999_ratio(const struct ab_session *s, uint32_t a, uint32_t b,

@@ -29,6 +29,25 @@ static uint32_t row_of(const struct ab_suite_figures *f, const char *name)
     return i < f->n_rows ? i : UINT32_MAX;
 }
 
+/* The back end of this name in a workload; UINT32_MAX = none. */
+static uint32_t backend_in(const struct ab_suite_work *w, const char *name)
+{
+    const struct ab_session *s = w->session;
+    for (uint32_t b = 0; s != NULL && b < s->n_backends; b++)
+        if (s->backends[b].combination == w->combination &&
+            ab_backend_is_named(&s->backends[b], name))
+            return b;
+    return UINT32_MAX;
+}
+
+static uint32_t add_row(struct ab_suite_figures *f, const char *name)
+{
+    struct ab_suite_row *row = &f->rows[f->n_rows];
+    *row = (struct ab_suite_row){0};
+    snprintf(row->name, sizeof row->name, "%s", name);
+    return f->n_rows++;
+}
+
 static void add_rows(struct ab_suite_figures *f)
 {
     size_t most = 0;
@@ -40,9 +59,10 @@ static void add_rows(struct ab_suite_figures *f)
         for (uint32_t b = 0; s != NULL && b < s->n_backends; b++) {
             const struct ab_backend_info *info = &s->backends[b];
             bool is_shown = !ab_backend_is_null(info) && info->status != AB_BACKEND_ABSENT;
-            uint32_t row = row_of(f, info->name);
+            const char *name = AB_OWN_NAME(info);
+            uint32_t row = row_of(f, name);
             if (is_shown && row == UINT32_MAX)
-                f->rows[row = f->n_rows++] = (struct ab_suite_row){.name = info->name};
+                row = add_row(f, name);
             if (is_shown && ab_backend_is_comparable(info))
                 f->rows[row].is_compared = true;
         }
@@ -51,10 +71,12 @@ static void add_rows(struct ab_suite_figures *f)
 
 static void find_base(struct ab_suite_figures *f, const char *base)
 {
+    char own[AB_BACKEND_NAME_BYTES];
     for (uint32_t w = 0; w < f->n_works && base == NULL; w++) {
         const struct ab_session *s = f->works[w].session;
         uint32_t b = s != NULL ? ab_session_base(s) : UINT32_MAX;
-        base = b != UINT32_MAX ? s->backends[b].name : NULL;
+        if (b != UINT32_MAX)
+            base = ab_backend_own_name(&s->backends[b], own);
     }
     f->base = base != NULL ? row_of(f, base) : UINT32_MAX;
     if (f->base != UINT32_MAX)
@@ -69,14 +91,18 @@ static const struct ab_suite_cell *cell_at(const struct ab_suite_figures *f, uin
     return &f->cells[(size_t)work * f->n_rows + row];
 }
 
+static bool is_too_little(const struct ab_suite_work *w)
+{
+    return ab_session_is_too_little(w->session, w->combination, &(double){0}, &(double){0});
+}
+
 static void fill_cell(const struct ab_suite_figures *f, uint32_t work, uint32_t row,
                       struct ab_suite_cell *cell)
 {
-    const struct ab_session *s = f->works[work].session;
-    uint32_t b = s != NULL ? ab_session_backend(s, f->rows[row].name) : UINT32_MAX;
-    uint32_t base = s != NULL && f->base != UINT32_MAX
-                        ? ab_session_backend(s, f->rows[f->base].name)
-                        : UINT32_MAX;
+    const struct ab_suite_work *of = &f->works[work];
+    const struct ab_session *s = of->session;
+    uint32_t b = backend_in(of, f->rows[row].name);
+    uint32_t base = f->base != UINT32_MAX ? backend_in(of, f->rows[f->base].name) : UINT32_MAX;
     *cell = (struct ab_suite_cell){
         .value = {NAN, NAN}, .ratio = {no_effect, no_effect}, .failure = ""};
     if (b == UINT32_MAX || !ab_backend_is_comparable(&s->backends[b]))
@@ -87,8 +113,7 @@ static void fill_cell(const struct ab_suite_figures *f, uint32_t work, uint32_t 
     cell->value[AB_SUITE_TIME] = ab_session_run_time(s, b).median;
     cell->value[AB_SUITE_MEMORY] = ab_session_rss_peak(s, b).median;
     if (cell->failure[0] != 0 || base == UINT32_MAX ||
-        !ab_backend_is_comparable(&s->backends[base]) ||
-        ab_session_is_too_little(s, &(double){0}, &(double){0}))
+        !ab_backend_is_comparable(&s->backends[base]) || is_too_little(of))
         return;
     cell->ratio[AB_SUITE_TIME] = ab_session_speed(s, base, b, NULL);
     cell->ratio[AB_SUITE_MEMORY] = ab_session_rss_ratio(s, b, base);
@@ -101,9 +126,8 @@ static void find_why(const struct ab_suite_figures *f, uint32_t work, char *why)
     const char *plain = of->session == NULL         ? of->reason
                         : !of->session->is_complete ? "interrupted"
                         : f->base == UINT32_MAX     ? "nothing to compare with"
-                        : ab_session_is_too_little(of->session, &(double){0}, &(double){0})
-                            ? "too little work"
-                            : "";
+                        : is_too_little(of)         ? "too little work"
+                                                    : "";
     snprintf(why, AB_SUITE_WHY_BYTES, "%s",
              of->session == NULL && plain[0] == 0 ? "no result" : plain);
     for (uint32_t row = 0; row < f->n_rows && why[0] == 0; row++) {
@@ -323,7 +347,6 @@ static void judge_mean(const struct ab_suite_figures *f, const struct ab_gate *g
     e.n_base = e.n_new = f->n_counted[metric];
     e.method = isnan(m->ratio) ? AB_EFFECT_NONE : isnan(m->low) ? AB_EFFECT_FEW : AB_EFFECT_PAIRED;
     c->effect = e;
-    c->backend = row->name;
     if (isnan(m->ratio))
         snprintf(c->reason, sizeof c->reason, "no workload counts: %.180s",
                  row->is_compared ? f->n_works > 0 ? f->why[0] : "there is none"
@@ -377,6 +400,7 @@ static uint32_t judge_gate(const struct ab_suite_figures *f, const struct ab_gat
         if (is_each ? row->is_base || !row->is_compared : strcmp(row->name, g->name) != 0)
             continue;
         out[n] = mean_check(g);
+        out[n].backend = f->rows[row_of(f, row->name)].name;
         judge_mean(&by, g, row, &out[n++]);
     }
     if (n == 0) {

@@ -30,10 +30,11 @@
 
 enum { AB_SUITE_WHY_BYTES = 200 };
 
-struct ab_suite_work {                /* a workload or a trace */
+struct ab_suite_work { /* a workload, one combination of values of its params, or a trace */
     const char *name, *path;          /* borrowed */
     const struct ab_session *session; /* borrowed; NULL = it has no result */
     const char *reason;               /* … and why; "" = not known */
+    uint32_t combination;             /* of the session's; 0 where there are none */
 };
 
 enum ab_suite_metric { AB_SUITE_TIME, AB_SUITE_MEMORY, AB_SUITE_METRICS };
@@ -53,7 +54,7 @@ struct ab_suite_mean {
 };
 
 struct ab_suite_row { /* a back end */
-    const char *name;
+    char name[AB_BACKEND_NAME_BYTES];
     bool is_compared, is_base; /* compared: some workload has numbers of it that count */
     struct ab_suite_mean mean[AB_SUITE_METRICS];
     uint32_t

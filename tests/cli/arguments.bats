@@ -108,7 +108,7 @@ bench_at() { # PROGRAM ARGUMENT…
     expect_code 0
     bench_at "$TREE/usr/bin/allocbench" check @region
     expect_code 2
-    expect_error 'no workload is called @region; see allocbench list workloads'
+    expect_error 'no workload is called @region in /.*/share/allocbench/configs; see allocbench list workloads'
     bench_at "$TREE/build/release/allocbench" check @chrun
     expect_code 2
     expect_error 'did you mean @churn\?'
@@ -233,7 +233,7 @@ bench_at() { # PROGRAM ARGUMENT…
     expect_error '@last is a stored result, not a workload; try: allocbench report @last$'
     bench run @laster
     expect_code 2
-    expect_error 'no workload is called @laster; see allocbench list workloads$'
+    expect_error 'no workload is called @laster in /.*; see allocbench list workloads$'
 }
 
 @test "what is not recognised is left to the command, and a name with @ is a file after ./" {
@@ -249,7 +249,7 @@ bench_at() { # PROGRAM ARGUMENT…
     a_tree
     bench_at "$TREE/build/release/allocbench" replay @small.yaml
     expect_code 2
-    expect_error 'no trace is called @small.yaml; see traces/README.md'
+    expect_error 'no trace is called @small.yaml in /.*/traces; see traces/README.md'
     rm other ./@small.yaml
 }
 

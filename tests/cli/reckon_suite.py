@@ -11,19 +11,21 @@ import statistics
 import sys
 
 
-def times(result):
+def times(result, params):
     """Whole-run time by back end and round."""
     out = {}
     for r in result["results"]:
-        if r["op"] == "all":
+        if r["op"] == "all" and r.get("params") == params:
             of = out.setdefault(r["backend"], {})
             of[r["round"]] = of.get(r["round"], 0) + r["ns_per_op"] * r["n_ops"]
     return out
 
 
-def peaks(result):
+def peaks(result, params):
     out = {}
     for m in result["memory"]:
+        if m.get("params") != params:
+            continue
         of = out.setdefault(m["backend"], {})
         of[m["round"]] = max(of.get(m["round"], 0), m["rss_peak_bytes"])
     return out
@@ -51,13 +53,24 @@ def near(a, b, what, most=1e-6):
         sys.exit("%s: the document has %s, its results give %s" % (what, a, b))
 
 
+def works(suite):
+    """Each item, of params with lists each combination: name, result, params."""
+    for item in suite["results"]:
+        config = item["result"]["config"]
+        for c in config.get("combinations", [{}]):
+            values = c.get("params")
+            name = item["name"] if values is None else \
+                "%s[%s]" % (item["name"], " ".join("%s=%s" % v for v in values.items()))
+            yield name, item["result"], values
+
+
 def main():
     suite = json.load(open(sys.argv[1]))
     base, means = suite["base"], {}
     for metric, numbers in (("time", times), ("memory", peaks)):
         logs = {}
-        for item in suite["results"]:
-            of = numbers(item["result"])
+        for work, result, params in works(suite):
+            of = numbers(result, params)
             for name, rounds in of.items():
                 both = sorted(set(rounds) & set(of[base]))
                 ratio = statistics.median(rounds[r] for r in both) \
@@ -66,8 +79,8 @@ def main():
                     if len(both) > 1 else None
                 logs.setdefault(name, []).append((math.log(ratio), sd, len(both)))
                 cell = [c for c in suite["cells"]
-                        if c["workload"] == item["name"] and c["backend"] == name][0]
-                near(cell[metric]["ratio"], ratio, "%s of %s in %s" % (metric, name, item["name"]))
+                        if c["workload"] == work and c["backend"] == name][0]
+                near(cell[metric]["ratio"], ratio, "%s of %s in %s" % (metric, name, work))
         for name, list_ in logs.items():
             k = len(list_)
             mean = math.exp(sum(x for x, _, _ in list_) / k)

@@ -446,6 +446,31 @@ def check_memory(pages, r):
                 expect("memory", "%s %s position" % (name, part), x, figure.x.px(position), NEAR_PX)
                 expect("memory", "%s %s" % (name, part), y, figure.y.px(ends[k]), NEAR_PX)
     check_peaks(body, r)
+    check_walks(body, r)
+
+
+def check_walks(body, r):
+    shown = {caption: rows for _, caption, _, rows in tables(body) if caption.startswith("Walk, ")}
+    median = lambda list_, of: statistics.median(x[of] for x in list_)
+    for phase in r["config"]["phases"]:
+        ends = {name: [m for m in r["memory"] if m["backend"] == name and m["phase"] == phase and
+                       m["at"] == "end" and m.get("walk_blocks")] for name in r["names"]}
+        rows = shown.pop("Walk, %s: where the blocks lie that it reads" % phase, [])
+        require("memory", sorted(row[0].split(" (")[0] for row in rows) ==
+                sorted(name for name in ends if ends[name]), "walk %s: other rows" % phase)
+        for row in rows:
+            name = row[0].split(" (")[0]
+            of = [x for x in r["results"] if x["backend"] == name and x["phase"] == phase]
+            times = [x for x in of if x["op"] == "all"]
+            is_only = {x["op"] for x in of} == {"access", "all"}
+            same_number("memory", row[0] + " time per block", row[1],
+                        median(times, "ns_per_op") if is_only else math.nan)
+            blocks, lines = median(ends[name], "walk_blocks"), median(ends[name], "walk_lines")
+            for text, wanted in zip(row[2:], [blocks, lines, lines / blocks,
+                                              median(ends[name], "walk_pages"),
+                                              median(ends[name], "walk_spans")]):
+                same_number("memory", "%s of a walk" % row[0], text, wanted)
+    require("memory", not shown, "a walk too many")
 
 
 def same_part(page, what, text, wanted):

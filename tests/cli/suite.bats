@@ -50,6 +50,27 @@ several() { # ARGUMENT…
     expect_nothing_left
 }
 
+@test "each combination of values is a row and counts in the means; the one result is as alone" {
+    work a 100
+    work b 1000
+    sed -i 's/^sizes:/params: [{name: most, value: [500, 1000]}]\nsizes:/; s/16, 1000/16, $most/' "$OUT/b.yaml"
+    several --rounds 6 --json "$OUT/s.json" --csv "$OUT/s.csv" --html "$OUT/s.html" --gate 'glibc:work/all/ns_per_op < 1ns'
+    expect_code 1
+    grep -q '^3 workloads, 2 allocators' "$OUT/stdout"
+    grep -q 'in the geometric mean of 3 workloads' "$OUT/stdout"
+    grep -qE '^  b\[most=1000\]  .* [um]s, .*B  ' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    [ "$(grep -c '^fail: b: ' "$OUT/stdout")" = 2 ] || fail "$(cat "$OUT/stdout")"
+    grep -q 'b\[most=500\]' "$OUT/s.html"
+    python3 "$ROOT/tests/cli/reckon_suite.py" "$OUT/s.json" "$OUT/s.csv"
+    jq .results[1].result "$OUT/s.json" >"$OUT/alone.json"
+    bench report "$OUT/alone.json"
+    expect_code 0
+    ! grep -q altered "$OUT/stderr" || fail "altered"
+    bench compare "$OUT/s.json" "$OUT/s.json"
+    expect_code 0
+    [ "$(jq -c '[.cells[].workload] | unique' "$OUT/s.json")" = '["a","b[most=1000]","b[most=500]"]' ]
+}
+
 @test "figures that were altered are found by the reckoner and by the checksum" {
     several --rounds 6 -q --json "$OUT/s.json"
     jq '(.means[] | select(.backend == "slab" and .metric == "time") | .ratio) *= 1.001' "$OUT/s.json" >"$OUT/bad.json"
@@ -73,6 +94,35 @@ several() { # ARGUMENT…
     rm "$OUT/a.yaml"
     BACKENDS=nonesuch several
     [ "$(grep -c 'unknown back end' "$OUT/stderr")" = 1 ] || fail "told for each"
+}
+
+@test "files that do not go together are refused, with one error each" {
+    work a 100
+    work b 1000
+    sed -i 's/^sizes:/params: [{name: n, value: 1}]\nsizes:/' "$OUT/b.yaml"
+    cp "$ROOT/traces/perl-words.abt" "$OUT/p.abt"
+    refused() { # REGEX ARGUMENT…
+        bench run "${@:2}" -b glibc,slab --rounds 1 --no-store
+        expect_code 2
+        expect_error "$1"
+        [ "$(grep -cvE 'nothing was measured' "$OUT/stderr")" = 1 ] || fail "$(cat "$OUT/stderr")"
+        [ ! -s "$OUT/stdout" ]
+    }
+    cd "$OUT"
+    refused 'a.yaml is given twice' ./a.yaml b.yaml a.yaml
+    ln -s a.yaml link.yaml
+    refused 'link.yaml is given twice' a.yaml link.yaml
+    refused "a.yaml: error: --set: unknown param 'n'" a.yaml b.yaml --set n=2
+    refused 'b.yaml: 600 combinations of values x 2 back ends = 1200 rows; at most 1000' b.yaml @quickstart --set "n=$(seq -s, 600)"
+    refused 'p.abt is a trace, not a workload; try: allocbench replay' a.yaml p.abt
+    refused 'standard input \(-\) cannot be one of several workloads' a.yaml -
+    refused '1001 files; at most 1000 are allowed' $(printf 'f%d.yaml ' $(seq 1001))
+    bench replay @classics
+    expect_code 2
+    expect_error '@classics are workloads, not traces; try: allocbench run @classics'
+    bench run a.yaml 'none*.yaml' -b glibc
+    expect_code 3
+    expect_error "^allocbench: cannot open workload 'none\*.yaml': No such file"
 }
 
 @test "a gate holds for each workload, and names it; gates on the mean" {
@@ -99,6 +149,27 @@ several() { # ARGUMENT…
     grep -q 'geometric mean of 2 workloads' "$OUT/stdout" || fail "compared by what has failed everywhere"
 }
 
+@test "--junit has a testsuite for each workload, annotations name theirs" {
+    several --rounds 6 -q --github --junit "$OUT/j.xml" --gate 'glibc:work/all/ns_per_op < 1ns' \
+        --gate 'mean/all/ns_per_op < 0.001x base' --json "$OUT/s.json"
+    expect_code 1
+    python3 - "$OUT/j.xml" <<'PY'
+import sys, xml.etree.ElementTree as ET
+root = ET.parse(sys.argv[1]).getroot()
+suites = {s.get("name"): s for s in root}
+assert list(suites) == ["a", "b", "mean"], list(suites)
+for of in "tests", "failures", "errors", "skipped":
+    assert int(root.get(of)) == sum(int(s.get(of)) for s in root), of
+assert root.get("failures") == "3" and root.get("errors") == "0"
+assert [len(s.findall("testcase")) for s in root] == [3, 3, 1]
+assert suites["b"].find("testcase").get("classname") == "b.gate"
+PY
+    grep -q '^::error title=allocbench gate.* in b::' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    grep -q '^::error title=allocbench gate.* in mean::' "$OUT/stdout"
+    bench report "$OUT/s.json" --junit "$OUT/again.xml"
+    cmp "$OUT/j.xml" "$OUT/again.xml"
+}
+
 @test "--time-budget is for all together" {
     several -q --time-budget 4s --json "$OUT/s.json"
     expect_code 0
@@ -111,7 +182,7 @@ several() { # ARGUMENT…
     several --rounds 1 -q --json "$OUT/{workload}.json" --hgrm "$OUT/{workload}"
     expect_code 0
     expect_json '.schema == "allocbench/2" and .config.name == "b"' "$OUT/b.json"
-    several --rounds 1 --junit "$OUT/x.xml"
+    several --rounds 1 --benchmark-json "$OUT/x.xml"
     expect_code 2
     expect_error '2 workloads, and one name; put \{workload\} into it'
 }

@@ -5,6 +5,7 @@
  */
 #include "report/html/pages.h"
 #include "report/view/view.h"
+#include "report/view/warnings.h"
 #include "result/session.h"
 
 #include "support/cmocka.h"
@@ -125,6 +126,23 @@ static void a_session_without_lists_has_no_such_table(void **state)
     fake_session_free(f);
 }
 
+static void too_little_work_is_of_one_combination(void **state)
+{
+    struct fake_session *f = make();
+    struct ab_view_texts texts = {0};
+    struct ab_view_warnings w;
+    (void)state;
+    for (uint32_t i = 0; i < f->s.n_results; i++)
+        f->results[i].n_ops = f->results[i].backend < 2 ? 1000000 : 10;
+    ab_view_warnings_make(&f->s, &texts, &w);
+    const struct ab_view_warning *little = ab_view_warnings_find(&w, "little-work");
+    assert_non_null(little);
+    assert_memory_equal(little->text, "n=200: too little work: ", 24);
+    ab_view_warnings_fini(&w);
+    ab_view_texts_fini(&texts);
+    release(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +150,7 @@ int main(void)
         cmocka_unit_test(the_base_and_the_harness_are_of_the_same_values),
         cmocka_unit_test(a_column_has_the_numbers_of_its_value),
         cmocka_unit_test(the_ranking_goes_by_combination),
+        cmocka_unit_test(too_little_work_is_of_one_combination),
         cmocka_unit_test(a_session_without_lists_has_no_such_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,9 +43,9 @@ struct two { /* workloads */
 static void make(struct two *t, const double a[3], const double b[3])
 {
     *t = (struct two){.a = work(a, 2 << 20), .b = work(b, 1 << 19)};
-    t->works[0] = (struct ab_suite_work){"a", "a.yaml", &t->a->s, ""};
-    t->works[1] = (struct ab_suite_work){"b", "b.yaml", &t->b->s, ""};
-    t->works[2] = (struct ab_suite_work){"c", "c.yaml", NULL, "broken"};
+    t->works[0] = (struct ab_suite_work){"a", "a.yaml", &t->a->s, "", 0};
+    t->works[1] = (struct ab_suite_work){"b", "b.yaml", &t->b->s, "", 0};
+    t->works[2] = (struct ab_suite_work){"c", "c.yaml", NULL, "broken", 0};
     ab_suite_figures_make(t->works, 3, NULL, &t->f);
 }
 
@@ -134,6 +134,51 @@ static void another_base_turns_the_ratios(void **state)
     ab_suite_figures_make(t.works, 3, "jemalloc", &t.f);
     assert_near(row(&t, "glibc")->mean[AB_SUITE_TIME].ratio, 1 / sqrt(2 * 0.8), 1e-9);
     assert_true(row(&t, "jemalloc")->is_base);
+    end(&t);
+}
+
+static struct ab_combination combinations[2] = {{.values = "n=1"}, {.values = "n=2"}};
+
+/* What were arena and pool are glibc and jemalloc with n=2, half and three times as long. */
+static void give_values(struct fake_session *f)
+{
+    static const char *const names[] = {"glibc", "jemalloc", "glibc", "jemalloc"};
+    fake_session_set_ns(f, FAKE_ARENA, (const double[3]){5, 5, 5});
+    fake_session_set_ns(f, FAKE_POOL, (const double[3]){15, 15, 15});
+    f->s.n_backends = 4;
+    f->s.combinations = combinations;
+    f->s.n_combinations = 2;
+    for (uint32_t i = 0; i < 4; i++) {
+        struct ab_backend_info *b = &f->backends[i];
+        snprintf(b->name, sizeof b->name, "%s", names[i]);
+        b->status = AB_BACKEND_OK;
+        b->combination = i / 2;
+        ab_backend_set_values(b, combinations[i / 2].values);
+    }
+}
+
+static void each_combination_of_values_counts_by_itself(void **state)
+{
+    (void)state;
+    struct two t;
+    make(&t, (const double[3]){20, 20, 20}, (const double[3]){8, 8, 8});
+    ab_suite_figures_fini(&t.f);
+    give_values(t.b);
+    t.works[2] = t.works[1];
+    t.works[2].combination = 1;
+    ab_suite_figures_make(t.works, 3, NULL, &t.f);
+    assert_int_equal(t.f.n_rows, 2);
+    assert_int_equal(t.f.n_counted[AB_SUITE_TIME], 3);
+    assert_near(row(&t, "jemalloc")->mean[AB_SUITE_TIME].ratio, cbrt(2 * 0.8 * 3), 1e-9);
+    ab_suite_figures_fini(&t.f);
+    for (uint32_t i = 0; i < t.b->s.n_results; i++)
+        if (t.b->results[i].backend == FAKE_ARENA || t.b->results[i].backend == FAKE_POOL)
+            t.b->results[i].n_ops = 10; /* n=2 alone cannot be timed */
+    ab_suite_figures_make(t.works, 3, NULL, &t.f);
+    assert_string_equal(t.f.why[1], "");
+    assert_string_equal(t.f.why[2], "too little work");
+    t.b->s.combinations = NULL;
+    t.b->s.n_combinations = 0;
     end(&t);
 }
 
@@ -277,6 +322,12 @@ static void write_html(FILE *to, const struct ab_session *s, void *user)
     write_form(to, AB_SUITE_HTML, user);
 }
 
+static void write_junit(FILE *to, const struct ab_session *s, void *user)
+{
+    (void)s;
+    write_form(to, AB_SUITE_JUNIT, user);
+}
+
 static void forms_are_what_the_golden_files_hold(void **state)
 {
     (void)state;
@@ -290,6 +341,11 @@ static void forms_are_what_the_golden_files_hold(void **state)
     fake_assert_golden("suite.txt", table);
     fake_assert_golden("suite.csv", csv);
     fake_assert_golden("suite.md", markdown);
+    char *junit = fake_capture(write_junit, NULL, &s);
+    assert_non_null(strstr(junit, "<testsuite name=\"c\" tests=\"1\" failures=\"0\" errors=\"1\""));
+    assert_non_null(strstr(junit, ">There is no result: broken</error>"));
+    assert_null(strstr(junit, "<b>"));
+    free(junit);
     assert_null(strstr(html, "<b>"));
     assert_null(strstr(html, "\033"));
     assert_non_null(strstr(html, "<svg"));
@@ -309,6 +365,7 @@ int main(void)
         cmocka_unit_test(the_interval_comes_from_the_rounds),
         cmocka_unit_test(only_what_all_have_finished_counts),
         cmocka_unit_test(another_base_turns_the_ratios),
+        cmocka_unit_test(each_combination_of_values_counts_by_itself),
         cmocka_unit_test(gates_on_means_are_told_from_others),
         cmocka_unit_test(gates_on_means_are_judged),
         cmocka_unit_test(a_document_read_and_written_again_is_the_same),

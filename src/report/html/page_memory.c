@@ -131,6 +131,22 @@ static void put_whys(struct ab_html *h, const struct ab_session *s,
                           ab_view_memory_part_names[k], view->rows[b].whys[k]);
 }
 
+/* ---- walks ---- */
+
+static void put_walks(struct ab_html *h, const struct ab_report *report)
+{
+    const struct ab_session *s = report->session;
+    char caption[120];
+    for (uint32_t p = 0; p < s->n_phases; p++) {
+        struct ab_grid g;
+        snprintf(caption, sizeof caption, "Walk, %.64s: where the blocks lie that it reads",
+                 s->phases[p]);
+        if (ab_walks_grid(s, s->phases[p], &g))
+            ab_page_grid(h, report, caption, &g);
+        ab_grid_fini(&g);
+    }
+}
+
 /* ---- after everything is freed ---- */
 
 static const char *const drain_texts[AB_DRAIN_COUNT] = {"immediately", "after 0.1 s", "after 1 s",
@@ -218,5 +234,6 @@ void ab_page_memory(struct ab_html *h, const struct ab_report *report)
     }
     ab_grid_fini(&g);
     put_timelines(h, report);
+    put_walks(h, report);
     put_drained(h, report);
 }

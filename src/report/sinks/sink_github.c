@@ -26,6 +26,14 @@ static void put_escaped(FILE *to, const char *s, bool is_property)
     }
 }
 
+static void put_name(FILE *to, const char *name)
+{
+    struct ab_text printable = {0};
+    ab_finding_text(&printable, name);
+    put_escaped(to, printable.s != NULL ? printable.s : "", true);
+    ab_text_fini(&printable);
+}
+
 /* GitHub names files from the root of the repository. */
 static const char *without_dot(const char *file)
 {
@@ -35,7 +43,8 @@ static const char *without_dot(const char *file)
     return file;
 }
 
-static void put_annotation(FILE *to, const char *command, const struct ab_finding *f)
+static void put_annotation(FILE *to, const char *command, const char *name,
+                           const struct ab_finding *f)
 {
     fprintf(to, "::%s ", command);
     if (f->file.s != NULL) {
@@ -45,6 +54,8 @@ static void put_annotation(FILE *to, const char *command, const struct ab_findin
     }
     fprintf(to, "title=allocbench %s%%3A ", f->kind);
     put_escaped(to, f->title.s, true);
+    fputs(" in ", to);
+    put_name(to, name);
     fputs("::", to);
     put_escaped(to, f->sentence.s, false);
     fputc('\n', to);
@@ -61,7 +72,8 @@ static bool is_of(const struct ab_finding *f, bool is_error)
            (f->outcome == AB_OUTCOME_WARNED || strcmp(f->verdict, "inconclusive") == 0);
 }
 
-static void put_kind(FILE *to, const struct ab_findings *all, bool is_error)
+static void put_kind(FILE *to, const struct ab_session *s, const struct ab_findings *all,
+                     bool is_error)
 {
     const char *command = is_error ? "error" : "warning";
     size_t n = 0, n_shown = 0;
@@ -71,7 +83,7 @@ static void put_kind(FILE *to, const struct ab_findings *all, bool is_error)
     for (size_t i = 0; i < all->n && n_shown < most; i++) {
         if (!is_of(&all->items[i], is_error))
             continue;
-        put_annotation(to, command, &all->items[i]);
+        put_annotation(to, command, s->name, &all->items[i]);
         n_shown++;
     }
     if (n > most)
@@ -85,8 +97,8 @@ bool ab_sink_github(FILE *to, const struct ab_session *session)
     struct ab_format_guard guard;
     ab_format_begin(&guard);
     ab_findings_make(session, &all);
-    put_kind(to, &all, true);
-    put_kind(to, &all, false);
+    put_kind(to, session, &all, true);
+    put_kind(to, session, &all, false);
     ab_findings_fini(&all);
     ab_format_end(&guard);
     return true;

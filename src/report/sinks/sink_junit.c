@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * JUnit XML, as Jenkins and GitLab read it: a testcase for each verdict. GitLab shows only the body
+ * JUnit XML, as Jenkins and GitLab read it: a testsuite for each result, a testcase for each verdict.
+ * GitLab shows only the body
  * of a failure, so the whole sentence is there; message and type are for Jenkins.
  */
 #include "report/sinks/sinks.h"
 
+#include "core/memory.h"
 #include "report/ci/findings.h"
 #include "report/format.h"
 
@@ -83,13 +85,13 @@ static void put_child(FILE *to, const char *tag, const struct ab_finding *f)
     fprintf(to, "</%s>\n", tag);
 }
 
-static void put_testcase(FILE *to, const struct ab_session *s, const struct ab_finding *f)
+static void put_testcase(FILE *to, const char *suite, const struct ab_finding *f)
 {
     static const char *const tags[AB_OUTCOME_COUNT] = {[AB_OUTCOME_FAILED] = "failure",
                                                        [AB_OUTCOME_ERROR] = "error",
                                                        [AB_OUTCOME_SKIPPED] = "skipped"};
     struct ab_text class = {0};
-    ab_text_addf(&class, "%s.%s", s->name, f->kind);
+    ab_text_addf(&class, "%s.%s", suite, f->kind);
     fputs("    <testcase", to);
     put_attribute(to, "classname", class.s);
     put_attribute(to, "name", f->title.s);
@@ -111,52 +113,91 @@ static void put_testcase(FILE *to, const struct ab_session *s, const struct ab_f
     ab_text_fini(&class);
 }
 
-static double seconds_of(const struct ab_findings *all)
+struct counts {
+    size_t of[AB_OUTCOME_COUNT];
+    double seconds;
+};
+
+static void count(const struct ab_findings *all, struct counts *sum)
 {
-    double sum = 0;
+    for (unsigned i = 0; i < AB_OUTCOME_COUNT; i++)
+        sum->of[i] += all->counts[i];
     for (size_t i = 0; i < all->n; i++)
-        sum += isfinite(all->items[i].seconds) ? all->items[i].seconds : 0;
-    return sum;
+        sum->seconds += isfinite(all->items[i].seconds) ? all->items[i].seconds : 0;
 }
 
-static void put_counts(FILE *to, const struct ab_findings *all)
+static void put_counts(FILE *to, const struct counts *sum)
 {
     size_t n = 0;
     for (unsigned i = 0; i < AB_OUTCOME_COUNT; i++)
-        n += all->counts[i];
+        n += sum->of[i];
     fprintf(to, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.6f\"", n,
-            all->counts[AB_OUTCOME_FAILED], all->counts[AB_OUTCOME_ERROR],
-            all->counts[AB_OUTCOME_SKIPPED], seconds_of(all));
+            sum->of[AB_OUTCOME_FAILED], sum->of[AB_OUTCOME_ERROR], sum->of[AB_OUTCOME_SKIPPED],
+            sum->seconds);
 }
 
-static void put_document(FILE *to, const struct ab_session *s, const struct ab_findings *all)
+/* What was not measured is an error, as a back end that was not. */
+static void find(const struct ab_suite_work *w, struct ab_findings *out)
 {
+    if (w->session != NULL) {
+        ab_findings_make(w->session, out);
+        return;
+    }
+    *out = (struct ab_findings){.n = 1, .counts = {[AB_OUTCOME_ERROR] = 1}};
+    out->items = ab_alloc_zeroed(1, sizeof out->items[0]);
+    out->items[0] = (struct ab_finding){
+        .outcome = AB_OUTCOME_ERROR, .kind = "session", .verdict = "no_result", .seconds = NAN};
+    ab_text_add(&out->items[0].title, "there is a result");
+    ab_text_add(&out->items[0].sentence, "There is no result: ");
+    ab_finding_text(&out->items[0].sentence, w->reason);
+}
+
+static void put_suite(FILE *to, const struct ab_suite_work *w, const struct ab_findings *all)
+{
+    const struct ab_session *s = w->session;
+    struct counts sum = {0};
     struct tm tm;
     char when[32];
-    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"allocbench\"", to);
-    put_counts(to, all);
-    fputs(">\n  <testsuite", to);
-    put_attribute(to, "name", s->name);
-    put_counts(to, all);
-    if (s->start != 0 && gmtime_r(&s->start, &tm) != NULL &&
+    count(all, &sum);
+    fputs("  <testsuite", to);
+    put_attribute(to, "name", w->name);
+    put_counts(to, &sum);
+    if (s != NULL && s->start != 0 && gmtime_r(&s->start, &tm) != NULL &&
         strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%S", &tm) > 0)
         put_attribute(to, "timestamp", when);
     fputs(">\n", to);
-    put_properties(to, s);
+    if (s != NULL)
+        put_properties(to, s);
     for (size_t i = 0; i < all->n; i++)
         if (!all->items[i].is_shown_only)
-            put_testcase(to, s, &all->items[i]);
-    fputs("  </testsuite>\n</testsuites>\n", to);
+            put_testcase(to, w->name, &all->items[i]);
+    fputs("  </testsuite>\n", to);
+}
+
+void ab_sinks_junit(FILE *to, const struct ab_suite_work *works, size_t n)
+{
+    struct ab_format_guard guard;
+    struct ab_findings *all = ab_alloc_zeroed(n + 1, sizeof all[0]);
+    struct counts sum = {0};
+    ab_format_begin(&guard);
+    for (size_t i = 0; i < n; i++) {
+        find(&works[i], &all[i]);
+        count(&all[i], &sum);
+    }
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"allocbench\"", to);
+    put_counts(to, &sum);
+    fputs(">\n", to);
+    for (size_t i = 0; i < n; i++) {
+        put_suite(to, &works[i], &all[i]);
+        ab_findings_fini(&all[i]);
+    }
+    fputs("</testsuites>\n", to);
+    free(all);
+    ab_format_end(&guard);
 }
 
 bool ab_sink_junit(FILE *to, const struct ab_session *session)
 {
-    struct ab_findings all;
-    struct ab_format_guard guard;
-    ab_format_begin(&guard);
-    ab_findings_make(session, &all);
-    put_document(to, session, &all);
-    ab_findings_fini(&all);
-    ab_format_end(&guard);
+    ab_sinks_junit(to, &(struct ab_suite_work){.name = session->name, .session = session}, 1);
     return true;
 }

@@ -10,6 +10,7 @@
 #include "core/text.h"
 #include "result/hdr.h"
 #include "result/result.h"
+#include "stats/suite.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -45,6 +46,9 @@ extern const struct ab_sink ab_sinks[AB_SINK_COUNT];
 
 /* Adds text as it is, in a table of Markdown as well: no markup, no HTML, no cell's end. */
 void ab_sinks_markdown_text(struct ab_text *to, const char *s);
+
+/* JUnit XML of several results, a testsuite for each by the name of the work. */
+void ab_sinks_junit(FILE *to, const struct ab_suite_work *works, size_t n);
 
 #define AB_SINK(id, option, arg, help, function) \
     bool function(FILE *to, const struct ab_session *session);

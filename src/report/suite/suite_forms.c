@@ -162,6 +162,29 @@ static void write_csv(FILE *to, const struct ab_suite_figures *f)
         }
 }
 
+/* ---- JUnit ---- */
+
+/* By the names of the files; gates on means are a testsuite of their own. */
+static void write_junit(FILE *to, const struct ab_suite *suite)
+{
+    struct ab_suite_work *works = ab_alloc_zeroed(suite->n + 1u, sizeof works[0]);
+    struct ab_session means = suite->summary;
+    uint32_t n = 0;
+    for (; n < suite->n; n++) {
+        const struct ab_suite_item *item = &suite->items[n];
+        works[n] = (struct ab_suite_work){.name = item->name,
+                                          .session = item->document != NULL ? &item->stored.session
+                                                                            : NULL,
+                                          .reason = item->reason};
+    }
+    means.n_backends = 0;
+    means.is_complete = true;
+    if (means.n_gates > 0)
+        works[n++] = (struct ab_suite_work){.name = AB_SUITE_MEAN, .session = &means};
+    ab_sinks_junit(to, works, n);
+    free(works);
+}
+
 /* ---- HTML ---- */
 
 static void put_grid(struct ab_html *h, const char *caption, const struct ab_grid *g)
@@ -316,6 +339,8 @@ void ab_suite_form(FILE *to, const struct ab_suite *suite, enum ab_suite_form fo
     ab_format_begin(&guard);
     if (form == AB_SUITE_CSV)
         write_csv(to, &suite->figures);
+    else if (form == AB_SUITE_JUNIT)
+        write_junit(to, suite);
     else if (form == AB_SUITE_MARKDOWN)
         write_markdown(to, &v);
     else

@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-enum ab_suite_form { AB_SUITE_CSV, AB_SUITE_MARKDOWN, AB_SUITE_HTML };
+enum ab_suite_form { AB_SUITE_CSV, AB_SUITE_JUNIT, AB_SUITE_MARKDOWN, AB_SUITE_HTML };
 
 void ab_suite_form(FILE *to, const struct ab_suite *suite, enum ab_suite_form form);
 /* One table with all workloads, and the means. */

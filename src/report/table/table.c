@@ -20,9 +20,8 @@
 enum {
     INDENT = 2,
     GAP = 2,
-    LABEL_WANTED = 24,   /* longer labels are cut before any column goes */
-    BACKEND_WANTED = 20, /* the same of back ends, whose settings are the longest of labels */
-    LABEL_LEAST = 8,     /* shorter is no name any more */
+    LABEL_WANTED = 20, /* longer labels are cut before any column goes */
+    LABEL_LEAST = 8,   /* shorter is no name any more */
     LINE_BYTES = 2048,
     WIDTH_LEAST = 20,
     WIDTH_MOST = 400,
@@ -113,14 +112,6 @@ static bool drop_column(const struct ab_table *t, struct layout *l)
     return worst > 0;
 }
 
-static unsigned label_wanted(const struct ab_table *t)
-{
-    for (size_t r = 0; r < t->n_rows; r++)
-        if (t->rows[r].is_backend)
-            return BACKEND_WANTED;
-    return LABEL_WANTED;
-}
-
 static void shrink_label(const struct ab_table *t, struct layout *l, unsigned width, unsigned least)
 {
     unsigned total = total_width(t, l);
@@ -142,7 +133,7 @@ static struct layout lay_out(const struct ab_table *t, unsigned width, bool utf8
             l.columns[c] = larger(l.columns[c], ab_format_width(t->rows[r].cells[c]));
     }
     const unsigned wanted = l.label;
-    shrink_label(t, &l, width, label_wanted(t));
+    shrink_label(t, &l, width, LABEL_WANTED);
     while (total_width(t, &l) > width && drop_column(t, &l)) {
     }
     unsigned total = total_width(t, &l); /* a column that went may have left room */
@@ -254,7 +245,7 @@ static void table_print_stacked(FILE *to, const struct ab_table *t, struct ab_ta
 {
     unsigned width = width_of(style);
     struct layout all = lay_out(t, UINT_MAX, style.utf8);
-    shrink_label(t, &all, width, label_wanted(t));
+    shrink_label(t, &all, width, LABEL_WANTED);
     for (unsigned first = 0, n; first < t->n_columns; first += n) {
         struct layout part = {.label = all.label, .utf8 = all.utf8};
         memcpy(part.head, all.head, sizeof part.head);

@@ -474,14 +474,29 @@ bool ab_memory_phase_grid(const struct ab_session *s, const char *phase, struct 
 
 /* ---- what walks touch ---- */
 
+/* Then the time per op of the phase is that per block. */
+static bool only_walks(const struct ab_session *s, const char *phase)
+{
+    bool is_only = ab_session_has_op(s, phase, AB_OP_ACCESS);
+    for (unsigned op = 0; op < AB_OP_KIND_COUNT && is_only; op++)
+        is_only = op == AB_OP_ACCESS || !ab_session_has_op(s, phase, op);
+    return is_only;
+}
+
 bool ab_walks_grid(const struct ab_session *s, const char *phase, struct ab_grid *g)
 {
-    enum { BLOCKS, LINES, LINES_EACH, PAGES, SPANS, N };
-    *g = (struct ab_grid){
-        .session = s,
-        .columns = {{"blocks"}, {"lines"}, {"a block"}, {"pages"}, {"2 MiB spans"}},
-        .n_columns = N,
-        .is_whole = true};
+    enum { TIME, BLOCKS, LINES, LINES_EACH, PAGES, SPANS, N };
+    bool is_only = only_walks(s, phase);
+    *g = (struct ab_grid){.session = s,
+                          .columns = {[TIME] = {"time each", 0, "#time per block"},
+                                      [BLOCKS] = {"blocks", 0, "#blocks"},
+                                      [LINES] = {"lines", 0, "#cache lines"},
+                                      [LINES_EACH] = {"a block", 0, "#lines per block"},
+                                      [PAGES] = {"pages", 0, "#pages of 4 KiB"},
+                                      [SPANS] = {"2 MiB spans", 0, "#spans of 2 MiB"}},
+                          .rows_are = "back end",
+                          .n_columns = N,
+                          .is_whole = true};
     g->title = ab_view_texts_addf(&g->texts,
                                   "walk / %.200s: the memory of the blocks that it reads", phase);
     ab_grid_heading(g, phase, "");
@@ -490,6 +505,8 @@ bool ab_walks_grid(const struct ab_session *s, const char *phase, struct ab_grid
         if (!has_memory(s, b, phase) || !(blocks > 0))
             continue;
         ab_grid_add_backend(g, b);
+        ab_grid_put(g, TIME, AB_GRID_TIME, is_only ? ab_session_ns_per_op(s, b, phase).median : NAN,
+                    "the phase does other things as well");
         ab_grid_put(g, BLOCKS, AB_GRID_COUNT, blocks, NULL);
         ab_grid_put(g, LINES, AB_GRID_COUNT, lines, NULL);
         ab_grid_put_fixed(g, LINES_EACH, 2, lines / blocks);

@@ -226,20 +226,28 @@ static void say_fastest(struct ab_suite_view *v)
     say(v, &t);
 }
 
-/* "Not in the means: larson (jemalloc: crashed), x (no result)." */
+/* "Not in the means: larson (jemalloc: crashed), x, y (no result)." */
 static void say_left_out(struct ab_suite_view *v)
 {
     const struct ab_suite_figures *f = &v->suite->figures;
     struct ab_text t = {0};
-    for (uint32_t w = 0; w < f->n_works && f->base != UINT32_MAX && f->n_rows > 1; w++)
-        if (f->why[w][0] != 0)
-            ab_text_addf(&t, "%s%s (%s)", t.n == 0 ? "Not in the means: " : ", ",
-                         AB_SHOWN(300, f->works[w].name), AB_SHOWN(AB_SUITE_WHY_BYTES, f->why[w]));
+    for (uint32_t w = 0; w < f->n_works && f->base != UINT32_MAX && f->n_rows > 1; w++) {
+        bool is_last = w + 1 == f->n_works || strcmp(f->why[w], f->why[w + 1]) != 0;
+        if (f->why[w][0] == 0)
+            continue;
+        ab_text_addf(&t, "%s%s", t.n == 0 ? "Not in the means: " : ", ",
+                     AB_SHOWN(300, f->works[w].name));
+        if (is_last) /* of those that follow each other and have the same reason */
+            ab_text_addf(&t, " (%s)", AB_SHOWN(AB_SUITE_WHY_BYTES, f->why[w]));
+    }
     if (t.n > 0)
         ab_text_add(&t, ".");
     say(v, &t);
-    uint32_t n_time = f->n_counted[AB_SUITE_TIME], n_memory = f->n_counted[AB_SUITE_MEMORY];
-    if (n_memory < n_time)
+    uint32_t n_time = f->n_rows > 1 ? f->n_counted[AB_SUITE_TIME] : 0,
+             n_memory = f->n_counted[AB_SUITE_MEMORY];
+    if (n_memory == 0 && n_time > 0)
+        ab_text_add(&t, "Memory: there is no mean, since no peak is known of all.");
+    else if (n_memory < n_time)
         ab_text_addf(&t, "Memory: the mean of %u of them, whose peak is known.", n_memory);
     say(v, &t);
 }

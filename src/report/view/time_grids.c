@@ -63,8 +63,8 @@ void ab_latency_grid(const struct ab_view *v, const char *phase, struct ab_grid 
                           .n_columns = PICTURE + 1};
     g->title = ab_view_texts_addf(
         &g->texts, "%s / %s: %s ops per round, %u round%s; values without a unit: ns", s->name,
-        phase, ab_format_count(count, (double)ab_session_phase_ops(s, phase)), s->n_rounds,
-        s->n_rounds == 1 ? "" : "s");
+        phase, ab_format_count(count, (double)ab_session_phase_ops(s, AB_EVERY_COMBINATION, phase)),
+        s->n_rounds, s->n_rounds == 1 ? "" : "s");
     ab_sparkline_begin(&g->range);
     for (uint32_t i = 0; i < s->n_results; i++)
         if (s->results[i].op == AB_OP_ALL && ab_session_has_numbers(s, s->results[i].backend) &&

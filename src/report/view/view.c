@@ -823,8 +823,8 @@ static void phases_add_ranges(const struct ab_session *s, uint32_t phase,
 static void phases_fill(const struct ab_session *s, double *x, struct ab_view_phases *out)
 {
     for (uint32_t p = 0; p < s->n_phases; p++) {
-        out->phases[p] = (struct ab_view_phase){s->phases[p], ab_session_phase_ops(s, s->phases[p]),
-                                                0};
+        out->phases[p] = (struct ab_view_phase){
+            s->phases[p], ab_session_phase_ops(s, AB_EVERY_COMBINATION, s->phases[p]), 0};
         for (uint32_t b = 0; b < s->n_backends; b++)
             out->times[(size_t)b * s->n_phases + p] = phases_time_of(s, b, s->phases[p]);
         phases_add_ranges(s, p, out);

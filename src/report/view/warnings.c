@@ -467,12 +467,15 @@ static void add_resets(const struct ab_session *s, struct ab_view_texts *t,
 }
 
 /* The reason; `ops` of 0: not known. */
-static const char *describe_little(struct ab_view_texts *t, double ops, double ns)
+static const char *describe_little(struct ab_view_texts *t, const char *values, double ops,
+                                   double ns)
 {
+    const char *colon = values[0] != 0 ? ": " : "";
     if (ops == 0)
-        return ab_view_texts_addf(t, "too little work: %s cannot be timed", AB_TIME(ns));
-    return ab_view_texts_addf(t, "too little work: %.0f operation%s in %s cannot be timed", ops,
-                              ops == 1 ? "" : "s", AB_TIME(ns));
+        return ab_view_texts_addf(t, "%s%stoo little work: %s cannot be timed", values, colon,
+                                  AB_TIME(ns));
+    return ab_view_texts_addf(t, "%s%stoo little work: %.0f operation%s in %s cannot be timed",
+                              values, colon, ops, ops == 1 ? "" : "s", AB_TIME(ns));
 }
 
 static void add_little_work(const struct ab_session *s, struct ab_view_texts *t,
@@ -480,10 +483,14 @@ static void add_little_work(const struct ab_session *s, struct ab_view_texts *t,
 {
     double longest, ops;
     bool is_replay = strcmp(s->kind, "trace") == 0;
-    if (!ab_session_is_too_little(s, &ops, &longest))
+    uint32_t k = 0;
+    while (k < s->n_combinations && !ab_session_is_too_little(s, k, &ops, &longest))
+        k++;
+    if (k > 0 ? k == s->n_combinations : !ab_session_is_too_little(s, 0, &ops, &longest))
         return;
     warning_list_add(
-        w, "little-work", AB_VIEW_WARNING, describe_little(t, ops, longest),
+        w, "little-work", AB_VIEW_WARNING,
+        describe_little(t, s->n_combinations > 0 ? s->combinations[k].values : "", ops, longest),
         is_replay ? "record more of the program, with its child processes: allocbench record "
                     "--follow"
                   : "more operations in the measured phases: until: ops(N), count");
