@@ -138,6 +138,7 @@ static void *thread_heir(void *user)
     if (lane->handover->has_before)
         pthread_join(lane->handover->before, NULL);
     pin(lane);
+    ab_memory_change_thread(lane->w, &lane->handover->own_bytes);
     if (meeting.heap != NULL)
         ab_worker_enter_heap(lane, meeting.heap);
     take_over(lane);
@@ -204,8 +205,6 @@ static bool run_lane(struct ab_lane *lane)
 {
     if (meeting.heap != NULL)
         ab_worker_enter_heap(lane, meeting.heap);
-    if (lane->w->memory != NULL)
-        ab_memory_touch_stack();
     barrier(lane->w); /* nobody runs before all are in */
     return run_pass(lane, lane->index == 0);
 }
@@ -214,6 +213,7 @@ static void *thread_main(void *user)
 {
     struct ab_lane *lane = user;
     pin(lane);
+    ab_memory_touch_stack(lane->w);
     barrier(lane->w); /* all threads are there */
     barrier(lane->w); /* ab_lanes_run has said what to do */
     if (run_lane(lane))
@@ -286,6 +286,7 @@ void ab_lanes_open(struct ab_worker *w)
     map_handovers(w);
     bool is_renewed = w->lanes[0].handover != NULL;
     pin(&w->lanes[0]);
+    ab_memory_touch_stack(w);
     if (w->page->request.pass == AB_PASS_VERIFY || w->page->request.pass == AB_PASS_CHECK)
         return;
     for (uint32_t i = 1; i < n; i++)

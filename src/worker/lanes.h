@@ -61,6 +61,7 @@ struct ab_handover {
     uint32_t phase;      /* that runs */
     uint32_t next, last; /* renewals of the lane to come: of w->iterations */
     uint32_t at, end;    /* ops of its stretch that are to be done */
+    int64_t own_bytes;   /* resident stack of the last thread */
     uint64_t ended_tick; /* of the last thread */
     struct ab_phase_meter meter;
     struct ab_order order; /* in strict order */

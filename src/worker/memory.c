@@ -261,6 +261,11 @@ static uint64_t count_lost(const struct ab_memory_pass *m)
     return lost == UINT64_MAX ? 0 : lost * m->footprint.page_bytes;
 }
 
+static uint64_t above(uint64_t bytes, uint64_t base)
+{
+    return bytes > base ? bytes - base : 0;
+}
+
 /* Which pages are in the baseline. Their number is known, and with some to spare their runs. */
 static void take_baseline(struct ab_worker *w, struct ab_memory_pass *m)
 {
@@ -293,11 +298,37 @@ void ab_memory_after_open(struct ab_worker *w, const struct ab_backend *backend,
         m->report->flags |= AB_MEMORY_MOVES;
 }
 
-void ab_memory_touch_stack(void)
+static void touch_stack(void)
 {
     volatile char stack[STACK_BYTES];
     for (size_t i = 0; i < sizeof stack; i += 4096)
         stack[i] = 0;
+}
+
+void ab_memory_touch_stack(struct ab_worker *w)
+{
+    if (w->memory != NULL)
+        touch_stack();
+}
+
+/* The C library gives back most of the stack of a thread that ends. What of that is of the baseline
+ * counts as lost; the rest goes out of the base when the thread has ended. */
+void ab_memory_change_thread(struct ab_worker *w, int64_t *own_bytes)
+{
+    struct ab_memory_pass *m = w->memory;
+    uint64_t before, after, lost_before, lost_after;
+    if (m == NULL || !ab_footprint_read(&m->footprint, &before))
+        return;
+    lost_before = count_lost(m);
+    touch_stack();
+    lost_after = count_lost(m);
+    if (!ab_footprint_read(&m->footprint, &after))
+        return;
+    int64_t grown = (int64_t)(after + lost_after - before - lost_before);
+    m->base_bytes += (uint64_t)(grown - *own_bytes);
+    m->base_detail.private_bytes += (uint64_t)(grown - *own_bytes);
+    m->lost_bytes = above(lost_after, m->lost_before);
+    *own_bytes = grown;
 }
 
 static void begin_phase(struct ab_memory_pass *m, uint32_t phase);
@@ -330,11 +361,6 @@ void ab_memory_begin(struct ab_worker *w)
 }
 
 /* ---- readings ---- */
-
-static uint64_t above(uint64_t bytes, uint64_t base)
-{
-    return bytes > base ? bytes - base : 0;
-}
 
 static void keep_most(uint64_t *most, uint64_t bytes, uint64_t base)
 {

@@ -72,8 +72,12 @@ void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_gi
 
 /* After the last op: frees what is live, waits and purges, and watches the footprint. */
 void ab_memory_drain(struct ab_worker *w);
-/* Stack pages that this thread may come to need, so that they are no footprint of anybody's. */
-void ab_memory_touch_stack(void);
+/* Stack pages that this thread may come to need, so that they are no footprint of anybody's. Before
+ * the heap is opened. */
+void ab_memory_touch_stack(struct ab_worker *w);
+/* The same in a thread that has taken over a lane. *own_bytes: of the stack of the one that ended,
+ * then of this one's; 0 at first. */
+void ab_memory_change_thread(struct ab_worker *w, int64_t *own_bytes);
 
 /* Bytes above the baseline, AB_MEMORY_UNKNOWN when statm cannot be read. */
 uint64_t ab_memory_footprint(struct ab_memory_pass *m);
