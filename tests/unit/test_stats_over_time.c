@@ -175,7 +175,8 @@ static void time_that_runs_back_is_passed_over(void **state)
 
 struct plan { /* MiB, and MiB an hour */
     double live, leak, external, retained;
-    double noise; /* of the resident bytes, from row to row; half of it stays to the next */
+    double noise; /* of the resident bytes, from row to row; half of it stays to the next … */
+    double stays; /* … or so much of it */
     uint32_t seconds, step;
 };
 
@@ -191,7 +192,7 @@ static void plant(const struct plan *p, uint64_t seed)
         double live = p->live * warm * (0.97 + 0.06 * ab_rng_unit(&rng)) + p->leak * hours;
         double external = 0.1 * live + p->external * hours;
         double retained = 0.2 * p->live + p->retained * hours;
-        lasting = 0.5 * lasting + p->noise * (ab_rng_unit(&rng) - 0.5);
+        lasting = (p->stays > 0 ? p->stays : 0.5) * lasting + p->noise * (ab_rng_unit(&rng) - 0.5);
         struct ab_over_time *row = add(t * S, AB_IDLE_NOT, live,
                                        live + external + retained + lasting);
         row->external_bytes = external * MIB;
@@ -229,6 +230,21 @@ static void what_is_planted_is_named(void **state)
            AB_GROWTH_FRAGMENTED, 10);
     expect(&(struct plan){.live = 100, .retained = 10, .noise = 4, .seconds = 7200, .step = 1},
            AB_GROWTH_RETAINED, 10);
+}
+
+/* What drifts for minutes, up and down, does not grow: an interval for independent readings would call
+ * every tenth such work growing. */
+static void drift_is_no_growth(void **state)
+{
+    (void)state;
+    enum { MANY = 200 };
+    uint32_t n_alarms = 0;
+    for (uint64_t seed = 1; seed <= MANY; seed++) {
+        plant(&(struct plan){.live = 100, .noise = 3, .stays = 0.998, .seconds = 7200, .step = 1},
+              seed);
+        n_alarms += ab_growth_by_time(&s, 0, AB_GROWTH_ALL_ROUNDS).verdict > AB_GROWTH_STEADY;
+    }
+    assert_true(n_alarms <= MANY / 20);
 }
 
 /* Less than 1 % of the live bytes in an hour is no growth, however surely it is there. */
@@ -326,6 +342,7 @@ int main(void)
         TEST(rounds_count_by_their_median),
         TEST(time_that_runs_back_is_passed_over),
         TEST(what_is_planted_is_named),
+        TEST(drift_is_no_growth),
         TEST(little_growth_is_steady),
         TEST(a_fast_leak_is_one),
         TEST(a_cycle_is_one_point),
