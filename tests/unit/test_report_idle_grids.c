@@ -127,6 +127,7 @@ static void the_report_has_the_picture_and_the_tables(void **state)
     const char *picture = strstr(text, "Resident memory over time");
     assert_non_null(picture);
     assert_non_null(strstr(picture, "time of the work"));
+    assert_non_null(strstr(picture, ">2 h<")); /* on the axis */
     assert_non_null(strstr(picture, ">retained (pages without blocks)<"));
     assert_non_null(strstr(picture, "Resident memory while idle"));
     free(text);
