@@ -486,6 +486,9 @@ static void add_all(struct metrics *list)
         add_memory(list, &ab_drain_fields[i], "end", "_bytes", "memory after the last phase");
     for (size_t i = 0; i < AB_DIST_FIELDS; i++)
         add_memory(list, &ab_dist_fields[i], "memory", "_ratio", "memory over the ops of a phase");
+    for (size_t i = 0; i < AB_TIME_FIELDS; i++)
+        add_memory(list, &ab_time_fields[i], "memory", "_bytes",
+                   "memory over the time of the work");
 }
 
 static void print_metrics(const struct metrics *list, bool is_verbose)

@@ -1278,6 +1278,43 @@ static const struct ab_member timeline_members[] = {
 };
 AB_TABLE(timeline, struct ab_timeline, .is_told = has_numbers, .check = check_timeline);
 
+/* Of work without times there is no list. */
+static bool has_over_time(const void *session, const void *context)
+{
+    (void)context;
+    return ((const struct ab_session *)session)->n_over_time > 0;
+}
+
+static bool has_position(const void *row, const void *context)
+{
+    (void)context;
+    return ((const struct ab_over_time *)row)->position != AB_NO_POSITION;
+}
+
+static void check_over_time(const struct ab_reading *x)
+{
+    const struct ab_over_time *row = x->record;
+    struct ab_json_node at = node_of(x->o, "time_ns");
+    if (x->o->index > 0 && row[-1].backend == row->backend && row[-1].round == row->round &&
+        row[-1].time_ns > row->time_ns)
+        ab_json_fail(x->r, &at, "is before that of the row above it");
+}
+
+static const struct ab_member over_time_members[] = {
+    BACKEND(struct ab_over_time),
+    PHASE(struct ab_over_time),
+    ROUND(struct ab_over_time),
+    AB_WHOLE("time_ns", struct ab_over_time, time_ns, INT64_MAX, 0),
+    AB_WHOLE("position", struct ab_over_time, position, AB_NO_POSITION - 1, AB_NO_POSITION,
+             .has = has_position),
+    AB_NAME("idle", struct ab_over_time, idle, AB_IDLE_COUNT, .names = ab_idle_at_names,
+            .flags = AB_ZERO),
+#define NUMBER(member) AB_NUMBER(#member, struct ab_over_time, member)
+    AB_EACH(NUMBER, live_bytes, resident_bytes, external_bytes, retained_bytes, lazyfree_bytes),
+#undef NUMBER
+};
+AB_TABLE(over_time, struct ab_over_time, .is_told = has_numbers, .check = check_over_time);
+
 /* ---- iterations ---- */
 
 static const struct ab_member iteration_time_members[] = {
@@ -1548,6 +1585,42 @@ static json_t *write_ratios(const struct ab_writing *x)
     return list;
 }
 
+struct growth_row {
+    uint32_t backend;
+    struct ab_growth_by_time growth;
+};
+static const struct ab_member growth_window_members[] = {
+    AB_NUMBER("begin_ns", struct growth_row, growth.begin_ns),
+    AB_NUMBER("end_ns", struct growth_row, growth.end_ns),
+};
+AB_TABLE(growth_window, struct growth_row);
+
+static const struct ab_member growth_by_time_members[] = {
+    BACKEND(struct growth_row),
+    AB_NAME("verdict", struct growth_row, growth.verdict, AB_GROWTH_VERDICTS,
+            .names = ab_growth_verdict_names, .flags = AB_ZERO),
+    AB_NUMBER("bytes_per_hour", struct growth_row, growth.bytes_per_hour),
+    AB_NUMBER("low", struct growth_row, growth.low),
+    AB_NUMBER("high", struct growth_row, growth.high),
+    AB_RECORD_HERE("window", &growth_window_record),
+    AB_NUMBER("live_bytes", struct growth_row, growth.live_bytes),
+    AB_NUMBER("needs_ns", struct growth_row, growth.needs_ns),
+    AB_TEXT("reason", struct growth_row, growth.why),
+};
+AB_TABLE(growth_by_time, struct growth_row);
+
+static json_t *write_growths(const struct ab_writing *x)
+{
+    const struct ab_session *s = x->record;
+    json_t *list = s->n_over_time > 0 ? json_array() : NULL;
+    for (uint32_t i = 0; i < s->n_backends && list != NULL; i++) {
+        struct growth_row row = {i, ab_growth_by_time(s, i, AB_GROWTH_ALL_ROUNDS)};
+        if (!isnan(row.growth.lasts_ns) && ab_session_has_numbers(s, i))
+            ab_json_append(list, ab_record_json(&growth_by_time_record, &row, s));
+    }
+    return list;
+}
+
 /* ---- the document ---- */
 
 static void read_schema(const struct ab_reading *x)
@@ -1688,9 +1761,12 @@ static const struct ab_member document_members[] = {
     RECORDS("memory", memory, &memory_record),
     RECORDS("memory_distributions", dists, &dist_record, .flags = AB_LATER),
     RECORDS("timelines", timelines, &timeline_record, .flags = AB_LATER),
+    RECORDS("memory_over_time", over_time, &over_time_record, .has = has_over_time,
+            .flags = AB_OMIT),
     RECORDS("iterations", iterations, &iterations_record, .has = has_iterations, .flags = AB_OMIT),
     AB_RECORD("trace_overview", struct ab_session, overview, &overview_record,
               .flags = AB_POINTER | AB_LATER),
+    RULE("growth", write_growths, NULL),
     RULE("ratios", write_ratios, NULL),
     AB_PART(&ab_checks_record, .flags = AB_SHOWN),
 };

@@ -38,6 +38,8 @@ const double ab_quantile_values[AB_QUANTILE_COUNT] = {
 
 const char *const ab_drain_names[AB_DRAIN_COUNT] = {"0s", "0.1s", "1s", "10s", "purge"};
 
+const char *const ab_idle_at_names[AB_IDLE_COUNT] = {NULL, "begin", "during", "end"};
+
 const char *const ab_memory_at_names[AB_AT_COUNT] = {"footprint_peak", "live_peak", "end"};
 
 const char *const ab_boundary_names[AB_BOUNDARY_COUNT] = {[AB_BOUNDARY_MALLOC] = "malloc",

@@ -265,6 +265,30 @@ struct ab_timeline {
     struct ab_timeline_point *points; /* owned by the session; ascending positions */
 };
 
+enum ab_idle_at { /* where in an idle stretch of the work, in which nothing is called */
+                  AB_IDLE_NOT,
+                  AB_IDLE_BEGIN,
+                  AB_IDLE_DURING,
+                  AB_IDLE_END,
+                  AB_IDLE_COUNT
+};
+extern const char *const ab_idle_at_names[AB_IDLE_COUNT]; /* NULL, "begin", "during", "end" */
+
+/* Memory at a moment of the time of the work: a list of such rows, those of a back end and round one
+ * after the other, by time. Memory pass of work that has times, and real programs, which have no
+ * more than the resident bytes. NaN = not known. */
+struct ab_over_time {
+    uint32_t backend, round;
+    const char *phase;
+    uint64_t time_ns;  /* from the beginning of the work on */
+    uint32_t position; /* in the tape; AB_NO_POSITION = of a program */
+    enum ab_idle_at idle;
+    double live_bytes; /* of live blocks, as they were asked for */
+    double resident_bytes, external_bytes, retained_bytes; /* as in a memory record */
+    double lazyfree_bytes; /* of the resident ones: what the kernel may take without asking */
+};
+#define AB_NO_POSITION UINT32_MAX
+
 /* The price of the harness on this tape: the null back end, per phase, boundary and placement. */
 struct ab_null_cost {
     const char *phase, *boundary;
@@ -431,7 +455,7 @@ struct ab_session {    /* everything about one command's measurements */
     struct ab_null_cost *nulls;
     uint32_t n_nulls;
     size_t cap_results, cap_nulls, cap_rounds, cap_size_classes, cap_windows, cap_memory,
-        cap_timelines, cap_dists, cap_heap_parts, cap_iterations;
+        cap_timelines, cap_dists, cap_heap_parts, cap_iterations, cap_over_time;
     struct ab_size_class *size_classes;
     uint32_t n_size_classes;
     struct ab_heap_part *heap_parts;
@@ -446,6 +470,8 @@ struct ab_session {    /* everything about one command's measurements */
     uint32_t n_dists;
     struct ab_timeline *timelines;
     uint32_t n_timelines;
+    struct ab_over_time *over_time;
+    uint32_t n_over_time;
     struct ab_checked *gates,
         *claims; /* stats/check.h: a gate has one for each back end it is about */
     uint32_t n_gates, n_claims;
@@ -472,7 +498,8 @@ struct ab_session {    /* everything about one command's measurements */
 #define AB_SESSION_PHASE_LISTS(LIST) \
     LIST(results) \
     LIST(nulls) \
-    LIST(size_classes) LIST(windows) LIST(memory) LIST(dists) LIST(heap_parts) LIST(iterations)
+    LIST(size_classes) \
+    LIST(windows) LIST(memory) LIST(dists) LIST(heap_parts) LIST(iterations) LIST(over_time)
 #define AB_SESSION_LISTS(LIST) AB_SESSION_PHASE_LISTS(LIST) LIST(timelines)
 
 /* How many machines measured it: 1 or more. */

@@ -506,6 +506,85 @@ static void fold_points(const struct judge *j, struct ab_timeline *t)
     t->n = kept;
 }
 
+/* ---- over the time of the work ---- */
+
+/* Both clocks ascend, and phases are those of the tape until the drain, of which there is one row. */
+static bool are_rows_consistent(const struct judge *j, uint32_t n)
+{
+    const struct ab_memory_row *rows = j->run->rows;
+    const struct ab_tape_image *tape = j->f->tape->image;
+    for (uint32_t i = 0; i < n; i++) {
+        bool is_after = i > 0 && rows[i - 1].phase >= tape->n_phases;
+        if (is_after || rows[i].time_ns > INT64_MAX || rows[i].position > tape->n_ops ||
+            (i > 0 &&
+             (rows[i].time_ns < rows[i - 1].time_ns || rows[i].position < rows[i - 1].position)))
+            return false;
+    }
+    return true;
+}
+
+static void split_pages(const struct judge *j, const struct ab_memory_row *row,
+                        struct ab_over_time *out)
+{
+    double live = ab_fold_bytes(row->live_bytes), internal = ab_fold_bytes(row->internal_bytes);
+    double external = ab_fold_bytes(row->external_bytes);
+    double retained = out->resident_bytes - live - internal - external;
+    if (j->trouble != NULL || fold_doubt_pages(j->r) != NULL ||
+        j->r->phases[row->phase].n_disputed > 0)
+        return;
+    out->external_bytes = external + (has_usable_size(j->r, row->phase) ? 0 : internal);
+    out->retained_bytes = retained >= 0 ? retained : (double)NAN;
+}
+
+static void add_row(const struct judge *j, const struct ab_memory_row *row, enum ab_idle_at idle)
+{
+    struct ab_session *s = j->f->session;
+    AB_GROW(s->over_time, s->cap_over_time, s->n_over_time);
+    struct ab_over_time *out = &s->over_time[s->n_over_time++];
+    *out = (struct ab_over_time){
+        .backend = j->f->backend,
+        .round = j->f->round,
+        .phase = j->f->tape->phases[row->phase].name,
+        .time_ns = row->time_ns,
+        .position = row->position,
+        .idle = idle,
+        .live_bytes = ab_fold_bytes(row->requested_bytes),
+        .resident_bytes = j->trouble == NULL ? ab_fold_bytes(row->footprint_bytes) : (double)NAN,
+        .external_bytes = NAN,
+        .retained_bytes = NAN,
+        .lazyfree_bytes = j->trouble == NULL ? ab_fold_bytes(row->lazyfree_bytes) : (double)NAN};
+    split_pages(j, row, out);
+}
+
+/* A row may end one stretch and begin the next: then it becomes two. */
+static void fold_row(const struct judge *j, const struct ab_memory_row *row, bool is_idle)
+{
+    bool begins = (row->flags & AB_ROW_IDLE_BEGIN) != 0;
+    bool ends = is_idle && (row->flags & AB_ROW_IDLE_END) != 0;
+    if (ends)
+        add_row(j, row, AB_IDLE_END);
+    if (begins || !ends)
+        add_row(j, row, begins ? AB_IDLE_BEGIN : is_idle ? AB_IDLE_DURING : AB_IDLE_NOT);
+}
+
+/* A stretch lasts until the row that ends it, or another op. */
+static void fold_over_time(const struct judge *j)
+{
+    const struct ab_memory_row *rows = j->run->rows;
+    uint32_t n = j->r->n_rows < j->run->cap_rows ? j->r->n_rows : j->run->cap_rows;
+    bool is_idle = false;
+    if (rows == NULL || !are_rows_consistent(j, n))
+        return;
+    for (uint32_t i = 0; i < n; i++) {
+        is_idle = is_idle && rows[i].position == rows[i - 1].position;
+        if (rows[i].phase < j->f->tape->image->n_phases &&
+            j->f->tape->phases[rows[i].phase].is_measured)
+            fold_row(j, &rows[i], is_idle);
+        if ((rows[i].flags & (AB_ROW_IDLE_BEGIN | AB_ROW_IDLE_END)) != 0)
+            is_idle = (rows[i].flags & AB_ROW_IDLE_BEGIN) != 0;
+    }
+}
+
 /* ---- records ---- */
 
 void ab_fold_memory(const struct ab_fold *f, const struct ab_outcome *run)
@@ -524,6 +603,7 @@ void ab_fold_memory(const struct ab_fold *f, const struct ab_outcome *run)
     fold_points(&j, &line);
     s->timelines[s->n_timelines++] = line;
     ab_fold_dists(f, run, j.trouble);
+    fold_over_time(&j);
 }
 
 void ab_fold_memory_marks(const struct ab_tape_map *tape, const struct ab_outcome *run,

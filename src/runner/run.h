@@ -98,8 +98,10 @@ struct ab_outcome {
     uint32_t cap_slices;
     uint8_t *kinds; /* owned, ours: not for the worker to change */
     bool *is_quiet; /* owned; of each sample: its slice was; NULL = it is not known */
-    struct ab_memory_report *memory;       /* memory pass, else NULL */
-    uint32_t cap_memory_samples;           /* its */
+    struct ab_memory_report *memory;  /* memory pass, else NULL */
+    uint32_t cap_memory_samples;      /* its */
+    const struct ab_memory_row *rows; /* memory->n_rows, no more than cap_rows */
+    uint32_t cap_rows;
     const struct ab_iteration *iterations; /* TAIL: as many as the tape has; NULL = it has none */
     uint32_t n_samples, cap_samples;
 };

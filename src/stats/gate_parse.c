@@ -281,6 +281,9 @@ static const struct ab_memory_field *find_memory_field(const struct parser *p, s
     for (size_t i = 0; i < AB_DRAIN_COUNT; i++)
         if (is_word(x, ab_drain_fields[i].name))
             return &ab_drain_fields[i];
+    for (size_t i = 0; i < AB_TIME_FIELDS; i++)
+        if (is_word(x, ab_time_fields[i].name))
+            return &ab_time_fields[i];
     return ab_dist_field_find(x.s, x.n, is_in_bytes(p->text));
 }
 
@@ -309,10 +312,14 @@ static bool read_memory_stat(struct parser *p, struct span op, struct span stat)
             add_name(&names, ab_drain_fields[i].name);
         for (size_t i = 0; i < AB_DIST_SHORT; i++)
             add_name(&names, ab_dist_short_names[i]);
+        for (size_t i = 0; i < AB_TIME_FIELDS; i++)
+            add_name(&names, ab_time_fields[i].name);
         return fail_unknown(p, stat, "memory statistic", &names);
     }
     if (ab_metric_is_dist(m) && !is_word(op, "memory"))
         return fail_place(p, op, stat, "is over all ops of the phase", "memory");
+    if (ab_metric_is_by_time(m) && !is_word(op, "memory"))
+        return fail_place(p, op, stat, "is over the time of the phase", "memory");
     if (!is_drain(m->memory))
         return true;
     m->at = AB_AT_END;
@@ -545,16 +552,23 @@ static bool has_unit(const struct parser *p, const char *unit)
     return strcmp(ab_metric_unit(&p->gate.metric), unit) == 0;
 }
 
+/* Of memory, or of what it grows by in an hour. */
+static bool is_size(const struct parser *p)
+{
+    return has_unit(p, "bytes") || has_unit(p, "bytes/h");
+}
+
 static bool read_size(struct parser *p, struct span x, double *out)
 {
     bool is_percent = has_unit(p, "percent");
-    bool is_fraction = is_percent || has_unit(p, "x live") || has_unit(p, "instructions");
+    bool is_fraction = is_percent || has_unit(p, "x live") || has_unit(p, "instructions") ||
+                       has_unit(p, "MiB h");
     struct ab_number number;
     const char *bad = ab_units_parse(x.s, x.n,
-                                     has_unit(p, "ns")      ? AB_UNIT_TIME_REAL
-                                     : has_unit(p, "bytes") ? AB_UNIT_BYTES_REAL
-                                     : is_fraction          ? AB_UNIT_FRACTION
-                                                            : AB_UNIT_COUNT,
+                                     has_unit(p, "ns") ? AB_UNIT_TIME_REAL
+                                     : is_size(p)      ? AB_UNIT_BYTES_REAL
+                                     : is_fraction     ? AB_UNIT_FRACTION
+                                                       : AB_UNIT_COUNT,
                                      &number);
     if (bad == NULL && is_percent && x.s[x.n - 1] != '%')
         bad = "expected a percentage such as 5%";
@@ -592,7 +606,7 @@ static bool read_ratio(struct parser *p, struct span bound, size_t n_factor)
     if (is_word(name, "live") && !p->is_claim) {
         bool is_by_live = has_unit(p, "x live"); /* the number is one already */
         g->against = is_by_live ? AB_AGAINST_NOTHING : AB_AGAINST_LIVE;
-        return is_by_live || (has_unit(p, "bytes") && g->metric.memory != NULL) ||
+        return is_by_live || (is_size(p) && g->metric.memory != NULL) ||
                fail(p, name, "'live' bounds sizes of memory, such as rss_peak; %s is in %s",
                     ab_metric_name(&g->metric), ab_metric_unit(&g->metric));
     }

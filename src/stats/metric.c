@@ -6,6 +6,8 @@
 #include "stats/metric.h"
 
 #include "core/memory.h"
+#include "stats/growth.h"
+#include "stats/over_time.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -407,6 +409,114 @@ static void dist_why(const struct ab_session *s, uint32_t backend, const struct 
     free(d.hdr);
 }
 
+/* Memory over the time of the work: of several stretches of a phase the worst counts. */
+
+#define OF_STRETCH(n, u, member, d) \
+    { \
+        .name = (n), .unit = (u), .doc = (d), .better = AB_FIELD_LOWER, \
+        .offset = offsetof(struct ab_idle, member) \
+    }
+const struct ab_memory_field ab_time_fields[AB_TIME_FIELDS] = {
+    [AB_TIME_BEGIN] = OF_STRETCH("resident@begin", "bytes", begin_bytes,
+                                 "resident when an idle stretch begins"),
+    [AB_TIME_1S] = OF_STRETCH("resident@1s", "bytes", at_1s_bytes, "1 s later"),
+    [AB_TIME_10S] = OF_STRETCH("resident@10s", "bytes", at_10s_bytes, "10 s later"),
+    [AB_TIME_60S] = OF_STRETCH("resident@60s", "bytes", at_60s_bytes, "60 s later"),
+    [AB_TIME_END] = OF_STRETCH("resident@end", "bytes", end_bytes, "when it ends"),
+    [AB_TIME_FLOOR] = OF_STRETCH("floor", "bytes", floor_bytes, "the least while it lasts"),
+    [AB_TIME_HALF_BACK] = OF_STRETCH("half_back", "ns", half_back_ns,
+                                     "until half of what was freed before it was given back"),
+    [AB_TIME_MOST_BACK] = OF_STRETCH("most_back", "ns", most_back_ns, "until 90 % of it was"),
+    [AB_TIME_AREA] = {.name = "area",
+                      .unit = "MiB h",
+                      .doc = "resident memory times time, of the whole phase",
+                      .better = AB_FIELD_LOWER,
+                      .offset = SIZE_MAX},
+    [AB_TIME_GROWTH] = {.name = "growth",
+                        .unit = "bytes/h",
+                        .doc = "of resident memory in an hour of the whole work",
+                        .better = AB_FIELD_LOWER,
+                        .offset = SIZE_MAX},
+};
+
+static double area_of(const struct ab_session *s, uint32_t backend, const char *phase,
+                      uint32_t round)
+{
+    const struct ab_over_time *row, *before = NULL;
+    double sum = 0;
+    bool is_any = false;
+    for (uint32_t at = 0; (row = ab_over_time_next(s, backend, round, &at)) != NULL; before = row)
+        if (before != NULL && strcmp(row->phase, phase) == 0) {
+            sum += ab_over_time_area(before, row);
+            is_any = is_any || isfinite(row->resident_bytes);
+        }
+    return is_any ? sum : (double)NAN;
+}
+
+/* The stretch of the phase with the largest number, in which it has to be known everywhere. */
+static double largest(const struct ab_idles *all, const char *phase,
+                      const struct ab_memory_field *field, double *live)
+{
+    double most = NAN;
+    for (uint32_t i = 0; i < all->n; i++) {
+        double value = *(const double *)(const void *)((const char *)&all->items[i] +
+                                                       field->offset);
+        if (strcmp(all->items[i].phase, phase) != 0)
+            continue;
+        if (isnan(value))
+            return NAN;
+        if (isnan(most) || value > most) {
+            most = value;
+            if (live != NULL)
+                *live = all->items[i].live_bytes;
+        }
+    }
+    return most;
+}
+
+static double time_value(const struct ab_session *s, uint32_t backend, const char *phase,
+                         const struct ab_memory_field *field, uint32_t round, double *live)
+{
+    if (live != NULL)
+        *live = NAN;
+    if (!ab_session_has_numbers(s, backend))
+        return NAN;
+    if (field == &ab_time_fields[AB_TIME_AREA])
+        return area_of(s, backend, phase, round);
+    if (field == &ab_time_fields[AB_TIME_GROWTH]) {
+        struct ab_growth_by_time growth = ab_growth_by_time(s, backend, round);
+        if (live != NULL)
+            *live = growth.live_bytes;
+        return growth.verdict != AB_GROWTH_UNKNOWN ? growth.bytes_per_hour : (double)NAN;
+    }
+    struct ab_idles all = ab_idles_of(s, backend, round);
+    double value = largest(&all, phase, field, live);
+    free(all.items);
+    return value;
+}
+
+static void time_why(const struct ab_session *s, uint32_t backend, const char *phase,
+                     const struct ab_memory_field *field, char *buf, size_t cap)
+{
+    uint32_t at = 0, n = 0;
+    struct ab_idles all = ab_idles_of(s, backend, AB_OVER_TIME_ALL_ROUNDS);
+    for (uint32_t i = 0; i < all.n; i++)
+        n += strcmp(all.items[i].phase, phase) == 0;
+    free(all.items);
+    if (ab_over_time_next(s, backend, AB_OVER_TIME_ALL_ROUNDS, &at) == NULL)
+        snprintf(buf, cap, "the work has no times: no settle, every, over, and no recorded time");
+    else if (field == &ab_time_fields[AB_TIME_GROWTH])
+        snprintf(buf, cap, "%s", ab_growth_by_time(s, backend, AB_OVER_TIME_ALL_ROUNDS).why);
+    else if (n == 0 && field->offset != SIZE_MAX)
+        snprintf(buf, cap, "the phase has no idle stretch");
+    else if (strcmp(field->unit, "ns") == 0)
+        snprintf(buf, cap, "not that much was given back in each idle stretch of the phase");
+    else if (field->offset != SIZE_MAX)
+        snprintf(buf, cap, "resident memory is not known, or an idle stretch is too short");
+    else
+        snprintf(buf, cap, "resident memory is not known");
+}
+
 /* ---- any metric ---- */
 
 double ab_metric_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
@@ -420,6 +530,8 @@ double ab_metric_of_round(const struct ab_session *s, uint32_t backend, const st
         return metric_iterations_value(s, backend, m, round);
     if (ab_metric_is_dist(m))
         return dist_value(s, backend, m, round);
+    if (ab_metric_is_by_time(m))
+        return time_value(s, backend, m->phase, m->memory, round, NULL);
     if (m->memory != NULL) {
         const struct ab_memory *r = find_memory(s, backend, m, round);
         return r != NULL ? ab_memory_value(m->memory, r) : no_number;
@@ -431,6 +543,11 @@ double ab_metric_of_round(const struct ab_session *s, uint32_t backend, const st
 static double live_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                             uint32_t round)
 {
+    double live;
+    if (ab_metric_is_by_time(m)) {
+        time_value(s, backend, m->phase, m->memory, round, &live);
+        return live;
+    }
     const struct ab_memory *r = find_memory(s, backend, m, round);
     return r != NULL ? r->live_peak_bytes : no_number;
 }
@@ -678,6 +795,8 @@ void ab_metric_why_missing(const struct ab_session *s, uint32_t backend, const s
         metric_iterations_why(s, backend, m, in_each_round, buf, cap);
     } else if (ab_metric_is_dist(m)) {
         dist_why(s, backend, m, buf, cap);
+    } else if (ab_metric_is_by_time(m)) {
+        time_why(s, backend, m->phase, m->memory, buf, cap);
     } else if (m->memory != NULL) {
         const struct ab_memory *r = NULL;
         for (uint32_t i = 0; i < s->n_rounds && (r == NULL || r->reason[0] == 0); i++)

@@ -162,6 +162,31 @@ extern const char *const ab_dist_short_names[AB_DIST_SHORT];
 
 bool ab_metric_is_dist(const struct ab_metric *m);
 
+/* Memory over the time of the work as metrics (stats/over_time.h, growth.h). */
+
+/* The numbers of a phase that gates bound: of idle stretches the largest of any in the phase, the area
+ * of the whole phase, the growth of the run. */
+enum {
+    AB_TIME_BEGIN,
+    AB_TIME_1S,
+    AB_TIME_10S,
+    AB_TIME_60S,
+    AB_TIME_END,
+    AB_TIME_FLOOR,
+    AB_TIME_HALF_BACK,
+    AB_TIME_MOST_BACK,
+    AB_TIME_AREA,
+    AB_TIME_GROWTH,
+    AB_TIME_FIELDS
+};
+/* "resident@begin" …: of those of a stretch the offset is in struct ab_idle. */
+extern const struct ab_memory_field ab_time_fields[AB_TIME_FIELDS];
+/* Whose "live" is what was live at that time. */
+static inline bool ab_metric_is_by_time(const struct ab_metric *m)
+{
+    return m->memory >= ab_time_fields && m->memory < ab_time_fields + AB_TIME_FIELDS;
+}
+
 /* The field of this name; "_ratio" may be left out, and with `is_in_bytes` "_bytes". NULL = none. */
 const struct ab_memory_field *ab_dist_field_find(const char *name, size_t n, bool is_in_bytes);
 

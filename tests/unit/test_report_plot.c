@@ -175,6 +175,10 @@ static void test_texts_of_values(void **state)
                {AB_AXIS_RATIO, 0.5, "-50.0 %", "-50 %"},
                {AB_AXIS_RATIO, 3.2, "+220 %", "+220 %"},
                {AB_AXIS_RATIO, 3113, "+311200 %", "+311200 %"},
+               {AB_AXIS_TIME, 90e9, "90.0 s", "90 s"},
+               {AB_AXIS_TIME, 900e9, "15 min", "15 min"},
+               {AB_AXIS_TIME, 5400e9, "1.5 h", "1.5 h"},
+               {AB_AXIS_TIME, 259200e9, "3 d", "3 d"},
                {AB_AXIS_QUANTILE, 0.999, "99.9 %", "99.9 %"}};
     struct ab_format_guard guard;
     (void)state;

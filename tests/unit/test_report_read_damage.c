@@ -231,6 +231,32 @@ static void what_the_memory_pass_wrote_is_read(void **state)
     free(text);
 }
 
+static void time_of_the_work_does_not_run_back(void **state)
+{
+    (void)state;
+#define ROW(time, idle) \
+    "{\"backend\": \"glibc\", \"phase\": \"drain\", \"round\": 2, \"time_ns\": " time \
+    ", \"position\": null, \"idle\": " idle ", \"live_bytes\": 1, \"resident_bytes\": null, " \
+    "\"external_bytes\": null, \"retained_bytes\": null, \"lazyfree_bytes\": null}"
+    static const struct damage rows[] = {
+        {"memory_over_time", "[" ROW("9", "null") ", " ROW("8", "\"begin\"") "]",
+         "memory_over_time[1].time_ns: is before that of the row above it"},
+        {"memory_over_time", "[" ROW("9", "\"middle\"") "]", "memory_over_time[0].idle"},
+        {"memory_over_time", "[" ROW("-1", "null") "]", "memory_over_time[0].time_ns"},
+    };
+    char *document = fake_document();
+    for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++) {
+        struct ab_err err = {.text = ""};
+        struct ab_stored stored;
+        char *text = damaged(document, &rows[i]);
+        assert_int_equal(read_text(text, strlen(text), &stored, &err), AB_INPUT);
+        if (strstr(err.text, rows[i].message) == NULL)
+            fail_msg("no \"%s\" in: %s", rows[i].message, err.text);
+        free(text);
+    }
+    free(document);
+}
+
 static void damaged_size_classes_and_windows_are_named_with_their_place(void **state)
 {
     (void)state;
@@ -389,6 +415,7 @@ int main(void)
         cmocka_unit_test(each_damage_is_named_with_its_place),
         cmocka_unit_test(keys_that_are_not_known_are_passed_over),
         cmocka_unit_test(what_the_memory_pass_wrote_is_read),
+        cmocka_unit_test(time_of_the_work_does_not_run_back),
         cmocka_unit_test(damaged_size_classes_and_windows_are_named_with_their_place),
         cmocka_unit_test(keys_that_came_later_may_be_missing),
         cmocka_unit_test(what_is_not_json_is_refused_with_line_and_column),

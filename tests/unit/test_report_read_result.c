@@ -250,6 +250,39 @@ static void a_session_with_memory_comes_back(void **state)
     fake_session_free(f);
 }
 
+static void memory_over_time_comes_back(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    struct ab_over_time rows[] = {{.backend = 1,
+                                   .round = 1,
+                                   .phase = f->s.phases[0],
+                                   .time_ns = UINT64_C(86400000000000),
+                                   .position = 7,
+                                   .idle = AB_IDLE_BEGIN,
+                                   .live_bytes = 1 / 3.0,
+                                   .resident_bytes = 1e15,
+                                   .external_bytes = NAN,
+                                   .retained_bytes = 5,
+                                   .lazyfree_bytes = NAN},
+                                  {.backend = 1,
+                                   .round = 1,
+                                   .phase = f->s.phases[1],
+                                   .time_ns = UINT64_C(86400000000001),
+                                   .position = AB_NO_POSITION,
+                                   .live_bytes = NAN,
+                                   .resident_bytes = 7,
+                                   .external_bytes = NAN,
+                                   .retained_bytes = NAN,
+                                   .lazyfree_bytes = 4096}};
+    f->s.over_time = rows;
+    f->s.n_over_time = 2;
+    assert_round_trip(&f->s);
+    f->s.over_time = NULL;
+    f->s.n_over_time = 0;
+    fake_session_free(f);
+}
+
 static void size_classes_and_windows_come_back(void **state)
 {
     (void)state;
@@ -314,6 +347,7 @@ int main(void)
         cmocka_unit_test(hostile_names_come_back_and_print_harmlessly),
         cmocka_unit_test(overflow_counts_behind_the_percentiles_after_reading_too),
         cmocka_unit_test(a_session_with_memory_comes_back),
+        cmocka_unit_test(memory_over_time_comes_back),
         cmocka_unit_test(size_classes_and_windows_come_back),
         cmocka_unit_test(iterations_come_back),
     };

@@ -390,6 +390,17 @@ static void memory_is_described_and_unknown_numbers_are_null(void **state)
     f->s.n_memory = 2; /* scudo is absent: it has no numbers */
     f->s.timelines = lines;
     f->s.n_timelines = 2;
+    struct ab_over_time row = {.backend = FAKE_GLIBC,
+                               .phase = "churn",
+                               .time_ns = 1000000000,
+                               .idle = AB_IDLE_END,
+                               .live_bytes = 5,
+                               .resident_bytes = 9,
+                               .external_bytes = NAN,
+                               .retained_bytes = NAN,
+                               .lazyfree_bytes = NAN};
+    f->s.over_time = &row;
+    f->s.n_over_time = 1;
     char *text = json(f);
     json_error_t error;
     json_t *o = parse(text), *schema = json_load_file(SCHEMA, JSON_REJECT_DUPLICATES, &error);
@@ -405,6 +416,14 @@ static void memory_is_described_and_unknown_numbers_are_null(void **state)
     const json_t *drained = json_object_get(m, "drained_bytes");
     assert_int_equal(json_integer_value(json_object_get(drained, "0.1s")), 2);
     assert_true(json_is_null(json_object_get(drained, "10s")));
+    const json_t *over_time = json_array_get(json_object_get(o, "memory_over_time"), 0);
+    assert_string_equal(json_string_value(json_object_get(over_time, "idle")), "end");
+    assert_int_equal(json_integer_value(json_object_get(over_time, "resident_bytes")), 9);
+    const json_t *growth = json_array_get(json_object_get(o, "growth"), 0);
+    assert_string_equal(json_string_value(json_object_get(growth, "backend")), "glibc");
+    assert_true(json_is_null(json_object_get(growth, "verdict")));
+    assert_string_equal(json_string_value(json_object_get(growth, "reason")),
+                        "the work is too short");
     const json_t *timelines = json_object_get(o, "timelines");
     assert_int_equal(json_array_size(timelines), 1);
     const json_t *point = json_array_get(json_object_get(json_array_get(timelines, 0), "points"),

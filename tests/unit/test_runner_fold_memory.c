@@ -298,6 +298,103 @@ static void a_false_report_does_no_harm(void **state)
     }
 }
 
+/* ---- over the time of the work ---- */
+
+enum { ROWS = 6 };
+static struct ab_memory_row rows[ROWS];
+
+/* A load, an idle stretch of 4 s which another one follows at once, and the drain. */
+static void give_rows(void)
+{
+    static const uint32_t flags[ROWS] = {
+        0, AB_ROW_IDLE_BEGIN, 0, AB_ROW_IDLE_END | AB_ROW_IDLE_BEGIN, AB_ROW_IDLE_END, 0};
+    for (uint32_t i = 0; i < ROWS; i++)
+        rows[i] = (struct ab_memory_row){.time_ns = i * UINT64_C(2000000000),
+                                         .position = map.phases[CHURN].end,
+                                         .phase = i + 1 == ROWS ? map.image->n_phases : CHURN,
+                                         .requested_bytes = 3 * MIB,
+                                         .footprint_bytes = 8 * MIB,
+                                         .live_bytes = 2 * MIB,
+                                         .internal_bytes = MIB,
+                                         .external_bytes = 2 * MIB,
+                                         .lazyfree_bytes = AB_MEMORY_UNKNOWN,
+                                         .flags = flags[i]};
+    report.n_rows = ROWS;
+    run.rows = rows;
+    run.cap_rows = ROWS;
+}
+
+static int take_rows_back(void **state)
+{
+    (void)state;
+    run.rows = NULL;
+    return 0;
+}
+
+static void rows_are_over_time(void **state)
+{
+    (void)state;
+    static const enum ab_idle_at idle[] = {AB_IDLE_NOT, AB_IDLE_BEGIN, AB_IDLE_DURING,
+                                           AB_IDLE_END, AB_IDLE_BEGIN, AB_IDLE_END};
+    give_rows();
+    fold_end();
+    assert_int_equal(s.n_over_time, 6); /* one is two, and the drain is none */
+    for (uint32_t i = 0; i < 6; i++)
+        assert_int_equal(s.over_time[i].idle, idle[i]);
+    const struct ab_over_time *row = &s.over_time[1];
+    assert_true(row->time_ns == 2000000000 && row->position == map.phases[CHURN].end);
+    assert_string_equal(row->phase, "churn");
+    assert_true(row->live_bytes == 3 * MIB && row->resident_bytes == 8 * MIB);
+    assert_true(row->external_bytes == 2 * MIB && row->retained_bytes == 3 * MIB);
+    assert_true(isnan(row->lazyfree_bytes) && row->round == 2);
+    rows[0].position = rows[1].position = rows[2].position = map.phases[CHURN].begin;
+    fold_end();
+    assert_int_equal(s.over_time[2].idle, AB_IDLE_DURING);
+    assert_int_equal(s.over_time[3].idle, AB_IDLE_BEGIN); /* ops ended it, so it has no end */
+    ab_fold_drop(&s, 0, 2);
+    assert_int_equal(s.n_over_time, 0);
+}
+
+static void rows_are_judged_as_all_else(void **state)
+{
+    (void)state;
+    give_rows();
+    rows[0].footprint_bytes = 4 * MIB; /* fewer than its pages have */
+    fold_end();
+    assert_true(isnan(s.over_time[0].retained_bytes) && s.over_time[1].retained_bytes == 3 * MIB);
+    report.flags = AB_MEMORY_USABLE_LESS;
+    fold_end();
+    assert_true(s.over_time[1].external_bytes == 3 * MIB);
+    report.flags = AB_MEMORY_MOVES;
+    fold_end();
+    assert_true(isnan(s.over_time[1].external_bytes) && isnan(s.over_time[1].retained_bytes));
+    assert_true(s.over_time[1].resident_bytes == 8 * MIB);
+    report.shared_bytes = 1;
+    fold_end();
+    assert_true(isnan(s.over_time[1].resident_bytes) && s.over_time[1].live_bytes == 3 * MIB);
+}
+
+static void rows_that_contradict_themselves_are_left_out(void **state)
+{
+    (void)state;
+    give_rows();
+    rows[2].time_ns = 1;
+    fold_end();
+    assert_int_equal(s.n_over_time, 0);
+    give_rows();
+    rows[3].position = map.image->n_ops + 1;
+    fold_end();
+    assert_int_equal(s.n_over_time, 0);
+    give_rows();
+    rows[1].phase = UINT32_MAX; /* after the drain nothing comes */
+    fold_end();
+    assert_int_equal(s.n_over_time, 0);
+    give_rows();
+    report.n_rows = UINT32_MAX;
+    fold_end();
+    assert_int_equal(s.n_over_time, 6);
+}
+
 static void what_belongs_to_a_round_or_a_back_end_can_be_dropped(void **state)
 {
     (void)state;
@@ -344,6 +441,10 @@ int main(void)
         cmocka_unit_test_setup(more_pages_than_the_footprint_has_are_told_and_not_cut_off, reset),
         cmocka_unit_test_setup(the_time_line_holds_points_and_peaks_in_order, reset),
         cmocka_unit_test_setup(a_false_report_does_no_harm, reset),
+        cmocka_unit_test_setup_teardown(rows_are_over_time, reset, take_rows_back),
+        cmocka_unit_test_setup_teardown(rows_are_judged_as_all_else, reset, take_rows_back),
+        cmocka_unit_test_setup_teardown(rows_that_contradict_themselves_are_left_out, reset,
+                                        take_rows_back),
         cmocka_unit_test_setup(what_belongs_to_a_round_or_a_back_end_can_be_dropped, reset),
         cmocka_unit_test_setup(marks_are_where_the_run_saw_its_peaks, reset),
     };

@@ -230,6 +230,38 @@ static void memory_is_bounded_by_sizes_ratios_and_live_bytes(void **state)
     expect_open(x, "glibc:steady/memory/drained_10s < 6MiB", "");
 }
 
+/* glibc: 60 s idle in drain, with 10 MiB live: 30 MiB at first, 12 at last. */
+static void time_is_bounded_by_what_was_live_then(void **state)
+{
+    struct fixture *x = *state;
+    struct ab_over_time rows[9];
+    for (uint32_t i = 0; i < 9; i++)
+        rows[i] = (struct ab_over_time){.backend = FAKE_GLIBC,
+                                        .round = i / 3,
+                                        .phase = "drain",
+                                        .time_ns = (i % 3) * UINT64_C(30000000000),
+                                        .idle = (enum ab_idle_at)(i % 3 + 1),
+                                        .live_bytes = 10 << 20,
+                                        .resident_bytes = (30 - 9 * (i % 3)) * (1 << 20),
+                                        .external_bytes = NAN,
+                                        .retained_bytes = NAN};
+    x->s->over_time = rows;
+    x->s->n_over_time = 9;
+    expect_pass(x, "glibc:drain/memory/resident@60s < 1.3x live");
+    expect_fail(x, "glibc:drain/memory/resident@60s < 1.1x live");
+    expect_unit(x, "x live");
+    expect_fail(x, "glibc:drain/memory/resident@begin < 30MiB");
+    expect_pass(x, "glibc:drain/memory/floor <= 12MiB");
+    expect_pass(x, "glibc:drain/memory/area < 0.351"); /* 21 MiB on the average of a minute */
+    expect_fail(x, "glibc:drain/memory/area < 0.349");
+    expect_open(x, "glibc:drain/memory/half_back < 1s", "not that much was given back");
+    expect_open(x, "glibc:steady/memory/floor < 1MiB", "no idle stretch");
+    expect_open(x, "glibc:steady/memory/growth < 1MiB", "too short");
+    expect_open(x, "jemalloc:drain/memory/floor < 1MiB", "has no times");
+    x->s->over_time = NULL;
+    x->s->n_over_time = 0;
+}
+
 static void what_has_too_few_samples_is_not_evaluated(void **state)
 {
     struct fixture *x = *state;
@@ -597,6 +629,7 @@ int main(void)
         TEST(ratios_are_those_of_the_medians),
         TEST(differences_below_the_floor_of_a_ratio_pass),
         TEST(memory_is_bounded_by_sizes_ratios_and_live_bytes),
+        TEST(time_is_bounded_by_what_was_live_then),
         TEST(what_has_too_few_samples_is_not_evaluated),
         TEST(a_latency_below_the_clocks_floor_is_a_mistake_of_the_gate),
         TEST(a_ratio_that_the_clock_cannot_tell_is_not_evaluated),

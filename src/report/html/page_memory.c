@@ -118,6 +118,21 @@ static void put_timelines(struct ab_html *h, const struct ab_report *report)
                      "not looked at there, because it takes long, or it contradicts itself.</p>\n");
 }
 
+/* ---- over seconds, minutes, hours ---- */
+
+static void put_over_time(struct ab_html *h, const struct ab_report *report)
+{
+    struct ab_grid g;
+    if (ab_growth_grid(report->session, &g)) {
+        ab_page_courses(h, report);
+        ab_page_grid(h, report, "Growth of resident memory by the time of the work", &g);
+    }
+    ab_grid_fini(&g);
+    if (ab_over_time_grid(report->session, &g))
+        ab_page_grid(h, report, "Resident memory while idle", &g);
+    ab_grid_fini(&g);
+}
+
 /* ---- the peak ---- */
 
 static void put_whys(struct ab_html *h, const struct ab_session *s,
@@ -233,6 +248,7 @@ void ab_page_memory(struct ab_html *h, const struct ab_report *report)
         put_whys(h, s, &report->view->memory);
     }
     ab_grid_fini(&g);
+    put_over_time(h, report);
     put_timelines(h, report);
     put_walks(h, report);
     put_drained(h, report);

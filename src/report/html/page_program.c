@@ -7,43 +7,8 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { ROW_PX = 26, LEFT = 176, NAME_CHARS = 17 };
-/* ---- memory over time ---- */
-
-static void put_courses(struct ab_html *h, const struct ab_report *report)
-{
-    const struct ab_view_pictures *all = &report->view->pictures;
-    struct ab_plot p = {.x = {.high = all->courses_end.x,
-                              .unit = AB_AXIS_TIME,
-                              .title = "time since the start of the program"},
-                        .y = {.high = all->courses_end.y,
-                              .unit = AB_AXIS_BYTES,
-                              .title = "resident memory, first round"}};
-    if (!(p.x.high > 0) || !(p.y.high > 0))
-        return;
-    size_t n_legend;
-    struct ab_paint *legend = ab_page_paints(report, &n_legend);
-    ab_page_legend(h, report);
-    ab_plot_begin(&p, h,
-                  &(struct ab_figure){.title = "Resident memory over time",
-                                      .description = "Resident memory of all processes of the "
-                                                     "program over its time, under each allocator",
-                                      .why = "What is resident of the program, its code and "
-                                             "libraries included, looked at every 10 ms. Of "
-                                             "several looks the largest is drawn.",
-                                      .size = AB_FIGURE_MIDDLE,
-                                      .legend = legend,
-                                      .n_legend = n_legend});
-    for (uint32_t i = 0; i < all->n_courses; i++) {
-        const struct ab_view_course *c = &all->courses[i];
-        ab_plot_line(&p, ab_report_paint(report, report->session->backends[c->backend].name),
-                     c->points, c->n);
-    }
-    ab_plot_end(&p);
-    free(legend);
-}
 
 /* ---- every round ---- */
 
@@ -164,7 +129,7 @@ void ab_page_program(struct ab_html *h, const struct ab_report *report)
 {
     if (!ab_session_is_exec(report->session))
         return;
-    put_courses(h, report);
+    ab_page_courses(h, report);
     put_numbers(h, report);
     put_prediction(h, report);
     put_served(h, report);

@@ -51,6 +51,9 @@ struct ab_paint *ab_page_paints(const struct ab_report *report, size_t *n);
 /* An entry of a legend of areas (<ul class="legend">). */
 void ab_page_key(struct ab_html *h, enum ab_colour colour, const char *text);
 
+/* Resident memory over time, a line for each back end; nothing where it is not known. */
+void ab_page_courses(struct ab_html *h, const struct ab_report *report);
+
 /* Figures side by side, as far as the window is wide. */
 void ab_page_figures_begin(struct ab_html *h);
 void ab_page_figures_end(struct ab_html *h);

@@ -315,9 +315,23 @@ static char *trim(char *s)
     return s;
 }
 
+/* From 2 min on: of the time of a work or program, not of a call. */
+#define LONG_NS 120e9
+
 static void put_time(char *buf, size_t cap, double ns)
 {
     char text[64];
+    if (ns >= LONG_NS) {
+        bool is_days = ns >= 48 * 3600e9, is_hours = ns >= 3600e9;
+        snprintf(buf, cap, "%.3g %s",
+                 ns / (is_days    ? 24 * 3600e9
+                       : is_hours ? 3600e9
+                                  : 60e9),
+                 is_days    ? "d"
+                 : is_hours ? "h"
+                            : "min");
+        return;
+    }
     ab_units_time(text, sizeof text, ns);
     char *unit = strstr(text, " us");
     if (unit == NULL)
@@ -428,6 +442,17 @@ static double step_of(double least, bool is_binary)
     return ten * (part <= 1.0001 ? 1 : part <= 2.0001 ? 2 : part <= 5.0001 ? 5 : 10);
 }
 
+/* Of minutes, hours and days no tenths. */
+static double long_step(double least)
+{
+    static const double seconds[] = {30,   60,   120,   300,   600,   900,  1800,
+                                     3600, 7200, 10800, 21600, 43200, 86400};
+    for (size_t i = 0; i < AB_ARRAY_LEN(seconds); i++)
+        if (least <= seconds[i] * 1e9 * 1.0001)
+            return seconds[i] * 1e9;
+    return step_of(least / 86400e9, false) * 86400e9;
+}
+
 /* Below it two ticks would have one text, or one that is not theirs: it has three digits. */
 static double least_step(const struct ab_axis *a)
 {
@@ -441,7 +466,8 @@ static double least_step(const struct ab_axis *a)
 static void set_linear(struct ab_axis *a, double room, bool is_widened)
 {
     double least = fmax((a->high - a->low) / fmax(2, room), least_step(a));
-    double step = step_of(least, a->unit == AB_AXIS_BYTES);
+    bool is_long = a->unit == AB_AXIS_TIME && a->high >= LONG_NS;
+    double step = is_long ? long_step(least) : step_of(least, a->unit == AB_AXIS_BYTES);
     if (is_widened) {
         a->low = step * floor(a->low / step + 1e-9);
         a->high = step * ceil(a->high / step - 1e-9);

@@ -26,7 +26,7 @@ enum ab_axis_scale {
 
 enum ab_axis_unit {                   /* how a value reads */
                     AB_AXIS_COUNT,    /* "12.5 k" */
-                    AB_AXIS_TIME,     /* "100 ns", "1 µs"; of ns */
+                    AB_AXIS_TIME,     /* "100 ns", "1 µs", "3 h"; of ns */
                     AB_AXIS_BYTES,    /* "0", "64 MiB" */
                     AB_AXIS_FACTOR,   /* "1.25×" */
                     AB_AXIS_CHANGE,   /* "+5 %"; of 0.05 */

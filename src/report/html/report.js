@@ -56,7 +56,11 @@
 
   function show(unit, x) {
     switch (unit) {
-    case 'time': return scaled(x, 1000, ['ns', 'µs', 'ms', 's']);
+    case 'time':
+      if (x >= 48 * 3600e9) return `${+(x / 24 / 3600e9).toPrecision(3)} d`;
+      if (x >= 3600e9) return `${+(x / 3600e9).toPrecision(3)} h`;
+      if (x >= 120e9) return `${+(x / 60e9).toPrecision(3)} min`;
+      return scaled(x, 1000, ['ns', 'µs', 'ms', 's']);
     case 'bytes': return scaled(x, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB']);
     case 'ratio': return show('change', x - 1);
     case 'change': return `${x > 0 ? '+' : ''}${+(100 * x).toPrecision(3)} %`;

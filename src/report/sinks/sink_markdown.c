@@ -83,17 +83,13 @@ static void add_cell(struct ab_text *t, const struct ab_grid_cell *cell)
     ab_text_add(t, " |");
 }
 
-/* The columns of the page, and after free; of those that are ranked, which come first. */
-static void add_ranking(struct ab_text *t, const struct ab_view *v)
+/* The columns of the page, of all rows below `end` but headings. */
+static void add_table(struct ab_text *t, const struct ab_grid *g, size_t end)
 {
-    struct ab_grid g;
-    ab_ranking_grid(v, &g);
     struct ab_text rule = {0};
-    if (v->ranking.has_drain)
-        g.columns[AB_RANKING_AFTER_FREE].in_html = "#after free";
-    ab_text_addf(t, "| %s |", g.rows_are);
-    for (unsigned c = 0; c < g.n_columns; c++) {
-        const char *title = g.columns[c].in_html;
+    ab_text_addf(t, "| %s |", g->rows_are);
+    for (unsigned c = 0; c < g->n_columns; c++) {
+        const char *title = g->columns[c].in_html;
         if (title == NULL)
             continue;
         ab_text_add(t, " ");
@@ -103,16 +99,39 @@ static void add_ranking(struct ab_text *t, const struct ab_view *v)
     }
     ab_text_addf(t, "\n|---|%s\n", rule.s);
     ab_text_fini(&rule);
-    for (uint32_t i = 1; i <= v->ranking.n_ranked; i++) { /* below the heading */
+    for (size_t i = 0; i < end; i++) {
+        if (g->rows[i].is_heading)
+            continue;
         ab_text_add(t, "| ");
-        ab_sinks_markdown_text(t, g.rows[i].label);
+        ab_sinks_markdown_text(t, g->rows[i].label);
         ab_text_add(t, " |");
-        for (unsigned c = 0; c < g.n_columns; c++)
-            if (g.columns[c].in_html != NULL)
-                add_cell(t, &g.rows[i].cells[c]);
+        for (unsigned c = 0; c < g->n_columns; c++)
+            if (g->columns[c].in_html != NULL)
+                add_cell(t, &g->rows[i].cells[c]);
         ab_text_add(t, "\n");
     }
     ab_text_add(t, "\n");
+}
+
+/* With what stays after free; of those that are ranked, which come first. */
+static void add_ranking(struct ab_text *t, const struct ab_view *v)
+{
+    struct ab_grid g;
+    ab_ranking_grid(v, &g);
+    if (v->ranking.has_drain)
+        g.columns[AB_RANKING_AFTER_FREE].in_html = "#after free";
+    add_table(t, &g, v->ranking.n_ranked + (size_t)1); /* below the heading */
+    ab_grid_fini(&g);
+}
+
+static void add_over_time(struct ab_text *t, const struct ab_session *s)
+{
+    struct ab_grid g;
+    if (ab_growth_grid(s, &g))
+        add_table(t, &g, g.n_rows);
+    ab_grid_fini(&g);
+    if (ab_over_time_grid(s, &g))
+        add_table(t, &g, g.n_rows);
     ab_grid_fini(&g);
 }
 
@@ -146,6 +165,7 @@ static bool markdown_answer(struct ab_text *to, const struct ab_session *session
         }
         ab_text_add(to, "\n");
         add_ranking(to, &view);
+        add_over_time(to, session);
         add_warnings(to, &view.warnings);
     }
     ab_view_fini(&view);

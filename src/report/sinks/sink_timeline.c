@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What changes over the op clock, as CSV in long form: the memory time lines and the latency
- * windows, one row a number. And over the iterations of a phase, whose number is the position.
+ * windows, one row a number. And over the iterations of a phase, whose number is the position, and
+ * over the time of the work, in ns.
  */
 #include "report/sinks/sinks.h"
 
@@ -17,7 +18,7 @@ struct rows {
     uint32_t backend, round;
 };
 
-static void put_row(const struct rows *rows, const char *series, uint32_t position, double value,
+static void put_row(const struct rows *rows, const char *series, uint64_t position, double value,
                     const char *unit)
 {
     if (!isfinite(value))
@@ -25,7 +26,7 @@ static void put_row(const struct rows *rows, const char *series, uint32_t positi
     ab_csv_run(rows->to, rows->session, rows->backend);
     fprintf(rows->to, "%" PRIu32 ",", rows->round);
     ab_csv_backend(rows->to, rows->session, rows->backend);
-    fprintf(rows->to, ",%s,%" PRIu32 ",", series, position);
+    fprintf(rows->to, ",%s,%" PRIu64 ",", series, position);
     ab_csv_number(rows->to, value);
     fprintf(rows->to, ",%s", unit);
     ab_csv_end_row(rows->to, rows->session, rows->backend);
@@ -40,6 +41,16 @@ static void put_timeline(const struct rows *rows, const struct ab_timeline *t)
         put_row(rows, "footprint", p->position, p->footprint_bytes, "bytes");
         put_row(rows, "external", p->position, p->external_bytes, "bytes");
     }
+}
+
+/* By ns of the work's time. */
+static void put_over_time(const struct rows *rows, const struct ab_over_time *t)
+{
+    put_row(rows, "time/live", t->time_ns, t->live_bytes, "bytes");
+    put_row(rows, "time/resident", t->time_ns, t->resident_bytes, "bytes");
+    put_row(rows, "time/external", t->time_ns, t->external_bytes, "bytes");
+    put_row(rows, "time/retained", t->time_ns, t->retained_bytes, "bytes");
+    put_row(rows, "time/lazyfree", t->time_ns, t->lazyfree_bytes, "bytes");
 }
 
 /* In the middle of the window. */
@@ -79,6 +90,11 @@ bool ab_sink_timeline(FILE *to, const struct ab_session *s)
         const struct ab_timeline *t = &s->timelines[i];
         if (ab_session_has_numbers(s, t->backend))
             put_timeline(&(struct rows){to, s, t->backend, t->round}, t);
+    }
+    for (uint32_t i = 0; i < s->n_over_time; i++) {
+        const struct ab_over_time *t = &s->over_time[i];
+        if (ab_session_has_numbers(s, t->backend))
+            put_over_time(&(struct rows){to, s, t->backend, t->round}, t);
     }
     for (uint32_t i = 0; i < s->n_windows; i++) {
         const struct ab_window *w = &s->windows[i];

@@ -415,6 +415,21 @@ static void print_peak(FILE *to, const struct ab_view *v, struct ab_table_style 
     ab_grid_fini(&g);
 }
 
+static void print_over_time(FILE *to, const struct ab_session *s, struct ab_table_style style,
+                            struct ab_legend *legend)
+{
+    bool (*const grids[])(const struct ab_session *, struct ab_grid *) = {ab_over_time_grid,
+                                                                          ab_growth_grid};
+    for (unsigned i = 0; i < AB_ARRAY_LEN(grids); i++) {
+        struct ab_grid g;
+        if (grids[i](s, &g)) {
+            fputc('\n', to);
+            ab_legend_grid(to, &g, style, legend);
+        }
+        ab_grid_fini(&g);
+    }
+}
+
 static void print_program(FILE *to, const struct ab_view *v, struct ab_table_style style,
                           struct ab_legend *legend)
 {
@@ -494,6 +509,8 @@ static void answer_print(FILE *to, const struct ab_view *v, struct ab_table_styl
         print_phases(to, v, style, &legend);
         print_peak(to, v, style, &legend);
     }
+    if (v->session->n_combinations == 0 || style.topics != 0)
+        print_over_time(to, v->session, style, &legend);
     if (v->session->n_combinations == 0 || style.topics != 0)
         fputc('\n', to);
     ab_legend_print(to, v, &legend, style);

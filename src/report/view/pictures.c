@@ -9,15 +9,18 @@
 #include "report/view/program.h"
 #include "report/view/view.h"
 #include "stats/metric.h"
+#include "stats/over_time.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 enum {
     /* Columns of a map; with many back ends fewer, so that the page stays small. */
     COLUMNS_MOST = 72,
     COLUMNS_FEW = 48,
-    MANY = 6
+    MANY = 6,
+    TIMES_MOST = 600 /* points of a line over time */
 };
 #define MS_NS 1e6
 
@@ -194,6 +197,51 @@ static void add_course(const struct ab_session *s, uint32_t backend, struct ab_v
     }
 }
 
+/* ---- work that has times ---- */
+
+/* Live or resident bytes of the first round: of each stretch of time the largest. */
+static struct ab_view_course course_of(const struct ab_session *s, uint32_t backend, size_t offset)
+{
+    struct ab_view_course c = {.backend = backend};
+    const struct ab_over_time *row, *first = NULL, *last = NULL;
+    for (uint32_t at = 0;
+         (row = ab_over_time_next(s, backend, AB_OVER_TIME_ALL_ROUNDS, &at)) != NULL;) {
+        first = first != NULL ? first : row;
+        last = row->round == first->round ? row : last;
+    }
+    if (first == NULL || last->time_ns == first->time_ns)
+        return c;
+    double step = ((double)last->time_ns - (double)first->time_ns) / TIMES_MOST;
+    c.points = ab_alloc_zeroed(TIMES_MOST + 2, sizeof c.points[0]);
+    for (uint32_t at = 0; (row = ab_over_time_next(s, backend, first->round, &at)) != NULL;) {
+        double bytes = *(const double *)(const void *)((const char *)row + offset);
+        struct ab_point p = {(double)row->time_ns, bytes};
+        if (!isfinite(bytes))
+            continue;
+        if (c.n == 0 || p.x - c.points[c.n - 1].x >= step)
+            c.points[c.n++] = p;
+        else
+            c.points[c.n - 1].y = fmax(c.points[c.n - 1].y, bytes);
+    }
+    return c;
+}
+
+static void add_over_time(const struct ab_session *s, uint32_t backend,
+                          struct ab_view_pictures *out)
+{
+    struct ab_view_course c = course_of(s, backend, offsetof(struct ab_over_time, resident_bytes));
+    for (uint32_t i = 0; i < c.n; i++) {
+        out->courses_end.x = fmax(out->courses_end.x, c.points[i].x);
+        out->courses_end.y = fmax(out->courses_end.y, c.points[i].y);
+    }
+    if (c.n > 1)
+        out->courses[out->n_courses++] = c;
+    else
+        free(c.points);
+    if (c.n > 1 && out->live.points == NULL)
+        out->live = course_of(s, backend, offsetof(struct ab_over_time, live_bytes));
+}
+
 static void fill_row(const struct ab_session *s, const struct ab_field *field, uint32_t backend,
                      struct ab_view_strip *strip)
 {
@@ -253,6 +301,8 @@ void ab_view_pictures_make(const struct ab_view *v, struct ab_view_pictures *out
         uint32_t b = v->ranking.rows[i].backend;
         if (!ab_session_is_exec(s))
             add_footprint(s, b, out);
+        if (!ab_session_is_exec(s) && ab_view_shows(s, b))
+            add_over_time(s, b, out);
         if (ab_view_shows(s, b))
             add_map(s, b, out);
     }
@@ -264,6 +314,7 @@ void ab_view_pictures_fini(struct ab_view_pictures *p)
         free(p->maps[i].cells);
     for (uint32_t i = 0; i < p->n_courses; i++)
         free(p->courses[i].points);
+    free(p->live.points);
     for (unsigned i = 0; i < p->n_strips; i++) {
         free(p->strips[i].backends);
         free(p->strips[i].medians);

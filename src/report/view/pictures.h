@@ -46,7 +46,7 @@ struct ab_view_map {
     size_t n;
 };
 
-/* Resident bytes of a real program over its time in ns, in the first round. */
+/* Resident bytes over time in ns, in the first round: of a real program, or of work that has times. */
 struct ab_view_course {
     uint32_t backend, n;
     struct ab_point *points;
@@ -72,10 +72,11 @@ struct ab_view_pictures {
     double footprints_most;
     struct ab_view_map *maps;
     uint32_t n_maps;
-    struct ab_view_span maps_y;     /* of all of them */
-    struct ab_view_course *courses; /* of a real program */
+    struct ab_view_span maps_y; /* of all of them */
+    struct ab_view_course *courses;
     uint32_t n_courses;
     struct ab_point courses_end;
+    struct ab_view_course live; /* of one of them, for all do the same; n 0 = not known */
     struct ab_view_strip strips[AB_VIEW_STRIPS];
     unsigned n_strips;
 };

@@ -285,6 +285,10 @@ bool ab_memory_phase_grid(const struct ab_session *s, const char *phase, struct 
 bool ab_walks_grid(const struct ab_session *s, const char *phase, struct ab_grid *g);
 /* Once all is freed, and over time. */
 bool ab_memory_drain_grid(const struct ab_session *s, struct ab_grid *g);
+/* Of work that has times: what stays resident in idle stretches, a row for each and back end, and
+ * growth with its verdict. False: it has none. */
+bool ab_over_time_grid(const struct ab_session *s, struct ab_grid *g);
+bool ab_growth_grid(const struct ab_session *s, struct ab_grid *g);
 /* Percentiles of the ratios to the live bytes, from the merged histograms of all rounds: in two
  * tables, as wide as a terminal of 80 columns. */
 enum { AB_MEMORY_HALVES = 2 };
