@@ -262,19 +262,24 @@ static void tape_place_iterations(struct ab_tape_builder *b, uint32_t lane, uint
 /* Time. Steps are noted by the number of ops pushed before, and get their positions when the lanes have
  * been laid down. */
 
-static void add_step(struct ab_tape_builder *b, uint64_t time_ns, unsigned flags)
+static void add_step(struct ab_tape_builder *b, uint32_t at, uint64_t time_ns, unsigned flags)
 {
     struct ab_tape *tape = &b->tape;
     struct ab_time_step *last = tape->n_steps > 0 ? &tape->steps[tape->n_steps - 1] : NULL;
-    const struct ab_time_step step = {.position = (uint32_t)b->n_pushed,
+    const struct ab_time_step step = {.position = at,
                                       .flags = (uint16_t)flags,
                                       .phase = (uint16_t)(tape->n_phases - 1),
                                       .time_ns = time_ns};
+    bool goes_on = last != NULL && last->position == at && last->phase == step.phase &&
+                   last->flags == step.flags;
+    if ((flags & AB_STEP_IDLE) != 0) {
+        tape->idle_ns += time_ns - b->kept_ns;
+        tape->n_idle += !goes_on;
+    }
     b->kept_ns = time_ns;
     if (flags != AB_STEP_RECORDED)
         b->is_time_work = true;
-    if (last != NULL && last->position == step.position && last->phase == step.phase &&
-        last->flags == step.flags) {
+    if (goes_on) {
         last->time_ns = time_ns;
         return;
     }
@@ -286,11 +291,11 @@ static void add_step(struct ab_tape_builder *b, uint64_t time_ns, unsigned flags
 void ab_tape_keep_time(struct ab_tape_builder *b)
 {
     if (b->kept_ns < b->tape.duration_ns)
-        add_step(b, b->tape.duration_ns, b->time_flags);
+        add_step(b, ab_tape_pushed(b), b->tape.duration_ns, b->time_flags);
 }
 
-enum ab_status ab_tape_time(struct ab_tape_builder *b, uint64_t time_ns, unsigned flags,
-                            struct ab_err *err)
+enum ab_status ab_tape_time_at(struct ab_tape_builder *b, uint32_t n, uint64_t time_ns,
+                               unsigned flags, struct ab_err *err)
 {
     const uint64_t grain = AB_TIME_GRAIN_NS << b->n_kept / AB_STEPS_FINE, now = b->tape.duration_ns;
     const double second = 1e9;
@@ -301,7 +306,7 @@ enum ab_status ab_tape_time(struct ab_tape_builder *b, uint64_t time_ns, unsigne
                        (double)now / second, (double)time_ns / second);
     if (time_ns > AB_TIME_MAX_NS)
         return ab_fail(err, AB_INPUT, "it lasts more than %llu days",
-                       (unsigned long long)(AB_TIME_MAX_NS / 86400 / 1000000000));
+                       (unsigned long long)(AB_TIME_MAX_NS / AB_DAY_NS));
     if (time_ns == now)
         return AB_OK;
     if ((flags & AB_STEP_IDLE) != 0)
@@ -309,8 +314,19 @@ enum ab_status ab_tape_time(struct ab_tape_builder *b, uint64_t time_ns, unsigne
     b->tape.duration_ns = time_ns;
     b->time_flags = (uint16_t)flags;
     if ((flags & AB_STEP_IDLE) != 0 || time_ns - b->kept_ns >= grain)
-        add_step(b, time_ns, flags);
+        add_step(b, n, time_ns, flags);
     return AB_OK;
+}
+
+enum ab_status ab_tape_time(struct ab_tape_builder *b, uint64_t time_ns, unsigned flags,
+                            struct ab_err *err)
+{
+    return ab_tape_time_at(b, ab_tape_pushed(b), time_ns, flags, err);
+}
+
+uint32_t ab_tape_pushed(const struct ab_tape_builder *b)
+{
+    return (uint32_t)b->n_pushed;
 }
 
 /* Of a turn, whose next op is `*at` of the tape: passes over `n` ops with what guards them; how many

@@ -823,6 +823,8 @@ void ab_tape_total_add(struct ab_tape *total, const struct ab_tape *burst)
     total->live_end_bytes = burst->live_end_bytes;
     total->no_op_frees = burst->no_op_frees;
     total->duration_ns = burst->duration_ns;
+    total->idle_ns = burst->idle_ns;
+    total->n_idle = burst->n_idle;
 }
 
 /* What can be asked of a tape while it is built. */

@@ -68,7 +68,8 @@ enum ab_step_flag {
  * or the tape ends. Twice as much after each AB_STEPS_FINE steps. */
 #define AB_TIME_GRAIN_NS UINT64_C(1000000)
 #define AB_STEPS_FINE (1u << 20)
-#define AB_TIME_MAX_NS (UINT64_C(366) * 86400 * 1000000000) /* that a tape may last */
+#define AB_DAY_NS (UINT64_C(86400) * 1000000000)
+#define AB_TIME_MAX_NS (366 * AB_DAY_NS) /* that a tape may last */
 
 /* Skew window in ops of the global order. AUTO: where the live bytes might go more than a tenth
  * above their peak without one, the widest that keeps them below, of at least AB_WINDOW_LEAST; for
@@ -105,7 +106,9 @@ struct ab_tape {
     uint32_t n_iterations;
     struct ab_time_step *steps; /* NULL where it has no times */
     uint32_t n_steps;
-    uint64_t duration_ns; /* time of the work at its end, counted from the very beginning */
+    uint64_t duration_ns; /* time of the work at its end, counted from the very beginning, … */
+    uint64_t idle_ns;     /* … and how much of it is in idle stretches */
+    uint32_t n_idle;
     /* Of ops, side table, phases and times, little-endian: same digest, same work. */
     char sha256[65];
 };
@@ -136,6 +139,11 @@ enum ab_status ab_tape_iteration_of_all(struct ab_tape_builder *b, struct ab_err
  * where it runs backwards or beyond AB_TIME_MAX_NS. */
 enum ab_status ab_tape_time(struct ab_tape_builder *b, uint64_t time_ns, unsigned flags,
                             struct ab_err *err);
+/* The same before what was pushed when ab_tape_pushed was n, in the phase that goes on: a time that is
+ * known afterwards only. Ascending. */
+enum ab_status ab_tape_time_at(struct ab_tape_builder *b, uint32_t n, uint64_t time_ns,
+                               unsigned flags, struct ab_err *err);
+uint32_t ab_tape_pushed(const struct ab_tape_builder *b);
 
 /* The lane of what is pushed next, < AB_LANES_MAX; a phase begins in lane 0. */
 enum ab_status ab_tape_lane(struct ab_tape_builder *b, uint32_t lane, struct ab_err *err);

@@ -81,7 +81,8 @@ static uint64_t body_ops(const struct ab_workload *w, const struct ab_verb *body
         uint64_t unit = v->kind == AB_VERB_SEND ? w->sets[v->set].unit : 1;
         if (v->kind == AB_VERB_CHOOSE)
             sum = add(sum, least_branch_ops(w, v));
-        else if (v->n_body > 0 && (v->kind != AB_VERB_MAYBE || v->fraction >= 1))
+        else if (v->n_body > 0 && v->kind != AB_VERB_EVERY &&
+                 (v->kind != AB_VERB_MAYBE || v->fraction >= 1))
             sum = add(sum, multiply(v->count, body_ops(w, v->body, v->n_body)));
         else if (v->amount == AB_AMOUNT_COUNT && is_sure(w, v))
             sum = add(sum, multiply(v->count, unit));
@@ -188,6 +189,15 @@ static uint64_t available_bytes(void)
     return kib >= 0 ? (uint64_t)kib * 1024 : UINT64_MAX;
 }
 
+/* The times of ops that are spread over a phase are known when all of them are. */
+static bool has_spread_ops(const struct ab_workload *w)
+{
+    bool is_spread = false;
+    for (size_t i = 0; i < w->n_phases; i++)
+        is_spread = is_spread || w->phases[i].over_ns != 0;
+    return is_spread;
+}
+
 /* How many ops a tape may have: the format's limit, or of one that is held whole what fits in half of
  * the available memory beside the live sets of w. */
 static uint64_t estimate_max_ops(const struct ab_workload *w, bool is_in_bursts)
@@ -203,7 +213,7 @@ static uint64_t estimate_max_ops(const struct ab_workload *w, bool is_in_bursts)
         if (w->phases[i].n_lanes > 1)
             op_bytes = LANE_OP_BYTES;
     room = room > taken ? room - taken : 0;
-    if (is_in_bursts)
+    if (is_in_bursts && !has_spread_ops(w))
         return AB_TAPE_MAX_OPS;
     return room / op_bytes < AB_TAPE_MAX_OPS ? room / op_bytes : AB_TAPE_MAX_OPS;
 }
@@ -274,6 +284,7 @@ static void interpret_begin(struct ab_generator *g, struct ab_generator_lane *la
                                       .limit = g->is_final ? 1 : p->limit,
                                       .begin = lane->n_ops,
                                       .place = p->place};
+    ab_time_begin_lane(g, lane);
 }
 
 /* After some turns of a loop of `all`, `done` of them: will there be too many ops? */
@@ -309,14 +320,15 @@ static enum ab_status check_rise(struct ab_generator *g)
         g->highest_at = n_ops;
         g->stalled = 0;
     }
+    uint64_t unit = p->until == AB_UNTIL_SECONDS ? UINT64_C(1000000000) : 1;
     bool is_costly = g->stalled >= PROBE_ITERS && n_ops - g->highest_at >= AB_PROBE_OPS;
     if (g->stalled >= STALLED_ITERS || is_costly)
         return ab_generate_fail(g, p->place,
                                 "never ends: no progress towards 'until' in %llu iterations "
                                 "(%llu of %llu)",
                                 (unsigned long long)g->stalled,
-                                (unsigned long long)(g->highest - (g->until - p->limit)),
-                                (unsigned long long)p->limit);
+                                (unsigned long long)((g->highest - (g->until - p->limit)) / unit),
+                                (unsigned long long)(p->limit / unit));
     return n_ops >= g->probe_at && g->highest > g->start ? check_pace(g, n_ops) : AB_OK;
 }
 
@@ -334,8 +346,11 @@ static enum ab_status end_iteration(struct ab_generator *g, struct ab_generator_
     struct ab_loop *loop = &lane->loops[lane->depth - 1];
     loop->next = 0;
     loop->done++;
+    g->clock.n_bodies += lane->depth == 1 && !g->is_final;
     if (lane->depth == 1 && ab_generate_counts(g)) {
         enum ab_status rise = check_rise(g);
+        if (g->phase->until == AB_UNTIL_SECONDS)
+            ab_time_end_iteration(g, lane);
         return rise == AB_OK ? renew_thread(g, loop) : rise;
     }
     enum ab_status status = interpret_probe(g, loop, lane->n_ops);
@@ -365,7 +380,7 @@ static const struct ab_verb *choose_branch(struct ab_generator_lane *lane, const
 static enum ab_status enter(struct ab_generator *g, struct ab_generator_lane *lane,
                             const struct ab_verb *v)
 {
-    uint64_t n = ab_step_draw_count(g, v);
+    uint64_t n = v->kind == AB_VERB_EVERY ? ab_time_take_due(g, v) : ab_step_draw_count(g, v);
     if (n == 0 || (v->kind == AB_VERB_MAYBE && ab_rng_unit(&lane->choices) >= v->fraction))
         return ab_generate_idle(g, v->place, 1);
     struct ab_loop *loop = &lane->loops[lane->depth++];
@@ -388,6 +403,8 @@ static enum ab_status advance(struct ab_generator *g, struct ab_generator_lane *
     if (loop->next == loop->n_body)
         return end_iteration(g, lane);
     const struct ab_verb *v = &loop->body[loop->next++];
+    if (v->kind == AB_VERB_SETTLE)
+        return ab_time_settle(g, v);
     if (v->n_body == 0) {
         lane->verb = v;
         return ab_step_begin(g, v);
@@ -414,6 +431,7 @@ static enum ab_status interpret_turn(struct ab_generator *g, struct ab_generator
         status = advance(g, lane);
         lane->n_ops += ab_tape_count(g->tape) - n_ops;
         n_ops = ab_tape_count(g->tape);
+        ab_time_note_ops(g);
     }
     return status;
 }
@@ -500,6 +518,8 @@ static struct ab_tape pad(const struct ab_generator *g, const struct ab_tape *ma
                                      i < first ? 0 : made->n_turns);
     memcpy(burst.phases + first, made->phases, made->n_phases * sizeof burst.phases[0]);
     burst.lane_begin = pad_begins(made->lane_begin, first, end - first, n, n_lanes);
+    for (uint32_t i = 0; i < burst.n_steps; i++)
+        burst.steps[i].phase += (uint16_t)first;
     if (made->n_iterations > 0)
         burst.iteration_begin = pad_begins(made->iteration_begin, first, end - first, n, n_lanes);
     return burst;
@@ -537,7 +557,8 @@ static bool is_in_scope(const struct ab_generator *g)
 /* Between two turns: a burst that is long enough ends here. */
 static enum ab_status end_burst(struct ab_generator *g)
 {
-    if (g->bursts == NULL || ab_tape_bytes(g->tape) < g->bursts->most_bytes || is_in_scope(g))
+    if (g->bursts == NULL || ab_tape_bytes(g->tape) < g->bursts->most_bytes || is_in_scope(g) ||
+        g->phase->over_ns != 0)
         return AB_OK;
     AB_TRY(hand_over(g, false));
     g->first_phase = (uint32_t)(g->phase - g->w->phases);
@@ -555,7 +576,11 @@ static enum ab_status take_turns(struct ab_generator *g)
         if (g->w->progress != NULL && ++g->n_turns % TURNS_SHOWN == 0)
             g->w->progress(g->w->progress_user, ab_tape_count(g->tape));
         if (index == AB_LANES_MAX) {
-            status = end_of_messages(g, n_finished);
+            bool has_passed;
+            status = ab_time_pass(g, &has_passed);
+            if (status == AB_OK && !has_passed)
+                status = end_of_messages(g, n_finished);
+            index = 0;
             continue;
         }
         status = take_turn(g, &g->lanes[index]);
@@ -614,6 +639,7 @@ static enum ab_status run_once(struct ab_generator *g, const struct ab_phase_def
     if (__builtin_add_overflow(p->until == AB_UNTIL_LIVE ? 0 : g->start, p->limit, &g->until))
         g->until = UINT64_MAX;
     g->is_done = p->until != AB_UNTIL_ITERS && g->highest >= g->until;
+    ab_time_begin(g);
     enum ab_status status = run_bodies(g, p);
     bool has_finally = false;
     for (size_t r = 0; r < p->n_roles; r++)
@@ -623,13 +649,14 @@ static enum ab_status run_once(struct ab_generator *g, const struct ab_phase_def
     if (status == AB_OK && has_finally)
         status = run_bodies(g, p);
     g->is_final = false;
-    return status;
+    return status == AB_OK ? ab_time_end(g) : status;
 }
 
 static enum ab_status run_phase(struct ab_generator *g, const struct ab_phase_def *p)
 {
     struct ab_loop repeat = {
         .limit = p->repeat, .begin = ab_tape_count(g->tape), .place = p->place};
+    uint64_t begin_ns = g->clock.now_ns;
     g->phase = p;
     enum ab_status status = begin_phase(g);
     g->pool.barrier = repeat.begin;
@@ -642,7 +669,8 @@ static enum ab_status run_phase(struct ab_generator *g, const struct ab_phase_de
         if (status == AB_OK)
             status = interpret_probe(g, &repeat, ab_tape_count(g->tape));
     }
-    if (status == AB_OK && p->is_measured && ab_tape_count(g->tape) == repeat.begin)
+    if (status == AB_OK && p->is_measured && ab_tape_count(g->tape) == repeat.begin &&
+        g->clock.now_ns == begin_ns)
         status = ab_generate_fail(g, p->place, "phase '%s' is measured, but makes no ops", p->name);
     return status;
 }
@@ -732,6 +760,7 @@ static void release(struct ab_generator *g)
         free(g->lanes[i].message.slots);
     }
     ab_slot_pool_fini(&g->pool);
+    free(g->clock.paces);
     free(g->instances);
     free(g->first_instance);
     free(g->lanes);
