@@ -2,7 +2,7 @@
  *
  * What `settle`, `every`, `over` and `until: seconds(t)` make of the work's time: the steps of the tape
  * as POSITION@MILLISECONDS, with an i where nothing is called meanwhile.
- * tests: workload/generate/time.c
+ * tests: workload/generate/generate.c
  */
 #include "support/workload_ops.h"
 

@@ -99,7 +99,7 @@ struct ab_generator {
     uint64_t begin,
         probe_at; /* ops of the tape when the phase began, and when it is looked at next */
     uint64_t n_turns;
-    struct ab_clock {              /* the time of the work, time.c */
+    struct ab_clock {              /* the time of the work */
         uint64_t now_ns, begin_ns; /* begin: of the phase's repetition */
         uint64_t n_bodies;         /* in it, of all lanes */
         struct ab_pace {           /* where its ops stand, for `over` */
@@ -134,22 +134,6 @@ enum ab_status ab_step(struct ab_generator *g);
 enum ab_status ab_step_end_scope(struct ab_generator *g, const struct ab_loop *scope);
 /* Puts the message that a lane holds back where it belongs, at the end of a phase. */
 void ab_step_put_down(struct ab_generator *g, struct ab_generator_lane *lane);
-
-/* ---- time.c ---- */
-void ab_time_begin(struct ab_generator *g); /* a repetition of the phase */
-void ab_time_begin_lane(struct ab_generator *g, struct ab_generator_lane *lane); /* … its body */
-/* How often an `every` that the lane meets is carried out. */
-uint64_t ab_time_take_due(struct ab_generator *g, const struct ab_verb *every);
-/* The lane waits at a `settle`. */
-enum ab_status ab_time_settle(struct ab_generator *g, const struct ab_verb *settle);
-/* An iteration of the lane's body is over: in a phase that lasts so long it may wait for its `every`. */
-void ab_time_end_iteration(struct ab_generator *g, struct ab_generator_lane *lane);
-/* Ops were pushed. */
-void ab_time_note_ops(struct ab_generator *g);
-/* No lane is ready: time passes up to what the first of them waits for, if one does. */
-enum ab_status ab_time_pass(struct ab_generator *g, bool *has_passed);
-/* The repetition is over; with `over` its ops get their times. */
-enum ab_status ab_time_end(struct ab_generator *g);
 
 /* ---- play.c ---- */
 struct ab_play *ab_play_begin(const struct ab_model *t, uint64_t seed, uint64_t stream);
