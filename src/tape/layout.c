@@ -288,7 +288,8 @@ static void add_step(struct ab_tape_builder *b, uint32_t at, uint64_t time_ns, u
     b->n_kept++;
 }
 
-void ab_tape_keep_time(struct ab_tape_builder *b)
+/* What time has passed since the last step gets one here. */
+static void keep_time(struct ab_tape_builder *b)
 {
     if (b->kept_ns < b->tape.duration_ns)
         add_step(b, ab_tape_pushed(b), b->tape.duration_ns, b->time_flags);
@@ -307,21 +308,15 @@ enum ab_status ab_tape_time_at(struct ab_tape_builder *b, uint32_t n, uint64_t t
     if (time_ns > AB_TIME_MAX_NS)
         return ab_fail(err, AB_INPUT, "it lasts more than %llu days",
                        (unsigned long long)(AB_TIME_MAX_NS / AB_DAY_NS));
+    if (time_ns == now || (flags & AB_STEP_IDLE) != 0)
+        keep_time(b);
     if (time_ns == now)
         return AB_OK;
-    if ((flags & AB_STEP_IDLE) != 0)
-        ab_tape_keep_time(b);
     b->tape.duration_ns = time_ns;
     b->time_flags = (uint16_t)flags;
     if ((flags & AB_STEP_IDLE) != 0 || time_ns - b->kept_ns >= grain)
         add_step(b, n, time_ns, flags);
     return AB_OK;
-}
-
-enum ab_status ab_tape_time(struct ab_tape_builder *b, uint64_t time_ns, unsigned flags,
-                            struct ab_err *err)
-{
-    return ab_tape_time_at(b, ab_tape_pushed(b), time_ns, flags, err);
 }
 
 uint32_t ab_tape_pushed(const struct ab_tape_builder *b)

@@ -121,13 +121,19 @@ static void note_starts(struct ab_tape_builder *b, uint32_t index)
         memset(b->awaited, 0, sizeof(uint32_t) * AB_LANES_MAX * AB_LANES_MAX);
 }
 
+enum ab_status ab_tape_time(struct ab_tape_builder *b, uint64_t time_ns, unsigned flags,
+                            struct ab_err *err)
+{
+    return ab_tape_time_at(b, ab_tape_pushed(b), time_ns, flags, err);
+}
+
 enum ab_status ab_tape_phase(struct ab_tape_builder *b, const char *name, bool is_measured,
                              struct ab_err *err)
 {
     if (b->is_cut)
         ab_tape_take_back(b);
     else if (b->phase != NULL)
-        ab_tape_keep_time(b);
+        AB_TRY(ab_tape_time(b, b->tape.duration_ns, 0, err)); /* up to here */
     b->phase = NULL; /* until this one has begun: the array may move */
     if (strlen(name) > AB_PHASE_NAME_MAX)
         return ab_fail(err, AB_CONFIG, "phase name longer than %d characters", AB_PHASE_NAME_MAX);
@@ -749,7 +755,7 @@ static enum ab_status finish(struct ab_tape_builder *b, struct ab_err *err)
     b->tape.facts.lanes = b->n_lanes;
     b->tape.live_end_blocks = b->live_blocks;
     b->tape.live_end_bytes = b->live_bytes;
-    ab_tape_keep_time(b);
+    AB_TRY(ab_tape_time(b, b->tape.duration_ns, 0, err));
     tape_take_digest(b);
     enum ab_status status = ab_tape_lay_down(b, err);
     note_stretch(b); /* after it: it may forbid resets */

@@ -135,8 +135,8 @@ enum ab_status ab_tape_iteration(struct ab_tape_builder *b, struct ab_err *err);
 /* That of every lane with ops in it, or of the only lane. The current lane stays. */
 enum ab_status ab_tape_iteration_of_all(struct ab_tape_builder *b, struct ab_err *err);
 
-/* Before what is pushed next the time of the work becomes time_ns; `flags`: enum ab_step_flag. AB_INPUT
- * where it runs backwards or beyond AB_TIME_MAX_NS. */
+/* Before what is pushed next the time of the work becomes time_ns; `flags`: enum ab_step_flag. The same time
+ * again: a step is kept here. AB_INPUT where it runs backwards or beyond AB_TIME_MAX_NS. */
 enum ab_status ab_tape_time(struct ab_tape_builder *b, uint64_t time_ns, unsigned flags,
                             struct ab_err *err);
 /* The same before what was pushed when ab_tape_pushed was n, in the phase that goes on: a time that is
