@@ -464,6 +464,12 @@ static bool has_combinations(const void *record, const void *context)
     return ((const struct check *)record)->n_combinations > 1;
 }
 
+static bool has_time(const void *record, const void *context)
+{
+    (void)context;
+    return ((const struct check *)record)->tape.tape.duration_ns > 0;
+}
+
 #define FACT(member) AB_WHOLE(#member, struct check, tape.tape.facts.member, INT64_MAX, 0)
 
 static const struct ab_member document_members[] = {
@@ -481,6 +487,9 @@ static const struct ab_member document_members[] = {
     CHECK(WHOLE, "claims", gates.n_claims),
     AB_ARRAY("lints", struct check, lints.items, lints.n, LINTS_MAX, .record = &lint_record),
     AB_RECORD_HERE("cost", &cost_record),
+    CHECK(WHOLE, "duration_ns", tape.tape.duration_ns, .has = has_time, .flags = AB_OMIT),
+    CHECK(WHOLE, "idle_ns", tape.tape.idle_ns, .has = has_time, .flags = AB_OMIT),
+    CHECK(WHOLE, "idle_stretches", tape.tape.n_idle, .has = has_time, .flags = AB_OMIT),
     AB_LIST("combinations", struct check, combinations, n_combinations, AB_COMBINATIONS_MAX,
             .record = &ab_combination_record, .has = has_combinations, .flags = AB_OMIT),
 };

@@ -116,8 +116,12 @@ static json_t *write_remote_ratio(const struct ab_writing *x)
 #define COUNT(key, member) AB_WHOLE(key, struct ab_survey, member, INT64_MAX, 0)
 
 static const struct ab_member frees_members[] = {
-    COUNT("freed_blocks", n_frees), COUNT("remote_frees", n_remote_frees),
-    AB_WRITTEN("remote_free_ratio", write_remote_ratio), COUNT("remote_resizes", n_remote_resizes)};
+    COUNT("idle_stretches", n_idle),
+    COUNT("idle_us", idle_us),
+    COUNT("freed_blocks", n_frees),
+    COUNT("remote_frees", n_remote_frees),
+    AB_WRITTEN("remote_free_ratio", write_remote_ratio),
+    COUNT("remote_resizes", n_remote_resizes)};
 AB_TABLE(frees, struct ab_survey);
 
 static const struct ab_member survey_members[] = {
@@ -315,7 +319,17 @@ static void print_bypass(FILE *to, const struct ab_trace_bypass *b)
     fputc('\n', to);
 }
 
-static void print_totals(FILE *to, const struct ab_trace_info *i)
+static void print_time(FILE *to, const struct ab_trace_info *i, const struct ab_survey *s)
+{
+    char a[32];
+    fprintf(to, "\ntime       %s", ab_units_time(a, sizeof a, (double)i->time_us * 1e3));
+    if (s->n_idle > 0)
+        fprintf(to, ", idle for %s of it, in %llu stretch%s of a second or more",
+                ab_units_time(a, sizeof a, (double)s->idle_us * 1e3), (unsigned long long)s->n_idle,
+                s->n_idle == 1 ? "" : "es");
+}
+
+static void print_totals(FILE *to, const struct ab_trace_info *i, const struct ab_survey *s)
 {
     char a[32];
     fprintf(to, "program    %s%s\n", i->program[0] != 0 ? AB_SHOWN(1024, i->program) : "unknown",
@@ -329,7 +343,7 @@ static void print_totals(FILE *to, const struct ab_trace_info *i)
     if (i->thread_ends > 0)
         fprintf(to, ", %llu ended", (unsigned long long)i->thread_ends);
     if (i->has_time)
-        fprintf(to, "\ntime       %s", ab_units_time(a, sizeof a, (double)i->time_us * 1e3));
+        print_time(to, i, s);
     fputc('\n', to);
     for (unsigned k = 0; k < AB_EVENT_KIND_COUNT; k++)
         if (i->ops[k] > 0)
@@ -517,7 +531,7 @@ static void print_classes(FILE *to, const struct picture *p)
 static void print_facts(FILE *to, const struct ab_trace_facts *f, struct ab_table_style style)
 {
     const struct ab_survey *s = &f->survey;
-    print_totals(to, &f->info);
+    print_totals(to, &f->info, s);
     print_marks(to, &f->marks);
     if (f->wants_scopes)
         print_scopes(to, &f->scopes);

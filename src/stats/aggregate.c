@@ -196,6 +196,8 @@ double ab_session_time_of_round(const struct ab_session *s, uint32_t backend, co
     }
     for (uint32_t i = 0; i < s->n_phases; i++) {
         const struct ab_result *r = ab_session_find(s, backend, s->phases[i], AB_OP_ALL, round);
+        if (r != NULL && r->n_ops == 0 && r->n_unsupported == 0)
+            continue; /* nothing but time of the work passes in it */
         sum += r != NULL && r->ns_per_op > 0 && isfinite(r->ns_per_op)
                    ? r->ns_per_op * (double)r->n_ops
                    : NAN;

@@ -194,6 +194,17 @@ static enum ab_status end_scopes(struct ab_trace_pusher *p, struct ab_err *err)
     return AB_OK;
 }
 
+static __attribute__((noinline)) enum ab_status pass_time(struct ab_trace_pusher *p,
+                                                          const struct ab_event *e,
+                                                          struct ab_err *err)
+{
+    uint64_t gap_us = e->time_us - p->time_us;
+    uint64_t us = e->time_us < AB_TIME_MAX_NS / 1000 ? e->time_us : AB_TIME_MAX_NS / 1000 + 1;
+    bool is_idle = gap_us >= AB_IDLE_NS / 1000;
+    p->time_us = e->time_us;
+    return ab_tape_time(p->b, us * 1000, AB_STEP_RECORDED | (is_idle ? AB_STEP_IDLE : 0), err);
+}
+
 static enum ab_status push(struct ab_trace_pusher *p, const struct ab_event *e, struct ab_err *err)
 {
     AB_TRY(check_possible(p, e, err));
@@ -210,6 +221,8 @@ static enum ab_status push(struct ab_trace_pusher *p, const struct ab_event *e, 
     };
     if (p->stop <= p->n_events)
         AB_TRY(end_scopes(p, err));
+    if (e->time_us != p->time_us)
+        AB_TRY(pass_time(p, e, err));
     p->n_events++;
     if (p->overview != NULL)
         ab_overview_take(p->overview, e);

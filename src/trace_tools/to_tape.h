@@ -36,6 +36,7 @@ struct ab_trace_pusher {
     uint32_t *slots; /* by the reader's slot: the tape's */
     size_t cap_slots;
     uint64_t n_events;
+    uint64_t time_us;   /* of the last call */
     size_t next_scope;  /* of options->scopes: the first that has not ended … */
     uint64_t scope_end; /* … and where it does; UINT64_MAX = there is none */
     size_t next_span;   /* of options->spans: the first that has not begun */
@@ -48,6 +49,8 @@ struct ab_trace_pusher {
     struct ab_overview_maker *overview; /* NULL = not asked for */
     struct ab_event *events;            /* a batch */
 };
+/* The times of a trace are steps of the tape; where nothing was called for AB_IDLE_NS, an idle
+ * stretch. */
 /* The whole file as one tape with the one measured phase "replay". */
 struct ab_trace_tape_options {
     enum ab_touch touch; /* default AB_TOUCH_PAGE */

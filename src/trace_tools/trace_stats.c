@@ -6,6 +6,7 @@
 
 #include "core/grow.h"
 #include "core/memory.h"
+#include "tape/tape.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -64,12 +65,23 @@ static void note_free(struct ab_survey *s, struct ab_survey_thread *t, const str
     s->live_bytes -= block->size;
 }
 
+static void note_time(struct ab_survey *s, const struct ab_event *e)
+{
+    uint64_t gap = e->time_us - s->time_us;
+    s->time_us = e->time_us;
+    if (gap < AB_IDLE_NS / 1000)
+        return;
+    s->n_idle++;
+    s->idle_us += gap;
+}
+
 /* A survey may begin in the middle: it goes on from what lives there. */
 static void begin(struct ab_survey *s, const struct ab_walk_batch *batch)
 {
     const struct ab_trace_info *before = &batch->book->totals;
     s->n_events = batch->first;
     s->total_bytes = before->total_bytes;
+    s->time_us = before->time_us;
     s->live_bytes = before->live_end_bytes;
     s->live_blocks = before->live_end_blocks;
     for (uint32_t i = 0; i < before->threads; i++)
@@ -85,6 +97,7 @@ enum ab_status ab_survey_visit(void *user, const struct ab_walk_batch *batch, st
     for (size_t i = 0; i < batch->n; i++) {
         const struct ab_event *e = &batch->events[i];
         struct ab_survey_thread *t = thread_of(s, e->thread);
+        note_time(s, e);
         t->events++;
         if (e->kind == AB_EVENT_FREE || e->released)
             note_free(s, t, e, &batch->blocks[i]);

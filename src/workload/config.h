@@ -87,11 +87,12 @@ struct ab_verb {
     enum ab_access mode;     /* access */
     enum ab_walk_order walk; /* walk */
     uint32_t cursor;         /* index of the verb's own cursor */
+    uint64_t time_ns;        /* settle: how long; every: how far apart */
     struct ab_verb *body;    /* of control; count says how often. CHOOSE: its branches */
     size_t n_body;
 };
 
-enum ab_until { AB_UNTIL_ITERS, AB_UNTIL_OPS, AB_UNTIL_ALLOCATED, AB_UNTIL_LIVE };
+enum ab_until { AB_UNTIL_ITERS, AB_UNTIL_OPS, AB_UNTIL_ALLOCATED, AB_UNTIL_LIVE, AB_UNTIL_SECONDS };
 
 /* Some of a phase's lanes do this; all of them do unless the workload has `roles`. */
 struct ab_role {
@@ -117,7 +118,8 @@ struct ab_phase_def {
     bool is_measured;
     uint64_t repeat;
     enum ab_until until;
-    uint64_t limit;
+    uint64_t limit;   /* of SECONDS in ns */
+    uint64_t over_ns; /* its ops are spread over so much time; 0 = they take none */
     uint32_t n_lanes;
     char each[AB_NAME_MAX + 1]; /* what an iteration is called; "" = none is timed by itself */
     uint64_t budget_ns;         /* of the allocator in one; 0 = none */

@@ -82,7 +82,6 @@ static const struct ab_word mode_words[] = {{"read", AB_ACCESS_READ}, {"write", 
 #define ROW_VALUES(owner, key) {.name = #key, .shape = AB_SHAPE_VALUES},
 #define ROW_MAP(owner, key, of) \
     {.name = key, .shape = AB_SHAPE_MAP, .child = &ab_blocks[AB_BLOCK_##of]},
-#define ROW_LATER(key) {.name = key, .shape = AB_SHAPE_LATER},
 
 #define KEYS(owner, OWNER, text) \
     static const struct ab_key owner##_keys[] = {AB_KEYS_##OWNER(ROW_)};

@@ -92,7 +92,9 @@ enum ab_verb_trait {
     X(P, SCOPE, scope, AB_OPT_DO, AB_IN_REGION, AB_PICK_LIFO, 0) \
     X(P, MAYBE, maybe, AB_OPT_DO, 0, AB_PICK_NEXT, 0) \
     X(P, WALK, walk, AB_OPT_ORDER, AB_IN_POSITIONS | AB_IN_REGION, AB_PICK_FIFO, AB_VERB_WHOLE) \
-    X(P, PLAY, play, AB_OPT_TOUCH, AB_IN_MODEL, AB_PICK_NEXT, 0)
+    X(P, PLAY, play, AB_OPT_TOUCH, AB_IN_MODEL, AB_PICK_NEXT, 0) \
+    X(P, SETTLE, settle, 0, 0, AB_PICK_NEXT, 0) \
+    X(P, EVERY, every, AB_OPT_DO, 0, AB_PICK_NEXT, 0)
 
 /* ---- options: X(P, NAME, key, type); types as below. `do` is a list and among the lists ---- */
 
@@ -121,7 +123,6 @@ enum ab_verb_trait {
  *     P##MIXED(owner, key, child)         a list of texts or of maps, each a `child`; left to the tree
  *     P##VALUES(owner, key)               a scalar or a list of them; left to the tree
  *     P##MAP(owner, key, child)           a map, a `child`; left to the tree
- *     P##LATER(key)                       in the language, not built yet: an error that says so
  *
  * Types of texts, `record` and `member` say where the value goes; SPECIAL ones are read by code:
  *
@@ -176,7 +177,8 @@ enum ab_verb_trait {
                         P##LIST(phase, roles, "roles", role) P##LIST(phase, body, "do", verb) \
                             P##MAP(phase, "each", each) P##MAP(phase, "cap", cap) \
                                 P##LIST(phase, finally, "finally", verb) P##TEXT( \
-                                    phase, renew, COUNT(1, UINT32_MAX, 0, ab_phase_def, renew))
+                                    phase, renew, COUNT(1, UINT32_MAX, 0, ab_phase_def, renew)) \
+                                    P##TEXT(phase, over, SPECIAL)
 
 #define AB_KEYS_ROLE(P) \
     P##TEXT(role, name, SPECIAL) P##TEXT(role, lanes, COUNT(1, AB_LANES_MAX, 1, ab_role, n_lanes)) \
@@ -188,7 +190,7 @@ enum ab_verb_trait {
 #define AB_KEYS_VERB(P) \
     AB_TEXT_VERBS(AB_VERB_KEY, P) \
     P##LIST(verb, choose, "choose", branch) P##LIST(verb, body, "do", verb) \
-        AB_VERB_OPTIONS(AB_OPTION_KEY, P) P##LATER("settle") P##LATER("every")
+        AB_VERB_OPTIONS(AB_OPTION_KEY, P)
 
 #define AB_KEYS_BRANCH(P) \
     P##TEXT(branch, weight, REAL(0, 1e9, ab_verb, share)) P##LIST(branch, body, "do", verb)
@@ -261,7 +263,6 @@ extern const struct ab_verb_def ab_verbs[AB_VERB_KIND_COUNT]; /* by enum ab_verb
 #define AB_RAW_MIXED(owner, key, child)
 #define AB_RAW_VALUES(owner, key)
 #define AB_RAW_MAP(owner, key, child)
-#define AB_RAW_LATER(key)
 #define AB_RAW(owner, OWNER, what) \
     struct ab_raw_##owner { \
         AB_KEYS_##OWNER(AB_RAW_) \
@@ -273,7 +274,6 @@ struct ab_word {
     const char *text;
     unsigned value;
 };
-#define AB_WORD_LATER UINT32_MAX /* in the language, not built yet */
 
 enum ab_key_shape {
     AB_SHAPE_TEXT,
@@ -281,8 +281,7 @@ enum ab_key_shape {
     AB_SHAPE_LIST,
     AB_SHAPE_MIXED,
     AB_SHAPE_VALUES,
-    AB_SHAPE_MAP,
-    AB_SHAPE_LATER
+    AB_SHAPE_MAP
 };
 
 struct ab_key_type {

@@ -660,6 +660,8 @@ static void read_claim(const struct ab_reader *r, const struct ab_node *node,
     kept->source = ab_strdup(raw->source != NULL ? raw->source : "");
 }
 
+enum { SECOND_NS = 1000000000 };
+
 /* ---- phases ----
  *
  * How long, on how many lanes, and who does what. A phase without `roles` is one role of all its lanes. */
@@ -668,7 +670,19 @@ static const struct ab_word until_words[] = {{"iters(n)", AB_UNTIL_ITERS},
                                              {"ops(n)", AB_UNTIL_OPS},
                                              {"allocated(bytes)", AB_UNTIL_ALLOCATED},
                                              {"live(bytes)", AB_UNTIL_LIVE},
-                                             {"seconds(t)", AB_WORD_LATER}};
+                                             {"seconds(t)", AB_UNTIL_SECONDS}};
+
+/* `seconds(90)` and `seconds(90s)` are the same. */
+static bool read_seconds(const struct ab_reader *r, const struct ab_yaml_field *f,
+                         const struct ab_value *v, struct ab_phase_def *phase)
+{
+    const struct ab_limits range = {AB_UNIT_COUNT, 1, AB_TIME_MAX_NS / SECOND_NS};
+    if (v->n_args == 1 && v->args[0].name == NULL && v->args[0].first.kind == AB_VALUE_TIME)
+        return ab_field_duration(r, f, &v->args[0].first, &phase->limit);
+    bool ok = ab_field_argument(r, f, v, range, &phase->limit);
+    phase->limit *= SECOND_NS;
+    return ok;
+}
 
 static bool read_until_value(const struct ab_reader *r, const struct ab_yaml_field *f,
                              const struct ab_value *v, struct ab_phase_def *phase)
@@ -678,6 +692,8 @@ static bool read_until_value(const struct ab_reader *r, const struct ab_yaml_fie
     if (!ab_field_choose(r, f, v, until_words, AB_ARRAY_LEN(until_words), &until))
         return false;
     phase->until = (enum ab_until)until;
+    if (phase->until == AB_UNTIL_SECONDS)
+        return read_seconds(r, f, v, phase);
     if (phase->until >= AB_UNTIL_ALLOCATED)
         range.unit = AB_UNIT_BYTES;
     return ab_field_argument(r, f, v, range, &phase->limit);
@@ -893,6 +909,58 @@ static void read_cap(struct ab_reader *r, const struct ab_node *node, struct ab_
     phase->cap.evict = (enum ab_pick)order;
 }
 
+/* The first of these verbs in the body, NULL = there is none. */
+static const struct ab_verb *find_verb(const struct ab_verb *body, size_t n, enum ab_verb_kind kind)
+{
+    const struct ab_verb *found = NULL;
+    for (const struct ab_verb *v = body; v < body + n && found == NULL; v++)
+        found = v->kind == kind ? v : find_verb(v->body, v->n_body, kind);
+    return found;
+}
+
+static const struct ab_verb *find_in_phase(const struct ab_phase_def *phase, enum ab_verb_kind kind)
+{
+    const struct ab_verb *found = NULL;
+    for (size_t i = 0; i < phase->n_roles && found == NULL; i++) {
+        const struct ab_role *role = &phase->roles[i];
+        found = find_verb(role->body, role->n_body, kind);
+        if (found == NULL)
+            found = find_verb(role->finally, role->n_finally, kind);
+    }
+    return found;
+}
+
+/* `over`, and whether the phase says in one way alone how time passes in it. */
+static void read_time(struct ab_reader *r, const struct ab_node *node,
+                      const struct ab_raw_phase *raw, struct ab_phase_def *phase)
+{
+    struct ab_yaml_field over = AB_FIELD(r, node, raw, over);
+    struct ab_value value;
+    const struct ab_verb *settle = find_in_phase(phase, AB_VERB_SETTLE);
+    const struct ab_verb *every = find_in_phase(phase, AB_VERB_EVERY);
+    bool is_timed = phase->until == AB_UNTIL_SECONDS;
+    if (over.text != NULL && ab_field_value(r, &over, AB_UNIT_COUNT, &value)) {
+        ab_field_duration(r, &over, &value, &phase->over_ns);
+        ab_value_fini(&value);
+    }
+    if (over.text != NULL && is_timed)
+        ab_diag_add(r->diag, over.node->key_at,
+                    "'over' or 'until: seconds(t)', not both: each says how long the phase lasts");
+    if (over.text != NULL && settle != NULL)
+        ab_diag_add(r->diag, settle->place,
+                    "'settle' in a phase with 'over', which says how long the phase lasts; put it "
+                    "into a phase of its own");
+    if (is_timed && settle == NULL && every == NULL)
+        ab_diag_add(
+            r->diag, phase->place,
+            "'until: seconds(t)' needs 'settle' or 'every' in its phase: nothing else in it "
+            "takes time");
+    if (every != NULL && settle == NULL && over.text == NULL && !is_timed)
+        ab_diag_add(r->diag, every->place,
+                    "'every' where no time passes: its phase needs 'settle', 'over' or 'until: "
+                    "seconds(t)'");
+}
+
 static void read_phase(struct ab_reader *r, const struct ab_node *node,
                        const struct ab_raw_phase *raw)
 {
@@ -912,6 +980,7 @@ static void read_phase(struct ab_reader *r, const struct ab_node *node,
     else
         read_one_role(r, node, raw, phase);
     read_cap(r, node, phase);
+    read_time(r, node, raw, phase);
 }
 
 static void check_phases(const struct ab_reader *r, const struct ab_node *list)

@@ -107,6 +107,10 @@ bool ab_field_choose(const struct ab_reader *r, const struct ab_yaml_field *f,
 bool ab_field_argument(const struct ab_reader *r, const struct ab_yaml_field *f,
                        const struct ab_value *call, struct ab_limits range, uint64_t *out);
 
+/* A time of the work: 30s. */
+bool ab_field_duration(const struct ab_reader *r, const struct ab_yaml_field *f,
+                       const struct ab_value *value, uint64_t *ns);
+
 /* Lanes [first, end) use the set. */
 static inline void ab_set_add_lanes(struct ab_set_def *set, uint32_t first, uint32_t end)
 {

@@ -8,9 +8,12 @@
 #include "base/bits.h"
 #include "base/nearest.h"
 #include "core/units_show.h"
+#include "tape/tape.h"
 
 #include <stdio.h>
 #include <string.h>
+
+enum { DURATION_LEAST_NS = 1000 };
 
 struct ab_yaml_field ab_field_of(const struct ab_reader *r, const struct ab_node *map,
                                  const char *key, const char *text)
@@ -195,8 +198,6 @@ static bool refuse_choice(const struct ab_reader *r, const struct ab_yaml_field 
     const char *names[32], *near = NULL;
     size_t n_names = 0, shown[32];
     for (size_t i = 0; i < n && n_names < AB_ARRAY_LEN(names); i++) {
-        if (words[i].value == AB_WORD_LATER)
-            continue;
         ab_text_join(list, sizeof list, ", ", words[i].text);
         snprintf(heads[n_names], sizeof heads[0], "%.*s", (int)strcspn(words[i].text, "("),
                  words[i].text);
@@ -222,15 +223,25 @@ bool ab_field_choose(const struct ab_reader *r, const struct ab_yaml_field *f,
         size_t bytes = strcspn(words[i].text, "(");
         if (bytes != v->n_text || memcmp(v->text, words[i].text, bytes) != 0)
             continue;
-        if (words[i].value == AB_WORD_LATER)
-            return AB_REFUSE_VALUE(r, f, v, "'%s' of '%s' is not supported by this version",
-                                   words[i].text, f->node->key);
         if (is_call != (words[i].text[bytes] == '('))
             return AB_REFUSE_VALUE(r, f, v, "'%s' is written %s", f->node->key, words[i].text);
         *out = words[i].value;
         return true;
     }
     return refuse_choice(r, f, v, words, n);
+}
+
+bool ab_field_duration(const struct ab_reader *r, const struct ab_yaml_field *f,
+                       const struct ab_value *v, uint64_t *ns)
+{
+    char found[300];
+    describe(f, v, found, sizeof found);
+    if (v->kind != AB_VALUE_TIME || v->whole < DURATION_LEAST_NS || v->whole > AB_TIME_MAX_NS)
+        return AB_REFUSE_VALUE(
+            r, f, v, "'%s' must be a time from 1us to %llu days, such as 30s; found %s",
+            f->node->key, (unsigned long long)(AB_TIME_MAX_NS / AB_DAY_NS), found);
+    *ns = v->whole;
+    return true;
 }
 
 /* ---- by the table of keys ---- */

@@ -21,7 +21,6 @@
 #define FIELD_MIXED(owner, key, child) CYAML_FIELD_IGNORE(key, CYAML_FLAG_OPTIONAL),
 #define FIELD_VALUES(owner, key) CYAML_FIELD_IGNORE(#key, CYAML_FLAG_OPTIONAL),
 #define FIELD_MAP(owner, key, child) CYAML_FIELD_IGNORE(key, CYAML_FLAG_OPTIONAL),
-#define FIELD_LATER(key)
 
 static const cyaml_schema_value_t text_value = {
     CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, CYAML_UNLIMITED)};
@@ -109,8 +108,7 @@ static void add_unknown(struct check *c, const struct ab_node *node,
     char suggestion[AB_SUGGESTION_BYTES], known[400] = "; allowed: ";
     for (size_t i = 0; i < block->n_keys; i++) {
         keys[i] = block->keys[i].name;
-        if (block->keys[i].shape != AB_SHAPE_LATER)
-            ab_text_join(known, sizeof known, i > 0 ? ", " : "", keys[i]);
+        ab_text_join(known, sizeof known, i > 0 ? ", " : "", keys[i]);
     }
     ab_diag_add(c->diag, node->key_at, "unknown key '%s' in %s%s",
                 AB_QUOTED(node->key, strlen(node->key)), block->what,
@@ -181,25 +179,13 @@ static bool check_shape(struct check *c, struct ab_node *n, const struct ab_key 
     return n->kind != AB_NODE_LIST || check_items(c, n, key);
 }
 
-/* False where the value cannot be read. */
-static bool check_key(struct check *c, struct ab_node *n, const struct ab_key_block *block,
-                      const struct ab_key *key)
-{
-    if (key->shape == AB_SHAPE_LATER) {
-        ab_diag_add(c->diag, n->key_at, "'%s' in %s is not supported by this version", n->key,
-                    block->what);
-        return false;
-    }
-    return check_shape(c, n, key);
-}
-
 static void check_map(struct check *c, struct ab_node *map, const struct ab_key_block *block)
 {
     for (struct ab_node *n = ab_tree_first(c->tree, map); n != NULL; n = ab_tree_next(c->tree, n)) {
         const struct ab_key *key = block->keys, *end = block->keys + block->n_keys;
         while (key < end && strcmp(key->name, n->key) != 0)
             key++;
-        bool ok = !n->is_twin && key < end && check_key(c, n, block, key);
+        bool ok = !n->is_twin && key < end && check_shape(c, n, key);
         if (!n->is_twin && key == end)
             add_unknown(c, n, block);
         if (!ok)

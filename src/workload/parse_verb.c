@@ -629,6 +629,23 @@ static bool read_maybe(const struct verb_reader *vr)
     return read_do(vr) && ok;
 }
 
+/* `settle` and `every`. A bare number at the latter is taken for a count. */
+static bool read_time(const struct verb_reader *vr)
+{
+    struct ab_yaml_field f = {vr->verb, vr->verb->text};
+    struct ab_value value;
+    if (!ab_field_value(vr->r, &f, AB_UNIT_COUNT, &value))
+        return false;
+    bool is_count = vr->v->kind == AB_VERB_EVERY && value.kind == AB_VALUE_WHOLE;
+    bool ok = is_count ? AB_REFUSE_VALUE(
+                             vr->r, &f, &value,
+                             "'every' is followed by a time, such as 10s; what is to be done "
+                             "so many times is 'repeat'")
+                       : ab_field_duration(vr->r, &f, &value, &vr->v->time_ns);
+    ab_value_fini(&value);
+    return ok;
+}
+
 /* A branch of `choose` becomes a verb that carries out its body once. */
 static bool read_branch(const struct verb_reader *vr, const struct ab_node *node,
                         const struct ab_raw_branch *raw, struct ab_verb *v)
@@ -675,7 +692,7 @@ static bool read_choose(const struct verb_reader *vr)
     return ok;
 }
 
-/* Verbs that only say which others are carried out. */
+/* Verbs that only say which others are carried out, or when. */
 static bool read_control(const struct verb_reader *vr)
 {
     switch (vr->v->kind) {
@@ -690,6 +707,13 @@ static bool read_control(const struct verb_reader *vr)
         return true;
     case AB_VERB_CHOOSE:
         read_choose(vr);
+        return true;
+    case AB_VERB_EVERY:
+        read_time(vr);
+        read_do(vr);
+        return true;
+    case AB_VERB_SETTLE:
+        read_time(vr);
         return true;
     default:
         return false;

@@ -145,6 +145,19 @@ static void print_lanes(FILE *f, const struct ab_tape *tape)
     fprintf(f, "\n");
 }
 
+static void print_time(FILE *f, const struct ab_tape *tape)
+{
+    char all[32], idle[32];
+    if (tape->duration_ns == 0)
+        return;
+    fprintf(f, "time     %s", ab_units_time(all, sizeof all, (double)tape->duration_ns));
+    if (tape->n_idle > 0)
+        fprintf(f, ", idle for %s of it, in %" PRIu32 " stretch%s",
+                ab_units_time(idle, sizeof idle, (double)tape->idle_ns), tape->n_idle,
+                tape->n_idle == 1 ? "" : "es");
+    fprintf(f, "; it passes in the memory pass alone\n");
+}
+
 static uint64_t count_ops(const struct ab_tape *tape)
 {
     uint64_t n = 0;
@@ -170,6 +183,7 @@ static void print_totals(FILE *f, const struct ab_workload *w, const struct ab_t
     fprintf(f, "live     at most %" PRIu64 " blocks, %s; %" PRIu64 " blocks, %s at the end\n",
             facts->live_peak_blocks, AB_BYTES(facts->live_peak_bytes), tape->live_end_blocks,
             AB_BYTES(tape->live_end_bytes));
+    print_time(f, tape);
     print_lanes(f, tape);
     print_iterations(f, tape);
     if (tape->no_op_frees > 0)

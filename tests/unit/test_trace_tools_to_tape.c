@@ -15,6 +15,7 @@ static struct ab_err err;
 static uint64_t most_events; /* 0 = all */
 static const struct ab_scopes *scopes;
 static const struct ab_scope_spans *spans;
+static bool has_time;
 
 static enum ab_status try_tape(const struct ab_event *records, size_t n, enum ab_touch touch,
                                struct ab_tape *tape)
@@ -30,7 +31,8 @@ static enum ab_status try_tape(const struct ab_event *records, size_t n, enum ab
     uint64_t number;
     FILE *f = fdopen(mkstemp(path), "w");
     assert_non_null(f);
-    assert_int_equal(ab_trace_writer_open(f, "x", &w, &err), AB_OK);
+    const struct ab_trace_writer_options writing = {.program = "x", .has_time = has_time};
+    assert_int_equal(ab_trace_writer_open_with(f, &writing, &w, &err), AB_OK);
     for (size_t i = 0; i < n; i++)
         assert_int_equal(ab_trace_write(w, &records[i], &number, &err), AB_OK);
     assert_int_equal(ab_trace_writer_close(w, NULL, &err), AB_OK);
@@ -262,9 +264,47 @@ static void scopes_of_a_thread_have_save_points_in_its_lane(void **state)
     ab_tape_fini(&tape);
 }
 
+/* Digests of traces from before are those of traces that never rest. */
+static void times_become_steps_and_long_gaps_idle_stretches(void **state)
+{
+    (void)state;
+    struct ab_event records[] = {
+        {.kind = AB_EVENT_ALLOC, .size = 10},
+        {.kind = AB_EVENT_ALLOC, .size = 10, .time_us = 400},
+        {.kind = AB_EVENT_ALLOC, .size = 10, .time_us = 1500},
+        {.kind = AB_EVENT_ALLOC, .size = 10, .time_us = 1001499},
+    };
+    struct ab_tape without, busy, rests;
+    to_tape(records, 4, AB_TOUCH_NONE, &without);
+    has_time = true;
+    to_tape(records, 4, AB_TOUCH_NONE, &busy);
+    records[3].time_us++;
+    to_tape(records, 4, AB_TOUCH_NONE, &rests);
+    records[3].time_us = AB_TIME_MAX_NS / 1000 + 1;
+    assert_int_equal(try_tape(records, 4, AB_TOUCH_NONE, &(struct ab_tape){0}), AB_INPUT);
+    assert_non_null(strstr(err.text, ": it lasts more than 366 days"));
+    has_time = false;
+    assert_int_equal(without.n_steps, 0);
+    assert_int_equal(busy.n_steps, 2);
+    assert_int_equal(busy.steps[0].position, 2);
+    assert_int_equal(busy.steps[0].time_ns, 1500000);
+    assert_int_equal(busy.steps[1].position, 3);
+    assert_int_equal(busy.duration_ns, 1001499000);
+    assert_int_equal(busy.n_idle, 0);
+    assert_string_equal(busy.sha256, without.sha256);
+    assert_int_equal(rests.n_idle, 1);
+    assert_int_equal(rests.idle_ns, 1000000000);
+    assert_int_equal(rests.steps[1].flags, AB_STEP_IDLE | AB_STEP_RECORDED);
+    assert_string_not_equal(rests.sha256, without.sha256);
+    ab_tape_fini(&without);
+    ab_tape_fini(&busy);
+    ab_tape_fini(&rests);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(times_become_steps_and_long_gaps_idle_stretches),
         cmocka_unit_test(a_block_that_cannot_be_is_refused_with_its_event),
         cmocka_unit_test(calls_become_ops_one_by_one),
         cmocka_unit_test(what_failed_may_fail_again),

@@ -58,6 +58,7 @@ static const char *const verbs[] = {
     "{recv: q, count: all, fn: sized}",
     "{access: all, at: random, count: 4, mode: write}",
     "{access: shared, order: shuffled, fraction: 50%}",
+    "{settle: 3s}",
     "{access: pool, at: next, count: 3}",
     "{walk: all, order: random}",
     "{walk: shared}",

@@ -166,7 +166,10 @@ static void add_times(struct ab_grid *g, const struct ab_view *v, const struct c
             const struct ab_view_time *time = ab_view_phases_at(&v->phases, rank->backend,
                                                                 list[c].index);
             put_per_op(g, c, time->ns_per_op.median, isfinite(time->vs.times) && !time->vs.is_clear,
-                       "no round of this phase");
+                       ab_session_phase_ops(v->session, AB_EVERY_COMBINATION,
+                                            v->phases.phases[list[c].index].name) == 0
+                           ? "nothing is called in this phase"
+                           : "no round of this phase");
         }
     }
 }

@@ -14,6 +14,7 @@
 #include "workload/generate/generate.h"
 
 #include "base/bits.h"
+#include "core/grow.h"
 #include "core/memory.h"
 #include "core/system_file.h"
 #include "core/units_show.h"
@@ -81,7 +82,8 @@ static uint64_t body_ops(const struct ab_workload *w, const struct ab_verb *body
         uint64_t unit = v->kind == AB_VERB_SEND ? w->sets[v->set].unit : 1;
         if (v->kind == AB_VERB_CHOOSE)
             sum = add(sum, least_branch_ops(w, v));
-        else if (v->n_body > 0 && (v->kind != AB_VERB_MAYBE || v->fraction >= 1))
+        else if (v->n_body > 0 && v->kind != AB_VERB_EVERY &&
+                 (v->kind != AB_VERB_MAYBE || v->fraction >= 1))
             sum = add(sum, multiply(v->count, body_ops(w, v->body, v->n_body)));
         else if (v->amount == AB_AMOUNT_COUNT && is_sure(w, v))
             sum = add(sum, multiply(v->count, unit));
@@ -188,6 +190,15 @@ static uint64_t available_bytes(void)
     return kib >= 0 ? (uint64_t)kib * 1024 : UINT64_MAX;
 }
 
+/* The times of ops that are spread over a phase are known when all of them are. */
+static bool has_spread_ops(const struct ab_workload *w)
+{
+    bool is_spread = false;
+    for (size_t i = 0; i < w->n_phases; i++)
+        is_spread = is_spread || w->phases[i].over_ns != 0;
+    return is_spread;
+}
+
 /* How many ops a tape may have: the format's limit, or of one that is held whole what fits in half of
  * the available memory beside the live sets of w. */
 static uint64_t estimate_max_ops(const struct ab_workload *w, bool is_in_bursts)
@@ -203,7 +214,7 @@ static uint64_t estimate_max_ops(const struct ab_workload *w, bool is_in_bursts)
         if (w->phases[i].n_lanes > 1)
             op_bytes = LANE_OP_BYTES;
     room = room > taken ? room - taken : 0;
-    if (is_in_bursts)
+    if (is_in_bursts && !has_spread_ops(w))
         return AB_TAPE_MAX_OPS;
     return room / op_bytes < AB_TAPE_MAX_OPS ? room / op_bytes : AB_TAPE_MAX_OPS;
 }
@@ -250,6 +261,205 @@ static enum ab_status end_of_messages(struct ab_generator *g, uint32_t n_finishe
     return AB_OK;
 }
 
+/* The time of the work. Ops take none; it moves at two places: where all lanes of a phase wait and one
+ * of them waits for time (`settle`; in a phase that lasts `seconds(t)` also the next `every`), and with
+ * `over`, when the ops of a repetition are known and can be spread over it. */
+
+enum { PACES_MOST = 1 << 20 };
+
+static bool is_spread(const struct ab_generator *g)
+{
+    return g->phase->over_ns != 0;
+}
+
+static bool is_timed(const struct ab_generator *g)
+{
+    return g->phase->until == AB_UNTIL_SECONDS && !g->is_final;
+}
+
+/* ---- every ---- */
+
+/* The first `every` below is due when so much has passed. */
+static void begin_every(struct ab_generator_lane *lane, const struct ab_verb *body, size_t n,
+                        uint64_t begin_ns)
+{
+    for (const struct ab_verb *v = body; v < body + n; v++) {
+        if (v->kind == AB_VERB_EVERY)
+            lane->cursors[v->cursor] = begin_ns + v->time_ns;
+        begin_every(lane, v->body, v->n_body, begin_ns);
+    }
+}
+
+static void time_begin_lane(struct ab_generator *g, struct ab_generator_lane *lane)
+{
+    const struct ab_role *role = lane->role;
+    lane->body_ns = g->clock.now_ns;
+    lane->body_ops = lane->n_ops;
+    begin_every(lane, g->is_final ? role->finally : role->body,
+                g->is_final ? role->n_finally : role->n_body, g->clock.begin_ns);
+}
+
+/* When the next `every` that the body itself leads to is due; UINT64_MAX = it has none. */
+static uint64_t next_due(const struct ab_generator_lane *lane, const struct ab_verb *body, size_t n)
+{
+    uint64_t due = UINT64_MAX;
+    for (const struct ab_verb *v = body; v < body + n; v++) {
+        uint64_t of_verb = v->kind == AB_VERB_EVERY ? lane->cursors[v->cursor]
+                                                    : next_due(lane, v->body, v->n_body);
+        due = of_verb < due ? of_verb : due;
+    }
+    return due;
+}
+
+/* With `over` the times of ops are known when their number is: until then the part of `until` that is
+ * done stands for them. */
+static uint64_t time_now(const struct ab_generator *g)
+{
+    const struct ab_phase_def *p = g->phase;
+    if (!is_spread(g))
+        return g->clock.now_ns;
+    bool is_counted = ab_generate_counts(g);
+    double done = is_counted ? (double)(ab_generate_counter(g) - g->start)
+                             : (double)g->clock.n_bodies;
+    double all = is_counted ? (double)(g->until - g->start) : (double)p->limit * (double)p->n_lanes;
+    double part = g->is_final || done > all ? 1 : done / all;
+    return g->clock.begin_ns + (uint64_t)(part * (double)p->over_ns);
+}
+
+static uint64_t time_take_due(struct ab_generator *g, const struct ab_verb *every)
+{
+    uint64_t *due = &g->lane->cursors[every->cursor], at = time_now(g);
+    if (at < *due)
+        return 0;
+    uint64_t n = (at - *due) / every->time_ns + 1;
+    *due += n * every->time_ns;
+    return n;
+}
+
+/* ---- lanes that wait ---- */
+
+static void time_await(struct ab_generator *g, struct ab_generator_lane *lane, enum ab_wait what,
+                       uint64_t ns)
+{
+    lane->wait = what;
+    lane->wait_ns = ns;
+    ab_lane_set_ready(g, lane->index, false);
+}
+
+static enum ab_status time_settle(struct ab_generator *g, const struct ab_verb *settle)
+{
+    time_await(g, g->lane, AB_WAIT_SETTLE, settle->time_ns);
+    return ab_generate_idle(g, settle->place, 1);
+}
+
+static void time_end_iteration(struct ab_generator *g, struct ab_generator_lane *lane)
+{
+    const struct ab_role *role = lane->role;
+    uint64_t due = next_due(lane, role->body, role->n_body);
+    bool has_passed = g->clock.now_ns > lane->body_ns;
+    bool has_ops = lane->n_ops > lane->body_ops;
+    lane->body_ns = g->clock.now_ns;
+    lane->body_ops = lane->n_ops;
+    if (!has_passed && due > g->clock.now_ns && (due != UINT64_MAX || !has_ops))
+        time_await(g, lane, AB_WAIT_TIME, due);
+}
+
+/* All that wait for time, when it has passed. */
+static void time_wake(struct ab_generator *g)
+{
+    for (uint32_t i = 0; i < g->phase->n_lanes; i++) {
+        struct ab_generator_lane *lane = &g->lanes[i];
+        bool is_over = lane->wait == AB_WAIT_SETTLE ||
+                       (lane->wait == AB_WAIT_TIME &&
+                        (lane->wait_ns <= g->clock.now_ns || lane->wait_ns == UINT64_MAX));
+        if (!is_over)
+            continue;
+        if (lane->wait == AB_WAIT_TIME) /* between two iterations; at a settle it is in one */
+            lane->body_ns = g->clock.now_ns;
+        lane->wait = AB_WAIT_NONE;
+        ab_lane_set_ready(g, i, true);
+    }
+}
+
+static enum ab_status time_move(struct ab_generator *g, uint64_t to, unsigned flags)
+{
+    struct ab_err why;
+    if (ab_tape_time(g->tape, to, flags, &why) != AB_OK)
+        return ab_generate_fail(g, g->phase->place, "phase '%s': %s", g->phase->name, why.text);
+    g->clock.now_ns = to;
+    return AB_OK;
+}
+
+static enum ab_status time_pass(struct ab_generator *g, bool *has_passed)
+{
+    uint64_t settle = 0, due = UINT64_MAX, to;
+    bool waits = false;
+    for (uint32_t i = 0; i < g->phase->n_lanes; i++) {
+        const struct ab_generator_lane *lane = &g->lanes[i];
+        if (lane->wait == AB_WAIT_SETTLE && lane->wait_ns > settle)
+            settle = lane->wait_ns;
+        if (lane->wait == AB_WAIT_TIME && lane->wait_ns < due)
+            due = lane->wait_ns;
+        waits = waits || lane->wait == AB_WAIT_TIME;
+    }
+    *has_passed = waits || settle > 0;
+    if (!*has_passed)
+        return AB_OK;
+    to = settle > 0 ? g->clock.now_ns + settle : due;
+    if (is_timed(g) && to > g->until)
+        to = g->until;
+    AB_TRY(time_move(g, to, settle > 0 ? AB_STEP_IDLE : 0));
+    g->is_done = g->is_done || (is_timed(g) && to >= g->until);
+    time_wake(g);
+    return AB_OK;
+}
+
+/* ---- over ---- */
+
+static void thin_out(struct ab_clock *c)
+{
+    for (size_t i = 0; 2 * i < c->n_paces; i++)
+        c->paces[i] = c->paces[2 * i];
+    c->n_paces = (c->n_paces + 1) / 2;
+    c->stride *= 2;
+}
+
+static void time_note_ops(struct ab_generator *g)
+{
+    struct ab_clock *c = &g->clock;
+    uint64_t n_ops = ab_tape_count(g->tape) - g->begin;
+    if (!is_spread(g) || (c->n_paces > 0 && n_ops < c->paces[c->n_paces - 1].n_ops + c->stride))
+        return;
+    if (c->n_paces == PACES_MOST)
+        thin_out(c);
+    AB_GROW(c->paces, c->cap_paces, c->n_paces);
+    c->paces[c->n_paces++] = (struct ab_pace){ab_tape_pushed(g->tape), (uint32_t)n_ops};
+}
+
+static void time_begin(struct ab_generator *g)
+{
+    g->clock.begin_ns = g->clock.now_ns;
+    g->clock.n_bodies = 0;
+    g->clock.n_paces = 0;
+    g->clock.stride = 1;
+    if (is_spread(g))
+        time_note_ops(g);
+}
+
+/* The op after n_ops others is the one of number n_ops + 1. */
+static enum ab_status time_end(struct ab_generator *g)
+{
+    const struct ab_clock *c = &g->clock;
+    double n_ops = (double)(ab_tape_count(g->tape) - g->begin), over = (double)g->phase->over_ns;
+    if (!is_spread(g))
+        return AB_OK;
+    for (size_t i = 0; i < c->n_paces && c->paces[i].n_ops < n_ops; i++) {
+        uint64_t at = (uint64_t)((c->paces[i].n_ops + 1) / n_ops * over);
+        AB_TRY(ab_tape_time_at(g->tape, c->paces[i].pushed, c->begin_ns + at, 0, g->err));
+    }
+    return time_move(g, c->begin_ns + g->phase->over_ns, 0);
+}
+
 /* Ops without progress towards `until`, or between two looks at how fast it comes. */
 #define AB_PROBE_OPS (UINT64_C(1) << 24)
 
@@ -274,6 +484,7 @@ static void interpret_begin(struct ab_generator *g, struct ab_generator_lane *la
                                       .limit = g->is_final ? 1 : p->limit,
                                       .begin = lane->n_ops,
                                       .place = p->place};
+    time_begin_lane(g, lane);
 }
 
 /* After some turns of a loop of `all`, `done` of them: will there be too many ops? */
@@ -309,14 +520,15 @@ static enum ab_status check_rise(struct ab_generator *g)
         g->highest_at = n_ops;
         g->stalled = 0;
     }
+    uint64_t unit = p->until == AB_UNTIL_SECONDS ? UINT64_C(1000000000) : 1;
     bool is_costly = g->stalled >= PROBE_ITERS && n_ops - g->highest_at >= AB_PROBE_OPS;
     if (g->stalled >= STALLED_ITERS || is_costly)
         return ab_generate_fail(g, p->place,
                                 "never ends: no progress towards 'until' in %llu iterations "
                                 "(%llu of %llu)",
                                 (unsigned long long)g->stalled,
-                                (unsigned long long)(g->highest - (g->until - p->limit)),
-                                (unsigned long long)p->limit);
+                                (unsigned long long)((g->highest - (g->until - p->limit)) / unit),
+                                (unsigned long long)(p->limit / unit));
     return n_ops >= g->probe_at && g->highest > g->start ? check_pace(g, n_ops) : AB_OK;
 }
 
@@ -334,8 +546,11 @@ static enum ab_status end_iteration(struct ab_generator *g, struct ab_generator_
     struct ab_loop *loop = &lane->loops[lane->depth - 1];
     loop->next = 0;
     loop->done++;
+    g->clock.n_bodies += lane->depth == 1 && !g->is_final;
     if (lane->depth == 1 && ab_generate_counts(g)) {
         enum ab_status rise = check_rise(g);
+        if (g->phase->until == AB_UNTIL_SECONDS)
+            time_end_iteration(g, lane);
         return rise == AB_OK ? renew_thread(g, loop) : rise;
     }
     enum ab_status status = interpret_probe(g, loop, lane->n_ops);
@@ -365,7 +580,7 @@ static const struct ab_verb *choose_branch(struct ab_generator_lane *lane, const
 static enum ab_status enter(struct ab_generator *g, struct ab_generator_lane *lane,
                             const struct ab_verb *v)
 {
-    uint64_t n = ab_step_draw_count(g, v);
+    uint64_t n = v->kind == AB_VERB_EVERY ? time_take_due(g, v) : ab_step_draw_count(g, v);
     if (n == 0 || (v->kind == AB_VERB_MAYBE && ab_rng_unit(&lane->choices) >= v->fraction))
         return ab_generate_idle(g, v->place, 1);
     struct ab_loop *loop = &lane->loops[lane->depth++];
@@ -388,6 +603,8 @@ static enum ab_status advance(struct ab_generator *g, struct ab_generator_lane *
     if (loop->next == loop->n_body)
         return end_iteration(g, lane);
     const struct ab_verb *v = &loop->body[loop->next++];
+    if (v->kind == AB_VERB_SETTLE)
+        return time_settle(g, v);
     if (v->n_body == 0) {
         lane->verb = v;
         return ab_step_begin(g, v);
@@ -414,6 +631,7 @@ static enum ab_status interpret_turn(struct ab_generator *g, struct ab_generator
         status = advance(g, lane);
         lane->n_ops += ab_tape_count(g->tape) - n_ops;
         n_ops = ab_tape_count(g->tape);
+        time_note_ops(g);
     }
     return status;
 }
@@ -500,6 +718,8 @@ static struct ab_tape pad(const struct ab_generator *g, const struct ab_tape *ma
                                      i < first ? 0 : made->n_turns);
     memcpy(burst.phases + first, made->phases, made->n_phases * sizeof burst.phases[0]);
     burst.lane_begin = pad_begins(made->lane_begin, first, end - first, n, n_lanes);
+    for (uint32_t i = 0; i < burst.n_steps; i++)
+        burst.steps[i].phase += (uint16_t)first;
     if (made->n_iterations > 0)
         burst.iteration_begin = pad_begins(made->iteration_begin, first, end - first, n, n_lanes);
     return burst;
@@ -537,7 +757,8 @@ static bool is_in_scope(const struct ab_generator *g)
 /* Between two turns: a burst that is long enough ends here. */
 static enum ab_status end_burst(struct ab_generator *g)
 {
-    if (g->bursts == NULL || ab_tape_bytes(g->tape) < g->bursts->most_bytes || is_in_scope(g))
+    if (g->bursts == NULL || ab_tape_bytes(g->tape) < g->bursts->most_bytes || is_in_scope(g) ||
+        g->phase->over_ns != 0)
         return AB_OK;
     AB_TRY(hand_over(g, false));
     g->first_phase = (uint32_t)(g->phase - g->w->phases);
@@ -555,7 +776,11 @@ static enum ab_status take_turns(struct ab_generator *g)
         if (g->w->progress != NULL && ++g->n_turns % TURNS_SHOWN == 0)
             g->w->progress(g->w->progress_user, ab_tape_count(g->tape));
         if (index == AB_LANES_MAX) {
-            status = end_of_messages(g, n_finished);
+            bool has_passed;
+            status = time_pass(g, &has_passed);
+            if (status == AB_OK && !has_passed)
+                status = end_of_messages(g, n_finished);
+            index = 0;
             continue;
         }
         status = take_turn(g, &g->lanes[index]);
@@ -614,6 +839,7 @@ static enum ab_status run_once(struct ab_generator *g, const struct ab_phase_def
     if (__builtin_add_overflow(p->until == AB_UNTIL_LIVE ? 0 : g->start, p->limit, &g->until))
         g->until = UINT64_MAX;
     g->is_done = p->until != AB_UNTIL_ITERS && g->highest >= g->until;
+    time_begin(g);
     enum ab_status status = run_bodies(g, p);
     bool has_finally = false;
     for (size_t r = 0; r < p->n_roles; r++)
@@ -623,13 +849,14 @@ static enum ab_status run_once(struct ab_generator *g, const struct ab_phase_def
     if (status == AB_OK && has_finally)
         status = run_bodies(g, p);
     g->is_final = false;
-    return status;
+    return status == AB_OK ? time_end(g) : status;
 }
 
 static enum ab_status run_phase(struct ab_generator *g, const struct ab_phase_def *p)
 {
     struct ab_loop repeat = {
         .limit = p->repeat, .begin = ab_tape_count(g->tape), .place = p->place};
+    uint64_t begin_ns = g->clock.now_ns;
     g->phase = p;
     enum ab_status status = begin_phase(g);
     g->pool.barrier = repeat.begin;
@@ -642,7 +869,8 @@ static enum ab_status run_phase(struct ab_generator *g, const struct ab_phase_de
         if (status == AB_OK)
             status = interpret_probe(g, &repeat, ab_tape_count(g->tape));
     }
-    if (status == AB_OK && p->is_measured && ab_tape_count(g->tape) == repeat.begin)
+    if (status == AB_OK && p->is_measured && ab_tape_count(g->tape) == repeat.begin &&
+        g->clock.now_ns == begin_ns)
         status = ab_generate_fail(g, p->place, "phase '%s' is measured, but makes no ops", p->name);
     return status;
 }
@@ -732,6 +960,7 @@ static void release(struct ab_generator *g)
         free(g->lanes[i].message.slots);
     }
     ab_slot_pool_fini(&g->pool);
+    free(g->clock.paces);
     free(g->instances);
     free(g->first_instance);
     free(g->lanes);

@@ -42,7 +42,13 @@ struct ab_loop {
 };
 #define AB_LOOPS_MAX (AB_CONFIG_MAX_DEPTH / 2)
 
-enum ab_wait { AB_WAIT_NONE, AB_WAIT_ROOM, AB_WAIT_MESSAGE };
+enum ab_wait {
+    AB_WAIT_NONE,
+    AB_WAIT_ROOM,
+    AB_WAIT_MESSAGE,
+    AB_WAIT_SETTLE, /* for the other lanes, and then for wait_ns */
+    AB_WAIT_TIME    /* until it is wait_ns */
+};
 
 /* One that carries out a body: which sets, which random streams, and how far it is. The streams go on
  * from phase to phase. */
@@ -59,6 +65,8 @@ struct ab_generator_lane {
     bool is_finished;
     enum ab_wait wait;
     struct ab_queue *waits_at;
+    uint64_t wait_ns;
+    uint64_t body_ns, body_ops; /* time and n_ops when the iteration of the body began */
     /* in a verb, or NULL */
     const struct ab_verb *verb;
     uint64_t step, n_steps, count; /* count: that of the verb, or drawn */
@@ -91,6 +99,15 @@ struct ab_generator {
     uint64_t begin,
         probe_at; /* ops of the tape when the phase began, and when it is looked at next */
     uint64_t n_turns;
+    struct ab_clock {              /* the time of the work */
+        uint64_t now_ns, begin_ns; /* begin: of the phase's repetition */
+        uint64_t n_bodies;         /* in it, of all lanes */
+        struct ab_pace {           /* where its ops stand, for `over` */
+            uint32_t pushed, n_ops;
+        } * paces;
+        size_t n_paces, cap_paces;
+        uint64_t stride; /* one of so many ops has a pace */
+    } clock;
     struct ab_workload_bursts *bursts; /* NULL = the tape is held whole; else … */
     struct ab_tape *total;             /* … what is known of the bursts so far, … */
     uint32_t first_phase;              /* … and the phase that the burst began in */

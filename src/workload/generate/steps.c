@@ -76,6 +76,8 @@ uint64_t ab_generate_counter(const struct ab_generator *g)
         return ab_tape_allocated_bytes(g->tape);
     case AB_UNTIL_LIVE:
         return ab_tape_live_bytes(g->tape);
+    case AB_UNTIL_SECONDS:
+        return g->clock.now_ns;
     default:
         return 0;
     }
@@ -650,7 +652,7 @@ void ab_step_put_down(struct ab_generator *g, struct ab_generator_lane *lane)
 {
     const struct ab_verb *v = lane->verb;
     struct ab_queue *q = lane->queue;
-    if (lane->wait != AB_WAIT_NONE)
+    if (lane->wait == AB_WAIT_ROOM || lane->wait == AB_WAIT_MESSAGE)
         lane->waits_at->for_room.n = lane->waits_at->for_message.n = 0; /* no lane waits any more */
     lane->wait = AB_WAIT_NONE;
     if (v == NULL || q == NULL)

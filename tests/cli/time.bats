@@ -1,0 +1,50 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# Times of the work: what check says of them, that timed passes wait for nothing, and what becomes of
+# those of a recording.
+
+load helpers
+
+workload() {
+    cat >time.yaml <<'YAML'
+allocbench: 1
+name: time
+sets: [{name: heap, count: 1000}]
+phases:
+  - {name: burst, over: 10s, do: [{alloc: heap, size: 1KiB, count: all}, {free: heap, fraction: 95%}]}
+  - {name: idle, do: [{settle: 3600s}]}
+  - {name: service, until: seconds(60), do: [{every: 1s, do: [{replace: heap, size: 4KiB, count: 50}]}]}
+YAML
+}
+
+@test "check says how long the work takes, and how long of it nothing is called" {
+    workload
+    bench check time.yaml
+    expect_code 0
+    grep -qx 'time     3670 s, idle for 3600 s of it, in 1 stretch; it passes in the memory pass alone' \
+        "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    bench check time.yaml --json -
+    expect_json '.duration_ns == 3670e9 and .idle_ns == 3600e9 and .idle_stretches == 1'
+}
+
+@test "an hour of the work takes no hour; a phase without ops leaves the whole run comparable" {
+    workload
+    bench run time.yaml -b glibc --rounds 2
+    expect_code 0
+    grep -q 'nothing is called in this phase' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    ! grep -q 'no round is complete' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+}
+
+@test "a recording keeps its pauses: info counts them, cut keeps those within, replay takes none" {
+    bench record --time -o pause.abt -- sh -c 'a=$(echo 1); sleep 1.2; b=$(echo 2); c=$(echo 3)'
+    expect_code 0
+    bench trace info pause.abt --json -
+    expect_json '.idle_stretches >= 1 and .idle_us >= 1000000 and .idle_us <= .time_us'
+    bench trace cut pause.abt --events "1..$(jq .events "$OUT/stdout")" -o cut.abt
+    expect_code 0
+    bench trace info cut.abt --json -
+    expect_json '.idle_stretches >= 1'
+    bench replay pause.abt -b glibc --rounds 2
+    expect_code 0
+}
