@@ -62,6 +62,12 @@ struct ab_clock {
     double quantum_ns; /* the counter moves in steps of this size; differences below are noise */
 };
 
+/* For a process in which another library may answer for the clock: the readings below are the C
+ * library's from here on, and none asks by name. Before that, and without, the system is asked. */
+void ab_clock_open(void);
+/* Of CLOCK_MONOTONIC. */
+void ab_clock_sleep_until(uint64_t ns);
+
 /* Nanoseconds of CLOCK_MONOTONIC, of this thread's CPU time, of this process's CPU time. */
 uint64_t ab_clock_now_ns(void);
 uint64_t ab_clock_thread_cpu_ns(void);

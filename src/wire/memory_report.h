@@ -74,6 +74,30 @@ struct ab_memory_point {
     uint64_t internal_bytes, external_bytes; /* by page */
 };
 
+/* At a time of the work, where it has times. Idle: nothing is called meanwhile. */
+struct ab_memory_row {
+    uint64_t time_ns; /* since the work began; ascending */
+    uint32_t position, phase;
+    uint64_t requested_bytes, footprint_bytes, live_bytes, internal_bytes, external_bytes;
+    uint64_t lazyfree_bytes; /* of the footprint, pages that the kernel may take */
+    uint32_t flags, reserved;
+};
+enum ab_memory_row_flag {
+    AB_ROW_IDLE_BEGIN = 1u << 0, /* the first of an idle stretch */
+    AB_ROW_IDLE = 1u << 1,       /* one second, ten or sixty after that */
+    AB_ROW_IDLE_END = 1u << 2,
+};
+/* In an idle stretch, besides those that are equally spaced. */
+#define AB_MEMORY_IDLE_ROWS 5
+
+/* Who told the library under test the time. */
+enum ab_clock_kind {
+    AB_CLOCK_UNKNOWN, /* the work has no times, or there was no such pass */
+    AB_CLOCK_VIRTUAL,
+    AB_CLOCK_NONE, /* it asked for none */
+    AB_CLOCK_REAL,
+};
+
 /* Equally spaced points; the parent adds the peaks. */
 #define AB_MEMORY_POINTS_MAX 1000
 #define AB_MEMORY_POINTS_SPACED 800
@@ -96,7 +120,12 @@ struct ab_memory_report {
     uint32_t is_scout; /* only find the peaks: no drain, no checkpoints */
     uint32_t cap_samples;
     struct ab_memory_marks marks;
+    uint32_t pace;      /* so many times as fast as the work's own time; 0: in virtual time */
+    uint32_t cap_idle;  /* idle stretches that have rows of their own; those behind have not */
+    uint64_t spaced_ns; /* from a row to the next */
     /* from the worker */
+    uint32_t n_rows, clock;     /* enum ab_clock_kind */
+    char clock_reason[96];      /* of AB_CLOCK_REAL */
     uint32_t flags;             /* enum ab_memory_flag */
     uint32_t granularity_pages; /* by how much statm may be wrong; 0 = exact */
     uint64_t page_bytes;

@@ -13,8 +13,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static int footprint_open_high(const char *path);
-
 enum { CHUNK_BYTES = 4096, LINE_BYTES = 128 };
 /* No heap is a mapping of so many bytes; the shadow of a sanitizer is, in tests. */
 #define SHADOW_BYTES (UINT64_C(1) << 42)
@@ -26,8 +24,8 @@ static char chunk[CHUNK_BYTES];
 
 void ab_residency_open(struct ab_residency *r)
 {
-    r->pagemap_fd = footprint_open_high("/proc/self/pagemap");
-    r->smaps_fd = footprint_open_high("/proc/self/smaps");
+    r->pagemap_fd = ab_residency_open_high("/proc/self/pagemap");
+    r->smaps_fd = ab_residency_open_high("/proc/self/smaps");
     r->page_log2 = ab_log2((uint64_t)sysconf(_SC_PAGESIZE));
     memset(entries, 0, sizeof entries); /* resident from here on */
     memset(are_there, 0, sizeof are_there);
@@ -189,9 +187,8 @@ uint64_t ab_residency_lost(const struct ab_residency *r, const struct ab_page_ru
 
 enum { PROBE_PAGES = 256, TEXT_BYTES = 4096, FD_HIGH = 200 };
 
-/* A descriptor for reading, beyond those that an allocator may close; -1 when it cannot be.
- * Far up: there are allocators that close the low descriptors whosoever they are. */
-static int footprint_open_high(const char *path)
+/* Far up: there are allocators that close the low descriptors whosoever they are. */
+int ab_residency_open_high(const char *path)
 {
     int low = open(path, O_RDONLY | O_CLOEXEC);
     int high = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, FD_HIGH);
@@ -206,9 +203,9 @@ static char rollup_text[TEXT_BYTES], status_text[TEXT_BYTES];
 
 void ab_footprint_open(struct ab_footprint *f)
 {
-    f->statm_fd = footprint_open_high("/proc/self/statm");
-    f->rollup_fd = footprint_open_high("/proc/self/smaps_rollup");
-    f->status_fd = footprint_open_high("/proc/self/status");
+    f->statm_fd = ab_residency_open_high("/proc/self/statm");
+    f->rollup_fd = ab_residency_open_high("/proc/self/smaps_rollup");
+    f->status_fd = ab_residency_open_high("/proc/self/status");
     f->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     struct ab_footprint_detail once; /* what reading itself needs is resident from here on */
     ab_footprint_read_detail(f, &once);
@@ -303,6 +300,7 @@ bool ab_footprint_read_detail(const struct ab_footprint *f, struct ab_footprint_
         .file_bytes = find_kib(status, "RssFile"),
         .hugetlb_bytes = find_kib(status, "HugetlbPages"),
         .swap_bytes = find_kib(rollup, "Swap"),
+        .lazyfree_bytes = find_kib(rollup, "LazyFree"),
     };
     return true;
 }

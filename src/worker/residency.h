@@ -11,6 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A descriptor for reading, beyond those that an allocator may close; -1 when it cannot be. */
+int ab_residency_open_high(const char *path);
+
 struct ab_residency {
     int pagemap_fd, smaps_fd; /* -1 = cannot be read */
     unsigned page_log2;
@@ -58,7 +61,7 @@ bool ab_footprint_read(const struct ab_footprint *f, uint64_t *private_bytes);
 /* By walking the page tables: exact whatever the kernel does to its counters, but 12 ms a GiB. */
 struct ab_footprint_detail {
     uint64_t private_bytes;
-    uint64_t shmem_bytes, file_bytes, hugetlb_bytes, swap_bytes;
+    uint64_t shmem_bytes, file_bytes, hugetlb_bytes, swap_bytes, lazyfree_bytes;
 };
 bool ab_footprint_read_detail(const struct ab_footprint *f, struct ab_footprint_detail *out);
 
