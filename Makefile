@@ -80,7 +80,7 @@ SLAB_MALLOC_SRC := $(call sources,allocators/preload)
 # What only programs use stays out as well: a measuring process waits for no end of a thread.
 WORKER_SRC := $(filter-out $(SLAB_MALLOC_SRC) allocators/arena/arena_scratch.c \
                 allocators/common/shards_thread.c %_shared_own.c, \
-              $(call sources,src/base src/worker allocators))
+              src/clock/steady_clock.c $(call sources,src/base src/worker allocators))
 RECORDER_SRC := $(call sources,src/record/preload)
 PRELOAD_SRC := $(filter src/record/preload/preload%,$(RECORDER_SRC))
 CLOCK_SRC := src/clock/served_clock.c

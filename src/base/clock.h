@@ -62,9 +62,8 @@ struct ab_clock {
     double quantum_ns; /* the counter moves in steps of this size; differences below are noise */
 };
 
-/* For a process in which another library may answer for the clock: the readings below are the C
- * library's from here on, and none asks by name. Before that, and without, the system is asked. */
-void ab_clock_open(void);
+/* All readings are the C library's, whoever else answers under the names of its functions. */
+
 /* Of CLOCK_MONOTONIC. */
 void ab_clock_sleep_until(uint64_t ns);
 

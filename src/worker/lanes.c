@@ -139,7 +139,7 @@ static void *thread_heir(void *user)
         pthread_join(lane->handover->before, NULL);
     pin(lane);
     if (lane->w->memory != NULL)
-        ab_memory_enter(lane);
+        ab_memory_enter(lane, false);
     if (meeting.heap != NULL)
         ab_worker_enter_heap(lane, meeting.heap);
     take_over(lane);
@@ -206,10 +206,8 @@ static bool run_lane(struct ab_lane *lane)
 {
     if (meeting.heap != NULL)
         ab_worker_enter_heap(lane, meeting.heap);
-    if (lane->w->memory != NULL) {
-        ab_memory_touch_stack();
-        ab_memory_enter(lane);
-    }
+    if (lane->w->memory != NULL)
+        ab_memory_enter(lane, true);
     barrier(lane->w); /* nobody runs before all are in */
     return run_pass(lane, lane->index == 0);
 }

@@ -4,7 +4,6 @@
  * descriptor 3 and the run block on descriptor 4; everything it has to say goes into that block.
  */
 #include "allocators/null/null.h"
-#include "base/clock.h"
 #include "worker/checks/target.h"
 #include "worker/counts.h"
 #include "worker/crash/crash.h"
@@ -285,7 +284,6 @@ int main(void)
         watch_end();
     }
     set_state(AB_WORKER_STARTED);
-    ab_clock_open();
     map_tape();
     report_granularity();
     struct ab_run_request *request = &worker.page->request;

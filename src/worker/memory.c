@@ -16,7 +16,7 @@
 
 /* Pages of text that an untouched library may still fault in: more than that in file mappings is
  * the allocator's own doing. */
-enum { STACK_BYTES = 64 << 10, FILE_SLACK_BYTES = 16 << 20 };
+enum { FILE_SLACK_BYTES = 16 << 20 };
 
 /* Codes of ops that write to the block. */
 enum {
@@ -70,7 +70,15 @@ void ab_memory_open(struct ab_worker *w)
     open_report(w, m);
     open_book(w, m);
     ab_heap_memory_open(w, m);
-    ab_memory_time_open(w, m);
+    m->time.n = w->image->n_steps;
+    m->time.steps = ab_tape_steps(w->image);
+    m->time.n_lanes = w->image->n_lanes;
+    m->time.next_row_ns = m->report->spaced_ns;
+    if (m->time.n > 0 && !m->report->is_scout && w->page->request.rows_offset != 0) {
+        m->cap_rows = w->page->request.cap_rows;
+        m->rows = (struct ab_memory_row *)(void *)((char *)w->page + w->page->request.rows_offset);
+        memset(m->rows, 0, m->cap_rows * sizeof m->rows[0]);
+    }
     m->point_interval = w->image->n_ops / (AB_MEMORY_POINTS_SPACED - 2) + 1;
     uint32_t granularity = ab_footprint_granularity(&m->footprint);
     if (granularity == UINT32_MAX)
@@ -267,13 +275,6 @@ void ab_memory_after_open(struct ab_worker *w, const struct ab_backend *backend,
         m->report->flags |= AB_MEMORY_MOVES;
 }
 
-void ab_memory_touch_stack(void)
-{
-    volatile char stack[STACK_BYTES];
-    for (size_t i = 0; i < sizeof stack; i += 4096)
-        stack[i] = 0;
-}
-
 static void begin_phase(struct ab_memory_pass *m, uint32_t phase);
 static void note_read_peak(struct ab_memory_pass *m, uint64_t live);
 static void plan_stop(struct ab_memory_pass *m);
@@ -299,7 +300,6 @@ void ab_memory_begin(struct ab_worker *w)
     m->book.is_usable_unknown = !m->has_usable;
     follow_pages(m);
     note_read_peak(m, 0);
-    ab_memory_time_begin(m);
     begin_phase(m, 0);
     plan_stop(m);
 }
@@ -449,7 +449,7 @@ static void end_phase(struct ab_memory_pass *m, const struct ab_memory_state *s)
     m->report->phases[m->phase].at[AB_AT_END] = *s;
     settle_peak(m);
     end_samples(m);
-    ab_memory_time_row(m, 0);
+    ab_memory_time_pass(m, true);
 }
 
 /* More live bytes than so far by 64 KiB and 1 % are a reason to read. */
@@ -505,7 +505,7 @@ static void begin_phase(struct ab_memory_pass *m, uint32_t index)
     plan_readings(m, index);
     begin_samples(m);
     visit(m, false);
-    ab_memory_time_pass(m);
+    ab_memory_time_pass(m, false);
 }
 
 /* Phases without an op end where they begin. */
@@ -554,7 +554,7 @@ static void note_live_peak(struct ab_memory_pass *m, uint64_t op, uint32_t befor
 static void stop(struct ab_memory_pass *m)
 {
     const struct ab_memory_marks *marks = &m->report->marks;
-    ab_memory_time_pass(m);
+    ab_memory_time_pass(m, false);
     if (m->clock == m->phases[m->phase].end)
         end_phases(m);
     else if (m->clock >= m->next_reading || m->book.requested_bytes >= m->next_peak_bytes ||

@@ -72,10 +72,9 @@ void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_gi
 
 /* After the last op: frees what is live, waits and purges, and watches the footprint. */
 void ab_memory_drain(struct ab_worker *w);
-/* Stack pages that this thread may come to need, so that they are no footprint of anybody's. */
-void ab_memory_touch_stack(void);
-/* The calling thread is about to run the lane: it is no thread of the allocator's. */
-void ab_memory_enter(struct ab_lane *lane);
+/* The calling thread is about to run the lane: it is no thread of the allocator's. With `is_first` the
+ * pages of its stack that it may come to need are touched, so that they are no footprint of anybody's. */
+void ab_memory_enter(struct ab_lane *lane, bool is_first);
 
 /* Bytes above the baseline, AB_MEMORY_UNKNOWN when statm cannot be read. */
 uint64_t ab_memory_footprint(struct ab_memory_pass *m);
@@ -83,22 +82,14 @@ uint64_t ab_memory_footprint(struct ab_memory_pass *m);
 /* The same once it was looked up which pages of the baseline are gone: those do not hide others. */
 uint64_t ab_memory_footprint_exact(struct ab_memory_pass *m);
 
-/* Bytes of the baseline that are not resident any more; 0 where it is not known. */
-uint64_t ab_memory_count_lost(const struct ab_memory_pass *m);
-
 /* What the pages hold here; all UNKNOWN where it is not known. Always known with `must`, unless the
  * ledger is not kept or lost. */
 struct ab_page_split ab_memory_split(struct ab_memory_pass *m, uint64_t footprint_bytes, bool must);
 
-/* memory_time.c: the work's own time, where it has times; else nothing. */
-void ab_memory_time_open(struct ab_worker *w, struct ab_memory_pass *m);
-void ab_memory_time_begin(struct ab_memory_pass *m);
-/* All that passes before the next op, as far as it belongs to this phase or one before. */
-void ab_memory_time_pass(struct ab_memory_pass *m);
+/* The work's own time, where it has times; else nothing. All that passes before the next op, as far
+ * as it belongs to this phase or one before; at the end of a phase there is a row. */
+void ab_memory_time_pass(struct ab_memory_pass *m, bool is_end);
 /* In virtual time, with nothing called. */
 void ab_memory_time_wait(struct ab_memory_pass *m, uint64_t until_ns);
-void ab_memory_time_row(struct ab_memory_pass *m, uint32_t flags);
-/* Whose time it was, for the report. */
-void ab_memory_time_end(struct ab_memory_pass *m);
 
 #endif

@@ -80,5 +80,4 @@ void ab_memory_drain(struct ab_worker *w)
     if (w->memory == NULL || w->memory->report->is_scout)
         return;
     drain(w, w->memory);
-    ab_memory_time_end(w->memory);
 }

@@ -24,10 +24,10 @@ struct ab_memory_time {
     uint64_t next_row_ns;
     uint32_t n_idle;   /* idle stretches so far */
     bool is_unsettled; /* the allocator's threads were given up: it is real time for them */
-    int tasks_fd;      /* of the folder of the process's threads */
-    pid_t *lanes;      /* threads of the harness, by lane */
+    bool has_begun;
+    pid_t lanes[AB_LANES_MAX]; /* threads of the harness, by lane */
     uint32_t n_lanes;
-    char *text;           /* for what is read about threads */
+    char text[4096];      /* for what is read about threads */
     const void *function; /* of the library under test */
 };
 
@@ -70,6 +70,13 @@ struct ab_memory_pass {
     struct ab_memory_row *rows; /* NULL: none are wanted */
     uint32_t cap_rows;
 };
+
+/* Bytes of the baseline that are not resident any more; 0 where it is not known. */
+static inline uint64_t ab_memory_count_lost(const struct ab_memory_pass *m)
+{
+    uint64_t lost = ab_residency_lost(&m->residency, &m->baseline);
+    return lost == UINT64_MAX ? 0 : lost * m->footprint.page_bytes;
+}
 
 static inline uint64_t ab_memory_above(uint64_t bytes, uint64_t base)
 {

@@ -7,12 +7,6 @@
 
 #include <string.h>
 
-uint64_t ab_memory_count_lost(const struct ab_memory_pass *m)
-{
-    uint64_t lost = ab_residency_lost(&m->residency, &m->baseline);
-    return lost == UINT64_MAX ? 0 : lost * m->footprint.page_bytes;
-}
-
 uint64_t ab_memory_footprint(struct ab_memory_pass *m)
 {
     uint64_t bytes;

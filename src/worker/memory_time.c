@@ -21,49 +21,39 @@
 #define SECOND_NS UINT64_C(1000000000)
 #define SETTLE_NS SECOND_NS /* of real time: so long the allocator's threads may take */
 #define WAKE_GRAIN_NS UINT64_C(10000000) /* they are woken no more often than that */
-enum { TEXT_BYTES = 4096 };
+enum { STACK_BYTES = 64 << 10 };
 
-void ab_memory_time_open(struct ab_worker *w, struct ab_memory_pass *m)
+static void touch_stack(void)
 {
-    struct ab_memory_time *t = &m->time;
-    const struct ab_run_request *r = &w->page->request;
-    if (w->image->n_steps == 0)
-        return;
-    t->steps = ab_tape_steps(w->image);
-    t->n = w->image->n_steps;
-    t->n_lanes = w->image->n_lanes;
-    t->lanes = ab_worker_map(w, t->n_lanes * sizeof t->lanes[0] + TEXT_BYTES, "threads");
-    t->text = (char *)(t->lanes + t->n_lanes);
-    t->tasks_fd = ab_residency_open_high("/proc/self/task");
-    t->next_row_ns = m->report->spaced_ns;
-    if (!m->report->is_scout && r->rows_offset != 0)
-        m->rows = (struct ab_memory_row *)(void *)((char *)w->page + r->rows_offset);
-    m->cap_rows = r->cap_rows;
-    if (m->rows != NULL)
-        memset(m->rows, 0, m->cap_rows * sizeof m->rows[0]);
-    if (m->report->pace != 0)
-        return;
-    t->clock = dlsym(RTLD_DEFAULT, AB_SERVED_CLOCK_NAME);
-    if (t->clock == NULL || t->clock->version != AB_SERVED_CLOCK_VERSION)
-        ab_worker_fail(w, AB_FAILURE_SYSTEM, "the virtual clock was not loaded", NULL);
+    volatile char stack[STACK_BYTES];
+    for (size_t i = 0; i < sizeof stack; i += 4096)
+        stack[i] = 0;
 }
 
-void ab_memory_enter(struct ab_lane *lane)
+void ab_memory_enter(struct ab_lane *lane, bool is_first)
 {
-    struct ab_memory_time *t = &lane->w->memory->time;
-    if (t->n > 0)
+    struct ab_memory_pass *m = lane->w->memory;
+    struct ab_memory_time *t = &m->time;
+    if (t->n > 0) {
         t->lanes[lane->index] = (pid_t)syscall(SYS_gettid);
-    if (t->clock != NULL)
-        t->clock->enter();
+        struct ab_served_clock *clock = m->report->pace != 0
+                                            ? NULL
+                                            : dlsym(RTLD_DEFAULT, AB_SERVED_CLOCK_NAME);
+        if (m->report->pace == 0 && (clock == NULL || clock->version != AB_SERVED_CLOCK_VERSION))
+            ab_worker_fail(lane->w, AB_FAILURE_SYSTEM, "the virtual clock was not loaded", NULL);
+        if (clock != NULL)
+            clock->enter();
+        t->clock = clock;
+    }
+    if (is_first)
+        touch_stack();
 }
 
-void ab_memory_time_begin(struct ab_memory_pass *m)
+static void begin(struct ab_memory_time *t)
 {
-    struct ab_memory_time *t = &m->time;
-    if (t->clock != NULL)
-        t->begin_ns = __atomic_load_n(&t->clock->time_ns, __ATOMIC_ACQUIRE);
-    else if (t->n > 0)
-        t->begin_ns = ab_clock_now_ns();
+    t->has_begun = true;
+    t->begin_ns = t->clock != NULL ? __atomic_load_n(&t->clock->time_ns, __ATOMIC_ACQUIRE)
+                                   : ab_clock_now_ns();
 }
 
 /* ---- the allocator's own threads ---- */
@@ -77,13 +67,13 @@ static bool is_lane(const struct ab_memory_time *t, uint64_t thread)
 }
 
 /* "7 (name) S …": the name may hold anything, a state is one letter. */
-static bool is_asleep(const struct ab_memory_time *t, const char *thread)
+static bool is_asleep(int tasks_fd, const char *thread)
 {
     char path[32], text[64];
     size_t length = strlen(thread) < 16 ? strlen(thread) : 16;
     memcpy(path, thread, length);
     memcpy(path + length, "/stat", 6);
-    int fd = (int)syscall(SYS_openat, t->tasks_fd, path, O_RDONLY | O_CLOEXEC, 0);
+    int fd = (int)syscall(SYS_openat, tasks_fd, path, O_RDONLY | O_CLOEXEC, 0);
     ssize_t n = fd < 0 ? 0 : pread(fd, text, sizeof text - 1, 0);
     if (fd >= 0)
         close(fd);
@@ -93,13 +83,15 @@ static bool is_asleep(const struct ab_memory_time *t, const char *thread)
 }
 
 /* In one look at them; how many there are to *n. */
-static bool are_asleep(const struct ab_memory_time *t, uint32_t *n)
+static bool are_asleep(struct ab_memory_pass *m, uint32_t *n)
 {
+    struct ab_memory_time *t = &m->time;
+    const int tasks_fd = m->residency.tasks_fd;
     bool all = true;
     ssize_t bytes;
     *n = 0;
-    lseek(t->tasks_fd, 0, SEEK_SET);
-    while ((bytes = syscall(SYS_getdents64, t->tasks_fd, t->text, TEXT_BYTES)) > 0) {
+    lseek(tasks_fd, 0, SEEK_SET);
+    while ((bytes = syscall(SYS_getdents64, tasks_fd, t->text, sizeof t->text)) > 0) {
         const struct dirent64 *d = (const struct dirent64 *)(const void *)t->text;
         for (const char *end = t->text + bytes; (const char *)d < end;
              d = (const void *)((const char *)d + d->d_reclen)) {
@@ -109,32 +101,34 @@ static bool are_asleep(const struct ab_memory_time *t, uint32_t *n)
             if (thread == 0 || is_lane(t, thread))
                 continue;
             ++*n;
-            all = all && is_asleep(t, d->d_name);
+            all = all && is_asleep(tasks_fd, d->d_name);
         }
     }
     return all;
 }
 
 /* One that was asleep may have been woken by another before that fell asleep: so twice. */
-static bool have_settled(const struct ab_memory_time *t)
+static bool have_settled(struct ab_memory_pass *m)
 {
+    const struct ab_memory_time *t = &m->time;
     uint32_t n;
-    if (!are_asleep(t, &n))
+    if (!are_asleep(m, &n))
         return false;
     if (n == 0)
         return true;
     return __atomic_load_n(&t->clock->n_short, __ATOMIC_ACQUIRE) == 0 && t->clock->wake() == 0 &&
-           are_asleep(t, &n);
+           are_asleep(m, &n);
 }
 
 /* What they have to do at this time is done. */
-static void settle(struct ab_memory_time *t)
+static void settle(struct ab_memory_pass *m)
 {
+    struct ab_memory_time *t = &m->time;
     enum { YIELDS = 20 };
     if (t->clock == NULL || t->is_unsettled)
         return;
     uint64_t begun = 0;
-    for (uint32_t i = 0; !have_settled(t); i++) {
+    for (uint32_t i = 0; !have_settled(m); i++) {
         uint64_t now = ab_clock_now_ns();
         begun = i == 0 ? now : begun;
         if (now - begun > SETTLE_NS) {
@@ -146,6 +140,33 @@ static void settle(struct ab_memory_time *t)
         else
             ab_clock_sleep_until(now + 20000);
     }
+}
+
+/* ---- rows ---- */
+
+static void add_row(struct ab_memory_pass *m, uint32_t flags)
+{
+    settle(m);
+    if (m->rows == NULL || m->report->n_rows >= m->cap_rows)
+        return;
+    struct ab_memory_row *row = &m->rows[m->report->n_rows++];
+    struct ab_footprint_detail detail;
+    uint64_t bytes = flags != 0 ? ab_memory_footprint_exact(m) : ab_memory_footprint(m);
+    const struct ab_page_split split = ab_memory_split(m, bytes, flags != 0);
+    *row = (struct ab_memory_row){
+        .time_ns = m->time.now_ns,
+        .position = m->clock,
+        .phase = m->phase,
+        .requested_bytes = m->book.requested_bytes,
+        .footprint_bytes = bytes,
+        .live_bytes = split.live,
+        .internal_bytes = split.internal,
+        .external_bytes = split.external,
+        .lazyfree_bytes = AB_MEMORY_UNKNOWN,
+        .flags = flags,
+    };
+    if (flags != 0 && ab_footprint_read_detail(&m->footprint, &detail))
+        row->lazyfree_bytes = detail.lazyfree_bytes;
 }
 
 /* ---- the clock ---- */
@@ -166,7 +187,7 @@ static void advance(struct ab_memory_pass *m, uint64_t to_ns)
         at = at < end ? at : end;
         t->clock->set(at);
         t->now_ns = at - t->begin_ns;
-        settle(t);
+        settle(m);
     }
     t->clock->set(end);
     t->now_ns = to_ns;
@@ -197,14 +218,14 @@ static void work_until(struct ab_memory_pass *m, uint64_t end_ns)
 {
     while (m->time.now_ns < end_ns)
         if (walk(m, end_ns))
-            ab_memory_time_row(m, 0);
+            add_row(m, 0);
 }
 
 void ab_memory_time_wait(struct ab_memory_pass *m, uint64_t until_ns)
 {
     while (m->time.now_ns < until_ns)
         advance(m, earlier(until_ns, next_second(m->time.now_ns)));
-    settle(&m->time);
+    settle(m);
 }
 
 static void idle_until(struct ab_memory_pass *m, uint64_t end_ns)
@@ -215,60 +236,17 @@ static void idle_until(struct ab_memory_pass *m, uint64_t end_ns)
     const bool is_told = t->n_idle++ < m->report->cap_idle;
     uint32_t k = is_told ? 0 : AB_ARRAY_LEN(after);
     if (is_told)
-        ab_memory_time_row(m, AB_ROW_IDLE_BEGIN);
+        add_row(m, AB_ROW_IDLE_BEGIN);
     while (t->now_ns < end_ns) {
         uint64_t mark = k < AB_ARRAY_LEN(after) ? begin_ns + after[k] * SECOND_NS : UINT64_MAX;
         bool is_due = walk(m, earlier(end_ns, mark));
         bool is_marked = t->now_ns == mark && t->now_ns < end_ns;
         k += t->now_ns == mark;
         if (is_marked || (is_due && (t->now_ns < end_ns || !is_told)))
-            ab_memory_time_row(m, is_marked ? AB_ROW_IDLE : 0);
+            add_row(m, is_marked ? AB_ROW_IDLE : 0);
     }
     if (is_told)
-        ab_memory_time_row(m, AB_ROW_IDLE_END);
-}
-
-void ab_memory_time_pass(struct ab_memory_pass *m)
-{
-    struct ab_memory_time *t = &m->time;
-    for (; t->next < t->n; t->next++) {
-        const struct ab_time_step *step = &t->steps[t->next];
-        if (step->position > m->clock || step->phase > m->phase)
-            break;
-        if ((step->flags & AB_STEP_IDLE) != 0)
-            idle_until(m, step->time_ns);
-        else
-            work_until(m, step->time_ns);
-    }
-}
-
-/* ---- rows ---- */
-
-void ab_memory_time_row(struct ab_memory_pass *m, uint32_t flags)
-{
-    if (m->time.n == 0)
-        return;
-    settle(&m->time);
-    if (m->rows == NULL || m->report->n_rows >= m->cap_rows)
-        return;
-    struct ab_memory_row *row = &m->rows[m->report->n_rows++];
-    struct ab_footprint_detail detail;
-    uint64_t bytes = flags != 0 ? ab_memory_footprint_exact(m) : ab_memory_footprint(m);
-    const struct ab_page_split split = ab_memory_split(m, bytes, flags != 0);
-    *row = (struct ab_memory_row){
-        .time_ns = m->time.now_ns,
-        .position = m->clock,
-        .phase = m->phase,
-        .requested_bytes = m->book.requested_bytes,
-        .footprint_bytes = bytes,
-        .live_bytes = split.live,
-        .internal_bytes = split.internal,
-        .external_bytes = split.external,
-        .lazyfree_bytes = AB_MEMORY_UNKNOWN,
-        .flags = flags,
-    };
-    if (flags != 0 && ab_footprint_read_detail(&m->footprint, &detail))
-        row->lazyfree_bytes = detail.lazyfree_bytes;
+        add_row(m, AB_ROW_IDLE_END);
 }
 
 /* ---- whose time it was ---- */
@@ -347,12 +325,10 @@ static void say_real(struct ab_memory_report *r, const char *why)
     strncpy(r->clock_reason, why, sizeof r->clock_reason - 1);
 }
 
-void ab_memory_time_end(struct ab_memory_pass *m)
+static void tell_clock(struct ab_memory_pass *m)
 {
     const struct ab_memory_time *t = &m->time;
     struct ab_memory_report *r = m->report;
-    if (t->n == 0)
-        return;
     if (t->clock == NULL)
         say_real(r, "--pace");
     else if (t->is_unsettled)
@@ -363,4 +339,28 @@ void ab_memory_time_end(struct ab_memory_pass *m)
         say_real(r, "it reads the processor's tick counter");
     else
         r->clock = AB_CLOCK_NONE;
+}
+
+/* ---- what passes before an op ---- */
+
+void ab_memory_time_pass(struct ab_memory_pass *m, bool is_end)
+{
+    struct ab_memory_time *t = &m->time;
+    if (t->n == 0)
+        return;
+    if (!t->has_begun)
+        begin(t);
+    for (; t->next < t->n; t->next++) {
+        const struct ab_time_step *step = &t->steps[t->next];
+        if (step->position > m->clock || step->phase > m->phase)
+            break;
+        if ((step->flags & AB_STEP_IDLE) != 0)
+            idle_until(m, step->time_ns);
+        else
+            work_until(m, step->time_ns);
+    }
+    if (is_end)
+        add_row(m, 0);
+    if (is_end && m->phase + 1 == m->n_phases)
+        tell_clock(m);
 }

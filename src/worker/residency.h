@@ -11,11 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A descriptor for reading, beyond those that an allocator may close; -1 when it cannot be. */
-int ab_residency_open_high(const char *path);
-
 struct ab_residency {
     int pagemap_fd, smaps_fd; /* -1 = cannot be read */
+    int tasks_fd;             /* of the folder of the process's threads */
     unsigned page_log2;
 };
 enum { AB_RESIDENCY_PAGES_MAX = 512 }; /* asked for at once: 2 MiB in pages of 4 KiB */
