@@ -73,17 +73,19 @@ $(B)/obj/src/report/session_record.o $(B)/obj/src/cli/version.o: \
 
 # allocators/examples: programs; the tests compile them.
 sources = $(sort $(shell find $(1) -name '*.c' -not -path 'allocators/examples/*'))
-# What a measuring process contains: these rooms. What a recorded program contains: its preload.
+# What a measuring process contains: these rooms. What a recorded program contains: its preload, and
+# what tells a measured process the time: CLOCK_SRC.
 # liballocbench-slab.so: a malloc for programs; what exports its names is in nothing else.
 SLAB_MALLOC_SRC := $(call sources,allocators/preload)
 # What only programs use stays out as well: a measuring process waits for no end of a thread.
 WORKER_SRC := $(filter-out $(SLAB_MALLOC_SRC) allocators/arena/arena_scratch.c \
                 allocators/common/shards_thread.c %_shared_own.c, \
-              $(call sources,src/base src/worker allocators))
+              src/clock/steady_clock.c $(call sources,src/base src/worker allocators))
 RECORDER_SRC := $(call sources,src/record/preload)
 PRELOAD_SRC := $(filter src/record/preload/preload%,$(RECORDER_SRC))
+CLOCK_SRC := src/clock/served_clock.c
 MAIN_SRC   := src/cli/main.c
-LIB_SRC    := $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) src/record/frames.c src/worker/main.c \
+LIB_SRC    := $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) $(CLOCK_SRC) src/record/frames.c src/worker/main.c \
                 allocators/preload/malloc.c, \
                 $(call sources,src allocators))
 
@@ -93,7 +95,7 @@ WORKER_OBJ := $(WORKER_SRC:%.c=$(B)/obj/%.o)
 
 SLAB_MALLOC := liballocbench-slab.so
 TOOLS := $(B)/allocbench $(B)/allocbench-worker $(B)/liballocbench-record.so \
-         $(B)/liballocbench-frames.so $(B)/$(SLAB_MALLOC)
+         $(B)/liballocbench-frames.so $(B)/liballocbench-clock.so $(B)/$(SLAB_MALLOC)
 
 # ---- tests: cmocka, a program a room and a link to it for each source file; tests/support/*.c linked
 # into each. Programs of their own have those that replace functions of the C library, or take arguments,
@@ -170,6 +172,7 @@ $(B)/obj/src/worker/pass_%.o: AB_CPPFLAGS += -falign-functions=64
 # The recorder; under wrong1 and wrong2 with its two wrong orders, for the tests.
 RECORDER := liballocbench-record.so
 FRAMES := $(B)/liballocbench-frames.so
+CLOCK := $(B)/liballocbench-clock.so
 RECORDERS := $(B)/$(RECORDER) $(B)/guests/wrong1/$(RECORDER) $(B)/guests/wrong2/$(RECORDER)
 RECORDER_FLAGS = $(filter-out -fPIE,$(PLAIN_FLAGS)) -fPIC -fno-builtin -fvisibility=hidden \
                  -ftls-model=initial-exec
@@ -180,7 +183,8 @@ $(B)/$(RECORDER): $(RECORDER_OBJ:%=$(B)/recorder/%)
 $(B)/guests/wrong1/$(RECORDER): $(RECORDER_OBJ:%=$(B)/recorder1/%)
 $(B)/guests/wrong2/$(RECORDER): $(RECORDER_OBJ:%=$(B)/recorder2/%)
 $(FRAMES): $(B)/recorder/src/record/frames.o
-$(RECORDERS) $(FRAMES):
+$(CLOCK): $(CLOCK_SRC:%.c=$(B)/recorder/%.o)
+$(RECORDERS) $(FRAMES) $(CLOCK):
 	$(call say,SO,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(RECORDER_FLAGS) -shared -Wl,-z,relro,-z,now -Wl,-soname,$(@F) $(LDFLAGS) \
@@ -343,7 +347,7 @@ fuzz:
 # ---- running it ----
 # What an editor or clang-tidy needs to know of each source.
 compile_commands.json: $(B)/flags $(B)/objects.list
-	$(Q)printf '%s\n' $(foreach s,$(sort $(LIB_SRC) $(MAIN_SRC) $(WORKER_SRC) $(PRELOAD_SRC) $(UNIT_SRC) $(SUPPORT_SRC)),'$(s)') | \
+	$(Q)printf '%s\n' $(foreach s,$(sort $(LIB_SRC) $(MAIN_SRC) $(WORKER_SRC) $(PRELOAD_SRC) $(CLOCK_SRC) $(UNIT_SRC) $(SUPPORT_SRC)),'$(s)') | \
 	  jq -R --arg dir '$(CURDIR)' --arg cc $(call quoted,$(CC) $(CPP_FLAGS) -Itests $(ALL_FLAGS)) \
 	  '{directory: $$dir, file: ., command: ($$cc + " -c " + .)}' | jq -s . >$@
 
@@ -485,7 +489,7 @@ install: all install-man install-share install-develop install-heaps
 	install -d $(DESTDIR)$(PREFIX)/bin $(LIBEXEC) $(LIB_DIR)
 	install $(B)/allocbench $(DESTDIR)$(PREFIX)/bin
 	install $(B)/allocbench-worker $(LIBEXEC)
-	install -m 644 $(B)/$(RECORDER) $(FRAMES) $(LIBEXEC)
+	install -m 644 $(B)/$(RECORDER) $(FRAMES) $(CLOCK) $(LIBEXEC)
 	install -m 644 $(B)/$(SLAB_MALLOC) $(LIB_DIR)
 
 .PHONY: install-man

@@ -40,7 +40,7 @@ struct tape_work {
     struct ab_pass_plan passes;
     char config_sha256[SHA256_DIGEST_STRING_LENGTH];
     char tapes_sha256[SHA256_DIGEST_STRING_LENGTH]; /* of the digests of all combinations */
-    char worker_path[PATH_MAX];
+    char worker_path[PATH_MAX], clock_path[PATH_MAX];
 };
 
 /* The mapped rows of each combination; all have the same ones, which are added once. */
@@ -250,6 +250,8 @@ static void plan_runs(const struct ab_measurement *m, struct ab_session_plan *pl
                                       : 0,
         .context = {.tape = w->subject->map,
                     .worker_path = w->worker_path,
+                    .clock_path = w->clock_path,
+                    .pace = o->pace,
                     .timeout_ns = o->timeout_ns,
                     .drain_ns = o->drain_ns,
                     .is_thp_off = o->is_thp_off,
@@ -338,6 +340,7 @@ enum ab_status ab_measure_tape(const struct ab_options *o, const struct ab_subje
         .user = subjects->user,
     };
     AB_TRY(ab_companion_path(AB_WORKER_NAME, w.worker_path, sizeof w.worker_path, err));
+    AB_TRY(ab_companion_path(AB_CLOCK_NAME, w.clock_path, sizeof w.clock_path, err));
     AB_TRY(check_phases(subjects, n, err));
     digest_config(subjects, w.config_sha256);
     digest_tapes(subjects, n, w.tapes_sha256);

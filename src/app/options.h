@@ -92,6 +92,7 @@ struct ab_options {
     uint64_t mem_limit_bytes;        /* 0 = default */
     uint64_t timeout_ns;             /* 0 = from the estimate */
     uint64_t drain_ns;
+    uint32_t pace; /* --pace: so many times as fast as the work's times; 0 = virtual */
     int cpus[AB_CPUS_MAX];
     size_t n_cpus;
     bool is_strict;   /* --order strict */

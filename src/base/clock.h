@@ -62,6 +62,11 @@ struct ab_clock {
     double quantum_ns; /* the counter moves in steps of this size; differences below are noise */
 };
 
+/* All readings are the C library's, whoever else answers under the names of its functions. */
+
+/* Of CLOCK_MONOTONIC. */
+void ab_clock_sleep_until(uint64_t ns);
+
 /* Nanoseconds of CLOCK_MONOTONIC, of this thread's CPU time, of this process's CPU time. */
 uint64_t ab_clock_now_ns(void);
 uint64_t ab_clock_thread_cpu_ns(void);

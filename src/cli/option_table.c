@@ -26,6 +26,7 @@
 #define WINDOW_MOST (1 << 20) /* of ops: more than a window that bounds anything */
 #define TIMEOUT_LEAST_NS 10000000
 #define TIME_BUDGET_LEAST_NS 1000000000
+#define PACE_MOST 1000
 #define DRAIN_MOST_NS 10000000000
 
 /* RUN, REPLAY, …: the bits of the commands. */
@@ -214,6 +215,25 @@ static const char *read_threads(const char **value, struct ab_options *o)
     o->n_trace_threads = read_ranges(*value, o->trace_threads, AB_TRACE_THREADS_LISTED);
     return o->n_trace_threads > 0 ? NULL
                                   : "expected a list of at most 64 threads or ranges such as 0,2-5";
+}
+
+/* "virtual" or "10x". */
+static const char *read_pace(const char **value, struct ab_options *o)
+{
+    static const char wrong[] =
+        "must be virtual, or how many times as fast as the times of the work, "
+        "1x to 1000x";
+    struct ab_number times;
+    const size_t n = strlen(*value);
+    o->pace = 0;
+    if (strcmp(*value, "virtual") == 0)
+        return NULL;
+    if (n < 2 || (*value)[n - 1] != 'x' ||
+        ab_units_parse(*value, n - 1, AB_UNIT_COUNT, &times) != NULL || times.whole == 0 ||
+        times.whole > PACE_MOST)
+        return wrong;
+    o->pace = (uint32_t)times.whole;
+    return NULL;
 }
 
 /* I/N, both whole numbers. */
@@ -670,6 +690,11 @@ static const struct ab_option_info table[] = {
      "returned to the system, at most 10s (default: 0.1s)",
      "How long", 0, RUN | REPLAY, TIME(drain_ns, 0, DRAIN_MOST_NS), .range = "must be at most 10s",
      RARE},
+    {"pace", "HOW",
+     "of work with times, in the memory pass: virtual (the allocator is told\n"
+     "that so much time has passed), or as fast as it goes or several times\n"
+     "that, 1x to 1000x (default: virtual)",
+     "Measurement", 0, RUN | REPLAY, SPECIAL(read_pace), RARE},
     {"gate", "TEXT",
      "a bound on a measured value; the run fails (exit 1) if it does not hold:\n"
      "'PHASE/alloc/p99 < 2us', 'PHASE/memory/rss_peak < 1.5x live',\n"

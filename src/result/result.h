@@ -62,6 +62,7 @@ struct ab_backend_info {
     /* Function that serves the frees by size: "free" where a malloc has none of its own; "" = the work
      * has no such frees, or the back end always takes the size. */
     char sized_free[48];
+    char clock[8], clock_reason[96]; /* who told it the time: virtual, none, real, and why; or "" */
     char uncounted[240]; /* why --instr has no numbers, or not all, of it; "" = it has */
     bool was_named;      /* asked for by name: its failure is exit 4; else a warning */
     bool is_along;       /* added to show what the machine does; not stored */

@@ -27,9 +27,9 @@ enum { CAPTURE_BYTES = 65536 };
 
 /* The layout of the run memfd. */
 struct layout {
-    size_t positions, ticks, classes, memory, slices, iterations, total; /* memory: 0 = none */
+    size_t positions, ticks, classes, memory, rows, slices, iterations, total; /* 0 = none */
     size_t cap_samples, cap_slices;
-    uint32_t cap_memory_samples;
+    uint32_t cap_memory_samples, cap_rows, cap_idle;
 };
 
 /* Once to twice the least of a phase, or those of a tape of one phase; and its end. */
@@ -42,6 +42,36 @@ static uint32_t count_memory_samples(const struct ab_tape_map *tape)
         n += phase->is_measured ? (n_ops < most ? n_ops : most) + 2 : 0;
     }
     return n;
+}
+
+/* Rows of work that has times: equally spaced ones, and those of idle stretches. */
+enum { ROWS_LEAST = 300, ROWS_MOST = 20000, IDLE_MOST = 8000 };
+#define SECOND_NS UINT64_C(1000000000)
+
+/* From a row to the next: a second or what divides it, and more where they would be too many. */
+static uint64_t space_rows(uint64_t duration_ns)
+{
+    static const uint64_t ms[] = {1, 2, 5, 10, 20, 50, 100, 200, 500};
+    size_t i = 0;
+    if (duration_ns / SECOND_NS >= ROWS_MOST)
+        return (duration_ns / SECOND_NS / ROWS_MOST + 1) * SECOND_NS;
+    while (i < AB_ARRAY_LEN(ms) && ms[i] * ROWS_LEAST * (SECOND_NS / 1000) < duration_ns)
+        i++;
+    return i < AB_ARRAY_LEN(ms) ? ms[i] * (SECOND_NS / 1000) : SECOND_NS;
+}
+
+static void plan_rows(const struct ab_tape_map *tape, struct layout *l)
+{
+    const struct ab_tape_image *image = tape->image;
+    const struct ab_time_step *steps = ab_tape_steps(image);
+    if (image->n_steps == 0)
+        return;
+    for (uint32_t i = 0; i < image->n_steps && l->cap_idle < IDLE_MOST; i++)
+        l->cap_idle += (steps[i].flags & AB_STEP_IDLE) != 0;
+    l->cap_rows = (uint32_t)(image->duration_ns / space_rows(image->duration_ns)) +
+                  l->cap_idle * AB_MEMORY_IDLE_ROWS + image->n_phases + 1;
+    l->rows = ab_align_up(l->total, 64);
+    l->total = l->rows + l->cap_rows * sizeof(struct ab_memory_row);
 }
 
 static bool has_renewals(const struct ab_tape_map *tape)
@@ -83,6 +113,7 @@ static struct layout plan_layout(const struct ab_run_context *context, const str
         l.cap_memory_samples = count_memory_samples(context->tape);
         l.total = l.memory + sizeof(struct ab_memory_report) +
                   l.cap_memory_samples * sizeof(struct ab_memory_sample);
+        plan_rows(context->tape, &l);
     }
     if (is_sliced(context, c, pass)) {
         l.cap_slices = context->tape->image->n_ops / slice_ops(context) +
@@ -166,6 +197,8 @@ static void fill_slices(const struct ab_run_context *context, const struct layou
 
 static void fill_memory(const struct ab_run_context *context, struct ab_memory_report *m)
 {
+    m->pace = context->pace;
+    m->spaced_ns = space_rows(context->tape->image->duration_ns);
     m->drain_ns = context->drain_ns;
     m->is_scout = context->marks == NULL;
     memset(&m->marks, 0xff, sizeof m->marks); /* AB_MEMORY_NEVER */
@@ -195,6 +228,8 @@ static int prepare(const struct ab_run_context *context, const struct ab_case *c
     r->ticks_offset = l.ticks;
     r->classes_offset = l.classes;
     r->memory_offset = l.memory;
+    r->rows_offset = l.rows;
+    r->cap_rows = l.cap_rows;
     r->iterations_offset = l.iterations;
     r->run_bytes = l.total;
     if (l.cap_slices > 0)
@@ -203,6 +238,9 @@ static int prepare(const struct ab_run_context *context, const struct ab_case *c
         out->memory = (struct ab_memory_report *)((char *)p + l.memory);
         fill_memory(context, out->memory);
         out->memory->cap_samples = out->cap_memory_samples = l.cap_memory_samples;
+        out->memory->cap_idle = l.cap_idle;
+        out->rows = (const struct ab_memory_row *)(const void *)((char *)p + l.rows);
+        out->cap_rows = l.cap_rows;
     }
     out->positions = (uint32_t *)((char *)p + l.positions);
     out->ticks = (uint32_t *)((char *)p + l.ticks);
@@ -364,6 +402,22 @@ static enum ab_status run_worker(const struct ab_run_context *context, struct ab
     return status;
 }
 
+/* Is the library told a time that is not the real one? */
+static bool is_virtual(const struct ab_run_context *context, enum ab_pass pass)
+{
+    return pass == AB_PASS_MEMORY && context->tape->image->n_steps > 0 && context->pace == 0;
+}
+
+/* What the times of the work take, and what is done in them. */
+static uint64_t time_out_ns(const struct ab_run_context *context)
+{
+    const struct ab_tape_image *image = context->tape->image;
+    if (image->n_steps == 0)
+        return 0;
+    return SECOND_NS + (context->pace != 0 ? image->duration_ns / context->pace * 11 / 10
+                                           : image->duration_ns / 100);
+}
+
 static struct ab_spawn plan_spawn(const struct ab_run_context *context, const struct ab_case *c,
                                   enum ab_pass pass)
 {
@@ -371,6 +425,7 @@ static struct ab_spawn plan_spawn(const struct ab_run_context *context, const st
         .worker_path = context->worker_path,
         .tape_fd = context->tape->fd,
         .preload = c->source == AB_SOURCE_PRELOAD ? c->path : NULL, /* PLACED: of the one heap */
+        .clock = is_virtual(context, pass) ? context->clock_path : NULL,
         .is_thp_off = context->is_thp_off,
         .is_plugin = c->source == AB_SOURCE_PLUGIN || c->source == AB_SOURCE_PREFIX ||
                      (c->placement != NULL && ab_placement_loads(c->placement)),
@@ -411,7 +466,7 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
     uint64_t timeout_ns = context->timeout_ns != 0 ? context->timeout_ns
                                                    : ab_estimate_timeout_ns(context->tape);
     if (pass == AB_PASS_MEMORY)
-        timeout_ns += context->drain_ns;
+        timeout_ns += context->drain_ns + time_out_ns(context);
     if (is_sliced(context, c, pass))
         timeout_ns += (uint64_t)QUIET_WAIT_NS; /* the neighbours' time is not the allocator's */
     int out_fd = ab_memfd("allocbench-stdout", CAPTURE_BYTES);

@@ -77,6 +77,8 @@ struct ab_run_context { /* the same for all runs of a session */
     uint64_t drain_ns;                   /* memory pass: wait so long for memory to be given back */
     struct ab_verify_request verify;     /* CHECK */
     uint32_t verify_ops;                 /* VERIFY: how many of the tape; 0 = AB_VERIFY_OPS */
+    uint32_t pace;                       /* … so many times as fast as its times; 0: virtual */
+    const char *clock_path;              /* library of the virtual clock */
     const struct ab_memory_marks *marks; /* memory pass: where the peaks are; NULL = find them */
     const char *const *under;            /* INSTRUCTIONS: as in struct ab_spawn; NULL = none */
     enum ab_counter counter;             /* INSTRUCTIONS */

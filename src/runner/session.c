@@ -5,6 +5,7 @@
  */
 #include "runner/session.h"
 
+#include "base/bits.h"
 #include "base/units.h"
 #include "core/memory.h"
 #include "core/units_show.h"
@@ -365,6 +366,21 @@ static enum ab_status run_case(struct state *st, uint32_t backend, uint32_t roun
     return status;
 }
 
+/* Of several rounds one that was real time stands for all. */
+static void note_clock(struct state *st, uint32_t backend, const struct ab_memory_report *r)
+{
+    static const char *const names[] = {"", "virtual", "none", "real"};
+    struct ab_backend_info *b = &st->session->backends[backend];
+    if (r->clock >= AB_ARRAY_LEN(names) || b->clock_reason[0] != 0)
+        return;
+    snprintf(b->clock, sizeof b->clock, "%s", names[r->clock]);
+    if (r->clock == AB_CLOCK_REAL && st->context.pace != 0)
+        snprintf(b->clock_reason, sizeof b->clock_reason, "--pace %ux", st->context.pace);
+    else
+        snprintf(b->clock_reason, sizeof b->clock_reason, "%.*s", (int)sizeof r->clock_reason - 1,
+                 r->clock_reason);
+}
+
 /* One run with the marks as they are; what it sees becomes the marks. */
 static enum ab_status run_memory_once(struct state *st, uint32_t backend, uint32_t round,
                                       struct ab_err *err)
@@ -381,8 +397,10 @@ static enum ab_status run_memory_once(struct state *st, uint32_t backend, uint32
     st->done++;
     if (run.status != AB_BACKEND_OK)
         fail_backend(st, backend, &run);
-    else if (!is_scout)
+    else if (!is_scout) {
         ab_fold_memory(&fold, &run);
+        note_clock(st, backend, run.memory);
+    }
     if (run.status == AB_BACKEND_OK && !is_scout)
         ab_fold_heap_memory(&fold, st->plan->cases[backend].placement, &run);
     if (run.status == AB_BACKEND_OK)

@@ -5,6 +5,7 @@
  */
 #include "runner/supervise.h"
 
+#include "base/bits.h"
 #include "base/clock.h"
 #include "core/memory.h"
 #include "core/system_file.h"
@@ -301,6 +302,7 @@ enum {
     FD_LIBRARY = 5,
     FD_CALLS = AB_WORKER_FD_CALLS,
     FD_PLACEMENT = AB_WORKER_FD_PLACEMENT,
+    FD_CLOCK,
     FD_COUNT,
     FD_SAFE = 64
 };
@@ -368,10 +370,24 @@ bool ab_spawn_needs_alias(const char *path)
 /* LD_PRELOAD splits at spaces and colons and expands '$': such a path goes in as a descriptor. */
 static void preload_text(const struct ab_spawn *s, char *buf, size_t cap)
 {
-    if (ab_spawn_needs_alias(s->preload))
-        snprintf(buf, cap, "LD_PRELOAD=/proc/self/fd/%d", FD_LIBRARY);
-    else
-        snprintf(buf, cap, "LD_PRELOAD=%s", s->preload);
+    const struct {
+        const char *path;
+        int fd;
+    } libraries[] = {{s->clock, FD_CLOCK}, {s->preload, FD_LIBRARY}};
+    size_t n = (size_t)snprintf(buf, cap, "LD_PRELOAD=");
+    for (size_t i = 0; i < AB_ARRAY_LEN(libraries) && n < cap; i++) {
+        const char *path = libraries[i].path, *colon = buf[n - 1] == '=' ? "" : ":";
+        if (path != NULL && ab_spawn_needs_alias(path))
+            n += (size_t)snprintf(buf + n, cap - n, "%s/proc/self/fd/%d", colon, libraries[i].fd);
+        else if (path != NULL)
+            n += (size_t)snprintf(buf + n, cap - n, "%s%s", colon, path);
+    }
+}
+
+/* -1: it needs none. */
+static int open_alias(const char *path)
+{
+    return path != NULL && ab_spawn_needs_alias(path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 }
 
 static int move_high(int fd)
@@ -383,13 +399,13 @@ static int move_high(int fd)
 static bool place_descriptors(const struct ab_spawn *s)
 {
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    int from[FD_COUNT] = {null, s->stdout_fd, s->stderr_fd, s->tape_fd, s->run_fd, -1, -1, -1};
+    int from[FD_COUNT] = {null, s->stdout_fd, s->stderr_fd, s->tape_fd, s->run_fd, -1, -1, -1, -1};
     if (s->placement_fd > 0)
         from[FD_PLACEMENT] = s->placement_fd;
     if (s->calls_fd > 0)
         from[FD_CALLS] = s->calls_fd;
-    if (s->preload != NULL && ab_spawn_needs_alias(s->preload))
-        from[FD_LIBRARY] = open(s->preload, O_RDONLY | O_CLOEXEC);
+    from[FD_LIBRARY] = open_alias(s->preload);
+    from[FD_CLOCK] = open_alias(s->clock);
     for (int i = 0; i < FD_COUNT; i++)
         if (from[i] >= 0 && (from[i] = move_high(from[i])) < 0)
             return false;
@@ -442,7 +458,7 @@ static _Noreturn void become_worker(const struct ab_spawn *s, char **envp, pid_t
 
 enum { ENV_MAX = 16 };
 struct environment {
-    char preload[PATH_MAX + 32], tunables[512], *list[ENV_MAX + 1];
+    char preload[2 * PATH_MAX + 32], tunables[512], *list[ENV_MAX + 1];
     int n;
 };
 
@@ -478,7 +494,7 @@ static void build_environment(const struct ab_spawn *spawn, struct environment *
     *e = (struct environment){.n = 0};
     add_variable(e, "PATH=/usr/local/bin:/usr/bin:/bin");
     add_variable(e, "LC_ALL=C");
-    if (spawn->preload != NULL) {
+    if (spawn->preload != NULL || spawn->clock != NULL) {
         preload_text(spawn, e->preload, sizeof e->preload);
         add_variable(e, e->preload);
     }

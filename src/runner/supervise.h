@@ -68,6 +68,7 @@ struct ab_spawn {
     int tape_fd, run_fd;      /* become AB_WORKER_FD_… */
     int stdout_fd, stderr_fd; /* captures */
     const char *preload;      /* library to preload, NULL = none */
+    const char *clock;        /* one ahead of it that tells the time, NULL = none */
     bool is_thp_off;          /* no transparent huge pages, by prctl */
     bool is_plugin;           /* dlopen needs more static TLS than the default */
     const char *const *env;   /* what the user adds, ends with NULL; NULL = nothing */
@@ -89,6 +90,7 @@ enum ab_status ab_companion_path(const char *name, char *out, size_t cap, struct
 #define AB_WORKER_NAME "allocbench-worker"
 #define AB_RECORDER_NAME "liballocbench-record.so"
 #define AB_FRAMES_NAME "liballocbench-frames.so"
+#define AB_CLOCK_NAME "liballocbench-clock.so"
 
 /* ---- what a child does between fork and exec, whatever it becomes; safe in a vfork child ---- */
 

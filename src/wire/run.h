@@ -132,7 +132,9 @@ struct ab_run_request {
     uint64_t tail_1us_ticks, tail_10us_ticks, tail_100us_ticks;
     uint64_t look_ticks; /* LATENCY, TAIL: what takes so long may have been the scheduler's */
     uint64_t positions_offset, ticks_offset, classes_offset; /* in the run memfd */
-    uint64_t memory_offset;     /* MEMORY: struct ab_memory_report, else 0 */
+    uint64_t memory_offset; /* MEMORY: struct ab_memory_report, else 0 */
+    uint64_t rows_offset;   /* MEMORY of a tape with times: struct ab_memory_row, else 0 */
+    uint32_t cap_rows, reserved_rows;
     uint64_t iterations_offset; /* TAIL of a tape with iterations: struct ab_iteration, else 0 */
     struct ab_verify_request verify; /* CHECK */
     uint32_t decorator;              /* enum ab_decorator */

@@ -138,6 +138,8 @@ static void *thread_heir(void *user)
     if (lane->handover->has_before)
         pthread_join(lane->handover->before, NULL);
     pin(lane);
+    if (lane->w->memory != NULL)
+        ab_memory_enter(lane);
     ab_memory_change_thread(lane->w, &lane->handover->own_bytes);
     if (meeting.heap != NULL)
         ab_worker_enter_heap(lane, meeting.heap);
@@ -205,6 +207,8 @@ static bool run_lane(struct ab_lane *lane)
 {
     if (meeting.heap != NULL)
         ab_worker_enter_heap(lane, meeting.heap);
+    if (lane->w->memory != NULL)
+        ab_memory_enter(lane);
     barrier(lane->w); /* nobody runs before all are in */
     return run_pass(lane, lane->index == 0);
 }

@@ -16,7 +16,7 @@
 
 /* Pages of text that an untouched library may still fault in: more than that in file mappings is
  * the allocator's own doing. */
-enum { STACK_BYTES = 64 << 10, FILE_SLACK_BYTES = 16 << 20 };
+enum { FILE_SLACK_BYTES = 16 << 20 };
 
 /* Codes of ops that write to the block. */
 enum {
@@ -48,6 +48,7 @@ static void open_report(struct ab_worker *w, struct ab_memory_pass *m)
     struct ab_memory_report *r = (struct ab_memory_report *)((char *)w->page +
                                                              w->page->request.memory_offset);
     m->report = r;
+    r->n_rows = r->clock = 0;
     memset(r->phases, 0, sizeof r->phases); /* the parent's marks and wishes stay */
     memset(r->points, 0, sizeof r->points);
     memset(r->samples, 0, r->cap_samples * sizeof r->samples[0]);
@@ -69,6 +70,15 @@ void ab_memory_open(struct ab_worker *w)
     open_report(w, m);
     open_book(w, m);
     ab_heap_memory_open(w, m);
+    m->time.n = w->image->n_steps;
+    m->time.steps = ab_tape_steps(w->image);
+    m->time.n_lanes = w->image->n_lanes;
+    m->time.next_row_ns = m->report->spaced_ns;
+    if (m->time.n > 0 && !m->report->is_scout && w->page->request.rows_offset != 0) {
+        m->cap_rows = w->page->request.cap_rows;
+        m->rows = (struct ab_memory_row *)(void *)((char *)w->page + w->page->request.rows_offset);
+        memset(m->rows, 0, m->cap_rows * sizeof m->rows[0]);
+    }
     m->point_interval = w->image->n_ops / (AB_MEMORY_POINTS_SPACED - 2) + 1;
     uint32_t granularity = ab_footprint_granularity(&m->footprint);
     if (granularity == UINT32_MAX)
@@ -128,30 +138,6 @@ static void begin_samples(struct ab_memory_pass *m)
 static void end_samples(struct ab_memory_pass *m)
 {
     m->report->phases[m->phase].own_faults = m->ledger.n_grown - m->grown_before;
-}
-
-static const struct ab_page_split no_split = {
-    AB_MEMORY_UNKNOWN, AB_MEMORY_UNKNOWN, AB_MEMORY_UNKNOWN, AB_MEMORY_UNKNOWN, AB_MEMORY_UNKNOWN};
-
-/* What the pages hold here; all UNKNOWN where it is not known. Always known with `must`, unless the
- * ledger is not kept or lost. */
-static struct ab_page_split split_pages(struct ab_memory_pass *m, uint64_t footprint_bytes,
-                                        bool must)
-{
-    const uint64_t unknown = AB_MEMORY_UNKNOWN;
-    struct ab_page_split split = no_split;
-    if (m->book.pages == NULL)
-        return split;
-    bool is_exact = m->report->granularity_pages == 0 && footprint_bytes != unknown &&
-                    footprint_bytes > m->lost_bytes;
-    ab_page_ledger_read(m->book.pages, m->clock - m->split_at,
-                        is_exact ? footprint_bytes - m->lost_bytes : UINT64_MAX, must, &split);
-    m->split_at = m->clock;
-    if (m->book.pages->is_lost) {
-        m->report->flags |= AB_MEMORY_NO_LEDGER;
-        m->book.pages = NULL;
-    }
-    return split;
 }
 
 static void add_sample(struct ab_memory_pass *m, const struct ab_memory_state *s,
@@ -242,6 +228,7 @@ void ab_memory_set_malloc(struct ab_worker *w, const void *malloc_function)
     if (w->memory == NULL)
         return;
     ab_introspect_malloc(&w->memory->introspect, malloc_function);
+    w->memory->time.function = malloc_function;
     w->memory->has_usable = true;
 }
 
@@ -253,17 +240,6 @@ static uint64_t private_now(const struct ab_memory_pass *m)
     if (m->report->granularity_pages == 0)
         return ab_footprint_read(&m->footprint, &bytes) ? bytes : 0;
     return ab_footprint_read_detail(&m->footprint, &detail) ? detail.private_bytes : 0;
-}
-
-static uint64_t count_lost(const struct ab_memory_pass *m)
-{
-    uint64_t lost = ab_residency_lost(&m->residency, &m->baseline);
-    return lost == UINT64_MAX ? 0 : lost * m->footprint.page_bytes;
-}
-
-static uint64_t above(uint64_t bytes, uint64_t base)
-{
-    return bytes > base ? bytes - base : 0;
 }
 
 /* Which pages are in the baseline. Their number is known, and with some to spare their runs. */
@@ -293,10 +269,13 @@ void ab_memory_after_open(struct ab_worker *w, const struct ab_backend *backend,
     if (now > m->before_open_bytes)
         m->opened_bytes = now - m->before_open_bytes;
     ab_introspect_heap(&m->introspect, backend, heap);
+    m->time.function = (const void *)backend->alloc;
     m->has_usable = backend->usable_size != NULL;
     if ((backend->traits & AB_TRAIT_MOVES) != 0)
         m->report->flags |= AB_MEMORY_MOVES;
 }
+
+enum { STACK_BYTES = 64 << 10 };
 
 static void touch_stack(void)
 {
@@ -319,15 +298,15 @@ void ab_memory_change_thread(struct ab_worker *w, int64_t *own_bytes)
     uint64_t before, after, lost_before, lost_after;
     if (m == NULL || !ab_footprint_read(&m->footprint, &before))
         return;
-    lost_before = count_lost(m);
+    lost_before = ab_memory_count_lost(m);
     touch_stack();
-    lost_after = count_lost(m);
+    lost_after = ab_memory_count_lost(m);
     if (!ab_footprint_read(&m->footprint, &after))
         return;
     int64_t grown = (int64_t)(after + lost_after - before - lost_before);
     m->base_bytes += (uint64_t)(grown - *own_bytes);
     m->base_detail.private_bytes += (uint64_t)(grown - *own_bytes);
-    m->lost_bytes = above(lost_after, m->lost_before);
+    m->lost_bytes = ab_memory_above(lost_after, m->lost_before);
     *own_bytes = grown;
 }
 
@@ -346,7 +325,7 @@ void ab_memory_begin(struct ab_worker *w)
     ab_introspect_ask(&m->introspect, &ignored, &ignored); /* what asking itself costs, once */
     if (m->baseline.runs == NULL) /* of a malloc; that of a heap is from before it opened */
         take_baseline(w, m);
-    m->lost_before = count_lost(m);
+    m->lost_before = ab_memory_count_lost(m);
     ab_footprint_read_detail(&m->footprint, &m->base_detail);
     if (!ab_footprint_read(&m->footprint, &m->base_bytes))
         m->report->flags |= AB_MEMORY_UNREADABLE;
@@ -364,23 +343,8 @@ void ab_memory_begin(struct ab_worker *w)
 
 static void keep_most(uint64_t *most, uint64_t bytes, uint64_t base)
 {
-    if (above(bytes, base) > *most)
-        *most = above(bytes, base);
-}
-
-uint64_t ab_memory_footprint(struct ab_memory_pass *m)
-{
-    uint64_t bytes;
-    if (ab_footprint_read(&m->footprint, &bytes))
-        return above(bytes + m->lost_bytes, m->base_bytes);
-    m->report->flags |= AB_MEMORY_UNREADABLE;
-    return AB_MEMORY_UNKNOWN;
-}
-
-uint64_t ab_memory_footprint_exact(struct ab_memory_pass *m)
-{
-    m->lost_bytes = above(count_lost(m), m->lost_before);
-    return ab_memory_footprint(m);
+    if (ab_memory_above(bytes, base) > *most)
+        *most = ab_memory_above(bytes, base);
 }
 
 static void walk_pages(struct ab_memory_pass *m, struct ab_memory_state *s)
@@ -404,7 +368,8 @@ static void check_closely(struct ab_memory_pass *m, struct ab_memory_state *s)
     s->is_checked = 1;
     s->footprint_bytes = ab_memory_footprint_exact(m);
     if (ab_footprint_read_detail(&m->footprint, &now)) {
-        s->exact_bytes = above(now.private_bytes + m->lost_bytes, m->base_detail.private_bytes);
+        s->exact_bytes = ab_memory_above(now.private_bytes + m->lost_bytes,
+                                         m->base_detail.private_bytes);
         uint64_t own = m->ledger.n_grown * m->footprint.page_bytes;
         keep_most(&r->shared_bytes, now.shmem_bytes, m->base_detail.shmem_bytes + own);
         keep_most(&r->shared_bytes, now.file_bytes, m->base_detail.file_bytes + FILE_SLACK_BYTES);
@@ -519,6 +484,7 @@ static void end_phase(struct ab_memory_pass *m, const struct ab_memory_state *s)
     m->report->phases[m->phase].at[AB_AT_END] = *s;
     settle_peak(m);
     end_samples(m);
+    ab_memory_time_pass(m, true);
 }
 
 /* More live bytes than so far by 64 KiB and 1 % are a reason to read. */
@@ -536,9 +502,10 @@ static void visit(struct ab_memory_pass *m, bool is_end)
     read_state(m, &s);
     bool is_checked = is_checkpoint(m, &s) || (is_end && !r->is_scout);
     bool is_sample = m->clock >= m->next_sample || is_end;
-    struct ab_page_split split = no_split;
+    struct ab_page_split split;
+    memset(&split, 0xff, sizeof split); /* UNKNOWN */
     if (is_sample || is_checked)
-        split = split_pages(m, s.footprint_bytes, is_checked);
+        split = ab_memory_split(m, s.footprint_bytes, is_checked);
     if (is_checked) {
         check_closely(m, &s);
         dispute(m, &s, &split);
@@ -573,6 +540,7 @@ static void begin_phase(struct ab_memory_pass *m, uint32_t index)
     plan_readings(m, index);
     begin_samples(m);
     visit(m, false);
+    ab_memory_time_pass(m, false);
 }
 
 /* Phases without an op end where they begin. */
@@ -599,6 +567,8 @@ static void plan_stop(struct ab_memory_pass *m)
     const struct ab_memory_marks *marks = &m->report->marks;
     uint32_t next = least(m->phases[m->phase].end, m->next_reading, m->clock);
     next = least(next, marks->live_peak[m->phase], m->clock);
+    if (m->time.next < m->time.n)
+        next = least(next, m->time.steps[m->time.next].position, m->clock);
     m->next_stop = least(next, marks->footprint_peak[m->phase], m->clock);
 }
 
@@ -619,6 +589,7 @@ static void note_live_peak(struct ab_memory_pass *m, uint64_t op, uint32_t befor
 static void stop(struct ab_memory_pass *m)
 {
     const struct ab_memory_marks *marks = &m->report->marks;
+    ab_memory_time_pass(m, false);
     if (m->clock == m->phases[m->phase].end)
         end_phases(m);
     else if (m->clock >= m->next_reading || m->book.requested_bytes >= m->next_peak_bytes ||

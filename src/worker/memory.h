@@ -78,11 +78,23 @@ void ab_memory_touch_stack(struct ab_worker *w);
 /* The same in a thread that has taken over a lane. *own_bytes: of the stack of the one that ended,
  * then of this one's; 0 at first. */
 void ab_memory_change_thread(struct ab_worker *w, int64_t *own_bytes);
+/* The calling thread is about to run the lane: it is no thread of the allocator's. */
+void ab_memory_enter(struct ab_lane *lane);
 
 /* Bytes above the baseline, AB_MEMORY_UNKNOWN when statm cannot be read. */
 uint64_t ab_memory_footprint(struct ab_memory_pass *m);
 
 /* The same once it was looked up which pages of the baseline are gone: those do not hide others. */
 uint64_t ab_memory_footprint_exact(struct ab_memory_pass *m);
+
+/* What the pages hold here; all UNKNOWN where it is not known. Always known with `must`, unless the
+ * ledger is not kept or lost. */
+struct ab_page_split ab_memory_split(struct ab_memory_pass *m, uint64_t footprint_bytes, bool must);
+
+/* The work's own time, where it has times; else nothing. All that passes before the next op, as far
+ * as it belongs to this phase or one before; at the end of a phase there is a row. */
+void ab_memory_time_pass(struct ab_memory_pass *m, bool is_end);
+/* In virtual time, with nothing called. */
+void ab_memory_time_wait(struct ab_memory_pass *m, uint64_t until_ns);
 
 #endif

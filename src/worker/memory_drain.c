@@ -9,9 +9,6 @@
 
 #include "base/clock.h"
 
-#include <errno.h>
-#include <time.h>
-
 static const uint64_t waits_ns[AB_DRAIN_COUNT - 1] = {0, 100000000, 1000000000, 10000000000};
 enum { PURGE = AB_DRAIN_COUNT - 1 };
 
@@ -54,28 +51,21 @@ static bool empty(struct ab_worker *w, struct ab_memory_pass *m)
     return true;
 }
 
-static void sleep_until(uint64_t ns)
+static void drain(struct ab_worker *w, struct ab_memory_pass *m)
 {
-    struct timespec t = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
-        ;
-}
-
-void ab_memory_drain(struct ab_worker *w)
-{
-    struct ab_memory_pass *m = w->memory;
-    if (m == NULL || m->report->is_scout)
-        return;
     struct ab_memory_report *r = m->report;
     m->book.pages = NULL; /* no phase any more */
     if (!empty(w, m)) {
         r->flags |= AB_MEMORY_KEEPS;
         return;
     }
-    uint64_t begun = ab_clock_now_ns();
+    const bool is_virtual = m->time.clock != NULL;
+    uint64_t begun = is_virtual ? m->time.now_ns : ab_clock_now_ns();
     for (unsigned i = 0; i < AB_DRAIN_COUNT - 1 && waits_ns[i] <= r->drain_ns; i++) {
-        if (waits_ns[i] > 0)
-            sleep_until(begun + waits_ns[i]);
+        if (is_virtual)
+            ab_memory_time_wait(m, begun + waits_ns[i]);
+        else if (waits_ns[i] > 0)
+            ab_clock_sleep_until(begun + waits_ns[i]);
         r->drained_bytes[i] = ab_memory_footprint_exact(m);
         ab_heap_memory_drained(m, i);
     }
@@ -83,4 +73,11 @@ void ab_memory_drain(struct ab_worker *w)
         return;
     r->drained_bytes[PURGE] = ab_memory_footprint_exact(m);
     ab_heap_memory_drained(m, PURGE);
+}
+
+void ab_memory_drain(struct ab_worker *w)
+{
+    if (w->memory == NULL || w->memory->report->is_scout)
+        return;
+    drain(w, w->memory);
 }

@@ -12,6 +12,25 @@
 #include "worker/page_walk.h"
 #include "worker/residency.h"
 
+#include <sys/types.h>
+
+/* Of work that has times: where in them it is, and who tells them. All zero where it has none. */
+struct ab_memory_time {
+    const struct ab_time_step *steps;
+    uint32_t n, next;              /* the next one that is to come */
+    struct ab_served_clock *clock; /* NULL: real time */
+    uint64_t now_ns;               /* of the work */
+    uint64_t begin_ns;             /* the clock's when the work began; of real time too */
+    uint64_t next_row_ns;
+    uint32_t n_idle;   /* idle stretches so far */
+    bool is_unsettled; /* the allocator's threads were given up: it is real time for them */
+    bool has_begun;
+    pid_t lanes[AB_LANES_MAX]; /* threads of the harness, by lane */
+    uint32_t n_lanes;
+    char text[4096];      /* for what is read about threads */
+    const void *function; /* of the library under test */
+};
+
 struct ab_memory_pass {
     struct ab_memory_report *report;
     const struct ab_phase *phases;
@@ -47,6 +66,21 @@ struct ab_memory_pass {
     uint64_t live_peak_bytes; /* of this phase */
     struct ab_memory_state
         checked_peak; /* of this phase: the checkpoint of the largest footprint */
+    struct ab_memory_time time;
+    struct ab_memory_row *rows; /* NULL: none are wanted */
+    uint32_t cap_rows;
 };
+
+/* Bytes of the baseline that are not resident any more; 0 where it is not known. */
+static inline uint64_t ab_memory_count_lost(const struct ab_memory_pass *m)
+{
+    uint64_t lost = ab_residency_lost(&m->residency, &m->baseline);
+    return lost == UINT64_MAX ? 0 : lost * m->footprint.page_bytes;
+}
+
+static inline uint64_t ab_memory_above(uint64_t bytes, uint64_t base)
+{
+    return bytes > base ? bytes - base : 0;
+}
 
 #endif

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static int footprint_open_high(const char *path);
+static int open_high(const char *path);
 
 enum { CHUNK_BYTES = 4096, LINE_BYTES = 128 };
 /* No heap is a mapping of so many bytes; the shadow of a sanitizer is, in tests. */
@@ -26,8 +26,9 @@ static char chunk[CHUNK_BYTES];
 
 void ab_residency_open(struct ab_residency *r)
 {
-    r->pagemap_fd = footprint_open_high("/proc/self/pagemap");
-    r->smaps_fd = footprint_open_high("/proc/self/smaps");
+    r->pagemap_fd = open_high("/proc/self/pagemap");
+    r->smaps_fd = open_high("/proc/self/smaps");
+    r->tasks_fd = open_high("/proc/self/task");
     r->page_log2 = ab_log2((uint64_t)sysconf(_SC_PAGESIZE));
     memset(entries, 0, sizeof entries); /* resident from here on */
     memset(are_there, 0, sizeof are_there);
@@ -40,7 +41,9 @@ void ab_residency_close(struct ab_residency *r)
         close(r->pagemap_fd);
     if (r->smaps_fd >= 0)
         close(r->smaps_fd);
-    r->pagemap_fd = r->smaps_fd = -1;
+    if (r->tasks_fd >= 0)
+        close(r->tasks_fd);
+    r->pagemap_fd = r->smaps_fd = r->tasks_fd = -1;
 }
 
 /* Present, of no file and of no shared mapping, and mapped here only: the zero page is not. */
@@ -191,7 +194,7 @@ enum { PROBE_PAGES = 256, TEXT_BYTES = 4096, FD_HIGH = 200 };
 
 /* A descriptor for reading, beyond those that an allocator may close; -1 when it cannot be.
  * Far up: there are allocators that close the low descriptors whosoever they are. */
-static int footprint_open_high(const char *path)
+static int open_high(const char *path)
 {
     int low = open(path, O_RDONLY | O_CLOEXEC);
     int high = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, FD_HIGH);
@@ -206,9 +209,9 @@ static char rollup_text[TEXT_BYTES], status_text[TEXT_BYTES];
 
 void ab_footprint_open(struct ab_footprint *f)
 {
-    f->statm_fd = footprint_open_high("/proc/self/statm");
-    f->rollup_fd = footprint_open_high("/proc/self/smaps_rollup");
-    f->status_fd = footprint_open_high("/proc/self/status");
+    f->statm_fd = open_high("/proc/self/statm");
+    f->rollup_fd = open_high("/proc/self/smaps_rollup");
+    f->status_fd = open_high("/proc/self/status");
     f->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     struct ab_footprint_detail once; /* what reading itself needs is resident from here on */
     ab_footprint_read_detail(f, &once);
@@ -303,6 +306,7 @@ bool ab_footprint_read_detail(const struct ab_footprint *f, struct ab_footprint_
         .file_bytes = find_kib(status, "RssFile"),
         .hugetlb_bytes = find_kib(status, "HugetlbPages"),
         .swap_bytes = find_kib(rollup, "Swap"),
+        .lazyfree_bytes = find_kib(rollup, "LazyFree"),
     };
     return true;
 }

@@ -13,6 +13,7 @@
 
 struct ab_residency {
     int pagemap_fd, smaps_fd; /* -1 = cannot be read */
+    int tasks_fd;             /* of the folder of the process's threads */
     unsigned page_log2;
 };
 enum { AB_RESIDENCY_PAGES_MAX = 512 }; /* asked for at once: 2 MiB in pages of 4 KiB */
@@ -58,7 +59,7 @@ bool ab_footprint_read(const struct ab_footprint *f, uint64_t *private_bytes);
 /* By walking the page tables: exact whatever the kernel does to its counters, but 12 ms a GiB. */
 struct ab_footprint_detail {
     uint64_t private_bytes;
-    uint64_t shmem_bytes, file_bytes, hugetlb_bytes, swap_bytes;
+    uint64_t shmem_bytes, file_bytes, hugetlb_bytes, swap_bytes, lazyfree_bytes;
 };
 bool ab_footprint_read_detail(const struct ab_footprint *f, struct ab_footprint_detail *out);
 

@@ -6,6 +6,7 @@
 #include "worker/checks/checks.h"
 
 #include "base/bits.h"
+#include "base/clock.h"
 #include "worker/crash/crash.h"
 
 #include <errno.h>
@@ -14,7 +15,6 @@
 #include <signal.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { THREADS = 4, OWN = 128, SHARED = 256, ROUNDS = 3, OPS = 6000 };
@@ -247,7 +247,7 @@ static void *use_until_over(void *user)
 
 static void sleep_ms(long ms)
 {
-    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+    ab_clock_sleep_until(ab_clock_now_ns() + (uint64_t)ms * 1000000);
 }
 
 /* Did the child end, by itself and well, within two seconds? */
