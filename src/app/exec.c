@@ -20,12 +20,14 @@
 #include "program/program_file.h"
 #include "report/read_result.h"
 #include "report/sinks/sinks.h"
+#include "runner/setting_proof.h"
 #include "runner/supervise.h"
 #include "stats/metric.h"
 #include "stats/stopping.h"
 #include "trace_tools/to_tape.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <sha2.h>
 #include <stdio.h>
@@ -256,6 +258,23 @@ static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *e
     return AB_OK;
 }
 
+/* By a worker with the settings that the program will have. */
+static enum ab_status prove_settings(struct ab_measurement *m, struct ab_err *err)
+{
+    char worker_path[PATH_MAX];
+    for (size_t i = 0; i < m->selection.n; i++) {
+        const struct ab_selection *s = &m->selection.items[i];
+        struct ab_backend_info *b = &m->session.backends[i];
+        struct ab_case c = {.boundary = AB_BOUNDARY_MALLOC};
+        if (s->n_env == 0 || !ab_backend_status_has_numbers(b->status))
+            continue;
+        AB_TRY(ab_companion_path(AB_WORKER_NAME, worker_path, sizeof worker_path, err));
+        ab_case_make(s, &c);
+        ab_setting_prove(worker_path, &c, b);
+    }
+    return AB_OK;
+}
+
 static void add_case(struct ab_measurement *m, size_t i, struct ab_backend_info *info)
 {
     struct work *w = m->work;
@@ -314,6 +333,7 @@ static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
     };
     if (o->trace != NULL && !m->is_again)
         AB_TRY(predict(m, err));
+    AB_TRY(prove_settings(m, err));
     ab_round_watch_begin(&watch, o, &m->store, &m->session);
     enum ab_status status = ab_program_session_run(&plan, &m->session, &w->summary, err);
     ab_round_watch_end(&watch);
