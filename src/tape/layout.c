@@ -256,6 +256,97 @@ static void tape_place_iterations(struct ab_tape_builder *b, uint32_t lane, uint
     }
 }
 
+/* Time. Steps are noted by the number of ops pushed before, and get their positions when the lanes have
+ * been laid down. */
+
+static void add_step(struct ab_tape_builder *b, uint64_t time_ns, unsigned flags)
+{
+    struct ab_tape *tape = &b->tape;
+    struct ab_time_step *last = tape->n_steps > 0 ? &tape->steps[tape->n_steps - 1] : NULL;
+    const struct ab_time_step step = {.position = (uint32_t)b->n_pushed,
+                                      .flags = (uint16_t)flags,
+                                      .phase = (uint16_t)(tape->n_phases - 1),
+                                      .time_ns = time_ns};
+    b->kept_ns = time_ns;
+    if (flags != AB_STEP_RECORDED)
+        b->is_time_work = true;
+    if (last != NULL && last->position == step.position && last->phase == step.phase &&
+        last->flags == step.flags) {
+        last->time_ns = time_ns;
+        return;
+    }
+    AB_GROW(tape->steps, b->cap_steps, tape->n_steps);
+    tape->steps[tape->n_steps++] = step;
+    b->n_kept++;
+}
+
+void ab_tape_keep_time(struct ab_tape_builder *b)
+{
+    if (b->kept_ns < b->tape.duration_ns)
+        add_step(b, b->tape.duration_ns, b->time_flags);
+}
+
+enum ab_status ab_tape_time(struct ab_tape_builder *b, uint64_t time_ns, unsigned flags,
+                            struct ab_err *err)
+{
+    const uint64_t grain = AB_TIME_GRAIN_NS << b->n_kept / AB_STEPS_FINE, now = b->tape.duration_ns;
+    const double second = 1e9;
+    if (b->phase == NULL)
+        return ab_fail(err, AB_CONFIG, "a time before the first phase");
+    if (time_ns < now)
+        return ab_fail(err, AB_INPUT, "time runs backwards, from %.6f s to %.6f s",
+                       (double)now / second, (double)time_ns / second);
+    if (time_ns > AB_TIME_MAX_NS)
+        return ab_fail(err, AB_INPUT, "it lasts more than %llu days",
+                       (unsigned long long)(AB_TIME_MAX_NS / 86400 / 1000000000));
+    if (time_ns == now)
+        return AB_OK;
+    if ((flags & AB_STEP_IDLE) != 0)
+        ab_tape_keep_time(b);
+    b->tape.duration_ns = time_ns;
+    b->time_flags = (uint16_t)flags;
+    if ((flags & AB_STEP_IDLE) != 0 || time_ns - b->kept_ns >= grain)
+        add_step(b, time_ns, flags);
+    return AB_OK;
+}
+
+/* Of a turn, whose next op is `*at` of the tape: passes over `n` ops with what guards them; how many
+ * words that are. */
+static uint32_t pass_ops(const struct ab_tape *tape, uint32_t *at, uint32_t n)
+{
+    uint32_t begin = *at;
+    while (n > 0)
+        n -= !ab_op_is_guard(tape->ops[(*at)++]);
+    while (*at < tape->n_ops && AB_OP_CODE(tape->ops[*at]) == AB_CODE_PUBLISH)
+        (*at)++;
+    return *at - begin;
+}
+
+/* From numbers of ops to positions in the common order, in which the memory pass runs. */
+static void place_steps(struct ab_tape_builder *b)
+{
+    struct ab_tape *tape = &b->tape;
+    uint32_t i = 0, n_pushed = 0, position = 0, at[AB_LANES_MAX];
+    for (uint32_t p = 0; p < tape->n_phases && i < tape->n_steps; p++) {
+        const struct ab_phase *phase = &tape->phases[p];
+        memcpy(at, &tape->lane_begin[(size_t)p * b->n_lanes], b->n_lanes * sizeof at[0]);
+        for (uint32_t t = phase->turns_begin; t < phase->turns_end; t++) {
+            const struct ab_turn *turn = &tape->turns[t];
+            for (uint32_t left = turn->n; left > 0;) {
+                for (; i < tape->n_steps && tape->steps[i].position == n_pushed; i++)
+                    tape->steps[i].position = position;
+                uint32_t until = i < tape->n_steps ? tape->steps[i].position - n_pushed : left;
+                uint32_t n = until < left ? until : left;
+                position += pass_ops(tape, &at[turn->lane], n);
+                n_pushed += n;
+                left -= n;
+            }
+        }
+    }
+    for (; i < tape->n_steps; i++)
+        tape->steps[i].position = tape->n_ops;
+}
+
 static bool put_lane(struct layout *l, uint32_t phase, uint32_t index)
 {
     struct lane_plan *lane = &l->lanes[index];
@@ -732,7 +823,8 @@ void ab_tape_take_back(struct ab_tape_builder *b)
     b->phases_before += tape->n_phases;
     tape->n_ops = tape->n_wide = tape->n_phases = tape->n_turns = 0;
     tape->n_edges = tape->n_remote = 0;
-    tape->n_iterations = 0;
+    tape->n_iterations = tape->n_steps = 0;
+    b->is_time_work = false;
     b->n_edges = 0;
     b->n_pushed = 0;
     b->is_cut = false;
@@ -781,6 +873,8 @@ enum ab_status ab_tape_lay_down(struct ab_tape_builder *b, struct ab_err *err)
     }
     tape_begin_iterations(b, tape->n_phases, 0);
     tape->lane_begin[tape->n_phases * b->n_lanes] = tape->n_ops;
+    if (b->n_lanes > 1)
+        place_steps(b);
     for (uint32_t p = 0; p < tape->n_phases; p++)
         note_only_code(tape, &tape->phases[p]);
     for (unsigned i = 0; i < AB_TAPE_PAD; i++)

@@ -83,11 +83,19 @@ struct ab_tape_builder {
     uint64_t reset_at_bytes; /* requested before the last bulk reset */
     bool lost_resets;        /* one was forbidden when lanes were laid down */
     uint32_t phases_before;  /* of bursts that were cut off */
-    bool is_cut;             /* the tape is lent out; its arrays are used again */
+    size_t cap_steps; /* tape.steps: at the number of ops pushed before, until they are laid down */
+    uint64_t n_kept;  /* steps, over all bursts */
+    uint64_t kept_ns; /* time of the last one; tape.duration_ns: now */
+    uint16_t time_flags; /* of what has passed since */
+    bool is_time_work;   /* the steps of this burst are in its digest */
+    bool is_cut;         /* the tape is lent out; its arrays are used again */
 };
 
 /* Ends the lane's crest here. */
 void ab_tape_end_crest(struct ab_lane_ops *lane);
+
+/* What time has passed since the last step gets one here. */
+void ab_tape_keep_time(struct ab_tape_builder *b);
 
 /* Takes the arrays of the burst that was cut off back for the next one. */
 void ab_tape_take_back(struct ab_tape_builder *b);

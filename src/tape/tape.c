@@ -71,6 +71,7 @@ void ab_tape_fini(struct ab_tape *tape)
     free(tape->turns);
     free(tape->iterations);
     free(tape->iteration_begin);
+    free(tape->steps);
     for (uint32_t l = 0; tape->groups != NULL && l < tape->facts.lanes; l++)
         free(tape->groups[l]);
     free(tape->groups);
@@ -125,6 +126,8 @@ enum ab_status ab_tape_phase(struct ab_tape_builder *b, const char *name, bool i
 {
     if (b->is_cut)
         ab_tape_take_back(b);
+    else if (b->phase != NULL)
+        ab_tape_keep_time(b);
     b->phase = NULL; /* until this one has begun: the array may move */
     if (strlen(name) > AB_PHASE_NAME_MAX)
         return ab_fail(err, AB_CONFIG, "phase name longer than %d characters", AB_PHASE_NAME_MAX);
@@ -686,6 +689,15 @@ static void digest_renewals(SHA2_CTX *sha, const struct ab_tape_builder *b)
         }
 }
 
+static void digest_times(SHA2_CTX *sha, const struct ab_tape_builder *b)
+{
+    for (uint32_t i = 0; i < b->tape.n_steps && b->is_time_work; i++) {
+        const struct ab_time_step *s = &b->tape.steps[i];
+        const uint64_t fields[4] = {s->position, s->flags, s->phase, s->time_ns};
+        SHA256Update(sha, (const uint8_t *)fields, sizeof fields);
+    }
+}
+
 /* Before the ops are laid down: fills tape.digest.
  * Field by field, so that no padding and no change of a struct moves the digest; before the lanes
  * are laid down, so that the window does not move it either. */
@@ -714,6 +726,7 @@ static void tape_take_digest(struct ab_tape_builder *b)
     if (b->n_lanes > 1)
         digest_lanes(&sha, b);
     digest_renewals(&sha, b);
+    digest_times(&sha, b);
     SHA256End(&sha, tape->sha256);
 }
 
@@ -736,6 +749,7 @@ static enum ab_status finish(struct ab_tape_builder *b, struct ab_err *err)
     b->tape.facts.lanes = b->n_lanes;
     b->tape.live_end_blocks = b->live_blocks;
     b->tape.live_end_bytes = b->live_bytes;
+    ab_tape_keep_time(b);
     tape_take_digest(b);
     enum ab_status status = ab_tape_lay_down(b, err);
     note_stretch(b); /* after it: it may forbid resets */
@@ -807,6 +821,7 @@ void ab_tape_total_add(struct ab_tape *total, const struct ab_tape *burst)
     total->live_end_blocks = burst->live_end_blocks;
     total->live_end_bytes = burst->live_end_bytes;
     total->no_op_frees = burst->no_op_frees;
+    total->duration_ns = burst->duration_ns;
 }
 
 /* What can be asked of a tape while it is built. */

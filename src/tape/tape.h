@@ -48,6 +48,27 @@ struct ab_turn {
 };
 #define AB_LANES_MAX 256
 
+/* Time of the work, which ops take none of: before the op at `position` of the common order (guards
+ * counted as they are met, as the memory pass counts) it becomes time_ns, counted from the begin of
+ * the tape. Ascending in all three. At the same position steps of a phase come before those of the
+ * next one, so that a phase may consist of nothing but time. Only the memory pass serves them. */
+struct ab_time_step {
+    uint32_t position;
+    uint16_t flags, phase; /* enum ab_step_flag; index of the phase in which the time passes */
+    uint64_t time_ns;
+};
+enum ab_step_flag {
+    AB_STEP_IDLE = 1, /* all lanes wait meanwhile, and nothing is called */
+    /* Of a recording: in the digest only where that has an idle stretch too. */
+    AB_STEP_RECORDED = 2,
+};
+#define AB_IDLE_NS UINT64_C(1000000000) /* a gap of a recording is an idle stretch from here on */
+/* What passes in less is not kept: the next step stands for it, at the latest the one where the phase
+ * or the tape ends. Twice as much after each AB_STEPS_FINE steps. */
+#define AB_TIME_GRAIN_NS UINT64_C(1000000)
+#define AB_STEPS_FINE (1u << 20)
+#define AB_TIME_MAX_NS (UINT64_C(366) * 86400 * 1000000000) /* that a tape may last */
+
 /* Skew window in ops of the global order. AUTO: where the live bytes might go more than a tenth
  * above their peak without one, the widest that keeps them below, of at least AB_WINDOW_LEAST; for
  * lanes that share blocks, if that is enough (layout.h). 0: lanes run free. */
@@ -81,7 +102,11 @@ struct ab_tape {
      * where there are none. What follows a lane's last end is in none. In no digest. */
     uint32_t *iterations, *iteration_begin;
     uint32_t n_iterations;
-    char sha256[65]; /* of ops, side table and phases, little-endian: same digest, same work */
+    struct ab_time_step *steps; /* NULL where it has no times */
+    uint32_t n_steps;
+    uint64_t duration_ns; /* time of the work at its end, counted from the very beginning */
+    /* Of ops, side table, phases and times, little-endian: same digest, same work. */
+    char sha256[65];
 };
 #define AB_TAPE_PAD 16
 #define AB_TAPE_MAX_OPS (UINT32_MAX - 64)
@@ -105,6 +130,11 @@ void ab_tape_renew(struct ab_tape_builder *b, uint32_t every);
 enum ab_status ab_tape_iteration(struct ab_tape_builder *b, struct ab_err *err);
 /* That of every lane with ops in it, or of the only lane. The current lane stays. */
 enum ab_status ab_tape_iteration_of_all(struct ab_tape_builder *b, struct ab_err *err);
+
+/* Before what is pushed next the time of the work becomes time_ns; `flags`: enum ab_step_flag. AB_INPUT
+ * where it runs backwards or beyond AB_TIME_MAX_NS. */
+enum ab_status ab_tape_time(struct ab_tape_builder *b, uint64_t time_ns, unsigned flags,
+                            struct ab_err *err);
 
 /* The lane of what is pushed next, < AB_LANES_MAX; a phase begins in lane 0. */
 enum ab_status ab_tape_lane(struct ab_tape_builder *b, uint32_t lane, struct ab_err *err);

@@ -28,6 +28,7 @@ void ab_tape_file_abandon(struct ab_tape_file *f)
 {
     ab_shared_file_abandon(&f->file);
     free(f->bursts);
+    free(f->steps);
     *f = (struct ab_tape_file){0};
 }
 
@@ -53,6 +54,16 @@ static enum ab_status append_iterations(struct ab_tape_file *f, const struct ab_
         status = append(f, tape->iteration_begin, n_begins * sizeof tape->iteration_begin[0],
                         &b->iteration_begin_offset, err);
     return status;
+}
+
+/* Those of the burst that is added, behind the others. */
+static void add_steps(struct ab_tape_file *f, const struct ab_tape *tape)
+{
+    for (uint32_t i = 0; i < tape->n_steps; i++) {
+        AB_GROW(f->steps, f->cap_steps, f->n_steps);
+        f->steps[f->n_steps] = tape->steps[i];
+        f->steps[f->n_steps++].position += (uint32_t)f->n_ops;
+    }
 }
 
 enum ab_status ab_tape_file_add(struct ab_tape_file *f, const struct ab_tape *tape,
@@ -82,6 +93,7 @@ enum ab_status ab_tape_file_add(struct ab_tape_file *f, const struct ab_tape *ta
     if (f->file.end - b.offset > f->most_bytes)
         f->most_bytes = f->file.end - b.offset;
     f->bursts[f->n_bursts++] = b;
+    add_steps(f, tape);
     f->n_ops += tape->n_ops;
     f->n_turns += tape->n_turns;
     f->n_iterations += tape->n_iterations;
@@ -108,6 +120,8 @@ static struct ab_tape_image head(const struct ab_tape_file *f, const struct ab_t
         .n_sized_frees = total->n_sized_frees,
         .longest_walk = total->longest_walk,
         .facts = total->facts,
+        .duration_ns = total->duration_ns,
+        .n_steps = (uint32_t)f->n_steps,
     };
 }
 
@@ -141,7 +155,9 @@ enum ab_status ab_tape_file_end(struct ab_tape_file *f, const struct ab_tape *to
     if ((status = append(f, total->phases, total->n_phases * sizeof total->phases[0],
                          &image.phases_offset, err)) != AB_OK ||
         (status = append(f, f->bursts, f->n_bursts * sizeof f->bursts[0], &image.bursts_offset,
-                         err)) != AB_OK)
+                         err)) != AB_OK ||
+        (status = append(f, f->steps, f->n_steps * sizeof f->steps[0], &image.steps_offset, err)) !=
+            AB_OK)
         return status;
     uint64_t last = f->bursts[f->n_bursts - 1].offset + image.most_bytes;
     image.total_bytes = ab_align_up(f->file.end > last ? f->file.end : last, PAGE);
@@ -291,6 +307,8 @@ enum ab_status ab_tape_map_open(struct ab_tape *tape, struct ab_tape_map *out, s
     free(tape->ops);
     free(tape->wide);
     free(tape->turns);
+    free(tape->steps);
+    tape->steps = NULL;
     tape->ops = NULL;
     tape->wide = NULL;
     tape->turns = NULL;

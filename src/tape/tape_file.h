@@ -82,6 +82,8 @@ struct ab_tape_file {
     struct ab_shared_file file;
     struct ab_burst *bursts;
     size_t n_bursts, cap_bursts;
+    struct ab_time_step *steps; /* of all bursts */
+    size_t n_steps, cap_steps;
     uint64_t n_ops, n_turns, n_iterations, most_bytes;
 };
 

@@ -37,6 +37,8 @@ struct ab_tape_image {
     uint64_t n_sized_frees;
     uint32_t longest_walk, reserved;
     struct ab_facts facts;
+    uint64_t steps_offset, duration_ns; /* one array for the whole tape, with its positions */
+    uint32_t n_steps, reserved_2;
 };
 #define AB_TAPE_IMAGE_MAGIC 0x31744241u /* "ABt1" */
 
@@ -56,6 +58,12 @@ static inline const struct ab_phase *ab_tape_phases(const struct ab_tape_image *
 {
     const char *file = (const char *)image;
     return (const struct ab_phase *)(const void *)(file + image->phases_offset);
+}
+
+static inline const struct ab_time_step *ab_tape_steps(const struct ab_tape_image *image)
+{
+    const char *file = (const char *)image;
+    return (const struct ab_time_step *)(const void *)(file + image->steps_offset);
 }
 
 static inline const struct ab_burst *ab_tape_burst(const struct ab_tape_image *image, uint32_t i)

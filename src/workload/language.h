@@ -175,7 +175,8 @@ enum ab_verb_trait {
                     P##TEXT(phase, run_as, FLAG(run_as_words, ab_phase_def, is_run_by_main)) \
                         P##LIST(phase, roles, "roles", role) P##LIST(phase, body, "do", verb) \
                             P##MAP(phase, "each", each) P##MAP(phase, "cap", cap) \
-                                P##LIST(phase, finally, "finally", verb) P##TEXT(phase, renew, COUNT(1, UINT32_MAX, 0, ab_phase_def, renew)) 
+                                P##LIST(phase, finally, "finally", verb) P##TEXT( \
+                                    phase, renew, COUNT(1, UINT32_MAX, 0, ab_phase_def, renew))
 
 #define AB_KEYS_ROLE(P) \
     P##TEXT(role, name, SPECIAL) P##TEXT(role, lanes, COUNT(1, AB_LANES_MAX, 1, ab_role, n_lanes)) \

@@ -740,8 +740,9 @@ static void check_renew(struct ab_reader *r, const struct ab_node *node,
 {
     const struct ab_node *renew = ab_tree_get(r->tree, node, "renew");
     if (renew != NULL && phase->is_run_by_main)
-        ab_diag_add(r->diag, renew->key_at, "'renew' is for lanes on threads of their own, not for "
-                                            "'run_as: main'");
+        ab_diag_add(r->diag, renew->key_at,
+                    "'renew' is for lanes on threads of their own, not for "
+                    "'run_as: main'");
     if (renew != NULL && phase->each[0] != 0)
         ab_diag_add(r->diag, renew->key_at, "'renew' or 'each', not both");
 }
