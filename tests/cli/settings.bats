@@ -98,3 +98,12 @@ MALLOC_CONF=background_thread:true proven" ] || fail "$(jq -c '.backends[0].proo
         expect_json '[.backends[].proofs[]? | select(.proof == "ignored")] == []' "$OUT/r.json"
     done
 }
+
+@test "giving memory back by the clock needs work that has times" {
+    rows 'glibc,glibc:trim=60s'
+    expect_code 2
+    expect_error 'glibc:trim=60s: the work has no times'
+    bench exec -b 'glibc:trim=60s' --rounds 1 -- /bin/true
+    expect_code 2
+    expect_error 'a real program is not told'
+}
