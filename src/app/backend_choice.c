@@ -152,6 +152,7 @@ void ab_case_make(const struct ab_selection *s, struct ab_case *c)
                    : s->fault_n > 0 ? AB_DECORATOR_FAULT
                                     : AB_DECORATOR_NONE;
     c->fault_n = s->fault_n;
+    c->purge_ns = s->purge_ns;
     for (uint32_t i = 0; i < s->n_env; i++)
         c->env[i] = s->env[i];
 }

@@ -20,12 +20,14 @@
 #include "program/program_file.h"
 #include "report/read_result.h"
 #include "report/sinks/sinks.h"
+#include "runner/setting_proof.h"
 #include "runner/supervise.h"
 #include "stats/metric.h"
 #include "stats/stopping.h"
 #include "trace_tools/to_tape.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <sha2.h>
 #include <stdio.h>
@@ -230,6 +232,10 @@ static enum ab_status check_kind(const struct ab_selection *s, struct ab_err *er
     char shown[300];
     ab_text_printable(shown, sizeof shown, s->name);
     bool is_malloc = s->source == AB_SOURCE_LIBC || s->source == AB_SOURCE_PRELOAD;
+    if (s->purge_ns > 0)
+        return ab_fail(err, AB_USAGE,
+                       "%s: a real program is not told to give memory back; run and replay are",
+                       shown);
     if (!is_malloc || s->is_inline || s->is_checked || s->fault_n > 0)
         return ab_fail(err, AB_USAGE,
                        "%s cannot serve a real program: exec needs a malloc that can be preloaded "
@@ -253,6 +259,23 @@ static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *e
         AB_TRY(check_kind(&m->selection.items[i], err));
     w->cases = ab_alloc_zeroed(m->selection.n + 1, sizeof w->cases[0]);
     w->envs = ab_alloc_zeroed(m->selection.n + 1, sizeof w->envs[0]);
+    return AB_OK;
+}
+
+/* By a worker with the settings that the program will have. */
+static enum ab_status prove_settings(struct ab_measurement *m, struct ab_err *err)
+{
+    char worker_path[PATH_MAX];
+    for (size_t i = 0; i < m->selection.n; i++) {
+        const struct ab_selection *s = &m->selection.items[i];
+        struct ab_backend_info *b = &m->session.backends[i];
+        struct ab_case c = {.boundary = AB_BOUNDARY_MALLOC};
+        if (s->n_env == 0 || !ab_backend_status_has_numbers(b->status))
+            continue;
+        AB_TRY(ab_companion_path(AB_WORKER_NAME, worker_path, sizeof worker_path, err));
+        ab_case_make(s, &c);
+        ab_setting_prove(worker_path, &c, b);
+    }
     return AB_OK;
 }
 
@@ -314,6 +337,7 @@ static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
     };
     if (o->trace != NULL && !m->is_again)
         AB_TRY(predict(m, err));
+    AB_TRY(prove_settings(m, err));
     ab_round_watch_begin(&watch, o, &m->store, &m->session);
     enum ab_status status = ab_program_session_run(&plan, &m->session, &w->summary, err);
     ab_round_watch_end(&watch);

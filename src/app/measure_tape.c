@@ -263,11 +263,27 @@ static void plan_runs(const struct ab_measurement *m, struct ab_session_plan *pl
     };
 }
 
+/* What is called at times of the work needs some. */
+static enum ab_status check_times(const struct ab_measurement *m, struct ab_err *err)
+{
+    const struct tape_work *w = m->work;
+    for (uint32_t i = 0; i < m->session.n_backends; i++)
+        if (w->cases[i].purge_ns > 0 &&
+            w->works[m->session.backends[i].combination].tape->image->n_steps == 0)
+            return ab_fail(
+                err, AB_USAGE,
+                "%s: the work has no times, so there is none to call it at; a workload has "
+                "them by 'settle', 'every' or 'over', a trace by record --time",
+                m->session.backends[i].name);
+    return AB_OK;
+}
+
 static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
 {
     struct ab_round_watch watch;
     struct ab_session_plan plan;
     plan_runs(m, &plan);
+    AB_TRY(check_times(m, err));
     AB_TRY(check_cpus(m->options, err));
     AB_TRY(ab_shard_check(m->options->shard, plan.rounds, m->session.n_backends, err));
     if (m->resumed != NULL && ab_resume_check(&m->session, m->resumed, err) != AB_OK)

@@ -209,11 +209,7 @@ static enum ab_status select_preset(const struct ab_preset *p, const char *param
                                     struct ab_selection *s, struct ab_err *err)
 {
     char path[sizeof s->path];
-    if (*params != 0)
-        return ab_fail(err, AB_USAGE,
-                       "%s takes no parameters; give environment variables in "
-                       "braces: %s{VARIABLE=VALUE}",
-                       p->name, p->name);
+    AB_TRY(ab_settings_purge(params, p->files[0] == NULL, s, err));
     snprintf(s->package, sizeof s->package, "%s", p->package);
     if (p->files[0] == NULL) {
         s->source = AB_SOURCE_LIBC;
@@ -237,13 +233,12 @@ static enum ab_status select_file(const char *path, const char *params, struct a
 {
     AB_TRY(ab_settings_library(params, s, err));
     library_classify(path, s);
+    if (s->state == AB_SELECTION_OK && s->source == AB_SOURCE_PRELOAD && s->params[0] != 0) {
+        s->params[0] = 0; /* they are for the table of a plug-in */
+        return ab_settings_purge(params, false, s, err);
+    }
     if (s->state == AB_SELECTION_ABSENT)
         snprintf(s->reason, sizeof s->reason, "does not exist: %s", AB_SHOWN(512, path));
-    if (s->state == AB_SELECTION_OK && s->params[0] != 0 && s->source != AB_SOURCE_PLUGIN)
-        return ab_fail(err, AB_USAGE,
-                       "%s: the library defines malloc and takes no parameters "
-                       "except prefix=; give environment variables in braces: {VARIABLE=VALUE}",
-                       s->name);
     return AB_OK;
 }
 
@@ -417,7 +412,7 @@ static bool is_twin(const struct ab_selection *a, const struct ab_selection *b)
            a->has_cursor == b->has_cursor && a->fault_n == b->fault_n &&
            a->state == AB_SELECTION_OK && b->state == AB_SELECTION_OK && a->source == b->source &&
            a->builtin == b->builtin && a->dev == b->dev && a->ino == b->ino &&
-           memcmp(a->values, b->values, sizeof a->values) == 0 &&
+           a->purge_ns == b->purge_ns && memcmp(a->values, b->values, sizeof a->values) == 0 &&
            strcmp(a->params, b->params) == 0 && strcmp(a->prefix, b->prefix) == 0 &&
            have_same_variables(a, b);
 }

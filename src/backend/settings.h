@@ -28,6 +28,11 @@ enum ab_status ab_settings_env(const char *text, struct ab_selection *s, struct 
 /* What follows a library: "prefix=mi_" alone, or parameters for the worker to check. */
 enum ab_status ab_settings_library(const char *params, struct ab_selection *s, struct ab_err *err);
 
+/* What follows a malloc library otherwise: "purge=10s" alone or nothing; of the C library "trim=10s" is
+ * the same. */
+enum ab_status ab_settings_purge(const char *params, bool is_libc, struct ab_selection *s,
+                                 struct ab_err *err);
+
 /* Settings of a built-in back end as the command line gives them: "reserve=1GiB:commit=64KiB". */
 
 /* Sets all values of the back end: defaults, then what `text` ("" = nothing) says. */

@@ -74,6 +74,8 @@ static const char *const whens[] = {"auto", "always", "never", NULL};
             "                        that suit the work\n" \
             "  slab:keep=8:spare=0   parameters\n" \
             "  jemalloc{A=1;B=2}     environment (quote the braces)\n" \
+            "  jemalloc:purge=10s    gives memory back that often,\n" \
+            "                        by the time of the work\n" \
             "  ./libmi.so:prefix=mi_ functions with a prefix\n" \
             "  mine=./lib.so         a path under another name;\n" \
             "                        quote others with \\: './a\\,b'\n" \

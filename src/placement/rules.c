@@ -334,7 +334,10 @@ static enum ab_status check_environment(const struct parser *p)
 {
     const char *seen[AB_SELECTION_ENV_MAX];
     size_t n = 0;
-    for (size_t i = 0; i < p->out->heaps.n; i++)
+    for (size_t i = 0; i < p->out->heaps.n; i++) {
+        if (p->out->heaps.items[i].purge_ns > 0)
+            return ab_fail(p->err, AB_USAGE, "%s: %s: purge= is for rows of one library", p->where,
+                           p->out->heaps.items[i].name);
         for (uint32_t k = 0; k < p->out->heaps.items[i].n_env; k++) {
             const char *variable = p->out->heaps.items[i].env[k];
             size_t name = strcspn(variable, "=") + 1;
@@ -347,6 +350,7 @@ static enum ab_status check_environment(const struct parser *p)
                                p->where, AB_SELECTION_ENV_MAX);
             seen[n++] = variable;
         }
+    }
     return AB_OK;
 }
 

@@ -718,6 +718,14 @@ static const struct ab_member map_members[] = {
 };
 AB_TABLE(map, struct ab_backend_info);
 
+static const struct ab_member proof_members[] = {
+    AB_CHARS("setting", struct ab_setting, text),
+    AB_NAME("proof", struct ab_setting, state, AB_SETTING_STATE_COUNT,
+            .names = ab_setting_state_names),
+    AB_CHARS("reason", struct ab_setting, why),
+};
+AB_TABLE(proof, struct ab_setting);
+
 static void check_backend(const struct ab_reading *x)
 {
     struct ab_backend_info *b = x->record, *all = session_of(x)->backends;
@@ -750,6 +758,8 @@ static const struct ab_member backend_members[] = {
     AB_WORD("boundary", struct ab_backend_info, boundary, AB_BOUNDARY_COUNT,
             .names = ab_boundary_names, .flags = AB_ZERO),
     AB_RULE("settings", struct ab_backend_info, settings, .write = write_settings),
+    AB_ARRAY("proofs", struct ab_backend_info, proofs, n_proofs, AB_SETTINGS_MAX,
+             .record = &proof_record, AB_WHEN(struct ab_backend_info, n_proofs), .flags = AB_OMIT),
     AB_FLAG("never_frees", struct ab_backend_info, never_frees),
     AB_FLAG("has_reset", struct ab_backend_info, has_reset, .flags = AB_LATER),
     AB_FLAG("was_named", struct ab_backend_info, was_named),

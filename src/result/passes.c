@@ -15,6 +15,7 @@ const char *const ab_pass_names[AB_PASS_COUNT + 1] = {[AB_PASS_VERIFY] = "pre-fl
                                                       [AB_PASS_CHECK] = "check",
                                                       [AB_PASS_INSTRUCTIONS] = "instructions",
                                                       [AB_PASS_SYSTEM_CALLS] = "system calls",
+                                                      [AB_PASS_SETTINGS] = "settings",
                                                       [AB_PASS_COUNT] = ""};
 
 bool ab_pass_is_in(const struct ab_pass_plan *plan, enum ab_pass pass, uint32_t round)

@@ -24,6 +24,12 @@ const char *const ab_backend_status_names[AB_BACKEND_STATUS_COUNT] = {
     [AB_BACKEND_DECORATED] = "decorated",
 };
 
+const char *const ab_setting_state_names[AB_SETTING_STATE_COUNT] = {
+    [AB_SETTING_UNPROVEN] = "not proven",
+    [AB_SETTING_PROVEN] = "proven",
+    [AB_SETTING_IGNORED] = "ignored",
+};
+
 const char *const ab_quantile_names[AB_QUANTILE_COUNT] = {
 #define X(name, q) name,
     AB_QUANTILES(X)

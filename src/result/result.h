@@ -43,6 +43,22 @@ bool ab_backend_status_is_aside(enum ab_backend_status status);
 
 enum { AB_BACKEND_NAME_BYTES = 128 };
 
+/* Did a library take a setting of its environment? */
+enum ab_setting_state {
+    AB_SETTING_UNPROVEN, /* it does not say */
+    AB_SETTING_PROVEN,   /* in force, as it says itself */
+    AB_SETTING_IGNORED,
+    AB_SETTING_STATE_COUNT
+};
+extern const char *const ab_setting_state_names[AB_SETTING_STATE_COUNT];
+
+struct ab_setting {
+    char text[256]; /* "MALLOC_CONF=narenas:1": of several in one variable each */
+    enum ab_setting_state state;
+    char why[200]; /* "" where it is proven */
+};
+enum { AB_SETTINGS_MAX = 16 };
+
 /* A row: a back end, or where params of a workload have lists of values, a back end in one of their
  * combinations. What is compared with what is of one combination. */
 struct ab_backend_info {
@@ -56,6 +72,8 @@ struct ab_backend_info {
     char build_id[41];
     char package[64];   /* what to install when absent; "" = unknown */
     char settings[128]; /* the end of name: "keep=8:spare=0{A=b;C=d}"; "" = none */
+    struct ab_setting proofs[AB_SETTINGS_MAX]; /* of the environment */
+    uint32_t n_proofs;
     enum ab_backend_status status;
     char reason[1024]; /* "" when ok */
     char caveat[160];  /* what it does wrong, though not in this work; "" = nothing known */

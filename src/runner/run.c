@@ -164,6 +164,7 @@ static void fill_request(const struct ab_run_context *context, const struct ab_c
     r->decorator = c->decorator;
     r->counter = context->counter;
     r->fault_n = c->fault_n;
+    r->purge_ns = c->purge_ns;
     bool is_timed = pass == AB_PASS_LATENCY || pass == AB_PASS_TAIL;
     r->look_ticks = is_timed ? (uint64_t)(LOOK_NS * ticks_per_ns) : UINT64_MAX;
     r->tail_ticks = (uint64_t)(100 * ticks_per_ns);

@@ -58,6 +58,7 @@ struct ab_case {
     const struct ab_placement *placement;      /* of AB_BOUNDARY_PLACED: which heaps; else NULL */
     const struct ab_placement *null_placement; /* the same with heaps that do nothing */
     uint64_t fault_n;                          /* of AB_DECORATOR_FAULT */
+    uint64_t purge_ns;                         /* as in struct ab_run_request */
     const char *env[9];                        /* "VARIABLE=VALUE" for the worker, ends with NULL */
 };
 

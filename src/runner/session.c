@@ -17,6 +17,7 @@
 #include "runner/count_round.h"
 #include "runner/estimate.h"
 #include "runner/fold.h"
+#include "runner/setting_proof.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -195,8 +196,10 @@ static bool fits_memory(struct state *st, uint32_t backend)
 static enum ab_status run_preflight(struct state *st, uint32_t i, struct ab_err *err)
 {
     struct ab_outcome run;
-    if (!fits_memory(st, i)) {
-        show_progress(st, st->session->backends[i].name, AB_PASS_VERIFY);
+    struct ab_backend_info *b = &st->session->backends[i];
+    ab_setting_prove(st->context.worker_path, &st->plan->cases[i], b);
+    if (!is_running(st, i) || !fits_memory(st, i)) {
+        show_progress(st, b->name, AB_PASS_VERIFY);
         return AB_OK;
     }
     enum ab_status status = run_backend(st, i, AB_PASS_VERIFY, &run, err);
@@ -782,6 +785,8 @@ void ab_resume_keep_failed(struct ab_session *session, const struct ab_session *
         b->never_frees = was->never_frees;
         b->has_reset = was->has_reset;
         memcpy(b->reason, was->reason, sizeof b->reason);
+        memcpy(b->proofs, was->proofs, sizeof b->proofs);
+        b->n_proofs = was->n_proofs;
         memcpy(b->version, was->version, sizeof b->version);
         memcpy(b->path, was->path, sizeof b->path);
         memcpy(b->build_id, was->build_id, sizeof b->build_id);

@@ -94,6 +94,9 @@ struct ab_tape_builder {
 /* Ends the lane's crest here. */
 void ab_tape_end_crest(struct ab_lane_ops *lane);
 
+/* What time has passed since the last step gets one here. */
+void ab_tape_keep_time(struct ab_tape_builder *b);
+
 /* Takes the arrays of the burst that was cut off back for the next one. */
 void ab_tape_take_back(struct ab_tape_builder *b);
 

@@ -33,6 +33,17 @@ static inline enum ab_boundary ab_source_boundary(enum ab_source source)
                                                                      : AB_BOUNDARY_MALLOC;
 }
 
+/* Of which kind is the library that serves malloc, by the functions it has. */
+enum ab_introspect_kind {
+    AB_INTROSPECT_NONE,
+    AB_INTROSPECT_MALLINFO,  /* the C library, scudo */
+    AB_INTROSPECT_MALLCTL,   /* jemalloc */
+    AB_INTROSPECT_EXTENSION, /* tcmalloc */
+    AB_INTROSPECT_MIMALLOC,
+    AB_INTROSPECT_TBB,  /* can purge, says nothing */
+    AB_INTROSPECT_HEAP, /* hooks of a back end */
+};
+
 /* What a worker does with the tape: one pass a process. */
 
 enum ab_pass {
@@ -44,6 +55,7 @@ enum ab_pass {
     AB_PASS_CHECK,        /* one check of `verify` instead of a tape */
     AB_PASS_INSTRUCTIONS, /* untimed ops, instructions of the lane a phase; one lane only */
     AB_PASS_SYSTEM_CALLS, /* untimed ops, system calls are told to the parent */
+    AB_PASS_SETTINGS,     /* no tape: the library says which settings are in force */
     AB_PASS_COUNT
 };
 

@@ -144,6 +144,8 @@ struct ab_run_request {
     uint32_t is_alone; /* no parent reads the report: the end is reported on standard error */
     uint32_t reserved;
     struct ab_slice_request slices; /* THROUGHPUT, LATENCY of one lane */
+    uint64_t
+        purge_ns; /* of the work's time: so often the library is told to give memory back; 0 = never */
 };
 
 struct ab_identity { /* what really served the ops */

@@ -14,6 +14,7 @@
 #include "worker/preflight.h"
 #include "worker/worker.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
@@ -227,6 +228,7 @@ static void run_malloc(struct ab_run_request *request)
     ab_memory_set_malloc(&worker, (const void *)face.malloc);
     ab_counts_open(&worker);
     ab_lanes_open(&worker);
+    ab_remedies_open(&worker, (const void *)face.malloc);
     drop_descriptors();
     set_state(AB_WORKER_RUNNING);
     struct ab_target target;
@@ -277,6 +279,16 @@ static void run_heap(struct ab_run_request *request)
         ab_lanes_run(&worker, worker.inlined != NULL ? worker.inlined->pass : called, &face, true);
 }
 
+/* Nothing of the work: who is asked is the malloc of this process, whoever serves it. */
+static _Noreturn void tell_settings(void)
+{
+    struct ab_introspect in;
+    ab_introspect_malloc(&in, dlsym(RTLD_DEFAULT, "malloc"));
+    ab_introspect_settings(&in);
+    set_state(AB_WORKER_DONE);
+    _exit(0);
+}
+
 int main(void)
 {
     if (worker.page == NULL) {
@@ -284,6 +296,8 @@ int main(void)
         watch_end();
     }
     set_state(AB_WORKER_STARTED);
+    if (worker.page->request.pass == AB_PASS_SETTINGS)
+        tell_settings();
     map_tape();
     report_granularity();
     struct ab_run_request *request = &worker.page->request;

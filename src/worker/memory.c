@@ -74,6 +74,7 @@ void ab_memory_open(struct ab_worker *w)
     m->time.steps = ab_tape_steps(w->image);
     m->time.n_lanes = w->image->n_lanes;
     m->time.next_row_ns = m->report->spaced_ns;
+    m->time.purge_ns = m->time.next_purge_ns = w->page->request.purge_ns;
     if (m->time.n > 0 && !m->report->is_scout && w->page->request.rows_offset != 0) {
         m->cap_rows = w->page->request.cap_rows;
         m->rows = (struct ab_memory_row *)(void *)((char *)w->page + w->page->request.rows_offset);

@@ -24,16 +24,6 @@
  * it knows), or among the hooks of a heap. Asking may take long (mallinfo2 walks every free chunk:
  * 326 ms for 1.6 million): at checkpoints only. */
 
-enum ab_introspect_kind {
-    AB_INTROSPECT_NONE,
-    AB_INTROSPECT_MALLINFO,  /* the C library, scudo */
-    AB_INTROSPECT_MALLCTL,   /* jemalloc */
-    AB_INTROSPECT_EXTENSION, /* tcmalloc */
-    AB_INTROSPECT_MIMALLOC,
-    AB_INTROSPECT_TBB,  /* can purge, says nothing */
-    AB_INTROSPECT_HEAP, /* hooks of a back end */
-};
-
 struct ab_introspect {
     enum ab_introspect_kind kind;
     void *ask, *purge; /* functions of the kind; NULL = cannot */
@@ -51,6 +41,9 @@ void ab_introspect_heap(struct ab_introspect *in, const struct ab_backend *backe
 void ab_introspect_ask(const struct ab_introspect *in, uint64_t *allocated, uint64_t *mapped);
 /* False when there is no way to. */
 bool ab_introspect_purge(const struct ab_introspect *in);
+/* To standard output: the kind, then what the library says of its settings, as it writes it or as
+ * lines of "NAME: VALUE". It allocates, so never where memory counts. */
+void ab_introspect_settings(const struct ab_introspect *in);
 
 struct ab_memory_report;
 

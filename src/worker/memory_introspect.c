@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the functions by which allocators report on themselves and give memory back, and calls
- * them.
+ * Finds the functions by which allocators report on themselves and on their settings, and give
+ * memory back, and calls them.
  */
 #include "worker/memory.h"
 
 #include "base/bits.h"
+#include "worker/worker.h"
 
 #include <dlfcn.h>
 #include <malloc.h>
+#include <string.h>
+#include <unistd.h>
 
 typedef int mallctl_function(const char *, void *, size_t *, void *, size_t);
 typedef int property_function(const char *, size_t *);
@@ -19,6 +22,7 @@ typedef int trim_function(size_t);
 typedef void release_function(void);
 typedef void collect_function(bool);
 typedef int command_function(int, void *);
+typedef void stats_function(void (*)(void *, const char *), void *, const char *);
 
 static const struct {
     enum ab_introspect_kind kind;
@@ -152,4 +156,62 @@ bool ab_introspect_purge(const struct ab_introspect *in)
     default:
         return false;
     }
+}
+
+static void say(void *unused, const char *text)
+{
+    ssize_t ignored = write(STDOUT_FILENO, text, strlen(text));
+    (void)ignored;
+    (void)unused;
+}
+
+static void say_number(const char *name, uint64_t n)
+{
+    char buf[24];
+    say(NULL, name);
+    say(NULL, ": ");
+    say(NULL, ab_worker_number(buf, n));
+    say(NULL, "\n");
+}
+
+/* gperftools names variables one way and properties another; others are flags, which it exports. */
+static void say_extension(const struct ab_introspect *in)
+{
+#define FLAG(length, type, flag) \
+    "_ZN" #length "FLAG__namespace_do_not_use_directly_use_DECLARE_" type "_instead" flag "E"
+    static const struct {
+        const char *variable, *property, *flag;
+        bool is_double; /* the flag; else a bool */
+    } all[] = {
+        {"TCMALLOC_MAX_TOTAL_THREAD_CACHE_BYTES", "tcmalloc.max_total_thread_cache_bytes", "", 0},
+        {"TCMALLOC_AGGRESSIVE_DECOMMIT", "tcmalloc.aggressive_memory_decommit", "", 0},
+        {"TCMALLOC_HEAP_LIMIT_MB", "tcmalloc.heap_limit_mb", "", 0},
+        {"TCMALLOC_RELEASE_RATE", "", FLAG(62, "double", "27FLAGS_tcmalloc_release_rate"), 1},
+        {"TCMALLOC_SKIP_SBRK", "", FLAG(60, "bool", "22FLAGS_malloc_skip_sbrk"), 0},
+        {"TCMALLOC_SKIP_MMAP", "", FLAG(60, "bool", "22FLAGS_malloc_skip_mmap"), 0},
+    };
+#undef FLAG
+    for (size_t i = 0; i < AB_ARRAY_LEN(all); i++) {
+        size_t value = 0;
+        const void *flag = find(all[i].flag, in->ask, false);
+        double as_double = flag != NULL && all[i].is_double ? *(const double *)flag : 0;
+        bool is_known = flag != NULL ||
+                        ((property_function *)in->ask)(all[i].property, &value) != 0;
+        if (flag != NULL)
+            value = all[i].is_double ? (size_t)as_double : *(const bool *)flag;
+        if (is_known && (!all[i].is_double || (double)value == as_double)) /* whole ones only */
+            say_number(all[i].variable, value);
+    }
+}
+
+void ab_introspect_settings(const struct ab_introspect *in)
+{
+    void *stats = in->kind == AB_INTROSPECT_MALLCTL ? find("malloc_stats_print", in->ask, false)
+                                                    : NULL;
+    say_number("kind", in->kind);
+    say_number("is_libc", in->is_libc);
+    if (stats != NULL) /* all that is no setting is left out, as far as this version can */
+        ((stats_function *)stats)(say, NULL, "mdablxeh");
+    if (in->kind == AB_INTROSPECT_EXTENSION)
+        say_extension(in);
 }

@@ -22,7 +22,8 @@ struct ab_memory_time {
     uint64_t now_ns;               /* of the work */
     uint64_t begin_ns;             /* the clock's when the work began; of real time too */
     uint64_t next_row_ns;
-    uint32_t n_idle;   /* idle stretches so far */
+    uint64_t purge_ns, next_purge_ns; /* when the library is told to give memory back; 0 = never */
+    uint32_t n_idle;                  /* idle stretches so far */
     bool is_unsettled; /* the allocator's threads were given up: it is real time for them */
     bool has_begun;
     pid_t lanes[AB_LANES_MAX]; /* threads of the harness, by lane */

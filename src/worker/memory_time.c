@@ -192,11 +192,23 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* The library is told to give memory back at each period, also while nothing else calls it. */
+static void purge_if_due(struct ab_memory_pass *m)
+{
+    struct ab_memory_time *t = &m->time;
+    if (t->purge_ns == 0 || t->now_ns < t->next_purge_ns)
+        return;
+    ab_introspect_purge(&m->introspect);
+    t->next_purge_ns += t->purge_ns;
+}
+
 /* As far as the next row that is due, the end, or (idle) the next second. True: there is a row. */
 static bool walk(struct ab_memory_pass *m, uint64_t end_ns)
 {
     struct ab_memory_time *t = &m->time;
-    advance(m, earlier(end_ns, earlier(t->next_row_ns, next_second(t->now_ns))));
+    uint64_t stop_ns = earlier(t->next_row_ns, next_second(t->now_ns));
+    advance(m, earlier(end_ns, t->purge_ns != 0 ? earlier(stop_ns, t->next_purge_ns) : stop_ns));
+    purge_if_due(m);
     if (t->now_ns < t->next_row_ns)
         return false;
     t->next_row_ns += m->report->spaced_ns;

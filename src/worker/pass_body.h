@@ -267,24 +267,6 @@ static uint32_t FN(latency_range)(struct ab_lane *lane, FACE *f, uint32_t phase,
     return i;
 }
 
-/* In slices, each timed by itself. The grid is that of the tape: what a reset passes over is an empty
- * slice. */
-static void FN(sliced_range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin,
-                             uint32_t end)
-{
-    uint32_t ops = lane->w->page->request.slices.ops, i = begin;
-    bool is_latency = lane->w->page->request.pass == AB_PASS_LATENCY;
-    for (uint32_t from = begin; from < end;) {
-        uint32_t stop = end - from > ops ? from + ops : end;
-        uint64_t tick = ab_slice_begin(lane);
-        bool is_empty = i >= stop;
-        i = is_latency ? FN(latency_range)(lane, f, phase, i, stop)
-                       : FN(untimed_range)(lane, f, i, stop);
-        ab_slice_end(lane, phase, is_empty, tick);
-        from = stop;
-    }
-}
-
 /* A slow op, in the counters of its kind; true: it was the scheduler's. */
 INLINE bool FN(note_slow)(struct ab_lane *lane, struct ab_tail *tail)
 {
@@ -381,24 +363,63 @@ static void FN(memory_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint
     }
 }
 
-static void FN(range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin, uint32_t end)
+/* As the pass has it; where it stopped, as the untimed range. */
+static uint32_t FN(piece)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin,
+                          uint32_t end)
 {
     bool is_measured = lane->w->phases[phase].is_measured;
     unsigned pass = lane->w->page->request.pass;
-    if (pass == AB_PASS_LATENCY || pass == AB_PASS_TAIL)
-        ab_preemption_begin(lane, begin);
+    if (pass == AB_PASS_LATENCY && is_measured)
+        return FN(latency_range)(lane, f, phase, begin, end);
     if (ab_iterations_are_on(lane->w, phase))
         FN(iteration_range)(lane, f, begin, end, lane->reports[phase].tail);
     else if (pass == AB_PASS_TAIL && (is_measured || lane->is_counting))
         FN(tail_range)(lane, f, begin, end, lane->reports[phase].tail);
-    else if (ab_slices_are_on(lane->w, phase))
-        FN(sliced_range)(lane, f, phase, begin, end);
-    else if (pass == AB_PASS_LATENCY && is_measured)
-        FN(latency_range)(lane, f, phase, begin, end);
     else if (pass == AB_PASS_MEMORY)
         FN(memory_range)(lane, f, begin, end);
     else
-        FN(untimed_range)(lane, f, begin, end);
+        return FN(untimed_range)(lane, f, begin, end);
+    return end;
+}
+
+/* With what gives memory back between two ops, in the time of the pass and in that of no op. */
+static uint32_t FN(remedied)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin,
+                             uint32_t end)
+{
+    uint32_t i = begin;
+    while (AB_UNLIKELY(lane->w->remedies != NULL) && lane->remedy_at < end) {
+        if (i < lane->remedy_at)
+            i = FN(piece)(lane, f, phase, i, lane->remedy_at);
+        ab_remedies_call(lane);
+    }
+    return i < end || i == begin ? FN(piece)(lane, f, phase, i, end) : i;
+}
+
+/* In slices, each timed by itself. The grid is that of the tape: what a reset passes over is an empty
+ * slice. */
+static void FN(sliced_range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin,
+                             uint32_t end)
+{
+    uint32_t ops = lane->w->page->request.slices.ops, i = begin;
+    for (uint32_t from = begin; from < end;) {
+        uint32_t stop = end - from > ops ? from + ops : end;
+        uint64_t tick = ab_slice_begin(lane);
+        bool is_empty = i >= stop;
+        i = FN(remedied)(lane, f, phase, i, stop);
+        ab_slice_end(lane, phase, is_empty, tick);
+        from = stop;
+    }
+}
+
+static void FN(range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin, uint32_t end)
+{
+    unsigned pass = lane->w->page->request.pass;
+    if (pass == AB_PASS_LATENCY || pass == AB_PASS_TAIL)
+        ab_preemption_begin(lane, begin);
+    if (ab_slices_are_on(lane->w, phase))
+        FN(sliced_range)(lane, f, phase, begin, end);
+    else
+        FN(remedied)(lane, f, phase, begin, end);
 }
 
 /* The lane's ops [begin, end). False: its thread ends before some of them. */
@@ -491,6 +512,9 @@ void FN(ab_pass)(struct ab_lane *lane)
     if (lane->index == 0 && !goes_on)
         ab_memory_begin(w); /* the others wait for lane 0 at the first phase */
     do {
+        if (lane->index == 0 && !goes_on)
+            ab_remedies_enter_burst(w);
+        goes_on = false;
         for (; phase < w->image->n_phases && !ab_lanes_have_failed(w); phase++)
             if (!ab_lane_passes_over(w, phase) && !FN(phase)(lane, lane->face, phase))
                 return;

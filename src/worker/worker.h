@@ -52,6 +52,7 @@ _Static_assert(sizeof(struct ab_slot) == 16, "the slot field of an op is a byte 
 
 struct ab_inline;
 struct ab_handover;
+struct ab_remedies;
 struct ab_placement_image;
 
 struct ab_worker { /* what all lanes share */
@@ -68,11 +69,12 @@ struct ab_worker { /* what all lanes share */
     uint32_t *ticks;
     uint8_t *classes;
     const uint32_t *iterations,
-        *iteration_begin;                       /* of the burst; not to be read where it has none */
-    struct ab_iteration *iteration_reports;     /* TAIL of a tape with iterations, else NULL */
-    struct ab_lane *lanes;                      /* image->n_lanes */
-    struct ab_memory_pass *memory;              /* memory pass, else NULL */
-    const struct ab_inline *inlined;            /* AB_BOUNDARY_INLINE, else NULL */
+        *iteration_begin;                   /* of the burst; not to be read where it has none */
+    struct ab_iteration *iteration_reports; /* TAIL of a tape with iterations, else NULL */
+    struct ab_lane *lanes;                  /* image->n_lanes */
+    struct ab_memory_pass *memory;          /* memory pass, else NULL */
+    struct ab_remedies *remedies;           /* where memory is given back by the clock, else NULL */
+    const struct ab_inline *inlined;        /* AB_BOUNDARY_INLINE, else NULL */
     const struct ab_placement_image *placement; /* AB_BOUNDARY_PLACED, else NULL */
     uint32_t n_cpus;                            /* that the lanes have between them */
     uint32_t n_awake; /* atomic: lanes in a phase that do not sleep, or have been woken */
@@ -103,13 +105,14 @@ struct ab_lane {
     struct ab_heap_face own_face; /* heap boundary: its heap may be the lane's own */
     volatile uint32_t *progress;  /* where the parent looks for the op that runs */
     uint32_t index;
-    uint32_t op;        /* index of the op running, for what is noted about it */
-    uint32_t chunk_ops; /* the untimed loop notes where it is every so many */
-    bool may_reset;     /* the back end has a bulk reset */
-    bool has_marks;     /* … and save points */
-    bool has_own_heap;  /* no other lane allocates in it */
-    bool is_in_rows;    /* this phase is made of rows of allocations: which loop to use */
-    uint8_t only_code;  /* in this phase: of struct ab_phase */
+    uint32_t op;                /* index of the op running, for what is noted about it */
+    uint32_t remedy, remedy_at; /* next one of w->remedies, and before which op it is due */
+    uint32_t chunk_ops;         /* the untimed loop notes where it is every so many */
+    bool may_reset;             /* the back end has a bulk reset */
+    bool has_marks;             /* … and save points */
+    bool has_own_heap;          /* no other lane allocates in it */
+    bool is_in_rows;            /* this phase is made of rows of allocations: which loop to use */
+    uint8_t only_code;          /* in this phase: of struct ab_phase */
     struct ab_handover
         *handover;     /* of a tape whose threads are renewed, in passes that do so; else NULL */
     uint64_t *walk;    /* entries of a walk, image->longest_walk; NULL: its accesses one by one */
@@ -167,6 +170,15 @@ void ab_worker_ask_version(struct ab_worker *w, void *library, void *mallctl);
 
 /* A function of that name in the very object that serves malloc; NULL = it has none. */
 typedef void *ab_own_function(struct ab_worker *w, const char *name);
+/* remedies.c: request.purge_ns of a malloc. All do nothing where it is 0. */
+
+/* Finds the library's own call; fails the run where it has none. */
+void ab_remedies_open(struct ab_worker *w, const void *malloc_function);
+/* Of the burst that has been entered: which op of which lane each is due before. */
+void ab_remedies_enter_burst(struct ab_worker *w);
+/* Calls the one that is due, and notes the lane's next. */
+void ab_remedies_call(struct ab_lane *lane);
+
 /* sized_free.c: sets the face's functions that free by size, whose `free` is known, and says in the
  * report which one it is; nothing where the tape has no such frees. */
 void ab_worker_find_sized_free(struct ab_worker *w, struct ab_malloc_calls *face,

@@ -154,7 +154,7 @@ expect_refused() { # LIST REGEX
     expect_refused 'slab:kep=1' 'did you mean "keep"'
     expect_refused 'jemaloc' 'did you mean "jemalloc"'
     expect_refused "$GUESTS/libtoy.so:prefix=9" 'beginning of a C name'
-    expect_refused "$GUESTS/libtoy.so:prefx=a_" 'takes no parameters except prefix='
+    expect_refused "$GUESTS/libtoy.so:prefx=a_" 'takes no parameters except purge=TIME.*prefix='
     expect_refused 'glibc{LD_LIBRARY_PATH=/x}' 'which libraries are loaded'
     expect_refused 'glibc{LD_AUDIT=/x}' 'LD_AUDIT cannot be set'
     expect_refused 'glibc{A=1;B=2},glibc{B=2;A=1}' 'the same back end with the same settings'

@@ -241,7 +241,8 @@ static void mistakes_are_named_with_what_is_allowed(void **state)
     expect_usage("arena,,system", NULL, "an empty name");
     expect_usage("", NULL, "an empty name");
     expect_usage("arena,", NULL, "an empty name");
-    expect_usage("glibc:x=1", NULL, "glibc takes no parameters");
+    expect_usage("glibc:x=1", NULL,
+                 "glibc:x=1: a malloc library takes no parameters except trim=TIME or purge=TIME");
     expect_usage("arena:reserv=1", NULL, "did you mean \"reserve\"");
     expect_usage("arena:", NULL, "nothing after ':' in \"arena:\"");
 }
@@ -292,7 +293,24 @@ static void settings_are_checked_as_far_as_no_library_is_needed(void **state)
     expect_usage("{A=1}", NULL, "no back end before \"{A=1}\"");
     expect_usage(":a=1", NULL, "no back end before \":a=1\"");
     snprintf(text, sizeof text, "%s:prefx=mi_", guest_path(guest, "libplug_malloc.so"));
-    expect_usage(text, NULL, "takes no parameters except prefix=");
+    expect_usage(text, NULL, "takes no parameters except purge=TIME");
+}
+
+static void a_malloc_can_be_told_to_give_memory_back(void **state)
+{
+    (void)state;
+    struct ab_selection_list list = parse("glibc,glibc:trim=60s,jemalloc:purge=1500ms", NULL);
+    assert_int_equal(list.items[0].purge_ns, 0);
+    assert_string_equal(list.items[1].name, "glibc:trim=60s");
+    assert_true(list.items[1].purge_ns == UINT64_C(60000000000));
+    assert_true(list.items[2].purge_ns == UINT64_C(1500000000));
+    ab_selection_list_fini(&list);
+    expect_usage("glibc:trim=60s,glibc:purge=60000ms", NULL, "the same back end");
+    expect_usage("glibc:trim=60", NULL, "glibc:trim=60: trim=60: ");
+    expect_usage("glibc:purge=0s", NULL, "purge=0s: must be at least 1ms");
+    expect_usage("glibc:purge", NULL, "purge=: ");
+    expect_usage("jemalloc:trim=60s", NULL, "except purge=TIME");
+    expect_usage("slab:purge=60s", NULL, "slab has no parameter \"purge\"");
 }
 
 static void folders_are_searched_behind_all_known_names(void **state)
@@ -348,6 +366,7 @@ int main(void)
         cmocka_unit_test(two_of_one_name_are_refused),
         cmocka_unit_test(twins_are_refused_however_they_are_spelled),
         cmocka_unit_test(settings_are_checked_as_far_as_no_library_is_needed),
+        cmocka_unit_test(a_malloc_can_be_told_to_give_memory_back),
         cmocka_unit_test(folders_are_searched_behind_all_known_names),
         cmocka_unit_test(long_lists_and_names_are_refused),
     };

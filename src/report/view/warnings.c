@@ -642,6 +642,28 @@ static void add_sized_frees(const struct ab_session *s, struct ab_view_texts *t,
     ab_text_fini(&plain);
 }
 
+static void add_unproven(const struct ab_session *s, struct ab_view_texts *t,
+                         struct ab_view_warnings *w)
+{
+    struct ab_text rows = {0};
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        const struct ab_backend_info *b = &s->backends[i];
+        uint32_t k = 0;
+        while (k < b->n_proofs && b->proofs[k].state != AB_SETTING_UNPROVEN)
+            k++;
+        if (k < b->n_proofs && ab_backend_status_has_numbers(b->status))
+            ab_text_addf(&rows, "%s%s", rows.n > 0 ? ", " : "", AB_SHOWN(SHOWN_BYTES, b->name));
+    }
+    if (rows.n > 0)
+        warning_list_add(w, "settings", AB_VIEW_NOTE,
+                         ab_view_texts_addf(t,
+                                            "settings not proven, the library does not say "
+                                            "whether it took them: %s",
+                                            rows.s),
+                         "");
+    ab_text_fini(&rows);
+}
+
 /* Such libraries are bound to the C library's malloc, whatever is preloaded. */
 static void add_deepbind(const struct ab_session *s, struct ab_view_warnings *w)
 {
@@ -667,6 +689,7 @@ static void view_warnings_backends(const struct ab_session *s, struct ab_view_te
     add_unverified(s, texts, out);
     add_deepbind(s, out);
     add_sized_frees(s, texts, out);
+    add_unproven(s, texts, out);
 }
 
 void ab_view_warnings_make(const struct ab_session *s, struct ab_view_texts *texts,

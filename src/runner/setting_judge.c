@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Is a setting in force? Decided by what the library, the loader and the files say, as text. What
+ * nothing is said of is not proven; it is ignored only where something says so: a list of names in
+ * force without it, another value in force, a complaint, or that no file of a library that reads
+ * its variables by name contains it.
+ */
+#include "runner/setting_judge.h"
+
+#include "base/bits.h"
+#include "base/nearest.h"
+#include "core/text.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One setting: of several in a variable each. */
+struct item {
+    const char *variable; /* "MALLOC_CONF" */
+    char name[128];       /* "narenas", or the variable where it is one setting */
+    char value[256];
+    struct ab_setting *to;
+};
+
+/* Lines "PREFIX NAME SEPARATOR VALUE" of a text. */
+struct listing {
+    const char *text, *prefix, *separator;
+};
+
+static void decide(struct item *it, enum ab_setting_state state, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+static void decide(struct item *it, enum ab_setting_state state, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(it->to->why, sizeof it->to->why, fmt, args);
+    va_end(args);
+    it->to->state = state;
+}
+
+static void leave_unproven(struct item *it)
+{
+    decide(it, AB_SETTING_UNPROVEN, "the library does not say what is in force");
+}
+
+/* ---- what is listed ---- */
+
+/* The name on the line at `line`, its value in *value; 0 = the line is none of the listing. */
+static size_t name_on_line(const struct listing *l, const char *line, const char **value)
+{
+    size_t n = strlen(l->prefix), length = strcspn(line, "\n");
+    const char *end = strncmp(line, l->prefix, n) == 0 ? strstr(line + n, l->separator) : NULL;
+    if (end == NULL || end > line + length)
+        return 0;
+    *value = end + strlen(l->separator);
+    return (size_t)(end - line) - n;
+}
+
+static const char *next_line(const char *line)
+{
+    line += strcspn(line, "\n");
+    return line + (*line == '\n');
+}
+
+/* Its value without quotes and what stands behind it; false: it is not listed. */
+static bool find_value(const struct listing *l, const char *name, char *buf, size_t cap)
+{
+    const char *value;
+    for (const char *line = l->text; *line != 0; line = next_line(line)) {
+        size_t n = name_on_line(l, line, &value);
+        if (n == 0 || n != strlen(name) || strncmp(line + strlen(l->prefix), name, n) != 0)
+            continue;
+        value += *value == '"';
+        snprintf(buf, cap, "%.*s", (int)strcspn(value, "\" \n"), value);
+        return true;
+    }
+    return false;
+}
+
+enum { NAMES_MAX = 512, NAME_BYTES = 64 };
+
+/* "; did you mean \"narenas\"?", or "". */
+static const char *suggest(const struct listing *l, const char *name, char buf[128])
+{
+    static char names[NAMES_MAX][NAME_BYTES];
+    const char *list[NAMES_MAX], *value;
+    size_t n = 0;
+    for (const char *line = l->text; *line != 0 && n < NAMES_MAX; line = next_line(line)) {
+        size_t length = name_on_line(l, line, &value);
+        if (length == 0 || length >= NAME_BYTES)
+            continue;
+        snprintf(names[n], NAME_BYTES, "%.*s", (int)length, line + strlen(l->prefix));
+        list[n] = names[n];
+        n++;
+    }
+    const char *nearest = ab_text_nearest(name, list, n);
+    snprintf(buf, 128, "%s%s%s", nearest != NULL ? "; did you mean \"" : "",
+             nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : "");
+    return buf;
+}
+
+/* ---- is it the same value? ---- */
+
+enum match { SAME, ANOTHER, UNCLEAR };
+
+static bool read_number(const char *text, long long *out)
+{
+    static const char *const words[][2] = {{"false", "true"}, {"off", "on"}, {"no", "yes"}};
+    char *end;
+    for (size_t i = 0; i < AB_ARRAY_LEN(words); i++)
+        for (int is_true = 0; is_true < 2; is_true++)
+            if (strcasecmp(text, words[i][is_true]) == 0) {
+                *out = is_true;
+                return true;
+            }
+    *out = text[0] == '-' ? strtoll(text, &end, 0) : (long long)strtoull(text, &end, 0);
+    return end != text && *end == 0;
+}
+
+/* Words may have been translated ("default" to a number): only numbers can be said to differ. */
+static enum match compare(const char *given, const char *in_force)
+{
+    long long a, b;
+    if (strcmp(given, in_force) == 0)
+        return SAME;
+    if (!read_number(given, &a) || !read_number(in_force, &b))
+        return UNCLEAR;
+    return a == b ? SAME : ANOTHER;
+}
+
+/* Decides by the listing where it has the name, else false. */
+static bool decide_by_value(struct item *it, const struct listing *l, const char *name)
+{
+    char in_force[128];
+    if (!find_value(l, name, in_force, sizeof in_force))
+        return false;
+    switch (compare(it->value, in_force)) {
+    case SAME:
+        decide(it, AB_SETTING_PROVEN, "%s", "");
+        break;
+    case ANOTHER:
+        decide(it, AB_SETTING_IGNORED, "%s is in force", AB_SHOWN(128, in_force));
+        break;
+    case UNCLEAR:
+        decide(it, AB_SETTING_UNPROVEN, "the library says %s", AB_SHOWN(128, in_force));
+    }
+    return true;
+}
+
+/* Does the library complain of it, in words that end with the setting? */
+static bool complains(const char *of, const char *words, const char *setting)
+{
+    char line[512];
+    const char *at;
+    int n = snprintf(line, sizeof line, "%s%s", words, setting);
+    if (n >= (int)sizeof line || (at = strstr(of, line)) == NULL)
+        return false;
+    return at[n] == 0 || at[n] == '\n';
+}
+
+/* Is it a word in one of the files? One that ends in it will do: linkers share their ends. */
+static bool is_word(const char *words, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = strstr(words, name); at != NULL; at = strstr(at + 1, name))
+        if (at[n] == '\n')
+            return true;
+    return false;
+}
+
+/* ---- one kind of library each ---- */
+
+static void judge_jemalloc(const struct ab_setting_evidence *e, struct item *it)
+{
+    const struct listing l = {e->said, "  opt.", ": "};
+    char pair[400], near[128], in_force[128];
+    snprintf(pair, sizeof pair, "%s:%s", it->name, it->value);
+    bool is_listed = find_value(&l, it->name, in_force, sizeof in_force);
+    if (it->value[0] == 0)
+        decide(it, AB_SETTING_IGNORED, "it is not of the form NAME:VALUE");
+    else if (complains(e->complaints, "Invalid conf pair: ", pair) && !is_listed)
+        decide(it, AB_SETTING_IGNORED, "it has no option \"%s\"%s", it->name,
+               suggest(&l, it->name, near));
+    else if (complains(e->complaints, "Invalid conf pair: ", pair) ||
+             complains(e->complaints, "Invalid conf value: ", pair))
+        decide(it, AB_SETTING_IGNORED, "it refuses this value");
+    else if (!decide_by_value(it, &l, it->name))
+        leave_unproven(it);
+}
+
+/* Amounts of memory are listed in KiB, and given in bytes. */
+static void allow_kib(struct item *it, const struct listing *l, const char *name)
+{
+    char in_force[128];
+    long long given, listed;
+    if (it->to->state == AB_SETTING_IGNORED && find_value(l, name, in_force, sizeof in_force) &&
+        read_number(it->value, &given) && read_number(in_force, &listed) && given >= 1024 &&
+        (given + 1023) / 1024 == listed)
+        decide(it, AB_SETTING_PROVEN, "%s", "");
+}
+
+/* "decommit_delay" of MIMALLOC_DECOMMIT_DELAY. */
+static void judge_mimalloc(const struct ab_setting_evidence *e, struct item *it)
+{
+    const struct listing l = {e->complaints, "mimalloc: option '", "': "};
+    const size_t n_prefix = strlen("mimalloc_");
+    char name[128], near[128], refused[200];
+    snprintf(name, sizeof name, "%s", it->name + n_prefix);
+    for (char *p = name; *p != 0; p++)
+        *p = (char)tolower((unsigned char)*p);
+    snprintf(refused, sizeof refused, "option mimalloc_%s has an invalid value", name);
+    if (strstr(e->complaints, l.prefix) == NULL)
+        leave_unproven(it);
+    else if (strstr(e->complaints, refused) != NULL)
+        decide(it, AB_SETTING_IGNORED, "it refuses this value");
+    else if (decide_by_value(it, &l, name))
+        allow_kib(it, &l, name);
+    else if (is_word(e->words, name)) /* an old name, perhaps, that it still reads */
+        leave_unproven(it);
+    else
+        decide(it, AB_SETTING_IGNORED, "this version has no option \"%s\"%s", name,
+               suggest(&l, name, near));
+}
+
+/* Of a library that reads its variables by their names. */
+static void judge_by_name(const struct ab_setting_evidence *e, struct item *it)
+{
+    const struct listing l = {e->words, "", "\n"};
+    char near[128];
+    if (is_word(e->words, it->variable))
+        leave_unproven(it);
+    else
+        decide(it, AB_SETTING_IGNORED, "it reads no variable %s%s", it->variable,
+               suggest(&l, it->variable, near));
+}
+
+static void judge_extension(const struct ab_setting_evidence *e, struct item *it)
+{
+    const struct listing l = {e->said, "", ": "};
+    if (!decide_by_value(it, &l, it->name))
+        judge_by_name(e, it);
+}
+
+static void judge_scudo(const struct ab_setting_evidence *e, struct item *it)
+{
+    char flag[400];
+    snprintf(flag, sizeof flag, "    %s=%s", it->name, it->value);
+    if (complains(e->complaints, "", flag))
+        decide(it, AB_SETTING_IGNORED, "it has no option \"%s\"", it->name);
+    else
+        leave_unproven(it);
+}
+
+/* The loader's list has the bounds behind the value: "0x1 (min: 0x1, max: 0x10)". */
+static void judge_tunable(const struct ab_setting_evidence *e, struct item *it)
+{
+    const struct listing l = {e->tunables, "", ": "};
+    bool is_of_malloc = strncmp(it->name, "glibc.malloc.", 13) == 0;
+    char near[128], in_force[128];
+    if (e->tunables[0] == 0)
+        leave_unproven(it);
+    else if (!find_value(&l, it->name, in_force, sizeof in_force))
+        decide(it, AB_SETTING_IGNORED, "glibc has no tunable \"%s\"%s", it->name,
+               suggest(&l, it->name, near));
+    else if (is_of_malloc && e->serves == AB_SERVES_ANOTHER)
+        decide(it, AB_SETTING_IGNORED, "it is for glibc's malloc, and another serves this row");
+    else if (decide_by_value(it, &l, it->name) && it->to->state == AB_SETTING_UNPROVEN)
+        decide(it, AB_SETTING_IGNORED, "%s is in force", in_force);
+}
+
+/* ---- which is it? ---- */
+
+/* Variables that glibc takes for tunables. */
+static const char *tunable_of(const char *variable)
+{
+    static const char *const aliases[][2] = {
+        {"MALLOC_ARENA_MAX", "glibc.malloc.arena_max"},
+        {"MALLOC_ARENA_TEST", "glibc.malloc.arena_test"},
+        {"MALLOC_CHECK_", "glibc.malloc.check"},
+        {"MALLOC_MMAP_MAX_", "glibc.malloc.mmap_max"},
+        {"MALLOC_MMAP_THRESHOLD_", "glibc.malloc.mmap_threshold"},
+        {"MALLOC_PERTURB_", "glibc.malloc.perturb"},
+        {"MALLOC_TOP_PAD_", "glibc.malloc.top_pad"},
+        {"MALLOC_TRIM_THRESHOLD_", "glibc.malloc.trim_threshold"},
+    };
+    for (size_t i = 0; i < AB_ARRAY_LEN(aliases); i++)
+        if (strcmp(variable, aliases[i][0]) == 0)
+            return aliases[i][1];
+    return NULL;
+}
+
+static bool is_named_by_literals(const struct ab_setting_evidence *e)
+{
+    return e->is_libc || e->kind == AB_INTROSPECT_EXTENSION || e->kind == AB_INTROSPECT_TBB ||
+           e->kind == AB_INTROSPECT_MALLCTL || e->kind == AB_INTROSPECT_MALLINFO;
+}
+
+static void judge(const struct ab_setting_evidence *e, struct item *it)
+{
+    const char *tunable = tunable_of(it->variable);
+    if (tunable != NULL && e->serves != AB_SERVES_ANOTHER)
+        snprintf(it->name, sizeof it->name, "%s", tunable);
+    if (strcmp(it->variable, "GLIBC_TUNABLES") == 0 ||
+        (tunable != NULL && e->serves != AB_SERVES_ANOTHER))
+        judge_tunable(e, it);
+    else if (e->serves == AB_SERVES_ANOTHER && e->is_builtin)
+        decide(it, AB_SETTING_IGNORED, "a built-in allocator reads no variables");
+    else if (e->kind == AB_INTROSPECT_MALLCTL && strcmp(it->variable, "MALLOC_CONF") == 0)
+        judge_jemalloc(e, it);
+    else if (strncasecmp(it->variable, "mimalloc_", 9) == 0 &&
+             (e->kind == AB_INTROSPECT_MIMALLOC || e->serves == AB_SERVES_UNKNOWN))
+        judge_mimalloc(e, it);
+    else if (e->kind == AB_INTROSPECT_EXTENSION)
+        judge_extension(e, it);
+    else if (strcmp(it->variable, "SCUDO_OPTIONS") == 0)
+        judge_scudo(e, it);
+    else if (is_named_by_literals(e) && e->serves != AB_SERVES_UNKNOWN)
+        judge_by_name(e, it);
+    else if (e->kind == AB_INTROSPECT_MIMALLOC)
+        decide(it, AB_SETTING_IGNORED, "mimalloc reads only variables that begin with MIMALLOC_");
+    else
+        leave_unproven(it);
+}
+
+/* Which characters part the settings in a variable, and which ends a name; "" = it is one setting. */
+static const char *separators(const struct ab_setting_evidence *e, const char *variable,
+                              char *ends_name)
+{
+    bool is_jemalloc = e->kind == AB_INTROSPECT_MALLCTL && strcmp(variable, "MALLOC_CONF") == 0;
+    *ends_name = is_jemalloc ? ':' : '=';
+    return is_jemalloc                               ? ","
+           : strcmp(variable, "GLIBC_TUNABLES") == 0 ? ":"
+           : strcmp(variable, "SCUDO_OPTIONS") == 0  ? ":, "
+                                                     : "";
+}
+
+/* One of those that parts[0..n) holds; all beyond the last that a row keeps share that one. */
+static void judge_part(const struct ab_setting_evidence *e, const char *variable, const char *part,
+                       struct ab_backend_info *b)
+{
+    char ends_name;
+    bool is_one = separators(e, variable, &ends_name)[0] == 0;
+    struct item it = {.variable = variable};
+    size_t n = strcspn(part, (char[]){ends_name, 0});
+    if (b->n_proofs == AB_SETTINGS_MAX)
+        return;
+    snprintf(it.name, sizeof it.name, "%.*s", is_one ? 127 : (int)n, is_one ? variable : part);
+    snprintf(it.value, sizeof it.value, "%s", is_one ? part : part[n] != 0 ? part + n + 1 : "");
+    it.to = &b->proofs[b->n_proofs++];
+    *it.to = (struct ab_setting){.state = AB_SETTING_UNPROVEN};
+    snprintf(it.to->text, sizeof it.to->text, "%s=%s", variable, part);
+    judge(e, &it);
+    if (it.to->state == AB_SETTING_IGNORED && b->reason[0] == 0)
+        snprintf(b->reason, sizeof b->reason, "did not take %s: %s", it.to->text, it.to->why);
+}
+
+void ab_setting_judge(const struct ab_setting_evidence *e, const char *setting,
+                      struct ab_backend_info *b)
+{
+    char variable[256], part[256], ends_name;
+    size_t n = strcspn(setting, "=");
+    snprintf(variable, sizeof variable, "%.*s", (int)n, setting);
+    const char *at = setting + n + (setting[n] == '='), *between;
+    between = separators(e, variable, &ends_name);
+    if (*between == 0) {
+        judge_part(e, variable, at, b);
+        return;
+    }
+    for (at += strspn(at, between); *at != 0; at += strspn(at, between)) {
+        n = strcspn(at, between);
+        snprintf(part, sizeof part, "%.*s", (int)n, at);
+        judge_part(e, variable, part, b);
+        at += n;
+    }
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A library that is told to give memory back at periods of the work's time, as services do. It is
+ * told at the same ops in each pass: before the first one that begins after a period has passed, by
+ * the thread of that op. A stretch without an op is worth one call, however many periods it lasts.
+ * In the memory pass, where time passes, memory_time.c calls it at each period.
+ */
+#include "worker/lanes.h"
+#include "worker/memory.h"
+#include "worker/worker.h"
+
+#include "base/clock.h"
+
+struct ab_remedies {
+    struct ab_introspect library;
+    uint32_t n;      /* over the whole tape */
+    uint32_t n_here; /* in the burst that was entered */
+    struct due {
+        uint32_t op, next; /* of the burst; the lane's next of due[], 0 = none */
+    } due[];               /* from 1 on */
+};
+
+/* Of the steps from *at on: the position of the next one at which a period has passed; UINT32_MAX =
+ * there is none. *n_passed: periods so far. */
+static uint32_t next_due(const struct ab_worker *w, uint32_t *at, uint64_t *n_passed)
+{
+    const struct ab_time_step *steps = ab_tape_steps(w->image);
+    for (; *at < w->image->n_steps; ++*at) {
+        uint64_t n = steps[*at].time_ns / w->page->request.purge_ns;
+        if (n == *n_passed)
+            continue;
+        *n_passed = n;
+        return steps[(*at)++].position;
+    }
+    return UINT32_MAX;
+}
+
+void ab_remedies_open(struct ab_worker *w, const void *malloc_function)
+{
+    struct ab_introspect library;
+    uint32_t n = 0, at = 0;
+    uint64_t n_passed = 0;
+    unsigned pass = w->page->request.pass;
+    if (w->page->request.purge_ns == 0 || pass == AB_PASS_VERIFY || pass == AB_PASS_CHECK)
+        return;
+    ab_introspect_malloc(&library, malloc_function);
+    if (library.purge == NULL)
+        ab_worker_fail(w, AB_FAILURE_LIBRARY,
+                       "has no function that gives memory back, so purge= cannot be asked of it",
+                       NULL);
+    if (pass == AB_PASS_MEMORY)
+        return;
+    while (next_due(w, &at, &n_passed) != UINT32_MAX)
+        n++;
+    struct ab_remedies *r = ab_worker_map(w, sizeof *r + (n + 1) * sizeof r->due[0], "remedies");
+    r->library = library;
+    r->n = n;
+    w->remedies = r;
+}
+
+struct walk {                   /* over a burst in the common order */
+    uint32_t at, due, position; /* next step; position of the next that is due, and of the walk */
+    uint64_t n_passed;
+    uint32_t last[AB_LANES_MAX]; /* of due[], of each lane; 0 = none */
+};
+
+/* The walk goes on by a lane's ops [begin, end): notes what is due before one of them. */
+static void note_stretch(struct ab_worker *w, struct walk *x, uint32_t lane, uint32_t begin,
+                         uint32_t end)
+{
+    struct ab_remedies *r = w->remedies;
+    uint32_t length = end - begin;
+    for (; x->due < x->position + length && r->n_here < r->n;
+         x->due = next_due(w, &x->at, &x->n_passed)) {
+        uint32_t i = ++r->n_here, op = begin + (x->due - x->position);
+        r->due[i].op = op;
+        r->due[i].next = 0;
+        if (x->last[lane] != 0) {
+            r->due[x->last[lane]].next = i;
+        } else {
+            w->lanes[lane].remedy = i;
+            w->lanes[lane].remedy_at = op;
+        }
+        x->last[lane] = i;
+    }
+    x->position += length;
+}
+
+void ab_remedies_enter_burst(struct ab_worker *w)
+{
+    struct ab_order order;
+    struct walk x = {.position = w->first};
+    uint32_t begin, end;
+    if (w->remedies == NULL)
+        return;
+    w->remedies->n_here = 0;
+    for (uint32_t l = 0; l < w->image->n_lanes; l++)
+        w->lanes[l].remedy_at = UINT32_MAX;
+    do
+        x.due = next_due(w, &x.at, &x.n_passed);
+    while (x.due < w->first);
+    for (uint32_t p = 0; p < w->image->n_phases; p++) {
+        ab_order_begin(&order, w, p);
+        while (ab_order_next(&order, &begin, &end))
+            note_stretch(w, &x, order.lane, begin, end);
+    }
+}
+
+void ab_remedies_call(struct ab_lane *lane)
+{
+    const struct ab_remedies *r = lane->w->remedies;
+    ab_introspect_purge(&r->library);
+    lane->remedy = r->due[lane->remedy].next;
+    lane->remedy_at = lane->remedy != 0 ? r->due[lane->remedy].op : UINT32_MAX;
+    lane->chain = ab_tick_end();
+}
