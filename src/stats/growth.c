@@ -339,9 +339,10 @@ static void judge(const struct blocks *b, struct stretch w, struct ab_growth_by_
         g->why = "the work is too short";
         return;
     }
-    g->bytes_per_hour = s.slope;
-    g->low = s.low;
-    g->high = s.high;
+    /* In whole bytes, and of what rounds to 0 without a sign. */
+    g->bytes_per_hour = rint(s.slope) + 0.0;
+    g->low = rint(s.low) + 0.0;
+    g->high = rint(s.high) + 0.0;
     if (s.low <= 0 && s.high > wide) {
         /* An interval narrows with the length of the work to the power of 3/2. */
         g->needs_ns = g->lasts_ns * pow(fmax(half / wide, 1), 2.0 / 3);

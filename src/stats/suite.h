@@ -30,8 +30,8 @@
 
 enum { AB_SUITE_WHY_BYTES = 200 };
 
-struct ab_suite_work { /* a workload, one combination of values of its params, or a trace */
-    const char *name, *path;          /* borrowed */
+struct ab_suite_work {       /* a workload, one combination of values of its params, or a trace */
+    const char *name, *path; /* borrowed */
     const struct ab_session *session; /* borrowed; NULL = it has no result */
     const char *reason;               /* … and why; "" = not known */
     uint32_t combination;             /* of the session's; 0 where there are none */
