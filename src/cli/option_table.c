@@ -693,9 +693,9 @@ static const struct ab_option_info table[] = {
      "How long", 0, RUN | REPLAY, TIME(drain_ns, 0, DRAIN_MOST_NS), .range = "must be at most 10s",
      RARE},
     {"pace", "HOW",
-     "of work with times, in the memory pass: virtual (the allocator is told\n"
-     "that so much time has passed), or as fast as it goes or several times\n"
-     "that, 1x to 1000x (default: virtual)",
+     "of work with times, in the memory pass: virtual (idle time passes at once, the\n"
+     "allocator's clock goes on by it), or in real time, 1x, or up to 1000\n"
+     "times as fast (default: virtual)",
      "Measurement", 0, RUN | REPLAY, SPECIAL(read_pace), RARE},
     {"gate", "TEXT",
      "a bound on a measured value; the run fails (exit 1) if it does not hold:\n"

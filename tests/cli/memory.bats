@@ -269,7 +269,7 @@ expect_dist() { # PHASE METRIC CONDITION
     bench run "$WORKLOADS/walk.yaml" --rounds 1 -b arena,glibc,handle --json "$OUT/walk.json" --html "$OUT/walk.html"
     expect_code 0
     grep -q 'walk / walk: the memory of the blocks that it reads' "$OUT/stdout" || fail "no table"
-    grep -q 'Walk, walk: where the blocks lie that it reads' "$OUT/walk.html" || fail "not in the report"
+    grep -q 'Walk, walk: what its blocks take up' "$OUT/walk.html" || fail "not in the report"
     python3 "$ROOT/tests/cli/report_values.py" "$OUT/walk.html" "$OUT/walk.json" || fail "other numbers"
     cp "$OUT/walk.json" "$OUT/stdout"
     expect_json '[.results[] | select(.op == "all") | .n_ops] | all(. == 60000)'

@@ -192,7 +192,7 @@ YAML
 }
 
 @test "an unknown param gets all that there are" {
-    refused 2 "unknown param 'qqq'; its params are scale, blocks" \
+    refused 2 "unknown param 'qqq'; its params are scale, places, blocks" \
         run "$ROOT/configs/classics/malloc-large.yaml" --set qqq=1
 }
 
