@@ -693,8 +693,8 @@ static const struct ab_option_info table[] = {
      "How long", 0, RUN | REPLAY, TIME(drain_ns, 0, DRAIN_MOST_NS), .range = "must be at most 10s",
      RARE},
     {"pace", "HOW",
-     "of work with times, in the memory pass: virtual (idle time passes at once, the\n"
-     "allocator's clock goes on by it), or in real time, 1x, or up to 1000\n"
+     "of work with times, in the memory pass: virtual (an hour takes seconds: the\n"
+     "allocator's clock follows the work), or real time, 1x, or up to 1000\n"
      "times as fast (default: virtual)",
      "Measurement", 0, RUN | REPLAY, SPECIAL(read_pace), RARE},
     {"gate", "TEXT",
