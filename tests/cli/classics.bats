@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# configs/classics and configs/fragmentation: what the files promise, and that heaps break in them as
+# configs/classics, configs/fragmentation and configs/time: what the files promise, and that heaps break in them as
 # they are known to.
 
 load helpers
 
-FOLDERS="$ROOT/configs/classics $ROOT/configs/fragmentation"
+FOLDERS="$ROOT/configs/classics $ROOT/configs/fragmentation $ROOT/configs/time"
 
 @test "each does as many ops as its comment says" {
     # shellcheck disable=SC2086 # two folders
@@ -19,7 +19,7 @@ FOLDERS="$ROOT/configs/classics $ROOT/configs/fragmentation"
 
 @test "their tapes are those that they were, and notes are only on what they are meant to be" {
     local file
-    for file in $(cd "$ROOT" && find configs/classics configs/fragmentation -name '*.yaml' | LC_ALL=C sort); do
+    for file in $(cd "$ROOT" && find configs/classics configs/fragmentation configs/time -name '*.yaml' | LC_ALL=C sort); do
         bench check "$ROOT/$file" --json -
         expect_code 0
         jq -r --arg file "$file" '.tape_sha256 + "  " + $file' "$OUT/stdout" >>"$OUT/digests"

@@ -76,7 +76,7 @@ expect_picture() { # NAME FILE-IN-PICTURES
 }
 
 @test "options and commands named in the text exist" {
-    grep -ho '`[^`]*`' "$ROOT"/docs/{choose-a-malloc,arena-for-my-frame,gate-in-ci}.md |
+    grep -ho '`[^`]*`' "$ROOT"/docs/{choose-a-malloc,memory-over-time,arena-for-my-frame,gate-in-ci}.md |
         grep -o -- '--[a-z][a-z-]*' | sort -u >"$OUT/options"
     [ "$(wc -l <"$OUT/options")" -ge 4 ]
     local command option
@@ -99,6 +99,21 @@ expect_picture() { # NAME FILE-IN-PICTURES
     [ -s report.html ]
     expect_picture choose-a-malloc summary-speed-against-memory.svg
     [ "$(ls results/*.json | wc -l)" -eq 2 ]
+}
+
+# bats test_tags=full
+@test "a service that gives nothing back: a periodic trim does, by the clock of the recording" {
+    command -v perl >/dev/null || skip "no perl"
+    need_libraries jemalloc mimalloc
+    follow memory-over-time
+    expect_code 0
+    [ -s report.html ]
+    jq -e '[.memory_over_time[] | select(.round == 0)] | group_by(.backend)
+        | map({(.[0].backend): ((.[-1].resident_bytes) / (map(.resident_bytes) | max))}) | add
+        | .glibc > 0.8 and ."glibc:trim=2s" < 0.4' "$(ls results/*.json | head -1)" >/dev/null ||
+        fail "the trim shows nothing"
+    jq -e '.backends | map({(.name): .clock}) | add | .glibc == "none" and .jemalloc == "virtual"' \
+        "$(ls results/*.json | head -1)" >/dev/null || fail "not the clock that the page names"
 }
 
 # bats test_tags=full

@@ -48,3 +48,23 @@ YAML
     bench replay pause.abt -b glibc --rounds 2
     expect_code 0
 }
+
+@test "idle-holes: jemalloc gives nothing back by itself, and most of it when it is told to" {
+    need_library jemalloc
+    bench run "$ROOT/configs/time/idle-holes.yaml" -b jemalloc,jemalloc:purge=5s --rounds 1 \
+        --passes memory --json - -q
+    expect_code 0
+    expect_json '[.memory_over_time[] | select(.phase == "idle")] | group_by(.backend)
+        | map({(.[0].backend): (.[-1].resident_bytes / .[0].resident_bytes)}) | add
+        | .jemalloc > 0.95 and ."jemalloc:purge=5s" < 0.4'
+    expect_json '[.backends[].clock] == ["virtual", "virtual"]'
+}
+
+@test "burst-idle: a thread of the allocator gives memory back in virtual time" {
+    need_library jemalloc
+    bench run "$ROOT/configs/time/burst-idle.yaml" --rounds 1 --passes memory --json - -q \
+        -b 'jemalloc,jemalloc{MALLOC_CONF=background_thread:true}'
+    expect_code 0
+    expect_json '[.memory_over_time[] | select(.phase == "idle")] | group_by(.backend)
+        | map(.[-1].resident_bytes / .[0].resident_bytes) | .[0] > 0.95 and .[1] < 0.2'
+}

@@ -153,6 +153,7 @@ bool ab_growth_grid(const struct ab_session *s, struct ab_grid *g)
                                       [WINDOW] = {"seen in", 3, "seen in"}},
                           .n_columns = GROWTH_COLUMNS,
                           .is_list = true};
+    bool is_any_known = false; /* of work that is too short, nothing is said */
     for (uint32_t b = 0; b < s->n_backends; b++) {
         struct ab_growth_by_time growth = {.verdict = AB_GROWTH_UNKNOWN, .lasts_ns = NAN};
         if (ab_view_shows(s, b))
@@ -163,6 +164,7 @@ bool ab_growth_grid(const struct ab_session *s, struct ab_grid *g)
             ab_grid_heading(g, "growth", "");
         ab_grid_add_backend(g, b);
         put_growth(g, &growth);
+        is_any_known = is_any_known || isfinite(growth.bytes_per_hour);
     }
-    return g->n_rows > 0;
+    return is_any_known;
 }
