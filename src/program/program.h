@@ -99,7 +99,8 @@ struct ab_memory_curve { /* begins as zeroes */
 /* A look at the program, later than those before it. */
 void ab_memory_curve_add(struct ab_memory_curve *curve, uint64_t ns, double bytes);
 
-/* As a time line of the session: positions are ms. Nothing is added where there are no points. */
+/* As a time line of the session: positions are ms; of a program of 10 s or more also as memory over
+ * time. Nothing is added where there are no points. */
 void ab_memory_curve_note(const struct ab_memory_curve *curve, struct ab_session *session,
                           uint32_t backend, uint32_t round);
 

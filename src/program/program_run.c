@@ -504,6 +504,30 @@ void ab_memory_curve_add(struct ab_memory_curve *c, uint64_t ns, double bytes)
     }
 }
 
+/* A program of less time has nothing to say of hours. */
+#define OVER_TIME_LEAST_NS UINT64_C(10000000000)
+
+static void note_over_time(const struct ab_memory_curve *c, struct ab_session *s, uint32_t backend,
+                           uint32_t round)
+{
+    if (c->points[c->n - 1].ns < OVER_TIME_LEAST_NS)
+        return;
+    for (uint32_t i = 0; i < c->n; i++) {
+        AB_GROW(s->over_time, s->cap_over_time, s->n_over_time);
+        s->over_time[s->n_over_time++] =
+            (struct ab_over_time){.backend = backend,
+                                  .round = round,
+                                  .phase = AB_PROGRAM_PHASE,
+                                  .time_ns = c->points[i].ns,
+                                  .position = AB_NO_POSITION,
+                                  .live_bytes = NAN,
+                                  .resident_bytes = c->points[i].bytes,
+                                  .external_bytes = NAN,
+                                  .retained_bytes = NAN,
+                                  .lazyfree_bytes = NAN};
+    }
+}
+
 void ab_memory_curve_note(const struct ab_memory_curve *c, struct ab_session *s, uint32_t backend,
                           uint32_t round)
 {
@@ -520,6 +544,7 @@ void ab_memory_curve_note(const struct ab_memory_curve *c, struct ab_session *s,
             .footprint_bytes = c->points[i].bytes,
             .external_bytes = NAN};
     s->timelines[s->n_timelines++] = line;
+    note_over_time(c, s, backend, round);
 }
 
 /* Copies the environment; the last of two variables of one name counts. */

@@ -62,14 +62,36 @@ static void it_becomes_a_time_line_in_ms(void **state)
     assert_true(t->points[0].footprint_bytes == 4096 && t->points[1].footprint_bytes == 0);
     assert_true(isnan(t->points[0].requested_bytes) && isnan(t->points[0].usable_bytes));
     assert_true(isnan(t->points[0].external_bytes));
+    assert_int_equal(s.n_over_time, 0); /* too short for hours */
     free(s.timelines[0].points);
     free(s.timelines);
+}
+
+static void of_a_long_program_it_is_memory_over_time_too(void **state)
+{
+    (void)state;
+    struct ab_session s = {0};
+    struct ab_memory_curve c = {0};
+    const uint64_t second = 1000000000;
+    for (unsigned i = 1; i <= 10; i++)
+        ab_memory_curve_add(&c, i * second, 4096.0 * i);
+    ab_memory_curve_note(&c, &s, 1, 2);
+    assert_int_equal(s.n_over_time, 10);
+    const struct ab_over_time *row = &s.over_time[9];
+    assert_true(row->backend == 1 && row->round == 2 && row->time_ns == 10 * second);
+    assert_string_equal(row->phase, "program");
+    assert_true(row->resident_bytes == 40960 && isnan(row->live_bytes));
+    assert_int_equal(row->position, AB_NO_POSITION);
+    free(s.timelines[0].points);
+    free(s.timelines);
+    free(s.over_time);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_looks_stay_as_they_are),
+        cmocka_unit_test(of_a_long_program_it_is_memory_over_time_too),
         cmocka_unit_test(the_peak_stays_whatever_the_time),
         cmocka_unit_test(it_becomes_a_time_line_in_ms),
     };
