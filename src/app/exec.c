@@ -233,9 +233,10 @@ static enum ab_status check_kind(const struct ab_selection *s, struct ab_err *er
     ab_text_printable(shown, sizeof shown, s->name);
     bool is_malloc = s->source == AB_SOURCE_LIBC || s->source == AB_SOURCE_PRELOAD;
     if (s->purge_ns > 0)
-        return ab_fail(err, AB_USAGE,
-                       "%s: giving memory back is not asked of a real program, but with run and replay",
-                       shown);
+        return ab_fail(
+            err, AB_USAGE,
+            "%s: giving memory back is not asked of a real program, but with run and replay",
+            shown);
     if (!is_malloc || s->is_inline || s->is_checked || s->fault_n > 0)
         return ab_fail(err, AB_USAGE,
                        "%s cannot serve a real program: exec needs a malloc that can be preloaded "
