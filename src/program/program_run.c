@@ -514,17 +514,16 @@ static void note_over_time(const struct ab_memory_curve *c, struct ab_session *s
         return;
     for (uint32_t i = 0; i < c->n; i++) {
         AB_GROW(s->over_time, s->cap_over_time, s->n_over_time);
-        s->over_time[s->n_over_time++] =
-            (struct ab_over_time){.backend = backend,
-                                  .round = round,
-                                  .phase = AB_PROGRAM_PHASE,
-                                  .time_ns = c->points[i].ns,
-                                  .position = AB_NO_POSITION,
-                                  .live_bytes = NAN,
-                                  .resident_bytes = c->points[i].bytes,
-                                  .external_bytes = NAN,
-                                  .retained_bytes = NAN,
-                                  .lazyfree_bytes = NAN};
+        s->over_time[s->n_over_time++] = (struct ab_over_time){.backend = backend,
+                                                               .round = round,
+                                                               .phase = AB_PROGRAM_PHASE,
+                                                               .time_ns = c->points[i].ns,
+                                                               .position = AB_NO_POSITION,
+                                                               .live_bytes = NAN,
+                                                               .resident_bytes = c->points[i].bytes,
+                                                               .external_bytes = NAN,
+                                                               .retained_bytes = NAN,
+                                                               .lazyfree_bytes = NAN};
     }
 }
 

@@ -154,8 +154,7 @@ static void put_walks(struct ab_html *h, const struct ab_report *report)
     char caption[120];
     for (uint32_t p = 0; p < s->n_phases; p++) {
         struct ab_grid g;
-        snprintf(caption, sizeof caption, "Walk, %.64s: what its blocks take up",
-                 s->phases[p]);
+        snprintf(caption, sizeof caption, "Walk, %.64s: what its blocks take up", s->phases[p]);
         if (ab_walks_grid(s, s->phases[p], &g))
             ab_page_grid(h, report, caption, &g);
         ab_grid_fini(&g);
