@@ -356,7 +356,9 @@ enum ab_status ab_measure_tape(const struct ab_options *o, const struct ab_subje
         .user = subjects->user,
     };
     AB_TRY(ab_companion_path(AB_WORKER_NAME, w.worker_path, sizeof w.worker_path, err));
-    AB_TRY(ab_companion_path(AB_CLOCK_NAME, w.clock_path, sizeof w.clock_path, err));
+    for (uint32_t i = 0; i < n; i++) /* only work with times needs it */
+        if (subjects[i].map->image->n_steps > 0)
+            AB_TRY(ab_companion_path(AB_CLOCK_NAME, w.clock_path, sizeof w.clock_path, err));
     AB_TRY(check_phases(subjects, n, err));
     digest_config(subjects, w.config_sha256);
     digest_tapes(subjects, n, w.tapes_sha256);
