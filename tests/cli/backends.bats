@@ -150,7 +150,7 @@ expect_refused() { # LIST REGEX
     expect_refused 'glibc{A=1;A=2}' 'set twice'
     expect_refused 'glibc{1A=2}' 'not VARIABLE=VALUE'
     expect_refused 'glibc{A=1},glibc{A=1}' 'given twice'
-    expect_refused 'glibc:x=1' 'environment variables in braces'
+    expect_refused 'glibc:x=1' 'environment variables stand in braces'
     expect_refused 'slab:kep=1' 'did you mean "keep"'
     expect_refused 'jemaloc' 'did you mean "jemalloc"'
     expect_refused "$GUESTS/libtoy.so:prefix=9" 'beginning of a C name'
