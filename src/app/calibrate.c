@@ -9,6 +9,7 @@
 #include "app/say.h"
 #include "core/text.h"
 #include "report/output.h"
+#include "runner/setting_proof.h"
 #include "tape/tape_file.h"
 
 #include <stdio.h>
@@ -17,7 +18,8 @@
 #include <unistd.h>
 
 /* The same in all but a variable that is not read: two names for one back end. */
-static const char *const twins[] = {"glibc{ALLOCBENCH_TWIN=a}", "glibc{ALLOCBENCH_TWIN=b}"};
+static const char *const twins[] = {"glibc{" AB_TWIN_VARIABLE "=a}",
+                                    "glibc{" AB_TWIN_VARIABLE "=b}"};
 
 /* configs/churn.yaml, with half the ops. */
 static const char churn[] = "allocbench: 1\n"

@@ -201,7 +201,8 @@ void ab_setting_prove(const char *worker_path, const struct ab_case *c, struct a
         .words = words.s != NULL ? words.s : "",
     };
     for (size_t i = 0; c->env[i] != NULL; i++)
-        ab_setting_judge(&e, c->env[i], b);
+        if (strncmp(c->env[i], AB_TWIN_VARIABLE "=", sizeof AB_TWIN_VARIABLE) != 0)
+            ab_setting_judge(&e, c->env[i], b);
     if (b->reason[0] != 0)
         b->status = AB_BACKEND_WRONG_LIBRARY;
     ab_text_fini(&words);

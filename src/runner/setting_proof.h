@@ -7,6 +7,9 @@
 
 #include "runner/run.h"
 
+/* A variable of this name tells apart two rows that are meant to be the same; no library reads it. */
+#define AB_TWIN_VARIABLE "ALLOCBENCH_TWIN"
+
 /* Fills b->proofs, in none of the runs that are measured; of what was ignored the status is
  * wrong_library, with the reason. What cannot be found out, because the process does not get that
  * far either, is not proven: the pre-flight says what became of it. b->reason is "" before. */
