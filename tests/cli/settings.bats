@@ -105,5 +105,5 @@ MALLOC_CONF=background_thread:true proven" ] || fail "$(jq -c '.backends[0].proo
     expect_error 'glibc:trim=60s: the work has no times'
     bench exec -b 'glibc:trim=60s' --rounds 1 -- /bin/true
     expect_code 2
-    expect_error 'a real program is not told'
+    expect_error 'giving memory back is not asked of a real program'
 }

@@ -113,13 +113,10 @@ several() { # ARGUMENT…
     ln -s a.yaml link.yaml
     refused 'link.yaml is given twice' a.yaml link.yaml
     refused "a.yaml: error: --set: unknown param 'n'" a.yaml b.yaml --set n=2
-    refused 'b.yaml: 600 combinations of values x 2 back ends = 1200 rows; at most 1000' b.yaml @quickstart --set "n=$(seq -s, 600)"
+    refused 'b.yaml: 600 combinations of values x 2 back ends = 1200 rows; at most 1000' b.yaml "$ROOT/configs/quickstart.yaml" --set "n=$(seq -s, 600)"
     refused 'p.abt is a trace, not a workload; try: allocbench replay' a.yaml p.abt
     refused 'standard input \(-\) cannot be one of several workloads' a.yaml -
     refused '1001 files; at most 1000 are allowed' $(printf 'f%d.yaml ' $(seq 1001))
-    bench replay @classics
-    expect_code 2
-    expect_error '@classics are workloads, not traces; try: allocbench run @classics'
     bench run a.yaml 'none*.yaml' -b glibc
     expect_code 3
     expect_error "^allocbench: cannot open workload 'none\*.yaml': No such file"
@@ -238,6 +235,9 @@ PY
     bench run @seed
     expect_code 2
     expect_error 'did you mean @seeds'
+    bench replay @seeds
+    expect_code 2
+    expect_error '@seeds are workloads, not traces; try: allocbench run @seeds'
     bench check @seeds
     expect_code 2
     expect_error '@seeds is a group, which only `run` takes'

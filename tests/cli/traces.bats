@@ -43,7 +43,7 @@ several() { # ARGUMENT…
 
 @test "an output is of all traces, or with {trace} a file for each" {
     local option
-    for option in junit hgrm svg hlog; do
+    for option in hgrm svg hlog; do
         several "$A" "$B" -b glibc "--$option" "$OUT/x"
         expect_code 2
         expect_error "--$option .*2 traces, and one name; put \{trace\} into it"
