@@ -228,7 +228,7 @@ PY
 @test "a folder of configs is a group" {
     mkdir -p "$OUT/tree/build/release"
     cp "$BUILD/allocbench" "$OUT/tree/build/release"
-    cp -r "$ROOT/configs" "$OUT/tree/configs"
+    cp -r "$ROOT/configs" "$ROOT/traces" "$OUT/tree"
     PATH=$OUT/tree/build/release:$PATH
     bench list workloads
     grep -q '@seeds: 2 workloads' "$OUT/stdout"
