@@ -152,7 +152,7 @@ static void print_time(FILE *f, const struct ab_tape *tape)
         return;
     fprintf(f, "time     %s", ab_units_time(all, sizeof all, (double)tape->duration_ns));
     if (tape->n_idle > 0)
-        fprintf(f, ", idle for %s of it, in %" PRIu32 " stretch%s",
+        fprintf(f, ", %s of it idle (%" PRIu32 " stretch%s)",
                 ab_units_time(idle, sizeof idle, (double)tape->idle_ns), tape->n_idle,
                 tape->n_idle == 1 ? "" : "es");
     fprintf(f, "; it passes in the memory pass alone\n");

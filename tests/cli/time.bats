@@ -22,7 +22,7 @@ YAML
     workload
     bench check time.yaml
     expect_code 0
-    grep -qx 'time     3670 s, idle for 3600 s of it, in 1 stretch; it passes in the memory pass alone' \
+    grep -qx 'time     3670 s, 3600 s of it idle (1 stretch); it passes in the memory pass alone' \
         "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
     bench check time.yaml --json -
     expect_json '.duration_ns == 3670e9 and .idle_ns == 3600e9 and .idle_stretches == 1'

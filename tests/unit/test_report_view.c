@@ -418,10 +418,31 @@ static void an_empty_session_has_a_view(void **state)
     ab_view_fini(&v);
 }
 
+static void a_row_that_was_not_in_virtual_time_says_so(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    strcpy(f->backends[FAKE_GLIBC].clock, "real");
+    strcpy(f->backends[FAKE_GLIBC].clock_reason, "--pace 1x"); /* as it was asked for */
+    struct ab_view v = view_of(f);
+    assert_null(ab_view_warnings_find(&v.warnings, "real-clock"));
+    ab_view_fini(&v);
+    strcpy(f->backends[FAKE_JEMALLOC].clock, "real");
+    strcpy(f->backends[FAKE_JEMALLOC].clock_reason, "it reads the processor's tick counter");
+    v = view_of(f);
+    const struct ab_view_warning *w = ab_view_warnings_find(&v.warnings, "real-clock");
+    assert_non_null(w);
+    assert_int_equal(w->backend, FAKE_JEMALLOC);
+    assert_non_null(strstr(w->text, "tick counter"));
+    ab_view_fini(&v);
+    fake_session_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_add_up_and_are_of_one_run),
+        cmocka_unit_test(a_row_that_was_not_in_virtual_time_says_so),
         cmocka_unit_test(what_is_not_known_has_its_reason),
         cmocka_unit_test(the_ranking_is_by_time_and_keeps_all),
         cmocka_unit_test(phases_have_their_harness),

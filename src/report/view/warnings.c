@@ -679,12 +679,27 @@ static void add_deepbind(const struct ab_session *s, struct ab_view_warnings *w)
                      "allocbench record names such libraries");
 }
 
+/* Its memory while idle is that of an allocator for which no time passed, or not enough. */
+static void add_real_clock(const struct ab_session *s, uint32_t i, struct ab_view_texts *t,
+                           struct ab_view_warnings *w)
+{
+    const struct ab_backend_info *b = &s->backends[i];
+    if (strcmp(b->clock, "real") == 0 && strncmp(b->clock_reason, "--pace", 6) != 0)
+        add(w, i, "real-clock", AB_VIEW_WARNING,
+            ab_view_texts_addf(t,
+                               "not in virtual time (%s): its memory over time is not that of a "
+                               "service",
+                               AB_SHOWN(SHOWN_BYTES, b->clock_reason)),
+            "--pace 1x");
+}
+
 static void view_warnings_backends(const struct ab_session *s, struct ab_view_texts *texts,
                                    struct ab_view_warnings *out)
 {
     for (uint32_t i = 0; i < s->n_backends; i++) {
         add_status(s, i, texts, out);
         add_caveat(s, i, texts, out);
+        add_real_clock(s, i, texts, out);
     }
     add_unverified(s, texts, out);
     add_deepbind(s, out);
