@@ -366,7 +366,7 @@ enum ab_status ab_measure_tape(const struct ab_options *o, const struct ab_subje
     w.works = ab_alloc_zeroed(n, sizeof w.works[0]);
     for (uint32_t i = 0; i < n; i++)
         w.works[i] = (struct ab_combination_work){
-            subjects[i].map,
+            subjects[i].map, subjects[i].owners,
             o->processes != 0 ? o->processes : ab_estimate_processes(subjects[i].map)};
     w.phases = ab_alloc_zeroed(map->image->n_phases + 1, sizeof w.phases[0]);
     for (uint32_t i = 0; i < map->image->n_phases; i++)

@@ -10,6 +10,7 @@
 
 struct ab_workload;
 struct ab_tape_map;
+struct ab_owners;
 struct ab_scopes;
 struct ab_stacks;
 
@@ -28,6 +29,7 @@ struct ab_subject {   /* what is to be measured; strings are borrowed */
     const struct ab_overview *overview; /* of a trace; NULL = none */
     const struct ab_stacks *stacks;     /* of a trace, for a report; NULL = none */
     const struct ab_scopes *scopes;     /* of a trace; NULL = not looked for yet */
+    const struct ab_owners *owners;     /* of its blocks; NULL = not asked for */
     bool is_part;                       /* the beginning of the trace, not all of it */
     struct ab_session *resumed;         /* a partial session to go on with, --resume; NULL = none */
     ab_take_session *take;              /* as struct ab_measurement */

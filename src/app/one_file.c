@@ -3,6 +3,7 @@
  * The argument of commands that take one file, and loading a workload with --set and --seed.
  */
 #include "app/one_file.h"
+#include "app/owners.h"
 
 #include "app/gate_set.h"
 #include "app/say.h"
@@ -34,7 +35,7 @@ static struct ab_workload_options workload_options(const struct ab_options *o)
         .has_seed = o->has_seed,
         .seed = o->seed,
         .has_window = o->has_window,
-        .wants_groups = o->n_maps > 0,
+        .wants_groups = o->n_maps > 0 || ab_owners_are_wanted(o, NULL),
         .window = o->window,
         .inspect = ab_gate_set_inspect,
     };

@@ -7,6 +7,7 @@
 
 #include "app/measure_tape.h"
 #include "app/one_file.h"
+#include "app/owners.h"
 #include "app/resume_result.h"
 #include "app/say.h"
 #include "app/stacks.h"
@@ -33,6 +34,7 @@ struct replay {
     struct ab_tape_map map;
     struct ab_overview overview;
     struct ab_stacks stacks; /* of call sites; all NULL = not read */
+    struct ab_owner_list owners;
 };
 
 static const char *touch_text(const struct ab_options *o, char *buf, size_t cap)
@@ -152,6 +154,17 @@ static enum ab_status read_stacks(const struct ab_options *o, const char *file, 
     return ab_trace_stacks_read(&walk, &r->stacks, err);
 }
 
+static enum ab_status read_owners(const struct ab_options *o, const char *file, struct replay *r,
+                                  struct ab_err *err)
+{
+    if (!ab_owners_are_wanted(o, NULL))
+        return AB_OK;
+    if (r->feed->info.has_sites)
+        return ab_owners_of_sites(o, file, &r->owners, err);
+    ab_owners_of_sizes(&r->owners);
+    return AB_OK;
+}
+
 static enum ab_status read_trace(const struct ab_options *o, struct replay *r, struct ab_err *err)
 {
     const char *file = r->file[0] != 0 ? r->file : r->path;
@@ -165,6 +178,8 @@ static enum ab_status read_trace(const struct ab_options *o, struct replay *r, s
         ab_overview_end(r->feed->pusher.overview, &r->overview);
     if (status == AB_OK)
         status = read_stacks(o, file, r, err);
+    if (status == AB_OK)
+        status = read_owners(o, file, r, err);
     return name_input(r, status, err);
 }
 
@@ -226,6 +241,7 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
         .overview = &r->overview,
         .stacks = r->stacks.by_calls != NULL ? &r->stacks : NULL,
         .map = &r->map,
+        .owners = r->owners.n > 0 ? &r->owners.owners : NULL,
         .resumed = resume->is_on ? &resume->stored.session : NULL,
         .take = watch->take,
         .user = watch->user,
@@ -278,6 +294,7 @@ static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume 
     ab_scopes_fini(&r.scopes);
     ab_scope_spans_fini(&r.spans);
     ab_stacks_fini(&r.stacks);
+    ab_owners_fini(&r.owners);
     if (r.spool >= 0)
         close(r.spool);
     return status;

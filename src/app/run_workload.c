@@ -6,6 +6,7 @@
 
 #include "app/measure_tape.h"
 #include "app/one_file.h"
+#include "app/owners.h"
 #include "app/resume_result.h"
 #include "core/memory.h"
 
@@ -40,6 +41,7 @@ struct combinations {
     struct ab_workload **workloads;
     struct ab_laid_down *tapes;
     struct ab_subject *subjects;
+    struct ab_owner_list *owners;
     struct settings settings; /* of all */
     uint32_t n;
 };
@@ -75,6 +77,10 @@ static enum ab_status make_one(const struct ab_options *o, const char *path, uin
         .map = &tape->map,
         .workload = *workload,
     };
+    if (ab_owners_are_wanted(o, *workload)) {
+        AB_TRY(ab_owners_of_sets(&tape->tape, *workload, &c->owners[i], err));
+        c->subjects[i].owners = &c->owners[i].owners;
+    }
     c->subjects[i].backends = ab_workload_backends(*workload, &c->subjects[i].n_backends);
     return AB_OK;
 }
@@ -89,6 +95,7 @@ static enum ab_status make_all(const struct ab_options *o, const char *path, str
     c->workloads = ab_alloc_zeroed(n, sizeof c->workloads[0]);
     c->tapes = ab_alloc_zeroed(n, sizeof c->tapes[0]);
     c->subjects = ab_alloc_zeroed(n, sizeof c->subjects[0]);
+    c->owners = ab_alloc_zeroed(n, sizeof c->owners[0]);
     c->workloads[0] = first;
     allow_files(c->n);
     enum ab_status status = AB_OK;
@@ -110,10 +117,12 @@ static void release(struct combinations *c)
     for (uint32_t i = 0; i < c->n; i++) {
         ab_laid_down_fini(&c->tapes[i]);
         ab_workload_free(c->workloads[i]);
+        ab_owners_fini(&c->owners[i]);
     }
     free(c->workloads);
     free(c->tapes);
     free(c->subjects);
+    free(c->owners);
     free(c->settings.list);
 }
 

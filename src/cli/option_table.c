@@ -430,10 +430,11 @@ static const char *read_sites(const char **value, struct ab_options *o)
 
 static const char phase_prefix[] = "phase=";
 /* In the order of `bits`. */
-static const char *const topics[] = {"time",        "size", "worst",      "memory",
-                                     "percentiles", "all",  "phase=NAME", NULL};
+static const char *const topics[] = {"time", "size", "worst",      "memory", "percentiles",
+                                     "all",  "pins", "phase=NAME", NULL};
 static const unsigned bits[] = {AB_TOPIC_TIME,   AB_TOPIC_SIZE,        AB_TOPIC_WORST,
-                                AB_TOPIC_MEMORY, AB_TOPIC_PERCENTILES, AB_TOPICS_ALL};
+                                AB_TOPIC_MEMORY, AB_TOPIC_PERCENTILES, AB_TOPICS_ALL,
+                                AB_TOPIC_PINS};
 
 static bool is_phase(const char *word)
 {
@@ -951,7 +952,7 @@ static const struct ab_option_info table[] = {
      FLAG(is_quiet)},
     {"verbose", "[TOPIC,TOPIC]",
      "also print time, size, worst, memory, percentiles or all; phase=NAME: all\n"
-     "of one phase (default: time,worst,memory)",
+     "of one phase; pins: who holds the pages (default: time,worst,memory)",
      "Output", 'v', RUN | REPLAY | REPORT | BASELINE, SPECIAL(read_topics), .is_value = are_topics,
      .words = topics},
     {"verbose", NULL, "also print percentiles that do not clearly differ", "Output", 'v', COMPARE,

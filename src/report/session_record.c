@@ -1329,6 +1329,40 @@ static const struct ab_member over_time_members[] = {
 };
 AB_TABLE(over_time, struct ab_over_time, .is_told = has_numbers, .check = check_over_time);
 
+static bool has_pins(const void *session, const void *context)
+{
+    (void)context;
+    return ((const struct ab_session *)session)->n_pins > 0;
+}
+
+static bool has_lane(const void *pin, const void *context)
+{
+    (void)context;
+    return ((const struct ab_pin *)pin)->lane != AB_PIN_SEVERAL;
+}
+
+static const char *const age_units[] = {"ops", "s"};
+
+static const struct ab_member pin_members[] = {
+    BACKEND(struct ab_pin),
+    PHASE(struct ab_pin),
+    ROUND(struct ab_pin),
+    AB_NAME("at", struct ab_pin, at, AB_PIN_MOMENT_COUNT, .names = ab_pin_moment_names),
+    AB_WHOLE("position", struct ab_pin, position, UINT32_MAX - 1, 0),
+    AB_NAME("group", struct ab_pin, group, AB_PIN_GROUP_COUNT, .names = ab_pin_group_names),
+    AB_CHARS("function", struct ab_pin, function),
+    AB_CHARS("file", struct ab_pin, file),
+    AB_WHOLE("line", struct ab_pin, line, INT32_MAX, 0, .flags = AB_ZERO),
+#define NUMBER(member) AB_NUMBER(#member, struct ab_pin, member)
+    AB_EACH(NUMBER, pinned_bytes, internal_bytes, retained_bytes, live_bytes, pinned_2m_bytes),
+    AB_EACH(NUMBER, blocks, pages, median_bytes, median_age),
+#undef NUMBER
+    AB_NAME("age_unit", struct ab_pin, is_age_in_seconds, AB_ARRAY_LEN(age_units),
+            .names = age_units),
+    AB_WHOLE("lane", struct ab_pin, lane, AB_LANES_MAX - 1, AB_PIN_SEVERAL, .has = has_lane),
+};
+AB_TABLE(pin, struct ab_pin, .is_told = has_numbers);
+
 /* ---- iterations ---- */
 
 static const struct ab_member iteration_time_members[] = {
@@ -1777,6 +1811,7 @@ static const struct ab_member document_members[] = {
     RECORDS("timelines", timelines, &timeline_record, .flags = AB_LATER),
     RECORDS("memory_over_time", over_time, &over_time_record, .has = has_over_time,
             .flags = AB_OMIT),
+    RECORDS("pins", pins, &pin_record, .has = has_pins, .flags = AB_OMIT),
     RECORDS("iterations", iterations, &iterations_record, .has = has_iterations, .flags = AB_OMIT),
     AB_RECORD("trace_overview", struct ab_session, overview, &overview_record,
               .flags = AB_POINTER | AB_LATER),

@@ -308,6 +308,46 @@ struct ab_over_time {
 };
 #define AB_NO_POSITION UINT32_MAX
 
+/* Who holds the pages at a moment of the work (docs/measuring.md): a call site of a trace, a set of a workload,
+ * or a class of sizes. At each moment the groups add up to what the pages hold. */
+enum ab_pin_moment {
+    AB_PIN_RESIDENT_PEAK,
+    AB_PIN_LIVE_PEAK,
+    AB_PIN_WORST, /* most external bytes */
+    AB_PIN_END,   /* of a phase */
+    AB_PIN_AT,    /* a position that was asked for */
+    AB_PIN_MOMENT_COUNT
+};
+extern const char *const ab_pin_moment_names[AB_PIN_MOMENT_COUNT]; /* "resident_peak" … */
+
+enum ab_pin_group { AB_PIN_SITE, AB_PIN_SIZE, AB_PIN_SET, AB_PIN_GROUP_COUNT };
+extern const char *const ab_pin_group_names[AB_PIN_GROUP_COUNT]; /* "site" "size" "set" */
+
+/* In the place of a function: blocks whose site is not known; pages that never held a block, and what the
+ * allocator keeps; all groups that are not listed. */
+#define AB_PIN_UNKNOWN "(unknown)"
+#define AB_PIN_ALLOCATOR "(allocator)"
+#define AB_PIN_OTHERS "(others)"
+
+struct ab_pin {
+    uint32_t backend, round;
+    const char *phase;
+    enum ab_pin_moment at;
+    uint32_t position; /* in the tape */
+    enum ab_pin_group group;
+    char function[128], file[128]; /* function: or the set, or "33-64 B"; file "" = not known */
+    uint32_t line;                 /* 0 = not known */
+    /* Bytes on resident pages: pinned are external ones. internal, retained: NaN = not known */
+    double pinned_bytes, internal_bytes, retained_bytes, live_bytes;
+    double pinned_2m_bytes; /* external ones of stretches of 2 MiB */
+    double blocks, pages;   /* live ones, and pages with such */
+    double median_bytes;    /* size of these blocks; NaN = it has none, as in the next */
+    double median_age;      /* in ops, or where the work has times in seconds */
+    bool is_age_in_seconds;
+    uint32_t lane; /* that allocated all of them; AB_PIN_SEVERAL */
+};
+#define AB_PIN_SEVERAL UINT32_MAX
+
 /* The price of the harness on this tape: the null back end, per phase, boundary and placement. */
 struct ab_null_cost {
     const char *phase, *boundary;
@@ -474,7 +514,7 @@ struct ab_session {    /* everything about one command's measurements */
     struct ab_null_cost *nulls;
     uint32_t n_nulls;
     size_t cap_results, cap_nulls, cap_rounds, cap_size_classes, cap_windows, cap_memory,
-        cap_timelines, cap_dists, cap_heap_parts, cap_iterations, cap_over_time;
+        cap_timelines, cap_dists, cap_heap_parts, cap_iterations, cap_over_time, cap_pins;
     struct ab_size_class *size_classes;
     uint32_t n_size_classes;
     struct ab_heap_part *heap_parts;
@@ -491,6 +531,8 @@ struct ab_session {    /* everything about one command's measurements */
     uint32_t n_timelines;
     struct ab_over_time *over_time;
     uint32_t n_over_time;
+    struct ab_pin *pins; /* by back end, round and position; of a moment the most pinned first */
+    uint32_t n_pins;
     struct ab_checked *gates,
         *claims; /* stats/check.h: a gate has one for each back end it is about */
     uint32_t n_gates, n_claims;
@@ -518,7 +560,8 @@ struct ab_session {    /* everything about one command's measurements */
     LIST(results) \
     LIST(nulls) \
     LIST(size_classes) \
-    LIST(windows) LIST(memory) LIST(dists) LIST(heap_parts) LIST(iterations) LIST(over_time)
+    LIST(windows) \
+    LIST(memory) LIST(dists) LIST(heap_parts) LIST(iterations) LIST(over_time) LIST(pins)
 #define AB_SESSION_LISTS(LIST) AB_SESSION_PHASE_LISTS(LIST) LIST(timelines)
 
 /* How many machines measured it: 1 or more. */

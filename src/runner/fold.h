@@ -218,4 +218,12 @@ enum { AB_FOLD_LEAST_PAGES = 16 };
  * this run can be believed; NULL = it can. */
 void ab_fold_dists(const struct ab_fold *f, const struct ab_outcome *run, const char *trouble);
 
+/* Why what the pages of this run hold is not known; NULL = it is. */
+const char *ab_fold_doubt(const struct ab_memory_report *r);
+/* Are usable bytes known in this phase? Where not, internal ones count as external. */
+bool ab_fold_has_usable(const struct ab_memory_report *r, uint32_t phase);
+/* To session->pins, by the owners of the blocks; nothing where the run has none. */
+void ab_fold_pins(const struct ab_fold *f, const struct ab_owners *owners,
+                  const struct ab_outcome *run);
+
 #endif

@@ -62,6 +62,24 @@ static const char *find_trouble(const struct ab_memory_report *r)
     return NULL;
 }
 
+/* Why the pages of this run are not known anywhere; NULL = they are. */
+static const char *doubt_pages_of(const struct ab_memory_report *r)
+{
+    if ((r->flags & AB_MEMORY_MOVES) != 0)
+        return "blocks may move: their addresses are unknown";
+    if ((r->flags & AB_MEMORY_NO_PAGES) != 0)
+        return "/proc/self/pagemap or smaps cannot be read";
+    if ((r->flags & AB_MEMORY_OVERLAP) != 0)
+        return "live blocks overlap, or usable_size is too large";
+    return NULL;
+}
+
+const char *ab_fold_doubt(const struct ab_memory_report *r)
+{
+    const char *trouble = find_trouble(r);
+    return trouble != NULL ? trouble : doubt_pages_of(r);
+}
+
 static uint32_t last_measured(const struct ab_tape_map *tape)
 {
     uint32_t last = UINT32_MAX;
@@ -111,18 +129,6 @@ struct values {
     double of[AB_DIST_COUNT];
 };
 
-/* Why the pages of this run are not known anywhere; NULL = they are. */
-static const char *fold_doubt_pages(const struct ab_memory_report *r)
-{
-    if ((r->flags & AB_MEMORY_MOVES) != 0)
-        return "blocks may move: their addresses are unknown";
-    if ((r->flags & AB_MEMORY_NO_PAGES) != 0)
-        return "/proc/self/pagemap or smaps cannot be read";
-    if ((r->flags & AB_MEMORY_OVERLAP) != 0)
-        return "live blocks overlap, or usable_size is too large";
-    return NULL;
-}
-
 /* Those of a phase, as far as the report can be believed. */
 static struct phase_samples find_samples(const struct ab_outcome *run, uint32_t phase)
 {
@@ -151,7 +157,7 @@ static const char *doubt(const struct ab_outcome *run, uint32_t index, const cha
 {
     const struct ab_memory_report *r = run->memory;
     struct phase_samples x = find_samples(run, index);
-    const char *pages = trouble != NULL ? trouble : fold_doubt_pages(r);
+    const char *pages = trouble != NULL ? trouble : doubt_pages_of(r);
     if (pages != NULL)
         return pages;
     if ((r->flags & AB_MEMORY_NO_LEDGER) != 0)
@@ -215,7 +221,7 @@ static const char *gap(const struct ab_memory_report *r, enum ab_memory_dist_kin
     return "live blocks occupy more pages than the footprint has";
 }
 
-static bool has_usable_size(const struct ab_memory_report *r, uint32_t phase)
+bool ab_fold_has_usable(const struct ab_memory_report *r, uint32_t phase)
 {
     return (r->flags & AB_MEMORY_USABLE_LESS) == 0 &&
            !isnan(ab_fold_bytes(r->phases[phase].at[AB_AT_END].usable_bytes));
@@ -224,7 +230,7 @@ static bool has_usable_size(const struct ab_memory_report *r, uint32_t phase)
 static void fill(const struct ab_outcome *run, uint32_t phase, struct ab_memory_dist *dists)
 {
     struct phase_samples x = find_samples(run, phase);
-    bool has_usable = has_usable_size(run->memory, phase);
+    bool has_usable = ab_fold_has_usable(run->memory, phase);
     for (uint32_t i = 0; i < x.n; i++) {
         struct values v = values_of(run->memory, &x.samples[i], has_usable);
         for (unsigned k = 0; k < AB_DIST_COUNT; k++)
@@ -275,8 +281,8 @@ static const char *doubt_pages(const struct judge *j, const struct ab_memory_sta
     double live = ab_fold_bytes(s->live_bytes);
     double elsewhere = ab_fold_bytes(s->untouched_bytes) + ab_fold_bytes(s->baseline_bytes);
     double on_pages = live + ab_fold_bytes(s->internal_bytes) + ab_fold_bytes(s->external_bytes);
-    if (fold_doubt_pages(j->r) != NULL)
-        return fold_doubt_pages(j->r);
+    if (doubt_pages_of(j->r) != NULL)
+        return doubt_pages_of(j->r);
     if (!s->is_checked)
         return "the peak moved between two runs: not measured";
     if (live + elsewhere != ab_fold_bytes(s->requested_bytes) ||
@@ -463,7 +469,7 @@ static double external_of(const struct judge *j, const struct ab_memory_point *p
 {
     bool has_usable = (j->r->flags & AB_MEMORY_USABLE_LESS) == 0 &&
                       !isnan(ab_fold_bytes(p->usable_bytes));
-    if (j->trouble != NULL || fold_doubt_pages(j->r) != NULL ||
+    if (j->trouble != NULL || doubt_pages_of(j->r) != NULL ||
         j->r->phases[phase_at(j, p->position)].n_disputed > 0)
         return NAN;
     return ab_fold_bytes(p->external_bytes) + (has_usable ? 0 : ab_fold_bytes(p->internal_bytes));
@@ -529,10 +535,10 @@ static void split_pages(const struct judge *j, const struct ab_memory_row *row,
     double live = ab_fold_bytes(row->live_bytes), internal = ab_fold_bytes(row->internal_bytes);
     double external = ab_fold_bytes(row->external_bytes);
     double retained = out->resident_bytes - live - internal - external;
-    if (j->trouble != NULL || fold_doubt_pages(j->r) != NULL ||
+    if (j->trouble != NULL || doubt_pages_of(j->r) != NULL ||
         j->r->phases[row->phase].n_disputed > 0)
         return;
-    out->external_bytes = external + (has_usable_size(j->r, row->phase) ? 0 : internal);
+    out->external_bytes = external + (ab_fold_has_usable(j->r, row->phase) ? 0 : internal);
     out->retained_bytes = retained >= 0 ? retained : (double)NAN;
 }
 
@@ -617,4 +623,6 @@ void ab_fold_memory_marks(const struct ab_tape_map *tape, const struct ab_outcom
                                          : AB_MEMORY_NEVER;
         out->footprint_bytes[i] = is_used ? phase->rss_peak_bytes : AB_MEMORY_UNKNOWN;
     }
+    out->worst = run->pins != NULL ? run->pins->seen_worst : AB_MEMORY_NEVER;
+    out->worst_external_bytes = run->pins != NULL ? run->pins->seen_external : AB_MEMORY_UNKNOWN;
 }

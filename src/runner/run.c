@@ -27,7 +27,7 @@ enum { CAPTURE_BYTES = 65536 };
 
 /* The layout of the run memfd. */
 struct layout {
-    size_t positions, ticks, classes, memory, rows, slices, iterations, total; /* 0 = none */
+    size_t positions, ticks, classes, memory, rows, pins, slices, iterations, total; /* 0 = none */
     size_t cap_samples, cap_slices;
     uint32_t cap_memory_samples, cap_rows, cap_idle;
 };
@@ -114,6 +114,10 @@ static struct layout plan_layout(const struct ab_run_context *context, const str
         l.total = l.memory + sizeof(struct ab_memory_report) +
                   l.cap_memory_samples * sizeof(struct ab_memory_sample);
         plan_rows(context->tape, &l);
+        if (context->owners != NULL) {
+            l.pins = ab_align_up(l.total, 64);
+            l.total = l.pins + sizeof(struct ab_pins_report);
+        }
     }
     if (is_sliced(context, c, pass)) {
         l.cap_slices = context->tape->image->n_ops / slice_ops(context) +
@@ -207,6 +211,14 @@ static void fill_memory(const struct ab_run_context *context, struct ab_memory_r
         m->marks = *context->marks;
 }
 
+static void fill_pins(const struct ab_owners *owners, struct ab_pins_report *p)
+{
+    p->by = owners->fd > 0 ? AB_PINS_BY_FILE : AB_PINS_BY_SIZE;
+    p->n_owners = owners->n;
+    p->n_at = owners->n_at < AB_PINS_AT_MOST ? owners->n_at : AB_PINS_AT_MOST;
+    memcpy(p->at, owners->at, p->n_at * sizeof p->at[0]);
+}
+
 /* Makes the run memfd, maps it and writes the request. */
 static int prepare(const struct ab_run_context *context, const struct ab_case *c, enum ab_pass pass,
                    struct ab_outcome *out)
@@ -231,6 +243,7 @@ static int prepare(const struct ab_run_context *context, const struct ab_case *c
     r->memory_offset = l.memory;
     r->rows_offset = l.rows;
     r->cap_rows = l.cap_rows;
+    r->pins_offset = l.pins;
     r->iterations_offset = l.iterations;
     r->run_bytes = l.total;
     if (l.cap_slices > 0)
@@ -242,6 +255,11 @@ static int prepare(const struct ab_run_context *context, const struct ab_case *c
         out->memory->cap_idle = l.cap_idle;
         out->rows = (const struct ab_memory_row *)(const void *)((char *)p + l.rows);
         out->cap_rows = l.cap_rows;
+    }
+    if (l.pins != 0) {
+        struct ab_pins_report *pins = (struct ab_pins_report *)(void *)((char *)p + l.pins);
+        fill_pins(context->owners, pins);
+        out->pins = pins;
     }
     out->positions = (uint32_t *)((char *)p + l.positions);
     out->ticks = (uint32_t *)((char *)p + l.ticks);
@@ -433,6 +451,7 @@ static struct ab_spawn plan_spawn(const struct ab_run_context *context, const st
         .env = c->env,
         .under = context->under,
         .placement_fd = c->placement != NULL ? c->placement->fd : 0,
+        .owners_fd = pass == AB_PASS_MEMORY && context->owners != NULL ? context->owners->fd : 0,
         .is_layout_fixed = pass == AB_PASS_INSTRUCTIONS,
     };
 }

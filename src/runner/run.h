@@ -14,6 +14,7 @@
 #include "result/verify.h"
 #include "tape/tape_file.h"
 #include "wire/memory_report.h"
+#include "wire/pins.h"
 #include "wire/run.h"
 
 #include <pthread.h>
@@ -62,6 +63,19 @@ struct ab_case {
     const char *env[9];                        /* "VARIABLE=VALUE" for the worker, ends with NULL */
 };
 
+/* Who the blocks of a tape belong to, for the memory pass by owner (wire/pins.h). */
+struct ab_owner_name {
+    char function[128], file[128]; /* as in struct ab_pin */
+    uint32_t line;
+};
+struct ab_owners {
+    int fd;                            /* AB_WORKER_FD_OWNERS; 0: owners are classes of sizes */
+    uint32_t n;                        /* owners, from 0 */
+    const struct ab_owner_name *names; /* n */
+    enum ab_pin_group group;
+    uint32_t n_at, at[AB_PINS_AT_MOST]; /* positions that are looked at besides */
+};
+
 struct ab_run_context { /* the same for all runs of a session */
     const struct ab_tape_map *tape;
     const char *worker_path;
@@ -80,6 +94,7 @@ struct ab_run_context { /* the same for all runs of a session */
     uint32_t verify_ops;                 /* VERIFY: how many of the tape; 0 = AB_VERIFY_OPS */
     uint32_t pace;                       /* … so many times as fast as its times; 0: virtual */
     const char *clock_path;              /* library of the virtual clock */
+    const struct ab_owners *owners;      /* memory pass: of the blocks; NULL = they have none */
     const struct ab_memory_marks *marks; /* memory pass: where the peaks are; NULL = find them */
     const char *const *under;            /* INSTRUCTIONS: as in struct ab_spawn; NULL = none */
     enum ab_counter counter;             /* INSTRUCTIONS */
@@ -105,6 +120,7 @@ struct ab_outcome {
     uint32_t cap_memory_samples;      /* its */
     const struct ab_memory_row *rows; /* memory->n_rows, no more than cap_rows */
     uint32_t cap_rows;
+    const struct ab_pins_report *pins;     /* memory pass with owners, else NULL */
     const struct ab_iteration *iterations; /* TAIL: as many as the tape has; NULL = it has none */
     uint32_t n_samples, cap_samples;
 };

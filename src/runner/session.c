@@ -100,6 +100,7 @@ static const struct ab_combination_work *work_of(const struct state *st, uint32_
 static void enter_work(struct state *st, uint32_t backend)
 {
     st->context.tape = work_of(st, backend)->tape;
+    st->context.owners = work_of(st, backend)->owners;
     st->context.slice_ops = st->slice_ops[st->session->backends[backend].combination];
 }
 
@@ -402,6 +403,7 @@ static enum ab_status run_memory_once(struct state *st, uint32_t backend, uint32
         fail_backend(st, backend, &run);
     else if (!is_scout) {
         ab_fold_memory(&fold, &run);
+        ab_fold_pins(&fold, work_of(st, backend)->owners, &run);
         note_clock(st, backend, run.memory);
     }
     if (run.status == AB_BACKEND_OK && !is_scout)

@@ -22,7 +22,8 @@ struct ab_progress {
 /* What the back ends of one combination of values are to do. */
 struct ab_combination_work {
     const struct ab_tape_map *tape;
-    uint32_t processes; /* of the throughput pass, a back end and round */
+    const struct ab_owners *owners; /* NULL = the memory pass asks for none */
+    uint32_t processes;             /* of the throughput pass, a back end and round */
 };
 
 struct ab_session_plan {

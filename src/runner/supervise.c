@@ -302,6 +302,7 @@ enum {
     FD_LIBRARY = 5,
     FD_CALLS = AB_WORKER_FD_CALLS,
     FD_PLACEMENT = AB_WORKER_FD_PLACEMENT,
+    FD_OWNERS = AB_WORKER_FD_OWNERS,
     FD_CLOCK,
     FD_COUNT,
     FD_SAFE = 64
@@ -399,9 +400,12 @@ static int move_high(int fd)
 static bool place_descriptors(const struct ab_spawn *s)
 {
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    int from[FD_COUNT] = {null, s->stdout_fd, s->stderr_fd, s->tape_fd, s->run_fd, -1, -1, -1, -1};
+    int from[FD_COUNT] = {null, s->stdout_fd, s->stderr_fd, s->tape_fd, s->run_fd,
+                          -1,   -1,           -1,           -1,         -1};
     if (s->placement_fd > 0)
         from[FD_PLACEMENT] = s->placement_fd;
+    if (s->owners_fd > 0)
+        from[FD_OWNERS] = s->owners_fd;
     if (s->calls_fd > 0)
         from[FD_CALLS] = s->calls_fd;
     from[FD_LIBRARY] = open_alias(s->preload);

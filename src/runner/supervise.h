@@ -75,6 +75,7 @@ struct ab_spawn {
     const char *const *under; /* program that runs the worker, with its arguments; NULL = none */
     int calls_fd;             /* becomes AB_WORKER_FD_CALLS; 0 = none */
     int placement_fd;         /* becomes AB_WORKER_FD_PLACEMENT; 0 = none */
+    int owners_fd;            /* becomes AB_WORKER_FD_OWNERS; 0 = none */
     bool is_layout_fixed;     /* no random addresses */
 };
 

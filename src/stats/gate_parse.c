@@ -464,8 +464,69 @@ static bool cut_last(struct span whole, char mark, struct span *rest, struct spa
     return false;
 }
 
+/* ---- who pins the pages: [BACKEND:]MOMENT/pins/PATTERN/STAT ---- */
+
+static const char pins_part[] = "/pins/";
+
+/* The last one; a pattern has none. n 0 = there is none. */
+static struct span find_pins(struct span metric)
+{
+    const size_t n = sizeof pins_part - 1;
+    for (size_t i = metric.n; i-- > 0;)
+        if (i + n <= metric.n && memcmp(metric.s + i, pins_part, n) == 0)
+            return (struct span){metric.s + i, n};
+    return (struct span){metric.s, 0};
+}
+
+static bool read_moment(struct parser *p, struct span x)
+{
+    struct names names = {.n = 0};
+    for (unsigned i = 0; i < AB_PIN_MOMENT_COUNT; i++) {
+        add_name(&names, ab_pin_moment_names[i]);
+        if (is_word(x, ab_pin_moment_names[i])) {
+            p->gate.metric.moment = (enum ab_pin_moment)i;
+            return true;
+        }
+    }
+    return fail_unknown(p, x, "moment", &names);
+}
+
+static bool read_pin_stat(struct parser *p, struct span x)
+{
+    struct names names = {.n = 0};
+    for (size_t i = 0; i < AB_PIN_FIELDS; i++) {
+        add_name(&names, ab_pin_fields[i].name);
+        if (is_memory_name(x, ab_pin_fields[i].name))
+            p->gate.metric.memory = &ab_pin_fields[i];
+    }
+    return p->gate.metric.memory != NULL || fail_unknown(p, x, "statistic of pins", &names);
+}
+
+static bool read_pins(struct parser *p, struct span metric, struct span at)
+{
+    struct ab_metric *m = &p->gate.metric;
+    const char *behind = at.s + at.n;
+    struct span head = {metric.s, (size_t)(at.s - metric.s)}, name, moment = head;
+    struct span tail = {behind, (size_t)(metric.s + metric.n - behind)}, pattern, stat;
+    p->gate.backend = AB_GATE_EACH;
+    if (p->scope->is_exec)
+        return fail(p, metric, "a real program has no pins: replay its trace");
+    if (!cut_last(tail, '/', &pattern, &stat) || pattern.n == 0)
+        return fail(p, metric, "a metric of pins is [BACKEND:]MOMENT/pins/PATTERN/STAT");
+    if (pattern.n >= sizeof m->pattern)
+        return fail(p, pattern, "a pattern has at most %zu characters", sizeof m->pattern - 1);
+    if (cut_last(head, ':', &name, &moment) &&
+        !read_backend(p, name, &p->gate.backend, p->gate.name))
+        return false;
+    snprintf(m->pattern, sizeof m->pattern, "%.*s", (int)pattern.n, pattern.s);
+    return read_moment(p, moment) && read_pin_stat(p, stat);
+}
+
 static bool read_metric(struct parser *p, struct span metric)
 {
+    struct span pins = find_pins(metric);
+    if (pins.n > 0)
+        return read_pins(p, metric, pins);
     struct span stat, op, head, rest, name, phase;
     struct names names = {.n = 0};
     if (metric.n == 0)

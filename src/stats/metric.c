@@ -8,7 +8,9 @@
 #include "core/memory.h"
 #include "stats/growth.h"
 #include "stats/over_time.h"
+#include "stats/pins.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +63,7 @@ const char *ab_metric_name(const struct ab_metric *m)
 const char *ab_metric_of(const struct ab_metric *m)
 {
     return m->iteration != NULL ? m->each
+           : m->pattern[0] != 0 ? m->pattern
            : m->memory != NULL  ? ab_memory_at_names[m->at]
                                 : ab_result_op_name(m->op);
 }
@@ -517,6 +520,55 @@ static void time_why(const struct ab_session *s, uint32_t backend, const char *p
         snprintf(buf, cap, "resident memory is not known");
 }
 
+/* ---- who pins the pages ---- */
+
+#define OF_PIN(n, u, member, d) \
+    { \
+        .name = (n), .unit = (u), .doc = (d), .better = AB_FIELD_LOWER, \
+        .offset = offsetof(struct ab_pin, member) \
+    }
+const struct ab_memory_field ab_pin_fields[AB_PIN_FIELDS] = {
+    OF_PIN("pinned", "bytes", pinned_bytes, "external bytes of pages with blocks of these groups"),
+    OF_PIN("pinned_2m", "bytes", pinned_2m_bytes, "the same of stretches of 2 MiB"),
+    OF_PIN("internal", "bytes", internal_bytes, "internal bytes of their blocks"),
+    OF_PIN("retained", "bytes", retained_bytes, "pages whose last block was one of theirs"),
+    OF_PIN("live", "bytes", live_bytes, "what was asked for, of their live blocks"),
+    OF_PIN("blocks", "blocks", blocks, "their live blocks"),
+    OF_PIN("pages", "pages", pages, "pages with such, of each group"),
+};
+
+static bool fits(const struct ab_pin *pin, const char *pattern)
+{
+    char place[160];
+    snprintf(place, sizeof place, "%s:%u", pin->file, pin->line);
+    return fnmatch(pattern, pin->function, 0) == 0 ||
+           (pin->line > 0 && fnmatch(pattern, place, 0) == 0);
+}
+
+/* Of all groups that the pattern fits: the sum of the number at `offset` in them. */
+static double sum_pins(const struct ab_pins_of *in, const char *pattern, size_t offset)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < in->n; i++)
+        if (fits(&in->pins[i], pattern))
+            sum += *(const double *)(const void *)((const char *)&in->pins[i] + offset);
+    return sum;
+}
+
+static bool pins_have(const struct ab_session *s)
+{
+    return s->n_pins > 0;
+}
+
+static double pins_value(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                         uint32_t round)
+{
+    struct ab_pins_of moment;
+    if (!ab_pins_find(s, backend, round, m->moment, &moment))
+        return NAN;
+    return sum_pins(&moment, m->pattern, m->memory->offset);
+}
+
 /* ---- any metric ---- */
 
 double ab_metric_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
@@ -532,6 +584,8 @@ double ab_metric_of_round(const struct ab_session *s, uint32_t backend, const st
         return dist_value(s, backend, m, round);
     if (ab_metric_is_by_time(m))
         return time_value(s, backend, m->phase, m->memory, round, NULL);
+    if (m->pattern[0] != 0)
+        return pins_value(s, backend, m, round);
     if (m->memory != NULL) {
         const struct ab_memory *r = find_memory(s, backend, m, round);
         return r != NULL ? ab_memory_value(m->memory, r) : no_number;
@@ -544,6 +598,9 @@ static double live_of_round(const struct ab_session *s, uint32_t backend, const 
                             uint32_t round)
 {
     double live;
+    struct ab_pins_of moment;
+    if (m->pattern[0] != 0)
+        return ab_pins_find(s, backend, round, m->moment, &moment) ? moment.live_bytes : no_number;
     if (ab_metric_is_by_time(m)) {
         time_value(s, backend, m->phase, m->memory, round, &live);
         return live;
@@ -797,6 +854,9 @@ void ab_metric_why_missing(const struct ab_session *s, uint32_t backend, const s
         dist_why(s, backend, m, buf, cap);
     } else if (ab_metric_is_by_time(m)) {
         time_why(s, backend, m->phase, m->memory, buf, cap);
+    } else if (m->pattern[0] != 0) {
+        snprintf(buf, cap, "%s",
+                 pins_have(s) ? "the pages of this moment are not known" : "measured with -v pins");
     } else if (m->memory != NULL) {
         const struct ab_memory *r = NULL;
         for (uint32_t i = 0; i < s->n_rounds && (r == NULL || r->reason[0] == 0); i++)

@@ -21,6 +21,10 @@ struct ab_metric {
     const char *each;
     unsigned op;
     enum ab_memory_at at;
+    /* Of the groups that pin pages (stats/pins.h): those whose function or FILE:LINE the shell pattern
+     * fits, at this moment; "" = none. `phase` is NULL. */
+    char pattern[96];
+    enum ab_pin_moment moment;
 };
 
 /* A number that may lie below what the clock can tell: then [0, floor]. */
@@ -186,6 +190,10 @@ static inline bool ab_metric_is_by_time(const struct ab_metric *m)
 {
     return m->memory >= ab_time_fields && m->memory < ab_time_fields + AB_TIME_FIELDS;
 }
+
+/* Who pins the pages as metrics (stats/pins.h): sums over the groups that a pattern fits. */
+enum { AB_PIN_FIELDS = 7 };
+extern const struct ab_memory_field ab_pin_fields[AB_PIN_FIELDS]; /* offsets in struct ab_pin */
 
 /* The field of this name; "_ratio" may be left out, and with `is_in_bytes` "_bytes". NULL = none. */
 const struct ab_memory_field *ab_dist_field_find(const char *name, size_t n, bool is_in_bytes);

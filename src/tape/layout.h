@@ -72,6 +72,7 @@ struct ab_tape_builder {
     struct ab_edge *edges;
     size_t n_edges, cap_edges;
     uint32_t *awaited; /* in this phase: lane `to` has waited for x[to·MAX + from] ops of from */
+    size_t cap_group_order;
     bool has_groups, has_iterations;
     uint8_t group; /* of what is pushed next */
     uint32_t window;

@@ -75,6 +75,7 @@ void ab_tape_fini(struct ab_tape *tape)
     for (uint32_t l = 0; tape->groups != NULL && l < tape->facts.lanes; l++)
         free(tape->groups[l]);
     free(tape->groups);
+    free(tape->group_order);
     *tape = (struct ab_tape){0};
 }
 
@@ -254,6 +255,8 @@ static void note_group(struct ab_tape_builder *b)
     struct ab_lane_ops *lane = b->to;
     AB_GROW(lane->groups, lane->cap_groups, lane->n_groups);
     lane->groups[lane->n_groups++] = b->group;
+    AB_GROW(b->tape.group_order, b->cap_group_order, b->tape.n_group_order);
+    b->tape.group_order[b->tape.n_group_order++] = b->group;
 }
 
 /* The slot's entry, grown into being. */

@@ -99,6 +99,8 @@ struct ab_tape {
     uint32_t longest_walk;  /* in blocks; 0 = there is none */
     uint8_t **groups; /* lane l: the group of each of its allocations and resizes, refused ones as
                          well, in the order of its ops; NULL = one group. In no digest. */
+    uint8_t *group_order; /* the same of all lanes, in the common order: n_group_order */
+    size_t n_group_order;
     /* Iterations: one ends before the op at each of these positions, those of a lane ascending.
      * Phase p, lane l: [x[p·lanes + l], x[p·lanes + l + 1]) with x = iteration_begin, which is NULL
      * where there are none. What follows a lane's last end is in none. In no digest. */

@@ -42,6 +42,9 @@ struct ab_memory_state {
 struct ab_memory_marks {
     uint32_t live_peak[AB_PHASES_MAX], footprint_peak[AB_PHASES_MAX]; /* positions */
     uint64_t footprint_bytes[AB_PHASES_MAX];
+    /* Where the pages had the most external bytes, and these; only with pins (wire/pins.h). */
+    uint32_t worst, reserved;
+    uint64_t worst_external_bytes;
 };
 
 struct ab_memory_walks { /* of a phase, added up: walks, blocks that they read, what these touch */

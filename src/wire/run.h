@@ -135,6 +135,7 @@ struct ab_run_request {
     uint64_t memory_offset; /* MEMORY: struct ab_memory_report, else 0 */
     uint64_t rows_offset;   /* MEMORY of a tape with times: struct ab_memory_row, else 0 */
     uint32_t cap_rows, reserved_rows;
+    uint64_t pins_offset;       /* MEMORY: struct ab_pins_report, else 0 */
     uint64_t iterations_offset; /* TAIL of a tape with iterations: struct ab_iteration, else 0 */
     struct ab_verify_request verify; /* CHECK */
     uint32_t decorator;              /* enum ab_decorator */
@@ -248,6 +249,9 @@ struct ab_run_page {
 #define AB_WORKER_FD_CALLS 6
 /* PLACED: struct ab_placement_image. */
 #define AB_WORKER_FD_PLACEMENT 7
+/* MEMORY with pins by file: 32 bits for each allocation and resize of the tape, refused ones as well, in
+ * the common order of the lanes: the owner of its block. */
+#define AB_WORKER_FD_OWNERS 8
 #define AB_CALL_OF_OURS 0x41423155u
 /* A sample is stored as its ticks + 1, because a coarse counter may well read 0; 0 = not timed,
  * UINT32_MAX = longer than can be stored: it counts as overflow. One less: the scheduler gave the CPU

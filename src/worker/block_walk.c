@@ -1,59 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sorting without a buffer and without malloc, the two loops that read, and the count over sorted
- * addresses.
+ * The two loops that read, and the count over sorted addresses.
  */
 #include "worker/block_walk.h"
+
+#include "worker/sort.h"
 
 #define LINE_SHIFT 6
 #define PAGE_SHIFT 12
 #define SPAN_SHIFT 21
-enum { SHORT = 16 };
-
-static void sort_short(uint64_t *x, uint32_t n)
-{
-    for (uint32_t i = 1; i < n; i++) {
-        uint64_t moved = x[i];
-        uint32_t k = i;
-        for (; k > 0 && x[k - 1] > moved; k--)
-            x[k] = x[k - 1];
-        x[k] = moved;
-    }
-}
-
-static uint64_t middle_of(uint64_t a, uint64_t b, uint64_t c)
-{
-    uint64_t low = a < b ? a : b, high = a < b ? b : a;
-    return c < low ? low : c > high ? high : c;
-}
-
-/* Quicksort: the smaller part by itself, then the larger one, so that the stack stays small. */
-static void sort(uint64_t *x, uint32_t n)
-{
-    while (n > SHORT) {
-        uint64_t pivot = middle_of(x[0], x[n / 2], x[n - 1]);
-        uint32_t i = 0, k = n - 1;
-        for (;; i++, k--) {
-            while (x[i] < pivot)
-                i++;
-            while (x[k] > pivot)
-                k--;
-            if (i >= k)
-                break;
-            uint64_t swapped = x[i];
-            x[i] = x[k];
-            x[k] = swapped;
-        }
-        uint32_t n_low = k + 1;
-        uint64_t *small = n_low < n - n_low ? x : x + n_low;
-        sort(small, n_low < n - n_low ? n_low : n - n_low);
-        if (small == x)
-            x += n_low;
-        n = n_low < n - n_low ? n - n_low : n_low;
-    }
-    sort_short(x, n);
-}
-
 static uintptr_t address_of(uint64_t entry)
 {
     return (uintptr_t)(entry >> 16);
@@ -62,7 +17,7 @@ static uintptr_t address_of(uint64_t entry)
 void ab_walk_prepare(uint64_t *entries, uint32_t n, enum ab_walk_order order)
 {
     if (order == AB_WALK_ADDRESS)
-        sort(entries, n);
+        ab_sort_ascending(entries, n);
     for (uint32_t i = 0; order == AB_WALK_LINKED && i < n; i++)
         *(volatile uint64_t *)address_of(entries[i]) = entries[i + 1 < n ? i + 1 : 0];
 }
@@ -107,7 +62,7 @@ struct ab_walk_touched ab_walk_count(uint64_t *entries, uint32_t n)
 {
     struct ab_walk_touched touched = {0};
     uint64_t lines = 0, pages = 0, spans = 0; /* all before these are counted */
-    sort(entries, n);
+    ab_sort_ascending(entries, n);
     for (uint32_t i = 0; i < n; i++) {
         uintptr_t first = address_of(entries[i]);
         uintptr_t last = ((first >> LINE_SHIFT) + (entries[i] & 0xffff)) << LINE_SHIFT;

@@ -10,6 +10,7 @@
 #include "worker/block_walk.h"
 #include "worker/heap_memory.h"
 #include "worker/memory_pass.h"
+#include "worker/pins.h"
 #include "worker/residency.h"
 
 #include <string.h>
@@ -37,7 +38,7 @@ static void open_book(struct ab_worker *w, struct ab_memory_pass *m)
 {
     m->book.n_slots = w->image->n_slots;
     m->book.entries = map(w, ((size_t)m->book.n_slots + 1) * sizeof m->book.entries[0]);
-    if (m->report->is_scout) /* it looks at no page */
+    if (m->report->is_scout && w->page->request.pins_offset == 0) /* it looks at no page */
         return;
     ab_page_walk_init(&m->walk, map(w, ab_page_walk_bytes()), &m->residency, &m->baseline);
     ab_page_ledger_open(&m->ledger, &m->residency, &m->baseline, w->image->facts.live_peak_bytes);
@@ -69,6 +70,7 @@ void ab_memory_open(struct ab_worker *w)
     ab_residency_open(&m->residency);
     open_report(w, m);
     open_book(w, m);
+    ab_pins_open(w, m);
     ab_heap_memory_open(w, m);
     m->time.n = w->image->n_steps;
     m->time.steps = ab_tape_steps(w->image);
@@ -117,11 +119,12 @@ static void plan_readings(struct ab_memory_pass *m, uint32_t index)
     m->next_sample = (m->clock + m->sample_interval - 1) / m->sample_interval * m->sample_interval;
 }
 
-/* Keeps the ledger from now on, where blocks have addresses and pages can be read; not of a scout. */
+/* Keeps the ledger from now on, where blocks have addresses and pages can be read; of a scout only
+ * where it is to find the most external bytes. */
 static void follow_pages(struct ab_memory_pass *m)
 {
     const uint32_t unknown = AB_MEMORY_MOVES | AB_MEMORY_NO_PAGES;
-    if (!m->report->is_scout && m->ledger.pool != NULL && (m->report->flags & unknown) == 0)
+    if (m->ledger.pool != NULL && (m->report->flags & unknown) == 0)
         m->book.pages = &m->ledger;
     else if (!m->report->is_scout && m->ledger.pool == NULL)
         m->report->flags |= AB_MEMORY_NO_LEDGER;
@@ -503,15 +506,17 @@ static void visit(struct ab_memory_pass *m, bool is_end)
     read_state(m, &s);
     bool is_checked = is_checkpoint(m, &s) || (is_end && !r->is_scout);
     bool is_sample = m->clock >= m->next_sample || is_end;
+    bool is_wanted = m->book.pins != NULL && ab_pins_is_wanted(m->book.pins, m->clock);
     struct ab_page_split split;
     memset(&split, 0xff, sizeof split); /* UNKNOWN */
-    if (is_sample || is_checked)
-        split = ab_memory_split(m, s.footprint_bytes, is_checked);
+    if (is_sample || is_checked || is_wanted)
+        split = ab_memory_split(m, s.footprint_bytes, is_checked || is_wanted);
     if (is_checked) {
         check_closely(m, &s);
         dispute(m, &s, &split);
     }
     note_peaks(m, &s, m->clock == r->marks.live_peak[m->phase]);
+    ab_pins_visit(m, &s, &split, is_end);
     if (is_sample) {
         add_sample(m, &s, &split);
         m->next_sample = m->clock - m->clock % m->sample_interval + m->sample_interval;
@@ -570,7 +575,8 @@ static void plan_stop(struct ab_memory_pass *m)
     next = least(next, marks->live_peak[m->phase], m->clock);
     if (m->time.next < m->time.n)
         next = least(next, m->time.steps[m->time.next].position, m->clock);
-    m->next_stop = least(next, marks->footprint_peak[m->phase], m->clock);
+    next = least(next, marks->footprint_peak[m->phase], m->clock);
+    m->next_stop = m->book.pins != NULL ? ab_pins_plan(m->book.pins, m->clock, next) : next;
 }
 
 /* Of an op that left no fewer bytes live than the most so far: a new peak, or the touch of the block
@@ -594,7 +600,9 @@ static void stop(struct ab_memory_pass *m)
     if (m->clock == m->phases[m->phase].end)
         end_phases(m);
     else if (m->clock >= m->next_reading || m->book.requested_bytes >= m->next_peak_bytes ||
-             m->clock == marks->live_peak[m->phase] || m->clock == marks->footprint_peak[m->phase])
+             m->clock == marks->live_peak[m->phase] ||
+             m->clock == marks->footprint_peak[m->phase] ||
+             (m->book.pins != NULL && ab_pins_is_wanted(m->book.pins, m->clock)))
         visit(m, false);
     plan_stop(m);
 }
@@ -618,6 +626,14 @@ static void count_walk(struct ab_worker *w, const uint64_t *op)
     ab_walk_add(&m->report->phases[m->phase].walks, entries, n_found);
 }
 
+/* Does it ask for memory? */
+static bool is_request(const struct ab_worker *w, uint64_t op)
+{
+    int kind = ab_op_decode(op, w->wide).kind;
+    return kind == AB_OP_ALLOC || kind == AB_OP_ALLOC_ZEROED || kind == AB_OP_ALLOC_ALIGNED ||
+           kind == AB_OP_RESIZE;
+}
+
 static bool is_walk(uint64_t op)
 {
     return AB_OP_CODE(op) == AB_CODE_TOUCH && AB_TOUCH_MODE(AB_OP_SIZE(op)) == AB_TOUCH_WALK;
@@ -637,6 +653,8 @@ void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_gi
         ab_book_put(&m->book, AB_OP_SLOT(*op), given);
         ab_heap_memory_note(w, m, AB_OP_SLOT(*op));
     }
+    if (AB_UNLIKELY(m->book.pins != NULL) && is_request(w, *op))
+        ab_pins_take(m->book.pins, AB_OP_SLOT(*op), given, m->clock);
     if ((TOUCHING >> AB_OP_CODE(*op) & 1) != 0)
         note_touch(m, *op, old_size);
     if (AB_UNLIKELY(is_walk(*op)))

@@ -6,6 +6,7 @@
 #include "worker/page_walk.h"
 
 #include "worker/page_ledger.h"
+#include "worker/pins.h"
 
 #include <string.h>
 
@@ -197,6 +198,8 @@ void ab_book_drop(struct ab_block_book *b, uint32_t slot)
         return;
     if (b->pages != NULL)
         ab_page_ledger_drop(b->pages, e->at, e->size, e->usable);
+    if (AB_UNLIKELY(b->pins != NULL))
+        ab_pins_drop(b->pins, slot, e);
     b->requested_bytes -= e->size;
     b->usable_bytes -= e->usable;
     e->is_live = false;

@@ -38,10 +38,12 @@ struct ab_given { /* what an allocation or a resize gave */
 };
 
 struct ab_page_ledger;
+struct ab_pins;
 
 struct ab_block_book {
     struct ab_block_entry *entries;
     struct ab_page_ledger *pages; /* learns of each block; NULL = none */
+    struct ab_pins *pins;         /* learns of each block that goes; NULL = not asked for */
     uint32_t n_slots;
     uint64_t requested_bytes, usable_bytes;
     bool is_usable_unknown; /* usable bytes are taken to be those asked for */

@@ -133,6 +133,25 @@ static void put_over_time(struct ab_html *h, const struct ab_report *report)
     ab_grid_fini(&g);
 }
 
+/* ---- who pins the pages ---- */
+
+static void put_pins(struct ab_html *h, const struct ab_report *report)
+{
+    static const enum ab_pin_moment shown[] = AB_PINS_SHOWN;
+    static const char *const titles[] = {
+        "Who pins the pages where external bytes are at their most",
+        "Who pins the pages in the end"};
+    for (unsigned i = 0; i < AB_ARRAY_LEN(shown); i++) {
+        struct ab_grid g;
+        if (ab_pins_grid(report->session, shown[i], &g)) {
+            ab_page_grid(h, report, titles[i], &g);
+            if (g.remark != NULL)
+                ab_html_f(h, "<p>%s</p>\n", g.remark);
+        }
+        ab_grid_fini(&g);
+    }
+}
+
 /* ---- the peak ---- */
 
 static void put_whys(struct ab_html *h, const struct ab_session *s,
@@ -247,6 +266,7 @@ void ab_page_memory(struct ab_html *h, const struct ab_report *report)
         put_whys(h, s, &report->view->memory);
     }
     ab_grid_fini(&g);
+    put_pins(h, report);
     put_over_time(h, report);
     put_timelines(h, report);
     put_walks(h, report);

@@ -13,6 +13,7 @@
 #include "result/result_fields.h"
 #include "stats/growth.h"
 #include "stats/metric.h"
+#include "stats/pins.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -195,6 +196,20 @@ static void put_iterations(FILE *to, const struct ab_session *s, const struct ab
     }
 }
 
+/* In the column `op` the moment, in front of the metric who pins: "parse_header (http.c:120)/pinned". */
+static void put_pin(FILE *to, const struct ab_session *s, const struct ab_pin *pin)
+{
+    char what[sizeof pin->function + sizeof pin->file + 32], name[sizeof what + 32];
+    struct row row = row_of(s, pin->backend, pin->round, pin->phase, ab_pin_moment_names[pin->at]);
+    ab_pin_name(pin, what, sizeof what);
+    for (size_t i = 0; i < AB_PIN_FIELDS; i++) {
+        snprintf(name, sizeof name, "%s/%s", what, ab_pin_fields[i].name);
+        put_number(to, &row, name,
+                   *(const double *)(const void *)((const char *)pin + ab_pin_fields[i].offset),
+                   ab_pin_fields[i].unit);
+    }
+}
+
 bool ab_sink_csv(FILE *to, const struct ab_session *session)
 {
     struct ab_format_guard guard;
@@ -213,6 +228,7 @@ bool ab_sink_csv(FILE *to, const struct ab_session *session)
     PUT(memory, put_memory)
     PUT(dists, put_dist)
     PUT(iterations, put_iterations)
+    PUT(pins, put_pin)
 #undef PUT
     ab_format_end(&guard);
     return true;

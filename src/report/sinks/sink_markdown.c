@@ -76,6 +76,12 @@ static void add_cell(struct ab_text *t, const struct ab_grid_cell *cell)
         ab_sinks_markdown_text(t, cell->text);
     else if (!isfinite(cell->value))
         ab_text_add(t, cell->kind == AB_GRID_TEXT ? "-" : "n/a");
+    else if (cell->kind == AB_GRID_BLANK)
+        ab_text_add(t, "");
+    else if (cell->kind == AB_GRID_SHARE)
+        ab_text_add(t, ab_format_share(text, cell->value, " "));
+    else if (cell->kind == AB_GRID_AMOUNT)
+        ab_text_add(t, ab_units_count(text, sizeof text, cell->value));
     else if (cell->kind == AB_GRID_BYTES)
         ab_text_add(t, ab_units_bytes(text, sizeof text, cell->value));
     else
@@ -135,6 +141,23 @@ static void add_over_time(struct ab_text *t, const struct ab_session *s)
     ab_grid_fini(&g);
 }
 
+static void add_pins(struct ab_text *t, const struct ab_session *s)
+{
+    static const enum ab_pin_moment shown[] = AB_PINS_SHOWN;
+    for (unsigned i = 0; i < AB_ARRAY_LEN(shown); i++) {
+        struct ab_grid g;
+        if (ab_pins_grid(s, shown[i], &g)) {
+            ab_text_addf(t, "%s\n\n", g.title);
+            if (g.remark != NULL) {
+                ab_sinks_markdown_text(t, g.remark);
+                ab_text_add(t, "\n\n");
+            }
+            add_table(t, &g, g.n_rows);
+        }
+        ab_grid_fini(&g);
+    }
+}
+
 static void add_warnings(struct ab_text *t, const struct ab_view_warnings *warnings)
 {
     for (size_t i = 0; i < warnings->n; i++) {
@@ -166,6 +189,7 @@ static bool markdown_answer(struct ab_text *to, const struct ab_session *session
         ab_text_add(to, "\n");
         add_ranking(to, &view);
         add_over_time(to, session);
+        add_pins(to, session);
         add_warnings(to, &view.warnings);
     }
     ab_view_fini(&view);

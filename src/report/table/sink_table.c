@@ -304,6 +304,16 @@ static void print_walks(FILE *to, const struct ab_session *s, struct ab_table_st
         fputc('\n', to);
 }
 
+static void print_pins(FILE *to, const struct ab_session *s, struct ab_table_style style)
+{
+    static const enum ab_pin_moment shown[] = AB_PINS_SHOWN;
+    struct ab_legend legend = {0};
+    struct ab_grid g;
+    for (unsigned i = 0; i < AB_ARRAY_LEN(shown); i++)
+        if (print_if(ab_pins_grid(s, shown[i], &g), to, &g, style, &legend))
+            fputc('\n', to);
+}
+
 static void print_topics(FILE *to, const struct ab_view *v, struct ab_table_style style)
 {
     const struct ab_session *s = v->session;
@@ -313,6 +323,8 @@ static void print_topics(FILE *to, const struct ab_view *v, struct ab_table_styl
     ab_table_depth(to, v, style);
     if ((style.topics & AB_TOPIC_MEMORY) != 0)
         ab_table_memory(to, s, style);
+    if ((style.topics & AB_TOPIC_PINS) != 0)
+        print_pins(to, s, style);
     if (style.topics != 0)
         table_notes(to, s, style);
 }

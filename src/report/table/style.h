@@ -14,6 +14,7 @@ enum ab_topic {
     AB_TOPIC_WORST = 4,  /* the slowest calls */
     AB_TOPIC_MEMORY = 8, /* memory by phase, over the ops, and when all is freed */
     AB_TOPIC_PERCENTILES = 16, /* how far the samples of one round carry */
+    AB_TOPIC_PINS = 32,        /* who holds the pages; the memory pass is asked for it */
     AB_TOPICS_USUAL = AB_TOPIC_TIME | AB_TOPIC_WORST | AB_TOPIC_MEMORY,
     AB_TOPICS_ALL = 31
 };

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writes the file of owners (wire/run.h) and gives each owner its name.
+ */
+#include "app/owners.h"
+
+#include "core/grow.h"
+#include "core/memory.h"
+#include "report/table/style.h"
+#include "symbols/site_match.h"
+#include "tape/tape.h"
+#include "trace_tools/walk.h"
+#include "workload/config.h"
+#include "workload/workload.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BUFFERED = 1 << 14, HELD_MOST = 1 << 24 /* owners that are kept in memory */ };
+
+bool ab_owners_are_wanted(const struct ab_options *o, const struct ab_workload *workload)
+{
+    bool is_wanted = (o->topics & AB_TOPIC_PINS) != 0;
+    for (size_t i = 0; i < o->n_gates; i++)
+        is_wanted = is_wanted || strstr(o->gates[i], "/pins/") != NULL;
+    const struct ab_remarks *gates = workload != NULL ? ab_workload_gates(workload) : NULL;
+    for (size_t i = 0; gates != NULL && i < gates->n; i++)
+        is_wanted = is_wanted || strstr(gates->items[i].node.text, "/pins/") != NULL;
+    return is_wanted;
+}
+
+static struct ab_owner_name *add_name(struct ab_owner_list *list, const char *function)
+{
+    AB_GROW_ZEROED(list->names, list->cap, list->n);
+    struct ab_owner_name *name = &list->names[list->n++];
+    snprintf(name->function, sizeof name->function, "%s", function);
+    return name;
+}
+
+static void end_names(struct ab_owner_list *list, enum ab_pin_group group)
+{
+    list->owners.names = list->names;
+    list->owners.n = (uint32_t)list->n;
+    list->owners.group = group;
+}
+
+/* ---- the file ---- */
+
+struct writer {
+    struct ab_shared_file file;
+    uint32_t buffer[BUFFERED];
+    size_t n;
+};
+
+static enum ab_status flush(struct writer *w, struct ab_err *err)
+{
+    uint64_t ignored;
+    size_t bytes = w->n * sizeof w->buffer[0];
+    w->n = 0;
+    return bytes == 0 ? AB_OK
+                      : ab_shared_file_append(&w->file, w->buffer, bytes, sizeof w->buffer[0],
+                                              &ignored, err);
+}
+
+static enum ab_status put(struct writer *w, uint32_t owner, struct ab_err *err)
+{
+    if (w->n == BUFFERED)
+        AB_TRY(flush(w, err));
+    w->buffer[w->n++] = owner;
+    return AB_OK;
+}
+
+static enum ab_status begin_file(struct writer *w, bool is_held, struct ab_err *err)
+{
+    w->n = 0;
+    return ab_shared_file_begin(is_held, "the owners of blocks", 0, &w->file, err);
+}
+
+/* Whatever came before: the file is handed over or gone. */
+static enum ab_status end_file(struct writer *w, enum ab_status status, struct ab_owner_list *out,
+                               struct ab_err *err)
+{
+    if (status == AB_OK)
+        status = flush(w, err);
+    if (status == AB_OK)
+        status = ab_shared_file_protect(&w->file, w->file.end, err);
+    if (status == AB_OK && (out->owners.fd = dup(w->file.fd)) < 0)
+        status = ab_fail_errno(err, AB_SYSTEM, "cannot keep the owners of blocks");
+    ab_shared_file_abandon(&w->file);
+    return status;
+}
+
+/* ---- call sites ---- */
+
+struct sites {
+    struct writer writer;
+    struct ab_site_table table;
+    struct ab_site_names names;
+    uint32_t *of_stack; /* owner + 1 of a stack; 0 = not asked for yet */
+    size_t cap_stacks;
+    uint32_t *hashed; /* owners by name: number + 1 */
+    size_t n_hashed;
+    struct ab_owner_list *out;
+};
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* Of a place whose name is not known: where it is in its module. */
+static void name_address(const struct ab_site_table *t, const struct ab_site_frame *frame,
+                         struct ab_owner_name *out)
+{
+    const struct ab_site_module *module = ab_site_module_of(t, frame);
+    if (module == NULL)
+        snprintf(out->function, sizeof out->function, "code made at run time");
+    else
+        snprintf(out->function, sizeof out->function, "%.100s+0x%llx", last_part(module->path),
+                 (unsigned long long)frame->address);
+}
+
+/* The innermost function of the frame that does not only hand memory on; false: there is none. */
+static bool name_frame(struct sites *s, const struct ab_site_frame *frame, bool is_last,
+                       struct ab_owner_name *out)
+{
+    const struct ab_site_module *module = ab_site_module_of(&s->table, frame);
+    struct ab_site_named named = ab_site_names_find(&s->names, frame);
+    for (size_t i = 0; i < named.n; i++) {
+        const struct ab_symbol *symbol = &named.items[i];
+        if (ab_wrappers_has(module, symbol) && !(is_last && i + 1 == named.n))
+            continue;
+        *out = (struct ab_owner_name){.line = symbol->line > 0 ? (uint32_t)symbol->line : 0};
+        snprintf(out->file, sizeof out->file, "%.127s",
+                 symbol->file[0] != 0 ? last_part(symbol->file)
+                 : module != NULL     ? last_part(module->path)
+                                      : "");
+        if (symbol->function[0] != 0)
+            ab_wrappers_bare_name(symbol->function, out->function, sizeof out->function);
+        else
+            name_address(&s->table, frame, out);
+        return true;
+    }
+    return false;
+}
+
+static void name_stack(struct sites *s, uint32_t stack, struct ab_owner_name *out)
+{
+    size_t depth = s->table.stacks[stack - 1].depth;
+    *out = (struct ab_owner_name){.function = AB_PIN_UNKNOWN};
+    for (size_t i = 0; i < depth; i++)
+        if (name_frame(s, ab_site_frame(&s->table, stack, i), i + 1 == depth, out))
+            return;
+}
+
+static uint64_t hash_name(const struct ab_owner_name *name)
+{
+    uint64_t h = UINT64_C(14695981039346656037) ^ name->line;
+    for (const char *c = name->function; *c != 0; c++)
+        h = (h ^ (uint8_t)*c) * UINT64_C(1099511628211);
+    for (const char *c = name->file; *c != 0; c++)
+        h = (h ^ (uint8_t)*c) * UINT64_C(1099511628211);
+    return h;
+}
+
+static void hash_again(struct sites *s)
+{
+    s->n_hashed = s->n_hashed == 0 ? 1024 : 2 * s->n_hashed;
+    free(s->hashed);
+    s->hashed = ab_alloc_zeroed(s->n_hashed, sizeof s->hashed[0]);
+    for (uint32_t i = 0; i < s->out->n; i++) {
+        size_t at = hash_name(&s->out->names[i]) & (s->n_hashed - 1);
+        while (s->hashed[at] != 0)
+            at = (at + 1) & (s->n_hashed - 1);
+        s->hashed[at] = i + 1;
+    }
+}
+
+static bool is_same(const struct ab_owner_name *a, const struct ab_owner_name *b)
+{
+    return a->line == b->line && strcmp(a->function, b->function) == 0 &&
+           strcmp(a->file, b->file) == 0;
+}
+
+static uint32_t know_name(struct sites *s, const struct ab_owner_name *name)
+{
+    if (s->out->n * 2 >= s->n_hashed)
+        hash_again(s);
+    size_t at = hash_name(name) & (s->n_hashed - 1);
+    for (; s->hashed[at] != 0; at = (at + 1) & (s->n_hashed - 1))
+        if (is_same(&s->out->names[s->hashed[at] - 1], name))
+            return s->hashed[at] - 1;
+    *add_name(s->out, "") = *name;
+    s->hashed[at] = (uint32_t)s->out->n;
+    return s->hashed[at] - 1;
+}
+
+/* Owner 0 has the blocks whose site is not known. */
+static uint32_t owner_of(struct sites *s, uint32_t stack)
+{
+    struct ab_owner_name name;
+    if (stack == 0)
+        return 0;
+    AB_GROW_ZEROED(s->of_stack, s->cap_stacks, stack);
+    if (s->of_stack[stack] == 0) {
+        name_stack(s, stack, &name);
+        s->of_stack[stack] = know_name(s, &name) + 1;
+    }
+    return s->of_stack[stack] - 1;
+}
+
+static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
+{
+    struct sites *s = user;
+    for (size_t i = 0; i < batch->n; i++) {
+        const struct ab_event *e = &batch->events[i];
+        if (e->kind != AB_EVENT_FREE && !e->released)
+            AB_TRY(put(&s->writer, owner_of(s, e->site), err));
+    }
+    return AB_OK;
+}
+
+enum ab_status ab_owners_of_sites(const struct ab_options *o, const char *path,
+                                  struct ab_owner_list *out, struct ab_err *err)
+{
+    struct sites *s = ab_alloc_zeroed(1, sizeof *s);
+    const struct ab_walk walk = {
+        .path = path, .is_partial = o->is_partial, .sites = &s->table, .visit = visit, .user = s};
+    s->out = out;
+    ab_site_names_init(&s->names, &s->table);
+    add_name(out, AB_PIN_UNKNOWN);
+    enum ab_status status = begin_file(&s->writer, false, err);
+    if (status == AB_OK)
+        status = end_file(&s->writer, ab_trace_walk(&walk, NULL, err), out, err);
+    end_names(out, AB_PIN_SITE);
+    ab_site_names_fini(&s->names);
+    ab_site_table_fini(&s->table);
+    free(s->of_stack);
+    free(s->hashed);
+    free(s);
+    return status;
+}
+
+/* ---- sets, sizes ---- */
+
+void ab_owners_of_sizes(struct ab_owner_list *out)
+{
+    char text[64];
+    add_name(out, "0-1 B");
+    for (unsigned c = 1; c < 64; c++) {
+        unsigned long long most = 1ull << c;
+        snprintf(text, sizeof text, c == 1 ? "2 B" : "%llu-%llu B", most / 2 + 1, most);
+        add_name(out, text);
+    }
+    end_names(out, AB_PIN_SIZE);
+}
+
+enum ab_status ab_owners_of_sets(const struct ab_tape *tape, const struct ab_workload *workload,
+                                 struct ab_owner_list *out, struct ab_err *err)
+{
+    if (tape->group_order == NULL) {
+        ab_owners_of_sizes(out);
+        return AB_OK;
+    }
+    struct writer *w = ab_alloc_zeroed(1, sizeof *w);
+    for (size_t i = 0; i < ab_workload_count_sets(workload) && i < AB_GROUPS_MAX; i++)
+        add_name(out, ab_workload_set_name(workload, i));
+    enum ab_status status = begin_file(w, tape->n_group_order <= HELD_MOST, err);
+    if (status == AB_OK) {
+        for (size_t i = 0; i < tape->n_group_order && status == AB_OK; i++)
+            status = put(w, tape->group_order[i], err);
+        status = end_file(w, status, out, err);
+    }
+    end_names(out, AB_PIN_SET);
+    free(w);
+    return status;
+}
+
+void ab_owners_fini(struct ab_owner_list *list)
+{
+    if (list->owners.fd > 0)
+        close(list->owners.fd);
+    free(list->names);
+    *list = (struct ab_owner_list){0};
+}

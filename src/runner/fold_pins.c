@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Makes records of what the memory pass shared out among the owners of blocks, after checking that each
+ * moment adds up.
+ */
+#include "runner/fold.h"
+
+#include "core/grow.h"
+#include "core/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Groups of a moment that are kept by name. */
+enum { GROUPS_MOST = 100 };
+#define SECOND_NS 1e9
+
+struct moment {
+    const struct ab_fold *f;
+    const struct ab_owners *owners;
+    const struct ab_pins_state *state;
+    bool has_usable;
+    double retained_bytes; /* of all pages without a block; NaN = not known */
+};
+
+static bool adds_up(const struct ab_pins_state *s, uint32_t n_owners)
+{
+    struct ab_pins_row sum = s->rest;
+    for (uint32_t i = 0; i < s->n_rows; i++) {
+        if (s->rows[i].owner >= n_owners)
+            return false;
+        sum.live += s->rows[i].live;
+        sum.internal += s->rows[i].internal;
+        sum.external += s->rows[i].external;
+        sum.external_2m += s->rows[i].external_2m;
+    }
+    return sum.live == s->live && sum.internal == s->internal && sum.external == s->external &&
+           sum.external_2m == s->external_2m;
+}
+
+static bool is_consistent(const struct ab_fold *f, const struct ab_owners *owners,
+                          const struct ab_pins_state *s)
+{
+    const struct ab_tape_image *tape = f->tape->image;
+    return s->phase < tape->n_phases && f->tape->phases[s->phase].is_measured &&
+           s->position <= tape->n_ops && s->moment < AB_PINS_MOMENT_COUNT &&
+           s->n_rows <= AB_PINS_ROWS_MOST && adds_up(s, owners->n);
+}
+
+/* Of the work at this position. */
+static double seconds_at(const struct ab_fold *f, uint32_t position)
+{
+    const struct ab_time_step *steps = ab_tape_steps(f->tape->image);
+    uint32_t low = 0, high = f->tape->image->n_steps;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (steps[middle].position <= position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low == 0 ? 0 : (double)steps[low - 1].time_ns / SECOND_NS;
+}
+
+static double age_of(const struct moment *m, uint32_t birth)
+{
+    if (birth > m->state->position)
+        return NAN;
+    if (m->f->tape->image->n_steps > 0)
+        return seconds_at(m->f, m->state->position) - seconds_at(m->f, birth);
+    return (double)(m->state->position - birth);
+}
+
+static struct ab_pin *add_pin(const struct moment *m, const char *function)
+{
+    struct ab_session *s = m->f->session;
+    AB_GROW(s->pins, s->cap_pins, s->n_pins);
+    struct ab_pin *pin = &s->pins[s->n_pins++];
+    *pin = (struct ab_pin){.backend = m->f->backend,
+                           .round = m->f->round,
+                           .phase = m->f->tape->phases[m->state->phase].name,
+                           .at = (enum ab_pin_moment)m->state->moment,
+                           .position = m->state->position,
+                           .group = m->owners->group,
+                           .median_bytes = NAN,
+                           .median_age = NAN,
+                           .is_age_in_seconds = m->f->tape->image->n_steps > 0,
+                           .lane = AB_PIN_SEVERAL};
+    snprintf(pin->function, sizeof pin->function, "%s", function);
+    return pin;
+}
+
+static void fill(const struct moment *m, const struct ab_pins_row *row, struct ab_pin *pin)
+{
+    pin->live_bytes = (double)row->live;
+    pin->internal_bytes = m->has_usable ? (double)row->internal : NAN;
+    pin->pinned_bytes = (double)(row->external + (m->has_usable ? 0 : row->internal));
+    pin->pinned_2m_bytes = (double)(row->external_2m + (m->has_usable ? 0 : row->internal));
+    pin->retained_bytes = isnan(m->retained_bytes) ? NAN : (double)row->retained;
+    pin->blocks = (double)row->blocks;
+    pin->pages = (double)row->pages;
+}
+
+static void add_group(const struct moment *m, const struct ab_pins_row *row)
+{
+    const struct ab_owner_name *name = &m->owners->names[row->owner];
+    struct ab_pin *pin = add_pin(m, name->function);
+    fill(m, row, pin);
+    memcpy(pin->file, name->file, sizeof pin->file);
+    pin->line = name->line;
+    if (row->blocks == 0)
+        return;
+    pin->median_bytes = (double)row->median_size;
+    pin->median_age = age_of(m, row->median_birth);
+    pin->lane = row->lane;
+}
+
+static void add_up(struct ab_pins_row *sum, const struct ab_pins_row *row)
+{
+    sum->live += row->live;
+    sum->internal += row->internal;
+    sum->external += row->external;
+    sum->external_2m += row->external_2m;
+    sum->retained += row->retained;
+    sum->blocks += row->blocks;
+    sum->pages += row->pages;
+}
+
+static int by_pinned(const void *a, const void *b)
+{
+    const struct ab_pin *x = a, *y = b;
+    if (x->pinned_bytes != y->pinned_bytes)
+        return x->pinned_bytes < y->pinned_bytes ? 1 : -1;
+    return (x->retained_bytes < y->retained_bytes) - (x->retained_bytes > y->retained_bytes);
+}
+
+/* What no group has is the allocator's own. */
+static void add_allocator(const struct moment *m, uint64_t retained)
+{
+    struct ab_pins_row none = {0};
+    if (!(m->retained_bytes > (double)retained))
+        return;
+    struct ab_pin *pin = add_pin(m, AB_PIN_ALLOCATOR);
+    fill(m, &none, pin);
+    pin->retained_bytes = m->retained_bytes - (double)retained;
+}
+
+static void add_moment(struct moment *m)
+{
+    const struct ab_pins_state *s = m->state;
+    struct ab_session *session = m->f->session;
+    struct ab_pins_row others = s->rest, all = s->rest;
+    uint64_t used = s->live + s->internal + s->external;
+    for (uint32_t i = 0; i < s->n_rows; i++) {
+        add_up(&all, &s->rows[i]);
+        if (i >= GROUPS_MOST)
+            add_up(&others, &s->rows[i]);
+    }
+    bool is_known = s->footprint != AB_MEMORY_UNKNOWN && s->footprint >= used + all.retained;
+    m->retained_bytes = is_known ? (double)(s->footprint - used) : NAN;
+    uint32_t first = session->n_pins;
+    for (uint32_t i = 0; i < s->n_rows && i < GROUPS_MOST; i++)
+        add_group(m, &s->rows[i]);
+    qsort(session->pins + first, session->n_pins - first, sizeof session->pins[0], by_pinned);
+    if (s->n_rows > GROUPS_MOST)
+        fill(m, &others, add_pin(m, AB_PIN_OTHERS));
+    add_allocator(m, all.retained);
+}
+
+/* By position, and at one position in the order of the moments; the end of the last phase is last. */
+static int by_position(const void *a, const void *b)
+{
+    const struct ab_pins_state *x = *(const struct ab_pins_state *const *)a;
+    const struct ab_pins_state *y = *(const struct ab_pins_state *const *)b;
+    if (x->position != y->position)
+        return x->position < y->position ? -1 : 1;
+    bool x_ends = x->moment == AB_PINS_END, y_ends = y->moment == AB_PINS_END;
+    if (x_ends != y_ends)
+        return x_ends ? 1 : -1;
+    return x->moment != y->moment ? (x->moment < y->moment ? -1 : 1)
+                                  : (x->phase > y->phase) - (x->phase < y->phase);
+}
+
+void ab_fold_pins(const struct ab_fold *f, const struct ab_owners *owners,
+                  const struct ab_outcome *run)
+{
+    const struct ab_pins_report *r = run->pins;
+    const struct ab_pins_state *states[AB_PINS_STATES_MOST];
+    uint32_t n = 0;
+    if (r == NULL || owners == NULL || ab_fold_doubt(run->memory) != NULL)
+        return;
+    for (uint32_t i = 0; i < AB_PINS_STATES_MOST; i++)
+        if (r->states[i].position != AB_MEMORY_NEVER && is_consistent(f, owners, &r->states[i]))
+            states[n++] = &r->states[i];
+    qsort(states, n, sizeof states[0], by_position);
+    for (uint32_t i = 0; i < n; i++) {
+        struct moment m = {.f = f,
+                           .owners = owners,
+                           .state = states[i],
+                           .has_usable = ab_fold_has_usable(run->memory, states[i]->phase)};
+        add_moment(&m);
+    }
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds a moment in the records of a result, which has those of each moment one after the other.
+ */
+#include "stats/pins.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_of(const struct ab_pin *pin, uint32_t backend, uint32_t round, enum ab_pin_moment at)
+{
+    return pin->backend == backend && pin->at == at &&
+           (round == AB_PINS_FIRST_ROUND || pin->round == round);
+}
+
+static bool is_same_moment(const struct ab_pin *a, const struct ab_pin *b)
+{
+    return a->backend == b->backend && a->round == b->round && a->at == b->at &&
+           a->position == b->position && strcmp(a->phase, b->phase) == 0;
+}
+
+static double known_or_0(double bytes)
+{
+    return isnan(bytes) ? 0 : bytes;
+}
+
+static void add_up(struct ab_pins_of *m)
+{
+    m->live_bytes = m->pinned_bytes = m->resident_bytes = 0;
+    for (uint32_t i = 0; i < m->n; i++) {
+        const struct ab_pin *pin = &m->pins[i];
+        m->live_bytes += pin->live_bytes;
+        m->pinned_bytes += pin->pinned_bytes;
+        m->resident_bytes += pin->live_bytes + pin->pinned_bytes + known_or_0(pin->internal_bytes) +
+                             pin->retained_bytes; /* NaN where retained pages are not known */
+    }
+}
+
+bool ab_pins_find(const struct ab_session *s, uint32_t backend, uint32_t round,
+                  enum ab_pin_moment at, struct ab_pins_of *out)
+{
+    *out = (struct ab_pins_of){0};
+    for (uint32_t i = 0; i < s->n_pins; i++) {
+        const struct ab_pin *pin = &s->pins[i];
+        if (!is_of(pin, backend, round, at) || (out->n > 0 && out->pins[0].round != pin->round))
+            continue;
+        if (out->n == 0 || !is_same_moment(&out->pins[0], pin))
+            *out = (struct ab_pins_of){.pins = pin};
+        out->n++;
+    }
+    add_up(out);
+    return out->n > 0;
+}
+
+void ab_pin_name(const struct ab_pin *pin, char *buf, size_t cap)
+{
+    if (pin->file[0] == 0)
+        snprintf(buf, cap, "%s", pin->function);
+    else if (pin->line == 0)
+        snprintf(buf, cap, "%s (%s)", pin->function, pin->file);
+    else
+        snprintf(buf, cap, "%s (%s:%u)", pin->function, pin->file, pin->line);
+}

@@ -1,0 +1,613 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Blocks are put into lists by stretches of 2 MiB; each stretch is sorted by address and gone through
+ * page by page against the page tables.
+ */
+#include "worker/pins.h"
+
+#include "base/bits.h"
+#include "wire/pins.h"
+#include "worker/memory_pass.h"
+#include "worker/sort.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BUFFERED = 1 << 14, STRETCHES_LEAST = 1 << 11, STRETCHES_MOST = 1 << 18, SPARE = 8 };
+#define ADDRESS_TOP (UINT64_C(1) << 56) /* beyond is nonsense, as are larger blocks than: */
+#define BLOCK_BYTES_MAX (UINT64_C(1) << 40)
+#define STRETCH_BYTES (UINT64_C(1) << AB_STRETCH_LOG2)
+#define OWNERS_MOST (UINT32_C(1) << 24)
+
+struct stretch {
+    uint64_t number;                       /* + 1; 0 = empty */
+    uint32_t first, reserved;              /* node + 1 */
+    uint32_t last[AB_RESIDENCY_PAGES_MAX]; /* owner + 1 of the block that was freed last there */
+};
+
+struct node { /* a block that lies in a stretch */
+    uint32_t slot, next;
+};
+
+struct sum { /* of an owner */
+    struct ab_pins_row row;
+    uint64_t stamp;   /* of the page that on_page is of */
+    uint64_t on_page; /* usable bytes */
+    uint64_t stretch; /* number + 1 of the one that on_stretch is of */
+    uint64_t on_stretch;
+    uint32_t index; /* of its row + 1; 0 = none */
+};
+
+struct ab_pins {
+    struct ab_pins_report *report;
+    const struct ab_memory_marks *marks;
+    const struct ab_block_book *book;
+    const struct ab_residency *residency;
+    const struct ab_page_runs *baseline;
+    uint32_t *owners, *births; /* by slot */
+    struct stretch *table, *recent;
+    uint64_t cap_stretches, n_stretches;
+    struct node *nodes;
+    uint32_t n_nodes, cap_nodes;
+    uint64_t *sorted;                         /* one a slot */
+    struct sum *sums;                         /* one an owner */
+    uint32_t *found;                          /* owners on the page … */
+    uint32_t *found_in_stretch, n_in_stretch; /* … and in the stretch */
+    uint64_t *keys;                           /* one an owner, or a byte of a page */
+    uint64_t stamp;
+    uint32_t *buffer; /* of the file of owners */
+    uint32_t n_buffered, at;
+    uint64_t file_at;
+    struct ab_pins_state *scratch;
+    uint32_t resident_peak, live_peak; /* positions, AB_MEMORY_NEVER = none yet */
+    uint64_t resident_bytes, resident_requested, live_bytes, external_bytes;
+};
+
+/* ---- memory ---- */
+
+static void *map(struct ab_worker *w, size_t bytes)
+{
+    return ab_worker_map(w, bytes, "tables of the owners of blocks");
+}
+
+static uint64_t count_stretches(uint64_t live_peak_bytes)
+{
+    uint64_t n = STRETCHES_LEAST;
+    while (n < STRETCHES_MOST && n < (live_peak_bytes >> AB_STRETCH_LOG2) * SPARE)
+        n *= 2;
+    return n;
+}
+
+void ab_pins_open(struct ab_worker *w, struct ab_memory_pass *m)
+{
+    const struct ab_run_request *request = &w->page->request;
+    if (request->pins_offset == 0)
+        return;
+    struct ab_pins *p = map(w, sizeof *p);
+    size_t n_slots = (size_t)m->book.n_slots + 1;
+    size_t page = (size_t)1 << m->residency.page_log2;
+    p->report = (struct ab_pins_report *)(void *)((char *)w->page + request->pins_offset);
+    memset(&p->report->is_lost, 0, sizeof *p->report - offsetof(struct ab_pins_report, is_lost));
+    if (p->report->n_owners > OWNERS_MOST)
+        ab_worker_fail(w, AB_FAILURE_SYSTEM, "more owners of blocks than there is room for", NULL);
+    p->marks = &m->report->marks;
+    p->book = &m->book;
+    p->residency = &m->residency;
+    p->baseline = &m->baseline;
+    p->owners = map(w, n_slots * sizeof p->owners[0]);
+    p->births = map(w, n_slots * sizeof p->births[0]);
+    p->cap_stretches = count_stretches(w->image->facts.live_peak_bytes);
+    p->table = p->recent = map(w, p->cap_stretches * sizeof p->table[0]);
+    p->cap_nodes = (uint32_t)(n_slots + 4 * (w->image->facts.live_peak_bytes >> AB_STRETCH_LOG2) +
+                              (1 << 16));
+    p->nodes = map(w, p->cap_nodes * sizeof p->nodes[0]);
+    p->sorted = map(w, n_slots * sizeof p->sorted[0]);
+    p->sums = map(w, (size_t)p->report->n_owners * sizeof p->sums[0]);
+    p->found = map(w, page * sizeof p->found[0]);
+    p->found_in_stretch = map(w, (size_t)p->report->n_owners * sizeof p->found_in_stretch[0]);
+    p->keys = map(w, (page > p->report->n_owners ? page : p->report->n_owners) * sizeof p->keys[0]);
+    p->buffer = map(w, BUFFERED * sizeof p->buffer[0]);
+    p->scratch = map(w, sizeof *p->scratch);
+    p->resident_peak = p->live_peak = AB_MEMORY_NEVER;
+    for (unsigned i = 0; i < AB_PINS_STATES_MOST; i++)
+        p->report->states[i].position = AB_MEMORY_NEVER;
+    p->report->n_states = AB_PINS_END;
+    p->report->seen_worst = AB_MEMORY_NEVER;
+    m->book.pins = p;
+}
+
+/* ---- each block ---- */
+
+static uint32_t read_owner(struct ab_pins *p)
+{
+    if (p->at == p->n_buffered) {
+        ssize_t n = pread(AB_WORKER_FD_OWNERS, p->buffer, BUFFERED * sizeof p->buffer[0],
+                          (off_t)p->file_at);
+        if (n < (ssize_t)sizeof p->buffer[0]) {
+            p->report->is_lost = 1;
+            return 0;
+        }
+        p->n_buffered = (uint32_t)((size_t)n / sizeof p->buffer[0]);
+        p->file_at += p->n_buffered * sizeof p->buffer[0];
+        p->at = 0;
+    }
+    return p->buffer[p->at++];
+}
+
+void ab_pins_take(struct ab_pins *p, uint32_t slot, const struct ab_given *given, uint32_t position)
+{
+    uint32_t owner = p->report->by == AB_PINS_BY_SIZE ? ab_size_class_log2(given->size)
+                                                      : read_owner(p);
+    if (given->at == 0)
+        return; /* refused: it has an owner in the file all the same */
+    p->owners[slot] = owner < p->report->n_owners ? owner : 0;
+    p->births[slot] = position;
+}
+
+/* NULL: the table is full. */
+static struct stretch *find(struct ab_pins *p, uint64_t number)
+{
+    uint64_t i = number * UINT64_C(0x9e3779b97f4a7c15) >> 20 & (p->cap_stretches - 1);
+    if (p->recent->number == number + 1)
+        return p->recent;
+    while (p->table[i].number != 0 && p->table[i].number != number + 1)
+        i = (i + 1) & (p->cap_stretches - 1);
+    if (p->table[i].number == 0) {
+        if (p->n_stretches >= p->cap_stretches / 4 * 3)
+            return NULL;
+        p->table[i].number = number + 1;
+        p->n_stretches++;
+    }
+    return p->recent = &p->table[i];
+}
+
+static uint64_t bytes_of(const struct ab_block_entry *e)
+{
+    uint64_t bytes = e->usable > e->size ? e->usable : e->size;
+    return e->at >= ADDRESS_TOP || bytes > BLOCK_BYTES_MAX ? 0 : bytes;
+}
+
+void ab_pins_drop(struct ab_pins *p, uint32_t slot, const struct ab_block_entry *e)
+{
+    const unsigned log2 = p->residency->page_log2, per_stretch = AB_STRETCH_LOG2 - log2;
+    const uint64_t mask = (UINT64_C(1) << per_stretch) - 1, bytes = bytes_of(e);
+    if (bytes == 0)
+        return;
+    uint64_t page = e->at >> log2, last = (e->at + bytes - 1) >> log2;
+    while (page <= last) {
+        struct stretch *s = find(p, page >> per_stretch);
+        if (s == NULL) {
+            p->report->is_lost = 1;
+            return;
+        }
+        do
+            s->last[page & mask] = p->owners[slot] + 1;
+        while (page++ < last && (page & mask) != 0);
+    }
+}
+
+/* ---- the walk ---- */
+
+static bool link_block(struct ab_pins *p, uint32_t slot)
+{
+    const struct ab_block_entry *e = &p->book->entries[slot];
+    uint64_t bytes = bytes_of(e);
+    struct ab_pins_row *row = &p->sums[p->owners[slot]].row;
+    row->lane = row->blocks == 0 || row->lane == e->lane ? e->lane : AB_PINS_SEVERAL;
+    row->blocks++;
+    if (bytes == 0)
+        return true;
+    for (uint64_t n = e->at >> AB_STRETCH_LOG2; n <= (e->at + bytes - 1) >> AB_STRETCH_LOG2; n++) {
+        struct stretch *s = find(p, n);
+        if (s == NULL || p->n_nodes == p->cap_nodes)
+            return false;
+        p->nodes[p->n_nodes] = (struct node){slot, s->first};
+        s->first = ++p->n_nodes;
+    }
+    return true;
+}
+
+static bool link_blocks(struct ab_pins *p)
+{
+    memset(p->sums, 0, (size_t)p->report->n_owners * sizeof p->sums[0]);
+    for (uint64_t i = 0; i < p->cap_stretches; i++)
+        p->table[i].first = 0;
+    p->n_nodes = 0;
+    for (uint32_t slot = 0; slot < p->book->n_slots; slot++)
+        if (p->book->entries[slot].is_live && !link_block(p, slot))
+            return false;
+    return true;
+}
+
+struct page { /* that the walk is at */
+    uint64_t number;
+    uint64_t requested, usable; /* of all blocks on it */
+    uint32_t n_found;           /* owners, in p->found */
+    bool is_counted;            /* resident, and not of the baseline */
+};
+
+/* Where the bytes are shared out. */
+struct place {
+    const uint32_t *owners;
+    uint32_t n;
+    uint64_t external, used; /* of it in all */
+    size_t by, to;           /* offsets in a sum: what an owner has of those used, what it gets */
+};
+
+static uint64_t *member(struct ab_pins *p, uint32_t owner, size_t offset)
+{
+    return (uint64_t *)(void *)((char *)&p->sums[owner] + offset);
+}
+
+/* In whole bytes. */
+static void share(struct ab_pins *p, const struct place *x)
+{
+    uint64_t left = x->external;
+    for (uint32_t i = 0; i < x->n; i++) {
+        uint64_t product = x->external * *member(p, x->owners[i], x->by);
+        *member(p, x->owners[i], x->to) += product / x->used;
+        left -= product / x->used;
+        p->keys[i] = (x->used - product % x->used) << 32 | x->owners[i];
+    }
+    if (left > 0)
+        ab_sort_ascending(p->keys, x->n);
+    for (uint64_t i = 0; i < left; i++)
+        ++*member(p, (uint32_t)p->keys[i], x->to);
+}
+
+/* False: more bytes of blocks than the page has. */
+static bool end_page(struct ab_pins *p, struct page *page, struct ab_pins_state *out)
+{
+    const uint64_t bytes = UINT64_C(1) << p->residency->page_log2;
+    if (page->usable == 0 || !page->is_counted)
+        return true;
+    if (page->usable > bytes)
+        return false;
+    const struct place place = {p->found,
+                                page->n_found,
+                                bytes - page->usable,
+                                page->usable,
+                                offsetof(struct sum, on_page),
+                                offsetof(struct sum, row.external)};
+    share(p, &place);
+    out->live += page->requested;
+    out->internal += page->usable - page->requested;
+    out->external += bytes - page->usable;
+    return true;
+}
+
+static void begin_page(struct ab_pins *p, struct page *page, uint64_t number, const bool *is_there,
+                       uint64_t mask)
+{
+    *page = (struct page){.number = number,
+                          .is_counted = is_there[number & mask] &&
+                                        !ab_page_runs_have(p->baseline, number)};
+    p->stamp++;
+}
+
+static void add_part(struct ab_pins *p, struct page *page, uint32_t owner, uint64_t requested,
+                     uint64_t usable)
+{
+    struct sum *sum = &p->sums[owner];
+    page->requested += requested;
+    page->usable += usable;
+    if (!page->is_counted || page->usable > UINT64_C(1) << p->residency->page_log2)
+        return;
+    if (sum->stamp != p->stamp) {
+        sum->stamp = p->stamp;
+        sum->on_page = 0;
+        sum->row.pages++;
+        p->found[page->n_found++] = owner;
+    }
+    const uint64_t stretch = (page->number << p->residency->page_log2 >> AB_STRETCH_LOG2) + 1;
+    if (sum->stretch != stretch) {
+        sum->stretch = stretch;
+        sum->on_stretch = 0;
+        p->found_in_stretch[p->n_in_stretch++] = owner;
+    }
+    sum->on_page += usable;
+    sum->on_stretch += usable;
+    sum->row.live += requested;
+    sum->row.internal += usable - requested;
+}
+
+static uint64_t overlap(uint64_t a, uint64_t a_end, uint64_t b, uint64_t b_end)
+{
+    uint64_t begin = a > b ? a : b, end = a_end < b_end ? a_end : b_end;
+    return begin < end ? end - begin : 0;
+}
+
+/* What of a block lies in the stretch, page by page. */
+static bool take_block(struct ab_pins *p, const struct stretch *s, uint32_t slot,
+                       const bool *is_there, struct page *page, struct ab_pins_state *out)
+{
+    const struct ab_block_entry *e = &p->book->entries[slot];
+    const unsigned log2 = p->residency->page_log2;
+    const uint64_t mask = (UINT64_C(1) << (AB_STRETCH_LOG2 - log2)) - 1;
+    const uint64_t base = (s->number - 1) << AB_STRETCH_LOG2, top = base + STRETCH_BYTES;
+    const uint64_t end = e->at + bytes_of(e), stop = end < top ? end : top;
+    for (uint64_t at = e->at > base ? e->at : base; at < stop;) {
+        uint64_t number = at >> log2, from = number << log2, to = (number + 1) << log2;
+        if (page->number != number) {
+            if (!end_page(p, page, out))
+                return false;
+            begin_page(p, page, number, is_there, mask);
+        }
+        add_part(p, page, p->owners[slot], overlap(e->at, e->at + e->size, from, to),
+                 overlap(e->at, end, from, to));
+        at = to;
+    }
+    return true;
+}
+
+/* Blocks on counted pages of a stretch keep all of it from becoming, or being given back as, a huge
+ * page. */
+static void share_stretch(struct ab_pins *p, uint64_t used, struct ab_pins_state *out)
+{
+    if (used == 0)
+        return;
+    const struct place place = {p->found_in_stretch,
+                                p->n_in_stretch,
+                                STRETCH_BYTES - used,
+                                used,
+                                offsetof(struct sum, on_stretch),
+                                offsetof(struct sum, row.external_2m)};
+    share(p, &place);
+    out->external_2m += STRETCH_BYTES - used;
+}
+
+/* Resident pages without a block; those with one have on them what the walk found. */
+static void take_empty_pages(struct ab_pins *p, const struct stretch *s, const bool *is_there,
+                             const uint64_t *has_block)
+{
+    const unsigned log2 = p->residency->page_log2;
+    const uint32_t n = UINT32_C(1) << (AB_STRETCH_LOG2 - log2);
+    const uint64_t first = (s->number - 1) << (AB_STRETCH_LOG2 - log2);
+    for (uint32_t i = 0; i < n; i++)
+        if (is_there[i] && s->last[i] != 0 && (has_block[i >> 6] >> (i & 63) & 1) == 0 &&
+            !ab_page_runs_have(p->baseline, first + i))
+            p->sums[s->last[i] - 1].row.retained += UINT64_C(1) << log2;
+}
+
+static void note_pages(const struct ab_pins *p, const struct stretch *s, uint32_t slot,
+                       uint64_t *has_block)
+{
+    const struct ab_block_entry *e = &p->book->entries[slot];
+    const unsigned log2 = p->residency->page_log2;
+    const uint64_t base = (s->number - 1) << AB_STRETCH_LOG2, end = e->at + bytes_of(e);
+    uint64_t from = e->at > base ? e->at - base : 0;
+    uint64_t to = end - base < STRETCH_BYTES ? end - base : STRETCH_BYTES;
+    for (uint64_t page = from >> log2; page <= (to - 1) >> log2; page++)
+        has_block[page >> 6] |= UINT64_C(1) << (page & 63);
+}
+
+static bool take_stretch(struct ab_pins *p, const struct stretch *s, struct ab_pins_state *out)
+{
+    bool is_there[AB_RESIDENCY_PAGES_MAX];
+    uint64_t has_block[AB_RESIDENCY_PAGES_MAX / 64] = {0};
+    const unsigned log2 = AB_STRETCH_LOG2 - p->residency->page_log2;
+    const uint64_t base = (s->number - 1) << AB_STRETCH_LOG2;
+    struct page page = {0};
+    uint32_t n = 0;
+    if (!ab_residency_read(p->residency, (s->number - 1) << log2, UINT32_C(1) << log2, is_there))
+        return false;
+    for (uint32_t i = s->first; i != 0; i = p->nodes[i - 1].next) {
+        uint32_t slot = p->nodes[i - 1].slot;
+        const struct ab_block_entry *e = &p->book->entries[slot];
+        p->sorted[n++] = (e->at > base ? e->at - base : 0) << 32 | slot;
+        note_pages(p, s, slot, has_block);
+    }
+    ab_sort_ascending(p->sorted, n);
+    bool ok = true;
+    const uint64_t before = out->live + out->internal;
+    p->n_in_stretch = 0;
+    for (uint32_t i = 0; i < n && ok; i++)
+        ok = take_block(p, s, (uint32_t)p->sorted[i], is_there, &page, out);
+    ok = ok && end_page(p, &page, out);
+    if (ok)
+        share_stretch(p, out->live + out->internal - before, out);
+    take_empty_pages(p, s, is_there, has_block);
+    return ok;
+}
+
+/* ---- rows ---- */
+
+static void add_to_rest(struct ab_pins_row *rest, const struct ab_pins_row *row)
+{
+    rest->live += row->live;
+    rest->internal += row->internal;
+    rest->external += row->external;
+    rest->external_2m += row->external_2m;
+    rest->retained += row->retained;
+    rest->blocks += row->blocks;
+    rest->pages += row->pages;
+}
+
+/* Those with the most bytes that are not live. */
+static void choose_rows(struct ab_pins *p, struct ab_pins_state *out)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->report->n_owners; i++) {
+        const struct ab_pins_row *row = &p->sums[i].row;
+        uint64_t weight = row->external + row->internal + row->retained;
+        weight = weight < BLOCK_BYTES_MAX - 1 ? weight : BLOCK_BYTES_MAX - 1;
+        if (row->blocks > 0 || weight > 0)
+            p->keys[n++] = (BLOCK_BYTES_MAX - 1 - weight) << 24 | i;
+    }
+    ab_sort_ascending(p->keys, n);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t owner = (uint32_t)(p->keys[i] & (OWNERS_MOST - 1));
+        struct sum *sum = &p->sums[owner];
+        sum->row.owner = owner;
+        if (i >= AB_PINS_ROWS_MOST) {
+            add_to_rest(&out->rest, &sum->row);
+            continue;
+        }
+        sum->index = i + 1;
+        out->rows[out->n_rows++] = sum->row;
+    }
+    out->rest.lane = AB_PINS_SEVERAL;
+}
+
+/* Of the live blocks of each row: numbers of 32 bits, in the order of `sorted`. */
+static void take_medians(struct ab_pins *p, struct ab_pins_state *out, bool is_of_size)
+{
+    uint32_t n = 0;
+    for (uint32_t slot = 0; slot < p->book->n_slots; slot++) {
+        const struct ab_block_entry *e = &p->book->entries[slot];
+        if (!e->is_live || p->sums[p->owners[slot]].index == 0)
+            continue;
+        uint64_t size = e->size < UINT32_MAX ? e->size : UINT32_MAX;
+        uint64_t value = is_of_size ? size : p->births[slot];
+        p->sorted[n++] = (uint64_t)(p->sums[p->owners[slot]].index - 1) << 32 | value;
+    }
+    ab_sort_ascending(p->sorted, n);
+    for (uint32_t i = 0; i < n;) {
+        struct ab_pins_row *row = &out->rows[p->sorted[i] >> 32];
+        uint32_t value = (uint32_t)p->sorted[i + (row->blocks - 1) / 2];
+        if (is_of_size)
+            row->median_size = value;
+        else
+            row->median_birth = value;
+        i += (uint32_t)row->blocks;
+    }
+}
+
+/* Into the scratch state; false: the numbers cannot be right. */
+static bool take_state(struct ab_memory_pass *m, struct ab_pins *p, const struct ab_memory_state *s)
+{
+    struct ab_pins_state *out = p->scratch;
+    *out = (struct ab_pins_state){.phase = m->phase, .position = m->clock};
+    out->footprint = m->report->granularity_pages > 0 ? ab_memory_footprint_exact(m)
+                                                      : s->footprint_bytes;
+    if (!link_blocks(p))
+        return false;
+    for (uint64_t i = 0; i < p->cap_stretches; i++)
+        if (p->table[i].number != 0 && !take_stretch(p, &p->table[i], out))
+            return false;
+    choose_rows(p, out);
+    take_medians(p, out, true);
+    take_medians(p, out, false);
+    return true;
+}
+
+/* ---- moments ---- */
+
+static void keep(struct ab_pins *p, uint32_t index, enum ab_pins_moment moment)
+{
+    if (index >= AB_PINS_STATES_MOST)
+        return;
+    p->report->states[index] = *p->scratch;
+    p->report->states[index].moment = moment;
+}
+
+/* As the pass itself has it (memory.c): of equal footprints the one with the most live bytes. */
+static bool is_resident_peak(const struct ab_pins *p, const struct ab_memory_state *s)
+{
+    if (!s->is_checked || s->footprint_bytes == AB_MEMORY_UNKNOWN)
+        return false;
+    return p->resident_peak == AB_MEMORY_NEVER || s->footprint_bytes > p->resident_bytes ||
+           (s->footprint_bytes == p->resident_bytes && s->requested_bytes > p->resident_requested);
+}
+
+static bool is_live_peak(const struct ab_memory_pass *m, const struct ab_pins *p,
+                         const struct ab_memory_state *s)
+{
+    return m->clock == m->report->marks.live_peak[m->phase] &&
+           (p->live_peak == AB_MEMORY_NEVER || s->requested_bytes > p->live_bytes);
+}
+
+/* Where the run before saw the most external bytes, and where this one comes near that and clearly higher
+ * than so far. */
+static bool is_worst(const struct ab_memory_pass *m, const struct ab_pins *p, uint64_t external)
+{
+    uint64_t mark = p->marks->worst_external_bytes;
+    if (external == AB_MEMORY_UNKNOWN || p->marks->worst == AB_MEMORY_NEVER)
+        return false;
+    bool is_more = p->report->states[AB_PINS_WORST].position == AB_MEMORY_NEVER ||
+                   external > p->external_bytes;
+    return is_more &&
+           (m->clock == p->marks->worst || (external >= mark - mark / 64 &&
+                                            external > p->external_bytes + p->external_bytes / 64));
+}
+
+static bool is_asked_for(const struct ab_pins *p, uint32_t clock)
+{
+    bool is_asked = false;
+    for (uint32_t i = 0; i < p->report->n_at && i < AB_PINS_AT_MOST; i++)
+        is_asked = is_asked || p->report->at[i] == clock;
+    return is_asked;
+}
+
+bool ab_pins_is_wanted(const struct ab_pins *p, uint32_t clock)
+{
+    return clock == p->marks->worst || is_asked_for(p, clock);
+}
+
+uint32_t ab_pins_plan(const struct ab_pins *p, uint32_t clock, uint32_t next)
+{
+    if (p->marks->worst > clock && p->marks->worst < next)
+        next = p->marks->worst;
+    for (uint32_t i = 0; i < p->report->n_at && i < AB_PINS_AT_MOST; i++)
+        if (p->report->at[i] > clock && p->report->at[i] < next)
+            next = p->report->at[i];
+    return next;
+}
+
+static void keep_moments(struct ab_memory_pass *m, struct ab_pins *p,
+                         const struct ab_memory_state *s, const bool moments[])
+{
+    if (moments[AB_PINS_RESIDENT_PEAK]) {
+        p->resident_peak = m->clock;
+        p->resident_bytes = s->footprint_bytes;
+        p->resident_requested = s->requested_bytes;
+    }
+    if (moments[AB_PINS_LIVE_PEAK]) {
+        p->live_peak = m->clock;
+        p->live_bytes = s->requested_bytes;
+    }
+    if (moments[AB_PINS_WORST])
+        p->external_bytes = p->scratch->external;
+    for (unsigned i = 0; i < AB_PINS_MOMENT_COUNT; i++)
+        if (moments[i] && i < AB_PINS_END)
+            keep(p, i, (enum ab_pins_moment)i);
+        else if (moments[i] && p->report->n_states < AB_PINS_STATES_MOST)
+            keep(p, p->report->n_states++, (enum ab_pins_moment)i);
+}
+
+static void note_worst(struct ab_memory_pass *m, struct ab_pins *p, uint64_t external)
+{
+    if (external == AB_MEMORY_UNKNOWN ||
+        (p->report->seen_worst != AB_MEMORY_NEVER && external <= p->report->seen_external))
+        return;
+    p->report->seen_worst = m->clock;
+    p->report->seen_external = external;
+}
+
+void ab_pins_visit(struct ab_memory_pass *m, const struct ab_memory_state *s,
+                   const struct ab_page_split *split, bool is_end)
+{
+    struct ab_pins *p = m->book.pins;
+    if (p == NULL || p->report->is_lost || !m->phases[m->phase].is_measured)
+        return;
+    note_worst(m, p, split->external);
+    if (m->report->is_scout || (m->report->flags & (AB_MEMORY_MOVES | AB_MEMORY_NO_PAGES)) != 0)
+        return;
+    const bool moments[AB_PINS_MOMENT_COUNT] = {
+        [AB_PINS_RESIDENT_PEAK] = is_resident_peak(p, s),
+        [AB_PINS_LIVE_PEAK] = is_live_peak(m, p, s),
+        [AB_PINS_WORST] = is_worst(m, p, split->external),
+        [AB_PINS_END] = is_end,
+        [AB_PINS_AT] = is_asked_for(p, m->clock) && !is_end,
+    };
+    bool is_any = false;
+    for (unsigned i = 0; i < AB_PINS_MOMENT_COUNT; i++)
+        is_any = is_any || moments[i];
+    if (!is_any)
+        return;
+    if (take_state(m, p, s))
+        keep_moments(m, p, s, moments);
+    else
+        p->report->is_lost = 1;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Quicksort over numbers, with an insertion sort for short stretches.
+ */
+#include "worker/sort.h"
+
+enum { SHORT = 16 };
+
+static void sort_short(uint64_t *x, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++) {
+        uint64_t moved = x[i];
+        uint32_t k = i;
+        for (; k > 0 && x[k - 1] > moved; k--)
+            x[k] = x[k - 1];
+        x[k] = moved;
+    }
+}
+
+static uint64_t middle_of(uint64_t a, uint64_t b, uint64_t c)
+{
+    uint64_t low = a < b ? a : b, high = a < b ? b : a;
+    return c < low ? low : c > high ? high : c;
+}
+
+/* Quicksort: the smaller part by itself, then the larger one, so that the stack stays small. */
+void ab_sort_ascending(uint64_t *x, uint32_t n)
+{
+    while (n > SHORT) {
+        uint64_t pivot = middle_of(x[0], x[n / 2], x[n - 1]);
+        uint32_t i = 0, k = n - 1;
+        for (;; i++, k--) {
+            while (x[i] < pivot)
+                i++;
+            while (x[k] > pivot)
+                k--;
+            if (i >= k)
+                break;
+            uint64_t swapped = x[i];
+            x[i] = x[k];
+            x[k] = swapped;
+        }
+        uint32_t n_low = k + 1;
+        uint64_t *small = n_low < n - n_low ? x : x + n_low;
+        ab_sort_ascending(small, n_low < n - n_low ? n_low : n - n_low);
+        if (small == x)
+            x += n_low;
+        n = n_low < n - n_low ? n - n_low : n_low;
+    }
+    sort_short(x, n);
+}

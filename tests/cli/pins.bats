@@ -1,0 +1,98 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Who pins the pages: by call site, by set, by size; that all owners add up to the row to the byte, and
+# that a planted one comes first.
+# tests: stats/pins.c pins_grid.c fold_pins.c owners.c
+
+load helpers
+
+pins() { # COMMAND…   with all five allocators, memory only, to result.json
+    bench "$@" -b glibc,jemalloc,tcmalloc,mimalloc,slab_malloc --passes memory:1 --rounds 1 \
+        -v pins --json result.json
+}
+
+# Each moment that is one of a memory record has owners that add up to it.
+adds_up() { # LEAST moments
+    jq -e --argjson least "$1" '
+        def sum(f): map(f // 0) | add;
+        [.memory[] | select(.external_bytes != null)] as $rows
+        | [.pins | group_by([.backend, .round, .at, .phase, .position])[]
+           | . as $p | $p[0] as $m
+           | ([$rows[] | select(.backend == $m.backend and .round == $m.round
+               and .phase == $m.phase and .position == $m.position)] | first) as $row
+           | select($row != null)
+           | if ($p | sum(.pinned_bytes)) == $row.external_bytes
+                and ($p | sum(.internal_bytes)) == ($row.internal_bytes // 0)
+                and ($p | sum(.live_bytes)) == $row.live_bytes
+                and ($p | sum(.pinned_2m_bytes)) == $row.external_2m_bytes
+                and ($row.retained_bytes == null
+                     or ($p | sum(.retained_bytes)) == $row.retained_bytes)
+             then 1 else error("\($m) does not add up to \($row)") end]
+        | length >= $least' result.json
+}
+
+@test "pins: a planted pinner is the first in the end, under each allocator, and all add up" {
+    for seed in $(seq "$([ -n "${AB_FULL-}" ] && echo 10 || echo 2)"); do
+        allocbench record --sites=8 -o "t$seed.abt" -- "$GUESTS/prog_pins" "$seed" >/dev/null 2>&1
+        pins replay "t$seed.abt"
+        [ "$code" -eq 0 ]
+        jq -e '[.pins[] | select(.at == "end")] | group_by(.backend)
+            | length >= 2 and all(.[]; .[0].function == "keep_header" and .[0].file == "prog_pins.c"
+                and .[0].blocks == 3000 and .[0].median_bytes == 64)' result.json
+        jq -e '[.pins[] | select(.at == "end") | select(.function == "(unknown)") | .pinned_bytes]
+            | add // 0 | . == 0' result.json
+        adds_up 6
+    done
+    grep -q '^keep_header (prog_pins.c:[0-9]*): 3.00 k blocks of 64 B, .* % of live bytes, pin' \
+        "$OUT/stdout"
+}
+
+@test "pins: of a workload by its sets, of a trace without call sites by size" {
+    pins run "$ROOT/configs/fragmentation/mesh.yaml"
+    [ "$code" -eq 0 ]
+    jq -e '[.pins[] | .group] | unique == ["set"]' result.json
+    jq -e '[.pins[] | select(.at == "end" and .function == "kept")] | length >= 2' result.json
+    adds_up 6
+    allocbench record -o t.abt -- "$GUESTS/prog_pins" 1 >/dev/null 2>&1
+    pins replay t.abt
+    jq -e '[.pins[] | .group] | unique == ["size"]' result.json
+    jq -e '[.pins[] | select(.function == "33-64 B" and .at == "end")] | length >= 2' result.json
+    adds_up 6
+}
+
+@test "pins: without being asked for there are none" {
+    bench run "$ROOT/configs/fragmentation/mesh.yaml" -b glibc --passes memory:1 \
+        --rounds 1 --json result.json
+    jq -e 'has("pins") | not' result.json
+}
+
+@test "pins: gates bound them, and ask for them" {
+    allocbench record --sites=8 -o t.abt -- "$GUESTS/prog_pins" 1 >/dev/null 2>&1
+    bench replay t.abt -b glibc --passes memory:1 --rounds 1 --json result.json \
+        --gate 'end/pins/keep_*/pinned > 1MiB' --gate 'glibc:end/pins/prog_pins.c:*/blocks > 3000' \
+        --gate 'live_peak/pins/*/pinned < 1x live'
+    [ "$code" -eq 0 ]
+    bench replay t.abt -b glibc --passes memory:1 --rounds 1 \
+        --gate 'end/pins/keep_header/pinned < 1KiB'
+    [ "$code" -eq 1 ]
+    bench replay t.abt -b glibc --gate 'end/pins/keep_header/pined < 1KiB'
+    [ "$code" -eq 2 ]
+    grep -q "unknown statistic of pins 'pined'; did you mean 'pinned'?" "$OUT/stderr"
+    bench replay t.abt -b glibc --gate 'ends/pins/keep_header/pinned < 1KiB'
+    [ "$code" -eq 2 ]
+    grep -q "unknown moment 'ends'; did you mean 'end'?" "$OUT/stderr"
+    bench replay t.abt -b glibc --gate 'end/pins/pinned < 1KiB'
+    grep -q 'MOMENT/pins/PATTERN/STAT' "$OUT/stderr"
+}
+
+@test "pins: all outputs have them, and a stored result shows them again" {
+    allocbench record --sites=8 -o t.abt -- "$GUESTS/prog_pins" 1 >/dev/null 2>&1
+    bench replay t.abt -b glibc --passes memory:1 --rounds 1 -v pins --json result.json \
+        --csv result.csv --markdown result.md --html result.html
+    [ "$code" -eq 0 ]
+    grep -q ',end,keep_header (prog_pins.c:[0-9]*)/pinned,[0-9]*,bytes' result.csv
+    grep -q '^| keep\\_header | glibc | prog\\_pins.c:' result.md
+    grep -q 'Who pins the pages in the end' result.html
+    bench report -v pins result.json
+    grep -A2 'who pins the pages in the end' "$OUT/stdout" | grep -q 'keep_header *prog_pins.c:'
+}
