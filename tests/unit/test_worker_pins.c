@@ -359,6 +359,14 @@ static void numbers_are_sorted(void **state)
         for (uint32_t i = 1; i < n; i++)
             assert_true(x[i - 1] <= x[i]);
     }
+    enum { INTERLEAVED = 200000 }; /* two series: quadratic time would be minutes */
+    uint64_t *y = malloc(INTERLEAVED * sizeof *y);
+    for (uint64_t i = 0; i < INTERLEAVED; i++)
+        y[i] = i % 2 << 32 | i;
+    ab_sort_ascending(y, INTERLEAVED);
+    for (uint32_t i = 1; i < INTERLEAVED; i++)
+        assert_true(y[i - 1] < y[i]);
+    free(y);
 }
 
 int main(void)
