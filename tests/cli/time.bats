@@ -68,3 +68,12 @@ YAML
     expect_json '[.memory_over_time[] | select(.phase == "idle")] | group_by(.backend)
         | map(.[-1].resident_bytes / .[0].resident_bytes) | .[0] > 0.95 and .[1] < 0.2'
 }
+
+@test "trim-in-vain: a trim each minute saves next to nothing, and what grows is named fragmented" {
+    bench run "$ROOT/configs/time/trim-in-vain.yaml" -b glibc,glibc:trim=60s --rounds 1 --passes memory \
+        --json - -q
+    expect_code 0
+    expect_json '[.growth[].verdict] == ["fragmented", "fragmented"]'
+    expect_json '[.memory_over_time[] | select(.idle == "end")] | group_by(.backend)
+        | map(.[-1].resident_bytes) | .[1] > 0.95 * .[0]'
+}
