@@ -608,7 +608,7 @@ static const struct ab_option_info table[] = {
     {"processes", "N",
      "measure the throughput of each back end in N processes a round\n"
      "(default: 3 to 10, more the shorter the work)",
-     "How long", 0, RUN | REPLAY | CHECK, COUNT(processes, 1, 100),
+     "How long", 0, RUN | REPLAY | CHECK | ADVISE, COUNT(processes, 1, 100),
      .range = "must be from 1 to 100", RARE},
     {"passes", "LIST",
      "what is measured besides throughput, which always is: latency, tail,\n"

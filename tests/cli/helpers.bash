@@ -24,7 +24,7 @@ setup() {
 few_processes() {
     command=("$@")
     case ${1-} in
-    run | replay) [[ " $* " == *" --processes "* ]] || command=("$1" --processes 1 "${@:2}") ;;
+    run | replay | advise) [[ " $* " == *" --processes "* ]] || command=("$1" --processes 1 "${@:2}") ;;
     esac
 }
 
