@@ -69,7 +69,7 @@ TRACE=$ROOT/traces/sqlite-index.abt
 
 @test "a trace in bursts has the advice of the whole" {
     for n in 0 1000; do
-        bench advise "$TRACE" --rounds 1 -b slab --burst $n --json "$OUT/$n.json" -q
+        bench advise "$TRACE" --rounds 1 --processes 3 -b slab --burst $n --json "$OUT/$n.json" -q
         expect_code 0
         expect_json '.heaps | length > 0 and all(.alone.reason == null and .alone.memory_bytes > 0)' "$OUT/$n.json"
         jq 'del(.. | .time_ns?, .memory_bytes?, .speed?, .alone?, .refusal?, .together?, .base?, .generals?)' \
