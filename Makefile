@@ -84,8 +84,10 @@ WORKER_SRC := $(filter-out $(SLAB_MALLOC_SRC) allocators/arena/arena_scratch.c \
 RECORDER_SRC := $(call sources,src/record/preload)
 PRELOAD_SRC := $(filter src/record/preload/preload%,$(RECORDER_SRC))
 CLOCK_SRC := src/clock/served_clock.c
+# What `exec --inside` preloads into a program.
+INSIDE_SRC := src/inside/inside.c
 MAIN_SRC   := src/cli/main.c
-LIB_SRC    := $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) $(CLOCK_SRC) src/record/frames.c src/worker/main.c \
+LIB_SRC    := $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) $(CLOCK_SRC) $(INSIDE_SRC) src/record/frames.c src/worker/main.c \
                 allocators/preload/malloc.c, \
                 $(call sources,src allocators))
 
@@ -95,7 +97,7 @@ WORKER_OBJ := $(WORKER_SRC:%.c=$(B)/obj/%.o)
 
 SLAB_MALLOC := liballocbench-slab.so
 TOOLS := $(B)/allocbench $(B)/allocbench-worker $(B)/liballocbench-record.so \
-         $(B)/liballocbench-frames.so $(B)/liballocbench-clock.so $(B)/$(SLAB_MALLOC)
+         $(B)/liballocbench-frames.so $(B)/liballocbench-clock.so $(B)/liballocbench-inside.so $(B)/$(SLAB_MALLOC)
 
 # ---- tests: cmocka, a program a room and a link to it for each source file; tests/support/*.c linked
 # into each. Programs of their own have those that replace functions of the C library, or take arguments,
@@ -173,6 +175,7 @@ $(B)/obj/src/worker/pass_%.o: AB_CPPFLAGS += -falign-functions=64
 RECORDER := liballocbench-record.so
 FRAMES := $(B)/liballocbench-frames.so
 CLOCK := $(B)/liballocbench-clock.so
+INSIDE := $(B)/liballocbench-inside.so
 RECORDERS := $(B)/$(RECORDER) $(B)/guests/wrong1/$(RECORDER) $(B)/guests/wrong2/$(RECORDER)
 RECORDER_FLAGS = $(filter-out -fPIE,$(PLAIN_FLAGS)) -fPIC -fno-builtin -fvisibility=hidden \
                  -ftls-model=initial-exec
@@ -184,7 +187,10 @@ $(B)/guests/wrong1/$(RECORDER): $(RECORDER_OBJ:%=$(B)/recorder1/%)
 $(B)/guests/wrong2/$(RECORDER): $(RECORDER_OBJ:%=$(B)/recorder2/%)
 $(FRAMES): $(B)/recorder/src/record/frames.o
 $(CLOCK): $(CLOCK_SRC:%.c=$(B)/recorder/%.o)
-$(RECORDERS) $(FRAMES) $(CLOCK):
+# An exception of the allocator's operator new passes through it.
+$(B)/recorder/src/inside/%.o: RECORDER_FLAGS += -fexceptions
+$(INSIDE): $(INSIDE_SRC:%.c=$(B)/recorder/%.o)
+$(RECORDERS) $(FRAMES) $(CLOCK) $(INSIDE):
 	$(call say,SO,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(RECORDER_FLAGS) -shared -Wl,-z,relro,-z,now -Wl,-soname,$(@F) $(LDFLAGS) \
@@ -347,7 +353,7 @@ fuzz:
 # ---- running it ----
 # What an editor or clang-tidy needs to know of each source.
 compile_commands.json: $(B)/flags $(B)/objects.list
-	$(Q)printf '%s\n' $(foreach s,$(sort $(LIB_SRC) $(MAIN_SRC) $(WORKER_SRC) $(PRELOAD_SRC) $(CLOCK_SRC) $(UNIT_SRC) $(SUPPORT_SRC)),'$(s)') | \
+	$(Q)printf '%s\n' $(foreach s,$(sort $(LIB_SRC) $(MAIN_SRC) $(WORKER_SRC) $(PRELOAD_SRC) $(CLOCK_SRC) $(INSIDE_SRC) $(UNIT_SRC) $(SUPPORT_SRC)),'$(s)') | \
 	  jq -R --arg dir '$(CURDIR)' --arg cc $(call quoted,$(CC) $(CPP_FLAGS) -Itests $(ALL_FLAGS)) \
 	  '{directory: $$dir, file: ., command: ($$cc + " -c " + .)}' | jq -s . >$@
 
@@ -489,7 +495,7 @@ install: all install-man install-share install-develop install-heaps
 	install -d $(DESTDIR)$(PREFIX)/bin $(LIBEXEC) $(LIB_DIR)
 	install $(B)/allocbench $(DESTDIR)$(PREFIX)/bin
 	install $(B)/allocbench-worker $(LIBEXEC)
-	install -m 644 $(B)/$(RECORDER) $(FRAMES) $(CLOCK) $(LIBEXEC)
+	install -m 644 $(B)/$(RECORDER) $(FRAMES) $(CLOCK) $(INSIDE) $(LIBEXEC)
 	install -m 644 $(B)/$(SLAB_MALLOC) $(LIB_DIR)
 
 .PHONY: install-man

@@ -13,9 +13,11 @@
 #include "app/rounds.h"
 #include "app/say.h"
 #include "base/clock.h"
+#include "core/elf.h"
 #include "core/file_digest.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "inside/inside.h"
 #include "program/program.h"
 #include "program/program_file.h"
 #include "report/read_result.h"
@@ -39,7 +41,7 @@
 
 /* ---- the work: two results are of the same when command, arguments and input are the same ---- */
 
-enum { SETTINGS_MAX = 6 };
+enum { SETTINGS_MAX = 7 };
 
 /* That the program itself is another one may be what is measured: it is told, and no part of it. */
 struct work {
@@ -48,6 +50,8 @@ struct work {
     const char *settings[SETTINGS_MAX + 1]; /* malloc'ed, ends with NULL */
     size_t n_settings;
     struct ab_program_case *cases;
+    char inside_path[PATH_MAX]; /* of the interposer */
+    struct ab_proof_wanted interposer;
     const char *(*envs)[AB_SELECTION_ENV_MAX + 1]; /* of the cases */
     struct ab_program_summary summary;
     struct ab_stored replay; /* of --trace, once it is made */
@@ -90,6 +94,8 @@ static enum ab_status describe_work(const struct ab_options *o, struct work *w, 
     if (o->prepare != NULL)
         add_setting(w, "prepare", o->prepare);
     add_setting(w, "check_output", o->is_output_free ? "false" : "true");
+    if (o->wants_inside)
+        add_setting(w, "inside", "true");
     return AB_OK;
 }
 
@@ -286,7 +292,7 @@ static void add_case(struct ab_measurement *m, size_t i, struct ab_backend_info 
     const struct ab_selection *s = &m->selection.items[i];
     (void)info;
     if (s->source == AB_SOURCE_PRELOAD)
-        w->cases[i].wanted = (struct ab_proof_wanted){s->path, s->dev, s->ino};
+        w->cases[i].wanted = (struct ab_proof_wanted){s->path, s->dev, s->ino, NULL};
     for (uint32_t k = 0; k < s->n_env; k++)
         w->envs[i][k] = s->env[k];
     w->cases[i].env = w->envs[i];
@@ -316,6 +322,21 @@ static void describe(struct ab_measurement *m)
 
 /* ---- running ---- */
 
+/* The one further object that the proof allows. */
+static enum ab_status find_interposer(struct work *w, struct ab_err *err)
+{
+    struct ab_elf elf;
+    AB_TRY(ab_companion_path(AB_INSIDE_NAME, w->inside_path, sizeof w->inside_path, err));
+    AB_TRY(ab_elf_read(w->inside_path, NULL, 0, &elf, err));
+    if (ab_spawn_needs_alias(w->inside_path))
+        return ab_fail(
+            err, AB_USAGE,
+            "--inside: LD_PRELOAD cannot hold a path with a space, a colon or a quote: %s",
+            AB_SHOWN(512, w->inside_path));
+    w->interposer = (struct ab_proof_wanted){w->inside_path, elf.dev, elf.ino, NULL};
+    return AB_OK;
+}
+
 static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
 {
     struct work *w = m->work;
@@ -339,6 +360,10 @@ static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
     if (o->trace != NULL && !m->is_again)
         AB_TRY(predict(m, err));
     AB_TRY(prove_settings(m, err));
+    if (o->wants_inside) {
+        AB_TRY(find_interposer(w, err));
+        plan.interposer = &w->interposer;
+    }
     ab_round_watch_begin(&watch, o, &m->store, &m->session);
     enum ab_status status = ab_program_session_run(&plan, &m->session, &w->summary, err);
     ab_round_watch_end(&watch);
@@ -352,6 +377,9 @@ static void conclude(struct ab_measurement *m)
         ab_prediction_note(m->replay, &m->session);
     note_output(w, &w->summary, m->options->is_output_free);
     m->n_left = w->summary.n_left;
+    if (w->summary.not_inside[0] != 0)
+        ab_say(m->options, "allocbench: --inside cannot time calls in this program: %s",
+               w->summary.not_inside);
 }
 
 enum ab_status ab_exec(const struct ab_options *options, int *exit_code, struct ab_err *err)
@@ -361,7 +389,7 @@ enum ab_status ab_exec(const struct ab_options *options, int *exit_code, struct 
                                             .describe = describe,
                                             .run = run,
                                             .conclude = conclude};
-    static const struct ab_phase phase = {.name = AB_PROGRAM_PHASE, .is_measured = true};
+    struct ab_phase phase = {.name = AB_PROGRAM_PHASE, .is_measured = true};
     struct ab_options o = *options;
     struct work w = {0};
     struct ab_measurement m = {.options = &o,
@@ -372,6 +400,8 @@ enum ab_status ab_exec(const struct ab_options *options, int *exit_code, struct 
                                .is_exec = true};
     AB_TRY(find_program(&o, &w, err));
     AB_TRY(describe_work(&o, &w, err));
+    for (unsigned k = 0; o.wants_inside && k <= AB_OP_FREE; k++)
+        phase.n_ops[k] = 1; /* how many, shows */
     if (o.trace != NULL)
         o.stage.name = "program";
     enum ab_status status = ab_measure(&m, exit_code, err);

@@ -151,6 +151,7 @@ struct ab_options {
     bool allows_plugins;              /* libraries that the workload names are loaded */
     const char *prepare, *stdin_path; /* exec; NULL = none */
     bool is_output_free;              /* exec --no-check-output */
+    bool wants_inside;                /* exec: time the calls in the program */
     const char *trace;                /* exec; NULL = none */
     const char *code;                 /* advise; NULL = none */
     uint64_t budget_ns;               /* advise: of a scope; 0 = none */

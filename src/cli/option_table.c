@@ -528,6 +528,8 @@ static const struct ab_option_info table[] = {
      "a recording of the same command: it is replayed too, and what the replay\n"
      "predicts for each back end is shown beside what was measured",
      "What runs", 0, EXEC, TEXT(trace)},
+    {"inside", NULL, "also time calls in the program: CPU time inside malloc", "What runs", 0, EXEC,
+     FLAG(wants_inside)},
     {"prepare", "CMD", "shell command that is run before each run, untimed", "What runs", 0, EXEC,
      TEXT(prepare)},
     {"backend-path", "DIR:DIR",
@@ -635,10 +637,8 @@ static const struct ab_option_info table[] = {
      "interval below 6 (default: 10)",
      "How long", 0, EXEC, COUNT(rounds, 1, AB_ROUNDS_MAX), .range = "must be from 1 to 1000",
      GIVEN(has_rounds), .alias = "reps"},
-    {"no-check-output", NULL,
-     "do not require identical output (default: standard output must be the\n"
-     "same under all back ends)",
-     "What runs", 0, EXEC, FLAG(is_output_free)},
+    {"no-check-output", NULL, "standard output may differ between back ends", "What runs", 0, EXEC,
+     FLAG(is_output_free)},
     {"seed", "N", "seed of the order in each round", "Measurement", 0, EXEC,
      COUNT(seed, 0, UINT64_MAX), GIVEN(has_seed), RARE},
     {"timeout", "TIME", "time limit of each run, at least 10ms (default: none)", "How long", 0,

@@ -60,6 +60,8 @@ void ab_program_output_fini(struct ab_program_output *o);
 struct ab_proof_wanted {
     const char *path; /* of the preloaded library; NULL = the C library's malloc */
     uint64_t dev, ino;
+    /* The one further object that may define malloc, in front of it, and must be there; NULL = none. */
+    const struct ab_proof_wanted *in_front;
 };
 
 enum ab_proof_answer {
@@ -113,7 +115,8 @@ struct ab_program { /* what is run; strings are borrowed */
 
 struct ab_program_case { /* under what */
     struct ab_proof_wanted wanted;
-    const char *const *env; /* "VARIABLE=VALUE", ends with NULL */
+    const char *const *env;    /* "VARIABLE=VALUE", ends with NULL */
+    const char *inside_memory; /* where an interposer in front counts; NULL = there is none */
 };
 
 struct ab_program_outcome {
@@ -138,11 +141,23 @@ enum ab_status ab_program_run(const struct ab_program *program, const struct ab_
 enum ab_status ab_program_prepare(const char *command, int fd, uint64_t timeout_ns,
                                   struct ab_err *err);
 
+/* ---- inside the program: what its calls took, by the interposer of src/inside ---- */
+
+struct ab_inside_file;
+
+/* Adds a row for each kind of call that there was, and to `all`, a row of session->results, the
+ * sums. `cpu_ns` is that of the program with the interposer. */
+void ab_inside_note(const struct ab_inside_file *f, double ns_per_tick, double cpu_ns,
+                    struct ab_session *session, uint32_t all);
+
 struct ab_program_plan {
     struct ab_program program;
     const struct ab_program_case *cases; /* one a back end of the session, same order */
     uint32_t base;                       /* its output is the one that others are held against */
     uint32_t rounds;
+    /* The interposer of --inside, NULL = none: each allocator runs a second time in each round, with it
+     * in front. */
+    const struct ab_proof_wanted *interposer;
     const char *prepare; /* a shell command before each run; NULL = none */
     int prepare_fd;      /* where its output goes */
     bool is_output_free; /* outputs may differ */
@@ -154,6 +169,7 @@ struct ab_program_plan {
 struct ab_program_summary {
     struct ab_output_digest output; /* of the base */
     unsigned n_left;                /* processes that outlived a run, most of all runs */
+    char not_inside[600];           /* why an allocator has no numbers of --inside; "" = all have */
 };
 
 /* Fills session->results and rounds, and the status of each back end. AB_OK also where some failed;
@@ -217,7 +233,7 @@ void ab_run_delays_fini(struct ab_run_delays *d);
  * else is preloaded and the variables of its settings in place of others of their name. */
 
 /* A list that ends with NULL, to be freed by ab_environment_free.
- * `preload` NULL: LD_PRELOAD stays as it is. */
+ * `preload` NULL: LD_PRELOAD stays as it is; paths in it are divided by colons. */
 char **ab_environment_build(const char *preload, const char *const *settings);
 void ab_environment_free(char **list);
 

@@ -395,10 +395,27 @@ static enum ab_status open_stdin(const struct ab_program *p, int *fd, struct ab_
     return *fd >= 0 ? AB_OK : ab_fail_errno(err, AB_INPUT, "cannot read %s", AB_SHOWN(512, path));
 }
 
+/* With the interposer in front of the allocator, and where it counts beside the settings. */
+static char **environment_of(const struct ab_program_case *c)
+{
+    const char *settings[64] = {c->inside_memory};
+    const struct ab_proof_wanted *in_front = c->wanted.in_front;
+    struct ab_text preload = {0};
+    if (in_front == NULL)
+        return ab_environment_build(c->wanted.path, c->env);
+    for (size_t i = 0; c->env != NULL && c->env[i] != NULL && i + 2 < AB_ARRAY_LEN(settings); i++)
+        settings[i + 1] = c->env[i];
+    ab_text_addf(&preload, "%s%s%s", in_front->path, c->wanted.path != NULL ? ":" : "",
+                 c->wanted.path != NULL ? c->wanted.path : "");
+    char **envp = ab_environment_build(preload.s, settings);
+    ab_text_fini(&preload);
+    return envp;
+}
+
 static enum ab_status start(struct watched *w, const struct ab_program *program, int stdin_fd,
                             struct ab_err *err)
 {
-    char **envp = ab_environment_build(w->c->wanted.path, w->c->env);
+    char **envp = environment_of(w->c);
     struct program_start s = {.path = program->path,
                               .argv = program->argv,
                               .envp = envp,

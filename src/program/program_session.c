@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "core/grow.h"
 #include "core/memory.h"
+#include "inside/inside.h"
 #include "result/result_fields.h"
 #include "runner/fold.h"
 
@@ -16,6 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 struct state {
     const struct ab_program_plan *plan;
@@ -24,6 +27,9 @@ struct state {
     struct ab_proof_cache cache;
     bool has_reference;
     uint32_t reference; /* the back end whose output it is */
+    bool *is_inside;    /* of each back end: it is measured with the interposer as well */
+    struct ab_clock clock;
+    uint32_t running; /* the back end of the run */
     uint32_t done, total;
 };
 
@@ -49,11 +55,12 @@ static bool is_same(const struct ab_output_digest *a, const struct ab_output_dig
     return a->bytes == b->bytes && a->high == b->high && a->low == b->low;
 }
 
-static enum ab_status run_once(struct state *st, uint32_t backend, uint32_t round,
+static enum ab_status run_case(struct state *st, const struct ab_program_case *c, uint32_t round,
                                bool is_preflight, struct ab_program_outcome *out,
                                struct ab_err *err)
 {
     const struct ab_program_plan *p = st->plan;
+    uint32_t backend = st->running;
     struct ab_progress progress = {
         .round = round,
         .n_rounds = is_preflight ? 0 : p->rounds,
@@ -68,11 +75,19 @@ static enum ab_status run_once(struct state *st, uint32_t backend, uint32_t roun
     if (p->prepare != NULL)
         status = ab_program_prepare(p->prepare, p->prepare_fd, p->program.timeout_ns, err);
     if (status == AB_OK)
-        status = ab_program_run(&p->program, &p->cases[backend], &st->cache, out, err);
+        status = ab_program_run(&p->program, c, &st->cache, out, err);
     if (status == AB_OK && out->n_left > st->summary->n_left)
         st->summary->n_left = out->n_left;
     st->done++;
     return status;
+}
+
+static enum ab_status run_once(struct state *st, uint32_t backend, uint32_t round,
+                               bool is_preflight, struct ab_program_outcome *out,
+                               struct ab_err *err)
+{
+    st->running = backend;
+    return run_case(st, &st->plan->cases[backend], round, is_preflight, out, err);
 }
 
 static enum ab_status fail_unsteady(const struct state *st, const struct ab_output_digest *again,
@@ -168,6 +183,81 @@ static void add_result(struct state *st, uint32_t backend, uint32_t round,
     ab_memory_curve_note(&run->curve, s, backend, round);
 }
 
+/* ---- with the interposer ---- */
+
+struct inside_memory { /* where it counts in one run */
+    int fd;
+    char path[64]; /* of the environment: where the program finds it */
+    struct ab_inside_file *file;
+};
+
+static enum ab_status open_inside(double ns_per_tick, struct inside_memory *out, struct ab_err *err)
+{
+    struct inside_memory m = {.fd = memfd_create("allocbench-inside", MFD_CLOEXEC)};
+    if (m.fd < 0 || ftruncate(m.fd, sizeof *m.file) != 0)
+        goto fail;
+    void *p = mmap(NULL, sizeof *m.file, PROT_READ | PROT_WRITE, MAP_SHARED, m.fd, 0);
+    if (p == MAP_FAILED)
+        goto fail;
+    m.file = p;
+    m.file->ns_per_tick_32 = (uint64_t)(ns_per_tick * 4294967296.0);
+    snprintf(m.path, sizeof m.path, AB_INSIDE_VARIABLE "=/proc/%d/fd/%d", (int)getpid(), m.fd);
+    *out = m;
+    return AB_OK;
+fail:
+    ab_fail_errno(err, AB_SYSTEM, "--inside: no memory to count in");
+    if (m.fd >= 0)
+        close(m.fd);
+    return AB_SYSTEM;
+}
+
+static void close_inside(struct inside_memory *m)
+{
+    munmap(m->file, sizeof *m->file);
+    close(m->fd);
+}
+
+static void leave_inside(struct state *st, uint32_t backend, const char *why)
+{
+    st->is_inside[backend] = false;
+    if (st->summary->not_inside[0] == 0)
+        snprintf(st->summary->not_inside, sizeof st->summary->not_inside, "%.160s: %.400s",
+                 st->session->backends[backend].name, why);
+}
+
+/* Of a run that counted: all else of it is the plain run's. */
+static void take_inside(struct state *st, uint32_t backend, const struct inside_memory *m,
+                        const struct ab_program_outcome *run, uint32_t all)
+{
+    if (run->status != AB_BACKEND_OK)
+        leave_inside(st, backend, run->reason);
+    else if (!st->plan->is_output_free && !is_same(&run->output, &st->summary->output))
+        leave_inside(st, backend, "with the interposer the program printed something else");
+    else if (all < st->session->n_results)
+        ab_inside_note(m->file, st->clock.ns_per_tick, run->user_ns + run->system_ns, st->session,
+                       all);
+}
+
+/* `all`: the row of the plain run; UINT32_MAX = it was a pre-flight. */
+static enum ab_status run_inside(struct state *st, uint32_t backend, uint32_t round, uint32_t all,
+                                 struct ab_err *err)
+{
+    struct ab_program_case c = st->plan->cases[backend];
+    struct ab_program_outcome run;
+    struct inside_memory memory;
+    if (!st->is_inside[backend])
+        return AB_OK;
+    AB_TRY(open_inside(st->clock.ns_per_tick, &memory, err));
+    c.wanted.in_front = st->plan->interposer;
+    c.inside_memory = memory.path;
+    st->running = backend;
+    enum ab_status status = run_case(st, &c, round, all == UINT32_MAX, &run, err);
+    if (status == AB_OK)
+        take_inside(st, backend, &memory, &run, all);
+    close_inside(&memory);
+    return status;
+}
+
 static enum ab_status run_round(struct state *st, uint32_t round, struct ab_err *err)
 {
     struct ab_session *s = st->session;
@@ -183,8 +273,10 @@ static enum ab_status run_round(struct state *st, uint32_t round, struct ab_err 
     s->rounds[s->n_rounds++] = (struct ab_round){.index = round, .order = order, .n_order = n};
     for (uint32_t i = 0; i < n && status == AB_OK; i++) {
         status = run_checked(st, order[i], round, false, &run, err);
-        if (status == AB_OK && is_running(st, order[i]))
-            add_result(st, order[i], round, &run);
+        if (status != AB_OK || !is_running(st, order[i]))
+            continue;
+        add_result(st, order[i], round, &run);
+        status = run_inside(st, order[i], round, s->n_results - 1, err);
     }
     return status;
 }
@@ -206,6 +298,8 @@ static enum ab_status run_preflights(struct state *st, struct ab_err *err)
         uint32_t backend = (base + i) % n;
         if (is_running(st, backend))
             status = run_checked(st, backend, 0, true, &run, err);
+        if (status == AB_OK && is_running(st, backend))
+            status = run_inside(st, backend, 0, UINT32_MAX, err);
     }
     return status;
 }
@@ -226,7 +320,12 @@ enum ab_status ab_program_session_run(const struct ab_program_plan *plan,
     *out = (struct ab_program_summary){.n_left = 0};
     session->rounds = ab_alloc_zeroed(plan->rounds + 1u, sizeof session->rounds[0]);
     session->cap_rounds = plan->rounds + 1u;
-    st.total = count_running(&st) * (plan->rounds + 1);
+    st.is_inside = ab_alloc_zeroed(session->n_backends + 1u, sizeof st.is_inside[0]);
+    for (uint32_t i = 0; i < session->n_backends; i++)
+        st.is_inside[i] = plan->interposer != NULL;
+    if (plan->interposer != NULL)
+        ab_clock_calibrate(&st.clock);
+    st.total = count_running(&st) * (plan->rounds + 1) * (plan->interposer != NULL ? 2 : 1);
     enum ab_status status = run_preflights(&st, err);
     for (uint32_t r = 0; r < plan->rounds && status == AB_OK && count_running(&st) > 0; r++) {
         status = run_round(&st, r, err);
@@ -237,5 +336,6 @@ enum ab_status ab_program_session_run(const struct ab_program_plan *plan,
     }
     session->is_complete = status == AB_OK;
     ab_proof_cache_fini(&st.cache);
+    free(st.is_inside);
     return status;
 }

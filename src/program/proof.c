@@ -27,7 +27,7 @@ enum { MAPS_BYTES = 1 << 20 };
 
 /* What a process has mapped, as far as it matters. */
 struct mapped {
-    bool has_wanted, has_glibc;
+    bool has_wanted, has_glibc, has_in_front;
     char other[256]; /* another object that defines malloc; "" = none */
 };
 
@@ -86,6 +86,10 @@ static void note_mapping(struct ab_proof_cache *c, pid_t pid, char *line,
     uint64_t dev = makedev(major, minor);
     if (is_wanted(pid, dev, ino, line + at, w)) {
         m->has_wanted = true;
+        return;
+    }
+    if (w->in_front != NULL && is_wanted(pid, dev, ino, line + at, w->in_front)) {
+        m->has_in_front = true;
         return;
     }
     const struct ab_proof_file *file = file_of(c, pid, dev, ino, line + at);
@@ -153,6 +157,9 @@ enum ab_proof_answer ab_proof_check(struct ab_proof_cache *cache, pid_t pid,
                  "%s has not loaded %s: LD_PRELOAD was removed, or it is static, or uses another C "
                  "library",
                  name, wanted->path);
+    else if (wanted->in_front != NULL && !m.has_in_front)
+        snprintf(why, cap, "%s has not loaded %s: LD_PRELOAD was changed", name,
+                 wanted->in_front->path);
     else
         return AB_PROOF_YES;
     return AB_PROOF_NO;

@@ -922,8 +922,7 @@ AB_TABLE(tail, struct ab_result, .check = check_tail);
 
 static bool is_exec(const void *record, const void *session)
 {
-    (void)record;
-    return ab_session_is_exec(session);
+    return ab_session_is_exec(session) && ((const struct ab_result *)record)->op == AB_OP_ALL;
 }
 
 static const struct ab_member result_members[] = {

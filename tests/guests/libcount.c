@@ -152,3 +152,10 @@ void *pvalloc(size_t size)
     count(ALIGNED);
     return next_pvalloc(size);
 }
+
+size_t malloc_usable_size(void *p)
+{
+    size_t (*next)(void *);
+    *(void **)&next = dlsym(RTLD_NEXT, "malloc_usable_size");
+    return next(p);
+}

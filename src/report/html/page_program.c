@@ -113,6 +113,16 @@ static void put_prediction(struct ab_html *h, const struct ab_report *report)
     ab_grid_fini(&g);
 }
 
+/* ---- inside and outside of the allocator ---- */
+
+static void put_inside(struct ab_html *h, const struct ab_report *report)
+{
+    struct ab_grid g;
+    if (ab_program_inside_grid(report->view, &g))
+        ab_page_grid(h, report, "CPU time in malloc and outside of it", &g);
+    ab_grid_fini(&g);
+}
+
 /* ---- what served it ---- */
 
 static void put_served(struct ab_html *h, const struct ab_report *report)
@@ -131,6 +141,7 @@ void ab_page_program(struct ab_html *h, const struct ab_report *report)
         return;
     ab_page_courses(h, report);
     put_numbers(h, report);
+    put_inside(h, report);
     put_prediction(h, report);
     put_served(h, report);
 }

@@ -450,6 +450,7 @@ static void print_program(FILE *to, const struct ab_view *v, struct ab_table_sty
     fputc('\n', to);
     ab_legend_grid(to, &g, style, legend);
     ab_grid_fini(&g);
+    print_if(ab_program_inside_grid(v, &g), to, &g, style, legend);
 }
 
 static void print_by_value_of(FILE *to, const struct ab_view *v, struct ab_by_value_of of,

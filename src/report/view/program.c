@@ -7,10 +7,13 @@
 #include "base/bits.h"
 #include "core/median.h"
 #include "core/memory.h"
+#include "core/text.h"
+#include "core/units_show.h"
 #include "report/view/view.h"
 #include "stats/metric.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,6 +187,112 @@ bool ab_program_witness_grid(const struct ab_view *v, struct ab_grid *g)
         put_difference(g, 1, &x.measured);
         ab_grid_say(g, 2, "%s", ab_program_witness_word(&x.predicted, &x.measured));
     }
+    return true;
+}
+
+/* ---- inside and outside of the allocator ---- */
+
+static bool has_inside(const struct ab_session *s)
+{
+    const struct ab_field *f = ab_program_field("inside_ns");
+    for (uint32_t i = 0; i < s->n_results; i++)
+        if (s->results[i].op == AB_OP_ALL && ab_field_exists(f, &s->results[i]))
+            return true;
+    return false;
+}
+
+/* Where the CPU time of the run with the interposer went; its own is in none. NaN = not known. */
+struct inside {
+    double inside, per_call, outside, total;    /* ns, medians; total: inside and outside */
+    struct ab_effect less_inside, less_outside; /* differences to the base, ns */
+};
+static struct ab_effect difference_of(const struct ab_session *s, double *x, const char *field,
+                                      uint32_t base, uint32_t backend)
+{
+    return difference(s, x, (struct side){base, field, false},
+                      (struct side){backend, field, false});
+}
+
+static void inside_of(const struct ab_session *s, uint32_t backend, uint32_t base,
+                      struct inside *out)
+{
+    double *x = ab_alloc_zeroed((size_t)s->n_rounds * 3 + 1, sizeof x[0]), *total = x + s->n_rounds;
+    *out = (struct inside){
+        NAN, NAN, NAN, NAN, ab_effect_paired(NULL, NULL, 0), ab_effect_paired(NULL, NULL, 0)};
+    ab_program_rounds(s, backend, ab_program_field("inside_ns"), x);
+    ab_program_rounds(s, backend, ab_program_field("outside_ns"), total);
+    for (uint32_t i = 0; i < s->n_rounds; i++)
+        total[i] += x[i];
+    out->inside = median_of(x, s->n_rounds);
+    out->total = median_of(total, s->n_rounds);
+    ab_program_rounds(s, backend, ab_program_field("outside_ns"), x);
+    out->outside = median_of(x, s->n_rounds);
+    ab_program_rounds(s, backend, ab_program_field("inside_ns_per_call"), x);
+    out->per_call = median_of(x, s->n_rounds);
+    if (base < s->n_backends && base != backend) {
+        out->less_inside = difference_of(s, x, "inside_ns", base, backend);
+        out->less_outside = difference_of(s, x, "outside_ns", base, backend);
+    }
+    free(x);
+}
+
+/* "12.3 ms less [9.8 ms, 13 ms]"; without brackets where there are too few rounds. */
+static const char *in_words(char *buf, size_t cap, const struct ab_effect *e)
+{
+    bool is_more = e->ratio > 0;
+    double low = is_more ? e->low : -e->high, high = is_more ? e->high : -e->low;
+    if (!isfinite(e->ratio))
+        return "-";
+    int n = snprintf(buf, cap, "%s %s", AB_TIME(fabs(e->ratio)), is_more ? "more" : "less");
+    if (isfinite(low) && isfinite(high) && n > 0 && (size_t)n < cap)
+        snprintf(buf + n, cap - (size_t)n, " [%s%s, %s%s]", low < 0 ? "-" : "", AB_TIME(fabs(low)),
+                 high < 0 ? "-" : "", AB_TIME(fabs(high)));
+    return buf;
+}
+
+/* One sentence for each allocator but the base. */
+static void say_inside(struct ab_text *t, const struct ab_view *v, uint32_t backend,
+                       const struct inside *x)
+{
+    char inside[120], outside[120];
+    double sum = x->less_inside.ratio + x->less_outside.ratio;
+    if (!isfinite(sum))
+        return;
+    ab_text_addf(t, "%s%s: %s %s CPU time: %s in malloc, %s outside.", t->n > 0 ? "\n" : "",
+                 v->session->backends[backend].name, AB_TIME(fabs(sum)), sum > 0 ? "more" : "less",
+                 in_words(inside, sizeof inside, &x->less_inside),
+                 in_words(outside, sizeof outside, &x->less_outside));
+}
+
+bool ab_program_inside_grid(const struct ab_view *v, struct ab_grid *g)
+{
+    const struct ab_view_ranking *r = &v->ranking;
+    struct ab_text sentences = {0};
+    *g = (struct ab_grid){.session = v->session,
+                          .rows_are = "allocator",
+                          .columns = {{"inside", 0, "#inside"},
+                                      {"a call", 0, "#a call"},
+                                      {"outside", 0, "#outside"},
+                                      {"total", 0, "#total"}},
+                          .n_columns = 4};
+    if (!has_inside(v->session))
+        return false;
+    ab_grid_heading(g, "CPU time in malloc", "");
+    for (uint32_t i = 0; i < r->n_rows; i++) {
+        struct inside x;
+        if (r->rows[i].standing == AB_VIEW_FAILED)
+            continue;
+        inside_of(v->session, r->rows[i].backend, r->base, &x);
+        ab_grid_add_backend(g, r->rows[i].backend);
+        ab_grid_put(g, 0, AB_GRID_TIME, x.inside, NULL);
+        ab_grid_put(g, 1, AB_GRID_TIME, x.per_call, NULL);
+        ab_grid_put(g, 2, AB_GRID_TIME, x.outside, NULL);
+        ab_grid_put(g, 3, AB_GRID_TIME, x.total, NULL);
+        say_inside(&sentences, v, r->rows[i].backend, &x);
+    }
+    if (sentences.n > 0)
+        g->remark = ab_view_texts_addf(&g->texts, "%s", sentences.s);
+    ab_text_fini(&sentences);
     return true;
 }
 

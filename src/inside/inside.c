@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The interposer of `exec --inside`, preloaded in front of the allocator: counts each call, times a
+ * random one in 64, and passes all on. Nothing here calls malloc or stdio or takes a lock. Counts
+ * and samples lie in a mapping that all processes share, so no end of a process loses any.
+ *
+ * A function of C++ may end in the C library's malloc, or in none of ours: while it runs, calls of
+ * its thread are part of it and pass uncounted.
+ */
+#include "inside/inside.h"
+
+#include "base/clock.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* X(name as the linker has it, parameters, arguments; kind, what it would call) */
+#define NEWS(X) \
+    X(_Znwm, (size_t n), (n), AB_INSIDE_ALLOC, malloc(n)) \
+    X(_Znam, (size_t n), (n), AB_INSIDE_ALLOC, malloc(n)) \
+    X(_ZnwmRKSt9nothrow_t, (size_t n, const void *t), (n, t), AB_INSIDE_ALLOC, malloc(n)) \
+    X(_ZnamRKSt9nothrow_t, (size_t n, const void *t), (n, t), AB_INSIDE_ALLOC, malloc(n)) \
+    X(_ZnwmSt11align_val_t, (size_t n, size_t a), (n, a), AB_INSIDE_ALIGNED, memalign(a, n)) \
+    X(_ZnamSt11align_val_t, (size_t n, size_t a), (n, a), AB_INSIDE_ALIGNED, memalign(a, n)) \
+    X(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t n, size_t a, const void *t), (n, a, t), \
+      AB_INSIDE_ALIGNED, memalign(a, n)) \
+    X(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t n, size_t a, const void *t), (n, a, t), \
+      AB_INSIDE_ALIGNED, memalign(a, n))
+#define DELETES(X) \
+    X(_ZdlPv, (void *p), (p)) \
+    X(_ZdaPv, (void *p), (p)) \
+    X(_ZdlPvm, (void *p, size_t n), (p, n)) \
+    X(_ZdaPvm, (void *p, size_t n), (p, n)) \
+    X(_ZdlPvRKSt9nothrow_t, (void *p, const void *t), (p, t)) \
+    X(_ZdaPvRKSt9nothrow_t, (void *p, const void *t), (p, t)) \
+    X(_ZdlPvSt11align_val_t, (void *p, size_t a), (p, a)) \
+    X(_ZdaPvSt11align_val_t, (void *p, size_t a), (p, a)) \
+    X(_ZdlPvmSt11align_val_t, (void *p, size_t n, size_t a), (p, n, a)) \
+    X(_ZdaPvmSt11align_val_t, (void *p, size_t n, size_t a), (p, n, a))
+
+static struct {
+    void *(*malloc)(size_t);
+    void (*free)(void *);
+    void *(*calloc)(size_t, size_t);
+    void *(*realloc)(void *, size_t);
+    void *(*memalign)(size_t, size_t);
+    int (*posix_memalign)(void **, size_t, size_t);
+    void *(*aligned_alloc)(size_t, size_t);
+    void *(*valloc)(size_t);
+    void *(*pvalloc)(size_t);
+    size_t (*malloc_usable_size)(void *);
+} real;
+
+/* ---- the state of a thread ---- */
+
+static __thread struct {
+    struct ab_inside_slot *slot; /* NULL: none yet, or a call of C++ is under way */
+    uint32_t countdown, random, process;
+    uint32_t n_samples;
+    uint32_t nested;             /* functions of C++ under way */
+    long involuntary, voluntary; /* context switches at the last look */
+} me;
+
+static struct ab_inside_file *file; /* NULL: nothing is counted */
+static uint32_t ticks_look;         /* a sample of so many ticks may have lost the CPU */
+static struct ab_inside_slot own;   /* where nothing is counted */
+
+/* In a page of its own that a child of fork finds zeroed, however it was made: a slot is of one
+ * process. */
+static uint32_t *is_same_process;
+
+static enum { FRESH, RESOLVING, READY } stage;
+
+static inline void add(uint64_t *to, uint64_t n)
+{
+    __atomic_fetch_add(to, n, __ATOMIC_RELAXED);
+}
+
+static inline unsigned class_of(size_t size)
+{
+    return size <= 1 ? 0 : 64u - (unsigned)__builtin_clzll(size - 1);
+}
+
+/* One instruction, so that a signal handler that allocates comes before it or after it. Slots that
+ * several threads share need more. */
+static inline void count(struct ab_inside_slot *slot, unsigned kind, unsigned class)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("incq %0" : "+m"(slot->calls[kind][class]) : : "cc");
+#else
+    add(&slot->calls[kind][class], 1);
+#endif
+}
+
+/* From 1 to 127, 64 on average. */
+static inline uint32_t draw(void)
+{
+    uint32_t x = me.random;
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
+    me.random = x;
+    return 1 + (uint32_t)((uint64_t)x * (2 * AB_INSIDE_EVERY - 1) >> 32);
+}
+
+static void look(long *involuntary, long *voluntary)
+{
+    struct rusage usage;
+    int saved = errno;
+    getrusage(RUSAGE_THREAD, &usage);
+    errno = saved;
+    *involuntary = usage.ru_nivcsw - me.involuntary;
+    *voluntary = usage.ru_nvcsw - me.voluntary;
+    me.involuntary = usage.ru_nivcsw;
+    me.voluntary = usage.ru_nvcsw;
+}
+
+static __attribute__((noinline)) void take_slot(void)
+{
+    uint32_t i = file != NULL ? __atomic_fetch_add(&file->n_slots, 1, __ATOMIC_RELAXED) : 0;
+    long involuntary, voluntary;
+    me.random = (uint32_t)ab_tick_end() * 2654435761u | 1;
+    me.countdown = draw();
+    look(&involuntary, &voluntary);
+    *is_same_process = 1;
+    me.slot = file == NULL               ? &own
+              : i < AB_INSIDE_SLOTS - 1u ? &file->slots[i]
+                                         : &file->slots[AB_INSIDE_SLOTS - 1];
+}
+
+/* ---- samples ---- */
+
+static void note_histogram(struct ab_hdr *h, uint64_t ns)
+{
+    if (ns > AB_HDR_HIGHEST) {
+        add(&h->overflow, 1);
+        return;
+    }
+    add(&h->counts[ab_hdr_index(ns)], 1);
+    uint64_t seen = __atomic_load_n(&h->max, __ATOMIC_RELAXED);
+    while (ns > seen && !__atomic_compare_exchange_n(&h->max, &seen, ns, true, __ATOMIC_RELAXED,
+                                                     __ATOMIC_RELAXED)) {
+    }
+    seen = __atomic_load_n(&h->min, __ATOMIC_RELAXED); /* 0 = none yet: holds one more */
+    while ((seen == 0 || ns + 1 < seen) &&
+           !__atomic_compare_exchange_n(&h->min, &seen, ns + 1, true, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
+    }
+}
+
+static void add_sum(struct ab_inside_sum *s, uint64_t ticks)
+{
+    add(&s->n, 1);
+    add(&s->ticks, ticks);
+}
+
+/* Context switches are read where a sample is long, and at one in 16, so that those of a long one
+ * are few but its own. */
+static __attribute__((noinline)) void note(unsigned kind, unsigned class, uint64_t ticks)
+{
+    long involuntary = 0, voluntary = 0;
+    bool is_long = ticks >= ticks_look;
+    if (file == NULL)
+        return;
+    if (is_long || ++me.n_samples % 16 == 0)
+        look(&involuntary, &voluntary);
+    if (is_long && involuntary > 0) {
+        add_sum(&file->taken[kind], ticks);
+        return;
+    }
+    bool is_asleep = is_long && voluntary > 0;
+    add_sum(is_asleep ? &file->blocked[kind] : &file->sampled[kind][class], ticks);
+    note_histogram(&file->hdrs[kind],
+                   (uint64_t)((unsigned __int128)ticks * file->ns_per_tick_32 >> 32));
+}
+
+/* Counts, and says whether this call is timed. */
+static inline bool enter(unsigned kind, unsigned class)
+{
+    if (UNLIKELY(me.slot == NULL || *is_same_process == 0)) {
+        if (me.nested > 0)
+            return false;
+        take_slot();
+    }
+    if (UNLIKELY(file != NULL && me.slot == &file->slots[AB_INSIDE_SLOTS - 1]))
+        add(&me.slot->calls[kind][class], 1);
+    else
+        count(me.slot, kind, class);
+    if (__builtin_expect(--me.countdown != 0, 1))
+        return false;
+    me.countdown = draw();
+    return true;
+}
+
+/* A timed call: a handler that interrupts it does not count its own ones as timed twice. */
+#define TIMED(kind, class, call) \
+    do { \
+        uint64_t begin = ab_tick_begin(); \
+        call; \
+        uint64_t ticks = ab_tick_end() - begin; \
+        note(kind, class, ticks); \
+    } while (0)
+
+/* ---- what it costs itself ---- */
+
+static __attribute__((noinline)) void *null_function(size_t size)
+{
+    __asm__ volatile("" : "+r"(size));
+    return (void *)size;
+}
+
+static void *(*volatile null_pointer)(size_t) = null_function;
+
+static __attribute__((noinline)) void *null_through_us(size_t size)
+{
+    unsigned class = class_of(size);
+    void *p;
+    if (__builtin_expect(!enter(AB_INSIDE_NULL, class), 1))
+        return null_pointer(size);
+    TIMED(AB_INSIDE_NULL, class, p = null_pointer(size));
+    return p;
+}
+
+enum { NULL_CALLS = 4096, NULL_TRIES = 5 };
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void measure_own_cost(void)
+{
+    uint64_t with = UINT64_MAX, without = UINT64_MAX;
+    for (int try = 0; try < NULL_TRIES; try++) {
+        uint64_t a = ab_tick_end();
+        for (size_t i = 0; i < NULL_CALLS; i++)
+            null_through_us(i);
+        uint64_t b = ab_tick_end();
+        for (size_t i = 0; i < NULL_CALLS; i++)
+            null_pointer(i);
+        uint64_t c = ab_tick_end();
+        with = least(with, b - a);
+        without = least(without, c - b);
+    }
+    add(&file->null_call,
+        with > without ? (with - without) * AB_INSIDE_NULL_SCALE / NULL_CALLS : 0);
+    __atomic_fetch_add(&file->n_processes, 1, __ATOMIC_RELAXED);
+}
+
+/* ---- start ---- */
+
+/* Here lies what dlsym itself asks for while we look for the real functions: never given back. */
+static _Alignas(16) char early[65536];
+static size_t early_used;
+
+static void *early_alloc(size_t size)
+{
+    size_t bytes = (size + 31) & ~(size_t)15; /* 16 bytes in front hold the size */
+    if (size > sizeof early || bytes > sizeof early - early_used)
+        return NULL;
+    char *p = early + early_used;
+    early_used += bytes;
+    memcpy(p, &size, sizeof size);
+    return p + 16;
+}
+
+static bool is_early(const void *p)
+{
+    return (uintptr_t)p - (uintptr_t)early < sizeof early;
+}
+
+static size_t early_size(const void *p)
+{
+    size_t size;
+    memcpy(&size, (const char *)p - 16, sizeof size);
+    return size;
+}
+
+static void find_real_functions(void)
+{
+    *(void **)&real.malloc = dlsym(RTLD_NEXT, "malloc");
+    *(void **)&real.free = dlsym(RTLD_NEXT, "free");
+    *(void **)&real.calloc = dlsym(RTLD_NEXT, "calloc");
+    *(void **)&real.realloc = dlsym(RTLD_NEXT, "realloc");
+    *(void **)&real.memalign = dlsym(RTLD_NEXT, "memalign");
+    *(void **)&real.posix_memalign = dlsym(RTLD_NEXT, "posix_memalign");
+    *(void **)&real.aligned_alloc = dlsym(RTLD_NEXT, "aligned_alloc");
+    *(void **)&real.valloc = dlsym(RTLD_NEXT, "valloc");
+    *(void **)&real.pvalloc = dlsym(RTLD_NEXT, "pvalloc");
+    *(void **)&real.malloc_usable_size = dlsym(RTLD_NEXT, "malloc_usable_size");
+}
+
+static void map_file(void)
+{
+    const char *path = getenv(AB_INSIDE_VARIABLE);
+    int fd = path != NULL ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    void *p = MAP_FAILED;
+    if (fd < 0)
+        return;
+    p = mmap(NULL, sizeof *file, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    close(fd);
+    if (p == MAP_FAILED)
+        return;
+    file = p;
+    uint64_t ticks = (UINT64_C(5000) << 32) / (file->ns_per_tick_32 | 1);
+    ticks_look = ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
+}
+
+static void map_process_mark(void)
+{
+    static uint32_t always = 1;
+    void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    is_same_process = p == MAP_FAILED || madvise(p, 4096, MADV_WIPEONFORK) != 0 ? &always : p;
+}
+
+static __attribute__((noinline)) void start(void)
+{
+    int saved = errno;
+    stage = RESOLVING;
+    find_real_functions();
+    map_process_mark();
+    map_file();
+    take_slot();
+    if (file != NULL)
+        measure_own_cost();
+    stage = READY;
+    errno = saved;
+}
+
+static inline bool is_ready(void)
+{
+    if (__builtin_expect(stage == READY, 1))
+        return true;
+    if (stage == FRESH)
+        start();
+    return stage == READY;
+}
+
+static __attribute__((constructor)) void start_early(void)
+{
+    (void)is_ready();
+}
+
+/* ---- the malloc family ---- */
+
+EXPORT void *malloc(size_t size)
+{
+    unsigned class = class_of(size);
+    void *p;
+    if (UNLIKELY(!is_ready()))
+        return early_alloc(size);
+    if (__builtin_expect(!enter(AB_INSIDE_ALLOC, class), 1))
+        return real.malloc(size);
+    TIMED(AB_INSIDE_ALLOC, class, p = real.malloc(size));
+    return p;
+}
+
+EXPORT void *calloc(size_t n, size_t size)
+{
+    size_t bytes;
+    void *p;
+    if (__builtin_mul_overflow(n, size, &bytes))
+        bytes = SIZE_MAX;
+    if (UNLIKELY(!is_ready()))
+        return early_alloc(bytes); /* never used before: zero */
+    unsigned class = class_of(bytes);
+    if (!enter(AB_INSIDE_ZEROED, class))
+        return real.calloc(n, size);
+    TIMED(AB_INSIDE_ZEROED, class, p = real.calloc(n, size));
+    return p;
+}
+
+EXPORT void free(void *p)
+{
+    if (p == NULL || UNLIKELY(is_early(p) || !is_ready()))
+        return;
+    if (__builtin_expect(!enter(AB_INSIDE_FREE, 0), 1)) {
+        real.free(p);
+        return;
+    }
+    TIMED(AB_INSIDE_FREE, 0, real.free(p));
+}
+
+/* An early block moves to the real allocator when it is resized. */
+static __attribute__((noinline)) void *resize_early(void *p, size_t size)
+{
+    size_t old_size = early_size(p);
+    void *moved = malloc(size);
+    if (moved != NULL)
+        memcpy(moved, p, old_size < size ? old_size : size);
+    return moved;
+}
+
+EXPORT void *realloc(void *p, size_t size)
+{
+    unsigned class = class_of(size);
+    void *moved;
+    if (p == NULL)
+        return malloc(size);
+    if (UNLIKELY(is_early(p) || !is_ready()))
+        return is_early(p) ? resize_early(p, size) : NULL;
+    if (!enter(AB_INSIDE_RESIZE, class))
+        return real.realloc(p, size);
+    TIMED(AB_INSIDE_RESIZE, class, moved = real.realloc(p, size));
+    return moved;
+}
+
+/* Not forwarded: the C library's calls realloc, which is ours, and one call would be two. */
+EXPORT void *reallocarray(void *p, size_t n, size_t size)
+{
+    size_t bytes;
+    if (!__builtin_mul_overflow(n, size, &bytes))
+        return realloc(p, bytes);
+    errno = ENOMEM;
+    return NULL;
+}
+
+#define ALIGNED(size, call, failed, function) \
+    do { \
+        unsigned class = class_of(size); \
+        if (!is_ready() || real.function == NULL) \
+            return failed; \
+        if (!enter(AB_INSIDE_ALIGNED, class)) \
+            return real.call; \
+        TIMED(AB_INSIDE_ALIGNED, class, given = real.call); \
+        return given; \
+    } while (0)
+
+EXPORT void *memalign(size_t align, size_t size)
+{
+    void *given;
+    ALIGNED(size, memalign(align, size), NULL, memalign);
+}
+
+EXPORT void *aligned_alloc(size_t align, size_t size)
+{
+    void *given;
+    ALIGNED(size, aligned_alloc(align, size), NULL, aligned_alloc);
+}
+
+EXPORT int posix_memalign(void **out, size_t align, size_t size)
+{
+    int given;
+    ALIGNED(size, posix_memalign(out, align, size), ENOMEM, posix_memalign);
+}
+
+EXPORT void *valloc(size_t size)
+{
+    void *given;
+    ALIGNED(size, valloc(size), NULL, valloc);
+}
+
+EXPORT void *pvalloc(size_t size)
+{
+    void *given;
+    ALIGNED(size, pvalloc(size), NULL, pvalloc);
+}
+
+EXPORT size_t malloc_usable_size(void *p)
+{
+    if (is_early(p))
+        return early_size(p);
+    return p != NULL && is_ready() && real.malloc_usable_size != NULL ? real.malloc_usable_size(p)
+                                                                      : 0;
+}
+
+/* ---- the functions of C++ ---- */
+
+/* Also where it is left by an exception. */
+static void leave(struct ab_inside_slot **slot)
+{
+    me.nested--;
+    me.slot = *slot;
+}
+
+#define NESTED() \
+    __attribute__((cleanup(leave))) struct ab_inside_slot *outer = me.slot; \
+    me.nested++; \
+    me.slot = NULL
+
+/* What the C library calls by itself while it looks for a name is not the program's. */
+static __attribute__((noinline)) void *look_up(const char *name)
+{
+    NESTED();
+    return dlsym(RTLD_NEXT, name);
+}
+
+/* Where nothing behind us has this function (libstdc++ came with a module, out of our sight), malloc
+ * is what it would call. */
+#define DEFINE_NEW(name, parameters, arguments, kind, fallback) \
+    EXPORT void *name parameters; \
+    EXPORT void *name parameters \
+    { \
+        static void *next; \
+        void *p; \
+        unsigned class = class_of(n); \
+        if (next == NULL && is_ready()) \
+            next = look_up(#name); \
+        if (next == NULL) \
+            return fallback; \
+        bool is_timed = enter(kind, class); \
+        NESTED(); \
+        if (!is_timed) \
+            return ((void *(*)parameters)next)arguments; \
+        TIMED(kind, class, p = ((void *(*)parameters)next)arguments); \
+        return p; \
+    }
+NEWS(DEFINE_NEW)
+
+#define DEFINE_DELETE(name, parameters, arguments) \
+    EXPORT void name parameters; \
+    EXPORT void name parameters \
+    { \
+        static void *next; \
+        if (p == NULL || is_early(p)) \
+            return; \
+        if (next == NULL && is_ready()) \
+            next = look_up(#name); \
+        if (next == NULL) { \
+            free(p); \
+            return; \
+        } \
+        bool is_timed = enter(AB_INSIDE_FREE, 0); \
+        NESTED(); \
+        if (is_timed) \
+            TIMED(AB_INSIDE_FREE, 0, ((void(*) parameters)next)arguments); \
+        else \
+            ((void(*) parameters)next) arguments; \
+    }
+DELETES(DEFINE_DELETE)

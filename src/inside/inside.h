@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the interposer of `exec --inside` and its parent share: one mapping for all processes of a
+ * run, which begins as zeroes. Counts are of each thread, in a page of its own; samples are few, so
+ * all threads add theirs to the same sums.
+ */
+#ifndef AB_INSIDE_INSIDE_H
+#define AB_INSIDE_INSIDE_H
+
+#include "result/hdr.h"
+
+#include <stdint.h>
+
+#define AB_INSIDE_NAME "liballocbench-inside.so"
+#define AB_INSIDE_VARIABLE "ALLOCBENCH_INSIDE" /* the path of the mapping */
+
+enum ab_inside_kind {
+    AB_INSIDE_ALLOC,
+    AB_INSIDE_ZEROED,
+    AB_INSIDE_ALIGNED,
+    AB_INSIDE_RESIZE,
+    AB_INSIDE_FREE,
+    AB_INSIDE_NULL, /* of the interposer alone, to know what it costs: no call of the program */
+    AB_INSIDE_KINDS
+};
+
+enum {
+    AB_INSIDE_CLASSES = 65, /* (2^(i − 1), 2^i] bytes; a free has class 0 */
+    AB_INSIDE_EVERY = 64,   /* one call in so many is timed, on average */
+    AB_INSIDE_SLOTS =
+        16384, /* threads that have counters of their own; later ones share the last */
+};
+#define AB_INSIDE_NULL_SCALE 1024 /* the cost of a call is in so many parts of a tick */
+
+struct ab_inside_slot {
+    uint64_t calls[AB_INSIDE_KINDS][AB_INSIDE_CLASSES];
+} __attribute__((aligned(4096)));
+
+struct ab_inside_sum {
+    uint64_t n, ticks;
+};
+
+struct ab_inside_file {
+    uint64_t ns_per_tick_32; /* ns in a tick, 32 bits behind the point: the parent's */
+    uint32_t n_slots;        /* may exceed AB_INSIDE_SLOTS: so many threads wanted one */
+    uint32_t n_processes;    /* that measured what a call costs more, timing and all: */
+    uint64_t null_call;      /* the sum of that, by AB_INSIDE_NULL_SCALE */
+    struct ab_inside_sum sampled[AB_INSIDE_KINDS][AB_INSIDE_CLASSES];
+    struct ab_inside_sum taken[AB_INSIDE_KINDS]; /* in which the thread lost the CPU: in no other */
+    struct ab_inside_sum blocked[AB_INSIDE_KINDS]; /* in which it slept: not in `sampled` */
+    struct ab_hdr hdrs[AB_INSIDE_KINDS];           /* ns, of sampled and blocked ones; min + 1 */
+    struct ab_inside_slot slots[AB_INSIDE_SLOTS];
+};
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the interposer counted, as results. The program wrote it: only counters are believed, and
+ * none of them is an index.
+ */
+#include "inside/inside.h"
+#include "program/program.h"
+
+#include "core/grow.h"
+#include "core/memory.h"
+#include "result/result_fields.h"
+#include "result/session.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const unsigned op_of[AB_INSIDE_KINDS] = {
+    [AB_INSIDE_ALLOC] = AB_OP_ALLOC,
+    [AB_INSIDE_ZEROED] = AB_OP_ALLOC_ZEROED,
+    [AB_INSIDE_ALIGNED] = AB_OP_ALLOC_ALIGNED,
+    [AB_INSIDE_RESIZE] = AB_OP_RESIZE,
+    [AB_INSIDE_FREE] = AB_OP_FREE,
+    [AB_INSIDE_NULL] = AB_OP_ALL,
+};
+
+static void count_calls(const struct ab_inside_file *f, unsigned kind,
+                        uint64_t calls[AB_INSIDE_CLASSES])
+{
+    uint32_t n = f->n_slots < AB_INSIDE_SLOTS ? f->n_slots : AB_INSIDE_SLOTS;
+    for (uint32_t i = 0; i < n; i++)
+        for (unsigned c = 0; c < AB_INSIDE_CLASSES; c++)
+            calls[c] += f->slots[i].calls[kind][c];
+    for (unsigned c = 0; n == AB_INSIDE_SLOTS - 1 && c < AB_INSIDE_CLASSES; c++)
+        calls[c] += f->slots[n].calls[kind][c];
+}
+
+struct kind {
+    uint64_t calls[AB_INSIDE_CLASSES], n_calls;
+    double inside_ticks, blocked_ticks; /* of all calls */
+};
+
+/* Each class by the mean of its own samples, so that a rare class of long calls weighs what it is; one
+ * without samples by the mean of all. What the timing itself shows is no time of the call. */
+static void weigh(const struct ab_inside_file *f, unsigned kind, double floor_ticks, struct kind *k)
+{
+    const struct ab_inside_sum *of = f->sampled[kind];
+    struct ab_inside_sum all = {0};
+    count_calls(f, kind, k->calls);
+    for (unsigned c = 0; c < AB_INSIDE_CLASSES; c++) {
+        all.n += of[c].n;
+        all.ticks += of[c].ticks;
+        k->n_calls += k->calls[c];
+    }
+    for (unsigned c = 0; c < AB_INSIDE_CLASSES && all.n > 0; c++) {
+        const struct ab_inside_sum *s = of[c].n > 0 ? &of[c] : &all;
+        k->inside_ticks += (double)k->calls[c] *
+                           fmax(0, (double)s->ticks / (double)s->n - floor_ticks);
+    }
+    uint64_t timed = all.n + f->taken[kind].n + f->blocked[kind].n;
+    if (timed > 0)
+        k->blocked_ticks = (double)f->blocked[kind].ticks * (double)k->n_calls / (double)timed;
+}
+
+static void add_row(const struct ab_inside_file *f, unsigned kind, const struct kind *k,
+                    struct ab_session *s, const struct ab_result *all)
+{
+    const struct ab_hdr *from = &f->hdrs[kind];
+    struct ab_result r = {.backend = all->backend,
+                          .phase = AB_PROGRAM_PHASE,
+                          .op = op_of[kind],
+                          .round = all->round,
+                          .hdr = ab_hdr_new()};
+    ab_fields_forget_all(&r);
+    for (uint32_t i = 0; i < AB_HDR_COUNTS; i++)
+        if (from->counts[i] > 0) {
+            r.hdr->counts[i] = from->counts[i];
+            r.hdr->min = r.hdr->min < ab_hdr_low(i) ? r.hdr->min : ab_hdr_low(i);
+            r.hdr->max = ab_hdr_high(i);
+        }
+    r.hdr->overflow = from->overflow;
+    r.n = ab_hdr_total(r.hdr);
+    r.overflow = from->overflow;
+    r.n_calls = (double)k->n_calls;
+    r.n_scheduler = (double)f->taken[kind].n;
+    if (r.n > 0) {
+        r.hdr->min = from->min > 0 && from->min - 1 > r.hdr->min ? from->min - 1 : r.hdr->min;
+        r.hdr->max = from->max < r.hdr->max ? from->max : r.hdr->max;
+        r.min = (double)r.hdr->min;
+        r.max = (double)r.hdr->max;
+        r.mean = ab_hdr_mean(r.hdr);
+    }
+    for (unsigned q = 0; q < AB_QUANTILE_COUNT; q++)
+        r.quantiles[q] = ab_result_quantile(r.hdr, ab_quantile_values[q]);
+    AB_GROW(s->results, s->cap_results, s->n_results);
+    s->results[s->n_results++] = r;
+}
+
+/* The mean of what the timing of nothing showed, without what is rare. */
+static double floor_ticks_of(const struct ab_inside_file *f, double ns_per_tick)
+{
+    struct ab_hdr *hdr = ab_hdr_new();
+    for (uint32_t i = 0; i < AB_HDR_COUNTS; i++)
+        hdr->counts[i] = f->hdrs[AB_INSIDE_NULL].counts[i];
+    hdr->min = 0;
+    hdr->max = AB_HDR_HIGHEST;
+    double ns = ab_hdr_total(hdr) > 0 ? (double)ab_hdr_quantile(hdr, 0.5) : 0;
+    free(hdr);
+    return ns / ns_per_tick;
+}
+
+void ab_inside_note(const struct ab_inside_file *f, double ns_per_tick, double cpu_ns,
+                    struct ab_session *s, uint32_t all)
+{
+    double floor_ticks = floor_ticks_of(f, ns_per_tick), inside = 0, blocked = 0, calls = 0;
+    for (unsigned i = 0; i < AB_INSIDE_NULL; i++) {
+        struct kind k = {.n_calls = 0};
+        weigh(f, i, floor_ticks, &k);
+        if (k.n_calls > 0)
+            add_row(f, i, &k, s, &s->results[all]);
+        inside += k.inside_ticks * ns_per_tick;
+        blocked += k.blocked_ticks * ns_per_tick;
+        calls += (double)k.n_calls;
+    }
+    struct ab_result *r = &s->results[all];
+    r->n_calls = calls;
+    r->inside_ns = inside;
+    r->blocked_ns = blocked;
+    if (f->n_processes == 0)
+        return;
+    r->interposer_ns = calls * ns_per_tick * (double)f->null_call / f->n_processes /
+                       AB_INSIDE_NULL_SCALE;
+    r->outside_ns = cpu_ns - inside - r->interposer_ns;
+    r->inside_ns_per_call = calls > 0 ? inside / calls : (double)NAN;
+}

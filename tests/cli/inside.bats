@@ -1,0 +1,94 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# exec --inside: every call of the real program is counted, and times are of the allocator.
+# tests: inside.c program_inside.c
+
+load helpers
+
+PROG=$GUESTS/prog_inside
+
+inside() { # BACKENDS ARGUMENT…: the document of two rounds
+    local backends=$1
+    shift
+    bench exec -q --inside --rounds 2 -b "$backends" --json "$OUT/r.json" -- "$@"
+}
+
+# The last run of a session has the interposer: what libcount.so saw behind it is its counts, exactly.
+expect_counts() { # ARGUMENT…
+    export COUNT_FILE=$OUT/counts
+    inside "count=$GUESTS/libcount.so" "$PROG" "$@"
+    expect_code 0
+    local seen
+    seen=$(od -An -v -td8 -N40 "$OUT/counts.prog_inside" | tr -s ' \n' ' ')
+    [ "$(jq -r '[.results[] | select(.round == 1)] as $r | ["alloc", "alloc_zeroed", "alloc_aligned",
+        "resize", "free"] | map(. as $o | $r[] | select(.op == $o).n_calls) | " \(join(" ")) "' \
+        "$OUT/r.json")" = "$seen" ] || fail "$(jq -c '.results[] | [.op, .n_calls]' "$OUT/r.json"); seen: $seen"
+    expect_json "[.results[] | select(.op == \"resize\").n_calls] == [$resizes, $resizes]" "$OUT/r.json"
+}
+
+@test "counts are those of an independent counter: one thread, ten threads, forks, an end by a signal" {
+    resizes=5000 expect_counts
+    resizes=55000 expect_counts threads
+    resizes=25000 expect_counts forks
+    resizes=10000 expect_counts signal
+}
+
+@test "programs that the program starts count as well" {
+    inside glibc sh -c "'$PROG' >'$OUT/first'; '$PROG' forks"
+    expect_code 0
+    expect_json '[.results[] | select(.op == "alloc_aligned").n_calls] == [30000, 30000]' "$OUT/r.json"
+}
+
+@test "one call in 64 is timed, and sums are those of the kinds" {
+    inside glibc "$PROG" threads
+    expect_json '[.results[] | select(.op == "free") | .n / .n_calls * 64 | . > 0.8 and . < 1.2] | all' "$OUT/r.json"
+    expect_json '.results | group_by(.round) | all((map(select(.op != "all").n_calls) | add) ==
+        (map(select(.op == "all").n_calls) | add))' "$OUT/r.json"
+    expect_json '[.results[] | select(.op == "all").program | .inside_ns > 0 and .interposer_ns > 0 and
+        .outside_ns < .inside_ns and .blocked_ns != null] | all' "$OUT/r.json"
+}
+
+@test "a malloc of 1 us is one, and what it takes is inside" {
+    inside "glibc,slow=$GUESTS/libslow1us.so" "$PROG"
+    expect_code 0
+    expect_json '[.results[] | select(.op == "alloc")] | (map(select(.backend == "slow").quantiles.p50) | min) >
+        5 * (map(select(.backend == "glibc").quantiles.p50) | min)' "$OUT/r.json"
+    expect_json '[.results[] | select(.op == "alloc" and .backend == "slow").quantiles.p50 | . > 900 and . < 2000] | all' "$OUT/r.json"
+    expect_json '[.results[] | select(.op == "all" and .backend == "slow").program |
+        .inside_ns > 5000 * 900 and .outside_ns < .inside_ns] | all' "$OUT/r.json"
+}
+
+@test "functions of C++ are one call each, whoever defines them" {
+    command -v c++ >/dev/null || skip "no compiler"
+    cat >"$OUT/new.cpp" <<'END'
+#include <new>
+int main() { for (int i = 0; i < 3000; i++) { int *volatile p = new int[9]; delete[] p;
+    try { p = static_cast<int *>(operator new(~std::size_t(0) / 4)); } catch (const std::bad_alloc &) {} } }
+END
+    c++ -O1 -o "$OUT/new" "$OUT/new.cpp" 2>"$OUT/log" || skip "no C++"
+    inside glibc "$OUT/new"
+    expect_code 0
+    expect_json '[.results[] | select(.op == "alloc").n_calls | . >= 6000 and . < 6020] | all' "$OUT/r.json"
+}
+
+@test "the table has both columns, a gate one of the calls; without the option neither is known" {
+    bench exec --inside --rounds 2 -b "glibc,slow=$GUESTS/libslow1us.so" \
+        --gate 'glibc:program/alloc/p50 < 500ms' -- "$PROG"
+    expect_code 0
+    grep -qE 'inside +a call +outside +total' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    tr -s '\n ' '  ' <"$OUT/stdout" | grep -qE 'slow: [0-9.]+ ms more CPU time: [0-9.]+ ms more in malloc, ' ||
+        fail "$(cat "$OUT/stdout")"
+    bench exec --rounds 2 -b glibc --gate 'program/alloc/p50 < 500ms' -- "$PROG"
+    expect_code 2
+    bench exec -q --rounds 2 -b glibc --json - -- "$PROG"
+    expect_json '[.results[] | .op == "all" and .program.inside_ns == null] | all'
+}
+
+@test "a program that does not do the same with the interposer has the reason, and the plain numbers" {
+    inside glibc sh -c 'case $LD_PRELOAD in *inside*) echo other ;; *) echo usual ;; esac'
+    expect_code 0
+    expect_json '[.results[] | .op] == ["all", "all"]' "$OUT/r.json"
+    bench exec --inside --rounds 2 -b glibc -- sh -c 'case $LD_PRELOAD in *inside*) echo other ;; *) echo usual ;; esac'
+    expect_error '--inside cannot time calls in this program: glibc: with the interposer the program printed something else'
+}
