@@ -118,8 +118,15 @@ static void put_prediction(struct ab_html *h, const struct ab_report *report)
 static void put_inside(struct ab_html *h, const struct ab_report *report)
 {
     struct ab_grid g;
-    if (ab_program_inside_grid(report->view, &g))
+    bool has_rows = ab_program_inside_grid(report->view, &g);
+    if (has_rows)
         ab_page_grid(h, report, "CPU time in malloc and outside of it", &g);
+    for (uint32_t i = 0; has_rows && i < report->view->ranking.n_rows; i++) {
+        char buf[600];
+        const char *sentence = ab_program_inside_sentence(report->view, i, buf, sizeof buf);
+        if (sentence != NULL)
+            ab_html_f(h, "<p class=\"soft\">%s</p>\n", sentence);
+    }
     ab_grid_fini(&g);
 }
 

@@ -450,7 +450,13 @@ static void print_program(FILE *to, const struct ab_view *v, struct ab_table_sty
     fputc('\n', to);
     ab_legend_grid(to, &g, style, legend);
     ab_grid_fini(&g);
-    print_if(ab_program_inside_grid(v, &g), to, &g, style, legend);
+    bool has_inside = print_if(ab_program_inside_grid(v, &g), to, &g, style, legend);
+    for (uint32_t i = 0; has_inside && i < v->ranking.n_rows; i++) {
+        char buf[600];
+        const char *sentence = ab_program_inside_sentence(v, i, buf, sizeof buf);
+        if (sentence != NULL)
+            ab_table_prose(to, style, AB_PLAIN, sentence);
+    }
 }
 
 static void print_by_value_of(FILE *to, const struct ab_view *v, struct ab_by_value_of of,

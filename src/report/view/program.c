@@ -250,24 +250,27 @@ static const char *in_words(char *buf, size_t cap, const struct ab_effect *e)
     return buf;
 }
 
-/* One sentence for each allocator but the base. */
-static void say_inside(struct ab_text *t, const struct ab_view *v, uint32_t backend,
-                       const struct inside *x)
+const char *ab_program_inside_sentence(const struct ab_view *v, uint32_t row, char *buf, size_t cap)
 {
-    char inside[120], outside[120];
-    double sum = x->less_inside.ratio + x->less_outside.ratio;
+    char in[120], out[120];
+    const struct ab_view_rank *rank = &v->ranking.rows[row];
+    struct inside x;
+    if (rank->standing == AB_VIEW_FAILED || rank->is_base || v->ranking.base == UINT32_MAX)
+        return NULL;
+    inside_of(v->session, rank->backend, v->ranking.base, &x);
+    double sum = x.less_inside.ratio + x.less_outside.ratio;
     if (!isfinite(sum))
-        return;
-    ab_text_addf(t, "%s%s: %s %s CPU time: %s in malloc, %s outside.", t->n > 0 ? "\n" : "",
-                 v->session->backends[backend].name, AB_TIME(fabs(sum)), sum > 0 ? "more" : "less",
-                 in_words(inside, sizeof inside, &x->less_inside),
-                 in_words(outside, sizeof outside, &x->less_outside));
+        return NULL;
+    snprintf(buf, cap, "%s: %s %s CPU time: %s in malloc, %s outside.",
+             v->session->backends[rank->backend].name, AB_TIME(fabs(sum)),
+             sum > 0 ? "more" : "less", in_words(in, sizeof in, &x.less_inside),
+             in_words(out, sizeof out, &x.less_outside));
+    return buf;
 }
 
 bool ab_program_inside_grid(const struct ab_view *v, struct ab_grid *g)
 {
     const struct ab_view_ranking *r = &v->ranking;
-    struct ab_text sentences = {0};
     *g = (struct ab_grid){.session = v->session,
                           .rows_are = "allocator",
                           .columns = {{"inside", 0, "#inside"},
@@ -288,11 +291,7 @@ bool ab_program_inside_grid(const struct ab_view *v, struct ab_grid *g)
         ab_grid_put(g, 1, AB_GRID_TIME, x.per_call, NULL);
         ab_grid_put(g, 2, AB_GRID_TIME, x.outside, NULL);
         ab_grid_put(g, 3, AB_GRID_TIME, x.total, NULL);
-        say_inside(&sentences, v, r->rows[i].backend, &x);
     }
-    if (sentences.n > 0)
-        g->remark = ab_view_texts_addf(&g->texts, "%s", sentences.s);
-    ab_text_fini(&sentences);
     return true;
 }
 
