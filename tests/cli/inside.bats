@@ -30,14 +30,14 @@ expect_counts() { # ARGUMENT…
 @test "counts are those of an independent counter: one thread, ten threads, forks, an end by a signal" {
     resizes=5000 expect_counts
     resizes=55000 expect_counts threads
-    resizes=25000 expect_counts forks
+    resizes=30000 expect_counts forks
     resizes=10000 expect_counts signal
 }
 
 @test "programs that the program starts count as well" {
     inside glibc sh -c "'$PROG' >'$OUT/first'; '$PROG' forks"
     expect_code 0
-    expect_json '[.results[] | select(.op == "alloc_aligned").n_calls] == [30000, 30000]' "$OUT/r.json"
+    expect_json '[.results[] | select(.op == "alloc_aligned").n_calls] == [35000, 35000]' "$OUT/r.json"
 }
 
 @test "one call in 64 is timed, and sums are those of the kinds" {
@@ -46,7 +46,7 @@ expect_counts() { # ARGUMENT…
     expect_json '.results | group_by(.round) | all((map(select(.op != "all").n_calls) | add) ==
         (map(select(.op == "all").n_calls) | add))' "$OUT/r.json"
     expect_json '[.results[] | select(.op == "all").program | .inside_ns > 0 and .interposer_ns > 0 and
-        .outside_ns < .inside_ns and .blocked_ns != null] | all' "$OUT/r.json"
+        .interposer_ns < .inside_ns and .outside_ns < .inside_ns and .blocked_ns != null] | all' "$OUT/r.json"
 }
 
 @test "a malloc of 1 us is one, and what it takes is inside" {
@@ -56,7 +56,7 @@ expect_counts() { # ARGUMENT…
         5 * (map(select(.backend == "glibc").quantiles.p50) | min)' "$OUT/r.json"
     expect_json '[.results[] | select(.op == "alloc" and .backend == "slow").quantiles.p50 | . > 900 and . < 2000] | all' "$OUT/r.json"
     expect_json '[.results[] | select(.op == "all" and .backend == "slow").program |
-        .inside_ns > 5000 * 900 and .outside_ns < .inside_ns] | all' "$OUT/r.json"
+        .inside_ns > 5000 * 900] | all' "$OUT/r.json"
 }
 
 @test "functions of C++ are one call each, whoever defines them" {

@@ -206,6 +206,7 @@ struct inside {
     double inside, per_call, outside, total;    /* ns, medians; total: inside and outside */
     struct ab_effect less_inside, less_outside; /* differences to the base, ns */
 };
+
 static struct ab_effect difference_of(const struct ab_session *s, double *x, const char *field,
                                       uint32_t base, uint32_t backend)
 {
