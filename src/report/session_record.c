@@ -1642,6 +1642,14 @@ static const struct ab_member growth_window_members[] = {
 };
 AB_TABLE(growth_window, struct growth_row);
 
+static const struct ab_member growth_site_members[] = {
+    AB_CHARS("function", struct ab_growth_site, function),
+    AB_CHARS("file", struct ab_growth_site, file),
+    AB_WHOLE("line", struct ab_growth_site, line, INT32_MAX, 0, .flags = AB_ZERO),
+    AB_NUMBER("bytes", struct ab_growth_site, bytes),
+};
+AB_TABLE(growth_site, struct ab_growth_site);
+
 static const struct ab_member growth_by_time_members[] = {
     BACKEND(struct growth_row),
     AB_NAME("verdict", struct growth_row, growth.verdict, AB_GROWTH_VERDICTS,
@@ -1653,6 +1661,9 @@ static const struct ab_member growth_by_time_members[] = {
     AB_NUMBER("live_bytes", struct growth_row, growth.live_bytes),
     AB_NUMBER("needs_ns", struct growth_row, growth.needs_ns),
     AB_TEXT("reason", struct growth_row, growth.why),
+    AB_ARRAY("sites", struct growth_row, growth.sites, growth.n_sites, AB_GROWTH_SITES,
+             .record = &growth_site_record, AB_WHEN(struct growth_row, growth.n_sites),
+             .flags = AB_OMIT),
 };
 AB_TABLE(growth_by_time, struct growth_row);
 

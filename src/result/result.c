@@ -45,7 +45,7 @@ const double ab_quantile_values[AB_QUANTILE_COUNT] = {
 const char *const ab_drain_names[AB_DRAIN_COUNT] = {"0s", "0.1s", "1s", "10s", "purge"};
 
 const char *const ab_pin_moment_names[AB_PIN_MOMENT_COUNT] = {"resident_peak", "live_peak", "worst",
-                                                              "end", "at"};
+                                                              "end", "half_time"};
 const char *const ab_pin_group_names[AB_PIN_GROUP_COUNT] = {"site", "size", "set"};
 const char *const ab_idle_at_names[AB_IDLE_COUNT] = {NULL, "begin", "during", "end"};
 

@@ -313,9 +313,9 @@ struct ab_over_time {
 enum ab_pin_moment {
     AB_PIN_RESIDENT_PEAK,
     AB_PIN_LIVE_PEAK,
-    AB_PIN_WORST, /* most external bytes */
-    AB_PIN_END,   /* of a phase */
-    AB_PIN_AT,    /* a position that was asked for */
+    AB_PIN_WORST,     /* most external bytes */
+    AB_PIN_END,       /* of a phase */
+    AB_PIN_HALF_TIME, /* of work with times */
     AB_PIN_MOMENT_COUNT
 };
 extern const char *const ab_pin_moment_names[AB_PIN_MOMENT_COUNT]; /* "resident_peak" … */

@@ -73,7 +73,6 @@ struct ab_owners {
     uint32_t n;                        /* owners, from 0 */
     const struct ab_owner_name *names; /* n */
     enum ab_pin_group group;
-    uint32_t n_at, at[AB_PINS_AT_MOST]; /* positions that are looked at besides */
 };
 
 struct ab_run_context { /* the same for all runs of a session */

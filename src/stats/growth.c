@@ -8,9 +8,11 @@
 #include "core/memory.h"
 #include "result/session.h"
 #include "stats/over_time.h"
+#include "stats/pins.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- by ops ---- */
 
@@ -388,6 +390,33 @@ static double duration_of(const struct ab_session *s, uint32_t backend)
     return last;
 }
 
+static void add_site(struct ab_growth_by_time *g, const struct ab_pin *pin, double bytes)
+{
+    uint32_t i = g->n_sites < AB_GROWTH_SITES ? g->n_sites++ : AB_GROWTH_SITES;
+    for (; i > 0 && g->sites[i - 1].bytes < bytes; i--)
+        if (i < AB_GROWTH_SITES)
+            g->sites[i] = g->sites[i - 1];
+    if (i == AB_GROWTH_SITES)
+        return;
+    g->sites[i] = (struct ab_growth_site){.line = pin->line, .bytes = bytes};
+    memcpy(g->sites[i].function, pin->function, sizeof pin->function);
+    memcpy(g->sites[i].file, pin->file, sizeof pin->file);
+}
+
+static void find_sites(const struct ab_session *s, uint32_t backend, struct ab_growth_by_time *g)
+{
+    struct ab_pins_of half, end;
+    if (!ab_pins_find(s, backend, AB_PINS_FIRST_ROUND, AB_PIN_HALF_TIME, &half) ||
+        !ab_pins_find(s, backend, AB_PINS_FIRST_ROUND, AB_PIN_END, &end))
+        return;
+    for (uint32_t i = 0; i < end.n; i++) {
+        const struct ab_pin *before = ab_pins_same(&half, &end.pins[i]);
+        double bytes = end.pins[i].live_bytes - (before != NULL ? before->live_bytes : 0);
+        if (bytes > 0)
+            add_site(g, &end.pins[i], bytes);
+    }
+}
+
 struct ab_growth_by_time ab_growth_by_time(const struct ab_session *s, uint32_t backend,
                                            uint32_t round)
 {
@@ -419,5 +448,7 @@ struct ab_growth_by_time ab_growth_by_time(const struct ab_session *s, uint32_t 
     } else {
         g.why = "the live bytes of this work do not stay constant for long enough";
     }
+    if (g.verdict == AB_GROWTH_LEAKED)
+        find_sites(s, backend, &g);
     return g;
 }

@@ -49,6 +49,15 @@ enum ab_growth_verdict {
 };
 extern const char *const ab_growth_verdict_names[AB_GROWTH_VERDICTS]; /* NULL, "steady", … */
 
+/* Where live bytes grow: an owner of blocks (struct ab_pin), and by how much since half of the work's
+ * time. */
+struct ab_growth_site {
+    char function[128], file[128];
+    uint32_t line;
+    double bytes;
+};
+enum { AB_GROWTH_SITES = 3 };
+
 struct ab_growth_by_time {
     enum ab_growth_verdict verdict;
     double bytes_per_hour, low, high; /* NaN = n/a */
@@ -57,6 +66,9 @@ struct ab_growth_by_time {
     double lasts_ns;                  /* the work */
     double needs_ns;                  /* it would have to, roughly; NaN = that would not help */
     const char *why;                  /* static text: why it is not known; "" = it is */
+    /* Of LEAKED, where the memory pass was asked for owners: n_sites, the most first. */
+    struct ab_growth_site sites[AB_GROWTH_SITES];
+    uint32_t n_sites;
 };
 
 #define AB_GROWTH_ALL_ROUNDS UINT32_MAX /* the median over them */

@@ -53,6 +53,15 @@ bool ab_pins_find(const struct ab_session *s, uint32_t backend, uint32_t round,
     return out->n > 0;
 }
 
+const struct ab_pin *ab_pins_same(const struct ab_pins_of *in, const struct ab_pin *pin)
+{
+    for (uint32_t i = 0; i < in->n; i++)
+        if (in->pins[i].line == pin->line && strcmp(in->pins[i].function, pin->function) == 0 &&
+            strcmp(in->pins[i].file, pin->file) == 0)
+            return &in->pins[i];
+    return NULL;
+}
+
 void ab_pin_name(const struct ab_pin *pin, char *buf, size_t cap)
 {
     if (pin->file[0] == 0)

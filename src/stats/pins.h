@@ -23,6 +23,9 @@ struct ab_pins_of {
 bool ab_pins_find(const struct ab_session *s, uint32_t backend, uint32_t round,
                   enum ab_pin_moment at, struct ab_pins_of *out);
 
+/* The same owner at another moment, or of another back end; NULL = none. */
+const struct ab_pin *ab_pins_same(const struct ab_pins_of *in, const struct ab_pin *pin);
+
 /* "parse_header (http.c:120)", "33-64 B". */
 void ab_pin_name(const struct ab_pin *pin, char *buf, size_t cap);
 

@@ -532,27 +532,16 @@ static bool is_worst(const struct ab_memory_pass *m, const struct ab_pins *p, ui
                                             external > p->external_bytes + p->external_bytes / 64));
 }
 
-static bool is_asked_for(const struct ab_pins *p, uint32_t clock)
-{
-    bool is_asked = false;
-    for (uint32_t i = 0; i < p->report->n_at && i < AB_PINS_AT_MOST; i++)
-        is_asked = is_asked || p->report->at[i] == clock;
-    return is_asked;
-}
-
 bool ab_pins_is_wanted(const struct ab_pins *p, uint32_t clock)
 {
-    return clock == p->marks->worst || is_asked_for(p, clock);
+    return clock == p->marks->worst || clock == p->report->half;
 }
 
 uint32_t ab_pins_plan(const struct ab_pins *p, uint32_t clock, uint32_t next)
 {
     if (p->marks->worst > clock && p->marks->worst < next)
         next = p->marks->worst;
-    for (uint32_t i = 0; i < p->report->n_at && i < AB_PINS_AT_MOST; i++)
-        if (p->report->at[i] > clock && p->report->at[i] < next)
-            next = p->report->at[i];
-    return next;
+    return p->report->half > clock && p->report->half < next ? p->report->half : next;
 }
 
 static void keep_moments(struct ab_memory_pass *m, struct ab_pins *p,
@@ -599,7 +588,7 @@ void ab_pins_visit(struct ab_memory_pass *m, const struct ab_memory_state *s,
         [AB_PINS_LIVE_PEAK] = is_live_peak(m, p, s),
         [AB_PINS_WORST] = is_worst(m, p, split->external),
         [AB_PINS_END] = is_end,
-        [AB_PINS_AT] = is_asked_for(p, m->clock) && !is_end,
+        [AB_PINS_HALF_TIME] = m->clock == p->report->half && !is_end,
     };
     bool is_any = false;
     for (unsigned i = 0; i < AB_PINS_MOMENT_COUNT; i++)

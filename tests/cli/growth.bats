@@ -63,3 +63,14 @@ expect_named() { # VERDICT
 @test "planted holes between blocks are named" {
     expect_named fragmented
 }
+
+@test "a leak names the set whose blocks it is, where the owners of blocks are asked for" {
+    { echo "allocbench: 1"; echo "name: leaked$BASE"; leaked; } >growth.yaml
+    bench run growth.yaml -b glibc --rounds 1 --passes memory --drain 0 --json result.json -v pins
+    expect_code 0
+    jq -e '.growth[0] | .verdict == "leaked" and .sites[0].function == "burst"
+        and .sites[0].bytes > 100000' result.json
+    grep -q '^live bytes grow in burst by .*, in the second half of the time\.' "$OUT/stdout"
+    bench run growth.yaml -b glibc --rounds 1 --passes memory --drain 0 --json result.json
+    jq -e '.growth[0] | has("sites") | not' result.json
+}

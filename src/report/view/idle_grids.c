@@ -3,6 +3,7 @@
  * Memory over the time of the work: a row for each idle stretch and back end, and what grows.
  */
 #include "core/memory.h"
+#include "core/text.h"
 #include "core/units_show.h"
 #include "report/view/view.h"
 #include "stats/growth.h"
@@ -142,6 +143,23 @@ static void put_growth(struct ab_grid *g, const struct ab_growth_by_time *growth
         ab_grid_put(g, WINDOW, AB_GRID_TEXT, NAN, why);
 }
 
+/* "live bytes grow in keep (server.c:88): 12.0 MiB, and in …": of the first leak that has sites. */
+static void add_sites(struct ab_grid *g, const struct ab_growth_by_time *growth)
+{
+    struct ab_text t = {0};
+    if (g->remark != NULL || growth->n_sites == 0)
+        return;
+    for (uint32_t i = 0; i < growth->n_sites; i++) {
+        const struct ab_growth_site *site = &growth->sites[i];
+        ab_text_addf(&t, "%s%s", i == 0 ? "live bytes grow in " : ", ", site->function);
+        if (site->line > 0)
+            ab_text_addf(&t, " (%s:%u)", site->file, site->line);
+        ab_text_addf(&t, " by %s", AB_BYTES(site->bytes));
+    }
+    g->remark = ab_view_texts_addf(&g->texts, "%s, in the second half of the time.", t.s);
+    ab_text_fini(&t);
+}
+
 bool ab_growth_grid(const struct ab_session *s, struct ab_grid *g)
 {
     *g = (struct ab_grid){.session = s,
@@ -164,6 +182,7 @@ bool ab_growth_grid(const struct ab_session *s, struct ab_grid *g)
             ab_grid_heading(g, "growth", "");
         ab_grid_add_backend(g, b);
         put_growth(g, &growth);
+        add_sites(g, &growth);
         is_any_known = is_any_known || isfinite(growth.bytes_per_hour);
     }
     return is_any_known;

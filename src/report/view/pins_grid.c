@@ -31,7 +31,7 @@ static const char *const titles[AB_PIN_MOMENT_COUNT] = {
     [AB_PIN_LIVE_PEAK] = "who pins the pages at the peak of live bytes",
     [AB_PIN_WORST] = "who pins the pages where external bytes are at their most",
     [AB_PIN_END] = "who pins the pages in the end",
-    [AB_PIN_AT] = "who pins the pages at the place that was asked for",
+    [AB_PIN_HALF_TIME] = "who pins the pages at half of the time of the work",
 };
 
 static bool has_places(const struct ab_session *s)
@@ -109,16 +109,6 @@ static uint32_t find_worst(const struct ab_session *s, enum ab_pin_moment at,
     return worst;
 }
 
-/* The same group of another back end. */
-static const struct ab_pin *find_same(const struct ab_pins_of *in, const struct ab_pin *pin)
-{
-    for (uint32_t i = 0; i < in->n; i++)
-        if (in->pins[i].line == pin->line && strcmp(in->pins[i].function, pin->function) == 0 &&
-            strcmp(in->pins[i].file, pin->file) == 0)
-            return &in->pins[i];
-    return NULL;
-}
-
 /* How much the same group pins under the others. */
 static void add_others(struct ab_text *t, const struct ab_session *s, enum ab_pin_moment at,
                        uint32_t worst, const struct ab_pin *pin)
@@ -129,7 +119,7 @@ static void add_others(struct ab_text *t, const struct ab_session *s, enum ab_pi
         if (b == worst || !ab_view_shows(s, b) ||
             !ab_pins_find(s, b, AB_PINS_FIRST_ROUND, at, &m) || isnan(m.resident_bytes))
             continue;
-        const struct ab_pin *same = find_same(&m, pin);
+        const struct ab_pin *same = ab_pins_same(&m, pin);
         ab_text_addf(t, "%s%.3g %% under %s", before,
                      same != NULL ? 100 * same->pinned_bytes / m.resident_bytes : 0.0,
                      s->backends[b].name);
