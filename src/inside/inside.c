@@ -485,7 +485,7 @@ static void leave(struct ab_inside_slot **slot)
 }
 
 #define NESTED() \
-    __attribute__((cleanup(leave))) struct ab_inside_slot *outer = me.slot; \
+    __attribute__((cleanup(leave), unused)) struct ab_inside_slot *outer = me.slot; \
     me.nested++; \
     me.slot = NULL
 
