@@ -2,6 +2,7 @@
  *
  * Hand-made memory reports: what is told, what is refused with which reason, and that no report,
  * however false, does harm.
+ * tests: runner/fold_memory.c fold_pins.c
  */
 #include "base/rng.h"
 #include "runner/fold.h"
@@ -428,6 +429,102 @@ static void marks_are_where_the_run_saw_its_peaks(void **state)
     assert_true(marks.footprint_bytes[3] == AB_MEMORY_UNKNOWN);
 }
 
+/* ---- by owner ---- */
+
+static struct ab_pins_report pins;
+static const struct ab_owner_name names[] = {{.function = "(unknown)"},
+                                             {.function = "parse", .file = "a.c", .line = 7},
+                                             {.function = "keep", .file = "b.c", .line = 9}};
+static const struct ab_owners owners = {.n = 3, .names = names, .group = AB_PIN_SITE};
+
+static struct ab_pins_state *reset_pins(void)
+{
+    memset(&pins, 0, sizeof pins);
+    for (unsigned i = 0; i < AB_PINS_STATES_MOST; i++)
+        pins.states[i].position = AB_MEMORY_NEVER;
+    struct ab_pins_state *end = &pins.states[AB_PINS_END];
+    *end = (struct ab_pins_state){.moment = AB_PINS_END,
+                                  .phase = CHURN,
+                                  .position = map.phases[CHURN].end,
+                                  .footprint = 6 * MIB,
+                                  .live = 2 * MIB,
+                                  .internal = MIB,
+                                  .external = MIB,
+                                  .external_2m = 3 * MIB,
+                                  .n_rows = 2};
+    end->rows[0] = (struct ab_pins_row){.owner = 1,
+                                        .live = MIB,
+                                        .external = 100,
+                                        .external_2m = 3 * MIB,
+                                        .retained = MIB,
+                                        .blocks = 1,
+                                        .median_birth = end->position - 5};
+    end->rows[1] = (struct ab_pins_row){
+        .owner = 2, .live = MIB, .internal = MIB, .external = MIB - 100, .blocks = 3};
+    return end;
+}
+
+static uint32_t fold_owners(void)
+{
+    ab_fold_drop(&s, AB_FOLD_ANY, AB_FOLD_ANY);
+    run.pins = &pins;
+    ab_fold_pins(&fold, &owners, &run);
+    run.pins = NULL;
+    return s.n_pins;
+}
+
+static void owners_add_up_and_the_rest_is_the_allocator_s(void **state)
+{
+    (void)state;
+    reset_pins();
+    assert_int_equal(fold_owners(), 3);
+    assert_string_equal(s.pins[0].function, "keep"); /* the most pinned first */
+    assert_true(s.pins[0].pinned_bytes == MIB - 100 && s.pins[0].line == 9);
+    assert_true(s.pins[1].retained_bytes == MIB && s.pins[1].median_age == 5);
+    assert_string_equal(s.pins[2].function, AB_PIN_ALLOCATOR);
+    assert_true(s.pins[2].retained_bytes == MIB);
+    assert_string_equal(s.pins[2].phase, "churn");
+}
+
+static void retained_pages_beyond_the_footprint_are_not_known(void **state)
+{
+    (void)state;
+    reset_pins()->rows[0].retained = 3 * MIB;
+    assert_int_equal(fold_owners(), 2);
+    assert_true(isnan(s.pins[0].retained_bytes) && isnan(s.pins[1].retained_bytes));
+}
+
+static void owners_that_do_not_add_up_make_no_record(void **state)
+{
+    (void)state;
+    reset_pins()->rows[0].external++;
+    assert_int_equal(fold_owners(), 0);
+    reset_pins()->rows[1].owner = 3;
+    assert_int_equal(fold_owners(), 0);
+    reset_pins()->n_rows = AB_PINS_ROWS_MOST + 1;
+    assert_int_equal(fold_owners(), 0);
+    reset_pins()->phase = 99;
+    assert_int_equal(fold_owners(), 0);
+    reset_pins()->moment = AB_PINS_MOMENT_COUNT;
+    assert_int_equal(fold_owners(), 0);
+}
+
+static void no_report_of_owners_does_harm(void **state)
+{
+    (void)state;
+    struct ab_rng rng;
+    ab_rng_init(&rng, 1, 0);
+    for (unsigned i = 0; i < 300; i++) {
+        struct ab_pins_state *end = reset_pins();
+        unsigned char *bytes = (unsigned char *)end;
+        for (unsigned k = 0; k < 1 + i % 40; k++)
+            bytes[ab_rng_next(&rng) % 300] = (unsigned char)ab_rng_next(&rng);
+        fold_owners();
+        for (uint32_t k = 0; k < s.n_pins; k++)
+            assert_true(s.pins[k].position <= map.image->n_ops && !(s.pins[k].retained_bytes < 0));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -447,6 +544,10 @@ int main(void)
                                         take_rows_back),
         cmocka_unit_test_setup(what_belongs_to_a_round_or_a_back_end_can_be_dropped, reset),
         cmocka_unit_test_setup(marks_are_where_the_run_saw_its_peaks, reset),
+        cmocka_unit_test_setup(owners_add_up_and_the_rest_is_the_allocator_s, reset),
+        cmocka_unit_test_setup(retained_pages_beyond_the_footprint_are_not_known, reset),
+        cmocka_unit_test_setup(owners_that_do_not_add_up_make_no_record, reset),
+        cmocka_unit_test_setup(no_report_of_owners_does_harm, reset),
     };
     test_tape_churn_map(200, 30000, &tape, &map);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
