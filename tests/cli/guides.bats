@@ -124,7 +124,10 @@ expect_picture() { # NAME FILE-IN-PICTURES
     expect_picture arena-for-my-frame iterations-frames-per-frame.svg
     [ "$(grep -c '^note: bulk reset: arena, @map; individual frees: glibc, slab$' "$OUT/stdout")" -eq 2 ]
     [ "$(grep -Ec '^frame +p50 +p99 +worst +missed ' "$OUT/stdout")" -eq 2 ] || fail "no time per frame"
-    [ "$(grep -c '^  arena .* slower ' "$OUT/stdout")" -eq 2 ] || fail "one arena for all is not slower"
+    # With 5,000 blocks a frame by how much is a matter of the machine's page faults.
+    [ "$(grep -c '^  arena .* slower ' "$OUT/stdout")" -ge 1 ] || fail "one arena for all is not slower"
+    jq -e '[.memory[] | select(.at == "end") | {(.backend): .footprint_bytes}] | add
+        | .arena > 10 * .glibc' "$(ls results/*.json | tail -1)" >/dev/null || fail "one arena for all is not larger"
     [ "$(grep -c '^  @map .* faster ' "$OUT/stdout")" -eq 2 ] || fail "@map is not faster"
     # The table of frames: glibc takes longer than @map, and the C++ of the page compiles.
     jq -e '[.iterations[] | select(.backend == "glibc" or .backend == "@map")] | group_by(.backend)
