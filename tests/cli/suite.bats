@@ -186,7 +186,7 @@ PY
 
 @test "interrupted, and resumed by the same command line" {
     work a 100
-    work b 1000
+    work b 40000
     start_bench run "$OUT/a.yaml" "$OUT/b.yaml" -b glibc --rounds 4 --passes memory:1 --drain 0 --results "$OUT/r"
     wait_until grep -q 'stage 2 of 2: b \[ 1/4\]' "$OUT/stderr"
     kill -INT "$pid"
