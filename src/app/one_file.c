@@ -3,9 +3,9 @@
  * The argument of commands that take one file, and loading a workload with --set and --seed.
  */
 #include "app/one_file.h"
-#include "app/owners.h"
 
 #include "app/gate_set.h"
+#include "app/owners.h"
 #include "app/say.h"
 #include "base/bits.h"
 #include "core/text.h"

@@ -98,7 +98,7 @@ struct sites {
     struct writer writer;
     struct ab_site_table table;
     struct ab_site_names names;
-    uint32_t *of_stack; /* owner + 1 of a stack; 0 = not asked for yet */
+    uint32_t *of_stack; /* owner + 1 of a stack; 0 = not looked up yet */
     size_t cap_stacks;
     uint32_t *hashed; /* owners by name: number + 1 */
     size_t n_hashed;

@@ -4,8 +4,8 @@
  * random one in 64, and passes all on. Nothing here calls malloc or stdio or takes a lock. Counts
  * and samples lie in a mapping that all processes share, so no end of a process loses any.
  *
- * A function of C++ may end in the C library's malloc, or in none of ours: while it runs, calls of
- * its thread are part of it and pass uncounted.
+ * A C++ operator may call malloc, or a function that we do not interpose: while it runs, calls of its
+ * thread are forwarded and not counted.
  */
 #include "inside/inside.h"
 

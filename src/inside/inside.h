@@ -41,10 +41,11 @@ struct ab_inside_sum {
 };
 
 struct ab_inside_file {
-    uint64_t ns_per_tick_32; /* ns in a tick, 32 bits behind the point: the parent's */
-    uint32_t n_slots;        /* may exceed AB_INSIDE_SLOTS: so many threads wanted one */
-    uint32_t n_processes;    /* that measured what a call costs more, timing and all: */
-    uint64_t null_call;      /* the sum of that, by AB_INSIDE_NULL_SCALE */
+    uint64_t
+        ns_per_tick_32; /* ns in a tick, in fixed point with 32 fractional bits; set by the parent */
+    uint32_t n_slots;   /* may exceed AB_INSIDE_SLOTS: so many threads wanted one */
+    uint32_t n_processes; /* that measured what a call costs more, timing and all: */
+    uint64_t null_call;   /* the sum of that, by AB_INSIDE_NULL_SCALE */
     struct ab_inside_sum sampled[AB_INSIDE_KINDS][AB_INSIDE_CLASSES];
     struct ab_inside_sum taken[AB_INSIDE_KINDS]; /* in which the thread lost the CPU: in no other */
     struct ab_inside_sum blocked[AB_INSIDE_KINDS]; /* in which it slept: not in `sampled` */

@@ -60,7 +60,7 @@ void ab_program_output_fini(struct ab_program_output *o);
 struct ab_proof_wanted {
     const char *path; /* of the preloaded library; NULL = the C library's malloc */
     uint64_t dev, ino;
-    /* The one further object that may define malloc, in front of it, and must be there; NULL = none. */
+    /* An interposer: it too defines malloc, and must be loaded as well; NULL = none. */
     const struct ab_proof_wanted *in_front;
 };
 

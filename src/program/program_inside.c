@@ -26,12 +26,10 @@ static const unsigned op_of[AB_INSIDE_KINDS] = {
 static void count_calls(const struct ab_inside_file *f, unsigned kind,
                         uint64_t calls[AB_INSIDE_CLASSES])
 {
-    uint32_t n = f->n_slots < AB_INSIDE_SLOTS ? f->n_slots : AB_INSIDE_SLOTS;
-    for (uint32_t i = 0; i < n; i++)
+    const uint32_t n = *(const volatile uint32_t *)&f->n_slots; /* a child may still write to it */
+    for (uint32_t i = 0; i < n && i < AB_INSIDE_SLOTS; i++)
         for (unsigned c = 0; c < AB_INSIDE_CLASSES; c++)
             calls[c] += f->slots[i].calls[kind][c];
-    for (unsigned c = 0; n == AB_INSIDE_SLOTS - 1 && c < AB_INSIDE_CLASSES; c++)
-        calls[c] += f->slots[n].calls[kind][c];
 }
 
 struct kind {
@@ -39,20 +37,29 @@ struct kind {
     double inside_ticks, blocked_ticks; /* of all calls */
 };
 
+static struct ab_inside_sum sum_samples(const struct ab_inside_file *f, unsigned kind)
+{
+    struct ab_inside_sum all = {0};
+    for (unsigned c = 0; c < AB_INSIDE_CLASSES; c++) {
+        all.n += f->sampled[kind][c].n;
+        all.ticks += f->sampled[kind][c].ticks;
+    }
+    return all;
+}
+
 /* Each class by the mean of its own samples, so that a rare class of long calls weighs what it is; one
- * without samples by the mean of all. What the timing itself shows is no time of the call. */
-static void weigh(const struct ab_inside_file *f, unsigned kind, double floor_ticks, struct kind *k)
+ * without samples by the mean of its kind, and a kind without any by `any`, that of all kinds. The
+ * time that the clock itself takes is not counted as the call's. */
+static void weigh(const struct ab_inside_file *f, unsigned kind, double floor_ticks,
+                  const struct ab_inside_sum *any, struct kind *k)
 {
     const struct ab_inside_sum *of = f->sampled[kind];
-    struct ab_inside_sum all = {0};
+    const struct ab_inside_sum all = sum_samples(f, kind);
     count_calls(f, kind, k->calls);
-    for (unsigned c = 0; c < AB_INSIDE_CLASSES; c++) {
-        all.n += of[c].n;
-        all.ticks += of[c].ticks;
+    for (unsigned c = 0; c < AB_INSIDE_CLASSES; c++)
         k->n_calls += k->calls[c];
-    }
-    for (unsigned c = 0; c < AB_INSIDE_CLASSES && all.n > 0; c++) {
-        const struct ab_inside_sum *s = of[c].n > 0 ? &of[c] : &all;
+    for (unsigned c = 0; c < AB_INSIDE_CLASSES && any->n > 0; c++) {
+        const struct ab_inside_sum *s = of[c].n > 0 ? &of[c] : all.n > 0 ? &all : any;
         k->inside_ticks += (double)k->calls[c] *
                            fmax(0, (double)s->ticks / (double)s->n - floor_ticks);
     }
@@ -95,7 +102,7 @@ static void add_row(const struct ab_inside_file *f, unsigned kind, const struct 
     s->results[s->n_results++] = r;
 }
 
-/* The mean of what the timing of nothing showed, without what is rare. */
+/* The median of timing an empty call. */
 static double floor_ticks_of(const struct ab_inside_file *f, double ns_per_tick)
 {
     struct ab_hdr *hdr = ab_hdr_new();
@@ -112,9 +119,14 @@ void ab_inside_note(const struct ab_inside_file *f, double ns_per_tick, double c
                     struct ab_session *s, uint32_t all)
 {
     double floor_ticks = floor_ticks_of(f, ns_per_tick), inside = 0, blocked = 0, calls = 0;
+    struct ab_inside_sum any = {0};
+    for (unsigned i = 0; i < AB_INSIDE_NULL; i++) {
+        any.n += sum_samples(f, i).n;
+        any.ticks += sum_samples(f, i).ticks;
+    }
     for (unsigned i = 0; i < AB_INSIDE_NULL; i++) {
         struct kind k = {.n_calls = 0};
-        weigh(f, i, floor_ticks, &k);
+        weigh(f, i, floor_ticks, &any, &k);
         if (k.n_calls > 0)
             add_row(f, i, &k, s, &s->results[all]);
         inside += k.inside_ticks * ns_per_tick;
@@ -123,6 +135,8 @@ void ab_inside_note(const struct ab_inside_file *f, double ns_per_tick, double c
     }
     struct ab_result *r = &s->results[all];
     r->n_calls = calls;
+    if (any.n == 0 && calls > 0)
+        return; /* too few calls: none was timed */
     r->inside_ns = inside;
     r->blocked_ns = blocked;
     if (f->n_processes == 0)

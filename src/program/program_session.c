@@ -225,7 +225,7 @@ static void leave_inside(struct state *st, uint32_t backend, const char *why)
                  st->session->backends[backend].name, why);
 }
 
-/* Of a run that counted: all else of it is the plain run's. */
+/* Of a run with the interposer. All other numbers are those of the plain run. */
 static void take_inside(struct state *st, uint32_t backend, const struct inside_memory *m,
                         const struct ab_program_outcome *run, uint32_t all)
 {

@@ -248,7 +248,8 @@ static bool is_measured(const struct parser *p, const struct ab_field *field)
 {
     bool is_program = field->group == AB_FIELD_PROGRAM;
     bool is_of_call = field->group == AB_FIELD_EACH || field->group == AB_FIELD_QUANTILE;
-    return is_program == p->scope->is_exec || (is_of_call && p->scope->phases[0].kinds != 0) ||
+    return is_program == p->scope->is_exec ||
+           (is_of_call && p->scope->n_phases > 0 && p->scope->phases[0].kinds != 0) ||
            field->offset == offsetof(struct ab_result, faults_minor) ||
            field->offset == offsetof(struct ab_result, switches_involuntary);
 }

@@ -560,11 +560,28 @@ static bool pins_have(const struct ab_session *s)
     return s->n_pins > 0;
 }
 
+/* A pattern that fits no owner of the run is a misspelling, and its sum no 0; nor is that of a moment whose
+ * smaller owners have no name. */
+static bool pins_fit(const struct ab_session *s, const struct ab_pins_of *moment,
+                     const char *pattern)
+{
+    bool has_others = false;
+    for (uint32_t i = 0; i < moment->n; i++) {
+        if (fits(&moment->pins[i], pattern))
+            return true;
+        has_others = has_others || strcmp(moment->pins[i].function, AB_PIN_OTHERS) == 0;
+    }
+    for (uint32_t i = 0; i < s->n_pins && !has_others; i++)
+        if (fits(&s->pins[i], pattern))
+            return true;
+    return false;
+}
+
 static double pins_value(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                          uint32_t round)
 {
     struct ab_pins_of moment;
-    if (!ab_pins_find(s, backend, round, m->moment, &moment))
+    if (!ab_pins_find(s, backend, round, m->moment, &moment) || !pins_fit(s, &moment, m->pattern))
         return NAN;
     return sum_pins(&moment, m->pattern, m->memory->offset);
 }
@@ -856,7 +873,9 @@ void ab_metric_why_missing(const struct ab_session *s, uint32_t backend, const s
         time_why(s, backend, m->phase, m->memory, buf, cap);
     } else if (m->pattern[0] != 0) {
         snprintf(buf, cap, "%s",
-                 pins_have(s) ? "the pages of this moment are not known" : "measured with -v pins");
+                 pins_have(s)
+                     ? "no owner fits the pattern, or the pages of this moment are not known"
+                     : "measured with -v pins");
     } else if (m->memory != NULL) {
         const struct ab_memory *r = NULL;
         for (uint32_t i = 0; i < s->n_rounds && (r == NULL || r->reason[0] == 0); i++)

@@ -2,7 +2,7 @@
  *
  * Writing into blocks, outside the timed interval: what a program does with the memory it got; and
  * the access, which is an op of its own and timed.
- * Volatile or behind a barrier, so that no compiler drops or merges the stores.
+ * Stores are volatile, or a compiler barrier follows them: none is optimized away.
  */
 #ifndef AB_WORKER_TOUCH_H
 #define AB_WORKER_TOUCH_H

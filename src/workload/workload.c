@@ -94,6 +94,8 @@ static bool wants_groups(const struct ab_workload *w, const struct ab_workload_o
     bool is_wanted = options->wants_groups;
     for (size_t i = 0; i < w->n_sets; i++)
         is_wanted = is_wanted || w->sets[i].via != NULL;
+    for (size_t i = 0; i < ab_workload_gates(w)->n; i++) /* who pins the pages: by set */
+        is_wanted = is_wanted || strstr(ab_workload_gates(w)->items[i].node.text, "/pins/") != NULL;
     return is_wanted;
 }
 

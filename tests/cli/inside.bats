@@ -92,3 +92,11 @@ END
     bench exec --inside --rounds 2 -b glibc -- sh -c 'case $LD_PRELOAD in *inside*) echo other ;; *) echo usual ;; esac'
     expect_error '--inside cannot time calls in this program: glibc: with the interposer the program printed something else'
 }
+
+@test "of a program with so few calls that none was timed, the time is not known" {
+    bench exec --inside -b glibc --rounds 6 --json result.json -- "$GUESTS/prog_inside" once
+    jq -e '[.results | group_by(.round)[] | {n: (map(select(.op != "all").n // 0) | add // 0),
+        known: (map(select(.op == "all"))[0].program.inside_ns != null),
+        calls: map(select(.op == "all"))[0].n_calls}]
+        | any(.[]; .calls > 0 and .n == 0) and all(.[]; .known == (.n > 0 or .calls == 0))' result.json
+}

@@ -81,8 +81,18 @@ adds_up() { # LEAST moments
     bench replay t.abt -b glibc --gate 'ends/pins/keep_header/pinned < 1KiB'
     [ "$code" -eq 2 ]
     grep -q "unknown moment 'ends'; did you mean 'end'?" "$OUT/stderr"
+    bench replay t.abt -b glibc --passes memory:1 --rounds 1 --gate 'end/pins/keep_haeder/pinned < 1KiB'
+    [ "$code" -eq 1 ] # it does not pass with 0 bytes
+    grep -q 'no owner fits the pattern' "$OUT/stdout"
     bench replay t.abt -b glibc --gate 'end/pins/pinned < 1KiB'
     grep -q 'MOMENT/pins/PATTERN/STAT' "$OUT/stderr"
+}
+
+@test "pins: a gate of the workload itself is on its sets" {
+    { cat "$ROOT/configs/fragmentation/mesh.yaml"; echo 'gates: ["end/pins/kept/blocks > 1000"]'; } >mesh.yaml
+    bench run mesh.yaml -b glibc --passes memory:1 --rounds 1 --json result.json
+    [ "$code" -eq 0 ]
+    jq -e '[.pins[].group] | unique == ["set"]' result.json
 }
 
 @test "pins: all outputs have them, and a stored result shows them again" {

@@ -4,6 +4,7 @@
  *   threads   10 threads make the same calls too
  *   forks     3 children of fork do, one of them again in a thread, and it does once more beside them
  *   signal    a child does, and ends by SIGKILL
+ *   once      one malloc and one free, and no more
  */
 #include <pthread.h>
 #include <signal.h>
@@ -53,6 +54,11 @@ static void in_child(int has_thread, int has_signal)
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
+    if (strcmp(how, "once") == 0) {
+        void *volatile p = malloc(10);
+        free(p);
+        return 0;
+    }
     call(NULL);
     if (strcmp(how, "threads") == 0)
         in_threads(10);

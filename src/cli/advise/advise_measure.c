@@ -254,7 +254,7 @@ static struct ab_options options_of_replay(const struct ab_options *o, const str
         r.touch = AB_TOUCH_PAGE;
         r.rounds = r.processes = 1;
         r.passes.rounds[AB_PASS_MEMORY] = 1;
-        r.drain_ns = 0; /* nothing is said of the memory after the last free */
+        r.drain_ns = 0; /* the memory after the last free is not reported */
     } else if (asked->nested != NULL) {
         r.touch =
             AB_TOUCH_LINE; /* that blocks are written to where the last ones were is the gain */
