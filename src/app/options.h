@@ -49,6 +49,8 @@ struct ab_options {
     const char *command_line;           /* as a shell takes it */
     const char **backends;              /* of -b, still unsplit */
     size_t n_backends;
+    const char **moments; /* of --at */
+    size_t n_moments;
     const char **sweeps; /* of --sweep, still unsplit */
     size_t n_sweeps;
     const char *backend_path; /* NULL = none */

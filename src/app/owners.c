@@ -4,8 +4,12 @@
  */
 #include "app/owners.h"
 
+#include "base/bits.h"
+#include "base/nearest.h"
+#include "base/units.h"
 #include "core/grow.h"
 #include "core/memory.h"
+#include "core/units_show.h"
 #include "report/table/style.h"
 #include "symbols/site_match.h"
 #include "tape/tape.h"
@@ -22,7 +26,7 @@ enum { BUFFERED = 1 << 14, HELD_MOST = 1 << 24 /* owners that are kept in memory
 
 bool ab_owners_are_wanted(const struct ab_options *o, const struct ab_workload *workload)
 {
-    bool is_wanted = (o->topics & AB_TOPIC_PINS) != 0;
+    bool is_wanted = (o->topics & AB_TOPIC_PINS) != 0 || o->n_moments > 0;
     for (size_t i = 0; i < o->n_gates; i++)
         is_wanted = is_wanted || strstr(o->gates[i], "/pins/") != NULL;
     const struct ab_remarks *gates = workload != NULL ? ab_workload_gates(workload) : NULL;
@@ -44,6 +48,18 @@ static void end_names(struct ab_owner_list *list, enum ab_pin_group group)
     list->owners.names = list->names;
     list->owners.n = (uint32_t)list->n;
     list->owners.group = group;
+}
+
+static void name_sizes(struct ab_owner_list *out)
+{
+    char text[64];
+    add_name(out, "0-1 B");
+    for (unsigned c = 1; c < 64; c++) {
+        unsigned long long most = 1ull << c;
+        snprintf(text, sizeof text, c == 1 ? "2 B" : "%llu-%llu B", most / 2 + 1, most);
+        add_name(out, text);
+    }
+    end_names(out, AB_PIN_SIZE);
 }
 
 /* ---- the file ---- */
@@ -90,6 +106,173 @@ static enum ab_status end_file(struct writer *w, enum ab_status status, struct a
         status = ab_fail_errno(err, AB_SYSTEM, "cannot keep the owners of blocks");
     ab_shared_file_abandon(&w->file);
     return status;
+}
+
+/* ---- moments ---- */
+
+enum { MARKS_MOST = 8 }; /* names, of which the last mark is a moment without --at */
+
+/* Is it a number of ops or a time? Sets *kind. */
+static bool is_number(const char *text, enum ab_unit_kind *kind, struct ab_number *number)
+{
+    static const enum ab_unit_kind kinds[] = {AB_UNIT_COUNT, AB_UNIT_TIME};
+    for (size_t i = 0; i < AB_ARRAY_LEN(kinds); i++)
+        if (ab_units_parse(text, strlen(text), *kind = kinds[i], number) == NULL)
+            return true;
+    return false;
+}
+
+static bool is_mark(const char *text)
+{
+    enum ab_unit_kind kind;
+    struct ab_number number;
+    return !is_number(text, &kind, &number);
+}
+
+static void add_mark(struct ab_owner_list *list, uint64_t call, const char *name)
+{
+    struct ab_trace_moments *m = &list->marks;
+    size_t i = 0;
+    while (i < m->n && strcmp(list->mark_names[i], name) != 0)
+        i++;
+    if (i < m->n)
+        return;
+    for (i = m->n++; i > 0 && m->calls[i - 1] > call; i--) {
+        m->calls[i] = m->calls[i - 1];
+        memcpy(list->mark_names[i], list->mark_names[i - 1], sizeof list->mark_names[0]);
+    }
+    m->calls[i] = call;
+    snprintf(list->mark_names[i], sizeof list->mark_names[0], "%s", name);
+}
+
+/* The last mark of a name, or the one with this number from 1; NULL = there is none. */
+static const struct ab_trace_mark *find_mark(const struct ab_mark_table *t, const char *name,
+                                             size_t n_name, uint64_t number)
+{
+    const struct ab_trace_mark *found = NULL;
+    uint64_t n = 0;
+    for (size_t i = 0; i < t->n && (number == 0 || n < number); i++) {
+        const char *own = t->names[t->marks[i].name];
+        if (strncmp(own, name, n_name) != 0 || own[n_name] != 0)
+            continue;
+        found = &t->marks[i];
+        n++;
+    }
+    return number == 0 || n == number ? found : NULL;
+}
+
+static enum ab_status fail_mark(const struct ab_mark_table *t, const char *text, struct ab_err *err)
+{
+    const char *near = ab_text_nearest(text, (const char *const *)t->names, t->n_names);
+    if (t->n_names == 0)
+        return ab_fail(err, AB_USAGE,
+                       "--at %s: the trace has no marks; a moment is a number of calls (1.5M) or a "
+                       "time of the work (30s)",
+                       text);
+    return ab_fail(err, AB_USAGE, "--at %s: the trace has no such mark; it has %zu name%s, as %s",
+                   text, t->n_names, t->n_names > 1 ? "s" : "", near != NULL ? near : t->names[0]);
+}
+
+/* NAME, or NAME#NUMBER where no mark is called so. */
+static enum ab_status choose_mark(const struct ab_mark_table *t, const char *text,
+                                  struct ab_owner_list *list, struct ab_err *err)
+{
+    const char *hash = strrchr(text, '#');
+    const struct ab_trace_mark *mark = find_mark(t, text, strlen(text), 0);
+    struct ab_number number = {0};
+    if (mark == NULL && hash != NULL &&
+        ab_units_parse(hash + 1, strlen(hash + 1), AB_UNIT_COUNT, &number) == NULL &&
+        number.whole > 0)
+        mark = find_mark(t, text, (size_t)(hash - text), number.whole);
+    if (mark == NULL)
+        return fail_mark(t, text, err);
+    add_mark(list, mark->call, text);
+    return AB_OK;
+}
+
+static enum ab_status choose_marks(const struct ab_options *o, const struct ab_mark_table *t,
+                                   struct ab_owner_list *list, struct ab_err *err)
+{
+    size_t most = o->n_moments + MARKS_MOST;
+    list->marks.calls = ab_alloc_zeroed(most, sizeof list->marks.calls[0]);
+    list->marks.positions = ab_alloc_zeroed(most, sizeof list->marks.positions[0]);
+    list->mark_names = ab_alloc_zeroed(most, sizeof list->mark_names[0]);
+    for (size_t i = 0; i < o->n_moments; i++)
+        if (is_mark(o->moments[i]))
+            AB_TRY(choose_mark(t, o->moments[i], list, err));
+    for (size_t i = 0; i < t->n_names && i < MARKS_MOST; i++) {
+        const struct ab_trace_mark *last = find_mark(t, t->names[i], strlen(t->names[i]), 0);
+        if (last != NULL)
+            add_mark(list, last->call, t->names[i]);
+    }
+    return AB_OK;
+}
+
+static enum ab_status add_moment(struct ab_owner_list *list, uint32_t position, const char *name,
+                                 struct ab_err *err)
+{
+    struct ab_owners *o = &list->owners;
+    if (o->n_moments == AB_PINS_ASKED_MOST)
+        return ab_fail(err, AB_USAGE, "--at: more than %d moments", AB_PINS_ASKED_MOST);
+    o->moments[o->n_moments].position = position;
+    snprintf(o->moments[o->n_moments++].name, sizeof o->moments[0].name, "%s", name);
+    return AB_OK;
+}
+
+/* Where so much of the time of the work is over; AB_MEMORY_NEVER = it has no times. */
+static uint32_t position_at(const struct ab_tape_image *tape, uint64_t time_ns)
+{
+    const struct ab_time_step *steps = ab_tape_steps(tape);
+    uint32_t i = 0;
+    while (i < tape->n_steps && steps[i].time_ns < time_ns)
+        i++;
+    return i < tape->n_steps ? steps[i].position : AB_MEMORY_NEVER;
+}
+
+static enum ab_status find_number(const struct ab_tape_image *tape, const char *text,
+                                  uint32_t *position, struct ab_err *err)
+{
+    enum ab_unit_kind kind;
+    struct ab_number number;
+    is_number(text, &kind, &number);
+    if (kind == AB_UNIT_COUNT && number.whole > 0 && number.whole <= tape->n_ops) {
+        *position = (uint32_t)number.whole;
+        return AB_OK;
+    }
+    if (kind == AB_UNIT_COUNT)
+        return ab_fail(err, AB_USAGE, "--at %s: the work has %u ops: 1 to that many", text,
+                       tape->n_ops);
+    if (tape->n_steps == 0)
+        return ab_fail(err, AB_USAGE, "--at %s: the work has no times; a number of ops is possible",
+                       text);
+    *position = position_at(tape, number.whole);
+    return *position != AB_MEMORY_NEVER ? AB_OK
+                                        : ab_fail(err, AB_USAGE, "--at %s: the work lasts %s", text,
+                                                  AB_TIME((double)tape->duration_ns));
+}
+
+enum ab_status ab_owners_find_moments(const struct ab_options *o, const struct ab_tape_image *tape,
+                                      struct ab_owner_list *list, struct ab_err *err)
+{
+    uint32_t position = position_at(tape, tape->duration_ns / 2);
+    list->owners.n_moments = 0;
+    if (tape->n_steps > 0 && position != AB_MEMORY_NEVER)
+        AB_TRY(add_moment(list, position, ab_pin_moment_names[AB_PIN_HALF_TIME], err));
+    for (size_t i = 0; i < list->marks.n; i++)
+        AB_TRY(add_moment(list, list->marks.positions[i], list->mark_names[i], err));
+    for (size_t i = 0; i < o->n_moments; i++) {
+        if (is_mark(o->moments[i]) && list->mark_names == NULL)
+            return ab_fail(
+                err, AB_USAGE,
+                "--at %s: a workload has no marks; a moment is a number of ops (1.5M) or "
+                "a time of the work (30s)",
+                o->moments[i]);
+        if (is_mark(o->moments[i]))
+            continue;
+        AB_TRY(find_number(tape, o->moments[i], &position, err));
+        AB_TRY(add_moment(list, position, o->moments[i], err));
+    }
+    return AB_OK;
 }
 
 /* ---- call sites ---- */
@@ -223,19 +406,41 @@ static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struc
     return AB_OK;
 }
 
-enum ab_status ab_owners_of_sites(const struct ab_options *o, const char *path,
+static enum ab_status walk_trace(struct sites *s, const struct ab_walk *walk,
+                                 struct ab_trace_info *info, struct ab_err *err)
+{
+    add_name(s->out, AB_PIN_UNKNOWN);
+    enum ab_status status = begin_file(&s->writer, false, err);
+    if (status == AB_OK)
+        status = end_file(&s->writer, ab_trace_walk(walk, info, err), s->out, err);
+    end_names(s->out, AB_PIN_SITE);
+    if (status == AB_OK && !info->has_sites) {
+        close(s->out->owners.fd);
+        s->out->owners.fd = 0;
+        s->out->n = 0;
+        name_sizes(s->out);
+    }
+    return status;
+}
+
+enum ab_status ab_owners_of_trace(const struct ab_options *o, const char *path,
                                   struct ab_owner_list *out, struct ab_err *err)
 {
     struct sites *s = ab_alloc_zeroed(1, sizeof *s);
-    const struct ab_walk walk = {
-        .path = path, .is_partial = o->is_partial, .sites = &s->table, .visit = visit, .user = s};
+    struct ab_mark_table marks = {0};
+    struct ab_trace_info info;
+    const struct ab_walk walk = {.path = path,
+                                 .is_partial = o->is_partial,
+                                 .sites = &s->table,
+                                 .marks = &marks,
+                                 .visit = visit,
+                                 .user = s};
     s->out = out;
     ab_site_names_init(&s->names, &s->table);
-    add_name(out, AB_PIN_UNKNOWN);
-    enum ab_status status = begin_file(&s->writer, false, err);
+    enum ab_status status = walk_trace(s, &walk, &info, err);
     if (status == AB_OK)
-        status = end_file(&s->writer, ab_trace_walk(&walk, NULL, err), out, err);
-    end_names(out, AB_PIN_SITE);
+        status = choose_marks(o, &marks, out, err);
+    ab_mark_table_fini(&marks);
     ab_site_names_fini(&s->names);
     ab_site_table_fini(&s->table);
     free(s->of_stack);
@@ -244,25 +449,13 @@ enum ab_status ab_owners_of_sites(const struct ab_options *o, const char *path,
     return status;
 }
 
-/* ---- sets, sizes ---- */
-
-void ab_owners_of_sizes(struct ab_owner_list *out)
-{
-    char text[64];
-    add_name(out, "0-1 B");
-    for (unsigned c = 1; c < 64; c++) {
-        unsigned long long most = 1ull << c;
-        snprintf(text, sizeof text, c == 1 ? "2 B" : "%llu-%llu B", most / 2 + 1, most);
-        add_name(out, text);
-    }
-    end_names(out, AB_PIN_SIZE);
-}
+/* ---- sets ---- */
 
 enum ab_status ab_owners_of_sets(const struct ab_tape *tape, const struct ab_workload *workload,
                                  struct ab_owner_list *out, struct ab_err *err)
 {
     if (tape->group_order == NULL) {
-        ab_owners_of_sizes(out);
+        name_sizes(out);
         return AB_OK;
     }
     struct writer *w = ab_alloc_zeroed(1, sizeof *w);
@@ -284,5 +477,8 @@ void ab_owners_fini(struct ab_owner_list *list)
     if (list->owners.fd > 0)
         close(list->owners.fd);
     free(list->names);
+    free(list->marks.calls);
+    free(list->marks.positions);
+    free(list->mark_names);
     *list = (struct ab_owner_list){0};
 }

@@ -154,15 +154,14 @@ static enum ab_status read_stacks(const struct ab_options *o, const char *file, 
     return ab_trace_stacks_read(&walk, &r->stacks, err);
 }
 
+/* Marks are known before the tape is made, whose positions they get. */
 static enum ab_status read_owners(const struct ab_options *o, const char *file, struct replay *r,
                                   struct ab_err *err)
 {
     if (!ab_owners_are_wanted(o, NULL))
         return AB_OK;
-    if (r->feed->info.has_sites)
-        return ab_owners_of_sites(o, file, &r->owners, err);
-    ab_owners_of_sizes(&r->owners);
-    return AB_OK;
+    r->options.tape.moments = &r->owners.marks;
+    return ab_owners_of_trace(o, file, &r->owners, err);
 }
 
 static enum ab_status read_trace(const struct ab_options *o, struct replay *r, struct ab_err *err)
@@ -173,13 +172,15 @@ static enum ab_status read_trace(const struct ab_options *o, struct replay *r, s
     set_burst(o, &r->options);
     enum ab_status status = find_scopes(o, file, r, err);
     if (status == AB_OK)
+        status = read_owners(o, file, r, err);
+    if (status == AB_OK)
         status = ab_trace_feed_open(file, &r->options, &r->feed, err);
     if (status == AB_OK && (status = lay_down(r, err)) == AB_OK)
         ab_overview_end(r->feed->pusher.overview, &r->overview);
     if (status == AB_OK)
         status = read_stacks(o, file, r, err);
-    if (status == AB_OK)
-        status = read_owners(o, file, r, err);
+    if (status == AB_OK && r->owners.n > 0)
+        status = ab_owners_find_moments(o, r->map.image, &r->owners, err);
     return name_input(r, status, err);
 }
 

@@ -79,6 +79,7 @@ static enum ab_status make_one(const struct ab_options *o, const char *path, uin
     };
     if (ab_owners_are_wanted(o, *workload)) {
         AB_TRY(ab_owners_of_sets(&tape->tape, *workload, &c->owners[i], err));
+        AB_TRY(ab_owners_find_moments(o, tape->map.image, &c->owners[i], err));
         c->subjects[i].owners = &c->owners[i].owners;
     }
     c->subjects[i].backends = ab_workload_backends(*workload, &c->subjects[i].n_backends);

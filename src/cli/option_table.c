@@ -522,6 +522,15 @@ static const struct ab_option_info table[] = {
      "size:1-64, lane:0, several joined by &; * for the rest (default: glibc).\n"
      "2*BACKEND: two heaps, taken in turn by scopes",
      "What runs", 0, REPLAY, LIST_OF(maps), RARE},
+    {"at", "MOMENT",
+     "who pins the pages at this moment, too (-v pins shows it), a number of ops (1.5M)\n"
+     "or a time of the work (30s); repeatable",
+     "What runs", 0, RUN, LIST_OF(moments), RARE},
+    {"at", "MOMENT",
+     "who pins the pages at this moment, too (-v pins shows it), a number of ops (1.5M),\n"
+     "a time of the work (30s), the last mark of a name, or its N-th (NAME#N);\n"
+     "repeatable; the last marks of eight names always are",
+     "What runs", 0, REPLAY, LIST_OF(moments), RARE},
     {"stdin", "FILE", "standard input of the command (default: empty)", "What runs", 0, EXEC,
      TEXT(stdin_path)},
     {"trace", "TRACE.abt",

@@ -217,6 +217,7 @@ enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **arg
 void ab_options_fini(struct ab_options *o)
 {
     free(o->backends);
+    free(o->moments);
     free(o->sweeps);
     free(o->sets);
     free(o->maps);

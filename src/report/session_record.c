@@ -1346,7 +1346,7 @@ static const struct ab_member pin_members[] = {
     BACKEND(struct ab_pin),
     PHASE(struct ab_pin),
     ROUND(struct ab_pin),
-    AB_NAME("at", struct ab_pin, at, AB_PIN_MOMENT_COUNT, .names = ab_pin_moment_names),
+    AB_CHARS("at", struct ab_pin, at),
     AB_WHOLE("position", struct ab_pin, position, UINT32_MAX - 1, 0),
     AB_NAME("group", struct ab_pin, group, AB_PIN_GROUP_COUNT, .names = ab_pin_group_names),
     AB_CHARS("function", struct ab_pin, function),

@@ -332,7 +332,7 @@ extern const char *const ab_pin_group_names[AB_PIN_GROUP_COUNT]; /* "site" "size
 struct ab_pin {
     uint32_t backend, round;
     const char *phase;
-    enum ab_pin_moment at;
+    char at[64];       /* one of ab_pin_moment_names, a mark of the trace, or what was asked for */
     uint32_t position; /* in the tape */
     enum ab_pin_group group;
     char function[128], file[128]; /* function: or the set, or "33-64 B"; file "" = not known */

@@ -46,6 +46,7 @@ static bool is_consistent(const struct ab_fold *f, const struct ab_owners *owner
     const struct ab_tape_image *tape = f->tape->image;
     return s->phase < tape->n_phases && f->tape->phases[s->phase].is_measured &&
            s->position <= tape->n_ops && s->moment < AB_PINS_MOMENT_COUNT &&
+           (s->moment != AB_PINS_ASKED || s->asked < owners->n_moments) &&
            s->n_rows <= AB_PINS_ROWS_MOST && adds_up(s, owners->n);
 }
 
@@ -73,6 +74,16 @@ static double age_of(const struct moment *m, uint32_t birth)
     return (double)(m->state->position - birth);
 }
 
+static const char *name_moment(const struct moment *m)
+{
+    static const enum ab_pin_moment moments[] = {[AB_PINS_RESIDENT_PEAK] = AB_PIN_RESIDENT_PEAK,
+                                                 [AB_PINS_LIVE_PEAK] = AB_PIN_LIVE_PEAK,
+                                                 [AB_PINS_WORST] = AB_PIN_WORST,
+                                                 [AB_PINS_END] = AB_PIN_END};
+    return m->state->moment == AB_PINS_ASKED ? m->owners->moments[m->state->asked].name
+                                             : ab_pin_moment_names[moments[m->state->moment]];
+}
+
 static struct ab_pin *add_pin(const struct moment *m, const char *function)
 {
     struct ab_session *s = m->f->session;
@@ -81,13 +92,13 @@ static struct ab_pin *add_pin(const struct moment *m, const char *function)
     *pin = (struct ab_pin){.backend = m->f->backend,
                            .round = m->f->round,
                            .phase = m->f->tape->phases[m->state->phase].name,
-                           .at = (enum ab_pin_moment)m->state->moment,
                            .position = m->state->position,
                            .group = m->owners->group,
                            .median_bytes = NAN,
                            .median_age = NAN,
                            .is_age_in_seconds = m->f->tape->image->n_steps > 0,
                            .lane = AB_PIN_SEVERAL};
+    snprintf(pin->at, sizeof pin->at, "%s", name_moment(m));
     snprintf(pin->function, sizeof pin->function, "%s", function);
     return pin;
 }
@@ -179,8 +190,10 @@ static int by_position(const void *a, const void *b)
     bool x_ends = x->moment == AB_PINS_END, y_ends = y->moment == AB_PINS_END;
     if (x_ends != y_ends)
         return x_ends ? 1 : -1;
-    return x->moment != y->moment ? (x->moment < y->moment ? -1 : 1)
-                                  : (x->phase > y->phase) - (x->phase < y->phase);
+    if (x->moment != y->moment)
+        return x->moment < y->moment ? -1 : 1;
+    return x->asked != y->asked ? (x->asked < y->asked ? -1 : 1)
+                                : (x->phase > y->phase) - (x->phase < y->phase);
 }
 
 void ab_fold_pins(const struct ab_fold *f, const struct ab_owners *owners,

@@ -211,22 +211,13 @@ static void fill_memory(const struct ab_run_context *context, struct ab_memory_r
         m->marks = *context->marks;
 }
 
-/* Where half of the time of the work is over; in the first half of it nothing that lasts has grown yet. */
-static uint32_t find_half(const struct ab_tape_image *tape)
-{
-    const struct ab_time_step *steps = ab_tape_steps(tape);
-    uint32_t i = 0;
-    while (i < tape->n_steps && steps[i].time_ns < tape->duration_ns / 2)
-        i++;
-    return i < tape->n_steps ? steps[i].position : AB_MEMORY_NEVER;
-}
-
-static void fill_pins(const struct ab_owners *owners, const struct ab_tape_image *tape,
-                      struct ab_pins_report *p)
+static void fill_pins(const struct ab_owners *owners, struct ab_pins_report *p)
 {
     p->by = owners->fd > 0 ? AB_PINS_BY_FILE : AB_PINS_BY_SIZE;
     p->n_owners = owners->n;
-    p->half = find_half(tape);
+    p->n_asked = owners->n_moments;
+    for (uint32_t i = 0; i < owners->n_moments; i++)
+        p->asked[i] = owners->moments[i].position;
 }
 
 /* Makes the run memfd, maps it and writes the request. */
@@ -268,7 +259,7 @@ static int prepare(const struct ab_run_context *context, const struct ab_case *c
     }
     if (l.pins != 0) {
         struct ab_pins_report *pins = (struct ab_pins_report *)(void *)((char *)p + l.pins);
-        fill_pins(context->owners, context->tape->image, pins);
+        fill_pins(context->owners, pins);
         out->pins = pins;
     }
     out->positions = (uint32_t *)((char *)p + l.positions);

@@ -68,11 +68,17 @@ struct ab_owner_name {
     char function[128], file[128]; /* as in struct ab_pin */
     uint32_t line;
 };
+struct ab_owner_moment { /* at which the pages are looked at beside the moments that always are */
+    uint32_t position;
+    char name[sizeof((struct ab_pin *)0)->at];
+};
 struct ab_owners {
     int fd;                            /* AB_WORKER_FD_OWNERS; 0: owners are classes of sizes */
     uint32_t n;                        /* owners, from 0 */
     const struct ab_owner_name *names; /* n */
     enum ab_pin_group group;
+    struct ab_owner_moment moments[AB_PINS_ASKED_MOST];
+    uint32_t n_moments;
 };
 
 struct ab_run_context { /* the same for all runs of a session */

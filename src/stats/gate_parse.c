@@ -480,17 +480,20 @@ static struct span find_pins(struct span metric)
     return (struct span){metric.s, 0};
 }
 
+/* Beside those that each run has, a moment is a mark or what --at says: what is nearly one of the former
+ * is a misspelling, the rest is known after the run. */
 static bool read_moment(struct parser *p, struct span x)
 {
+    char *moment = p->gate.metric.moment;
+    const size_t cap = sizeof p->gate.metric.moment;
     struct names names = {.n = 0};
-    for (unsigned i = 0; i < AB_PIN_MOMENT_COUNT; i++) {
+    if (x.n == 0 || x.n >= cap)
+        return fail(p, x, "a moment has 1 to %zu characters", cap - 1);
+    snprintf(moment, cap, "%.*s", (int)x.n, x.s);
+    for (unsigned i = 0; i < AB_PIN_MOMENT_COUNT; i++)
         add_name(&names, ab_pin_moment_names[i]);
-        if (is_word(x, ab_pin_moment_names[i])) {
-            p->gate.metric.moment = (enum ab_pin_moment)i;
-            return true;
-        }
-    }
-    return fail_unknown(p, x, "moment", &names);
+    const char *near = ab_text_nearest(moment, names.items, names.n);
+    return near == NULL || strcmp(near, moment) == 0 || fail_unknown(p, x, "moment", &names);
 }
 
 static bool read_pin_stat(struct parser *p, struct span x)

@@ -406,8 +406,9 @@ static void add_site(struct ab_growth_by_time *g, const struct ab_pin *pin, doub
 static void find_sites(const struct ab_session *s, uint32_t backend, struct ab_growth_by_time *g)
 {
     struct ab_pins_of half, end;
-    if (!ab_pins_find(s, backend, AB_PINS_FIRST_ROUND, AB_PIN_HALF_TIME, &half) ||
-        !ab_pins_find(s, backend, AB_PINS_FIRST_ROUND, AB_PIN_END, &end))
+    if (!ab_pins_find(s, backend, AB_PINS_FIRST_ROUND, ab_pin_moment_names[AB_PIN_HALF_TIME],
+                      &half) ||
+        !ab_pins_find(s, backend, AB_PINS_FIRST_ROUND, ab_pin_moment_names[AB_PIN_END], &end))
         return;
     for (uint32_t i = 0; i < end.n; i++) {
         const struct ab_pin *before = ab_pins_same(&half, &end.pins[i]);

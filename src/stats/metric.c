@@ -555,11 +555,6 @@ static double sum_pins(const struct ab_pins_of *in, const char *pattern, size_t 
     return sum;
 }
 
-static bool pins_have(const struct ab_session *s)
-{
-    return s->n_pins > 0;
-}
-
 /* A pattern that fits no owner of the run is a misspelling, and its sum no 0; nor is that of a moment whose
  * smaller owners have no name. */
 static bool pins_fit(const struct ab_session *s, const struct ab_pins_of *moment,
@@ -584,6 +579,21 @@ static double pins_value(const struct ab_session *s, uint32_t backend, const str
     if (!ab_pins_find(s, backend, round, m->moment, &moment) || !pins_fit(s, &moment, m->pattern))
         return NAN;
     return sum_pins(&moment, m->pattern, m->memory->offset);
+}
+
+static void pins_why(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                     char *buf, size_t cap)
+{
+    struct ab_pins_of moment;
+    if (s->n_pins == 0)
+        snprintf(buf, cap, "measured with -v pins");
+    else if (!ab_pins_find(s, backend, AB_PINS_FIRST_ROUND, m->moment, &moment))
+        snprintf(buf, cap,
+                 "the run has no moment %s: it is resident_peak, live_peak, worst, end, half_time, "
+                 "a mark of the trace, or as --at says it",
+                 m->moment);
+    else
+        snprintf(buf, cap, "no owner fits the pattern, or the pages of this moment are not known");
 }
 
 /* ---- any metric ---- */
@@ -872,10 +882,7 @@ void ab_metric_why_missing(const struct ab_session *s, uint32_t backend, const s
     } else if (ab_metric_is_by_time(m)) {
         time_why(s, backend, m->phase, m->memory, buf, cap);
     } else if (m->pattern[0] != 0) {
-        snprintf(buf, cap, "%s",
-                 pins_have(s)
-                     ? "no owner fits the pattern, or the pages of this moment are not known"
-                     : "measured with -v pins");
+        pins_why(s, backend, m, buf, cap);
     } else if (m->memory != NULL) {
         const struct ab_memory *r = NULL;
         for (uint32_t i = 0; i < s->n_rounds && (r == NULL || r->reason[0] == 0); i++)

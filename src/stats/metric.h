@@ -24,7 +24,7 @@ struct ab_metric {
     /* Of the groups that pin pages (stats/pins.h): those whose function or FILE:LINE the shell pattern
      * fits, at this moment; "" = none. `phase` is NULL. */
     char pattern[96];
-    enum ab_pin_moment moment;
+    char moment[sizeof((struct ab_pin *)0)->at];
 };
 
 /* A number that may lie below what the clock can tell: then [0, floor]. */

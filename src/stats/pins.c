@@ -4,19 +4,21 @@
  */
 #include "stats/pins.h"
 
+#include "base/bits.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static bool is_of(const struct ab_pin *pin, uint32_t backend, uint32_t round, enum ab_pin_moment at)
+static bool is_of(const struct ab_pin *pin, uint32_t backend, uint32_t round, const char *at)
 {
-    return pin->backend == backend && pin->at == at &&
+    return pin->backend == backend && strcmp(pin->at, at) == 0 &&
            (round == AB_PINS_FIRST_ROUND || pin->round == round);
 }
 
 static bool is_same_moment(const struct ab_pin *a, const struct ab_pin *b)
 {
-    return a->backend == b->backend && a->round == b->round && a->at == b->at &&
+    return a->backend == b->backend && a->round == b->round && strcmp(a->at, b->at) == 0 &&
            a->position == b->position && strcmp(a->phase, b->phase) == 0;
 }
 
@@ -37,8 +39,8 @@ static void add_up(struct ab_pins_of *m)
     }
 }
 
-bool ab_pins_find(const struct ab_session *s, uint32_t backend, uint32_t round,
-                  enum ab_pin_moment at, struct ab_pins_of *out)
+bool ab_pins_find(const struct ab_session *s, uint32_t backend, uint32_t round, const char *at,
+                  struct ab_pins_of *out)
 {
     *out = (struct ab_pins_of){0};
     for (uint32_t i = 0; i < s->n_pins; i++) {
@@ -51,6 +53,29 @@ bool ab_pins_find(const struct ab_session *s, uint32_t backend, uint32_t round,
     }
     add_up(out);
     return out->n > 0;
+}
+
+static bool is_asked(const char *at)
+{
+    for (unsigned i = 0; i < AB_PIN_MOMENT_COUNT; i++)
+        if (strcmp(at, ab_pin_moment_names[i]) == 0)
+            return false;
+    return true;
+}
+
+const char *ab_pins_shown(const struct ab_session *s, uint32_t number)
+{
+    static const enum ab_pin_moment first[] = {AB_PIN_WORST, AB_PIN_END};
+    if (number < AB_ARRAY_LEN(first))
+        return ab_pin_moment_names[first[number]];
+    number -= (uint32_t)AB_ARRAY_LEN(first);
+    for (uint32_t i = 0; i < s->n_pins && s->pins[i].backend == s->pins[0].backend &&
+                         s->pins[i].round == s->pins[0].round;
+         i++)
+        if (is_asked(s->pins[i].at) && (i == 0 || strcmp(s->pins[i].at, s->pins[i - 1].at) != 0) &&
+            number-- == 0)
+            return s->pins[i].at;
+    return NULL;
 }
 
 const struct ab_pin *ab_pins_same(const struct ab_pins_of *in, const struct ab_pin *pin)

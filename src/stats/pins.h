@@ -20,8 +20,12 @@ struct ab_pins_of {
 /* Of a back end in its first round, or with `round` in that one; of several ends the last. False: it
  * has none. */
 #define AB_PINS_FIRST_ROUND UINT32_MAX
-bool ab_pins_find(const struct ab_session *s, uint32_t backend, uint32_t round,
-                  enum ab_pin_moment at, struct ab_pins_of *out);
+bool ab_pins_find(const struct ab_session *s, uint32_t backend, uint32_t round, const char *at,
+                  struct ab_pins_of *out);
+
+/* What is shown of a run, by number from 0: the moment with the most external bytes, the end, and those
+ * of marks and --at. NULL: there are no more. */
+const char *ab_pins_shown(const struct ab_session *s, uint32_t number);
 
 /* The same owner at another moment, or of another back end; NULL = none. */
 const struct ab_pin *ab_pins_same(const struct ab_pins_of *in, const struct ab_pin *pin);

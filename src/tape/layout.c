@@ -336,20 +336,26 @@ static uint32_t pass_ops(const struct ab_tape *tape, uint32_t *at, uint32_t n)
     return *at - begin;
 }
 
-/* From numbers of ops to positions in the common order, in which the memory pass runs. */
-static void place_steps(struct ab_tape_builder *b)
+static uint32_t *number_at(void *first, size_t stride, uint32_t i)
 {
-    struct ab_tape *tape = &b->tape;
+    return (uint32_t *)(void *)((char *)first + i * stride);
+}
+
+void ab_tape_place(const struct ab_tape *tape, void *items, size_t stride, uint32_t n_items)
+{
+    const uint32_t n_lanes = tape->facts.lanes;
     uint32_t i = 0, n_pushed = 0, position = 0, at[AB_LANES_MAX];
-    for (uint32_t p = 0; p < tape->n_phases && i < tape->n_steps; p++) {
+    if (n_lanes == 1) /* it has no guards */
+        return;
+    for (uint32_t p = 0; p < tape->n_phases && i < n_items; p++) {
         const struct ab_phase *phase = &tape->phases[p];
-        memcpy(at, &tape->lane_begin[(size_t)p * b->n_lanes], b->n_lanes * sizeof at[0]);
+        memcpy(at, &tape->lane_begin[(size_t)p * n_lanes], n_lanes * sizeof at[0]);
         for (uint32_t t = phase->turns_begin; t < phase->turns_end; t++) {
             const struct ab_turn *turn = &tape->turns[t];
             for (uint32_t left = turn->n; left > 0;) {
-                for (; i < tape->n_steps && tape->steps[i].position == n_pushed; i++)
-                    tape->steps[i].position = position;
-                uint32_t until = i < tape->n_steps ? tape->steps[i].position - n_pushed : left;
+                for (; i < n_items && *number_at(items, stride, i) == n_pushed; i++)
+                    *number_at(items, stride, i) = position;
+                uint32_t until = i < n_items ? *number_at(items, stride, i) - n_pushed : left;
                 uint32_t n = until < left ? until : left;
                 position += pass_ops(tape, &at[turn->lane], n);
                 n_pushed += n;
@@ -357,8 +363,8 @@ static void place_steps(struct ab_tape_builder *b)
             }
         }
     }
-    for (; i < tape->n_steps; i++)
-        tape->steps[i].position = tape->n_ops;
+    for (; i < n_items; i++)
+        *number_at(items, stride, i) = tape->n_ops;
 }
 
 static bool put_lane(struct layout *l, uint32_t phase, uint32_t index)
@@ -887,8 +893,7 @@ enum ab_status ab_tape_lay_down(struct ab_tape_builder *b, struct ab_err *err)
     }
     tape_begin_iterations(b, tape->n_phases, 0);
     tape->lane_begin[tape->n_phases * b->n_lanes] = tape->n_ops;
-    if (b->n_lanes > 1)
-        place_steps(b);
+    ab_tape_place(tape, tape->steps, sizeof tape->steps[0], tape->n_steps);
     for (uint32_t p = 0; p < tape->n_phases; p++)
         note_only_code(tape, &tape->phases[p]);
     for (unsigned i = 0; i < AB_TAPE_PAD; i++)

@@ -146,6 +146,9 @@ enum ab_status ab_tape_time(struct ab_tape_builder *b, uint64_t time_ns, unsigne
 enum ab_status ab_tape_time_at(struct ab_tape_builder *b, uint32_t n, uint64_t time_ns,
                                unsigned flags, struct ab_err *err);
 uint32_t ab_tape_pushed(const struct ab_tape_builder *b);
+/* Of a tape that is laid down: makes positions in the common order, as the memory pass counts, of what
+ * ab_tape_pushed was. They are ascending, each at the begin of one of n items of `stride` bytes. */
+void ab_tape_place(const struct ab_tape *tape, void *items, size_t stride, uint32_t n);
 
 /* The lane of what is pushed next, < AB_LANES_MAX; a phase begins in lane 0. */
 enum ab_status ab_tape_lane(struct ab_tape_builder *b, uint32_t lane, struct ab_err *err);

@@ -124,6 +124,9 @@ static void find_stop(struct ab_trace_pusher *p)
         p->stop = p->open[p->n_open - 1].end;
     if (spans != NULL && p->next_span < spans->n && spans->items[p->next_span].begin < p->stop)
         p->stop = spans->items[p->next_span].begin;
+    const struct ab_trace_moments *moments = p->options->moments;
+    if (moments != NULL && p->next_moment < moments->n && moments->calls[p->next_moment] < p->stop)
+        p->stop = moments->calls[p->next_moment];
 }
 
 /* Of the thread that the scopes are of, AB_NO_LANE where it has not begun or is over. */
@@ -190,6 +193,10 @@ static enum ab_status end_scopes(struct ab_trace_pusher *p, struct ab_err *err)
            spans->items[p->next_span].begin <= p->n_events;
          p->next_span++)
         AB_TRY(begin_span(p, &spans->items[p->next_span], err));
+    for (struct ab_trace_moments *m = p->options->moments;
+         m != NULL && p->next_moment < m->n && m->calls[p->next_moment] <= p->n_events;
+         p->next_moment++)
+        m->positions[p->next_moment] = ab_tape_pushed(p->b);
     find_stop(p);
     return AB_OK;
 }
@@ -431,6 +438,22 @@ static enum ab_status look_ahead(struct ab_trace_feed *f, struct ab_err *err)
     return status;
 }
 
+/* From what was pushed in the burst to positions in the tape of all. */
+static void place_moments(struct ab_trace_feed *f, const struct ab_tape *burst)
+{
+    struct ab_trace_pusher *p = &f->pusher;
+    struct ab_trace_moments *m = f->options.tape.moments;
+    if (m == NULL)
+        return;
+    size_t end = f->is_over ? m->n : p->next_moment;
+    for (size_t i = p->next_moment; i < end; i++)
+        m->positions[i] = ab_tape_pushed(p->b);
+    ab_tape_place(burst, m->positions + p->n_placed, sizeof m->positions[0],
+                  (uint32_t)(end - p->n_placed));
+    for (; p->n_placed < end; p->n_placed++)
+        m->positions[p->n_placed] += (uint32_t)f->total.n_ops;
+}
+
 static enum ab_status wrong(const struct ab_trace_feed *f, const char *what, struct ab_err *err)
 {
     return ab_fail(err, AB_INPUT, "%s: %s", ab_trace_reader_name(f->reader), what);
@@ -459,6 +482,7 @@ enum ab_status ab_trace_feed_next(struct ab_trace_feed *f, const struct ab_tape 
         return wrong(f, "more than 4 billion ops; `trace cut` makes shorter ones", err);
     if (f->n_bursts > 0 && made->facts.lanes != f->total.facts.lanes)
         return wrong(f, "its end mark declares fewer threads than its events have", err);
+    place_moments(f, made);
     ab_tape_total_add(&f->total, made);
     f->n_bursts++;
     *burst = made;

@@ -28,6 +28,13 @@ void ab_trace_lanes_fini(struct ab_trace_lanes *lanes);
 /* The lane of the event's thread, AB_NO_LANE for the end of a thread. */
 uint32_t ab_trace_lanes_find(struct ab_trace_lanes *lanes, const struct ab_event *e);
 
+/* Calls of the trace whose positions in the tape are asked for. */
+struct ab_trace_moments {
+    uint64_t *calls;     /* n, ascending: so many calls come before the moment */
+    uint32_t *positions; /* n, set burst by burst; the end where the trace has fewer calls */
+    size_t n;
+};
+
 struct ab_trace_pusher {
     struct ab_tape_builder *b;
     const struct ab_trace_tape_options *options;
@@ -40,6 +47,8 @@ struct ab_trace_pusher {
     size_t next_scope;  /* of options->scopes: the first that has not ended … */
     uint64_t scope_end; /* … and where it does; UINT64_MAX = there is none */
     size_t next_span;   /* of options->spans: the first that has not begun */
+    size_t next_moment,
+        n_placed; /* of options->moments: the first ahead, those that have positions */
     struct ab_trace_open_span {
         uint64_t end;
         uint32_t lane, depth; /* of its save point; 0 = it has none */
@@ -63,6 +72,7 @@ struct ab_trace_tape_options {
     bool wants_overview;            /* the pusher makes one */
     const struct ab_scopes *scopes; /* the iterations of the tape; borrowed, NULL = it has none */
     const struct ab_scope_spans *spans; /* with save points; borrowed, NULL = there are none */
+    struct ab_trace_moments *moments;   /* borrowed, NULL = there are none */
     uint64_t budget_ns;                 /* of the allocator in one; 0 = none */
     uint64_t most_events;               /* of the trace, from its first; 0 = all */
     /* Now and then while the trace is read ahead of all runs, NULL = not asked for; total 0 = not

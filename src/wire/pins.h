@@ -22,9 +22,9 @@ enum ab_pins_by {
 enum ab_pins_moment {
     AB_PINS_RESIDENT_PEAK, /* of the measured phases, as the next two */
     AB_PINS_LIVE_PEAK,
-    AB_PINS_WORST,     /* most external bytes */
-    AB_PINS_END,       /* of a measured phase */
-    AB_PINS_HALF_TIME, /* the position that was asked for */
+    AB_PINS_WORST, /* most external bytes */
+    AB_PINS_END,   /* of a measured phase */
+    AB_PINS_ASKED, /* a position that was asked for */
     AB_PINS_MOMENT_COUNT
 };
 
@@ -40,12 +40,13 @@ struct ab_pins_row {
 };
 #define AB_PINS_SEVERAL UINT32_MAX
 
-enum { AB_PINS_ROWS_MOST = 1024, AB_PINS_STATES_MOST = 64 };
+enum { AB_PINS_ROWS_MOST = 1024, AB_PINS_STATES_MOST = 96, AB_PINS_ASKED_MOST = 40 };
 
 struct ab_pins_state {
     uint32_t moment;          /* enum ab_pins_moment */
+    uint32_t asked;           /* AB_PINS_ASKED: which one */
     uint32_t phase, position; /* AB_MEMORY_NEVER: there is no such state */
-    uint32_t n_rows;
+    uint32_t n_rows, reserved;
     uint64_t footprint;                             /* bytes; UINT64_MAX = not known */
     uint64_t live, internal, external, external_2m; /* of the rows and `rest` together */
     struct ab_pins_row rest;                        /* of all owners that have no row */
@@ -54,8 +55,9 @@ struct ab_pins_state {
 
 struct ab_pins_report {
     /* from the parent */
-    uint32_t by, n_owners;   /* owners are below n_owners */
-    uint32_t half, reserved; /* position at half of the work's time, AB_MEMORY_NEVER = none */
+    uint32_t by, n_owners;                       /* owners are below n_owners */
+    uint32_t asked[AB_PINS_ASKED_MOST], n_asked; /* positions */
+    uint32_t reserved;
     /* from the worker */
     uint32_t is_lost; /* what came after that is not known: blocks overlap, or lie too far apart */
     uint32_t n_states;

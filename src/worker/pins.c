@@ -60,6 +60,7 @@ struct ab_pins {
     uint32_t n_buffered, at;
     uint64_t file_at;
     struct ab_pins_state *scratch;
+    uint32_t n_asked;
     uint32_t resident_peak, live_peak; /* positions, AB_MEMORY_NEVER = none yet */
     uint64_t resident_bytes, resident_requested, live_bytes, external_bytes;
 };
@@ -91,6 +92,7 @@ void ab_pins_open(struct ab_worker *w, struct ab_memory_pass *m)
     memset(&p->report->is_lost, 0, sizeof *p->report - offsetof(struct ab_pins_report, is_lost));
     if (p->report->n_owners > OWNERS_MOST)
         ab_worker_fail(w, AB_FAILURE_SYSTEM, "more owners of blocks than there is room for", NULL);
+    p->n_asked = p->report->n_asked < AB_PINS_ASKED_MOST ? p->report->n_asked : AB_PINS_ASKED_MOST;
     p->marks = &m->report->marks;
     p->book = &m->book;
     p->residency = &m->residency;
@@ -496,10 +498,14 @@ static bool take_state(struct ab_memory_pass *m, struct ab_pins *p, const struct
 
 static void keep(struct ab_pins *p, uint32_t index, enum ab_pins_moment moment)
 {
-    if (index >= AB_PINS_STATES_MOST)
-        return;
     p->report->states[index] = *p->scratch;
     p->report->states[index].moment = moment;
+}
+
+static void keep_next(struct ab_pins *p, enum ab_pins_moment moment)
+{
+    if (p->report->n_states < AB_PINS_STATES_MOST)
+        keep(p, p->report->n_states++, moment);
 }
 
 /* As the pass itself has it (memory.c): of equal footprints the one with the most live bytes. */
@@ -532,16 +538,27 @@ static bool is_worst(const struct ab_memory_pass *m, const struct ab_pins *p, ui
                                             external > p->external_bytes + p->external_bytes / 64));
 }
 
+static bool is_asked(const struct ab_pins *p, uint32_t clock)
+{
+    for (uint32_t i = 0; i < p->n_asked; i++)
+        if (p->report->asked[i] == clock)
+            return true;
+    return false;
+}
+
 bool ab_pins_is_wanted(const struct ab_pins *p, uint32_t clock)
 {
-    return clock == p->marks->worst || clock == p->report->half;
+    return clock == p->marks->worst || is_asked(p, clock);
 }
 
 uint32_t ab_pins_plan(const struct ab_pins *p, uint32_t clock, uint32_t next)
 {
     if (p->marks->worst > clock && p->marks->worst < next)
         next = p->marks->worst;
-    return p->report->half > clock && p->report->half < next ? p->report->half : next;
+    for (uint32_t i = 0; i < p->n_asked; i++)
+        if (p->report->asked[i] > clock && p->report->asked[i] < next)
+            next = p->report->asked[i];
+    return next;
 }
 
 static void keep_moments(struct ab_memory_pass *m, struct ab_pins *p,
@@ -558,11 +575,16 @@ static void keep_moments(struct ab_memory_pass *m, struct ab_pins *p,
     }
     if (moments[AB_PINS_WORST])
         p->external_bytes = p->scratch->external;
-    for (unsigned i = 0; i < AB_PINS_MOMENT_COUNT; i++)
-        if (moments[i] && i < AB_PINS_END)
+    for (unsigned i = 0; i < AB_PINS_END; i++)
+        if (moments[i])
             keep(p, i, (enum ab_pins_moment)i);
-        else if (moments[i] && p->report->n_states < AB_PINS_STATES_MOST)
-            keep(p, p->report->n_states++, (enum ab_pins_moment)i);
+    for (uint32_t i = 0; moments[AB_PINS_ASKED] && i < p->n_asked; i++) {
+        p->scratch->asked = i;
+        if (p->report->asked[i] == m->clock)
+            keep_next(p, AB_PINS_ASKED);
+    }
+    if (moments[AB_PINS_END])
+        keep_next(p, AB_PINS_END);
 }
 
 static void note_worst(struct ab_memory_pass *m, struct ab_pins *p, uint64_t external)
@@ -588,7 +610,7 @@ void ab_pins_visit(struct ab_memory_pass *m, const struct ab_memory_state *s,
         [AB_PINS_LIVE_PEAK] = is_live_peak(m, p, s),
         [AB_PINS_WORST] = is_worst(m, p, split->external),
         [AB_PINS_END] = is_end,
-        [AB_PINS_HALF_TIME] = m->clock == p->report->half && !is_end,
+        [AB_PINS_ASKED] = is_asked(p, m->clock),
     };
     bool is_any = false;
     for (unsigned i = 0; i < AB_PINS_MOMENT_COUNT; i++)

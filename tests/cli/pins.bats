@@ -66,6 +66,53 @@ adds_up() { # LEAST moments
     jq -e 'has("pins") | not' result.json
 }
 
+@test "pins: at marks, a number of ops and a time, whole and in bursts" {
+    allocbench record --sites=8 -o t.abt -- "$GUESTS/prog_marks" frames 300 >/dev/null 2>&1
+    local third=$(allocbench trace dump t.abt | awk '$3 == "mark" && $7 == "frame" && ++n == 3 { print $1 }')
+    for how in "" "--burst 500"; do
+        # shellcheck disable=SC2086
+        bench replay t.abt -b glibc,mimalloc --passes memory:1 --rounds 1 -v pins $how \
+            --at 'frame#3' --at 1k --json result.json
+        [ "$code" -eq 0 ]
+        jq -e --argjson third "$third" '[.pins[] | select(.backend == "glibc" or .backend == "mimalloc")]
+            | group_by(.backend) | length == 2 and all(.[];
+                (map(select(.at == "frame#3").position) | unique) == [$third]
+                and (map(select(.at == "1k").position) | unique) == [1000]
+                and (map(select(.at == "frame").position) | max) > $third
+                and (map(select(.at == "begin")) | length) > 0)' result.json
+    done
+    grep -q '^who pins the pages at frame#3$' "$OUT/stdout"
+    bench replay t.abt -b glibc --passes memory:1 --rounds 1 --gate 'frame/pins/*/live < 100MiB'
+    [ "$code" -eq 0 ]
+    bench replay t.abt -b glibc --passes memory:1 --rounds 1 --gate 'level/pins/*/live < 100MiB'
+    [ "$code" -eq 1 ]
+    grep -q 'the run has no moment level' "$OUT/stdout"
+    for wrong in fame 0 1G 1000h; do
+        bench replay t.abt -b glibc --at "$wrong"
+        [ "$code" -eq 2 ]
+    done
+    bench replay t.abt -b glibc --at fame
+    grep -q -- '--at fame: the trace has no such mark; it has 2 names, as frame$' "$OUT/stderr"
+    bench run "$ROOT/configs/fragmentation/mesh.yaml" --at frame
+    [ "$code" -eq 2 ]
+    grep -q 'a workload has no marks' "$OUT/stderr"
+}
+
+# Blocks that live at the last mark of the trace.
+live_at_mark() {
+    allocbench trace dump "$1" | awk '
+        $3 == "mark" { marked = n } $3 == "free" { n-- } $3 ~ /^alloc/ { n++ } END { print marked }'
+}
+
+@test "pins: at a mark of several threads all blocks of the trace are there" {
+    allocbench record --sites=8 -o t.abt -- "$GUESTS/prog_marks" threads 200 >/dev/null 2>&1
+    local last=$(allocbench trace dump t.abt | awk '$3 == "mark" { name = $7 } END { print name }')
+    bench replay t.abt -b glibc,mimalloc --passes memory:1 --rounds 1 --at "$last" --json result.json
+    [ "$code" -eq 0 ]
+    jq -e --arg name "$last" --argjson live "$(live_at_mark t.abt)" '[.pins[] | select(.at == $name)]
+        | group_by(.backend) | length == 2 and all(.[]; (map(.blocks) | add) == $live)' result.json
+}
+
 @test "pins: gates bound them, and ask for them" {
     allocbench record --sites=8 -o t.abt -- "$GUESTS/prog_pins" 1 >/dev/null 2>&1
     bench replay t.abt -b glibc --passes memory:1 --rounds 1 --json result.json \

@@ -8,6 +8,7 @@
 #include "report/format.h"
 #include "report/view/view.h"
 #include "stats/metric.h"
+#include "stats/pins.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -137,14 +138,11 @@ static void put_over_time(struct ab_html *h, const struct ab_report *report)
 
 static void put_pins(struct ab_html *h, const struct ab_report *report)
 {
-    static const enum ab_pin_moment shown[] = AB_PINS_SHOWN;
-    static const char *const titles[] = {
-        "Who pins the pages where external bytes are at their most",
-        "Who pins the pages in the end"};
-    for (unsigned i = 0; i < AB_ARRAY_LEN(shown); i++) {
+    const char *at;
+    for (uint32_t i = 0; (at = ab_pins_shown(report->session, i)) != NULL; i++) {
         struct ab_grid g;
-        if (ab_pins_grid(report->session, shown[i], &g)) {
-            ab_page_grid(h, report, titles[i], &g);
+        if (ab_pins_grid(report->session, at, &g)) {
+            ab_page_grid(h, report, ab_view_texts_addf(&g.texts, "W%s", g.title + 1), &g);
             if (g.remark != NULL)
                 ab_html_f(h, "<p>%s</p>\n", g.remark);
         }

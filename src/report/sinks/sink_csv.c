@@ -200,7 +200,7 @@ static void put_iterations(FILE *to, const struct ab_session *s, const struct ab
 static void put_pin(FILE *to, const struct ab_session *s, const struct ab_pin *pin)
 {
     char what[sizeof pin->function + sizeof pin->file + 32], name[sizeof what + 32];
-    struct row row = row_of(s, pin->backend, pin->round, pin->phase, ab_pin_moment_names[pin->at]);
+    struct row row = row_of(s, pin->backend, pin->round, pin->phase, pin->at);
     ab_pin_name(pin, what, sizeof what);
     for (size_t i = 0; i < AB_PIN_FIELDS; i++) {
         snprintf(name, sizeof name, "%s/%s", what, ab_pin_fields[i].name);

@@ -15,6 +15,7 @@
 #include "result/result.h"
 #include "stats/compare.h"
 #include "stats/metric.h"
+#include "stats/pins.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -143,10 +144,10 @@ static void add_over_time(struct ab_text *t, const struct ab_session *s)
 
 static void add_pins(struct ab_text *t, const struct ab_session *s)
 {
-    static const enum ab_pin_moment shown[] = AB_PINS_SHOWN;
-    for (unsigned i = 0; i < AB_ARRAY_LEN(shown); i++) {
+    const char *at;
+    for (uint32_t i = 0; (at = ab_pins_shown(s, i)) != NULL; i++) {
         struct ab_grid g;
-        if (ab_pins_grid(s, shown[i], &g)) {
+        if (ab_pins_grid(s, at, &g)) {
             ab_text_addf(t, "%s\n\n", g.title);
             if (g.remark != NULL) {
                 ab_sinks_markdown_text(t, g.remark);

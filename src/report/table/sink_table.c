@@ -13,6 +13,7 @@
 #include "report/format.h"
 #include "report/table/table.h"
 #include "stats/metric.h"
+#include "stats/pins.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -306,11 +307,11 @@ static void print_walks(FILE *to, const struct ab_session *s, struct ab_table_st
 
 static void print_pins(FILE *to, const struct ab_session *s, struct ab_table_style style)
 {
-    static const enum ab_pin_moment shown[] = AB_PINS_SHOWN;
     struct ab_legend legend = {0};
     struct ab_grid g;
-    for (unsigned i = 0; i < AB_ARRAY_LEN(shown); i++)
-        if (print_if(ab_pins_grid(s, shown[i], &g), to, &g, style, &legend))
+    const char *at;
+    for (uint32_t i = 0; (at = ab_pins_shown(s, i)) != NULL; i++)
+        if (print_if(ab_pins_grid(s, at, &g), to, &g, style, &legend))
             fputc('\n', to);
 }
 

@@ -26,13 +26,20 @@ static void add_row(struct ab_grid *g, uint32_t backend, const struct ab_pin *pi
         ab_grid_say(g, PLACE, "%s", pin->file);
 }
 
-static const char *const titles[AB_PIN_MOMENT_COUNT] = {
-    [AB_PIN_RESIDENT_PEAK] = "who pins the pages at the peak of resident memory",
-    [AB_PIN_LIVE_PEAK] = "who pins the pages at the peak of live bytes",
-    [AB_PIN_WORST] = "who pins the pages where external bytes are at their most",
-    [AB_PIN_END] = "who pins the pages in the end",
-    [AB_PIN_HALF_TIME] = "who pins the pages at half of the time of the work",
-};
+static const char *title_of(const char *at, struct ab_view_texts *texts)
+{
+    static const char *const titles[AB_PIN_MOMENT_COUNT] = {
+        [AB_PIN_RESIDENT_PEAK] = "who pins the pages at the peak of resident memory",
+        [AB_PIN_LIVE_PEAK] = "who pins the pages at the peak of live bytes",
+        [AB_PIN_WORST] = "who pins the pages where external bytes are at their most",
+        [AB_PIN_END] = "who pins the pages in the end",
+        [AB_PIN_HALF_TIME] = "who pins the pages at half of the time of the work",
+    };
+    for (unsigned i = 0; i < AB_PIN_MOMENT_COUNT; i++)
+        if (strcmp(at, ab_pin_moment_names[i]) == 0)
+            return titles[i];
+    return ab_view_texts_addf(texts, "who pins the pages at %s", at);
+}
 
 static bool has_places(const struct ab_session *s)
 {
@@ -92,8 +99,7 @@ static void add_backend(struct ab_grid *g, uint32_t backend, const struct ab_pin
 }
 
 /* The back end whose worst group pins the largest part of its resident memory. */
-static uint32_t find_worst(const struct ab_session *s, enum ab_pin_moment at,
-                           struct ab_pins_of *out)
+static uint32_t find_worst(const struct ab_session *s, const char *at, struct ab_pins_of *out)
 {
     uint32_t worst = s->n_backends;
     double most = 0;
@@ -110,7 +116,7 @@ static uint32_t find_worst(const struct ab_session *s, enum ab_pin_moment at,
 }
 
 /* How much the same group pins under the others. */
-static void add_others(struct ab_text *t, const struct ab_session *s, enum ab_pin_moment at,
+static void add_others(struct ab_text *t, const struct ab_session *s, const char *at,
                        uint32_t worst, const struct ab_pin *pin)
 {
     const char *before = "; ";
@@ -128,7 +134,7 @@ static void add_others(struct ab_text *t, const struct ab_session *s, enum ab_pi
 }
 
 /* About the group that pins the largest part of a back end's resident memory; NULL = none is known. */
-static const char *sentence_of(const struct ab_session *s, enum ab_pin_moment at,
+static const char *sentence_of(const struct ab_session *s, const char *at,
                                struct ab_view_texts *texts)
 {
     struct ab_pins_of m = {0};
@@ -150,11 +156,10 @@ static const char *sentence_of(const struct ab_session *s, enum ab_pin_moment at
     return sentence;
 }
 
-bool ab_pins_grid(const struct ab_session *s, enum ab_pin_moment at, struct ab_grid *g)
+bool ab_pins_grid(const struct ab_session *s, const char *at, struct ab_grid *g)
 {
     *g = (struct ab_grid){.session = s,
                           .rows_are = "allocated by",
-                          .title = titles[at],
                           .columns = {[ALLOCATOR] = {.in_html = "allocator"},
                                       [PLACE] = {has_places(s) ? "at" : NULL, 0,
                                                  has_places(s) ? "at" : NULL, .width = 20},
@@ -169,6 +174,7 @@ bool ab_pins_grid(const struct ab_session *s, enum ab_pin_moment at, struct ab_g
                                       [THREAD] = {"thread", 5, "thread"}},
                           .n_columns = COLUMNS,
                           .is_list = true};
+    g->title = title_of(at, &g->texts);
     for (uint32_t b = 0; b < s->n_backends; b++) {
         struct ab_pins_of m;
         if (ab_view_shows(s, b) && ab_pins_find(s, b, AB_PINS_FIRST_ROUND, at, &m))

@@ -296,12 +296,8 @@ bool ab_memory_drain_grid(const struct ab_session *s, struct ab_grid *g);
 bool ab_over_time_grid(const struct ab_session *s, struct ab_grid *g);
 bool ab_growth_grid(const struct ab_session *s, struct ab_grid *g);
 /* Who pins the pages at a moment: a heading for each back end, its groups below; its remark is a
- * sentence about the worst. False: it is not known. Those that are shown of a run: */
-#define AB_PINS_SHOWN \
-    { \
-        AB_PIN_WORST, AB_PIN_END \
-    }
-bool ab_pins_grid(const struct ab_session *s, enum ab_pin_moment at, struct ab_grid *g);
+ * sentence about the worst. False: it is not known. */
+bool ab_pins_grid(const struct ab_session *s, const char *at, struct ab_grid *g);
 /* Percentiles of the ratios to the live bytes, from the merged histograms of all rounds: in two
  * tables, as wide as a terminal of 80 columns. */
 enum { AB_MEMORY_HALVES = 2 };
