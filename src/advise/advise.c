@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "symbols/site_match.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,6 +154,13 @@ static bool is_stack(const struct ab_advice *a, const struct ab_advice_group *g)
            (g->in_next == 0 && g->later == 0 && g->live_most_bytes <= g->scope_most_bytes / 2);
 }
 
+/* Few small blocks that keep many pages are worth a heap even where they are of many sizes. */
+static bool is_pinner(const struct ab_advice *a, const struct ab_advice_group *g)
+{
+    return g->pinned_bytes >= a->least_pinned && g->size_most <= SLAB_SIZE_MOST &&
+           g->align_most <= ALIGN_MOST && g->live_most_blocks >= POOL_BLOCKS_LEAST;
+}
+
 static bool is_of_one_size(const struct ab_advice_group *g)
 {
     uint64_t slot = slot_of(g);
@@ -169,7 +177,7 @@ static enum ab_advice_kind kind_of(const struct ab_advice *a, const struct ab_ad
                AB_ADVICE_KEEP;
     if (g->key[0] == 0)
         return *why = "the trace does not say who asked", AB_ADVICE_KEEP;
-    if (is_rare(a, g))
+    if (is_rare(a, g) && !is_pinner(a, g))
         return *why = "too few calls", AB_ADVICE_KEEP;
     if (is_stack_allowed && is_stack(a, g))
         return *why = "freed youngest first", AB_ADVICE_STACK;
@@ -182,6 +190,8 @@ static enum ab_advice_kind kind_of(const struct ab_advice *a, const struct ab_ad
     if (g->n_sizes <= SLAB_SIZES_MOST && g->size_most <= SLAB_SIZE_MOST &&
         g->align_most <= ALIGN_MOST && g->live_most_blocks >= POOL_BLOCKS_LEAST)
         return *why = "few small sizes", AB_ADVICE_SLAB;
+    if (is_pinner(a, g))
+        return *why = "its blocks pin pages", AB_ADVICE_SLAB;
     return *why = "no pattern that a simpler allocator could use", AB_ADVICE_KEEP;
 }
 
@@ -228,6 +238,7 @@ static void place(struct fitting *f, struct ab_advice_group *g)
     h->n_groups++;
     h->calls += g->calls;
     h->bytes += g->bytes;
+    h->pinned_bytes += g->pinned_bytes;
     uint64_t size = g->kind == AB_ADVICE_POOL ? slot_of(g) : g->size_most;
     h->size_most = size > h->size_most ? size : h->size_most;
     h->align = g->align_most > h->align ? g->align_most : h->align;
@@ -615,6 +626,10 @@ static enum ab_status group_stats(const struct ab_advise_plan *plan, struct ab_s
     if (status == AB_OK) {
         finish(&s);
         for (size_t i = 0; i < groups->n; i++)
+            groups->items[i].pinned_bytes = plan->pinned_by != NULL
+                                                ? plan->pinned_by(plan->pins, &groups->items[i])
+                                                : (double)NAN;
+        for (size_t i = 0; i < groups->n; i++)
             out->calls += groups->items[i].calls;
         out->n_events = info.events;
         out->n_threads = (uint32_t)info.threads;
@@ -634,7 +649,8 @@ enum ab_status ab_advise(const struct ab_advise_plan *asked, struct ab_advice *o
     if (own.threads == NULL)
         own.threads = &none;
     *out = (struct ab_advice){.n_scopes = own.scopes->n,
-                              .is_marked = own.scopes->from == AB_SCOPES_MARKS};
+                              .is_marked = own.scopes->from == AB_SCOPES_MARKS,
+                              .least_pinned = own.least_pinned};
     out->n_scope_threads = own.scopes->is_of_thread ? (uint32_t)own.threads->n + 1 : 0;
     for (size_t i = 0; i < own.threads->n; i++)
         out->n_scopes += own.threads->items[i].n;

@@ -77,12 +77,13 @@ struct ab_advice_group {
     uint64_t live_most_blocks, live_most_bytes;   /* at one time */
     uint64_t scope_most_blocks, scope_most_bytes; /* asked for within one scope */
     uint64_t in_scope, in_next,
-        later;                       /* of the ends of blocks: in which scope. later has those never
+        later;           /* of the ends of blocks: in which scope. later has those never
                                           freed */
-    uint64_t lifo;                   /* frees of the youngest block of the group */
-    uint64_t remote;                 /* frees by another thread than the one that allocated */
-    uint32_t n_threads;              /* that allocate; 2 = two or more */
-    uint32_t thread;                 /* the first of them */
+    uint64_t lifo;       /* frees of the youngest block of the group */
+    uint64_t remote;     /* frees by another thread than the one that allocated */
+    uint32_t n_threads;  /* that allocate; 2 = two or more */
+    uint32_t thread;     /* the first of them */
+    double pinned_bytes; /* external ones of its pages in the general malloc; NaN = not known */
     uint32_t lives[AB_ADVICE_LIVES]; /* of freed blocks, by log2 of the calls between */
     struct ab_advice_survivor survivors[AB_ADVICE_SURVIVORS];
     uint64_t n_survivors;    /* in_next + later; more than are kept, maybe */
@@ -103,8 +104,9 @@ struct ab_advice_heap {
     uint32_t nest; /* as of its groups */
     uint32_t n_groups;
     uint64_t calls, bytes;
-    uint64_t size_most; /* of a block; of a pool: the size of its slots */
-    uint64_t align;     /* of its blocks */
+    double pinned_bytes; /* of its groups; NaN = not known */
+    uint64_t size_most;  /* of a block; of a pool: the size of its slots */
+    uint64_t align;      /* of its blocks */
     uint64_t most_blocks,
         most_bytes;           /* measured: live at one time; of an arena what one scope takes, of
                                  a nested one what one of its own does */
@@ -133,6 +135,7 @@ struct ab_advice {
     uint64_t n_scopes;     /* 0 = the trace has none; of all threads that have some of their own */
     uint32_t n_scope_threads; /* that have; 0 = scopes are those of all threads together */
     bool is_marked;           /* they are marks of the program; else they were found */
+    double least_pinned;      /* as in the plan */
     bool has_sites;           /* groups are call sites; else classes of sizes */
     uint32_t n_threads;
     uint64_t time_us;           /* of the whole trace; 0 = not known */
@@ -150,6 +153,11 @@ struct ab_advise_plan {
     bool is_flat;       /* scopes within scopes are not looked for */
     ab_site_name *name; /* of a frame; NULL = no frame has one */
     void *user;
+    /* What the blocks of a group pin, NaN = not known; NULL = of none. From least_pinned bytes on they
+     * get a heap of their own where one suits. */
+    double (*pinned_by)(const void *pins, const struct ab_advice_group *group);
+    const void *pins;
+    double least_pinned;
 };
 
 /* Reads the trace some times, memory O(live blocks + sites). AB_INPUT, AB_SYSTEM. End it with

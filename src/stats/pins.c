@@ -29,11 +29,12 @@ static double known_or_0(double bytes)
 
 static void add_up(struct ab_pins_of *m)
 {
-    m->live_bytes = m->pinned_bytes = m->resident_bytes = 0;
+    m->live_bytes = m->internal_bytes = m->pinned_bytes = m->resident_bytes = 0;
     for (uint32_t i = 0; i < m->n; i++) {
         const struct ab_pin *pin = &m->pins[i];
         m->live_bytes += pin->live_bytes;
         m->pinned_bytes += pin->pinned_bytes;
+        m->internal_bytes += known_or_0(pin->internal_bytes);
         m->resident_bytes += pin->live_bytes + pin->pinned_bytes + known_or_0(pin->internal_bytes) +
                              pin->retained_bytes; /* NaN where retained pages are not known */
     }

@@ -14,7 +14,7 @@ struct ab_pins_of {
         *pins; /* n of them, the most pinned first; "(others)", "(allocator)" last */
     uint32_t n;
     /* Over all of them; NaN = not known. Resident: all four kinds together. */
-    double live_bytes, pinned_bytes, resident_bytes;
+    double live_bytes, internal_bytes, pinned_bytes, resident_bytes;
 };
 
 /* Of a back end in its first round, or with `round` in that one; of several ends the last. False: it

@@ -86,7 +86,7 @@ TRACE=$ROOT/traces/sqlite-index.abt
     expect_code 0
     expect_error '^stage 1 of 3: placements \[ 2/2\] [0-9]+ s, [0-9]+ s left '
     expect_error '^stage 1 of 3: placements, memory \[ 1/1\] '
-    ! grep -v '^stage [123] of [123]: ' "$OUT/stderr" || fail "a line without its stage"
+    ! grep -v '^stage [123] of [123]: \|^who pins the pages ' "$OUT/stderr" || fail "a line without its stage"
     TERM=xterm script -qec "allocbench advise $OUT/part.abt --rounds 2 -b glibc,slab -o $OUT/a.map" \
         "$OUT/typescript" </dev/null >/dev/null 3>&-
     grep -aq 'stage 1 of 3: placements: round 1 of 2 ' "$OUT/typescript" || fail "no progress on a terminal"
@@ -99,6 +99,19 @@ TRACE=$ROOT/traces/sqlite-index.abt
     expect_code 0
     expect_json '.base.name == "slab" and .map == "*=slab"'
     expect_json '[.generals[].name] | contains(["glibc"])'
+}
+
+# What is pinned by blocks that stay alone on their pages is what a heap of their own frees.
+@test "who pins the pages gets a heap of its own, and that holds what was predicted" {
+    allocbench record --sites=8 -o t.abt -- "$GUESTS/prog_pins" 1 alone >/dev/null 2>&1
+    bench advise t.abt -b glibc,mimalloc --rounds 6 --json a.json
+    expect_code 0
+    expect_json '(.groups[] | select(.function == "keep_header")) as $g
+        | .heaps[] | select(.name == $g.heap) | .kind == "pool"
+        and ((.alone.base_held_bytes - .alone.held_bytes) / $g.pinned_bytes | . > 0.9 and . < 1.1)' a.json
+    expect_json '[.groups[] | select(.function != "keep_header") | .pinned_bytes] | add < 1e5' a.json
+    grep -q '^   pins 9[.0-9]* MiB of the 1[0-9.]* MiB resident in glibc after [0-9]* ops$' "$OUT/stdout"
+    grep -q 'held by live' "$OUT/stdout"
 }
 
 # Ten times as fast is more than any replay of these calls: malloc is kept, whatever was measured, but

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A program whose pages are pinned by one function: of each 50 blocks it allocates one, of a size within
- * those of the others, and keeps it; of the others one in 200 stays. usage: prog_pins SEED
+ * those of the others, and keeps it; of the others one in 200 stays, or with "alone" none, and they go in
+ * the order in which they came. usage: prog_pins SEED [alone]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,13 +52,13 @@ int main(int argc, char **argv)
         if (pinned[g] == NULL)
             pinned[g] = keep_header();
     }
-    for (unsigned i = GROUPS * OTHERS - 1; i > 0; i--) {
+    for (unsigned i = argc > 2 ? 0 : GROUPS * OTHERS - 1; i > 0; i--) {
         unsigned k = draw(i + 1);
         void *p = others[i];
         others[i] = others[k];
         others[k] = p;
     }
-    for (unsigned i = GROUPS * OTHERS / KEPT; i < GROUPS * OTHERS; i++)
+    for (unsigned i = argc > 2 ? 0 : GROUPS * OTHERS / KEPT; i < GROUPS * OTHERS; i++)
         free(others[i]);
     printf("%u pinned\n", GROUPS);
     return 0;

@@ -76,6 +76,24 @@ static void less_memory_is_a_gain_where_nothing_is_slower_for_certain(void **sta
     }
 }
 
+static void what_live_blocks_hold_is_memory_too_where_the_peak_is_not_higher(void **state)
+{
+    const struct {
+        double peak, held;
+        bool is_gain;
+    } cases[] = {{8, 2, true},  {8, 7.95, false}, {8, 8, false},
+                 {9, 2, false}, {7, 9, true},     {8, NAN, false}};
+    (void)state;
+    for (size_t i = 0; i < AB_ARRAY_LEN(cases); i++) {
+        struct ab_advised m = measured(0.99, 1, 1.01);
+        m.together.base_memory_bytes = m.together.base_held_bytes = 8 * MIB;
+        m.together.memory_bytes = cases[i].peak * MIB;
+        m.together.held_bytes = cases[i].held * MIB;
+        assert_int_equal(ab_advised_is_memory_gain(&m.together), cases[i].is_gain);
+        assert_int_equal(ab_advised_holds_less(&m.together), cases[i].held < 7.9);
+    }
+}
+
 /* The limit is one of time: it holds where neither time nor memory gains. */
 static void what_gains_memory_is_advised_below_the_limit(void **state)
 {
@@ -141,6 +159,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_change_of_the_code_must_gain_the_limit_for_certain),
         cmocka_unit_test(less_memory_is_a_gain_where_nothing_is_slower_for_certain),
+        cmocka_unit_test(what_live_blocks_hold_is_memory_too_where_the_peak_is_not_higher),
         cmocka_unit_test(what_gains_memory_is_advised_below_the_limit),
         cmocka_unit_test(what_did_not_run_or_has_no_interval_is_not_advised),
         cmocka_unit_test(what_may_be_faster_is_not_called_malloc),

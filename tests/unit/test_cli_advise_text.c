@@ -60,7 +60,9 @@ static struct ab_advised_row row_of(const char *name, double time_ns, double rat
                                  .time_ns = time_ns,
                                  .memory_bytes = 13.1e6,
                                  .base_time_ns = 18e6,
-                                 .base_memory_bytes = 13.1e6};
+                                 .base_memory_bytes = 13.1e6,
+                                 .held_bytes = NAN,
+                                 .base_held_bytes = NAN};
     snprintf(row.name, sizeof row.name, "%s", name);
     row.speed = (struct ab_effect){
         .ratio = ratio, .low = ratio * 0.98, .high = ratio * 1.02, .method = AB_EFFECT_PAIRED};

@@ -21,6 +21,7 @@ struct ab_advise_view {
     const struct ab_advised_budget *budget; /* NULL = none */
     const struct ab_advised_nested *nested; /* NULL, or not asked: there are no nested scopes */
     const struct ab_scopes *scopes;         /* NULL = not known */
+    const struct ab_advised_pins *pins;     /* NULL, or without pins: not known */
     const struct ab_advice *other;          /* with them, where they are not in `advice` */
 };
 

@@ -77,6 +77,7 @@ static const struct ab_member group_members[] = {
     GROUP(RULE, "heap", heap, .write = write_heap_name),
     AB_EACH(COUNT, calls, resizes, frees, never_freed, bytes, size_least, size_most, align_most),
     AB_EACH(COUNT, live_most_blocks, live_most_bytes),
+    AB_NUMBER("pinned_bytes", struct ab_advice_group, pinned_bytes),
     AB_EACH(OF_SCOPES, scope_most_blocks, scope_most_bytes, in_scope, in_next, later, n_survivors),
     GROUP(WHOLE, "outlived_nested", n_stragglers, .has = has_scopes),
     GROUP(WHOLE, "outlived_nested_size", straggler_size,
@@ -127,6 +128,7 @@ static const struct ab_member row_members[] = {
     AB_CHARS("name", struct ab_advised_row, name),
     AB_CHARS("reason", struct ab_advised_row, reason),
     AB_EACH(ROW, time_ns, memory_bytes, base_time_ns, base_memory_bytes),
+    AB_EACH(ROW, held_bytes, base_held_bytes),
     MEASURED("speed", speed.ratio),
     MEASURED("speed_low", speed.low),
     MEASURED("speed_high", speed.high)};

@@ -13,6 +13,7 @@
 #include "core/text.h"
 #include "result/session.h"
 #include "stats/metric.h"
+#include "stats/pins.h"
 #include "trace_tools/to_tape.h"
 
 #include <math.h>
@@ -36,6 +37,7 @@ struct asked { /* of one session */
     const char *stage;            /* what this session and the one for the memory are */
     uint32_t number, n_stages;    /* of it; in all, as far as it is known */
     double runs_after;            /* of a back end in a round, in the stages after this one */
+    char moment[16];              /* as --at has it; "" = not known */
     struct ab_advised *out;
     struct ab_advised_nested *nested; /* instead of `out` */
 };
@@ -94,6 +96,15 @@ static void refuse(struct ab_advised_row *row, const char *reason)
     row->is_measured = false;
 }
 
+/* Where the base alone had the most external bytes; NaN = not known. */
+static double held_at(const struct asked *asked, const struct ab_session *s, uint32_t i)
+{
+    struct ab_pins_of m;
+    bool is_known = asked->moment[0] != 0 &&
+                    ab_pins_find(s, i, AB_PINS_FIRST_ROUND, asked->moment, &m);
+    return is_known ? m.live_bytes + m.internal_bytes + m.pinned_bytes : (double)NAN;
+}
+
 static void read_row(const struct asked *asked, const struct ab_session *s, uint32_t i,
                      uint32_t base, struct ab_advised_row *row)
 {
@@ -106,6 +117,8 @@ static void read_row(const struct asked *asked, const struct ab_session *s, uint
             .memory_bytes = NAN,
             .base_time_ns = NAN,
             .base_memory_bytes = NAN,
+            .held_bytes = NAN,
+            .base_held_bytes = NAN,
             .speed = {.ratio = NAN, .low = NAN, .high = NAN},
         };
     snprintf(row->name, sizeof row->name, "%s", AB_OWN_NAME(b));
@@ -115,6 +128,8 @@ static void read_row(const struct asked *asked, const struct ab_session *s, uint
     } else if (asked->is_memory) {
         row->memory_bytes = ab_session_rss_peak(s, i).median;
         row->base_memory_bytes = ab_session_rss_peak(s, base).median;
+        row->held_bytes = held_at(asked, s, i);
+        row->base_held_bytes = held_at(asked, s, base);
     } else {
         compare(s, i, base, asked->nested != NULL, row);
         if (isnan(row->time_ns) && ab_session_has_numbers(s, base))
@@ -237,7 +252,8 @@ static void set_stage(struct ab_stage *stage, const struct asked *asked)
 }
 
 static struct ab_options options_of_replay(const struct ab_options *o, const struct asked *asked,
-                                           const char **maps, const char **backends)
+                                           const char **maps, const char **backends,
+                                           const char **moment)
 {
     struct ab_options r = *o;
     for (size_t i = 0; i < asked->n; i++)
@@ -255,6 +271,9 @@ static struct ab_options options_of_replay(const struct ab_options *o, const str
         r.rounds = r.processes = 1;
         r.passes.rounds[AB_PASS_MEMORY] = 1;
         r.drain_ns = 0; /* the memory after the last free is not reported */
+        *moment = asked->moment;
+        r.moments = moment;
+        r.n_moments = asked->moment[0] != 0;
     } else if (asked->nested != NULL) {
         r.touch =
             AB_TOUCH_LINE; /* that blocks are written to where the last ones were is the gain */
@@ -280,12 +299,12 @@ static enum ab_status take_nested(void *user, const struct ab_session *s, struct
 
 static enum ab_status run_one(const struct ab_options *o, struct asked *asked, struct ab_err *err)
 {
-    const char *maps[MAPS_MAX], *backends[LISTS_MAX];
+    const char *maps[MAPS_MAX], *backends[LISTS_MAX], *moment;
     const struct ab_replay_watch watch = {.take = asked->nested != NULL ? take_nested : take,
                                           .user = asked,
                                           .most_events = asked->is_memory ? 0 : asked->most_events};
     int exit_code = 0;
-    struct ab_options r = options_of_replay(o, asked, maps, backends);
+    struct ab_options r = options_of_replay(o, asked, maps, backends, &moment);
     char stage[32];
     snprintf(stage, sizeof stage, "%s%s", asked->stage, asked->is_memory ? ", memory" : "");
     r.stage.name = stage;
@@ -301,6 +320,12 @@ static enum ab_status run(const struct ab_options *o, struct asked *asked, struc
     AB_TRY(run_one(o, asked, err));
     asked->is_memory = true;
     return run_one(o, asked, err);
+}
+
+static void set_moment(struct asked *asked, const struct ab_advised_pins *pins)
+{
+    if (pins->pins != NULL)
+        snprintf(asked->moment, sizeof asked->moment, "%u", pins->position);
 }
 
 static void ask(struct asked *asked, const struct ab_advice *a, uint32_t heaps,
@@ -321,12 +346,16 @@ static void forget(struct asked *asked)
 
 /* ---- what is advised ---- */
 
-enum { LESS_BYTES = 1 << 16, LESS_PART = 64 }; /* so much less memory is a gain: both */
+static bool is_less(double bytes, double base)
+{
+    return base - bytes >= AB_ADVISED_LESS_BYTES && (base - bytes) * AB_ADVISED_LESS_PART >= base;
+}
 
 static bool takes_less(const struct ab_advised_row *row)
 {
-    double less = row->base_memory_bytes - row->memory_bytes;
-    return less >= LESS_BYTES && less * LESS_PART >= row->base_memory_bytes;
+    bool is_more = is_less(row->base_memory_bytes, row->memory_bytes);
+    return is_less(row->memory_bytes, row->base_memory_bytes) ||
+           (!is_more && is_less(row->held_bytes, row->base_held_bytes));
 }
 
 bool ab_advised_is_open(const struct ab_advised_row *row)
@@ -344,6 +373,11 @@ bool ab_advised_is_memory_gain(const struct ab_advised_row *row)
 {
     bool is_slower = row->speed.ratio < 1 && ab_effect_is_clear(&row->speed);
     return row->is_measured && !isnan(row->speed.low) && !is_slower && takes_less(row);
+}
+
+bool ab_advised_holds_less(const struct ab_advised_row *row)
+{
+    return row->is_measured && is_less(row->held_bytes, row->base_held_bytes);
 }
 
 bool ab_advised_pays(const struct ab_advised_row *row)
@@ -454,12 +488,14 @@ static enum ab_status measure_compiled(const struct ab_options *o, const struct 
 }
 
 enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_advice *a,
-                                 struct ab_advised *out, struct ab_err *err)
+                                 const struct ab_advised_pins *pins, struct ab_advised *out,
+                                 struct ab_err *err)
 {
     char base[128];
     struct asked asked = {
         .base = base, .wants_generals = true, .out = out, .most_events = events_of(a)};
     asked.number = o->stage.number - 1;
+    set_moment(&asked, pins);
     AB_TRY(ab_advise_base(o, base, sizeof base, &asked.is_list, err));
     uint32_t all = (UINT32_C(1) << a->n_heaps) - 1;
     *out = (struct ab_advised){
@@ -516,12 +552,14 @@ void ab_advise_decide_nested(struct ab_advised_nested *n)
 }
 
 enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct ab_advice *nested,
-                                        const struct ab_advice *flat, struct ab_advised_nested *out,
-                                        struct ab_err *err)
+                                        const struct ab_advice *flat,
+                                        const struct ab_advised_pins *pins,
+                                        struct ab_advised_nested *out, struct ab_err *err)
 {
     char base[128];
     struct asked asked = {.base = base, .nested = out};
     *out = (struct ab_advised_nested){.is_asked = true, .limit = o->limit};
+    set_moment(&asked, pins);
     AB_TRY(ab_advise_base(o, base, sizeof base, &asked.is_list, err));
     begin_stage(&asked, o, nested, "nested scopes", 2 + has_compiled(nested, UINT32_MAX));
     asked.runs_after += (double)(nested->n_heaps + GENERALS) * (o->rounds + MEMORY_RUNS);

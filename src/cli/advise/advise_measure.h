@@ -13,6 +13,16 @@
 
 enum { AB_ADVISED_GENERALS_MAX = 64 };
 
+/* So much less memory is a gain: both, of the memory of the base. */
+enum { AB_ADVISED_LESS_BYTES = 1 << 16, AB_ADVISED_LESS_PART = 64 };
+
+/* Who pins the pages in the general malloc, where it has the most external bytes. */
+struct ab_advised_pins { /* begins as {0}; end it with free(pins) */
+    struct ab_pin *pins; /* NULL = not known, as the numbers then */
+    uint32_t n, position;
+    double resident_bytes, pinned_bytes;
+};
+
 /* The reason where its calls, or those of its base, take no more than the harness. */
 #define AB_ADVISED_TOO_FAST "too fast to measure: within harness overhead"
 
@@ -24,6 +34,9 @@ struct ab_advised_row {
     double time_ns;      /* of a replay: the median of the rounds; NaN = n/a */
     double memory_bytes; /* most that was resident; NaN = n/a */
     double base_time_ns, base_memory_bytes; /* of the base in the same session */
+    double held_bytes, base_held_bytes;     /* of pages with live blocks, which stay whatever is
+                                               given back, where the base has the most external
+                                               bytes; NaN = n/a */
     struct ab_effect speed;                 /* time of the base by that of this row */
 };
 
@@ -72,9 +85,11 @@ struct ab_advised_nested {
 bool ab_advised_is_open(const struct ab_advised_row *row);
 /* It ran, and is faster than the base for certain. */
 bool ab_advised_is_gain(const struct ab_advised_row *row);
-/* It ran, has an interval, is not slower than the base for certain, and takes less memory: by 64 KiB
- * and by a 64th. */
+/* It ran, has an interval, is not slower than the base for certain, and takes less memory: by 64 KiB and by a 64th, at
+ * its peak, or where its peak is not higher by that, held_bytes. */
 bool ab_advised_is_memory_gain(const struct ab_advised_row *row);
+/* It ran, and held_bytes are less than the base's by as much. */
+bool ab_advised_holds_less(const struct ab_advised_row *row);
 /* Either of them. */
 bool ab_advised_pays(const struct ab_advised_row *row);
 
@@ -86,8 +101,9 @@ enum ab_status ab_advise_base(const struct ab_options *o, char *name, size_t cap
 /* `nested` is an advice with nested scopes, `flat` one on the same trace without. Fails as
  * ab_advise_measure. */
 enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct ab_advice *nested,
-                                        const struct ab_advice *flat, struct ab_advised_nested *out,
-                                        struct ab_err *err);
+                                        const struct ab_advice *flat,
+                                        const struct ab_advised_pins *pins,
+                                        struct ab_advised_nested *out, struct ab_err *err);
 /* Sets is_taken and by_memory by the rows, n_rounds and limit, which are given. */
 void ab_advise_decide_nested(struct ab_advised_nested *n);
 /* Are there nested scopes, and an arena that other blocks hold through them? Without such blocks a
@@ -96,7 +112,8 @@ bool ab_advise_has_nested(const struct ab_advice *a);
 
 /* Its first stage is o->stage. What a replay fails with; AB_BACKEND when the base has no numbers. */
 enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_advice *a,
-                                 struct ab_advised *out, struct ab_err *err);
+                                 const struct ab_advised_pins *pins, struct ab_advised *out,
+                                 struct ab_err *err);
 
 /* What the allocator's calls take in single scopes, before and after the advice: replays that time
  * each call (the tail pass, as of `replay --each scope --budget`). */

@@ -74,6 +74,10 @@ static void print_measured(FILE *to, const struct ab_advised_row *row, struct ab
                      isnan(e->low) ? " (too few rounds for an interval)" : "",
                      ab_advise_memory(row->base_memory_bytes, before, sizeof before),
                      ab_advise_memory(row->memory_bytes, after, sizeof after));
+        if (ab_advised_holds_less(row))
+            ab_text_addf(&line, ", held by live blocks %s -> %s",
+                         ab_advise_memory(row->base_held_bytes, before, sizeof before),
+                         ab_advise_memory(row->held_bytes, after, sizeof after));
         if (!ab_advised_is_gain(row) && ab_advised_is_memory_gain(row))
             ab_text_add(&line, ": a gain in memory");
     }
@@ -129,6 +133,19 @@ static void print_places(FILE *to, const struct ab_advise_view *v, size_t heap,
     if (n > PLACES_SHOWN)
         ab_text_addf(&line, " and %zu more", n - PLACES_SHOWN);
     put_prose(to, style, AB_FAINT, &line);
+}
+
+/* What its places pin in the general malloc. */
+static void print_pinned(FILE *to, const struct ab_advise_view *v, const struct ab_advice_heap *h,
+                         struct ab_table_style style)
+{
+    struct ab_text line = {0};
+    if (v->pins == NULL || !(h->pinned_bytes >= v->advice->least_pinned))
+        return;
+    ab_text_addf(&line, "   pins %s of the %s resident in %s after %u ops",
+                 AB_BYTES(h->pinned_bytes), AB_BYTES(v->pins->resident_bytes),
+                 AB_SHOWN(128, v->base), v->pins->position);
+    put_prose(to, style, AB_PLAIN, &line);
 }
 
 /* What nested scopes are better or worse by than the arena of the whole scope. */
@@ -214,6 +231,7 @@ static void print_heap(FILE *to, const struct ab_advise_view *v, size_t i,
         ab_table_prose(to, style, AB_PLAIN, refused);
     }
     print_measured(to, row, style);
+    print_pinned(to, v, h, style);
     print_nested(to, v, h, style);
     print_threads(to, h, style);
     print_places(to, v, i, style);

@@ -168,11 +168,16 @@ static void add_memory(struct ab_text *line, const struct ab_advised_row *row, b
 static void add_heaps(struct ab_text *line, const struct ab_advised *m, const char *verb)
 {
     const struct ab_advised_row *row = &m->together;
+    char before[32], after[32];
     int n = __builtin_popcount(m->used);
     ab_text_addf(line, "%s%d heap%s: %.2fx faster", verb, n, n > 1 ? "s" : "", row->speed.ratio);
     if (m->has_compiled && m->compiled.is_measured)
         ab_text_addf(line, " (%.2fx when compiled in with --code)", m->compiled.speed.ratio);
     add_memory(line, row, m->by_memory);
+    if (ab_advised_holds_less(row))
+        ab_text_addf(line, " (held by live blocks %s -> %s)",
+                     ab_advise_memory(row->base_held_bytes, before, sizeof before),
+                     ab_advise_memory(row->held_bytes, after, sizeof after));
 }
 
 static void add_general(struct ab_text *line, const struct ab_advised_row *best, const char *verb)

@@ -4,6 +4,7 @@
  */
 #include "advise/code.h"
 #include "app/one_file.h"
+#include "app/replay.h"
 #include "base/bits.h"
 #include "base/clock.h"
 #include "cli/advise/advise.h"
@@ -14,6 +15,9 @@
 #include "core/memory.h"
 #include "report/format.h"
 #include "report/output.h"
+#include "report/table/style.h"
+#include "result/session.h"
+#include "stats/pins.h"
 #include "symbols/site_match.h"
 #include "trace_tools/scopes.h"
 
@@ -27,6 +31,7 @@ struct work {
     const char *path;
     struct ab_text arguments;           /* the path, and --scope where it is given */
     struct ab_output rules, code, json; /* open before anything is measured */
+    struct ab_advised_pins pins;
     struct ab_scopes scopes;
     struct ab_scopes_of_threads threads; /* that have scopes of their own beside scopes.thread */
     struct ab_advice advice, other; /* the other: with nested scopes, or without, as not advised */
@@ -80,6 +85,81 @@ static enum ab_status find_scopes(struct work *w, struct ab_err *err)
     return status;
 }
 
+static enum ab_status take_pins(void *user, const struct ab_session *s, struct ab_err *err)
+{
+    struct ab_advised_pins *out = user;
+    struct ab_pins_of m;
+    (void)err;
+    if (!ab_session_has_numbers(s, 0) ||
+        !ab_pins_find(s, 0, AB_PINS_FIRST_ROUND, ab_pin_moment_names[AB_PIN_WORST], &m))
+        return AB_OK;
+    out->pins = ab_alloc_zeroed(m.n, sizeof out->pins[0]);
+    memcpy(out->pins, m.pins, m.n * sizeof out->pins[0]);
+    out->n = m.n;
+    out->position = m.pins[0].position;
+    out->resident_bytes = m.resident_bytes;
+    out->pinned_bytes = m.pinned_bytes;
+    return AB_OK;
+}
+
+/* A memory pass of the base: who pins the pages where it has the most external bytes. Nothing is known where
+ * it has no numbers. */
+static enum ab_status find_pins(const struct ab_options *o, const char *base,
+                                struct ab_advised_pins *out, struct ab_err *err)
+{
+    const struct ab_replay_watch watch = {.take = take_pins, .user = out};
+    struct ab_options r = *o;
+    int exit_code = 0;
+    r.backends = &base;
+    r.n_backends = 1;
+    r.n_sweeps = 0;
+    r.base = NULL;
+    r.topics |= AB_TOPIC_PINS;
+    r.has_passes = true;
+    memset(&r.passes, 0, sizeof r.passes);
+    r.passes.rounds[AB_PASS_MEMORY] = r.rounds = r.processes = 1;
+    r.touch = AB_TOUCH_PAGE;
+    r.drain_ns = 0;
+    r.stage.name = "who pins the pages";
+    r.stage.number = 0; /* it comes ahead of the stages, whose number is not known yet */
+    r.is_store_off = r.hides_failures = true;
+    r.output = r.json = NULL;
+    return ab_replay(&r, &watch, &exit_code, err);
+}
+
+/* As both name a place: by its line, by its function where lines are not known, else by its address. A
+ * function may have several groups then, and what it pins is said of each. */
+static bool is_of(const struct ab_pin *pin, const struct ab_advice_group *g, const char *function)
+{
+    char address[160];
+    if (g->line > 0)
+        return pin->line == (uint32_t)g->line && strcmp(pin->function, function) == 0;
+    if (function[0] != 0)
+        return pin->line == 0 && strcmp(pin->function, function) == 0;
+    snprintf(address, sizeof address, "%.100s+0x%llx", g->module, (unsigned long long)g->address);
+    return strcmp(pin->function, address) == 0;
+}
+
+static double pinned_by(const void *user, const struct ab_advice_group *g)
+{
+    const struct ab_advised_pins *pins = user;
+    char function[sizeof g->function];
+    if (pins->pins == NULL || pins->pins[0].group != AB_PIN_SITE)
+        return NAN;
+    ab_wrappers_bare_name(g->function, function, sizeof function);
+    for (uint32_t i = 0; i < pins->n; i++)
+        if (is_of(&pins->pins[i], g, function))
+            return pins->pins[i].pinned_bytes;
+    return 0;
+}
+
+/* Less is not worth a change: the same bounds as of a gain in memory. */
+static double least_pinned(const struct ab_advised_pins *pins)
+{
+    double part = pins->resident_bytes / AB_ADVISED_LESS_PART;
+    return part > AB_ADVISED_LESS_BYTES ? part : AB_ADVISED_LESS_BYTES;
+}
+
 static enum ab_status analyse(const struct work *w, bool is_flat, struct ab_advice *out,
                               struct ab_err *err)
 {
@@ -90,7 +170,10 @@ static enum ab_status analyse(const struct work *w, bool is_flat, struct ab_advi
                                         .threads = &w->threads,
                                         .is_flat = is_flat,
                                         .name = name_frame,
-                                        .user = &naming};
+                                        .user = &naming,
+                                        .pinned_by = pinned_by,
+                                        .pins = &w->pins,
+                                        .least_pinned = least_pinned(&w->pins)};
     enum ab_status status = ab_advise(&plan, out, err);
     if (naming.is_open)
         ab_site_names_fini(&naming.names);
@@ -104,7 +187,8 @@ static enum ab_status choose_nesting(struct work *w, struct ab_err *err)
         return AB_OK;
     enum ab_status status = analyse(w, true, &w->other, err);
     if (status == AB_OK)
-        status = ab_advise_measure_nested(&w->staged, &w->advice, &w->other, &w->nested, err);
+        status = ab_advise_measure_nested(&w->staged, &w->advice, &w->other, &w->pins, &w->nested,
+                                          err);
     w->staged.stage.number++;
     if (status == AB_OK && !w->nested.is_taken) {
         struct ab_advice chosen = w->other;
@@ -191,11 +275,12 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
     AB_TRY(ab_advise_base(o, w->base, sizeof w->base, &is_list, err));
     AB_TRY(open_outputs(w, err));
     AB_TRY(find_scopes(w, err));
-    AB_TRY(analyse(w, false, &w->advice, err));
     w->staged = *o;
     w->staged.stage = (struct ab_stage){.number = 1, .started_ns = ab_clock_now_ns()};
+    AB_TRY(find_pins(&w->staged, w->base, &w->pins, err));
+    AB_TRY(analyse(w, false, &w->advice, err));
     AB_TRY(choose_nesting(w, err));
-    AB_TRY(ab_advise_measure(&w->staged, &w->advice, &w->measured, err));
+    AB_TRY(ab_advise_measure(&w->staged, &w->advice, &w->pins, &w->measured, err));
     w->staged.stage.number = w->measured.stage + 1;
     if (o->budget_ns != 0)
         AB_TRY(
@@ -208,6 +293,7 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
                                         .budget = o->budget_ns != 0 ? &w->budget : NULL,
                                         .nested = &w->nested,
                                         .scopes = &w->scopes,
+                                        .pins = &w->pins,
                                         .other = &w->other};
     ab_format_begin(&guard);
     enum ab_status status = write_outputs(w, &view, err);
@@ -230,6 +316,7 @@ enum ab_status ab_cmd_advise(const struct ab_options *o, int *exit_code, struct 
     ab_advice_fini(&w->other);
     ab_scopes_fini(&w->scopes);
     ab_scopes_of_threads_fini(&w->threads);
+    free(w->pins.pins);
     free(w);
     *exit_code = 0;
     return status;
