@@ -4,6 +4,7 @@
  */
 #include "app/owners.h"
 
+#include "app/stacks.h"
 #include "base/bits.h"
 #include "base/nearest.h"
 #include "base/units.h"
@@ -68,12 +69,14 @@ struct writer {
     struct ab_shared_file file;
     uint32_t buffer[BUFFERED];
     size_t n;
+    uint64_t n_before; /* what is in the file */
 };
 
 static enum ab_status flush(struct writer *w, struct ab_err *err)
 {
     uint64_t ignored;
     size_t bytes = w->n * sizeof w->buffer[0];
+    w->n_before += w->n;
     w->n = 0;
     return bytes == 0 ? AB_OK
                       : ab_shared_file_append(&w->file, w->buffer, bytes, sizeof w->buffer[0],
@@ -91,6 +94,7 @@ static enum ab_status put(struct writer *w, uint32_t owner, struct ab_err *err)
 static enum ab_status begin_file(struct writer *w, bool is_held, struct ab_err *err)
 {
     w->n = 0;
+    w->n_before = 0;
     return ab_shared_file_begin(is_held, "the owners of blocks", 0, &w->file, err);
 }
 
@@ -277,12 +281,10 @@ enum ab_status ab_owners_find_moments(const struct ab_options *o, const struct a
 
 /* ---- call sites ---- */
 
-struct sites {
+struct ab_owner_sites {
     struct writer writer;
     struct ab_site_table table;
     struct ab_site_names names;
-    uint32_t *of_stack; /* owner + 1 of a stack; 0 = not looked up yet */
-    size_t cap_stacks;
     uint32_t *hashed; /* owners by name: number + 1 */
     size_t n_hashed;
     struct ab_owner_list *out;
@@ -307,7 +309,7 @@ static void name_address(const struct ab_site_table *t, const struct ab_site_fra
 }
 
 /* The innermost function of the frame that does not only hand memory on; false: there is none. */
-static bool name_frame(struct sites *s, const struct ab_site_frame *frame, bool is_last,
+static bool name_frame(struct ab_owner_sites *s, const struct ab_site_frame *frame, bool is_last,
                        struct ab_owner_name *out)
 {
     const struct ab_site_module *module = ab_site_module_of(&s->table, frame);
@@ -330,7 +332,7 @@ static bool name_frame(struct sites *s, const struct ab_site_frame *frame, bool 
     return false;
 }
 
-static void name_stack(struct sites *s, uint32_t stack, struct ab_owner_name *out)
+static void name_stack(struct ab_owner_sites *s, uint32_t stack, struct ab_owner_name *out)
 {
     size_t depth = s->table.stacks[stack - 1].depth;
     *out = (struct ab_owner_name){.function = AB_PIN_UNKNOWN};
@@ -349,7 +351,7 @@ static uint64_t hash_name(const struct ab_owner_name *name)
     return h;
 }
 
-static void hash_again(struct sites *s)
+static void hash_again(struct ab_owner_sites *s)
 {
     s->n_hashed = s->n_hashed == 0 ? 1024 : 2 * s->n_hashed;
     free(s->hashed);
@@ -368,7 +370,7 @@ static bool is_same(const struct ab_owner_name *a, const struct ab_owner_name *b
            strcmp(a->file, b->file) == 0;
 }
 
-static uint32_t know_name(struct sites *s, const struct ab_owner_name *name)
+static uint32_t know_name(struct ab_owner_sites *s, const struct ab_owner_name *name)
 {
     if (s->out->n * 2 >= s->n_hashed)
         hash_again(s);
@@ -381,52 +383,65 @@ static uint32_t know_name(struct sites *s, const struct ab_owner_name *name)
     return s->hashed[at] - 1;
 }
 
-/* Owner 0 has the blocks whose site is not known. */
-static uint32_t owner_of(struct sites *s, uint32_t stack)
+/* Behind the stacks of the blocks: the owner of each stack. Owner 0 has those whose site is not known. */
+static enum ab_status put_map(struct ab_owner_sites *s, struct ab_err *err)
 {
     struct ab_owner_name name;
-    if (stack == 0)
-        return 0;
-    AB_GROW_ZEROED(s->of_stack, s->cap_stacks, stack);
-    if (s->of_stack[stack] == 0) {
+    struct ab_owners *o = &s->out->owners;
+    o->n_stacks = (uint32_t)s->table.n_stacks + 1;
+    o->map_at = (s->writer.n_before + s->writer.n) * sizeof s->writer.buffer[0];
+    AB_TRY(put(&s->writer, 0, err));
+    for (uint32_t stack = 1; stack < o->n_stacks; stack++) {
         name_stack(s, stack, &name);
-        s->of_stack[stack] = know_name(s, &name) + 1;
-    }
-    return s->of_stack[stack] - 1;
-}
-
-static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
-{
-    struct sites *s = user;
-    for (size_t i = 0; i < batch->n; i++) {
-        const struct ab_event *e = &batch->events[i];
-        if (e->kind != AB_EVENT_FREE && !e->released)
-            AB_TRY(put(&s->writer, owner_of(s, e->site), err));
+        AB_TRY(put(&s->writer, know_name(s, &name), err));
     }
     return AB_OK;
 }
 
-static enum ab_status walk_trace(struct sites *s, const struct ab_walk *walk,
+static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
+{
+    struct ab_owner_sites *s = user;
+    for (size_t i = 0; i < batch->n; i++) {
+        const struct ab_event *e = &batch->events[i];
+        if (e->kind != AB_EVENT_FREE && !e->released)
+            AB_TRY(put(&s->writer, e->site, err));
+    }
+    return AB_OK;
+}
+
+static enum ab_status walk_trace(struct ab_owner_sites *s, const struct ab_walk *walk,
                                  struct ab_trace_info *info, struct ab_err *err)
 {
     add_name(s->out, AB_PIN_UNKNOWN);
-    enum ab_status status = begin_file(&s->writer, false, err);
+    AB_TRY(begin_file(&s->writer, false, err));
+    enum ab_status status = ab_trace_walk(walk, info, err);
     if (status == AB_OK)
-        status = end_file(&s->writer, ab_trace_walk(walk, info, err), s->out, err);
-    end_names(s->out, AB_PIN_SITE);
-    if (status == AB_OK && !info->has_sites) {
-        close(s->out->owners.fd);
-        s->out->owners.fd = 0;
-        s->out->n = 0;
-        name_sizes(s->out);
-    }
-    return status;
+        status = put_map(s, err);
+    return end_file(&s->writer, status, s->out, err);
+}
+
+/* The trace has no call sites. */
+static void fall_back_to_sizes(struct ab_owner_list *list)
+{
+    close(list->owners.fd);
+    list->owners.fd = 0;
+    list->owners.n_stacks = 0;
+    list->owners.take_stack = NULL;
+    list->n = 0;
+    name_sizes(list);
+}
+
+static void take_stack(void *user, uint32_t stack, uint64_t external)
+{
+    struct ab_owner_list *list = user;
+    if (list->flame != NULL && external > 0)
+        ab_stacks_add(list->flame, &list->sites->names, stack, external);
 }
 
 enum ab_status ab_owners_of_trace(const struct ab_options *o, const char *path,
                                   struct ab_owner_list *out, struct ab_err *err)
 {
-    struct sites *s = ab_alloc_zeroed(1, sizeof *s);
+    struct ab_owner_sites *s = out->sites = ab_alloc_zeroed(1, sizeof *s);
     struct ab_mark_table marks = {0};
     struct ab_trace_info info;
     const struct ab_walk walk = {.path = path,
@@ -438,15 +453,25 @@ enum ab_status ab_owners_of_trace(const struct ab_options *o, const char *path,
     s->out = out;
     ab_site_names_init(&s->names, &s->table);
     enum ab_status status = walk_trace(s, &walk, &info, err);
+    end_names(out, AB_PIN_SITE);
+    out->owners.take_stack = take_stack;
+    out->owners.user = out;
+    if (status == AB_OK && !info.has_sites)
+        fall_back_to_sizes(out);
     if (status == AB_OK)
         status = choose_marks(o, &marks, out, err);
     ab_mark_table_fini(&marks);
+    return status;
+}
+
+static void close_sites(struct ab_owner_sites *s)
+{
+    if (s == NULL)
+        return;
     ab_site_names_fini(&s->names);
     ab_site_table_fini(&s->table);
-    free(s->of_stack);
     free(s->hashed);
     free(s);
-    return status;
 }
 
 /* ---- sets ---- */
@@ -476,6 +501,7 @@ void ab_owners_fini(struct ab_owner_list *list)
 {
     if (list->owners.fd > 0)
         close(list->owners.fd);
+    close_sites(list->sites);
     free(list->names);
     free(list->marks.calls);
     free(list->marks.positions);

@@ -17,10 +17,15 @@
 struct ab_tape;
 struct ab_workload;
 
+struct ab_flame;
+struct ab_owner_sites; /* the call sites of a trace and their names */
+
 struct ab_owner_list { /* begins as {0} */
     struct ab_owners owners;
     struct ab_owner_name *names;
     size_t n, cap;
+    struct ab_owner_sites *sites;  /* NULL = there are none */
+    struct ab_flame *flame;        /* borrowed: gets what each stack pins; NULL = none does */
     struct ab_trace_moments marks; /* at which they are looked at, by call, … */
     char (*mark_names)[sizeof((struct ab_owner_moment *)0)->name]; /* … and how these are called */
 };

@@ -151,7 +151,9 @@ static enum ab_status read_stacks(const struct ab_options *o, const char *file, 
     if ((o->sinks[AB_SINK_HTML] == NULL && o->sinks[AB_SINK_SVG] == NULL) ||
         !r->feed->info.has_sites)
         return AB_OK;
-    return ab_trace_stacks_read(&walk, &r->stacks, err);
+    AB_TRY(ab_trace_stacks_read(&walk, &r->stacks, err));
+    r->stacks.by_pinned = r->owners.flame = ab_flame_open();
+    return AB_OK;
 }
 
 /* Marks are known before the tape is made, whose positions they get. */

@@ -46,17 +46,21 @@ static size_t name_stack(struct ab_site_names *names, uint32_t site, const char 
     return n;
 }
 
+void ab_stacks_add(struct ab_flame *flame, struct ab_site_names *names, uint32_t site,
+                   uint64_t value)
+{
+    const char *stack[NAMES_MOST] = {"not known"};
+    size_t n = name_stack(names, site, stack);
+    ab_flame_add(flame, stack, n > 0 ? n : 1, value);
+}
+
 /* Into each flame graph that is there; order: enum ab_flame_by. */
 static void add_site(struct ab_flame *const flames[AB_FLAME_KEYS], struct ab_site_names *names,
                      uint32_t site, const struct ab_site_stat *s)
 {
-    const char *stack[NAMES_MOST] = {"not known"};
-    if (s->calls == 0)
-        return;
-    size_t n = name_stack(names, site, stack);
     for (unsigned by = 0; by < AB_FLAME_KEYS; by++)
-        if (flames[by] != NULL && value_of(s, by) > 0)
-            ab_flame_add(flames[by], stack, n > 0 ? n : 1, value_of(s, by));
+        if (flames[by] != NULL && s->calls > 0 && value_of(s, by) > 0)
+            ab_stacks_add(flames[by], names, site, value_of(s, by));
 }
 
 static void add_sites(struct ab_flame *const flames[AB_FLAME_KEYS],
@@ -81,7 +85,7 @@ struct ab_flame *ab_trace_flame(const struct ab_site_table *table,
 void ab_trace_stacks(const struct ab_site_table *table, const struct ab_site_stats *stats,
                      struct ab_stacks *out)
 {
-    *out = (struct ab_stacks){ab_flame_open(), ab_flame_open(), ab_flame_open()};
+    *out = (struct ab_stacks){ab_flame_open(), ab_flame_open(), ab_flame_open(), NULL};
     struct ab_flame *const flames[AB_FLAME_KEYS] = {[AB_FLAME_CALLS] = out->by_calls,
                                                     [AB_FLAME_BYTES] = out->by_bytes,
                                                     [AB_FLAME_LIVE] = out->by_peak};

@@ -69,6 +69,7 @@ void ab_stacks_fini(struct ab_stacks *s)
     ab_flame_close(s->by_calls);
     ab_flame_close(s->by_bytes);
     ab_flame_close(s->by_peak);
+    ab_flame_close(s->by_pinned);
     *s = (struct ab_stacks){0};
 }
 

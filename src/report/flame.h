@@ -23,6 +23,7 @@ struct ab_flame_node {   /* a function below those that called it */
 
 struct ab_stacks { /* of one trace: NULL = not known */
     struct ab_flame *by_calls, *by_bytes, *by_peak;
+    struct ab_flame *by_pinned; /* of the first back end of the session */
 };
 
 struct ab_flame *ab_flame_open(void);

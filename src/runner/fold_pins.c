@@ -196,6 +196,20 @@ static int by_position(const void *a, const void *b)
                                 : (x->phase > y->phase) - (x->phase < y->phase);
 }
 
+/* Of the first back end, in its first run. */
+static void give_stacks(const struct ab_fold *f, const struct ab_owners *owners,
+                        const struct ab_pins_report *r)
+{
+    if (owners->take_stack == NULL || f->backend != 0)
+        return;
+    for (uint32_t i = 0; i < f->session->n_pins; i++)
+        if (f->session->pins[i].backend == f->backend)
+            return;
+    for (uint32_t i = 0; i < r->n_stack_rows && i < AB_PINS_STACKS_MOST; i++)
+        if (r->stacks[i].stack < owners->n_stacks && r->stacks[i].external < UINT64_C(1) << 56)
+            owners->take_stack(owners->user, r->stacks[i].stack, r->stacks[i].external);
+}
+
 void ab_fold_pins(const struct ab_fold *f, const struct ab_owners *owners,
                   const struct ab_outcome *run)
 {
@@ -207,6 +221,7 @@ void ab_fold_pins(const struct ab_fold *f, const struct ab_owners *owners,
     for (uint32_t i = 0; i < AB_PINS_STATES_MOST; i++)
         if (r->states[i].position != AB_MEMORY_NEVER && is_consistent(f, owners, &r->states[i]))
             states[n++] = &r->states[i];
+    give_stacks(f, owners, r);
     qsort(states, n, sizeof states[0], by_position);
     for (uint32_t i = 0; i < n; i++) {
         struct moment m = {.f = f,

@@ -215,6 +215,8 @@ static void fill_pins(const struct ab_owners *owners, struct ab_pins_report *p)
 {
     p->by = owners->fd > 0 ? AB_PINS_BY_FILE : AB_PINS_BY_SIZE;
     p->n_owners = owners->n;
+    p->n_stacks = owners->n_stacks;
+    p->map_at = owners->map_at;
     p->n_asked = owners->n_moments;
     for (uint32_t i = 0; i < owners->n_moments; i++)
         p->asked[i] = owners->moments[i].position;

@@ -79,6 +79,12 @@ struct ab_owners {
     enum ab_pin_group group;
     struct ab_owner_moment moments[AB_PINS_ASKED_MOST];
     uint32_t n_moments;
+    uint32_t
+        n_stacks;    /* as in struct ab_pins_report, and map_at; a stack with blocks is given to */
+    uint64_t map_at; /* take_stack, which may be NULL: of the first back end, where it has the most
+                        * external bytes */
+    void (*take_stack)(void *user, uint32_t stack, uint64_t external);
+    void *user;
 };
 
 struct ab_run_context { /* the same for all runs of a session */

@@ -6,7 +6,8 @@
  *
  * Of each page with a live block (worker/page_walk.h), the external bytes are shared among the owners
  * of its blocks by the bytes that these have there, in whole bytes by the largest remainder, ties to
- * the lower owner. A resident page without a live block is retained for the owner of the block that
+ * the lower owner. Where owners are call sites, this is done by call stack, each of which belongs to a
+ * site. A resident page without a live block is retained for the owner of the block that
  * was freed last on it.
  */
 #ifndef AB_WIRE_PINS_H
@@ -16,7 +17,7 @@
 
 enum ab_pins_by {
     AB_PINS_BY_SIZE, /* ab_size_class_log2 */
-    AB_PINS_BY_FILE, /* as AB_WORKER_FD_OWNERS has them */
+    AB_PINS_BY_FILE, /* as AB_WORKER_FD_OWNERS has them, or their stacks: n_stacks > 0 */
 };
 
 enum ab_pins_moment {
@@ -40,7 +41,17 @@ struct ab_pins_row {
 };
 #define AB_PINS_SEVERAL UINT32_MAX
 
-enum { AB_PINS_ROWS_MOST = 1024, AB_PINS_STATES_MOST = 96, AB_PINS_ASKED_MOST = 40 };
+struct ab_pins_stack {
+    uint32_t stack, reserved;
+    uint64_t external;
+};
+
+enum {
+    AB_PINS_ROWS_MOST = 1024,
+    AB_PINS_STACKS_MOST = 4096,
+    AB_PINS_STATES_MOST = 96,
+    AB_PINS_ASKED_MOST = 40
+};
 
 struct ab_pins_state {
     uint32_t moment;          /* enum ab_pins_moment */
@@ -57,12 +68,15 @@ struct ab_pins_report {
     /* from the parent */
     uint32_t by, n_owners;                       /* owners are below n_owners */
     uint32_t asked[AB_PINS_ASKED_MOST], n_asked; /* positions */
-    uint32_t reserved;
+    uint32_t n_stacks; /* stacks are below it; 0 = blocks have owners themselves */
+    uint64_t map_at;   /* offset in the file of owners: the owner of each stack, 32 bits */
     /* from the worker */
     uint32_t is_lost; /* what came after that is not known: blocks overlap, or lie too far apart */
-    uint32_t n_states;
+    uint32_t n_states, n_stack_rows;
     uint32_t seen_worst; /* for a run that comes later */
     uint64_t seen_external;
+    struct ab_pins_stack
+        stacks[AB_PINS_STACKS_MOST]; /* AB_PINS_WORST: the most external bytes first */
     struct ab_pins_state states[AB_PINS_STATES_MOST]; /* the first three by their moment */
 };
 

@@ -30,8 +30,9 @@ struct node { /* a block that lies in a stretch */
     uint32_t slot, next;
 };
 
-struct sum { /* of an owner */
+struct sum { /* of a stack, or of an owner */
     struct ab_pins_row row;
+    uint64_t page;    /* of an owner: stamp of the page that was counted */
     uint64_t stamp;   /* of the page that on_page is of */
     uint64_t on_page; /* usable bytes */
     uint64_t stretch; /* number + 1 of the one that on_stretch is of */
@@ -45,13 +46,16 @@ struct ab_pins {
     const struct ab_block_book *book;
     const struct ab_residency *residency;
     const struct ab_page_runs *baseline;
-    uint32_t *owners, *births; /* by slot */
+    uint32_t *owners, *births; /* by slot; owners: or stacks */
     struct stretch *table, *recent;
     uint64_t cap_stretches, n_stretches;
     struct node *nodes;
     uint32_t n_nodes, cap_nodes;
-    uint64_t *sorted;                         /* one a slot */
-    struct sum *sums;                         /* one an owner */
+    uint64_t *sorted; /* one a slot */
+    uint32_t n_sums;
+    struct sum *sums;                         /* one a stack; without stacks `places` */
+    struct sum *places;                       /* one an owner */
+    uint32_t *place_of;                       /* of each stack; NULL = there are none */
     uint32_t *found;                          /* owners on the page … */
     uint32_t *found_in_stretch, n_in_stretch; /* … and in the stretch */
     uint64_t *keys;                           /* one an owner, or a byte of a page */
@@ -80,6 +84,26 @@ static uint64_t count_stretches(uint64_t live_peak_bytes)
     return n;
 }
 
+/* Of stacks, which owner each belongs to comes with the file. */
+static void open_sums(struct ab_worker *w, struct ab_pins *p)
+{
+    const struct ab_pins_report *r = p->report;
+    size_t bytes = r->n_stacks * sizeof p->place_of[0];
+    p->places = map(w, (size_t)r->n_owners * sizeof p->places[0]);
+    p->sums = p->places;
+    p->n_sums = r->n_owners;
+    if (r->n_stacks == 0)
+        return;
+    p->n_sums = r->n_stacks > r->n_owners ? r->n_stacks : r->n_owners;
+    p->sums = map(w, (size_t)p->n_sums * sizeof p->sums[0]);
+    p->place_of = map(w, (size_t)p->n_sums * sizeof p->place_of[0]);
+    if (pread(AB_WORKER_FD_OWNERS, p->place_of, bytes, (off_t)r->map_at) != (ssize_t)bytes)
+        ab_worker_fail(w, AB_FAILURE_SYSTEM, "the file of the owners of blocks is too short", NULL);
+    for (uint32_t i = 0; i < r->n_stacks; i++)
+        if (p->place_of[i] >= r->n_owners)
+            p->place_of[i] = 0;
+}
+
 void ab_pins_open(struct ab_worker *w, struct ab_memory_pass *m)
 {
     const struct ab_run_request *request = &w->page->request;
@@ -90,7 +114,7 @@ void ab_pins_open(struct ab_worker *w, struct ab_memory_pass *m)
     size_t page = (size_t)1 << m->residency.page_log2;
     p->report = (struct ab_pins_report *)(void *)((char *)w->page + request->pins_offset);
     memset(&p->report->is_lost, 0, sizeof *p->report - offsetof(struct ab_pins_report, is_lost));
-    if (p->report->n_owners > OWNERS_MOST)
+    if (p->report->n_owners > OWNERS_MOST || p->report->n_stacks > OWNERS_MOST)
         ab_worker_fail(w, AB_FAILURE_SYSTEM, "more owners of blocks than there is room for", NULL);
     p->n_asked = p->report->n_asked < AB_PINS_ASKED_MOST ? p->report->n_asked : AB_PINS_ASKED_MOST;
     p->marks = &m->report->marks;
@@ -105,10 +129,10 @@ void ab_pins_open(struct ab_worker *w, struct ab_memory_pass *m)
                               (1 << 16));
     p->nodes = map(w, p->cap_nodes * sizeof p->nodes[0]);
     p->sorted = map(w, n_slots * sizeof p->sorted[0]);
-    p->sums = map(w, (size_t)p->report->n_owners * sizeof p->sums[0]);
+    open_sums(w, p);
     p->found = map(w, page * sizeof p->found[0]);
-    p->found_in_stretch = map(w, (size_t)p->report->n_owners * sizeof p->found_in_stretch[0]);
-    p->keys = map(w, (page > p->report->n_owners ? page : p->report->n_owners) * sizeof p->keys[0]);
+    p->found_in_stretch = map(w, (size_t)p->n_sums * sizeof p->found_in_stretch[0]);
+    p->keys = map(w, (page > p->n_sums ? page : p->n_sums) * sizeof p->keys[0]);
     p->buffer = map(w, BUFFERED * sizeof p->buffer[0]);
     p->scratch = map(w, sizeof *p->scratch);
     p->resident_peak = p->live_peak = AB_MEMORY_NEVER;
@@ -120,6 +144,11 @@ void ab_pins_open(struct ab_worker *w, struct ab_memory_pass *m)
 }
 
 /* ---- each block ---- */
+
+static struct sum *place_of(const struct ab_pins *p, uint32_t owner)
+{
+    return &p->places[p->place_of != NULL ? p->place_of[owner] : owner];
+}
 
 static uint32_t read_owner(struct ab_pins *p)
 {
@@ -143,7 +172,8 @@ void ab_pins_take(struct ab_pins *p, uint32_t slot, const struct ab_given *given
                                                       : read_owner(p);
     if (given->at == 0)
         return; /* refused: it has an owner in the file all the same */
-    p->owners[slot] = owner < p->report->n_owners ? owner : 0;
+    uint32_t end = p->place_of != NULL ? p->report->n_stacks : p->report->n_owners;
+    p->owners[slot] = owner < end ? owner : 0;
     p->births[slot] = position;
 }
 
@@ -195,7 +225,7 @@ static bool link_block(struct ab_pins *p, uint32_t slot)
 {
     const struct ab_block_entry *e = &p->book->entries[slot];
     uint64_t bytes = bytes_of(e);
-    struct ab_pins_row *row = &p->sums[p->owners[slot]].row;
+    struct ab_pins_row *row = &place_of(p, p->owners[slot])->row;
     row->lane = row->blocks == 0 || row->lane == e->lane ? e->lane : AB_PINS_SEVERAL;
     row->blocks++;
     if (bytes == 0)
@@ -212,7 +242,8 @@ static bool link_block(struct ab_pins *p, uint32_t slot)
 
 static bool link_blocks(struct ab_pins *p)
 {
-    memset(p->sums, 0, (size_t)p->report->n_owners * sizeof p->sums[0]);
+    memset(p->places, 0, (size_t)p->report->n_owners * sizeof p->places[0]);
+    memset(p->sums, 0, (size_t)p->n_sums * sizeof p->sums[0]);
     for (uint64_t i = 0; i < p->cap_stretches; i++)
         p->table[i].first = 0;
     p->n_nodes = 0;
@@ -299,9 +330,11 @@ static void add_part(struct ab_pins *p, struct page *page, uint32_t owner, uint6
     if (sum->stamp != p->stamp) {
         sum->stamp = p->stamp;
         sum->on_page = 0;
-        sum->row.pages++;
         p->found[page->n_found++] = owner;
     }
+    struct sum *place = place_of(p, owner);
+    place->row.pages += place->page != p->stamp;
+    place->page = p->stamp;
     const uint64_t stretch = (page->number << p->residency->page_log2 >> AB_STRETCH_LOG2) + 1;
     if (sum->stretch != stretch) {
         sum->stretch = stretch;
@@ -415,6 +448,64 @@ static bool take_stretch(struct ab_pins *p, const struct stretch *s, struct ab_p
 
 /* ---- rows ---- */
 
+/* Lane, blocks and pages are counted by owner. */
+static void gather(struct ab_pins *p)
+{
+    for (uint32_t i = 0; p->place_of != NULL && i < p->report->n_stacks; i++) {
+        const struct ab_pins_row *from = &p->sums[i].row;
+        struct ab_pins_row *to = &p->places[p->place_of[i]].row;
+        to->live += from->live;
+        to->internal += from->internal;
+        to->external += from->external;
+        to->external_2m += from->external_2m;
+        to->retained += from->retained;
+    }
+}
+
+/* The numbers of those with the most bytes, by what `weigh` says of each below n. */
+static uint32_t sort_by_weight(struct ab_pins *p, const struct sum *sums, uint32_t n,
+                               uint64_t weigh(const struct ab_pins_row *row))
+{
+    uint32_t n_keys = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t weight = weigh(&sums[i].row);
+        weight = weight < BLOCK_BYTES_MAX - 1 ? weight : BLOCK_BYTES_MAX - 1;
+        if (sums[i].row.blocks > 0 || weight > 0)
+            p->keys[n_keys++] = (BLOCK_BYTES_MAX - 1 - weight) << 24 | i;
+    }
+    ab_sort_ascending(p->keys, n_keys);
+    return n_keys;
+}
+
+static uint32_t number_of(uint64_t key)
+{
+    return (uint32_t)(key & (OWNERS_MOST - 1));
+}
+
+static uint64_t not_live(const struct ab_pins_row *row)
+{
+    return row->external + row->internal + row->retained;
+}
+
+static uint64_t external(const struct ab_pins_row *row)
+{
+    return row->external;
+}
+
+static void keep_stacks(struct ab_pins *p)
+{
+    struct ab_pins_report *r = p->report;
+    if (p->place_of == NULL)
+        return;
+    uint32_t n = sort_by_weight(p, p->sums, r->n_stacks, external);
+    r->n_stack_rows = 0;
+    for (uint32_t i = 0; i < n && i < AB_PINS_STACKS_MOST; i++) {
+        uint32_t stack = number_of(p->keys[i]);
+        r->stacks[r->n_stack_rows++] = (struct ab_pins_stack){
+            .stack = stack, .external = p->sums[stack].row.external};
+    }
+}
+
 static void add_to_rest(struct ab_pins_row *rest, const struct ab_pins_row *row)
 {
     rest->live += row->live;
@@ -429,18 +520,10 @@ static void add_to_rest(struct ab_pins_row *rest, const struct ab_pins_row *row)
 /* Those with the most bytes that are not live. */
 static void choose_rows(struct ab_pins *p, struct ab_pins_state *out)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < p->report->n_owners; i++) {
-        const struct ab_pins_row *row = &p->sums[i].row;
-        uint64_t weight = row->external + row->internal + row->retained;
-        weight = weight < BLOCK_BYTES_MAX - 1 ? weight : BLOCK_BYTES_MAX - 1;
-        if (row->blocks > 0 || weight > 0)
-            p->keys[n++] = (BLOCK_BYTES_MAX - 1 - weight) << 24 | i;
-    }
-    ab_sort_ascending(p->keys, n);
+    uint32_t n = sort_by_weight(p, p->places, p->report->n_owners, not_live);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t owner = (uint32_t)(p->keys[i] & (OWNERS_MOST - 1));
-        struct sum *sum = &p->sums[owner];
+        uint32_t owner = number_of(p->keys[i]);
+        struct sum *sum = &p->places[owner];
         sum->row.owner = owner;
         if (i >= AB_PINS_ROWS_MOST) {
             add_to_rest(&out->rest, &sum->row);
@@ -458,11 +541,11 @@ static void take_medians(struct ab_pins *p, struct ab_pins_state *out, bool is_o
     uint32_t n = 0;
     for (uint32_t slot = 0; slot < p->book->n_slots; slot++) {
         const struct ab_block_entry *e = &p->book->entries[slot];
-        if (!e->is_live || p->sums[p->owners[slot]].index == 0)
+        if (!e->is_live || place_of(p, p->owners[slot])->index == 0)
             continue;
         uint64_t size = e->size < UINT32_MAX ? e->size : UINT32_MAX;
         uint64_t value = is_of_size ? size : p->births[slot];
-        p->sorted[n++] = (uint64_t)(p->sums[p->owners[slot]].index - 1) << 32 | value;
+        p->sorted[n++] = (uint64_t)(place_of(p, p->owners[slot])->index - 1) << 32 | value;
     }
     ab_sort_ascending(p->sorted, n);
     for (uint32_t i = 0; i < n;) {
@@ -488,6 +571,7 @@ static bool take_state(struct ab_memory_pass *m, struct ab_pins *p, const struct
     for (uint64_t i = 0; i < p->cap_stretches; i++)
         if (p->table[i].number != 0 && !take_stretch(p, &p->table[i], out))
             return false;
+    gather(p);
     choose_rows(p, out);
     take_medians(p, out, true);
     take_medians(p, out, false);
@@ -573,8 +657,10 @@ static void keep_moments(struct ab_memory_pass *m, struct ab_pins *p,
         p->live_peak = m->clock;
         p->live_bytes = s->requested_bytes;
     }
-    if (moments[AB_PINS_WORST])
+    if (moments[AB_PINS_WORST]) {
         p->external_bytes = p->scratch->external;
+        keep_stacks(p);
+    }
     for (unsigned i = 0; i < AB_PINS_END; i++)
         if (moments[i])
             keep(p, i, (enum ab_pins_moment)i);

@@ -150,6 +150,10 @@ live_at_mark() {
     grep -q ',end,keep_header (prog_pins.c:[0-9]*)/pinned,[0-9]*,bytes' result.csv
     grep -q '^| keep\\_header | glibc | prog\\_pins.c:' result.md
     grep -q 'Who pins the pages in the end' result.html
+    # The picture has all that is pinned at its most, by call stack.
+    local most=$(jq '[.pins[] | select(.at == "worst") | .pinned_bytes] | add' result.json)
+    grep -A40 'Flame graph: pinned bytes where they are at their most under glibc' result.html |
+        grep -q "<title>main: $(awk -v n="$most" 'BEGIN { printf "%.3g MiB, 100 %%", n / 1048576 }')</title>"
     bench report -v pins result.json
     grep -A2 'who pins the pages in the end' "$OUT/stdout" | grep -q 'keep_header *prog_pins.c:'
 }

@@ -97,7 +97,7 @@ static void many_sites_make_a_small_page(void **state)
                                      : 0));
     }
     struct ab_html h = {.to = open_memstream(&text, &n)};
-    ab_flame_figures(&h, &stacks);
+    ab_flame_figures(&h, &stacks, "glibc");
     fclose(h.to);
     assert_int_equal(count(text, "<figure"), 1);
     assert_in_range(count(text, "<rect"), 1500, AB_FLAME_BOXES);

@@ -203,10 +203,10 @@ static void put_pictures(struct ab_html *h, const struct ab_overview *o)
 }
 
 /* A stored result has no stacks: they are in the trace. */
-static void put_stacks(struct ab_html *h, const struct ab_stacks *stacks)
+static void put_stacks(struct ab_html *h, const struct ab_session *s)
 {
-    if (stacks != NULL)
-        ab_flame_figures(h, stacks);
+    if (s->stacks != NULL)
+        ab_flame_figures(h, s->stacks, s->backends[0].name);
     else
         ab_html_f(
             h, "<p class=\"few\">Flame graphs of a trace with call sites (<code>allocbench "
@@ -220,7 +220,7 @@ void ab_page_trace(struct ab_html *h, const struct ab_report *report)
     if (o == NULL || o->n_calls == 0)
         return;
     put_pictures(h, o);
-    put_stacks(h, report->session->stacks);
+    put_stacks(h, report->session);
 }
 
 /* The sections of the page of a trace. */
@@ -318,7 +318,7 @@ static void put_flames(struct ab_html *h, const void *user)
 {
     const struct ab_trace_report *r = user;
     if (r->why_no_sites == NULL)
-        ab_flame_figures(h, r->stacks);
+        ab_flame_figures(h, r->stacks, NULL);
 }
 
 /* ---- scopes ---- */
@@ -493,9 +493,16 @@ static void put_figure(struct ab_html *h, const struct ab_flame *flame, bool is_
     ab_html_f(h, "</svg>\n</figure>\n");
 }
 
-void ab_flame_figures(struct ab_html *h, const struct ab_stacks *stacks)
+void ab_flame_figures(struct ab_html *h, const struct ab_stacks *stacks, const char *backend)
 {
+    char title[200];
     put_figure(h, stacks->by_bytes, true, "Flame graph: bytes asked for, by call site");
     put_figure(h, stacks->by_calls, false, "Flame graph: calls that allocate, by call site");
     put_figure(h, stacks->by_peak, true, "Flame graph: live bytes at the peak, by call site");
+    if (backend == NULL)
+        return;
+    snprintf(title, sizeof title,
+             "Flame graph: pinned bytes where they are at their most under %s, by call site",
+             AB_SHOWN(128, backend));
+    put_figure(h, stacks->by_pinned, true, title);
 }

@@ -59,6 +59,6 @@ void ab_trace_report_write(FILE *to, const struct ab_trace_report *report);
 enum { AB_FLAME_BOXES = 3000 };
 
 /* A picture for each key that is known and has a value; nothing where there is none. */
-void ab_flame_figures(struct ab_html *h, const struct ab_stacks *stacks);
+void ab_flame_figures(struct ab_html *h, const struct ab_stacks *stacks, const char *backend);
 
 #endif
