@@ -17,9 +17,11 @@
 #include "core/file_digest.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "core/units_show.h"
 #include "inside/inside.h"
 #include "program/program.h"
 #include "program/program_file.h"
+#include "program/server.h"
 #include "report/read_result.h"
 #include "report/sinks/sinks.h"
 #include "runner/setting_proof.h"
@@ -32,6 +34,7 @@
 #include <limits.h>
 #include <math.h>
 #include <sha2.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +44,7 @@
 
 /* ---- the work: two results are of the same when command, arguments and input are the same ---- */
 
-enum { SETTINGS_MAX = 7 };
+enum { SETTINGS_MAX = 13 + AB_NAMED_MAX };
 
 /* That the program itself is another one may be what is measured: it is told, and no part of it. */
 struct work {
@@ -53,6 +56,7 @@ struct work {
     char inside_path[PATH_MAX]; /* of the interposer */
     struct ab_proof_wanted interposer;
     const char *(*envs)[AB_SELECTION_ENV_MAX + 1]; /* of the cases */
+    struct ab_server server;
     struct ab_program_summary summary;
     struct ab_stored replay; /* of --trace, once it is made */
 };
@@ -62,6 +66,12 @@ static void add_setting(struct work *w, const char *name, const char *value)
     struct ab_text t = {0};
     ab_text_addf(&t, "%s=%s", name, value);
     w->settings[w->n_settings++] = t.s;
+}
+
+/* What a server prints is of no interest. */
+static bool is_output_free(const struct ab_options *o)
+{
+    return o->is_output_free || o->is_server;
 }
 
 /* The first word by its last part: the same program may lie elsewhere. */
@@ -74,7 +84,20 @@ static void digest_work(const struct ab_options *o, const struct work *w, const 
     for (size_t i = 1; i < o->n_args; i++)
         SHA256Update(&sha, (const uint8_t *)o->args[i], strlen(o->args[i]) + 1);
     SHA256Update(&sha, (const uint8_t *)stdin_sha256, strlen(stdin_sha256));
+    if (o->is_server)
+        SHA256Update(&sha, (const uint8_t *)o->load, strlen(o->load) + 1);
     SHA256End(&sha, hex);
+}
+
+static void describe_server(const struct ab_options *o, struct work *w)
+{
+    add_setting(w, "server", "true");
+    add_setting(w, "ready", o->ready);
+    add_setting(w, "load", o->load);
+    for (size_t i = 0; i < o->n_metrics; i++)
+        add_setting(w, "metric", o->metrics[i]);
+    add_setting(w, "rest", AB_TIME((double)w->server.rest_ns));
+    add_setting(w, "end_signal", ab_end_signals[o->end_signal]);
 }
 
 /* `program` is set. AB_INPUT where --stdin cannot be read. */
@@ -93,9 +116,11 @@ static enum ab_status describe_work(const struct ab_options *o, struct work *w, 
         add_setting(w, "stdin", o->stdin_path);
     if (o->prepare != NULL)
         add_setting(w, "prepare", o->prepare);
-    add_setting(w, "check_output", o->is_output_free ? "false" : "true");
+    add_setting(w, "check_output", is_output_free(o) ? "false" : "true");
     if (o->wants_inside)
         add_setting(w, "inside", "true");
+    if (o->is_server)
+        describe_server(o, w);
     return AB_OK;
 }
 
@@ -109,6 +134,61 @@ static void note_output(struct work *w, const struct ab_program_summary *s, bool
     add_setting(w, "output_bytes", text);
     snprintf(text, sizeof text, "%016" PRIx64 "%016" PRIx64, s->output.high, s->output.low);
     add_setting(w, "output_xxh128", text);
+}
+
+/* ---- a server ---- */
+
+static const int end_signals[] = {SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGKILL};
+const char *const ab_end_signals[] = {"TERM", "INT", "QUIT", "HUP", "USR1", "USR2", "KILL", NULL};
+
+/* The options that mean nothing without --server: the first that was given, NULL = none. */
+static const char *option_of_server(const struct ab_options *o)
+{
+    return o->ready != NULL       ? "ready"
+           : o->load != NULL      ? "load"
+           : o->n_metrics > 0     ? "metric"
+           : o->has_rest          ? "rest"
+           : o->has_ready_timeout ? "ready-timeout"
+           : o->has_end_signal    ? "end-signal"
+                                  : NULL;
+}
+
+static enum ab_status read_metrics(const struct ab_options *o, struct ab_server *server,
+                                   struct ab_err *err)
+{
+    server->metrics = ab_alloc_zeroed(o->n_metrics + 1, sizeof server->metrics[0]);
+    for (size_t i = 0; i < o->n_metrics; i++) {
+        struct ab_server_metric *m = &server->metrics[i];
+        AB_TRY(ab_server_read_metric(o->metrics[i], m, err));
+        server->n_metrics++;
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(server->metrics[k].field->name, m->field->name) == 0)
+                return ab_fail(err, AB_USAGE, "--metric: two are named %s", m->field->name);
+    }
+    return AB_OK;
+}
+
+static enum ab_status read_server(const struct ab_options *o, struct ab_server *server,
+                                  struct ab_err *err)
+{
+    const char *option = option_of_server(o);
+    if (!o->is_server)
+        return option == NULL ? AB_OK : ab_fail(err, AB_USAGE, "--%s requires --server", option);
+    if (o->ready == NULL || o->load == NULL)
+        return ab_fail(err, AB_USAGE,
+                       "--server requires --%s: allocbench exec --server --ready tcp:PORT --load "
+                       "'CMD' -- ./server …",
+                       o->ready == NULL ? "ready" : "load");
+    if (o->trace != NULL)
+        return ab_fail(err, AB_USAGE,
+                       "--trace and --server are mutually exclusive: whether the load of the "
+                       "recording was the same is not known");
+    server->load = o->load;
+    server->ready_timeout_ns = o->has_ready_timeout ? o->ready_timeout_ns : UINT64_C(30000000000);
+    server->rest_ns = o->has_rest ? o->rest_ns : UINT64_C(10000000000);
+    server->end_signal = end_signals[o->end_signal];
+    AB_TRY(ab_server_read_ready(o->ready, &server->ready, err));
+    return read_metrics(o, server, err);
 }
 
 /* ---- the replay of its trace ---- */
@@ -256,10 +336,19 @@ static enum ab_status check_kind(const struct ab_selection *s, struct ab_err *er
     return AB_OK;
 }
 
+/* Gates may be on them: before these are read, and in the rounds that confirm a verdict. */
+static void name_metrics(const struct work *w, struct ab_session *s)
+{
+    s->n_named = (uint32_t)w->server.n_metrics;
+    for (size_t i = 0; i < w->server.n_metrics; i++)
+        s->named[i] = w->server.metrics[i].field;
+}
+
 static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *err)
 {
     struct work *w = m->work;
     const struct ab_options *o = m->options;
+    name_metrics(w, &m->session);
     AB_TRY(ab_selection_parse(o->backends, o->n_backends, o->backend_path, &m->selection, err));
     AB_TRY(ab_decision_add_witness(&m->decision, &m->selection, err));
     for (size_t i = 0; i < m->selection.n; i++)
@@ -311,6 +400,7 @@ static void describe(struct ab_measurement *m)
     s->config_sha256 = w->program_sha256;
     s->tape_sha256 = w->work_sha256;
     s->settings = w->settings;
+    name_metrics(w, s);
     s->seed = m->options->seed;
     s->n_tape_ops = UINT64_MAX;
     s->phases = phases;
@@ -346,13 +436,14 @@ static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
         .program = {.path = w->program,
                     .argv = o->args,
                     .stdin_path = o->stdin_path,
-                    .timeout_ns = o->timeout_ns},
+                    .timeout_ns = o->timeout_ns,
+                    .server = o->is_server ? &w->server : NULL},
         .cases = w->cases,
         .base = ab_session_base(&m->session),
         .rounds = m->session.n_rounds_planned,
         .prepare = o->prepare,
         .prepare_fd = STDERR_FILENO,
-        .is_output_free = o->is_output_free,
+        .is_output_free = is_output_free(o),
         .progress = ab_round_watch_progress,
         .round_done = ab_round_watch_end_round,
         .user = &watch,
@@ -375,7 +466,7 @@ static void conclude(struct ab_measurement *m)
     struct work *w = m->work;
     if (m->replay != NULL)
         ab_prediction_note(m->replay, &m->session);
-    note_output(w, &w->summary, m->options->is_output_free);
+    note_output(w, &w->summary, is_output_free(m->options));
     m->n_left = w->summary.n_left;
     if (w->summary.not_inside[0] != 0)
         ab_say(m->options, "allocbench: --inside cannot time calls in this program: %s",
@@ -399,12 +490,16 @@ enum ab_status ab_exec(const struct ab_options *options, int *exit_code, struct 
                                .n_phases = 1,
                                .is_exec = true};
     AB_TRY(find_program(&o, &w, err));
-    AB_TRY(describe_work(&o, &w, err));
+    enum ab_status status = read_server(&o, &w.server, err);
+    if (status == AB_OK)
+        status = describe_work(&o, &w, err);
     for (unsigned k = 0; o.wants_inside && k <= AB_OP_FREE; k++)
         phase.n_ops[k] = 1; /* how many, shows */
     if (o.trace != NULL)
         o.stage.name = "program";
-    enum ab_status status = ab_measure(&m, exit_code, err);
+    if (status == AB_OK)
+        status = ab_measure(&m, exit_code, err);
+    ab_server_fini(&w.server);
     if (m.replay != NULL)
         ab_stored_fini(&w.replay);
     free(w.cases);

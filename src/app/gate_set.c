@@ -57,6 +57,8 @@ static void make_scope(const struct ab_gate_source *from, struct scope_arrays *a
     for (size_t i = 0; i < ab_builtin_count(); i++)
         a->known[n_known++] = ab_builtin_at(i)->name;
     a->scope.is_exec = from->is_exec;
+    a->scope.named = from->named;
+    a->scope.n_named = from->n_named;
     a->scope.phases = a->phases;
     a->scope.backends = from->backends;
     a->scope.n_backends = from->n_backends;

@@ -19,6 +19,8 @@ struct ab_gate_source {
     uint32_t n_phases;
     const char *const *backends; /* names of what will run */
     size_t n_backends;
+    const struct ab_field *const *named; /* as in struct ab_gate_scope */
+    size_t n_named;
     bool is_exec; /* a real program, in place of a workload */
 };
 

@@ -53,6 +53,8 @@ static enum ab_status read_gates(struct ab_measurement *m, struct ab_err *err)
         .phases = m->phases,
         .n_phases = m->n_phases,
         .backends = names,
+        .named = m->session.named,
+        .n_named = m->session.n_named,
         .is_exec = m->is_exec,
     };
     for (size_t i = 0; i < m->selection.n && i < AB_SELECTION_MAX; i++)

@@ -154,12 +154,22 @@ struct ab_options {
     const char *prepare, *stdin_path; /* exec; NULL = none */
     bool is_output_free;              /* exec --no-check-output */
     bool wants_inside;                /* exec: time the calls in the program */
-    const char *trace;                /* exec; NULL = none */
-    const char *code;                 /* advise; NULL = none */
-    uint64_t budget_ns;               /* advise: of a scope; 0 = none */
-    bool wants_instr;                 /* run, replay: count instructions and system calls */
-    uint32_t instr_ops;               /* of how many ops; 0 = default */
+    bool is_server;                   /* exec: the command does not end by itself */
+    const char *ready, *load;         /* exec; NULL = none */
+    const char **metrics;             /* exec --metric */
+    size_t n_metrics;
+    uint64_t ready_timeout_ns, rest_ns; /* exec */
+    bool has_ready_timeout, has_rest, has_end_signal;
+    uint32_t end_signal; /* exec: an index of ab_end_signals */
+    const char *trace;   /* exec; NULL = none */
+    const char *code;    /* advise; NULL = none */
+    uint64_t budget_ns;  /* advise: of a scope; 0 = none */
+    bool wants_instr;    /* run, replay: count instructions and system calls */
+    uint32_t instr_ops;  /* of how many ops; 0 = default */
 };
+
+/* By which a server may be asked to end; ends with NULL. */
+extern const char *const ab_end_signals[];
 
 /* A setting of a workload in bursts, in bytes; no param has such a name. */
 #define AB_TAPE_MEM_SETTING "tape-mem="

@@ -222,6 +222,7 @@ void ab_options_fini(struct ab_options *o)
     free(o->sets);
     free(o->maps);
     free(o->gates);
+    free(o->metrics);
     free(o->site_patterns);
     free(o->args);
 }

@@ -47,6 +47,26 @@ struct ab_output_digest ab_program_output_finish(struct ab_program_output *o);
 const char *ab_program_output_says(const struct ab_program_output *o, char *buf, size_t cap);
 void ab_program_output_fini(struct ab_program_output *o);
 
+/* ---- how a program is started ---- */
+
+struct ab_program_start {
+    const char *path;
+    const char *const *argv;
+    char *const *envp;
+    int stdin_fd, stdout_fd, stderr_fd;
+    bool is_watched; /* its processes stop at their end, program/program_run.c */
+};
+
+struct ab_program_started {
+    pid_t pid;
+    int listener;      /* −1 = not watched, or the system cannot */
+    uint64_t begin_ns; /* ab_clock_now_ns */
+};
+
+/* AB_USAGE where the program cannot be executed. */
+enum ab_status ab_program_start(const struct ab_program_start *start,
+                                struct ab_program_started *out, struct ab_err *err);
+
 /* Which allocator serves malloc in a running process, from what it has mapped. The dynamic linker
  * resolves malloc to the first object that defines it: the program itself, then what is preloaded,
  * then the libraries, the C library last. So it is the one asked for when
@@ -109,8 +129,10 @@ void ab_memory_curve_note(const struct ab_memory_curve *curve, struct ab_session
 struct ab_program { /* what is run; strings are borrowed */
     const char *path;
     const char *const *argv;
-    const char *stdin_path; /* NULL = empty */
-    uint64_t timeout_ns;    /* of a run; 0 = none */
+    const char *stdin_path;         /* NULL = empty */
+    uint64_t timeout_ns;            /* of a run; 0 = none */
+    const struct ab_server *server; /* program/server.h; NULL = it ends by itself */
+    bool is_trial;                  /* a server does not rest: its memory is of no interest */
 };
 
 struct ab_program_case { /* under what */
@@ -129,6 +151,8 @@ struct ab_program_outcome {
     uint64_t faults_minor, faults_major, switches_voluntary, switches_involuntary;
     struct ab_memory_curve curve; /* resident memory over time; no points where it is not known */
     unsigned n_left;              /* processes that outlived it, ended by us */
+    double ready_ns, loaded_bytes, rested_bytes; /* of a server; NaN = not known */
+    double named[AB_NAMED_MAX];                  /* that its load printed; NaN = not known */
 };
 
 /* Fails where the system refuses a resource, AB_USAGE where the program cannot be executed,
@@ -140,6 +164,11 @@ enum ab_status ab_program_run(const struct ab_program *program, const struct ab_
 /* `sh -c command`, its output to `fd`; AB_SYSTEM when it fails. What it leaves running is ended. */
 enum ab_status ab_program_prepare(const char *command, int fd, uint64_t timeout_ns,
                                   struct ab_err *err);
+
+/* Starts the same in a group of its own, with nothing on its standard input; it is the caller's to wait for.
+ * After it ab_supervise_expect is to be called for what is supervised. */
+enum ab_status ab_program_start_shell(const char *command, int out_fd, int errors_fd, pid_t *out,
+                                      struct ab_err *err);
 
 /* ---- inside the program: what its calls took, by the interposer of src/inside ---- */
 
@@ -199,6 +228,7 @@ struct ab_processes { /* begins as zeroes */
     double byte_ns;    /* their sum over time */
     double peak_bytes; /* the most of all looks */
     uint32_t n_looks;
+    pid_t others;  /* processes of this group belong to the load of a server; 0 = there are none */
     bool is_blind; /* the system does not list children */
 };
 

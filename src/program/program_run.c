@@ -12,15 +12,13 @@
 #include "core/text.h"
 #include "core/units_show.h"
 #include "program/program.h"
+#include "program/server.h"
 #include "runner/supervise.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <math.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -30,155 +28,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 enum { LOOK_NS = 10000000, LOOK_MS = 10 };
-enum { FD_EXITS, FD_STDOUT, FD_STDERR, N_FDS };
+enum { FD_EXITS, FD_STDOUT, FD_STDERR, FD_BESIDE, N_FDS = FD_BESIDE + AB_SERVER_FDS };
+_Static_assert(N_FDS <= (int)AB_WATCH_FDS_MAX, "all are watched");
 #define START_NS UINT64_C(200000000) /* a dynamic linker takes no longer to load a library */
-
-struct program_start {
-    const char *path;
-    const char *const *argv;
-    char *const *envp;
-    int stdin_fd, stdout_fd, stderr_fd;
-    bool is_watched; /* its processes stop at their end, program/program_run.c */
-};
-
-struct ab_program_started {
-    pid_t pid;
-    int listener;      /* −1 = not watched, or the system cannot */
-    uint64_t begin_ns; /* ab_clock_now_ns */
-};
-
-static enum ab_status program_start(const struct program_start *start,
-                                    struct ab_program_started *out, struct ab_err *err);
-
-/* fork + exec with a word in between: the child makes itself ready, hands over the listener, and
- * waits for the start, so that what this takes is in no time. */
-
-static bool send_descriptor(int to, int fd)
-{
-    union { /* room for one descriptor beside a byte */
-        struct cmsghdr header;
-        char room[CMSG_SPACE(sizeof(int))];
-    } control;
-    char byte = fd >= 0;
-    struct iovec data = {&byte, 1};
-    struct msghdr m = {.msg_iov = &data, .msg_iovlen = 1};
-    memset(&control, 0, sizeof control);
-    if (fd >= 0) {
-        m.msg_control = control.room;
-        m.msg_controllen = sizeof control.room;
-        struct cmsghdr *h = CMSG_FIRSTHDR(&m);
-        h->cmsg_level = SOL_SOCKET;
-        h->cmsg_type = SCM_RIGHTS;
-        h->cmsg_len = CMSG_LEN(sizeof fd);
-        memcpy(CMSG_DATA(h), &fd, sizeof fd);
-    }
-    return sendmsg(to, &m, MSG_NOSIGNAL) == 1;
-}
-
-static bool place_streams(const struct program_start *s)
-{
-    return dup2(s->stdin_fd, 0) == 0 && dup2(s->stdout_fd, 1) == 1 && dup2(s->stderr_fd, 2) == 2 &&
-           close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) == 0;
-}
-
-/* The filter: a process that is about to end waits for an answer. */
-
-#if defined(__x86_64__)
-#define ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define ARCH AUDIT_ARCH_AARCH64
-#endif
-
-/* In a child, before its exec, with no_new_privs set: the listener, or −1 with errno where the
- * system has none or a sandbox around us listens already. */
-static int install_filter(void)
-{
-    /* Of a process of another architecture everything is allowed: it cannot load our libraries. */
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 0, 3),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {.len = AB_ARRAY_LEN(code), .filter = code};
-    /* SPEC_ALLOW: older kernels would slow the program's branches down. */
-    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-                        SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_SPEC_ALLOW,
-                        &program);
-}
-
-static _Noreturn void become_program(const struct program_start *s, pid_t parent, int link)
-{
-    char go;
-    ab_spawn_detach(parent);
-    ab_spawn_reset_signals();
-    if (!place_streams(s))
-        ab_spawn_give_up(link);
-    int listener = s->is_watched ? install_filter() : -1;
-    if (!send_descriptor(link, listener) || read(link, &go, 1) != 1)
-        ab_spawn_give_up(link);
-    execve(s->path, (char *const *)s->argv, s->envp);
-    ab_spawn_give_up(link);
-}
-
-/* The child's errno, 0 = it has become the program. */
-static int let_go(int link, struct ab_program_started *out)
-{
-    out->listener = -1;
-    if (!ab_receive_descriptor(link, &out->listener))
-        return ECHILD;
-    out->begin_ns = ab_clock_now_ns();
-    if (write(link, "g", 1) != 1)
-        return errno;
-    return ab_spawn_await_exec(link);
-}
-
-/* AB_USAGE where the program cannot be executed. */
-static enum ab_status program_start(const struct program_start *start,
-                                    struct ab_program_started *out, struct ab_err *err)
-{
-    int link[2];
-    struct ab_program_started started;
-    pid_t parent = getpid();
-    sigset_t all, before;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link) != 0)
-        return ab_fail_errno(err, AB_SYSTEM, "cannot start the program");
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before); /* our handlers are not the child's */
-    started.pid = fork();
-    if (started.pid == 0)
-        become_program(start, parent, link[1]);
-    ab_supervise_expect(started.pid > 0 ? started.pid : 0);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    close(link[1]);
-    if (started.pid < 0) {
-        close(link[0]);
-        return ab_fail_errno(err, AB_SYSTEM, "cannot start the program: fork");
-    }
-    setpgid(started.pid, started.pid);
-    int why = let_go(link[0], &started);
-    close(link[0]);
-    if (why == 0) {
-        *out = started;
-        return AB_OK;
-    }
-    kill(started.pid, SIGKILL); /* its end would wait for an answer */
-    waitpid(started.pid, NULL, 0);
-    if (started.listener >= 0)
-        close(started.listener);
-    errno = why;
-    return ab_fail_errno(err, AB_USAGE, "cannot run %s", AB_SHOWN(512, start->path));
-}
 
 struct watched {
     const struct ab_program_case *c;
@@ -192,6 +49,9 @@ struct watched {
     struct ab_run_delays run_delays; /* of the processes that have ended by themselves */
     bool is_end_seen;                /* of the first one */
     struct ab_memory_curve curve;
+    struct ab_server_run server; /* `asked` NULL: it ends by itself */
+    uint64_t rest_ns;
+    double loaded_bytes, rested_bytes, mean_bytes; /* of a server; NaN = not known */
     bool is_root_proven;
     char doubt[1024]; /* about the first process that is not served as it should; "" = none */
 };
@@ -270,6 +130,59 @@ static void look_at_processes(struct watched *w, uint64_t now)
     }
 }
 
+/* The peak of a process and how long it waited for a CPU: it may be ended by the signal that it is sent. The
+ * server itself has loaded what it loads. */
+static void look_before_end(struct watched *w)
+{
+    char path[64], text[4096], why[700];
+    if (!w->is_root_proven)
+        switch (ab_proof_check(w->cache, w->started.pid, &w->c->wanted, why, sizeof why)) {
+        case AB_PROOF_YES:
+            w->is_root_proven = true;
+            break;
+        case AB_PROOF_NO:
+            doubt(w, why);
+            break;
+        case AB_PROOF_GONE:
+            break;
+        }
+    for (size_t i = 0; i < w->processes.n; i++) {
+        pid_t pid = w->processes.items[i].pid;
+        snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+        ab_system_file_read(path, text, sizeof text);
+        w->own_peak_bytes = fmax(w->own_peak_bytes, (double)status_value(text, "\nVmHWM:") * 1024);
+        ab_run_delays_add(&w->run_delays, pid);
+        w->is_end_seen = w->is_end_seen || pid == w->started.pid;
+    }
+}
+
+/* The mean begins here: at the last look. */
+static void begin_mean(struct ab_processes *t)
+{
+    t->first_ns = t->last_ns;
+    t->byte_ns = 0;
+    t->n_looks = t->n_looks > 0;
+}
+
+static void attend_server(struct watched *w)
+{
+    enum ab_server_event event = ab_server_step(&w->server, w->rest_ns, &w->fds[FD_BESIDE]);
+    w->processes.others = w->server.beside;
+    if (event == AB_SERVER_NOTHING)
+        return;
+    look_at_memory(w, ab_clock_now_ns());
+    if (event == AB_SERVER_ANSWERS)
+        begin_mean(&w->processes);
+    else if (event == AB_SERVER_LOAD_IS_DONE)
+        w->loaded_bytes = w->processes.bytes;
+    if (event != AB_SERVER_IS_DONE)
+        return;
+    w->rested_bytes = w->rest_ns > 0 ? w->processes.bytes : (double)NAN;
+    w->mean_bytes = ab_processes_mean_bytes(&w->processes, w->processes.last_ns);
+    look_before_end(w);
+    ab_server_end(&w->server);
+}
+
 static void check_program(void *user)
 {
     struct watched *w = user;
@@ -281,6 +194,8 @@ static void check_program(void *user)
         ab_program_output_take(&w->errors);
     w->fds[FD_STDOUT].fd = w->out.read_fd;
     w->fds[FD_STDERR].fd = w->errors.read_fd;
+    if (w->server.asked != NULL)
+        attend_server(w);
     uint64_t now = ab_clock_now_ns();
     if (w->processes.n_looks > 0 && now - w->processes.last_ns < LOOK_NS)
         return;
@@ -297,23 +212,31 @@ static void set_status(struct ab_program_outcome *o, enum ab_backend_status stat
     o->status = status;
     ab_program_output_says(&w->errors, says, sizeof says);
     snprintf(o->reason, sizeof o->reason, "%s%s%.500s", why,
-             says[0] != 0 ? "; its last words: " : "", says);
+             says[0] == 0              ? ""
+             : w->server.asked != NULL ? "; the last words of the server: "
+                                       : "; its last words: ",
+             says);
 }
 
 static void judge(const struct watched *w, const struct ab_ending *e, const struct ab_program *p,
                   struct ab_program_outcome *o)
 {
-    char why[200];
+    char why[800] = "";
     int status = e->wait_status;
+    enum ab_backend_status of_server = w->server.asked != NULL
+                                           ? ab_server_judge(&w->server, status, why, sizeof why)
+                                           : AB_BACKEND_OK;
     if (e->end == AB_END_DEADLINE) {
         snprintf(why, sizeof why, "ran longer than --timeout %s and was stopped%s",
                  AB_TIME((double)p->timeout_ns), e->ignored_term ? "; it ignored SIGTERM" : "");
         set_status(o, AB_BACKEND_TIMEOUT, why, w);
-    } else if (WIFSIGNALED(status)) {
+    } else if (of_server != AB_BACKEND_OK) {
+        set_status(o, e->oom_killed ? AB_BACKEND_OOM : of_server, why, w);
+    } else if (w->server.asked == NULL && WIFSIGNALED(status)) {
         snprintf(why, sizeof why, "the program was ended by signal %d (%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
         set_status(o, e->oom_killed ? AB_BACKEND_OOM : AB_BACKEND_CRASHED, why, w);
-    } else if (WEXITSTATUS(status) != 0) {
+    } else if (w->server.asked == NULL && WEXITSTATUS(status) != 0) {
         snprintf(why, sizeof why, "the program failed: exit status %d", WEXITSTATUS(status));
         set_status(o, AB_BACKEND_FAILED_CHECK, why, w);
     } else if (w->doubt[0] != 0) {
@@ -358,6 +281,23 @@ static double peak_of(const struct watched *w, const struct ab_ending *e)
     return w->processes.is_blind || !(peak > 0) ? (double)NAN : peak;
 }
 
+/* Its time is that of its load, its CPU time is without that of the load. */
+static void take_server(const struct watched *w, const struct ab_ending *e,
+                        struct ab_program_outcome *o)
+{
+    const struct ab_server_run *run = &w->server;
+    const struct rusage none = {.ru_minflt = 0};
+    subtract_usage(&none, &e->usage, o);
+    o->wall_ns = run->load_ns;
+    o->ready_ns = run->ready_ns;
+    o->loaded_bytes = w->loaded_bytes;
+    o->rested_bytes = w->rested_bytes;
+    o->resident_mean_bytes = w->mean_bytes;
+    memcpy(o->named, run->values, sizeof o->named);
+    if (run->is_beside_running) /* what was ended of the load is not of the program */
+        o->n_left = 0;
+}
+
 static enum ab_status supervise(struct watched *w, const struct ab_program *program,
                                 const struct rusage *before, struct ab_program_outcome *o,
                                 struct ab_err *err)
@@ -369,6 +309,9 @@ static enum ab_status supervise(struct watched *w, const struct ab_program *prog
     w->fds[FD_EXITS] = (struct pollfd){.fd = w->started.listener, .events = POLLIN};
     w->fds[FD_STDOUT] = (struct pollfd){.fd = w->out.read_fd, .events = POLLIN};
     w->fds[FD_STDERR] = (struct pollfd){.fd = w->errors.read_fd, .events = POLLIN};
+    for (unsigned i = FD_BESIDE; i < N_FDS; i++)
+        w->fds[i].fd = -1;
+    ab_server_started(&w->server, w->started.pid, w->started.begin_ns);
     check_program(w);
     struct ab_ending e = ab_supervise_watched(w->started.pid, deadline, &watch);
     getrusage(RUSAGE_CHILDREN, &after);
@@ -384,6 +327,8 @@ static enum ab_status supervise(struct watched *w, const struct ab_program *prog
     o->resident_peak_bytes = peak_of(w, &e);
     if (!w->processes.is_blind)
         o->curve = w->curve;
+    if (w->server.asked != NULL)
+        take_server(w, &e, o);
     judge(w, &e, program, o);
     return AB_OK;
 }
@@ -416,14 +361,14 @@ static enum ab_status start(struct watched *w, const struct ab_program *program,
                             struct ab_err *err)
 {
     char **envp = environment_of(w->c);
-    struct program_start s = {.path = program->path,
-                              .argv = program->argv,
-                              .envp = envp,
-                              .stdin_fd = stdin_fd,
-                              .stdout_fd = w->out.write_fd,
-                              .stderr_fd = w->errors.write_fd,
-                              .is_watched = true};
-    enum ab_status status = program_start(&s, &w->started, err);
+    struct ab_program_start s = {.path = program->path,
+                                 .argv = program->argv,
+                                 .envp = envp,
+                                 .stdin_fd = stdin_fd,
+                                 .stdout_fd = w->out.write_fd,
+                                 .stderr_fd = w->errors.write_fd,
+                                 .is_watched = true};
+    enum ab_status status = ab_program_start(&s, &w->started, err);
     ab_environment_free(envp);
     ab_program_output_started(&w->out);
     ab_program_output_started(&w->errors);
@@ -434,8 +379,14 @@ enum ab_status ab_program_run(const struct ab_program *program, const struct ab_
                               struct ab_proof_cache *cache, struct ab_program_outcome *out,
                               struct ab_err *err)
 {
-    struct ab_program_outcome o = {.status = AB_BACKEND_OK};
-    struct watched w = {.c = c, .cache = cache, .started.listener = -1};
+    struct ab_program_outcome o = {
+        .status = AB_BACKEND_OK, .ready_ns = NAN, .loaded_bytes = NAN, .rested_bytes = NAN};
+    struct watched w = {.c = c,
+                        .cache = cache,
+                        .started.listener = -1,
+                        .loaded_bytes = NAN,
+                        .rested_bytes = NAN,
+                        .mean_bytes = NAN};
     struct rusage before;
     int stdin_fd = -1;
     w.out.read_fd = w.out.write_fd = w.errors.read_fd = w.errors.write_fd = -1;
@@ -444,6 +395,10 @@ enum ab_status ab_program_run(const struct ab_program *program, const struct ab_
         status = ab_program_output_open(&w.out, true, err);
     if (status == AB_OK)
         status = ab_program_output_open(&w.errors, false, err);
+    if (status == AB_OK && program->server != NULL) {
+        w.rest_ns = program->is_trial ? 0 : program->server->rest_ns;
+        status = ab_server_begin(program->server, &w.server, err);
+    }
     getrusage(RUSAGE_CHILDREN, &before);
     if (status == AB_OK && (status = start(&w, program, stdin_fd, err)) == AB_OK)
         status = supervise(&w, program, &before, &o, err);
@@ -455,41 +410,10 @@ enum ab_status ab_program_run(const struct ab_program *program, const struct ab_
     ab_program_output_fini(&w.errors);
     ab_processes_fini(&w.processes);
     ab_run_delays_fini(&w.run_delays);
+    ab_server_run_fini(&w.server);
     if (status == AB_OK)
         *out = o;
     return status;
-}
-
-enum ab_status ab_program_prepare(const char *command, int fd, uint64_t timeout_ns,
-                                  struct ab_err *err)
-{
-    const char *argv[] = {"sh", "-c", command, NULL};
-    struct ab_program_started started;
-    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    struct program_start s = {.path = "/bin/sh",
-                              .argv = argv,
-                              .envp = environ,
-                              .stdin_fd = null,
-                              .stdout_fd = fd,
-                              .stderr_fd = fd};
-    enum ab_status status = null < 0 ? ab_fail_errno(err, AB_SYSTEM, "cannot open /dev/null")
-                                     : program_start(&s, &started, err);
-    if (null >= 0)
-        close(null);
-    if (status != AB_OK)
-        return status;
-    struct ab_ending e = ab_supervise(
-        started.pid, timeout_ns == 0 ? UINT64_MAX : started.begin_ns + timeout_ns, UINT64_MAX);
-    if (e.end == AB_END_INTERRUPTED)
-        return ab_fail(err, AB_INTERRUPTED, "interrupted");
-    if (e.end == AB_END_DEADLINE)
-        return ab_fail(err, AB_SYSTEM, "--prepare ran longer than --timeout");
-    if (WIFSIGNALED(e.wait_status))
-        return ab_fail(err, AB_SYSTEM, "--prepare was ended by signal %d", WTERMSIG(e.wait_status));
-    if (WEXITSTATUS(e.wait_status) != 0)
-        return ab_fail(err, AB_SYSTEM, "--prepare failed: exit status %d",
-                       WEXITSTATUS(e.wait_status));
-    return AB_OK;
 }
 
 /* Joins neighbours as points run out. */
@@ -641,7 +565,8 @@ static void add_children(struct ab_processes *t, const char *task, uint64_t now_
         t->is_blind = t->is_blind || access(path, F_OK) != 0;
     char *s = text, *end;
     for (long pid; (pid = strtol(s, &end, 10)) > 0 && end != s; s = end)
-        if (!ab_supervise_is_inherited((pid_t)pid))
+        if (!ab_supervise_is_inherited((pid_t)pid) &&
+            (t->others == 0 || getpgid((pid_t)pid) != t->others))
             add(t, (pid_t)pid, now_ns);
 }
 
@@ -807,107 +732,4 @@ void ab_run_delays_fini(struct ab_run_delays *d)
 {
     free(d->ends);
     *d = (struct ab_run_delays){0};
-}
-
-/* Reads pipes without blocking and never keeps more than one buffer of what comes. */
-
-enum { PIPE_BYTES = 1 << 20, BUFFER_BYTES = 1 << 16, READS_AT_ONCE = 64 };
-
-enum ab_status ab_program_output_open(struct ab_program_output *o, bool is_hashed,
-                                      struct ab_err *err)
-{
-    int ends[2];
-    *o = (struct ab_program_output){.read_fd = -1, .write_fd = -1};
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return ab_fail_errno(err, AB_SYSTEM, "cannot start the program: pipe");
-    o->read_fd = ends[0];
-    o->write_fd = ends[1];
-    fcntl(o->read_fd, F_SETFL, O_NONBLOCK);
-    fcntl(o->read_fd, F_SETPIPE_SZ, PIPE_BYTES); /* it need not wait for us so often */
-    if (!is_hashed)
-        return AB_OK;
-    o->hash = XXH3_createState();
-    if (o->hash == NULL)
-        return ab_fail(err, AB_SYSTEM, "out of memory");
-    XXH3_128bits_reset(o->hash);
-    return AB_OK;
-}
-
-void ab_program_output_started(struct ab_program_output *o)
-{
-    close(o->write_fd);
-    o->write_fd = -1;
-}
-
-static void keep_tail(struct ab_program_output *o, const char *bytes, size_t n)
-{
-    const size_t most = AB_OUTPUT_TAIL;
-    if (n > most) {
-        bytes += n - most;
-        n = most;
-    }
-    size_t kept = o->n_tail + n > most ? most - n : o->n_tail;
-    memmove(o->tail, o->tail + o->n_tail - kept, kept);
-    memcpy(o->tail + kept, bytes, n);
-    o->n_tail = kept + n;
-    o->tail[o->n_tail] = 0;
-}
-
-void ab_program_output_take(struct ab_program_output *o)
-{
-    static char buffer[BUFFER_BYTES];
-    for (int i = 0; i < READS_AT_ONCE && o->read_fd >= 0; i++) {
-        ssize_t n = read(o->read_fd, buffer, sizeof buffer);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return;
-        if (n == 0) {
-            close(o->read_fd);
-            o->read_fd = -1;
-            return;
-        }
-        o->bytes += (uint64_t)n;
-        if (o->hash != NULL)
-            XXH3_128bits_update(o->hash, buffer, (size_t)n);
-        else
-            keep_tail(o, buffer, (size_t)n);
-    }
-}
-
-struct ab_output_digest ab_program_output_finish(struct ab_program_output *o)
-{
-    uint64_t before;
-    do {
-        before = o->bytes;
-        ab_program_output_take(o);
-    } while (o->bytes > before);
-    struct ab_output_digest d = {.bytes = o->bytes};
-    if (o->hash != NULL) {
-        XXH128_hash_t h = XXH3_128bits_digest(o->hash);
-        d.high = h.high64;
-        d.low = h.low64;
-    }
-    return d;
-}
-
-const char *ab_program_output_says(const struct ab_program_output *o, char *buf, size_t cap)
-{
-    char line[AB_OUTPUT_TAIL + 1];
-    memcpy(line, o->tail, sizeof line);
-    for (size_t n = o->n_tail; n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'); n--)
-        line[n - 1] = 0;
-    const char *last = strrchr(line, '\n');
-    return ab_text_printable(buf, cap, last != NULL ? last + 1 : line);
-}
-
-void ab_program_output_fini(struct ab_program_output *o)
-{
-    if (o->read_fd >= 0)
-        close(o->read_fd);
-    if (o->write_fd >= 0)
-        close(o->write_fd);
-    XXH3_freeState(o->hash);
-    o->read_fd = o->write_fd = -1;
-    o->hash = NULL;
 }

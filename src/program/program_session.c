@@ -61,6 +61,7 @@ static enum ab_status run_case(struct state *st, const struct ab_program_case *c
 {
     const struct ab_program_plan *p = st->plan;
     uint32_t backend = st->running;
+    struct ab_program program = p->program;
     struct ab_progress progress = {
         .round = round,
         .n_rounds = is_preflight ? 0 : p->rounds,
@@ -70,12 +71,13 @@ static enum ab_status run_case(struct state *st, const struct ab_program_case *c
         .total = st->total,
     };
     enum ab_status status = AB_OK;
+    program.is_trial = is_preflight;
     if (p->progress != NULL)
         p->progress(p->user, &progress);
     if (p->prepare != NULL)
         status = ab_program_prepare(p->prepare, p->prepare_fd, p->program.timeout_ns, err);
     if (status == AB_OK)
-        status = ab_program_run(&p->program, c, &st->cache, out, err);
+        status = ab_program_run(&program, c, &st->cache, out, err);
     if (status == AB_OK && out->n_left > st->summary->n_left)
         st->summary->n_left = out->n_left;
     st->done++;
@@ -176,6 +178,11 @@ static void add_result(struct state *st, uint32_t backend, uint32_t round,
     r->run_delay_ns = run->run_delay_ns;
     r->resident_peak_bytes = run->resident_peak_bytes;
     r->resident_mean_bytes = run->resident_mean_bytes;
+    r->ready_ns = run->ready_ns;
+    r->resident_loaded_bytes = run->loaded_bytes;
+    r->resident_rested_bytes = run->rested_bytes;
+    if (st->plan->program.server != NULL)
+        memcpy(r->named, run->named, sizeof r->named);
     r->faults_minor = run->faults_minor;
     r->faults_major = (double)run->faults_major;
     r->switches_voluntary = (double)run->switches_voluntary;

@@ -622,6 +622,46 @@ static const struct ab_member combination_members[] = {
 const struct ab_record ab_combination_record = AB_RECORD_OF(struct ab_combination,
                                                             combination_members);
 
+/* Names of the user for numbers that the load of a server printed, and which direction is good. */
+static const char *const better_names[] = {
+    [AB_FIELD_LOWER] = "lower", [AB_FIELD_HIGHER] = "higher"};
+static const struct ab_member named_members[] = {
+    AB_TEXT("name", struct ab_field, name),
+    AB_TEXT("unit", struct ab_field, unit, .flags = AB_SHOWN),
+    AB_NAME("better", struct ab_field, better, 2, .names = better_names),
+};
+AB_TABLE(named, struct ab_field);
+
+static json_t *write_metrics(const struct ab_writing *x)
+{
+    const struct ab_session *s = x->record;
+    json_t *list = s->n_named > 0 ? json_array() : NULL;
+    for (uint32_t i = 0; i < s->n_named; i++)
+        ab_json_append(list, ab_record_json(&named_record, s->named[i], s));
+    return list;
+}
+
+static void read_metrics(const struct ab_reading *x)
+{
+    struct ab_session *s = x->record;
+    if (!ab_json_has(x->r, x->o, x->m->key))
+        return;
+    struct ab_json_node list = ab_json_array(x->r, x->o, x->m->key);
+    size_t n = ab_json_count(x->r, &list, AB_NAMED_MAX);
+    for (size_t i = 0; i < n && x->r->status == AB_OK; i++) {
+        struct ab_json_node item = ab_json_item_object(x->r, &list, i);
+        struct ab_field field = {.name = ""};
+        ab_record_read(x->r, &item, &named_record, &field, x->context);
+        if (x->r->status != AB_OK)
+            return;
+        s->named[i] = ab_named_field(field.name, field.better);
+        if (s->named[i] == NULL)
+            ab_json_fail(x->r, &item, "is one of more than %d different metrics", AB_NAMED_MAX);
+        else
+            s->n_named++;
+    }
+}
+
 static const struct ab_member config_members[] = {
     AB_TEXT("kind", struct ab_session, kind),
     AB_TEXT("name", struct ab_session, name),
@@ -643,6 +683,7 @@ static const struct ab_member config_members[] = {
     AB_RECORD("stopping", struct ab_session, stopping, &stopping_record, .has = has_stopping,
               .flags = AB_LATER),
     AB_PART(&resumption_record, .flags = AB_LATER),
+    RULE("metrics", write_metrics, read_metrics),
     AB_INDEX("cpu", struct ab_session, cpu),
     SHARD(struct ab_session),
     AB_LIST("parts", struct ab_session, parts, n_parts, AB_SHARDS_MAX, .record = &part_record,
@@ -854,7 +895,7 @@ static const struct ab_member field_members[] = {
 #define FIELDS(g) AB_RECORD_OF(struct ab_result, field_members, .group = AB_FIELD_##g)
 static const struct ab_record each_record = FIELDS(EACH), quantile_record = FIELDS(QUANTILE),
                               all_record = FIELDS(ALL), tail_numbers_record = FIELDS(TAIL),
-                              program_record = FIELDS(PROGRAM);
+                              program_numbers_record = FIELDS(PROGRAM);
 
 /* Of what a result does not have nothing is known. */
 static void forget_fields(const struct ab_reading *x)
@@ -924,6 +965,34 @@ static bool is_exec(const void *record, const void *session)
 {
     return ab_session_is_exec(session) && ((const struct ab_result *)record)->op == AB_OP_ALL;
 }
+
+/* What the user named; nothing where there is nothing. */
+static json_t *write_named(const struct ab_writing *x)
+{
+    const struct ab_session *s = x->context;
+    const struct ab_result *result = x->record;
+    json_t *o = s->n_named > 0 ? json_object() : NULL;
+    for (uint32_t i = 0; i < s->n_named; i++)
+        ab_json_put(o, s->named[i]->name, ab_json_real(ab_field_f64(s->named[i], result)));
+    return o;
+}
+
+static void read_named(const struct ab_reading *x)
+{
+    const struct ab_session *s = session_of(x);
+    struct ab_result *result = x->record;
+    if (s->n_named == 0)
+        return;
+    struct ab_json_node o = ab_json_object(x->r, x->o, x->m->key);
+    for (uint32_t i = 0; i < s->n_named && x->r->status == AB_OK; i++)
+        result->named[ab_named_slot(s->named[i])] = ab_json_number(x->r, &o, s->named[i]->name);
+}
+
+static const struct ab_member program_members[] = {
+    AB_PART(&program_numbers_record),
+    RULE("metrics", write_named, read_named),
+};
+AB_TABLE(program, struct ab_result);
 
 static const struct ab_member result_members[] = {
     RULE(NULL, NULL, forget_fields),
@@ -1623,6 +1692,11 @@ static json_t *write_ratios(const struct ab_writing *x)
         add_ratio(s, list, row, ab_session_speed(s, base, i, NULL));
         row.metric = "rss_peak_bytes";
         add_ratio(s, list, row, ab_session_rss_ratio(s, i, base));
+        for (uint32_t k = 0; k < s->n_named; k++) {
+            struct ab_metric m = {.phase = AB_PROGRAM_PHASE, .op = AB_OP_ALL, .field = s->named[k]};
+            row.metric = s->named[k]->name;
+            add_ratio(s, list, row, ab_metric_ratio(s, i, base, &m).effect);
+        }
         row.metric = "ns_per_op";
         for (uint32_t p = 0; p < s->n_phases; p++) {
             row.phase = s->phases[p];
@@ -1835,6 +1909,9 @@ const struct ab_record ab_session_record = AB_RECORD_OF(struct ab_session, docum
 void ab_session_settle(struct ab_session *s)
 {
     ab_record_settle(&ab_session_record, s);
+    for (uint32_t i = 0; i < s->n_results; i++)
+        for (uint32_t k = 0; k < AB_NAMED_MAX; k++)
+            s->results[i].named[k] = ab_number_settle(s->results[i].named[k]);
     for (uint32_t i = 0; i < s->n_memory; i++)
         for (uint32_t h = 0; h < AB_PLACEMENT_HEAPS_MAX; h++)
             ab_record_settle(&heap_memory_record, &s->memory[i].heaps[h]);

@@ -120,6 +120,10 @@ extern const double ab_quantile_values[AB_QUANTILE_COUNT];
 #define AB_OP_ALL AB_OP_KIND_COUNT
 const char *ab_result_op_name(unsigned op); /* "alloc" … "reset", "all" */
 
+/* Numbers that the user names, of the load of a server: so many at most. */
+enum { AB_NAMED_MAX = 16, AB_NAMED_BYTES = 64 };
+struct ab_field;
+
 struct ab_worst_op {
     double ns;
     uint32_t position;  /* index in the tape */
@@ -149,7 +153,8 @@ struct ab_result {
 #include "result/result_fields.def"
 #undef AB_FIELD
     double quantiles[AB_QUANTILE_COUNT];
-    struct ab_hdr *hdr; /* in ns; owned by the session; never NULL */
+    double named[AB_NAMED_MAX]; /* ab_named_field */
+    struct ab_hdr *hdr;         /* in ns; owned by the session; never NULL */
     uint32_t n_worst;
     struct ab_worst_op worst[AB_WORST_MAX]; /* slowest first; latency and tail pass */
 };
@@ -519,6 +524,8 @@ struct ab_session {    /* everything about one command's measurements */
     uint32_t n_size_classes;
     struct ab_heap_part *heap_parts;
     uint32_t n_heap_parts;
+    const struct ab_field *named[AB_NAMED_MAX]; /* n_named; in the order of the user */
+    uint32_t n_named;
     struct ab_window *windows;
     uint32_t n_windows;
     struct ab_iterations *iterations;

@@ -7,6 +7,8 @@
 #include "base/bits.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 const struct ab_field ab_fields[] = {
 #define AB_FIELD(g, n, m, t, u, b, s, d) \
@@ -22,6 +24,51 @@ const struct ab_field ab_fields[] = {
 #undef AB_FIELD
 };
 const size_t ab_field_count = AB_ARRAY_LEN(ab_fields);
+
+static struct ab_field named[AB_NAMED_MAX];
+static char names[AB_NAMED_MAX][AB_NAMED_BYTES];
+static size_t n_named;
+
+/* "requests_per_s" is in no unit of time. */
+static bool is_rate(const char *name)
+{
+    return strstr(name, "_per_") != NULL;
+}
+
+static const char *unit_of_name(const char *name)
+{
+    static const char *const units[] = {"ns", "us", "ms", "s", "bytes", "percent"};
+    const char *last = strrchr(name, '_');
+    for (size_t i = 0; last != NULL && i < AB_ARRAY_LEN(units); i++)
+        if (strcmp(last + 1, units[i]) == 0)
+            return is_rate(name) ? "number" : units[i];
+    return "number";
+}
+
+const struct ab_field *ab_named_field(const char *name, enum ab_field_better better)
+{
+    for (size_t i = 0; i < n_named; i++)
+        if (strcmp(names[i], name) == 0 && named[i].better == better)
+            return &named[i];
+    if (n_named == AB_NAMED_MAX || strlen(name) >= AB_NAMED_BYTES)
+        return NULL;
+    snprintf(names[n_named], sizeof names[n_named], "%s", name);
+    named[n_named] = (struct ab_field){.name = names[n_named],
+                                       .json_key = names[n_named],
+                                       .unit = unit_of_name(name),
+                                       .doc = "printed by the load",
+                                       .group = AB_FIELD_PROGRAM,
+                                       .type = AB_FIELD_F64,
+                                       .better = better,
+                                       .offset = offsetof(struct ab_result, named) +
+                                                 n_named * sizeof(double)};
+    return &named[n_named++];
+}
+
+size_t ab_named_slot(const struct ab_field *field)
+{
+    return (size_t)(field - named);
+}
 
 const struct ab_memory_field ab_memory_fields[] = {
 #define AB_MEMORY_FIELD(n, m, u, b, d) \
@@ -64,6 +111,8 @@ void ab_fields_forget(struct ab_result *result, enum ab_field_group group)
     for (size_t i = 0; i < ab_field_count; i++)
         if (ab_fields[i].group == group && ab_fields[i].type == AB_FIELD_F64)
             *(double *)((char *)result + ab_fields[i].offset) = NAN;
+    for (size_t i = 0; group == AB_FIELD_PROGRAM && i < AB_NAMED_MAX; i++)
+        result->named[i] = NAN;
 }
 
 void ab_fields_forget_all(struct ab_result *result)

@@ -43,6 +43,13 @@ struct ab_field {
 extern const struct ab_field ab_fields[];
 extern const size_t ab_field_count;
 
+/* A number that the user names (exec --metric), a field of the group PROGRAM: the same for the same
+ * name and direction as long as the process lives, also of several results. Its unit is ns, us, ms, s, bytes or
+ * percent where the name ends so, else "number". NULL: there are AB_NAMED_MAX others. */
+const struct ab_field *ab_named_field(const char *name, enum ab_field_better better);
+/* Its index in ab_result.named. */
+size_t ab_named_slot(const struct ab_field *field);
+
 /* Does this result have the number at all? Not: throughput of one kind of op, the tail where no
  * tail pass ran, an F64 that is NaN, a U64 that is UINT64_MAX, latencies of nothing. */
 bool ab_field_exists(const struct ab_field *field, const struct ab_result *result);

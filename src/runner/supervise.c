@@ -275,6 +275,7 @@ static struct ab_ending supervise(pid_t worker, uint64_t deadline_ns, uint64_t m
     close(pidfd);
     while (wait4(worker, &ending.wait_status, 0, &usage) < 0 && errno == EINTR)
         ;
+    ending.usage = usage;
     ending.maxrss_bytes = (uint64_t)usage.ru_maxrss << 10;
     if (ending.end == AB_END_ITSELF && was_stopped_with_us(ending.wait_status))
         ending.end = AB_END_INTERRUPTED;

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 enum ab_end { /* why a worker ended */
@@ -31,6 +32,7 @@ struct ab_ending {
     uint64_t rss_bytes;    /* last seen, of AB_END_MEMORY */
     uint64_t gone_ns;      /* ab_clock_now_ns when its end was seen */
     uint64_t maxrss_bytes; /* ru_maxrss of it and of the children it waited for */
+    struct rusage usage;   /* … and all else of these */
 };
 
 /* Who looks on while a process runs: also while it is being ended, when it may still need answers

@@ -56,6 +56,8 @@ struct ab_gate_scope {
     size_t n_backends;
     const char *const *known; /* names that are no mistake even where the session lacks them */
     size_t n_known;
+    const struct ab_field *const *named; /* numbers that the user has named */
+    size_t n_named;
     bool is_exec;    /* of a real program: its own statistics, and no memory pass */
     bool is_partial; /* which back ends will run is not known: any name will do */
 };

@@ -259,6 +259,9 @@ static const struct ab_field *find_field(const struct parser *p, struct span x)
     for (size_t i = 0; i < ab_field_count; i++)
         if (is_measured(p, &ab_fields[i]) && is_word(x, ab_fields[i].name))
             return &ab_fields[i];
+    for (size_t i = 0; i < p->scope->n_named; i++)
+        if (is_word(x, p->scope->named[i]->name))
+            return p->scope->named[i];
     return NULL;
 }
 
@@ -337,6 +340,8 @@ static bool read_stat(struct parser *p, struct span op, struct span stat)
     if (m->field == NULL && find_memory_field(p, stat) != NULL)
         return fail_place(p, op, stat, "is a memory statistic", "memory");
     if (m->field == NULL) {
+        for (size_t i = 0; i < p->scope->n_named && m->op == AB_OP_ALL; i++)
+            add_name(&names, p->scope->named[i]->name);
         for (size_t i = 0; i < ab_field_count; i++)
             if (is_measured(p, &ab_fields[i]) &&
                 (m->op == AB_OP_ALL || ab_fields[i].group != AB_FIELD_ALL))
@@ -624,24 +629,35 @@ static bool is_size(const struct parser *p)
     return has_unit(p, "bytes") || has_unit(p, "bytes/h");
 }
 
+/* How many ns the unit of a metric that the user named has; 0 = it is none of time. */
+static double ns_of_unit(const struct parser *p)
+{
+    return has_unit(p, "ns")   ? 1
+           : has_unit(p, "us") ? 1e3
+           : has_unit(p, "ms") ? 1e6
+           : has_unit(p, "s")  ? 1e9
+                               : 0;
+}
+
 static bool read_size(struct parser *p, struct span x, double *out)
 {
     bool is_percent = has_unit(p, "percent");
     bool is_fraction = is_percent || has_unit(p, "x live") || has_unit(p, "instructions") ||
-                       has_unit(p, "MiB h");
+                       has_unit(p, "MiB h") || has_unit(p, "number");
+    double ns = ns_of_unit(p);
     struct ab_number number;
     const char *bad = ab_units_parse(x.s, x.n,
-                                     has_unit(p, "ns") ? AB_UNIT_TIME_REAL
-                                     : is_size(p)      ? AB_UNIT_BYTES_REAL
-                                     : is_fraction     ? AB_UNIT_FRACTION
-                                                       : AB_UNIT_COUNT,
+                                     ns > 0        ? AB_UNIT_TIME_REAL
+                                     : is_size(p)  ? AB_UNIT_BYTES_REAL
+                                     : is_fraction ? AB_UNIT_FRACTION
+                                                   : AB_UNIT_COUNT,
                                      &number);
     if (bad == NULL && is_percent && x.s[x.n - 1] != '%')
         bad = "expected a percentage such as 5%";
     if (bad != NULL)
         return fail(p, x, "'%s' cannot bound %s: %s", SHOWN(x), ab_metric_name(&p->gate.metric),
                     bad);
-    *out = is_percent ? number.value * 100 : number.value;
+    *out = is_percent ? number.value * 100 : ns > 0 ? number.value / ns : number.value;
     return true;
 }
 

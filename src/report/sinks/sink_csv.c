@@ -88,6 +88,10 @@ static void put_whole(FILE *to, const struct ab_session *s, uint32_t backend, ui
 static void put_result(FILE *to, const struct ab_session *s, const struct ab_result *r)
 {
     struct row row = row_of(s, r->backend, r->round, r->phase, ab_result_op_name(r->op));
+    for (uint32_t i = 0; i < s->n_named; i++)
+        if (ab_field_exists(s->named[i], r))
+            put_number(to, &row, s->named[i]->name, ab_field_f64(s->named[i], r),
+                       s->named[i]->unit);
     for (size_t i = 0; i < ab_field_count; i++) {
         const struct ab_field *f = &ab_fields[i];
         if (!ab_field_exists(f, r))

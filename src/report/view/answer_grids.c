@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "report/format.h"
+#include "report/view/program.h"
 #include "report/view/view.h"
 
 #include <math.h>
@@ -65,11 +66,13 @@ void ab_ranking_grid(const struct ab_view *v, struct ab_grid *g)
 {
     const struct ab_session *s = v->session;
     bool is_exec = ab_session_is_exec(s); /* in a program no call is timed */
+    const char *time = ab_program_is_server(s) ? "#time of load"
+                       : is_exec               ? "#wall time"
+                                               : "#whole run";
     uint32_t base = v->ranking.base;
     *g = (struct ab_grid){.session = s,
                           .rows_are = "allocator",
-                          .columns = {[TIME] = {is_exec ? "wall time" : "whole run", 0,
-                                                is_exec ? "#wall time" : "#whole run"},
+                          .columns = {[TIME] = {&time[1], 0, time},
                                       [P99] = {"p99", 3, is_exec ? NULL : "#p99"},
                                       [P999] = {"p99.9", 2, is_exec ? NULL : "#p99.9"},
                                       [PEAK] = {"peak", 1, "#peak"}},

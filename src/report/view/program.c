@@ -10,6 +10,7 @@
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/view/view.h"
+#include "result/session.h"
 #include "stats/metric.h"
 
 #include <math.h>
@@ -23,6 +24,11 @@ const struct ab_field *ab_program_field(const char *name)
         if (strcmp(ab_fields[i].name, name) == 0)
             return &ab_fields[i];
     return NULL;
+}
+
+bool ab_program_is_server(const struct ab_session *s)
+{
+    return ab_session_setting(s, "server") != NULL;
 }
 
 void ab_program_rounds(const struct ab_session *s, uint32_t backend, const struct ab_field *field,
@@ -307,11 +313,14 @@ static const struct {
     {"system_ns", "system CPU time", true},
     {"resident_peak_bytes", "peak memory", false},
     {"resident_mean_bytes", "mean memory", false},
+    {"resident_loaded_bytes", "memory at the end of the load", false},
+    {"resident_rested_bytes", "memory after the rest", false},
     {"faults_minor", "minor page faults", false},
     {"faults_major", "major page faults", true},
     {"switches_voluntary", "voluntary context switches", true},
     {"switches_involuntary", "involuntary context switches", true},
     {"run_delay_ns", "waits for a CPU", true},
+    {"ready_ns", "start, until it is ready", true},
 };
 
 enum { MEDIAN, VERSUS };
@@ -360,10 +369,19 @@ static bool add_metric(struct ab_grid *g, const struct ab_view *v, const char *t
         else
             put_factor(g, &value.ratio);
         if (ab_effect_is_clear(&value.ratio) && field->better != AB_FIELD_NEITHER)
-            row->emphasis = value.ratio.ratio < 1 ? AB_GOOD : AB_BAD;
+            row->emphasis = (value.ratio.ratio < 1) == (field->better == AB_FIELD_LOWER) ? AB_GOOD
+                                                                                         : AB_BAD;
     }
     g->n_rows = is_any ? g->n_rows : before; /* cells of numbers and texts hold nothing */
     return is_any;
+}
+
+/* What a program that ends by itself does not have. */
+static bool is_of_server(const struct ab_field *field)
+{
+    return field->offset == offsetof(struct ab_result, ready_ns) ||
+           field->offset == offsetof(struct ab_result, resident_loaded_bytes) ||
+           field->offset == offsetof(struct ab_result, resident_rested_bytes);
 }
 
 static void fill_sections(const struct ab_view *v, bool has_details, struct ab_grid *g)
@@ -374,10 +392,12 @@ static void fill_sections(const struct ab_view *v, bool has_details, struct ab_g
         .session = v->session, .columns = {[MEDIAN] = {"median"}}, .n_columns = VERSUS + 1};
     if (is_compared)
         g->columns[VERSUS].title = ab_grid_versus(g, "vs", v->ranking.base, 20);
+    for (uint32_t i = 0; i < v->session->n_named; i++)
+        add_metric(g, v, v->session->named[i]->name, v->session->named[i]);
     for (size_t i = 0; i < AB_ARRAY_LEN(metrics); i++) {
         const struct ab_field *field = ab_program_field(metrics[i].field);
-        if (field == NULL || (metrics[i].is_detail && !has_details) ||
-            add_metric(g, v, metrics[i].title, field))
+        if (field == NULL || (is_of_server(field) && !ab_program_is_server(v->session)) ||
+            (metrics[i].is_detail && !has_details) || add_metric(g, v, metrics[i].title, field))
             continue;
         ab_text_addf(&unknown, "%s%s%s", unknown.n > 0 ? ", " : "not known: ", metrics[i].title,
                      strcmp(metrics[i].field, "resident_mean_bytes") == 0
@@ -405,28 +425,41 @@ static void put_number(struct ab_grid *g, unsigned column, const struct ab_field
                                         ab_view_factor_interval(interval, sizeof interval, &f));
 }
 
+/* Those that a server alone has come last. */
+static const struct column {
+    const char *field, *title;
+} columns[] = {{"cpu_ns", "#CPU time"},
+               {"resident_peak_bytes", "#peak"},
+               {"resident_mean_bytes", "#mean"},
+               {"faults_minor", "#minor faults"},
+               {"resident_loaded_bytes", "#after load"},
+               {"resident_rested_bytes", "#after rest"}};
+enum { OF_SERVER = 2 };
+
 static void fill_columns(const struct ab_view *v, struct ab_grid *g)
 {
-    static const struct {
-        const char *field, *title;
-    } columns[] = {{"cpu_ns", "#CPU time"},
-                   {"resident_peak_bytes", "#peak"},
-                   {"resident_mean_bytes", "#mean"},
-                   {"faults_minor", "#minor faults"}};
-    *g = (struct ab_grid){
-        .session = v->session, .rows_are = "allocator", .n_columns = AB_ARRAY_LEN(columns)};
-    for (unsigned c = 0; c < g->n_columns; c++)
-        g->columns[c].in_html = columns[c].title;
+    const struct ab_field *fields[AB_GRID_COLUMNS_MAX];
+    const struct ab_session *s = v->session;
+    unsigned n = AB_ARRAY_LEN(columns) - (ab_program_is_server(s) ? 0 : OF_SERVER);
+    *g = (struct ab_grid){.session = s, .rows_are = "allocator"};
+    for (uint32_t i = 0; i < s->n_named && g->n_columns + n < AB_GRID_COLUMNS_MAX; i++) {
+        fields[g->n_columns] = s->named[i];
+        g->columns[g->n_columns++].in_html = ab_view_texts_addf(&g->texts, "#%s",
+                                                                s->named[i]->name);
+    }
+    for (unsigned c = 0; c < n; c++) {
+        fields[g->n_columns] = ab_program_field(columns[c].field);
+        g->columns[g->n_columns++].in_html = columns[c].title;
+    }
     for (uint32_t i = 0; i < v->ranking.n_rows; i++) {
         const uint32_t backend = v->ranking.rows[i].backend;
-        if (!ab_view_shows(v->session, backend))
+        if (!ab_view_shows(s, backend))
             continue;
         ab_grid_add_backend(g, backend)->emphasis = AB_PLAIN;
         for (unsigned c = 0; c < g->n_columns; c++) {
-            const struct ab_field *field = ab_program_field(columns[c].field);
             struct ab_program_value value;
-            ab_program_value_of(v->session, backend, v->ranking.base, field, &value);
-            put_number(g, c, field, &value);
+            ab_program_value_of(s, backend, v->ranking.base, fields[c], &value);
+            put_number(g, c, fields[c], &value);
         }
     }
 }

@@ -14,6 +14,9 @@
 /* The field of results of this name; NULL = none. */
 const struct ab_field *ab_program_field(const char *name);
 
+/* Did it run with --server? Its time is then that of its load. */
+bool ab_program_is_server(const struct ab_session *s);
+
 /* Of one back end, by round; NaN = n/a. */
 void ab_program_rounds(const struct ab_session *s, uint32_t backend, const struct ab_field *field,
                        double *out);

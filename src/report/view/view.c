@@ -44,9 +44,10 @@ static const char *title_of_program(const struct ab_session *s, struct ab_view_t
     const char *bytes = ab_session_setting(s, "output_bytes");
     if (bytes != NULL && s->n_results > 0) /* else there is none to be identical */
         snprintf(output, sizeof output, ", identical output (%.24s bytes)", AB_SHOWN(64, bytes));
-    return ab_view_texts_addf(t, "%s: the program under %u allocator%s%s; %u round%s",
-                              AB_SHOWN(2000, s->name), count_shown(s), plural(count_shown(s)),
-                              output, s->n_rounds, plural(s->n_rounds));
+    return ab_view_texts_addf(t, "%s: the %s under %u allocator%s%s; %u round%s",
+                              AB_SHOWN(2000, s->name),
+                              ab_program_is_server(s) ? "server" : "program", count_shown(s),
+                              plural(count_shown(s)), output, s->n_rounds, plural(s->n_rounds));
 }
 
 static const char *title_of(const struct ab_session *s, uint64_t n_ops, struct ab_view_texts *t)

@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Is called each time that something may have happened, and never waits: the program that is measured is
+ * watched all the time.
+ */
+#include "program/server.h"
+
+#include "base/bits.h"
+#include "base/clock.h"
+#include "base/nearest.h"
+#include "core/memory.h"
+#include "core/units_show.h"
+#include "runner/supervise.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TRY_EVERY_NS UINT64_C(5000000)
+#define RUN_EVERY_NS UINT64_C(50000000) /* a shell command is dearer than a connection */
+#define END_MOST_NS UINT64_C(30000000000)
+enum { CONNECT_MS = 50, PRINTED_MOST = 16 << 20, SHOWN = 300 };
+
+/* ---- --ready ---- */
+
+static enum ab_status add_addresses(const char *host, const char *port, int flags,
+                                    struct ab_server_ready *out, struct ab_err *err)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = flags}, *list = NULL;
+    int failed = getaddrinfo(host, port, &hints, &list);
+    if (failed != 0)
+        return ab_fail(err, AB_USAGE, "--ready '%s': %s: %s", AB_SHOWN(SHOWN, out->text),
+                       AB_SHOWN(SHOWN, host), gai_strerror(failed));
+    for (struct addrinfo *a = list; a != NULL && out->n_addresses < AB_SERVER_ADDRESSES;
+         a = a->ai_next) {
+        struct ab_server_address *to = &out->addresses[out->n_addresses++];
+        memcpy(&to->to, a->ai_addr, a->ai_addrlen);
+        to->n = a->ai_addrlen;
+    }
+    freeaddrinfo(list);
+    return AB_OK;
+}
+
+/* PORT, HOST:PORT or [HOST]:PORT. */
+static enum ab_status read_tcp(const char *text, struct ab_server_ready *out, struct ab_err *err)
+{
+    char host[256] = "", *end;
+    const char *colon = strrchr(text, ':'), *port = colon != NULL ? colon + 1 : text;
+    long number = strtol(port, &end, 10);
+    if (*port < '0' || *port > '9' || *end != 0 || number < 1 || number > 65535)
+        return ab_fail(
+            err, AB_USAGE,
+            "--ready '%s': expected tcp:PORT or tcp:HOST:PORT with a port from 1 to 65535",
+            AB_SHOWN(SHOWN, out->text));
+    if (colon != NULL)
+        snprintf(host, sizeof host, "%.*s", (int)(colon - text), text);
+    size_t n = strlen(host);
+    if (n > 2 && host[0] == '[' && host[n - 1] == ']') {
+        host[n - 1] = 0;
+        memmove(host, host + 1, n - 1);
+    }
+    if (host[0] != 0)
+        return add_addresses(host, port, 0, out, err);
+    AB_TRY(add_addresses("127.0.0.1", port, AI_NUMERICHOST, out, err));
+    return add_addresses("::1", port, AI_NUMERICHOST, out, err);
+}
+
+static enum ab_status read_unix(const char *path, struct ab_server_ready *out, struct ab_err *err)
+{
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    if (path[0] == 0 || strlen(path) >= sizeof to.sun_path)
+        return ab_fail(err, AB_USAGE, "--ready '%s': the path of a socket has 1 to %zu characters",
+                       AB_SHOWN(SHOWN, out->text), sizeof to.sun_path - 1);
+    strcpy(to.sun_path, path);
+    memcpy(&out->addresses[0].to, &to, sizeof to);
+    out->addresses[0].n = sizeof to;
+    out->n_addresses = 1;
+    return AB_OK;
+}
+
+enum ab_status ab_server_read_ready(const char *text, struct ab_server_ready *out,
+                                    struct ab_err *err)
+{
+    struct ab_server_ready r = {.text = text};
+    enum ab_status status;
+    if (strncmp(text, "tcp:", 4) == 0) {
+        status = read_tcp(text + 4, &r, err);
+    } else if (strncmp(text, "unix:", 5) == 0) {
+        status = read_unix(text + 5, &r, err);
+    } else if (strncmp(text, "cmd:", 4) == 0 && text[4] != 0) {
+        r.command = text + 4;
+        status = AB_OK;
+    } else {
+        status = ab_fail(err, AB_USAGE,
+                         "--ready '%s': expected tcp:PORT, tcp:HOST:PORT, unix:PATH or cmd:COMMAND",
+                         AB_SHOWN(SHOWN, text));
+    }
+    if (status == AB_OK)
+        *out = r;
+    return status;
+}
+
+static bool connects(const struct ab_server_address *address)
+{
+    int fd = socket(address->to.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int error = 0;
+    socklen_t n = sizeof error;
+    if (fd < 0)
+        return false;
+    bool is_there = connect(fd, (const struct sockaddr *)&address->to, address->n) == 0;
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    if (!is_there && errno == EINPROGRESS && poll(&p, 1, CONNECT_MS) == 1)
+        is_there = getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n) == 0 && error == 0;
+    close(fd);
+    return is_there;
+}
+
+static bool answers(const struct ab_server_ready *ready)
+{
+    for (unsigned i = 0; i < ready->n_addresses; i++)
+        if (connects(&ready->addresses[i]))
+            return true;
+    return false;
+}
+
+/* ---- --metric ---- */
+
+static bool is_of_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static enum ab_status check_name(const char *text, const char *name, struct ab_err *err)
+{
+    size_t n = 0;
+    while (is_of_name(name[n]))
+        n++;
+    if (n == 0 || name[n] != 0 || (name[0] >= '0' && name[0] <= '9'))
+        return ab_fail(err, AB_USAGE,
+                       "--metric '%s': a name has letters, digits and '_', and does not begin with "
+                       "a digit",
+                       AB_SHOWN(SHOWN, text));
+    for (size_t i = 0; i < ab_field_count; i++)
+        if (strcmp(ab_fields[i].name, name) == 0)
+            return ab_fail(err, AB_USAGE, "--metric '%s': %s is a metric of allocbench itself",
+                           AB_SHOWN(SHOWN, text), name);
+    return AB_OK;
+}
+
+enum ab_status ab_server_read_metric(const char *text, struct ab_server_metric *out,
+                                     struct ab_err *err)
+{
+    struct ab_server_metric m = {.text = text};
+    char name[AB_NAMED_BYTES], why[200];
+    const char *sign = strchr(text, '=');
+    if (sign == NULL)
+        return ab_fail(err, AB_USAGE,
+                       "--metric '%s': expected NAME=REGEX, or NAME+=REGEX where higher is better",
+                       AB_SHOWN(SHOWN, text));
+    bool is_higher = sign > text && sign[-1] == '+';
+    size_t n = (size_t)(sign - text) - is_higher;
+    if (n >= sizeof name)
+        return ab_fail(err, AB_USAGE, "--metric '%s': a name has at most %zu characters",
+                       AB_SHOWN(SHOWN, text), sizeof name - 1);
+    snprintf(name, sizeof name, "%.*s", (int)n, text);
+    AB_TRY(check_name(text, name, err));
+    int wrong = regcomp(&m.pattern, sign + 1, REG_EXTENDED | REG_NEWLINE);
+    if (wrong != 0) {
+        regerror(wrong, &m.pattern, why, sizeof why);
+        return ab_fail(err, AB_USAGE, "--metric '%s': %s", AB_SHOWN(SHOWN, text), why);
+    }
+    if (m.pattern.re_nsub == 0)
+        ab_fail(err, AB_USAGE, "--metric '%s': ( ) must be around the number",
+                AB_SHOWN(SHOWN, text));
+    else if ((m.field = ab_named_field(name, is_higher ? AB_FIELD_HIGHER : AB_FIELD_LOWER)) == NULL)
+        ab_fail(err, AB_USAGE, "--metric '%s': at most %d metrics", AB_SHOWN(SHOWN, text),
+                AB_NAMED_MAX);
+    if (m.field == NULL) {
+        regfree(&m.pattern);
+        return AB_USAGE;
+    }
+    *out = m;
+    return AB_OK;
+}
+
+void ab_server_fini(struct ab_server *server)
+{
+    for (size_t i = 0; i < server->n_metrics; i++)
+        regfree(&server->metrics[i].pattern);
+    free(server->metrics);
+    server->metrics = NULL;
+    server->n_metrics = 0;
+}
+
+/* ---- what runs beside it ---- */
+
+static void fail_run(struct ab_server_run *run, const char *why)
+{
+    if (run->failure[0] != 0)
+        return;
+    run->failed_in = run->stage;
+    snprintf(run->failure, sizeof run->failure, "%.690s", why);
+}
+
+/* Its output goes to the two descriptors. Signals from the server are still the server's. */
+static void start_beside(struct ab_server_run *run, const char *command, int out_fd, int errors_fd)
+{
+    struct ab_err err;
+    if (ab_program_start_shell(command, out_fd, errors_fd, &run->beside, &err) != AB_OK) {
+        fail_run(run, err.text);
+        return;
+    }
+    ab_supervise_expect(run->server);
+    run->is_beside_running = true;
+    run->beside_fd = (int)syscall(SYS_pidfd_open, run->beside, 0);
+}
+
+/* Waits for it if it has ended; what it has left of its group is ended too. */
+static bool has_ended(struct ab_server_run *run, int *wait_status)
+{
+    siginfo_t info = {0};
+    bool is_ours = waitid(P_PID, (id_t)run->beside, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+    if (is_ours && info.si_pid != run->beside)
+        return false;
+    if (is_ours)
+        kill(-run->beside, SIGKILL);
+    if (!is_ours || waitpid(run->beside, wait_status, 0) != run->beside)
+        *wait_status = -1;
+    run->is_beside_running = false;
+    if (run->beside_fd >= 0)
+        close(run->beside_fd);
+    run->beside_fd = -1;
+    return true;
+}
+
+/* ---- stage by stage ---- */
+
+enum ab_status ab_server_begin(const struct ab_server *asked, struct ab_server_run *run,
+                               struct ab_err *err)
+{
+    *run = (struct ab_server_run){.asked = asked,
+                                  .beside_fd = -1,
+                                  .printed_fd = -1,
+                                  .errors = {.read_fd = -1, .write_fd = -1},
+                                  .ready_ns = NAN,
+                                  .load_ns = NAN};
+    for (size_t i = 0; i < AB_NAMED_MAX; i++)
+        run->values[i] = NAN;
+    bool is_there = answers(&asked->ready);
+    if (asked->ready.command != NULL) {
+        int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+        struct ab_err why;
+        is_there = null >= 0 && ab_program_prepare(asked->ready.command, null,
+                                                   asked->ready_timeout_ns, &why) == AB_OK;
+        if (null >= 0)
+            close(null);
+        if (ab_supervise_signal() != 0)
+            return ab_fail(err, AB_INTERRUPTED, "interrupted");
+    }
+    if (is_there)
+        return ab_fail(err, AB_SYSTEM,
+                       "--ready '%s' succeeds before the server is started: something else answers "
+                       "there",
+                       AB_SHOWN(SHOWN, asked->ready.text));
+    return AB_OK;
+}
+
+void ab_server_started(struct ab_server_run *run, pid_t server, uint64_t begin_ns)
+{
+    run->server = server;
+    run->begin_ns = run->since_ns = begin_ns;
+}
+
+static void go_to(struct ab_server_run *run, enum ab_server_stage stage)
+{
+    run->stage = stage;
+    run->since_ns = ab_clock_now_ns();
+}
+
+static void start_load(struct ab_server_run *run)
+{
+    struct ab_err err;
+    int ends[2];
+    go_to(run, AB_SERVER_IS_LOADED);
+    if (ab_program_output_open(&run->errors, false, &err) != AB_OK) {
+        fail_run(run, err.text);
+        return;
+    }
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        fail_run(run, "cannot start the load: pipe");
+        return;
+    }
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    run->printed_fd = ends[0];
+    start_beside(run, run->asked->load, ends[1], run->errors.write_fd);
+    close(ends[1]);
+    ab_program_output_started(&run->errors);
+}
+
+/* Does it answer now? */
+static bool is_ready(struct ab_server_run *run, uint64_t now)
+{
+    const struct ab_server_ready *ready = &run->asked->ready;
+    int status = -1;
+    if (run->is_beside_running) {
+        if (!has_ended(run, &status))
+            return false;
+        run->next_ns = now + RUN_EVERY_NS;
+        return status == 0;
+    }
+    if (now < run->next_ns)
+        return false;
+    run->next_ns = now + TRY_EVERY_NS;
+    if (ready->command == NULL)
+        return answers(ready);
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    start_beside(run, ready->command, null, null);
+    close(null);
+    return false;
+}
+
+static enum ab_server_event await_ready(struct ab_server_run *run)
+{
+    uint64_t now = ab_clock_now_ns();
+    char why[SHOWN + 200];
+    if (is_ready(run, now)) {
+        run->ready_ns = (double)(ab_clock_now_ns() - run->begin_ns);
+        start_load(run);
+        return AB_SERVER_ANSWERS;
+    }
+    if (now - run->since_ns < run->asked->ready_timeout_ns)
+        return AB_SERVER_NOTHING;
+    snprintf(why, sizeof why, "not ready after %s (--ready-timeout): --ready '%s' does not succeed",
+             AB_TIME((double)run->asked->ready_timeout_ns),
+             AB_SHOWN(SHOWN, run->asked->ready.text));
+    fail_run(run, why);
+    return AB_SERVER_NOTHING;
+}
+
+/* A regular expression ends at a 0: the text has none. */
+static void add_printed(struct ab_server_run *run, char *buf, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (buf[i] == 0)
+            buf[i] = ' ';
+    buf[n] = 0;
+    if (run->printed.n < PRINTED_MOST)
+        ab_text_add(&run->printed, buf);
+    else
+        fail_run(run, "the load printed more than 16 MiB: send to a file what no --metric reads");
+}
+
+static void take_printed(struct ab_server_run *run)
+{
+    char buf[4096 + 1];
+    ssize_t n = -1;
+    while (run->printed_fd >= 0 && (n = read(run->printed_fd, buf, sizeof buf - 1)) > 0)
+        add_printed(run, buf, (size_t)n);
+    if (n == 0) {
+        close(run->printed_fd);
+        run->printed_fd = -1;
+    }
+    ab_program_output_take(&run->errors);
+}
+
+/* What is wrong with it as the end of a sentence, NULL = nothing. */
+static const char *find_number(const struct ab_server_metric *m, const char *printed, char *shown,
+                               size_t cap, double *out)
+{
+    regmatch_t at[2];
+    char number[64], *end;
+    if (regexec(&m->pattern, printed, 2, at, 0) != 0)
+        return "matches nothing in what the load printed";
+    if (at[1].rm_so < 0)
+        return "matches, but not what is in ( )";
+    size_t n = (size_t)(at[1].rm_eo - at[1].rm_so);
+    snprintf(number, sizeof number, "%.*s", (int)(n < sizeof number ? n : sizeof number - 1),
+             printed + at[1].rm_so);
+    *out = strtod(number, &end);
+    if (number[0] != 0 && *end == 0 && n < sizeof number && isfinite(*out) && *out >= 0)
+        return NULL;
+    char quoted[80];
+    snprintf(shown, cap, "matches '%s', which is no number from 0 on",
+             ab_text_printable(quoted, sizeof quoted, number));
+    return shown;
+}
+
+static void read_metrics(struct ab_server_run *run)
+{
+    char shown[200], why[SHOWN + 300];
+    const char *printed = run->printed.s != NULL ? run->printed.s : "";
+    for (size_t i = 0; i < run->asked->n_metrics; i++) {
+        const struct ab_server_metric *m = &run->asked->metrics[i];
+        double value;
+        const char *wrong = find_number(m, printed, shown, sizeof shown, &value);
+        if (wrong == NULL) {
+            run->values[ab_named_slot(m->field)] = value;
+            continue;
+        }
+        snprintf(why, sizeof why, "--metric '%s' %s (%zu bytes)", AB_SHOWN(SHOWN, m->text), wrong,
+                 run->printed.n);
+        fail_run(run, why);
+        return;
+    }
+}
+
+/* NULL: the load has succeeded. */
+static const char *load_failure(struct ab_server_run *run, int wait_status, char *why, size_t cap)
+{
+    char says[AB_OUTPUT_TAIL * 4], how[100];
+    if (wait_status == 0)
+        return NULL;
+    if (WIFSIGNALED(wait_status))
+        snprintf(how, sizeof how, "it was ended by signal %d (%s)", WTERMSIG(wait_status),
+                 strsignal(WTERMSIG(wait_status)));
+    else
+        snprintf(how, sizeof how, "exit status %d", WEXITSTATUS(wait_status));
+    ab_program_output_says(&run->errors, says, sizeof says);
+    snprintf(why, cap, "the load failed: %s%s%.400s", how, says[0] != 0 ? "; its last words: " : "",
+             says);
+    return why;
+}
+
+static enum ab_server_event await_load(struct ab_server_run *run)
+{
+    char why[600];
+    int status;
+    take_printed(run);
+    if (!run->is_beside_running || !has_ended(run, &status))
+        return AB_SERVER_NOTHING;
+    run->load_ns = (double)(ab_clock_now_ns() - run->since_ns);
+    take_printed(run); /* what came in the meantime */
+    const char *failed = load_failure(run, status, why, sizeof why);
+    if (failed != NULL)
+        fail_run(run, failed);
+    else
+        read_metrics(run);
+    go_to(run, AB_SERVER_RESTS);
+    return AB_SERVER_LOAD_IS_DONE;
+}
+
+static void await_end(struct ab_server_run *run)
+{
+    if (run->was_killed || ab_clock_now_ns() - run->since_ns < END_MOST_NS)
+        return;
+    run->was_killed = true;
+    kill(run->server, SIGKILL);
+}
+
+static enum ab_server_event go_on(struct ab_server_run *run, uint64_t rest_ns)
+{
+    enum ab_server_event event = AB_SERVER_NOTHING;
+    switch (run->stage) {
+    case AB_SERVER_STARTS:
+        event = await_ready(run);
+        break;
+    case AB_SERVER_IS_LOADED:
+        event = await_load(run);
+        break;
+    case AB_SERVER_RESTS:
+        if (ab_clock_now_ns() - run->since_ns >= rest_ns)
+            event = AB_SERVER_IS_DONE;
+        break;
+    case AB_SERVER_IS_ENDED:
+        await_end(run);
+        return AB_SERVER_NOTHING;
+    }
+    return run->failure[0] != 0 ? AB_SERVER_IS_DONE : event;
+}
+
+enum ab_server_event ab_server_step(struct ab_server_run *run, uint64_t rest_ns, struct pollfd *fds)
+{
+    enum ab_server_event event = go_on(run, rest_ns);
+    bool is_loaded = run->stage == AB_SERVER_IS_LOADED;
+    const int wake[AB_SERVER_FDS] = {run->stage <= AB_SERVER_IS_LOADED ? run->beside_fd : -1,
+                                     is_loaded ? run->printed_fd : -1,
+                                     is_loaded ? run->errors.read_fd : -1};
+    for (unsigned i = 0; i < AB_SERVER_FDS; i++)
+        fds[i] = (struct pollfd){.fd = wake[i], .events = POLLIN};
+    return event;
+}
+
+void ab_server_end(struct ab_server_run *run)
+{
+    go_to(run, AB_SERVER_IS_ENDED);
+    kill(run->server, run->asked->end_signal);
+}
+
+/* ---- what became of it ---- */
+
+static const char *const stages[] = {
+    [AB_SERVER_STARTS] = "before it was ready",
+    [AB_SERVER_IS_LOADED] = "under the load",
+    [AB_SERVER_RESTS] = "in its rest",
+    [AB_SERVER_IS_ENDED] = "when it was asked to end",
+};
+
+/* By the signal that it was sent, or as a program that handles it and says so in its status. */
+static bool is_asked_for(const struct ab_server_run *run, int wait_status)
+{
+    int signal = run->asked->end_signal;
+    return run->stage == AB_SERVER_IS_ENDED &&
+           (wait_status == 0 || (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == signal) ||
+            (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 128 + signal));
+}
+
+enum ab_backend_status ab_server_judge(const struct ab_server_run *run, int wait_status, char *why,
+                                       size_t cap)
+{
+    /* It may be seen first that the load was left without it. */
+    const char *when = stages[run->failure[0] != 0 ? run->failed_in : run->stage];
+    char ended[60] = "";
+    bool is_crash = WIFSIGNALED(wait_status) && !is_asked_for(run, wait_status);
+    if (WIFEXITED(wait_status) && !is_asked_for(run, wait_status))
+        snprintf(ended, sizeof ended, "; the server ended with exit status %d",
+                 WEXITSTATUS(wait_status));
+    if (run->was_killed)
+        snprintf(why, cap, "the server did not end within %s of signal %d (%s)",
+                 AB_TIME((double)END_MOST_NS), run->asked->end_signal,
+                 strsignal(run->asked->end_signal));
+    else if (is_crash)
+        snprintf(why, cap, "the server was ended by signal %d (%s) %s", WTERMSIG(wait_status),
+                 strsignal(WTERMSIG(wait_status)), when);
+    else if (run->failure[0] != 0)
+        snprintf(why, cap, "%s%s", run->failure, ended);
+    else if (!is_asked_for(run, wait_status))
+        snprintf(why, cap, "the server ended %s: exit status %d%s", when, WEXITSTATUS(wait_status),
+                 wait_status == 0 ? " (it must not go into the background)" : "");
+    else
+        return AB_BACKEND_OK;
+    return is_crash && !run->was_killed ? AB_BACKEND_CRASHED : AB_BACKEND_FAILED_CHECK;
+}
+
+void ab_server_run_fini(struct ab_server_run *run)
+{
+    int status;
+    if (run->asked == NULL)
+        return;
+    if (run->is_beside_running) {
+        kill(-run->beside, SIGKILL);
+        has_ended(run, &status);
+    }
+    if (run->beside_fd >= 0)
+        close(run->beside_fd);
+    if (run->printed_fd >= 0)
+        close(run->printed_fd);
+    ab_program_output_fini(&run->errors);
+    ab_text_fini(&run->printed);
+}
