@@ -57,6 +57,7 @@ struct work {
     struct ab_proof_wanted interposer;
     const char *(*envs)[AB_SELECTION_ENV_MAX + 1]; /* of the cases */
     struct ab_server server;
+    struct ab_own_malloc own; /* where a row of it is asked for, it is the last */
     struct ab_program_summary summary;
     struct ab_stored replay; /* of --trace, once it is made */
 };
@@ -344,6 +345,32 @@ static void name_metrics(const struct work *w, struct ab_session *s)
         s->named[i] = w->server.metrics[i].field;
 }
 
+/* As a row of its own, under the name of the file that serves. */
+static enum ab_status add_own_malloc(struct work *w, struct ab_selection_list *list,
+                                     struct ab_err *err)
+{
+    const struct ab_own_malloc *own = &w->own;
+    struct ab_elf elf;
+    const char *slash;
+    if (own->served.path == NULL)
+        return ab_fail(
+            err, AB_USAGE,
+            "--own-malloc: %s brings no malloc of its own along: the C library serves it",
+            AB_SHOWN(512, w->program));
+    if (list->n == AB_SELECTION_MAX)
+        return ab_fail(err, AB_USAGE, "--own-malloc: at most %d back ends", AB_SELECTION_MAX);
+    AB_TRY(ab_elf_read(own->path, NULL, 0, &elf, err));
+    list->items = ab_realloc(list->items, list->n + 1, sizeof list->items[0]);
+    struct ab_selection *s = &list->items[list->n++];
+    *s = (struct ab_selection){
+        .source = AB_SOURCE_PRELOAD, .was_named = true, .dev = elf.dev, .ino = elf.ino};
+    slash = strrchr(own->path, '/');
+    snprintf(s->name, sizeof s->name, "own-%.100s", slash != NULL ? slash + 1 : own->path);
+    snprintf(s->path, sizeof s->path, "%s", own->path);
+    snprintf(s->build_id, sizeof s->build_id, "%s", elf.build_id);
+    return AB_OK;
+}
+
 static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *err)
 {
     struct work *w = m->work;
@@ -351,6 +378,9 @@ static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *e
     name_metrics(w, &m->session);
     AB_TRY(ab_selection_parse(o->backends, o->n_backends, o->backend_path, &m->selection, err));
     AB_TRY(ab_decision_add_witness(&m->decision, &m->selection, err));
+    AB_TRY(ab_own_malloc_find(w->program, o->args, &w->own, err));
+    if (o->wants_own_malloc)
+        AB_TRY(add_own_malloc(w, &m->selection, err));
     for (size_t i = 0; i < m->selection.n; i++)
         AB_TRY(check_kind(&m->selection.items[i], err));
     w->cases = ab_alloc_zeroed(m->selection.n + 1, sizeof w->cases[0]);
@@ -380,8 +410,17 @@ static void add_case(struct ab_measurement *m, size_t i, struct ab_backend_info 
     struct work *w = m->work;
     const struct ab_selection *s = &m->selection.items[i];
     (void)info;
-    if (s->source == AB_SOURCE_PRELOAD)
-        w->cases[i].wanted = (struct ab_proof_wanted){s->path, s->dev, s->ino, NULL};
+    if (m->options->wants_own_malloc && i + 1 == m->selection.n) {
+        w->cases[i].wanted = w->own.served;
+        w->cases[i].wanted.is_own = true;
+    } else if (s->source == AB_SOURCE_LIBC && w->own.served.path != NULL && !w->own.is_program) {
+        w->cases[i].wanted = w->own.libc; /* ahead of the one that it brings along */
+    } else if (s->source == AB_SOURCE_PRELOAD) {
+        w->cases[i].wanted = (struct ab_proof_wanted){
+            .path = s->path, .dev = s->dev, .ino = s->ino};
+    }
+    if (w->own.served.path != NULL && w->own.libcxx_path[0] != 0)
+        w->cases[i].wanted.after = w->own.libcxx_path;
     for (uint32_t k = 0; k < s->n_env; k++)
         w->envs[i][k] = s->env[k];
     w->cases[i].env = w->envs[i];

@@ -154,6 +154,7 @@ struct ab_options {
     const char *prepare, *stdin_path; /* exec; NULL = none */
     bool is_output_free;              /* exec --no-check-output */
     bool wants_inside;                /* exec: time the calls in the program */
+    bool wants_own_malloc;            /* exec: a row of the malloc that the program brings along */
     bool is_server;                   /* exec: the command does not end by itself */
     const char *ready, *load;         /* exec; NULL = none */
     const char **metrics;             /* exec --metric */

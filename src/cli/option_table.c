@@ -544,6 +544,10 @@ static const struct ab_option_info table[] = {
      .more = "It is started, waited for, loaded, left to rest and asked to\n"
              "end. The time is that of the load, CPU time and memory are\n"
              "those of the server alone."},
+    {"own-malloc", NULL,
+     "a row also of the malloc that the program brings along (linked to it, or\n"
+     "in its file), as own-FILE",
+     "What runs", 0, EXEC, FLAG(wants_own_malloc), RARE},
     {"ready", "HOW",
      "when the server is ready: tcp:PORT, tcp:HOST:PORT or unix:PATH takes a\n"
      "connection, or cmd:COMMAND of the shell succeeds",

@@ -72,9 +72,10 @@ enum ab_status ab_program_start(const struct ab_program_start *start,
  * then the libraries, the C library last. So it is the one asked for when
  *   - its file (device and inode) is mapped to be executed,
  *   - the program does not export a malloc of its own, which would come before it,
- *   - no other object but the C library defines malloc: neither one that was linked nor one that was
- *     loaded later.
- * Without a preload it is the C library's, by the same three. A program without glibc (static,
+ *   - no other object but the C library defines malloc, neither one that was linked nor one that was
+ *     loaded later; or one does, and what the linker has resolved in all objects shows that none is called but the
+ *     one asked for (program/slots.h).
+ * Without a preload it is the C library's, by the same three, none at all being allowed. A program without glibc (static,
  * another C library) has neither. Not seen: an allocator that a program calls by a private name. */
 
 struct ab_proof_wanted {
@@ -82,6 +83,8 @@ struct ab_proof_wanted {
     uint64_t dev, ino;
     /* An interposer: it too defines malloc, and must be loaded as well; NULL = none. */
     const struct ab_proof_wanted *in_front;
+    bool is_own;       /* the program brings it along: it is not preloaded */
+    const char *after; /* preloaded behind it; NULL = nothing is */
 };
 
 enum ab_proof_answer {
@@ -100,6 +103,21 @@ struct ab_proof_cache {
 enum ab_proof_answer ab_proof_check(struct ab_proof_cache *cache, pid_t pid,
                                     const struct ab_proof_wanted *wanted, char *why, size_t cap);
 void ab_proof_cache_fini(struct ab_proof_cache *cache);
+
+/* ---- the malloc that a program brings along ---- */
+
+struct ab_own_malloc {
+    struct ab_proof_wanted served; /* path NULL: it has none, the C library serves it */
+    struct ab_proof_wanted libc;   /* of the same program; path NULL = not known */
+    bool is_program;               /* its file exports a malloc itself: nothing comes before it */
+    /* "" = not known. libstdc++ has an operator new that calls malloc, to come ahead of that of `served`. */
+    char path[4096], libc_path[4096], libcxx_path[4096];
+};
+
+/* By what glibc's dynamic linker would load for this command, in its order; nothing of the command itself is
+ * run. Of a script nothing is found. */
+enum ab_status ab_own_malloc_find(const char *program, const char *const *argv,
+                                  struct ab_own_malloc *out, struct ab_err *err);
 
 /* One run of a real program under one allocator: what it took, whether it succeeded, and whether
  * it was this allocator that served it. Times in ns, sizes in bytes. */

@@ -344,14 +344,15 @@ static enum ab_status open_stdin(const struct ab_program *p, int *fd, struct ab_
 static char **environment_of(const struct ab_program_case *c)
 {
     const char *settings[64] = {c->inside_memory};
-    const struct ab_proof_wanted *in_front = c->wanted.in_front;
+    const struct ab_proof_wanted *w = &c->wanted;
+    const char *const preloaded[] = {w->in_front != NULL ? w->in_front->path : NULL,
+                                     w->is_own ? NULL : w->path, w->is_own ? NULL : w->after};
     struct ab_text preload = {0};
-    if (in_front == NULL)
-        return ab_environment_build(c->wanted.path, c->env);
+    for (size_t i = 0; i < AB_ARRAY_LEN(preloaded); i++)
+        if (preloaded[i] != NULL)
+            ab_text_addf(&preload, "%s%s", preload.n > 0 ? ":" : "", preloaded[i]);
     for (size_t i = 0; c->env != NULL && c->env[i] != NULL && i + 2 < AB_ARRAY_LEN(settings); i++)
-        settings[i + 1] = c->env[i];
-    ab_text_addf(&preload, "%s%s%s", in_front->path, c->wanted.path != NULL ? ":" : "",
-                 c->wanted.path != NULL ? c->wanted.path : "");
+        settings[i + (w->in_front != NULL)] = c->env[i];
     char **envp = ab_environment_build(preload.s, settings);
     ab_text_fini(&preload);
     return envp;

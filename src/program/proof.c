@@ -3,6 +3,7 @@
  * Reads /proc/PID/maps, and of each file that is in it the dynamic symbols, once.
  */
 #include "program/program.h"
+#include "program/slots.h"
 
 #include "core/elf.h"
 #include "core/grow.h"
@@ -116,6 +117,65 @@ static bool read_maps(struct ab_proof_cache *c, pid_t pid, const struct ab_proof
     return n > 0;
 }
 
+/* ---- where another one is loaded as well ---- */
+
+struct listed {
+    struct ab_slots_mapping *items;
+    size_t n, cap;
+};
+
+static void list_mapping(struct ab_proof_cache *c, pid_t pid, char *line,
+                         const struct ab_proof_wanted *w, struct listed *list)
+{
+    unsigned long long low, high, offset, ino;
+    unsigned major, minor;
+    int at = 0;
+    if (sscanf(line, "%llx-%llx %*s %llx %x:%x %llu %n", &low, &high, &offset, &major, &minor, &ino,
+               &at) != 6 ||
+        ino == 0 || line[at] != '/')
+        return;
+    AB_GROW(list->items, list->cap, list->n);
+    struct ab_slots_mapping *m = &list->items[list->n++];
+    *m = (struct ab_slots_mapping){.low = low, .high = high, .offset = offset};
+    ab_text_printable(m->name, sizeof m->name, line + at);
+    uint64_t dev = makedev(major, minor);
+    m->is_wanted = is_wanted(pid, dev, ino, line + at, w) ||
+                   (w->in_front != NULL && is_wanted(pid, dev, ino, line + at, w->in_front));
+    if (m->is_wanted)
+        return;
+    const struct ab_proof_file *file = file_of(c, pid, dev, ino, line + at);
+    m->is_libc = file->is_glibc;
+    m->is_foreign = file->has_malloc && !file->is_glibc && !file->is_loader;
+}
+
+/* Is the one asked for called all the same? On false `why` goes on behind the name of the process. */
+static bool is_called(struct ab_proof_cache *c, pid_t pid, const struct ab_proof_wanted *w,
+                      const char *other, char *why, size_t cap)
+{
+    struct listed list = {.n = 0};
+    struct ab_slots slots;
+    char path[64], *text = ab_alloc(MAPS_BYTES), *next = text;
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    ab_system_file_read(path, text, MAPS_BYTES);
+    for (char *line = text; *line != 0; line = next) {
+        size_t length = strcspn(line, "\n");
+        next = line + length + (line[length] == '\n');
+        line[length] = 0;
+        list_mapping(c, pid, line, w, &list);
+    }
+    bool is_read = ab_slots_read(pid, list.items, list.n, &slots);
+    bool is_it = is_read && slots.why[0] == 0 && slots.n_wanted > 0;
+    if (!is_it && other[0] != 0)
+        snprintf(why, cap, "has %s mapped as well, which defines malloc too%s%s", other,
+                 slots.why[0] != 0 ? ", and " : "", slots.why);
+    else if (!is_it)
+        snprintf(why, cap, "%s",
+                 slots.why[0] != 0 ? slots.why : "has resolved no malloc, as far as is known");
+    free(list.items);
+    free(text);
+    return is_it;
+}
+
 static void name_process(pid_t pid, char *name, size_t cap)
 {
     char path[64], text[64];
@@ -140,14 +200,17 @@ enum ab_proof_answer ab_proof_check(struct ab_proof_cache *cache, pid_t pid,
                                     const struct ab_proof_wanted *wanted, char *why, size_t cap)
 {
     struct mapped m = {.has_wanted = false};
-    char name[128];
+    char name[128], calls[1000];
     if (!read_maps(cache, pid, wanted, &m))
         return AB_PROOF_GONE;
     name_process(pid, name, sizeof name);
-    if (is_of_program(cache, pid))
+    if (is_of_program(cache, pid) && !(wanted->is_own && m.has_wanted))
         snprintf(why, cap, "%s has a malloc of its own, which comes before any other", name);
-    else if (m.other[0] != 0)
+    else if (m.other[0] != 0 && (wanted->path == NULL || !m.has_wanted))
         snprintf(why, cap, "%s has %s mapped as well, which defines malloc too", name, m.other);
+    else if ((m.other[0] != 0 || wanted->is_own) &&
+             !is_called(cache, pid, wanted, m.other, calls, sizeof calls))
+        snprintf(why, cap, "%s %s", name, calls);
     else if (wanted->path == NULL && !m.has_glibc)
         snprintf(why, cap,
                  "%s does not use the C library's malloc: it is static, or uses another C library",

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where the calls of a running process to malloc go: every loaded object has a slot with the address of each
+ * function that it calls in another one, which the dynamic linker fills.
+ */
+#ifndef AB_PROGRAM_SLOTS_H
+#define AB_PROGRAM_SLOTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct ab_slots_mapping { /* of a file, in the order of addresses */
+    uint64_t low, high, offset;
+    bool is_wanted;  /* of the allocator that is to be called */
+    bool is_libc;    /* … of the C library, where that is another one */
+    bool is_foreign; /* … of any other that defines malloc */
+    char name[256];
+};
+
+struct ab_slots {
+    unsigned n_wanted; /* slots of malloc, calloc, realloc, free that go where they are to go */
+    char why[600];     /* "calls X of OBJECT": the first slot that goes elsewhere; "" = none does */
+};
+
+/* What is not resolved yet, in a program that resolves when it calls, is in neither. False: the process cannot be
+ * read. */
+bool ab_slots_read(pid_t pid, const struct ab_slots_mapping *mappings, size_t n,
+                   struct ab_slots *out);
+
+#endif
