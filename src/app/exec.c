@@ -57,6 +57,7 @@ struct work {
     struct ab_proof_wanted interposer;
     const char *(*envs)[AB_SELECTION_ENV_MAX + 1]; /* of the cases */
     struct ab_server server;
+    bool has_said_waits;
     struct ab_own_malloc own; /* where a row of it is asked for, it is the last */
     struct ab_program_summary summary;
     struct ab_stored replay; /* of --trace, once it is made */
@@ -466,6 +467,19 @@ static enum ab_status find_interposer(struct work *w, struct ab_err *err)
     return AB_OK;
 }
 
+/* Once for all allocators. */
+static void say_that_it_waits(void *user)
+{
+    const struct ab_measurement *m = user;
+    struct work *w = m->work;
+    if (!w->has_said_waits)
+        ab_say(m->options,
+               "allocbench: %s runs and takes no CPU time: one that does not end by itself is "
+               "measured with --server (docs/exec.md)",
+               w->name);
+    w->has_said_waits = true;
+}
+
 static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
 {
     struct work *w = m->work;
@@ -476,7 +490,9 @@ static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
                     .argv = o->args,
                     .stdin_path = o->stdin_path,
                     .timeout_ns = o->timeout_ns,
-                    .server = o->is_server ? &w->server : NULL},
+                    .server = o->is_server ? &w->server : NULL,
+                    .waits = say_that_it_waits,
+                    .user = m},
         .cases = w->cases,
         .base = ab_session_base(&m->session),
         .rounds = m->session.n_rounds_planned,

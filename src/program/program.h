@@ -151,6 +151,10 @@ struct ab_program { /* what is run; strings are borrowed */
     uint64_t timeout_ns;            /* of a run; 0 = none */
     const struct ab_server *server; /* program/server.h; NULL = it ends by itself */
     bool is_trial;                  /* a server does not rest: its memory is of no interest */
+    /* Called, once in a trial that has run for 10 s or more, when a program that should end by itself has taken
+     * next to no CPU time for some seconds; NULL = nothing is. */
+    void (*waits)(void *user);
+    void *user;
 };
 
 struct ab_program_case { /* under what */

@@ -35,6 +35,10 @@
 enum { LOOK_NS = 10000000, LOOK_MS = 10 };
 enum { FD_EXITS, FD_STDOUT, FD_STDERR, FD_BESIDE, N_FDS = FD_BESIDE + AB_SERVER_FDS };
 _Static_assert(N_FDS <= (int)AB_WATCH_FDS_MAX, "all are watched");
+#define FIRST_WAIT_NS \
+    UINT64_C(5000000000) /* by then most have read what they read at their start */
+#define WAIT_NS UINT64_C(5000000000)
+#define WAIT_SHARE 0.02              /* of a CPU: timers of a server take less */
 #define START_NS UINT64_C(200000000) /* a dynamic linker takes no longer to load a library */
 
 struct watched {
@@ -51,6 +55,9 @@ struct watched {
     struct ab_memory_curve curve;
     struct ab_server_run server; /* `asked` NULL: it ends by itself */
     uint64_t rest_ns;
+    const struct ab_program *waiting; /* whose `waits` may be called; NULL = no more */
+    uint64_t wait_ns;                 /* when its CPU time was read, and what it was */
+    double wait_cpu_ns;
     double loaded_bytes, rested_bytes, mean_bytes; /* of a server; NaN = not known */
     bool is_root_proven;
     char doubt[1024]; /* about the first process that is not served as it should; "" = none */
@@ -183,6 +190,46 @@ static void attend_server(struct watched *w)
     ab_server_end(&w->server);
 }
 
+/* The 14th and 15th field of /proc/PID/stat, in ticks. */
+static double cpu_ns_of(pid_t pid)
+{
+    char path[64], text[1024];
+    unsigned long long user = 0, system = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    ab_system_file_read(path, text, sizeof text);
+    const char *rest = strrchr(text, ')');
+    if (rest == NULL || sscanf(rest + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu",
+                               &user, &system) != 2)
+        return 0;
+    return (double)(user + system) * 1e9 / (double)sysconf(_SC_CLK_TCK);
+}
+
+static double cpu_ns_of_all(const struct ab_processes *t)
+{
+    double ns = 0;
+    for (size_t i = 0; i < t->n; i++)
+        ns += cpu_ns_of(t->items[i].pid);
+    return ns;
+}
+
+/* A server that was started without --server waits for ever, and so do we. What computes is not
+ * disturbed, however long it does. */
+static void look_for_waits(struct watched *w, uint64_t now)
+{
+    if (w->waiting == NULL || now - w->started.begin_ns < FIRST_WAIT_NS ||
+        now - w->wait_ns < WAIT_NS)
+        return;
+    double cpu_ns = cpu_ns_of_all(&w->processes), begun_ns = (double)w->wait_ns;
+    bool is_waiting = w->wait_ns > 0 &&
+                      cpu_ns - w->wait_cpu_ns < WAIT_SHARE * ((double)now - begun_ns);
+    w->wait_ns = now;
+    w->wait_cpu_ns = cpu_ns;
+    if (!is_waiting)
+        return;
+    w->waiting->waits(w->waiting->user);
+    w->waiting = NULL;
+}
+
 static void check_program(void *user)
 {
     struct watched *w = user;
@@ -201,6 +248,7 @@ static void check_program(void *user)
         return;
     look_at_memory(w, now);
     look_at_processes(w, now);
+    look_for_waits(w, now);
 }
 
 /* ---- what became of it ---- */
@@ -311,6 +359,8 @@ static enum ab_status supervise(struct watched *w, const struct ab_program *prog
     w->fds[FD_STDERR] = (struct pollfd){.fd = w->errors.read_fd, .events = POLLIN};
     for (unsigned i = FD_BESIDE; i < N_FDS; i++)
         w->fds[i].fd = -1;
+    if (program->is_trial && program->server == NULL && program->waits != NULL)
+        w->waiting = program;
     ab_server_started(&w->server, w->started.pid, w->started.begin_ns);
     check_program(w);
     struct ab_ending e = ab_supervise_watched(w->started.pid, deadline, &watch);

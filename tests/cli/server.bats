@@ -177,3 +177,16 @@ ask() { # N SIZE
     expect_error 'did you mean TERM'
     expect_code 2
 }
+
+# bats test_tags=full
+@test "a program that waits for ten seconds is said to be one that may not end; one that computes is not" {
+    timeout 30 allocbench exec --timeout 13s --rounds 1 -b glibc -- sh -c \
+        'i=0; while [ $i -lt 100000000 ]; do i=$((i + 1)); done' >/dev/null 2>"$OUT/busy" 3>&- &
+    local busy=$!
+    bench exec --timeout 13s --rounds 1 -b glibc -- "$PROG" "unix:$OUT/s"
+    wait "$busy" || true
+    expect_code 4
+    expect_error 'allocbench: prog_server runs and takes no CPU time: .* --server'
+    grep -q 'ran longer than' "$OUT/busy" || fail "$(cat "$OUT/busy")"
+    ! grep -q 'takes no CPU time' "$OUT/busy" || fail "$(cat "$OUT/busy")"
+}
