@@ -137,29 +137,25 @@ static void look_at_processes(struct watched *w, uint64_t now)
     }
 }
 
-/* The peak of a process and how long it waited for a CPU: it may be ended by the signal that it is sent. The
- * server itself has loaded what it loads. */
-static void look_before_end(struct watched *w)
+/* What look_at_end would see: a server may be ended by the signal that it is sent. That it was proven before
+ * says nothing of what it has become by an exec since. */
+static void look_before_end(struct watched *w, uint64_t now)
 {
     char path[64], text[4096], why[700];
-    if (!w->is_root_proven)
-        switch (ab_proof_check(w->cache, w->started.pid, &w->c->wanted, why, sizeof why)) {
-        case AB_PROOF_YES:
-            w->is_root_proven = true;
-            break;
-        case AB_PROOF_NO:
-            doubt(w, why);
-            break;
-        case AB_PROOF_GONE:
-            break;
-        }
     for (size_t i = 0; i < w->processes.n; i++) {
-        pid_t pid = w->processes.items[i].pid;
-        snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+        struct ab_process *p = &w->processes.items[i];
+        bool is_root = p->pid == w->started.pid;
+        snprintf(path, sizeof path, "/proc/%d/status", (int)p->pid);
         ab_system_file_read(path, text, sizeof text);
         w->own_peak_bytes = fmax(w->own_peak_bytes, (double)status_value(text, "\nVmHWM:") * 1024);
-        ab_run_delays_add(&w->run_delays, pid);
-        w->is_end_seen = w->is_end_seen || pid == w->started.pid;
+        ab_run_delays_add(&w->run_delays, p->pid);
+        w->is_end_seen = w->is_end_seen || is_root;
+        p->is_proven = ab_proof_check(w->cache, p->pid, &w->c->wanted, why, sizeof why) ==
+                       AB_PROOF_YES;
+        if (is_root)
+            w->is_root_proven = p->is_proven;
+        if (!p->is_proven && (is_root || now - p->first_ns > START_NS))
+            doubt(w, why);
     }
 }
 
@@ -186,7 +182,7 @@ static void attend_server(struct watched *w)
         return;
     w->rested_bytes = w->rest_ns > 0 ? w->processes.bytes : (double)NAN;
     w->mean_bytes = ab_processes_mean_bytes(&w->processes, w->processes.last_ns);
-    look_before_end(w);
+    look_before_end(w, w->processes.last_ns);
     ab_server_end(&w->server);
 }
 
