@@ -524,11 +524,20 @@ static void add_phase(const struct pair *p, const char *phase)
 /* CPU time, memory and faults of a real program. */
 static void add_program(const struct pair *p)
 {
-    static const char *const shown[] = {
-        "cpu_ns",      "user_ns", "system_ns", "resident_peak_bytes", "resident_mean_bytes",
-        "faults_minor"};
-    for (size_t i = 0; i < AB_ARRAY_LEN(shown) && p->c->now->n_phases > 0; i++)
-        add_op_metric(p, p->c->now->phases[0], AB_OP_ALL, shown[i]);
+    static const char *const shown[] = {"cpu_ns",
+                                        "user_ns",
+                                        "system_ns",
+                                        "resident_peak_bytes",
+                                        "resident_mean_bytes",
+                                        "resident_loaded_bytes",
+                                        "resident_rested_bytes",
+                                        "faults_minor"};
+    const struct ab_session *s = p->c->now;
+    for (uint32_t i = 0; i < s->n_named && s->n_phases > 0; i++)
+        add_metric(
+            p, &(struct ab_metric){.phase = s->phases[0], .op = AB_OP_ALL, .field = s->named[i]});
+    for (size_t i = 0; i < AB_ARRAY_LEN(shown) && s->n_phases > 0; i++)
+        add_op_metric(p, s->phases[0], AB_OP_ALL, shown[i]);
 }
 
 static void add_numbers(const struct pair *p)

@@ -70,6 +70,23 @@ ask() { # N SIZE
     expect_error "unknown statistic 't_us'; did you mean 't_ms'"
 }
 
+@test "a stored result is a base: of the same load, by what it prints" {
+    echo 'speed 1000' >"$OUT/rate"
+    bench exec -q --server --rounds 6 --rest 0 -b glibc --ready "unix:$OUT/s" --load "$(ask 10 10); cat '$OUT/rate'" \
+        --metric 'speed+=speed ([0-9]+)' --json "$OUT/base.json" -- "$PROG" "unix:$OUT/s"
+    expect_code 0
+    echo 'speed 900' >"$OUT/rate"
+    bench exec --server --rounds 6 --rest 0 -b glibc --ready "unix:$OUT/s" --load "$(ask 10 10); cat '$OUT/rate'" \
+        --metric 'speed+=speed ([0-9]+)' --baseline "$OUT/base.json" --limit 1000% --json "$OUT/r.json" \
+        --gate 'program/all/speed > -5%' -- "$PROG" "unix:$OUT/s"
+    expect_code 1
+    expect_json '[.comparison.cells[] | select(.metric == "speed") | .ratio] == [0.9]' "$OUT/r.json"
+    bench exec --server --rounds 6 --rest 0 -b glibc --ready "unix:$OUT/s" --load true \
+        --baseline "$OUT/base.json" -- "$PROG" "unix:$OUT/s"
+    expect_code 2
+    expect_error 'different work'
+}
+
 @test "a port of TCP, a command of the shell, and what answers already" {
     local port
     port=$("$PROG" port)

@@ -116,6 +116,36 @@ static void fields_have_names_of_their_own_and_all_quantiles(void **state)
     assert_string_equal(field_named("tail_over_1us")->json_key, "over_1us");
 }
 
+static void names_of_the_user_are_one_field_each_in_all_results(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *unit;
+    } of[] = {{"p99_ms", "ms"},
+              {"heap_bytes", "bytes"},
+              {"requests_per_s", "number"},
+              {"missed_percent_", "number"},
+              {"s", "number"},
+              {"took_s", "s"}};
+    struct ab_result r = {.op = AB_OP_ALL, .wall_ns = 1};
+    ab_fields_forget_all(&r);
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        const struct ab_field *f = ab_named_field(of[i].name, AB_FIELD_LOWER);
+        assert_string_equal(f->unit, of[i].unit);
+        assert_ptr_equal(ab_named_field(of[i].name, AB_FIELD_LOWER), f);
+        assert_false(ab_field_exists(f, &r));
+        r.named[ab_named_slot(f)] = 5 + (double)i;
+        assert_true(ab_field_f64(f, &r) == 5 + (double)i);
+    }
+    const struct ab_field *other = ab_named_field("p99_ms", AB_FIELD_HIGHER);
+    assert_true(other != ab_named_field("p99_ms", AB_FIELD_LOWER));
+    char name[] = "x0";
+    for (size_t n = sizeof of / sizeof of[0] + 1; n < AB_NAMED_MAX; n++, name[1]++)
+        assert_non_null(ab_named_field(name, AB_FIELD_LOWER));
+    assert_null(ab_named_field("one_too_many", AB_FIELD_LOWER));
+    assert_non_null(ab_named_field("took_s", AB_FIELD_LOWER));
+}
+
 static void fields_exist_where_they_were_measured(void **state)
 {
     (void)state;
@@ -171,6 +201,7 @@ int main(void)
         cmocka_unit_test(names_are_frozen),
         cmocka_unit_test(only_ok_and_what_stands_aside_have_numbers),
         cmocka_unit_test(fields_have_names_of_their_own_and_all_quantiles),
+        cmocka_unit_test(names_of_the_user_are_one_field_each_in_all_results),
         cmocka_unit_test(fields_exist_where_they_were_measured),
         cmocka_unit_test(bins_of_a_window_cover_all_times),
         cmocka_unit_test(more_than_a_fifth_of_waits_is_waiting),
