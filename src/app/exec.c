@@ -44,7 +44,7 @@
 
 /* ---- the work: two results are of the same when command, arguments and input are the same ---- */
 
-enum { SETTINGS_MAX = 13 + AB_NAMED_MAX };
+enum { SETTINGS_MAX = 14 + AB_NAMED_MAX };
 
 /* That the program itself is another one may be what is measured: it is told, and no part of it. */
 struct work {
@@ -369,6 +369,7 @@ static enum ab_status add_own_malloc(struct work *w, struct ab_selection_list *l
     snprintf(s->name, sizeof s->name, "own-%.100s", slash != NULL ? slash + 1 : own->path);
     snprintf(s->path, sizeof s->path, "%s", own->path);
     snprintf(s->build_id, sizeof s->build_id, "%s", elf.build_id);
+    add_setting(w, "own_malloc", s->name);
     return AB_OK;
 }
 

@@ -45,6 +45,7 @@ served() { # how often each, without folders
         bench exec -q --rounds 1 -b "glibc,toy=$TOY" --own-malloc --json - -- "$OUT/linked" "$OUT/served"
         expect_code 0
         expect_json '[.backends[] | [.name, .status]] == [["glibc","ok"], ["toy","ok"], ["own-libbump.so","ok"]]'
+        expect_json '.config.settings | index("own_malloc=own-libbump.so") != null'
         [ "$(served)" = 'libbump.so 2;libc.so.6 2;libtoy.so 2;' ] || fail "$(served)"
     done
 }

@@ -718,11 +718,14 @@ static void add_winner(const struct ab_session *s, const struct ab_view_headline
                        const struct ab_view_ranking *ranking, struct ab_view_texts *texts,
                        struct ab_view_steps *out)
 {
+    const char *own = ab_session_setting(s, "own_malloc"); /* the program brings it along */
     for (uint32_t i = 0; i < ranking->n_rows; i++) {
         const struct ab_view_rank *rank = &ranking->rows[i];
         const struct ab_backend_info *b = &s->backends[rank->backend];
         if (rank->standing != AB_VIEW_RANKED || !is_preloadable(b))
             continue;
+        if (own != NULL && strcmp(own, b->name) == 0)
+            return; /* it has it already */
         if (rank->backend == headline->winner || (rank->vs.is_clear && !rank->vs.is_less))
             add(out, environment_of(b, texts),
                 ab_view_texts_addf(texts, "runs a program with %s", AB_SHOWN(128, b->name)));
