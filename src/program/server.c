@@ -137,33 +137,19 @@ static bool answers(const struct ab_server_ready *ready)
 
 /* ---- --metric ---- */
 
-static bool is_of_name(char c)
+static bool is_own_name(const char *name)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-static enum ab_status check_name(const char *text, const char *name, struct ab_err *err)
-{
-    size_t n = 0;
-    while (is_of_name(name[n]))
-        n++;
-    if (n == 0 || name[n] != 0 || (name[0] >= '0' && name[0] <= '9'))
-        return ab_fail(err, AB_USAGE,
-                       "--metric '%s': a name has letters, digits and '_', and does not begin with "
-                       "a digit",
-                       AB_SHOWN(SHOWN, text));
-    for (size_t i = 0; i < ab_field_count; i++)
-        if (strcmp(ab_fields[i].name, name) == 0)
-            return ab_fail(err, AB_USAGE, "--metric '%s': %s is a metric of allocbench itself",
-                           AB_SHOWN(SHOWN, text), name);
-    return AB_OK;
+    size_t i = 0;
+    while (i < ab_field_count && strcmp(ab_fields[i].name, name) != 0)
+        i++;
+    return i < ab_field_count;
 }
 
 enum ab_status ab_server_read_metric(const char *text, struct ab_server_metric *out,
                                      struct ab_err *err)
 {
     struct ab_server_metric m = {.text = text};
-    char name[AB_NAMED_BYTES], why[200];
+    char name[AB_NAMED_BYTES + 1], why[200]; /* one that is too long stays so */
     const char *sign = strchr(text, '=');
     if (sign == NULL)
         return ab_fail(err, AB_USAGE,
@@ -171,11 +157,10 @@ enum ab_status ab_server_read_metric(const char *text, struct ab_server_metric *
                        AB_SHOWN(SHOWN, text));
     bool is_higher = sign > text && sign[-1] == '+';
     size_t n = (size_t)(sign - text) - is_higher;
-    if (n >= sizeof name)
-        return ab_fail(err, AB_USAGE, "--metric '%s': a name has at most %zu characters",
-                       AB_SHOWN(SHOWN, text), sizeof name - 1);
     snprintf(name, sizeof name, "%.*s", (int)n, text);
-    AB_TRY(check_name(text, name, err));
+    if (is_own_name(name))
+        return ab_fail(err, AB_USAGE, "--metric '%s': %s is a metric of allocbench itself",
+                       AB_SHOWN(SHOWN, text), name);
     int wrong = regcomp(&m.pattern, sign + 1, REG_EXTENDED | REG_NEWLINE);
     if (wrong != 0) {
         regerror(wrong, &m.pattern, why, sizeof why);
@@ -185,8 +170,11 @@ enum ab_status ab_server_read_metric(const char *text, struct ab_server_metric *
         ab_fail(err, AB_USAGE, "--metric '%s': ( ) must be around the number",
                 AB_SHOWN(SHOWN, text));
     else if ((m.field = ab_named_field(name, is_higher ? AB_FIELD_HIGHER : AB_FIELD_LOWER)) == NULL)
-        ab_fail(err, AB_USAGE, "--metric '%s': at most %d metrics", AB_SHOWN(SHOWN, text),
-                AB_NAMED_MAX);
+        ab_fail(
+            err, AB_USAGE,
+            "--metric '%s': a name has up to %d letters, digits and '_', and does not begin with "
+            "a digit; there are at most %d metrics",
+            AB_SHOWN(SHOWN, text), AB_NAMED_BYTES - 1, AB_NAMED_MAX);
     if (m.field == NULL) {
         regfree(&m.pattern);
         return AB_USAGE;

@@ -656,7 +656,8 @@ static void read_metrics(const struct ab_reading *x)
             return;
         s->named[i] = ab_named_field(field.name, field.better);
         if (s->named[i] == NULL)
-            ab_json_fail(x->r, &item, "is one of more than %d different metrics", AB_NAMED_MAX);
+            ab_json_fail(x->r, &item, "has no such name, or is one of more than %d metrics",
+                         AB_NAMED_MAX);
         else
             s->n_named++;
     }

@@ -45,12 +45,20 @@ static const char *unit_of_name(const char *name)
     return "number";
 }
 
+static bool is_name(const char *name)
+{
+    static const char digits[] = "0123456789",
+                      letters[] = "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    size_t n = strspn(name, letters);
+    return n > 0 && name[n] == 0 && strchr(digits, name[0]) == NULL && n < AB_NAMED_BYTES;
+}
+
 const struct ab_field *ab_named_field(const char *name, enum ab_field_better better)
 {
     for (size_t i = 0; i < n_named; i++)
         if (strcmp(names[i], name) == 0 && named[i].better == better)
             return &named[i];
-    if (n_named == AB_NAMED_MAX || strlen(name) >= AB_NAMED_BYTES)
+    if (n_named == AB_NAMED_MAX || !is_name(name))
         return NULL;
     snprintf(names[n_named], sizeof names[n_named], "%s", name);
     named[n_named] = (struct ab_field){.name = names[n_named],

@@ -45,7 +45,8 @@ extern const size_t ab_field_count;
 
 /* A number that the user names (exec --metric), a field of the group PROGRAM: the same for the same
  * name and direction as long as the process lives, also of several results. Its unit is ns, us, ms, s, bytes or
- * percent where the name ends so, else "number". NULL: there are AB_NAMED_MAX others. */
+ * percent where the name ends so, else "number". NULL: there are AB_NAMED_MAX others, or it is more than letters,
+ * digits and '_', begins with a digit, or is too long. */
 const struct ab_field *ab_named_field(const char *name, enum ab_field_better better);
 /* Its index in ab_result.named. */
 size_t ab_named_slot(const struct ab_field *field);

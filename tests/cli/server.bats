@@ -184,7 +184,7 @@ ask() { # N SIZE
     serve "" true --metric 'wall_ns=([0-9]+)'
     expect_error 'wall_ns is a metric of allocbench itself'
     serve "" true --metric '9=([0-9]+)'
-    expect_error 'a name has letters, digits'
+    expect_error 'a name has up to 63 letters, digits'
     serve "" true --metric 'a=[0-9]+'
     expect_error '\( \) must be around the number'
     serve "" true --metric 'a=([0-9+)'

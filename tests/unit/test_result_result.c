@@ -129,6 +129,8 @@ static void names_of_the_user_are_one_field_each_in_all_results(void **state)
               {"took_s", "s"}};
     struct ab_result r = {.op = AB_OP_ALL, .wall_ns = 1};
     ab_fields_forget_all(&r);
+    assert_null(ab_named_field("9", AB_FIELD_LOWER));
+    assert_null(ab_named_field("a\033b", AB_FIELD_LOWER));
     for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
         const struct ab_field *f = ab_named_field(of[i].name, AB_FIELD_LOWER);
         assert_string_equal(f->unit, of[i].unit);
@@ -144,6 +146,7 @@ static void names_of_the_user_are_one_field_each_in_all_results(void **state)
         assert_non_null(ab_named_field(name, AB_FIELD_LOWER));
     assert_null(ab_named_field("one_too_many", AB_FIELD_LOWER));
     assert_non_null(ab_named_field("took_s", AB_FIELD_LOWER));
+    assert_null(ab_named_field("", AB_FIELD_LOWER));
 }
 
 static void fields_exist_where_they_were_measured(void **state)
