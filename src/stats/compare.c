@@ -283,12 +283,14 @@ static bool is_counted(const struct ab_metric *m)
     return false;
 }
 
-/* Rounds in which no iteration is missed count: by their differences. */
+/* Rounds in which no iteration is missed count, and those in which a difference of times is below 0:
+ * by their differences. */
 static struct ab_effect effect_of(const struct pair *p, const struct ab_metric *m,
                                   const double *base, const double *now)
 {
     uint32_t n_base = p->c->base->n_rounds, n = p->c->now->n_rounds;
-    if (m->iteration != NULL && ab_iteration_field_needs_budget(m->iteration))
+    if ((m->iteration != NULL && ab_iteration_field_needs_budget(m->iteration)) ||
+        strcmp(ab_metric_name(m), "outside_ns") == 0)
         return ab_effect_by_mean(base, n_base, now, n, p->is_paired);
     return p->is_paired ? ab_effect_paired(base, now, n) : ab_effect_unpaired(base, n_base, now, n);
 }
@@ -508,20 +510,25 @@ static void add_iterations(const struct pair *p, const char *phase)
     }
 }
 
+static void add_percentiles(const struct pair *p, const char *phase)
+{
+    for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++)
+        for (size_t i = 0; i < AB_ARRAY_LEN(shown_quantiles); i++)
+            if (ab_session_has_op(p->c->now, phase, op))
+                add_op_metric(p, phase, op, shown_quantiles[i]);
+}
+
 static void add_phase(const struct pair *p, const char *phase)
 {
     const struct ab_session *s = p->c->now;
     if (s->n_phases > 1)
         add_op_metric(p, phase, AB_OP_ALL, "ns_per_op");
     add_op_metric(p, phase, AB_OP_ALL, "instr_per_op"); /* where they were counted */
-    for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++)
-        for (size_t i = 0; i < AB_ARRAY_LEN(shown_quantiles) && ab_session_has_op(s, phase, op);
-             i++)
-            add_op_metric(p, phase, op, shown_quantiles[i]);
+    add_percentiles(p, phase);
     add_iterations(p, phase);
 }
 
-/* CPU time, memory and faults of a real program. */
+/* CPU time, memory and faults of a real program; with --inside those of its calls. */
 static void add_program(const struct pair *p)
 {
     static const char *const shown[] = {"cpu_ns",
@@ -531,13 +538,18 @@ static void add_program(const struct pair *p)
                                         "resident_mean_bytes",
                                         "resident_loaded_bytes",
                                         "resident_rested_bytes",
-                                        "faults_minor"};
+                                        "faults_minor",
+                                        "inside_ns",
+                                        "inside_ns_per_call",
+                                        "outside_ns"};
     const struct ab_session *s = p->c->now;
     for (uint32_t i = 0; i < s->n_named && s->n_phases > 0; i++)
         add_metric(
             p, &(struct ab_metric){.phase = s->phases[0], .op = AB_OP_ALL, .field = s->named[i]});
     for (size_t i = 0; i < AB_ARRAY_LEN(shown) && s->n_phases > 0; i++)
         add_op_metric(p, s->phases[0], AB_OP_ALL, shown[i]);
+    for (uint32_t i = 0; i < s->n_phases; i++)
+        add_percentiles(p, s->phases[i]);
 }
 
 static void add_numbers(const struct pair *p)

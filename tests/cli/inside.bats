@@ -73,12 +73,21 @@ END
 }
 
 @test "the table has both columns, a gate one of the calls; without the option neither is known" {
-    bench exec --inside --rounds 2 -b "glibc,slow=$GUESTS/libslow1us.so" \
+    bench exec --inside --rounds 6 -b "glibc,slow=$GUESTS/libslow1us.so" --json "$OUT/r.json" \
+        --markdown "$OUT/r.md" --html "$OUT/r.html" --csv "$OUT/r.csv" \
         --gate 'glibc:program/alloc/p50 < 500ms' -- "$PROG"
     expect_code 0
-    grep -qE 'inside +a call +outside +total' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
-    tr -s '\n ' '  ' <"$OUT/stdout" | grep -qE 'slow: [0-9.]+ ms more CPU time: [0-9.]+ ms more in malloc, ' ||
-        fail "$(cat "$OUT/stdout")"
+    local said='slow: [0-9.]+ ms more CPU time \[[0-9.]+ ms, [0-9.]+ ms\](: |, of which )[0-9.]+ ms (more )?in malloc'
+    tr -s '\n ' '  ' <"$OUT/stdout" >"$OUT/words"
+    grep -qE "$said" "$OUT/words" || fail "$(cat "$OUT/stdout")"
+    grep -qE 'in malloc, in all glibc .* slow [0-9.]+ ms \[.*\] [0-9.]+ ms more \[' "$OUT/words" || fail "$(cat "$OUT/stdout")"
+    grep -qE 'The interposer took up to [0-9.]+ ns a call' "$OUT/words" || fail "$(cat "$OUT/stdout")"
+    tr -d '\\' <"$OUT/r.md" | grep -qE "^- $said" || fail "$(cat "$OUT/r.md")"
+    grep -qF '| allocator | in malloc, a call | in malloc | outside | together |' "$OUT/r.md" || fail "$(cat "$OUT/r.md")"
+    grep -qE "<p>$said" "$OUT/r.html" || fail "no sentence in the page"
+    grep -qE '^[^,]*,0,[12],slow,program,all,outside_ns,' "$OUT/r.csv" || fail "$(grep outside "$OUT/r.csv")"
+    bench compare "$OUT/r.json" "$OUT/r.json"
+    grep -qE 'program outside_ns +.*\+0.0 %' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
     bench exec --rounds 2 -b glibc --gate 'program/alloc/p50 < 500ms' -- "$PROG"
     expect_code 2
     bench exec -q --rounds 2 -b glibc --json - -- "$PROG"

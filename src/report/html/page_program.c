@@ -5,6 +5,8 @@
  */
 #include "report/html/pages.h"
 
+#include "report/view/inside_view.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -118,15 +120,20 @@ static void put_prediction(struct ab_html *h, const struct ab_report *report)
 static void put_inside(struct ab_html *h, const struct ab_report *report)
 {
     struct ab_grid g;
-    bool has_rows = ab_program_inside_grid(report->view, &g);
+    char buf[800];
+    bool has_rows = ab_inside_columns(report->view, &g);
     if (has_rows)
         ab_page_grid(h, report, "CPU time in malloc and outside of it", &g);
     for (uint32_t i = 0; has_rows && i < report->view->ranking.n_rows; i++) {
-        char buf[600];
-        const char *sentence = ab_program_inside_sentence(report->view, i, buf, sizeof buf);
+        const char *sentence = ab_inside_sentence(report->view, i, buf, sizeof buf);
         if (sentence != NULL)
-            ab_html_f(h, "<p class=\"soft\">%s</p>\n", sentence);
+            ab_html_f(h, "<p>%s</p>\n", sentence);
     }
+    if (has_rows)
+        ab_html_f(h,
+                  "<p class=\"soft\">Medians of the rounds; below them the difference to the base "
+                  "with its 90 %% interval. %s</p>\n",
+                  ab_inside_check(report->view, buf, sizeof buf));
     ab_grid_fini(&g);
 }
 

@@ -11,6 +11,7 @@
 #include "report/ci/series.h"
 #include "report/format.h"
 #include "report/sinks/sinks.h"
+#include "report/view/inside_view.h"
 #include "report/view/view.h"
 #include "result/result.h"
 #include "stats/compare.h"
@@ -176,6 +177,27 @@ static void add_warnings(struct ab_text *t, const struct ab_view_warnings *warni
     ab_text_add(t, "\n");
 }
 
+/* Of `exec --inside`: the table, and a sentence for each allocator but the base. */
+static void add_inside(struct ab_text *to, const struct ab_view *view)
+{
+    struct ab_grid g;
+    char buf[800];
+    bool has_words = false;
+    if (ab_inside_columns(view, &g))
+        add_table(to, &g, g.n_rows);
+    ab_grid_fini(&g);
+    for (uint32_t i = 0; i < view->ranking.n_rows; i++) {
+        const char *sentence = ab_inside_sentence(view, i, buf, sizeof buf);
+        if (sentence == NULL)
+            continue;
+        ab_text_add(to, "- ");
+        ab_sinks_markdown_text(to, sentence);
+        ab_text_add(to, "\n");
+        has_words = true;
+    }
+    ab_text_add(to, has_words ? "\n" : "");
+}
+
 /* The verdict in sentences, the ranking by the time of the whole run, and warnings; nothing of a
  * session in which no back end has numbers. False: out of memory. */
 static bool markdown_answer(struct ab_text *to, const struct ab_session *session)
@@ -189,6 +211,7 @@ static bool markdown_answer(struct ab_text *to, const struct ab_session *session
         }
         ab_text_add(to, "\n");
         add_ranking(to, &view);
+        add_inside(to, &view);
         add_over_time(to, session);
         add_pins(to, session);
         add_warnings(to, &view.warnings);

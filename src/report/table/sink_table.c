@@ -12,6 +12,7 @@
 #include "core/units_show.h"
 #include "report/format.h"
 #include "report/table/table.h"
+#include "report/view/inside_view.h"
 #include "stats/metric.h"
 #include "stats/pins.h"
 
@@ -443,6 +444,17 @@ static void print_over_time(FILE *to, const struct ab_session *s, struct ab_tabl
     }
 }
 
+static void print_inside_words(FILE *to, const struct ab_view *v, struct ab_table_style style)
+{
+    char buf[800];
+    for (uint32_t i = 0; i < v->ranking.n_rows; i++) {
+        const char *sentence = ab_inside_sentence(v, i, buf, sizeof buf);
+        if (sentence != NULL)
+            ab_table_prose(to, style, AB_PLAIN, sentence);
+    }
+    ab_table_prose(to, style, AB_FAINT, ab_inside_check(v, buf, sizeof buf));
+}
+
 static void print_program(FILE *to, const struct ab_view *v, struct ab_table_style style,
                           struct ab_legend *legend)
 {
@@ -451,13 +463,9 @@ static void print_program(FILE *to, const struct ab_view *v, struct ab_table_sty
     fputc('\n', to);
     ab_legend_grid(to, &g, style, legend);
     ab_grid_fini(&g);
-    bool has_inside = print_if(ab_program_inside_grid(v, &g), to, &g, style, legend);
-    for (uint32_t i = 0; has_inside && i < v->ranking.n_rows; i++) {
-        char buf[600];
-        const char *sentence = ab_program_inside_sentence(v, i, buf, sizeof buf);
-        if (sentence != NULL)
-            ab_table_prose(to, style, AB_PLAIN, sentence);
-    }
+    fputc('\n', to);
+    if (print_if(ab_inside_grid(v, &g), to, &g, style, legend))
+        print_inside_words(to, v, style);
 }
 
 static void print_by_value_of(FILE *to, const struct ab_view *v, struct ab_by_value_of of,

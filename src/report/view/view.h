@@ -236,12 +236,6 @@ enum ab_program_shape { AB_PROGRAM_USUAL, AB_PROGRAM_DETAILS, AB_PROGRAM_COLUMNS
 void ab_program_grid(const struct ab_view *v, enum ab_program_shape shape, struct ab_grid *g);
 /* Beside the replay of the trace: a row for each back end but the base. */
 bool ab_program_witness_grid(const struct ab_view *v, struct ab_grid *g);
-/* CPU time inside the allocator and outside of it; false: not measured. */
-bool ab_program_inside_grid(const struct ab_view *v, struct ab_grid *g);
-/* How much more or less of both a row of the ranking has than the base; NULL: not known, or it is the
- * base. */
-const char *ab_program_inside_sentence(const struct ab_view *v, uint32_t row, char *buf,
-                                       size_t cap);
 
 /* What it was measured with, and what served a real program. */
 enum ab_conditions {
