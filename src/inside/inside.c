@@ -10,8 +10,8 @@
 #include "inside/inside.h"
 
 #include "base/clock.h"
+#include "base/next_malloc.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -48,19 +48,6 @@
     X(_ZdaPvSt11align_val_t, (void *p, size_t a), (p, a)) \
     X(_ZdlPvmSt11align_val_t, (void *p, size_t n, size_t a), (p, n, a)) \
     X(_ZdaPvmSt11align_val_t, (void *p, size_t n, size_t a), (p, n, a))
-
-static struct {
-    void *(*malloc)(size_t);
-    void (*free)(void *);
-    void *(*calloc)(size_t, size_t);
-    void *(*realloc)(void *, size_t);
-    void *(*memalign)(size_t, size_t);
-    int (*posix_memalign)(void **, size_t, size_t);
-    void *(*aligned_alloc)(size_t, size_t);
-    void *(*valloc)(size_t);
-    void *(*pvalloc)(size_t);
-    size_t (*malloc_usable_size)(void *);
-} real;
 
 /* ---- the state of a thread ---- */
 
@@ -260,47 +247,6 @@ static void measure_own_cost(void)
 
 /* ---- start ---- */
 
-/* Here lies what dlsym itself asks for while we look for the real functions: never given back. */
-static _Alignas(16) char early[65536];
-static size_t early_used;
-
-static void *early_alloc(size_t size)
-{
-    size_t bytes = (size + 31) & ~(size_t)15; /* 16 bytes in front hold the size */
-    if (size > sizeof early || bytes > sizeof early - early_used)
-        return NULL;
-    char *p = early + early_used;
-    early_used += bytes;
-    memcpy(p, &size, sizeof size);
-    return p + 16;
-}
-
-static bool is_early(const void *p)
-{
-    return (uintptr_t)p - (uintptr_t)early < sizeof early;
-}
-
-static size_t early_size(const void *p)
-{
-    size_t size;
-    memcpy(&size, (const char *)p - 16, sizeof size);
-    return size;
-}
-
-static void find_real_functions(void)
-{
-    *(void **)&real.malloc = dlsym(RTLD_NEXT, "malloc");
-    *(void **)&real.free = dlsym(RTLD_NEXT, "free");
-    *(void **)&real.calloc = dlsym(RTLD_NEXT, "calloc");
-    *(void **)&real.realloc = dlsym(RTLD_NEXT, "realloc");
-    *(void **)&real.memalign = dlsym(RTLD_NEXT, "memalign");
-    *(void **)&real.posix_memalign = dlsym(RTLD_NEXT, "posix_memalign");
-    *(void **)&real.aligned_alloc = dlsym(RTLD_NEXT, "aligned_alloc");
-    *(void **)&real.valloc = dlsym(RTLD_NEXT, "valloc");
-    *(void **)&real.pvalloc = dlsym(RTLD_NEXT, "pvalloc");
-    *(void **)&real.malloc_usable_size = dlsym(RTLD_NEXT, "malloc_usable_size");
-}
-
 static void map_file(void)
 {
     const char *path = getenv(AB_INSIDE_VARIABLE);
@@ -373,7 +319,7 @@ EXPORT void *calloc(size_t n, size_t size)
     if (__builtin_mul_overflow(n, size, &bytes))
         bytes = SIZE_MAX;
     if (UNLIKELY(!is_ready()))
-        return early_alloc(bytes); /* never used before: zero */
+        return early_alloc(bytes);
     unsigned class = class_of(bytes);
     if (!enter(AB_INSIDE_ZEROED, class))
         return real.calloc(n, size);

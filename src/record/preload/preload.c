@@ -8,10 +8,11 @@
  * that is open, and signal handlers find a consistent recorder at every instruction (preload_spool.c).
  */
 #include "record/preload/preload.h"
+
+#include "base/next_malloc.h"
 #include "record/preload/preload_sites.h"
 #include "record/preload/preload_spool.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -43,70 +44,9 @@
 #define AB_RECORD_WRONG 0
 #endif
 
-static struct {
-    void *(*malloc)(size_t);
-    void (*free)(void *);
-    void *(*calloc)(size_t, size_t);
-    void *(*realloc)(void *, size_t);
-    void *(*reallocarray)(void *, size_t, size_t);
-    void *(*memalign)(size_t, size_t);
-    int (*posix_memalign)(void **, size_t, size_t);
-    void *(*aligned_alloc)(size_t, size_t);
-    void *(*valloc)(size_t);
-    void *(*pvalloc)(size_t);
-    size_t (*malloc_usable_size)(void *);
-} real;
-
 static enum { FRESH, RESOLVING, READY } stage;
 
-/* Here lies what dlsym itself asks for while we look for the real functions. It is never given back. */
-static _Alignas(16) char bootstrap[65536];
-static size_t bootstrap_used;
-
-static void *bootstrap_alloc(size_t size)
-{
-    size_t bytes = (size + 31) & ~(size_t)15; /* 16 bytes in front hold the size */
-    if (size > sizeof bootstrap || bytes > sizeof bootstrap - bootstrap_used)
-        return NULL;
-    char *p = bootstrap + bootstrap_used;
-    bootstrap_used += bytes;
-    memcpy(p, &size, sizeof size);
-    return p + 16;
-}
-
-static bool is_bootstrap(const void *p)
-{
-    return (uintptr_t)p - (uintptr_t)bootstrap < sizeof bootstrap;
-}
-
-static size_t bootstrap_size(const void *p)
-{
-    size_t size;
-    memcpy(&size, (const char *)p - 16, sizeof size);
-    return size;
-}
-
 /* ---- start ---- */
-
-static void *find(const char *name)
-{
-    return dlsym(RTLD_NEXT, name);
-}
-
-static void find_real_functions(void)
-{
-    *(void **)&real.malloc = find("malloc");
-    *(void **)&real.free = find("free");
-    *(void **)&real.calloc = find("calloc");
-    *(void **)&real.realloc = find("realloc");
-    *(void **)&real.reallocarray = find("reallocarray");
-    *(void **)&real.memalign = find("memalign");
-    *(void **)&real.posix_memalign = find("posix_memalign");
-    *(void **)&real.aligned_alloc = find("aligned_alloc");
-    *(void **)&real.valloc = find("valloc");
-    *(void **)&real.pvalloc = find("pvalloc");
-    *(void **)&real.malloc_usable_size = find("malloc_usable_size");
-}
 
 static __attribute__((noinline)) void start(void)
 {
@@ -148,7 +88,7 @@ static __attribute__((destructor)) void end(void)
 EXPORT void *malloc(size_t size)
 {
     if (!is_ready())
-        return bootstrap_alloc(size);
+        return early_alloc(size);
     void *p = real.malloc(size);
     NOTE_GIVEN(AB_SPOOL_ALLOC, p, size);
     return p;
@@ -159,7 +99,7 @@ EXPORT void *calloc(size_t n, size_t size)
     size_t bytes;
     bool is_too_much = __builtin_mul_overflow(n, size, &bytes);
     if (!is_ready())
-        return is_too_much ? NULL : bootstrap_alloc(bytes); /* never used before: zero */
+        return is_too_much ? NULL : early_alloc(bytes);
     void *p = real.calloc(n, size);
     NOTE_GIVEN(AB_SPOOL_ZEROED, p, is_too_much ? SIZE_MAX : bytes);
     return p;
@@ -167,7 +107,7 @@ EXPORT void *calloc(size_t n, size_t size)
 
 EXPORT void free(void *p)
 {
-    if (p == NULL || is_bootstrap(p) || !is_ready())
+    if (p == NULL || is_early(p) || !is_ready())
         return;
     if (AB_RECORD_WRONG != 1)
         ab_spool_note(AB_SPOOL_FREE, p, 0);
@@ -181,16 +121,16 @@ EXPORT void free(void *p)
 static __attribute__((noinline)) void *allocate(size_t size, struct ab_here here)
 {
     if (!is_ready())
-        return bootstrap_alloc(size);
+        return early_alloc(size);
     void *p = real.malloc(size);
     ab_spool_note_given(AB_SPOOL_ALLOC, p, size, here);
     return p;
 }
 
-/* A block of the bootstrap moves to the real allocator when it is resized. */
-static void *resize_bootstrap(void *p, size_t size, struct ab_here here)
+/* An early block moves to the real allocator when it is resized. */
+static void *resize_early(void *p, size_t size, struct ab_here here)
 {
-    size_t old_size = bootstrap_size(p);
+    size_t old_size = early_size(p);
     void *moved = allocate(size, here);
     if (moved != NULL)
         memcpy(moved, p, old_size < size ? old_size : size);
@@ -201,8 +141,8 @@ static inline __attribute__((always_inline)) void *resize(void *p, size_t size)
 {
     if (p == NULL)
         return allocate(size, HERE);
-    if (is_bootstrap(p) || !is_ready())
-        return resize_bootstrap(p, size, HERE);
+    if (is_early(p) || !is_ready())
+        return resize_early(p, size, HERE);
     if (AB_RECORD_WRONG != 2)
         ab_spool_note(AB_SPOOL_RESIZE_BEGIN, p, size);
     void *moved = real.realloc(p, size);
@@ -220,7 +160,7 @@ EXPORT void *realloc(void *p, size_t size)
 /* An array of more bytes than there are: the call fails in the real one's way and is on record. */
 static void *resize_too_much(void *p, size_t n, size_t size, struct ab_here here)
 {
-    if (is_bootstrap(p) || !is_ready() || real.reallocarray == NULL) {
+    if (is_early(p) || !is_ready() || real.reallocarray == NULL) {
         errno = ENOMEM;
         return NULL;
     }
@@ -288,8 +228,8 @@ EXPORT void *pvalloc(size_t size)
 
 EXPORT size_t malloc_usable_size(void *p)
 {
-    if (is_bootstrap(p))
-        return bootstrap_size(p);
+    if (is_early(p))
+        return early_size(p);
     if (p == NULL || !is_ready() || real.malloc_usable_size == NULL)
         return 0;
     ab_spool_note_usable_size();
