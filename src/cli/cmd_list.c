@@ -447,11 +447,13 @@ static void add_fields(struct metrics *list)
     static const char *const forms[AB_FIELD_GROUP_COUNT] = {
         [AB_FIELD_EACH] = "PHASE/OP/",       [AB_FIELD_QUANTILE] = "PHASE/OP/",
         [AB_FIELD_TAIL] = "PHASE/OP/",       [AB_FIELD_ALL] = "PHASE/all/",
-        [AB_FIELD_PROGRAM] = "program/all/",
+        [AB_FIELD_PROGRAM] = "program/all/", [AB_FIELD_INSIDE] = "program/OP/",
     };
     for (size_t i = 0; i < ab_field_count; i++) {
         const struct ab_field *f = &ab_fields[i];
-        const char *group = f->group == AB_FIELD_PROGRAM ? "program" : "time and ops";
+        const char *group = f->group == AB_FIELD_PROGRAM || f->group == AB_FIELD_INSIDE
+                                ? "program"
+                                : "time and ops";
         struct metric *m = add_metric(
             list, (struct metric){group, f->name, f->unit, f->doc, f->better, ""});
         snprintf(m->gate, sizeof m->gate, "%s%s", forms[f->group], f->name);

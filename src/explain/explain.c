@@ -87,6 +87,7 @@ static enum ab_explain_group group_of(const struct ab_field *field)
 {
     return field->group == AB_FIELD_ALL       ? AB_EXPLAIN_TIME
            : field->group == AB_FIELD_PROGRAM ? AB_EXPLAIN_PROGRAM
+           : field->group == AB_FIELD_INSIDE  ? AB_EXPLAIN_PROGRAM
                                               : AB_EXPLAIN_LATENCY;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The interposer of `exec --inside`, preloaded in front of the allocator: counts each call, times a
- * random one in 64, and passes all on. Nothing here calls malloc or stdio or takes a lock. Counts
+ * random one in 128, and passes all on. Nothing here calls malloc or stdio or takes a lock. Counts
  * and samples lie in a mapping that all processes share, so no end of a process loses any.
  *
  * A C++ operator may call malloc, or a function that we do not interpose: while it runs, calls of its
@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -52,11 +53,15 @@
 /* ---- the state of a thread ---- */
 
 static __thread struct {
-    struct ab_inside_slot *slot; /* NULL: none yet, or a call of C++ is under way */
-    uint32_t countdown, random, process;
+    struct ab_inside_slot *slot; /* NULL: none yet, a shared one, or a call of C++ is under way */
+    struct ab_inside_slot *own;  /* the same, also then */
+    uint32_t countdown, random;
     uint32_t n_samples;
-    uint32_t nested;             /* functions of C++ under way */
-    long involuntary, voluntary; /* context switches at the last look */
+    uint32_t nested; /* functions of C++ under way */
+    bool is_noting;  /* the longest call is being written: a signal handler leaves it alone */
+    struct seen {
+        long involuntary, voluntary, faults;
+    } seen; /* at the last look */
 } me;
 
 static struct ab_inside_file *file; /* NULL: nothing is counted */
@@ -90,7 +95,7 @@ static inline void count(struct ab_inside_slot *slot, unsigned kind, unsigned cl
 #endif
 }
 
-/* From 1 to 127, 64 on average. */
+/* From 1 to twice as many less 1. */
 static inline uint32_t draw(void)
 {
     uint32_t x = me.random;
@@ -101,29 +106,36 @@ static inline uint32_t draw(void)
     return 1 + (uint32_t)((uint64_t)x * (2 * AB_INSIDE_EVERY - 1) >> 32);
 }
 
-static void look(long *involuntary, long *voluntary)
+/* What there was of each since the last look. */
+static struct seen look(void)
 {
     struct rusage usage;
     int saved = errno;
     getrusage(RUSAGE_THREAD, &usage);
     errno = saved;
-    *involuntary = usage.ru_nivcsw - me.involuntary;
-    *voluntary = usage.ru_nvcsw - me.voluntary;
-    me.involuntary = usage.ru_nivcsw;
-    me.voluntary = usage.ru_nvcsw;
+    struct seen now = {usage.ru_nivcsw, usage.ru_nvcsw, usage.ru_minflt + usage.ru_majflt};
+    struct seen since = {now.involuntary - me.seen.involuntary, now.voluntary - me.seen.voluntary,
+                         now.faults - me.seen.faults};
+    me.seen = now;
+    return since;
+}
+
+static bool is_shared(const struct ab_inside_slot *slot)
+{
+    return file != NULL && slot == &file->slots[AB_INSIDE_SLOTS - 1];
 }
 
 static __attribute__((noinline)) void take_slot(void)
 {
     uint32_t i = file != NULL ? __atomic_fetch_add(&file->n_slots, 1, __ATOMIC_RELAXED) : 0;
-    long involuntary, voluntary;
     me.random = (uint32_t)ab_tick_end() * 2654435761u | 1;
     me.countdown = draw();
-    look(&involuntary, &voluntary);
+    look();
     *is_same_process = 1;
-    me.slot = file == NULL               ? &own
-              : i < AB_INSIDE_SLOTS - 1u ? &file->slots[i]
-                                         : &file->slots[AB_INSIDE_SLOTS - 1];
+    me.own = file == NULL               ? &own
+             : i < AB_INSIDE_SLOTS - 1u ? &file->slots[i]
+                                        : &file->slots[AB_INSIDE_SLOTS - 1];
+    me.slot = is_shared(me.own) ? NULL : me.own;
 }
 
 /* ---- samples ---- */
@@ -152,51 +164,92 @@ static void add_sum(struct ab_inside_sum *s, uint64_t ticks)
     add(&s->ticks, ticks);
 }
 
-/* Context switches are read where a sample is long, and at one in 16, so that those of a long one
- * are few but its own. */
+/* One that ends by a signal meanwhile leaves none, and no half one. */
+static void note_longest(unsigned kind, unsigned class, uint64_t ticks)
+{
+    struct ab_inside_longest *l = &me.own->longest[kind];
+    if (ticks <= l->ticks || me.is_noting || *is_same_process == 0 || is_shared(me.own))
+        return;
+    me.is_noting = true;
+    __atomic_store_n(&l->ticks, 0, __ATOMIC_RELEASE);
+    l->call = 0;
+    for (unsigned c = 0; c < AB_INSIDE_CLASSES; c++)
+        l->call += me.own->calls[kind][c];
+    l->class = class;
+    l->at_ticks = ab_tick_end() - file->begin_ticks;
+    __atomic_store_n(&l->ticks, ticks, __ATOMIC_RELEASE);
+    me.is_noting = false;
+}
+
+/* Context switches are read where a sample is long; the calls that are looked at read them as well, so
+ * that those of a long one are few but its own. */
 static __attribute__((noinline)) void note(unsigned kind, unsigned class, uint64_t ticks)
 {
-    long involuntary = 0, voluntary = 0;
-    bool is_long = ticks >= ticks_look;
+    struct seen since = {0, 0, 0};
     if (file == NULL)
         return;
-    if (is_long || ++me.n_samples % 16 == 0)
-        look(&involuntary, &voluntary);
-    if (is_long && involuntary > 0) {
+    if (ticks >= ticks_look)
+        since = look();
+    if (since.involuntary > 0) {
         add_sum(&file->taken[kind], ticks);
         return;
     }
-    bool is_asleep = is_long && voluntary > 0;
-    add_sum(is_asleep ? &file->blocked[kind] : &file->sampled[kind][class], ticks);
+    add_sum(since.voluntary > 0 ? &file->blocked[kind] : &file->sampled[kind][class], ticks);
     note_histogram(&file->hdrs[kind],
                    (uint64_t)((unsigned __int128)ticks * file->ns_per_tick_32 >> 32));
+    note_longest(kind, class, ticks);
 }
 
-/* Counts, and says whether this call is timed. */
-static inline bool enter(unsigned kind, unsigned class)
+static __attribute__((noinline)) void note_look(unsigned kind)
 {
-    if (UNLIKELY(me.slot == NULL || *is_same_process == 0)) {
-        if (me.nested > 0)
-            return false;
-        take_slot();
-    }
-    if (UNLIKELY(file != NULL && me.slot == &file->slots[AB_INSIDE_SLOTS - 1]))
-        add(&me.slot->calls[kind][class], 1);
-    else
-        count(me.slot, kind, class);
-    if (__builtin_expect(--me.countdown != 0, 1))
-        return false;
+    struct seen since = look();
+    if (file == NULL)
+        return;
+    add(&file->looked[kind], 1);
+    if (since.faults > 0 || since.voluntary > 0)
+        add(&file->entered[kind], 1);
+}
+
+static __attribute__((noinline)) bool draw_again(void)
+{
     me.countdown = draw();
     return true;
 }
 
-/* A timed call: a handler that interrupts it does not count its own ones as timed twice. */
+/* The first call of a thread, or of a process after fork; and all of those that share a slot. */
+static __attribute__((noinline)) bool enter_slowly(unsigned kind, unsigned class)
+{
+    if (me.nested > 0)
+        return false;
+    if (me.own == NULL || *is_same_process == 0)
+        take_slot();
+    add(&me.own->calls[kind][class], 1);
+    return --me.countdown == 0 && draw_again();
+}
+
+/* Counts, and says whether this call is of the sample. */
+static inline bool enter(unsigned kind, unsigned class)
+{
+    struct ab_inside_slot *slot = me.slot;
+    if (UNLIKELY(slot == NULL || *is_same_process == 0))
+        return enter_slowly(kind, class);
+    count(slot, kind, class);
+    return UNLIKELY(--me.countdown == 0) && draw_again();
+}
+
+/* A call of the sample. To look at one costs two system calls, which its time would show. */
 #define TIMED(kind, class, call) \
     do { \
-        uint64_t begin = ab_tick_begin(); \
-        call; \
-        uint64_t ticks = ab_tick_end() - begin; \
-        note(kind, class, ticks); \
+        if (++me.n_samples % AB_INSIDE_LOOK == 0) { \
+            look(); \
+            call; \
+            note_look(kind); \
+        } else { \
+            uint64_t begin = ab_tick_begin(); \
+            call; \
+            uint64_t ticks = ab_tick_end() - begin; \
+            note(kind, class, ticks); \
+        } \
     } while (0)
 
 /* ---- what it costs itself ---- */
@@ -219,7 +272,7 @@ static __attribute__((noinline)) void *null_through_us(size_t size)
     return p;
 }
 
-enum { NULL_CALLS = 4096, NULL_TRIES = 5 };
+enum { NULL_CALLS = 1024, NULL_TRIES = 4 };
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -259,6 +312,9 @@ static void map_file(void)
     if (p == MAP_FAILED)
         return;
     file = p;
+    uint64_t never = 0;
+    __atomic_compare_exchange_n(&file->begin_ticks, &never, ab_tick_end(), false, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
     uint64_t ticks = (UINT64_C(5000) << 32) / (file->ns_per_tick_32 | 1);
     ticks_look = ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
 }
@@ -270,23 +326,34 @@ static void map_process_mark(void)
     is_same_process = p == MAP_FAILED || madvise(p, 4096, MADV_WIPEONFORK) != 0 ? &always : p;
 }
 
+static uint64_t cpu_ns(void)
+{
+    struct timespec t = {0, 0};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static __attribute__((noinline)) void start(void)
 {
     int saved = errno;
+    uint64_t begin_ns = cpu_ns();
     stage = RESOLVING;
     find_real_functions();
     map_process_mark();
     map_file();
     take_slot();
-    if (file != NULL)
+    if (file != NULL) {
         measure_own_cost();
+        add(&file->start_ns, cpu_ns() - begin_ns);
+    }
     stage = READY;
     errno = saved;
 }
 
+/* Who has a slot found it ready. */
 static inline bool is_ready(void)
 {
-    if (__builtin_expect(stage == READY, 1))
+    if (__builtin_expect(me.slot != NULL || stage == READY, 1))
         return true;
     if (stage == FRESH)
         start();

@@ -26,14 +26,22 @@ enum ab_inside_kind {
 
 enum {
     AB_INSIDE_CLASSES = 65, /* (2^(i − 1), 2^i] bytes; a free has class 0 */
-    AB_INSIDE_EVERY = 64,   /* one call in so many is timed, on average */
+    AB_INSIDE_EVERY = 128,  /* one call in so many is timed, on average */
+    AB_INSIDE_LOOK = 16,    /* … but one in so many of these is looked at instead */
     AB_INSIDE_SLOTS =
         16384, /* threads that have counters of their own; later ones share the last */
 };
 #define AB_INSIDE_NULL_SCALE 1024 /* the cost of a call is in so many parts of a tick */
 
+struct ab_inside_longest { /* of the timed calls of a kind in a thread */
+    uint64_t ticks;        /* 0: none, or it is being written */
+    uint64_t call, class;  /* its number among the calls of its kind in its thread, from 1 on */
+    uint64_t at_ticks;     /* since the first process began */
+};
+
 struct ab_inside_slot {
     uint64_t calls[AB_INSIDE_KINDS][AB_INSIDE_CLASSES];
+    struct ab_inside_longest longest[AB_INSIDE_KINDS];
 } __attribute__((aligned(4096)));
 
 struct ab_inside_sum {
@@ -46,6 +54,11 @@ struct ab_inside_file {
     uint32_t n_slots;   /* may exceed AB_INSIDE_SLOTS: so many threads wanted one */
     uint32_t n_processes; /* that measured what a call costs more, timing and all: */
     uint64_t null_call;   /* the sum of that, by AB_INSIDE_NULL_SCALE */
+    uint64_t start_ns;    /* CPU time of the interposer's start, of all processes */
+    uint64_t begin_ticks; /* when the first process began; 0 = not yet */
+    /* Calls that were not timed but looked at, and those of them in which the thread had a page fault
+     * or slept. */
+    uint64_t looked[AB_INSIDE_KINDS], entered[AB_INSIDE_KINDS];
     struct ab_inside_sum sampled[AB_INSIDE_KINDS][AB_INSIDE_CLASSES];
     struct ab_inside_sum taken[AB_INSIDE_KINDS]; /* in which the thread lost the CPU: in no other */
     struct ab_inside_sum blocked[AB_INSIDE_KINDS]; /* in which it slept: not in `sampled` */

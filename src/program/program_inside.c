@@ -68,6 +68,41 @@ static void weigh(const struct ab_inside_file *f, unsigned kind, double floor_ti
         k->blocked_ticks = (double)f->blocked[kind].ticks * (double)k->n_calls / (double)timed;
 }
 
+static uint64_t ns_of(const struct ab_inside_file *f, uint64_t ticks)
+{
+    return (uint64_t)((unsigned __int128)ticks * f->ns_per_tick_32 >> 32);
+}
+
+/* Where the longest call was; not known where that one could not be noted. */
+static void place_max(const struct ab_inside_file *f, unsigned kind, struct ab_result *r)
+{
+    const uint32_t n = *(const volatile uint32_t *)&f->n_slots;
+    struct ab_inside_longest most = {0};
+    for (uint32_t i = 0; i < n && i < AB_INSIDE_SLOTS; i++) {
+        const struct ab_inside_longest l = f->slots[i].longest[kind];
+        if (l.ticks <= most.ticks)
+            continue;
+        most = l;
+        r->max_thread = i + 1.0;
+    }
+    if (most.ticks == 0 || ns_of(f, most.ticks) != f->hdrs[kind].max) {
+        r->max_thread = NAN;
+        return;
+    }
+    r->max_call = (double)most.call;
+    r->max_at_ns = (double)ns_of(f, most.at_ticks);
+    if (kind != AB_INSIDE_FREE && most.class < AB_INSIDE_CLASSES)
+        r->max_size_bytes = ldexp(1, (int)most.class);
+}
+
+static void note_kernel(const struct ab_inside_file *f, unsigned kind, struct ab_result *r)
+{
+    r->n_looked = (double)f->looked[kind];
+    r->n_entered = (double)f->entered[kind];
+    if (r->n_looked > 0)
+        r->entered_calls = r->n_entered / r->n_looked * r->n_calls;
+}
+
 static void add_row(const struct ab_inside_file *f, unsigned kind, const struct kind *k,
                     struct ab_session *s, const struct ab_result *all)
 {
@@ -89,6 +124,8 @@ static void add_row(const struct ab_inside_file *f, unsigned kind, const struct 
     r.overflow = from->overflow;
     r.n_calls = (double)k->n_calls;
     r.n_scheduler = (double)f->taken[kind].n;
+    note_kernel(f, kind, &r);
+    place_max(f, kind, &r);
     if (r.n > 0) {
         r.hdr->min = from->min > 0 && from->min - 1 > r.hdr->min ? from->min - 1 : r.hdr->min;
         r.hdr->max = from->max < r.hdr->max ? from->max : r.hdr->max;
@@ -142,7 +179,8 @@ void ab_inside_note(const struct ab_inside_file *f, double ns_per_tick, double c
     if (f->n_processes == 0)
         return;
     r->interposer_ns = calls * ns_per_tick * (double)f->null_call / f->n_processes /
-                       AB_INSIDE_NULL_SCALE;
+                           AB_INSIDE_NULL_SCALE +
+                       (double)f->start_ns;
     r->outside_ns = cpu_ns - inside - r->interposer_ns;
     r->inside_ns_per_call = calls > 0 ? inside / calls : (double)NAN;
 }

@@ -896,13 +896,15 @@ static const struct ab_member field_members[] = {
 #define FIELDS(g) AB_RECORD_OF(struct ab_result, field_members, .group = AB_FIELD_##g)
 static const struct ab_record each_record = FIELDS(EACH), quantile_record = FIELDS(QUANTILE),
                               all_record = FIELDS(ALL), tail_numbers_record = FIELDS(TAIL),
-                              program_numbers_record = FIELDS(PROGRAM);
+                              program_numbers_record = FIELDS(PROGRAM),
+                              inside_record = FIELDS(INSIDE);
 
 /* Of what a result does not have nothing is known. */
 static void forget_fields(const struct ab_reading *x)
 {
     ab_fields_forget(x->record, AB_FIELD_ALL);
     ab_fields_forget(x->record, AB_FIELD_PROGRAM);
+    ab_fields_forget(x->record, AB_FIELD_INSIDE);
 }
 
 /* Of merged rounds the histogram is that of all, or (null) another x->record has it. */
@@ -995,6 +997,12 @@ static const struct ab_member program_members[] = {
 };
 AB_TABLE(program, struct ab_result);
 
+static bool is_inside(const void *record, const void *session)
+{
+    const struct ab_result *result = record;
+    return ab_session_is_exec(session) && result->op != AB_OP_ALL && !isnan(result->n_looked);
+}
+
 static const struct ab_member result_members[] = {
     RULE(NULL, NULL, forget_fields),
     BACKEND(struct ab_result),
@@ -1008,6 +1016,7 @@ static const struct ab_member result_members[] = {
     RULE("is_waiting", write_waiting, NULL),
     AB_RECORD_HERE("tail", &tail_record, AB_WHEN(struct ab_result, tail_n)),
     AB_RECORD_HERE("program", &program_record, .has = is_exec, .flags = AB_OMIT),
+    AB_RECORD_HERE("inside", &inside_record, .has = is_inside, .flags = AB_OMIT),
 };
 AB_TABLE(result, struct ab_result, .is_told = has_numbers);
 

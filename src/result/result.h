@@ -147,6 +147,7 @@ struct ab_result {
 #define AB_MEMBERS_ALL(type, member) AB_MEMBER_##type(member)
 #define AB_MEMBERS_TAIL(type, member) AB_MEMBER_##type(member)
 #define AB_MEMBERS_PROGRAM(type, member) AB_MEMBER_##type(member)
+#define AB_MEMBERS_INSIDE(type, member) AB_MEMBER_##type(member)
 #define AB_MEMBERS_QUANTILE(type, member) /* in the array below */
 #define AB_FIELD(group, name, member, type, unit, better, since, doc) \
     AB_MEMBERS_##group(type, member)

@@ -16,6 +16,7 @@ enum ab_field_group {
     AB_FIELD_ALL,
     AB_FIELD_TAIL,
     AB_FIELD_PROGRAM,
+    AB_FIELD_INSIDE,
     AB_FIELD_GROUP_COUNT
 };
 enum ab_field_type { AB_FIELD_U64, AB_FIELD_F64 };
@@ -27,6 +28,7 @@ enum {
     AB_PREFIX_QUANTILE = 0,
     AB_PREFIX_ALL = 0,
     AB_PREFIX_PROGRAM = 0,
+    AB_PREFIX_INSIDE = 0,
     AB_PREFIX_TAIL = sizeof "tail_" - 1
 };
 #define AB_FIELD_KEY(group, name) (&(name)[AB_PREFIX_##group])

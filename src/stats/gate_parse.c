@@ -247,7 +247,8 @@ static bool is_in_bytes(const char *text)
 static bool is_measured(const struct parser *p, const struct ab_field *field)
 {
     bool is_program = field->group == AB_FIELD_PROGRAM;
-    bool is_of_call = field->group == AB_FIELD_EACH || field->group == AB_FIELD_QUANTILE;
+    bool is_of_call = field->group == AB_FIELD_EACH || field->group == AB_FIELD_QUANTILE ||
+                      field->group == AB_FIELD_INSIDE;
     return is_program == p->scope->is_exec ||
            (is_of_call && p->scope->n_phases > 0 && p->scope->phases[0].kinds != 0) ||
            field->offset == offsetof(struct ab_result, faults_minor) ||

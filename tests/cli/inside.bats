@@ -14,24 +14,33 @@ inside() { # BACKENDS ARGUMENT…: the document of two rounds
     bench exec -q --inside --rounds 2 -b "$backends" --json "$OUT/r.json" -- "$@"
 }
 
-# The last run of a session has the interposer: what libcount.so saw behind it is its counts, exactly.
-expect_counts() { # ARGUMENT…
+# The last run of a session has the interposer: what the library saw behind it is its counts, exactly.
+expect_counts() { # LIBRARY ARGUMENT…
+    local library=$1 seen
+    shift
     export COUNT_FILE=$OUT/counts
-    inside "count=$GUESTS/libcount.so" "$PROG" "$@"
+    inside "seen=$GUESTS/$library" "$PROG" "$@"
     expect_code 0
-    local seen
     seen=$(od -An -v -td8 -N40 "$OUT/counts.prog_inside" | tr -s ' \n' ' ')
     [ "$(jq -r '[.results[] | select(.round == 1)] as $r | ["alloc", "alloc_zeroed", "alloc_aligned",
         "resize", "free"] | map(. as $o | $r[] | select(.op == $o).n_calls) | " \(join(" ")) "' \
         "$OUT/r.json")" = "$seen" ] || fail "$(jq -c '.results[] | [.op, .n_calls]' "$OUT/r.json"); seen: $seen"
-    expect_json "[.results[] | select(.op == \"resize\").n_calls] == [$resizes, $resizes]" "$OUT/r.json"
+    jq -e --argjson n "$resizes" '[.results[] | select(.op == "resize").n_calls] | length == 2 and all(. >= $n and
+        (. == $n or $n == 1))' "$OUT/r.json"
 }
 
 @test "counts are those of an independent counter: one thread, ten threads, forks, an end by a signal" {
-    resizes=5000 expect_counts
-    resizes=55000 expect_counts threads
-    resizes=30000 expect_counts forks
-    resizes=10000 expect_counts signal
+    resizes=5000 expect_counts libcount.so
+    resizes=55000 expect_counts libcount.so threads
+    resizes=30000 expect_counts libcount.so forks
+    resizes=10000 expect_counts libcount.so signal
+}
+
+@test "counts are exact over 300 threads, 200 children, and signal handlers that allocate" {
+    resizes=1505000 expect_counts libtruth.so many
+    resizes=1005000 expect_counts libtruth.so storm
+    resizes=1 expect_counts libtruth.so handlers
+    expect_json '[.results[] | select(.op == "alloc_zeroed").n_calls % 100 == 0] | all' "$OUT/r.json"
 }
 
 @test "programs that the program starts count as well" {
@@ -40,9 +49,9 @@ expect_counts() { # ARGUMENT…
     expect_json '[.results[] | select(.op == "alloc_aligned").n_calls] == [35000, 35000]' "$OUT/r.json"
 }
 
-@test "one call in 64 is timed, and sums are those of the kinds" {
+@test "one call in 128 is timed, and sums are those of the kinds" {
     inside glibc "$PROG" threads
-    expect_json '[.results[] | select(.op == "free") | .n / .n_calls * 64 | . > 0.8 and . < 1.2] | all' "$OUT/r.json"
+    expect_json '[.results[] | select(.op == "free") | .n / .n_calls * 128 / (15 / 16) | . > 0.8 and . < 1.2] | all' "$OUT/r.json"
     expect_json '.results | group_by(.round) | all((map(select(.op != "all").n_calls) | add) ==
         (map(select(.op == "all").n_calls) | add))' "$OUT/r.json"
     expect_json '[.results[] | select(.op == "all").program | .inside_ns > 0 and .interposer_ns > 0 and
@@ -81,10 +90,11 @@ END
     tr -s '\n ' '  ' <"$OUT/stdout" >"$OUT/words"
     grep -qE "$said" "$OUT/words" || fail "$(cat "$OUT/stdout")"
     grep -qE 'in malloc, in all glibc .* slow [0-9.]+ ms \[.*\] [0-9.]+ ms more \[' "$OUT/words" || fail "$(cat "$OUT/stdout")"
-    grep -qE 'The interposer took up to [0-9.]+ ns a call' "$OUT/words" || fail "$(cat "$OUT/stdout")"
+    grep -qE 'The interposer took up to [0-9.]+ us a run \([0-9.]+ ns a call, its start included\), [0-9.]+ % of the CPU time' "$OUT/words" || fail "$(cat "$OUT/stdout")"
     tr -d '\\' <"$OUT/r.md" | grep -qE "^- $said" || fail "$(cat "$OUT/r.md")"
     grep -qF '| allocator | in malloc, a call | in malloc | outside | together |' "$OUT/r.md" || fail "$(cat "$OUT/r.md")"
     grep -qE "<p>$said" "$OUT/r.html" || fail "no sentence in the page"
+    grep -qF 'Calls of alloc_aligned in the program' "$OUT/r.html" || fail "no calls in the page"
     grep -qE '^[^,]*,0,[12],slow,program,all,outside_ns,' "$OUT/r.csv" || fail "$(grep outside "$OUT/r.csv")"
     bench compare "$OUT/r.json" "$OUT/r.json"
     grep -qE 'program outside_ns +.*\+0.0 %' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
@@ -92,6 +102,53 @@ END
     expect_code 2
     bench exec -q --rounds 2 -b glibc --json - -- "$PROG"
     expect_json '[.results[] | .op == "all" and .program.inside_ns == null] | all'
+}
+
+@test "the longest call has its place" {
+    TRUTH_SLOW=1 inside "truth=$GUESTS/libtruth.so" "$PROG" longest
+    expect_code 0
+    expect_json '[.results[] | select(.op == "alloc") | .max > 1e5 and .inside.max_thread == 2 and
+        .inside.max_size_bytes == 1048576 and .inside.max_call % 2 == 0 and .inside.max_call <= 2001 and
+        .inside.max_at_ns > 1e6] | length == 2 and all' "$OUT/r.json"
+    bench report -v "$OUT/r.json"
+    grep -qE 'truth .* #[0-9]+ of thread 2, 1.00 MiB, at ' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+}
+
+@test "calls that enter the kernel are estimated, from looks at 1 in 2048" {
+    inside "pagewise=$GUESTS/libpagewise.so" "$PROG" slow
+    expect_json '[.results[] | select(.op == "alloc") | .inside.n_looked > 30 and .inside.n_looked < 200 and
+        .inside.n_entered == .inside.n_looked and .inside.entered_calls == .n_calls] | length == 2 and all' "$OUT/r.json"
+    expect_json '[.results[] | select(.op == "free").inside.entered_calls < 20000] | length == 2 and all' "$OUT/r.json"
+    bench exec --inside --rounds 2 -b "pagewise=$GUESTS/libpagewise.so" --gate 'program/alloc/entered_calls < 1000' -- "$PROG" slow
+    expect_code 1
+}
+
+# The library adds up the CPU time of its own mallocs; in the last run it was behind the interposer.
+@test "what a malloc of known latency takes is inside, and nothing of it outside" {
+    export COUNT_FILE=$OUT/counts
+    TRUTH_SLOW=1 inside "truth=$GUESTS/libtruth.so" "$PROG" slow
+    local truth
+    truth=$(od -An -v -td8 -j40 -N8 "$OUT/counts.prog_inside" | tr -d ' ')
+    cp "$OUT/r.json" "$OUT/slow.json"
+    inside "truth=$GUESTS/libtruth.so" "$PROG" slow
+    jq -e --argjson truth "$truth" --slurpfile fast "$OUT/r.json" '
+        def of($d; $f): [$d.results[] | select(.op == "all" and .round == 1).program[$f]][0];
+        (of(.; "inside_ns") - of($fast[0]; "inside_ns")) as $in |
+        (of(.; "outside_ns") - of($fast[0]; "outside_ns")) as $out |
+        ($in / $truth | . > 0.75 and . < 1.25) and ($out / $truth | fabs < 0.25)' "$OUT/slow.json" ||
+        fail "$truth $(jq -c '.results[] | select(.op == "all").program' "$OUT/slow.json" "$OUT/r.json")"
+}
+
+@test "what is lost because each block lies on a page of its own is outside" {
+    inside "truth=$GUESTS/libtruth.so" "$PROG" chase
+    cp "$OUT/r.json" "$OUT/dense.json"
+    TRUTH_PAGES=1 inside "truth=$GUESTS/libtruth.so" "$PROG" chase
+    jq -e --slurpfile dense "$OUT/dense.json" '
+        def of($d; $f): [$d.results[] | select(.op == "all").program[$f]] | add / length;
+        of(.; "outside_ns") > 1.5 * of($dense[0]; "outside_ns") and
+        (of(.; "inside_ns") - of($dense[0]; "inside_ns")) <
+            0.2 * (of(.; "outside_ns") - of($dense[0]; "outside_ns"))' "$OUT/r.json" ||
+        fail "$(jq -c '.results[] | select(.op == "all").program' "$OUT/dense.json" "$OUT/r.json")"
 }
 
 @test "a program that does not do the same with the interposer has the reason, and the plain numbers" {

@@ -233,11 +233,13 @@ static void the_schema_has_every_field(void **state)
     json_t *result = json_object_get(json_object_get(defs, "result"), "properties");
     json_t *tail = json_object_get(json_object_get(defs, "tail"), "properties");
     json_t *program = json_object_get(json_object_get(defs, "program"), "properties");
+    json_t *inside = json_object_get(json_object_get(defs, "inside"), "properties");
     json_t *quantiles = json_object_get(json_object_get(result, "quantiles"), "properties");
     for (size_t i = 0; i < ab_field_count; i++) {
         const struct ab_field *f = &ab_fields[i];
         json_t *where = f->group == AB_FIELD_TAIL       ? tail
                         : f->group == AB_FIELD_PROGRAM  ? program
+                        : f->group == AB_FIELD_INSIDE   ? inside
                         : f->group == AB_FIELD_QUANTILE ? quantiles
                                                         : result;
         if (json_object_get(where, f->json_key) == NULL)

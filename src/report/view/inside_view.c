@@ -13,6 +13,7 @@
 #include "core/units_show.h"
 #include "report/view/program.h"
 #include "report/view/view.h"
+#include "stats/metric.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -227,7 +228,7 @@ const char *ab_inside_check(const struct ab_view *v, char *buf, size_t cap)
 {
     const struct ab_session *s = v->session;
     struct ab_text beyond = {0};
-    double most = 0, most_share = 0;
+    double most = 0, most_a_call = 0, most_share = 0;
     unsigned n = 0;
     if (!has_inside(s))
         return NULL;
@@ -239,7 +240,8 @@ const char *ab_inside_check(const struct ab_view *v, char *buf, size_t cap)
         struct ab_effect e = against_plain(s, backend);
         if (v->ranking.rows[i].standing == AB_VIEW_FAILED || !isfinite(cost) || !(calls > 0))
             continue;
-        most = fmax(most, cost / calls);
+        most = fmax(most, cost);
+        most_a_call = fmax(most_a_call, cost / calls);
         most_share = fmax(most_share, cost / plain);
         if (!isfinite(e.low) || !isfinite(e.high))
             continue;
@@ -248,9 +250,9 @@ const char *ab_inside_check(const struct ab_view *v, char *buf, size_t cap)
             add_excess(&beyond, s->backends[backend].name, &e);
     }
     int done = snprintf(buf, cap,
-                        "The interposer took up to %s a call, %.2g %% of the CPU time, which is in "
-                        "neither.",
-                        AB_TIME(most), 100 * most_share);
+                        "The interposer took up to %s a run (%s a call, its start included), %.2g "
+                        "%% of the CPU time, which is in neither.",
+                        AB_TIME(most), AB_TIME(most_a_call), 100 * most_share);
     if (beyond.n > 0)
         snprintf(buf + done, cap - (size_t)done,
                  " The program takes other CPU time with it than in the plain runs, by more than "
@@ -341,5 +343,74 @@ bool ab_inside_columns(const struct ab_view *v, struct ab_grid *g)
                            : interval_of(interval, sizeof interval, value->low, value->high));
         }
     }
+    return true;
+}
+
+/* ---- calls ---- */
+
+/* The longest of all rounds. */
+static const struct ab_result *find_longest(const struct ab_session *s, uint32_t backend,
+                                            unsigned op)
+{
+    const struct ab_result *most = NULL;
+    for (uint32_t i = 0; i < s->n_rounds; i++) {
+        const struct ab_result *r = ab_session_find(s, backend, AB_PROGRAM_PHASE, op,
+                                                    s->rounds[i].index);
+        if (r != NULL && isfinite(r->max) && (most == NULL || r->max > most->max))
+            most = r;
+    }
+    return most;
+}
+
+/* "#1210 of thread 1, 64 B, at 1.2 s" */
+static void put_place(struct ab_grid *g, unsigned column, const struct ab_result *r)
+{
+    char size[40] = "";
+    if (r == NULL || !isfinite(r->max_call)) {
+        ab_grid_put(g, column, AB_GRID_TEXT, NAN, "the call could not be noted");
+        return;
+    }
+    if (isfinite(r->max_size_bytes))
+        snprintf(size, sizeof size, ", %s", AB_BYTES(r->max_size_bytes));
+    ab_grid_say(g, column, "#%.0f of thread %.0f%s, at %s", r->max_call, r->max_thread, size,
+                AB_TIME(r->max_at_ns));
+}
+
+static void add_calls(struct ab_grid *g, const struct ab_session *s, uint32_t backend, unsigned op)
+{
+    static const char *const names[] = {"n_calls", "p50", "p99", "p99.9", "max", "entered_calls"};
+    const struct ab_result *longest = find_longest(s, backend, op);
+    ab_grid_add_backend(g, backend);
+    for (unsigned i = 0; i < AB_ARRAY_LEN(names); i++) {
+        struct ab_metric m = ab_metric_of_op(AB_PROGRAM_PHASE, op, names[i]);
+        bool is_count = i == 0 || i == AB_ARRAY_LEN(names) - 1;
+        ab_grid_put(g, i, is_count ? AB_GRID_AMOUNT : AB_GRID_TIME,
+                    strcmp(names[i], "max") != 0 ? ab_metric_value(s, backend, &m)
+                    : longest != NULL            ? longest->max
+                                                 : (double)NAN,
+                    "too few were timed, or looked at");
+    }
+    put_place(g, AB_ARRAY_LEN(names), longest);
+}
+
+bool ab_inside_calls_grid(const struct ab_view *v, unsigned op, struct ab_grid *g)
+{
+    const struct ab_session *s = v->session;
+    *g = (struct ab_grid){.session = s,
+                          .rows_are = "allocator",
+                          .columns = {{"calls", 0, "#calls"},
+                                      {"p50", 1, "#p50"},
+                                      {"p99", 1, "#p99"},
+                                      {"p99.9", 0, "#p99.9"},
+                                      {"max", 0, "#max"},
+                                      {"faulted", 0, "#faulted or slept"},
+                                      {"where max was", 0, "where the longest was"}},
+                          .n_columns = 7};
+    if (!has_inside(s) || op >= AB_OP_ALL || !ab_session_has_op(s, AB_PROGRAM_PHASE, op))
+        return false;
+    ab_grid_heading(g, ab_result_op_name(op), "");
+    for (uint32_t i = 0; i < v->ranking.n_rows; i++)
+        if (v->ranking.rows[i].standing != AB_VIEW_FAILED)
+            add_calls(g, s, v->ranking.rows[i].backend, op);
     return true;
 }

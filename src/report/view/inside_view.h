@@ -27,6 +27,9 @@ bool ab_inside_is_clear(const struct ab_effect *difference);
 bool ab_inside_grid(const struct ab_view *v, struct ab_grid *g);
 /* A column for each part, with bars. */
 bool ab_inside_columns(const struct ab_view *v, struct ab_grid *g);
+/* Calls of a kind: how many, how long, where the longest was, how many entered the kernel; false: there
+ * were none. */
+bool ab_inside_calls_grid(const struct ab_view *v, unsigned op, struct ab_grid *g);
 /* How much more or less of both a row of the ranking has than the base; NULL: it is the base, or there
  * is no interval. */
 const char *ab_inside_sentence(const struct ab_view *v, uint32_t row, char *buf, size_t cap);
