@@ -85,7 +85,7 @@ RECORDER_SRC := $(call sources,src/record/preload)
 PRELOAD_SRC := $(filter src/record/preload/preload%,$(RECORDER_SRC))
 CLOCK_SRC := src/clock/served_clock.c
 # What `exec --inside` preloads into a program.
-INSIDE_SRC := src/inside/inside.c
+INSIDE_SRC := $(call sources,src/inside)
 MAIN_SRC   := src/cli/main.c
 LIB_SRC    := $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) $(CLOCK_SRC) $(INSIDE_SRC) src/record/frames.c src/worker/main.c \
                 allocators/preload/malloc.c, \

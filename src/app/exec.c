@@ -8,6 +8,7 @@
 #include "app/exec.h"
 
 #include "app/backend_choice.h"
+#include "app/call_sites.h"
 #include "app/measure.h"
 #include "app/replay.h"
 #include "app/rounds.h"
@@ -510,6 +511,7 @@ static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
     if (o->wants_inside) {
         AB_TRY(find_interposer(w, err));
         plan.interposer = &w->interposer;
+        plan.wants_sites = o->wants_sites;
     }
     ab_round_watch_begin(&watch, o, &m->store, &m->session);
     enum ab_status status = ab_program_session_run(&plan, &m->session, &w->summary, err);
@@ -524,6 +526,7 @@ static void conclude(struct ab_measurement *m)
         ab_prediction_note(m->replay, &m->session);
     note_output(w, &w->summary, is_output_free(m->options));
     m->n_left = w->summary.n_left;
+    ab_call_sites_name(&m->session);
     if (w->summary.not_inside[0] != 0)
         ab_say(m->options, "allocbench: --inside cannot time calls in this program: %s",
                w->summary.not_inside);
@@ -545,6 +548,9 @@ enum ab_status ab_exec(const struct ab_options *options, int *exit_code, struct 
                                .phases = &phase,
                                .n_phases = 1,
                                .is_exec = true};
+    if (o.wants_sites && !o.wants_inside)
+        return ab_fail(err, AB_USAGE,
+                       "--sites says where the calls of --inside come from: give both");
     AB_TRY(find_program(&o, &w, err));
     enum ab_status status = read_server(&o, &w.server, err);
     if (status == AB_OK)

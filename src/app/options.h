@@ -135,7 +135,7 @@ struct ab_options {
     uint32_t site_depth;               /* record --sites: calls of each stack; 0 = none */
     bool has_call_times;               /* record --time */
     bool marks_frames;                 /* record --marks */
-    bool wants_sites;                  /* trace info --sites */
+    bool wants_sites;                  /* trace info --sites, exec --sites */
     uint32_t n_sites;                  /* of them that are shown */
     const char **site_patterns;        /* trace filter --site */
     size_t n_site_patterns;

@@ -539,6 +539,8 @@ static const struct ab_option_info table[] = {
      "What runs", 0, EXEC, TEXT(trace)},
     {"inside", NULL, "also time calls in the program: CPU time inside malloc", "What runs", 0, EXEC,
      FLAG(wants_inside)},
+    {"sites", NULL, "with --inside: calls and their time by the place that calls", "What runs", 0,
+     EXEC, FLAG(wants_sites), RARE},
     {"server", NULL, "a service: it does not end; with --ready and --load", "What runs", 0, EXEC,
      FLAG(is_server),
      .more = "It is started, waited for, loaded, left to rest and asked to\n"

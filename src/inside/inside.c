@@ -58,15 +58,18 @@ static __thread struct {
     uint32_t countdown, random;
     uint32_t n_samples;
     uint32_t nested; /* functions of C++ under way */
+    bool is_armed;   /* looked afresh at the call before: this one is timed */
+    uint64_t looked; /* ticks at the last look */
     bool is_noting;  /* the longest call is being written: a signal handler leaves it alone */
     struct seen {
         long involuntary, voluntary, faults;
     } seen; /* at the last look */
 } me;
 
-static struct ab_inside_file *file; /* NULL: nothing is counted */
-static uint32_t ticks_look;         /* a sample of so many ticks may have lost the CPU */
-static struct ab_inside_slot own;   /* where nothing is counted */
+static struct ab_inside_file *file;       /* NULL: nothing is counted */
+static uint32_t ticks_look;               /* a sample of so many ticks may have lost the CPU */
+static uint64_t ticks_fresh = UINT64_MAX; /* a look is too old after so many to say so of a call */
+static struct ab_inside_slot own;         /* where nothing is counted */
 
 /* In a page of its own that a child of fork finds zeroed, however it was made: a slot is of one
  * process. */
@@ -117,6 +120,7 @@ static struct seen look(void)
     struct seen since = {now.involuntary - me.seen.involuntary, now.voluntary - me.seen.voluntary,
                          now.faults - me.seen.faults};
     me.seen = now;
+    me.looked = ab_tick_end();
     return since;
 }
 
@@ -181,9 +185,9 @@ static void note_longest(unsigned kind, unsigned class, uint64_t ticks)
     me.is_noting = false;
 }
 
-/* Context switches are read where a sample is long; the calls that are looked at read them as well, so
- * that those of a long one are few but its own. */
-static __attribute__((noinline)) void note(unsigned kind, unsigned class, uint64_t ticks)
+/* Context switches are read where a sample is long. */
+static __attribute__((noinline)) void note(unsigned kind, unsigned class, uint64_t ticks,
+                                           const void *return_address)
 {
     struct seen since = {0, 0, 0};
     if (file == NULL)
@@ -198,6 +202,8 @@ static __attribute__((noinline)) void note(unsigned kind, unsigned class, uint64
     note_histogram(&file->hdrs[kind],
                    (uint64_t)((unsigned __int128)ticks * file->ns_per_tick_32 >> 32));
     note_longest(kind, class, ticks);
+    if (file->sites.is_wanted && since.voluntary == 0 && kind != AB_INSIDE_NULL)
+        ab_inside_note_site(&file->sites, return_address, ticks);
 }
 
 static __attribute__((noinline)) void note_look(unsigned kind)
@@ -210,10 +216,17 @@ static __attribute__((noinline)) void note_look(unsigned kind)
         add(&file->entered[kind], 1);
 }
 
+/* A switch since the last look may be of any time since then. Where that is long ago, this call is left
+ * out, with a look that its time would show, and the next one is timed. */
 static __attribute__((noinline)) bool draw_again(void)
 {
-    me.countdown = draw();
-    return true;
+    me.is_armed = !me.is_armed && ab_tick_end() - me.looked > ticks_fresh;
+    me.countdown = me.is_armed ? 1 : draw();
+    if (me.is_armed) {
+        look();
+        add(&file->n_looks, 1);
+    }
+    return !me.is_armed;
 }
 
 /* The first call of a thread, or of a process after fork; and all of those that share a slot. */
@@ -248,7 +261,7 @@ static inline bool enter(unsigned kind, unsigned class)
             uint64_t begin = ab_tick_begin(); \
             call; \
             uint64_t ticks = ab_tick_end() - begin; \
-            note(kind, class, ticks); \
+            note(kind, class, ticks, __builtin_return_address(0)); \
         } \
     } while (0)
 
@@ -281,7 +294,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 static void measure_own_cost(void)
 {
-    uint64_t with = UINT64_MAX, without = UINT64_MAX;
+    uint64_t with = UINT64_MAX, without = UINT64_MAX, look_ticks = UINT64_MAX;
     for (int try = 0; try < NULL_TRIES; try++) {
         uint64_t a = ab_tick_end();
         for (size_t i = 0; i < NULL_CALLS; i++)
@@ -292,7 +305,10 @@ static void measure_own_cost(void)
         uint64_t c = ab_tick_end();
         with = least(with, b - a);
         without = least(without, c - b);
+        look();
+        look_ticks = least(look_ticks, ab_tick_end() - c);
     }
+    add(&file->null_look, look_ticks);
     add(&file->null_call,
         with > without ? (with - without) * AB_INSIDE_NULL_SCALE / NULL_CALLS : 0);
     __atomic_fetch_add(&file->n_processes, 1, __ATOMIC_RELAXED);
@@ -316,6 +332,7 @@ static void map_file(void)
     __atomic_compare_exchange_n(&file->begin_ticks, &never, ab_tick_end(), false, __ATOMIC_RELAXED,
                                 __ATOMIC_RELAXED);
     uint64_t ticks = (UINT64_C(5000) << 32) / (file->ns_per_tick_32 | 1);
+    ticks_fresh = 20 * ticks;
     ticks_look = ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
 }
 

@@ -7,6 +7,7 @@
 #ifndef AB_INSIDE_INSIDE_H
 #define AB_INSIDE_INSIDE_H
 
+#include "inside/inside_sites.h"
 #include "result/hdr.h"
 
 #include <stdint.h>
@@ -44,18 +45,15 @@ struct ab_inside_slot {
     struct ab_inside_longest longest[AB_INSIDE_KINDS];
 } __attribute__((aligned(4096)));
 
-struct ab_inside_sum {
-    uint64_t n, ticks;
-};
-
 struct ab_inside_file {
     uint64_t
         ns_per_tick_32; /* ns in a tick, in fixed point with 32 fractional bits; set by the parent */
     uint32_t n_slots;   /* may exceed AB_INSIDE_SLOTS: so many threads wanted one */
-    uint32_t n_processes; /* that measured what a call costs more, timing and all: */
-    uint64_t null_call;   /* the sum of that, by AB_INSIDE_NULL_SCALE */
-    uint64_t start_ns;    /* CPU time of the interposer's start, of all processes */
-    uint64_t begin_ticks; /* when the first process began; 0 = not yet */
+    uint32_t n_processes;        /* that measured what a call costs more, timing and all: */
+    uint64_t null_call;          /* the sum of that, by AB_INSIDE_NULL_SCALE */
+    uint64_t n_looks, null_look; /* looks ahead of a timed call; the sum of the ticks of one */
+    uint64_t start_ns;           /* CPU time of the interposer's start, of all processes */
+    uint64_t begin_ticks;        /* when the first process began; 0 = not yet */
     /* Calls that were not timed but looked at, and those of them in which the thread had a page fault
      * or slept. */
     uint64_t looked[AB_INSIDE_KINDS], entered[AB_INSIDE_KINDS];
@@ -63,6 +61,7 @@ struct ab_inside_file {
     struct ab_inside_sum taken[AB_INSIDE_KINDS]; /* in which the thread lost the CPU: in no other */
     struct ab_inside_sum blocked[AB_INSIDE_KINDS]; /* in which it slept: not in `sampled` */
     struct ab_hdr hdrs[AB_INSIDE_KINDS];           /* ns, of sampled and blocked ones; min + 1 */
+    struct ab_inside_sites sites;
     struct ab_inside_slot slots[AB_INSIDE_SLOTS];
 };
 

@@ -209,6 +209,7 @@ struct ab_program_plan {
     /* The interposer of --inside, NULL = none: each allocator runs a second time in each round, with it
      * in front. */
     const struct ab_proof_wanted *interposer;
+    bool wants_sites;    /* … and calls by call site */
     const char *prepare; /* a shell command before each run; NULL = none */
     int prepare_fd;      /* where its output goes */
     bool is_output_free; /* outputs may differ */

@@ -12,7 +12,9 @@
 #include "result/session.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const unsigned op_of[AB_INSIDE_KINDS] = {
     [AB_INSIDE_ALLOC] = AB_OP_ALLOC,
@@ -152,6 +154,63 @@ static double floor_ticks_of(const struct ab_inside_file *f, double ns_per_tick)
     return ns / ns_per_tick;
 }
 
+/* ---- by call site ---- */
+
+static int by_ticks(const void *a, const void *b)
+{
+    const struct ab_inside_site *x = a, *y = b;
+    return (x->sum.ticks < y->sum.ticks) - (x->sum.ticks > y->sum.ticks);
+}
+
+struct scale { /* what a timed call stands for */
+    double calls, floor_ticks, ns_per_tick;
+};
+
+static struct ab_call_site *add_site(struct ab_session *s, const struct ab_result *all,
+                                     struct ab_inside_sum sum, struct scale by)
+{
+    AB_GROW(s->call_sites, s->cap_call_sites, s->n_call_sites);
+    struct ab_call_site *to = &s->call_sites[s->n_call_sites++];
+    *to = (struct ab_call_site){.backend = all->backend, .round = all->round, .n = sum.n};
+    to->all_calls = (double)sum.n * by.calls;
+    to->inside_ns = fmax(0, (double)sum.ticks - (double)sum.n * by.floor_ticks) * by.calls *
+                    by.ns_per_tick;
+    return to;
+}
+
+/* The path is the program's word: it need not end. */
+static void name_site(const struct ab_inside_sites *f, uint64_t key, struct ab_call_site *to)
+{
+    uint64_t object = (key >> 48) - 1;
+    if (object < AB_INSIDE_OBJECTS)
+        snprintf(to->object, sizeof to->object, "%.*s", AB_INSIDE_PATH - 1,
+                 f->objects[object].path);
+    to->offset = key & AB_INSIDE_OFFSETS;
+}
+
+static void add_sites(const struct ab_inside_sites *f, struct scale by, struct ab_session *s,
+                      const struct ab_result *all)
+{
+    struct ab_inside_site *sites = ab_alloc(sizeof f->sites);
+    struct ab_inside_sum others = {0};
+    uint32_t n = 0, shown = 0;
+    for (uint32_t i = 0; i < AB_INSIDE_SITES; i++)
+        if (f->sites[i].key != 0 && f->sites[i].sum.n > 0)
+            sites[n++] = f->sites[i];
+    qsort(sites, n, sizeof sites[0], by_ticks);
+    for (; shown < n && shown < AB_CALL_SITES_MAX; shown++)
+        name_site(f, sites[shown].key, add_site(s, all, sites[shown].sum, by));
+    for (uint32_t i = shown; i < n; i++) {
+        others.n += sites[i].sum.n;
+        others.ticks += sites[i].sum.ticks;
+    }
+    if (others.n > 0)
+        strcpy(add_site(s, all, others, by)->function, AB_PIN_OTHERS);
+    if (f->unknown.n > 0)
+        strcpy(add_site(s, all, f->unknown, by)->function, AB_PIN_UNKNOWN);
+    free(sites);
+}
+
 void ab_inside_note(const struct ab_inside_file *f, double ns_per_tick, double cpu_ns,
                     struct ab_session *s, uint32_t all)
 {
@@ -174,13 +233,16 @@ void ab_inside_note(const struct ab_inside_file *f, double ns_per_tick, double c
     r->n_calls = calls;
     if (any.n == 0 && calls > 0)
         return; /* too few calls: none was timed */
+    if (f->sites.is_wanted)
+        add_sites(&f->sites, (struct scale){calls / (double)any.n, floor_ticks, ns_per_tick}, s, r);
     r->inside_ns = inside;
     r->blocked_ns = blocked;
     if (f->n_processes == 0)
         return;
+    double look_ticks = (double)f->n_looks * (double)f->null_look / f->n_processes;
     r->interposer_ns = calls * ns_per_tick * (double)f->null_call / f->n_processes /
                            AB_INSIDE_NULL_SCALE +
-                       (double)f->start_ns;
+                       look_ticks * ns_per_tick + (double)f->start_ns;
     r->outside_ns = cpu_ns - inside - r->interposer_ns;
     r->inside_ns_per_call = calls > 0 ? inside / calls : (double)NAN;
 }

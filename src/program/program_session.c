@@ -198,7 +198,8 @@ struct inside_memory { /* where it counts in one run */
     struct ab_inside_file *file;
 };
 
-static enum ab_status open_inside(double ns_per_tick, struct inside_memory *out, struct ab_err *err)
+static enum ab_status open_inside(double ns_per_tick, bool wants_sites, struct inside_memory *out,
+                                  struct ab_err *err)
 {
     struct inside_memory m = {.fd = memfd_create("allocbench-inside", MFD_CLOEXEC)};
     if (m.fd < 0 || ftruncate(m.fd, sizeof *m.file) != 0)
@@ -207,6 +208,7 @@ static enum ab_status open_inside(double ns_per_tick, struct inside_memory *out,
     if (p == MAP_FAILED)
         goto fail;
     m.file = p;
+    m.file->sites.is_wanted = wants_sites;
     m.file->ns_per_tick_32 = (uint64_t)(ns_per_tick * 4294967296.0);
     snprintf(m.path, sizeof m.path, AB_INSIDE_VARIABLE "=/proc/%d/fd/%d", (int)getpid(), m.fd);
     *out = m;
@@ -254,7 +256,7 @@ static enum ab_status run_inside(struct state *st, uint32_t backend, uint32_t ro
     struct inside_memory memory;
     if (!st->is_inside[backend])
         return AB_OK;
-    AB_TRY(open_inside(st->clock.ns_per_tick, &memory, err));
+    AB_TRY(open_inside(st->clock.ns_per_tick, st->plan->wants_sites, &memory, err));
     c.wanted.in_front = st->plan->interposer;
     c.inside_memory = memory.path;
     st->running = backend;

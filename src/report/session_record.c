@@ -1419,6 +1419,26 @@ static bool has_lane(const void *pin, const void *context)
     return ((const struct ab_pin *)pin)->lane != AB_PIN_SEVERAL;
 }
 
+static bool has_call_sites(const void *session, const void *context)
+{
+    (void)context;
+    return ((const struct ab_session *)session)->n_call_sites > 0;
+}
+
+static const struct ab_member call_site_members[] = {
+    BACKEND(struct ab_call_site),
+    ROUND(struct ab_call_site),
+    AB_CHARS("function", struct ab_call_site, function),
+    AB_CHARS("file", struct ab_call_site, file),
+    AB_WHOLE("line", struct ab_call_site, line, INT32_MAX, 0, .flags = AB_ZERO),
+    AB_CHARS("object", struct ab_call_site, object),
+    COUNT("offset", struct ab_call_site, offset),
+    COUNT("n", struct ab_call_site, n),
+    AB_NUMBER("calls", struct ab_call_site, all_calls),
+    AB_NUMBER("inside_ns", struct ab_call_site, inside_ns),
+};
+AB_TABLE(call_site, struct ab_call_site, .is_told = has_numbers);
+
 static const char *const age_units[] = {"ops", "s"};
 
 static const struct ab_member pin_members[] = {
@@ -1906,6 +1926,7 @@ static const struct ab_member document_members[] = {
     RECORDS("memory_over_time", over_time, &over_time_record, .has = has_over_time,
             .flags = AB_OMIT),
     RECORDS("pins", pins, &pin_record, .has = has_pins, .flags = AB_OMIT),
+    RECORDS("call_sites", call_sites, &call_site_record, .has = has_call_sites, .flags = AB_OMIT),
     RECORDS("iterations", iterations, &iterations_record, .has = has_iterations, .flags = AB_OMIT),
     AB_RECORD("trace_overview", struct ab_session, overview, &overview_record,
               .flags = AB_POINTER | AB_LATER),

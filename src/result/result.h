@@ -354,6 +354,19 @@ struct ab_pin {
 };
 #define AB_PIN_SEVERAL UINT32_MAX
 
+/* The calls from one place of a real program, estimated from those that were timed: exec --inside --sites.
+ * The most time first; AB_PIN_OTHERS: of all that are not listed; AB_PIN_UNKNOWN: not known from where. */
+struct ab_call_site {
+    uint32_t backend, round;
+    char object[256];              /* path of the program or library; "" = not known */
+    uint64_t offset;               /* in the addresses of this file */
+    char function[128], file[128]; /* "" = not known */
+    uint32_t line;                 /* 0 = not known */
+    uint64_t n;                    /* timed */
+    double all_calls, inside_ns;
+};
+enum { AB_CALL_SITES_MAX = 200 }; /* of a back end and round */
+
 /* The price of the harness on this tape: the null back end, per phase, boundary and placement. */
 struct ab_null_cost {
     const char *phase, *boundary;
@@ -520,7 +533,8 @@ struct ab_session {    /* everything about one command's measurements */
     struct ab_null_cost *nulls;
     uint32_t n_nulls;
     size_t cap_results, cap_nulls, cap_rounds, cap_size_classes, cap_windows, cap_memory,
-        cap_timelines, cap_dists, cap_heap_parts, cap_iterations, cap_over_time, cap_pins;
+        cap_timelines, cap_dists, cap_heap_parts, cap_iterations, cap_over_time, cap_pins,
+        cap_call_sites;
     struct ab_size_class *size_classes;
     uint32_t n_size_classes;
     struct ab_heap_part *heap_parts;
@@ -541,6 +555,8 @@ struct ab_session {    /* everything about one command's measurements */
     uint32_t n_over_time;
     struct ab_pin *pins; /* by back end, round and position; of a moment the most pinned first */
     uint32_t n_pins;
+    struct ab_call_site *call_sites;
+    uint32_t n_call_sites;
     struct ab_checked *gates,
         *claims; /* stats/check.h: a gate has one for each back end it is about */
     uint32_t n_gates, n_claims;
@@ -570,7 +586,7 @@ struct ab_session {    /* everything about one command's measurements */
     LIST(size_classes) \
     LIST(windows) \
     LIST(memory) LIST(dists) LIST(heap_parts) LIST(iterations) LIST(over_time) LIST(pins)
-#define AB_SESSION_LISTS(LIST) AB_SESSION_PHASE_LISTS(LIST) LIST(timelines)
+#define AB_SESSION_LISTS(LIST) AB_SESSION_PHASE_LISTS(LIST) LIST(timelines) LIST(call_sites)
 
 /* How many machines measured it: 1 or more. */
 uint32_t ab_session_host_count(const struct ab_session *session);

@@ -406,6 +406,7 @@ void ab_fold_drop(struct ab_session *s, uint32_t backend, uint32_t round)
     DROP(memory, (void)0);
     DROP(over_time, (void)0);
     DROP(pins, (void)0);
+    DROP(call_sites, (void)0);
 }
 
 /* Counts by ops: how many instructions an op takes is what the run took less what the null back end

@@ -135,6 +135,9 @@ static void put_inside(struct ab_html *h, const struct ab_report *report)
                   "with its 90 %% interval. %s</p>\n",
                   ab_inside_check(report->view, buf, sizeof buf));
     ab_grid_fini(&g);
+    if (ab_call_sites_grid(report->view, &g))
+        ab_page_grid(h, report, "Calls by the place that makes them, means of the rounds", &g);
+    ab_grid_fini(&g);
     for (unsigned op = 0; op < AB_OP_ALL; op++) {
         snprintf(buf, sizeof buf, "Calls of %s in the program", ab_result_op_name(op));
         if (ab_inside_calls_grid(report->view, op, &g))

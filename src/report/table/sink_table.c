@@ -466,6 +466,7 @@ static void print_program(FILE *to, const struct ab_view *v, struct ab_table_sty
     fputc('\n', to);
     if (print_if(ab_inside_grid(v, &g), to, &g, style, legend))
         print_inside_words(to, v, style);
+    print_if(ab_call_sites_grid(v, &g), to, &g, style, legend);
     for (unsigned op = 0; op < AB_OP_ALL && style.is_verbose; op++)
         print_if(ab_inside_calls_grid(v, op, &g), to, &g, style, legend);
 }

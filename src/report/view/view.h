@@ -237,6 +237,9 @@ void ab_program_grid(const struct ab_view *v, enum ab_program_shape shape, struc
 /* Beside the replay of the trace: a row for each back end but the base. */
 bool ab_program_witness_grid(const struct ab_view *v, struct ab_grid *g);
 
+/* The places that call the allocator, those that take most first; false: they were not noted. */
+bool ab_call_sites_grid(const struct ab_view *v, struct ab_grid *g);
+
 /* What it was measured with, and what served a real program. */
 enum ab_conditions {
     AB_CONDITIONS_MEASUREMENT,

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which places of a real program call the allocator, and what that takes: over all rounds.
+ */
+#include "core/grow.h"
+#include "report/format.h"
+#include "report/view/view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALLOCATOR, CALLS, A_CALL, INSIDE, SHARE, COLUMNS };
+enum { SHOWN = 10 };
+
+struct place { /* of one back end, sums over rounds */
+    const struct ab_call_site *site;
+    double calls, inside_ns;
+};
+
+struct places {
+    struct place *items;
+    size_t n, cap;
+    double inside_ns; /* of all */
+    uint32_t rounds;
+};
+
+static bool is_same(const struct ab_call_site *a, const struct ab_call_site *b)
+{
+    return a->line == b->line && strcmp(a->function, b->function) == 0 &&
+           strcmp(a->file, b->file) == 0;
+}
+
+static void add_site(struct places *to, const struct ab_call_site *site)
+{
+    size_t i = 0;
+    while (i < to->n && !is_same(to->items[i].site, site))
+        i++;
+    if (i == to->n) {
+        AB_GROW(to->items, to->cap, to->n);
+        to->items[to->n++] = (struct place){.site = site};
+    }
+    to->items[i].calls += site->all_calls;
+    to->items[i].inside_ns += site->inside_ns;
+    to->inside_ns += site->inside_ns;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    return (x->inside_ns < y->inside_ns) - (x->inside_ns > y->inside_ns);
+}
+
+static void collect(const struct ab_session *s, uint32_t backend, struct places *out)
+{
+    uint32_t last = UINT32_MAX;
+    *out = (struct places){.n = 0};
+    for (uint32_t i = 0; i < s->n_call_sites; i++) {
+        if (s->call_sites[i].backend != backend)
+            continue;
+        add_site(out, &s->call_sites[i]);
+        out->rounds += s->call_sites[i].round != last;
+        last = s->call_sites[i].round;
+    }
+    if (out->n > 0)
+        qsort(out->items, out->n, sizeof out->items[0], by_time);
+}
+
+/* "parse (json.c:120)" */
+static void add_row(struct ab_grid *g, uint32_t backend, const struct place *p,
+                    const struct places *all)
+{
+    char name[320];
+    const struct ab_call_site *site = p->site;
+    const char *slash = strrchr(site->file, '/');
+    int n = snprintf(name, sizeof name, "%s", site->function);
+    if (site->line > 0 && n > 0 && (size_t)n < sizeof name)
+        snprintf(name + n, sizeof name - (size_t)n, " (%s:%u)",
+                 slash != NULL ? slash + 1 : site->file, site->line);
+    ab_grid_add(g, name, "");
+    ab_grid_say(g, ALLOCATOR, "%s", g->session->backends[backend].name);
+    ab_grid_put(g, CALLS, AB_GRID_AMOUNT, p->calls / all->rounds, NULL);
+    ab_grid_put(g, A_CALL, AB_GRID_TIME, p->calls > 0 ? p->inside_ns / p->calls : (double)NAN,
+                NULL);
+    ab_grid_put(g, INSIDE, AB_GRID_TIME, p->inside_ns / all->rounds, NULL);
+    ab_grid_put(g, SHARE, AB_GRID_SHARE,
+                all->inside_ns > 0 ? p->inside_ns / all->inside_ns : (double)NAN, NULL);
+}
+
+bool ab_call_sites_grid(const struct ab_view *v, struct ab_grid *g)
+{
+    *g = (struct ab_grid){.session = v->session,
+                          .rows_are = "called from",
+                          .columns = {[ALLOCATOR] = {.in_html = "allocator"},
+                                      [CALLS] = {"calls", 0, "#calls"},
+                                      [A_CALL] = {"a call", 0, "#a call"},
+                                      [INSIDE] = {"in malloc", 0, "#in malloc"},
+                                      [SHARE] = {"of all", 0, "#of all"}},
+                          .n_columns = COLUMNS,
+                          .is_list = true,
+                          .title = "calls by the place that makes them, means of the rounds"};
+    for (uint32_t i = 0; i < v->ranking.n_rows; i++) {
+        struct places all;
+        if (v->ranking.rows[i].standing == AB_VIEW_FAILED)
+            continue;
+        collect(v->session, v->ranking.rows[i].backend, &all);
+        if (all.n > 0)
+            ab_grid_heading(g, v->session->backends[v->ranking.rows[i].backend].name, "");
+        for (size_t k = 0; k < all.n && k < SHOWN; k++)
+            add_row(g, v->ranking.rows[i].backend, &all.items[k], &all);
+        free(all.items);
+    }
+    return g->n_rows > 0;
+}
