@@ -9,6 +9,7 @@
 #include "app/placement_rows.h"
 #include "app/rounds.h"
 #include "app/say.h"
+#include "backend/litter.h"
 #include "core/file_digest.h"
 #include "core/memory.h"
 #include "core/text.h"
@@ -80,6 +81,7 @@ static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *e
     ab_text_fini(&choice);
     if (s->resumed == NULL)
         AB_TRY(ab_decision_add_witness(&m->decision, &m->selection, err));
+    AB_TRY(ab_litter_rows_add(o->litters, o->n_litters, &m->selection, err));
     AB_TRY(make_mapped(m, err));
     size_t n_rows = m->selection.n * w->n_subjects;
     if (w->n_subjects > 1 && n_rows > AB_COMBINATIONS_MAX)
@@ -97,6 +99,7 @@ static void add_case(struct ab_measurement *m, size_t i, struct ab_backend_info 
     struct tape_work *w = m->work;
     size_t backend = i % m->selection.n, combination = i / m->selection.n;
     ab_case_make(&m->selection.items[backend], &w->cases[i]);
+    w->cases[i].litter.seed = info->litter.seed = w->subject[combination].seed;
     ab_placement_rows_fill(&w->mapped[combination], backend, &w->cases[i], info);
     info->combination = (uint32_t)combination;
     ab_backend_set_values(info, w->subject[combination].values);

@@ -53,6 +53,8 @@ struct ab_options {
     size_t n_moments;
     const char **sweeps; /* of --sweep, still unsplit */
     size_t n_sweeps;
+    const char **litters; /* of --litter, still unsplit */
+    size_t n_litters;
     const char *backend_path; /* NULL = none */
     const char **sets;        /* of --set, ends with NULL */
     size_t n_sets;

@@ -6,6 +6,7 @@
 #include "backend/selection.h"
 
 #include "allocators/builtin.h"
+#include "backend/litter.h"
 #include "backend/presets.h"
 #include "backend/settings.h"
 #include "base/bits.h"
@@ -303,22 +304,21 @@ static enum ab_status check_own(const struct ab_spelling *spelling, bool is_file
     return AB_OK;
 }
 
-/* Takes "n=N" out of the parameters; NULL = it is not there. */
-static char *take_n(char *params)
+/* Takes "KEY=VALUE" out of the parameters; `key` ends with its '='. False: it is not there. */
+static bool take_param(char *params, const char *key, char *value, size_t cap)
 {
-    static char value[32];
     for (char *p = params; *p != 0; p += *p == ':') {
-        size_t n = strcspn(p, ":");
-        if (strncmp(p, "n=", 2) == 0) {
-            snprintf(value, sizeof value, "%.*s", (int)(n - 2), p + 2);
+        size_t n = strcspn(p, ":"), n_key = strlen(key);
+        if (strncmp(p, key, n_key) == 0) {
+            snprintf(value, cap, "%.*s", (int)(n - n_key), p + n_key);
             memmove(p, p + n + (p[n] == ':'), strlen(p + n + (p[n] == ':')) + 1);
             if (*p == 0 && p > params)
                 p[-1] = 0;
-            return value;
+            return true;
         }
         p += n;
     }
-    return NULL;
+    return false;
 }
 
 static enum ab_status read_decorator(struct ab_spelling *spelling, const char *decorator,
@@ -340,8 +340,8 @@ static enum ab_status read_decorator(struct ab_spelling *spelling, const char *d
                        AB_SHOWN(128, s->name));
     if (s->is_checked || s->is_inline || *decorator == 0)
         return AB_OK;
-    const char *value = take_n(spelling->params);
-    if (value == NULL)
+    char value[32];
+    if (!take_param(spelling->params, "n=", value, sizeof value))
         return ab_fail(err, AB_USAGE, "%s: which allocation should fail? fault+NAME:n=100",
                        AB_SHOWN(128, s->name));
     const char *bad = ab_units_parse(value, strlen(value), AB_UNIT_COUNT, &number);
@@ -392,8 +392,15 @@ static enum ab_status select_one(char *text, const char *folders, struct ab_sele
     AB_TRY(name_selection(&spelling, decorator, is_file, s, err));
     AB_TRY(read_decorator(&spelling, decorator, s, err));
     AB_TRY(ab_settings_env(spelling.env, s, err));
-    return is_file ? select_file(spelling.name, spelling.params, s, err)
-                   : select_name(&spelling, folders, s, err);
+    char litter[32];
+    bool has_litter = take_param(spelling.params, "litter=", litter, sizeof litter);
+    if (has_litter)
+        AB_TRY(ab_litter_read(litter, s->name, &s->litter, err));
+    AB_TRY(is_file ? select_file(spelling.name, spelling.params, s, err)
+                   : select_name(&spelling, folders, s, err));
+    if (has_litter)
+        ab_litter_judge(s);
+    return AB_OK;
 }
 
 static bool have_same_variables(const struct ab_selection *a, const struct ab_selection *b)
@@ -412,7 +419,9 @@ static bool is_twin(const struct ab_selection *a, const struct ab_selection *b)
            a->has_cursor == b->has_cursor && a->fault_n == b->fault_n &&
            a->state == AB_SELECTION_OK && b->state == AB_SELECTION_OK && a->source == b->source &&
            a->builtin == b->builtin && a->dev == b->dev && a->ino == b->ino &&
-           a->purge_ns == b->purge_ns && memcmp(a->values, b->values, sizeof a->values) == 0 &&
+           a->purge_ns == b->purge_ns && a->litter.occupancy == b->litter.occupancy &&
+           a->litter.multiple == b->litter.multiple &&
+           memcmp(a->values, b->values, sizeof a->values) == 0 &&
            strcmp(a->params, b->params) == 0 && strcmp(a->prefix, b->prefix) == 0 &&
            have_same_variables(a, b);
 }

@@ -9,6 +9,7 @@
 
 #include "allocators/ab_backend.h"
 #include "base/limits.h"
+#include "base/litter.h"
 #include "core/status.h"
 #include "wire/kinds.h"
 
@@ -48,6 +49,7 @@ struct ab_selection {
     char params[256];  /* plug-ins: "PARAM=VALUE:…", which only the worker can check */
     char prefix[32];   /* of AB_SOURCE_PREFIX, "mi_" */
     uint64_t purge_ns; /* of the work's time: each time it is told to give memory back; 0 = never */
+    struct ab_litter_request litter;     /* its seed is not set here */
     char env[AB_SELECTION_ENV_MAX][256]; /* "VARIABLE=VALUE" for its workers alone */
     uint32_t n_env;
 };
@@ -61,7 +63,8 @@ enum { AB_SELECTION_MAX = 64 };
 
 /* Each argument is a comma-separated list of names or paths (anything with a '/' or ending in ".so"
  * or ".so.N", with a name of its own as OWN=PATH), each with settings: NAME:PARAM=VALUE…, {VARIABLE=VALUE;…} of its environment, and of
- * a library ":prefix=mi_" or, of a malloc, ":purge=10s" (of the C library ":trim=10s" too); an argument that is a file as a whole is one path, commas and all.
+ * a library ":prefix=mi_" or, of a malloc, ":purge=10s" (of the C library ":trim=10s" too), and of all
+ * that free single blocks ":litter=0.75x2" (backend/litter.h); an argument that is a file as a whole is one path, commas and all.
  * `folders` ("DIR:DIR", may be NULL): where names that are neither built in nor presets are looked
  * for, as libNAME.so or NAME.so. "libraries" stands for the malloc libraries that are installed, "all"
  * for these and the built-in allocators (presets.h), with was_named false; no arguments: libraries. Fails with

@@ -507,6 +507,12 @@ static const struct ab_option_info table[] = {
      "those of -b: glibc, jemalloc, tcmalloc, mimalloc, scudo, tbb\n"
      "(list backends -v says what each does); without -b these rows only",
      "What runs", 0, EXEC, LIST_OF(sweeps), RARE},
+    {"litter", "LIST",
+     "a row of each back end on a heap that is not fresh: OCC or OCCxMULT, as\n"
+     "0,0.25,0.75x2. Before the work, blocks of its own sizes with MULT (1) times\n"
+     "its most live bytes are allocated and freed in random order, but for OCC\n"
+     "(0.01 to 0.95) of the bytes, which stay; 0 is the fresh heap",
+     "What runs", 0, RUN | REPLAY, LIST_OF(litters), RARE},
     {"map", "RULES",
      "serve each request by one of several back ends, as a row @map beside those\n"
      "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"

@@ -219,6 +219,7 @@ void ab_options_fini(struct ab_options *o)
     free(o->backends);
     free(o->moments);
     free(o->sweeps);
+    free(o->litters);
     free(o->sets);
     free(o->maps);
     free(o->gates);

@@ -760,6 +760,17 @@ static const struct ab_member map_members[] = {
 };
 AB_TABLE(map, struct ab_backend_info);
 
+static const struct ab_member litter_members[] = {
+    AB_NUMBER("occupancy", struct ab_backend_info, litter.occupancy),
+    AB_NUMBER("multiple", struct ab_backend_info, litter.multiple),
+    AB_WHOLE("seed", struct ab_backend_info, litter.seed, INT64_MAX, 0),
+    AB_WHOLE("blocks", struct ab_backend_info, littered.blocks, INT64_MAX, 0),
+    AB_WHOLE("bytes", struct ab_backend_info, littered.bytes, INT64_MAX, 0),
+    AB_WHOLE("made_blocks", struct ab_backend_info, littered.made_blocks, INT64_MAX, 0),
+    AB_WHOLE("made_bytes", struct ab_backend_info, littered.made_bytes, INT64_MAX, 0),
+};
+AB_TABLE(litter, struct ab_backend_info);
+
 static const struct ab_member proof_members[] = {
     AB_CHARS("setting", struct ab_setting, text),
     AB_NAME("proof", struct ab_setting, state, AB_SETTING_STATE_COUNT,
@@ -816,6 +827,8 @@ static const struct ab_member backend_members[] = {
              .when = offsetof(struct ab_backend_info, clock_reason), .when_bytes = 1),
     AB_CHARS("uncounted", struct ab_backend_info, uncounted, .flags = AB_LATER),
     AB_RECORD_HERE("map", &map_record, AB_WHEN(struct ab_backend_info, n_heaps), .flags = AB_LATER),
+    AB_RECORD_HERE("litter", &litter_record, AB_WHEN(struct ab_backend_info, litter.occupancy),
+                   .flags = AB_OMIT),
     RULE("growth", write_growth, NULL),
 };
 AB_TABLE(backend, struct ab_backend_info, .check = check_backend);

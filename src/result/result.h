@@ -10,6 +10,7 @@
 
 #include "allocators/ab_backend.h"
 #include "base/limits.h"
+#include "base/litter.h"
 #include "core/status.h"
 #include "result/hdr.h"
 #include "result/heap_part.h"
@@ -87,7 +88,9 @@ struct ab_backend_info {
     bool is_verified;    /* this build passed `verify` before it was measured */
     bool never_frees;    /* AB_TRAIT_NO_FREE */
     bool has_reset;      /* a bulk reset; without it a reset is frees one by one */
-    char map[2048];      /* of several heaps: the rules, "frame=arena,*=glibc"; "" = one heap */
+    struct ab_litter_request litter; /* occupancy 0: the heap is fresh */
+    struct ab_litter_count littered; /* what was made of it; zeroes where no run came so far */
+    char map[2048]; /* of several heaps: the rules, "frame=arena,*=glibc"; "" = one heap */
     struct ab_mapped_heap heaps[AB_PLACEMENT_HEAPS_MAX];
     uint32_t n_heaps; /* 0 = one heap */
     struct ab_mapped_rules rules;

@@ -114,7 +114,7 @@ static struct layout plan_layout(const struct ab_run_context *context, const str
         l.total = l.memory + sizeof(struct ab_memory_report) +
                   l.cap_memory_samples * sizeof(struct ab_memory_sample);
         plan_rows(context->tape, &l);
-        if (context->owners != NULL) {
+        if (context->owners != NULL && c->litter.occupancy <= 0) {
             l.pins = ab_align_up(l.total, 64);
             l.total = l.pins + sizeof(struct ab_pins_report);
         }
@@ -169,6 +169,7 @@ static void fill_request(const struct ab_run_context *context, const struct ab_c
     r->counter = context->counter;
     r->fault_n = c->fault_n;
     r->purge_ns = c->purge_ns;
+    r->litter = c->litter;
     bool is_timed = pass == AB_PASS_LATENCY || pass == AB_PASS_TAIL;
     r->look_ticks = is_timed ? (uint64_t)(LOOK_NS * ticks_per_ns) : UINT64_MAX;
     r->tail_ticks = (uint64_t)(100 * ticks_per_ns);
@@ -440,6 +441,13 @@ static uint64_t time_out_ns(const struct ab_run_context *context)
                                            : image->duration_ns / 100);
 }
 
+/* What it may take to make the litter: the bytes and their pages are written, a GiB in four seconds. */
+static uint64_t litter_out_ns(const struct ab_run_context *context, const struct ab_case *c)
+{
+    double bytes = c->litter.multiple * (double)context->tape->image->facts.live_peak_bytes;
+    return 10 * SECOND_NS + (uint64_t)(4 * bytes);
+}
+
 static struct ab_spawn plan_spawn(const struct ab_run_context *context, const struct ab_case *c,
                                   enum ab_pass pass)
 {
@@ -490,6 +498,8 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
                                                    : ab_estimate_timeout_ns(context->tape);
     if (pass == AB_PASS_MEMORY)
         timeout_ns += context->drain_ns + time_out_ns(context);
+    if (c->litter.occupancy > 0)
+        timeout_ns += litter_out_ns(context, c);
     if (is_sliced(context, c, pass))
         timeout_ns += (uint64_t)QUIET_WAIT_NS; /* the neighbours' time is not the allocator's */
     int out_fd = ab_memfd("allocbench-stdout", CAPTURE_BYTES);

@@ -60,6 +60,7 @@ struct ab_case {
     const struct ab_placement *null_placement; /* the same with heaps that do nothing */
     uint64_t fault_n;                          /* of AB_DECORATOR_FAULT */
     uint64_t purge_ns;                         /* as in struct ab_run_request */
+    struct ab_litter_request litter;           /* occupancy 0 = none */
     const char *env[9];                        /* "VARIABLE=VALUE" for the worker, ends with NULL */
 };
 

@@ -115,7 +115,10 @@ static enum ab_status run_backend(struct state *st, uint32_t backend, enum ab_pa
 {
     enter_work(st, backend);
     show_progress(st, st->session->backends[backend].name, pass);
-    return ab_run(&st->context, &st->plan->cases[backend], pass, &st->rng, run, err);
+    AB_TRY(ab_run(&st->context, &st->plan->cases[backend], pass, &st->rng, run, err));
+    if (run->status == AB_BACKEND_OK && run->page->report.litter.made_blocks > 0)
+        st->session->backends[backend].littered = run->page->report.litter;
+    return AB_OK;
 }
 
 static void fail_backend(struct state *st, uint32_t backend, const struct ab_outcome *run)
@@ -182,8 +185,9 @@ static void note_conduct(struct state *st, uint32_t backend, const struct ab_out
 static bool fits_memory(struct state *st, uint32_t backend)
 {
     struct ab_backend_info *b = &st->session->backends[backend];
-    uint64_t bytes = ab_estimate_heap_bytes(&work_of(st, backend)->tape->image->facts,
-                                            b->never_frees);
+    const struct ab_facts *facts = &work_of(st, backend)->tape->image->facts;
+    uint64_t bytes = ab_estimate_heap_bytes(facts, b->never_frees) +
+                     (uint64_t)(b->litter.multiple * (double)facts->live_peak_bytes);
     if (bytes <= st->context.memory_limit_bytes)
         return true;
     b->status = AB_BACKEND_OOM;

@@ -18,6 +18,7 @@
 #include "allocators/ab_backend.h"
 #include "base/bits.h"
 #include "base/limits.h"
+#include "base/litter.h"
 #include "tape/tape_image.h"
 #include "wire/crash.h"
 #include "wire/kinds.h"
@@ -147,6 +148,7 @@ struct ab_run_request {
     struct ab_slice_request slices; /* THROUGHPUT, LATENCY of one lane */
     uint64_t
         purge_ns; /* of the work's time: so often the library is told to give memory back; 0 = never */
+    struct ab_litter_request litter; /* made before the first op of what is measured */
 };
 
 struct ab_identity { /* what really served the ops */
@@ -225,6 +227,7 @@ struct ab_run_report {
     struct ab_library_report libraries[AB_PLACEMENT_HEAPS_MAX]; /* PLACED: of each heap */
     struct ab_verify_report verify;                             /* CHECK */
     struct ab_slice_report slices;
+    struct ab_litter_count litter;
     char caveat[160];    /* VERIFY: what it does wrong, though not in this work; "" = nothing */
     char sized_free[48]; /* the malloc's function that frees by size; "" = the tape asks for none */
     struct ab_phase_report phases[AB_PHASES_MAX];

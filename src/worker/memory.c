@@ -9,6 +9,7 @@
 #include "wire/memory_report.h"
 #include "worker/block_walk.h"
 #include "worker/heap_memory.h"
+#include "worker/litter.h"
 #include "worker/memory_pass.h"
 #include "worker/pins.h"
 #include "worker/residency.h"
@@ -37,11 +38,13 @@ static void *map(struct ab_worker *w, size_t bytes)
 static void open_book(struct ab_worker *w, struct ab_memory_pass *m)
 {
     m->book.n_slots = w->image->n_slots;
-    m->book.entries = map(w, ((size_t)m->book.n_slots + 1) * sizeof m->book.entries[0]);
+    m->book.entries = map(w, ((size_t)m->book.n_slots + ab_litter_most_blocks(w) + 1) *
+                                 sizeof m->book.entries[0]);
     if (m->report->is_scout && w->page->request.pins_offset == 0) /* it looks at no page */
         return;
     ab_page_walk_init(&m->walk, map(w, ab_page_walk_bytes()), &m->residency, &m->baseline);
-    ab_page_ledger_open(&m->ledger, &m->residency, &m->baseline, w->image->facts.live_peak_bytes);
+    ab_page_ledger_open(&m->ledger, &m->residency, &m->baseline,
+                        ab_litter_facts(w)->live_peak_bytes);
 }
 
 static void open_report(struct ab_worker *w, struct ab_memory_pass *m)
@@ -318,7 +321,7 @@ static void begin_phase(struct ab_memory_pass *m, uint32_t phase);
 static void note_read_peak(struct ab_memory_pass *m, uint64_t live);
 static void plan_stop(struct ab_memory_pass *m);
 
-void ab_memory_begin(struct ab_worker *w)
+void ab_memory_take_base(struct ab_worker *w)
 {
     struct ab_memory_pass *m = w->memory;
     uint64_t ignored;
@@ -338,7 +341,23 @@ void ab_memory_begin(struct ab_worker *w)
     m->report->baseline_bytes = m->base_bytes;
     m->book.is_usable_unknown = !m->has_usable;
     follow_pages(m);
-    note_read_peak(m, 0);
+}
+
+void ab_memory_add_litter(struct ab_worker *w, const struct ab_given *given)
+{
+    struct ab_memory_pass *m = w->memory;
+    uint32_t slot = m->book.n_slots++;
+    ab_book_put(&m->book, slot, given);
+    if (m->book.pages != NULL && given->size > 0)
+        ab_page_ledger_touch(m->book.pages, given->at, given->at + given->size - 1);
+}
+
+void ab_memory_begin(struct ab_worker *w)
+{
+    struct ab_memory_pass *m = w->memory;
+    if (m == NULL)
+        return;
+    note_read_peak(m, m->book.requested_bytes);
     begin_phase(m, 0);
     plan_stop(m);
 }

@@ -55,7 +55,11 @@ void ab_memory_after_open(struct ab_worker *w, const struct ab_backend *backend,
                           struct ab_heap *heap);
 /* For the malloc boundary: who serves it. */
 void ab_memory_set_malloc(struct ab_worker *w, const void *malloc_function);
-/* The baseline: when all threads are there, before the first op. */
+/* The baseline: when all threads are there, before the litter and the first op. */
+void ab_memory_take_base(struct ab_worker *w);
+/* A block that lives to the end and is none of the tape's; written to as a whole. */
+void ab_memory_add_litter(struct ab_worker *w, const struct ab_given *given);
+/* Once that is there. */
 void ab_memory_begin(struct ab_worker *w);
 
 /* After the op at `op` in the tape: what it gave (at = 0: nothing, or no such op) and how many

@@ -29,7 +29,7 @@ static void free_block(struct ab_worker *w, uint32_t slot, const struct ab_block
 
 static void free_all(struct ab_worker *w, struct ab_memory_pass *m)
 {
-    for (uint32_t slot = 0; slot < m->book.n_slots; slot++)
+    for (uint32_t slot = 0; slot < w->image->n_slots; slot++) /* litter stays */
         if (m->book.entries[slot].is_live) {
             free_block(w, slot, &m->book.entries[slot]);
             ab_book_drop(&m->book, slot);

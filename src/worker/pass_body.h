@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "worker/block_walk.h"
 #include "worker/lanes.h"
+#include "worker/litter.h"
 #include "worker/memory.h"
 #include "worker/meters.h"
 #include "worker/preemption.h"
@@ -509,8 +510,11 @@ void FN(ab_pass)(struct ab_lane *lane)
     struct ab_worker *w = lane->w;
     bool goes_on = lane->handover != NULL && lane->handover->is_due;
     uint32_t phase = goes_on ? lane->handover->phase : 0;
-    if (lane->index == 0 && !goes_on)
-        ab_memory_begin(w); /* the others wait for lane 0 at the first phase */
+    if (lane->index == 0 && !goes_on) { /* the others wait for lane 0 at the first phase */
+        ab_memory_take_base(w);
+        ab_litter_strew(lane);
+        ab_memory_begin(w);
+    }
     do {
         if (lane->index == 0 && !goes_on)
             ab_remedies_enter_burst(w);

@@ -54,6 +54,7 @@ struct ab_inline;
 struct ab_handover;
 struct ab_remedies;
 struct ab_placement_image;
+struct ab_litter;
 
 struct ab_worker { /* what all lanes share */
     const struct ab_tape_image *image;
@@ -73,6 +74,7 @@ struct ab_worker { /* what all lanes share */
     struct ab_iteration *iteration_reports; /* TAIL of a tape with iterations, else NULL */
     struct ab_lane *lanes;                  /* image->n_lanes */
     struct ab_memory_pass *memory;          /* memory pass, else NULL */
+    struct ab_litter *litter;               /* where there is to be some, else NULL */
     struct ab_remedies *remedies;           /* where memory is given back by the clock, else NULL */
     const struct ab_inline *inlined;        /* AB_BOUNDARY_INLINE, else NULL */
     const struct ab_placement_image *placement; /* AB_BOUNDARY_PLACED, else NULL */

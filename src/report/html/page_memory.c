@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum {
-    PARTS = AB_VIEW_MEMORY_PARTS,
+    PARTS = AB_VIEW_RETAINED + 1 /* litter is in what lives */,
     ROW_PX = 17,
     NAME_CHARS = 60,
     NAME_BYTES = 4 * NAME_CHARS + 8

@@ -425,6 +425,7 @@ static void print_peak(FILE *to, const struct ab_view *v, struct ab_table_style 
     unsigned shown = ab_legend_grid(to, &g, style, legend);
     legend->has_live = (shown & 1) != 0;
     legend->has_multiple = (shown >> AB_MEMORY_MULTIPLE & 1) != 0;
+    legend->has_litter = v->memory.has_litter;
     legend->has_drain = (shown >> AB_MEMORY_AFTER_FREE & 1) != 0;
     ab_grid_fini(&g);
 }
@@ -551,16 +552,20 @@ static void answer_print(FILE *to, const struct ab_view *v, struct ab_table_styl
 
 /* ---- warnings ---- */
 
-/* What is not installed and was not asked for, in one line. */
-static void print_absent(FILE *to, const struct ab_view *v, struct ab_table_style style)
+/* What is not installed and was not asked for, in one line; and what has no row with litter. */
+static void print_absent(FILE *to, const struct ab_view *v, struct ab_table_style style,
+                         bool is_litter)
 {
+    const char *begin = is_litter ? "no litter, for they cannot free single blocks: "
+                                  : "not installed: ";
     struct ab_text line = {0};
     char name[4 * sizeof v->session->backends->name];
     for (size_t i = 0; i < v->warnings.n; i++) {
         const struct ab_view_warning *w = &v->warnings.items[i];
-        if (strcmp(w->id, "absent") == 0 && w->severity == AB_VIEW_NOTE)
+        if (strcmp(w->id, "absent") == 0 && w->severity == AB_VIEW_NOTE &&
+            (v->session->backends[w->backend].litter.occupancy > 0) == is_litter)
             ab_text_addf(
-                &line, "%s%s", line.s == NULL ? "not installed: " : ", ",
+                &line, "%s%s", line.s == NULL ? begin : ", ",
                 ab_text_printable(name, sizeof name, v->session->backends[w->backend].name));
     }
     ab_table_note(to, style, AB_FAINT, &line);
@@ -600,7 +605,8 @@ static void answer_end(FILE *to, const struct ab_view *v, struct ab_table_style 
     for (size_t i = 0; i < v->warnings.n; i++)
         if (!is_said_elsewhere(v, &v->warnings.items[i], style))
             print_warning(to, &v->warnings.items[i], style);
-    print_absent(to, v, style);
+    print_absent(to, v, style, false);
+    print_absent(to, v, style, true);
     for (unsigned i = 0; i < v->next.n; i++)
         ab_text_addf(&next, "%s%s (%s)", i == 0 ? "next: " : "; ", v->next.items[i].command,
                      v->next.items[i].why);

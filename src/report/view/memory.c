@@ -20,13 +20,12 @@
 #include <string.h>
 
 const char *const ab_view_memory_part_names[AB_VIEW_MEMORY_PARTS] = {"live", "internal", "external",
-                                                                     "retained"};
+                                                                     "retained", "litter"};
 
 static const char *const whys_of_part[AB_VIEW_MEMORY_PARTS][5] = {
+    {AB_WHY_FOOTPRINT, AB_WHY_PAGES, NULL}, {AB_WHY_FOOTPRINT, AB_WHY_PAGES, AB_WHY_INTERNAL, NULL},
+    {AB_WHY_FOOTPRINT, AB_WHY_PAGES, NULL}, {AB_WHY_FOOTPRINT, AB_WHY_PAGES, AB_WHY_RETAINED, NULL},
     {AB_WHY_FOOTPRINT, AB_WHY_PAGES, NULL},
-    {AB_WHY_FOOTPRINT, AB_WHY_PAGES, AB_WHY_INTERNAL, NULL},
-    {AB_WHY_FOOTPRINT, AB_WHY_PAGES, NULL},
-    {AB_WHY_FOOTPRINT, AB_WHY_PAGES, AB_WHY_RETAINED, NULL},
 };
 static const char *const whys_of_peak[] = {AB_WHY_FOOTPRINT, NULL};
 
@@ -165,8 +164,11 @@ static void clear(struct ab_view_memory_row *row)
 static void view_memory_read(const struct ab_session *s, const struct ab_memory *of,
                              char (*texts)[AB_MEMORY_REASON_BYTES], struct ab_view_memory_row *row)
 {
-    const double parts[AB_VIEW_MEMORY_PARTS] = {of->live_bytes, of->internal_bytes,
-                                                of->external_bytes, of->retained_bytes};
+    /* Records have the litter among the live bytes; all of it was written to. */
+    const double litter = fmin((double)s->backends[of->backend].littered.bytes, of->live_bytes);
+    const double parts[AB_VIEW_MEMORY_PARTS] = {of->live_bytes - litter, of->internal_bytes,
+                                                of->external_bytes, of->retained_bytes,
+                                                isfinite(of->live_bytes) ? litter : NAN};
     clear(row);
     row->of = of;
     for (unsigned i = 0; i < AB_VIEW_MEMORY_PARTS; i++) {
@@ -201,6 +203,7 @@ static void make_row(const struct ab_session *s, uint32_t backend, void *scratch
 {
     struct ab_view_memory_row *row = &out->rows[backend];
     clear(row);
+    out->has_litter = out->has_litter || s->backends[backend].littered.bytes > 0;
     if (!ab_session_has_numbers(s, backend))
         return;
     if (ab_session_is_exec(s)) {
@@ -335,6 +338,7 @@ bool ab_memory_peak_grid(const struct ab_view *v, struct ab_grid *g)
                     {"internal", 2, "#+ internal"},
                     {"external", 2, "#+ external"},
                     {"retained", 2, "#+ retained"},
+                    {v->memory.has_litter ? "litter" : NULL, 0, "#+ litter"},
                     {"= peak", 0, "#= peak"},
                     [MULTIPLE] = {"x live", 3, "#÷ live"},
                     [AFTER_FREE] = {ranking->has_drain ? "after free" : NULL, 1},
@@ -435,6 +439,7 @@ static void add_phase_row(struct ab_grid *g, uint32_t b, const char *phase,
 bool ab_memory_phase_grid(const struct ab_session *s, const char *phase, struct ab_grid *g)
 {
     double most = NAN, untouched = 0, live = NAN;
+    bool has_litter = false;
     for (uint32_t i = 0; i < s->n_memory; i++) {
         const struct ab_memory *m = &s->memory[i];
         if (strcmp(m->phase, phase) != 0 || !has_memory(s, m->backend, phase))
@@ -443,8 +448,11 @@ bool ab_memory_phase_grid(const struct ab_session *s, const char *phase, struct 
         if (m->at == AB_AT_FOOTPRINT_PEAK)
             untouched = isfinite(m->untouched_bytes) ? fmax(untouched, m->untouched_bytes) : 0x1p60;
     }
-    for (uint32_t b = 0; b < s->n_backends; b++)
-        live = fmax(live, MEDIAN(live_peak_bytes, AB_AT_FOOTPRINT_PEAK));
+    for (uint32_t b = 0; b < s->n_backends; b++) {
+        live = fmax(live, MEDIAN(live_peak_bytes, AB_AT_FOOTPRINT_PEAK) -
+                              (double)s->backends[b].littered.bytes);
+        has_litter = has_litter || s->backends[b].littered.bytes > 0;
+    }
     const struct scale scale = scale_of(most);
     /* A column of its own for what was never touched, where there is any or it is not known. */
     bool has_untouched = steps_of(&scale, untouched) > 0;
@@ -453,6 +461,7 @@ bool ab_memory_phase_grid(const struct ab_session *s, const char *phase, struct 
                                       {"internal"},
                                       {"external"},
                                       {"retained"},
+                                      {has_litter ? "litter" : NULL},
                                       {"= peak"},
                                       [MULTIPLE] = {"x live"},
                                       [UNTOUCHED] = {has_untouched ? "untouched" : NULL},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Memory at the peak of the whole run, in bytes that add up:
- * live + internal + external + retained = peak. They are those of one run, the one with the
+ * live + internal + external + retained + litter = peak. They are those of one run, the one with the
  * median peak of those that know most; medians of each would not add up.
  */
 #ifndef AB_REPORT_VIEW_MEMORY_H
@@ -14,6 +14,7 @@ enum ab_view_memory_part {
     AB_VIEW_INTERNAL, /* the rest of these blocks: sizes rounded up */
     AB_VIEW_EXTERNAL, /* the rest of their pages: free blocks, headers */
     AB_VIEW_RETAINED, /* pages without a live block */
+    AB_VIEW_LITTER,   /* live bytes that are not the work's; 0 on a fresh heap */
     AB_VIEW_MEMORY_PARTS
 };
 extern const char *const ab_view_memory_part_names[AB_VIEW_MEMORY_PARTS]; /* "live" "internal" … */
@@ -35,6 +36,7 @@ struct ab_view_memory_row {     /* of one back end */
 struct ab_view_memory {
     struct ab_view_memory_row *rows; /* by back end of the session, n_rows = n_backends */
     uint32_t n_rows;
+    bool has_litter;                       /* of some back end */
     bool has_parts;                        /* of some back end a part is known */
     char (*texts)[AB_MEMORY_REASON_BYTES]; /* of whys */
 };

@@ -26,8 +26,10 @@ struct ab_heat_cell {
 
 struct ab_view_footprint_point {
     double x;
-    bool is_split;                     /* else the whole alone is known */
-    double ends[AB_VIEW_MEMORY_PARTS]; /* of the parts, one upon the other; the last is the whole */
+    bool is_split; /* else the whole alone is known */
+    double ends[AB_VIEW_RETAINED +
+                1]; /* of the parts, litter in what lives, one upon the other; the last is
+                                          the whole */
 };
 
 enum { AB_VIEW_STRETCHES = 120 };

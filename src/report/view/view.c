@@ -343,10 +343,21 @@ static void add_memory(struct writer *w, uint32_t a, uint32_t b)
 
 /* ---- who ---- */
 
+/* On a heap in another state than its base's it is no answer to who is faster. */
+static bool is_littered_alike(const struct writer *w, uint32_t backend)
+{
+    uint32_t base = ab_session_base_of(w->s, backend);
+    if (base == UINT32_MAX)
+        return true;
+    const struct ab_litter_request *a = &w->s->backends[backend].litter;
+    const struct ab_litter_request *b = &w->s->backends[base].litter;
+    return a->occupancy == b->occupancy && a->multiple == b->multiple;
+}
+
 static bool takes_part(const struct writer *w, const struct ab_view_rank *row)
 {
     return row->standing == AB_VIEW_RANKED && row->combination == w->combination &&
-           !row->is_inlined && isfinite(row->run_ns.median);
+           !row->is_inlined && isfinite(row->run_ns.median) && is_littered_alike(w, row->backend);
 }
 
 /* The fastest that takes part; UINT32_MAX = none. */
@@ -722,7 +733,7 @@ static void add_winner(const struct ab_session *s, const struct ab_view_headline
     for (uint32_t i = 0; i < ranking->n_rows; i++) {
         const struct ab_view_rank *rank = &ranking->rows[i];
         const struct ab_backend_info *b = &s->backends[rank->backend];
-        if (rank->standing != AB_VIEW_RANKED || !is_preloadable(b))
+        if (rank->standing != AB_VIEW_RANKED || !is_preloadable(b) || b->litter.occupancy > 0)
             continue;
         if (own != NULL && strcmp(own, b->name) == 0)
             return; /* it has it already */

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads what is said of litter, and multiplies the rows.
+ */
+#include "backend/litter.h"
+
+#include "core/memory.h"
+#include "core/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A plain decimal number that ends at `end`. */
+static bool read_number(const char *text, const char *end, double *out)
+{
+    char *stop;
+    size_t n = strspn(text, "0123456789.");
+    if (n == 0 || text + n != end)
+        return false;
+    *out = strtod(text, &stop);
+    return stop == end;
+}
+
+/* Without the check of what is allowed. */
+static bool parse(const char *text, struct ab_litter_request *out)
+{
+    const char *end = text + strlen(text), *x = strchr(text, 'x');
+    *out = (struct ab_litter_request){.multiple = 1};
+    if (x != NULL && !read_number(x + 1, end, &out->multiple))
+        return false;
+    return read_number(text, x != NULL ? x : end, &out->occupancy);
+}
+
+enum ab_status ab_litter_read(const char *text, const char *where, struct ab_litter_request *out,
+                              struct ab_err *err)
+{
+    struct ab_litter_request r;
+    const char *shown = AB_SHOWN(64, text);
+    where = AB_SHOWN(160, where);
+    if (!parse(text, &r))
+        return ab_fail(err, AB_USAGE,
+                       "%s: \"%s\" is no occupancy: OCC or OCCxMULT, as 0.75 or 0.75x2", where,
+                       shown);
+    if (r.occupancy < AB_LITTER_LEAST || r.occupancy > AB_LITTER_MOST)
+        return ab_fail(err, AB_USAGE,
+                       "%s: litter of %s: the part that stays is %.2f to %.2f of what was "
+                       "allocated; without litter the heap is fresh",
+                       where, shown, AB_LITTER_LEAST, AB_LITTER_MOST);
+    if (r.multiple < AB_LITTER_LEAST_MULTIPLE || r.multiple > AB_LITTER_MOST_MULTIPLE)
+        return ab_fail(err, AB_USAGE,
+                       "%s: litter of %s: %.2f to %.0f times the most live bytes of the work can "
+                       "be allocated",
+                       where, shown, AB_LITTER_LEAST_MULTIPLE, AB_LITTER_MOST_MULTIPLE);
+    *out = r;
+    return AB_OK;
+}
+
+void ab_litter_judge(struct ab_selection *s)
+{
+    const char *why = s->is_checked || s->fault_n > 0
+                          ? "is not timed: litter is for what is measured"
+                      : s->never_frees ? "cannot free single blocks: it has no litter"
+                      : s->builtin != NULL && strcmp(s->builtin->name, "null") == 0
+                          ? "gives the same block each time: it has no litter"
+                          : NULL;
+    if (why == NULL || s->state != AB_SELECTION_OK)
+        return;
+    s->state = AB_SELECTION_ABSENT;
+    snprintf(s->reason, sizeof s->reason, "%s", why);
+}
+
+/* "glibc:trim=2s{A=b}" becomes "glibc:trim=2s:litter=0.75{A=b}". */
+static enum ab_status name_row(struct ab_selection *row, const char *said, struct ab_err *err)
+{
+    char name[sizeof row->name];
+    int at = (int)strcspn(row->name, "{");
+    int n = snprintf(name, sizeof name, "%.*s:litter=%s%s", at, row->name, said, row->name + at);
+    if (n >= (int)sizeof name)
+        return ab_fail(err, AB_USAGE, "a back end's name may have at most %zu characters: %.64s…",
+                       sizeof name - 1, name);
+    memcpy(row->name, name, sizeof name);
+    return AB_OK;
+}
+
+/* One row of `from` with what is said; "0" is `from` itself. */
+static enum ab_status add_row(struct ab_selection_list *list, const struct ab_selection *from,
+                              const char *said, struct ab_err *err)
+{
+    if (list->n == AB_SELECTION_MAX)
+        return ab_fail(err, AB_USAGE, "--litter: more than %d rows", AB_SELECTION_MAX);
+    struct ab_selection row = *from;
+    if (strcmp(said, "0") != 0) {
+        AB_TRY(ab_litter_read(said, "--litter", &row.litter, err));
+        AB_TRY(name_row(&row, said, err));
+        row.was_named = row.was_named && !row.never_frees;
+        ab_litter_judge(&row);
+    }
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->items[i].name, row.name) == 0)
+            return ab_fail(err, AB_USAGE, "the back end %s is given twice", row.name);
+    list->items[list->n++] = row;
+    return AB_OK;
+}
+
+static enum ab_status add_rows(const char *text, const struct ab_selection *from,
+                               struct ab_selection_list *list, struct ab_err *err)
+{
+    for (const char *p = text; p != NULL; p = strchr(p, ',')) {
+        char said[32];
+        p += p > text;
+        snprintf(said, sizeof said, "%.*s", (int)strcspn(p, ","), p);
+        AB_TRY(add_row(list, from, said, err));
+    }
+    return AB_OK;
+}
+
+enum ab_status ab_litter_rows_add(const char *const *lists, size_t n_lists,
+                                  struct ab_selection_list *list, struct ab_err *err)
+{
+    struct ab_selection_list rows = {
+        .items = ab_alloc_zeroed(AB_SELECTION_MAX, sizeof rows.items[0])};
+    enum ab_status status = AB_OK;
+    for (size_t i = 0; i < list->n && status == AB_OK; i++) {
+        const struct ab_selection *s = &list->items[i];
+        bool is_one = n_lists == 0 || s->is_along || s->litter.occupancy > 0;
+        if (is_one)
+            status = add_row(&rows, s, "0", err);
+        for (size_t k = 0; k < n_lists && !is_one && status == AB_OK; k++)
+            status = add_rows(lists[k], s, &rows, err);
+    }
+    if (status != AB_OK) {
+        free(rows.items);
+        return status;
+    }
+    free(list->items);
+    *list = rows;
+    return AB_OK;
+}

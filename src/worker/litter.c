@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Makes the litter of a run (base/litter.h): its sizes come from the tape, its blocks from the allocator
+ * under test, by the face that lane 0 uses. The tables are mapped before the baseline of the memory
+ * pass, so that no footprint has them.
+ */
+#include "worker/litter.h"
+
+#include "base/rng.h"
+#include "worker/memory.h"
+
+#include <string.h>
+
+enum { SIZES_MOST = 1 << 16, SAMPLE_STREAM = 0x6c73 };
+
+/* Of the first burst, which is all that is mapped now; nearly every tape has but one. */
+static uint32_t sample_sizes(struct ab_worker *w, uint64_t *sizes)
+{
+    struct ab_litter_sizes s = {.sizes = sizes, .cap = SIZES_MOST};
+    struct ab_rng rng;
+    ab_rng_init(&rng, w->page->request.litter.seed, SAMPLE_STREAM);
+    for (uint32_t i = 0; i < ab_tape_burst(w->image, w->burst)->n_ops; i++) {
+        struct ab_op_view op = ab_op_decode(w->ops[i], w->wide);
+        if (op.kind == AB_OP_ALLOC || op.kind == AB_OP_ALLOC_ZEROED ||
+            op.kind == AB_OP_ALLOC_ALIGNED)
+            ab_litter_sizes_take(&s, &rng, op.size);
+    }
+    return s.n;
+}
+
+static void add_facts(struct ab_facts *f, const struct ab_litter_count *c)
+{
+    f->live_peak_blocks += c->made_blocks;
+    f->live_peak_bytes += c->made_bytes;
+    f->total_blocks += c->made_blocks;
+    f->total_bytes += c->made_bytes;
+    f->kinds |= 1u << AB_OP_ALLOC | 1u << AB_OP_FREE;
+}
+
+void ab_litter_open(struct ab_worker *w)
+{
+    const struct ab_run_request *r = &w->page->request;
+    bool is_proof = r->pass == AB_PASS_CHECK || r->pass == AB_PASS_VERIFY;
+    if (r->litter.occupancy <= 0 || is_proof || r->decorator != AB_DECORATOR_NONE)
+        return;
+    uint64_t *sizes = ab_worker_map(w, SIZES_MOST * sizeof sizes[0], "sizes of the litter");
+    struct ab_litter *l = w->litter = ab_worker_map(w, sizeof *l, "the litter");
+    l->plan = (struct ab_litter_plan){r->litter, sizes, sample_sizes(w, sizes),
+                                      w->image->facts.live_peak_bytes};
+    l->foreseen = ab_litter_foresee(&l->plan);
+    l->blocks = ab_worker_map(w, (l->foreseen.made_blocks + 1) * sizeof l->blocks[0],
+                              "blocks of the litter");
+    l->facts = w->image->facts;
+    add_facts(&l->facts, &l->foreseen);
+}
+
+/* ---- the calls ---- */
+
+static bool is_heap(const struct ab_lane *lane)
+{
+    return lane->face == &lane->own_face;
+}
+
+static void *address_of(const struct ab_lane *lane, uintptr_t ref)
+{
+    const struct ab_heap_face *f = &lane->own_face;
+    return is_heap(lane) && f->resolve != NULL ? f->resolve(f->heap, ref) : (void *)ref;
+}
+
+/* Written to, as a program writes to its blocks: all of it is resident. */
+static uintptr_t take(void *user, size_t size)
+{
+    struct ab_lane *lane = user;
+    uintptr_t ref = is_heap(lane) ? lane->own_face.alloc(lane->own_face.heap, size)
+                                  : (uintptr_t)((struct ab_malloc_calls *)lane->face)->malloc(size);
+    if (ref != 0)
+        memset(address_of(lane, ref), 0x5a, size);
+    return ref;
+}
+
+static void drop(void *user, uintptr_t ref, size_t size)
+{
+    struct ab_lane *lane = user;
+    if (is_heap(lane))
+        lane->own_face.free(lane->own_face.heap, ref, size);
+    else
+        ((struct ab_malloc_calls *)lane->face)->free((void *)ref);
+}
+
+static size_t usable_of(const struct ab_lane *lane, const struct ab_litter_block *b)
+{
+    const struct ab_heap_face *f = &lane->own_face;
+    if (!is_heap(lane))
+        return ((struct ab_malloc_calls *)lane->face)->usable_size((void *)b->ref);
+    return f->usable_size != NULL ? f->usable_size(f->heap, b->ref) : b->size;
+}
+
+static void check_frees(struct ab_worker *w, const struct ab_lane *lane)
+{
+    const struct ab_backend *b = is_heap(lane) ? lane->own_face.backend : NULL;
+    if (b != NULL && (b->free == NULL || (b->traits & AB_TRAIT_NO_FREE) != 0))
+        ab_worker_fail(w, AB_FAILURE_OPEN, "it cannot free single blocks: it has no litter", NULL);
+}
+
+/* In the memory pass they are in the book behind those of the tape, which free_all passes over. */
+static void note(struct ab_worker *w, const struct ab_lane *lane, uint64_t n)
+{
+    for (uint64_t i = 0; i < n && w->memory != NULL; i++) {
+        const struct ab_litter_block *b = &w->litter->blocks[i];
+        struct ab_given given = {.at = (uintptr_t)address_of(lane, b->ref),
+                                 .size = b->size,
+                                 .usable = usable_of(lane, b)};
+        ab_memory_add_litter(w, &given);
+    }
+}
+
+void ab_litter_strew(struct ab_lane *lane)
+{
+    struct ab_worker *w = lane->w;
+    struct ab_litter *l = w->litter;
+    if (l == NULL || l->is_made)
+        return;
+    const struct ab_litter_calls calls = {lane, take, drop};
+    char blocks[24], size[24];
+    check_frees(w, lane);
+    l->is_made = true;
+    struct ab_litter_count count = ab_litter_make(&l->plan, &calls, l->blocks);
+    if (count.made_blocks < l->foreseen.made_blocks)
+        ab_worker_fail(w, AB_FAILURE_NULL, "a block of the litter returned NULL, after ",
+                       ab_worker_number(blocks, count.made_blocks), " blocks of ",
+                       ab_worker_number(size, count.made_bytes), " bytes", NULL);
+    w->page->report.litter = count;
+    note(w, lane, count.blocks);
+}
