@@ -85,9 +85,11 @@ RECORDER_SRC := $(call sources,src/record/preload)
 PRELOAD_SRC := $(filter src/record/preload/preload%,$(RECORDER_SRC))
 CLOCK_SRC := src/clock/served_clock.c
 # What `exec --inside` preloads into a program.
-INSIDE_SRC := $(call sources,src/inside)
+# … and `exec --litter`, with what it shares.
+STREW_SRC := src/inside/strew.c
+INSIDE_SRC := $(filter-out $(STREW_SRC),$(call sources,src/inside))
 MAIN_SRC   := src/cli/main.c
-LIB_SRC    := $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) $(CLOCK_SRC) $(INSIDE_SRC) src/record/frames.c src/worker/main.c \
+LIB_SRC    := $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) $(CLOCK_SRC) $(INSIDE_SRC) $(STREW_SRC) src/record/frames.c src/worker/main.c \
                 allocators/preload/malloc.c, \
                 $(call sources,src allocators))
 
@@ -97,7 +99,8 @@ WORKER_OBJ := $(WORKER_SRC:%.c=$(B)/obj/%.o)
 
 SLAB_MALLOC := liballocbench-slab.so
 TOOLS := $(B)/allocbench $(B)/allocbench-worker $(B)/liballocbench-record.so \
-         $(B)/liballocbench-frames.so $(B)/liballocbench-clock.so $(B)/liballocbench-inside.so $(B)/$(SLAB_MALLOC)
+         $(B)/liballocbench-frames.so $(B)/liballocbench-clock.so $(B)/liballocbench-inside.so $(B)/liballocbench-litter.so \
+         $(B)/$(SLAB_MALLOC)
 
 # ---- tests: cmocka, a program a room and a link to it for each source file; tests/support/*.c linked
 # into each. Programs of their own have those that replace functions of the C library, or take arguments,
@@ -176,6 +179,7 @@ RECORDER := liballocbench-record.so
 FRAMES := $(B)/liballocbench-frames.so
 CLOCK := $(B)/liballocbench-clock.so
 INSIDE := $(B)/liballocbench-inside.so
+STREW := $(B)/liballocbench-litter.so
 RECORDERS := $(B)/$(RECORDER) $(B)/guests/wrong1/$(RECORDER) $(B)/guests/wrong2/$(RECORDER)
 RECORDER_FLAGS = $(filter-out -fPIE,$(PLAIN_FLAGS)) -fPIC -fno-builtin -fvisibility=hidden \
                  -ftls-model=initial-exec
@@ -190,7 +194,8 @@ $(CLOCK): $(CLOCK_SRC:%.c=$(B)/recorder/%.o)
 # An exception of the allocator's operator new passes through it.
 $(B)/recorder/src/inside/%.o: RECORDER_FLAGS += -fexceptions
 $(INSIDE): $(INSIDE_SRC:%.c=$(B)/recorder/%.o)
-$(RECORDERS) $(FRAMES) $(CLOCK) $(INSIDE):
+$(STREW): $(patsubst %.c,$(B)/recorder/%.o,$(STREW_SRC) src/base/litter.c src/base/rng.c)
+$(RECORDERS) $(FRAMES) $(CLOCK) $(INSIDE) $(STREW):
 	$(call say,SO,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(RECORDER_FLAGS) -shared -Wl,-z,relro,-z,now -Wl,-soname,$(@F) $(LDFLAGS) \

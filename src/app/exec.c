@@ -9,10 +9,12 @@
 
 #include "app/backend_choice.h"
 #include "app/call_sites.h"
+#include "app/exec_litter.h"
 #include "app/measure.h"
 #include "app/replay.h"
 #include "app/rounds.h"
 #include "app/say.h"
+#include "backend/litter.h"
 #include "base/clock.h"
 #include "core/elf.h"
 #include "core/file_digest.h"
@@ -60,6 +62,8 @@ struct work {
     struct ab_server server;
     bool has_said_waits;
     struct ab_own_malloc own; /* where a row of it is asked for, it is the last */
+    struct ab_exec_litter litter;
+    struct ab_litter_plan *litters; /* of the cases */
     struct ab_program_summary summary;
     struct ab_stored replay; /* of --trace, once it is made */
 };
@@ -381,6 +385,7 @@ static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *e
     name_metrics(w, &m->session);
     AB_TRY(ab_selection_parse(o->backends, o->n_backends, o->backend_path, &m->selection, err));
     AB_TRY(ab_decision_add_witness(&m->decision, &m->selection, err));
+    AB_TRY(ab_litter_rows_add(o->litters, o->n_litters, &m->selection, err));
     AB_TRY(ab_own_malloc_find(w->program, o->args, &w->own, err));
     if (o->wants_own_malloc)
         AB_TRY(add_own_malloc(w, &m->selection, err));
@@ -388,6 +393,7 @@ static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *e
         AB_TRY(check_kind(&m->selection.items[i], err));
     w->cases = ab_alloc_zeroed(m->selection.n + 1, sizeof w->cases[0]);
     w->envs = ab_alloc_zeroed(m->selection.n + 1, sizeof w->envs[0]);
+    w->litters = ab_alloc_zeroed(m->selection.n + 1, sizeof w->litters[0]);
     return AB_OK;
 }
 
@@ -412,7 +418,8 @@ static void add_case(struct ab_measurement *m, size_t i, struct ab_backend_info 
 {
     struct work *w = m->work;
     const struct ab_selection *s = &m->selection.items[i];
-    (void)info;
+    w->litters[i].request = s->litter;
+    w->litters[i].request.seed = info->litter.seed = m->options->seed;
     if (m->options->wants_own_malloc && i + 1 == m->selection.n) {
         w->cases[i].wanted = w->own.served;
         w->cases[i].wanted.is_own = true;
@@ -482,6 +489,24 @@ static void say_that_it_waits(void *user)
     w->has_said_waits = true;
 }
 
+static enum ab_status find_litter(struct ab_measurement *m, struct ab_err *err)
+{
+    struct work *w = m->work;
+    bool is_wanted = false;
+    for (size_t i = 0; i < m->selection.n; i++)
+        is_wanted = is_wanted || m->selection.items[i].litter.occupancy > 0;
+    if (is_wanted && w->litter.sizes == NULL)
+        AB_TRY(ab_exec_litter_find(m->options, &w->litter, err));
+    for (size_t i = 0; i < m->selection.n; i++) {
+        w->litters[i].sizes = w->litter.sizes;
+        w->litters[i].n_sizes = w->litter.n_sizes;
+        w->litters[i].live_peak_bytes = w->litter.live_peak_bytes;
+        w->cases[i].litter_library = w->litter.library;
+        w->cases[i].litter = m->selection.items[i].litter.occupancy > 0 ? &w->litters[i] : NULL;
+    }
+    return AB_OK;
+}
+
 static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
 {
     struct work *w = m->work;
@@ -508,6 +533,7 @@ static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
     if (o->trace != NULL && !m->is_again)
         AB_TRY(predict(m, err));
     AB_TRY(prove_settings(m, err));
+    AB_TRY(find_litter(m, err));
     if (o->wants_inside) {
         AB_TRY(find_interposer(w, err));
         plan.interposer = &w->interposer;
@@ -566,6 +592,8 @@ enum ab_status ab_exec(const struct ab_options *options, int *exit_code, struct 
         ab_stored_fini(&w.replay);
     free(w.cases);
     free(w.envs);
+    free(w.litters);
+    ab_exec_litter_fini(&w.litter);
     for (size_t i = 0; i < w.n_settings; i++)
         free((void *)w.settings[i]);
     return status;

@@ -7,6 +7,7 @@
 #ifndef AB_PROGRAM_PROGRAM_H
 #define AB_PROGRAM_PROGRAM_H
 
+#include "base/litter.h"
 #include "core/status.h"
 #include "result/result.h"
 #include "runner/session.h"
@@ -161,6 +162,9 @@ struct ab_program_case { /* under what */
     struct ab_proof_wanted wanted;
     const char *const *env;    /* "VARIABLE=VALUE", ends with NULL */
     const char *inside_memory; /* where an interposer in front counts; NULL = there is none */
+    const struct ab_litter_plan *litter; /* on a heap that is not fresh; NULL = fresh */
+    const char *litter_library;          /* that makes it, ahead of the allocator */
+    const char *litter_memory;           /* of a run: where it says so; set while it runs */
 };
 
 struct ab_program_outcome {

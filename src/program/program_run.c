@@ -386,19 +386,26 @@ static enum ab_status open_stdin(const struct ab_program *p, int *fd, struct ab_
     return *fd >= 0 ? AB_OK : ab_fail_errno(err, AB_INPUT, "cannot read %s", AB_SHOWN(512, path));
 }
 
-/* With the interposer in front of the allocator, and where it counts beside the settings. */
+/* With the interposer, then what makes the litter in front of the allocator, and where these count
+ * beside the settings. */
 static char **environment_of(const struct ab_program_case *c)
 {
-    const char *settings[64] = {c->inside_memory};
     const struct ab_proof_wanted *w = &c->wanted;
     const char *const preloaded[] = {w->in_front != NULL ? w->in_front->path : NULL,
+                                     c->litter_memory != NULL ? c->litter_library : NULL,
                                      w->is_own ? NULL : w->path, w->is_own ? NULL : w->after};
+    const char *const memories[] = {c->inside_memory, c->litter_memory};
+    const char *settings[64] = {NULL};
     struct ab_text preload = {0};
+    size_t n = 0;
     for (size_t i = 0; i < AB_ARRAY_LEN(preloaded); i++)
         if (preloaded[i] != NULL)
             ab_text_addf(&preload, "%s%s", preload.n > 0 ? ":" : "", preloaded[i]);
-    for (size_t i = 0; c->env != NULL && c->env[i] != NULL && i + 2 < AB_ARRAY_LEN(settings); i++)
-        settings[i + (w->in_front != NULL)] = c->env[i];
+    for (size_t i = 0; i < AB_ARRAY_LEN(memories); i++)
+        if (memories[i] != NULL)
+            settings[n++] = memories[i];
+    for (size_t i = 0; c->env != NULL && c->env[i] != NULL && n + 1 < AB_ARRAY_LEN(settings); i++)
+        settings[n++] = c->env[i];
     char **envp = ab_environment_build(preload.s, settings);
     ab_text_fini(&preload);
     return envp;

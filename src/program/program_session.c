@@ -9,6 +9,7 @@
 #include "core/grow.h"
 #include "core/memory.h"
 #include "inside/inside.h"
+#include "program/program_litter.h"
 #include "result/result_fields.h"
 #include "runner/fold.h"
 
@@ -55,6 +56,24 @@ static bool is_same(const struct ab_output_digest *a, const struct ab_output_dig
     return a->bytes == b->bytes && a->high == b->high && a->low == b->low;
 }
 
+/* What of the litter there is goes to the back end that runs. */
+static enum ab_status run_littered(struct state *st, const struct ab_program *program,
+                                   const struct ab_program_case *c, struct ab_program_outcome *out,
+                                   struct ab_err *err)
+{
+    struct ab_program_case littered = *c;
+    struct ab_program_litter_run litter;
+    if (c->litter == NULL)
+        return ab_program_run(program, c, &st->cache, out, err);
+    AB_TRY(ab_program_litter_open(c->litter, &litter, err));
+    littered.litter_memory = litter.path;
+    enum ab_status status = ab_program_run(program, &littered, &st->cache, out, err);
+    if (status == AB_OK)
+        st->session->backends[st->running].littered = ab_program_litter_take(&litter, out);
+    ab_program_litter_close(&litter);
+    return status;
+}
+
 static enum ab_status run_case(struct state *st, const struct ab_program_case *c, uint32_t round,
                                bool is_preflight, struct ab_program_outcome *out,
                                struct ab_err *err)
@@ -77,7 +96,7 @@ static enum ab_status run_case(struct state *st, const struct ab_program_case *c
     if (p->prepare != NULL)
         status = ab_program_prepare(p->prepare, p->prepare_fd, p->program.timeout_ns, err);
     if (status == AB_OK)
-        status = ab_program_run(&program, c, &st->cache, out, err);
+        status = run_littered(st, &program, c, out, err);
     if (status == AB_OK && out->n_left > st->summary->n_left)
         st->summary->n_left = out->n_left;
     st->done++;

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Preloaded ahead of the allocator by `exec --litter`: before main, and before the constructors of the
+ * program, its first process makes the litter through the allocator that is next. It defines no
+ * function of malloc's, and after its constructor nothing of it runs or is held.
+ */
+#include "inside/strew.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+struct next { /* behind this library: an interposer ahead of it counts none of the calls */
+    void *(*malloc)(size_t);
+    void (*free)(void *);
+};
+
+/* Written to, as a program writes to its blocks. */
+static uintptr_t take(void *user, size_t size)
+{
+    void *p = ((struct next *)user)->malloc(size);
+    return p != NULL ? (uintptr_t)memset(p, 0x5a, size) : 0;
+}
+
+static void drop(void *user, uintptr_t ref, size_t size)
+{
+    (void)size;
+    ((struct next *)user)->free((void *)ref);
+}
+
+static struct ab_strew_file *map_file(void)
+{
+    const char *path = getenv(AB_STREW_VARIABLE);
+    int fd = path != NULL ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return NULL;
+    void *p = mmap(NULL, sizeof(struct ab_strew_file), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    return p != MAP_FAILED ? p : NULL;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t time_ns(struct timeval t)
+{
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_usec * 1000;
+}
+
+/* The most that was resident so far is forgotten: all that was made was there for a moment. */
+static void forget_peak(void)
+{
+    int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    ssize_t ignored = write(fd, "5", 1);
+    (void)ignored;
+    close(fd);
+}
+
+static void note_cost(struct ab_strew_file *f, const struct rusage *before, uint64_t begun_ns)
+{
+    struct rusage after;
+    getrusage(RUSAGE_SELF, &after);
+    f->user_ns = time_ns(after.ru_utime) - time_ns(before->ru_utime);
+    f->system_ns = time_ns(after.ru_stime) - time_ns(before->ru_stime);
+    f->faults_minor = (uint64_t)(after.ru_minflt - before->ru_minflt);
+    f->faults_major = (uint64_t)(after.ru_majflt - before->ru_majflt);
+    f->wall_ns = now_ns() - begun_ns;
+}
+
+/* The table of blocks is not kept: nothing frees them. */
+static void strew(struct ab_strew_file *f, struct next *next)
+{
+    const struct ab_litter_plan plan = {
+        f->request, f->sizes, f->n_sizes < AB_STREW_SIZES ? f->n_sizes : AB_STREW_SIZES,
+        f->live_peak_bytes};
+    const struct ab_litter_calls calls = {next, take, drop};
+    f->foreseen = ab_litter_foresee(&plan);
+    size_t bytes = (f->foreseen.made_blocks + 1) * sizeof(struct ab_litter_block);
+    void *table = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (table == MAP_FAILED)
+        return;
+    f->count = ab_litter_make(&plan, &calls, table);
+    munmap(table, bytes);
+    forget_peak();
+    f->is_done = 1;
+}
+
+static __attribute__((constructor)) void begin(void)
+{
+    uint64_t begun_ns = now_ns();
+    struct rusage before;
+    struct next next;
+    int saved = errno;
+    getrusage(RUSAGE_SELF, &before);
+    struct ab_strew_file *f = map_file();
+    *(void **)&next.malloc = dlsym(RTLD_NEXT, "malloc");
+    *(void **)&next.free = dlsym(RTLD_NEXT, "free");
+    if (f != NULL && next.malloc != NULL && next.free != NULL &&
+        __atomic_exchange_n(&f->is_claimed, 1, __ATOMIC_ACQ_REL) == 0) {
+        strew(f, &next);
+        note_cost(f, &before, begun_ns);
+    }
+    if (f != NULL)
+        munmap(f, sizeof *f);
+    errno = saved;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Hands over what to make, and subtracts what that took. The program may write to the mapping: nothing
+ * in it is an index, and no time goes below 0.
+ */
+#include "program/program_litter.h"
+
+#include "inside/strew.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum ab_status ab_program_litter_open(const struct ab_litter_plan *plan,
+                                      struct ab_program_litter_run *out, struct ab_err *err)
+{
+    struct ab_program_litter_run r = {.fd = memfd_create("allocbench-litter", MFD_CLOEXEC)};
+    void *p = r.fd < 0 || ftruncate(r.fd, sizeof *r.file) != 0
+                  ? MAP_FAILED
+                  : mmap(NULL, sizeof *r.file, PROT_READ | PROT_WRITE, MAP_SHARED, r.fd, 0);
+    if (p == MAP_FAILED) {
+        ab_fail_errno(err, AB_SYSTEM, "--litter: no memory to say what is made");
+        if (r.fd >= 0)
+            close(r.fd);
+        return AB_SYSTEM;
+    }
+    r.file = p;
+    r.file->request = plan->request;
+    r.file->live_peak_bytes = plan->live_peak_bytes;
+    r.file->n_sizes = plan->n_sizes < AB_STREW_SIZES ? plan->n_sizes : AB_STREW_SIZES;
+    memcpy(r.file->sizes, plan->sizes, r.file->n_sizes * sizeof plan->sizes[0]);
+    snprintf(r.path, sizeof r.path, AB_STREW_VARIABLE "=/proc/%d/fd/%d", (int)getpid(), r.fd);
+    *out = r;
+    return AB_OK;
+}
+
+static void fail(struct ab_program_outcome *o, enum ab_backend_status status, const char *why)
+{
+    if (o->status != AB_BACKEND_OK)
+        return;
+    o->status = status;
+    snprintf(o->reason, sizeof o->reason, "%s", why);
+}
+
+struct ab_litter_count ab_program_litter_take(const struct ab_program_litter_run *run,
+                                              struct ab_program_outcome *o)
+{
+    struct ab_strew_file f = *run->file;
+    char why[160];
+    if (f.is_done == 0)
+        fail(o, AB_BACKEND_WRONG_LIBRARY,
+             "the library that makes the litter did not run in it: LD_PRELOAD was removed");
+    if (f.count.made_blocks < f.foreseen.made_blocks) {
+        snprintf(why, sizeof why, "a block of the litter returned NULL, after %" PRIu64 " blocks",
+                 f.count.made_blocks);
+        fail(o, AB_BACKEND_OOM, why);
+    }
+    o->wall_ns = fmax(0, o->wall_ns - (double)f.wall_ns);
+    o->user_ns = fmax(0, o->user_ns - (double)f.user_ns);
+    o->system_ns = fmax(0, o->system_ns - (double)f.system_ns);
+    o->faults_minor -= f.faults_minor < o->faults_minor ? f.faults_minor : o->faults_minor;
+    o->faults_major -= f.faults_major < o->faults_major ? f.faults_major : o->faults_major;
+    return f.count;
+}
+
+void ab_program_litter_close(struct ab_program_litter_run *run)
+{
+    munmap(run->file, sizeof *run->file);
+    close(run->fd);
+}
