@@ -84,8 +84,7 @@ WORKER_SRC := $(filter-out $(SLAB_MALLOC_SRC) allocators/arena/arena_scratch.c \
 RECORDER_SRC := $(call sources,src/record/preload)
 PRELOAD_SRC := $(filter src/record/preload/preload%,$(RECORDER_SRC))
 CLOCK_SRC := src/clock/served_clock.c
-# What `exec --inside` preloads into a program.
-# … and `exec --litter`, with what it shares.
+# What `exec --inside` and `exec --litter` preload into a program.
 STREW_SRC := src/inside/strew.c
 INSIDE_SRC := $(filter-out $(STREW_SRC),$(call sources,src/inside))
 MAIN_SRC   := src/cli/main.c

@@ -71,11 +71,11 @@ static enum ab_status record(const struct ab_options *o, const char *trace, stru
     ab_text_add(&command, " >/dev/null <");
     ab_text_add_shell(&command, o->stdin_path != NULL ? o->stdin_path : "/dev/null");
     ab_say(o, "allocbench: --litter: recording the program for the sizes of its blocks");
-    enum ab_status status = o->prepare != NULL ? ab_program_prepare(o->prepare, STDERR_FILENO,
-                                                                    o->timeout_ns, err)
-                                               : AB_OK;
-    if (status == AB_OK && (status = ab_program_prepare(command.s, STDERR_FILENO, o->timeout_ns,
-                                                        err)) == AB_SYSTEM)
+    enum ab_status status = o->prepare != NULL
+                                ? ab_program_prepare(o->prepare, STDERR_FILENO, o->timeout_ns, err)
+                                : AB_OK;
+    if (status == AB_OK &&
+        (status = ab_program_prepare(command.s, STDERR_FILENO, o->timeout_ns, err)) == AB_SYSTEM)
         ab_fail(err, status,
                 "--litter: the program could not be recorded, for the sizes of its blocks; make "
                 "a recording with 'allocbench record' and give it by --trace");

@@ -76,6 +76,7 @@ static const char *const whens[] = {"auto", "always", "never", NULL};
             "  jemalloc{A=1;B=2}     environment (quote the braces)\n" \
             "  jemalloc:purge=10s    gives memory back that often,\n" \
             "                        by the time of the work\n" \
+            "  jemalloc:litter=0.75  on a heap that is not fresh\n" \
             "  ./libmi.so:prefix=mi_ functions with a prefix\n" \
             "  mine=./lib.so         a path under another name;\n" \
             "                        quote others with \\: './a\\,b'\n" \

@@ -83,9 +83,9 @@ static void note_cost(struct ab_strew_file *f, const struct rusage *before, uint
 /* The table of blocks is not kept: nothing frees them. */
 static void strew(struct ab_strew_file *f, struct next *next)
 {
-    const struct ab_litter_plan plan = {
-        f->request, f->sizes, f->n_sizes < AB_STREW_SIZES ? f->n_sizes : AB_STREW_SIZES,
-        f->live_peak_bytes};
+    const struct ab_litter_plan plan = {f->request, f->sizes,
+                                        f->n_sizes < AB_STREW_SIZES ? f->n_sizes : AB_STREW_SIZES,
+                                        f->live_peak_bytes};
     const struct ab_litter_calls calls = {next, take, drop};
     f->foreseen = ab_litter_foresee(&plan);
     size_t bytes = (f->foreseen.made_blocks + 1) * sizeof(struct ab_litter_block);

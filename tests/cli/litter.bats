@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # --litter: rows on a heap that is not fresh, recounted by the allocator itself.
-# tests: backend/litter.c worker/litter.c
+# tests: backend/litter.c worker/litter.c exec_litter.c strew.c program_litter.c expressions.c
 
 load helpers
 
@@ -92,4 +92,57 @@ counted() { # NAME SUFFIX
     bench run "$WORKLOADS/small.yaml" -b glibc --litter 0.5,0.5
     expect_code 2
     expect_error 'given twice'
+}
+
+# Calls of perl under libcount.so, as that counts them in a file: "alloc … free", u64 each.
+count_exec() { # NAME SUFFIX
+    bench exec -b "$AB_BUILD/guests/libcount.so$2{COUNT_FILE=$OUT/$1}" --rounds 1 --json "$OUT/$1.json" -q -- \
+        "$AB_BUILD/guests/prog_calls" 2000
+    expect_code 0
+    od -An -v -t u8 -w8 "$OUT/$1.prog_calls" | tr -d ' '
+}
+
+@test "in a real program the litter is what the allocator has counted, and the program prints the same" {
+    local -a fresh littered
+    mapfile -t fresh < <(count_exec fresh '')
+    mapfile -t littered < <(count_exec littered ':litter=0.5x3')
+    expect_json ".backends[] | select(.litter != null) | .litter | .made_blocks > 0
+        and .made_blocks == $((littered[0] - fresh[0]))
+        and .made_blocks - .blocks == $((littered[4] - fresh[4]))
+        and .bytes <= 0.5 * .made_bytes and .bytes > 0.4 * .made_bytes" "$OUT/littered.json"
+}
+
+@test "a program runs under each allocator with litter, and what that takes is no part of it" {
+    # 200,000 blocks live at its peak: to make 4 times as many takes longer than the program.
+    bench exec -b glibc --litter 0,0.5x4 --rounds 3 --json "$OUT/r.json" -- \
+        perl -e 'my @x = map { "x$_" } 1 .. 200000; print scalar(@x), "\n"'
+    expect_code 0
+    expect_json '[.backends[] | select(.litter != null) | .litter | .blocks > 0 and .seed == 0] == [true]' "$OUT/r.json"
+    # Its page faults are taken out: not even as many are left as the fresh heap has.
+    expect_json '([.results[] | select(.op == "all" and .backend == "glibc") | .faults_minor] | min) as $fresh
+        | [.results[] | select(.op == "all" and .backend != "glibc") | .faults_minor] | max < 1.5 * $fresh' "$OUT/r.json"
+    # Nor is the moment at which all of it was there in the peak of the program, glibc's free pages are.
+    expect_json '[.results[] | select(.op == "all" and .backend != "glibc") | .program.resident_peak_bytes] as $peaks
+        | .backends[] | select(.litter != null) | ($peaks | min) > .litter.bytes' "$OUT/r.json"
+    tr -s ' \n' ' ' <"$OUT/stdout" |
+        grep -q 'litter=0.5x4: of .* stay: .*, which are in its peak and mean memory (seed 0)' ||
+        fail "$(cat "$OUT/stdout")"
+    expect_nothing_left
+}
+
+@test "the example does the same with a region and with malloc" {
+    local sources='allocators/arena/arena.c allocators/common/guard.c allocators/common/pages.c'
+    need_compilers gcc
+    (cd "$ROOT" && gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -O1 -fsanitize=address,undefined -I. \
+        -o "$OUT/expressions" allocators/examples/expressions/expressions.c $sources)
+    "$OUT/expressions" region 500 20 >"$OUT/region"
+    "$OUT/expressions" malloc 500 20 >"$OUT/malloc"
+    cmp "$OUT/region" "$OUT/malloc"
+    grep -qE '^20 requests of 500 leaves: [0-9]+$' "$OUT/region" || fail "$(cat "$OUT/region")"
+}
+
+@test "a program that cannot be recorded is named as that" {
+    bench exec -b glibc --litter 0.5 --rounds 1 -- false
+    [ "$code" -ne 0 ] || fail "it ran"
+    expect_error 'could not be recorded'
 }

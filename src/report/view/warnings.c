@@ -16,6 +16,7 @@
 #include "result/session.h"
 #include "stats/metric.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -642,6 +643,31 @@ static void add_sized_frees(const struct ab_session *s, struct ab_view_texts *t,
     ab_text_fini(&plain);
 }
 
+/* What of it there is, once for each that is the same. */
+static void add_litter(const struct ab_session *s, struct ab_view_texts *t,
+                       struct ab_view_warnings *w)
+{
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        const struct ab_litter_count *c = &s->backends[i].littered;
+        const char *says = strstr(s->backends[i].name, "litter=");
+        uint32_t before = 0;
+        while (before < i && memcmp(&s->backends[before].littered, c, sizeof *c) != 0)
+            before++;
+        if (c->made_blocks > 0 && before == i && says != NULL)
+            warning_list_add(
+                w, "litter", AB_VIEW_NOTE,
+                ab_view_texts_addf(
+                    t,
+                    "%.*s: of %" PRIu64 " blocks, %s, that were allocated before "
+                    "the work, %" PRIu64 " stay: %s, which are in %s (seed %" PRIu64 ")",
+                    (int)strcspn(says, ":{ "), says, c->made_blocks,
+                    AB_BYTES((double)c->made_bytes), c->blocks, AB_BYTES((double)c->bytes),
+                    ab_session_is_exec(s) ? "its peak and mean memory" : "its peak",
+                    s->backends[i].litter.seed),
+                "");
+    }
+}
+
 static void add_unproven(const struct ab_session *s, struct ab_view_texts *t,
                          struct ab_view_warnings *w)
 {
@@ -704,6 +730,7 @@ static void view_warnings_backends(const struct ab_session *s, struct ab_view_te
     add_unverified(s, texts, out);
     add_deepbind(s, out);
     add_sized_frees(s, texts, out);
+    add_litter(s, texts, out);
     add_unproven(s, texts, out);
 }
 
