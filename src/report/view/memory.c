@@ -341,7 +341,8 @@ bool ab_memory_peak_grid(const struct ab_view *v, struct ab_grid *g)
                     {v->memory.has_litter ? "litter" : NULL, 0, "#+ litter"},
                     {"= peak", 0, "#= peak"},
                     [MULTIPLE] = {"x live", 3, "#÷ live"},
-                    [AFTER_FREE] = {ranking->has_drain ? "after free" : NULL, 1},
+                    [AFTER_FREE] = {ranking->has_drain ? "after free" : NULL,
+                                    v->memory.has_litter ? 3 : 1},
                     [GROWTH] = {.in_html = ranking->has_growth ? "#growth per M ops" : NULL}},
         .n_columns = GROWTH + 1,
         .unit = scale.name};
