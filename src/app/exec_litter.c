@@ -104,6 +104,10 @@ static enum ab_status record_and_read(const struct ab_options *o, struct ab_exec
 enum ab_status ab_exec_litter_find(const struct ab_options *o, struct ab_exec_litter *out,
                                    struct ab_err *err)
 {
+    if (o->is_server)
+        return ab_fail(err, AB_USAGE,
+                       "litter and --server are mutually exclusive: the sizes of its blocks are "
+                       "known of a program that ends");
     AB_TRY(ab_companion_path(AB_STREW_NAME, out->library, sizeof out->library, err));
     if (ab_spawn_needs_alias(out->library))
         return ab_fail(

@@ -146,3 +146,9 @@ count_exec() { # NAME SUFFIX
     [ "$code" -ne 0 ] || fail "it ran"
     expect_error 'could not be recorded'
 }
+
+@test "a service has no litter, since its recording would not end" {
+    bench exec --server --ready tcp:1 --load true -b glibc --litter 0.5 --rounds 1 -- sleep 100
+    expect_code 2
+    expect_error 'litter and --server are mutually exclusive'
+}
