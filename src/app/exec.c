@@ -47,7 +47,7 @@
 
 /* ---- the work: two results are of the same when command, arguments and input are the same ---- */
 
-enum { SETTINGS_MAX = 14 + AB_NAMED_MAX };
+enum { SETTINGS_MAX = 15 + AB_NAMED_MAX };
 
 /* That the program itself is another one may be what is measured: it is told, and no part of it. */
 struct work {
@@ -128,6 +128,8 @@ static enum ab_status describe_work(const struct ab_options *o, struct work *w, 
         add_setting(w, "inside", "true");
     if (o->is_server)
         describe_server(o, w);
+    if (o->wants_instr)
+        add_setting(w, "instr", "I1=" AB_INSTR_I1 " D1=" AB_INSTR_D1 " LL=" AB_INSTR_LL);
     return AB_OK;
 }
 
@@ -250,7 +252,7 @@ static void set_replay(struct ab_options *r, const struct ab_options *o, uint32_
                    : o->precision > 0                                     ? o->precision
                                                                           : precision;
     r->baseline = NULL;
-    r->has_limit = r->is_strict_compare = r->is_joint = false;
+    r->has_limit = r->is_strict_compare = r->is_joint = r->wants_instr = false;
 }
 
 /* Replays o->trace as `allocbench replay` does, under the same back ends. At most --rounds rounds, also
@@ -507,6 +509,17 @@ static enum ab_status find_litter(struct ab_measurement *m, struct ab_err *err)
     return AB_OK;
 }
 
+/* What it will take is said before. */
+static void announce_counting(void *user, double plain_ns)
+{
+    const struct ab_round_watch *watch = user;
+    ab_say(
+        watch->options,
+        "allocbench: --instr: each allocator once under callgrind, some 50 to 100 times the %s of "
+        "the plain runs: %s to %s",
+        AB_TIME(plain_ns), AB_TIME(50 * plain_ns), AB_TIME(100 * plain_ns));
+}
+
 static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
 {
     struct work *w = m->work;
@@ -526,6 +539,8 @@ static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
         .prepare = o->prepare,
         .prepare_fd = STDERR_FILENO,
         .is_output_free = is_output_free(o),
+        .wants_instr = o->wants_instr,
+        .counting = announce_counting,
         .progress = ab_round_watch_progress,
         .round_done = ab_round_watch_end_round,
         .user = &watch,

@@ -82,7 +82,8 @@ void ab_round_watch_begin(struct ab_round_watch *watch, const struct ab_options 
 {
     if (o->listener != NULL)
         o->listener->begin(o, session);
-    *watch = (struct ab_round_watch){.listener = o->listener,
+    *watch = (struct ab_round_watch){.options = o,
+                                     .listener = o->listener,
                                      .store = store,
                                      .session = session,
                                      .earlier_s = session->stopping.spent_s,

@@ -25,6 +25,7 @@ enum ab_status ab_pass_choice_make(const struct ab_options *o, const struct ab_g
  * that ends the session, and stores the result between rounds. */
 
 struct ab_round_watch {
+    const struct ab_options *options;
     const struct ab_listener *listener; /* NULL = nobody looks */
     bool has_round;                     /* pre-flight is over */
     struct ab_store *store;

@@ -653,6 +653,10 @@ static const struct ab_option_info table[] = {
     {"rounds", "N", "number of rounds to measure (default: 20)", "How long", 0, CALIBRATE,
      COUNT(rounds, 2, AB_ROUNDS_MAX), .range = "must be from 2 to 1000", GIVEN(has_rounds)},
     {"instr", NULL,
+     "also run the program once under callgrind with each allocator: instructions\n"
+     "and cache misses inside malloc and outside (package valgrind; slow)",
+     "What runs", 0, EXEC, FLAG(wants_instr), RARE},
+    {"instr", NULL,
      "also count instructions and system calls of each back end, in runs of\n"
      "their own, once: by the processor's counter, or under callgrind (package\n"
      "valgrind) on the first ops (--instr-ops)",

@@ -165,6 +165,8 @@ struct ab_program_case { /* under what */
     const struct ab_litter_plan *litter; /* on a heap that is not fresh; NULL = fresh */
     const char *litter_library;          /* that makes it, ahead of the allocator */
     const char *litter_memory;           /* of a run: where it says so; set while it runs */
+    /* A folder: what each process has mapped at its end is kept there, "maps.PID"; NULL = none. */
+    const char *maps_folder;
 };
 
 struct ab_program_outcome {
@@ -205,6 +207,36 @@ struct ab_inside_file;
 void ab_inside_note(const struct ab_inside_file *f, double ns_per_tick, double cpu_ns,
                     struct ab_session *session, uint32_t all);
 
+/* ---- under callgrind: program/program_instr.c ---- */
+
+enum ab_instr_event {
+    AB_INSTR_EXECUTED,
+    AB_INSTR_REFERENCES, /* to data */
+    AB_INSTR_I1_MISSES,
+    AB_INSTR_D1_MISSES,
+    AB_INSTR_LL_MISSES,
+    AB_INSTR_EVENTS
+};
+
+/* The caches that callgrind simulates; the same on every machine. Size, ways, bytes in a line. */
+#define AB_INSTR_I1 "32768,8,64"
+#define AB_INSTR_D1 "32768,8,64"
+#define AB_INSTR_LL "8388608,16,64"
+
+struct ab_instr_counts {
+    bool is_known; /* else all are n/a */
+    double inside[AB_INSTR_EVENTS], outside[AB_INSTR_EVENTS];
+};
+
+/* Counts of a run, all its processes together. `reason` is "" where they are known. AB_OK also where the
+ * program fails: *out and `reason` say so. */
+struct ab_callgrind;
+enum ab_status ab_instr_count(struct ab_callgrind *callgrind, const struct ab_program *program,
+                              const struct ab_program_case *c, struct ab_proof_cache *cache,
+                              struct ab_program_outcome *out, struct ab_instr_counts *counts,
+                              char *reason, size_t cap, struct ab_err *err);
+void ab_instr_note(const struct ab_instr_counts *counts, struct ab_result *result);
+
 struct ab_program_plan {
     struct ab_program program;
     const struct ab_program_case *cases; /* one a back end of the session, same order */
@@ -213,7 +245,10 @@ struct ab_program_plan {
     /* The interposer of --inside, NULL = none: each allocator runs a second time in each round, with it
      * in front. */
     const struct ab_proof_wanted *interposer;
-    bool wants_sites;    /* … and calls by call site */
+    bool wants_sites; /* … and calls by call site */
+    bool wants_instr; /* count each allocator once under callgrind, ahead of the rounds */
+    /* Ahead of that: what all of them took without callgrind. May be NULL. */
+    void (*counting)(void *user, double plain_ns);
     const char *prepare; /* a shell command before each run; NULL = none */
     int prepare_fd;      /* where its output goes */
     bool is_output_free; /* outputs may differ */

@@ -11,6 +11,7 @@
 #include "inside/inside.h"
 #include "program/program_litter.h"
 #include "result/result_fields.h"
+#include "runner/count_round.h"
 #include "runner/fold.h"
 
 #include <inttypes.h>
@@ -30,7 +31,10 @@ struct state {
     uint32_t reference; /* the back end whose output it is */
     bool *is_inside;    /* of each back end: it is measured with the interposer as well */
     struct ab_clock clock;
-    uint32_t running; /* the back end of the run */
+    struct ab_callgrind callgrind;
+    struct ab_instr_counts *counts; /* of each back end, until they are in a result */
+    double plain_ns;                /* of the pre-flights of those that are counted */
+    uint32_t running;               /* the back end of the run */
     uint32_t done, total;
 };
 
@@ -74,25 +78,30 @@ static enum ab_status run_littered(struct state *st, const struct ab_program *pr
     return status;
 }
 
+static void show_progress(const struct state *st, enum ab_pass pass, uint32_t round)
+{
+    const struct ab_program_plan *p = st->plan;
+    struct ab_progress progress = {
+        .round = round,
+        .n_rounds = pass == AB_PASS_COUNT ? p->rounds : 0,
+        .backend = st->session->backends[st->running].name,
+        .pass = pass,
+        .done = st->done,
+        .total = st->total,
+    };
+    if (p->progress != NULL)
+        p->progress(p->user, &progress);
+}
+
 static enum ab_status run_case(struct state *st, const struct ab_program_case *c, uint32_t round,
                                bool is_preflight, struct ab_program_outcome *out,
                                struct ab_err *err)
 {
     const struct ab_program_plan *p = st->plan;
-    uint32_t backend = st->running;
     struct ab_program program = p->program;
-    struct ab_progress progress = {
-        .round = round,
-        .n_rounds = is_preflight ? 0 : p->rounds,
-        .backend = st->session->backends[backend].name,
-        .pass = is_preflight ? AB_PASS_VERIFY : AB_PASS_COUNT,
-        .done = st->done,
-        .total = st->total,
-    };
     enum ab_status status = AB_OK;
     program.is_trial = is_preflight;
-    if (p->progress != NULL)
-        p->progress(p->user, &progress);
+    show_progress(st, is_preflight ? AB_PASS_VERIFY : AB_PASS_COUNT, round);
     if (p->prepare != NULL)
         status = ab_program_prepare(p->prepare, p->prepare_fd, p->program.timeout_ns, err);
     if (status == AB_OK)
@@ -206,6 +215,8 @@ static void add_result(struct state *st, uint32_t backend, uint32_t round,
     r->faults_major = (double)run->faults_major;
     r->switches_voluntary = (double)run->switches_voluntary;
     r->switches_involuntary = run->switches_involuntary;
+    ab_instr_note(&st->counts[backend], r);
+    st->counts[backend].is_known = false; /* one run has been counted */
     ab_memory_curve_note(&run->curve, s, backend, round);
 }
 
@@ -286,6 +297,52 @@ static enum ab_status run_inside(struct state *st, uint32_t backend, uint32_t ro
     return status;
 }
 
+/* ---- under callgrind ---- */
+
+/* It prints the same there as without, or it has not done the same. */
+static enum ab_status count_backend(struct state *st, uint32_t backend, struct ab_err *err)
+{
+    const struct ab_program_plan *p = st->plan;
+    struct ab_backend_info *b = &st->session->backends[backend];
+    struct ab_program_outcome run;
+    enum ab_status status = AB_OK;
+    st->running = backend;
+    show_progress(st, AB_PASS_INSTRUCTIONS, 0);
+    if (p->prepare != NULL)
+        status = ab_program_prepare(p->prepare, p->prepare_fd, p->program.timeout_ns, err);
+    if (status == AB_OK)
+        status = ab_instr_count(&st->callgrind, &p->program, &p->cases[backend], &st->cache, &run,
+                                &st->counts[backend], b->uncounted, sizeof b->uncounted, err);
+    st->done++;
+    if (status != AB_OK || !st->counts[backend].is_known || p->is_output_free ||
+        is_same(&run.output, &st->summary->output))
+        return status;
+    st->counts[backend].is_known = false;
+    snprintf(b->uncounted, sizeof b->uncounted,
+             "under callgrind the program printed something else");
+    return AB_OK;
+}
+
+static enum ab_status count_all(struct state *st, struct ab_err *err)
+{
+    struct ab_counting *of = &st->session->counting;
+    enum ab_status status = AB_OK;
+    *of = (struct ab_counting){.is_asked = true};
+    if (!ab_callgrind_open(&st->callgrind)) {
+        snprintf(of->reason, sizeof of->reason, "there is no valgrind: install the package %s",
+                 AB_CALLGRIND_PACKAGE);
+        return AB_OK;
+    }
+    snprintf(of->method, sizeof of->method, "callgrind");
+    if (st->plan->counting != NULL)
+        st->plan->counting(st->plan->user, st->plain_ns);
+    for (uint32_t i = 0; i < st->session->n_backends && status == AB_OK; i++)
+        if (is_running(st, i))
+            status = count_backend(st, i, err);
+    ab_callgrind_close(&st->callgrind);
+    return status;
+}
+
 static enum ab_status run_round(struct state *st, uint32_t round, struct ab_err *err)
 {
     struct ab_session *s = st->session;
@@ -326,8 +383,10 @@ static enum ab_status run_preflights(struct state *st, struct ab_err *err)
         uint32_t backend = (base + i) % n;
         if (is_running(st, backend))
             status = run_checked(st, backend, 0, true, &run, err);
-        if (status == AB_OK && is_running(st, backend))
+        if (status == AB_OK && is_running(st, backend)) {
+            st->plain_ns += run.wall_ns;
             status = run_inside(st, backend, 0, UINT32_MAX, err);
+        }
     }
     return status;
 }
@@ -353,8 +412,12 @@ enum ab_status ab_program_session_run(const struct ab_program_plan *plan,
         st.is_inside[i] = plan->interposer != NULL;
     if (plan->interposer != NULL)
         ab_clock_calibrate(&st.clock);
-    st.total = count_running(&st) * (plan->rounds + 1) * (plan->interposer != NULL ? 2 : 1);
+    st.counts = ab_alloc_zeroed(session->n_backends + 1u, sizeof st.counts[0]);
+    st.total = count_running(&st) * ((plan->rounds + 1) * (plan->interposer != NULL ? 2 : 1) +
+                                     (plan->wants_instr ? 1 : 0));
     enum ab_status status = run_preflights(&st, err);
+    if (status == AB_OK && plan->wants_instr)
+        status = count_all(&st, err);
     for (uint32_t r = 0; r < plan->rounds && status == AB_OK && count_running(&st) > 0; r++) {
         status = run_round(&st, r, err);
         if (status != AB_OK && session->n_rounds > r)
@@ -365,5 +428,6 @@ enum ab_status ab_program_session_run(const struct ab_program_plan *plan,
     session->is_complete = status == AB_OK;
     ab_proof_cache_fini(&st.cache);
     free(st.is_inside);
+    free(st.counts);
     return status;
 }

@@ -453,6 +453,8 @@ void ab_callgrind_message(const struct ab_callgrind *g, char *buf, size_t cap)
     while (f != NULL && buf[0] == 0 && fgets(line, sizeof line, f) != NULL) {
         const char *text = strncmp(line, "==", 2) == 0 ? strstr(line + 2, "== ") : NULL;
         text = text != NULL ? text + 3 : line;
+        if (strncmp(line, "--", 2) == 0) /* "--1234-- warning": of the machine's caches */
+            continue;
         snprintf(buf, cap, "%.*s", (int)strcspn(text, "\n"), text);
     }
     if (f != NULL)

@@ -643,8 +643,9 @@ static double ns_of_unit(const struct parser *p)
 static bool read_size(struct parser *p, struct span x, double *out)
 {
     bool is_percent = has_unit(p, "percent");
-    bool is_fraction = is_percent || has_unit(p, "x live") || has_unit(p, "instructions") ||
-                       has_unit(p, "MiB h") || has_unit(p, "number");
+    bool is_per_op = strcmp(ab_metric_name(&p->gate.metric), "instr_per_op") == 0;
+    bool is_fraction = is_percent || has_unit(p, "x live") || is_per_op || has_unit(p, "MiB h") ||
+                       has_unit(p, "number");
     double ns = ns_of_unit(p);
     struct ab_number number;
     const char *bad = ab_units_parse(x.s, x.n,

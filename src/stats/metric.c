@@ -858,7 +858,8 @@ enum ab_pass ab_metric_pass(const struct ab_metric *m)
 /* True for numbers that --instr counts. */
 static bool is_counted(const struct ab_field *field)
 {
-    return strncmp(field->name, "instr_", 6) == 0 || strncmp(field->name, "syscalls_", 9) == 0;
+    return strncmp(field->name, "instr_", 6) == 0 || strncmp(field->name, "syscalls_", 9) == 0 ||
+           strcmp(field->unit, "misses") == 0 || strcmp(field->unit, "references") == 0;
 }
 
 static const char *why_uncounted(const struct ab_session *s, uint32_t backend)

@@ -6,6 +6,7 @@
 #include "report/html/pages.h"
 
 #include "report/view/inside_view.h"
+#include "report/view/instr_view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -146,6 +147,14 @@ static void put_inside(struct ab_html *h, const struct ab_report *report)
     }
 }
 
+static void put_counts(struct ab_html *h, const struct ab_report *report)
+{
+    struct ab_grid g;
+    if (ab_program_instr_grid(report->view, &g))
+        ab_page_grid(h, report, "Counted under callgrind", &g);
+    ab_grid_fini(&g);
+}
+
 /* ---- what served it ---- */
 
 static void put_served(struct ab_html *h, const struct ab_report *report)
@@ -165,6 +174,7 @@ void ab_page_program(struct ab_html *h, const struct ab_report *report)
     ab_page_courses(h, report);
     put_numbers(h, report);
     put_inside(h, report);
+    put_counts(h, report);
     put_prediction(h, report);
     put_served(h, report);
 }

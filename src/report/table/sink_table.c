@@ -13,6 +13,7 @@
 #include "report/format.h"
 #include "report/table/table.h"
 #include "report/view/inside_view.h"
+#include "report/view/instr_view.h"
 #include "stats/metric.h"
 #include "stats/pins.h"
 
@@ -464,6 +465,7 @@ static void print_program(FILE *to, const struct ab_view *v, struct ab_table_sty
     fputc('\n', to);
     ab_legend_grid(to, &g, style, legend);
     ab_grid_fini(&g);
+    print_if(ab_program_instr_grid(v, &g), to, &g, style, legend);
     fputc('\n', to);
     if (print_if(ab_inside_grid(v, &g), to, &g, style, legend))
         print_inside_words(to, v, style);
