@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * The engine that runs a real program under each allocator. The result is one like those of `run`,
- * with the kind "exec" and one phase. With a trace of the program its replay comes first; its result
- * is handed over in memory as the document that the command `replay` would write: what it measures is
- * what a user would see of it.
+ * with the kind "exec" and one phase.
  */
 #include "app/exec.h"
 
 #include "app/backend_choice.h"
 #include "app/call_sites.h"
 #include "app/exec_litter.h"
+#include "app/exec_trace.h"
 #include "app/measure.h"
-#include "app/replay.h"
 #include "app/rounds.h"
 #include "app/say.h"
 #include "backend/litter.h"
@@ -25,13 +23,8 @@
 #include "program/program.h"
 #include "program/program_file.h"
 #include "program/server.h"
-#include "report/read_result.h"
-#include "report/sinks/sinks.h"
 #include "runner/setting_proof.h"
 #include "runner/supervise.h"
-#include "stats/metric.h"
-#include "stats/stopping.h"
-#include "trace_tools/to_tape.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -41,13 +34,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- the work: two results are of the same when command, arguments and input are the same ---- */
 
-enum { SETTINGS_MAX = 15 + AB_NAMED_MAX };
+enum { SETTINGS_MAX = 16 + AB_NAMED_MAX };
 
 /* That the program itself is another one may be what is measured: it is told, and no part of it. */
 struct work {
@@ -65,7 +56,7 @@ struct work {
     struct ab_exec_litter litter;
     struct ab_litter_plan *litters; /* of the cases */
     struct ab_program_summary summary;
-    struct ab_stored replay; /* of --trace, once it is made */
+    struct ab_prediction prediction; /* of --trace, once it is made */
 };
 
 static void add_setting(struct work *w, const char *name, const char *value)
@@ -202,105 +193,14 @@ static enum ab_status read_server(const struct ab_options *o, struct ab_server *
 
 /* ---- the replay of its trace ---- */
 
-/* Where --time-budget does not say; the intervals that are narrow enough, where --precision does not.
- */
-static const uint64_t budget_ns = UINT64_C(120) * 1000000000;
-static const double precision = 0.01;
-
-static enum ab_status take(void *user, const struct ab_session *session, struct ab_err *err)
+static void note_part(struct work *w)
 {
-    char path[64];
-    int fd = memfd_create("allocbench-replay", MFD_CLOEXEC);
-    FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (f == NULL) {
-        ab_fail_errno(err, AB_SYSTEM, "cannot keep the result of the replay");
-        if (fd >= 0)
-            close(fd);
-        return AB_SYSTEM;
-    }
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    ab_sinks[AB_SINK_JSON].write(f, session);
-    fflush(f);
-    enum ab_status status = ab_stored_read(path, user, err);
-    fclose(f);
-    return status;
-}
-
-/* What `replay` takes of the command line of `exec`: throughput alone. Rounds end early where that
- * says enough. */
-static void set_replay(struct ab_options *r, const struct ab_options *o, uint32_t n_backends)
-{
-    static const char *usual[] = {"libraries"};
-    *r = *o;
-    if (r->n_backends == 0) { /* those of the program, and no allocator that suits the trace */
-        r->backends = usual;
-        r->n_backends = 1;
-    }
-    memset(r->sinks, 0, sizeof r->sinks);
-    memset(r->wants_lines, 0, sizeof r->wants_lines);
-    r->processes = 3;
-    r->stage.name = "replay";
-    r->time_budget_ns = (o->time_budget_ns > 0 ? o->time_budget_ns / 2 : budget_ns) + 1;
-    r->has_passes = true;
-    memset(&r->passes, 0, sizeof r->passes);
-    r->is_store_off = true;
-    r->n_gates = 0;
-    r->timeout_ns = 0;
-    r->drain_ns = 0;
-    r->has_rounds = true; /* at most so many */
-    r->precision = n_backends < 2 || r->rounds < AB_STOPPING_LEAST_ROUNDS ? 0
-                   : o->precision > 0                                     ? o->precision
-                                                                          : precision;
-    r->baseline = NULL;
-    r->has_limit = r->is_strict_compare = r->is_joint = r->wants_instr = false;
-}
-
-/* Replays o->trace as `allocbench replay` does, under the same back ends. At most --rounds rounds, also
- * where the program has another number of them; fewer, but 6, where intervals are narrow
- * (--precision, else 1 %) or the time is up: half of --time-budget, else two minutes. */
-static enum ab_status predict(struct ab_measurement *m, struct ab_err *err)
-{
-    struct work *w = m->work;
-    const struct ab_options *o = m->options;
-    const struct ab_replay_watch watch = {.take = take, .user = &w->replay};
-    uint64_t began_ns = ab_clock_now_ns();
-    const char *trace = o->trace;
-    struct ab_options r;
-    int exit_code = 0;
-    ab_say(o, "allocbench: replaying the trace, then running the program");
-    set_replay(&r, o, m->session.n_backends);
-    r.args = &trace;
-    r.n_args = 1;
-    AB_TRY(ab_replay(&r, &watch, &exit_code, err));
-    m->replay = &w->replay.session;
-    if (o->time_budget_ns > 0)
-        m->session.stopping.spent_s = (double)(ab_clock_now_ns() - began_ns) * 1e-9;
-    m->session.start = time(NULL);
-    return AB_OK;
-}
-
-static const struct ab_result *find_result(const struct ab_session *s, const char *name,
-                                           uint32_t round)
-{
-    for (uint32_t i = 0; i < s->n_backends; i++)
-        if (strcmp(s->backends[i].name, name) == 0 && ab_session_has_numbers(s, i))
-            return ab_session_find(s, i, AB_TRACE_PHASE, AB_OP_ALL, round);
-    return NULL;
-}
-
-void ab_prediction_note(const struct ab_session *s, struct ab_session *exec)
-{
-    for (uint32_t i = 0; i < exec->n_results; i++) {
-        struct ab_result *r = &exec->results[i];
-        const char *name = exec->backends[r->backend].name;
-        const struct ab_result *of = find_result(s, name, r->round);
-        const struct ab_result *any = s->n_rounds > 0 ? find_result(s, name, s->rounds[0].index)
-                                                      : NULL;
-        if (any != NULL)
-            r->calls = (double)any->n_ops;
-        if (of != NULL)
-            r->replay_ns_per_call = of->ns_per_op;
-    }
+    char text[80];
+    if (w->prediction.n_replayed == 0)
+        return;
+    snprintf(text, sizeof text, "the first %" PRIu64 " of %" PRIu64 " calls",
+             w->prediction.n_replayed, w->prediction.n_calls);
+    add_setting(w, "replayed", text);
 }
 
 /* ---- before anything runs ---- */
@@ -545,8 +445,10 @@ static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
         .round_done = ab_round_watch_end_round,
         .user = &watch,
     };
-    if (o->trace != NULL && !m->is_again)
-        AB_TRY(predict(m, err));
+    if (o->trace != NULL && !m->is_again) {
+        AB_TRY(ab_exec_predict(m, &w->prediction, err));
+        note_part(w);
+    }
     AB_TRY(prove_settings(m, err));
     AB_TRY(find_litter(m, err));
     if (o->wants_inside) {
@@ -564,7 +466,7 @@ static void conclude(struct ab_measurement *m)
 {
     struct work *w = m->work;
     if (m->replay != NULL)
-        ab_prediction_note(m->replay, &m->session);
+        ab_prediction_note(m->replay, w->prediction.n_calls, &m->session);
     note_output(w, &w->summary, is_output_free(m->options));
     m->n_left = w->summary.n_left;
     ab_call_sites_name(&m->session);
@@ -589,6 +491,7 @@ enum ab_status ab_exec(const struct ab_options *options, int *exit_code, struct 
                                .phases = &phase,
                                .n_phases = 1,
                                .is_exec = true};
+    o.wants_inside = o.wants_inside || o.trace != NULL; /* what a replay predicts */
     if (o.wants_sites && !o.wants_inside)
         return ab_fail(err, AB_USAGE,
                        "--sites says where the calls of --inside come from: give both");
@@ -604,7 +507,7 @@ enum ab_status ab_exec(const struct ab_options *options, int *exit_code, struct 
         status = ab_measure(&m, exit_code, err);
     ab_server_fini(&w.server);
     if (m.replay != NULL)
-        ab_stored_fini(&w.replay);
+        ab_stored_fini(&w.prediction.replay);
     free(w.cases);
     free(w.envs);
     free(w.litters);

@@ -549,7 +549,7 @@ static const struct ab_option_info table[] = {
      TEXT(stdin_path)},
     {"trace", "TRACE.abt",
      "a recording of the same command: it is replayed too, and what the replay\n"
-     "predicts for each back end is shown beside what was measured",
+     "predicts for each back end is shown beside what calls take (--inside)",
      "What runs", 0, EXEC, TEXT(trace)},
     {"inside", NULL, "also time calls in the program: CPU time inside malloc", "What runs", 0, EXEC,
      FLAG(wants_inside)},

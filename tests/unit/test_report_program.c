@@ -96,6 +96,7 @@ static void set_prediction(struct screen *x, double measured)
             r->calls = 1e6;
             r->replay_ns_per_call = 20 - 4.0 * b + noise;
             r->cpu_ns = 1e6 * (300 + measured * b + noise);
+            r->inside_ns_per_call = 30 + measured * b + noise;
         }
 }
 
@@ -104,7 +105,11 @@ static void predictions_and_measurements_are_set_side_by_side(void **state)
     static const struct {
         double measured;
         const char *word;
-    } cases[] = {{-4, "agrees"}, {-9, "same direction"}, {5, "opposite"}, {0, "not measurable"}};
+    } cases[] = {{-4, "agrees"},
+                 {-5, "agrees"},
+                 {-9, "same direction"},
+                 {5, "opposite"},
+                 {0, "not measurable"}};
     (void)state;
     struct screen *x = screen_new_exec();
     struct ab_program_witness w;
@@ -115,6 +120,7 @@ static void predictions_and_measurements_are_set_side_by_side(void **state)
         ab_program_witness_of(&x->s, JEMALLOC, GLIBC, &w);
         assert_true(fabs(w.predicted.ratio + 4) < 0.1);
         assert_true(fabs(w.measured.ratio - cases[i].measured) < 0.1);
+        assert_true(fabs(w.inside.ratio - cases[i].measured) < 0.1);
         assert_string_equal(ab_program_witness_word(&w.predicted, &w.measured), cases[i].word);
     }
     ab_program_witness_of(&x->s, MIMALLOC, GLIBC, &w); /* was not replayed */

@@ -106,12 +106,13 @@ static void put_prediction(struct ab_html *h, const struct ab_report *report)
     struct ab_grid g;
     if (ab_program_witness_grid(report->view, &g)) {
         ab_page_grid(h, report, "Beside the replay of the trace, ns a call", &g);
-        ab_html_f(h,
-                  "<p class=\"soft\">How much more (+) or less (-) a call costs than with %s, with "
-                  "90 %% intervals: as the replay predicts it, and as the program has it, from its "
-                  "CPU time by the calls in the trace. Not measurable: the interval of the program "
-                  "contains 0.</p>\n",
-                  report->session->backends[report->view->ranking.base].name);
+        ab_html_f(
+            h,
+            "<p class=\"soft\">How much more (+) or less (-) a call costs than with %s, with "
+            "90 %% intervals: as the replay predicts it, as the calls in the program take it, and "
+            "as the whole program has it, from its CPU time by the calls in the trace. Not "
+            "measurable: the interval inside contains 0.</p>\n",
+            report->session->backends[report->view->ranking.base].name);
     }
     ab_grid_fini(&g);
 }

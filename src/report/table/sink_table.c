@@ -510,10 +510,10 @@ static void print_witness(FILE *to, const struct ab_view *v, struct ab_table_sty
         ab_legend_grid(to, &g, style, &legend);
         ab_table_prose(
             to, style, AB_FAINT,
-            "How much more (+) or less (-) a call costs than with the base: as the replay of "
-            "the trace predicts it, and as the program has it, its CPU time by the calls in "
-            "the trace; last column: whether the two agree. Not "
-            "measurable: the interval of the measured difference contains 0.");
+            "What a call costs with the base, and how much more (+) or less (-) with the others: as "
+            "the replay of the trace predicts it, and as the calls in the program take it; last "
+            "column: whether the two agree. Not measurable: the interval of the measured difference "
+            "contains 0.");
     }
     ab_grid_fini(&g);
 }

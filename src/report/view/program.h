@@ -35,6 +35,7 @@ void ab_program_value_of(const struct ab_session *s, uint32_t backend, uint32_t 
 /* Differences to the base in ns a call, with their intervals; ratio NaN = not known. */
 struct ab_program_witness {
     struct ab_effect predicted; /* by the replay */
+    struct ab_effect inside;    /* in the calls of the program, which is what a replay predicts */
     struct ab_effect measured;  /* CPU time of the program by the calls in the trace */
 };
 
@@ -43,7 +44,8 @@ bool ab_program_has_prediction(const struct ab_session *s);
 /* Of a back end other than the base. */
 void ab_program_witness_of(const struct ab_session *s, uint32_t backend, uint32_t base,
                            struct ab_program_witness *out);
-/* "agrees", "not measurable" …: docs/exec.md; "-" where one of the two is not known. */
+/* Of the prediction and what was measured: "agrees", "not measurable" …: docs/exec.md; "-" where one of
+ * the two is not known. */
 const char *ab_program_witness_word(const struct ab_effect *predicted,
                                     const struct ab_effect *measured);
 

@@ -2,7 +2,7 @@
  *
  * What a replay says is set beside each round of the program, of which there may be more.
  */
-#include "app/exec.h"
+#include "app/exec_trace.h"
 
 #include "trace_tools/to_tape.h"
 
@@ -47,7 +47,7 @@ static void rounds_beyond_the_replay_have_the_calls_and_no_prediction(void **sta
     static struct fake replay, program;
     fill(&replay, "trace", AB_TRACE_PHASE, 2);
     fill(&program, AB_KIND_EXEC, AB_PROGRAM_PHASE, ROUNDS_MOST);
-    ab_prediction_note(&replay.s, &program.s);
+    ab_prediction_note(&replay.s, 0, &program.s);
     for (uint32_t i = 0; i < ROUNDS_MOST; i++) {
         assert_true(program.results[i].calls == CALLS);
         if (i < 2)
@@ -55,6 +55,8 @@ static void rounds_beyond_the_replay_have_the_calls_and_no_prediction(void **sta
         else
             assert_true(isnan(program.results[i].replay_ns_per_call));
     }
+    ab_prediction_note(&replay.s, 5 * CALLS, &program.s); /* of which a part was replayed */
+    assert_true(program.results[0].calls == 5 * CALLS);
 }
 
 int main(void)
