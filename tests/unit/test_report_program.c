@@ -97,6 +97,7 @@ static void set_prediction(struct screen *x, double measured)
             r->replay_ns_per_call = 20 - 4.0 * b + noise;
             r->cpu_ns = 1e6 * (300 + measured * b + noise);
             r->inside_ns_per_call = 30 + measured * b + noise;
+            r->outside_ns = 1e6 * (200 + 2 * b + noise);
         }
 }
 
@@ -121,6 +122,7 @@ static void predictions_and_measurements_are_set_side_by_side(void **state)
         assert_true(fabs(w.predicted.ratio + 4) < 0.1);
         assert_true(fabs(w.measured.ratio - cases[i].measured) < 0.1);
         assert_true(fabs(w.inside.ratio - cases[i].measured) < 0.1);
+        assert_true(fabs(w.outside.ratio - 2) < 0.1);
         assert_string_equal(ab_program_witness_word(&w.predicted, &w.measured), cases[i].word);
     }
     ab_program_witness_of(&x->s, MIMALLOC, GLIBC, &w); /* was not replayed */

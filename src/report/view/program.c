@@ -138,6 +138,8 @@ void ab_program_witness_of(const struct ab_session *s, uint32_t backend, uint32_
                                 (struct side){backend, "replay_ns_per_call", false});
     out->inside = difference(s, x, (struct side){base, "inside_ns_per_call", false},
                              (struct side){backend, "inside_ns_per_call", false});
+    out->outside = difference(s, x, (struct side){base, "outside_ns", true},
+                              (struct side){backend, "outside_ns", true});
     out->measured = difference(s, x, (struct side){base, "cpu_ns", true},
                                (struct side){backend, "cpu_ns", true});
     free(x);
@@ -198,13 +200,14 @@ static void put_per_call(struct ab_grid *g, unsigned column, uint32_t backend, c
         ab_grid_put(g, column, AB_GRID_COUNT, NAN, NULL);
 }
 
-enum { REPLAY, INSIDE, PROGRAM, PREDICTION };
+enum { REPLAY, INSIDE, OUTSIDE, PROGRAM, PREDICTION };
 
 static void put_base(struct ab_grid *g, uint32_t base)
 {
     ab_grid_add_backend(g, base);
     put_per_call(g, REPLAY, base, "replay_ns_per_call", false);
     put_per_call(g, INSIDE, base, "inside_ns_per_call", false);
+    put_per_call(g, OUTSIDE, base, "outside_ns", true);
     put_per_call(g, PROGRAM, base, "cpu_ns", true);
     ab_grid_say(g, PREDICTION, "base");
 }
@@ -217,6 +220,7 @@ static void put_prediction(struct ab_grid *g, uint32_t backend, uint32_t base)
     ab_grid_add_backend(g, backend);
     put_difference(g, REPLAY, &x.predicted);
     put_difference(g, INSIDE, &x.inside);
+    put_difference(g, OUTSIDE, &x.outside);
     put_difference(g, PROGRAM, &x.measured);
     if (isfinite(x.inside.ratio))
         ab_grid_say(g, PREDICTION, "%s", ab_program_witness_word(&x.predicted, &x.inside));
@@ -232,6 +236,7 @@ bool ab_program_witness_grid(const struct ab_view *v, struct ab_grid *g)
                           .rows_are = "allocator",
                           .columns = {[REPLAY] = {"replay, ns/call", 0, "#replay"},
                                       [INSIDE] = {"inside, ns/call", 0, "#inside"},
+                                      [OUTSIDE] = {"outside, ns/call", 2, "#outside"},
                                       [PROGRAM] = {"program, ns/call", 1, "#program"},
                                       [PREDICTION] = {"prediction", 0, "the replay"}},
                           .n_columns = PREDICTION + 1};

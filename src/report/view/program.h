@@ -36,6 +36,7 @@ void ab_program_value_of(const struct ab_session *s, uint32_t backend, uint32_t 
 struct ab_program_witness {
     struct ab_effect predicted; /* by the replay */
     struct ab_effect inside;    /* in the calls of the program, which is what a replay predicts */
+    struct ab_effect outside;   /* of these calls, by the calls in the trace */
     struct ab_effect measured;  /* CPU time of the program by the calls in the trace */
 };
 
