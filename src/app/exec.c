@@ -183,6 +183,11 @@ static enum ab_status read_server(const struct ab_options *o, struct ab_server *
         return ab_fail(err, AB_USAGE,
                        "--trace and --server are mutually exclusive: whether the load of the "
                        "recording was the same is not known");
+    if (o->wants_instr)
+        return ab_fail(
+            err, AB_USAGE,
+            "--instr and --server are mutually exclusive: under callgrind a server is 50 "
+            "to 100 times slower, and its load would be another");
     server->load = o->load;
     server->ready_timeout_ns = o->has_ready_timeout ? o->ready_timeout_ns : UINT64_C(30000000000);
     server->rest_ns = o->has_rest ? o->rest_ns : UINT64_C(10000000000);

@@ -38,7 +38,7 @@ _Static_assert(N_FDS <= (int)AB_WATCH_FDS_MAX, "all are watched");
 #define FIRST_WAIT_NS \
     UINT64_C(5000000000) /* by then most have read what they read at their start */
 #define WAIT_NS UINT64_C(5000000000)
-#define WAIT_SHARE 0.02              /* of a CPU: timers of a server take less */
+#define WAIT_SHARE 0.02 /* of a CPU: timers of a server take less */
 /* A dynamic linker takes no longer to load a library; under callgrind it does. */
 #define START_NS UINT64_C(200000000)
 #define START_COUNTED_NS (100 * START_NS)

@@ -98,5 +98,8 @@ END
     bench exec --rounds 1 -b glibc --gate 'program/all/ll_misses_inside < 9' -- true
     expect_code 1
     grep -q 'counted only with --instr' "$OUT/stdout" || fail "no reason"
+    bench exec --instr --server --ready tcp:9 --load true -b glibc -- true
+    expect_code 2
+    expect_error '--instr and --server are mutually exclusive'
     expect_nothing_left
 }
