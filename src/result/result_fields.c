@@ -108,6 +108,8 @@ bool ab_field_exists(const struct ab_field *field, const struct ab_result *resul
         return false;
     if (field->group == AB_FIELD_TAIL && result->tail_n == 0)
         return false;
+    if (field->group == AB_FIELD_INSIDE && !(result->n_calls > 0))
+        return false;
     if (field->group == AB_FIELD_PROGRAM && !(result->wall_ns > 0))
         return false;
     return field->type == AB_FIELD_U64 ? ab_field_u64(field, result) != UINT64_MAX

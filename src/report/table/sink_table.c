@@ -466,8 +466,9 @@ static void print_program(FILE *to, const struct ab_view *v, struct ab_table_sty
     ab_legend_grid(to, &g, style, legend);
     ab_grid_fini(&g);
     print_if(ab_program_instr_grid(v, &g), to, &g, style, legend);
-    fputc('\n', to);
-    if (print_if(ab_inside_grid(v, &g), to, &g, style, legend))
+    bool has_inside = ab_inside_grid(v, &g);
+    fputs(has_inside ? "\n" : "", to);
+    if (print_if(has_inside, to, &g, style, legend))
         print_inside_words(to, v, style);
     print_if(ab_call_sites_grid(v, &g), to, &g, style, legend);
     for (unsigned op = 0; op < AB_OP_ALL && style.is_verbose; op++)
