@@ -103,3 +103,11 @@ END
     expect_error '--instr and --server are mutually exclusive'
     expect_nothing_left
 }
+
+@test "a row on a heap that is not fresh has no counts, and the reason" {
+    bench exec -q --instr --rounds 1 -b glibc,glibc:litter=0.5 --json "$OUT/r.json" -- "$PROG"
+    expect_code 0
+    expect_json '[.results[] | select(.backend == "glibc").program.instr_inside | values] | length == 1' "$OUT/r.json"
+    expect_json '[.results[] | select(.backend != "glibc").program.instr_inside | values] == []' "$OUT/r.json"
+    expect_json '[.backends[] | select(.name != "glibc") | tostring | contains("fresh heap")] == [true]' "$OUT/r.json"
+}
