@@ -273,7 +273,7 @@ has_no_program() {
     expect_nothing_left
 }
 
-@test "the replay of a long trace names its progress and ends when its part of the time is up" {
+@test "the replay of a long trace names its progress, and is of its beginning where the time is short" {
     command -v script >/dev/null || skip "no script here"
     allocbench record -q -o "$OUT/t.abt" -- "$PROG" works 3000000 3>&-
     cp "$TOY" "$OUT/libagain.so"
@@ -282,8 +282,7 @@ has_no_program() {
     expect_code 0
     expect_error '^replay \[ 1/'
     expect_error '^program \[ 1/'
-    ! grep -q 'replay \[ 7' "$OUT/stderr" || fail "$(cat "$OUT/stderr")"
-    expect_json '[.results[].program | select(. != null and .replay_ns_per_call > 0)] | length == 18' "$OUT/r.json"
+    expect_json '[.results[].program | select(. != null and .replay_ns_per_call > 0)] | length >= 18' "$OUT/r.json"
     # and of one that is too long for that, the beginning; its calls are all the same those of the trace
     expect_error 'replaying the first 1.00 M of [3-9].* calls'
     calls=$(allocbench trace info --json - "$OUT/t.abt" | jq .events)

@@ -49,7 +49,7 @@ counted() { # NAME SUFFIX
 }
 
 @test "lanes, bursts, iterations and instructions are measured with litter" {
-    bench run @exchange -b glibc,slab --litter 0.5 --rounds 1 --passes memory:1 --drain 0 --json "$OUT/r.json" -q
+    bench run "$ROOT/configs/exchange.yaml" -b glibc,slab --litter 0.5 --rounds 1 --passes memory:1 --drain 0 --json "$OUT/r.json" -q
     expect_code 0
     expect_json '[.backends[] | select(.name != "null") | .litter.blocks > 0] | all' "$OUT/r.json"
     bench replay "$ROOT/traces/sqlite-index.abt" --tape-mem 256KiB -b glibc --litter 0.5 --rounds 1 --passes memory:1 --drain 0 \
