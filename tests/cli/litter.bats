@@ -8,7 +8,7 @@ load helpers
 
 # The calls of the throughput run, as the allocator under test counts them: "malloc free".
 counted() { # NAME SUFFIX
-    cp "$AB_BUILD/guests/libcountshim.so" "$OUT/$1.so"
+    cp "$GUESTS/libcountshim.so" "$OUT/$1.so"
     bench replay "$ROOT/traces/sqlite-index.abt" -b "$OUT/$1.so$2" --rounds 1 --passes memory:1 --drain 0 \
         --json "$OUT/$1.json" -q
     expect_code 0
@@ -71,7 +71,7 @@ counted() { # NAME SUFFIX
     expect_json '.backends[] | select(.name == "arena:litter=0.5")
         | .status == "absent" and .reason == "cannot free single blocks: it has no litter"' "$OUT/r.json"
     grep -q 'no litter, for they cannot free single blocks: arena:litter=0.5' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
-    bench run "$WORKLOADS/small.yaml" -b "$AB_BUILD/guests/libplug_nofree.so:litter=0.5" --rounds 1 --passes memory:1
+    bench run "$WORKLOADS/small.yaml" -b "$GUESTS/libplug_nofree.so:litter=0.5" --rounds 1 --passes memory:1
     expect_code 4
     expect_error 'cannot free single blocks'
 }
@@ -96,8 +96,8 @@ counted() { # NAME SUFFIX
 
 # Calls of perl under libcount.so, as that counts them in a file: "alloc … free", u64 each.
 count_exec() { # NAME SUFFIX
-    bench exec -b "$AB_BUILD/guests/libcount.so$2{COUNT_FILE=$OUT/$1}" --rounds 1 --json "$OUT/$1.json" -q -- \
-        "$AB_BUILD/guests/prog_calls" 2000
+    bench exec -b "$GUESTS/libcount.so$2{COUNT_FILE=$OUT/$1}" --rounds 1 --json "$OUT/$1.json" -q -- \
+        "$GUESTS/prog_calls" 2000
     expect_code 0
     od -An -v -t u8 -w8 "$OUT/$1.prog_calls" | tr -d ' '
 }
