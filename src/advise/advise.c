@@ -586,6 +586,17 @@ static void ended(void *user, const struct ab_life *life, bool is_youngest,
     g->remote += e->thread != life->thread;
 }
 
+/* Where lines are not known, a function that calls in several places pins once, not once for each. */
+static bool is_one_of_several(const struct ab_site_groups *groups, size_t i)
+{
+    const struct ab_advice_group *g = &groups->items[i];
+    for (size_t k = 0; g->line == 0 && g->function[0] != 0 && k < groups->n; k++)
+        if (k != i && groups->items[k].line == 0 &&
+            strcmp(groups->items[k].function, g->function) == 0)
+            return true;
+    return false;
+}
+
 static int group_stats_by_calls(const void *a, const void *b)
 {
     const struct ab_advice_size *x = a, *y = b;
@@ -626,7 +637,7 @@ static enum ab_status group_stats(const struct ab_advise_plan *plan, struct ab_s
     if (status == AB_OK) {
         finish(&s);
         for (size_t i = 0; i < groups->n; i++)
-            groups->items[i].pinned_bytes = plan->pinned_by != NULL
+            groups->items[i].pinned_bytes = plan->pinned_by != NULL && !is_one_of_several(groups, i)
                                                 ? plan->pinned_by(plan->pins, &groups->items[i])
                                                 : (double)NAN;
         for (size_t i = 0; i < groups->n; i++)

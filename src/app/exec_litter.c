@@ -19,8 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SAMPLE_STREAM = 0x6c73 }; /* as in the worker, which takes the same of a tape */
-
 struct reading {
     struct ab_litter_sizes sizes;
     struct ab_rng rng;
@@ -44,7 +42,7 @@ static enum ab_status read_trace(const char *path, uint64_t seed, struct ab_exec
     struct reading r = {.sizes = {.sizes = out->sizes, .cap = AB_STREW_SIZES}};
     struct ab_trace_info info;
     const struct ab_walk walk = {.path = path, .is_partial = true, .visit = take, .user = &r};
-    ab_rng_init(&r.rng, seed, SAMPLE_STREAM);
+    ab_rng_init(&r.rng, seed, AB_LITTER_SAMPLE_STREAM);
     AB_TRY(ab_trace_walk(&walk, &info, err));
     out->n_sizes = r.sizes.n;
     out->live_peak_bytes = info.live_peak_bytes;

@@ -57,7 +57,9 @@ struct ab_litter_count ab_litter_make(const struct ab_litter_plan *plan,
                                       struct ab_litter_block *blocks);
 
 /* A fair sample of sizes that come one after the other: of any number, the `cap` that are kept are
- * each as likely as the others. */
+ * each as likely as the others. The stream of the seed that draws it is the same for a tape and for
+ * a trace. */
+enum { AB_LITTER_SAMPLE_STREAM = 0x6c73 };
 struct ab_litter_sizes {
     uint64_t *sizes; /* cap */
     uint32_t cap, n;

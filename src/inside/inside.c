@@ -60,7 +60,8 @@ static __thread struct {
     uint32_t nested; /* functions of C++ under way */
     bool is_armed;   /* looked afresh at the call before: this one is timed */
     uint64_t looked; /* ticks at the last look */
-    bool is_noting;  /* the longest call is being written: a signal handler leaves it alone */
+    bool
+        is_noting; /* the longest call or a site is being written: a signal handler leaves it alone */
     struct seen {
         long involuntary, voluntary, faults;
     } seen; /* at the last look */
@@ -202,8 +203,11 @@ static __attribute__((noinline)) void note(unsigned kind, unsigned class, uint64
     note_histogram(&file->hdrs[kind],
                    (uint64_t)((unsigned __int128)ticks * file->ns_per_tick_32 >> 32));
     note_longest(kind, class, ticks);
-    if (file->sites.is_wanted && since.voluntary == 0 && kind != AB_INSIDE_NULL)
+    if (file->sites.is_wanted && since.voluntary == 0 && kind != AB_INSIDE_NULL && !me.is_noting) {
+        me.is_noting = true;
         ab_inside_note_site(&file->sites, return_address, ticks);
+        me.is_noting = false;
+    }
 }
 
 static __attribute__((noinline)) void note_look(unsigned kind)

@@ -760,15 +760,20 @@ static const struct ab_member map_members[] = {
 };
 AB_TABLE(map, struct ab_backend_info);
 
+/* Nothing is known of it where nothing ran. */
+#define MADE(member) \
+    AB_WHOLE(#member, struct ab_backend_info, littered.member, INT64_MAX, 0, \
+             AB_WHEN(struct ab_backend_info, littered.made_blocks))
 static const struct ab_member litter_members[] = {
     AB_NUMBER("occupancy", struct ab_backend_info, litter.occupancy),
     AB_NUMBER("multiple", struct ab_backend_info, litter.multiple),
     AB_WHOLE("seed", struct ab_backend_info, litter.seed, INT64_MAX, 0),
-    AB_WHOLE("blocks", struct ab_backend_info, littered.blocks, INT64_MAX, 0),
-    AB_WHOLE("bytes", struct ab_backend_info, littered.bytes, INT64_MAX, 0),
-    AB_WHOLE("made_blocks", struct ab_backend_info, littered.made_blocks, INT64_MAX, 0),
-    AB_WHOLE("made_bytes", struct ab_backend_info, littered.made_bytes, INT64_MAX, 0),
+    MADE(blocks),
+    MADE(bytes),
+    MADE(made_blocks),
+    MADE(made_bytes),
 };
+#undef MADE
 AB_TABLE(litter, struct ab_backend_info);
 
 static const struct ab_member proof_members[] = {

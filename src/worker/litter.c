@@ -11,14 +11,14 @@
 
 #include <string.h>
 
-enum { SIZES_MOST = 1 << 16, SAMPLE_STREAM = 0x6c73 };
+enum { SIZES_MOST = 1 << 16 };
 
 /* Of the first burst, which is all that is mapped now; nearly every tape has but one. */
 static uint32_t sample_sizes(struct ab_worker *w, uint64_t *sizes)
 {
     struct ab_litter_sizes s = {.sizes = sizes, .cap = SIZES_MOST};
     struct ab_rng rng;
-    ab_rng_init(&rng, w->page->request.litter.seed, SAMPLE_STREAM);
+    ab_rng_init(&rng, w->page->request.litter.seed, AB_LITTER_SAMPLE_STREAM);
     for (uint32_t i = 0; i < ab_tape_burst(w->image, w->burst)->n_ops; i++) {
         struct ab_op_view op = ab_op_decode(w->ops[i], w->wide);
         if (op.kind == AB_OP_ALLOC || op.kind == AB_OP_ALLOC_ZEROED ||

@@ -645,8 +645,8 @@ static void count_walk(struct ab_worker *w, const uint64_t *op)
     ab_walk_add(&m->report->phases[m->phase].walks, entries, n_found);
 }
 
-/* Notes the owner of what the op asked for. Not inlined: nearly no pass has owners, and each has this
- * loop. */
+/* Notes which owner the block of this op belongs to. Not inlined: few passes have owners, and all of
+ * them run the loop that calls it. */
 static __attribute__((noinline)) void take_owner(struct ab_worker *w, uint64_t op,
                                                  const struct ab_given *given)
 {

@@ -133,7 +133,8 @@ static bool is_of(const struct ab_pin *pin, const struct ab_advice_group *g, con
 {
     char address[160];
     if (g->line > 0)
-        return pin->line == (uint32_t)g->line && strcmp(pin->function, function) == 0;
+        return pin->line == (uint32_t)g->line && strcmp(pin->function, function) == 0 &&
+               strcmp(pin->file, g->file) == 0;
     if (function[0] != 0)
         return pin->line == 0 && strcmp(pin->function, function) == 0;
     snprintf(address, sizeof address, "%.100s+0x%llx", g->module, (unsigned long long)g->address);

@@ -249,6 +249,10 @@ const char *ab_inside_check(const struct ab_view *v, char *buf, size_t cap)
         if ((e.low > 1 || e.high < 1) && fabs(e.ratio - 1) > allowed_change)
             add_excess(&beyond, s->backends[backend].name, &e);
     }
+    if (!(most > 0)) { /* no allocator has numbers */
+        ab_text_fini(&beyond);
+        return NULL;
+    }
     int done = snprintf(buf, cap,
                         "The interposer took up to %s a run (%s a call, its start included), %.2g "
                         "%% of the CPU time, which is in neither.",
