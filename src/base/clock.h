@@ -13,9 +13,12 @@
 
 #include <x86intrin.h>
 
-/* Opens a timed interval: nothing before it is still running, nothing after it has begun. */
+/* Opens a timed interval: nothing before it is still running, nothing after it has begun. The first
+ * fence matters where loads that missed the caches are still on their way: rdtsc does not wait for
+ * them, and what is timed would wait in their stead (Intel SDM, volume 2, RDTSC). */
 static inline uint64_t ab_tick_begin(void)
 {
+    _mm_lfence();
     uint64_t t = __rdtsc();
     _mm_lfence();
     return t;
