@@ -471,7 +471,7 @@ static void conclude(struct ab_measurement *m)
 {
     struct work *w = m->work;
     if (m->replay != NULL)
-        ab_prediction_note(m->replay, w->prediction.n_calls, &m->session);
+        ab_prediction_note(&w->prediction, &m->session);
     note_output(w, &w->summary, is_output_free(m->options));
     m->n_left = w->summary.n_left;
     ab_call_sites_name(&m->session);
@@ -511,8 +511,7 @@ enum ab_status ab_exec(const struct ab_options *options, int *exit_code, struct 
     if (status == AB_OK)
         status = ab_measure(&m, exit_code, err);
     ab_server_fini(&w.server);
-    if (m.replay != NULL)
-        ab_stored_fini(&w.prediction.replay);
+    ab_prediction_fini(&w.prediction);
     free(w.cases);
     free(w.envs);
     free(w.litters);

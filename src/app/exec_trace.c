@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The replay of a program's trace, ahead of its runs. Its result is handed over in memory as the
- * document that the command `replay` would write: what it measures is what a user would see of it.
+ * The replays of a program's trace, ahead of its runs. Their results are handed over in memory as the
+ * documents that the command `replay` would write: what they measure is what a user would see of them.
  */
 #include "app/exec_trace.h"
 
@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "core/units_show.h"
 #include "report/sinks/sinks.h"
+#include "result/session.h"
 #include "stats/metric.h"
 #include "stats/stopping.h"
 #include "trace_tools/to_tape.h"
@@ -24,12 +25,21 @@
 
 /* Where --time-budget does not say; the intervals that are narrow enough, where --precision does not.
  */
-static const uint64_t budget_ns = UINT64_C(120) * 1000000000;
+static const uint64_t budget_ns = UINT64_C(180) * 1000000000;
 static const double precision = 0.01;
 
 /* What a call of the trace takes in a run that is timed, with what comes before and after it, and in
- * the first one, which proves the answers. Rather too much: other programs run as well. */
-enum { CALL_NS = 60, PROOF_NS = 150, PROCESSES = 3, CALLS_LEAST = 1000000 };
+ * the first one, which proves the answers; a function ahead of one that is timed, of which there are so
+ * many in a latency pass, 1 in 16 if that is less. Rather too much: other programs run as well. */
+enum { CALL_NS = 60, PROOF_NS = 150, FUNCTION_NS = 50, TIMED_MOST = 1 << 19, TIMED_OF = 16 };
+enum { PROCESSES = 3, CALLS_LEAST = 1000000 };
+
+static const struct {
+    const char *name;
+    uint32_t between;
+    double time_share;
+} kinds[AB_REPLAY_KINDS] = {
+    [AB_REPLAY_WARM] = {"replay, warm", 0, 0.35}, [AB_REPLAY_COLD] = {"replay, cold", 100, 0.65}};
 
 static enum ab_status take(void *user, const struct ab_session *session, struct ab_err *err)
 {
@@ -50,8 +60,8 @@ static enum ab_status take(void *user, const struct ab_session *session, struct 
     return status;
 }
 
-/* What `replay` takes of the command line of `exec`: throughput alone. Rounds end early where that
- * says enough. */
+/* What `replay` takes of the command line of `exec`: throughput, by which rounds end early, and the
+ * time of single calls, which is what the program's calls are timed by. */
 static void set_replay(struct ab_options *r, const struct ab_options *o, uint32_t n_backends)
 {
     static const char *usual[] = {"libraries"};
@@ -62,10 +72,9 @@ static void set_replay(struct ab_options *r, const struct ab_options *o, uint32_
     }
     memset(r->sinks, 0, sizeof r->sinks);
     memset(r->wants_lines, 0, sizeof r->wants_lines);
-    r->stage.name = "replay";
-    r->time_budget_ns = (o->time_budget_ns > 0 ? o->time_budget_ns / 2 : budget_ns) + 1;
-    r->has_passes = true;
+    r->has_passes = r->has_between = true;
     memset(&r->passes, 0, sizeof r->passes);
+    r->passes.rounds[AB_PASS_LATENCY] = AB_EVERY_ROUND;
     r->is_store_off = true;
     r->n_gates = 0;
     r->timeout_ns = 0;
@@ -79,25 +88,31 @@ static void set_replay(struct ab_options *r, const struct ab_options *o, uint32_
 }
 
 /* Of so many calls in the rounds that there are at least, the null back end included. */
-static double expected_ns(const struct ab_options *r, uint32_t n_backends, uint64_t n_calls)
+static double expected_ns(const struct ab_options *r, uint32_t n_backends, double n_calls)
 {
-    uint32_t least = r->rounds < AB_STOPPING_LEAST_ROUNDS ? r->rounds : AB_STOPPING_LEAST_ROUNDS;
-    double of_call = PROOF_NS + (double)CALL_NS * least * r->processes;
-    return (double)n_calls * of_call * (n_backends + 1);
+    double least = r->rounds < AB_STOPPING_LEAST_ROUNDS ? r->rounds : AB_STOPPING_LEAST_ROUNDS;
+    double calls = n_calls * (PROOF_NS + CALL_NS * least * (r->processes + 1));
+    double timed = least * fmin(n_calls / TIMED_OF, TIMED_MOST);
+    return (calls + timed * r->between * FUNCTION_NS) * (n_backends + 1);
 }
 
-/* In fewer processes where the time is short; then fewer calls. How many; 0 = all. */
-static uint64_t fit_into_time(struct ab_options *r, uint32_t n_backends, uint64_t n_calls)
+/* What a replay of this kind may take; in fewer processes where that is short, then with fewer calls.
+ * Returns how many. */
+static uint64_t fit_into_time(struct ab_options *r, const struct ab_options *o,
+                              enum ab_replay_kind kind, uint32_t n_backends, uint64_t n_calls)
 {
-    const double most = (double)r->time_budget_ns;
+    double n = (double)n_calls;
+    double most = (o->time_budget_ns > 0 ? (double)o->time_budget_ns / 2 : (double)budget_ns) *
+                  kinds[kind].time_share;
+    r->stage.name = kinds[kind].name;
+    r->between = kinds[kind].between;
+    r->time_budget_ns = (uint64_t)most + 1;
     r->processes = PROCESSES;
-    if (expected_ns(r, n_backends, n_calls) <= most)
-        return 0;
-    r->processes = 1;
-    double share = most / expected_ns(r, n_backends, n_calls);
-    if (!(share < 1) || n_calls <= CALLS_LEAST)
-        return 0;
-    return (uint64_t)fmax(CALLS_LEAST, share * (double)n_calls);
+    if (expected_ns(r, n_backends, n) > most)
+        r->processes = 1;
+    while (n > CALLS_LEAST && expected_ns(r, n_backends, n) > most)
+        n *= 0.9;
+    return n_calls <= CALLS_LEAST ? n_calls : (uint64_t)fmax(n, CALLS_LEAST);
 }
 
 static void announce(const struct ab_options *o, const struct ab_prediction *p)
@@ -117,7 +132,7 @@ enum ab_status ab_exec_predict(struct ab_measurement *m, struct ab_prediction *o
                                struct ab_err *err)
 {
     const struct ab_options *o = m->options;
-    struct ab_replay_watch watch = {.take = take, .user = &out->replay};
+    struct ab_replay_watch watch = {.take = take};
     uint64_t began_ns = ab_clock_now_ns();
     const char *trace = o->trace;
     struct ab_trace_info end;
@@ -125,17 +140,31 @@ enum ab_status ab_exec_predict(struct ab_measurement *m, struct ab_prediction *o
     int exit_code = 0;
     set_replay(&r, o, m->session.n_backends);
     out->n_calls = ab_trace_read_end(trace, &end) ? end.events : 0;
-    out->n_replayed = fit_into_time(&r, m->session.n_backends, out->n_calls);
+    for (int i = 0; i < AB_REPLAY_KINDS; i++) { /* the same calls in both */
+        uint64_t n = fit_into_time(&r, o, i, m->session.n_backends, out->n_calls);
+        if (n < out->n_calls && (out->n_replayed == 0 || n < out->n_replayed))
+            out->n_replayed = n;
+    }
     watch.most_events = out->n_replayed;
     announce(o, out);
     r.args = &trace;
     r.n_args = 1;
-    AB_TRY(ab_replay(&r, &watch, &exit_code, err));
-    m->replay = &out->replay.session;
+    for (; out->n_replays < AB_REPLAY_KINDS; out->n_replays++) {
+        watch.user = &out->replays[out->n_replays];
+        fit_into_time(&r, o, out->n_replays, m->session.n_backends, out->n_calls);
+        AB_TRY(ab_replay(&r, &watch, &exit_code, err));
+    }
+    m->replay = &out->replays[AB_REPLAY_WARM].session;
     if (o->time_budget_ns > 0)
         m->session.stopping.spent_s = (double)(ab_clock_now_ns() - began_ns) * 1e-9;
     m->session.start = time(NULL);
     return AB_OK;
+}
+
+void ab_prediction_fini(struct ab_prediction *p)
+{
+    while (p->n_replays > 0)
+        ab_stored_fini(&p->replays[--p->n_replays]);
 }
 
 static const struct ab_result *find_result(const struct ab_session *s, const char *name,
@@ -147,19 +176,31 @@ static const struct ab_result *find_result(const struct ab_session *s, const cha
     return NULL;
 }
 
-void ab_prediction_note(const struct ab_session *s, uint64_t n_calls, struct ab_session *exec)
+/* The mean of the timed calls, without what reading the clock takes. */
+static double time_of_call(const struct ab_session *s, const char *name, uint32_t round)
 {
+    const struct ab_result *r = find_result(s, name, round);
+    return r != NULL && r->n > 0 ? fmax(0, r->mean - ab_session_floor(s)) : (double)NAN;
+}
+
+void ab_prediction_note(const struct ab_prediction *p, struct ab_session *exec)
+{
+    const struct ab_session *warm = &p->replays[AB_REPLAY_WARM].session,
+                            *cold = &p->replays[AB_REPLAY_COLD].session;
     for (uint32_t i = 0; i < exec->n_results; i++) {
         struct ab_result *r = &exec->results[i];
         if (r->op != AB_OP_ALL)
             continue;
         const char *name = exec->backends[r->backend].name;
-        const struct ab_result *of = find_result(s, name, r->round);
-        const struct ab_result *any = s->n_rounds > 0 ? find_result(s, name, s->rounds[0].index)
-                                                      : NULL;
+        const struct ab_result *of = find_result(warm, name, r->round);
+        const struct ab_result *any = warm->n_rounds > 0
+                                          ? find_result(warm, name, warm->rounds[0].index)
+                                          : NULL;
         if (any != NULL)
-            r->calls = n_calls > 0 ? (double)n_calls : (double)any->n_ops;
+            r->calls = p->n_calls > 0 ? (double)p->n_calls : (double)any->n_ops;
         if (of != NULL)
             r->replay_ns_per_call = of->ns_per_op;
+        r->replay_warm_ns_per_call = time_of_call(warm, name, r->round);
+        r->replay_cold_ns_per_call = time_of_call(cold, name, r->round);
     }
 }

@@ -255,6 +255,7 @@ static void plan_runs(const struct ab_measurement *m, struct ab_session_plan *pl
                     .worker_path = w->worker_path,
                     .clock_path = w->clock_path,
                     .pace = o->pace,
+                    .between = o->has_between ? AB_BETWEEN(o->between) : 0,
                     .timeout_ns = o->timeout_ns,
                     .drain_ns = o->drain_ns,
                     .is_thp_off = o->is_thp_off,

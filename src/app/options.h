@@ -80,14 +80,14 @@ struct ab_options {
     bool is_in_suite;        /* one of several: what all of them have is kept, not this alone */
     bool is_trial;           /* everything is checked, nothing is measured */
     const struct ab_suite_item *resumed_item, *baseline_item; /* instead of these files */
-    double precision;           /* of ratios of whole-run time, 0.02 = 2 %; 0 = none */
-    uint32_t processes;         /* of the throughput pass, a round and back end; 0 = by the tape */
-    const char *base;           /* the others are compared with it; NULL = not named */
-    const char *resume;         /* a partial result to go on with; NULL = none */
-    struct ab_run_shard shard;  /* --shard; count 0 = not given */
-    const char *results;        /* where results are kept; NULL = not said */
-    bool is_store_off;          /* --no-store */
-    bool has_rounds, has_touch; /* given, not the default */
+    double precision;          /* of ratios of whole-run time, 0.02 = 2 %; 0 = none */
+    uint32_t processes;        /* of the throughput pass, a round and back end; 0 = by the tape */
+    const char *base;          /* the others are compared with it; NULL = not named */
+    const char *resume;        /* a partial result to go on with; NULL = none */
+    struct ab_run_shard shard; /* --shard; count 0 = not given */
+    const char *results;       /* where results are kept; NULL = not said */
+    bool is_store_off;         /* --no-store */
+    bool has_rounds, has_touch, has_between; /* given, not the default */
     const char
         *sinks[AB_SINK_COUNT];       /* run, replay, report: where to write; NULL = not asked for */
     bool wants_lines[AB_SINK_COUNT]; /* of those that have no file */
@@ -96,7 +96,8 @@ struct ab_options {
     uint64_t mem_limit_bytes;        /* 0 = default */
     uint64_t timeout_ns;             /* 0 = from the estimate */
     uint64_t drain_ns;
-    uint32_t pace; /* --pace: so many times as fast as the work's times; 0 = virtual */
+    uint32_t pace;    /* --pace: so many times as fast as the work's times; 0 = virtual */
+    uint32_t between; /* --between: functions of other code, up to AB_BETWEEN_MOST */
     int cpus[AB_CPUS_MAX];
     size_t n_cpus;
     bool is_strict;   /* --order strict */
@@ -179,5 +180,6 @@ extern const char *const ab_end_signals[];
 #define AB_BURST_LEAST 256u
 #define AB_BURST_MAX (1u << 30)
 #define AB_TAPE_MEM_LEAST (1u << 16)
+#define AB_BETWEEN_MOST 10000u
 
 #endif

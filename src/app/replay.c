@@ -187,8 +187,8 @@ static enum ab_status read_trace(const struct ab_options *o, struct replay *r, s
 }
 
 struct settings { /* of the subject, as texts; ends with NULL */
-    const char *list[10];
-    char touch[64], program[300], threads[64], burst[64], budget[64];
+    const char *list[11];
+    char touch[64], program[300], threads[64], burst[64], budget[64], between[64];
 };
 
 static void list_settings(const struct ab_options *o, const struct replay *r, struct settings *s)
@@ -206,6 +206,10 @@ static void list_settings(const struct ab_options *o, const struct replay *r, st
         snprintf(s->budget, sizeof s->budget, "budget=%lluns",
                  (unsigned long long)o->each_budget_ns);
         s->list[n++] = s->budget;
+    }
+    if (o->has_between) {
+        snprintf(s->between, sizeof s->between, "between=%u", o->between);
+        s->list[n++] = s->between;
     }
     if (info->threads > 1)
         s->list[n++] = s->threads;

@@ -13,6 +13,7 @@
 #include "report/suite.h"
 #include "result/session.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,6 +152,16 @@ static enum ab_status take_touch(struct ab_resume *r, struct ab_err *err)
     return bad_setting("touch", value, err);
 }
 
+static enum ab_status take_between(const struct ab_session *s, struct ab_options *o,
+                                   struct ab_err *err)
+{
+    const char *between = ab_session_setting(s, "between");
+    if (o->has_between || between == NULL)
+        return AB_OK;
+    o->has_between = sscanf(between, "%" SCNu32, &o->between) == 1 && o->between <= AB_BETWEEN_MOST;
+    return o->has_between ? AB_OK : bad_setting("between", between, err);
+}
+
 static enum ab_status take_replay(struct ab_resume *r, struct ab_err *err)
 {
     const struct ab_session *s = &r->stored.session;
@@ -162,6 +173,7 @@ static enum ab_status take_replay(struct ab_resume *r, struct ab_err *err)
     if (each != NULL && strcmp(each, "scope") != 0)
         return bad_setting("each", each, err);
     o->has_each_scope = o->has_each_scope || each != NULL;
+    AB_TRY(take_between(s, o, err));
     if (o->each_budget_ns != 0 || budget == NULL)
         return AB_OK;
     if (sscanf(budget, "%lluns", &ns) != 1 || ns == 0 || ns > AB_ITERATION_BUDGET_MOST_NS)

@@ -755,6 +755,12 @@ static const struct ab_option_info table[] = {
      "allocator's clock follows the work), or real time, 1x, or up to 1000\n"
      "times as fast (default: virtual)",
      "Measurement", 0, RUN | REPLAY, SPECIAL(read_pace), RARE},
+    {"between", "N",
+     "before each op that the latency pass times, run other code as a program\n"
+     "does between calls: N small functions (0 to 10000), and a read of the\n"
+     "block that is to be freed or resized (default: neither)",
+     "Measurement", 0, REPLAY, COUNT(between, 0, AB_BETWEEN_MOST), .range = "must be at most 10000",
+     GIVEN(has_between), RARE},
     {"gate", "TEXT",
      "a bound on a measured value; the run fails (exit 1) if it does not hold:\n"
      "'PHASE/alloc/p99 < 2us', 'PHASE/memory/rss_peak < 1.5x live',\n"

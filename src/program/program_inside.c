@@ -236,6 +236,7 @@ void ab_inside_note(const struct ab_inside_file *f, double ns_per_tick, double c
     if (f->sites.is_wanted)
         add_sites(&f->sites, (struct scale){calls / (double)any.n, floor_ticks, ns_per_tick}, s, r);
     r->inside_ns = inside;
+    r->inside_floor_ns = floor_ticks * ns_per_tick;
     r->blocked_ns = blocked;
     if (f->n_processes == 0)
         return;

@@ -170,6 +170,7 @@ static void fill_request(const struct ab_run_context *context, const struct ab_c
     r->fault_n = c->fault_n;
     r->purge_ns = c->purge_ns;
     r->litter = c->litter;
+    r->between = pass == AB_PASS_LATENCY ? context->between : 0;
     bool is_timed = pass == AB_PASS_LATENCY || pass == AB_PASS_TAIL;
     r->look_ticks = is_timed ? (uint64_t)(LOOK_NS * ticks_per_ns) : UINT64_MAX;
     r->tail_ticks = (uint64_t)(100 * ticks_per_ns);
@@ -448,6 +449,13 @@ static uint64_t litter_out_ns(const struct ab_run_context *context, const struct
     return 10 * SECOND_NS + (uint64_t)(4 * bytes);
 }
 
+/* What other code ahead of the timed ops may take: 50 ns a function (each comes as a surprise
+ * to the processor), ten times that on a busy machine. */
+static uint64_t between_out_ns(const struct ab_run_context *context)
+{
+    return UINT64_C(500) * context->between * ab_sampling_capacity(context->tape);
+}
+
 static struct ab_spawn plan_spawn(const struct ab_run_context *context, const struct ab_case *c,
                                   enum ab_pass pass)
 {
@@ -500,6 +508,8 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
         timeout_ns += context->drain_ns + time_out_ns(context);
     if (c->litter.occupancy > 0)
         timeout_ns += litter_out_ns(context, c);
+    if (pass == AB_PASS_LATENCY)
+        timeout_ns += between_out_ns(context);
     if (is_sliced(context, c, pass))
         timeout_ns += (uint64_t)QUIET_WAIT_NS; /* the neighbours' time is not the allocator's */
     int out_fd = ab_memfd("allocbench-stdout", CAPTURE_BYTES);

@@ -97,6 +97,7 @@ struct ab_run_context { /* the same for all runs of a session */
     struct ab_quiet *quiet; /* not NULL: with one lane the throughput and the latency pass run in
                                slices, on the quietest CPU */
     uint32_t slice_ops;     /* ops a slice; 0 = AB_SLICE_OPS */
+    uint32_t between;       /* latency pass, as in struct ab_run_request */
     bool is_strict;         /* lanes take turns in the exact order; no latencies */
     bool is_thp_off;
     uint64_t timeout_ns; /* 0 = from the estimate */

@@ -116,6 +116,10 @@ enum ab_failure {
 
 #define AB_TEXT_MAX 512
 
+/* `between` of n functions of other code, after which the block that the op frees or resizes is read;
+ * 0 = neither. */
+#define AB_BETWEEN(n) ((uint32_t)(n) + 1)
+
 struct ab_run_request {
     uint32_t pass, boundary, source;
     uint32_t is_strict; /* lanes take turns in the exact global order: never for timing */
@@ -144,7 +148,7 @@ struct ab_run_request {
     uint64_t fault_n;                /* FAULT: this call fails, counted from 1 */
     uint64_t run_bytes;              /* size of the run memfd */
     uint32_t is_alone; /* no parent reads the report: the end is reported on standard error */
-    uint32_t reserved;
+    uint32_t between;  /* LATENCY: other code that runs before a timed op; see AB_BETWEEN */
     struct ab_slice_request slices; /* THROUGHPUT, LATENCY of one lane */
     uint64_t
         purge_ns; /* of the work's time: so often the library is told to give memory back; 0 = never */

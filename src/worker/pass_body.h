@@ -18,6 +18,7 @@
  */
 #include "base/bits.h"
 #include "base/clock.h"
+#include "worker/between.h"
 #include "worker/block_walk.h"
 #include "worker/lanes.h"
 #include "worker/litter.h"
@@ -229,16 +230,29 @@ static void FN(rehearse)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t
     (void)*(const volatile unsigned *)&lane->w->page->request.pass;
 }
 
+/* What a program does ahead of a call: see wire/run.h. */
+static __attribute__((noinline)) void FN(between)(const struct ab_lane *lane, FACE *f, uint64_t op,
+                                                  uint32_t between)
+{
+    const struct ab_slot *slot = &lane->slots[AB_OP_SLOT(op)];
+    int kind = ab_op_code_kind(AB_OP_CODE(op));
+    ab_between(between - AB_BETWEEN(0));
+    if ((kind == AB_OP_FREE || kind == AB_OP_RESIZE) && slot->ref != 0 && AB_SLOT_SIZE(slot) > 0)
+        (void)*(const volatile char *)ADDRESS(f, slot->ref);
+}
+
 /* Times the op, and takes note of it: how many ops after it are to be skipped. */
 INLINE uint32_t FN(sample)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t at)
 {
     const struct ab_worker *w = lane->w;
     const uint64_t *words = &lane->ops[at], op = *words;
-    uint32_t sample = lane->sample;
+    uint32_t sample = lane->sample, between = w->page->request.between;
     *lane->progress = at;
     lane->op = at;
     lane->delta = UINT64_MAX; /* + 1 = 0: an op that was skipped for want of a hook */
     ab_preemption_pass(lane);
+    if (AB_UNLIKELY(between != 0))
+        FN(between)(lane, f, op, between);
     uint32_t n_spared = FN(run_op)(lane, f, words, lane->slots, FENCED) ? lane->n_spared : 0;
     uint64_t stored = lane->delta + 1;
     w->ticks[sample] = stored < AB_TICKS_SCHEDULER ? (uint32_t)stored : AB_TICKS_OVERFLOW;

@@ -235,7 +235,7 @@ has_no_program() {
         -- "$PROG" works 20000
     expect_code 0
     expect_json "[.results[].program | select(. != null).calls] | length == 12 and all(. == $calls)" "$OUT/r.json"
-    expect_json '[.results[].program | select(. != null) | .replay_ns_per_call, .inside_ns_per_call] | all(. > 0)' "$OUT/r.json"
+    expect_json '[.results[].program | select(. != null) | .replay_ns_per_call, .replay_warm_ns_per_call, .replay_cold_ns_per_call, .inside_ns_per_call] | all(. > 0)' "$OUT/r.json"
     # a malloc that takes a microsecond more: half a microsecond a call, in replay and program
     difference=$(sed -n '/replay, ns.call/,$p' "$OUT/stdout" | awk '$1 == "slow"' | tr -d '[],+')
     echo "$difference" | awk '$1 == "slow" && $2 > 200 && $5 > 200 { ok = 1 } END { exit !ok }' ||
@@ -280,7 +280,8 @@ has_no_program() {
     bench exec --time-budget 1s -b "glibc,toy=$TOY,again=$OUT/libagain.so" --trace "$OUT/t.abt" \
         --json "$OUT/r.json" -- "$PROG" works 2000
     expect_code 0
-    expect_error '^replay \[ 1/'
+    expect_error '^replay, warm \[ 1/'
+    expect_error '^replay, cold \[ 1/'
     expect_error '^program \[ 1/'
     expect_json '[.results[].program | select(. != null and .replay_ns_per_call > 0)] | length >= 18' "$OUT/r.json"
     # and of one that is too long for that, the beginning; its calls are all the same those of the trace
@@ -290,7 +291,7 @@ has_no_program() {
     expect_json "[.config.settings[] | select(. == \"replayed=the first 1000000 of $calls calls\")] | length == 1" "$OUT/r.json"
     TERM=xterm script -qec "allocbench exec --rounds 1 -b glibc,toy=$TOY --trace $OUT/t.abt -- $PROG works 2000" \
         "$OUT/typescript" </dev/null >/dev/null 3>&-
-    grep -aq 'replay: round 1 ' "$OUT/typescript" || fail "no progress on a terminal"
+    grep -aq 'replay, cold: round 1 ' "$OUT/typescript" || fail "no progress on a terminal"
     expect_nothing_left
 }
 

@@ -23,7 +23,7 @@ struct fake { /* a session of one back end; result i is of round i */
     struct ab_result results[ROUNDS_MOST];
 };
 
-static void fill(struct fake *f, const char *kind, const char *phase, uint32_t n)
+static void fill(struct fake *f, const char *kind, const char *phase, uint32_t n, double mean)
 {
     *f = (struct fake){.backend = {.name = "glibc", .status = AB_BACKEND_OK}};
     f->s = (struct ab_session){.kind = kind,
@@ -35,27 +35,42 @@ static void fill(struct fake *f, const char *kind, const char *phase, uint32_t n
                                .n_results = n};
     for (uint32_t i = 0; i < n; i++) {
         f->rounds[i].index = i;
-        f->results[i] = (struct ab_result){
-            .phase = phase, .op = AB_OP_ALL, .round = i, .n_ops = CALLS, .ns_per_op = 10 + i};
+        f->results[i] = (struct ab_result){.phase = phase,
+                                           .op = AB_OP_ALL,
+                                           .round = i,
+                                           .n_ops = CALLS,
+                                           .ns_per_op = 10 + i,
+                                           .n = 10,
+                                           .mean = mean + i};
         f->results[i].calls = f->results[i].replay_ns_per_call = NAN;
+        f->results[i].replay_warm_ns_per_call = f->results[i].replay_cold_ns_per_call = NAN;
     }
 }
 
 static void rounds_beyond_the_replay_have_the_calls_and_no_prediction(void **state)
 {
     (void)state;
-    static struct fake replay, program;
-    fill(&replay, "trace", AB_TRACE_PHASE, 2);
-    fill(&program, AB_KIND_EXEC, AB_PROGRAM_PHASE, ROUNDS_MOST);
-    ab_prediction_note(&replay.s, 0, &program.s);
+    static struct fake warm, cold, program;
+    static struct ab_null_cost empty = {.floor_ns = 20};
+    struct ab_prediction p = {.n_replays = 0};
+    fill(&warm, "trace", AB_TRACE_PHASE, 2, 25);
+    fill(&cold, "trace", AB_TRACE_PHASE, 3, 18); /* its calls take less than the clock */
+    fill(&program, AB_KIND_EXEC, AB_PROGRAM_PHASE, ROUNDS_MOST, NAN);
+    warm.s.nulls = cold.s.nulls = &empty;
+    warm.s.n_nulls = cold.s.n_nulls = 1;
+    p.replays[AB_REPLAY_WARM].session = warm.s;
+    p.replays[AB_REPLAY_COLD].session = cold.s;
+    ab_prediction_note(&p, &program.s);
     for (uint32_t i = 0; i < ROUNDS_MOST; i++) {
-        assert_true(program.results[i].calls == CALLS);
-        if (i < 2)
-            assert_true(program.results[i].replay_ns_per_call == 10 + i);
-        else
-            assert_true(isnan(program.results[i].replay_ns_per_call));
+        const struct ab_result *r = &program.results[i];
+        assert_true(r->calls == CALLS);
+        assert_true(i < 2 ? r->replay_ns_per_call == 10 + i : isnan(r->replay_ns_per_call));
+        assert_true(i < 2 ? r->replay_warm_ns_per_call == 5 + i
+                          : isnan(r->replay_warm_ns_per_call));
+        assert_true(i < 3 ? r->replay_cold_ns_per_call == 0 : isnan(r->replay_cold_ns_per_call));
     }
-    ab_prediction_note(&replay.s, 5 * CALLS, &program.s); /* of which a part was replayed */
+    p.n_calls = UINT64_C(5) * CALLS; /* of which a part was replayed */
+    ab_prediction_note(&p, &program.s);
     assert_true(program.results[0].calls == 5 * CALLS);
 }
 

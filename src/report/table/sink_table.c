@@ -512,8 +512,9 @@ static void print_witness(FILE *to, const struct ab_view *v, struct ab_table_sty
         ab_table_prose(
             to, style, AB_FAINT,
             "What a call costs with the base, and how much more (+) or less (-) with the others: as "
-            "the replay of the trace predicts it, and as the calls in the program take it; last "
-            "column: whether the two agree. Not measurable: the interval of the measured difference "
+            "two replays of the trace predict it, one with the allocator always in the caches and "
+            "one with other code between its calls, and as the calls in the program take it; last "
+            "column: whether that agrees. Not measurable: the interval of the measured difference "
             "contains 0.");
     }
     ab_grid_fini(&g);

@@ -94,13 +94,25 @@ void ab_program_value_of(const struct ab_session *s, uint32_t backend, uint32_t 
 
 /* ---- beside the replay ---- */
 
-bool ab_program_has_prediction(const struct ab_session *s)
+static bool has_numbers(const struct ab_session *s, const char *name)
 {
-    const struct ab_field *f = ab_program_field("replay_ns_per_call");
+    const struct ab_field *f = ab_program_field(name);
     for (uint32_t i = 0; f != NULL && i < s->n_results; i++)
         if (ab_field_exists(f, &s->results[i]))
             return true;
     return false;
+}
+
+/* Of results in which no single call of the replay was timed: its time per op, caches warm. */
+static const char *replay_field(const struct ab_session *s, bool is_cold)
+{
+    const char *name = is_cold ? "replay_cold_ns_per_call" : "replay_warm_ns_per_call";
+    return has_numbers(s, name) ? name : "replay_ns_per_call";
+}
+
+bool ab_program_has_prediction(const struct ab_session *s)
+{
+    return has_numbers(s, replay_field(s, false));
 }
 
 struct side { /* a number of a back end, one a round */
@@ -130,12 +142,20 @@ static struct ab_effect difference(const struct ab_session *s, double *x, struct
     return ab_effect_difference(x, y, s->n_rounds);
 }
 
+static struct ab_effect predict(const struct ab_session *s, double *x, uint32_t backend,
+                                uint32_t base, bool is_cold)
+{
+    const char *field = replay_field(s, is_cold);
+    return difference(s, x, (struct side){base, field, false},
+                      (struct side){backend, field, false});
+}
+
 void ab_program_witness_of(const struct ab_session *s, uint32_t backend, uint32_t base,
                            struct ab_program_witness *out)
 {
     double *x = ab_alloc_zeroed((size_t)s->n_rounds * 3 + 1, sizeof x[0]);
-    out->predicted = difference(s, x, (struct side){base, "replay_ns_per_call", false},
-                                (struct side){backend, "replay_ns_per_call", false});
+    out->warm = predict(s, x, backend, base, false);
+    out->cold = predict(s, x, backend, base, true);
     out->inside = difference(s, x, (struct side){base, "inside_ns_per_call", false},
                              (struct side){backend, "inside_ns_per_call", false});
     out->outside = difference(s, x, (struct side){base, "outside_ns", true},
@@ -153,6 +173,17 @@ static bool has_interval(const struct ab_effect *e)
 /* Of what was measured: so far off a prediction is no worse than the clock that times calls. */
 #define CLOSE_ENOUGH 0.25
 
+/* From the warm to the cold replay, of which the nearest to what was measured counts. */
+static struct ab_effect range_of(const struct ab_program_witness *x,
+                                 const struct ab_effect *measured)
+{
+    const struct ab_effect *w = &x->warm, *c = &x->cold;
+    double low = fmin(w->ratio, c->ratio), high = fmax(w->ratio, c->ratio);
+    return (struct ab_effect){.ratio = fmin(fmax(measured->ratio, low), high),
+                              .low = fmin(w->low, c->low),
+                              .high = fmax(w->high, c->high)};
+}
+
 static bool is_close(const struct ab_effect *predicted, const struct ab_effect *measured)
 {
     bool is_common = predicted->low <= measured->high && measured->low <= predicted->high;
@@ -161,18 +192,36 @@ static bool is_close(const struct ab_effect *predicted, const struct ab_effect *
 }
 
 /* A difference that may be none says nothing about the prediction. */
-const char *ab_program_witness_word(const struct ab_effect *predicted,
+const char *ab_program_witness_word(const struct ab_program_witness *x,
                                     const struct ab_effect *measured)
 {
-    if (!has_interval(predicted) || !has_interval(measured))
+    if (!has_interval(&x->warm) || !has_interval(&x->cold) || !has_interval(measured))
         return "-";
+    const struct ab_effect predicted = range_of(x, measured);
     if (measured->low <= 0 && measured->high >= 0)
         return "not measurable";
-    if (is_close(predicted, measured))
+    if (is_close(&predicted, measured))
         return "agrees";
-    if (predicted->low <= 0 && predicted->high >= 0)
+    if (predicted.low <= 0 && predicted.high >= 0)
         return "not predicted";
-    return (predicted->ratio > 0) == (measured->ratio > 0) ? "same direction" : "opposite";
+    return (predicted.ratio > 0) == (measured->ratio > 0) ? "same direction" : "opposite";
+}
+
+/* "-11.2 to -6.2". */
+static void put_range(struct ab_grid *g, unsigned column, double warm, double cold, bool is_signed)
+{
+    char low[32], high[32];
+    const char *sign = is_signed ? "+" : "";
+    if (!isfinite(warm) || !isfinite(cold)) {
+        ab_grid_put(g, column, AB_GRID_COUNT, NAN, NULL);
+        return;
+    }
+    snprintf(low, sizeof low, "%s%.1f", fmin(warm, cold) < 0 ? "" : sign, fmin(warm, cold));
+    snprintf(high, sizeof high, "%s%.1f", fmax(warm, cold) < 0 ? "" : sign, fmax(warm, cold));
+    if (strcmp(low, high) == 0)
+        ab_grid_say(g, column, "%s", low);
+    else
+        ab_grid_say(g, column, "%s to %s", low, high);
 }
 
 static void put_difference(struct ab_grid *g, unsigned column, const struct ab_effect *e)
@@ -185,15 +234,21 @@ static void put_difference(struct ab_grid *g, unsigned column, const struct ab_e
         ab_grid_say(g, column, "%+.1f [%+.1f, %+.1f]", e->ratio, e->low, e->high);
 }
 
-/* Of the base what a call takes, to which differences can be added. */
-static void put_per_call(struct ab_grid *g, unsigned column, uint32_t backend, const char *field,
-                         bool is_by_calls)
+static double per_call(const struct ab_session *s, uint32_t backend, const char *field,
+                       bool is_by_calls)
 {
-    const struct ab_session *s = g->session;
     double *x = ab_alloc_zeroed((size_t)s->n_rounds * 2 + 1, sizeof x[0]);
     collect_side(s, &(struct side){backend, field, is_by_calls}, x + s->n_rounds, x);
     double ns = median_of(x, s->n_rounds);
     free(x);
+    return ns;
+}
+
+/* Of the base what a call takes, to which differences can be added. */
+static void put_per_call(struct ab_grid *g, unsigned column, uint32_t backend, const char *field,
+                         bool is_by_calls)
+{
+    double ns = per_call(g->session, backend, field, is_by_calls);
     if (isfinite(ns))
         ab_grid_say(g, column, "%.1f", ns);
     else
@@ -205,7 +260,8 @@ enum { REPLAY, INSIDE, OUTSIDE, PROGRAM, PREDICTION };
 static void put_base(struct ab_grid *g, uint32_t base)
 {
     ab_grid_add_backend(g, base);
-    put_per_call(g, REPLAY, base, "replay_ns_per_call", false);
+    put_range(g, REPLAY, per_call(g->session, base, replay_field(g->session, false), false),
+              per_call(g->session, base, replay_field(g->session, true), false), false);
     put_per_call(g, INSIDE, base, "inside_ns_per_call", false);
     put_per_call(g, OUTSIDE, base, "outside_ns", true);
     put_per_call(g, PROGRAM, base, "cpu_ns", true);
@@ -218,15 +274,14 @@ static void put_prediction(struct ab_grid *g, uint32_t backend, uint32_t base)
     struct ab_program_witness x;
     ab_program_witness_of(g->session, backend, base, &x);
     ab_grid_add_backend(g, backend);
-    put_difference(g, REPLAY, &x.predicted);
+    put_range(g, REPLAY, x.warm.ratio, x.cold.ratio, true);
     put_difference(g, INSIDE, &x.inside);
     put_difference(g, OUTSIDE, &x.outside);
     put_difference(g, PROGRAM, &x.measured);
     if (isfinite(x.inside.ratio))
-        ab_grid_say(g, PREDICTION, "%s", ab_program_witness_word(&x.predicted, &x.inside));
+        ab_grid_say(g, PREDICTION, "%s", ab_program_witness_word(&x, &x.inside));
     else
-        ab_grid_say(g, PREDICTION, "%s (program)",
-                    ab_program_witness_word(&x.predicted, &x.measured));
+        ab_grid_say(g, PREDICTION, "%s (program)", ab_program_witness_word(&x, &x.measured));
 }
 
 bool ab_program_witness_grid(const struct ab_view *v, struct ab_grid *g)

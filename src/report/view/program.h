@@ -34,10 +34,10 @@ void ab_program_value_of(const struct ab_session *s, uint32_t backend, uint32_t 
 
 /* Differences to the base in ns a call, with their intervals; ratio NaN = not known. */
 struct ab_program_witness {
-    struct ab_effect predicted; /* by the replay */
-    struct ab_effect inside;    /* in the calls of the program, which is what a replay predicts */
-    struct ab_effect outside;   /* of these calls, by the calls in the trace */
-    struct ab_effect measured;  /* CPU time of the program by the calls in the trace */
+    struct ab_effect warm, cold; /* by the two replays */
+    struct ab_effect inside;     /* in the calls of the program, which is what a replay predicts */
+    struct ab_effect outside;    /* of these calls, by the calls in the trace */
+    struct ab_effect measured;   /* CPU time of the program by the calls in the trace */
 };
 
 /* Has the session a prediction at all? */
@@ -47,7 +47,7 @@ void ab_program_witness_of(const struct ab_session *s, uint32_t backend, uint32_
                            struct ab_program_witness *out);
 /* Of the prediction and what was measured: "agrees", "not measurable" …: docs/exec.md; "-" where one of
  * the two is not known. */
-const char *ab_program_witness_word(const struct ab_effect *predicted,
+const char *ab_program_witness_word(const struct ab_program_witness *x,
                                     const struct ab_effect *measured);
 
 #endif
