@@ -25,6 +25,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define LIKELY(x) __builtin_expect(!!(x), 1)
 
 /* X(name as the linker has it, parameters, arguments; kind, what it would call) */
 #define NEWS(X) \
@@ -244,18 +245,29 @@ static __attribute__((noinline)) bool enter_slowly(unsigned kind, unsigned class
     return --me.countdown == 0 && draw_again();
 }
 
-/* Counts, and says whether this call is of the sample. */
-static inline bool enter(unsigned kind, unsigned class)
+/* How a call goes on. All but PLAIN go on in functions of their own, so that a plain one needs no stack. */
+enum way {
+    PLAIN, /* counted, not of the sample */
+    DRAWN, /* counted, of the sample unless draw_again says that it is not */
+    SLOW   /* not counted: enter_slowly does, and says whether it is of the sample */
+};
+
+static inline enum way enter(unsigned kind, unsigned class)
 {
     struct ab_inside_slot *slot = me.slot;
     if (UNLIKELY(slot == NULL || *is_same_process == 0))
-        return enter_slowly(kind, class);
+        return SLOW;
     count(slot, kind, class);
-    return UNLIKELY(--me.countdown == 0) && draw_again();
+    return UNLIKELY(--me.countdown == 0) ? DRAWN : PLAIN;
 }
 
-/* A call of the sample. To look at one costs two system calls, which its time would show. */
-#define TIMED(kind, class, call) \
+static bool is_of_sample(enum way way, unsigned kind, unsigned class)
+{
+    return way == PLAIN ? false : way == DRAWN ? draw_again() : enter_slowly(kind, class);
+}
+
+/* A call of the sample, from `from`. To look at one costs two system calls, which its time would show. */
+#define TIMED(kind, class, from, call) \
     do { \
         if (++me.n_samples % AB_INSIDE_LOOK == 0) { \
             look(); \
@@ -265,7 +277,7 @@ static inline bool enter(unsigned kind, unsigned class)
             uint64_t begin = ab_tick_begin(); \
             call; \
             uint64_t ticks = ab_tick_end() - begin; \
-            note(kind, class, ticks, __builtin_return_address(0)); \
+            note(kind, class, ticks, from); \
         } \
     } while (0)
 
@@ -279,14 +291,21 @@ static __attribute__((noinline)) void *null_function(size_t size)
 
 static void *(*volatile null_pointer)(size_t) = null_function;
 
-static __attribute__((noinline)) void *null_through_us(size_t size)
+static __attribute__((noinline)) void *null_rarely(size_t size, enum way way, const void *from)
 {
     unsigned class = class_of(size);
     void *p;
-    if (__builtin_expect(!enter(AB_INSIDE_NULL, class), 1))
+    if (!is_of_sample(way, AB_INSIDE_NULL, class))
         return null_pointer(size);
-    TIMED(AB_INSIDE_NULL, class, p = null_pointer(size));
+    TIMED(AB_INSIDE_NULL, class, from, p = null_pointer(size));
     return p;
+}
+
+static __attribute__((noinline)) void *null_through_us(size_t size)
+{
+    enum way way = enter(AB_INSIDE_NULL, class_of(size));
+    return LIKELY(way == PLAIN) ? null_pointer(size)
+                                : null_rarely(size, way, __builtin_return_address(0));
 }
 
 enum { NULL_CALLS = 1024, NULL_TRIES = 4 };
@@ -372,10 +391,8 @@ static __attribute__((noinline)) void start(void)
 }
 
 /* Who has a slot found it ready. */
-static inline bool is_ready(void)
+static bool is_ready(void)
 {
-    if (__builtin_expect(me.slot != NULL || stage == READY, 1))
-        return true;
     if (stage == FRESH)
         start();
     return stage == READY;
@@ -388,42 +405,67 @@ static __attribute__((constructor)) void start_early(void)
 
 /* ---- the malloc family ---- */
 
-EXPORT void *malloc(size_t size)
+static __attribute__((noinline)) void *malloc_rarely(size_t size, enum way way, const void *from)
 {
     unsigned class = class_of(size);
     void *p;
-    if (UNLIKELY(!is_ready()))
+    if (!is_ready())
         return early_alloc(size);
-    if (__builtin_expect(!enter(AB_INSIDE_ALLOC, class), 1))
+    if (!is_of_sample(way, AB_INSIDE_ALLOC, class))
         return real.malloc(size);
-    TIMED(AB_INSIDE_ALLOC, class, p = real.malloc(size));
+    TIMED(AB_INSIDE_ALLOC, class, from, p = real.malloc(size));
+    return p;
+}
+
+EXPORT void *malloc(size_t size)
+{
+    enum way way = enter(AB_INSIDE_ALLOC, class_of(size));
+    return LIKELY(way == PLAIN) ? real.malloc(size)
+                                : malloc_rarely(size, way, __builtin_return_address(0));
+}
+
+static __attribute__((noinline)) void *calloc_rarely(size_t n, size_t size, size_t bytes,
+                                                     enum way way, const void *from)
+{
+    unsigned class = class_of(bytes);
+    void *p;
+    if (!is_ready())
+        return early_alloc(bytes);
+    if (!is_of_sample(way, AB_INSIDE_ZEROED, class))
+        return real.calloc(n, size);
+    TIMED(AB_INSIDE_ZEROED, class, from, p = real.calloc(n, size));
     return p;
 }
 
 EXPORT void *calloc(size_t n, size_t size)
 {
     size_t bytes;
-    void *p;
     if (__builtin_mul_overflow(n, size, &bytes))
         bytes = SIZE_MAX;
-    if (UNLIKELY(!is_ready()))
-        return early_alloc(bytes);
-    unsigned class = class_of(bytes);
-    if (!enter(AB_INSIDE_ZEROED, class))
-        return real.calloc(n, size);
-    TIMED(AB_INSIDE_ZEROED, class, p = real.calloc(n, size));
-    return p;
+    enum way way = enter(AB_INSIDE_ZEROED, class_of(bytes));
+    return LIKELY(way == PLAIN) ? real.calloc(n, size)
+                                : calloc_rarely(n, size, bytes, way, __builtin_return_address(0));
+}
+
+static __attribute__((noinline)) void free_rarely(void *p, enum way way, const void *from)
+{
+    if (!is_ready())
+        return;
+    if (is_of_sample(way, AB_INSIDE_FREE, 0))
+        TIMED(AB_INSIDE_FREE, 0, from, real.free(p));
+    else
+        real.free(p);
 }
 
 EXPORT void free(void *p)
 {
-    if (p == NULL || UNLIKELY(is_early(p) || !is_ready()))
+    if (p == NULL || UNLIKELY(is_early(p)))
         return;
-    if (__builtin_expect(!enter(AB_INSIDE_FREE, 0), 1)) {
+    enum way way = enter(AB_INSIDE_FREE, 0);
+    if (LIKELY(way == PLAIN))
         real.free(p);
-        return;
-    }
-    TIMED(AB_INSIDE_FREE, 0, real.free(p));
+    else
+        free_rarely(p, way, __builtin_return_address(0));
 }
 
 /* An early block moves to the real allocator when it is resized. */
@@ -436,18 +478,28 @@ static __attribute__((noinline)) void *resize_early(void *p, size_t size)
     return moved;
 }
 
-EXPORT void *realloc(void *p, size_t size)
+static __attribute__((noinline)) void *realloc_rarely(void *p, size_t size, enum way way,
+                                                      const void *from)
 {
     unsigned class = class_of(size);
     void *moved;
+    if (!is_ready())
+        return NULL;
+    if (!is_of_sample(way, AB_INSIDE_RESIZE, class))
+        return real.realloc(p, size);
+    TIMED(AB_INSIDE_RESIZE, class, from, moved = real.realloc(p, size));
+    return moved;
+}
+
+EXPORT void *realloc(void *p, size_t size)
+{
     if (p == NULL)
         return malloc(size);
-    if (UNLIKELY(is_early(p) || !is_ready()))
-        return is_early(p) ? resize_early(p, size) : NULL;
-    if (!enter(AB_INSIDE_RESIZE, class))
-        return real.realloc(p, size);
-    TIMED(AB_INSIDE_RESIZE, class, moved = real.realloc(p, size));
-    return moved;
+    if (UNLIKELY(is_early(p)))
+        return resize_early(p, size);
+    enum way way = enter(AB_INSIDE_RESIZE, class_of(size));
+    return LIKELY(way == PLAIN) ? real.realloc(p, size)
+                                : realloc_rarely(p, size, way, __builtin_return_address(0));
 }
 
 /* Not forwarded: the C library's calls realloc, which is ours, and one call would be two. */
@@ -465,9 +517,9 @@ EXPORT void *reallocarray(void *p, size_t n, size_t size)
         unsigned class = class_of(size); \
         if (!is_ready() || real.function == NULL) \
             return failed; \
-        if (!enter(AB_INSIDE_ALIGNED, class)) \
+        if (!is_of_sample(enter(AB_INSIDE_ALIGNED, class), AB_INSIDE_ALIGNED, class)) \
             return real.call; \
-        TIMED(AB_INSIDE_ALIGNED, class, given = real.call); \
+        TIMED(AB_INSIDE_ALIGNED, class, __builtin_return_address(0), given = real.call); \
         return given; \
     } while (0)
 
@@ -543,11 +595,11 @@ static __attribute__((noinline)) void *look_up(const char *name)
             next = look_up(#name); \
         if (next == NULL) \
             return fallback; \
-        bool is_timed = enter(kind, class); \
+        bool is_timed = is_of_sample(enter(kind, class), kind, class); \
         NESTED(); \
         if (!is_timed) \
             return ((void *(*)parameters)next)arguments; \
-        TIMED(kind, class, p = ((void *(*)parameters)next)arguments); \
+        TIMED(kind, class, __builtin_return_address(0), p = ((void *(*)parameters)next)arguments); \
         return p; \
     }
 NEWS(DEFINE_NEW)
@@ -565,10 +617,11 @@ NEWS(DEFINE_NEW)
             free(p); \
             return; \
         } \
-        bool is_timed = enter(AB_INSIDE_FREE, 0); \
+        bool is_timed = is_of_sample(enter(AB_INSIDE_FREE, 0), AB_INSIDE_FREE, 0); \
         NESTED(); \
         if (is_timed) \
-            TIMED(AB_INSIDE_FREE, 0, ((void(*) parameters)next)arguments); \
+            TIMED(AB_INSIDE_FREE, 0, __builtin_return_address(0), \
+                  ((void(*) parameters)next)arguments); \
         else \
             ((void(*) parameters)next) arguments; \
     }
