@@ -475,9 +475,6 @@ static void conclude(struct ab_measurement *m)
     note_output(w, &w->summary, is_output_free(m->options));
     m->n_left = w->summary.n_left;
     ab_call_sites_name(&m->session);
-    if (w->summary.not_inside[0] != 0)
-        ab_say(m->options, "allocbench: --inside cannot time calls in this program: %s",
-               w->summary.not_inside);
 }
 
 enum ab_status ab_exec(const struct ab_options *options, int *exit_code, struct ab_err *err)

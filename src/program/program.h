@@ -260,7 +260,6 @@ struct ab_program_plan {
 struct ab_program_summary {
     struct ab_output_digest output; /* of the base */
     unsigned n_left;                /* processes that outlived a run, most of all runs */
-    char not_inside[600];           /* why an allocator has no numbers of --inside; "" = all have */
 };
 
 /* Fills session->results and rounds, and the status of each back end. AB_OK also where some failed;

@@ -258,10 +258,9 @@ static void close_inside(struct inside_memory *m)
 
 static void leave_inside(struct state *st, uint32_t backend, const char *why)
 {
+    struct ab_backend_info *b = &st->session->backends[backend];
     st->is_inside[backend] = false;
-    if (st->summary->not_inside[0] == 0)
-        snprintf(st->summary->not_inside, sizeof st->summary->not_inside, "%.160s: %.400s",
-                 st->session->backends[backend].name, why);
+    snprintf(b->not_inside, sizeof b->not_inside, "%s", why);
 }
 
 /* Of a run with the interposer. All other numbers are those of the plain run. */

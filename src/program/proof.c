@@ -204,7 +204,7 @@ enum ab_proof_answer ab_proof_check(struct ab_proof_cache *cache, pid_t pid,
     if (!read_maps(cache, pid, wanted, &m))
         return AB_PROOF_GONE;
     name_process(pid, name, sizeof name);
-    if (is_of_program(cache, pid) && !(wanted->is_own && m.has_wanted))
+    if (is_of_program(cache, pid) && !(wanted->is_own && m.has_wanted && wanted->in_front == NULL))
         snprintf(why, cap, "%s has a malloc of its own, which comes before any other", name);
     else if (m.other[0] != 0 && (wanted->path == NULL || !m.has_wanted))
         snprintf(why, cap, "%s has %s mapped as well, which defines malloc too", name, m.other);

@@ -88,6 +88,8 @@ struct ab_backend_info {
     bool is_verified;    /* this build passed `verify` before it was measured */
     bool never_frees;    /* AB_TRAIT_NO_FREE */
     bool has_reset;      /* a bulk reset; without it a reset is frees one by one */
+    /* Why --inside has no numbers, or not of all rounds; "" = it has, or was not asked for. */
+    char not_inside[1024];
     struct ab_litter_request litter; /* occupancy 0: the heap is fresh */
     struct ab_litter_count littered; /* what was made of it; zeroes where no run came so far */
     char map[2048]; /* of several heaps: the rules, "frame=arena,*=glibc"; "" = one heap */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # exec --inside: every call of the real program is counted, and times are of the allocator.
-# tests: inside.c inside_sites.c program_inside.c call_sites.c site_grid.c
+# tests: inside.c inside_sites.c program_inside.c call_sites.c site_grid.c proof.c
 
 load helpers
 
@@ -185,17 +185,36 @@ END
     bench exec --inside --rounds 2 -b glibc -- "$OUT/own"
     expect_code 4
     expect_error 'own has a malloc of its own'
-    cc -static -o "$OUT/static" "$OUT/own.c" 2>/dev/null || skip "no static C library"
+    # its own malloc is a row, whose calls are not 0: nothing is known of them
+    bench exec -q --inside --own-malloc --rounds 2 -b glibc --json "$OUT/r.json" -- "$OUT/own"
+    expect_code 4
+    expect_json '[.results[] | .backend, .n_calls, .program.inside_ns] == ["own-own", null, null, "own-own", null, null]' "$OUT/r.json"
+    expect_report "own-own: --inside cannot time its calls in this program: own has a malloc of its own"
+    echo 'int main(void) { return 0; }' >"$OUT/static.c"
+    cc -static -o "$OUT/static" "$OUT/static.c" 2>/dev/null || skip "no static C library"
     bench exec --inside --rounds 2 -b glibc -- "$OUT/static"
+    expect_code 2
     expect_error 'is statically linked'
+    bench exec --inside --rounds 2 -b glibc -- sh -c "'$OUT/static'; true"
+    expect_code 4
+    expect_error "glibc: wrong_library: static does not use the C library's malloc"
+}
+
+expect_report() { # PATTERN: in what `report` says of the stored result, whatever its lines
+    bench report "$OUT/r.json"
+    expect_code 0
+    tr -s ' \n' ' ' <"$OUT/stdout" | grep -qE "$1" || fail "$(cat "$OUT/stdout")"
 }
 
 @test "a program that does not do the same with the interposer has the reason, and the plain numbers" {
     inside glibc sh -c 'case $LD_PRELOAD in *inside*) echo other ;; *) echo usual ;; esac'
     expect_code 0
     expect_json '[.results[] | .op] == ["all", "all"]' "$OUT/r.json"
-    bench exec --inside --rounds 2 -b glibc -- sh -c 'case $LD_PRELOAD in *inside*) echo other ;; *) echo usual ;; esac'
-    expect_error '--inside cannot time calls in this program: glibc: with the interposer the program printed something else'
+    expect_report 'warning: glibc: --inside cannot time its calls in this program: with the interposer the program printed something else'
+    inside glibc sh -c "env -u LD_PRELOAD '$PROG' once"
+    expect_code 0
+    expect_json '[.results[] | .op] == ["all", "all"]' "$OUT/r.json"
+    expect_report 'in this program: prog_inside has not loaded .*liballocbench-inside.so'
 }
 
 @test "of a program with so few calls that none was timed, the time is not known" {

@@ -705,6 +705,19 @@ static void add_deepbind(const struct ab_session *s, struct ab_view_warnings *w)
                      "allocbench record names such libraries");
 }
 
+/* Its plain numbers stay. */
+static void add_not_inside(const struct ab_session *s, uint32_t i, struct ab_view_texts *t,
+                           struct ab_view_warnings *w)
+{
+    const struct ab_backend_info *b = &s->backends[i];
+    if (b->not_inside[0] != 0 && ab_backend_status_has_numbers(b->status))
+        add(w, i, "not-inside", AB_VIEW_WARNING,
+            ab_view_texts_addf(t, "%s: --inside cannot time its calls in this program: %s",
+                               AB_SHOWN(SHOWN_BYTES, b->name),
+                               AB_SHOWN(4 * sizeof b->not_inside, b->not_inside)),
+            "");
+}
+
 /* Its memory while idle is that of an allocator for which no time passed, or not enough. */
 static void add_real_clock(const struct ab_session *s, uint32_t i, struct ab_view_texts *t,
                            struct ab_view_warnings *w)
@@ -726,6 +739,7 @@ static void view_warnings_backends(const struct ab_session *s, struct ab_view_te
         add_status(s, i, texts, out);
         add_caveat(s, i, texts, out);
         add_real_clock(s, i, texts, out);
+        add_not_inside(s, i, texts, out);
     }
     add_unverified(s, texts, out);
     add_deepbind(s, out);
