@@ -105,6 +105,13 @@ enum ab_proof_answer ab_proof_check(struct ab_proof_cache *cache, pid_t pid,
                                     const struct ab_proof_wanted *wanted, char *why, size_t cap);
 void ab_proof_cache_fini(struct ab_proof_cache *cache);
 
+/* Adds to `names` the files of a process that go on calling the C library's malloc behind what is preloaded:
+ * libraries that were loaded with RTLD_DEEPBIND or dlmopen. By what the dynamic linker has resolved: what it
+ * has not, in a program that resolves when it calls, says nothing. */
+enum { AB_PASSES_BYTES = 240 };
+void ab_proof_passes(struct ab_proof_cache *cache, pid_t pid, const struct ab_proof_wanted *wanted,
+                     char names[AB_PASSES_BYTES]);
+
 /* ---- the malloc that a program brings along ---- */
 
 struct ab_own_malloc {
@@ -151,7 +158,8 @@ struct ab_program { /* what is run; strings are borrowed */
     const char *stdin_path;         /* NULL = empty */
     uint64_t timeout_ns;            /* of a run; 0 = none */
     const struct ab_server *server; /* program/server.h; NULL = it ends by itself */
-    bool is_trial;                  /* a server does not rest: its memory is of no interest */
+    bool
+        is_trial; /* no measurement: a server does not rest, and ab_program_outcome.passes is found */
     /* Called, once in a trial that has run for 10 s or more, when a program that should end by itself has taken
      * next to no CPU time for some seconds; NULL = nothing is. */
     void (*waits)(void *user);
@@ -171,7 +179,8 @@ struct ab_program_case { /* under what */
 
 struct ab_program_outcome {
     enum ab_backend_status status;
-    char reason[1024]; /* "" when ok */
+    char reason[1024];            /* "" when ok */
+    char passes[AB_PASSES_BYTES]; /* ab_proof_passes, of a trial alone: it takes time */
     struct ab_output_digest output;
     double wall_ns, user_ns, system_ns;
     double resident_peak_bytes, resident_mean_bytes; /* NaN = not known */
@@ -277,6 +286,7 @@ struct ab_process {
     pid_t pid;
     bool is_proven;
     uint32_t n_doubts; /* looks at which it was not proven */
+    uint32_t n_looks;  /* in a trial */
     uint64_t first_ns; /* first look */
 };
 

@@ -61,7 +61,8 @@ struct watched {
     uint64_t wait_ns;                 /* when its CPU time was read, and what it was */
     double wait_cpu_ns;
     double loaded_bytes, rested_bytes, mean_bytes; /* of a server; NaN = not known */
-    bool is_root_proven;
+    bool is_root_proven, is_trial;
+    char passes[AB_PASSES_BYTES];
     char doubt[1024]; /* about the first process that is not served as it should; "" = none */
 };
 
@@ -103,6 +104,21 @@ static void keep_maps(const char *folder, pid_t pid)
         close(to);
 }
 
+static void look_for_passes(struct watched *w, pid_t pid)
+{
+    if (w->is_trial)
+        ab_proof_passes(w->cache, pid, &w->c->wanted, w->passes);
+}
+
+/* While it runs as well: a library may be closed again, or the process end without a look. Ever more
+ * rarely, since a look takes longer than others. */
+static void look_now_and_then(struct watched *w, struct ab_process *p)
+{
+    p->n_looks++;
+    if ((p->n_looks & (p->n_looks - 1)) == 0)
+        look_for_passes(w, p->pid);
+}
+
 /* A process is about to end: all it has used is still mapped, and its peak is complete. */
 static void look_at_end(struct watched *w, pid_t thread)
 {
@@ -123,6 +139,7 @@ static void look_at_end(struct watched *w, pid_t thread)
         w->is_root_proven = true;
     if (proof == AB_PROOF_YES && p != NULL)
         p->is_proven = true;
+    look_for_passes(w, pid);
 }
 
 static void answer_end(struct watched *w)
@@ -147,6 +164,7 @@ static void look_at_processes(struct watched *w, uint64_t now)
     uint64_t start_ns = w->c->maps_folder != NULL ? START_COUNTED_NS : START_NS;
     for (size_t i = 0; i < w->processes.n; i++) {
         struct ab_process *p = &w->processes.items[i];
+        look_now_and_then(w, p);
         if (p->is_proven)
             continue;
         enum ab_proof_answer proof = ab_proof_check(w->cache, p->pid, &w->c->wanted, why,
@@ -174,6 +192,7 @@ static void look_before_end(struct watched *w, uint64_t now)
         w->is_end_seen = w->is_end_seen || is_root;
         p->is_proven = ab_proof_check(w->cache, p->pid, &w->c->wanted, why, sizeof why) ==
                        AB_PROOF_YES;
+        look_for_passes(w, p->pid);
         if (is_root)
             w->is_root_proven = p->is_proven;
         if (!p->is_proven && (is_root || now - p->first_ns > START_NS))
@@ -388,6 +407,7 @@ static enum ab_status supervise(struct watched *w, const struct ab_program *prog
     if (e.end == AB_END_INTERRUPTED)
         return ab_fail(err, AB_INTERRUPTED, "interrupted");
     o->n_left = e.n_left;
+    memcpy(o->passes, w->passes, sizeof o->passes);
     o->wall_ns = (double)(e.gone_ns - w->started.begin_ns - w->held_ns);
     subtract_usage(before, &after, o);
     o->run_delay_ns = w->is_end_seen ? w->run_delays.ns : (double)NAN;
@@ -459,6 +479,7 @@ enum ab_status ab_program_run(const struct ab_program *program, const struct ab_
         .status = AB_BACKEND_OK, .ready_ns = NAN, .loaded_bytes = NAN, .rested_bytes = NAN};
     struct watched w = {.c = c,
                         .cache = cache,
+                        .is_trial = program->is_trial,
                         .started.listener = -1,
                         .loaded_bytes = NAN,
                         .rested_bytes = NAN,

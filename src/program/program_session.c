@@ -106,6 +106,8 @@ static enum ab_status run_case(struct state *st, const struct ab_program_case *c
         status = ab_program_prepare(p->prepare, p->prepare_fd, p->program.timeout_ns, err);
     if (status == AB_OK)
         status = run_littered(st, &program, c, out, err);
+    if (status == AB_OK && out->passes[0] != 0)
+        memcpy(st->session->backends[st->running].deepbound, out->passes, sizeof out->passes);
     if (status == AB_OK && out->n_left > st->summary->n_left)
         st->summary->n_left = out->n_left;
     st->done++;

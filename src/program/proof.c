@@ -139,13 +139,29 @@ static void list_mapping(struct ab_proof_cache *c, pid_t pid, char *line,
     *m = (struct ab_slots_mapping){.low = low, .high = high, .offset = offset};
     ab_text_printable(m->name, sizeof m->name, line + at);
     uint64_t dev = makedev(major, minor);
-    m->is_wanted = is_wanted(pid, dev, ino, line + at, w) ||
-                   (w->in_front != NULL && is_wanted(pid, dev, ino, line + at, w->in_front));
+    m->is_behind = w->in_front != NULL && is_wanted(pid, dev, ino, line + at, w);
+    m->is_wanted = m->is_behind ||
+                   is_wanted(pid, dev, ino, line + at, w->in_front != NULL ? w->in_front : w);
     if (m->is_wanted)
         return;
     const struct ab_proof_file *file = file_of(c, pid, dev, ino, line + at);
     m->is_libc = file->is_glibc;
     m->is_foreign = file->has_malloc && !file->is_glibc && !file->is_loader;
+}
+
+static void list_mappings(struct ab_proof_cache *c, pid_t pid, const struct ab_proof_wanted *w,
+                          struct listed *list)
+{
+    char path[64], *text = ab_alloc(MAPS_BYTES), *next = text;
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    ab_system_file_read(path, text, MAPS_BYTES);
+    for (char *line = text; *line != 0; line = next) {
+        size_t length = strcspn(line, "\n");
+        next = line + length + (line[length] == '\n');
+        line[length] = 0;
+        list_mapping(c, pid, line, w, list);
+    }
+    free(text);
 }
 
 /* Is the one asked for called all the same? On false `why` goes on behind the name of the process. */
@@ -154,15 +170,7 @@ static bool is_called(struct ab_proof_cache *c, pid_t pid, const struct ab_proof
 {
     struct listed list = {.n = 0};
     struct ab_slots slots;
-    char path[64], *text = ab_alloc(MAPS_BYTES), *next = text;
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
-    ab_system_file_read(path, text, MAPS_BYTES);
-    for (char *line = text; *line != 0; line = next) {
-        size_t length = strcspn(line, "\n");
-        next = line + length + (line[length] == '\n');
-        line[length] = 0;
-        list_mapping(c, pid, line, w, &list);
-    }
+    list_mappings(c, pid, w, &list);
     bool is_read = ab_slots_read(pid, list.items, list.n, &slots);
     bool is_it = is_read && slots.why[0] == 0 && slots.n_wanted > 0;
     if (!is_it && other[0] != 0)
@@ -172,8 +180,46 @@ static bool is_called(struct ab_proof_cache *c, pid_t pid, const struct ab_proof
         snprintf(why, cap, "%s",
                  slots.why[0] != 0 ? slots.why : "has resolved no malloc, as far as is known");
     free(list.items);
-    free(text);
     return is_it;
+}
+
+/* ---- what passes it by ---- */
+
+/* Adds the name of a file, once; where there is no more room, a mark that there were more. */
+static void add_name(char names[AB_PASSES_BYTES], const char *path)
+{
+    static const char more[] = ", …";
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    size_t n = strlen(name), used = strlen(names);
+    for (const char *s = names; *s != 0; s += strspn(s, ", ")) {
+        size_t word = strcspn(s, ",");
+        if (word == n && memcmp(s, name, n) == 0)
+            return;
+        s += word;
+    }
+    if (used + n + sizeof more + 2 <= AB_PASSES_BYTES)
+        ab_text_join(names, AB_PASSES_BYTES, ", ", name);
+    else if (!ab_text_ends_with(names, more))
+        strncat(names, more, AB_PASSES_BYTES - used - 1);
+}
+
+void ab_proof_passes(struct ab_proof_cache *cache, pid_t pid, const struct ab_proof_wanted *wanted,
+                     char names[AB_PASSES_BYTES])
+{
+    struct listed list = {.n = 0};
+    struct ab_slots slots;
+    if (wanted->in_front == NULL && (wanted->path == NULL || wanted->is_own))
+        return; /* nothing is preloaded */
+    list_mappings(cache, pid, wanted, &list);
+    bool is_loaded = false; /* else it is too early, or the proof has failed */
+    for (size_t i = 0; i < list.n; i++)
+        is_loaded = is_loaded || list.items[i].is_wanted;
+    if (is_loaded)
+        ab_slots_read(pid, list.items, list.n, &slots);
+    for (size_t i = 0; i < list.n; i++)
+        if (list.items[i].calls_libc)
+            add_name(names, list.items[i].name);
+    free(list.items);
 }
 
 static void name_process(pid_t pid, char *name, size_t cap)

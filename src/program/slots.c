@@ -147,7 +147,8 @@ static const struct ab_slots_mapping *find_mapping(const struct ab_slots_mapping
 }
 
 struct walk {
-    const struct ab_slots_mapping *mappings, *of; /* of: the object that is read */
+    const struct ab_slots_mapping *mappings;
+    struct ab_slots_mapping *of; /* the object that is read */
     size_t n;
     struct ab_slots *out;
 };
@@ -157,9 +158,11 @@ static void judge_slot(const struct walk *w, const char *name, uint64_t target)
     const struct ab_slots_mapping *to = find_mapping(w->mappings, w->n, target);
     if (to == NULL || strcmp(to->name, w->of->name) == 0)
         return; /* what is not resolved yet goes to the linkage table of its own object */
-    if (to->is_wanted)
+    const bool is_other = (to->is_libc || to->is_behind) && is_core(name);
+    w->of->calls_libc = w->of->calls_libc || (is_other && to->is_libc);
+    if (to->is_wanted && !to->is_behind)
         w->out->n_wanted += is_core(name);
-    else if ((to->is_foreign || (to->is_libc && is_core(name))) && w->out->why[0] == 0)
+    else if ((to->is_foreign || is_other) && w->out->why[0] == 0)
         snprintf(w->out->why, sizeof w->out->why, "calls %s of %s", name, to->name);
 }
 
@@ -182,8 +185,7 @@ static void read_table(const struct walk *w, const struct object *o, uint64_t at
     free(table);
 }
 
-bool ab_slots_read(pid_t pid, const struct ab_slots_mapping *mappings, size_t n,
-                   struct ab_slots *out)
+bool ab_slots_read(pid_t pid, struct ab_slots_mapping *mappings, size_t n, struct ab_slots *out)
 {
     char path[64];
     struct walk w = {.mappings = mappings, .n = n, .out = out};

@@ -14,8 +14,10 @@
 struct ab_slots_mapping { /* of a file, in the order of addresses */
     uint64_t low, high, offset;
     bool is_wanted;  /* of the allocator that is to be called */
+    bool is_behind;  /* … and is called by another one, which is ahead of it */
     bool is_libc;    /* … of the C library, where that is another one */
     bool is_foreign; /* … of any other that defines malloc */
+    bool calls_libc; /* found: the object that begins here calls the C library's malloc */
     char name[256];
 };
 
@@ -26,7 +28,6 @@ struct ab_slots {
 
 /* What is not resolved yet, in a program that resolves when it calls, is in neither. False: the process cannot be
  * read. */
-bool ab_slots_read(pid_t pid, const struct ab_slots_mapping *mappings, size_t n,
-                   struct ab_slots *out);
+bool ab_slots_read(pid_t pid, struct ab_slots_mapping *mappings, size_t n, struct ab_slots *out);
 
 #endif

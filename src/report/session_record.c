@@ -833,6 +833,8 @@ static const struct ab_member backend_members[] = {
     AB_CHARS("uncounted", struct ab_backend_info, uncounted, .flags = AB_LATER),
     AB_CHARS("not_inside", struct ab_backend_info, not_inside, .flags = AB_OMIT,
              .when = offsetof(struct ab_backend_info, not_inside), .when_bytes = 1),
+    AB_CHARS("deepbound", struct ab_backend_info, deepbound, .flags = AB_OMIT,
+             .when = offsetof(struct ab_backend_info, deepbound), .when_bytes = 1),
     AB_RECORD_HERE("map", &map_record, AB_WHEN(struct ab_backend_info, n_heaps), .flags = AB_LATER),
     AB_RECORD_HERE("litter", &litter_record, AB_WHEN(struct ab_backend_info, litter.occupancy),
                    .flags = AB_OMIT),

@@ -90,6 +90,8 @@ struct ab_backend_info {
     bool has_reset;      /* a bulk reset; without it a reset is frees one by one */
     /* Why --inside has no numbers, or not of all rounds; "" = it has, or was not asked for. */
     char not_inside[1024];
+    /* Files of the program that call the C library's malloc behind it; "" = none. */
+    char deepbound[240];
     struct ab_litter_request litter; /* occupancy 0: the heap is fresh */
     struct ab_litter_count littered; /* what was made of it; zeroes where no run came so far */
     char map[2048]; /* of several heaps: the rules, "frame=arena,*=glibc"; "" = one heap */

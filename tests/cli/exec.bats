@@ -273,6 +273,18 @@ has_no_program() {
     expect_nothing_left
 }
 
+@test "libraries that go on calling the C library's malloc are named, and stored, where the program works all the same" {
+    local says="warning: calls of libdeep.so go to the C library's malloc, not to toy: loaded with RTLD_DEEPBIND or dlmopen ->"
+    for how in 'deep 0' 'own 100'; do
+        execute -b "glibc,toy=$TOY" --json "$OUT/r.json" -- "$GUESTS/prog_modules" "${how% *}" "$GUESTS/libdeep.so" "${how#* }"
+        expect_code 0
+        tr -s ' \n' ' ' <"$OUT/stdout" | grep -qF "$says" || fail "$(cat "$OUT/stdout")"
+        expect_json '[.backends[].deepbound] == [null, "libdeep.so"]' "$OUT/r.json"
+        bench report "$OUT/r.json"
+        tr -s ' \n' ' ' <"$OUT/stdout" | grep -qF "$says" || fail "$(cat "$OUT/stdout")"
+    done
+}
+
 @test "the replay of a long trace names its progress, and is of its beginning where the time is short" {
     command -v script >/dev/null || skip "no script here"
     allocbench record -q -o "$OUT/t.abt" -- "$PROG" works 3000000 3>&-

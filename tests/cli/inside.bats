@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # exec --inside: every call of the real program is counted, and times are of the allocator.
-# tests: inside.c inside_sites.c program_inside.c call_sites.c site_grid.c proof.c
+# tests: inside.c inside_sites.c program_inside.c call_sites.c site_grid.c proof.c slots.c
 
 load helpers
 
@@ -204,6 +204,22 @@ expect_report() { # PATTERN: in what `report` says of the stored result, whateve
     bench report "$OUT/r.json"
     expect_code 0
     tr -s ' \n' ' ' <"$OUT/stdout" | grep -qE "$1" || fail "$(cat "$OUT/stdout")"
+}
+
+@test "libraries that call the C library behind the interposer are named: RTLD_DEEPBIND, dlmopen" {
+    inside glibc "$GUESTS/prog_modules" deep "$GUESTS/libdeep.so" 100
+    expect_code 0
+    expect_json '.backends[0].deepbound == "libdeep.so"' "$OUT/r.json"
+    expect_report "warning: calls of libdeep.so go to the C library's malloc: loaded with RTLD_DEEPBIND or dlmopen; --inside does not count them"
+    inside "toy=$GUESTS/libtoy.so" "$GUESTS/prog_modules" own "$GUESTS/libdeep.so" 100
+    expect_code 0
+    expect_report "calls of libdeep.so go to the C library's malloc, not to toy: .*; --inside does not count them"
+    # not where it is loaded as others are, nor where it is loaded first
+    inside "toy=$GUESTS/libtoy.so" "$GUESTS/prog_modules" open "$GUESTS/libdeep.so" 100
+    expect_json '.backends[0] | has("deepbound") | not' "$OUT/r.json"
+    LD_PRELOAD=$GUESTS/libdeep.so inside "toy=$GUESTS/libtoy.so" "$GUESTS/prog_modules" deep "$GUESTS/libdeep.so" 100
+    expect_code 0
+    expect_json '.backends[0] | has("deepbound") | not' "$OUT/r.json"
 }
 
 @test "a program that does not do the same with the interposer has the reason, and the plain numbers" {

@@ -690,13 +690,56 @@ static void add_unproven(const struct ab_session *s, struct ab_view_texts *t,
     ab_text_fini(&rows);
 }
 
+static bool has_inside(const struct ab_session *s)
+{
+    for (uint32_t i = 0; i < s->n_results; i++)
+        if (s->results[i].op == AB_OP_ALL && isfinite(s->results[i].inside_ns))
+            return true;
+    return false;
+}
+
+/* Once for all back ends: a program loads the same libraries under each. The C library itself has such
+ * libraries only behind the interposer of --inside. */
+static bool add_deepbound(const struct ab_session *s, bool crashes, struct ab_view_texts *t,
+                          struct ab_view_warnings *w)
+{
+    const char *files = "";
+    struct ab_text past = {0};
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        const struct ab_backend_info *b = &s->backends[i];
+        if (b->deepbound[0] == 0)
+            continue;
+        files = strlen(b->deepbound) > strlen(files) ? b->deepbound : files;
+        if (b->path[0] != 0)
+            ab_text_addf(&past, "%s%s", past.n > 0 ? ", " : ", not to ",
+                         AB_SHOWN(SHOWN_BYTES, b->name));
+    }
+    if (files[0] != 0)
+        warning_list_add(
+            w, "deepbind", AB_VIEW_WARNING,
+            ab_view_texts_addf(t,
+                               "calls of %s go to the C library's malloc%s: loaded with "
+                               "RTLD_DEEPBIND or dlmopen%s%s",
+                               AB_SHOWN(4 * sizeof s->backends->deepbound, files),
+                               past.n > 0 ? past.s : "",
+                               has_inside(s) ? "; --inside does not count them" : "",
+                               crashes ? "; where the allocator is given such a block to free, the "
+                                         "program crashes"
+                                       : ""),
+            "LD_PRELOAD=LIBRARY allocbench exec loads one first (not where dlmopen is used)");
+    ab_text_fini(&past);
+    return files[0] != 0;
+}
+
 /* Such libraries are bound to the C library's malloc, whatever is preloaded. */
-static void add_deepbind(const struct ab_session *s, struct ab_view_warnings *w)
+static void add_deepbind(const struct ab_session *s, struct ab_view_texts *t,
+                         struct ab_view_warnings *w)
 {
     bool crashes = false;
     for (uint32_t i = 0; i < s->n_backends; i++)
         crashes |= s->backends[i].status == AB_BACKEND_CRASHED && s->backends[i].path[0] != 0;
-    if (!crashes || !ab_session_is_exec(s) || ab_view_program_fails(s))
+    crashes = crashes && ab_session_is_exec(s) && !ab_view_program_fails(s);
+    if (add_deepbound(s, crashes, t, w) || !crashes)
         return;
     warning_list_add(w, "deepbind", AB_VIEW_NOTE,
                      "a program that crashes under preloaded allocators alone may load "
@@ -742,7 +785,7 @@ static void view_warnings_backends(const struct ab_session *s, struct ab_view_te
         add_not_inside(s, i, texts, out);
     }
     add_unverified(s, texts, out);
-    add_deepbind(s, out);
+    add_deepbind(s, texts, out);
     add_sized_frees(s, texts, out);
     add_litter(s, texts, out);
     add_unproven(s, texts, out);
