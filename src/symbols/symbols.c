@@ -12,12 +12,19 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+/* A file stays open behind its last user: what is measured in several sessions asks for the same again,
+ * and the debug information of the C library alone may take 50 ms to unpack. */
 struct ab_symbols {
+    struct ab_symbols *next;
+    unsigned n_users;
+    char *path;
+    struct stat st; /* when it was opened */
     Dwfl *session;
     Dwfl_Module *module;
     uint64_t moved_by; /* what libdw has put the file's addresses to */
@@ -25,22 +32,49 @@ struct ab_symbols {
     size_t n_texts, cap_texts;
 };
 
+static struct ab_symbols *kept;
 static char *default_debug_path;
+
+/* It stays open, and is for none of the programs that are started meanwhile. */
+static int find_debuginfo(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr begin,
+                          const char *file, const char *link, GElf_Word crc, char **found)
+{
+    int fd = dwfl_standard_find_debuginfo(module, user, name, begin, file, link, crc, found);
+    if (fd >= 0)
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+    return fd;
+}
+
 static const Dwfl_Callbacks callbacks = {
-    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .find_debuginfo = find_debuginfo,
     .section_address = dwfl_offline_section_address,
     .debuginfo_path = &default_debug_path,
 };
 
-void ab_symbols_close(struct ab_symbols *s)
+static void forget_texts(struct ab_symbols *s)
 {
-    if (s == NULL)
-        return;
-    dwfl_end(s->session);
     for (size_t i = 0; i < s->n_texts; i++)
         free(s->texts[i]);
-    free(s->texts);
+    s->n_texts = 0;
+}
+
+void ab_symbols_close(struct ab_symbols *s)
+{
+    if (s != NULL && --s->n_users == 0)
+        forget_texts(s);
+}
+
+static void drop(struct ab_symbols *s)
+{
+    dwfl_end(s->session);
+    free(s->path);
     free(s);
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
 static bool is_same_build(Dwfl_Module *module, const uint8_t *build_id, size_t n)
@@ -51,36 +85,53 @@ static bool is_same_build(Dwfl_Module *module, const uint8_t *build_id, size_t n
     return n == 0 || ((size_t)n_bits == n && memcmp(bits, build_id, n) == 0);
 }
 
-static enum ab_symbols_state report(struct ab_symbols *s, const char *path, const uint8_t *build_id,
-                                    size_t n_build_id)
+static bool report(struct ab_symbols *s)
 {
     GElf_Addr moved_by;
-    struct stat st;
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) /* a pipe would be waited for */
-        return AB_SYMBOLS_MISSING;
     s->session = dwfl_begin(&callbacks);
     if (s->session == NULL)
-        return AB_SYMBOLS_MISSING;
+        return false;
     dwfl_report_begin(s->session);
-    s->module = dwfl_report_offline(s->session, path, path, -1);
+    s->module = dwfl_report_offline(s->session, s->path, s->path, -1);
     if (dwfl_report_end(s->session, NULL, NULL) != 0 || s->module == NULL ||
         dwfl_module_getelf(s->module, &moved_by) == NULL)
-        return AB_SYMBOLS_MISSING;
+        return false;
     s->moved_by = moved_by;
-    return is_same_build(s->module, build_id, n_build_id) ? AB_SYMBOLS_OPEN : AB_SYMBOLS_CHANGED;
+    return true;
+}
+
+/* NULL if it cannot be read. */
+static struct ab_symbols *find_or_open(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) /* a pipe would be waited for */
+        return NULL;
+    for (struct ab_symbols *s = kept; s != NULL; s = s->next)
+        if (strcmp(s->path, path) == 0 && is_same_file(&s->st, &st))
+            return s;
+    struct ab_symbols *s = ab_alloc_zeroed(1, sizeof *s);
+    s->path = ab_strdup(path);
+    s->st = st;
+    if (!report(s)) {
+        drop(s);
+        return NULL;
+    }
+    s->next = kept;
+    return kept = s;
 }
 
 enum ab_symbols_state ab_symbols_open(const char *path, const uint8_t *build_id, size_t n_build_id,
                                       struct ab_symbols **out)
 {
-    struct ab_symbols *s = ab_alloc_zeroed(1, sizeof *s);
+    struct ab_symbols *s = find_or_open(path);
     *out = NULL;
-    enum ab_symbols_state state = report(s, path, build_id, n_build_id);
-    if (state == AB_SYMBOLS_OPEN)
-        *out = s;
-    else
-        ab_symbols_close(s);
-    return state;
+    if (s == NULL)
+        return AB_SYMBOLS_MISSING;
+    if (!is_same_build(s->module, build_id, n_build_id))
+        return AB_SYMBOLS_CHANGED;
+    s->n_users++;
+    *out = s;
+    return AB_SYMBOLS_OPEN;
 }
 
 /* NULL, or a name to be freed. */

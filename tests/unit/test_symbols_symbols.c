@@ -110,6 +110,40 @@ static void what_cannot_be_read_is_missing(void **state)
     assert_null(s);
 }
 
+static void put_program(const char *path, const char *program)
+{
+    char command[200];
+    snprintf(command, sizeof command, "cp --remove-destination %s %s", program, path);
+    assert_int_equal(system(command), 0);
+}
+
+/* It is kept open behind its users, but only as long as it is the same. */
+static void a_file_that_was_replaced_is_read_again(void **state)
+{
+    char folder[] = "/tmp/ab-symbols-XXXXXX", path[64];
+    struct ab_symbols *first, *same, *other;
+    struct ab_symbol all[AB_SYMBOLS_MAX];
+    uint64_t at = address_of((void *)a_function_of_the_test);
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/program", folder);
+    put_program(path, "\"$(realpath /proc/$PPID/exe)\"");
+    assert_int_equal(ab_symbols_open(path, NULL, 0, &first), AB_SYMBOLS_OPEN);
+    assert_int_equal(ab_symbols_open(path, NULL, 0, &same), AB_SYMBOLS_OPEN);
+    assert_ptr_equal(first, same);
+    ab_symbols_close(first);
+    ab_symbols_find(same, at, all);
+    assert_string_equal(all[0].function, "a_function_of_the_test");
+    put_program(path, "/bin/true");
+    assert_int_equal(ab_symbols_open(path, NULL, 0, &other), AB_SYMBOLS_OPEN);
+    ab_symbols_find(other, at, all);
+    assert_string_not_equal(all[0].function, "a_function_of_the_test");
+    ab_symbols_close(other);
+    ab_symbols_close(same);
+    unlink(path);
+    rmdir(folder);
+}
+
 /* Nobody writes into the fifo: to open it would be to wait. */
 static void what_is_no_regular_file_is_not_opened(void **state)
 {
@@ -134,6 +168,7 @@ int main(void)
         cmocka_unit_test(inlined_functions_come_first_each_with_the_line_of_its_call),
         cmocka_unit_test(another_build_is_told),
         cmocka_unit_test(what_cannot_be_read_is_missing),
+        cmocka_unit_test(a_file_that_was_replaced_is_read_again),
         cmocka_unit_test(what_is_no_regular_file_is_not_opened),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
