@@ -79,9 +79,9 @@ replay_proposals() {
 }
 
 # bats test_tags=full
-@test "a block that outlives its nested scope is named with its file and line: ten seeds" {
+@test "a block that outlives its nested scope is named with its file and line: five seeds" {
     for kind in nested threads; do
-        for seed in 1 2 3 4 5 6 7 8 9 10; do
+        for seed in 1 2 3 4 5; do
             expect_answers "$kind" "$seed"
             expect_straggler
         done
@@ -89,9 +89,9 @@ replay_proposals() {
 }
 
 # bats test_tags=full
-@test "a guest for each kind of placement: found with ten seeds" {
-    for kind in stack arena nested double pool slab keep workers handed; do
-        for seed in 1 2 3 4 5 6 7 8 9 10; do
+@test "a guest for each other kind of placement: found with five seeds" {
+    for kind in stack arena double pool slab keep workers handed; do
+        for seed in 1 2 3 4 5; do
             expect_answers "$kind" "$seed"
         done
     done
@@ -128,8 +128,8 @@ replay_proposals() {
 }
 
 # bats test_tags=full
-@test "a planted survivor is named with its file and line, and leaves the arena: ten seeds" {
-    for seed in 1 2 3 4 5 6 7 8 9 10; do
+@test "a planted survivor is named with its file and line, and leaves the arena: five seeds" {
+    for seed in 1 2 3 4 5; do
         expect_answers survivor "$seed"
         read -r _ name place < <(grep '^survivor:' "$OUT/says")
         jq -r '.groups[] | select(.survivors | length > 0) | select(.calls > 1000)

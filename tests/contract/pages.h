@@ -151,17 +151,6 @@ static void pages_open(void)
     assert_true(ab_footprint_read(&at_pages.footprint, &at_pages.base_bytes));
 }
 
-/* The release build compares the figures of all ops. AddressSanitizer is there for the code that
- * computes them, which is the same for the first of these ops; the footprint is not compared under it. */
-static unsigned pages_n_ops(void)
-{
-#ifdef __SANITIZE_ADDRESS__
-    return PAGES_OPS_FAST;
-#else
-    return getenv("AB_FULL") != NULL ? PAGES_OPS : PAGES_OPS_FAST;
-#endif
-}
-
 static void pages_add_up_at_every_sample(const struct subject *s)
 {
     static const size_t few[] = {1, 16, 24, 100, 255, 1000, 4096, 5000, 20000, 131072};
@@ -173,7 +162,7 @@ static void pages_add_up_at_every_sample(const struct subject *s)
     at_pages.book = (struct ab_block_book){
         .entries = at_pages.entries, .n_slots = PAGES_SLOTS, .pages = &at_pages.ledger};
     struct heap x = heap_open(s);
-    unsigned n_ops = pages_n_ops();
+    unsigned n_ops = repeats(PAGES_OPS, PAGES_OPS_FAST);
     for (unsigned i = 0; i < n_ops; i++) {
         pages_act(&x, &rng, few, AB_ARRAY_LEN(few));
         if (i % PAGES_SAMPLE == 0)
