@@ -76,7 +76,7 @@ static void the_classes_are_those_of_the_slab_and_waste_an_eighth(void **state)
 static void blocks_of_all_sizes_keep_what_is_written(void **state)
 {
     (void)state;
-    enum { N = 900 };
+    enum { N = 780 };
     static void *blocks[N];
     size_t size = 0;
     for (int i = 0; i < N; i++, size += 1 + size / 64)
@@ -317,11 +317,17 @@ static void *short_life(void *arg)
     return kept;
 }
 
+#ifdef __SANITIZE_THREAD__
+enum { SHORT_LIVES = 500 }; /* a thread is dear */
+#else
+enum { SHORT_LIVES = 2000 };
+#endif
+
 static void threads_that_come_and_go_need_no_more_memory(void **state)
 {
     (void)state;
     size_t before = units_used();
-    for (uintptr_t i = 0; i < 2000; i++) {
+    for (uintptr_t i = 0; i < SHORT_LIVES; i++) {
         pthread_t thread;
         void *kept;
         assert_int_equal(pthread_create(&thread, NULL, short_life, (void *)i), 0);

@@ -174,7 +174,7 @@ static void wrong_frees_end_the_process_with_one_line(void **state)
 
 /* ---- wrong frees that nobody thought of ---- */
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { LIVE = 256, SOME = 50, MANY = 1000 }; /* a fork is dear */
 #else
 enum { LIVE = 256, SOME = 200, MANY = 10000 };
