@@ -74,6 +74,7 @@ expect_refused() { # LIST REGEX
     expect_json '.backends[0] | .name == "mine" and .status == "ok" and (.path | test("libmine"))'
 }
 
+# bats test_tags=installed
 @test "every library that is installed here serves all of the quickstart, and proves who it is" {
     local names
     names=$(installed_backends '.kind == "library"')
@@ -86,6 +87,7 @@ expect_refused() { # LIST REGEX
     expect_json '.backends | map(.build_id) | unique | length == '"$(tr ',' '\n' <<<"$names" | wc -l)"
 }
 
+# bats test_tags=installed
 @test "a proxy must hand over to the allocator beside it" {
     need_library tbb
     cp -L "$library" "$OUT/libtbbmalloc_proxy.so.2"

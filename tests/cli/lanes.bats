@@ -15,6 +15,7 @@ load helpers
         (map(select(.background_cpu_ns_per_op != 0)) | length <= 2)'
 }
 
+# bats test_tags=installed
 @test "a pipeline of 5,000 live blocks stays within a tenth of them on every back end" {
     bench run "$WORKLOADS/pipeline.yaml" --rounds 2 --json - \
         -b glibc,jemalloc,tcmalloc,mimalloc,scudo,tbb,arena,pool,slab

@@ -178,6 +178,7 @@ expect_dist() { # PHASE METRIC CONDITION
     expect_at thin end '.retained_ratio > 8 and .drained_bytes.purge < .drained_bytes["0s"] / 10'
 }
 
+# bats test_tags=installed
 @test "the bytes add up to the footprint on every back end that is here" {
     local all=glibc,jemalloc,tcmalloc,mimalloc,scudo,tbb,arena,paged,paged:form=pool
     all+=,pool,slab,slab:classes=fine,slab:huge=on,system,skeleton,handle

@@ -76,6 +76,7 @@ take_quickstart() {
     expect_json '[.results[] | select(.phase == "churn" and .op != "all") | .tail.n] | add == 80000'
 }
 
+# bats test_tags=installed
 @test "every back end that is installed serves the quickstart" {
     names=$(installed_backends '.name != "null"')
     [ -n "$names" ]

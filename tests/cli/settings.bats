@@ -72,6 +72,7 @@ MALLOC_CONF=background_thread:true proven" ] || fail "$(jq -c '.backends[0].proo
     expect_ignored 'arena{MALLOC_CONF=narenas:1}' 'a built-in allocator reads no variables'
 }
 
+# bats test_tags=installed
 @test "scudo: what it does not recognize fails, the rest is not proven" {
     need_library scudo
     rows 'scudo{SCUDO_OPTIONS=zero_contents=1:release_to_os_interval_ms=0}'
@@ -89,6 +90,7 @@ MALLOC_CONF=background_thread:true proven" ] || fail "$(jq -c '.backends[0].proo
         "$OUT/r.json"
 }
 
+# bats test_tags=installed
 @test "the usual settings of what is installed are all taken" {
     local name names
     names=$(installed_backends '.kind != "builtin" and .sweep != null and .sweep != []')

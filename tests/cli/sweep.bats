@@ -65,6 +65,7 @@ drained() { # BACKEND
     jq -en "$off > $plain * 1.2" >/dev/null || fail "$plain with the cache, $off without it"
 }
 
+# bats test_tags=installed
 @test "every variable of a row is one that the installed library knows" {
     local name path keys
     command -v strings >/dev/null || skip "no strings"

@@ -44,6 +44,7 @@ all_conform() {
         == ["statistics", "reset", "mark", "handles"]'
 }
 
+# bats test_tags=installed
 @test "jemalloc, tcmalloc and scudo conform" {
     has jemalloc tcmalloc scudo
     bench verify jemalloc tcmalloc scudo --json -
