@@ -208,20 +208,30 @@ const char *ab_program_witness_word(const struct ab_program_witness *x,
 }
 
 /* "-11.2 to -6.2". */
-static void put_range(struct ab_grid *g, unsigned column, double warm, double cold, bool is_signed)
+static void range_words(double warm, double cold, bool is_signed, char *buf, size_t cap)
 {
     char low[32], high[32];
     const char *sign = is_signed ? "+" : "";
-    if (!isfinite(warm) || !isfinite(cold)) {
+    snprintf(low, sizeof low, "%s%.1f", fmin(warm, cold) < 0 ? "" : sign, fmin(warm, cold));
+    snprintf(high, sizeof high, "%s%.1f", fmax(warm, cold) < 0 ? "" : sign, fmax(warm, cold));
+    bool is_one = strcmp(low, high) == 0;
+    snprintf(buf, cap, "%s%s%s", low, is_one ? "" : " to ", is_one ? "" : high);
+}
+
+/* With the interval from the lowest to the highest that either replay allows. */
+static void put_predicted(struct ab_grid *g, unsigned column, const struct ab_program_witness *x)
+{
+    char words[80];
+    const struct ab_effect both = range_of(x, &x->warm);
+    if (!isfinite(x->warm.ratio) || !isfinite(x->cold.ratio)) {
         ab_grid_put(g, column, AB_GRID_COUNT, NAN, NULL);
         return;
     }
-    snprintf(low, sizeof low, "%s%.1f", fmin(warm, cold) < 0 ? "" : sign, fmin(warm, cold));
-    snprintf(high, sizeof high, "%s%.1f", fmax(warm, cold) < 0 ? "" : sign, fmax(warm, cold));
-    if (strcmp(low, high) == 0)
-        ab_grid_say(g, column, "%s", low);
+    range_words(x->warm.ratio, x->cold.ratio, true, words, sizeof words);
+    if (has_interval(&x->warm) && has_interval(&x->cold))
+        ab_grid_say(g, column, "%s [%+.1f, %+.1f]", words, both.low, both.high);
     else
-        ab_grid_say(g, column, "%s to %s", low, high);
+        ab_grid_say(g, column, "%s", words);
 }
 
 static void put_difference(struct ab_grid *g, unsigned column, const struct ab_effect *e)
@@ -257,11 +267,22 @@ static void put_per_call(struct ab_grid *g, unsigned column, uint32_t backend, c
 
 enum { REPLAY, INSIDE, OUTSIDE, PROGRAM, PREDICTION };
 
+static void put_replayed(struct ab_grid *g, uint32_t base)
+{
+    char words[80];
+    double warm = per_call(g->session, base, replay_field(g->session, false), false);
+    double cold = per_call(g->session, base, replay_field(g->session, true), false);
+    range_words(warm, cold, false, words, sizeof words);
+    if (isfinite(warm) && isfinite(cold))
+        ab_grid_say(g, REPLAY, "%s", words);
+    else
+        ab_grid_put(g, REPLAY, AB_GRID_COUNT, NAN, NULL);
+}
+
 static void put_base(struct ab_grid *g, uint32_t base)
 {
     ab_grid_add_backend(g, base);
-    put_range(g, REPLAY, per_call(g->session, base, replay_field(g->session, false), false),
-              per_call(g->session, base, replay_field(g->session, true), false), false);
+    put_replayed(g, base);
     put_per_call(g, INSIDE, base, "inside_ns_per_call", false);
     put_per_call(g, OUTSIDE, base, "outside_ns", true);
     put_per_call(g, PROGRAM, base, "cpu_ns", true);
@@ -274,7 +295,7 @@ static void put_prediction(struct ab_grid *g, uint32_t backend, uint32_t base)
     struct ab_program_witness x;
     ab_program_witness_of(g->session, backend, base, &x);
     ab_grid_add_backend(g, backend);
-    put_range(g, REPLAY, x.warm.ratio, x.cold.ratio, true);
+    put_predicted(g, REPLAY, &x);
     put_difference(g, INSIDE, &x.inside);
     put_difference(g, OUTSIDE, &x.outside);
     put_difference(g, PROGRAM, &x.measured);
