@@ -29,8 +29,8 @@ static const uint64_t budget_ns = UINT64_C(180) * 1000000000;
 static const double precision = 0.01;
 
 /* What a call of the trace takes in a run that is timed, with what comes before and after it, and in
- * the first one, which proves the answers; a function ahead of one that is timed, of which there are so
- * many in a latency pass, 1 in 16 if that is less. Rather too much: other programs run as well. */
+ * the first one, which proves the answers; and a function of --between ahead of one that is timed: so
+ * many of a latency pass are, or 1 in 16. Rather too much: other programs run as well. */
 enum { CALL_NS = 60, PROOF_NS = 150, FUNCTION_NS = 50, TIMED_MOST = 1 << 19, TIMED_OF = 16 };
 enum { PROCESSES = 3, CALLS_LEAST = 1000000 };
 

@@ -8,9 +8,8 @@
 #include "app/measure.h"
 #include "report/read_result.h"
 
-/* The trace is replayed twice, for how much of the allocator a program displaces from the caches between
- * two calls is not in it: with none (--between 0), and with as much as programs do that have much code
- * (100). */
+/* The trace is replayed twice, for it does not say how much other code the program runs between two calls:
+ * with none (--between 0), and with as much as programs that have much code (100). */
 enum ab_replay_kind { AB_REPLAY_WARM, AB_REPLAY_COLD, AB_REPLAY_KINDS };
 
 struct ab_prediction {
@@ -20,13 +19,14 @@ struct ab_prediction {
     uint64_t n_replayed; /* from the first on; 0 = all */
 };
 
+/* Frees what the replays hold. */
 void ab_prediction_fini(struct ab_prediction *p);
 
 /* Replays the trace of m->options as `allocbench replay` does, under the same back ends, into *out; the
- * first is m->replay, too. Each has at most --rounds rounds, also where the program has another number of them; fewer, but 6,
- * where intervals are narrow (--precision, else 1 %) or the time is up: both have half of --time-budget,
- * else three minutes. Of a trace that is too long for 6 rounds in that time only the beginning is replayed, but a
- * million calls. */
+ * first is m->replay, too. Each has at most --rounds rounds, also where the program has another number of
+ * them; fewer, but 6, where intervals are narrow (--precision, else 1 %) or the time is up: both together
+ * have half of --time-budget, else three minutes. Of a trace that is too long for 6 rounds in that time
+ * only the beginning is replayed, but a million calls. */
 enum ab_status ab_exec_predict(struct ab_measurement *m, struct ab_prediction *out,
                                struct ab_err *err);
 

@@ -449,8 +449,8 @@ static uint64_t litter_out_ns(const struct ab_run_context *context, const struct
     return 10 * SECOND_NS + (uint64_t)(4 * bytes);
 }
 
-/* What other code ahead of the timed ops may take: 50 ns a function (each comes as a surprise
- * to the processor), ten times that on a busy machine. */
+/* What other code ahead of the timed ops may take: 50 ns a function, whose branches are not
+ * foreseen; ten times that on a busy machine. */
 static uint64_t between_out_ns(const struct ab_run_context *context)
 {
     return UINT64_C(500) * context->between * ab_sampling_capacity(context->tape);

@@ -6,8 +6,8 @@
 
 typedef uint64_t function(uint64_t x);
 
-/* A branch of its own for each step: the compiler may not move what depends on it ahead of it. Their
- * constants keep functions apart that it would fold into one. */
+/* The empty instruction keeps the branch, which the compiler would replace by a conditional move; the
+ * constants keep functions apart that it would make one of. */
 #define STEP(n, bit) \
     if (x & (bit)) { \
         x = x * (2 * UINT64_C(0x##n) + 3) + (bit); \
