@@ -11,6 +11,7 @@
 #include "core/units_show.h"
 #include "report/sinks/sinks.h"
 #include "result/session.h"
+#include "runner/sampling.h"
 #include "stats/metric.h"
 #include "stats/stopping.h"
 #include "trace_tools/to_tape.h"
@@ -23,16 +24,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Where --time-budget does not say; the intervals that are narrow enough, where --precision does not.
- */
+/* Where --time-budget does not say. */
 static const uint64_t budget_ns = UINT64_C(180) * 1000000000;
-static const double precision = 0.01;
 
 /* What a call of the trace takes in a run that is timed, with what comes before and after it, and in
  * the first one, which proves the answers; and a function of --between ahead of one that is timed: so
  * many of a latency pass are, or 1 in 16. Rather too much: other programs run as well. */
-enum { CALL_NS = 60, PROOF_NS = 150, FUNCTION_NS = 50, TIMED_MOST = 1 << 19, TIMED_OF = 16 };
-enum { PROCESSES = 3, CALLS_LEAST = 1000000 };
+enum { CALL_NS = 60, PROOF_NS = 150, PROCESSES = 3, CALLS_LEAST = 1000000 };
 
 static const struct {
     const char *name;
@@ -60,9 +58,9 @@ static enum ab_status take(void *user, const struct ab_session *session, struct 
     return status;
 }
 
-/* What `replay` takes of the command line of `exec`: throughput, by which rounds end early, and the
- * time of single calls, which is what the program's calls are timed by. */
-static void set_replay(struct ab_options *r, const struct ab_options *o, uint32_t n_backends)
+/* What `replay` takes of the command line of `exec`: throughput, which always is, and the latency of
+ * single calls, as --inside times them. */
+static void set_replay(struct ab_options *r, const struct ab_options *o)
 {
     static const char *usual[] = {"libraries"};
     *r = *o;
@@ -80,9 +78,7 @@ static void set_replay(struct ab_options *r, const struct ab_options *o, uint32_
     r->timeout_ns = 0;
     r->drain_ns = 0;
     r->has_rounds = true; /* at most so many */
-    r->precision = n_backends < 2 || r->rounds < AB_STOPPING_LEAST_ROUNDS ? 0
-                   : o->precision > 0                                     ? o->precision
-                                                                          : precision;
+    r->precision = 0;     /* that of throughput: it says nothing about single calls */
     r->baseline = NULL;
     r->has_limit = r->is_strict_compare = r->is_joint = r->wants_instr = false;
 }
@@ -92,8 +88,8 @@ static double expected_ns(const struct ab_options *r, uint32_t n_backends, doubl
 {
     double least = r->rounds < AB_STOPPING_LEAST_ROUNDS ? r->rounds : AB_STOPPING_LEAST_ROUNDS;
     double calls = n_calls * (PROOF_NS + CALL_NS * least * (r->processes + 1));
-    double timed = least * fmin(n_calls / TIMED_OF, TIMED_MOST);
-    return (calls + timed * r->between * FUNCTION_NS) * (n_backends + 1);
+    double timed = least * fmin(n_calls * AB_SAMPLE_RATE, AB_SAMPLES_MAX);
+    return (calls + timed * r->between * AB_BETWEEN_NS) * (n_backends + 1);
 }
 
 /* What a replay of this kind may take; in fewer processes where that is short, then with fewer calls.
@@ -138,9 +134,9 @@ enum ab_status ab_exec_predict(struct ab_measurement *m, struct ab_prediction *o
     struct ab_trace_info end;
     struct ab_options r;
     int exit_code = 0;
-    set_replay(&r, o, m->session.n_backends);
+    set_replay(&r, o);
     out->n_calls = ab_trace_read_end(trace, &end) ? end.events : 0;
-    for (int i = 0; i < AB_REPLAY_KINDS; i++) { /* the same calls in both */
+    for (unsigned i = 0; i < AB_REPLAY_KINDS; i++) { /* the same calls in both */
         uint64_t n = fit_into_time(&r, o, i, m->session.n_backends, out->n_calls);
         if (n < out->n_calls && (out->n_replayed == 0 || n < out->n_replayed))
             out->n_replayed = n;
@@ -180,7 +176,8 @@ static const struct ab_result *find_result(const struct ab_session *s, const cha
 static double time_of_call(const struct ab_session *s, const char *name, uint32_t round)
 {
     const struct ab_result *r = find_result(s, name, round);
-    return r != NULL && r->n > 0 ? fmax(0, r->mean - ab_session_floor(s)) : (double)NAN;
+    double ns = r != NULL && r->n > 0 ? r->mean - ab_session_floor(s) : (double)NAN;
+    return ns < 0 ? 0 : ns;
 }
 
 void ab_prediction_note(const struct ab_prediction *p, struct ab_session *exec)

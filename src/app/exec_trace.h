@@ -9,7 +9,7 @@
 #include "report/read_result.h"
 
 /* The trace is replayed twice, for it does not say how much other code the program runs between two calls:
- * with none (--between 0), and with as much as programs that have much code (100). */
+ * with none (--between 0), and with about as much as a program with much code runs (100). */
 enum ab_replay_kind { AB_REPLAY_WARM, AB_REPLAY_COLD, AB_REPLAY_KINDS };
 
 struct ab_prediction {
@@ -24,8 +24,7 @@ void ab_prediction_fini(struct ab_prediction *p);
 
 /* Replays the trace of m->options as `allocbench replay` does, under the same back ends, into *out; the
  * first is m->replay, too. Each has at most --rounds rounds, also where the program has another number of
- * them; fewer, but 6, where intervals are narrow (--precision, else 1 %) or the time is up: both together
- * have half of --time-budget, else three minutes. Of a trace that is too long for 6 rounds in that time
+ * them; fewer, but 6, where the time is up: both together have half of --time-budget, else three minutes. Of a trace that is too long for 6 rounds in that time
  * only the beginning is replayed, but a million calls. */
 enum ab_status ab_exec_predict(struct ab_measurement *m, struct ab_prediction *out,
                                struct ab_err *err);

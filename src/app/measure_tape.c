@@ -109,7 +109,13 @@ static enum ab_status choose_passes(struct ab_measurement *m, struct ab_err *err
 {
     struct tape_work *w = m->work;
     AB_TRY(ab_outputs_check_phase(m->options, w->phases, w->n_phases, err));
-    return ab_pass_choice_make(m->options, &m->gates, m->resumed, &w->passes, err);
+    const struct ab_options *o = m->options;
+    AB_TRY(ab_pass_choice_make(o, &m->gates, m->resumed, &w->passes, err));
+    if (o->has_between && (o->is_strict || !ab_pass_is_planned(&w->passes, AB_PASS_LATENCY)))
+        return ab_fail(err, AB_USAGE,
+                       "--between needs single ops that are timed; %s leaves them out",
+                       o->is_strict ? "--order strict" : "--passes");
+    return AB_OK;
 }
 
 static void digest_config(const struct ab_subject *s, char out[SHA256_DIGEST_STRING_LENGTH])

@@ -39,16 +39,18 @@ static inline void ab_cpu_pause(void)
 
 #elif defined(__aarch64__)
 
-static inline uint64_t ab_tick_begin(void)
+static inline uint64_t ab_tick_end(void)
 {
     uint64_t t;
     __asm__ volatile("isb\n\tmrs %0, cntvct_el0\n\tisb" : "=r"(t)::"memory");
     return t;
 }
 
-static inline uint64_t ab_tick_end(void)
+/* isb does not wait for loads either. */
+static inline uint64_t ab_tick_begin(void)
 {
-    return ab_tick_begin();
+    __asm__ volatile("dsb ld" ::: "memory");
+    return ab_tick_end();
 }
 
 static inline void ab_cpu_pause(void)

@@ -245,7 +245,7 @@ static __attribute__((noinline)) bool enter_slowly(unsigned kind, unsigned class
     return --me.countdown == 0 && draw_again();
 }
 
-/* How a call goes on. All but PLAIN go on in functions of their own, so that a plain one needs no stack. */
+/* How a call goes on. All but PLAIN go on in functions of their own, so that a plain one needs no stack frame. */
 enum way {
     PLAIN, /* counted, not of the sample */
     DRAWN, /* counted, of the sample unless draw_again says that it is not */
@@ -390,7 +390,7 @@ static __attribute__((noinline)) void start(void)
     errno = saved;
 }
 
-/* Who has a slot found it ready. */
+/* Who has a slot need not ask. */
 static bool is_ready(void)
 {
     if (stage == FRESH)
@@ -409,7 +409,7 @@ static __attribute__((noinline)) void *malloc_rarely(size_t size, enum way way, 
 {
     unsigned class = class_of(size);
     void *p;
-    if (!is_ready())
+    if (way == SLOW && !is_ready())
         return early_alloc(size);
     if (!is_of_sample(way, AB_INSIDE_ALLOC, class))
         return real.malloc(size);
@@ -429,7 +429,7 @@ static __attribute__((noinline)) void *calloc_rarely(size_t n, size_t size, size
 {
     unsigned class = class_of(bytes);
     void *p;
-    if (!is_ready())
+    if (way == SLOW && !is_ready())
         return early_alloc(bytes);
     if (!is_of_sample(way, AB_INSIDE_ZEROED, class))
         return real.calloc(n, size);
@@ -449,7 +449,7 @@ EXPORT void *calloc(size_t n, size_t size)
 
 static __attribute__((noinline)) void free_rarely(void *p, enum way way, const void *from)
 {
-    if (!is_ready())
+    if (way == SLOW && !is_ready())
         return;
     if (is_of_sample(way, AB_INSIDE_FREE, 0))
         TIMED(AB_INSIDE_FREE, 0, from, real.free(p));
@@ -483,7 +483,7 @@ static __attribute__((noinline)) void *realloc_rarely(void *p, size_t size, enum
 {
     unsigned class = class_of(size);
     void *moved;
-    if (!is_ready())
+    if (way == SLOW && !is_ready())
         return NULL;
     if (!is_of_sample(way, AB_INSIDE_RESIZE, class))
         return real.realloc(p, size);

@@ -107,7 +107,8 @@ static enum ab_status run_case(struct state *st, const struct ab_program_case *c
     if (status == AB_OK)
         status = run_littered(st, &program, c, out, err);
     if (status == AB_OK && out->passes[0] != 0)
-        memcpy(st->session->backends[st->running].deepbound, out->passes, sizeof out->passes);
+        snprintf(st->session->backends[st->running].deepbound,
+                 sizeof st->session->backends->deepbound, "%s", out->passes);
     if (status == AB_OK && out->n_left > st->summary->n_left)
         st->summary->n_left = out->n_left;
     st->done++;

@@ -449,11 +449,10 @@ static uint64_t litter_out_ns(const struct ab_run_context *context, const struct
     return 10 * SECOND_NS + (uint64_t)(4 * bytes);
 }
 
-/* What other code ahead of the timed ops may take: 50 ns a function, whose branches are not
- * foreseen; ten times that on a busy machine. */
+/* What other code ahead of the timed ops may take: ten times as long on a busy machine. */
 static uint64_t between_out_ns(const struct ab_run_context *context)
 {
-    return UINT64_C(500) * context->between * ab_sampling_capacity(context->tape);
+    return UINT64_C(10) * AB_BETWEEN_NS * context->between * ab_sampling_capacity(context->tape);
 }
 
 static struct ab_spawn plan_spawn(const struct ab_run_context *context, const struct ab_case *c,
@@ -508,7 +507,7 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
         timeout_ns += context->drain_ns + time_out_ns(context);
     if (c->litter.occupancy > 0)
         timeout_ns += litter_out_ns(context, c);
-    if (pass == AB_PASS_LATENCY)
+    if (pass == AB_PASS_LATENCY && context->timeout_ns == 0)
         timeout_ns += between_out_ns(context);
     if (is_sliced(context, c, pass))
         timeout_ns += (uint64_t)QUIET_WAIT_NS; /* the neighbours' time is not the allocator's */

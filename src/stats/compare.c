@@ -154,6 +154,13 @@ static void note_library(struct ab_comparison *c, const struct ab_backend_info *
     note_text(c, what, a->build_id, b->build_id);
 }
 
+/* Other code ahead of the timed ops changes what they take. */
+static bool has_same_code_between(const struct ab_session *base, const struct ab_session *now)
+{
+    const char *a = ab_session_setting(base, "between"), *b = ab_session_setting(now, "between");
+    return (a == NULL) == (b == NULL) && (a == NULL || strcmp(a, b) == 0);
+}
+
 static void note_settings(struct ab_comparison *c)
 {
     const char *const *a = c->base->settings, *const *b = c->now->settings;
@@ -162,6 +169,8 @@ static void note_settings(struct ab_comparison *c)
         ab_text_addf(&t[0], "%s%s", t[0].n > 0 ? " " : "", *a);
     for (; b != NULL && *b != NULL; b++)
         ab_text_addf(&t[1], "%s%s", t[1].n > 0 ? " " : "", *b);
+    if (!has_same_code_between(c->base, c->now))
+        note(c, "other code between calls (--between): latencies are not compared");
     note_text(c, "settings", t[0].s != NULL ? t[0].s : "none", t[1].s != NULL ? t[1].s : "none");
     ab_text_fini(&t[0]);
     ab_text_fini(&t[1]);
@@ -776,7 +785,8 @@ bool ab_compare_is_alike(const struct ab_session *base, const struct ab_session 
                          const struct ab_metric *m)
 {
     const struct ab_counting *a = &base->counting, *b = &now->counting;
-    if (!ab_metric_iterations_are_alike(base, now, m))
+    if (!ab_metric_iterations_are_alike(base, now, m) ||
+        (ab_metric_pass(m) == AB_PASS_LATENCY && !has_same_code_between(base, now)))
         return false;
     return strcmp(ab_metric_name(m), "instr_per_op") != 0 ||
            (strcmp(a->method, b->method) == 0 && a->n_ops == b->n_ops);

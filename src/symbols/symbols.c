@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A file stays open behind its last user: what is measured in several sessions asks for the same again,
+/* A file stays open after its last user: what is measured in several sessions asks for the same again,
  * and the debug information of the C library alone may take 50 ms to unpack. */
 struct ab_symbols {
     struct ab_symbols *next;

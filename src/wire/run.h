@@ -119,6 +119,7 @@ enum ab_failure {
 /* `between` of n functions of other code, after which the block that the op frees or resizes is read;
  * 0 = neither. */
 #define AB_BETWEEN(n) ((uint32_t)(n) + 1)
+#define AB_BETWEEN_NS 50 /* what one takes, about: its branches are not predicted */
 
 struct ab_run_request {
     uint32_t pass, boundary, source;

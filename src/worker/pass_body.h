@@ -235,7 +235,7 @@ static __attribute__((noinline)) void FN(between)(const struct ab_lane *lane, FA
                                                   uint32_t between)
 {
     const struct ab_slot *slot = &lane->slots[AB_OP_SLOT(op)];
-    int kind = ab_op_code_kind(AB_OP_CODE(op));
+    int kind = ab_op_decode(op, lane->wide).kind;
     ab_between(between - AB_BETWEEN(0));
     if ((kind == AB_OP_FREE || kind == AB_OP_RESIZE) && slot->ref != 0 && AB_SLOT_SIZE(slot) > 0)
         (void)*(const volatile char *)ADDRESS(f, slot->ref);

@@ -109,8 +109,8 @@ static void put_prediction(struct ab_html *h, const struct ab_report *report)
         ab_html_f(
             h,
             "<p class=\"soft\">How much more (+) or less (-) a call costs than with %s, with "
-            "90 %% intervals: as two replays predict it, one with the allocator always in the "
-            "caches and one with other code between its calls, as the calls in the program take "
+            "90 %% intervals: as two replays predict it, from a warm one, with the allocator "
+            "always in the caches, to a cold one, with other code between its calls, as the calls in the program take "
             "it, and as the whole program has it, from its CPU time by the calls in the trace. Not "
             "measurable: the interval inside contains 0.</p>\n",
             report->session->backends[report->view->ranking.base].name);

@@ -512,8 +512,8 @@ static void print_witness(FILE *to, const struct ab_view *v, struct ab_table_sty
         ab_table_prose(
             to, style, AB_FAINT,
             "What a call costs with the base, and how much more (+) or less (-) with the others: as "
-            "two replays of the trace predict it, one with the allocator always in the caches and "
-            "one with other code between its calls, and as the calls in the program take it; last "
+            "two replays of the trace predict it, from a warm one, with the allocator always in the "
+            "caches, to a cold one, with other code between its calls, and as the calls in the program take it; last "
             "column: whether that agrees. Not measurable: the interval of the measured difference "
             "contains 0.");
     }

@@ -103,11 +103,13 @@ static bool has_numbers(const struct ab_session *s, const char *name)
     return false;
 }
 
-/* Of results in which no single call of the replay was timed: its time per op, caches warm. */
+/* Of results of before, in which no single call of the replay was timed: its time per op for both. */
 static const char *replay_field(const struct ab_session *s, bool is_cold)
 {
-    const char *name = is_cold ? "replay_cold_ns_per_call" : "replay_warm_ns_per_call";
-    return has_numbers(s, name) ? name : "replay_ns_per_call";
+    static const char warm[] = "replay_warm_ns_per_call", cold[] = "replay_cold_ns_per_call";
+    if (!has_numbers(s, warm) && !has_numbers(s, cold))
+        return "replay_ns_per_call";
+    return is_cold ? cold : warm;
 }
 
 bool ab_program_has_prediction(const struct ab_session *s)
@@ -170,7 +172,7 @@ static bool has_interval(const struct ab_effect *e)
     return isfinite(e->low) && isfinite(e->high);
 }
 
-/* Of what was measured: so far off a prediction is no worse than the clock that times calls. */
+/* An error of this share of the measured difference is within what the clock can tell. */
 #define CLOSE_ENOUGH 0.25
 
 /* From the warm to the cold replay, of which the nearest to what was measured counts. */
@@ -207,15 +209,19 @@ const char *ab_program_witness_word(const struct ab_program_witness *x,
     return (predicted.ratio > 0) == (measured->ratio > 0) ? "same direction" : "opposite";
 }
 
-/* "-11.2 to -6.2". */
+static int decimals_of(double a, double b)
+{
+    return fabs(a) < 100 && fabs(b) < 100 ? 1 : 0;
+}
+
+/* "-6.2 to -11.2". */
 static void range_words(double warm, double cold, bool is_signed, char *buf, size_t cap)
 {
-    char low[32], high[32];
-    const char *sign = is_signed ? "+" : "";
-    snprintf(low, sizeof low, "%s%.1f", fmin(warm, cold) < 0 ? "" : sign, fmin(warm, cold));
-    snprintf(high, sizeof high, "%s%.1f", fmax(warm, cold) < 0 ? "" : sign, fmax(warm, cold));
-    bool is_one = strcmp(low, high) == 0;
-    snprintf(buf, cap, "%s%s%s", low, is_one ? "" : " to ", is_one ? "" : high);
+    int decimals = decimals_of(warm, cold);
+    if (is_signed)
+        snprintf(buf, cap, "%+.*f to %+.*f", decimals, warm, decimals, cold);
+    else
+        snprintf(buf, cap, "%.*f to %.*f", decimals, warm, decimals, cold);
 }
 
 /* With the interval from the lowest to the highest that either replay allows. */
@@ -229,7 +235,8 @@ static void put_predicted(struct ab_grid *g, unsigned column, const struct ab_pr
     }
     range_words(x->warm.ratio, x->cold.ratio, true, words, sizeof words);
     if (has_interval(&x->warm) && has_interval(&x->cold))
-        ab_grid_say(g, column, "%s [%+.1f, %+.1f]", words, both.low, both.high);
+        ab_grid_say(g, column, "%s [%+.*f, %+.*f]", words, decimals_of(both.low, both.high),
+                    both.low, decimals_of(both.low, both.high), both.high);
     else
         ab_grid_say(g, column, "%s", words);
 }
@@ -310,7 +317,7 @@ bool ab_program_witness_grid(const struct ab_view *v, struct ab_grid *g)
     const struct ab_view_ranking *r = &v->ranking;
     *g = (struct ab_grid){.session = v->session,
                           .rows_are = "allocator",
-                          .columns = {[REPLAY] = {"replay, ns/call", 0, "#replay"},
+                          .columns = {[REPLAY] = {"replay, ns/call", 0, "#replay, warm to cold"},
                                       [INSIDE] = {"inside, ns/call", 0, "#inside"},
                                       [OUTSIDE] = {"outside, ns/call", 2, "#outside"},
                                       [PROGRAM] = {"program, ns/call", 1, "#program"},

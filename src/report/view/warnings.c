@@ -726,7 +726,7 @@ static bool add_deepbound(const struct ab_session *s, bool crashes, struct ab_vi
                                crashes ? "; where the allocator is given such a block to free, the "
                                          "program crashes"
                                        : ""),
-            "LD_PRELOAD=LIBRARY allocbench exec loads one first (not where dlmopen is used)");
+            "preload the library: LD_PRELOAD=LIBRARY allocbench exec ... (does not help with dlmopen)");
     ab_text_fini(&past);
     return files[0] != 0;
 }
