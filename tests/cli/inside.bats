@@ -119,7 +119,7 @@ END
 @test "calls that enter the kernel are estimated, from looks at 1 in 2048" {
     inside "pagewise=$GUESTS/libpagewise.so" "$PROG" slow
     expect_json '[.results[] | select(.op == "alloc") | .inside.n_looked > 30 and .inside.n_looked < 200 and
-        .inside.n_entered == .inside.n_looked and .inside.entered_calls == .n_calls] | length == 2 and all' "$OUT/r.json"
+        .inside.n_entered > .inside.n_looked * 0.9 and .inside.entered_calls > .n_calls * 0.9] | length == 2 and all' "$OUT/r.json"
     expect_json '[.results[] | select(.op == "free").inside.entered_calls < 20000] | length == 2 and all' "$OUT/r.json"
     bench exec --inside --rounds 2 -b "pagewise=$GUESTS/libpagewise.so" --gate 'program/alloc/entered_calls < 1000' -- "$PROG" slow
     expect_code 1
