@@ -105,9 +105,9 @@ enum ab_proof_answer ab_proof_check(struct ab_proof_cache *cache, pid_t pid,
                                     const struct ab_proof_wanted *wanted, char *why, size_t cap);
 void ab_proof_cache_fini(struct ab_proof_cache *cache);
 
-/* Adds to `names` the files of a process that go on calling the C library's malloc behind what is preloaded:
- * libraries that were loaded with RTLD_DEEPBIND or dlmopen. By what the dynamic linker has resolved: what it
- * has not, in a program that resolves when it calls, says nothing. */
+/* Adds to `names` the libraries of a process whose calls bypass what is preloaded and go to the C library's
+ * malloc, for they were loaded with RTLD_DEEPBIND or dlmopen. Read from the symbols that the dynamic linker
+ * has resolved; calls with lazy binding that were not made yet are not seen. */
 enum { AB_PASSES_BYTES = 240 };
 void ab_proof_passes(struct ab_proof_cache *cache, pid_t pid, const struct ab_proof_wanted *wanted,
                      char names[AB_PASSES_BYTES]);

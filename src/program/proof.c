@@ -164,7 +164,8 @@ static void list_mappings(struct ab_proof_cache *c, pid_t pid, const struct ab_p
     free(text);
 }
 
-/* Is the one asked for called all the same? On false `why` goes on behind the name of the process. */
+/* Do the calls of the process go to the requested file, although another object defines malloc too? If
+ * not, `why` says what they do, to be printed after the name of the process. */
 static bool is_called(struct ab_proof_cache *c, pid_t pid, const struct ab_proof_wanted *w,
                       const char *other, char *why, size_t cap)
 {

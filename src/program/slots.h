@@ -13,9 +13,9 @@
 
 struct ab_slots_mapping { /* of a file, in the order of addresses */
     uint64_t low, high, offset;
-    bool is_wanted;  /* of the allocator that is to be called */
-    bool is_behind;  /* … and is called by another one, which is ahead of it */
-    bool is_libc;    /* … of the C library, where that is another one */
+    bool is_wanted; /* of the allocator that is to be called */
+    bool is_behind; /* wanted, and called by the interposer alone, which is preloaded ahead of it */
+    bool is_libc;   /* … of the C library, where that is another one */
     bool is_foreign; /* … of any other that defines malloc */
     bool calls_libc; /* found: the object that begins here calls the C library's malloc */
     char name[256];

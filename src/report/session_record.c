@@ -760,7 +760,7 @@ static const struct ab_member map_members[] = {
 };
 AB_TABLE(map, struct ab_backend_info);
 
-/* Nothing is known of it where nothing ran. */
+/* Unknown, so null, if no run of the back end got as far as allocating it. */
 #define MADE(member) \
     AB_WHOLE(#member, struct ab_backend_info, littered.member, INT64_MAX, 0, \
              AB_WHEN(struct ab_backend_info, littered.made_blocks))

@@ -88,9 +88,10 @@ struct ab_backend_info {
     bool is_verified;    /* this build passed `verify` before it was measured */
     bool never_frees;    /* AB_TRAIT_NO_FREE */
     bool has_reset;      /* a bulk reset; without it a reset is frees one by one */
-    /* Why --inside has no numbers, or not of all rounds; "" = it has, or was not asked for. */
+    /* Why --inside failed in some or all rounds; "" = it did not, or was not requested. */
     char not_inside[1024];
-    /* Files of the program that call the C library's malloc behind it; "" = none. */
+    /* Libraries of the program whose calls bypass the preloaded object and go to the C library's malloc;
+     * "" = none were seen. */
     char deepbound[240];
     struct ab_litter_request litter; /* occupancy 0: the heap is fresh */
     struct ab_litter_count littered; /* what was made of it; zeroes where no run came so far */

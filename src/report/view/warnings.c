@@ -699,7 +699,7 @@ static bool has_inside(const struct ab_session *s)
 }
 
 /* Once for all back ends: a program loads the same libraries under each. The C library itself has such
- * libraries only behind the interposer of --inside. */
+ * libraries only where the interposer of --inside is preloaded. */
 static bool add_deepbound(const struct ab_session *s, bool crashes, struct ab_view_texts *t,
                           struct ab_view_warnings *w)
 {
