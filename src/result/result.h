@@ -46,7 +46,7 @@ enum { AB_BACKEND_NAME_BYTES = 128 };
 
 /* Did a library take a setting of its environment? */
 enum ab_setting_state {
-    AB_SETTING_UNPROVEN, /* it does not say */
+    AB_SETTING_UNPROVEN, /* the library does not say, or its manual does not say that it acts */
     AB_SETTING_PROVEN,   /* in force, as it says itself */
     AB_SETTING_IGNORED,
     AB_SETTING_STATE_COUNT

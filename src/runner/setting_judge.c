@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Is a setting in force? Decided by what the library, the loader and the files say, as text. What
- * nothing is said of is not proven; it is ignored only where something says so: a list of names in
- * force without it, another value in force, a complaint, or that no file of a library that reads
- * its variables by name contains it.
+ * Decides whether a setting is in force, by what the library, the loader and the files say, as text.
+ * A listed value alone proves nothing, because libraries also list options that no longer act: it is
+ * proven only for options that the library's manual says act, in this version and under these
+ * conditions (struct documented). A setting is ignored only where something says so: a list of names
+ * in force without it, another value in force, a complaint, a bound or a version in the manual, or
+ * that no file of a library that reads its variables by name contains it.
  */
 #include "runner/setting_judge.h"
 
@@ -171,6 +173,160 @@ static bool is_word(const char *words, const char *name)
     return false;
 }
 
+/* ---- does a listed option act? ---- */
+
+enum needs {
+    NEEDS_NOTHING,
+    NEEDS_THP,         /* transparent huge pages that a program may ask for or that all get */
+    NEEDS_THP_MADVISE, /* … that only programs get that ask for them */
+    NEEDS_DEBUG_MALLOC /* libc_malloc_debug.so.0, since glibc 2.34 */
+};
+
+/* An option that the manual of its library says acts. Sources: "Memory Allocation Tunables" in the
+ * manual of glibc 2.36, and its malloc/malloc.c (do_set_mxfast, do_set_tcache_count,
+ * do_set_tcache_max, malloc/hugepages.c) for the bounds, beyond which it keeps the default without a
+ * word; jemalloc(3) of 5.3.0, "TUNING"; the section "Environment Options" of mimalloc's readme and
+ * the comments of its src/options.c, 2.0.9 to 2.1. */
+struct documented {
+    const char *name; /* one that ends in * stands for all that begin so */
+    const char *most; /* greatest value that acts; NULL = any */
+    enum needs needs;
+    const char *needs_option, *needs_value; /* option without which it does nothing; NULL = none */
+};
+
+static const struct documented of_glibc[] = {
+    {.name = "glibc.malloc.check", .needs = NEEDS_DEBUG_MALLOC},
+    {.name = "glibc.malloc.hugetlb", .needs = NEEDS_THP_MADVISE},
+    {.name = "glibc.malloc.mxfast", .most = sizeof(size_t) == 8 ? "160" : "80"},
+    {.name = "glibc.malloc.tcache_count", .most = "65535"},
+    {.name = "glibc.malloc.tcache_max", .most = sizeof(size_t) == 8 ? "1032" : "516"},
+    {.name = "glibc.malloc.arena_max"},
+    {.name = "glibc.malloc.arena_test"},
+    {.name = "glibc.malloc.mmap_max"},
+    {.name = "glibc.malloc.mmap_threshold"},
+    {.name = "glibc.malloc.perturb"},
+    {.name = "glibc.malloc.tcache_unsorted_limit"},
+    {.name = "glibc.malloc.top_pad"},
+    {.name = "glibc.malloc.trim_threshold"},
+};
+
+static const struct documented of_jemalloc[] = {
+    {.name = "thp", .needs = NEEDS_THP},
+    {.name = "metadata_thp", .needs = NEEDS_THP},
+    {.name = "tcache_max", .needs_option = "tcache", .needs_value = "true"},
+    {.name = "lg_tcache_max", .needs_option = "tcache", .needs_value = "true"},
+    {.name = "tcache_*", .needs_option = "tcache", .needs_value = "true"},
+    {.name = "lg_tcache_*", .needs_option = "tcache", .needs_value = "true"},
+    {.name = "max_background_threads", .needs_option = "background_thread", .needs_value = "true"},
+    {.name = "stats_print_opts", .needs_option = "stats_print", .needs_value = "true"},
+    {.name = "stats_interval_opts"},
+    {.name = "hpa_*", .needs_option = "hpa", .needs_value = "true"},
+    {.name = "prof_*", .needs_option = "prof", .needs_value = "true"},
+    {.name = "abort"},
+    {.name = "abort_conf"},
+    {.name = "background_thread"},
+    {.name = "cache_oblivious"},
+    {.name = "confirm_conf"},
+    {.name = "dirty_decay_ms"},
+    {.name = "dss"},
+    {.name = "hpa"},
+    {.name = "junk"},
+    {.name = "lg_extent_max_active_fit"},
+    {.name = "muzzy_decay_ms"},
+    {.name = "mutex_max_spin"},
+    {.name = "narenas"},
+    {.name = "oversize_threshold"},
+    {.name = "percpu_arena"},
+    {.name = "prof"},
+    {.name = "retain"},
+    {.name = "stats_interval"},
+    {.name = "stats_print"},
+    {.name = "tcache"},
+    {.name = "trust_madvise"},
+    {.name = "utrace"},
+    {.name = "xmalloc"},
+    {.name = "zero"},
+    {.name = "zero_realloc"},
+};
+
+static const struct documented of_mimalloc[] = {
+    {.name = "large_os_pages", .needs = NEEDS_THP},
+    {.name = "allow_large_os_pages", .needs = NEEDS_THP},
+    {.name = "purge_extend_delay"},
+    {.name = "allow_decommit"},
+    {.name = "allow_large"},
+    {.name = "arena_eager_commit"},
+    {.name = "arena_purge_mult"},
+    {.name = "arena_reserve"},
+    {.name = "decommit_delay"},
+    {.name = "destroy_on_exit"},
+    {.name = "disallow_arena_alloc"},
+    {.name = "disallow_os_alloc"},
+    {.name = "eager_commit"},
+    {.name = "eager_commit_delay"},
+    {.name = "limit_os_alloc"},
+    {.name = "max_errors"},
+    {.name = "max_warnings"},
+    {.name = "purge_decommits"},
+    {.name = "purge_delay"},
+    {.name = "reserve_os_memory"},
+    {.name = "segment_decommit_delay"},
+    {.name = "show_errors"},
+    {.name = "show_stats"},
+    {.name = "use_numa_nodes"},
+    {.name = "verbose"},
+};
+
+static const struct documented *find_documented(const struct documented *list, size_t n,
+                                                const char *name)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t length = strlen(list[i].name);
+        bool is_pattern = list[i].name[length - 1] == '*';
+        if (strncmp(list[i].name, name, is_pattern ? length - 1 : length + 1) == 0)
+            return &list[i];
+    }
+    return NULL;
+}
+
+/* True if the library lists `d->needs_option` with the value that `d` needs, or does not list it. */
+static bool has_needed_option(const struct documented *d, const struct listing *l)
+{
+    char in_force[128];
+    return d->needs_option == NULL || !find_value(l, d->needs_option, in_force, sizeof in_force) ||
+           compare(d->needs_value, in_force) != ANOTHER;
+}
+
+/* The setting is listed with its value. Decides whether it acts. */
+static void judge_effect(const struct ab_setting_evidence *e, struct item *it,
+                         const struct listing *l, const struct documented *list, size_t n,
+                         const char *name)
+{
+    const struct documented *d = find_documented(list, n, name);
+    long long given, most = 0;
+    bool is_beyond = d != NULL && d->most != NULL && read_number(d->most, &most) &&
+                     read_number(it->value, &given) && (given < 0 || given > most);
+    const char *thp = e->thp != NULL ? e->thp : "";
+    if (d == NULL)
+        decide(it, AB_SETTING_UNPROVEN, "the library lists it, which does not show that it acts");
+    else if (is_beyond)
+        decide(it, AB_SETTING_IGNORED, "values above %s have no effect", d->most);
+    else if (d->needs == NEEDS_DEBUG_MALLOC && e->libc_minor >= 34)
+        decide(it, AB_SETTING_IGNORED,
+               "since glibc 2.34 it has no effect without libc_malloc_debug.so.0");
+    else if (!has_needed_option(d, l))
+        decide(it, AB_SETTING_IGNORED, "it has no effect without %s:%s", d->needs_option,
+               d->needs_value);
+    else if ((d->needs == NEEDS_THP || d->needs == NEEDS_THP_MADVISE) &&
+             strstr(thp, "[never]") != NULL)
+        decide(it, AB_SETTING_UNPROVEN, "transparent huge pages are switched off on this machine");
+    else if (d->needs == NEEDS_THP_MADVISE && strstr(thp, "[madvise]") == NULL)
+        decide(it, AB_SETTING_UNPROVEN,
+               "it acts only where transparent huge pages are for programs that ask (madvise)");
+}
+
+#define JUDGE_EFFECT(e, it, l, list, name) judge_effect(e, it, l, list, AB_ARRAY_LEN(list), name)
+
 /* ---- one kind of library each ---- */
 
 static void judge_jemalloc(const struct ab_setting_evidence *e, struct item *it)
@@ -189,6 +345,8 @@ static void judge_jemalloc(const struct ab_setting_evidence *e, struct item *it)
         decide(it, AB_SETTING_IGNORED, "it refuses this value");
     else if (!decide_by_value(it, &l, it->name))
         leave_unproven(it);
+    else if (it->to->state == AB_SETTING_PROVEN)
+        JUDGE_EFFECT(e, it, &l, of_jemalloc, it->name);
 }
 
 /* Amounts of memory are listed in KiB, and given in bytes. */
@@ -216,9 +374,11 @@ static void judge_mimalloc(const struct ab_setting_evidence *e, struct item *it)
         leave_unproven(it);
     else if (strstr(e->complaints, refused) != NULL)
         decide(it, AB_SETTING_IGNORED, "it refuses this value");
-    else if (decide_by_value(it, &l, name))
+    else if (decide_by_value(it, &l, name)) {
         allow_kib(it, &l, name);
-    else if (is_word(e->words, name)) /* an old name, perhaps, that it still reads */
+        if (it->to->state == AB_SETTING_PROVEN)
+            JUDGE_EFFECT(e, it, &l, of_mimalloc, name);
+    } else if (is_word(e->words, name)) /* an old name, perhaps, that it still reads */
         leave_unproven(it);
     else
         decide(it, AB_SETTING_IGNORED, "this version has no option \"%s\"%s", name,
@@ -269,6 +429,8 @@ static void judge_tunable(const struct ab_setting_evidence *e, struct item *it)
         decide(it, AB_SETTING_IGNORED, "it is for glibc's malloc, and another serves this row");
     else if (decide_by_value(it, &l, it->name) && it->to->state == AB_SETTING_UNPROVEN)
         decide(it, AB_SETTING_IGNORED, "%s is in force", in_force);
+    else if (is_of_malloc && it->to->state == AB_SETTING_PROVEN)
+        JUDGE_EFFECT(e, it, &l, of_glibc, it->name);
 }
 
 /* ---- which is it? ---- */

@@ -25,6 +25,8 @@ struct ab_setting_evidence { /* texts are never NULL, "" = there is none */
     const char *complaints; /* … on standard error, where libraries complain */
     const char *tunables;   /* what the loader lists */
     const char *words;      /* in the files of the library, a line each */
+    const char *thp;     /* /sys/kernel/mm/transparent_hugepage/enabled: "always [madvise] never" */
+    unsigned libc_minor; /* version of the C library: 36 of 2.36; 0 = not known */
 };
 
 /* Adds the settings in "VARIABLE=VALUE" to b->proofs, each judged, as far as there is room; of the

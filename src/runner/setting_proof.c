@@ -168,6 +168,22 @@ static enum ab_serves serves(const struct ab_case *c)
                                              : AB_SERVES_UNKNOWN;
 }
 
+/* Reads which programs get transparent huge pages; leaves "" where the kernel does not say. */
+static void read_thp_mode(char *out, size_t cap)
+{
+    int fd = open("/sys/kernel/mm/transparent_hugepage/enabled", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, out, cap - 1) : 0;
+    out[n > 0 ? n : 0] = 0;
+    close_if_open(fd);
+}
+
+/* Returns 36 of version 2.36, or 0 where the version has another form. */
+static unsigned libc_minor(void)
+{
+    const char *version = gnu_get_libc_version();
+    return strncmp(version, "2.", 2) == 0 ? (unsigned)strtoul(version + 2, NULL, 10) : 0;
+}
+
 /* "NAME: N" of what the worker said; 0 where it said nothing. */
 static unsigned number_of(const char *said, const char *name)
 {
@@ -179,7 +195,7 @@ void ab_setting_prove(const char *worker_path, const struct ab_case *c, struct a
 {
     const char *env[ENV_MAX + 1] = {NULL};
     struct ab_text words = {0};
-    char *said[2];
+    char *said[2], thp[64] = "";
     size_t n = 0;
     b->n_proofs = 0;
     if (c->env[0] == NULL)
@@ -190,6 +206,7 @@ void ab_setting_prove(const char *worker_path, const struct ab_case *c, struct a
     ask_worker(worker_path, c, env, said);
     char *tunables = list_tunables(c->env);
     add_words_of_library(c, &words);
+    read_thp_mode(thp, sizeof thp);
     struct ab_setting_evidence e = {
         .serves = serves(c),
         .is_builtin = c->source == AB_SOURCE_BUILTIN,
@@ -199,6 +216,8 @@ void ab_setting_prove(const char *worker_path, const struct ab_case *c, struct a
         .complaints = said[1],
         .tunables = tunables,
         .words = words.s != NULL ? words.s : "",
+        .thp = thp,
+        .libc_minor = libc_minor(),
     };
     for (size_t i = 0; c->env[i] != NULL; i++)
         if (strncmp(c->env[i], AB_TWIN_VARIABLE "=", sizeof AB_TWIN_VARIABLE) != 0)

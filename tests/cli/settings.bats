@@ -55,7 +55,7 @@ MALLOC_CONF=background_thread:true proven" ] || fail "$(jq -c '.backends[0].proo
     expect_code 0
     expect_json '[.backends[].proofs[].proof] == ["proven", "proven", "not proven"]' "$OUT/r.json"
     [ "$(tr -s '\n ' ' ' <"$OUT/stdout" | grep -o 'settings not proven[^:]*: [^ ]*')" = \
-        "settings not proven, the library does not say whether it took them: tcmalloc{TCMALLOC_TRANSFER_NUM_OBJ=512}" ] ||
+        "settings not proven, the library does not say what is in force: tcmalloc{TCMALLOC_TRANSFER_NUM_OBJ=512}" ] ||
         fail "not said once: $(cat "$OUT/stdout")"
     expect_ignored 'tcmalloc{TCMALLOC_TRANSFER_NUM_OBJS=512}' 'did you mean .TCMALLOC_TRANSFER_NUM_OBJ.'
     expect_ignored 'tcmalloc{TCMALLOC_MAX_TOTAL_THREAD_CACHE_BYTES=1}' '524288 is in force'
@@ -70,6 +70,26 @@ MALLOC_CONF=background_thread:true proven" ] || fail "$(jq -c '.backends[0].proo
     expect_ignored 'glibc{MALLOC_CONF=narenas:1}' 'reads no variable MALLOC_CONF'
     expect_ignored 'arena{GLIBC_TUNABLES=glibc.malloc.arena_max=1}' 'another serves this row'
     expect_ignored 'arena{MALLOC_CONF=narenas:1}' 'a built-in allocator reads no variables'
+}
+
+@test "an option that is listed but has no effect is not proven" {
+    # Each is in the loader's list with this value, and changes nothing.
+    [ "$(getconf GNU_LIBC_VERSION | cut -d. -f2)" -ge 34 ] || skip "an older glibc"
+    expect_ignored 'glibc{MALLOC_CHECK_=3}' 'no effect without libc_malloc_debug'
+    expect_ignored 'glibc{GLIBC_TUNABLES=glibc.malloc.check=1}' 'no effect without libc_malloc_debug'
+    expect_ignored 'glibc{GLIBC_TUNABLES=glibc.malloc.mxfast=1000}' 'values above 160 have no effect'
+    expect_ignored 'glibc{GLIBC_TUNABLES=glibc.malloc.tcache_count=65536}' 'values above 65535'
+    expect_ignored 'glibc{GLIBC_TUNABLES=glibc.malloc.tcache_max=2000}' 'values above 1032'
+    rows 'glibc{GLIBC_TUNABLES=glibc.malloc.mxfast=160:glibc.malloc.tcache_max=1032}'
+    expect_json '[.backends[0].proofs[].proof] == ["proven", "proven"]' "$OUT/r.json"
+}
+
+@test "an option that acts only with another one, or that is a relic, is not proven" {
+    need_library jemalloc
+    expect_ignored 'jemalloc{MALLOC_CONF=tcache:false,tcache_max:16384}' 'no effect without tcache:true'
+    need_library mimalloc
+    rows 'mimalloc{MIMALLOC_OS_TAG=101}'
+    expect_json '[.backends[0].proofs[] | .proof, .reason] == ["not proven", "the library lists it, which does not show that it acts"]' "$OUT/r.json"
 }
 
 # bats test_tags=installed

@@ -160,6 +160,45 @@ static void glibcs_tunables_are_those_that_the_loader_lists(void **state)
     EXPECT(2, IGNORED, "reads no variable");
 }
 
+static void a_listed_option_that_does_not_act_is_not_proven(void **state)
+{
+    (void)state;
+    e.serves = AB_SERVES_LIBC;
+    e.is_libc = true;
+    e.tunables = "glibc.malloc.check: 3 (min: 0, max: 3)\n"
+                 "glibc.malloc.mxfast: 0xa1 (min: 0x0, max: 0xffffffffffffffff)\n"
+                 "glibc.malloc.hugetlb: 0x1 (min: 0x0, max: 0xffffffffffffffff)\n"
+                 "glibc.malloc.new_one: 0x1 (min: 0x0, max: 0xffffffffffffffff)\n";
+    e.libc_minor = 36;
+    e.thp = "always madvise [never]\n";
+    ab_setting_judge(&e, "MALLOC_CHECK_=3", &b);
+    ab_setting_judge(
+        &e, "GLIBC_TUNABLES=glibc.malloc.mxfast=161:glibc.malloc.hugetlb=1:glibc.malloc.new_one=1",
+        &b);
+    EXPECT(0, IGNORED, "libc_malloc_debug");
+    EXPECT(1, IGNORED, "values above 160");
+    EXPECT(2, UNPROVEN, "switched off");
+    EXPECT(3, UNPROVEN, "does not show that it acts");
+    reset(state);
+    e.serves = AB_SERVES_LIBC;
+    e.tunables = "glibc.malloc.check: 3 (min: 0, max: 3)\n"
+                 "glibc.malloc.hugetlb: 0x1 (min: 0x0, max: 0xffffffffffffffff)\n";
+    e.libc_minor = 33; /* there it was in malloc itself */
+    e.thp = "always [madvise] never\n";
+    ab_setting_judge(&e, "MALLOC_CHECK_=3", &b);
+    ab_setting_judge(&e, "GLIBC_TUNABLES=glibc.malloc.hugetlb=1", &b);
+    EXPECT(0, PROVEN, "");
+    EXPECT(1, PROVEN, "");
+    reset(state);
+    e.kind = AB_INTROSPECT_MALLCTL;
+    e.said =
+        "  opt.tcache: false\n  opt.lg_tcache_max: 12\n  opt.hpa: false\n  opt.hpa_slab_max_alloc: 4096\n";
+    ab_setting_judge(&e, "MALLOC_CONF=tcache:false,lg_tcache_max:12,hpa_slab_max_alloc:4096", &b);
+    EXPECT(0, PROVEN, "");
+    EXPECT(1, IGNORED, "no effect without tcache:true");
+    EXPECT(2, IGNORED, "no effect without hpa:true");
+}
+
 static void nothing_is_said_of_a_library_that_is_not_known(void **state)
 {
     (void)state;
@@ -187,6 +226,7 @@ int main(void)
         cmocka_unit_test_setup(tcmalloc_reads_variables_by_their_names, reset),
         cmocka_unit_test_setup(scudo_names_the_flags_it_does_not_know, reset),
         cmocka_unit_test_setup(glibcs_tunables_are_those_that_the_loader_lists, reset),
+        cmocka_unit_test_setup(a_listed_option_that_does_not_act_is_not_proven, reset),
         cmocka_unit_test_setup(nothing_is_said_of_a_library_that_is_not_known, reset),
         cmocka_unit_test_setup(a_row_has_room_for_so_many, reset),
     };

@@ -668,26 +668,37 @@ static void add_litter(const struct ab_session *s, struct ab_view_texts *t,
     }
 }
 
+/* Returns why the row's first unproven setting is not proven, or NULL if it has none or no numbers. */
+static const char *why_unproven(const struct ab_backend_info *b)
+{
+    for (uint32_t k = 0; k < b->n_proofs && ab_backend_status_has_numbers(b->status); k++)
+        if (b->proofs[k].state == AB_SETTING_UNPROVEN)
+            return b->proofs[k].why;
+    return NULL;
+}
+
+/* Says of each row with a setting that is not proven why the first such setting is not; rows with the
+ * same reason share a note. */
 static void add_unproven(const struct ab_session *s, struct ab_view_texts *t,
                          struct ab_view_warnings *w)
 {
-    struct ab_text rows = {0};
     for (uint32_t i = 0; i < s->n_backends; i++) {
-        const struct ab_backend_info *b = &s->backends[i];
-        uint32_t k = 0;
-        while (k < b->n_proofs && b->proofs[k].state != AB_SETTING_UNPROVEN)
-            k++;
-        if (k < b->n_proofs && ab_backend_status_has_numbers(b->status))
-            ab_text_addf(&rows, "%s%s", rows.n > 0 ? ", " : "", AB_SHOWN(SHOWN_BYTES, b->name));
+        const char *why = why_unproven(&s->backends[i]);
+        struct ab_text rows = {0};
+        bool is_said = why == NULL;
+        for (uint32_t k = 0; k < s->n_backends && !is_said; k++) {
+            const char *other = why_unproven(&s->backends[k]);
+            bool is_same = other != NULL && strcmp(other, why) == 0;
+            is_said = is_same && k < i;
+            if (is_same && !is_said)
+                ab_text_addf(&rows, "%s%s", rows.n > 0 ? ", " : "",
+                             AB_SHOWN(SHOWN_BYTES, s->backends[k].name));
+        }
+        if (rows.n > 0)
+            warning_list_add(w, "settings", AB_VIEW_NOTE,
+                             ab_view_texts_addf(t, "settings not proven, %s: %s", why, rows.s), "");
+        ab_text_fini(&rows);
     }
-    if (rows.n > 0)
-        warning_list_add(w, "settings", AB_VIEW_NOTE,
-                         ab_view_texts_addf(t,
-                                            "settings not proven, the library does not say "
-                                            "whether it took them: %s",
-                                            rows.s),
-                         "");
-    ab_text_fini(&rows);
 }
 
 static bool has_inside(const struct ab_session *s)
