@@ -197,7 +197,7 @@ $(STREW): $(patsubst %.c,$(B)/recorder/%.o,$(STREW_SRC) src/base/litter.c src/ba
 $(RECORDERS) $(FRAMES) $(CLOCK) $(INSIDE) $(STREW):
 	$(call say,SO,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(RECORDER_FLAGS) -shared -Wl,-z,relro,-z,now -Wl,-soname,$(@F) $(LDFLAGS) \
+	$(Q)$(CC) $(RECORDER_FLAGS) -shared -Wl,-z,relro,-z,now,-z,separate-code -Wl,-soname,$(@F) $(LDFLAGS) \
 	  -o $@ $(filter %.o,$^) $(LDLIBS)
 endif
 

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/next_malloc.h"
+#include "base/next_operators.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,30 +27,6 @@
 #define EXPORT __attribute__((visibility("default")))
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define LIKELY(x) __builtin_expect(!!(x), 1)
-
-/* X(name as the linker has it, parameters, arguments; kind, what it would call) */
-#define NEWS(X) \
-    X(_Znwm, (size_t n), (n), AB_INSIDE_ALLOC, malloc(n)) \
-    X(_Znam, (size_t n), (n), AB_INSIDE_ALLOC, malloc(n)) \
-    X(_ZnwmRKSt9nothrow_t, (size_t n, const void *t), (n, t), AB_INSIDE_ALLOC, malloc(n)) \
-    X(_ZnamRKSt9nothrow_t, (size_t n, const void *t), (n, t), AB_INSIDE_ALLOC, malloc(n)) \
-    X(_ZnwmSt11align_val_t, (size_t n, size_t a), (n, a), AB_INSIDE_ALIGNED, memalign(a, n)) \
-    X(_ZnamSt11align_val_t, (size_t n, size_t a), (n, a), AB_INSIDE_ALIGNED, memalign(a, n)) \
-    X(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t n, size_t a, const void *t), (n, a, t), \
-      AB_INSIDE_ALIGNED, memalign(a, n)) \
-    X(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t n, size_t a, const void *t), (n, a, t), \
-      AB_INSIDE_ALIGNED, memalign(a, n))
-#define DELETES(X) \
-    X(_ZdlPv, (void *p), (p)) \
-    X(_ZdaPv, (void *p), (p)) \
-    X(_ZdlPvm, (void *p, size_t n), (p, n)) \
-    X(_ZdaPvm, (void *p, size_t n), (p, n)) \
-    X(_ZdlPvRKSt9nothrow_t, (void *p, const void *t), (p, t)) \
-    X(_ZdaPvRKSt9nothrow_t, (void *p, const void *t), (p, t)) \
-    X(_ZdlPvSt11align_val_t, (void *p, size_t a), (p, a)) \
-    X(_ZdaPvSt11align_val_t, (void *p, size_t a), (p, a)) \
-    X(_ZdlPvmSt11align_val_t, (void *p, size_t n, size_t a), (p, n, a)) \
-    X(_ZdaPvmSt11align_val_t, (void *p, size_t n, size_t a), (p, n, a))
 
 /* ---- the state of a thread ---- */
 
@@ -379,6 +356,9 @@ static __attribute__((noinline)) void start(void)
     uint64_t begin_ns = cpu_ns();
     stage = RESOLVING;
     find_real_functions();
+    find_next_operators();
+    if (operators._Znwm == NULL)
+        hide_operators();
     map_process_mark();
     map_file();
     take_slot();
@@ -575,54 +555,39 @@ static void leave(struct ab_inside_slot **slot)
     me.nested++; \
     me.slot = NULL
 
-/* What the C library calls by itself while it looks for a name is not the program's. */
-static __attribute__((noinline)) void *look_up(const char *name)
-{
-    NESTED();
-    return dlsym(RTLD_NEXT, name);
-}
-
-/* Where nothing behind us has this function (libstdc++ came with a module, out of our sight), malloc
- * is what it would call. */
-#define DEFINE_NEW(name, parameters, arguments, kind, fallback) \
+/* Those of a library that was opened later are not ours (next_operators.h). */
+#define DEFINE_NEW(name, parameters, arguments, align) \
     EXPORT void *name parameters; \
     EXPORT void *name parameters \
     { \
-        static void *next; \
         void *p; \
-        unsigned class = class_of(n); \
-        if (next == NULL && is_ready()) \
-            next = look_up(#name); \
-        if (next == NULL) \
-            return fallback; \
+        unsigned kind = (align) == 0 ? AB_INSIDE_ALLOC : AB_INSIDE_ALIGNED, class = class_of(n); \
+        if (operators.name == NULL && (!is_ready() || operators.name == NULL)) \
+            return (align) == 0 ? malloc(n) : memalign(align, n); \
         bool is_timed = is_of_sample(enter(kind, class), kind, class); \
         NESTED(); \
         if (!is_timed) \
-            return ((void *(*)parameters)next)arguments; \
-        TIMED(kind, class, __builtin_return_address(0), p = ((void *(*)parameters)next)arguments); \
+            return operators.name arguments; \
+        TIMED(kind, class, __builtin_return_address(0), p = operators.name arguments); \
         return p; \
     }
-NEWS(DEFINE_NEW)
+AB_NEXT_NEWS(DEFINE_NEW)
 
 #define DEFINE_DELETE(name, parameters, arguments) \
     EXPORT void name parameters; \
     EXPORT void name parameters \
     { \
-        static void *next; \
         if (p == NULL || is_early(p)) \
             return; \
-        if (next == NULL && is_ready()) \
-            next = look_up(#name); \
-        if (next == NULL) { \
+        if (operators.name == NULL && (!is_ready() || operators.name == NULL)) { \
             free(p); \
             return; \
         } \
         bool is_timed = is_of_sample(enter(AB_INSIDE_FREE, 0), AB_INSIDE_FREE, 0); \
         NESTED(); \
         if (is_timed) \
-            TIMED(AB_INSIDE_FREE, 0, __builtin_return_address(0), \
-                  ((void(*) parameters)next)arguments); \
+            TIMED(AB_INSIDE_FREE, 0, __builtin_return_address(0), operators.name arguments); \
         else \
-            ((void(*) parameters)next) arguments; \
+            operators.name arguments; \
     }
-DELETES(DEFINE_DELETE)
+AB_NEXT_DELETES(DEFINE_DELETE)

@@ -30,6 +30,13 @@ static bool is_c_library(const struct ab_module *m)
            strncmp(ab_module_name(m), "libc-2.", 7) == 0;
 }
 
+/* operator new and delete of C++, in all their forms. */
+static bool is_operator(const char *name)
+{
+    return strncmp(name, "_Znw", 4) == 0 || strncmp(name, "_Zna", 4) == 0 ||
+           strncmp(name, "_Zdl", 4) == 0 || strncmp(name, "_Zda", 4) == 0;
+}
+
 static bool is_of_family(const char *name)
 {
     static const char *const family[] = {"malloc",        "calloc",         "realloc", "free",
@@ -37,7 +44,7 @@ static bool is_of_family(const char *name)
     for (size_t i = 0; i < AB_ARRAY_LEN(family); i++)
         if (strcmp(name, family[i]) == 0)
             return true;
-    return false;
+    return is_operator(name);
 }
 
 struct search {
@@ -55,7 +62,9 @@ static void see_binding(const char *name, uint64_t value, void *user)
     struct ab_module *to = ab_modules_find(s->all, value);
     if (to == NULL || is_recorder(to) || (to == s->of && is_c_library(to)))
         return;
-    if (ab_module_defines(s->all, to, name, value))
+    /* An operator beside no malloc, as libstdc++ and many programs have it, calls the one that all call. */
+    if (ab_module_defines(s->all, to, name, value) &&
+        (!is_operator(name) || ab_module_defines(s->all, to, "malloc", 0)))
         s->target = to;
 }
 
@@ -149,8 +158,10 @@ static void take_line(const char *line, struct ab_bypass_report *report,
     static const char *const kinds[] = {"library ", "namespace ", "own "};
     const char *path = strchr(line, ' ') + 1;
     size_t kind = 0;
-    if (sscanf(line, "anonymous %llu", &bytes) == 1)
+    if (sscanf(line, "anonymous %llu", &bytes) == 1) {
         out->most_bytes = bytes;
+        report->is_looked_into = true;
+    }
     while (kind < AB_ARRAY_LEN(kinds) && strncmp(line, kinds[kind], strlen(kinds[kind])) != 0)
         kind++;
     if (kind == AB_ARRAY_LEN(kinds))

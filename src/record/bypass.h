@@ -18,6 +18,7 @@ enum ab_bypass_kind {
     AB_BYPASS_OWN,       /* it calls one that the program contains */
 };
 struct ab_bypass_report {
+    bool is_looked_into;      /* the process, when it was about to exit */
     enum ab_bypass_kind kind; /* of the first module with calls of its own */
     char path[PATH_MAX];      /* of that module; "" = none */
 };

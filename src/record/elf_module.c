@@ -202,8 +202,8 @@ bool ab_module_defines(struct ab_modules *all, struct ab_module *m, const char *
         read_tables(all, m);
     for (size_t i = 1; m->is_sound && i < m->n_symbols; i++) {
         const Elf64_Sym *s = symbol_at(m, i, &one);
-        if (s != NULL && s->st_shndx != SHN_UNDEF && s->st_value + m->bias == address &&
-            strcmp(one, name) == 0)
+        if (s != NULL && s->st_shndx != SHN_UNDEF &&
+            (address == 0 || s->st_value + m->bias == address) && strcmp(one, name) == 0)
             return true;
     }
     return false;

@@ -37,8 +37,8 @@ void ab_modules_close(struct ab_modules *all);
 struct ab_module *ab_modules_find(struct ab_modules *all, uint64_t address);
 const char *ab_module_name(const struct ab_module *m);
 
-/* Does the module itself have a function of this name, there? Else the address may be that of a stub
- * which has yet to find it. */
+/* Does the module itself have a function of this name, there (0: anywhere)? Else the address may be
+ * that of a stub which has yet to find it. */
 bool ab_module_defines(struct ab_modules *all, struct ab_module *m, const char *name,
                        uint64_t address);
 

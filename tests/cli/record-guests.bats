@@ -194,14 +194,143 @@ short_threads() { # N
         [ -n "$linked" ] || continue
         gcc -O0 -fno-builtin -pthread -o "$OUT/linked" "$ROOT/tests/guests/prog_life.c" \
             -Wl,--no-as-needed "$linked"
-        record_with_witness linked "$OUT/linked" exit 20000
+        record_counted -q -- "$OUT/linked" exit 20000
         expect_code 0
+        expect_clean "$OUT/t.abt"
+        # The witness knows no operators of C++, which some of the libraries call at their start.
+        set -- $(witnessed linked) $(ops)
+        [ $(($6 - $1)) -ge 0 ] && [ $(($6 - $1)) -le 10 ] || fail "$library: $*"
+        [ "$2 $3 $4 $5" = "$7 $8 $9 ${10}" ] || fail "$library: $*"
         # the program's own, and what the library's start asks itself for
         [ "$(allocbench trace info --json - "$OUT/t.abt" | jq .not_seen)" = null ] || fail "$library"
         [ "$(events "$OUT/t.abt")" -ge 49936 ] || fail "$library: $(events "$OUT/t.abt")"
         [ "$(events "$OUT/t.abt")" -le 50036 ] || fail "$library: $(events "$OUT/t.abt")"
     done
     [ -n "${linked-}" ] || skip "no such malloc here"
+}
+
+# ---- operator new and delete ----
+
+SO=/usr/lib/$(uname -m)-linux-gnu
+
+operators() { # COMPILER FLAG…: $OUT/operators
+    need "$1"
+    "$1" -std=c++17 -g -O1 -fsized-deallocation -o "$OUT/operators" "$ROOT/tests/guests/operators.cpp" \
+        -Wl,--no-as-needed "${@:2}" || fail "cannot be built"
+}
+
+# Of each form as many as were called, as often as it is deleted, and what the library's start and the
+# end of the program make; and the program says and does the same.
+expect_operators() { # N COMMAND…
+    local plain=0 n=$1 size
+    shift
+    "$@" "$n" >"$OUT/plain" 2>&1 || plain=$?
+    record -- "$@" "$n"
+    expect_code "$plain"
+    cmp "$OUT/plain" "$OUT/stdout" || fail "another output"
+    expect_clean "$OUT/t.abt"
+    expect_error 'no call was lost'
+    for size in 7001 7002 7005 7006 7009 7010; do
+        [ "$(of_size "$size")" -eq "$n" ] || fail "$size: $(of_size "$size")"
+    done
+    set -- $(ops)
+    [ $(($1 + $2 + $3)) -ge $((12 * n)) ] && [ $(($1 + $2 + $3)) -le $((12 * n + 60)) ] || fail "$*"
+    [ "$3" -ge $((6 * n)) ] && [ "$3" -le $((6 * n + 5)) ] || fail "$*"
+    [ "$5" -ge $((12 * n)) ] && [ "$5" -le $((12 * n + 20)) ] || fail "$*"
+}
+
+@test "operator new and delete of a program that is linked with another malloc are on record, each once" {
+    local library compiler linked
+    for library in "" libjemalloc.so.2 libtcmalloc.so.4 libtcmalloc_minimal.so.4 libtbbmalloc_proxy.so.2; do
+        [ -z "$library" ] || [ -e "$SO/$library" ] || continue
+        linked=$library
+        for compiler in "g++" "clang++" "g++ -Wl,-z,now" "g++ -static-libstdc++ -static-libgcc"; do
+            operators $compiler ${library:+"$SO/$library"}
+            expect_operators 100 "$OUT/operators"
+        done
+    done
+    [ -n "$linked" ] || skip "no such malloc here"
+}
+
+@test "operators of a malloc that the user preloads are on record" {
+    [ -e "$SO/libjemalloc.so.2" ] || skip "no jemalloc here"
+    operators g++
+    export LD_PRELOAD=$SO/libjemalloc.so.2
+    expect_operators 100 "$OUT/operators"
+}
+
+# The library's operators call its malloc and free as everybody does: through the recorder.
+@test "operators that call malloc themselves are one call each" {
+    cat >"$OUT/new.cpp" <<'END'
+#include <cstdlib>
+#include <new>
+void *operator new(std::size_t n) { return std::malloc(n); }
+void operator delete(void *p) noexcept { std::free(p); }
+void operator delete(void *p, std::size_t) noexcept { std::free(p); }
+END
+    gcc -O1 -fPIC -fno-builtin -c -o "$OUT/bump.o" "$ROOT/tests/guests/libbump.c"
+    g++ -O1 -fPIC -shared -o "$OUT/libcxx.so" "$OUT/new.cpp" "$OUT/bump.o"
+    cat >"$OUT/p.cpp" <<'END'
+int main() { for (int i = 0; i < 100; i++) { delete new char[7001]; delete[] new char[7002]; } }
+END
+    g++ -O0 -w -o "$OUT/p" "$OUT/p.cpp" "$OUT/libcxx.so"
+    record -- "$OUT/p"
+    expect_code 0
+    expect_clean "$OUT/t.abt"
+    [ "$(of_size 7001) $(of_size 7002)" = "100 100" ] || fail "$(of_size 7001) $(of_size 7002)"
+    set -- $(ops)
+    [ "$5" -ge 200 ] && [ "$5" -le 210 ] || fail "$*"
+}
+
+@test "operators of the program's own are called as often as without the recorder" {
+    operators g++ -DREPLACED
+    "$OUT/operators" 50 >"$OUT/plain"
+    record -- "$OUT/operators" 50
+    expect_code 0
+    cmp "$OUT/plain" "$OUT/stdout" || fail "$(cat "$OUT/plain")"
+    expect_clean "$OUT/t.abt"
+    [ "$(of_size 7001)" = 50 ] || fail "$(of_size 7001)"
+}
+
+# The host knows no C++: libstdc++ is in the sight of the library alone. Nothing of it is loaded before.
+@test "a library in C++ that a program in C opens has its own operators, exceptions and handlers" {
+    cat >"$OUT/host.c" <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+    char line[4096];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (fgets(line, sizeof line, maps) != NULL)
+        if (strstr(line, "libstdc++") != NULL)
+            return 3;
+    if (dlerror() != NULL || dlsym(RTLD_DEFAULT, "_Znwm") != NULL)
+        return 4;
+    void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+    int (*operators)(int) = (int (*)(int))dlsym(library, "operators");
+    return argc < 3 || operators == NULL ? 5 : operators(atoi(argv[2]));
+}
+END
+    gcc -O1 -w -o "$OUT/host" "$OUT/host.c"
+    operators g++ -shared -fPIC
+    expect_operators 100 "$OUT/host" "$OUT/operators"
+    [ -e "$SO/libtcmalloc_minimal.so.4" ] || return 0
+    operators g++ -shared -fPIC "$SO/libtcmalloc_minimal.so.4"
+    record -- "$OUT/host" "$OUT/operators" 100
+    expect_code 0
+    expect_error 'lacks calls of .*operators.*bound to a malloc that the program contains'
+}
+
+@test "with call sites, that of an operator is where it was called" {
+    [ -e "$SO/libjemalloc.so.2" ] || skip "no jemalloc here"
+    operators g++ "$SO/libjemalloc.so.2"
+    bench record --sites -o "$OUT/t.abt" -- "$OUT/operators" 10
+    expect_code 0
+    bench trace info --sites=100 --json - "$OUT/t.abt"
+    expect_json '[.sites[] | select(.size_least == 7001 and .size_most == 7001) |
+        [.calls, .stack[0].function]] == [[10, "by_new(unsigned long)"]]'
 }
 
 # ---- calls past the recorder ----

@@ -10,6 +10,7 @@
 #include "record/preload/preload.h"
 
 #include "base/next_malloc.h"
+#include "base/next_operators.h"
 #include "record/preload/preload_sites.h"
 #include "record/preload/preload_spool.h"
 
@@ -46,6 +47,12 @@
 
 static enum { FRESH, RESOLVING, READY } stage;
 
+/* The operators of C++ behind us do not call malloc. */
+static bool sees_operators;
+
+/* The block that an operator delete of this thread is taking back. */
+static __thread void *deleted;
+
 /* ---- start ---- */
 
 static __attribute__((noinline)) void start(void)
@@ -53,6 +60,9 @@ static __attribute__((noinline)) void start(void)
     int saved = errno;
     stage = RESOLVING;
     find_real_functions();
+    sees_operators = find_next_operators();
+    if (!sees_operators)
+        hide_operators();
     ab_exec_find_real();
     ab_sites_find_real();
     ab_spool_start();
@@ -109,7 +119,7 @@ EXPORT void free(void *p)
 {
     if (p == NULL || is_early(p) || !is_ready())
         return;
-    if (AB_RECORD_WRONG != 1)
+    if (AB_RECORD_WRONG != 1 && __builtin_expect(p != deleted, 1))
         ab_spool_note(AB_SPOOL_FREE, p, 0);
     if (__builtin_expect(ab_process->sites != NULL, 0))
         ab_sites_see_free(p);
@@ -235,6 +245,61 @@ EXPORT size_t malloc_usable_size(void *p)
     ab_spool_note_usable_size();
     return real.malloc_usable_size(p);
 }
+
+/* ---- operator new and delete ----
+ *
+ * Those of libstdc++, and those that a program has in their place, call malloc and are on record by
+ * that. They are passed on by a jump: an exception, and the stack of a call, find nothing of ours.
+ * Another malloc that the program is linked to has operators of its own, which call nothing that we
+ * see. Those are noted here, unless what they called has noted the block. */
+
+#define BARE(...) __VA_ARGS__
+
+#define DEFINE_NEW(name, parameters, arguments, align) \
+    static __attribute__((noinline)) void *noted##name(struct ab_here here, BARE parameters) \
+    { \
+        if (!is_ready() || operators.name == NULL) \
+            return (align) == 0 ? malloc(n) : memalign(align, n); \
+        struct ab_spool_point before = ab_spool_point(); \
+        void *p = operators.name arguments; \
+        if (sees_operators) \
+            ab_spool_note_new(before, p, n, align, here); \
+        return p; \
+    } \
+    EXPORT void *name parameters; \
+    EXPORT void *name parameters \
+    { \
+        if (__builtin_expect(operators.name != NULL && !sees_operators, 1)) \
+            return operators.name arguments; \
+        return noted##name(HERE, BARE arguments); \
+    }
+AB_NEXT_NEWS(DEFINE_NEW)
+
+#define DEFINE_DELETE(name, parameters, arguments) \
+    static __attribute__((noinline)) void noted##name parameters \
+    { \
+        if (!is_ready() || operators.name == NULL) { \
+            free(p); \
+            return; \
+        } \
+        if (is_early(p)) \
+            return; \
+        void *outer = deleted; \
+        if (sees_operators && p != NULL && p != outer) \
+            ab_spool_note(AB_SPOOL_FREE, p, 0); \
+        deleted = sees_operators ? p : outer; \
+        operators.name arguments; \
+        deleted = outer; \
+    } \
+    EXPORT void name parameters; \
+    EXPORT void name parameters \
+    { \
+        if (__builtin_expect(operators.name != NULL && !sees_operators, 1)) \
+            operators.name arguments; \
+        else \
+            noted##name arguments; \
+    }
+AB_NEXT_DELETES(DEFINE_DELETE)
 
 /* ---- what src/record/mark.h calls when the recorder is there ---- */
 

@@ -74,13 +74,12 @@ uint32_t ab_program_read_command(const char *text, bool *is_plus) AB_HIDDEN;
 
 /* Are starts noted? Only where children are recorded. */
 extern bool ab_exec_is_noted AB_HIDDEN;
-/* The process is about to become `path`, or cannot be recorded: `why`. NULL: there is no room. */
+/* The process is about to become `path`, or is `path` and cannot be recorded: `why`. NULL: there is no
+ * room. */
 struct ab_spool_start *ab_exec_note(uint32_t pid, const char *path,
                                     enum ab_spool_stop why) AB_HIDDEN;
 /* This program has begun, and is being recorded. */
 void ab_exec_forget_start(void) AB_HIDDEN;
-/* This process is to be recorded, and cannot be. */
-void ab_exec_note_failure(const char *program, enum ab_spool_stop why) AB_HIDDEN;
 
 /* The place of a name in ab_control->mark_names + 1, which it gets if it has none; 0 = there is no
  * place left. Async-signal-safe. */

@@ -39,11 +39,6 @@ struct ab_spool_start *ab_exec_note(uint32_t pid, const char *path, enum ab_spoo
     return start;
 }
 
-void ab_exec_note_failure(const char *program, enum ab_spool_stop why)
-{
-    ab_exec_note(ab_process_id(), program, why);
-}
-
 void ab_exec_forget_start(void)
 {
     uint32_t self = ab_process_id();

@@ -355,7 +355,7 @@ static bool start_image(const struct fork_point *from)
     if (image == NULL) {
         if (why != AB_SPOOL_FULL &&
             why != AB_SPOOL_SHARE) /* else it began when recording was over */
-            ab_exec_note_failure(ab_program_name(), why);
+            ab_exec_note(ab_process_id(), ab_program_name(), why);
         return false;
     }
     image->pid = ab_process_id();
@@ -469,6 +469,35 @@ AB_HIDDEN void ab_spool_note_aligned(const void *address, size_t size, size_t al
     unsigned log2 = log2_up(align);
     uint64_t both = (uint64_t)(uintptr_t)address | (uint64_t)(log2 < 63 ? log2 : 63) << 58;
     ab_spool_note_given(AB_SPOOL_ALIGNED, (const void *)(uintptr_t)both, size, here);
+}
+
+/* Of the events since then, those that still lie in the halves. */
+static bool is_given_since(struct ab_spool_tail *tail, uint64_t before, const void *address)
+{
+    enum { MOST = 2 * AB_SPOOL_HALF_EVENTS };
+    uint64_t n = tail->n_events;
+    for (uint64_t i = n > before + MOST ? n - MOST : before; i < n; i++) {
+        const struct ab_spool_event *e = &ab_half_events(tail, 0)[i % MOST];
+        enum ab_spool_kind kind = AB_SPOOL_KIND(e);
+        if ((kind == AB_SPOOL_ALLOC || kind == AB_SPOOL_ZEROED || kind == AB_SPOOL_ALIGNED ||
+             kind == AB_SPOOL_RESIZE_END) &&
+            AB_SPOOL_ADDRESS(e) == (uint64_t)(uintptr_t)address)
+            return true;
+    }
+    return false;
+}
+
+AB_HIDDEN void ab_spool_note_new(struct ab_spool_point before, const void *address, size_t size,
+                                 size_t align, struct ab_here here)
+{
+    struct ab_spool_tail *tail = ab_spool_tail_of_thread();
+    if (tail == NULL ||
+        (tail == before.tail && is_given_since(tail, before.n_events, address)))
+        return;
+    if (align == 0)
+        ab_spool_note_given(AB_SPOOL_ALLOC, address, size, here);
+    else
+        ab_spool_note_aligned(address, size, align, here);
 }
 
 /* Always with a stamp: so its time is known, and later events may carry it again. */

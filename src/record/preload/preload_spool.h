@@ -136,7 +136,22 @@ static inline bool ab_spool_may_have_sites(void)
 void ab_spool_note_given(enum ab_spool_kind kind, const void *address, size_t size,
                          struct ab_here here) AB_HIDDEN;
 
-/* The same for an alignment, which need not be a power of two where the call failed. */
+/* Where the stream of a thread is: of what is called from there on the events are behind it. */
+struct ab_spool_point {
+    const struct ab_spool_tail *tail;
+    uint64_t n_events;
+};
+static inline struct ab_spool_point ab_spool_point(void)
+{
+    const struct ab_spool_tail *tail = ab_spool_tail_of_thread();
+    return (struct ab_spool_point){tail, tail != NULL ? tail->n_events : 0};
+}
+/* Notes a block that a function has given, unless something that it called since `before` has noted
+ * the same block. `align`: 0 = none was asked for. */
+void ab_spool_note_new(struct ab_spool_point before, const void *address, size_t size, size_t align,
+                       struct ab_here here) AB_HIDDEN;
+
+/* As ab_spool_note_given, for an alignment, which need not be a power of two where the call failed. */
 void ab_spool_note_aligned(const void *address, size_t size, size_t align, struct ab_here here);
 
 #endif
