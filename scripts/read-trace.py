@@ -19,6 +19,7 @@ ALLOC, ZEROED, ALIGNED, RESIZE, FREE, THREAD_END, RELEASED, FAILED = 0, 1, 2, 3,
 SIZED = (0, 1, 2, 8, 9, 10)
 RESIZED = (3, 11)
 INHERITED, SITES, SITE_COLUMN, MARKS = 0x80000001, 0x80000002, 0x80000003, 0x80000005  # chunks
+WRITTEN = 0x80000007
 NAMES = ("events", "threads", "live_peak_bytes", "live_peak_blocks", "alloc", "alloc_zeroed",
          "alloc_aligned", "resize", "free", "failed", "live_end_blocks", "live_end_bytes",
          "total_bytes", "thread_ends", "time_us")
@@ -172,6 +173,7 @@ class Trace:
         self.sha, self.stream = hashlib.sha256(), Stream()
         self.modules, self.frames, self.stacks, self.column = [], [], [], None
         self.mark_names, self.marks, self.mark_call, self.mark_time = [], [], 0, 0
+        self.written, self.large = {}, {}  # by call: pages known and written; bytes it gave
 
     def refuse(self, why):
         raise Refused("byte %d: %s" % (self.at, why))
@@ -220,11 +222,14 @@ class Trace:
             self.read_site_column(Columns(unpack_frame(stored, n_raw)))
         elif kind == MARKS:
             self.read_marks(Columns(unpack_frame(stored, n_raw)))
+        elif kind == WRITTEN:
+            self.read_written(Columns(unpack_frame(stored, n_raw)))
         elif kind == INHERITED:
             if n_raw != 8 or n_stored != 8 or self.n_events > 0 or self.inherited > 0:
                 self.refuse("inherited blocks")
             self.inherited = struct.unpack("<Q", stored)[0]
-        self.n_optional += kind >> 31 and kind not in (INHERITED, SITES, SITE_COLUMN, MARKS)
+        self.n_optional += kind >> 31 and kind not in (INHERITED, SITES, SITE_COLUMN, MARKS,
+                                                            WRITTEN)
         self.n_chunks += 1
         self.at += 40 + n_stored
         if kind != 2:
@@ -234,6 +239,9 @@ class Trace:
         if any(call > self.totals["events"] or thread > self.totals["threads"]
                for call, _, thread, _ in self.marks):
             self.refuse("a mark beyond the end")
+        for call, (known, _) in self.written.items():
+            if known > self.large.get(call, 0) // 4096:
+                self.refuse("more written than call %d gave" % call)
         return None
 
     def define_sites(self, columns):
@@ -289,6 +297,19 @@ class Trace:
         if columns.at != len(columns.raw) or len(self.mark_names) > 65535 or \
                 len(self.marks) > 1 << 24:
             self.refuse("marks")
+
+    def read_written(self, columns):
+        call = 0
+        for i in range(columns.varint()):
+            step, known, pages = columns.varints(3)
+            call += step
+            if (i > 0 and step == 0) or call > BYTES_MAX or not 1 <= known < 1 << 32 or pages > known:
+                self.refuse("what is written")
+            if call in self.written:
+                self.refuse("what is written of one call, twice")
+            self.written[call] = known, pages
+        if columns.at != len(columns.raw) or len(self.written) > 1 << 24:
+            self.refuse("what is written")
 
     def decode(self, columns, n):
         thread_of = decode_runs(columns, n)
@@ -377,6 +398,8 @@ class Trace:
         elif kind < FAILED:
             self.live[block] = size
             t["total_bytes"] += size
+            if size >= 4096:
+                self.large[t["events"]] = size
         if kind < FAILED:
             self.live_bytes += size - old
         if len(self.live) > SLOTS or max(self.live_bytes, t["total_bytes"]) > BYTES_MAX:

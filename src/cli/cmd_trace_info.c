@@ -116,11 +116,9 @@ static json_t *write_remote_ratio(const struct ab_writing *x)
 #define COUNT(key, member) AB_WHOLE(key, struct ab_survey, member, INT64_MAX, 0)
 
 static const struct ab_member frees_members[] = {
-    COUNT("idle_stretches", n_idle),
-    COUNT("idle_us", idle_us),
-    COUNT("freed_blocks", n_frees),
-    COUNT("remote_frees", n_remote_frees),
-    AB_WRITTEN("remote_free_ratio", write_remote_ratio),
+    COUNT("idle_stretches", n_idle),          COUNT("idle_us", idle_us),
+    COUNT("freed_blocks", n_frees),           COUNT("large_bytes", large_bytes),
+    COUNT("remote_frees", n_remote_frees),    AB_WRITTEN("remote_free_ratio", write_remote_ratio),
     COUNT("remote_resizes", n_remote_resizes)};
 AB_TABLE(frees, struct ab_survey);
 
@@ -212,6 +210,9 @@ static const struct ab_member info_members[] = {
     AB_RECORD("not_seen", struct ab_trace_info, bypass, &bypass_record,
               AB_WHEN(struct ab_trace_info, bypass.is_there)),
     AB_EACH(INFO, live_end_bytes, live_end_blocks, total_bytes, file_bytes),
+    /* null: of no block is it known. */
+    INFO(written_known_bytes, AB_WHEN(struct ab_trace_info, has_written)),
+    INFO(written_bytes, AB_WHEN(struct ab_trace_info, has_written)),
     AB_WRITTEN("bytes_per_event", write_bytes_per_event),
     AB_FLAG("partial", struct ab_trace_info, is_partial),
     AB_FLAG("has_sites", struct ab_trace_info, has_sites),
@@ -329,6 +330,28 @@ static void print_time(FILE *to, const struct ab_trace_info *i, const struct ab_
                 s->n_idle == 1 ? "" : "es");
 }
 
+/* How much of its large blocks the program wrote. */
+static void print_written(FILE *to, const struct ab_trace_info *i, const struct ab_survey *s)
+{
+    char a[32], b[32], c[32];
+    if (s->large_bytes == 0)
+        return;
+    ab_units_bytes(c, sizeof c, (double)s->large_bytes);
+    if (!i->has_written) {
+        fprintf(to, "written    not known of the %s in blocks of 64 KiB or more: %s\n", c,
+                i->is_written_unread ? "a pipe says it too late" : "the recording does not say");
+        return;
+    }
+    fprintf(to, "written    %s of %s in blocks of 64 KiB or more (%.3g %%)",
+            ab_units_bytes(a, sizeof a, (double)i->written_bytes),
+            ab_units_bytes(b, sizeof b, (double)i->written_known_bytes),
+            share(i->written_bytes, i->written_known_bytes));
+    if (i->written_known_bytes < s->large_bytes / 100 * 99)
+        fprintf(to, "; of another %s it is not known",
+                ab_units_bytes(c, sizeof c, (double)(s->large_bytes - i->written_known_bytes)));
+    fputc('\n', to);
+}
+
 static void print_totals(FILE *to, const struct ab_trace_info *i, const struct ab_survey *s)
 {
     char a[32];
@@ -366,6 +389,7 @@ static void print_totals(FILE *to, const struct ab_trace_info *i, const struct a
                 100.0 * (double)i->live_end_bytes / (double)i->live_peak_bytes);
     fputc('\n', to);
     fprintf(to, "requested  %s in total\n", ab_units_bytes(a, sizeof a, (double)i->total_bytes));
+    print_written(to, i, s);
     if (i->has_sites)
         fputs("call sites recorded (--sites shows them)\n", to);
 }

@@ -285,6 +285,7 @@ void ab_converter_open(struct ab_converter *c, const char *folder,
                                .report = report};
     ab_converter_make_room(c, n);
     ab_address_map_init(&c->live);
+    ab_address_map_init(&c->large);
     for (; c->n_lanes < n; c->n_lanes++) {
         ab_stream_open(&c->lanes[c->n_lanes].stream, folder, image, c->n_lanes);
         if (!c->lanes[c->n_lanes].stream.is_done)
@@ -312,6 +313,7 @@ void ab_converter_close(struct ab_converter *c)
     free(c->heap);
     free(c->parked);
     ab_address_map_fini(&c->live);
+    ab_address_map_fini(&c->large);
 }
 
 /* The control file is untrusted: any recorded process could write into it. */
@@ -571,6 +573,55 @@ enum ab_status ab_stream_sites_take(struct ab_stream_sites **at, const struct ab
     }
 }
 
+/* ---- what is written of large blocks: it is said when they go, and belongs to the call that gave
+ * them ---- */
+
+/* The last call of the trace gave this block. */
+static void follow_large(struct ab_converter *c, uint64_t address, uint64_t size)
+{
+    if (c->writer == NULL)
+        return;
+    struct ab_held held = ab_held_of(address, 0, ab_trace_writer_calls(c->writer) - 1, 0, size);
+    struct ab_held *known = ab_address_map_find(&c->large, address);
+    if (known != NULL)
+        *known = held;
+    else
+        ab_address_map_add(&c->large, &held);
+}
+
+static void forget_large(struct ab_converter *c, uint64_t address)
+{
+    struct ab_held *known = c->large.n > 0 ? ab_address_map_find(&c->large, address) : NULL;
+    if (known != NULL)
+        ab_address_map_remove(&c->large, known);
+}
+
+/* What the spool says is not believed blindly. */
+static void take_written(struct ab_converter *c, const struct ab_spool_event *e)
+{
+    struct ab_held *held = c->large.n > 0 ? ab_address_map_find(&c->large, AB_SPOOL_ADDRESS(e))
+                                          : NULL;
+    if (held == NULL)
+        return;
+    uint64_t known = e->size >> 32, written = e->size & UINT32_MAX,
+             most = held->size / AB_WRITTEN_PAGE;
+    if (known > 0 && known <= most && written <= known)
+        ab_trace_writer_written(c->writer, ab_held_number(held), (uint32_t)known,
+                                (uint32_t)written);
+    ab_address_map_remove(&c->large, held);
+}
+
+static enum ab_status take_aside(struct ab_converter *c, const struct ab_spool_event *e,
+                                 struct ab_err *err)
+{
+    switch ((enum ab_spool_aside)AB_SPOOL_LOG2(e)) {
+    case AB_SPOOL_WRITTEN:
+        take_written(c, e);
+        return AB_OK;
+    }
+    return ab_fail(err, AB_INPUT, "the spool holds an aside of unknown kind %u", AB_SPOOL_LOG2(e));
+}
+
 /* One event of a spool becomes one of the trace: threads and allocations are numbered, the two
  * halves of a resize, and knows frees of blocks that were never given out. */
 
@@ -621,6 +672,8 @@ static enum ab_status put_free(struct ab_converter *c, struct ab_convert_lane *l
                                struct ab_held *held, struct ab_err *err)
 {
     uint64_t size = held->size, number = ab_held_number(held);
+    if (AB_UNLIKELY(size >= AB_SPOOL_LARGE))
+        forget_large(c, ab_held_address(held));
     ab_address_map_remove(&c->live, held);
     if (AB_UNLIKELY(c->writer == NULL))
         return AB_OK;
@@ -698,6 +751,8 @@ static enum ab_status convert_alloc(struct ab_converter *c, struct ab_convert_la
     if (AB_LIKELY(status == AB_OK))
         ab_address_map_fill(&c->live, place,
                             ab_held_of(address, alloc.log2, number, alloc.kind, size));
+    if (AB_UNLIKELY(size >= AB_SPOOL_LARGE) && status == AB_OK)
+        follow_large(c, address, size);
     return status;
 }
 
@@ -720,6 +775,8 @@ static void begin_resize(struct ab_converter *c, struct ab_convert_lane *lane,
     *r = (struct ab_resizing){.address = AB_SPOOL_ADDRESS(e), .is_known = held != NULL};
     if (held != NULL) {
         r->held = *held;
+        if (held->size >= AB_SPOOL_LARGE)
+            forget_large(c, ab_held_address(held));
         ab_address_map_remove(&c->live, held);
     }
 }
@@ -753,6 +810,8 @@ static enum ab_status end_resize(struct ab_converter *c, struct ab_convert_lane 
     status = find_place(c, lane, ab_held_address(&r.held), &place, err);
     if (status == AB_OK)
         ab_address_map_fill(&c->live, place, r.held);
+    if (status == AB_OK && !record.failed && e->size >= AB_SPOOL_LARGE)
+        follow_large(c, moved, e->size);
     return status;
 }
 
@@ -831,6 +890,8 @@ static enum ab_status converter_take(struct ab_converter *c, struct ab_convert_l
     case AB_SPOOL_MARK:
         take_mark(c, lane, e);
         return AB_OK;
+    case AB_SPOOL_ASIDE:
+        return take_aside(c, e, err);
     default:
         return ab_fail(err, AB_INPUT, "the spool holds an event of unknown kind %d", (int)kind);
     }
@@ -854,6 +915,8 @@ enum ab_status ab_converter_inherit(struct ab_converter *c, const struct ab_held
                                          blocks[i].size);
         if (status == AB_OK)
             ab_address_map_add(&c->live, &held);
+        if (status == AB_OK && held.size >= AB_SPOOL_LARGE)
+            follow_large(c, ab_held_address(&held), held.size);
     }
     c->has_forker = n > 0;
     c->report->n_inherited = n;

@@ -14,6 +14,7 @@
 #include "trace/mark_table.h"
 #include "trace/site_table.h"
 #include "trace/writer.h"
+#include "trace/written_table.h"
 
 /* The call sites of a stream, as a spool has them, on their way into the table of a trace. */
 
@@ -92,6 +93,8 @@ struct ab_converter {
     struct ab_convert_marks *marks; /* NULL = marks and times are passed over */
     bool has_time;                  /* events are written with times: of `marks` */
     struct ab_address_map live;
+    struct ab_address_map large; /* blocks of which it may be said what is written: number and size
+                                    as of the last call that gave them, whose number it is */
     uint64_t next_number; /* of allocations, where there is no writer */
     struct ab_convert_lane *lanes;
     uint32_t n_lanes;

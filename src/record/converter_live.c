@@ -307,6 +307,7 @@ void ab_converter_open_live(struct ab_converter *c, const char *folder,
                                .report = report};
     ab_converter_make_room(c, image->image.n_slots);
     ab_address_map_init(&c->live);
+    ab_address_map_init(&c->large);
 }
 
 static void look_again(struct ab_converter *c, uint32_t i)

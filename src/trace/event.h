@@ -36,6 +36,9 @@ struct ab_event {
                          itself and reads this of frees and resizes only */
     uint64_t time_us; /* since the first event, never less than the one before; 0 in a trace
                          without times */
+    uint32_t known_pages;   /* whole pages of the block that was given of which it is known whether
+                               the program wrote them after the call; 0 = nothing is */
+    uint32_t written_pages; /* of them that it wrote */
 };
 #define AB_NO_BLOCK UINT64_MAX
 enum { AB_TRACE_BYPASS_NAMES_MAX = 512 };
@@ -44,6 +47,9 @@ static inline bool ab_event_gives_block(const struct ab_event *e)
 {
     return e->kind <= AB_EVENT_ALLOC_ALIGNED && !e->failed;
 }
+
+/* Blocks of fewer bytes are touched as their sizes say, whatever the program wrote of them. */
+#define AB_TRACE_LARGE 65536
 
 /* Is it a call that has a site: one that may give a block? */
 static inline bool ab_event_has_site(const struct ab_event *e)
@@ -75,6 +81,10 @@ struct ab_trace_info {
     uint64_t optional_chunks;      /* of kinds that this reader does not know, skipped */
     bool has_sites;                /* there are chunks of call sites, read or not */
     bool has_marks;                /* there are chunks of marks, read or not */
+    bool has_written;              /* of some large blocks it is known what was written */
+    bool is_written_unread;        /* … and this file is a pipe, which says it too late */
+    uint64_t written_known_bytes;  /* of pages whose writing is known; … */
+    uint64_t written_bytes;        /* … of those that were written */
     uint64_t inherited; /* so many first events allocate what lived when the process was forked */
     struct ab_trace_bypass bypass;
 };

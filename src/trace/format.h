@@ -49,6 +49,7 @@ enum {
 #define AB_TRACE_CHUNK_SITE_COLUMN UINT32_C(0x80000003) /* of the next chunk of events */
 #define AB_TRACE_CHUNK_BYPASS UINT32_C(0x80000004)
 #define AB_TRACE_CHUNK_MARKS UINT32_C(0x80000005)
+#define AB_TRACE_CHUNK_WRITTEN UINT32_C(0x80000007)
 
 /* XXH64 over the checked part of a chunk's header and its stored bytes. */
 uint64_t ab_trace_chunk_checksum(const uint8_t *head, const uint8_t *stored, size_t n);

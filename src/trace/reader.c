@@ -12,6 +12,7 @@
 #include "trace/compress.h"
 #include "trace/format.h"
 #include "trace/live_state.h"
+#include "trace/written_table.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -85,6 +86,9 @@ struct ab_trace_reader {
     uint8_t *stored, *raw;
     size_t cap_records, cap_stored, cap_raw; /* in bytes */
     struct ab_site_reader sites;
+    struct ab_written_table written; /* sorted, of the whole file: it comes after its calls */
+    size_t next_written;             /* of it that has not been handed out */
+    bool is_written_twice;           /* two of one call */
     SHA2_CTX sha;
     bool is_over;
 };
@@ -180,6 +184,37 @@ static enum ab_status read_header(struct ab_trace_reader *r, struct ab_err *err)
     return AB_OK;
 }
 
+/* Reads ahead what is said of large blocks when they go. What is wrong here is found, and said, where
+ * the chunk has its turn. */
+static void read_written(struct ab_trace_reader *r)
+{
+    uint8_t head[AB_TRACE_CHUNK_HEADER];
+    struct stat st;
+    off_t at = lseek(r->fd, 0, SEEK_CUR);
+    if (at < 0 || fstat(r->fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return;
+    while (pread(r->fd, head, sizeof head, at) == (ssize_t)sizeof head &&
+           ab_get_u32(head) == AB_TRACE_CHUNK_MAGIC) {
+        uint32_t n_raw = ab_get_u32(head + 16), n_stored = ab_get_u32(head + 20);
+        if (n_raw > AB_TRACE_RAW_MAX || n_stored > AB_TRACE_STORED_MAX)
+            break;
+        at += (off_t)sizeof head;
+        if (ab_get_u32(head + 4) == AB_TRACE_CHUNK_WRITTEN) {
+            r->stored = ab_grow_anew(r->stored, &r->cap_stored, n_stored);
+            r->raw = ab_grow_anew(r->raw, &r->cap_raw, (size_t)n_raw + 1);
+            if (pread(r->fd, r->stored, n_stored, at) != (ssize_t)n_stored ||
+                !ab_optional_unpack(r->stored, n_stored, r->raw, n_raw) ||
+                ab_written_decode(&r->written, r->raw, n_raw) != NULL)
+                break;
+        }
+        at += (off_t)n_stored;
+    }
+    r->is_written_twice = !ab_written_sort(&r->written);
+    if (r->is_written_twice)
+        ab_written_table_fini(&r->written);
+    r->account.info.has_written = r->written.n > 0;
+}
+
 static enum ab_status check_file(int fd, const char *shown, struct ab_err *err)
 {
     struct stat st;
@@ -219,6 +254,8 @@ enum ab_status ab_trace_open_with(const char *path, const struct ab_trace_option
     if (status == AB_OK)
         status = read_header(r, err);
     if (status == AB_OK)
+        read_written(r);
+    if (status == AB_OK)
         *out = r;
     else
         ab_trace_close(r);
@@ -239,6 +276,7 @@ void ab_trace_close(struct ab_trace_reader *r)
     ab_account_fini(&r->account);
     ab_chunk_codec_fini(&r->codec);
     site_reader_fini(&r->sites);
+    ab_written_table_fini(&r->written);
     ZSTD_freeDCtx(r->unpacker);
     free(r->records);
     free(r->stored);
@@ -342,6 +380,8 @@ static enum ab_status end_of_trace(struct ab_trace_reader *r, struct ab_err *err
         return bad(r, r->chunk_offset, err, "the totals in the end mark do not match the events");
     if (r->options.marks != NULL)
         AB_TRY(check_marks(r, err));
+    if (r->next_written < r->written.n)
+        return bad(r, r->chunk_offset, err, "what was written of a block beyond the last call");
     uint64_t end = r->offset;
     AB_TRY(take(r, &more, 1, &got, err));
     if (got != 0)
@@ -399,6 +439,21 @@ static const char *take_marks(struct ab_trace_reader *r, const struct chunk_head
                : "a chunk of marks that cannot be decompressed";
 }
 
+/* What it says was read ahead; of a pipe it comes too late. */
+static const char *take_written(struct ab_trace_reader *r, const struct chunk_head *h)
+{
+    struct ab_trace_info *info = &r->account.info;
+    struct ab_written_table checked = {0};
+    const char *wrong = "a chunk of what was written that cannot be decompressed";
+    if (ab_optional_unpack(r->stored, h->stored_bytes, r->raw, h->raw_bytes))
+        wrong = ab_written_decode(&checked, r->raw, h->raw_bytes);
+    if (wrong == NULL && r->is_written_twice)
+        wrong = "what was written of the block of one call, twice";
+    info->is_written_unread = checked.n > 0 && r->written.n == 0;
+    ab_written_table_fini(&checked);
+    return wrong;
+}
+
 /* How many first events allocate what lived at a fork: a u64, before all events, once. */
 static const char *take_inherited(struct ab_trace_reader *r, const struct chunk_head *h)
 {
@@ -424,6 +479,8 @@ static const char *take_optional(struct ab_trace_reader *r, const struct chunk_h
         return ab_bypass_take(r->stored, h->stored_bytes, h->raw_bytes, &info->bypass);
     case AB_TRACE_CHUNK_MARKS:
         return take_marks(r, h);
+    case AB_TRACE_CHUNK_WRITTEN:
+        return take_written(r, h);
     default:
         info->optional_chunks++;
         return NULL;
@@ -463,18 +520,44 @@ static enum ab_status have_records(struct ab_trace_reader *r, struct ab_err *err
     return status;
 }
 
+/* Hands out what was written of the blocks that these calls gave; `call`: how many come before. */
+static enum ab_status give_written(struct ab_trace_reader *r, struct ab_event *events, size_t n,
+                                   uint64_t call, struct ab_err *err)
+{
+    struct ab_trace_info *info = &r->account.info;
+    for (size_t i = 0; i < n && r->next_written < r->written.n; i++) {
+        const struct ab_trace_written *w = &r->written.items[r->next_written];
+        struct ab_event *e = &events[i];
+        if (e->kind == AB_EVENT_THREAD_END || call++ < w->call)
+            continue;
+        if (e->kind > AB_EVENT_RESIZE || e->failed || e->released ||
+            w->known > e->size / AB_WRITTEN_PAGE)
+            return bad(r, r->chunk_offset, err,
+                       "call %llu: more is said to be written than it gave",
+                       (unsigned long long)w->call);
+        e->known_pages = w->known;
+        e->written_pages = w->pages;
+        info->written_known_bytes += w->known * (uint64_t)AB_WRITTEN_PAGE;
+        info->written_bytes += w->pages * (uint64_t)AB_WRITTEN_PAGE;
+        r->next_written++;
+    }
+    return AB_OK;
+}
+
 /* Takes the next n records; *kept: how many are to be handed out. */
 static enum ab_status take_records(struct ab_trace_reader *r, struct ab_event *events, size_t n,
                                    size_t *kept, struct ab_err *err)
 {
     const char *wrong;
-    uint64_t thread_ends = r->account.info.thread_ends;
+    uint64_t thread_ends = r->account.info.thread_ends, calls = r->account.info.events;
     size_t taken = ab_account_take_all(&r->account, &r->records[r->at], n, events, &wrong);
     r->at += taken;
     r->n_events += taken;
     if (wrong != NULL)
         return bad(r, r->chunk_offset, err, "event %llu: %s", (unsigned long long)r->n_events,
                    wrong);
+    if (r->next_written < r->written.n)
+        AB_TRY(give_written(r, events, n, calls, err));
     for (size_t i = 0; r->options.has_digest && i < n; i++) {
         uint8_t record[AB_DIGEST_RECORD_MAX];
         SHA256Update(&r->sha, record, ab_event_canonical(&events[i], r->codec.has_time, record));

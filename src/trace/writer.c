@@ -11,6 +11,7 @@
 #include "trace/encoder.h"
 #include "trace/format.h"
 #include "trace/live_state.h"
+#include "trace/written_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +34,10 @@ struct ab_trace_writer {
     unsigned filling;
     const struct ab_mark_table *marks; /* NULL = there are none */
     struct ab_marks_done marks_done;
-    uint8_t *raw, *stored; /* of optional chunks; NULL = there are none */
-    uint64_t n_events;     /* in chunks that are written */
+    struct ab_written_table written; /* what is said of calls, … */
+    size_t written_done;             /* … and how much of it has been written */
+    uint8_t *raw, *stored;           /* of optional chunks; NULL = there are none */
+    uint64_t n_events;               /* in chunks that are written */
     uint64_t file_bytes;
 };
 
@@ -151,6 +154,29 @@ static enum ab_status put_marks(struct ab_trace_writer *w, struct ab_err *err)
     return AB_OK;
 }
 
+/* All that are known: most are of calls in chunks that have been written. */
+static enum ab_status put_written(struct ab_trace_writer *w, struct ab_err *err)
+{
+    if (w->written_done == w->written.n)
+        return AB_OK;
+    if (w->raw == NULL) {
+        w->raw = ab_alloc(AB_TRACE_RAW_MAX);
+        w->stored = ab_alloc(AB_TRACE_STORED_MAX);
+    }
+    w->account.info.has_written = true;
+    for (size_t n; (n = ab_written_encode(&w->written, &w->written_done, w->raw)) > 0;)
+        AB_TRY(put_optional(w, AB_TRACE_CHUNK_WRITTEN, n, err));
+    return AB_OK;
+}
+
+void ab_trace_writer_written(struct ab_trace_writer *w, uint64_t call, uint32_t known_pages,
+                             uint32_t written_pages)
+{
+    ab_written_add(&w->written, (struct ab_trace_written){call, known_pages, written_pages});
+    w->account.info.written_known_bytes += known_pages * (uint64_t)AB_WRITTEN_PAGE;
+    w->account.info.written_bytes += written_pages * (uint64_t)AB_WRITTEN_PAGE;
+}
+
 /* Writes what the encoder was given last. */
 static enum ab_status put_encoded(struct ab_trace_writer *w, struct ab_err *err)
 {
@@ -160,6 +186,7 @@ static enum ab_status put_encoded(struct ab_trace_writer *w, struct ab_err *err)
         return AB_OK;
     AB_TRY(put_sites(w, err));
     AB_TRY(put_marks(w, err));
+    AB_TRY(put_written(w, err));
     return put_chunk(w, AB_TRACE_CHUNK_EVENTS, &chunk, err);
 }
 
@@ -225,6 +252,9 @@ enum ab_status ab_trace_write(struct ab_trace_writer *w, const struct ab_event *
 {
     struct ab_event taken = *event;
     const char *wrong = ab_account_take(&w->account, &taken);
+    if (taken.known_pages > 0 && wrong == NULL)
+        ab_trace_writer_written(w, w->account.info.events - 1, taken.known_pages,
+                                taken.written_pages);
     return put_taken(w, &taken, wrong, number, err);
 }
 
@@ -300,6 +330,8 @@ enum ab_status ab_trace_writer_close(struct ab_trace_writer *w, struct ab_trace_
     enum ab_status status = put_rest(w, err);
     if (status == AB_OK)
         status = put_marks(w, err);
+    if (status == AB_OK)
+        status = put_written(w, err);
     ab_account_end_known(&w->account);
     if (status == AB_OK)
         status = put_bypass(w, err);
@@ -320,6 +352,7 @@ void ab_trace_writer_abandon(struct ab_trace_writer *w)
     ab_encoder_free(w->encoder);
     free(w->columns[0].sites);
     free(w->columns[1].sites);
+    ab_written_table_fini(&w->written);
     free(w->raw);
     free(w->stored);
     free(w);

@@ -40,6 +40,11 @@ enum ab_status ab_trace_writer_inherit(struct ab_trace_writer *w, uint64_t n, st
 /* So many calls have been written. */
 uint64_t ab_trace_writer_calls(const struct ab_trace_writer *w);
 
+/* Says what the program wrote of the block that a call gave (trace/written_table.h). Once for a call,
+ * which has been written; of an event that is written by ab_trace_write the event says it. */
+void ab_trace_writer_written(struct ab_trace_writer *w, uint64_t call, uint32_t known_pages,
+                             uint32_t written_pages);
+
 /* Says what is not in the trace. At any time before close. */
 void ab_trace_writer_bypass(struct ab_trace_writer *w, const struct ab_trace_bypass *bypass);
 

@@ -192,7 +192,9 @@ static enum ab_status keep_live(struct part *p, const struct ab_trace_book *book
                                  .slot = kept[i].slot,
                                  .thread = block->thread,
                                  .size = block->size,
-                                 .align = block->align};
+                                 .align = block->align,
+                                 .known_pages = block->known_pages,
+                                 .written_pages = block->written_pages};
         status = put_event(&p->out, &p->whole, &alloc, err);
     }
     p->report.n_kept = n;

@@ -34,6 +34,7 @@ static void note_alloc(struct ab_survey *s, struct ab_survey_thread *t, const st
     t->allocs++;
     s->alloc_sizes.n[class]++;
     s->alloc_bytes[class] += e->size;
+    s->large_bytes += e->size >= AB_TRACE_LARGE ? e->size : 0;
     if (e->kind == AB_EVENT_ALLOC_ALIGNED)
         s->aligns[ab_log2(e->align)]++;
     s->live_blocks++;
@@ -49,6 +50,8 @@ static void note_resize(struct ab_survey *s, struct ab_survey_thread *t, const s
     s->n_remote_resizes += block->thread != e->thread;
     s->live_bytes += e->size - block->size;
     s->total_bytes += e->size;
+    if (e->size >= AB_TRACE_LARGE && e->size > block->size)
+        s->large_bytes += e->size - block->size;
 }
 
 static void note_free(struct ab_survey *s, struct ab_survey_thread *t, const struct ab_event *e,

@@ -66,6 +66,7 @@ struct ab_survey {
     uint64_t n_frees;                            /* blocks freed, by resizes to 0 too */
     uint64_t n_remote_frees, n_remote_resizes;   /* by another thread than the block's */
     uint64_t n_events, total_bytes, live_bytes, live_blocks;
+    uint64_t large_bytes; /* of blocks of AB_TRACE_LARGE or more, and what they grew by */
     uint64_t n_idle, idle_us, time_us; /* gaps of AB_IDLE_NS or more; time of the last event */
     struct ab_curve live;
     struct ab_survey_thread *threads;

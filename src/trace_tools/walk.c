@@ -189,6 +189,8 @@ static const char *take_alloc(struct ab_trace_book *b, const struct ab_event *e,
         .align = e->align,
         .born_event = b->totals.events,
         .born_bytes = b->totals.total_bytes + e->size,
+        .known_pages = e->known_pages,
+        .written_pages = e->written_pages,
         .thread = e->thread,
         .kind = e->kind,
         .is_live = true,
@@ -218,6 +220,8 @@ static const char *take_known(struct ab_trace_book *b, const struct ab_event *e,
         note_live(&b->totals, block->size, e->size);
         block->size = e->size;
         block->align = 0;
+        block->known_pages = e->known_pages;
+        block->written_pages = e->written_pages;
         block->kind = AB_EVENT_ALLOC;
         block->thread = e->thread;
     }

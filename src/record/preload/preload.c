@@ -13,6 +13,7 @@
 #include "base/next_operators.h"
 #include "record/preload/preload_sites.h"
 #include "record/preload/preload_spool.h"
+#include "record/preload/preload_written.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -30,8 +31,20 @@
     ((struct ab_here){(uintptr_t)__builtin_return_address(0), \
                       (uintptr_t)__builtin_frame_address(0)})
 
+/* Before the block is noted, and so before anyone else can know it. */
+static inline void see_given(const void *p, size_t size)
+{
+    if (__builtin_expect(size >= AB_SPOOL_LARGE, 0))
+        ab_written_begin(p, size);
+}
+
 /* What gives a block: where it returns to is looked up only when call sites are recorded. */
 #define NOTE_GIVEN(kind, p, size) \
+    do { \
+        see_given(p, size); \
+        NOTE_CALL(kind, p, size); \
+    } while (0)
+#define NOTE_CALL(kind, p, size) \
     do { \
         if (ab_spool_may_have_sites()) \
             ab_spool_note_given(kind, p, size, HERE); \
@@ -93,6 +106,19 @@ static __attribute__((destructor)) void end(void)
     ab_spool_end();
 }
 
+/* Of programs that end past destructors. The C library's exit() has a way of its own. */
+EXPORT __attribute__((noreturn)) void _exit(int status)
+{
+    ab_spool_end_blocks();
+    for (;;)
+        syscall(SYS_exit_group, status);
+}
+
+EXPORT __attribute__((noreturn)) void _Exit(int status)
+{
+    _exit(status);
+}
+
 /* ---- the malloc family ---- */
 
 EXPORT void *malloc(size_t size)
@@ -119,6 +145,8 @@ EXPORT void free(void *p)
 {
     if (p == NULL || is_early(p) || !is_ready())
         return;
+    if (ab_written_may_follow(p))
+        ab_written_end(p);
     if (AB_RECORD_WRONG != 1 && __builtin_expect(p != deleted, 1))
         ab_spool_note(AB_SPOOL_FREE, p, 0);
     if (__builtin_expect(ab_process->sites != NULL, 0))
@@ -133,6 +161,7 @@ static __attribute__((noinline)) void *allocate(size_t size, struct ab_here here
     if (!is_ready())
         return early_alloc(size);
     void *p = real.malloc(size);
+    see_given(p, size);
     ab_spool_note_given(AB_SPOOL_ALLOC, p, size, here);
     return p;
 }
@@ -153,12 +182,17 @@ static inline __attribute__((always_inline)) void *resize(void *p, size_t size)
         return allocate(size, HERE);
     if (is_early(p) || !is_ready())
         return resize_early(p, size, HERE);
+    struct ab_written_block written = {0};
+    if (ab_written_may_follow(p))
+        written = ab_written_begin_resize(p, size);
     if (AB_RECORD_WRONG != 2)
         ab_spool_note(AB_SPOOL_RESIZE_BEGIN, p, size);
     void *moved = real.realloc(p, size);
     if (AB_RECORD_WRONG == 2)
         ab_spool_note(AB_SPOOL_RESIZE_BEGIN, p, size);
-    NOTE_GIVEN(AB_SPOOL_RESIZE_END, moved, size);
+    if (__builtin_expect(size >= AB_SPOOL_LARGE, 0))
+        ab_written_end_resize(written, p, moved, size);
+    NOTE_CALL(AB_SPOOL_RESIZE_END, moved, size);
     return moved;
 }
 
@@ -195,6 +229,7 @@ EXPORT void *memalign(size_t align, size_t size)
     if (!is_ready() || real.memalign == NULL)
         return NULL;
     void *p = real.memalign(align, size);
+    see_given(p, size);
     ab_spool_note_aligned(p, size, align, HERE);
     return p;
 }
@@ -204,6 +239,7 @@ EXPORT void *aligned_alloc(size_t align, size_t size)
     if (!is_ready() || real.aligned_alloc == NULL)
         return NULL;
     void *p = real.aligned_alloc(align, size);
+    see_given(p, size);
     ab_spool_note_aligned(p, size, align, HERE);
     return p;
 }
@@ -213,6 +249,7 @@ EXPORT int posix_memalign(void **out, size_t align, size_t size)
     if (!is_ready() || real.posix_memalign == NULL)
         return ENOMEM;
     int error = real.posix_memalign(out, align, size);
+    see_given(error == 0 ? *out : NULL, size);
     ab_spool_note_aligned(error == 0 ? *out : NULL, size, align, HERE);
     return error;
 }
@@ -222,6 +259,7 @@ EXPORT void *valloc(size_t size)
     if (!is_ready() || real.valloc == NULL)
         return NULL;
     void *p = real.valloc(size);
+    see_given(p, size);
     ab_spool_note_aligned(p, size, (size_t)sysconf(_SC_PAGESIZE), HERE);
     return p;
 }
@@ -231,6 +269,7 @@ EXPORT void *pvalloc(size_t size)
     if (!is_ready() || real.pvalloc == NULL)
         return NULL;
     void *p = real.pvalloc(size);
+    see_given(p, size);
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     ab_spool_note_aligned(p, (size + page - 1) & ~(page - 1), page, HERE);
     return p;
@@ -262,8 +301,10 @@ EXPORT size_t malloc_usable_size(void *p)
             return (align) == 0 ? malloc(n) : memalign(align, n); \
         struct ab_spool_point before = ab_spool_point(); \
         void *p = operators.name arguments; \
-        if (sees_operators) \
+        if (sees_operators) { \
+            see_given(p, n); \
             ab_spool_note_new(before, p, n, align, here); \
+        } \
         return p; \
     } \
     EXPORT void *name parameters; \
@@ -284,6 +325,8 @@ AB_NEXT_NEWS(DEFINE_NEW)
         } \
         if (is_early(p)) \
             return; \
+        if (ab_written_may_follow(p)) \
+            ab_written_end(p); \
         void *outer = deleted; \
         if (sees_operators && p != NULL && p != outer) \
             ab_spool_note(AB_SPOOL_FREE, p, 0); \

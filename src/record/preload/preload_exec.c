@@ -78,6 +78,7 @@ EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
     make_ready();
     struct ab_spool_start *start = note_start(ab_process_id(), path);
+    ab_spool_end_blocks();
     return failed(start, real.execve(path, argv, envp));
 }
 
@@ -85,6 +86,7 @@ EXPORT int execv(const char *path, char *const argv[])
 {
     make_ready();
     struct ab_spool_start *start = note_start(ab_process_id(), path);
+    ab_spool_end_blocks();
     return failed(start, real.execv(path, argv));
 }
 
@@ -92,6 +94,7 @@ EXPORT int execvp(const char *file, char *const argv[])
 {
     make_ready();
     struct ab_spool_start *start = note_start(ab_process_id(), file);
+    ab_spool_end_blocks();
     return failed(start, real.execvp(file, argv));
 }
 
@@ -99,6 +102,7 @@ EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
     make_ready();
     struct ab_spool_start *start = note_start(ab_process_id(), file);
+    ab_spool_end_blocks();
     return failed(start, real.execvpe(file, argv, envp));
 }
 
@@ -110,6 +114,7 @@ EXPORT int execveat(int folder, const char *path, char *const argv[], char *cons
         return -1;
     }
     struct ab_spool_start *start = note_start(ab_process_id(), path);
+    ab_spool_end_blocks();
     return failed(start, real.execveat(folder, path, argv, envp, flags));
 }
 

@@ -18,6 +18,7 @@
 #include "record/preload/preload_spool.h"
 
 #include "record/preload/preload_sites.h"
+#include "record/preload/preload_written.h"
 #include "record/preload/spool_codec.h"
 
 #include <dlfcn.h>
@@ -403,9 +404,18 @@ AB_HIDDEN uint32_t ab_exec_next_generation(uint32_t pid)
     return p->image != NULL && p->image->pid == pid ? p->generation + 1 : 0;
 }
 
+/* A child of vfork ends alone. */
+AB_HIDDEN void ab_spool_end_blocks(void)
+{
+    const struct ab_spool_process *p = ab_process;
+    if (p->image != NULL && p->image->pid == ab_process_id())
+        ab_written_end_all();
+}
+
 AB_HIDDEN void ab_spool_end(void)
 {
     struct ab_spool_process *p = ab_process;
+    ab_spool_end_blocks();
     if (p->image != NULL && p->image->pid == ab_process_id())
         ab_files_end(p->image, file_of(-1));
 }

@@ -15,6 +15,10 @@ void ab_spool_start(void);
 /* At exit(). Events after it are still noted: other destructors free. */
 void ab_spool_end(void);
 
+/* The program of this process ends, at exit() or by another way that is seen: what it wrote of its
+ * large blocks is noted. */
+void ab_spool_end_blocks(void);
+
 /* In the parent: around a fork. A child of a fork that was not announced begins without blocks. */
 void ab_spool_fork_begin(void);
 void ab_spool_fork_end(void);

@@ -86,7 +86,7 @@ struct ab_spool_tail {
     uint64_t last_stamp;       /* of a half ago at most: of events that need none of their own */
     uint64_t half_number[2];   /* which half of the stream each holds, + 1; 0 = none yet */
     uint64_t n_asides;         /* of them no calls: call sites, marks, forks, begins of resizes,
-                                  births and trials */
+                                  births, trials and asides */
     uint64_t n_asides_counted; /* of halves that are counted */
     uint64_t turn_ticks;       /* spent on halves that were full */
     uint64_t site_ticks;       /* that n_timed_sites of the call sites took to find */
@@ -177,8 +177,17 @@ enum ab_spool_kind {
     AB_SPOOL_FRAME,        /* a stack is made known: see AB_SPOOL_FRAME_…; stamp 0 */
     AB_SPOOL_MODULE,       /* a module is: see AB_SPOOL_MODULE_…; stamp 0 */
     AB_SPOOL_MARK,         /* no call: size = place of its name in the control file + 1, 0 = none */
+    AB_SPOOL_ASIDE,        /* no call: what it is says AB_SPOOL_LOG2, enum ab_spool_aside */
     AB_SPOOL_KIND_COUNT
 };
+
+enum ab_spool_aside {
+    AB_SPOOL_WRITTEN = 1, /* a large block goes, or the program does: address; size = of its whole
+                             pages, in units of 4 KiB, those that became resident since it was given
+                             | those that were not resident then << 32 */
+};
+#define AB_SPOOL_ASIDE_MAKE(aside, address) ((uint64_t)(address) | (uint64_t)(aside) << 58)
+enum { AB_SPOOL_LARGE = 65536 }; /* bytes: of such blocks it is asked what is written */
 
 /* While a process has one thread its events are in order by their places, and reading the clock
  * would be half of what recording costs: they carry an old stamp again. */

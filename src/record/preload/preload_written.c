@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Large blocks are followed in a table of fixed size, by address: each lies in one of the few places
+ * after its home, or is not followed. What was resident when the block was given is not known to be
+ * written by it: an allocator hands out memory again. What became resident since was written, or read.
+ * No lock: a place belongs to whoever made its key his own, and a block to whoever may free it.
+ */
+#include "record/preload/preload_written.h"
+
+#include "record/preload/preload_spool.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+enum {
+    PLACES = 4 * AB_WRITTEN_HOMES,
+    NEAR = 8, /* places after its home in which a block may lie */
+    BUSY = 1, /* a key: the place is being filled */
+    SHARED_PAGES = 16384,
+    OWN_PAGES = 256, /* on the stack, which may be one of a signal handler */
+    PAGE = 4096,     /* what a trace counts in */
+    WARM = 64,
+};
+#define FOLLOWED_MOST (UINT64_C(1) << 36) /* bytes of a block: to ask takes 1 ns a page */
+
+static struct place {
+    uintptr_t key; /* address of the block; 0 = empty */
+    struct ab_written_block block;
+} places[PLACES + NEAR];
+
+uint8_t ab_written_homes[AB_WRITTEN_HOMES];
+static bool is_forbidden; /* the kernel does not answer: no seccomp filter is asked twice */
+
+/* ---- what the kernel says ---- */
+
+static uint64_t system_page(void)
+{
+    static uint64_t bytes;
+    if (bytes == 0)
+        bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    return bytes;
+}
+
+static uint64_t count_bits(const unsigned char *pages, size_t n)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += pages[i] & 1;
+    return sum;
+}
+
+/* Adds up n pages of the system from `at`, with so many answers at a time. */
+static bool ask_pages(uintptr_t at, uint64_t n, unsigned char *answers, size_t cap, uint64_t *sum)
+{
+    const uint64_t page = system_page();
+    for (uint64_t left = n; left > 0;) {
+        size_t now = left < cap ? (size_t)left : cap;
+        if (syscall(SYS_mincore, at, now * page, answers) != 0) {
+            if (errno != ENOMEM && errno != EAGAIN)
+                __atomic_store_n(&is_forbidden, true, __ATOMIC_RELAXED);
+            return false; /* not mapped: no malloc's block, or no longer */
+        }
+        *sum += count_bits(answers, now);
+        at += now * page;
+        left -= now;
+    }
+    return true;
+}
+
+static bool ask_with_own(uintptr_t at, uint64_t n, uint64_t *sum)
+{
+    unsigned char answers[OWN_PAGES];
+    return ask_pages(at, n, answers, OWN_PAGES, sum);
+}
+
+struct pages { /* those that lie wholly in a block */
+    uintptr_t at;
+    uint64_t n; /* of the system */
+};
+
+static struct pages pages_of(uintptr_t at, uint64_t bytes)
+{
+    const uint64_t page = system_page();
+    uintptr_t begin = (at + page - 1) & ~(page - 1), end = (at + bytes) & ~(page - 1);
+    return (struct pages){begin, end > begin ? (end - begin) / page : 0};
+}
+
+/* How many of them are resident. */
+static bool ask(struct pages pages, uint64_t *resident)
+{
+    static unsigned char shared[SHARED_PAGES];
+    static bool
+        is_taken; /* stays so where a handler never returns, and in a child of that moment */
+    *resident = 0;
+    if (pages.n <= OWN_PAGES || __atomic_exchange_n(&is_taken, true, __ATOMIC_ACQUIRE))
+        return ask_with_own(pages.at, pages.n, resident);
+    bool is_known = ask_pages(pages.at, pages.n, shared, SHARED_PAGES, resident);
+    __atomic_store_n(&is_taken, false, __ATOMIC_RELEASE);
+    return is_known;
+}
+
+/* ---- the table ---- */
+
+static struct place *home_of(uintptr_t address)
+{
+    return &places[ab_written_home(address) * (PLACES / AB_WRITTEN_HOMES)];
+}
+
+/* A count that has come to its end stays there: then a look at the places is made in vain. */
+static void count_home(uintptr_t address, int change)
+{
+    uint8_t *count = &ab_written_homes[ab_written_home(address)];
+    uint8_t was = __atomic_load_n(count, __ATOMIC_RELAXED);
+    while (was != UINT8_MAX &&
+           !__atomic_compare_exchange_n(count, &was, (uint8_t)(was + change), true,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+/* The block leaves the table; false when it was not in it. */
+static bool take(uintptr_t address, struct ab_written_block *out)
+{
+    struct place *home = home_of(address);
+    for (struct place *p = home; p < home + NEAR; p++) {
+        uintptr_t key = address;
+        if (__atomic_load_n(&p->key, __ATOMIC_ACQUIRE) != address)
+            continue;
+        struct ab_written_block found = p->block;
+        if (!__atomic_compare_exchange_n(&p->key, &key, 0, false, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_RELAXED))
+            return false;
+        count_home(address, -1);
+        *out = found;
+        return true;
+    }
+    return false;
+}
+
+static void follow(uintptr_t address, struct ab_written_block block)
+{
+    struct place *home = home_of(address);
+    struct ab_written_block stale; /* a block that was given back unseen */
+    if (ab_written_may_follow((const void *)address))
+        take(address, &stale);
+    for (struct place *p = home; p < home + NEAR; p++) {
+        uintptr_t empty = 0;
+        if (!__atomic_compare_exchange_n(&p->key, &empty, BUSY, false, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_RELAXED))
+            continue;
+        p->block = block;
+        count_home(address, 1);
+        __atomic_store_n(&p->key, address, __ATOMIC_RELEASE);
+        return;
+    }
+}
+
+/* ---- memory that is handed out again and again ----
+ * An allocator gives a program in a loop the same memory each time, wholly resident: there is nothing to
+ * learn. So it is asked less and less often. Threads may mix up what is here: no more than a question
+ * too few or too many comes of it. */
+
+static struct {
+    uintptr_t address;
+    uint64_t bytes; /* that were resident when they were handed out */
+    uint32_t n_passed, n_to_pass;
+} warm[WARM];
+
+static bool is_passed_over(uintptr_t address, uint64_t bytes)
+{
+    unsigned i = ab_written_home(address) % WARM;
+    if (warm[i].address != address || bytes > warm[i].bytes || warm[i].n_to_pass == 0)
+        return false;
+    warm[i].n_to_pass--;
+    return true;
+}
+
+static void note_warm(uintptr_t address, uint64_t bytes)
+{
+    unsigned i = ab_written_home(address) % WARM;
+    bool is_again = warm[i].address == address;
+    uint32_t n = is_again ? 2 * warm[i].n_passed + 1 : 0;
+    warm[i].address = address;
+    warm[i].bytes = bytes;
+    warm[i].n_passed = warm[i].n_to_pass = bytes == 0 ? 0 : n < WARM ? n : WARM;
+}
+
+/* ---- from the begin of a block to its end ---- */
+
+static void begin(uintptr_t address, uint64_t size)
+{
+    uint64_t resident;
+    if (size < AB_SPOOL_LARGE || size > FOLLOWED_MOST || is_passed_over(address, size) ||
+        __atomic_load_n(&is_forbidden, __ATOMIC_RELAXED))
+        return;
+    struct pages pages = pages_of(address, size);
+    if (!ask(pages, &resident))
+        return;
+    note_warm(address, resident == pages.n ? size : 0);
+    follow(address, (struct ab_written_block){size, resident});
+}
+
+/* What it had at its end, in the bytes that were asked for. */
+static void note(struct ab_spool_tail *tail, uintptr_t address, struct ab_written_block was)
+{
+    const struct pages pages = pages_of(address, was.bytes);
+    const uint64_t unit = system_page() / PAGE;
+    uint64_t resident;
+    if (pages.n <= was.resident || !ask(pages, &resident))
+        return;
+    uint64_t known = pages.n - was.resident,
+             written = resident > was.resident ? resident - was.resident : 0;
+    ab_spool_take_place(&tail->n_asides);
+    ab_spool_put(tail, ab_spool_stamp(tail), AB_SPOOL_ASIDE,
+                 AB_SPOOL_ASIDE_MAKE(AB_SPOOL_WRITTEN, address),
+                 known * unit << 32 | written * unit);
+}
+
+AB_HIDDEN void ab_written_begin(const void *address, size_t size)
+{
+    int saved = errno;
+    if (address != NULL && ab_spool_tail_of_thread() != NULL)
+        begin((uintptr_t)address, size);
+    errno = saved;
+}
+
+AB_HIDDEN void ab_written_end(const void *address)
+{
+    int saved = errno;
+    struct ab_written_block was;
+    struct ab_spool_tail *tail = ab_spool_tail_of_thread();
+    if (tail != NULL && take((uintptr_t)address, &was))
+        note(tail, (uintptr_t)address, was);
+    errno = saved;
+}
+
+/* By an eighth at most. */
+static bool is_little(uint64_t from, uint64_t to)
+{
+    return to > from ? to - from <= from / 8 : from - to <= from / 8;
+}
+
+AB_HIDDEN struct ab_written_block ab_written_begin_resize(const void *address, size_t size)
+{
+    struct ab_written_block was = {0, 0};
+    int saved = errno;
+    struct ab_spool_tail *tail = ab_spool_tail_of_thread();
+    if (tail == NULL || !take((uintptr_t)address, &was))
+        return (struct ab_written_block){0, 0};
+    if (size >= AB_SPOOL_LARGE && is_little(was.bytes, size))
+        return was;
+    note(tail, (uintptr_t)address, was);
+    errno = saved;
+    return (struct ab_written_block){0, 0};
+}
+
+AB_HIDDEN void ab_written_end_resize(struct ab_written_block was, const void *address,
+                                     const void *moved, size_t size)
+{
+    if (was.bytes == 0) {
+        ab_written_begin(moved, size);
+        return;
+    }
+    if (moved != NULL && size < was.bytes)
+        was.bytes = size;
+    follow((uintptr_t)(moved != NULL ? moved : address), was);
+}
+
+AB_HIDDEN void ab_written_end_all(void)
+{
+    for (struct place *p = places; p < places + PLACES + NEAR; p++) {
+        uintptr_t key = __atomic_load_n(&p->key, __ATOMIC_ACQUIRE);
+        if (key > BUSY)
+            ab_written_end((const void *)key);
+    }
+}
