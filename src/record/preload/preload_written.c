@@ -265,11 +265,15 @@ AB_HIDDEN void ab_written_end_resize(struct ab_written_block was, const void *ad
     follow((uintptr_t)(moved != NULL ? moved : address), was);
 }
 
+/* Of the table no page is read that has no block: the program would be seen to need it. */
 AB_HIDDEN void ab_written_end_all(void)
 {
-    for (struct place *p = places; p < places + PLACES + NEAR; p++) {
-        uintptr_t key = __atomic_load_n(&p->key, __ATOMIC_ACQUIRE);
-        if (key > BUSY)
-            ab_written_end((const void *)key);
+    for (unsigned home = 0; home < AB_WRITTEN_HOMES; home++) {
+        struct place *first = &places[home * (PLACES / AB_WRITTEN_HOMES)];
+        for (unsigned i = 0; i < NEAR && ab_written_homes[home] != 0; i++) {
+            uintptr_t key = __atomic_load_n(&first[i].key, __ATOMIC_ACQUIRE);
+            if (key > BUSY)
+                ab_written_end((const void *)key);
+        }
     }
 }
