@@ -172,12 +172,12 @@ static const struct ab_result *find_result(const struct ab_session *s, const cha
     return NULL;
 }
 
-/* The mean of the timed calls, without what reading the clock takes. */
+/* The mean of the timed calls, without what reading the clock takes; NaN where nothing is left. */
 static double time_of_call(const struct ab_session *s, const char *name, uint32_t round)
 {
     const struct ab_result *r = find_result(s, name, round);
-    double ns = r != NULL && r->n > 0 ? r->mean - ab_session_floor(s) : (double)NAN;
-    return ns < 0 ? 0 : ns;
+    double ns = r != NULL && r->n > 0 ? r->mean - ab_session_floor_mean(s) : (double)NAN;
+    return ns > 0 ? ns : (double)NAN;
 }
 
 void ab_prediction_note(const struct ab_prediction *p, struct ab_session *exec)

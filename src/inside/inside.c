@@ -178,6 +178,8 @@ static __attribute__((noinline)) void note(unsigned kind, unsigned class, uint64
         return;
     }
     add_sum(since.voluntary > 0 ? &file->blocked[kind] : &file->sampled[kind][class], ticks);
+    if (kind == AB_INSIDE_NULL && ticks <= AB_HDR_HIGHEST)
+        add(&file->empty_ticks.counts[ab_hdr_index(ticks)], 1);
     note_histogram(&file->hdrs[kind],
                    (uint64_t)((unsigned __int128)ticks * file->ns_per_tick_32 >> 32));
     note_longest(kind, class, ticks);
@@ -285,11 +287,29 @@ static __attribute__((noinline)) void *null_through_us(size_t size)
                                 : null_rarely(size, way, __builtin_return_address(0));
 }
 
-enum { NULL_CALLS = 1024, NULL_TRIES = 4 };
+/* Times an empty call as a call of the sample is timed. */
+static __attribute__((noinline)) void time_empty_call(size_t size)
+{
+    void *p;
+    TIMED(AB_INSIDE_NULL, class_of(size), NULL, p = null_pointer(size));
+    __asm__ volatile("" : : "r"(p));
+}
+
+enum { NULL_CALLS = 1024, NULL_TRIES = 4, NULL_TIMED = 256 };
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
+}
+
+/* `to` holds the least value of all processes; 0 = none yet. */
+static void note_least(uint64_t *to, uint64_t value)
+{
+    uint64_t seen = __atomic_load_n(to, __ATOMIC_RELAXED);
+    while (
+        (seen == 0 || value < seen) &&
+        !__atomic_compare_exchange_n(to, &seen, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
 }
 
 static void measure_own_cost(void)
@@ -308,6 +328,9 @@ static void measure_own_cost(void)
         look();
         look_ticks = least(look_ticks, ab_tick_end() - c);
     }
+    for (size_t i = 0; i < NULL_TIMED; i++)
+        time_empty_call(i);
+    note_least(&file->empty_call, without * AB_INSIDE_NULL_SCALE / NULL_CALLS);
     add(&file->null_look, look_ticks);
     add(&file->null_call,
         with > without ? (with - without) * AB_INSIDE_NULL_SCALE / NULL_CALLS : 0);

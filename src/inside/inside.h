@@ -54,6 +54,9 @@ struct ab_inside_file {
     uint64_t n_looks, null_look; /* looks ahead of a timed call; the sum of the ticks of one */
     uint64_t start_ns;           /* CPU time of the interposer's start, of all processes */
     uint64_t begin_ticks;        /* when the first process began; 0 = not yet */
+    uint64_t empty_call; /* least cost of an empty call, by AB_INSIDE_NULL_SCALE; 0 = not known */
+    struct ab_hdr
+        empty_ticks; /* what timing an empty call read, in ticks; min and max are unused */
     /* Calls that were not timed but looked at, and those of them in which the thread had a page fault
      * or slept. */
     uint64_t looked[AB_INSIDE_KINDS], entered[AB_INSIDE_KINDS];

@@ -211,10 +211,22 @@ enum ab_status ab_program_start_shell(const char *command, int out_fd, int error
 
 struct ab_inside_file;
 
+/* Readings of empty calls in all runs of a command, in ticks. A counter that moves in steps makes the median of
+ * those of a single run jump by a whole step from run to run. Begins as zeroes; free ticks. */
+struct ab_inside_empty {
+    struct ab_hdr *ticks; /* NULL = no readings yet */
+};
+void ab_inside_take_empty(const struct ab_inside_file *f, struct ab_inside_empty *to);
+
 /* Adds a row for each kind of call that there was, and to `all`, a row of session->results, the
  * sums. `cpu_ns` is that of the program with the interposer. */
-void ab_inside_note(const struct ab_inside_file *f, double ns_per_tick, double cpu_ns,
-                    struct ab_session *session, uint32_t all);
+void ab_inside_note(const struct ab_inside_file *f, const struct ab_inside_empty *empty,
+                    double ns_per_tick, double cpu_ns, struct ab_session *session, uint32_t all);
+
+/* At the end of a command: every round subtracts what is known of empty calls by now. Where a call then takes
+ * less than an empty one, the numbers inside and outside of that round become NaN. */
+void ab_inside_settle(const struct ab_inside_empty *empty, double ns_per_tick,
+                      struct ab_session *session);
 
 /* ---- under callgrind: program/program_instr.c ---- */
 

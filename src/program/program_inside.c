@@ -62,8 +62,7 @@ static void weigh(const struct ab_inside_file *f, unsigned kind, double floor_ti
         k->n_calls += k->calls[c];
     for (unsigned c = 0; c < AB_INSIDE_CLASSES && any->n > 0; c++) {
         const struct ab_inside_sum *s = of[c].n > 0 ? &of[c] : all.n > 0 ? &all : any;
-        k->inside_ticks += (double)k->calls[c] *
-                           fmax(0, (double)s->ticks / (double)s->n - floor_ticks);
+        k->inside_ticks += (double)k->calls[c] * ((double)s->ticks / (double)s->n - floor_ticks);
     }
     uint64_t timed = all.n + f->taken[kind].n + f->blocked[kind].n;
     if (timed > 0)
@@ -141,8 +140,8 @@ static void add_row(const struct ab_inside_file *f, unsigned kind, const struct 
     s->results[s->n_results++] = r;
 }
 
-/* The median of timing an empty call. */
-static double floor_ticks_of(const struct ab_inside_file *f, double ns_per_tick)
+/* The median of timing an empty call, which is also in the percentiles of the calls. */
+static double median_floor_ns(const struct ab_inside_file *f)
 {
     struct ab_hdr *hdr = ab_hdr_new();
     for (uint32_t i = 0; i < AB_HDR_COUNTS; i++)
@@ -151,7 +150,61 @@ static double floor_ticks_of(const struct ab_inside_file *f, double ns_per_tick)
     hdr->max = AB_HDR_HIGHEST;
     double ns = ab_hdr_total(hdr) > 0 ? (double)ab_hdr_quantile(hdr, 0.5) : 0;
     free(hdr);
-    return ns / ns_per_tick;
+    return ns;
+}
+
+/* ---- empty calls ---- */
+
+static const double interrupted = 0.01; /* share of the readings that is trimmed at either end */
+
+void ab_inside_take_empty(const struct ab_inside_file *f, struct ab_inside_empty *to)
+{
+    if (to->ticks == NULL)
+        to->ticks = ab_hdr_new();
+    for (uint32_t i = 0; i < AB_HDR_COUNTS; i++)
+        to->ticks->counts[i] += f->empty_ticks.counts[i];
+    to->ticks->min = 0;
+    to->ticks->max = AB_HDR_HIGHEST;
+}
+
+/* The mean, because the mean of a counter that moves in steps is right although no single reading is. */
+static double floor_ticks_of(const struct ab_inside_empty *empty)
+{
+    double ticks = empty->ticks != NULL ? ab_hdr_trimmed_mean(empty->ticks, interrupted)
+                                        : (double)NAN;
+    return isfinite(ticks) ? ticks : 0;
+}
+
+/* Subtracts `floor_ns` from each call in place of what has been subtracted. */
+static void subtract(struct ab_result *r, double floor_ns)
+{
+    const double more_ns = r->inside_subtracted_ns - floor_ns;
+    r->inside_subtracted_ns = floor_ns;
+    r->inside_ns += more_ns * r->n_calls;
+    r->inside_ns_per_call += more_ns;
+    r->outside_ns -= more_ns * r->n_calls;
+}
+
+static void settle_round(struct ab_session *s, struct ab_result *r, double floor_ns)
+{
+    const double more_ns = r->inside_subtracted_ns - floor_ns;
+    subtract(r, floor_ns);
+    const bool is_known = !(r->inside_ns_per_call < r->inside_empty_call_ns) && r->inside_ns > 0;
+    for (uint32_t i = 0; i < s->n_call_sites; i++)
+        if (s->call_sites[i].backend == r->backend && s->call_sites[i].round == r->round)
+            s->call_sites[i].inside_ns += is_known ? more_ns * s->call_sites[i].all_calls
+                                                   : (double)NAN;
+    if (!is_known)
+        r->inside_ns = r->inside_ns_per_call = r->outside_ns = NAN;
+}
+
+void ab_inside_settle(const struct ab_inside_empty *empty, double ns_per_tick,
+                      struct ab_session *session)
+{
+    const double floor_ns = floor_ticks_of(empty) * ns_per_tick;
+    for (uint32_t i = 0; i < session->n_results; i++)
+        if (isfinite(session->results[i].inside_subtracted_ns))
+            settle_round(session, &session->results[i], floor_ns);
 }
 
 /* ---- by call site ---- */
@@ -173,7 +226,7 @@ static struct ab_call_site *add_site(struct ab_session *s, const struct ab_resul
     struct ab_call_site *to = &s->call_sites[s->n_call_sites++];
     *to = (struct ab_call_site){.backend = all->backend, .round = all->round, .n = sum.n};
     to->all_calls = (double)sum.n * by.calls;
-    to->inside_ns = fmax(0, (double)sum.ticks - (double)sum.n * by.floor_ticks) * by.calls *
+    to->inside_ns = ((double)sum.ticks - (double)sum.n * by.floor_ticks) * by.calls *
                     by.ns_per_tick;
     return to;
 }
@@ -211,10 +264,10 @@ static void add_sites(const struct ab_inside_sites *f, struct scale by, struct a
     free(sites);
 }
 
-void ab_inside_note(const struct ab_inside_file *f, double ns_per_tick, double cpu_ns,
-                    struct ab_session *s, uint32_t all)
+void ab_inside_note(const struct ab_inside_file *f, const struct ab_inside_empty *empty,
+                    double ns_per_tick, double cpu_ns, struct ab_session *s, uint32_t all)
 {
-    double floor_ticks = floor_ticks_of(f, ns_per_tick), inside = 0, blocked = 0, calls = 0;
+    double floor_ticks = floor_ticks_of(empty), inside = 0, blocked = 0, calls = 0;
     struct ab_inside_sum any = {0};
     for (unsigned i = 0; i < AB_INSIDE_NULL; i++) {
         any.n += sum_samples(f, i).n;
@@ -236,7 +289,10 @@ void ab_inside_note(const struct ab_inside_file *f, double ns_per_tick, double c
     if (f->sites.is_wanted)
         add_sites(&f->sites, (struct scale){calls / (double)any.n, floor_ticks, ns_per_tick}, s, r);
     r->inside_ns = inside;
-    r->inside_floor_ns = floor_ticks * ns_per_tick;
+    r->inside_floor_ns = median_floor_ns(f);
+    r->inside_subtracted_ns = floor_ticks * ns_per_tick;
+    if (f->empty_call > 0)
+        r->inside_empty_call_ns = (double)f->empty_call * ns_per_tick / AB_INSIDE_NULL_SCALE;
     r->blocked_ns = blocked;
     if (f->n_processes == 0)
         return;

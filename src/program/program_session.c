@@ -34,6 +34,7 @@ struct state {
     struct ab_callgrind callgrind;
     struct ab_instr_counts *counts; /* of each back end, until they are in a result */
     double plain_ns;                /* of the pre-flights of those that are counted */
+    struct ab_inside_empty empty;   /* calls that the interposer timed, of all runs so far */
     uint32_t running;               /* the back end of the run */
     uint32_t done, total;
 };
@@ -270,13 +271,14 @@ static void leave_inside(struct state *st, uint32_t backend, const char *why)
 static void take_inside(struct state *st, uint32_t backend, const struct inside_memory *m,
                         const struct ab_program_outcome *run, uint32_t all)
 {
+    ab_inside_take_empty(m->file, &st->empty);
     if (run->status != AB_BACKEND_OK)
         leave_inside(st, backend, run->reason);
     else if (!st->plan->is_output_free && !is_same(&run->output, &st->summary->output))
         leave_inside(st, backend, "with the interposer the program printed something else");
     else if (all < st->session->n_results)
-        ab_inside_note(m->file, st->clock.ns_per_tick, run->user_ns + run->system_ns, st->session,
-                       all);
+        ab_inside_note(m->file, &st->empty, st->clock.ns_per_tick, run->user_ns + run->system_ns,
+                       st->session, all);
 }
 
 /* `all`: the row of the plain run; UINT32_MAX = it was a pre-flight. */
@@ -433,7 +435,9 @@ enum ab_status ab_program_session_run(const struct ab_program_plan *plan,
             break;
     }
     session->is_complete = status == AB_OK;
+    ab_inside_settle(&st.empty, st.clock.ns_per_tick, session);
     ab_proof_cache_fini(&st.cache);
+    free(st.empty.ticks);
     free(st.is_inside);
     free(st.counts);
     return status;

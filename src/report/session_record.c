@@ -397,6 +397,7 @@ static const struct ab_member null_members[] = {
     AB_NUMBER("wall_ns_per_op", struct ab_null_cost, wall_ns_per_op, .flags = AB_LATER),
     AB_NUMBER("latency_pass_ns_per_op", struct ab_null_cost, latency_pass_ns_per_op),
     AB_NUMBER("floor_ns", struct ab_null_cost, floor_ns),
+    AB_NUMBER("floor_mean_ns", struct ab_null_cost, floor_mean_ns, .flags = AB_LATER),
     AB_NUMBER("instr_per_op", struct ab_null_cost, instr_per_op, .flags = AB_LATER),
 };
 AB_TABLE(null, struct ab_null_cost);

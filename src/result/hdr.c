@@ -94,6 +94,19 @@ double ab_hdr_mean(const struct ab_hdr *h)
     return total == 0 ? (double)NAN : sum / (double)total;
 }
 
+double ab_hdr_trimmed_mean(const struct ab_hdr *h, double share)
+{
+    const double n = (double)ab_hdr_total(h), low = share * n, high = n - low;
+    double sum = 0, seen = 0;
+    for (uint32_t i = ab_hdr_first(h), end = ab_hdr_end(h); i < end; i++) {
+        const double from = fmax(seen, low), to = fmin(seen + (double)h->counts[i], high);
+        seen += (double)h->counts[i];
+        if (to > from)
+            sum += midpoint(i) * (to - from);
+    }
+    return n > 0 ? sum / (high - low) : (double)NAN;
+}
+
 double ab_hdr_stddev(const struct ab_hdr *h)
 {
     double mean = ab_hdr_mean(h), squares = 0;

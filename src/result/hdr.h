@@ -82,6 +82,9 @@ void ab_hdr_merge(struct ab_hdr *dst, const struct ab_hdr *src);
 
 uint64_t ab_hdr_total(const struct ab_hdr *h); /* recorded values, overflow not among them */
 double ab_hdr_mean(const struct ab_hdr *h);    /* of bucket midpoints, as Java; NaN when empty */
+/* The mean without the lowest and the highest `share` of the values, so that a few interrupted readings of a
+ * clock do not count. NaN when empty. */
+double ab_hdr_trimmed_mean(const struct ab_hdr *h, double share);
 double ab_hdr_stddev(const struct ab_hdr *h);
 
 /* Java's rule: highest value of the first counter whose cumulative count reaches

@@ -381,8 +381,9 @@ struct ab_null_cost {
     char placement[65]; /* as in struct ab_mapped_rules */
     uint32_t round, combination;
     uint64_t n_ops;
-    double ns_per_op, wall_ns_per_op, latency_pass_ns_per_op, floor_ns;
-    double instr_per_op;      /* of the first round, with --instr */
+    double ns_per_op, wall_ns_per_op, latency_pass_ns_per_op;
+    double floor_ns, floor_mean_ns; /* median and trimmed mean of its timed ops; NaN = not known */
+    double instr_per_op;            /* of the first round, with --instr */
     double iteration_call_ns; /* a call in iterations, tail pass; NaN = not known. In no file */
 };
 

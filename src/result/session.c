@@ -51,6 +51,18 @@ double ab_session_floor(const struct ab_session *session)
     return most; /* fmax passes over NaN */
 }
 
+double ab_session_floor_mean(const struct ab_session *session)
+{
+    double sum = 0;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < session->n_nulls; i++)
+        if (!isnan(session->nulls[i].floor_mean_ns)) {
+            sum += session->nulls[i].floor_mean_ns;
+            n++;
+        }
+    return n > 0 ? sum / n : (double)NAN;
+}
+
 void ab_session_fini(struct ab_session *s)
 {
 #define FREE_HISTOGRAMS(list) \

@@ -16,6 +16,9 @@ double ab_number_settle(double x);
 /* The floor of per-op latencies: the median over rounds and phases of what an empty op reads; of
  * several machines that of the one where it is highest. NaN = not measured. */
 double ab_session_floor(const struct ab_session *session);
+/* The mean instead of the median, over all rounds: what is to be subtracted from a mean of timed ops. NaN = not
+ * known. */
+double ab_session_floor_mean(const struct ab_session *session);
 
 /* What of the workload's settings or the replay's was given as NAME=VALUE: "touch", "cache". NULL =
  * not given. The session owns it. */

@@ -331,6 +331,8 @@ void ab_fold_tail(const struct ab_fold *f, const struct ab_outcome *run)
     }
 }
 
+static const double interrupted = 0.01; /* share of the readings that is trimmed at either end */
+
 static void add_null(const struct ab_fold *f, uint32_t phase,
                      const struct ab_throughput_estimate *e, const struct ab_outcome *latency,
                      struct ab_hdr *all)
@@ -356,6 +358,7 @@ static void add_null(const struct ab_fold *f, uint32_t phase,
                                       ? ab_fold_busy_ns(f, &latency->page->report.phases[phase]) / n
                                       : (double)NAN,
         .floor_ns = ab_result_quantile(all, 0.5),
+        .floor_mean_ns = ab_hdr_trimmed_mean(all, interrupted),
         .instr_per_op = NAN,
         .iteration_call_ns = NAN,
     };

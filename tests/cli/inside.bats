@@ -240,3 +240,14 @@ expect_report() { # PATTERN: in what `report` says of the stored result, whateve
         calls: map(select(.op == "all"))[0].n_calls}]
         | any(.[]; .calls > 0 and .n == 0) and all(.[]; .known == (.n > 0 or .calls == 0))' result.json
 }
+
+@test "what is subtracted from each timed call is one number for the command, and one round has no median" {
+    inside glibc "$PROG" threads
+    expect_json '[.results[] | select(.op == "all").program] | (map(.inside_subtracted_ns) | unique | length) == 1 and
+        all(.[]; .inside_subtracted_ns > .inside_empty_call_ns and .inside_empty_call_ns > 0)' "$OUT/r.json"
+    bench report "$OUT/r.json"
+    grep -q median "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    bench exec --inside --rounds 1 -b glibc -- "$PROG" threads
+    ! grep -q median "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    grep -q '^in malloc, a call *one round' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+}

@@ -129,6 +129,7 @@ static void add_nulls(struct fake_session *f)
                 .wall_ns_per_op = 0.9 + 0.1 * (i / 2),
                 .latency_pass_ns_per_op = 2.5,
                 .floor_ns = i == 3 ? NAN : 20,
+                .floor_mean_ns = i == 3 ? NAN : 21.5,
                 .instr_per_op = i % 2 == 0 && round == 0 ? 24.5 + i : (double)NAN,
             };
 }

@@ -34,7 +34,7 @@ static void draw_rounds(struct ab_plot *p, const struct ab_report *report,
     paint.colour = AB_COLOUR_INK;
     paint.dash = NULL;
     paint.width = 2;
-    paint.title = "median";
+    paint.title = ab_grid_median(s);
     if (isfinite(median))
         ab_plot_line(p, paint, (const struct ab_point[]){{median, y - 0.36}, {median, y + 0.36}},
                      2);

@@ -69,6 +69,11 @@ const char *ab_grid_versus(struct ab_grid *g, const char *before, uint32_t base,
     return ab_view_texts_addf(&g->texts, "%s %s", before, name);
 }
 
+const char *ab_grid_median(const struct ab_session *session)
+{
+    return session->n_rounds == 1 ? "one round" : "median";
+}
+
 struct ab_grid_cell *ab_grid_put(struct ab_grid *g, unsigned column, enum ab_grid_kind kind,
                                  double value, const char *why)
 {

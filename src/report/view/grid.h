@@ -118,6 +118,8 @@ struct ab_grid_row *ab_grid_add(struct ab_grid *g, const char *label, const char
 struct ab_grid_row *ab_grid_add_backend(struct ab_grid *g, uint32_t backend);
 /* "vs glibc", of a name that is cut to the width; "" where there is no base. As long as the grid. */
 const char *ab_grid_versus(struct ab_grid *g, const char *before, uint32_t base, unsigned width);
+/* Title of a column of medians over rounds: of a single round there is none. */
+const char *ab_grid_median(const struct ab_session *session);
 /* A number of the last row. why "" or NULL: of a number that is not known no reason is known. */
 struct ab_grid_cell *ab_grid_put(struct ab_grid *g, unsigned column, enum ab_grid_kind kind,
                                  double value, const char *why);

@@ -302,7 +302,8 @@ static void put_section(struct ab_grid *g, const struct ab_view *v, unsigned par
 
 bool ab_inside_grid(const struct ab_view *v, struct ab_grid *g)
 {
-    *g = (struct ab_grid){.session = v->session, .columns = {{"median"}, {NULL}}, .n_columns = 2};
+    *g = (struct ab_grid){.session = v->session, .n_columns = 2};
+    g->columns[0].title = ab_grid_median(v->session);
     g->columns[1].title = ab_grid_versus(g, "vs", v->ranking.base, 20);
     if (!has_inside(v->session))
         return false;

@@ -372,7 +372,7 @@ static bool slowest_calls(const struct ab_view *v, uint32_t phase, struct ab_gri
     const struct ab_session *s = v->session;
     const struct ab_iterations *each = ab_session_iterations(s, s->phases[phase]);
     *g = (struct ab_grid){.session = s,
-                          .columns = {{"median"},
+                          .columns = {{ab_grid_median(s)},
                                       {"call", .width = 30},
                                       {"op", 1},
                                       {"seen in"},
@@ -397,7 +397,7 @@ static bool slowest_iterations(const struct ab_view *v, uint32_t phase, struct a
     unsigned n_shown = 0;
     *g = (struct ab_grid){.session = s,
                           .columns = {{"number"},
-                                      {"median"},
+                                      {ab_grid_median(s)},
                                       {"worst"},
                                       {"seen in"},
                                       {"budget", 1},

@@ -419,8 +419,9 @@ static void fill_sections(const struct ab_view *v, bool has_details, struct ab_g
 {
     struct ab_text unknown = {0};
     bool is_compared = v->ranking.base != UINT32_MAX && v->ranking.n_ranked >= 2;
-    *g = (struct ab_grid){
-        .session = v->session, .columns = {[MEDIAN] = {"median"}}, .n_columns = VERSUS + 1};
+    *g = (struct ab_grid){.session = v->session,
+                          .columns = {[MEDIAN] = {ab_grid_median(v->session)}},
+                          .n_columns = VERSUS + 1};
     if (is_compared)
         g->columns[VERSUS].title = ab_grid_versus(g, "vs", v->ranking.base, 20);
     for (uint32_t i = 0; i < v->session->n_named; i++)

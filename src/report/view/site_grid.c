@@ -16,14 +16,15 @@ enum { SHOWN = 10 };
 
 struct place { /* of one back end, sums over rounds */
     const struct ab_call_site *site;
-    double calls, inside_ns;
+    double calls;
+    double inside_ns, timed_calls; /* of the rounds in which the time is known */
 };
 
 struct places {
     struct place *items;
     size_t n, cap;
     double inside_ns; /* of all */
-    uint32_t rounds;
+    uint32_t rounds, timed_rounds;
 };
 
 static bool is_same(const struct ab_call_site *a, const struct ab_call_site *b)
@@ -42,6 +43,9 @@ static void add_site(struct places *to, const struct ab_call_site *site)
         to->items[to->n++] = (struct place){.site = site};
     }
     to->items[i].calls += site->all_calls;
+    if (!isfinite(site->inside_ns))
+        return;
+    to->items[i].timed_calls += site->all_calls;
     to->items[i].inside_ns += site->inside_ns;
     to->inside_ns += site->inside_ns;
 }
@@ -54,7 +58,7 @@ static int by_time(const void *a, const void *b)
 
 static void collect(const struct ab_session *s, uint32_t backend, struct places *out)
 {
-    uint32_t last = UINT32_MAX;
+    uint32_t last = UINT32_MAX, last_timed = UINT32_MAX;
     *out = (struct places){.n = 0};
     for (uint32_t i = 0; i < s->n_call_sites; i++) {
         if (s->call_sites[i].backend != backend)
@@ -62,9 +66,19 @@ static void collect(const struct ab_session *s, uint32_t backend, struct places 
         add_site(out, &s->call_sites[i]);
         out->rounds += s->call_sites[i].round != last;
         last = s->call_sites[i].round;
+        if (!isfinite(s->call_sites[i].inside_ns))
+            continue;
+        out->timed_rounds += last != last_timed;
+        last_timed = last;
     }
     if (out->n > 0)
         qsort(out->items, out->n, sizeof out->items[0], by_time);
+}
+
+/* NaN where a difference of times is not above 0: the calls took less than the clock can tell. */
+static double above_zero(double ns)
+{
+    return ns > 0 ? ns : (double)NAN;
 }
 
 /* "parse (json.c:120)" */
@@ -81,11 +95,10 @@ static void add_row(struct ab_grid *g, uint32_t backend, const struct place *p,
     ab_grid_add(g, name, "");
     ab_grid_say(g, ALLOCATOR, "%s", g->session->backends[backend].name);
     ab_grid_put(g, CALLS, AB_GRID_AMOUNT, p->calls / all->rounds, NULL);
-    ab_grid_put(g, A_CALL, AB_GRID_TIME, p->calls > 0 ? p->inside_ns / p->calls : (double)NAN,
+    ab_grid_put(g, A_CALL, AB_GRID_TIME, above_zero(p->inside_ns) / p->timed_calls, NULL);
+    ab_grid_put(g, INSIDE, AB_GRID_TIME, above_zero(p->inside_ns) / all->timed_rounds, NULL);
+    ab_grid_put(g, SHARE, AB_GRID_SHARE, above_zero(p->inside_ns) / above_zero(all->inside_ns),
                 NULL);
-    ab_grid_put(g, INSIDE, AB_GRID_TIME, p->inside_ns / all->rounds, NULL);
-    ab_grid_put(g, SHARE, AB_GRID_SHARE,
-                all->inside_ns > 0 ? p->inside_ns / all->inside_ns : (double)NAN, NULL);
 }
 
 bool ab_call_sites_grid(const struct ab_view *v, struct ab_grid *g)

@@ -772,6 +772,29 @@ static void add_not_inside(const struct ab_session *s, uint32_t i, struct ab_vie
             "");
 }
 
+/* What is in malloc is a difference: where a call takes less than an empty one, the time is not known. */
+static void add_below_empty(const struct ab_session *s, uint32_t i, struct ab_view_texts *t,
+                            struct ab_view_warnings *w)
+{
+    double empty_ns = 0;
+    unsigned n = 0;
+    for (uint32_t k = 0; k < s->n_results; k++) {
+        const struct ab_result *r = &s->results[k];
+        if (r->backend != i || !isfinite(r->inside_subtracted_ns) || isfinite(r->inside_ns))
+            continue;
+        empty_ns = fmax(empty_ns, r->inside_empty_call_ns);
+        n++;
+    }
+    if (n > 0)
+        add(w, i, "below-empty-call", AB_VIEW_WARNING,
+            ab_view_texts_addf(
+                t,
+                "%s: in %u of %u rounds its timed calls took less than an empty call "
+                "(%.3g ns): their time inside and outside of malloc is n/a",
+                AB_SHOWN(SHOWN_BYTES, s->backends[i].name), n, s->n_rounds, empty_ns),
+            "--rounds 20, or a longer run");
+}
+
 /* Its memory while idle is that of an allocator for which no time passed, or not enough. */
 static void add_real_clock(const struct ab_session *s, uint32_t i, struct ab_view_texts *t,
                            struct ab_view_warnings *w)
@@ -794,6 +817,7 @@ static void view_warnings_backends(const struct ab_session *s, struct ab_view_te
         add_caveat(s, i, texts, out);
         add_real_clock(s, i, texts, out);
         add_not_inside(s, i, texts, out);
+        add_below_empty(s, i, texts, out);
     }
     add_unverified(s, texts, out);
     add_deepbind(s, texts, out);
