@@ -280,7 +280,7 @@ static uint32_t rank(const struct ab_session *s, struct ranked *out)
         uint32_t base = ab_session_base_of(s, i);
         if (base == UINT32_MAX || !ab_backend_is_comparable(&s->backends[i]))
             continue;
-        struct ab_effect e = ab_session_speed(s, i, base, NULL);
+        struct ab_effect e = ab_session_lead(s, i, base);
         if (i == base || e.ratio > 0)
             out[n++] = (struct ranked){s->backends[i].name, i == base ? 1 : e.ratio, i == base,
                                        i == base || ab_effect_is_clear(&e)};

@@ -127,6 +127,14 @@ const char *ab_format_share(char buf[AB_CELL_BYTES], double share, const char *b
     return buf;
 }
 
+double ab_format_ns_of_unit(const char *unit)
+{
+    return strcmp(unit, "us") == 0   ? 1e3
+           : strcmp(unit, "ms") == 0 ? 1e6
+           : strcmp(unit, "s") == 0  ? 1e9
+                                     : 0;
+}
+
 const char *ab_format_value(char buf[AB_CELL_BYTES], double value, const char *unit)
 {
     char ratio[AB_CELL_BYTES];
@@ -134,6 +142,8 @@ const char *ab_format_value(char buf[AB_CELL_BYTES], double value, const char *u
         snprintf(buf, AB_CELL_BYTES, "-");
     else if (strcmp(unit, "ns") == 0)
         ab_units_time(buf, AB_CELL_BYTES, value);
+    else if (ab_format_ns_of_unit(unit) > 0)
+        ab_units_time(buf, AB_CELL_BYTES, value * ab_format_ns_of_unit(unit));
     else if (strcmp(unit, "bytes") == 0)
         ab_units_bytes(buf, AB_CELL_BYTES, value);
     else if (strcmp(unit, "percent") == 0)

@@ -34,6 +34,8 @@ const char *ab_format_size_class(char buf[AB_CELL_BYTES], unsigned log2);
 const char *ab_format_count(char buf[AB_CELL_BYTES], double n);
 /* "12.5%", "<0.1%", "-" for NaN; of a share in [0, 1]. `between` stands before the sign. */
 const char *ab_format_share(char buf[AB_CELL_BYTES], double share, const char *between);
+/* Nanoseconds in "us", "ms" or "s", the units of metrics that a user names; 0 for any other unit. */
+double ab_format_ns_of_unit(const char *unit);
 /* A number with its unit, that of a metric or a gate: "126 ns", "64.0 MiB", "3.04x"; "-" for NaN. */
 const char *ab_format_value(char buf[AB_CELL_BYTES], double value, const char *unit);
 

@@ -6,6 +6,7 @@
 #include "stats/metric.h"
 
 #include "core/memory.h"
+#include "result/session.h"
 #include "stats/growth.h"
 #include "stats/over_time.h"
 #include "stats/pins.h"
@@ -781,6 +782,53 @@ struct ab_round_range ab_session_ns_per_op(const struct ab_session *s, uint32_t 
 {
     struct ab_metric m = time_of(phase);
     return range_of(s, backend, &m, ab_metric_of_round);
+}
+
+struct ab_round_range ab_metric_range(const struct ab_session *s, uint32_t backend,
+                                      const struct ab_metric *m)
+{
+    return range_of(s, backend, m, ab_metric_of_round);
+}
+
+/* A program whose threads run, or wait for a CPU, during less of its wall time waits for something else,
+ * such as a disk or a client. */
+static const double least_cpu_share = 0.9;
+
+/* True if every back end spends its wall time on a CPU. Waits for a CPU count, because other programs on
+ * the machine cause them. */
+static bool is_cpu_bound(const struct ab_session *s)
+{
+    const struct ab_metric cpu = ab_metric_of_op(AB_PROGRAM_PHASE, AB_OP_ALL, "cpu_ns"),
+                           delay = ab_metric_of_op(AB_PROGRAM_PHASE, AB_OP_ALL, "run_delay_ns");
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        if (!ab_backend_is_comparable(&s->backends[i]))
+            continue;
+        double waits = ab_metric_range(s, i, &delay).median;
+        double on_cpu = ab_metric_range(s, i, &cpu).median + (waits > 0 ? waits : 0);
+        if (!(on_cpu >= least_cpu_share * ab_session_run_time(s, i).median))
+            return false;
+        n++;
+    }
+    return n > 0;
+}
+
+struct ab_metric ab_session_rank_metric(const struct ab_session *s)
+{
+    if (!ab_session_is_exec(s))
+        return ab_metric_run_time;
+    if (s->n_named > 0)
+        return (struct ab_metric){.phase = AB_PROGRAM_PHASE, .op = AB_OP_ALL, .field = s->named[0]};
+    if (ab_session_setting(s, "server") == NULL && is_cpu_bound(s))
+        return ab_metric_of_op(AB_PROGRAM_PHASE, AB_OP_ALL, "cpu_ns");
+    return ab_metric_run_time;
+}
+
+struct ab_effect ab_session_lead(const struct ab_session *s, uint32_t a, uint32_t b)
+{
+    struct ab_metric m = ab_session_rank_metric(s);
+    bool is_higher_better = ab_metric_better(&m) == AB_FIELD_HIGHER;
+    return ab_metric_ratio(s, is_higher_better ? a : b, is_higher_better ? b : a, &m).effect;
 }
 
 struct ab_round_range ab_session_run_time(const struct ab_session *s, uint32_t backend)

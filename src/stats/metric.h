@@ -90,6 +90,15 @@ struct ab_round_range ab_session_ns_per_op(const struct ab_session *s, uint32_t 
                                            const char *phase);
 struct ab_round_range ab_session_run_time(const struct ab_session *s, uint32_t backend);
 struct ab_round_range ab_session_rss_peak(const struct ab_session *s, uint32_t backend);
+struct ab_round_range ab_metric_range(const struct ab_session *s, uint32_t backend,
+                                      const struct ab_metric *m);
+/* The metric that back ends are ranked by, of which the first sentence speaks (docs/measuring.md): the
+ * time of the whole run; of a program its CPU time where that is most of the wall time, else the wall
+ * time; of a server the first metric that the user named, else the time of the load. */
+struct ab_metric ab_session_rank_metric(const struct ab_session *s);
+/* How many times better `a` is than `b` by this metric: above 1, the time is shorter, or the number lies
+ * in the direction that is good. The ratio is that of the two medians, as in ab_session_speed. */
+struct ab_effect ab_session_lead(const struct ab_session *s, uint32_t a, uint32_t b);
 /* How many times as fast `a` is as `b`: time of b by time of a, of a phase or (phase NULL) of the
  * whole run. The ratio is that of the two medians, as they are shown; the interval is that of the
  * pairs of each round, so that drift of the machine cancels. Rounds that miss one number do not

@@ -21,7 +21,7 @@ double ab_session_precision(const struct ab_session *s)
         uint32_t base = ab_session_base_of(s, i);
         if (base == UINT32_MAX || i == base || !ab_backend_is_comparable(&s->backends[i]))
             continue;
-        struct ab_effect e = ab_session_speed(s, i, base, NULL);
+        struct ab_effect e = ab_session_lead(s, i, base);
         /* Of a by b or of b by a: the same either way round. */
         double half = fmax(e.high / e.ratio, e.ratio / e.low) - 1;
         widest = fmax(widest, isnan(half) ? (double)INFINITY : half);

@@ -57,7 +57,7 @@ expect_fastest() { # WHAT
     row=$(grep -A1 '^ *whole run ' "$OUT/stdout" | sed -n '2s/^ *\([^ ]*\) .*/\1/p')
     [ "$row" = "$first" ] || fail "$1: the ranking begins with $row, fastest is $first"
     ! grep -q ' is [0-9.]*x [^.]*slower than' "$OUT/said" || fail "$1: names a slower one: $(cat "$OUT/said")"
-    grep -Eq "(: |rounds )$first is [0-9.]+x .*faster than|(No clear difference between|So far) $first |No verdict: this machine" \
+    grep -Eq "(: |rounds )$first is [0-9.]+x .*faster than|(No clear difference in the time of the whole run between|So far) $first |No verdict: this machine" \
         "$OUT/said" || fail "$1: $first, but $(cat "$OUT/said")"
     bench report -v time "$OUT/r.json"
     awk '/^[a-z]/ {op = $1} op == "free" && $1 == "arena" {

@@ -161,7 +161,7 @@ class Reader:
             self.demand(rule + " ~", is_open == is_tilde or 1 in (low, high), [], cell.text)
 
     def ranking(self):
-        found = self.tables(r"^ +(whole run|wall time)( |$)")
+        found = self.tables(r"^ +(whole run|wall time|CPU time)( |$)")
         for t in found[:1]:
             time = t.columns[0]
             versus = next((c for c in t.columns if c.startswith("vs ")), None)
@@ -186,28 +186,28 @@ class Reader:
         peaks = {name: cells["peak"].figure() for _, name, cells in ranking.rows
                  if "peak" in cells}
         for m in self.sentences(r"(\S+) is ([\d.]+)x (?:\[([\d.]+), ([\d.]+)\] )?(faster|slower)"
-                                r" than (\S+?)(?:\.|,| and| at)? "):
+                                r" than (\S+?) (?:over the whole run|in (?:CPU|wall) time)(?:\.|,| and| at)? "):
             a, b = m.group(1), m.group(6)
             if a in times and b in times and times[a] and times[b]:
                 x, y = (times[b], times[a]) if m.group(5) == "faster" else (times[a], times[b])
                 self.quotient("headline: speed", self.figure(m, 2), x, y, m.group(0))
                 rest = self.flat[m.start(6):m.start(6) + 120]
                 self.memory_words(a, b, peaks, rest, m.start(6))
-        for m in self.sentences(r"(?:So far|No clear difference between) (\S+) (?:is ahead of|and) "
-                                r"(\S+?),?(?: the fastest two)? \((\d[\d.]* \w+) vs\. "
+        for m in self.sentences(r"(?:So far|No clear difference in [\w ]+? between) (\S+) (?:is ahead of|and) "
+                                r"(\S+?),?(?: the fastest two| in [\w ]+)? \((\d[\d.]* \w+) vs\. "
                                 r"(\d[\d.]* \w+)\)"):
             for name, group in ((m.group(1), 3), (m.group(2), 4)):
                 f = self.figure(m, group)
                 if times.get(name):
                     self.close("headline: time", f, times[name].low, times[name].high, m.group(0))
-        for m in self.sentences(r"Least memory: (\S+) \((\d[\d.]* \w+); (\S+) (\d[\d.]* \w+)\)"):
+        for m in self.sentences(r"Least memory at the peak: (\S+) \((\d[\d.]* \w+); (\S+) (\d[\d.]* \w+)\)"):
             for name, group in ((m.group(1), 2), (m.group(3), 4)):
                 if name in peaks:
                     self.close("headline: peak", self.figure(m, group), peaks[name].low,
                                peaks[name].high, m.group(0))
 
     def memory_words(self, a, b, peaks, rest, at):
-        m = re.match(r"\S+?,? (?:but|and) takes (\d+) % (more|less) memory", rest)
+        m = re.match(r"\S+? (?:over the whole run|in (?:CPU|wall) time),? (?:but|and) takes (\d+) % (more|less) memory", rest)
         if m is None or a not in peaks or b not in peaks:
             return
         line, column = self.where[at + m.start(1)]

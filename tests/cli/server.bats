@@ -37,7 +37,8 @@ ask() { # N SIZE
     bench report "$OUT/r.json" --json "$OUT/again.json" --html "$OUT/r.html"
     grep -q '>rate<' "$OUT/r.html" || fail "not in the report"
     cmp "$OUT/r.json" "$OUT/again.json" || fail "another document"
-    grep -q '^rate$' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    grep -q '^ *kept  *vs glibc' "$OUT/stdout" || fail "not ranked by the first metric: $(cat "$OUT/stdout")"
+    grep -q '^rate ' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
     python3 -c 'import jsonschema' 2>/dev/null || skip "no jsonschema for python3"
     python3 -c 'import json,sys,jsonschema; jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))' \
         "$OUT/r.json" "$ROOT/results/allocbench-2.schema.json"

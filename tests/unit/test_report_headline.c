@@ -52,10 +52,12 @@ static void the_winner_and_its_price_are_named(void **state)
     fake_session_set_peak(f, FAKE_GLIBC, 6 << 20);
     fake_session_set_peak(f, FAKE_ARENA, 57 << 20);
     fake_session_set_peak(f, FAKE_JEMALLOC, 6.6 * (1 << 20));
-    assert_says(f, AB_VIEW_FASTER,
-                "arena is 6.15x [6.15, 6.15] faster than glibc, but takes 9.50x the memory. arena "
-                "never frees; the fastest that does is jemalloc, 1.41x [1.41, 1.41] faster than "
-                "glibc, but takes 10 % more memory. Left out: pool (partial), broken (crashed).");
+    assert_says(
+        f, AB_VIEW_FASTER,
+        "arena is 6.15x [6.15, 6.15] faster than glibc over the whole run, but takes 9.50x the "
+        "memory at the peak. arena never frees; the fastest that does is jemalloc, 1.41x "
+        "[1.41, 1.41] faster than glibc, but takes 10 % more memory at the peak. Left out: "
+        "pool (partial), broken (crashed).");
     fake_session_free(f);
 }
 
@@ -77,7 +79,7 @@ static void peaks_of_several_machines_are_compared_round_by_round(void **state)
     set_peaks(f, FAKE_ARENA, 24 << 20, 60 << 20);
     set_peaks(f, FAKE_JEMALLOC, 3 << 20, 30 << 20);
     assert_mentions(f, "but takes 4.00x the memory", true); /* 24 and 6 MiB, of the middle round */
-    assert_mentions(f, "Least memory: jemalloc", true);
+    assert_mentions(f, "Least memory at the peak: jemalloc", true);
     f->s.hosts = hosts;
     f->s.n_hosts = 2;
     for (uint32_t i = 4; i < 8; i++)
@@ -97,8 +99,8 @@ static void failed_and_partial_ones_take_no_part(void **state)
     f->backends[FAKE_ARENA].status = AB_BACKEND_TIMEOUT;
     assert_says(
         f, AB_VIEW_FASTER,
-        "jemalloc is 1.41x [1.41, 1.41] faster than glibc. jemalloc's p99.9 of free in steady is "
-        "2.28x [2.28, 2.28] higher than that of glibc. Left out: arena (timeout), pool "
+        "jemalloc is 1.41x [1.41, 1.41] faster than glibc over the whole run. jemalloc's p99.9 of "
+        "free in steady is 2.28x [2.28, 2.28] higher than that of glibc. Left out: arena (timeout), pool "
         "(partial), broken (crashed).");
     fake_session_free(f);
 }
@@ -256,7 +258,7 @@ static void too_few_rounds_are_no_verdict(void **state)
     assert_says(
         f, AB_VIEW_TOO_FEW,
         "No verdict: 5 rounds cannot distinguish a difference from noise, at least 6 are needed. "
-        "So far jemalloc is ahead of glibc (33.2 ms vs. 46.6 ms).");
+        "So far jemalloc is ahead of glibc in the time of the whole run (33.2 ms vs. 46.6 ms).");
     fake_session_free(f);
 }
 
@@ -268,8 +270,10 @@ static void what_the_interval_does_not_show_is_no_difference(void **state)
     fake_session_keep(f, FAKE_ARENA);
     fake_session_set_ns(f, FAKE_GLIBC, glibc);
     fake_session_set_ns(f, FAKE_JEMALLOC, near);
-    assert_says(f, AB_VIEW_NO_CLEAR,
-                "No clear difference between glibc and jemalloc (44.9 ms vs. 45.1 ms).");
+    assert_says(
+        f, AB_VIEW_NO_CLEAR,
+        "No clear difference in the time of the whole run between glibc and jemalloc (44.9 ms "
+        "vs. 45.1 ms).");
     fake_session_free(f);
 }
 

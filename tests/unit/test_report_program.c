@@ -169,7 +169,7 @@ static void the_page_has_memory_over_time_and_every_round(void **state)
     assert_non_null(strstr(text, "<section id=\"program\">"));
     assert_null(strstr(text, "Resident memory over time"));
     assert_null(strstr(text, "Beside the replay"));
-    assert_non_null(strstr(text, "Ranking by wall time"));
+    assert_non_null(strstr(text, "Ranking by CPU time"));
     char *data = strstr(text, "id=\"allocbench-result\""); /* base64, in which any word may be */
     assert_non_null(data);
     assert_true(strstr(text, "p99") == NULL || strstr(text, "p99") > data); /* nothing is timed */
@@ -295,6 +295,101 @@ static void waits_of_its_own_are_no_noise(void **state)
     screen_free(x);
 }
 
+/* ---- the first sentence ---- */
+
+static void assert_says(const struct screen *x, const char *wanted)
+{
+    struct ab_view v;
+    char all[4000] = "";
+    ab_view_make(&x->s, &v);
+    for (unsigned i = 0; i < v.headline.n_sentences; i++) {
+        size_t n = strlen(all);
+        snprintf(all + n, sizeof all - n, "%s%s", i > 0 ? " " : "", v.headline.sentences[i]);
+    }
+    if (strstr(all, wanted) == NULL)
+        fail_msg("'%s' is not in: %s", wanted, all);
+    ab_view_fini(&v);
+}
+
+/* A program that waits for something else than a CPU is judged by its wall time. */
+static void a_program_is_judged_by_cpu_time_where_it_has_little_else(void **state)
+{
+    (void)state;
+    struct screen *x = screen_new_exec();
+    assert_says(x, "faster than glibc in CPU time, but takes 8 % more memory at the peak.");
+    for (uint32_t i = 0; i < x->s.n_results; i++)
+        x->results[i].cpu_ns = 0.8 * x->results[i].wall_ns;
+    assert_says(x, "faster than glibc in wall time, but takes 8 % more memory at the peak.");
+    for (uint32_t i = 0; i < x->s.n_results; i++) /* other programs had the CPU meanwhile */
+        x->results[i].run_delay_ns = 0.15 * x->results[i].wall_ns;
+    assert_says(x, "faster than glibc in CPU time");
+    result(x, JEMALLOC, 0)->cpu_ns = NAN;
+    assert_says(x, "faster than glibc in CPU time"); /* seven rounds know it */
+    for (uint32_t round = 0; round < SCREEN_ROUNDS; round++)
+        result(x, JEMALLOC, round)->cpu_ns = NAN;
+    assert_says(x, "faster than glibc in wall time");
+    screen_free(x);
+}
+
+/* A load of fixed time: the wall time of all is 2 s. jemalloc answers 1.5 times as many requests. */
+static struct screen *new_server(const char *metric, enum ab_field_better better)
+{
+    static const char *const settings[] = {"server=1", NULL};
+    struct screen *x = screen_new_exec();
+    x->s.settings = settings;
+    x->s.n_named = metric != NULL;
+    if (metric != NULL)
+        x->s.named[0] = ab_named_field(metric, better);
+    for (uint32_t i = 0; i < x->s.n_results; i++) {
+        struct ab_result *r = &x->results[i];
+        double noise = 1 + 0.001 * ((r->round * 3 + r->backend) % 5);
+        r->wall_ns = 2e9 * noise;
+        r->cpu_ns = 1.9e9 * noise;
+        if (metric != NULL)
+            r->named[ab_named_slot(x->s.named[0])] = (r->backend != JEMALLOC      ? 1000
+                                                      : better == AB_FIELD_HIGHER ? 1500
+                                                                                  : 1000 / 1.5) *
+                                                     noise;
+        r->resident_loaded_bytes = (r->backend == GLIBC ? 43.9 : 49.8) * (1 << 20);
+        r->resident_rested_bytes = (r->backend == JEMALLOC ? 11.4 : 43.6) * (1 << 20);
+    }
+    return x;
+}
+
+/* The user fixed the time of the load, so that the sentence speaks of the metric. */
+static void a_server_is_judged_by_the_metric_of_its_load(void **state)
+{
+    (void)state;
+    struct screen *x = new_server("requests_per_s", AB_FIELD_HIGHER);
+    struct ab_view v;
+    assert_says(x, "jemalloc's requests_per_s is 1.50x");
+    assert_says(x, "higher than that of glibc.");
+    ab_view_make(&x->s, &v);
+    assert_int_equal(v.ranking.rows[0].backend, JEMALLOC);
+    assert_string_equal(v.ranking.subject.title, "requests_per_s");
+    ab_view_fini(&v);
+    screen_free(x);
+    x = new_server("p99_us", AB_FIELD_LOWER);
+    assert_says(x, "jemalloc's p99_us is 1.50x");
+    assert_says(x, "lower than that of glibc.");
+    screen_free(x);
+    x = new_server(NULL, AB_FIELD_LOWER);
+    assert_says(x, "No clear difference in the time of the load between ");
+    screen_free(x);
+}
+
+static void memory_of_a_server_is_named_by_its_moment(void **state)
+{
+    (void)state;
+    struct screen *x = new_server("requests_per_s", AB_FIELD_HIGHER);
+    assert_says(x, "Least memory at the end of the load: glibc (43.9 MiB; ");
+    assert_says(x, "Least memory after the rest: jemalloc (11.4 MiB; glibc 43.6 MiB).");
+    for (uint32_t i = 0; i < x->s.n_results; i++)
+        x->results[i].resident_rested_bytes = 11 << 20;
+    assert_says(x, "About the same memory after the rest under all (11.0 MiB to 11.0 MiB).");
+    screen_free(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +399,9 @@ int main(void)
         cmocka_unit_test(a_program_that_waited_for_the_cpu_is_warned_of),
         cmocka_unit_test(what_the_kernel_counted_is_no_guess),
         cmocka_unit_test(waits_of_its_own_are_no_noise),
+        cmocka_unit_test(a_program_is_judged_by_cpu_time_where_it_has_little_else),
+        cmocka_unit_test(a_server_is_judged_by_the_metric_of_its_load),
+        cmocka_unit_test(memory_of_a_server_is_named_by_its_moment),
         cmocka_unit_test(the_page_has_memory_over_time_and_every_round),
     };
     return cmocka_run_group_tests_name("program", tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include "stats/check.h"
 #include "stats/metric.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,11 +20,13 @@
 /* The columns of the terminal. */
 static void put_ranking(struct ab_html *h, const struct ab_report *report)
 {
+    const char *by = report->view->ranking.subject.noun;
     bool is_exec = ab_session_is_exec(report->session);
+    char title[120];
     struct ab_grid g;
+    snprintf(title, sizeof title, "Ranking by %.100s", by);
     ab_ranking_grid(report->view, &g);
-    ab_page_grid(h, report,
-                 is_exec ? "Ranking by wall time" : "Ranking by the time of the whole run", &g);
+    ab_page_grid(h, report, title, &g);
     ab_grid_fini(&g);
     ab_html_f(h, "<p class=\"soft\">~: not distinguishable from the base. In brackets: 90 %% "
                  "interval. ");
@@ -34,13 +37,14 @@ static void put_ranking(struct ab_html *h, const struct ab_report *report)
 
 /* ---- speed against memory ---- */
 
-static void set_axes(struct ab_plot *p, const struct ab_view_ranking *r)
+static void set_axes(struct ab_plot *p, const struct ab_view_ranking *r, const char *title)
 {
+    bool is_ns = strcmp(ab_metric_unit(&r->subject.metric), "ns") == 0;
     p->x = (struct ab_axis){.scale = AB_SCALE_LOG,
-                            .unit = AB_AXIS_TIME,
-                            .low = r->run_ends.low,
-                            .high = r->run_ends.high,
-                            .title = "time of the whole run, log scale (left is faster)"};
+                            .unit = is_ns ? AB_AXIS_TIME : AB_AXIS_COUNT,
+                            .low = r->figure_ends.low,
+                            .high = r->figure_ends.high,
+                            .title = title};
     p->y = (struct ab_axis){.unit = AB_AXIS_BYTES,
                             .high = r->peak_ends.high,
                             .title = "peak of resident memory (lower is leaner)"};
@@ -53,7 +57,7 @@ static void draw_front(struct ab_plot *p, const struct ab_view_ranking *r)
     size_t n = 0;
     for (uint32_t i = 0; i < r->n_ranked; i++)
         if (r->rows[i].is_front)
-            points[n++] = (struct ab_point){r->rows[i].run_ns.median, r->rows[i].peak_bytes};
+            points[n++] = (struct ab_point){r->rows[i].figure.median, r->rows[i].peak_bytes};
     ab_plot_front(p, points, n);
     free(points);
 }
@@ -65,7 +69,7 @@ static void draw_dots(struct ab_plot *p, const struct ab_report *report)
         for (uint32_t i = 0; i < r->n_ranked; i++) {
             const struct ab_view_rank *row = &r->rows[i];
             struct ab_paint paint = ab_report_paint(report, row->name);
-            struct ab_point at = {row->run_ns.median, row->peak_bytes};
+            struct ab_point at = {row->figure.median, row->peak_bytes};
             char cut[160];
             if (!row->is_placed)
                 continue;
@@ -74,7 +78,7 @@ static void draw_dots(struct ab_plot *p, const struct ab_report *report)
                 ab_plot_label(p, paint, at, ab_page_cut(cut, sizeof cut, row->name, 28));
                 continue;
             }
-            ab_plot_error_x(p, paint, row->run_range.low, row->run_range.high, at.y);
+            ab_plot_error_x(p, paint, row->figure_range.low, row->figure_range.high, at.y);
             ab_plot_error_y(p, paint, at.x, row->peak_range.low, row->peak_range.high);
             ab_plot_mark(p, paint, at, 5);
             ab_plot_keep_free(p, at, 6);
@@ -85,14 +89,22 @@ static void put_scatter(struct ab_html *h, const struct ab_report *report)
 {
     const struct ab_view_ranking *r = &report->view->ranking;
     struct ab_plot p = {0};
-    if (!(r->run_ends.high > 0))
+    char title[160], description[160];
+    if (!(r->figure_ends.high > 0))
         return;
-    set_axes(&p, r);
+    bool is_left = ab_metric_better(&r->subject.metric) != AB_FIELD_HIGHER;
+    snprintf(title, sizeof title, "%.100s, log scale (%s is %s)", r->subject.noun,
+             is_left ? "left" : "right", r->subject.is_named ? "better" : "faster");
+    snprintf(description, sizeof description,
+             "%c%.100s and peak of resident memory of each allocator",
+             r->subject.is_named ? r->subject.noun[0] : toupper((unsigned char)r->subject.noun[0]),
+             &r->subject.noun[1]);
+    set_axes(&p, r, title);
     ab_plot_begin(
         &p, h,
         &(struct ab_figure){
             .title = "Speed against memory",
-            .description = "Time of the whole run and peak of resident memory of each allocator",
+            .description = description,
             .why = "Bars: 90 % intervals of the difference from the base. Dashed: those that no "
                    "other beats in both.",
             .words = (const char *const[]){"whole run", "x live", "interval", NULL},

@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "report/format.h"
+#include "report/view/headline.h"
 #include "report/view/program.h"
 #include "report/view/view.h"
 
@@ -18,7 +19,8 @@
 
 enum { TIME, VERSUS = AB_RANKING_VERSUS, P99, P999, PEAK, AFTER_FREE = AB_RANKING_AFTER_FREE };
 
-static void put_versus(struct ab_grid *g, const struct ab_view_rank *rank)
+static void put_versus(struct ab_grid *g, const struct ab_view_subject *by,
+                       const struct ab_view_rank *rank)
 {
     char text[AB_CELL_BYTES];
     if (rank->is_base)
@@ -28,7 +30,9 @@ static void put_versus(struct ab_grid *g, const struct ab_view_rank *rank)
     else if (!isfinite(rank->vs.times))
         ab_grid_put(g, VERSUS, AB_GRID_TEXT, NAN, "no time to compare with");
     else
-        ab_grid_say(g, VERSUS, "%s", ab_view_factor_text(text, &rank->vs, "faster", "slower"));
+        ab_grid_say(g, VERSUS, "%s",
+                    ab_view_factor_text(text, &rank->vs, ab_view_subject_word(by, false),
+                                        ab_view_subject_word(by, true)));
 }
 
 static void add_rank(struct ab_grid *g, const struct ab_view *v, const struct ab_view_rank *rank)
@@ -40,8 +44,9 @@ static void add_rank(struct ab_grid *g, const struct ab_view *v, const struct ab
         row->emphasis = AB_BAD;
         return;
     }
-    ab_grid_put(g, TIME, AB_GRID_TIME, rank->run_ns.median, "no round is complete");
-    put_versus(g, rank);
+    ab_program_put(g, TIME, v->ranking.subject.metric.field, rank->figure.median,
+                   "no round is complete");
+    put_versus(g, &v->ranking.subject, rank);
     ab_grid_put(g, P99, AB_GRID_CALL, rank->p99_ns, "too few timed calls");
     ab_grid_put(g, P999, AB_GRID_CALL, rank->p999_ns, "too few timed calls");
     ab_grid_put(g, PEAK, AB_GRID_BYTES, rank->peak_bytes, v->memory.rows[rank->backend].why_peak);
@@ -66,17 +71,16 @@ void ab_ranking_grid(const struct ab_view *v, struct ab_grid *g)
 {
     const struct ab_session *s = v->session;
     bool is_exec = ab_session_is_exec(s); /* in a program no call is timed */
-    const char *time = ab_program_is_server(s) ? "#time of load"
-                       : is_exec               ? "#wall time"
-                                               : "#whole run";
     uint32_t base = v->ranking.base;
     *g = (struct ab_grid){.session = s,
                           .rows_are = "allocator",
-                          .columns = {[TIME] = {&time[1], 0, time},
-                                      [P99] = {"p99", 3, is_exec ? NULL : "#p99"},
+                          .columns = {[P99] = {"p99", 3, is_exec ? NULL : "#p99"},
                                       [P999] = {"p99.9", 2, is_exec ? NULL : "#p99.9"},
                                       [PEAK] = {"peak", 1, "#peak"}},
                           .n_columns = AFTER_FREE + 1};
+    g->columns[TIME] = (struct ab_grid_column){
+        v->ranking.subject.title, 0,
+        ab_view_texts_addf(&g->texts, "#%s", v->ranking.subject.title)};
     g->columns[VERSUS].title = ab_grid_versus(g, "vs", base, 20);
     g->columns[VERSUS].in_html = ab_view_texts_addf(
         &g->texts, "against %.150s",

@@ -339,6 +339,7 @@ static const struct {
     const char *field, *title;
     bool is_detail; /* with --verbose only */
 } metrics[] = {
+    {"wall_ns", "wall time", false},
     {"cpu_ns", "CPU time", false},
     {"user_ns", "user CPU time", true},
     {"system_ns", "system CPU time", true},
@@ -356,11 +357,26 @@ static const struct {
 
 enum { MEDIAN, VERSUS };
 
-static enum ab_grid_kind kind_of(const struct ab_field *f)
+struct ab_grid_cell *ab_program_put(struct ab_grid *g, unsigned column,
+                                    const struct ab_field *field, double value, const char *why)
 {
-    return strcmp(f->unit, "ns") == 0      ? AB_GRID_TIME
-           : strcmp(f->unit, "bytes") == 0 ? AB_GRID_BYTES
-                                           : AB_GRID_AMOUNT;
+    double ns = strcmp(field->unit, "ns") == 0 ? 1 : ab_format_ns_of_unit(field->unit);
+    enum ab_grid_kind kind = ns > 0                              ? AB_GRID_TIME
+                             : strcmp(field->unit, "bytes") == 0 ? AB_GRID_BYTES
+                                                                 : AB_GRID_AMOUNT;
+    return ab_grid_put(g, column, kind, ns > 0 ? value * ns : value, why);
+}
+
+static bool is_wall_time(const struct ab_field *field)
+{
+    return field->offset == offsetof(struct ab_result, wall_ns);
+}
+
+/* True if the ranking has a column of `field`. */
+static bool is_ranked(const struct ab_view *v, const struct ab_field *field)
+{
+    const struct ab_field *by = v->ranking.subject.metric.field;
+    return by == field || (by == ab_metric_run_time.field && is_wall_time(field));
 }
 
 static void put_factor(struct ab_grid *g, const struct ab_effect *ratio)
@@ -394,7 +410,7 @@ static bool add_metric(struct ab_grid *g, const struct ab_view *v, const char *t
         if (rank->standing == AB_VIEW_FAILED)
             continue;
         struct ab_grid_row *row = ab_grid_add_backend(g, rank->backend);
-        ab_grid_put(g, MEDIAN, kind_of(field), value.median, NULL);
+        ab_program_put(g, MEDIAN, field, value.median, NULL);
         if (rank->is_base)
             ab_grid_say(g, VERSUS, "base");
         else
@@ -425,13 +441,19 @@ static void fill_sections(const struct ab_view *v, bool has_details, struct ab_g
     if (is_compared)
         g->columns[VERSUS].title = ab_grid_versus(g, "vs", v->ranking.base, 20);
     for (uint32_t i = 0; i < v->session->n_named; i++)
-        add_metric(g, v, v->session->named[i]->name, v->session->named[i]);
+        if (!is_ranked(v, v->session->named[i]))
+            add_metric(g, v, v->session->named[i]->name, v->session->named[i]);
     for (size_t i = 0; i < AB_ARRAY_LEN(metrics); i++) {
         const struct ab_field *field = ab_program_field(metrics[i].field);
-        if (field == NULL || (is_of_server(field) && !ab_program_is_server(v->session)) ||
-            (metrics[i].is_detail && !has_details) || add_metric(g, v, metrics[i].title, field))
+        bool is_server = ab_program_is_server(v->session);
+        /* the user's load may fix its time */
+        bool is_detail = metrics[i].is_detail || (is_server && is_wall_time(field));
+        const char *title = is_server && is_wall_time(field) ? "time of the load"
+                                                             : metrics[i].title;
+        if (field == NULL || (is_of_server(field) && !is_server) || is_ranked(v, field) ||
+            (is_detail && !has_details) || add_metric(g, v, title, field))
             continue;
-        ab_text_addf(&unknown, "%s%s%s", unknown.n > 0 ? ", " : "not known: ", metrics[i].title,
+        ab_text_addf(&unknown, "%s%s%s", unknown.n > 0 ? ", " : "not known: ", title,
                      strcmp(metrics[i].field, "resident_mean_bytes") == 0
                          ? " (the program is too short to be sampled)"
                          : "");
@@ -448,7 +470,7 @@ static void put_number(struct ab_grid *g, unsigned column, const struct ab_field
 {
     char words[96], interval[160];
     struct ab_view_factor f = ab_view_factor_of(&value->ratio);
-    struct ab_grid_cell *cell = ab_grid_put(g, column, kind_of(field), value->median, NULL);
+    struct ab_grid_cell *cell = ab_program_put(g, column, field, value->median, NULL);
     if (!isfinite(f.times))
         return;
     cell->below = ab_view_texts_addf(&g->texts, "%s",
@@ -460,7 +482,8 @@ static void put_number(struct ab_grid *g, unsigned column, const struct ab_field
 /* Those that a server alone has come last. */
 static const struct column {
     const char *field, *title;
-} columns[] = {{"cpu_ns", "#CPU time"},
+} columns[] = {{"wall_ns", "#wall time"},
+               {"cpu_ns", "#CPU time"},
                {"resident_peak_bytes", "#peak"},
                {"resident_mean_bytes", "#mean"},
                {"faults_minor", "#minor faults"},
@@ -475,12 +498,17 @@ static void fill_columns(const struct ab_view *v, struct ab_grid *g)
     unsigned n = AB_ARRAY_LEN(columns) - (ab_program_is_server(s) ? 0 : OF_SERVER);
     *g = (struct ab_grid){.session = s, .rows_are = "allocator"};
     for (uint32_t i = 0; i < s->n_named && g->n_columns + n < AB_GRID_COLUMNS_MAX; i++) {
+        if (is_ranked(v, s->named[i]))
+            continue;
         fields[g->n_columns] = s->named[i];
         g->columns[g->n_columns++].in_html = ab_view_texts_addf(&g->texts, "#%s",
                                                                 s->named[i]->name);
     }
     for (unsigned c = 0; c < n; c++) {
-        fields[g->n_columns] = ab_program_field(columns[c].field);
+        const struct ab_field *field = ab_program_field(columns[c].field);
+        if (is_ranked(v, field) || (is_wall_time(field) && ab_program_is_server(s)))
+            continue;
+        fields[g->n_columns] = field;
         g->columns[g->n_columns++].in_html = columns[c].title;
     }
     for (uint32_t i = 0; i < v->ranking.n_rows; i++) {

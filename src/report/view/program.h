@@ -7,6 +7,7 @@
 #ifndef AB_REPORT_VIEW_PROGRAM_H
 #define AB_REPORT_VIEW_PROGRAM_H
 
+#include "report/view/grid.h"
 #include "result/result.h"
 #include "result/result_fields.h"
 #include "stats/effect.h"
@@ -28,6 +29,9 @@ struct ab_program_value {
                                compare with, such as a median of 0 */
 };
 
+/* Puts a number of `field` into a cell, with the unit of the field; `why` as in ab_grid_put. */
+struct ab_grid_cell *ab_program_put(struct ab_grid *g, unsigned column,
+                                    const struct ab_field *field, double value, const char *why);
 /* `base`: UINT32_MAX = none. */
 void ab_program_value_of(const struct ab_session *s, uint32_t backend, uint32_t base,
                          const struct ab_field *field, struct ab_program_value *out);

@@ -60,10 +60,20 @@ double ab_view_phases_harness(const struct ab_view_phases *p, uint32_t backend, 
 /* The back ends of a session, the fastest first: one row each, with all that decides between them. */
 
 enum ab_view_standing {
-    AB_VIEW_RANKED, /* by the time of the whole run */
+    AB_VIEW_RANKED, /* by the number of the subject */
     AB_VIEW_ASIDE, /* has numbers and is not compared: did other work, failed its checks, is wrapped,
                        or is the null back end */
     AB_VIEW_FAILED /* has no numbers: failed, or is not installed */
+};
+
+/* The number by which back ends are ranked and of which the first sentence speaks. */
+struct ab_view_subject {
+    struct ab_metric metric;
+    const char *title; /* of its column: "whole run", "CPU time", "p99_us" */
+    const char *noun;  /* "No clear difference in `the time of the whole run` between …" */
+    const char *over;  /* " over the whole run": behind "faster than glibc"; NULL if is_named */
+    const char *alone; /* " for the whole run": behind "glibc takes 3 ms"; NULL if is_named */
+    bool is_named;     /* a metric that the user named; it is lower or higher, not faster */
 };
 
 struct ab_view_rank {
@@ -74,11 +84,12 @@ struct ab_view_rank {
     bool is_base;
     bool is_inlined;              /* compiled into the loop: no like for like, wins nothing */
     bool never_frees;             /* gives nothing back while the work runs */
-    struct ab_round_range run_ns; /* time of the whole run; of a real program its wall time */
-    struct ab_effect speed;   /* above 1: faster than the base. Ratio of the two medians that are
+    bool is_higher_better;        /* of figure */
+    struct ab_round_range figure; /* the number of the subject: a time in ns, or a metric */
+    struct ab_effect speed;   /* above 1: better than the base. Ratio of the two medians that are
                                      shown; NaN: is the base, or nothing to compare with */
     struct ab_view_factor vs; /* the same in words */
-    struct ab_view_span run_range; /* what the interval of speed makes of the base's time */
+    struct ab_view_span figure_range; /* what the interval of speed makes of the base's figure */
     /* Latency of calls that return a block (alloc, alloc_zeroed, alloc_aligned, resize) in all
      * phases, each weighted by how often the work makes it. ns; NaN = n/a, too few samples */
     double p99_ns, p999_ns;
@@ -87,7 +98,7 @@ struct ab_view_rank {
     double times_live; /* peak_bytes by the most live bytes; NaN = n/a */
     struct ab_effect peak_ratio; /* peak_bytes by that of the base, which a reader can work out */
     struct ab_view_span peak_range; /* what its interval makes of the base's peak */
-    bool is_placed;                 /* ranked, with a time and a peak */
+    bool is_placed;                 /* ranked, with a figure and a peak */
     bool is_front;                  /* no other that is placed is both faster and leaner */
     double after_free_bytes; /* resident when all is freed, after the longest wait; NaN = n/a */
     double after_purge_bytes;
@@ -98,12 +109,13 @@ struct ab_view_rank {
 
 struct ab_view_ranking {
     struct ab_view_rank
-        *rows; /* n_rows = session->n_backends: ranked ones by time, those of unknown
-                                  time after them; then aside, then failed, as they were asked for.
+        *rows; /* n_rows = session->n_backends: ranked ones, the best first, those of unknown
+                                  figure after them; then aside, then failed, as they were asked for.
                                   Of combinations of values one after the other */
     uint32_t n_rows, n_ranked;
-    uint32_t base;                           /* index of session->backends; UINT32_MAX = none */
-    struct ab_view_span run_ends, peak_ends; /* of all that are placed, with their ranges */
+    struct ab_view_subject subject;
+    uint32_t base;                              /* index of session->backends; UINT32_MAX = none */
+    struct ab_view_span figure_ends, peak_ends; /* of all that are placed, with their ranges */
     unsigned drain;                        /* of ab_drain_names: what after_free_bytes is read at */
     bool has_drain, has_purge, has_growth; /* of some back end it is known */
 };
