@@ -46,7 +46,7 @@
     X(_ZdaPvSt11align_val_tRKSt9nothrow_t, (void *p, size_t a, const void *t), (p, a, t))
 
 static struct { /* NULL = there is none behind us */
-#define AB_NEXT_NEW(name, parameters, arguments, align) void *(*name) parameters;
+#define AB_NEXT_NEW(name, parameters, arguments, align) void *(*name)parameters;
 #define AB_NEXT_DELETE(name, parameters, arguments) void(*name) parameters;
     AB_NEXT_NEWS(AB_NEXT_NEW)
     AB_NEXT_DELETES(AB_NEXT_DELETE)
@@ -63,7 +63,7 @@ static inline const void *dynamic_table(const struct link_map *map, ElfW(Sxword)
 }
 
 /* The symbol, if this library defines it. */
-static inline const ElfW(Sym) *defined_symbol(const struct link_map *map, const char *name)
+static inline const ElfW(Sym) * defined_symbol(const struct link_map *map, const char *name)
 {
     const uint32_t *table = dynamic_table(map, DT_GNU_HASH);
     const ElfW(Sym) *symbols = dynamic_table(map, DT_SYMTAB);

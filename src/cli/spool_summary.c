@@ -286,9 +286,10 @@ static const char *const reasons[] = {
 static void print_advice(FILE *to, const struct ab_bypass_report *report)
 {
     if (report->path[0] == 0 && report->is_looked_into)
-        fputs("; what was loaded at the end calls malloc through the recorder: a library that was closed "
-              "did not, or there is a malloc with names of its own (je_malloc, mi_malloc)",
-              to);
+        fputs(
+            "; what was loaded at the end calls malloc through the recorder: a library that was closed "
+            "did not, or there is a malloc with names of its own (je_malloc, mi_malloc)",
+            to);
     else if (report->path[0] == 0)
         fputs("; the program ended by _exit or a signal, before it could be looked into", to);
     else if (report->kind == AB_BYPASS_OWN)

@@ -25,8 +25,8 @@ struct ab_live_block {
     uint64_t align;                  /* that still holds: 0 once the block was resized */
     uint64_t born_event, born_bytes; /* its allocation's event; bytes asked for up to and with it */
     uint32_t known_pages, written_pages; /* of the call that gave it last, as an event has them */
-    uint32_t thread;                 /* that made it: by its allocation or its last resize */
-    uint8_t kind;                    /* of its allocation; AB_EVENT_ALLOC once it was resized */
+    uint32_t thread;                     /* that made it: by its allocation or its last resize */
+    uint8_t kind;                        /* of its allocation; AB_EVENT_ALLOC once it was resized */
     bool is_live;
 };
 

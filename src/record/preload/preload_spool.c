@@ -501,8 +501,7 @@ AB_HIDDEN void ab_spool_note_new(struct ab_spool_point before, const void *addre
                                  size_t align, struct ab_here here)
 {
     struct ab_spool_tail *tail = ab_spool_tail_of_thread();
-    if (tail == NULL ||
-        (tail == before.tail && is_given_since(tail, before.n_events, address)))
+    if (tail == NULL || (tail == before.tail && is_given_since(tail, before.n_events, address)))
         return;
     if (align == 0)
         ab_spool_note_given(AB_SPOOL_ALLOC, address, size, here);

@@ -12,6 +12,7 @@
 #include "core/units_show.h"
 #include "report/format.h"
 #include "report/view/program.h"
+#include "report/view/ranking.h"
 #include "result/session.h"
 
 #include <ctype.h>

@@ -12,11 +12,6 @@ struct ab_view_subject ab_view_subject_of(const struct ab_session *s);
  * `is_less`: the worse one. */
 const char *ab_view_subject_word(const struct ab_view_subject *subject, bool is_less);
 
-/* Peak memory of `row` by that of `base`, with the interval of the pairs of rounds; of results of
- * several hosts the ratio of the rounds. Ratio NaN: not known. */
-struct ab_effect ab_view_peak_ratio(const struct ab_session *s, const struct ab_view_rank *row,
-                                    const struct ab_view_rank *base);
-
 void ab_view_headline_make(const struct ab_session *s, const struct ab_view_ranking *ranking,
                            const struct ab_view_warnings *warnings, struct ab_view_texts *texts,
                            struct ab_view_headline *out);
