@@ -9,6 +9,7 @@ Exit codes: 0 all are whole, 2 usage, 3 one is not.
 """
 import ctypes
 import hashlib
+import re
 import struct
 import sys
 
@@ -20,6 +21,7 @@ SIZED = (0, 1, 2, 8, 9, 10)
 RESIZED = (3, 11)
 INHERITED, SITES, SITE_COLUMN, MARKS = 0x80000001, 0x80000002, 0x80000003, 0x80000005  # chunks
 WRITTEN = 0x80000007
+REQUESTS, WHOLE = 0x80000006, 0x80000008
 NAMES = ("events", "threads", "live_peak_bytes", "live_peak_blocks", "alloc", "alloc_zeroed",
          "alloc_aligned", "resize", "free", "failed", "live_end_blocks", "live_end_bytes",
          "total_bytes", "thread_ends", "time_us")
@@ -164,6 +166,13 @@ def decode_runs(columns, n):
     return [thread for length, thread in zip(lengths, run_threads) for _ in range(length)]
 
 
+class Marks:
+    """Marks, or requests: what was read of them, and where the next one counts from."""
+
+    def __init__(self):
+        self.names, self.all, self.call, self.time = [], [], 0, 0
+
+
 class Trace:
     def __init__(self, data):
         self.data, self.at, self.is_partial = data, 0, False
@@ -172,8 +181,8 @@ class Trace:
         self.live, self.live_bytes, self.ended, self.inherited = {}, 0, set(), 0
         self.sha, self.stream = hashlib.sha256(), Stream()
         self.modules, self.frames, self.stacks, self.column = [], [], [], None
-        self.mark_names, self.marks, self.mark_call, self.mark_time = [], [], 0, 0
         self.written, self.large = {}, {}  # by call: pages known and written; bytes it gave
+        self.marks, self.requests, self.whole = Marks(), Marks(), None
 
     def refuse(self, why):
         raise Refused("byte %d: %s" % (self.at, why))
@@ -221,15 +230,19 @@ class Trace:
         elif kind == SITE_COLUMN:
             self.read_site_column(Columns(unpack_frame(stored, n_raw)))
         elif kind == MARKS:
-            self.read_marks(Columns(unpack_frame(stored, n_raw)))
+            self.read_marks(Columns(unpack_frame(stored, n_raw)), self.marks)
         elif kind == WRITTEN:
             self.read_written(Columns(unpack_frame(stored, n_raw)))
+        elif kind == REQUESTS:
+            self.read_marks(Columns(unpack_frame(stored, n_raw)), self.requests)
+        elif kind == WHOLE:
+            self.read_whole(stored, n_raw)
         elif kind == INHERITED:
             if n_raw != 8 or n_stored != 8 or self.n_events > 0 or self.inherited > 0:
                 self.refuse("inherited blocks")
             self.inherited = struct.unpack("<Q", stored)[0]
         self.n_optional += kind >> 31 and kind not in (INHERITED, SITES, SITE_COLUMN, MARKS,
-                                                            WRITTEN)
+                                                       REQUESTS, WRITTEN, WHOLE)
         self.n_chunks += 1
         self.at += 40 + n_stored
         if kind != 2:
@@ -237,7 +250,7 @@ class Trace:
         if struct.unpack("<15Q", stored) != tuple(self.totals.values()):
             self.refuse("the totals in the end mark")
         if any(call > self.totals["events"] or thread > self.totals["threads"]
-               for call, _, thread, _ in self.marks):
+               for call, _, thread, _ in self.marks.all + self.requests.all):
             self.refuse("a mark beyond the end")
         for call, (known, _) in self.written.items():
             if known > self.large.get(call, 0) // 4096:
@@ -278,24 +291,32 @@ class Trace:
         if max(self.column, default=0) > len(self.stacks):
             self.refuse("a call site that is not defined")
 
-    def read_marks(self, columns):
+    def read_whole(self, stored, n_raw):
+        if self.whole is not None or len(stored) != 40 or n_raw != 40:
+            self.refuse("the program as a whole")
+        self.whole = struct.unpack("<5Q", stored)
+        if self.whole[4] != MASK and (self.whole[3] == MASK or self.whole[4] > self.whole[3]):
+            self.refuse("memory that was not asked for")
+
+    def read_marks(self, columns, marks):
+        is_mark = marks is self.marks
         for _ in range(columns.varint()):
             n = columns.varint()
             name = columns.bytes(n) if 1 <= n <= 255 else b"\0"
-            if 0 in name:
+            if 0 in name or not (is_mark or re.fullmatch(b"[A-Za-z0-9_:]+", name)):
                 self.refuse("a name of marks")
-            self.mark_names.append(name)
+            marks.names.append(name)
         for _ in range(columns.varint()):
-            calls, name, thread, ticks = columns.varints(4)
-            self.mark_call, self.mark_time = self.mark_call + calls, self.mark_time + ticks
-            if name >= len(self.mark_names) or thread > THREADS or \
-                    max(self.mark_call, self.mark_time) > BYTES_MAX:
+            calls, name, thread, last = columns.varints(4)
+            marks.call, marks.time = marks.call + calls, marks.time + (last if is_mark else 0)
+            if name >= len(marks.names) or thread > THREADS or \
+                    max(marks.call, marks.time) > BYTES_MAX:
                 self.refuse("a mark")
-            if self.mark_call < self.totals["events"]:
+            if marks.call < self.totals["events"]:
                 self.refuse("a mark of a call before its chunk")
-            self.marks.append((self.mark_call, name, thread, self.mark_time))
-        if columns.at != len(columns.raw) or len(self.mark_names) > 65535 or \
-                len(self.marks) > 1 << 24:
+            marks.all.append((marks.call, name, thread, marks.time if is_mark else last))
+        if columns.at != len(columns.raw) or len(marks.names) > 65535 or \
+                len(marks.all) > 1 << 24:
             self.refuse("marks")
 
     def read_written(self, columns):

@@ -57,8 +57,8 @@ enum { BUFFER_BYTES = 1 << 16 };
 
 struct printer {
     bool has_time;
-    struct ab_mark_table marks;
-    size_t next_mark;
+    struct ab_mark_table marks, requests;
+    size_t next_mark, next_request;
     char buffer[BUFFER_BYTES];
 };
 
@@ -91,15 +91,28 @@ static void print_mark(FILE *to, const struct ab_mark_table *t, size_t i, bool h
     fputc('\n', to);
 }
 
-static bool is_mark_due(const struct printer *p, uint64_t call)
+/* A request has no time; where a call has its size it has its argument. */
+static void print_request(FILE *to, const struct ab_mark_table *t, size_t i)
 {
-    return p->next_mark < p->marks.n && p->marks.marks[p->next_mark].call <= call;
+    const struct ab_trace_mark *m = &t->marks[i];
+    char thread[16] = "-";
+    if (m->thread != AB_MARK_NO_THREAD)
+        snprintf(thread, sizeof thread, "%u", m->thread);
+    fprintf(to, "%llu %s request %llu - - %s\n", (unsigned long long)m->call, thread,
+            (unsigned long long)m->argument, t->names[m->name]);
+}
+
+static bool is_due(const struct ab_mark_table *t, size_t next, uint64_t call)
+{
+    return next < t->n && t->marks[next].call <= call;
 }
 
 static void print_marks(struct printer *p, uint64_t call)
 {
-    for (; is_mark_due(p, call); p->next_mark++)
+    for (; is_due(&p->marks, p->next_mark, call); p->next_mark++)
         print_mark(stdout, &p->marks, p->next_mark, p->has_time);
+    for (; is_due(&p->requests, p->next_request, call); p->next_request++)
+        print_request(stdout, &p->requests, p->next_request);
 }
 
 /* Those before the range are not of it. */
@@ -107,6 +120,8 @@ static void skip_marks(struct printer *p, uint64_t first)
 {
     while (p->next_mark < p->marks.n && p->marks.marks[p->next_mark].call < first)
         p->next_mark++;
+    while (p->next_request < p->requests.n && p->requests.marks[p->next_request].call < first)
+        p->next_request++;
 }
 
 static enum ab_status print_batch(struct printer *p, const struct ab_walk_batch *batch,
@@ -114,7 +129,8 @@ static enum ab_status print_batch(struct printer *p, const struct ab_walk_batch 
 {
     char *at = p->buffer, *full = p->buffer + BUFFER_BYTES - AB_EVENT_TEXT_MAX;
     for (size_t i = 0; i < batch->n; i++) {
-        if (is_mark_due(p, batch->first + i)) {
+        if (is_due(&p->marks, p->next_mark, batch->first + i) ||
+            is_due(&p->requests, p->next_request, batch->first + i)) {
             AB_TRY(flush(p, at, err));
             at = p->buffer;
             print_marks(p, batch->first + i);
@@ -145,11 +161,13 @@ static enum ab_status trace_dump(const struct ab_options *o, int *exit_code, str
     struct printer *p = ab_alloc_zeroed(1, sizeof *p);
     (void)exit_code;
     struct ab_trace_watch watch;
-    struct ab_walk walk = {.visit = dump_batch, .user = p, .marks = &p->marks};
+    struct ab_walk walk = {
+        .visit = dump_batch, .user = p, .marks = &p->marks, .requests = &p->requests};
     ab_trace_watch_begin(&watch, o, o->args[1], &walk);
     enum ab_status status = ab_trace_walk(&walk, NULL, err);
     ab_trace_watch_end(&watch);
     ab_mark_table_fini(&p->marks);
+    ab_mark_table_fini(&p->requests);
     free(p);
     return status;
 }

@@ -167,6 +167,21 @@ static json_t *write_marks(const struct ab_writing *x)
     return list;
 }
 
+/* How often each function was called; null: whoever recorded it did not look. */
+static json_t *write_library_calls(const struct ab_writing *x)
+{
+    const struct ab_mark_table *t = x->p;
+    const struct ab_trace_facts *f = x->record;
+    if (!f->info.has_requests && !f->info.whole.is_there)
+        return json_null();
+    struct ab_mark_stats *stats = make_stats(t);
+    json_t *calls = json_object();
+    for (size_t i = 0; i < t->n_names; i++)
+        ab_json_put(calls, t->names[stats[i].name], ab_json_integer(stats[i].n));
+    free(stats);
+    return calls;
+}
+
 static json_t *write_modules(const struct ab_writing *x)
 {
     const struct ab_trace_bypass *b = x->record;
@@ -181,6 +196,15 @@ static const struct ab_member bypass_members[] = {
     AB_WHOLE("modules", struct ab_trace_bypass, n_modules, INT64_MAX, 0),
     AB_WRITTEN("module_names", write_modules)};
 AB_TABLE(bypass, struct ab_trace_bypass);
+
+#define WHOLE(key, member) \
+    AB_WHOLE(key, struct ab_trace_whole, member, INT64_MAX, AB_WHOLE_UNKNOWN)
+
+static const struct ab_member whole_members[] = {
+    WHOLE("program_cpu_ns", cpu_ns), WHOLE("recorder_cpu_ns", recorder_ns),
+    WHOLE("program_calls", calls), WHOLE("anonymous_bytes", anonymous_bytes),
+    WHOLE("unasked_bytes", unasked_bytes)};
+AB_TABLE(whole, struct ab_trace_whole);
 
 static json_t *write_ops(const struct ab_writing *x)
 {
@@ -216,6 +240,7 @@ static const struct ab_member info_members[] = {
     AB_WRITTEN("bytes_per_event", write_bytes_per_event),
     AB_FLAG("partial", struct ab_trace_info, is_partial),
     AB_FLAG("has_sites", struct ab_trace_info, has_sites),
+    AB_MEMBER(PART, NULL, struct ab_trace_info, whole, .record = &whole_record),
 };
 AB_TABLE(info, struct ab_trace_info);
 
@@ -290,6 +315,7 @@ static const struct ab_member facts_members[] = {
     AB_MEMBER(PART, NULL, struct ab_trace_facts, info, .record = &info_record),
     AB_CHARS("digest", struct ab_trace_facts, digest, WHEN_WANTED(digest)),
     AB_RULE("marks", struct ab_trace_facts, marks, .write = write_marks),
+    AB_RULE("library_calls", struct ab_trace_facts, requests, .write = write_library_calls),
     AB_MEMBER(PART, NULL, struct ab_trace_facts, survey, .record = &frees_record),
     AB_RULE("scopes", struct ab_trace_facts, scopes, .write = write_scopes,
             WHEN_WANTED(wants_scopes)),
@@ -392,6 +418,30 @@ static void print_totals(FILE *to, const struct ab_trace_info *i, const struct a
     print_written(to, i, s);
     if (i->has_sites)
         fputs("call sites recorded (--sites shows them)\n", to);
+}
+
+/* What the program as a whole took, as far as the trace says. */
+static void print_whole(FILE *to, const struct ab_trace_whole *w)
+{
+    char a[32];
+    if (w->cpu_ns != AB_WHOLE_UNKNOWN)
+        fprintf(to, "CPU time   %s of the program, in which it made %llu calls\n",
+                ab_units_time(a, sizeof a, (double)w->cpu_ns), (unsigned long long)w->calls);
+    if (ab_whole_is_unasked(w)) {
+        fputs("memory     ", to);
+        ab_whole_print_unasked(to, w);
+        fputs(" (anonymous memory)\n", to);
+    }
+}
+
+static void print_requests(FILE *to, const struct ab_mark_table *t)
+{
+    struct ab_mark_stats *stats = make_stats(t);
+    for (size_t i = 0; i < t->n_names; i++)
+        fprintf(to, "%s%s: %llu%s", i == 0 ? "asked too  " : ", ",
+                AB_SHOWN(1024, t->names[stats[i].name]), (unsigned long long)stats[i].n,
+                i + 1 == t->n_names ? "\n" : "");
+    free(stats);
 }
 
 static void print_mark(FILE *to, const struct ab_mark_table *t, const struct ab_mark_stats *s)
@@ -556,7 +606,9 @@ static void print_facts(FILE *to, const struct ab_trace_facts *f, struct ab_tabl
 {
     const struct ab_survey *s = &f->survey;
     print_totals(to, &f->info, s);
+    print_whole(to, &f->info.whole);
     print_marks(to, &f->marks);
+    print_requests(to, &f->requests);
     if (f->wants_scopes)
         print_scopes(to, &f->scopes);
     if (f->digest[0] != 0)
@@ -658,6 +710,7 @@ static enum ab_status read_facts(const struct ab_options *o, struct ab_trace_fac
     struct ab_walk walk = {.visit = visit,
                            .user = f,
                            .marks = &f->marks,
+                           .requests = &f->requests,
                            .sites = o->wants_sites || f->look != NULL ? &f->site_table : NULL,
                            .digest = o->wants_digest ? f->digest : NULL};
     f->wants_sites = o->wants_sites;
@@ -856,6 +909,7 @@ static void forget_facts(struct ab_trace_facts *f)
     forget_scopes(&f->scopes);
     ab_site_table_fini(&f->site_table);
     ab_mark_table_fini(&f->marks);
+    ab_mark_table_fini(&f->requests);
     ab_overview_abandon(f->look);
 }
 

@@ -6,6 +6,7 @@
 #define AB_CLI_SPOOL_SUMMARY_H
 
 #include "cli/spool_traces.h"
+#include "core/units_show.h"
 #include "record/bypass.h"
 #include "record/convert.h"
 
@@ -50,5 +51,14 @@ void ab_bypass_print_modules(FILE *to, const struct ab_trace_bypass *b);
 
 /* "at least 3 calls; memory at the end at most 4 MiB". */
 void ab_bypass_print_amount(FILE *to, const struct ab_trace_bypass *b);
+
+/* "142 MiB of 144 MiB were not asked of malloc". */
+static inline void ab_whole_print_unasked(FILE *to, const struct ab_trace_whole *w)
+{
+    char a[32], b[32];
+    fprintf(to, "%s of %s were not asked of malloc",
+            ab_units_bytes(a, sizeof a, (double)w->unasked_bytes),
+            ab_units_bytes(b, sizeof b, (double)w->anonymous_bytes));
+}
 
 #endif

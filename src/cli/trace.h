@@ -64,7 +64,7 @@ struct ab_trace_facts { /* what `trace info` knows of one file */
     bool wants_sites, wants_scopes;
     struct ab_site_table site_table; /* {0} = not asked for */
     struct ab_site_stats sites;
-    struct ab_mark_table marks;
+    struct ab_mark_table marks, requests;
     struct ab_trace_scopes scopes;
     char digest[65];                /* "" = not asked for */
     struct ab_overview_maker *look; /* NULL = no page is asked for */

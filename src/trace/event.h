@@ -68,6 +68,28 @@ struct ab_trace_bypass {
 };
 #define AB_BYPASS_UNKNOWN UINT64_MAX
 
+/* The recorded program as a whole, whichever of its calls the trace has. What is not known is
+ * AB_WHOLE_UNKNOWN. */
+#define AB_WHOLE_UNKNOWN UINT64_MAX
+struct ab_trace_whole {
+    bool is_there;
+    uint64_t cpu_ns;          /* CPU time of the process, without recorder_ns */
+    uint64_t recorder_ns;     /* that recording took of it, estimated */
+    uint64_t calls;           /* that it made of the malloc family */
+    uint64_t anonymous_bytes; /* resident at the moment that was looked at: no file stands behind */
+    uint64_t unasked_bytes;   /* of these in places where no block of the program ever was */
+};
+#define AB_WHOLE_NONE \
+    ((struct ab_trace_whole){false, AB_WHOLE_UNKNOWN, AB_WHOLE_UNKNOWN, AB_WHOLE_UNKNOWN, \
+                             AB_WHOLE_UNKNOWN, AB_WHOLE_UNKNOWN})
+
+/* Is so much memory not asked of malloc that a replay says little of the program's memory? */
+static inline bool ab_whole_is_unasked(const struct ab_trace_whole *w)
+{
+    return w->unasked_bytes != AB_WHOLE_UNKNOWN && w->unasked_bytes >= UINT64_C(8) << 20 &&
+           w->unasked_bytes >= w->anonymous_bytes / 10;
+}
+
 struct ab_trace_info {
     uint64_t events, threads;                   /* calls: ends of threads are not counted */
     uint64_t live_peak_bytes, live_peak_blocks; /* of requested bytes */
@@ -85,8 +107,10 @@ struct ab_trace_info {
     bool is_written_unread;        /* … and this file is a pipe, which says it too late */
     uint64_t written_known_bytes;  /* of pages whose writing is known; … */
     uint64_t written_bytes;        /* … of those that were written */
+    bool has_requests;             /* there are chunks of requests beside blocks, read or not */
     uint64_t inherited; /* so many first events allocate what lived when the process was forked */
     struct ab_trace_bypass bypass;
+    struct ab_trace_whole whole;
 };
 
 /* Closes the gaps that ends of threads leave; how many are left. */

@@ -40,6 +40,7 @@ enum {
     AB_TRACE_THREADS_MAX = 1 << 20,
     AB_TRACE_SUMMARY_BYTES = 8 * 15,
     AB_TRACE_INHERITED_BYTES = 8,
+    AB_TRACE_WHOLE_BYTES = 8 * 5,
 };
 
 /* Kinds of chunks with this bit are skipped by readers that do not know them. */
@@ -50,6 +51,8 @@ enum {
 #define AB_TRACE_CHUNK_BYPASS UINT32_C(0x80000004)
 #define AB_TRACE_CHUNK_MARKS UINT32_C(0x80000005)
 #define AB_TRACE_CHUNK_WRITTEN UINT32_C(0x80000007)
+#define AB_TRACE_CHUNK_REQUESTS UINT32_C(0x80000006) /* beside blocks: malloc_trim … */
+#define AB_TRACE_CHUNK_WHOLE UINT32_C(0x80000008)
 
 /* XXH64 over the checked part of a chunk's header and its stored bytes. */
 uint64_t ab_trace_chunk_checksum(const uint8_t *head, const uint8_t *stored, size_t n);

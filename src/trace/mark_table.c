@@ -54,7 +54,8 @@ void ab_mark_add(struct ab_mark_table *t, struct ab_trace_mark mark)
     if (t->n > 0) {
         const struct ab_trace_mark *last = &t->marks[t->n - 1];
         mark.call = mark.call > last->call ? mark.call : last->call;
-        mark.time_us = mark.time_us > last->time_us ? mark.time_us : last->time_us;
+        if (!t->is_of_requests && mark.time_us < last->time_us)
+            mark.time_us = last->time_us;
     }
     t->marks[t->n++] = mark;
 }
@@ -71,14 +72,15 @@ void ab_mark_table_cut(struct ab_mark_table *t, uint64_t n_calls, uint64_t n_thr
 const char *ab_mark_table_check(const struct ab_mark_table *t, uint64_t n_calls, uint64_t n_threads)
 {
     if (t->n > 0 && t->marks[t->n - 1].call > n_calls)
-        return "a mark beyond the last call";
+        return t->is_of_requests ? "a request beyond the last call" : "a mark beyond the last call";
     for (size_t i = 0; i < t->n; i++)
         if (t->marks[i].thread >= n_threads && t->marks[i].thread != AB_MARK_NO_THREAD)
-            return "a mark of a thread that the trace does not have";
+            return t->is_of_requests ? "a request of a thread that the trace does not have"
+                                     : "a mark of a thread that the trace does not have";
     return NULL;
 }
 
-/* Calls and times are differences to the mark before, over the ends of chunks. */
+/* Calls and times are differences to the mark before, over the ends of chunks; arguments are not. */
 
 enum { /* of a chunk: 2,048 × 257 + 65,536 × 28 bytes at most */
        NAMES_MOST = 2048,
@@ -126,7 +128,7 @@ static uint8_t *put_marks(const struct ab_mark_table *t, struct ab_marks_done *d
         at = ab_put_varint(at, m->call - before.call);
         at = ab_put_varint(at, m->name);
         at = ab_put_varint(at, (uint32_t)(m->thread + 1)); /* none is 0 */
-        at = ab_put_varint(at, m->time_us - before.time_us);
+        at = ab_put_varint(at, t->is_of_requests ? m->argument : m->time_us - before.time_us);
         before = *m;
     }
     return at;
@@ -142,17 +144,35 @@ size_t ab_mark_encode(const struct ab_mark_table *t, struct ab_marks_done *done,
 
 /* ---- reading ---- */
 
-static const char malformed[] = "malformed marks";
-static const char too_many[] = "more marks than a trace can have";
+static const char *malformed(const struct ab_mark_table *t)
+{
+    return t->is_of_requests ? "malformed requests" : "malformed marks";
+}
+
+static const char *too_many(const struct ab_mark_table *t)
+{
+    return t->is_of_requests ? "more requests than a trace can have"
+                             : "more marks than a trace can have";
+}
+
+/* Names of functions: what is printed of them needs no care. */
+static bool is_symbol(const uint8_t *name, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++)
+        if (!((name[i] | 32) >= 'a' && (name[i] | 32) <= 'z') &&
+            !(name[i] >= '0' && name[i] <= '9') && name[i] != '_' && name[i] != ':')
+            return false;
+    return true;
+}
 
 static const char *take_name(struct ab_mark_table *t, struct ab_cursor *c)
 {
     uint64_t n = ab_read_varint(c);
     if (c->has_failed || n == 0 || n > AB_MARK_NAME_MAX || (uint64_t)(c->end - c->at) < n ||
-        memchr(c->at, 0, n) != NULL)
-        return malformed;
+        memchr(c->at, 0, n) != NULL || (t->is_of_requests && !is_symbol(c->at, n)))
+        return malformed(t);
     if (t->n_names == AB_MARK_NAMES_MAX)
-        return too_many;
+        return too_many(t);
     const char *name = (const char *)c->at;
     c->at += n;
     ab_mark_append_name(t, name, n);
@@ -167,16 +187,18 @@ static const char *take_mark(struct ab_mark_table *t, uint64_t n_calls, struct a
     uint64_t calls = ab_read_varint(c), name = ab_read_varint(c), thread = ab_read_varint(c),
              us = ab_read_varint(c);
     if (c->has_failed || thread > AB_TRACE_THREADS_MAX || calls > INT64_MAX - before.call ||
-        us > INT64_MAX - before.time_us)
-        return malformed;
+        (!t->is_of_requests && us > INT64_MAX - before.time_us))
+        return malformed(t);
     if (name >= t->n_names)
-        return "a mark whose name is not defined";
+        return t->is_of_requests ? "a request whose function is not named"
+                                 : "a mark whose name is not defined";
     if (before.call + calls < n_calls)
-        return "a mark of a call that comes before its chunk";
+        return t->is_of_requests ? "a request of a call that comes before its chunk"
+                                 : "a mark of a call that comes before its chunk";
     if (t->n == AB_MARKS_MAX)
-        return too_many;
+        return too_many(t);
     struct ab_trace_mark mark = {before.call + calls, (uint32_t)name, (uint32_t)thread - 1,
-                                 before.time_us + us};
+                                 {t->is_of_requests ? us : before.time_us + us}};
     ab_mark_add(t, mark);
     return NULL;
 }
@@ -194,7 +216,7 @@ const char *ab_mark_decode(struct ab_mark_table *t, uint64_t n_calls, const uint
         wrong = take_mark(t, n_calls, &c);
     if (wrong != NULL)
         return wrong;
-    return c.has_failed || c.at != c.end ? malformed : NULL;
+    return c.has_failed || c.at != c.end ? malformed(t) : NULL;
 }
 
 /* One pass to count, then one for each name that sorts what lies between. */
@@ -257,7 +279,7 @@ static int by_count(const void *a, const void *b)
 
 void ab_mark_stats(const struct ab_mark_table *t, struct ab_mark_stats *stats)
 {
-    bool has_time = t->n > 0 && t->marks[t->n - 1].time_us > 0;
+    bool has_time = !t->is_of_requests && t->n > 0 && t->marks[t->n - 1].time_us > 0;
     struct groups g = {.marks = ab_alloc((t->n + 1) * sizeof g.marks[0]),
                        .ends = ab_alloc_zeroed(t->n_names + 1, sizeof g.ends[0]),
                        .between = ab_alloc((t->n + 1) * sizeof g.between[0])};

@@ -2,6 +2,9 @@
  *
  * Marks: places in a trace that the recorded program, or a function that it calls, has named: the
  * end of a frame, a request. The table of a trace, which grows while it is read or written.
+ *
+ * Requests beside blocks (malloc_trim, mallopt …) are kept in a table of the same kind: a name is
+ * that of a function there, and in place of the time stands an argument.
  */
 #ifndef AB_TRACE_MARK_TABLE_H
 #define AB_TRACE_MARK_TABLE_H
@@ -21,7 +24,10 @@ struct ab_trace_mark {
     uint64_t call;    /* so many calls of the trace (ends of threads are none) come before it */
     uint32_t name;    /* in the table's names, from 0 */
     uint32_t thread;  /* that set it; AB_MARK_NO_THREAD = one that had made no call */
-    uint64_t time_us; /* since the first event, never less than the one before; 0 = not known */
+    union {
+        uint64_t time_us;  /* since the first event, never less than the one before; 0 = not known */
+        uint64_t argument; /* of a request: the bytes that malloc_trim is to leave; else 0 */
+    };
 };
 
 struct ab_mark_table { /* begins as {0}; the marks ascend by call */
@@ -29,8 +35,9 @@ struct ab_mark_table { /* begins as {0}; the marks ascend by call */
     size_t n_names, cap_names;
     struct ab_trace_mark *marks;
     size_t n, cap;
-    size_t most;     /* that it takes; 0 = as many as a trace can have */
-    uint64_t n_lost; /* beyond that */
+    bool is_of_requests; /* else of marks */
+    size_t most;         /* that it takes; 0 = as many as a trace can have */
+    uint64_t n_lost;     /* beyond that */
 };
 
 void ab_mark_table_fini(struct ab_mark_table *t);
@@ -52,7 +59,10 @@ void ab_mark_table_cut(struct ab_mark_table *t, uint64_t n_calls, uint64_t n_thr
 const char *ab_mark_table_check(const struct ab_mark_table *t, uint64_t n_calls,
                                 uint64_t n_threads);
 
-/* The optional chunk of marks (traces/FORMAT.md): names that are new, then marks. */
+/* The request whose replay does something. */
+#define AB_REQUEST_TRIM "malloc_trim"
+
+/* The optional chunks of marks and of requests (traces/FORMAT.md): names that are new, then marks. */
 
 struct ab_marks_done { /* how much of a table has been written */
     size_t n_names, n;

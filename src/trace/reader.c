@@ -137,6 +137,8 @@ static enum ab_status truncated(struct ab_trace_reader *r, struct ab_err *err)
     r->is_over = true;
     if (r->options.marks != NULL)
         ab_mark_table_cut(r->options.marks, info->events, info->threads);
+    if (r->options.requests != NULL)
+        ab_mark_table_cut(r->options.requests, info->events, info->threads);
     return AB_OK;
 }
 
@@ -244,6 +246,8 @@ enum ab_status ab_trace_open_with(const char *path, const struct ab_trace_option
 {
     struct ab_trace_reader *r = ab_alloc_zeroed(1, sizeof *r);
     r->options = *options;
+    if (options->requests != NULL)
+        options->requests->is_of_requests = true;
     ab_text_printable(r->path, sizeof r->path, path);
     r->fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
                                    : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -364,10 +368,12 @@ static bool is_checksum_right(const struct ab_trace_reader *r, const uint8_t *he
 #endif
 }
 
-static enum ab_status check_marks(const struct ab_trace_reader *r, struct ab_err *err)
+static enum ab_status check_marks(const struct ab_trace_reader *r,
+                                  const struct ab_mark_table *marks, struct ab_err *err)
 {
     const struct ab_trace_info *info = &r->account.info;
-    const char *wrong = ab_mark_table_check(r->options.marks, info->events, info->threads);
+    const char *wrong = marks != NULL ? ab_mark_table_check(marks, info->events, info->threads)
+                                      : NULL;
     return wrong == NULL ? AB_OK : bad(r, r->chunk_offset, err, "%s", wrong);
 }
 
@@ -378,8 +384,8 @@ static enum ab_status end_of_trace(struct ab_trace_reader *r, struct ab_err *err
     ab_trace_summary_encode(&r->account.info, expected);
     if (memcmp(expected, r->stored, sizeof expected) != 0)
         return bad(r, r->chunk_offset, err, "the totals in the end mark do not match the events");
-    if (r->options.marks != NULL)
-        AB_TRY(check_marks(r, err));
+    AB_TRY(check_marks(r, r->options.marks, err));
+    AB_TRY(check_marks(r, r->options.requests, err));
     if (r->next_written < r->written.n)
         return bad(r, r->chunk_offset, err, "what was written of a block beyond the last call");
     uint64_t end = r->offset;
@@ -454,6 +460,16 @@ static const char *take_written(struct ab_trace_reader *r, const struct chunk_he
     return wrong;
 }
 
+static const char *take_requests(struct ab_trace_reader *r, const struct chunk_head *h)
+{
+    r->account.info.has_requests = true;
+    if (r->options.requests == NULL)
+        return NULL;
+    return ab_optional_unpack(r->stored, h->stored_bytes, r->raw, h->raw_bytes)
+               ? ab_mark_decode(r->options.requests, r->account.info.events, r->raw, h->raw_bytes)
+               : "a chunk of requests that cannot be decompressed";
+}
+
 /* How many first events allocate what lived at a fork: a u64, before all events, once. */
 static const char *take_inherited(struct ab_trace_reader *r, const struct chunk_head *h)
 {
@@ -463,6 +479,28 @@ static const char *take_inherited(struct ab_trace_reader *r, const struct chunk_
     if (r->n_events > 0 || *inherited > 0)
         return "a chunk of inherited blocks after events, or a second one";
     *inherited = ab_get_u64(r->stored);
+    return NULL;
+}
+
+/* What the whole program took: each is a u64. */
+static const char *take_whole(struct ab_trace_reader *r, const struct chunk_head *h)
+{
+    struct ab_trace_whole *out = &r->account.info.whole;
+    if (out->is_there)
+        return "a second chunk of the program as a whole";
+    if (h->stored_bytes != AB_TRACE_WHOLE_BYTES || h->raw_bytes != h->stored_bytes)
+        return "a chunk of the program as a whole of another length than 40 bytes";
+    struct ab_trace_whole w = {.is_there = true,
+                               .cpu_ns = ab_get_u64(r->stored),
+                               .recorder_ns = ab_get_u64(r->stored + 8),
+                               .calls = ab_get_u64(r->stored + 16),
+                               .anonymous_bytes = ab_get_u64(r->stored + 24),
+                               .unasked_bytes = ab_get_u64(r->stored + 32)};
+    bool has_anonymous = w.anonymous_bytes != AB_WHOLE_UNKNOWN;
+    if (w.unasked_bytes != AB_WHOLE_UNKNOWN &&
+        (!has_anonymous || w.unasked_bytes > w.anonymous_bytes))
+        return "more memory that was not asked for than there was";
+    *out = w;
     return NULL;
 }
 
@@ -481,6 +519,10 @@ static const char *take_optional(struct ab_trace_reader *r, const struct chunk_h
         return take_marks(r, h);
     case AB_TRACE_CHUNK_WRITTEN:
         return take_written(r, h);
+    case AB_TRACE_CHUNK_REQUESTS:
+        return take_requests(r, h);
+    case AB_TRACE_CHUNK_WHOLE:
+        return take_whole(r, h);
     default:
         info->optional_chunks++;
         return NULL;

@@ -25,6 +25,7 @@ struct ab_trace_options {
                                     their events. NULL: they are passed over, and events have none */
     struct ab_mark_table *marks; /* of the caller, {0}: the marks are read into it, each ahead of
                                     the call that it is before. NULL: they are passed over */
+    struct ab_mark_table *requests; /* the same of requests beside blocks */
     uint64_t live_blocks_max, live_bytes_max; /* refuse beyond; 0 = what the format allows */
 };
 

@@ -5,6 +5,7 @@
  */
 #include "trace/writer.h"
 
+#include "base/bits.h"
 #include "base/bytes.h"
 #include "core/memory.h"
 #include "trace/compress.h"
@@ -32,8 +33,9 @@ struct ab_trace_writer {
         size_t n;
     } columns[2];
     unsigned filling;
-    const struct ab_mark_table *marks; /* NULL = there are none */
-    struct ab_marks_done marks_done;
+    const struct ab_mark_table *marks, *requests; /* NULL = there are none */
+    struct ab_marks_done marks_done, requests_done;
+    const struct ab_trace_whole *whole;
     struct ab_written_table written; /* what is said of calls, … */
     size_t written_done;             /* … and how much of it has been written */
     uint8_t *raw, *stored;           /* of optional chunks; NULL = there are none */
@@ -79,9 +81,11 @@ enum ab_status ab_trace_writer_open_with(FILE *to, const struct ab_trace_writer_
     w->account.info.has_time = options->has_time;
     w->sites = options->sites;
     w->marks = options->marks;
+    w->requests = options->requests;
+    w->whole = options->whole;
     for (unsigned i = 0; i < 2 && w->sites != NULL; i++)
         w->columns[i].sites = ab_alloc(w->cap * sizeof w->columns[i].sites[0]);
-    if (w->sites != NULL || w->marks != NULL) {
+    if (w->sites != NULL || w->marks != NULL || w->requests != NULL) {
         w->raw = ab_alloc(AB_TRACE_RAW_MAX);
         w->stored = ab_alloc(AB_TRACE_STORED_MAX);
     }
@@ -145,11 +149,14 @@ static enum ab_status put_sites(struct ab_trace_writer *w, struct ab_err *err)
 /* All that are known: none is of a call in a chunk that has been written. */
 static enum ab_status put_marks(struct ab_trace_writer *w, struct ab_err *err)
 {
-    if (w->marks == NULL)
-        return AB_OK;
-    for (size_t n; (n = ab_mark_encode(w->marks, &w->marks_done, w->raw)) > 0;) {
+    for (size_t n; w->marks != NULL && (n = ab_mark_encode(w->marks, &w->marks_done, w->raw)) > 0;) {
         w->account.info.has_marks = true;
         AB_TRY(put_optional(w, AB_TRACE_CHUNK_MARKS, n, err));
+    }
+    for (size_t n; w->requests != NULL &&
+                   (n = ab_mark_encode(w->requests, &w->requests_done, w->raw)) > 0;) {
+        w->account.info.has_requests = true;
+        AB_TRY(put_optional(w, AB_TRACE_CHUNK_REQUESTS, n, err));
     }
     return AB_OK;
 }
@@ -316,6 +323,27 @@ static enum ab_status put_bypass(struct ab_trace_writer *w, struct ab_err *err)
     return put_chunk(w, AB_TRACE_CHUNK_BYPASS, &(struct ab_stored_chunk){bytes, n, n, 0}, err);
 }
 
+/* Each is a u64. */
+static void encode_whole(const struct ab_trace_whole *w, uint8_t out[AB_TRACE_WHOLE_BYTES])
+{
+    const uint64_t fields[] = {w->cpu_ns, w->recorder_ns, w->calls, w->anonymous_bytes,
+                               w->unasked_bytes};
+    _Static_assert(sizeof fields == AB_TRACE_WHOLE_BYTES, "one u64 a field");
+    for (unsigned n = 0; n < AB_ARRAY_LEN(fields); n++)
+        ab_put_u64(out + 8 * n, fields[n]);
+}
+
+static enum ab_status put_whole(struct ab_trace_writer *w, struct ab_err *err)
+{
+    uint8_t bytes[AB_TRACE_WHOLE_BYTES];
+    if (w->whole == NULL || !w->whole->is_there)
+        return AB_OK;
+    w->account.info.whole = *w->whole;
+    encode_whole(&w->account.info.whole, bytes);
+    return put_chunk(w, AB_TRACE_CHUNK_WHOLE,
+                     &(struct ab_stored_chunk){bytes, sizeof bytes, sizeof bytes, 0}, err);
+}
+
 static enum ab_status put_end(struct ab_trace_writer *w, struct ab_err *err)
 {
     uint8_t bytes[AB_TRACE_SUMMARY_BYTES];
@@ -335,6 +363,8 @@ enum ab_status ab_trace_writer_close(struct ab_trace_writer *w, struct ab_trace_
     ab_account_end_known(&w->account);
     if (status == AB_OK)
         status = put_bypass(w, err);
+    if (status == AB_OK)
+        status = put_whole(w, err);
     if (status == AB_OK)
         status = put_end(w, err);
     w->account.info.file_bytes = w->file_bytes;

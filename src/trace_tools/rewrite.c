@@ -108,15 +108,35 @@ static void skip_marks(struct marks *m, uint64_t call)
         m->next++;
 }
 
+static bool is_library_call(const char *name)
+{
+#define NAME(shown, symbol, how) shown,
+    static const char *const names[] = {
+#include "trace/library_calls.def"
+    };
+    for (size_t i = 0; i < AB_ARRAY_LEN(names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Names of functions that malloc libraries have are everybody's. */
+static bool hides_name(const struct marks *m, uint32_t name)
+{
+    return m->is_anonymous &&
+           !(m->from.is_of_requests && is_library_call(m->from.names[name]));
+}
+
 /* A search in the table for each name, not for each mark: there may be many of both. */
 static uint32_t know_name(struct marks *m, uint32_t name, struct ab_mark_table *out)
 {
     char anonymous[32];
     AB_GROW_ZEROED(m->numbers, m->cap_numbers, name);
     if (m->numbers[name] == 0) {
-        snprintf(anonymous, sizeof anonymous, "mark-%u", name + 1);
+        snprintf(anonymous, sizeof anonymous, out->is_of_requests ? "call_%u" : "mark-%u",
+                 name + 1);
         m->numbers[name] =
-            ab_mark_know_name(out, m->is_anonymous ? anonymous : m->from.names[name]) + 1;
+            ab_mark_know_name(out, hides_name(m, name) ? anonymous : m->from.names[name]) + 1;
     }
     return m->numbers[name] - 1;
 }
@@ -127,7 +147,9 @@ static void put_mark(struct marks *m, const struct ab_trace_mark *mark, const st
     struct ab_trace_mark own = {.call = to->n_calls, .thread = AB_MARK_NO_THREAD};
     if (mark->thread < original->cap_threads && original->threads[mark->thread] != 0)
         own.thread = original->threads[mark->thread] - 1;
-    if (m->has_time && mark->time_us >= m->from_us)
+    if (out->is_of_requests)
+        own.argument = mark->argument;
+    else if (m->has_time && mark->time_us >= m->from_us)
         own.time_us = mark->time_us - m->from_us + m->to_us;
     own.name = know_name(m, mark->name, out);
     ab_mark_add(out, own);
@@ -157,8 +179,9 @@ struct part {
     struct ab_site_table own_sites; /* of an anonymous part */
     uint32_t *stacks;               /* by stack: its number in own_sites; 0 = not met yet */
     size_t cap_stacks;
-    struct marks marks;
-    struct ab_mark_table kept_marks; /* all: they stand between other calls */
+    struct marks marks, requests;
+    struct ab_mark_table kept_marks, kept_requests; /* all: they stand between other calls */
+    struct ab_trace_whole program;
     struct ab_walk walk;
     bool has_first;    /* an event of the part has been written */
     uint64_t first_us; /* time of the first one, which becomes 0 */
@@ -253,6 +276,8 @@ static enum ab_status begin_part(struct part *p, const struct ab_walk_batch *bat
                                                        : is_anonymous   ? NULL
                                                                         : &p->sites,
                                               .marks = &p->kept_marks,
+                                              .requests = &p->kept_requests,
+                                              .whole = &p->program,
                                               .has_time = has_time};
     if (p->filter != NULL && p->filter->has_times && !has_time)
         return ab_fail(err, AB_USAGE, "--time: the trace has no times");
@@ -260,6 +285,9 @@ static enum ab_status begin_part(struct part *p, const struct ab_walk_batch *bat
     p->marks.from_us = has_time ? UINT64_MAX : 0; /* until an event is put */
     if (p->walk.begin > 0)                        /* they end what is before the range */
         skip_marks(&p->marks, p->walk.begin);
+    if (p->walk.begin > 0) /* those at its begin come after what is before */
+        skip_marks(&p->requests, p->walk.begin - 1);
+    p->kept_requests.is_of_requests = true;
     AB_TRY(ab_trace_writer_open_with(p->to, &options, &p->out.writer, err));
     return p->is_keeping_live ? keep_live(p, batch->book, err) : AB_OK;
 }
@@ -299,6 +327,13 @@ static void keep_bypass(struct part *p, const struct ab_trace_bypass *bypass)
     ab_trace_writer_bypass(p->out.writer, &nameless);
 }
 
+/* Marks and requests that stand before this call of the whole. */
+static void keep_marks(struct part *p, uint64_t call)
+{
+    put_marks(&p->marks, &p->out, &p->whole, call, &p->kept_marks);
+    put_marks(&p->requests, &p->out, &p->whole, call, &p->kept_requests);
+}
+
 static enum ab_status take_part(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
 {
     struct part *p = user;
@@ -310,12 +345,14 @@ static enum ab_status take_part(void *user, const struct ab_walk_batch *batch, s
     for (size_t i = 0; i < batch->n; i++) {
         bool is_call = batch->events[i].kind != AB_EVENT_THREAD_END;
         if (is_call)
-            put_marks(&p->marks, &p->out, &p->whole, number, &p->kept_marks);
+            keep_marks(p, number);
         AB_TRY(take_event(p, &batch->events[i], number, err));
         number += is_call;
     }
     if (batch->where == AB_WALK_END)
-        put_marks(&p->marks, &p->out, &p->whole, p->walk.end, &p->kept_marks);
+        keep_marks(p, p->walk.end);
+    if (batch->where == AB_WALK_END && p->filter != NULL) /* a cut does not read so far */
+        p->program = batch->info->whole;
     if (batch->where == AB_WALK_END && p->marks.is_anonymous)
         keep_bypass(p, &batch->info->bypass);
     return AB_OK;
@@ -348,6 +385,7 @@ static enum ab_status write_part(struct part *p, struct ab_trace_info *before, s
     p->walk.user = p;
     p->walk.sites = p->marks.is_anonymous && !has_own_sites(p) ? NULL : &p->sites;
     p->walk.marks = &p->marks.from;
+    p->walk.requests = &p->requests.from;
     enum ab_status status = ab_trace_walk(&p->walk, before, err);
     if (status == AB_OK && p->filter != NULL)
         status = check_filtered(p, before, err);
@@ -361,7 +399,9 @@ static enum ab_status write_part(struct part *p, struct ab_trace_info *before, s
     ab_site_table_fini(&p->own_sites);
     free(p->stacks);
     forget_marks(&p->marks);
+    forget_marks(&p->requests);
     ab_mark_table_fini(&p->kept_marks);
+    ab_mark_table_fini(&p->kept_requests);
     return status;
 }
 
@@ -378,7 +418,11 @@ enum ab_status ab_trace_filter(const struct ab_walk *walk, const struct ab_filte
                                struct ab_filter_report *report, struct ab_err *err)
 {
     struct part p = {
-        .filter = filter, .to = to, .walk = *walk, .marks.is_anonymous = filter->is_anonymous};
+        .filter = filter,
+        .to = to,
+        .walk = *walk,
+        .marks.is_anonymous = filter->is_anonymous,
+        .requests.is_anonymous = filter->is_anonymous};
     struct ab_filter_report r;
     p.walk.begin = 0;
     p.walk.end = UINT64_MAX;
@@ -397,7 +441,7 @@ struct input {
     struct ab_trace_reader *reader;
     struct original original;
     struct ab_site_table sites;
-    struct marks marks;
+    struct marks marks, requests;
     uint32_t *stacks; /* by stack: its number in the merged trace; 0 = not met yet */
     size_t cap_stacks;
     struct ab_event events[BATCH];
@@ -416,7 +460,7 @@ struct state {
     uint64_t base_us, last_us; /* serial: where the one that is being read begins */
     struct rewrite out;
     struct ab_site_table sites; /* of the merged trace */
-    struct ab_mark_table marks;
+    struct ab_mark_table marks, requests;
     uint64_t n_written;
     struct ab_merge_report report;
 };
@@ -428,7 +472,8 @@ static enum ab_status open_one(const struct state *s, size_t i, bool wants_all,
     struct ab_trace_options options = {.is_partial = s->merge->is_partial,
                                        .has_thread_ends = true,
                                        .sites = wants_all ? &s->inputs[i].sites : NULL,
-                                       .marks = wants_all ? &s->inputs[i].marks.from : NULL};
+                                       .marks = wants_all ? &s->inputs[i].marks.from : NULL,
+                                       .requests = wants_all ? &s->inputs[i].requests.from : NULL};
     return ab_trace_open_with(s->merge->paths[i], &options, out, err);
 }
 
@@ -532,6 +577,7 @@ static void merge_marks(struct state *s, struct input *in, uint64_t call)
     in->marks.has_time = s->has_time;
     in->marks.to_us = s->base_us;
     put_marks(&in->marks, &s->out, &in->original, call, &s->marks);
+    put_marks(&in->requests, &s->out, &in->original, call, &s->requests);
 }
 
 static enum ab_status put_next(struct state *s, struct input *in, struct ab_err *err)
@@ -588,7 +634,11 @@ static enum ab_status open_all(struct state *s, struct ab_err *err)
     s->report.has_lost_times = any_time && !s->has_time;
     name_program(s, program, sizeof program);
     struct ab_trace_writer_options options = {
-        .program = program, .sites = &s->sites, .marks = &s->marks, .has_time = s->has_time};
+        .program = program,
+        .sites = &s->sites,
+        .marks = &s->marks,
+        .requests = &s->requests,
+        .has_time = s->has_time};
     return ab_trace_writer_open_with(s->merge->to, &options, &s->out.writer, err);
 }
 
@@ -612,6 +662,7 @@ enum ab_status ab_trace_merge(const struct ab_merge_request *merge, struct ab_me
                               struct ab_err *err)
 {
     struct state s = {.merge = merge,
+                      .requests.is_of_requests = true,
                       .inputs = ab_alloc_zeroed(merge->n, sizeof s.inputs[0]),
                       .marks.most = merge->most_marks};
     enum ab_status status = merge_all(&s, err);
@@ -622,11 +673,13 @@ enum ab_status ab_trace_merge(const struct ab_merge_request *merge, struct ab_me
         forget_original(&s.inputs[i].original);
         ab_site_table_fini(&s.inputs[i].sites);
         forget_marks(&s.inputs[i].marks);
+        forget_marks(&s.inputs[i].requests);
         free(s.inputs[i].stacks);
     }
     ab_trace_writer_abandon(s.out.writer);
     ab_site_table_fini(&s.sites);
     ab_mark_table_fini(&s.marks);
+    ab_mark_table_fini(&s.requests);
     free((void *)s.heap);
     free(s.inputs);
     return status;

@@ -99,7 +99,8 @@ static enum ab_status walk_events(struct state *s, struct ab_err *err)
         }
         size_t n = room(s);
         if (n == 0)
-            return s->walk->marks != NULL ? read_marks_of_end(s, err) : AB_OK;
+            return s->walk->marks != NULL || s->walk->requests != NULL ? read_marks_of_end(s, err)
+                                                                       : AB_OK;
         if ((status = ab_trace_next(s->reader, s->events, n, &n, err)) != AB_OK || n == 0 ||
             (status = take_batch(s, n, err)) != AB_OK)
             return status;
@@ -128,6 +129,7 @@ enum ab_status ab_trace_walk(const struct ab_walk *walk, struct ab_trace_info *i
                                        .has_thread_ends = walk->has_thread_ends,
                                        .sites = walk->sites,
                                        .marks = walk->marks,
+                                       .requests = walk->requests,
                                        .has_digest = walk->digest != NULL};
     if ((status = ab_trace_open_with(walk->path, &options, &s->reader, err)) != AB_OK ||
         (status = walk_events(s, err)) != AB_OK || (status = check_range(s, err)) != AB_OK ||
@@ -325,14 +327,16 @@ enum ab_status ab_trace_check(const struct ab_walk *walk, struct ab_trace_info *
 {
     struct ab_walk own = *walk;
     struct ab_site_table sites = {0};
-    struct ab_mark_table marks = {0};
+    struct ab_mark_table marks = {0}, requests = {0};
     own.begin = own.end = 0;
     own.has_thread_ends = true;
     own.visit = check_trace_visit;
     own.sites = &sites;
     own.marks = &marks;
+    own.requests = &requests;
     enum ab_status status = ab_trace_walk(&own, info, err);
     ab_site_table_fini(&sites);
     ab_mark_table_fini(&marks);
+    ab_mark_table_fini(&requests);
     return status;
 }

@@ -54,6 +54,28 @@ expect_golden() { # NAME
     expect_json '.bytes_per_event == .file_bytes / .events and .remote_frees == 0'
 }
 
+@test "info: requests beside blocks and the program as a whole, null where a trace says nothing" {
+    cp "$ROOT/tests/golden/traces/good/requests.abt" "$OUT/asked.abt"
+    bench trace info --json - "$OUT/asked.abt"
+    expect_code 0
+    expect_json '.library_calls == {malloc_trim: 2, mallopt: 1, "MallocExtension::instance": 1}'
+    expect_json '.program_cpu_ns == 137000000 and .recorder_cpu_ns == 12000000'
+    expect_json '.program_calls == .events and .anonymous_bytes == 151000000 and .unasked_bytes == 149000000'
+    bench trace info "$OUT/asked.abt"
+    grep -qE '^CPU time +137 ms of the program, in which it made 3000 calls$' "$OUT/stdout" || fail "no line"
+    grep -qE '142 MiB of 144 MiB were not asked of malloc' "$OUT/stdout" || fail "no line"
+    grep -qE '^asked too +malloc_trim: 2, mallopt: 1, MallocExtension::instance: 1$' "$OUT/stdout" || fail "no line"
+    bench trace share "$OUT/asked.abt" -o "$OUT/shared.abt"
+    expect_code 0
+    bench trace info --json - "$OUT/shared.abt"
+    expect_json '.library_calls.malloc_trim == 2 and .program_cpu_ns == 137000000 and .program == ""'
+    bench trace dump "$OUT/asked.abt"
+    [ "$(grep -c ' request ' "$OUT/stdout")" -eq 4 ]
+    grep -qx '7 0 request 1048576 - - malloc_trim' "$OUT/stdout"
+    bench trace info --json - "$TINY"
+    expect_json '.library_calls == null and .program_cpu_ns == null and .unasked_bytes == null'
+}
+
 @test "info: several files are an array, in their order" {
     calls
     bench trace info --json - "$TINY" "$OUT/calls.abt"

@@ -14,10 +14,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 static enum ab_status read_all(const char *path, bool is_partial, uint64_t *n_events)
 {
     struct ab_site_table sites = {0};
-    struct ab_mark_table marks = {0};
+    struct ab_mark_table marks = {0}, requests = {0};
     struct ab_trace_options options = {.is_partial = is_partial,
                                        .sites = &sites,
                                        .marks = &marks,
+                                       .requests = &requests,
                                        .has_thread_ends = true,
                                        .has_digest = true,
                                        .live_blocks_max = 1 << 20};
@@ -45,8 +46,12 @@ static enum ab_status read_all(const char *path, bool is_partial, uint64_t *n_ev
         if (marks.marks[i].name >= marks.n_names || marks.marks[i].call > info->events ||
             (i > 0 && marks.marks[i].call < marks.marks[i - 1].call))
             abort();
+    for (size_t i = 0; status == AB_OK && i < requests.n; i++)
+        if (requests.marks[i].name >= requests.n_names || requests.marks[i].call > info->events)
+            abort();
     ab_trace_close(r);
     ab_mark_table_fini(&marks);
+    ab_mark_table_fini(&requests);
     ab_site_table_fini(&sites);
     return status;
 }

@@ -9,6 +9,7 @@
 #include "trace/mark_table.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
+#include "trace_tools/rewrite.h"
 #include "trace_tools/walk.h"
 
 #include <math.h>
@@ -306,6 +307,82 @@ static void names_beyond_the_most_are_further_names(void **state)
     ab_mark_table_fini(&t);
 }
 
+/* ---- requests beside blocks, and the program as a whole ---- */
+
+static void check_requests(const char *file, struct ab_trace_info *info, struct ab_mark_table *t)
+{
+    struct ab_walk walk = {.path = file, .end = UINT64_MAX, .requests = t, .visit = ignore};
+    *t = (struct ab_mark_table){0};
+    assert_int_equal(ab_trace_walk(&walk, info, &err), AB_OK);
+}
+
+static void the_golden_file_has_its_requests(void **state)
+{
+    struct ab_mark_table t;
+    struct ab_trace_info info;
+    (void)state;
+    check_requests("tests/golden/traces/good/requests.abt", &info, &t);
+    assert_true(info.has_requests && !info.has_marks && info.optional_chunks == 0);
+    assert_int_equal(t.n, 4);
+    assert_int_equal(t.n_names, 3);
+    assert_string_equal(t.names[t.marks[1].name], AB_REQUEST_TRIM);
+    assert_true(t.marks[1].call == 7 && t.marks[1].argument == 1 << 20 && t.marks[1].thread == 0);
+    assert_true(t.marks[2].argument == 0); /* no difference to the one before */
+    assert_true(t.marks[3].call == info.events && t.marks[3].argument == 0);
+    assert_true(info.whole.is_there && info.whole.cpu_ns == 137000000 &&
+                info.whole.recorder_ns == 12000000 && info.whole.calls == info.events &&
+                info.whole.anonymous_bytes == 151000000 && info.whole.unasked_bytes == 149000000);
+    assert_true(ab_whole_is_unasked(&info.whole));
+    ab_mark_table_fini(&t);
+    check_requests("tests/golden/traces/good/mixed.abt", &info, &t);
+    assert_true(!info.has_requests && t.n == 0 && !info.whole.is_there);
+    assert_true(info.whole.cpu_ns == AB_WHOLE_UNKNOWN && !ab_whole_is_unasked(&info.whole));
+    check_requests("tests/golden/traces/good/whole-unknown.abt", &info, &t);
+    assert_true(info.whole.is_there && info.whole.calls == AB_WHOLE_UNKNOWN);
+}
+
+/* Of a cut the requests of its calls, of an anonymous filter the names that every library has and the
+ * numbers of the whole program, of a merge the requests of both. */
+static void requests_are_kept(void **state)
+{
+    const char *from = "tests/golden/traces/good/requests.abt";
+    const char *both[] = {from, from};
+    struct ab_mark_table t;
+    struct ab_trace_info info;
+    struct ab_cut_report cut;
+    struct ab_filter_report filtered;
+    struct ab_merge_report merged;
+    struct ab_walk walk = {.path = from, .begin = 7, .end = 500};
+    struct ab_filter filter = {
+        .sizes = AB_EXTENT_ALL, .events = AB_EXTENT_ALL, .is_anonymous = true};
+    struct ab_merge_request merge = {.paths = both, .n = 2};
+    FILE *to;
+    (void)state;
+    assert_non_null(to = fopen(path, "wb"));
+    assert_int_equal(ab_trace_cut(&walk, false, to, &cut, &err), AB_OK);
+    fclose(to);
+    check_requests(path, &info, &t);
+    assert_true(t.n == 1 && t.marks[0].call == 0 && t.marks[0].argument == 1 << 20);
+    assert_false(info.whole.is_there); /* what follows a cut is not read */
+    ab_mark_table_fini(&t);
+    walk = (struct ab_walk){.path = from};
+    assert_non_null(to = fopen(path, "wb"));
+    assert_int_equal(ab_trace_filter(&walk, &filter, to, &filtered, &err), AB_OK);
+    fclose(to);
+    check_requests(path, &info, &t);
+    assert_true(t.n == 4 && info.whole.unasked_bytes == 149000000);
+    assert_string_equal(t.names[t.marks[3].name], AB_REQUEST_TRIM);
+    ab_mark_table_fini(&t);
+    assert_non_null(to = fopen(path, "wb"));
+    merge.to = to;
+    assert_int_equal(ab_trace_merge(&merge, &merged, &err), AB_OK);
+    fclose(to);
+    check_requests(path, &info, &t);
+    assert_true(t.n == 8 && t.n_names == 3 && !info.whole.is_there);
+    assert_true(t.marks[7].call == info.events && t.marks[7].argument == 0);
+    ab_mark_table_fini(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -315,6 +392,8 @@ int main(void)
         cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(a_table_without_marks_writes_nothing),
         cmocka_unit_test(a_cut_file_has_the_marks_of_its_calls),
+        cmocka_unit_test(the_golden_file_has_its_requests),
+        cmocka_unit_test(requests_are_kept),
         cmocka_unit_test(the_golden_file_is_read),
         cmocka_unit_test(names_beyond_the_most_are_further_names),
     };
