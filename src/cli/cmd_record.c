@@ -130,6 +130,7 @@ static enum ab_status keep(struct ab_launch *l, struct ab_output *out, const str
         .has_folder = place->is_in_folder,
         .ns_per_tick = (double)l->end.wall_ns / (double)(l->end.wall_ticks | 1),
         .wall_ns = (double)l->end.wall_ns,
+        .cpu_ns = (double)l->end.cpu_ns,
         .along = l->along,
         .is_quiet = o->is_quiet,
     };

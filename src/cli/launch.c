@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
@@ -537,6 +538,16 @@ static void reap(struct ab_launch *l)
     l->end.is_known = true;
 }
 
+/* Of those that have ended: of the command, what it waited for, and what it left to us. */
+static uint64_t children_cpu_ns(void)
+{
+    struct rusage u;
+    if (getrusage(RUSAGE_CHILDREN, &u) != 0)
+        return 0;
+    return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * UINT64_C(1000000000) +
+           (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
+}
+
 void ab_launch_await(struct ab_launch *l)
 {
     uint64_t deadline = l->duration_ns == 0 ? UINT64_MAX : l->begin_ns + l->duration_ns;
@@ -548,6 +559,7 @@ void ab_launch_await(struct ab_launch *l)
         if (l->takes_children)
             why = await_others(l, deadline);
         l->end.has_left = why != AB_SPOOL_RUNNING;
+        l->end.cpu_ns = l->end.has_left ? 0 : children_cpu_ns();
     }
     live_line_end(&l->live);
     if (why != AB_SPOOL_RUNNING)

@@ -35,6 +35,7 @@ struct ab_launch_end { /* what the system knows of the command when it has ended
     char comm[16];     /* the last program that it was */
     uint64_t own_faults, children_faults; /* of it and of the children that it waited for */
     uint64_t wall_ns, wall_ticks;
+    uint64_t cpu_ns; /* of all its processes; 0 = not known: some run on */
     bool has_left;   /* with takes_children: processes of it run on */
     bool has_frames; /* one was shown by a function of AB_FRAMES */
     bool is_known;   /* it has ended, with this code: its status, or */

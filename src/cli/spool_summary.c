@@ -19,6 +19,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { ROWS_MOST = 10, LINES_MOST = 5 };
 
@@ -443,34 +444,45 @@ void ab_spool_summary_print_failures(const struct ab_spool_traces *t)
 
 /* ---- what it cost ---- */
 
-/* Threads and processes record side by side: of the time on the wall the sum of their times may be
- * more than all, but not more than all of each. A daemon outlives the command: then, and where the
- * command's own time is not known (trace recover), it is the time between first and last call. */
+/* What there was for the program and the recorder together. Where the CPU time is not known (a daemon
+ * outlives the command, trace recover) it is the time between first and last call; threads and processes
+ * record side by side, on as many CPUs as there are. */
+static double whole_time(const struct ab_convert_report *r, const struct ab_spool_traces *t,
+                         double least_ns, const char **kind)
+{
+    double wall_ns = fmax(t->wall_ns, (double)r->span_ticks * t->ns_per_tick);
+    double cpus = fmin((double)r->info.threads, fmax(1, (double)sysconf(_SC_NPROCESSORS_ONLN)));
+    *kind = t->cpu_ns > 0 ? " CPU time" : wall_ns < least_ns && cpus > 1 ? " on all CPUs" : "";
+    if (t->cpu_ns > 0)
+        return t->cpu_ns;
+    return wall_ns < least_ns ? wall_ns * cpus : wall_ns;
+}
+
 static void print_cost(const struct ab_convert_report *r, const struct ab_spool_traces *t)
 {
     double noting_ns = r->noting_ticks * t->ns_per_tick, site_ns = r->site_ticks * t->ns_per_tick;
     double turn_ns = (double)r->turn_ticks * t->ns_per_tick, sum_ns = noting_ns + site_ns + turn_ns;
-    double of_ns = fmax(t->wall_ns, (double)r->span_ticks * t->ns_per_tick);
+    const char *kind;
+    double of_ns = whole_time(r, t, sum_ns, &kind);
     const char *what = t->n_written > 1      ? ", sum of all processes"
                        : r->info.threads > 1 ? ", sum of all threads"
                                              : "";
     char sites[64] = "";
     if (noting_ns <= 0 || of_ns <= 0)
         return;
-    if (sum_ns > of_ns * (double)r->info.threads) {
-        fprintf(
-            stderr,
-            "allocbench: recording overhead: n/a: its estimate is more than the whole time, %s; "
-            "the run was too short, or the machine too busy, to estimate it\n",
-            AB_TIME(of_ns));
+    if (sum_ns > of_ns) {
+        fprintf(stderr,
+                "allocbench: recording overhead: n/a: its estimate is more than all the time there "
+                "was, %s%s; the run was too short, or the machine too busy, to estimate it\n",
+                AB_TIME(of_ns), kind);
         return;
     }
     if (r->n_sites > 0)
         snprintf(sites, sizeof sites, ", %s per call site", AB_TIME(site_ns / (double)r->n_sites));
     fprintf(stderr,
-            "allocbench: recording overhead: about %s of %s (%.1f %%%s), estimated as %s "
+            "allocbench: recording overhead: about %s of %s%s (%.1f %%%s), estimated as %s "
             "per event%s and %s for writing\n",
-            AB_TIME(sum_ns), AB_TIME(of_ns), 100 * sum_ns / of_ns, what,
+            AB_TIME(sum_ns), AB_TIME(of_ns), kind, 100 * sum_ns / of_ns, what,
             AB_TIME(noting_ns / (double)r->info.events), sites, AB_TIME(turn_ns));
 }
 

@@ -32,6 +32,7 @@ struct ab_spool_traces {
     const char *folder, *path; /* the spool; the trace of the command, others are named after it */
     double ns_per_tick;        /* 0 = not known: it is measured when it is needed */
     double wall_ns;            /* that the command took; 0 = not known */
+    double cpu_ns;             /* of all its processes; 0 = not known */
     bool is_quiet;
     bool is_partial;  /* that a trace is short is no failure */
     const char *part; /* the trace that was being made beside it; NULL = none */

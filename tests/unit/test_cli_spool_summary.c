@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -91,13 +92,14 @@ static void the_cost_of_several_processes_is_their_sum(void **state)
                     "per event and 5.00 ms for writing");
 }
 
-static void of_several_threads_the_sum_may_be_more_than_the_time(void **state)
+static void of_several_threads_it_is_of_the_cpu_time(void **state)
 {
     (void)state;
     struct ab_spool_traces t = begin(10 * MS);
+    t.cpu_ns = 20 * MS;
     add(&t, 1500000, 2);
-    expect_cost(&t, "about 15.0 ms of 10.0 ms (150.0 %, sum of all threads), estimated as 10 ns "
-                    "per event and 0 ns for writing");
+    expect_cost(&t, "about 15.0 ms of 20.0 ms CPU time (75.0 %, sum of all threads), estimated as "
+                    "10 ns per event and 0 ns for writing");
 }
 
 static void an_estimate_that_is_more_than_the_whole_is_none(void **state)
@@ -105,12 +107,26 @@ static void an_estimate_that_is_more_than_the_whole_is_none(void **state)
     (void)state;
     struct ab_spool_traces t = begin(113 * MS);
     add(&t, 1000, 1)->turn_ticks = 114 * MS;
-    expect_cost(&t, "n/a: its estimate is more than the whole time, 113 ms; the run was too short, "
-                    "or the machine too busy, to estimate it");
+    expect_cost(&t, "n/a: its estimate is more than all the time there was, 113 ms; the run was too "
+                    "short, or the machine too busy, to estimate it");
     t = begin(113 * MS);
-    add(&t, 1000, 2)->turn_ticks = 227 * MS;
-    expect_cost(&t, "n/a: its estimate is more than the whole time, 113 ms; the run was too short, "
-                    "or the machine too busy, to estimate it");
+    t.cpu_ns = 100 * MS;
+    add(&t, 1000, 500)->turn_ticks = 101 * MS;
+    expect_cost(&t, "n/a: its estimate is more than all the time there was, 100 ms CPU time; the run "
+                    "was too short, or the machine too busy, to estimate it");
+}
+
+/* 500 threads did not run on 500 CPUs. */
+static void without_the_cpu_time_there_is_no_more_than_that_of_all_cpus(void **state)
+{
+    (void)state;
+    double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
+    struct ab_spool_traces t = begin(10 * MS);
+    add(&t, 1000, 500)->turn_ticks = (uint64_t)(11 * MS * cpus);
+    char *line = cost(&t);
+    assert_non_null(line);
+    assert_non_null(strstr(line, "n/a: its estimate is more than all the time there was"));
+    free(line);
 }
 
 static void of_a_daemon_that_outlives_the_command_its_own_time_counts(void **state)
@@ -137,7 +153,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_cost_is_that_of_events_and_of_writing),
         cmocka_unit_test(the_cost_of_several_processes_is_their_sum),
-        cmocka_unit_test(of_several_threads_the_sum_may_be_more_than_the_time),
+        cmocka_unit_test(of_several_threads_it_is_of_the_cpu_time),
+        cmocka_unit_test(without_the_cpu_time_there_is_no_more_than_that_of_all_cpus),
         cmocka_unit_test(an_estimate_that_is_more_than_the_whole_is_none),
         cmocka_unit_test(of_a_daemon_that_outlives_the_command_its_own_time_counts),
         cmocka_unit_test(without_the_time_of_the_command_that_between_its_calls_counts),
