@@ -17,19 +17,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A launcher: few calls of its own, and then another program in its place. A program that only
- * calls itself something else has either ended by exit or made more calls. */
-static bool has_become_another(const struct ab_launch *l, const struct ab_spool_entry *e)
-{
-    enum { FEW_EVENTS = 10000 };
-    return e->n_events < FEW_EVENTS && !e->image.has_exited && l->end.comm[0] != 0 &&
-           strcmp(l->end.comm, e->image.comm) != 0;
-}
-
 /* Warns where the trace may not be of the program that was meant. */
 static void print_hints(const struct ab_launch *l, const struct ab_spool_traces *t)
 {
-    char launcher[600], other[64];
+    char launcher[600];
     if (l->end.has_left)
         fprintf(stderr, "allocbench: the command has ended, but processes that it started are "
                         "still running; their further calls are not recorded (--wait waits for "
@@ -37,13 +28,7 @@ static void print_hints(const struct ab_launch *l, const struct ab_spool_traces 
     if (t->main == NULL)
         return;
     ab_text_printable(launcher, sizeof launcher, t->main->image.program);
-    if (!l->takes_children && has_become_another(l, t->main))
-        fprintf(stderr,
-                "allocbench: %s executed %s, which was not recorded: LD_PRELOAD was "
-                "removed, or the program is static, setuid, uses another C library or "
-                "another root. The trace contains %s only; record %s itself\n",
-                launcher, ab_text_printable(other, sizeof other, l->end.comm), launcher, other);
-    else if (!l->takes_children && l->end.children_faults > l->end.own_faults)
+    if (!l->takes_children && !t->has_successor && l->end.children_faults > l->end.own_faults)
         fprintf(stderr,
                 "allocbench: child processes of %s allocated more than it did and were not "
                 "recorded: --follow records them too\n",
@@ -131,6 +116,7 @@ static enum ab_status keep(struct ab_launch *l, struct ab_output *out, const str
         .ns_per_tick = (double)l->end.wall_ns / (double)(l->end.wall_ticks | 1),
         .wall_ns = (double)l->end.wall_ns,
         .cpu_ns = (double)l->end.cpu_ns,
+        .last_name = l->end.comm,
         .along = l->along,
         .is_quiet = o->is_quiet,
     };

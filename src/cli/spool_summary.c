@@ -231,10 +231,10 @@ static void print_marks(const struct sum *s)
                 (unsigned long long)r->n_lost_marks);
 }
 
-static void print_order(const struct sum *s, double ns_per_tick)
+static void print_order(const struct sum *s, bool has_successor, double ns_per_tick)
 {
     const struct ab_convert_report *r = &s->report;
-    bool is_whole = s->end == AB_SPOOL_RUNNING && s->n_running + s->n_short + s->n_bypassed +
+    bool is_whole = s->end == AB_SPOOL_RUNNING && !has_successor && s->n_running + s->n_short + s->n_bypassed +
                                                           r->n_foreign + r->n_reused +
                                                           r->n_unfinished ==
                                                       0;
@@ -368,7 +368,7 @@ static void print_empty(const struct ab_spool_traces *t)
         const struct ab_spool_result *r = &t->results[i];
         uint32_t stop = r->entry->image.stop;
         size_t why = ab_spool_stop_text(stop) != NULL ? 1 : spool_end_text(stop) != NULL ? 2 : 0;
-        if (r->outcome == AB_SPOOL_EMPTY && r->entry->n_events == 0)
+        if (r->outcome == AB_SPOOL_EMPTY && r->entry->n_calls == 0)
             ab_name_counts_add(&counts[why], r->entry->image.program);
     }
     for (size_t i = 0; i < AB_ARRAY_LEN(texts); i++) {
@@ -381,23 +381,94 @@ static void print_empty(const struct ab_spool_traces *t)
     }
 }
 
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
 /* Why a program did not take the recorder in, by what can be seen of it now. */
+static const char *unseen_reason(const struct ab_unseen *u, struct ab_err *why)
+{
+    char path[4096];
+    const char *stop = ab_spool_stop_text(u->why);
+    if (stop != NULL)
+        return stop;
+    if (!ab_program_file_find(u->path, path, sizeof path))
+        return "not found: deleted since, or started from another folder or root";
+    if (ab_launch_check(path, why) != AB_OK)
+        return why->text;
+    if (u->user == geteuid())
+        return "LD_PRELOAD was removed, or it ended before the recorder started";
+    ab_fail(why, AB_SYSTEM,
+            "it ran as another user (uid %u): LD_PRELOAD was removed, or that user can reach neither "
+            "the recorder nor a folder in TMPDIR",
+            u->user);
+    return why->text;
+}
+
 static void print_unseen_program(const struct ab_unseen *u)
 {
     struct ab_err why;
-    char path[4096];
-    const char *name = strrchr(u->path, '/') != NULL ? strrchr(u->path, '/') + 1 : u->path;
-    const char *stop = ab_spool_stop_text(u->why);
-    const char *reason = "LD_PRELOAD was removed, or it ended before the recorder started";
-    if (stop != NULL)
-        reason = stop;
-    else if (!ab_program_file_find(u->path, path, sizeof path))
-        reason = "not found: deleted since, or started from another folder or root";
-    else if (ab_launch_check(path, &why) != AB_OK)
-        reason = why.text;
     fprintf(stderr, "allocbench: %llu process%s of %s %s not recorded: %s\n",
-            (unsigned long long)u->n, u->n == 1 ? "" : "es", AB_SHOWN(256, name),
-            u->n == 1 ? "was" : "were", reason);
+            (unsigned long long)u->n, u->n == 1 ? "" : "es", AB_SHOWN(256, base_name(u->path)),
+            u->n == 1 ? "was" : "were", unseen_reason(u, &why));
+}
+
+/* A launcher: few calls of its own, and then another program in its place. A program that only
+ * calls itself something else has either ended by exit or made more calls. */
+static bool has_another_name(const struct ab_spool_traces *t)
+{
+    enum { FEW_EVENTS = 10000 };
+    const struct ab_spool_image *image = &t->main->image;
+    return t->main->n_events < FEW_EVENTS && !image->has_exited && t->last_name != NULL &&
+           t->last_name[0] != 0 && strcmp(t->last_name, image->comm) != 0;
+}
+
+/* The last program of the command, if it is not the one that the trace is of: its image has no calls. */
+static const struct ab_spool_entry *find_silent(const struct ab_spool_traces *t)
+{
+    for (size_t i = 0; i < t->n_images; i++)
+        if (t->images[i].image.pid == t->main->image.pid &&
+            t->images[i].generation > t->main->generation)
+            return &t->images[i];
+    return NULL;
+}
+
+static const char *silent_reason(const struct ab_spool_traces *t, const struct ab_spool_entry *silent)
+{
+    struct ab_bypass_report report;
+    struct ab_trace_bypass bypass;
+    ab_bypass_read(t->folder, silent, &report, &bypass);
+    return report.path[0] != 0 && report.kind == AB_BYPASS_OWN
+               ? "it has a malloc of its own"
+               : "it made no call of malloc that the recorder sees; it may have a malloc of its own";
+}
+
+/* What the command's own process became. Its name says nothing: many a launcher has the name of what it
+ * starts. */
+static void print_successor(struct ab_spool_traces *t, const struct ab_unseen *u)
+{
+    struct ab_err why;
+    char launcher[600], other[600];
+    const struct ab_spool_entry *silent = find_silent(t);
+    const char *reason = "LD_PRELOAD was removed, or the program is static, setuid, has its own "
+                         "malloc, uses another C library or another root";
+    if (u != NULL)
+        reason = unseen_reason(u, &why);
+    else if (silent != NULL)
+        reason = silent_reason(t, silent);
+    else if (!has_another_name(t))
+        return;
+    const char *path = u != NULL ? u->path : silent != NULL ? silent->image.path : t->last_name;
+    bool has_other_name = strcmp(base_name(path), t->main->image.program) != 0;
+    const char *name = has_other_name ? base_name(path) : path;
+    ab_text_printable(launcher, sizeof launcher, t->main->image.program);
+    fprintf(stderr,
+            "allocbench: %s executed %s, which was not recorded: %s. The trace contains %s only; "
+            "record %s itself\n",
+            launcher, ab_text_printable(other, sizeof other, name), reason, launcher, other);
+    t->has_successor = true;
 }
 
 static int by_processes(const void *a, const void *b)
@@ -407,13 +478,17 @@ static int by_processes(const void *a, const void *b)
 }
 
 /* Programs that left nothing. */
-static void print_unseen(const struct ab_spool_traces *t)
+static void print_unseen(struct ab_spool_traces *t)
 {
     struct ab_unseen *unseen = NULL;
     uint64_t n_lost = 0, rest = 0;
     size_t n = ab_spool_read_unseen(t->folder, t->images, t->n_images, &unseen, &n_lost);
     if (n > 0)
         qsort(unseen, n, sizeof unseen[0], by_processes);
+    if (!ab_spool_takes_children(t) && t->main != NULL) {
+        print_successor(t, n > 0 ? &unseen[0] : NULL);
+        n = 0;
+    }
     for (size_t i = 0; i < n; i++)
         if (i < LINES_MOST)
             print_unseen_program(&unseen[i]);
@@ -504,7 +579,7 @@ void ab_spool_summary_print(struct ab_spool_traces *t)
     print_losses(&s);
     print_call_sites(&s);
     print_marks(&s);
-    print_order(&s, t->ns_per_tick);
+    print_order(&s, t->has_successor, t->ns_per_tick);
     print_cost(&s.report, t);
 }
 

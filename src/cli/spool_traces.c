@@ -205,7 +205,7 @@ enum ab_status ab_spool_traces_open(struct ab_spool_traces *t, struct ab_err *er
     t->n_programs = 0;
     for (size_t i = 0; i < t->n_images; i++) {
         const struct ab_spool_entry *e = &t->images[i];
-        if (e->image.pid == e->image.command && e->n_events > 0) {
+        if (e->image.pid == e->image.command && e->n_calls > 0) {
             t->main = e;
             t->n_programs++;
         }
@@ -229,11 +229,6 @@ void ab_spool_traces_close(struct ab_spool_traces *t)
     t->n_results = t->n_images = 0;
 }
 
-static bool is_following(const struct ab_spool_traces *t)
-{
-    return t->n_images > 0 && t->images[0].image.takes_children != 0;
-}
-
 /* The command's own comes first. */
 static void list_results(struct ab_spool_traces *t)
 {
@@ -241,7 +236,7 @@ static void list_results(struct ab_spool_traces *t)
     if (t->main != NULL)
         t->results[t->n_results++] = (struct ab_spool_result){.entry = t->main,
                                                               .path = ab_strdup(t->path)};
-    for (size_t i = 0; i < t->n_images && is_following(t); i++)
+    for (size_t i = 0; i < t->n_images && ab_spool_takes_children(t); i++)
         if (&t->images[i] != t->main)
             t->results[t->n_results++] = (struct ab_spool_result){
                 .entry = &t->images[i], .path = other_path(t, &t->images[i])};
@@ -280,7 +275,7 @@ enum ab_status ab_spool_traces_write(struct ab_spool_traces *t, struct ab_output
     ab_spool_summary_print_failures(t);
     if (!t->is_quiet)
         ab_spool_summary_print(t);
-    if (!is_following(t) && t->n_programs > 1 && !t->is_quiet)
+    if (!ab_spool_takes_children(t) && t->n_programs > 1 && !t->is_quiet)
         fprintf(stderr,
                 "allocbench: the process called exec %u time%s; only the last program was "
                 "kept (--follow keeps each)\n",

@@ -38,6 +38,9 @@ struct ab_spool_traces {
     const char *part; /* the trace that was being made beside it; NULL = none */
     struct ab_live_converter
         *along;      /* what was converted while it was recorded; NULL = nothing was */
+    const char *last_name; /* by which the system knew the command at its end; NULL = not known */
+    bool has_successor;    /* said at the end: the command's own process became another program that
+                              was not recorded */
     bool has_folder; /* path was given as a folder: other traces get their program's name */
     struct ab_spool_entry *images;
     size_t n_images;
@@ -75,6 +78,12 @@ const char *ab_spool_folder(const char *given, char *buf, size_t cap);
 
 /* Returns, in buf, the path of the trace that was being made next to the spool. */
 const char *ab_spool_part(const char *spool_folder, char *buf, size_t cap);
+
+/* Were the children of the command recorded too? */
+static inline bool ab_spool_takes_children(const struct ab_spool_traces *t)
+{
+    return t->n_images > 0 && t->images[0].image.takes_children != 0;
+}
 
 /* Does its process still have the file mapped? Then it goes on writing while we read. */
 bool ab_spool_is_written(const char *folder, const struct ab_spool_entry *image);

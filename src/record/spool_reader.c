@@ -158,10 +158,11 @@ static bool has_image(const struct ab_spool_start *start, const struct ab_spool_
 static void count(struct ab_unseen *all, size_t *n, const struct ab_spool_start *start)
 {
     size_t i = 0;
-    while (i < *n && (all[i].why != start->why || strcmp(all[i].path, start->path) != 0))
+    while (i < *n && (all[i].why != start->why || all[i].user != start->user ||
+                      strcmp(all[i].path, start->path) != 0))
         i++;
     if (i == *n) {
-        all[i] = (struct ab_unseen){.why = start->why};
+        all[i] = (struct ab_unseen){.why = start->why, .user = start->user};
         snprintf(all[i].path, sizeof all[i].path, "%s", start->path);
         ++*n;
     }

@@ -48,6 +48,7 @@ uint32_t ab_spool_read_end(const char *folder);
 struct ab_unseen {  /* processes of one program, with one reason */
     char path[240]; /* as it was called */
     uint32_t why;   /* enum ab_spool_stop; AB_SPOOL_RUNNING = it did not take the recorder in */
+    uint32_t user;  /* that it was started as */
     uint64_t n;
 };
 

@@ -148,7 +148,7 @@ expect_events() { # NUMBERS
         record -- "$CONFINED" exec "$root" 4000
         expect_code 5
         expect_events 4002
-        expect_error 'prog_confined executed inside, which was not recorded: .*another root'
+        expect_error 'prog_confined executed inside, which was not recorded: .*another folder or root'
         rm "$OUT/t.abt"
         record --follow -- "$CONFINED" exec "$root" 4000
         expect_code 5

@@ -281,6 +281,76 @@ MANY='my @k; push @k, "x" x (20 + $_ % 50) for 1 .. 200000; print "whole\n"'
     [ ! -s "$OUT/stderr" ]
 }
 
+# tool of folder 1 makes some calls and becomes a program, or starts it, by fork or vfork.
+own_and_static() { # FOLDER: tool with a malloc of its own in own/, a static one in static/
+    need gcc
+    mkdir -p "$OUT/1" "$OUT/own" "$OUT/static"
+    cat >"$OUT/launcher.c" <<'END'
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    for (int i = 0; i < 20000; i++) {
+        char *volatile p = malloc(50);
+        free(p);
+    }
+    execvp(argv[1], argv + 1);
+    return 1;
+}
+END
+    cat >"$OUT/forks.c" <<'END'
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    free(malloc(50));
+    if (FORK() == 0) {
+        execvp(argv[1], argv + 1);
+        _exit(1);
+    }
+    int status;
+    wait(&status);
+    return WEXITSTATUS(status);
+}
+END
+    printf 'int main(void) { return 7; }' >"$OUT/tool.c"
+    gcc -O0 -fno-builtin -w -o "$OUT/1/tool" "$OUT/launcher.c"
+    gcc -O0 -fno-builtin -w -rdynamic -o "$OUT/own/tool" "$OUT/tool.c" "$ROOT/tests/guests/libbump.c"
+    gcc -O0 -static -o "$OUT/static/tool" "$OUT/tool.c"
+}
+
+@test "a launcher of the name of what it starts is another program: one with its own malloc, a static one" {
+    own_and_static
+    record -- "$OUT/1/tool" "$OUT/own/tool"
+    expect_code 7
+    expect_error "tool executed $OUT/own/tool, which was not recorded: it .*a malloc of its own. The trace contains tool only"
+    ! grep -q 'no call was lost' "$OUT/stderr" || fail "nothing is missing"
+    record -- "$OUT/1/tool" "$OUT/static/tool"
+    expect_code 7
+    expect_error "tool executed $OUT/static/tool, which was not recorded: .*statically linked"
+    cp "$OUT/own/tool" "$OUT/own/other"
+    record -- "$OUT/1/tool" "$OUT/own/other"
+    expect_code 7
+    expect_error 'tool executed other, which was not recorded: it .*a malloc of its own.*record other itself$'
+    record -- "$OUT/1/tool" "$OUT/1/tool" "$LIFE" status 1000 # the last one is recorded
+    expect_code 42
+    ! grep -q 'which was not recorded' "$OUT/stderr" || fail "a wrong hint"
+}
+
+@test "a process with a malloc of its own is named with --follow, whether it calls fork or vfork" {
+    local how
+    own_and_static
+    for how in fork vfork; do
+        gcc -O0 -fno-builtin -w -rdynamic -DFORK=$how -o "$OUT/starts" "$OUT/forks.c" "$ROOT/tests/guests/libbump.c"
+        rm -f "$OUT"/t*.abt
+        record --follow -- "$OUT/starts" "$LIFE" status 1000
+        expect_code 42
+        expect_error '^allocbench: processes without a call of malloc: starts; a program may include its own malloc'
+        [ "$(events "$(echo "$OUT"/t.*.abt)")" -eq 2436 ] || fail "$how"
+    done
+}
+
 @test "a launcher of children is named with the way to record them" {
     need timeout
     record -- timeout 60 "$LIFE" status 100000

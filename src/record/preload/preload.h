@@ -72,8 +72,9 @@ uint32_t ab_program_read_command(const char *text, bool *is_plus) AB_HIDDEN;
 /* ---- preload_control.c: what is noted for all processes: starts of programs, for those that take no
  * recorder in, and the names of marks ---- */
 
-/* Are starts noted? Only where children are recorded. */
-extern bool ab_exec_is_noted AB_HIDDEN;
+/* The process whose starts are noted, the command; AB_EXEC_OF_ALL where children are recorded too. */
+enum { AB_EXEC_OF_ALL = -1 };
+extern int64_t ab_exec_noted AB_HIDDEN;
 /* The process is about to become `path`, or is `path` and cannot be recorded: `why`. NULL: there is no
  * room. */
 struct ab_spool_start *ab_exec_note(uint32_t pid, const char *path,

@@ -9,7 +9,7 @@
 
 /* ---- starts ---- */
 
-bool ab_exec_is_noted;
+int64_t ab_exec_noted;
 
 static struct ab_spool_start *take_note(void)
 {
@@ -33,6 +33,7 @@ struct ab_spool_start *ab_exec_note(uint32_t pid, const char *path, enum ab_spoo
     size_t n = strlen(path), most = sizeof start->path - 1;
     start->pid = pid;
     start->why = why;
+    start->user = (uint32_t)syscall(SYS_geteuid);
     memcpy(start->path, path, n < most ? n : most);
     start->path[n < most ? n : most] = 0;
     __atomic_store_n(&start->state, AB_SPOOL_START_NOTED, __ATOMIC_RELEASE);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 static char program_name[sizeof((struct ab_spool_image *)NULL)->program];
+static char program_path[sizeof((struct ab_spool_image *)NULL)->path];
 
 const char *ab_program_name(void)
 {
@@ -52,20 +53,26 @@ static bool is_executable(const char *path)
            named.st_dev == own.st_dev && named.st_ino == own.st_ino;
 }
 
+static void keep(char *to, size_t room, const char *text)
+{
+    size_t bytes = strlen(text);
+    memcpy(to, text, bytes < room ? bytes : room - 1);
+}
+
 void ab_program_find(void)
 {
     char path[PATH_MAX];
     const char *called = (const char *)getauxval(AT_EXECFN);
     long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof path - 1);
     path[n > 0 ? n : 0] = 0;
-    const char *name = base_name(is_executable(called) ? called : path);
-    size_t bytes = strlen(name), most = sizeof program_name - 1;
-    memcpy(program_name, name, bytes < most ? bytes : most);
+    keep(program_name, sizeof program_name, base_name(is_executable(called) ? called : path));
+    keep(program_path, sizeof program_path, path);
 }
 
 void ab_program_note(struct ab_spool_image *image)
 {
     memcpy(image->program, program_name, sizeof image->program);
+    memcpy(image->path, program_path, sizeof image->path);
     syscall(SYS_prctl, PR_GET_NAME, image->comm);
 }
 

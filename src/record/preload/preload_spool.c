@@ -392,7 +392,7 @@ AB_HIDDEN void ab_spool_start(void)
     alone = word != NULL && !ab_control->has_time ? word : &never;
     ab_process = p;
     ab_program_find();
-    ab_exec_is_noted = takes_children;
+    ab_exec_noted = takes_children ? AB_EXEC_OF_ALL : (int64_t)command;
     ab_exec_forget_start();
     start_image(&(struct fork_point){0});
 }

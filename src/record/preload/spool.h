@@ -30,7 +30,7 @@
 #define AB_SPOOL_FOLDER "spool"
 #define AB_SPOOL_CONTROL "control"
 #define AB_SPOOL_ENV_PID "ALLOCBENCH_RECORD_PID"    /* of the command; "17+": its children too */
-#define AB_SPOOL_MAGIC UINT64_C(0x416c6f6f70536241) /* "AbSpoolA" */
+#define AB_SPOOL_MAGIC UINT64_C(0x426c6f6f70536241) /* "AbSpoolB" */
 
 enum {
     AB_SPOOL_PAGE = 4096,
@@ -76,6 +76,7 @@ struct ab_spool_image {
     uint32_t has_exited;     /* by exit() or from main; not by exec, _exit or a signal */
     char comm[16];           /* as the kernel calls it at its start */
     char program[256];       /* the name that it was called by; of a script its interpreter's */
+    char path[512];          /* of its file, maybe cut off */
 };
 
 struct ab_spool_tail {
@@ -126,6 +127,7 @@ struct ab_spool_start { /* a program that a process became or started, not (yet)
     uint32_t pid;
     uint32_t generation; /* its image, if it has one, is this or a later one */
     uint32_t why;        /* enum ab_spool_stop: it took the recorder in, but has no image */
+    uint32_t user;       /* effective, of the process then */
     char path[240];      /* as it was called, maybe cut off */
 };
 
