@@ -5,6 +5,8 @@
  */
 #include "base/clock.h"
 
+#include "base/limits.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <sys/syscall.h>
@@ -28,14 +30,20 @@ static uint64_t read_clock(clockid_t id)
     if (read_libc != NULL)
         read_libc(id, &ts);
     else
-        syscall(SYS_clock_gettime, id, &ts);
+        syscall(SYS_clock_gettime, id, &ts, 0, 0, 0, AB_CALL_OF_OURS);
     return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+void ab_clock_ask_kernel(void)
+{
+    read_libc = NULL;
 }
 
 void ab_clock_sleep_until(uint64_t ns)
 {
     struct timespec t = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
-    while (syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) != 0 &&
+    while (syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL, 0,
+                   AB_CALL_OF_OURS) != 0 &&
            errno == EINTR)
         ;
 }

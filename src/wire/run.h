@@ -260,7 +260,6 @@ struct ab_run_page {
 /* MEMORY with pins by file: 32 bits for each allocation and resize of the tape, refused ones as well, in
  * the common order of the lanes: the owner of its block. */
 #define AB_WORKER_FD_OWNERS 8
-#define AB_CALL_OF_OURS 0x41423155u
 /* A sample is stored as its ticks + 1, because a coarse counter may well read 0; 0 = not timed,
  * UINT32_MAX = longer than can be stored: it counts as overflow. One less: the scheduler gave the CPU
  * away during the op. */

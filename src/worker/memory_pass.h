@@ -30,6 +30,7 @@ struct ab_memory_time {
     uint32_t n_lanes;
     char text[4096];      /* for what is read about threads */
     const void *function; /* of the library under test */
+    const char *unserved; /* system call in which a thread was seen to wait by another clock; or NULL */
 };
 
 struct ab_memory_pass {

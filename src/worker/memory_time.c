@@ -32,8 +32,10 @@ void ab_memory_enter(struct ab_lane *lane)
                                             : dlsym(RTLD_DEFAULT, AB_SERVED_CLOCK_NAME);
         if (m->report->pace == 0 && (clock == NULL || clock->version != AB_SERVED_CLOCK_VERSION))
             ab_worker_fail(lane->w, AB_FAILURE_SYSTEM, "the virtual clock was not loaded", NULL);
-        if (clock != NULL)
+        if (clock != NULL) {
             clock->enter();
+            ab_clock_ask_kernel();
+        }
         t->clock = clock;
     }
 }
@@ -43,6 +45,78 @@ static void begin(struct ab_memory_time *t)
     t->has_begun = true;
     t->begin_ns = t->clock != NULL ? __atomic_load_n(&t->clock->time_ns, __ATOMIC_ACQUIRE)
                                    : ab_clock_now_ns();
+}
+
+/* ---- what the clock does not serve ---- */
+
+/* System calls that wait with a timeout, and which argument that is: a pointer, milliseconds, or with
+ * ALWAYS any call. */
+struct timed_call {
+    long number;
+    const char *name;
+    enum { SPAN, MS, ALWAYS } kind;
+    int argument;
+};
+static const struct timed_call timed_calls[] = {
+    {SYS_futex, "futex", SPAN, 3},
+    {SYS_nanosleep, "nanosleep", ALWAYS, 0},
+    {SYS_clock_nanosleep, "clock_nanosleep", ALWAYS, 0},
+    {SYS_ppoll, "ppoll", SPAN, 2},
+    {SYS_pselect6, "pselect", SPAN, 4},
+    {SYS_epoll_pwait, "epoll_pwait", MS, 3},
+    {SYS_epoll_pwait2, "epoll_pwait2", SPAN, 3},
+    {SYS_timerfd_settime, "timerfd_settime", ALWAYS, 0},
+    {SYS_timer_settime, "timer_settime", ALWAYS, 0},
+    {SYS_setitimer, "setitimer", ALWAYS, 0},
+    {SYS_rt_sigtimedwait, "sigtimedwait", SPAN, 2},
+    {SYS_semtimedop, "semtimedop", SPAN, 3},
+    {SYS_mq_timedsend, "mq_timedsend", SPAN, 4},
+    {SYS_mq_timedreceive, "mq_timedreceive", SPAN, 4},
+    {SYS_recvmmsg, "recvmmsg", SPAN, 4},
+    {SYS_io_getevents, "io_getevents", SPAN, 4},
+    {SYS_io_pgetevents, "io_pgetevents", SPAN, 4},
+    {449, "futex_waitv", SPAN, 3},
+#ifdef SYS_poll
+    {SYS_poll, "poll", MS, 2},
+    {SYS_select, "select", SPAN, 4},
+    {SYS_epoll_wait, "epoll_wait", MS, 3},
+    {SYS_alarm, "alarm", ALWAYS, 0},
+#endif
+};
+
+static const struct timed_call *find_timed_call(long number)
+{
+    for (size_t i = 0; i < AB_ARRAY_LEN(timed_calls); i++)
+        if (timed_calls[i].number == number)
+            return &timed_calls[i];
+    return NULL;
+}
+
+/* Reads the next number of "202 0x5566 0x80 …"; a number without "0x" is decimal. */
+static uint64_t read_word(const char **text)
+{
+    uint64_t value = 0;
+    bool is_hex = (*text)[0] == '0' && (*text)[1] == 'x';
+    for (*text += is_hex ? 2 : 0; **text != 0 && **text != ' ' && **text != '\n'; ++*text)
+        value = value * (is_hex ? 16 : 10) +
+                (uint64_t)(**text <= '9' ? **text - '0' : **text - 'a' + 10);
+    *text += **text == ' ';
+    return value;
+}
+
+/* Returns the call in which a thread waits until a time of the kernel's, or NULL. `text` is what
+ * /proc/PID/task/TID/syscall says: "running", or the number and its arguments. */
+static const struct timed_call *timed_wait(const char *text)
+{
+    const struct timed_call *call = text[0] >= '0' && text[0] <= '9'
+                                        ? find_timed_call((long)read_word(&text))
+                                        : NULL;
+    uint64_t value = 0;
+    for (int i = 0; call != NULL && i <= call->argument; i++)
+        value = read_word(&text);
+    return call == NULL || call->kind == ALWAYS                   ? call
+           : value != 0 && (call->kind == SPAN || (int)value > 0) ? call
+                                                                  : NULL;
 }
 
 /* ---- the allocator's own threads ---- */
@@ -55,26 +129,37 @@ static bool is_lane(const struct ab_memory_time *t, uint64_t thread)
     return i < t->n_lanes || thread == (uint64_t)getpid();
 }
 
+/* Reads a file of /proc/self/task/THREAD; returns how many bytes, 0 where that cannot be read. */
+static ssize_t read_task(int tasks_fd, const char *thread, const char *file, char *text, size_t cap)
+{
+    char path[32];
+    size_t length = strlen(thread) < 16 ? strlen(thread) : 16;
+    memcpy(path, thread, length);
+    memcpy(path + length, file, strlen(file) + 1);
+    int fd = (int)syscall(SYS_openat, tasks_fd, path, O_RDONLY | O_CLOEXEC, 0);
+    ssize_t n = fd < 0 ? 0 : pread(fd, text, cap - 1, 0);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = 0;
+    return n > 0 ? n : 0;
+}
+
 /* "7 (name) S …": the name may hold anything, a state is one letter. */
 static bool is_asleep(int tasks_fd, const char *thread)
 {
-    char path[32], text[64];
-    size_t length = strlen(thread) < 16 ? strlen(thread) : 16;
-    memcpy(path, thread, length);
-    memcpy(path + length, "/stat", 6);
-    int fd = (int)syscall(SYS_openat, tasks_fd, path, O_RDONLY | O_CLOEXEC, 0);
-    ssize_t n = fd < 0 ? 0 : pread(fd, text, sizeof text - 1, 0);
-    if (fd >= 0)
-        close(fd);
+    char text[64];
+    ssize_t n = read_task(tasks_fd, thread, "/stat", text, sizeof text);
     while (n > 0 && text[n - 1] != ')')
         n--;
     return n <= 0 || text[n + 1] == 'S'; /* one that cannot be read has ended */
 }
 
-/* In one look at them; how many there are to *n. */
-static bool are_asleep(struct ab_memory_pass *m, uint32_t *n)
+/* In one look at them; how many there are to *n. With `wants_calls` notes the first thread that waits
+ * in the kernel by another clock than the virtual one. */
+static bool are_asleep(struct ab_memory_pass *m, uint32_t *n, bool wants_calls)
 {
     struct ab_memory_time *t = &m->time;
+    char call[192];
     const int tasks_fd = m->residency.tasks_fd;
     bool all = true;
     ssize_t bytes;
@@ -91,6 +176,10 @@ static bool are_asleep(struct ab_memory_pass *m, uint32_t *n)
                 continue;
             ++*n;
             all = all && is_asleep(tasks_fd, d->d_name);
+            if (all && wants_calls &&
+                read_task(tasks_fd, d->d_name, "/syscall", call, sizeof call) > 0 &&
+                t->unserved == NULL && timed_wait(call) != NULL)
+                t->unserved = timed_wait(call)->name;
         }
     }
     return all;
@@ -101,12 +190,12 @@ static bool have_settled(struct ab_memory_pass *m)
 {
     const struct ab_memory_time *t = &m->time;
     uint32_t n;
-    if (!are_asleep(m, &n))
+    if (!are_asleep(m, &n, false))
         return false;
     if (n == 0)
         return true;
     return __atomic_load_n(&t->clock->n_short, __ATOMIC_ACQUIRE) == 0 && t->clock->wake() == 0 &&
-           are_asleep(m, &n);
+           are_asleep(m, &n, true);
 }
 
 /* What they have to do at this time is done. */
@@ -320,10 +409,45 @@ static bool reads_ticks(const struct ab_memory_pass *m)
     return search.is_found;
 }
 
+/* True for a library of its own: neither the C library's malloc nor what the worker has compiled in. */
+static bool is_foreign(const struct ab_memory_pass *m)
+{
+    Dl_info ours, theirs;
+    return m->time.function != NULL && !m->introspect.is_libc &&
+           dladdr((const void *)(uintptr_t)search_ticks, &ours) != 0 &&
+           dladdr(m->time.function, &theirs) != 0 && ours.dli_fbase != theirs.dli_fbase;
+}
+
 static void say_real(struct ab_memory_report *r, const char *why)
 {
     r->clock = AB_CLOCK_REAL;
     strncpy(r->clock_reason, why, sizeof r->clock_reason - 1);
+}
+
+static size_t append(char *out, size_t cap, size_t at, const char *text)
+{
+    size_t n = strlen(text) < cap - 1 - at ? strlen(text) : cap - 1 - at;
+    memcpy(out + at, text, n);
+    out[at + n] = 0;
+    return at + n;
+}
+
+/* Says in which system call a thread waited for a time that is not the virtual clock's. */
+static void say_unserved(struct ab_memory_report *r, const char *name)
+{
+    const size_t cap = sizeof r->clock_reason;
+    size_t at = append(r->clock_reason, cap, 0, "it waits in ");
+    at = append(r->clock_reason, cap, at, name);
+    append(r->clock_reason, cap, at, ", whose timeout is by the system's clock");
+    r->clock = AB_CLOCK_REAL;
+}
+
+/* Returns the name of the first system call that was waited in and not served, or NULL. */
+static const char *unserved_call(const struct ab_memory_time *t)
+{
+    uint32_t call = __atomic_load_n(&t->clock->unserved, __ATOMIC_ACQUIRE);
+    const struct timed_call *of = call != 0 ? find_timed_call((long)call - 1) : NULL;
+    return of != NULL ? of->name : call != 0 ? "a system call" : t->unserved;
 }
 
 static void tell_clock(struct ab_memory_pass *m)
@@ -334,10 +458,14 @@ static void tell_clock(struct ab_memory_pass *m)
         say_real(r, "--pace");
     else if (t->is_unsettled)
         say_real(r, "a thread that it started was not asleep after 1 s");
+    else if (unserved_call(t) != NULL)
+        say_unserved(r, unserved_call(t));
     else if (__atomic_load_n(&t->clock->is_used, __ATOMIC_ACQUIRE) != 0)
         r->clock = AB_CLOCK_VIRTUAL;
     else if (reads_ticks(m))
         say_real(r, "it reads the processor's tick counter");
+    else if (t->clock->is_filtered == 0 && is_foreign(m))
+        say_real(r, "whether it asks the kernel for the time is not seen here (no seccomp filter)");
     else
         r->clock = AB_CLOCK_NONE;
 }

@@ -90,3 +90,43 @@ YAML
     [ "$(wc -l <"$OUT/1")" -gt 140 ] || fail "$(wc -l <"$OUT/1") rows"
     cmp "$OUT/1" "$OUT/2"
 }
+
+waits_workload() { # idle.yaml: 20 s in which a block of 512 bytes is replaced each second
+    cat >idle.yaml <<'YAML'
+allocbench: 1
+name: idle
+sets: [{name: a, count: 200}]
+phases:
+  - {name: burst, do: [{alloc: a, size: 512, count: all}, {free: a, fraction: 95%}]}
+  - {name: idle, until: seconds(20), do: [{every: 1s, do: [{replace: a, at: random, size: 512}]}]}
+YAML
+}
+
+@test "however a library waits or asks for the time, it has the work's: 64 MiB are back after 5 s" {
+    waits_workload
+    for how in futex bitset timerfd epoll poll select sem raw blocked gettime rawtime; do
+        echo "w-$how=$GUESTS/libwaits.so{WAITS=$how}"
+    done | paste -sd, >rows
+    bench run idle.yaml -b "$(cat rows)" --rounds 1 --passes memory --json "$OUT/r.json" -q
+    expect_code 0
+    expect_json '[.backends[] | .clock] | length == 11 and unique == ["virtual"]' "$OUT/r.json"
+    expect_json '[.memory_over_time[] | select(.time_ns == 4e9) | .resident_bytes > 60e6] | length >= 11 and all' "$OUT/r.json"
+    expect_json '[.memory_over_time[] | select(.time_ns == 7e9) | .resident_bytes < 6e6] | length >= 11 and all' "$OUT/r.json"
+}
+
+@test "a wait that the virtual clock does not serve makes the row real, with the system call's name" {
+    waits_workload
+    bench run idle.yaml -b "$GUESTS/libwaits.so{WAITS=semtimedop}" --rounds 1 --passes memory --json "$OUT/r.json"
+    expect_code 0
+    expect_json '.backends[0] | .clock == "real" and (.clock_reason | test("^it waits in semtimedop"))' "$OUT/r.json"
+    grep -q 'semtimedop' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+}
+
+@test "where no filter may be installed, a library that nobody sees ask is real, and so is a thread that waits" {
+    waits_workload
+    "$GUESTS/prog_nofilter" allocbench run idle.yaml --rounds 1 --passes memory --json "$OUT/r.json" -q --no-store \
+        -b "glibc,arena,w=$GUESTS/libwaits.so{WAITS=rawtime},x=$GUESTS/libwaits.so{WAITS=futex},j=$GUESTS/libdecays.so{DECAYS=thread}" >"$OUT/stdout"
+    expect_json '[.backends[] | .clock] == ["none", "none", "real", "real", "virtual"]' "$OUT/r.json"
+    expect_json '.backends[2].clock_reason | test("no seccomp filter")' "$OUT/r.json"
+    expect_json '.backends[3].clock_reason | test("^it waits in futex")' "$OUT/r.json"
+}
